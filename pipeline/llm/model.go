@@ -1,0 +1,59 @@
+// Package llm gives the pipeline its models: one small Model interface, a client for OpenAI-compatible servers
+// underneath, and Ask for answers that must fit a JSON schema.
+//
+// Everything that one call needs travels in Request; decorators (usage records today, journal and governor later)
+// wrap a Model and see every call with its position in the run.
+package llm
+
+import (
+	"context"
+
+	"nightdesk/prompts"
+	"nightdesk/topicqueue"
+)
+
+// Role selects the model, temperature and token limit of a call.
+type Role string
+
+// The roles of a run.
+const (
+	Planner    Role = "planner"
+	Researcher Role = "researcher" // decides
+	Note       Role = "note"       // compresses
+	Writer     Role = "writer"
+	Judge      Role = "judge"
+)
+
+// Position says where in a run a call stands. Two calls of a run never share one: it is the key of the journal.
+type Position struct {
+	RunID     string
+	Epoch     int    // raised by a retry of the whole run
+	Stage     string // planning, researching, reporting
+	Block     string // block_3; empty outside researching
+	Iteration int
+	Step      string // name of the prompt; Ask adds ".reask" for its second question
+	Ordinal   int    // among equal steps of one iteration
+}
+
+// Request is one question.
+type Request struct {
+	Position Position
+	Role     Role
+	Prompt   prompts.Prompt
+}
+
+// Response is one answer.
+type Response struct {
+	Text      string           // without reasoning; for a structured question the raw JSON text as the model gave it
+	Truncated bool             // the token limit cut it
+	Usage     topicqueue.Usage // filled in by the client, provider's figures where given
+}
+
+// Model answers questions. Implementations are safe for concurrent use.
+//
+// Generate returns either a whole answer or an error, never part of an answer with a nil error. Errors wrap
+// context.Cause(ctx) when ctx has ended, *ProviderError when a server answered with an error status, and ErrPermanent
+// when another attempt cannot help (bad key, unknown model, prompt too long).
+type Model interface {
+	Generate(ctx context.Context, req Request) (Response, error)
+}

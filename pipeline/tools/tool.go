@@ -1,0 +1,45 @@
+// Package tools holds what a topic block can call: one file per tool, all behind Tool.
+//
+// A tool returns a text and the sources it stands on. It never decides what a source is worth: that is the note's work.
+package tools
+
+import (
+	"context"
+
+	"nightdesk/topicqueue"
+)
+
+// Call is one call of a tool.
+type Call struct {
+	ToolID string // block_3/2.1: block, iteration, ordinal
+	Query  string // in the tool's own query format
+}
+
+// Result is what a tool returned.
+type Result struct {
+	Text    string              // the whole answer, for storage; UTF-8
+	Sources []topicqueue.Source // with Text, in order of relevance; empty when nothing was found
+	Failed  bool                // the call did not work; Text says why in words that the model can react to
+}
+
+// Tool is one ability of a block. Implementations are safe for concurrent use.
+type Tool interface {
+	Name() string
+	Description() string // what the model reads
+	// Call returns an error only for what must stop the run: cancellation, budget, a bug. A search that finds nothing
+	// is a Result without sources; a server that refuses is a Result with Failed set.
+	Call(ctx context.Context, call Call) (Result, error)
+}
+
+// Set is the tools of one run, in the order in which they are shown to a model.
+type Set []Tool
+
+// Lookup returns the tool of this name, and false when the set has none.
+func (s Set) Lookup(name string) (Tool, bool) {
+	for _, t := range s {
+		if t.Name() == name {
+			return t, true
+		}
+	}
+	return nil, false
+}

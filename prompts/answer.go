@@ -1,0 +1,94 @@
+package prompts
+
+// Answers of the structured prompts. Every key is required by the schema; lists may be empty.
+
+// RephraseAnswer is the rewritten topic.
+type RephraseAnswer struct {
+	Topic string `json:"topic"`
+}
+
+// QueriesAnswer lists search queries.
+type QueriesAnswer struct {
+	Queries []string `json:"queries"`
+}
+
+// DecomposeAnswer lists sub-topics with the queries to start them with.
+type DecomposeAnswer struct {
+	SubTopics []DecomposedTopic `json:"sub_topics"`
+}
+
+// DecomposedTopic is one sub-topic of a DecomposeAnswer.
+type DecomposedTopic struct {
+	Title    string   `json:"title"`
+	Overview string   `json:"overview"`
+	Queries  []string `json:"queries"`
+}
+
+// DecideAnswer is a block's judgement and its next calls.
+type DecideAnswer struct {
+	Reasoning    string        `json:"reasoning"`
+	IsSufficient bool          `json:"is_sufficient"`
+	Actions      []Action      `json:"actions"`
+	NewSubTopics []NewSubTopic `json:"new_sub_topics"`
+}
+
+// Action is one tool call that a model asks for.
+type Action struct {
+	ToolType  string `json:"tool_type"`
+	Query     string `json:"query"`
+	Rationale string `json:"rationale"`
+}
+
+// NewSubTopic is a topic that a block proposes to add to the queue.
+type NewSubTopic struct {
+	Title     string  `json:"title"`
+	Overview  string  `json:"overview"`
+	Score     float64 `json:"score"` // 0 to 1
+	ShouldAdd bool    `json:"should_add"`
+}
+
+// NoteAnswer is a compressed tool answer.
+type NoteAnswer struct {
+	Summary string      `json:"summary"`
+	Claims  []NoteClaim `json:"claims"`
+}
+
+// NoteClaim is one statement with the words of the source that carry it.
+type NoteClaim struct {
+	Source int    `json:"source"` // ordinal of the source, counted from 1
+	Text   string `json:"text"`
+	Quote  string `json:"quote"`
+}
+
+// DeduplicateAnswer lists groups of blocks to be merged; a block that is in no group stays alone.
+type DeduplicateAnswer struct {
+	Groups []MergeGroup `json:"groups"`
+}
+
+// MergeGroup is one set of blocks that say the same.
+type MergeGroup struct {
+	Title    string   `json:"title"`
+	BlockIDs []string `json:"block_ids"`
+}
+
+// OutlineAnswer is the outline of a report; it is also the content of outline.json.
+type OutlineAnswer struct {
+	Title        string           `json:"title"`
+	Introduction string           `json:"introduction"` // instruction for its writer
+	Sections     []OutlineSection `json:"sections"`
+	Conclusion   string           `json:"conclusion"` // instruction for its writer
+}
+
+// OutlineSection is one section of an outline.
+type OutlineSection struct {
+	Title       string              `json:"title"`
+	Instruction string              `json:"instruction"`
+	BlockIDs    []string            `json:"block_ids"`
+	Subsections []OutlineSubsection `json:"subsections"`
+}
+
+// OutlineSubsection is one subsection of an outline.
+type OutlineSubsection struct {
+	Title       string `json:"title"`
+	Instruction string `json:"instruction"`
+}

@@ -1,0 +1,151 @@
+package prompts
+
+// Data of the prompts. Strings are UTF-8; what comes from sources or from a model is quoted by the templates.
+
+// RephraseData asks for the topic as a research brief of 200 to 400 words.
+type RephraseData struct {
+	Topic    string
+	Date     string // YYYY-MM-DD
+	Previous string // brief of the previous round, empty in the first
+	Problem  string // what is wrong with Previous, for example its length
+}
+
+// QueriesData asks for exactly N search queries that cover the topic.
+type QueriesData struct {
+	Topic string
+	Date  string
+	N     int
+}
+
+// Passage is a retrieved text shown to a model.
+type Passage struct {
+	ID    string // PLAN-01, or the ordinal that an answer refers to
+	Title string // of the document or page
+	Place string // section path, page or URL
+	Text  string
+}
+
+// DecomposeData asks for sub-topics.
+type DecomposeData struct {
+	Topic    string
+	Date     string
+	Exactly  bool // exactly N sub-topics, else at most N
+	N        int
+	Passages []Passage // what background retrieval found; may be empty
+}
+
+// BlockLine names one block of the run.
+type BlockLine struct {
+	ID    string // block_3
+	Title string
+}
+
+// ClaimLine is one claim shown to a model.
+type ClaimLine struct {
+	CitationID string // CIT-3-02
+	Text       string
+	Quote      string // verbatim words of the source; empty when they equal Text
+	Source     string // title and place, for a person
+}
+
+// ToolLine describes one enabled tool.
+type ToolLine struct {
+	Name        string
+	Description string
+}
+
+// Phases of a block's loop.
+const (
+	PhaseEarly  = "early"  // prefer the knowledge base
+	PhaseMiddle = "middle" // add papers and web
+	PhaseLate   = "late"   // fill gaps with everything
+)
+
+// DecideData asks one block to judge its evidence and to plan the next calls.
+type DecideData struct {
+	Topic          string
+	Date           string
+	Blocks         []BlockLine
+	BlockID        string
+	Title          string
+	Overview       string
+	StarterQueries []string // not issued yet
+	Tools          []ToolLine
+	MaxActions     int
+	Flexible       bool // may stop early; otherwise all iterations are done
+	Iteration      int  // counted from 1
+	MaxIterations  int
+	Phase          string
+	Claims         []ClaimLine // of this block so far
+	Queries        []string    // issued in the run so far
+	Feedback       []string    // what became of the last iteration's actions and proposals, a line each
+}
+
+// NoteData asks to compress what one tool call returned.
+type NoteData struct {
+	Topic    string
+	Title    string
+	Overview string
+	Tool     string
+	Query    string
+	Sources  []Passage // ID is the ordinal 1, 2, ... that a claim's source refers to
+}
+
+// DeduplicateData asks which blocks say the same and should be merged.
+type DeduplicateData struct {
+	Topic  string
+	Blocks []BlockDigest
+}
+
+// BlockDigest is a researched block shown to the writer.
+type BlockDigest struct {
+	ID       string
+	Title    string
+	Overview string
+	Claims   []ClaimLine
+}
+
+// OutlineData asks for a three-level outline.
+type OutlineData struct {
+	Topic  string
+	Date   string
+	Blocks []BlockDigest
+}
+
+// SubsectionLine is one subsection of an outline.
+type SubsectionLine struct {
+	Title       string
+	Instruction string
+}
+
+// SectionData asks for the text of one section from its own claims.
+type SectionData struct {
+	Topic       string
+	ReportTitle string
+	Sections    []string // titles of all sections, so that this one does not repeat the others
+	Title       string
+	Instruction string
+	Subsections []SubsectionLine
+	Claims      []ClaimLine
+}
+
+// FrameData asks for the introduction or the conclusion of a report whose sections are written.
+type FrameData struct {
+	Topic       string
+	ReportTitle string
+	Instruction string
+	Sections    []SectionDigest
+}
+
+// SectionDigest is a written section shown to the writer of introduction and conclusion.
+type SectionDigest struct {
+	Title  string
+	Claims []ClaimLine // the claims that the section cites
+}
+
+// RepairData asks once more after an answer that did not fit its schema.
+type RepairData struct {
+	Answer string   // what the model wrote, cut to a sensible length
+	Errors []string // all validation errors, with paths
+	Schema string
+}

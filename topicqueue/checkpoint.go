@@ -1,0 +1,45 @@
+package topicqueue
+
+// View is what a block sees of its run. It is frozen by the script that begins or checkpoints an iteration, so that
+// an iteration which is done again asks the same questions.
+type View struct {
+	Blocks  []BlockTitle `json:"blocks"`  // of the whole run, in order
+	Queries []string     `json:"queries"` // issued by any block of the run, oldest first
+}
+
+// BlockTitle names one block of a run.
+type BlockTitle struct {
+	ID     string      `json:"block_id"`
+	Title  string      `json:"title"`
+	Status BlockStatus `json:"status"`
+}
+
+// Checkpoint is the result of one iteration, stored in one step.
+type Checkpoint struct {
+	Iteration int         `json:"iteration"` // counted from 1
+	Traces    []ToolTrace `json:"traces"`    // new ones; may be empty
+	Queries   []string    `json:"queries"`   // issued in this iteration
+	Proposals []SubTopic  `json:"proposals"` // new sub-topics that passed the score rule
+}
+
+// Answers to a proposed sub-topic. All but AdmissionAdded are refusals, which are answers and not errors.
+const (
+	AdmissionAdded     = "added"
+	AdmissionDuplicate = "duplicate" // the run has this topic already
+	AdmissionFull      = "full"      // Options.QueueMaxLength is reached
+	AdmissionSealed    = "sealed"    // the run takes no more blocks
+	AdmissionEmpty     = "empty"     // no title
+)
+
+// Admission is the queue's answer to one proposal.
+type Admission struct {
+	Title   string `json:"title"`
+	Answer  string `json:"answer"`             // one of the Admission... constants
+	BlockID string `json:"block_id,omitempty"` // the new block, or the one that it duplicates
+}
+
+// CheckpointResult is what the queue answers to a checkpoint.
+type CheckpointResult struct {
+	View       View        `json:"view"` // for the next iteration
+	Admissions []Admission `json:"admissions"`
+}

@@ -1,0 +1,82 @@
+package topicqueue
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"time"
+)
+
+// Kinds of sources.
+const (
+	SourceDocument = "document" // a passage of a knowledge base
+	SourceWeb      = "web"
+	SourcePaper    = "paper"
+	SourceCode     = "code" // output of a program
+)
+
+// Source is one thing that a tool returned: a document passage, a page, a paper, a program's output.
+// What a citation points to is always one source.
+type Source struct {
+	ID          string    `json:"source_id"`             // SourceID of its place and text
+	Kind        string    `json:"kind"`                  // one of the Source... constants
+	Title       string    `json:"title"`                 // of the document, page or paper
+	URL         string    `json:"url,omitempty"`         // absolute; empty for a passage of a local file
+	Document    string    `json:"document,omitempty"`    // document key: slash-separated path within the knowledge base
+	Section     []string  `json:"section,omitempty"`     // headings from the top down to the passage
+	Anchor      string    `json:"anchor,omitempty"`      // fragment that leads to the section, without #
+	Page        int       `json:"page,omitempty"`        // counted from 1; 0 = no pages
+	Offset      int       `json:"offset"`                // byte at which Text begins in the document's extracted text
+	Hash        string    `json:"sha256"`                // lower-case hex SHA-256 of Text
+	Date        string    `json:"date,omitempty"`        // YYYY-MM-DD or YYYY: published, else last changed; empty = unknown
+	RetrievedAt time.Time `json:"retrieved_at,omitzero"` // UTC
+	Text        string    `json:"-"`                     // UTF-8; kept in storage under Hash, not in Redis
+}
+
+// SourceID returns the id of a source from what identifies it: kind, place and the hash of its text.
+// The same passage found by two calls has one id. The result is "src_" and 16 hex digits.
+func SourceID(s Source) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%s\x00%d\x00%d\x00%s", s.Kind, s.URL, s.Document, s.Page, s.Offset, s.Hash))
+	return "src_" + hex.EncodeToString(sum[:8])
+}
+
+// TextHash returns the lower-case hex SHA-256 of text: Source.Hash, and the name of the text below pages/ in a bundle.
+func TextHash(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])
+}
+
+// Claim is one checkable statement with the words of the source that carry it.
+type Claim struct {
+	ID         string `json:"claim_id"`    // citation id and ordinal: CIT-3-02.1
+	CitationID string `json:"citation_id"` // of the trace that it belongs to
+	SourceID   string `json:"source_id"`
+	Text       string `json:"text"`  // the statement; equal to Quote when no model wrote it
+	Quote      string `json:"quote"` // verbatim: Source.Text[Start:End]
+	Start      int    `json:"start"` // bytes into Source.Text
+	End        int    `json:"end"`
+}
+
+// ToolTrace is one source that one tool call returned, with its compressed note and its claims.
+// Several traces of one call share ToolID.
+type ToolTrace struct {
+	ToolID                string    `json:"tool_id"` // block_3/2.1: block, iteration, ordinal of the action
+	CitationID            string    `json:"citation_id"`
+	ToolType              string    `json:"tool_type"` // tool name
+	Query                 string    `json:"query"`
+	RawAnswer             string    `json:"raw_answer"` // pages/<sha256>.txt: the whole answer of the call
+	Summary               string    `json:"summary"`    // 200 to 500 words when a model wrote it
+	Timestamp             time.Time `json:"timestamp"`
+	RawAnswerTruncated    bool      `json:"raw_answer_truncated"`
+	RawAnswerOriginalSize int       `json:"raw_answer_original_size"` // bytes
+	BlockID               string    `json:"block_id,omitempty"`       // empty for planning
+	Iteration             int       `json:"iteration"`
+	Source                Source    `json:"source"`
+	Claims                []Claim   `json:"claims"`
+}
+
+// PlanCitationID returns PLAN-01 for the first trace of planning.
+func PlanCitationID(seq int) string { return fmt.Sprintf("PLAN-%02d", seq) }
+
+// BlockCitationID returns CIT-3-02 for the second trace of block 3.
+func BlockCitationID(block, seq int) string { return fmt.Sprintf("CIT-%d-%02d", block, seq) }

@@ -1,0 +1,107 @@
+package topicqueue
+
+import (
+	"crypto/sha256"
+	"encoding/base32"
+	"strings"
+	"time"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// RunState is where a run stands on its way from topic to report.
+type RunState string
+
+// The states of a run. Partial means that a report exists but blocks failed or the writer fell back.
+const (
+	RunQueued        RunState = "queued"
+	RunPlanning      RunState = "planning"
+	RunAwaitingInput RunState = "awaiting_input"
+	RunResearching   RunState = "researching"
+	RunReviewing     RunState = "reviewing"
+	RunReporting     RunState = "reporting"
+	RunNarrating     RunState = "narrating"
+	RunCompleted     RunState = "completed"
+	RunPartial       RunState = "partial"
+	RunFailed        RunState = "failed"
+	RunCancelled     RunState = "cancelled"
+)
+
+// RunStates lists every state in the order in which a run passes through them.
+var RunStates = []RunState{
+	RunQueued, RunPlanning, RunAwaitingInput, RunResearching, RunReviewing, RunReporting, RunNarrating,
+	RunCompleted, RunPartial, RunFailed, RunCancelled,
+}
+
+// Final reports whether a run in this state never changes again by itself.
+func (s RunState) Final() bool {
+	switch s {
+	case RunCompleted, RunPartial, RunFailed, RunCancelled:
+		return true
+	}
+	return false
+}
+
+// How the blocks of a run are iterated and how its topic is cut up.
+const (
+	IterationFixed    = "fixed"    // every iteration is done
+	IterationFlexible = "flexible" // a block stops when its evidence suffices
+	DecomposeManual   = "manual"   // exactly Options.SubTopics
+	DecomposeAuto     = "auto"     // at most Options.SubTopics
+	CitationAnchors   = "anchors"  // [[CIT-3-01](#ref-cit-3-01)]
+	CitationNumbered  = "numbered" // [1]
+)
+
+// Options are the settings of one run. They are resolved from preset and configuration when the run is enqueued and
+// frozen with it, so that every worker treats it alike.
+type Options struct {
+	Preset             string   `json:"preset"`
+	Language           string   `json:"language"` // BCP 47 primary tag of the report, "en" or "zh" or another
+	KnowledgeBase      string   `json:"knowledge_base,omitempty"`
+	Rephrase           bool     `json:"rephrase,omitempty"`
+	RephraseIterations int      `json:"rephrase_iterations,omitempty"`
+	DecomposeMode      string   `json:"decompose_mode"`
+	SubTopics          int      `json:"sub_topics"`
+	MaxParallel        int      `json:"max_parallel"` // blocks of this run in flight over all workers; 1 in series mode
+	MaxIterations      int      `json:"max_iterations"`
+	IterationMode      string   `json:"iteration_mode"`
+	QueueMaxLength     int      `json:"queue_max_length"` // blocks, planned and discovered
+	NewTopicMinScore   float64  `json:"new_topic_min_score"`
+	Tools              []string `json:"tools"` // enabled tool names, in the order shown to the model
+	CitationStyle      string   `json:"citation_style"`
+}
+
+// Run is one topic on its way to one report.
+type Run struct {
+	ID        string    `json:"run_id"`
+	Batch     string    `json:"batch"`
+	Topic     string    `json:"topic"`
+	Options   Options   `json:"options"`
+	Lane      string    `json:"lane,omitempty"` // suffix of the asynq queues that carry its tasks; empty for the shared ones
+	State     RunState  `json:"state"`
+	Reason    string    `json:"reason,omitempty"` // why it is partial, failed or cancelled, for a person
+	Report    string    `json:"report,omitempty"` // storage key of the Markdown report
+	CreatedAt time.Time `json:"created_at"`
+	StartedAt time.Time `json:"started_at,omitzero"` // begin of planning
+	EndedAt   time.Time `json:"ended_at,omitzero"`
+}
+
+// TopicKey returns the canonical form of a topic by which equal topics of a batch are recognised: NFKC, lower case,
+// white space folded, trailing punctuation dropped. topic: UTF-8 of any length. Never fails.
+func TopicKey(topic string) string {
+	s := strings.ToLower(norm.NFKC.String(topic))
+	return strings.TrimRightFunc(strings.Join(strings.Fields(s), " "), func(r rune) bool {
+		return unicode.IsPunct(r) || unicode.IsSpace(r)
+	})
+}
+
+var runIDEncoding = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
+
+// RunID returns research_YYYYMMDD_HHMMSS_ followed by ten base32 characters (50 bits) of SHA-256 over batch, topic key
+// and due time. created is the batch's creation, shown in UTC; due is empty for a topic that is enqueued once.
+// The same enqueue always makes the same id.
+func RunID(batch, topic, due string, created time.Time) string {
+	sum := sha256.Sum256([]byte(batch + "\x00" + TopicKey(topic) + "\x00" + due))
+	return "research_" + created.UTC().Format("20060102_150405") + "_" + runIDEncoding.EncodeToString(sum[:])[:10]
+}

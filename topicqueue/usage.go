@@ -1,0 +1,18 @@
+package topicqueue
+
+import "time"
+
+// Usage is the cost of one model call.
+type Usage struct {
+	Role             string    `json:"role"`  // planner, researcher, note, writer, judge
+	Stage            string    `json:"stage"` // planning, researching, reporting
+	Step             string    `json:"step"`  // prompt name: decompose, decide, note, section, ...
+	Block            string    `json:"block_id,omitempty"`
+	Model            string    `json:"model"`
+	PromptTokens     int       `json:"prompt_tokens"`
+	CompletionTokens int       `json:"completion_tokens"`
+	Estimated        bool      `json:"estimated,omitempty"` // the provider gave no figures
+	Failed           bool      `json:"failed,omitempty"`    // no answer came back; tokens are 0
+	TookMS           int64     `json:"took_ms"`
+	Timestamp        time.Time `json:"timestamp"`
+}
