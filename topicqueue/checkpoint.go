@@ -9,9 +9,8 @@ type View struct {
 
 // BlockTitle names one block of a run.
 type BlockTitle struct {
-	ID     string      `json:"block_id"`
-	Title  string      `json:"title"`
-	Status BlockStatus `json:"status"`
+	ID    string `json:"block_id"`
+	Title string `json:"title"`
 }
 
 // Checkpoint is the result of one iteration, stored in one step.

@@ -1,6 +1,7 @@
 package topicqueue
 
 import (
+	"context"
 	"encoding/json"
 	"time"
 )
@@ -57,6 +58,25 @@ type Event struct {
 	Status    string          `json:"status"`
 	Content   json.RawMessage `json:"content"`
 	Metadata  json.RawMessage `json:"metadata,omitempty"` // our own additions
+	Key       string          `json:"-"`                  // an event with a key is appended once per run; empty = always
+}
+
+// Emit appends events to a run's stream. It fills in Seq, Time, RunID, BlockID and Attempt.
+// An error means that the stream could not be written or that the caller no longer holds its lease.
+type Emit func(ctx context.Context, events ...Event) error
+
+// NewEvent returns an event with this payload. key: see Event.Key; for example "start_author" or "block_3/2/thought".
+func NewEvent(key, status string, payload any) Event {
+	content, err := json.Marshal(payload)
+	if err != nil { // payloads are this package's structs: a failure is a bug, shown and not hidden
+		content, _ = json.Marshal("unencodable payload: " + err.Error())
+	}
+	return Event{Key: key, Status: status, Content: content}
+}
+
+// StepEvent returns a pipeline_step event that is appended once per run.
+func StepEvent(stepKey, info string) Event {
+	return NewEvent(stepKey, StatusPipelineStep, PipelineStep{StepKey: stepKey, Info: info})
 }
 
 // The payloads of the typed statuses.

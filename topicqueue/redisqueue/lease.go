@@ -1,0 +1,130 @@
+package redisqueue
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/redis/go-redis/v9"
+
+	"nightdesk/topicqueue"
+)
+
+// Lease is the right of one attempt to work a unit of a run. It is a value: its holder passes it to every write.
+type Lease struct {
+	RunID      string
+	Unit       string
+	Generation int
+	owner      string
+}
+
+// Begun is what an attempt starts from.
+type Begun struct {
+	Lease  Lease
+	Run    topicqueue.Run
+	Block  topicqueue.Block       // of a block
+	View   topicqueue.View        // of a block, for its next iteration
+	Traces []topicqueue.ToolTrace // of a block, from earlier iterations
+}
+
+// Begin takes the lease of a unit for one generation. ErrStale: the run does not want this generation of the unit (any
+// more). ErrHeld: an attempt that was heard of less than LeaseTime ago has it. Both mean: do nothing, it is in order.
+func (q *Queue) Begin(ctx context.Context, runID, unit string, generation int) (Begun, error) {
+	l := Lease{RunID: runID, Unit: unit, Generation: generation, owner: rand.Text()}
+	r, err := q.run(ctx, beginScript, "begin "+unit, runID, unit, generation, l.owner, q.lease.Milliseconds())
+	if err != nil {
+		return Begun{}, err
+	}
+	b := Begun{Lease: l}
+	if b.Run, err = q.Run(ctx, runID); err != nil || unit == UnitPlan || unit == UnitReport {
+		return b, err
+	}
+	if b.View, err = q.view(ctx, runID, text(r.values, 0)); err != nil {
+		return b, err
+	}
+	names := []string{unit, unit + ":status", unit + ":iterations", unit + ":created", unit + ":updated"}
+	values, err := q.rdb.HMGet(ctx, key(runID, "blocks"), names...).Result()
+	if err != nil {
+		return b, fmt.Errorf("read %s of run %s from Redis: %w", unit, runID, err)
+	}
+	b.Block, err = decodeBlock(unit, text(values, 0), func(name string) string {
+		for i, n := range names {
+			if n == unit+":"+name {
+				return text(values, i)
+			}
+		}
+		return ""
+	})
+	if err != nil {
+		return b, fmt.Errorf("run %s: %w", runID, err)
+	}
+	b.Block.Generation = generation
+	b.Traces, err = q.Traces(ctx, runID, unit)
+	return b, err
+}
+
+// view reads what a frozen "blocks:queries" stands for. Both lists only grow, so the numbers fix their content.
+func (q *Queue) view(ctx context.Context, runID, frozen string) (topicqueue.View, error) {
+	blocks, queries, _ := strings.Cut(frozen, ":")
+	n, _ := strconv.Atoi(blocks)
+	m, _ := strconv.Atoi(queries)
+	v := topicqueue.View{Blocks: make([]topicqueue.BlockTitle, n), Queries: []string{}}
+	ids := make([]string, n)
+	for i := range ids {
+		ids[i] = topicqueue.BlockID(i + 1)
+	}
+	var titles *redis.SliceCmd
+	var issued *redis.StringSliceCmd
+	_, err := q.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
+		if n > 0 {
+			titles = p.HMGet(ctx, key(runID, "blocks"), ids...)
+		}
+		if m > 0 {
+			issued = p.LRange(ctx, key(runID, "queries"), 0, int64(m)-1)
+		}
+		return nil
+	})
+	if err != nil {
+		return v, fmt.Errorf("read the plan of run %s from Redis: %w", runID, err)
+	}
+	for i, id := range ids {
+		var s topicqueue.SubTopic
+		if err := json.Unmarshal([]byte(text(titles.Val(), i)), &s); err != nil {
+			return v, fmt.Errorf("decode %s of run %s: %w", id, runID, err)
+		}
+		v.Blocks[i] = topicqueue.BlockTitle{ID: id, Title: s.Title}
+	}
+	if m > 0 {
+		v.Queries = issued.Val()
+	}
+	return v, nil
+}
+
+// Renew prolongs leases of one run and returns the units that another attempt has taken over.
+func (q *Queue) Renew(ctx context.Context, runID string, leases []Lease) (lost []string, err error) {
+	args := []any{q.lease.Milliseconds()}
+	for _, l := range leases {
+		args = append(args, l.Unit, l.Generation, l.owner)
+	}
+	r, err := q.run(ctx, renewScript, "renew", runID, args...)
+	if err != nil {
+		return nil, err
+	}
+	units, _ := r.values[0].([]any)
+	for i := range units {
+		lost = append(lost, text(units, i))
+	}
+	return lost, nil
+}
+
+// Yield gives a unit up to a new generation, whose task it returns: the way of a worker that is asked to stop.
+func (q *Queue) Yield(ctx context.Context, l Lease) ([]Intent, error) {
+	r, err := q.run(ctx, yieldScript, "yield "+l.Unit, l.RunID, l.Unit, l.Generation, l.owner)
+	if err != nil {
+		return nil, err
+	}
+	return r.intents(l.RunID), nil
+}

@@ -1,0 +1,18 @@
+-- ARGV: unit, generation, owner, iteration, blocks the proposals were judged against, traces (JSON list of texts),
+-- queries (JSON list), new blocks (JSON list of texts), admissions (JSON), lease (ms), events (JSON)
+local unit, iteration = ARGV[1], tonumber(ARGV[4])
+if not holds(unit, ARGV[2], ARGV[3]) or redis.call('HGET', run, 'state') ~= 'researching' then return { 'fenced' } end
+if num(blocks, unit .. ':iterations') >= iteration then -- the reply of the first call was lost
+  return { 'ok', lane(), wanted(), redis.call('HGET', work, unit .. ':view'), redis.call('HGET', work, unit .. ':admissions') }
+end
+if num(run, 'blocks') ~= tonumber(ARGV[5]) then return { 'changed' } end
+for _, trace in ipairs(cjson.decode(ARGV[6])) do redis.call('RPUSH', base .. 'traces:' .. unit, trace) end
+for _, query in ipairs(cjson.decode(ARGV[7])) do redis.call('RPUSH', queries, query) end
+local new = cjson.decode(ARGV[8])
+addBlocks(new)
+redis.call('HSET', blocks, unit .. ':iterations', iteration, unit .. ':updated', now)
+redis.call('HSET', work, unit .. ':admissions', ARGV[9], unit .. ':lease', now + tonumber(ARGV[10]))
+local list = cjson.decode(ARGV[11])
+if #new > 0 then progress(list) end
+emit(list, ARGV[2])
+return { 'ok', lane(), admit(), freeze(unit), ARGV[9] }

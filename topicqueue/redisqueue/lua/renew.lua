@@ -1,0 +1,10 @@
+-- ARGV: lease (ms), then unit, generation, owner of each. Returns the units that are no longer held.
+local lost = {}
+for i = 2, #ARGV, 3 do
+  if holds(ARGV[i], ARGV[i + 1], ARGV[i + 2]) then
+    redis.call('HSET', work, ARGV[i] .. ':lease', now + tonumber(ARGV[1]))
+  else
+    table.insert(lost, ARGV[i])
+  end
+end
+return { 'ok', lost }

@@ -1,0 +1,139 @@
+package redisqueue
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// Errors that callers branch on.
+var (
+	ErrNotFound = errors.New("no such run")
+	ErrHeld     = errors.New("another attempt holds the lease")
+	ErrStale    = errors.New("the run no longer wants this")
+	ErrFenced   = errors.New("another attempt has taken over")
+)
+
+// LeaseTime is how long an attempt may stay silent before another may take its unit over.
+const LeaseTime = 20 * time.Second
+
+const prefix = "nightdesk:"
+
+// Queue is the state of all runs in one Redis. It does not own the client.
+type Queue struct {
+	rdb   redis.UniversalClient
+	lease time.Duration
+}
+
+// New returns the queue on this Redis, which must keep its data (appendonly) and never evict it (noeviction).
+func New(rdb redis.UniversalClient) *Queue { return &Queue{rdb: rdb, lease: LeaseTime} }
+
+// Unit names of a run's work; a block's unit is its block id.
+const (
+	UnitPlan   = "plan"
+	UnitReport = "report"
+)
+
+// Intent is a task that a run wants to be in the job queue.
+type Intent struct {
+	RunID      string
+	Unit       string // UnitPlan, UnitReport or a block id
+	Generation int
+	Lane       string // suffix of the queue names
+}
+
+// key returns the name of one of a run's keys.
+func key(runID, name string) string { return prefix + "{" + runID + "}:" + name }
+
+//go:embed lua/*.lua
+var luaFiles embed.FS
+
+func script(name string) *redis.Script {
+	return redis.NewScript(readLua("prelude") + readLua(name))
+}
+
+func readLua(name string) string {
+	text, err := luaFiles.ReadFile("lua/" + name + ".lua")
+	if err != nil {
+		panic(err) // embedded: the name is wrong
+	}
+	return string(text)
+}
+
+var (
+	createScript     = script("create")
+	beginScript      = script("begin")
+	renewScript      = script("renew")
+	yieldScript      = script("yield")
+	emitScript       = script("emit")
+	commitPlanScript = script("commit_plan")
+	checkpointScript = script("checkpoint")
+	endBlockScript   = script("end_block")
+	finishScript     = script("finish")
+	wantedScript     = script("wanted")
+)
+
+// reply is what a script returned: a status, then values that depend on the script.
+type reply struct {
+	status string
+	values []any
+}
+
+// run calls a script on one run and turns a refusal into its error. doing says what for, in errors.
+func (q *Queue) run(ctx context.Context, s *redis.Script, doing, runID string, args ...any) (reply, error) {
+	values, err := s.Run(ctx, q.rdb, []string{key(runID, "run")}, args...).Slice()
+	if err != nil {
+		return reply{}, fmt.Errorf("%s of run %s in Redis: %w", doing, runID, err)
+	}
+	r := reply{status: text(values, 0), values: values[1:]}
+	switch r.status {
+	case "fenced":
+		return r, fmt.Errorf("%s of run %s: %w", doing, runID, ErrFenced)
+	case "stale":
+		return r, fmt.Errorf("%s of run %s: %w", doing, runID, ErrStale)
+	case "held":
+		return r, fmt.Errorf("%s of run %s: %w", doing, runID, ErrHeld)
+	}
+	return r, nil
+}
+
+// intents reads lane and tasks, which stand first in the reply of every script that returns tasks.
+func (r reply) intents(runID string) []Intent {
+	pairs, _ := r.values[1].([]any)
+	out := make([]Intent, 0, len(pairs)/2)
+	for i := 0; i+1 < len(pairs); i += 2 {
+		out = append(out, Intent{RunID: runID, Unit: text(pairs, i), Generation: number(pairs, i+1), Lane: text(r.values, 0)})
+	}
+	return out
+}
+
+func text(values []any, i int) string {
+	if i >= len(values) {
+		return ""
+	}
+	s, _ := values[i].(string)
+	return s
+}
+
+func number(values []any, i int) int {
+	if i < len(values) {
+		if n, ok := values[i].(int64); ok {
+			return int(n)
+		}
+	}
+	n, _ := strconv.Atoi(text(values, i))
+	return n
+}
+
+func millis(s string) time.Time {
+	ms, err := strconv.ParseInt(s, 10, 64)
+	if err != nil || ms == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(ms).UTC()
+}

@@ -1,0 +1,372 @@
+package redisqueue_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/redis/go-redis/v9"
+
+	"nightdesk/topicqueue"
+	"nightdesk/topicqueue/redisqueue"
+	"nightdesk/topicqueue/redisqueue/redistest"
+)
+
+var created = time.Date(2026, 3, 1, 20, 0, 0, 0, time.UTC)
+
+func newRun(topic string, parallel int) topicqueue.Run {
+	return topicqueue.Run{
+		ID: topicqueue.RunID("night", topic, "", created), Batch: "night", Topic: topic, CreatedAt: created,
+		Options: topicqueue.Options{Preset: "medium", MaxParallel: parallel, MaxIterations: 2, QueueMaxLength: 8, Tools: []string{"rag_hybrid"}},
+	}
+}
+
+func planOf(titles ...string) topicqueue.Plan {
+	p := topicqueue.Plan{Topic: "t", Mode: topicqueue.DecomposeManual, Queries: []string{"background"}}
+	for _, title := range titles {
+		p.SubTopics = append(p.SubTopics, topicqueue.SubTopic{Title: title, Overview: "About " + title + ".", Queries: []string{title}})
+	}
+	p.Traces = []topicqueue.ToolTrace{{CitationID: "PLAN-01", ToolType: "rag_hybrid", Claims: []topicqueue.Claim{}}}
+	return p
+}
+
+func must[T any](t *testing.T) func(T, error) T {
+	return func(v T, err error) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+// planned creates a run, plans it and returns the tasks of its first blocks.
+func planned(t *testing.T, q *redisqueue.Queue, run topicqueue.Run, titles ...string) []redisqueue.Intent {
+	t.Helper()
+	ctx := t.Context()
+	created, intents, err := q.Create(ctx, run)
+	if err != nil || !created {
+		t.Fatalf("Create = %v, %v", created, err)
+	}
+	if want := []redisqueue.Intent{{RunID: run.ID, Unit: "plan", Generation: 1}}; !cmp.Equal(want, intents) {
+		t.Fatalf("Create wants %v, want %v", intents, want)
+	}
+	b := must[redisqueue.Begun](t)(q.Begin(ctx, run.ID, redisqueue.UnitPlan, 1))
+	return must[[]redisqueue.Intent](t)(q.CommitPlan(ctx, b.Lease, planOf(titles...)))
+}
+
+func TestLifeOfARun(t *testing.T) {
+	t.Parallel()
+	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
+		ctx, q := t.Context(), redisqueue.New(rdb)
+		run := newRun("solar power", 2)
+		intents := planned(t, q, run, "Panels", "Inverters", "Batteries")
+		if want := []redisqueue.Intent{{run.ID, "block_1", 1, ""}, {run.ID, "block_2", 1, ""}}; !cmp.Equal(want, intents) {
+			t.Fatalf("admitted %v, want %v", intents, want)
+		}
+		if again, _, err := q.Create(ctx, run); err != nil || again {
+			t.Errorf("a second Create = %v, %v; want false", again, err)
+		}
+
+		b1 := must[redisqueue.Begun](t)(q.Begin(ctx, run.ID, "block_1", 1))
+		if b1.Block.Title != "Panels" || len(b1.View.Blocks) != 3 || !cmp.Equal(b1.View.Queries, []string{"background"}) || b1.Run.Options.MaxIterations != 2 {
+			t.Errorf("begun with %+v", b1)
+		}
+		trace := topicqueue.ToolTrace{ToolID: "block_1/1.1", CitationID: "CIT-1-01", Claims: []topicqueue.Claim{{ID: "CIT-1-01.1"}}}
+		res, more, err := q.Checkpoint(ctx, b1.Lease, topicqueue.Checkpoint{
+			Iteration: 1, Traces: []topicqueue.ToolTrace{trace}, Queries: []string{"how do panels work"},
+			Proposals: []topicqueue.SubTopic{{Title: "Grid feed-in"}, {Title: "battery"}},
+		}, b1.View, 4)
+		if err != nil || len(more) != 0 {
+			t.Fatalf("Checkpoint wants %v, %v", more, err)
+		}
+		want := []topicqueue.Admission{
+			{Title: "Grid feed-in", Answer: topicqueue.AdmissionAdded, BlockID: "block_4"},
+			{Title: "battery", Answer: topicqueue.AdmissionDuplicate, BlockID: "block_3"},
+		}
+		if diff := cmp.Diff(want, res.Admissions); diff != "" {
+			t.Error(diff)
+		}
+		if len(res.View.Blocks) != 4 || len(res.View.Queries) != 2 {
+			t.Errorf("view after the checkpoint: %+v", res.View)
+		}
+
+		for n, wantNext := range map[int][]redisqueue.Intent{1: {{run.ID, "block_3", 1, ""}}} {
+			next := must[[]redisqueue.Intent](t)(q.EndBlock(ctx, b1.Lease, topicqueue.BlockCompleted, ""))
+			if !cmp.Equal(wantNext, next) {
+				t.Errorf("after block %d: %v, want %v", n, next, wantNext)
+			}
+		}
+		for _, id := range []string{"block_2", "block_3", "block_4"} {
+			b := must[redisqueue.Begun](t)(q.Begin(ctx, run.ID, id, 1))
+			status, reason := topicqueue.BlockCompleted, ""
+			if id == "block_3" {
+				status, reason = topicqueue.BlockFailed, "the model gave up"
+			}
+			intents = must[[]redisqueue.Intent](t)(q.EndBlock(ctx, b.Lease, status, reason))
+		}
+		if want := []redisqueue.Intent{{run.ID, "report", 1, ""}}; !cmp.Equal(want, intents) {
+			t.Fatalf("after the last block: %v, want %v", intents, want)
+		}
+		rep := must[redisqueue.Begun](t)(q.Begin(ctx, run.ID, redisqueue.UnitReport, 1))
+		out := redisqueue.Outcome{State: topicqueue.RunPartial, Reason: "1 block failed", Report: "reports/x.md", Sites: 2,
+			Events: []topicqueue.Event{topicqueue.StepEvent(topicqueue.StepEndAuthor, "")}}
+		for range 2 {
+			if err := q.Finish(ctx, rep.Lease, out); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got := must[topicqueue.Run](t)(q.Run(ctx, run.ID))
+		if got.State != topicqueue.RunPartial || got.Report != "reports/x.md" || got.EndedAt.IsZero() || got.Reason != "1 block failed" {
+			t.Errorf("finished run: %+v", got)
+		}
+		if _, err := q.Begin(ctx, run.ID, redisqueue.UnitReport, 1); !errors.Is(err, redisqueue.ErrStale) {
+			t.Errorf("begin of a finished run's report: %v, want ErrStale", err)
+		}
+		plan := must[topicqueue.Plan](t)(q.Plan(ctx, run.ID))
+		if len(plan.SubTopics) != 3 || len(plan.Traces) != 1 {
+			t.Errorf("plan: %+v", plan)
+		}
+		checkEvents(t, must[[]topicqueue.Event](t)(q.Events(ctx, run.ID, 0, 0)), 4)
+	})
+}
+
+// checkEvents checks the invariants of a run's stream: numbers without gaps, one done event per block, progress that
+// never falls and ends at the total, statistics and the end once and last.
+func checkEvents(t *testing.T, events []topicqueue.Event, blocks int) {
+	t.Helper()
+	done, last := map[int]bool{}, topicqueue.Progress{ProcessedTasks: -1}
+	for i, e := range events {
+		if e.Seq != int64(i+1) {
+			t.Errorf("event %d has seq %d", i, e.Seq)
+		}
+		switch e.Status {
+		case topicqueue.StatusQuestionDone:
+			var d topicqueue.QuestionDone
+			if err := json.Unmarshal(e.Content, &d); err != nil || done[d.QuestionID] {
+				t.Errorf("event %s: %v, done before: %v", e.Content, err, done[d.QuestionID])
+			}
+			done[d.QuestionID] = true
+		case topicqueue.StatusProgress:
+			var p topicqueue.Progress
+			if err := json.Unmarshal(e.Content, &p); err != nil || p.ProcessedTasks < last.ProcessedTasks {
+				t.Errorf("progress %+v after %+v (%v)", p, last, err)
+			}
+			last = p
+		}
+	}
+	if len(done) != blocks || last.ProcessedTasks != blocks || last.TotalTask != blocks {
+		t.Errorf("%d done events, last progress %+v, want %d", len(done), last, blocks)
+	}
+	if n := len(events); n < 2 || events[n-1].Status != topicqueue.StatusComplete || events[n-2].Status != topicqueue.StatusSummaryStatistics {
+		t.Errorf("the stream does not end with statistics and complete")
+	}
+}
+
+func TestStaleAttemptsAreRefused(t *testing.T) {
+	t.Parallel()
+	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
+		ctx, q := t.Context(), redisqueue.New(rdb)
+		run := newRun("tides", 1)
+		planned(t, q, run, "Moon")
+		first := must[redisqueue.Begun](t)(q.Begin(ctx, run.ID, "block_1", 1))
+		if _, err := q.Begin(ctx, run.ID, "block_1", 1); !errors.Is(err, redisqueue.ErrHeld) {
+			t.Errorf("begin while the lease lives: %v, want ErrHeld", err)
+		}
+		intents := must[[]redisqueue.Intent](t)(q.Yield(ctx, first.Lease))
+		if want := []redisqueue.Intent{{run.ID, "block_1", 2, ""}}; !cmp.Equal(want, intents) {
+			t.Fatalf("Yield wants %v, want %v", intents, want)
+		}
+		if wanted := must[[]redisqueue.Intent](t)(q.Wanted(ctx, run.ID)); !cmp.Equal(intents, wanted) {
+			t.Errorf("Wanted = %v, want %v", wanted, intents)
+		}
+		second := must[redisqueue.Begun](t)(q.Begin(ctx, run.ID, "block_1", 2))
+		for name, call := range map[string]func() error{
+			"checkpoint": func() error {
+				_, _, err := q.Checkpoint(ctx, first.Lease, topicqueue.Checkpoint{Iteration: 1}, first.View, 8)
+				return err
+			},
+			"end":   func() error { _, err := q.EndBlock(ctx, first.Lease, topicqueue.BlockCompleted, ""); return err },
+			"emit":  func() error { return q.Emit(ctx, first.Lease, topicqueue.StepEvent("x", "")) },
+			"yield": func() error { _, err := q.Yield(ctx, first.Lease); return err },
+		} {
+			if err := call(); !errors.Is(err, redisqueue.ErrFenced) {
+				t.Errorf("%s by the first attempt: %v, want ErrFenced", name, err)
+			}
+		}
+		if _, err := q.Begin(ctx, run.ID, "block_1", 1); !errors.Is(err, redisqueue.ErrStale) {
+			t.Errorf("begin of the old generation: %v, want ErrStale", err)
+		}
+		lost := must[[]string](t)(q.Renew(ctx, run.ID, []redisqueue.Lease{first.Lease, second.Lease}))
+		if !cmp.Equal(lost, []string{"block_1"}) {
+			t.Errorf("Renew lost %v, want the first attempt's", lost)
+		}
+		if _, err := q.EndBlock(ctx, second.Lease, topicqueue.BlockCompleted, ""); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestLostRepliesChangeNothing(t *testing.T) {
+	t.Parallel()
+	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
+		ctx, q := t.Context(), redisqueue.New(rdb)
+		run := newRun("glaciers", 1)
+		planned(t, q, run, "Ice")
+		b := must[redisqueue.Begun](t)(q.Begin(ctx, run.ID, "block_1", 1))
+		cp := topicqueue.Checkpoint{Iteration: 1, Traces: []topicqueue.ToolTrace{{CitationID: "CIT-1-01"}}, Queries: []string{"ice"},
+			Proposals: []topicqueue.SubTopic{{Title: "Snow"}}}
+		first, _, err := q.Checkpoint(ctx, b.Lease, cp, b.View, 8)
+		if err != nil {
+			t.Fatal(err)
+		}
+		second, intents, err := q.Checkpoint(ctx, b.Lease, cp, b.View, 8)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(first, second); diff != "" {
+			t.Errorf("the second answer differs: %s", diff)
+		}
+		if want := []redisqueue.Intent{{run.ID, "block_1", 1, ""}}; !cmp.Equal(want, intents) {
+			t.Errorf("wants %v, want %v", intents, want)
+		}
+		if traces := must[[]topicqueue.ToolTrace](t)(q.Traces(ctx, run.ID, "block_1")); len(traces) != 1 {
+			t.Errorf("%d traces, want 1", len(traces))
+		}
+		for range 2 {
+			intents = must[[]redisqueue.Intent](t)(q.EndBlock(ctx, b.Lease, topicqueue.BlockCompleted, ""))
+			if want := []redisqueue.Intent{{run.ID, "block_2", 1, ""}}; !cmp.Equal(want, intents) {
+				t.Errorf("wants %v, want %v", intents, want)
+			}
+		}
+	})
+}
+
+// TestBlocksAtOnce works many blocks with many workers and checks that no more than the allowed number is ever in
+// flight, that every block ends once, and that the report is wanted exactly once.
+func TestBlocksAtOnce(t *testing.T) {
+	t.Parallel()
+	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
+		const parallel, maxLength, workers = 3, 12, 8
+		ctx, q := t.Context(), redisqueue.New(rdb)
+		run := newRun("rivers", parallel)
+		tasks := make(chan redisqueue.Intent, 100)
+		send := func(intents []redisqueue.Intent) {
+			for _, i := range intents {
+				tasks <- i
+			}
+		}
+		send(planned(t, q, run, "Rhine", "Danube", "Elbe", "Oder", "Main"))
+		var mu sync.Mutex
+		inFlight, most, ended, reports := 0, 0, map[string]int{}, 0
+		var wg sync.WaitGroup
+		for w := range workers {
+			wg.Go(func() {
+				random := rand.New(rand.NewPCG(7, uint64(w)))
+				for task := range tasks {
+					if task.Unit == redisqueue.UnitReport {
+						mu.Lock()
+						reports++
+						mu.Unlock()
+						close(tasks)
+						return
+					}
+					if err := workBlock(ctx, q, task, maxLength, random, func(d int) {
+						mu.Lock()
+						inFlight += d
+						most = max(most, inFlight)
+						mu.Unlock()
+					}, func(intents []redisqueue.Intent) {
+						mu.Lock()
+						ended[task.Unit]++
+						mu.Unlock()
+						send(intents)
+					}, send); err != nil {
+						t.Error(err)
+						close(tasks)
+						return
+					}
+				}
+			})
+		}
+		wg.Wait()
+		if most > parallel || reports != 1 || len(ended) != maxLength {
+			t.Errorf("%d in flight, %d reports, %d blocks; want at most %d, 1, %d", most, reports, len(ended), parallel, maxLength)
+		}
+		for unit, n := range ended {
+			if n != 1 {
+				t.Errorf("%s ended %d times", unit, n)
+			}
+		}
+	})
+}
+
+func workBlock(ctx context.Context, q *redisqueue.Queue, task redisqueue.Intent, maxLength int, random *rand.Rand,
+	flight func(int), end, send func([]redisqueue.Intent)) error {
+	b, err := q.Begin(ctx, task.RunID, task.Unit, task.Generation)
+	if err != nil {
+		return err
+	}
+	flight(1)
+	view := b.View
+	for i := range 2 {
+		res, intents, err := q.Checkpoint(ctx, b.Lease, topicqueue.Checkpoint{
+			Iteration: i + 1, Proposals: []topicqueue.SubTopic{{Title: fmt.Sprintf("River number %d", random.IntN(40))}},
+		}, view, maxLength)
+		if err != nil {
+			return err
+		}
+		send(intents)
+		view = res.View
+	}
+	// Fill the queue for certain, so that the number of blocks at the end is known.
+	var more []topicqueue.SubTopic
+	for n := range maxLength {
+		more = append(more, topicqueue.SubTopic{Title: fmt.Sprintf("Canal number %d", n)})
+	}
+	_, intents, err := q.Checkpoint(ctx, b.Lease, topicqueue.Checkpoint{Iteration: 3, Proposals: more}, view, maxLength)
+	if err != nil {
+		return err
+	}
+	send(intents)
+	flight(-1)
+	intents, err = q.EndBlock(ctx, b.Lease, topicqueue.BlockCompleted, "")
+	if err != nil {
+		return err
+	}
+	end(intents)
+	return nil
+}
+
+func TestBatches(t *testing.T) {
+	t.Parallel()
+	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
+		ctx, q := t.Context(), redisqueue.New(rdb)
+		first := must[time.Time](t)(q.OpenBatch(ctx, "night", created))
+		again := must[time.Time](t)(q.OpenBatch(ctx, "night", created.Add(time.Hour)))
+		if !first.Equal(created) || !again.Equal(first) {
+			t.Errorf("creation times %v and %v, want %v", first, again, created)
+		}
+		for i := range 3 {
+			run := newRun(fmt.Sprintf("topic %d", i), 1)
+			run.CreatedAt = created.Add(time.Duration(i) * time.Millisecond)
+			if _, _, err := q.Create(ctx, run); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var topics []string
+		err := q.Runs(ctx, "night", func(r topicqueue.Run) error { topics = append(topics, r.Topic); return nil })
+		if want := []string{"topic 0", "topic 1", "topic 2"}; err != nil || !cmp.Equal(want, topics) {
+			t.Errorf("runs %v, %v; want %v", topics, err, want)
+		}
+		if _, err := q.Run(ctx, "research_x"); !errors.Is(err, redisqueue.ErrNotFound) {
+			t.Errorf("unknown run: %v, want ErrNotFound", err)
+		}
+	})
+}

@@ -1,0 +1,91 @@
+// Package redistest gives each test a Redis of its own: a private redis-server on a unix socket where one is
+// installed, and an in-process one.
+package redistest
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/alicebob/miniredis/v2"
+	"github.com/redis/go-redis/v9"
+)
+
+// Each runs a test against every kind of Redis there is: in-process always, redis-server when it is on PATH. In CI
+// (environment variable CI set) a missing redis-server fails the test; elsewhere that part is skipped.
+func Each(t *testing.T, test func(t *testing.T, rdb *redis.Client)) {
+	t.Run("in-process", func(t *testing.T) {
+		t.Parallel()
+		test(t, InProcess(t))
+	})
+	t.Run("redis-server", func(t *testing.T) {
+		t.Parallel()
+		test(t, Server(t))
+	})
+}
+
+// InProcess starts an in-process Redis that ends with the test.
+func InProcess(t testing.TB) *redis.Client {
+	t.Helper()
+	m := miniredis.NewMiniRedis()
+	m.ClockTTL(true)
+	if err := m.Start(); err != nil {
+		t.Fatalf("start the in-process Redis: %v", err)
+	}
+	t.Cleanup(m.Close)
+	return client(t, &redis.Options{Addr: m.Addr()})
+}
+
+// Server starts a private redis-server that ends with the test.
+func Server(t testing.TB) *redis.Client {
+	t.Helper()
+	return client(t, &redis.Options{Network: "unix", Addr: Socket(t)})
+}
+
+// Socket starts a private redis-server that ends with the test and returns the path of its unix socket.
+func Socket(t testing.TB) string {
+	t.Helper()
+	path, err := exec.LookPath("redis-server")
+	if err != nil {
+		if os.Getenv("CI") != "" {
+			t.Fatal("redis-server is not on PATH; install it (Debian: redis-server)")
+		}
+		t.Skip("redis-server is not on PATH")
+	}
+	dir, err := os.MkdirTemp("", "r") // short: the path of a socket has at most 107 bytes
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	sock := filepath.Join(dir, "s")
+	cmd := exec.Command(path, "--port", "0", "--unixsocket", sock, "--save", "", "--appendonly", "no", "--dir", dir)
+	if err := cmd.Start(); err != nil {
+		t.Fatalf("start redis-server: %v", err)
+	}
+	t.Cleanup(func() {
+		cmd.Process.Kill()
+		cmd.Wait()
+	})
+	rdb := redis.NewClient(&redis.Options{Network: "unix", Addr: sock, MaxRetries: -1})
+	defer rdb.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	for rdb.Ping(ctx).Err() != nil {
+		select {
+		case <-ctx.Done():
+			t.Fatal(fmt.Errorf("redis-server does not answer: %w", ctx.Err()))
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+	return sock
+}
+
+func client(t testing.TB, opt *redis.Options) *redis.Client {
+	rdb := redis.NewClient(opt)
+	t.Cleanup(func() { rdb.Close() })
+	return rdb
+}
