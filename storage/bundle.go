@@ -1,0 +1,126 @@
+package storage
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"sort"
+	"sync"
+	"time"
+)
+
+// ReportKey returns where the Markdown report of a run lies.
+func ReportKey(runID string) string { return "reports/" + runID + ".md" }
+
+// MetadataKey returns where the facts about a report lie.
+func MetadataKey(runID string) string { return "reports/" + runID + "_metadata.json" }
+
+// CacheKey returns where a file of a run's data and evidence lies.
+func CacheKey(runID, name string) string { return "cache/" + runID + "/" + name }
+
+// PageKey returns where a text that a run has read lies. hash: lower-case hex SHA-256 of the text.
+func PageKey(runID, hash string) string { return CacheKey(runID, "pages/"+hash+".txt") }
+
+// ManifestKey returns where the list of a bundle's files lies. Its presence means that the bundle is whole.
+func ManifestKey(runID string) string { return CacheKey(runID, "manifest.json") }
+
+// Pages stores the texts that runs read. It serves all runs.
+type Pages struct{ Store Store }
+
+// PutPage stores one text. A text that is there already is not written again: its name is its hash.
+func (p Pages) PutPage(ctx context.Context, runID, hash, text string) error {
+	key := PageKey(runID, hash)
+	if there, err := p.Store.Exists(ctx, key); err != nil || there {
+		return err
+	}
+	return p.Store.Put(ctx, key, []byte(text))
+}
+
+// File is one line of a manifest.
+type File struct {
+	Key    string `json:"key"`
+	Size   int    `json:"size"` // bytes
+	SHA256 string `json:"sha256"`
+}
+
+// Manifest lists every file of a bundle.
+type Manifest struct {
+	RunID     string    `json:"run_id"`
+	CreatedAt time.Time `json:"created_at"`
+	Files     []File    `json:"files"` // by key
+}
+
+// Bundle writes the files of one run and remembers them for the manifest. Safe for concurrent use.
+type Bundle struct {
+	store Store
+	runID string
+	mu    sync.Mutex
+	files map[string]File
+}
+
+// NewBundle returns the bundle of this run.
+func NewBundle(store Store, runID string) *Bundle {
+	return &Bundle{store: store, runID: runID, files: map[string]File{}}
+}
+
+// Put stores one file of the bundle under its full key.
+func (b *Bundle) Put(ctx context.Context, key string, body []byte) error {
+	if err := b.store.Put(ctx, key, body); err != nil {
+		return err
+	}
+	sum := sha256.Sum256(body)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.files[key] = File{Key: key, Size: len(body), SHA256: hex.EncodeToString(sum[:])}
+	return nil
+}
+
+// PutJSON stores a value as indented JSON.
+func (b *Bundle) PutJSON(ctx context.Context, key string, value any) error {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(value); err != nil {
+		return fmt.Errorf("encode %s: %w", key, err)
+	}
+	return b.Put(ctx, key, buf.Bytes())
+}
+
+// PutLines stores values as JSON Lines.
+func PutLines[T any](ctx context.Context, b *Bundle, key string, values []T) error {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	for _, v := range values {
+		if err := enc.Encode(v); err != nil {
+			return fmt.Errorf("encode %s: %w", key, err)
+		}
+	}
+	return b.Put(ctx, key, buf.Bytes())
+}
+
+// Close adds the pages that lie in the store and writes the manifest, which makes the bundle whole.
+func (b *Bundle) Close(ctx context.Context, now time.Time) error {
+	pages, err := b.store.List(ctx, CacheKey(b.runID, "pages/"))
+	if err != nil {
+		return err
+	}
+	for _, key := range pages {
+		body, err := b.store.Get(ctx, key)
+		if err != nil {
+			return err
+		}
+		sum := sha256.Sum256(body)
+		b.files[key] = File{Key: key, Size: len(body), SHA256: hex.EncodeToString(sum[:])}
+	}
+	m := Manifest{RunID: b.runID, CreatedAt: now.UTC(), Files: make([]File, 0, len(b.files))}
+	for _, f := range b.files {
+		m.Files = append(m.Files, f)
+	}
+	sort.Slice(m.Files, func(i, j int) bool { return m.Files[i].Key < m.Files[j].Key })
+	return b.PutJSON(ctx, ManifestKey(b.runID), m)
+}

@@ -1,0 +1,132 @@
+// Package storagetest is the conformance suite of storage.Store: every implementation passes the same tests.
+package storagetest
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"nightdesk/storage"
+)
+
+// Exercise checks one implementation. open returns an empty store each time.
+func Exercise(t *testing.T, open func(t *testing.T) storage.Store) {
+	t.Run("what is put can be read", func(t *testing.T) {
+		s := open(t)
+		for _, body := range [][]byte{nil, []byte("a"), []byte("replaced"), bytes.Repeat([]byte("x"), 1<<20)} {
+			if err := s.Put(t.Context(), "reports/a.md", body); err != nil {
+				t.Fatal(err)
+			}
+			got, err := s.Get(t.Context(), "reports/a.md")
+			if err != nil || !bytes.Equal(got, body) {
+				t.Errorf("Get = %d bytes, %v; want %d bytes", len(got), err, len(body))
+			}
+			if there, err := s.Exists(t.Context(), "reports/a.md"); err != nil || !there {
+				t.Errorf("Exists = %v, %v", there, err)
+			}
+		}
+		if !strings.Contains(s.Location("reports/a.md"), "a.md") {
+			t.Errorf("Location = %q", s.Location("reports/a.md"))
+		}
+	})
+	t.Run("what is not there", func(t *testing.T) {
+		s := open(t)
+		if _, err := s.Get(t.Context(), "reports/none.md"); !errors.Is(err, storage.ErrNotExist) {
+			t.Errorf("Get: %v, want ErrNotExist", err)
+		}
+		if there, err := s.Exists(t.Context(), "reports/none.md"); err != nil || there {
+			t.Errorf("Exists = %v, %v", there, err)
+		}
+		if keys, err := s.List(t.Context(), "reports/"); err != nil || len(keys) != 0 {
+			t.Errorf("List = %v, %v", keys, err)
+		}
+	})
+	t.Run("keys are listed by prefix and in order", func(t *testing.T) {
+		s := open(t)
+		for _, key := range []string{"cache/r/b.json", "cache/r/a.json", "cache/r2/c.json", "reports/r.md"} {
+			if err := s.Put(t.Context(), key, []byte(key)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for prefix, want := range map[string][]string{
+			"cache/r/": {"cache/r/a.json", "cache/r/b.json"},
+			"cache/r":  {"cache/r/a.json", "cache/r/b.json", "cache/r2/c.json"},
+			"x":        nil,
+		} {
+			keys, err := s.List(t.Context(), prefix)
+			if err != nil || !cmp.Equal(keys, want) {
+				t.Errorf("List(%q) = %v, %v; want %v", prefix, keys, err, want)
+			}
+		}
+	})
+	t.Run("keys that lead elsewhere are refused", func(t *testing.T) {
+		s := open(t)
+		for _, key := range []string{"", "/etc/passwd", "../x", "a/../../x", "a//b", "a/./b", `a\b`, "a\x00b", strings.Repeat("k", 600)} {
+			if err := s.Put(t.Context(), key, []byte("x")); err == nil {
+				t.Errorf("Put(%q) is accepted", key)
+			}
+			if _, err := s.Get(t.Context(), key); err == nil || errors.Is(err, storage.ErrNotExist) {
+				t.Errorf("Get(%q): %v, want a refusal of the key", key, err)
+			}
+		}
+	})
+	t.Run("readers never see a part", func(t *testing.T) {
+		s := open(t)
+		bodies := [][]byte{bytes.Repeat([]byte("a"), 1<<18), bytes.Repeat([]byte("b"), 1<<17)}
+		var wg sync.WaitGroup
+		for w := range 2 {
+			wg.Go(func() {
+				for range 20 {
+					if err := s.Put(t.Context(), "cache/r/x.json", bodies[w]); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		wg.Go(func() {
+			for range 40 {
+				got, err := s.Get(t.Context(), "cache/r/x.json")
+				if err != nil && !errors.Is(err, storage.ErrNotExist) {
+					t.Error(err)
+				}
+				if err == nil && !bytes.Equal(got, bodies[0]) && !bytes.Equal(got, bodies[1]) {
+					t.Errorf("read %d bytes that nobody wrote", len(got))
+				}
+			}
+		})
+		wg.Wait()
+	})
+	t.Run("a bundle is whole when its manifest is there", func(t *testing.T) {
+		s := open(t)
+		pages := storage.Pages{Store: s}
+		for range 2 {
+			if err := pages.PutPage(t.Context(), "run", "abc", "page text"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		b := storage.NewBundle(s, "run")
+		for i := range 3 {
+			if err := b.PutJSON(t.Context(), storage.CacheKey("run", fmt.Sprintf("%d.json", i)), map[string]int{"n": i}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if there, _ := s.Exists(t.Context(), storage.ManifestKey("run")); there {
+			t.Error("the manifest is there before Close")
+		}
+		if err := b.Close(t.Context(), testTime); err != nil {
+			t.Fatal(err)
+		}
+		body, err := s.Get(t.Context(), storage.ManifestKey("run"))
+		if err != nil || !bytes.Contains(body, []byte("pages/abc.txt")) || !bytes.Contains(body, []byte("2.json")) {
+			t.Errorf("manifest %s, %v", body, err)
+		}
+	})
+}
+
+var testTime = time.Date(2026, 3, 1, 6, 0, 0, 0, time.UTC)
