@@ -1,0 +1,61 @@
+package prompts
+
+import "encoding/json"
+
+// The functions below render one question each. lang is the BCP 47 tag of the report ("en", "zh-Hans", "de"): Chinese
+// has templates of its own, every other tag takes the English ones, which name the language to write in; an empty or
+// malformed tag means English. Strings in the data may be any bytes. All are safe for concurrent use.
+//
+// Of a ClaimLine, Section shows everything; Decide, Introduction and Conclusion leave out the quote, Deduplicate and
+// Outline, which see the claims of a whole run, quote and source.
+
+// Rephrase asks for the topic as a research brief (RephraseAnswer).
+func Rephrase(lang string, d RephraseData) Prompt { return structured("rephrase", lang, d) }
+
+// Queries asks for d.N search queries (QueriesAnswer).
+func Queries(lang string, d QueriesData) Prompt { return structured("queries", lang, d) }
+
+// Decompose asks for the sub-topics of a topic (DecomposeAnswer).
+func Decompose(lang string, d DecomposeData) Prompt { return structured("decompose", lang, d) }
+
+// Decide asks whether a block's evidence suffices and what to do next (DecideAnswer).
+func Decide(lang string, d DecideData) Prompt { return structured("decide", lang, d) }
+
+// Note asks for a summary and the claims of what one tool call returned (NoteAnswer).
+func Note(lang string, d NoteData) Prompt { return structured("note", lang, d) }
+
+// Deduplicate asks which blocks are one subject (DeduplicateAnswer).
+func Deduplicate(lang string, d DeduplicateData) Prompt { return structured("deduplicate", lang, d) }
+
+// Outline asks for the outline of the report (OutlineAnswer).
+func Outline(lang string, d OutlineData) Prompt { return structured("outline", lang, d) }
+
+// Section asks for the text of one section: Markdown without a heading of its own, with [CIT-3-01] markers.
+func Section(lang string, d SectionData) Prompt { return freeText("section", lang, d) }
+
+// Introduction asks for the text of the introduction: Markdown without headings, with [CIT-3-01] markers.
+func Introduction(lang string, d FrameData) Prompt { return freeText("introduction", lang, d) }
+
+// Conclusion asks for the text of the conclusion: Markdown without headings, with [CIT-3-01] markers.
+func Conclusion(lang string, d FrameData) Prompt { return freeText("conclusion", lang, d) }
+
+// Repair returns in User what is appended to the user part of a question whose answer did not fit its schema.
+// System and Schema are empty: those of the question stay in force.
+func Repair(lang string, d RepairData) Prompt {
+	set, _ := choose(lang)
+	return Prompt{Name: "repair", User: set.render("repair.user.tmpl", d)}
+}
+
+func structured(name, lang string, data any) Prompt { return ask(name, lang, data, schemaOf(name)) }
+
+func freeText(name, lang string, data any) Prompt { return ask(name, lang, data, nil) }
+
+func ask(name, lang string, data any, schema json.RawMessage) Prompt {
+	set, language := choose(lang)
+	return Prompt{
+		Name:   name,
+		System: set.render(name+".system.tmpl", systemData{Language: language, Schema: string(schema)}),
+		User:   set.render(name+".user.tmpl", data),
+		Schema: schema,
+	}
+}

@@ -1,0 +1,72 @@
+package prompts
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Quote encloses text in marks that it cannot close, on lines of their own:
+//
+//	<material-1f3a9c20>
+//	text
+//	</material-1f3a9c20>
+//
+// The code in the marks does not occur in the text. It is derived from the text's first line, so that a list which
+// grows at its end keeps its opening mark and with it the prefix that a provider has cached; when the text contains
+// that code, from the whole text, which a page cannot foresee because naming the code would change it.
+//
+// text: any bytes. Invalid UTF-8 and control characters are dropped, line separators among them become line feeds, and
+// so do Unicode's invisible tag characters, which can carry words that a person does not see. All else stays as it is:
+// quotes must be verbatim. The same text always gives the same result. Never fails.
+func Quote(text string) string { return enclose("material", text) }
+
+// quoteTopic is Quote for the user's own words, which say what to do and are not mere material.
+func quoteTopic(text string) string { return enclose("topic", text) }
+
+func enclose(name, text string) string {
+	text = clean(text)
+	mark := name + "-" + code(text)
+	return "<" + mark + ">\n" + text + "\n</" + mark + ">"
+}
+
+// code returns eight hexadecimal digits that do not occur in text, in either case.
+func code(text string) string {
+	folded := strings.ToLower(text)
+	seed, _, _ := strings.Cut(text, "\n")
+	for try := 0; ; try++ {
+		sum := sha256.Sum256([]byte(seed))
+		digits := hex.EncodeToString(sum[:4])
+		if !strings.Contains(folded, digits) {
+			return digits
+		}
+		seed = strconv.Itoa(try) + "\x00" + text
+	}
+}
+
+// clean drops what must not reach a model; see Quote.
+func clean(text string) string {
+	text = strings.ReplaceAll(text, "\r\n", "\n")
+	if strings.IndexFunc(text, changed) < 0 && utf8.ValidString(text) {
+		return text
+	}
+	var b strings.Builder
+	b.Grow(len(text))
+	for i, r := range text {
+		switch {
+		case r == utf8.RuneError && !strings.HasPrefix(text[i:], "\uFFFD"): // an invalid byte, not the character
+		case !changed(r):
+			b.WriteRune(r)
+		case unicode.IsSpace(r): // form feed between the pages of a PDF, lone carriage return, vertical tab, NEL
+			b.WriteByte('\n')
+		}
+	}
+	return b.String()
+}
+
+func changed(r rune) bool {
+	return unicode.IsControl(r) && r != '\n' && r != '\t' || r >= 0xE0000 && r <= 0xE007F
+}

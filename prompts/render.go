@@ -1,0 +1,57 @@
+package prompts
+
+import (
+	"embed"
+	"fmt"
+	"strings"
+	"text/template"
+	"unicode"
+)
+
+//go:embed templates
+var templateFiles embed.FS
+
+var (
+	english = parse("en")
+	chinese = parse("zh")
+)
+
+// templates are the parsed templates of one language, named by their files: decide.system.tmpl, decide.user.tmpl, ...
+type templates struct{ set *template.Template }
+
+// systemData is all that a system template may depend on: it must be equal for all calls of one name and language.
+type systemData struct {
+	Language string // what prose is written in, named in the language of the template
+	Schema   string // compact JSON; empty for free text
+}
+
+func parse(dir string) templates {
+	set := template.New(dir).Option("missingkey=error")
+	set.Funcs(template.FuncMap{
+		"quote": Quote,
+		"topic": quoteTopic,
+		"line":  line,
+		// include renders a named template to a string, so that it can be piped into quote.
+		"include": func(name string, data any) (string, error) {
+			var b strings.Builder
+			err := set.ExecuteTemplate(&b, name, data)
+			return b.String(), err
+		},
+	})
+	return templates{template.Must(set.ParseFS(templateFiles, "templates/"+dir+"/*.tmpl"))}
+}
+
+// render executes one template. The data are this package's structs, so an error is a bug in a template, which the
+// tests would have shown: it panics.
+func (t templates) render(name string, data any) string {
+	var b strings.Builder
+	if err := t.set.ExecuteTemplate(&b, name, data); err != nil {
+		panic(fmt.Sprintf("render prompt template %s: %v", name, err))
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// line makes one line of a text: a list entry that a page or a model wrote cannot pass for two.
+func line(s string) string {
+	return strings.Join(strings.FieldsFunc(clean(s), unicode.IsSpace), " ")
+}
