@@ -36,7 +36,8 @@ type Block struct {
 	Queries    []string    `json:"queries,omitempty"`
 	Parent     string      `json:"parent,omitempty"`
 	Status     BlockStatus `json:"status"`
-	Reason     string      `json:"reason,omitempty"` // why it failed
+	Reason     string      `json:"reason,omitempty"`    // why it failed
+	Fallbacks  []string    `json:"fallbacks,omitempty"` // steps that a model should have done and did not, for a person
 	Iterations int         `json:"iteration_count"`  // iterations that are checkpointed
 	Generation int         `json:"generation"`
 	CreatedAt  time.Time   `json:"created_at"`

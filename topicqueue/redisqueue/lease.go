@@ -128,3 +128,9 @@ func (q *Queue) Yield(ctx context.Context, l Lease) ([]Intent, error) {
 	}
 	return r.intents(l.RunID), nil
 }
+
+// Release gives a lease back after an error, so that the same generation can begin again without waiting for its end.
+func (q *Queue) Release(ctx context.Context, l Lease) error {
+	_, err := q.run(ctx, releaseScript, "release "+l.Unit, l.RunID, l.Unit, l.Generation, l.owner)
+	return err
+}

@@ -70,6 +70,7 @@ var (
 	beginScript      = script("begin")
 	renewScript      = script("renew")
 	yieldScript      = script("yield")
+	releaseScript    = script("release")
 	emitScript       = script("emit")
 	commitPlanScript = script("commit_plan")
 	checkpointScript = script("checkpoint")

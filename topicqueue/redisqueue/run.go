@@ -169,9 +169,16 @@ func decodeBlock(id, static string, field func(string) string) (topicqueue.Block
 		return topicqueue.Block{}, fmt.Errorf("decode %s: %w", id, err)
 	}
 	iterations, _ := strconv.Atoi(field("iterations"))
+	var fallbacks []string
+	if list := field("fallbacks"); list != "" {
+		if err := json.Unmarshal([]byte(list), &fallbacks); err != nil {
+			return topicqueue.Block{}, fmt.Errorf("decode fallbacks of %s: %w", id, err)
+		}
+	}
 	return topicqueue.Block{
 		ID: id, Title: s.Title, Overview: s.Overview, Queries: s.Queries, Parent: s.Parent,
 		Status: topicqueue.BlockStatus(field("status")), Reason: field("reason"), Iterations: iterations,
+		Fallbacks: fallbacks,
 		CreatedAt: millis(field("created")), UpdatedAt: millis(field("updated")),
 	}, nil
 }

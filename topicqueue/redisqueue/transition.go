@@ -94,8 +94,8 @@ func (q *Queue) titles(ctx context.Context, runID string) ([]topicqueue.BlockTit
 }
 
 // EndBlock ends a block as BlockCompleted or BlockFailed, admits the next ones, and moves the run on to its report when
-// it was the last. reason: why it failed, for a person; empty for a completed one.
-func (q *Queue) EndBlock(ctx context.Context, l Lease, status topicqueue.BlockStatus, reason string) ([]Intent, error) {
+// it was the last. reason: why it failed, for a person; empty for a completed one. fallbacks: see topicqueue.Block.
+func (q *Queue) EndBlock(ctx context.Context, l Lease, status topicqueue.BlockStatus, reason string, fallbacks []string) ([]Intent, error) {
 	n := topicqueue.BlockNumber(l.Unit)
 	done := topicqueue.QuestionDone{QuestionID: n, Status: "done"}
 	events := []topicqueue.Event{}
@@ -115,7 +115,7 @@ func (q *Queue) EndBlock(ctx context.Context, l Lease, status topicqueue.BlockSt
 	if err != nil {
 		return nil, err
 	}
-	r, err := q.run(ctx, endBlockScript, "end "+l.Unit, l.RunID, l.Unit, l.Generation, l.owner, string(status), reason, data)
+	r, err := q.run(ctx, endBlockScript, "end "+l.Unit, l.RunID, l.Unit, l.Generation, l.owner, string(status), reason, data, jsonList(fallbacks))
 	if err != nil {
 		return nil, err
 	}

@@ -1,8 +1,8 @@
--- ARGV: unit, generation, owner, status, reason, events (JSON)
+-- ARGV: unit, generation, owner, status, reason, events (JSON), fallbacks (JSON)
 local unit = ARGV[1]
 if not holds(unit, ARGV[2], ARGV[3]) then return { 'fenced' } end
 if not redis.call('ZSCORE', active, unit) then return { 'ok', lane(), wanted() } end
-redis.call('HSET', blocks, unit .. ':status', ARGV[4], unit .. ':reason', ARGV[5], unit .. ':updated', now)
+redis.call('HSET', blocks, unit .. ':status', ARGV[4], unit .. ':reason', ARGV[5], unit .. ':fallbacks', ARGV[7], unit .. ':updated', now)
 redis.call('HSET', work, unit .. ':lease', 0)
 redis.call('ZREM', active, unit)
 redis.call('HINCRBY', run, 'processed', 1)

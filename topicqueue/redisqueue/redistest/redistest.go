@@ -70,7 +70,7 @@ func Socket(t testing.TB) string {
 		cmd.Process.Kill()
 		cmd.Wait()
 	})
-	rdb := redis.NewClient(&redis.Options{Network: "unix", Addr: sock, MaxRetries: -1})
+	rdb := redis.NewClient(&redis.Options{Network: "unix", Addr: sock, MaxRetries: -1, DialerRetries: 1})
 	defer rdb.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
