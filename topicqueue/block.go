@@ -38,7 +38,7 @@ type Block struct {
 	Status     BlockStatus `json:"status"`
 	Reason     string      `json:"reason,omitempty"`    // why it failed
 	Fallbacks  []string    `json:"fallbacks,omitempty"` // steps that a model should have done and did not, for a person
-	Iterations int         `json:"iteration_count"`  // iterations that are checkpointed
+	Iterations int         `json:"iteration_count"`     // iterations that are checkpointed
 	Generation int         `json:"generation"`
 	CreatedAt  time.Time   `json:"created_at"`
 	UpdatedAt  time.Time   `json:"updated_at"`

@@ -3,8 +3,7 @@
 package redistest
 
 import (
-	"context"
-	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -70,16 +69,16 @@ func Socket(t testing.TB) string {
 		cmd.Process.Kill()
 		cmd.Wait()
 	})
-	rdb := redis.NewClient(&redis.Options{Network: "unix", Addr: sock, MaxRetries: -1, DialerRetries: 1})
-	defer rdb.Close()
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
-	defer cancel()
-	for rdb.Ping(ctx).Err() != nil {
-		select {
-		case <-ctx.Done():
-			t.Fatal(fmt.Errorf("redis-server does not answer: %w", ctx.Err()))
-		case <-time.After(10 * time.Millisecond):
+	for deadline := time.Now().Add(20 * time.Second); ; {
+		conn, err := net.Dial("unix", sock)
+		if err == nil {
+			conn.Close()
+			break
 		}
+		if time.Now().After(deadline) {
+			t.Fatalf("redis-server does not answer: %v", err)
+		}
+		time.Sleep(5 * time.Millisecond) // there is no event to wait for
 	}
 	return sock
 }

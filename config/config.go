@@ -1,0 +1,122 @@
+// Package config holds every setting of nightdesk: one struct, one table that gives each setting its default, doc, unit
+// and check, and the presets.
+//
+// A value comes from the strongest of: flag, environment, nightdesk.yaml, preset, default. Only cmd imports this
+// package; every other package is handed values. Start reading with Load and Config.RunOptions; the table is in
+// table.go and llm.go.
+package config
+
+import (
+	"maps"
+	"time"
+)
+
+// DefaultFile is the settings file that is read when none is named.
+const DefaultFile = "nightdesk.yaml"
+
+// Config is the effective configuration: what Load made of defaults, preset, file, environment and flags.
+// It prints without secrets. Copies share nothing that changes.
+type Config struct {
+	LogLevel    string // trace, debug, info, warn or error
+	DataDir     string
+	Preset      string
+	Language    string // language tag
+	KBName      string
+	RedisURL    URL // empty: embedded
+	StorageURL  URL // empty: DataDir; else file:///dir
+	Worker      Worker
+	Researching Researching
+	Queue       Queue
+	Planning    Planning
+	Reporting   Reporting
+	LLM         LLM
+
+	origins map[string]origin // by path; a setting that is missing here has its default
+	notices []string
+}
+
+// Worker says how much one worker process does at once.
+type Worker struct {
+	Concurrency       int
+	ReportConcurrency int // slots that only reporting uses, besides Concurrency
+	ShutdownTimeout   time.Duration
+}
+
+// Researching governs the loop of a topic block.
+type Researching struct {
+	ExecutionMode     string // ExecutionParallel or ExecutionSeries
+	MaxParallelTopics int    // in parallel mode
+	MaxIterations     int
+	NewTopicMinScore  float64 // 0 to 1
+	IterationMode     string  // topicqueue.IterationFixed or IterationFlexible
+	MaxActions        int     // tool calls per iteration
+	ToolTimeout       time.Duration
+	ResultLimit       int // sources per tool call
+	EnableRAGHybrid   bool
+	EnableRAGNaive    bool
+	EnableQueryItem   bool
+}
+
+// Queue limits the Dynamic Topic Queue of a run.
+type Queue struct {
+	MaxLength int // blocks; RunOptions raises it when a preset plans more
+}
+
+// Planning governs what happens before the first block.
+type Planning struct {
+	Rephrase  Rephrase
+	Decompose Decompose
+}
+
+// Rephrase turns the topic into a research brief.
+type Rephrase struct {
+	Enabled       bool
+	MaxIterations int
+}
+
+// Decompose cuts a topic into sub-topics.
+type Decompose struct {
+	Mode             string // topicqueue.DecomposeManual or DecomposeAuto
+	InitialSubtopics int    // in manual mode
+	AutoMaxSubtopics int    // in auto mode
+}
+
+// Reporting governs the report.
+type Reporting struct {
+	CitationStyle string // topicqueue.CitationAnchors or CitationNumbered
+}
+
+// How the blocks of a run are worked.
+const (
+	ExecutionParallel = "parallel"
+	ExecutionSeries   = "series" // one block of a run at a time
+)
+
+// origin says where the value of a setting came from.
+type origin struct {
+	given bool   // a person set it: file, environment or flag
+	text  string // nightdesk.yaml:12, environment LLM_MODEL, flag, preset medium, llm.model
+}
+
+// Notices are remarks on settings that are valid but probably not what was meant, for a person, one line each.
+func (c Config) Notices() []string { return append([]string(nil), c.notices...) }
+
+// Given reports whether a person set this setting: in the file, the environment or by flag. path: as in Settings.
+func (c Config) Given(path string) bool { return c.origins[path].given }
+
+// source returns where the value of a setting came from, for a person.
+func (c Config) source(path string) string {
+	if o, ok := c.origins[path]; ok {
+		return o.text
+	}
+	return "default"
+}
+
+// clone returns a copy whose settings can be changed without changing c.
+func (c Config) clone() Config {
+	c.origins = maps.Clone(c.origins)
+	if c.origins == nil {
+		c.origins = map[string]origin{}
+	}
+	return c
+}

@@ -1,0 +1,163 @@
+package config
+
+import (
+	"slices"
+	"strings"
+)
+
+// Effective is one setting with the value that is in force.
+type Effective struct {
+	Setting
+	Value  string `json:"value"`  // as it would stand in the file, secrets redacted
+	Source string `json:"source"` // default, preset medium, nightdesk.yaml:12, environment LLM_MODEL, flag, or the path it is taken from
+}
+
+// Effective returns every setting with its value and where it came from, in the order in which they are shown.
+func (c Config) Effective() []Effective {
+	var all []Effective
+	for _, f := range table(&c) {
+		all = append(all, Effective{Setting: f.Setting, Value: f.show(), Source: c.source(f.Path)})
+	}
+	return all
+}
+
+// MarkdownTable returns every setting as a table: setting, environment, default, what. What each role of a model
+// overrides is one row with ROLE in the place of its name.
+func MarkdownTable() string {
+	var b strings.Builder
+	b.WriteString("| setting | environment | default | what |\n|---|---|---|---|\n")
+	for _, s := range Settings() {
+		cells := []string{code(s.Path), code(s.Env), shownDefault(s), describeSetting(s)}
+		if name, ok := roleOf(s.Path); ok {
+			if name != roles[0].name {
+				continue
+			}
+			cells = []string{
+				code(strings.Replace(s.Path, name, "ROLE", 1)),
+				code(strings.Replace(s.Env, strings.ToUpper(name), "ROLE", 1)),
+				roleDefaults(s),
+				"the same for one role only: " + roleNames(),
+			}
+		}
+		b.WriteString("| " + strings.Join(cells, " | ") + " |\n")
+	}
+	return b.String()
+}
+
+func describeSetting(s Setting) string {
+	what := s.Doc
+	if s.Type == "choice" {
+		what += " (" + strings.TrimPrefix(s.Allowed, "one of ") + ")"
+	}
+	return strings.ReplaceAll(what, "|", `\|`)
+}
+
+// shownDefault returns the default as a table cell, after what the presets set.
+func shownDefault(s Setting) string {
+	var parts []string
+	for _, p := range Presets() {
+		if text, ok := p.Values[s.Path]; ok && text != s.Default {
+			parts = append(parts, p.Name+" "+code(text))
+		}
+	}
+	if len(parts) == 0 {
+		return code(s.Default)
+	}
+	if len(parts) < len(Presets()) {
+		parts = append(parts, "else "+code(s.Default))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// roleDefaults returns the defaults of a setting that every role has.
+func roleDefaults(s Setting) string {
+	var parts []string
+	for _, other := range Settings() {
+		if name, ok := roleOf(other.Path); ok && lastKey(other.Path) == lastKey(s.Path) && other.Default != "" {
+			parts = append(parts, name+" "+code(other.Default))
+		}
+	}
+	main := code("llm." + lastKey(s.Path))
+	if len(parts) == 0 {
+		return main
+	}
+	return strings.Join(parts, ", ") + ", else " + main
+}
+
+// roleOf returns the role whose setting this is.
+func roleOf(path string) (string, bool) {
+	name, ok := strings.CutPrefix(parent(path), "llm.")
+	return name, ok
+}
+
+func roleNames() string {
+	var names []string
+	for _, r := range roles {
+		names = append(names, r.name)
+	}
+	return strings.Join(names, ", ")
+}
+
+func code(text string) string {
+	if text == "" {
+		return ""
+	}
+	return "`" + text + "`"
+}
+
+// Example returns a nightdesk.yaml in which every setting stands commented out, with its default, doc and environment
+// variable: removing one # sets one setting.
+func Example() string {
+	var b strings.Builder
+	b.WriteString(`# nightdesk.yaml: every setting with its default. Remove the # before a setting to set it.
+# A flag comes before the environment variable in brackets, that before this file, this file before the preset.
+# Values stand as they are: $VARIABLES are not expanded.
+`)
+	var open []string
+	for _, s := range Settings() {
+		groups := strings.Split(s.Path, ".")
+		key, groups := groups[len(groups)-1], groups[:len(groups)-1]
+		if !slices.Equal(groups, open) || len(groups) == 0 {
+			b.WriteString("\n")
+		}
+		for i, group := range groups {
+			if i >= len(open) || group != open[i] {
+				open = append(slices.Clone(groups[:i]), group)
+				b.WriteString(strings.Repeat("  ", i) + group + ":" + aboutGroup(groups) + "\n")
+			}
+		}
+		open = groups
+		indent := strings.Repeat("  ", len(groups))
+		if _, ok := roleOf(s.Path); !ok {
+			b.WriteString(indent + "# " + describeSetting(s) + presetNote(s) + " [" + s.Env + "]\n")
+		}
+		b.WriteString(strings.TrimRight(indent+"#"+key+": "+exampleValue(s), " ") + "\n")
+	}
+	return b.String()
+}
+
+// aboutGroup returns a comment on the group of one role, whose settings repeat those above it.
+func aboutGroup(groups []string) string {
+	for _, r := range roles {
+		if strings.Join(groups, ".") == "llm."+r.name {
+			return " # " + r.does + "; what is not set here is as above [LLM_" + strings.ToUpper(r.name) + "_...]"
+		}
+	}
+	return ""
+}
+
+// presetNote says what the presets set.
+func presetNote(s Setting) string {
+	if isGoverned(Presets(), s.Path) {
+		return "; unset: " + strings.ReplaceAll(shownDefault(s), "`", "")
+	}
+	return ""
+}
+
+// exampleValue returns the default, or nothing where nothing means another setting.
+func exampleValue(s Setting) string {
+	if s.Default == "" && s.Inherit == "" {
+		return `""`
+	}
+	return s.Default
+}

@@ -1,0 +1,134 @@
+package config_test
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"nightdesk/config"
+)
+
+var update = flag.Bool("update", false, "rewrite golden files")
+
+func golden(t *testing.T, path, got string) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s is out of date (run with -update):\n%s", path, diff)
+	}
+}
+
+func TestExample_Golden(t *testing.T) {
+	t.Parallel()
+	golden(t, "nightdesk.example.yaml", config.Example())
+}
+
+func TestMarkdownTable_Golden(t *testing.T) {
+	t.Parallel()
+	golden(t, filepath.Join("testdata", "settings.golden.md"), config.MarkdownTable())
+}
+
+// settingLine is a setting that is commented out; other comments have a space behind the #.
+var settingLine = regexp.MustCompile(`(?m)^( *)#([a-z_]+:.*)$`)
+
+func TestExample_EveryLineCanBeUncommented(t *testing.T) {
+	t.Parallel()
+	example := config.Example()
+	lines := settingLine.FindAllStringSubmatchIndex(example, -1)
+	if len(lines) != len(config.Settings()) {
+		t.Fatalf("example has %d settings, table has %d", len(lines), len(config.Settings()))
+	}
+	want := load(t, "", nil, nil)
+	for i, at := range lines {
+		one := example[:at[0]] + example[at[2]:at[3]] + example[at[4]:at[5]] + example[at[1]:]
+		path := config.Settings()[i].Path
+		got := load(t, one, nil, nil)
+		if diff := cmp.Diff(want, got, ignoreOrigins); diff != "" && path != "researching.max_iterations" { // its default is not the preset's
+			t.Errorf("setting %s to its default changes the configuration:\n%s", path, diff)
+		}
+	}
+	_ = load(t, settingLine.ReplaceAllString(example, "$1$2"), nil, nil)
+}
+
+func TestSettings_TableIsWhole(t *testing.T) {
+	t.Parallel()
+	paths, envs := map[string]bool{}, map[string]bool{}
+	for _, s := range config.Settings() {
+		if paths[s.Path] || envs[s.Env] {
+			t.Errorf("%s or %s stands twice in the table", s.Path, s.Env)
+		}
+		paths[s.Path], envs[s.Env] = true, true
+		if s.Doc == "" || s.Type == "" || s.Allowed == "" {
+			t.Errorf("%s lacks doc, type or allowed values: %+v", s.Path, s)
+		}
+		if s.Default != "" && s.Inherit != "" {
+			t.Errorf("%s has a default and inherits", s.Path)
+		}
+	}
+	for path, env := range map[string]string{
+		"redis_url":                  "REDIS_URL",
+		"storage_url":                "STORAGE_URL",
+		"llm.base_url":               "LLM_BASE_URL",
+		"llm.planner.model":          "LLM_PLANNER_MODEL",
+		"llm.judge.reasoning":        "LLM_JUDGE_REASONING",
+		"researching.max_iterations": "NIGHTDESK_RESEARCHING_MAX_ITERATIONS",
+		"planning.rephrase.enabled":  "NIGHTDESK_PLANNING_REPHRASE_ENABLED",
+		"log_level":                  "NIGHTDESK_LOG_LEVEL",
+	} {
+		if !paths[path] || !envs[env] {
+			t.Errorf("no setting %s with variable %s", path, env)
+		}
+	}
+}
+
+func TestEffective_SourcesAndRedaction(t *testing.T) {
+	t.Parallel()
+	c := load(t, "worker:\n  concurrency: 7\nllm:\n  api_key: sk-canary\n",
+		map[string]string{"LLM_MODEL": "m", "REDIS_URL": "redis://u:canary@host:6379/1", "NIGHTDESK_LANGUAGE": "zh"},
+		map[string]string{"preset": "deep"})
+	got := map[string]string{}
+	for _, e := range c.Effective() {
+		got[e.Path] = e.Value + " < " + e.Source
+		if strings.Contains(e.Value+e.Source, "canary") {
+			t.Errorf("%s shows its secret: %+v", e.Path, e)
+		}
+	}
+	for path, want := range map[string]string{
+		"worker.concurrency":         "7 < nightdesk.yaml:2",
+		"worker.report_concurrency":  "4 < default",
+		"preset":                     "deep < flag",
+		"language":                   "zh < environment NIGHTDESK_LANGUAGE",
+		"llm.api_key":                "[redacted] < nightdesk.yaml:4",
+		"redis_url":                  "redis://[redacted]@host:6379/1 < environment REDIS_URL",
+		"researching.max_iterations": "7 < preset deep",
+		"llm.planner.model":          "m < llm.model",
+		"llm.planner.max_tokens":     "4000 < default",
+		"llm.writer.max_tokens":      "12000 < llm.max_tokens",
+	} {
+		if shown := strings.ReplaceAll(got[path], directory(got[path]), ""); shown != want {
+			t.Errorf("%s = %q, want %q", path, shown, want)
+		}
+	}
+}
+
+// directory returns the temporary directory within a source such as "7 < /tmp/x/nightdesk.yaml:2".
+func directory(shown string) string {
+	_, source, _ := strings.Cut(shown, " < ")
+	if dir, _ := filepath.Split(source); filepath.IsAbs(dir) {
+		return dir
+	}
+	return "\x00"
+}

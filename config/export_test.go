@@ -1,0 +1,18 @@
+package config
+
+import (
+	"encoding/json"
+	"strings"
+)
+
+// File returns a settings file that sets what a person set in c, secrets included.
+func File(c Config) string {
+	var b strings.Builder
+	for _, f := range table(&c) {
+		if c.Given(f.Path) {
+			quoted, _ := json.Marshal(f.reveal())
+			b.WriteString(f.Path + ": " + string(quoted) + "\n")
+		}
+	}
+	return b.String()
+}

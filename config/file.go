@@ -1,0 +1,248 @@
+package config
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
+)
+
+// The parser's time grows with the square of how deep a text nests (100 KB of [ take 20 s) and of how many keys a group
+// has (80,000 take 11 s). Both need long lines, many lines, brackets or dashes; no settings file comes near these limits.
+const (
+	maxFileBytes = 1 << 20
+	maxLines     = 10_000
+	maxLineBytes = 8 << 10
+	maxNesting   = 32  // open brackets, or dashes of a line
+	maxProblems  = 100 // that are listed of one file
+)
+
+// entry is one setting that a file sets.
+type entry struct{ path, text, source string }
+
+type entries []entry
+
+func (e entries) has(path string) bool {
+	return slices.ContainsFunc(e, func(x entry) bool { return x.path == path })
+}
+
+// readFile returns the settings of a file, in its order, each at most once, and its problems.
+func readFile(path string, explicit bool, fields []field) (entries, Problems) {
+	if path == "" {
+		return nil, nil
+	}
+	data, err := readCapped(path)
+	if errors.Is(err, fs.ErrNotExist) && !explicit {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, Problems{{Reason: "read settings file: " + err.Error()}}
+	}
+	return parseFile(path, data, fields)
+}
+
+func readCapped(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxFileBytes+1))
+	if err == nil && len(data) > maxFileBytes {
+		err = fmt.Errorf("%s has more than %d bytes: is it a settings file?", path, maxFileBytes)
+	}
+	return data, err
+}
+
+// parseFile reads YAML as text: a value is what stands in the file, and the setting's own type gives it a meaning, so
+// that `language: no` is Norwegian. Anchors, aliases, merge keys and tags are refused: nothing here can expand.
+func parseFile(name string, data []byte, fields []field) (entries, Problems) {
+	w := walker{name: name, groups: map[string]bool{}, settings: map[string]bool{}, seen: map[string]int{}}
+	for _, f := range fields {
+		w.settings[f.Path] = true
+		for path := parent(f.Path); path != ""; path = parent(path) {
+			w.groups[path] = true
+		}
+	}
+	data = bytes.TrimPrefix(data, []byte("\uFEFF"))
+	if line, reason := tooMuch(data); reason != "" {
+		w.problem(line, "", reason)
+		return nil, w.problems
+	}
+	file, err := parse(data)
+	if err != nil {
+		line, reason := describe(err)
+		w.problem(line, "", "not valid YAML: "+reason)
+		return nil, w.problems
+	}
+	bodies := 0
+	for _, doc := range file.Docs {
+		switch doc.Body.(type) {
+		case nil, *ast.NullNode, *ast.CommentGroupNode:
+			continue
+		}
+		if bodies++; bodies > 1 {
+			w.problem(lineOf(doc.Body), "", "only one document is read: remove the --- above it")
+			break
+		}
+		w.walk("", doc.Body)
+	}
+	if w.cut {
+		w.problem(0, "", "more problems are not listed")
+	}
+	return w.entries, w.problems
+}
+
+// tooMuch returns the line and the reason for which a text is not given to the parser, an empty reason for one that is.
+func tooMuch(data []byte) (line int, reason string) {
+	depth := 0
+	for text := range bytes.Lines(data) {
+		line++
+		depth += bytes.Count(text, []byte("[")) + bytes.Count(text, []byte("{")) - bytes.Count(text, []byte("]")) - bytes.Count(text, []byte("}"))
+		switch {
+		case line > maxLines:
+			return line, fmt.Sprintf("the file has more than %d lines", maxLines)
+		case !utf8.Valid(text):
+			return line, "the file is not UTF-8"
+		case len(text) > maxLineBytes:
+			return line, fmt.Sprintf("the line has more than %d bytes", maxLineBytes)
+		case depth > maxNesting || bytes.Count(text, []byte("- ")) > maxNesting:
+			return line, fmt.Sprintf("nested more than %d deep", maxNesting)
+		}
+	}
+	return 0, ""
+}
+
+// parse calls the YAML parser; a panic of its on a text that nobody foresaw is an error like any other.
+func parse(data []byte) (file *ast.File, err error) {
+	defer func() {
+		if recover() != nil {
+			file, err = nil, errors.New("the parser gave up")
+		}
+	}()
+	return parser.ParseBytes(data, 0, parser.AllowDuplicateMapKey())
+}
+
+// describe returns line and message of a syntax error. The error's own text quotes the lines around, which may hold a
+// key, and some of its messages quote a value: neither is shown.
+func describe(err error) (line int, reason string) {
+	var located yaml.Error
+	if !errors.As(err, &located) {
+		return 0, "it cannot be read"
+	}
+	if token := located.GetToken(); token != nil && token.Position != nil {
+		line = token.Position.Line
+	}
+	reason, _, _ = strings.Cut(located.GetMessage(), `"`)
+	return line, strings.TrimRight(reason, ": ")
+}
+
+// walker flattens a YAML tree.
+type walker struct {
+	name             string
+	settings, groups map[string]bool
+	seen             map[string]int // line of each setting
+	entries          entries
+	problems         Problems
+	cut              bool // there are more problems
+}
+
+func (w *walker) source(line int) string {
+	if line == 0 {
+		return w.name
+	}
+	return fmt.Sprintf("%s:%d", w.name, line)
+}
+
+func (w *walker) problem(line int, key, reason string) {
+	w.problems = append(w.problems, Problem{Key: clip(key), Source: w.source(line), Reason: reason})
+}
+
+// walk reads node as the content of the group at path, "" for the file.
+func (w *walker) walk(path string, node ast.Node) {
+	switch n := node.(type) {
+	case *ast.MappingNode:
+		for _, v := range n.Values {
+			w.pair(path, v)
+		}
+	case *ast.NullNode: // a group whose settings are all commented out
+	default:
+		w.problem(lineOf(node), path, "must be settings, each as key: value")
+	}
+}
+
+func (w *walker) pair(group string, pair *ast.MappingValueNode) {
+	line := lineOf(pair.Key)
+	if len(w.problems) >= maxProblems {
+		w.cut = true
+		return
+	}
+	key, ok := scalar(pair.Key)
+	if !ok {
+		w.problem(line, group, "has a key that is not a plain word")
+		return
+	}
+	path := key
+	if group != "" {
+		path = group + "." + key
+	}
+	if w.groups[path] {
+		w.walk(path, pair.Value)
+		return
+	}
+	if !w.settings[path] {
+		w.problem(line, path, unknownSetting(path))
+		return
+	}
+	if first, twice := w.seen[path]; twice {
+		w.problem(line, path, fmt.Sprintf("is set twice, first in line %d", first))
+		return
+	}
+	w.seen[path] = line
+	if pair.Value.Type() == ast.NullType { // `key:` says nothing
+		return
+	}
+	text, ok := scalar(pair.Value)
+	if !ok {
+		w.problem(line, path, "must be a single value, without anchor, alias or tag")
+		return
+	}
+	w.entries = append(w.entries, entry{path, text, w.source(line)})
+}
+
+// scalar returns the text of a plain or quoted value as it stands in the file, and false for anything else.
+func scalar(node ast.Node) (string, bool) {
+	switch n := node.(type) {
+	case *ast.StringNode:
+		return n.Value, true
+	case *ast.LiteralNode:
+		return n.Value.Value, true
+	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.InfinityNode, *ast.NanNode:
+		return node.GetToken().Value, true
+	}
+	return "", false
+}
+
+func lineOf(node ast.Node) int {
+	if token := node.GetToken(); token != nil && token.Position != nil {
+		return token.Position.Line
+	}
+	return 0
+}
+
+// parent returns the group of a path, "" for one at the top.
+func parent(path string) string {
+	if i := strings.LastIndexByte(path, '.'); i > 0 {
+		return path[:i]
+	}
+	return ""
+}

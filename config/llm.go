@@ -1,0 +1,224 @@
+package config
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// LLM says which models the desk uses. After Load every role is complete: what it does not set itself is Main's.
+type LLM struct {
+	Provider string
+	Timeout  time.Duration // of one call, all of it
+	MaxTries int           // of one call
+	Main     Model
+
+	Planner    Model
+	Researcher Model // decides
+	Note       Model // compresses
+	Writer     Model
+	Judge      Model
+}
+
+// Model is one model and how it is asked.
+type Model struct {
+	Name          string // empty: no model, the desk works extractively
+	BaseURL       URL    // empty: the provider's own
+	APIKey        Secret // empty: none is sent
+	ContextTokens int
+	Temperature   float64
+	MaxTokens     int // of an answer
+	Reasoning     bool
+	Transport     string // of structured answers: TransportAuto, ...
+	TokenField    string // that carries MaxTokens: TokenFieldAuto, ...
+}
+
+// How a structured answer is asked for.
+const (
+	TransportAuto       = "auto" // found out by asking
+	TransportJSONSchema = "json_schema"
+	TransportTool       = "tool"
+	TransportPrompt     = "prompt"
+)
+
+// Field of a request that carries the limit of an answer. Older servers know only max_tokens.
+const (
+	TokenFieldAuto       = "auto" // found out by asking
+	TokenFieldMaxTokens  = "max_tokens"
+	TokenFieldCompletion = "max_completion_tokens"
+)
+
+// Enabled reports whether there is a model at all.
+func (l LLM) Enabled() bool { return l.Main.Name != "" }
+
+// role is one role of a run with its own limit for an answer; 0: the main one. Deciding is limited hard, so that a
+// model that runs away is cheap.
+type role struct {
+	name      string
+	does      string
+	maxTokens int
+	model     func(*LLM) *Model
+}
+
+var roles = []role{
+	{"planner", "rephrases and decomposes", 4000, func(l *LLM) *Model { return &l.Planner }},
+	{"researcher", "decides what a block does next", 1000, func(l *LLM) *Model { return &l.Researcher }},
+	{"note", "compresses what tools return", 2000, func(l *LLM) *Model { return &l.Note }},
+	{"writer", "writes the report", 0, func(l *LLM) *Model { return &l.Writer }},
+	{"judge", "evaluates the report", 2000, func(l *LLM) *Model { return &l.Judge }},
+}
+
+func llmTable(l *LLM) []field {
+	fields := []field{
+		setting("llm.provider", "openai", "", "openai: every server that speaks its protocol",
+			choice(&l.Provider, "openai")),
+		setting("llm.timeout", "120s", "", "time for one model call",
+			duration(&l.Timeout, time.Second, time.Hour)),
+		setting("llm.max_tries", "5", "tries", "tries of one model call, with growing pauses between them",
+			number(&l.MaxTries, 1, 10)),
+	}
+	fields = append(fields, modelTable("llm", &l.Main)...)
+	for _, r := range roles {
+		for _, f := range modelTable("llm."+r.name, r.model(l)) {
+			f.alias = ""
+			f.Inherit = "llm." + lastKey(f.Path)
+			f.Default = ""
+			f.Doc = "as " + f.Inherit + ", for one role: " + r.name + " " + r.does
+			if lastKey(f.Path) == "max_tokens" && r.maxTokens > 0 {
+				f.Inherit = ""
+				f.Default = strconv.Itoa(r.maxTokens)
+				f.Doc += "; unless set, never above llm.max_tokens, and equal to it for a reasoning model"
+			}
+			fields = append(fields, f)
+		}
+	}
+	return fields
+}
+
+func modelTable(prefix string, m *Model) []field {
+	key := setting(prefix+".api_key", "", "", "key of the model server; better in the environment than in a file", secret(&m.APIKey))
+	key.alias = "OPENAI_API_KEY"
+	server := setting(prefix+".base_url", "", "", "model server; empty: OpenAI's own", address(&m.BaseURL, httpAllowed, httpAddress))
+	server.alias = "OPENAI_BASE_URL"
+	return []field{
+		setting(prefix+".model", "", "", "model that is asked; empty: none, the desk works extractively",
+			text(&m.Name, "the name of a model", anyText)),
+		server,
+		key,
+		setting(prefix+".context_tokens", "32768", "tokens", "tokens of question and answer together that the model can take",
+			number(&m.ContextTokens, 1024, 10_000_000)),
+		setting(prefix+".temperature", "0.5", "", "0: always the likeliest words; higher: more variety",
+			decimal(&m.Temperature, 0, 2)),
+		setting(prefix+".max_tokens", "12000", "tokens", "tokens of one answer, at most; unless set, never more than half of context_tokens",
+			number(&m.MaxTokens, 16, 1_000_000)),
+		setting(prefix+".reasoning", "false", "", "whether the model thinks before it answers",
+			toggle(&m.Reasoning)),
+		setting(prefix+".transport", TransportAuto, "", "how structured answers are asked for; auto: found out",
+			choice(&m.Transport, TransportAuto, TransportJSONSchema, TransportTool, TransportPrompt)),
+		setting(prefix+".token_field", TokenFieldAuto, "", "request field for max_tokens; auto: found out",
+			choice(&m.TokenField, TokenFieldAuto, TokenFieldMaxTokens, TokenFieldCompletion)),
+	}
+}
+
+func lastKey(path string) string { return path[strings.LastIndexByte(path, '.')+1:] }
+
+// completeModels gives every role what it does not set itself. fields: the table of c.
+func completeModels(c *Config, fields []field) {
+	byPath := map[string]field{}
+	for _, f := range fields {
+		byPath[f.Path] = f
+	}
+	limitAnswer(c, "llm", &c.LLM.Main, c.LLM.Main.MaxTokens, "")
+	for _, f := range fields {
+		if f.Inherit == "" || c.Given(f.Path) {
+			continue
+		}
+		if err := f.set(byPath[f.Inherit].reveal()); err == nil { // both have the same check
+			c.origins[f.Path] = origin{text: f.Inherit}
+		}
+	}
+	for _, r := range roles {
+		m, limit, from := r.model(&c.LLM), r.maxTokens, ""
+		if limit == 0 || m.Reasoning || limit > c.LLM.Main.MaxTokens { // thinking counts against the limit
+			limit, from = c.LLM.Main.MaxTokens, "llm.max_tokens"
+		}
+		limitAnswer(c, "llm."+r.name, m, limit, from)
+	}
+}
+
+// limitAnswer sets the limit of an answer where none is given: so many tokens, at most half of the window.
+func limitAnswer(c *Config, prefix string, m *Model, tokens int, from string) {
+	path := prefix + ".max_tokens"
+	if c.Given(path) {
+		return
+	}
+	if half := m.ContextTokens / 2; tokens > half {
+		tokens, from = half, prefix+".context_tokens"
+	}
+	m.MaxTokens = tokens
+	if from != "" {
+		c.origins[path] = origin{text: from}
+	}
+}
+
+// checkModels returns what is wrong with the models taken together. known: problems of single settings, which are not
+// repeated in other words.
+func checkModels(c Config, known Problems) Problems {
+	var problems Problems
+	add := func(path, value, reason string) {
+		problems = append(problems, Problem{Key: path, Value: clip(value), Source: c.source(path), Reason: reason})
+	}
+	main := c.LLM.Main
+	if main.Name != "" && main.APIKey == (Secret{}) && main.BaseURL == (URL{}) && !known.about("llm.api_key", "llm.base_url") {
+		add("llm.model", main.Name, "there is neither a key nor a server for it: set LLM_API_KEY, or LLM_BASE_URL for a server that needs no key")
+	}
+	prefixes, models := []string{"llm"}, []Model{main}
+	for _, r := range roles {
+		m, path := *r.model(&c.LLM), "llm."+r.name+".model"
+		prefixes, models = append(prefixes, "llm."+r.name), append(models, m)
+		switch {
+		case known.about(path, "llm.model"):
+		case m.Name != "" && main.Name == "":
+			add(path, m.Name, "the other roles have no model: set LLM_MODEL too")
+		case m.Name == "" && main.Name != "":
+			add(path, "", "must not be empty: remove it to use llm.model")
+		}
+	}
+	for i, m := range models {
+		path := prefixes[i] + ".max_tokens"
+		if c.Given(path) && m.MaxTokens >= m.ContextTokens && !known.about(path, prefixes[i]+".context_tokens") {
+			add(path, strconv.Itoa(m.MaxTokens), fmt.Sprintf("must leave room for the question in %s.context_tokens (%d)", prefixes[i], m.ContextTokens))
+		}
+	}
+	return problems
+}
+
+// remarkModels returns what is valid but probably not meant.
+func remarkModels(c Config) []string {
+	var notices []string
+	if !c.LLM.Enabled() {
+		for _, path := range []string{"llm.api_key", "llm.base_url"} {
+			if c.Given(path) {
+				name, ok := strings.CutPrefix(c.source(path), "environment ")
+				if !ok {
+					name = path + " (" + c.source(path) + ")"
+				}
+				notices = append(notices, name+" is set but LLM_MODEL is not: no model is used; set LLM_MODEL=...")
+			}
+		}
+		return notices
+	}
+	server, from := c.LLM.Main.BaseURL.Host(), c.source("llm.base_url")
+	if c.source("llm.api_key") == "environment OPENAI_API_KEY" && server != "" && server != "api.openai.com" && from != "environment OPENAI_BASE_URL" {
+		notices = append(notices, fmt.Sprintf("OPENAI_API_KEY is sent to %s (%s): set LLM_API_KEY to send another key", server, from))
+	}
+	for _, r := range roles {
+		base, m := "llm."+r.name+".base_url", r.model(&c.LLM)
+		if c.Given(base) && !c.Given("llm."+r.name+".api_key") && m.APIKey != (Secret{}) && m.BaseURL.Host() != c.LLM.Main.BaseURL.Host() {
+			notices = append(notices, fmt.Sprintf("the key of llm.api_key (%s) is also sent to %s (%s): set LLM_%s_API_KEY to send another key",
+				c.source("llm.api_key"), m.BaseURL.Host(), c.source(base), strings.ToUpper(r.name)))
+		}
+	}
+	return notices
+}

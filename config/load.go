@@ -1,0 +1,108 @@
+package config
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Load reads the settings. From weak to strong: default, preset, file, environment, overrides.
+//
+// path: the settings file, empty for none; a missing file is an error only when explicit is set. getenv: os.Getenv, an
+// empty variable counts as unset. overrides: values of flags by setting path, may be nil.
+//
+// An error is a Problems with everything that is wrong in any layer; the Config is then empty. No value is expanded:
+// $HOME in a file is those five characters. Settings that are valid but odd are in Config.Notices.
+func Load(path string, explicit bool, getenv func(string) string, overrides map[string]string) (Config, error) {
+	c := Config{origins: map[string]origin{}}
+	fields := table(&c)
+	entries, problems := readFile(path, explicit, fields)
+
+	known := map[string]field{}
+	for _, f := range fields {
+		known[f.Path] = f
+		if err := f.set(f.Default); f.Default != "" && err != nil {
+			problems = append(problems, Problem{Key: f.Path, Value: f.Default, Source: "default", Reason: err.Error()})
+		}
+	}
+	apply := func(f field, text, source string) {
+		text = strings.TrimSpace(text) // a key that was read from a file ends in a line break
+		c.origins[f.Path] = origin{given: true, text: source}
+		if err := f.set(text); err != nil {
+			problems = append(problems, Problem{Key: f.Path, Value: clip(f.redact(text)), Source: source, Reason: err.Error()})
+		}
+	}
+	for _, f := range fields { // the common name of another program's variable is weaker than any setting of our own
+		if f.alias == "" || getenv(f.Env) != "" || entries.has(f.Path) {
+			continue
+		}
+		if text := getenv(f.alias); text != "" {
+			apply(f, text, "environment "+f.alias)
+		}
+	}
+	for _, e := range entries {
+		apply(known[e.path], e.text, e.source)
+	}
+	for _, f := range fields {
+		if text := getenv(f.Env); text != "" {
+			apply(f, text, "environment "+f.Env)
+		}
+	}
+	for _, path := range slices.Sorted(maps.Keys(overrides)) {
+		if f, ok := known[path]; ok {
+			apply(f, overrides[path], "flag")
+		} else {
+			problems = append(problems, Problem{Key: clip(path), Source: "flag", Reason: unknownSetting(path)})
+		}
+	}
+
+	usePreset(&c, fields)
+	completeModels(&c, fields)
+	problems = append(problems, checkModels(c, problems)...)
+	if err := problems.err(); err != nil {
+		return Config{}, err
+	}
+	c.notices = remarkModels(c)
+	return c, nil
+}
+
+// unknownSetting says that path is no setting, and which one may have been meant.
+func unknownSetting(path string) string {
+	var typos, namesakes []string
+	for _, s := range Settings() {
+		switch {
+		case len(path) <= clipRunes && editDistance(s.Path, path) <= 2:
+			typos = append(typos, s.Path)
+		case lastKey(s.Path) == lastKey(path):
+			namesakes = append(namesakes, s.Path)
+		}
+	}
+	near := typos
+	if len(near) == 0 {
+		near = namesakes
+	}
+	if len(near) == 0 {
+		return "unknown setting; `nightdesk config` lists all"
+	}
+	return "unknown setting; did you mean " + strings.Join(near[:min(len(near), 3)], " or ") + "?"
+}
+
+// editDistance returns how many bytes must be inserted, removed or replaced to make b of a (Levenshtein 1966).
+func editDistance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := 1
+			if a[i] == b[j] {
+				cost = 0
+			}
+			diagonal, row[j+1] = row[j+1], min(row[j+1]+1, row[j]+1, diagonal+cost)
+		}
+	}
+	return row[len(b)]
+}

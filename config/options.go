@@ -1,0 +1,87 @@
+package config
+
+import (
+	"golang.org/x/text/language"
+
+	"nightdesk/topicqueue"
+)
+
+// RunOptions resolves preset and settings into the frozen options of one run. preset, language, kb, citationStyle: what
+// was asked for this run; an empty one means the setting. A limit that a person set comes before the preset's.
+//
+// The error is a Problems that names what is allowed. Options.Tools is empty when there is no knowledge base.
+func (c Config) RunOptions(preset, language, kb, citationStyle string) (topicqueue.Options, error) {
+	c = c.clone()
+	fields := deskTable(&c)
+	asked := map[string]string{"preset": preset, "language": language, "kb_name": kb, "reporting.citation_style": citationStyle}
+	var problems Problems
+	for _, f := range fields {
+		if text := asked[f.Path]; text != "" {
+			if err := f.set(text); err != nil {
+				problems = append(problems, Problem{Key: f.Path, Value: clip(text), Reason: err.Error()})
+			}
+		}
+	}
+	if err := problems.err(); err != nil {
+		return topicqueue.Options{}, err
+	}
+	usePreset(&c, fields)
+	return c.options(), nil
+}
+
+// options returns the options of a run with the limits that c has now.
+func (c Config) options() topicqueue.Options {
+	o := topicqueue.Options{
+		Preset:           c.Preset,
+		Language:         primaryTag(c.Language),
+		KnowledgeBase:    c.KBName,
+		Rephrase:         c.Planning.Rephrase.Enabled,
+		DecomposeMode:    c.Planning.Decompose.Mode,
+		SubTopics:        c.Planning.Decompose.InitialSubtopics,
+		MaxParallel:      c.Researching.MaxParallelTopics,
+		MaxIterations:    c.Researching.MaxIterations,
+		IterationMode:    c.Researching.IterationMode,
+		NewTopicMinScore: c.Researching.NewTopicMinScore,
+		Tools:            c.tools(),
+		CitationStyle:    c.Reporting.CitationStyle,
+	}
+	if o.Rephrase {
+		o.RephraseIterations = c.Planning.Rephrase.MaxIterations
+	}
+	if o.DecomposeMode == topicqueue.DecomposeAuto {
+		o.SubTopics = c.Planning.Decompose.AutoMaxSubtopics
+	}
+	if c.Researching.ExecutionMode == ExecutionSeries {
+		o.MaxParallel = 1
+	}
+	// A plan that fills the queue leaves no room for what research discovers: then no run would ever grow.
+	o.QueueMaxLength = max(c.Queue.MaxLength, o.SubTopics+max(2, o.SubTopics/2))
+	return o
+}
+
+// tools returns the enabled tools in the order in which a model sees them. All of today's read the knowledge base.
+func (c Config) tools() []string {
+	tools := []string{}
+	if c.KBName == "" {
+		return tools
+	}
+	for _, tool := range []struct {
+		name    string
+		enabled bool
+	}{
+		{"rag_hybrid", c.Researching.EnableRAGHybrid},
+		{"rag_naive", c.Researching.EnableRAGNaive},
+		{"query_item", c.Researching.EnableQueryItem},
+	} {
+		if tool.enabled {
+			tools = append(tools, tool.name)
+		}
+	}
+	return tools
+}
+
+// primaryTag returns the language itself of a tag that has passed the check: pt of pt-BR.
+func primaryTag(tag string) string {
+	base, _ := language.Make(tag).Base()
+	return base.String()
+}

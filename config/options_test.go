@@ -1,0 +1,116 @@
+package config_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"nightdesk/topicqueue"
+)
+
+var kbTools = []string{"rag_hybrid", "rag_naive", "query_item"}
+
+func medium() topicqueue.Options {
+	return topicqueue.Options{
+		Preset: "medium", Language: "en", KnowledgeBase: "handbook", DecomposeMode: "manual", SubTopics: 5, MaxParallel: 5, MaxIterations: 4,
+		IterationMode: "fixed", QueueMaxLength: 7, NewTopicMinScore: 0.85, Tools: kbTools, CitationStyle: "anchors",
+	}
+}
+
+func TestRunOptions(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name                        string
+		file                        string
+		env, flags                  map[string]string
+		preset, language, kb, style string
+		want                        func(*topicqueue.Options)
+	}{
+		{name: "medium by default", kb: "handbook", want: func(o *topicqueue.Options) {}},
+		{name: "quick", preset: "quick", kb: "handbook", want: func(o *topicqueue.Options) {
+			o.Preset, o.SubTopics, o.MaxIterations, o.QueueMaxLength = "quick", 1, 1, 5
+		}},
+		{name: "deep", preset: "deep", kb: "handbook", want: func(o *topicqueue.Options) {
+			o.Preset, o.SubTopics, o.MaxIterations, o.QueueMaxLength = "deep", 8, 7, 12
+		}},
+		{name: "auto", preset: "auto", kb: "handbook", want: func(o *topicqueue.Options) {
+			o.Preset, o.DecomposeMode, o.SubTopics, o.MaxIterations, o.IterationMode, o.QueueMaxLength = "auto", "auto", 8, 6, "flexible", 12
+		}},
+		{name: "configured preset, another asked for", flags: map[string]string{"preset": "auto"}, preset: "medium", kb: "handbook", want: func(o *topicqueue.Options) {}},
+		{name: "set in file before any preset", file: "researching: {max_iterations: 5}\n", preset: "deep", kb: "handbook", want: func(o *topicqueue.Options) {
+			o.Preset, o.SubTopics, o.MaxIterations, o.QueueMaxLength = "deep", 8, 5, 12
+		}},
+		{name: "set in environment", env: map[string]string{"NIGHTDESK_PLANNING_DECOMPOSE_INITIAL_SUBTOPICS": "3"}, preset: "deep", kb: "handbook", want: func(o *topicqueue.Options) {
+			o.Preset, o.SubTopics, o.MaxIterations, o.QueueMaxLength = "deep", 3, 7, 5
+		}},
+		{name: "set by flag", flags: map[string]string{"researching.iteration_mode": "flexible"}, kb: "handbook", want: func(o *topicqueue.Options) { o.IterationMode = "flexible" }},
+		{name: "mode set, number of that mode is the default", flags: map[string]string{"planning.decompose.mode": "auto"}, preset: "quick", kb: "handbook", want: func(o *topicqueue.Options) {
+			o.Preset, o.DecomposeMode, o.SubTopics, o.MaxIterations, o.QueueMaxLength = "quick", "auto", 8, 1, 12
+		}},
+		{name: "long queue stays", file: "queue: {max_length: 40}\n", kb: "handbook", want: func(o *topicqueue.Options) { o.QueueMaxLength = 40 }},
+		{name: "series", file: "researching: {execution_mode: series, max_parallel_topics: 9}\n", kb: "handbook", want: func(o *topicqueue.Options) { o.MaxParallel = 1 }},
+		{name: "rephrase", file: "planning: {rephrase: {enabled: true}}\n", kb: "handbook", want: func(o *topicqueue.Options) { o.Rephrase, o.RephraseIterations = true, 3 }},
+		{name: "no knowledge base, no tools", want: func(o *topicqueue.Options) { o.KnowledgeBase, o.Tools = "", []string{} }},
+		{name: "configured knowledge base", flags: map[string]string{"kb_name": "handbook"}, want: func(o *topicqueue.Options) {}},
+		{name: "a tool switched off", env: map[string]string{"NIGHTDESK_RESEARCHING_ENABLE_RAG_NAIVE": "false"}, kb: "handbook", want: func(o *topicqueue.Options) { o.Tools = []string{"rag_hybrid", "query_item"} }},
+		{name: "language and style", language: "zh-Hans-CN", style: "numbered", kb: "handbook", want: func(o *topicqueue.Options) { o.Language, o.CitationStyle = "zh", "numbered" }},
+		{name: "configured language and style", flags: map[string]string{"language": "de", "reporting.citation_style": "numbered"}, kb: "handbook", want: func(o *topicqueue.Options) { o.Language, o.CitationStyle = "de", "numbered" }},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			c := load(t, tc.file, tc.env, tc.flags)
+			before := c.Effective()
+			got, err := c.RunOptions(tc.preset, tc.language, tc.kb, tc.style)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := medium()
+			tc.want(&want)
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Error(diff)
+			}
+			if diff := cmp.Diff(before, c.Effective()); diff != "" {
+				t.Errorf("resolving a run changed the configuration:\n%s", diff)
+			}
+		})
+	}
+}
+
+// Whatever preset and settings say, a plan fits its queue and leaves room for two discoveries.
+func TestRunOptions_QueueHoldsThePlan(t *testing.T) {
+	t.Parallel()
+	for _, n := range []string{"1", "2", "3", "5", "8", "50"} {
+		for _, preset := range []string{"quick", "medium", "deep", "auto"} {
+			c := load(t, "", nil, map[string]string{"queue.max_length": "1", "planning.decompose.initial_subtopics": n, "planning.decompose.auto_max_subtopics": n})
+			o, err := c.RunOptions(preset, "", "", "")
+			if err != nil || o.QueueMaxLength < o.SubTopics+2 {
+				t.Errorf("%s with %s sub-topics: %+v, %v", preset, n, o, err)
+			}
+		}
+	}
+}
+
+func TestRunOptions_Problems(t *testing.T) {
+	t.Parallel()
+	_, err := load(t, "", nil, nil).RunOptions("standard", "german!", "a\x00b", "footnotes")
+	if err == nil {
+		t.Fatal("no error")
+	}
+	for _, want := range []string{`preset "standard": must be one of quick, medium, deep, auto`, `language "german!": must be a language tag`,
+		`kb_name "a`, `reporting.citation_style "footnotes": must be one of anchors, numbered`} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("error lacks %q: %v", want, err)
+		}
+	}
+}
+
+func BenchmarkRunOptions(b *testing.B) {
+	c := load(b, "", nil, nil)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := c.RunOptions("deep", "", "handbook", ""); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,76 @@
+package config
+
+import (
+	"slices"
+
+	"nightdesk/topicqueue"
+)
+
+// Preset is a named set of limits of a run. What a person sets comes before it.
+type Preset struct {
+	Name   string
+	Doc    string
+	Values map[string]string // by setting path, as they would stand in the file
+}
+
+// Presets returns every preset, the smallest first.
+func Presets() []Preset {
+	return []Preset{
+		{"quick", "one sub-topic, one iteration", limits(topicqueue.DecomposeManual, "1", topicqueue.IterationFixed, "1")},
+		{"medium", "five sub-topics, four iterations each", limits(topicqueue.DecomposeManual, "5", topicqueue.IterationFixed, "4")},
+		{"deep", "eight sub-topics, seven iterations each", limits(topicqueue.DecomposeManual, "8", topicqueue.IterationFixed, "7")},
+		{"auto", "up to eight sub-topics, up to six iterations, as many as the topic needs", limits(topicqueue.DecomposeAuto, "8", topicqueue.IterationFlexible, "6")},
+	}
+}
+
+func limits(decompose, subtopics, iterate, iterations string) map[string]string {
+	number := "planning.decompose.initial_subtopics"
+	if decompose == topicqueue.DecomposeAuto {
+		number = "planning.decompose.auto_max_subtopics"
+	}
+	return map[string]string{
+		"planning.decompose.mode":    decompose,
+		number:                       subtopics,
+		"researching.iteration_mode": iterate,
+		"researching.max_iterations": iterations,
+	}
+}
+
+// PresetNames returns the names of all presets, the smallest first.
+func PresetNames() []string {
+	var names []string
+	for _, p := range Presets() {
+		names = append(names, p.Name)
+	}
+	return names
+}
+
+// isGoverned reports whether some preset sets this setting.
+func isGoverned(presets []Preset, path string) bool {
+	return slices.ContainsFunc(presets, func(p Preset) bool { _, ok := p.Values[path]; return ok })
+}
+
+// usePreset gives every setting that no person set the value of the preset c.Preset, else its default.
+// fields: the table of c.
+func usePreset(c *Config, fields []field) {
+	var chosen map[string]string
+	presets := Presets()
+	for _, p := range presets {
+		if p.Name == c.Preset {
+			chosen = p.Values
+		}
+	}
+	for _, f := range fields {
+		if !isGoverned(presets, f.Path) || c.Given(f.Path) {
+			continue
+		}
+		text, ok := chosen[f.Path]
+		if ok {
+			c.origins[f.Path] = origin{text: "preset " + c.Preset}
+		} else {
+			text = f.Default
+			delete(c.origins, f.Path)
+		}
+		_ = f.set(text) // presets and defaults pass the checks: see the tests
+	}
+}

@@ -1,0 +1,118 @@
+package config
+
+import (
+	"strings"
+	"time"
+
+	"nightdesk/topicqueue"
+)
+
+// Setting describes one setting.
+type Setting struct {
+	Path    string `json:"setting"`            // worker.concurrency: keys of nightdesk.yaml joined by dots
+	Env     string `json:"environment"`        // NIGHTDESK_WORKER_CONCURRENCY
+	Type    string `json:"type"`               // text, choice, number, decimal, switch, duration, secret, URL
+	Default string `json:"default"`            // as it would stand in the file; what a preset sets comes before it
+	Unit    string `json:"unit,omitempty"`     // of a number
+	Doc     string `json:"doc"`                // what it does, one line
+	Allowed string `json:"allowed"`            // what the check accepts
+	Inherit string `json:"inherits,omitempty"` // path of the setting whose value is taken when this one is not set
+}
+
+// field is a setting bound to the place where a Config keeps it.
+type field struct {
+	Setting
+	value
+	alias string // environment variable that is honoured when nothing else sets it
+}
+
+// setting makes one row of the table. unit may be empty.
+func setting(path, fallback, unit, doc string, v value) field {
+	env := strings.ToUpper(strings.ReplaceAll(path, ".", "_"))
+	if path != "redis_url" && path != "storage_url" && !strings.HasPrefix(path, "llm.") {
+		env = "NIGHTDESK_" + env
+	}
+	return field{Setting: Setting{Path: path, Env: env, Type: v.kind, Default: fallback, Unit: unit, Doc: doc, Allowed: v.allowed}, value: v}
+}
+
+// table returns every setting, bound to c, in the order in which they are shown. It is the one place where a setting is
+// declared: default, unit, doc and check.
+func table(c *Config) []field { return append(deskTable(c), llmTable(&c.LLM)...) }
+
+// deskTable returns the settings without those of models. It is all that the options of a run need.
+func deskTable(c *Config) []field {
+	work, research, plan := &c.Worker, &c.Researching, &c.Planning
+	return []field{
+		setting("log_level", "info", "", "least important messages that are logged",
+			choice(&c.LogLevel, "trace", "debug", "info", "warn", "error")),
+		setting("data_dir", "./nightdesk-data", "", "directory for knowledge bases, reports and the embedded Redis",
+			text(&c.DataDir, "a directory", someText)),
+		setting("preset", "medium", "", "limits of a run that names none",
+			choice(&c.Preset, PresetNames()...)),
+		setting("language", "en", "", "language of prompts and reports",
+			text(&c.Language, "a language tag such as en or zh", languageTag)),
+		setting("kb_name", "", "", "knowledge base of a run that names none",
+			text(&c.KBName, "a name; empty: none", anyText)),
+		setting("redis_url", "", "", "Redis that holds the queue; empty: an embedded one",
+			address(&c.RedisURL, redisAllowed, redisAddress)),
+		setting("storage_url", "", "", "where bundles are kept; empty: data_dir",
+			address(&c.StorageURL, storageAllowed, storageAddress)),
+
+		setting("worker.concurrency", "20", "tasks", "planning and researching tasks at once in one worker",
+			number(&work.Concurrency, 1, 1000)),
+		setting("worker.report_concurrency", "4", "tasks", "further tasks at once in one worker, for reporting only, so that reports never wait for research",
+			number(&work.ReportConcurrency, 1, 1000)),
+		setting("worker.shutdown_timeout", "20s", "", "time for calls in flight to end after SIGTERM",
+			duration(&work.ShutdownTimeout, time.Second, 10*time.Minute)),
+
+		setting("researching.execution_mode", ExecutionParallel, "", "whether the blocks of a run are researched side by side",
+			choice(&research.ExecutionMode, ExecutionParallel, ExecutionSeries)),
+		setting("researching.max_parallel_topics", "5", "blocks", "blocks of one run researched at once over all workers, in parallel mode",
+			number(&research.MaxParallelTopics, 1, 100)),
+		setting("researching.max_iterations", "5", "iterations", "iterations of a block: all of them in fixed mode, at most in flexible mode",
+			number(&research.MaxIterations, 1, 50)),
+		setting("researching.new_topic_min_score", "0.85", "", "score from which a discovered topic joins the queue",
+			decimal(&research.NewTopicMinScore, 0, 1)),
+		setting("researching.iteration_mode", topicqueue.IterationFixed, "", "flexible: a block may stop when its evidence suffices",
+			choice(&research.IterationMode, topicqueue.IterationFixed, topicqueue.IterationFlexible)),
+		setting("researching.max_actions", "3", "tool calls", "tool calls of one iteration, at most",
+			number(&research.MaxActions, 1, 20)),
+		setting("researching.tool_timeout", "60s", "", "time for one tool call",
+			duration(&research.ToolTimeout, time.Second, 30*time.Minute)),
+		setting("researching.result_limit", "6", "sources", "sources taken from one tool call, at most",
+			number(&research.ResultLimit, 1, 50)),
+		setting("researching.enable_rag_hybrid", "true", "", "tool rag_hybrid: searches the knowledge base by meaning and words",
+			toggle(&research.EnableRAGHybrid)),
+		setting("researching.enable_rag_naive", "true", "", "tool rag_naive: searches the knowledge base by one measure",
+			toggle(&research.EnableRAGNaive)),
+		setting("researching.enable_query_item", "true", "", "tool query_item: finds a named item, such as Theorem 3.1 or Table 2",
+			toggle(&research.EnableQueryItem)),
+
+		setting("queue.max_length", "5", "blocks", "blocks of a run, planned and discovered; raised where needed to leave room for half as many discoveries as are planned, at least 2",
+			number(&c.Queue.MaxLength, 1, 200)),
+
+		setting("planning.rephrase.enabled", "false", "", "rewrite the topic as a research brief first",
+			toggle(&plan.Rephrase.Enabled)),
+		setting("planning.rephrase.max_iterations", "3", "rounds", "rounds of rewriting, at most",
+			number(&plan.Rephrase.MaxIterations, 1, 10)),
+		setting("planning.decompose.mode", topicqueue.DecomposeManual, "", "manual: a set number of sub-topics; auto: as many as the topic needs",
+			choice(&plan.Decompose.Mode, topicqueue.DecomposeManual, topicqueue.DecomposeAuto)),
+		setting("planning.decompose.initial_subtopics", "5", "sub-topics", "sub-topics in manual mode, exactly",
+			number(&plan.Decompose.InitialSubtopics, 1, 50)),
+		setting("planning.decompose.auto_max_subtopics", "8", "sub-topics", "sub-topics in auto mode, at most",
+			number(&plan.Decompose.AutoMaxSubtopics, 1, 50)),
+
+		setting("reporting.citation_style", topicqueue.CitationAnchors, "", "anchors: marks such as [CIT-3-01] that link to their reference; numbered: [1], ...",
+			choice(&c.Reporting.CitationStyle, topicqueue.CitationAnchors, topicqueue.CitationNumbered)),
+	}
+}
+
+// Settings returns every setting, in the order in which they are shown.
+func Settings() []Setting {
+	fields := table(new(Config))
+	settings := make([]Setting, len(fields))
+	for i, f := range fields {
+		settings[i] = f.Setting
+	}
+	return settings
+}

@@ -1,0 +1,175 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/language"
+)
+
+// value is one field of a Config seen as text, with its type and its check.
+type value struct {
+	kind    string // text, number, ...: for a person
+	allowed string // what set accepts
+	set     func(text string) error
+	reveal  func() string // set(reveal()) changes nothing
+	show    func() string // reveal without secrets
+	redact  func(text string) string
+}
+
+// plain returns a value that has nothing to hide.
+func plain(kind, allowed string, set func(string) error, reveal func() string) value {
+	return value{kind, allowed, set, reveal, reveal, func(text string) string { return text }}
+}
+
+// printable refuses what has no place in a setting and would garble a log, a header or a path.
+func printable(text string) error {
+	if !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl) {
+		return errors.New("must not contain control characters or bytes that are not UTF-8")
+	}
+	return nil
+}
+
+func text(p *string, allowed string, check func(string) error) value {
+	return plain("text", allowed, func(s string) error {
+		if err := errors.Join(printable(s), check(s)); err != nil {
+			return err
+		}
+		*p = s
+		return nil
+	}, func() string { return *p })
+}
+
+func anyText(string) error { return nil }
+
+func someText(s string) error {
+	if s == "" {
+		return errors.New("must not be empty")
+	}
+	return nil
+}
+
+func languageTag(s string) error {
+	if _, err := language.Parse(s); err != nil {
+		return errors.New("must be a language tag such as en, zh or pt-BR")
+	}
+	return nil
+}
+
+func choice(p *string, options ...string) value {
+	allowed := "one of " + strings.Join(options, ", ")
+	return plain("choice", allowed, func(s string) error {
+		if !slices.Contains(options, s) {
+			return errors.New("must be " + allowed)
+		}
+		*p = s
+		return nil
+	}, func() string { return *p })
+}
+
+func number(p *int, low, high int) value {
+	allowed := fmt.Sprintf("a whole number from %d to %d", low, high)
+	return plain("number", allowed, func(s string) error {
+		n, err := strconv.Atoi(s)
+		if err != nil || n < low || n > high {
+			return errors.New("must be " + allowed)
+		}
+		*p = n
+		return nil
+	}, func() string { return strconv.Itoa(*p) })
+}
+
+func decimal(p *float64, low, high float64) value {
+	allowed := fmt.Sprintf("a number from %g to %g", low, high)
+	return plain("decimal", allowed, func(s string) error {
+		x, err := strconv.ParseFloat(s, 64)
+		if err != nil || !(x >= low && x <= high) { // written so that NaN is refused
+			return errors.New("must be " + allowed)
+		}
+		*p = x
+		return nil
+	}, func() string { return strconv.FormatFloat(*p, 'g', -1, 64) })
+}
+
+func toggle(p *bool) value {
+	return plain("switch", "true or false", func(s string) error {
+		switch strings.ToLower(s) {
+		case "true", "yes", "on", "1":
+			*p = true
+		case "false", "no", "off", "0":
+			*p = false
+		default:
+			return errors.New("must be true or false")
+		}
+		return nil
+	}, func() string { return strconv.FormatBool(*p) })
+}
+
+// duration accepts Go's notation (90s, 2m30s) and bare whole seconds, which is how many settings files write it.
+func duration(p *time.Duration, low, high time.Duration) value {
+	allowed := fmt.Sprintf("a duration from %s to %s, such as 90s or 2m", showDuration(low), showDuration(high))
+	return plain("duration", allowed, func(s string) error {
+		if seconds, err := strconv.ParseInt(s, 10, 32); err == nil {
+			s = strconv.FormatInt(seconds, 10) + "s"
+		}
+		d, err := time.ParseDuration(s)
+		if err != nil || d < low || d > high {
+			return errors.New("must be " + allowed)
+		}
+		*p = d
+		return nil
+	}, func() string { return showDuration(*p) })
+}
+
+func showDuration(d time.Duration) string {
+	if d%time.Second == 0 {
+		return strconv.FormatInt(int64(d/time.Second), 10) + "s"
+	}
+	return d.String()
+}
+
+func secret(p *Secret) value {
+	return value{
+		kind:    "secret",
+		allowed: "any text",
+		set: func(s string) error {
+			if err := printable(s); err != nil {
+				return err
+			}
+			*p = NewSecret(s)
+			return nil
+		},
+		reveal: func() string { return p.Reveal() },
+		show:   func() string { return p.String() },
+		redact: func(s string) string { return NewSecret(s).String() },
+	}
+}
+
+// address is a URL; check is not called for an empty one. Its error must not contain the address.
+func address(p *URL, allowed string, check func(string) error) value {
+	return value{
+		kind:    "URL",
+		allowed: allowed,
+		set: func(s string) error {
+			if err := printable(s); err != nil {
+				return err
+			}
+			if s != "" {
+				if err := check(s); err != nil {
+					return err
+				}
+			}
+			*p = NewURL(s)
+			return nil
+		},
+		reveal: func() string { return p.Reveal() },
+		show:   func() string { return p.String() },
+		redact: RedactURL,
+	}
+}

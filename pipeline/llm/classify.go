@@ -1,0 +1,144 @@
+package llm
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+)
+
+// outcome is what one exchange means for its call.
+type outcome int
+
+const (
+	answered outcome = iota
+	refused          // the server will not do this; another form may work
+	busy             // 429
+	broken           // no connection, or 5xx
+	late             // no answer within the time of one try
+	garbled          // an answer that is no chat completion
+)
+
+const (
+	maxLate    = 2 // tries that may run into their timeout: each costs minutes
+	maxGarbled = 3 // a wrong base URL serves the same page for ever
+)
+
+// judge classifies one exchange. The error is nil for answered only; it carries no class yet.
+func (r *role) judge(ex *exchange, inTime bool, err error) (outcome, error) {
+	switch {
+	case !inTime:
+		return late, fmt.Errorf("%s gave no whole answer within %s", r.host, r.settings.Timeout)
+	case errors.Is(ex.err, errBody), errors.Is(ex.err, errBodyTooLarge):
+		return garbled, fmt.Errorf("%s: %s", r.host, redact(ex.err.Error(), r.settings.APIKey))
+	case ex.err != nil:
+		return broken, fmt.Errorf("%s: %s", r.host, redact(ex.err.Error(), r.settings.APIKey))
+	case ex.status == 0: // langchaingo could not even build the request
+		return refused, &ProviderError{Host: r.host, Status: http.StatusBadRequest, Message: redact(fmt.Sprint(err), r.settings.APIKey)}
+	case ex.status == http.StatusOK && ex.answer.failure == nil:
+		if err != nil {
+			return garbled, fmt.Errorf("%s: %s", r.host, redact(err.Error(), r.settings.APIKey))
+		}
+		return answered, nil
+	}
+	e := r.providerError(ex)
+	switch {
+	case e.Status == http.StatusTooManyRequests && e.Code != "insufficient_quota":
+		return busy, e
+	case e.Status == http.StatusRequestTimeout, e.Status == http.StatusConflict, e.Status == http.StatusTooEarly:
+		return busy, e // asks for another try, says nothing about the server's health
+	case e.Status == http.StatusNotImplemented:
+		return refused, e
+	case e.Status >= 500:
+		return broken, e
+	case e.Status < 300:
+		return garbled, e
+	}
+	return refused, e
+}
+
+// providerError reads the error object of an answer, in the shapes that servers use: {"error": {...}}, {"error":
+// "text"}, {"message": ...}, {"detail": ...}, or plain text.
+func (r *role) providerError(ex *exchange) *ProviderError {
+	e := &ProviderError{Status: ex.status, RetryAfter: ex.retryAfter, Host: r.host}
+	raw := json.RawMessage(ex.body)
+	var outer struct {
+		Error   json.RawMessage `json:"error"`
+		Message json.RawMessage `json:"message"`
+		Detail  json.RawMessage `json:"detail"`
+	}
+	message := string(ex.body)
+	if json.Unmarshal(raw, &outer) == nil {
+		for _, part := range []json.RawMessage{outer.Error, outer.Message, outer.Detail} {
+			if len(part) > 0 && string(part) != "null" {
+				raw = part
+				message = plain(part)
+				break
+			}
+		}
+	}
+	var inner struct {
+		Message json.RawMessage `json:"message"`
+		Type    json.RawMessage `json:"type"`
+		Code    json.RawMessage `json:"code"`
+		Param   json.RawMessage `json:"param"`
+	}
+	if json.Unmarshal(raw, &inner) == nil {
+		if len(inner.Message) > 0 {
+			message = plain(inner.Message)
+		}
+		if param := plain(inner.Param); param != "" && !strings.Contains(message, param) {
+			message += " (" + param + ")"
+		}
+		e.Code, e.Type = clip(plain(inner.Code), 80), clip(plain(inner.Type), 80)
+		if status, err := strconv.Atoi(e.Code); err == nil && e.Status == http.StatusOK && status >= 400 && status < 600 {
+			e.Status = status // an error passed on with status 200
+		}
+	}
+	if e.Status == http.StatusOK {
+		e.Status = http.StatusBadGateway // the server says that it failed, not how
+	}
+	if strings.HasPrefix(strings.TrimSpace(message), "<") {
+		message = "a web page instead of an error message"
+	}
+	e.Message = redact(message, r.settings.APIKey)
+	e.Code, e.Type = redact(e.Code, r.settings.APIKey), redact(e.Type, r.settings.APIKey)
+	return e
+}
+
+// plain returns a JSON string's text, and any other value as it stands; null and nothing are empty.
+func plain(raw json.RawMessage) string {
+	var text string
+	if len(raw) == 0 || string(raw) == "null" {
+		return ""
+	}
+	if json.Unmarshal(raw, &text) == nil {
+		return text
+	}
+	return string(raw)
+}
+
+// permanent gives a refusal its class and a hint.
+func permanent(doing string, err error) error {
+	var e *ProviderError
+	if !errors.As(err, &e) {
+		return fmt.Errorf("%s: %w: %w", doing, err, ErrPermanent)
+	}
+	if isContextLength(e) {
+		return fmt.Errorf("%s: %w: %w: %w", doing, err, ErrContextLength, ErrPermanent)
+	}
+	hint := ""
+	switch e.Status {
+	case http.StatusUnauthorized, http.StatusForbidden:
+		hint = " (check the API key and what it may use)"
+	case http.StatusPaymentRequired, http.StatusTooManyRequests:
+		hint = " (the account has no credit left)"
+	case http.StatusNotFound, http.StatusMethodNotAllowed:
+		hint = " (check the model's name and the base URL, which usually ends in /v1)"
+	case http.StatusMovedPermanently, http.StatusFound, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
+		hint = " (the server redirects: set the base URL to the address it redirects to)"
+	}
+	return fmt.Errorf("%s: %w%s: %w", doing, err, hint, ErrPermanent)
+}

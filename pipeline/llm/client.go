@@ -1,0 +1,242 @@
+package llm
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tmc/langchaingo/llms/openai"
+
+	"nightdesk/topicqueue"
+)
+
+// Client is the Model over OpenAI-compatible servers: OpenAI, vLLM, llama.cpp, Ollama, LiteLLM, OpenRouter and the
+// compatible endpoints of others. It retries, and finds out in which form each server wants to be asked.
+// Make one per process: what it learns about a server is shared by all its calls. Safe for concurrent use.
+type Client struct {
+	roles map[Role]*role
+}
+
+var _ Model = (*Client)(nil)
+
+// role is one role's settings with what it shares with other roles.
+type role struct {
+	settings RoleSettings
+	host     string
+	llm      *openai.LLM
+	learned  *learned // per base URL and model
+	outage   *outage  // per base URL
+}
+
+// NewClient checks the settings and returns a client. It opens no connection. The error lists all that is wrong.
+func NewClient(s Settings) (*Client, error) {
+	client := s.HTTPClient
+	if client == nil {
+		client = defaultHTTPClient()
+	}
+	below := *client
+	if below.Transport == nil {
+		below.Transport = http.DefaultTransport
+	}
+	below.Transport = transport{base: below.Transport}
+	below.Timeout = 0 // every try has its own
+	// A redirected POST arrives as a GET or carries the key elsewhere: neither is wanted.
+	below.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+
+	if len(s.Roles) == 0 {
+		return nil, fmt.Errorf("model settings: no role has a model: %w", ErrPermanent)
+	}
+	c := &Client{roles: map[Role]*role{}}
+	models, servers := map[string]*learned{}, map[string]*outage{}
+	var wrong []error
+	for name, settings := range s.Roles {
+		settings, err := settings.withDefaults()
+		if err != nil {
+			wrong = append(wrong, fmt.Errorf("model settings of role %s: %w", name, err))
+			continue
+		}
+		// Everything is passed: langchaingo reads the environment for what is missing, and refuses an empty token.
+		llm, err := openai.New(openai.WithToken(cmp.Or(settings.APIKey, "none")), openai.WithModel(settings.Model),
+			openai.WithBaseURL(settings.BaseURL), openai.WithOrganization(""), openai.WithHTTPClient(&below))
+		if err != nil {
+			wrong = append(wrong, fmt.Errorf("model settings of role %s: %w", name, err))
+			continue
+		}
+		model := settings.BaseURL + " " + settings.Model
+		if models[model] == nil {
+			models[model] = &learned{}
+		}
+		if servers[settings.BaseURL] == nil {
+			servers[settings.BaseURL] = &outage{}
+		}
+		c.roles[name] = &role{settings: settings, host: settings.host(), llm: llm, learned: models[model], outage: servers[settings.BaseURL]}
+	}
+	if len(wrong) > 0 {
+		slices.SortFunc(wrong, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
+		return nil, errors.Join(wrong...)
+	}
+	return c, nil
+}
+
+// Generate asks one question and waits for the whole answer. With an error, Response holds the call's Usage only.
+func (c *Client) Generate(ctx context.Context, req Request) (Response, error) {
+	return c.generate(ctx, req, 0)
+}
+
+// generate is Generate with at most tries tries; 0 = as configured.
+func (c *Client) generate(ctx context.Context, req Request, tries int) (Response, error) {
+	start := time.Now()
+	usage := usageFor(req, start)
+	r, ok := c.roles[req.Role]
+	if !ok {
+		return Response{Usage: usage}, fmt.Errorf("%s: role %q has no model: %w", step(req), req.Role, ErrPermanent)
+	}
+	usage.Model = r.settings.Model
+	if tries == 0 {
+		tries = r.settings.MaxTries
+	}
+	resp, err := r.call(ctx, req, tries)
+	usage.PromptTokens, usage.CompletionTokens = resp.Usage.PromptTokens, resp.Usage.CompletionTokens
+	usage.Estimated = resp.Usage.Estimated
+	usage.Failed = err != nil
+	usage.TookMS = time.Since(start).Milliseconds()
+	resp.Usage = usage
+	return resp, err
+}
+
+// call tries until there is an answer, a refusal or no try left.
+func (r *role) call(ctx context.Context, req Request, tries int) (Response, error) {
+	doing := step(req) + " with " + r.settings.Model
+	if ctx.Err() != nil {
+		return Response{}, ended(ctx, doing)
+	}
+	limit, ok := answerLimit(req.Prompt, r.settings.ContextTokens, r.settings.MaxTokens)
+	if !ok {
+		return Response{}, fmt.Errorf("%s: a prompt of about %d tokens and an answer of %d do not fit a window of %d tokens: %w: %w",
+			doing, promptTokens(req.Prompt), r.settings.MaxTokens, r.settings.ContextTokens, ErrContextLength, ErrPermanent)
+	}
+	probe, err := r.outage.enter()
+	if err != nil {
+		return Response{}, fmt.Errorf("%s: %s: %w: %w", doing, r.host, err, ErrUnavailable)
+	}
+	if probe {
+		tries = 1
+	}
+	resp, found, err := r.attempts(ctx, req, limit, tries, doing)
+	r.outage.leave(probe, found)
+	return resp, err
+}
+
+func (r *role) attempts(ctx context.Context, req Request, limit, tries int, doing string) (Response, finding, error) {
+	f := r.learned.form(r.settings, len(req.Prompt.Schema) > 0, limit)
+	var billed topicqueue.Usage // of tries that gave nothing usable
+	nLate, nGarbled := 0, 0
+	for try := 1; ; {
+		ex, inTime, err := r.exchange(ctx, req, f)
+		if ctx.Err() != nil { // also when an answer came: langchaingo may have swallowed the end
+			billed.PromptTokens += ex.answer.prompt
+			billed.CompletionTokens += ex.answer.completion
+			return Response{Usage: billed}, foundNothing, ended(ctx, doing)
+		}
+		what, err := r.judge(ex, inTime, err)
+		switch what {
+		case answered:
+			r.learned.worked(f)
+			return r.response(req, ex, f, billed), foundUp, nil
+		case refused:
+			var e *ProviderError
+			next, other := f, false
+			if errors.As(err, &e) {
+				next, other = f.adapt(e)
+			}
+			if !other {
+				return Response{Usage: billed}, foundUp, permanent(doing, err)
+			}
+			f = next
+			continue // not a try: the server is well and has said what it wants
+		case broken:
+			var e *ProviderError
+			if errors.As(err, &e) {
+				if next, other := f.adapt(e); other && f.transport != "" {
+					f = next
+					continue
+				}
+			}
+		case late:
+			nLate++
+		case garbled:
+			nGarbled++
+			billed.PromptTokens += ex.answer.prompt
+			billed.CompletionTokens += ex.answer.completion
+		}
+		found := foundUp
+		if what == broken || what == late {
+			found = foundDown
+		}
+		fail := func(why string) (Response, finding, error) {
+			return Response{Usage: billed}, found, fmt.Errorf("%s: %w (%s): %w", doing, err, why, ErrUnavailable)
+		}
+		wait := backoff(try)
+		if ex.retryAfter > 0 {
+			wait = ex.retryAfter
+		}
+		switch {
+		case try == tries || nLate == maxLate || nGarbled == maxGarbled:
+			return fail(fmt.Sprintf("try %d of %d", try, tries))
+		case r.outage.down():
+			return fail("other calls found it down")
+		case beyond(ctx, wait):
+			found = foundNothing // it had less than its tries
+			return fail(fmt.Sprintf("the next try in %s would be too late", wait.Round(time.Millisecond)))
+		case !sleep(ctx, wait):
+			return Response{Usage: billed}, foundNothing, ended(ctx, doing)
+		}
+		try++
+	}
+}
+
+// exchange sends one request. inTime = false: it ran into the time of one try.
+func (r *role) exchange(ctx context.Context, req Request, f form) (ex *exchange, inTime bool, err error) {
+	tryCtx, cancel := context.WithTimeout(ctx, r.settings.Timeout)
+	defer cancel()
+	messages, options, ex := r.request(req, f)
+	_, err = r.llm.GenerateContent(withExchange(tryCtx, ex), messages, options...)
+	return ex, ex.err == nil || tryCtx.Err() == nil || ctx.Err() != nil, err
+}
+
+// response turns an answered exchange into a Response.
+func (r *role) response(req Request, ex *exchange, f form, billed topicqueue.Usage) Response {
+	text := ex.answer.text
+	if f.transport == TransportTool {
+		for i := len(ex.answer.calls) - 1; i >= 0; i-- { // the first call of our tool, else any call, else the text
+			if call := ex.answer.calls[i]; call.name == toolName(req.Prompt) || strings.TrimSpace(text) == "" {
+				text = call.arguments
+			}
+		}
+	}
+	out := Response{Text: StripThinking(text), Truncated: ex.answer.finishReason == "length" || ex.answer.finishReason == "max_tokens"}
+	if out.Text == "" && len(req.Prompt.Schema) > 0 && !out.Truncated {
+		out.Text = text // thinking that was never closed: the object may stand in it
+	}
+	out.Usage = topicqueue.Usage{PromptTokens: ex.answer.prompt, CompletionTokens: ex.answer.completion}
+	if ex.answer.prompt == 0 && ex.answer.completion == 0 {
+		out.Usage = topicqueue.Usage{PromptTokens: promptTokens(req.Prompt), CompletionTokens: EstimateTokens(text), Estimated: true}
+	}
+	out.Usage.PromptTokens += billed.PromptTokens
+	out.Usage.CompletionTokens += billed.CompletionTokens
+	return out
+}
+
+// step names the call in usage records and errors.
+func step(req Request) string { return cmp.Or(req.Position.Step, req.Prompt.Name, "question") }
+
+func usageFor(req Request, start time.Time) topicqueue.Usage {
+	return topicqueue.Usage{
+		Role: string(req.Role), Stage: req.Position.Stage, Step: step(req), Block: req.Position.Block, Timestamp: start.UTC(),
+	}
+}

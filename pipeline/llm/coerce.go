@@ -1,0 +1,190 @@
+package llm
+
+import (
+	"encoding/json"
+	"math"
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+const maxRefs = 64 // references followed on the way down: bounds a recursive schema
+
+// coerce puts right the slips of type that can mean only one thing: a number, true or false written as a string or the
+// other way round, a single value where a list is wanted, null for a list, a member that the closed schema does not
+// know. addLists: a required list that is missing is empty. Values that fit come back as they are.
+func (s *answerSchema) coerce(value any, addLists bool) any {
+	return coercion{root: s.root, addLists: addLists}.apply(s.root, value, 0)
+}
+
+type coercion struct {
+	root     map[string]any
+	addLists bool
+}
+
+func (c coercion) apply(node map[string]any, value any, refs int) any {
+	node, refs = c.resolve(node, refs)
+	if node == nil {
+		return value
+	}
+	types := typesOf(node)
+	if len(types) == 0 {
+		return value
+	}
+	if !slices.Contains(types, kindOf(value)) && !(kindOf(value) == "number" && slices.Contains(types, "integer")) {
+		if len(types) > 1 {
+			return value // more than one thing may be meant
+		}
+		value = c.convert(types[0], node, value)
+	}
+	switch v := value.(type) {
+	case json.Number:
+		if slices.Contains(types, "integer") && !slices.Contains(types, "number") {
+			return whole(v)
+		}
+	case []any:
+		if items, ok := node["items"].(map[string]any); ok {
+			out := make([]any, len(v))
+			for i := range v {
+				out[i] = c.apply(items, v[i], refs)
+			}
+			return out
+		}
+	case map[string]any:
+		return c.object(node, v, refs)
+	}
+	return value
+}
+
+// resolve follows references within the schema ("#/$defs/name").
+func (c coercion) resolve(node map[string]any, refs int) (map[string]any, int) {
+	for {
+		ref, ok := node["$ref"].(string)
+		if !ok {
+			return node, refs
+		}
+		path, local := strings.CutPrefix(ref, "#/")
+		if refs++; !local || refs > maxRefs {
+			return nil, refs
+		}
+		next := c.root
+		for part := range strings.SplitSeq(path, "/") {
+			next, _ = next[part].(map[string]any)
+		}
+		node = next
+	}
+}
+
+// object coerces members in a new map, drops unknown ones of a closed object and adds missing lists.
+func (c coercion) object(node, value map[string]any, refs int) map[string]any {
+	properties, _ := node["properties"].(map[string]any)
+	closed := node["additionalProperties"] == false
+	out := make(map[string]any, len(value))
+	for key, member := range value {
+		property, known := properties[key].(map[string]any)
+		switch {
+		case known:
+			out[key] = c.apply(property, member, refs)
+		case !closed:
+			out[key] = member
+		}
+	}
+	if required, ok := node["required"].([]any); ok && c.addLists && len(out) > 0 {
+		for _, name := range required {
+			key, _ := name.(string)
+			property, _ := properties[key].(map[string]any)
+			if _, has := out[key]; !has && slices.Equal(typesOf(property), []string{"array"}) {
+				out[key] = []any{}
+			}
+		}
+	}
+	return out
+}
+
+// convert returns value as the wanted type where that is unambiguous, else value.
+func (c coercion) convert(want string, node map[string]any, value any) any {
+	switch want {
+	case "string":
+		switch v := value.(type) {
+		case json.Number:
+			return v.String()
+		case bool:
+			return strconv.FormatBool(v)
+		}
+	case "number", "integer":
+		if text, ok := value.(string); ok && json.Valid([]byte(strings.TrimSpace(text))) {
+			n := json.Number(strings.TrimSpace(text))
+			if f, err := n.Float64(); err == nil && !math.IsInf(f, 0) {
+				return n
+			}
+		}
+	case "boolean":
+		if text, ok := value.(string); ok {
+			switch strings.ToLower(strings.TrimSpace(text)) {
+			case "true":
+				return true
+			case "false":
+				return false
+			}
+		}
+	case "array":
+		if value == nil {
+			return []any{}
+		}
+		if items, ok := node["items"].(map[string]any); ok {
+			items, _ = c.resolve(items, 0)
+			if slices.Contains(typesOf(items), kindOf(value)) {
+				return []any{value}
+			}
+		}
+	}
+	return value
+}
+
+// whole returns a number that is an integer in plain digits ("3.0" and "3e2" do not decode into an int), others as
+// they are.
+func whole(n json.Number) json.Number {
+	if !strings.ContainsAny(string(n), ".eE") {
+		return n
+	}
+	if f, err := n.Float64(); err != nil || math.Abs(f) > math.MaxInt64/2 { // also keeps 1e999999999 from being computed
+		return n
+	}
+	if rat, ok := new(big.Rat).SetString(string(n)); ok && rat.IsInt() {
+		return json.Number(rat.Num().String())
+	}
+	return n
+}
+
+func typesOf(node map[string]any) []string {
+	switch t := node["type"].(type) {
+	case string:
+		return []string{t}
+	case []any:
+		var types []string
+		for _, name := range t {
+			if text, ok := name.(string); ok {
+				types = append(types, text)
+			}
+		}
+		return types
+	}
+	return nil
+}
+
+func kindOf(value any) string {
+	switch value.(type) {
+	case nil:
+		return "null"
+	case bool:
+		return "boolean"
+	case string:
+		return "string"
+	case json.Number:
+		return "number"
+	case []any:
+		return "array"
+	}
+	return "object"
+}

@@ -1,0 +1,110 @@
+package llm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// What callers branch on. Every error of Client.Generate matches ErrPermanent or ErrUnavailable, or wraps
+// context.Cause(ctx) when ctx has ended.
+var (
+	// ErrPermanent: the same request can never succeed (bad key, unknown model, refused request, prompt too long).
+	ErrPermanent = errors.New("another attempt cannot help")
+	// ErrContextLength: the prompt does not fit the model's window. It comes together with ErrPermanent.
+	ErrContextLength = errors.New("prompt too long for the model's window")
+	// ErrUnavailable: the server could not be reached, failed, or refused for lack of capacity, and the tries are used up.
+	ErrUnavailable = errors.New("model not available")
+	// ErrAnswer: the model answered, but not with something usable, also when asked again. See AnswerError.
+	ErrAnswer = errors.New("unusable answer")
+	// ErrTruncated: the token limit cut a free text. Text returns what is usable of it together with this error.
+	ErrTruncated = errors.New("answer cut by the token limit")
+)
+
+// ProviderError is an error status that a model server answered.
+type ProviderError struct {
+	Status     int           // HTTP status; the server's own code when it sent an error with status 200
+	Code       string        // the server's error code, for example context_length_exceeded; may be empty
+	Type       string        // the server's error type; may be empty
+	Message    string        // the server's words: one line, at most maxMessage bytes, without the API key
+	RetryAfter time.Duration // what the server asked for; 0 = nothing
+	Host       string        // of the server, without path and credentials
+}
+
+func (e *ProviderError) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s answered %d", e.Host, e.Status)
+	if kind := firstOf(e.Code, e.Type); kind != "" {
+		fmt.Fprintf(&b, " (%s)", kind)
+	}
+	if e.Message != "" {
+		b.WriteString(": " + e.Message)
+	}
+	if e.RetryAfter > 0 {
+		fmt.Fprintf(&b, "; it asks to wait %s", e.RetryAfter)
+	}
+	return b.String()
+}
+
+// AnswerError is an answer that stayed unusable after the second question.
+type AnswerError struct {
+	Step   string   // prompt name
+	Errors []string // what is wrong with the second answer, with paths
+	Text   string   // the second answer, cut to maxMessage bytes
+}
+
+func (e *AnswerError) Error() string {
+	return fmt.Sprintf("%s: the model's answer is unusable, also when asked again: %s", e.Step, clip(strings.Join(e.Errors, "; "), maxMessage))
+}
+
+// Is makes errors.Is(err, ErrAnswer) hold.
+func (e *AnswerError) Is(target error) bool { return target == ErrAnswer }
+
+const maxMessage = 600 // bytes of foreign text in an error: enough for a person, too little to flood a log
+
+// ended is the error of a call whose context has ended. It wraps both the context's error and its cause.
+func ended(ctx context.Context, doing string) error {
+	err, cause := ctx.Err(), context.Cause(ctx)
+	if errors.Is(cause, err) {
+		return fmt.Errorf("%s: %w", doing, cause)
+	}
+	return fmt.Errorf("%s: %w: %w", doing, err, cause)
+}
+
+// keyLike matches what looks like an API key, also the shortened form in which some servers echo a bad one.
+var keyLike = regexp.MustCompile(`\b(sk|pk|gsk|xai|key)-[A-Za-z0-9_*.-]{6,}`)
+
+// redact makes one clipped line of a foreign text and removes the key from it.
+func redact(text, key string) string {
+	if key != "" {
+		text = strings.ReplaceAll(text, key, "[redacted]")
+	}
+	text = keyLike.ReplaceAllString(strings.ToValidUTF8(text, "\uFFFD"), "[redacted]")
+	return clip(strings.Join(strings.Fields(text), " "), maxMessage)
+}
+
+// clip cuts text to at most limit bytes at a rune boundary and marks the cut.
+func clip(text string, limit int) string {
+	if len(text) <= limit {
+		return text
+	}
+	const mark = "..."
+	end := max(limit-len(mark), 0)
+	for end > 0 && !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return text[:end] + mark
+}
+
+func firstOf(texts ...string) string {
+	for _, t := range texts {
+		if t != "" {
+			return t
+		}
+	}
+	return ""
+}

@@ -1,0 +1,113 @@
+package llm
+
+import "strings"
+
+// latexCommands begin with a letter that is also a JSON escape (b, f, n, r, t), so that \beta decodes to a backspace
+// and "eta" without any error. Left out are names that more often are an escape and a word: \ne, \ni, \top.
+var latexCommands = func() map[string]bool {
+	set := map[string]bool{}
+	for name := range strings.FieldsSeq(`
+		backslash bar barwedge because begin beta beth bf bfseries bibitem big Big bigcap bigcirc bigcup bigg bigl bigm
+		bigodot bigoplus bigotimes bigr bigsqcup biguplus bigvee bigwedge binom blacksquare bm bmod boldsymbol bot bowtie
+		box boxed boxplus boxtimes brace bra braket breve bullet bumpeq
+		fbox fcolorbox figure fint flat footnote footnotesize forall frac frak frown
+		nabla natural ncong nearrow neg negthinspace neq newcommand newline nexists ngeq ngtr nleftarrow nleq nless nmid
+		noindent nolimits nonumber norm not notin nparallel nprec nrightarrow nsim nsubseteq nsucc nsupseteq nu nwarrow
+		raise raisebox rangle rbrace rbrack rceil real ref renewcommand restriction rfloor rho right rightarrow
+		rightharpoonup rightleftarrows rightleftharpoons rightsquigarrow rm rmfamily root rule rVert rvert
+		table tabular tag tan tanh tau tbinom textbf textcolor textit textmd textnormal textrm textsc textsf textsl
+		textstyle textsubscript textsuperscript texttt textup text tfrac therefore theta thickapprox thicksim thinspace
+		tilde times tiny title to triangle triangledown triangleleft triangleq triangleright tt twoheadrightarrow`) {
+		set[name] = true
+	}
+	return set
+}()
+
+// fixEscapes repairs backslashes and control characters inside the strings of a JSON text: it doubles the backslash of
+// a LaTeX command and of any escape that JSON does not know, and escapes raw control characters. A real \n before a
+// word stays an escape. Valid JSON in which no escape reads as a LaTeX command comes back unchanged; the result is
+// stable under repetition.
+func fixEscapes(text string) string {
+	if !strings.ContainsAny(text, "\\") && !hasControl(text) {
+		return text
+	}
+	var out strings.Builder
+	inString, copied := false, 0
+	replace := func(from, to int, by string) {
+		out.WriteString(text[copied:from])
+		out.WriteString(by)
+		copied = to
+	}
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		switch {
+		case c == '"':
+			inString = !inString
+		case !inString:
+		case c == '\\' && i+1 == len(text): // cut in the middle of an escape
+		case c == '\\':
+			if isJSONEscape(text[i:]) {
+				i++ // its second character is no quote and no backslash of its own
+			} else {
+				replace(i, i, `\`)
+			}
+		case c < 0x20:
+			replace(i, i+1, controlEscape(c, i+1 < len(text) && isLetter(text[i+1])))
+		}
+	}
+	out.WriteString(text[copied:])
+	return out.String()
+}
+
+// isJSONEscape reports whether text, which begins with a backslash and has a second byte, begins with an escape that
+// JSON knows and that is not meant as a LaTeX command.
+func isJSONEscape(text string) bool {
+	switch text[1] {
+	case '"', '\\', '/':
+		return true
+	case 'b', 'f', 'n', 'r', 't':
+		end := 1
+		for end < len(text) && isLetter(text[end]) {
+			end++
+		}
+		return !latexCommands[text[1:end]]
+	case 'u':
+		if len(text) < 6 {
+			return false
+		}
+		for _, c := range []byte(text[2:6]) {
+			if !(c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F') {
+				return false
+			}
+		}
+		return true
+	}
+	return false
+}
+
+func isLetter(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }
+
+func hasControl(text string) bool {
+	for i := 0; i < len(text); i++ {
+		if text[i] < 0x20 {
+			return true
+		}
+	}
+	return false
+}
+
+// controlEscape writes a control character as an escape. Before a letter it takes the long form, which can never be
+// read as a LaTeX command.
+func controlEscape(c byte, beforeLetter bool) string {
+	switch {
+	case beforeLetter:
+	case c == '\n':
+		return `\n`
+	case c == '\r':
+		return `\r`
+	case c == '\t':
+		return `\t`
+	}
+	const hex = "0123456789abcdef"
+	return `\u00` + string(hex[c>>4]) + string(hex[c&15])
+}

@@ -1,0 +1,198 @@
+package llm
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+)
+
+const cutHint = "the answer was cut by the token limit: answer more briefly"
+
+const (
+	maxCandidates = 200 // objects looked at in one answer
+	maxOpenScans  = 32  // scans that may run to the end of the text: bounds the work on "{{{{"
+	maxMended     = 4   // malformed pieces that are repaired, the longest first: each may take seconds
+	maxAnswer     = 1 << 20
+)
+
+// candidate is a piece of an answer that may be the JSON object asked for.
+type candidate struct {
+	text string
+	open bool // the text ends before the object does
+}
+
+// extract finds the object in a model's answer that fits the schema and returns it, closed and without the think
+// property, or what is wrong with the one that comes nearest. text may be anything. cut = the token limit ended it:
+// then nothing is added to it, only its unfinished last element dropped.
+//
+// It takes the first object that fits as it stands, so that an example before the answer does not win over it; else
+// the first one that fits after harmless slips are put right; else one whose syntax can be repaired.
+func (s *answerSchema) extract(text string, cut bool) (json.RawMessage, []string) {
+	if len(text) > maxAnswer {
+		return nil, []string{"the answer is longer than 1 MB"}
+	}
+	if stripped := StripThinking(text); stripped != "" {
+		text = stripped
+	}
+	found := candidates(text)
+	if len(found) == 0 {
+		return nil, []string{"the answer holds no JSON object"}
+	}
+	var parsed []map[string]any
+	var unparsed []candidate
+	best := []string{"the JSON object is not complete"}
+	for _, c := range found {
+		value, err := parseObject(fixEscapes(c.text))
+		if c.open || err != nil {
+			if unparsed = append(unparsed, c); !c.open {
+				best = []string{"the JSON is malformed: " + clip(err.Error(), 200)}
+			}
+			continue
+		}
+		s.dropThink(value)
+		if s.check(value) == nil {
+			return s.encode(value)
+		}
+		parsed = append(parsed, value)
+	}
+	for i, value := range parsed {
+		answer, errs := s.coerced(value, !cut)
+		if errs == nil {
+			return answer, nil
+		}
+		if i == 0 || len(errs) < len(best) {
+			best = errs
+		}
+	}
+	slices.SortStableFunc(unparsed, func(a, b candidate) int { return len(b.text) - len(a.text) })
+	for _, c := range unparsed[:min(len(unparsed), maxMended)] {
+		for _, value := range s.mended(c, cut) {
+			answer, errs := s.coerced(value, !cut)
+			if errs == nil {
+				return answer, nil
+			}
+			if len(parsed) == 0 {
+				best = errs
+			}
+		}
+	}
+	if cut {
+		best = append(best, cutHint)
+	}
+	return nil, best
+}
+
+// coerced puts harmless slips right and validates; an object that wraps the answer in one of its members is unwrapped.
+func (s *answerSchema) coerced(value map[string]any, addLists bool) (json.RawMessage, []string) {
+	fixed := s.coerce(value, addLists)
+	errs := s.check(fixed)
+	if errs == nil {
+		return s.encode(fixed)
+	}
+	for _, member := range value {
+		inner, ok := member.(map[string]any)
+		if text, isText := member.(string); isText && strings.HasPrefix(strings.TrimSpace(text), "{") {
+			object, err := parseObject(fixEscapes(text)) // {"name": ..., "arguments": "{...}"}
+			inner, ok = object, err == nil
+		}
+		if !ok {
+			continue
+		}
+		s.dropThink(inner)
+		if fixed := s.coerce(inner, addLists); s.check(fixed) == nil {
+			return s.encode(fixed)
+		}
+	}
+	return nil, errs
+}
+
+// dropThink removes the property that withThink added.
+func (s *answerSchema) dropThink(value map[string]any) {
+	if !s.owns("think") {
+		delete(value, "think")
+	}
+}
+
+func (s *answerSchema) encode(value any) (json.RawMessage, []string) {
+	out, err := json.Marshal(s.coerce(value, false)) // whole numbers in the form that Go decodes into an int
+	if err != nil {
+		return nil, []string{"the answer cannot be encoded: " + err.Error()}
+	}
+	return out, nil
+}
+
+// candidates finds the pieces that may be objects, in order: balanced ones, and what is open at the end. Braces within
+// JSON strings do not count.
+func candidates(text string) []candidate {
+	var found []candidate
+	scans := 0
+	for at := 0; len(found) < maxCandidates && scans < maxOpenScans; {
+		start := strings.IndexByte(text[at:], '{')
+		if start < 0 {
+			break
+		}
+		start += at
+		end, ok := balanced(text[start:])
+		if !ok {
+			if scans == 0 { // the widest one; what follows is tried for balanced objects inside it
+				found = append(found, candidate{text: text[start:], open: true})
+			}
+			scans++
+			at = start + 1
+			continue
+		}
+		found = append(found, candidate{text: text[start : start+end]})
+		if beginsObject(text[start:]) {
+			at = start + end
+		} else {
+			at = start + 1 // braces of prose: the object may stand inside
+		}
+	}
+	return found
+}
+
+// balanced returns the length of the object at the start of text.
+func balanced(text string) (int, bool) {
+	depth, inString := 0, false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case inString && c == '\\':
+			i++
+		case c == '"':
+			inString = !inString
+		case inString:
+		case c == '{':
+			depth++
+		case c == '}':
+			if depth--; depth == 0 {
+				return i + 1, true
+			}
+		}
+	}
+	return 0, false
+}
+
+// beginsObject reports whether a brace is followed by what a JSON object begins with.
+func beginsObject(text string) bool {
+	rest := strings.TrimLeft(text[1:], " \t\r\n")
+	return rest != "" && (rest[0] == '"' || rest[0] == '}' || rest[0] == '\'')
+}
+
+// parseObject decodes one JSON object strictly. Numbers stay json.Number.
+func parseObject(text string) (map[string]any, error) {
+	dec := json.NewDecoder(strings.NewReader(text))
+	dec.UseNumber()
+	var value map[string]any
+	if err := dec.Decode(&value); err != nil {
+		return nil, err
+	}
+	if value == nil {
+		return nil, errors.New("null is no object")
+	}
+	if _, err := dec.Token(); err != io.EOF {
+		return nil, errors.New("text behind the object")
+	}
+	return value, nil
+}

@@ -1,0 +1,151 @@
+package llm
+
+import (
+	"net/http"
+	"regexp"
+	"strings"
+	"sync"
+)
+
+// form is the shape in which a request is put to one model: what differs between servers that all speak "the same"
+// format. adapt changes it after a refusal; learned keeps what worked.
+type form struct {
+	transport     Transport // of a structured question; empty for free text
+	noTemperature bool
+	tokenField    string // one of the TokenField... constants, not auto
+	limit         int    // tokens of the answer; 0 = not sent
+
+	fixedTransport bool // configured: never changed
+	fixedField     bool
+	fell           bool // the transport was changed in this call
+	switched       bool // the token field was changed in this call
+	halved         int  // times the limit was halved in this call
+	tooLarge       bool // the limit was refused as such, not because this prompt leaves too little of the window
+}
+
+const maxHalvings = 5 // 12,000 becomes 375
+
+var (
+	aboutContext = regexp.MustCompile(`context[ _-]?(length|window|size)|maximum context|too many (input )?tokens|(prompt|input)( is)? too long|exceeds? the (maximum|available|model)|reduce the length`)
+	aboutLimit   = regexp.MustCompile(`max_tokens|max_completion_tokens|max_new_tokens|max_output_tokens|completion tokens|in the completion|output tokens`)
+	aboutSize    = regexp.MustCompile(`too (large|high|big|many)|at most|maximum|exceed|less than|smaller|larger|greater|up to|range|<=`)
+	aboutUnknown = regexp.MustCompile(`unsupported|not supported|unrecogni[sz]ed|unknown|unexpected|extra (input|field)|not permitted|not allowed|does not support|no such|instead`)
+	aboutModel   = regexp.MustCompile(`model.{0,80}(not found|does not exist|not exist|unknown|not available|no access)|(unknown|invalid|no such) model`)
+	aboutSchema  = regexp.MustCompile(`response_format|response format|json_schema|json schema|structured|grammar|guided|tool|function`)
+)
+
+// adapt returns the form to try next after a refusal, and false when no other form can help.
+func (f form) adapt(e *ProviderError) (form, bool) {
+	words := strings.ToLower(e.Code + " " + e.Type + " " + e.Message)
+	refused := e.Status == http.StatusBadRequest || e.Status == http.StatusUnprocessableEntity
+	switch {
+	case refused && !f.noTemperature && strings.Contains(words, "temperature"):
+		f.noTemperature = true
+		return f, true
+	case refused && f.limit > 0 && aboutLimit.MatchString(words):
+		return f.adaptLimit(words)
+	case isContextLength(e):
+		return f, false
+	case f.transport == "" || f.transport == TransportPrompt || f.fixedTransport || aboutModel.MatchString(words):
+		return f, false
+	}
+	switch e.Status {
+	case http.StatusBadRequest, http.StatusNotFound, http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity, http.StatusNotImplemented:
+	default: // some servers fail on what they do not know
+		if e.Status < 500 || !aboutSchema.MatchString(words) {
+			return f, false
+		}
+	}
+	f.fell = true
+	if f.transport == TransportSchema {
+		f.transport = TransportTool
+	} else {
+		f.transport = TransportPrompt
+	}
+	return f, true
+}
+
+// adaptLimit answers a refusal that names the token limit: the other field when this one is unknown, else half of it.
+func (f form) adaptLimit(words string) (form, bool) {
+	size := aboutSize.MatchString(words)
+	if !f.fixedField && !f.switched && (aboutUnknown.MatchString(words) || !size) && strings.Contains(words, f.tokenField) {
+		f.switched = true
+		if f.tokenField == TokenFieldCompletion {
+			f.tokenField = TokenFieldLegacy
+		} else {
+			f.tokenField = TokenFieldCompletion
+		}
+		return f, true
+	}
+	if !size || f.halved == maxHalvings || f.limit < 2 {
+		return f, false
+	}
+	f.limit /= 2
+	f.halved++
+	f.tooLarge = !aboutContext.MatchString(words)
+	return f, true
+}
+
+func isContextLength(e *ProviderError) bool {
+	if e.Status == http.StatusRequestEntityTooLarge {
+		return true
+	}
+	if e.Status < 400 || e.Status >= 500 || e.Status == http.StatusTooManyRequests {
+		return false
+	}
+	words := strings.ToLower(e.Code + " " + e.Type + " " + e.Message)
+	return strings.Contains(words, "context_length") || strings.Contains(words, "exceed_context") || aboutContext.MatchString(words)
+}
+
+// learned is what calls have found out about one model of one server. Roles that use the same model share it.
+type learned struct {
+	mu            sync.Mutex
+	noTemperature bool
+	tokenField    string
+	limit         int       // the largest that the server takes; 0 = not known
+	transport     Transport // empty = none has worked yet
+}
+
+// form returns the form in which the next call begins.
+func (l *learned) form(s RoleSettings, structured bool, limit int) form {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	f := form{
+		noTemperature: l.noTemperature,
+		tokenField:    firstOf(s.TokenField, l.tokenField, TokenFieldCompletion),
+		fixedField:    s.TokenField != TokenFieldAuto,
+		limit:         limit,
+	}
+	if l.limit > 0 {
+		f.limit = min(f.limit, l.limit)
+	}
+	if structured {
+		f.transport = Transport(firstOf(string(s.Transport), string(l.transport), string(TransportSchema)))
+		f.fixedTransport = s.Transport != TransportAuto
+	}
+	return f
+}
+
+// worked keeps what the form of an answered call shows. A transport that has worked once stays: a later refusal is
+// about that one schema and is worked around in that one call.
+func (l *learned) worked(f form) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.noTemperature = l.noTemperature || f.noTemperature
+	if f.switched {
+		l.tokenField = f.tokenField
+	}
+	if f.tooLarge {
+		l.limit = f.limit
+	}
+	if f.transport != "" && !f.fixedTransport && l.transport == "" {
+		l.transport = f.transport
+	}
+}
+
+// found returns the transport that works, empty when no structured question has been answered yet.
+func (l *learned) found() Transport {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.transport
+}

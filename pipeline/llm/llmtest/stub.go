@@ -1,0 +1,209 @@
+// Package llmtest stands in for model servers and models.
+//
+// Stub is an http.Handler that speaks the OpenAI chat-completions format, well or badly; it needs no test and can serve
+// a program. NewServer and NewDownServer wrap it for tests. Script is a Model whose answers are written down call by call.
+package llmtest
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Stub answers chat completion requests at any path. The zero value answers every structured question with a valid
+// but arbitrary object (see Generate) and every other one with a short text, at once. Set the fields before the first
+// request. Safe for concurrent use.
+type Stub struct {
+	// Answer returns the text of the answer; false = the stub's own. It may be nil.
+	Answer func(q Question) (string, bool)
+	// Intercept may answer a request itself, with any status and body: it returns true when it did. It may be nil.
+	Intercept func(w http.ResponseWriter, q Question) bool
+
+	Refuse     []string      // request fields answered with 400: response_format, tools, temperature, max_tokens, ...
+	BreakEvery int           // every n-th structured answer is broken JSON; 0 = none
+	Busy       int           // so many requests are first answered with 429
+	RetryAfter string        // header of these answers: seconds or an HTTP date
+	Fail       int           // so many requests are first answered with 503
+	Latency    time.Duration // before each answer
+	Drip       time.Duration // between two bytes of an answer; 0 = all at once
+	NoUsage    bool          // answers tell no token counts
+	FinishAs   string        // finish_reason; empty = stop
+
+	mu         sync.Mutex
+	stats      Stats
+	inFlight   int
+	structured int
+}
+
+// Stats is what a stub has counted.
+type Stats struct {
+	Calls            int // requests
+	Answered         int // with status 200
+	MaxInFlight      int
+	PromptTokens     int // of answered requests, estimated at 4 bytes each
+	CompletionTokens int
+}
+
+// Stats returns the counts so far.
+func (s *Stub) Stats() Stats {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.stats
+}
+
+const maxRequest = 16 << 20
+
+func (s *Stub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	number := s.begin()
+	defer s.end()
+	body, err := io.ReadAll(io.LimitReader(r.Body, maxRequest))
+	if err != nil {
+		return // the client has gone
+	}
+	q, err := read(body)
+	if err != nil {
+		refuse(w, http.StatusBadRequest, "invalid_request", err.Error())
+		return
+	}
+	q.Number, q.Header = number, r.Header.Clone()
+	if s.Latency > 0 {
+		select {
+		case <-r.Context().Done():
+			return
+		case <-time.After(s.Latency):
+		}
+	}
+	if s.Intercept != nil && s.Intercept(w, q) {
+		return
+	}
+	switch {
+	case number <= s.Busy:
+		if s.RetryAfter != "" {
+			w.Header().Set("Retry-After", s.RetryAfter)
+		}
+		refuse(w, http.StatusTooManyRequests, "rate_limit_exceeded", "too many requests")
+		return
+	case number <= s.Busy+s.Fail:
+		refuse(w, http.StatusServiceUnavailable, "overloaded", "try again later")
+		return
+	}
+	for _, field := range s.Refuse {
+		if _, sent := q.Fields[field]; sent {
+			refuse(w, http.StatusBadRequest, "unsupported_parameter", fmt.Sprintf("Unsupported parameter: '%s' is not supported with this model.", field))
+			return
+		}
+	}
+	text, err := s.text(q)
+	if err != nil {
+		refuse(w, http.StatusBadRequest, "invalid_schema", err.Error())
+		return
+	}
+	s.reply(w, r, q, text)
+}
+
+func (s *Stub) begin() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stats.Calls++
+	s.inFlight++
+	s.stats.MaxInFlight = max(s.stats.MaxInFlight, s.inFlight)
+	return s.stats.Calls
+}
+
+func (s *Stub) end() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.inFlight--
+}
+
+// text decides what the model says.
+func (s *Stub) text(q Question) (string, error) {
+	text, ok := "", false
+	if s.Answer != nil {
+		text, ok = s.Answer(q)
+	}
+	if !ok && q.Schema == nil {
+		text = "This is an arbitrary text. It answers a question of " + fmt.Sprint(len(q.User)) + " bytes."
+	}
+	if q.Schema == nil {
+		return text, nil
+	}
+	if !ok {
+		generated, err := Generate(q.Schema, q.User)
+		if err != nil {
+			return "", err
+		}
+		text = string(generated)
+	}
+	s.mu.Lock()
+	s.structured++
+	broken := s.BreakEvery > 0 && s.structured%s.BreakEvery == 0
+	s.mu.Unlock()
+	if broken {
+		text = strings.Replace(text, ":", " is ", 1) + " and so on"
+	}
+	return text, nil
+}
+
+func (s *Stub) reply(w http.ResponseWriter, r *http.Request, q Question, text string) {
+	message := map[string]any{"role": "assistant", "content": text}
+	reason := "stop"
+	if q.Transport == "tool" {
+		message["content"] = nil
+		message["tool_calls"] = []any{map[string]any{
+			"id": fmt.Sprintf("call_%d", q.Number), "type": "function",
+			"function": map[string]any{"name": q.Name, "arguments": text},
+		}}
+		reason = "tool_calls"
+	}
+	if s.FinishAs != "" {
+		reason = s.FinishAs
+	}
+	prompt, completion := (len(q.System)+len(q.User))/4+1, len(text)/4+1
+	answer := map[string]any{
+		"id": fmt.Sprintf("chatcmpl-%d", q.Number), "object": "chat.completion", "created": 1, "model": q.Model,
+		"choices": []any{map[string]any{"index": 0, "message": message, "finish_reason": reason}},
+	}
+	if !s.NoUsage {
+		answer["usage"] = map[string]int{"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion}
+	}
+	body, err := json.Marshal(answer)
+	if err != nil {
+		refuse(w, http.StatusInternalServerError, "stub", err.Error())
+		return
+	}
+	s.mu.Lock()
+	s.stats.Answered++
+	s.stats.PromptTokens += prompt
+	s.stats.CompletionTokens += completion
+	s.mu.Unlock()
+	w.Header().Set("Content-Type", "application/json")
+	if s.Drip == 0 {
+		_, _ = w.Write(body) // the client may have gone
+		return
+	}
+	for _, b := range body {
+		if _, err := w.Write([]byte{b}); err != nil {
+			return
+		}
+		_ = http.NewResponseController(w).Flush()
+		select {
+		case <-r.Context().Done():
+			return
+		case <-time.After(s.Drip):
+		}
+	}
+}
+
+// refuse writes an error in the format of the API.
+func refuse(w http.ResponseWriter, status int, code, message string) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(map[string]any{ // the client may have gone
+		"error": map[string]any{"message": message, "type": "invalid_request_error", "code": code, "param": nil},
+	})
+}

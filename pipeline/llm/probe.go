@@ -1,0 +1,49 @@
+package llm
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"nightdesk/prompts"
+)
+
+// Probe asks a role's model a tiny structured question, with one try, and returns the transport that worked and how
+// long the answer took. The error says what to do; errors.Is ErrAnswer: the model answers, but not in JSON.
+func (c *Client) Probe(ctx context.Context, name Role) (Transport, time.Duration, error) {
+	r, ok := c.roles[name]
+	if !ok {
+		return "", 0, fmt.Errorf("probe: role %q has no model: %w", name, ErrPermanent)
+	}
+	type sum struct {
+		Sum int `json:"sum"`
+	}
+	schema := json.RawMessage(`{"type":"object","properties":{"sum":{"type":"integer"}},"required":["sum"],"additionalProperties":false}`)
+	start := time.Now()
+	_, err := Ask[sum](ctx, once{c}, Request{
+		Position: Position{Stage: "probe", Step: "probe"},
+		Role:     name,
+		Prompt: prompts.Prompt{
+			Name:   "probe",
+			System: "You answer with one JSON object that fits this JSON Schema: " + string(schema),
+			User:   "What is two plus three?",
+			Schema: schema,
+		},
+	})
+	took := time.Since(start)
+	if err != nil {
+		return "", took, err
+	}
+	if r.settings.Transport != TransportAuto {
+		return r.settings.Transport, took, nil
+	}
+	return r.learned.found(), took, nil
+}
+
+// once is the client with a single try per call.
+type once struct{ client *Client }
+
+func (o once) Generate(ctx context.Context, req Request) (Response, error) {
+	return o.client.generate(ctx, req, 1)
+}

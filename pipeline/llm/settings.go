@@ -1,0 +1,113 @@
+package llm
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// Transport is a way to ask for an answer that fits a JSON schema.
+type Transport string
+
+// The transports, from the one that binds a server most to the one that every server understands.
+const (
+	TransportAuto   Transport = ""            // find out, once per server and model
+	TransportSchema Transport = "json_schema" // response_format json_schema, strict
+	TransportTool   Transport = "tool"        // a forced tool call whose arguments are the answer
+	TransportPrompt Transport = "prompt"      // the prompt asks for JSON
+)
+
+// The fields in which servers take the token limit.
+const (
+	TokenFieldAuto       = "" // max_completion_tokens first, max_tokens when the server refuses it
+	TokenFieldCompletion = "max_completion_tokens"
+	TokenFieldLegacy     = "max_tokens"
+)
+
+// RoleSettings says which model serves a role, and how.
+type RoleSettings struct {
+	Model         string
+	BaseURL       string // without /chat/completions; empty = https://api.openai.com/v1
+	APIKey        string // empty = none is sent
+	Temperature   float64
+	MaxTokens     int           // of one answer; 0 = the server's default
+	ContextTokens int           // the model's window; 0 = unknown, nothing is checked
+	Reasoning     bool          // the model thinks by itself: its answers get no think field
+	Transport     Transport     // TransportAuto finds out; any other is used as it is
+	TokenField    string        // one of the TokenField... constants
+	Timeout       time.Duration // of one try, to the last byte of the answer; 0 = 5 minutes
+	MaxTries      int           // of one call; 0 = 10
+}
+
+// Settings configures a Client.
+type Settings struct {
+	Roles      map[Role]RoleSettings
+	HTTPClient *http.Client // nil = a sensible one; it need not guard against private addresses, the operator chose the server
+}
+
+const (
+	defaultBaseURL  = "https://api.openai.com/v1"
+	defaultTimeout  = 5 * time.Minute
+	defaultMaxTries = 10
+)
+
+// withDefaults fills in what is empty and lists what is wrong.
+func (s RoleSettings) withDefaults() (RoleSettings, error) {
+	s.BaseURL = strings.TrimRight(strings.TrimSpace(firstOf(s.BaseURL, defaultBaseURL)), "/")
+	s.BaseURL = strings.TrimSuffix(s.BaseURL, "/chat/completions") // a common slip
+	s.APIKey = strings.TrimSpace(s.APIKey)
+	if s.Timeout == 0 {
+		s.Timeout = defaultTimeout
+	}
+	if s.MaxTries == 0 {
+		s.MaxTries = defaultMaxTries
+	}
+	var wrong []error
+	if s.Model == "" {
+		wrong = append(wrong, errors.New("no model name"))
+	}
+	if u, err := url.Parse(s.BaseURL); err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
+		wrong = append(wrong, errors.New("the base URL must look like https://host/v1"))
+	}
+	switch s.Transport {
+	case TransportAuto, TransportSchema, TransportTool, TransportPrompt:
+	default:
+		wrong = append(wrong, fmt.Errorf("transport %q is unknown: use %s, %s, %s or leave it empty", s.Transport, TransportSchema, TransportTool, TransportPrompt))
+	}
+	switch s.TokenField {
+	case TokenFieldAuto, TokenFieldCompletion, TokenFieldLegacy:
+	default:
+		wrong = append(wrong, fmt.Errorf("token field %q is unknown: use %s, %s or leave it empty", s.TokenField, TokenFieldCompletion, TokenFieldLegacy))
+	}
+	if s.Timeout < 0 || s.MaxTries < 0 || s.MaxTokens < 0 || s.ContextTokens < 0 {
+		wrong = append(wrong, errors.New("timeout, tries and tokens must not be negative"))
+	}
+	return s, errors.Join(wrong...)
+}
+
+// host returns the server's name for messages and for the record of outages.
+func (s RoleSettings) host() string {
+	u, err := url.Parse(s.BaseURL)
+	if err != nil {
+		return "the model server"
+	}
+	return u.Host
+}
+
+// defaultHTTPClient keeps connections for a worker's parallel calls. It has no timeout: every try has its own.
+func defaultHTTPClient() *http.Client {
+	return &http.Client{Transport: &http.Transport{
+		Proxy:                 http.ProxyFromEnvironment,
+		DialContext:           (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
+		TLSHandshakeTimeout:   10 * time.Second,
+		ExpectContinueTimeout: time.Second,
+		ForceAttemptHTTP2:     true,
+		MaxIdleConns:          128,
+		MaxIdleConnsPerHost:   64,
+		IdleConnTimeout:       90 * time.Second,
+	}}
+}

@@ -1,0 +1,65 @@
+package llm
+
+import (
+	"unicode/utf8"
+
+	"nightdesk/prompts"
+)
+
+// EstimateTokens returns about how many tokens a model makes of a UTF-8 text: one per 4 bytes, and two per 3 Chinese,
+// Japanese or Korean characters. Usually within a quarter of the truth for prose; never below 1 for a text with content.
+func EstimateTokens(text string) int {
+	wide, rest := 0, 0
+	for i := 0; i < len(text); {
+		if text[i] < utf8.RuneSelf {
+			rest++
+			i++
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(text[i:])
+		if isWide(r) {
+			wide++
+		} else {
+			rest += size
+		}
+		i += size
+	}
+	return (wide*2+2)/3 + (rest+3)/4
+}
+
+// isWide reports whether r is of the East Asian scripts, kana, hangul or their punctuation.
+func isWide(r rune) bool {
+	return r >= 0x2E80 && r <= 0x9FFF || r >= 0xAC00 && r <= 0xD7AF || r >= 0xF900 && r <= 0xFAFF || r >= 0xFF00 && r <= 0xFFEF || r >= 0x20000 && r <= 0x3FFFF
+}
+
+const (
+	messageTokens = 16  // role marks and separators of a chat
+	leastAnswer   = 256 // tokens: below this an answer is hardly worth a call
+)
+
+// Fits reports whether a prompt and an answer of maxTokens fit a window of contextTokens (0 = unknown, everything fits).
+// The prompt is estimated by EstimateTokens.
+func Fits(p prompts.Prompt, contextTokens, maxTokens int) bool {
+	return contextTokens == 0 || promptTokens(p)+maxTokens <= contextTokens
+}
+
+// promptTokens counts the schema too: servers put it before the prompt.
+func promptTokens(p prompts.Prompt) int {
+	return messageTokens + EstimateTokens(p.System) + EstimateTokens(p.User) + EstimateTokens(string(p.Schema))
+}
+
+// answerLimit returns the token limit that is left for an answer: maxTokens, or what the window leaves when that is
+// at least a quarter of it. ok = false: the prompt is too long.
+func answerLimit(p prompts.Prompt, contextTokens, maxTokens int) (limit int, ok bool) {
+	if contextTokens == 0 {
+		return maxTokens, true
+	}
+	left := contextTokens - promptTokens(p)
+	if maxTokens == 0 { // the server's default; it knows its window
+		return 0, left >= min(leastAnswer, contextTokens/4)
+	}
+	if left < min(maxTokens, max(maxTokens/4, min(leastAnswer, contextTokens/4))) {
+		return 0, false
+	}
+	return min(left, maxTokens), true
+}
