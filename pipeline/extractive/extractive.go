@@ -3,6 +3,9 @@
 //
 // Texts are in the form that package knowledge extracts: paragraphs separated by blank lines, list items beginning
 // with "- " or "1. ", code between ``` fences, table rows beginning with "|". Offsets are bytes into the given text.
+//
+// Entry points: Sentences cuts, Rank and Salient choose, Similarity and Seen recognise what was said before. All
+// functions are pure and safe for concurrent use; foreign text may make them return nothing, never fail.
 package extractive
 
 // Sentence is one sentence of a text.
@@ -15,16 +18,16 @@ type Sentence struct {
 }
 
 // Sentences cuts text into its sentences, in order. Never fails; code fences and tables yield nothing.
-func Sentences(text string) []Sentence { return nil }
-
-// Terms returns the content words of text: folded, stemmed (English), without stop words, in order, with repetitions.
-// Chinese, Japanese and Korean text yields character bigrams.
-func Terms(text string) []string { return nil }
-
-// Similarity compares two texts by their content words: 0 nothing in common, 1 the same words. Symmetric.
-func Similarity(a, b string) float64 { return 0 }
-
-// Salient returns at most limit sentences of text that say most about query, in the order of the text: complete ones
-// only, no near repetitions. A sentence that leans on the one before it ("This ...", "It ...") comes with it, as one
-// span of one paragraph, or not at all. query: words of topic and block title, natural language.
-func Salient(text, query string, limit int) []Sentence { return nil }
+//
+// Every list item and every heading is a paragraph of its own, and the item's marker belongs to no sentence; nor does
+// a label such as "Note:" at the beginning of a paragraph. A Complete sentence has 5 to 60 words, or 8 to 200
+// characters of Chinese, Japanese or Korean.
+func Sentences(text string) []Sentence {
+	var out []Sentence
+	for _, p := range parse(text) {
+		for _, s := range p.sentences {
+			out = append(out, s.Sentence)
+		}
+	}
+	return out
+}

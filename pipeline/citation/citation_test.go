@@ -1,0 +1,239 @@
+package citation_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"nightdesk/pipeline/citation"
+	"nightdesk/topicqueue"
+)
+
+func trace(id string, s topicqueue.Source) topicqueue.ToolTrace {
+	return topicqueue.ToolTrace{CitationID: id, ToolType: "rag_hybrid", Query: "how *locks* work", Source: s}
+}
+
+// registry returns a run with two passages of one section, a page and a planning source.
+func registry() *citation.Registry {
+	locks := topicqueue.Source{
+		Kind: topicqueue.SourceDocument, Title: "Handbook", Document: "docs/handbook.html",
+		Section: []string{"Handbook", "3.2 Memory", "Locks"}, Anchor: "locks", Date: "2024-05-01",
+	}
+	page := topicqueue.Source{Kind: topicqueue.SourceDocument, Title: "Paper [draft]", Document: "paper.pdf", Page: 15}
+	web := topicqueue.Source{Kind: topicqueue.SourceWeb, Title: "A <b> page", URL: "https://example.org/a_(b)?q=1"}
+	return citation.NewRegistry([]topicqueue.ToolTrace{
+		trace("CIT-3-02", locks), trace("CIT-3-01", locks), trace("CIT-10-01", page), trace("PLAN-01", web), trace("nonsense", web),
+	})
+}
+
+func TestParseID(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"CIT-3-02": "CIT-3-02", "cit-3-2": "CIT-3-02", "CIT-03-002": "CIT-3-02", "PLAN-1": "PLAN-01", "CIT‑3‑02": "CIT-3-02",
+		"CIT-3-123": "CIT-3-123", "CIT-0-01": "", "CIT-3-00": "", "CIT-3": "", "PLAN-": "", "CIT-3-02x": "", " CIT-3-02": "",
+		"CIT-3-02 ": "", "CIT-99999999-1": "", "": "", "PLAN-0": "",
+	} {
+		id, ok := citation.ParseID(in)
+		if ok != (want != "") || ok && id.String() != want {
+			t.Errorf("ParseID(%q) = %v, %v; want %q", in, id, ok, want)
+		}
+	}
+}
+
+func TestCompare(t *testing.T) {
+	t.Parallel()
+	ids := []string{"x", "CIT-10-01", "CIT-2-10", "CIT-2-09", "PLAN-02"}
+	slices.SortFunc(ids, citation.Compare)
+	if diff := cmp.Diff([]string{"PLAN-02", "CIT-2-09", "CIT-2-10", "CIT-10-01", "x"}, ids); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestPlaceAndLink(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		source      topicqueue.Source
+		place, link string
+	}{
+		{topicqueue.Source{Document: "handbook.html", Section: []string{"3.2 Memory", "Locks"}, Anchor: "locks"}, "handbook.html › 3.2 Memory › Locks", "handbook.html#locks"},
+		{topicqueue.Source{Document: "handbook.pdf", Page: 15}, "handbook.pdf, p. 15", "handbook.pdf"},
+		{topicqueue.Source{Document: "a.pdf", Title: "A", Section: []string{"A", "B", "B"}, Page: 2}, "a.pdf › B, p. 2", "a.pdf"},
+		{topicqueue.Source{Title: "Page", URL: "https://example.org/x#y", Anchor: "z"}, "https://example.org/x#y", "https://example.org/x#y"},
+		{topicqueue.Source{Title: "Only a title"}, "Only a title", ""},
+		{topicqueue.Source{}, "", ""},
+		{topicqueue.Source{Document: "a.pdf", Section: []string{"p. and others"}}, "a.pdf › p. and others", "a.pdf"},
+	} {
+		if got := citation.Place(tt.source); got != tt.place {
+			t.Errorf("Place(%+v) = %q, want %q", tt.source, got, tt.place)
+		}
+		if got := citation.Link(tt.source); got != tt.link {
+			t.Errorf("Link(%+v) = %q, want %q", tt.source, got, tt.link)
+		}
+	}
+}
+
+func TestResolve(t *testing.T) {
+	t.Parallel()
+	const key, address, number = citation.ReasonUnknownKey, citation.ReasonUnknownURL, citation.ReasonNumber
+	for name, tt := range map[string]struct {
+		in, want string
+		removed  []citation.Removal
+	}{
+		"plain":                {in: "A [CIT-3-01].", want: "A [CIT-3-01]."},
+		"two":                  {in: "A [CIT-3-01][CIT-3-02].", want: "A [CIT-3-01][CIT-3-02]."},
+		"list":                 {in: "A [CIT-3-01, CIT-3-02].", want: "A [CIT-3-01][CIT-3-02]."},
+		"list with and":        {in: "A [CIT-3-01 and CIT-3-02].", want: "A [CIT-3-01][CIT-3-02]."},
+		"linked":               {in: "A [[CIT-3-01](#ref-cit-3-01)].", want: "A [CIT-3-01]."},
+		"linked once":          {in: "A [CIT-3-01](#ref-cit-3-01).", want: "A [CIT-3-01]."},
+		"linked list":          {in: "A [[CIT-3-01](#a), [CIT-3-02](#b)].", want: "A [CIT-3-01][CIT-3-02]."},
+		"wide brackets":        {in: "甲【CIT-3-01】。", want: "甲[CIT-3-01]。"},
+		"wide parentheses":     {in: "甲（CIT-3-01、CIT-3-02）。", want: "甲[CIT-3-01][CIT-3-02]。"},
+		"parentheses":          {in: "A (CIT-3-01).", want: "A [CIT-3-01]."},
+		"lower case":           {in: "A [cit-3-01].", want: "A [CIT-3-01]."},
+		"missing zero":         {in: "A [CIT-3-1].", want: "A [CIT-3-01]."},
+		"footnote":             {in: "A [^CIT-3-01].", want: "A [CIT-3-01]."},
+		"introduced":           {in: "A [Source: CIT-3-01].", want: "A [CIT-3-01]."},
+		"repeated":             {in: "A [CIT-3-01, CIT-3-1][CIT-3-01].", want: "A [CIT-3-01]."},
+		"without brackets":     {in: "As CIT-3-01 shows, A.", want: "As [CIT-3-01] shows, A."},
+		"among words":          {in: "A (Smith, CIT-3-01).", want: "A (Smith, [CIT-3-01])."},
+		"planning":             {in: "A [PLAN-1].", want: "A [PLAN-01]."},
+		"a film":               {in: "Plan-9 (plan-9) from PLAN-9.", want: "Plan-9 (plan-9) from PLAN-9."},
+		"unknown":              {in: "A [CIT-9-99].", want: "A.", removed: []citation.Removal{{Marker: "[CIT-9-99]", Reason: key}}},
+		"unknown of two":       {in: "A [CIT-9-99, CIT-3-01] b.", want: "A [CIT-3-01] b.", removed: []citation.Removal{{Marker: "[CIT-9-99]", Reason: key}}},
+		"unknown in sentence":  {in: "A [CIT-9-99] b.", want: "A b.", removed: []citation.Removal{{Marker: "[CIT-9-99]", Reason: key}}},
+		"number":               {in: "A [7]. B [3, 4].", want: "A. B.", removed: []citation.Removal{{Marker: "[7]", Reason: number}, {Marker: "[3, 4]", Reason: number}}},
+		"browsing number":      {in: "A【7†L1-L9】.", want: "A.", removed: []citation.Removal{{Marker: "【7†L1-L9】", Reason: number}}},
+		"linked number":        {in: "A [[1](#ref-1)].", want: "A.", removed: []citation.Removal{{Marker: "[[1](#ref-1)]", Reason: number}}},
+		"number beside marker": {in: "A [CIT-3-01][7].", want: "A [CIT-3-01].", removed: []citation.Removal{{Marker: "[7]", Reason: number}}},
+		"number with marker":   {in: "A [CIT-3-01, 7].", want: "A [CIT-3-01]."},
+		"index":                {in: "arr[2] and f(x)[1] and m[1][2]", want: "arr[2] and f(x)[1] and m[1][2]"},
+		"year and interval":    {in: "In [2024], x in [0, 1], x in [1, 2].", want: "In [2024], x in [0, 1], x in [1, 2]."},
+		"formula":              {in: "So $x \\in \\{ [2] \\}$ holds.", want: "So $x \\in \\{ [2] \\}$ holds."},
+		"money":                {in: "It cost $5 [7] or $6.", want: "It cost $5 or $6.", removed: []citation.Removal{{Marker: "[7]", Reason: number}}},
+		"inline code":          {in: "`a [CIT-9-99] [7]` b", want: "`a [CIT-9-99] [7]` b"},
+		"fence":                {in: "```go\nx[7] = [CIT-9-99] // https://x.org\n```\nA [7].", want: "```go\nx[7] = [CIT-9-99] // https://x.org\n```\nA.", removed: []citation.Removal{{Marker: "[7]", Reason: number}}},
+		"open fence":           {in: "~~~\n[CIT-9-99]", want: "~~~\n[CIT-9-99]"},
+		"indented code":        {in: "A\n\n    [CIT-9-99]\n\nB", want: "A\n\n    [CIT-9-99]\n\nB"},
+		"list item":            {in: "- a\n\n    b [CIT-9-99]", want: "- a\n\n    b", removed: []citation.Removal{{Marker: "[CIT-9-99]", Reason: key}}},
+		"open backtick":        {in: "a ` b [CIT-3-1]", want: "a ` b [CIT-3-01]"},
+		"escaped":              {in: `a \[7\] \[CIT-3-1\]`, want: `a \[7\] \[CIT-3-1\]`},
+		"foreign link":         {in: "See [the *docs* `x]`](https://evil.org/x) now.", want: "See the *docs* `x]` now.", removed: []citation.Removal{{Marker: "https://evil.org/x", Reason: address}}},
+		"known link":           {in: "See [docs](HTTPS://Example.org/a_(b)?q=1#top) now.", want: "See [docs](HTTPS://Example.org/a_(b)?q=1#top) now."},
+		"image":                {in: "![alt](https://evil.org/x.png)", want: "alt", removed: []citation.Removal{{Marker: "https://evil.org/x.png", Reason: address}}},
+		"script link":          {in: "[x](javascript:alert(1))", want: "x", removed: []citation.Removal{{Marker: "javascript:alert(1)", Reason: address}}},
+		"bare address":         {in: "See https://evil.org/x(y). Then", want: "See. Then", removed: []citation.Removal{{Marker: "https://evil.org/x(y)", Reason: address}}},
+		"known bare address":   {in: "See https://example.org/a_(b)?q=1.", want: "See https://example.org/a_(b)?q=1."},
+		"angle address":        {in: "See <https://evil.org> now", want: "See now", removed: []citation.Removal{{Marker: "https://evil.org", Reason: address}}},
+		"definition":           {in: "A [x].\n\n[1]: https://evil.org/x\n", want: "A [x].\n\n\n", removed: []citation.Removal{{Marker: "https://evil.org/x", Reason: address}}},
+		"tag":                  {in: `A <a href="https://evil.org">b</a> <b>c</b>`, want: "A b <b>c</b>", removed: []citation.Removal{{Marker: `<a href="https://evil.org">`, Reason: citation.ReasonMarkup}}},
+		"comparison":           {in: "a < b and c > d", want: "a < b and c > d"},
+		"marker with address":  {in: "A [CIT-3-01](https://evil.org).", want: "A [CIT-3-01].", removed: []citation.Removal{{Marker: "https://evil.org", Reason: address}}},
+		"marker in link text":  {in: "A [b [CIT-3-1]](https://evil.org).", want: "A b [CIT-3-01].", removed: []citation.Removal{{Marker: "https://evil.org", Reason: address}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, removed := registry().Resolve(tt.in)
+			if got != tt.want {
+				t.Errorf("Resolve(%q)\n got %q\nwant %q", tt.in, got, tt.want)
+			}
+			if diff := cmp.Diff(tt.removed, removed); diff != "" {
+				t.Errorf("removed (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestOnly(t *testing.T) {
+	t.Parallel()
+	got, removed := registry().Only([]string{"CIT-3-01", "CIT-7-01"}).Resolve("A [CIT-3-01]. B [CIT-3-02].")
+	if got != "A [CIT-3-01]. B." || len(removed) != 1 {
+		t.Errorf("got %q, removed %v", got, removed)
+	}
+}
+
+func TestRenderAnchors(t *testing.T) {
+	t.Parallel()
+	got := registry().Render("A [CIT-10-01]. B [CIT-3-01][PLAN-01]. `[CIT-3-02]` C [CIT-9-09].", citation.Options{
+		Group: func(block int) string { return map[int]string{3: "Locks & *waiting*"}[block] },
+	})
+	want := citation.Rendered{
+		Body: "A [[CIT-10-01](#ref-cit-10-01)]. B [[CIT-3-01](#ref-cit-3-01)][[PLAN-01](#ref-plan-01)]. `[CIT-3-02]` C.",
+		References: `### Planning
+
+<a id="ref-plan-01"></a> [PLAN-01] rag_hybrid: how \*locks\* work  
+[A \<b> page](https://example.org/a_%28b%29?q=1)
+
+### Locks & \*waiting\*
+
+<a id="ref-cit-3-01"></a> [CIT-3-01] rag_hybrid: how \*locks\* work  
+Handbook · 3.2 Memory › Locks · ` + "`docs/handbook.html#locks`" + ` · 2024-05-01
+
+### Block 10
+
+<a id="ref-cit-10-01"></a> [CIT-10-01] rag_hybrid: how \*locks\* work  
+Paper \[draft\] · p. 15 · ` + "`paper.pdf`",
+		Cited: []string{"PLAN-01", "CIT-3-01", "CIT-10-01"},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestRenderNumbered(t *testing.T) {
+	t.Parallel()
+	got := registry().Render("A [CIT-10-01]. B [CIT-3-01][CIT-3-02]. C [CIT-3-02][PLAN-01].", citation.Options{Style: topicqueue.CitationNumbered})
+	want := citation.Rendered{
+		Body: "A [[1](#ref-1)]. B [[2](#ref-2)]. C [[2](#ref-2)][[3](#ref-3)].",
+		References: `<a id="ref-1"></a> [1] Paper \[draft\] · p. 15 · ` + "`paper.pdf`" + `
+
+<a id="ref-2"></a> [2] Handbook · 3.2 Memory › Locks · ` + "`docs/handbook.html#locks`" + ` · 2024-05-01
+
+<a id="ref-3"></a> [3] [A \<b> page](https://example.org/a_%28b%29?q=1)`,
+		Cited:   []string{"PLAN-01", "CIT-3-01", "CIT-3-02", "CIT-10-01"},
+		Numbers: map[string]int{"CIT-10-01": 1, "CIT-3-01": 2, "CIT-3-02": 2, "PLAN-01": 3},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestEscape(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"a  b\n c":          "a b c",
+		"# x # y":           `\# x # y`,
+		"1. x 1. y":         `1\. x 1. y`,
+		"2024 was":          "2024 was",
+		"3.14 is":           "3.14 is",
+		"- x - y":           `\- x - y`,
+		"a_b __c__ d_":      `a_b \_\_c\_\_ d\_`,
+		"x *y* `z` |":       `x \*y\* \` + "`z\\`" + ` \|`,
+		"a < b <b> </b>":    `a < b \<b> \</b>`,
+		"arr[2] [CIT-3-01]": `arr\[2\] \[CIT\-3-01\]`,
+		"AT&T & &amp;":      `AT\&T & \&amp;`,
+		`C:\dir`:            `C:\\dir`,
+		"~~x~~ ~y":          `\~\~x\~\~ \~y`,
+		"":                  "",
+	} {
+		if got := citation.Escape(in); got != want {
+			t.Errorf("Escape(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestCloseCode(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"a\n```go\nx": "a\n```go\nx\n```\n", "a\n```go\nx\n```": "a\n```go\nx\n```", "a\n~~~~\n```\n": "a\n~~~~\n```\n~~~~\n",
+		"a `b`": "a `b`", "a\n\n    b": "a\n\n    b", "```": "```\n```\n", "": "",
+	} {
+		got := citation.CloseCode(in)
+		if got != want {
+			t.Errorf("CloseCode(%q) = %q, want %q", in, got, want)
+		}
+		if again := citation.CloseCode(got); again != got {
+			t.Errorf("CloseCode(%q) = %q: not stable", got, again)
+		}
+	}
+}

@@ -1,0 +1,116 @@
+package citation
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// Escape returns Markdown that shows exactly this text on one line: white space is folded to single spaces, and what
+// would become markup or a marker is escaped. The text may begin a paragraph.
+func Escape(text string) string {
+	text = fold(strings.ToValidUTF8(text, "\uFFFD"))
+	if n := lineStart(text); n > 0 {
+		return text[:n-1] + `\` + text[n-1:n] + escapeInline(text, n)
+	}
+	return escapeInline(text, 0)
+}
+
+// escapeInline escapes the folded text from start on, without regard to what a line may not begin with.
+func escapeInline(text string, start int) string {
+	var b strings.Builder
+	b.Grow(len(text) + 8)
+	for i := start; i < len(text); {
+		r, size := utf8.DecodeRuneInString(text[i:])
+		if size == 1 && needsEscape(text, i) {
+			b.WriteByte('\\')
+		}
+		b.WriteRune(r)
+		i += size
+	}
+	return b.String()
+}
+
+// lineStart returns the length of the beginning that would make a line a heading, quote, list item, rule or fence; its
+// last byte is the one to escape. 0 means that the line begins harmlessly or with what is escaped anywhere.
+func lineStart(text string) int {
+	if text == "" {
+		return 0
+	}
+	if strings.IndexByte("#>-+=~:", text[0]) >= 0 {
+		return 1
+	}
+	_, n := scanNumber(text)
+	if n > 0 && n < len(text) && (text[n] == '.' || text[n] == ')') && (n+1 == len(text) || text[n+1] == ' ') {
+		return n + 1
+	}
+	return 0
+}
+
+// needsEscape decides about the ASCII byte at text[i], wherever in a line it stands.
+func needsEscape(text string, i int) bool {
+	next := byte(' ')
+	if i+1 < len(text) {
+		next = text[i+1]
+	}
+	switch text[i] {
+	case '\\', '`', '*', '|', '[', ']', '~':
+		return true
+	case '_': // inside a word it is an ordinary character
+		return i == 0 || i+1 == len(text) || !alnum(text[i-1]) || !alnum(next)
+	case '<':
+		return alnum(next) || next == '/' || next == '!' || next == '?'
+	case '&': // an entity would be shown as its character
+		return alnum(next) || next == '#'
+	case '-': // the text must not look like a citation of this report
+		for _, word := range []string{"CIT", "PLAN"} {
+			if start := i - len(word); start >= 0 && strings.EqualFold(text[start:i], word) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func alnum(c byte) bool {
+	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= utf8.RuneSelf
+}
+
+// Unescape is the inverse of Escape: it removes the backslashes before ASCII punctuation.
+// Unescape(Escape(x)) is x with white space folded and invalid UTF-8 replaced.
+func Unescape(markdown string) string {
+	if !strings.Contains(markdown, `\`) {
+		return markdown
+	}
+	var b strings.Builder
+	b.Grow(len(markdown))
+	for i := 0; i < len(markdown); i++ {
+		if markdown[i] == '\\' && i+1 < len(markdown) && isPunct(markdown[i+1]) {
+			i++
+		}
+		b.WriteByte(markdown[i])
+	}
+	return b.String()
+}
+
+func isPunct(c byte) bool {
+	return c > ' ' && c < 0x7f && !(c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z')
+}
+
+// codeSpan returns text as inline code: with a fence longer than any run of backticks in it.
+func codeSpan(text string) string {
+	text = fold(strings.ToValidUTF8(text, "\uFFFD"))
+	longest, run := 0, 0
+	for i := range len(text) {
+		if text[i] == '`' {
+			run++
+			longest = max(longest, run)
+		} else {
+			run = 0
+		}
+	}
+	fence := strings.Repeat("`", longest+1)
+	if longest > 0 {
+		return fence + " " + text + " " + fence
+	}
+	return fence + text + fence
+}

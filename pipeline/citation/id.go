@@ -1,0 +1,126 @@
+package citation
+
+import (
+	"cmp"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"nightdesk/topicqueue"
+)
+
+// ID is a parsed citation id.
+type ID struct {
+	Block int // number of the block; 0 for planning
+	Seq   int // from 1
+}
+
+// String returns the canonical form: PLAN-01, CIT-3-02.
+func (id ID) String() string {
+	if id.Block == 0 {
+		return topicqueue.PlanCitationID(id.Seq)
+	}
+	return topicqueue.BlockCitationID(id.Block, id.Seq)
+}
+
+// Anchor returns the fragment of the id's entry in the references, without #: ref-cit-3-02.
+func (id ID) Anchor() string { return "ref-" + strings.ToLower(id.String()) }
+
+// ParseID reads a citation id. Lower case, other dashes and missing or extra zeros are accepted, as models write them;
+// text around the id is not. It returns false for everything else.
+func ParseID(s string) (ID, bool) {
+	id, n := scanID(s)
+	return id, n > 0 && n == len(s)
+}
+
+// Compare orders citation ids for people: planning first, then by block, then by number in the block. Text that is no id
+// comes last, in byte order.
+func Compare(a, b string) int {
+	ia, okA := ParseID(a)
+	ib, okB := ParseID(b)
+	switch {
+	case okA && okB:
+		return cmp.Or(cmp.Compare(ia.Block, ib.Block), cmp.Compare(ia.Seq, ib.Seq))
+	case okA:
+		return -1
+	case okB:
+		return 1
+	}
+	return strings.Compare(a, b)
+}
+
+// scanID reads an id at the start of s and returns it with its length in bytes; length 0 means that there is none.
+// An id ends where no letter or digit follows.
+func scanID(s string) (ID, int) {
+	i, planning := 4, true
+	if !foldPrefix(s, "PLAN") {
+		i, planning = 3, false
+		if !foldPrefix(s, "CIT") {
+			return ID{}, 0
+		}
+	}
+	numbers := 2
+	if planning {
+		numbers = 1
+	}
+	var parts [2]int
+	for k := range numbers {
+		dash, size := utf8.DecodeRuneInString(s[i:])
+		if !isDash(dash) {
+			return ID{}, 0
+		}
+		i += size
+		n, length := scanNumber(s[i:])
+		if length == 0 {
+			return ID{}, 0
+		}
+		parts[k], i = n, i+length
+	}
+	if next, _ := utf8.DecodeRuneInString(s[i:]); next != utf8.RuneError && isWord(next) {
+		return ID{}, 0
+	}
+	id := ID{Block: parts[0], Seq: parts[1]}
+	if planning {
+		id = ID{Seq: parts[0]}
+	} else if id.Block == 0 {
+		return ID{}, 0
+	}
+	if id.Seq == 0 {
+		return ID{}, 0
+	}
+	return id, i
+}
+
+// scanNumber reads one to six ASCII digits.
+func scanNumber(s string) (n, length int) {
+	for length < len(s) && length < 7 && s[length] >= '0' && s[length] <= '9' {
+		length++
+	}
+	if length == 0 || length > 6 {
+		return 0, 0
+	}
+	n, _ = strconv.Atoi(s[:length])
+	return n, length
+}
+
+func foldPrefix(s, prefix string) bool {
+	return len(s) >= len(prefix) && strings.EqualFold(s[:len(prefix)], prefix)
+}
+
+func isDash(r rune) bool {
+	switch r {
+	case '-', '_', '‐', '‑', '‒', '–', '—', '−':
+		return true
+	}
+	return false
+}
+
+// isWord reports whether r continues an identifier. Han, kana and hangul do not: such text has no spaces, and a marker
+// stands directly after the sentence there.
+func isWord(r rune) bool {
+	if r == '_' || unicode.IsDigit(r) {
+		return true
+	}
+	return unicode.IsLetter(r) && !unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul)
+}

@@ -1,0 +1,186 @@
+package citation
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// group is a bracketed marker as models write it: [CIT-3-01], [CIT-3-01, CIT-3-02], [[CIT-3-01](#ref-cit-3-01)],
+// 【CIT-3-01】, (CIT-3-01), [7], [^7], 【7†L1-L9】.
+type group struct {
+	end     int    // bytes into the text
+	ids     []ID   // in order, possibly repeated
+	numbers []int  // bare numbers
+	dest    string // of the link that the brackets make, if they do
+}
+
+// maxNesting bounds brackets within brackets; more than two levels are not a marker that anybody writes.
+const maxNesting = 3
+
+// parseGroup reads a marker group whose opening bracket stands at s[i]. A bracket with anything else in it is none.
+func parseGroup(s string, i, depth int) (group, bool) {
+	var g group
+	open, size := utf8.DecodeRuneInString(s[i:])
+	closing := closingBracket(open)
+	if closing == 0 || depth > maxNesting {
+		return g, false
+	}
+	round := open == '(' || open == '（'
+	i = skipLead(s, i+size)
+	for {
+		i = skipSeparators(s, i)
+		if i >= len(s) {
+			return g, false
+		}
+		r, size := utf8.DecodeRuneInString(s[i:])
+		if r == closing {
+			i += size
+			break
+		}
+		if closingBracket(r) != 0 {
+			inner, ok := parseGroup(s, i, depth+1)
+			if !ok {
+				return g, false
+			}
+			g.ids, g.numbers, i = append(g.ids, inner.ids...), append(g.numbers, inner.numbers...), inner.end
+			if g.dest == "" {
+				g.dest = inner.dest
+			}
+			continue
+		}
+		if id, n := scanID(s[i:]); n > 0 {
+			if round && id.Block == 0 && s[i:i+n] != id.String() {
+				return g, false // "(plan 9)" and the like are words, "(PLAN-09)" is a marker
+			}
+			g.ids, i = append(g.ids, id), i+n
+			continue
+		}
+		number, n := scanNumber(s[i:])
+		if n == 0 || round && depth == 0 && len(g.ids) == 0 {
+			return g, false
+		}
+		g.numbers, i = append(g.numbers, number), skipRange(s, i+n, closing)
+	}
+	if len(g.ids)+len(g.numbers) == 0 {
+		return g, false
+	}
+	if closing != ')' && closing != '）' {
+		if dest, end, ok := linkDestination(s, i); ok {
+			g.dest, i = dest, end
+		}
+	}
+	g.end = i
+	return g, true
+}
+
+func closingBracket(open rune) rune {
+	switch open {
+	case '[':
+		return ']'
+	case '(':
+		return ')'
+	case '【':
+		return '】'
+	case '（':
+		return '）'
+	case '［':
+		return '］'
+	}
+	return 0
+}
+
+// leads are words with which models introduce ids inside the brackets.
+var leads = []string{"sources", "source", "see", "refs", "ref", "citations", "citation", "来源", "参见", "引用", "见"}
+
+func skipLead(s string, i int) int {
+	i = skipSeparators(s, i)
+	for _, lead := range leads {
+		if foldPrefix(s[i:], lead) {
+			end := i + len(lead)
+			for _, mark := range []string{".", ":", "："} {
+				end += len(s[end:]) - len(strings.TrimPrefix(s[end:], mark))
+			}
+			if next, _ := utf8.DecodeRuneInString(s[end:]); end == len(s) || !isWord(next) || end > i+len(lead) {
+				return end
+			}
+		}
+	}
+	return i
+}
+
+// skipSeparators skips what stands between ids: white space up to one line break, commas, "and", a footnote's ^.
+func skipSeparators(s string, i int) int {
+	newlines := 0
+	for i < len(s) {
+		r, size := utf8.DecodeRuneInString(s[i:])
+		switch r {
+		case '\n':
+			if newlines++; newlines > 1 {
+				return i
+			}
+		case ' ', '\t', '\r', '\u00a0', ',', ';', '&', '/', '^', '，', '、', '；', '和', '及':
+		default:
+			if !foldPrefix(s[i:], "and ") {
+				return i
+			}
+			size = 4
+		}
+		i += size
+	}
+	return i
+}
+
+// skipRange skips what follows a number within brackets: "-5" of a range, "†L1-L9" of a browsing model.
+func skipRange(s string, i int, closing rune) int {
+	rest := s[i:]
+	if end := strings.IndexRune(rest, closing); strings.HasPrefix(rest, "†") && end >= 0 && end < 80 {
+		return i + end
+	}
+	if dash, size := utf8.DecodeRuneInString(rest); size > 0 && isDash(dash) {
+		if _, n := scanNumber(rest[size:]); n > 0 {
+			return i + size + n
+		}
+	}
+	return i
+}
+
+// linkDestination reads "(destination)" or "(destination "title")" at s[i]. The destination may hold balanced
+// parentheses but no white space unless it stands in angle brackets.
+func linkDestination(s string, i int) (dest string, end int, ok bool) {
+	const limit = 4096 // longer ones are not links that anybody follows, and the search must be bounded
+	if i >= len(s) || s[i] != '(' {
+		return "", 0, false
+	}
+	depth := 0
+	stop := min(len(s), i+limit)
+	for j := i; j < stop; j++ {
+		switch s[j] {
+		case '\\':
+			j++
+		case '\n':
+			if j+1 < stop && s[j+1] == '\n' {
+				return "", 0, false
+			}
+		case '(':
+			depth++
+		case ')':
+			if depth--; depth == 0 {
+				inside := strings.TrimSpace(s[i+1 : j])
+				if strings.HasPrefix(inside, "<") {
+					if d, _, found := strings.Cut(inside[1:], ">"); found {
+						return d, j + 1, true
+					}
+				}
+				dest, title := inside, ""
+				if cut := strings.IndexAny(inside, " \t\n"); cut >= 0 {
+					dest, title = inside[:cut], strings.TrimSpace(inside[cut:])
+				}
+				if title != "" && strings.IndexByte(`"'(`, title[0]) < 0 {
+					return "", 0, false
+				}
+				return dest, j + 1, true
+			}
+		}
+	}
+	return "", 0, false
+}

@@ -1,0 +1,197 @@
+package citation
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// Why something was taken out of a text.
+const (
+	ReasonUnknownKey = "citation_key_not_in_registry"
+	ReasonUnknownURL = "url_not_in_registry"
+	ReasonNumber     = "number_without_reference" // [7]: a model's own numbering refers to nothing
+	ReasonMarkup     = "html_not_allowed"         // tags that load, run or link something
+)
+
+// Removal records one marker or address that was taken out of a text because nothing in the registry stands behind it.
+type Removal struct {
+	Marker string `json:"marker"` // [CIT-9-01], [7], a URL or a tag
+	Reason string `json:"reason"` // one of the Reason... constants
+}
+
+// Resolve returns Markdown in which every marker has its canonical form, [CIT-3-01], one bracket for each id, and stands
+// for a citation of the registry. Everything else that looks like a citation is removed together with the space before
+// it and reported: unknown ids, bare numbers, addresses that no source has (the text of such a link stays).
+// Code is left alone. Resolving the result again changes nothing, unless brackets are nested a hundred deep. Never fails.
+func (r *Registry) Resolve(markdown string) (string, []Removal) {
+	var removed []Removal
+	markdown = strings.ToValidUTF8(markdown, "\uFFFD")
+	// What is removed may join its neighbours to a new marker, so the text is read until nothing changes: twice for real
+	// text. The bound is for text that was made to annoy: brackets nested without end.
+	for range 30 {
+		out, more := r.resolveOnce(markdown)
+		removed = append(removed, more...)
+		if out == markdown {
+			break
+		}
+		markdown = out
+	}
+	return markdown, removed
+}
+
+func (r *Registry) resolveOnce(markdown string) (string, []Removal) {
+	var removed []Removal
+	note := func(marker, reason string) { removed = append(removed, Removal{marker, reason}) }
+	w := walker{text: markdown, code: codeSpans(markdown), markerEnd: -1}
+	w.links = links{registry: r, note: note}
+	w.onGroup = func(start int, g group) (string, bool) {
+		if len(g.ids) == 0 {
+			if !w.isCitedNumber(start, g) {
+				return "", false
+			}
+			note(markdown[start:g.end], ReasonNumber)
+			return "", true
+		}
+		var b strings.Builder
+		for _, id := range g.ids {
+			if _, known := r.traces[id.String()]; known {
+				if w.fresh(id.String()) {
+					b.WriteString("[" + id.String() + "]")
+				}
+			} else {
+				note("["+id.String()+"]", ReasonUnknownKey)
+			}
+		}
+		if g.dest != "" && !strings.HasPrefix(g.dest, "#") && !r.HasURL(g.dest) {
+			note(g.dest, ReasonUnknownURL)
+		}
+		return b.String(), true
+	}
+	return w.run(), removed
+}
+
+// walker copies text, outside code, and asks what becomes of each marker group.
+type walker struct {
+	text    string
+	code    []span // not yet passed
+	onGroup func(start int, g group) (replacement string, ok bool)
+	links   links // zero: links, tags and ids without brackets are left as they are
+
+	out       strings.Builder
+	space     string   // white space held back until it is clear what follows
+	markerEnd int      // where the last replaced group ends in text; -1 = none yet
+	adjacent  []string // ids of the groups that end there
+	math      []span   // found when first needed
+	mathFound bool
+}
+
+// run returns the changed text.
+func (w *walker) run() string {
+	w.out.Grow(len(w.text) + len(w.text)/8)
+	for i := 0; i < len(w.text); {
+		if len(w.code) > 0 && w.code[0].start <= i {
+			if end := w.code[0].end; end > i {
+				w.copy(i, end)
+				i = end
+			}
+			w.code = w.code[1:]
+			continue
+		}
+		if next := w.step(i); next > i {
+			i = next
+			continue
+		}
+		_, size := utf8.DecodeRuneInString(w.text[i:])
+		if w.text[i] == '\\' && i+1 < len(w.text) && isPunct(w.text[i+1]) {
+			size = 2
+		}
+		w.copy(i, i+size)
+		i += size
+	}
+	return w.out.String() + w.space
+}
+
+// step handles what begins at i; it returns i when that is ordinary text.
+func (w *walker) step(i int) int {
+	if w.links.registry != nil {
+		if next := w.stepLink(i); next > i {
+			return next
+		}
+	}
+	first, _ := utf8.DecodeRuneInString(w.text[i:])
+	if closingBracket(first) == 0 {
+		return i
+	}
+	g, ok := parseGroup(w.text[:w.plainEnd(i)], i, 0)
+	if !ok || w.isLabel(i) {
+		return i
+	}
+	return w.replace(i, g)
+}
+
+// replace puts what onGroup wants in the place of the group at i; it returns i when the group stays.
+func (w *walker) replace(i int, g group) int {
+	if w.markerEnd != i {
+		w.adjacent = w.adjacent[:0]
+	}
+	replacement, ok := w.onGroup(i, g)
+	if !ok {
+		return i
+	}
+	w.markerEnd = g.end
+	if replacement == "" {
+		w.dropSpace(g.end)
+		return g.end
+	}
+	w.out.WriteString(w.space)
+	w.space = ""
+	w.out.WriteString(replacement)
+	return g.end
+}
+
+// fresh reports whether the id does not stand in the same row of markers already.
+func (w *walker) fresh(id string) bool {
+	if slices.Contains(w.adjacent, id) {
+		return false
+	}
+	w.adjacent = append(w.adjacent, id)
+	return true
+}
+
+// isLabel reports whether the bracket at i names an entry of the references: it follows the entry's anchor.
+func (w *walker) isLabel(i int) bool {
+	before := strings.TrimRight(w.text[max(0, i-80):i], " ")
+	before, closed := strings.CutSuffix(before, `"></a>`)
+	return closed && strings.Contains(before[strings.LastIndexByte(before, '<')+1:], `a id="ref-`)
+}
+
+// plainEnd returns how far text reaches from i without code.
+func (w *walker) plainEnd(i int) int {
+	if len(w.code) > 0 {
+		return max(i, w.code[0].start)
+	}
+	return len(w.text)
+}
+
+func (w *walker) copy(start, end int) {
+	s := w.text[start:end]
+	if strings.Trim(s, " \t") == "" {
+		w.space += s
+		return
+	}
+	w.out.WriteString(w.space)
+	w.space = ""
+	w.out.WriteString(s)
+}
+
+// dropSpace removes the white space before what is removed, unless two words would grow together.
+func (w *walker) dropSpace(next int) {
+	if w.space == "" {
+		return
+	}
+	w.space = ""
+	if r, _ := utf8.DecodeRuneInString(w.text[next:]); next < len(w.text) && w.out.Len() > 0 && !strings.ContainsRune(" \t\n.,;:!?)]}。，；：！？）】", r) {
+		w.space = " "
+	}
+}

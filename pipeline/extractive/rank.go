@@ -1,0 +1,105 @@
+package extractive
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Ranked is a sentence, or a span of up to three, chosen from one of several passages.
+type Ranked struct {
+	Passage int // index into the passages
+	Sentence
+	Score float64 // comparable within one call only
+}
+
+// Salient returns at most limit sentences of text that say most about query, in the order of the text: complete ones
+// only, no near repetitions. A sentence that leans on the one before it ("This ...", "It ...") comes with it, as one
+// span of one paragraph, or not at all. query: words of topic and block title, natural language.
+//
+// A text that does not speak of query yields nothing: fewer sentences are better than noise.
+func Salient(text, query string, limit int) []Sentence {
+	ranked := Rank([]string{text}, query, limit)
+	slices.SortFunc(ranked, func(a, b Ranked) int { return a.Start - b.Start })
+	out := make([]Sentence, len(ranked))
+	for i, r := range ranked {
+		out[i] = r.Sentence
+	}
+	return out
+}
+
+// Rank returns at most limit sentences of the passages that say most about query, no near repetitions, best first: in
+// the order of choice, in which a sentence that repeats part of an earlier one comes later than its score.
+// Terms are weighed by their rarity over all passages. Spans are those of Salient: at most three sentences of one
+// paragraph, Text == passages[Passage][Start:End], Complete.
+func Rank(passages []string, query string, limit int) []Ranked {
+	st := stemmer{}
+	q := newQuery(query, st)
+	if limit <= 0 || len(q.terms) == 0 {
+		return nil
+	}
+	var units []unit
+	for _, p := range passages {
+		q.expand(p, st)
+	}
+	covered := make([]float64, len(passages))
+	for i, p := range passages {
+		if covered[i] = q.covered(q.found(p, st)); covered[i] > 0 {
+			units = append(units, unitsOf(i, p, st)...)
+		}
+	}
+	score(units, q, covered, st)
+	return choose(units, limit)
+}
+
+// Limits of the choice.
+const (
+	minScore     = 0.2  // of a unit, absolute
+	shareOfBest  = 0.4  // of the third best unit's score
+	mmrPenalty   = 0.45 // taken off per unit of similarity to what is chosen already
+	maxUnitWords = 110
+)
+
+// choose takes the best units one after the other, each judged by its score less what it repeats.
+// Source: maximal marginal relevance (Carbonell and Goldstein 1998).
+func choose(units []unit, limit int) []Ranked {
+	units = slices.DeleteFunc(units, func(u unit) bool { return u.score < minScore })
+	if len(units) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(units, func(a, b unit) int { return cmp.Compare(b.score, a.score) })
+	// The third best sets the measure: the best is often a definition far above what else is worth reading.
+	floor := max(minScore, shareOfBest*units[min(2, len(units)-1)].score)
+	// The best few hundred are enough for any limit in use and keep the choice from growing with the text's square.
+	units = units[:min(len(units), 8*limit+40)]
+	var out []Ranked
+	repeats := make([]float64, len(units)) // similarity to the most similar chosen unit
+	gone := make([]bool, len(units))
+	for len(out) < limit {
+		pick, value := -1, 0.0
+		for i, u := range units {
+			if gone[i] {
+				continue
+			}
+			if v := u.score * (1 - mmrPenalty*repeats[i]); v > value && v >= floor*0.8 {
+				pick, value = i, v
+			}
+		}
+		if pick < 0 {
+			break
+		}
+		p := units[pick]
+		gone[pick] = true
+		out = append(out, Ranked{Passage: p.passage, Sentence: p.Sentence, Score: p.score})
+		for i, u := range units {
+			if gone[i] {
+				continue
+			}
+			if u.overlaps(p) || u.statement.same(p.statement) {
+				gone[i] = true
+				continue
+			}
+			repeats[i] = max(repeats[i], dice(u.statement.terms, p.statement.terms))
+		}
+	}
+	return out
+}

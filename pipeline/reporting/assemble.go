@@ -1,0 +1,116 @@
+package reporting
+
+import (
+	"strings"
+	"unicode"
+
+	"nightdesk/pipeline/citation"
+	"nightdesk/prompts"
+	"nightdesk/topicqueue"
+)
+
+// draft is a report before its citations are rendered. Texts have canonical markers and no headings above ###.
+type draft struct {
+	opening    passage
+	sections   []section
+	conclusion passage // empty in an extractive report
+	extractive bool
+	quotes     int // shown in an extractive report
+}
+
+// assemble joins the parts, renders the citations and adds references, gaps and the note on how the report was made.
+func (w *writer) assemble(outline prompts.OutlineAnswer, d draft) Report {
+	parts := []string{"# " + citation.Escape(outline.Title), d.opening.body}
+	removed := append([]citation.Removal{}, d.opening.removed...)
+	written := !d.opening.local || !d.conclusion.local
+	for _, s := range d.sections {
+		written = written || !s.local
+		heading := s.title
+		if sameTitle(heading, outline.Title) { // a run of one block is called like its topic
+			heading = w.words.findings
+		}
+		parts = append(parts, "## "+citation.Escape(heading), citation.CloseCode(s.body))
+		removed = append(removed, s.removed...)
+		if !d.extractive && !s.local {
+			w.stats.UncitedSentences += uncited(s.body)
+		}
+	}
+	if d.conclusion.body != "" {
+		parts = append(parts, "## "+w.words.conclusion, d.conclusion.body)
+		removed = append(removed, d.conclusion.removed...)
+	}
+	if len(w.gaps) > 0 {
+		parts = append(parts, "## "+w.words.gaps, w.words.gapsLead, w.gapList())
+	}
+	rendered := w.registry.Render(strings.Join(parts, "\n\n"), citation.Options{
+		Style: w.run.Options.CitationStyle, Planning: w.words.planning, Group: w.blockHeading,
+	})
+	w.stats.Sections = len(d.sections)
+	w.stats.Citations = len(rendered.Cited)
+	w.stats.Documents = w.citedDocuments(rendered.Cited)
+	note := w.words.madeWritten(w.stats, len(removed), w.fallbacks, !written)
+	if d.extractive {
+		note = w.words.madeQuoted(w.stats, d.quotes)
+	}
+	markdown := rendered.Body
+	if rendered.References != "" {
+		markdown += "\n\n## " + w.words.references + "\n\n" + rendered.References
+	}
+	markdown += "\n\n*" + citation.Escape(note) + "*\n"
+	return Report{
+		Title: outline.Title, Markdown: markdown, Outline: w.withMergedBlocks(outline), Cited: rendered.Cited,
+		Removed: removed, Words: countWords(strings.Join(parts, "\n\n")), Gaps: append([]Gap{}, w.gaps...),
+		Fallbacks: append([]string{}, w.fallbacks...), Statistics: w.stats,
+	}
+}
+
+func (w *writer) gapList() string {
+	lines := make([]string, len(w.gaps))
+	for i, g := range w.gaps {
+		lines[i] = "- **" + citation.Escape(g.Title) + "**: " + citation.Escape(g.Reason)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// blockHeading names the block of a group of references.
+func (w *writer) blockHeading(number int) string {
+	for _, s := range w.subjects {
+		for _, b := range s.blocks {
+			if b.ID == topicqueue.BlockID(number) {
+				return blockTitle(b)
+			}
+		}
+	}
+	return ""
+}
+
+func (w *writer) citedDocuments(ids []string) int {
+	var cited []claim
+	for _, id := range ids {
+		if t, ok := w.registry.Lookup(id); ok {
+			cited = append(cited, claim{source: t.Source})
+		}
+	}
+	return documents(cited)
+}
+
+// countWords counts the words of Markdown without markers and markup. A character of a script that is written without
+// spaces counts as one word.
+func countWords(markdown string) int {
+	n, inWord := 0, false
+	for _, r := range anyMarker.ReplaceAllString(markdown, "") {
+		switch {
+		case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana):
+			n++
+			inWord = false
+		case unicode.IsLetter(r) || unicode.IsNumber(r):
+			if !inWord {
+				n++
+			}
+			inWord = true
+		case unicode.IsSpace(r) || r == '|' || r == '/':
+			inWord = false
+		}
+	}
+	return n
+}

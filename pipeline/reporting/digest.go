@@ -1,0 +1,103 @@
+package reporting
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"nightdesk/pipeline/citation"
+	"nightdesk/prompts"
+)
+
+// How much evidence goes into one prompt, in bytes of claim text. About four bytes make a token of English and three
+// one of Chinese; with instructions and answer these fit windows of 16,000 tokens, the smallest that local models are
+// commonly run with.
+const (
+	sectionBytes       = 28_000 // about 7,000 to 9,000 tokens
+	outlineDigestBytes = 24_000 // all blocks together
+	frameDigestBytes   = 24_000 // all sections together
+	dedupDigestBytes   = 9_000  // titles and a few claims tell whether blocks say the same
+)
+
+// claimLine shows a claim to a model.
+func claimLine(c claim) prompts.ClaimLine {
+	line := prompts.ClaimLine{CitationID: c.CitationID, Text: c.statement(), Source: sourceLine(c)}
+	if q := c.quote(); q != line.Text {
+		line.Quote = q
+	}
+	return line
+}
+
+// sourceLine names a claim's source: title and place.
+func sourceLine(c claim) string {
+	title, place := fold(c.source.Title), citation.Place(c.source)
+	if title == "" || strings.HasPrefix(place, title) {
+		return place
+	}
+	return strings.Trim(title+", "+place, ", ")
+}
+
+func size(l prompts.ClaimLine) int {
+	return len(l.CitationID) + len(l.Text) + len(l.Quote) + len(l.Source) + 16
+}
+
+// pack returns the claims that fit into budget bytes, taking from each block in turn so that none is crowded out, and
+// how many did not fit. Repetitions of one statement from one source are left out first. The result is in the order of
+// the claims.
+func pack(claims []claim, budget int) (packed []claim, left int) {
+	type place struct{ turn, index int }
+	turns := map[string]int{}
+	var order []place
+	seen := map[string]bool{}
+	for i, c := range claims {
+		key := c.source.ID + "\x00" + c.statement()
+		if seen[key] {
+			left++
+			continue
+		}
+		seen[key] = true
+		order = append(order, place{turns[c.block], i})
+		turns[c.block]++
+	}
+	slices.SortStableFunc(order, func(a, b place) int { return cmp.Compare(a.turn, b.turn) })
+	var kept []int
+	for _, p := range order {
+		cost := size(claimLine(claims[p.index]))
+		if cost > budget && len(kept) > 0 {
+			left++
+			continue
+		}
+		budget -= cost
+		kept = append(kept, p.index)
+	}
+	slices.Sort(kept)
+	for _, i := range kept {
+		packed = append(packed, claims[i])
+	}
+	return packed, left
+}
+
+// digests shows the subjects to the one who merges and outlines them: statements without quotes, within budget bytes.
+func digests(subjects []subject, budget int) []prompts.BlockDigest {
+	blocks := make([]prompts.BlockDigest, len(subjects))
+	for i, s := range subjects {
+		blocks[i] = prompts.BlockDigest{ID: s.id, Title: s.title, Overview: s.overview, Claims: statements(s.claims, budget/len(subjects))}
+	}
+	return blocks
+}
+
+// statements returns what the claims say, without quotes and sources, as far as it fits.
+func statements(claims []claim, budget int) []prompts.ClaimLine {
+	bare := make([]claim, len(claims))
+	for i, c := range claims {
+		bare[i] = claim{Claim: c.Claim, block: c.block}
+		bare[i].Text, bare[i].Quote = c.statement(), ""
+		bare[i].source.ID = c.source.ID
+	}
+	packed, _ := pack(bare, budget)
+	lines := make([]prompts.ClaimLine, len(packed))
+	for i, c := range packed {
+		lines[i] = prompts.ClaimLine{CitationID: c.CitationID, Text: c.statement()}
+	}
+	return lines
+}

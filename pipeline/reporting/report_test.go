@@ -1,0 +1,304 @@
+package reporting_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"nightdesk/pipeline/llm"
+	"nightdesk/pipeline/reporting"
+	"nightdesk/pipeline/reporting/reportingtest"
+	"nightdesk/prompts"
+	"nightdesk/topicqueue"
+)
+
+// recorder keeps the events that a reporter sends.
+type recorder struct{ steps []string }
+
+func (r *recorder) emit(_ context.Context, events ...topicqueue.Event) error {
+	for _, e := range events {
+		var step topicqueue.PipelineStep
+		if err := json.Unmarshal(e.Content, &step); err != nil || e.Key != step.StepKey || e.Status != topicqueue.StatusPipelineStep {
+			return fmt.Errorf("unexpected event %+v: %w", e, err)
+		}
+		r.steps = append(r.steps, step.StepKey)
+	}
+	return nil
+}
+
+func TestEvents(t *testing.T) {
+	t.Parallel()
+	var r recorder
+	if _, err := (&reporting.Reporter{Emit: r.emit}).Report(t.Context(), evidence(t, "")); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{topicqueue.StepStartAuthor, topicqueue.StepEndAuthor}, r.steps); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestNoEvidence(t *testing.T) {
+	t.Parallel()
+	in := evidence(t, "")
+	for i := range in.Blocks {
+		for j := range in.Blocks[i].Traces {
+			in.Blocks[i].Traces[j].Claims = nil
+		}
+	}
+	var r recorder
+	_, err := (&reporting.Reporter{Emit: r.emit}).Report(t.Context(), in)
+	if !errors.Is(err, reporting.ErrNoEvidence) {
+		t.Errorf("error %v, want ErrNoEvidence", err)
+	}
+	if diff := cmp.Diff([]string{topicqueue.StepStartAuthor, topicqueue.StepFailAuthor}, r.steps); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if _, err := (&reporting.Reporter{}).Report(t.Context(), reporting.Input{}); !errors.Is(err, reporting.ErrNoEvidence) {
+		t.Errorf("empty input: error %v, want ErrNoEvidence", err)
+	}
+}
+
+func TestPlanningIsTheLastEvidence(t *testing.T) {
+	t.Parallel()
+	in := evidence(t, "")
+	in.Blocks = in.Blocks[4:]
+	in.Plan.Traces = []topicqueue.ToolTrace{found(t, "PLAN-01", "topic", 3, "With synchronous replication a commit waits until one standby has confirmed it.")}
+	got, err := (&reporting.Reporter{}).Report(t.Context(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(got.Markdown, "## Background\n\nWith synchronous") || len(got.Gaps) != 2 {
+		t.Errorf("gaps %v, report:\n%s", got.Gaps, got.Markdown)
+	}
+}
+
+func TestCancellation(t *testing.T) {
+	t.Parallel()
+	cause := errors.New("the lease is lost")
+	for _, step := range []string{"deduplicate", "outline", "section", "introduction"} {
+		t.Run(step, func(t *testing.T) {
+			t.Parallel()
+			ctx, cancel := context.WithCancelCause(t.Context())
+			var r recorder
+			model := modelFunc(func(req llm.Request) (string, error) {
+				if req.Prompt.Name == step {
+					cancel(cause)
+					return "", context.Canceled
+				}
+				return writer(req)
+			})
+			_, err := (&reporting.Reporter{Model: model, Emit: r.emit}).Report(ctx, evidence(t, ""))
+			if !errors.Is(err, cause) {
+				t.Errorf("error %v, want the cause of the end", err)
+			}
+			if len(r.steps) != 1 {
+				t.Errorf("events %v after the end", r.steps)
+			}
+		})
+	}
+}
+
+func TestEmitError(t *testing.T) {
+	t.Parallel()
+	lost := errors.New("fenced")
+	_, err := (&reporting.Reporter{Emit: func(context.Context, ...topicqueue.Event) error { return lost }}).Report(t.Context(), evidence(t, ""))
+	if !errors.Is(err, lost) {
+		t.Errorf("error %v, want that of Emit", err)
+	}
+}
+
+// TestUnusableSections gives one section answers that are no section; the others must not suffer.
+func TestUnusableSections(t *testing.T) {
+	t.Parallel()
+	good := "The log is appended to [CIT-1-01]."
+	for name, tt := range map[string]struct {
+		answers []string
+		errs    []error
+		want    string // in the report
+		local   bool
+		calls   int
+	}{
+		"second answer":     {answers: []string{"", "", good}, want: "The log is appended to [[CIT-1-01]", calls: 3}, // llm.Text asks again for an empty answer
+		"refusal":           {answers: []string{"I'm sorry, I can't help with that.", good}, want: "The log is appended", calls: 2},
+		"no citation":       {answers: []string{"Logs are good.", good}, want: "The log is appended", calls: 2},
+		"foreign citation":  {answers: []string{"Logs are good [CIT-2-01].", "Logs are good [CIT-8-01]."}, want: "The write-ahead log is a file to which", local: true, calls: 2},
+		"JSON":              {answers: []string{`{"text": "x"}`, `{"text": "x"}`}, want: "The write-ahead log is a file to which", local: true, calls: 2},
+		"server":            {errs: []error{llm.ErrUnavailable, nil}, answers: []string{"", good}, want: "The log is appended", calls: 2},
+		"bad key":           {errs: []error{llm.ErrPermanent}, answers: []string{""}, want: "The write-ahead log is a file to which", local: true, calls: 1},
+		"window too small":  {errs: []error{fmt.Errorf("%w: %w", llm.ErrPermanent, llm.ErrContextLength), nil}, answers: []string{"", good}, want: "The log is appended", calls: 2},
+		"only a heading":    {answers: []string{"## The log", "# The log\n\n## References\n\nx"}, want: "The write-ahead log is a file to which", local: true, calls: 2},
+		"repeats a request": {errs: []error{errors.New("reset"), errors.New("reset")}, answers: []string{"", ""}, want: "The write-ahead log is a file to which", local: true, calls: 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var mu sync.Mutex
+			calls := 0
+			positions := map[llm.Position]bool{}
+			model := modelFunc(func(req llm.Request) (string, error) {
+				mu.Lock()
+				defer mu.Unlock()
+				if positions[req.Position] {
+					t.Errorf("position %+v is used twice", req.Position)
+				}
+				positions[req.Position] = true
+				if req.Prompt.Name != "section" || !strings.Contains(req.Prompt.User, "Your section: The log") {
+					return writer(req)
+				}
+				calls++
+				if calls > len(tt.answers) {
+					t.Errorf("call %d", calls)
+					return "", errors.New("too many calls")
+				}
+				if calls <= len(tt.errs) && tt.errs[calls-1] != nil {
+					return "", tt.errs[calls-1]
+				}
+				return tt.answers[calls-1], nil
+			})
+			in := evidence(t, topicqueue.CitationAnchors)
+			got, err := (&reporting.Reporter{Model: model, Parallel: 3}).Report(t.Context(), in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !strings.Contains(got.Markdown, tt.want) || calls != tt.calls {
+				t.Errorf("%d calls, want %d; no %q in\n%s", calls, tt.calls, tt.want, got.Markdown)
+			}
+			if (len(got.Fallbacks) == 1) != tt.local || len(got.Fallbacks) > 1 {
+				t.Errorf("fallbacks %q", got.Fallbacks)
+			}
+			checkStructure(t, in, got, topicqueue.CitationAnchors)
+		})
+	}
+}
+
+// TestModelSeesItsOwnClaims: a section gets the claims of its blocks, merged ones included, and no others; the frame
+// gets what the sections cite.
+func TestModelSeesItsOwnClaims(t *testing.T) {
+	t.Parallel()
+	check := func(req llm.Request, with, without []string) {
+		for _, id := range with {
+			if !strings.Contains(req.Prompt.User, "["+id+"]") {
+				t.Errorf("%s %d lacks %s", req.Prompt.Name, req.Position.Ordinal, id)
+			}
+		}
+		for _, id := range without {
+			if strings.Contains(req.Prompt.User, "["+id+"]") {
+				t.Errorf("%s %d has %s", req.Prompt.Name, req.Position.Ordinal, id)
+			}
+		}
+	}
+	model := modelFunc(func(req llm.Request) (string, error) {
+		switch {
+		case req.Prompt.Name == "introduction":
+			check(req, []string{"CIT-1-01", "CIT-2-03"}, []string{"CIT-4-01", "CIT-2-02"})
+		case req.Prompt.Name != "section":
+		case req.Position.Ordinal == 0:
+			check(req, []string{"CIT-1-01", "CIT-1-02"}, []string{"CIT-2-01", "CIT-3-01"})
+		case req.Position.Ordinal == 1:
+			check(req, []string{"CIT-2-01", "CIT-2-03"}, []string{"CIT-1-01"})
+		}
+		return writer(req)
+	})
+	got, err := (&reporting.Reporter{Model: model}).Report(t.Context(), evidence(t, ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []prompts.OutlineSection{
+		{Title: "The log", BlockIDs: []string{"block_1"}}, {Title: "Copies on other machines", BlockIDs: []string{"block_2", "block_4"}},
+		{Title: "Power loss and disk caches", BlockIDs: []string{"block_3"}},
+	}
+	for i, s := range got.Outline.Sections {
+		if diff := cmp.Diff(want[i].BlockIDs, s.BlockIDs); diff != "" || s.Title != want[i].Title {
+			t.Errorf("section %q (-want +got):\n%s", s.Title, diff)
+		}
+	}
+	if got.Statistics.MergedBlocks != 1 || got.Statistics.RepeatedSentences != 1 {
+		t.Errorf("statistics %+v", got.Statistics)
+	}
+}
+
+func TestChineseFrame(t *testing.T) {
+	t.Parallel()
+	in := evidence(t, "")
+	in.Run.Options.Language = "zh-CN"
+	got, err := (&reporting.Reporter{}).Report(t.Context(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"本报告汇集了", "## 简要回答", "## 未覆盖的内容", "研究失败（the search server refused every call）", "## 参考文献", "*本报告的生成方式"} {
+		if !strings.Contains(got.Markdown, want) {
+			t.Errorf("no %q in\n%s", want, got.Markdown)
+		}
+	}
+	for _, v := range reportingtest.CheckVerbatim(got.Markdown, sourceText(in)) {
+		t.Error(v)
+	}
+}
+
+// TestUnfinishedBlock: evidence of a block that failed later is used, and the report says that there is no more.
+func TestUnfinishedBlock(t *testing.T) {
+	t.Parallel()
+	in := evidence(t, "")
+	in.Blocks[0].Block.Status = topicqueue.BlockFailed
+	in.Blocks[0].Block.Reason = "out of time."
+	got, err := (&reporting.Reporter{}).Report(t.Context(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(got.Markdown, "- **Write-ahead log and recovery**: the research was not finished (out of time)") || !strings.Contains(got.Markdown, "## Write-ahead log") {
+		t.Error(got.Markdown)
+	}
+}
+
+// TestOneBlock: the only section of a quick run does not repeat the title.
+func TestOneBlock(t *testing.T) {
+	t.Parallel()
+	in := evidence(t, "")
+	in.Blocks = in.Blocks[:1]
+	in.Blocks[0].Block.Title = in.Run.Topic
+	got, err := (&reporting.Reporter{}).Report(t.Context(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(got.Markdown, "\n## Findings\n") || strings.Contains(got.Markdown, "\n## How") || len(got.Gaps) != 0 {
+		t.Error(got.Markdown)
+	}
+	checkStructure(t, in, got, "")
+	for _, v := range reportingtest.CheckVerbatim(got.Markdown, sourceText(in)) {
+		t.Error(v)
+	}
+}
+
+func TestSameEvidenceSameReport(t *testing.T) {
+	t.Parallel()
+	for _, model := range []llm.Model{nil, modelFunc(writer)} {
+		first, err := (&reporting.Reporter{Model: model, Parallel: 1}).Report(t.Context(), evidence(t, ""))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 5 {
+			again, err := (&reporting.Reporter{Model: model, Parallel: 8}).Report(t.Context(), evidence(t, ""))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(first, again); diff != "" {
+				t.Fatalf("(-first +again):\n%s", diff)
+			}
+		}
+	}
+}
+
+func BenchmarkExtractiveReport(b *testing.B) {
+	in := evidence(b, "")
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := (&reporting.Reporter{}).Report(b.Context(), in); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

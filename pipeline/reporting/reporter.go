@@ -1,0 +1,105 @@
+package reporting
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"nightdesk/pipeline/citation"
+	"nightdesk/pipeline/llm"
+	"nightdesk/prompts"
+	"nightdesk/topicqueue"
+)
+
+// ErrNoEvidence means that no block and no planning trace holds a single claim: there is nothing to report, the run has
+// failed.
+var ErrNoEvidence = errors.New("no evidence was found: there is nothing to write a report from")
+
+// Reporter writes reports. It is safe for concurrent use.
+type Reporter struct {
+	Model    llm.Model        // nil: reports are put together from verbatim quotes
+	Emit     topicqueue.Emit  // nil: no events
+	Now      func() time.Time // nil: time.Now
+	Parallel int              // sections written at the same time; 4 when not positive
+}
+
+// Input is what a report is written from.
+type Input struct {
+	Run    topicqueue.Run
+	Plan   topicqueue.Plan
+	Blocks []BlockEvidence // all blocks of the run in their order, failed ones too: the report says what is missing
+}
+
+// BlockEvidence is a block with everything that it found.
+type BlockEvidence struct {
+	Block  topicqueue.Block
+	Traces []topicqueue.ToolTrace
+}
+
+// Report is a finished report.
+type Report struct {
+	Title      string                `json:"title"`
+	Markdown   string                `json:"-"`
+	Outline    prompts.OutlineAnswer `json:"outline"`
+	Cited      []string              `json:"cited"`   // citation ids in order: planning, then by block and number
+	Removed    []citation.Removal    `json:"removed"` // markers and links of a model that nothing stands behind
+	Words      int                   `json:"words"`   // of the text without references; a Chinese or Japanese character counts as one
+	Gaps       []Gap                 `json:"gaps"`
+	Fallbacks  []string              `json:"fallbacks"` // steps that the model should have done and did not, for a person
+	Statistics Statistics            `json:"statistics"`
+}
+
+// Gap is a block of the run that the report says nothing or too little about.
+type Gap struct {
+	BlockID string `json:"block_id"`
+	Title   string `json:"title"`
+	Reason  string `json:"reason"` // for a person, in the language of the report
+}
+
+// Statistics counts what went into a report.
+type Statistics struct {
+	Blocks            int `json:"blocks"`
+	MergedBlocks      int `json:"merged_blocks"` // blocks that joined another one
+	Sections          int `json:"sections"`
+	Claims            int `json:"claims"`             // all that the run holds
+	ClaimsLeftOut     int `json:"claims_left_out"`    // did not fit a prompt, repeated others or were less relevant
+	Citations         int `json:"citations"`          // distinct ids cited
+	Documents         int `json:"documents"`          // distinct documents and pages cited
+	UncitedSentences  int `json:"uncited_sentences"`  // sentences of model-written sections without a marker
+	RepeatedSentences int `json:"repeated_sentences"` // taken out because another section says the same
+}
+
+// Report writes the report. It sends start_author, then end_author or, when there is no evidence, fail_author.
+//
+// Trouble with the model is no error: the step takes its local form and is named in Report.Fallbacks. The error is
+// ErrNoEvidence, the cause of ctx's end, or that of Emit, after which nothing may be written any more.
+func (r *Reporter) Report(ctx context.Context, in Input) (Report, error) {
+	words := wordsFor(in.Run.Options.Language)
+	if err := r.emit(ctx, topicqueue.StepStartAuthor, words.writing); err != nil {
+		return Report{}, err
+	}
+	w := newWriter(r, in, words)
+	if len(w.subjects) == 0 {
+		if err := r.emit(ctx, topicqueue.StepFailAuthor, ErrNoEvidence.Error()); err != nil {
+			return Report{}, err
+		}
+		return Report{}, ErrNoEvidence
+	}
+	report, err := w.write(ctx)
+	if err != nil {
+		return Report{}, fmt.Errorf("write report of %s: %w", in.Run.ID, err)
+	}
+	info := words.written(report.Statistics.Sections, report.Words, report.Statistics.Citations)
+	return report, r.emit(ctx, topicqueue.StepEndAuthor, info)
+}
+
+func (r *Reporter) emit(ctx context.Context, step, info string) error {
+	if r.Emit == nil {
+		return nil
+	}
+	if err := r.Emit(ctx, topicqueue.StepEvent(step, info)); err != nil {
+		return fmt.Errorf("send %s: %w", step, err)
+	}
+	return nil
+}

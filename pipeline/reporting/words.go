@@ -1,0 +1,153 @@
+package reporting
+
+import (
+	"fmt"
+	"strings"
+)
+
+// wordSet holds the fixed texts of a report in one language. They are the only sentences of an extractive report that
+// are not quotes.
+type wordSet struct {
+	shortAnswer, conclusion, gaps, references, planning, background, further, findings, untitled string
+
+	failed, nothing, notDone, unfinished, repeated string // why a block is a gap
+	reason                                         string // format of a reason that somebody gave: kind, reason
+	and                                            string // joins two titles
+
+	writing  string                                      // event
+	written  func(sections, words, citations int) string // event
+	gapsLead string
+	quoted   func(quotes, documents int) string               // opening of an extractive report
+	opening  func(topic string, claims, documents int) string // opening where the model wrote none
+	closing  func(sections, citations, gaps int) string       // conclusion where the model wrote none
+
+	madeQuoted func(s Statistics, quotes int) string // note below an extractive report
+	// note below a report that a model wrote; local are the steps that it failed at, all of them when nothing was written
+	madeWritten func(s Statistics, removed int, local []string, all bool) string
+}
+
+func (w wordSet) because(kind, reason string) string {
+	if reason == "" {
+		return kind
+	}
+	return fmt.Sprintf(w.reason, kind, strings.TrimRight(reason, ".。"))
+}
+
+// wordsFor returns the texts for a BCP 47 tag: Chinese for zh, English for all others.
+func wordsFor(language string) wordSet {
+	if tag, _, _ := strings.Cut(strings.ToLower(language), "-"); tag == "zh" {
+		return chinese
+	}
+	return english
+}
+
+// count writes a number with its noun: "1 source", "3 sources".
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+var english = wordSet{
+	shortAnswer: "Short answer", conclusion: "Conclusion", gaps: "Gaps", references: "References",
+	planning: "Planning", background: "Background", further: "Further findings", findings: "Findings", untitled: "Report",
+	failed: "the research failed", nothing: "nothing usable was found", notDone: "it was not researched",
+	unfinished: "the research was not finished", repeated: "what was found repeats other sections",
+	reason: "%s (%s)", and: " and ",
+	writing: "Writing the report",
+	written: func(sections, words, citations int) string {
+		return fmt.Sprintf("Report written: %s, %s, %s cited", count(sections, "section", "sections"), count(words, "word", "words"), count(citations, "passage", "passages"))
+	},
+	gapsLead: "This report does not answer everything that was planned:",
+	quoted: func(quotes, documents int) string {
+		return fmt.Sprintf("This is what %s on the topic, in %s. Every statement below is quoted word for word and followed by its reference.",
+			count(documents, "source says", "sources say"), count(quotes, "quote", "quotes"))
+	},
+	opening: func(topic string, claims, documents int) string {
+		return fmt.Sprintf("This report sets out what was found on the topic “%s”. It rests on %s from %s.",
+			topic, count(claims, "statement", "statements"), count(documents, "source", "sources"))
+	},
+	closing: func(sections, citations, gaps int) string {
+		s := fmt.Sprintf("What the sources say is set out in the %s above, with references to %s.", count(sections, "section", "sections"), count(citations, "passage", "passages"))
+		if gaps > 0 {
+			s += " What could not be answered is listed under Gaps."
+		}
+		return s
+	},
+	madeQuoted: func(s Statistics, quotes int) string {
+		note := fmt.Sprintf("How this report was made: the sources were searched and their most relevant sentences selected, without a language model. "+
+			"Apart from headings, the opening paragraph, the list of gaps and this note, every sentence is a verbatim quote of the source cited after it; only white space is normalised. "+
+			"It holds %s from %s of %s.", count(quotes, "quote", "quotes"), count(s.Citations, "passage", "passages"), count(s.Documents, "source", "sources"))
+		if s.ClaimsLeftOut > 0 {
+			note += fmt.Sprintf(" %s left out as repetitions or as less relevant.", count(s.ClaimsLeftOut, "more quote was", "more quotes were"))
+		}
+		return note
+	},
+	madeWritten: func(s Statistics, removed int, local []string, all bool) string {
+		cited := fmt.Sprintf("it cites %s of %s.", count(s.Citations, "passage", "passages"), count(s.Documents, "source", "sources"))
+		claims := count(s.Claims, "claim", "claims")
+		if all {
+			return "How this report was made: a language model should have written it and gave no usable answer. It was put together from " +
+				claims + " that were extracted from the sources before; " + cited
+		}
+		note := "How this report was made: a language model wrote it from " + claims + " that were extracted from the sources; " + cited
+		if removed == 1 {
+			note += " 1 marker or link was removed because no source of this run stands behind it."
+		} else if removed > 1 {
+			note += fmt.Sprintf(" %d markers or links were removed because no source of this run stands behind them.", removed)
+		}
+		if len(local) > 0 {
+			note += " The model failed at: " + strings.Join(local, ", ") + "; these parts were put together from the extracted claims."
+		}
+		return note
+	},
+}
+
+var chinese = wordSet{
+	shortAnswer: "简要回答", conclusion: "结论", gaps: "未覆盖的内容", references: "参考文献",
+	planning: "规划阶段", background: "背景", further: "其他发现", findings: "研究结果", untitled: "报告",
+	failed: "研究失败", nothing: "未找到可用的证据", notDone: "尚未研究",
+	unfinished: "研究未完成", repeated: "所得内容与其他章节重复",
+	reason: "%s（%s）", and: "与",
+	writing: "正在撰写报告",
+	written: func(sections, words, citations int) string {
+		return fmt.Sprintf("报告已完成：%d 个章节，%d 字，引用 %d 处", sections, words, citations)
+	},
+	gapsLead: "本报告未能回答计划中的全部内容：",
+	quoted: func(quotes, documents int) string {
+		return fmt.Sprintf("本报告汇集了 %d 个来源中与该主题有关的 %d 条引文。以下每句话均为逐字引用，其后标明出处。", documents, quotes)
+	},
+	opening: func(topic string, claims, documents int) string {
+		return fmt.Sprintf("本报告汇总了关于“%s”的研究结果，依据 %d 个来源中的 %d 条陈述。", topic, documents, claims)
+	},
+	closing: func(sections, citations, gaps int) string {
+		s := fmt.Sprintf("各来源的内容见以上 %d 个章节，共引用 %d 处。", sections, citations)
+		if gaps > 0 {
+			s += "未能回答的问题列于“未覆盖的内容”。"
+		}
+		return s
+	},
+	madeQuoted: func(s Statistics, quotes int) string {
+		note := fmt.Sprintf("本报告的生成方式：检索来源并选出最相关的句子，未使用语言模型。除标题、开头段落、未覆盖内容的列表和本说明外，每句话都是其后所注来源的逐字引文，仅规范了空白字符。共 %d 条引文，出自 %d 个来源的 %d 处。",
+			quotes, s.Documents, s.Citations)
+		if s.ClaimsLeftOut > 0 {
+			note += fmt.Sprintf("另有 %d 条因重复或相关性较低而未收录。", s.ClaimsLeftOut)
+		}
+		return note
+	},
+	madeWritten: func(s Statistics, removed int, local []string, all bool) string {
+		cited := fmt.Sprintf("引用了 %d 个来源的 %d 处。", s.Documents, s.Citations)
+		if all {
+			return fmt.Sprintf("本报告的生成方式：本应由语言模型撰写，但模型未给出可用的回答。报告由此前从来源中提取的 %d 条陈述直接组成，", s.Claims) + cited
+		}
+		note := fmt.Sprintf("本报告的生成方式：由语言模型根据从来源中提取的 %d 条陈述撰写，", s.Claims) + cited
+		if removed > 0 {
+			note += fmt.Sprintf("有 %d 处标记或链接因没有本次研究的来源支持而被删除。", removed)
+		}
+		if len(local) > 0 {
+			note += "模型未能完成：" + strings.Join(local, "、") + "；这些部分由提取的陈述直接组成。"
+		}
+		return note
+	},
+}

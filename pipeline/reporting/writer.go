@@ -1,0 +1,201 @@
+package reporting
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"nightdesk/pipeline/citation"
+	"nightdesk/pipeline/extractive"
+	"nightdesk/pipeline/llm"
+	"nightdesk/prompts"
+	"nightdesk/topicqueue"
+)
+
+// writer is the work on one report.
+type writer struct {
+	*Reporter
+	run      topicqueue.Run
+	topic    string // as researched: what a model is given
+	title    string // heading of the topic: what a report is called by default
+	words    wordSet
+	registry *citation.Registry
+	subjects []subject
+	gaps     []Gap
+	stats    Statistics
+
+	mu        sync.Mutex
+	fallbacks []string
+}
+
+func newWriter(r *Reporter, in Input, words wordSet) *writer {
+	w := &writer{Reporter: r, run: in.Run, words: words, topic: in.Plan.Topic}
+	if strings.TrimSpace(w.topic) == "" {
+		w.topic = in.Run.Topic
+	}
+	w.title = headline(in.Run.Topic, words.untitled)
+	w.subjects, w.gaps = gather(in, words)
+	traces := slices.Clone(in.Plan.Traces)
+	for _, b := range in.Blocks {
+		traces = append(traces, b.Traces...)
+	}
+	w.registry = citation.NewRegistry(traces)
+	w.stats.Blocks = len(in.Blocks)
+	for _, s := range w.subjects {
+		w.stats.Claims += len(s.claims)
+	}
+	return w
+}
+
+// headline makes the report's title of what the user asked for.
+func headline(topic, untitled string) string {
+	if title := CleanTitle(extractive.Title(topic)); title != "" {
+		return title
+	}
+	if title := CleanTitle(topic); title != "" {
+		return title
+	}
+	return untitled
+}
+
+// write produces the report, with the model when there is one.
+func (w *writer) write(ctx context.Context) (Report, error) {
+	if err := w.deduplicate(ctx); err != nil {
+		return Report{}, err
+	}
+	if w.Model == nil {
+		return w.quoted(), nil
+	}
+	outline, err := w.outline(ctx)
+	if err != nil {
+		return Report{}, err
+	}
+	sections, err := w.sections(ctx, outline)
+	if err != nil {
+		return Report{}, err
+	}
+	w.stats.RepeatedSentences = dropRepeated(sections)
+	opening, conclusion, err := w.frame(ctx, outline, sections)
+	if err != nil {
+		return Report{}, err
+	}
+	return w.assemble(outline, draft{opening: opening, sections: sections, conclusion: conclusion}), nil
+}
+
+// deduplicate merges subjects that say the same. With one subject there is nothing to ask.
+func (w *writer) deduplicate(ctx context.Context) error {
+	before := len(w.subjects)
+	if before < 2 {
+		return nil
+	}
+	groups := localGroups(w.subjects, w.words)
+	if w.Model != nil {
+		answer, err := ask[prompts.DeduplicateAnswer](ctx, w, prompts.Deduplicate(w.run.Options.Language, prompts.DeduplicateData{
+			Topic: w.topic, Blocks: digests(w.subjects, dedupDigestBytes),
+		}))
+		if err != nil && ctx.Err() != nil {
+			return err
+		}
+		if err != nil {
+			w.fellBack("deduplicate")
+		} else {
+			groups = answer.Groups
+		}
+	}
+	w.subjects = merge(w.subjects, groups)
+	w.stats.MergedBlocks = before - len(w.subjects)
+	return nil
+}
+
+// outline asks for the outline; without a usable answer each subject becomes a section.
+func (w *writer) outline(ctx context.Context) (prompts.OutlineAnswer, error) {
+	now := w.Now
+	if now == nil {
+		now = time.Now
+	}
+	data := prompts.OutlineData{Topic: w.topic, Date: now().Format(time.DateOnly), Blocks: digests(w.subjects, outlineDigestBytes)}
+	answer, err := ask[prompts.OutlineAnswer](ctx, w, prompts.Outline(w.run.Options.Language, data))
+	if err != nil {
+		if ctx.Err() != nil {
+			return answer, err
+		}
+		w.fellBack("outline")
+		answer = prompts.OutlineAnswer{}
+	}
+	return w.repaired(answer), nil
+}
+
+// repaired places every subject in the outline.
+func (w *writer) repaired(answer prompts.OutlineAnswer) prompts.OutlineAnswer {
+	lines := make([]prompts.BlockLine, len(w.subjects))
+	for i, s := range w.subjects {
+		lines[i] = prompts.BlockLine{ID: s.id, Title: s.title}
+	}
+	return RepairOutline(answer, w.title, lines)
+}
+
+// withMergedBlocks names all blocks of each section, for the outline that is stored: the steps before know only the
+// first of merged blocks.
+func (w *writer) withMergedBlocks(o prompts.OutlineAnswer) prompts.OutlineAnswer {
+	sections := make([]prompts.OutlineSection, len(o.Sections))
+	for i, s := range o.Sections {
+		sections[i] = s
+		sections[i].BlockIDs = nil
+		for _, subject := range w.subjectsOf(s) {
+			sections[i].BlockIDs = append(sections[i].BlockIDs, subject.blockIDs()...)
+		}
+	}
+	o.Sections = sections
+	return o
+}
+
+// subjectsOf returns the subjects that a section of the outline is written from.
+func (w *writer) subjectsOf(s prompts.OutlineSection) []subject {
+	var found []subject
+	for _, id := range s.BlockIDs {
+		for _, subject := range w.subjects {
+			if subject.id == id {
+				found = append(found, subject)
+			}
+		}
+	}
+	return found
+}
+
+// fellBack records that the local form of a step was used. Safe for concurrent use.
+func (w *writer) fellBack(step string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.fallbacks = append(w.fallbacks, step)
+}
+
+// position places a call of this report. attempt counts from 0.
+func (w *writer) position(step string, ordinal, attempt int) llm.Position {
+	return llm.Position{RunID: w.run.ID, Stage: "reporting", Step: step, Ordinal: ordinal, Iteration: attempt}
+}
+
+// ask asks a structured question of the writer.
+func ask[T any](ctx context.Context, w *writer, p prompts.Prompt) (T, error) {
+	answer, err := llm.Ask[T](ctx, w.Model, llm.Request{Position: w.position(p.Name, 0, 0), Role: llm.Writer, Prompt: p})
+	return answer, ended(ctx, err)
+}
+
+// text asks for free text. What the token limit has cut is used as far as it goes.
+func (w *writer) text(ctx context.Context, p prompts.Prompt, ordinal, attempt int) (string, error) {
+	text, err := llm.Text(ctx, w.Model, llm.Request{Position: w.position(p.Name, ordinal, attempt), Role: llm.Writer, Prompt: p})
+	if errors.Is(err, llm.ErrTruncated) && ctx.Err() == nil {
+		err = nil
+	}
+	return text, ended(ctx, err)
+}
+
+// ended returns the cause of ctx's end, else err: a call that failed because its run was stopped is no model trouble.
+func ended(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
+}
