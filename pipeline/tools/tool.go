@@ -43,3 +43,27 @@ func (s Set) Lookup(name string) (Tool, bool) {
 	}
 	return nil, false
 }
+
+// Enabled returns the tools of the set that a run may call, in the order in which its options name them. What the
+// options do not name is not called, whatever a model asks for.
+func (s Set) Enabled(names []string) Set {
+	enabled := make(Set, 0, len(names))
+	for _, name := range names {
+		if t, ok := s.Lookup(name); ok {
+			if _, twice := enabled.Lookup(name); !twice {
+				enabled = append(enabled, t)
+			}
+		}
+	}
+	return enabled
+}
+
+// Retrieval returns the name of the best search of the knowledge base in the set, and false when it has none.
+func (s Set) Retrieval() (string, bool) {
+	for _, name := range []string{"rag_hybrid", "rag_naive"} {
+		if _, ok := s.Lookup(name); ok {
+			return name, true
+		}
+	}
+	return "", false
+}

@@ -23,7 +23,7 @@ func (q *Queue) CommitPlan(ctx context.Context, l Lease, plan topicqueue.Plan) (
 	if err != nil {
 		return nil, fmt.Errorf("encode plan of run %s: %w", l.RunID, err)
 	}
-	r, err := q.run(ctx, commitPlanScript, "commit plan", l.RunID, l.Generation, l.owner, data, traces, blocks, jsonList(plan.Queries))
+	r, err := q.run(ctx, commitPlanScript, "commit plan", l.RunID, l.Generation, l.owner, data, traces, blocks)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,157 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/spf13/cobra"
+
+	"nightdesk/cmd/nightdesk/localredis"
+	"nightdesk/pipeline/knowledge"
+	"nightdesk/pipeline/llm"
+)
+
+func (a *app) doctorCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "doctor", Short: "Check that everything that is configured works, and say what to do if not", Args: cobra.NoArgs,
+		RunE: a.command(func(cmd *cobra.Command, _ []string) error { return a.doctor(cmd.Context()) }),
+	}
+}
+
+// checkup is the result of one check of doctor.
+type checkup struct {
+	Name   string `json:"check"`
+	Result string `json:"result"` // ok, note or failed
+	Text   string `json:"text"`
+	Hint   string `json:"hint,omitempty"`
+}
+
+func (a *app) doctor(ctx context.Context) error {
+	failed := 0
+	for _, check := range []func(context.Context) []checkup{a.checkSettings, a.checkRedis, a.checkStorage, a.checkKnowledge, a.checkModels} {
+		for _, c := range check(ctx) {
+			if c.Result == "failed" {
+				failed++
+			}
+			if a.json {
+				if err := a.printJSON(c, true); err != nil {
+					return err
+				}
+				continue
+			}
+			fmt.Fprintf(a.stdout, "%-7s %-10s %s\n", c.Result, c.Name, c.Text)
+			if c.Hint != "" {
+				fmt.Fprintf(a.stdout, "%-18s %s\n", "", c.Hint)
+			}
+		}
+	}
+	if failed > 0 {
+		return resultError{fmt.Errorf("%d checks failed", failed), exitFailed}
+	}
+	return nil
+}
+
+// failure makes a checkup of an error, with its hint.
+func failure(name string, err error) checkup {
+	c := checkup{Name: name, Result: "failed", Text: err.Error()}
+	var hint hintError
+	if errors.As(err, &hint) {
+		c.Hint = hint.hint
+	}
+	return c
+}
+
+func (a *app) checkSettings(context.Context) []checkup {
+	given := 0
+	for _, e := range a.cfg.Effective() {
+		if a.cfg.Given(e.Path) {
+			given++
+		}
+	}
+	return []checkup{{Name: "settings", Result: "ok", Text: fmt.Sprintf("%d settings are given, the others have their defaults; `nightdesk config` shows all", given)}}
+}
+
+func (a *app) checkRedis(ctx context.Context) []checkup {
+	const name = "redis"
+	if a.cfg.RedisURL.Reveal() == "" {
+		if r, err := localredis.Attach(ctx, a.cfg.DataDir); err == nil {
+			if err := r.Close(); err != nil {
+				return []checkup{failure(name, err)}
+			}
+			return []checkup{{Name: name, Result: "ok", Text: "the local Redis of the data directory is running"}}
+		}
+		for _, program := range []string{"redis-server", "valkey-server"} {
+			if _, err := exec.LookPath(program); err == nil {
+				return []checkup{{Name: name, Result: "note", Text: "REDIS_URL is not set: `run` starts a private " + program,
+					Hint: "Set REDIS_URL for `enqueue` and `worker`."}}
+			}
+		}
+		return []checkup{{Name: name, Result: "note", Text: "REDIS_URL is not set and there is no redis-server on PATH: `run` keeps its queue in memory",
+			Hint: "Install Redis or Valkey, or set REDIS_URL, for `enqueue` and `worker`."}}
+	}
+	d, err := a.openDesk(ctx, false)
+	if err != nil {
+		return []checkup{failure(name, err)}
+	}
+	defer d.Close()
+	out := []checkup{{Name: name, Result: "ok", Text: fmt.Sprintf("%s answers", a.cfg.RedisURL)}}
+	if policy := redisSetting(ctx, d.redis, "maxmemory-policy"); policy != "" && policy != "noeviction" {
+		out = append(out, checkup{Name: name, Result: "failed", Text: "maxmemory-policy is " + policy + ": Redis may throw runs away",
+			Hint: "Set maxmemory-policy noeviction in its configuration."})
+	}
+	if redisSetting(ctx, d.redis, "appendonly") == "no" {
+		out = append(out, checkup{Name: name, Result: "note", Text: "appendonly is off: runs that are not finished are lost when Redis restarts",
+			Hint: "Set appendonly yes in its configuration."})
+	}
+	return out
+}
+
+// redisSetting returns a setting of the server, empty when it does not tell (managed servers often do not).
+func redisSetting(ctx context.Context, c redis.UniversalClient, name string) string {
+	return c.ConfigGet(ctx, name).Val()[name]
+}
+
+func (a *app) checkStorage(ctx context.Context) []checkup {
+	s, err := a.store(ctx)
+	if err != nil {
+		return []checkup{failure("storage", err)}
+	}
+	return []checkup{{Name: "storage", Result: "ok", Text: s.Location("reports") + " can be written"}}
+}
+
+func (a *app) checkKnowledge(context.Context) []checkup {
+	names, err := knowledge.List(a.knowledgeDir())
+	if err != nil {
+		return []checkup{failure("knowledge", err)}
+	}
+	if len(names) == 0 {
+		return []checkup{{Name: "knowledge", Result: "note", Text: "there is no knowledge base yet", Hint: "Make one with `nightdesk kb add --name NAME DIR`, or give --kb DIR to `run`."}}
+	}
+	return []checkup{{Name: "knowledge", Result: "ok", Text: fmt.Sprintf("%d knowledge bases in %s", len(names), a.knowledgeDir())}}
+}
+
+func (a *app) checkModels(ctx context.Context) []checkup {
+	client, err := a.model()
+	if err != nil {
+		return []checkup{failure("model", err)}
+	}
+	if client == nil {
+		return []checkup{{Name: "model", Result: "note", Text: "LLM_MODEL is not set: the desk works extractively",
+			Hint: "Set LLM_MODEL and LLM_API_KEY, or LLM_BASE_URL for a server of your own."}}
+	}
+	var out []checkup
+	for _, role := range []llm.Role{llm.Planner, llm.Researcher, llm.Note, llm.Writer} {
+		name := "model " + string(role)
+		transport, took, err := client.Probe(ctx, role)
+		if err != nil {
+			out = append(out, failure(name, err))
+			continue
+		}
+		out = append(out, checkup{Name: name, Result: "ok", Text: fmt.Sprintf("answers structured questions by %s in %s", transport, took.Round(time.Millisecond))})
+	}
+	return out
+}

@@ -1,0 +1,113 @@
+package main_test
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// layers lists, for each part of the house, which other parts it may import. What is not listed may not be imported.
+// The longest matching prefix of a package path counts.
+var layers = map[string][]string{
+	"cmd":                   {"config", "jobs", "pipeline", "prompts", "storage", "topicqueue", "cmd"},
+	"config":                {"topicqueue"},
+	"jobs":                  {"pipeline", "storage", "topicqueue", "topicqueue/redisqueue"},
+	"pipeline/planning":     {"pipeline/llm", "pipeline/tools", "pipeline/knowledge", "pipeline/extractive", "prompts", "topicqueue"},
+	"pipeline/researching":  {"pipeline/llm", "pipeline/tools", "pipeline/extractive", "prompts", "topicqueue"},
+	"pipeline/reporting":    {"pipeline/llm", "pipeline/citation", "pipeline/extractive", "prompts", "topicqueue"},
+	"pipeline/llm":          {"prompts", "topicqueue"},
+	"pipeline/tools":        {"pipeline/knowledge", "topicqueue"},
+	"pipeline/knowledge":    {"topicqueue"},
+	"pipeline/citation":     {"topicqueue"},
+	"pipeline/extractive":   {},
+	"prompts":               {},
+	"storage":               {},
+	"topicqueue":            {},
+	"topicqueue/redisqueue": {"topicqueue"},
+}
+
+// onlyIn names libraries that one part of the house alone may know.
+var onlyIn = map[string][]string{
+	"github.com/hibiken/asynq":     {"jobs", "cmd"},
+	"github.com/redis/go-redis/v9": {"topicqueue/redisqueue", "jobs", "cmd"},
+	"github.com/tmc/langchaingo":   {"pipeline/llm"},
+	"modernc.org/sqlite":           {"pipeline/knowledge"},
+	"github.com/spf13/cobra":       {"cmd"},
+	"github.com/goccy/go-yaml":     {"config"},
+}
+
+func TestImportsPointDownwards(t *testing.T) {
+	t.Parallel()
+	cmd := exec.Command("go", "list", "-json=ImportPath,Imports", "nightdesk/...")
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	dec := json.NewDecoder(strings.NewReader(string(out)))
+	seen := 0
+	for {
+		var p struct {
+			ImportPath string
+			Imports    []string
+		}
+		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		seen++
+		path := strings.TrimPrefix(p.ImportPath, "nightdesk/")
+		part := longest(path, keys(layers))
+		if part == "" {
+			t.Errorf("package %s has no place in the house; see layers", path)
+			continue
+		}
+		for _, imported := range p.Imports {
+			if own, ok := strings.CutPrefix(imported, "nightdesk/"); ok {
+				if !below(own, append([]string{part}, layers[part]...), part) {
+					t.Errorf("%s may not import %s", path, own)
+				}
+				continue
+			}
+			if lib := longest(imported, keys(onlyIn)); lib != "" && longest(path, onlyIn[lib]) == "" {
+				t.Errorf("%s may not import %s: only %s may", path, imported, strings.Join(onlyIn[lib], ", "))
+			}
+		}
+	}
+	if seen < len(layers) {
+		t.Errorf("%d packages were listed, fewer than the house has parts", seen)
+	}
+}
+
+// below reports whether an import lies in one of the allowed parts; "topicqueue" does not allow "topicqueue/redisqueue".
+func below(path string, allowed []string, part string) bool {
+	own := longest(path, keys(layers))
+	for _, a := range allowed {
+		if own == a || (strings.HasPrefix(own, a+"/") && (a == "pipeline" || part == "cmd")) {
+			return true
+		}
+	}
+	return false
+}
+
+func keys[V any](m map[string]V) []string {
+	var out []string
+	for k := range m {
+		out = append(out, k)
+	}
+	return out
+}
+
+// longest returns the longest of the prefixes, at a slash, of path; empty when none is.
+func longest(path string, prefixes []string) string {
+	best := ""
+	for _, p := range prefixes {
+		if (path == p || strings.HasPrefix(path, p+"/")) && len(p) > len(best) {
+			best = p
+		}
+	}
+	return best
+}

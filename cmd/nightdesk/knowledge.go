@@ -1,0 +1,273 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"nightdesk/pipeline/knowledge"
+)
+
+func (a *app) kbCommand() *cobra.Command {
+	cmd := &cobra.Command{Use: "kb", Short: "Knowledge bases: your documents, indexed", Args: cobra.NoArgs}
+	var name string
+	add := &cobra.Command{
+		Use: "add PATH...", Short: "Index files or directories; again: only what changed",
+		Args: cobra.MinimumNArgs(1),
+		RunE: a.command(func(cmd *cobra.Command, args []string) error {
+			if name == "" {
+				name = knowledge.Name(args[0])
+			}
+			return a.kbAdd(cmd.Context(), name, args)
+		}),
+	}
+	add.Flags().StringVar(&name, "name", "", "name of the knowledge base (default: made from the first path)")
+	var mode string
+	var limit int
+	search := &cobra.Command{
+		Use: "search NAME QUERY...", Short: "Show what a query finds", Args: cobra.MinimumNArgs(2),
+		RunE: a.command(func(cmd *cobra.Command, args []string) error {
+			return a.kbSearch(cmd.Context(), args[0], strings.Join(args[1:], " "), mode, limit)
+		}),
+	}
+	search.Flags().StringVar(&mode, "mode", "hybrid", "hybrid, naive or item")
+	search.Flags().IntVar(&limit, "limit", 5, "passages to show")
+	cmd.AddCommand(add, search,
+		&cobra.Command{Use: "list", Short: "List the knowledge bases", Args: cobra.NoArgs,
+			RunE: a.command(func(cmd *cobra.Command, _ []string) error { return a.kbList(cmd.Context()) })},
+		&cobra.Command{Use: "show NAME", Short: "Show the documents of a knowledge base", Args: cobra.ExactArgs(1),
+			RunE: a.command(func(cmd *cobra.Command, args []string) error { return a.kbShow(cmd.Context(), args[0]) })},
+		&cobra.Command{Use: "remove NAME", Short: "Delete a knowledge base", Args: cobra.ExactArgs(1),
+			RunE: a.command(func(_ *cobra.Command, args []string) error {
+				if err := a.kbExists(args[0]); err != nil {
+					return err
+				}
+				return knowledge.Remove(a.knowledgeDir(), args[0])
+			})},
+	)
+	return cmd
+}
+
+// ingest indexes paths into the named knowledge base and says what happened.
+func (a *app) ingest(ctx context.Context, name string, paths []string) (knowledge.Report, error) {
+	for _, p := range paths {
+		if _, err := os.Stat(p); err != nil {
+			return knowledge.Report{}, usageError{fmt.Errorf("knowledge base %s: %w", name, err)}
+		}
+	}
+	path, err := knowledge.Path(a.knowledgeDir(), name)
+	if err != nil {
+		return knowledge.Report{}, usageError{err}
+	}
+	_, statErr := os.Stat(path)
+	base, err := knowledge.Create(path)
+	if err != nil {
+		return knowledge.Report{}, err
+	}
+	defer base.Close()
+	bar := a.newBar("indexing " + name)
+	rep, err := base.Ingest(ctx, paths, func(done, total int, document string) { bar.set(done, total, document) })
+	bar.end()
+	for i, s := range rep.Skipped {
+		if i == 10 {
+			a.say("%d more files were skipped; `nightdesk kb add --json` lists them all", len(rep.Skipped)-i)
+			break
+		}
+		a.say("skipped %s: %s", s.Document, s.Reason)
+	}
+	if errors.Is(err, knowledge.ErrEmpty) {
+		if statErr != nil { // made for nothing
+			err = errors.Join(err, knowledge.Remove(a.knowledgeDir(), name))
+		}
+		return rep, hintError{err, "Markdown, text and HTML files can be read; name a directory that has some."}
+	}
+	return rep, err
+}
+
+// openBase opens a knowledge base that exists.
+func (a *app) openBase(name string) (*knowledge.Base, error) {
+	path, err := knowledge.Path(a.knowledgeDir(), name)
+	if err != nil {
+		return nil, usageError{err}
+	}
+	return knowledge.Open(path)
+}
+
+type kbLine struct {
+	Name string `json:"name"`
+	knowledge.Info
+	Report *knowledge.Report `json:"report,omitempty"`
+}
+
+func (a *app) kbAdd(ctx context.Context, name string, paths []string) error {
+	rep, err := a.ingest(ctx, name, paths)
+	if err != nil {
+		return err
+	}
+	base, err := a.openBase(name)
+	if err != nil {
+		return err
+	}
+	defer base.Close()
+	info, err := base.Info(ctx)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(kbLine{Name: name, Info: info, Report: &rep}, false)
+	}
+	fmt.Fprintf(a.stdout, "%s: %d documents, %d passages (%d added, %d updated, %d unchanged, %d removed, %d skipped)\n",
+		name, info.Documents, info.Passages, rep.Added, rep.Updated, rep.Unchanged, rep.Removed, len(rep.Skipped))
+	return nil
+}
+
+// kbExists returns an error that lists the knowledge bases when there is none with this name.
+func (a *app) kbExists(name string) error {
+	names, err := knowledge.List(a.knowledgeDir())
+	if err != nil {
+		return err
+	}
+	for _, n := range names {
+		if n == name {
+			return nil
+		}
+	}
+	hint := "There is none yet; make one with `nightdesk kb add --name NAME DIR`."
+	if len(names) > 0 {
+		hint = "There are: " + strings.Join(names, ", ")
+	}
+	return usageError{hintError{fmt.Errorf("there is no knowledge base and no directory %q", name), hint}}
+}
+
+// withBase opens a knowledge base that must exist.
+func (a *app) withBase(name string, do func(*knowledge.Base) error) error {
+	if err := a.kbExists(name); err != nil {
+		return err
+	}
+	base, err := a.openBase(name)
+	if err != nil {
+		return err
+	}
+	return errors.Join(do(base), base.Close())
+}
+
+func (a *app) kbList(ctx context.Context) error {
+	names, err := knowledge.List(a.knowledgeDir())
+	if err != nil {
+		return err
+	}
+	table := tabwriter.NewWriter(a.stdout, 0, 4, 2, ' ', 0)
+	if !a.json && len(names) > 0 {
+		fmt.Fprintln(table, "NAME\tDOCUMENTS\tPASSAGES\tVERSION\tUPDATED")
+	}
+	for _, name := range names {
+		err := a.withBase(name, func(b *knowledge.Base) error {
+			info, err := b.Info(ctx)
+			if err != nil {
+				return err
+			}
+			if a.json {
+				return a.printJSON(kbLine{Name: name, Info: info}, true)
+			}
+			fmt.Fprintf(table, "%s\t%d\t%d\t%.12s\t%s\n", name, info.Documents, info.Passages, info.Version, info.Updated.Format("2006-01-02 15:04"))
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return table.Flush()
+}
+
+func (a *app) kbShow(ctx context.Context, name string) error {
+	return a.withBase(name, func(b *knowledge.Base) error {
+		documents, err := b.Documents(ctx)
+		if err != nil {
+			return err
+		}
+		table := tabwriter.NewWriter(a.stdout, 0, 4, 2, ' ', 0)
+		if !a.json {
+			fmt.Fprintln(table, "DOCUMENT\tPASSAGES\tBYTES\tTITLE")
+		}
+		for _, d := range documents {
+			if a.json {
+				if err := a.printJSON(d, true); err != nil {
+					return err
+				}
+				continue
+			}
+			fmt.Fprintf(table, "%s\t%d\t%d\t%s\n", d.Key, d.Passages, d.Bytes, d.Title)
+		}
+		return table.Flush()
+	})
+}
+
+func (a *app) kbSearch(ctx context.Context, name, query, mode string, limit int) error {
+	return a.withBase(name, func(b *knowledge.Base) error {
+		var passages []knowledge.Passage
+		var err error
+		switch mode {
+		case "hybrid":
+			passages, err = b.Search(ctx, query, limit, knowledge.Hybrid)
+		case "naive":
+			passages, err = b.Search(ctx, query, limit, knowledge.Naive)
+		case "item":
+			passages, err = b.Item(ctx, query, limit)
+		default:
+			return usageError{fmt.Errorf("mode %q is unknown: use hybrid, naive or item", mode)}
+		}
+		if err != nil {
+			return err
+		}
+		for i, p := range passages {
+			if a.json {
+				if err := a.printJSON(p, true); err != nil {
+					return err
+				}
+				continue
+			}
+			place := strings.Join(append([]string{p.Title}, p.Section...), " > ")
+			fmt.Fprintf(a.stdout, "%d. %s\n   %s\n\n%s\n\n", i+1, place, p.Document, p.Text)
+		}
+		if len(passages) == 0 {
+			a.say("nothing was found for %q", query)
+		}
+		return nil
+	})
+}
+
+// knowledgeBase resolves the value of --kb: the name of a knowledge base, or a directory or file, which is indexed on
+// the way. A name that is both is the knowledge base, unless it is written like a path.
+func (a *app) knowledgeBase(ctx context.Context, value string) (string, error) {
+	if value == "" {
+		return "", nil
+	}
+	_, statErr := os.Stat(value)
+	looksLikePath := strings.ContainsRune(value, filepath.Separator) || value == "." || value == ".."
+	if !looksLikePath {
+		names, err := knowledge.List(a.knowledgeDir())
+		if err != nil {
+			return "", err
+		}
+		for _, n := range names {
+			if n == value {
+				return n, nil
+			}
+		}
+	}
+	if statErr != nil {
+		if looksLikePath {
+			return "", usageError{fmt.Errorf("knowledge base: %w", statErr)}
+		}
+		return "", a.kbExists(value)
+	}
+	name := knowledge.Name(value)
+	_, err := a.ingest(ctx, name, []string{value})
+	return name, err
+}

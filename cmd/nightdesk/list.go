@@ -1,0 +1,120 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"nightdesk/storage"
+	"nightdesk/topicqueue"
+	"nightdesk/topicqueue/redisqueue"
+)
+
+func (a *app) listCommand() *cobra.Command {
+	var batch, state string
+	cmd := &cobra.Command{
+		Use: "list", Short: "List runs", Args: cobra.NoArgs,
+		RunE: a.command(func(cmd *cobra.Command, _ []string) error { return a.list(cmd.Context(), batch, state) }),
+	}
+	cmd.Flags().StringVar(&batch, "batch", "", "runs of this batch only")
+	cmd.Flags().StringVar(&state, "state", "", "runs in this state only, such as failed")
+	return cmd
+}
+
+// runLine is one line of `list --json`.
+type runLine struct {
+	RunID     string              `json:"run_id"`
+	Batch     string              `json:"batch"`
+	Topic     string              `json:"topic"`
+	State     topicqueue.RunState `json:"state"`
+	Reason    string              `json:"reason,omitempty"`
+	Report    string              `json:"report"` // path or URL; empty when there is none
+	Created   *bool               `json:"created,omitempty"`
+	CreatedAt time.Time           `json:"created_at"`
+	EndedAt   time.Time           `json:"ended_at,omitzero"`
+}
+
+func lineOf(run topicqueue.Run, report string, created ...bool) runLine {
+	l := runLine{RunID: run.ID, Batch: run.Batch, Topic: run.Topic, State: run.State, Reason: run.Reason, Report: report, CreatedAt: run.CreatedAt, EndedAt: run.EndedAt}
+	if len(created) > 0 {
+		l.Created = &created[0]
+	}
+	return l
+}
+
+func (a *app) list(ctx context.Context, batch, state string) (err error) {
+	if state != "" && !slices.Contains(topicqueue.RunStates, topicqueue.RunState(state)) {
+		var names []string
+		for _, s := range topicqueue.RunStates {
+			names = append(names, string(s))
+		}
+		return usageError{fmt.Errorf("state %q is unknown: use one of %s", state, strings.Join(names, ", "))}
+	}
+	d, err := a.openDesk(ctx, false)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, d.Close()) }()
+	batches, err := d.queue.Batches(ctx)
+	if err != nil {
+		return err
+	}
+	if batch != "" {
+		known := batches
+		batches = slices.DeleteFunc(slices.Clone(batches), func(b redisqueue.Batch) bool { return b.Name != batch })
+		if len(batches) == 0 {
+			return usageError{hintError{fmt.Errorf("there is no batch %q", batch), "There are: " + batchNames(known)}}
+		}
+	}
+	store := a.openStore()
+	table := tabwriter.NewWriter(a.stdout, 0, 4, 2, ' ', 0)
+	shown := 0
+	for _, b := range batches {
+		err := d.queue.Runs(ctx, b.Name, func(run topicqueue.Run) error {
+			if state != "" && run.State != topicqueue.RunState(state) {
+				return nil
+			}
+			line := lineOf(run, location(store, run))
+			if a.json {
+				return a.printJSON(line, true)
+			}
+			if shown == 0 {
+				fmt.Fprintln(table, "RUN\tBATCH\tSTATE\tTOPIC\tREPORT")
+			}
+			shown++
+			_, err := fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", run.ID, run.Batch, run.State, clipLine(run.Topic, 50), line.Report)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return table.Flush()
+}
+
+func batchNames(batches []redisqueue.Batch) string {
+	var names []string
+	for _, b := range batches {
+		names = append(names, b.Name)
+	}
+	if len(names) == 0 {
+		return "none yet"
+	}
+	if n := len(names); n > 20 {
+		names = names[n-20:]
+	}
+	return strings.Join(names, ", ")
+}
+
+func location(store storage.Store, run topicqueue.Run) string {
+	if run.Report == "" {
+		return ""
+	}
+	return store.Location(run.Report)
+}

@@ -1,0 +1,96 @@
+// Package localredis gives a machine without a Redis one of its own: a private redis-server in the data directory where
+// one is installed, which several processes share and the last one stops, else one inside this process.
+package localredis
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/alicebob/miniredis/v2"
+	"github.com/redis/go-redis/v9"
+)
+
+// ErrNotRunning means that no nightdesk process keeps a Redis in this data directory.
+var ErrNotRunning = errors.New("no Redis is running in this data directory")
+
+// Redis is a connection to the local Redis.
+type Redis struct {
+	Client *redis.Client
+	// InProcess: there is no redis-server on this machine; other processes cannot reach the queue, and it is gone when
+	// this one ends.
+	InProcess bool
+	close     func() error
+}
+
+// Close gives the Redis up. A redis-server that nobody else uses is stopped; its data stays in the data directory.
+func (r *Redis) Close() error { return errors.Join(r.Client.Close(), r.close()) }
+
+// Open attaches to the redis-server of this data directory, starts it, or starts one inside this process.
+func Open(ctx context.Context, dataDir string) (*Redis, error) {
+	r, err := openServer(ctx, dataDir, true)
+	if !errors.Is(err, errNoServer) {
+		return r, err
+	}
+	m := miniredis.NewMiniRedis()
+	m.ClockTTL(true)
+	if err := m.Start(); err != nil {
+		return nil, fmt.Errorf("start a Redis in this process: %w", err)
+	}
+	return &Redis{
+		Client: redis.NewClient(&redis.Options{Addr: m.Addr()}), InProcess: true,
+		close: func() error { m.Close(); return nil },
+	}, nil
+}
+
+// Attach connects to the redis-server that other processes use in this data directory. ErrNotRunning when there is none.
+func Attach(ctx context.Context, dataDir string) (*Redis, error) {
+	r, err := openServer(ctx, dataDir, false)
+	if errors.Is(err, errNoServer) {
+		err = ErrNotRunning
+	}
+	return r, err
+}
+
+// errNoServer: there is no redis-server program here, or it may not be started.
+var errNoServer = errors.New("no redis-server")
+
+// maxSocketPath is what every system takes as the path of a unix socket.
+const maxSocketPath = 100
+
+// socketPath returns where the socket of this directory lies: in it, or below the temporary directory when its path
+// would be too long.
+func socketPath(dir string) (string, error) {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	if path := filepath.Join(abs, "redis.sock"); len(path) <= maxSocketPath {
+		return path, nil
+	}
+	sum := sha256.Sum256([]byte(abs))
+	short := filepath.Join(os.TempDir(), fmt.Sprintf("nightdesk-%d-%s", os.Getuid(), hex.EncodeToString(sum[:6])))
+	if err := os.MkdirAll(short, 0o700); err != nil {
+		return "", err
+	}
+	info, err := os.Lstat(short)
+	if err != nil {
+		return "", err
+	}
+	if !info.IsDir() || info.Mode().Perm() != 0o700 {
+		return "", fmt.Errorf("%s is not a directory of our own; remove it or set REDIS_URL", short)
+	}
+	return filepath.Join(short, "redis.sock"), nil
+}
+
+// alive reports whether a Redis answers on this socket.
+func alive(ctx context.Context, sock string) bool {
+	c := redis.NewClient(&redis.Options{Network: "unix", Addr: sock, MaxRetries: -1, DialerRetries: 1, DialTimeout: time.Second})
+	defer c.Close()
+	return c.Ping(ctx).Err() == nil
+}

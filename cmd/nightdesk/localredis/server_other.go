@@ -1,0 +1,8 @@
+//go:build !unix
+
+package localredis
+
+import "context"
+
+// openServer: redis-server runs on Unix systems only.
+func openServer(context.Context, string, bool) (*Redis, error) { return nil, errNoServer }

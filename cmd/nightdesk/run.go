@@ -1,0 +1,221 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/hibiken/asynq"
+	"github.com/rs/zerolog"
+	"github.com/spf13/cobra"
+
+	"nightdesk/jobs"
+	"nightdesk/storage"
+	"nightdesk/topicqueue"
+	"nightdesk/topicqueue/redisqueue"
+)
+
+// interruptGrace is how long an interrupted `run` waits for calls in flight.
+const interruptGrace = 3 * time.Second
+
+func (a *app) runCommand() *cobra.Command {
+	var out string
+	cmd := &cobra.Command{
+		Use:   "run TOPIC",
+		Short: "Research one topic in this process; the report's path is the last line",
+		Args:  cobra.MinimumNArgs(1),
+		RunE: a.command(func(cmd *cobra.Command, args []string) error {
+			return a.runTopic(cmd.Context(), strings.Join(args, " "), out)
+		}),
+	}
+	a.runFlags(cmd)
+	a.settingFlag(cmd, false, "concurrency", "worker.concurrency", "tasks that are worked at once")
+	cmd.Flags().StringVar(&out, "out", "", "directory for the report and its data (default: the storage)")
+	return cmd
+}
+
+// runFlags adds the flags that say how topics are researched.
+func (a *app) runFlags(cmd *cobra.Command) {
+	a.settingFlag(cmd, false, "preset", "preset", "limits of the research: quick, medium, deep or auto")
+	a.settingFlag(cmd, false, "kb", "kb_name", "knowledge base by name, or a directory, which is indexed on the way")
+	a.settingFlag(cmd, false, "language", "language", "language of the report: en, zh or another tag")
+	a.settingFlag(cmd, false, "citation-style", "reporting.citation_style", "anchors or numbered")
+}
+
+// options resolves how topics are researched, indexing the knowledge base on the way.
+func (a *app) options(ctx context.Context) (topicqueue.Options, error) {
+	kb, err := a.knowledgeBase(ctx, a.cfg.KBName)
+	if err != nil {
+		return topicqueue.Options{}, err
+	}
+	if kb == "" {
+		a.say("no knowledge base (--kb): there is nothing to search in")
+	}
+	options, err := a.cfg.RunOptions("", "", kb, "")
+	if err != nil {
+		return options, usageError{err}
+	}
+	return options, nil
+}
+
+// runResult is what `run --json` prints.
+type runResult struct {
+	RunID            string              `json:"run_id"`
+	Batch            string              `json:"batch"`
+	Topic            string              `json:"topic"`
+	State            topicqueue.RunState `json:"state"`
+	Reason           string              `json:"reason,omitempty"`
+	Report           string              `json:"report"` // path; empty when there is none
+	Blocks           int                 `json:"blocks"`
+	FailedBlocks     int                 `json:"failed_blocks"`
+	Citations        int                 `json:"citations"` // that the report cites
+	Sources          int                 `json:"sources"`   // distinct ones with a claim
+	LLMCalls         int                 `json:"llm_calls"`
+	PromptTokens     int                 `json:"prompt_tokens"`
+	CompletionTokens int                 `json:"completion_tokens"`
+	TookMS           int64               `json:"took_ms"`
+}
+
+func (a *app) runTopic(ctx context.Context, topic, out string) (err error) {
+	topic = strings.TrimSpace(topic)
+	if err := jobs.CheckTopic(topic); err != nil {
+		return usageError{err}
+	}
+	if out != "" {
+		dir, err := filepath.Abs(out)
+		if err != nil {
+			return usageError{fmt.Errorf("--out %s: %w", out, err)}
+		}
+		a.overrides["storage_url"] = "file://" + dir
+		if a.cfg, err = a.load(); err != nil {
+			return err
+		}
+	}
+	if !a.cfg.Given("log_level") {
+		a.log = a.logger(zerolog.WarnLevel) // the progress says the rest
+	}
+	d, err := a.openDesk(ctx, true)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, d.Close()) }()
+	services, err := a.services(ctx, d)
+	if err != nil {
+		return err
+	}
+	options, err := a.options(ctx)
+	if err != nil {
+		return err
+	}
+
+	// A lane of its own: this process works its own run and nothing else, and nobody else works it.
+	now := time.Now()
+	name := "run_" + now.UTC().Format("20060102_150405") + "_" + strings.ToLower(rand.Text()[:6])
+	created, err := d.queue.OpenBatch(ctx, name, now)
+	if err != nil {
+		return err
+	}
+	sub, err := d.dispatcher.Enqueue(ctx, d.queue, redisqueue.Batch{Name: name, CreatedAt: created}, topic, options, name, now)
+	if err != nil {
+		return err
+	}
+	settings := a.workerSettings(name)
+	settings.ReportConcurrency = 0 // one run has one report
+	settings.PollInterval = 10 * time.Millisecond
+	settings.Grace = interruptGrace
+	worker := jobs.NewWorker(services, settings)
+	if err := worker.Start(ctx); err != nil {
+		return err
+	}
+	followErr := a.follow(ctx, d.queue, sub.Run.ID)
+	worker.Stop()
+	if ctx.Err() != nil {
+		return fmt.Errorf("interrupted: run %s is not finished; what it found so far stays in the queue", sub.Run.ID)
+	}
+	if followErr != nil {
+		return followErr
+	}
+	a.dropLane(d, name)
+	result, err := a.result(ctx, d.queue, services.Store, sub.Run.ID, now)
+	if err != nil {
+		return err
+	}
+	return a.showResult(result)
+}
+
+// dropLane removes the queues of a lane that is no longer used from the dashboard.
+func (a *app) dropLane(d *desk, lane string) {
+	inspector := asynq.NewInspectorFromRedisClient(d.redis)
+	for _, stage := range []string{"planning", "researching", "reporting"} {
+		// The queue is empty; if it cannot be removed, it is an empty line on a page.
+		_ = inspector.DeleteQueue(stage+"-"+lane, true)
+	}
+}
+
+// result gathers what a finished run came to.
+func (a *app) result(ctx context.Context, q *redisqueue.Queue, store storage.Store, runID string, started time.Time) (runResult, error) {
+	run, err := q.Run(ctx, runID)
+	if err != nil {
+		return runResult{}, err
+	}
+	r := runResult{RunID: run.ID, Batch: run.Batch, Topic: run.Topic, State: run.State, Reason: run.Reason, TookMS: time.Since(started).Milliseconds()}
+	if run.Report != "" {
+		r.Report = store.Location(run.Report)
+	}
+	blocks, err := q.Blocks(ctx, runID)
+	if err != nil {
+		return r, err
+	}
+	r.Blocks = len(blocks)
+	sources := map[string]bool{}
+	for _, b := range blocks {
+		if b.Status == topicqueue.BlockFailed {
+			r.FailedBlocks++
+		}
+		traces, err := q.Traces(ctx, runID, b.ID)
+		if err != nil {
+			return r, err
+		}
+		for _, t := range traces {
+			sources[t.Source.ID] = true
+		}
+	}
+	r.Sources = len(sources)
+	usage, err := q.Usage(ctx, runID)
+	if err != nil {
+		return r, err
+	}
+	r.LLMCalls = len(usage)
+	for _, u := range usage {
+		r.PromptTokens += u.PromptTokens
+		r.CompletionTokens += u.CompletionTokens
+	}
+	if r.Citations, err = citedIn(ctx, store, runID); err != nil {
+		return r, err
+	}
+	return r, nil
+}
+
+func (a *app) showResult(r runResult) error {
+	if a.json {
+		if err := a.printJSON(r, false); err != nil {
+			return err
+		}
+	} else {
+		a.say("%s: %d topic blocks, %d sources, %d citations, %d model calls, %.1f s", r.State, r.Blocks, r.Sources, r.Citations, r.LLMCalls, float64(r.TookMS)/1000)
+		if r.Report != "" {
+			fmt.Fprintln(a.stdout, r.Report)
+		}
+	}
+	switch r.State {
+	case topicqueue.RunCompleted:
+		return nil
+	case topicqueue.RunPartial:
+		return resultError{fmt.Errorf("run %s is partial: %s", r.RunID, r.Reason), exitPartial}
+	}
+	return resultError{fmt.Errorf("run %s is %s: %s", r.RunID, r.State, r.Reason), exitFailed}
+}

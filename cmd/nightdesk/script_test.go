@@ -1,0 +1,110 @@
+package main_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http/httptest"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"nightdesk/pipeline/llm/llmtest"
+	"nightdesk/topicqueue/redisqueue/redistest"
+)
+
+// TestScripts runs testdata/script/*.txtar: one behaviour each, with exit code, standard output and standard error.
+// Scripts that need a Redis call `redis`, those that need a model server call `model`.
+func TestScripts(t *testing.T) {
+	t.Parallel()
+	testscript.Run(t, testscript.Params{
+		Dir: filepath.Join("testdata", "script"),
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("HOME", env.WorkDir)
+			env.Values["t"] = t
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"redis":   startRedis,
+			"noredis": noRedis,
+			"model":   startModel,
+			"exits":   exits,
+			"report":  lastLineIsReport,
+			"waitfor": waitFor,
+		},
+		RequireExplicitExec: true,
+	})
+}
+
+// startRedis starts a private redis-server and sets REDIS_URL.
+func startRedis(ts *testscript.TestScript, _ bool, _ []string) {
+	t, _ := ts.Value("t").(*testing.T)
+	ts.Setenv("REDIS_URL", "redis-socket://"+redistest.Socket(t))
+}
+
+// noRedis leaves only nightdesk itself on PATH: a machine without redis-server.
+func noRedis(ts *testscript.TestScript, _ bool, _ []string) {
+	own, _, _ := strings.Cut(ts.Getenv("PATH"), string(filepath.ListSeparator))
+	ts.Setenv("PATH", own)
+}
+
+// startModel starts a stub model server and points nightdesk to it: model [refuse|broken].
+func startModel(ts *testscript.TestScript, _ bool, args []string) {
+	stub := &llmtest.Stub{}
+	for _, a := range args {
+		switch a {
+		case "refuse":
+			stub.Refuse = []string{"response_format", "tools"}
+		case "broken":
+			stub.BreakEvery = 2
+		default:
+			ts.Fatalf("model: unknown word %s", a)
+		}
+	}
+	server := httptest.NewServer(stub)
+	ts.Defer(server.Close)
+	ts.Setenv("LLM_MODEL", "stub")
+	ts.Setenv("LLM_BASE_URL", server.URL+"/v1")
+	ts.Setenv("LLM_MAX_TRIES", "2")
+}
+
+// exits runs a command that must end with an exit code: exits 2 nightdesk run ..., or exits 1,3 ...
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE PROGRAM ARGS...")
+	}
+	err := ts.Exec(args[1], args[2:]...)
+	got := "0"
+	if err != nil {
+		_, got, _ = strings.Cut(err.Error(), "exit status ")
+	}
+	if !slices.Contains(strings.Split(args[0], ","), got) {
+		ts.Fatalf("%s ended with %q (%v), want exit status %s", strings.Join(args[1:], " "), got, err, args[0])
+	}
+}
+
+// lastLineIsReport checks that the last line of standard output is the path of a report, and copies it to report.md.
+func lastLineIsReport(ts *testscript.TestScript, _ bool, _ []string) {
+	lines := strings.Split(strings.TrimSpace(ts.ReadFile("stdout")), "\n")
+	text := ts.ReadFile(lines[len(lines)-1])
+	if !strings.HasPrefix(text, "# ") || !strings.Contains(text, "## References") {
+		ts.Fatalf("%s is not a report:\n%s", lines[len(lines)-1], text)
+	}
+	ts.Check(writeFile(ts.MkAbs("report.md"), text))
+}
+
+// waitFor waits until so many runs of a batch have ended: waitfor BATCH N.
+func waitFor(ts *testscript.TestScript, _ bool, args []string) {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+		ts.Check(ts.Exec("nightdesk", "status", args[0], "--json"))
+		var s struct{ States map[string]int }
+		ts.Check(json.Unmarshal([]byte(ts.ReadFile("stdout")), &s))
+		if fmt.Sprint(s.States["completed"]+s.States["partial"]+s.States["failed"]) == args[1] {
+			return
+		}
+	}
+	ts.Fatalf("batch %s has not ended", args[0])
+}

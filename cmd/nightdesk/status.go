@@ -1,0 +1,137 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"nightdesk/storage"
+	"nightdesk/topicqueue"
+	"nightdesk/topicqueue/redisqueue"
+)
+
+func (a *app) statusCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "status RUN|BATCH", Short: "Show one run with its topic blocks, or the counts of a batch", Args: cobra.ExactArgs(1),
+		RunE: a.command(func(cmd *cobra.Command, args []string) error { return a.status(cmd.Context(), args[0]) }),
+	}
+}
+
+// runStatus is what `status RUN --json` prints.
+type runStatus struct {
+	runResult
+	Options   topicqueue.Options `json:"options"`
+	CreatedAt time.Time          `json:"created_at"`
+	StartedAt time.Time          `json:"started_at,omitzero"`
+	EndedAt   time.Time          `json:"ended_at,omitzero"`
+	List      []topicqueue.Block `json:"block_list"`
+}
+
+func (a *app) status(ctx context.Context, name string) (err error) {
+	d, err := a.openDesk(ctx, false)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, d.Close()) }()
+	run, err := d.queue.Run(ctx, name)
+	if errors.Is(err, redisqueue.ErrNotFound) {
+		return a.batchStatus(ctx, d, name)
+	}
+	if err != nil {
+		return err
+	}
+	s := runStatus{Options: run.Options, CreatedAt: run.CreatedAt, StartedAt: run.StartedAt, EndedAt: run.EndedAt}
+	if s.runResult, err = a.result(ctx, d.queue, a.openStore(), run.ID, run.CreatedAt); err != nil {
+		return err
+	}
+	switch {
+	case !run.EndedAt.IsZero():
+		s.TookMS = run.EndedAt.Sub(run.StartedAt).Milliseconds()
+	case !run.StartedAt.IsZero():
+		s.TookMS = time.Since(run.StartedAt).Milliseconds()
+	default:
+		s.TookMS = 0
+	}
+	if s.List, err = d.queue.Blocks(ctx, run.ID); err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(s, false)
+	}
+	fmt.Fprintf(a.stdout, "run      %s (batch %s)\ntopic    %s\nstate    %s\n", run.ID, run.Batch, clipLine(run.Topic, 200), run.State)
+	if run.Reason != "" {
+		fmt.Fprintf(a.stdout, "reason   %s\n", run.Reason)
+	}
+	if s.Report != "" {
+		fmt.Fprintf(a.stdout, "report   %s\n", s.Report)
+	}
+	fmt.Fprintf(a.stdout, "so far   %d sources, %d model calls, %d tokens, %s\n", s.Sources, s.LLMCalls, s.PromptTokens+s.CompletionTokens, (time.Duration(s.TookMS) * time.Millisecond).Round(100*time.Millisecond))
+	if len(s.List) == 0 {
+		return nil
+	}
+	table := tabwriter.NewWriter(a.stdout, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(table, "\nBLOCK\tSTATUS\tITERATIONS\tSUB-TOPIC")
+	for _, b := range s.List {
+		title := clipLine(b.Title, 70)
+		if b.Reason != "" {
+			title += " (" + clipLine(b.Reason, 100) + ")"
+		}
+		fmt.Fprintf(table, "%s\t%s\t%d/%d\t%s\n", b.ID, b.Status, b.Iterations, run.Options.MaxIterations, title)
+	}
+	return table.Flush()
+}
+
+// batchStatus is what `status BATCH --json` prints.
+type batchStatus struct {
+	Batch  string                      `json:"batch"`
+	Runs   int                         `json:"runs"`
+	States map[topicqueue.RunState]int `json:"states"`
+}
+
+func (a *app) batchStatus(ctx context.Context, d *desk, name string) error {
+	s := batchStatus{Batch: name, States: map[topicqueue.RunState]int{}}
+	err := d.queue.Runs(ctx, name, func(run topicqueue.Run) error {
+		s.Runs++
+		s.States[run.State]++
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if s.Runs == 0 {
+		return usageError{hintError{fmt.Errorf("there is no run and no batch %q", name), "`nightdesk list` shows what there is."}}
+	}
+	if a.json {
+		return a.printJSON(s, false)
+	}
+	fmt.Fprintf(a.stdout, "batch %s: %d runs\n", name, s.Runs)
+	for _, state := range topicqueue.RunStates {
+		if n := s.States[state]; n > 0 {
+			fmt.Fprintf(a.stdout, "  %-15s %d\n", state, n)
+		}
+	}
+	return nil
+}
+
+// citedIn returns how many citations a run's report has; 0 when there is no metadata (yet).
+func citedIn(ctx context.Context, store storage.Store, runID string) (int, error) {
+	data, err := store.Get(ctx, storage.MetadataKey(runID))
+	if errors.Is(err, storage.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	var m struct {
+		Citations []string `json:"citations"`
+	}
+	if err := json.Unmarshal(data, &m); err != nil {
+		return 0, fmt.Errorf("decode %s: %w", storage.MetadataKey(runID), err)
+	}
+	return len(m.Citations), nil
+}

@@ -1,0 +1,242 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/hibiken/asynq"
+	"github.com/redis/go-redis/v9"
+
+	"nightdesk/cmd/nightdesk/localredis"
+	"nightdesk/config"
+	"nightdesk/jobs"
+	"nightdesk/pipeline/knowledge"
+	"nightdesk/pipeline/llm"
+	"nightdesk/pipeline/tools"
+	"nightdesk/storage"
+	"nightdesk/topicqueue"
+	"nightdesk/topicqueue/redisqueue"
+)
+
+// desk is the adapters of one process.
+type desk struct {
+	redis      redis.UniversalClient
+	queue      *redisqueue.Queue
+	dispatcher *jobs.Dispatcher
+	closers    []func() error
+}
+
+// Close gives everything back, the newest first.
+func (d *desk) Close() error {
+	var errs []error
+	for i := len(d.closers) - 1; i >= 0; i-- {
+		errs = append(errs, d.closers[i]())
+	}
+	return errors.Join(errs...)
+}
+
+// openDesk connects to Redis: the configured one, else the local one of the data directory. start: a local Redis that
+// does not run is started, which is for commands that do the work themselves.
+func (a *app) openDesk(ctx context.Context, start bool) (*desk, error) {
+	d := &desk{}
+	switch {
+	case a.cfg.RedisURL.Reveal() != "":
+		opt, err := asynq.ParseRedisURI(a.cfg.RedisURL.Reveal())
+		if err != nil { // its text quotes the address, which may hold a password
+			return nil, usageError{fmt.Errorf("redis_url %s is not a Redis address: use redis://host:6379/0, rediss://, redis-socket:///path or redis-sentinel://", a.cfg.RedisURL)}
+		}
+		client, ok := opt.MakeRedisClient().(redis.UniversalClient)
+		if !ok {
+			return nil, fmt.Errorf("redis_url %s: no client for it", a.cfg.RedisURL)
+		}
+		d.redis = client
+		d.closers = append(d.closers, d.redis.Close)
+		pingCtx, cancel := context.WithTimeout(ctx, 5*time.Second)
+		defer cancel()
+		if err := d.redis.Ping(pingCtx).Err(); err != nil {
+			d.Close()
+			return nil, hintError{fmt.Errorf("Redis at %s does not answer: %w", a.cfg.RedisURL, err),
+				"Start it there, or correct REDIS_URL; unset, `nightdesk run` brings a Redis of its own."}
+		}
+	case start:
+		r, err := localredis.Open(ctx, a.cfg.DataDir)
+		if err != nil {
+			return nil, err
+		}
+		if r.InProcess {
+			a.say("no REDIS_URL and no redis-server on PATH: the queue lives in this process and ends with it")
+		} else {
+			a.say("no REDIS_URL: using a private redis-server in %s", filepath.Join(a.cfg.DataDir, "redis"))
+		}
+		d.redis, d.closers = r.Client, append(d.closers, r.Close)
+	default:
+		r, err := localredis.Attach(ctx, a.cfg.DataDir)
+		if errors.Is(err, localredis.ErrNotRunning) {
+			return nil, usageError{hintError{fmt.Errorf("there is no queue: REDIS_URL is not set, and no nightdesk is running with the data directory %s", a.cfg.DataDir),
+				"Start a Redis and set REDIS_URL=redis://127.0.0.1:6379/0, or use `nightdesk run`, which needs none."}}
+		}
+		if err != nil {
+			return nil, err
+		}
+		d.redis, d.closers = r.Client, append(d.closers, r.Close)
+	}
+	client := asynq.NewClientFromRedisClient(d.redis)
+	d.queue, d.dispatcher = redisqueue.New(d.redis), jobs.NewDispatcher(client)
+	return d, nil
+}
+
+// openStore opens the artefact store for reading.
+func (a *app) openStore() storage.Store {
+	if url := a.cfg.StorageURL.Reveal(); url != "" {
+		return storage.NewDir(strings.TrimPrefix(url, "file://"))
+	}
+	return storage.NewDir(a.cfg.DataDir)
+}
+
+// store opens the artefact store and checks that it takes what will be put into it: better now than after the work.
+func (a *app) store(ctx context.Context) (storage.Store, error) {
+	s := a.openStore()
+	const probe = "cache/writable"
+	if err := s.Put(ctx, probe, []byte("nightdesk writes here\n")); err != nil {
+		return nil, hintError{fmt.Errorf("the storage directory %s cannot be written: %w", s.Location("cache"), err),
+			"Choose another with --data-dir or STORAGE_URL=file:///dir, or make room there."}
+	}
+	return s, nil
+}
+
+// model returns access to the configured models; nil when there are none.
+func (a *app) model() (*llm.Client, error) {
+	if !a.cfg.LLM.Enabled() {
+		return nil, nil
+	}
+	l := a.cfg.LLM
+	roles := map[llm.Role]llm.RoleSettings{}
+	for role, m := range map[llm.Role]config.Model{
+		llm.Planner: l.Planner, llm.Researcher: l.Researcher, llm.Note: l.Note, llm.Writer: l.Writer, llm.Judge: l.Judge,
+	} {
+		roles[role] = llm.RoleSettings{
+			Model: m.Name, BaseURL: m.BaseURL.Reveal(), APIKey: m.APIKey.Reveal(), Temperature: m.Temperature,
+			MaxTokens: m.MaxTokens, ContextTokens: m.ContextTokens, Reasoning: m.Reasoning,
+			Transport: auto[llm.Transport](m.Transport), TokenField: auto[string](m.TokenField), Timeout: l.Timeout, MaxTries: l.MaxTries,
+		}
+	}
+	client, err := llm.NewClient(llm.Settings{Roles: roles})
+	if err != nil {
+		return nil, usageError{err}
+	}
+	return client, nil
+}
+
+// auto turns the setting "auto" into the zero value that asks for finding out.
+func auto[T ~string](setting string) T {
+	if setting == "auto" {
+		return ""
+	}
+	return T(setting)
+}
+
+// services puts together what a worker needs.
+func (a *app) services(ctx context.Context, d *desk) (jobs.Services, error) {
+	store, err := a.store(ctx)
+	if err != nil {
+		return jobs.Services{}, err
+	}
+	s := jobs.Services{
+		Redis: d.redis, Queue: d.queue, Dispatcher: d.dispatcher, Store: store, Log: a.log, Now: time.Now,
+	}
+	model, err := a.model()
+	if err != nil {
+		return s, err
+	}
+	if model != nil { // a nil *Client in the interface would not be nil
+		s.Model = model
+	} else {
+		a.say("no LLM_MODEL: working extractively, reports are made of verbatim quotes")
+	}
+	library := &library{dir: a.knowledgeDir(), limit: a.cfg.Researching.ResultLimit, open: map[string]*knowledge.Base{}}
+	d.closers = append(d.closers, library.Close)
+	s.Toolbox = library.toolbox
+	return s, nil
+}
+
+// workerSettings are the limits of this process. lanes: see jobs.Settings.
+func (a *app) workerSettings(lanes ...string) jobs.Settings {
+	return jobs.Settings{
+		Lanes: lanes, Concurrency: a.cfg.Worker.Concurrency, ReportConcurrency: a.cfg.Worker.ReportConcurrency,
+		MaxActions: a.cfg.Researching.MaxActions, ToolTimeout: a.cfg.Researching.ToolTimeout,
+		ResultLimit: a.cfg.Researching.ResultLimit, Grace: a.cfg.Worker.ShutdownTimeout, PollInterval: 50 * time.Millisecond,
+		RetryPause: time.Second,
+	}
+}
+
+func (a *app) knowledgeDir() string { return filepath.Join(a.cfg.DataDir, "knowledge") }
+
+// library keeps the knowledge bases that this process has opened.
+type library struct {
+	dir   string
+	limit int // passages of one tool call
+	mu    sync.Mutex
+	open  map[string]*knowledge.Base
+}
+
+// Close closes all of them.
+func (l *library) Close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var errs []error
+	for name, b := range l.open {
+		errs = append(errs, b.Close())
+		delete(l.open, name)
+	}
+	return errors.Join(errs...)
+}
+
+func (l *library) base(name string) (*knowledge.Base, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if b := l.open[name]; b != nil {
+		return b, nil
+	}
+	path, err := knowledge.Path(l.dir, name)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := os.Stat(path); err != nil {
+		return nil, fmt.Errorf("knowledge base %q is not on this machine (%s): make it with `nightdesk kb add --name %s DIR`", name, path, name)
+	}
+	b, err := knowledge.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	l.open[name] = b
+	return b, nil
+}
+
+// toolbox returns the tools of one run.
+func (l *library) toolbox(_ context.Context, run topicqueue.Run) (jobs.Toolbox, error) {
+	if run.Options.KnowledgeBase == "" {
+		return jobs.Toolbox{}, nil
+	}
+	b, err := l.base(run.Options.KnowledgeBase)
+	if err != nil {
+		return jobs.Toolbox{}, err
+	}
+	box := jobs.Toolbox{Sections: b}
+	for _, name := range run.Options.Tools {
+		switch name {
+		case "rag_hybrid":
+			box.Tools = append(box.Tools, tools.NewRAGHybrid(b, l.limit))
+		case "rag_naive":
+			box.Tools = append(box.Tools, tools.NewRAGNaive(b, l.limit))
+		case "query_item":
+			box.Tools = append(box.Tools, tools.NewQueryItem(b, l.limit))
+		}
+	}
+	return box, nil
+}

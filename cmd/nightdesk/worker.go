@@ -1,0 +1,48 @@
+package main
+
+import (
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"nightdesk/jobs"
+)
+
+func (a *app) workerCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "worker",
+		Short: "Work the queue until stopped",
+		Args:  cobra.NoArgs,
+		RunE:  a.command(func(cmd *cobra.Command, _ []string) error { return a.work(cmd) }),
+	}
+	a.settingFlag(cmd, false, "concurrency", "worker.concurrency", "tasks that are worked at once")
+	return cmd
+}
+
+func (a *app) work(cmd *cobra.Command) (err error) {
+	ctx := cmd.Context()
+	d, err := a.openDesk(ctx, false)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, d.Close()) }()
+	services, err := a.services(ctx, d)
+	if err != nil {
+		return err
+	}
+	for _, e := range a.cfg.Effective() {
+		if a.cfg.Given(e.Path) {
+			a.log.Info().Str("setting", e.Path).Str("value", e.Value).Str("source", e.Source).Msg("effective setting")
+		}
+	}
+	w := jobs.NewWorker(services, a.workerSettings(jobs.LaneHigh, "", jobs.LaneLow))
+	if err := w.Start(ctx); err != nil {
+		return err
+	}
+	a.log.Info().Int("concurrency", a.cfg.Worker.Concurrency).Msg("worker started; stop it with Ctrl-C or SIGTERM")
+	<-ctx.Done()
+	a.log.Info().Msg("worker is stopping: work in flight ends or is handed on")
+	w.Stop()
+	a.log.Info().Msg("worker stopped")
+	return nil
+}

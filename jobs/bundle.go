@@ -1,0 +1,319 @@
+package jobs
+
+import (
+	"context"
+	"time"
+
+	"nightdesk/pipeline/citation"
+	"nightdesk/pipeline/reporting"
+	"nightdesk/storage"
+	"nightdesk/topicqueue"
+	"nightdesk/topicqueue/redisqueue"
+)
+
+// bundle is the files that one run leaves behind. Keys of the JSON files are those of the DTQ's origin; ours are added.
+type bundle struct {
+	*storage.Bundle
+	w      *Worker
+	in     reporting.Input
+	report *reporting.Report // nil when there is none
+}
+
+func newBundle(w *Worker, in reporting.Input, rep *reporting.Report) *bundle {
+	return &bundle{Bundle: storage.NewBundle(w.Store, in.Run.ID), w: w, in: in, report: rep}
+}
+
+func (b *bundle) reportKey() string { return storage.ReportKey(b.in.Run.ID) }
+
+func (b *bundle) cacheKey(name string) string { return storage.CacheKey(b.in.Run.ID, name) }
+
+// putReport stores the report before the run is ended: a run whose state says that it has a report has one.
+func (b *bundle) putReport(ctx context.Context) error {
+	return b.Put(ctx, b.reportKey(), []byte(b.report.Markdown))
+}
+
+// events returns what the stream says of the report before its end.
+func (b *bundle) events(out redisqueue.Outcome) []topicqueue.Event {
+	if b.report == nil {
+		return []topicqueue.Event{topicqueue.StepEvent(topicqueue.StepPipelineAborted, out.Reason)}
+	}
+	return []topicqueue.Event{topicqueue.NewEvent("report", topicqueue.StatusReport, map[string]string{
+		"report": b.reportKey(), "title": b.report.Title,
+	})}
+}
+
+// seal stores everything else of a run that has ended, and the manifest last.
+func (b *bundle) seal(ctx context.Context) error {
+	run, err := b.w.Queue.Run(ctx, b.in.Run.ID)
+	if err != nil {
+		return err
+	}
+	usage, err := b.w.Queue.Usage(ctx, run.ID)
+	if err != nil {
+		return err
+	}
+	var events []topicqueue.Event
+	for {
+		after := int64(len(events)) // numbers have no gaps
+		more, err := b.w.Queue.Events(ctx, run.ID, after, 0)
+		if err != nil {
+			return err
+		}
+		if len(more) == 0 {
+			break
+		}
+		events = append(events, more...)
+	}
+	traces := b.in.Plan.Traces
+	for _, block := range b.in.Blocks {
+		traces = append(traces[:len(traces):len(traces)], block.Traces...)
+	}
+	for _, put := range []func() error{
+		func() error { return b.PutJSON(ctx, storage.MetadataKey(run.ID), b.metadata(run, usage)) },
+		func() error { return b.PutJSON(ctx, b.cacheKey("queue.json"), b.queue(run)) },
+		func() error { return b.PutJSON(ctx, b.cacheKey("citations.json"), b.citations(run, traces)) },
+		func() error { return b.PutJSON(ctx, b.cacheKey("step1_planning.json"), b.planning()) },
+		func() error { return b.PutJSON(ctx, b.cacheKey("token_cost_summary.json"), costs(usage)) },
+		func() error { return b.PutJSON(ctx, b.cacheKey("config.json"), run) },
+		func() error { return storage.PutLines(ctx, b.Bundle, b.cacheKey("sources.jsonl"), sourcesOf(traces)) },
+		func() error { return storage.PutLines(ctx, b.Bundle, b.cacheKey("claims.jsonl"), claimsOf(traces)) },
+		func() error { return storage.PutLines(ctx, b.Bundle, b.cacheKey("events.jsonl"), events) },
+	} {
+		if err := put(); err != nil {
+			return err
+		}
+	}
+	if b.report != nil {
+		if err := b.PutJSON(ctx, b.cacheKey("outline.json"), b.report.Outline); err != nil {
+			return err
+		}
+	}
+	return b.Close(ctx, b.w.Now())
+}
+
+// statistics counts the blocks of a run.
+type statistics struct {
+	TotalBlocks    int `json:"total_blocks"`
+	Pending        int `json:"pending"`
+	Researching    int `json:"researching"`
+	Completed      int `json:"completed"`
+	Failed         int `json:"failed"`
+	TotalToolCalls int `json:"total_tool_calls"`
+}
+
+func (b *bundle) statistics() statistics {
+	s := statistics{TotalBlocks: len(b.in.Blocks)}
+	calls := map[string]bool{}
+	for _, block := range b.in.Blocks {
+		switch block.Block.Status {
+		case topicqueue.BlockPending:
+			s.Pending++
+		case topicqueue.BlockResearching:
+			s.Researching++
+		case topicqueue.BlockCompleted:
+			s.Completed++
+		case topicqueue.BlockFailed:
+			s.Failed++
+		}
+		for _, t := range block.Traces {
+			calls[t.ToolID] = true
+		}
+	}
+	s.TotalToolCalls = len(calls)
+	return s
+}
+
+type metadata struct {
+	ResearchID      string              `json:"research_id"`
+	Topic           string              `json:"topic"`
+	OptimizedTopic  string              `json:"optimized_topic"`
+	Batch           string              `json:"batch"`
+	State           topicqueue.RunState `json:"state"`
+	Reason          string              `json:"reason,omitempty"`
+	Title           string              `json:"title,omitempty"`
+	Statistics      statistics          `json:"statistics"`
+	ReportWordCount int                 `json:"report_word_count"`
+	Citations       []string            `json:"citations"` // ids that the report cites
+	Removed         []citation.Removal  `json:"removed"`   // what the model cited and could not be resolved
+	Fallbacks       fallbacks           `json:"fallbacks"`
+	Usage           usageTotals         `json:"usage"`
+	StartedAt       time.Time           `json:"started_at"`
+	CompletedAt     time.Time           `json:"completed_at"`
+}
+
+// fallbacks are the steps that a model should have done and did not, by stage.
+type fallbacks struct {
+	Planning    []string `json:"planning"`
+	Researching []string `json:"researching"`
+	Reporting   []string `json:"reporting"`
+}
+
+func (b *bundle) metadata(run topicqueue.Run, usage []topicqueue.Usage) metadata {
+	m := metadata{
+		ResearchID: run.ID, Topic: run.Topic, OptimizedTopic: b.in.Plan.Topic, Batch: run.Batch, State: run.State, Reason: run.Reason,
+		Statistics: b.statistics(), Usage: total(usage), StartedAt: run.StartedAt, CompletedAt: run.EndedAt,
+		Citations: []string{}, Removed: []citation.Removal{},
+		Fallbacks: fallbacks{Planning: list(b.in.Plan.Fallbacks), Researching: []string{}, Reporting: []string{}},
+	}
+	for _, block := range b.in.Blocks {
+		for _, f := range block.Block.Fallbacks {
+			m.Fallbacks.Researching = append(m.Fallbacks.Researching, block.Block.ID+": "+f)
+		}
+	}
+	if r := b.report; r != nil {
+		m.Title, m.ReportWordCount = r.Title, r.Words
+		m.Citations, m.Removed, m.Fallbacks.Reporting = list(r.Cited), list(r.Removed), list(r.Fallbacks)
+	}
+	return m
+}
+
+// list makes an absent list an empty one: readers of the JSON expect a list.
+func list[T any](s []T) []T {
+	if s == nil {
+		return []T{}
+	}
+	return s
+}
+
+type queueFile struct {
+	ResearchID string       `json:"research_id"`
+	CreatedAt  time.Time    `json:"created_at"`
+	Blocks     []queueBlock `json:"blocks"`
+	Statistics statistics   `json:"statistics"`
+}
+
+type queueBlock struct {
+	topicqueue.Block
+	ToolTraces []topicqueue.ToolTrace `json:"tool_traces"`
+	Metadata   map[string]any         `json:"metadata"`
+}
+
+func (b *bundle) queue(run topicqueue.Run) queueFile {
+	f := queueFile{ResearchID: run.ID, CreatedAt: run.CreatedAt, Blocks: []queueBlock{}, Statistics: b.statistics()}
+	for _, block := range b.in.Blocks {
+		f.Blocks = append(f.Blocks, queueBlock{Block: block.Block, ToolTraces: list(block.Traces), Metadata: map[string]any{}})
+	}
+	return f
+}
+
+type citationsFile struct {
+	ResearchID string                          `json:"research_id"`
+	UpdatedAt  time.Time                       `json:"updated_at"`
+	Citations  map[string]topicqueue.ToolTrace `json:"citations"`
+	Counters   citationCounters                `json:"counters"`
+}
+
+type citationCounters struct {
+	PlanCounter   int            `json:"plan_counter"`
+	BlockCounters map[string]int `json:"block_counters"`
+}
+
+func (b *bundle) citations(run topicqueue.Run, traces []topicqueue.ToolTrace) citationsFile {
+	f := citationsFile{
+		ResearchID: run.ID, UpdatedAt: run.EndedAt, Citations: map[string]topicqueue.ToolTrace{},
+		Counters: citationCounters{PlanCounter: len(b.in.Plan.Traces), BlockCounters: map[string]int{}},
+	}
+	for _, t := range traces {
+		f.Citations[t.CitationID] = t
+	}
+	for _, block := range b.in.Blocks {
+		f.Counters.BlockCounters[block.Block.ID] = len(block.Traces)
+	}
+	return f
+}
+
+type planningFile struct {
+	MainTopic      string                 `json:"main_topic"`
+	OptimizedTopic string                 `json:"optimized_topic"`
+	SubQueries     []string               `json:"sub_queries"`
+	SubTopics      []topicqueue.SubTopic  `json:"sub_topics"`
+	TotalSubTopics int                    `json:"total_subtopics"`
+	Mode           string                 `json:"mode"`
+	Traces         []topicqueue.ToolTrace `json:"tool_traces"`
+}
+
+func (b *bundle) planning() planningFile {
+	p := b.in.Plan
+	return planningFile{
+		MainTopic: b.in.Run.Topic, OptimizedTopic: p.Topic, SubQueries: list(p.Queries), SubTopics: p.SubTopics,
+		TotalSubTopics: len(p.SubTopics), Mode: p.Mode, Traces: list(p.Traces),
+	}
+}
+
+func sourcesOf(traces []topicqueue.ToolTrace) []topicqueue.Source {
+	seen, out := map[string]bool{}, []topicqueue.Source{}
+	for _, t := range traces {
+		if !seen[t.Source.ID] {
+			seen[t.Source.ID] = true
+			out = append(out, t.Source)
+		}
+	}
+	return out
+}
+
+func claimsOf(traces []topicqueue.ToolTrace) []topicqueue.Claim {
+	out := []topicqueue.Claim{}
+	for _, t := range traces {
+		out = append(out, t.Claims...)
+	}
+	return out
+}
+
+// usageTotals sums model calls.
+type usageTotals struct {
+	Calls            int `json:"total_calls"`
+	Failed           int `json:"failed_calls"`
+	PromptTokens     int `json:"total_prompt_tokens"`
+	CompletionTokens int `json:"total_completion_tokens"`
+	Tokens           int `json:"total_tokens"`
+	Estimated        int `json:"estimated_calls"` // calls whose tokens the provider did not say
+}
+
+func total(usage []topicqueue.Usage) usageTotals {
+	var t usageTotals
+	for _, u := range usage {
+		t.add(u)
+	}
+	return t
+}
+
+func (t *usageTotals) add(u topicqueue.Usage) {
+	t.Calls++
+	t.PromptTokens += u.PromptTokens
+	t.CompletionTokens += u.CompletionTokens
+	t.Tokens += u.PromptTokens + u.CompletionTokens
+	if u.Failed {
+		t.Failed++
+	}
+	if u.Estimated {
+		t.Estimated++
+	}
+}
+
+type costFile struct {
+	Summary costSummary        `json:"summary"`
+	Records []topicqueue.Usage `json:"records"`
+}
+
+type costSummary struct {
+	usageTotals
+	ByRole  map[string]*usageTotals `json:"by_role"`
+	ByStage map[string]*usageTotals `json:"by_stage"`
+	ByModel map[string]*usageTotals `json:"by_model"`
+}
+
+func costs(usage []topicqueue.Usage) costFile {
+	s := costSummary{usageTotals: total(usage), ByRole: map[string]*usageTotals{}, ByStage: map[string]*usageTotals{}, ByModel: map[string]*usageTotals{}}
+	for _, u := range usage {
+		for _, group := range []struct {
+			totals map[string]*usageTotals
+			name   string
+		}{{s.ByRole, u.Role}, {s.ByStage, u.Stage}, {s.ByModel, u.Model}} {
+			if group.totals[group.name] == nil {
+				group.totals[group.name] = &usageTotals{}
+			}
+			group.totals[group.name].add(u)
+		}
+	}
+	return costFile{Summary: s, Records: list(usage)}
+}

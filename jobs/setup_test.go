@@ -1,0 +1,194 @@
+package jobs_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/hibiken/asynq"
+	"github.com/redis/go-redis/v9"
+	"github.com/rs/zerolog"
+	"go.uber.org/goleak"
+
+	"nightdesk/jobs"
+	"nightdesk/pipeline/knowledge"
+	"nightdesk/pipeline/llm"
+	"nightdesk/pipeline/llm/llmtest"
+	"nightdesk/pipeline/tools"
+	"nightdesk/storage"
+	"nightdesk/topicqueue"
+	"nightdesk/topicqueue/redisqueue"
+)
+
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(m,
+		// The SQLite driver and database/sql keep these for the life of the process.
+		goleak.IgnoreTopFunction("database/sql.(*DB).connectionOpener"))
+}
+
+// bench is a desk of one test: its Redis, storage, knowledge base and model.
+type bench struct {
+	t        *testing.T
+	services jobs.Services
+	base     *knowledge.Base
+	seq      int
+}
+
+// documents is a small corpus with something to say on its topics.
+var documents = map[string]string{
+	"heat-pumps.md": `# Heat pumps
+
+## How a heat pump works
+
+A heat pump moves heat from the cold outside air into the house with a refrigerant that evaporates and condenses.
+The compressor needs about one kilowatt hour of electricity for three to four kilowatt hours of heat.
+The ratio of heat to electricity is called the coefficient of performance.
+
+## Heat pumps in winter
+
+The coefficient of performance of an air source heat pump falls from 4.0 at 10 degrees to about 2.3 at minus 15 degrees.
+Ice on the outdoor unit is melted by a defrost cycle that reverses the flow of the refrigerant for a few minutes.
+Ground source heat pumps keep their performance in winter because the ground stays near 10 degrees all year.
+
+## Noise
+
+Outdoor units of heat pumps produce between 40 and 60 decibels at a distance of one metre.
+Night modes lower the speed of the fan and reduce the noise of a heat pump by about 5 decibels.
+`,
+	"radiators.md": `# Radiators and flow temperature
+
+## Flow temperature
+
+Heat pumps work best with a flow temperature below 45 degrees in the heating circuit.
+Old radiators often need a flow temperature of 60 degrees, which lowers the efficiency of a heat pump by a third.
+Larger radiators or floor heating let a heat pump heat an old house efficiently in winter.
+`,
+}
+
+func setup(t *testing.T, rdb *redis.Client, model llm.Model) *bench {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range documents {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	base, err := knowledge.Create(filepath.Join(t.TempDir(), "kb.sqlite"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { base.Close() })
+	if _, err := base.Ingest(t.Context(), []string{dir}, nil); err != nil {
+		t.Fatal(err)
+	}
+	b := &bench{t: t, base: base}
+	b.services = jobs.Services{
+		Redis: rdb, Queue: redisqueue.New(rdb), Dispatcher: jobs.NewDispatcher(asynq.NewClientFromRedisClient(rdb)),
+		Store: storage.NewDir(t.TempDir()), Model: model, Log: zerolog.New(zerolog.NewTestWriter(t)).Level(zerolog.WarnLevel), Now: time.Now,
+		Toolbox: func(context.Context, topicqueue.Run) (jobs.Toolbox, error) {
+			return jobs.Toolbox{Tools: tools.Set{tools.NewRAGHybrid(base, 6)}, Sections: base}, nil
+		},
+	}
+	return b
+}
+
+// stubModel returns a client for a stub server.
+func stubModel(t *testing.T, stub *llmtest.Stub) llm.Model {
+	t.Helper()
+	return modelAt(t, llmtest.NewServer(t, stub))
+}
+
+func modelAt(t *testing.T, url string) llm.Model {
+	t.Helper()
+	roles := map[llm.Role]llm.RoleSettings{}
+	for _, role := range []llm.Role{llm.Planner, llm.Researcher, llm.Note, llm.Writer, llm.Judge} {
+		roles[role] = llm.RoleSettings{Model: "stub", BaseURL: url, APIKey: "key", MaxTokens: 1000, ContextTokens: 32_000, Timeout: 20 * time.Second, MaxTries: 2}
+	}
+	client, err := llm.NewClient(llm.Settings{Roles: roles})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return client
+}
+
+func options(subTopics, iterations, parallel int) topicqueue.Options {
+	return topicqueue.Options{
+		Preset: "test", Language: "en", KnowledgeBase: "kb", DecomposeMode: topicqueue.DecomposeManual, SubTopics: subTopics,
+		MaxParallel: parallel, MaxIterations: iterations, IterationMode: topicqueue.IterationFixed, QueueMaxLength: subTopics + 2,
+		NewTopicMinScore: 0.85, Tools: []string{"rag_hybrid"}, CitationStyle: topicqueue.CitationAnchors,
+	}
+}
+
+func (b *bench) start(settings jobs.Settings) *jobs.Worker {
+	b.t.Helper()
+	if settings.Concurrency == 0 {
+		settings.Concurrency = 8
+	}
+	settings.Lanes = []string{jobs.LaneHigh, "", jobs.LaneLow}
+	settings.MaxActions, settings.ToolTimeout, settings.ResultLimit = 3, 20*time.Second, 6
+	settings.PollInterval, settings.RetryPause = 5*time.Millisecond, 5*time.Millisecond
+	if settings.Grace == 0 {
+		settings.Grace = 10 * time.Second
+	}
+	w := jobs.NewWorker(b.services, settings)
+	if err := w.Start(b.t.Context()); err != nil {
+		b.t.Fatal(err)
+	}
+	return w
+}
+
+func (b *bench) enqueue(topic string, o topicqueue.Options, lane string) string {
+	b.t.Helper()
+	b.seq++
+	now := time.Date(2026, 3, 1, 20, 0, b.seq, 0, time.UTC)
+	created, err := b.services.Queue.OpenBatch(b.t.Context(), "night", now)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	sub, err := b.services.Dispatcher.Enqueue(b.t.Context(), b.services.Queue, redisqueue.Batch{Name: "night", CreatedAt: created}, topic, o, lane, now)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return sub.Run.ID
+}
+
+// wait returns the events of a run when its stream has ended.
+func (b *bench) wait(runID string) []topicqueue.Event {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(b.t.Context(), time.Minute)
+	defer cancel()
+	var events []topicqueue.Event
+	for {
+		more, err := b.services.Queue.Events(ctx, runID, int64(len(events)), time.Second)
+		if err != nil {
+			b.t.Fatalf("run %s after %d events: %v", runID, len(events), err)
+		}
+		events = append(events, more...)
+		if n := len(events); n > 0 && events[n-1].Status == topicqueue.StatusComplete {
+			return events
+		}
+		if ctx.Err() != nil {
+			b.t.Fatalf("run %s has not ended; last events: %s", runID, tail(events))
+		}
+	}
+}
+
+func tail(events []topicqueue.Event) string {
+	out := ""
+	for _, e := range events[max(0, len(events)-5):] {
+		out += fmt.Sprintf("\n%d %s %s %s", e.Seq, e.BlockID, e.Status, e.Content)
+	}
+	return out
+}
+
+func (b *bench) run(runID string) topicqueue.Run {
+	b.t.Helper()
+	run, err := b.services.Queue.Run(b.t.Context(), runID)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return run
+}

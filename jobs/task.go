@@ -1,0 +1,132 @@
+// Package jobs is the only part of nightdesk that knows asynq: task kinds and payloads, enqueueing, the worker with its
+// handlers, and what an error means for a task.
+//
+// A task is a wake-up that carries ids. Its handler takes the lease of the unit of work that the task names (package
+// redisqueue), does the work through the pipeline, and commits by a script; what the script then wants done becomes the
+// next tasks. Start reading with Worker and attempt.go.
+package jobs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/hibiken/asynq"
+
+	"nightdesk/topicqueue"
+	"nightdesk/topicqueue/redisqueue"
+)
+
+// Kinds of tasks.
+const (
+	KindPlan   = "run:plan"
+	KindBlock  = "block:research"
+	KindReport = "run:report"
+)
+
+// Queues, one per stage. A run's lane is appended: "planning-high".
+const (
+	queuePlanning    = "planning"
+	queueResearching = "researching"
+	queueReporting   = "reporting"
+)
+
+// Lanes that every worker serves; the shared one lies between them.
+const (
+	LaneHigh = "high"
+	LaneLow  = "low"
+)
+
+const (
+	// maxRetry counts attempts after errors of our own services (Redis, storage) and after crashes, not the model's.
+	maxRetry = 4
+	// taskTimeout lies above everything: asynq starts a task again whose time is over while it still runs.
+	taskTimeout = 24 * time.Hour
+)
+
+// payload is the content of every task.
+type payload struct {
+	RunID      string `json:"run_id"`
+	Unit       string `json:"unit"` // plan, report or a block id
+	Generation int    `json:"generation"`
+}
+
+func queueName(stage, lane string) string {
+	if lane == "" {
+		return stage
+	}
+	return stage + "-" + lane
+}
+
+// describe returns kind, queue and task id of an intent. The id is the same however often the intent is computed.
+func describe(i redisqueue.Intent) (kind, queue, id string) {
+	generation := strconv.Itoa(i.Generation)
+	switch i.Unit {
+	case redisqueue.UnitPlan:
+		return KindPlan, queueName(queuePlanning, i.Lane), "plan:" + i.RunID + ":" + generation
+	case redisqueue.UnitReport:
+		return KindReport, queueName(queueReporting, i.Lane), "report:" + i.RunID + ":" + generation
+	}
+	return KindBlock, queueName(queueResearching, i.Lane), "block:" + i.RunID + ":" + i.Unit + ":" + generation
+}
+
+// Dispatcher puts intents into asynq.
+type Dispatcher struct{ client *asynq.Client }
+
+// NewDispatcher returns a dispatcher on this client, which the caller closes.
+func NewDispatcher(client *asynq.Client) *Dispatcher { return &Dispatcher{client: client} }
+
+// Dispatch enqueues intents. One whose task is there already is in order.
+func (d *Dispatcher) Dispatch(ctx context.Context, intents []redisqueue.Intent) error {
+	for _, i := range intents {
+		kind, queue, id := describe(i)
+		body, err := json.Marshal(payload{RunID: i.RunID, Unit: i.Unit, Generation: i.Generation})
+		if err != nil {
+			return fmt.Errorf("encode task %s: %w", id, err)
+		}
+		_, err = d.client.EnqueueContext(ctx, asynq.NewTask(kind, body),
+			asynq.TaskID(id), asynq.Queue(queue), asynq.MaxRetry(maxRetry), asynq.Timeout(taskTimeout))
+		if err != nil && !errors.Is(err, asynq.ErrTaskIDConflict) {
+			return fmt.Errorf("enqueue task %s: %w", id, err)
+		}
+	}
+	return nil
+}
+
+// Submission is a topic that was handed in.
+type Submission struct {
+	Run     topicqueue.Run `json:"run"`
+	Created bool           `json:"created"` // false: the batch has this topic already
+}
+
+// MaxTopicBytes bounds a topic: it stands in every prompt of its run.
+const MaxTopicBytes = 16 << 10
+
+// CheckTopic says what is wrong with a topic, and nil when nothing is.
+func CheckTopic(topic string) error {
+	switch {
+	case topicqueue.TopicKey(topic) == "":
+		return errors.New("the topic is empty; give a line or a paragraph that says what to research")
+	case len(topic) > MaxTopicBytes:
+		return fmt.Errorf("the topic has %d bytes, at most %d are possible; put long material into a knowledge base (--kb) and keep the topic to what is asked",
+			len(topic), MaxTopicBytes)
+	}
+	return nil
+}
+
+// Enqueue creates the run of one topic in a batch and puts its planning into the queue. The same topic in the same
+// batch is the same run: enqueueing it again adds nothing.
+func (d *Dispatcher) Enqueue(ctx context.Context, q *redisqueue.Queue, batch redisqueue.Batch, topic string, options topicqueue.Options, lane string, now time.Time) (Submission, error) {
+	run := topicqueue.Run{
+		ID: topicqueue.RunID(batch.Name, topic, "", batch.CreatedAt), Batch: batch.Name, Topic: topic,
+		Options: options, Lane: lane, State: topicqueue.RunQueued, CreatedAt: now,
+	}
+	created, intents, err := q.Create(ctx, run)
+	if err != nil {
+		return Submission{}, err
+	}
+	return Submission{Run: run, Created: created}, d.Dispatch(ctx, intents)
+}

@@ -1,0 +1,158 @@
+package jobs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/hibiken/asynq"
+	"github.com/redis/go-redis/v9"
+	"github.com/rs/zerolog"
+
+	"nightdesk/pipeline/llm"
+	"nightdesk/pipeline/planning"
+	"nightdesk/pipeline/tools"
+	"nightdesk/storage"
+	"nightdesk/topicqueue"
+	"nightdesk/topicqueue/redisqueue"
+)
+
+// Toolbox is what one run may use.
+type Toolbox struct {
+	Tools    tools.Set
+	Sections planning.SectionFinder // of its knowledge base; nil without one
+}
+
+// Services is what a worker works with. Redis, Queue and Dispatcher are on the same server.
+type Services struct {
+	Redis      redis.UniversalClient
+	Queue      *redisqueue.Queue
+	Dispatcher *Dispatcher
+	Store      storage.Store
+	Model      llm.Model // nil: the extractive path
+	// Toolbox returns the tools of a run. An error ends the run as failed: it is for a person, such as "the knowledge
+	// base is gone".
+	Toolbox func(ctx context.Context, run topicqueue.Run) (Toolbox, error)
+	Log     zerolog.Logger
+	Now     func() time.Time
+}
+
+// Settings of a worker.
+type Settings struct {
+	Lanes             []string // served in this order within each stage; "" is the shared one
+	Concurrency       int      // slots for all stages
+	ReportConcurrency int      // slots for reports alone, so that they never wait for other runs' blocks
+	MaxActions        int      // tool calls in one iteration
+	ToolTimeout       time.Duration
+	ResultLimit       int           // sources of one tool call
+	Grace             time.Duration // how long a stop waits for work in flight before it is handed on
+	PollInterval      time.Duration // of an idle slot
+	RetryPause        time.Duration // before the second try after an error of Redis or storage; doubled each time
+}
+
+// errDrain is the cause of contexts that end because the worker stops.
+var errDrain = errors.New("the worker is stopping")
+
+// Worker works tasks until it is stopped.
+type Worker struct {
+	Services
+	settings Settings
+	leases   leases
+	wg       sync.WaitGroup // handlers
+	work     context.Context
+	cancel   context.CancelCauseFunc
+	servers  []*asynq.Server
+	stop     chan struct{} // ends the renewal
+	renewed  chan struct{}
+}
+
+// NewWorker returns a worker that is not started.
+func NewWorker(s Services, settings Settings) *Worker {
+	return &Worker{Services: s, settings: settings}
+}
+
+// Start begins to work tasks and returns. ctx carries values only: its end does not end the work, Stop does.
+func (w *Worker) Start(ctx context.Context) error {
+	w.work, w.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
+	mux := asynq.NewServeMux()
+	mux.HandleFunc(KindPlan, w.handler(w.plan))
+	mux.HandleFunc(KindBlock, w.handler(w.research))
+	mux.HandleFunc(KindReport, w.handler(w.report))
+
+	all, reports := map[string]int{}, map[string]int{}
+	// asynq serves the queue with the highest number first: a lane before the next one, and within it the stage that
+	// is nearest to a report.
+	for i, lane := range w.settings.Lanes {
+		top := 3 * (len(w.settings.Lanes) - i)
+		all[queueName(queueReporting, lane)] = top
+		all[queueName(queueResearching, lane)] = top - 1
+		all[queueName(queuePlanning, lane)] = top - 2
+		reports[queueName(queueReporting, lane)] = top
+	}
+	w.servers = append(w.servers, w.server(all, w.settings.Concurrency))
+	if w.settings.ReportConcurrency > 0 {
+		w.servers = append(w.servers, w.server(reports, w.settings.ReportConcurrency))
+	}
+	for _, s := range w.servers {
+		if err := s.Start(mux); err != nil {
+			return fmt.Errorf("start the worker: %w", err)
+		}
+	}
+	w.stop, w.renewed = make(chan struct{}), make(chan struct{})
+	go w.renew()
+	return nil
+}
+
+func (w *Worker) server(queues map[string]int, slots int) *asynq.Server {
+	return asynq.NewServerFromRedisClient(w.Redis, asynq.Config{
+		Concurrency:              slots,
+		Queues:                   queues,
+		StrictPriority:           true,
+		TaskCheckInterval:        w.settings.PollInterval,
+		DelayedTaskCheckInterval: time.Second,
+		ShutdownTimeout:          w.settings.Grace + 10*time.Second, // handlers end by themselves before
+		RetryDelayFunc: func(n int, _ error, _ *asynq.Task) time.Duration {
+			pause := w.settings.RetryPause << min(n, 5)
+			return pause + rand.N(pause+1)
+		},
+		Logger:   asynqLog{w.Log},
+		LogLevel: asynq.WarnLevel,
+	})
+}
+
+// Stop takes no more tasks, waits up to the grace period for those in flight, hands on what is left to other workers,
+// and returns when every handler has returned. It may be called once after Start.
+func (w *Worker) Stop() {
+	for _, s := range w.servers {
+		s.Stop()
+	}
+	idle := make(chan struct{})
+	go func() {
+		w.wg.Wait()
+		close(idle)
+	}()
+	select {
+	case <-idle:
+	case <-time.After(w.settings.Grace):
+		w.cancel(errDrain)
+	}
+	<-idle
+	for _, s := range w.servers {
+		s.Shutdown()
+	}
+	close(w.stop)
+	<-w.renewed
+	w.cancel(errDrain)
+}
+
+// asynqLog writes asynq's own messages to the worker's log.
+type asynqLog struct{ log zerolog.Logger }
+
+func (l asynqLog) Debug(args ...any) { l.log.Debug().Str("from", "asynq").Msg(fmt.Sprint(args...)) }
+func (l asynqLog) Info(args ...any)  { l.log.Debug().Str("from", "asynq").Msg(fmt.Sprint(args...)) }
+func (l asynqLog) Warn(args ...any)  { l.log.Warn().Str("from", "asynq").Msg(fmt.Sprint(args...)) }
+func (l asynqLog) Error(args ...any) { l.log.Error().Str("from", "asynq").Msg(fmt.Sprint(args...)) }
+func (l asynqLog) Fatal(args ...any) { l.log.Error().Str("from", "asynq").Msg(fmt.Sprint(args...)) }

@@ -1,0 +1,354 @@
+package jobs_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"nightdesk/jobs"
+	"nightdesk/pipeline/llm"
+	"nightdesk/pipeline/llm/llmtest"
+	"nightdesk/pipeline/tools"
+	"nightdesk/storage"
+	"nightdesk/topicqueue"
+	"nightdesk/topicqueue/redisqueue/redistest"
+)
+
+const topic = "How do heat pumps work in winter?"
+
+// TestTopicToReport takes topics through the whole pipeline, with models that are good, bad and away.
+func TestTopicToReport(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name   string
+		model  func(t *testing.T) llm.Model
+		states []topicqueue.RunState // that are right
+		calls  bool                  // the model is asked
+	}{
+		{"no model", func(*testing.T) llm.Model { return nil }, []topicqueue.RunState{topicqueue.RunCompleted}, false},
+		{"arbitrary answers", func(t *testing.T) llm.Model { return stubModel(t, &llmtest.Stub{}) },
+			[]topicqueue.RunState{topicqueue.RunCompleted, topicqueue.RunPartial, topicqueue.RunFailed}, true},
+		{"response_format and tools are refused", func(t *testing.T) llm.Model {
+			return stubModel(t, &llmtest.Stub{Refuse: []string{"response_format", "tools"}})
+		}, []topicqueue.RunState{topicqueue.RunCompleted, topicqueue.RunPartial, topicqueue.RunFailed}, true},
+		{"every second answer is broken JSON", func(t *testing.T) llm.Model { return stubModel(t, &llmtest.Stub{BreakEvery: 2}) },
+			[]topicqueue.RunState{topicqueue.RunCompleted, topicqueue.RunPartial, topicqueue.RunFailed}, true},
+		{"down", func(t *testing.T) llm.Model { return modelAt(t, llmtest.NewDownServer(t)) }, []topicqueue.RunState{topicqueue.RunFailed}, true},
+		{"a bad key", func(t *testing.T) llm.Model {
+			return stubModel(t, &llmtest.Stub{Intercept: unauthorized})
+		}, []topicqueue.RunState{topicqueue.RunFailed}, true},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
+				b := setup(t, rdb, tc.model(t))
+				w := b.start(jobs.Settings{})
+				id := b.enqueue(topic, options(3, 2, 2), "")
+				events := b.wait(id)
+				w.Stop()
+				run := b.run(id)
+				right := false
+				for _, s := range tc.states {
+					right = right || run.State == s
+				}
+				if !right {
+					t.Errorf("state %s (%s), want one of %v", run.State, run.Reason, tc.states)
+				}
+				if (run.State != topicqueue.RunCompleted) != (run.Reason != "") {
+					t.Errorf("state %s has reason %q", run.State, run.Reason)
+				}
+				if (run.State != topicqueue.RunFailed) != (run.Report != "") {
+					t.Errorf("state %s has report %q", run.State, run.Report)
+				}
+				usage, err := b.services.Queue.Usage(t.Context(), id)
+				if err != nil || tc.calls != (len(usage) > 0) {
+					t.Errorf("%d calls recorded, %v", len(usage), err)
+				}
+				checkStream(t, events)
+				if run.Report != "" {
+					checkBundle(t, b.services.Store, id)
+				}
+			})
+		})
+	}
+}
+
+// checkStream checks the order and the invariants of a run's events.
+func checkStream(t *testing.T, events []topicqueue.Event) {
+	t.Helper()
+	open, counts := map[string]bool{}, map[string]int{}
+	for i, e := range events {
+		if e.Seq != int64(i+1) {
+			t.Fatalf("event %d has seq %d", i, e.Seq)
+		}
+		counts[e.Status]++
+		if e.Status != topicqueue.StatusPipelineStep {
+			continue
+		}
+		var s topicqueue.PipelineStep
+		if err := json.Unmarshal(e.Content, &s); err != nil {
+			t.Fatal(err)
+		}
+		kind, name, _ := strings.Cut(s.StepKey, "_")
+		switch kind {
+		case "start":
+			open[name] = true
+		case "end", "fail":
+			name = strings.TrimSuffix(name, "_no_feedback")
+			if !open[name] {
+				t.Errorf("%s without its start", s.StepKey)
+			}
+			delete(open, name)
+		}
+	}
+	delete(open, "iterative_research") // has no end key: the author's start closes it
+	if len(open) > 0 {
+		t.Errorf("never ended: %v", open)
+	}
+	if counts[topicqueue.StatusSummaryStatistics] != 1 || counts[topicqueue.StatusComplete] != 1 {
+		t.Errorf("statistics and end: %v, want one each", counts)
+	}
+}
+
+// checkBundle checks that the manifest is true and that the report cites only what is there.
+func checkBundle(t *testing.T, store storage.Store, runID string) {
+	t.Helper()
+	data, err := store.Get(t.Context(), storage.ManifestKey(runID))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var m storage.Manifest
+	if err := json.Unmarshal(data, &m); err != nil {
+		t.Fatal(err)
+	}
+	names := map[string]bool{}
+	for _, f := range m.Files {
+		body, err := store.Get(t.Context(), f.Key)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		sum := sha256.Sum256(body)
+		if len(body) != f.Size || hex.EncodeToString(sum[:]) != f.SHA256 {
+			t.Errorf("%s is not what the manifest says", f.Key)
+		}
+		names[f.Key] = true
+	}
+	for _, name := range []string{"queue.json", "citations.json", "step1_planning.json", "outline.json", "token_cost_summary.json", "sources.jsonl", "claims.jsonl", "events.jsonl"} {
+		if !names[storage.CacheKey(runID, name)] {
+			t.Errorf("the bundle has no %s", name)
+		}
+	}
+	claims, err := store.Get(t.Context(), storage.CacheKey(runID, "claims.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sources, err := store.Get(t.Context(), storage.CacheKey(runID, "sources.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	hash := map[string]string{}
+	for _, line := range strings.Split(strings.TrimSpace(string(sources)), "\n") {
+		var s topicqueue.Source
+		if err := json.Unmarshal([]byte(line), &s); err != nil {
+			t.Fatal(err)
+		}
+		hash[s.ID] = s.Hash
+	}
+	for _, line := range strings.Split(strings.TrimSpace(string(claims)), "\n") {
+		var c topicqueue.Claim
+		if err := json.Unmarshal([]byte(line), &c); err != nil {
+			t.Fatal(err)
+		}
+		text, err := store.Get(t.Context(), storage.PageKey(runID, hash[c.SourceID]))
+		if err != nil {
+			t.Errorf("claim %s: %v", c.ID, err)
+			continue
+		}
+		if c.End > len(text) || string(text[c.Start:c.End]) != c.Quote {
+			t.Errorf("claim %s does not stand at %d:%d of its source", c.ID, c.Start, c.End)
+		}
+	}
+}
+
+// meter is a tool that counts the blocks of each run which are in flight.
+type meter struct {
+	tools.Tool
+	mu    sync.Mutex
+	block map[string]map[string]int // run -> block -> calls in flight
+	most  int
+	pause time.Duration
+}
+
+type meterOf struct {
+	*meter
+	runID string
+}
+
+func (m meterOf) Call(ctx context.Context, call tools.Call) (tools.Result, error) {
+	block, _, ok := strings.Cut(call.ToolID, "/")
+	if !ok || !strings.HasPrefix(block, "block_") {
+		return m.Tool.Call(ctx, call)
+	}
+	m.mu.Lock()
+	blocks := m.block[m.runID]
+	if blocks == nil {
+		blocks = map[string]int{}
+		m.block[m.runID] = blocks
+	}
+	blocks[block]++
+	m.most = max(m.most, len(blocks))
+	m.mu.Unlock()
+	time.Sleep(m.pause) // so that blocks overlap; nothing waits for it
+	result, err := m.Tool.Call(ctx, call)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if blocks[block]--; blocks[block] == 0 {
+		delete(blocks, block)
+	}
+	return result, err
+}
+
+func TestNeverMoreBlocksInFlightThanAllowed(t *testing.T) {
+	t.Parallel()
+	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
+		const parallel = 2
+		b := setup(t, rdb, stubModel(t, &llmtest.Stub{}))
+		m := &meter{block: map[string]map[string]int{}, pause: 5 * time.Millisecond}
+		b.services.Toolbox = func(_ context.Context, run topicqueue.Run) (jobs.Toolbox, error) {
+			counted := meterOf{m, run.ID}
+			counted.meter.Tool = tools.NewRAGHybrid(b.base, 6)
+			return jobs.Toolbox{Tools: tools.Set{counted}, Sections: b.base}, nil
+		}
+		m.Tool = tools.NewRAGHybrid(b.base, 6)
+		first, second := b.start(jobs.Settings{Concurrency: 10}), b.start(jobs.Settings{Concurrency: 10, ReportConcurrency: 2})
+		var ids []string
+		for _, lane := range []string{"", jobs.LaneHigh, jobs.LaneLow} {
+			ids = append(ids, b.enqueue(topic+" "+lane, options(6, 2, parallel), lane))
+		}
+		for _, id := range ids {
+			b.wait(id)
+		}
+		first.Stop()
+		second.Stop()
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		if m.most > parallel || m.most == 0 {
+			t.Errorf("%d blocks of one run in flight, want 1 to %d", m.most, parallel)
+		}
+	})
+}
+
+// TestStoppedWorkerHandsOn stops a worker in the middle of a block; another one finishes the run.
+func TestStoppedWorkerHandsOn(t *testing.T) {
+	t.Parallel()
+	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
+		b := setup(t, rdb, nil)
+		reached := make(chan struct{})
+		var once sync.Once
+		hang := func(ctx context.Context, box jobs.Toolbox) jobs.Toolbox {
+			return jobs.Toolbox{Tools: tools.Set{hanging{box.Tools[0], func() { once.Do(func() { close(reached) }) }}}, Sections: box.Sections}
+		}
+		plain := b.services.Toolbox
+		b.services.Toolbox = func(ctx context.Context, run topicqueue.Run) (jobs.Toolbox, error) {
+			box, err := plain(ctx, run)
+			return hang(ctx, box), err
+		}
+		first := b.start(jobs.Settings{Grace: 10 * time.Millisecond})
+		id := b.enqueue(topic, options(2, 1, 2), "")
+		<-reached
+		first.Stop()
+		if run := b.run(id); run.State != topicqueue.RunResearching {
+			t.Fatalf("after the stop the run is %s, want researching", run.State)
+		}
+		b.services.Toolbox = plain
+		second := b.start(jobs.Settings{})
+		b.wait(id)
+		second.Stop()
+		if run := b.run(id); run.State != topicqueue.RunCompleted {
+			t.Errorf("state %s (%s), want completed", run.State, run.Reason)
+		}
+	})
+}
+
+// hanging is a tool whose calls for blocks never return before they are cancelled.
+type hanging struct {
+	tools.Tool
+	reached func()
+}
+
+func (h hanging) Call(ctx context.Context, call tools.Call) (tools.Result, error) {
+	if !strings.HasPrefix(call.ToolID, "block_") {
+		return h.Tool.Call(ctx, call)
+	}
+	h.reached()
+	<-ctx.Done()
+	return tools.Result{}, context.Cause(ctx)
+}
+
+// fullStore is a store without room for reports.
+type fullStore struct{ storage.Store }
+
+var errNoSpace = errors.New("no space left on device")
+
+func (s fullStore) Put(ctx context.Context, key string, body []byte) error {
+	if strings.HasPrefix(key, "reports/") {
+		return errNoSpace
+	}
+	return s.Store.Put(ctx, key, body)
+}
+
+func TestFullStorageFailsTheRunAndSaysSo(t *testing.T) {
+	t.Parallel()
+	b := setup(t, redistest.InProcess(t), nil)
+	b.services.Store = fullStore{b.services.Store}
+	w := b.start(jobs.Settings{})
+	id := b.enqueue(topic, options(1, 1, 1), "")
+	b.wait(id)
+	w.Stop()
+	if run := b.run(id); run.State != topicqueue.RunFailed || !strings.Contains(run.Reason, errNoSpace.Error()) {
+		t.Errorf("state %s (%s), want failed with the storage's reason", run.State, run.Reason)
+	}
+}
+
+func TestSameTopicInABatchIsOneRun(t *testing.T) {
+	t.Parallel()
+	b := setup(t, redistest.InProcess(t), nil)
+	first := b.enqueue(topic, options(1, 1, 1), "")
+	again := b.enqueue("  how do HEAT pumps work in winter", options(1, 1, 1), "")
+	if first != again {
+		t.Errorf("two runs %s and %s", first, again)
+	}
+}
+
+func TestCheckTopic(t *testing.T) {
+	t.Parallel()
+	for topic, want := range map[string]string{
+		"":                             "is empty",
+		" \t ?! ":                      "is empty",
+		strings.Repeat("x", 1_000_000): "at most 16384",
+		"a topic":                      "",
+	} {
+		err := jobs.CheckTopic(topic)
+		if (want == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("CheckTopic(%.20q) = %v, want %q", topic, err, want)
+		}
+	}
+}
+
+// unauthorized answers as a provider does to a bad key.
+func unauthorized(w http.ResponseWriter, _ llmtest.Question) bool {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(http.StatusUnauthorized)
+	_, _ = w.Write([]byte(`{"error":{"message":"Incorrect API key provided.","type":"invalid_request_error","code":"invalid_api_key"}}`))
+	return true
+}

@@ -1,0 +1,112 @@
+package extract
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// clean returns text as one line: white space collapsed, invisible characters and controls gone, valid UTF-8.
+// A line break between two ideographs disappears, because Chinese and Japanese have no spaces between words.
+func clean(text string) string {
+	if isClean(text) {
+		return text
+	}
+	var b strings.Builder
+	b.Grow(len(text))
+	space, broken := false, false
+	var last rune
+	for _, r := range text {
+		switch {
+		case r == '\n':
+			space, broken = true, true
+			continue
+		case unicode.IsSpace(r):
+			space = true
+			continue
+		case dropped(r):
+			continue
+		}
+		if space && b.Len() > 0 && !(broken && ideograph(last) && ideograph(r)) {
+			b.WriteByte(' ')
+		}
+		space, broken = false, false
+		b.WriteRune(r)
+		last = r
+	}
+	return b.String()
+}
+
+// isClean is the fast path of clean: nothing but printable ASCII with single spaces inside.
+func isClean(text string) bool {
+	last := byte(' ')
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		if c < ' ' || c > '~' || c == ' ' && last == ' ' {
+			return false
+		}
+		last = c
+	}
+	return text == "" || last != ' '
+}
+
+// dropped are characters that nobody sees: soft hyphens, zero-width spaces, byte order marks, direction marks,
+// controls. Zero-width joiners stay: Persian, Hindi and emoji need them.
+func dropped(r rune) bool {
+	switch r {
+	case '\u00ad', '\u200b', '\u2060', '\ufeff', '\u200e', '\u200f':
+		return true
+	}
+	return unicode.IsControl(r) || r >= '\u202a' && r <= '\u202e' || r >= '\u2066' && r <= '\u2069'
+}
+
+// cleanCode keeps lines and spaces; trailing blanks and empty lines at both ends go.
+func cleanCode(text string) string {
+	text = strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t':
+			return r
+		case r == '\u00a0':
+			return ' '
+		case dropped(r):
+			return -1
+		}
+		return r
+	}, strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n"))
+	lines := strings.Split(text, "\n")
+	for i, l := range lines {
+		lines[i] = strings.TrimRight(l, " \t")
+	}
+	for len(lines) > 0 && lines[0] == "" {
+		lines = lines[1:]
+	}
+	for len(lines) > 0 && lines[len(lines)-1] == "" {
+		lines = lines[:len(lines)-1]
+	}
+	return strings.Join(lines, "\n")
+}
+
+// plainStart takes a code fence from the start of a paragraph: it would open a block that nobody closes.
+func plainStart(text string) string {
+	for strings.HasPrefix(text, "```") {
+		text = strings.TrimLeft(strings.TrimLeft(text, "`"), " ")
+	}
+	return text
+}
+
+// clip returns the longest start of s of at most n bytes that does not split a character.
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}
+
+// ideograph reports whether r is of a script that is written without spaces between words.
+func ideograph(r rune) bool {
+	return r >= 0x2e80 && (unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana) ||
+		r >= 0x3000 && r <= 0x303f || r >= 0xff00 && r <= 0xff60)
+}

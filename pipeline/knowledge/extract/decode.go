@@ -1,0 +1,77 @@
+package extract
+
+import (
+	"bytes"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/net/html/charset"
+	"golang.org/x/text/encoding/unicode"
+)
+
+// sniffed is how much of a file is looked at to tell text from other content.
+const sniffed = 8 << 10
+
+// decodeText returns the content of a text file: UTF-8, or UTF-16 with a byte order mark.
+func decodeText(data []byte) (string, error) {
+	switch {
+	case bytes.HasPrefix(data, []byte{0xff, 0xfe}), bytes.HasPrefix(data, []byte{0xfe, 0xff}):
+		out, err := unicode.UTF16(unicode.LittleEndian, unicode.UseBOM).NewDecoder().Bytes(data)
+		if err != nil {
+			return "", ErrEncoding
+		}
+		data = out
+	case binary(data):
+		return "", ErrBinary
+	}
+	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
+	if !utf8.Valid(data) {
+		return "", ErrEncoding
+	}
+	return normaliseLines(string(data)), nil
+}
+
+// decodeHTML returns a page as UTF-8. The encoding is that of the byte order mark, the header, the page's own
+// declaration, or UTF-8 if it fits, in this order; a page that fits nothing is read as windows-1252, as browsers do.
+func decodeHTML(data []byte, contentType string) (string, error) {
+	utf16 := bytes.HasPrefix(data, []byte{0xff, 0xfe}) || bytes.HasPrefix(data, []byte{0xfe, 0xff})
+	if !utf16 && binary(data) {
+		return "", ErrBinary
+	}
+	enc, name, _ := charset.DetermineEncoding(data[:min(len(data), 1024)], contentType)
+	if name == "windows-1252" && utf8.Valid(data) { // the guess looked at the first kilobyte only
+		return normaliseLines(string(data)), nil
+	}
+	out := data
+	if name != "utf-8" {
+		var err error
+		if out, err = enc.NewDecoder().Bytes(data); err != nil {
+			return "", ErrEncoding
+		}
+	}
+	out = bytes.TrimPrefix(out, []byte("\xef\xbb\xbf"))
+	text := strings.ToValidUTF8(string(out), "\ufffd")
+	// A stray byte is shown as a replacement character, as browsers do; a page full of them is in another encoding.
+	if bad := strings.Count(text, "\ufffd"); bad > 10 && bad > len(text)/200 {
+		return "", ErrEncoding
+	}
+	return normaliseLines(text), nil
+}
+
+// binary reports whether content is not text: it has a NUL byte, or begins like a well-known container.
+func binary(data []byte) bool {
+	head := data[:min(len(data), sniffed)]
+	for _, magic := range []string{"%PDF-", "PK\x03\x04", "\x1f\x8b", "\x89PNG", "\xff\xd8\xff", "GIF8"} {
+		if bytes.HasPrefix(head, []byte(magic)) {
+			return true
+		}
+	}
+	return bytes.IndexByte(head, 0) >= 0
+}
+
+func normaliseLines(s string) string {
+	if strings.IndexByte(s, '\r') < 0 {
+		return s
+	}
+	return strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\r", "\n")
+}

@@ -1,0 +1,121 @@
+// Package extract turns files into one common form of text: Markdown, HTML and plain text become a Document.
+//
+// The form. Paragraphs are separated by blank lines, and a paragraph is one line: hard line breaks are joined. List
+// items begin with "- " or "1. ", one line each. Code stands verbatim between ``` fences; table rows are lines
+// "| a | b |". Headings are not in the text, they are the path of a section. Inline markup is gone: a link leaves its
+// text, code its words.
+//
+// It does not read files and does not cut passages: package knowledge does. Start with File. A further format is one
+// more file with a function that returns a Document, and one line in File; a format with pages fills Document.Pages.
+package extract
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+)
+
+// The reasons for which a file yields no document.
+var (
+	ErrType     = errors.New("unknown type of file")
+	ErrBinary   = errors.New("binary content")
+	ErrEncoding = errors.New("bad encoding: the text is neither UTF-8 nor what it declares")
+	ErrEmpty    = errors.New("no text in it")
+)
+
+// Document is the text of one file.
+type Document struct {
+	Title    string    // empty when the file has none
+	Date     string    // YYYY-MM-DD that the file gives for itself; empty = none
+	Text     string    // the common form: valid UTF-8, "\n" line ends, no white space at either end
+	Sections []Section // in order; the first begins at 0 and holds what stands before the first heading
+	Terms    []Term    // terms that the file defines, in order
+	Pages    []int     // byte of Text at which each page begins; nil = no pages
+}
+
+// Section is a part of the text below one heading; it ends where the next begins.
+type Section struct {
+	Path   []string // headings from the top down, with its own; without the document's title; empty at the top
+	Anchor string   // fragment that leads to the heading, without #; empty = none
+	Offset int      // byte in Document.Text; a heading without text of its own has the offset of the next section
+}
+
+// Term is the left side of a definition list: a function, a setting, a word of a glossary.
+type Term struct {
+	Text   string // as it stands in Document.Text at Offset
+	Anchor string
+	Offset int
+}
+
+// Type is a kind of file.
+type Type string
+
+// The kinds of files that can be read.
+const (
+	TypeHTML     Type = "html"
+	TypeMarkdown Type = "markdown"
+	TypeText     Type = "text"
+)
+
+// TypeOf returns the type that the name of a file stands for, and false for a name that stands for none of them.
+func TypeOf(name string) (Type, bool) {
+	base := path.Base(name)
+	switch strings.ToLower(path.Ext(base)) {
+	case ".html", ".htm", ".xhtml":
+		return TypeHTML, true
+	case ".md", ".markdown", ".mkd", ".mdx":
+		return TypeMarkdown, true
+	case ".txt", ".text", ".rst":
+		return TypeText, true
+	case "":
+		switch strings.ToUpper(base) {
+		case "README", "NEWS", "CHANGES", "CHANGELOG", "TODO", "FAQ", "INSTALL", "AUTHORS", "HISTORY", "CONTRIBUTING":
+			return TypeText, true
+		}
+	}
+	return "", false
+}
+
+// File extracts one file. name decides the type; data is the whole content.
+// The error wraps ErrType, ErrBinary, ErrEncoding or ErrEmpty. It never panics, whatever the content.
+func File(name string, data []byte) (Document, error) {
+	kind, ok := TypeOf(name)
+	if !ok {
+		return Document{}, fmt.Errorf("%w: %q", ErrType, path.Ext(name))
+	}
+	return Bytes(kind, data, "")
+}
+
+// Bytes extracts content of a known type. contentType is the HTTP header that came with HTML, or empty.
+// Errors as File.
+func Bytes(kind Type, data []byte, contentType string) (doc Document, err error) {
+	defer func() { // one broken file must not end the indexing of ten thousand
+		if r := recover(); r != nil {
+			doc, err = Document{}, fmt.Errorf("extract %s: internal error: %v", kind, r)
+		}
+	}()
+	var text string
+	if kind == TypeHTML {
+		text, err = decodeHTML(data, contentType)
+	} else {
+		text, err = decodeText(data)
+	}
+	if err != nil {
+		return Document{}, err
+	}
+	switch kind {
+	case TypeHTML:
+		doc = HTML(text)
+	case TypeMarkdown:
+		doc = Markdown(text)
+	case TypeText:
+		doc = PlainText(text)
+	default:
+		return Document{}, fmt.Errorf("%w: %q", ErrType, kind)
+	}
+	if doc.Text == "" {
+		return Document{}, ErrEmpty
+	}
+	return doc, nil
+}

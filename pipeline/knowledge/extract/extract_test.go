@@ -1,0 +1,230 @@
+package extract_test
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+
+	"nightdesk/pipeline/knowledge/extract"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+func TestGolden(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("testdata/*.*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		if strings.HasSuffix(file, ".golden") {
+			continue
+		}
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			t.Parallel()
+			data, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			doc, err := extract.File(file, data)
+			if err != nil {
+				t.Fatal(err)
+			}
+			check(t, doc)
+			got := show(doc)
+			golden := file + ".golden"
+			if *update {
+				if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(golden)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(string(want), got); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+		})
+	}
+}
+
+// show prints a document for a person to review.
+func show(doc extract.Document) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "title: %s\ndate: %s\n", doc.Title, doc.Date)
+	for i, s := range doc.Sections {
+		end := len(doc.Text)
+		if i+1 < len(doc.Sections) {
+			end = doc.Sections[i+1].Offset
+		}
+		fmt.Fprintf(&b, "\n=== %s #%s\n%s\n", strings.Join(s.Path, " > "), s.Anchor, strings.TrimSpace(doc.Text[s.Offset:end]))
+	}
+	for _, term := range doc.Terms {
+		fmt.Fprintf(&b, "\nterm: %s #%s", term.Text, term.Anchor)
+	}
+	return b.String()
+}
+
+// check asserts what holds for every document.
+func check(t *testing.T, doc extract.Document) {
+	t.Helper()
+	if !utf8.ValidString(doc.Text) || !utf8.ValidString(doc.Title) {
+		t.Fatalf("not UTF-8: %q %q", doc.Title, doc.Text)
+	}
+	if strings.TrimSpace(doc.Text) != doc.Text {
+		t.Fatalf("white space around the text: %q", doc.Text)
+	}
+	if len(doc.Sections) == 0 || doc.Sections[0].Offset != 0 || len(doc.Sections[0].Path) != 0 {
+		t.Fatalf("the first section is not the top: %+v", doc.Sections)
+	}
+	last := 0
+	for _, s := range doc.Sections {
+		if s.Offset < last || s.Offset > len(doc.Text) || s.Offset < len(doc.Text) && !utf8.RuneStart(doc.Text[s.Offset]) {
+			t.Fatalf("section %v has offset %d after %d in a text of %d bytes", s.Path, s.Offset, last, len(doc.Text))
+		}
+		if s.Offset < len(doc.Text) && (doc.Text[s.Offset] == '\n' || s.Offset > 0 && doc.Text[s.Offset-1] != '\n') {
+			t.Fatalf("section %v does not begin with a line: %q", s.Path, doc.Text[s.Offset:])
+		}
+		last = s.Offset
+	}
+	for _, term := range doc.Terms {
+		if !strings.HasPrefix(doc.Text[term.Offset:], term.Text) {
+			t.Fatalf("term %q is not at %d", term.Text, term.Offset)
+		}
+	}
+	fence := ""
+	for line := range strings.SplitSeq(doc.Text, "\n") {
+		switch {
+		case fence == "" && strings.HasPrefix(line, "```"):
+			fence = line
+		case line == fence:
+			fence = ""
+		}
+	}
+	if fence != "" {
+		t.Fatalf("a fence is not closed: %q", doc.Text)
+	}
+}
+
+func TestFileErrors(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name, file, data string
+		want             error
+	}{
+		{"unknown", "a.xyz", "text", extract.ErrType},
+		{"no extension", "Makefile", "text", extract.ErrType},
+		{"binary", "a.txt", "a\x00b", extract.ErrBinary},
+		{"disguised", "a.html", "%PDF-1.7 ...", extract.ErrBinary},
+		{"latin text", "a.txt", "caf\xe9", extract.ErrEncoding},
+		{"utf-8 that is not", "a.html", `<meta charset="utf-8"><p>` + strings.Repeat("\xe9t\xe9 ", 50), extract.ErrEncoding},
+		{"empty", "a.md", "  \n", extract.ErrEmpty},
+		{"only markup", "a.html", "<nav>Home</nav><script>x</script>", extract.ErrEmpty},
+		{"only headings", "a.md", "# One\n## Two\n", extract.ErrEmpty},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			if _, err := extract.File(tc.file, []byte(tc.data)); !errors.Is(err, tc.want) {
+				t.Errorf("got %v, want %v", err, tc.want)
+			}
+		})
+	}
+}
+
+func TestEncodings(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct{ name, file, data, want string }{
+		{"utf-8 mark", "a.txt", "\xef\xbb\xbfcafé", "café"},
+		{"utf-16", "a.txt", "\xff\xfec\x00a\x00f\x00\xe9\x00", "café"},
+		{"utf-16 big", "a.md", "\xfe\xff\x00c\x00a\x00f\x00\xe9", "café"},
+		{"declared latin-1", "a.html", "<meta charset=iso-8859-1><p>caf\xe9", "café"},
+		{"declared in http-equiv", "a.html", `<meta http-equiv="Content-Type" content="text/html; charset=koi8-r"><p>` + "\xc4\xc1", "да"},
+		{"undeclared latin-1", "a.html", "<p>caf\xe9</p>", "café"},
+		{"undeclared utf-8 after ASCII", "a.html", "<p>" + strings.Repeat("a ", 1000) + "é</p>", strings.Repeat("a ", 1000) + "é"},
+		{"one stray byte", "a.html", "<meta charset=utf-8><p>a\xe9b", "a\ufffdb"},
+		{"windows lines", "a.txt", "one\r\ntwo\r\n\r\nthree", "one two\n\nthree"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			doc, err := extract.File(tc.file, []byte(tc.data))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if doc.Text != tc.want {
+				t.Errorf("got %q, want %q", doc.Text, tc.want)
+			}
+		})
+	}
+}
+
+// Hostile input of many megabytes must not take more than time in proportion to it.
+func TestHostile(t *testing.T) {
+	t.Parallel()
+	const size = 4 << 20
+	fill := func(s string) string { return strings.Repeat(s, size/len(s)) }
+	for _, tc := range []struct{ name, file, data string }{
+		{"deep div", "a.html", strings.Repeat("<div>", 20_000) + "<p>deep</p>" + strings.Repeat("</div>", 20_000)},
+		{"deep list", "a.html", strings.Repeat("<ul><li>x", 20_000)},
+		{"deep table", "a.html", strings.Repeat("<table><tr><td>x", 20_000)},
+		{"deep sup", "a.html", strings.Repeat("<sup>1", 20_000)},
+		{"formatting in every paragraph", "a.html", func() string {
+			var b strings.Builder
+			for i := range 500 {
+				fmt.Fprintf(&b, "<b id=%d>", i)
+			}
+			return b.String() + fill("</p><p>x")
+		}()},
+		{"open tags", "a.html", "text" + fill("<a ")},
+		{"open comments", "a.html", "text" + fill("<!-- ")},
+		{"entities", "a.html", fill("&amp")},
+		{"one word", "a.html", "<p>" + fill("a")},
+		{"many ids", "a.html", fill("<h2 id=a>x</h2><p>y</p>")},
+		{"backquotes", "a.md", fill("` `` ")},
+		{"brackets", "a.md", "x" + fill("[")},
+		{"links", "a.md", fill("[](")},
+		{"closed brackets", "a.md", "[a]: b\n\n" + fill("[a") + fill("]")},
+		{"stars", "a.md", fill("*a_")},
+		{"comments", "a.md", "x" + fill("<!--")},
+		{"quotes", "a.md", fill(">") + "x"},
+		{"quote lines", "a.md", fill("> > > x\n")},
+		{"nested lists", "a.md", fill("- - - - x\n")},
+		{"growing lists", "a.md", func() string {
+			var b strings.Builder
+			for i := range 2000 {
+				b.WriteString(strings.Repeat("  ", i) + "- x\n")
+			}
+			return b.String()
+		}()},
+		{"html lines", "a.md", fill("<div>\n\n") + "x"},
+		{"table", "a.md", "|a|\n|-|\n" + fill("|`|")},
+		{"dollars", "a.md", fill("$ a")},
+		{"text rules", "a.txt", fill("---\nx\n")},
+		{"page breaks", "a.txt", "x\n" + fill("[Page 1]\n\n")},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			start := time.Now()
+			doc, err := extract.File(tc.file, []byte(tc.data))
+			if err != nil && !errors.Is(err, extract.ErrEmpty) {
+				t.Fatal(err)
+			}
+			if err == nil {
+				check(t, doc)
+			}
+			if took := time.Since(start); took > 20*time.Second { // generous: quadratic work takes minutes
+				t.Errorf("took %s", took)
+			} else {
+				t.Log(took)
+			}
+		})
+	}
+}

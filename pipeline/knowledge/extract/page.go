@@ -1,0 +1,90 @@
+package extract
+
+import "strings"
+
+// contentRoot returns the part of a page that holds its content.
+func contentRoot(tree *node) *node {
+	body := tree.find(func(n *node) bool { return n.tag == "body" })
+	if body == nil || textSize(body) == 0 {
+		body = tree
+	}
+	whole := textSize(body)
+	for _, want := range []func(*node) bool{
+		isContent,
+		func(n *node) bool { return n.tag == "article" },
+		func(n *node) bool { return n.tag == "div" && (n.hasClass("body") || n.hasClass("document")) },
+		func(n *node) bool { return n.tag == "div" && (n.hasClass("contents") || n.hasClass("markdown-body")) },
+		func(n *node) bool {
+			id := n.attr["id"]
+			return n.tag == "div" && (id == "mw-content-text" || id == "content" || id == "main-content")
+		},
+	} {
+		var found []*node
+		body.find(func(n *node) bool {
+			if want(n) {
+				found = append(found, n)
+			}
+			return len(found) > 1
+		})
+		// Several articles are a list of articles: the page is their common parent. A part that holds little of the
+		// text is a teaser, whatever it calls itself.
+		if len(found) == 1 && textSize(found[0])*4 >= whole {
+			return found[0]
+		}
+	}
+	return body
+}
+
+func isContent(n *node) bool { return n.tag == "main" || strings.EqualFold(n.attr["role"], "main") }
+
+// pageTitle returns the title that a page gives itself for others, else its first heading of the top level, else
+// the title of the window without the name of the site.
+func pageTitle(tree, root *node) string {
+	if t := clean(meta(tree, "og:title")); t != "" {
+		return t
+	}
+	isTitle := func(n *node) bool { return n.tag == "h1" || n.tag == "div" && n.hasClass("title") }
+	for _, n := range []*node{root, tree} {
+		if h := n.find(isTitle); h != nil {
+			if t := strings.TrimSpace(strings.TrimSuffix(inlineText(h), "¶")); t != "" {
+				return t
+			}
+		}
+	}
+	t := tree.find(func(n *node) bool { return n.tag == "title" })
+	if t == nil {
+		return ""
+	}
+	title := inlineText(t)
+	for _, separator := range []string{" | ", " — ", " – ", " · ", " :: ", " - "} {
+		if i := strings.LastIndex(title, separator); i >= 3 {
+			return strings.TrimSpace(title[:i])
+		}
+	}
+	return title
+}
+
+// pageDate returns the day on which a page says it was published or else last changed.
+func pageDate(tree *node) string {
+	for _, name := range []string{
+		"article:published_time", "datepublished", "date", "dc.date", "dcterms.created", "citation_publication_date",
+		"article:modified_time", "datemodified", "last-modified", "og:updated_time",
+	} {
+		if d := date(strings.ReplaceAll(meta(tree, name), "/", "-")); d != "" {
+			return d
+		}
+	}
+	return ""
+}
+
+// meta returns the content of a meta element by its property, name or itemprop.
+func meta(tree *node, name string) string {
+	m := tree.find(func(n *node) bool {
+		return n.tag == "meta" && n.attr["content"] != "" && (strings.EqualFold(n.attr["property"], name) ||
+			strings.EqualFold(n.attr["name"], name) || strings.EqualFold(n.attr["itemprop"], name))
+	})
+	if m == nil {
+		return ""
+	}
+	return m.attr["content"]
+}

@@ -1,0 +1,217 @@
+package extract
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// PlainText extracts text without markup. Underlined lines (as in reStructuredText) are headings; numbered lines are
+// when the whole text uses them so ("3.", "3.1"). Paragraphs that are drawn with spaces, as tables and diagrams of old
+// documents are, stay as they are, as code.
+func PlainText(text string) Document {
+	text = strings.ToValidUTF8(normaliseLines(text), "\ufffd")
+	lines := withoutPageBreaks(strings.Split(text, "\n"))
+	p := &plain{b: newBuilder(), numbered: usesNumbers(lines)}
+	for i := 0; i < len(lines); {
+		i += p.block(lines, i)
+	}
+	p.flush()
+	if numberedHeading(p.b.first) > 0 { // a chapter, not the title of all
+		p.b.first = ""
+	}
+	return p.b.document("", "")
+}
+
+type plain struct {
+	b         *builder
+	paragraph []string
+	literal   bool   // the last paragraph ended with "::": an indented block that follows is code
+	marks     string // underlines in the order of their first use: the first is the highest level
+	numbered  bool
+}
+
+// block handles line i and returns how many lines it took.
+func (p *plain) block(lines []string, i int) int {
+	line := strings.TrimRight(lines[i], " \t")
+	next := ""
+	if i+1 < len(lines) {
+		next = strings.TrimRight(lines[i+1], " \t")
+	}
+	if line == "" {
+		p.flush()
+		return 1
+	}
+	if len(p.paragraph) == 0 {
+		if p.literal && (line[0] == ' ' || line[0] == '\t') {
+			return p.indented(lines[i:])
+		}
+		p.literal = false
+		if underlines(next, line) {
+			p.heading(line, next[:1])
+			return 2
+		}
+		if rule(line) { // a line above a heading, or one across the page
+			if i+2 < len(lines) && next != "" && strings.TrimRight(lines[i+2], " \t") == line {
+				p.heading(next, line[:1])
+				return 3
+			}
+			return 1
+		}
+		if p.numbered && next == "" {
+			if level := numberedHeading(line); level > 0 {
+				p.b.heading(level, line, "")
+				return 1
+			}
+		}
+		if strings.HasPrefix(line, ".. _") || line == ".." { // a target of reStructuredText
+			return 1
+		}
+	}
+	p.paragraph = append(p.paragraph, line)
+	return 1
+}
+
+func (p *plain) heading(text, mark string) {
+	if !strings.Contains(p.marks, mark) {
+		p.marks += mark
+	}
+	p.b.heading(min(6, 1+strings.Index(p.marks, mark)), text, "")
+}
+
+func (p *plain) indented(lines []string) int {
+	n := 0
+	var code []string
+	for ; n < len(lines); n++ {
+		if l := lines[n]; strings.TrimSpace(l) != "" && l[0] != ' ' && l[0] != '\t' {
+			break
+		}
+		code = append(code, lines[n])
+	}
+	p.literal = false
+	p.b.code(strings.Join(code, "\n"))
+	return n
+}
+
+// flush ends the paragraph under way: a drawing stays, a list is written item by item, prose is joined.
+func (p *plain) flush() {
+	lines := p.paragraph
+	p.paragraph = nil
+	if len(lines) == 0 {
+		return
+	}
+	if drawn(lines) {
+		p.b.code(strings.Join(lines, "\n"))
+		return
+	}
+	marker, text := "", ""
+	write := func() {
+		if marker != "" {
+			p.b.item(marker, text)
+		} else {
+			p.b.paragraph(text)
+		}
+	}
+	for _, line := range lines {
+		rest := strings.TrimSpace(line)
+		if bullet, after := listMarker(strings.Replace(rest, "• ", "- ", 1)); bullet != "" && strings.TrimSpace(after) != "" &&
+			(marker != "" || text == "" || strings.HasSuffix(text, ":") || bullet == "-" && line != rest) {
+			write()
+			marker, text = bullet, after
+			continue
+		}
+		text += "\n" + rest
+	}
+	last := strings.TrimSpace(text)
+	if p.literal = strings.HasSuffix(last, "::"); p.literal {
+		text = strings.TrimSuffix(last, ":")
+		if strings.Trim(text, ": ") == "" {
+			text = ""
+		}
+	}
+	write()
+}
+
+// rule reports whether a line is one punctuation mark over and over.
+func rule(line string) bool {
+	if len(line) < 3 || strings.IndexByte("=-~^\"'`#*+.:_", line[0]) < 0 {
+		return false
+	}
+	return strings.Trim(line, line[:1]) == ""
+}
+
+// underlines reports whether line marks title as a heading: a rule at least as long, below a line at the margin.
+func underlines(line, title string) bool {
+	return rule(line) && title[0] != ' ' && title[0] != '\t' && !rule(title) && len(line) >= utf8.RuneCountInString(title) &&
+		strings.IndexFunc(title, unicode.IsLetter) >= 0
+}
+
+var numberedLine = regexp.MustCompile(`^(\d{1,3}(?:\.\d{1,3}){0,4})\.? {1,4}\pL`)
+
+// numberedHeading returns the level of "3.1. Title": 1 for one number. 0 for what is no heading: a sentence, a long line.
+func numberedHeading(line string) int {
+	match := numberedLine.FindStringSubmatch(line)
+	if match == nil || len(line) > 80 || strings.ContainsAny(line[len(line)-1:], ".,;:!?") {
+		return 0
+	}
+	return min(6, 1+strings.Count(match[1], "."))
+}
+
+// usesNumbers reports whether numbered lines are this text's headings: at least three that stand alone, among them
+// one of the second level. Without it "1. Buy milk" would become a chapter.
+func usesNumbers(lines []string) bool {
+	count, deep := 0, false
+	for i, line := range lines {
+		if i > 0 && strings.TrimSpace(lines[i-1]) != "" || i+1 < len(lines) && strings.TrimSpace(lines[i+1]) != "" {
+			continue
+		}
+		if level := numberedHeading(strings.TrimRight(line, " \t")); level > 0 {
+			count++
+			deep = deep || level > 1
+		}
+	}
+	return count >= 3 && deep
+}
+
+// drawn reports whether most lines hold columns or line art.
+func drawn(lines []string) bool {
+	art := 0
+	for _, line := range lines {
+		text := strings.TrimSpace(line)
+		if strings.Contains(text, "    ") || strings.Contains(text, "--+") || strings.Contains(text, "+--") ||
+			strings.HasPrefix(text, "|") && strings.HasSuffix(text, "|") {
+			art++
+		}
+	}
+	return len(lines) > 1 && art*2 >= len(lines)
+}
+
+var pageFooter = regexp.MustCompile(`\[Page \d+\]$`)
+
+// withoutPageBreaks takes out form feeds with the footer before and the header after them, as printed standards have
+// them, and the blank lines around, so that a paragraph goes on across the page.
+func withoutPageBreaks(lines []string) []string {
+	var out []string
+	for i := 0; i < len(lines); i++ {
+		line := strings.TrimRight(lines[i], " \t")
+		if !pageFooter.MatchString(line) {
+			out = append(out, strings.ReplaceAll(line, "\f", ""))
+			continue
+		}
+		for len(out) > 0 && strings.TrimSpace(out[len(out)-1]) == "" {
+			out = out[:len(out)-1]
+		}
+		for i+1 < len(lines) && strings.Trim(lines[i+1], " \t\f") == "" {
+			i++
+		}
+		i++ // the header of the next page
+		for i+1 < len(lines) && strings.Trim(lines[i+1], " \t\f") == "" {
+			i++
+		}
+		if len(out) > 0 && strings.ContainsAny(out[len(out)-1][len(out[len(out)-1])-1:], ".:;!?") {
+			out = append(out, "")
+		}
+	}
+	return out
+}

@@ -1,0 +1,89 @@
+package knowledge
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// Document is one document of a base.
+type Document struct {
+	Key      string // slash-separated path below its root
+	Title    string
+	Passages int
+	Bytes    int       // of its extracted text
+	ModTime  time.Time // of its file, UTC
+}
+
+// Info describes a base as a whole.
+type Info struct {
+	Name      string    `json:"name"`
+	Version   string    `json:"version"` // 16 hex digits from all keys and contents: equal content, equal version; empty = never ingested
+	Documents int       `json:"documents"`
+	Passages  int       `json:"passages"`
+	Bytes     int64     `json:"bytes"` // of extracted text
+	Created   time.Time `json:"created"`
+	Updated   time.Time `json:"updated"` // when the content last changed
+}
+
+// Documents lists all documents in order of their keys.
+func (b *Base) Documents(ctx context.Context) ([]Document, error) {
+	rows, err := b.read.QueryContext(ctx, `SELECT key, title, passages, bytes, mtime FROM documents ORDER BY key`)
+	if err != nil {
+		return nil, b.failed(ctx, "list documents", err)
+	}
+	defer rows.Close()
+	var out []Document
+	for rows.Next() {
+		var d Document
+		var mtime int64
+		if err := rows.Scan(&d.Key, &d.Title, &d.Passages, &d.Bytes, &mtime); err != nil {
+			return nil, b.failed(ctx, "list documents", err)
+		}
+		d.ModTime = time.Unix(0, mtime).UTC()
+		out = append(out, d)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, b.failed(ctx, "list documents", err)
+	}
+	return out, nil
+}
+
+// Text returns the whole extracted text of a document: what Passage.Offset counts in. The error wraps ErrNotFound
+// when the base has no document of this key.
+func (b *Base) Text(ctx context.Context, key string) (string, error) {
+	var text string
+	err := b.read.QueryRowContext(ctx, `SELECT text FROM documents WHERE key = ?`, key).Scan(&text)
+	if errors.Is(err, sql.ErrNoRows) {
+		return "", fmt.Errorf("document %q: %w", key, ErrNotFound)
+	}
+	if err != nil {
+		return "", b.failed(ctx, "read document", err)
+	}
+	return text, nil
+}
+
+// Info returns name, version and counts.
+func (b *Base) Info(ctx context.Context) (Info, error) {
+	i := Info{Name: strings.TrimSuffix(filepath.Base(b.path), suffix)}
+	var created, updated string
+	err := b.read.QueryRowContext(ctx, `SELECT
+		(SELECT value FROM meta WHERE key = 'version'), (SELECT value FROM meta WHERE key = 'created'),
+		(SELECT value FROM meta WHERE key = 'updated'), count(*), coalesce(sum(passages), 0), coalesce(sum(bytes), 0) FROM documents`).
+		Scan(&i.Version, &created, &updated, &i.Documents, &i.Passages, &i.Bytes)
+	if err != nil {
+		return Info{}, b.failed(ctx, "describe the knowledge base", err)
+	}
+	i.Created, err = time.Parse(time.RFC3339, created)
+	if err == nil {
+		i.Updated, err = time.Parse(time.RFC3339, updated)
+	}
+	if err != nil {
+		return Info{}, b.failed(ctx, "describe the knowledge base", err)
+	}
+	return i, nil
+}

@@ -1,0 +1,219 @@
+package knowledge
+
+import (
+	"context"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// around are words that people put around a name when they ask for it.
+var around = regexp.MustCompile(`^(?:the |a |an )?(.+?)(?: (?:function|method|type|command|setting|class|module|parameter|option|page|variable|statement|macro|struct|interface))?$`)
+
+// Item returns at most limit passages about a named item: "Theorem 3.1", "Table 2", "§ 4.2", "Chapter 3", a function or
+// setting, a heading. Names are compared exactly but for case, spaces and the usual abbreviations: 3.1 is never found
+// as 13.1 or 3.10. A heading is answered with what its section says, in order. A name that labels nothing is looked
+// for in the text. No hit is an empty list; errors as Search.
+func (b *Base) Item(ctx context.Context, name string, limit int) ([]Passage, error) {
+	limit = min(limit, maxLimit)
+	if limit <= 0 || foldName(name) == "" {
+		return nil, ctx.Err()
+	}
+	for _, v := range variants(name) {
+		found, err := b.labelled(ctx, v.name, v.within, limit)
+		if err != nil {
+			return nil, b.failed(ctx, "look up item", err)
+		}
+		if len(found) > 0 {
+			return found, nil
+		}
+	}
+	found, err := b.mentioned(ctx, name, limit)
+	if err != nil {
+		return nil, b.failed(ctx, "look up item", err)
+	}
+	return found, nil
+}
+
+// variant is a label to look for; within, if not empty, must occur in the document's key or title or in the section.
+type variant struct{ name, within string }
+
+// variants returns the labels that a name may mean, the most exact first.
+func variants(name string) []variant {
+	var out []variant
+	add := func(name, within string) {
+		if v := (variant{name, within}); name != "" && !slices.Contains(out, v) {
+			out = append(out, v)
+		}
+	}
+	folded := foldName(name)
+	add(folded, "")
+	bare := foldName(strings.TrimSuffix(around.ReplaceAllString(folded, "$1"), "()"))
+	add(bare, "")
+	if n, ok := strings.CutPrefix(bare, "chapter "); ok {
+		add("section "+n, "")
+	}
+	if n, ok := strings.CutPrefix(bare, "section "); ok {
+		add(n, "")
+		add("chapter "+n, "")
+	}
+	if strings.ContainsRune(bare, '(') && !strings.ContainsRune(bare, ' ') {
+		for _, s := range symbols(bare) {
+			add(s, "")
+		}
+	}
+	// sync.Mutex may be the heading Mutex on the page of sync.
+	if i := strings.LastIndexAny(bare, ".:#/"); i > 0 && i+1 < len(bare) && !strings.ContainsRune(bare, ' ') && !unicode.IsDigit(rune(bare[i+1])) {
+		add(bare[i+1:], strings.TrimRight(bare[:i], ":"))
+	}
+	return out
+}
+
+// labelled returns what the label table has under a name.
+func (b *Base) labelled(ctx context.Context, name, within string, limit int) ([]Passage, error) {
+	rows, err := b.read.QueryContext(ctx, `SELECT l.rank, l.document, l.offset, l.anchor, s.path, d.key, d.title
+		FROM labels l JOIN sections s ON s.id = l.section JOIN documents d ON d.id = l.document
+		WHERE l.name = ? ORDER BY l.rank, d.key, l.offset LIMIT ?`, name, 4*limit)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	type target struct {
+		rank                     int
+		document                 int64
+		offset                   int
+		anchor, path, key, title string
+	}
+	var targets []target
+	for rows.Next() {
+		var t target
+		if err := rows.Scan(&t.rank, &t.document, &t.offset, &t.anchor, &t.path, &t.key, &t.title); err != nil {
+			return nil, err
+		}
+		if within == "" || containsName(t.key+" "+t.title+" "+t.path, within) {
+			targets = append(targets, t)
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	rows.Close()
+
+	var out []Passage
+	seen := map[int64]bool{}
+	take := func(found []Passage, anchor string, rank, most int) {
+		for _, p := range found {
+			if seen[p.ID] || len(out) >= most {
+				continue
+			}
+			seen[p.ID] = true
+			if anchor != "" {
+				p.Anchor = anchor
+			}
+			p.Score = 1 / float64(1+rank)
+			out = append(out, p)
+		}
+	}
+	places := func(from, to int) error {
+		for _, t := range targets {
+			if t.rank < from || t.rank > to {
+				continue
+			}
+			found, err := b.selectPassages(ctx, `WHERE p.document = ? AND p.offset + p.size > ? ORDER BY p.offset LIMIT 1`, t.document, t.offset)
+			if err != nil {
+				return err
+			}
+			take(found, t.anchor, t.rank, limit)
+		}
+		return nil
+	}
+	rest := func(most int) error { // what else the section below a heading, or the document, says
+		for _, t := range targets {
+			if t.rank != rankHeading && t.rank != rankTitle || len(out) >= most {
+				continue
+			}
+			path := t.path
+			if t.rank == rankTitle {
+				path = ""
+			}
+			found, err := b.selectPassages(ctx, `WHERE p.document = ? AND p.offset + p.size > ?
+				AND (? = '' OR s.path = ? OR substr(s.path, 1, length(?) + 1) = ? || char(31))
+				ORDER BY p.offset LIMIT ?`, t.document, t.offset, path, path, path, path, limit)
+			if err != nil {
+				return err
+			}
+			take(found, "", t.rank, most)
+		}
+		return nil
+	}
+	// Half of the answer is for what the name stands at the head of; then come terms and parts of names.
+	for _, step := range []func() error{
+		func() error { return places(rankItem, rankTitle) }, func() error { return rest((limit + 1) / 2) },
+		func() error { return places(rankTerm, rankMention) }, func() error { return rest(limit) },
+	} {
+		if err := step(); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// mentioned returns passages in which a name stands word for word; a name without digits may also be inflected.
+func (b *Base) mentioned(ctx context.Context, name string, limit int) ([]Passage, error) {
+	if len(terms(name)) == 0 {
+		return nil, nil
+	}
+	ranked, err := b.rank(ctx, phrase(name), "5, 5, 1", 4*limit+20)
+	if err != nil {
+		return nil, err
+	}
+	found, err := b.passages(ctx, ranked)
+	if err != nil {
+		return nil, err
+	}
+	found = withoutCopies(found)
+	exact := slices.DeleteFunc(slices.Clone(found), func(p Passage) bool {
+		return !containsName(p.Title+" "+strings.Join(p.Section, " ")+" "+p.Text, foldName(name)) && !containsName(p.Text, strings.ToLower(name))
+	})
+	if len(exact) == 0 && !strings.ContainsFunc(name, unicode.IsDigit) {
+		exact = found
+	}
+	return exact[:min(len(exact), limit)], nil
+}
+
+// containsName reports whether a name stands in a text as a whole: no letter or digit touches it, and no dot joins its
+// number to another. Case and the kind of white space are ignored.
+func containsName(text, name string) bool {
+	text = strings.Join(strings.Fields(strings.ToLower(text)), " ")
+	name = strings.Join(strings.Fields(name), " ")
+	for at := 0; name != ""; {
+		i := strings.Index(text[at:], name)
+		if i < 0 {
+			return false
+		}
+		start, end := at+i, at+i+len(name)
+		if !joined(text[:start], text[end:], name) {
+			return true
+		}
+		at = end
+	}
+	return false
+}
+
+func joined(before, after, name string) bool {
+	last, _ := utf8.DecodeLastRuneInString(before)
+	next, size := utf8.DecodeRuneInString(after)
+	beyond, _ := utf8.DecodeRuneInString(after[size:])
+	first, _ := utf8.DecodeRuneInString(name)
+	final, _ := utf8.DecodeLastRuneInString(name)
+	word := func(r rune) bool { return (unicode.IsLetter(r) || unicode.IsDigit(r)) && !ideograph(r) }
+	switch {
+	case word(last) && word(first), word(next) && word(final):
+		return true
+	case unicode.IsDigit(first) && (last == '.' || last == '-') && len(before) > 1 && unicode.IsDigit(rune(before[len(before)-2])):
+		return true
+	}
+	return unicode.IsDigit(final) && (next == '.' || next == '-') && unicode.IsDigit(beyond)
+}

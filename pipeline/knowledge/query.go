@@ -1,0 +1,100 @@
+package knowledge
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// maxTerms bounds the words of a query: a whole paragraph may be asked.
+const maxTerms = 32
+
+// stopWords say nothing about a topic. They are dropped while other words are left.
+var stopWords = func() map[string]bool {
+	m := map[string]bool{}
+	for _, w := range strings.Fields(`a about above after again all also am an and any are aren't as at be because been before
+		being below between both but by can can't cannot could did do does doing don't down during each few for from further
+		get had has have having he her here hers him his how i if in into is isn't it it's its itself just let like me might
+		more most must my no nor not of off on once only or other ought our ours out over own please same shall she should
+		so some such than that that's the their theirs them then there these they this those through to too under until up
+		us use used using very via was we were what when where which while who whom whose why will with within without
+		would you your yours explain describe tell give show find`) {
+		m[w] = true
+	}
+	return m
+}()
+
+// terms returns the words of a query in order, without repetitions and, while others are left, without stop words.
+// Each has a letter or digit in it. Runs of ideographs come as pairs.
+func terms(query string) []string {
+	query = strings.ToValidUTF8(strings.ReplaceAll(query, "\x00", " "), " ")
+	var all, content []string
+	seen := map[string]bool{}
+	for _, w := range strings.FieldsFunc(pairs(query), func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) || r == '/' }) {
+		w = strings.TrimFunc(strings.ToLower(w), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) })
+		if w == "" || len(w) > 200 || seen[w] {
+			continue
+		}
+		seen[w] = true
+		all = append(all, w)
+		if !stopWords[w] {
+			content = append(content, w)
+		}
+	}
+	if len(content) == 0 {
+		content = all
+	}
+	return content[:min(len(content), maxTerms)]
+}
+
+// pairs separates runs of ideographs into their pairs; a run of one stays.
+func pairs(query string) string {
+	if strings.IndexFunc(query, ideograph) < 0 {
+		return query
+	}
+	fields := strings.Fields(segment(query))
+	return strings.Join(slices.DeleteFunc(fields, func(f string) bool {
+		r := []rune(f)
+		// the last character of a longer run is in the last pair already
+		return len(r) == 1 && ideograph(r[0]) && slices.ContainsFunc(fields, func(o string) bool {
+			rs := []rune(o)
+			return len(rs) == 2 && ideograph(rs[1]) && rs[1] == r[0]
+		})
+	}), " ")
+}
+
+// quoted returns a term as an FTS5 string, whatever is in it. A single ideograph searches for pairs that begin with it.
+func quoted(term string) string {
+	q := `"` + strings.ReplaceAll(term, `"`, `""`) + `"`
+	if r := []rune(term); len(r) == 1 && ideograph(r[0]) {
+		q += "*"
+	}
+	return q
+}
+
+// anyOf returns the FTS5 query for passages that hold any of the terms in these columns.
+func anyOf(columns string, terms []string) string {
+	q := make([]string, len(terms))
+	for i, t := range terms {
+		q[i] = quoted(t)
+	}
+	return "{" + columns + "} : (" + strings.Join(q, " OR ") + ")"
+}
+
+// together returns the FTS5 query for passages in which neighbouring terms of the query stand close to each other;
+// empty for a single term.
+func together(terms []string) string {
+	var q []string
+	for i := 0; i+1 < len(terms) && i < 8; i++ {
+		q = append(q, "NEAR("+quoted(terms[i])+" "+quoted(terms[i+1])+", 6)")
+	}
+	if len(q) == 0 {
+		return ""
+	}
+	return "{text} : (" + strings.Join(q, " OR ") + ")"
+}
+
+// phrase returns the FTS5 query for the words of a name in a row, in any column.
+func phrase(name string) string {
+	return `"` + strings.ReplaceAll(strings.Join(strings.Fields(pairs(strings.ToValidUTF8(strings.ReplaceAll(name, "\x00", " "), " "))), " "), `"`, `""`) + `"`
+}

@@ -1,0 +1,45 @@
+package knowledge
+
+import (
+	"strings"
+	"unicode"
+)
+
+// ideograph reports whether r is written without spaces between words: the index holds pairs of such characters.
+func ideograph(r rune) bool {
+	return r >= 0x2e80 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul)
+}
+
+// segment prepares text for the index. A run of ideographs becomes its overlapping pairs and its last character:
+// 搜索引擎 -> 搜索 索引 引擎 擎. Pairs find words wherever they stand; the last character lets a search for a single
+// one, which is a search for a prefix, find it at the end too. Other text is returned as it is.
+func segment(text string) string {
+	if strings.IndexFunc(text, ideograph) < 0 {
+		return text
+	}
+	var b strings.Builder
+	var run []rune
+	flush := func() {
+		for i := range run {
+			b.WriteByte(' ')
+			b.WriteRune(run[i])
+			if i+1 < len(run) {
+				b.WriteRune(run[i+1])
+			}
+		}
+		if len(run) > 0 {
+			b.WriteByte(' ')
+		}
+		run = run[:0]
+	}
+	for _, r := range text {
+		if ideograph(r) {
+			run = append(run, r)
+			continue
+		}
+		flush()
+		b.WriteRune(r)
+	}
+	flush()
+	return b.String()
+}

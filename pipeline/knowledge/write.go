@@ -1,0 +1,203 @@
+package knowledge
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// separator stands between the headings of a stored section path.
+const separator = "\x1f"
+
+// writer changes documents within one transaction, with statements that are prepared once for it.
+type writer struct {
+	tx                                       *sql.Tx
+	find, touch, list                        *sql.Stmt
+	addDocument, addSection, addPassage      *sql.Stmt
+	addWords, addLabel                       *sql.Stmt
+	dropWords, dropPassages, dropSections    *sql.Stmt
+	dropLabels, dropDocument                 *sql.Stmt
+	nextDocument, nextSection, nextPassageID int64
+}
+
+func newWriter(ctx context.Context, tx *sql.Tx) (*writer, error) {
+	w := &writer{tx: tx}
+	for _, s := range []struct {
+		to    **sql.Stmt
+		query string
+	}{
+		{&w.find, `SELECT id, size, mtime, hash FROM documents WHERE key = ?`},
+		{&w.touch, `UPDATE documents SET size = ?, mtime = ? WHERE id = ?`},
+		{&w.list, `SELECT id, key FROM documents ORDER BY key`},
+		{&w.addDocument, `INSERT INTO documents VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`},
+		{&w.addSection, `INSERT INTO sections VALUES (?, ?, ?, ?, ?, ?)`},
+		{&w.addPassage, `INSERT INTO passages VALUES (?, ?, ?, ?, ?, ?, ?, ?)`},
+		{&w.addWords, `INSERT INTO words(rowid, title, section, text) VALUES (?, ?, ?, ?)`},
+		{&w.addLabel, `INSERT INTO labels VALUES (?, ?, ?, ?, ?, ?)`},
+		{&w.dropWords, `DELETE FROM words WHERE rowid IN (SELECT id FROM passages WHERE document = ?)`},
+		{&w.dropPassages, `DELETE FROM passages WHERE document = ?`},
+		{&w.dropSections, `DELETE FROM sections WHERE document = ?`},
+		{&w.dropLabels, `DELETE FROM labels WHERE document = ?`},
+		{&w.dropDocument, `DELETE FROM documents WHERE id = ?`},
+	} {
+		var err error
+		if *s.to, err = tx.PrepareContext(ctx, s.query); err != nil {
+			return nil, err
+		}
+	}
+	err := tx.QueryRowContext(ctx, `SELECT (SELECT coalesce(max(id), 0) + 1 FROM documents),
+		(SELECT coalesce(max(id), 0) + 1 FROM sections), (SELECT coalesce(max(id), 0) + 1 FROM passages)`).
+		Scan(&w.nextDocument, &w.nextSection, &w.nextPassageID)
+	return w, err
+}
+
+// document stores p in place of what the base has under its key. It looks again at what the base has: since the list
+// of known documents was read, another process may have done the work.
+func (w *writer) document(p *prepared, counted *Report) error {
+	var old state
+	err := w.find.QueryRow(p.key).Scan(&old.id, &old.size, &old.mtime, &old.hash)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return err
+	}
+	had := err == nil
+	switch {
+	case p.err != nil:
+		if had && p.read { // what is there now is no document any more
+			return w.remove(old.id)
+		}
+		return nil
+	case had && old.hash == p.hash:
+		counted.Unchanged++
+		if old.size == p.info.Size() && old.mtime == p.info.ModTime().UnixNano() {
+			return nil
+		}
+		_, err := w.touch.Exec(p.info.Size(), p.info.ModTime().UnixNano(), old.id)
+		return err
+	case p.same: // removed by another process since we looked: the next ingestion finds it
+		return nil
+	case had:
+		counted.Updated++
+		if err := w.remove(old.id); err != nil {
+			return err
+		}
+	default:
+		counted.Added++
+	}
+	return w.add(p)
+}
+
+func (w *writer) add(p *prepared) error {
+	id := w.nextDocument
+	w.nextDocument++
+	if _, err := w.addDocument.Exec(id, p.key, p.doc.Title, p.doc.Date, p.info.Size(), p.info.ModTime().UnixNano(), p.hash,
+		len(p.chunks), len(p.doc.Text), p.doc.Text); err != nil {
+		return err
+	}
+	first := w.nextSection
+	inSection := make([]int, len(p.doc.Sections))
+	for _, c := range p.chunks {
+		inSection[c.section]++
+	}
+	for i, s := range p.doc.Sections {
+		if _, err := w.addSection.Exec(w.nextSection, id, strings.Join(s.Path, separator), s.Anchor, s.Offset, inSection[i]); err != nil {
+			return err
+		}
+		w.nextSection++
+	}
+	for _, c := range p.chunks {
+		if _, err := w.addPassage.Exec(w.nextPassageID, id, first+int64(c.section), c.page, c.offset, len(c.text), c.hash, c.text); err != nil {
+			return err
+		}
+		if _, err := w.addWords.Exec(w.nextPassageID, c.words[0], c.words[1], c.words[2]); err != nil {
+			return err
+		}
+		w.nextPassageID++
+	}
+	for _, l := range p.labels {
+		if _, err := w.addLabel.Exec(l.name, l.rank, id, first+int64(l.section), l.offset, l.anchor); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *writer) remove(id int64) error {
+	for _, s := range []*sql.Stmt{w.dropWords, w.dropPassages, w.dropSections, w.dropLabels, w.dropDocument} {
+		if _, err := s.Exec(id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// removeAllBut removes the documents that keep does not want and returns their number.
+func (w *writer) removeAllBut(keep func(key string) bool) (int, error) {
+	rows, err := w.list.Query()
+	if err != nil {
+		return 0, err
+	}
+	defer rows.Close()
+	var gone []int64
+	for rows.Next() {
+		var id int64
+		var key string
+		if err := rows.Scan(&id, &key); err != nil {
+			return 0, err
+		}
+		if !keep(key) {
+			gone = append(gone, id)
+		}
+	}
+	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+		return 0, err
+	}
+	for _, id := range gone {
+		if err := w.remove(id); err != nil {
+			return 0, err
+		}
+	}
+	return len(gone), nil
+}
+
+// version stores a hash over all keys and contents: the same documents give the same version, wherever and in
+// whatever order they were ingested.
+func (w *writer) version(now time.Time) error {
+	rows, err := w.tx.Query(`SELECT key, hash FROM documents`)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	lines := []string{fmt.Sprintf("format %d", format)}
+	for rows.Next() {
+		var key, hash string
+		if err := rows.Scan(&key, &hash); err != nil {
+			return err
+		}
+		lines = append(lines, key+"\x00"+hash)
+	}
+	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+		return err
+	}
+	slices.Sort(lines[1:])
+	sum := sha256.Sum256([]byte(strings.Join(lines, "\n")))
+	version := hex.EncodeToString(sum[:8])
+	if _, err = w.tx.Exec(`UPDATE meta SET value = ? WHERE key = 'updated' AND (SELECT value FROM meta WHERE key = 'version') <> ?`,
+		now.Format(time.RFC3339), version); err != nil {
+		return err
+	}
+	_, err = w.tx.Exec(`UPDATE meta SET value = ? WHERE key = 'version'`, version)
+	return err
+}
+
+func (w *writer) close() {
+	for _, s := range []*sql.Stmt{w.find, w.touch, w.list, w.addDocument, w.addSection, w.addPassage, w.addWords, w.addLabel,
+		w.dropWords, w.dropPassages, w.dropSections, w.dropLabels, w.dropDocument} {
+		_ = s.Close()
+	}
+}

@@ -1,0 +1,156 @@
+package planning
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"nightdesk/pipeline/extractive"
+	"nightdesk/pipeline/llm"
+	"nightdesk/pipeline/tools"
+	"nightdesk/prompts"
+	"nightdesk/topicqueue"
+)
+
+const (
+	parallelLookups = 4    // searches of background retrieval at once
+	minRelevance    = 0.25 // share of the question's words, weighted, from which a source bears on it
+	leadBytes       = 400  // of a source, as the summary of its trace
+)
+
+// background searches the knowledge base for what the decomposition should know. Without a tool, or when nothing is
+// found, planning goes on without it.
+func (d *draft) background(ctx context.Context) error {
+	if err := d.step(ctx, topicqueue.StepStartSearchBackground, "looking for background"); err != nil {
+		return err
+	}
+	enabled := d.Runner.Tools.Enabled(d.run.Options.Tools)
+	tool, ok := enabled.Retrieval()
+	if !ok {
+		return d.step(ctx, topicqueue.StepEndSearchBackground, "no search of a knowledge base is enabled: planning goes on without background")
+	}
+	queries, err := d.backgroundQueries(ctx)
+	if err != nil {
+		return err
+	}
+	answers, err := d.lookUp(ctx, tool, queries)
+	if err != nil {
+		return err
+	}
+	d.queries = queries
+	failed := ""
+	for i, a := range answers {
+		if a.Failed {
+			failed = oneLine(a.Text)
+			continue
+		}
+		d.keep(tool, i, queries[i], a)
+	}
+	switch {
+	case len(d.traces) > 0:
+		return d.step(ctx, topicqueue.StepEndSearchBackground, "%d queries, %d sources", len(queries), len(d.traces))
+	case failed != "":
+		return d.step(ctx, topicqueue.StepFailSearchBackground, "planning goes on without background: %s", clip(failed, maxReason))
+	}
+	return d.step(ctx, topicqueue.StepEndSearchBackground, "nothing found: planning goes on without background")
+}
+
+// backgroundQueries are N that the model writes in manual mode, else the user's own words.
+func (d *draft) backgroundQueries(ctx context.Context) ([]string, error) {
+	own := []string{d.question()}
+	if d.Model == nil || !d.manual() {
+		return own, nil
+	}
+	answer, err := llm.Ask[prompts.QueriesAnswer](ctx, d.Model, d.request(0, 0, prompts.Queries(d.run.Options.Language,
+		prompts.QueriesData{Topic: d.topic, Date: d.date(), N: d.wanted()})))
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	if err != nil { // when the model is of no use at all, decomposing says so
+		d.fallBack("queries: background was searched with the topic alone: %s", clip(oneLine(err.Error()), maxReason))
+		return own, nil
+	}
+	queries := cleanQueries(map[string]bool{}, answer.Queries, d.wanted())
+	if len(queries) == 0 {
+		d.fallBack("queries: background was searched with the topic alone: the model gave no query")
+		return own, nil
+	}
+	return queries, nil
+}
+
+// lookUp asks the tool all queries at once; answers[i] belongs to queries[i].
+func (d *draft) lookUp(ctx context.Context, tool string, queries []string) ([]tools.Answer, error) {
+	answers := make([]tools.Answer, len(queries))
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.SetLimit(parallelLookups)
+	for i, q := range queries {
+		group.Go(func() (err error) {
+			answers[i], err = d.Runner.Call(groupCtx, d.run.ID, tool, tools.Call{ToolID: planToolID(i), Query: q})
+			if err != nil {
+				return fmt.Errorf("search background with %s: %w", tool, err)
+			}
+			return nil
+		})
+	}
+	return answers, group.Wait()
+}
+
+func planToolID(call int) string { return fmt.Sprintf("plan/1.%d", call+1) }
+
+// keep makes a trace of every source that bears on the topic and that no earlier call has returned.
+func (d *draft) keep(tool string, call int, query string, a tools.Answer) {
+	for _, s := range a.Sources {
+		if d.has(s) || max(extractive.Relevance(s.Text, query), extractive.Relevance(s.Text, d.run.Topic)) < minRelevance {
+			continue
+		}
+		d.traces = append(d.traces, topicqueue.ToolTrace{
+			ToolID:                planToolID(call),
+			CitationID:            topicqueue.PlanCitationID(len(d.traces) + 1),
+			ToolType:              tool,
+			Query:                 query,
+			RawAnswer:             a.Raw,
+			Summary:               lead(s.Text),
+			Timestamp:             d.now(),
+			RawAnswerTruncated:    a.Truncated,
+			RawAnswerOriginalSize: a.OriginalSize,
+			Source:                s,
+			Claims:                []topicqueue.Claim{},
+		})
+	}
+}
+
+func (d *draft) has(s topicqueue.Source) bool {
+	for _, t := range d.traces {
+		if t.Source.ID == s.ID && s.ID != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// lead is the beginning of a text: its first complete sentences, else its first words.
+func lead(text string) string {
+	if l := completeLead(text); l != "" {
+		return l
+	}
+	return clip(oneLine(text), leadBytes)
+}
+
+// completeLead is as many of the first complete sentences of a text as fit a lead, at least one; empty: it has none.
+func completeLead(text string) string {
+	var out []string
+	size := 0
+	for _, s := range extractive.Sentences(text) {
+		if !s.Complete {
+			continue
+		}
+		sentence := oneLine(s.Text)
+		if size += len(sentence) + 1; len(out) > 0 && size > leadBytes {
+			break
+		}
+		out = append(out, sentence)
+	}
+	return clip(strings.Join(out, " "), leadBytes)
+}

@@ -1,0 +1,178 @@
+package planning
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"nightdesk/pipeline/extractive"
+	"nightdesk/pipeline/llm"
+	"nightdesk/prompts"
+	"nightdesk/topicqueue"
+)
+
+const (
+	// passageBytes is how much background the decomposition shows to the model: about 4,000 tokens of English, which
+	// fits a window of 8,192 with instructions and answer. A smaller window gets half, then none.
+	passageBytes    = 16_000
+	starterQueries  = 4 // per sub-topic; more are iterations' business
+	decomposeShrink = 3
+)
+
+// subTopics decomposes the topic.
+func (d *draft) subTopics(ctx context.Context) error {
+	if err := d.step(ctx, topicqueue.StepStartResearchPlanner, "cutting the topic into at most %d sub-topics", d.wanted()); err != nil {
+		return err
+	}
+	if err := d.decompose(ctx); err != nil {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		return errors.Join(err, d.step(ctx, topicqueue.StepFailResearchPlanner, "%s", clip(oneLine(err.Error()), maxReason)))
+	}
+	titles := make([]string, len(d.topics))
+	for i, t := range d.topics {
+		titles[i] = t.Title
+	}
+	return d.emit(ctx,
+		topicqueue.NewEvent(topicqueue.StatusResearchQuestions, topicqueue.StatusResearchQuestions, topicqueue.ResearchQuestions{Questions: titles}),
+		topicqueue.StepEvent(topicqueue.StepEndResearchPlanner, fmt.Sprintf("%d sub-topics", len(titles))))
+}
+
+func (d *draft) decompose(ctx context.Context) error {
+	var planned []topicqueue.SubTopic
+	if d.Model != nil {
+		answer, err := d.askDecompose(ctx)
+		switch {
+		case err == nil:
+			planned = d.checked(answer.SubTopics)
+			if len(planned) == 0 {
+				d.fallBack("decompose: the model gave no usable sub-topic; the plan follows the structure of the sources")
+			}
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case errors.Is(err, llm.ErrAnswer), errors.Is(err, llm.ErrContextLength):
+			d.fallBack("decompose: the plan follows the structure of the sources: %s", clip(oneLine(err.Error()), maxReason))
+		default:
+			return fmt.Errorf("ask the planner model for sub-topics: %w", err)
+		}
+	}
+	d.topics = planned
+	if len(planned) == 0 || d.manual() && len(planned) < d.wanted() {
+		structure, err := d.fromStructure(ctx)
+		if err != nil {
+			return err
+		}
+		d.fill(structure)
+		if n := len(d.topics) - len(planned); len(planned) > 0 && n > 0 {
+			d.fallBack("decompose: the model gave %d of %d sub-topics; %d come from the structure of the sources", len(planned), d.wanted(), n)
+		}
+	}
+	if len(d.topics) == 0 {
+		d.topics = []topicqueue.SubTopic{d.whole()}
+	}
+	d.cleanStarters()
+	return nil
+}
+
+// askDecompose asks with as much background as the model's window takes.
+func (d *draft) askDecompose(ctx context.Context) (answer prompts.DecomposeAnswer, err error) {
+	limit := passageBytes
+	for try := range decomposeShrink {
+		prompt := prompts.Decompose(d.run.Options.Language, prompts.DecomposeData{
+			Topic: d.topic, Date: d.date(), Exactly: d.manual(), N: d.wanted(), Passages: d.passages(limit),
+		})
+		answer, err = llm.Ask[prompts.DecomposeAnswer](ctx, d.Model, d.request(0, try, prompt))
+		if !errors.Is(err, llm.ErrContextLength) {
+			break
+		}
+		if limit /= 2; try == decomposeShrink-2 {
+			limit = 0
+		}
+	}
+	return answer, err
+}
+
+// passages are the sources of background retrieval, best first, as many as fit limit bytes.
+func (d *draft) passages(limit int) []prompts.Passage {
+	var out []prompts.Passage
+	for _, t := range d.traces {
+		if limit -= len(t.Source.Text); limit < 0 {
+			break
+		}
+		out = append(out, prompts.Passage{
+			ID: t.CitationID, Title: oneLine(t.Source.Title), Place: oneLine(strings.Join(t.Source.Section, " > ")), Text: t.Source.Text,
+		})
+	}
+	return out
+}
+
+// checked makes sub-topics of a model's answer: titles cleaned, blank ones and duplicates dropped, at most as many as
+// are wanted.
+func (d *draft) checked(answers []prompts.DecomposedTopic) []topicqueue.SubTopic {
+	var topics []topicqueue.SubTopic
+	for _, a := range answers {
+		t := topicqueue.SubTopic{
+			Title:    cleanTitle(a.Title),
+			Overview: clip(oneLine(a.Overview), maxOverview),
+			Queries:  a.Queries,
+		}
+		if t.Title != "" && !planned(topics, t.Title) && len(topics) < d.wanted() {
+			topics = append(topics, t)
+		}
+	}
+	return topics
+}
+
+// fill adds sub-topics that are not there yet, up to the wanted number.
+func (d *draft) fill(more []topicqueue.SubTopic) {
+	for _, t := range more {
+		if len(d.topics) < d.wanted() && !planned(d.topics, t.Title) {
+			d.topics = append(d.topics, t)
+		}
+	}
+}
+
+func planned(topics []topicqueue.SubTopic, title string) bool {
+	for _, t := range topics {
+		if topicqueue.Duplicate(t.Title, title) {
+			return true
+		}
+	}
+	return false
+}
+
+// whole is the topic itself as a sub-topic.
+func (d *draft) whole() topicqueue.SubTopic {
+	topic := oneLine(d.run.Topic)
+	t := topicqueue.SubTopic{Title: clip(extractive.Title(topic), maxTitle), Queries: []string{topic}}
+	if t.Title == "" {
+		t.Title = clip(topic, maxTitle)
+	}
+	return t
+}
+
+// cleanStarters cleans the starter queries of all sub-topics; a query stays with the first that has it.
+func (d *draft) cleanStarters() {
+	seen := map[string]bool{}
+	for i := range d.topics {
+		d.topics[i].Queries = cleanQueries(seen, d.topics[i].Queries, starterQueries)
+	}
+}
+
+// cleanQueries returns the queries that say something and are not in seen by their canonical form, at most limit, and
+// adds them to seen.
+func cleanQueries(seen map[string]bool, queries []string, limit int) []string {
+	var out []string
+	for _, q := range queries {
+		q = clip(oneLine(q), maxQuery)
+		key := topicqueue.CanonicalQuery(q)
+		if key == "" || seen[key] || len(out) == limit {
+			continue
+		}
+		seen[key] = true
+		out = append(out, q)
+	}
+	return out
+}

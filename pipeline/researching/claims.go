@@ -1,0 +1,109 @@
+package researching
+
+import (
+	"strings"
+	"unicode"
+
+	"nightdesk/pipeline/extractive"
+	"nightdesk/prompts"
+)
+
+// maxClaims bounds what one answer can add; a page does not hold more that bears on one sub-topic.
+const maxClaims = 24
+
+// minQuoteWords is the shortest quote that says something. In scripts without spaces, two signs count as a word.
+const minQuoteWords = 3
+
+// check keeps the claims whose quotes stand in a source of the chunk: the one that the model named, else the only one
+// that has the quote. The quote becomes the source's own bytes.
+func (t *noteTaker) check(chunk []piece, claims []prompts.NoteClaim) []finding {
+	texts := map[int]folded{} // by source; folded when first needed
+	text := func(source int) folded {
+		f, ok := texts[source]
+		if !ok {
+			f = fold(t.outcome.fresh[source].Text)
+			texts[source] = f
+		}
+		return f
+	}
+	var found []finding
+	for _, c := range claims {
+		if len(found) == maxClaims {
+			break
+		}
+		quote := shortened(c.Quote)
+		if quoteWords(quote) < minQuoteWords {
+			continue
+		}
+		source, start, end, ok := 0, 0, 0, false
+		if n := c.Source - 1; n >= 0 && n < len(chunk) {
+			source = chunk[n].source
+			start, end, ok = text(source).find(quote)
+		}
+		if !ok {
+			source, start, end, ok = onlySource(chunk, text, quote)
+		}
+		if !ok {
+			continue
+		}
+		statement := oneLine(c.Text)
+		if statement == "" || len(statement) > maxClaim {
+			statement = oneLine(t.outcome.fresh[source].Text[start:end])
+		}
+		found = append(found, finding{source: source, text: statement, start: start, end: end})
+	}
+	return found
+}
+
+// onlySource finds a quote that stands in exactly one source of the chunk.
+func onlySource(chunk []piece, text func(int) folded, quote string) (source, start, end int, ok bool) {
+	tried := map[int]bool{}
+	for _, p := range chunk {
+		if tried[p.source] {
+			continue
+		}
+		tried[p.source] = true
+		s, e, stands := text(p.source).find(quote)
+		if stands && ok {
+			return 0, 0, 0, false
+		}
+		if stands {
+			source, start, end, ok = p.source, s, e, true
+		}
+	}
+	return source, start, end, ok
+}
+
+// shortened cuts an over-long quote to the sentences at its beginning that fit; none fits: empty.
+func shortened(quote string) string {
+	if len(quote) <= maxClaim {
+		return quote
+	}
+	end := 0
+	for _, s := range extractive.Sentences(quote) {
+		if s.End > maxClaim {
+			break
+		}
+		end = s.End
+	}
+	return quote[:end]
+}
+
+func quoteWords(quote string) int {
+	words, wide := 0, 0
+	for _, field := range strings.Fields(quote) {
+		latin := false
+		for _, r := range field {
+			switch {
+			case wideScript(r):
+				wide++
+			case unicode.IsLetter(r), unicode.IsDigit(r):
+				latin = true
+			}
+		}
+		if latin {
+			words++
+		}
+	}
+	return words + wide/2
+}

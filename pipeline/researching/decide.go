@@ -1,0 +1,153 @@
+package researching
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"nightdesk/pipeline/llm"
+	"nightdesk/prompts"
+	"nightdesk/topicqueue"
+)
+
+// decision is what an iteration is going to do.
+type decision struct {
+	thought    string
+	sufficient bool
+	calls      []call
+	proposals  []topicqueue.SubTopic
+}
+
+// What decide shows of a long block, in bytes of claims and in queries: about 5,000 tokens together, so that the
+// question fits a window of 8,192 tokens. A window that is smaller still gets half of it, and half of that.
+const (
+	decideClaimBytes = 12_000
+	decideQueries    = 100
+	decideShrinks    = 3
+)
+
+// maxProposals bounds what one answer can put before the queue, which judges each of them in a script.
+const maxProposals = 5
+
+// decide judges what the block has and plans the calls of iteration k. It returns no calls when nothing is left to ask.
+func (w *work) decide(ctx context.Context, k int) (decision, error) {
+	if w.Model == nil {
+		return w.decideExtractively(k), nil
+	}
+	answer, err := w.askDecide(ctx, k)
+	w.feedback = nil // shown; what follows is for the next iteration
+	switch {
+	case err == nil:
+	case ctx.Err() != nil:
+		return decision{}, context.Cause(ctx)
+	case errors.Is(err, llm.ErrAnswer), errors.Is(err, llm.ErrContextLength):
+		w.fallBack(fmt.Sprintf("decide: %s/%d went on with queries of the plan: %s", w.block.ID, k, clip(oneLine(err.Error()), maxLine)))
+	default:
+		return decision{}, fmt.Errorf("decide %s/%d: %w", w.block.ID, k, err)
+	}
+	d := decision{
+		thought:    answer.Reasoning,
+		sufficient: answer.IsSufficient,
+		calls:      w.checkActions(k, answer.Actions),
+		proposals:  w.checkProposals(k, answer.NewSubTopics),
+	}
+	if stops := w.flexible() && d.sufficient && w.claims > 0; len(d.calls) == 0 && !stops {
+		d.calls = w.plannedCalls(k, w.phase(k))
+	}
+	return d, nil
+}
+
+func (w *work) askDecide(ctx context.Context, k int) (answer prompts.DecideAnswer, err error) {
+	for shrink := range decideShrinks {
+		prompt := prompts.Decide(w.run.Options.Language, w.decideData(k, shrink))
+		answer, err = llm.Ask[prompts.DecideAnswer](ctx, w.Model, llm.Request{
+			Position: w.position(k, prompt.Name, shrink),
+			Role:     llm.Researcher,
+			Prompt:   prompt,
+		})
+		if !errors.Is(err, llm.ErrContextLength) {
+			break
+		}
+	}
+	return answer, err
+}
+
+func (w *work) position(k int, step string, ordinal int) llm.Position {
+	return llm.Position{
+		RunID: w.run.ID, Stage: "researching", Block: w.block.ID, Iteration: k, Step: step, Ordinal: ordinal,
+	}
+}
+
+// decideData is the block as the model sees it. shrink counts how often its lists were too long: each time, half.
+func (w *work) decideData(k, shrink int) prompts.DecideData {
+	d := prompts.DecideData{
+		Topic:         w.topic,
+		Date:          w.now().Format("2006-01-02"),
+		BlockID:       w.block.ID,
+		Title:         w.block.Title,
+		Overview:      w.block.Overview,
+		MaxActions:    w.maxActions(),
+		Flexible:      w.flexible(),
+		Iteration:     k,
+		MaxIterations: w.run.Options.MaxIterations,
+		Phase:         w.phase(k),
+		Claims:        w.claimLines(decideClaimBytes >> shrink),
+		Queries:       lastOf(w.view.Queries, decideQueries>>shrink),
+		Feedback:      w.feedback,
+	}
+	for _, b := range w.view.Blocks {
+		d.Blocks = append(d.Blocks, prompts.BlockLine{ID: b.ID, Title: b.Title})
+	}
+	for _, t := range w.tools {
+		d.Tools = append(d.Tools, prompts.ToolLine{Name: t.Name(), Description: t.Description()})
+	}
+	for _, q := range w.block.Queries {
+		if tool, ok := searchTool(w.tools); ok && !w.issued.has(tool, q) {
+			d.StarterQueries = append(d.StarterQueries, q)
+		}
+	}
+	return d
+}
+
+// claimLines shows the newest claims that fit, in the order in which they were found. Quotes are left out: what the
+// block knows is judged by its statements.
+func (w *work) claimLines(limit int) []prompts.ClaimLine {
+	var lines []prompts.ClaimLine
+	for _, t := range slices.Backward(w.traces) {
+		source := clip(place(t.Source), maxLine)
+		for _, c := range slices.Backward(t.Claims) {
+			if limit -= len(c.Text) + len(source); limit < 0 {
+				slices.Reverse(lines)
+				return lines
+			}
+			lines = append(lines, prompts.ClaimLine{CitationID: c.CitationID, Text: c.Text, Source: source})
+		}
+	}
+	slices.Reverse(lines)
+	return lines
+}
+
+// checkProposals keeps the new topics that may go before the queue: well above the score rule, with a title, and from
+// a block that has looked at something.
+func (w *work) checkProposals(k int, topics []prompts.NewSubTopic) []topicqueue.SubTopic {
+	if k < 2 && w.claims == 0 {
+		return nil
+	}
+	var proposals []topicqueue.SubTopic
+	for _, t := range topics {
+		title := clip(oneLine(t.Title), maxLine)
+		// A score above 1 is not on the scale that the model was given, so it says nothing.
+		if !t.ShouldAdd || title == "" || !(t.Score >= w.run.Options.NewTopicMinScore && t.Score <= 1) {
+			continue
+		}
+		if proposals = append(proposals, topicqueue.SubTopic{
+			Title: title, Overview: clip(oneLine(t.Overview), maxClaim), Parent: w.block.ID,
+		}); len(proposals) == maxProposals {
+			break
+		}
+	}
+	return proposals
+}
+
+func lastOf[T any](list []T, n int) []T { return list[max(0, len(list)-n):] }

@@ -1,0 +1,236 @@
+package researching_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"nightdesk/pipeline/llm"
+	"nightdesk/pipeline/tools"
+	"nightdesk/prompts"
+	"nightdesk/topicqueue"
+)
+
+func TestActions(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name    string
+		enabled []string
+		issued  []string
+		actions []prompts.Action
+		called  []string
+		told    string // in the next question
+	}{
+		{name: "several tools at once",
+			actions: []prompts.Action{ask("rag_hybrid", "height"), ask("query_item", "Table 2"), ask("web_search", "height")},
+			called:  []string{"query_item: Table 2", "rag_hybrid: height", "web_search: height"}},
+		{name: "unknown tool",
+			actions: []prompts.Action{ask("google", "height of tides")},
+			called:  []string{"rag_hybrid: height of tides"}, told: `tool "google" does not exist; its query went to rag_hybrid`},
+		{name: "tool that is not enabled", enabled: []string{"rag_hybrid", "query_item"},
+			actions: []prompts.Action{ask("web_search", "height of tides")},
+			called:  []string{"rag_hybrid: height of tides"}, told: `tool "web_search" does not exist`},
+		{name: "unknown tool without a knowledge base", enabled: []string{"web_search"},
+			actions: []prompts.Action{ask("rag_hybrid", "height of tides")},
+			called:  []string{"web_search: height of tides"}},
+		{name: "empty query",
+			actions: []prompts.Action{ask("rag_hybrid", " "), ask("rag_hybrid", "?!"), ask("rag_hybrid", "height")},
+			called:  []string{"rag_hybrid: height"}, told: "a call of rag_hybrid had no query"},
+		{name: "too many",
+			actions: []prompts.Action{ask("rag_hybrid", "a1"), ask("rag_hybrid", "a2"), ask("rag_hybrid", "a3"), ask("rag_hybrid", "a4")},
+			called:  []string{"rag_hybrid: a1", "rag_hybrid: a2", "rag_hybrid: a3"}, told: "at most 3 calls"},
+		{name: "twice in one answer",
+			actions: []prompts.Action{ask("rag_hybrid", "tide height"), ask("rag_naive", "Height, tide?")},
+			called:  []string{"rag_hybrid: tide height"}, told: `rag_naive was not asked again for "Height, tide?"`},
+		{name: "asked before by another block", issued: []string{"Tide height"},
+			actions: []prompts.Action{ask("rag_hybrid", "height of the"), ask("rag_hybrid", "height tide")},
+			called:  []string{"rag_hybrid: height of the"}, told: "this run has asked it before"},
+		{name: "asked before of another tool", issued: []string{"tide height"},
+			actions: []prompts.Action{ask("web_search", "tide height")},
+			called:  []string{"web_search: tide height"}},
+		{name: "asked before of the web", issued: []string{"web_search: tide height"},
+			actions: []prompts.Action{ask("web_search", "height tide"), ask("rag_hybrid", "tide height")},
+			called:  []string{"rag_hybrid: tide height"}},
+		{name: "programs differ by every sign", issued: []string{"run_code: print(1-2)"},
+			actions: []prompts.Action{ask("run_code", "print(1-2)"), ask("run_code", "print(2-1)"), ask("run_code", "print(1+2)")},
+			called:  []string{"run_code: print(1+2)", "run_code: print(2-1)"}},
+		{name: "query of several lines",
+			actions: []prompts.Action{ask(" rag_hybrid ", "height\n\tof\x00 tides")},
+			called:  []string{"rag_hybrid: height of tides"}},
+		{name: "nothing left of them: starter queries", issued: []string{"tide height", "spring tides moon phase"},
+			actions: []prompts.Action{ask("rag_hybrid", "tide height")},
+			called:  []string{"rag_hybrid: Spring tides", "rag_hybrid: spring tides cause"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			b.run.Options.MaxIterations = 2
+			b.run.Options.Tools = []string{"rag_hybrid", "rag_naive", "query_item", "web_search", "run_code"}
+			if tt.enabled != nil {
+				b.run.Options.Tools = tt.enabled
+			}
+			for _, name := range []string{"rag_naive", "query_item", "web_search", "run_code"} {
+				b.tools[name] = b.tools["rag_hybrid"]
+			}
+			b.start.View.Queries = tt.issued
+			b.start.Block.Overview = "" // its words would become follow-up queries
+			var first []string
+			b.decide = func(k int, req llm.Request) any {
+				if k == 2 {
+					first = slices.Clone(b.called)
+				}
+				return act(tt.actions...)
+			}
+			if _, err := b.research(); err != nil {
+				t.Fatal(err)
+			}
+			slices.Sort(first)
+			slices.Sort(tt.called)
+			if !slices.Equal(first, tt.called) {
+				t.Errorf("called %q, want %q", first, tt.called)
+			}
+			if shown := b.questions("decide")[1].Prompt.User; !strings.Contains(shown, tt.told) {
+				t.Errorf("the model is not told %q in\n%s", tt.told, shown)
+			}
+		})
+	}
+}
+
+// A model that asks the same in every iteration: every query of the run is issued once, and the loop ends.
+func TestRepeatingModel(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.run.Options.MaxIterations = 12
+	b.decide = func(int, llm.Request) any {
+		return act(ask("rag_hybrid", "spring tides cause"), ask("rag_hybrid", "Cause: spring tides"))
+	}
+	res, err := b.research()
+	if err != nil || res.Iterations != 12 {
+		t.Fatalf("%+v, %v", res, err)
+	}
+	seen := map[string]bool{}
+	for _, cp := range b.queue.checkpoints {
+		for _, q := range cp.Queries {
+			if key := topicqueue.CanonicalQuery(q); seen[key] {
+				t.Errorf("%q was issued twice", q)
+			} else {
+				seen[key] = true
+			}
+		}
+	}
+	if !seen[topicqueue.CanonicalQuery("spring tides moon phase")] || !seen[topicqueue.CanonicalQuery("Spring tides")] {
+		t.Errorf("starter queries and title were not used: %q", b.called)
+	}
+}
+
+// Iterations for which nothing is left to ask are recorded and cost no call.
+func TestNothingToAsk(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.run.Options.Tools = nil
+	res, err := b.research()
+	if err != nil || res.Iterations != 3 || res.Claims != 0 || len(b.called) != 0 {
+		t.Fatalf("%+v, %v, calls %q", res, err, b.called)
+	}
+}
+
+func TestToolOutcomes(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name   string
+		result tools.Result
+		told   string
+	}{
+		{"failed", tools.Result{Failed: true, Text: "server\nrefused", Sources: found("The answer to x is y.").Sources}, `failed: server refused`},
+		{"empty", tools.Result{Text: "nothing"}, "found nothing"},
+		{"without text", tools.Result{Text: "x", Sources: []topicqueue.Source{{Title: "Empty page", Text: " \n"}}}, "found nothing"},
+		{"the same again", found("The answer to x is y."), "only what this block has read already"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			b.start.View.Queries = []string{"nothing"}
+			b.tools["rag_hybrid"] = func(q string) tools.Result { return tt.result }
+			if tt.name == "the same again" {
+				b.run.Options.MaxIterations = 4
+			}
+			res, err := b.research()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want := map[string]int{"the same again": 1}[tt.name]; res.Claims != want || len(b.questions("note")) != want {
+				t.Errorf("%d claims of %d note questions, want %d", res.Claims, len(b.questions("note")), want)
+			}
+			questions := b.questions("decide")
+			if shown := questions[len(questions)-1].Prompt.User; !strings.Contains(shown, tt.told) {
+				t.Errorf("the model is not told %q in\n%s", tt.told, shown)
+			}
+		})
+	}
+}
+
+func TestDecideFailures(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name     string
+		answer   any
+		from     int // first iteration that fails
+		err      error
+		claims   bool
+		fallback string
+	}{
+		{"bad answers", "I would rather talk about boats.", 1, nil, true, "decide: block_3/1 went on"},
+		{"window too small", fmt.Errorf("%w: %w", llm.ErrPermanent, llm.ErrContextLength), 1, nil, true, "decide: block_3/1 went on"},
+		{"bad key", fmt.Errorf("401: %w", llm.ErrPermanent), 1, llm.ErrPermanent, false, ""},
+		{"bad key later", fmt.Errorf("401: %w", llm.ErrPermanent), 2, llm.ErrPermanent, true, ""},
+		{"server away", fmt.Errorf("503: %w", llm.ErrUnavailable), 1, llm.ErrUnavailable, false, ""},
+		{"server away later", fmt.Errorf("503: %w", llm.ErrUnavailable), 2, nil, true, "decide: the model server was away"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			plan := b.decide
+			b.decide = func(k int, req llm.Request) any {
+				if k >= tt.from {
+					return tt.answer
+				}
+				return plan(k, req)
+			}
+			res, err := b.research()
+			if !errorsIs(err, tt.err) || (res.Claims > 0) != tt.claims {
+				t.Fatalf("%+v, %v", res, err)
+			}
+			if got := strings.Join(res.Fallbacks, "\n"); !strings.Contains(got, tt.fallback) || (tt.fallback == "") != (got == "") {
+				t.Errorf("fallbacks %q, want %q", got, tt.fallback)
+			}
+		})
+	}
+}
+
+// A window that is too small for everything gets less, not nothing.
+func TestDecideShrinks(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.run.Options.MaxIterations = 1
+	for i := range 200 {
+		b.start.View.Queries = append(b.start.View.Queries, fmt.Sprintf("earlier query number %d", i))
+	}
+	refused := 0
+	b.decide = func(_ int, req llm.Request) any {
+		if strings.Contains(req.Prompt.User, "earlier query number 140") {
+			refused++
+			return fmt.Errorf("%w: %w", llm.ErrPermanent, llm.ErrContextLength)
+		}
+		if !strings.Contains(req.Prompt.User, "earlier query number 199") {
+			t.Error("the newest query is not shown")
+		}
+		return act(ask("rag_hybrid", "height"))
+	}
+	if res, err := b.research(); err != nil || res.Claims != 1 || refused != 1 || len(res.Fallbacks) != 0 {
+		t.Fatalf("%+v, %v, refused %d times", res, err, refused)
+	}
+}

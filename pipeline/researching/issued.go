@@ -1,0 +1,45 @@
+package researching
+
+import (
+	"strings"
+
+	"nightdesk/topicqueue"
+)
+
+// issued is the set of queries that the run has sent out.
+type issued map[string]bool
+
+// addLines reads what the queue keeps: one line per query, as issuedLine makes it.
+func (s issued) addLines(lines []string) {
+	for _, line := range lines {
+		tool, query := ragHybrid, line
+		if name, rest, ok := strings.Cut(line, ": "); ok && toolName(name) {
+			tool, query = name, rest
+		}
+		s.add(tool, query)
+	}
+}
+
+func (s issued) has(tool, query string) bool { return s[issuedKey(tool, query)] }
+
+func (s issued) add(tool, query string) { s[issuedKey(tool, query)] = true }
+
+// issuedLine is the form in which an issued query is kept with the run and shown to the model. The searches of the
+// knowledge base answer the same question from the same texts, so they share one form without a name; the same words
+// sent to the web are another query.
+func issuedLine(tool, query string) string {
+	if retrieval(tool) {
+		return query
+	}
+	return tool + ": " + query
+}
+
+func issuedKey(tool, query string) string {
+	switch {
+	case retrieval(tool):
+		return "\x00" + topicqueue.CanonicalQuery(query)
+	case verbatim(tool):
+		return tool + "\x00" + strings.TrimSpace(query)
+	}
+	return tool + "\x00" + topicqueue.CanonicalQuery(query)
+}

@@ -1,0 +1,192 @@
+package researching
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"nightdesk/pipeline/llm"
+	"nightdesk/prompts"
+)
+
+// How much of a tool's answer one note call reads, in bytes of source text. 20,000 bytes are about 5,000 tokens of
+// English and 7,000 of Chinese: with instructions and answer that fits a window of 16,384 tokens. A model with a
+// smaller window refuses it and gets halves, down to the minimum, below which its window has no room for a page.
+const (
+	noteBytes    = 20_000
+	minNoteBytes = 2_000
+	maxNotes     = 6   // note calls for one tool call, before halving: what bears least on the block stays unread
+	ordinalStep  = 100 // positions of note calls: action x 100 + call; 6 calls halved three times are at most 90
+)
+
+// note is what was taken from one tool call.
+type note struct {
+	summary string
+	found   []finding
+}
+
+// finding is a claim before it has an id.
+type finding struct {
+	source     int // index into outcome.fresh
+	text       string
+	start, end int // of the quote, in the source's text
+}
+
+func (n note) holds() bool { return len(n.found) > 0 }
+
+// takeNotes reads the fresh sources of all outcomes at once; notes[i] belongs to outcomes[i]. It returns the notes
+// that were taken also with an error. An error of class llm.ErrUnavailable leaves the others to finish.
+func (w *work) takeNotes(ctx context.Context, k int, outcomes []outcome) ([]note, error) {
+	notes := make([]note, len(outcomes))
+	lines := make([][]string, len(outcomes)) // fallbacks
+	away := make([]error, len(outcomes))
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.SetLimit(w.maxActions())
+	for i, o := range outcomes {
+		if len(o.fresh) == 0 {
+			continue
+		}
+		group.Go(func() error {
+			t := noteTaker{work: w, outcome: o, k: k, ordinal: i * ordinalStep}
+			err := t.take(groupCtx)
+			notes[i], lines[i] = t.note, t.fallbacks
+			if errors.Is(err, llm.ErrUnavailable) && groupCtx.Err() == nil {
+				away[i] = err
+				return nil
+			}
+			return err
+		})
+	}
+	err := group.Wait()
+	for _, l := range lines {
+		for _, line := range l {
+			w.fallBack(line)
+		}
+	}
+	if ctx.Err() != nil {
+		return notes, context.Cause(ctx)
+	}
+	if err != nil {
+		return notes, err
+	}
+	return notes, errors.Join(away...)
+}
+
+// noteTaker takes the note of one tool call. It shares nothing that changes with the other takers.
+type noteTaker struct {
+	*work
+	outcome   outcome
+	k         int
+	ordinal   int // of the next call
+	note      note
+	fallbacks []string
+}
+
+// take reads the sources, chunk by chunk when they are long.
+func (t *noteTaker) take(ctx context.Context) error {
+	pieces := mostRelevant(cut(t.outcome.fresh, noteBytes), t.subject(), noteBytes*maxNotes)
+	if t.Model == nil {
+		t.extract(pieces)
+		return nil
+	}
+	var failed error
+	for _, chunk := range pack(pieces, noteBytes) {
+		if err := t.read(ctx, chunk, noteBytes); err != nil {
+			failed = err
+			break
+		}
+	}
+	t.summarise()
+	return failed
+}
+
+// read asks the model for the note of one chunk that was packed to limit bytes.
+func (t *noteTaker) read(ctx context.Context, chunk []piece, limit int) error {
+	prompt := prompts.Note(t.run.Options.Language, prompts.NoteData{
+		Topic:    t.topic,
+		Title:    t.block.Title,
+		Overview: t.block.Overview,
+		Tool:     t.outcome.tool,
+		Query:    t.outcome.query,
+		Sources:  t.passages(chunk),
+	})
+	answer, err := llm.Ask[prompts.NoteAnswer](ctx, t.Model, llm.Request{
+		Position: t.position(t.k, prompt.Name, t.ordinal),
+		Role:     llm.Note,
+		Prompt:   prompt,
+	})
+	t.ordinal++
+	switch {
+	case err == nil:
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case errors.Is(err, llm.ErrContextLength) && limit/2 >= minNoteBytes:
+		for _, half := range pack(cutPieces(chunk, limit/2), limit/2) {
+			if err := t.read(ctx, half, limit/2); err != nil {
+				return err
+			}
+		}
+		return nil
+	case errors.Is(err, llm.ErrContextLength), errors.Is(err, llm.ErrAnswer):
+		t.fallBack("%s", clip(oneLine(err.Error()), maxLine))
+		t.extract(chunk)
+		return nil
+	default:
+		return fmt.Errorf("note %s: %w", t.outcome.id, err)
+	}
+	found := t.check(chunk, answer.Claims)
+	if len(answer.Claims) > 0 && len(found) == 0 {
+		t.fallBack("no quote of the model stood in the source")
+		t.extract(chunk)
+		return nil
+	}
+	t.note.found = append(t.note.found, found...)
+	if len(found) > 0 {
+		t.note.summary = strings.TrimSpace(t.note.summary + "\n\n" + strings.TrimSpace(strings.ToValidUTF8(answer.Summary, "")))
+	}
+	return nil
+}
+
+// extract takes the note of these pieces without a model.
+func (t *noteTaker) extract(pieces []piece) {
+	t.note.found = append(t.note.found, t.work.extract(t.outcome.fresh, pieces)...)
+	t.summarise()
+}
+
+// summarise makes the summary of the claims where no model has written one, and bounds it.
+func (t *noteTaker) summarise() {
+	if t.note.summary == "" {
+		texts := make([]string, len(t.note.found))
+		for i, f := range t.note.found {
+			texts[i] = oneLine(f.text)
+		}
+		t.note.summary = strings.Join(texts, " ")
+	}
+	t.note.summary = clip(t.note.summary, maxSummary)
+}
+
+// fallBack shadows that of work, which belongs to another goroutine.
+func (t *noteTaker) fallBack(format string, args ...any) {
+	t.fallbacks = append(t.fallbacks, fmt.Sprintf("note: "+format+" (%s)", append(args, t.outcome.id)...))
+}
+
+// passages shows a chunk to the model, its pieces numbered from 1.
+func (t *noteTaker) passages(chunk []piece) []prompts.Passage {
+	out := make([]prompts.Passage, len(chunk))
+	for i, p := range chunk {
+		s := t.outcome.fresh[p.source]
+		where := strings.Join(s.Section, " > ")
+		switch {
+		case where == "" && s.URL != "":
+			where = s.URL
+		case s.Page > 0:
+			where = strings.TrimPrefix(where+", p. "+strconv.Itoa(s.Page), ", ")
+		}
+		out[i] = prompts.Passage{ID: strconv.Itoa(i + 1), Title: oneLine(s.Title), Place: oneLine(where), Text: p.text}
+	}
+	return out
+}

@@ -1,0 +1,101 @@
+package researching
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"nightdesk/pipeline/extractive"
+	"nightdesk/topicqueue"
+)
+
+// piece is a part of a source's text that fits one question.
+type piece struct {
+	source int // index into the sources that were cut
+	at     int // bytes before it in the source's text
+	text   string
+}
+
+// cut makes pieces of at most limit bytes of the sources' texts, in order; together they are the whole texts.
+func cut(sources []topicqueue.Source, limit int) []piece {
+	whole := make([]piece, len(sources))
+	for i, s := range sources {
+		whole[i] = piece{source: i, text: s.Text}
+	}
+	return cutPieces(whole, limit)
+}
+
+func cutPieces(pieces []piece, limit int) []piece {
+	var out []piece
+	for _, p := range pieces {
+		for len(p.text) > limit {
+			n := breakBefore(p.text, limit)
+			out = append(out, piece{source: p.source, at: p.at, text: p.text[:n]})
+			p.text, p.at = p.text[n:], p.at+n
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// breakBefore returns where to cut text, at most at limit: after a paragraph, else a line, a sentence, a word, a rune.
+// What stands before the cut is never empty, and not less than half of limit where there is a choice.
+func breakBefore(text string, limit int) int {
+	for _, border := range []string{"\n\n", "\n", ". ", "。", " "} {
+		if i := strings.LastIndex(text[:limit], border); i >= limit/2 {
+			return i + len(border)
+		}
+	}
+	n := limit
+	for n > 0 && n > limit-utf8.UTFMax && !utf8.RuneStart(text[n]) {
+		n--
+	}
+	return n
+}
+
+// pack groups pieces, in order, so that each group has at most limit bytes.
+func pack(pieces []piece, limit int) [][]piece {
+	var groups [][]piece
+	size := 0
+	for _, p := range pieces {
+		if len(groups) == 0 || size+len(p.text) > limit {
+			groups = append(groups, nil)
+			size = 0
+		}
+		last := len(groups) - 1
+		groups[last] = append(groups[last], p)
+		size += len(p.text)
+	}
+	return groups
+}
+
+// mostRelevant keeps, in order, the pieces that bear most on the subject and fit limit bytes together.
+func mostRelevant(pieces []piece, subject string, limit int) []piece {
+	total := 0
+	for _, p := range pieces {
+		total += len(p.text)
+	}
+	if total <= limit {
+		return pieces
+	}
+	order := make([]int, len(pieces))
+	score := make([]float64, len(pieces))
+	for i, p := range pieces {
+		order[i], score[i] = i, extractive.Relevance(p.text, subject)
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(score[b], score[a]) })
+	kept := order[:0]
+	for _, i := range order {
+		if limit -= len(pieces[i].text); limit < 0 {
+			break
+		}
+		kept = append(kept, i)
+	}
+	slices.Sort(kept)
+	out := make([]piece, len(kept))
+	for n, i := range kept {
+		out[n] = pieces[i]
+	}
+	return out
+}

@@ -1,0 +1,86 @@
+package researching
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"nightdesk/topicqueue"
+)
+
+// What is cut for the note model is the whole text, in order, in pieces that fit and that begin and end with a rune.
+func FuzzCut(f *testing.F) {
+	f.Add("One line.\n\nAnother paragraph. With two sentences.", uint16(12))
+	f.Add(strings.Repeat("大潮小潮。", 20), uint16(7))
+	f.Add("\xff\xfe\xfd\xfc\xfb\xfa", uint16(4))
+	f.Fuzz(func(t *testing.T, text string, size uint16) {
+		limit := int(size)%200 + utf8.UTFMax
+		pieces := cut([]topicqueue.Source{{Text: text}, {Text: text}}, limit)
+		whole := []string{"", ""}
+		for _, p := range pieces {
+			if p.at != len(whole[p.source]) || len(p.text) > limit {
+				t.Fatalf("piece of %d bytes at %d, limit %d", len(p.text), p.at, limit)
+			}
+			if utf8.ValidString(text) && !utf8.ValidString(p.text) {
+				t.Fatalf("%q is cut within a rune: %q", text, p.text)
+			}
+			whole[p.source] += p.text
+		}
+		if whole[0] != text || whole[1] != text {
+			t.Fatalf("%q is cut to %q", text, whole)
+		}
+		packed := 0
+		for _, group := range pack(pieces, limit) {
+			total := 0
+			for _, p := range group {
+				total += len(p.text)
+			}
+			if total > limit || len(group) == 0 {
+				t.Fatalf("a group of %d bytes, limit %d", total, limit)
+			}
+			packed += len(group)
+		}
+		if packed != len(pieces) {
+			t.Fatalf("%d of %d pieces packed", packed, len(pieces))
+		}
+	})
+}
+
+func TestNamedItems(t *testing.T) {
+	t.Parallel()
+	tests := []struct{ text, want string }{
+		{"What does Theorem 3.1 say about table 2?", "Theorem 3.1|table 2"},
+		{"How does sync.Mutex differ from sync.RWMutex", "sync.Mutex|sync.RWMutex"},
+		{"tuning max_wal_size in practice", "max_wal_size"},
+		{"locking in sync.rwmutex_helper", "sync.rwmutex_helper"},
+		{"§ 4.2 of the act", "§ 4.2"},
+		{"tides of 2024, e.g. in Brest", ""},
+		{"Theorem 3.1 and theorem 3.1", "Theorem 3.1"},
+	}
+	for _, tt := range tests {
+		if got := strings.Join(namedItems(tt.text), "|"); got != tt.want {
+			t.Errorf("namedItems(%q) = %q, want %q", tt.text, got, tt.want)
+		}
+	}
+}
+
+func TestQuoteWords(t *testing.T) {
+	t.Parallel()
+	for quote, want := range map[string]int{
+		"": 0, "— , .": 0, "two words": 2, "the range is 6.1 m": 5, "大潮发生": 2, "大潮发生在新月": 3, "x = y": 2,
+	} {
+		if got := quoteWords(quote); got != want {
+			t.Errorf("quoteWords(%q) = %d, want %d", quote, got, want)
+		}
+	}
+}
+
+func TestClip(t *testing.T) {
+	t.Parallel()
+	for _, s := range []string{"", "short", strings.Repeat("ä", 50), strings.Repeat("word ", 20), strings.Repeat("潮", 40)} {
+		got := clip(s, 20)
+		if len(got) > 20 || !utf8.ValidString(got) || len(s) <= 20 && got != s {
+			t.Errorf("clip(%q) = %q", s, got)
+		}
+	}
+}

@@ -1,0 +1,80 @@
+package researching
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"nightdesk/topicqueue"
+)
+
+// record makes the traces of an iteration: one for each source with at least one claim, in the order of calls and of
+// their sources. A claim that the block has already is dropped.
+func (w *work) record(k int, outcomes []outcome, notes []note) []topicqueue.ToolTrace {
+	var traces []topicqueue.ToolTrace
+	texts := map[string]bool{} // of this iteration
+	seq := w.lastSeq
+	for i, o := range outcomes {
+		bySource := make([][]finding, len(o.fresh))
+		for _, f := range notes[i].found {
+			key := foldedText(f.text)
+			if w.texts[key] || texts[key] {
+				continue
+			}
+			texts[key] = true
+			bySource[f.source] = append(bySource[f.source], f)
+		}
+		for n, found := range bySource {
+			if len(found) == 0 {
+				continue
+			}
+			seq++
+			traces = append(traces, w.trace(k, seq, o, o.fresh[n], notes[i].summary, found))
+		}
+		if len(o.fresh) > 0 && len(notes[i].found) == 0 {
+			w.tell("%s for %q found nothing that bears on this block", o.tool, clip(oneLine(o.query), maxLine))
+		}
+	}
+	return traces
+}
+
+func (w *work) trace(k, seq int, o outcome, s topicqueue.Source, summary string, found []finding) topicqueue.ToolTrace {
+	id := topicqueue.BlockCitationID(w.block.Number(), seq)
+	t := topicqueue.ToolTrace{
+		ToolID:                o.id,
+		CitationID:            id,
+		ToolType:              o.tool,
+		Query:                 o.query,
+		RawAnswer:             o.answer.Raw,
+		Summary:               summary,
+		Timestamp:             w.now(),
+		RawAnswerTruncated:    o.answer.Truncated,
+		RawAnswerOriginalSize: o.answer.OriginalSize,
+		BlockID:               w.block.ID,
+		Iteration:             k,
+		Source:                s,
+		Claims:                make([]topicqueue.Claim, len(found)),
+	}
+	for i, f := range found {
+		t.Claims[i] = topicqueue.Claim{
+			ID:         fmt.Sprintf("%s.%d", id, i+1),
+			CitationID: id,
+			SourceID:   s.ID,
+			Text:       f.text,
+			Quote:      s.Text[f.start:f.end],
+			Start:      f.start,
+			End:        f.end,
+		}
+	}
+	return t
+}
+
+// citationSeq returns 2 for CIT-3-02, and 0 for an id that has another form.
+func citationSeq(id string) int {
+	_, last, _ := strings.Cut(strings.TrimPrefix(id, "CIT-"), "-")
+	n, err := strconv.Atoi(last)
+	if err != nil {
+		return 0
+	}
+	return n
+}

@@ -1,0 +1,42 @@
+package researching
+
+import (
+	"strings"
+
+	"nightdesk/pipeline/tools"
+)
+
+// The tools whose queries the loop treats in a way of their own.
+const (
+	ragHybrid = "rag_hybrid"
+	ragNaive  = "rag_naive"
+	queryItem = "query_item"
+	webSearch = "web_search"
+	openPage  = "open_page"
+	runCode   = "run_code"
+)
+
+// retrieval reports whether the tool searches the knowledge base in natural language.
+func retrieval(tool string) bool { return tool == ragHybrid || tool == ragNaive }
+
+// verbatim reports whether every sign of the tool's query counts: a program, an address.
+func verbatim(tool string) bool { return tool == runCode || tool == openPage }
+
+// toolName reports whether s can be the name of a tool: lower-case words joined by underscores.
+func toolName(s string) bool {
+	return strings.Contains(s, "_") && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz_") == ""
+}
+
+// searchTool returns the tool that takes over a query in natural language whose own tool does not exist.
+func searchTool(enabled tools.Set) (string, bool) {
+	return firstOf(enabled, ragHybrid, ragNaive, webSearch, "paper_search")
+}
+
+func firstOf(enabled tools.Set, names ...string) (string, bool) {
+	for _, name := range names {
+		if _, ok := enabled.Lookup(name); ok {
+			return name, true
+		}
+	}
+	return "", false
+}

@@ -1,0 +1,179 @@
+package researching
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"nightdesk/pipeline/llm"
+	"nightdesk/pipeline/tools"
+	"nightdesk/prompts"
+	"nightdesk/topicqueue"
+)
+
+// work is one attempt at a block: what it knows and has found. It belongs to one goroutine.
+type work struct {
+	*Researcher
+	run        topicqueue.Run
+	topic      string
+	block      topicqueue.Block
+	view       topicqueue.View
+	tools      tools.Set // enabled for this run
+	issued     issued
+	traces     []topicqueue.ToolTrace
+	claims     int
+	lastClaims int             // claims that the last iteration added
+	lastSeq    int             // of the citation ids given out
+	noted      map[string]bool // ids of sources that a note has read
+	texts      map[string]bool // claims, folded
+	feedback   []string        // what became of the last iteration's actions and proposals
+	fallbacks  []string
+}
+
+func newWork(r *Researcher, run topicqueue.Run, topic string, start Start) *work {
+	w := &work{
+		Researcher: r,
+		run:        run,
+		topic:      topic,
+		block:      start.Block,
+		tools:      r.Runner.Tools.Enabled(run.Options.Tools),
+		issued:     issued{},
+		noted:      map[string]bool{},
+		texts:      map[string]bool{},
+	}
+	w.see(start.View)
+	for _, t := range start.Traces {
+		w.keep(t)
+	}
+	return w
+}
+
+// see takes over the run as the queue has described it.
+func (w *work) see(v topicqueue.View) {
+	w.view = v
+	w.issued.addLines(v.Queries)
+}
+
+// keep adds a trace to what the block has.
+func (w *work) keep(t topicqueue.ToolTrace) {
+	w.traces = append(w.traces, t)
+	w.lastSeq = max(w.lastSeq, citationSeq(t.CitationID))
+	w.noted[t.Source.ID] = true
+	for _, c := range t.Claims {
+		w.texts[foldedText(c.Text)] = true
+		w.claims++
+	}
+}
+
+func (w *work) result() Result {
+	return Result{Iterations: w.block.Iterations, Traces: len(w.traces), Claims: w.claims, Fallbacks: w.fallbacks}
+}
+
+func (w *work) maxActions() int {
+	if w.MaxActions < 1 {
+		return defaultMaxActions
+	}
+	return w.MaxActions
+}
+
+func (w *work) flexible() bool { return w.run.Options.IterationMode == topicqueue.IterationFlexible }
+
+// phase cuts the iterations into thirds.
+func (w *work) phase(k int) string {
+	phases := []string{prompts.PhaseEarly, prompts.PhaseMiddle, prompts.PhaseLate}
+	return phases[min(2, (k-1)*3/max(1, w.run.Options.MaxIterations))]
+}
+
+// fallBack records that a step was done without the model that should have done it.
+func (w *work) fallBack(line string) {
+	if !slices.Contains(w.fallbacks, line) {
+		w.fallbacks = append(w.fallbacks, line)
+	}
+}
+
+// tell adds a line that the next decide shows to the model.
+func (w *work) tell(format string, args ...any) {
+	w.feedback = append(w.feedback, fmt.Sprintf(format, args...))
+}
+
+// iterate does iteration k and reports whether another one is wanted.
+func (w *work) iterate(ctx context.Context, q Queue, k int) (goOn bool, err error) {
+	d, err := w.decide(ctx, k)
+	if errors.Is(err, llm.ErrUnavailable) && w.claims > 0 {
+		w.fallBack(fmt.Sprintf("decide: the model server was away; %s ends with what it has after %d iterations", w.block.ID, k-1))
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	if err := w.emitThought(ctx, k, d); err != nil {
+		return false, err
+	}
+	if w.flexible() && d.sufficient && w.claims > 0 {
+		if len(d.proposals) == 0 {
+			return false, nil
+		}
+		return false, w.checkpoint(ctx, q, topicqueue.Checkpoint{Iteration: k, Proposals: d.proposals})
+	}
+	outcomes, err := w.act(ctx, d.calls)
+	if err != nil {
+		return false, err
+	}
+	notes, err := w.takeNotes(ctx, k, outcomes)
+	away := errors.Is(err, llm.ErrUnavailable) && (w.claims > 0 || slices.ContainsFunc(notes, note.holds))
+	if err != nil && !away {
+		return false, err
+	}
+	traces := w.record(k, outcomes, notes)
+	if err := w.emitReferences(ctx, k, traces); err != nil {
+		return false, err
+	}
+	cp := topicqueue.Checkpoint{Iteration: k, Traces: traces, Proposals: d.proposals}
+	for _, c := range d.calls {
+		cp.Queries = append(cp.Queries, issuedLine(c.tool, c.query))
+	}
+	if err := w.checkpoint(ctx, q, cp); err != nil {
+		return false, err
+	}
+	if away {
+		w.fallBack(fmt.Sprintf("note: the model server was away; %s ends with what it has after %d iterations", w.block.ID, k))
+	}
+	return !away, nil
+}
+
+// checkpoint stores an iteration and takes over what the queue answers.
+func (w *work) checkpoint(ctx context.Context, q Queue, cp topicqueue.Checkpoint) error {
+	res, err := q.Checkpoint(ctx, cp)
+	if err != nil {
+		return fmt.Errorf("checkpoint iteration %d of %s: %w", cp.Iteration, w.block.ID, err)
+	}
+	before := w.claims
+	for _, t := range cp.Traces {
+		w.keep(t)
+	}
+	w.lastClaims = w.claims - before
+	w.block.Iterations = cp.Iteration
+	w.issued.addLines(cp.Queries)
+	w.see(res.View)
+	for _, a := range res.Admissions {
+		w.tell("%s", admissionLine(a))
+	}
+	return nil
+}
+
+func admissionLine(a topicqueue.Admission) string {
+	title := clip(strings.Join(strings.Fields(a.Title), " "), maxLine)
+	switch a.Answer {
+	case topicqueue.AdmissionAdded:
+		return fmt.Sprintf("new topic %q was added as %s", title, a.BlockID)
+	case topicqueue.AdmissionDuplicate:
+		return fmt.Sprintf("new topic %q was refused: %s covers it already", title, a.BlockID)
+	case topicqueue.AdmissionFull:
+		return fmt.Sprintf("new topic %q was refused: the run has as many topics as it may have; propose no more", title)
+	case topicqueue.AdmissionSealed:
+		return fmt.Sprintf("new topic %q was refused: the run takes no more topics; propose no more", title)
+	}
+	return fmt.Sprintf("new topic %q was refused: %s", title, a.Answer)
+}

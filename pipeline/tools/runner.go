@@ -1,0 +1,173 @@
+package tools
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/rs/zerolog"
+
+	"nightdesk/topicqueue"
+)
+
+// MaxAnswer bounds the text of one answer, in bytes.
+const MaxAnswer = 1 << 20
+
+// Pages stores texts in a run's bundle.
+type Pages interface {
+	// PutPage stores text as pages/<hash>.txt. hash is topicqueue.TextHash(text); storing the same again is harmless.
+	PutPage(ctx context.Context, runID, hash, text string) error
+}
+
+// Answer is what a call returned, with its text in storage.
+type Answer struct {
+	Result
+	Raw          string        // pages/<sha256>.txt: Text in the run's bundle; a text cut by Truncated is stored as cut
+	OriginalSize int           // bytes of the text as the tool gave it
+	Truncated    bool          // Text was cut to MaxAnswer
+	Took         time.Duration // of the tool alone
+}
+
+// Runner calls tools: the one place where a tool runs. Safe for concurrent use.
+type Runner struct {
+	Tools   Set
+	Pages   Pages
+	Timeout time.Duration // of one call; 0 = that of the context alone
+	Limit   int           // sources per call; 0 = all that the tool returns
+}
+
+// errTimeout is the cause by which a call's own time limit is told from the end of the caller's context.
+var errTimeout = errors.New("tool call timed out")
+
+// Call runs one tool and stores its answer and the text of each of its sources, each text once, before it returns.
+//
+// What a model can react to is a Result with Failed set and a nil error: an unknown tool, a timeout, a tool that breaks.
+// The error is the tool's own, context.Cause(ctx) when ctx has ended, or that of Pages: then nothing must be cited.
+func (r *Runner) Call(ctx context.Context, runID, tool string, call Call) (Answer, error) {
+	start := time.Now()
+	result, err := r.run(ctx, tool, call)
+	took := time.Since(start)
+	if ctx.Err() != nil {
+		return Answer{}, context.Cause(ctx)
+	}
+	if err != nil {
+		return Answer{}, fmt.Errorf("call %s: %w", tool, err)
+	}
+	if r.Limit > 0 && len(result.Sources) > r.Limit {
+		result.Sources = result.Sources[:r.Limit]
+	}
+	answer := Answer{Result: result, OriginalSize: len(result.Text), Took: took}
+	answer.Text = strings.ToValidUTF8(answer.Text, "\ufffd")
+	if len(answer.Text) > MaxAnswer {
+		answer.Text, answer.Truncated = clip(answer.Text, MaxAnswer), true
+	}
+	answer.Sources = complete(result.Sources, time.Now().UTC())
+	if err := r.store(ctx, runID, &answer); err != nil {
+		return Answer{}, err
+	}
+	return answer, nil
+}
+
+// run calls the tool within the time limit. A tool that does not heed its context is left behind: its answer, when
+// it comes, goes nowhere.
+func (r *Runner) run(ctx context.Context, name string, call Call) (Result, error) {
+	tool, ok := r.Tools.Lookup(name)
+	if !ok {
+		return Result{Failed: true, Text: fmt.Sprintf("There is no tool %q. The tools are: %s.", name, r.names())}, nil
+	}
+	callCtx := ctx
+	if r.Timeout > 0 {
+		var cancel context.CancelFunc
+		callCtx, cancel = context.WithTimeoutCause(ctx, r.Timeout, errTimeout)
+		defer cancel()
+	}
+	type outcome struct {
+		result Result
+		err    error
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		var o outcome
+		defer func() {
+			if p := recover(); p != nil {
+				zerolog.Ctx(ctx).Error().Str("tool", name).Interface("panic", p).Bytes("stack", debug.Stack()).Msg("tool panicked")
+				o = outcome{result: Result{Failed: true, Text: name + " broke down on this query. Another query or another tool may work."}}
+			}
+			done <- o
+		}()
+		o.result, o.err = tool.Call(callCtx, call)
+	}()
+	select {
+	case o := <-done:
+		if o.err == nil || !timedOut(ctx, callCtx) {
+			return o.result, o.err
+		}
+	case <-callCtx.Done():
+	}
+	return Result{Failed: true, Text: fmt.Sprintf("%s did not answer within %s.", name, r.Timeout)}, nil
+}
+
+// timedOut reports whether the call's own limit has ended it and not the caller.
+func timedOut(ctx, callCtx context.Context) bool {
+	return ctx.Err() == nil && errors.Is(context.Cause(callCtx), errTimeout)
+}
+
+func (r *Runner) names() string {
+	names := make([]string, len(r.Tools))
+	for i, t := range r.Tools {
+		names[i] = t.Name()
+	}
+	return strings.Join(names, ", ")
+}
+
+// complete fills in what a tool may leave out: hash, time of retrieval, id. The tool's own slice is not changed.
+func complete(sources []topicqueue.Source, now time.Time) []topicqueue.Source {
+	out := make([]topicqueue.Source, len(sources))
+	for i, s := range sources {
+		if !utf8.ValidString(s.Text) { // storage would change it, and the hash must be that of what is stored
+			s.Text = strings.ToValidUTF8(s.Text, "\ufffd")
+			s.Hash, s.ID = "", ""
+		}
+		if s.Hash == "" {
+			s.Hash = topicqueue.TextHash(s.Text)
+		}
+		if s.RetrievedAt.IsZero() {
+			s.RetrievedAt = now
+		}
+		if s.ID == "" {
+			s.ID = topicqueue.SourceID(s)
+		}
+		out[i] = s
+	}
+	return out
+}
+
+// store puts the answer and the sources' texts into the bundle.
+func (r *Runner) store(ctx context.Context, runID string, answer *Answer) error {
+	hash := topicqueue.TextHash(answer.Text)
+	texts := []topicqueue.Source{{Hash: hash, Text: answer.Text}}
+	stored := map[string]bool{}
+	for _, t := range append(texts, answer.Sources...) {
+		if stored[t.Hash] {
+			continue
+		}
+		stored[t.Hash] = true
+		if err := r.Pages.PutPage(ctx, runID, t.Hash, t.Text); err != nil {
+			return fmt.Errorf("store page %s of run %s: %w", t.Hash, runID, err)
+		}
+	}
+	answer.Raw = "pages/" + hash + ".txt"
+	return nil
+}
+
+// clip returns the longest start of s of at most n bytes that does not split a character.
+func clip(s string, n int) string {
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}

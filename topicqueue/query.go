@@ -1,0 +1,47 @@
+package topicqueue
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// CanonicalQuery returns the form of a query by which equal queries are recognised: NFKC, lower case, words without
+// punctuation, each once, in alphabetical order and joined by one space. Signs that belong to a word stay ("c++",
+// "3.1", "1,5"), so that Theorem 3.1 and Theorem 31 differ.
+//
+// q: UTF-8 of any length, natural language. A query without a letter or digit yields the empty string. Never fails.
+// Two queries with the same words in another order ask a search the same.
+func CanonicalQuery(q string) string {
+	words := canonicalWords([]rune(strings.ToLower(norm.NFKC.String(q))))
+	slices.Sort(words)
+	return strings.Join(slices.Compact(words), " ")
+}
+
+func canonicalWords(runes []rune) []string {
+	var words []string
+	var word []rune
+	flush := func() {
+		if len(word) > 0 {
+			words = append(words, string(word))
+			word = word[:0]
+		}
+	}
+	for i, r := range runes {
+		switch {
+		case unicode.IsLetter(r), unicode.IsDigit(r), unicode.IsMark(r):
+			word = append(word, r)
+		case (r == '+' || r == '#') && len(word) > 0: // c++, c#
+			word = append(word, r)
+		case (r == '.' || r == ',') && len(word) > 0 && unicode.IsDigit(word[len(word)-1]) &&
+			i+1 < len(runes) && unicode.IsDigit(runes[i+1]): // 3.1
+			word = append(word, r)
+		default:
+			flush()
+		}
+	}
+	flush()
+	return words
+}
