@@ -115,7 +115,7 @@ func (w *Worker) settle(ctx, asynqCtx context.Context, log zerolog.Logger, a *at
 		log.Info().Msg("handed on to another worker")
 		return nil
 	case errors.As(err, &ended), retried >= maxRetry:
-		log.Error().Err(err).Msg("failed")
+		log.Warn().Err(err).Msg("failed")
 		if err := a.fail(saveCtx, err.Error()); err != nil {
 			return fmt.Errorf("end %s of run %s as failed: %w", a.Lease.Unit, a.Lease.RunID, err)
 		}

@@ -12,7 +12,9 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/hibiken/asynq"
 
@@ -108,6 +110,8 @@ const MaxTopicBytes = 16 << 10
 // CheckTopic says what is wrong with a topic, and nil when nothing is.
 func CheckTopic(topic string) error {
 	switch {
+	case !utf8.ValidString(topic), strings.ContainsRune(topic, 0):
+		return errors.New("the topic is not UTF-8 text")
 	case topicqueue.TopicKey(topic) == "":
 		return errors.New("the topic is empty; give a line or a paragraph that says what to research")
 	case len(topic) > MaxTopicBytes:

@@ -10,7 +10,6 @@ import (
 	"os"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -58,11 +57,7 @@ func readTopics(r io.Reader) (topics []topicLine, problems []string, err error) 
 		if topic == "" || topic == "#" || strings.HasPrefix(topic, "# ") {
 			continue
 		}
-		problem := jobs.CheckTopic(topic)
-		if !utf8.ValidString(topic) || strings.ContainsRune(topic, 0) {
-			problem = errors.New("the topic is not UTF-8 text")
-		}
-		if problem != nil {
+		if problem := jobs.CheckTopic(topic); problem != nil {
 			problems = append(problems, fmt.Sprintf("line %d: %v", n, problem))
 			continue
 		}

@@ -107,6 +107,7 @@ func TestFleet(t *testing.T) {
 			t.Errorf("worker: %v", err)
 		}
 	}
+	t.Logf("workers stopped after %s", (time.Since(started) - took).Round(10*time.Millisecond))
 	if states["completed"] != *fleetTopics {
 		t.Errorf("states %v, want %d completed", states, *fleetTopics)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -13,23 +14,36 @@ import (
 
 // follower turns the events of one run into progress for a person.
 type follower struct {
-	a        *app
-	bar      *bar // blocks; nil until they are planned
-	question map[int]string
-	done     topicqueue.Progress
+	a    *app
+	bar  *bar // blocks; nil until they are planned
+	done topicqueue.Progress
 }
 
-// follow shows a run's progress until its stream ends.
+// outageTime is how long a run that is followed waits for a Redis that cannot be used.
+const outageTime = 15 * time.Second
+
+// follow shows a run's progress until its stream ends. A Redis that is away or takes no writes for outageTime is an
+// error: nothing would ever come.
 func (a *app) follow(ctx context.Context, q *redisqueue.Queue, runID string) error {
-	f := &follower{a: a, question: map[int]string{}}
+	f := &follower{a: a}
 	defer f.end()
+	healthy := time.Now()
 	for seq := int64(0); ; {
 		events, err := q.Events(ctx, runID, seq, time.Second)
+		if err == nil && len(events) == 0 {
+			err = q.Writable(ctx)
+		}
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		if err != nil {
-			return err
+		if err == nil {
+			healthy = time.Now()
+		} else if time.Since(healthy) > outageTime {
+			return hintError{fmt.Errorf("the queue cannot be used: %w", err),
+				"What was found so far is kept. Bring Redis back, or make room on its disk, and start again."}
+		} else {
+			time.Sleep(100 * time.Millisecond) // an answer may come at once
+			continue
 		}
 		for _, e := range events {
 			seq = e.Seq

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -68,7 +69,7 @@ func (a *app) ingest(ctx context.Context, name string, paths []string) (knowledg
 	_, statErr := os.Stat(path)
 	base, err := knowledge.Create(path)
 	if err != nil {
-		return knowledge.Report{}, err
+		return knowledge.Report{}, fmt.Errorf("make knowledge base %s: %w", name, err)
 	}
 	defer base.Close()
 	bar := a.newBar("indexing " + name)
@@ -86,6 +87,9 @@ func (a *app) ingest(ctx context.Context, name string, paths []string) (knowledg
 			err = errors.Join(err, knowledge.Remove(a.knowledgeDir(), name))
 		}
 		return rep, hintError{err, "Markdown, text and HTML files can be read; name a directory that has some."}
+	}
+	if err != nil {
+		err = fmt.Errorf("index %s into knowledge base %s: %w", strings.Join(paths, ", "), name, err)
 	}
 	return rep, err
 }
@@ -133,10 +137,8 @@ func (a *app) kbExists(name string) error {
 	if err != nil {
 		return err
 	}
-	for _, n := range names {
-		if n == name {
-			return nil
-		}
+	if slices.Contains(names, name) {
+		return nil
 	}
 	hint := "There is none yet; make one with `nightdesk kb add --name NAME DIR`."
 	if len(names) > 0 {
@@ -242,6 +244,17 @@ func (a *app) kbSearch(ctx context.Context, name, query, mode string, limit int)
 	})
 }
 
+// checkBase finds out before any work whether a knowledge base can be searched.
+func (a *app) checkBase(ctx context.Context, name string) error {
+	return a.withBase(name, func(b *knowledge.Base) error {
+		info, err := b.Info(ctx)
+		if err == nil && info.Passages == 0 {
+			err = hintError{fmt.Errorf("knowledge base %s is empty", name), "Fill it with `nightdesk kb add --name " + name + " DIR`."}
+		}
+		return err
+	})
+}
+
 // knowledgeBase resolves the value of --kb: the name of a knowledge base, or a directory or file, which is indexed on
 // the way. A name that is both is the knowledge base, unless it is written like a path.
 func (a *app) knowledgeBase(ctx context.Context, value string) (string, error) {
@@ -255,10 +268,8 @@ func (a *app) knowledgeBase(ctx context.Context, value string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		for _, n := range names {
-			if n == value {
-				return n, nil
-			}
+		if slices.Contains(names, value) {
+			return value, a.checkBase(ctx, value)
 		}
 	}
 	if statErr != nil {

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"strings"
 	"time"
@@ -32,6 +33,7 @@ func (a *app) runCommand() *cobra.Command {
 			return a.runTopic(cmd.Context(), strings.Join(args, " "), out)
 		}),
 	}
+	cmd.Long = "Research one topic in this process; the report's path is the last line. TOPIC is a line or a paragraph; - reads it\nfrom standard input."
 	a.runFlags(cmd)
 	a.settingFlag(cmd, false, "concurrency", "worker.concurrency", "tasks that are worked at once")
 	cmd.Flags().StringVar(&out, "out", "", "directory for the report and its data (default: the storage)")
@@ -81,6 +83,13 @@ type runResult struct {
 }
 
 func (a *app) runTopic(ctx context.Context, topic, out string) (err error) {
+	if topic == "-" {
+		text, err := io.ReadAll(io.LimitReader(a.stdin, maxLine))
+		if err != nil {
+			return fmt.Errorf("read the topic from standard input: %w", err)
+		}
+		topic = string(text)
+	}
 	topic = strings.TrimSpace(topic)
 	if err := jobs.CheckTopic(topic); err != nil {
 		return usageError{err}
@@ -96,7 +105,11 @@ func (a *app) runTopic(ctx context.Context, topic, out string) (err error) {
 		}
 	}
 	if !a.cfg.Given("log_level") {
-		a.log = a.logger(zerolog.WarnLevel) // the progress says the rest
+		a.log = a.logger(zerolog.ErrorLevel) // the progress says the rest
+	}
+	options, err := a.options(ctx)
+	if err != nil {
+		return err
 	}
 	d, err := a.openDesk(ctx, true)
 	if err != nil {
@@ -104,10 +117,6 @@ func (a *app) runTopic(ctx context.Context, topic, out string) (err error) {
 	}
 	defer func() { err = errors.Join(err, d.Close()) }()
 	services, err := a.services(ctx, d)
-	if err != nil {
-		return err
-	}
-	options, err := a.options(ctx)
 	if err != nil {
 		return err
 	}
@@ -134,7 +143,7 @@ func (a *app) runTopic(ctx context.Context, topic, out string) (err error) {
 	followErr := a.follow(ctx, d.queue, sub.Run.ID)
 	worker.Stop()
 	if ctx.Err() != nil {
-		return fmt.Errorf("interrupted: run %s is not finished; what it found so far stays in the queue", sub.Run.ID)
+		return fmt.Errorf("interrupted: run %s is not finished", sub.Run.ID)
 	}
 	if followErr != nil {
 		return followErr

@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -33,6 +34,7 @@ func TestScripts(t *testing.T) {
 			"model":   startModel,
 			"exits":   exits,
 			"report":  lastLineIsReport,
+			"repeat":  repeat,
 			"waitfor": waitFor,
 		},
 		RequireExplicitExec: true,
@@ -107,4 +109,11 @@ func waitFor(ts *testscript.TestScript, _ bool, args []string) {
 		}
 	}
 	ts.Fatalf("batch %s has not ended", args[0])
+}
+
+// repeat writes a file of so many letters: repeat N FILE.
+func repeat(ts *testscript.TestScript, _ bool, args []string) {
+	n, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	ts.Check(writeFile(ts.MkAbs(args[1]), strings.Repeat("x", n)))
 }

@@ -79,6 +79,11 @@ var (
 	wantedScript     = script("wanted")
 )
 
+// Writable reports why Redis takes no writes now: it is away, its disk or memory is full, or it is read-only.
+func (q *Queue) Writable(ctx context.Context) error {
+	return q.rdb.Set(ctx, prefix+"probe", "", time.Minute).Err()
+}
+
 // reply is what a script returned: a status, then values that depend on the script.
 type reply struct {
 	status string
