@@ -112,10 +112,10 @@ func open(path string) (*Base, error) {
 	return nil, errors.Join(err, b.Close())
 }
 
-// connect opens the pools. WAL lets readers go on while one writer writes.
+// connect opens the pools.
 func connect(path string) (*Base, error) {
 	file := "file:" + (&url.URL{Path: path}).EscapedPath()
-	const pragmas = "&_pragma=journal_mode(WAL)&_pragma=synchronous(NORMAL)&_pragma=cache_size(-32000)"
+	const pragmas = "&_pragma=synchronous(NORMAL)&_pragma=cache_size(-32000)"
 	read, err := sql.Open("sqlite", file+"?_pragma=busy_timeout(5000)"+pragmas)
 	if err != nil {
 		return nil, fmt.Errorf("open knowledge base %s: %w", path, err)
@@ -131,6 +131,18 @@ func connect(path string) (*Base, error) {
 
 // init makes the tables, unless another process was faster.
 func (b *Base) init() error {
+	// WAL lets readers go on while one writer writes. The file remembers it; the change itself waits for nobody, so
+	// it is asked for here alone and again while another process does the same.
+	for {
+		_, err := b.write.Exec(`PRAGMA journal_mode = WAL`)
+		if err == nil {
+			break
+		}
+		if code(err) != codeBusy {
+			return err
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
 	return b.update(context.Background(), func(tx *sql.Tx) error {
 		var tables int
 		if err := tx.QueryRow(`SELECT count(*) FROM sqlite_master`).Scan(&tables); err != nil || tables > 0 {

@@ -166,10 +166,10 @@ func TestEncodings(t *testing.T) {
 	}
 }
 
-// Hostile input of many megabytes must not take more than time in proportion to it.
+// Hostile input of a megabyte must not take more than time in proportion to it.
 func TestHostile(t *testing.T) {
 	t.Parallel()
-	const size = 4 << 20
+	const size = 1 << 20
 	fill := func(s string) string { return strings.Repeat(s, size/len(s)) }
 	for _, tc := range []struct{ name, file, data string }{
 		{"deep div", "a.html", strings.Repeat("<div>", 20_000) + "<p>deep</p>" + strings.Repeat("</div>", 20_000)},
@@ -220,7 +220,7 @@ func TestHostile(t *testing.T) {
 			if err == nil {
 				check(t, doc)
 			}
-			if took := time.Since(start); took > 20*time.Second { // generous: quadratic work takes minutes
+			if took := time.Since(start); took > 15*time.Second { // generous: quadratic work takes minutes
 				t.Errorf("took %s", took)
 			} else {
 				t.Log(took)

@@ -98,10 +98,12 @@ var (
 )
 
 // definition reports whether a line defines the target of a reference link.
-func definition(rest string) bool { return rest[0] == '[' && definitionLine.MatchString(rest) }
+func definition(rest string) bool {
+	return rest[0] == '[' && definitionLine.MatchString(clip(rest, 1000))
+}
 
 func directive(rest string) bool {
-	return strings.IndexByte("{:[i", rest[0]) >= 0 && directiveLine.MatchString(rest)
+	return len(rest) < 1000 && strings.IndexByte("{:[i", rest[0]) >= 0 && directiveLine.MatchString(rest)
 }
 
 func delimiterRow(line string) bool {
