@@ -25,18 +25,20 @@ func redisAddress(s string) error {
 	return errors.New("must be " + redisAllowed)
 }
 
-const storageAllowed = "file:///absolute/dir; empty: data_dir"
+const storageAllowed = "file:///absolute/dir or s3://bucket/prefix; empty: data_dir"
 
 func storageAddress(s string) error {
-	if strings.HasPrefix(s, "s3://") {
-		return errors.New("s3:// is not supported yet: use file:///absolute/dir, or leave it empty to store in data_dir")
-	}
 	u, err := url.Parse(s)
-	if err != nil || u.Scheme != "file" || u.Host != "" || u.User != nil || !path.IsAbs(u.Path) ||
-		u.RawQuery != "" || u.Fragment != "" {
-		return errors.New("must be " + storageAllowed)
+	wrong := errors.New("must be " + storageAllowed)
+	switch {
+	case err != nil || u.User != nil || u.RawQuery != "" || u.Fragment != "":
+		return wrong
+	case u.Scheme == "file" && u.Host == "" && path.IsAbs(u.Path):
+		return nil
+	case u.Scheme == "s3" && u.Host != "" && u.Port() == "" && path.Clean("/"+u.Path) == "/"+strings.Trim(u.Path, "/"):
+		return nil
 	}
-	return nil
+	return wrong
 }
 
 const httpAllowed = "http:// or https://, such as https://api.openai.com/v1"

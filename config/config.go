@@ -23,7 +23,8 @@ type Config struct {
 	Language    string // language tag
 	KBName      string
 	RedisURL    URL // empty: embedded
-	StorageURL  URL // empty: DataDir; else file:///dir
+	StorageURL  URL // empty: DataDir; else file:///dir or s3://bucket/prefix
+	S3          S3
 	Worker      Worker
 	Researching Researching
 	Queue       Queue
@@ -33,6 +34,13 @@ type Config struct {
 
 	origins map[string]origin // by path; a setting that is missing here has its default
 	notices []string
+}
+
+// S3 says where the bucket of an s3:// StorageURL is. Credentials are not settings: the AWS_* variables, profiles and
+// roles that every S3 program honours are used.
+type S3 struct {
+	Endpoint URL // empty: Amazon's
+	Region   string
 }
 
 // Worker says how much one worker process does at once.

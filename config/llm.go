@@ -12,6 +12,7 @@ type LLM struct {
 	Provider string
 	Timeout  time.Duration // of one call, all of it
 	MaxTries int           // of one call
+	Prices   string        // own prices: NAME=INPUT/OUTPUT, ... in USD per million tokens
 	Main     Model
 
 	Planner    Model
@@ -77,6 +78,8 @@ func llmTable(l *LLM) []field {
 			duration(&l.Timeout, time.Second, time.Hour)),
 		setting("llm.max_tries", "5", "tries", "tries of one model call, with growing pauses between them",
 			number(&l.MaxTries, 1, 10)),
+		setting("llm.prices", "", "", "what models cost, where the built-in list prices do not hold: NAME=INPUT/OUTPUT, ... in USD per million tokens",
+			text(&l.Prices, "NAME=INPUT/OUTPUT, ... such as my-model=0.2/0.8, local=0/0", anyText)),
 	}
 	fields = append(fields, modelTable("llm", &l.Main)...)
 	for _, r := range roles {

@@ -164,7 +164,7 @@ func TestLoad_Problems(t *testing.T) {
 			`llm.temperature "2.1": must be a number from 0 to 2`, `max_iterations "2.5": must be a whole number`, `new_topic_min_score "NaN": must be a number from 0 to 1`, `tool_timeout "99999999999999": must be a duration from 1s to 1800s, such as 90s or 2m`, `shutdown_timeout "20 seconds": must be a duration`,
 		}},
 		{"enumerations", "", nil, map[string]string{"researching.execution_mode": "both", "researching.iteration_mode": "x", "planning.decompose.mode": "x", "reporting.citation_style": "x", "planning.rephrase.enabled": "maybe"}, []string{"one of manual, auto", "true or false", "one of anchors, numbered", "one of parallel, series", "one of fixed, flexible"}},
-		{"storage", "", map[string]string{"STORAGE_URL": "s3://bucket/prefix"}, nil, []string{"s3:// is not supported yet"}},
+		{"storage", "", map[string]string{"STORAGE_URL": "s3://id@bucket/prefix"}, nil, []string{"s3://bucket/prefix"}},
 		{"storage relative", "", map[string]string{"STORAGE_URL": "file://data"}, nil, []string{"must be file:///absolute/dir"}},
 		{"redis without scheme", "", map[string]string{"REDIS_URL": "localhost:6379"}, nil, []string{`environment REDIS_URL: redis_url "localhost:6379": must be redis://`}},
 		{"control character", "data_dir: \"a\\nb\"\n", nil, nil, []string{"must not contain control characters"}},

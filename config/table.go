@@ -1,6 +1,7 @@
 package config
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -29,10 +30,16 @@ type field struct {
 // setting makes one row of the table. unit may be empty.
 func setting(path, fallback, unit, doc string, v value) field {
 	env := strings.ToUpper(strings.ReplaceAll(path, ".", "_"))
-	if path != "redis_url" && path != "storage_url" && !strings.HasPrefix(path, "llm.") {
+	if !isService(path) {
 		env = "NIGHTDESK_" + env
 	}
 	return field{Setting: Setting{Path: path, Env: env, Type: v.kind, Default: fallback, Unit: unit, Doc: doc, Allowed: v.allowed}, value: v}
+}
+
+// isService reports whether a setting names a service that other programs use too: its variable has the usual name.
+func isService(path string) bool {
+	group, _, _ := strings.Cut(path, ".")
+	return slices.Contains([]string{"redis_url", "storage_url", "s3", "llm"}, group)
 }
 
 // table returns every setting, bound to c, in the order in which they are shown. It is the one place where a setting is
@@ -57,6 +64,10 @@ func deskTable(c *Config) []field {
 			address(&c.RedisURL, redisAllowed, redisAddress)),
 		setting("storage_url", "", "", "where bundles are kept; empty: data_dir",
 			address(&c.StorageURL, storageAllowed, storageAddress)),
+		setting("s3.endpoint", "", "", "S3-compatible server of an s3:// storage_url; empty: Amazon's. Credentials are the usual AWS_* ones",
+			address(&c.S3.Endpoint, httpAllowed, httpAddress)),
+		setting("s3.region", "", "", "region that requests are signed for; empty: AWS_REGION, else us-east-1",
+			text(&c.S3.Region, "a region such as us-east-1; empty: AWS_REGION, else us-east-1", anyText)),
 
 		setting("worker.concurrency", "20", "tasks", "planning and researching tasks at once in one worker",
 			number(&work.Concurrency, 1, 1000)),

@@ -261,12 +261,14 @@ func claimsOf(traces []topicqueue.ToolTrace) []topicqueue.Claim {
 
 // usageTotals sums model calls.
 type usageTotals struct {
-	Calls            int `json:"total_calls"`
-	Failed           int `json:"failed_calls"`
-	PromptTokens     int `json:"total_prompt_tokens"`
-	CompletionTokens int `json:"total_completion_tokens"`
-	Tokens           int `json:"total_tokens"`
-	Estimated        int `json:"estimated_calls"` // calls whose tokens the provider did not say
+	Calls            int     `json:"total_calls"`
+	Failed           int     `json:"failed_calls"`
+	PromptTokens     int     `json:"total_prompt_tokens"`
+	CompletionTokens int     `json:"total_completion_tokens"`
+	Tokens           int     `json:"total_tokens"`
+	Estimated        int     `json:"estimated_calls"` // calls whose tokens the provider did not say
+	CostUSD          float64 `json:"total_cost_usd"`  // of the calls whose model has a known price
+	Unpriced         int     `json:"unpriced_calls"`  // the others
 }
 
 func total(usage []topicqueue.Usage) usageTotals {
@@ -287,6 +289,11 @@ func (t *usageTotals) add(u topicqueue.Usage) {
 	}
 	if u.Estimated {
 		t.Estimated++
+	}
+	if u.CostUSD != nil {
+		t.CostUSD += *u.CostUSD
+	} else {
+		t.Unpriced++
 	}
 }
 

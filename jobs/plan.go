@@ -47,6 +47,9 @@ func (a *attempt) model() llm.Model {
 	return llm.Recorded(a.w.Model, func(ctx context.Context, u topicqueue.Usage) {
 		saveCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTime)
 		defer cancel()
+		if cost, known := a.w.Prices.Cost(u); known {
+			u.CostUSD = &cost
+		}
 		if err := a.w.Queue.RecordUsage(saveCtx, a.Run.ID, u); err != nil {
 			a.w.Log.Warn().Err(err).Str("run", a.Run.ID).Str("step", u.Step).Msg("usage not recorded")
 		}

@@ -33,6 +33,7 @@ type Services struct {
 	Dispatcher *Dispatcher
 	Store      storage.Store
 	Model      llm.Model // nil: the extractive path
+	Prices     llm.Prices
 	// Toolbox returns the tools of a run. An error ends the run as failed: it is for a person, such as "the knowledge
 	// base is gone".
 	Toolbox func(ctx context.Context, run topicqueue.Run) (Toolbox, error)

@@ -79,6 +79,7 @@ type runResult struct {
 	LLMCalls         int                 `json:"llm_calls"`
 	PromptTokens     int                 `json:"prompt_tokens"`
 	CompletionTokens int                 `json:"completion_tokens"`
+	CostUSD          *float64            `json:"cost_usd"` // null: a model without a known price was asked
 	TookMS           int64               `json:"took_ms"`
 }
 
@@ -199,9 +200,17 @@ func (a *app) result(ctx context.Context, q *redisqueue.Queue, store storage.Sto
 		return r, err
 	}
 	r.LLMCalls = len(usage)
+	cost, known := 0.0, true
 	for _, u := range usage {
+		if u.CostUSD != nil {
+			cost += *u.CostUSD
+		}
+		known = known && u.CostUSD != nil
 		r.PromptTokens += u.PromptTokens
 		r.CompletionTokens += u.CompletionTokens
+	}
+	if known {
+		r.CostUSD = &cost
 	}
 	if r.Citations, err = citedIn(ctx, store, runID); err != nil {
 		return r, err
@@ -215,7 +224,11 @@ func (a *app) showResult(r runResult) error {
 			return err
 		}
 	} else {
-		a.say("%s: %d topic blocks, %d sources, %d citations, %d model calls, %.1f s", r.State, r.Blocks, r.Sources, r.Citations, r.LLMCalls, float64(r.TookMS)/1000)
+		cost := ""
+		if r.LLMCalls > 0 && r.CostUSD != nil {
+			cost = fmt.Sprintf(", $%.4f", *r.CostUSD)
+		}
+		a.say("%s: %d topic blocks, %d sources, %d citations, %d model calls%s, %.1f s", r.State, r.Blocks, r.Sources, r.Citations, r.LLMCalls, cost, float64(r.TookMS)/1000)
 		if r.Report != "" {
 			fmt.Fprintln(a.stdout, r.Report)
 		}

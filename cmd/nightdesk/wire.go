@@ -150,6 +150,9 @@ func (a *app) services(ctx context.Context, d *desk) (jobs.Services, error) {
 	s := jobs.Services{
 		Redis: d.redis, Queue: d.queue, Dispatcher: d.dispatcher, Store: store, Log: a.log, Now: time.Now,
 	}
+	if s.Prices, err = llm.ParsePrices(a.cfg.LLM.Prices); err != nil {
+		return s, usageError{fmt.Errorf("llm.prices: %w", err)}
+	}
 	model, err := a.model()
 	if err != nil {
 		return s, err
