@@ -78,6 +78,7 @@ func (b *bundle) seal(ctx context.Context) error {
 		func() error { return storage.PutLines(ctx, b.Bundle, b.cacheKey("sources.jsonl"), sourcesOf(traces)) },
 		func() error { return storage.PutLines(ctx, b.Bundle, b.cacheKey("claims.jsonl"), claimsOf(traces)) },
 		func() error { return storage.PutLines(ctx, b.Bundle, b.cacheKey("events.jsonl"), events) },
+		func() error { return b.putProgress(ctx, events) },
 	} {
 		if err := put(); err != nil {
 			return err
