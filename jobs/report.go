@@ -18,13 +18,20 @@ func (w *Worker) report(ctx context.Context, a *attempt) error {
 	if err != nil {
 		return err
 	}
-	r := reporting.Reporter{Model: a.model(), Emit: a.emit, Now: w.Now, Parallel: reportParallel}
+	model, hasty := a.model(), a.Lapses >= redisqueue.MaxLapses
+	if hasty { // whatever ends the workers, the report is written without it
+		model = nil
+	}
+	r := reporting.Reporter{Model: model, Emit: a.emit, Now: w.Now, Parallel: reportParallel}
 	rep, err := r.Report(ctx, in)
 	if errors.Is(err, reporting.ErrNoEvidence) {
 		return w.finish(ctx, a, in, nil, redisqueue.Outcome{State: topicqueue.RunFailed, Reason: noEvidence(in.Blocks)})
 	}
 	if err != nil {
 		return stageError("write the report", err)
+	}
+	if hasty && a.w.Model != nil {
+		rep.Fallbacks = append(rep.Fallbacks, "its workers ended again and again while they wrote it")
 	}
 	state, reason := judge(in, rep)
 	return w.finish(ctx, a, in, &rep, redisqueue.Outcome{State: state, Reason: reason})

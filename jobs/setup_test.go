@@ -86,7 +86,7 @@ func setup(t *testing.T, rdb *redis.Client, model llm.Model) *bench {
 	}
 	b := &bench{t: t, base: base}
 	b.services = jobs.Services{
-		Redis: rdb, Queue: redisqueue.New(rdb), Dispatcher: jobs.NewDispatcher(asynq.NewClientFromRedisClient(rdb)),
+		Redis: rdb, Queue: redisqueue.New(rdb, redisqueue.DefaultTiming), Dispatcher: jobs.NewDispatcher(asynq.NewClientFromRedisClient(rdb), asynq.NewInspectorFromRedisClient(rdb)),
 		Store: storage.NewDir(t.TempDir()), Model: model, Log: zerolog.New(zerolog.NewTestWriter(t)).Level(zerolog.WarnLevel), Now: time.Now,
 		Toolbox: func(context.Context, topicqueue.Run) (jobs.Toolbox, error) {
 			return jobs.Toolbox{Tools: tools.Set{tools.NewRAGHybrid(base, 6)}, Sections: base}, nil
@@ -129,7 +129,7 @@ func (b *bench) start(settings jobs.Settings) *jobs.Worker {
 	}
 	settings.Lanes = []string{jobs.LaneHigh, "", jobs.LaneLow}
 	settings.MaxActions, settings.ToolTimeout, settings.ResultLimit = 3, 20*time.Second, 6
-	settings.PollInterval, settings.RetryPause = 5*time.Millisecond, 5*time.Millisecond
+	settings.PollInterval, settings.RetryPause, settings.SweepInterval = 5*time.Millisecond, 5*time.Millisecond, 50*time.Millisecond
 	if settings.Grace == 0 {
 		settings.Grace = 10 * time.Second
 	}

@@ -76,26 +76,65 @@ func describe(i redisqueue.Intent) (kind, queue, id string) {
 }
 
 // Dispatcher puts intents into asynq.
-type Dispatcher struct{ client *asynq.Client }
+type Dispatcher struct {
+	client    *asynq.Client
+	inspector *asynq.Inspector
+}
 
-// NewDispatcher returns a dispatcher on this client, which the caller closes.
-func NewDispatcher(client *asynq.Client) *Dispatcher { return &Dispatcher{client: client} }
+// NewDispatcher returns a dispatcher on these, which are on the queue's Redis; the caller closes its connection.
+func NewDispatcher(client *asynq.Client, inspector *asynq.Inspector) *Dispatcher {
+	return &Dispatcher{client: client, inspector: inspector}
+}
 
 // Dispatch enqueues intents. One whose task is there already is in order.
 func (d *Dispatcher) Dispatch(ctx context.Context, intents []redisqueue.Intent) error {
 	for _, i := range intents {
-		kind, queue, id := describe(i)
-		body, err := json.Marshal(payload{RunID: i.RunID, Unit: i.Unit, Generation: i.Generation})
-		if err != nil {
-			return fmt.Errorf("encode task %s: %w", id, err)
-		}
-		_, err = d.client.EnqueueContext(ctx, asynq.NewTask(kind, body),
-			asynq.TaskID(id), asynq.Queue(queue), asynq.MaxRetry(maxRetry), asynq.Timeout(taskTimeout))
-		if err != nil && !errors.Is(err, asynq.ErrTaskIDConflict) {
-			return fmt.Errorf("enqueue task %s: %w", id, err)
+		if err := d.enqueue(ctx, i); err != nil && !errors.Is(err, asynq.ErrTaskIDConflict) {
+			return err
 		}
 	}
 	return nil
+}
+
+func (d *Dispatcher) enqueue(ctx context.Context, i redisqueue.Intent) error {
+	kind, queue, id := describe(i)
+	body, err := json.Marshal(payload{RunID: i.RunID, Unit: i.Unit, Generation: i.Generation})
+	if err != nil {
+		return fmt.Errorf("encode task %s: %w", id, err)
+	}
+	_, err = d.client.EnqueueContext(ctx, asynq.NewTask(kind, body),
+		asynq.TaskID(id), asynq.Queue(queue), asynq.MaxRetry(maxRetry), asynq.Timeout(taskTimeout))
+	if err != nil {
+		return fmt.Errorf("enqueue task %s: %w", id, err)
+	}
+	return nil
+}
+
+// Heal enqueues an intent that nobody works on, and sees to it that a dead task of the same id does not hide it: asynq
+// keeps archived tasks for months, and for ever those that were active when their worker died at the wrong moment.
+func (d *Dispatcher) Heal(ctx context.Context, q *redisqueue.Queue, i redisqueue.Intent) error {
+	err := d.enqueue(ctx, i)
+	if !errors.Is(err, asynq.ErrTaskIDConflict) {
+		return err
+	}
+	_, queue, id := describe(i)
+	info, err := d.inspector.GetTaskInfo(queue, id)
+	if errors.Is(err, asynq.ErrTaskNotFound) || errors.Is(err, asynq.ErrQueueNotFound) {
+		return nil // it ended meanwhile: the next sweep sees what came of it
+	}
+	if err != nil {
+		return fmt.Errorf("look at task %s: %w", id, err)
+	}
+	switch info.State {
+	case asynq.TaskStateActive, asynq.TaskStateArchived, asynq.TaskStateCompleted:
+	default:
+		return nil // it waits for its turn
+	}
+	next, err := q.Advance(ctx, i, info.State == asynq.TaskStateActive)
+	if err != nil {
+		return err
+	}
+	return d.Dispatch(ctx, next)
 }
 
 // Submission is a topic that was handed in.

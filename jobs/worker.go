@@ -51,6 +51,7 @@ type Settings struct {
 	ResultLimit       int           // sources of one tool call
 	Grace             time.Duration // how long a stop waits for work in flight before it is handed on
 	PollInterval      time.Duration // of an idle slot
+	SweepInterval     time.Duration // between two looks for runs that are due
 	RetryPause        time.Duration // before the second try after an error of Redis or storage; doubled each time
 }
 
@@ -60,14 +61,14 @@ var errDrain = errors.New("the worker is stopping")
 // Worker works tasks until it is stopped.
 type Worker struct {
 	Services
-	settings Settings
-	leases   leases
-	wg       sync.WaitGroup // handlers
-	work     context.Context
-	cancel   context.CancelCauseFunc
-	servers  []*asynq.Server
-	stop     chan struct{} // ends the renewal
-	renewed  chan struct{}
+	settings   Settings
+	leases     leases
+	wg         sync.WaitGroup // handlers
+	work       context.Context
+	cancel     context.CancelCauseFunc
+	servers    []*asynq.Server
+	stop       chan struct{} // ends what runs in the background
+	background sync.WaitGroup
 }
 
 // NewWorker returns a worker that is not started.
@@ -78,6 +79,7 @@ func NewWorker(s Services, settings Settings) *Worker {
 // Start begins to work tasks and returns. ctx carries values only: its end does not end the work, Stop does.
 func (w *Worker) Start(ctx context.Context) error {
 	w.work, w.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
+	w.stop = make(chan struct{})
 	mux := asynq.NewServeMux()
 	mux.HandleFunc(KindPlan, w.handler(w.plan))
 	mux.HandleFunc(KindBlock, w.handler(w.research))
@@ -102,8 +104,8 @@ func (w *Worker) Start(ctx context.Context) error {
 			return fmt.Errorf("start the worker: %w", err)
 		}
 	}
-	w.stop, w.renewed = make(chan struct{}), make(chan struct{})
-	go w.renew()
+	w.renew()
+	w.reconcile()
 	return nil
 }
 
@@ -145,7 +147,7 @@ func (w *Worker) Stop() {
 		s.Shutdown()
 	}
 	close(w.stop)
-	<-w.renewed
+	w.background.Wait()
 	w.cancel(errDrain)
 }
 

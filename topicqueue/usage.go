@@ -13,7 +13,7 @@ type Usage struct {
 	CompletionTokens int       `json:"completion_tokens"`
 	Estimated        bool      `json:"estimated,omitempty"` // the provider gave no figures
 	Failed           bool      `json:"failed,omitempty"`    // no answer came back; tokens are 0
-	CostUSD          *float64  `json:"cost_usd"` // nil: the model's price is not known
+	CostUSD          *float64  `json:"cost_usd"`            // nil: the model's price is not known
 	TookMS           int64     `json:"took_ms"`
 	Timestamp        time.Time `json:"timestamp"`
 }

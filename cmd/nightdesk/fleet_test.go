@@ -28,100 +28,160 @@ var (
 
 func writeFile(path, text string) error { return os.WriteFile(path, []byte(text), 0o600) }
 
-// TestFleet works many deep topics with two worker processes and a model with a fixed latency, and checks that every
-// report is there and that no run ever has more blocks in flight than it may. With -v it prints calls and times.
-func TestFleet(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes a while")
-	}
-	const parallel, slots = 3, 20
-	dir := t.TempDir()
-	program := filepath.Join(dir, "nightdesk")
+// fleet is a Redis, a model server and the program itself, for tests with several processes.
+type fleet struct {
+	t       *testing.T
+	dir     string
+	program string
+	env     []string
+	model   *fleetModel
+}
+
+func newFleet(t *testing.T, latency time.Duration, env ...string) *fleet {
+	t.Helper()
+	f := &fleet{t: t, dir: t.TempDir(), model: &fleetModel{blocks: map[string]map[string]*span{}}}
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink(self, program); err != nil {
+	f.program = filepath.Join(f.dir, "nightdesk")
+	if err := os.Symlink(self, f.program); err != nil {
 		t.Fatal(err)
 	}
-	model := &fleetModel{blocks: map[string]map[string]*span{}}
-	server := httptest.NewServer(&llmtest.Stub{Answer: model.answer, Latency: *fleetLatency})
-	defer server.Close()
-	env := append(os.Environ(), "REDIS_URL=redis-socket://"+redistest.Socket(t), "LLM_MODEL=stub", "LLM_BASE_URL="+server.URL+"/v1",
-		"NIGHTDESK_RESEARCHING_MAX_PARALLEL_TOPICS="+fmt.Sprint(parallel), "NIGHTDESK_LOG_LEVEL=warn")
-	command := func(args ...string) *exec.Cmd {
-		cmd := exec.Command(program, args...)
-		cmd.Dir, cmd.Env = dir, env
-		return cmd
+	server := httptest.NewServer(&llmtest.Stub{Answer: f.model.answer, Latency: latency})
+	t.Cleanup(server.Close)
+	f.env = append(os.Environ(), "REDIS_URL=redis-socket://"+redistest.Socket(t), "LLM_MODEL=stub", "LLM_BASE_URL="+server.URL+"/v1", "NIGHTDESK_LOG_LEVEL=error")
+	f.env = append(f.env, env...)
+	fleetCorpus(t, filepath.Join(f.dir, "docs"))
+	f.output("kb", "add", "--name", "docs", "docs")
+	return f
+}
+
+func (f *fleet) command(args ...string) *exec.Cmd {
+	cmd := exec.Command(f.program, args...)
+	cmd.Dir, cmd.Env = f.dir, f.env
+	return cmd
+}
+
+func (f *fleet) output(args ...string) string {
+	f.t.Helper()
+	var stderr bytes.Buffer
+	cmd := f.command(args...)
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		f.t.Fatalf("nightdesk %s: %v\n%s", strings.Join(args, " "), err, stderr.String())
 	}
-	output := func(args ...string) string {
-		t.Helper()
-		var stderr bytes.Buffer
-		cmd := command(args...)
-		cmd.Stderr = &stderr
-		out, err := cmd.Output()
-		if err != nil {
-			t.Fatalf("nightdesk %s: %v\n%s", strings.Join(args, " "), err, stderr.String())
-		}
-		return string(out)
-	}
-	fleetCorpus(t, filepath.Join(dir, "docs"))
-	output("kb", "add", "--name", "docs", "docs")
+	return string(out)
+}
+
+// enqueue puts so many topics into the batch "fleet".
+func (f *fleet) enqueue(n int, args ...string) {
+	f.t.Helper()
 	var topics strings.Builder
-	for i := range *fleetTopics {
+	for i := range n {
 		fmt.Fprintf(&topics, "How is harbour number %d operated and maintained?\n", i+1)
 	}
-	if err := writeFile(filepath.Join(dir, "topics.txt"), topics.String()); err != nil {
-		t.Fatal(err)
+	if err := writeFile(filepath.Join(f.dir, "topics.txt"), topics.String()); err != nil {
+		f.t.Fatal(err)
 	}
-	output("enqueue", "topics.txt", "--batch", "fleet", "--preset", "deep", "--kb", "docs")
+	f.output(append([]string{"enqueue", "topics.txt", "--batch", "fleet", "--kb", "docs"}, args...)...)
+}
 
-	started := time.Now()
-	var workers []*exec.Cmd
-	for range 2 {
-		w := command("worker", "--concurrency", fmt.Sprint(slots))
-		w.Stderr = os.Stderr
-		if err := w.Start(); err != nil {
-			t.Fatal(err)
-		}
-		workers = append(workers, w)
+func (f *fleet) worker(slots int) *exec.Cmd {
+	f.t.Helper()
+	w := f.command("worker", "--concurrency", fmt.Sprint(slots))
+	w.Stderr = os.Stderr
+	if err := w.Start(); err != nil {
+		f.t.Fatal(err)
 	}
-	states := map[string]int{}
-	for states["completed"]+states["partial"]+states["failed"] < *fleetTopics {
-		time.Sleep(200 * time.Millisecond) // another program is watched
+	f.t.Cleanup(func() { w.Process.Kill() })
+	return w
+}
+
+func (f *fleet) stop(w *exec.Cmd) {
+	f.t.Helper()
+	if err := w.Process.Signal(syscall.SIGTERM); err != nil {
+		f.t.Error(err)
+	}
+	if err := w.Wait(); err != nil {
+		f.t.Errorf("worker: %v", err)
+	}
+}
+
+// wait returns the states of the batch when all of its runs have ended.
+func (f *fleet) wait(runs int) map[string]int {
+	f.t.Helper()
+	for started := time.Now(); ; time.Sleep(200 * time.Millisecond) { // another program is watched
 		var s struct{ States map[string]int }
-		if err := json.Unmarshal([]byte(output("status", "fleet", "--json")), &s); err != nil {
-			t.Fatal(err)
+		if err := json.Unmarshal([]byte(f.output("status", "fleet", "--json")), &s); err != nil {
+			f.t.Fatal(err)
 		}
-		states = s.States
+		if s.States["completed"]+s.States["partial"]+s.States["failed"] == runs {
+			return s.States
+		}
 		if time.Since(started) > 9*time.Minute {
-			t.Fatalf("not done after %s: %v", time.Since(started), states)
+			f.t.Fatalf("not done after %s: %v", time.Since(started), s.States)
 		}
 	}
+}
+
+// checkReports checks that every run completed and has its report.
+func (f *fleet) checkReports(runs int, states map[string]int) {
+	f.t.Helper()
+	if states["completed"] != runs {
+		f.t.Errorf("states %v, want %d completed", states, runs)
+	}
+	reports, err := filepath.Glob(filepath.Join(f.dir, "nightdesk-data", "reports", "*.md"))
+	if err != nil || len(reports) != runs {
+		f.t.Errorf("%d reports, %v; want %d", len(reports), err, runs)
+	}
+}
+
+// TestFleet works many deep topics with two worker processes and a model with a fixed latency, and checks that every
+// report is there and that no run ever has more blocks in flight than it may. With -v it prints calls and times.
+func TestFleet(t *testing.T) {
+	const parallel, slots = 3, 20
+	f := newFleet(t, *fleetLatency, "NIGHTDESK_RESEARCHING_MAX_PARALLEL_TOPICS="+fmt.Sprint(parallel))
+	f.enqueue(*fleetTopics, "--preset", "deep")
+	started := time.Now()
+	first, second := f.worker(slots), f.worker(slots)
+	states := f.wait(*fleetTopics)
 	took := time.Since(started)
-	for _, w := range workers {
-		if err := w.Process.Signal(syscall.SIGTERM); err != nil {
-			t.Error(err)
-		}
-		if err := w.Wait(); err != nil {
-			t.Errorf("worker: %v", err)
-		}
-	}
-	t.Logf("workers stopped after %s", (time.Since(started) - took).Round(10*time.Millisecond))
-	if states["completed"] != *fleetTopics {
-		t.Errorf("states %v, want %d completed", states, *fleetTopics)
-	}
-	reports, err := filepath.Glob(filepath.Join(dir, "nightdesk-data", "reports", "*.md"))
-	if err != nil || len(reports) != *fleetTopics {
-		t.Errorf("%d reports, %v; want %d", len(reports), err, *fleetTopics)
-	}
-	most, calls := model.most()
+	f.stop(first)
+	f.stop(second)
+	f.checkReports(*fleetTopics, states)
+	most, calls := f.model.most()
 	if most > parallel {
 		t.Errorf("%d blocks of one run in flight, want at most %d", most, parallel)
 	}
 	bound := time.Duration(calls) * *fleetLatency / (2 * slots)
 	t.Logf("%d topics: %d model calls in %s; bound (calls x latency / slots) %s; at most %d blocks of a run in flight",
 		*fleetTopics, calls, took.Round(10*time.Millisecond), bound.Round(10*time.Millisecond), most)
+}
+
+// TestKilledWorker kills one of two workers in the middle of its work: the other one takes over what it held.
+func TestKilledWorker(t *testing.T) {
+	const topics = 3
+	f := newFleet(t, 50*time.Millisecond)
+	f.enqueue(topics, "--preset", "medium")
+	victim := f.worker(6)
+	for f.model.blocksSeen() < 3 { // it is in the middle of blocks
+		time.Sleep(10 * time.Millisecond)
+	}
+	if err := victim.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	killed := time.Now()
+	heir := f.worker(20)
+	states := f.wait(topics)
+	took := time.Since(killed)
+	f.stop(heir)
+	f.checkReports(topics, states)
+	t.Logf("all reports there %s after the kill", took.Round(10*time.Millisecond))
+	if took > 60*time.Second {
+		t.Errorf("the work of a killed worker was taken over too late: everything was done after %s", took)
+	}
 }
 
 // fleetCorpus writes documents with many short sections.
@@ -232,6 +292,17 @@ func (f *fleetModel) answer(q llmtest.Question) (string, bool) {
 		return text, true
 	}
 	return "", false
+}
+
+// blocksSeen returns how many blocks have been asked about.
+func (f *fleetModel) blocksSeen() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	n := 0
+	for _, blocks := range f.blocks {
+		n += len(blocks)
+	}
+	return n
 }
 
 // most returns the largest number of blocks of one run whose spans overlap, and the number of calls.

@@ -87,7 +87,7 @@ func (a *app) openDesk(ctx context.Context, start bool) (*desk, error) {
 		d.redis, d.closers = r.Client, append(d.closers, r.Close)
 	}
 	client := asynq.NewClientFromRedisClient(d.redis)
-	d.queue, d.dispatcher = redisqueue.New(d.redis), jobs.NewDispatcher(client)
+	d.queue, d.dispatcher = redisqueue.New(d.redis, redisqueue.DefaultTiming), jobs.NewDispatcher(client, asynq.NewInspectorFromRedisClient(d.redis))
 	return d, nil
 }
 
@@ -174,7 +174,7 @@ func (a *app) workerSettings(lanes ...string) jobs.Settings {
 		Lanes: lanes, Concurrency: a.cfg.Worker.Concurrency, ReportConcurrency: a.cfg.Worker.ReportConcurrency,
 		MaxActions: a.cfg.Researching.MaxActions, ToolTimeout: a.cfg.Researching.ToolTimeout,
 		ResultLimit: a.cfg.Researching.ResultLimit, Grace: a.cfg.Worker.ShutdownTimeout, PollInterval: 50 * time.Millisecond,
-		RetryPause: time.Second,
+		RetryPause: time.Second, SweepInterval: time.Second,
 	}
 }
 

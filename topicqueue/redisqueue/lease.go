@@ -28,17 +28,23 @@ type Begun struct {
 	Block  topicqueue.Block       // of a block
 	View   topicqueue.View        // of a block, for its next iteration
 	Traces []topicqueue.ToolTrace // of a block, from earlier iterations
+	Lapses int                    // of a report: how often its workers ended in the middle of it
 }
 
 // Begin takes the lease of a unit for one generation. ErrStale: the run does not want this generation of the unit (any
 // more). ErrHeld: an attempt that was heard of less than LeaseTime ago has it. Both mean: do nothing, it is in order.
 func (q *Queue) Begin(ctx context.Context, runID, unit string, generation int) (Begun, error) {
+	if unit == UnitPlan { // the run no longer waits
+		if err := q.watch(ctx, runID, q.watchTime()); err != nil {
+			return Begun{}, err
+		}
+	}
 	l := Lease{RunID: runID, Unit: unit, Generation: generation, owner: rand.Text()}
-	r, err := q.run(ctx, beginScript, "begin "+unit, runID, unit, generation, l.owner, q.lease.Milliseconds())
+	r, err := q.run(ctx, beginScript, "begin "+unit, runID, unit, generation, l.owner, q.timing.Lease.Milliseconds())
 	if err != nil {
 		return Begun{}, err
 	}
-	b := Begun{Lease: l}
+	b := Begun{Lease: l, Lapses: number(r.values, 1)}
 	if b.Run, err = q.Run(ctx, runID); err != nil || unit == UnitPlan || unit == UnitReport {
 		return b, err
 	}
@@ -105,7 +111,7 @@ func (q *Queue) view(ctx context.Context, runID, frozen string) (topicqueue.View
 
 // Renew prolongs leases of one run and returns the units that another attempt has taken over.
 func (q *Queue) Renew(ctx context.Context, runID string, leases []Lease) (lost []string, err error) {
-	args := []any{q.lease.Milliseconds()}
+	args := []any{q.timing.Lease.Milliseconds()}
 	for _, l := range leases {
 		args = append(args, l.Unit, l.Generation, l.owner)
 	}

@@ -19,19 +19,30 @@ var (
 	ErrFenced   = errors.New("another attempt has taken over")
 )
 
-// LeaseTime is how long an attempt may stay silent before another may take its unit over.
-const LeaseTime = 20 * time.Second
+// Timing says how long the queue waits for signs of life.
+type Timing struct {
+	Lease time.Duration // how long an attempt may stay silent before another may take its unit over
+	Stuck time.Duration // how long a task may be active in the job queue without beginning
+	Gap   time.Duration // between two sweeps of whatever worker, after which nobody's silence counts for a while ...
+	Quiet time.Duration // ... which is this long: Redis was away for everybody, or no worker ran
+}
+
+// DefaultTiming is what a desk uses; tests use shorter times.
+var DefaultTiming = Timing{Lease: 20 * time.Second, Stuck: 5 * time.Second, Gap: 5 * time.Second, Quiet: 20 * time.Second}
 
 const prefix = "nightdesk:"
 
 // Queue is the state of all runs in one Redis. It does not own the client.
 type Queue struct {
-	rdb   redis.UniversalClient
-	lease time.Duration
+	rdb    redis.UniversalClient
+	timing Timing
 }
 
 // New returns the queue on this Redis, which must keep its data (appendonly) and never evict it (noeviction).
-func New(rdb redis.UniversalClient) *Queue { return &Queue{rdb: rdb, lease: LeaseTime} }
+func New(rdb redis.UniversalClient, timing Timing) *Queue { return &Queue{rdb: rdb, timing: timing} }
+
+// Timing returns the times that the queue was made with.
+func (q *Queue) Timing() Timing { return q.timing }
 
 // Unit names of a run's work; a block's unit is its block id.
 const (
@@ -77,6 +88,9 @@ var (
 	endBlockScript   = script("end_block")
 	finishScript     = script("finish")
 	wantedScript     = script("wanted")
+	sweepScript      = script("sweep")
+	advanceScript    = script("advance")
+	dueScript        = redis.NewScript(readLua("due")) // not on one run: without the prelude
 )
 
 // Writable reports why Redis takes no writes now: it is away, its disk or memory is full, or it is read-only.

@@ -64,7 +64,7 @@ func planned(t *testing.T, q *redisqueue.Queue, run topicqueue.Run, titles ...st
 func TestLifeOfARun(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
-		ctx, q := t.Context(), redisqueue.New(rdb)
+		ctx, q := t.Context(), redisqueue.New(rdb, redisqueue.DefaultTiming)
 		run := newRun("solar power", 2)
 		intents := planned(t, q, run, "Panels", "Inverters", "Batteries")
 		if want := []redisqueue.Intent{{run.ID, "block_1", 1, ""}, {run.ID, "block_2", 1, ""}}; !cmp.Equal(want, intents) {
@@ -172,7 +172,7 @@ func checkEvents(t *testing.T, events []topicqueue.Event, blocks int) {
 func TestStaleAttemptsAreRefused(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
-		ctx, q := t.Context(), redisqueue.New(rdb)
+		ctx, q := t.Context(), redisqueue.New(rdb, redisqueue.DefaultTiming)
 		run := newRun("tides", 1)
 		planned(t, q, run, "Moon")
 		first := must[redisqueue.Begun](t)(q.Begin(ctx, run.ID, "block_1", 1))
@@ -216,7 +216,7 @@ func TestStaleAttemptsAreRefused(t *testing.T) {
 func TestLostRepliesChangeNothing(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
-		ctx, q := t.Context(), redisqueue.New(rdb)
+		ctx, q := t.Context(), redisqueue.New(rdb, redisqueue.DefaultTiming)
 		run := newRun("glaciers", 1)
 		planned(t, q, run, "Ice")
 		b := must[redisqueue.Begun](t)(q.Begin(ctx, run.ID, "block_1", 1))
@@ -254,7 +254,7 @@ func TestBlocksAtOnce(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
 		const parallel, maxLength, workers = 3, 12, 8
-		ctx, q := t.Context(), redisqueue.New(rdb)
+		ctx, q := t.Context(), redisqueue.New(rdb, redisqueue.DefaultTiming)
 		run := newRun("rivers", parallel)
 		tasks := make(chan redisqueue.Intent, 100)
 		send := func(intents []redisqueue.Intent) {
@@ -347,7 +347,7 @@ func workBlock(ctx context.Context, q *redisqueue.Queue, task redisqueue.Intent,
 func TestBatches(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
-		ctx, q := t.Context(), redisqueue.New(rdb)
+		ctx, q := t.Context(), redisqueue.New(rdb, redisqueue.DefaultTiming)
 		first := must[time.Time](t)(q.OpenBatch(ctx, "night", created))
 		again := must[time.Time](t)(q.OpenBatch(ctx, "night", created.Add(time.Hour)))
 		if !first.Equal(created) || !again.Equal(first) {

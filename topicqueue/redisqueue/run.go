@@ -43,6 +43,9 @@ func (q *Queue) Create(ctx context.Context, run topicqueue.Run) (created bool, i
 	if err := q.rdb.ZAddNX(ctx, batchKey(run.Batch, "runs"), redis.Z{Score: order, Member: run.ID}).Err(); err != nil {
 		return false, nil, fmt.Errorf("add run %s to batch %q in Redis: %w", run.ID, run.Batch, err)
 	}
+	if err := q.watch(ctx, run.ID, q.watchTime()); err != nil {
+		return false, nil, err
+	}
 	r, err := q.run(ctx, createScript, "create", run.ID,
 		run.ID, run.Batch, run.Topic, options, run.Lane, max(1, run.Options.MaxParallel))
 	if err != nil {

@@ -61,7 +61,7 @@ func (q *Queue) Checkpoint(ctx context.Context, l Lease, cp topicqueue.Checkpoin
 			return result, nil, fmt.Errorf("encode checkpoint of %s of run %s: %w", l.Unit, l.RunID, err)
 		}
 		r, err := q.run(ctx, checkpointScript, "checkpoint "+l.Unit, l.RunID, l.Unit, l.Generation, l.owner,
-			cp.Iteration, len(known), traces, jsonList(cp.Queries), blocks, answer, q.lease.Milliseconds(), "[]")
+			cp.Iteration, len(known), traces, jsonList(cp.Queries), blocks, answer, q.timing.Lease.Milliseconds(), "[]")
 		if err != nil {
 			return result, nil, err
 		}
@@ -96,26 +96,7 @@ func (q *Queue) titles(ctx context.Context, runID string) ([]topicqueue.BlockTit
 // EndBlock ends a block as BlockCompleted or BlockFailed, admits the next ones, and moves the run on to its report when
 // it was the last. reason: why it failed, for a person; empty for a completed one. fallbacks: see topicqueue.Block.
 func (q *Queue) EndBlock(ctx context.Context, l Lease, status topicqueue.BlockStatus, reason string, fallbacks []string) ([]Intent, error) {
-	n := topicqueue.BlockNumber(l.Unit)
-	done := topicqueue.QuestionDone{QuestionID: n, Status: "done"}
-	events := []topicqueue.Event{}
-	if status == topicqueue.BlockFailed {
-		done.Status, done.Message = "failed", reason
-	}
-	events = append(events, topicqueue.NewEvent(l.Unit+"/done", topicqueue.StatusQuestionDone, done))
-	if status == topicqueue.BlockFailed {
-		failed := topicqueue.StepEvent(topicqueue.StepTaskFailed, reason)
-		failed.Key = l.Unit + "/failed"
-		events = append(events, failed)
-	}
-	for i := range events {
-		events[i].Placement.Lane = n - 1
-	}
-	data, err := encodeEvents(l, events)
-	if err != nil {
-		return nil, err
-	}
-	r, err := q.run(ctx, endBlockScript, "end "+l.Unit, l.RunID, l.Unit, l.Generation, l.owner, string(status), reason, data, jsonList(fallbacks))
+	r, err := q.run(ctx, endBlockScript, "end "+l.Unit, l.RunID, l.Unit, l.Generation, l.owner, string(status), reason, jsonList(fallbacks))
 	if err != nil {
 		return nil, err
 	}

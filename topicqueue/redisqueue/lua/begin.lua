@@ -16,7 +16,7 @@ if unit == 'plan' then
   redis.call('HSETNX', run, 'started', now)
   return { 'ok', '' }
 end
-if unit == 'report' then return { 'ok', '' } end
+if unit == 'report' then return { 'ok', '', num(work, 'report:lapses') } end
 redis.call('HSET', blocks, unit .. ':status', 'RESEARCHING', unit .. ':updated', now)
 local view = redis.call('HGET', work, unit .. ':view')
 if not view then view = freeze(unit) end

@@ -5,5 +5,6 @@ redis.call('SET', base .. 'plan', ARGV[3])
 for _, trace in ipairs(cjson.decode(ARGV[4])) do redis.call('RPUSH', base .. 'traces:plan', trace) end
 addBlocks(cjson.decode(ARGV[5]))
 redis.call('HSET', run, 'state', 'researching')
+redis.call('HSET', work, 'plan:lease', 0)
 emit(progress({ step('start_iterative_research', '') }, ARGV[1]), ARGV[1])
 return { 'ok', lane(), admit() }

@@ -89,3 +89,40 @@ local function freeze(unit)
 end
 
 local function lane() return redis.call('HGET', run, 'lane') or '' end
+
+-- endBlock ends a block that is in flight and moves the run on when it was the last. Returns what the run wants next.
+local function endBlock(unit, status, reason, fallbacks, list, attempt)
+  redis.call('HSET', blocks, unit .. ':status', status, unit .. ':reason', reason, unit .. ':fallbacks', fallbacks,
+    unit .. ':updated', now)
+  redis.call('HSET', work, unit .. ':owner', '', unit .. ':lease', 0)
+  redis.call('ZREM', active, unit)
+  redis.call('HINCRBY', run, 'processed', 1)
+  local lane_ = tonumber(string.sub(unit, 7))
+  local place = string.format('{"lane":%d}', lane_ - 1)
+  local content = { question_id = lane_, status = 'done' }
+  if status == 'FAILED' then content = { question_id = lane_, status = 'failed', message = reason } end
+  table.insert(list, { key = unit .. '/done', block = unit, place = place, status = 'ir_question_done', meta = '',
+    content = cjson.encode(content) })
+  if status == 'FAILED' then
+    table.insert(list, { key = unit .. '/failed', block = unit, place = place, status = 'pipeline_step', meta = '',
+      content = cjson.encode({ step_key = 'iterative_research_task_failed', info = reason }) })
+  end
+  emit(progress(list, attempt), attempt)
+  local out = admit()
+  if redis.call('ZCARD', active) == 0 and redis.call('HGET', run, 'state') == 'researching' then
+    redis.call('HSET', run, 'state', 'reporting')
+    out = wanted()
+  end
+  return out
+end
+
+-- finish ends the run.
+local function finish(unit, state, reason, report, sites, list, attempt)
+  redis.call('HSET', run, 'state', state, 'reason', reason, 'report', report, 'ended', now)
+  redis.call('HSET', work, unit .. ':owner', '', unit .. ':lease', 0)
+  table.insert(list, { key = 'summary_statistics', block = '', place = '{}', status = 'summary_statistics', meta = '',
+    content = string.format('{"used_time":%.3f,"website_num":%d}', (now - num(run, 'started')) / 60000, sites) })
+  table.insert(list, { key = 'complete', block = '', place = '{}', status = 'complete', meta = '',
+    content = cjson.encode({ state = state }) })
+  emit(list, attempt)
+end
