@@ -7,14 +7,20 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"sort"
 	"strings"
+	"syscall"
 )
 
 // tempPrefix marks files that are being written; List does not show them.
 const tempPrefix = ".tmp-"
 
 // Dir keeps artefacts as files below one directory.
+//
+// Put syncs the file and its folder, for small pages as for reports: measured on ext4, 2 KB cost 2 to 4 ms then and 0.2 ms
+// without, so the few hundred pages of a run pay about a second of its many minutes. In exchange a power cut leaves a whole
+// file or none. Without it, a page could be left empty under its final name, and would be taken for stored ever after.
 type Dir struct{ root string }
 
 var _ Store = (*Dir)(nil)
@@ -27,16 +33,50 @@ func (d *Dir) Location(key string) string { return filepath.Join(d.root, filepat
 
 // Put writes a temporary file beside the target, syncs it and renames it.
 func (d *Dir) Put(ctx context.Context, key string, body []byte) error {
-	if err := errors.Join(ctx.Err(), checkKey(key)); err != nil {
-		return fmt.Errorf("store %s: %w", key, err)
-	}
-	path := d.Location(key)
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return fmt.Errorf("store %s: %w", key, err)
-	}
-	f, err := os.CreateTemp(filepath.Dir(path), tempPrefix)
+	temp, err := d.write(ctx, key, body)
 	if err != nil {
-		return fmt.Errorf("store %s: %w", key, err)
+		return d.failed("store", key, err)
+	}
+	if err := os.Rename(temp, d.Location(key)); err != nil {
+		os.Remove(temp)
+		return d.failed("store", key, err)
+	}
+	return d.failed("store", key, syncFolder(filepath.Dir(temp)))
+}
+
+// PutNew writes a temporary file beside the target, syncs it and links it to the target's name, which fails when there is
+// a file of this name. The file system must know hard links.
+func (d *Dir) PutNew(ctx context.Context, key string, body []byte) (created bool, err error) {
+	if there, err := d.Exists(ctx, key); err != nil || there {
+		return false, err
+	}
+	temp, err := d.write(ctx, key, body)
+	if err != nil {
+		return false, d.failed("store", key, err)
+	}
+	defer os.Remove(temp)
+	err = os.Link(temp, d.Location(key))
+	if errors.Is(err, fs.ErrExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, d.failed("store", key, err)
+	}
+	return true, d.failed("store", key, syncFolder(filepath.Dir(temp)))
+}
+
+// write writes body into a temporary file beside the key's file and returns its path.
+func (d *Dir) write(ctx context.Context, key string, body []byte) (string, error) {
+	if err := usable(ctx, key); err != nil {
+		return "", err
+	}
+	folder := filepath.Dir(d.Location(key))
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return "", err
+	}
+	f, err := os.CreateTemp(folder, tempPrefix)
+	if err != nil {
+		return "", err
 	}
 	_, err = f.Write(body)
 	if err == nil {
@@ -45,55 +85,71 @@ func (d *Dir) Put(ctx context.Context, key string, body []byte) error {
 	if err == nil {
 		err = f.Sync()
 	}
-	err = errors.Join(err, f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
+	if err = errors.Join(err, f.Close()); err != nil {
 		os.Remove(f.Name())
-		return fmt.Errorf("store %s: %w", key, err)
+		return "", err
 	}
-	return nil
+	return f.Name(), nil
+}
+
+// syncFolder makes a new name survive a power cut. Windows and some network file systems cannot and need not.
+func syncFolder(path string) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	err = f.Sync()
+	if errors.Is(err, syscall.EINVAL) || errors.Is(err, errors.ErrUnsupported) {
+		err = nil
+	}
+	return errors.Join(err, f.Close())
 }
 
 // Get reads the artefact's file.
 func (d *Dir) Get(ctx context.Context, key string) ([]byte, error) {
-	if err := errors.Join(ctx.Err(), checkKey(key)); err != nil {
-		return nil, fmt.Errorf("fetch %s: %w", key, err)
+	if err := usable(ctx, key); err != nil {
+		return nil, d.failed("fetch", key, err)
 	}
 	body, err := os.ReadFile(d.Location(key))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("fetch %s: %w", key, ErrNotExist)
+		err = ErrNotExist
 	}
 	if err != nil {
-		return nil, fmt.Errorf("fetch %s: %w", key, err)
+		return nil, d.failed("fetch", key, err)
 	}
 	return body, nil
 }
 
 // Exists looks for the artefact's file.
 func (d *Dir) Exists(ctx context.Context, key string) (bool, error) {
-	if err := errors.Join(ctx.Err(), checkKey(key)); err != nil {
-		return false, fmt.Errorf("look for %s: %w", key, err)
+	if err := usable(ctx, key); err != nil {
+		return false, d.failed("look for", key, err)
 	}
 	info, err := os.Stat(d.Location(key))
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
 	if err != nil {
-		return false, fmt.Errorf("look for %s: %w", key, err)
+		return false, d.failed("look for", key, err)
 	}
 	return info.Mode().IsRegular(), nil
 }
 
-// List walks the directory.
+// List walks the part of the directory in which such keys can lie.
 func (d *Dir) List(ctx context.Context, prefix string) ([]string, error) {
+	start := d.root
+	if i := strings.LastIndexByte(prefix, '/'); i > 0 && checkKey(prefix[:i]) == nil {
+		start = d.Location(prefix[:i])
+	}
 	var keys []string
-	err := filepath.WalkDir(d.root, func(path string, e fs.DirEntry, err error) error {
-		if errors.Is(err, fs.ErrNotExist) {
+	err := filepath.WalkDir(start, func(path string, e fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 			return nil
 		}
-		if err = errors.Join(err, ctx.Err()); err != nil || e.IsDir() {
+		if err = errors.Join(err, context.Cause(ctx)); err != nil || e.IsDir() {
 			return err
 		}
 		rel, err := filepath.Rel(d.root, path)
@@ -103,8 +159,26 @@ func (d *Dir) List(ctx context.Context, prefix string) ([]string, error) {
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("list %q: %w", prefix, err)
+		return nil, d.failed("list", fmt.Sprintf("%q", prefix), err)
 	}
 	sort.Strings(keys)
 	return keys, nil
+}
+
+// failed says what was being done and, where the cause is known, what to do. It returns nil when err is nil.
+func (d *Dir) failed(doing, key string, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, syscall.ENOSPC):
+		err = fmt.Errorf("%w: make room there, or choose another directory with STORAGE_URL", err)
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
+		err = fmt.Errorf("%w: give this user the right to write there, or choose another directory with STORAGE_URL", err)
+	}
+	return fmt.Errorf("%s %s in directory %s: %w", doing, key, d.root, err)
+}
+
+// usable refuses a call whose context has ended or whose key is not allowed.
+func usable(ctx context.Context, key string) error {
+	return errors.Join(context.Cause(ctx), checkKey(key))
 }

@@ -1,24 +1,29 @@
 // Package storage keeps what runs leave behind: reports, their data and evidence, under slash-separated keys.
 //
-// Store is the contract, Dir keeps artefacts in a directory; Bundle knows the layout of one run's files. Nothing here
-// knows what is inside the files.
+// Store is the contract, Dir keeps artefacts in a directory and S3 in a bucket; Check finds out whether a store can be
+// used; Bundle knows the layout of one run's files. Nothing here knows what is inside the files.
 package storage
 
 import (
 	"context"
 	"errors"
-	"fmt"
-	"strings"
+	"time"
 )
 
 // ErrNotExist means that nothing is stored under a key.
 var ErrNotExist = errors.New("nothing is stored under this key")
 
-// Store keeps artefacts. Implementations are safe for concurrent use, also by several processes.
+// Store keeps artefacts. Implementations are safe for concurrent use, also by several processes. Bodies are held in
+// memory as a whole. An error says what was being done, with which key and where, and never holds a credential; when ctx
+// has ended it wraps its cause. A key must not be a folder of another one ("a" and "a/b"): a directory cannot hold both.
 type Store interface {
-	// Put stores body under key, replacing what was there. Readers see the old body or the new one, never a part.
+	// Put stores body under key, replacing what was there. Readers see the old body or the new one, never a part. When it
+	// returns, the body survives a power cut. After an error the body may be stored or not; putting it again is harmless.
 	Put(ctx context.Context, key string, body []byte) error
-	// Get returns the whole body. ErrNotExist when there is none.
+	// PutNew stores body under key unless something is there already; created tells which. Of several callers at the same
+	// time one creates. Readers see nothing or the whole body. After an error nobody knows; calling again tells.
+	PutNew(ctx context.Context, key string, body []byte) (created bool, err error)
+	// Get returns the whole body. ErrNotExist when there is none; never a short body without an error.
 	Get(ctx context.Context, key string) ([]byte, error)
 	// Exists reports whether a body is stored under key.
 	Exists(ctx context.Context, key string) (bool, error)
@@ -28,15 +33,9 @@ type Store interface {
 	Location(key string) string
 }
 
-// checkKey refuses keys that could leave the store or mean two things on two systems.
-func checkKey(key string) error {
-	if key == "" || len(key) > 512 || strings.HasPrefix(key, "/") || strings.ContainsAny(key, "\\\x00") {
-		return fmt.Errorf("storage key %q: not a relative slash-separated path of at most 512 bytes", key)
-	}
-	for _, part := range strings.Split(key, "/") {
-		if part == "" || part == "." || part == ".." || strings.HasPrefix(part, tempPrefix) {
-			return fmt.Errorf("storage key %q: part %q is not allowed", key, part)
-		}
-	}
-	return nil
+// Linker is the ability of a store to give out links. S3 has it, Dir has not.
+type Linker interface {
+	// Link returns a URL by which anyone can read the artefact without credentials until lifetime has passed: at most
+	// seven days, less when the store's own credentials expire earlier. The artefact need not exist.
+	Link(ctx context.Context, key string, lifetime time.Duration) (string, error)
 }

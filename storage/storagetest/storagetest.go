@@ -3,10 +3,14 @@ package storagetest
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -67,12 +71,112 @@ func Exercise(t *testing.T, open func(t *testing.T) storage.Store) {
 	})
 	t.Run("keys that lead elsewhere are refused", func(t *testing.T) {
 		s := open(t)
-		for _, key := range []string{"", "/etc/passwd", "../x", "a/../../x", "a//b", "a/./b", `a\b`, "a\x00b", strings.Repeat("k", 600)} {
+		for _, key := range []string{"", "/etc/passwd", "../x", "a/../../x", "a//b", "a/./b", `a\b`, "a\x00b", strings.Repeat("k/", 300) + "k", strings.Repeat("k", 256), "a\nb", "a\xffb", ".tmp-1"} {
 			if err := s.Put(t.Context(), key, []byte("x")); err == nil {
 				t.Errorf("Put(%q) is accepted", key)
 			}
+			if created, err := s.PutNew(t.Context(), key, []byte("x")); err == nil || created {
+				t.Errorf("PutNew(%q) is accepted", key)
+			}
+			if _, err := s.Exists(t.Context(), key); err == nil {
+				t.Errorf("Exists(%q) is accepted", key)
+			}
 			if _, err := s.Get(t.Context(), key); err == nil || errors.Is(err, storage.ErrNotExist) {
 				t.Errorf("Get(%q): %v, want a refusal of the key", key, err)
+			}
+		}
+	})
+	t.Run("names of any script and sign", func(t *testing.T) {
+		s := open(t)
+		keys := []string{"k/a b.md", "k/a%20b.md", "k/a+b=c&d.md", "k/e?f#g.md", "k/it's (1) [2] {3} ~!@$^*;:,.md", "k/Übung é.md", "k/研究.md"}
+		for _, key := range keys {
+			if err := s.Put(t.Context(), key, []byte(key)); err != nil {
+				t.Fatal(err)
+			}
+			if got, err := s.Get(t.Context(), key); err != nil || string(got) != key {
+				t.Errorf("Get(%q) = %q, %v", key, got, err)
+			}
+		}
+		listed, err := s.List(t.Context(), "k/")
+		slices.Sort(keys)
+		if diff := cmp.Diff(keys, listed); err != nil || diff != "" {
+			t.Errorf("List: %v, -want +got:\n%s", err, diff)
+		}
+	})
+	t.Run("a new key is created once", func(t *testing.T) {
+		s := open(t)
+		const writers = 8
+		var created atomic.Int64
+		var first atomic.Value
+		var wg sync.WaitGroup
+		for w := range writers {
+			wg.Go(func() {
+				body := fmt.Sprintf("writer %d", w)
+				made, err := s.PutNew(t.Context(), "batches/b/digest.md", []byte(body))
+				if err != nil {
+					t.Error(err)
+				}
+				if made {
+					created.Add(1)
+					first.Store(body)
+				}
+			})
+		}
+		wg.Wait()
+		got, err := s.Get(t.Context(), "batches/b/digest.md")
+		if created.Load() != 1 || err != nil || string(got) != first.Load() {
+			t.Errorf("created %d times; Get = %q, %v; want what the one creator wrote: %q", created.Load(), got, err, first.Load())
+		}
+		if keys, err := s.List(t.Context(), ""); err != nil || len(keys) != 1 {
+			t.Errorf("List = %v, %v; want the one key", keys, err)
+		}
+		if err := s.Put(t.Context(), "batches/b/digest.md", []byte("replaced")); err != nil {
+			t.Errorf("Put after PutNew: %v", err)
+		}
+	})
+	t.Run("a large body", func(t *testing.T) {
+		s := open(t)
+		body := make([]byte, 24<<20+7)
+		rand.NewChaCha8([32]byte{1}).Read(body)
+		if created, err := s.PutNew(t.Context(), "knowledge/k/1.sqlite", body); err != nil || !created {
+			t.Fatalf("PutNew = %v, %v", created, err)
+		}
+		if created, err := s.PutNew(t.Context(), "knowledge/k/1.sqlite", body[1:]); err != nil || created {
+			t.Errorf("second PutNew = %v, %v", created, err)
+		}
+		got, err := s.Get(t.Context(), "knowledge/k/1.sqlite")
+		if err != nil || !bytes.Equal(got, body) {
+			t.Errorf("Get = %d bytes, %v; want what was put", len(got), err)
+		}
+		if err := s.Put(t.Context(), "knowledge/k/1.sqlite", body[:20<<20]); err != nil {
+			t.Errorf("Put: %v", err)
+		}
+		if got, err := s.Get(t.Context(), "knowledge/k/1.sqlite"); err != nil || !bytes.Equal(got, body[:20<<20]) {
+			t.Errorf("Get = %d bytes, %v; want the replacement", len(got), err)
+		}
+	})
+	t.Run("a context that has ended ends the call", func(t *testing.T) {
+		s := open(t)
+		cause := errors.New("the run is cancelled")
+		ctx, cancel := context.WithCancelCause(t.Context())
+		cancel(cause)
+		_, newErr := s.PutNew(ctx, "k", nil)
+		_, getErr := s.Get(ctx, "k")
+		_, existsErr := s.Exists(ctx, "k")
+		for call, err := range map[string]error{"Put": s.Put(ctx, "k", nil), "PutNew": newErr, "Get": getErr, "Exists": existsErr} {
+			if !errors.Is(err, cause) {
+				t.Errorf("%s: %v, want the context's cause", call, err)
+			}
+		}
+		if there, err := s.Exists(t.Context(), "k"); err != nil || there {
+			t.Errorf("Exists = %v, %v; want nothing stored", there, err)
+		}
+	})
+	t.Run("the check passes, again and again", func(t *testing.T) {
+		s := open(t)
+		for range 2 {
+			if err := storage.Check(t.Context(), s); err != nil {
+				t.Error(err)
 			}
 		}
 	})

@@ -1,0 +1,41 @@
+package storage
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+)
+
+const (
+	probeKey  = "cache/writable"
+	probeTime = 15 * time.Second
+)
+
+// Check finds out within 15 s whether a store takes what will be put into it: it stores the key cache/writable, reads it
+// back and lists it. Better at start than after the work.
+func Check(ctx context.Context, s Store) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, probeTime, fmt.Errorf("no success within %s", probeTime))
+	defer cancel()
+	body := []byte("nightdesk writes here\n")
+	if err := s.Put(ctx, probeKey, body); err != nil {
+		return err
+	}
+	got, err := s.Get(ctx, probeKey)
+	if err != nil && !errors.Is(err, ErrNotExist) {
+		return err
+	}
+	if err != nil || !bytes.Equal(got, body) {
+		return fmt.Errorf("%s does not hold what was just stored there: check what STORAGE_URL and S3_ENDPOINT lead to", s.Location(probeKey))
+	}
+	keys, err := s.List(ctx, probeKey)
+	if err != nil {
+		return err
+	}
+	if !slices.Contains(keys, probeKey) {
+		return fmt.Errorf("%s is not listed although it was just stored: check what STORAGE_URL and S3_ENDPOINT lead to", s.Location(probeKey))
+	}
+	return nil
+}

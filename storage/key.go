@@ -1,0 +1,31 @@
+package storage
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+const (
+	maxKey  = 512 // bytes; S3 allows 1,024 with the prefix
+	maxPart = 255 // bytes; file systems allow no longer name
+)
+
+// checkKey refuses keys that could leave the store or mean two things on two systems.
+func checkKey(key string) error {
+	if key == "" || len(key) > maxKey || strings.HasPrefix(key, "/") || strings.ContainsFunc(key, foreign) || !utf8.ValidString(key) {
+		return fmt.Errorf("storage key %q: not a relative slash-separated path of at most %d bytes of plain text", key, maxKey)
+	}
+	for _, part := range strings.Split(key, "/") {
+		if part == "" || part == "." || part == ".." || len(part) > maxPart || strings.HasPrefix(part, tempPrefix) {
+			return fmt.Errorf("storage key %q: part %q is not allowed", key, part)
+		}
+	}
+	return nil
+}
+
+// foreign reports characters that are a separator on some systems or cannot stand in the XML of a bucket's listing.
+func foreign(r rune) bool {
+	return r == '\\' || unicode.IsControl(r) || r == '\ufffe' || r == '\uffff'
+}

@@ -1,0 +1,59 @@
+package storage
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"regexp"
+	"strings"
+)
+
+// bucketName is what all S3 servers accept.
+var bucketName = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$`)
+
+// ParseS3 splits s3://bucket/prefix. Slashes at the ends of the prefix are cut off. Errors do not repeat the address, in
+// which a password may stand by mistake.
+func ParseS3(address string) (bucket, prefix string, err error) {
+	rest, ok := strings.CutPrefix(address, "s3://")
+	if !ok {
+		return "", "", errors.New("a bucket's address must be s3://bucket/prefix")
+	}
+	bucket, prefix, _ = strings.Cut(rest, "/")
+	prefix = strings.Trim(prefix, "/")
+	return bucket, prefix, S3Settings{Bucket: bucket, Prefix: prefix}.check()
+}
+
+// check refuses settings that no server can serve.
+func (s S3Settings) check() error {
+	if strings.ContainsAny(s.Bucket, "@:") {
+		return errors.New("a bucket's address has no user and no password: use AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
+	}
+	if !bucketName.MatchString(s.Bucket) {
+		return fmt.Errorf("bucket name %q: must be 3 to 63 lower-case letters, digits, dots and hyphens", s.Bucket)
+	}
+	if s.Prefix != "" {
+		if err := checkKey(s.Prefix); err != nil {
+			return fmt.Errorf("folder in bucket %s: %w", s.Bucket, err)
+		}
+	}
+	if (s.AccessKey == "") != (s.SecretKey == "") {
+		return errors.New("credentials for S3: give the access key and the secret key, or neither")
+	}
+	if s.Endpoint == "" {
+		return nil
+	}
+	u, err := url.Parse(s.Endpoint)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return errors.New("S3_ENDPOINT must be http://host:port or https://host:port, without user, password and query")
+	}
+	return nil
+}
+
+// hostOf returns host and port of an endpoint.
+func hostOf(endpoint string) string {
+	u, err := url.Parse(endpoint)
+	if err != nil {
+		return "the endpoint"
+	}
+	return u.Host
+}

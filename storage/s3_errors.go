@@ -1,0 +1,187 @@
+package storage
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"unicode"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	"github.com/aws/smithy-go"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
+)
+
+// s3Error says what a person needs to know; what it unwraps to says the rest.
+type s3Error struct {
+	text   string
+	causes []error
+}
+
+func (e *s3Error) Error() string   { return e.text }
+func (e *s3Error) Unwrap() []error { return e.causes }
+
+// failed says what was being done with which key and bucket and where, why it failed and what to do. nil when err is nil.
+func (s *S3) failed(ctx context.Context, doing, key string, err error) error {
+	if err == nil {
+		return nil
+	}
+	e := &s3Error{causes: []error{err}}
+	reason := s.explain(err)
+	var gaveUp *retry.MaxAttemptsError
+	switch {
+	case ctx.Err() != nil:
+		cause := context.Cause(ctx)
+		e.causes = append(e.causes, cause)
+		reason = cause.Error()
+		if last := lastTry(ctx); last != nil {
+			reason += "; the attempt before: " + s.explain(last)
+		}
+	case errors.As(err, &gaveUp):
+		reason = fmt.Sprintf("%s (%d attempts)", reason, gaveUp.Attempt)
+	}
+	e.text = s.credentials.redact(fmt.Sprintf("%s %q in bucket %s at %s: %s", doing, key, s.bucket, s.host, reason))
+	return e
+}
+
+// code returns the S3 error code that err carries; empty when it carries none.
+func code(err error) string {
+	var api smithy.APIError
+	if errors.As(err, &api) {
+		return api.ErrorCode()
+	}
+	return ""
+}
+
+// status returns the HTTP status that err carries; 0 when it carries none.
+func status(err error) int {
+	var resp *smithyhttp.ResponseError
+	if errors.As(err, &resp) {
+		return resp.HTTPStatusCode()
+	}
+	return 0
+}
+
+// explain returns the reason and what to do, in one line.
+func (s *S3) explain(err error) string {
+	var missing credentialsError
+	if errors.As(err, &missing) {
+		return fmt.Sprintf("there are no credentials that can be used (%s): set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY", plain(missing.err.Error()))
+	}
+	if status(err) != 0 {
+		return s.explainAnswer(err)
+	}
+	var (
+		name *net.DNSError
+		cert *tls.CertificateVerificationError
+		slow slowError
+		op   *net.OpError
+		req  *url.Error
+		call *smithy.OperationError
+	)
+	switch {
+	case errors.As(err, &name):
+		return fmt.Sprintf("the name %s cannot be resolved (%s): correct S3_ENDPOINT, or check the network", name.Name, name.Err)
+	case errors.As(err, &cert):
+		return fmt.Sprintf("its certificate is not trusted (%s): set AWS_CA_BUNDLE to the authority's certificate, or correct S3_ENDPOINT", plain(cert.Err.Error()))
+	case errors.As(err, &op) && op.Op == "dial":
+		return fmt.Sprintf("no connection (%s): start the server, correct S3_ENDPOINT, or check the network", op.Err)
+	case errors.Is(err, http.ErrSchemeMismatch):
+		return "the server does not speak TLS: write http:// in S3_ENDPOINT, or give the server a certificate"
+	case errors.As(err, &slow):
+		return slow.Error() + ": look at its log, or check the network"
+	case errors.As(err, &req):
+		return fmt.Sprintf("the connection broke off (%s): look at the server's log, or check the network", plain(req.Err.Error()))
+	case errors.As(err, &call):
+		return plain(call.Err.Error())
+	}
+	return plain(err.Error())
+}
+
+// explainAnswer explains what a server has answered.
+func (s *S3) explainAnswer(err error) string {
+	answer := fmt.Sprintf("%d %s", status(err), http.StatusText(status(err)))
+	var api smithy.APIError
+	// Of an answer that is not the XML of an S3 error the SDK makes a code out of the status.
+	spoken := errors.As(err, &api) && api.ErrorCode() != "UnknownError" && api.ErrorMessage() != http.StatusText(status(err))
+	if spoken {
+		answer = plain(fmt.Sprintf("%d %s: %s", status(err), api.ErrorCode(), api.ErrorMessage()))
+	}
+	switch c := code(err); {
+	case c == "NoSuchBucket":
+		return fmt.Sprintf("bucket %s does not exist there: create it, or correct STORAGE_URL", s.bucket)
+	case c == "InvalidAccessKeyId", c == "XAdminUserNotFound": // the latter is versitygw's
+		return "the server does not know this access key: correct AWS_ACCESS_KEY_ID"
+	case c == "SignatureDoesNotMatch":
+		return "the secret key does not belong to the access key: correct AWS_SECRET_ACCESS_KEY"
+	case c == "ExpiredToken", c == "InvalidToken":
+		return "the session token is not valid any more: renew the AWS_* credentials"
+	case c == "RequestTimeTooSkewed":
+		return "this machine and the server do not agree on the time: set the clock"
+	case c == "PermanentRedirect", c == "AuthorizationHeaderMalformed", status(err) == http.StatusMovedPermanently:
+		return fmt.Sprintf("the bucket is in another region than %s (%s): correct S3_REGION", s.client.Options().Region, answer)
+	case status(err) == http.StatusForbidden:
+		return fmt.Sprintf("access is refused (%s): check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and that they may get, put and list objects", answer)
+	case status(err) == http.StatusNotImplemented:
+		return fmt.Sprintf("the server cannot do this (%s): use another S3 server", answer)
+	case status(err) == http.StatusInsufficientStorage, c == "QuotaExceeded", c == "XMinioStorageFull":
+		return fmt.Sprintf("there is no room (%s): make room there", answer)
+	case status(err) == http.StatusServiceUnavailable, status(err) == http.StatusTooManyRequests:
+		return fmt.Sprintf("the server is overloaded or away (%s): try again later, or with fewer workers", answer)
+	case status(err) >= 500:
+		return fmt.Sprintf("the server is in trouble (%s): look at its log, or try again later", answer)
+	case !spoken:
+		return fmt.Sprintf("the server does not answer like an S3 server (%s): correct S3_ENDPOINT", answer)
+	}
+	return "the server answers " + answer
+}
+
+// plain makes one line of at most 300 characters of a foreign text.
+func plain(text string) string {
+	line := []rune(strings.Join(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }), " "))
+	if len(line) > 300 {
+		line = append(line[:299], '…')
+	}
+	return string(line)
+}
+
+// credentialsError means that no source of credentials has any.
+type credentialsError struct{ err error }
+
+func (e credentialsError) Error() string { return e.err.Error() }
+func (e credentialsError) Unwrap() error { return e.err }
+
+// watchedCredentials marks the errors of a provider and knows what must not be repeated in messages.
+type watchedCredentials struct {
+	provider aws.CredentialsProvider
+	last     atomic.Pointer[aws.Credentials]
+}
+
+func (c *watchedCredentials) Retrieve(ctx context.Context) (aws.Credentials, error) {
+	found, err := c.provider.Retrieve(ctx)
+	if err != nil {
+		return found, credentialsError{err}
+	}
+	c.last.Store(&found)
+	return found, nil
+}
+
+// redact removes credentials from what a server has echoed.
+func (c *watchedCredentials) redact(text string) string {
+	last := c.last.Load()
+	if last == nil {
+		return text
+	}
+	for _, secret := range []string{last.SecretAccessKey, last.SessionToken, last.AccessKeyID} {
+		if secret != "" {
+			text = strings.ReplaceAll(text, secret, "[redacted]")
+		}
+	}
+	return text
+}

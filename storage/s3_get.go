@@ -1,0 +1,90 @@
+package storage
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+)
+
+// bodyAttempts is how often Get starts again when an answer breaks off after it has begun. The SDK does not.
+const bodyAttempts = 3
+
+// Get downloads the object and verifies its length and its checksums: the server's, where it tells one, and ours.
+func (s *S3) Get(ctx context.Context, key string) ([]byte, error) {
+	ctx = withRecord(ctx)
+	if err := usable(ctx, key); err != nil {
+		return nil, s.failed(ctx, "fetch", key, err)
+	}
+	for attempt := 1; ; attempt++ {
+		body, err := s.download(ctx, key)
+		if err == nil {
+			return body, nil
+		}
+		var broken bodyError
+		if !errors.As(err, &broken) || attempt == bodyAttempts {
+			return nil, s.failed(ctx, "fetch", key, err)
+		}
+		ctx.Value(recordKey{}).(*record).set(err)
+		if err := s.pauseAfter(ctx, attempt, err); err != nil {
+			return nil, s.failed(ctx, "fetch", key, err)
+		}
+	}
+}
+
+// bodyError is an answer that began well and is not what was stored.
+type bodyError struct{ err error }
+
+func (e bodyError) Error() string { return e.err.Error() }
+func (e bodyError) Unwrap() error { return e.err }
+
+func (s *S3) download(ctx context.Context, key string) ([]byte, error) {
+	out, err := s.client.GetObject(ctx, &s3.GetObjectInput{Bucket: &s.bucket, Key: s.key(key), ChecksumMode: types.ChecksumModeEnabled})
+	if code(err) == "NoSuchKey" {
+		return nil, ErrNotExist
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer out.Body.Close()
+	var body bytes.Buffer
+	length := aws.ToInt64(out.ContentLength)
+	body.Grow(int(min(length, 64<<20)) + bytes.MinRead) // a hint, with a bound: it is only the server's word
+	if _, err := body.ReadFrom(out.Body); err != nil {
+		return nil, bodyError{fmt.Errorf("the answer broke off after %d of %d bytes: %w", body.Len(), length, err)}
+	}
+	if out.ContentLength != nil && int64(body.Len()) != length {
+		return nil, bodyError{fmt.Errorf("the answer has %d bytes, %d were announced", body.Len(), length)}
+	}
+	if want, got := out.Metadata[metaSum], sumOf(body.Bytes()); want != "" && got != want {
+		return nil, bodyError{fmt.Errorf("the content is damaged: its SHA-256 is %s, it was stored with %s", got, want)}
+	}
+	return body.Bytes(), nil
+}
+
+// pauseAfter waits as long as the SDK would before another attempt.
+func (s *S3) pauseAfter(ctx context.Context, attempt int, err error) error {
+	pause, err := s.retryer.RetryDelay(attempt, err)
+	if err != nil {
+		return err
+	}
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-time.After(pause):
+		return nil
+	}
+}
+
+// sumOf returns the SHA-256 in lower-case hex.
+func sumOf(body []byte) string {
+	sum := sha256.Sum256(body)
+	return hex.EncodeToString(sum[:])
+}
