@@ -72,7 +72,10 @@ func (a *app) list(ctx context.Context, batch, state string) (err error) {
 			return usageError{hintError{fmt.Errorf("there is no batch %q", batch), "There are: " + batchNames(known)}}
 		}
 	}
-	store := a.openStore()
+	store, err := a.openStore(ctx)
+	if err != nil {
+		return err
+	}
 	table := tabwriter.NewWriter(a.stdout, 0, 4, 2, ' ', 0)
 	shown := 0
 	for _, b := range batches {

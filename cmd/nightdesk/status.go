@@ -45,8 +45,12 @@ func (a *app) status(ctx context.Context, name string) (err error) {
 	if err != nil {
 		return err
 	}
+	store, err := a.openStore(ctx)
+	if err != nil {
+		return err
+	}
 	s := runStatus{Options: run.Options, CreatedAt: run.CreatedAt, StartedAt: run.StartedAt, EndedAt: run.EndedAt}
-	if s.runResult, err = a.result(ctx, d.queue, a.openStore(), run.ID, run.CreatedAt); err != nil {
+	if s.runResult, err = a.result(ctx, d.queue, store, run.ID, run.CreatedAt); err != nil {
 		return err
 	}
 	switch {

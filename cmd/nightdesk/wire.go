@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -92,20 +93,36 @@ func (a *app) openDesk(ctx context.Context, start bool) (*desk, error) {
 }
 
 // openStore opens the artefact store for reading.
-func (a *app) openStore() storage.Store {
-	if url := a.cfg.StorageURL.Reveal(); url != "" {
-		return storage.NewDir(strings.TrimPrefix(url, "file://"))
+func (a *app) openStore(ctx context.Context) (storage.Store, error) {
+	url := a.cfg.StorageURL.Reveal()
+	if !strings.HasPrefix(url, "s3://") {
+		return storage.NewDir(cmp.Or(strings.TrimPrefix(url, "file://"), a.cfg.DataDir)), nil
 	}
-	return storage.NewDir(a.cfg.DataDir)
+	bucket, prefix, err := storage.ParseS3(url)
+	if err != nil {
+		return nil, usageError{err}
+	}
+	s, err := storage.NewS3(ctx, storage.S3Settings{
+		Bucket: bucket, Prefix: prefix, Endpoint: a.cfg.S3.Endpoint.Reveal(), Region: a.cfg.S3.Region,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
 }
 
 // store opens the artefact store and checks that it takes what will be put into it: better now than after the work.
 func (a *app) store(ctx context.Context) (storage.Store, error) {
-	s := a.openStore()
-	const probe = "cache/writable"
-	if err := s.Put(ctx, probe, []byte("nightdesk writes here\n")); err != nil {
-		return nil, hintError{fmt.Errorf("the storage directory %s cannot be written: %w", s.Location("cache"), err),
-			"Choose another with --data-dir or STORAGE_URL=file:///dir, or make room there."}
+	s, err := a.openStore(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := storage.Check(ctx, s); err != nil {
+		if _, local := s.(*storage.Dir); local {
+			err = hintError{fmt.Errorf("the storage directory cannot be used: %w", err),
+				"Choose another with --data-dir or STORAGE_URL=file:///dir, or make room there."}
+		}
+		return nil, err
 	}
 	return s, nil
 }

@@ -1,0 +1,65 @@
+package main_test
+
+import (
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"nightdesk/storage"
+	"nightdesk/storage/storagetest"
+)
+
+// TestRunOnS3 puts a report into a bucket and opens it by its link.
+func TestRunOnS3(t *testing.T) {
+	t.Parallel()
+	storagetest.EachS3(t, func(t *testing.T, s storage.S3Settings) {
+		dir := t.TempDir()
+		self, err := os.Executable()
+		if err != nil {
+			t.Fatal(err)
+		}
+		program := filepath.Join(dir, "nightdesk")
+		if err := os.Symlink(self, program); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Mkdir(filepath.Join(dir, "docs"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := writeFile(filepath.Join(dir, "docs", "tides.md"), "# Tides\n\n## Spring tides\n\nSpring tides are caused by the sun and the moon when they pull along one line.\n"); err != nil {
+			t.Fatal(err)
+		}
+		nightdesk := func(args ...string) string {
+			t.Helper()
+			cmd := exec.Command(program, args...)
+			cmd.Dir = dir
+			cmd.Env = append(os.Environ(), "HOME="+dir, "STORAGE_URL=s3://"+s.Bucket+"/desk", "S3_ENDPOINT="+s.Endpoint, "S3_REGION="+s.Region,
+				"AWS_ACCESS_KEY_ID="+s.AccessKey, "AWS_SECRET_ACCESS_KEY="+s.SecretKey)
+			var stderr strings.Builder
+			cmd.Stderr = &stderr
+			out, err := cmd.Output()
+			if err != nil {
+				t.Fatalf("nightdesk %s: %v\n%s", strings.Join(args, " "), err, stderr.String())
+			}
+			return strings.TrimSpace(string(out))
+		}
+		where := nightdesk("run", "What are spring tides caused by?", "--kb", "docs", "--preset", "quick")
+		if want := "s3://" + s.Bucket + "/desk/reports/research_"; !strings.HasPrefix(where, want) {
+			t.Fatalf("the report is at %q, want %s...", where, want)
+		}
+		runID := strings.TrimSuffix(where[strings.LastIndexByte(where, '/')+1:], ".md")
+		text := nightdesk("report", runID)
+		answer, err := http.Get(nightdesk("report", runID, "--link", "--lifetime", "10m"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer answer.Body.Close()
+		body, err := io.ReadAll(answer.Body)
+		if err != nil || answer.StatusCode != http.StatusOK || strings.TrimSpace(string(body)) != text || !strings.Contains(text, "the sun and the moon") {
+			t.Errorf("the link answers %s with %d bytes, %v; want the report", answer.Status, len(body), err)
+		}
+	})
+}
