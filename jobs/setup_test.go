@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 
 // bench is a desk of one test: its Redis, storage, knowledge base and model.
 type bench struct {
-	t        *testing.T
+	t        testing.TB
 	services jobs.Services
 	base     *knowledge.Base
 	seq      int
@@ -68,7 +68,7 @@ Larger radiators or floor heating let a heat pump heat an old house efficiently 
 `,
 }
 
-func setup(t *testing.T, rdb *redis.Client, model llm.Model) *bench {
+func setup(t testing.TB, rdb *redis.Client, model llm.Model) *bench {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range documents {
@@ -96,12 +96,12 @@ func setup(t *testing.T, rdb *redis.Client, model llm.Model) *bench {
 }
 
 // stubModel returns a client for a stub server.
-func stubModel(t *testing.T, stub *llmtest.Stub) llm.Model {
+func stubModel(t testing.TB, stub *llmtest.Stub) llm.Model {
 	t.Helper()
 	return modelAt(t, llmtest.NewServer(t, stub))
 }
 
-func modelAt(t *testing.T, url string) llm.Model {
+func modelAt(t testing.TB, url string) llm.Model {
 	t.Helper()
 	roles := map[llm.Role]llm.RoleSettings{}
 	for _, role := range []llm.Role{llm.Planner, llm.Researcher, llm.Note, llm.Writer, llm.Judge} {
@@ -139,6 +139,9 @@ func (b *bench) start(settings jobs.Settings) *jobs.Worker {
 	}
 	return w
 }
+
+// next returns a word that no earlier topic of the bench had.
+func (b *bench) next() string { return fmt.Sprint("number ", b.seq) }
 
 func (b *bench) enqueue(topic string, o topicqueue.Options, lane string) string {
 	b.t.Helper()
