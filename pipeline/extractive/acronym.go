@@ -7,10 +7,10 @@ import (
 	"unicode"
 )
 
-// acronyms returns the short forms that text itself introduces, with the words they stand for: "write-ahead logging
+// Acronyms returns the short forms that text itself introduces, with the words they stand for: "write-ahead logging
 // (WAL)" gives WAL. A question that spells the words out is then answered by sentences that only use the short form,
 // and the other way round.
-func acronyms(text string) map[string]string {
+func Acronyms(text string) map[string]string {
 	out := map[string]string{}
 	for at := 0; ; {
 		i := strings.IndexByte(text[at:], '(')
@@ -71,7 +71,7 @@ func spelledOut(before, short string) string {
 
 // expand adds to the query the short forms of what it spells out, and the words of the short forms it uses.
 func (q *query) expand(text string, st stemmer) {
-	found := acronyms(text)
+	found := Acronyms(text)
 	for _, short := range slices.Sorted(maps.Keys(found)) { // in order, so that the same text always scores the same
 		words := termsOf(found[short], st)
 		key := strings.ToLower(short)

@@ -137,6 +137,8 @@ func boundary(before, mark, rest string) bool {
 	switch {
 	case prev == "":
 		return false
+	case initials(prev) && capital(prev) && capital(lastField(strings.TrimSuffix(before, prev))): // Randal L. Schwartz
+		return starter[low] && !lower
 	case countedAbbreviation[lowPrev]: // No. 5, Fig. 3, but: "The answer is no. We ..."
 		return !lower && !unicode.IsDigit(r) && !strings.HasPrefix(word, "(") && !romanOrLetter(opened)
 	case openAbbreviation[lowPrev]:

@@ -35,14 +35,14 @@ var awayPhrase = []string{
 	" see above", " see below", " see also", " see section", "; see ", ", see ", " for more information", " for more details", " for details", " this material", " this code", " you've now", " you’ve now", " you have now", " we have now", " now you ", " the above ", " the below ", " above-mentioned", " aforementioned", " the following", " following example",
 	" following code", " following table", " following list", " following command", " following are ", " following is ", " in this section", " in this chapter", " in this document",
 	" in this page", " in this article", " in this tutorial", " in this guide", " in this manual", " on this page", " in the next section", " next section", " previous section",
-	" in the example", " this example", " the example ", " our example", " previous example", " these examples", " the examples", " the figure",
+	" in the example", " this example", " the example ", " our example", " previous example", " for the previous ", " these examples", " the examples", " the figure",
 	" later in this", " earlier in this", " here is ", " here are ", " here's ", " below is ", " below are ", " above is ", " above are ", " (above)", " (below)", " above:", " below:",
 	" this command", " this function", " this method", " this option", " this parameter", " this module", " this class", " this setting", " this variable", " this attribute", " this flag", " this macro", " this value", " this type",
 	" elsewhere in ", " left to the reader", " for the rest of ", " let's ", " let us ", " we now", " now that you", " now that we", " we can look", " we will look", " you have learned", " you've learned", " you’ve learned", " you have seen", " we have seen", " we showed", " that we showed", " described at ", " documented at ", " table shows", " table also shows", " figure shows", " diagram shows", " example shows", " example above", " recall that", " by now", " in this example", " in the code ",
 	" siehe oben", " siehe unten", " wie oben", " im folgenden", " folgende ", " ci-dessus", " ci-dessous", " a continuación", " siguiente ",
 }
 
-var awayEnd = []string{" above", " below", " here", " later", " the following", " as follows", " now", " this", " these", " earlier", " previously", " this way"}
+var awayEnd = []string{" above", " below", " here", " later", " the following", " as follows", " now", " this", " these", " earlier", " previously", " this way", " that work", " that paper", " that proposal"}
 
 var deicticNoun = set(`example examples table figure code list listing diagram section paragraph command commands output query
 	queries program snippet script statement statements function rule rules note notes discussion description steps

@@ -27,7 +27,75 @@ func finite(ws []word) bool {
 	if found > 0 && strings.HasPrefix(ws[len(ws)-1].after, "?") { // "Why does it ...?"
 		return true
 	}
-	return found > clauses
+	return found > clauses || mainVerb(ws) || bareVerb(ws)
+}
+
+// mainVerb reports a verb where only that of the main clause can stand: before any clause opens, or behind the comma
+// after a clause that opens the sentence, unless that is an order: "If set, wait for ..." is an entry of a list.
+func mainVerb(ws []word) bool {
+	from := 0
+	if subordinators[ws[0].low] {
+		for from < len(ws) && !strings.HasSuffix(ws[from].after, ",") {
+			from++
+		}
+		if from++; from >= len(ws) || verbs[ws[from].low] {
+			return false
+		}
+	}
+	for i := from; i < len(ws); i++ {
+		if i > from && subordinators[ws[i].low] {
+			return false
+		}
+		if i > from && ws[i-1].low != "and" && ws[i-1].low != "or" && verbAt(ws, i) && (auxiliary[ws[i].low] || irregular[ws[i].low] || i+1 < len(ws) && !strings.HasSuffix(ws[i].low, "ed")) {
+			return true
+		}
+	}
+	return false
+}
+
+// bareVerb reports a verb in its base form that nothing but its place gives away: behind a plural, or behind a plural
+// and what follows it, and before what can follow a verb but hardly a noun. "Tides shape the coast", "The highest
+// tides of the year come near the equinoxes".
+func bareVerb(ws []word) bool {
+	head := -1 // of the subject
+	for i := 0; i+1 < len(ws); i++ {
+		low := ws[i].low
+		if subordinators[low] {
+			return false
+		}
+		if head >= 0 && i > head && ws[i].after == "" && verbLike(low) && (objectNext[ws[i+1].low] || afterVerb[ws[i+1].low]) &&
+			(i == head+1 || verbs[low] && !articles[ws[i-1].low] && !preposition[ws[i-1].low]) {
+			return true
+		}
+		if head < 0 && plural(low) && ws[i].after == "" {
+			head = i
+		}
+	}
+	return false
+}
+
+// afterVerb are prepositions that follow a verb more often than a noun.
+var afterVerb = set(`against near into onto across along through toward towards upon beyond past around from`)
+
+// plural reports what reads as a plural noun.
+func plural(low string) bool {
+	return len(low) > 3 && low[len(low)-1] == 's' && !hasSuffixAny(low, "ss", "us", "is", "'s", "’s") && !stopWords[low] && !auxiliary[low]
+}
+
+// verbLike reports a word that can be a verb in its base form.
+func verbLike(low string) bool {
+	if verbs[low] {
+		return true
+	}
+	if len(low) < 3 || stopWords[low] || hasSuffixAny(low, "s", "ing", "ed", "ly", "tion", "ment", "ness", "ity", "able", "al", "ic", "ous") {
+		return false
+	}
+	for i := range len(low) {
+		if low[i] < 'a' || low[i] > 'z' {
+			return false
+		}
+	}
+	return true
 }
 
 // opensClause reports that the subordinator at i is followed by a clause with a verb of its own; not so in "how to
@@ -37,7 +105,8 @@ func opensClause(ws []word, i int) bool {
 		return false
 	}
 	next := ws[i+1].low
-	if next == "to" || next == "of" || hasSuffixAny(next, "ing", "ed") || next == "possible" || next == "necessary" || next == "needed" {
+	relative := ws[i].low == "who" || ws[i].low == "which" || ws[i].low == "that"
+	if next == "to" || next == "of" || strings.HasSuffix(next, "ing") || strings.HasSuffix(next, "ed") && !relative || next == "possible" || next == "necessary" || next == "needed" {
 		return false
 	}
 	switch ws[i].low {

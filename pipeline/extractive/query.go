@@ -72,6 +72,18 @@ func newQuery(text string, st stemmer) query {
 	return q
 }
 
+// Weight returns how much a term, one of Terms, says about the subject of a question by what is known of words in
+// general: 1 for a special word, less for words of every subject, little for words that ask.
+func Weight(term string) float64 {
+	switch {
+	case generic[term]:
+		return weightGeneric
+	case common[term]:
+		return weightCommon
+	}
+	return weightWord
+}
+
 // background is the weight of a term by what is known of words in general.
 func background(t token, term term) float64 {
 	w := weightWord

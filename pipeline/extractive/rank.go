@@ -32,6 +32,17 @@ func Salient(text, query string, limit int) []Sentence {
 // Terms are weighed by their rarity over all passages. Spans are those of Salient: at most three sentences of one
 // paragraph, Text == passages[Passage][Start:End], Complete.
 func Rank(passages []string, query string, limit int) []Ranked {
+	return rank(passages, query, limit, false)
+}
+
+// Gist is Rank for passages that are known to be about query, such as the section that bears its name: a sentence need
+// not name it, what stands first counts more, and sentences that follow each other are preferred, so that they read
+// as prose.
+func Gist(passages []string, query string, limit int) []Ranked {
+	return rank(passages, query, limit, true)
+}
+
+func rank(passages []string, query string, limit int, about bool) []Ranked {
 	st := stemmer{}
 	q := newQuery(query, st)
 	if limit <= 0 || len(q.terms) == 0 {
@@ -43,12 +54,12 @@ func Rank(passages []string, query string, limit int) []Ranked {
 	}
 	covered := make([]float64, len(passages))
 	for i, p := range passages {
-		if covered[i] = q.covered(q.found(p, st)); covered[i] > 0 {
+		if covered[i] = q.covered(q.found(p, st)); covered[i] > 0 || about {
 			units = append(units, unitsOf(i, p, st)...)
 		}
 	}
-	score(units, q, covered, st)
-	return choose(units, limit)
+	score(units, q, covered, about, st)
+	return choose(units, limit, about)
 }
 
 // Limits of the choice.
@@ -57,11 +68,12 @@ const (
 	shareOfBest  = 0.4  // of the third best unit's score
 	mmrPenalty   = 0.45 // taken off per unit of similarity to what is chosen already
 	maxUnitWords = 110
+	flow         = 1.25 // factor for a sentence of a paragraph of which one is chosen already
 )
 
 // choose takes the best units one after the other, each judged by its score less what it repeats.
-// Source: maximal marginal relevance (Carbonell and Goldstein 1998).
-func choose(units []unit, limit int) []Ranked {
+// about: as in score. Source: maximal marginal relevance (Carbonell and Goldstein 1998).
+func choose(units []unit, limit int, about bool) []Ranked {
 	units = slices.DeleteFunc(units, func(u unit) bool { return u.score < minScore })
 	if len(units) == 0 {
 		return nil
@@ -74,6 +86,7 @@ func choose(units []unit, limit int) []Ranked {
 	var out []Ranked
 	repeats := make([]float64, len(units)) // similarity to the most similar chosen unit
 	gone := make([]bool, len(units))
+	joined := make([]bool, len(units))
 	for len(out) < limit {
 		pick, value := -1, 0.0
 		for i, u := range units {
@@ -99,6 +112,10 @@ func choose(units []unit, limit int) []Ranked {
 				continue
 			}
 			repeats[i] = max(repeats[i], dice(u.statement.terms, p.statement.terms))
+			if about && !joined[i] && u.passage == p.passage && u.Paragraph == p.Paragraph {
+				joined[i] = true
+				units[i].score *= flow
+			}
 		}
 	}
 	return out

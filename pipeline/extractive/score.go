@@ -30,9 +30,13 @@ func onlyName(q query, met ...map[string]bool) bool {
 	return names == 1
 }
 
+// unnamed is the relevance of a sentence that shares no word with the query, in a passage that is about it.
+const unnamed = 0.4
+
 // score fills in the score of each unit: relevance to the query first, then what makes a sentence worth quoting.
-// covered: for each passage how much of the query it covers.
-func score(units []unit, q query, covered []float64, st stemmer) {
+// covered: for each passage how much of the query it covers. about: the passages are about the query, so a sentence
+// need not name it, and what stands first says most.
+func score(units []unit, q query, covered []float64, about bool, st stemmer) {
 	weight, present := rarity(units, q)
 	coverSections(units, q)
 	for i := range units {
@@ -47,7 +51,7 @@ func score(units []unit, q query, covered []float64, st stemmer) {
 			}
 		}
 		onSubject := covered[u.passage] >= passageGate || u.section.covered >= sectionGate || q.covered(has) >= unitGate
-		if own < min(ownWeight, 0.9*q.enough) || !onSubject {
+		if !about && (own < min(ownWeight, 0.9*q.enough) || !onSubject) {
 			continue
 		}
 		inHeading := map[string]bool{}
@@ -60,6 +64,11 @@ func score(units []unit, q query, covered []float64, st stemmer) {
 		relevance := min(1, sum/present)
 		if q.broad && onlyName(q, has, inHeading) {
 			relevance *= narrow
+		}
+		if about {
+			relevance = unnamed + (1-unnamed)*relevance
+			u.score = relevance * (1 + 0.5*u.proximity(q)) * u.quality(weight, st) / (1 + 0.06*float64(u.Paragraph))
+			continue
 		}
 		if relevance == 0 {
 			continue

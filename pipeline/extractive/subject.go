@@ -58,6 +58,21 @@ func subjectless(ws []word) bool {
 	if _, ok := thirdPerson(first); ok && (objectWord[second] || len(second) > 4 && strings.HasSuffix(second, "ly") || !verbSoon(ws)) {
 		return true
 	}
+	if _, ok := thirdPerson(second); ok && len(ws) > 2 && strings.HasSuffix(first, "ly") && len(first) > 4 && (objectWord[ws[2].low] || stopWords[ws[2].low]) {
+		return true // "Conditionally emits the record."
+	}
+	if preposition[first] || subordinators[first] { // "On the server side, specifies how many ...", "If it is empty, returns 0."
+		for i := 2; i < len(ws)-1; i++ {
+			if !strings.HasSuffix(ws[i-1].after, ",") {
+				continue
+			}
+			_, verb := thirdPerson(ws[i].low)
+			if next := ws[i+1]; verb && next.raw != "" && (objectWord[next.low] || digit(next.raw[0]) || capital(next.raw)) {
+				return true
+			}
+			break
+		}
+	}
 	if len(first) > 4 && strings.HasSuffix(first, "ed") && (second == "when" || second == "if" || second == "by" || second == "for" || second == "to" || second == "as" || second == "after") {
 		return true
 	}

@@ -10,11 +10,15 @@ import (
 // maxTitle is the length of a heading in characters.
 const maxTitle = 90
 
-// Title makes a heading of a document's heading or of a topic of any length: without numbering ("2.3.1", "Chapter 4."),
-// anchors, site suffix, closing stop and surrounding quotes, in one line of at most 90 characters cut at a word. A
-// paragraph gives its first sentence. The case of words is kept, but the first letter becomes a capital unless the
-// word is a name from code. Empty for a text without letters.
-func Title(s string) string {
+// Title makes a heading of a topic of any length: as Heading, but its first letter becomes a capital unless the word
+// is a name from code.
+func Title(s string) string { return capitalised(Heading(s)) }
+
+// Heading cleans the heading of a document: without numbering ("2.3.1", "Chapter 4."), anchors, site suffix, closing
+// stop and surrounding quotes, in one line of at most 90 characters cut at a word. A paragraph gives its first
+// sentence. The case is the document's own: "gc" is a name that no rule can tell from a word. Empty for a text
+// without letters.
+func Heading(s string) string {
 	s = strings.Join(strings.Fields(strings.TrimLeft(s, "#> \t\n")), " ")
 	s = strings.TrimSpace(strings.TrimRight(s, "¶§ "))
 	s = strings.TrimSuffix(s, " "+strings.Repeat("#", len(s)-len(strings.TrimRight(s, "#")))) // "## Title ##", but "C#"
@@ -27,7 +31,7 @@ func Title(s string) string {
 	s = strings.TrimRight(s, " .:;,。：，¶")
 	s = unquoted(s)
 	s = clip(s, maxTitle)
-	s = strings.TrimSpace(capitalised(strings.TrimSpace(s)))
+	s = strings.TrimSpace(s)
 	if strings.IndexFunc(s, unicode.IsLetter) < 0 {
 		return ""
 	}

@@ -143,6 +143,16 @@ func leans(s sentence) bool {
 			return true
 		}
 	}
+	if first == "if" || first == "when" || first == "unless" { // "If negative, ...", "When on (the default), ..." of what?
+		for i := 1; i < len(ws) && i < 4; i++ {
+			if verbAt(ws, i) && i > 1 {
+				break
+			}
+			if strings.HasSuffix(ws[i].after, ",") {
+				return true
+			}
+		}
+	}
 	for i := 1; i < len(ws) && i < 4; i++ { // "The planner thus needs ...", but not "If it fails then ..."
 		if midway[ws[i].low] && !subordinators[first] {
 			return true

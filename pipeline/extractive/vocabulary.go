@@ -115,6 +115,7 @@ var anaphoricPhrase = []string{
 	"part of this", "together they", "together these", "not only that", "worse still", "more precisely", "more specifically",
 	"to this end", "to that end", "the reason is", "the reason for this", "the difference is", "what this", "where this", "only then",
 	"in both cases", "either of these", "neither of these", "the point is", "one reason", "another reason", "one exception", "as an example", "one limitation", "one difference", "one advantage", "one disadvantage", "one consequence", "one problem",
+	"the default is", "the default value", "the default setting", "the value 0", "the value is", "the possible values", "valid values", "a value of", "setting it", "setting this",
 	"the exception", "an exception", "an alternative is", "the alternative", "the opposite", "the rest", "two of these",
 	"zum beispiel", "in diesem", "in dieser", "aus diesem", "par exemple", "par conséquent", "en outre", "de plus", "dans ce", "à cet",
 	"por lo tanto", "por tanto", "por ejemplo", "sin embargo", "en este", "en esta", "de este", "a pesar de",

@@ -47,7 +47,20 @@ var verbs = set(`accept access achieve act add address adjust affect agree aim a
 	sample satisfy say schedule seize sell serialize shift ship shut signal simulate sit slow spawn speak spend spill
 	spread stabilize stall steal stem step stick strengthen struggle subscribe substitute succeed summarize supply
 	suppress surpass sustain switch sync synchronize tackle think tie tolerate touch trade transition transmit
-	traverse treat trust undergo undo unlock violate vote wake warm waste weaken weigh win yield`)
+	traverse treat trust undergo undo unlock violate vote wake warm waste weaken weigh win yield
+	absorb accelerate burn blow sound accompany adapt adopt advise afford annotate appreciate arrest associate attract authenticate
+	await bloom breathe breed bury buy cease celebrate collapse compensate compete condense confuse conquer consult
+	contribute cope decay dedicate defend denote depart deserve destroy differentiate diminish disappear disclose
+	discourage dismiss dispatch disperse dissolve distinguish distribute divert dominate dry dwell earn eat elaborate
+	encourage endure enlarge enrich entitle erode escape evaporate evoke excite excuse exert explode explore flourish
+	forbid forgive foster grab graze greet grind hatch haunt heal hear hurt illuminate imagine impair impede impose
+	impress incur induce inhabit initiate insist inspire instantiate intend intercept invent leak lend linger manifest
+	mate migrate neglect nourish oblige obstruct opt originate oscillate outlive owe paint penetrate perceive perish
+	persuade pertain plunge populate pour praise preach precede prosper provoke punish radiate rebound recall reckon
+	reclaim regard regenerate regret rely repel reproduce resemble restrain reveal revise roam roar satisfy scatter
+	settle shape shed shelter shine shoot shout shorten sing soak solidify sparkle stabilise stimulate stray
+	strengthen strive swallow swear swim teach thicken thin thrive tighten tremble unite urge utilize vanish venture
+	vibrate wander weep whisper widen wipe worry worsen prey thank react surround crash`)
 
 // thirdPerson returns the base form of an English verb in -s, and false when low is none that is known.
 func thirdPerson(low string) (string, bool) {

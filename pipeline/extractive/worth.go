@@ -26,7 +26,11 @@ func (s *sentence) worth(weight map[string]float64, st stemmer) float64 {
 	}
 	if imperative(s.words) {
 		v -= 0.4
+		if s.first { // the entry of a list: "Remove the object from the set."
+			v -= 0.3
+		}
 	}
+	v -= 0.12 * float64(min(3, variables(s.words)))
 	if bareSubject(s, weight, st) {
 		v -= 0.2
 	}
@@ -52,10 +56,16 @@ func (s *sentence) worth(weight map[string]float64, st stemmer) float64 {
 	if strings.HasSuffix(strings.TrimRight(s.Text, "\"'”’) "), "!") {
 		v -= 0.1
 	}
-	return max(v, -0.8)
+	return max(v, -0.95)
 }
 
 var exampleStart = []string{"for example", "for instance", "suppose", "consider", "imagine", "say ", "assume", "if you want", "if you need", "if you are", "note that"}
+
+// Imperative reports a sentence that gives an instruction: "Use ...", "Join ...".
+func Imperative(sentence string) bool {
+	ws := words(sentence)
+	return len(ws) > 0 && imperative(ws)
+}
 
 // imperative reports an instruction: "Use ...", "Join ...", but not "Partition pruning is ...".
 func imperative(ws []word) bool {
@@ -68,6 +78,19 @@ func imperative(ws []word) bool {
 		}
 	}
 	return true
+}
+
+// variables counts the single letters that stand for something in an example that is not quoted: "the write to a",
+// "V and T".
+func variables(ws []word) int {
+	n := 0
+	for i, w := range ws {
+		if len(w.raw) == 1 && (w.raw != "A" || i > 0) && w.raw != "a" && w.raw != "I" && !digit(w.raw[0]) && w.after != "." ||
+			w.raw == "a" && (w.after != "" || i+1 < len(ws) && (auxiliary[ws[i+1].low] || preposition[ws[i+1].low])) {
+			n++
+		}
+	}
+	return n
 }
 
 // bareSubject reports "The callback is ...": a definite noun without anything that says which one, and none that the

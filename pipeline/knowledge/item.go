@@ -14,12 +14,20 @@ var around = regexp.MustCompile(`^(?:the |a |an )?(.+?)(?: (?:function|method|ty
 
 // Item returns at most limit passages about a named item: "Theorem 3.1", "Table 2", "§ 4.2", "Chapter 3", a function or
 // setting, a heading. Names are compared exactly but for case, spaces and the usual abbreviations: 3.1 is never found
-// as 13.1 or 3.10. A heading is answered with what its section says, in order. A name that labels nothing is looked
-// for in the text. No hit is an empty list; errors as Search.
+// as 13.1 or 3.10. A heading is answered with what its section says, in order. "Title › Heading › Subheading" is the
+// section of that place alone, "Title › Title" what stands before the first heading. A name that labels nothing is looked for in the text. No hit is an empty list; errors
+// as Search.
 func (b *Base) Item(ctx context.Context, name string, limit int) ([]Passage, error) {
 	limit = min(limit, maxLimit)
 	if limit <= 0 || foldName(name) == "" {
 		return nil, ctx.Err()
+	}
+	found, err := b.placed(ctx, name, limit)
+	if err != nil {
+		return nil, b.failed(ctx, "look up item", err)
+	}
+	if len(found) > 0 {
+		return found, nil
 	}
 	for _, v := range variants(name) {
 		found, err := b.labelled(ctx, v.name, v.within, limit)
@@ -30,11 +38,35 @@ func (b *Base) Item(ctx context.Context, name string, limit int) ([]Passage, err
 			return found, nil
 		}
 	}
-	found, err := b.mentioned(ctx, name, limit)
+	found, err = b.mentioned(ctx, name, limit)
 	if err != nil {
 		return nil, b.failed(ctx, "look up item", err)
 	}
 	return found, nil
+}
+
+// placeSeparator stands between a document's title and its headings where a place is written in one line. The plan of
+// a run without a model writes places in this form.
+const placeSeparator = " › "
+
+// placed returns the passages of the section, with those below it, at a place that is written in full. Of several
+// documents of one title the first counts.
+func (b *Base) placed(ctx context.Context, name string, limit int) ([]Passage, error) {
+	title, headings, ok := strings.Cut(name, placeSeparator)
+	if !ok {
+		return nil, nil
+	}
+	title = strings.TrimSpace(title)
+	path := strings.ReplaceAll(headings, placeSeparator, separator)
+	found, err := b.selectPassages(ctx, `WHERE p.document = (SELECT min(d.id) FROM documents d JOIN sections s ON s.document = d.id
+			WHERE d.title = ? COLLATE NOCASE AND s.path = ? COLLATE NOCASE)
+		AND (s.path = ? COLLATE NOCASE OR substr(s.path, 1, length(?) + 1) = (? || char(31)) COLLATE NOCASE)
+		ORDER BY p.offset LIMIT ?`, title, path, path, path, path, limit)
+	if len(found) > 0 || err != nil || !strings.EqualFold(headings, title) {
+		return found, err
+	}
+	return b.selectPassages(ctx, `WHERE p.document = (SELECT min(id) FROM documents WHERE title = ? COLLATE NOCASE)
+		AND s.path = '' ORDER BY p.offset LIMIT ?`, title, limit)
 }
 
 // variant is a label to look for; within, if not empty, must occur in the document's key or title or in the section.

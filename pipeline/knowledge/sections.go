@@ -21,6 +21,33 @@ type SectionHit struct {
 
 const leadSize = 300
 
+// Rarity returns how much a word tells texts of the base apart, from 0 (it stands everywhere) to 1 (in one passage, or
+// nowhere): the logarithm of the geometric mean of the shares of documents and of passages that hold it, in any
+// inflection and also in titles and headings. known is false when none does. Of several words, as Search finds them
+// in one, all must be there.
+func (b *Base) Rarity(ctx context.Context, word string) (rarity float64, known bool, err error) {
+	words := terms(word)
+	if len(words) == 0 {
+		return 1, false, ctx.Err()
+	}
+	for i := range words {
+		words[i] = quoted(words[i])
+	}
+	var documents, passages, allDocuments, allPassages float64
+	err = b.read.QueryRowContext(ctx, `SELECT count(DISTINCT p.document), count(*), (SELECT count(*) FROM documents), (SELECT count(*) FROM passages)
+		FROM words JOIN passages p ON p.id = words.rowid WHERE words MATCH ?`, strings.Join(words, " AND ")).
+		Scan(&documents, &passages, &allDocuments, &allPassages)
+	if err != nil {
+		return 0, false, b.failed(ctx, "count a word", err)
+	}
+	if passages == 0 {
+		return 1, false, nil
+	}
+	once := 0.5 / math.Sqrt(allDocuments*allPassages) // half of a single passage, so that one of one is no zero
+	share := math.Sqrt(documents / allDocuments * passages / allPassages)
+	return min(1, math.Log(share)/math.Log(once)), true, nil
+}
+
 // Sections returns at most limit sections that answer query best, best first: the corpus' own structure around a
 // topic. A section counts by its best passages and by its heading. query and errors as Search.
 func (b *Base) Sections(ctx context.Context, query string, limit int) ([]SectionHit, error) {

@@ -2,34 +2,35 @@ package planning
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"nightdesk/pipeline/extractive"
-	"nightdesk/pipeline/knowledge"
 )
 
 // headingWords is how short a heading must be to take the one above it along.
 const headingWords = 4
 
-// heading makes the title of a sub-topic of where a section stands. It is empty when the section is not about
-// anything: an index, a list of changes.
-func (w weights) heading(h knowledge.SectionHit) string {
-	document := extractive.Title(h.Title)
-	if aboutNothing[folded(document)] || release.MatchString(document) {
+// title makes the title of a sub-topic of where a section stands. It is empty when the section is not about anything:
+// an index, a list of changes. A short heading that names nothing of the topic takes the one above it along, unless its
+// document is about the topic anyway.
+func (w weights) title(n *node, core bool) string {
+	document := extractive.Heading(n.document.title)
+	if aboutNothing[folded(document)] {
 		return ""
 	}
 	last := document
-	for _, s := range h.Section {
-		if last = extractive.Title(s); aboutNothing[folded(last)] {
+	for _, s := range n.path {
+		if last = extractive.Heading(s); aboutNothing[folded(last)] || release.MatchString(last) {
 			return ""
 		}
 	}
-	parent := above(h, document)
+	parent := n.above()
 	switch kind := sayNothing[folded(last)]; {
 	case last == "" || kind == opening:
 		last = parent
 	case parent == "" || strings.Contains(last, parent) || strings.Contains(parent, last):
-	case kind == part, w.covered(last) == 0 && w.covered(parent) > 0 && len(strings.Fields(last)) <= headingWords:
+	case kind == part, !core && w.covered(last) == 0 && w.covered(parent) > 0 && len(strings.Fields(last)) <= headingWords:
 		name, _, _ := strings.Cut(parent, " — ") // of a module, without what it is for
 		last = name + ": " + last
 	}
@@ -39,17 +40,22 @@ func (w weights) heading(h knowledge.SectionHit) string {
 // folded is a heading in the form of the lists below.
 func folded(heading string) string { return strings.ToLower(strings.Trim(heading, " .:¶#")) }
 
-// release matches the title of release notes.
-var release = regexp.MustCompile(`(?i)^(release|version|changes in|what.s new in)\s+(.*\s)?v?\d`)
+// release matches a heading that is the name of a version.
+var release = regexp.MustCompile(`(?i)^((release|version|changes in|what.s new in)\s+(.*\s)?v?\d.*|(\pL+\s+)?v?\d+(\.\d+)+)$`)
+
+// odd reports a section that stands in a list of changes or of answers within its document.
+func odd(path []string) bool {
+	return slices.ContainsFunc(path, func(h string) bool { return changes.MatchString(h) })
+}
 
 // above is the nearest heading above a section that says something, else the document's title.
-func above(h knowledge.SectionHit, document string) string {
-	for i := len(h.Section) - 2; i >= 0; i-- {
-		if title := extractive.Title(h.Section[i]); title != "" && sayNothing[folded(title)] == "" {
+func (n *node) above() string {
+	for i := len(n.path) - 2; i >= 0; i-- {
+		if title := extractive.Heading(n.path[i]); title != "" && sayNothing[folded(title)] == "" {
 			return title
 		}
 	}
-	return document
+	return extractive.Heading(n.document.title)
 }
 
 const (
@@ -74,7 +80,7 @@ var sayNothing = kinds(map[string]string{
 
 // aboutNothing are headings of parts that hold no statement on a topic.
 var aboutNothing = lines(`acknowledgements|acknowledgments|author|authors|bibliography|change log|changelog|changes|
-	colophon|contents|contributors|copying|copyright|credits|further reading|glossary|index|legal notice|licence|license|
+	colophon|contact|contents|contributors|copying|copyright|credits|feedback|further reading|glossary|index|legal notice|licence|license|
 	links|navigation|reference documentation|references|related|release notes|see also|table of contents|
 	inhaltsverzeichnis|literatur|siehe auch|índice|referencias|véase también|voir aussi|références|目录|参考文献|参见|索引`)
 

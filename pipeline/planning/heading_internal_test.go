@@ -2,16 +2,11 @@ package planning
 
 import (
 	"testing"
-
-	"nightdesk/pipeline/knowledge"
 )
 
-func TestHeading(t *testing.T) {
+func TestSectionTitle(t *testing.T) {
 	t.Parallel()
-	w := weights{}
-	for _, term := range []string{"tide"} {
-		w[term] = 1
-	}
+	w := weights{of: map[string]float64{"tide": 1}, order: []string{"tide"}, form: map[string]string{"tide": "tides"}}
 	tests := []struct {
 		document string
 		section  []string
@@ -24,18 +19,19 @@ func TestHeading(t *testing.T) {
 		{"Handbook", []string{"Spring tides", "Notes", "Overview"}, "Spring tides"},
 		{"Handbook", []string{"Tides", "Times"}, "Tides: Times"},
 		{"Handbook", []string{"Tides", "What a skipper must know beforehand"}, "What a skipper must know beforehand"},
-		{"tides — The tides of the world", []string{"Functions"}, "Tides: Functions"},
+		{"tides — The tides of the world", []string{"Functions"}, "tides: Functions"},
 		{"Tides", []string{"Tides"}, "Tides"},
 		{"Handbook", []string{"See also"}, ""},
 		{"Handbook", []string{"References", "Tides"}, ""},
 		{"Index", []string{"T"}, ""},
-		{"Release 15.3", []string{"Fixes of tides"}, ""},
-		{"What's new in 3.11", []string{"Tides"}, ""},
+		{"Release 15.3", []string{"Fixes of tides"}, "Fixes of tides"},
+		{"What's new in 3.11", []string{"Version 3.11.2"}, ""},
 		{"Release of sea water", []string{"Sluices and tides"}, "Sluices and tides"},
 	}
 	for _, tt := range tests {
-		if got := w.heading(knowledge.SectionHit{Title: tt.document, Section: tt.section}); got != tt.want {
-			t.Errorf("heading(%q, %q) = %q, want %q", tt.document, tt.section, got, tt.want)
+		n := &node{document: &document{title: tt.document}, path: tt.section}
+		if got := w.title(n, false); got != tt.want {
+			t.Errorf("title(%q, %q) = %q, want %q", tt.document, tt.section, got, tt.want)
 		}
 	}
 }

@@ -22,6 +22,11 @@ import (
 type SectionFinder interface {
 	// Sections returns the sections that match a query best, best first, at most limit.
 	Sections(ctx context.Context, query string, limit int) ([]knowledge.SectionHit, error)
+	// Rarity returns how much a word tells texts apart, from 0 (it stands everywhere) to 1, and whether it occurs.
+	Rarity(ctx context.Context, word string) (rarity float64, known bool, err error)
+	// Outline returns the title of a document and its sections in order, each with its own text; knowledge.ErrNotFound
+	// when there is no such document.
+	Outline(ctx context.Context, document string) (title string, parts []knowledge.Part, err error)
 }
 
 // Planner plans runs. Its fields are set once; Plan is safe for concurrent use.

@@ -3,46 +3,69 @@ package planning
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"nightdesk/pipeline/extractive"
-	"nightdesk/pipeline/knowledge"
 	"nightdesk/topicqueue"
 )
 
-// How sections are chosen as sub-topics.
-const (
-	sectionsPerTopic = 8    // sections looked at for each sub-topic that is wanted
-	redundancy       = 0.5  // weight of likeness to what is chosen already
-	sameDocument     = 0.12 // off for every section of the same document that is chosen already
-)
+const sectionsPerTopic = 8 // sections looked at for each sub-topic that is wanted
 
-// fromStructure makes sub-topics of the sections of the corpus that bear on the topic and differ from each other. It
-// returns none when the corpus has nothing on the topic and more than one is wanted.
+// section is a part of the corpus that could become a sub-topic.
+type section struct {
+	*node
+	title string  // as a heading of the report
+	merit float64 // how well it answers the topic
+	said  float64 // how much of the topic it speaks of
+	alone bool    // without the sections below it
+}
+
+// fromStructure makes sub-topics of the structure of the corpus: of the sections of the document that is about the
+// topic, in its order, and of sections of other documents that add something. It returns none when the corpus has
+// nothing on the topic and more than one is wanted.
 func (d *draft) fromStructure(ctx context.Context) ([]topicqueue.SubTopic, error) {
-	hits, err := d.sections(ctx)
+	w, hits, err := d.weigh(ctx, d.question())
 	if err != nil {
 		return nil, err
 	}
-	weights, err := d.weigh(ctx, d.question())
-	if err != nil {
-		return nil, err
+	documents := d.foundDocuments(w)
+	if d.Sections != nil {
+		more, err := d.Sections.Sections(ctx, d.question(), sectionsPerTopic*d.wanted())
+		if err != nil {
+			return nil, fmt.Errorf("look up the sections of the knowledge base: %w", err)
+		}
+		hits = append(more, hits...)
+		if documents, err = d.documents(ctx, w, hits); err != nil {
+			return nil, err
+		}
+		if short := w.shorten(documents); len(short) > 0 { // now that they are known, what uses them counts, too
+			for _, s := range short {
+				more, err := d.Sections.Sections(ctx, s, perWord)
+				if err != nil {
+					return nil, fmt.Errorf("look up %q in the knowledge base: %w", s, err)
+				}
+				hits = append(hits, more...)
+			}
+			if documents, err = d.documents(ctx, w, hits); err != nil {
+				return nil, err
+			}
+		}
 	}
-	candidates := weights.judge(hits)
+	candidates := w.candidates(documents, d.wanted())
 	if d.wanted() == 1 {
 		t := d.whole()
 		if len(candidates) > 0 {
 			t.Overview = d.overview(candidates[0])
+			t.Queries = append(t.Queries, candidates[0].place())
 		}
 		return []topicqueue.SubTopic{t}, nil
 	}
 	var topics []topicqueue.SubTopic
-	for _, s := range choose(candidates, d.wanted()) {
+	for _, s := range inOrder(w.choose(candidates, d.wanted())) {
 		topics = append(topics, topicqueue.SubTopic{
 			Title:    s.title,
 			Overview: d.overview(s),
-			Queries:  starters(s, d.question()),
+			Queries:  w.starters(s, d.question()),
 		})
 	}
 	return topics, nil
@@ -57,87 +80,9 @@ func (d *draft) question() string {
 	return extractive.Title(topic)
 }
 
-// sections are those of the knowledge base that match the topic, else those that background retrieval has found.
-func (d *draft) sections(ctx context.Context) ([]knowledge.SectionHit, error) {
-	if d.Sections != nil {
-		hits, err := d.Sections.Sections(ctx, d.question(), sectionsPerTopic*d.wanted())
-		if err != nil {
-			return nil, fmt.Errorf("look up the sections of the knowledge base: %w", err)
-		}
-		return hits, nil
-	}
-	var hits []knowledge.SectionHit
-	for rank, t := range d.traces {
-		s := t.Source
-		i := slices.IndexFunc(hits, func(h knowledge.SectionHit) bool {
-			return h.Document == s.Document && slices.Equal(h.Section, s.Section)
-		})
-		if i < 0 {
-			hits = append(hits, knowledge.SectionHit{
-				Document: s.Document, Title: s.Title, Section: s.Section, Anchor: s.Anchor, Lead: s.Text,
-				Score: 1 / (1 + float64(rank)/8), // the order is all that a search tells
-			})
-			i = len(hits) - 1
-		}
-		hits[i].Passages++
-	}
-	return hits, nil
-}
-
-// choose picks n sections by merit less likeness to those already picked (maximal marginal relevance, Carbonell and
-// Goldstein 1998). No document gives more than half of them as long as others have something.
-func choose(candidates []section, n int) []section {
-	perDocument := map[string]int{}
-	var chosen []section
-	for _, limit := range []int{(n + 1) / 2, n} {
-		for len(chosen) < n {
-			best, bestScore := -1, 0.0
-			for i, c := range candidates {
-				if perDocument[c.hit.Document] >= limit || slices.ContainsFunc(chosen, c.repeats) {
-					continue
-				}
-				score := c.merit - redundancy*c.likeness(chosen) - sameDocument*float64(perDocument[c.hit.Document])
-				if score > bestScore {
-					best, bestScore = i, score
-				}
-			}
-			if best < 0 {
-				break
-			}
-			chosen = append(chosen, candidates[best])
-			perDocument[candidates[best].hit.Document]++
-		}
-	}
-	return chosen
-}
-
-// likeness is that to the most similar of others, 0 to 1.
-func (s section) likeness(others []section) float64 {
-	most := 0.0
-	for _, o := range others {
-		most = max(most, extractive.Similarity(s.title+" "+s.hit.Lead, o.title+" "+o.hit.Lead))
-	}
-	return most
-}
-
-// repeats reports whether two sections would make the same sub-topic.
-func (s section) repeats(other section) bool {
-	return topicqueue.Duplicate(s.title, other.title)
-}
-
 // overview is 2 to 3 sentences of the section itself; it is empty when the section has no prose.
 func (d *draft) overview(s section) string {
-	text := s.hit.Lead
-	for _, t := range d.traces {
-		if t.Source.Document != s.hit.Document || !slices.Equal(t.Source.Section, s.hit.Section) {
-			continue
-		}
-		if strings.Contains(t.Source.Text, text) {
-			text = t.Source.Text // the lead and more
-		} else {
-			text += "\n\n" + t.Source.Text
-		}
-	}
+	text := s.allText()
 	for _, about := range []string{s.title + " " + d.question(), s.title} {
 		if o := extractive.Overview(text, about); o != "" {
 			return clip(oneLine(o), maxOverview)
@@ -146,15 +91,25 @@ func (d *draft) overview(s section) string {
 	return completeLead(text)
 }
 
-// starters are the first searches for a section: its heading with the words of the topic, then its heading with what
-// stands above it.
-func starters(s section, topic string) []string {
-	queries := []string{s.title + " " + strings.Join(missingWords(extractive.Title(topic), s.title), " ")}
-	if parent := above(s.hit, extractive.Title(s.hit.Title)); !strings.Contains(s.title, parent) {
-		queries = append(queries, parent+" "+s.title)
-	}
-	return queries
+// allText is the beginning of a section with those below it.
+func (s section) allText() string {
+	var text strings.Builder
+	s.walk(func(n *node) {
+		if text.Len() < maxRead {
+			text.WriteString("\n\n" + n.text)
+		}
+	})
+	return text.String()
 }
+
+// starters are the first look-ups for a section: the place where it stands, read as a whole, then a search for its
+// heading with the words of the topic that tell something.
+func (w weights) starters(s section, topic string) []string {
+	queries := []string{s.place()}
+	return append(queries, s.title+" "+strings.Join(missingWords(strings.Join(w.telling(topic), " "), s.title), " "))
+}
+
+func (s section) place() string { return extractive.Place(s.document.title, s.path) }
 
 // missingWords returns the content words of text that are not in other.
 func missingWords(text, other string) []string {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"nightdesk/pipeline/extractive"
 	"nightdesk/pipeline/knowledge"
 	"nightdesk/pipeline/llm"
 	"nightdesk/pipeline/planning"
@@ -18,14 +19,16 @@ import (
 var _ planning.SectionFinder = (*knowledge.Base)(nil)
 
 // harbour is a knowledge base of three small documents.
-func harbour(t *testing.T) *knowledge.Base {
+func harbour(t *testing.T) *knowledge.Base { return corpus(t, "harbour") }
+
+func corpus(t *testing.T, name string) *knowledge.Base {
 	t.Helper()
-	base, err := knowledge.Create(filepath.Join(t.TempDir(), "harbour.sqlite"))
+	base, err := knowledge.Create(filepath.Join(t.TempDir(), name+".sqlite"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = base.Close() })
-	if _, err := base.Ingest(t.Context(), []string{filepath.Join("testdata", "harbour")}, func(int, int, string) {}); err != nil {
+	if _, err := base.Ingest(t.Context(), []string{filepath.Join("testdata", name)}, func(int, int, string) {}); err != nil {
 		t.Fatal(err)
 	}
 	return base
@@ -91,6 +94,51 @@ func TestStructure(t *testing.T) {
 	}
 }
 
+// A document that is about the topic gives the sub-topics, in its own order and under its own headings; those that only
+// share words with the topic give none. Each sub-topic begins with the place that it was taken from.
+func TestStructureOfOneDocument(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, topic string
+		n           int
+		want        string
+	}{
+		{"its own order", "How is a lighthouse kept?", 5,
+			"The keeping of lighthouses|Trimming the lamp|Winding the clockwork|Writing the log|Fog"},
+		{"parts of the section that the topic names", "duties at the lighthouse", 3,
+			"Duties: Trimming the lamp|Duties: Winding the clockwork|Duties: Writing the log"},
+		{"shared words are not enough", "The keeper of the royal chess library", 4, "The keeper of the royal chess library"},
+		{"what nobody has heard of", "breeding of axolotls", 4, "Breeding of axolotls"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			base := corpus(t, "island")
+			p := planning.Planner{Sections: base, Runner: &tools.Runner{Tools: tools.Set{tools.NewRAGHybrid(base, 8)}, Pages: noPages{}}}
+			plan, err := p.Plan(t.Context(), topicqueue.Run{ID: "r", Topic: tt.topic, Options: topicqueue.Options{
+				DecomposeMode: "manual", SubTopics: tt.n, Tools: []string{"rag_hybrid"}}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := titles(plan); got != tt.want {
+				t.Errorf("sub-topics %q, want %q", got, tt.want)
+			}
+			for _, s := range plan.SubTopics {
+				if len(plan.SubTopics) == 1 {
+					break
+				}
+				if !extractive.IsPlace(s.Queries[0]) {
+					t.Errorf("%q begins with %q and not with a place", s.Title, s.Queries[0])
+					continue
+				}
+				if found, err := base.Item(t.Context(), s.Queries[0], 3); err != nil || len(found) == 0 {
+					t.Errorf("%q leads nowhere: %v", s.Queries[0], err)
+				}
+			}
+		})
+	}
+}
+
 // The overview of a sub-topic is verbatim.
 func TestStructureOverview(t *testing.T) {
 	t.Parallel()
@@ -120,6 +168,12 @@ type brokenBase struct{ err error }
 
 func (b brokenBase) Sections(context.Context, string, int) ([]knowledge.SectionHit, error) {
 	return nil, b.err
+}
+
+func (b brokenBase) Rarity(context.Context, string) (float64, bool, error) { return 0, false, b.err }
+
+func (b brokenBase) Outline(context.Context, string) (string, []knowledge.Part, error) {
+	return "", nil, b.err
 }
 
 func TestBrokenBase(t *testing.T) {

@@ -83,6 +83,8 @@ func localGroups(subjects []subject, words wordSet) []prompts.MergeGroup {
 			}
 			switch {
 			case topicqueue.Duplicate(subjects[i].title, subjects[j].title):
+			case subjects[i].hasHome() && subjects[j].hasHome(): // sections that their author keeps apart
+				continue
 			case shareSources(subjects[i], subjects[j]) && !differ(subjects[i].title, subjects[j].title):
 				// both were planned, so both stay visible
 				if both := group.Title + words.and + subjects[j].title; len([]rune(both)) <= 90 {

@@ -54,9 +54,9 @@ func clusters(claims []claim) []cluster {
 }
 
 func newCluster(c claim) cluster {
-	headings := []string{CleanTitle(extractive.Title(c.source.Title))}
+	headings := []string{CleanTitle(extractive.Heading(c.source.Title))}
 	for _, h := range c.source.Section {
-		if title := CleanTitle(extractive.Title(h)); title != "" && !sameTitle(title, headings[len(headings)-1]) {
+		if title := CleanTitle(extractive.Heading(h)); title != "" && !sameTitle(title, headings[len(headings)-1]) {
 			headings = append(headings, title)
 		}
 	}
@@ -72,6 +72,9 @@ func newCluster(c claim) cluster {
 // shown of a claim, title is the heading above all this: what the document says under that very heading comes first.
 func (w wordSet) prose(claims []claim, title string, text func(claim) string) string {
 	groups := clusters(claims)
+	if slices.ContainsFunc(claims, func(c claim) bool { return c.home }) {
+		return w.homeProse(groups, title, text)
+	}
 	used := map[string]bool{titleKey(title): true}
 	var lead, headed []string
 	var rest []cluster
@@ -98,6 +101,43 @@ func (w wordSet) prose(claims []claim, title string, text func(claim) string) st
 		headed = append(append(headed, "### "+w.further), unheaded(rest, text)...)
 	}
 	return strings.Join(append(lead, headed...), "\n\n")
+}
+
+// homeProse shows first, in the order of the document, what the section says that all this was planned from, with its
+// own subsections as headings where several of them have something substantial to say; then other sections with theirs.
+func (w wordSet) homeProse(groups []cluster, title string, text func(claim) string) string {
+	var home, away []cluster
+	substantial := 0
+	for _, g := range groups {
+		if !g.claims[0].home {
+			away = append(away, g)
+			continue
+		}
+		home = append(home, g)
+		if len(g.claims) > headingQuotes {
+			substantial++
+		}
+	}
+	used := map[string]bool{titleKey(title): true}
+	var out []string
+	var flow []claim // without a heading between them
+	for _, g := range home {
+		heading := g.headingUnused(used)
+		if substantial > 1 && len(g.claims) >= headingQuotes && heading != "" && !sameTitle(g.heading, title) {
+			out, flow = append(append(out, claimParagraphs(flow, text)...), "### "+citation.Escape(heading)), nil
+			used[titleKey(heading)] = true
+		}
+		flow = append(flow, g.claims...)
+	}
+	out = append(out, claimParagraphs(flow, text)...)
+	for _, g := range away {
+		if heading := g.headingUnused(used); heading != "" {
+			used[titleKey(heading)] = true
+			out = append(out, "### "+citation.Escape(heading))
+		}
+		out = append(out, claimParagraphs(g.claims, text)...)
+	}
+	return strings.Join(out, "\n\n")
 }
 
 // unheaded shows clusters without headings: paragraphs, then what stands alone as a list, for single sentences from

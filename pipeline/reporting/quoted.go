@@ -2,6 +2,7 @@ package reporting
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -21,6 +22,12 @@ const (
 	// cohesion is added to a quote's relevance for each further quote of the same passage that its subject has, up to
 	// four: of equally fitting subjects it stands with the one that tells the rest of the story.
 	cohesion = 0.04
+	// homeRelevance is added to what stands in the section that a subject was planned from.
+	homeRelevance = 0.35
+	homeQuotes    = 12 // of that section
+	fewAtHome     = 5  // below which quotes of other sections are shown beside them
+	awayQuotes    = 4  // of other sections
+	enoughHome    = 2  // quotes of its own that let a subject do without single ones of others
 )
 
 // quote is a claim chosen for an extractive report.
@@ -73,13 +80,24 @@ func (w *writer) quoted() Report {
 func (w *writer) choose() []quote {
 	kept := w.distinct(w.candidates())
 	slices.SortStableFunc(kept, func(a, b quote) int {
-		return cmp.Or(cmp.Compare(a.subject, b.subject), cmp.Compare(b.relevance, a.relevance))
+		return cmp.Or(cmp.Compare(a.subject, b.subject), cmp.Compare(rank(a.home), rank(b.home)), cmp.Compare(b.relevance, a.relevance))
 	})
 	var chosen []quote
-	n, best := 0, 0.0 // of the subject at hand
+	n, home, best := 0, 0, 0.0 // of the subject at hand
 	for i, q := range kept {
 		if i == 0 || q.subject != kept[i-1].subject {
-			n, best = 0, q.relevance
+			n, home, best = 0, 0, q.relevance
+		}
+		if w.subjects[q.subject].hasHome() {
+			switch {
+			case q.home && home < homeQuotes:
+				home++
+				chosen = append(chosen, q)
+			case !q.home && q.together && home < fewAtHome && n < awayQuotes:
+				n++
+				chosen = append(chosen, q)
+			}
+			continue
 		}
 		enough := enoughQuotes
 		if q.together {
@@ -90,7 +108,33 @@ func (w *writer) choose() []quote {
 			n++
 		}
 	}
-	return chosen
+	return w.withoutStrays(chosen)
+}
+
+// withoutStrays drops single quotes of other sections from subjects that have enough of their own: nothing stands beside
+// them that says what they are about.
+func (w *writer) withoutStrays(chosen []quote) []quote {
+	home, at := map[int]int{}, map[string]int{}
+	place := func(q quote) string {
+		return fmt.Sprint(q.subject, extractive.Place(q.document(), q.source.Section))
+	}
+	for _, q := range chosen {
+		if q.home {
+			home[q.subject]++
+		}
+		at[place(q)]++
+	}
+	return slices.DeleteFunc(chosen, func(q quote) bool {
+		return !q.home && home[q.subject] >= enoughHome && at[place(q)] == 1
+	})
+}
+
+// rank is 0 for what comes first.
+func rank(first bool) int {
+	if first {
+		return 0
+	}
+	return 1
 }
 
 // candidates returns all claims with their relevance to the subject and, less so, to the topic, most relevant first.
@@ -104,6 +148,9 @@ func (w *writer) candidates() []quote {
 		for _, c := range s.claims {
 			others := min(together[citation.Place(c.source)]-1, 4)
 			relevance := 0.7*extractive.Relevance(c.quote(), s.title) + 0.3*extractive.Relevance(c.quote(), w.title)
+			if c.home {
+				relevance += homeRelevance
+			}
 			all = append(all, quote{claim: c, subject: i, relevance: relevance + cohesion*float64(others), together: others > 0})
 		}
 	}

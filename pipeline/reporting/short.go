@@ -4,17 +4,20 @@ import (
 	"cmp"
 	"regexp"
 	"slices"
+	"strings"
 
 	"nightdesk/pipeline/citation"
 	"nightdesk/pipeline/extractive"
 )
 
 const (
-	shortAnswerMin, shortAnswerMax = 3, 5
+	shortAnswerMin, shortAnswerMax = 3, 4
 	// shortAnswerFrom is the number of quotes from which a report opens with a selection of them.
 	shortAnswerFrom = 6
 	// tellingShare is the share of the best quote's score that another subject's must have to stand beside it.
-	tellingShare = 0.6
+	tellingShare = 0.7
+	// fillingShare is that of a quote which fills up a short answer that would be shorter than it may be.
+	fillingShare = 0.5
 	// alike is the similarity from which two quotes in one short answer are one too many.
 	alike = 0.55
 )
@@ -32,6 +35,7 @@ func (w *writer) shortAnswer(quotes []quote) []int {
 		order[i] = i
 	}
 	telling := telling(quotes, w.query())
+	w.favourLeads(quotes, telling)
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(telling[b], telling[a]) })
 	limit := min(max(len(quotes)/4, shortAnswerMin), shortAnswerMax)
 	var short []int
@@ -54,15 +58,43 @@ func (w *writer) shortAnswer(quotes []quote) []int {
 		}
 	}
 	for _, i := range order {
-		if len(short) < shortAnswerMin && free(i) {
+		if len(short) < shortAnswerMin && free(i) && telling[i] >= fillingShare*telling[order[0]] {
 			take(i)
 		}
 	}
 	if len(short) < 2 { // one quote is no selection
 		return nil
 	}
-	slices.SortFunc(short, func(a, b int) int { return cmp.Compare(slices.Index(order, a), slices.Index(order, b)) })
+	slices.SortFunc(short, func(a, b int) int {
+		if quotes[a].home && quotes[b].home { // as the report goes on
+			return cmp.Compare(quotes[a].subject, quotes[b].subject)
+		}
+		return cmp.Compare(slices.Index(order, a), slices.Index(order, b))
+	})
 	return short
+}
+
+// favourLeads raises the score of quotes that open the section that their subject was planned from, and lowers that of
+// quotes from elsewhere.
+func (w *writer) favourLeads(quotes []quote, scores []float64) {
+	for i, q := range quotes {
+		if !w.subjects[q.subject].hasHome() {
+			continue
+		}
+		if !q.home {
+			scores[i] -= awayPenalty
+			continue
+		}
+		before := 0
+		for _, o := range quotes {
+			if o.subject == q.subject && o.home && o.offset() < q.offset() {
+				before++
+			}
+		}
+		if before < 2 {
+			scores[i] += leadWeight / float64(1+before)
+		}
+	}
 }
 
 // Weights of what makes a quote telling, beside the share of the topic's words that it speaks of, which is 0 to 1.
@@ -72,12 +104,16 @@ const (
 	sayingWeight  = 0.15 // it begins by saying what something of the topic is or does
 	wordyPenalty  = 0.2  // too long or too short to be read first
 	talkPenalty   = 0.15 // it talks to the reader, tells a story or gives an order
+	newsPenalty   = 0.3  // it says what has changed
+	leadWeight    = 0.3  // it is the first quote of the section that its subject was planned from; half for the second
+	awayPenalty   = 0.4  // it stands in another section
 )
 
 var (
 	// saying matches a subject of up to five words with a verb that defines or states: "A checkpoint writes ..." does not
 	// match, "A checkpoint is ...", "The log of changes ensures ..." do.
 	saying = regexp.MustCompile(`^((?:[\pL\pN_.()'’-]+ ){1,5}?)(?:is|are|means|provides?|consists? of|allows?|ensures?|prevents?|guarantees?|represents?|supports?) `)
+	news   = regexp.MustCompile(`(?i)\b(?:now|no longer|new|newer|previously|formerly|since version|as of|was added|were added|has been)\b`)
 	talk   = regexp.MustCompile(`(?i)\b(?:you|your|we|our|i)\b|^(?:note|do not|don['’]t|remember|see|use|previously|for example)\b`)
 )
 
@@ -116,8 +152,11 @@ func telling(quotes []quote, query string) []float64 {
 		if m := saying.FindStringSubmatch(q.quote()); m != nil && extractive.Similarity(m[1], query) > 0 {
 			scores[i] += sayingWeight
 		}
-		if talk.MatchString(q.quote()) {
+		if talk.MatchString(q.quote()) || extractive.Imperative(q.quote()) {
 			scores[i] -= talkPenalty
+		}
+		if news.MatchString(q.quote()) {
+			scores[i] -= newsPenalty
 		}
 		if words := countWords(q.quote()); words < 7 || words > 45 {
 			scores[i] -= wordyPenalty
@@ -136,10 +175,33 @@ func pairs(terms []string) map[[2]string]bool {
 }
 
 // query is what the report answers: the topic's heading, or the user's own words when they are short enough to be
-// weighed as a whole.
+// weighed as a whole. Where the plan follows the structure of a corpus, only those words count that it has left in the
+// starter queries, for they tell something there.
 func (w *writer) query() string {
+	query := w.title
 	if len([]rune(w.run.Topic)) <= 300 {
-		return w.run.Topic
+		query = w.run.Topic
 	}
-	return w.title
+	told := map[string]bool{}
+	for _, s := range w.subjects {
+		for _, b := range s.blocks {
+			for _, q := range b.Queries {
+				if s.hasHome() && !extractive.IsPlace(q) {
+					for _, term := range extractive.Terms(q) {
+						told[term] = true
+					}
+				}
+			}
+		}
+	}
+	var words []string
+	for word := range strings.FieldsSeq(query) {
+		if slices.ContainsFunc(extractive.Terms(word), func(t string) bool { return told[t] }) {
+			words = append(words, word)
+		}
+	}
+	if len(words) > 0 {
+		query = strings.Join(words, " ")
+	}
+	return query
 }

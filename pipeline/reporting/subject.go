@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"nightdesk/pipeline/citation"
+	"nightdesk/pipeline/extractive"
 	"nightdesk/topicqueue"
 )
 
@@ -23,6 +24,7 @@ type claim struct {
 	topicqueue.Claim
 	source topicqueue.Source
 	block  string
+	home   bool // it stands in the section that its block was planned from
 }
 
 // quote returns the words to show when no model writes: the verbatim ones.
@@ -57,6 +59,9 @@ const backgroundID = "planning"
 func gather(in Input, words wordSet) (subjects []subject, gaps []Gap) {
 	for _, b := range in.Blocks {
 		claims := claimsOf(b.Traces, b.Block.ID)
+		for i := range claims {
+			claims[i].home = atHome(b.Block, claims[i].source)
+		}
 		if gap, missing := gapOf(b.Block, len(claims), words); missing {
 			gaps = append(gaps, gap)
 		}
@@ -73,6 +78,18 @@ func gather(in Input, words wordSet) (subjects []subject, gaps []Gap) {
 		}
 	}
 	return subjects, gaps
+}
+
+// atHome reports whether a source stands in the section of the corpus that a block was planned from: the place that its
+// starter queries name.
+func atHome(b topicqueue.Block, s topicqueue.Source) bool {
+	at := extractive.Place(s.Title, s.Section)
+	return slices.ContainsFunc(b.Queries, func(q string) bool { return extractive.IsPlace(q) && extractive.Within(at, q) })
+}
+
+// hasHome reports a subject that was planned from a section of the corpus and found something there.
+func (s subject) hasHome() bool {
+	return slices.ContainsFunc(s.claims, func(c claim) bool { return c.home })
 }
 
 // claimsOf returns the claims of these traces that can be cited.

@@ -95,17 +95,26 @@ func (w *work) plannedCalls(k int, phase string) []call {
 	if !ok {
 		return nil
 	}
+	_, items := w.tools.Lookup(queryItem)
 	for _, q := range w.block.Queries {
-		if q = oneLine(q); topicqueue.CanonicalQuery(q) != "" {
+		q = oneLine(q)
+		switch {
+		case topicqueue.CanonicalQuery(q) == "":
+		case items && extractive.IsPlace(q):
+			l.add(queryItem, q)
+		default:
 			l.add(tool, q)
 		}
 	}
-	if _, ok := w.tools.Lookup(queryItem); ok {
+	if items {
 		for _, item := range namedItems(w.block.Title + "\n" + w.topic) {
 			l.add(queryItem, item)
 		}
 	}
 	title := clip(oneLine(w.block.Title), maxClaim)
+	if len(w.homes()) > 0 { // a heading of one document says little without the topic
+		title = clip(oneLine(w.subject()), maxClaim)
+	}
 	if topicqueue.CanonicalQuery(title) != "" {
 		l.add(tool, title)
 	}

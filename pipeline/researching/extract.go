@@ -2,6 +2,7 @@ package researching
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"nightdesk/pipeline/extractive"
@@ -11,6 +12,7 @@ import (
 // The extractive form of the loop: what a block does when there is no model, or when one fails.
 const (
 	claimsPerCall = 6  // of extracted claims: as many as a paragraph of the report carries
+	claimsAtHome  = 16 // of the section that the block was planned from, read as a whole
 	enoughClaims  = 24 // from which a flexible block stops without a model: more than a section of a report holds
 )
 
@@ -29,13 +31,65 @@ func (w *work) decideExtractively(k int) decision {
 	return d
 }
 
-// subject is what an extracted sentence must bear on: title and topic, the topic as a heading when it is a brief.
+// subject is what an extracted sentence must bear on: title and topic, the topic as a heading when it is a brief. Where
+// the plan took the block from the structure of the corpus, it has left only those words of the topic in its starter
+// queries that tell something there.
 func (w *work) subject() string {
+	if len(w.homes()) > 0 {
+		for _, q := range w.block.Queries {
+			if !extractive.IsPlace(q) {
+				return q
+			}
+		}
+	}
 	topic := w.topic
 	if len(topic) > maxLine {
 		topic = extractive.Title(topic)
 	}
 	return strings.TrimSpace(w.block.Title + " " + topic)
+}
+
+// told are the words of the topic that the subject has: those that tell something.
+func (w *work) told(subject string) string {
+	known := map[string]bool{}
+	for _, term := range extractive.Terms(subject) {
+		known[term] = true
+	}
+	var words []string
+	for word := range strings.FieldsSeq(w.topic) {
+		if slices.ContainsFunc(extractive.Terms(word), func(t string) bool { return known[t] }) {
+			words = append(words, word)
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// homes are the places of the corpus that the block was planned from.
+func (w *work) homes() []string {
+	var homes []string
+	for _, q := range w.block.Queries {
+		if extractive.IsPlace(q) {
+			homes = append(homes, q)
+		}
+	}
+	return homes
+}
+
+// within reports whether a source stands at one of these places or below it.
+func within(s topicqueue.Source, places []string) bool {
+	at := extractive.Place(s.Title, s.Section)
+	return slices.ContainsFunc(places, func(p string) bool { return extractive.Within(at, p) })
+}
+
+// elsewhere reports a source that stands in a section that another block of the run is called after: it is told there.
+func (w *work) elsewhere(s topicqueue.Source) bool {
+	if len(s.Section) == 0 || slices.Contains(w.homes(), extractive.Place(s.Title, s.Section)) {
+		return false
+	}
+	heading := extractive.Heading(s.Section[len(s.Section)-1])
+	return slices.ContainsFunc(w.view.Blocks, func(b topicqueue.BlockTitle) bool {
+		return b.ID != w.block.ID && strings.EqualFold(b.Title, heading)
+	})
 }
 
 // enough is how much of the subject a source must speak of to be evidence: half of a short one, less of a long one,
@@ -48,20 +102,39 @@ func enough(subject string) float64 {
 	return max(0.3, min(0.5, 2.5/float64(max(1, len(words)))))
 }
 
-// extract chooses sentences of the pieces as claims that are their own quotes. Pieces off the subject yield none.
+// enoughTold is how much of the topic the title and headings of a source from elsewhere must have for it to stand
+// beside the section that a block was planned from.
+const enoughTold = 0.5
+
+// extract chooses sentences of the pieces as claims that are their own quotes: the gist of what stands at the place
+// that the block was planned from, and of other sources what bears on the subject. Pieces off the subject yield none.
 func (w *work) extract(sources []topicqueue.Source, pieces []piece) []finding {
-	subject := w.subject()
+	subject, homes := w.subject(), w.homes()
+	told := ""
+	if len(homes) > 0 {
+		told = w.told(subject)
+	}
 	floor := enough(subject)
-	texts := make([]string, len(pieces))
+	home, others := make([]string, len(pieces)), make([]string, len(pieces))
 	for i, p := range pieces {
 		s := sources[p.source]
+		if within(s, homes) {
+			if !w.elsewhere(s) {
+				home[i] = p.text
+			}
+			continue
+		}
 		// What the headings say need not be said again in the text below them.
-		if about := s.Title + ". " + strings.Join(s.Section, ". ") + ".\n\n" + p.text; extractive.Relevance(about, subject) >= floor {
-			texts[i] = p.text
+		headings := s.Title + ". " + strings.Join(s.Section, ". ") + ".\n\n"
+		if len(homes) > 0 && (w.elsewhere(s) || extractive.Relevance(headings, told) < enoughTold) {
+			continue
+		}
+		if extractive.Relevance(headings+p.text, subject) >= floor {
+			others[i] = p.text
 		}
 	}
 	var found []finding
-	for _, r := range extractive.Rank(texts, subject, claimsPerCall) {
+	for _, r := range append(extractive.Gist(home, subject, claimsAtHome), extractive.Rank(others, subject, claimsPerCall)...) {
 		p := pieces[r.Passage]
 		found = append(found, finding{source: p.source, text: r.Text, start: p.at + r.Start, end: p.at + r.End})
 	}

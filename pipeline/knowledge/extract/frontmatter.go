@@ -1,6 +1,9 @@
 package extract
 
-import "strings"
+import (
+	"encoding/json"
+	"strings"
+)
 
 type front struct{ title, date string }
 
@@ -43,4 +46,19 @@ func frontMatter(text string) (front, string) {
 		return front{}, text
 	}
 	return f, rest
+}
+
+// commentTitle returns the title in the JSON object with which some generators begin a page, inside its first comment:
+// <!--{"Title": "The Harbour Guide"}-->. Empty: there is none.
+func commentTitle(page string) string {
+	comment, ok := strings.CutPrefix(strings.TrimSpace(strings.TrimPrefix(page, "\ufeff")), "<!--")
+	if !ok {
+		return ""
+	}
+	comment, _, ok = strings.Cut(comment, "-->")
+	var f struct{ Title string }
+	if !ok || json.Unmarshal([]byte(comment), &f) != nil {
+		return ""
+	}
+	return clean(f.Title)
 }

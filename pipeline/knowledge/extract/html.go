@@ -16,7 +16,11 @@ func HTML(page string) Document {
 	w := &htmlWalker{b: b, inArticle: root.tag != "body" && root.tag != "html"}
 	w.walk(root)
 	w.flush()
-	return b.document(pageTitle(tree, root), pageDate(tree))
+	title := commentTitle(page)
+	if title == "" {
+		title = pageTitle(tree, root)
+	}
+	return b.document(title, pageDate(tree))
 }
 
 // htmlFragment appends a piece of HTML, as it stands in Markdown, to a document under construction.
