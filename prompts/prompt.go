@@ -13,4 +13,19 @@ type Prompt struct {
 	System string          // role and rules; the same for all calls of this name and language, so that prefix caches hit
 	User   string          // the data, stable parts first
 	Schema json.RawMessage // JSON schema of the answer, closed and with every key required; nil = free text
+
+	// MaxTokens is several times what a good answer takes, so that a model that runs away is cheap. It counts the answer
+	// and not what a model thinks before it; 0 = the question has no limit of its own.
+	MaxTokens int
+
+	// Bounds narrow the schema for servers whose decoding can hold a model to them. They are not part of the schema,
+	// because some strict servers refuse them; an answer that breaks them is valid, and its user judges it.
+	Bounds []Bound
+}
+
+// Bound limits one property of a schema.
+type Bound struct {
+	Property    string   // its name, unique within the schema
+	Least, Most int      // items of a list; 0 = no limit
+	OneOf       []string // the values that a string, or each string of a list, can have; empty = any
 }

@@ -10,34 +10,72 @@ import "encoding/json"
 // Outline, which see the claims of a whole run, quote and source.
 
 // Rephrase asks for the topic as a research brief (RephraseAnswer).
-func Rephrase(lang string, d RephraseData) Prompt { return structured("rephrase", lang, d) }
+func Rephrase(lang string, d RephraseData) Prompt { return structured("rephrase", lang, d, 2000) }
 
 // Queries asks for d.N search queries (QueriesAnswer).
-func Queries(lang string, d QueriesData) Prompt { return structured("queries", lang, d) }
+func Queries(lang string, d QueriesData) Prompt {
+	return structured("queries", lang, d, 500+100*d.N, Bound{Property: "queries", Least: d.N, Most: d.N})
+}
 
 // Decompose asks for the sub-topics of a topic (DecomposeAnswer).
-func Decompose(lang string, d DecomposeData) Prompt { return structured("decompose", lang, d) }
+func Decompose(lang string, d DecomposeData) Prompt {
+	least := 1
+	if d.Exactly {
+		least = d.N
+	}
+	return structured("decompose", lang, d, 800+400*d.N,
+		Bound{Property: "sub_topics", Least: least, Most: d.N}, Bound{Property: "queries", Least: 1, Most: 3})
+}
 
 // Decide asks whether a block's evidence suffices and what to do next (DecideAnswer).
-func Decide(lang string, d DecideData) Prompt { return structured("decide", lang, d) }
+func Decide(lang string, d DecideData) Prompt {
+	names := make([]string, len(d.Tools))
+	for i, t := range d.Tools {
+		names[i] = t.Name
+	}
+	actions := Bound{Property: "actions", Most: d.MaxActions}
+	if !d.Flexible && len(names) > 0 {
+		actions.Least = 1
+	}
+	return structured("decide", lang, d, 0, actions, Bound{Property: "tool_type", OneOf: names}, Bound{Property: "new_sub_topics", Most: 3})
+}
 
 // Note asks for a summary and the claims of what one tool call returned (NoteAnswer).
-func Note(lang string, d NoteData) Prompt { return structured("note", lang, d) }
+func Note(lang string, d NoteData) Prompt {
+	return structured("note", lang, d, 0, Bound{Property: "claims", Most: 20})
+}
 
 // Deduplicate asks which blocks are one subject (DeduplicateAnswer).
-func Deduplicate(lang string, d DeduplicateData) Prompt { return structured("deduplicate", lang, d) }
+func Deduplicate(lang string, d DeduplicateData) Prompt {
+	return structured("deduplicate", lang, d, 800+100*len(d.Blocks),
+		Bound{Property: "groups", Most: max(1, len(d.Blocks)/2)}, Bound{Property: "block_ids", Least: 2, Most: len(d.Blocks), OneOf: ids(d.Blocks)})
+}
 
 // Outline asks for the outline of the report (OutlineAnswer).
-func Outline(lang string, d OutlineData) Prompt { return structured("outline", lang, d) }
+func Outline(lang string, d OutlineData) Prompt {
+	return structured("outline", lang, d, 1500+600*len(d.Blocks),
+		Bound{Property: "sections", Least: 1, Most: len(d.Blocks)},
+		Bound{Property: "block_ids", Least: 1, Most: len(d.Blocks), OneOf: ids(d.Blocks)}, Bound{Property: "subsections", Most: 4})
+}
+
+func ids(blocks []BlockDigest) []string {
+	out := make([]string, len(blocks))
+	for i, b := range blocks {
+		out[i] = b.ID
+	}
+	return out
+}
 
 // Section asks for the text of one section: Markdown without a heading of its own, with [CIT-3-01] markers.
-func Section(lang string, d SectionData) Prompt { return freeText("section", lang, d) }
+func Section(lang string, d SectionData) Prompt {
+	return freeText("section", lang, d, 1000+250*len(d.Claims))
+}
 
 // Introduction asks for the text of the introduction: Markdown without headings, with [CIT-3-01] markers.
-func Introduction(lang string, d FrameData) Prompt { return freeText("introduction", lang, d) }
+func Introduction(lang string, d FrameData) Prompt { return freeText("introduction", lang, d, 2000) }
 
 // Conclusion asks for the text of the conclusion: Markdown without headings, with [CIT-3-01] markers.
-func Conclusion(lang string, d FrameData) Prompt { return freeText("conclusion", lang, d) }
+func Conclusion(lang string, d FrameData) Prompt { return freeText("conclusion", lang, d, 2000) }
 
 // Repair returns in User what is appended to the user part of a question whose answer did not fit its schema.
 // System and Schema are empty: those of the question stay in force.
@@ -46,9 +84,17 @@ func Repair(lang string, d RepairData) Prompt {
 	return Prompt{Name: "repair", User: set.render("repair.user.tmpl", d)}
 }
 
-func structured(name, lang string, data any) Prompt { return ask(name, lang, data, schemaOf(name)) }
+func structured(name, lang string, data any, maxTokens int, bounds ...Bound) Prompt {
+	p := ask(name, lang, data, schemaOf(name))
+	p.MaxTokens, p.Bounds = maxTokens, bounds
+	return p
+}
 
-func freeText(name, lang string, data any) Prompt { return ask(name, lang, data, nil) }
+func freeText(name, lang string, data any, maxTokens int) Prompt {
+	p := ask(name, lang, data, nil)
+	p.MaxTokens = maxTokens
+	return p
+}
 
 func ask(name, lang string, data any, schema json.RawMessage) Prompt {
 	set, language := choose(lang)

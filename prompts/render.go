@@ -31,6 +31,8 @@ func parse(dir string) templates {
 		"quote": Quote,
 		"topic": quoteTopic,
 		"line":  line,
+
+		"firstMarker": firstMarker,
 		// include renders a named template to a string, so that it can be piped into quote.
 		"include": func(name string, data any) (string, error) {
 			var b strings.Builder
@@ -49,6 +51,17 @@ func (t templates) render(name string, data any) string {
 		panic(fmt.Sprintf("render prompt template %s: %v", name, err))
 	}
 	return strings.TrimSpace(b.String())
+}
+
+// firstMarker returns the citation id of the first claim, empty without one: a real one as the example at a question's
+// end, where small models look.
+func firstMarker(d FrameData) string {
+	for _, s := range d.Sections {
+		if len(s.Claims) > 0 {
+			return s.Claims[0].CitationID
+		}
+	}
+	return ""
 }
 
 // line makes one line of a text: a list entry that a page or a model wrote cannot pass for two.

@@ -3,6 +3,7 @@ package llm
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"unicode"
@@ -15,7 +16,8 @@ const maxShownAnswer = 6000 // bytes of an unusable answer that the second quest
 // Ask puts a structured question and decodes the answer into T. req.Prompt.Schema must describe T.
 //
 // An answer that does not fit is asked for once more, with the errors; Position.Step of that call ends in ".reask".
-// Errors: those of Generate, and *AnswerError (errors.Is ErrAnswer) when the second answer does not fit either.
+// Errors: those of Generate, and *AnswerError (errors.Is ErrAnswer) when the second answer does not fit either, or the
+// window has no room for the second question.
 // With an error the result is T's zero value.
 func Ask[T any](ctx context.Context, m Model, req Request) (T, error) {
 	var zero T
@@ -31,14 +33,22 @@ func Ask[T any](ctx context.Context, m Model, req Request) (T, error) {
 	if errs == nil {
 		return answer, nil
 	}
-	resp, err = m.Generate(ctx, reask(req, resp.Text, errs))
-	if err != nil {
+	again, err := m.Generate(ctx, reask(req, resp, errs))
+	switch {
+	case errors.Is(err, ErrContextLength): // the first question did fit: the caller need not shorten it
+		return zero, unusable(req, resp, errs)
+	case err != nil:
 		return zero, err
 	}
+	resp = again
 	if answer, errs = decode[T](schema, resp); errs == nil {
 		return answer, nil
 	}
-	return zero, &AnswerError{Step: step(req), Errors: errs, Text: clip(resp.Text, maxMessage)}
+	return zero, unusable(req, resp, errs)
+}
+
+func unusable(req Request, resp Response, errs []string) error {
+	return &AnswerError{Step: step(req), Errors: errs, Text: clip(resp.Text, maxMessage)}
 }
 
 func decode[T any](schema *answerSchema, resp Response) (T, []string) {
@@ -59,16 +69,20 @@ func decode[T any](schema *answerSchema, resp Response) (T, []string) {
 	return answer, nil
 }
 
-// reask is the second question: the first one, the answer to it and all that is wrong with that.
-func reask(req Request, answer string, errs []string) Request {
+// reask is the second question: the first one, the answer to it and all that is wrong with that. An answer that was
+// cut without saying anything was all thinking: the next may be longer than the question wants.
+func reask(req Request, resp Response, errs []string) Request {
 	lang := "en"
 	if strings.ContainsFunc(req.Prompt.System, func(r rune) bool { return unicode.Is(unicode.Han, r) }) {
 		lang = "zh"
 	}
 	repair := prompts.Repair(lang, prompts.RepairData{
-		Answer: clip(answer, maxShownAnswer), Errors: errs, Schema: string(req.Prompt.Schema),
+		Answer: clip(resp.Text, maxShownAnswer), Errors: errs, Schema: string(req.Prompt.Schema),
 	})
 	req.Position.Step = step(req) + ".reask"
 	req.Prompt.User += "\n\n" + repair.User
+	if resp.Truncated && resp.Text == "" {
+		req.Prompt.MaxTokens = 0
+	}
 	return req
 }

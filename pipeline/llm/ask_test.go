@@ -109,7 +109,7 @@ func TestOneRefusedSchemaDoesNotChangeTheTransport(t *testing.T) {
 
 func TestConcurrentFirstQuestionsAllSucceed(t *testing.T) {
 	t.Parallel()
-	stub := &llmtest.Stub{Refuse: []string{"response_format", "tools", "temperature", "max_completion_tokens"}, Latency: time.Millisecond}
+	stub := &llmtest.Stub{Refuse: []string{"response_format", "tools", "temperature", "max_tokens"}, Latency: time.Millisecond}
 	c := setup(t, stub, nil)
 	var wg sync.WaitGroup
 	for range 20 {

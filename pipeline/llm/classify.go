@@ -30,7 +30,7 @@ const (
 func (r *role) judge(ex *exchange, inTime bool, err error) (outcome, error) {
 	switch {
 	case !inTime:
-		return late, fmt.Errorf("%s gave no whole answer within %s", r.host, r.settings.Timeout)
+		return late, fmt.Errorf("%s gave no whole answer within %s; when it is slow, allow a model call more time", r.host, r.settings.Timeout)
 	case errors.Is(ex.err, errBody), errors.Is(ex.err, errBodyTooLarge):
 		return garbled, fmt.Errorf("%s: %s", r.host, redact(ex.err.Error(), r.settings.APIKey))
 	case ex.err != nil:

@@ -31,6 +31,7 @@ type role struct {
 	llm      *openai.LLM
 	learned  *learned // per base URL and model
 	outage   *outage  // per base URL
+	crowd    *crowd   // per base URL
 }
 
 // NewClient checks the settings and returns a client. It opens no connection. The error lists all that is wrong.
@@ -52,7 +53,7 @@ func NewClient(s Settings) (*Client, error) {
 		return nil, fmt.Errorf("model settings: no role has a model: %w", ErrPermanent)
 	}
 	c := &Client{roles: map[Role]*role{}}
-	models, servers := map[string]*learned{}, map[string]*outage{}
+	models, servers, crowds := map[string]*learned{}, map[string]*outage{}, map[string]*crowd{}
 	var wrong []error
 	for name, settings := range s.Roles {
 		settings, err := settings.withDefaults()
@@ -72,9 +73,12 @@ func NewClient(s Settings) (*Client, error) {
 			models[model] = &learned{}
 		}
 		if servers[settings.BaseURL] == nil {
-			servers[settings.BaseURL] = &outage{}
+			servers[settings.BaseURL], crowds[settings.BaseURL] = &outage{}, &crowd{}
 		}
-		c.roles[name] = &role{settings: settings, host: settings.host(), llm: llm, learned: models[model], outage: servers[settings.BaseURL]}
+		c.roles[name] = &role{
+			settings: settings, host: settings.host(), llm: llm,
+			learned: models[model], outage: servers[settings.BaseURL], crowd: crowds[settings.BaseURL],
+		}
 	}
 	if len(wrong) > 0 {
 		slices.SortFunc(wrong, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
@@ -115,11 +119,13 @@ func (r *role) call(ctx context.Context, req Request, tries int) (Response, erro
 	if ctx.Err() != nil {
 		return Response{}, ended(ctx, doing)
 	}
-	limit, ok := answerLimit(req.Prompt, r.settings.ContextTokens, r.settings.MaxTokens)
+	wanted := r.settings.wanted(req.Prompt)
+	limit, ok := answerLimit(req.Prompt, r.settings.ContextTokens, wanted)
 	if !ok {
 		return Response{}, fmt.Errorf("%s: a prompt of about %d tokens and an answer of %d do not fit a window of %d tokens: %w: %w",
-			doing, promptTokens(req.Prompt), r.settings.MaxTokens, r.settings.ContextTokens, ErrContextLength, ErrPermanent)
+			doing, promptTokens(req.Prompt), wanted, r.settings.ContextTokens, ErrContextLength, ErrPermanent)
 	}
+	start := time.Now()
 	probe, err := r.outage.enter()
 	if err != nil {
 		return Response{}, fmt.Errorf("%s: %s: %w: %w", doing, r.host, err, ErrUnavailable)
@@ -128,16 +134,25 @@ func (r *role) call(ctx context.Context, req Request, tries int) (Response, erro
 		tries = 1
 	}
 	resp, found, err := r.attempts(ctx, req, limit, tries, doing)
-	r.outage.leave(probe, found)
+	r.outage.leave(probe, found, start)
 	return resp, err
 }
 
 func (r *role) attempts(ctx context.Context, req Request, limit, tries int, doing string) (Response, finding, error) {
-	f := r.learned.form(r.settings, len(req.Prompt.Schema) > 0, limit)
+	f := r.learned.form(r.settings, req.Prompt, limit)
 	var billed topicqueue.Usage // of tries that gave nothing usable
 	nLate, nGarbled := 0, 0
 	for try := 1; ; {
+		place, ok := r.crowd.enter(ctx)
+		if !ok {
+			return Response{Usage: billed}, foundNothing, ended(ctx, doing)
+		}
+		if r.outage.down() { // found out while this call waited
+			r.crowd.leave(place, false, false)
+			return Response{Usage: billed}, foundNothing, fmt.Errorf("%s: other calls found %s down: %w", doing, r.host, ErrUnavailable)
+		}
 		ex, inTime, err := r.exchange(ctx, req, f)
+		queued := r.crowd.leave(place, ex.status == http.StatusOK, !inTime)
 		if ctx.Err() != nil { // also when an answer came: langchaingo may have swallowed the end
 			billed.PromptTokens += ex.answer.prompt
 			billed.CompletionTokens += ex.answer.completion
@@ -168,17 +183,31 @@ func (r *role) attempts(ctx context.Context, req Request, limit, tries int, doin
 				}
 			}
 		case late:
+			billed.PromptTokens += promptTokens(req.Prompt) // it was read, and perhaps answered for nobody
+			billed.Estimated = true
+			if queued { // it comes in time when it is asked among fewer
+				break
+			}
 			nLate++
+			if f.limit >= 2*leastAnswer { // most late answers are long ones: a shorter one may come in time
+				f.limit /= 2
+			}
 		case garbled:
 			nGarbled++
 			billed.PromptTokens += ex.answer.prompt
 			billed.CompletionTokens += ex.answer.completion
 		}
 		found := foundUp
-		if what == broken || what == late {
+		switch what {
+		case broken:
 			found = foundDown
+		case late:
+			found = foundLate
 		}
 		fail := func(why string) (Response, finding, error) {
+			if what == late { // the step's fallback can do without it
+				err = fmt.Errorf("%w: %w", err, ErrAnswer)
+			}
 			return Response{Usage: billed}, found, fmt.Errorf("%s: %w (%s): %w", doing, err, why, ErrUnavailable)
 		}
 		wait := backoff(try)
@@ -220,6 +249,12 @@ func (r *role) response(req Request, ex *exchange, f form, billed topicqueue.Usa
 		}
 	}
 	out := Response{Text: StripThinking(text), Truncated: ex.answer.finishReason == "length" || ex.answer.finishReason == "max_tokens"}
+	if f.limit > 0 && ex.answer.completion == f.limit { // llama-cpp-python says "tool_calls" of one that was cut
+		out.Truncated = true
+	}
+	if f.think && out.Truncated && endsInThink(out.Text) {
+		r.learned.lostInThought()
+	}
 	if out.Text == "" && len(req.Prompt.Schema) > 0 && !out.Truncated {
 		out.Text = text // thinking that was never closed: the object may stand in it
 	}
@@ -227,6 +262,7 @@ func (r *role) response(req Request, ex *exchange, f form, billed topicqueue.Usa
 	if ex.answer.prompt == 0 && ex.answer.completion == 0 {
 		out.Usage = topicqueue.Usage{PromptTokens: promptTokens(req.Prompt), CompletionTokens: EstimateTokens(text), Estimated: true}
 	}
+	out.Usage.Estimated = out.Usage.Estimated || billed.Estimated
 	out.Usage.PromptTokens += billed.PromptTokens
 	out.Usage.CompletionTokens += billed.CompletionTokens
 	return out

@@ -329,8 +329,8 @@ func TestFormsAreFoundOutOnce(t *testing.T) {
 		first, again int // requests of the first call and of the second
 	}{
 		{"temperature", &llmtest.Stub{Refuse: []string{"temperature"}}, 2, 1},
-		{"token field", &llmtest.Stub{Refuse: []string{"max_completion_tokens"}}, 2, 1},
-		{"both", &llmtest.Stub{Refuse: []string{"max_completion_tokens", "temperature"}}, 3, 1},
+		{"token field", &llmtest.Stub{Refuse: []string{"max_tokens"}}, 2, 1},
+		{"both", &llmtest.Stub{Refuse: []string{"max_tokens", "temperature"}}, 3, 1},
 		{"limit", &llmtest.Stub{Intercept: limitOver(300, "max_tokens is too large: %d. This model supports at most 300 completion tokens.")}, 3, 1},
 		{"limit by window", &llmtest.Stub{Intercept: limitOver(600, "This model's maximum context length is 700 tokens. However, you requested 1100 tokens (100 in the messages, %d in the completion). Please reduce the length of the messages or completion.")}, 2, 2},
 	} {
@@ -347,6 +347,34 @@ func TestFormsAreFoundOutOnce(t *testing.T) {
 	fixed := &llmtest.Stub{Refuse: []string{"max_tokens"}}
 	if _, err := setup(t, fixed, func(s *llm.RoleSettings) { s.TokenField = llm.TokenFieldLegacy }).Generate(t.Context(), free()); !errors.Is(err, llm.ErrPermanent) || fixed.Stats().Calls != 1 {
 		t.Errorf("a configured token field was changed: %v", err)
+	}
+}
+
+// Servers that know only max_tokens ignore the newer field without a word, and then nothing limits the answer.
+func TestTokenFieldFitsTheServer(t *testing.T) {
+	t.Parallel()
+	for base, want := range map[string]string{
+		"https://api.openai.com/v1":                 llm.TokenFieldCompletion,
+		"https://API.openai.com:443/v1":             llm.TokenFieldCompletion,
+		"https://desk.openai.azure.com/openai/v1":   llm.TokenFieldCompletion,
+		"http://127.0.0.1:8080/v1":                  llm.TokenFieldLegacy,
+		"https://models.test/api.openai.com/v1":     llm.TokenFieldLegacy,
+		"https://api.openai.com.models.test:443/v1": llm.TokenFieldLegacy,
+	} {
+		t.Run(base, func(t *testing.T) {
+			t.Parallel()
+			var seen llmtest.Question
+			stub := &llmtest.Stub{Answer: func(q llmtest.Question) (string, bool) { seen = q; return "It rains.", true }}
+			c := connect(t, base, &http.Client{Transport: llmtest.Memory{Handler: stub}}, nil)
+			if _, err := c.Generate(t.Context(), free()); err != nil {
+				t.Fatal(err)
+			}
+			for _, field := range []string{llm.TokenFieldCompletion, llm.TokenFieldLegacy} {
+				if _, sent := seen.Fields[field]; sent != (field == want) {
+					t.Errorf("%s is sent: %t, want only %s", field, sent, want)
+				}
+			}
+		})
 	}
 }
 

@@ -19,7 +19,8 @@ var (
 	ErrContextLength = errors.New("prompt too long for the model's window")
 	// ErrUnavailable: the server could not be reached, failed, or refused for lack of capacity, and the tries are used up.
 	ErrUnavailable = errors.New("model not available")
-	// ErrAnswer: the model answered, but not with something usable, also when asked again. See AnswerError.
+	// ErrAnswer: the model answered, but not with something usable, also when asked again (see AnswerError), or not in
+	// time, which comes together with ErrUnavailable.
 	ErrAnswer = errors.New("unusable answer")
 	// ErrTruncated: the token limit cut a free text. Text returns what is usable of it together with this error.
 	ErrTruncated = errors.New("answer cut by the token limit")

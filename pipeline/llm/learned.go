@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+
+	"nightdesk/prompts"
 )
 
 // form is the shape in which a request is put to one model: what differs between servers that all speak "the same"
@@ -14,9 +16,12 @@ type form struct {
 	noTemperature bool
 	tokenField    string // one of the TokenField... constants, not auto
 	limit         int    // tokens of the answer; 0 = not sent
+	bounds        bool   // the schema that is sent has the prompt's bounds
+	think         bool   // and a think field
 
 	fixedTransport bool // configured: never changed
 	fixedField     bool
+	hasBounds      bool // the prompt has some
 	fell           bool // the transport was changed in this call
 	switched       bool // the token field was changed in this call
 	halved         int  // times the limit was halved in this call
@@ -46,7 +51,7 @@ func (f form) adapt(e *ProviderError) (form, bool) {
 		return f.adaptLimit(words)
 	case isContextLength(e):
 		return f, false
-	case f.transport == "" || f.transport == TransportPrompt || f.fixedTransport || aboutModel.MatchString(words):
+	case f.transport == "" || f.transport == TransportPrompt || f.fixedTransport && !f.bounds || aboutModel.MatchString(words):
 		return f, false
 	}
 	switch e.Status {
@@ -56,7 +61,11 @@ func (f form) adapt(e *ProviderError) (form, bool) {
 			return f, false
 		}
 	}
-	f.fell = true
+	if f.bounds {
+		f.bounds = false
+		return f, true
+	}
+	f.fell, f.bounds = true, f.hasBounds
 	if f.transport == TransportSchema {
 		f.transport = TransportTool
 	} else {
@@ -104,22 +113,27 @@ type learned struct {
 	tokenField    string
 	limit         int       // the largest that the server takes; 0 = not known
 	transport     Transport // empty = none has worked yet
+	noBounds      bool      // the transport works, but not with bounds in the schema
+	noThink       bool      // the model thinks until the limit when it is given a field for it, as small ones do
 }
 
 // form returns the form in which the next call begins.
-func (l *learned) form(s RoleSettings, structured bool, limit int) form {
+func (l *learned) form(s RoleSettings, p prompts.Prompt, limit int) form {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	f := form{
 		noTemperature: l.noTemperature,
-		tokenField:    firstOf(s.TokenField, l.tokenField, TokenFieldCompletion),
+		tokenField:    firstOf(s.TokenField, l.tokenField, s.firstTokenField()),
 		fixedField:    s.TokenField != TokenFieldAuto,
 		limit:         limit,
 	}
 	if l.limit > 0 {
 		f.limit = min(f.limit, l.limit)
 	}
-	if structured {
+	if len(p.Schema) > 0 {
+		f.hasBounds = len(p.Bounds) > 0
+		f.bounds = f.hasBounds && !l.noBounds
+		f.think = !s.Reasoning && !l.noThink
 		f.transport = Transport(firstOf(string(s.Transport), string(l.transport), string(TransportSchema)))
 		f.fixedTransport = s.Transport != TransportAuto
 	}
@@ -141,6 +155,16 @@ func (l *learned) worked(f form) {
 	if f.transport != "" && !f.fixedTransport && l.transport == "" {
 		l.transport = f.transport
 	}
+	if f.hasBounds && !f.bounds && (f.fixedTransport || f.transport == l.transport) {
+		l.noBounds = true
+	}
+}
+
+// lostInThought keeps that an answer was cut before its think field ended. The next ones come without the field.
+func (l *learned) lostInThought() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.noThink = true
 }
 
 // found returns the transport that works, empty when no structured question has been answered yet.

@@ -16,6 +16,7 @@ type outage struct {
 	mu      sync.Mutex
 	until   time.Time // zero = the server is up
 	probing bool
+	lastUp  time.Time // when it answered last
 }
 
 // What a call found out about the server.
@@ -24,6 +25,7 @@ type finding int
 const (
 	foundNothing finding = iota // the call was interrupted
 	foundUp                     // any answer below 500
+	foundLate                   // no answer in time
 	foundDown                   // no connection or 5xx, all tries used up
 )
 
@@ -45,8 +47,9 @@ func (o *outage) enter() (probe bool, err error) {
 	return true, nil
 }
 
-// leave records what the call found.
-func (o *outage) leave(probe bool, found finding) {
+// leave records what the call found that began at start. A server that has answered others since then is slow and not
+// down: one long answer must not turn the rest away.
+func (o *outage) leave(probe bool, found finding, start time.Time) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if probe {
@@ -54,7 +57,11 @@ func (o *outage) leave(probe bool, found finding) {
 	}
 	switch found {
 	case foundUp:
-		o.until = time.Time{}
+		o.until, o.lastUp = time.Time{}, time.Now()
+	case foundLate:
+		if !o.lastUp.After(start) {
+			o.until = time.Now().Add(outagePause)
+		}
 	case foundDown:
 		o.until = time.Now().Add(outagePause)
 	}

@@ -24,8 +24,11 @@ func (r *role) request(req Request, f form) ([]llms.MessageContent, []llms.CallO
 		}
 	}
 	p := req.Prompt
-	if len(p.Schema) > 0 && !r.settings.Reasoning {
+	if f.think {
 		p = withThink(p)
+	}
+	if f.bounds && f.transport != TransportPrompt {
+		p = withBounds(p)
 	}
 	switch f.transport {
 	case TransportSchema:

@@ -23,7 +23,7 @@ const (
 
 // The fields in which servers take the token limit.
 const (
-	TokenFieldAuto       = "" // max_completion_tokens first, max_tokens when the server refuses it
+	TokenFieldAuto       = "" // max_completion_tokens at OpenAI and Azure, max_tokens elsewhere; the other one when that is refused
 	TokenFieldCompletion = "max_completion_tokens"
 	TokenFieldLegacy     = "max_tokens"
 )
@@ -87,6 +87,18 @@ func (s RoleSettings) withDefaults() (RoleSettings, error) {
 		wrong = append(wrong, errors.New("timeout, tries and tokens must not be negative"))
 	}
 	return s, errors.Join(wrong...)
+}
+
+// firstTokenField is the field to begin with. OpenAI refuses the old one for its newer models and says so. Others
+// know the old one for certain, and several ignore the new one without a word: then nothing stops a model that runs
+// away (llama-cpp-python 0.3 does).
+func (s RoleSettings) firstTokenField() string {
+	if u, err := url.Parse(s.BaseURL); err == nil {
+		if host := strings.ToLower(u.Hostname()); host == "api.openai.com" || strings.HasSuffix(host, ".azure.com") {
+			return TokenFieldCompletion
+		}
+	}
+	return TokenFieldLegacy
 }
 
 // host returns the server's name for messages and for the record of outages.

@@ -28,6 +28,9 @@ func Text(ctx context.Context, m Model, req Request) (string, error) {
 		}
 		switch {
 		case text == "":
+			if resp.Truncated { // all thinking, or nothing but one endless sentence
+				req.Prompt.MaxTokens = 0
+			}
 		case resp.Truncated:
 			return text, fmt.Errorf("%s: %w after %d tokens", step(req), ErrTruncated, resp.Usage.CompletionTokens)
 		default:

@@ -140,3 +140,29 @@ func insertThink(schema json.RawMessage) (json.RawMessage, bool) {
 	}
 	return append(out, schema[copied:]...), true
 }
+
+// endsInThink reports whether a text begins with an object whose think string is its first member and never ends.
+func endsInThink(text string) bool {
+	rest, ok := strings.CutPrefix(strings.TrimSpace(text), "{")
+	if !ok {
+		return false
+	}
+	if rest, ok = strings.CutPrefix(strings.TrimSpace(rest), `"think"`); !ok {
+		return false
+	}
+	if rest, ok = strings.CutPrefix(strings.TrimSpace(rest), ":"); !ok {
+		return false
+	}
+	if rest, ok = strings.CutPrefix(strings.TrimSpace(rest), `"`); !ok {
+		return false
+	}
+	for i := 0; i < len(rest); i++ {
+		switch rest[i] {
+		case '\\':
+			i++
+		case '"':
+			return false
+		}
+	}
+	return true
+}

@@ -48,6 +48,15 @@ func promptTokens(p prompts.Prompt) int {
 	return messageTokens + EstimateTokens(p.System) + EstimateTokens(p.User) + EstimateTokens(string(p.Schema))
 }
 
+// wanted returns the limit of an answer before the window is looked at; 0 = the server's default. What a reasoning model
+// thinks counts against the limit, so its questions have none of their own.
+func (s RoleSettings) wanted(p prompts.Prompt) int {
+	if p.MaxTokens > 0 && !s.Reasoning && (s.MaxTokens == 0 || p.MaxTokens < s.MaxTokens) {
+		return p.MaxTokens
+	}
+	return s.MaxTokens
+}
+
 // answerLimit returns the token limit that is left for an answer: maxTokens, or what the window leaves when that is
 // at least a quarter of it. ok = false: the prompt is too long.
 func answerLimit(p prompts.Prompt, contextTokens, maxTokens int) (limit int, ok bool) {

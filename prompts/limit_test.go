@@ -1,0 +1,40 @@
+package prompts_test
+
+import (
+	"strings"
+	"testing"
+
+	"nightdesk/prompts"
+)
+
+// The limit of an answer leaves room for several times a good one: the example that the prompt shows, or the length
+// that it asks for, at 4 bytes or two thirds of a word a token.
+func TestLimitsLeaveRoom(t *testing.T) {
+	t.Parallel()
+	claims := make([]prompts.ClaimLine, 20)
+	for _, tc := range []struct {
+		name   string
+		p      prompts.Prompt
+		tokens int // of a long good answer; 0 = twice the longest example
+	}{
+		{"rephrase", prompts.Rephrase("en", prompts.RephraseData{}), 400 * 3 / 2},
+		{"queries", prompts.Queries("en", prompts.QueriesData{N: 3}), 0},
+		{"decompose", prompts.Decompose("en", prompts.DecomposeData{N: 2}), 0},
+		{"many queries", prompts.Queries("en", prompts.QueriesData{N: 12}), 12 * 20 * 3 / 2},
+		{"deduplicate", prompts.Deduplicate("en", prompts.DeduplicateData{Blocks: make([]prompts.BlockDigest, 2)}), 0},
+		{"outline", prompts.Outline("en", prompts.OutlineData{Blocks: make([]prompts.BlockDigest, 2)}), 0},
+		{"section", prompts.Section("en", prompts.SectionData{Claims: claims}), 20 * 50 * 3 / 2},
+		{"introduction", prompts.Introduction("en", prompts.FrameData{}), 250 * 3 / 2},
+		{"conclusion", prompts.Conclusion("en", prompts.FrameData{}), 250 * 3 / 2},
+	} {
+		tokens := tc.tokens
+		for row := range strings.SplitSeq(tc.p.System, "\n") {
+			if tc.tokens == 0 && strings.HasPrefix(row, "{") && row != string(tc.p.Schema) {
+				tokens = max(tokens, 2*len(row)/4)
+			}
+		}
+		if tokens == 0 || tc.p.MaxTokens < 2*tokens {
+			t.Errorf("%s: a limit of %d tokens for an answer of %d", tc.name, tc.p.MaxTokens, tokens)
+		}
+	}
+}
