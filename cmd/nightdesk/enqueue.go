@@ -174,7 +174,7 @@ func checkBatchName(name string) error {
 		ok = ok && (r == '-' || r == '_' || r == '.' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z')
 	}
 	if !ok {
-		return usageError{fmt.Errorf("batch name %q: use at most 100 letters, digits, -, _ and .", name)}
+		return usageError{fmt.Errorf("batch name %q: use at most 100 letters, digits and the signs - _ . only", name)}
 	}
 	return nil
 }

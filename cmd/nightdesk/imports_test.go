@@ -22,7 +22,7 @@ var layers = map[string][]string{
 	"pipeline/tools":        {"pipeline/knowledge", "topicqueue"},
 	"pipeline/knowledge":    {"topicqueue"},
 	"pipeline/citation":     {"topicqueue"},
-	"pipeline/extractive":   {},
+	"pipeline/extractive":   {"topicqueue"},
 	"prompts":               {},
 	"storage":               {},
 	"topicqueue":            {},

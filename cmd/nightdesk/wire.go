@@ -62,7 +62,7 @@ func (a *app) openDesk(ctx context.Context, start bool) (*desk, error) {
 		defer cancel()
 		if err := d.redis.Ping(pingCtx).Err(); err != nil {
 			d.Close()
-			return nil, hintError{fmt.Errorf("Redis at %s does not answer: %w", a.cfg.RedisURL, err),
+			return nil, hintError{fmt.Errorf("the Redis at %s does not answer: %w", a.cfg.RedisURL, err),
 				"Start it there, or correct REDIS_URL; unset, `nightdesk run` brings a Redis of its own."}
 		}
 	case start:

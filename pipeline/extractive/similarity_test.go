@@ -124,7 +124,7 @@ func TestSeen(t *testing.T) {
 	if got := seen.Find("The bakery sells bread."); got != -1 {
 		t.Errorf("Find gave %d, want -1", got)
 	}
-	if !seen.Add("") || !seen.Add("") {
+	if first, second := seen.Add(""), seen.Add(""); !first || !second {
 		t.Error("texts without content words are never the same")
 	}
 }

@@ -2,6 +2,7 @@ package knowledge
 
 import (
 	"context"
+	"nightdesk/topicqueue"
 	"regexp"
 	"slices"
 	"strings"
@@ -45,19 +46,15 @@ func (b *Base) Item(ctx context.Context, name string, limit int) ([]Passage, err
 	return found, nil
 }
 
-// placeSeparator stands between a document's title and its headings where a place is written in one line. The plan of
-// a run without a model writes places in this form.
-const placeSeparator = " › "
-
 // placed returns the passages of the section, with those below it, at a place that is written in full. Of several
 // documents of one title the first counts.
 func (b *Base) placed(ctx context.Context, name string, limit int) ([]Passage, error) {
-	title, headings, ok := strings.Cut(name, placeSeparator)
+	title, headings, ok := strings.Cut(name, topicqueue.PlaceSeparator)
 	if !ok {
 		return nil, nil
 	}
 	title = strings.TrimSpace(title)
-	path := strings.ReplaceAll(headings, placeSeparator, separator)
+	path := strings.ReplaceAll(headings, topicqueue.PlaceSeparator, separator)
 	found, err := b.selectPassages(ctx, `WHERE p.document = (SELECT min(d.id) FROM documents d JOIN sections s ON s.document = d.id
 			WHERE d.title = ? COLLATE NOCASE AND s.path = ? COLLATE NOCASE)
 		AND (s.path = ? COLLATE NOCASE OR substr(s.path, 1, length(?) + 1) = (? || char(31)) COLLATE NOCASE)

@@ -109,7 +109,7 @@ func (w weights) starters(s section, topic string) []string {
 	return append(queries, s.title+" "+strings.Join(missingWords(strings.Join(w.telling(topic), " "), s.title), " "))
 }
 
-func (s section) place() string { return extractive.Place(s.document.title, s.path) }
+func (s section) place() string { return topicqueue.Place(s.document.title, s.path) }
 
 // missingWords returns the content words of text that are not in other.
 func missingWords(text, other string) []string {

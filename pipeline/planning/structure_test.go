@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"nightdesk/pipeline/extractive"
 	"nightdesk/pipeline/knowledge"
 	"nightdesk/pipeline/llm"
 	"nightdesk/pipeline/planning"
@@ -127,7 +126,7 @@ func TestStructureOfOneDocument(t *testing.T) {
 				if len(plan.SubTopics) == 1 {
 					break
 				}
-				if !extractive.IsPlace(s.Queries[0]) {
+				if !topicqueue.IsPlace(s.Queries[0]) {
 					t.Errorf("%q begins with %q and not with a place", s.Title, s.Queries[0])
 					continue
 				}

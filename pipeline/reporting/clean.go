@@ -135,7 +135,7 @@ func markdownLines(text string) []line {
 
 func isParagraphLine(l line) bool {
 	t := strings.TrimSpace(l.text)
-	return !l.code && l.level == 0 && t != "" && strings.IndexAny(t[:1], "|>-*+#") < 0
+	return !l.code && l.level == 0 && t != "" && !strings.ContainsAny(t[:1], "|>-*+#")
 }
 
 // headingShift returns by how much the headings of a section are moved so that the highest becomes ###.

@@ -9,6 +9,7 @@ import (
 	"nightdesk/pipeline/citation"
 	"nightdesk/pipeline/extractive"
 	"nightdesk/prompts"
+	"nightdesk/topicqueue"
 )
 
 const (
@@ -116,7 +117,7 @@ func (w *writer) choose() []quote {
 func (w *writer) withoutStrays(chosen []quote) []quote {
 	home, at := map[int]int{}, map[string]int{}
 	place := func(q quote) string {
-		return fmt.Sprint(q.subject, extractive.Place(q.document(), q.source.Section))
+		return fmt.Sprint(q.subject, topicqueue.Place(q.document(), q.source.Section))
 	}
 	for _, q := range chosen {
 		if q.home {

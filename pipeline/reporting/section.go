@@ -75,7 +75,7 @@ func (w *writer) section(ctx context.Context, reportTitle string, titles []strin
 		out.claims, out.left = pack(all, budget)
 		data := prompts.SectionData{Topic: w.topic, ReportTitle: reportTitle, Sections: titles, Title: o.Title, Instruction: o.Instruction}
 		for _, s := range o.Subsections {
-			data.Subsections = append(data.Subsections, prompts.SubsectionLine{Title: s.Title, Instruction: s.Instruction})
+			data.Subsections = append(data.Subsections, prompts.SubsectionLine(s))
 		}
 		for _, c := range out.claims {
 			data.Claims = append(data.Claims, claimLine(c))

@@ -8,6 +8,7 @@ import (
 
 	"nightdesk/pipeline/citation"
 	"nightdesk/pipeline/extractive"
+	"nightdesk/topicqueue"
 )
 
 const (
@@ -186,7 +187,7 @@ func (w *writer) query() string {
 	for _, s := range w.subjects {
 		for _, b := range s.blocks {
 			for _, q := range b.Queries {
-				if s.hasHome() && !extractive.IsPlace(q) {
+				if s.hasHome() && !topicqueue.IsPlace(q) {
 					for _, term := range extractive.Terms(q) {
 						told[term] = true
 					}

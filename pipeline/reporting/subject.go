@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"nightdesk/pipeline/citation"
-	"nightdesk/pipeline/extractive"
 	"nightdesk/topicqueue"
 )
 
@@ -83,8 +82,8 @@ func gather(in Input, words wordSet) (subjects []subject, gaps []Gap) {
 // atHome reports whether a source stands in the section of the corpus that a block was planned from: the place that its
 // starter queries name.
 func atHome(b topicqueue.Block, s topicqueue.Source) bool {
-	at := extractive.Place(s.Title, s.Section)
-	return slices.ContainsFunc(b.Queries, func(q string) bool { return extractive.IsPlace(q) && extractive.Within(at, q) })
+	at := topicqueue.Place(s.Title, s.Section)
+	return slices.ContainsFunc(b.Queries, func(q string) bool { return topicqueue.IsPlace(q) && topicqueue.Within(at, q) })
 }
 
 // hasHome reports a subject that was planned from a section of the corpus and found something there.

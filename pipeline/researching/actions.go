@@ -100,7 +100,7 @@ func (w *work) plannedCalls(k int, phase string) []call {
 		q = oneLine(q)
 		switch {
 		case topicqueue.CanonicalQuery(q) == "":
-		case items && extractive.IsPlace(q):
+		case items && topicqueue.IsPlace(q):
 			l.add(queryItem, q)
 		default:
 			l.add(tool, q)

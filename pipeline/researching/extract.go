@@ -37,7 +37,7 @@ func (w *work) decideExtractively(k int) decision {
 func (w *work) subject() string {
 	if len(w.homes()) > 0 {
 		for _, q := range w.block.Queries {
-			if !extractive.IsPlace(q) {
+			if !topicqueue.IsPlace(q) {
 				return q
 			}
 		}
@@ -68,7 +68,7 @@ func (w *work) told(subject string) string {
 func (w *work) homes() []string {
 	var homes []string
 	for _, q := range w.block.Queries {
-		if extractive.IsPlace(q) {
+		if topicqueue.IsPlace(q) {
 			homes = append(homes, q)
 		}
 	}
@@ -77,13 +77,13 @@ func (w *work) homes() []string {
 
 // within reports whether a source stands at one of these places or below it.
 func within(s topicqueue.Source, places []string) bool {
-	at := extractive.Place(s.Title, s.Section)
-	return slices.ContainsFunc(places, func(p string) bool { return extractive.Within(at, p) })
+	at := topicqueue.Place(s.Title, s.Section)
+	return slices.ContainsFunc(places, func(p string) bool { return topicqueue.Within(at, p) })
 }
 
 // elsewhere reports a source that stands in a section that another block of the run is called after: it is told there.
 func (w *work) elsewhere(s topicqueue.Source) bool {
-	if len(s.Section) == 0 || slices.Contains(w.homes(), extractive.Place(s.Title, s.Section)) {
+	if len(s.Section) == 0 || slices.Contains(w.homes(), topicqueue.Place(s.Title, s.Section)) {
 		return false
 	}
 	heading := extractive.Heading(s.Section[len(s.Section)-1])
