@@ -3,7 +3,7 @@
 //
 // A value comes from the strongest of: flag, environment, nightdesk.yaml, preset, default. Only cmd imports this
 // package; every other package is handed values. Start reading with Load and Config.RunOptions; the table is in
-// table.go and llm.go.
+// table.go, llm.go and embedding.go.
 package config
 
 import (
@@ -31,6 +31,7 @@ type Config struct {
 	Planning    Planning
 	Reporting   Reporting
 	LLM         LLM
+	Embedding   Embedding
 
 	origins map[string]origin // by path; a setting that is missing here has its default
 	notices []string

@@ -58,11 +58,13 @@ func Load(path string, explicit bool, getenv func(string) string, overrides map[
 
 	usePreset(&c, fields)
 	completeModels(&c, fields)
+	completeEmbedding(&c)
 	problems = append(problems, checkModels(c, problems)...)
+	problems = append(problems, checkEmbedding(c, problems)...)
 	if err := problems.err(); err != nil {
 		return Config{}, err
 	}
-	c.notices = remarkModels(c)
+	c.notices = append(remarkModels(c), remarkEmbedding(c)...)
 	return c, nil
 }
 

@@ -51,6 +51,7 @@ func TestLoad_Defaults(t *testing.T) {
 		Queue:     config.Queue{MaxLength: 5},
 		Planning:  config.Planning{Rephrase: config.Rephrase{MaxIterations: 3}, Decompose: config.Decompose{Mode: "manual", InitialSubtopics: 5, AutoMaxSubtopics: 8}},
 		Reporting: config.Reporting{CitationStyle: "anchors"},
+		Embedding: config.Embedding{Provider: "openai"},
 		LLM: config.LLM{
 			Provider: "openai", Timeout: 2 * time.Minute, MaxTries: 5,
 			Main: model(12000), Planner: model(4000), Researcher: model(1000), Note: model(2000), Writer: model(12000), Judge: model(2000),

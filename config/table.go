@@ -39,12 +39,14 @@ func setting(path, fallback, unit, doc string, v value) field {
 // isService reports whether a setting names a service that other programs use too: its variable has the usual name.
 func isService(path string) bool {
 	group, _, _ := strings.Cut(path, ".")
-	return slices.Contains([]string{"redis_url", "storage_url", "s3", "llm"}, group)
+	return slices.Contains([]string{"redis_url", "storage_url", "s3", "llm", "embedding"}, group)
 }
 
 // table returns every setting, bound to c, in the order in which they are shown. It is the one place where a setting is
 // declared: default, unit, doc and check.
-func table(c *Config) []field { return append(deskTable(c), llmTable(&c.LLM)...) }
+func table(c *Config) []field {
+	return slices.Concat(deskTable(c), llmTable(&c.LLM), embeddingTable(&c.Embedding))
+}
 
 // deskTable returns the settings without those of models. It is all that the options of a run need.
 func deskTable(c *Config) []field {

@@ -1,0 +1,101 @@
+package config
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+)
+
+// Embedding says which embedding model makes vectors for knowledge bases. Every server that speaks OpenAI's protocol
+// will do. After Load it is complete.
+type Embedding struct {
+	Provider   string
+	Model      string // empty: none, knowledge bases are searched by words
+	BaseURL    URL    // empty: OpenAI's own
+	APIKey     Secret // empty: none is sent
+	Dimensions int    // of a vector; 0: the model's own
+}
+
+// Enabled reports whether there is an embedding model.
+func (e Embedding) Enabled() bool { return e.Model != "" }
+
+func embeddingTable(e *Embedding) []field {
+	server := setting("embedding.base_url", "", "", "embedding server; empty: llm.base_url", address(&e.BaseURL, httpAllowed, httpAddress))
+	server.Inherit = "llm.base_url"
+	key := setting("embedding.api_key", "", "", "key of the embedding server; empty: llm.api_key if that is the same server, OPENAI_API_KEY if it is OpenAI's",
+		secret(&e.APIKey))
+	key.alias = openAIKey
+	return []field{
+		setting("embedding.provider", "openai", "", "openai: every server that speaks its protocol",
+			choice(&e.Provider, "openai")),
+		setting("embedding.model", "", "", "embedding model for knowledge bases; empty: none, they are searched by words",
+			text(&e.Model, "the name of an embedding model", anyText)),
+		server,
+		key,
+		setting("embedding.dimensions", "0", "numbers", "length of a vector, for models that can shorten theirs; 0: the model's own",
+			number(&e.Dimensions, 0, 65536)),
+	}
+}
+
+const openAIKey = "OPENAI_API_KEY"
+
+// completeEmbedding finds the key where none is given: only one that was meant for the same server.
+func completeEmbedding(c *Config) {
+	e, path := &c.Embedding, "embedding.api_key"
+	from := c.source(path)
+	if c.Given(path) && from != "environment "+openAIKey {
+		return
+	}
+	common := e.APIKey
+	e.APIKey = Secret{}
+	delete(c.origins, path)
+	switch {
+	case serverOf(e.BaseURL) == serverOf(c.LLM.Main.BaseURL):
+		e.APIKey = c.LLM.Main.APIKey
+		c.origins[path] = origin{text: "llm.api_key"}
+	case serverOf(e.BaseURL) == openAIServer && common != Secret{}:
+		e.APIKey = common
+		c.origins[path] = origin{given: true, text: from}
+	}
+}
+
+const openAIServer = "https://api.openai.com"
+
+// serverOf returns scheme, host and port: two servers on one machine are two.
+func serverOf(u URL) string {
+	if u == (URL{}) {
+		return openAIServer
+	}
+	parsed, err := url.Parse(u.Reveal())
+	if err != nil {
+		return ""
+	}
+	server := strings.ToLower(parsed.Scheme + "://" + parsed.Host)
+	if port := map[string]string{"http": ":80", "https": ":443"}[strings.ToLower(parsed.Scheme)]; port != "" {
+		server = strings.TrimSuffix(server, port)
+	}
+	return server
+}
+
+// checkEmbedding returns what is wrong with these settings taken together. known: problems of single settings.
+func checkEmbedding(c Config, known Problems) Problems {
+	e := c.Embedding
+	if e.Enabled() && e.APIKey == (Secret{}) && serverOf(e.BaseURL) == openAIServer &&
+		!known.about("embedding.api_key", "embedding.base_url", "llm.api_key", "llm.base_url") {
+		return Problems{{Key: "embedding.model", Value: clip(e.Model), Source: c.source("embedding.model"),
+			Reason: "there is neither a key nor a server for it: set EMBEDDING_API_KEY, or EMBEDDING_BASE_URL for a server that needs no key"}}
+	}
+	return nil
+}
+
+// remarkEmbedding returns what is valid but probably not meant.
+func remarkEmbedding(c Config) []string {
+	var notices []string
+	for _, name := range []string{"base_url", "api_key", "dimensions"} {
+		path := "embedding." + name
+		if !c.Embedding.Enabled() && c.Given(path) && c.source(path) != "environment "+openAIKey {
+			notices = append(notices, fmt.Sprintf("%s is set (%s) but EMBEDDING_MODEL is not: knowledge bases are searched by words; set EMBEDDING_MODEL=...", path, c.source(path)))
+		}
+	}
+	return notices
+}
