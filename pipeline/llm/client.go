@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -36,19 +35,7 @@ type role struct {
 
 // NewClient checks the settings and returns a client. It opens no connection. The error lists all that is wrong.
 func NewClient(s Settings) (*Client, error) {
-	client := s.HTTPClient
-	if client == nil {
-		client = defaultHTTPClient()
-	}
-	below := *client
-	if below.Transport == nil {
-		below.Transport = http.DefaultTransport
-	}
-	below.Transport = transport{base: below.Transport}
-	below.Timeout = 0 // every try has its own
-	// A redirected POST arrives as a GET or carries the key elsewhere: neither is wanted.
-	below.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-
+	below := exchanging(s.HTTPClient)
 	if len(s.Roles) == 0 {
 		return nil, fmt.Errorf("model settings: no role has a model: %w", ErrPermanent)
 	}
@@ -63,7 +50,7 @@ func NewClient(s Settings) (*Client, error) {
 		}
 		// Everything is passed: langchaingo reads the environment for what is missing, and refuses an empty token.
 		llm, err := openai.New(openai.WithToken(cmp.Or(settings.APIKey, "none")), openai.WithModel(settings.Model),
-			openai.WithBaseURL(settings.BaseURL), openai.WithOrganization(""), openai.WithHTTPClient(&below))
+			openai.WithBaseURL(settings.BaseURL), openai.WithOrganization(""), openai.WithHTTPClient(below))
 		if err != nil {
 			wrong = append(wrong, fmt.Errorf("model settings of role %s: %w", name, err))
 			continue

@@ -22,6 +22,9 @@ type exchange struct {
 	unset  []string       // fields removed from it
 	noAuth bool           // there is no key: send no Authorization header
 
+	// read takes a body with status 200 and returns what langchaingo is to see of it; nil = it is a chat completion.
+	read func(body []byte) (forward []byte, err error)
+
 	status     int
 	retryAfter time.Duration // from the answer's headers
 	body       []byte        // whole
@@ -77,14 +80,24 @@ func (ex *exchange) send(base http.RoundTripper, req *http.Request) (*http.Respo
 	}
 	forward := ex.body
 	if ex.status == http.StatusOK {
-		if ex.answer, err = parseAnswer(ex.body); err != nil {
+		read := ex.read
+		if read == nil {
+			read = ex.chatCompletion
+		}
+		if forward, err = read(ex.body); err != nil {
 			return nil, err
 		}
-		forward = ex.answer.clean()
 	}
 	resp.Body = io.NopCloser(bytes.NewReader(forward))
 	resp.ContentLength = int64(len(forward))
 	return resp, nil
+}
+
+func (ex *exchange) chatCompletion(body []byte) (forward []byte, err error) {
+	if ex.answer, err = parseAnswer(body); err != nil {
+		return nil, err
+	}
+	return ex.answer.clean(), nil
 }
 
 // requestBody returns the body with the exchange's fields in it. Nested values stay byte for byte: the order of a
@@ -111,6 +124,22 @@ func (ex *exchange) requestBody(req *http.Request) ([]byte, error) {
 		}
 	}
 	return json.Marshal(fields)
+}
+
+// exchanging returns a client like this one, nil for a sensible one, whose requests are exchanges.
+func exchanging(client *http.Client) *http.Client {
+	if client == nil {
+		client = defaultHTTPClient()
+	}
+	below := *client
+	if below.Transport == nil {
+		below.Transport = http.DefaultTransport
+	}
+	below.Transport = transport{base: below.Transport}
+	below.Timeout = 0 // every try has its own
+	// A redirected POST arrives as a GET or carries the key elsewhere: neither is wanted.
+	below.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return &below
 }
 
 func withExchange(ctx context.Context, ex *exchange) context.Context {

@@ -1,0 +1,244 @@
+package llm
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/tmc/langchaingo/llms/openai"
+	"golang.org/x/sync/errgroup"
+)
+
+// EmbedderSettings says which embedding model is used, and how.
+type EmbedderSettings struct {
+	Model       string
+	BaseURL     string        // without /embeddings; empty = https://api.openai.com/v1
+	APIKey      string        // empty = none is sent
+	Dimensions  int           // length of a vector that is asked for and insisted on; 0 = the model's own
+	Batch       int           // texts of one request, at most; 0 = 64
+	Concurrency int           // requests of one call at the same time; 0 = 4
+	Timeout     time.Duration // of one try; 0 = 1 minute
+	MaxTries    int           // of one request; 0 = 10
+	HTTPClient  *http.Client  // nil = a sensible one
+}
+
+const (
+	defaultBatch            = 64 // many local servers stop at a few hundred texts; larger ones gain little
+	defaultConcurrency      = 4
+	defaultEmbeddingTimeout = time.Minute
+)
+
+// Embedder makes vectors of texts, with the embedding model of an OpenAI-compatible server. It retries as Client does,
+// and finds out how many texts a server takes at once and how long they may be. What it learns is shared by all its
+// calls: make one per process. Safe for concurrent use.
+//
+// langchaingo sends the requests; batches, their order and every check of the answers are ours: its own embedder
+// returns vectors in the order in which they arrive, takes null for 0 and drops the count of tokens.
+type Embedder struct {
+	role        *role
+	name        string
+	prefixes    prefixes
+	wanted      int // dimensions
+	concurrency int
+
+	batch  atomic.Int64 // texts of one request
+	bytes  atomic.Int64 // of one text; 0 = no limit is known
+	found  atomic.Int64 // dimensions of the vectors so far; 0 = none yet
+	tokens atomic.Int64
+}
+
+// NewEmbedder checks the settings and returns an embedder. It opens no connection. The error lists all that is wrong.
+func NewEmbedder(s EmbedderSettings) (*Embedder, error) {
+	settings, err := RoleSettings{Model: s.Model, BaseURL: strings.TrimSuffix(strings.TrimRight(strings.TrimSpace(s.BaseURL), "/"), "/embeddings"),
+		APIKey: s.APIKey, MaxTries: s.MaxTries, Timeout: cmp.Or(s.Timeout, defaultEmbeddingTimeout)}.withDefaults()
+	if s.Dimensions < 0 || s.Batch < 0 || s.Concurrency < 0 {
+		err = errors.Join(err, errors.New("dimensions, batch and concurrency must not be negative"))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("embedding settings: %w", err)
+	}
+	client, err := openai.New(openai.WithToken(cmp.Or(settings.APIKey, "none")), openai.WithModel(settings.Model),
+		openai.WithEmbeddingModel(settings.Model), openai.WithBaseURL(settings.BaseURL), openai.WithOrganization(""),
+		openai.WithHTTPClient(exchanging(s.HTTPClient)))
+	if err != nil {
+		return nil, fmt.Errorf("embedding settings: %w", err)
+	}
+	e := &Embedder{
+		role: &role{settings: settings, host: settings.host(), llm: client, outage: &outage{}},
+		name: s.Model, prefixes: prefixesOf(s.Model), wanted: s.Dimensions, concurrency: cmp.Or(s.Concurrency, defaultConcurrency),
+	}
+	if s.Dimensions > 0 {
+		e.name = fmt.Sprintf("%s@%d", s.Model, s.Dimensions)
+	}
+	e.batch.Store(int64(cmp.Or(s.Batch, defaultBatch)))
+	return e, nil
+}
+
+// Model returns a name that vectors of other models do not have: the model's, and @ with the dimensions when they are set.
+func (e *Embedder) Model() string { return e.name }
+
+// Tokens returns how many tokens the server has counted so far; 0 when it does not count.
+func (e *Embedder) Tokens() int64 { return e.tokens.Load() }
+
+// Embed returns one vector for each text, in their order, all of one length. texts: what will be searched, UTF-8, any
+// number, none empty. A text that exceeds the model's window is embedded by its beginning; one that the server
+// refuses for its content has a nil vector.
+//
+// An error means that no vector is returned: it matches ErrPermanent or ErrUnavailable or wraps context.Cause(ctx).
+func (e *Embedder) Embed(ctx context.Context, texts []string) ([][]float32, error) {
+	prefixed := make([]string, len(texts))
+	for i, t := range texts {
+		prefixed[i] = e.prefixes.document + t
+	}
+	out := make([][]float32, len(texts))
+	var refusal firstError
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.SetLimit(e.concurrency)
+	for from := 0; from < len(texts); {
+		to := min(from+int(e.batch.Load()), len(texts))
+		part, into := prefixed[from:to], out[from:to]
+		group.Go(func() error {
+			_, err := e.some(groupCtx, part, into, &refusal)
+			return err
+		})
+		from = to
+	}
+	if err := group.Wait(); err != nil {
+		if ctx.Err() != nil {
+			err = ended(ctx, e.doing(len(texts)))
+		}
+		return nil, err
+	}
+	if err := refusal.err; err != nil && !anyVector(out) {
+		return nil, err
+	}
+	return out, nil
+}
+
+// EmbedQuery returns the vector of a query, to be compared with those of texts: several models want to be told which
+// of the two a text is. Errors as Embed.
+func (e *Embedder) EmbedQuery(ctx context.Context, query string) ([]float32, error) {
+	out := make([][]float32, 1)
+	err := e.one(ctx, e.prefixes.query+query, out)
+	return out[0], err
+}
+
+// firstError keeps the first error that it is given.
+type firstError struct {
+	once sync.Once
+	err  error
+}
+
+func (f *firstError) set(err error) { f.once.Do(func() { f.err = err }) }
+
+func anyVector(vectors [][]float32) bool {
+	for _, v := range vectors {
+		if v != nil {
+			return true
+		}
+	}
+	return false
+}
+
+func (e *Embedder) doing(n int) string {
+	if n == 1 {
+		return "embed a text with " + e.role.settings.Model
+	}
+	return fmt.Sprintf("embed %d texts with %s", n, e.role.settings.Model)
+}
+
+// request asks for the vectors of texts, in one request, as often as it takes.
+func (e *Embedder) request(ctx context.Context, texts []string, out [][]float32) error {
+	doing := e.doing(len(texts))
+	if ctx.Err() != nil {
+		return ended(ctx, doing)
+	}
+	probe, err := e.role.outage.enter()
+	if err != nil {
+		return fmt.Errorf("%s: %s: %w: %w", doing, e.role.host, err, ErrUnavailable)
+	}
+	t := trial{doing: doing, most: e.role.settings.MaxTries, try: 1}
+	if probe {
+		t.most = 1
+	}
+	found, err := e.attempts(ctx, &t, texts, out)
+	e.role.outage.leave(probe, found)
+	return err
+}
+
+func (e *Embedder) attempts(ctx context.Context, t *trial, texts []string, out [][]float32) (finding, error) {
+	for {
+		ex, inTime, err := e.exchange(ctx, texts, out)
+		if ctx.Err() != nil {
+			return foundNothing, ended(ctx, t.doing)
+		}
+		var wrong *dimensionsError
+		if errors.As(ex.err, &wrong) {
+			return foundUp, fmt.Errorf("%s: %s %w: %w", t.doing, e.role.host, wrong, ErrPermanent)
+		}
+		what, err := e.role.judge(ex, inTime, err)
+		var said *ProviderError
+		if what == broken && errors.As(err, &said) && isTextTooLong(said) {
+			what = refused // llama.cpp answers 500
+		}
+		switch what {
+		case answered:
+			return foundUp, nil
+		case refused:
+			return foundUp, permanent(t.doing, err)
+		}
+		if found, err := t.next(ctx, e.role, what, ex, err); err != nil {
+			return found, err
+		}
+	}
+}
+
+// exchange sends one request. inTime = false: it ran into the time of one try.
+func (e *Embedder) exchange(ctx context.Context, texts []string, out [][]float32) (ex *exchange, inTime bool, err error) {
+	tryCtx, cancel := context.WithTimeout(ctx, e.role.settings.Timeout)
+	defer cancel()
+	ex = &exchange{noAuth: e.role.settings.APIKey == "", set: map[string]any{"encoding_format": "float"}}
+	if e.wanted > 0 {
+		ex.set["dimensions"] = e.wanted
+	}
+	var vectors [][]float32
+	ex.read = func(body []byte) (forward []byte, err error) {
+		a, err := parseEmbeddings(body, len(texts))
+		ex.answer = wireAnswer{failure: a.failure, prompt: a.tokens}
+		if err != nil || a.failure != nil {
+			return body, err
+		}
+		if err := e.agree(len(a.vectors[0])); err != nil {
+			return nil, err
+		}
+		vectors = a.vectors
+		return placeholder(len(texts)), nil
+	}
+	_, err = e.role.llm.CreateEmbedding(withExchange(tryCtx, ex), texts)
+	e.tokens.Add(int64(ex.answer.prompt))
+	copy(out, vectors)
+	return ex, ex.err == nil || tryCtx.Err() == nil || ctx.Err() != nil, err
+}
+
+// agree checks that all vectors have one length.
+func (e *Embedder) agree(dimensions int) error {
+	if e.wanted > 0 && dimensions != e.wanted {
+		return &dimensionsError{fmt.Sprintf("answered vectors of %d dimensions, %d were asked for: "+
+			"set EMBEDDING_DIMENSIONS to what the model has, or leave it empty", dimensions, e.wanted)}
+	}
+	if !e.found.CompareAndSwap(0, int64(dimensions)) && e.found.Load() != int64(dimensions) {
+		return &dimensionsError{fmt.Sprintf("answered vectors of %d dimensions, earlier ones had %d: is it more than one model?", dimensions, e.found.Load())}
+	}
+	return nil
+}
+
+// dimensionsError is a well-formed answer with vectors of the wrong length: asking again gives no others.
+type dimensionsError struct{ text string }
+
+func (e *dimensionsError) Error() string { return e.text }

@@ -1,0 +1,110 @@
+package llm
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"unicode/utf8"
+)
+
+// leastText is the size in bytes below which a text is not cut to fit a model's window: every model takes so much.
+const leastText = 128
+
+// some embeds the texts of one batch. Servers limit how many texts they take, how long each may be and sometimes what
+// it may say, and refuse the whole batch: then it is cut into parts until those that are well have their vectors.
+// whole: one request did it.
+func (e *Embedder) some(ctx context.Context, texts []string, out [][]float32, refusal *firstError) (whole bool, _ error) {
+	if len(texts) == 1 {
+		err := e.one(ctx, texts[0], out)
+		if err != nil && aboutTexts(err) { // a refused text among others is no error: it has a nil vector
+			refusal.set(err)
+			return false, nil
+		}
+		return err == nil, err
+	}
+	err := e.request(ctx, e.clipped(texts), out)
+	if err == nil || !aboutTexts(err) {
+		return err == nil, err
+	}
+	if !isTooLong(err) {
+		// When neither the first nor the last is taken alone, it is no matter of single texts or their number.
+		last := len(texts) - 1
+		if err := e.one(ctx, texts[0], out); err != nil && (!aboutTexts(err) || e.one(ctx, texts[last], out[last:]) != nil) {
+			return false, err
+		}
+	}
+	half := len(texts) / 2
+	first, err := e.some(ctx, texts[:half], out[:half], refusal)
+	if err != nil {
+		return false, err
+	}
+	second, err := e.some(ctx, texts[half:], out[half:], refusal)
+	if first && second { // they were too many
+		e.batch.Store(min(e.batch.Load(), int64(len(texts)-half)))
+	}
+	return false, err
+}
+
+// one embeds one text, or as much from its beginning as the server takes.
+func (e *Embedder) one(ctx context.Context, text string, out [][]float32) error {
+	for text = e.clip(text); ; {
+		err := e.request(ctx, []string{text}, out[:1])
+		if err == nil || len(text) <= leastText || !isTooLong(err) {
+			return err
+		}
+		text = cut(text, len(text)*2/3)
+		e.bytes.Store(int64(len(text)))
+	}
+}
+
+func (e *Embedder) clipped(texts []string) []string {
+	if e.bytes.Load() == 0 {
+		return texts
+	}
+	out := make([]string, len(texts))
+	for i, t := range texts {
+		out[i] = e.clip(t)
+	}
+	return out
+}
+
+func (e *Embedder) clip(text string) string {
+	if limit := int(e.bytes.Load()); limit > 0 {
+		return cut(text, limit)
+	}
+	return text
+}
+
+// cut returns the first size bytes of text, or a little less: no character is divided.
+func cut(text string, size int) string {
+	if len(text) <= size {
+		return text
+	}
+	for size > 0 && !utf8.RuneStart(text[size]) {
+		size--
+	}
+	return text[:size]
+}
+
+// aboutTexts reports whether a refusal may be about the texts of a request, so that other texts could pass.
+func aboutTexts(err error) bool {
+	var said *ProviderError
+	if !errors.Is(err, ErrPermanent) || !errors.As(err, &said) {
+		return false
+	}
+	return said.Status == http.StatusBadRequest || said.Status == http.StatusRequestEntityTooLarge ||
+		said.Status == http.StatusUnprocessableEntity || isTextTooLong(said)
+}
+
+func isTooLong(err error) bool {
+	var said *ProviderError
+	return errors.As(err, &said) && isTextTooLong(said)
+}
+
+// isTextTooLong knows the words of embedding servers, which are not those of chat servers.
+func isTextTooLong(e *ProviderError) bool {
+	words := strings.ToLower(e.Message)
+	return isContextLength(e) || strings.Contains(words, "too large to process") || strings.Contains(words, "input length exceeds") ||
+		strings.Contains(words, "must have less than") // Text Embeddings Inference: "`inputs` must have less than 512 tokens"
+}

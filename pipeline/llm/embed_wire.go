@@ -1,0 +1,108 @@
+package llm
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// maxDimensions bounds the length of a vector: the largest models in use have 4,096 numbers.
+const maxDimensions = 1 << 16
+
+// wireEmbeddings is the part of an embedding answer that we use.
+type wireEmbeddings struct {
+	vectors [][]float32 // in the order of the texts, all of one length, at least one number each
+	tokens  int
+	failure json.RawMessage // an error object sent with status 200
+}
+
+// notEmbeddings is an answer with status 200 that is none to our question. It is errBody with other words.
+type notEmbeddings struct{ why string }
+
+func (e notEmbeddings) Error() string        { return "not an answer with embeddings: " + e.why }
+func (e notEmbeddings) Is(target error) bool { return target == errBody }
+
+// parseEmbeddings reads an answer to a question with n texts. Vectors are put into the order of their indexes; an
+// answer without any index is taken to be in order.
+func parseEmbeddings(body []byte, n int) (wireEmbeddings, error) {
+	var a wireEmbeddings
+	wrong := func(format string, args ...any) (wireEmbeddings, error) {
+		return wireEmbeddings{tokens: a.tokens}, notEmbeddings{fmt.Sprintf(format, args...)}
+	}
+	body = bytes.TrimPrefix(bytes.TrimSpace(body), []byte("\uFEFF"))
+	if len(body) == 0 {
+		return wrong("the body is empty")
+	}
+	if body[0] == '<' {
+		return wrong("it is a web page; is the base URL right? It usually ends in /v1")
+	}
+	var raw struct {
+		Data []struct {
+			Index     *int   `json:"index"`
+			Embedding vector `json:"embedding"`
+		} `json:"data"`
+		Usage json.RawMessage `json:"usage"`
+		Error json.RawMessage `json:"error"`
+	}
+	if err := json.Unmarshal(body, &raw); err != nil {
+		return wrong("%v", err)
+	}
+	a.tokens, _ = usageOf(raw.Usage)
+	if len(raw.Data) == 0 && len(raw.Error) > 0 && string(raw.Error) != "null" {
+		a.failure = raw.Error
+		return a, nil
+	}
+	if len(raw.Data) != n {
+		return wrong("it has %d vectors for %d texts", len(raw.Data), n)
+	}
+	a.vectors = make([][]float32, n)
+	for i, d := range raw.Data {
+		at := i
+		if d.Index != nil {
+			at = *d.Index
+		} else if raw.Data[0].Index != nil {
+			return wrong("some vectors have an index and some have none")
+		}
+		switch {
+		case at < 0 || at >= n || a.vectors[at] != nil:
+			return wrong("index %d of a vector is out of place", at)
+		case len(d.Embedding) == 0:
+			return wrong("vector %d is empty", at)
+		case len(d.Embedding) != len(raw.Data[0].Embedding):
+			return wrong("its vectors have %d and %d dimensions", len(raw.Data[0].Embedding), len(d.Embedding))
+		}
+		a.vectors[at] = d.Embedding
+	}
+	return a, nil
+}
+
+// vector refuses what encoding/json takes for 0, and reads vectors that stand in a list of one.
+type vector []float32
+
+func (v *vector) UnmarshalJSON(raw []byte) error {
+	if bytes.HasPrefix(raw, []byte("[[")) && bytes.HasSuffix(raw, []byte("]]")) {
+		raw = raw[1 : len(raw)-1]
+	}
+	if bytes.HasPrefix(raw, []byte(`"`)) {
+		return errors.New("a vector is a text; numbers were asked for")
+	}
+	if bytes.IndexByte(raw, 'n') >= 0 { // null, also for what was NaN on the server
+		return errors.New("a vector holds something that is no number")
+	}
+	var numbers []float32
+	if err := json.Unmarshal(raw, &numbers); err != nil {
+		return err
+	}
+	if len(numbers) > maxDimensions {
+		return fmt.Errorf("a vector of %d dimensions", len(numbers))
+	}
+	*v = numbers
+	return nil
+}
+
+// placeholder is what langchaingo sees of an answer, whose vectors have been read already.
+func placeholder(n int) []byte {
+	return []byte(`{"data":[` + strings.TrimSuffix(strings.Repeat(`{"embedding":[0]},`, n), ",") + `]}`)
+}
