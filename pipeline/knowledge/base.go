@@ -59,6 +59,9 @@ type Base struct {
 	path  string
 	read  *sql.DB
 	write *sql.DB // one connection: SQLite has one writer
+
+	embedder Embedder // nil = none
+	vectors  vectorCache
 }
 
 // Open opens an existing knowledge base. The error wraps fs.ErrNotExist or ErrFormat. The caller closes the base.

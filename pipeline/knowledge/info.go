@@ -22,12 +22,13 @@ type Document struct {
 // Info describes a base as a whole.
 type Info struct {
 	Name      string    `json:"name"`
-	Version   string    `json:"version"` // 16 hex digits from all keys and contents: equal content, equal version; empty = never ingested
+	Version   string    `json:"version"` // 16 hex digits from all keys and contents: equal content and embedding model, equal version; empty = never ingested
 	Documents int       `json:"documents"`
 	Passages  int       `json:"passages"`
 	Bytes     int64     `json:"bytes"` // of extracted text
 	Created   time.Time `json:"created"`
 	Updated   time.Time `json:"updated"` // when the content last changed
+	Embedding Embedding `json:"embedding"`
 }
 
 // Documents lists all documents in order of their keys.
@@ -69,7 +70,8 @@ func (b *Base) Text(ctx context.Context, key string) (string, error) {
 
 // Info returns name, version and counts.
 func (b *Base) Info(ctx context.Context) (Info, error) {
-	i := Info{Name: strings.TrimSuffix(filepath.Base(b.path), suffix)}
+	name, _, _ := strings.Cut(filepath.Base(b.path), "@") // behind it a fetched file has its version
+	i := Info{Name: strings.TrimSuffix(name, suffix)}
 	var created, updated string
 	err := b.read.QueryRowContext(ctx, `SELECT
 		(SELECT value FROM meta WHERE key = 'version'), (SELECT value FROM meta WHERE key = 'created'),
@@ -77,6 +79,9 @@ func (b *Base) Info(ctx context.Context) (Info, error) {
 		Scan(&i.Version, &created, &updated, &i.Documents, &i.Passages, &i.Bytes)
 	if err != nil {
 		return Info{}, b.failed(ctx, "describe the knowledge base", err)
+	}
+	if i.Embedding, err = b.Embedding(ctx); err != nil {
+		return Info{}, err
 	}
 	i.Created, err = time.Parse(time.RFC3339, created)
 	if err == nil {

@@ -291,6 +291,6 @@ func (in *ingestion) finish(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("remove documents: %w", err)
 		}
-		return w.version(time.Now().UTC())
+		return writeVersion(ctx, tx, time.Now().UTC())
 	})
 }

@@ -16,10 +16,10 @@ import (
 // Mode is a way of searching.
 type Mode string
 
-// The modes. A base with embeddings will answer Naive by vectors and fuse them into Hybrid; candidates is the place.
+// The modes.
 const (
-	Naive  Mode = "naive"  // BM25 over the text of passages
-	Hybrid Mode = "hybrid" // BM25 over text, over titles and headings, and words close together, fused; no page fills the answer
+	Naive  Mode = "naive"  // vectors; BM25 over the text of passages in a base without
+	Hybrid Mode = "hybrid" // BM25 over text, over titles and headings, words close together and vectors, fused; no page fills the answer
 )
 
 // Passage is a piece of a document that a citation can point to.
@@ -45,10 +45,8 @@ const (
 	perSection    = 2 // passages of one section, while others are left
 )
 
-// Search returns at most limit passages that answer query best, best first; ties by ID, so that the same base gives
-// the same answer. query: natural language of any length in any script; nothing in it is syntax. The same text is
-// returned once. No hit is an empty list; errors are those of SQLite, an unknown mode and context.Cause(ctx).
-func (b *Base) Search(ctx context.Context, query string, limit int, mode Mode) ([]Passage, error) {
+// search is Find once the nearest passages are known.
+func (b *Base) search(ctx context.Context, query string, limit int, mode Mode, near neighbours) ([]Passage, error) {
 	words := terms(query)
 	limit = min(limit, maxLimit)
 	if len(words) == 0 || limit <= 0 {
@@ -58,9 +56,13 @@ func (b *Base) Search(ctx context.Context, query string, limit int, mode Mode) (
 	var err error
 	switch mode {
 	case Naive:
+		if near.whole {
+			ranked = near.hits
+			break
+		}
 		ranked, err = b.rank(ctx, anyOf("text", words), "0, 0, 1", max(2*limit, 20))
 	case Hybrid:
-		ranked, err = b.fused(ctx, words)
+		ranked, err = b.fused(ctx, words, near.hits)
 	default:
 		return nil, fmt.Errorf("search: unknown mode %q", mode)
 	}
@@ -114,7 +116,7 @@ func (b *Base) rank(ctx context.Context, match, weights string, limit int) ([]hi
 
 // fused ranks by reciprocal rank fusion. Equal scores share a rank: all passages of a section match its heading
 // equally well, and their text must decide between them.
-func (b *Base) fused(ctx context.Context, words []string) ([]hit, error) {
+func (b *Base) fused(ctx context.Context, words []string, near []hit) ([]hit, error) {
 	queries := []struct {
 		match, weights string
 		limit          int
@@ -136,6 +138,9 @@ func (b *Base) fused(ctx context.Context, words []string) ([]hit, error) {
 	}
 	if err := group.Wait(); err != nil {
 		return nil, err
+	}
+	for range vectorWeight {
+		rankings = append(rankings, near)
 	}
 	sum := map[int64]float64{}
 	for _, ranked := range rankings { // in this order: the sum of floats depends on it

@@ -2,14 +2,9 @@ package knowledge
 
 import (
 	"context"
-	"crypto/sha256"
 	"database/sql"
-	"encoding/hex"
 	"errors"
-	"fmt"
-	"slices"
 	"strings"
-	"time"
 )
 
 // separator stands between the headings of a stored section path.
@@ -163,36 +158,6 @@ func (w *writer) removeAllBut(keep func(key string) bool) (int, error) {
 		}
 	}
 	return len(gone), nil
-}
-
-// version stores a hash over all keys and contents: the same documents give the same version, wherever and in
-// whatever order they were ingested.
-func (w *writer) version(now time.Time) error {
-	rows, err := w.tx.Query(`SELECT key, hash FROM documents`)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	lines := []string{fmt.Sprintf("format %d", format)}
-	for rows.Next() {
-		var key, hash string
-		if err := rows.Scan(&key, &hash); err != nil {
-			return err
-		}
-		lines = append(lines, key+"\x00"+hash)
-	}
-	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
-		return err
-	}
-	slices.Sort(lines[1:])
-	sum := sha256.Sum256([]byte(strings.Join(lines, "\n")))
-	version := hex.EncodeToString(sum[:8])
-	if _, err = w.tx.Exec(`UPDATE meta SET value = ? WHERE key = 'updated' AND (SELECT value FROM meta WHERE key = 'version') <> ?`,
-		now.Format(time.RFC3339), version); err != nil {
-		return err
-	}
-	_, err = w.tx.Exec(`UPDATE meta SET value = ? WHERE key = 'version'`, version)
-	return err
 }
 
 func (w *writer) close() {

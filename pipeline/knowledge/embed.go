@@ -1,0 +1,271 @@
+package knowledge
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// embedBatch is the number of passages that are embedded and stored together: what an error or a kill costs at most.
+const embedBatch = 256
+
+// querier is a database or a transaction.
+type querier interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
+// Embed makes vectors for the passages that have none, with the model of SetEmbedder; without one it does nothing. Call
+// it after Ingest: only new and changed texts are sent. progress may be nil; it is told of passages, done and in all.
+//
+// again: all vectors are thrown away first. Without it, those of another model are an ErrModel.
+//
+// The state it returns is right with an error too. Whatever ends the work (an error of the model, context.Cause(ctx),
+// one of SQLite), what is done is kept, the base can be searched, and the next Embed goes on.
+func (b *Base) Embed(ctx context.Context, again bool, progress func(done, total int)) (Embedding, error) {
+	if b.embedder == nil {
+		return b.Embedding(ctx)
+	}
+	if progress == nil {
+		progress = func(int, int) {}
+	}
+	err := b.embed(ctx, again, progress)
+	if ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	state, stateErr := b.Embedding(context.WithoutCancel(ctx)) // a few milliseconds, and the caller wants to tell
+	return state, errors.Join(err, stateErr)
+}
+
+func (b *Base) embed(ctx context.Context, again bool, progress func(done, total int)) error {
+	if err := b.update(ctx, func(tx *sql.Tx) error { return b.prepareVectors(ctx, tx, again) }); err != nil {
+		return fmt.Errorf("prepare %s for vectors: %w", b.path, err)
+	}
+	state, err := readEmbedding(ctx, b.read)
+	if err != nil {
+		return fmt.Errorf("embed the passages of %s: %w", b.path, err)
+	}
+	done, total := 0, state.Missing
+	for last := int64(0); ; {
+		batch, err := missing(ctx, b.read, last)
+		if err != nil {
+			return fmt.Errorf("list passages without a vector in %s: %w", b.path, err)
+		}
+		if len(batch) == 0 {
+			break
+		}
+		last = batch[len(batch)-1].id
+		if err := b.embedBatch(ctx, batch); err != nil {
+			return fmt.Errorf("embed the passages of %s: %w", b.path, err)
+		}
+		done += len(batch)
+		progress(min(done, total), total)
+	}
+	return b.update(ctx, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `DELETE FROM vectors WHERE id NOT IN (SELECT vector FROM embedded)`)
+		return errors.Join(err, writeVersion(ctx, tx, time.Now().UTC()))
+	})
+}
+
+// prepareVectors makes the tables and checks that the vectors in them are of our model.
+func (b *Base) prepareVectors(ctx context.Context, tx *sql.Tx, again bool) error {
+	if _, err := tx.ExecContext(ctx, vectorSchema); err != nil {
+		return err
+	}
+	state, err := readEmbedding(ctx, tx)
+	if err != nil {
+		return err
+	}
+	if !again {
+		if state.Model != "" && state.Model != b.embedder.Model() {
+			return b.otherModel(state)
+		}
+		return nil
+	}
+	_, err = tx.ExecContext(ctx, `DELETE FROM embedded; DELETE FROM vectors; `+newVectorState+`;
+		UPDATE meta SET value = '' WHERE key = 'embedding_model'; UPDATE meta SET value = '0' WHERE key = 'embedding_dimensions'`)
+	return err
+}
+
+func (b *Base) otherModel(state Embedding) error {
+	return fmt.Errorf("%w: those of %s are of %s and the model in use is %s; embed the passages again with it (`nightdesk kb add --reembed`) or set EMBEDDING_MODEL back",
+		ErrModel, b.path, state.Model, b.embedder.Model())
+}
+
+// input is a passage as the embedding model reads it.
+type input struct {
+	id   int64
+	key  [sha256.Size]byte // of text
+	text string
+}
+
+const inputColumns = `p.id, d.title, s.path, p.text FROM passages p
+	JOIN documents d ON d.id = p.document JOIN sections s ON s.id = p.section`
+
+// missing returns the next passages behind an id that have no vector, with embedBatch at most.
+func missing(ctx context.Context, q querier, after int64) ([]input, error) {
+	return inputs(ctx, q, inputColumns+` WHERE p.id > ? AND NOT EXISTS (SELECT 1 FROM embedded WHERE passage = p.id)
+		ORDER BY p.id LIMIT ?`, after, embedBatch)
+}
+
+// inputs reads passages. Title and headings stand before the text: what a passage is about is often said there only.
+func inputs(ctx context.Context, q querier, query string, args ...any) ([]input, error) {
+	rows, err := q.QueryContext(ctx, "SELECT "+query, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var out []input
+	for rows.Next() {
+		var i input
+		var title, path, text string
+		if err := rows.Scan(&i.id, &title, &path, &text); err != nil {
+			return nil, err
+		}
+		place := append([]string{title}, splitPath(path)...)
+		i.text = strings.Join(place, " > ") + "\n\n" + text
+		i.key = sha256.Sum256([]byte(i.text))
+		out = append(out, i)
+	}
+	return out, rows.Err()
+}
+
+// embedBatch gives passages their vectors. Texts that have one already are not sent.
+func (b *Base) embedBatch(ctx context.Context, batch []input) error {
+	known, err := knownKeys(ctx, b.read, batch)
+	if err != nil {
+		return err
+	}
+	var texts []string
+	var wanted [][sha256.Size]byte
+	for _, i := range batch {
+		if !known[i.key] {
+			known[i.key] = true
+			texts, wanted = append(texts, i.text), append(wanted, i.key)
+		}
+	}
+	made := map[[sha256.Size]byte]packed{}
+	dimensions := 0
+	if len(texts) > 0 {
+		vectors, err := b.embedder.Embed(ctx, texts)
+		if err != nil {
+			return err
+		}
+		if dimensions, err = checkVectors(vectors, len(texts)); err != nil {
+			return fmt.Errorf("%s: %w", b.embedder.Model(), err)
+		}
+		for i, v := range vectors {
+			if v != nil {
+				made[wanted[i]] = pack(v)
+			}
+		}
+	}
+	return b.update(ctx, func(tx *sql.Tx) error { return b.storeVectors(ctx, tx, batch, made, dimensions) })
+}
+
+// checkVectors checks what an Embedder has returned and returns the length of the vectors; 0 = all are nil.
+func checkVectors(vectors [][]float32, n int) (dimensions int, err error) {
+	if len(vectors) != n {
+		return 0, fmt.Errorf("%d vectors for %d texts", len(vectors), n)
+	}
+	for _, v := range vectors {
+		if v == nil {
+			continue
+		}
+		if dimensions == 0 {
+			dimensions = len(v)
+		}
+		if len(v) != dimensions || dimensions == 0 {
+			return 0, fmt.Errorf("vectors of %d and of %d dimensions", dimensions, len(v))
+		}
+		if !finite(v) {
+			return 0, errors.New("a vector holds something that is no number")
+		}
+	}
+	return dimensions, nil
+}
+
+// knownKeys returns the keys of inputs whose texts have a vector.
+func knownKeys(ctx context.Context, q querier, batch []input) (map[[sha256.Size]byte]bool, error) {
+	args := make([]any, len(batch))
+	for i := range batch {
+		args[i] = batch[i].key[:]
+	}
+	rows, err := q.QueryContext(ctx, `SELECT key FROM vectors WHERE key IN (?`+strings.Repeat(",?", len(args)-1)+`)`, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	out := map[[sha256.Size]byte]bool{}
+	for rows.Next() {
+		var key []byte
+		if err := rows.Scan(&key); err != nil {
+			return nil, err
+		}
+		var k [sha256.Size]byte
+		copy(k[:], key)
+		out[k] = true
+	}
+	return out, rows.Err()
+}
+
+// storeVectors writes vectors and gives them to their passages, as far as these are still what was read: meanwhile
+// another process may have changed them, or embedded everything with another model.
+func (b *Base) storeVectors(ctx context.Context, tx *sql.Tx, batch []input, made map[[sha256.Size]byte]packed, dimensions int) error {
+	state, err := readEmbedding(ctx, tx)
+	if err != nil {
+		return err
+	}
+	switch {
+	case state.Model != "" && state.Model != b.embedder.Model():
+		return b.otherModel(state)
+	case dimensions > 0 && state.Dimensions > 0 && dimensions != state.Dimensions:
+		return fmt.Errorf("%w: those of %s have %d dimensions, %s now makes some of %d; embed the passages again (`nightdesk kb add --reembed`)",
+			ErrModel, b.path, state.Dimensions, b.embedder.Model(), dimensions)
+	case dimensions > 0 && state.Dimensions == 0:
+		if _, err := tx.ExecContext(ctx, `UPDATE meta SET value = ? WHERE key = 'embedding_model'`, b.embedder.Model()); err != nil {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, `UPDATE meta SET value = ? WHERE key = 'embedding_dimensions'`, strconv.Itoa(dimensions)); err != nil {
+			return err
+		}
+	}
+	now, err := inputs(ctx, tx, inputColumns+` WHERE p.id BETWEEN ? AND ?`, batch[0].id, batch[len(batch)-1].id)
+	if err != nil {
+		return err
+	}
+	unchanged := map[int64][sha256.Size]byte{}
+	for _, i := range now {
+		unchanged[i.id] = i.key
+	}
+	add, err := tx.PrepareContext(ctx, `INSERT OR IGNORE INTO vectors(key, scale, vector) VALUES (?, ?, ?)`)
+	if err != nil {
+		return err
+	}
+	defer add.Close()
+	give, err := tx.PrepareContext(ctx, `INSERT OR REPLACE INTO embedded SELECT ?, id FROM vectors WHERE key = ?`)
+	if err != nil {
+		return err
+	}
+	defer give.Close()
+	for _, i := range batch {
+		if unchanged[i.id] != i.key {
+			continue
+		}
+		if v, ok := made[i.key]; ok {
+			if _, err := add.ExecContext(ctx, i.key[:], v.scale, v.bytes()); err != nil {
+				return err
+			}
+		}
+		if _, err := give.ExecContext(ctx, i.id, i.key[:]); err != nil {
+			return err
+		}
+	}
+	_, err = tx.ExecContext(ctx, newVectorState)
+	return err
+}
