@@ -104,7 +104,7 @@ func (e *Embedder) Embed(ctx context.Context, texts []string) ([][]float32, erro
 		to := min(from+int(e.batch.Load()), len(texts))
 		part, into := prefixed[from:to], out[from:to]
 		group.Go(func() error {
-			_, err := e.some(groupCtx, part, into, &refusal)
+			_, err := e.some(groupCtx, part, into, &refusal, false)
 			return err
 		})
 		from = to

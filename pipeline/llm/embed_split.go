@@ -13,8 +13,8 @@ const leastText = 128
 
 // some embeds the texts of one batch. Servers limit how many texts they take, how long each may be and sometimes what
 // it may say, and refuse the whole batch: then it is cut into parts until those that are well have their vectors.
-// whole: one request did it.
-func (e *Embedder) some(ctx context.Context, texts []string, out [][]float32, refusal *firstError) (whole bool, _ error) {
+// part: it is a part of such a batch. whole: one request did it.
+func (e *Embedder) some(ctx context.Context, texts []string, out [][]float32, refusal *firstError, part bool) (whole bool, _ error) {
 	if len(texts) == 1 {
 		err := e.one(ctx, texts[0], out)
 		if err != nil && aboutTexts(err) { // a refused text among others is no error: it has a nil vector
@@ -27,7 +27,7 @@ func (e *Embedder) some(ctx context.Context, texts []string, out [][]float32, re
 	if err == nil || !aboutTexts(err) {
 		return err == nil, err
 	}
-	if !isTooLong(err) {
+	if !part && !isTooLong(err) {
 		// When neither the first nor the last is taken alone, it is no matter of single texts or their number.
 		last := len(texts) - 1
 		if err := e.one(ctx, texts[0], out); err != nil && (!aboutTexts(err) || e.one(ctx, texts[last], out[last:]) != nil) {
@@ -35,11 +35,11 @@ func (e *Embedder) some(ctx context.Context, texts []string, out [][]float32, re
 		}
 	}
 	half := len(texts) / 2
-	first, err := e.some(ctx, texts[:half], out[:half], refusal)
+	first, err := e.some(ctx, texts[:half], out[:half], refusal, true)
 	if err != nil {
 		return false, err
 	}
-	second, err := e.some(ctx, texts[half:], out[half:], refusal)
+	second, err := e.some(ctx, texts[half:], out[half:], refusal, true)
 	if first && second { // they were too many
 		e.batch.Store(min(e.batch.Load(), int64(len(texts)-half)))
 	}
