@@ -19,9 +19,8 @@ type Answer struct {
 }
 
 const (
-	queryTime    = 10 * time.Second // for the vector of a query; after that words must do
-	vectorWeight = 2                // in Hybrid, beside three rankings by words, which often agree
-	leastShare   = 20_000           // passages for which another goroutine pays
+	queryTime  = 10 * time.Second // for the vector of a query; after that words must do
+	leastShare = 20_000           // passages for which another goroutine pays
 )
 
 // Search is Find for those who only want the passages. That vectors could not be used is logged.

@@ -62,7 +62,10 @@ func (b *Base) search(ctx context.Context, query string, limit int, mode Mode, n
 		}
 		ranked, err = b.rank(ctx, anyOf("text", words), "0, 0, 1", max(2*limit, 20))
 	case Hybrid:
-		ranked, err = b.fused(ctx, words, near.hits)
+		ranked, err = b.fused(ctx, words)
+		if len(near.hits) > 0 {
+			ranked = fuse(ranked, near.hits)
+		}
 	default:
 		return nil, fmt.Errorf("search: unknown mode %q", mode)
 	}
@@ -114,9 +117,8 @@ func (b *Base) rank(ctx context.Context, match, weights string, limit int) ([]hi
 	return out, rows.Err()
 }
 
-// fused ranks by reciprocal rank fusion. Equal scores share a rank: all passages of a section match its heading
-// equally well, and their text must decide between them.
-func (b *Base) fused(ctx context.Context, words []string, near []hit) ([]hit, error) {
+// fused ranks by all that words tell.
+func (b *Base) fused(ctx context.Context, words []string) ([]hit, error) {
 	queries := []struct {
 		match, weights string
 		limit          int
@@ -139,27 +141,7 @@ func (b *Base) fused(ctx context.Context, words []string, near []hit) ([]hit, er
 	if err := group.Wait(); err != nil {
 		return nil, err
 	}
-	for range vectorWeight {
-		rankings = append(rankings, near)
-	}
-	sum := map[int64]float64{}
-	for _, ranked := range rankings { // in this order: the sum of floats depends on it
-		place, last := 0, 0.0
-		for i, h := range ranked {
-			if i == 0 || h.score != last {
-				place, last = place+1, h.score
-			}
-			sum[h.id] += 1 / float64(fuseK+place)
-		}
-	}
-	out := make([]hit, 0, len(sum))
-	for id, score := range sum {
-		out = append(out, hit{id, score})
-	}
-	slices.SortFunc(out, func(a, b hit) int {
-		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.id, b.id))
-	})
-	return out, nil
+	return fuse(rankings...), nil
 }
 
 const passageColumns = `p.id, d.key, d.title, s.path, s.anchor, p.page, p.offset, p.text, p.hash, d.date, d.mtime
