@@ -69,7 +69,7 @@ func Open(path string) (*Base, error) {
 	if _, err := os.Stat(path); err != nil {
 		return nil, fmt.Errorf("open knowledge base: %w", err)
 	}
-	return open(path)
+	return open(path, "rw")
 }
 
 // Create opens a knowledge base for ingestion and makes it, with its directory, when there is none.
@@ -77,11 +77,11 @@ func Create(path string) (*Base, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return nil, fmt.Errorf("create knowledge base: %w", err)
 	}
-	b, err := open(path)
+	b, err := open(path, create)
 	if !errors.Is(err, errBlank) {
 		return b, err
 	}
-	if b, err = connect(path); err != nil {
+	if b, err = connect(path, create); err != nil {
 		return nil, err
 	}
 	if err = b.init(); err != nil {
@@ -93,8 +93,8 @@ func Create(path string) (*Base, error) {
 // errBlank means that a file has no tables yet. Outside Create it is an ErrFormat like any other.
 var errBlank = fmt.Errorf("%w: the file is empty", ErrFormat)
 
-func open(path string) (*Base, error) {
-	b, err := connect(path)
+func open(path, mode string) (*Base, error) {
+	b, err := connect(path, mode)
 	if err != nil {
 		return nil, err
 	}
@@ -115,15 +115,19 @@ func open(path string) (*Base, error) {
 	return nil, errors.Join(err, b.Close())
 }
 
+// create is the mode of a connection that makes the file when there is none. With "rw" that is an error, also when the
+// file is removed later: an empty one in its place would be taken for a base.
+const create = "rwc"
+
 // connect opens the pools.
-func connect(path string) (*Base, error) {
-	file := "file:" + (&url.URL{Path: path}).EscapedPath()
+func connect(path, mode string) (*Base, error) {
+	file := "file:" + (&url.URL{Path: path}).EscapedPath() + "?mode=" + mode
 	const pragmas = "&_pragma=synchronous(NORMAL)&_pragma=cache_size(-32000)"
-	read, err := sql.Open("sqlite", file+"?_pragma=busy_timeout(5000)"+pragmas)
+	read, err := sql.Open("sqlite", file+"&_pragma=busy_timeout(5000)"+pragmas)
 	if err != nil {
 		return nil, fmt.Errorf("open knowledge base %s: %w", path, err)
 	}
-	write, err := sql.Open("sqlite", file+"?_pragma=busy_timeout(500)"+pragmas+"&_txlock=immediate")
+	write, err := sql.Open("sqlite", file+"&_pragma=busy_timeout(500)"+pragmas+"&_txlock=immediate")
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open knowledge base %s: %w", path, err), read.Close())
 	}

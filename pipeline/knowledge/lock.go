@@ -9,7 +9,7 @@ import (
 // locked runs do while no other goroutine or process is in locked with the same path. SQLite's own locks are used: they
 // work alike on all systems, and the end of a process frees them. It waits until ctx ends.
 func locked(ctx context.Context, path string, do func() error) (err error) {
-	b, err := connect(path)
+	b, err := connect(path, create)
 	if err != nil {
 		return err
 	}

@@ -129,7 +129,7 @@ func published(ctx context.Context, store SnapshotStore, name, content string) (
 
 // seal makes a copy of a base complete in itself and returns its content's version.
 func seal(ctx context.Context, path string) (version string, err error) {
-	b, err := connect(path)
+	b, err := connect(path, "rw")
 	if err != nil {
 		return "", err
 	}

@@ -332,16 +332,19 @@ func TestFetchProcess(t *testing.T) {
 	}
 	args := strings.Split(os.Getenv(processEnv), "\n")
 	store := storage.NewDir(args[0])
-	for range 20 { // the others too: each removes what is there, so that each has something to do
+	gone := func(err error) bool { // another process was faster to remove it
+		return errors.Is(err, fs.ErrNotExist) || strings.Contains(err.Error(), "unable to open")
+	}
+	for range 20 { // each removes what is there, so that all have something to do
 		path := fetch(t, store, args[1], args[2])
 		b, err := knowledge.Open(path)
 		if err != nil {
-			if errors.Is(err, fs.ErrNotExist) {
-				continue // another one was faster to remove it
+			if gone(err) {
+				continue
 			}
 			t.Fatal(err)
 		}
-		if _, err := b.Info(t.Context()); err != nil && !strings.Contains(err.Error(), "unable to open") {
+		if _, err := b.Info(t.Context()); err != nil && !gone(err) {
 			t.Error(err)
 		}
 		if err := errors.Join(b.Close(), os.Remove(path)); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -404,4 +407,33 @@ func TestFetchDiscards(t *testing.T) {
 		}
 	}
 	fetch(t, store, dir, versions[0]) // what was removed is fetched again
+}
+
+// A base whose file has gone is not made again, empty, by those who still have it open.
+func TestRemovedIsNotMadeAgain(t *testing.T) {
+	t.Parallel()
+	store := newMemory()
+	_, version := published(t, store)
+	dir := t.TempDir()
+	path := fetch(t, store, dir, version)
+	b, err := knowledge.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	var group errgroup.Group
+	for range 8 {
+		group.Go(func() error {
+			_, _ = b.Search(t.Context(), "gate", 3, knowledge.Hybrid) // it may fail or not
+			return nil
+		})
+	}
+	_ = group.Wait() // the functions return no errors
+	onlySnapshots(t, dir, 0)
+	if again := fetch(t, store, dir, version); again != path {
+		t.Errorf("fetched to %s", again)
+	}
 }
