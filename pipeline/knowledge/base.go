@@ -1,10 +1,13 @@
 // Package knowledge builds and searches knowledge bases: a directory of documents becomes one SQLite file that holds
 // their text, cut into passages that a citation can point to.
 //
-// Create opens a base for Ingest, which touches only what changed; Search, Item and Sections answer questions. A base
-// may be read while it is ingested, by any number of goroutines and processes.
+// Create opens a base for Ingest, which touches only what changed; Search, Item and Sections answer questions. With
+// SetEmbedder, Embed gives passages vectors and Search finds what is said in other words; without, or when the model
+// fails, words do. Publish stores what a base holds as an immutable version, Fetch makes it a file on another machine.
+// A base may be read while it is ingested, by any number of goroutines and processes.
 //
-// It does not know models, queues or the web. Formats are the business of package extract.
+// It does not know queues or the web, nor models beyond the Embedder that it is given. Formats are the business of
+// package extract.
 package knowledge
 
 import (

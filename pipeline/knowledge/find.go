@@ -49,7 +49,7 @@ func (b *Base) Find(ctx context.Context, query string, limit int, mode Mode) (An
 			return Answer{}, context.Cause(ctx)
 		}
 	}
-	a.Vectors = len(near.hits) > 0 && (mode == Hybrid || near.whole)
+	a.Vectors = near.whole || mode == Hybrid && len(near.hits) > 0
 	var err error
 	a.Passages, err = b.search(ctx, query, limit, mode, near)
 	return a, err
@@ -58,7 +58,7 @@ func (b *Base) Find(ctx context.Context, query string, limit int, mode Mode) (An
 // neighbours are the passages nearest to a query.
 type neighbours struct {
 	hits  []hit
-	whole bool // every passage was looked at
+	whole bool // there are some, and every passage was looked at
 }
 
 // near ranks passages by vectors. It returns nothing when there are none or no model.
@@ -85,7 +85,8 @@ func (b *Base) near(ctx context.Context, query string, limit int) (neighbours, e
 	case len(vector) != index.dimensions || !finite(vector):
 		return neighbours{}, fmt.Errorf("%w: the query's has %d dimensions, those of %s have %d", ErrModel, len(vector), b.path, index.dimensions)
 	}
-	return neighbours{hits: index.search(pack(vector), limit), whole: index.whole}, nil
+	hits := index.search(pack(vector), limit)
+	return neighbours{hits: hits, whole: index.whole && len(hits) > 0}, nil
 }
 
 // vectorIndex is the vectors of a base in memory.
