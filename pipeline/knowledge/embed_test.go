@@ -1,6 +1,7 @@
 package knowledge_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rs/zerolog"
 	"golang.org/x/sync/errgroup"
 
 	"nightdesk/pipeline/knowledge"
@@ -387,6 +389,12 @@ func TestQueryDegrades(t *testing.T) {
 		if a := find(t, b, "gate", knowledge.Naive); a.Degraded == nil || a.Vectors || len(a.Passages) != 1 {
 			t.Errorf("%s: %+v", name, a)
 		}
+	}
+	var log bytes.Buffer
+	query = func(context.Context) ([]float32, error) { return nil, errors.New("no power") }
+	found, err := b.Search(zerolog.New(&log).WithContext(t.Context()), "gate", 3, knowledge.Naive)
+	if err != nil || len(found) != 1 || !strings.Contains(log.String(), "no power") {
+		t.Errorf("%+v, %v; logged %q", found, err, log.String())
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	why := errors.New("the desk closes")
