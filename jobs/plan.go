@@ -16,7 +16,7 @@ import (
 func (w *Worker) plan(ctx context.Context, a *attempt) error {
 	box, err := w.Toolbox(ctx, a.Run)
 	if err != nil {
-		return endedError{err}
+		return err
 	}
 	p := planning.Planner{
 		Model: a.model(), Runner: w.runner(box), Sections: box.Sections, Emit: a.emit, Now: w.Now,

@@ -13,7 +13,7 @@ import (
 func (w *Worker) research(ctx context.Context, a *attempt) error {
 	box, err := w.Toolbox(ctx, a.Run)
 	if err != nil {
-		return endedError{err}
+		return err
 	}
 	plan, err := w.Queue.Plan(ctx, a.Run.ID)
 	if err != nil {

@@ -34,8 +34,8 @@ type Services struct {
 	Store      storage.Store
 	Model      llm.Model // nil: the extractive path
 	Prices     llm.Prices
-	// Toolbox returns the tools of a run. An error ends the run as failed: it is for a person, such as "the knowledge
-	// base is gone".
+	// Toolbox returns the tools of a run. An error is tried again, as those of Redis and storage are, and then ends the run
+	// as failed: "the knowledge base is not on this machine".
 	Toolbox func(ctx context.Context, run topicqueue.Run) (Toolbox, error)
 	Log     zerolog.Logger
 	Now     func() time.Time

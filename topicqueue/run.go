@@ -59,6 +59,7 @@ type Options struct {
 	Preset             string   `json:"preset"`
 	Language           string   `json:"language"` // BCP 47 primary tag of the report, "en" or "zh" or another
 	KnowledgeBase      string   `json:"knowledge_base,omitempty"`
+	KnowledgeVersion   string   `json:"knowledge_version,omitempty"` // published one that the run uses; empty: this machine's
 	Rephrase           bool     `json:"rephrase,omitempty"`
 	RephraseIterations int      `json:"rephrase_iterations,omitempty"`
 	DecomposeMode      string   `json:"decompose_mode"`

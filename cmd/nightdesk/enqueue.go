@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nightdesk/jobs"
+	"nightdesk/pipeline/knowledge"
 	"nightdesk/topicqueue/redisqueue"
 )
 
@@ -112,6 +113,9 @@ func (a *app) enqueue(ctx context.Context, file, batch, priority string, skipInv
 	if err != nil {
 		return err
 	}
+	if options.KnowledgeVersion, err = a.publish(ctx, options.KnowledgeBase); err != nil {
+		return err
+	}
 	now := time.Now()
 	if batch == "" {
 		batch = "batch_" + now.UTC().Format("20060102_150405") + "_" + strings.ToLower(rand.Text()[:6])
@@ -177,4 +181,21 @@ func checkBatchName(name string) error {
 		return usageError{fmt.Errorf("batch name %q: use at most 100 letters, digits and the signs - _ . only", name)}
 	}
 	return nil
+}
+
+// publish puts the knowledge base as it is now into the storage, from where workers on any machine fetch it, and returns
+// the version that the runs are to use, whatever becomes of the base meanwhile.
+func (a *app) publish(ctx context.Context, kb string) (version string, err error) {
+	if kb == "" {
+		return "", nil
+	}
+	store, err := a.store(ctx)
+	if err != nil {
+		return "", err
+	}
+	err = a.withBase(kb, func(b *knowledge.Base) error {
+		version, err = knowledge.Publish(ctx, b, store)
+		return err
+	})
+	return version, err
 }

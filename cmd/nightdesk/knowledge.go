@@ -18,6 +18,7 @@ import (
 func (a *app) kbCommand() *cobra.Command {
 	cmd := &cobra.Command{Use: "kb", Short: "Knowledge bases: your documents, indexed", Args: cobra.NoArgs}
 	var name string
+	var reembed bool
 	add := &cobra.Command{
 		Use: "add PATH...", Short: "Index files or directories; again: only what changed",
 		Args: cobra.MinimumNArgs(1),
@@ -25,10 +26,11 @@ func (a *app) kbCommand() *cobra.Command {
 			if name == "" {
 				name = knowledge.Name(args[0])
 			}
-			return a.kbAdd(cmd.Context(), name, args)
+			return a.kbAdd(cmd.Context(), name, args, reembed)
 		}),
 	}
 	add.Flags().StringVar(&name, "name", "", "name of the knowledge base (default: made from the first path)")
+	add.Flags().BoolVar(&reembed, "reembed", false, "make all vectors anew, for another embedding model")
 	var mode string
 	var limit int
 	search := &cobra.Command{
@@ -55,8 +57,9 @@ func (a *app) kbCommand() *cobra.Command {
 	return cmd
 }
 
-// ingest indexes paths into the named knowledge base and says what happened.
-func (a *app) ingest(ctx context.Context, name string, paths []string) (knowledge.Report, error) {
+// ingest indexes paths into the named knowledge base, embeds what is new when there is an embedding model, and says what
+// happened. reembed: make all vectors anew.
+func (a *app) ingest(ctx context.Context, name string, paths []string, reembed bool) (knowledge.Report, error) {
 	for _, p := range paths {
 		if _, err := os.Stat(p); err != nil {
 			return knowledge.Report{}, usageError{fmt.Errorf("knowledge base %s: %w", name, err)}
@@ -89,9 +92,28 @@ func (a *app) ingest(ctx context.Context, name string, paths []string) (knowledg
 		return rep, hintError{err, "Markdown, text and HTML files can be read; name a directory that has some."}
 	}
 	if err != nil {
-		err = fmt.Errorf("index %s into knowledge base %s: %w", strings.Join(paths, ", "), name, err)
+		return rep, fmt.Errorf("index %s into knowledge base %s: %w", strings.Join(paths, ", "), name, err)
 	}
-	return rep, err
+	return rep, a.embed(ctx, base, name, reembed)
+}
+
+// embed makes the vectors that are missing. A server that does not answer is no error: words are searched all the same.
+func (a *app) embed(ctx context.Context, base *knowledge.Base, name string, again bool) error {
+	embedder, err := a.embedder()
+	if err != nil || embedder == nil {
+		return err
+	}
+	base.SetEmbedder(embedder)
+	bar := a.newBar("embedding " + name)
+	done, err := base.Embed(ctx, again, func(done, total int) { bar.set(done, total, "") })
+	bar.end()
+	if ctx.Err() != nil || errors.Is(err, knowledge.ErrModel) {
+		return err
+	}
+	if err != nil {
+		a.say("%d passages of %s have no vector and are searched by words; run kb add again: %v", done.Missing, name, err)
+	}
+	return nil
 }
 
 // openBase opens a knowledge base that exists.
@@ -109,8 +131,8 @@ type kbLine struct {
 	Report *knowledge.Report `json:"report,omitempty"`
 }
 
-func (a *app) kbAdd(ctx context.Context, name string, paths []string) error {
-	rep, err := a.ingest(ctx, name, paths)
+func (a *app) kbAdd(ctx context.Context, name string, paths []string, reembed bool) error {
+	rep, err := a.ingest(ctx, name, paths, reembed)
 	if err != nil {
 		return err
 	}
@@ -212,13 +234,23 @@ func (a *app) kbShow(ctx context.Context, name string) error {
 
 func (a *app) kbSearch(ctx context.Context, name, query, mode string, limit int) error {
 	return a.withBase(name, func(b *knowledge.Base) error {
+		embedder, err := a.embedder()
+		if err != nil {
+			return err
+		}
+		if embedder != nil {
+			b.SetEmbedder(embedder)
+		}
 		var passages []knowledge.Passage
-		var err error
 		switch mode {
-		case "hybrid":
-			passages, err = b.Search(ctx, query, limit, knowledge.Hybrid)
-		case "naive":
-			passages, err = b.Search(ctx, query, limit, knowledge.Naive)
+		case "hybrid", "naive":
+			how := map[string]knowledge.Mode{"hybrid": knowledge.Hybrid, "naive": knowledge.Naive}[mode]
+			var found knowledge.Answer
+			found, err = b.Find(ctx, query, limit, how)
+			passages = found.Passages
+			if found.Degraded != nil {
+				a.say("searched by words only: %v", found.Degraded)
+			}
 		case "item":
 			passages, err = b.Item(ctx, query, limit)
 		default:
@@ -279,6 +311,6 @@ func (a *app) knowledgeBase(ctx context.Context, value string) (string, error) {
 		return "", a.kbExists(value)
 	}
 	name := knowledge.Name(value)
-	_, err := a.ingest(ctx, name, []string{value})
+	_, err := a.ingest(ctx, name, []string{value}, false)
 	return name, err
 }

@@ -8,9 +8,11 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"nightdesk/storage"
 	"nightdesk/storage/storagetest"
+	"nightdesk/topicqueue/redisqueue/redistest"
 )
 
 // TestRunOnS3 puts a report into a bucket and opens it by its link.
@@ -32,12 +34,13 @@ func TestRunOnS3(t *testing.T) {
 		if err := writeFile(filepath.Join(dir, "docs", "tides.md"), "# Tides\n\n## Spring tides\n\nSpring tides are caused by the sun and the moon when they pull along one line.\n"); err != nil {
 			t.Fatal(err)
 		}
+		env := append(os.Environ(), "HOME="+dir, "STORAGE_URL=s3://"+s.Bucket+"/desk", "S3_ENDPOINT="+s.Endpoint, "S3_REGION="+s.Region,
+			"AWS_ACCESS_KEY_ID="+s.AccessKey, "AWS_SECRET_ACCESS_KEY="+s.SecretKey)
 		nightdesk := func(args ...string) string {
 			t.Helper()
 			cmd := exec.Command(program, args...)
 			cmd.Dir = dir
-			cmd.Env = append(os.Environ(), "HOME="+dir, "STORAGE_URL=s3://"+s.Bucket+"/desk", "S3_ENDPOINT="+s.Endpoint, "S3_REGION="+s.Region,
-				"AWS_ACCESS_KEY_ID="+s.AccessKey, "AWS_SECRET_ACCESS_KEY="+s.SecretKey)
+			cmd.Env = env
 			var stderr strings.Builder
 			cmd.Stderr = &stderr
 			out, err := cmd.Output()
@@ -60,6 +63,27 @@ func TestRunOnS3(t *testing.T) {
 		body, err := io.ReadAll(answer.Body)
 		if err != nil || answer.StatusCode != http.StatusOK || strings.TrimSpace(string(body)) != text || !strings.Contains(text, "the sun and the moon") {
 			t.Errorf("the link answers %s with %d bytes, %v; want the report", answer.Status, len(body), err)
+		}
+
+		// A worker on another machine: it has the queue and the bucket, and nothing else.
+		env = append(env, "REDIS_URL=redis-socket://"+redistest.Socket(t))
+		if err := writeFile(filepath.Join(dir, "topics.txt"), "What are spring tides caused by?\n"); err != nil {
+			t.Fatal(err)
+		}
+		nightdesk("kb", "add", "--name", "sea", "docs")
+		nightdesk("enqueue", "topics.txt", "--kb", "sea", "--batch", "tonight", "--preset", "quick")
+		worker := exec.Command(program, "worker")
+		worker.Dir, worker.Env = t.TempDir(), env
+		if err := worker.Start(); err != nil {
+			t.Fatal(err)
+		}
+		defer worker.Process.Kill()
+		for deadline := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
+			if status := nightdesk("status", "tonight", "--json"); strings.Contains(status, `"completed": 1`) {
+				break
+			} else if time.Now().After(deadline) {
+				t.Fatalf("the other machine has not finished: %s", status)
+			}
 		}
 	})
 }

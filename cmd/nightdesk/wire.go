@@ -179,10 +179,32 @@ func (a *app) services(ctx context.Context, d *desk) (jobs.Services, error) {
 	} else {
 		a.say("no LLM_MODEL: working extractively, reports are made of verbatim quotes")
 	}
-	library := &library{dir: a.knowledgeDir(), limit: a.cfg.Researching.ResultLimit, open: map[string]*knowledge.Base{}}
+	embedder, err := a.embedder()
+	if err != nil {
+		return s, err
+	}
+	library := &library{
+		dir: a.knowledgeDir(), limit: a.cfg.Researching.ResultLimit, store: store, embedder: embedder, open: map[string]*knowledge.Base{},
+	}
 	d.closers = append(d.closers, library.Close)
 	s.Toolbox = library.toolbox
 	return s, nil
+}
+
+// embedder returns access to the embedding model; nil when there is none.
+func (a *app) embedder() (knowledge.Embedder, error) {
+	e := a.cfg.Embedding
+	if !e.Enabled() {
+		return nil, nil
+	}
+	embedder, err := llm.NewEmbedder(llm.EmbedderSettings{
+		Model: e.Model, BaseURL: e.BaseURL.Reveal(), APIKey: e.APIKey.Reveal(), Dimensions: e.Dimensions,
+		Timeout: a.cfg.LLM.Timeout, MaxTries: a.cfg.LLM.MaxTries,
+	})
+	if err != nil {
+		return nil, usageError{err}
+	}
+	return embedder, nil
 }
 
 // workerSettings are the limits of this process. lanes: see jobs.Settings.
@@ -199,10 +221,12 @@ func (a *app) knowledgeDir() string { return filepath.Join(a.cfg.DataDir, "knowl
 
 // library keeps the knowledge bases that this process has opened.
 type library struct {
-	dir   string
-	limit int // passages of one tool call
-	mu    sync.Mutex
-	open  map[string]*knowledge.Base
+	dir      string
+	limit    int // passages of one tool call
+	store    storage.Store
+	embedder knowledge.Embedder // nil: bases are searched by words
+	mu       sync.Mutex
+	open     map[string]*knowledge.Base // by path
 }
 
 // Close closes all of them.
@@ -210,40 +234,50 @@ func (l *library) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var errs []error
-	for name, b := range l.open {
+	for path, b := range l.open {
 		errs = append(errs, b.Close())
-		delete(l.open, name)
+		delete(l.open, path)
 	}
 	return errors.Join(errs...)
 }
 
-func (l *library) base(name string) (*knowledge.Base, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if b := l.open[name]; b != nil {
-		return b, nil
+// base opens a knowledge base of this machine, or the published version that a run has pinned, which is fetched from
+// storage when this machine does not have it.
+func (l *library) base(ctx context.Context, name, version string) (*knowledge.Base, error) {
+	var path string
+	var err error
+	if version != "" {
+		path, err = knowledge.Fetch(ctx, l.store, l.dir, name, version)
+	} else if path, err = knowledge.Path(l.dir, name); err == nil {
+		if _, err = os.Stat(path); err != nil {
+			err = fmt.Errorf("knowledge base %q is not on this machine (%s): make it with `nightdesk kb add --name %s DIR`", name, path, name)
+		}
 	}
-	path, err := knowledge.Path(l.dir, name)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := os.Stat(path); err != nil {
-		return nil, fmt.Errorf("knowledge base %q is not on this machine (%s): make it with `nightdesk kb add --name %s DIR`", name, path, name)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if b := l.open[path]; b != nil {
+		return b, nil
 	}
 	b, err := knowledge.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	l.open[name] = b
+	if l.embedder != nil {
+		b.SetEmbedder(l.embedder)
+	}
+	l.open[path] = b
 	return b, nil
 }
 
 // toolbox returns the tools of one run.
-func (l *library) toolbox(_ context.Context, run topicqueue.Run) (jobs.Toolbox, error) {
+func (l *library) toolbox(ctx context.Context, run topicqueue.Run) (jobs.Toolbox, error) {
 	if run.Options.KnowledgeBase == "" {
 		return jobs.Toolbox{}, nil
 	}
-	b, err := l.base(run.Options.KnowledgeBase)
+	b, err := l.base(ctx, run.Options.KnowledgeBase, run.Options.KnowledgeVersion)
 	if err != nil {
 		return jobs.Toolbox{}, err
 	}

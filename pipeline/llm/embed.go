@@ -167,8 +167,9 @@ func (e *Embedder) request(ctx context.Context, texts []string, out [][]float32)
 	if probe {
 		t.most = 1
 	}
+	start := time.Now()
 	found, err := e.attempts(ctx, &t, texts, out)
-	e.role.outage.leave(probe, found)
+	e.role.outage.leave(probe, found, start)
 	return err
 }
 

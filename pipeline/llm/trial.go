@@ -22,7 +22,7 @@ func (t *trial) next(ctx context.Context, r *role, what outcome, ex *exchange, e
 	case broken:
 		found = foundDown
 	case late:
-		found = foundDown
+		found = foundLate
 		t.late++
 	case garbled:
 		t.garbled++
