@@ -5,6 +5,9 @@ import "strings"
 // finite reports whether English words hold a finite verb of a main clause: more verbs than there are clauses opened
 // by "that", "when" and the like. It keeps out menus, labels and the entries of reference lists; it is no parser.
 func finite(ws []word) bool {
+	if ws[0].low == "to" && !purpose(ws) {
+		return false
+	}
 	found, clauses := 0, 0
 	last := -9 // word at which a verb was counted: an auxiliary and its participle are one
 	for i, w := range ws {
@@ -28,6 +31,18 @@ func finite(ws []word) bool {
 		return true
 	}
 	return found > clauses || mainVerb(ws) || bareVerb(ws)
+}
+
+// purpose reports that words which open with an infinitive go on with what is done for it: "To free the space, the tables
+// are rewritten" is a sentence, "To free the space, which takes a while" an entry of a list.
+func purpose(ws []word) bool {
+	for i := 0; i+3 < len(ws); i++ {
+		next := ws[i+1].low
+		if strings.HasSuffix(ws[i].after, ",") && !subordinators[next] && next != "and" && next != "or" && next != "to" {
+			return true
+		}
+	}
+	return false
 }
 
 // mainVerb reports a verb where only that of the main clause can stand: before any clause opens, or behind the comma
