@@ -17,6 +17,7 @@ import (
 	"nightdesk/jobs"
 	"nightdesk/pipeline/llm"
 	"nightdesk/pipeline/llm/llmtest"
+	"nightdesk/pipeline/reporting/reportingtest"
 	"nightdesk/pipeline/tools"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
@@ -76,6 +77,9 @@ func TestTopicToReport(t *testing.T) {
 				checkStream(t, events)
 				if run.Report != "" {
 					checkBundle(t, b.services.Store, id)
+				}
+				if b.services.Model == nil {
+					checkQuotes(t, b.services.Store, id)
 				}
 			})
 		})
@@ -178,6 +182,29 @@ func checkBundle(t *testing.T, store storage.Store, runID string) {
 		if c.End > len(text) || string(text[c.Start:c.End]) != c.Quote {
 			t.Errorf("claim %s does not stand at %d:%d of its source", c.ID, c.Start, c.End)
 		}
+	}
+}
+
+// checkQuotes checks that every sentence of an extractive report stands word for word in the source that it cites.
+func checkQuotes(t *testing.T, store storage.Store, runID string) {
+	t.Helper()
+	get := func(key string) []byte {
+		body, err := store.Get(t.Context(), key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return body
+	}
+	var file struct {
+		Citations map[string]topicqueue.ToolTrace
+	}
+	if err := json.Unmarshal(get(storage.CacheKey(runID, "citations.json")), &file); err != nil {
+		t.Fatal(err)
+	}
+	for _, wrong := range reportingtest.CheckVerbatim(string(get(storage.ReportKey(runID))), func(id string) string {
+		return string(get(storage.PageKey(runID, file.Citations[id].Source.Hash)))
+	}) {
+		t.Error(wrong)
 	}
 }
 

@@ -54,11 +54,15 @@ func (a *app) options(ctx context.Context) (topicqueue.Options, error) {
 	if err != nil {
 		return topicqueue.Options{}, err
 	}
-	if kb == "" {
-		a.say("no knowledge base (--kb): there is nothing to search in")
-	}
 	options, err := a.cfg.RunOptions("", "", kb, "")
 	if err != nil {
+		return options, usageError{err}
+	}
+	if len(options.Tools) == 0 {
+		err := hintError{errors.New("there is nothing to search in"), "Give a knowledge base: --kb DIR indexes a folder on the way, --kb NAME uses one that `nightdesk kb add` made."}
+		if kb != "" {
+			err.hint = "All tools are switched off: set one of researching.enable_rag_hybrid, enable_rag_naive, enable_query_item to true."
+		}
 		return options, usageError{err}
 	}
 	return options, nil
