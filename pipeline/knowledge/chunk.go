@@ -40,10 +40,8 @@ func chunks(doc extract.Document) []chunk {
 
 // pageAt returns the page, counted from 1, that holds an offset; 0 for a document without pages.
 func pageAt(pages []int, offset int) int {
-	n, found := slices.BinarySearch(pages, offset)
-	if found {
-		n++
-	}
+	// The first page that begins behind the offset: pages without text begin where the next one does.
+	n, _ := slices.BinarySearch(pages, offset+1)
 	return n
 }
 

@@ -69,7 +69,7 @@ func (b *Base) Ingest(ctx context.Context, roots []string, progress func(done, t
 	err = in.run(ctx, files)
 	slices.SortStableFunc(in.report.Skipped, func(a, b Skipped) int { return strings.Compare(a.Document, b.Document) })
 	if err == nil && len(in.keep) == 0 {
-		err = fmt.Errorf("%w below %s: looked for HTML, Markdown (.md) and text (.txt, .rst), found %d other files",
+		err = fmt.Errorf("%w below %s: looked for HTML, PDF, DOCX, Markdown (.md) and text (.txt, .rst), found %d other files",
 			ErrEmpty, strings.Join(roots, ", "), len(in.report.Skipped))
 	}
 	if err == nil {
@@ -179,7 +179,7 @@ func (in *ingestion) prepare(ctx context.Context, files []source) []prepared {
 	for i, f := range files {
 		group.Go(func() error {
 			if ctx.Err() == nil {
-				out[i] = prepareFile(f, in.known[f.key])
+				out[i] = prepareFile(ctx, f, in.known[f.key])
 			}
 			return nil
 		})
@@ -188,7 +188,7 @@ func (in *ingestion) prepare(ctx context.Context, files []source) []prepared {
 	return out
 }
 
-func prepareFile(f source, old state) prepared {
+func prepareFile(ctx context.Context, f source, old state) prepared {
 	p := prepared{source: f}
 	if old.id != 0 && old.size == f.info.Size() && old.mtime == f.info.ModTime().UnixNano() {
 		p.same, p.hash = true, old.hash
@@ -206,7 +206,7 @@ func prepareFile(f source, old state) prepared {
 		p.same = true
 		return p
 	}
-	if p.doc, p.err = extract.File(f.info.Name(), data); p.err != nil {
+	if p.doc, p.err = extract.File(ctx, f.info.Name(), data); p.err != nil {
 		return p
 	}
 	if p.doc.Title == "" {

@@ -1,4 +1,5 @@
-// Package extract turns files into one common form of text: Markdown, HTML and plain text become a Document.
+// Package extract turns files into one common form of text: Markdown, HTML, plain text, PDF and DOCX
+// become a Document.
 //
 // The form. Paragraphs are separated by blank lines, and a paragraph is one line: hard line breaks are joined. List
 // items begin with "- " or "1. ", one line each. Code stands verbatim between ``` fences; table rows are lines
@@ -10,10 +11,14 @@
 package extract
 
 import (
+	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"path"
 	"strings"
+
+	"nightdesk/pipeline/knowledge/extract/pdf"
 )
 
 // The reasons for which a file yields no document.
@@ -56,6 +61,8 @@ const (
 	TypeHTML     Type = "html"
 	TypeMarkdown Type = "markdown"
 	TypeText     Type = "text"
+	TypePDF      Type = "pdf"
+	TypeDOCX     Type = "docx"
 )
 
 // TypeOf returns the type that the name of a file stands for, and false for a name that stands for none of them.
@@ -68,6 +75,10 @@ func TypeOf(name string) (Type, bool) {
 		return TypeMarkdown, true
 	case ".txt", ".text", ".rst":
 		return TypeText, true
+	case ".pdf":
+		return TypePDF, true
+	case ".docx", ".docm", ".dotx":
+		return TypeDOCX, true
 	case "":
 		switch strings.ToUpper(base) {
 		case "README", "NEWS", "CHANGES", "CHANGELOG", "TODO", "FAQ", "INSTALL", "AUTHORS", "HISTORY", "CONTRIBUTING":
@@ -77,24 +88,55 @@ func TypeOf(name string) (Type, bool) {
 	return "", false
 }
 
-// File extracts one file. name decides the type; data is the whole content.
-// The error wraps ErrType, ErrBinary, ErrEncoding or ErrEmpty. It never panics, whatever the content.
-func File(name string, data []byte) (Document, error) {
+// File extracts one file. name decides the type, unless the content begins as a PDF or a DOCX does; data is the whole
+// content. The error wraps ErrType, ErrBinary, ErrEncoding, ErrEmpty or a reason of PDF or DOCX, or is
+// context.Cause(ctx). It never panics, whatever the content.
+func File(ctx context.Context, name string, data []byte) (Document, error) {
 	kind, ok := TypeOf(name)
 	if !ok {
 		return Document{}, fmt.Errorf("%w: %q", ErrType, path.Ext(name))
 	}
-	return Bytes(kind, data, "")
+	return Bytes(ctx, Sniff(kind, data), data, "")
+}
+
+// Sniff returns the type that the first bytes of data show, else kind.
+func Sniff(kind Type, data []byte) Type {
+	switch {
+	case bytes.HasPrefix(data, []byte("%PDF-")), kind == TypeDOCX && pdf.IsPDF(data):
+		return TypePDF
+	case isDOCX(data):
+		return TypeDOCX
+	}
+	return kind
 }
 
 // Bytes extracts content of a known type. contentType is the HTTP header that came with HTML, or empty.
 // Errors as File.
-func Bytes(kind Type, data []byte, contentType string) (doc Document, err error) {
+func Bytes(ctx context.Context, kind Type, data []byte, contentType string) (doc Document, err error) {
 	defer func() { // one broken file must not end the indexing of ten thousand
 		if r := recover(); r != nil {
 			doc, err = Document{}, fmt.Errorf("extract %s: internal error: %v", kind, r)
 		}
 	}()
+	switch kind {
+	case TypePDF:
+		doc, err = PDF(ctx, data)
+	case TypeDOCX:
+		doc, err = DOCX(data)
+	default:
+		doc, err = text(kind, data, contentType)
+	}
+	if err == nil && doc.Text == "" {
+		err = ErrEmpty
+	}
+	if err != nil {
+		return Document{}, err
+	}
+	return doc, nil
+}
+
+// text extracts what is text already.
+func text(kind Type, data []byte, contentType string) (doc Document, err error) {
 	var text string
 	if kind == TypeHTML {
 		text, err = decodeHTML(data, contentType)
@@ -113,9 +155,6 @@ func Bytes(kind Type, data []byte, contentType string) (doc Document, err error)
 		doc = PlainText(text)
 	default:
 		return Document{}, fmt.Errorf("%w: %q", ErrType, kind)
-	}
-	if doc.Text == "" {
-		return Document{}, ErrEmpty
 	}
 	return doc, nil
 }

@@ -34,7 +34,7 @@ func TestGolden(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			doc, err := extract.File(file, data)
+			doc, err := extract.File(t.Context(), file, data)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -124,7 +124,7 @@ func TestFileErrors(t *testing.T) {
 		{"unknown", "a.xyz", "text", extract.ErrType},
 		{"no extension", "Makefile", "text", extract.ErrType},
 		{"binary", "a.txt", "a\x00b", extract.ErrBinary},
-		{"disguised", "a.html", "%PDF-1.7 ...", extract.ErrBinary},
+		{"disguised", "a.html", "%PDF-1.7 ...", extract.ErrDamaged},
 		{"latin text", "a.txt", "caf\xe9", extract.ErrEncoding},
 		{"utf-8 that is not", "a.html", `<meta charset="utf-8"><p>` + strings.Repeat("\xe9t\xe9 ", 50), extract.ErrEncoding},
 		{"empty", "a.md", "  \n", extract.ErrEmpty},
@@ -133,7 +133,7 @@ func TestFileErrors(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			if _, err := extract.File(tc.file, []byte(tc.data)); !errors.Is(err, tc.want) {
+			if _, err := extract.File(t.Context(), tc.file, []byte(tc.data)); !errors.Is(err, tc.want) {
 				t.Errorf("got %v, want %v", err, tc.want)
 			}
 		})
@@ -155,7 +155,7 @@ func TestEncodings(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			doc, err := extract.File(tc.file, []byte(tc.data))
+			doc, err := extract.File(t.Context(), tc.file, []byte(tc.data))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -213,7 +213,7 @@ func TestHostile(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			start := time.Now()
-			doc, err := extract.File(tc.file, []byte(tc.data))
+			doc, err := extract.File(t.Context(), tc.file, []byte(tc.data))
 			if err != nil && !errors.Is(err, extract.ErrEmpty) {
 				t.Fatal(err)
 			}

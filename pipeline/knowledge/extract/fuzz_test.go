@@ -34,7 +34,7 @@ func FuzzHTML(f *testing.F) {
 		if strings.Contains(strings.ToLower(page), marker) {
 			t.Skip()
 		}
-		doc, err := extract.Bytes(extract.TypeHTML, []byte("<script>"+marker+"</script><p>text</p>"+page), "")
+		doc, err := extract.Bytes(t.Context(), extract.TypeHTML, []byte("<script>"+marker+"</script><p>text</p>"+page), "")
 		if err != nil {
 			if strings.Contains(err.Error(), "internal error") {
 				t.Fatal(err)
@@ -56,7 +56,7 @@ func FuzzMarkdown(f *testing.F) {
 		if strings.Contains(text, marker) {
 			t.Skip()
 		}
-		doc, err := extract.Bytes(extract.TypeMarkdown, []byte("text\n\n## "+marker+"\n\n"+text), "")
+		doc, err := extract.Bytes(t.Context(), extract.TypeMarkdown, []byte("text\n\n## "+marker+"\n\n"+text), "")
 		if err != nil {
 			if strings.Contains(err.Error(), "internal error") {
 				t.Fatal(err)
@@ -80,7 +80,7 @@ func FuzzMarkdown(f *testing.F) {
 func FuzzPlainText(f *testing.F) {
 	seeds(f, "testdata/*.txt")
 	f.Fuzz(func(t *testing.T, text string) {
-		doc, err := extract.Bytes(extract.TypeText, []byte(text), "")
+		doc, err := extract.Bytes(t.Context(), extract.TypeText, []byte(text), "")
 		if err != nil {
 			if strings.Contains(err.Error(), "internal error") {
 				t.Fatal(err)

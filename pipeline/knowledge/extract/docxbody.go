@@ -1,0 +1,445 @@
+package extract
+
+import (
+	"encoding/xml"
+	"errors"
+	"io"
+	"strings"
+)
+
+// docxWriter walks through the text of a document.
+type docxWriter struct {
+	d      *xml.Decoder
+	b      *builder
+	styles docxStyles
+	lists  *docxLists
+	notes  map[string][]string
+	title  string
+	code   []string // lines of the block of code under way
+	cell   bool     // within a table: paragraphs are gathered, not written
+	cells  []string
+}
+
+// docxParagraph is a paragraph while it is read.
+type docxParagraph struct {
+	text    strings.Builder
+	style   string
+	outline int // -1 = as the style says
+	list    string
+	level   int      // -1 = as the style says
+	notes   []string // texts of its notes
+	boxes   []string // texts of boxes anchored in it
+}
+
+// blocks reads paragraphs and tables up to the end of the element around them.
+func (w *docxWriter) blocks(depth int) error {
+	if depth > maxDOCXDepth {
+		return w.d.Skip()
+	}
+	for {
+		t, err := w.d.Token()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		switch e := t.(type) {
+		case xml.EndElement:
+			if depth > 0 {
+				return nil
+			}
+		case xml.StartElement:
+			switch e.Name.Local {
+			case "p":
+				p := docxParagraph{outline: -1, level: -1}
+				if err = w.inline(&p, depth+1); err == nil {
+					w.paragraph(&p)
+				}
+			case "tbl":
+				err = w.table(depth + 1)
+			case "sdt":
+				err = w.control(depth + 1)
+			case "document", "body", "sdtContent", "ins", "moveTo", "smartTag", "customXml", "AlternateContent", "Choice", "txbxContent":
+				err = w.blocks(depth + 1)
+			default: // del, moveFrom, Fallback, sectPr, properties
+				err = w.d.Skip()
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// control reads a content control; one that holds a table of contents is left out.
+func (w *docxWriter) control(depth int) error {
+	contents := false
+	for {
+		t, err := w.d.Token()
+		if err != nil {
+			return err
+		}
+		switch e := t.(type) {
+		case xml.EndElement:
+			if e.Name.Local == "sdt" {
+				return nil
+			}
+		case xml.StartElement:
+			switch e.Name.Local {
+			case "docPartGallery":
+				contents = attr(e, "val") == "Table of Contents"
+			case "sdtContent":
+				if contents {
+					err = w.d.Skip()
+				} else {
+					err = w.blocks(depth + 1)
+				}
+				if err != nil {
+					return err
+				}
+			}
+		}
+	}
+}
+
+// inline reads what stands in a paragraph or a run up to its end.
+func (w *docxWriter) inline(p *docxParagraph, depth int) error {
+	if depth > maxDOCXDepth {
+		return w.d.Skip()
+	}
+	for {
+		t, err := w.d.Token()
+		if err != nil {
+			return err
+		}
+		switch e := t.(type) {
+		case xml.EndElement:
+			return nil
+		case xml.StartElement:
+			switch e.Name.Local {
+			case "t":
+				err = w.chars(&p.text)
+			case "tab", "ptab":
+				p.text.WriteByte('\t')
+				err = w.d.Skip()
+			case "br", "cr":
+				p.text.WriteByte('\n')
+				err = w.d.Skip()
+			case "noBreakHyphen":
+				p.text.WriteByte('-')
+				err = w.d.Skip()
+			case "pPr":
+				err = w.properties(p)
+			case "rPr":
+				var hidden bool
+				if hidden, err = w.hidden(); err == nil && hidden {
+					return w.d.Skip() // the rest of the run
+				}
+			case "footnoteReference", "endnoteReference":
+				p.notes = append(p.notes, w.notes[strings.TrimSuffix(e.Name.Local, "Reference")+attr(e, "id")]...)
+				err = w.d.Skip()
+			case "txbxContent":
+				var texts []string
+				texts, err = w.texts(depth + 1)
+				p.boxes = append(p.boxes, texts...)
+			case "del", "moveFrom", "delText", "instrText", "delInstrText", "Fallback", "rt", "sdtPr", "fldChar", "commentReference", "annotation":
+				err = w.d.Skip()
+			default: // runs, links, insertions, fields, drawings, mathematics
+				err = w.inline(p, depth+1)
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// chars reads the text of an element.
+func (w *docxWriter) chars(to *strings.Builder) error {
+	for {
+		t, err := w.d.Token()
+		if err != nil {
+			return err
+		}
+		switch t := t.(type) {
+		case xml.CharData:
+			to.Write(t)
+		case xml.StartElement:
+			if err := w.d.Skip(); err != nil {
+				return err
+			}
+		case xml.EndElement:
+			return nil
+		}
+	}
+}
+
+// properties reads what a paragraph says of itself.
+func (w *docxWriter) properties(p *docxParagraph) error {
+	for depth := 1; depth > 0; {
+		t, err := w.d.Token()
+		if err != nil {
+			return err
+		}
+		switch e := t.(type) {
+		case xml.EndElement:
+			depth--
+		case xml.StartElement:
+			switch e.Name.Local {
+			case "pStyle":
+				p.style = attr(e, "val")
+			case "outlineLvl":
+				p.outline = atoi(attr(e, "val"), -1)
+			case "numId":
+				p.list = attr(e, "val")
+			case "ilvl":
+				p.level = atoi(attr(e, "val"), 0)
+			case "rPr", "pPrChange", "sectPr":
+				if err := w.d.Skip(); err != nil {
+					return err
+				}
+				continue
+			}
+			depth++
+		}
+	}
+	return nil
+}
+
+// hidden reads the properties of a run and reports whether they hide it.
+func (w *docxWriter) hidden() (bool, error) {
+	hidden := false
+	for depth := 1; depth > 0; {
+		t, err := w.d.Token()
+		if err != nil {
+			return false, err
+		}
+		switch e := t.(type) {
+		case xml.EndElement:
+			depth--
+		case xml.StartElement:
+			if v := attr(e, "val"); e.Name.Local == "vanish" && v != "0" && v != "false" {
+				hidden = true
+			}
+			depth++
+		}
+	}
+	return hidden, nil
+}
+
+// paragraph writes a paragraph as what its style and list make of it.
+func (w *docxWriter) paragraph(p *docxParagraph) {
+	style := w.styles.whole(p.style)
+	text := p.text.String()
+	if style.contents() {
+		return
+	}
+	if w.cell {
+		w.cells = append(append(append(w.cells, text), p.notes...), p.boxes...)
+		return
+	}
+	if style.code() && strings.TrimSpace(text) != "" || len(w.code) > 0 && style.code() {
+		w.code = append(w.code, strings.Split(text, "\n")...)
+		return
+	}
+	w.flushCode()
+	if list := p.list; list != "" || style.list != "" {
+		if list == "" {
+			list = style.list
+		}
+		level := p.level
+		if level < 0 {
+			level = max(style.level, 0)
+		}
+		if strings.TrimSpace(text) != "" {
+			w.listed(p, style, text, w.lists.next(list, level))
+		}
+	} else {
+		w.listed(p, style, text, "")
+	}
+	for _, t := range append(p.notes, p.boxes...) {
+		w.b.paragraph(t)
+	}
+}
+
+// listed writes a paragraph with the number that its list gives it.
+func (w *docxWriter) listed(p *docxParagraph, style docxStyle, text, number string) {
+	outline := style.outline
+	if p.outline >= 0 {
+		outline = p.outline
+	}
+	switch {
+	case outline >= 0 && outline < 9:
+		if number != "" && number != "-" {
+			text = number + " " + text
+		}
+		w.b.heading(min(outline+1, 6), text, "")
+	case style.name == "title" && w.title == "":
+		w.title = clean(text)
+		w.b.heading(1, text, "")
+	case number == "-":
+		w.b.item("-", text)
+	case number != "":
+		if digits := strings.TrimRight(number, ".)"); digits != "" && strings.Trim(digits, "0123456789") == "" {
+			w.b.item(digits+".", text)
+		} else { // "a)" and "1.2." stay as they are printed
+			w.b.item("-", number+" "+text)
+		}
+	default:
+		w.b.paragraph(text)
+	}
+}
+
+func (w *docxWriter) flushCode() {
+	if len(w.code) > 0 {
+		w.b.code(strings.Join(w.code, "\n"))
+		w.code = nil
+	}
+}
+
+// texts reads blocks into the texts of their paragraphs.
+func (w *docxWriter) texts(depth int) ([]string, error) {
+	cell, cells := w.cell, w.cells
+	w.cell, w.cells = true, nil
+	err := w.blocks(depth + 1)
+	out := w.cells
+	w.cell, w.cells = cell, cells
+	return out, err
+}
+
+// table writes rows. A cell that is merged with the one above repeats it: a passage may hold one row alone.
+func (w *docxWriter) table(depth int) error {
+	w.flushCode()
+	var rows [][]string
+	columns := 0
+	for {
+		t, err := w.d.Token()
+		if err != nil {
+			return err
+		}
+		switch e := t.(type) {
+		case xml.EndElement:
+			if e.Name.Local == "tbl" {
+				w.rows(rows, columns)
+				return nil
+			}
+		case xml.StartElement:
+			switch e.Name.Local {
+			case "tr":
+				var above []string
+				if len(rows) > 0 {
+					above = rows[len(rows)-1]
+				}
+				row, err := w.row(above, depth+1)
+				if err != nil {
+					return err
+				}
+				columns = max(columns, len(row))
+				rows = append(rows, row)
+			case "sdt", "sdtContent", "customXml", "ins": // around rows
+			default:
+				if err := w.d.Skip(); err != nil {
+					return err
+				}
+			}
+		}
+	}
+}
+
+func (w *docxWriter) rows(rows [][]string, columns int) {
+	for _, r := range rows {
+		switch {
+		case w.cell:
+			w.cells = append(w.cells, strings.Join(r, " "))
+		case columns < 2: // a frame around text
+			for _, c := range r {
+				w.b.paragraph(c)
+			}
+		default:
+			w.b.row(r)
+		}
+	}
+	w.b.last = min(w.b.last, blockText)
+}
+
+// row reads the cells of a row that was not deleted.
+func (w *docxWriter) row(above []string, depth int) ([]string, error) {
+	var out []string
+	deleted := false
+	for {
+		t, err := w.d.Token()
+		if err != nil {
+			return nil, err
+		}
+		switch e := t.(type) {
+		case xml.EndElement:
+			if e.Name.Local == "tr" {
+				if deleted {
+					out = nil
+				}
+				return out, nil
+			}
+		case xml.StartElement:
+			switch e.Name.Local {
+			case "tc":
+				text, merged, err := w.tableCell(depth + 1)
+				if err != nil {
+					return nil, err
+				}
+				if merged && text == "" && len(out) < len(above) {
+					text = above[len(out)]
+				}
+				out = append(out, text)
+			case "del":
+				deleted = true
+			case "trPr", "sdt", "sdtContent", "customXml":
+			default:
+				if err := w.d.Skip(); err != nil {
+					return nil, err
+				}
+			}
+		}
+	}
+}
+
+func (w *docxWriter) tableCell(depth int) (text string, merged bool, err error) {
+	cell, cells := w.cell, w.cells
+	w.cell, w.cells = true, nil
+	defer func() { w.cell, w.cells = cell, cells }()
+	if depth > maxDOCXDepth {
+		return "", false, w.d.Skip()
+	}
+	for {
+		t, err := w.d.Token()
+		if err != nil {
+			return "", false, err
+		}
+		switch e := t.(type) {
+		case xml.EndElement:
+			if e.Name.Local == "tc" {
+				return clean(strings.Join(w.cells, "\n")), merged, nil
+			}
+		case xml.StartElement:
+			switch e.Name.Local {
+			case "vMerge":
+				merged = attr(e, "val") != "restart"
+			case "p":
+				p := docxParagraph{outline: -1, level: -1}
+				if err := w.inline(&p, depth+1); err != nil {
+					return "", false, err
+				}
+				w.paragraph(&p)
+			case "tbl":
+				if err := w.table(depth + 1); err != nil {
+					return "", false, err
+				}
+			case "tcPr", "sdt", "sdtContent", "customXml", "ins", "AlternateContent", "Choice":
+			default:
+				if err := w.d.Skip(); err != nil {
+					return "", false, err
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,155 @@
+package extract
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"path"
+	"regexp"
+	"strings"
+	"time"
+
+	"nightdesk/pipeline/knowledge/extract/pdf"
+)
+
+// The reasons for which a PDF or a word processor's file yields no document.
+var (
+	ErrEncrypted = errors.New("encrypted: save a copy without a password")
+	ErrDamaged   = errors.New("damaged: open it and save it again")
+	ErrNoText    = errors.New("no text layer: run OCR first (for example ocrmypdf)")
+	ErrGarbled   = errors.New("its fonts do not say which letters they show: run OCR first (for example ocrmypdf --force-ocr)")
+	ErrTooLarge  = errors.New("it unpacks to more than can be read: split it")
+	ErrTooLong   = errors.New("reading it takes too long: split it or save it again")
+)
+
+// pdfTime is how long one PDF may take.
+const pdfTime = 60 * time.Second
+
+// PDF extracts a PDF file. The words come from pdftotext when it is installed and are worth more than what this
+// program reads itself; the order, paragraphs, headings and tables are found here.
+// The error wraps one of the reasons above or is context.Cause(ctx).
+func PDF(ctx context.Context, data []byte) (Document, error) {
+	limited, cancel := context.WithTimeoutCause(ctx, pdfTime, ErrTooLong)
+	defer cancel()
+	pages, info, err := pdfWords(limited, data)
+	if err != nil {
+		return Document{}, pdfReason(err)
+	}
+	return pdfDocument(pages, info)
+}
+
+func pdfReason(err error) error {
+	for from, to := range map[error]error{
+		pdf.ErrEncrypted: ErrEncrypted, pdf.ErrDamaged: ErrDamaged, pdf.ErrNotPDF: ErrDamaged, pdf.ErrTooLarge: ErrTooLarge,
+	} {
+		if errors.Is(err, from) {
+			return fmt.Errorf("%w (%w)", to, err)
+		}
+	}
+	return err
+}
+
+// pdfWords reads the words with the two readers in turn: the second is asked when the first fails or finds rubbish.
+func pdfWords(ctx context.Context, data []byte) ([]pdf.Page, pdf.Info, error) {
+	var info pdf.Info
+	var own []pdf.Page
+	file, err := pdf.Open(ctx, data)
+	if err == nil {
+		info = file.Info()
+	}
+	if ctx.Err() != nil {
+		return nil, info, context.Cause(ctx)
+	}
+	pages, popplerErr := pdf.Poppler(ctx, data)
+	if ctx.Err() != nil {
+		return nil, info, context.Cause(ctx)
+	}
+	if popplerErr == nil && plausible(pages) {
+		return pages, info, nil
+	}
+	if err == nil {
+		own, err = file.Words()
+	}
+	switch {
+	case ctx.Err() != nil:
+		return nil, info, context.Cause(ctx)
+	case err != nil && popplerErr != nil:
+		return nil, info, err
+	case err != nil || popplerErr == nil && !plausible(own):
+		return pages, info, nil
+	}
+	return own, info, nil
+}
+
+// pdfDocument makes a document of words.
+func pdfDocument(pages []pdf.Page, info pdf.Info) (Document, error) {
+	switch q := qualityOf(pages); {
+	case q.letters < 3*len(pages) || q.letters < 20:
+		return Document{}, ErrNoText
+	case !q.plausible():
+		return Document{}, fmt.Errorf("%w; %s", ErrGarbled, q)
+	}
+	body := bodySize(pages)
+	lines := make([][]pdfLine, len(pages))
+	for i, p := range pages {
+		lines[i] = layout(p, i+1, body)
+	}
+	var all []pdfLine
+	for _, l := range withoutRunning(lines) {
+		all = append(all, l...)
+	}
+	w := newPDFWriter(all, len(pages), body)
+	title := fileTitle(info.Title)
+	if title == "" {
+		title = largeTitle(all, body)
+	}
+	w.levels = headingLevels(all, body, info.Bookmarks, title)
+	w.write()
+	doc := w.b.document(title, pdfDate(info.Created))
+	doc.Pages = w.pages()
+	return doc, nil
+}
+
+// bodySize returns the height of most words, weighted by their length.
+func bodySize(pages []pdf.Page) float64 {
+	weight := map[float64]int{}
+	best, most := 10.0, 0
+	for _, p := range pages {
+		for _, w := range p.Words {
+			if !w.Upright {
+				continue
+			}
+			h := math.Round((w.Y1-w.Y0)*4) / 4
+			if weight[h] += len(w.Text); weight[h] > most {
+				best, most = h, weight[h]
+			}
+		}
+	}
+	return max(best, 1)
+}
+
+func pdfDate(created string) string {
+	if len(created) < 8 {
+		return ""
+	}
+	return date(created[:4] + "-" + created[4:6] + "-" + created[6:8])
+}
+
+var (
+	titlePrefix = regexp.MustCompile(`(?i)^(?:microsoft (?:word|powerpoint|excel)|powerpoint presentation|writer|impress)\s*[-–]\s*`)
+	noTitle     = regexp.MustCompile(`(?i)^(?:untitled.*|no title|title|titel|document\d*|dokument\d*|presentation\d*|slide \d+|powerpoint[- ]pr.sentation|\W*|[\d\W_]+)$`)
+)
+
+// fileTitle returns the title of the metadata, empty when programs have written it for themselves: a file's name.
+func fileTitle(t string) string {
+	t = clean(foldPDF(titlePrefix.ReplaceAllString(t, "")))
+	switch strings.ToLower(path.Ext(t)) {
+	case ".doc", ".docx", ".dvi", ".tex", ".ps", ".pdf", ".eps", ".odt", ".rtf", ".ppt", ".pptx", ".xls", ".xlsx", ".indd", ".qxd", ".fm", ".html", ".htm", ".txt":
+		return ""
+	}
+	if noTitle.MatchString(t) || len(t) > 300 || !strings.ContainsAny(t, " ") && strings.ContainsAny(t, "_/\\") {
+		return ""
+	}
+	return t
+}

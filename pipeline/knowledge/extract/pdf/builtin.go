@@ -1,0 +1,41 @@
+package pdf
+
+import (
+	"bytes"
+	"regexp"
+	"strconv"
+)
+
+var put = regexp.MustCompile(`dup\s+(\d+)\s*/([^\s/]+)\s+put`)
+
+// builtin returns the encoding that an embedded Type 1 font has of itself, nil when it gives none.
+func (d *document) builtin(descriptor dict) *encodingTable {
+	s, ok := d.resolve(descriptor["FontFile"]).(*stream)
+	if !ok {
+		return nil
+	}
+	program := d.decode(s)
+	if i := bytes.Index(program, []byte("eexec")); i >= 0 { // what follows is encrypted outlines
+		program = program[:i]
+	}
+	if i := bytes.Index(program, []byte("/Encoding")); i >= 0 {
+		program = program[i:]
+	} else {
+		return nil
+	}
+	if bytes.HasPrefix(bytes.TrimSpace(program[len("/Encoding"):]), []byte("StandardEncoding")) {
+		return &standardEncoding
+	}
+	var out encodingTable
+	found := false
+	for _, m := range put.FindAllSubmatch(program, 1000) {
+		if code, err := strconv.Atoi(string(m[1])); err == nil && code < 256 {
+			out[code] = string(m[2])
+			found = true
+		}
+	}
+	if !found {
+		return nil
+	}
+	return &out
+}

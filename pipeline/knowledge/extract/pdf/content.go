@@ -1,0 +1,364 @@
+package pdf
+
+import (
+	"bytes"
+	"math"
+	"strings"
+)
+
+// matrix maps (x, y) to (a*x+c*y+e, b*x+d*y+f).
+type matrix struct{ a, b, c, d, e, f float64 }
+
+var unit = matrix{a: 1, d: 1}
+
+// then returns the matrix that first does m, then n.
+func (m matrix) then(n matrix) matrix {
+	return matrix{
+		m.a*n.a + m.b*n.c, m.a*n.b + m.b*n.d,
+		m.c*n.a + m.d*n.c, m.c*n.b + m.d*n.d,
+		m.e*n.a + m.f*n.c + n.e, m.e*n.b + m.f*n.d + n.f,
+	}
+}
+
+// textState are the parameters that q and Q save and restore.
+type textState struct {
+	ctm                matrix
+	font               *font
+	size, chars, words float64
+	stretch            float64
+	leading, rise      float64
+}
+
+// renderer shows pages to nobody: it notes where the glyphs would come.
+type renderer struct {
+	d     *document
+	fonts map[any]*font
+	total int // words of all pages
+
+	page     *Page
+	state    textState
+	stack    []textState
+	tm, line matrix
+	word     *building
+	forms    int
+}
+
+func newRenderer(d *document) *renderer { return &renderer{d: d, fonts: map[any]*font{}} }
+
+// pageOf reads one page.
+func (r *renderer) pageOf(l leaf) Page {
+	w, h := l.box[2]-l.box[0], l.box[3]-l.box[1]
+	// From the page's own coordinates, y upwards, to the upper left corner of the page as it is turned.
+	ctm := matrix{a: 1, d: -1, e: -l.box[0], f: l.box[3]}
+	switch l.turn {
+	case 90:
+		ctm = ctm.then(matrix{b: 1, c: -1, e: h})
+	case 180:
+		ctm = ctm.then(matrix{a: -1, d: -1, e: w, f: h})
+	case 270:
+		ctm = ctm.then(matrix{b: -1, c: 1, f: w})
+	}
+	if l.turn == 90 || l.turn == 270 {
+		w, h = h, w
+	}
+	r.page = &Page{Width: w, Height: h}
+	r.state = textState{ctm: ctm, stretch: 1}
+	r.stack, r.word, r.forms = nil, nil, 0
+	var content []byte
+	for _, o := range r.d.list(l.dict["Contents"], nil) {
+		if s, ok := r.d.resolve(o).(*stream); ok {
+			content = append(append(content, r.d.decode(s)...), '\n')
+		}
+	}
+	r.run(content, l.res, 0)
+	r.flush()
+	return *r.page
+}
+
+// run interprets a content stream.
+func (r *renderer) run(content []byte, res dict, depth int) {
+	lex := &lexer{data: content}
+	var args []any
+	for {
+		r.d.step()
+		o := lex.object()
+		switch v := o.(type) {
+		case end:
+			return
+		case operator:
+			if v == "BI" {
+				skipImage(lex)
+			} else {
+				r.do(v, args, res, depth)
+			}
+			args = args[:0]
+		default:
+			if len(args) < 64 {
+				args = append(args, o)
+			}
+		}
+	}
+}
+
+// skipImage leaves an inline image behind: its data end with EI between blanks.
+func skipImage(l *lexer) {
+	i := bytes.Index(l.data[l.at:], []byte("ID"))
+	if i < 0 {
+		return
+	}
+	l.at += i + 2
+	for {
+		i := bytes.Index(l.data[l.at:], []byte("EI"))
+		if i < 0 {
+			l.at = len(l.data)
+			return
+		}
+		at := l.at + i
+		l.at = at + 2
+		if at > 0 && space(l.data[at-1]) && (l.at >= len(l.data) || space(l.data[l.at])) {
+			return
+		}
+	}
+}
+
+func (r *renderer) do(op operator, args []any, res dict, depth int) {
+	n := func(i int) float64 {
+		if i < len(args) {
+			switch v := args[i].(type) {
+			case int:
+				return float64(v)
+			case float64:
+				return v
+			}
+		}
+		return 0
+	}
+	s := &r.state
+	switch op {
+	case "q":
+		if len(r.stack) < 1000 {
+			r.stack = append(r.stack, *s)
+		}
+	case "Q":
+		if k := len(r.stack); k > 0 {
+			*s, r.stack = r.stack[k-1], r.stack[:k-1]
+		}
+	case "cm":
+		s.ctm = matrix{n(0), n(1), n(2), n(3), n(4), n(5)}.then(s.ctm)
+	case "BT":
+		r.tm, r.line = unit, unit
+	case "Tf":
+		if len(args) == 2 {
+			key, _ := args[0].(name)
+			s.font, s.size = r.font(r.d.dict(res["Font"])[key]), n(1)
+		}
+	case "Tc":
+		s.chars = n(0)
+	case "Tw":
+		s.words = n(0)
+	case "Tz":
+		s.stretch = n(0) / 100
+	case "TL":
+		s.leading = n(0)
+	case "Ts":
+		s.rise = n(0)
+	case "Td":
+		r.move(n(0), n(1))
+	case "TD":
+		s.leading = -n(1)
+		r.move(n(0), n(1))
+	case "Tm":
+		r.line = matrix{n(0), n(1), n(2), n(3), n(4), n(5)}
+		r.tm = r.line
+	case "T*":
+		r.move(0, -s.leading)
+	case "'":
+		r.move(0, -s.leading)
+		r.show(args)
+	case "\"":
+		s.words, s.chars = n(0), n(1)
+		r.move(0, -s.leading)
+		if len(args) > 2 {
+			r.show(args[2:])
+		}
+	case "Tj", "TJ":
+		r.show(args)
+	case "Do":
+		if len(args) == 1 {
+			key, _ := args[0].(name)
+			r.paint(r.d.dict(res["XObject"])[key], res, depth)
+		}
+	}
+}
+
+func (r *renderer) move(x, y float64) {
+	r.line = matrix{a: 1, d: 1, e: x, f: y}.then(r.line)
+	r.tm = r.line
+}
+
+// paint shows an external object: a form is a content stream of its own, a picture is counted.
+func (r *renderer) paint(o any, res dict, depth int) {
+	x, ok := r.d.resolve(o).(*stream)
+	if !ok {
+		return
+	}
+	if r.d.name(x.dict["Subtype"]) == "Image" {
+		r.page.Pictures++
+		return
+	}
+	r.forms++
+	if r.d.name(x.dict["Subtype"]) != "Form" || depth > 12 || r.forms > 2000 {
+		return
+	}
+	saved, stack, tm, line := r.state, r.stack, r.tm, r.line
+	r.stack = nil
+	if m := r.d.array(x.dict["Matrix"]); len(m) == 6 {
+		var v [6]float64
+		for i := range v {
+			v[i], _ = r.d.number(m[i])
+		}
+		r.state.ctm = matrix{v[0], v[1], v[2], v[3], v[4], v[5]}.then(r.state.ctm)
+	}
+	if own := r.d.dict(x.dict["Resources"]); own != nil {
+		res = own
+	}
+	r.run(r.d.decode(x), res, depth+1)
+	r.state, r.stack, r.tm, r.line = saved, stack, tm, line
+}
+
+func (r *renderer) font(o any) *font {
+	key, ok := o.(ref)
+	if !ok {
+		if o == nil {
+			return nil
+		}
+		return r.d.font(o)
+	}
+	f, ok := r.fonts[key]
+	if !ok {
+		f = r.d.font(o)
+		r.fonts[key] = f
+	}
+	return f
+}
+
+func (r *renderer) show(args []any) {
+	if len(args) == 0 || r.state.font == nil {
+		return
+	}
+	list, ok := args[0].(array)
+	if !ok {
+		list = args[:1]
+	}
+	s := &r.state
+	for _, o := range list {
+		switch v := o.(type) {
+		case int:
+			r.advance(-float64(v) / 1000 * s.size)
+		case float64:
+			r.advance(-v / 1000 * s.size)
+		case text:
+			s.font.glyphs(string(v), r.glyph)
+		}
+	}
+}
+
+// advance moves the text position along the line by unscaled text units.
+func (r *renderer) advance(by float64) {
+	if r.state.font.vertical {
+		r.tm = matrix{a: 1, d: 1, f: by}.then(r.tm)
+	} else {
+		r.tm = matrix{a: 1, d: 1, e: by * r.state.stretch}.then(r.tm)
+	}
+}
+
+// building is a word under way. The glyphs so far run from (x0, y0) to (x1, y1) on the baseline.
+type building struct {
+	text           strings.Builder
+	x0, y0, x1, y1 float64
+	ux, uy         float64 // direction of the line
+	size           float64
+	font           *font
+}
+
+// wordGap is the gap between glyphs, in sizes of the font, from which on a new word begins.
+const wordGap = 0.16
+
+func (r *renderer) glyph(g glyph) {
+	r.d.step()
+	s := &r.state
+	at := matrix{a: s.size * s.stretch, d: s.size, f: s.rise}.then(r.tm).then(s.ctm)
+	size := math.Hypot(at.c, at.d)
+	ux, uy := at.a, at.b
+	if s.font.vertical {
+		ux, uy = -at.c, -at.d
+	}
+	long := math.Hypot(ux, uy)
+	advance := g.width*s.size + s.chars
+	if g.space {
+		advance += s.words
+	}
+	switch {
+	case size < 0.1 || long < 0.01 || size > 5000 || math.IsNaN(size+long+at.e+at.f):
+	case strings.TrimSpace(g.text) == "" && g.text != "":
+		r.flush()
+	default:
+		ux, uy = ux/long, uy/long
+		w := g.width * long
+		if s.font.vertical {
+			w = size
+		}
+		if b := r.word; b == nil || !b.goesOn(at.e, at.f, ux, uy, size) {
+			r.flush()
+			r.word = &building{x0: at.e, y0: at.f, ux: ux, uy: uy, size: size, font: s.font}
+		}
+		if g.text == "" {
+			g.text = "\ufffd"
+		}
+		r.word.text.WriteString(g.text)
+		r.word.x1, r.word.y1 = at.e+ux*w, at.f+uy*w
+		if r.word.text.Len() > 1000 {
+			r.flush()
+		}
+	}
+	if s.font.vertical {
+		r.advance(-(s.size + s.chars))
+	} else {
+		r.advance(advance)
+	}
+}
+
+// goesOn reports whether a glyph at (x, y) belongs to the word.
+func (b *building) goesOn(x, y, ux, uy, size float64) bool {
+	if b.ux*ux+b.uy*uy < 0.99 || size > b.size*1.3 || size < b.size/1.3 {
+		return false
+	}
+	dx, dy := x-b.x1, y-b.y1
+	along, across := dx*b.ux+dy*b.uy, dx*b.uy-dy*b.ux
+	return math.Abs(across) < 0.15*b.size && along < wordGap*b.size && along > -0.4*b.size
+}
+
+// flush ends the word under way.
+func (r *renderer) flush() {
+	b := r.word
+	r.word = nil
+	if b == nil {
+		return
+	}
+	// Ascenders reach about 0.75 above the baseline, descenders 0.25 below; "up" is across the direction.
+	vx, vy := b.uy, -b.ux
+	xs := [4]float64{b.x0 + vx*0.75*b.size, b.x1 + vx*0.75*b.size, b.x0 - vx*0.25*b.size, b.x1 - vx*0.25*b.size}
+	ys := [4]float64{b.y0 + vy*0.75*b.size, b.y1 + vy*0.75*b.size, b.y0 - vy*0.25*b.size, b.y1 - vy*0.25*b.size}
+	w := Word{
+		Text: b.text.String(), Bold: b.font.bold, Mono: b.font.mono, Upright: b.ux > 0.99,
+		X0: min(xs[0], xs[1], xs[2], xs[3]), X1: max(xs[0], xs[1], xs[2], xs[3]),
+		Y0: min(ys[0], ys[1], ys[2], ys[3]), Y1: max(ys[0], ys[1], ys[2], ys[3]),
+	}
+	if w.X1 < 0 || w.Y1 < 0 || w.X0 > r.page.Width || w.Y0 > r.page.Height {
+		return // off the page: nobody sees it
+	}
+	if r.total++; r.total > maxWords {
+		panic(stop{ErrTooLarge})
+	}
+	r.page.Words = append(r.page.Words, w)
+}

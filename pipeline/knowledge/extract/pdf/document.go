@@ -1,0 +1,307 @@
+package pdf
+
+import (
+	"bytes"
+	"fmt"
+)
+
+// document is the objects of a file.
+type document struct {
+	data    []byte
+	stopped func() error // why to stop reading; nil = go on
+	place   map[int]place
+	cache   map[int]any
+	busy    map[int]bool
+	trailer dict
+	cipher  *cipher
+	decoded int // bytes unpacked so far
+	steps   int
+	asked   int // steps at which stopped was asked last
+}
+
+// place is where an object stands: in the file, or in an object stream.
+type place struct {
+	at   int    // byte in the file; of the object stream for an object inside
+	gen  int    // generation
+	body []byte // what follows "1 0 obj", or the object itself from an object stream
+	in   bool   // in an object stream: strings there are not encrypted on their own
+}
+
+func newDocument(data []byte, stopped func() error) *document {
+	return &document{data: data, stopped: stopped, place: map[int]place{}, cache: map[int]any{}, busy: map[int]bool{}}
+}
+
+// step counts work and ends it when the time is over.
+func (d *document) step() {
+	if d.steps++; d.steps-d.asked < 4096 {
+		return
+	}
+	d.asked = d.steps
+	if err := d.stopped(); err != nil {
+		panic(stop{err})
+	}
+}
+
+// scan finds all objects. The last definition of a number counts, as later ones are appended by updates.
+func (d *document) scan() error {
+	var containers []int // object streams
+	for at := 0; ; {
+		i := bytes.Index(d.data[at:], []byte("obj"))
+		if i < 0 {
+			break
+		}
+		i += at
+		at = i + 3
+		d.step()
+		num, gen, ok := header(d.data, i)
+		if !ok {
+			continue
+		}
+		d.place[num] = place{at: i, gen: gen, body: d.data[at:]}
+	}
+	d.trailers()
+	if e := d.resolve(d.trailer["Encrypt"]); e != nil {
+		c, err := newCipher(d, e)
+		if err != nil {
+			return err
+		}
+		d.cipher = c
+		clear(d.cache) // what was read so far was read without the key
+	}
+	for at := 0; ; {
+		i := bytes.Index(d.data[at:], []byte("/ObjStm"))
+		if i < 0 {
+			break
+		}
+		i += at
+		at = i + 7
+		if num, ok := d.owner(i); ok {
+			containers = append(containers, num)
+		}
+	}
+	for _, num := range containers {
+		d.unpack(num)
+	}
+	if d.dict(d.trailer["Root"])["Pages"] == nil {
+		d.findRoot()
+	}
+	if len(d.place) == 0 {
+		return fmt.Errorf("%w: no object is left", ErrDamaged)
+	}
+	return nil
+}
+
+// header reads the "12 0 " before "obj" at i.
+func header(data []byte, i int) (num, gen int, ok bool) {
+	back := func() (int, bool) {
+		j := i
+		for j > 0 && space(data[j-1]) {
+			j--
+		}
+		if j == i {
+			return 0, false
+		}
+		k := j
+		for k > 0 && j-k < 10 && data[k-1] >= '0' && data[k-1] <= '9' {
+			k--
+		}
+		n := 0
+		for _, c := range data[k:j] {
+			n = n*10 + int(c-'0')
+		}
+		i = k
+		return n, k < j
+	}
+	if gen, ok = back(); !ok {
+		// "0obj" without a space is not seen in files
+		return 0, 0, false
+	}
+	num, ok = back()
+	return num, gen, ok
+}
+
+// owner returns the object that holds byte i of the file: the one whose "12 0 obj" is the last before it.
+func (d *document) owner(i int) (int, bool) {
+	from := max(0, i-8192)
+	for stop := i; ; {
+		j := bytes.LastIndex(d.data[from:stop], []byte("obj"))
+		if j < 0 {
+			return 0, false
+		}
+		if num, _, ok := header(d.data, from+j); ok {
+			return num, d.place[num].at == from+j
+		}
+		stop = from + j
+	}
+}
+
+// trailers gathers the trailer: the last one that names a key counts. Cross-reference streams carry the same keys.
+func (d *document) trailers() {
+	d.trailer = dict{}
+	merge := func(o any) {
+		t, _ := o.(dict)
+		if s, ok := o.(*stream); ok {
+			t = s.dict
+		}
+		for _, key := range []name{"Root", "Info", "Encrypt", "ID"} {
+			if v, ok := t[key]; ok {
+				d.trailer[key] = v
+			}
+		}
+	}
+	for at := 0; ; {
+		i := bytes.Index(d.data[at:], []byte("/XRef"))
+		if i < 0 {
+			break
+		}
+		at += i + 5
+		if num, ok := d.owner(at); ok {
+			merge(d.resolve(ref{num: num}))
+		}
+	}
+	for at := 0; ; {
+		i := bytes.Index(d.data[at:], []byte("trailer"))
+		if i < 0 {
+			break
+		}
+		at += i + 7
+		l := &lexer{data: d.data, at: at, refs: true}
+		merge(l.object())
+	}
+}
+
+// findRoot looks for a catalogue when the trailer leads to none.
+func (d *document) findRoot() {
+	for num := range d.place {
+		if c := d.dict(ref{num: num}); c["Type"] == name("Catalog") && c["Pages"] != nil {
+			d.trailer["Root"] = ref{num: num}
+			return
+		}
+	}
+}
+
+// unpack registers the objects of an object stream.
+func (d *document) unpack(num int) {
+	s, ok := d.resolve(ref{num: num}).(*stream)
+	if !ok || s.dict["Type"] != name("ObjStm") {
+		return
+	}
+	data := d.decode(s)
+	n, first := d.int(s.dict["N"]), d.int(s.dict["First"])
+	l := &lexer{data: data}
+	for range min(n, len(data)/4+1) {
+		id, ok1 := l.object().(int)
+		off, ok2 := l.object().(int)
+		if !ok1 || !ok2 || off < 0 || first+off < 0 || first+off >= len(data) {
+			break
+		}
+		if old, had := d.place[id]; !had || old.at <= d.place[num].at {
+			d.place[id] = place{at: d.place[num].at, body: data[first+off:], in: true}
+			delete(d.cache, id)
+		}
+	}
+}
+
+// resolve follows references to what they mean; nil for what is not there.
+func (d *document) resolve(o any) any {
+	for range maxDepth {
+		r, ok := o.(ref)
+		if !ok {
+			return o
+		}
+		o = d.object(r.num)
+	}
+	return nil
+}
+
+func (d *document) object(num int) any {
+	if o, ok := d.cache[num]; ok {
+		return o
+	}
+	p, ok := d.place[num]
+	if !ok || d.busy[num] {
+		return nil
+	}
+	d.step()
+	d.busy[num] = true
+	defer delete(d.busy, num)
+	l := &lexer{data: p.body, refs: true}
+	o := l.object()
+	switch v := o.(type) {
+	case operator, end:
+		o = nil
+	case dict:
+		if s := d.streamAfter(l, v); s != nil && !p.in {
+			s.id = ref{num, p.gen}
+			o = s
+		}
+	}
+	if d.cipher != nil && !p.in {
+		o = d.cipher.strings(o, ref{num, p.gen}, 0)
+	}
+	d.cache[num] = o
+	return o
+}
+
+// streamAfter returns the stream whose dictionary was just read, nil when none follows.
+func (d *document) streamAfter(l *lexer, head dict) *stream {
+	l.blanks()
+	if !bytes.HasPrefix(l.data[l.at:], []byte("stream")) {
+		return nil
+	}
+	at := l.at + 6
+	if at < len(l.data) && l.data[at] == '\r' {
+		at++
+	}
+	if at < len(l.data) && l.data[at] == '\n' {
+		at++
+	}
+	rest := l.data[at:]
+	n := d.int(head["Length"])
+	if n < 0 || n > len(rest) || !bytes.HasPrefix(bytes.TrimLeft(rest[n:min(len(rest), n+16)], "\r\n\t "), []byte("endstream")) {
+		if n = bytes.Index(rest, []byte("endstream")); n < 0 {
+			n = len(rest)
+		}
+	}
+	return &stream{dict: head, raw: rest[:n]}
+}
+
+func (d *document) dict(o any) dict {
+	switch v := d.resolve(o).(type) {
+	case dict:
+		return v
+	case *stream:
+		return v.dict
+	}
+	return nil
+}
+
+func (d *document) array(o any) array {
+	a, _ := d.resolve(o).(array)
+	return a
+}
+
+func (d *document) name(o any) name {
+	n, _ := d.resolve(o).(name)
+	return n
+}
+
+func (d *document) int(o any) int {
+	switch v := d.resolve(o).(type) {
+	case int:
+		return v
+	case float64:
+		return int(v)
+	}
+	return 0
+}
+
+func (d *document) number(o any) (float64, bool) {
+	switch v := d.resolve(o).(type) {
+	case int:
+		return float64(v), true
+	case float64:
+		return v, true
+	}
+	return 0, false
+}

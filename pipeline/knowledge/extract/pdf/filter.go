@@ -1,0 +1,288 @@
+package pdf
+
+import (
+	"bytes"
+	"compress/flate"
+	"io"
+)
+
+// decode unpacks a stream. What is broken is unpacked as far as it goes; a picture's stream gives nothing.
+func (d *document) decode(s *stream) []byte {
+	data := s.raw
+	if d.cipher != nil && s.dict["Type"] != name("XRef") {
+		data = d.cipher.stream(data, s.id)
+	}
+	filters, params := d.list(s.dict["Filter"], s.dict["F"]), d.list(s.dict["DecodeParms"], s.dict["DP"])
+	if len(filters) > 8 {
+		return nil
+	}
+	for i, f := range filters {
+		var p dict
+		if i < len(params) {
+			p = d.dict(params[i])
+		}
+		switch d.name(f) {
+		case "FlateDecode", "Fl":
+			data = d.predict(d.inflate(data), p)
+		case "LZWDecode", "LZW":
+			early := 1
+			if v, ok := d.number(p["EarlyChange"]); ok {
+				early = int(v)
+			}
+			data = d.predict(unLZW(data, early, d.room()), p)
+		case "ASCII85Decode", "A85":
+			data = ascii85(data)
+		case "ASCIIHexDecode", "AHx":
+			data = []byte((&lexer{data: data}).hex())
+		case "RunLengthDecode", "RL":
+			data = runLength(data, d.room())
+		case "Crypt":
+		default: // DCT, JPX, CCITT, JBIG2: pictures
+			return nil
+		}
+		d.decoded += len(data)
+		if d.decoded > maxDecoded {
+			panic(stop{ErrTooLarge})
+		}
+	}
+	return data
+}
+
+// list returns a value that may stand alone or in an array.
+func (d *document) list(o, short any) []any {
+	if o == nil {
+		o = short
+	}
+	switch v := d.resolve(o).(type) {
+	case nil:
+		return nil
+	case array:
+		return v
+	default:
+		return []any{v}
+	}
+}
+
+// room is how much one more stream may unpack to.
+func (d *document) room() int { return min(maxStream, maxDecoded-d.decoded+1) }
+
+func (d *document) inflate(data []byte) []byte {
+	if len(data) < 2 {
+		return nil
+	}
+	// The two bytes of the zlib head are skipped and the checksum is not read: both are wrong in many a file whose
+	// text is whole.
+	out := d.readAll(flate.NewReader(bytes.NewReader(data[2:])))
+	if len(out) == 0 && len(data) > 8 {
+		out = d.readAll(flate.NewReader(bytes.NewReader(data)))
+	}
+	return out
+}
+
+func (d *document) readAll(r io.Reader) []byte {
+	var out bytes.Buffer
+	buf := make([]byte, 32<<10)
+	room := d.room()
+	for {
+		n, err := r.Read(buf)
+		out.Write(buf[:n])
+		if out.Len() > room {
+			panic(stop{ErrTooLarge})
+		}
+		if err != nil {
+			return out.Bytes()
+		}
+		d.steps += 0xff // a step is some hundred bytes of work
+		d.step()
+	}
+}
+
+func (d *document) predict(data []byte, p dict) []byte {
+	kind := d.int(p["Predictor"])
+	if kind < 2 {
+		return data
+	}
+	value := func(key name, def int) int {
+		if v, ok := d.number(p[key]); ok && v > 0 && v < 1<<20 {
+			return int(v)
+		}
+		return def
+	}
+	colors, bits, columns := value("Colors", 1), value("BitsPerComponent", 8), value("Columns", 1)
+	pixel := max(1, colors*bits/8)
+	row := (colors*bits*columns + 7) / 8
+	if row <= 0 || row > 1<<24 {
+		return nil
+	}
+	if kind == 2 {
+		if bits == 8 {
+			for start := 0; start+row <= len(data); start += row {
+				for i := start + pixel; i < start+row; i++ {
+					data[i] += data[i-pixel]
+				}
+			}
+		}
+		return data
+	}
+	out := make([]byte, 0, len(data))
+	before := make([]byte, row)
+	for len(data) > 1 {
+		tag := data[0]
+		line := append([]byte(nil), data[1:min(len(data), row+1)]...)
+		data = data[min(len(data), row+1):]
+		for i := range line {
+			var left, up, corner byte
+			up = before[i]
+			if i >= pixel {
+				left, corner = line[i-pixel], before[i-pixel]
+			}
+			switch tag {
+			case 1:
+				line[i] += left
+			case 2:
+				line[i] += up
+			case 3:
+				line[i] += byte((int(left) + int(up)) / 2)
+			case 4:
+				line[i] += paeth(left, up, corner)
+			}
+		}
+		out = append(out, line...)
+		copy(before, line)
+	}
+	return out
+}
+
+func paeth(a, b, c byte) byte {
+	p := int(a) + int(b) - int(c)
+	abs := func(n int) int { return max(n, -n) }
+	pa, pb, pc := abs(p-int(a)), abs(p-int(b)), abs(p-int(c))
+	switch {
+	case pa <= pb && pa <= pc:
+		return a
+	case pb <= pc:
+		return b
+	}
+	return c
+}
+
+// unLZW unpacks the LZW of PDF and TIFF: codes of 9 to 12 bits, most significant bit first. The standard library's
+// compress/lzw switches the code's length one code later than PDF does.
+func unLZW(data []byte, early, room int) []byte {
+	type entry struct {
+		prefix int
+		last   byte
+		size   int
+	}
+	table := make([]entry, 258, 4096)
+	for i := range 256 {
+		table[i] = entry{-1, byte(i), 1}
+	}
+	var out []byte
+	width, prev := 9, -1
+	acc, have := 0, 0
+	for _, c := range data {
+		acc, have = acc<<8|int(c), have+8
+		if have < width {
+			continue
+		}
+		code := acc >> (have - width) & (1<<width - 1)
+		have -= width
+		acc &= 1<<have - 1
+		switch {
+		case code == 257:
+			return out
+		case code == 256:
+			table, width, prev = table[:258], 9, -1
+			continue
+		case code > len(table) || code == len(table) && prev < 0:
+			return out
+		}
+		from := code
+		if code == len(table) {
+			from = prev
+		}
+		start := len(out)
+		size := table[from].size
+		if start+size+1 > room {
+			panic(stop{ErrTooLarge})
+		}
+		out = append(out, make([]byte, size)...)
+		for i, at := start+size-1, from; at >= 0 && i >= start; i, at = i-1, table[at].prefix {
+			out[i] = table[at].last
+		}
+		if code == len(table) {
+			out = append(out, out[start])
+		}
+		if prev >= 0 && len(table) < 4096 {
+			table = append(table, entry{prev, out[start], table[prev].size + 1})
+		}
+		prev = code
+		switch n := len(table) + early; {
+		case n >= 2048:
+			width = 12
+		case n >= 1024:
+			width = 11
+		case n >= 512:
+			width = 10
+		}
+	}
+	return out
+}
+
+func ascii85(data []byte) []byte {
+	var out []byte
+	var group [5]byte
+	n := 0
+	flush := func(count int) {
+		v := uint32(0)
+		for _, c := range group {
+			v = v*85 + uint32(c)
+		}
+		b := []byte{byte(v >> 24), byte(v >> 16), byte(v >> 8), byte(v)}
+		out = append(out, b[:count]...)
+		n = 0
+	}
+	for _, c := range data {
+		switch {
+		case c == '~':
+			data = nil
+		case c == 'z' && n == 0:
+			out = append(out, 0, 0, 0, 0)
+		case c >= '!' && c <= 'u':
+			group[n] = c - '!'
+			if n++; n == 5 {
+				flush(4)
+			}
+		}
+		if data == nil {
+			break
+		}
+	}
+	if n > 1 {
+		count := n - 1
+		for i := n; i < 5; i++ {
+			group[i] = 84
+		}
+		flush(count)
+	}
+	return out
+}
+
+func runLength(data []byte, room int) []byte {
+	var out []byte
+	for len(data) > 1 && data[0] != 128 {
+		n := int(data[0])
+		if n < 128 {
+			out = append(out, data[1:min(len(data), n+2)]...)
+			data = data[min(len(data), n+2):]
+		} else {
+			out = append(out, bytes.Repeat(data[1:2], 257-n)...)
+			data = data[2:]
+		}
+		if len(out) > room {
+			panic(stop{ErrTooLarge})
+		}
+	}
+	return out
+}

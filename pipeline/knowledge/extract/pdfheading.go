@@ -1,0 +1,245 @@
+package extract
+
+import (
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"nightdesk/pipeline/knowledge/extract/pdf"
+)
+
+// headingMark says that a heading of some level begins at a line and takes so many lines.
+type headingMark struct {
+	level, lines int
+	text         string // of the outline; empty = that of the lines
+}
+
+// headingLevels finds the headings among the lines. The outline of the file is believed when most of it is found in
+// the text; else numbered lines whose numbers follow each other, and lines in a larger type.
+func headingLevels(lines []pdfLine, body float64, bookmarks []pdf.Bookmark, title string) map[int]headingMark {
+	found := fromBookmarks(lines, bookmarks)
+	if len(found) >= 2 && len(found)*5 >= len(bookmarks)*2 {
+		return found
+	}
+	found = map[int]headingMark{}
+	numbered := fromNumbers(lines, body)
+	large := fromSizes(lines, body, title)
+	for i, m := range large {
+		found[i] = m
+	}
+	deepest := 0
+	for i, m := range numbered {
+		found[i] = m
+		deepest = max(deepest, m.level)
+	}
+	if len(numbered) >= 3 { // the numbers give the levels: what is large without one stands beside the chapters
+		for i, m := range large {
+			if _, both := numbered[i]; !both {
+				found[i] = headingMark{level: 1, lines: m.lines}
+			}
+		}
+	}
+	return found
+}
+
+// squeeze keeps letters and digits, for comparison.
+func squeeze(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, s)
+}
+
+var headNumber = regexp.MustCompile(`^(?:(?i:chapter|appendix|section|part|kapitel|anhang|chapitre|annexe)\s+)?(?:[A-Z]|[IVXLC]+|\d{1,3}(?:\.\d{1,3})*)(?:\.\d{1,3})*[.:)]?\s+`)
+
+func unnumbered(s string) string { return headNumber.ReplaceAllString(s, "") }
+
+// fromBookmarks finds the titles of the outline on their pages.
+func fromBookmarks(lines []pdfLine, bookmarks []pdf.Bookmark) map[int]headingMark {
+	out := map[int]headingMark{}
+	first := map[int]int{} // index of a page's first line
+	for i := len(lines) - 1; i >= 0; i-- {
+		first[lines[i].page] = i
+	}
+	top := math.MaxInt
+	for _, m := range bookmarks {
+		top = min(top, m.Level)
+	}
+	for _, m := range bookmarks {
+		if m.Page == 0 {
+			continue
+		}
+		want := clean(foldPDF(m.Title))
+		full, bare := squeeze(want), squeeze(unnumbered(want))
+		if utf8.RuneCountInString(full) < 2 {
+			continue
+		}
+		for page := m.Page; page <= m.Page+1; page++ {
+			from, ok := first[page]
+			if ok {
+				if i, n := findTitle(lines, from, page, full, bare); n > 0 {
+					if _, taken := out[i]; !taken {
+						out[i] = headingMark{min(6, m.Level-top+1), n, want}
+						break
+					}
+				}
+			}
+		}
+	}
+	return out
+}
+
+// findTitle returns the line at which a title stands and how many lines it takes; 0 when it is not there.
+func findTitle(lines []pdfLine, from, page int, full, bare string) (at, n int) {
+	for i := from; i < len(lines) && lines[i].page == page; i++ {
+		text := ""
+		for k := i; k < len(lines) && k < i+4 && lines[k].page == page && lines[k].cells == nil; k++ {
+			text = strings.TrimSpace(text + " " + lines[k].text)
+			have := squeeze(text)
+			if have == full || have == bare || len(bare) > 1 && squeeze(unnumbered(text)) == bare {
+				return i, k - i + 1
+			}
+			if len(have) > len(full)+24 {
+				break
+			}
+		}
+	}
+	return 0, 0
+}
+
+var sectionNumber = regexp.MustCompile(`^(\d{1,2}(?:\.\d{1,3}){0,4})\.?\s+\p{Lu}`)
+
+// fromNumbers finds lines like "3.1 Results" that stand alone and whose numbers follow each other.
+func fromNumbers(lines []pdfLine, body float64) map[int]headingMark {
+	out := map[int]headingMark{}
+	var last []int
+	for i, l := range lines {
+		m := sectionNumber.FindStringSubmatch(l.text)
+		if m == nil || l.cells != nil || len(l.text) > 110 || strings.ContainsAny(l.text[len(l.text)-1:], ".,;:") || leaders.MatchString(l.text) {
+			continue
+		}
+		var number []int
+		for part := range strings.SplitSeq(m[1], ".") {
+			n, _ := strconv.Atoi(part)
+			number = append(number, n)
+		}
+		styled := l.bold || l.size > 1.08*body
+		apart := i == 0 || lines[i-1].page != l.page || l.y0-lines[i-1].y1 > 0.35*l.size || l.y0 < lines[i-1].y0
+		if !styled && (!apart || len(number) < 2) || !follows(last, number) {
+			continue
+		}
+		last = number
+		out[i] = headingMark{level: min(6, len(number)), lines: 1}
+	}
+	return out
+}
+
+// follows reports whether a section's number can come after another: 1, 1.1, 1.2, 2.
+func follows(last, next []int) bool {
+	if len(last) == 0 {
+		return next[0] <= 1 && (len(next) == 1 || next[len(next)-1] <= 1)
+	}
+	if len(next) == len(last)+1 {
+		return slices.Equal(next[:len(last)], last) && next[len(last)] <= 1
+	}
+	k := len(next) - 1
+	return k < len(last) && slices.Equal(next[:k], last[:k]) && next[k] == last[k]+1
+}
+
+// fromSizes finds lines in a larger type. The largest is the highest level.
+func fromSizes(lines []pdfLine, body float64, title string) map[int]headingMark {
+	type candidate struct{ at, n int }
+	var all []candidate
+	for i := 0; i < len(lines); {
+		l := lines[i]
+		if !large(l, body) {
+			i++
+			continue
+		}
+		n, text := 1, l.text
+		for i+n < len(lines) && large(lines[i+n], body) && lines[i+n].page == l.page && math.Abs(lines[i+n].size-l.size) < 0.06*l.size &&
+			lines[i+n].y0-lines[i+n-1].y1 < 0.8*l.size && lines[i+n].y0 > lines[i+n-1].y0 {
+			text += " " + lines[i+n].text
+			n++
+		}
+		if n <= 4 && len(text) <= 200 && letterShare(text) > 0.5 && !strings.ContainsAny(text[len(text)-1:], ".,;") {
+			all = append(all, candidate{i, n})
+		}
+		i += n
+	}
+	var sizes []float64
+	for _, c := range all {
+		s := lines[c.at].size
+		if squeeze(lines[c.at].text) == squeeze(title) {
+			continue
+		}
+		if !slices.ContainsFunc(sizes, func(o float64) bool { return math.Abs(o-s) < 0.06*s }) {
+			sizes = append(sizes, s)
+		}
+	}
+	slices.Sort(sizes)
+	slices.Reverse(sizes)
+	out := map[int]headingMark{}
+	for _, c := range all {
+		level := 1
+		for k, s := range sizes {
+			if math.Abs(s-lines[c.at].size) < 0.06*s {
+				level = min(6, k+1)
+				break
+			}
+		}
+		out[c.at] = headingMark{level: level, lines: c.n}
+	}
+	if len(out)*3 > len(lines) { // slides, posters: everything is large
+		return map[int]headingMark{}
+	}
+	return out
+}
+
+func large(l pdfLine, body float64) bool {
+	return l.cells == nil && l.size > 1.15*body && utf8.RuneCountInString(l.text) >= 3 && hasLetter(l.text)
+}
+
+func letterShare(s string) float64 {
+	letters, all := 0, 0
+	for _, r := range s {
+		if !unicode.IsSpace(r) {
+			all++
+			if unicode.IsLetter(r) {
+				letters++
+			}
+		}
+	}
+	return float64(letters) / float64(max(all, 1))
+}
+
+// largeTitle returns the largest lines of the first page that has any large ones, when it is among the first two.
+func largeTitle(lines []pdfLine, body float64) string {
+	best := -1
+	for i, l := range lines {
+		if l.page > 2 || best >= 0 && l.page > lines[best].page {
+			break
+		}
+		if large(l, body) && letterShare(l.text) > 0.5 && (best < 0 || l.size > 1.03*lines[best].size) {
+			best = i
+		}
+	}
+	if best < 0 {
+		return ""
+	}
+	title := lines[best].text
+	for i := best + 1; i < len(lines) && i < best+4 && lines[i].page == lines[best].page && math.Abs(lines[i].size-lines[best].size) < 0.06*lines[best].size &&
+		large(lines[i], body) && lines[i].y0-lines[i-1].y1 < lines[best].size; i++ {
+		title += " " + lines[i].text
+	}
+	if title = clean(title); len(title) > 250 {
+		return ""
+	}
+	return title
+}

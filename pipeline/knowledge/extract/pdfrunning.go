@@ -1,0 +1,208 @@
+package extract
+
+import (
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// edgeLines is how many lines at the top and the bottom of a page are looked at for what runs over all pages.
+const edgeLines = 3
+
+var (
+	romanNumeral = regexp.MustCompile(`^[ivxlc]{1,7}$`)
+	pageNumber   = regexp.MustCompile(`^(?:\D{0,3}|page |seite |p\. ?)(\d{1,4})(?:\D{0,3}|(?: of| /| von| sur| de) \d+)$`)
+	firstNumber  = regexp.MustCompile(`^(\d{1,4})\b`)
+	lastNumber   = regexp.MustCompile(`\b(\d{1,4})$`)
+	leaders      = regexp.MustCompile(`(?:[.·…] ?){4,}[ \d]*[\divxlc-]*$`)
+	indexEntry   = regexp.MustCompile(`,\s*(?:\d+(?:[–-]\d+)?,\s*)*\d+(?:[–-]\d+)?[.,]?$`)
+)
+
+// withoutRunning drops what is printed on page after page: running titles, page numbers, stamps; then tables of
+// contents and back-of-book indexes, which name everything and say nothing.
+func withoutRunning(pages [][]pdfLine) [][]pdfLine {
+	edge := make([]map[int]bool, len(pages)) // lines near the edges of each page, by index
+	for i, lines := range pages {
+		edge[i] = edgesOf(lines)
+	}
+	repeated := map[string]int{}
+	offsets := map[int]int{}
+	numbered := 0
+	for i, lines := range pages {
+		seen := map[string]bool{}
+		shifts := map[int]bool{}
+		for k := range edge[i] {
+			if key := runningKey(lines[k]); !seen[key] {
+				seen[key] = true
+				repeated[key]++
+			}
+			for _, n := range numbersAt(lines[k]) {
+				shifts[n-i] = true
+			}
+			if pageNumber.MatchString(strings.ToLower(lines[k].text)) {
+				numbered++
+			}
+		}
+		for s := range shifts {
+			offsets[s]++
+		}
+	}
+	shift, most := 0, 0
+	for s, n := range offsets {
+		if n > most || n == most && s < shift {
+			shift, most = s, n
+		}
+	}
+	counts := most >= 3 && most*3 >= len(pages) // pages say their number, this much more than their index
+	least := 3
+	if len(pages) < 3 {
+		least = 2
+	}
+	// The first line of the body stands at the same height on every page too, but seldom says the same.
+	all, same := map[string]int{}, map[string]int{}
+	for i, lines := range pages {
+		for k := range edge[i] {
+			key := runningKey(lines[k])
+			height := key[strings.LastIndexByte(key, '@'):]
+			all[height]++
+			if repeated[key] >= least {
+				same[height]++
+			}
+		}
+	}
+	out := make([][]pdfLine, len(pages))
+	for i, lines := range pages {
+		for k, line := range lines {
+			key := runningKey(line)
+			height := key[strings.LastIndexByte(key, '@'):]
+			lower := strings.ToLower(line.text)
+			running := edge[i][k] && (repeated[key] >= least && len(pages) > 1 && same[height]*2 >= all[height] ||
+				counts && hasNumber(line, i+shift) && len(line.text) < 120 ||
+				numbered*2 > len(pages) && len(pages) > 1 && (pageNumber.MatchString(lower) || romanNumeral.MatchString(lower)))
+			if !running {
+				out[i] = append(out[i], line)
+			}
+		}
+		out[i] = withoutLists(out[i])
+	}
+	return out
+}
+
+// edgesOf returns the lines that are the first and the last of a page by height, within its upper and lower sixth.
+func edgesOf(lines []pdfLine) map[int]bool {
+	out := map[int]bool{}
+	if len(lines) == 0 {
+		return out
+	}
+	top, bottom := math.Inf(1), math.Inf(-1)
+	for _, l := range lines {
+		top, bottom = min(top, l.y0), max(bottom, l.y1)
+	}
+	band := (bottom - top) / 6
+	pick := func(better func(a, b pdfLine) bool, within func(l pdfLine) bool) {
+		for range edgeLines {
+			best := -1
+			for k, l := range lines {
+				if out[k] || !within(l) {
+					continue
+				}
+				if best < 0 || better(l, lines[best]) {
+					best = k
+				}
+			}
+			if best < 0 {
+				return
+			}
+			out[best] = true
+			for k, l := range lines { // its neighbours at the same height count as one
+				if math.Abs(l.y0-lines[best].y0) < 2 && within(l) {
+					out[k] = true
+				}
+			}
+		}
+	}
+	pick(func(a, b pdfLine) bool { return a.y0 < b.y0 }, func(l pdfLine) bool { return l.y0 < top+band })
+	pick(func(a, b pdfLine) bool { return a.y1 > b.y1 }, func(l pdfLine) bool { return l.y1 > bottom-band })
+	return out
+}
+
+func textOf(l pdfLine) string {
+	if l.cells != nil {
+		return strings.TrimSpace(strings.Join(l.cells, " "))
+	}
+	return l.text
+}
+
+// runningKey is the same for lines that differ in numbers only and stand at the same height.
+func runningKey(l pdfLine) string {
+	text := strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsDigit(r):
+			return '#'
+		case unicode.IsSpace(r):
+			return -1
+		}
+		return unicode.ToLower(r)
+	}, textOf(l))
+	for strings.Contains(text, "##") {
+		text = strings.ReplaceAll(text, "##", "#")
+	}
+	return text + "@" + strconv.Itoa(int(math.Round((l.y0+l.y1)/2/5)))
+}
+
+func numbersAt(l pdfLine) []int {
+	var out []int
+	text := strings.Trim(textOf(l), "-–—|[]() ")
+	for _, re := range []*regexp.Regexp{firstNumber, lastNumber} {
+		if m := re.FindStringSubmatch(text); m != nil {
+			n, _ := strconv.Atoi(m[1])
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+func hasNumber(l pdfLine, n int) bool {
+	for _, m := range numbersAt(l) {
+		if m == n {
+			return true
+		}
+	}
+	return false
+}
+
+// withoutLists drops the entries of a table of contents, and a page of a back-of-book index.
+func withoutLists(lines []pdfLine) []pdfLine {
+	dots, entries := 0, 0
+	for _, l := range lines {
+		t := textOf(l)
+		if leaders.MatchString(t) {
+			dots++
+		}
+		if indexEntry.MatchString(t) {
+			entries++
+		}
+	}
+	if len(lines) >= 20 && entries*5 >= len(lines)*3 {
+		return nil
+	}
+	if dots < 3 {
+		return lines
+	}
+	var out []pdfLine
+	for _, l := range lines {
+		t := textOf(l)
+		if leaders.MatchString(t) || dots*3 >= len(lines) && lastNumber.MatchString(t) || contentsTitle[strings.ToLower(t)] {
+			continue
+		}
+		out = append(out, l)
+	}
+	return out
+}
+
+var contentsTitle = map[string]bool{
+	"contents": true, "table of contents": true, "inhalt": true, "inhaltsverzeichnis": true, "sommaire": true,
+	"table des matières": true, "índice": true, "indice": true, "目录": true, "目次": true,
+}
