@@ -26,9 +26,9 @@ var (
 // pdfTime is how long one PDF may take.
 const pdfTime = 60 * time.Second
 
-// PDF extracts a PDF file. The words come from pdftotext when it is installed and are worth more than what this
-// program reads itself; the order, paragraphs, headings and tables are found here.
-// The error wraps one of the reasons above or is context.Cause(ctx).
+// PDF extracts a PDF file. This program reads the words itself; where it cannot, or finds characters that no font
+// explains, the program pdftotext is asked when it is installed. The order, paragraphs, headings and tables are found
+// here. The error wraps one of the reasons above or is context.Cause(ctx).
 func PDF(ctx context.Context, data []byte) (Document, error) {
 	limited, cancel := context.WithTimeoutCause(ctx, pdfTime, ErrTooLong)
 	defer cancel()
@@ -50,36 +50,32 @@ func pdfReason(err error) error {
 	return err
 }
 
-// pdfWords reads the words with the two readers in turn: the second is asked when the first fails or finds rubbish.
+// pdfWords reads the words, with the better of the two readers.
 func pdfWords(ctx context.Context, data []byte) ([]pdf.Page, pdf.Info, error) {
 	var info pdf.Info
 	var own []pdf.Page
 	file, err := pdf.Open(ctx, data)
 	if err == nil {
 		info = file.Info()
-	}
-	if ctx.Err() != nil {
-		return nil, info, context.Cause(ctx)
-	}
-	pages, popplerErr := pdf.Poppler(ctx, data)
-	if ctx.Err() != nil {
-		return nil, info, context.Cause(ctx)
-	}
-	if popplerErr == nil && plausible(pages) {
-		return pages, info, nil
-	}
-	if err == nil {
 		own, err = file.Words()
 	}
-	switch {
+	if ctx.Err() != nil {
+		return nil, info, context.Cause(ctx)
+	}
+	q := qualityOf(own)
+	if err == nil && q.letters > 0 && q.plausible() && q.unknown*50 < q.runes {
+		return own, info, nil
+	}
+	pages, popplerErr := pdf.Poppler(ctx, data)
+	switch other := qualityOf(pages); {
 	case ctx.Err() != nil:
 		return nil, info, context.Cause(ctx)
-	case err != nil && popplerErr != nil:
-		return nil, info, err
-	case err != nil || popplerErr == nil && !plausible(own):
+	case popplerErr == nil && (err != nil || other.letters*2 > q.runes && other.better(q)): // it leaves out what it cannot read
 		return pages, info, nil
+	case errors.Is(popplerErr, pdf.ErrNoPoppler) && err == nil && q.letters > 0 && !q.plausible():
+		return nil, info, fmt.Errorf("%w; or install pdftotext (poppler-utils), which knows more fonts", ErrGarbled)
 	}
-	return own, info, nil
+	return own, info, err
 }
 
 // pdfDocument makes a document of words.
@@ -91,12 +87,12 @@ func pdfDocument(pages []pdf.Page, info pdf.Info) (Document, error) {
 		return Document{}, fmt.Errorf("%w; %s", ErrGarbled, q)
 	}
 	body := bodySize(pages)
-	lines := make([][]pdfLine, len(pages))
+	lines, heights := make([][]pdfLine, len(pages)), make([]float64, len(pages))
 	for i, p := range pages {
-		lines[i] = layout(p, i+1, body)
+		lines[i], heights[i] = layout(p, i+1, body), p.Height
 	}
 	var all []pdfLine
-	for _, l := range withoutRunning(lines) {
+	for _, l := range withoutRunning(lines, heights) {
 		all = append(all, l...)
 	}
 	w := newPDFWriter(all, len(pages), body)
@@ -105,6 +101,7 @@ func pdfDocument(pages []pdf.Page, info pdf.Info) (Document, error) {
 		title = largeTitle(all, body)
 	}
 	w.levels = headingLevels(all, body, info.Bookmarks, title)
+	w.skip = contentsLines(all, info.Bookmarks, w.levels)
 	w.write()
 	doc := w.b.document(title, pdfDate(info.Created))
 	doc.Pages = w.pages()

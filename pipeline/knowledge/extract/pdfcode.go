@@ -23,7 +23,7 @@ func monospaced(lines []pdfLine) map[int]float64 {
 			continue
 		}
 		k := int(math.Round(widths[i] / l.size * 100))
-		if ratios[k-1]+ratios[k]+ratios[k+1] >= 3 {
+		if typewritten(l) || ratios[k-1]+ratios[k]+ratios[k+1] >= 3 {
 			out[i] = widths[i]
 		}
 	}
@@ -59,17 +59,31 @@ func uniform(l pdfLine) (width float64, letters, words int) {
 	return (least + most) / 2, letters, words
 }
 
+// typewritten reports whether the fonts of all words of a line call themselves so.
+func typewritten(l pdfLine) bool {
+	for _, w := range l.words {
+		if !w.Mono {
+			return false
+		}
+	}
+	return len(l.words) > 0
+}
+
 // codeLines returns how many lines from i on are code: 0 for prose. One line is code only if it has several words.
 func (w *pdfWriter) codeLines(i int) int {
 	n, sure := 0, false
 	for k := i; k < len(w.lines); k++ {
 		cw, ok := w.mono[k]
+		if !ok && k > i && w.lines[k].cells == nil { // a bracket of its own
+			cw = (w.lines[k].x1 - w.lines[k].x0) / float64(max(1, utf8.RuneCountInString(w.lines[k].text)))
+			ok = len(w.lines[k].words) == 1 && utf8.RuneCountInString(w.lines[k].text) == 1
+		}
 		if _, heading := w.levels[k]; !ok || heading || w.lines[k].page != w.lines[i].page || k > i && w.lines[k].y0 < w.lines[k-1].y0 ||
 			math.Abs(cw-w.mono[i]) > 0.02*cw || k > i && w.lines[k].y0-w.lines[k-1].y1 > 2*w.lines[k].size {
 			break
 		}
 		_, letters, words := uniform(w.lines[k])
-		sure = sure || words >= 3 && letters >= 8
+		sure = sure || words >= 3 && letters >= 8 || typewritten(w.lines[k])
 		n++
 	}
 	if !sure && n < 3 {

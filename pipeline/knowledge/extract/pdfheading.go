@@ -27,7 +27,7 @@ func headingLevels(lines []pdfLine, body float64, bookmarks []pdf.Bookmark, titl
 	}
 	found = map[int]headingMark{}
 	numbered := fromNumbers(lines, body)
-	large := fromSizes(lines, body, title)
+	large := fromSizes(lines, body, title, len(numbered) < 3)
 	for i, m := range large {
 		found[i] = m
 	}
@@ -83,11 +83,9 @@ func fromBookmarks(lines []pdfLine, bookmarks []pdf.Bookmark) map[int]headingMar
 		for page := m.Page; page <= m.Page+1; page++ {
 			from, ok := first[page]
 			if ok {
-				if i, n := findTitle(lines, from, page, full, bare); n > 0 {
-					if _, taken := out[i]; !taken {
-						out[i] = headingMark{min(6, m.Level-top+1), n, want}
-						break
-					}
+				if i, n := findTitle(lines, from, page, full, bare, out); n > 0 {
+					out[i] = headingMark{min(6, m.Level-top+1), n, want}
+					break
 				}
 			}
 		}
@@ -95,22 +93,67 @@ func fromBookmarks(lines []pdfLine, bookmarks []pdf.Bookmark) map[int]headingMar
 	return out
 }
 
-// findTitle returns the line at which a title stands and how many lines it takes; 0 when it is not there.
-func findTitle(lines []pdfLine, from, page int, full, bare string) (at, n int) {
+// findTitle returns the line at which a title stands and how many lines it takes; 0 when it is not there. Of several
+// places the one in the largest type counts: others are in lists of contents.
+func findTitle(lines []pdfLine, from, page int, full, bare string, taken map[int]headingMark) (at, n int) {
+	size := 0.0
 	for i := from; i < len(lines) && lines[i].page == page; i++ {
+		if _, used := taken[i]; used || lines[i].size < 1.02*size {
+			continue
+		}
 		text := ""
 		for k := i; k < len(lines) && k < i+4 && lines[k].page == page && lines[k].cells == nil; k++ {
 			text = strings.TrimSpace(text + " " + lines[k].text)
 			have := squeeze(text)
 			if have == full || have == bare || len(bare) > 1 && squeeze(unnumbered(text)) == bare {
-				return i, k - i + 1
+				at, n, size = i, k-i+1, lines[i].size
+				break
 			}
 			if len(have) > len(full)+24 {
 				break
 			}
 		}
 	}
-	return 0, 0
+	return at, n
+}
+
+// contentsLines finds the lines of a table of contents: three or more on a page that say what headings elsewhere say,
+// and the numbers around them.
+func contentsLines(lines []pdfLine, bookmarks []pdf.Bookmark, headings map[int]headingMark) map[int]bool {
+	titles := map[string]bool{}
+	for _, m := range bookmarks {
+		t := clean(foldPDF(m.Title))
+		titles[squeeze(t)], titles[squeeze(unnumbered(t))] = true, true
+	}
+	delete(titles, "")
+	inHeading := map[int]bool{}
+	for i, m := range headings {
+		for k := range m.lines {
+			inHeading[i+k] = true
+		}
+	}
+	entries := map[int][]int{}
+	for i, l := range lines {
+		text := strings.TrimRight(textOf(l), " .0123456789")
+		if !inHeading[i] && (titles[squeeze(text)] || titles[squeeze(unnumbered(text))] || titles[squeeze(textOf(l))]) {
+			entries[l.page] = append(entries[l.page], i)
+		}
+	}
+	out := map[int]bool{}
+	for _, at := range entries {
+		if len(at) < 3 {
+			continue
+		}
+		for _, i := range at {
+			out[i] = true
+		}
+	}
+	for i, l := range lines {
+		if len(entries[l.page]) >= 3 && (strings.Trim(textOf(l), "0123456789 .ivx") == "" || contentsTitle[strings.ToLower(l.text)]) {
+			out[i] = true
+		}
+	}
+	return out
 }
 
 var sectionNumber = regexp.MustCompile(`^(\d{1,2}(?:\.\d{1,3}){0,4})\.?\s+\p{Lu}`)
@@ -152,12 +195,17 @@ func follows(last, next []int) bool {
 	return k < len(last) && slices.Equal(next[:k], last[:k]) && next[k] == last[k]+1
 }
 
-// fromSizes finds lines in a larger type. The largest is the highest level.
-func fromSizes(lines []pdfLine, body float64, title string) map[int]headingMark {
+// fromSizes finds lines in a larger type and, if asked, bold lines that stand apart. The largest is the highest level.
+func fromSizes(lines []pdfLine, body float64, title string, bold bool) map[int]headingMark {
 	type candidate struct{ at, n int }
 	var all []candidate
 	for i := 0; i < len(lines); {
 		l := lines[i]
+		if bold && standsOut(lines, i, body) && !large(l, body) {
+			all = append(all, candidate{i, 1})
+			i++
+			continue
+		}
 		if !large(l, body) {
 			i++
 			continue
@@ -200,6 +248,20 @@ func fromSizes(lines []pdfLine, body float64, title string) map[int]headingMark 
 		return map[int]headingMark{}
 	}
 	return out
+}
+
+// standsOut reports whether a line is bold, short and set off from the lines above and below.
+func standsOut(lines []pdfLine, i int, body float64) bool {
+	l := lines[i]
+	if !l.bold || l.cells != nil || l.size < 0.97*body || len(l.text) > 100 || letterShare(l.text) < 0.6 || utf8.RuneCountInString(l.text) < 3 ||
+		strings.ContainsAny(l.text[len(l.text)-1:], ".,;:") || i+1 == len(lines) {
+		return false
+	}
+	above, below := math.Inf(1), lines[i+1]
+	if i > 0 && lines[i-1].page == l.page && lines[i-1].y0 < l.y0 {
+		above = l.y0 - lines[i-1].y1
+	}
+	return above > 0.45*l.size && !(below.bold && below.cells == nil && below.y0-l.y1 < 0.45*l.size && below.y0 > l.y0)
 }
 
 func large(l pdfLine, body float64) bool {

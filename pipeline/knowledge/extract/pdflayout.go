@@ -147,9 +147,10 @@ func attach(rows []pdfRow, w pdf.Word) bool {
 func segmented(rows []pdfRow, gutter float64) []pdfRow {
 	for i, r := range rows {
 		var out []pdfSegment
+		stretched := stretchedGap(r.segments[0].words)
 		for _, w := range r.segments[0].words {
 			n := len(out) - 1
-			gap := max(gutter, 0.95*(w.Y1-w.Y0))
+			gap := max(gutter, 0.95*(w.Y1-w.Y0), 1.5*stretched)
 			if n >= 0 && (w.X0-out[n].x1 < gap || w.X0-out[n].x1 < markReach(out[n].words)*gap) {
 				if last := out[n].words[len(out[n].words)-1]; twice(last, w) {
 					continue
@@ -163,6 +164,28 @@ func segmented(rows []pdfRow, gutter float64) []pdfRow {
 		rows[i].segments = out
 	}
 	return rows
+}
+
+// stretchedGap returns the gap between the words of a line that was spaced out to reach the margin: all its gaps are
+// nearly the same. 0 for other lines.
+func stretchedGap(words []pdf.Word) float64 {
+	if len(words) < 4 {
+		return 0
+	}
+	least, most, letters := math.Inf(1), 0.0, 0
+	for i, w := range words {
+		if hasLetter(w.Text) {
+			letters++
+		}
+		if i > 0 {
+			gap := w.X0 - words[i-1].X1
+			least, most = min(least, gap), max(most, gap)
+		}
+	}
+	if most > 1.3*least || most > 2*(words[0].Y1-words[0].Y0) || letters*4 < len(words)*3 {
+		return 0
+	}
+	return most
 }
 
 // twice reports whether a word was drawn again over itself to look bold.
@@ -299,11 +322,13 @@ func (l *pdfLayout) band(rows []pdfRow, gutters []span, depth int) {
 		}
 	}
 	switch {
+	case shared < 2 && prosaic < len(columns):
+		l.plain(rows)
 	case prosaic == len(columns), prosaic > 0 && prose(columns[0]) && len(columns) == 2, prosaic >= 2 && prosaic >= len(columns)-1:
 		for _, c := range columns {
 			l.region(c, depth+1)
 		}
-	case shared < 2 || stacked(rows):
+	case stacked(rows):
 		l.plain(rows)
 	default:
 		l.table(rows, gutters)

@@ -113,8 +113,10 @@ func (q quality) String() string {
 	return fmt.Sprintf("of %d characters %d are unknown, of %d words %d are common ones", q.runes, q.unknown, q.words, q.common)
 }
 
-// plausible reports whether the words of pages can be read and there are any.
-func plausible(pages []pdf.Page) bool {
-	q := qualityOf(pages)
-	return q.letters > 0 && q.plausible()
+// better reports whether q is of better text than other, of the same file.
+func (q quality) better(other quality) bool {
+	if q.plausible() != other.plausible() {
+		return q.plausible()
+	}
+	return q.letters-2*q.unknown > other.letters-2*other.unknown
 }

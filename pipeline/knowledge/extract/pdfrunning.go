@@ -22,10 +22,10 @@ var (
 
 // withoutRunning drops what is printed on page after page: running titles, page numbers, stamps; then tables of
 // contents and back-of-book indexes, which name everything and say nothing.
-func withoutRunning(pages [][]pdfLine) [][]pdfLine {
+func withoutRunning(pages [][]pdfLine, heights []float64) [][]pdfLine {
 	edge := make([]map[int]bool, len(pages)) // lines near the edges of each page, by index
 	for i, lines := range pages {
-		edge[i] = edgesOf(lines)
+		edge[i] = edgesOf(lines, heights[i])
 	}
 	repeated := map[string]int{}
 	offsets := map[int]int{}
@@ -80,7 +80,7 @@ func withoutRunning(pages [][]pdfLine) [][]pdfLine {
 			lower := strings.ToLower(line.text)
 			running := edge[i][k] && (repeated[key] >= least && len(pages) > 1 && same[height]*2 >= all[height] ||
 				counts && hasNumber(line, i+shift) && len(line.text) < 120 ||
-				numbered*2 > len(pages) && len(pages) > 1 && (pageNumber.MatchString(lower) || romanNumeral.MatchString(lower)))
+				(counts || numbered*2 > len(pages) && len(pages) > 1) && (pageNumber.MatchString(lower) || romanNumeral.MatchString(lower)))
 			if !running {
 				out[i] = append(out[i], line)
 			}
@@ -90,17 +90,10 @@ func withoutRunning(pages [][]pdfLine) [][]pdfLine {
 	return out
 }
 
-// edgesOf returns the lines that are the first and the last of a page by height, within its upper and lower sixth.
-func edgesOf(lines []pdfLine) map[int]bool {
+// edgesOf returns the lines that are the first and the last of a page, within its upper and lower sixth.
+func edgesOf(lines []pdfLine, height float64) map[int]bool {
 	out := map[int]bool{}
-	if len(lines) == 0 {
-		return out
-	}
-	top, bottom := math.Inf(1), math.Inf(-1)
-	for _, l := range lines {
-		top, bottom = min(top, l.y0), max(bottom, l.y1)
-	}
-	band := (bottom - top) / 6
+	top, bottom := height/6, height*5/6
 	pick := func(better func(a, b pdfLine) bool, within func(l pdfLine) bool) {
 		for range edgeLines {
 			best := -1
@@ -123,8 +116,8 @@ func edgesOf(lines []pdfLine) map[int]bool {
 			}
 		}
 	}
-	pick(func(a, b pdfLine) bool { return a.y0 < b.y0 }, func(l pdfLine) bool { return l.y0 < top+band })
-	pick(func(a, b pdfLine) bool { return a.y1 > b.y1 }, func(l pdfLine) bool { return l.y1 > bottom-band })
+	pick(func(a, b pdfLine) bool { return a.y0 < b.y0 }, func(l pdfLine) bool { return l.y0 < top })
+	pick(func(a, b pdfLine) bool { return a.y1 > b.y1 }, func(l pdfLine) bool { return l.y1 > bottom })
 	return out
 }
 

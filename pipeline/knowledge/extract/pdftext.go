@@ -12,6 +12,7 @@ type pdfWriter struct {
 	b      *builder
 	lines  []pdfLine
 	levels map[int]headingMark
+	skip   map[int]bool // lines that are left out
 	body   float64
 	pitch  float64         // usual distance from line to line, in heights of the line
 	mono   map[int]float64 // width of a character of the lines that are set in a typewriter's type, by index
@@ -83,6 +84,10 @@ func (w *pdfWriter) write() {
 			}
 			w.b.heading(m.level, text, "")
 			i += m.lines
+			continue
+		}
+		if w.skip[i] {
+			i++
 			continue
 		}
 		if l.cells != nil {
@@ -184,6 +189,10 @@ func pdfMarker(t string) (marker, rest string) {
 func (w *pdfWriter) newParagraph(l pdfLine, marker string) bool {
 	last := w.last
 	size := max(last.size, l.size)
+	if marker == "" && l.page == last.page && l.y0 > last.y0 && l.y0-last.y0 < 1.6*w.pitch*size && !terminated(last.text) &&
+		ideograph(firstRune(l.text)) && last.x1 > last.right-1.5*size && l.x0 < l.left+0.5*size {
+		return false // full lines of Chinese: they say nothing by their case
+	}
 	if math.Abs(last.size-l.size) > 0.15*size {
 		return true
 	}
@@ -197,9 +206,6 @@ func (w *pdfWriter) newParagraph(l pdfLine, marker string) bool {
 		return !(open && (lower || strings.HasSuffix(last.text, "-") || ideographs))
 	}
 	pitch := w.pitch * size
-	if w.count > 1 {
-		pitch = max(pitch, 0)
-	}
 	if l.y0-last.y0 > 1.28*pitch {
 		return true
 	}

@@ -31,7 +31,7 @@ func (d *document) decode(s *stream) []byte {
 			}
 			data = d.predict(unLZW(data, early, d.room()), p)
 		case "ASCII85Decode", "A85":
-			data = ascii85(data)
+			data = unASCII85(data)
 		case "ASCIIHexDecode", "AHx":
 			data = []byte((&lexer{data: data}).hex())
 		case "RunLengthDecode", "RL":
@@ -230,7 +230,7 @@ func unLZW(data []byte, early, room int) []byte {
 	return out
 }
 
-func ascii85(data []byte) []byte {
+func unASCII85(data []byte) []byte {
 	var out []byte
 	var group [5]byte
 	n := 0
