@@ -11,17 +11,16 @@ import (
 
 // quality counts what tells text from rubbish.
 type quality struct {
-	runes    int // without white space
-	letters  int
-	unknown  int // characters that no font explains
-	words    int // with a letter
-	latin    int // words in Latin letters
-	single   int // Latin words of one letter
-	long     int // Latin words of more than 30 letters that are no address
-	common   int // the most common words of European languages
-	vowel    int // Latin words of at least three letters with a vowel
-	threeUp  int // Latin words of at least three letters
-	upperMid int // words with a capital behind a small letter
+	runes   int // without white space
+	letters int
+	unknown int // characters that no font explains
+	words   int // with a letter
+	latin   int // words in Latin letters
+	single  int // Latin words of one letter
+	long    int // Latin words of more than 30 letters that are no address
+	common  int // the most common words of European languages, of two letters and more
+	vowel   int // Latin words of at least three letters with a vowel
+	threeUp int // Latin words of at least three letters
 }
 
 // commonWords are the most frequent words of English, German, French, Spanish, Italian, Portuguese and Dutch.
@@ -44,8 +43,7 @@ func qualityOf(pages []pdf.Page) quality {
 }
 
 func (q *quality) word(t string) {
-	letters, latin, size, vowel, mid := 0, 0, 0, false, false
-	var last rune
+	letters, latin, size, vowel := 0, 0, 0, false
 	for _, r := range ligatures.Replace(t) {
 		size++
 		switch {
@@ -57,9 +55,7 @@ func (q *quality) word(t string) {
 				latin++
 			}
 			vowel = vowel || r > 0x7f || strings.ContainsRune("aeiouyAEIOUY", r)
-			mid = mid || unicode.IsUpper(r) && unicode.IsLower(last)
 		}
-		last = r
 	}
 	q.runes += size
 	q.letters += letters
@@ -82,11 +78,8 @@ func (q *quality) word(t string) {
 		if vowel {
 			q.vowel++
 		}
-		if mid {
-			q.upperMid++
-		}
 	}
-	if commonWords[strings.ToLower(strings.Trim(t, ".,;:()"))] {
+	if letters > 1 && commonWords[strings.ToLower(strings.Trim(t, ".,;:()"))] {
 		q.common++
 	}
 }
@@ -100,10 +93,10 @@ func (q quality) plausible() bool {
 		return true
 	}
 	switch {
-	case q.single*100 > q.latin*55, q.long*100 > q.latin*10:
-		return false
 	case q.common*100 >= q.latin*8:
 		return true
+	case q.single*100 > q.latin*80, q.long*100 > q.latin*10: // letters set apart, words run together
+		return false
 	}
 	// Few common words: a parts list, another language, or letters that stand for others.
 	return q.vowel*100 >= q.threeUp*75 && q.common*100 >= q.latin || q.vowel*100 >= q.threeUp*88
