@@ -124,7 +124,7 @@ func Bytes(ctx context.Context, kind Type, data []byte, contentType string) (doc
 	case TypeDOCX:
 		doc, err = DOCX(data)
 	default:
-		doc, err = text(kind, data, contentType)
+		doc, err = textual(kind, data, contentType)
 	}
 	if err == nil && doc.Text == "" {
 		err = ErrEmpty
@@ -135,8 +135,8 @@ func Bytes(ctx context.Context, kind Type, data []byte, contentType string) (doc
 	return doc, nil
 }
 
-// text extracts what is text already.
-func text(kind Type, data []byte, contentType string) (doc Document, err error) {
+// textual extracts what is text already.
+func textual(kind Type, data []byte, contentType string) (doc Document, err error) {
 	var text string
 	if kind == TypeHTML {
 		text, err = decodeHTML(data, contentType)

@@ -16,7 +16,7 @@ func PDFWithoutHelp(ctx context.Context, data []byte) (Document, error) {
 	if err != nil {
 		return Document{}, err
 	}
-	return pdfDocument(pages, file.Info())
+	return pdfDocument(ctx, pages, file.Info())
 }
 
 // PDFPoppler is PDF with nothing but pdftotext.
@@ -25,5 +25,5 @@ func PDFPoppler(ctx context.Context, data []byte) (Document, error) {
 	if err != nil {
 		return Document{}, err
 	}
-	return pdfDocument(pages, pdf.Info{})
+	return pdfDocument(ctx, pages, pdf.Info{})
 }

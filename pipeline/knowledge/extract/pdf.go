@@ -23,6 +23,9 @@ var (
 	ErrTooLong   = errors.New("reading it takes too long: split it or save it again")
 )
 
+// maxBookmarks bounds the entries of the outline that are looked for in the text.
+const maxBookmarks = 10_000
+
 // pdfTime is how long one PDF may take.
 const pdfTime = 60 * time.Second
 
@@ -36,7 +39,7 @@ func PDF(ctx context.Context, data []byte) (Document, error) {
 	if err != nil {
 		return Document{}, pdfReason(err)
 	}
-	return pdfDocument(pages, info)
+	return pdfDocument(limited, pages, info)
 }
 
 func pdfReason(err error) error {
@@ -79,7 +82,7 @@ func pdfWords(ctx context.Context, data []byte) ([]pdf.Page, pdf.Info, error) {
 }
 
 // pdfDocument makes a document of words.
-func pdfDocument(pages []pdf.Page, info pdf.Info) (Document, error) {
+func pdfDocument(ctx context.Context, pages []pdf.Page, info pdf.Info) (Document, error) {
 	switch q := qualityOf(pages); {
 	case q.letters < 3*len(pages) || q.letters < 20:
 		return Document{}, ErrNoText
@@ -89,6 +92,9 @@ func pdfDocument(pages []pdf.Page, info pdf.Info) (Document, error) {
 	body := bodySize(pages)
 	lines, heights := make([][]pdfLine, len(pages)), make([]float64, len(pages))
 	for i, p := range pages {
+		if ctx.Err() != nil {
+			return Document{}, context.Cause(ctx)
+		}
 		lines[i], heights[i] = layout(p, i+1, body), p.Height
 	}
 	var all []pdfLine
@@ -100,7 +106,7 @@ func pdfDocument(pages []pdf.Page, info pdf.Info) (Document, error) {
 	if title == "" {
 		title = largeTitle(all, body)
 	}
-	w.levels = headingLevels(all, body, info.Bookmarks, title)
+	w.levels = headingLevels(all, body, info.Bookmarks[:min(len(info.Bookmarks), maxBookmarks)], title)
 	w.skip = contentsLines(all, info.Bookmarks, w.levels)
 	w.write()
 	doc := w.b.document(title, pdfDate(info.Created))

@@ -7,6 +7,9 @@ import (
 	"unicode/utf8"
 )
 
+// maxParagraph is the size in bytes behind which a paragraph ends with the line: none that is meant for reading is so long.
+const maxParagraph = 20_000
+
 // pdfWriter makes paragraphs, items, code and tables of lines.
 type pdfWriter struct {
 	b      *builder
@@ -144,7 +147,7 @@ func (w *pdfWriter) pages() []int {
 // line adds a line to the paragraph under way, or begins the next.
 func (w *pdfWriter) line(l pdfLine) {
 	marker, rest := pdfMarker(l.text)
-	if w.count > 0 && w.newParagraph(l, marker) {
+	if w.count > 0 && (w.parts.Len() > maxParagraph || w.newParagraph(l, marker)) {
 		w.flush()
 	}
 	if w.count == 0 {

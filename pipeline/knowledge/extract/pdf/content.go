@@ -2,6 +2,7 @@ package pdf
 
 import (
 	"bytes"
+	"fmt"
 	"math"
 	"strings"
 )
@@ -33,7 +34,8 @@ type textState struct {
 type renderer struct {
 	d     *document
 	fonts map[any]*font
-	total int // words of all pages
+	drawn map[*stream][]byte // unpacked forms: a letterhead is drawn on every page
+	total int                // words of all pages
 
 	page     *Page
 	state    textState
@@ -43,7 +45,9 @@ type renderer struct {
 	forms    int
 }
 
-func newRenderer(d *document) *renderer { return &renderer{d: d, fonts: map[any]*font{}} }
+func newRenderer(d *document) *renderer {
+	return &renderer{d: d, fonts: map[any]*font{}, drawn: map[*stream][]byte{}}
+}
 
 // pageOf reads one page.
 func (r *renderer) pageOf(l leaf) Page {
@@ -222,17 +226,24 @@ func (r *renderer) paint(o any, res dict, depth int) {
 	if own := r.d.dict(x.dict["Resources"]); own != nil {
 		res = own
 	}
-	r.run(r.d.decode(x), res, depth+1)
+	content, ok := r.drawn[x]
+	if !ok {
+		content = r.d.decode(x)
+		r.drawn[x] = content
+	}
+	r.run(content, res, depth+1)
 	r.state, r.stack, r.tm, r.line = saved, stack, tm, line
 }
 
 func (r *renderer) font(o any) *font {
-	key, ok := o.(ref)
-	if !ok {
-		if o == nil {
-			return nil
-		}
-		return r.d.font(o)
+	var key any
+	switch v := o.(type) {
+	case ref:
+		key = v
+	case dict: // written out in the resources: the same map each time
+		key = fmt.Sprintf("%p", v)
+	default:
+		return nil
 	}
 	f, ok := r.fonts[key]
 	if !ok {

@@ -3,6 +3,7 @@ package pdf
 import (
 	"bytes"
 	"fmt"
+	"slices"
 )
 
 // document is the objects of a file.
@@ -122,6 +123,8 @@ func header(data []byte, i int) (num, gen int, ok bool) {
 
 // owner returns the object that holds byte i of the file: the one whose "12 0 obj" is the last before it.
 func (d *document) owner(i int) (int, bool) {
+	d.steps += 16
+	d.step()
 	from := max(0, i-8192)
 	for stop := i; ; {
 		j := bytes.LastIndex(d.data[from:stop], []byte("obj"))
@@ -149,25 +152,32 @@ func (d *document) trailers() {
 			}
 		}
 	}
-	for at := 0; ; {
-		i := bytes.Index(d.data[at:], []byte("/XRef"))
-		if i < 0 {
-			break
-		}
-		at += i + 5
+	for _, at := range d.last("/XRef") {
 		if num, ok := d.owner(at); ok {
 			merge(d.resolve(ref{num: num}))
 		}
 	}
-	for at := 0; ; {
-		i := bytes.Index(d.data[at:], []byte("trailer"))
+	for _, at := range d.last("trailer") {
+		rest := d.data[at+len("trailer") : min(len(d.data), at+1<<16)]
+		if bytes.HasPrefix(bytes.TrimLeft(rest[:min(len(rest), 64)], "\r\n\t "), []byte("<<")) {
+			merge((&lexer{data: rest, refs: true}).object())
+		}
+	}
+}
+
+// last returns where a mark stands, in order; of very many places the last ones: a file is updated at its end.
+func (d *document) last(mark string) []int {
+	var out []int
+	for stop := len(d.data); len(out) < 500; {
+		i := bytes.LastIndex(d.data[:stop], []byte(mark))
 		if i < 0 {
 			break
 		}
-		at += i + 7
-		l := &lexer{data: d.data, at: at, refs: true}
-		merge(l.object())
+		out = append(out, i)
+		stop = i
 	}
+	slices.Reverse(out)
+	return out
 }
 
 // findRoot looks for a catalogue when the trailer leads to none.
@@ -219,7 +229,7 @@ func (d *document) object(num int) any {
 		return o
 	}
 	p, ok := d.place[num]
-	if !ok || d.busy[num] {
+	if !ok || d.busy[num] || len(d.busy) > 4*maxDepth {
 		return nil
 	}
 	d.step()
@@ -227,6 +237,7 @@ func (d *document) object(num int) any {
 	defer delete(d.busy, num)
 	l := &lexer{data: p.body, refs: true}
 	o := l.object()
+	d.steps += l.at / 64 // a broken array may reach to the end of the file
 	switch v := o.(type) {
 	case operator, end:
 		o = nil

@@ -40,6 +40,8 @@ func (d *document) decode(s *stream) []byte {
 		default: // DCT, JPX, CCITT, JBIG2: pictures
 			return nil
 		}
+		d.steps += len(data) / 64
+		d.step()
 		d.decoded += len(data)
 		if d.decoded > maxDecoded {
 			panic(stop{ErrTooLarge})

@@ -81,11 +81,17 @@ func (l *lexer) next(depth int) any {
 		return l.literal()
 	case '[':
 		l.at++
+		if depth > maxDepth {
+			return operator("[")
+		}
 		return l.array(depth)
 	case '<':
 		l.at++
 		if l.at < len(l.data) && l.data[l.at] == '<' {
 			l.at++
+			if depth > maxDepth {
+				return operator("<<")
+			}
 			return l.dict(depth)
 		}
 		return l.hex()
@@ -318,22 +324,15 @@ func (l *lexer) array(depth int) any {
 	for {
 		o := l.next(depth + 1)
 		switch o := o.(type) {
-		case end:
+		case end, closing: // ">>" too: the array was not closed
 			return out
-		case closing:
-			if o == ']' {
-				return out
-			}
-			return out // ">>": the array was not closed
 		case operator:
-			if o == "endobj" || o == "endstream" {
+			if o == "endobj" || o == "endstream" || o == "obj" {
 				return out
 			}
 			continue
 		}
-		if depth < maxDepth {
-			out = append(out, o)
-		}
+		out = append(out, o)
 	}
 }
 
@@ -349,7 +348,7 @@ func (l *lexer) dict(depth int) any {
 				return out
 			}
 		case operator:
-			if key == "endobj" || key == "stream" || key == "endstream" {
+			if key == "endobj" || key == "stream" || key == "endstream" || key == "obj" {
 				l.at -= len(key)
 				return out
 			}
@@ -365,9 +364,7 @@ func (l *lexer) dict(depth int) any {
 				}
 				continue
 			}
-			if depth < maxDepth {
-				out[key] = v
-			}
+			out[key] = v
 		}
 	}
 }

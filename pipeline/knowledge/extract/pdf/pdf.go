@@ -25,7 +25,7 @@ const (
 	maxPages   = 20_000
 	maxDecoded = 512 << 20 // bytes that all streams together may unpack to
 	maxStream  = 128 << 20 // bytes that one stream may unpack to
-	maxWords   = 8_000_000
+	maxWords   = 2_000_000
 	maxDepth   = 60 // of nested objects, forms and page trees
 )
 
