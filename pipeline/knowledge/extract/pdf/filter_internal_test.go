@@ -109,7 +109,7 @@ func TestGlyphText(t *testing.T) {
 	}
 }
 
-// What nests without end neither exhausts the stack nor the time.
+// What nests without end neither exhausts the stack nor outlives the context.
 func TestHostile(t *testing.T) {
 	t.Parallel()
 	const many = 2_000_000
@@ -125,13 +125,13 @@ func TestHostile(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+			ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 			defer cancel()
 			start := time.Now()
 			if f, err := Open(ctx, []byte("%PDF-1.7\n"+body)); err == nil {
 				_, _ = f.Words()
 			}
-			if took := time.Since(start); took > 15*time.Second {
+			if took := time.Since(start); took > 10*time.Second {
 				t.Errorf("took %v", took)
 			}
 		})
