@@ -75,7 +75,7 @@ func pdfWords(ctx context.Context, data []byte) ([]pdf.Page, pdf.Info, error) {
 		return nil, info, context.Cause(ctx)
 	case popplerErr == nil && (err != nil || other.letters*2 > q.runes && other.better(q)): // it leaves out what it cannot read
 		return pages, info, nil
-	case errors.Is(popplerErr, pdf.ErrNoPoppler) && err == nil && q.letters > 0 && !q.plausible():
+	case errors.Is(popplerErr, pdf.ErrNoPoppler) && err == nil && !q.plausible():
 		return nil, info, fmt.Errorf("%w; or install pdftotext (poppler-utils), which knows more fonts", ErrGarbled)
 	}
 	return own, info, err
@@ -84,7 +84,7 @@ func pdfWords(ctx context.Context, data []byte) ([]pdf.Page, pdf.Info, error) {
 // pdfDocument makes a document of words.
 func pdfDocument(ctx context.Context, pages []pdf.Page, info pdf.Info) (Document, error) {
 	switch q := qualityOf(pages); {
-	case q.letters < 3*len(pages) || q.letters < 20:
+	case q.unknown < 20 && (q.letters < 3*len(pages) || q.letters < 20):
 		return Document{}, ErrNoText
 	case !q.plausible():
 		return Document{}, fmt.Errorf("%w; %s", ErrGarbled, q)
