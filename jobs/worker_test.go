@@ -251,13 +251,10 @@ func TestNeverMoreBlocksInFlightThanAllowed(t *testing.T) {
 	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
 		const parallel = 2
 		b := setup(t, rdb, stubModel(t, &llmtest.Stub{}))
-		m := &meter{block: map[string]map[string]int{}, pause: 5 * time.Millisecond}
+		m := &meter{Tool: tools.NewRAGHybrid(b.base, 6), block: map[string]map[string]int{}, pause: 5 * time.Millisecond}
 		b.services.Toolbox = func(_ context.Context, run topicqueue.Run) (jobs.Toolbox, error) {
-			counted := meterOf{m, run.ID}
-			counted.meter.Tool = tools.NewRAGHybrid(b.base, 6)
-			return jobs.Toolbox{Tools: tools.Set{counted}, Sections: b.base}, nil
+			return jobs.Toolbox{Tools: tools.Set{meterOf{m, run.ID}}, Sections: b.base}, nil
 		}
-		m.Tool = tools.NewRAGHybrid(b.base, 6)
 		first, second := b.start(jobs.Settings{Concurrency: 10}), b.start(jobs.Settings{Concurrency: 10, ReportConcurrency: 2})
 		var ids []string
 		for _, lane := range []string{"", jobs.LaneHigh, jobs.LaneLow} {

@@ -77,6 +77,7 @@ func TestRunOnS3(t *testing.T) {
 		if err := worker.Start(); err != nil {
 			t.Fatal(err)
 		}
+		defer worker.Wait()
 		defer worker.Process.Kill()
 		for deadline := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
 			if status := nightdesk("status", "tonight", "--json"); strings.Contains(status, `"completed": 1`) {
