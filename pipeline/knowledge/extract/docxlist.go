@@ -23,7 +23,6 @@ type docxLevel struct {
 	format string
 	text   string // "%1.%2"
 	start  int
-	style  string
 }
 
 func (f *docxFile) numbering(name string) (*docxLists, error) {
