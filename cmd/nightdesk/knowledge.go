@@ -20,7 +20,7 @@ func (a *app) kbCommand() *cobra.Command {
 	var name string
 	var reembed bool
 	add := &cobra.Command{
-		Use: "add PATH...", Short: "Index files or directories; again: only what changed",
+		Use: "add PATH|URL...", Short: "Index files, directories and web pages; again: only what changed",
 		Args: cobra.MinimumNArgs(1),
 		RunE: a.command(func(cmd *cobra.Command, args []string) error {
 			if name == "" {
@@ -61,7 +61,7 @@ func (a *app) kbCommand() *cobra.Command {
 // happened. reembed: make all vectors anew.
 func (a *app) ingest(ctx context.Context, name string, paths []string, reembed bool) (knowledge.Report, error) {
 	for _, p := range paths {
-		if _, err := os.Stat(p); err != nil {
+		if _, err := os.Stat(p); err != nil && !knowledge.IsURL(p) {
 			return knowledge.Report{}, usageError{fmt.Errorf("knowledge base %s: %w", name, err)}
 		}
 	}
@@ -89,7 +89,7 @@ func (a *app) ingest(ctx context.Context, name string, paths []string, reembed b
 		if statErr != nil { // made for nothing
 			err = errors.Join(err, knowledge.Remove(a.knowledgeDir(), name))
 		}
-		return rep, hintError{err, "Markdown, text and HTML files can be read; name a directory that has some."}
+		return rep, hintError{err, "Markdown, text, HTML, PDF and DOCX can be read; name a directory that has some."}
 	}
 	if err != nil {
 		return rep, fmt.Errorf("index %s into knowledge base %s: %w", strings.Join(paths, ", "), name, err)

@@ -44,7 +44,8 @@ type Skipped struct {
 	Reason   string `json:"reason"`   // for a person
 }
 
-// Ingest makes the base hold the documents below roots, which are directories or files, and nothing else. Only what
+// Ingest makes the base hold the documents below roots, which are directories, files or addresses of web pages, and
+// nothing else. Only what
 // changed since the last time is extracted again. progress may be nil; it is called from one goroutine at a time, after
 // each file, with done counting up to total.
 //
@@ -53,7 +54,12 @@ type Skipped struct {
 // or a kill the base is in order, and the next Ingest goes on from there. When two processes ingest, the second waits
 // for each batch of the first.
 func (b *Base) Ingest(ctx context.Context, roots []string, progress func(done, total int, name string)) (Report, error) {
-	files, skipped, unread, err := walk(ctx, roots)
+	dir, err := os.MkdirTemp("", "nightdesk-pages-")
+	if err != nil {
+		return Report{}, fmt.Errorf("ingest: %w", err)
+	}
+	defer os.RemoveAll(dir)
+	files, skipped, unread, err := gather(ctx, roots, dir)
 	if err != nil {
 		return Report{}, err
 	}

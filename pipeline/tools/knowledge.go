@@ -78,6 +78,12 @@ func documentSource(p knowledge.Passage, now time.Time) topicqueue.Source {
 		Kind: topicqueue.SourceDocument, Title: p.Title, Document: p.Document, Section: p.Section, Anchor: p.Anchor,
 		Page: p.Page, Offset: p.Offset, Hash: p.Hash, Date: p.Date, RetrievedAt: now, Text: p.Text,
 	}
+	if knowledge.IsURL(p.Document) {
+		s.URL = p.Document
+		if p.Anchor != "" && !strings.Contains(s.URL, "#") {
+			s.URL += "#" + p.Anchor
+		}
+	}
 	s.ID = topicqueue.SourceID(s)
 	return s
 }
