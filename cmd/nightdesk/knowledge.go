@@ -78,13 +78,6 @@ func (a *app) ingest(ctx context.Context, name string, paths []string, reembed b
 	bar := a.newBar("indexing " + name)
 	rep, err := base.Ingest(ctx, paths, func(done, total int, document string) { bar.set(done, total, document) })
 	bar.end()
-	for i, s := range rep.Skipped {
-		if i == 10 {
-			a.say("%d more files were skipped; `nightdesk kb add --json` lists them all", len(rep.Skipped)-i)
-			break
-		}
-		a.say("skipped %s: %s", s.Document, s.Reason)
-	}
 	if errors.Is(err, knowledge.ErrEmpty) {
 		if statErr != nil { // made for nothing
 			err = errors.Join(err, knowledge.Remove(a.knowledgeDir(), name))
@@ -133,6 +126,13 @@ type kbLine struct {
 
 func (a *app) kbAdd(ctx context.Context, name string, paths []string, reembed bool) error {
 	rep, err := a.ingest(ctx, name, paths, reembed)
+	for i, s := range rep.Skipped {
+		if i == 20 {
+			a.say("%d more were skipped; --json lists them all", len(rep.Skipped)-i)
+			break
+		}
+		a.say("skipped %s: %s", s.Document, s.Reason)
+	}
 	if err != nil {
 		return err
 	}
@@ -311,6 +311,16 @@ func (a *app) knowledgeBase(ctx context.Context, value string) (string, error) {
 		return "", a.kbExists(value)
 	}
 	name := knowledge.Name(value)
-	_, err := a.ingest(ctx, name, []string{value}, false)
+	rep, err := a.ingest(ctx, name, []string{value}, false)
+	if err == nil {
+		a.say("%s is knowledge base %s: %d documents%s", value, name, rep.Added+rep.Updated+rep.Unchanged, skippedNote(rep, value))
+	}
 	return name, err
+}
+
+func skippedNote(rep knowledge.Report, path string) string {
+	if len(rep.Skipped) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", %d files skipped (`nightdesk kb add %s` says why)", len(rep.Skipped), path)
 }

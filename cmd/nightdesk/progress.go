@@ -9,7 +9,7 @@ import (
 	"github.com/vbauerster/mpb/v8/decor"
 )
 
-// bar shows how far a piece of work is: a bar on a terminal, a plain line per tenth elsewhere.
+// bar shows how far a piece of work is: a bar on a terminal, elsewhere a plain line per tenth, if that takes a while.
 type bar struct {
 	name  string
 	out   io.Writer
@@ -17,10 +17,14 @@ type bar struct {
 	bar   *mpb.Bar
 	doing string
 	tenth int
+	line  time.Time // of the last plain line, at first the start
 }
 
+// linePause is the least time between two plain lines.
+const linePause = time.Second
+
 func (a *app) newBar(name string) *bar {
-	b := &bar{name: name, out: a.stderr}
+	b := &bar{name: name, out: a.stderr, line: time.Now()}
 	if isTerminal(a.stderr) {
 		b.mpb = mpb.New(mpb.WithOutput(a.stderr), mpb.WithWidth(30), mpb.WithRefreshRate(100*time.Millisecond))
 		b.bar = b.mpb.AddBar(0,
@@ -38,8 +42,8 @@ func (b *bar) set(done, total int, doing string) {
 		b.bar.SetCurrent(int64(done))
 		return
 	}
-	if total > 0 && done*10/total > b.tenth {
-		b.tenth = done * 10 / total
+	if total > 0 && done*10/total > b.tenth && time.Since(b.line) >= linePause {
+		b.tenth, b.line = done*10/total, time.Now()
 		fmt.Fprintf(b.out, "nightdesk: %s: %d of %d\n", b.name, done, total)
 	}
 }
