@@ -3,6 +3,7 @@ package researching
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
@@ -86,38 +87,18 @@ func (w *work) checkActions(k int, actions []prompts.Action) []call {
 	return l.calls
 }
 
-// plannedCalls are the calls of an iteration for which no model has planned any: starter queries that are still
-// unused, then the title, then the title with words of the overview and of what was found. It returns none when all
-// of that has been asked.
+// plannedCalls are the calls of an iteration for which no model has planned any: starters that are still unused, then
+// the title with words of the overview and of what was found. It returns none when all of that has been asked.
 func (w *work) plannedCalls(k int, phase string) []call {
-	l := callList{w: w, k: k}
 	tool, ok := w.plannedTool(phase)
 	if !ok {
 		return nil
 	}
-	_, items := w.tools.Lookup(queryItem)
-	for _, q := range w.block.Queries {
-		q = oneLine(q)
-		switch {
-		case topicqueue.CanonicalQuery(q) == "":
-		case items && topicqueue.IsPlace(q):
-			l.add(queryItem, q)
-		default:
-			l.add(tool, q)
-		}
+	l := callList{w: w, k: k}
+	for _, c := range w.starters(tool) {
+		l.add(c.tool, c.query)
 	}
-	if items {
-		for _, item := range namedItems(w.block.Title + "\n" + w.topic) {
-			l.add(queryItem, item)
-		}
-	}
-	title := clip(oneLine(w.block.Title), maxClaim)
-	if len(w.homes()) > 0 { // a heading of one document says little without the topic
-		title = clip(oneLine(w.subject()), maxClaim)
-	}
-	if topicqueue.CanonicalQuery(title) != "" {
-		l.add(tool, title)
-	}
+	title := w.titleQuery()
 	for _, word := range w.followUps() {
 		if l.full() {
 			break
@@ -127,6 +108,75 @@ func (w *work) plannedCalls(k int, phase string) []call {
 		}
 	}
 	return l.calls
+}
+
+// starters are the questions that a block comes with, for the tool that is given: the plan's queries, items that the
+// title or the topic names, and the title.
+func (w *work) starters(tool string) []call {
+	var starters []call
+	_, items := w.tools.Lookup(queryItem)
+	for _, q := range w.block.Queries {
+		switch q = oneLine(q); {
+		case topicqueue.CanonicalQuery(q) == "":
+		case items && topicqueue.IsPlace(q):
+			starters = append(starters, call{tool: queryItem, query: q})
+		default:
+			starters = append(starters, call{tool: tool, query: q})
+		}
+	}
+	if items {
+		for _, item := range namedItems(w.block.Title + "\n" + w.topic) {
+			starters = append(starters, call{tool: queryItem, query: item})
+		}
+	}
+	if title := w.titleQuery(); topicqueue.CanonicalQuery(title) != "" {
+		starters = append(starters, call{tool: tool, query: title})
+	}
+	return starters
+}
+
+// titleQuery asks for what the block is called.
+func (w *work) titleQuery() string {
+	if len(w.homes()) > 0 { // a heading of one document says little without the topic
+		return clip(oneLine(w.subject()), maxClaim)
+	}
+	return clip(oneLine(w.block.Title), maxClaim)
+}
+
+// grounded makes sure that a block without evidence asks what it was planned for, whatever its model has in mind: one
+// of the calls is a search for a starter, the first that the run has not asked, in place of the last call where the
+// list is full.
+func (w *work) grounded(k int, calls []call) []call {
+	tool, ok := searchTool(w.tools)
+	if w.claims > 0 || !ok {
+		return calls
+	}
+	asked := map[string]bool{}
+	for _, c := range calls {
+		if !verbatim(c.tool) {
+			asked[topicqueue.CanonicalQuery(c.query)] = true
+		}
+	}
+	// Items are looked up, which finds nothing where no document has them; a place of the corpus is certain.
+	starters := slices.DeleteFunc(w.starters(tool), func(c call) bool { return c.tool != tool && !topicqueue.IsPlace(c.query) })
+	if slices.ContainsFunc(starters, func(c call) bool { return asked[topicqueue.CanonicalQuery(c.query)] }) {
+		return calls
+	}
+	l := callList{w: w, k: k, calls: calls}
+	if l.full() {
+		l.calls = slices.Clone(calls[:len(calls)-1])
+	}
+	for _, c := range starters {
+		if !l.add(c.tool, c.query) {
+			continue
+		}
+		if len(l.calls) == len(calls) {
+			dropped := calls[len(calls)-1]
+			w.tell("%s was not asked for %q: without evidence, %q had to be asked first", dropped.tool, clip(oneLine(dropped.query), maxLine), clip(c.query, maxLine))
+		}
+		return l.calls
+	}
+	return calls
 }
 
 // plannedTool prefers the knowledge base in early iterations and the web later, where both are enabled.

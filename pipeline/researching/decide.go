@@ -41,7 +41,7 @@ func (w *work) decide(ctx context.Context, k int) (decision, error) {
 	case err == nil:
 	case ctx.Err() != nil:
 		return decision{}, context.Cause(ctx)
-	case errors.Is(err, llm.ErrAnswer), errors.Is(err, llm.ErrContextLength):
+	case errors.Is(err, llm.ErrAnswer), errors.Is(err, llm.ErrContextLength), errors.Is(err, llm.ErrUnavailable) && w.claims == 0:
 		w.fallBack(fmt.Sprintf("decide: %s/%d went on with queries of the plan: %s", w.block.ID, k, clip(oneLine(err.Error()), maxLine)))
 	default:
 		return decision{}, fmt.Errorf("decide %s/%d: %w", w.block.ID, k, err)
@@ -55,6 +55,7 @@ func (w *work) decide(ctx context.Context, k int) (decision, error) {
 	if stops := w.flexible() && d.sufficient && w.claims > 0; len(d.calls) == 0 && !stops {
 		d.calls = w.plannedCalls(k, w.phase(k))
 	}
+	d.calls = w.grounded(k, d.calls)
 	return d, nil
 }
 

@@ -76,6 +76,7 @@ func TestActions(t *testing.T) {
 			}
 			b.start.View.Queries = tt.issued
 			b.start.Block.Overview = "" // its words would become follow-up queries
+			b.start.Traces = evidence() // else a starter query would be asked in any case
 			var first []string
 			b.decide = func(k int, req llm.Request) any {
 				if k == 2 {
@@ -186,7 +187,7 @@ func TestDecideFailures(t *testing.T) {
 		{"window too small", fmt.Errorf("%w: %w", llm.ErrPermanent, llm.ErrContextLength), 1, nil, true, "decide: block_3/1 went on"},
 		{"bad key", fmt.Errorf("401: %w", llm.ErrPermanent), 1, llm.ErrPermanent, false, ""},
 		{"bad key later", fmt.Errorf("401: %w", llm.ErrPermanent), 2, llm.ErrPermanent, true, ""},
-		{"server away", fmt.Errorf("503: %w", llm.ErrUnavailable), 1, llm.ErrUnavailable, false, ""},
+		{"server away", fmt.Errorf("503: %w", llm.ErrUnavailable), 1, nil, true, "decide: block_3/1 went on"},
 		{"server away later", fmt.Errorf("503: %w", llm.ErrUnavailable), 2, nil, true, "decide: the model server was away"},
 	}
 	for _, tt := range tests {
@@ -228,9 +229,95 @@ func TestDecideShrinks(t *testing.T) {
 		if !strings.Contains(req.Prompt.User, "earlier query number 199") {
 			t.Error("the newest query is not shown")
 		}
-		return act(ask("rag_hybrid", "height"))
+		return act(ask("rag_hybrid", "spring tides cause"))
 	}
 	if res, err := b.research(); err != nil || res.Claims != 1 || refused != 1 || len(res.Fallbacks) != 0 {
 		t.Fatalf("%+v, %v, refused %d times", res, err, refused)
+	}
+}
+
+// A block without evidence asks what it was planned for, whatever its model has in mind.
+func TestGrounded(t *testing.T) {
+	t.Parallel()
+	nonsense := []prompts.Action{ask("rag_hybrid", "moon cheese"), ask("web_search", "green cheese"), ask("rag_hybrid", "cheese boats")}
+	tests := []struct {
+		name    string
+		enabled []string
+		queries []string // of the plan
+		issued  []string
+		actions []prompts.Action
+		called  []string // in the first iteration, sorted
+		told    string
+	}{
+		{name: "room for one more", queries: []string{"spring tides cause"}, actions: nonsense[:2],
+			called: []string{"rag_hybrid: moon cheese", "rag_hybrid: spring tides cause", "web_search: green cheese"}},
+		{name: "in place of the last", queries: []string{"spring tides cause"}, actions: nonsense,
+			called: []string{"rag_hybrid: moon cheese", "rag_hybrid: spring tides cause", "web_search: green cheese"},
+			told:   `rag_hybrid was not asked for "cheese boats": without evidence, "spring tides cause" had to be asked first`},
+		{name: "the next that was not asked", queries: []string{"spring tides cause", "moon phase"}, issued: []string{"cause of spring tides", "Spring tides: cause"}, actions: nonsense[:1],
+			called: []string{"rag_hybrid: moon cheese", "rag_hybrid: moon phase"}},
+		{name: "the title", actions: nonsense[:1],
+			called: []string{"rag_hybrid: Spring tides", "rag_hybrid: moon cheese"}},
+		{name: "asked in other words, of another tool", queries: []string{"spring tides cause"}, actions: []prompts.Action{ask("web_search", "Cause: spring tides")},
+			called: []string{"web_search: Cause: spring tides"}},
+		{name: "asked as the title", queries: []string{"spring tides cause"}, actions: []prompts.Action{ask("rag_hybrid", "spring tides")},
+			called: []string{"rag_hybrid: spring tides"}},
+		{name: "a program is no search", queries: []string{"spring tides cause"}, actions: []prompts.Action{ask("run_code", "spring tides")},
+			called: []string{"rag_hybrid: spring tides cause", "run_code: spring tides"}},
+		{name: "a place of the corpus", queries: []string{"Tides › Springs", "spring tides"}, actions: nonsense[:1],
+			called: []string{"query_item: Tides › Springs", "rag_hybrid: moon cheese"}},
+		{name: "all asked before", issued: []string{"tides, spring"}, actions: nonsense[:1],
+			called: []string{"rag_hybrid: moon cheese"}},
+		{name: "no search enabled", enabled: []string{"run_code"}, actions: []prompts.Action{ask("run_code", "1")},
+			called: []string{"run_code: 1"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			b.run.Options.MaxIterations = 2
+			b.run.Options.Tools = []string{"rag_hybrid", "query_item", "web_search", "run_code"}
+			if tt.enabled != nil {
+				b.run.Options.Tools = tt.enabled
+			}
+			for _, name := range []string{"query_item", "web_search", "run_code"} {
+				b.tools[name] = b.tools["rag_hybrid"]
+			}
+			b.start.Block.Queries, b.start.View.Queries = tt.queries, tt.issued
+			var first []string
+			b.decide = func(k int, _ llm.Request) any {
+				if k == 2 {
+					first = slices.Sorted(slices.Values(b.called))
+				}
+				return act(tt.actions...)
+			}
+			if _, err := b.research(); err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(first, tt.called) {
+				t.Errorf("called %q, want %q", first, tt.called)
+			}
+			if shown := b.questions("decide")[1].Prompt.User; !strings.Contains(shown, tt.told) {
+				t.Errorf("the model is not told %q in\n%s", tt.told, shown)
+			}
+		})
+	}
+}
+
+// The loop of a block whose model invents nonsense and finds nothing with it still ends with evidence.
+func TestNonsenseQueries(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.decide = func(k int, _ llm.Request) any {
+		return act(ask("rag_hybrid", fmt.Sprintf("cheese %d", k)), ask("rag_hybrid", fmt.Sprintf("boats %d", k)), ask("rag_hybrid", fmt.Sprintf("clocks %d", k)))
+	}
+	b.tools["rag_hybrid"] = func(q string) tools.Result {
+		if !strings.Contains(q, "tides") {
+			return tools.Result{}
+		}
+		return found(fact(q))
+	}
+	if res, err := b.research(); err != nil || res.Claims != 1 || len(b.called) != 9 {
+		t.Fatalf("%+v, %v, called %q", res, err, b.called)
 	}
 }

@@ -55,9 +55,12 @@ func newBench(t *testing.T) *bench {
 	}
 	b.queue = &memoryQueue{view: b.start.View, max: 8}
 	b.tools["rag_hybrid"] = func(query string) tools.Result { return found(fact(query)) }
-	b.decide = func(k int, _ llm.Request) any {
-		return prompts.DecideAnswer{Reasoning: "more is needed", Actions: []prompts.Action{
-			{ToolType: "rag_hybrid", Query: fmt.Sprintf("question number %d", k)}}}
+	b.decide = func(k int, _ llm.Request) any { // first what the plan suggests
+		query := b.start.Block.Queries[0]
+		if k > 1 {
+			query = fmt.Sprintf("question number %d", k)
+		}
+		return prompts.DecideAnswer{Reasoning: "more is needed", Actions: []prompts.Action{ask("rag_hybrid", query)}}
 	}
 	b.note = func(req llm.Request) any { return honestNote(req) }
 	b.r = &researching.Researcher{
@@ -218,3 +221,11 @@ func act(actions ...prompts.Action) prompts.DecideAnswer {
 }
 
 func ask(tool, query string) prompts.Action { return prompts.Action{ToolType: tool, Query: query} }
+
+// evidence is a trace of an earlier iteration, with one claim.
+func evidence() []topicqueue.ToolTrace {
+	s := found("Spring tides rise by seven metres.").Sources[0]
+	s.ID = topicqueue.SourceID(s)
+	return []topicqueue.ToolTrace{{CitationID: "CIT-3-01", Source: s, Claims: []topicqueue.Claim{{
+		ID: "CIT-3-01.1", CitationID: "CIT-3-01", SourceID: s.ID, Text: "Spring tides.", Quote: s.Text, End: len(s.Text)}}}}
+}

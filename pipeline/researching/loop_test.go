@@ -85,7 +85,11 @@ func TestTraces(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.decide = func(k int, _ llm.Request) any {
-		return act(ask("rag_hybrid", fmt.Sprintf("height %d", k)), ask("rag_hybrid", fmt.Sprintf("time %d", k)))
+		height := fmt.Sprintf("height %d", k)
+		if k == 1 {
+			height = "spring tides cause"
+		}
+		return act(ask("rag_hybrid", height), ask("rag_hybrid", fmt.Sprintf("time %d", k)))
 	}
 	if _, err := b.research(); err != nil {
 		t.Fatal(err)
@@ -297,7 +301,7 @@ func TestProposalAtTheEnd(t *testing.T) {
 	b.run.Options.IterationMode = "flexible"
 	b.decide = func(k int, _ llm.Request) any {
 		if k == 1 {
-			return act(ask("rag_hybrid", "height"))
+			return act(ask("rag_hybrid", "spring tides cause"))
 		}
 		return prompts.DecideAnswer{IsSufficient: true, NewSubTopics: []prompts.NewSubTopic{{Title: "Tidal power", Score: 0.9, ShouldAdd: true}}}
 	}

@@ -36,14 +36,10 @@ type finding struct {
 	start, end int // of the quote, in the source's text
 }
 
-func (n note) holds() bool { return len(n.found) > 0 }
-
-// takeNotes reads the fresh sources of all outcomes at once; notes[i] belongs to outcomes[i]. It returns the notes
-// that were taken also with an error. An error of class llm.ErrUnavailable leaves the others to finish.
+// takeNotes reads the fresh sources of all outcomes at once; notes[i] belongs to outcomes[i].
 func (w *work) takeNotes(ctx context.Context, k int, outcomes []outcome) ([]note, error) {
 	notes := make([]note, len(outcomes))
 	lines := make([][]string, len(outcomes)) // fallbacks
-	away := make([]error, len(outcomes))
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.SetLimit(w.maxActions())
 	for i, o := range outcomes {
@@ -54,10 +50,6 @@ func (w *work) takeNotes(ctx context.Context, k int, outcomes []outcome) ([]note
 			t := noteTaker{work: w, outcome: o, k: k, ordinal: i * ordinalStep}
 			err := t.take(groupCtx)
 			notes[i], lines[i] = t.note, t.fallbacks
-			if errors.Is(err, llm.ErrUnavailable) && groupCtx.Err() == nil {
-				away[i] = err
-				return nil
-			}
 			return err
 		})
 	}
@@ -68,12 +60,9 @@ func (w *work) takeNotes(ctx context.Context, k int, outcomes []outcome) ([]note
 		}
 	}
 	if ctx.Err() != nil {
-		return notes, context.Cause(ctx)
+		return nil, context.Cause(ctx)
 	}
-	if err != nil {
-		return notes, err
-	}
-	return notes, errors.Join(away...)
+	return notes, err
 }
 
 // noteTaker takes the note of one tool call. It shares nothing that changes with the other takers.
@@ -83,6 +72,7 @@ type noteTaker struct {
 	k         int
 	ordinal   int // of the next call
 	note      note
+	away      bool // the model server is: what is left to read is read without it
 	fallbacks []string
 }
 
@@ -93,19 +83,21 @@ func (t *noteTaker) take(ctx context.Context) error {
 		t.extract(pieces)
 		return nil
 	}
-	var failed error
 	for _, chunk := range pack(pieces, noteBytes) {
 		if err := t.read(ctx, chunk, noteBytes); err != nil {
-			failed = err
-			break
+			return err
 		}
 	}
 	t.summarise()
-	return failed
+	return nil
 }
 
 // read asks the model for the note of one chunk that was packed to limit bytes.
 func (t *noteTaker) read(ctx context.Context, chunk []piece, limit int) error {
+	if t.away {
+		t.extract(chunk)
+		return nil
+	}
 	prompt := prompts.Note(t.run.Options.Language, prompts.NoteData{
 		Topic:    t.topic,
 		Title:    t.block.Title,
@@ -131,7 +123,8 @@ func (t *noteTaker) read(ctx context.Context, chunk []piece, limit int) error {
 			}
 		}
 		return nil
-	case errors.Is(err, llm.ErrContextLength), errors.Is(err, llm.ErrAnswer):
+	case errors.Is(err, llm.ErrContextLength), errors.Is(err, llm.ErrAnswer), errors.Is(err, llm.ErrUnavailable):
+		t.away = errors.Is(err, llm.ErrUnavailable)
 		t.fallBack("%s", clip(oneLine(err.Error()), maxLine))
 		t.extract(chunk)
 		return nil

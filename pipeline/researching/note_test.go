@@ -3,6 +3,7 @@ package researching_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -153,8 +154,8 @@ func TestNoteFailures(t *testing.T) {
 		{"bad answers", "A talk about boats.", 1, nil, 3, "note: note:"},
 		{"bad key", fmt.Errorf("401: %w", llm.ErrPermanent), 1, llm.ErrPermanent, 0, ""},
 		{"bad key later", fmt.Errorf("401: %w", llm.ErrPermanent), 2, llm.ErrPermanent, 1, ""},
-		{"server away", fmt.Errorf("503: %w", llm.ErrUnavailable), 1, llm.ErrUnavailable, 0, ""},
-		{"server away later", fmt.Errorf("503: %w", llm.ErrUnavailable), 2, nil, 2, "note: the model server was away"},
+		{"server away", fmt.Errorf("503: %w", llm.ErrUnavailable), 1, nil, 3, "note: 503"},
+		{"server away later", fmt.Errorf("503: %w", llm.ErrUnavailable), 2, nil, 3, "note: 503"},
 		{"window too small for anything", fmt.Errorf("%w: %w", llm.ErrPermanent, llm.ErrContextLength), 1, nil, 3, "note: another attempt cannot help"},
 	}
 	for _, tt := range tests {
@@ -184,19 +185,65 @@ func TestNoteFailures(t *testing.T) {
 	}
 }
 
-// While one note cannot be taken because the server is away, what the others hold is kept.
+// While the server is away for one note, that one is taken without it and the others are the model's.
 func TestServerAwayBetweenNotes(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.decide = func(int, llm.Request) any { return act(ask("rag_hybrid", "height"), ask("rag_hybrid", "time")) }
+	b.run.Options.MaxIterations = 1
+	b.decide = func(int, llm.Request) any {
+		return act(ask("rag_hybrid", "spring tides cause"), ask("rag_hybrid", "spring tides time"))
+	}
 	b.note = func(req llm.Request) any {
-		if strings.Contains(req.Prompt.User, "The answer to time") {
+		if strings.Contains(req.Prompt.User, "The answer to spring tides time") {
 			return fmt.Errorf("503: %w", llm.ErrUnavailable)
 		}
-		return honestNote(req)
+		a := honestNote(req)
+		a.Claims[0].Text = "It is 42 metres."
+		return a
 	}
 	res, err := b.research()
-	if err != nil || res.Iterations != 1 || res.Claims != 1 || len(res.Fallbacks) != 1 {
+	if err != nil || res.Claims != 2 || len(res.Fallbacks) != 1 {
+		t.Fatalf("%+v, %v", res, err)
+	}
+	for i, tr := range b.queue.traces() {
+		if c := tr.Claims[0]; (c.Text == c.Quote) != (i == 1) {
+			t.Errorf("claim %+v", c)
+		}
+	}
+}
+
+// When the server goes away over a long page, the rest of it is read without asking again.
+func TestServerAwayOverLongPage(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.run.Options.MaxIterations = 1
+	var page strings.Builder
+	for i := range 800 {
+		fmt.Fprintf(&page, "Spring tides at harbour %d rise by %d centimetres when the moon is full.\n\n", i, 100+i)
+	}
+	b.tools["rag_hybrid"] = func(string) tools.Result { return found(page.String()) }
+	b.note = func(llm.Request) any { return fmt.Errorf("503: %w", llm.ErrUnavailable) }
+	if res, err := b.research(); err != nil || res.Claims == 0 || len(res.Fallbacks) != 1 || len(b.questions("note")) != 1 {
+		t.Fatalf("%+v, %v, %d note questions", res, err, len(b.questions("note")))
+	}
+}
+
+// A server that is away from the beginning to the end: the block ends with evidence of its plan's queries.
+func TestServerAway(t *testing.T) {
+	t.Parallel()
+	away := fmt.Errorf("503: %w", llm.ErrUnavailable)
+	b := newBench(t)
+	b.decide = func(int, llm.Request) any { return away }
+	b.note = func(llm.Request) any { return away }
+	res, err := b.research()
+	if err != nil || res.Claims == 0 || res.Iterations != 1 || !slices.Contains(b.called, "rag_hybrid: spring tides cause") {
+		t.Fatalf("%+v, %v, called %q", res, err, b.called)
+	}
+	// Without evidence it goes through all iterations.
+	b = newBench(t)
+	b.decide = func(int, llm.Request) any { return away }
+	b.tools["rag_hybrid"] = func(string) tools.Result { return tools.Result{} }
+	if res, err := b.research(); err != nil || res.Claims != 0 || res.Iterations != 3 || len(res.Fallbacks) != 3 {
 		t.Fatalf("%+v, %v", res, err)
 	}
 }

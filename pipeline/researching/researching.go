@@ -10,8 +10,9 @@
 //	        checkpoint: traces, queries, proposals   <- the run as it is now, answers to the proposals
 //
 // What goes wrong inside an iteration has a defined outcome and does not end the block: an unknown tool, a repeated
-// query, a search without results, an answer of the wrong form, a quote that stands nowhere. Without a model, decide
-// and note have extractive forms.
+// query, a search without results, an answer of the wrong form, a quote that stands nowhere. Without a model, and while
+// its server is away, decide and note have extractive forms. A block that has evidence ends with it where decide finds
+// the server away; one that has none goes on without the model.
 package researching
 
 import (
@@ -60,8 +61,7 @@ const defaultMaxActions = 3
 // evidence suffices. topic is the plan's topic.
 //
 // The error is for what must stop the block: the end of ctx (its cause is wrapped), an error of Queue or Emit, a
-// permanent failure of the model, a model server that is down while the block has no claim yet. The result then
-// counts what is checkpointed.
+// permanent failure of the model. The result then counts what is checkpointed.
 func (r *Researcher) Research(ctx context.Context, run topicqueue.Run, topic string, start Start, q Queue) (Result, error) {
 	w := newWork(r, run, topic, start)
 	for k := start.Block.Iterations + 1; k <= run.Options.MaxIterations; k++ {

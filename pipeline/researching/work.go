@@ -122,8 +122,7 @@ func (w *work) iterate(ctx context.Context, q Queue, k int) (goOn bool, err erro
 		return false, err
 	}
 	notes, err := w.takeNotes(ctx, k, outcomes)
-	away := errors.Is(err, llm.ErrUnavailable) && (w.claims > 0 || slices.ContainsFunc(notes, note.holds))
-	if err != nil && !away {
+	if err != nil {
 		return false, err
 	}
 	traces := w.record(k, outcomes, notes)
@@ -137,10 +136,7 @@ func (w *work) iterate(ctx context.Context, q Queue, k int) (goOn bool, err erro
 	if err := w.checkpoint(ctx, q, cp); err != nil {
 		return false, err
 	}
-	if away {
-		w.fallBack(fmt.Sprintf("note: the model server was away; %s ends with what it has after %d iterations", w.block.ID, k))
-	}
-	return !away, nil
+	return true, nil
 }
 
 // checkpoint stores an iteration and takes over what the queue answers.
