@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 
 	"nightdesk/pipeline/reporting"
@@ -76,6 +77,9 @@ func judge(in reporting.Input, rep reporting.Report) (topicqueue.RunState, strin
 	if n := len(in.Plan.Fallbacks); n > 0 {
 		reasons = append(reasons, "planning without the model: "+in.Plan.Fallbacks[0])
 	}
+	if n := withoutModel(in.Blocks); n > 0 && 2*n >= len(in.Blocks) {
+		reasons = append(reasons, fmt.Sprintf("%d of %d topic blocks were researched without the model", n, len(in.Blocks)))
+	}
 	if n := len(rep.Fallbacks); n > 0 {
 		reasons = append(reasons, fmt.Sprintf("%d steps of the report were written without the model: %s", n, rep.Fallbacks[0]))
 	}
@@ -83,6 +87,23 @@ func judge(in reporting.Input, rep reporting.Report) (topicqueue.RunState, strin
 		return topicqueue.RunCompleted, ""
 	}
 	return topicqueue.RunPartial, strings.Join(reasons, "; ")
+}
+
+// withoutModel counts the blocks that a model should have researched and of whose statements it wrote none: what it did
+// not read is quoted, and a quote states itself.
+func withoutModel(blocks []reporting.BlockEvidence) int {
+	n := 0
+	for _, b := range blocks {
+		claims, written := 0, false
+		for _, t := range b.Traces {
+			claims += len(t.Claims)
+			written = written || slices.ContainsFunc(t.Claims, func(c topicqueue.Claim) bool { return c.Text != c.Quote })
+		}
+		if claims > 0 && !written && len(b.Block.Fallbacks) > 0 {
+			n++
+		}
+	}
+	return n
 }
 
 // noEvidence says why there is nothing to report.

@@ -1,0 +1,41 @@
+package jobs
+
+import (
+	"testing"
+
+	"nightdesk/pipeline/reporting"
+	"nightdesk/topicqueue"
+)
+
+func TestJudgeResearchWithoutModel(t *testing.T) {
+	t.Parallel()
+	block := func(fallbacks []string, claims ...topicqueue.Claim) reporting.BlockEvidence {
+		return reporting.BlockEvidence{
+			Block:  topicqueue.Block{Status: topicqueue.BlockCompleted, Fallbacks: fallbacks},
+			Traces: []topicqueue.ToolTrace{{Claims: claims}},
+		}
+	}
+	quoted := topicqueue.Claim{Text: "Tides rise.", Quote: "Tides rise."}
+	written := topicqueue.Claim{Text: "The water rises.", Quote: "Tides rise."}
+	gone := []string{"decide: went on with queries of the plan"}
+	for _, tt := range []struct {
+		name   string
+		blocks []reporting.BlockEvidence
+		want   topicqueue.RunState
+	}{
+		{"no model configured", []reporting.BlockEvidence{block(nil, quoted)}, topicqueue.RunCompleted},
+		{"the model wrote all", []reporting.BlockEvidence{block(nil, written)}, topicqueue.RunCompleted},
+		{"it failed at a step", []reporting.BlockEvidence{block(gone, quoted, written)}, topicqueue.RunCompleted},
+		{"it failed at all", []reporting.BlockEvidence{block(gone, quoted)}, topicqueue.RunPartial},
+		{"in half of the blocks", []reporting.BlockEvidence{block(gone, quoted), block(nil, written)}, topicqueue.RunPartial},
+		{"in one of three", []reporting.BlockEvidence{block(gone, quoted), block(nil, written), block(nil, written)}, topicqueue.RunCompleted},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			state, reason := judge(reporting.Input{Blocks: tt.blocks}, reporting.Report{})
+			if state != tt.want || (reason == "") != (state == topicqueue.RunCompleted) {
+				t.Errorf("%s (%s), want %s", state, reason, tt.want)
+			}
+		})
+	}
+}
