@@ -64,24 +64,24 @@ func (w *work) checkActions(k int, actions []prompts.Action) []call {
 	for _, a := range actions {
 		tool, query := strings.TrimSpace(a.ToolType), strings.TrimSpace(strings.ToValidUTF8(a.Query, ""))
 		if !verbatim(tool) {
-			query = clip(oneLine(query), maxClaim)
+			query = topicqueue.Clip(topicqueue.OneLine(query), maxClaim)
 		}
 		if _, ok := w.tools.Lookup(tool); !ok {
 			instead, ok := searchTool(w.tools)
 			if !ok {
-				w.tell("tool %q does not exist and was not called", clip(oneLine(tool), maxLine))
+				w.tell("tool %q does not exist and was not called", topicqueue.Clip(topicqueue.OneLine(tool), maxLine))
 				continue
 			}
-			w.tell("tool %q does not exist; its query went to %s", clip(oneLine(tool), maxLine), instead)
-			tool, query = instead, clip(oneLine(query), maxClaim)
+			w.tell("tool %q does not exist; its query went to %s", topicqueue.Clip(topicqueue.OneLine(tool), maxLine), instead)
+			tool, query = instead, topicqueue.Clip(topicqueue.OneLine(query), maxClaim)
 		}
 		switch {
 		case !verbatim(tool) && topicqueue.CanonicalQuery(query) == "", query == "":
 			w.tell("a call of %s had no query and was dropped", tool)
 		case l.has(tool, query):
-			w.tell("%s was not asked again for %q: this run has asked it before", tool, clip(oneLine(query), maxLine))
+			w.tell("%s was not asked again for %q: this run has asked it before", tool, topicqueue.Clip(topicqueue.OneLine(query), maxLine))
 		case !l.add(tool, query):
-			w.tell("%s was not asked for %q: at most %d calls in one iteration", tool, clip(oneLine(query), maxLine), w.maxActions())
+			w.tell("%s was not asked for %q: at most %d calls in one iteration", tool, topicqueue.Clip(topicqueue.OneLine(query), maxLine), w.maxActions())
 		}
 	}
 	return l.calls
@@ -116,7 +116,7 @@ func (w *work) starters(tool string) []call {
 	var starters []call
 	_, items := w.tools.Lookup(queryItem)
 	for _, q := range w.block.Queries {
-		switch q = oneLine(q); {
+		switch q = topicqueue.OneLine(q); {
 		case topicqueue.CanonicalQuery(q) == "":
 		case items && topicqueue.IsPlace(q):
 			starters = append(starters, call{tool: queryItem, query: q})
@@ -138,9 +138,9 @@ func (w *work) starters(tool string) []call {
 // titleQuery asks for what the block is called.
 func (w *work) titleQuery() string {
 	if len(w.homes()) > 0 { // a heading of one document says little without the topic
-		return clip(oneLine(w.subject()), maxClaim)
+		return topicqueue.Clip(topicqueue.OneLine(w.subject()), maxClaim)
 	}
-	return clip(oneLine(w.block.Title), maxClaim)
+	return topicqueue.Clip(topicqueue.OneLine(w.block.Title), maxClaim)
 }
 
 // grounded makes sure that a block without evidence asks what it was planned for, whatever its model has in mind: one
@@ -172,7 +172,7 @@ func (w *work) grounded(k int, calls []call) []call {
 		}
 		if len(l.calls) == len(calls) {
 			dropped := calls[len(calls)-1]
-			w.tell("%s was not asked for %q: without evidence, %q had to be asked first", dropped.tool, clip(oneLine(dropped.query), maxLine), clip(c.query, maxLine))
+			w.tell("%s was not asked for %q: without evidence, %q had to be asked first", dropped.tool, topicqueue.Clip(topicqueue.OneLine(dropped.query), maxLine), topicqueue.Clip(c.query, maxLine))
 		}
 		return l.calls
 	}
@@ -233,9 +233,9 @@ func (w *work) act(ctx context.Context, calls []call) ([]outcome, error) {
 // takeFresh gives an outcome the sources that are new to the block and reports what it brought. The first call that
 // returned a source has it.
 func (w *work) takeFresh(o *outcome) {
-	query := clip(oneLine(o.query), maxLine)
+	query := topicqueue.Clip(topicqueue.OneLine(o.query), maxLine)
 	if o.answer.Failed {
-		w.tell("%s for %q failed: %s", o.tool, query, clip(oneLine(o.answer.Text), maxLine))
+		w.tell("%s for %q failed: %s", o.tool, query, topicqueue.Clip(topicqueue.OneLine(o.answer.Text), maxLine))
 		return
 	}
 	readable := 0

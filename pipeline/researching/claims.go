@@ -6,6 +6,7 @@ import (
 
 	"nightdesk/pipeline/extractive"
 	"nightdesk/prompts"
+	"nightdesk/topicqueue"
 )
 
 // maxClaims bounds what one answer can add; a page does not hold more that bears on one sub-topic.
@@ -46,9 +47,9 @@ func (t *noteTaker) check(chunk []piece, claims []prompts.NoteClaim) []finding {
 		if !ok {
 			continue
 		}
-		statement := oneLine(c.Text)
+		statement := topicqueue.OneLine(c.Text)
 		if statement == "" || len(statement) > maxClaim {
-			statement = oneLine(t.outcome.fresh[source].Text[start:end])
+			statement = topicqueue.OneLine(t.outcome.fresh[source].Text[start:end])
 		}
 		found = append(found, finding{source: source, text: statement, start: start, end: end})
 	}

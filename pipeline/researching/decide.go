@@ -42,7 +42,7 @@ func (w *work) decide(ctx context.Context, k int) (decision, error) {
 	case ctx.Err() != nil:
 		return decision{}, context.Cause(ctx)
 	case errors.Is(err, llm.ErrAnswer), errors.Is(err, llm.ErrContextLength), errors.Is(err, llm.ErrUnavailable) && w.claims == 0:
-		w.fallBack(fmt.Sprintf("decide: %s/%d went on with queries of the plan: %s", w.block.ID, k, clip(oneLine(err.Error()), maxLine)))
+		w.fallBack(fmt.Sprintf("decide: %s/%d went on with queries of the plan: %s", w.block.ID, k, topicqueue.Clip(topicqueue.OneLine(err.Error()), maxLine)))
 	default:
 		return decision{}, fmt.Errorf("decide %s/%d: %w", w.block.ID, k, err)
 	}
@@ -116,7 +116,7 @@ func (w *work) decideData(k, shrink int) prompts.DecideData {
 func (w *work) claimLines(limit int) []prompts.ClaimLine {
 	var lines []prompts.ClaimLine
 	for _, t := range slices.Backward(w.traces) {
-		source := clip(place(t.Source), maxLine)
+		source := topicqueue.Clip(place(t.Source), maxLine)
 		for _, c := range slices.Backward(t.Claims) {
 			if limit -= len(c.Text) + len(source); limit < 0 {
 				slices.Reverse(lines)
@@ -137,13 +137,13 @@ func (w *work) checkProposals(k int, topics []prompts.NewSubTopic) []topicqueue.
 	}
 	var proposals []topicqueue.SubTopic
 	for _, t := range topics {
-		title := clip(oneLine(t.Title), maxLine)
+		title := topicqueue.Clip(topicqueue.OneLine(t.Title), maxLine)
 		// A score above 1 is not on the scale that the model was given, so it says nothing.
 		if !t.ShouldAdd || title == "" || !(t.Score >= w.run.Options.NewTopicMinScore && t.Score <= 1) {
 			continue
 		}
 		if proposals = append(proposals, topicqueue.SubTopic{
-			Title: title, Overview: clip(oneLine(t.Overview), maxClaim), Parent: w.block.ID,
+			Title: title, Overview: topicqueue.Clip(topicqueue.OneLine(t.Overview), maxClaim), Parent: w.block.ID,
 		}); len(proposals) == maxProposals {
 			break
 		}

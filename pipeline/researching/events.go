@@ -14,11 +14,11 @@ const maxPlaces = 3
 
 // emitThought tells watchers what the block thinks and is going to ask.
 func (w *work) emitThought(ctx context.Context, k int, d decision) error {
-	thought := oneLine(d.thought)
+	thought := topicqueue.OneLine(d.thought)
 	if len(d.calls) > 0 && (thought == "" || w.Model == nil) {
 		queries := make([]string, len(d.calls))
 		for i, c := range d.calls {
-			queries[i] = clip(oneLine(c.query), maxLine)
+			queries[i] = topicqueue.Clip(topicqueue.OneLine(c.query), maxLine)
 		}
 		thought = strings.TrimSpace(thought + " Asking: " + strings.Join(queries, "; "))
 	}
@@ -27,7 +27,7 @@ func (w *work) emitThought(ctx context.Context, k int, d decision) error {
 	}
 	return w.emit(ctx, k, "thought", topicqueue.StatusThought, topicqueue.Thought{
 		QuestionID: w.block.Number(),
-		Thought:    clip(thought, maxThought),
+		Thought:    topicqueue.Clip(thought, maxThought),
 	})
 }
 

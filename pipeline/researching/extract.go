@@ -153,5 +153,5 @@ func place(s topicqueue.Source) string {
 	if s.Title == "" {
 		parts[0] = s.Document + s.URL
 	}
-	return oneLine(strings.Join(parts, ", "))
+	return topicqueue.OneLine(strings.Join(parts, ", "))
 }

@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"nightdesk/topicqueue"
 )
 
 // maxItems bounds the look-ups of named items that a title or topic calls for.
@@ -21,7 +23,7 @@ func namedItems(text string) []string {
 	var items []string
 	for _, p := range itemPatterns {
 		for _, item := range p.FindAllString(text, -1) {
-			item = oneLine(item)
+			item = topicqueue.OneLine(item)
 			partOf := func(other string) bool { return strings.Contains(strings.ToLower(other), strings.ToLower(item)) }
 			if len(items) < maxItems && !slices.ContainsFunc(items, partOf) {
 				items = append(items, item)

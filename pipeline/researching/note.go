@@ -11,6 +11,7 @@ import (
 
 	"nightdesk/pipeline/llm"
 	"nightdesk/prompts"
+	"nightdesk/topicqueue"
 )
 
 // How much of a tool's answer one note call reads, in bytes of source text. 20,000 bytes are about 5,000 tokens of
@@ -125,7 +126,7 @@ func (t *noteTaker) read(ctx context.Context, chunk []piece, limit int) error {
 		return nil
 	case errors.Is(err, llm.ErrContextLength), errors.Is(err, llm.ErrAnswer), errors.Is(err, llm.ErrUnavailable):
 		t.away = errors.Is(err, llm.ErrUnavailable)
-		t.fallBack("%s", clip(oneLine(err.Error()), maxLine))
+		t.fallBack("%s", topicqueue.Clip(topicqueue.OneLine(err.Error()), maxLine))
 		t.extract(chunk)
 		return nil
 	default:
@@ -155,11 +156,11 @@ func (t *noteTaker) summarise() {
 	if t.note.summary == "" {
 		texts := make([]string, len(t.note.found))
 		for i, f := range t.note.found {
-			texts[i] = oneLine(f.text)
+			texts[i] = topicqueue.OneLine(f.text)
 		}
 		t.note.summary = strings.Join(texts, " ")
 	}
-	t.note.summary = clip(t.note.summary, maxSummary)
+	t.note.summary = topicqueue.Clip(t.note.summary, maxSummary)
 }
 
 // fallBack shadows that of work, which belongs to another goroutine.
@@ -179,7 +180,7 @@ func (t *noteTaker) passages(chunk []piece) []prompts.Passage {
 		case s.Page > 0:
 			where = strings.TrimPrefix(where+", p. "+strconv.Itoa(s.Page), ", ")
 		}
-		out[i] = prompts.Passage{ID: strconv.Itoa(i + 1), Title: oneLine(s.Title), Place: oneLine(where), Text: p.text}
+		out[i] = prompts.Passage{ID: strconv.Itoa(i + 1), Title: topicqueue.OneLine(s.Title), Place: topicqueue.OneLine(where), Text: p.text}
 	}
 	return out
 }

@@ -78,9 +78,9 @@ func TestQuoteWords(t *testing.T) {
 func TestClip(t *testing.T) {
 	t.Parallel()
 	for _, s := range []string{"", "short", strings.Repeat("ä", 50), strings.Repeat("word ", 20), strings.Repeat("潮", 40)} {
-		got := clip(s, 20)
+		got := topicqueue.Clip(s, 20)
 		if len(got) > 20 || !utf8.ValidString(got) || len(s) <= 20 && got != s {
-			t.Errorf("clip(%q) = %q", s, got)
+			t.Errorf("topicqueue.Clip(%q) = %q", s, got)
 		}
 	}
 }

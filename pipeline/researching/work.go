@@ -160,7 +160,7 @@ func (w *work) checkpoint(ctx context.Context, q Queue, cp topicqueue.Checkpoint
 }
 
 func admissionLine(a topicqueue.Admission) string {
-	title := clip(strings.Join(strings.Fields(a.Title), " "), maxLine)
+	title := topicqueue.Clip(strings.Join(strings.Fields(a.Title), " "), maxLine)
 	switch a.Answer {
 	case topicqueue.AdmissionAdded:
 		return fmt.Sprintf("new topic %q was added as %s", title, a.BlockID)
