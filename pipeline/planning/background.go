@@ -43,7 +43,7 @@ func (d *draft) background(ctx context.Context) error {
 	failed := ""
 	for i, a := range answers {
 		if a.Failed {
-			failed = oneLine(a.Text)
+			failed = topicqueue.OneLine(a.Text)
 			continue
 		}
 		d.keep(tool, i, queries[i], a)
@@ -52,7 +52,7 @@ func (d *draft) background(ctx context.Context) error {
 	case len(d.traces) > 0:
 		return d.step(ctx, topicqueue.StepEndSearchBackground, "%d queries, %d sources", len(queries), len(d.traces))
 	case failed != "":
-		return d.step(ctx, topicqueue.StepFailSearchBackground, "planning goes on without background: %s", clip(failed, maxReason))
+		return d.step(ctx, topicqueue.StepFailSearchBackground, "planning goes on without background: %s", topicqueue.Clip(failed, maxReason))
 	}
 	return d.step(ctx, topicqueue.StepEndSearchBackground, "nothing found: planning goes on without background")
 }
@@ -69,7 +69,7 @@ func (d *draft) backgroundQueries(ctx context.Context) ([]string, error) {
 		return nil, context.Cause(ctx)
 	}
 	if err != nil { // when the model is of no use at all, decomposing says so
-		d.fallBack("queries: background was searched with the topic alone: %s", clip(oneLine(err.Error()), maxReason))
+		d.fallBack("queries: background was searched with the topic alone: %s", topicqueue.Clip(topicqueue.OneLine(err.Error()), maxReason))
 		return own, nil
 	}
 	queries := cleanQueries(map[string]bool{}, answer.Queries, d.wanted())
@@ -135,7 +135,7 @@ func lead(text string) string {
 	if l := completeLead(text); l != "" {
 		return l
 	}
-	return clip(oneLine(text), leadBytes)
+	return topicqueue.Clip(topicqueue.OneLine(text), leadBytes)
 }
 
 // completeLead is as many of the first complete sentences of a text as fit a lead, at least one; empty: it has none.
@@ -146,11 +146,11 @@ func completeLead(text string) string {
 		if !s.Complete {
 			continue
 		}
-		sentence := oneLine(s.Text)
+		sentence := topicqueue.OneLine(s.Text)
 		if size += len(sentence) + 1; len(out) > 0 && size > leadBytes {
 			break
 		}
 		out = append(out, sentence)
 	}
-	return clip(strings.Join(out, " "), leadBytes)
+	return topicqueue.Clip(strings.Join(out, " "), leadBytes)
 }

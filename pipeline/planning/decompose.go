@@ -29,7 +29,7 @@ func (d *draft) subTopics(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		return errors.Join(err, d.step(ctx, topicqueue.StepFailResearchPlanner, "%s", clip(oneLine(err.Error()), maxReason)))
+		return errors.Join(err, d.step(ctx, topicqueue.StepFailResearchPlanner, "%s", topicqueue.Clip(topicqueue.OneLine(err.Error()), maxReason)))
 	}
 	titles := make([]string, len(d.topics))
 	for i, t := range d.topics {
@@ -53,7 +53,7 @@ func (d *draft) decompose(ctx context.Context) error {
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
 		case errors.Is(err, llm.ErrAnswer), errors.Is(err, llm.ErrContextLength):
-			d.fallBack("decompose: the plan follows the structure of the sources: %s", clip(oneLine(err.Error()), maxReason))
+			d.fallBack("decompose: the plan follows the structure of the sources: %s", topicqueue.Clip(topicqueue.OneLine(err.Error()), maxReason))
 		default:
 			return fmt.Errorf("ask the planner model for sub-topics: %w", err)
 		}
@@ -94,29 +94,37 @@ func (d *draft) askDecompose(ctx context.Context) (answer prompts.DecomposeAnswe
 	return answer, err
 }
 
-// passages are the sources of background retrieval, best first, as many as fit limit bytes.
+// passages are the sources of background retrieval that bear on the topic, best first, as many as fit limit bytes. What
+// bears only on a query that the model made up would lead the plan astray.
 func (d *draft) passages(limit int) []prompts.Passage {
 	var out []prompts.Passage
 	for _, t := range d.traces {
+		headings := t.Source.Title + ". " + strings.Join(t.Source.Section, ". ") + ".\n\n"
+		if extractive.Relevance(headings+t.Source.Text, d.question()) < minRelevance {
+			continue
+		}
 		if limit -= len(t.Source.Text); limit < 0 {
 			break
 		}
 		out = append(out, prompts.Passage{
-			ID: t.CitationID, Title: oneLine(t.Source.Title), Place: oneLine(strings.Join(t.Source.Section, " > ")), Text: t.Source.Text,
+			ID: t.CitationID, Title: topicqueue.OneLine(t.Source.Title), Place: topicqueue.OneLine(strings.Join(t.Source.Section, " > ")), Text: t.Source.Text,
 		})
 	}
 	return out
 }
 
 // checked makes sub-topics of a model's answer: titles cleaned, blank ones and duplicates dropped, at most as many as
-// are wanted.
+// are wanted. An only sub-topic is the topic, whatever the model calls it.
 func (d *draft) checked(answers []prompts.DecomposedTopic) []topicqueue.SubTopic {
 	var topics []topicqueue.SubTopic
 	for _, a := range answers {
 		t := topicqueue.SubTopic{
 			Title:    cleanTitle(a.Title),
-			Overview: clip(oneLine(a.Overview), maxOverview),
+			Overview: topicqueue.Clip(topicqueue.OneLine(a.Overview), maxOverview),
 			Queries:  a.Queries,
+		}
+		if d.wanted() == 1 {
+			t.Title = d.whole().Title
 		}
 		if t.Title != "" && !planned(topics, t.Title) && len(topics) < d.wanted() {
 			topics = append(topics, t)
@@ -145,10 +153,10 @@ func planned(topics []topicqueue.SubTopic, title string) bool {
 
 // whole is the topic itself as a sub-topic.
 func (d *draft) whole() topicqueue.SubTopic {
-	topic := oneLine(d.run.Topic)
-	t := topicqueue.SubTopic{Title: clip(extractive.Title(topic), maxTitle), Queries: []string{topic}}
+	topic := topicqueue.OneLine(d.run.Topic)
+	t := topicqueue.SubTopic{Title: topicqueue.Clip(extractive.Title(topic), maxTitle), Queries: []string{topic}}
 	if t.Title == "" {
-		t.Title = clip(topic, maxTitle)
+		t.Title = topicqueue.Clip(topic, maxTitle)
 	}
 	return t
 }
@@ -166,7 +174,7 @@ func (d *draft) cleanStarters() {
 func cleanQueries(seen map[string]bool, queries []string, limit int) []string {
 	var out []string
 	for _, q := range queries {
-		q = clip(oneLine(q), maxQuery)
+		q = topicqueue.Clip(topicqueue.OneLine(q), maxQuery)
 		key := topicqueue.CanonicalQuery(q)
 		if key == "" || seen[key] || len(out) == limit {
 			continue

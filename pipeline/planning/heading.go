@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"nightdesk/pipeline/extractive"
+	"nightdesk/topicqueue"
 )
 
 // headingWords is how short a heading must be to take the one above it along.
@@ -34,7 +35,7 @@ func (w weights) title(n *node, core bool) string {
 		name, _, _ := strings.Cut(parent, " — ") // of a module, without what it is for
 		last = name + ": " + last
 	}
-	return clip(last, maxTitle)
+	return topicqueue.Clip(last, maxTitle)
 }
 
 // folded is a heading in the form of the lists below.

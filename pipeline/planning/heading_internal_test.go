@@ -2,6 +2,8 @@ package planning
 
 import (
 	"testing"
+
+	"nightdesk/topicqueue"
 )
 
 func TestSectionTitle(t *testing.T) {
@@ -64,7 +66,7 @@ func FuzzCleanTitle(f *testing.F) {
 	f.Add("“1) x”")
 	f.Fuzz(func(t *testing.T, s string) {
 		got := cleanTitle(s)
-		if len(got) > maxTitle || got != oneLine(got) {
+		if len(got) > maxTitle || got != topicqueue.OneLine(got) {
 			t.Fatalf("cleanTitle(%q) = %q", s, got)
 		}
 	})

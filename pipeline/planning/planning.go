@@ -44,7 +44,7 @@ type Planner struct {
 // a model that is needed for decomposing and cannot be used (llm.ErrPermanent, llm.ErrUnavailable). Nothing usable is
 // returned with it.
 func (p *Planner) Plan(ctx context.Context, run topicqueue.Run) (topicqueue.Plan, error) {
-	d := &draft{Planner: p, run: run, topic: oneLine(run.Topic)}
+	d := &draft{Planner: p, run: run, topic: topicqueue.OneLine(run.Topic)}
 	for _, step := range []func(context.Context) error{d.rephrase, d.background, d.subTopics} {
 		err := step(ctx)
 		if ctx.Err() != nil {

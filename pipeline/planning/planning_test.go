@@ -316,3 +316,51 @@ func TestCancel(t *testing.T) {
 		t.Errorf("%v after %d questions", err, len(d.asked))
 	}
 }
+
+// An only sub-topic bears the name of the topic; what the model says about it stays.
+func TestOnlySubTopic(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []string{"manual", "auto"} {
+		for _, title := range []string{"Moon cheese", "", "{"} {
+			d := newDesk(t)
+			d.run.Options.DecomposeMode, d.run.Options.SubTopics = mode, 1
+			d.answers["decompose"] = func(llm.Request) any { return topics(title, "More cheese") }
+			plan, err := d.plan()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if s := plan.SubTopics[0]; titles(plan) != "How do tides work?" || s.Overview != "About "+title+"." || len(s.Queries) != 1 {
+				t.Errorf("%s, %q: %+v", mode, title, plan.SubTopics)
+			}
+		}
+	}
+}
+
+// What background retrieval found for a query of the model, and not for the topic, is not shown to it again.
+func TestBackgroundOffTheTopic(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.answers["queries"] = func(llm.Request) any {
+		return prompts.QueriesAnswer{Queries: []string{"tides moon", "cheddar cheese", "work of the sea"}}
+	}
+	old := d.search
+	d.search = func(q string) tools.Result {
+		switch q {
+		case "cheddar cheese":
+			return tools.Result{Text: "t", Sources: []topicqueue.Source{passage("cheese.md", "Cheddar", "Cheddar is a hard cheese.")}}
+		case "work of the sea": // its heading says what it is about
+			return tools.Result{Text: "t", Sources: []topicqueue.Source{passage("tides.md", "How tides work", "The sea follows the moon.")}}
+		}
+		return old(q)
+	}
+	plan, err := d.plan()
+	if err != nil || len(plan.Traces) != 3 {
+		t.Fatalf("%d traces, %v", len(plan.Traces), err)
+	}
+	shown := d.questions("decompose")[0].Prompt.User
+	for text, want := range map[string]bool{"rise and fall": true, "hard cheese": false, "follows the moon": true} {
+		if strings.Contains(shown, text) != want {
+			t.Errorf("%q is shown: %v", text, !want)
+		}
+	}
+}

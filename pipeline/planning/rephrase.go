@@ -31,7 +31,7 @@ func (d *draft) rephrase(ctx context.Context) error {
 		return context.Cause(ctx)
 	}
 	if brief == "" {
-		d.fallBack("rephrase: the topic is used as it was given: %s", clip(oneLine(err.Error()), maxReason))
+		d.fallBack("rephrase: the topic is used as it was given: %s", topicqueue.Clip(topicqueue.OneLine(err.Error()), maxReason))
 		return d.step(ctx, topicqueue.StepEndQueryRewriterNoFeedback, "the topic is used as it was given: no usable brief")
 	}
 	d.topic = brief
@@ -62,7 +62,7 @@ func (d *draft) rounds(ctx context.Context) (best string, bestWords int, err err
 		if offBy(words) == 0 {
 			break
 		}
-		data.Previous = clip(brief, 2*mostText*8)
+		data.Previous = topicqueue.Clip(brief, 2*mostText*8)
 		data.Problem = fmt.Sprintf("It has %d words; %d to %d are wanted.", words, minBrief, maxBrief)
 	}
 	return best, bestWords, err

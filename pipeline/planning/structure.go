@@ -73,7 +73,7 @@ func (d *draft) fromStructure(ctx context.Context) ([]topicqueue.SubTopic, error
 
 // question is the user's topic as a search: its own words, a paragraph shortened to its heading.
 func (d *draft) question() string {
-	topic := oneLine(d.run.Topic)
+	topic := topicqueue.OneLine(d.run.Topic)
 	if len(topic) <= maxQuery {
 		return topic
 	}
@@ -85,7 +85,7 @@ func (d *draft) overview(s section) string {
 	text := s.allText()
 	for _, about := range []string{s.title + " " + d.question(), s.title} {
 		if o := extractive.Overview(text, about); o != "" {
-			return clip(oneLine(o), maxOverview)
+			return topicqueue.Clip(topicqueue.OneLine(o), maxOverview)
 		}
 	}
 	return completeLead(text)

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"nightdesk/topicqueue"
 )
 
 // Limits of what a model may put into a plan, in bytes.
@@ -14,34 +16,11 @@ const (
 	maxReason   = 300 // of a fallback
 )
 
-// clip cuts s to at most limit bytes on a rune boundary and says so by an ellipsis.
-func clip(s string, limit int) string {
-	if len(s) <= limit {
-		return s
-	}
-	cut := limit - len("…")
-	for cut > 0 && !utf8.RuneStart(s[cut]) {
-		cut--
-	}
-	return strings.TrimRightFunc(s[:cut], unicode.IsSpace) + "…"
-}
-
-// oneLine makes a line of foreign text: valid UTF-8, no control signs, white space folded.
-func oneLine(s string) string {
-	s = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) && !unicode.IsSpace(r) {
-			return -1
-		}
-		return r
-	}, strings.ToValidUTF8(s, ""))
-	return strings.Join(strings.Fields(s), " ")
-}
-
-// paragraphs is oneLine for a text of several paragraphs; they stay apart.
+// paragraphs is topicqueue.OneLine for a text of several paragraphs; they stay apart.
 func paragraphs(s string) string {
 	var out []string
 	for p := range strings.SplitSeq(strings.ReplaceAll(s, "\r\n", "\n"), "\n\n") {
-		if p = oneLine(p); p != "" {
+		if p = topicqueue.OneLine(p); p != "" {
 			out = append(out, p)
 		}
 	}
@@ -50,7 +29,7 @@ func paragraphs(s string) string {
 
 // cleanTitle makes a heading of what a model wrote: one line without marks, numbering or quotation marks around it.
 func cleanTitle(s string) string {
-	s = strings.TrimLeft(oneLine(s), "#*_- \t")
+	s = strings.TrimLeft(topicqueue.OneLine(s), "#*_- \t")
 	if i := strings.IndexFunc(s, func(r rune) bool { return !unicode.IsDigit(r) }); i > 0 && i < 3 {
 		// "3. Title", "3) Title"; not "3.1 times" and not "3D printing"
 		if rest := strings.TrimLeft(s[i:], ".):"); rest != s[i:] && strings.HasPrefix(rest, " ") {
@@ -66,5 +45,5 @@ func cleanTitle(s string) string {
 			s = inner
 		}
 	}
-	return clip(strings.TrimSpace(s), maxTitle)
+	return topicqueue.Clip(strings.TrimSpace(s), maxTitle)
 }
