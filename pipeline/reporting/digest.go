@@ -17,6 +17,7 @@ const (
 	outlineDigestBytes = 24_000 // all blocks together
 	frameDigestBytes   = 24_000 // all sections together
 	dedupDigestBytes   = 9_000  // titles and a few claims tell whether blocks say the same
+	digestTries        = 3      // of which each has half the claims of the one before
 )
 
 // claimLine shows a claim to a model.
@@ -39,6 +40,15 @@ func sourceLine(c claim) string {
 
 func size(l prompts.ClaimLine) int {
 	return len(l.CitationID) + len(l.Text) + len(l.Quote) + len(l.Source) + 16
+}
+
+// sizeOf is what claims take of a budget.
+func sizeOf(claims []claim) int {
+	sum := 0
+	for _, c := range claims {
+		sum += size(claimLine(c))
+	}
+	return sum
 }
 
 // pack returns the claims that fit into budget bytes, taking from each block in turn so that none is crowded out, and
@@ -78,16 +88,18 @@ func pack(claims []claim, budget int) (packed []claim, left int) {
 }
 
 // digests shows the subjects to the one who merges and outlines them: statements without quotes, within budget bytes.
-func digests(subjects []subject, budget int) []prompts.BlockDigest {
+// What fits is halved shrink times.
+func digests(subjects []subject, budget, shrink int) []prompts.BlockDigest {
 	blocks := make([]prompts.BlockDigest, len(subjects))
 	for i, s := range subjects {
-		blocks[i] = prompts.BlockDigest{ID: s.id, Title: s.title, Overview: s.overview, Claims: statements(s.claims, budget/len(subjects))}
+		blocks[i] = prompts.BlockDigest{ID: s.id, Title: s.title, Overview: s.overview, Claims: statements(s.claims, budget/len(subjects), shrink)}
 	}
 	return blocks
 }
 
-// statements returns what the claims say, without quotes and sources, as far as it fits.
-func statements(claims []claim, budget int) []prompts.ClaimLine {
+// statements returns what the claims say, without quotes and sources, as far as it fits; of that, half when shrink is
+// 1, a quarter when it is 2, at least one.
+func statements(claims []claim, budget, shrink int) []prompts.ClaimLine {
 	bare := make([]claim, len(claims))
 	for i, c := range claims {
 		bare[i] = claim{Claim: c.Claim, block: c.block}
@@ -95,6 +107,9 @@ func statements(claims []claim, budget int) []prompts.ClaimLine {
 		bare[i].source.ID = c.source.ID
 	}
 	packed, _ := pack(bare, budget)
+	if shrink > 0 {
+		packed, _ = pack(packed, sizeOf(packed)>>shrink)
+	}
 	lines := make([]prompts.ClaimLine, len(packed))
 	for i, c := range packed {
 		lines[i] = prompts.ClaimLine{CitationID: c.CitationID, Text: c.statement()}

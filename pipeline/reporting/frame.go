@@ -20,26 +20,31 @@ type passage struct {
 
 // frame writes introduction and conclusion from what the sections cite. The error is the end of ctx and nothing else.
 func (w *writer) frame(ctx context.Context, outline prompts.OutlineAnswer, sections []section) (opening, conclusion passage, err error) {
-	var digest []prompts.SectionDigest
 	var cited []claim
 	for _, s := range sections {
-		claims := w.citedOf(s)
-		cited = append(cited, claims...)
-		digest = append(digest, prompts.SectionDigest{Title: s.title, Claims: statements(claims, frameDigestBytes/len(sections))})
+		cited = append(cited, w.citedOf(s)...)
 	}
-	data := prompts.FrameData{Topic: w.topic, ReportTitle: outline.Title, Sections: digest}
 	language := w.run.Options.Language
-	introduction, closing := data, data
-	introduction.Instruction, closing.Instruction = outline.Introduction, outline.Conclusion
+	data := func(instruction string, shrink int) prompts.FrameData {
+		d := prompts.FrameData{Topic: w.topic, ReportTitle: outline.Title, Instruction: instruction}
+		for _, s := range sections {
+			d.Sections = append(d.Sections, prompts.SectionDigest{Title: s.title, Claims: statements(w.citedOf(s), frameDigestBytes/len(sections), shrink)})
+		}
+		return d
+	}
 	g, groupCtx := errgroup.WithContext(ctx)
 	g.SetLimit(parallel(w.Parallel))
 	var openingOK, conclusionOK bool
 	g.Go(func() (err error) {
-		opening, openingOK, err = w.passage(groupCtx, prompts.Introduction(language, introduction), cited)
+		opening, openingOK, err = w.passage(groupCtx, cited, func(shrink int) prompts.Prompt {
+			return prompts.Introduction(language, data(outline.Introduction, shrink))
+		})
 		return err
 	})
 	g.Go(func() (err error) {
-		conclusion, conclusionOK, err = w.passage(groupCtx, prompts.Conclusion(language, closing), cited)
+		conclusion, conclusionOK, err = w.passage(groupCtx, cited, func(shrink int) prompts.Prompt {
+			return prompts.Conclusion(language, data(outline.Conclusion, shrink))
+		})
 		return err
 	})
 	if err := g.Wait(); err != nil {
@@ -56,12 +61,18 @@ func (w *writer) frame(ctx context.Context, outline prompts.OutlineAnswer, secti
 	return opening, conclusion, nil
 }
 
-// passage asks for one text of the frame; false means that no answer was usable.
-func (w *writer) passage(ctx context.Context, p prompts.Prompt, cited []claim) (passage, bool, error) {
-	for attempt := range attempts {
-		text, err := w.text(ctx, p, 0, attempt)
+// passage asks for one text of the frame; false means that no answer was usable. prompt makes the question of evidence
+// that is halved shrink times, for models with a small window.
+func (w *writer) passage(ctx context.Context, cited []claim, prompt func(shrink int) prompts.Prompt) (passage, bool, error) {
+	shrink := 0
+	for attempt := 0; attempt-shrink < attempts; attempt++ {
+		text, err := w.text(ctx, prompt(shrink), 0, attempt)
 		if ctx.Err() != nil {
 			return passage{}, false, context.Cause(ctx)
+		}
+		if errors.Is(err, llm.ErrContextLength) && shrink < digestTries-1 {
+			shrink++
+			continue
 		}
 		if errors.Is(err, llm.ErrPermanent) {
 			break

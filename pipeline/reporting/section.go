@@ -85,7 +85,7 @@ func (w *writer) section(ctx context.Context, reportTitle string, titles []strin
 			return out, context.Cause(ctx)
 		}
 		if errors.Is(err, llm.ErrContextLength) {
-			budget /= 3 // the window is smaller than most
+			budget = min(budget, sizeOf(out.claims)) / 3 // the window is smaller than most
 			continue
 		}
 		if errors.Is(err, llm.ErrPermanent) {

@@ -93,9 +93,11 @@ func (w *writer) deduplicate(ctx context.Context) error {
 	}
 	groups := localGroups(w.subjects, w.words)
 	if w.Model != nil {
-		answer, err := ask[prompts.DeduplicateAnswer](ctx, w, prompts.Deduplicate(w.run.Options.Language, prompts.DeduplicateData{
-			Topic: w.topic, Blocks: digests(w.subjects, dedupDigestBytes),
-		}))
+		answer, err := ask[prompts.DeduplicateAnswer](ctx, w, func(shrink int) prompts.Prompt {
+			return prompts.Deduplicate(w.run.Options.Language, prompts.DeduplicateData{
+				Topic: w.topic, Blocks: digests(w.subjects, dedupDigestBytes, shrink),
+			})
+		})
 		if err != nil && ctx.Err() != nil {
 			return err
 		}
@@ -116,8 +118,11 @@ func (w *writer) outline(ctx context.Context) (prompts.OutlineAnswer, error) {
 	if now == nil {
 		now = time.Now
 	}
-	data := prompts.OutlineData{Topic: w.topic, Date: now().Format(time.DateOnly), Blocks: digests(w.subjects, outlineDigestBytes)}
-	answer, err := ask[prompts.OutlineAnswer](ctx, w, prompts.Outline(w.run.Options.Language, data))
+	data := prompts.OutlineData{Topic: w.topic, Date: now().Format(time.DateOnly)}
+	answer, err := ask[prompts.OutlineAnswer](ctx, w, func(shrink int) prompts.Prompt {
+		data.Blocks = digests(w.subjects, outlineDigestBytes, shrink)
+		return prompts.Outline(w.run.Options.Language, data)
+	})
 	if err != nil {
 		if ctx.Err() != nil {
 			return answer, err
@@ -177,9 +182,16 @@ func (w *writer) position(step string, ordinal, attempt int) llm.Position {
 	return llm.Position{RunID: w.run.ID, Stage: "reporting", Step: step, Ordinal: ordinal, Iteration: attempt}
 }
 
-// ask asks a structured question of the writer.
-func ask[T any](ctx context.Context, w *writer, p prompts.Prompt) (T, error) {
-	answer, err := llm.Ask[T](ctx, w.Model, llm.Request{Position: w.position(p.Name, 0, 0), Role: llm.Writer, Prompt: p})
+// ask asks a structured question of the writer. prompt makes it of evidence that is halved shrink times, for models
+// with a small window.
+func ask[T any](ctx context.Context, w *writer, prompt func(shrink int) prompts.Prompt) (answer T, err error) {
+	for shrink := range digestTries {
+		p := prompt(shrink)
+		answer, err = llm.Ask[T](ctx, w.Model, llm.Request{Position: w.position(p.Name, 0, shrink), Role: llm.Writer, Prompt: p})
+		if !errors.Is(err, llm.ErrContextLength) {
+			break
+		}
+	}
 	return answer, ended(ctx, err)
 }
 

@@ -1,0 +1,59 @@
+package reporting_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"nightdesk/pipeline/llm"
+	"nightdesk/pipeline/reporting"
+)
+
+// TestSmallWindow: a question that does not fit the model's window is asked with half the claims, then with a quarter,
+// before the step takes its local form.
+func TestSmallWindow(t *testing.T) {
+	t.Parallel()
+	tooLong := fmt.Errorf("%w: %w", llm.ErrPermanent, llm.ErrContextLength)
+	for _, step := range []string{"deduplicate", "outline", "introduction", "conclusion"} {
+		for _, refusals := range []int{1, 2, 3} {
+			t.Run(fmt.Sprintf("%s refused %d times", step, refusals), func(t *testing.T) {
+				t.Parallel()
+				var mu sync.Mutex
+				var shown []int // claims of each question
+				positions := map[llm.Position]bool{}
+				model := modelFunc(func(req llm.Request) (string, error) {
+					if req.Prompt.Name != step {
+						return writer(req)
+					}
+					mu.Lock()
+					defer mu.Unlock()
+					if positions[req.Position] {
+						t.Errorf("position %+v is used twice", req.Position)
+					}
+					positions[req.Position] = true
+					if shown = append(shown, strings.Count(req.Prompt.User, "[CIT-")); len(shown) <= refusals {
+						return "", tooLong
+					}
+					return writer(req)
+				})
+				got, err := (&reporting.Reporter{Model: model}).Report(t.Context(), evidence(t, ""))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if want := min(refusals+1, 3); len(shown) != want {
+					t.Errorf("%d questions, want %d", len(shown), want)
+				}
+				if fell := slices.Contains(got.Fallbacks, step); fell != (refusals == 3) {
+					t.Errorf("fallbacks %q", got.Fallbacks)
+				}
+				for i := 1; i < len(shown); i++ {
+					if shown[i] > shown[i-1] || i == 1 && shown[i] == shown[i-1] {
+						t.Errorf("claims shown: %v", shown)
+					}
+				}
+			})
+		}
+	}
+}
