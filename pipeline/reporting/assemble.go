@@ -22,13 +22,10 @@ type draft struct {
 func (w *writer) assemble(outline prompts.OutlineAnswer, d draft) Report {
 	parts := []string{"# " + citation.Escape(outline.Title), d.opening.body}
 	removed := append([]citation.Removal{}, d.opening.removed...)
-	written := !d.opening.local || !d.conclusion.local
+	written, plain := !d.opening.local || !d.conclusion.local, false
 	for _, s := range d.sections {
 		written = written || !s.local
-		heading := s.title
-		if sameTitle(heading, outline.Title) { // a run of one block is called like its topic
-			heading = w.words.findings
-		}
+		heading := w.heading(s.title, outline.Title, d.sections, &plain)
 		parts = append(parts, "## "+citation.Escape(heading), citation.CloseCode(s.body))
 		removed = append(removed, s.removed...)
 		if !d.extractive && !s.local {

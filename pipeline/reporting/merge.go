@@ -68,7 +68,8 @@ func merge(subjects []subject, groups []prompts.MergeGroup) []subject {
 	return merged
 }
 
-// localGroups finds subjects to merge without a model: equal titles, or the same passages behind both.
+// localGroups finds subjects to merge without a model: equal titles, a section and its document of the same name, or
+// the same passages behind both.
 func localGroups(subjects []subject, words wordSet) []prompts.MergeGroup {
 	var groups []prompts.MergeGroup
 	grouped := map[int]bool{}
@@ -83,6 +84,10 @@ func localGroups(subjects []subject, words wordSet) []prompts.MergeGroup {
 			}
 			switch {
 			case topicqueue.Duplicate(subjects[i].title, subjects[j].title):
+			case sameSection(subjects[i], subjects[j]):
+				if len(subjects[j].title) > len(group.Title) {
+					group.Title = subjects[j].title
+				}
 			case subjects[i].hasHome() && subjects[j].hasHome(): // sections that their author keeps apart
 				continue
 			case shareSources(subjects[i], subjects[j]) && !differ(subjects[i].title, subjects[j].title):

@@ -1,8 +1,10 @@
 package reporting
 
 import (
+	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"nightdesk/pipeline/extractive"
 	"nightdesk/prompts"
@@ -22,10 +24,10 @@ var frameTitles = []string{"introduction", "conclusion", "conclusions", "referen
 // RepairOutline makes an outline usable: every block stands in exactly one section, unknown ids and sections without
 // blocks are gone, titles are clean and not repeated. Blocks that the outline forgot join the section whose words fit
 // best, else they get their own. An outline without anything usable becomes one section for each block. title is used
-// when the outline has none. Never fails.
+// when the outline has none that can be one. Never fails.
 func RepairOutline(a prompts.OutlineAnswer, title string, blocks []prompts.BlockLine) prompts.OutlineAnswer {
 	out := prompts.OutlineAnswer{Title: CleanTitle(a.Title), Introduction: fold(a.Introduction), Conclusion: fold(a.Conclusion)}
-	if out.Title == "" {
+	if !reportTitle(out.Title) {
 		out.Title = title
 	}
 	open := map[string]string{} // blocks without a place, with their titles
@@ -67,6 +69,26 @@ func RepairOutline(a prompts.OutlineAnswer, title string, blocks []prompts.Block
 		out.Sections = append(out.Sections, prompts.OutlineSection{Title: titleOf(b.ID, blocks), BlockIDs: []string{b.ID}, Subsections: []prompts.OutlineSubsection{}})
 	}
 	return out
+}
+
+// jsonResidue is what a model leaves in a text that it wrote as a part of an object.
+var jsonResidue = regexp.MustCompile(`[{}]|["']\s*:|\\["n]|\[\s*\]|^\[.*\]$`)
+
+// reportTitle reports whether a model's title can stand above a report: two words at least, or several signs of a script
+// without spaces, and nothing of the object that it was sent in.
+func reportTitle(s string) bool {
+	words, run := 0, 0
+	for word := range strings.FieldsSeq(s) {
+		if strings.ContainsFunc(word, unicode.IsLetter) {
+			words++
+		}
+	}
+	for _, r := range s {
+		if unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai) {
+			run++
+		}
+	}
+	return (words > 1 || run > 1) && !jsonResidue.MatchString(s)
 }
 
 func titleOf(id string, blocks []prompts.BlockLine) string {

@@ -123,7 +123,7 @@ func (w wordSet) homeProse(groups []cluster, title string, text func(claim) stri
 	var flow []claim // without a heading between them
 	for _, g := range home {
 		heading := g.headingUnused(used)
-		if substantial > 1 && len(g.claims) >= headingQuotes && heading != "" && !sameTitle(g.heading, title) {
+		if substantial > 1 && len(g.claims) >= headingQuotes && heading != "" && !likeHeading(g.heading, title) {
 			out, flow = append(append(out, claimParagraphs(flow, text)...), "### "+citation.Escape(heading)), nil
 			used[titleKey(heading)] = true
 		}

@@ -42,6 +42,7 @@ type quote struct {
 
 // quoted puts the report together from verbatim quotes, without a model.
 func (w *writer) quoted() Report {
+	apart(w.subjects)
 	quotes := w.choose()
 	d := draft{extractive: true}
 	outline := prompts.OutlineAnswer{Title: w.title}
@@ -73,7 +74,26 @@ func (w *writer) quoted() Report {
 	w.stats.ClaimsLeftOut = w.stats.Claims - len(shown)
 	d.quotes = len(shown)
 	d.opening = passage{body: w.words.quoted(len(shown), documents(shown))}
+	if missing := w.unspoken(shown); len(missing) > 0 {
+		d.opening.body += w.words.unspoken(missing, len(shown))
+	}
 	return w.assemble(outline, d)
+}
+
+// maxUnspoken bounds the words of the topic that a report says it has nothing on.
+const maxUnspoken = 4
+
+// unspoken returns the words of the topic that neither a quote nor the headings above it have.
+func (w *writer) unspoken(shown []claim) []string {
+	topic := w.run.Topic
+	if len([]rune(topic)) > longTopic {
+		topic = w.title
+	}
+	texts := make([]string, len(shown))
+	for i, c := range shown {
+		texts[i] = strings.Join(append([]string{c.quote(), c.source.Title, c.source.Document, c.source.URL}, c.source.Section...), ".\n\n")
+	}
+	return extractive.Unspoken(topic, texts, maxUnspoken)
 }
 
 // choose returns the quotes that the report may show, by subject and most relevant first. No two in the whole report

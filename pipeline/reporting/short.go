@@ -175,12 +175,15 @@ func pairs(terms []string) map[[2]string]bool {
 	return found
 }
 
+// longTopic is the length in characters above which a topic is a brief, of which the heading says most.
+const longTopic = 300
+
 // query is what the report answers: the topic's heading, or the user's own words when they are short enough to be
 // weighed as a whole. Where the plan follows the structure of a corpus, only those words count that it has left in the
 // starter queries, for they tell something there.
 func (w *writer) query() string {
 	query := w.title
-	if len([]rune(w.run.Topic)) <= 300 {
+	if len([]rune(w.run.Topic)) <= longTopic {
 		query = w.run.Topic
 	}
 	told := map[string]bool{}

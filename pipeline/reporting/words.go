@@ -8,7 +8,7 @@ import (
 // wordSet holds the fixed texts of a report in one language. They are the only sentences of an extractive report that
 // are not quotes.
 type wordSet struct {
-	shortAnswer, conclusion, gaps, references, planning, background, further, findings, untitled string
+	shortAnswer, conclusion, gaps, references, planning, background, further, findings, overview, untitled string
 
 	failed, nothing, notDone, unfinished, repeated string // why a block is a gap
 	reason                                         string // format of a reason that somebody gave: kind, reason
@@ -18,6 +18,7 @@ type wordSet struct {
 	written  func(sections, words, citations int) string // event
 	gapsLead string
 	quoted   func(quotes, documents int) string               // opening of an extractive report
+	unspoken func(words []string, quotes int) string          // goes on with it: words of the topic that no quote has
 	opening  func(topic string, claims, documents int) string // opening where the model wrote none
 	closing  func(sections, citations, gaps int) string       // conclusion where the model wrote none
 
@@ -51,7 +52,7 @@ func count(n int, one, many string) string {
 
 var english = wordSet{
 	shortAnswer: "Short answer", conclusion: "Conclusion", gaps: "Gaps", references: "References",
-	planning: "Planning", background: "Background", further: "Further findings", findings: "Findings", untitled: "Report",
+	planning: "Planning", background: "Background", further: "Further findings", findings: "Findings", overview: "Overview", untitled: "Report",
 	failed: "the research failed", nothing: "nothing usable was found", notDone: "it was not researched",
 	unfinished: "the research was not finished", repeated: "what was found repeats other sections",
 	reason: "%s (%s)", and: " and ",
@@ -61,15 +62,34 @@ var english = wordSet{
 	},
 	gapsLead: "This report does not answer everything that was planned:",
 	quoted: func(quotes, documents int) string {
-		return fmt.Sprintf("This is what %s on the topic, in %s. Every statement below is quoted word for word and followed by its reference.",
-			count(documents, "source says", "sources say"), count(quotes, "quote", "quotes"))
+		every := "Every statement below is"
+		if quotes == 1 {
+			every = "The statement below is"
+		}
+		return fmt.Sprintf("This is what %s on the topic, in %s. %s quoted word for word and followed by its reference.",
+			count(documents, "source says", "sources say"), count(quotes, "quote", "quotes"), every)
+	},
+	unspoken: func(words []string, quotes int) string {
+		lead := " None of them mentions "
+		if quotes == 1 {
+			lead = " It does not mention "
+		}
+		list := "“" + strings.Join(words, "”, “") + "”"
+		if n := len(words); n > 1 {
+			list = "“" + strings.Join(words[:n-1], "”, “") + "” or “" + words[n-1] + "”"
+		}
+		return lead + list + " from the topic."
 	},
 	opening: func(topic string, claims, documents int) string {
 		return fmt.Sprintf("This report sets out what was found on the topic “%s”. It rests on %s from %s.",
 			topic, count(claims, "statement", "statements"), count(documents, "source", "sources"))
 	},
 	closing: func(sections, citations, gaps int) string {
-		s := fmt.Sprintf("What the sources say is set out in the %s above, with references to %s.", count(sections, "section", "sections"), count(citations, "passage", "passages"))
+		above := "the section"
+		if sections != 1 {
+			above = fmt.Sprintf("the %d sections", sections)
+		}
+		s := fmt.Sprintf("What the sources say is set out in %s above, with references to %s.", above, count(citations, "passage", "passages"))
 		if gaps > 0 {
 			s += " What could not be answered is listed under Gaps."
 		}
@@ -86,19 +106,23 @@ var english = wordSet{
 	},
 	madeWritten: func(s Statistics, removed int, local []string, all bool) string {
 		cited := fmt.Sprintf("it cites %s of %s.", count(s.Citations, "passage", "passages"), count(s.Documents, "source", "sources"))
-		claims := count(s.Claims, "claim", "claims")
+		claims := count(s.Claims, "claim that was", "claims that were")
 		if all {
 			return "How this report was made: a language model should have written it and gave no usable answer. It was put together from " +
-				claims + " that were extracted from the sources before; " + cited
+				claims + " extracted from the sources before; " + cited
 		}
-		note := "How this report was made: a language model wrote it from " + claims + " that were extracted from the sources; " + cited
+		note := "How this report was made: a language model wrote it from " + claims + " extracted from the sources; " + cited
 		if removed == 1 {
 			note += " 1 marker or link was removed because no source of this run stands behind it."
 		} else if removed > 1 {
 			note += fmt.Sprintf(" %d markers or links were removed because no source of this run stands behind them.", removed)
 		}
 		if len(local) > 0 {
-			note += " The model failed at: " + strings.Join(local, ", ") + "; these parts were put together from the extracted claims."
+			parts := "these parts were"
+			if len(local) == 1 {
+				parts = "this part was"
+			}
+			note += " The model failed at: " + strings.Join(local, ", ") + "; " + parts + " put together from the extracted claims."
 		}
 		return note
 	},
@@ -106,7 +130,7 @@ var english = wordSet{
 
 var chinese = wordSet{
 	shortAnswer: "简要回答", conclusion: "结论", gaps: "未覆盖的内容", references: "参考文献",
-	planning: "规划阶段", background: "背景", further: "其他发现", findings: "研究结果", untitled: "报告",
+	planning: "规划阶段", background: "背景", further: "其他发现", findings: "研究结果", overview: "概述", untitled: "报告",
 	failed: "研究失败", nothing: "未找到可用的证据", notDone: "尚未研究",
 	unfinished: "研究未完成", repeated: "所得内容与其他章节重复",
 	reason: "%s（%s）", and: "与",
@@ -118,11 +142,18 @@ var chinese = wordSet{
 	quoted: func(quotes, documents int) string {
 		return fmt.Sprintf("本报告汇集了 %d 个来源中与该主题有关的 %d 条引文。以下每句话均为逐字引用，其后标明出处。", documents, quotes)
 	},
+	unspoken: func(words []string, _ int) string {
+		return "这些引文未提及主题中的“" + strings.Join(words, "”“") + "”。"
+	},
 	opening: func(topic string, claims, documents int) string {
 		return fmt.Sprintf("本报告汇总了关于“%s”的研究结果，依据 %d 个来源中的 %d 条陈述。", topic, documents, claims)
 	},
 	closing: func(sections, citations, gaps int) string {
-		s := fmt.Sprintf("各来源的内容见以上 %d 个章节，共引用 %d 处。", sections, citations)
+		above := "上文章节"
+		if sections != 1 {
+			above = fmt.Sprintf("上文的 %d 个章节", sections)
+		}
+		s := fmt.Sprintf("各来源的内容见%s，共引用 %d 处。", above, citations)
 		if gaps > 0 {
 			s += "未能回答的问题列于“未覆盖的内容”。"
 		}
