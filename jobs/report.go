@@ -72,21 +72,33 @@ func judge(in reporting.Input, rep reporting.Report) (topicqueue.RunState, strin
 		}
 	}
 	if failed > 0 {
-		reasons = append(reasons, fmt.Sprintf("%d of %d topic blocks failed", failed, len(in.Blocks)))
+		reasons = append(reasons, fmt.Sprintf("%s failed", ofBlocks(failed, in.Blocks)))
 	}
 	if n := len(in.Plan.Fallbacks); n > 0 {
 		reasons = append(reasons, "planning without the model: "+in.Plan.Fallbacks[0])
 	}
 	if n := withoutModel(in.Blocks); n > 0 && 2*n >= len(in.Blocks) {
-		reasons = append(reasons, fmt.Sprintf("%d of %d topic blocks were researched without the model", n, len(in.Blocks)))
+		reasons = append(reasons, "research without the model: "+ofBlocks(n, in.Blocks))
 	}
 	if n := len(rep.Fallbacks); n > 0 {
-		reasons = append(reasons, fmt.Sprintf("%d steps of the report were written without the model: %s", n, rep.Fallbacks[0]))
+		steps := rep.Fallbacks[0]
+		if n > 1 {
+			steps = fmt.Sprintf("%s and %d more", steps, n-1)
+		}
+		reasons = append(reasons, "report without the model: "+steps)
 	}
 	if len(reasons) == 0 {
 		return topicqueue.RunCompleted, ""
 	}
 	return topicqueue.RunPartial, strings.Join(reasons, "; ")
+}
+
+// ofBlocks says how many of a run's blocks it is about: "2 of 3 topic blocks".
+func ofBlocks(n int, blocks []reporting.BlockEvidence) string {
+	if len(blocks) == 1 {
+		return "the only topic block"
+	}
+	return fmt.Sprintf("%d of %d topic blocks", n, len(blocks))
 }
 
 // withoutModel counts the blocks that a model should have researched and of whose statements it wrote none: what it did
@@ -108,12 +120,16 @@ func withoutModel(blocks []reporting.BlockEvidence) int {
 
 // noEvidence says why there is nothing to report.
 func noEvidence(blocks []reporting.BlockEvidence) string {
+	why := fmt.Sprintf("no evidence was found: none of %d topic blocks has a usable source", len(blocks))
+	if len(blocks) == 1 {
+		why = "no evidence was found: the only topic block has no usable source"
+	}
 	for _, b := range blocks {
 		if b.Block.Reason != "" {
-			return fmt.Sprintf("no evidence was found: none of %d topic blocks has a usable source; %s: %s", len(blocks), b.Block.ID, b.Block.Reason)
+			return fmt.Sprintf("%s; %s: %s", why, b.Block.ID, b.Block.Reason)
 		}
 	}
-	return fmt.Sprintf("no evidence was found: none of %d topic blocks has a usable source", len(blocks))
+	return why
 }
 
 // finish stores the bundle and ends the run: first all that the report needs, then the commit, then what only the commit

@@ -26,10 +26,10 @@ func TestModelThatGoesAway(t *testing.T) {
 				w.WriteHeader(http.StatusServiceUnavailable)
 			}
 			return ofBlock(q)
-		}}, "steps of the report were written without the model"},
+		}}, "report without the model: "},
 		{"during research only", &llmtest.Stub{Answer: func(q llmtest.Question) (string, bool) {
 			return "I would rather talk about boats.", ofBlock(q)
-		}}, "2 of 2 topic blocks were researched without the model"},
+		}}, "research without the model: 2 of 2 topic blocks"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
