@@ -176,6 +176,9 @@ func cleanQueries(seen map[string]bool, queries []string, limit int) []string {
 	for _, q := range queries {
 		q = topicqueue.Clip(topicqueue.OneLine(q), maxQuery)
 		key := topicqueue.CanonicalQuery(q)
+		if topicqueue.IsPlace(q) { // the same words in another order, or twice, are another place
+			key = q
+		}
 		if key == "" || seen[key] || len(out) == limit {
 			continue
 		}

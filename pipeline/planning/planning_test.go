@@ -364,3 +364,23 @@ func TestBackgroundOffTheTopic(t *testing.T) {
 		}
 	}
 }
+
+// Two places of a corpus are two starter queries, whatever words they share: a section may be called like its document.
+func TestPlacesOfTheSameWords(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.run.Options.SubTopics = 2
+	d.answers["decompose"] = func(llm.Request) any {
+		a := topics("Tides", "Range")
+		a.SubTopics[0].Queries = []string{"Tides › Tides", "range tides"}
+		a.SubTopics[1].Queries = []string{"Tides › Range › Tides", "Range › Tides", "Tides › Range", "tides range"}
+		return a
+	}
+	plan, err := d.plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(plan.SubTopics[1].Queries, "|"); got != "Tides › Range › Tides|Range › Tides|Tides › Range" {
+		t.Errorf("queries of the second sub-topic %q", got)
+	}
+}

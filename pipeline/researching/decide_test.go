@@ -266,6 +266,8 @@ func TestGrounded(t *testing.T) {
 			called: []string{"rag_hybrid: spring tides cause", "run_code: spring tides"}},
 		{name: "a place of the corpus", queries: []string{"Tides › Springs", "spring tides"}, actions: nonsense[:1],
 			called: []string{"query_item: Tides › Springs", "rag_hybrid: moon cheese"}},
+		{name: "a place of the same words as one that was asked", queries: []string{"Tides › Springs", "Tides › Springs › Tides"}, issued: []string{"query_item: Tides › Springs"}, actions: nonsense[:1],
+			called: []string{"query_item: Tides › Springs › Tides", "rag_hybrid: moon cheese"}},
 		{name: "all asked before", issued: []string{"tides, spring"}, actions: nonsense[:1],
 			called: []string{"rag_hybrid: moon cheese"}},
 		{name: "no search enabled", enabled: []string{"run_code"}, actions: []prompts.Action{ask("run_code", "1")},

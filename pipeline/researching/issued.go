@@ -38,7 +38,7 @@ func issuedKey(tool, query string) string {
 	switch {
 	case retrieval(tool):
 		return "\x00" + topicqueue.CanonicalQuery(query)
-	case verbatim(tool):
+	case verbatim(tool), topicqueue.IsPlace(query): // a place is not known by its words: a section can be called like its document
 		return tool + "\x00" + strings.TrimSpace(query)
 	}
 	return tool + "\x00" + topicqueue.CanonicalQuery(query)
