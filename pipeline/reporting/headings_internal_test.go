@@ -1,6 +1,13 @@
 package reporting
 
-import "testing"
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"nightdesk/topicqueue"
+)
 
 func TestLikeHeading(t *testing.T) {
 	t.Parallel()
@@ -70,6 +77,30 @@ func TestReportTitle(t *testing.T) {
 	} {
 		if got := reportTitle(title); got != want {
 			t.Errorf("reportTitle(%q) = %v", title, got)
+		}
+	}
+}
+
+// A part of a section that is called like the section has no heading of its own at the beginning, and has one after
+// another part, under which it would stand otherwise.
+func TestPartCalledLikeItsSection(t *testing.T) {
+	t.Parallel()
+	headings := regexp.MustCompile(`(?m)^### .*$`)
+	for parts, want := range map[string]string{
+		"Daily keeper duties|Clockwork|Fog": "### Clockwork|### Fog",
+		"Clockwork|Daily keeper duties|Fog": "### Clockwork|### Daily keeper duties|### Fog",
+		"Clockwork|Keeper duties":           "### Clockwork|### Lighthouses: Keeper duties",
+	} {
+		var claims []claim
+		for i, part := range strings.Split(parts, "|") {
+			for n := range 3 {
+				claims = append(claims, claim{home: true, Claim: topicqueue.Claim{CitationID: "CIT-1-01", Quote: fmt.Sprint("Rule ", n, " of ", part, "."), Start: n},
+					source: topicqueue.Source{Title: "Lighthouses", Document: "a", Section: []string{part}, Offset: 100 * i}})
+			}
+		}
+		got := strings.Join(headings.FindAllString(english.prose(claims, "Keeper duties", claim.quote), -1), "|")
+		if got != want {
+			t.Errorf("%s: headings %q, want %q", parts, got, want)
 		}
 	}
 }

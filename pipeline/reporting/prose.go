@@ -123,7 +123,9 @@ func (w wordSet) homeProse(groups []cluster, title string, text func(claim) stri
 	var flow []claim // without a heading between them
 	for _, g := range home {
 		heading := g.headingUnused(used)
-		if substantial > 1 && len(g.claims) >= headingQuotes && heading != "" && !likeHeading(g.heading, title) {
+		// What is called like all this needs no heading, unless it would stand under that of something else.
+		named := !likeHeading(g.heading, title) || len(used) > 1
+		if substantial > 1 && len(g.claims) >= headingQuotes && heading != "" && named {
 			out, flow = append(append(out, claimParagraphs(flow, text)...), "### "+citation.Escape(heading)), nil
 			used[titleKey(heading)] = true
 		}

@@ -100,7 +100,11 @@ var english = wordSet{
 			"Apart from headings, the opening paragraph, the list of gaps and this note, every sentence is a verbatim quote of the source cited after it; only white space is normalised. "+
 			"It holds %s from %s of %s.", count(quotes, "quote", "quotes"), count(s.Citations, "passage", "passages"), count(s.Documents, "source", "sources"))
 		if s.ClaimsLeftOut > 0 {
-			note += fmt.Sprintf(" %s left out as repetitions or as less relevant.", count(s.ClaimsLeftOut, "more quote was", "more quotes were"))
+			repetitions := "repetitions"
+			if s.ClaimsLeftOut == 1 {
+				repetitions = "a repetition"
+			}
+			note += fmt.Sprintf(" %s left out as %s or as less relevant.", count(s.ClaimsLeftOut, "more quote was", "more quotes were"), repetitions)
 		}
 		return note
 	},
