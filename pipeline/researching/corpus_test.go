@@ -14,14 +14,7 @@ import (
 // The extractive form on a real knowledge base: verbatim sentences on the topic, each at its place in the document.
 func TestCorpus(t *testing.T) {
 	t.Parallel()
-	base, err := knowledge.Create(filepath.Join(t.TempDir(), "harbour.sqlite"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = base.Close() })
-	if _, err := base.Ingest(t.Context(), []string{filepath.Join("..", "planning", "testdata", "harbour")}, func(int, int, string) {}); err != nil {
-		t.Fatal(err)
-	}
+	base := corpus(t, "harbour")
 	b := newBench(t)
 	b.run.Options.Tools = []string{"rag_hybrid", "rag_naive", "query_item"}
 	r := researching.Researcher{Emit: b.r.Emit, Now: b.r.Now, Runner: &tools.Runner{Pages: b, Tools: tools.Set{
@@ -53,4 +46,18 @@ func TestCorpus(t *testing.T) {
 			quotes[c.Quote] = true
 		}
 	}
+}
+
+// corpus is a knowledge base of the documents that the tests of planning have, too.
+func corpus(t *testing.T, name string) *knowledge.Base {
+	t.Helper()
+	base, err := knowledge.Create(filepath.Join(t.TempDir(), name+".sqlite"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = base.Close() })
+	if _, err := base.Ingest(t.Context(), []string{filepath.Join("..", "planning", "testdata", name)}, func(int, int, string) {}); err != nil {
+		t.Fatal(err)
+	}
+	return base
 }

@@ -1,11 +1,9 @@
 package researching_test
 
 import (
-	"path/filepath"
 	"strings"
 	"testing"
 
-	"nightdesk/pipeline/knowledge"
 	"nightdesk/pipeline/researching"
 	"nightdesk/pipeline/tools"
 	"nightdesk/topicqueue"
@@ -15,14 +13,7 @@ import (
 // after, and takes nothing from sources that only share a word with it.
 func TestHome(t *testing.T) {
 	t.Parallel()
-	base, err := knowledge.Create(filepath.Join(t.TempDir(), "island.sqlite"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = base.Close() })
-	if _, err := base.Ingest(t.Context(), []string{filepath.Join("..", "planning", "testdata", "island")}, func(int, int, string) {}); err != nil {
-		t.Fatal(err)
-	}
+	base := corpus(t, "island")
 	b := newBench(t)
 	b.run.Options.Tools = []string{"rag_hybrid", "query_item"}
 	b.start.Block = topicqueue.Block{ID: "block_1", Title: "Duties", Queries: []string{"The keeping of lighthouses › Duties", "Duties lighthouse"}}
