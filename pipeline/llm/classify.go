@@ -15,7 +15,7 @@ type outcome int
 const (
 	answered outcome = iota
 	refused          // the server will not do this; another form may work
-	busy             // 429
+	busy             // 429, or no capacity at the moment
 	broken           // no connection, or 5xx
 	late             // no answer within the time of one try
 	garbled          // an answer that is no chat completion
@@ -25,6 +25,8 @@ const (
 	maxLate    = 2 // tries that may run into their timeout: each costs minutes
 	maxGarbled = 3 // a wrong base URL serves the same page for ever
 )
+
+const statusOverloaded = 529 // Anthropic's: everybody asks at the moment, the server is well
 
 // judge classifies one exchange. The error is nil for answered only; it carries no class yet.
 func (r *role) judge(ex *exchange, inTime bool, err error) (outcome, error) {
@@ -46,6 +48,8 @@ func (r *role) judge(ex *exchange, inTime bool, err error) (outcome, error) {
 	e := r.providerError(ex)
 	switch {
 	case e.Status == http.StatusTooManyRequests && e.Code != "insufficient_quota":
+		return busy, e
+	case e.Status == statusOverloaded, e.Type == "overloaded_error", e.Status == http.StatusServiceUnavailable && strings.Contains(e.Message, "server busy"):
 		return busy, e
 	case e.Status == http.StatusRequestTimeout, e.Status == http.StatusConflict, e.Status == http.StatusTooEarly:
 		return busy, e // asks for another try, says nothing about the server's health
@@ -121,7 +125,7 @@ func plain(raw json.RawMessage) string {
 }
 
 // permanent gives a refusal its class and a hint.
-func permanent(doing string, err error) error {
+func (r *role) permanent(doing string, err error) error {
 	var e *ProviderError
 	if !errors.As(err, &e) {
 		return fmt.Errorf("%s: %w: %w", doing, err, ErrPermanent)
@@ -129,14 +133,20 @@ func permanent(doing string, err error) error {
 	if isContextLength(e) {
 		return fmt.Errorf("%s: %w: %w: %w", doing, err, ErrContextLength, ErrPermanent)
 	}
-	hint := ""
-	switch e.Status {
+	hint, status := "", e.Status
+	if strings.Contains(e.Message, "credit balance") { // Anthropic says 400
+		status = http.StatusPaymentRequired
+	}
+	switch status {
 	case http.StatusUnauthorized, http.StatusForbidden:
 		hint = " (check the API key and what it may use)"
 	case http.StatusPaymentRequired, http.StatusTooManyRequests:
 		hint = " (the account has no credit left)"
 	case http.StatusNotFound, http.StatusMethodNotAllowed:
 		hint = " (check the model's name and the base URL, which usually ends in /v1)"
+		if r.settings.Provider == ProviderOllama {
+			hint = " (run `ollama pull " + r.settings.Model + "` on that machine, or check the model's name and the base URL)"
+		}
 	case http.StatusMovedPermanently, http.StatusFound, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
 		hint = " (the server redirects: set the base URL to the address it redirects to)"
 	}

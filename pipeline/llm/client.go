@@ -10,13 +10,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tmc/langchaingo/llms/openai"
+	"github.com/tmc/langchaingo/llms"
 
 	"nightdesk/topicqueue"
 )
 
-// Client is the Model over OpenAI-compatible servers: OpenAI, vLLM, llama.cpp, Ollama, LiteLLM, OpenRouter and the
-// compatible endpoints of others. It retries, and finds out in which form each server wants to be asked.
+// Client is the Model over model servers that speak one of three protocols (see Provider). It retries, and finds out in
+// which form each server wants to be asked.
 // Make one per process: what it learns about a server is shared by all its calls. Safe for concurrent use.
 type Client struct {
 	roles map[Role]*role
@@ -28,10 +28,12 @@ var _ Model = (*Client)(nil)
 type role struct {
 	settings RoleSettings
 	host     string
-	llm      *openai.LLM
-	learned  *learned // per base URL and model
-	outage   *outage  // per base URL
-	crowd    *crowd   // per base URL
+	protocol protocol
+	llm      llms.Model
+	client   *http.Client // as llm's
+	learned  *learned     // per server and model
+	outage   *outage      // per server
+	crowd    *crowd       // per server
 }
 
 // NewClient checks the settings and returns a client. It opens no connection. The error lists all that is wrong.
@@ -49,23 +51,23 @@ func NewClient(s Settings) (*Client, error) {
 			wrong = append(wrong, fmt.Errorf("model settings of role %s: %w", name, err))
 			continue
 		}
-		// Everything is passed: langchaingo reads the environment for what is missing, and refuses an empty token.
-		llm, err := openai.New(openai.WithToken(cmp.Or(settings.APIKey, "none")), openai.WithModel(settings.Model),
-			openai.WithBaseURL(settings.BaseURL), openai.WithOrganization(""), openai.WithHTTPClient(below))
+		p := protocols[settings.Provider]
+		model, err := p.connect(settings, below)
 		if err != nil {
 			wrong = append(wrong, fmt.Errorf("model settings of role %s: %w", name, err))
 			continue
 		}
-		model := settings.BaseURL + " " + settings.Model
-		if models[model] == nil {
-			models[model] = &learned{}
+		server := string(settings.Provider) + " " + settings.BaseURL
+		if servers[server] == nil {
+			servers[server], crowds[server] = &outage{}, &crowd{}
 		}
-		if servers[settings.BaseURL] == nil {
-			servers[settings.BaseURL], crowds[settings.BaseURL] = &outage{}, &crowd{}
+		served := server + " " + settings.Model
+		if models[served] == nil {
+			models[served] = &learned{}
 		}
 		c.roles[name] = &role{
-			settings: settings, host: settings.host(), llm: llm,
-			learned: models[model], outage: servers[settings.BaseURL], crowd: crowds[settings.BaseURL],
+			settings: settings, host: settings.host(), protocol: p, llm: model, client: below,
+			learned: models[served], outage: servers[server], crowd: crowds[server],
 		}
 	}
 	if len(wrong) > 0 {
@@ -158,7 +160,7 @@ func (r *role) attempts(ctx context.Context, req Request, limit, tries int, doin
 				next, other = f.adapt(e)
 			}
 			if !other {
-				return Response{Usage: billed}, foundUp, permanent(doing, err)
+				return Response{Usage: billed}, foundUp, r.permanent(doing, err)
 			}
 			f = next
 			continue // not a try: the server is well and has said what it wants
@@ -236,7 +238,7 @@ func (r *role) response(req Request, ex *exchange, f form, billed topicqueue.Usa
 			}
 		}
 	}
-	out := Response{Text: StripThinking(text), Truncated: ex.answer.finishReason == "length" || ex.answer.finishReason == "max_tokens"}
+	out := Response{Text: StripThinking(text), Truncated: isCut(ex.answer.finishReason)}
 	if f.limit > 0 && ex.answer.completion == f.limit { // llama-cpp-python says "tool_calls" of one that was cut
 		out.Truncated = true
 	}
@@ -249,11 +251,22 @@ func (r *role) response(req Request, ex *exchange, f form, billed topicqueue.Usa
 	out.Usage = topicqueue.Usage{PromptTokens: ex.answer.prompt, CompletionTokens: ex.answer.completion}
 	if ex.answer.prompt == 0 && ex.answer.completion == 0 {
 		out.Usage = topicqueue.Usage{PromptTokens: promptTokens(req.Prompt), CompletionTokens: EstimateTokens(text), Estimated: true}
+	} else if ex.answer.prompt == 0 { // Ollama does not count what it had in its cache
+		out.Usage.PromptTokens, out.Usage.Estimated = promptTokens(req.Prompt), true
 	}
 	out.Usage.Estimated = out.Usage.Estimated || billed.Estimated
 	out.Usage.PromptTokens += billed.PromptTokens
 	out.Usage.CompletionTokens += billed.CompletionTokens
 	return out
+}
+
+// isCut reports whether an answer ended because it had no room left, in the words of any protocol.
+func isCut(finishReason string) bool {
+	switch finishReason {
+	case "length", "max_tokens", "model_context_window_exceeded":
+		return true
+	}
+	return false
 }
 
 // step names the call in usage records and errors.

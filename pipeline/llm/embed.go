@@ -42,6 +42,7 @@ const (
 // returns vectors in the order in which they arrive, takes null for 0 and drops the count of tokens.
 type Embedder struct {
 	role        *role
+	client      *openai.LLM
 	name        string
 	prefixes    prefixes
 	wanted      int // dimensions
@@ -70,7 +71,7 @@ func NewEmbedder(s EmbedderSettings) (*Embedder, error) {
 		return nil, fmt.Errorf("embedding settings: %w", err)
 	}
 	e := &Embedder{
-		role: &role{settings: settings, host: settings.host(), llm: client, outage: &outage{}},
+		role: &role{settings: settings, host: settings.host(), protocol: protocols[settings.Provider], outage: &outage{}}, client: client,
 		name: s.Model, prefixes: prefixesOf(s.Model), wanted: s.Dimensions, concurrency: cmp.Or(s.Concurrency, defaultConcurrency),
 	}
 	if s.Dimensions > 0 {
@@ -192,7 +193,7 @@ func (e *Embedder) attempts(ctx context.Context, t *trial, texts []string, out [
 		case answered:
 			return foundUp, nil
 		case refused:
-			return foundUp, permanent(t.doing, err)
+			return foundUp, e.role.permanent(t.doing, err)
 		}
 		if found, err := t.next(ctx, e.role, what, ex, err); err != nil {
 			return found, err
@@ -221,7 +222,7 @@ func (e *Embedder) exchange(ctx context.Context, texts []string, out [][]float32
 		vectors = a.vectors
 		return placeholder(len(texts)), nil
 	}
-	_, err = e.role.llm.CreateEmbedding(withExchange(tryCtx, ex), texts)
+	_, err = e.client.CreateEmbedding(withExchange(tryCtx, ex), texts)
 	e.tokens.Add(int64(ex.answer.prompt))
 	copy(out, vectors)
 	return ex, ex.err == nil || tryCtx.Err() == nil || ctx.Err() != nil, err

@@ -20,9 +20,10 @@ var errBodyTooLarge = fmt.Errorf("the answer is larger than %d MB", maxBody>>20)
 type exchange struct {
 	set    map[string]any // fields merged into the JSON body
 	unset  []string       // fields removed from it
-	noAuth bool           // there is no key: send no Authorization header
+	noAuth bool           // there is no key: do not send the one that langchaingo insists on
+	bearer string         // key that langchaingo does not send; empty = none
 
-	// read takes a body with status 200 and returns what langchaingo is to see of it; nil = it is a chat completion.
+	// read takes a body with status 200 and returns what langchaingo is to see of it.
 	read func(body []byte) (forward []byte, err error)
 
 	status     int
@@ -62,6 +63,10 @@ func (ex *exchange) send(base http.RoundTripper, req *http.Request) (*http.Respo
 	out.Header.Set("Accept", "application/json")
 	if ex.noAuth {
 		out.Header.Del("Authorization")
+		out.Header.Del("X-Api-Key")
+	}
+	if ex.bearer != "" {
+		out.Header.Set("Authorization", "Bearer "+ex.bearer)
 	}
 	resp, err := base.RoundTrip(out)
 	if err != nil {
@@ -80,24 +85,13 @@ func (ex *exchange) send(base http.RoundTripper, req *http.Request) (*http.Respo
 	}
 	forward := ex.body
 	if ex.status == http.StatusOK {
-		read := ex.read
-		if read == nil {
-			read = ex.chatCompletion
-		}
-		if forward, err = read(ex.body); err != nil {
+		if forward, err = ex.read(ex.body); err != nil {
 			return nil, err
 		}
 	}
 	resp.Body = io.NopCloser(bytes.NewReader(forward))
 	resp.ContentLength = int64(len(forward))
 	return resp, nil
-}
-
-func (ex *exchange) chatCompletion(body []byte) (forward []byte, err error) {
-	if ex.answer, err = parseAnswer(body); err != nil {
-		return nil, err
-	}
-	return ex.answer.clean(), nil
 }
 
 // requestBody returns the body with the exchange's fields in it. Nested values stay byte for byte: the order of a

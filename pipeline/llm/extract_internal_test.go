@@ -253,25 +253,6 @@ func FuzzFixEscapes(f *testing.F) {
 	})
 }
 
-func FuzzAnswerBody(f *testing.F) {
-	for _, seed := range []string{`{"choices":[{"message":{"content":"x"},"finish_reason":"stop"}],"usage":{"prompt_tokens":1}}`, `{"choices":[null]}`, `{"error":"x"}`, "<html>"} {
-		f.Add([]byte(seed))
-	}
-	f.Fuzz(func(t *testing.T, body []byte) {
-		a, err := parseAnswer(body)
-		if err != nil {
-			return
-		}
-		again, err := parseAnswer(a.clean())
-		if err != nil {
-			t.Fatalf("clean form of %q: %v", body, err)
-		}
-		if again.text != strings.ToValidUTF8(a.text, "\uFFFD") || len(again.calls) != len(a.calls) || again.prompt != a.prompt {
-			t.Fatalf("%q: %+v became %+v", body, a, again)
-		}
-	})
-}
-
 func FuzzInsertThink(f *testing.F) {
 	f.Add([]byte(noteSchema))
 	f.Add([]byte(`{"properties":{"a":{}},"required":["a"],"type":"object"}`))

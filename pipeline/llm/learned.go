@@ -3,6 +3,7 @@ package llm
 import (
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -19,7 +20,8 @@ type form struct {
 	bounds        bool   // the schema that is sent has the prompt's bounds
 	think         bool   // and a think field
 
-	fixedTransport bool // configured: never changed
+	transports     []Transport // that the protocol has, the strictest first
+	fixedTransport bool        // configured: never changed
 	fixedField     bool
 	hasBounds      bool // the prompt has some
 	fell           bool // the transport was changed in this call
@@ -31,7 +33,7 @@ type form struct {
 const maxHalvings = 5 // 12,000 becomes 375
 
 var (
-	aboutContext = regexp.MustCompile(`context[ _-]?(length|window|size)|maximum context|too many (input )?tokens|(prompt|input)( is)? too long|exceeds? the (maximum|available|model)|reduce the length`)
+	aboutContext = regexp.MustCompile(`context[ _-]?(length|window|size|limit)|maximum context|too many (input )?tokens|(prompt|input)( is)? too long|exceeds? the (maximum|available|model)|reduce the length`)
 	aboutLimit   = regexp.MustCompile(`max_tokens|max_completion_tokens|max_new_tokens|max_output_tokens|completion tokens|in the completion|output tokens`)
 	aboutSize    = regexp.MustCompile(`too (large|high|big|many)|at most|maximum|exceed|less than|smaller|larger|greater|up to|range|<=`)
 	aboutUnknown = regexp.MustCompile(`unsupported|not supported|unrecogni[sz]ed|unknown|unexpected|extra (input|field)|not permitted|not allowed|does not support|no such|instead`)
@@ -51,7 +53,7 @@ func (f form) adapt(e *ProviderError) (form, bool) {
 		return f.adaptLimit(words)
 	case isContextLength(e):
 		return f, false
-	case f.transport == "" || f.transport == TransportPrompt || f.fixedTransport && !f.bounds || aboutModel.MatchString(words):
+	case f.transport == "" || f.transport == TransportPrompt || f.fixedTransport && !f.bounds || aboutModel.MatchString(words) || e.Type == "not_found_error":
 		return f, false
 	}
 	switch e.Status {
@@ -66,11 +68,7 @@ func (f form) adapt(e *ProviderError) (form, bool) {
 		return f, true
 	}
 	f.fell, f.bounds = true, f.hasBounds
-	if f.transport == TransportSchema {
-		f.transport = TransportTool
-	} else {
-		f.transport = TransportPrompt
-	}
+	f.transport = f.transports[slices.Index(f.transports, f.transport)+1]
 	return f, true
 }
 
@@ -134,7 +132,8 @@ func (l *learned) form(s RoleSettings, p prompts.Prompt, limit int) form {
 		f.hasBounds = len(p.Bounds) > 0
 		f.bounds = f.hasBounds && !l.noBounds
 		f.think = !s.Reasoning && !l.noThink
-		f.transport = Transport(firstOf(string(s.Transport), string(l.transport), string(TransportSchema)))
+		f.transports = protocols[s.Provider].transports
+		f.transport = Transport(firstOf(string(s.Transport), string(l.transport), string(f.transports[0])))
 		f.fixedTransport = s.Transport != TransportAuto
 	}
 	return f

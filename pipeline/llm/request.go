@@ -5,24 +5,18 @@ import (
 	"strings"
 
 	"github.com/tmc/langchaingo/llms"
-	"github.com/tmc/langchaingo/llms/openai"
 
 	"nightdesk/prompts"
 )
 
-// request builds langchaingo's arguments, and the exchange with what it cannot send.
+// question is one request as every protocol is told it.
+type question struct {
+	prompt prompts.Prompt
+	form   form
+}
+
+// request builds langchaingo's arguments, and the exchange with what it cannot send and cannot read.
 func (r *role) request(req Request, f form) ([]llms.MessageContent, []llms.CallOption, *exchange) {
-	ex := &exchange{noAuth: r.settings.APIKey == "", set: map[string]any{}}
-	options := []llms.CallOption{llms.WithTemperature(r.settings.Temperature)}
-	if f.noTemperature {
-		ex.unset = append(ex.unset, "temperature")
-	}
-	if f.limit > 0 {
-		options = append(options, llms.WithMaxTokens(f.limit))
-		if f.tokenField == TokenFieldLegacy {
-			options = append(options, openai.WithLegacyMaxTokensField())
-		}
-	}
 	p := req.Prompt
 	if f.think {
 		p = withThink(p)
@@ -30,26 +24,36 @@ func (r *role) request(req Request, f form) ([]llms.MessageContent, []llms.CallO
 	if f.bounds && f.transport != TransportPrompt {
 		p = withBounds(p)
 	}
-	switch f.transport {
-	case TransportSchema:
-		ex.set["response_format"] = map[string]any{
-			"type":        "json_schema",
-			"json_schema": map[string]any{"name": toolName(p), "strict": true, "schema": p.Schema},
-		}
-	case TransportTool:
-		options = append(options,
-			llms.WithTools([]llms.Tool{{Type: "function", Function: &llms.FunctionDefinition{
-				Name: toolName(p), Description: "Gives the answer to the question.", Parameters: p.Schema,
-			}}}),
-			llms.WithToolChoice(llms.ToolChoice{Type: "function", Function: &llms.FunctionReference{Name: toolName(p)}}))
-	case TransportPrompt:
+	if f.transport == TransportPrompt {
 		p = withSchemaText(p)
 	}
+	ex := &exchange{set: map[string]any{}}
+	ex.read = func(body []byte) (forward []byte, err error) {
+		if ex.answer, err = r.protocol.parse(body); err != nil {
+			return nil, err
+		}
+		return r.protocol.clean(ex.answer), nil
+	}
+	options := []llms.CallOption{llms.WithTemperature(r.settings.Temperature)}
+	if f.limit > 0 {
+		options = append(options, llms.WithMaxTokens(f.limit))
+	}
+	if f.noTemperature {
+		ex.unset = append(ex.unset, "temperature")
+	}
+	options = append(options, r.protocol.ask(r.settings, question{p, f}, ex)...)
 	var messages []llms.MessageContent
 	if p.System != "" {
 		messages = append(messages, llms.TextParts(llms.ChatMessageTypeSystem, p.System))
 	}
 	return append(messages, llms.TextParts(llms.ChatMessageTypeHuman, p.User)), options, ex
+}
+
+// answerTool is the tool whose arguments are the answer, for TransportTool.
+func answerTool(p prompts.Prompt) llms.CallOption {
+	return llms.WithTools([]llms.Tool{{Type: "function", Function: &llms.FunctionDefinition{
+		Name: toolName(p), Description: "Gives the answer to the question.", Parameters: p.Schema,
+	}}})
 }
 
 // withSchemaText makes sure that the prompt shows its schema.

@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 )
@@ -30,15 +31,16 @@ const (
 
 // RoleSettings says which model serves a role, and how.
 type RoleSettings struct {
+	Provider      Provider // empty = ProviderOpenAI
 	Model         string
-	BaseURL       string // without /chat/completions; empty = https://api.openai.com/v1
+	BaseURL       string // without /chat/completions and the like; empty = the provider's own, see Provider
 	APIKey        string // empty = none is sent
 	Temperature   float64
-	MaxTokens     int           // of one answer; 0 = the server's default
+	MaxTokens     int           // of one answer; 0 = the server's default, 4,096 with Anthropic, which has none
 	ContextTokens int           // the model's window; 0 = unknown, nothing is checked
 	Reasoning     bool          // the model thinks by itself: its answers get no think field
 	Transport     Transport     // TransportAuto finds out; any other is used as it is
-	TokenField    string        // one of the TokenField... constants
+	TokenField    string        // one of the TokenField... constants; for ProviderOpenAI only
 	Timeout       time.Duration // of one try, to the last byte of the answer; 0 = 5 minutes
 	MaxTries      int           // of one call; 0 = 10
 }
@@ -50,15 +52,26 @@ type Settings struct {
 }
 
 const (
-	defaultBaseURL  = "https://api.openai.com/v1"
 	defaultTimeout  = 5 * time.Minute
 	defaultMaxTries = 10
 )
 
 // withDefaults fills in what is empty and lists what is wrong.
 func (s RoleSettings) withDefaults() (RoleSettings, error) {
-	s.BaseURL = strings.TrimRight(strings.TrimSpace(firstOf(s.BaseURL, defaultBaseURL)), "/")
-	s.BaseURL = strings.TrimSuffix(s.BaseURL, "/chat/completions") // a common slip
+	if s.Provider == "" {
+		s.Provider = ProviderOpenAI
+	}
+	p, known := protocols[s.Provider]
+	if !known {
+		return s, fmt.Errorf("provider %q is unknown: use %s, %s or %s", s.Provider, ProviderOpenAI, ProviderAnthropic, ProviderOllama)
+	}
+	s.BaseURL = strings.TrimRight(strings.TrimSpace(firstOf(s.BaseURL, p.baseURL)), "/")
+	for _, slip := range p.slips {
+		s.BaseURL = strings.TrimSuffix(s.BaseURL, slip)
+	}
+	if u, err := url.Parse(s.BaseURL); err == nil && s.Provider == ProviderAnthropic && u.Host != "" && u.Path == "" {
+		s.BaseURL += "/v1" // what others call its base URL has no path
+	}
 	s.APIKey = strings.TrimSpace(s.APIKey)
 	if s.Timeout == 0 {
 		s.Timeout = defaultTimeout
@@ -66,17 +79,21 @@ func (s RoleSettings) withDefaults() (RoleSettings, error) {
 	if s.MaxTries == 0 {
 		s.MaxTries = defaultMaxTries
 	}
+	if s.Provider != ProviderOpenAI {
+		s.TokenField = TokenFieldLegacy
+	}
+	if s.Provider == ProviderAnthropic && s.MaxTokens == 0 {
+		s.MaxTokens = anthropicMaxTokens
+	}
 	var wrong []error
 	if s.Model == "" {
 		wrong = append(wrong, errors.New("no model name"))
 	}
 	if u, err := url.Parse(s.BaseURL); err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
-		wrong = append(wrong, errors.New("the base URL must look like https://host/v1"))
+		wrong = append(wrong, fmt.Errorf("the base URL must look like %s", p.baseURL))
 	}
-	switch s.Transport {
-	case TransportAuto, TransportSchema, TransportTool, TransportPrompt:
-	default:
-		wrong = append(wrong, fmt.Errorf("transport %q is unknown: use %s, %s, %s or leave it empty", s.Transport, TransportSchema, TransportTool, TransportPrompt))
+	if s.Transport != TransportAuto && !slices.Contains(p.transports, s.Transport) {
+		wrong = append(wrong, fmt.Errorf("transport %q is not one of %s's: use one of %v or leave it empty", s.Transport, s.Provider, p.transports))
 	}
 	switch s.TokenField {
 	case TokenFieldAuto, TokenFieldCompletion, TokenFieldLegacy:

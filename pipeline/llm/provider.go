@@ -1,0 +1,35 @@
+package llm
+
+import (
+	"net/http"
+
+	"github.com/tmc/langchaingo/llms"
+)
+
+// Provider names the protocol of a model server.
+type Provider string
+
+// The providers. Each has its own address, which is used when RoleSettings names none.
+const (
+	ProviderOpenAI    Provider = "openai"    // and every compatible server: vLLM, llama.cpp, LiteLLM, OpenRouter, ...; https://api.openai.com/v1
+	ProviderAnthropic Provider = "anthropic" // the messages API; https://api.anthropic.com/v1
+	ProviderOllama    Provider = "ollama"    // its own API, which alone can set the window; http://127.0.0.1:11434
+)
+
+// protocol is what differs between providers. Retries, limits, structured answers and errors are the same for all.
+type protocol struct {
+	baseURL    string      // the provider's own
+	slips      []string    // ends of an address that are often given and do not belong to it
+	transports []Transport // that it has, the strictest first; the last is TransportPrompt
+
+	// connect makes langchaingo's client. s is complete and checked.
+	connect func(s RoleSettings, client *http.Client) (llms.Model, error)
+	// ask adds to a request what is this protocol's alone: returned for langchaingo, or put into ex when it cannot send it.
+	ask func(s RoleSettings, q question, ex *exchange) []llms.CallOption
+	// parse reads a body with status 200. The error is errBody.
+	parse func(body []byte) (wireAnswer, error)
+	// clean encodes an answer in the one form that langchaingo reads without error or panic.
+	clean func(a wireAnswer) []byte
+}
+
+var protocols = map[Provider]protocol{ProviderOpenAI: openAI, ProviderAnthropic: anthropicMessages, ProviderOllama: ollamaChat}
