@@ -22,6 +22,8 @@ var anthropicMessages = protocol{
 	ask:        askAnthropic,
 	parse:      parseAnthropic,
 	clean:      cleanAnthropic,
+	show:       showAnthropic,
+	models:     shown,
 }
 
 func connectAnthropic(s RoleSettings, client *http.Client) (llms.Model, error) {

@@ -310,19 +310,21 @@ func TestLongAndOddAnswers(t *testing.T) {
 	}
 }
 
+// refuseOver refuses limits above most, in these words.
+func refuseOver(most int, message string) func(http.ResponseWriter, llmtest.Question) bool {
+	return func(w http.ResponseWriter, q llmtest.Question) bool {
+		if q.MaxTokens <= most {
+			return false
+		}
+		w.WriteHeader(400)
+		body, _ := json.Marshal(map[string]any{"error": map[string]any{"message": fmt.Sprintf(message, q.MaxTokens)}})
+		_, _ = w.Write(body)
+		return true
+	}
+}
+
 func TestFormsAreFoundOutOnce(t *testing.T) {
 	t.Parallel()
-	limitOver := func(most int, message string) func(http.ResponseWriter, llmtest.Question) bool {
-		return func(w http.ResponseWriter, q llmtest.Question) bool {
-			if q.MaxTokens <= most {
-				return false
-			}
-			w.WriteHeader(400)
-			body, _ := json.Marshal(map[string]any{"error": map[string]any{"message": fmt.Sprintf(message, q.MaxTokens)}})
-			_, _ = w.Write(body)
-			return true
-		}
-	}
 	for _, tc := range []struct {
 		name         string
 		stub         *llmtest.Stub
@@ -331,8 +333,8 @@ func TestFormsAreFoundOutOnce(t *testing.T) {
 		{"temperature", &llmtest.Stub{Refuse: []string{"temperature"}}, 2, 1},
 		{"token field", &llmtest.Stub{Refuse: []string{"max_tokens"}}, 2, 1},
 		{"both", &llmtest.Stub{Refuse: []string{"max_tokens", "temperature"}}, 3, 1},
-		{"limit", &llmtest.Stub{Intercept: limitOver(300, "max_tokens is too large: %d. This model supports at most 300 completion tokens.")}, 3, 1},
-		{"limit by window", &llmtest.Stub{Intercept: limitOver(600, "This model's maximum context length is 700 tokens. However, you requested 1100 tokens (100 in the messages, %d in the completion). Please reduce the length of the messages or completion.")}, 2, 2},
+		{"limit", &llmtest.Stub{Intercept: refuseOver(300, "max_tokens is too large: %d. This model supports at most 300 completion tokens.")}, 3, 1},
+		{"limit by window", &llmtest.Stub{Intercept: refuseOver(600, "This model's maximum context length is 700 tokens. However, you requested 1100 tokens (100 in the messages, %d in the completion). Please reduce the length of the messages or completion.")}, 2, 2},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()

@@ -53,7 +53,7 @@ func (f form) adapt(e *ProviderError) (form, bool) {
 		return f.adaptLimit(words)
 	case isContextLength(e):
 		return f, false
-	case f.transport == "" || f.transport == TransportPrompt || f.fixedTransport && !f.bounds || aboutModel.MatchString(words) || e.Type == "not_found_error":
+	case f.transport == "" || f.transport == TransportPrompt || f.fixedTransport && !f.bounds || isAboutModel(e) || e.Type == "not_found_error":
 		return f, false
 	}
 	switch e.Status {
@@ -102,6 +102,11 @@ func isContextLength(e *ProviderError) bool {
 	}
 	words := strings.ToLower(e.Code + " " + e.Type + " " + e.Message)
 	return strings.Contains(words, "context_length") || strings.Contains(words, "exceed_context") || aboutContext.MatchString(words)
+}
+
+// isAboutModel reports whether a server has no such model.
+func isAboutModel(e *ProviderError) bool {
+	return aboutModel.MatchString(strings.ToLower(e.Code + " " + e.Type + " " + e.Message))
 }
 
 // learned is what calls have found out about one model of one server. Roles that use the same model share it.

@@ -21,6 +21,8 @@ var ollamaChat = protocol{
 	ask:        askOllama,
 	parse:      parseOllama,
 	clean:      cleanOllama,
+	show:       showOllama,
+	models:     shown,
 }
 
 // connectOllama sets the window: without it Ollama takes a small one and cuts the prompt without a word. The address has

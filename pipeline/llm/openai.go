@@ -19,6 +19,8 @@ var openAI = protocol{
 	ask:        askOpenAI,
 	parse:      parseOpenAI,
 	clean:      cleanOpenAI,
+	show:       showOpenAI,
+	models:     listedOpenAI,
 }
 
 func connectOpenAI(s RoleSettings, client *http.Client) (llms.Model, error) {

@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"context"
 	"net/http"
 
 	"github.com/tmc/langchaingo/llms"
@@ -30,6 +31,10 @@ type protocol struct {
 	parse func(body []byte) (wireAnswer, error)
 	// clean encodes an answer in the one form that langchaingo reads without error or panic.
 	clean func(a wireAnswer) []byte
+
+	// show asks about the model, or all models, without a question to one; models reads the answer, see Reached.
+	show   func(ctx context.Context, s RoleSettings) (*http.Request, error)
+	models func(body []byte, model string) (has bool, others []string)
 }
 
 var protocols = map[Provider]protocol{ProviderOpenAI: openAI, ProviderAnthropic: anthropicMessages, ProviderOllama: ollamaChat}

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Question is a chat completion request as the stub understood it.
+// Question is a request as the stub understood it.
 type Question struct {
 	Number      int // of the request, counted from 1
 	Model       string
@@ -19,12 +19,13 @@ type Question struct {
 	Transport   string                     // json_schema, tool, prompt; empty = free text
 	Temperature *float64                   // nil = not sent
 	MaxTokens   int                        // 0 = not sent
+	Window      int                        // tokens, of Ollama's questions; 0 = not sent
 	Fields      map[string]json.RawMessage // the whole request
 	Header      http.Header
 }
 
-// read understands a request.
-func read(body []byte) (Question, error) {
+// readOpenAI understands a chat completion request.
+func readOpenAI(body []byte) (Question, error) {
 	var q Question
 	var raw struct {
 		Model    string `json:"model"`
@@ -70,19 +71,22 @@ func read(body []byte) (Question, error) {
 	case len(raw.Tools) > 0:
 		q.Transport, q.Name, q.Schema = "tool", raw.Tools[0].Function.Name, raw.Tools[0].Function.Parameters
 	default:
-		if schema := schemaIn(q.System); schema != nil {
-			q.Schema = schema
-		} else {
-			q.Schema = schemaIn(q.User)
-		}
-		if q.Schema != nil {
-			q.Transport = "prompt"
-		}
+		q.findSchema()
 	}
 	if len(raw.Messages) == 0 {
 		return q, fmt.Errorf("the request has no messages")
 	}
 	return q, nil
+}
+
+// findSchema looks for a schema in the text.
+func (q *Question) findSchema() {
+	if q.Schema = schemaIn(q.System); q.Schema == nil {
+		q.Schema = schemaIn(q.User)
+	}
+	if q.Schema != nil {
+		q.Transport = "prompt"
+	}
 }
 
 // contentText reads a message's content: a string or a list of text parts.

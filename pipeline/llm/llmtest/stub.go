@@ -1,11 +1,10 @@
 // Package llmtest stands in for model servers and models.
 //
-// Stub is an http.Handler that speaks the OpenAI chat-completions format, well or badly; it needs no test and can serve
-// a program. NewServer and NewDownServer wrap it for tests. Script is a Model whose answers are written down call by call.
+// Stub is an http.Handler that speaks the protocols of OpenAI, Anthropic and Ollama, well or badly; it needs no test and can
+// serve a program. NewServer and NewDownServer wrap it for tests. Script is a Model whose answers are written down call by call.
 package llmtest
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -14,7 +13,7 @@ import (
 	"time"
 )
 
-// Stub answers chat completion requests at any path. The zero value answers every structured question with a valid
+// Stub answers questions: Anthropic's at paths that end in /messages, Ollama's at /api/chat, OpenAI's at any other. The zero value answers every structured question with a valid
 // but arbitrary object (see Generate) and every other one with a short text, at once. Set the fields before the first
 // request. Safe for concurrent use.
 type Stub struct {
@@ -31,7 +30,8 @@ type Stub struct {
 	Latency    time.Duration // before each answer
 	Drip       time.Duration // between two bytes of an answer; 0 = all at once
 	NoUsage    bool          // answers tell no token counts
-	FinishAs   string        // finish_reason; empty = stop
+	FinishAs   string        // finish_reason, stop_reason or done_reason; empty = what a whole answer has
+	Models     []string      // that it says it has; nil = it refuses to say
 
 	mu         sync.Mutex
 	stats      Stats
@@ -58,15 +58,19 @@ func (s *Stub) Stats() Stats {
 const maxRequest = 16 << 20
 
 func (s *Stub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	d := dialectOf(r.URL.Path)
+	if s.tell(w, r) {
+		return
+	}
 	number := s.begin()
 	defer s.end()
 	body, err := io.ReadAll(io.LimitReader(r.Body, maxRequest))
 	if err != nil {
 		return // the client has gone
 	}
-	q, err := read(body)
+	q, err := d.read(body)
 	if err != nil {
-		refuse(w, http.StatusBadRequest, "invalid_request", err.Error())
+		d.refuse(w, http.StatusBadRequest, "invalid_request", err.Error())
 		return
 	}
 	q.Number, q.Header = number, r.Header.Clone()
@@ -85,24 +89,24 @@ func (s *Stub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if s.RetryAfter != "" {
 			w.Header().Set("Retry-After", s.RetryAfter)
 		}
-		refuse(w, http.StatusTooManyRequests, "rate_limit_exceeded", "too many requests")
+		d.refuse(w, http.StatusTooManyRequests, "rate_limit_exceeded", "too many requests")
 		return
 	case number <= s.Busy+s.Fail:
-		refuse(w, http.StatusServiceUnavailable, "overloaded", "try again later")
+		d.refuse(w, http.StatusServiceUnavailable, "overloaded", "try again later")
 		return
 	}
 	for _, field := range s.Refuse {
 		if _, sent := q.Fields[field]; sent {
-			refuse(w, http.StatusBadRequest, "unsupported_parameter", fmt.Sprintf("Unsupported parameter: '%s' is not supported with this model.", field))
+			d.refuse(w, http.StatusBadRequest, "unsupported_parameter", fmt.Sprintf("Unsupported parameter: '%s' is not supported with this model.", field))
 			return
 		}
 	}
 	text, err := s.text(q)
 	if err != nil {
-		refuse(w, http.StatusBadRequest, "invalid_schema", err.Error())
+		d.refuse(w, http.StatusBadRequest, "invalid_schema", err.Error())
 		return
 	}
-	s.reply(w, r, q, text)
+	s.reply(w, r, d, q, text)
 }
 
 func (s *Stub) begin() int {
@@ -149,39 +153,19 @@ func (s *Stub) text(q Question) (string, error) {
 	return text, nil
 }
 
-func (s *Stub) reply(w http.ResponseWriter, r *http.Request, q Question, text string) {
-	message := map[string]any{"role": "assistant", "content": text}
-	reason := "stop"
-	if q.Transport == "tool" {
-		message["content"] = nil
-		message["tool_calls"] = []any{map[string]any{
-			"id": fmt.Sprintf("call_%d", q.Number), "type": "function",
-			"function": map[string]any{"name": q.Name, "arguments": text},
-		}}
-		reason = "tool_calls"
-	}
-	if s.FinishAs != "" {
-		reason = s.FinishAs
-	}
+func (s *Stub) reply(w http.ResponseWriter, r *http.Request, d dialect, q Question, text string) {
 	prompt, completion := (len(q.System)+len(q.User))/4+1, len(text)/4+1
-	answer := map[string]any{
-		"id": fmt.Sprintf("chatcmpl-%d", q.Number), "object": "chat.completion", "created": 1, "model": q.Model,
-		"choices": []any{map[string]any{"index": 0, "message": message, "finish_reason": reason}},
-	}
+	a := reply{text: text, reason: s.FinishAs}
 	if !s.NoUsage {
-		answer["usage"] = map[string]int{"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion}
+		a.prompt, a.completion = prompt, completion
 	}
-	body, err := json.Marshal(answer)
-	if err != nil {
-		refuse(w, http.StatusInternalServerError, "stub", err.Error())
-		return
-	}
+	body := d.reply(q, a)
 	s.mu.Lock()
 	s.stats.Answered++
 	s.stats.PromptTokens += prompt
 	s.stats.CompletionTokens += completion
 	s.mu.Unlock()
-	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Content-Type", d.contentType)
 	if s.Drip == 0 {
 		_, _ = w.Write(body) // the client may have gone
 		return
@@ -197,13 +181,4 @@ func (s *Stub) reply(w http.ResponseWriter, r *http.Request, q Question, text st
 		case <-time.After(s.Drip):
 		}
 	}
-}
-
-// refuse writes an error in the format of the API.
-func refuse(w http.ResponseWriter, status int, code, message string) {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(map[string]any{ // the client may have gone
-		"error": map[string]any{"message": message, "type": "invalid_request_error", "code": code, "param": nil},
-	})
 }

@@ -1,0 +1,144 @@
+package llm
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"time"
+)
+
+const (
+	reachTime   = 20 * time.Second
+	maxListed   = 5
+	maxListBody = 4 << 20
+)
+
+// Reached is what a server tells without a question to a model.
+type Reached struct {
+	Has    bool          // it says that it has the model
+	Others []string      // models that it lists without it, at most five; servers with one model often take any name
+	Took   time.Duration // until its answer
+}
+
+// Reach asks the server of a role whether it takes the key and has the model, with one try, and without spending a token.
+// A server that is there and does not say which models it has is no error; Reached is then without Has and Others.
+//
+// The error says what to do. It matches ErrPermanent (bad key, no such model) or ErrUnavailable or wraps
+// context.Cause(ctx).
+func (c *Client) Reach(ctx context.Context, name Role) (Reached, error) {
+	r, ok := c.roles[name]
+	if !ok {
+		return Reached{}, fmt.Errorf("reach: role %q has no model: %w", name, ErrPermanent)
+	}
+	doing := "ask for the model " + r.settings.Model
+	tryCtx, cancel := context.WithTimeout(ctx, min(r.settings.Timeout, reachTime))
+	defer cancel()
+	start := time.Now()
+	ex, err := r.show(tryCtx)
+	took := time.Since(start)
+	switch {
+	case ctx.Err() != nil:
+		return Reached{}, ended(ctx, doing)
+	case err != nil:
+		var outer *url.Error
+		if errors.As(err, &outer) { // it would name the whole address
+			err = outer.Err
+		}
+		return Reached{Took: took}, fmt.Errorf("%s: %s: %s: %w", doing, r.host, redact(err.Error(), r.settings.APIKey), ErrUnavailable)
+	case ex.status == http.StatusOK:
+		has, others := r.protocol.models(ex.body, r.settings.Model)
+		return Reached{Has: has, Others: others, Took: took}, nil
+	}
+	e := r.providerError(ex)
+	switch e.Status {
+	case http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusNotImplemented:
+		if e.Type != "not_found_error" && !isAboutModel(e) {
+			return Reached{Took: took}, nil
+		}
+	case http.StatusTooManyRequests, statusOverloaded:
+		return Reached{Took: took}, fmt.Errorf("%s: %w: %w", doing, e, ErrUnavailable)
+	}
+	if e.Status >= 500 {
+		return Reached{Took: took}, fmt.Errorf("%s: %w: %w", doing, e, ErrUnavailable)
+	}
+	return Reached{Took: took}, r.permanent(doing, e)
+}
+
+// show sends the protocol's request about models.
+func (r *role) show(ctx context.Context) (*exchange, error) {
+	req, err := r.protocol.show(ctx, r.settings)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := r.client.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	ex := &exchange{status: resp.StatusCode, retryAfter: retryAfter(resp.Header, time.Now())}
+	ex.body, err = io.ReadAll(io.LimitReader(resp.Body, maxListBody))
+	return ex, err
+}
+
+func showOpenAI(ctx context.Context, s RoleSettings) (*http.Request, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.BaseURL+"/models", nil)
+	if err == nil && s.APIKey != "" {
+		req.Header.Set("Authorization", "Bearer "+s.APIKey)
+	}
+	return req, err
+}
+
+// listedOpenAI reads a list of models.
+func listedOpenAI(body []byte, model string) (has bool, others []string) {
+	var list struct {
+		Data []struct {
+			ID string `json:"id"`
+		} `json:"data"`
+	}
+	if json.Unmarshal(body, &list) != nil {
+		return false, nil
+	}
+	for _, m := range list.Data {
+		others = append(others, redact(m.ID, ""))
+	}
+	if slices.Contains(others, model) {
+		return true, nil
+	}
+	return false, others[:min(len(others), maxListed)]
+}
+
+func showAnthropic(ctx context.Context, s RoleSettings) (*http.Request, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.BaseURL+"/models/"+url.PathEscape(s.Model), nil)
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Anthropic-Version", "2023-06-01")
+	if s.APIKey != "" {
+		req.Header.Set("X-Api-Key", s.APIKey)
+	}
+	return req, nil
+}
+
+func showOllama(ctx context.Context, s RoleSettings) (*http.Request, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.BaseURL+"/api/show", bytes.NewReader(encode(map[string]string{"model": s.Model})))
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	if s.APIKey != "" {
+		req.Header.Set("Authorization", "Bearer "+s.APIKey)
+	}
+	return req, nil
+}
+
+// shown reads the description of one model: any JSON object is one.
+func shown(body []byte, _ string) (has bool, others []string) {
+	var description map[string]json.RawMessage
+	return json.Unmarshal(body, &description) == nil && len(description) > 0, nil
+}
