@@ -20,7 +20,7 @@ type Embedding struct {
 func (e Embedding) Enabled() bool { return e.Model != "" }
 
 func embeddingTable(e *Embedding) []field {
-	server := setting("embedding.base_url", "", "", "embedding server; empty: llm.base_url", address(&e.BaseURL, httpAllowed, httpAddress))
+	server := setting("embedding.base_url", "", "", "embedding server, which speaks OpenAI's protocol; empty: llm.base_url, OpenAI's own with anthropic", address(&e.BaseURL, httpAllowed, httpAddress))
 	server.Inherit = "llm.base_url"
 	key := setting("embedding.api_key", "", "", "key of the embedding server; empty: llm.api_key if that is the same server, OPENAI_API_KEY if it is OpenAI's",
 		secret(&e.APIKey))

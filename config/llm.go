@@ -9,7 +9,6 @@ import (
 
 // LLM says which models the desk uses. After Load every role is complete: what it does not set itself is Main's.
 type LLM struct {
-	Provider string
 	Timeout  time.Duration // of one call, all of it
 	MaxTries int           // of one call
 	Prices   string        // own prices: NAME=INPUT/OUTPUT, ... in USD per million tokens
@@ -24,8 +23,9 @@ type LLM struct {
 
 // Model is one model and how it is asked.
 type Model struct {
+	Provider      string // ProviderOpenAI, ...
 	Name          string // empty: no model, the desk works extractively
-	BaseURL       URL    // empty: the provider's own
+	BaseURL       URL    // empty: OpenAI's own
 	APIKey        Secret // empty: none is sent
 	ContextTokens int
 	Temperature   float64
@@ -72,8 +72,6 @@ var roles = []role{
 
 func llmTable(l *LLM) []field {
 	fields := []field{
-		setting("llm.provider", "openai", "", "openai: every server that speaks its protocol",
-			choice(&l.Provider, "openai")),
 		setting("llm.timeout", "120s", "", "time for one model call",
 			duration(&l.Timeout, time.Second, time.Hour)),
 		setting("llm.max_tries", "5", "tries", "tries of one model call, with growing pauses between them",
@@ -84,7 +82,6 @@ func llmTable(l *LLM) []field {
 	fields = append(fields, modelTable("llm", &l.Main)...)
 	for _, r := range roles {
 		for _, f := range modelTable("llm."+r.name, r.model(l)) {
-			f.alias = ""
 			f.Inherit = "llm." + lastKey(f.Path)
 			f.Default = ""
 			f.Doc = "as " + f.Inherit + ", for one role: " + r.name + " " + r.does
@@ -100,15 +97,15 @@ func llmTable(l *LLM) []field {
 }
 
 func modelTable(prefix string, m *Model) []field {
-	key := setting(prefix+".api_key", "", "", "key of the model server; better in the environment than in a file", secret(&m.APIKey))
-	key.alias = "OPENAI_API_KEY"
-	server := setting(prefix+".base_url", "", "", "model server; empty: OpenAI's own", address(&m.BaseURL, httpAllowed, httpAddress))
-	server.alias = "OPENAI_BASE_URL"
 	return []field{
+		setting(prefix+".provider", ProviderOpenAI, "", "whose protocol the model server speaks; openai: most others speak it too",
+			choice(&m.Provider, ProviderOpenAI, ProviderAnthropic, ProviderOllama)),
 		setting(prefix+".model", "", "", "model that is asked; empty: none, the desk works extractively",
 			text(&m.Name, "the name of a model", anyText)),
-		server,
-		key,
+		setting(prefix+".base_url", "", "", "model server; empty: OPENAI_BASE_URL or OLLAMA_HOST, else the provider's own",
+			address(&m.BaseURL, httpAllowed, httpAddress)),
+		setting(prefix+".api_key", "", "", "key of the model server, better in the environment than in a file; empty: OPENAI_API_KEY or ANTHROPIC_API_KEY",
+			secret(&m.APIKey)),
 		setting(prefix+".context_tokens", "32768", "tokens", "tokens of question and answer together that the model can take",
 			number(&m.ContextTokens, 1024, 10_000_000)),
 		setting(prefix+".temperature", "0.5", "", "0: always the likeliest words; higher: more variety",
@@ -117,30 +114,32 @@ func modelTable(prefix string, m *Model) []field {
 			number(&m.MaxTokens, 16, 1_000_000)),
 		setting(prefix+".reasoning", "false", "", "whether the model thinks before it answers",
 			toggle(&m.Reasoning)),
-		setting(prefix+".transport", TransportAuto, "", "how structured answers are asked for; auto: found out",
+		setting(prefix+".transport", TransportAuto, "", "how structured answers are asked for; auto: found out. anthropic has no json_schema, ollama no tool",
 			choice(&m.Transport, TransportAuto, TransportJSONSchema, TransportTool, TransportPrompt)),
-		setting(prefix+".token_field", TokenFieldAuto, "", "request field for max_tokens; auto: found out",
+		setting(prefix+".token_field", TokenFieldAuto, "", "request field for max_tokens, of openai; auto: found out",
 			choice(&m.TokenField, TokenFieldAuto, TokenFieldMaxTokens, TokenFieldCompletion)),
 	}
 }
 
 func lastKey(path string) string { return path[strings.LastIndexByte(path, '.')+1:] }
 
-// completeModels gives every role what it does not set itself. fields: the table of c.
-func completeModels(c *Config, fields []field) {
-	byPath := map[string]field{}
-	for _, f := range fields {
-		byPath[f.Path] = f
-	}
+// completeModels gives every role what it does not set itself. byPath: the table of c; apply sets a field.
+func completeModels(c *Config, byPath map[string]field, getenv func(string) string, apply func(f field, text, source string)) {
+	commonVariables(c, byPath, getenv, apply)
 	limitAnswer(c, "llm", &c.LLM.Main, c.LLM.Main.MaxTokens, "")
-	for _, f := range fields {
+	for _, f := range byPath {
 		if f.Inherit == "" || c.Given(f.Path) {
+			continue
+		}
+		if c.LLM.foreign(f.Path) || f.Path == "embedding.base_url" && c.LLM.Main.Provider != ProviderOpenAI {
+			_ = f.set(byPath[f.Inherit].Default) // a default has passed the check
 			continue
 		}
 		if err := f.set(byPath[f.Inherit].reveal()); err == nil { // both have the same check
 			c.origins[f.Path] = origin{text: f.Inherit}
 		}
 	}
+	ownAddresses(c)
 	for _, r := range roles {
 		m, limit, from := r.model(&c.LLM), r.maxTokens, ""
 		if limit == 0 || m.Reasoning || limit > c.LLM.Main.MaxTokens { // thinking counts against the limit
@@ -173,8 +172,8 @@ func checkModels(c Config, known Problems) Problems {
 		problems = append(problems, Problem{Key: path, Value: clip(value), Source: c.source(path), Reason: reason})
 	}
 	main := c.LLM.Main
-	if main.Name != "" && main.APIKey == (Secret{}) && main.BaseURL == (URL{}) && !known.about("llm.api_key", "llm.base_url") {
-		add("llm.model", main.Name, "there is neither a key nor a server for it: set LLM_API_KEY, or LLM_BASE_URL for a server that needs no key")
+	if reason := lacksKey(main, "llm"); reason != "" && !known.about("llm.api_key", "llm.base_url", "llm.provider") {
+		add("llm.model", main.Name, reason)
 	}
 	prefixes, models := []string{"llm"}, []Model{main}
 	for _, r := range roles {
@@ -184,6 +183,10 @@ func checkModels(c Config, known Problems) Problems {
 		case known.about(path, "llm.model"):
 		case m.Name != "" && main.Name == "":
 			add(path, m.Name, "the other roles have no model: set LLM_MODEL too")
+		case m.Name == "" && main.Name != "" && m.Provider != main.Provider:
+			add(path, "", fmt.Sprintf("must be set: llm.model is %s's, and this role's provider is %s", main.Provider, m.Provider))
+		case m.Provider != main.Provider && lacksKey(m, "llm."+r.name) != "" && !known.about("llm."+r.name+".api_key", "llm."+r.name+".base_url"):
+			add(path, m.Name, lacksKey(m, "llm."+r.name))
 		case m.Name == "" && main.Name != "":
 			add(path, "", "must not be empty: remove it to use llm.model")
 		}
@@ -201,8 +204,8 @@ func checkModels(c Config, known Problems) Problems {
 func remarkModels(c Config) []string {
 	var notices []string
 	if !c.LLM.Enabled() {
-		for _, path := range []string{"llm.api_key", "llm.base_url"} {
-			if c.Given(path) {
+		for _, path := range []string{"llm.api_key", "llm.base_url", "llm.provider"} {
+			if c.Given(path) && (path != "llm.provider" || c.LLM.Main.Provider != ProviderOpenAI) {
 				name, ok := strings.CutPrefix(c.source(path), "environment ")
 				if !ok {
 					name = path + " (" + c.source(path) + ")"
@@ -212,9 +215,9 @@ func remarkModels(c Config) []string {
 		}
 		return notices
 	}
-	server, from := c.LLM.Main.BaseURL.Host(), c.source("llm.base_url")
-	if c.source("llm.api_key") == "environment OPENAI_API_KEY" && server != "" && server != "api.openai.com" && from != "environment OPENAI_BASE_URL" {
-		notices = append(notices, fmt.Sprintf("OPENAI_API_KEY is sent to %s (%s): set LLM_API_KEY to send another key", server, from))
+	server, from, p := c.LLM.Main.BaseURL.Host(), c.source("llm.base_url"), providers[c.LLM.Main.Provider]
+	if c.source("llm.api_key") == "environment "+p.key && server != "" && server != p.ownHost() && from != "environment "+p.server {
+		notices = append(notices, fmt.Sprintf("%s is sent to %s (%s): set LLM_API_KEY to send another key", p.key, server, from))
 	}
 	for _, r := range roles {
 		base, m := "llm."+r.name+".base_url", r.model(&c.LLM)

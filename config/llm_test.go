@@ -17,13 +17,13 @@ func TestLLM_RolesTakeWhatTheyDoNotSet(t *testing.T) {
 		"LLM_PLANNER_MODEL": "big", "LLM_PLANNER_BASE_URL": "http://big/v1", "LLM_PLANNER_API_KEY": "key2", "LLM_PLANNER_TEMPERATURE": "1",
 		"LLM_PLANNER_MAX_TOKENS": "9000", "LLM_PLANNER_REASONING": "false", "LLM_PLANNER_TRANSPORT": "json_schema", "LLM_PLANNER_CONTEXT_TOKENS": "100000", "LLM_PLANNER_TOKEN_FIELD": "auto",
 	}, nil)
-	main := config.Model{Name: "main", BaseURL: config.NewURL("http://main/v1"), APIKey: config.NewSecret("key"), ContextTokens: 64000, Temperature: 0.2,
+	main := config.Model{Provider: "openai", Name: "main", BaseURL: config.NewURL("http://main/v1"), APIKey: config.NewSecret("key"), ContextTokens: 64000, Temperature: 0.2,
 		MaxTokens: 12000, Reasoning: true, Transport: "tool", TokenField: "max_tokens"}
-	planner := config.Model{Name: "big", BaseURL: config.NewURL("http://big/v1"), APIKey: config.NewSecret("key2"), ContextTokens: 100000, Temperature: 1,
+	planner := config.Model{Provider: "openai", Name: "big", BaseURL: config.NewURL("http://big/v1"), APIKey: config.NewSecret("key2"), ContextTokens: 100000, Temperature: 1,
 		MaxTokens: 9000, Transport: "json_schema", TokenField: "auto"}
 	judge := main
 	judge.BaseURL, judge.APIKey = config.NewURL("http://judge/v1"), config.Secret{}
-	want := config.LLM{Provider: "openai", Timeout: c.LLM.Timeout, MaxTries: 5, Main: main, Planner: planner, Researcher: main, Note: main, Writer: main, Judge: judge}
+	want := config.LLM{Timeout: c.LLM.Timeout, MaxTries: 5, Main: main, Planner: planner, Researcher: main, Note: main, Writer: main, Judge: judge}
 	if diff := cmp.Diff(want, c.LLM); diff != "" {
 		t.Error(diff)
 	}
@@ -137,7 +137,7 @@ func TestLLM_Problems(t *testing.T) {
 		{"model without key or server", "", map[string]string{"LLM_MODEL": "m"}, []string{`environment LLM_MODEL: llm.model "m": there is neither a key nor a server for it`}},
 		{"key that is empty", "llm: {api_key: \"\"}\n", map[string]string{"LLM_MODEL": "m", "OPENAI_API_KEY": "k"}, []string{"neither a key nor a server"}},
 		{"bad server is one problem", "", map[string]string{"LLM_MODEL": "m", "LLM_BASE_URL": "localhost:11434"}, []string{`llm.base_url "localhost:11434": must be http:// or https://`}},
-		{"unknown provider", "", map[string]string{"LLM_PROVIDER": "anthropic"}, []string{`llm.provider "anthropic": must be one of openai`}},
+		{"unknown provider", "", map[string]string{"LLM_PROVIDER": "claude"}, []string{`llm.provider "claude": must be one of openai, anthropic, ollama`}},
 		{"role without main", "", map[string]string{"LLM_WRITER_MODEL": "w", "LLM_API_KEY": "k"}, []string{`llm.writer.model "w": the other roles have no model: set LLM_MODEL too`}},
 		{"empty role", "llm: {model: m, api_key: k, note: {model: \"\"}}\n", nil, []string{"llm.note.model: must not be empty: remove it to use llm.model"}},
 		{"answer as large as the window", "", map[string]string{"LLM_CONTEXT_TOKENS": "8192", "LLM_MAX_TOKENS": "8192"}, []string{`llm.max_tokens "8192": must leave room for the question in llm.context_tokens (8192)`}},

@@ -57,7 +57,7 @@ func Load(path string, explicit bool, getenv func(string) string, overrides map[
 	}
 
 	usePreset(&c, fields)
-	completeModels(&c, fields)
+	completeModels(&c, known, getenv, apply)
 	completeEmbedding(&c)
 	problems = append(problems, checkModels(c, problems)...)
 	problems = append(problems, checkEmbedding(c, problems)...)

@@ -53,7 +53,7 @@ func TestLoad_Defaults(t *testing.T) {
 		Reporting: config.Reporting{CitationStyle: "anchors"},
 		Embedding: config.Embedding{Provider: "openai"},
 		LLM: config.LLM{
-			Provider: "openai", Timeout: 2 * time.Minute, MaxTries: 5,
+			Timeout: 2 * time.Minute, MaxTries: 5,
 			Main: model(12000), Planner: model(4000), Researcher: model(1000), Note: model(2000), Writer: model(12000), Judge: model(2000),
 		},
 	}
@@ -63,7 +63,7 @@ func TestLoad_Defaults(t *testing.T) {
 }
 
 func model(maxTokens int) config.Model {
-	return config.Model{ContextTokens: 32768, Temperature: 0.5, MaxTokens: maxTokens, Transport: "auto", TokenField: "auto"}
+	return config.Model{Provider: "openai", ContextTokens: 32768, Temperature: 0.5, MaxTokens: maxTokens, Transport: "auto", TokenField: "auto"}
 }
 
 func TestLoad_Precedence(t *testing.T) {
