@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
+	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -16,10 +17,13 @@ import (
 )
 
 func (a *app) doctorCommand() *cobra.Command {
-	return &cobra.Command{
+	var ask bool
+	cmd := &cobra.Command{
 		Use: "doctor", Short: "Check that everything that is configured works, and say what to do if not", Args: cobra.NoArgs,
-		RunE: a.command(func(cmd *cobra.Command, _ []string) error { return a.doctor(cmd.Context()) }),
+		RunE: a.command(func(cmd *cobra.Command, _ []string) error { return a.doctor(cmd.Context(), ask) }),
 	}
+	cmd.Flags().BoolVar(&ask, "model", false, "ask the model of each role a tiny question, which costs a few tokens")
+	return cmd
 }
 
 // checkup is the result of one check of doctor.
@@ -30,9 +34,10 @@ type checkup struct {
 	Hint   string `json:"hint,omitempty"`
 }
 
-func (a *app) doctor(ctx context.Context) error {
+func (a *app) doctor(ctx context.Context, askModels bool) error {
 	failed := 0
-	for _, check := range []func(context.Context) []checkup{a.checkSettings, a.checkRedis, a.checkStorage, a.checkKnowledge, a.checkModels} {
+	checkModels := func(ctx context.Context) []checkup { return a.checkModels(ctx, askModels) }
+	for _, check := range []func(context.Context) []checkup{a.checkSettings, a.checkRedis, a.checkStorage, a.checkKnowledge, checkModels} {
 		for _, c := range check(ctx) {
 			if c.Result == "failed" {
 				failed++
@@ -134,24 +139,66 @@ func (a *app) checkKnowledge(context.Context) []checkup {
 	return []checkup{{Name: "knowledge", Result: "ok", Text: fmt.Sprintf("%d knowledge bases in %s", len(names), a.knowledgeDir())}}
 }
 
-func (a *app) checkModels(ctx context.Context) []checkup {
+const leastWindow = 4096 // tokens: below this, prompts are cut to almost nothing
+
+// checkModels checks the model of each role: that its server is there, takes the key and has the model; with ask, that it
+// answers as the desk needs it.
+func (a *app) checkModels(ctx context.Context, ask bool) []checkup {
 	client, err := a.model()
 	if err != nil {
 		return []checkup{failure("model", err)}
 	}
 	if client == nil {
 		return []checkup{{Name: "model", Result: "note", Text: "LLM_MODEL is not set: the desk works extractively",
-			Hint: "Set LLM_MODEL and LLM_API_KEY, or LLM_BASE_URL for a server of your own."}}
+			Hint: "Set LLM_MODEL and LLM_API_KEY, or LLM_BASE_URL for a server of your own, or LLM_PROVIDER=ollama."}}
 	}
 	var out []checkup
-	for _, role := range []llm.Role{llm.Planner, llm.Researcher, llm.Note, llm.Writer} {
-		name := "model " + string(role)
-		transport, took, err := client.Probe(ctx, role)
-		if err != nil {
-			out = append(out, failure(name, err))
-			continue
+	var narrow []string
+	for _, m := range a.roleModels() {
+		if ask {
+			out = append(out, askModel(ctx, client, m))
+		} else {
+			out = append(out, reachModel(ctx, client, m))
 		}
-		out = append(out, checkup{Name: name, Result: "ok", Text: fmt.Sprintf("answers structured questions by %s in %s", transport, took.Round(time.Millisecond))})
+		if m.ContextTokens < leastWindow {
+			narrow = append(narrow, fmt.Sprintf("%s (%d)", m.role, m.ContextTokens))
+		}
+	}
+	if len(narrow) > 0 {
+		out = append(out, checkup{Name: "model", Result: "note",
+			Text: fmt.Sprintf("context_tokens is below %d for %s: evidence is cut until it fits, and little is left of it", leastWindow, strings.Join(narrow, ", ")),
+			Hint: "Set LLM_CONTEXT_TOKENS to what the model takes, if that is more."})
 	}
 	return out
+}
+
+// askModel asks a tiny structured question.
+func askModel(ctx context.Context, client *llm.Client, m roleModel) checkup {
+	name := "model " + string(m.role)
+	transport, took, err := client.Probe(ctx, m.role)
+	if err != nil {
+		return failure(name, fmt.Errorf("%s: %w", m.Provider, err))
+	}
+	return checkup{Name: name, Result: "ok",
+		Text: fmt.Sprintf("%s, %s: answers structured questions by %s in %s", m.Provider, m.Name, transport, took.Round(time.Millisecond))}
+}
+
+// reachModel finds out what can be known without a question.
+func reachModel(ctx context.Context, client *llm.Client, m roleModel) checkup {
+	c := checkup{Name: "model " + string(m.role)}
+	reached, err := client.Reach(ctx, m.role)
+	took := reached.Took.Round(time.Millisecond)
+	switch {
+	case err != nil:
+		return failure(c.Name, fmt.Errorf("%s: %w", m.Provider, err))
+	case reached.Has:
+		c.Result, c.Text = "ok", fmt.Sprintf("%s, %s: the server has it, answered in %s", m.Provider, m.Name, took)
+		return c
+	case len(reached.Others) > 0:
+		c.Text = fmt.Sprintf("%s, %s: the server does not list it, but %s; answered in %s", m.Provider, m.Name, strings.Join(reached.Others, ", "), took)
+	default:
+		c.Text = fmt.Sprintf("%s, %s: the server is there and does not say which models it has, answered in %s", m.Provider, m.Name, took)
+	}
+	c.Result, c.Hint = "note", "`nightdesk doctor --model` asks it a question."
+	return c
 }

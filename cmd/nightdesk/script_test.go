@@ -53,13 +53,16 @@ func noRedis(ts *testscript.TestScript, _ bool, _ []string) {
 	ts.Setenv("PATH", own)
 }
 
-// startModel starts a stub model server and points nightdesk to it: model [refuse|broken].
+// startModel starts a stub model server and points nightdesk to it: model [anthropic|ollama] [refuse|broken].
 func startModel(ts *testscript.TestScript, _ bool, args []string) {
-	stub := &llmtest.Stub{}
+	stub := &llmtest.Stub{Models: []string{"stub"}}
+	provider := "openai"
 	for _, a := range args {
 		switch a {
+		case "anthropic", "ollama":
+			provider = a
 		case "refuse":
-			stub.Refuse = []string{"response_format", "tools"}
+			stub.Refuse = []string{"response_format", "tools", "format"}
 		case "broken":
 			stub.BreakEvery = 2
 		default:
@@ -68,6 +71,7 @@ func startModel(ts *testscript.TestScript, _ bool, args []string) {
 	}
 	server := httptest.NewServer(stub)
 	ts.Defer(server.Close)
+	ts.Setenv("LLM_PROVIDER", provider)
 	ts.Setenv("LLM_MODEL", "stub")
 	ts.Setenv("LLM_BASE_URL", server.URL+"/v1")
 	ts.Setenv("LLM_MAX_TRIES", "2")

@@ -134,11 +134,9 @@ func (a *app) model() (*llm.Client, error) {
 	}
 	l := a.cfg.LLM
 	roles := map[llm.Role]llm.RoleSettings{}
-	for role, m := range map[llm.Role]config.Model{
-		llm.Planner: l.Planner, llm.Researcher: l.Researcher, llm.Note: l.Note, llm.Writer: l.Writer, llm.Judge: l.Judge,
-	} {
-		roles[role] = llm.RoleSettings{
-			Model: m.Name, BaseURL: m.BaseURL.Reveal(), APIKey: m.APIKey.Reveal(), Temperature: m.Temperature,
+	for _, m := range a.roleModels() {
+		roles[m.role] = llm.RoleSettings{
+			Provider: llm.Provider(m.Provider), Model: m.Name, BaseURL: m.BaseURL.Reveal(), APIKey: m.APIKey.Reveal(), Temperature: m.Temperature,
 			MaxTokens: m.MaxTokens, ContextTokens: m.ContextTokens, Reasoning: m.Reasoning,
 			Transport: auto[llm.Transport](m.Transport), TokenField: auto[string](m.TokenField), Timeout: l.Timeout, MaxTries: l.MaxTries,
 		}
@@ -148,6 +146,18 @@ func (a *app) model() (*llm.Client, error) {
 		return nil, usageError{err}
 	}
 	return client, nil
+}
+
+// roleModel is the model of one role.
+type roleModel struct {
+	role llm.Role
+	config.Model
+}
+
+// roleModels returns the models of all roles, in the order of a run.
+func (a *app) roleModels() []roleModel {
+	l := a.cfg.LLM
+	return []roleModel{{llm.Planner, l.Planner}, {llm.Researcher, l.Researcher}, {llm.Note, l.Note}, {llm.Writer, l.Writer}, {llm.Judge, l.Judge}}
 }
 
 // auto turns the setting "auto" into the zero value that asks for finding out.

@@ -1,4 +1,4 @@
-// Package llm gives the pipeline its models: one small Model interface, a client for OpenAI-compatible servers
+// Package llm gives the pipeline its models: one small Model interface, a client for servers of three protocols
 // underneath, and Ask for answers that must fit a JSON schema.
 //
 // Everything that one call needs travels in Request; decorators (usage records today, journal and governor later)
