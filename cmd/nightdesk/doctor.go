@@ -48,9 +48,9 @@ func (a *app) doctor(ctx context.Context, askModels bool) error {
 				}
 				continue
 			}
-			fmt.Fprintf(a.stdout, "%-7s %-10s %s\n", c.Result, c.Name, c.Text)
+			fmt.Fprintf(a.stdout, "%-7s %-16s %s\n", c.Result, c.Name, c.Text)
 			if c.Hint != "" {
-				fmt.Fprintf(a.stdout, "%-18s %s\n", "", c.Hint)
+				fmt.Fprintf(a.stdout, "%-24s %s\n", "", c.Hint)
 			}
 		}
 	}

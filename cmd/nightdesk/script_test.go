@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http/httptest"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -53,7 +54,7 @@ func noRedis(ts *testscript.TestScript, _ bool, _ []string) {
 	ts.Setenv("PATH", own)
 }
 
-// startModel starts a stub model server and points nightdesk to it: model [anthropic|ollama] [refuse|broken].
+// startModel starts a stub model server and points nightdesk to it: model [anthropic|ollama] [refuse|broken|reads].
 func startModel(ts *testscript.TestScript, _ bool, args []string) {
 	stub := &llmtest.Stub{Models: []string{"stub"}}
 	provider := "openai"
@@ -63,6 +64,8 @@ func startModel(ts *testscript.TestScript, _ bool, args []string) {
 			provider = a
 		case "refuse":
 			stub.Refuse = []string{"response_format", "tools", "format"}
+		case "reads":
+			stub.Answer = readsHeatPumps
 		case "broken":
 			stub.BreakEvery = 2
 		default:
@@ -75,6 +78,42 @@ func startModel(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Setenv("LLM_MODEL", "stub")
 	ts.Setenv("LLM_BASE_URL", server.URL+"/v1")
 	ts.Setenv("LLM_MAX_TRIES", "2")
+}
+
+var (
+	heatPumps = regexp.MustCompile(`(The ratio|Ice on) [^.\n]*\.`)
+	cited     = regexp.MustCompile(`\[CIT-\d+-\d+\]`)
+)
+
+// readsHeatPumps answers as a model that reads what it is given. It knows a question by the answer that it wants.
+func readsHeatPumps(q llmtest.Question) (string, bool) {
+	asksFor := func(property string) bool {
+		return strings.Contains(string(q.Schema), `"`+property+`":{"type":"array"`)
+	}
+	var answer any
+	type object = map[string]any
+	switch {
+	case asksFor("sub_topics"):
+		answer = object{"sub_topics": []object{{"title": "Heat pumps in winter", "overview": "How they work. What ice does.", "queries": []string{"heat pump winter"}}}}
+	case asksFor("actions"):
+		answer = object{"reasoning": "More is needed.", "is_sufficient": false, "new_sub_topics": []object{},
+			"actions": []object{{"tool_type": "rag_hybrid", "query": "defrost cycle of a heat pump", "rationale": "a gap"}}}
+	case asksFor("claims"):
+		claims := []object{}
+		for _, quote := range heatPumps.FindAllString(q.User, 1) {
+			claims = append(claims, object{"source": 1, "text": quote, "quote": quote})
+		}
+		answer = object{"summary": "It says how they work.", "claims": claims}
+	case asksFor("sections"):
+		answer = object{"title": "Heat pumps", "introduction": "Begin.", "conclusion": "End.",
+			"sections": []object{{"title": "In winter", "instruction": "Tell.", "block_ids": []string{"block_1"}, "subsections": []object{}}}}
+	case q.Schema == nil:
+		return "Heat pumps work in winter " + strings.Join(cited.FindAllString(q.User, 2), " ") + ".", true
+	default:
+		return "", false
+	}
+	text, err := json.Marshal(answer)
+	return string(text), err == nil
 }
 
 // exits runs a command that must end with an exit code: exits 2 nightdesk run ..., or exits 1,3 ...
