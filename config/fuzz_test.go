@@ -20,6 +20,7 @@ func FuzzLoad(f *testing.F) {
 	f.Add("llm: {model: m, api_key: \"k\\u00e9 \", base_url: 'https://u:p@h/v1?key=x'}\nworker.shutdown_timeout: 1m0.5s\n")
 	f.Add("data_dir: |\n  x\nkb_name: >-\n  a\n  b\n? language\n: zh\n")
 	f.Add("a: &a [*a]\n<<: *a\n--- !!x\n...\n%YAML 1.2\n")
+	f.Add("llm: {provider: ollama, model: m, note: {provider: anthropic, model: n, api_key: k}}\nembedding: {model: e}\n")
 	f.Add("researching: {max_iterations: 0x10, new_topic_min_score: .5, tool_timeout: 60}\nlanguage: NO\n")
 	path := filepath.Join(f.TempDir(), "nightdesk.yaml") // one per process: making one each time is most of the work
 	loadFile := func(t *testing.T, file string) (config.Config, error) {

@@ -215,11 +215,12 @@ func remarkModels(c Config) []string {
 		}
 		return notices
 	}
-	server, from, p := c.LLM.Main.BaseURL.Host(), c.source("llm.base_url"), providers[c.LLM.Main.Provider]
-	if c.source("llm.api_key") == "environment "+p.key && server != "" && server != p.ownHost() && from != "environment "+p.server {
-		notices = append(notices, fmt.Sprintf("%s is sent to %s (%s): set LLM_API_KEY to send another key", p.key, server, from))
-	}
+	notices = append(notices, remarkKey(c, "llm", c.LLM.Main)...)
 	for _, r := range roles {
+		if m := r.model(&c.LLM); m.Provider != c.LLM.Main.Provider {
+			notices = append(notices, remarkKey(c, "llm."+r.name, *m)...)
+			continue
+		}
 		base, m := "llm."+r.name+".base_url", r.model(&c.LLM)
 		if c.Given(base) && !c.Given("llm."+r.name+".api_key") && m.APIKey != (Secret{}) && m.BaseURL.Host() != c.LLM.Main.BaseURL.Host() {
 			notices = append(notices, fmt.Sprintf("the key of llm.api_key (%s) is also sent to %s (%s): set LLM_%s_API_KEY to send another key",

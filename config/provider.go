@@ -122,12 +122,24 @@ func ownAddresses(c *Config) {
 	}
 }
 
+// remarkKey says that a key from the variable of other programs goes to another server than its own.
+func remarkKey(c Config, prefix string, m Model) []string {
+	server, from, p := m.BaseURL.Host(), c.source(prefix+".base_url"), providers[m.Provider]
+	if c.source(prefix+".api_key") != "environment "+p.key || server == "" || server == p.ownHost() || from == "environment "+p.server {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s is sent to %s (%s): set %s_API_KEY to send another key", p.key, server, from, variable(prefix))}
+}
+
+// variable returns how the environment variables of a model begin.
+func variable(prefix string) string { return strings.ToUpper(strings.ReplaceAll(prefix, ".", "_")) }
+
 // lacksKey says what is missing when a model would be asked at its provider's own server without a key; empty: nothing.
 func lacksKey(m Model, prefix string) string {
 	p := providers[m.Provider]
 	if m.Name == "" || m.APIKey != (Secret{}) || p.keyless || m.BaseURL != NewURL(p.own) {
 		return ""
 	}
-	env := strings.ToUpper(strings.ReplaceAll(prefix, ".", "_"))
+	env := variable(prefix)
 	return fmt.Sprintf("there is neither a key nor a server for it: set %s_API_KEY or %s, or %s_BASE_URL for a server that needs no key", env, p.key, env)
 }

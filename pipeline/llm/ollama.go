@@ -35,6 +35,9 @@ func connectOllama(s RoleSettings, client *http.Client) (llms.Model, error) {
 func askOllama(s RoleSettings, q question, ex *exchange) []llms.CallOption {
 	ex.bearer = s.APIKey       // for a proxy before it; langchaingo sends none
 	ex.set["truncate"] = false // newer servers then refuse a prompt that is too long instead of cutting it
+	if !s.Reasoning {          // a model that can think does so unasked, on the account of the answer's limit
+		ex.set["think"] = false
+	}
 	if q.form.transport == TransportSchema {
 		ex.set["format"] = q.prompt.Schema
 	} else {

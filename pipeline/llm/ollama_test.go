@@ -53,8 +53,11 @@ func TestOllamaIsAskedWithTheSchema(t *testing.T) {
 	t.Parallel()
 	var seen llmtest.Question
 	stub := &llmtest.Stub{Answer: func(q llmtest.Question) (string, bool) { seen = q; return goodCard, true }}
+	if _, err := setup(t, stub, local).Generate(t.Context(), free()); err != nil || string(seen.Fields["think"]) != "false" {
+		t.Errorf("a model that is not to think: %v, think %s", err, seen.Fields["think"])
+	}
 	c := setup(t, stub, func(s *llm.RoleSettings) { local(s); s.Reasoning = true })
-	if _, err := llm.Ask[card](t.Context(), c, structured()); err != nil || string(seen.Fields["format"]) != string(cardSchema) || string(seen.Fields["truncate"]) != "false" {
+	if _, err := llm.Ask[card](t.Context(), c, structured()); err != nil || string(seen.Fields["format"]) != string(cardSchema) || string(seen.Fields["truncate"]) != "false" || seen.Fields["think"] != nil {
 		t.Errorf("%v, format %s", err, seen.Fields["format"])
 	}
 	if _, err := c.Generate(t.Context(), free()); err != nil || seen.Fields["format"] != nil {

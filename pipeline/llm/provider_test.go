@@ -192,13 +192,14 @@ func TestProvidersWaitAndTryAgain(t *testing.T) {
 			if took := time.Since(start); took < 7*time.Second || took > 9*time.Second {
 				t.Errorf("waited %s", took)
 			}
-			overloaded := refusing(p, 529, "Overloaded")
-			c := inMemory(t, overloaded, with)
-			for range 2 { // everybody's rush is no outage: the second call is made too
-				_, _ = c.Generate(t.Context(), free())
-			}
-			if overloaded.Stats().Calls != 6 {
-				t.Errorf("overloaded: %d calls", overloaded.Stats().Calls)
+			for _, rush := range []*llmtest.Stub{refusing(p, 529, "Overloaded"), refusing(p, 503, "server busy, please try again.  maximum pending requests exceeded")} {
+				c := inMemory(t, rush, with)
+				for range 2 { // everybody's rush is no outage: the second call is made too
+					_, _ = c.Generate(t.Context(), free())
+				}
+				if rush.Stats().Calls != 6 {
+					t.Errorf("overloaded: %d calls", rush.Stats().Calls)
+				}
 			}
 		})
 	})
