@@ -174,7 +174,9 @@ func TestHostileAnswersAreBounded(t *testing.T) {
 				t.Errorf("%s: answer %s", name, got)
 			}
 		}
-		if took := time.Since(start); took > 5*time.Second {
+		// Under half a second alone; what the bounds keep away takes minutes. Between them lies a busy machine with the
+		// race detector.
+		if took := time.Since(start); took > 40*time.Second {
 			t.Errorf("%s: took %s", name, took)
 		} else {
 			t.Logf("%s: %s", name, took)
@@ -191,7 +193,7 @@ func FuzzExtract(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string, cut bool) {
 		start := time.Now()
 		answer, errs := s.extract(text, cut)
-		if took := time.Since(start); took > 10*time.Second {
+		if took := time.Since(start); took > 40*time.Second { // see TestHostileAnswersAreBounded
 			t.Fatalf("took %s", took)
 		}
 		if (answer == nil) == (errs == nil) {
