@@ -175,3 +175,16 @@ func ExampleSame() {
 	// true
 	// false
 }
+
+func TestTermsLeaveOutWhatAsks(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string][]string{
+		"潮汐如何产生？":  {"潮汐", "汐如", "何产", "产生"},
+		"什么是潮汐？":   {"潮汐"},
+		"哪些港口有潮汐吗": {"些港", "港口", "口有", "有潮", "潮汐"},
+	} {
+		if got := extractive.Terms(text); !slices.Equal(got, want) {
+			t.Errorf("Terms(%q) = %q, want %q", text, got, want)
+		}
+	}
+}

@@ -221,7 +221,7 @@ func wideTerms(s string) []term {
 	}
 	out := make([]term, 0, len(rs)-1)
 	for i := 0; i+1 < len(rs); i++ {
-		if wideStopRune(rs[i]) || wideStopRune(rs[i+1]) || unicode.Is(unicode.Hiragana, rs[i]) && unicode.Is(unicode.Hiragana, rs[i+1]) {
+		if wideStopRune(rs[i]) || wideStopRune(rs[i+1]) || wideStopPairs[string(rs[i:i+2])] || unicode.Is(unicode.Hiragana, rs[i]) && unicode.Is(unicode.Hiragana, rs[i+1]) {
 			continue
 		}
 		out = append(out, term{text: string(rs[i : i+2])})
@@ -230,8 +230,11 @@ func wideTerms(s string) []term {
 }
 
 func wideStopRune(r rune) bool {
-	return strings.ContainsRune("的了是在和与及或也都就而这那之其被把をはがのにでと", r)
+	return strings.ContainsRune("的了是在和与及或也都就而这那之其被把怎什么哪吗呢をはがのにでと", r)
 }
+
+// wideStopPairs ask, and say nothing of what is asked.
+var wideStopPairs = set(`如何 为何 為何 何时 何處 何处 多少 有何`)
 
 // stemmed returns the stems of a word list as a set.
 func stemmed(list string) map[string]bool {

@@ -37,7 +37,7 @@ func terms(query string) []string {
 		}
 		seen[w] = true
 		all = append(all, w)
-		if !stopWords[w] {
+		if !stopWords[w] && !asks(w) {
 			content = append(content, w)
 		}
 	}
@@ -45,6 +45,12 @@ func terms(query string) []string {
 		content = all
 	}
 	return content[:min(len(content), maxTerms)]
+}
+
+// asks reports a pair of ideographs that belongs to the question and not to what is asked: "how", "what is".
+func asks(w string) bool {
+	r := []rune(w)
+	return len(r) == 2 && ideograph(r[0]) && (strings.ContainsAny(w, "的了是怎什么哪吗呢") || w == "如何" || w == "为何")
 }
 
 // pairs separates runs of ideographs into their pairs; a run of one stays.
