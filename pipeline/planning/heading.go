@@ -13,7 +13,7 @@ import (
 const headingWords = 4
 
 // title makes the title of a sub-topic of where a section stands. It is empty when the section is not about anything:
-// an index, a list of changes. A short heading that names nothing of the topic takes the one above it along, unless its
+// an index, a list of changes, a page that is called Introduction. A short heading that names nothing of the topic takes the one above it along, unless its
 // document is about the topic anyway.
 func (w weights) title(n *node, core bool) string {
 	document := extractive.Heading(n.document.title)
@@ -34,6 +34,9 @@ func (w weights) title(n *node, core bool) string {
 	case kind == part, !core && w.covered(last) == 0 && w.covered(parent) > 0 && len(strings.Fields(last)) <= headingWords:
 		name, _, _ := strings.Cut(parent, " — ") // of a module, without what it is for
 		last = name + ": " + last
+	}
+	if sayNothing[folded(last)] != "" { // a page that is called Introduction: nothing says of what
+		return ""
 	}
 	return topicqueue.Clip(last, maxTitle)
 }

@@ -26,6 +26,8 @@ func TestSectionTitle(t *testing.T) {
 		{"Handbook", []string{"See also"}, ""},
 		{"Handbook", []string{"References", "Tides"}, ""},
 		{"Index", []string{"T"}, ""},
+		{"13.1. Introduction", nil, ""},
+		{"Introduction", []string{"Examples"}, "Introduction: Examples"},
 		{"Release 15.3", []string{"Fixes of tides"}, "Fixes of tides"},
 		{"What's new in 3.11", []string{"Version 3.11.2"}, ""},
 		{"Release of sea water", []string{"Sluices and tides"}, "Sluices and tides"},
