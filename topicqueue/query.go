@@ -15,7 +15,9 @@ import (
 // q: UTF-8 of any length, natural language. A query without a letter or digit yields the empty string. Never fails.
 // Two queries with the same words in another order ask a search the same.
 func CanonicalQuery(q string) string {
-	words := canonicalWords([]rune(strings.ToLower(norm.NFKC.String(q))))
+	// Folded again after lower case, which can undo it; a broken character keeps what follows it from being folded.
+	folded := norm.NFKC.String(strings.ToLower(norm.NFKC.String(strings.ToValidUTF8(q, " "))))
+	words := canonicalWords([]rune(folded))
 	slices.Sort(words)
 	return strings.Join(slices.Compact(words), " ")
 }
