@@ -48,6 +48,9 @@ func (w *Worker) evidence(ctx context.Context, run topicqueue.Run) (reporting.In
 	if in.Plan, err = w.Queue.Plan(ctx, run.ID); err != nil {
 		return in, err
 	}
+	if in.Plan.Traces, err = w.Queue.Traces(ctx, run.ID, redisqueue.UnitPlan); err != nil {
+		return in, err
+	}
 	blocks, err := w.Queue.Blocks(ctx, run.ID)
 	if err != nil {
 		return in, err

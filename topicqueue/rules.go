@@ -25,14 +25,7 @@ func Duplicate(a, b string) bool {
 		return true
 	}
 	wa, wb := titleWords(a), titleWords(b)
-	common := 0
-	for w := range wa {
-		if _, ok := wb[w]; ok {
-			common++
-		}
-	}
-	union := len(wa) + len(wb) - common
-	if union == 0 || float64(common)/float64(union) < duplicateSimilarity {
+	if jaccard(wa, wb) < duplicateSimilarity {
 		return false
 	}
 	onlyA, onlyB := missing(wa, wb), missing(wb, wa)
@@ -51,15 +44,17 @@ func Duplicate(a, b string) bool {
 
 // Similarity compares two titles by their content words and returns a score from 0 (none in common) to 1 (the same).
 // a, b: UTF-8 of any length. Symmetric; two titles without content words score 0. Source: Jaccard index (Jaccard 1912).
-func Similarity(a, b string) float64 {
-	wa, wb := titleWords(a), titleWords(b)
+func Similarity(a, b string) float64 { return jaccard(titleWords(a), titleWords(b)) }
+
+// jaccard is the share of common words, 0 for two empty sets.
+func jaccard(a, b map[string]bool) float64 {
 	common := 0
-	for w := range wa {
-		if _, ok := wb[w]; ok {
+	for w := range a {
+		if _, ok := b[w]; ok {
 			common++
 		}
 	}
-	if union := len(wa) + len(wb) - common; union > 0 {
+	if union := len(a) + len(b) - common; union > 0 {
 		return float64(common) / float64(union)
 	}
 	return 0

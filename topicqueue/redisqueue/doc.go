@@ -15,7 +15,7 @@
 // attempt has taken over. So an attempt that was thought dead can do no harm.
 //
 // Scripts return intents: the tasks that the run now wants. The caller enqueues them under a task id made of run, unit
-// and generation, so that doing it twice is harmless, and Wanted computes them again from state alone.
+// and generation, so that doing it twice is harmless, and Sweep computes them again from state alone.
 //
 // What goes wrong and what happens:
 //

@@ -87,7 +87,6 @@ var (
 	checkpointScript = script("checkpoint")
 	endBlockScript   = script("end_block")
 	finishScript     = script("finish")
-	wantedScript     = script("wanted")
 	sweepScript      = script("sweep")
 	advanceScript    = script("advance")
 	dueScript        = redis.NewScript(readLua("due")) // not on one run: without the prelude

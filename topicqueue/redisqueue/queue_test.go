@@ -130,8 +130,8 @@ func TestLifeOfARun(t *testing.T) {
 			t.Errorf("begin of a finished run's report: %v, want ErrStale", err)
 		}
 		plan := must[topicqueue.Plan](t)(q.Plan(ctx, run.ID))
-		if len(plan.SubTopics) != 3 || len(plan.Traces) != 1 {
-			t.Errorf("plan: %+v", plan)
+		if traces := must[[]topicqueue.ToolTrace](t)(q.Traces(ctx, run.ID, redisqueue.UnitPlan)); len(plan.SubTopics) != 3 || len(traces) != 1 {
+			t.Errorf("plan: %+v, traces: %+v", plan, traces)
 		}
 		checkEvents(t, must[[]topicqueue.Event](t)(q.Events(ctx, run.ID, 0, 0)), 4)
 	})
@@ -183,8 +183,8 @@ func TestStaleAttemptsAreRefused(t *testing.T) {
 		if want := []redisqueue.Intent{{run.ID, "block_1", 2, ""}}; !cmp.Equal(want, intents) {
 			t.Fatalf("Yield wants %v, want %v", intents, want)
 		}
-		if wanted := must[[]redisqueue.Intent](t)(q.Wanted(ctx, run.ID)); !cmp.Equal(intents, wanted) {
-			t.Errorf("Wanted = %v, want %v", wanted, intents)
+		if wanted := must[[]redisqueue.Intent](t)(q.Sweep(ctx, run.ID, false)); !cmp.Equal(intents, wanted) {
+			t.Errorf("Sweep = %v, want %v", wanted, intents)
 		}
 		second := must[redisqueue.Begun](t)(q.Begin(ctx, run.ID, "block_1", 2))
 		for name, call := range map[string]func() error{

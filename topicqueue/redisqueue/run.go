@@ -54,15 +54,6 @@ func (q *Queue) Create(ctx context.Context, run topicqueue.Run) (created bool, i
 	return r.status == "ok", r.intents(run.ID), nil
 }
 
-// Wanted returns the tasks that a run wants now, computed from its state. ErrStale when the run does not exist.
-func (q *Queue) Wanted(ctx context.Context, runID string) ([]Intent, error) {
-	r, err := q.run(ctx, wantedScript, "tasks", runID)
-	if err != nil {
-		return nil, err
-	}
-	return r.intents(runID), nil
-}
-
 // Run returns one run. ErrNotFound when there is none with this id.
 func (q *Queue) Run(ctx context.Context, runID string) (topicqueue.Run, error) {
 	fields, err := q.rdb.HGetAll(ctx, key(runID, "run")).Result()
@@ -195,7 +186,7 @@ func (q *Queue) Traces(ctx context.Context, runID, unit string) ([]topicqueue.To
 	return decodeList[topicqueue.ToolTrace](texts, "trace of "+unit)
 }
 
-// Plan returns the committed plan with its traces. ErrNotFound before CommitPlan.
+// Plan returns the committed plan without its traces, which Traces has. ErrNotFound before CommitPlan.
 func (q *Queue) Plan(ctx context.Context, runID string) (topicqueue.Plan, error) {
 	var plan topicqueue.Plan
 	data, err := q.rdb.Get(ctx, key(runID, "plan")).Bytes()
@@ -208,8 +199,7 @@ func (q *Queue) Plan(ctx context.Context, runID string) (topicqueue.Plan, error)
 	if err := json.Unmarshal(data, &plan); err != nil {
 		return plan, fmt.Errorf("decode plan of run %s: %w", runID, err)
 	}
-	plan.Traces, err = q.Traces(ctx, runID, UnitPlan)
-	return plan, err
+	return plan, nil
 }
 
 // RecordUsage appends the cost of one model call to a run. It is not fenced: a call that was made was paid for.

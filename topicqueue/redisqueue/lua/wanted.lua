@@ -1,2 +1,0 @@
-if redis.call('EXISTS', run) == 0 then return { 'stale' } end
-return { 'ok', lane(), wanted() }
