@@ -28,6 +28,7 @@ type Config struct {
 	Worker      Worker
 	Researching Researching
 	Queue       Queue
+	Limits      Limits
 	Planning    Planning
 	Reporting   Reporting
 	LLM         LLM
@@ -68,7 +69,16 @@ type Researching struct {
 
 // Queue limits the Dynamic Topic Queue of a run.
 type Queue struct {
-	MaxLength int // blocks; RunOptions raises it when a preset plans more
+	MaxLength   int           // blocks; RunOptions raises it when a preset plans more
+	StateExpiry time.Duration // of a finished run's state in Redis
+}
+
+// Limits bound a run in time.
+type Limits struct {
+	RunDuration time.Duration // from the begin of planning
+	WritingTime time.Duration // of it, for the report; at most half is
+	BlockSoft   time.Duration // then a block begins no new iteration
+	BlockHard   time.Duration // then it ends with what it has
 }
 
 // Planning governs what happens before the first block.

@@ -48,7 +48,8 @@ func TestLoad_Defaults(t *testing.T) {
 			ExecutionMode: "parallel", MaxParallelTopics: 5, MaxIterations: 4, NewTopicMinScore: 0.85, IterationMode: "fixed",
 			MaxActions: 3, ToolTimeout: time.Minute, ResultLimit: 6, EnableRAGHybrid: true, EnableRAGNaive: true, EnableQueryItem: true,
 		},
-		Queue:     config.Queue{MaxLength: 5},
+		Queue:     config.Queue{MaxLength: 5, StateExpiry: 7 * 24 * time.Hour},
+		Limits:    config.Limits{RunDuration: 45 * time.Minute, WritingTime: 9 * time.Minute, BlockSoft: 12 * time.Minute, BlockHard: 30 * time.Minute},
 		Planning:  config.Planning{Rephrase: config.Rephrase{MaxIterations: 3}, Decompose: config.Decompose{Mode: "manual", InitialSubtopics: 5, AutoMaxSubtopics: 8}},
 		Reporting: config.Reporting{CitationStyle: "anchors"},
 		Embedding: config.Embedding{Provider: "openai"},
@@ -239,7 +240,7 @@ func TestPresets_PassTheChecks(t *testing.T) {
 	t.Parallel()
 	for _, p := range config.Presets() {
 		c := load(t, "", nil, p.Values) // unknown paths and bad values would be problems
-		if got := load(t, "", nil, map[string]string{"preset": p.Name}); got.Planning != c.Planning || got.Researching != c.Researching {
+		if got := load(t, "", nil, map[string]string{"preset": p.Name}); got.Planning != c.Planning || got.Researching != c.Researching || got.Limits != c.Limits {
 			t.Errorf("preset %s: %+v %+v, its values give %+v %+v", p.Name, got.Planning, got.Researching, c.Planning, c.Researching)
 		}
 	}

@@ -44,6 +44,10 @@ func (c Config) options() topicqueue.Options {
 		NewTopicMinScore: c.Researching.NewTopicMinScore,
 		Tools:            c.tools(),
 		CitationStyle:    c.Reporting.CitationStyle,
+		Duration:         c.Limits.RunDuration,
+		WritingTime:      c.Limits.WritingTime,
+		BlockSoft:        c.Limits.BlockSoft,
+		BlockHard:        c.Limits.BlockHard,
 	}
 	if o.Rephrase {
 		o.RephraseIterations = c.Planning.Rephrase.MaxIterations

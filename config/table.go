@@ -104,6 +104,18 @@ func deskTable(c *Config) []field {
 		setting("queue.max_length", "5", "blocks", "blocks of a run, planned and discovered; raised where needed to leave room for half as many discoveries as are planned, at least 2",
 			number(&c.Queue.MaxLength, 1, 200)),
 
+		setting("queue.state_expiry", "168h", "", "how long the state of a finished run stays in Redis, for status and retry; its bundle stays in storage",
+			duration(&c.Queue.StateExpiry, time.Minute, 365*24*time.Hour)),
+
+		setting("limits.run_duration", "45m", "", "time of a run from the begin of planning; then it ends with what there is",
+			duration(&c.Limits.RunDuration, time.Second, 7*24*time.Hour)),
+		setting("limits.writing_time", "9m", "", "part of it that is kept for the report, at most half",
+			duration(&c.Limits.WritingTime, time.Second, 24*time.Hour)),
+		setting("limits.block_soft", "12m", "", "time of a topic block after which it begins no new iteration",
+			duration(&c.Limits.BlockSoft, time.Second, 7*24*time.Hour)),
+		setting("limits.block_hard", "30m", "", "time of a topic block after which it ends with what it has",
+			duration(&c.Limits.BlockHard, time.Second, 7*24*time.Hour)),
+
 		setting("planning.rephrase.enabled", "false", "", "rewrite the topic as a research brief first",
 			toggle(&plan.Rephrase.Enabled)),
 		setting("planning.rephrase.max_iterations", "3", "rounds", "rounds of rewriting, at most",

@@ -18,15 +18,49 @@ import (
 // saveTime bounds the last words of an attempt whose context has ended.
 const saveTime = 5 * time.Second
 
+// Why the work of an attempt ends before it is done.
+var (
+	errDrain  = errors.New("the worker is stopping")
+	errPaused = errors.New("the run is paused")
+	errTimeUp = errors.New("its time is over")
+)
+
 // attempt is one try at a unit of work, under its lease.
 type attempt struct {
 	redisqueue.Begun
-	w *Worker
+	w      *Worker
+	gate   *gate
+	cancel context.CancelCauseFunc
+	begun  time.Time
 }
 
-// emit appends events in the name of the attempt.
-func (a *attempt) emit(ctx context.Context, events ...topicqueue.Event) error {
-	return a.w.Queue.Emit(ctx, a.Lease, events...)
+// until returns the moment that lies d after the attempt's begin; zero when d is negative: never.
+func (a *attempt) until(d time.Duration) time.Time {
+	if d < 0 {
+		return time.Time{}
+	}
+	return a.begun.Add(d)
+}
+
+// hardLimit is when the work on the unit ends, done or not; negative = never.
+func (a *attempt) hardLimit() time.Duration {
+	switch {
+	case a.Lease.Unit == redisqueue.UnitPublish:
+		return -1
+	case a.Lease.Unit == redisqueue.UnitReport, a.Lease.Unit == redisqueue.UnitNarrate:
+		return a.Final
+	case a.Block.ID != "" && a.Run.Options.BlockHard > 0:
+		return earlier(a.Seal, max(0, a.Run.Options.BlockHard-a.Spent))
+	}
+	return a.Seal
+}
+
+// earlier returns the earlier of two limits, of which a negative one never comes.
+func earlier(a, b time.Duration) time.Duration {
+	if a < 0 || b >= 0 && b < a {
+		return b
+	}
+	return a
 }
 
 // endedError carries the reason, for a person, why a unit of work ends as failed: trying again would not help.
@@ -35,15 +69,8 @@ type endedError struct{ err error }
 func (e endedError) Error() string { return e.err.Error() }
 func (e endedError) Unwrap() error { return e.err }
 
-// handler makes an asynq handler of the work on one kind of unit. do returns nil when it has committed.
-//
-// Our own context runs the work: asynq starts a task again as soon as the context that it gave has ended, though its
-// handler still runs. What an error of do means:
-//
-//   - the lease was lost: another attempt has the unit; nothing is written, the task is done with.
-//   - the worker stops: the unit is yielded to a new generation, whose task is enqueued; this task is done with.
-//   - endedError: the unit ends as failed with its reason.
-//   - anything else (Redis, storage): asynq tries again, and after the last try the unit ends as failed.
+// handler makes an asynq handler of the work on one kind of unit. do returns nil when it has committed. Our own context
+// runs the work: asynq starts a task again as soon as the context that it gave has ended, though its handler still runs.
 func (w *Worker) handler(do func(context.Context, *attempt) error) asynq.HandlerFunc {
 	return func(asynqCtx context.Context, task *asynq.Task) error {
 		w.wg.Add(1)
@@ -61,12 +88,20 @@ func (w *Worker) handler(do func(context.Context, *attempt) error) asynq.Handler
 		if err != nil {
 			return err
 		}
+		if p.Unit == redisqueue.UnitPlan { // it waits no longer: the next one may
+			w.feedSoon()
+		}
 		ctx, cancel := context.WithCancelCause(log.WithContext(w.work))
 		defer cancel(nil)
-		w.leases.add(begun.Lease, cancel)
-		defer w.leases.remove(begun.Lease)
+		a := &attempt{Begun: begun, w: w, gate: newGate(), cancel: cancel, begun: time.Now()}
+		if limit := a.hardLimit(); limit >= 0 {
+			var stop context.CancelFunc
+			ctx, stop = context.WithTimeoutCause(ctx, limit, errTimeUp)
+			defer stop()
+		}
+		w.leases.add(a)
+		defer w.leases.remove(a)
 
-		a := &attempt{Begun: begun, w: w}
 		started := w.Now()
 		log.Info().Str("kind", task.Type()).Msg("started")
 		err = guard(ctx, a, do)
@@ -88,13 +123,19 @@ func guard(ctx context.Context, a *attempt, do func(context.Context, *attempt) e
 	defer func() {
 		if r := recover(); r != nil {
 			zerolog.Ctx(ctx).Error().Bytes("stack", debug.Stack()).Interface("panic", r).Msg("panic in a handler")
-			err = endedError{fmt.Errorf("a bug in nightdesk stopped this (%v); the log has the details", r)}
+			err = endedError{fmt.Errorf("a defect in nightdesk: %v", r)}
 		}
 	}()
 	return do(ctx, a)
 }
 
-// settle decides what an error means for the unit and its task.
+// settle decides what an error of an attempt means for the unit and its task:
+//
+//   - the lease was lost (another attempt has the unit, or the run was cancelled): nothing is written, the task is done with.
+//   - the worker stops, or the run is paused: the unit is yielded to a new generation; this task is done with.
+//   - its time is over: a block ends with what it has; the sweep does the rest. The task is done with.
+//   - endedError: the unit ends as failed, and its task is archived with the reason, where an operator sees it.
+//   - anything else: asynq tries again, and after the last try the unit ends as failed; publishing never does.
 func (w *Worker) settle(ctx, asynqCtx context.Context, log zerolog.Logger, a *attempt, err error) error {
 	saveCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTime)
 	defer cancel()
@@ -102,24 +143,28 @@ func (w *Worker) settle(ctx, asynqCtx context.Context, log zerolog.Logger, a *at
 	retried, _ := asynq.GetRetryCount(asynqCtx)
 	switch {
 	case errors.Is(err, redisqueue.ErrFenced):
-		log.Warn().Err(err).Msg("stopped: another attempt has taken over")
+		log.Warn().Err(err).Msg("stopped: the unit is no longer this attempt's")
 		return nil
-	case errors.Is(err, errDrain):
-		intents, err := w.Queue.Yield(saveCtx, a.Lease)
-		if err == nil {
-			err = w.Dispatcher.Dispatch(saveCtx, intents)
-		}
-		if err != nil {
+	case errors.Is(err, errDrain), errors.Is(err, errPaused):
+		if err := a.commit(saveCtx, "hand on", func(ctx context.Context) ([]redisqueue.Intent, error) { return w.Queue.Yield(ctx, a.Lease) }); err != nil && !errors.Is(err, redisqueue.ErrFenced) {
 			return fmt.Errorf("hand %s of run %s on: %w", a.Lease.Unit, a.Lease.RunID, err)
 		}
-		log.Info().Msg("handed on to another worker")
+		log.Info().AnErr("because", err).Msg("handed on")
 		return nil
-	case errors.As(err, &ended), retried >= maxRetry:
-		log.Warn().Err(err).Msg("failed")
-		if err := a.fail(saveCtx, err.Error()); err != nil {
-			return fmt.Errorf("end %s of run %s as failed: %w", a.Lease.Unit, a.Lease.RunID, err)
+	case errors.Is(err, errTimeUp):
+		log.Warn().Err(err).Msg("stopped")
+		if err := a.timeUp(saveCtx); err != nil && !errors.Is(err, redisqueue.ErrFenced) {
+			return fmt.Errorf("end %s of run %s: %w", a.Lease.Unit, a.Lease.RunID, err)
 		}
 		return nil
+	case a.Lease.Unit != redisqueue.UnitPublish && (errors.As(err, &ended) || retried >= maxRetry):
+		log.Warn().Err(err).Msg("failed")
+		if saveErr := a.fail(saveCtx, err.Error()); errors.Is(saveErr, redisqueue.ErrFenced) {
+			return nil
+		} else if saveErr != nil {
+			return fmt.Errorf("end %s of run %s as failed: %w", a.Lease.Unit, a.Lease.RunID, saveErr)
+		}
+		return fmt.Errorf("%s of run %s failed: %w: %w", a.Lease.Unit, a.Lease.RunID, err, asynq.SkipRetry)
 	}
 	log.Warn().Err(err).Int("tried", retried+1).Msg("to be tried again")
 	if releaseErr := w.Queue.Release(saveCtx, a.Lease); releaseErr != nil {
@@ -137,13 +182,32 @@ func (a *attempt) fail(ctx context.Context, reason string) error {
 	if a.Lease.Unit == redisqueue.UnitReport { // whatever was sent before: each of these is sent once
 		out.Events = []topicqueue.Event{topicqueue.StepEvent(topicqueue.StepStartAuthor, ""), topicqueue.StepEvent(topicqueue.StepFailAuthor, reason)}
 	}
-	return a.w.Queue.Finish(ctx, a.Lease, out)
+	return a.finish(ctx, out)
 }
 
-func (a *attempt) endBlock(ctx context.Context, status topicqueue.BlockStatus, reason string, fallbacks []string) error {
-	intents, err := a.w.Queue.EndBlock(ctx, a.Lease, status, reason, fallbacks)
+// timeUp ends a block whose own time is over. The run's time is for the sweep, which also sees what no worker has.
+func (a *attempt) timeUp(ctx context.Context) error {
+	if a.Block.ID == "" {
+		return nil
+	}
+	traces, err := a.w.Queue.Traces(ctx, a.Run.ID, a.Block.ID)
 	if err != nil {
 		return err
 	}
-	return a.w.Dispatcher.Dispatch(ctx, intents)
+	if len(traces) > 0 {
+		return a.endBlock(ctx, topicqueue.BlockCompleted, "cut short: its time was over", nil)
+	}
+	return a.endBlock(ctx, topicqueue.BlockFailed, "its time was over before anything was found", nil)
+}
+
+func (a *attempt) endBlock(ctx context.Context, status topicqueue.BlockStatus, reason string, fallbacks []string) error {
+	return a.commit(ctx, "end "+a.Block.ID, func(ctx context.Context) ([]redisqueue.Intent, error) {
+		return a.w.Queue.EndBlock(ctx, a.Lease, status, reason, fallbacks)
+	})
+}
+
+func (a *attempt) finish(ctx context.Context, out redisqueue.Outcome) error {
+	return a.commit(ctx, "end the run", func(ctx context.Context) ([]redisqueue.Intent, error) {
+		return a.w.Queue.Finish(ctx, a.Lease, out)
+	})
 }

@@ -8,7 +8,6 @@ import (
 	"nightdesk/pipeline/reporting"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
-	"nightdesk/topicqueue/redisqueue"
 )
 
 // bundle is the files that one run leaves behind. Keys of the JSON files are those of the DTQ's origin; ours are added.
@@ -23,29 +22,12 @@ func newBundle(w *Worker, in reporting.Input, rep *reporting.Report) *bundle {
 	return &bundle{Bundle: storage.NewBundle(w.Store, in.Run.ID), w: w, in: in, report: rep}
 }
 
-func (b *bundle) reportKey() string { return storage.ReportKey(b.in.Run.ID) }
-
 func (b *bundle) cacheKey(name string) string { return storage.CacheKey(b.in.Run.ID, name) }
 
-// putReport stores the report before the run is ended: a run whose state says that it has a report has one.
-func (b *bundle) putReport(ctx context.Context) error {
-	return b.Put(ctx, b.reportKey(), []byte(b.report.Markdown))
-}
-
-// events returns what the stream says of the report before its end.
-func (b *bundle) events(out redisqueue.Outcome) []topicqueue.Event {
-	if b.report == nil {
-		return []topicqueue.Event{topicqueue.StepEvent(topicqueue.StepPipelineAborted, out.Reason)}
-	}
-	return []topicqueue.Event{topicqueue.NewEvent("report", topicqueue.StatusReport, map[string]string{
-		"report": b.reportKey(), "title": b.report.Title,
-	})}
-}
-
-// seal stores everything else of a run that has ended, and the manifest last.
-func (b *bundle) seal(ctx context.Context) error {
-	run, err := b.w.Queue.Run(ctx, b.in.Run.ID)
-	if err != nil {
+// put stores everything of a run that has ended, and the manifest last.
+func (b *bundle) put(ctx context.Context) error {
+	run := b.in.Run
+	if err := b.w.Store.Delete(ctx, storage.ManifestKey(run.ID)); err != nil { // of an earlier epoch
 		return err
 	}
 	usage, err := b.w.Queue.Usage(ctx, run.ID)
@@ -54,7 +36,10 @@ func (b *bundle) seal(ctx context.Context) error {
 	}
 	var events []topicqueue.Event
 	for {
-		after := int64(len(events)) // numbers have no gaps
+		after := int64(0)
+		if n := len(events); n > 0 {
+			after = events[n-1].Seq
+		}
 		more, err := b.w.Queue.Events(ctx, run.ID, after, 0)
 		if err != nil {
 			return err
@@ -85,6 +70,9 @@ func (b *bundle) seal(ctx context.Context) error {
 		}
 	}
 	if b.report != nil {
+		if err := b.Put(ctx, storage.ReportKey(run.ID), []byte(b.report.Markdown)); err != nil {
+			return err
+		}
 		if err := b.PutJSON(ctx, b.cacheKey("outline.json"), b.report.Outline); err != nil {
 			return err
 		}

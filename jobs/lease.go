@@ -2,92 +2,134 @@ package jobs
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
 	"nightdesk/topicqueue/redisqueue"
 )
 
-// leases are those that this process holds, with the way to end the work under them.
+// leases are those that this process holds, with the attempts that work under them.
 type leases struct {
 	mu   sync.Mutex
 	held map[redisqueue.Lease]*heldLease
+	back *sync.Cond // something was renewed or ended
+	long time.Duration
 }
 
 type heldLease struct {
-	cancel  context.CancelCauseFunc
+	*attempt
 	renewed time.Time
 }
 
-func (l *leases) add(lease redisqueue.Lease, cancel context.CancelCauseFunc) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.held == nil {
-		l.held = map[redisqueue.Lease]*heldLease{}
-	}
-	l.held[lease] = &heldLease{cancel: cancel, renewed: time.Now()}
+// newLeases: a lease that was not renewed for long may soon be another's.
+func newLeases(long time.Duration) *leases {
+	l := &leases{held: map[redisqueue.Lease]*heldLease{}, long: long}
+	l.back = sync.NewCond(&l.mu)
+	return l
 }
 
-func (l *leases) remove(lease redisqueue.Lease) {
+func (l *leases) add(a *attempt) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	delete(l.held, lease)
+	l.held[a.Lease] = &heldLease{attempt: a, renewed: time.Now()}
 }
 
-// byRun returns the held leases grouped by run: one script call renews all of a run.
-func (l *leases) byRun() map[string][]redisqueue.Lease {
+func (l *leases) remove(a *attempt) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.held, a.Lease)
+	l.back.Broadcast()
+}
+
+// byRun returns the held leases grouped by run: one script call renews all of a run. run: of this one only; empty = all.
+func (l *leases) byRun(run string) map[string][]redisqueue.Lease {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	out := map[string][]redisqueue.Lease{}
 	for lease := range l.held {
-		out[lease.RunID] = append(out[lease.RunID], lease)
+		if run == "" || run == lease.RunID {
+			out[lease.RunID] = append(out[lease.RunID], lease)
+		}
 	}
 	return out
 }
 
-// renewed notes that leases were renewed by a call that began at this time, but for the lost ones, whose work ends.
-func (l *leases) renewed(leases []redisqueue.Lease, lost []string, at time.Time) {
+// renewed notes what came of a renewal that began at this time: the work under lost leases ends, that of a paused run
+// begins nothing new.
+func (l *leases) renewed(leases []redisqueue.Lease, r redisqueue.Renewed, at time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, lease := range leases {
 		h := l.held[lease]
-		if h == nil {
+		switch {
+		case h == nil:
 			continue
+		case slices.Contains(r.Lost, lease.Unit):
+			h.cancel(redisqueue.ErrFenced)
+		case r.Paused && lease.Unit != redisqueue.UnitPublish:
+			h.gate.close(errPaused)
 		}
 		h.renewed = at
-		for _, unit := range lost {
-			if unit == lease.Unit {
-				h.cancel(redisqueue.ErrFenced)
-			}
-		}
 	}
+	l.back.Broadcast()
 }
 
-// endSilent ends the work under leases that were not renewed for so long that others may soon take it over: Redis is
-// out of reach, or this process was frozen.
-func (l *leases) endSilent(limit time.Duration) {
+// wait blocks while the lease was not renewed for so long that another may soon take the unit over: Redis is out of
+// reach, or this process was frozen. What is in flight goes on, nothing new begins. It returns the cause of ctx's end.
+func (l *leases) wait(ctx context.Context, lease redisqueue.Lease) error {
+	stop := context.AfterFunc(ctx, func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.back.Broadcast()
+	})
+	defer stop()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for ctx.Err() == nil {
+		h := l.held[lease]
+		if h == nil || time.Since(h.renewed) <= l.long {
+			return nil
+		}
+		l.back.Wait()
+	}
+	return context.Cause(ctx)
+}
+
+// closeAll lets no attempt begin a new call.
+func (l *leases) closeAll(cause error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, h := range l.held {
-		if time.Since(h.renewed) > limit {
-			h.cancel(redisqueue.ErrFenced)
-		}
+		h.gate.close(cause)
 	}
 }
 
-// renew prolongs the held leases several times within their life.
+// renew prolongs the held leases several times within their life, and those of a run at once when it was cancelled or
+// paused.
 func (w *Worker) renew() {
-	lease := w.Queue.Timing().Lease
-	w.every(lease/4, func(ctx context.Context) {
-		w.leases.endSilent(lease * 3 / 4)
-		for runID, held := range w.leases.byRun() {
-			at := time.Now()
-			lost, err := w.Queue.Renew(ctx, runID, held)
-			if err != nil {
-				w.Log.Warn().Err(err).Str("run", runID).Msg("leases not renewed")
-				continue
-			}
-			w.leases.renewed(held, lost, at)
-		}
+	w.every(w.Queue.Timing().Lease/4, func(ctx context.Context) { w.renewRuns(ctx, "") })
+	w.background.Go(func() {
+		ctx, cancel := context.WithCancel(context.WithoutCancel(w.work))
+		defer cancel()
+		stop := context.AfterFunc(w.stopped, cancel)
+		defer stop()
+		w.Queue.Changes(ctx, func(runID string) {
+			callCtx, cancel := context.WithTimeout(ctx, saveTime)
+			defer cancel()
+			w.renewRuns(callCtx, runID)
+		})
 	})
+}
+
+func (w *Worker) renewRuns(ctx context.Context, run string) {
+	for runID, held := range w.leases.byRun(run) {
+		at := time.Now()
+		r, err := w.Queue.Renew(ctx, runID, held)
+		if err != nil {
+			w.Log.Warn().Err(err).Str("run", runID).Msg("leases not renewed")
+			continue
+		}
+		w.leases.renewed(held, r, at)
+	}
 }

@@ -10,6 +10,7 @@ import (
 	"nightdesk/pipeline/tools"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
+	"nightdesk/topicqueue/redisqueue"
 )
 
 // plan plans a run and fills its DTQ.
@@ -19,38 +20,72 @@ func (w *Worker) plan(ctx context.Context, a *attempt) error {
 		return err
 	}
 	p := planning.Planner{
-		Model: a.model(), Runner: w.runner(box), Sections: box.Sections, Emit: a.emit, Now: w.Now,
+		Model: a.model(), Runner: w.runner(a, box), Sections: box.Sections, Emit: a.emit, Now: w.Now,
 	}
-	plan, err := p.Plan(ctx, a.Run)
+	planCtx, cancel := ctx, func() {}
+	if a.Seal >= 0 && p.Model != nil { // a plan without the model is better than a plan that comes too late
+		planCtx, cancel = context.WithTimeoutCause(ctx, a.Seal/planShare, errTimeUp)
+	}
+	plan, err := p.Plan(planCtx, a.Run)
+	cancel()
+	if errors.Is(context.Cause(planCtx), errTimeUp) && ctx.Err() == nil && err != nil {
+		p.Model = nil
+		if plan, err = p.Plan(ctx, a.Run); err == nil {
+			plan.Fallbacks = append(plan.Fallbacks, "the time for planning was over")
+		}
+	}
 	if err != nil {
 		return stageError("plan the topic", err)
 	}
-	intents, err := w.Queue.CommitPlan(ctx, a.Lease, plan)
-	if err != nil {
-		return err
-	}
-	return w.Dispatcher.Dispatch(ctx, intents)
+	return a.commit(ctx, "commit the plan", func(ctx context.Context) ([]redisqueue.Intent, error) {
+		return w.Queue.CommitPlan(ctx, a.Lease, plan)
+	})
 }
+
+// planShare is the part of the time before a run's seal that planning with a model may take.
+const planShare = 3
 
 // runner makes the tool calls of one run.
-func (w *Worker) runner(box Toolbox) *tools.Runner {
+func (w *Worker) runner(a *attempt, box Toolbox) *tools.Runner {
 	return &tools.Runner{
-		Tools: box.Tools, Pages: storage.Pages{Store: w.Store}, Timeout: w.settings.ToolTimeout, Limit: w.settings.ResultLimit,
+		Tools: box.Tools, Pages: steadyPages{storage.Pages{Store: w.Store}, w}, Timeout: w.settings.ToolTimeout,
+		Limit: w.settings.ResultLimit, Once: a.once,
 	}
 }
 
-// model returns the run's access to models, which records what every call costs; nil without a model.
+// withoutModel returns what has been asked already, and no more; nil without a model.
+func (a *attempt) withoutModel() llm.Model {
+	if a.w.Model == nil {
+		return nil
+	}
+	return llm.Journaled(noModel{}, a.replay)
+}
+
+// noModel answers nothing.
+type noModel struct{}
+
+func (noModel) Generate(context.Context, llm.Request) (llm.Response, error) {
+	return llm.Response{}, fmt.Errorf("it is not asked any more: %w", llm.ErrUnavailable)
+}
+
+// model returns the run's access to models, which asks nothing twice and records what every call costs; nil without a
+// model.
 func (a *attempt) model() llm.Model {
 	if a.w.Model == nil {
 		return nil
 	}
+	return llm.Journaled(a.recorded(), a.once)
+}
+
+func (a *attempt) recorded() llm.Model {
 	return llm.Recorded(a.w.Model, func(ctx context.Context, u topicqueue.Usage) {
 		saveCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTime)
 		defer cancel()
 		if cost, known := a.w.Prices.Cost(u); known {
 			u.CostUSD = &cost
 		}
-		if err := a.w.Queue.RecordUsage(saveCtx, a.Run.ID, u); err != nil {
+		err := a.w.steady(saveCtx, "record usage", func(ctx context.Context) error { return a.w.Queue.RecordUsage(ctx, a.Run.ID, u) })
+		if err != nil {
 			a.w.Log.Warn().Err(err).Str("run", a.Run.ID).Str("step", u.Step).Msg("usage not recorded")
 		}
 	})

@@ -3,37 +3,82 @@ package jobs
 import (
 	"context"
 	"time"
+
+	"nightdesk/topicqueue/redisqueue"
 )
 
 // reconcile looks at the runs that are due and enqueues again what they want and nobody works on: tasks that were lost
-// between a transition and its enqueueing, work of dead and frozen workers, tasks that asynq has given up. Every worker
-// does it; a run is looked at by one of them at a time.
+// between a transition and its enqueueing, work of dead and frozen workers, tasks that asynq has given up. It seals runs
+// whose time for research is over, and commits what there is of those whose time is over. Every worker does it; a run is
+// looked at by one of them at a time.
 func (w *Worker) reconcile() {
 	w.every(w.settings.SweepInterval, func(ctx context.Context) {
+		w.feed(ctx)
 		runs, takeover, err := w.Queue.Due(ctx)
 		if err != nil {
 			w.Log.Warn().Err(err).Msg("runs not swept")
 			return
 		}
 		for _, runID := range runs {
-			if err := w.sweep(ctx, runID, takeover); err != nil {
-				w.Log.Warn().Err(err).Str("run", runID).Msg("run not swept")
+			w.sweep(ctx, runID, takeover)
+		}
+	})
+	w.background.Go(func() {
+		for {
+			select {
+			case <-w.stopped.Done():
+				return
+			case <-w.hungry:
 			}
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(w.work), saveTime)
+			w.feed(ctx)
+			cancel()
 		}
 	})
 }
 
-func (w *Worker) sweep(ctx context.Context, runID string, takeover bool) error {
-	intents, err := w.Queue.Sweep(ctx, runID, takeover)
-	if err != nil {
-		return err
-	}
-	for _, i := range intents {
-		if err := w.Dispatcher.Heal(ctx, w.Queue, i); err != nil {
-			return err
+// feed puts waiting runs into the job queue, about two for every slot: the others wait where they cost nothing.
+func (w *Worker) feed(ctx context.Context) {
+	for _, lane := range w.settings.Lanes {
+		if err := w.Dispatcher.Feed(ctx, w.Queue, lane, 2*w.settings.Concurrency); err != nil {
+			w.Log.Warn().Err(err).Msg("no runs taken from those that wait")
 		}
 	}
-	return nil
+}
+
+// feedSoon feeds without making the caller wait.
+func (w *Worker) feedSoon() {
+	select {
+	case w.hungry <- struct{}{}:
+	default:
+	}
+}
+
+func (w *Worker) sweep(ctx context.Context, runID string, takeover bool) {
+	swept, err := w.Queue.Sweep(ctx, runID, takeover)
+	if err == nil && swept.Forced != nil {
+		w.force(*swept.Forced)
+	}
+	if err == nil {
+		err = w.Dispatcher.heal(ctx, w.Queue, swept.Intents)
+	}
+	if err != nil {
+		w.Log.Warn().Err(err).Str("run", runID).Msg("run not swept")
+	}
+}
+
+// force commits the report of a run whose time is over from what there is.
+func (w *Worker) force(l redisqueue.Lease) {
+	w.wg.Add(1)
+	w.background.Go(func() {
+		defer w.wg.Done()
+		log := w.Log.With().Str("run", l.RunID).Str("unit", l.Unit).Int("attempt", l.Generation).Logger()
+		ctx, cancel := context.WithTimeout(log.WithContext(context.WithoutCancel(w.work)), w.Queue.Timing().Lease)
+		defer cancel()
+		if err := w.finalReport(ctx, l); err != nil {
+			log.Warn().Err(err).Msg("no report at the final time; the next sweep tries again")
+		}
+	})
 }
 
 // every calls do again and again until the worker has stopped; ctx ends with the pause that follows.
@@ -42,14 +87,14 @@ func (w *Worker) every(pause time.Duration, do func(ctx context.Context)) {
 		tick := time.NewTicker(pause)
 		defer tick.Stop()
 		for {
-			select {
-			case <-w.stop:
-				return
-			case <-tick.C:
-			}
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(w.work), max(pause, saveTime))
 			do(ctx)
 			cancel()
+			select {
+			case <-w.stopped.Done():
+				return
+			case <-tick.C:
+			}
 		}
 	})
 }

@@ -2,72 +2,97 @@ package jobs
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
+	"nightdesk/pipeline/llm"
 	"nightdesk/pipeline/reporting"
+	"nightdesk/storage"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
 )
 
-// report writes a run's report, stores it with its data and evidence, and ends the run.
+// report writes a run's report and ends the run. What the time for writing does not suffice for is written without the
+// model; so is everything when the workers ended again and again in the middle of it.
 func (w *Worker) report(ctx context.Context, a *attempt) error {
-	in, err := w.evidence(ctx, a.Run)
+	var in reporting.Input
+	err := w.steady(ctx, "read the evidence", func(ctx context.Context) (err error) {
+		in, err = w.evidence(ctx, a.Run)
+		return err
+	})
 	if err != nil {
 		return err
 	}
-	model, hasty := a.model(), a.Lapses >= redisqueue.MaxLapses
-	if hasty { // whatever ends the workers, the report is written without it
-		model = nil
+	if a.Lapses >= redisqueue.MaxLapses {
+		return w.write(ctx, a, in, a.withoutModel(), "its workers ended again and again while they wrote it")
 	}
+	writeCtx, cancel := ctx, func() {}
+	if a.Final >= 0 { // the rest is for what is not written by then
+		writeCtx, cancel = context.WithTimeoutCause(ctx, a.Final-min(a.Final/5, finalTime), errTimeUp)
+	}
+	err = w.write(writeCtx, a, in, a.model(), "")
+	cancel()
+	if errors.Is(context.Cause(writeCtx), errTimeUp) && ctx.Err() == nil && err != nil {
+		return w.write(ctx, a, in, a.withoutModel(), "the time for writing was over")
+	}
+	return err
+}
+
+// finalTime is how long before the end of a run its report is written without the model.
+const finalTime = 20 * time.Second
+
+// write writes the report and ends the run. without: why not all of it was asked of the model; empty: it was.
+func (w *Worker) write(ctx context.Context, a *attempt, in reporting.Input, model llm.Model, without string) error {
 	r := reporting.Reporter{Model: model, Emit: a.emit, Now: w.Now, Parallel: reportParallel}
 	rep, err := r.Report(ctx, in)
 	if errors.Is(err, reporting.ErrNoEvidence) {
-		return w.finish(ctx, a, in, nil, redisqueue.Outcome{State: topicqueue.RunFailed, Reason: noEvidence(in.Blocks)})
+		out := redisqueue.Outcome{State: topicqueue.RunFailed, Reason: noEvidence(in), Sites: sites(in)}
+		return a.finish(ctx, out)
 	}
 	if err != nil {
 		return stageError("write the report", err)
 	}
-	if hasty && a.w.Model != nil {
-		rep.Fallbacks = append(rep.Fallbacks, "its workers ended again and again while they wrote it")
+	if without != "" && len(rep.Fallbacks) > 0 {
+		rep.Fallbacks = append(rep.Fallbacks, without)
 	}
-	state, reason := judge(in, rep)
-	return w.finish(ctx, a, in, &rep, redisqueue.Outcome{State: state, Reason: reason})
+	content, err := json.Marshal(rep)
+	if err != nil {
+		return endedError{fmt.Errorf("encode the report: %w", err)}
+	}
+	out := redisqueue.Outcome{Report: storage.ReportKey(a.Run.ID), Content: content, Sites: sites(in)}
+	out.State, out.Reason = judge(in, rep)
+	out.Events = []topicqueue.Event{topicqueue.NewEvent("report", topicqueue.StatusReport, map[string]string{"report": out.Report, "title": rep.Title})}
+	return a.finish(ctx, out)
+}
+
+// finalReport commits the report of a run whose time is over: what the journal has of it, the rest from the template.
+func (w *Worker) finalReport(ctx context.Context, l redisqueue.Lease) error {
+	run, err := w.Queue.Run(ctx, l.RunID)
+	if err != nil {
+		return err
+	}
+	in, err := w.evidence(ctx, run)
+	if err != nil {
+		return err
+	}
+	a := &attempt{Begun: redisqueue.Begun{Lease: l, Run: run}, w: w}
+	return w.write(ctx, a, in, a.withoutModel(), "the time of the run was over")
 }
 
 // reportParallel is how many sections of one report are written at once.
 const reportParallel = 4
 
-// evidence reads all that a run has gathered.
-func (w *Worker) evidence(ctx context.Context, run topicqueue.Run) (reporting.Input, error) {
-	in := reporting.Input{Run: run}
-	var err error
-	if in.Plan, err = w.Queue.Plan(ctx, run.ID); err != nil {
-		return in, err
-	}
-	if in.Plan.Traces, err = w.Queue.Traces(ctx, run.ID, redisqueue.UnitPlan); err != nil {
-		return in, err
-	}
-	blocks, err := w.Queue.Blocks(ctx, run.ID)
-	if err != nil {
-		return in, err
-	}
-	for _, b := range blocks {
-		traces, err := w.Queue.Traces(ctx, run.ID, b.ID)
-		if err != nil {
-			return in, err
-		}
-		in.Blocks = append(in.Blocks, reporting.BlockEvidence{Block: b, Traces: traces})
-	}
-	return in, nil
-}
-
 // judge says whether a run with a report is completed or partial, and why.
 func judge(in reporting.Input, rep reporting.Report) (topicqueue.RunState, string) {
 	var reasons []string
+	if in.Run.Sealed != "" {
+		reasons = append(reasons, in.Run.Sealed)
+	}
 	failed := 0
 	for _, b := range in.Blocks {
 		if b.Block.Status == topicqueue.BlockFailed {
@@ -76,6 +101,9 @@ func judge(in reporting.Input, rep reporting.Report) (topicqueue.RunState, strin
 	}
 	if failed > 0 {
 		reasons = append(reasons, fmt.Sprintf("%s failed", ofBlocks(failed, in.Blocks)))
+	}
+	if n := cutShort(in.Blocks); n > 0 {
+		reasons = append(reasons, fmt.Sprintf("%s cut short", ofBlocks(n, in.Blocks)))
 	}
 	if n := len(in.Plan.Fallbacks); n > 0 {
 		reasons = append(reasons, "planning without the model: "+in.Plan.Fallbacks[0])
@@ -104,6 +132,17 @@ func ofBlocks(n int, blocks []reporting.BlockEvidence) string {
 	return fmt.Sprintf("%d of %d topic blocks", n, len(blocks))
 }
 
+// cutShort counts the blocks that ended with what they had.
+func cutShort(blocks []reporting.BlockEvidence) int {
+	n := 0
+	for _, b := range blocks {
+		if b.Block.Status == topicqueue.BlockCompleted && b.Block.Reason != "" {
+			n++
+		}
+	}
+	return n
+}
+
 // withoutModel counts the blocks that a model should have researched and of whose statements it wrote none: what it did
 // not read is quoted, and a quote states itself.
 func withoutModel(blocks []reporting.BlockEvidence) int {
@@ -122,7 +161,11 @@ func withoutModel(blocks []reporting.BlockEvidence) int {
 }
 
 // noEvidence says why there is nothing to report.
-func noEvidence(blocks []reporting.BlockEvidence) string {
+func noEvidence(in reporting.Input) string {
+	blocks := in.Blocks
+	if len(blocks) == 0 && in.Run.Sealed != "" {
+		return in.Run.Sealed + " before there was a plan"
+	}
 	why := fmt.Sprintf("no evidence was found: none of %d topic blocks has a usable source", len(blocks))
 	if len(blocks) == 1 {
 		why = "no evidence was found: the only topic block has no usable source"
@@ -133,24 +176,6 @@ func noEvidence(blocks []reporting.BlockEvidence) string {
 		}
 	}
 	return why
-}
-
-// finish stores the bundle and ends the run: first all that the report needs, then the commit, then what only the commit
-// makes final (state and events), and the manifest last.
-func (w *Worker) finish(ctx context.Context, a *attempt, in reporting.Input, rep *reporting.Report, out redisqueue.Outcome) error {
-	b := newBundle(w, in, rep)
-	if rep != nil {
-		if err := b.putReport(ctx); err != nil {
-			return err
-		}
-		out.Report = b.reportKey()
-	}
-	out.Sites = sites(in)
-	out.Events = b.events(out)
-	if err := w.Queue.Finish(ctx, a.Lease, out); err != nil {
-		return err
-	}
-	return b.seal(ctx)
 }
 
 // sites counts the distinct hosts of web sources.

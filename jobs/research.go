@@ -3,6 +3,7 @@ package jobs
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"nightdesk/pipeline/researching"
 	"nightdesk/topicqueue"
@@ -20,9 +21,9 @@ func (w *Worker) research(ctx context.Context, a *attempt) error {
 		return err
 	}
 	r := researching.Researcher{
-		Model: a.model(), Runner: w.runner(box), Emit: a.emit, Now: w.Now, MaxActions: w.settings.MaxActions,
+		Model: a.model(), Runner: w.runner(a, box), Emit: a.emit, Now: w.Now, MaxActions: w.settings.MaxActions, SoftLimit: a.softLimit(),
 	}
-	start := researching.Start{Block: a.Block, View: a.View, Traces: a.Traces}
+	start := researching.Start{Block: a.Block, View: a.View, Traces: a.Traces, Memory: a.Memory, Admissions: a.Admissions}
 	result, err := r.Research(ctx, a.Run, plan.Topic, start, &blockQueue{a: a, view: a.View})
 	if err != nil {
 		return stageError(fmt.Sprintf("research %q", a.Block.Title), err)
@@ -31,6 +32,19 @@ func (w *Worker) research(ctx context.Context, a *attempt) error {
 		return a.endBlock(ctx, topicqueue.BlockFailed, "no source was found that says something about this", result.Fallbacks)
 	}
 	return a.endBlock(ctx, topicqueue.BlockCompleted, "", result.Fallbacks)
+}
+
+// softLimit is when a block begins no new iteration: its own time, or a little before the run is sealed, so that the
+// last iteration can end.
+func (a *attempt) softLimit() time.Time {
+	limit := time.Duration(-1)
+	if a.Run.Options.BlockSoft > 0 {
+		limit = max(0, a.Run.Options.BlockSoft-a.Spent)
+	}
+	if a.Seal >= 0 {
+		limit = earlier(limit, a.Seal-min(a.Seal/4, time.Minute))
+	}
+	return a.until(limit)
 }
 
 // blockQueue is the DTQ as one block sees it.
@@ -42,11 +56,11 @@ type blockQueue struct {
 // Checkpoint stores an iteration and enqueues the blocks that it brought into flight.
 func (b *blockQueue) Checkpoint(ctx context.Context, cp topicqueue.Checkpoint) (topicqueue.CheckpointResult, error) {
 	w := b.a.w
-	var intents []redisqueue.Intent
-	result, intents, err := w.Queue.Checkpoint(ctx, b.a.Lease, cp, b.view, b.a.Run.Options.QueueMaxLength)
-	if err != nil {
-		return result, err
-	}
+	var result topicqueue.CheckpointResult
+	err := b.a.commit(ctx, "checkpoint", func(ctx context.Context) (intents []redisqueue.Intent, err error) {
+		result, intents, err = w.Queue.Checkpoint(ctx, b.a.Lease, cp, b.view, b.a.Run.Options.QueueMaxLength)
+		return intents, err
+	})
 	b.view = result.View
-	return result, w.Dispatcher.Dispatch(ctx, intents)
+	return result, err
 }

@@ -130,6 +130,7 @@ func (b *bench) start(settings jobs.Settings) *jobs.Worker {
 	settings.Lanes = []string{jobs.LaneHigh, "", jobs.LaneLow}
 	settings.MaxActions, settings.ToolTimeout, settings.ResultLimit = 3, 20*time.Second, 6
 	settings.PollInterval, settings.RetryPause, settings.SweepInterval = 5*time.Millisecond, 5*time.Millisecond, 50*time.Millisecond
+	settings.StateExpiry = time.Hour
 	if settings.Grace == 0 {
 		settings.Grace = 10 * time.Second
 	}
@@ -165,12 +166,12 @@ func (b *bench) wait(runID string) []topicqueue.Event {
 	defer cancel()
 	var events []topicqueue.Event
 	for {
-		more, err := b.services.Queue.Events(ctx, runID, int64(len(events)), time.Second)
+		more, err := b.services.Queue.Events(ctx, runID, int64(len(events)), 20*time.Millisecond)
 		if err != nil {
 			b.t.Fatalf("run %s after %d events: %v", runID, len(events), err)
 		}
 		events = append(events, more...)
-		if n := len(events); n > 0 && events[n-1].Status == topicqueue.StatusComplete {
+		if n := len(events); n > 0 && events[n-1].Status == topicqueue.StatusComplete && !b.run(runID).PublishedAt.IsZero() {
 			return events
 		}
 		if ctx.Err() != nil {

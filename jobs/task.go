@@ -11,6 +11,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -24,9 +25,10 @@ import (
 
 // Kinds of tasks.
 const (
-	KindPlan   = "run:plan"
-	KindBlock  = "block:research"
-	KindReport = "run:report"
+	KindPlan    = "run:plan"
+	KindBlock   = "block:research"
+	KindReport  = "run:report"
+	KindPublish = "run:publish"
 )
 
 // Queues, one per stage. A run's lane is appended: "planning-high".
@@ -71,6 +73,8 @@ func describe(i redisqueue.Intent) (kind, queue, id string) {
 		return KindPlan, queueName(queuePlanning, i.Lane), "plan:" + i.RunID + ":" + generation
 	case redisqueue.UnitReport:
 		return KindReport, queueName(queueReporting, i.Lane), "report:" + i.RunID + ":" + generation
+	case redisqueue.UnitPublish:
+		return KindPublish, queueName(queueReporting, i.Lane), "publish:" + i.RunID + ":" + generation
 	}
 	return KindBlock, queueName(queueResearching, i.Lane), "block:" + i.RunID + ":" + i.Unit + ":" + generation
 }
@@ -102,17 +106,50 @@ func (d *Dispatcher) enqueue(ctx context.Context, i redisqueue.Intent) error {
 	if err != nil {
 		return fmt.Errorf("encode task %s: %w", id, err)
 	}
+	retries := maxRetry
+	if i.Unit == redisqueue.UnitPublish { // what was paid for is not given up
+		retries = math.MaxInt32
+	}
 	_, err = d.client.EnqueueContext(ctx, asynq.NewTask(kind, body),
-		asynq.TaskID(id), asynq.Queue(queue), asynq.MaxRetry(maxRetry), asynq.Timeout(taskTimeout))
+		asynq.TaskID(id), asynq.Queue(queue), asynq.MaxRetry(retries), asynq.Timeout(taskTimeout))
 	if err != nil {
 		return fmt.Errorf("enqueue task %s: %w", id, err)
 	}
 	return nil
 }
 
-// Heal enqueues an intent that nobody works on, and sees to it that a dead task of the same id does not hide it: asynq
+// Feed puts runs that wait to be planned into the job queue, the oldest of the lane first, until it has so many tasks of
+// them.
+func (d *Dispatcher) Feed(ctx context.Context, q *redisqueue.Queue, lane string, tasks int) error {
+	runs, err := q.Feed(ctx, lane, tasks)
+	if err != nil {
+		return err
+	}
+	for _, runID := range runs {
+		swept, err := q.Sweep(ctx, runID, false)
+		if err != nil {
+			return err
+		}
+		if err := d.heal(ctx, q, swept.Intents); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// heal enqueues intents that nobody works on.
+func (d *Dispatcher) heal(ctx context.Context, q *redisqueue.Queue, intents []redisqueue.Intent) error {
+	for _, i := range intents {
+		if err := d.healOne(ctx, q, i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// healOne enqueues an intent that nobody works on, and sees to it that a dead task of the same id does not hide it: asynq
 // keeps archived tasks for months, and for ever those that were active when their worker died at the wrong moment.
-func (d *Dispatcher) Heal(ctx context.Context, q *redisqueue.Queue, i redisqueue.Intent) error {
+func (d *Dispatcher) healOne(ctx context.Context, q *redisqueue.Queue, i redisqueue.Intent) error {
 	err := d.enqueue(ctx, i)
 	if !errors.Is(err, asynq.ErrTaskIDConflict) {
 		return err
@@ -167,9 +204,13 @@ func (d *Dispatcher) Enqueue(ctx context.Context, q *redisqueue.Queue, batch red
 		ID: topicqueue.RunID(batch.Name, topic, "", batch.CreatedAt), Batch: batch.Name, Topic: topic,
 		Options: options, Lane: lane, State: topicqueue.RunQueued, CreatedAt: now,
 	}
-	created, intents, err := q.Create(ctx, run)
+	created, err := q.Create(ctx, run)
 	if err != nil {
 		return Submission{}, err
 	}
-	return Submission{Run: run, Created: created}, d.Dispatch(ctx, intents)
+	return Submission{Run: run, Created: created}, d.Feed(ctx, q, lane, firstTasks)
 }
+
+// firstTasks is how many runs an enqueuer puts into the job queue itself, so that an idle worker has them at once; the
+// workers, who know how much they can do, see to the rest.
+const firstTasks = 8

@@ -2,7 +2,6 @@ package jobs
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"sync"
@@ -52,22 +51,22 @@ type Settings struct {
 	Grace             time.Duration // how long a stop waits for work in flight before it is handed on
 	PollInterval      time.Duration // of an idle slot
 	SweepInterval     time.Duration // between two looks for runs that are due
-	RetryPause        time.Duration // before the second try after an error of Redis or storage; doubled each time
+	RetryPause        time.Duration // before the second try of an attempt; doubled each time
+	StateExpiry       time.Duration // of a run's state in Redis after it is published
 }
-
-// errDrain is the cause of contexts that end because the worker stops.
-var errDrain = errors.New("the worker is stopping")
 
 // Worker works tasks until it is stopped.
 type Worker struct {
 	Services
 	settings   Settings
-	leases     leases
+	leases     *leases
 	wg         sync.WaitGroup // handlers
 	work       context.Context
 	cancel     context.CancelCauseFunc
 	servers    []*asynq.Server
-	stop       chan struct{} // ends what runs in the background
+	stopped    context.Context // ends what runs in the background
+	stop       context.CancelFunc
+	hungry     chan struct{} // a planning task has begun: there is room for another
 	background sync.WaitGroup
 }
 
@@ -79,11 +78,13 @@ func NewWorker(s Services, settings Settings) *Worker {
 // Start begins to work tasks and returns. ctx carries values only: its end does not end the work, Stop does.
 func (w *Worker) Start(ctx context.Context) error {
 	w.work, w.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
-	w.stop = make(chan struct{})
+	w.stopped, w.stop = context.WithCancel(context.Background())
+	w.leases, w.hungry = newLeases(w.Queue.Timing().Lease*3/4), make(chan struct{}, 1)
 	mux := asynq.NewServeMux()
 	mux.HandleFunc(KindPlan, w.handler(w.plan))
 	mux.HandleFunc(KindBlock, w.handler(w.research))
 	mux.HandleFunc(KindReport, w.handler(w.report))
+	mux.HandleFunc(KindPublish, w.handler(w.publish))
 
 	all, reports := map[string]int{}, map[string]int{}
 	// asynq serves the queue with the highest number first: a lane before the next one, and within it the stage that
@@ -126,12 +127,13 @@ func (w *Worker) server(queues map[string]int, slots int) *asynq.Server {
 	})
 }
 
-// Stop takes no more tasks, waits up to the grace period for those in flight, hands on what is left to other workers,
-// and returns when every handler has returned. It may be called once after Start.
+// Stop takes no more tasks and lets no new call begin; calls in flight have the grace period to end. What is not done is
+// handed on to other workers. It returns when every handler has returned. It may be called once after Start.
 func (w *Worker) Stop() {
 	for _, s := range w.servers {
 		s.Stop()
 	}
+	w.leases.closeAll(errDrain)
 	idle := make(chan struct{})
 	go func() {
 		w.wg.Wait()
@@ -146,7 +148,7 @@ func (w *Worker) Stop() {
 	for _, s := range w.servers {
 		s.Shutdown()
 	}
-	close(w.stop)
+	w.stop()
 	w.background.Wait()
 	w.cancel(errDrain)
 }

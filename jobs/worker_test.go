@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -320,28 +321,45 @@ func (h hanging) Call(ctx context.Context, call tools.Call) (tools.Result, error
 	return tools.Result{}, context.Cause(ctx)
 }
 
-// fullStore is a store without room for reports.
-type fullStore struct{ storage.Store }
+// fullStore is a store that has no room for reports while it is full.
+type fullStore struct {
+	storage.Store
+	full *atomic.Bool
+}
 
 var errNoSpace = errors.New("no space left on device")
 
 func (s fullStore) Put(ctx context.Context, key string, body []byte) error {
-	if strings.HasPrefix(key, "reports/") {
+	if s.full.Load() && strings.HasPrefix(key, "reports/") {
 		return errNoSpace
 	}
 	return s.Store.Put(ctx, key, body)
 }
 
-func TestFullStorageFailsTheRunAndSaysSo(t *testing.T) {
+// TestFullStorageKeepsTheReport: a report that cannot be stored is kept in the queue, which says so, until it can.
+func TestFullStorageKeepsTheReport(t *testing.T) {
 	t.Parallel()
 	b := setup(t, redistest.InProcess(t), nil)
-	b.services.Store = fullStore{b.services.Store}
+	var full atomic.Bool
+	full.Store(true)
+	b.services.Store = fullStore{b.services.Store, &full}
 	w := b.start(jobs.Settings{})
+	defer w.Stop()
 	id := b.enqueue(topic, options(1, 1, 1), "")
+	for run := b.run(id); run.Unpublished == ""; run = b.run(id) {
+		if !run.PublishedAt.IsZero() {
+			t.Fatal("published without room")
+		}
+		time.Sleep(time.Millisecond)
+	}
+	if run := b.run(id); run.State != topicqueue.RunCompleted || !strings.Contains(run.Unpublished, errNoSpace.Error()) {
+		t.Errorf("state %s, not published because of %q; want completed and the storage's reason", run.State, run.Unpublished)
+	}
+	full.Store(false)
 	b.wait(id)
-	w.Stop()
-	if run := b.run(id); run.State != topicqueue.RunFailed || !strings.Contains(run.Reason, errNoSpace.Error()) {
-		t.Errorf("state %s (%s), want failed with the storage's reason", run.State, run.Reason)
+	checkBundle(t, b.services.Store, id)
+	if run := b.run(id); run.Unpublished != "" {
+		t.Errorf("published, and still said not to be: %s", run.Unpublished)
 	}
 }
 

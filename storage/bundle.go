@@ -26,6 +26,9 @@ func CacheKey(runID, name string) string { return "cache/" + runID + "/" + name 
 // PageKey returns where a text that a run has read lies. hash: lower-case hex SHA-256 of the text.
 func PageKey(runID, hash string) string { return CacheKey(runID, "pages/"+hash+".txt") }
 
+// JournalPrefix begins the keys of a run's large answers, which lie in the store until the run is published.
+func JournalPrefix(runID string) string { return CacheKey(runID, "journal/") }
+
 // ManifestKey returns where the list of a bundle's files lies. Its presence means that the bundle is whole.
 func ManifestKey(runID string) string { return CacheKey(runID, "manifest.json") }
 
@@ -39,6 +42,12 @@ func (p Pages) PutPage(ctx context.Context, runID, hash, text string) error {
 		return err
 	}
 	return p.Store.Put(ctx, key, []byte(text))
+}
+
+// Page returns a text that was stored.
+func (p Pages) Page(ctx context.Context, runID, hash string) (string, error) {
+	body, err := p.Store.Get(ctx, PageKey(runID, hash))
+	return string(body), err
 }
 
 // File is one line of a manifest.

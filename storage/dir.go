@@ -138,6 +138,18 @@ func (d *Dir) Exists(ctx context.Context, key string) (bool, error) {
 	return info.Mode().IsRegular(), nil
 }
 
+// Delete removes the artefact's file. Its folder stays.
+func (d *Dir) Delete(ctx context.Context, key string) error {
+	if err := usable(ctx, key); err != nil {
+		return d.failed("delete", key, err)
+	}
+	err := os.Remove(d.Location(key))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return d.failed("delete", key, err)
+}
+
 // List walks the part of the directory in which such keys can lie.
 func (d *Dir) List(ctx context.Context, prefix string) ([]string, error) {
 	start := d.root
@@ -171,7 +183,7 @@ func (d *Dir) failed(doing, key string, err error) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, syscall.ENOSPC):
-		err = fmt.Errorf("%w: make room there, or choose another directory with STORAGE_URL", err)
+		err = awayError{fmt.Errorf("%w: make room there, or choose another directory with STORAGE_URL", err)}
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
 		err = fmt.Errorf("%w: give this user the right to write there, or choose another directory with STORAGE_URL", err)
 	}

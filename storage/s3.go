@@ -119,6 +119,16 @@ func (s *S3) Exists(ctx context.Context, key string) (bool, error) {
 	return true, nil
 }
 
+// Delete removes the object. A bucket with versions keeps the old ones.
+func (s *S3) Delete(ctx context.Context, key string) error {
+	ctx = withRecord(ctx)
+	if err := usable(ctx, key); err != nil {
+		return s.failed(ctx, "delete", key, err)
+	}
+	_, err := s.client.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: &s.bucket, Key: s.key(key)})
+	return s.failed(ctx, "delete", key, err)
+}
+
 // List asks for the keys, a thousand at a time.
 func (s *S3) List(ctx context.Context, prefix string) ([]string, error) {
 	ctx = withRecord(ctx)

@@ -46,6 +46,10 @@ func (s *S3) failed(ctx context.Context, doing, key string, err error) error {
 	case errors.As(err, &gaveUp):
 		reason = fmt.Sprintf("%s (%d attempts)", reason, gaveUp.Attempt)
 	}
+	var missing credentialsError
+	if code := status(err); code >= 500 && code != http.StatusNotImplemented || code == http.StatusTooManyRequests || code == 0 && !errors.As(err, &missing) {
+		e.causes = append(e.causes, ErrAway)
+	}
 	e.text = s.credentials.redact(fmt.Sprintf("%s %q in bucket %s at %s: %s", doing, key, s.bucket, s.host, reason))
 	return e
 }

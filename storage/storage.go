@@ -13,6 +13,15 @@ import (
 // ErrNotExist means that nothing is stored under a key.
 var ErrNotExist = errors.New("nothing is stored under this key")
 
+// ErrAway means that the store cannot be used now and may be later: it is out of reach, in trouble or full.
+var ErrAway = errors.New("the store is away")
+
+// awayError is an error that also matches ErrAway.
+type awayError struct{ error }
+
+func (e awayError) Unwrap() error        { return e.error }
+func (e awayError) Is(target error) bool { return target == ErrAway }
+
 // Store keeps artefacts. Implementations are safe for concurrent use, also by several processes. Bodies are held in
 // memory as a whole. An error says what was being done, with which key and where, and never holds a credential; when ctx
 // has ended it wraps its cause. A key must not be a folder of another one ("a" and "a/b"): a directory cannot hold both.
@@ -27,6 +36,8 @@ type Store interface {
 	Get(ctx context.Context, key string) ([]byte, error)
 	// Exists reports whether a body is stored under key.
 	Exists(ctx context.Context, key string) (bool, error)
+	// Delete removes what is stored under key; nothing there is no error.
+	Delete(ctx context.Context, key string) error
 	// List returns the keys that begin with prefix, in byte order.
 	List(ctx context.Context, prefix string) ([]string, error)
 	// Location returns where a person finds the artefact: a path or a URL. It need not exist.

@@ -19,6 +19,15 @@ type Checkpoint struct {
 	Traces    []ToolTrace `json:"traces"`    // new ones; may be empty
 	Queries   []string    `json:"queries"`   // issued in this iteration
 	Proposals []SubTopic  `json:"proposals"` // new sub-topics that passed the score rule
+	Memory    BlockMemory `json:"memory"`    // for the next iteration
+}
+
+// BlockMemory is what a block knows beside its traces, so that an attempt which goes on asks the same as the one before
+// would have.
+type BlockMemory struct {
+	Feedback  []string `json:"feedback,omitempty"`  // what the next question says of the last iteration's calls
+	Read      []string `json:"read,omitempty"`      // ids of sources that a note has read, also those without a claim
+	Fallbacks []string `json:"fallbacks,omitempty"` // see Block.Fallbacks
 }
 
 // Answers to a proposed sub-topic. All but AdmissionAdded are refusals, which are answers and not errors.

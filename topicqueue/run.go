@@ -71,6 +71,14 @@ type Options struct {
 	NewTopicMinScore   float64  `json:"new_topic_min_score"`
 	Tools              []string `json:"tools"` // enabled tool names, in the order shown to the model
 	CitationStyle      string   `json:"citation_style"`
+
+	Duration    time.Duration `json:"duration_ns,omitempty"`     // from the begin of planning to the end; 0 = without limit
+	WritingTime time.Duration `json:"writing_time_ns,omitempty"` // of it, kept for the report; at most half is
+	Deadline    time.Time     `json:"deadline,omitzero"`         // the run has ended by then, waiting included; zero = none
+	BlockSoft   time.Duration `json:"block_soft_ns,omitempty"`   // after it a block begins no new iteration; 0 = without limit
+	BlockHard   time.Duration `json:"block_hard_ns,omitempty"`   // after it a block ends with what it has; 0 = without limit
+	MaxLoops    int           `json:"max_loops,omitempty"`       // reviews that may add blocks
+	Narrate     bool          `json:"narrate,omitempty"`         // the report is read aloud
 }
 
 // Run is one topic on its way to one report.
@@ -86,6 +94,22 @@ type Run struct {
 	CreatedAt time.Time `json:"created_at"`
 	StartedAt time.Time `json:"started_at,omitzero"` // begin of planning
 	EndedAt   time.Time `json:"ended_at,omitzero"`
+
+	Paused      bool      `json:"paused,omitempty"`
+	Sealed      string    `json:"sealed,omitempty"`      // why research was ended early: a deadline, a cancel
+	SealAt      time.Time `json:"seal_at,omitzero"`      // research ends then
+	FinalAt     time.Time `json:"final_at,omitzero"`     // the run ends then, whatever there is
+	Unpublished string    `json:"unpublished,omitempty"` // why it is not, after a first attempt
+	PublishedAt time.Time `json:"published_at,omitzero"` // its bundle is whole
+}
+
+// Date returns the day of the run, YYYY-MM-DD in UTC, as prompts say it: that of its start and not of the attempt, since
+// a question that is asked again must be the same. now: for a run that has not started.
+func (r Run) Date(now time.Time) string {
+	if !r.StartedAt.IsZero() {
+		now = r.StartedAt
+	}
+	return now.UTC().Format(time.DateOnly)
 }
 
 // TopicKey returns the canonical form of a topic by which equal topics of a batch are recognised: NFKC, lower case,

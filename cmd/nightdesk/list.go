@@ -34,14 +34,16 @@ type runLine struct {
 	Topic     string              `json:"topic"`
 	State     topicqueue.RunState `json:"state"`
 	Reason    string              `json:"reason,omitempty"`
-	Report    string              `json:"report"` // path or URL; empty when there is none
+	Paused    bool                `json:"paused,omitempty"`
+	Waits     string              `json:"unpublished,omitempty"` // why the report is not in storage yet
+	Report    string              `json:"report"`                // path or URL; empty when there is none
 	Created   *bool               `json:"created,omitempty"`
 	CreatedAt time.Time           `json:"created_at"`
 	EndedAt   time.Time           `json:"ended_at,omitzero"`
 }
 
 func lineOf(run topicqueue.Run, report string, created ...bool) runLine {
-	l := runLine{RunID: run.ID, Batch: run.Batch, Topic: run.Topic, State: run.State, Reason: run.Reason, Report: report, CreatedAt: run.CreatedAt, EndedAt: run.EndedAt}
+	l := runLine{RunID: run.ID, Batch: run.Batch, Topic: run.Topic, State: run.State, Reason: run.Reason, Paused: run.Paused, Waits: run.Unpublished, Report: report, CreatedAt: run.CreatedAt, EndedAt: run.EndedAt}
 	if len(created) > 0 {
 		l.Created = &created[0]
 	}
@@ -91,7 +93,7 @@ func (a *app) list(ctx context.Context, batch, state string) (err error) {
 				fmt.Fprintln(table, "RUN\tBATCH\tSTATE\tTOPIC\tREPORT")
 			}
 			shown++
-			_, err := fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", run.ID, run.Batch, run.State, clipLine(run.Topic, 50), line.Report)
+			_, err := fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", run.ID, run.Batch, stateWord(run), clipLine(run.Topic, 50), line.Report)
 			return err
 		})
 		if err != nil {
@@ -99,6 +101,17 @@ func (a *app) list(ctx context.Context, batch, state string) (err error) {
 		}
 	}
 	return table.Flush()
+}
+
+// stateWord is the state as a list shows it.
+func stateWord(run topicqueue.Run) string {
+	switch {
+	case run.Paused:
+		return string(run.State) + " (paused)"
+	case run.Unpublished != "":
+		return string(run.State) + " (not stored)"
+	}
+	return string(run.State)
 }
 
 func batchNames(batches []redisqueue.Batch) string {
@@ -116,7 +129,7 @@ func batchNames(batches []redisqueue.Batch) string {
 }
 
 func location(store storage.Store, run topicqueue.Run) string {
-	if run.Report == "" {
+	if run.Report == "" || run.PublishedAt.IsZero() {
 		return ""
 	}
 	return store.Location(run.Report)

@@ -45,6 +45,8 @@ func (a *app) runFlags(cmd *cobra.Command) {
 	a.settingFlag(cmd, false, "preset", "preset", "limits of the research: quick, medium, deep or auto")
 	a.settingFlag(cmd, false, "kb", "kb_name", "knowledge base by name, or a directory, which is indexed on the way")
 	a.settingFlag(cmd, false, "language", "language", "language of the report: en, zh or another tag")
+	a.settingFlag(cmd, false, "duration", "limits.run_duration", "time of a run from the begin of planning, such as 20m")
+	cmd.Flags().StringVar(&a.deadline, "deadline", "", "when the report is due, waiting included: 07:00, 2026-03-01 07:00 or RFC 3339")
 	a.settingFlag(cmd, false, "citation-style", "reporting.citation_style", "anchors or numbered")
 }
 
@@ -57,6 +59,9 @@ func (a *app) options(ctx context.Context) (topicqueue.Options, error) {
 	options, err := a.cfg.RunOptions("", "", kb, "")
 	if err != nil {
 		return options, usageError{err}
+	}
+	if options.Deadline, err = deadlineAt(a.deadline, time.Now()); err != nil {
+		return options, err
 	}
 	if len(options.Tools) == 0 {
 		err := hintError{errors.New("there is nothing to search in"), "Give a knowledge base: --kb DIR indexes a folder on the way, --kb NAME uses one that `nightdesk kb add` made."}
@@ -75,7 +80,8 @@ type runResult struct {
 	Topic            string              `json:"topic"`
 	State            topicqueue.RunState `json:"state"`
 	Reason           string              `json:"reason,omitempty"`
-	Report           string              `json:"report"` // path; empty when there is none
+	Unpublished      string              `json:"unpublished,omitempty"` // why the report is not in storage yet
+	Report           string              `json:"report"`                // path; empty when there is none
 	Blocks           int                 `json:"blocks"`
 	FailedBlocks     int                 `json:"failed_blocks"`
 	Citations        int                 `json:"citations"` // that the report cites
@@ -146,6 +152,9 @@ func (a *app) runTopic(ctx context.Context, topic, out string) (err error) {
 		return err
 	}
 	followErr := a.follow(ctx, d.queue, sub.Run.ID)
+	if followErr == nil {
+		followErr = a.awaitPublished(ctx, d.queue, sub.Run.ID)
+	}
 	worker.Stop()
 	if ctx.Err() != nil {
 		return fmt.Errorf("interrupted: run %s is not finished", sub.Run.ID)
@@ -159,6 +168,28 @@ func (a *app) runTopic(ctx context.Context, topic, out string) (err error) {
 		return err
 	}
 	return a.showResult(result)
+}
+
+// awaitPublished waits until everything of a run that has ended is in storage.
+func (a *app) awaitPublished(ctx context.Context, q *redisqueue.Queue, runID string) error {
+	for start := time.Now(); ; {
+		run, err := q.Run(ctx, runID)
+		if err != nil {
+			return err
+		}
+		if !run.PublishedAt.IsZero() {
+			return nil
+		}
+		if run.Unpublished != "" && time.Since(start) > outageTime {
+			return hintError{fmt.Errorf("run %s is %s, but its report cannot be stored: %s", runID, run.State, run.Unpublished),
+				"The queue keeps it: with a Redis that lasts, start a `nightdesk worker` when the storage can be used again."}
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
 }
 
 // dropLane removes the queues of a lane that is no longer used from the dashboard.
@@ -176,10 +207,8 @@ func (a *app) result(ctx context.Context, q *redisqueue.Queue, store storage.Sto
 	if err != nil {
 		return runResult{}, err
 	}
-	r := runResult{RunID: run.ID, Batch: run.Batch, Topic: run.Topic, State: run.State, Reason: run.Reason, TookMS: time.Since(started).Milliseconds()}
-	if run.Report != "" {
-		r.Report = store.Location(run.Report)
-	}
+	r := runResult{RunID: run.ID, Batch: run.Batch, Topic: run.Topic, State: run.State, Reason: run.Reason, Unpublished: run.Unpublished, TookMS: time.Since(started).Milliseconds()}
+	r.Report = location(store, run)
 	blocks, err := q.Blocks(ctx, runID)
 	if err != nil {
 		return r, err

@@ -67,9 +67,15 @@ func (a *app) status(ctx context.Context, name string) (err error) {
 	if a.json {
 		return a.printJSON(s, false)
 	}
-	fmt.Fprintf(a.stdout, "run      %s (batch %s)\ntopic    %s\nstate    %s\n", run.ID, run.Batch, clipLine(run.Topic, 200), run.State)
+	fmt.Fprintf(a.stdout, "run      %s (batch %s)\ntopic    %s\nstate    %s\n", run.ID, run.Batch, clipLine(run.Topic, 200), stateWord(run))
 	if run.Reason != "" {
 		fmt.Fprintf(a.stdout, "reason   %s\n", run.Reason)
+	}
+	if run.Unpublished != "" {
+		fmt.Fprintf(a.stdout, "waiting  its report is kept in the queue until it can be stored: %s\n", run.Unpublished)
+	}
+	if !run.FinalAt.IsZero() && run.EndedAt.IsZero() {
+		fmt.Fprintf(a.stdout, "time     ends by %s, %s left\n", run.FinalAt.Local().Format("15:04:05"), max(0, time.Until(run.FinalAt)).Round(time.Second))
 	}
 	if s.Report != "" {
 		fmt.Fprintf(a.stdout, "report   %s\n", s.Report)

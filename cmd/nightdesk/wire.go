@@ -223,7 +223,7 @@ func (a *app) workerSettings(lanes ...string) jobs.Settings {
 		Lanes: lanes, Concurrency: a.cfg.Worker.Concurrency, ReportConcurrency: a.cfg.Worker.ReportConcurrency,
 		MaxActions: a.cfg.Researching.MaxActions, ToolTimeout: a.cfg.Researching.ToolTimeout,
 		ResultLimit: a.cfg.Researching.ResultLimit, Grace: a.cfg.Worker.ShutdownTimeout, PollInterval: 50 * time.Millisecond,
-		RetryPause: time.Second, SweepInterval: time.Second,
+		RetryPause: time.Second, SweepInterval: time.Second, StateExpiry: a.cfg.Queue.StateExpiry,
 	}
 }
 

@@ -25,6 +25,11 @@ func Ask[T any](ctx context.Context, m Model, req Request) (T, error) {
 	if err != nil {
 		return zero, fmt.Errorf("%s: %w: %w", step(req), err, ErrPermanent)
 	}
+	req.asked = asked(req)
+	req.Valid = func(resp Response) bool {
+		_, errs := decode[T](schema, resp)
+		return errs == nil
+	}
 	resp, err := m.Generate(ctx, req)
 	if err != nil {
 		return zero, err
@@ -79,7 +84,7 @@ func reask(req Request, resp Response, errs []string) Request {
 	repair := prompts.Repair(lang, prompts.RepairData{
 		Answer: clip(resp.Text, maxShownAnswer), Errors: errs, Schema: string(req.Prompt.Schema),
 	})
-	req.Position.Step = step(req) + ".reask"
+	req.Position.Step = step(req) + reaskSuffix
 	req.Prompt.User += "\n\n" + repair.User
 	if resp.Truncated && resp.Text == "" {
 		req.Prompt.MaxTokens = 0

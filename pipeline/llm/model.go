@@ -1,7 +1,7 @@
 // Package llm gives the pipeline its models: one small Model interface, a client for servers of three protocols
 // underneath, and Ask for answers that must fit a JSON schema.
 //
-// Everything that one call needs travels in Request; decorators (usage records today, journal and governor later)
+// Everything that one call needs travels in Request; decorators (Recorded, Journaled)
 // wrap a Model and see every call with its position in the run.
 package llm
 
@@ -27,7 +27,6 @@ const (
 // Position says where in a run a call stands. Two calls of a run never share one: it is the key of the journal.
 type Position struct {
 	RunID     string
-	Epoch     int    // raised by a retry of the whole run
 	Stage     string // planning, researching, reporting
 	Block     string // block_3; empty outside researching
 	Iteration int
@@ -40,6 +39,8 @@ type Request struct {
 	Position Position
 	Role     Role
 	Prompt   prompts.Prompt
+	Valid    func(Response) bool // what Journaled may keep; nil: every answer
+	asked    string              // set by Ask and Text for both of their questions: see asked
 }
 
 // Response is one answer.

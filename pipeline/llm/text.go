@@ -14,18 +14,17 @@ import (
 // cut the answer, Text returns what stands up to its last complete sentence or line together with an error that
 // matches ErrTruncated: a caller that does not handle it never takes a cut text for a whole one.
 func Text(ctx context.Context, m Model, req Request) (string, error) {
+	req.asked = asked(req)
+	req.Valid = func(resp Response) bool { return usableText(resp) != "" }
 	for ask := 0; ask < 2; ask++ {
 		if ask == 1 {
-			req.Position.Step = step(req) + ".reask"
+			req.Position.Step = step(req) + reaskSuffix
 		}
 		resp, err := m.Generate(ctx, req)
 		if err != nil {
 			return "", err
 		}
-		text := unfence(StripThinking(resp.Text))
-		if resp.Truncated {
-			text = wholeSentences(text)
-		}
+		text := usableText(resp)
 		switch {
 		case text == "":
 			if resp.Truncated { // all thinking, or nothing but one endless sentence
@@ -37,7 +36,16 @@ func Text(ctx context.Context, m Model, req Request) (string, error) {
 			return text, nil
 		}
 	}
-	return "", &AnswerError{Step: strings.TrimSuffix(step(req), ".reask"), Errors: []string{"the answer is empty"}}
+	return "", &AnswerError{Step: strings.TrimSuffix(step(req), reaskSuffix), Errors: []string{"the answer is empty"}}
+}
+
+// usableText returns what a caller gets of an answer; empty when there is nothing to use.
+func usableText(resp Response) string {
+	text := unfence(StripThinking(resp.Text))
+	if resp.Truncated {
+		text = wholeSentences(text)
+	}
+	return text
 }
 
 var openingFence = regexp.MustCompile("^(`{3,}|~{3,})[ \t]*([A-Za-z]*)[ \t]*\r?\n")

@@ -140,6 +140,8 @@ type noPages struct{}
 
 func (noPages) PutPage(context.Context, string, string, string) error { return nil }
 
+func (noPages) Page(context.Context, string, string) (string, error) { return "", nil }
+
 func titles(p topicqueue.Plan) string {
 	var out []string
 	for _, t := range p.SubTopics {

@@ -40,7 +40,7 @@ type BlockEvidence struct {
 // Report is a finished report.
 type Report struct {
 	Title      string                `json:"title"`
-	Markdown   string                `json:"-"`
+	Markdown   string                `json:"markdown"`
 	Outline    prompts.OutlineAnswer `json:"outline"`
 	Cited      []string              `json:"cited"`   // citation ids in order: planning, then by block and number
 	Removed    []citation.Removal    `json:"removed"` // markers and links of a model that nothing stands behind

@@ -118,7 +118,7 @@ func (w *writer) outline(ctx context.Context) (prompts.OutlineAnswer, error) {
 	if now == nil {
 		now = time.Now
 	}
-	data := prompts.OutlineData{Topic: w.topic, Date: now().Format(time.DateOnly)}
+	data := prompts.OutlineData{Topic: w.topic, Date: w.run.Date(now())}
 	answer, err := ask[prompts.OutlineAnswer](ctx, w, func(shrink int) prompts.Prompt {
 		data.Blocks = digests(w.subjects, outlineDigestBytes, shrink)
 		return prompts.Outline(w.run.Options.Language, data)

@@ -84,7 +84,7 @@ func (w *work) position(k int, step string, ordinal int) llm.Position {
 func (w *work) decideData(k, shrink int) prompts.DecideData {
 	d := prompts.DecideData{
 		Topic:         w.topic,
-		Date:          w.now().Format("2006-01-02"),
+		Date:          w.run.Date(w.now()),
 		BlockID:       w.block.ID,
 		Title:         w.block.Title,
 		Overview:      w.block.Overview,

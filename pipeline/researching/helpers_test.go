@@ -171,6 +171,13 @@ func (b *bench) PutPage(_ context.Context, _, hash, text string) error {
 	return nil
 }
 
+// Page implements tools.Pages.
+func (b *bench) Page(_ context.Context, _, hash string) (string, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.pages[hash], nil
+}
+
 type scriptedTool struct {
 	name string
 	b    *bench

@@ -17,6 +17,7 @@ package researching
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"nightdesk/pipeline/llm"
@@ -38,13 +39,16 @@ type Researcher struct {
 	Emit       topicqueue.Emit
 	Now        func() time.Time // nil: time.Now
 	MaxActions int              // calls per iteration; 0: 3
+	SoftLimit  time.Time        // no iteration begins after it; zero: none
 }
 
 // Start is where the work on a block begins or goes on.
 type Start struct {
-	Block  topicqueue.Block // Iterations says how many are checkpointed
-	View   topicqueue.View
-	Traces []topicqueue.ToolTrace // of those iterations, when a block is continued
+	Block      topicqueue.Block // Iterations says how many are checkpointed
+	View       topicqueue.View
+	Memory     topicqueue.BlockMemory // from the last checkpoint
+	Admissions []topicqueue.Admission // answers to the last checkpoint's proposals
+	Traces     []topicqueue.ToolTrace // of those iterations, when a block is continued
 }
 
 // Result counts what a block has, earlier iterations included.
@@ -67,6 +71,10 @@ func (r *Researcher) Research(ctx context.Context, run topicqueue.Run, topic str
 	for k := start.Block.Iterations + 1; k <= run.Options.MaxIterations; k++ {
 		if ctx.Err() != nil {
 			return w.result(), context.Cause(ctx)
+		}
+		if k > 1 && !r.SoftLimit.IsZero() && r.now().After(r.SoftLimit) {
+			w.fallBack(fmt.Sprintf("the time of %s was over after %d of %d iterations", w.block.ID, k-1, run.Options.MaxIterations))
+			break
 		}
 		goOn, err := w.iterate(ctx, q, k)
 		if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -46,6 +47,16 @@ func newWork(r *Researcher, run topicqueue.Run, topic string, start Start) *work
 	w.see(start.View)
 	for _, t := range start.Traces {
 		w.keep(t)
+		if t.Iteration == start.Block.Iterations {
+			w.lastClaims += len(t.Claims)
+		}
+	}
+	for _, id := range start.Memory.Read {
+		w.noted[id] = true
+	}
+	w.feedback, w.fallbacks = start.Memory.Feedback, start.Memory.Fallbacks
+	for _, a := range start.Admissions {
+		w.tell("%s", admissionLine(a))
 	}
 	return w
 }
@@ -141,6 +152,7 @@ func (w *work) iterate(ctx context.Context, q Queue, k int) (goOn bool, err erro
 
 // checkpoint stores an iteration and takes over what the queue answers.
 func (w *work) checkpoint(ctx context.Context, q Queue, cp topicqueue.Checkpoint) error {
+	cp.Memory = topicqueue.BlockMemory{Feedback: w.feedback, Read: slices.Sorted(maps.Keys(w.noted)), Fallbacks: w.fallbacks}
 	res, err := q.Checkpoint(ctx, cp)
 	if err != nil {
 		return fmt.Errorf("checkpoint iteration %d of %s: %w", cp.Iteration, w.block.ID, err)

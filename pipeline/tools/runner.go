@@ -2,6 +2,7 @@ package tools
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"runtime/debug"
@@ -14,6 +15,12 @@ import (
 	"nightdesk/topicqueue"
 )
 
+// Where a bundle has the texts.
+const (
+	pagesDir = "pages/"
+	pagesExt = ".txt"
+)
+
 // MaxAnswer bounds the text of one answer, in bytes.
 const MaxAnswer = 1 << 20
 
@@ -21,6 +28,8 @@ const MaxAnswer = 1 << 20
 type Pages interface {
 	// PutPage stores text as pages/<hash>.txt. hash is topicqueue.TextHash(text); storing the same again is harmless.
 	PutPage(ctx context.Context, runID, hash, text string) error
+	// Page returns a text that was stored.
+	Page(ctx context.Context, runID, hash string) (string, error)
 }
 
 // Answer is what a call returned, with its text in storage.
@@ -36,8 +45,9 @@ type Answer struct {
 type Runner struct {
 	Tools   Set
 	Pages   Pages
-	Timeout time.Duration // of one call; 0 = that of the context alone
-	Limit   int           // sources per call; 0 = all that the tool returns
+	Timeout time.Duration   // of one call; 0 = that of the context alone
+	Limit   int             // sources per call; 0 = all that the tool returns
+	Once    topicqueue.Once // nil: every call is made
 }
 
 // errTimeout is the cause by which a call's own time limit is told from the end of the caller's context.
@@ -47,7 +57,56 @@ var errTimeout = errors.New("tool call timed out")
 //
 // What a model can react to is a Result with Failed set and a nil error: an unknown tool, a timeout, a tool that breaks.
 // The error is the tool's own, context.Cause(ctx) when ctx has ended, or that of Pages: then nothing must be cited.
+//
+// A call that an earlier attempt has made at this place (ToolID) is not made again: its answer is read from storage.
 func (r *Runner) Call(ctx context.Context, runID, tool string, call Call) (Answer, error) {
+	if r.Once == nil {
+		return r.call(ctx, runID, tool, call)
+	}
+	var made *Answer
+	value, err := r.Once(ctx, place(tool, call), func(ctx context.Context) ([]byte, bool, error) {
+		answer, err := r.call(ctx, runID, tool, call)
+		if err != nil {
+			return nil, false, err
+		}
+		made = &answer
+		value, err := json.Marshal(answer)
+		return value, !answer.Failed, err
+	})
+	if err != nil {
+		return Answer{}, err
+	}
+	var answer Answer
+	if err := json.Unmarshal(value, &answer); err != nil {
+		return Answer{}, fmt.Errorf("decode the journal of %s: %w", call.ToolID, err)
+	}
+	if made != nil && made.Raw == answer.Raw && len(made.Sources) == len(answer.Sources) { // as good as always
+		return *made, nil
+	}
+	return answer, r.load(ctx, runID, &answer)
+}
+
+// place names a call in the journal.
+func place(tool string, call Call) string {
+	return "tool/" + call.ToolID + "/" + topicqueue.TextHash(tool + "\x00" + call.Query)[:20]
+}
+
+// load gives an answer from the journal its texts, which lie in the bundle.
+func (r *Runner) load(ctx context.Context, runID string, answer *Answer) (err error) {
+	hash := strings.TrimSuffix(strings.TrimPrefix(answer.Raw, pagesDir), pagesExt)
+	if answer.Text, err = r.Pages.Page(ctx, runID, hash); err != nil {
+		return fmt.Errorf("read answer %s of run %s: %w", answer.Raw, runID, err)
+	}
+	for i := range answer.Sources {
+		s := &answer.Sources[i]
+		if s.Text, err = r.Pages.Page(ctx, runID, s.Hash); err != nil {
+			return fmt.Errorf("read source %s of run %s: %w", s.ID, runID, err)
+		}
+	}
+	return nil
+}
+
+func (r *Runner) call(ctx context.Context, runID, tool string, call Call) (Answer, error) {
 	start := time.Now()
 	result, err := r.run(ctx, tool, call)
 	took := time.Since(start)
@@ -160,7 +219,7 @@ func (r *Runner) store(ctx context.Context, runID string, answer *Answer) error 
 			return fmt.Errorf("store page %s of run %s: %w", t.Hash, runID, err)
 		}
 	}
-	answer.Raw = "pages/" + hash + ".txt"
+	answer.Raw = pagesDir + hash + pagesExt
 	return nil
 }
 

@@ -33,6 +33,12 @@ func (b *bundle) PutPage(_ context.Context, runID, hash, text string) error {
 	return b.err
 }
 
+func (b *bundle) Page(_ context.Context, runID, hash string) (string, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.texts[runID+"/"+hash], nil
+}
+
 // fake is a tool that does what the test says.
 type fake func(ctx context.Context, call tools.Call) (tools.Result, error)
 

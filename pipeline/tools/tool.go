@@ -17,7 +17,7 @@ type Call struct {
 
 // Result is what a tool returned.
 type Result struct {
-	Text    string              // the whole answer, for storage; UTF-8
+	Text    string              `json:"-"` // the whole answer, for storage; UTF-8
 	Sources []topicqueue.Source // with Text, in order of relevance; empty when nothing was found
 	Failed  bool                // the call did not work; Text says why in words that the model can react to
 }

@@ -51,6 +51,20 @@ func Exercise(t *testing.T, open func(t *testing.T) storage.Store) {
 			t.Errorf("List = %v, %v", keys, err)
 		}
 	})
+	t.Run("what is deleted is gone", func(t *testing.T) {
+		s := open(t)
+		if err := s.Put(t.Context(), "cache/r/a.json", []byte("a")); err != nil {
+			t.Fatal(err)
+		}
+		for range 2 { // deleting what is not there is no error
+			if err := s.Delete(t.Context(), "cache/r/a.json"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := s.Get(t.Context(), "cache/r/a.json"); !errors.Is(err, storage.ErrNotExist) {
+			t.Errorf("Get after Delete: %v, want ErrNotExist", err)
+		}
+	})
 	t.Run("keys are listed by prefix and in order", func(t *testing.T) {
 		s := open(t)
 		for _, key := range []string{"cache/r/b.json", "cache/r/a.json", "cache/r2/c.json", "reports/r.md"} {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -21,34 +22,57 @@ type Lease struct {
 	owner      string
 }
 
+// newOwner draws the token of an attempt.
+func newOwner() string { return rand.Text() }
+
 // Begun is what an attempt starts from.
 type Begun struct {
-	Lease  Lease
-	Run    topicqueue.Run
-	Block  topicqueue.Block       // of a block
-	View   topicqueue.View        // of a block, for its next iteration
-	Traces []topicqueue.ToolTrace // of a block, from earlier iterations
-	Lapses int                    // of a report: how often its workers ended in the middle of it
+	Lease      Lease
+	Run        topicqueue.Run
+	Block      topicqueue.Block       // of a block
+	View       topicqueue.View        // of a block, for its next iteration
+	Memory     topicqueue.BlockMemory // of a block, from its last checkpoint
+	Admissions []topicqueue.Admission // of a block: answers to its last checkpoint's proposals
+	Traces     []topicqueue.ToolTrace // of a block, from earlier iterations
+	Lapses     int                    // how often the unit's workers ended in the middle of it without progress
+	Epoch      int                    // of the run: raised by Retry
+
+	Spent time.Duration // of a block: since its first attempt began
+	Seal  time.Duration // until the run takes no more research; negative = never
+	Final time.Duration // until the run is over; negative = never
 }
 
 // Begin takes the lease of a unit for one generation. ErrStale: the run does not want this generation of the unit (any
-// more). ErrHeld: an attempt that was heard of less than LeaseTime ago has it. Both mean: do nothing, it is in order.
+// more), or is paused. ErrHeld: an attempt that was heard of less than Timing.Lease ago has it. Both mean: do nothing,
+// it is in order.
 func (q *Queue) Begin(ctx context.Context, runID, unit string, generation int) (Begun, error) {
-	if unit == UnitPlan { // the run no longer waits
-		if err := q.watch(ctx, runID, q.watchTime()); err != nil {
-			return Begun{}, err
-		}
-	}
-	l := Lease{RunID: runID, Unit: unit, Generation: generation, owner: rand.Text()}
+	l := Lease{RunID: runID, Unit: unit, Generation: generation, owner: newOwner()}
 	r, err := q.run(ctx, beginScript, "begin "+unit, runID, unit, generation, l.owner, q.timing.Lease.Milliseconds())
 	if err != nil {
 		return Begun{}, err
 	}
-	b := Begun{Lease: l, Lapses: number(r.values, 1)}
-	if b.Run, err = q.Run(ctx, runID); err != nil || unit == UnitPlan || unit == UnitReport {
+	b := Begun{Lease: l, Lapses: number(r.values, 0), Epoch: number(r.values, 1), Seal: left(r.values, 2), Final: left(r.values, 3)}
+	if b.Run, err = q.Run(ctx, runID); err != nil {
 		return b, err
 	}
-	if b.View, err = q.view(ctx, runID, text(r.values, 0)); err != nil {
+	if unit == UnitPlan { // it no longer waits
+		return b, q.note(ctx, runID, note{lane: b.Run.Lane, state: topicqueue.RunPlanning, check: ms(q.watchTime()), soonest: true})
+	}
+	if topicqueue.BlockNumber(unit) == 0 {
+		return b, nil
+	}
+	b.Spent = time.Duration(number(r.values, 5)) * time.Millisecond
+	if memory := text(r.values, 6); memory != "" {
+		if err := json.Unmarshal([]byte(memory), &b.Memory); err != nil {
+			return b, fmt.Errorf("decode the memory of %s of run %s: %w", unit, runID, err)
+		}
+	}
+	if admissions := text(r.values, 7); admissions != "" {
+		if err := json.Unmarshal([]byte(admissions), &b.Admissions); err != nil {
+			return b, fmt.Errorf("decode the admissions of %s of run %s: %w", unit, runID, err)
+		}
+	}
+	if b.View, err = q.view(ctx, runID, text(r.values, 4)); err != nil {
 		return b, err
 	}
 	names := []string{unit, unit + ":status", unit + ":iterations", unit + ":created", unit + ":updated"}
@@ -70,6 +94,11 @@ func (q *Queue) Begin(ctx context.Context, runID, unit string, generation int) (
 	b.Block.Generation = generation
 	b.Traces, err = q.Traces(ctx, runID, unit)
 	return b, err
+}
+
+// left reads a time until something; negative = it never comes.
+func left(values []any, i int) time.Duration {
+	return time.Duration(number(values, i)) * time.Millisecond
 }
 
 // view reads what a frozen "blocks:queries" stands for. Both lists only grow, so the numbers fix their content.
@@ -104,29 +133,40 @@ func (q *Queue) view(ctx context.Context, runID, frozen string) (topicqueue.View
 		v.Blocks[i] = topicqueue.BlockTitle{ID: id, Title: s.Title}
 	}
 	if m > 0 {
-		v.Queries = issued.Val()
+		for _, q := range issued.Val() {
+			_, query, _ := strings.Cut(q, "\t") // before it: the block that issued it
+			v.Queries = append(v.Queries, query)
+		}
 	}
 	return v, nil
 }
 
-// Renew prolongs leases of one run and returns the units that another attempt has taken over.
-func (q *Queue) Renew(ctx context.Context, runID string, leases []Lease) (lost []string, err error) {
+// Renewed is what came of leases that were to be prolonged.
+type Renewed struct {
+	Lost   []string // units that are no longer held: another attempt has them, or the run has ended
+	Paused bool     // the run is paused: begin nothing new
+}
+
+// Renew prolongs leases of one run.
+func (q *Queue) Renew(ctx context.Context, runID string, leases []Lease) (Renewed, error) {
 	args := []any{q.timing.Lease.Milliseconds()}
 	for _, l := range leases {
 		args = append(args, l.Unit, l.Generation, l.owner)
 	}
 	r, err := q.run(ctx, renewScript, "renew", runID, args...)
 	if err != nil {
-		return nil, err
+		return Renewed{}, err
 	}
+	out := Renewed{Paused: number(r.values, 1) == 1}
 	units, _ := r.values[0].([]any)
 	for i := range units {
-		lost = append(lost, text(units, i))
+		out.Lost = append(out.Lost, text(units, i))
 	}
-	return lost, nil
+	return out, nil
 }
 
-// Yield gives a unit up to a new generation, whose task it returns: the way of a worker that is asked to stop.
+// Yield gives a unit up to a new generation, whose task it returns: the way of a worker that is asked to stop. The unit
+// of a paused run has no task until Resume.
 func (q *Queue) Yield(ctx context.Context, l Lease) ([]Intent, error) {
 	r, err := q.run(ctx, yieldScript, "yield "+l.Unit, l.RunID, l.Unit, l.Generation, l.owner)
 	if err != nil {

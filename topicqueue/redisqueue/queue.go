@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"nightdesk/topicqueue"
 )
 
 // Errors that callers branch on.
@@ -17,6 +19,7 @@ var (
 	ErrHeld     = errors.New("another attempt holds the lease")
 	ErrStale    = errors.New("the run no longer wants this")
 	ErrFenced   = errors.New("another attempt has taken over")
+	ErrRunning  = errors.New("the run has not ended")
 )
 
 // Timing says how long the queue waits for signs of life.
@@ -46,14 +49,17 @@ func (q *Queue) Timing() Timing { return q.timing }
 
 // Unit names of a run's work; a block's unit is its block id.
 const (
-	UnitPlan   = "plan"
-	UnitReport = "report"
+	UnitPlan    = "plan"
+	UnitReview  = "review"
+	UnitReport  = "report"
+	UnitNarrate = "narrate"
+	UnitPublish = "publish" // what the run leaves behind goes to storage
 )
 
 // Intent is a task that a run wants to be in the job queue.
 type Intent struct {
 	RunID      string
-	Unit       string // UnitPlan, UnitReport or a block id
+	Unit       string // one of the Unit... constants or a block id
 	Generation int
 	Lane       string // suffix of the queue names
 }
@@ -77,19 +83,32 @@ func readLua(name string) string {
 }
 
 var (
-	createScript     = script("create")
-	beginScript      = script("begin")
-	renewScript      = script("renew")
-	yieldScript      = script("yield")
-	releaseScript    = script("release")
-	emitScript       = script("emit")
-	commitPlanScript = script("commit_plan")
-	checkpointScript = script("checkpoint")
-	endBlockScript   = script("end_block")
-	finishScript     = script("finish")
-	sweepScript      = script("sweep")
-	advanceScript    = script("advance")
-	dueScript        = redis.NewScript(readLua("due")) // not on one run: without the prelude
+	createScript       = script("create")
+	beginScript        = script("begin")
+	renewScript        = script("renew")
+	yieldScript        = script("yield")
+	releaseScript      = script("release")
+	emitScript         = script("emit")
+	journalScript      = script("journal")
+	usageScript        = script("usage")
+	commitPlanScript   = script("commit_plan")
+	checkpointScript   = script("checkpoint")
+	endBlockScript     = script("end_block")
+	advanceStageScript = script("advance_stage")
+	answerScript       = script("answer")
+	finishScript       = script("finish")
+	publishedScript    = script("published")
+	unpublishedScript  = script("unpublished")
+	cancelScript       = script("cancel")
+	pauseScript        = script("pause")
+	retryScript        = script("retry")
+	sweepScript        = script("sweep")
+	advanceScript      = script("advance")
+
+	// On the run index, not on one run: without the prelude.
+	dueScript  = redis.NewScript(readLua("due"))
+	noteScript = redis.NewScript(readLua("note"))
+	feedScript = redis.NewScript(readLua("feed"))
 )
 
 // Writable reports why Redis takes no writes now: it is away, its disk or memory is full, or it is read-only.
@@ -117,9 +136,14 @@ func (q *Queue) run(ctx context.Context, s *redis.Script, doing, runID string, a
 		return r, fmt.Errorf("%s of run %s: %w", doing, runID, ErrStale)
 	case "held":
 		return r, fmt.Errorf("%s of run %s: %w", doing, runID, ErrHeld)
+	case "running":
+		return r, fmt.Errorf("%s of run %s: %w", doing, runID, ErrRunning)
 	}
 	return r, nil
 }
+
+// state is where the run stands, which every script that returns tasks says after them.
+func (r reply) state() topicqueue.RunState { return topicqueue.RunState(text(r.values, 2)) }
 
 // intents reads lane and tasks, which stand first in the reply of every script that returns tasks.
 func (r reply) intents(runID string) []Intent {

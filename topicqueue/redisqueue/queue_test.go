@@ -50,15 +50,30 @@ func must[T any](t *testing.T) func(T, error) T {
 func planned(t *testing.T, q *redisqueue.Queue, run topicqueue.Run, titles ...string) []redisqueue.Intent {
 	t.Helper()
 	ctx := t.Context()
-	created, intents, err := q.Create(ctx, run)
+	created, err := q.Create(ctx, run)
 	if err != nil || !created {
 		t.Fatalf("Create = %v, %v", created, err)
 	}
+	intents := fed(t, q, run)
 	if want := []redisqueue.Intent{{RunID: run.ID, Unit: "plan", Generation: 1}}; !cmp.Equal(want, intents) {
 		t.Fatalf("Create wants %v, want %v", intents, want)
 	}
 	b := must[redisqueue.Begun](t)(q.Begin(ctx, run.ID, redisqueue.UnitPlan, 1))
 	return must[[]redisqueue.Intent](t)(q.CommitPlan(ctx, b.Lease, planOf(titles...)))
+}
+
+// fed chooses runs to be planned and returns the tasks of this one.
+func fed(t *testing.T, q *redisqueue.Queue, run topicqueue.Run) []redisqueue.Intent {
+	t.Helper()
+	if runs := must[[]string](t)(q.Feed(t.Context(), run.Lane, 1000)); len(runs) == 0 {
+		t.Fatal("no run is waiting")
+	}
+	return swept(t, q, run, false)
+}
+
+func swept(t *testing.T, q *redisqueue.Queue, run topicqueue.Run, takeover bool) []redisqueue.Intent {
+	t.Helper()
+	return must[redisqueue.Swept](t)(q.Sweep(t.Context(), run.ID, takeover)).Intents
 }
 
 func TestLifeOfARun(t *testing.T) {
@@ -70,7 +85,7 @@ func TestLifeOfARun(t *testing.T) {
 		if want := []redisqueue.Intent{{run.ID, "block_1", 1, ""}, {run.ID, "block_2", 1, ""}}; !cmp.Equal(want, intents) {
 			t.Fatalf("admitted %v, want %v", intents, want)
 		}
-		if again, _, err := q.Create(ctx, run); err != nil || again {
+		if again, err := q.Create(ctx, run); err != nil || again {
 			t.Errorf("a second Create = %v, %v; want false", again, err)
 		}
 
@@ -118,8 +133,9 @@ func TestLifeOfARun(t *testing.T) {
 		out := redisqueue.Outcome{State: topicqueue.RunPartial, Reason: "1 block failed", Report: "reports/x.md", Sites: 2,
 			Events: []topicqueue.Event{topicqueue.StepEvent(topicqueue.StepEndAuthor, "")}}
 		for range 2 {
-			if err := q.Finish(ctx, rep.Lease, out); err != nil {
-				t.Fatal(err)
+			got := must[[]redisqueue.Intent](t)(q.Finish(ctx, rep.Lease, out))
+			if want := []redisqueue.Intent{{run.ID, "publish", 1, ""}}; !cmp.Equal(want, got) {
+				t.Fatalf("after the report: %v, want %v", got, want)
 			}
 		}
 		got := must[topicqueue.Run](t)(q.Run(ctx, run.ID))
@@ -183,7 +199,7 @@ func TestStaleAttemptsAreRefused(t *testing.T) {
 		if want := []redisqueue.Intent{{run.ID, "block_1", 2, ""}}; !cmp.Equal(want, intents) {
 			t.Fatalf("Yield wants %v, want %v", intents, want)
 		}
-		if wanted := must[[]redisqueue.Intent](t)(q.Sweep(ctx, run.ID, false)); !cmp.Equal(intents, wanted) {
+		if wanted := swept(t, q, run, false); !cmp.Equal(intents, wanted) {
 			t.Errorf("Sweep = %v, want %v", wanted, intents)
 		}
 		second := must[redisqueue.Begun](t)(q.Begin(ctx, run.ID, "block_1", 2))
@@ -203,8 +219,8 @@ func TestStaleAttemptsAreRefused(t *testing.T) {
 		if _, err := q.Begin(ctx, run.ID, "block_1", 1); !errors.Is(err, redisqueue.ErrStale) {
 			t.Errorf("begin of the old generation: %v, want ErrStale", err)
 		}
-		lost := must[[]string](t)(q.Renew(ctx, run.ID, []redisqueue.Lease{first.Lease, second.Lease}))
-		if !cmp.Equal(lost, []string{"block_1"}) {
+		renewed := must[redisqueue.Renewed](t)(q.Renew(ctx, run.ID, []redisqueue.Lease{first.Lease, second.Lease}))
+		if lost := renewed.Lost; !cmp.Equal(lost, []string{"block_1"}) {
 			t.Errorf("Renew lost %v, want the first attempt's", lost)
 		}
 		if _, err := q.EndBlock(ctx, second.Lease, topicqueue.BlockCompleted, "", nil); err != nil {
@@ -356,7 +372,7 @@ func TestBatches(t *testing.T) {
 		for i := range 3 {
 			run := newRun(fmt.Sprintf("topic %d", i), 1)
 			run.CreatedAt = created.Add(time.Duration(i) * time.Millisecond)
-			if _, _, err := q.Create(ctx, run); err != nil {
+			if _, err := q.Create(ctx, run); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -3,7 +3,11 @@ package redisqueue
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"time"
+
+	"github.com/redis/go-redis/v9"
 
 	"nightdesk/topicqueue"
 )
@@ -27,7 +31,7 @@ func (q *Queue) CommitPlan(ctx context.Context, l Lease, plan topicqueue.Plan) (
 	if err != nil {
 		return nil, err
 	}
-	return r.intents(l.RunID), nil
+	return r.intents(l.RunID), q.moved(ctx, l.RunID, r)
 }
 
 // judgeTries bounds how often proposals are judged again because another block added topics meanwhile; every such
@@ -38,6 +42,10 @@ const judgeTries = 1000
 func (q *Queue) Checkpoint(ctx context.Context, l Lease, cp topicqueue.Checkpoint, view topicqueue.View, maxLength int) (topicqueue.CheckpointResult, []Intent, error) {
 	var result topicqueue.CheckpointResult
 	traces, err := encodeList(cp.Traces)
+	if err != nil {
+		return result, nil, fmt.Errorf("encode checkpoint of %s of run %s: %w", l.Unit, l.RunID, err)
+	}
+	memory, err := json.Marshal(cp.Memory)
 	if err != nil {
 		return result, nil, fmt.Errorf("encode checkpoint of %s of run %s: %w", l.Unit, l.RunID, err)
 	}
@@ -61,7 +69,7 @@ func (q *Queue) Checkpoint(ctx context.Context, l Lease, cp topicqueue.Checkpoin
 			return result, nil, fmt.Errorf("encode checkpoint of %s of run %s: %w", l.Unit, l.RunID, err)
 		}
 		r, err := q.run(ctx, checkpointScript, "checkpoint "+l.Unit, l.RunID, l.Unit, l.Generation, l.owner,
-			cp.Iteration, len(known), traces, jsonList(cp.Queries), blocks, answer, q.timing.Lease.Milliseconds(), "[]")
+			cp.Iteration, len(known), traces, jsonList(cp.Queries), blocks, answer, q.timing.Lease.Milliseconds(), memory)
 		if err != nil {
 			return result, nil, err
 		}
@@ -71,10 +79,10 @@ func (q *Queue) Checkpoint(ctx context.Context, l Lease, cp topicqueue.Checkpoin
 			}
 			continue
 		}
-		if err := json.Unmarshal([]byte(text(r.values, 3)), &result.Admissions); err != nil {
+		if err := json.Unmarshal([]byte(text(r.values, 4)), &result.Admissions); err != nil {
 			return result, nil, fmt.Errorf("decode checkpoint of %s of run %s: %w", l.Unit, l.RunID, err)
 		}
-		result.View, err = q.view(ctx, l.RunID, text(r.values, 2))
+		result.View, err = q.view(ctx, l.RunID, text(r.values, 3))
 		return result, r.intents(l.RunID), err
 	}
 	return result, nil, fmt.Errorf("checkpoint %s of run %s: the plan changed %d times meanwhile", l.Unit, l.RunID, judgeTries)
@@ -93,33 +101,99 @@ func (q *Queue) titles(ctx context.Context, runID string) ([]topicqueue.BlockTit
 	return out, nil
 }
 
-// EndBlock ends a block as BlockCompleted or BlockFailed, admits the next ones, and moves the run on to its report when
-// it was the last. reason: why it failed, for a person; empty for a completed one. fallbacks: see topicqueue.Block.
+// EndBlock ends a block as BlockCompleted or BlockFailed, admits the next ones, and moves the run on when it was the
+// last. reason: why it failed or was cut short, for a person. fallbacks: see topicqueue.Block.
 func (q *Queue) EndBlock(ctx context.Context, l Lease, status topicqueue.BlockStatus, reason string, fallbacks []string) ([]Intent, error) {
 	r, err := q.run(ctx, endBlockScript, "end "+l.Unit, l.RunID, l.Unit, l.Generation, l.owner, string(status), reason, jsonList(fallbacks))
 	if err != nil {
 		return nil, err
 	}
-	return r.intents(l.RunID), nil
+	if r.state() == topicqueue.RunResearching {
+		return r.intents(l.RunID), nil
+	}
+	return r.intents(l.RunID), q.moved(ctx, l.RunID, r)
+}
+
+// Await lets a run wait for a person: its plan asks something, and Answer goes on with it.
+func (q *Queue) Await(ctx context.Context, l Lease) error {
+	_, err := q.advanceStage(ctx, l, "")
+	return err
+}
+
+// CloseReview goes back to research with these blocks, or on to the report when there are none.
+func (q *Queue) CloseReview(ctx context.Context, l Lease, blocks []topicqueue.SubTopic) ([]Intent, error) {
+	list, err := encodeList(blocks)
+	if err != nil {
+		return nil, fmt.Errorf("encode review of run %s: %w", l.RunID, err)
+	}
+	return q.advanceStage(ctx, l, list)
+}
+
+// Narrated ends a run whose report is committed already.
+func (q *Queue) Narrated(ctx context.Context, l Lease) ([]Intent, error) {
+	return q.advanceStage(ctx, l, "")
+}
+
+func (q *Queue) advanceStage(ctx context.Context, l Lease, found string) ([]Intent, error) {
+	r, err := q.run(ctx, advanceStageScript, "end "+l.Unit, l.RunID, l.Unit, l.Generation, l.owner, found)
+	if err != nil {
+		return nil, err
+	}
+	return r.intents(l.RunID), q.moved(ctx, l.RunID, r)
 }
 
 // Outcome is how a run ends.
 type Outcome struct {
-	State  topicqueue.RunState // a final one
-	Reason string              // for a person; empty when completed
-	Report string              // storage key of the report; empty when there is none
-	Sites  int                 // distinct hosts of web sources
-	Events []topicqueue.Event  // that come before the statistics
+	State   topicqueue.RunState // a final one
+	Reason  string              // for a person; empty when completed
+	Report  string              // storage key of the report; empty when there is none
+	Content []byte              // the report with all that publishing it needs, as JSON; kept until Published
+	Sites   int                 // distinct hosts of web sources
+	Events  []topicqueue.Event  // that come before the statistics
 }
 
-// Finish ends the run that this plan or report belongs to. Only the first call of a run has an effect.
-func (q *Queue) Finish(ctx context.Context, l Lease, o Outcome) error {
+// Finish ends the run that this plan or report belongs to, or hands it on to narration. Only the first call of a run
+// has an effect. What the run then wants is to be published.
+func (q *Queue) Finish(ctx context.Context, l Lease, o Outcome) ([]Intent, error) {
 	data, err := encodeEvents(l, o.Events)
 	if err != nil {
+		return nil, err
+	}
+	r, err := q.run(ctx, finishScript, "finish", l.RunID, l.Unit, l.Generation, l.owner, string(o.State), o.Reason, o.Report, o.Content, o.Sites, data)
+	if err != nil {
+		return nil, err
+	}
+	return r.intents(l.RunID), q.moved(ctx, l.RunID, r)
+}
+
+// Report returns what Finish was given as Outcome.Content; nil when the run has no report or is published.
+func (q *Queue) Report(ctx context.Context, runID string) ([]byte, error) {
+	data, err := q.rdb.Get(ctx, key(runID, "report")).Bytes()
+	if errors.Is(err, redis.Nil) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read report of run %s from Redis: %w", runID, err)
+	}
+	return data, nil
+}
+
+// Unpublished notes why what a run leaves behind is not in storage yet: Run.Unpublished.
+func (q *Queue) Unpublished(ctx context.Context, l Lease, reason string) error {
+	_, err := q.run(ctx, unpublishedScript, "publish", l.RunID, l.Generation, l.owner, reason)
+	return err
+}
+
+// Published says that everything a run leaves behind is in storage. line: what a list shows of the run when its state
+// here has expired, after the time that is given.
+func (q *Queue) Published(ctx context.Context, l Lease, run topicqueue.Run, expiry time.Duration) error {
+	if err := q.keepLine(ctx, run); err != nil {
 		return err
 	}
-	_, err = q.run(ctx, finishScript, "finish", l.RunID, l.Unit, l.Generation, l.owner, string(o.State), o.Reason, o.Report, o.Sites, data)
-	return err
+	if _, err := q.run(ctx, publishedScript, "publish", l.RunID, l.Generation, l.owner, expiry.Milliseconds()); err != nil {
+		return err
+	}
+	return q.note(ctx, l.RunID, note{lane: run.Lane, state: run.State, check: "-1"})
 }
 
 func jsonList(items []string) string {

@@ -1,23 +1,33 @@
 -- ARGV: unit, generation, owner, lease (ms)
 local unit, gen, owner, lease = ARGV[1], tonumber(ARGV[2]), ARGV[3], tonumber(ARGV[4])
-local state = redis.call('HGET', run, 'state')
-if not state or generation(unit) ~= gen then return { 'stale' } end
-if unit == 'plan' then
-  if state ~= 'queued' and state ~= 'planning' then return { 'stale' } end
-elseif unit == 'report' then
-  if state ~= 'reporting' then return { 'stale' } end
-elseif state ~= 'researching' or not redis.call('ZSCORE', active, unit) then
-  return { 'stale' }
-end
+if state() == '' or generation(unit) ~= gen or not wants(unit) then return { 'stale' } end
 if num(work, unit .. ':lease') > now then return { 'held' } end
 redis.call('HSET', work, unit .. ':gen', gen, unit .. ':owner', owner, unit .. ':lease', now + lease)
 if unit == 'plan' then
   redis.call('HSET', run, 'state', 'planning')
-  redis.call('HSETNX', run, 'started', now)
-  return { 'ok', '' }
+  if redis.call('HSETNX', run, 'started', now) == 1 then
+    local final, duration = num(run, 'deadline'), num(run, 'duration')
+    if duration > 0 and (final == 0 or now + duration < final) then final = now + duration end
+    if final > 0 then
+      -- The time for writing is reserved first, but never more than half of what there is.
+      local reserve = math.min(num(run, 'reserve'), math.floor(math.max(final - now, 0) / 2))
+      redis.call('HSET', run, 'final', final, 'seal', final - reserve)
+    end
+  end
 end
-if unit == 'report' then return { 'ok', '', num(work, 'report:lapses') } end
+-- in how many milliseconds something is over; -1 = never
+local function left(field)
+  local at = num(run, field)
+  if at == 0 then return -1 end
+  return math.max(at - now, 0)
+end
+local lapses, epoch = num(work, unit .. ':lapses'), num(run, 'epoch')
+if not string.find(unit, '^block_') then
+  return { 'ok', lapses, epoch, left('seal'), left('final') }
+end
 redis.call('HSET', blocks, unit .. ':status', 'RESEARCHING', unit .. ':updated', now)
+redis.call('HSETNX', work, unit .. ':began', now)
 local view = redis.call('HGET', work, unit .. ':view')
 if not view then view = freeze(unit) end
-return { 'ok', view }
+return { 'ok', lapses, epoch, left('seal'), left('final'), view, now - num(work, unit .. ':began'), text(work, unit .. ':memory'),
+  text(work, unit .. ':admissions') }

@@ -1,18 +1,17 @@
 -- ARGV: unit, generation, owner, iteration, blocks the proposals were judged against, traces (JSON list of texts),
--- queries (JSON list), new blocks (JSON list of texts), admissions (JSON), lease (ms), events (JSON)
+-- queries (JSON list), new blocks (JSON list of texts), admissions (JSON), lease (ms), memory (JSON)
 local unit, iteration = ARGV[1], tonumber(ARGV[4])
-if not holds(unit, ARGV[2], ARGV[3]) or redis.call('HGET', run, 'state') ~= 'researching' then return { 'fenced' } end
+if not holds(unit, ARGV[2], ARGV[3]) or state() ~= 'researching' then return { 'fenced' } end
 if num(blocks, unit .. ':iterations') >= iteration then -- the reply of the first call was lost
-  return { 'ok', lane(), wanted(), redis.call('HGET', work, unit .. ':view'), redis.call('HGET', work, unit .. ':admissions') }
+  return answer(wanted(), text(work, unit .. ':view'), text(work, unit .. ':admissions'))
 end
 if num(run, 'blocks') ~= tonumber(ARGV[5]) then return { 'changed' } end
 for _, trace in ipairs(cjson.decode(ARGV[6])) do redis.call('RPUSH', base .. 'traces:' .. unit, trace) end
-for _, query in ipairs(cjson.decode(ARGV[7])) do redis.call('RPUSH', queries, query) end
+for _, query in ipairs(cjson.decode(ARGV[7])) do redis.call('RPUSH', queries, unit .. '\t' .. query) end
 local new = cjson.decode(ARGV[8])
 addBlocks(new)
 redis.call('HSET', blocks, unit .. ':iterations', iteration, unit .. ':updated', now)
-redis.call('HSET', work, unit .. ':admissions', ARGV[9], unit .. ':lease', now + tonumber(ARGV[10]))
-local list = cjson.decode(ARGV[11])
-if #new > 0 then progress(list) end
-emit(list, ARGV[2])
-return { 'ok', lane(), admit(), freeze(unit), ARGV[9] }
+redis.call('HSET', work, unit .. ':admissions', ARGV[9], unit .. ':lease', now + tonumber(ARGV[10]), unit .. ':memory', ARGV[11])
+redis.call('DEL', base .. 'journal:' .. unit) -- what was asked before this is decided
+if #new > 0 then emit(progress({}), ARGV[2]) end
+return answer(admit(), freeze(unit), ARGV[9])

@@ -8,8 +8,13 @@ local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
 
 local function num(key, field) return tonumber(redis.call('HGET', key, field) or '0') or 0 end
+local function text(key, field) return redis.call('HGET', key, field) or '' end
+local function state() return text(run, 'state') end
+local function ended() return redis.call('HEXISTS', run, 'ended') == 1 end
+local function paused() return redis.call('HEXISTS', run, 'paused') == 1 end
+local function lane() return text(run, 'lane') end
 
--- generation returns which attempt at a unit (plan, block_n, report) is the valid one.
+-- generation returns which attempt at a unit (plan, block_n, review, report, narrate, publish) is the valid one.
 local function generation(unit)
   local g = num(work, unit .. ':gen')
   if g == 0 then return 1 end
@@ -19,6 +24,14 @@ end
 -- holds reports whether this owner took the lease of this generation and nobody took it since.
 local function holds(unit, gen, owner)
   return generation(unit) == tonumber(gen) and redis.call('HGET', work, unit .. ':owner') == owner
+end
+
+-- release leaves a unit without an owner.
+local function release(unit) redis.call('HSET', work, unit .. ':owner', '', unit .. ':lease', 0) end
+
+-- fence gives a unit to its next generation: whoever works on it is refused from now on.
+local function fence(unit)
+  redis.call('HSET', work, unit .. ':gen', generation(unit) + 1, unit .. ':owner', '', unit .. ':lease', 0)
 end
 
 -- emit appends events; one with a key only once in the life of the run.
@@ -37,7 +50,7 @@ local function step(key, info)
     content = cjson.encode({ step_key = key, info = info }) }
 end
 
-local function progress(list, attempt)
+local function progress(list)
   table.insert(list, { key = '', block = '', place = '{}', status = 'ir_progress', meta = '',
     content = string.format('{"processed_tasks":%d,"total_task":%d}', num(run, 'processed'), num(run, 'blocks')) })
   return list
@@ -46,6 +59,7 @@ end
 -- admit moves waiting blocks into flight while the run may have more, and returns them as unit, generation, ...
 local function admit()
   local out = {}
+  if paused() then return out end
   local limit = num(run, 'parallel')
   while redis.call('ZCARD', active) < limit do
     local id = redis.call('LPOP', todo)
@@ -57,13 +71,20 @@ local function admit()
   return out
 end
 
+-- stage is the unit that a run works on in each state; blocks are the units of researching.
+local stage = { queued = 'plan', planning = 'plan', reviewing = 'review', reporting = 'report', narrating = 'narrate' }
+
 -- wanted computes every task that the run wants now from its state alone.
 local function wanted()
-  local state = redis.call('HGET', run, 'state')
-  if state == 'queued' or state == 'planning' then return { 'plan', tostring(generation('plan')) } end
-  if state == 'reporting' then return { 'report', tostring(generation('report')) } end
+  if ended() then
+    if redis.call('HEXISTS', run, 'published') == 1 then return {} end
+    return { 'publish', tostring(generation('publish')) }
+  end
+  if paused() then return {} end
+  local s = state()
+  if stage[s] then return { stage[s], tostring(generation(stage[s])) } end
   local out = {}
-  if state == 'researching' then
+  if s == 'researching' then
     for _, id in ipairs(redis.call('ZRANGE', active, 0, -1)) do
       table.insert(out, id)
       table.insert(out, tostring(generation(id)))
@@ -72,11 +93,23 @@ local function wanted()
   return out
 end
 
+-- answer is the reply of every script that returns tasks: lane, tasks and state of the run stand first.
+local function answer(list, ...) return { 'ok', lane(), list, state(), ... } end
+
+-- wants reports whether the run wants this unit worked on now.
+local function wants(unit)
+  if unit == 'publish' then return ended() and redis.call('HEXISTS', run, 'published') == 0 end
+  if ended() or paused() then return false end
+  local s = state()
+  if stage[s] then return stage[s] == unit end
+  return s == 'researching' and redis.call('ZSCORE', active, unit)
+end
+
 -- addBlocks appends blocks to the waiting ones. list: one JSON text each, in the order of their numbers.
 local function addBlocks(list)
-  for _, text in ipairs(list) do
+  for _, item in ipairs(list) do
     local id = 'block_' .. redis.call('HINCRBY', run, 'blocks', 1)
-    redis.call('HSET', blocks, id, text, id .. ':status', 'PENDING', id .. ':created', now, id .. ':updated', now)
+    redis.call('HSET', blocks, id, item, id .. ':status', 'PENDING', id .. ':created', now, id .. ':updated', now)
     redis.call('RPUSH', todo, id)
   end
 end
@@ -88,41 +121,101 @@ local function freeze(unit)
   return view
 end
 
-local function lane() return redis.call('HGET', run, 'lane') or '' end
-
--- endBlock ends a block that is in flight and moves the run on when it was the last. Returns what the run wants next.
-local function endBlock(unit, status, reason, fallbacks, list, attempt)
-  redis.call('HSET', blocks, unit .. ':status', status, unit .. ':reason', reason, unit .. ':fallbacks', fallbacks,
-    unit .. ':updated', now)
-  redis.call('HSET', work, unit .. ':owner', '', unit .. ':lease', 0)
+-- closeBlock writes how a block has ended and tells the stream.
+local function closeBlock(unit, status, reason, attempt)
+  redis.call('HSET', blocks, unit .. ':status', status, unit .. ':reason', reason, unit .. ':updated', now)
   redis.call('ZREM', active, unit)
   redis.call('HINCRBY', run, 'processed', 1)
-  local lane_ = tonumber(string.sub(unit, 7))
-  local place = string.format('{"lane":%d}', lane_ - 1)
-  local content = { question_id = lane_, status = 'done' }
-  if status == 'FAILED' then content = { question_id = lane_, status = 'failed', message = reason } end
-  table.insert(list, { key = unit .. '/done', block = unit, place = place, status = 'ir_question_done', meta = '',
-    content = cjson.encode(content) })
+  redis.call('DEL', base .. 'journal:' .. unit)
+  local n = tonumber(string.sub(unit, 7))
+  local place = string.format('{"lane":%d}', n - 1)
+  local content = { question_id = n, status = 'done' }
+  if status == 'FAILED' then content = { question_id = n, status = 'failed', message = reason } end
+  local list = { { key = unit .. '/done', block = unit, place = place, status = 'ir_question_done', meta = '',
+    content = cjson.encode(content) } }
   if status == 'FAILED' then
     table.insert(list, { key = unit .. '/failed', block = unit, place = place, status = 'pipeline_step', meta = '',
       content = cjson.encode({ step_key = 'iterative_research_task_failed', info = reason }) })
   end
-  emit(progress(list, attempt), attempt)
-  local out = admit()
-  if redis.call('ZCARD', active) == 0 and redis.call('HGET', run, 'state') == 'researching' then
-    redis.call('HSET', run, 'state', 'reporting')
-    out = wanted()
-  end
-  return out
+  emit(progress(list), attempt)
 end
 
--- finish ends the run.
-local function finish(unit, state, reason, report, sites, list, attempt)
-  redis.call('HSET', run, 'state', state, 'reason', reason, 'report', report, 'ended', now)
-  redis.call('HSET', work, unit .. ':owner', '', unit .. ':lease', 0)
-  table.insert(list, { key = 'summary_statistics', block = '', place = '{}', status = 'summary_statistics', meta = '',
-    content = string.format('{"used_time":%.3f,"website_num":%d}', (now - num(run, 'started')) / 60000, sites) })
-  table.insert(list, { key = 'complete', block = '', place = '{}', status = 'complete', meta = '',
-    content = cjson.encode({ state = state }) })
-  emit(list, attempt)
+-- settled moves a run on when none of its blocks is left. Returns what the run wants next.
+local function settled(list)
+  if state() ~= 'researching' or redis.call('ZCARD', active) > 0 or redis.call('LLEN', todo) > 0 then return list end
+  if num(run, 'loop') < num(run, 'loops') and redis.call('HEXISTS', run, 'sealed') == 0 then
+    redis.call('HSET', run, 'state', 'reviewing')
+  else
+    redis.call('HSET', run, 'state', 'reporting')
+  end
+  return wanted()
+end
+
+-- endBlock ends a block that is in flight. Returns what the run wants next.
+local function endBlock(unit, status, reason, attempt)
+  release(unit)
+  closeBlock(unit, status, reason, attempt)
+  return settled(admit())
+end
+
+-- closeStages says of every stage that began and never ended that it failed.
+local function closeStages(reason, attempt)
+  local function sent(key) return redis.call('SISMEMBER', once, key) == 1 end
+  if sent('start_query_rewriter') and not sent('end_query_rewriter') then
+    emit({ step('end_query_rewriter_no_feedback', reason) }, attempt)
+  end
+  for _, name in ipairs({ 'search_background', 'research_planner', 'author' }) do
+    if sent('start_' .. name) and not sent('end_' .. name) then emit({ step('fail_' .. name, reason) }, attempt) end
+  end
+end
+
+local aborted = 'iterative_research_pipeline_aborted'
+
+-- seal takes no more research: what waits is dropped, what is in flight is fenced, and the report is due.
+local function seal(reason)
+  if ended() or redis.call('HEXISTS', run, 'sealed') == 1 then return end
+  redis.call('HSET', run, 'sealed', reason)
+  local s = state()
+  if s == 'reporting' or s == 'narrating' then return end
+  if stage[s] then fence(stage[s]) end
+  for _, id in ipairs(redis.call('ZRANGE', active, 0, -1)) do
+    local attempt = generation(id)
+    fence(id)
+    if redis.call('LLEN', base .. 'traces:' .. id) > 0 then
+      closeBlock(id, 'COMPLETED', 'cut short: ' .. reason, attempt)
+    else
+      closeBlock(id, 'FAILED', 'not finished: ' .. reason, attempt)
+    end
+  end
+  for _, id in ipairs(redis.call('LRANGE', todo, 0, -1)) do closeBlock(id, 'FAILED', 'not begun: ' .. reason, 0) end
+  redis.call('DEL', todo)
+  closeStages(reason, 0)
+  emit({ step(aborted, reason) }, 0)
+  redis.call('HSET', run, 'state', 'reporting')
+end
+
+-- conclude ends the run. What is left to do is to publish what it leaves behind.
+local function conclude(final, reason, attempt)
+  redis.call('HSET', run, 'state', final, 'reason', reason, 'ended', now)
+  redis.call('HDEL', run, 'paused')
+  for _, unit in ipairs({ 'plan', 'review', 'report', 'narrate' }) do
+    redis.call('DEL', base .. 'journal:' .. unit)
+    if text(work, unit .. ':owner') ~= '' then fence(unit) end
+  end
+  closeStages(reason, attempt)
+  if text(run, 'report') == '' then emit({ step(aborted, reason) }, attempt) end
+  local used = 0
+  if num(run, 'started') > 0 then used = (now - num(run, 'started')) / 60000 end
+  emit({
+    { key = 'summary_statistics', block = '', place = '{}', status = 'summary_statistics', meta = '',
+      content = string.format('{"used_time":%.3f,"website_num":%d}', used, num(run, 'sites')) },
+    { key = 'complete', block = '', place = '{}', status = 'complete', meta = '', content = cjson.encode({ state = final }) },
+  }, attempt)
+end
+
+-- kept returns the keys that stay when a run has ended, until they expire.
+local function kept()
+  local keys = { run, work, blocks, queries, events, once, base .. 'plan', base .. 'traces:plan', base .. 'usage' }
+  for n = 1, num(run, 'blocks') do table.insert(keys, base .. 'traces:block_' .. n) end
+  return keys
 end

@@ -1,4 +1,4 @@
 -- ARGV: unit, generation, owner. Gives the lease back, so that the same generation can begin again at once.
 if not holds(ARGV[1], ARGV[2], ARGV[3]) then return { 'fenced' } end
-redis.call('HSET', work, ARGV[1] .. ':owner', '', ARGV[1] .. ':lease', 0)
+release(ARGV[1])
 return { 'ok' }

@@ -1,4 +1,5 @@
--- ARGV: lease (ms), then unit, generation, owner of each. Returns the units that are no longer held.
+-- ARGV: lease (ms), then unit, generation, owner of each. Returns the units that are no longer held, and whether the
+-- run is paused.
 local lost = {}
 for i = 2, #ARGV, 3 do
   if holds(ARGV[i], ARGV[i + 1], ARGV[i + 2]) then
@@ -7,4 +8,4 @@ for i = 2, #ARGV, 3 do
     table.insert(lost, ARGV[i])
   end
 end
-return { 'ok', lost }
+return { 'ok', lost, paused() and 1 or 0 }

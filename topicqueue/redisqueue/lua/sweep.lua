@@ -1,42 +1,77 @@
 -- ARGV: takeover (1: lapsed leases may be taken over), lapses that a unit may have without progress, milliseconds until
--- the next look at a run that is worked, at one that waits
--- Returns what the run wants and nobody works, and in how many milliseconds to look again. A unit whose lease has lapsed
--- is given to a new generation; one that lapsed too often without any progress kills its workers and is ended.
-local state = redis.call('HGET', run, 'state')
-if not state or redis.call('HEXISTS', run, 'ended') == 1 then return { 'stale' } end
+-- the next look at a run that is worked; owner and lease (ms) of whoever sweeps
+-- Returns what the run wants and nobody works, in how many milliseconds to look again (-1: never by itself), and, past
+-- the run's final time, the generation of its report, which then belongs to the sweeper. A unit whose lease has lapsed is given to a new
+-- generation; one that lapsed too often without any progress kills its workers and is ended.
+if state() == '' or redis.call('HEXISTS', run, 'published') == 1 then return { 'stale' } end
 local takeover, most = ARGV[1] == '1', tonumber(ARGV[2])
+local forced = 0
+
+if not ended() then
+  local final = num(run, 'final')
+  if final == 0 then final = num(run, 'deadline') end
+  local s = state()
+  if final > 0 and now >= final then
+    if s == 'queued' then
+      conclude('failed', 'its deadline passed before a worker had time for it', 0)
+    elseif s == 'narrating' then
+      conclude(text(run, 'outcome'), text(run, 'reason'), 0)
+    else
+      seal('the time of the run was over')
+      if num(work, 'report:forced') <= now then -- nobody else is doing it
+        forced = generation('report') + 1
+        redis.call('HSET', work, 'report:gen', forced, 'report:owner', ARGV[4], 'report:lease', now + tonumber(ARGV[5]),
+          'report:forced', now + tonumber(ARGV[5]) / 4)
+      end
+    end
+  elseif num(run, 'seal') > 0 and now >= num(run, 'seal') and s ~= 'queued' then
+    seal('the time for research was over')
+  end
+end
 
 -- lapsed gives a lapsed unit to its next generation and returns how often it lapsed without progress.
 local function lapsed(unit)
-  local mark = redis.call('HGET', blocks, unit .. ':iterations') or '0'
+  local mark = num(blocks, unit .. ':iterations') .. '/' .. num(work, unit .. ':entries')
   local n = 1
   if redis.call('HGET', work, unit .. ':mark') == mark then n = num(work, unit .. ':lapses') + 1 end
-  redis.call('HSET', work, unit .. ':mark', mark, unit .. ':lapses', n, unit .. ':gen', generation(unit) + 1,
-    unit .. ':owner', '', unit .. ':lease', 0)
+  redis.call('HSET', work, unit .. ':mark', mark, unit .. ':lapses', n)
+  fence(unit)
   return n
 end
 
 local list = wanted()
 for i = 1, #list, 2 do
   local unit = list[i]
-  local owner = redis.call('HGET', work, unit .. ':owner') or ''
-  if takeover and owner ~= '' and num(work, unit .. ':lease') <= now and lapsed(unit) >= most then
+  if takeover and text(work, unit .. ':owner') ~= '' and num(work, unit .. ':lease') <= now and lapsed(unit) >= most then
     local reason = 'its workers ended ' .. most .. ' times without any progress'
     if unit == 'plan' then
-      finish('plan', 'failed', 'planning: ' .. reason, '', 0, {}, generation('plan'))
-      return { 'stale' }
-    elseif unit ~= 'report' then -- a report goes on without its model: see Begun.Lapses
-      endBlock(unit, 'FAILED', reason, '[]', {}, generation(unit))
+      conclude('failed', 'planning: ' .. reason, generation('plan'))
+    elseif unit == 'review' then
+      redis.call('HSET', run, 'state', 'reporting')
+    elseif unit == 'narrate' then
+      conclude(text(run, 'outcome'), text(run, 'reason'), generation('narrate'))
+    elseif string.find(unit, '^block_') then -- a report goes on without its model, see Begun.Lapses; publishing goes on
+      local attempt = generation(unit)
+      fence(unit)
+      endBlock(unit, 'FAILED', reason, attempt)
     end
   end
 end
 local out = {}
 list = wanted()
 for i = 1, #list, 2 do
-  if (redis.call('HGET', work, list[i] .. ':owner') or '') == '' then
+  if text(work, list[i] .. ':owner') == '' then
     table.insert(out, list[i])
     table.insert(out, list[i + 1])
   end
 end
-if redis.call('HGET', run, 'state') == 'queued' then return { 'ok', lane(), out, ARGV[4] } end
-return { 'ok', lane(), out, ARGV[3] }
+local next = tonumber(ARGV[3])
+if not ended() then
+  if state() == 'queued' or state() == 'awaiting_input' or paused() then next = -1 end -- a person or the feeder moves it on
+  local final = num(run, 'final')
+  if final == 0 then final = num(run, 'deadline') end
+  for _, at in ipairs({ num(run, 'seal'), final }) do
+    if at > now and (next < 0 or at - now < next) then next = at - now end
+  end
+end
+return answer(out, next, forced)

@@ -43,14 +43,14 @@ func TestSweepGivesLapsedWorkToTheNextGeneration(t *testing.T) {
 		run := newRun("lakes", 2)
 		planned(t, q, run, "Constance", "Geneva", "Garda")
 		b := must[redisqueue.Begun](t)(q.Begin(ctx, run.ID, "block_1", 1))
-		if got, want := must[[]redisqueue.Intent](t)(q.Sweep(ctx, run.ID, false)), []redisqueue.Intent{{run.ID, "block_2", 1, ""}}; !cmp.Equal(want, got) {
+		if got, want := swept(t, q, run, false), []redisqueue.Intent{{run.ID, "block_2", 1, ""}}; !cmp.Equal(want, got) {
 			t.Errorf("while block_1 is worked, wants %v, want %v", got, want)
 		}
 		lapse(t, rdb, hasty.Lease)
-		if got, want := must[[]redisqueue.Intent](t)(q.Sweep(ctx, run.ID, false)), []redisqueue.Intent{{run.ID, "block_2", 1, ""}}; !cmp.Equal(want, got) {
+		if got, want := swept(t, q, run, false), []redisqueue.Intent{{run.ID, "block_2", 1, ""}}; !cmp.Equal(want, got) {
 			t.Errorf("in the quiet time after a gap, wants %v, want %v", got, want)
 		}
-		got := must[[]redisqueue.Intent](t)(q.Sweep(ctx, run.ID, true))
+		got := swept(t, q, run, true)
 		if want := []redisqueue.Intent{{run.ID, "block_1", 2, ""}, {run.ID, "block_2", 1, ""}}; !cmp.Equal(want, got) {
 			t.Errorf("after the lease, wants %v, want %v", got, want)
 		}
@@ -86,7 +86,7 @@ func TestPoisonBlockEndsAndTheRunGoesOn(t *testing.T) {
 			}
 			lapse(t, rdb, hasty.Lease)
 			generation++
-			return must[[]redisqueue.Intent](t)(q.Sweep(ctx, run.ID, true))
+			return swept(t, q, run, true)
 		}
 		die(0)
 		die(0)
@@ -112,13 +112,14 @@ func TestPoisonPlanFailsTheRun(t *testing.T) {
 	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
 		ctx, q := t.Context(), redisqueue.New(rdb, hasty)
 		run := newRun("comets", 2)
-		if _, _, err := q.Create(ctx, run); err != nil {
+		if _, err := q.Create(ctx, run); err != nil {
 			t.Fatal(err)
 		}
+		fed(t, q, run)
 		for g := range redisqueue.MaxLapses {
 			must[redisqueue.Begun](t)(q.Begin(ctx, run.ID, redisqueue.UnitPlan, g+1))
 			lapse(t, rdb, hasty.Lease)
-			must[[]redisqueue.Intent](t)(q.Sweep(ctx, run.ID, true))
+			swept(t, q, run, true)
 		}
 		got := must[topicqueue.Run](t)(q.Run(ctx, run.ID))
 		if got.State != topicqueue.RunFailed || !strings.Contains(got.Reason, "planning") {
@@ -138,7 +139,7 @@ func TestDueRuns(t *testing.T) {
 		timing.Gap, timing.Quiet = 10*time.Second, time.Hour
 		ctx, q := t.Context(), redisqueue.New(rdb, timing)
 		run := newRun("meteors", 1)
-		if _, _, err := q.Create(ctx, run); err != nil {
+		if _, err := q.Create(ctx, run); err != nil {
 			t.Fatal(err)
 		}
 		due := func() ([]string, bool) {
@@ -149,21 +150,30 @@ func TestDueRuns(t *testing.T) {
 			}
 			return runs, takeover
 		}
+		if runs, _ := due(); len(runs) != 0 {
+			t.Errorf("a run that waits is due: %v", runs)
+		}
+		if runs := must[[]string](t)(q.Feed(ctx, "", 1)); !cmp.Equal(runs, []string{run.ID}) {
+			t.Errorf("fed %v", runs)
+		}
 		waitDue(ctx, t, q, run.ID)
 		if runs, takeover := due(); len(runs) != 0 || takeover {
 			t.Errorf("a run that was due is due again at once (%v), or leases may be taken after a gap: %v", runs, takeover)
 		}
-		intents := must[[]redisqueue.Intent](t)(q.Sweep(ctx, run.ID, true))
+		intents := swept(t, q, run, true)
 		if want := []redisqueue.Intent{{run.ID, "plan", 1, ""}}; !cmp.Equal(want, intents) {
 			t.Errorf("wants %v, want %v", intents, want)
 		}
 		b := must[redisqueue.Begun](t)(q.Begin(ctx, run.ID, redisqueue.UnitPlan, 1))
 		waitDue(ctx, t, q, run.ID) // planning has brought the next check forward
-		if err := q.Finish(ctx, b.Lease, redisqueue.Outcome{State: topicqueue.RunFailed, Reason: "x"}); err != nil {
-			t.Fatal(err)
+		must[[]redisqueue.Intent](t)(q.Finish(ctx, b.Lease, redisqueue.Outcome{State: topicqueue.RunFailed, Reason: "x"}))
+		intents = swept(t, q, run, true)
+		if want := []redisqueue.Intent{{run.ID, "publish", 1, ""}}; !cmp.Equal(want, intents) {
+			t.Errorf("an ended run wants %v, want %v", intents, want)
 		}
-		if intents := must[[]redisqueue.Intent](t)(q.Sweep(ctx, run.ID, true)); len(intents) != 0 {
-			t.Errorf("an ended run wants %v", intents)
+		b = must[redisqueue.Begun](t)(q.Begin(ctx, run.ID, redisqueue.UnitPublish, 1))
+		if err := q.Published(ctx, b.Lease, b.Run, time.Hour); err != nil {
+			t.Fatal(err)
 		}
 		if n := rdb.ZCard(ctx, "nightdesk:{index}:runs").Val(); n != 0 {
 			t.Errorf("%d runs in the index, want none", n)

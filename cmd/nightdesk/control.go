@@ -1,0 +1,176 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"nightdesk/topicqueue"
+	"nightdesk/topicqueue/redisqueue"
+)
+
+func (a *app) cancelCommand() *cobra.Command {
+	var report bool
+	var reason string
+	cmd := &cobra.Command{
+		Use: "cancel RUN|BATCH", Short: "End a run, or all runs of a batch, now; what was found is kept", Args: cobra.ExactArgs(1),
+		RunE: a.command(func(cmd *cobra.Command, args []string) error {
+			return a.control(cmd.Context(), args[0], "cancelled", active, func(ctx context.Context, d *desk, run topicqueue.Run) ([]redisqueue.Intent, error) {
+				return d.queue.Cancel(ctx, run.ID, reason, report)
+			})
+		}),
+	}
+	cmd.Flags().BoolVar(&report, "report", false, "write up what was found until now; the run then ends as partial")
+	cmd.Flags().StringVar(&reason, "reason", "cancelled by a person", "what the run's reason says")
+	return cmd
+}
+
+func (a *app) pauseCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "pause RUN|BATCH", Short: "Stop a run, or all runs of a batch, where they stand; their time goes on", Args: cobra.ExactArgs(1),
+		RunE: a.command(func(cmd *cobra.Command, args []string) error {
+			return a.control(cmd.Context(), args[0], "paused", active, func(ctx context.Context, d *desk, run topicqueue.Run) ([]redisqueue.Intent, error) {
+				return nil, d.queue.Pause(ctx, run.ID)
+			})
+		}),
+	}
+}
+
+func (a *app) resumeCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "resume RUN|BATCH", Short: "Let a paused run, or all paused runs of a batch, go on", Args: cobra.ExactArgs(1),
+		RunE: a.command(func(cmd *cobra.Command, args []string) error {
+			paused := func(run topicqueue.Run) string {
+				if run.Paused {
+					return ""
+				}
+				return "it is not paused"
+			}
+			return a.control(cmd.Context(), args[0], "resumed", paused, func(ctx context.Context, d *desk, run topicqueue.Run) ([]redisqueue.Intent, error) {
+				return d.queue.Resume(ctx, run.ID)
+			})
+		}),
+	}
+}
+
+func (a *app) retryCommand() *cobra.Command {
+	var report, all bool
+	cmd := &cobra.Command{
+		Use: "retry RUN|BATCH", Short: "Do again what failed in a run, or in all failed and partial runs of a batch", Args: cobra.ExactArgs(1),
+		Long: `Do again what failed: topic blocks that failed or were cut short, then the report. What was found stays, and is not
+paid for again. A run that failed before it had a plan begins anew.`,
+		RunE: a.command(func(cmd *cobra.Command, args []string) error {
+			what := redisqueue.RetryBlocks
+			switch {
+			case report && all:
+				return usageError{errors.New("--report and --all exclude each other")}
+			case report:
+				what = redisqueue.RetryReport
+			case all:
+				what = redisqueue.RetryAll
+			}
+			return a.control(cmd.Context(), args[0], "to be tried again", retriable(report || all), func(ctx context.Context, d *desk, run topicqueue.Run) ([]redisqueue.Intent, error) {
+				return d.queue.Retry(ctx, run.ID, what, run.Options.MaxIterations)
+			})
+		}),
+	}
+	cmd.Flags().BoolVar(&report, "report", false, "write the report again, of a completed run too")
+	cmd.Flags().BoolVar(&all, "all", false, "begin anew with planning, a completed run too")
+	return cmd
+}
+
+// active, retriable: why a run is left as it is; empty when it is not.
+func active(run topicqueue.Run) string {
+	if run.State.Final() {
+		return "it has ended already as " + string(run.State)
+	}
+	return ""
+}
+
+func retriable(completedToo bool) func(topicqueue.Run) string {
+	return func(run topicqueue.Run) string {
+		switch {
+		case !run.State.Final():
+			return "it has not ended: it is " + string(run.State)
+		case run.State == topicqueue.RunCompleted && !completedToo:
+			return "nothing in it failed; --report writes the report again, --all begins anew"
+		}
+		return ""
+	}
+}
+
+// changed is one line of what a control command prints with --json.
+type changed struct {
+	RunID   string `json:"run_id"`
+	Changed bool   `json:"changed"`
+	Reason  string `json:"reason,omitempty"` // why not
+}
+
+// control does something with one run, or with all runs of a batch. skip says why a run is left as it is; of a batch such
+// runs are passed over, a single one is an error.
+func (a *app) control(ctx context.Context, name, done string, skip func(topicqueue.Run) string, do func(context.Context, *desk, topicqueue.Run) ([]redisqueue.Intent, error)) (err error) {
+	d, err := a.openDesk(ctx, false)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, d.Close()) }()
+	one := func(run topicqueue.Run) (string, error) {
+		if why := skip(run); why != "" {
+			return why, nil
+		}
+		intents, err := do(ctx, d, run)
+		if errors.Is(err, redisqueue.ErrNotFound) {
+			return "its state has expired; enqueue the topic again in another batch", nil
+		}
+		if err != nil {
+			return "", err
+		}
+		return "", d.dispatcher.Dispatch(ctx, intents)
+	}
+	show := func(run topicqueue.Run, why string) error {
+		if a.json {
+			return a.printJSON(changed{run.ID, why == "", why}, true)
+		}
+		return nil
+	}
+	run, err := d.queue.Run(ctx, name)
+	if err == nil {
+		why, err := one(run)
+		if err != nil {
+			return err
+		}
+		if why != "" {
+			return usageError{fmt.Errorf("run %s stays as it is: %s", name, why)}
+		}
+		if !a.json {
+			fmt.Fprintf(a.stdout, "run %s: %s\n", name, done)
+		}
+		return show(run, why)
+	}
+	if !errors.Is(err, redisqueue.ErrNotFound) {
+		return err
+	}
+	runs, n := 0, 0
+	err = d.queue.Runs(ctx, name, func(run topicqueue.Run) error {
+		runs++
+		why, err := one(run)
+		if err != nil {
+			return err
+		}
+		if why == "" {
+			n++
+		}
+		return show(run, why)
+	})
+	switch {
+	case err != nil:
+		return err
+	case runs == 0:
+		return usageError{hintError{fmt.Errorf("there is no run and no batch %q", name), "`nightdesk list` shows what there is."}}
+	case !a.json:
+		fmt.Fprintf(a.stdout, "batch %s: %d of %d runs %s\n", name, n, runs, done)
+	}
+	return nil
+}

@@ -1,0 +1,88 @@
+package jobs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/rs/zerolog"
+
+	"nightdesk/pipeline/reporting"
+	"nightdesk/storage"
+	"nightdesk/topicqueue"
+	"nightdesk/topicqueue/redisqueue"
+)
+
+// publish stores what a run that has ended leaves behind: the report, its data and evidence, and the manifest last. It
+// can be done again by anyone at any time until the manifest is there.
+func (w *Worker) publish(ctx context.Context, a *attempt) error {
+	return w.steady(ctx, "publish", func(ctx context.Context) error {
+		err := w.put(ctx, a)
+		if err != nil && !errors.Is(err, redisqueue.ErrFenced) && ctx.Err() == nil {
+			if noteErr := w.Queue.Unpublished(ctx, a.Lease, err.Error()); noteErr != nil {
+				zerolog.Ctx(ctx).Warn().Err(noteErr).Msg("reason not noted")
+			}
+		}
+		return err
+	})
+}
+
+func (w *Worker) put(ctx context.Context, a *attempt) error {
+	in, err := w.evidence(ctx, a.Run)
+	if err != nil {
+		return err
+	}
+	var rep *reporting.Report
+	content, err := w.Queue.Report(ctx, a.Run.ID)
+	if err != nil {
+		return err
+	}
+	if content != nil {
+		rep = &reporting.Report{}
+		if err := json.Unmarshal(content, rep); err != nil {
+			return endedError{fmt.Errorf("decode the report of run %s: %w", a.Run.ID, err)}
+		}
+	}
+	b := newBundle(w, in, rep)
+	if err := b.put(ctx); err != nil {
+		return err
+	}
+	large, err := w.Store.List(ctx, storage.JournalPrefix(a.Run.ID))
+	if err != nil {
+		return err
+	}
+	for _, key := range large {
+		if err := w.Store.Delete(ctx, key); err != nil {
+			return err
+		}
+	}
+	return w.Queue.Published(ctx, a.Lease, a.Run, w.settings.StateExpiry)
+}
+
+// evidence reads all that a run has gathered. A run may have ended before it had a plan.
+func (w *Worker) evidence(ctx context.Context, run topicqueue.Run) (reporting.Input, error) {
+	in := reporting.Input{Run: run}
+	var err error
+	if in.Plan, err = w.Queue.Plan(ctx, run.ID); errors.Is(err, redisqueue.ErrNotFound) {
+		in.Plan = topicqueue.Plan{Topic: run.Topic, Mode: run.Options.DecomposeMode}
+		return in, nil
+	} else if err != nil {
+		return in, err
+	}
+	if in.Plan.Traces, err = w.Queue.Traces(ctx, run.ID, redisqueue.UnitPlan); err != nil {
+		return in, err
+	}
+	blocks, err := w.Queue.Blocks(ctx, run.ID)
+	if err != nil {
+		return in, err
+	}
+	for _, b := range blocks {
+		traces, err := w.Queue.Traces(ctx, run.ID, b.ID)
+		if err != nil {
+			return in, err
+		}
+		in.Blocks = append(in.Blocks, reporting.BlockEvidence{Block: b, Traces: traces})
+	}
+	return in, nil
+}

@@ -1,0 +1,125 @@
+package redisqueue
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"nightdesk/topicqueue"
+)
+
+const batchesKey = prefix + "batches" // sorted set: batch name by creation (ms)
+
+func batchKey(name, part string) string { return prefix + "batch:{" + name + "}:" + part }
+
+// OpenBatch makes a batch known and returns the time of its creation, which is the same for every call: it is part of
+// the run ids.
+func (q *Queue) OpenBatch(ctx context.Context, name string, now time.Time) (time.Time, error) {
+	if err := q.rdb.ZAddNX(ctx, batchesKey, redis.Z{Score: float64(now.UnixMilli()), Member: name}).Err(); err != nil {
+		return time.Time{}, fmt.Errorf("open batch %q in Redis: %w", name, err)
+	}
+	created, err := q.rdb.ZScore(ctx, batchesKey, name).Result()
+	if err != nil {
+		return time.Time{}, fmt.Errorf("open batch %q in Redis: %w", name, err)
+	}
+	return time.UnixMilli(int64(created)).UTC(), nil
+}
+
+// Batch names one batch.
+type Batch struct {
+	Name      string    `json:"batch"`
+	CreatedAt time.Time `json:"created_at"`
+}
+
+// Batches returns all batches, oldest first.
+func (q *Queue) Batches(ctx context.Context) ([]Batch, error) {
+	members, err := q.rdb.ZRangeWithScores(ctx, batchesKey, 0, -1).Result()
+	if err != nil {
+		return nil, fmt.Errorf("list batches in Redis: %w", err)
+	}
+	out := make([]Batch, len(members))
+	for i, m := range members {
+		name, _ := m.Member.(string)
+		out[i] = Batch{Name: name, CreatedAt: time.UnixMilli(int64(m.Score)).UTC()}
+	}
+	return out, nil
+}
+
+// listChunk is how many runs one round trip reads.
+const listChunk = 500
+
+// Runs calls yield for every run of a batch in the order of enqueueing, and stops at its first error.
+func (q *Queue) Runs(ctx context.Context, batch string, yield func(topicqueue.Run) error) error {
+	for start := int64(0); ; start += listChunk {
+		ids, err := q.rdb.ZRange(ctx, batchKey(batch, "runs"), start, start+listChunk-1).Result()
+		if err != nil {
+			return fmt.Errorf("list runs of batch %q in Redis: %w", batch, err)
+		}
+		if len(ids) == 0 {
+			return nil
+		}
+		cmds, err := q.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
+			for _, id := range ids {
+				p.HGetAll(ctx, key(id, "run"))
+			}
+			return nil
+		})
+		if err != nil {
+			return fmt.Errorf("read runs of batch %q from Redis: %w", batch, err)
+		}
+		for i, cmd := range cmds {
+			fields := cmd.(*redis.MapStringStringCmd).Val()
+			var run topicqueue.Run
+			if len(fields) > 0 {
+				run, err = decodeRun(fields)
+			} else {
+				line, lineErr := q.line(ctx, batch, ids[i])
+				if err = lineErr; err == nil && line == nil {
+					continue
+				} else if err == nil {
+					run = *line
+				}
+			}
+			if err != nil {
+				return err
+			}
+			if err := yield(run); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// keepLine keeps what a list shows of a run that has ended: its state expires, its line does not.
+func (q *Queue) keepLine(ctx context.Context, run topicqueue.Run) error {
+	run.PublishedAt, run.Unpublished = time.Now().UTC(), ""
+	run.Options = topicqueue.Options{Preset: run.Options.Preset, Language: run.Options.Language}
+	data, err := json.Marshal(run)
+	if err != nil {
+		return fmt.Errorf("encode run %s: %w", run.ID, err)
+	}
+	if err := q.rdb.HSet(ctx, batchKey(run.Batch, "lines"), run.ID, data).Err(); err != nil {
+		return fmt.Errorf("keep run %s in batch %q in Redis: %w", run.ID, run.Batch, err)
+	}
+	return nil
+}
+
+// line returns what is kept of a run whose state has expired; nil when there is nothing.
+func (q *Queue) line(ctx context.Context, batch, runID string) (*topicqueue.Run, error) {
+	data, err := q.rdb.HGet(ctx, batchKey(batch, "lines"), runID).Bytes()
+	if errors.Is(err, redis.Nil) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read run %s of batch %q from Redis: %w", runID, batch, err)
+	}
+	var run topicqueue.Run
+	if err := json.Unmarshal(data, &run); err != nil {
+		return nil, fmt.Errorf("decode run %s of batch %q: %w", runID, batch, err)
+	}
+	return &run, nil
+}

@@ -1,0 +1,121 @@
+package redisqueue
+
+import (
+	"context"
+	"fmt"
+
+	"nightdesk/topicqueue"
+)
+
+// Cancel ends a run. Whoever works on it is refused from now on, and told at once (see Changes). report: what was found
+// is written up, as far as there is a plan; the run then ends as partial. A run that has ended stays as it is.
+func (q *Queue) Cancel(ctx context.Context, runID, reason string, report bool) ([]Intent, error) {
+	flag := 0
+	if report {
+		flag = 1
+	}
+	if err := q.watch(ctx, runID); err != nil {
+		return nil, err
+	}
+	r, err := q.run(ctx, cancelScript, "cancel", runID, reason, flag)
+	if err != nil {
+		return nil, err
+	}
+	if err := q.moved(ctx, runID, r); err != nil {
+		return nil, err
+	}
+	return r.intents(runID), q.tell(ctx, runID)
+}
+
+// Pause stops a run where it stands: calls in flight end and are kept, no new one begins. Its time goes on.
+func (q *Queue) Pause(ctx context.Context, runID string) error {
+	r, err := q.run(ctx, pauseScript, "pause", runID, 1)
+	if err != nil {
+		return err
+	}
+	if r.state() == topicqueue.RunQueued { // others are planned before it
+		err = q.moved(ctx, runID, r)
+	}
+	if err != nil {
+		return err
+	}
+	return q.tell(ctx, runID)
+}
+
+// Resume lets a paused run go on.
+func (q *Queue) Resume(ctx context.Context, runID string) ([]Intent, error) {
+	if err := q.watch(ctx, runID); err != nil {
+		return nil, err
+	}
+	r, err := q.run(ctx, pauseScript, "resume", runID, 0)
+	if err != nil || r.state() == topicqueue.RunQueued { // the sweep puts it back to those that wait
+		return nil, err
+	}
+	return r.intents(runID), nil
+}
+
+// Answer gives a person's answer to a run that waits for it, as JSON. ErrStale: it does not wait.
+func (q *Queue) Answer(ctx context.Context, runID string, answer []byte) ([]Intent, error) {
+	if err := q.watch(ctx, runID); err != nil {
+		return nil, err
+	}
+	r, err := q.run(ctx, answerScript, "answer", runID, answer)
+	if err != nil {
+		return nil, err
+	}
+	return r.intents(runID), q.moved(ctx, runID, r)
+}
+
+// What a retry does again.
+const (
+	RetryBlocks = "blocks" // blocks that failed or were cut short, then the report
+	RetryReport = "report" // the report alone
+	RetryAll    = "all"    // everything, from planning on; also what the others do for a run without a plan
+)
+
+// Retry lets a run that has ended go on from its state, as its next epoch. maxIterations: those a block may have; one
+// that failed after all of them starts anew. ErrRunning: it has not ended. ErrNotFound: its state has expired.
+func (q *Queue) Retry(ctx context.Context, runID, what string, maxIterations int) ([]Intent, error) {
+	if _, err := q.Run(ctx, runID); err != nil {
+		return nil, err
+	}
+	if err := q.watch(ctx, runID); err != nil {
+		return nil, err
+	}
+	r, err := q.run(ctx, retryScript, "retry", runID, what, maxIterations)
+	if err != nil {
+		return nil, err
+	}
+	if r.state() == topicqueue.RunQueued {
+		return nil, nil // the sweep puts it to those that wait
+	}
+	return r.intents(runID), q.moved(ctx, runID, r)
+}
+
+const changesChannel = prefix + "{index}:changes"
+
+// tell makes a change known to the workers at once. One that misses it sees the change when it renews its lease.
+func (q *Queue) tell(ctx context.Context, runID string) error {
+	if err := q.rdb.Publish(ctx, changesChannel, runID).Err(); err != nil {
+		return fmt.Errorf("tell workers of run %s by Redis: %w", runID, err)
+	}
+	return nil
+}
+
+// Changes calls heard with the id of every run that was cancelled or paused, until ctx ends.
+func (q *Queue) Changes(ctx context.Context, heard func(runID string)) {
+	sub := q.rdb.Subscribe(ctx, changesChannel)
+	defer sub.Close()
+	messages := sub.Channel()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case m, ok := <-messages:
+			if !ok {
+				return
+			}
+			heard(m.Payload)
+		}
+	}
+}

@@ -1,0 +1,21 @@
+-- ARGV: unit, generation, owner, what it found: the ways of a run through the states between research and its end.
+--   plan     await     the plan waits for a person's answer
+--   review   [blocks]  (JSON list of texts): research goes on with them; none: the report is due
+--   narrate  done      the run ends as its report has committed it
+local unit = ARGV[1]
+if text(work, unit .. ':ended') == ARGV[3] then return answer(wanted()) end -- the reply of the first call was lost
+if not holds(unit, ARGV[2], ARGV[3]) or stage[state()] ~= unit then return { 'fenced' } end
+redis.call('HSET', work, unit .. ':ended', ARGV[3])
+if unit == 'plan' then
+  redis.call('HSET', run, 'state', 'awaiting_input')
+  fence('plan')
+elseif unit == 'review' then
+  redis.call('HINCRBY', run, 'loop', 1)
+  fence('review')
+  addBlocks(cjson.decode(ARGV[4]))
+  redis.call('HSET', run, 'state', 'researching')
+  return answer(settled(admit()))
+else
+  conclude(text(run, 'outcome'), text(run, 'reason'), ARGV[2])
+end
+return answer(wanted())

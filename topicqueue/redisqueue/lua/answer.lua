@@ -1,0 +1,4 @@
+-- ARGV: answer (JSON). A person has answered what the plan waits for: planning goes on with it.
+if state() ~= 'awaiting_input' then return { 'stale' } end
+redis.call('HSET', run, 'answer', ARGV[1], 'state', 'planning')
+return answer(wanted())

@@ -1,0 +1,34 @@
+-- The run index: what is known of all runs at once. All its keys share the hash tag {index}.
+-- KEYS: runs by next check (sorted set), state of each run (hash), counts (hash), runs of the lane that wait to be
+-- planned (sorted set), those of them that have a task (sorted set)
+-- ARGV: run, state ('' = unchanged), next check in ms (empty = unchanged, inf = never, -1 = forget the run), soonest (1:
+-- only lower it), age (position among those that wait; '' = does not wait, = unchanged)
+local clock = redis.call('TIME')
+local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
+local id, state, check, soonest, wait = ARGV[1], ARGV[2], ARGV[3], ARGV[4] == '1', ARGV[5]
+local old = redis.call('HGET', KEYS[2], id)
+if state ~= '' and old ~= state then
+  if old then redis.call('HINCRBY', KEYS[3], 'state:' .. old, -1) end
+  redis.call('HINCRBY', KEYS[3], 'state:' .. state, 1)
+  redis.call('HSET', KEYS[2], id, state)
+  if state == 'completed' or state == 'partial' or state == 'failed' or state == 'cancelled' then
+    redis.call('HINCRBY', KEYS[3], 'ended:' .. state, 1)
+  end
+  old = state
+end
+if check == '-1' then
+  redis.call('ZREM', KEYS[1], id)
+  if redis.call('HDEL', KEYS[2], id) == 1 then redis.call('HINCRBY', KEYS[3], 'state:' .. old, -1) end
+elseif check ~= '' then
+  local at = '+inf'
+  if check ~= 'inf' then at = now + tonumber(check) end
+  local had = redis.call('ZSCORE', KEYS[1], id)
+  if not soonest or not had or at ~= '+inf' and tonumber(had) > at then redis.call('ZADD', KEYS[1], at, id) end
+end
+if wait == '' then
+  redis.call('ZREM', KEYS[4], id)
+  redis.call('ZREM', KEYS[5], id)
+elseif wait ~= '=' and not redis.call('ZSCORE', KEYS[5], id) then
+  redis.call('ZADD', KEYS[4], 'NX', wait, id)
+end
+return 1

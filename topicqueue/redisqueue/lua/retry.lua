@@ -1,0 +1,60 @@
+-- ARGV: what (blocks: what failed or was cut short; report: the report alone; all: the whole run), iterations that a
+-- block may have. A run that has ended goes on with its next epoch.
+if not ended() then return { 'running' } end
+local what = ARGV[1]
+if redis.call('EXISTS', base .. 'plan') == 0 then what = 'all' end
+local again = {}
+for n = 1, num(run, 'blocks') do
+  local id = 'block_' .. n
+  local reason = text(blocks, id .. ':reason')
+  if what == 'blocks' and not (text(blocks, id .. ':status') == 'COMPLETED' and reason == '') then table.insert(again, id) end
+end
+redis.call('HINCRBY', run, 'epoch', 1)
+for _, key in ipairs(kept()) do redis.call('PERSIST', key) end
+redis.call('HDEL', run, 'ended', 'reason', 'report', 'sealed', 'published', 'outcome', 'started', 'final', 'seal', 'deadline', 'loop', 'answer')
+redis.call('DEL', events, once, base .. 'report')
+for _, unit in ipairs({ 'plan', 'review', 'report', 'narrate', 'publish' }) do
+  fence(unit)
+  redis.call('HDEL', work, unit .. ':lapses', unit .. ':mark', unit .. ':ended', unit .. ':forced')
+end
+for _, id in ipairs(again) do
+  fence(id)
+  redis.call('HDEL', work, id .. ':lapses', id .. ':mark', id .. ':ended', id .. ':began', id .. ':view')
+  -- One that did all its iterations and found nothing starts anew, and may ask again what it asked in vain.
+  if num(blocks, id .. ':iterations') >= tonumber(ARGV[2]) then
+    redis.call('HDEL', blocks, id .. ':iterations')
+    redis.call('HDEL', work, id .. ':memory', id .. ':admissions')
+    redis.call('DEL', base .. 'traces:' .. id)
+    for _, q in ipairs(redis.call('LRANGE', queries, 0, -1)) do
+      if string.sub(q, 1, #id + 1) == id .. '\t' then redis.call('LREM', queries, 1, q) end
+    end
+  end
+  redis.call('HSET', blocks, id .. ':status', 'PENDING', id .. ':reason', '', id .. ':fallbacks', '')
+end
+redis.call('DEL', todo, active)
+if what == 'all' then
+  for n = 1, num(run, 'blocks') do
+    redis.call('DEL', base .. 'traces:block_' .. n, base .. 'journal:block_' .. n)
+    fence('block_' .. n)
+  end
+  for _, field in ipairs(redis.call('HKEYS', work)) do
+    if not string.find(field, ':gen$') then redis.call('HDEL', work, field) end
+  end
+  redis.call('DEL', blocks, queries, base .. 'plan', base .. 'traces:plan')
+  redis.call('HDEL', run, 'blocks', 'processed')
+  redis.call('HSET', run, 'state', 'queued')
+  return answer({})
+end
+-- Planning is over: the time of the run begins now.
+redis.call('HSET', run, 'started', now, 'processed', num(run, 'blocks') - #again)
+if num(run, 'duration') > 0 then
+  local final = now + num(run, 'duration')
+  redis.call('HSET', run, 'final', final, 'seal', final - math.min(num(run, 'reserve'), math.floor(num(run, 'duration') / 2)))
+end
+if #again > 0 then redis.call('RPUSH', todo, unpack(again)) end
+redis.call('HSET', run, 'state', 'researching')
+emit(progress({ step('start_iterative_research', '') }), 0)
+if what == 'report' then
+  redis.call('HSET', run, 'loop', num(run, 'loops'))
+end
+return answer(settled(admit()))

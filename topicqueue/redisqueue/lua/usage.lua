@@ -1,0 +1,6 @@
+-- ARGV: usage (JSON). Of a run whose state has expired nothing is kept.
+if redis.call('EXISTS', run) == 0 then return { 'ok' } end
+redis.call('RPUSH', base .. 'usage', ARGV[1])
+local left = redis.call('PTTL', run)
+if left > 0 then redis.call('PEXPIRE', base .. 'usage', left) end
+return { 'ok' }
