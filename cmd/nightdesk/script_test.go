@@ -145,9 +145,12 @@ func lastLineIsReport(ts *testscript.TestScript, _ bool, _ []string) {
 func waitFor(ts *testscript.TestScript, _ bool, args []string) {
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
 		ts.Check(ts.Exec("nightdesk", "status", args[0], "--json"))
-		var s struct{ States map[string]int }
+		var s struct {
+			States      map[string]int
+			Unpublished int
+		}
 		ts.Check(json.Unmarshal([]byte(ts.ReadFile("stdout")), &s))
-		if fmt.Sprint(s.States["completed"]+s.States["partial"]+s.States["failed"]) == args[1] {
+		if fmt.Sprint(s.States["completed"]+s.States["partial"]+s.States["failed"]) == args[1] && s.Unpublished == 0 {
 			return
 		}
 	}

@@ -98,9 +98,11 @@ func (a *app) status(ctx context.Context, name string) (err error) {
 
 // batchStatus is what `status BATCH --json` prints.
 type batchStatus struct {
-	Batch  string                      `json:"batch"`
-	Runs   int                         `json:"runs"`
-	States map[topicqueue.RunState]int `json:"states"`
+	Batch       string                      `json:"batch"`
+	Runs        int                         `json:"runs"`
+	States      map[topicqueue.RunState]int `json:"states"`
+	Paused      int                         `json:"paused"`
+	Unpublished int                         `json:"unpublished"` // that have ended and whose bundles are not yet whole in storage
 }
 
 func (a *app) batchStatus(ctx context.Context, d *desk, name string) error {
@@ -108,6 +110,12 @@ func (a *app) batchStatus(ctx context.Context, d *desk, name string) error {
 	err := d.queue.Runs(ctx, name, func(run topicqueue.Run) error {
 		s.Runs++
 		s.States[run.State]++
+		if run.Paused {
+			s.Paused++
+		}
+		if run.State.Final() && run.PublishedAt.IsZero() {
+			s.Unpublished++
+		}
 		return nil
 	})
 	if err != nil {
@@ -124,6 +132,12 @@ func (a *app) batchStatus(ctx context.Context, d *desk, name string) error {
 		if n := s.States[state]; n > 0 {
 			fmt.Fprintf(a.stdout, "  %-15s %d\n", state, n)
 		}
+	}
+	if s.Paused > 0 {
+		fmt.Fprintf(a.stdout, "  %d of them paused\n", s.Paused)
+	}
+	if s.Unpublished > 0 {
+		fmt.Fprintf(a.stdout, "  %d of them not yet in storage\n", s.Unpublished)
 	}
 	return nil
 }
