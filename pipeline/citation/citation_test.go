@@ -222,6 +222,30 @@ func TestEscape(t *testing.T) {
 	}
 }
 
+func TestCode(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string][]string{
+		"a `b` `c\nd` e":         {"`b`", "`c\nd`"},
+		"# a `b\n# c`":           nil, // a heading ends with its line
+		"a `b\n## c\nd`":         nil,
+		"> # a `b\n> c`":         nil,
+		"a `b\n===\nc`":          nil,
+		"a `b\n* * *\nc`":        nil,
+		"- a `b\n- c` d `e":      {"` d `"},
+		"a `b\n#c` #":            {"`b\n#c`"}, // no heading
+		"a\n\n    # b\n":         {"    # b\n"},
+		"```\n# a `b\n```\nc`\n": {"```\n# a `b\n```\n"},
+	} {
+		var got []string
+		for _, r := range citation.Code(in) {
+			got = append(got, in[r[0]:r[1]])
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("Code(%q) (-want +got):\n%s", in, diff)
+		}
+	}
+}
+
 func TestCloseCode(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{

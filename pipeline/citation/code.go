@@ -39,8 +39,8 @@ func CloseCode(markdown string) string {
 }
 
 // codeSpans returns the parts of Markdown that are code, in order and without overlap: fenced blocks (with their
-// fences), indented blocks and inline code. An inline span does not reach beyond its paragraph; a fence that is never
-// closed reaches to the end. Source: CommonMark 0.31, sections 4.4, 4.5 and 6.1.
+// fences), indented blocks and inline code. An inline span does not reach beyond its paragraph, heading or list item; a fence
+// that is never closed reaches to the end. Source: CommonMark 0.31, sections 4.1 to 4.5 and 6.1.
 func codeSpans(md string) []span {
 	var spans []span
 	paragraph := -1 // start of the text not yet searched for inline code
@@ -77,8 +77,15 @@ func codeSpans(md string) []span {
 			spans = append(spans, span{start, end})
 			indented, afterBlank = true, false
 		default:
+			heading := isATXHeading(line)
+			if heading || isListItem(body) {
+				flush(start)
+			}
 			if paragraph < 0 {
 				paragraph = start
+			}
+			if heading || isUnderline(line) {
+				flush(end)
 			}
 			if afterBlank || isListItem(body) {
 				inList = isListItem(body) || inList && isIndented(line)
@@ -108,6 +115,24 @@ func fenceRun(body string) string {
 
 func isIndented(line string) bool {
 	return strings.HasPrefix(line, "    ") || strings.HasPrefix(line, "\t")
+}
+
+// isATXHeading reports whether a line is a heading that begins with 1 to 6 #, also one in a block quote.
+func isATXHeading(line string) bool {
+	body := strings.TrimLeft(line, " >")
+	n := len(body) - len(strings.TrimLeft(body, "#"))
+	return n >= 1 && n <= 6 && !isIndented(line) && (n == len(body) || body[n] == ' ' || body[n] == '\t')
+}
+
+// isUnderline reports whether a line ends a paragraph: as the underline of a heading or as a rule.
+func isUnderline(line string) bool {
+	body := strings.TrimSpace(strings.TrimLeft(line, " >"))
+	if body == "" || strings.IndexByte("=-*_", body[0]) < 0 || isIndented(line) {
+		return false
+	}
+	run := strings.Trim(body, body[:1])
+	rule := strings.Trim(body, body[:1]+" \t") == "" && strings.Count(body, body[:1]) >= 3 && body[0] != '='
+	return rule || run == "" && (body[0] == '=' || body[0] == '-')
 }
 
 func isListItem(body string) bool {

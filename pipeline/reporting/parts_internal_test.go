@@ -55,7 +55,7 @@ func TestCleanSection(t *testing.T) {
 // FuzzCleanSection: no heading above level three is left outside code, code is closed, and what stands after the section
 // stays outside of it.
 func FuzzCleanSection(f *testing.F) {
-	for _, s := range []string{"# A\n\n```\n# x", "A\n===\nB\n---\n", "~~~\n```\n", "> # x\n\n- # y", "<!-- x", "## Locks\n### 1.\n\n    # x\n"} {
+	for _, s := range []string{"# A\n\n```\n# x", "A\n===\nB\n---\n", "~~~\n```\n", "> # x\n\n- # y", "<!-- x", "## Locks\n### 1.\n\n    # x\n", "# 0`\x8b\n# ::\xca::_\n`", "a `b\n===\nc`", "`a\n---\n# b`"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, in string) {
