@@ -6,15 +6,18 @@ import (
 	"strings"
 )
 
-// Embedding says which embedding model makes vectors for knowledge bases. Every server that speaks OpenAI's protocol
-// will do. After Load it is complete.
+// Embedding says what makes vectors for knowledge bases: an embedding model, of any server that speaks OpenAI's protocol,
+// or a file of word vectors. After Load it is complete.
 type Embedding struct {
-	Provider   string
-	Model      string // empty: none, knowledge bases are searched by words
+	Provider   string // ProviderOpenAI or ProviderStatic
+	Model      string // ProviderStatic: the path of the file. Empty: none, knowledge bases are searched by words
 	BaseURL    URL    // empty: OpenAI's own
 	APIKey     Secret // empty: none is sent
 	Dimensions int    // of a vector; 0: the model's own
 }
+
+// ProviderStatic makes vectors from a file of static word vectors, without a server.
+const ProviderStatic = "static"
 
 // Enabled reports whether there is an embedding model.
 func (e Embedding) Enabled() bool { return e.Model != "" }
@@ -26,10 +29,10 @@ func embeddingTable(e *Embedding) []field {
 		secret(&e.APIKey))
 	key.alias = openAIKey
 	return []field{
-		setting("embedding.provider", "openai", "", "openai: every server that speaks its protocol",
-			choice(&e.Provider, "openai")),
-		setting("embedding.model", "", "", "embedding model for knowledge bases; empty: none, they are searched by words",
-			text(&e.Model, "the name of an embedding model", anyText)),
+		setting("embedding.provider", ProviderOpenAI, "", "openai: every server that speaks its protocol; static: no server, a file of word vectors",
+			choice(&e.Provider, ProviderOpenAI, ProviderStatic)),
+		setting("embedding.model", "", "", "embedding model for knowledge bases, with static the path of the file; empty: none, they are searched by words",
+			text(&e.Model, "the name of an embedding model, or the path of a file", anyText)),
 		server,
 		key,
 		setting("embedding.dimensions", "0", "numbers", "length of a vector, for models that can shorten theirs; 0: the model's own",
@@ -43,6 +46,17 @@ const openAIKey = "OPENAI_API_KEY"
 func completeEmbedding(c *Config) {
 	e, path := &c.Embedding, "embedding.api_key"
 	from := c.source(path)
+	if e.Provider == ProviderStatic { // there is no server: nothing of the model's is meant for it
+		if !c.Given("embedding.base_url") {
+			e.BaseURL = URL{}
+			delete(c.origins, "embedding.base_url")
+		}
+		if !c.Given(path) || from == "environment "+openAIKey {
+			e.APIKey = Secret{}
+			delete(c.origins, path)
+		}
+		return
+	}
 	if c.Given(path) && from != "environment "+openAIKey {
 		return
 	}
@@ -80,7 +94,7 @@ func serverOf(u URL) string {
 // checkEmbedding returns what is wrong with these settings taken together. known: problems of single settings.
 func checkEmbedding(c Config, known Problems) Problems {
 	e := c.Embedding
-	if e.Enabled() && e.APIKey == (Secret{}) && serverOf(e.BaseURL) == openAIServer &&
+	if e.Enabled() && e.Provider == ProviderOpenAI && e.APIKey == (Secret{}) && serverOf(e.BaseURL) == openAIServer &&
 		!known.about("embedding.api_key", "embedding.base_url", "llm.api_key", "llm.base_url") {
 		return Problems{{Key: "embedding.model", Value: clip(e.Model), Source: c.source("embedding.model"),
 			Reason: "there is neither a key nor a server for it: set EMBEDDING_API_KEY, or EMBEDDING_BASE_URL for a server that needs no key"}}
@@ -93,8 +107,12 @@ func remarkEmbedding(c Config) []string {
 	var notices []string
 	for _, name := range []string{"base_url", "api_key", "dimensions"} {
 		path := "embedding." + name
-		if !c.Embedding.Enabled() && c.Given(path) && c.source(path) != "environment "+openAIKey {
+		switch {
+		case !c.Given(path) || c.source(path) == "environment "+openAIKey:
+		case !c.Embedding.Enabled():
 			notices = append(notices, fmt.Sprintf("%s is set (%s) but EMBEDDING_MODEL is not: knowledge bases are searched by words; set EMBEDDING_MODEL=...", path, c.source(path)))
+		case c.Embedding.Provider == ProviderStatic:
+			notices = append(notices, fmt.Sprintf("%s is set (%s) but means nothing to a file of word vectors: remove it, or set EMBEDDING_PROVIDER=openai", path, c.source(path)))
 		}
 	}
 	return notices

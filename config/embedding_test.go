@@ -83,3 +83,26 @@ func TestEmbedding_Notices(t *testing.T) {
 		t.Errorf("notices %q", n)
 	}
 }
+
+// A file needs neither key nor server, and gets none of the model's.
+func TestEmbedding_Static(t *testing.T) {
+	t.Parallel()
+	env := map[string]string{"EMBEDDING_PROVIDER": "static", "EMBEDDING_MODEL": "/data/words.vec", "OPENAI_API_KEY": "common",
+		"LLM_MODEL": "m", "LLM_PROVIDER": "ollama", "LLM_BASE_URL": "http://h:11434"}
+	c := load(t, "", env, nil)
+	if e := c.Embedding; !e.Enabled() || e.Provider != config.ProviderStatic || e.Model != "/data/words.vec" || e.BaseURL.Reveal() != "" || e.APIKey.Reveal() != "" {
+		t.Errorf("%+v", e)
+	}
+	if n := c.Notices(); len(n) != 0 {
+		t.Errorf("notices %q", n)
+	}
+	for _, e := range c.Effective() {
+		if strings.HasPrefix(e.Path, "embedding.") && e.Path != "embedding.provider" && e.Path != "embedding.model" && e.Source != "default" {
+			t.Errorf("%s comes from %s", e.Path, e.Source)
+		}
+	}
+	env["EMBEDDING_DIMENSIONS"], env["EMBEDDING_BASE_URL"] = "50", "http://h/v1"
+	if n := load(t, "", env, nil).Notices(); len(n) != 2 || !strings.Contains(n[0], "embedding.base_url") || !strings.Contains(n[1], "means nothing to a file") {
+		t.Errorf("notices %q", n)
+	}
+}

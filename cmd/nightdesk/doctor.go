@@ -13,6 +13,7 @@ import (
 
 	"nightdesk/cmd/nightdesk/localredis"
 	"nightdesk/pipeline/knowledge"
+	"nightdesk/pipeline/knowledge/wordvec"
 	"nightdesk/pipeline/llm"
 )
 
@@ -37,7 +38,7 @@ type checkup struct {
 func (a *app) doctor(ctx context.Context, askModels bool) error {
 	failed := 0
 	checkModels := func(ctx context.Context) []checkup { return a.checkModels(ctx, askModels) }
-	for _, check := range []func(context.Context) []checkup{a.checkSettings, a.checkRedis, a.checkStorage, a.checkKnowledge, checkModels} {
+	for _, check := range []func(context.Context) []checkup{a.checkSettings, a.checkRedis, a.checkStorage, a.checkKnowledge, a.checkEmbedding, checkModels} {
 		for _, c := range check(ctx) {
 			if c.Result == "failed" {
 				failed++
@@ -137,6 +138,29 @@ func (a *app) checkKnowledge(context.Context) []checkup {
 		return []checkup{{Name: "knowledge", Result: "note", Text: "there is no knowledge base yet", Hint: "Make one with `nightdesk kb add --name NAME DIR`, or give --kb DIR to `run`."}}
 	}
 	return []checkup{{Name: "knowledge", Result: "ok", Text: fmt.Sprintf("%d knowledge bases in %s", len(names), a.knowledgeDir())}}
+}
+
+// checkEmbedding loads the file of word vectors. A server is asked when there is something to embed.
+func (a *app) checkEmbedding(context.Context) []checkup {
+	const name = "embedding"
+	if !a.cfg.Embedding.Enabled() {
+		return []checkup{{Name: name, Result: "note", Text: "EMBEDDING_MODEL is not set: knowledge bases are searched by words",
+			Hint: "Set EMBEDDING_MODEL for a server, or EMBEDDING_PROVIDER=static and a file of word vectors, to search by meaning too."}}
+	}
+	embedder, err := a.embedder()
+	if err != nil {
+		return []checkup{failure(name, err)}
+	}
+	words, ok := embedder.(*wordvec.Embedder)
+	if !ok {
+		return nil
+	}
+	s, err := words.Load()
+	if err != nil {
+		return []checkup{failure(name, err)}
+	}
+	return []checkup{{Name: name, Result: "ok", Text: fmt.Sprintf("%s: %d words, %d dimensions, loaded in %s, %d MB of memory",
+		a.cfg.Embedding.Model, s.Words, s.Dimensions, s.Took.Round(time.Millisecond), s.Bytes>>20)}}
 }
 
 const leastWindow = 4096 // tokens: below this, prompts are cut to almost nothing

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/term"
 
 	"nightdesk/config"
+	"nightdesk/pipeline/knowledge"
 )
 
 // app is one call of the program.
@@ -29,9 +30,10 @@ type app struct {
 	deadline   string            // of the runs that are enqueued
 	overrides  map[string]string // settings given as flags, by path
 
-	cfg config.Config
-	log zerolog.Logger
-	ran bool // the command line was understood
+	cfg  config.Config
+	log  zerolog.Logger
+	ran  bool               // the command line was understood
+	made knowledge.Embedder // once it was asked for
 }
 
 // run executes one command line and returns its exit code: 0 ok, 1 failed, 2 wrong use, 3 partial result.

@@ -18,6 +18,7 @@ import (
 	"nightdesk/config"
 	"nightdesk/jobs"
 	"nightdesk/pipeline/knowledge"
+	"nightdesk/pipeline/knowledge/wordvec"
 	"nightdesk/pipeline/llm"
 	"nightdesk/pipeline/tools"
 	"nightdesk/storage"
@@ -201,11 +202,19 @@ func (a *app) services(ctx context.Context, d *desk) (jobs.Services, error) {
 	return s, nil
 }
 
-// embedder returns access to the embedding model; nil when there is none.
+// embedder returns what makes vectors, one for this process; nil when nothing does.
 func (a *app) embedder() (knowledge.Embedder, error) {
 	e := a.cfg.Embedding
-	if !e.Enabled() {
-		return nil, nil
+	if !e.Enabled() || a.made != nil {
+		return a.made, nil
+	}
+	if e.Provider == config.ProviderStatic {
+		words, err := wordvec.New(e.Model)
+		if err != nil {
+			return nil, usageError{fmt.Errorf("embedding.model: %w", err)}
+		}
+		a.made = words
+		return words, nil
 	}
 	embedder, err := llm.NewEmbedder(llm.EmbedderSettings{
 		Model: e.Model, BaseURL: e.BaseURL.Reveal(), APIKey: e.APIKey.Reveal(), Dimensions: e.Dimensions,
@@ -214,6 +223,7 @@ func (a *app) embedder() (knowledge.Embedder, error) {
 	if err != nil {
 		return nil, usageError{err}
 	}
+	a.made = embedder
 	return embedder, nil
 }
 
