@@ -47,11 +47,12 @@ func breakBefore(text string, limit int) int {
 			return i + len(border)
 		}
 	}
-	n := limit
-	for n > 0 && n > limit-utf8.UTFMax && !utf8.RuneStart(text[n]) {
-		n--
+	for n := limit; n > max(0, limit-utf8.UTFMax); n-- {
+		if utf8.RuneStart(text[n]) {
+			return n
+		}
 	}
-	return n
+	return limit // no rune is that long: this is not UTF-8
 }
 
 // pack groups pieces, in order, so that each group has at most limit bytes.

@@ -13,6 +13,7 @@ func FuzzCut(f *testing.F) {
 	f.Add("One line.\n\nAnother paragraph. With two sentences.", uint16(12))
 	f.Add(strings.Repeat("大潮小潮。", 20), uint16(7))
 	f.Add("\xff\xfe\xfd\xfc\xfb\xfa", uint16(4))
+	f.Add(strings.Repeat("\x8f", 9), uint16(0))
 	f.Fuzz(func(t *testing.T, text string, size uint16) {
 		limit := int(size)%200 + utf8.UTFMax
 		pieces := cut([]topicqueue.Source{{Text: text}, {Text: text}}, limit)
