@@ -159,7 +159,7 @@ func (a *app) checkEmbedding(context.Context) []checkup {
 	if err != nil {
 		return []checkup{failure(name, err)}
 	}
-	return []checkup{{Name: name, Result: "ok", Text: fmt.Sprintf("%s: %d words, %d dimensions, loaded in %s, %d MB of memory",
+	return []checkup{{Name: name, Result: "ok", Text: fmt.Sprintf("%s: %d words, %d dimensions, loaded in %s; the vectors take %d MB",
 		a.cfg.Embedding.Model, s.Words, s.Dimensions, s.Took.Round(time.Millisecond), s.Bytes>>20)}}
 }
 

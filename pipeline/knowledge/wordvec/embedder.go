@@ -42,12 +42,15 @@ type Stats struct {
 // The error names file and line. It lasts: the same file gives it again.
 func New(path string) (*Embedder, error) {
 	e := &Embedder{path: path}
+	var lines, bytes int
 	sum, err := scan(path, func(number int, line []byte) (err error) {
+		lines, bytes = number, bytes+len(line)
 		if number == 1 {
 			e.head, err = parseHead(line)
 		}
 		return err
 	})
+	e.head.numbers = min(lines*e.head.dimensions, bytes/2)
 	if err != nil {
 		return nil, err
 	}

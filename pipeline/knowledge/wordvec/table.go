@@ -10,10 +10,11 @@ import (
 	"unicode/utf8"
 )
 
-// head is what the first line says.
+// head is what the first line says, and what is known without reading the vectors.
 type head struct {
 	words      int // that the file has; 0 = not said
 	dimensions int
+	numbers    int // of all vectors that are used, at most
 }
 
 // parseHead reads the first line: "400000 100" before the first word in the files of word2vec and fastText, or a word
@@ -27,7 +28,7 @@ func parseHead(line []byte) (head, error) {
 		if err != nil || err2 != nil || words < 1 {
 			return h, errNoFile
 		}
-		h = head{words, dimensions}
+		h = head{words: words, dimensions: dimensions}
 	} else if _, err := parseVector(nil, line[bytes.IndexAny(line, " \t")+1:]); err != nil {
 		return h, errNoFile
 	}
@@ -54,6 +55,7 @@ type table struct {
 // load reads the file. name: what the model was called by New.
 func load(path string, h head, name string) (*table, error) {
 	t := &table{dimensions: h.dimensions, index: map[string]int32{}, common: make([]float64, h.dimensions)}
+	t.values = make([]int8, 0, h.numbers) // growing would need twice the memory
 	var vector []float64
 	last := 0
 	sum, err := scan(path, func(number int, line []byte) error {
