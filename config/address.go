@@ -2,28 +2,14 @@ package config
 
 import (
 	"errors"
+	"net"
 	"net/url"
 	"path"
+	"strconv"
 	"strings"
 )
 
 // The checks of addresses. Their errors never quote the address: it may hold a password, and net/url quotes it whole.
-
-const redisAllowed = "redis://, rediss://, redis-socket:// or redis-sentinel://, such as redis://localhost:6379/0; " +
-	"empty: embedded"
-
-// redisAddress knows the schemes that asynq's own parser knows. The rest of the address is judged by who dials it:
-// a sentinel address lists several hosts, which net/url does not read.
-func redisAddress(s string) error {
-	name, rest, ok := strings.Cut(s, "://")
-	switch name {
-	case "redis", "rediss", "redis-socket", "redis-sentinel":
-		if ok && rest != "" {
-			return nil
-		}
-	}
-	return errors.New("must be " + redisAllowed)
-}
 
 const storageAllowed = "file:///absolute/dir or s3://bucket/prefix; empty: data_dir"
 
@@ -49,4 +35,13 @@ func httpAddress(s string) error {
 		return errors.New("must be " + httpAllowed)
 	}
 	return nil
+}
+
+func listenAddress(s string) error {
+	if host, port, err := net.SplitHostPort(s); err == nil && !strings.ContainsAny(host, " /@") {
+		if _, err := strconv.ParseUint(port, 10, 16); err == nil {
+			return nil
+		}
+	}
+	return errors.New("must be host:port, such as 127.0.0.1:8080")
 }

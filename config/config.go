@@ -22,9 +22,11 @@ type Config struct {
 	Preset      string
 	Language    string // language tag
 	KBName      string
-	RedisURL    URL // empty: embedded
-	StorageURL  URL // empty: DataDir; else file:///dir or s3://bucket/prefix
+	RedisURL    URL    // empty: embedded
+	RedisCAFile string // PEM; empty: the system's certificate authorities
+	StorageURL  URL    // empty: DataDir; else file:///dir or s3://bucket/prefix
 	S3          S3
+	Serve       Serve
 	Worker      Worker
 	Researching Researching
 	Queue       Queue
@@ -43,6 +45,11 @@ type Config struct {
 type S3 struct {
 	Endpoint URL // empty: Amazon's
 	Region   string
+}
+
+// Serve governs the web pages.
+type Serve struct {
+	Listen string // host:port; port 0: any that is free
 }
 
 // Worker says how much one worker process does at once.

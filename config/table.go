@@ -39,7 +39,7 @@ func setting(path, fallback, unit, doc string, v value) field {
 // isService reports whether a setting names a service that other programs use too: its variable has the usual name.
 func isService(path string) bool {
 	group, _, _ := strings.Cut(path, ".")
-	return slices.Contains([]string{"redis_url", "storage_url", "s3", "llm", "embedding"}, group)
+	return slices.Contains([]string{"redis_url", "redis_ca_file", "storage_url", "s3", "llm", "embedding"}, group)
 }
 
 // table returns every setting, bound to c, in the order in which they are shown. It is the one place where a setting is
@@ -64,6 +64,8 @@ func deskTable(c *Config) []field {
 			text(&c.KBName, "a name; empty: none", anyText)),
 		setting("redis_url", "", "", "Redis that holds the queue; empty: an embedded one",
 			address(&c.RedisURL, redisAllowed, redisAddress)),
+		setting("redis_ca_file", "", "", "certificates of the authority behind a rediss:// redis_url; empty: those that the system trusts",
+			text(&c.RedisCAFile, "a file in PEM format; empty: the system's", anyText)),
 		setting("storage_url", "", "", "where bundles are kept; empty: data_dir",
 			address(&c.StorageURL, storageAllowed, storageAddress)),
 		setting("s3.endpoint", "", "", "S3-compatible server of an s3:// storage_url; empty: Amazon's. Credentials are the usual AWS_* ones",
@@ -77,6 +79,9 @@ func deskTable(c *Config) []field {
 			number(&work.ReportConcurrency, 1, 1000)),
 		setting("worker.shutdown_timeout", "20s", "", "time for calls in flight to end after SIGTERM",
 			duration(&work.ShutdownTimeout, time.Second, 10*time.Minute)),
+
+		setting("serve.listen", "127.0.0.1:8080", "", "where `serve` listens; there is no login yet, so keep it to this machine",
+			text(&c.Serve.Listen, "host:port, such as 127.0.0.1:8080", listenAddress)),
 
 		setting("researching.execution_mode", ExecutionParallel, "", "whether the blocks of a run are researched side by side",
 			choice(&research.ExecutionMode, ExecutionParallel, ExecutionSeries)),

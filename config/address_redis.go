@@ -1,0 +1,172 @@
+package config
+
+import (
+	"errors"
+	"net"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// RedisAddress is what a redis_url says. It holds passwords: do not print it.
+type RedisAddress struct {
+	Kind     RedisKind
+	Hosts    []string // host:port each; the path of the socket for RedisSocket. Never empty
+	TLS      bool
+	Username string // of an ACL user; empty: the default one
+	Password string
+	DB       int    // always 0 in a cluster
+	Master   string // of RedisSentinel: name of the master that the sentinels watch
+	// Credentials for the sentinels themselves, which have users and passwords of their own.
+	SentinelUsername, SentinelPassword string
+}
+
+// RedisKind says what stands behind a redis_url.
+type RedisKind int
+
+// Kinds of Redis.
+const (
+	RedisServer   RedisKind = iota // redis://[user:password@]host[:6379][/db]
+	RedisSocket                    // redis-socket://[user:password@]/path[?db=1]
+	RedisSentinel                  // redis-sentinel://[user:password@]host[:26379],.../master[/db][?sentinel_username=&sentinel_password=]
+	RedisCluster                   // redis-cluster://[user:password@]host[:6379],...
+)
+
+const redisAllowed = "redis://[user:password@]host:6379/0, redis-socket:///path, redis-sentinel://host,host/master or " +
+	"redis-cluster://host,host, the three over the network with TLS as rediss...://; empty: embedded"
+
+// redisAddress is the check of redis_url.
+func redisAddress(s string) error {
+	_, err := ParseRedisAddress(s)
+	return err
+}
+
+var redisKinds = map[string]RedisKind{
+	"redis": RedisServer, "redis-socket": RedisSocket, "redis-sentinel": RedisSentinel, "redis-cluster": RedisCluster,
+}
+
+// ParseRedisAddress reads a redis_url. User names and passwords are percent-encoded where they hold a sign with a
+// meaning in URLs. Errors never quote the address. net/url is of no help: it does not read lists of hosts.
+func ParseRedisAddress(s string) (RedisAddress, error) {
+	name, rest, ok := strings.Cut(s, "://")
+	a := RedisAddress{TLS: strings.HasPrefix(name, "rediss")}
+	if a.TLS {
+		name = "redis" + strings.TrimPrefix(name, "rediss")
+	}
+	if a.Kind, ok = redisKinds[name]; !ok || rest == "" || a.TLS && a.Kind == RedisSocket {
+		return a, errors.New("must be " + redisAllowed)
+	}
+	rest, query, _ := strings.Cut(rest, "?")
+	authority, path, hasPath := strings.Cut(rest, "/")
+	if at := strings.LastIndexByte(authority, '@'); at >= 0 {
+		if err := a.user(authority[:at]); err != nil {
+			return a, err
+		}
+		authority = authority[at+1:]
+	} else if strings.Contains(rest, "@") && a.Kind != RedisSocket {
+		return a, errors.New("has a / before its @: write a / in a password as %2F")
+	}
+	if err := a.parameters(query); err != nil {
+		return a, err
+	}
+	if a.Kind == RedisSocket {
+		path, err := url.PathUnescape(path)
+		if err != nil || authority != "" || !hasPath || path == "" {
+			return a, errors.New("needs the absolute path of a socket: redis-socket:///run/redis.sock")
+		}
+		a.Hosts = []string{"/" + path}
+		return a, nil
+	}
+	if err := a.hosts(authority); err != nil {
+		return a, err
+	}
+	return a, a.path(path)
+}
+
+func (a *RedisAddress) user(info string) (err error) {
+	name, password, _ := strings.Cut(info, ":")
+	a.Username, err = url.PathUnescape(name)
+	if err == nil {
+		a.Password, err = url.PathUnescape(password)
+	}
+	if err != nil {
+		return errors.New("has a % in its user name or password that is no escape: write it as %25")
+	}
+	return nil
+}
+
+// parameters reads what stands behind the question mark; an unknown name is an error, for it was meant to do something.
+func (a *RedisAddress) parameters(query string) error {
+	values, err := url.ParseQuery(query)
+	if err != nil {
+		return errors.New("cannot be read behind its ?")
+	}
+	known := map[RedisKind][]string{RedisSocket: {"db"}, RedisSentinel: {"master", "sentinel_username", "sentinel_password"}}[a.Kind]
+	for name, list := range values {
+		if !slices.Contains(known, name) || len(list) > 1 {
+			return errors.New("has a parameter behind its ? that is not known there; known are: " + strings.Join(append(known, "no others"), ", "))
+		}
+	}
+	a.Master, a.SentinelUsername, a.SentinelPassword = values.Get("master"), values.Get("sentinel_username"), values.Get("sentinel_password")
+	return a.database(values.Get("db"))
+}
+
+func (a *RedisAddress) hosts(list string) error {
+	port := "6379"
+	if a.Kind == RedisSentinel {
+		port = "26379"
+	}
+	for host := range strings.SplitSeq(list, ",") {
+		h, p, err := net.SplitHostPort(host)
+		if err != nil { // without a port
+			h, p = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]"), port
+		}
+		if n, err := strconv.ParseUint(p, 10, 16); err != nil || n == 0 || h == "" || strings.ContainsAny(h, "[]@%# \t\r\n\"'<>\\") ||
+			strings.Contains(h, ":") && net.ParseIP(h) == nil {
+			return errors.New("needs host:port, or several of them with commas between where a cluster or sentinels are meant")
+		}
+		a.Hosts = append(a.Hosts, net.JoinHostPort(h, p))
+	}
+	if a.Kind == RedisServer && len(a.Hosts) > 1 {
+		return errors.New("names several hosts: use redis-sentinel:// or redis-cluster://")
+	}
+	return nil
+}
+
+// path reads what stands behind the hosts: the name of the master, the number of the database.
+func (a *RedisAddress) path(path string) error {
+	db := path
+	if a.Kind == RedisSentinel {
+		master, rest, _ := strings.Cut(path, "/")
+		if master != "" && a.Master != "" && master != a.Master {
+			return errors.New("names two masters")
+		}
+		if master != "" {
+			a.Master = master
+		}
+		if a.Master == "" {
+			return errors.New("needs the name of the master that the sentinels watch: redis-sentinel://host,host/mymaster")
+		}
+		db = rest
+	}
+	if err := a.database(db); err != nil {
+		return err
+	}
+	if a.Kind == RedisCluster && a.DB != 0 {
+		return errors.New("names a database, which a cluster does not have")
+	}
+	return nil
+}
+
+func (a *RedisAddress) database(number string) error {
+	if number == "" {
+		return nil
+	}
+	n, err := strconv.ParseUint(number, 10, 16)
+	if err != nil {
+		return errors.New("needs a number as its database: redis://host:6379/0")
+	}
+	a.DB = int(n)
+	return nil
+}
