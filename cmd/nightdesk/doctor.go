@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/redis/go-redis/v9"
 	"github.com/spf13/cobra"
 
 	"nightdesk/cmd/nightdesk/localredis"
@@ -105,20 +104,14 @@ func (a *app) checkRedis(ctx context.Context) []checkup {
 	}
 	defer d.Close()
 	out := []checkup{{Name: name, Result: "ok", Text: fmt.Sprintf("%s answers", a.cfg.RedisURL)}}
-	if policy := redisSetting(ctx, d.redis, "maxmemory-policy"); policy != "" && policy != "noeviction" {
-		out = append(out, checkup{Name: name, Result: "failed", Text: "maxmemory-policy is " + policy + ": Redis may throw runs away",
-			Hint: "Set maxmemory-policy noeviction in its configuration."})
-	}
-	if redisSetting(ctx, d.redis, "appendonly") == "no" {
-		out = append(out, checkup{Name: name, Result: "note", Text: "appendonly is off: runs that are not finished are lost when Redis restarts",
-			Hint: "Set appendonly yes in its configuration."})
+	for _, f := range inspectRedis(ctx, d.redis) {
+		c := checkup{Name: name, Result: "note", Text: f.Text, Hint: f.Hint}
+		if f.Level >= redisEvicting {
+			c.Result = "failed"
+		}
+		out = append(out, c)
 	}
 	return out
-}
-
-// redisSetting returns a setting of the server, empty when it does not tell (managed servers often do not).
-func redisSetting(ctx context.Context, c redis.UniversalClient, name string) string {
-	return c.ConfigGet(ctx, name).Val()[name]
 }
 
 func (a *app) checkStorage(ctx context.Context) []checkup {

@@ -104,7 +104,7 @@ func (a *app) enqueue(ctx context.Context, file, batch, priority string, skipInv
 	if len(topics) == 0 {
 		return usageError{fmt.Errorf("there is no topic in %s: give one a line", file)}
 	}
-	d, err := a.openDesk(ctx, false)
+	d, err := a.openWorkingDesk(ctx, false)
 	if err != nil {
 		return err
 	}

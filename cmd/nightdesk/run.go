@@ -122,7 +122,7 @@ func (a *app) runTopic(ctx context.Context, topic, out string) (err error) {
 	if err != nil {
 		return err
 	}
-	d, err := a.openDesk(ctx, true)
+	d, err := a.openWorkingDesk(ctx, true)
 	if err != nil {
 		return err
 	}

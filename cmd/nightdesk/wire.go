@@ -11,10 +11,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hibiken/asynq"
-	"github.com/redis/go-redis/v9"
-
-	"nightdesk/cmd/nightdesk/localredis"
 	"nightdesk/config"
 	"nightdesk/jobs"
 	"nightdesk/pipeline/knowledge"
@@ -23,75 +19,7 @@ import (
 	"nightdesk/pipeline/tools"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
-	"nightdesk/topicqueue/redisqueue"
 )
-
-// desk is the adapters of one process.
-type desk struct {
-	redis      redis.UniversalClient
-	queue      *redisqueue.Queue
-	dispatcher *jobs.Dispatcher
-	closers    []func() error
-}
-
-// Close gives everything back, the newest first.
-func (d *desk) Close() error {
-	var errs []error
-	for i := len(d.closers) - 1; i >= 0; i-- {
-		errs = append(errs, d.closers[i]())
-	}
-	return errors.Join(errs...)
-}
-
-// openDesk connects to Redis: the configured one, else the local one of the data directory. start: a local Redis that
-// does not run is started, which is for commands that do the work themselves.
-func (a *app) openDesk(ctx context.Context, start bool) (*desk, error) {
-	d := &desk{}
-	switch {
-	case a.cfg.RedisURL.Reveal() != "":
-		opt, err := asynq.ParseRedisURI(a.cfg.RedisURL.Reveal())
-		if err != nil { // its text quotes the address, which may hold a password
-			return nil, usageError{fmt.Errorf("redis_url %s is not a Redis address: use redis://host:6379/0, rediss://, redis-socket:///path or redis-sentinel://", a.cfg.RedisURL)}
-		}
-		client, ok := opt.MakeRedisClient().(redis.UniversalClient)
-		if !ok {
-			return nil, fmt.Errorf("redis_url %s: no client for it", a.cfg.RedisURL)
-		}
-		d.redis = client
-		d.closers = append(d.closers, d.redis.Close)
-		pingCtx, cancel := context.WithTimeout(ctx, 5*time.Second)
-		defer cancel()
-		if err := d.redis.Ping(pingCtx).Err(); err != nil {
-			d.Close()
-			return nil, hintError{fmt.Errorf("the Redis at %s does not answer: %w", a.cfg.RedisURL, err),
-				"Start it there, or correct REDIS_URL; unset, `nightdesk run` brings a Redis of its own."}
-		}
-	case start:
-		r, err := localredis.Open(ctx, a.cfg.DataDir)
-		if err != nil {
-			return nil, err
-		}
-		if r.InProcess {
-			a.say("no REDIS_URL and no redis-server on PATH: the queue lives in this process and ends with it")
-		} else {
-			a.say("no REDIS_URL: using a private redis-server in %s", filepath.Join(a.cfg.DataDir, "redis"))
-		}
-		d.redis, d.closers = r.Client, append(d.closers, r.Close)
-	default:
-		r, err := localredis.Attach(ctx, a.cfg.DataDir)
-		if errors.Is(err, localredis.ErrNotRunning) {
-			return nil, usageError{hintError{fmt.Errorf("there is no queue: REDIS_URL is not set, and no nightdesk is running with the data directory %s", a.cfg.DataDir),
-				"Start a Redis and set REDIS_URL=redis://127.0.0.1:6379/0, or use `nightdesk run`, which needs none."}}
-		}
-		if err != nil {
-			return nil, err
-		}
-		d.redis, d.closers = r.Client, append(d.closers, r.Close)
-	}
-	client := asynq.NewClientFromRedisClient(d.redis)
-	d.queue, d.dispatcher = redisqueue.New(d.redis, redisqueue.DefaultTiming), jobs.NewDispatcher(client, asynq.NewInspectorFromRedisClient(d.redis))
-	return d, nil
-}
 
 // openStore opens the artefact store for reading.
 func (a *app) openStore(ctx context.Context) (storage.Store, error) {

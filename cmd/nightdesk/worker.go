@@ -21,7 +21,7 @@ func (a *app) workerCommand() *cobra.Command {
 
 func (a *app) work(cmd *cobra.Command) (err error) {
 	ctx := cmd.Context()
-	d, err := a.openDesk(ctx, false)
+	d, err := a.openWorkingDesk(ctx, false)
 	if err != nil {
 		return err
 	}

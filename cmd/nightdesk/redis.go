@@ -1,0 +1,158 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/hibiken/asynq"
+	"github.com/redis/go-redis/v9"
+
+	"nightdesk/cmd/nightdesk/localredis"
+	"nightdesk/config"
+	"nightdesk/jobs"
+	"nightdesk/topicqueue/redisqueue"
+)
+
+// desk is the adapters of one process.
+type desk struct {
+	redis      redis.UniversalClient // the one client of asynq and of our queue
+	inMemory   bool                  // the Redis is part of this process
+	queue      *redisqueue.Queue
+	dispatcher *jobs.Dispatcher
+	closers    []func() error
+}
+
+// Close gives everything back, the newest first.
+func (d *desk) Close() error {
+	var errs []error
+	for i := len(d.closers) - 1; i >= 0; i-- {
+		errs = append(errs, d.closers[i]())
+	}
+	return errors.Join(errs...)
+}
+
+// openDesk connects to Redis: the configured one, else the local one of the data directory. start: a local Redis that
+// does not run is started, which is for commands that do the work themselves.
+func (a *app) openDesk(ctx context.Context, start bool) (*desk, error) {
+	d := &desk{}
+	switch {
+	case a.cfg.RedisURL.Reveal() != "":
+		client, err := a.dialRedis(ctx)
+		if err != nil {
+			return nil, err
+		}
+		d.redis, d.closers = client, append(d.closers, client.Close)
+	case start:
+		r, err := localredis.Open(ctx, a.cfg.DataDir)
+		if err != nil {
+			return nil, err
+		}
+		if r.InProcess {
+			a.say("no REDIS_URL and no redis-server on PATH: the queue lives in this process and ends with it")
+		} else {
+			a.say("no REDIS_URL: using a private redis-server in %s", filepath.Join(a.cfg.DataDir, "redis"))
+		}
+		d.redis, d.inMemory, d.closers = r.Client, r.InProcess, append(d.closers, r.Close)
+	default:
+		r, err := localredis.Attach(ctx, a.cfg.DataDir)
+		if errors.Is(err, localredis.ErrNotRunning) {
+			return nil, usageError{hintError{fmt.Errorf("there is no queue: REDIS_URL is not set, and no nightdesk is running with the data directory %s", a.cfg.DataDir),
+				"Start a Redis and set REDIS_URL=redis://127.0.0.1:6379/0, or use `nightdesk run`, which needs none."}}
+		}
+		if err != nil {
+			return nil, err
+		}
+		d.redis, d.closers = r.Client, append(d.closers, r.Close)
+	}
+	client := asynq.NewClientFromRedisClient(d.redis)
+	d.queue, d.dispatcher = redisqueue.New(d.redis, redisqueue.DefaultTiming), jobs.NewDispatcher(client, asynq.NewInspectorFromRedisClient(d.redis))
+	return d, nil
+}
+
+// openWorkingDesk is openDesk for commands that put work into the queue or do it: what is wrong with the Redis is said
+// before the work depends on it.
+func (a *app) openWorkingDesk(ctx context.Context, start bool) (*desk, error) {
+	d, err := a.openDesk(ctx, start)
+	if err != nil || d.inMemory {
+		return d, err
+	}
+	for _, f := range inspectRedis(ctx, d.redis) {
+		switch f.Level {
+		case redisTooOld:
+			return nil, errors.Join(hintError{errors.New(f.Text), f.Hint}, d.Close())
+		case redisForgetful, redisEvicting:
+			a.say("warning: %s. %s", f.Text, f.Hint)
+		}
+	}
+	return d, nil
+}
+
+// dialTime bounds the first answer of a Redis.
+const dialTime = 5 * time.Second
+
+// dialRedis connects to the configured Redis, which must answer.
+func (a *app) dialRedis(ctx context.Context) (redis.UniversalClient, error) {
+	options, err := a.redisOptions()
+	if err != nil {
+		return nil, err
+	}
+	client := redis.NewUniversalClient(options)
+	ctx, cancel := context.WithTimeout(ctx, dialTime)
+	defer cancel()
+	err = client.Ping(ctx).Err()
+	if err == nil {
+		return client, nil
+	}
+	_ = client.Close() // there is a better error
+	return nil, hintError{fmt.Errorf("the Redis at %s does not answer: %w", a.cfg.RedisURL, err), redisHint(err)}
+}
+
+// redisOptions turns the address into what the client takes: it makes a plain, a sentinel or a cluster client of it.
+func (a *app) redisOptions() (*redis.UniversalOptions, error) {
+	address, err := config.ParseRedisAddress(a.cfg.RedisURL.Reveal())
+	if err != nil {
+		return nil, usageError{fmt.Errorf("redis_url %s: it %w", a.cfg.RedisURL, err)}
+	}
+	options := &redis.UniversalOptions{
+		Addrs: address.Hosts, DB: address.DB, Username: address.Username, Password: address.Password,
+		MasterName: address.Master, SentinelUsername: address.SentinelUsername, SentinelPassword: address.SentinelPassword,
+		IsClusterMode: address.Kind == config.RedisCluster,
+	}
+	if !address.TLS {
+		return options, nil
+	}
+	options.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12} // the name is the host's that is dialled
+	if a.cfg.RedisCAFile == "" {
+		return options, nil
+	}
+	pem, err := os.ReadFile(a.cfg.RedisCAFile)
+	if err != nil {
+		return nil, usageError{fmt.Errorf("read redis_ca_file: %w", err)}
+	}
+	options.TLSConfig.RootCAs = x509.NewCertPool()
+	if !options.TLSConfig.RootCAs.AppendCertsFromPEM(pem) {
+		return nil, usageError{fmt.Errorf("redis_ca_file %s holds no certificate in PEM format", a.cfg.RedisCAFile)}
+	}
+	return options, nil
+}
+
+// redisHint says what to do about a Redis that does not answer as it should.
+func redisHint(err error) string {
+	var unknown x509.UnknownAuthorityError
+	var name x509.HostnameError
+	switch {
+	case errors.As(err, &unknown):
+		return "Give the certificate of its authority as redis_ca_file (REDIS_CA_FILE)."
+	case errors.As(err, &name):
+		return "Use a host name that stands in the certificate of the server."
+	case redis.IsAuthError(err), redis.IsPermissionError(err):
+		return "Correct user and password in REDIS_URL: redis://user:password@host:6379/0, percent-encoded. A user needs all keys, all channels and all commands but administration."
+	}
+	return "Start it there, or correct REDIS_URL; unset, `nightdesk run` brings a Redis of its own."
+}

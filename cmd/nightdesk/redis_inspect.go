@@ -1,0 +1,120 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// redisFinding is something about a Redis that a person should know.
+type redisFinding struct {
+	Level redisLevel
+	Text  string
+	Hint  string
+}
+
+type redisLevel int
+
+// How bad a finding is, the mildest first.
+const (
+	redisUnknown   redisLevel = iota // nobody knows
+	redisForgetful                   // its restart loses runs
+	redisEvicting                    // it may throw runs away at any time
+	redisTooOld                      // the desk cannot work with it
+)
+
+// The oldest Redis that asynq's scripts run on.
+const leastMajor, leastMinor = 6, 2
+
+// inspectRedis looks for settings under which a Redis loses runs, in every master of a cluster. It asks INFO alone,
+// which servers answer that keep CONFIG to their owner.
+func inspectRedis(ctx context.Context, rdb redis.UniversalClient) []redisFinding {
+	cluster, ok := rdb.(*redis.ClusterClient)
+	if !ok {
+		return inspectServer(ctx, rdb)
+	}
+	var mu sync.Mutex
+	var all []redisFinding
+	err := cluster.ForEachMaster(ctx, func(ctx context.Context, master *redis.Client) error {
+		found := inspectServer(ctx, master)
+		mu.Lock()
+		defer mu.Unlock()
+		all = append(all, found...)
+		return nil
+	})
+	if err != nil {
+		all = append(all, redisFinding{redisUnknown, fmt.Sprintf("not all masters of the cluster could be looked at: %v", err), ""})
+	}
+	slices.SortFunc(all, func(x, y redisFinding) int { return strings.Compare(x.Text, y.Text) })
+	return all
+}
+
+func inspectServer(ctx context.Context, rdb redis.UniversalClient) []redisFinding {
+	cli, where := "redis-cli", "the Redis"
+	if c, ok := rdb.(*redis.Client); ok {
+		cli, where = redisCLI(c.Options())
+	}
+	text, err := rdb.Info(ctx).Result()
+	if err != nil {
+		return []redisFinding{{redisUnknown, fmt.Sprintf("%s does not tell its settings (%v)", where, err),
+			"Make sure that maxmemory-policy is noeviction and appendonly is yes there."}}
+	}
+	info := map[string]string{}
+	for line := range strings.Lines(text) {
+		if name, value, ok := strings.Cut(strings.TrimSpace(line), ":"); ok {
+			info[name] = value
+		}
+	}
+	var found []redisFinding
+	if version := info["redis_version"]; tooOld(version) {
+		found = append(found, redisFinding{redisTooOld, fmt.Sprintf("%s is version %s: %d.%d or later is needed", where, version, leastMajor, leastMinor),
+			"Install a newer Redis or Valkey."})
+	}
+	switch policy := info["maxmemory_policy"]; policy {
+	case "noeviction":
+	case "":
+		found = append(found, redisFinding{redisUnknown, where + " does not tell its maxmemory-policy",
+			"Make sure that it is noeviction: with any other, a full Redis throws runs away."})
+	default:
+		found = append(found, redisFinding{redisEvicting, fmt.Sprintf("maxmemory-policy is %s at %s: a full Redis throws runs away", policy, where),
+			fmt.Sprintf("Mend it with `%s CONFIG SET maxmemory-policy noeviction`, and in its configuration.", cli)})
+	}
+	if info["aof_enabled"] == "0" {
+		found = append(found, redisFinding{redisForgetful, fmt.Sprintf("appendonly is off at %s: its restart loses the queue", where),
+			fmt.Sprintf("Mend it with `%s CONFIG SET appendonly yes`, and in its configuration.", cli)})
+	}
+	return found
+}
+
+// redisCLI returns how redis-cli reaches a server, without its password, and its name for a person.
+func redisCLI(o *redis.Options) (cli, where string) {
+	cli = "redis-cli"
+	if o.Network == "unix" {
+		return cli + " -s " + o.Addr, filepath.Base(o.Addr)
+	}
+	host, port, err := net.SplitHostPort(o.Addr)
+	if err != nil { // the client of a sentinel has no address
+		return cli, "the master"
+	}
+	cli += " -h " + host + " -p " + port
+	if o.TLSConfig != nil {
+		cli += " --tls"
+	}
+	return cli, o.Addr
+}
+
+// tooOld: a version that cannot be read is not too old.
+func tooOld(version string) bool {
+	major, rest, _ := strings.Cut(version, ".")
+	minor, _, _ := strings.Cut(rest, ".")
+	x, err1 := strconv.Atoi(major)
+	y, err2 := strconv.Atoi(minor)
+	return err1 == nil && err2 == nil && (x < leastMajor || x == leastMajor && y < leastMinor)
+}
