@@ -19,7 +19,6 @@ const (
 	indexKey = prefix + "{index}:runs"   // sorted set: run by the time of its next check (ms)
 	clockKey = prefix + "{index}:clock"  // hash: last sweep, end of the quiet time after a gap
 	stateKey = prefix + "{index}:states" // hash: run -> state, of all runs that are not yet published
-	statsKey = prefix + "{index}:stats"  // hash: counts for metrics
 )
 
 func waitingKey(lane string) string { return prefix + "{index}:waiting:" + lane } // sorted set: run by age (ms)

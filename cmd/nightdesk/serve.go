@@ -1,0 +1,102 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"nightdesk/cmd/nightdesk/web"
+)
+
+// serveGrace is how long a stop waits for answers that are on their way.
+const serveGrace = 5 * time.Second
+
+func (a *app) serveCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "Serve pages about the queues: asynqmon, metrics, health",
+		Long: `Serve pages about the queues until stopped:
+
+  /monitoring/  the queues and their tasks, in asynqmon, read-only
+  /metrics      for Prometheus
+  /healthz      200 when Redis and storage can be reached, else 503
+
+There is no login yet: it listens on this machine only unless told otherwise.`,
+		Args: cobra.NoArgs,
+		RunE: a.command(func(cmd *cobra.Command, _ []string) error { return a.serve(cmd.Context()) }),
+	}
+	a.settingFlag(cmd, false, "listen", "serve.listen", "host:port to listen on (default 127.0.0.1:8080)")
+	return cmd
+}
+
+func (a *app) serve(ctx context.Context) (err error) {
+	d, err := a.openWorkingDesk(ctx, false)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, d.Close()) }()
+	store, err := a.openStore(ctx)
+	if err != nil {
+		return err
+	}
+	listener, err := a.listen()
+	if err != nil {
+		return err
+	}
+	server := &http.Server{
+		Handler: web.New(web.Services{
+			Redis: d.redis, Queue: d.queue, Log: a.log,
+			Storage: func(ctx context.Context) error {
+				_, err := store.Exists(ctx, "cache/writable")
+				return err
+			},
+		}),
+		ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute,
+		MaxHeaderBytes: 64 << 10,
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(listener) }()
+	address := "http://" + listener.Addr().String() + "/"
+	if a.json {
+		err = a.printJSON(map[string]string{"url": address}, true)
+	} else {
+		_, err = fmt.Fprintln(a.stdout, address)
+	}
+	if err == nil {
+		select {
+		case err = <-ended:
+			return fmt.Errorf("serve %s: %w", address, err)
+		case <-ctx.Done():
+		}
+	}
+	a.log.Info().Msg("the pages are being closed")
+	stopCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), serveGrace)
+	defer cancel()
+	if server.Shutdown(stopCtx) != nil { // somebody still reads
+		err = errors.Join(err, server.Close())
+	}
+	<-ended
+	return err
+}
+
+// listen opens the port, with a warning when others than this machine can reach it.
+func (a *app) listen() (net.Listener, error) {
+	listener, err := net.Listen("tcp", a.cfg.Serve.Listen)
+	if err != nil {
+		hint := "Choose another with --listen HOST:PORT or serve.listen."
+		if errors.Is(err, syscall.EADDRINUSE) {
+			hint = "Another program has this port; is it another `nightdesk serve`? " + hint
+		}
+		return nil, usageError{hintError{fmt.Errorf("listen on %s: %w", a.cfg.Serve.Listen, err), hint}}
+	}
+	if tcp, ok := listener.Addr().(*net.TCPAddr); ok && !tcp.IP.IsLoopback() {
+		a.say("warning: %s can be reached from other machines, and there is no login: anybody there sees the queues", listener.Addr())
+	}
+	return listener, nil
+}

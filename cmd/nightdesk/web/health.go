@@ -1,0 +1,67 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"sync"
+	"time"
+)
+
+const (
+	healthTime = 3 * time.Second // for both services together
+	healthAge  = 5 * time.Second // how old an answer may be: whoever asks often costs nothing
+)
+
+// health answers whether the services are there.
+type health struct {
+	Services
+	mu     sync.Mutex
+	at     time.Time
+	answer healthAnswer
+}
+
+// healthAnswer is what /healthz says. An error holds no credential: those of Redis and storage never do.
+type healthAnswer struct {
+	Status  string `json:"status"`  // ok or failing
+	Redis   string `json:"redis"`   // ok, or what is wrong
+	Storage string `json:"storage"` // likewise
+}
+
+// ServeHTTP answers 200 when all is well and 503 when something is not.
+func (h *health) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	a := h.check(context.WithoutCancel(r.Context())) // others wait for the same answer
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	if a.Status != "ok" {
+		w.WriteHeader(http.StatusServiceUnavailable)
+	}
+	_ = json.NewEncoder(w).Encode(a) // the reader is gone
+}
+
+func (h *health) check(ctx context.Context) healthAnswer {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.answer.Status == "ok" && time.Since(h.at) < healthAge {
+		return h.answer
+	}
+	ctx, cancel := context.WithTimeout(ctx, healthTime)
+	defer cancel()
+	a := healthAnswer{Status: "ok"}
+	var both sync.WaitGroup
+	both.Go(func() { a.Redis = verdict(h.Queue.Writable(ctx)) })
+	both.Go(func() { a.Storage = verdict(h.Storage(ctx)) })
+	both.Wait()
+	if a.Redis != "ok" || a.Storage != "ok" {
+		a.Status = "failing"
+	}
+	h.at, h.answer = time.Now(), a
+	return a
+}
+
+func verdict(err error) string {
+	if err != nil {
+		return err.Error()
+	}
+	return "ok"
+}

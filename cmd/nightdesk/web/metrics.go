@@ -1,0 +1,202 @@
+package web
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/hibiken/asynq"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"nightdesk/jobs"
+	"nightdesk/topicqueue"
+	"nightdesk/topicqueue/redisqueue"
+)
+
+// scrapeTime bounds the reading of the counters.
+const scrapeTime = 5 * time.Second
+
+func describe(name, help string, labels ...string) *prometheus.Desc {
+	return prometheus.NewDesc("nightdesk_"+name, help, labels, nil)
+}
+
+// The metrics. Labels have few values: stages, lanes, states, roles, and the models that were asked; never a run.
+var (
+	redisUp     = describe("redis_up", "1 when Redis answered this scrape; else the others are missing.")
+	queueTasks  = describe("queue_tasks", "Tasks of asynq. Lane private: the runs of single `nightdesk run` processes.", "stage", "lane", "state")
+	queueOldest = describe("queue_oldest_pending_seconds", "How long the oldest pending task has waited.", "stage", "lane")
+	queuePaused = describe("queue_paused", "1 when the queue was paused in asynq.", "stage", "lane")
+	queueTries  = describe("queue_attempts_total", "Attempts at tasks that ended. A failed one is tried again or archived.", "stage", "lane", "result")
+	workers     = describe("worker_processes", "Worker processes that gave a sign of life within 10 s.")
+	slots       = describe("worker_slots", "Tasks that the worker processes can work at once.")
+	runs        = describe("runs", "Runs that are in a state now.", "state")
+	ended       = describe("runs_ended_total", "Runs that ended in a state.", "state")
+	watched     = describe("runs_watched", "Runs that have not ended, as the workers' index has them.")
+	overdue     = describe("sweep_overdue_seconds", "How late the workers' next look at a run is; it grows when no worker runs.")
+	deadlines   = describe("deadlines_missed_total", "Runs that their deadline cut short.")
+	lapses      = describe("lease_lapses_total", "Leases that lapsed: workers that died or froze in the middle of their work.")
+	calls       = describe("model_calls_total", "Calls of models.", "role", "model")
+	tokens      = describe("model_tokens_total", "Tokens of questions (in) and answers (out).", "role", "model", "direction")
+	cost        = describe("model_cost_usd_total", "Cost of calls, where the price of the model is known.", "role", "model")
+)
+
+// collector reads Redis at each scrape: one round trip for all runs, one script per queue.
+type collector struct {
+	queue     *redisqueue.Queue
+	inspector *asynq.Inspector
+}
+
+func newCollector(s Services) *collector {
+	return &collector{queue: s.Queue, inspector: asynq.NewInspectorFromRedisClient(s.Redis)}
+}
+
+// Describe lists the metrics.
+func (c *collector) Describe(ch chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{redisUp, queueTasks, queueOldest, queuePaused, queueTries, workers, slots,
+		runs, ended, watched, overdue, deadlines, lapses, calls, tokens, cost} {
+		ch <- d
+	}
+}
+
+// Collect reads them. What cannot be read is reported as an invalid metric, which leaves the others whole.
+func (c *collector) Collect(ch chan<- prometheus.Metric) {
+	ctx, cancel := context.WithTimeout(context.Background(), scrapeTime)
+	defer cancel()
+	stats, err := c.queue.Stats(ctx)
+	if err != nil { // the inspector, which has no deadline, would wait much longer
+		gauge(ch, redisUp, 0)
+		ch <- prometheus.NewInvalidMetric(runs, err)
+		return
+	}
+	gauge(ch, redisUp, 1)
+	collectRuns(ch, stats)
+	c.collectQueues(ch)
+	c.collectWorkers(ch)
+}
+
+func collectRuns(ch chan<- prometheus.Metric, s redisqueue.Stats) {
+	gauge(ch, watched, float64(s.Watched))
+	gauge(ch, overdue, s.Overdue.Seconds())
+	if s.Runs == nil {
+		return // nothing has been counted yet
+	}
+	for _, state := range topicqueue.RunStates {
+		gauge(ch, runs, float64(s.Runs[state]), string(state))
+		if state.Final() {
+			counter(ch, ended, float64(s.Ended[state]), string(state))
+		}
+	}
+	counter(ch, deadlines, float64(s.DeadlinesMissed))
+	counter(ch, lapses, float64(s.Lapses))
+	for _, m := range s.Models {
+		role, model := strings.ToValidUTF8(m.Role, "?"), strings.ToValidUTF8(m.Model, "?")
+		counter(ch, calls, float64(m.Calls), role, model)
+		counter(ch, tokens, float64(m.TokensIn), role, model, "in")
+		counter(ch, tokens, float64(m.TokensOut), role, model, "out")
+		counter(ch, cost, m.CostUSD, role, model)
+	}
+}
+
+// place is a group of queues: there may be many private ones.
+type place struct{ stage, lane string }
+
+// placeOf reads the name of a queue. ok: it is one of ours; others may use the same Redis.
+func placeOf(queue string) (p place, ok bool) {
+	stage, lane, _ := strings.Cut(queue, "-")
+	switch stage {
+	case "planning", "researching", "reporting":
+	default:
+		return place{}, false
+	}
+	switch lane {
+	case "":
+		lane = "normal"
+	case jobs.LaneHigh, jobs.LaneLow:
+	default:
+		lane = "private"
+	}
+	return place{stage, lane}, true
+}
+
+func (c *collector) collectQueues(ch chan<- prometheus.Metric) {
+	names, err := c.inspector.Queues()
+	if err != nil {
+		ch <- prometheus.NewInvalidMetric(queueTasks, err)
+		return
+	}
+	sums := map[place]*asynq.QueueInfo{}
+	for _, name := range names {
+		p, ok := placeOf(name)
+		if !ok {
+			continue
+		}
+		info, err := c.inspector.GetQueueInfo(name)
+		if err != nil { // asynq's script stumbles over a task that goes while it is looked at
+			info, err = c.inspector.GetQueueInfo(name)
+		}
+		if err != nil {
+			if p.lane != "private" { // such a queue goes with its process
+				ch <- prometheus.NewInvalidMetric(queueTasks, err)
+			}
+			continue
+		}
+		sum := sums[p]
+		if sum == nil {
+			sum = &asynq.QueueInfo{}
+			sums[p] = sum
+		}
+		sum.Pending += info.Pending
+		sum.Active += info.Active
+		sum.Scheduled += info.Scheduled
+		sum.Retry += info.Retry
+		sum.Archived += info.Archived
+		sum.Completed += info.Completed
+		sum.ProcessedTotal += info.ProcessedTotal
+		sum.FailedTotal += info.FailedTotal
+		sum.Latency = max(sum.Latency, info.Latency)
+		sum.Paused = sum.Paused || info.Paused
+	}
+	for p, q := range sums {
+		for state, n := range map[string]int{"pending": q.Pending, "active": q.Active, "scheduled": q.Scheduled,
+			"retry": q.Retry, "archived": q.Archived, "completed": q.Completed} {
+			gauge(ch, queueTasks, float64(n), p.stage, p.lane, state)
+		}
+		gauge(ch, queueOldest, q.Latency.Seconds(), p.stage, p.lane)
+		paused := 0.0
+		if q.Paused {
+			paused = 1
+		}
+		gauge(ch, queuePaused, paused, p.stage, p.lane)
+		if p.lane != "private" { // these counts go with their queues, which is no way for a counter
+			counter(ch, queueTries, float64(q.ProcessedTotal-q.FailedTotal), p.stage, p.lane, "succeeded")
+			counter(ch, queueTries, float64(q.FailedTotal), p.stage, p.lane, "failed")
+		}
+	}
+}
+
+func (c *collector) collectWorkers(ch chan<- prometheus.Metric) {
+	servers, err := c.inspector.Servers()
+	if err != nil {
+		ch <- prometheus.NewInvalidMetric(workers, err)
+		return
+	}
+	type process struct {
+		host string
+		pid  int
+	}
+	processes, total := map[process]bool{}, 0
+	for _, s := range servers { // a process runs two: one for reports alone
+		processes[process{s.Host, s.PID}] = true
+		total += s.Concurrency
+	}
+	gauge(ch, workers, float64(len(processes)))
+	gauge(ch, slots, float64(total))
+}
+
+func gauge(ch chan<- prometheus.Metric, d *prometheus.Desc, v float64, labels ...string) {
+	ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
+}
+
+func counter(ch chan<- prometheus.Metric, d *prometheus.Desc, v float64, labels ...string) {
+	ch <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, v, labels...)
+}

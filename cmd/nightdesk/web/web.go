@@ -1,0 +1,84 @@
+// Package web serves what people and programs look at while the desk works: the queues in asynqmon, metrics for
+// Prometheus, and a health check. It only reads, and shows no secrets; there is no login yet.
+//
+// Start reading with New; metrics.go says what each metric means.
+package web
+
+import (
+	"context"
+	_ "embed"
+	"net/http"
+
+	"github.com/hibiken/asynq"
+	"github.com/hibiken/asynqmon"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"github.com/redis/go-redis/v9"
+	"github.com/rs/zerolog"
+
+	"nightdesk/topicqueue/redisqueue"
+)
+
+// Services is what the pages show. The caller closes them.
+type Services struct {
+	Redis redis.UniversalClient
+	Queue *redisqueue.Queue // on that Redis
+	// Storage reports why the artefact store cannot be reached; nil when it can.
+	Storage func(ctx context.Context) error
+	Log     zerolog.Logger
+}
+
+//go:embed index.html
+var index []byte
+
+const monitoringPath = "/monitoring"
+
+// New returns the handler of all pages:
+//
+//	/             a page with links to the others
+//	/monitoring/  asynqmon, read-only
+//	/metrics      for Prometheus
+//	/healthz      200 when Redis and storage are there, else 503; both say which in JSON
+func New(s Services) http.Handler {
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(newCollector(s), collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		_, _ = w.Write(index) // the reader is gone
+	})
+	mux.Handle("GET /healthz", &health{Services: s})
+	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{
+		ErrorHandling: promhttp.ContinueOnError, MaxRequestsInFlight: 4, ErrorLog: scrapeLog{s.Log},
+	}))
+	mux.Handle("GET "+monitoringPath+"/", asynqmon.New(asynqmon.Options{
+		RootPath: monitoringPath, RedisConnOpt: shared{s.Redis}, ReadOnly: true,
+	}))
+	return secured(mux)
+}
+
+// shared lets asynqmon use a client that is open already. Nobody calls its Close, which would close it.
+type shared struct{ client redis.UniversalClient }
+
+// MakeRedisClient returns the client.
+func (s shared) MakeRedisClient() any { return s.client }
+
+var _ asynq.RedisConnOpt = shared{}
+
+// secured forbids the pages to be framed and to load anything from elsewhere, such as the fonts that asynqmon asks
+// Google for: who looks at the desk is nobody else's business.
+func secured(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Content-Security-Policy", "default-src 'self'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; "+
+			"img-src 'self' data:; font-src 'self' data:; frame-ancestors 'none'; base-uri 'self'; form-action 'none'")
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Referrer-Policy", "no-referrer")
+		next.ServeHTTP(w, r)
+	})
+}
+
+type scrapeLog struct{ log zerolog.Logger }
+
+func (l scrapeLog) Println(v ...any) { l.log.Warn().Any("err", v).Msg("metrics are incomplete") }

@@ -1,0 +1,117 @@
+package redisqueue
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"nightdesk/topicqueue"
+)
+
+// statsKey is a hash of counters that the scripts keep as they go, so that nobody walks the runs to count them:
+// state:<state> (runs that are in it now), ended:<state>, deadline_missed, lapses, and per role and model
+// calls:<role>:<model>, tokens_in:..., tokens_out:..., cost_usd:... Only the first goes up and down.
+const statsKey = prefix + "{index}:stats"
+
+// Stats are the figures of all runs in this Redis since its beginning, those of runs that were forgotten since included.
+type Stats struct {
+	Runs            map[topicqueue.RunState]int64 // in each state now; nil before the first run was counted
+	Ended           map[topicqueue.RunState]int64 // in each final state, ever
+	DeadlinesMissed int64
+	Lapses          int64 // of leases
+	Models          []ModelStats
+	Watched         int64         // runs that are looked at again and again: those that have not ended
+	Overdue         time.Duration // how late the next of these looks is: no worker runs when it grows
+}
+
+// ModelStats are the calls of one model in one role.
+type ModelStats struct {
+	Role, Model         string
+	Calls               int64
+	TokensIn, TokensOut int64
+	CostUSD             float64 // of the calls whose price is known
+}
+
+// Stats reads the counters: one round trip, whatever the number of runs.
+func (q *Queue) Stats(ctx context.Context) (Stats, error) {
+	var counters *redis.MapStringStringCmd
+	var watched *redis.IntCmd
+	var next *redis.ZSliceCmd
+	_, err := q.rdb.Pipelined(ctx, func(p redis.Pipeliner) error { // all on one hash tag
+		counters, watched, next = p.HGetAll(ctx, statsKey), p.ZCard(ctx, indexKey), p.ZRangeWithScores(ctx, indexKey, 0, 0)
+		return nil
+	})
+	if err != nil {
+		return Stats{}, fmt.Errorf("read the figures of the desk from Redis: %w", err)
+	}
+	s := decodeStats(counters.Val())
+	s.Watched = watched.Val()
+	for _, z := range next.Val() {
+		s.Overdue = max(0, time.Since(time.UnixMilli(int64(z.Score))))
+	}
+	return s, nil
+}
+
+func decodeStats(fields map[string]string) Stats {
+	var s Stats
+	if len(fields) > 0 {
+		s.Runs, s.Ended = map[topicqueue.RunState]int64{}, map[topicqueue.RunState]int64{}
+		for _, state := range topicqueue.RunStates {
+			s.Runs[state] = 0
+			if state.Final() {
+				s.Ended[state] = 0
+			}
+		}
+	}
+	models := map[[2]string]*ModelStats{}
+	for field, text := range fields {
+		kind, name, _ := strings.Cut(field, ":")
+		n, _ := strconv.ParseInt(text, 10, 64) // what is no number counts as nothing
+		switch kind {
+		case "state":
+			s.Runs[topicqueue.RunState(name)] = n
+			continue
+		case "ended":
+			s.Ended[topicqueue.RunState(name)] = n
+			continue
+		case "deadline_missed":
+			s.DeadlinesMissed = n
+			continue
+		case "lapses":
+			s.Lapses = n
+			continue
+		case "calls", "tokens_in", "tokens_out", "cost_usd":
+		default:
+			continue
+		}
+		role, model, _ := strings.Cut(name, ":") // names of models hold colons too
+		m := models[[2]string{role, model}]
+		if m == nil {
+			m = &ModelStats{Role: role, Model: model}
+			models[[2]string{role, model}] = m
+		}
+		switch kind {
+		case "calls":
+			m.Calls = n
+		case "tokens_in":
+			m.TokensIn = n
+		case "tokens_out":
+			m.TokensOut = n
+		case "cost_usd":
+			m.CostUSD, _ = strconv.ParseFloat(text, 64)
+		}
+	}
+	for _, m := range models {
+		s.Models = append(s.Models, *m)
+	}
+	slices.SortFunc(s.Models, func(a, b ModelStats) int {
+		return cmp.Or(strings.Compare(a.Role, b.Role), strings.Compare(a.Model, b.Model))
+	})
+	return s
+}
