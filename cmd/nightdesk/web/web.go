@@ -9,8 +9,6 @@ import (
 	_ "embed"
 	"net/http"
 
-	"github.com/hibiken/asynq"
-	"github.com/hibiken/asynqmon"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
@@ -32,8 +30,6 @@ type Services struct {
 //go:embed index.html
 var index []byte
 
-const monitoringPath = "/monitoring"
-
 // New returns the handler of all pages:
 //
 //	/             a page with links to the others
@@ -52,19 +48,9 @@ func New(s Services) http.Handler {
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{
 		ErrorHandling: promhttp.ContinueOnError, MaxRequestsInFlight: 4, ErrorLog: scrapeLog{s.Log},
 	}))
-	mux.Handle("GET "+monitoringPath+"/", asynqmon.New(asynqmon.Options{
-		RootPath: monitoringPath, RedisConnOpt: shared{s.Redis}, ReadOnly: true,
-	}))
+	mux.Handle("GET "+monitoringPath+"/", monitoring(s.Redis))
 	return secured(mux)
 }
-
-// shared lets asynqmon use a client that is open already. Nobody calls its Close, which would close it.
-type shared struct{ client redis.UniversalClient }
-
-// MakeRedisClient returns the client.
-func (s shared) MakeRedisClient() any { return s.client }
-
-var _ asynq.RedisConnOpt = shared{}
 
 // secured forbids the pages to be framed and to load anything from elsewhere, such as the fonts that asynqmon asks
 // Google for: who looks at the desk is nobody else's business.
