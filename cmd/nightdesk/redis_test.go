@@ -233,6 +233,9 @@ func TestRedisCluster(t *testing.T) {
 		t.Errorf("doctor, want %q:\n%s", want, out)
 	}
 	f.works(6)
+	if body := f.serve().get("metrics", 200); !strings.Contains(body, `nightdesk_queue_tasks{lane="normal",stage="planning",state="pending"} 0`) {
+		t.Errorf("metrics:\n%s", body)
+	}
 	for _, c := range clients {
 		if n, err := c.DBSize(ctx).Result(); n == 0 || err != nil {
 			t.Errorf("a master holds %d keys, %v: the test shows nothing", n, err)
