@@ -90,6 +90,9 @@ func TestRedisWithTLSAndACL(t *testing.T) {
 		t.Errorf("doctor:\n%s", out)
 	}
 	f.works(2)
+	if body := f.serve().get("metrics", 200); !strings.Contains(body, `nightdesk_queue_attempts_total{lane="normal",result="succeeded",stage="reporting"} 2`) {
+		t.Errorf("metrics:\n%s", body)
+	}
 
 	for _, wrong := range []struct{ env, want string }{
 		{"REDIS_CA_FILE=", "redis_ca_file"},
