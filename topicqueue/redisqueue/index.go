@@ -135,7 +135,26 @@ func (q *Queue) Sweep(ctx context.Context, runID string, takeover bool) (Swept, 
 	if l.Generation = number(r.values, 4); l.Generation > 0 {
 		out.Forced, out.Intents = &l, nil
 	}
-	return out, q.note(ctx, runID, n)
+	if err := q.note(ctx, runID, n); err != nil {
+		return out, err
+	}
+	return out, q.count(ctx, map[string]float64{"deadline_missed": float64(number(r.values, 5)), "lapses": float64(number(r.values, 6))})
+}
+
+// count adds to the counters of Stats.
+func (q *Queue) count(ctx context.Context, counters map[string]float64) error {
+	_, err := q.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
+		for name, n := range counters {
+			if n != 0 {
+				p.HIncrByFloat(ctx, statsKey, name, n)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("count in Redis: %w", err)
+	}
+	return nil
 }
 
 // sweepWaiting looks at a run that is to be planned: it wants its task only when it was fed.

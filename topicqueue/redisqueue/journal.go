@@ -40,8 +40,15 @@ func (q *Queue) RecordUsage(ctx context.Context, runID string, u topicqueue.Usag
 	if err != nil {
 		return fmt.Errorf("encode usage of run %s: %w", runID, err)
 	}
-	_, err = q.run(ctx, usageScript, "usage", runID, data)
-	return err
+	if _, err := q.run(ctx, usageScript, "usage", runID, data); err != nil {
+		return err
+	}
+	of := ":" + u.Role + ":" + u.Model
+	counters := map[string]float64{"calls" + of: 1, "tokens_in" + of: float64(u.PromptTokens), "tokens_out" + of: float64(u.CompletionTokens)}
+	if u.CostUSD != nil {
+		counters["cost_usd"+of] = *u.CostUSD
+	}
+	return q.count(ctx, counters)
 }
 
 // Usage returns the recorded model calls of a run, oldest first.

@@ -1,17 +1,19 @@
 -- ARGV: takeover (1: lapsed leases may be taken over), lapses that a unit may have without progress, milliseconds until
 -- the next look at a run that is worked; owner and lease (ms) of whoever sweeps
 -- Returns what the run wants and nobody works, in how many milliseconds to look again (-1: never by itself), and, past
--- the run's final time, the generation of its report, which then belongs to the sweeper. A unit whose lease has lapsed is given to a new
+-- the run's final time, the generation of its report, which then belongs to the sweeper; then whether that time has passed
+-- since the last look, and how many leases had lapsed. A unit whose lease has lapsed is given to a new
 -- generation; one that lapsed too often without any progress kills its workers and is ended.
 if state() == '' or redis.call('HEXISTS', run, 'published') == 1 then return { 'stale' } end
 local takeover, most = ARGV[1] == '1', tonumber(ARGV[2])
-local forced = 0
+local forced, missed, lapses = 0, 0, 0
 
 if not ended() then
   local final = num(run, 'final')
   if final == 0 then final = num(run, 'deadline') end
   local s = state()
   if final > 0 and now >= final then
+    missed = redis.call('HSETNX', run, 'missed', now)
     if s == 'queued' then
       conclude('failed', 'its deadline passed before a worker had time for it', 0)
     elseif s == 'narrating' then
@@ -34,6 +36,7 @@ local function lapsed(unit)
   local mark = num(blocks, unit .. ':iterations') .. '/' .. num(work, unit .. ':entries')
   local n = 1
   if redis.call('HGET', work, unit .. ':mark') == mark then n = num(work, unit .. ':lapses') + 1 end
+  lapses = lapses + 1
   redis.call('HSET', work, unit .. ':mark', mark, unit .. ':lapses', n)
   fence(unit)
   return n
@@ -74,4 +77,4 @@ if not ended() then
     if at > now and (next < 0 or at - now < next) then next = at - now end
   end
 end
-return answer(out, next, forced)
+return answer(out, next, forced, missed, lapses)
