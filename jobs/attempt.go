@@ -178,11 +178,7 @@ func (a *attempt) fail(ctx context.Context, reason string) error {
 	if a.Block.ID != "" {
 		return a.endBlock(ctx, topicqueue.BlockFailed, reason, nil)
 	}
-	out := redisqueue.Outcome{State: topicqueue.RunFailed, Reason: reason}
-	if a.Lease.Unit == redisqueue.UnitReport { // whatever was sent before: each of these is sent once
-		out.Events = []topicqueue.Event{topicqueue.StepEvent(topicqueue.StepStartAuthor, ""), topicqueue.StepEvent(topicqueue.StepFailAuthor, reason)}
-	}
-	return a.finish(ctx, out)
+	return a.finish(ctx, redisqueue.Outcome{State: topicqueue.RunFailed, Reason: reason})
 }
 
 // timeUp ends a block whose own time is over. The run's time is for the sweep, which also sees what no worker has.

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -51,7 +50,7 @@ func (w *Worker) write(ctx context.Context, a *attempt, in reporting.Input, mode
 	r := reporting.Reporter{Model: model, Emit: a.emit, Now: w.Now, Parallel: reportParallel}
 	rep, err := r.Report(ctx, in)
 	if errors.Is(err, reporting.ErrNoEvidence) {
-		out := redisqueue.Outcome{State: topicqueue.RunFailed, Reason: noEvidence(in), Sites: sites(in)}
+		out := redisqueue.Outcome{State: topicqueue.RunFailed, Reason: noEvidence(in)}
 		return a.finish(ctx, out)
 	}
 	if err != nil {
@@ -64,9 +63,9 @@ func (w *Worker) write(ctx context.Context, a *attempt, in reporting.Input, mode
 	if err != nil {
 		return endedError{fmt.Errorf("encode the report: %w", err)}
 	}
-	out := redisqueue.Outcome{Report: storage.ReportKey(a.Run.ID), Content: content, Sites: sites(in)}
+	out := redisqueue.Outcome{Report: storage.ReportKey(a.Run.ID), Content: content}
 	out.State, out.Reason = judge(in, rep)
-	out.Events = []topicqueue.Event{topicqueue.NewEvent("report", topicqueue.StatusReport, map[string]string{"report": out.Report, "title": rep.Title})}
+	out.Events = []topicqueue.Event{topicqueue.StepEvent(topicqueue.StepEndAuthor, rep.Info), topicqueue.NewEvent("report", topicqueue.StatusReport, map[string]string{"report": out.Report, "title": rep.Title})}
 	return a.finish(ctx, out)
 }
 
@@ -176,21 +175,4 @@ func noEvidence(in reporting.Input) string {
 		}
 	}
 	return why
-}
-
-// sites counts the distinct hosts of web sources.
-func sites(in reporting.Input) int {
-	hosts := map[string]bool{}
-	add := func(traces []topicqueue.ToolTrace) {
-		for _, t := range traces {
-			if u, err := url.Parse(t.Source.URL); err == nil && u.Hostname() != "" {
-				hosts[strings.ToLower(u.Hostname())] = true
-			}
-		}
-	}
-	add(in.Plan.Traces)
-	for _, b := range in.Blocks {
-		add(b.Traces)
-	}
-	return len(hosts)
 }

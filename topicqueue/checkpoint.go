@@ -20,6 +20,7 @@ type Checkpoint struct {
 	Queries   []string    `json:"queries"`   // issued in this iteration
 	Proposals []SubTopic  `json:"proposals"` // new sub-topics that passed the score rule
 	Memory    BlockMemory `json:"memory"`    // for the next iteration
+	Events    []Event     `json:"-"`         // sent with it, so that they tell of what is stored
 }
 
 // BlockMemory is what a block knows beside its traces, so that an attempt which goes on asks the same as the one before

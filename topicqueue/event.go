@@ -3,10 +3,12 @@ package topicqueue
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"time"
 )
 
-// The statuses of the event schema; each names its payload type.
+// The statuses of the event schema. The first seven name their payload type; the others are untyped, and media are
+// pointers into storage.
 const (
 	StatusPipelineStep      = "pipeline_step"
 	StatusProgress          = "ir_progress"
@@ -15,12 +17,26 @@ const (
 	StatusReference         = "reference"
 	StatusQuestionDone      = "ir_question_done"
 	StatusSummaryStatistics = "summary_statistics"
-	StatusReport            = "report"   // untyped: the report's storage key
-	StatusComplete          = "complete" // untyped: ends the stream
+
+	StatusWait     = "wait"     // an answer of the user is waited for
+	StatusReport   = "report"   // the report's storage key
+	StatusHTML     = "html"     // a rendered report
+	StatusDOCX     = "docx"     // a rendered report
+	StatusAudio    = "audio"    // the narration
+	StatusComplete = "complete" // ends the stream
+
+	// StatusGap never stands in a stream: a reader that passes events on puts it where events are missing.
+	StatusGap = "gap"
 )
 
-// The step keys that nightdesk sends in a PipelineStep.
+// The step keys of a PipelineStep that have a place in a run. The schema has five more, which are never sent:
+// iterative_research_question_done, which StatusQuestionDone says, and thought_status, log_refs, print_task and
+// end_pipeline, which name what its own reader does.
 const (
+	StepStartFollowUp              = "start_follow_up"
+	StepEndFollowUpPos             = "end_follow_up_pos" // the user has answered
+	StepEndFollowUpNeg             = "end_follow_up_neg" // there was nothing to ask
+	StepFailClarification          = "fail_clarification"
 	StepStartQueryRewriter         = "start_query_rewriter"
 	StepEndQueryRewriter           = "end_query_rewriter"
 	StepEndQueryRewriterNoFeedback = "end_query_rewriter_no_feedback"
@@ -30,16 +46,26 @@ const (
 	StepStartResearchPlanner       = "start_research_planner"
 	StepEndResearchPlanner         = "end_research_planner"
 	StepFailResearchPlanner        = "fail_research_planner"
-	StepStartIterativeResearch     = "start_iterative_research"
+	StepStartIterativeResearch     = "start_iterative_research" // has no end: start_author closes it
 	StepTaskFailed                 = "iterative_research_task_failed"
 	StepPipelineAborted            = "iterative_research_pipeline_aborted"
 	StepStartAuthor                = "start_author"
 	StepEndAuthor                  = "end_author"
 	StepFailAuthor                 = "fail_author"
+	StepStartRenderReport          = "start_render_report"
+	StepEndRenderReport            = "end_render_report"
+	StepFailPartialRenderReport    = "fail_partial_render_report"
+	StepFailAllRenderReport        = "fail_all_render_report"
+	StepStartAudio                 = "start_audio"
+	StepEndAudio                   = "end_audio"
+	StepFailAudio                  = "fail_audio"
 )
 
-// Placement says where an event belongs on a screen: wave of blocks, lane within the wave, step of the lane, call of
-// the step. All count from 0.
+// Placement says where an event belongs on a screen. All count from 0.
+//
+// A wave is what may overlap: planning, then the research of all blocks, then the report. Within a wave, lane 0 is the
+// run's own and lane n that of block n, whatever attempt works it. The events of a lane are its steps in order; several
+// events of one step are its calls.
 type Placement struct {
 	Wave int `json:"wave"`
 	Lane int `json:"lane"`
@@ -61,7 +87,8 @@ type Event struct {
 	Key       string          `json:"-"`                  // an event with a key is appended once per run; empty = always
 }
 
-// Emit appends events to a run's stream. It fills in Seq, Time, RunID, BlockID and Attempt.
+// Emit appends events to a run's stream. It fills in Seq, Time, RunID, BlockID, Attempt and the placement, of which the
+// sender gives Call only: an event with Call > 0 belongs to the step of the one before it.
 // An error means that the stream could not be written or that the caller no longer holds its lease.
 type Emit func(ctx context.Context, events ...Event) error
 
@@ -74,9 +101,73 @@ func NewEvent(key, status string, payload any) Event {
 	return Event{Key: key, Status: status, Content: content}
 }
 
-// StepEvent returns a pipeline_step event that is appended once per run.
+// StepEvent returns a pipeline_step event that is appended once per run. The ways in which one step can end count as
+// the same event: an attempt that ends it otherwise than the one before adds nothing.
 func StepEvent(stepKey, info string) Event {
-	return NewEvent(stepKey, StatusPipelineStep, PipelineStep{StepKey: stepKey, Info: info})
+	key := stepKey
+	if step := Closes(stepKey); step != "" {
+		key = "close_" + step
+	}
+	return NewEvent(key, StatusPipelineStep, PipelineStep{StepKey: stepKey, Info: info})
+}
+
+// Closes returns the step that a step key ends, such as start_author for fail_author; empty when it ends none.
+func Closes(stepKey string) string {
+	switch stepKey {
+	case StepEndFollowUpPos, StepEndFollowUpNeg, StepFailClarification:
+		return StepStartFollowUp
+	case StepEndQueryRewriter, StepEndQueryRewriterNoFeedback:
+		return StepStartQueryRewriter
+	case StepEndSearchBackground, StepFailSearchBackground:
+		return StepStartSearchBackground
+	case StepEndResearchPlanner, StepFailResearchPlanner:
+		return StepStartResearchPlanner
+	case StepEndAuthor, StepFailAuthor:
+		return StepStartAuthor
+	case StepEndRenderReport, StepFailPartialRenderReport, StepFailAllRenderReport:
+		return StepStartRenderReport
+	case StepEndAudio, StepFailAudio:
+		return StepStartAudio
+	}
+	return ""
+}
+
+// About is our own addition to the events of a block, in their metadata.
+type About struct {
+	Title     string `json:"title,omitempty"`     // of the block, in its first thought
+	Iteration int    `json:"iteration,omitempty"` // counted from 1
+	Tool      string `json:"tool,omitempty"`      // that was called for these references
+	Query     string `json:"query,omitempty"`     // that it was called with
+}
+
+// With returns the event with this metadata.
+func (e Event) With(metadata any) Event {
+	if data, err := json.Marshal(metadata); err == nil {
+		e.Metadata = data
+	}
+	return e
+}
+
+// Gap is the error of a reader whose next event is not there: the stream was cut because it grew too long, or has
+// expired. Events From to To are missing; reading goes on after To. With To < From the stream ends at To, before what
+// the reader has seen: the server lost its last moments, and the events after To will be others.
+type Gap struct {
+	RunID    string `json:"-"`
+	From, To int64
+}
+
+func (g *Gap) Error() string {
+	if g.To < g.From {
+		return fmt.Sprintf("the events of run %s end at %d, before the %d that was asked for", g.RunID, g.To, g.From)
+	}
+	return fmt.Sprintf("the events %d to %d of run %s are no longer kept", g.From, g.To, g.RunID)
+}
+
+// Event returns the gap as a message, for readers that pass events on. Reading resumes after its Seq.
+func (g *Gap) Event(now time.Time) Event {
+	e := NewEvent("", StatusGap, map[string]int64{"from": g.From, "to": g.To})
+	e.Seq, e.Time, e.RunID = g.To, now, g.RunID
+	return e
 }
 
 // The payloads of the typed statuses.
@@ -106,7 +197,7 @@ type (
 		Message    string `json:"message,omitempty"`
 	}
 	SummaryStatistics struct {
-		UsedTime   float64 `json:"used_time"`   // minutes
-		WebsiteNum int     `json:"website_num"` // distinct hosts of web sources
+		UsedTime   float64 `json:"used_time"`   // minutes since the begin of planning
+		WebsiteNum int     `json:"website_num"` // distinct hosts in the references of the run
 	}
 )

@@ -20,24 +20,12 @@ const (
 	decomposeShrink = 3
 )
 
-// subTopics decomposes the topic.
+// subTopics decomposes the topic. How it ended is told to watchers when the plan is committed or the run has failed.
 func (d *draft) subTopics(ctx context.Context) error {
 	if err := d.step(ctx, topicqueue.StepStartResearchPlanner, "cutting the topic into at most %d sub-topics", d.wanted()); err != nil {
 		return err
 	}
-	if err := d.decompose(ctx); err != nil {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		return errors.Join(err, d.step(ctx, topicqueue.StepFailResearchPlanner, "%s", topicqueue.Clip(topicqueue.OneLine(err.Error()), maxReason)))
-	}
-	titles := make([]string, len(d.topics))
-	for i, t := range d.topics {
-		titles[i] = t.Title
-	}
-	return d.emit(ctx,
-		topicqueue.NewEvent(topicqueue.StatusResearchQuestions, topicqueue.StatusResearchQuestions, topicqueue.ResearchQuestions{Questions: titles}),
-		topicqueue.StepEvent(topicqueue.StepEndResearchPlanner, fmt.Sprintf("%d sub-topics", len(titles))))
+	return d.decompose(ctx)
 }
 
 func (d *draft) decompose(ctx context.Context) error {

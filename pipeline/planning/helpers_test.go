@@ -119,10 +119,19 @@ func (d *desk) questions(step string) []llm.Request {
 
 func (d *desk) steps() string {
 	var keys []string
-	for _, e := range d.events {
-		keys = append(keys, e.Key)
+	for i := range d.events {
+		keys = append(keys, d.step(i))
 	}
 	return strings.Join(keys, " ")
+}
+
+// step returns the step key of an event.
+func (d *desk) step(i int) string {
+	var s topicqueue.PipelineStep
+	if err := json.Unmarshal(d.events[i].Content, &s); err != nil {
+		d.t.Fatal(err)
+	}
+	return s.StepKey
 }
 
 type searchTool struct{ d *desk }

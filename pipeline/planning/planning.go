@@ -103,16 +103,12 @@ func (d *draft) request(round, ordinal int, prompt prompts.Prompt) llm.Request {
 	}
 }
 
-func (d *draft) emit(ctx context.Context, events ...topicqueue.Event) error {
+func (d *draft) step(ctx context.Context, key, format string, args ...any) error {
 	if d.Emit == nil {
 		return nil
 	}
-	if err := d.Emit(ctx, events...); err != nil {
-		return fmt.Errorf("emit %s: %w", events[0].Key, err)
+	if err := d.Emit(ctx, topicqueue.StepEvent(key, fmt.Sprintf(format, args...))); err != nil {
+		return fmt.Errorf("emit %s: %w", key, err)
 	}
 	return nil
-}
-
-func (d *draft) step(ctx context.Context, key, format string, args ...any) error {
-	return d.emit(ctx, topicqueue.StepEvent(key, fmt.Sprintf(format, args...)))
 }

@@ -41,6 +41,7 @@ type BlockEvidence struct {
 type Report struct {
 	Title      string                `json:"title"`
 	Markdown   string                `json:"markdown"`
+	Info       string                `json:"-"` // what end_author tells watchers, in the language of the report
 	Outline    prompts.OutlineAnswer `json:"outline"`
 	Cited      []string              `json:"cited"`   // citation ids in order: planning, then by block and number
 	Removed    []citation.Removal    `json:"removed"` // markers and links of a model that nothing stands behind

@@ -1,6 +1,7 @@
 package researching
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -25,49 +26,55 @@ func (w *work) emitThought(ctx context.Context, k int, d decision) error {
 	if thought == "" {
 		thought = "Nothing is left to ask."
 	}
-	return w.emit(ctx, k, "thought", topicqueue.StatusThought, topicqueue.Thought{
+	e := topicqueue.NewEvent(fmt.Sprintf("%s/%d/thought", w.block.ID, k), topicqueue.StatusThought, topicqueue.Thought{
 		QuestionID: w.block.Number(),
 		Thought:    topicqueue.Clip(thought, maxThought),
 	})
+	about := topicqueue.About{Iteration: k}
+	if k == 1 {
+		about.Title = w.block.Title
+	}
+	if w.Emit == nil {
+		return nil
+	}
+	if err := w.Emit(ctx, e.With(about)); err != nil {
+		return fmt.Errorf("emit %s: %w", e.Key, err)
+	}
+	return nil
 }
 
-// emitReferences tells watchers which sources the iteration has found: address or document key -> title and sections.
-func (w *work) emitReferences(ctx context.Context, k int, traces []topicqueue.ToolTrace) error {
+// references tells watchers which sources the iteration has found, one event for each call that found some: address or
+// document key -> title and sections.
+func (w *work) references(k int, traces []topicqueue.ToolTrace) []topicqueue.Event {
+	var events []topicqueue.Event
+	for len(traces) > 0 {
+		first, n := traces[0], 1
+		for n < len(traces) && traces[n].ToolID == first.ToolID {
+			n++
+		}
+		e := topicqueue.NewEvent(fmt.Sprintf("%s/%d/reference/%d", w.block.ID, k, len(events)+1), topicqueue.StatusReference, topicqueue.Reference{
+			QuestionID: w.block.Number(),
+			References: describe(traces[:n]),
+		})
+		e.Placement.Call = len(events)
+		events = append(events, e.With(topicqueue.About{Iteration: k, Tool: first.ToolType, Query: topicqueue.Clip(topicqueue.OneLine(first.Query), maxLine)}))
+		traces = traces[n:]
+	}
+	return events
+}
+
+// describe names the sources of traces.
+func describe(traces []topicqueue.ToolTrace) map[string]string {
 	places := map[string][]string{}
 	for _, t := range traces {
-		key := t.Source.URL
-		if key == "" {
-			key = t.Source.Document
-		}
-		if key == "" {
-			key = t.Source.ID
-		}
-		if p := place(t.Source); !slices.Contains(places[key], p) && len(places[key]) < maxPlaces {
+		key := cmp.Or(t.Source.URL, t.Source.Document, t.Source.ID)
+		if p := topicqueue.Clip(place(t.Source), maxLine); !slices.Contains(places[key], p) && len(places[key]) < maxPlaces {
 			places[key] = append(places[key], p)
 		}
-	}
-	if len(places) == 0 {
-		return nil
 	}
 	references := make(map[string]string, len(places))
 	for key, list := range places {
 		references[key] = strings.Join(list, "; ")
 	}
-	return w.emit(ctx, k, "reference", topicqueue.StatusReference, topicqueue.Reference{
-		QuestionID: w.block.Number(),
-		References: references,
-	})
-}
-
-func (w *work) emit(ctx context.Context, k int, name, status string, payload any) error {
-	if w.Emit == nil {
-		return nil
-	}
-	e := topicqueue.NewEvent(fmt.Sprintf("%s/%d/%s", w.block.ID, k, name), status, payload)
-	e.BlockID = w.block.ID
-	e.Placement = topicqueue.Placement{Lane: w.block.Number() - 1, Step: k - 1}
-	if err := w.Emit(ctx, e); err != nil {
-		return fmt.Errorf("emit %s of %s/%d: %w", name, w.block.ID, k, err)
-	}
-	return nil
+	return references
 }

@@ -73,6 +73,7 @@ func newBench(t *testing.T) *bench {
 			return nil
 		},
 	}
+	b.queue.emit = b.r.Emit
 	return b
 }
 
@@ -197,14 +198,18 @@ type memoryQueue struct {
 	view        topicqueue.View
 	max         int
 	checkpoints []topicqueue.Checkpoint
+	emit        topicqueue.Emit
 	err         error
 }
 
-func (q *memoryQueue) Checkpoint(_ context.Context, cp topicqueue.Checkpoint) (topicqueue.CheckpointResult, error) {
+func (q *memoryQueue) Checkpoint(ctx context.Context, cp topicqueue.Checkpoint) (topicqueue.CheckpointResult, error) {
 	if q.err != nil {
 		return topicqueue.CheckpointResult{}, q.err
 	}
 	q.checkpoints = append(q.checkpoints, cp)
+	if err := q.emit(ctx, cp.Events...); err != nil {
+		return topicqueue.CheckpointResult{}, err
+	}
 	admissions := topicqueue.Judge(q.view.Blocks, cp.Proposals, q.max)
 	for _, a := range admissions {
 		if a.Answer == topicqueue.AdmissionAdded {

@@ -323,8 +323,10 @@ func TestEvents(t *testing.T) {
 	var keys []string
 	for _, e := range b.events {
 		keys = append(keys, e.Key)
-		if e.Placement.Lane != 2 || e.BlockID != "block_3" {
-			t.Errorf("event %s: %+v", e.Key, e)
+		var about topicqueue.About
+		if err := json.Unmarshal(e.Metadata, &about); err != nil || about.Iteration != 1 && about.Iteration != 2 || e.Placement.Call != 0 ||
+			(about.Title != "") != (e.Key == "block_3/1/thought") || (about.Tool != "") != (e.Status == topicqueue.StatusReference) {
+			t.Errorf("event %s: %s, %v", e.Key, e.Metadata, err)
 		}
 		switch e.Status {
 		case topicqueue.StatusThought:
@@ -344,11 +346,8 @@ func TestEvents(t *testing.T) {
 			}
 		}
 	}
-	if want := "block_3/1/thought block_3/1/reference block_3/2/thought block_3/2/reference"; strings.Join(keys, " ") != want {
+	if want := "block_3/1/thought block_3/1/reference/1 block_3/2/thought block_3/2/reference/1"; strings.Join(keys, " ") != want {
 		t.Errorf("events %q, want %q", keys, want)
-	}
-	if b.events[2].Placement.Step != 1 {
-		t.Errorf("step of the second iteration: %+v", b.events[2].Placement)
 	}
 }
 

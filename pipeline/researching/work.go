@@ -137,10 +137,7 @@ func (w *work) iterate(ctx context.Context, q Queue, k int) (goOn bool, err erro
 		return false, err
 	}
 	traces := w.record(k, outcomes, notes)
-	if err := w.emitReferences(ctx, k, traces); err != nil {
-		return false, err
-	}
-	cp := topicqueue.Checkpoint{Iteration: k, Traces: traces, Proposals: d.proposals}
+	cp := topicqueue.Checkpoint{Iteration: k, Traces: traces, Proposals: d.proposals, Events: w.references(k, traces)}
 	for _, c := range d.calls {
 		cp.Queries = append(cp.Queries, issuedLine(c.tool, c.query))
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -16,26 +17,26 @@ import (
 
 // wireEvent is an event on its way into a script, which stores the JSON texts as they are.
 type wireEvent struct {
-	Key     string `json:"key"`
-	Block   string `json:"block"`
-	Place   string `json:"place"`
-	Status  string `json:"status"`
-	Content string `json:"content"`
-	Meta    string `json:"meta"`
+	Key     string   `json:"key"`
+	Block   string   `json:"block"`
+	Call    int      `json:"call"`
+	Status  string   `json:"status"`
+	Content string   `json:"content"`
+	Meta    string   `json:"meta"`
+	Hosts   []string `json:"hosts,omitempty"` // of web sources, for the run's statistics
 }
 
-func encodeEvents(l Lease, events []topicqueue.Event) (string, error) {
+func encodeEvents(l Lease, events ...topicqueue.Event) (string, error) {
 	block := ""
 	if topicqueue.BlockNumber(l.Unit) > 0 {
 		block = l.Unit
 	}
 	wire := make([]wireEvent, len(events))
 	for i, e := range events {
-		place, err := json.Marshal(e.Placement)
-		if err != nil {
-			return "", fmt.Errorf("encode event of run %s: %w", l.RunID, err)
+		wire[i] = wireEvent{Key: e.Key, Block: block, Call: e.Placement.Call, Status: e.Status, Content: string(e.Content), Meta: string(e.Metadata)}
+		if e.Status == topicqueue.StatusReference {
+			wire[i].Hosts = hosts(e.Content)
 		}
-		wire[i] = wireEvent{Key: e.Key, Block: block, Place: string(place), Status: e.Status, Content: string(e.Content), Meta: string(e.Metadata)}
 	}
 	data, err := json.Marshal(wire)
 	if err != nil {
@@ -44,12 +45,27 @@ func encodeEvents(l Lease, events []topicqueue.Event) (string, error) {
 	return string(data), nil
 }
 
+// hosts returns the hosts of the web sources that a reference names; a document's key has none.
+func hosts(content json.RawMessage) []string {
+	var r topicqueue.Reference
+	if err := json.Unmarshal(content, &r); err != nil {
+		return nil // not sent by a block
+	}
+	var out []string
+	for key := range r.References {
+		if u, err := url.Parse(key); err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "" {
+			out = append(out, strings.ToLower(u.Hostname()))
+		}
+	}
+	return out
+}
+
 // Emit appends events in the name of a lease; an event with a key only once in the life of the run.
 func (q *Queue) Emit(ctx context.Context, l Lease, events ...topicqueue.Event) error {
 	if len(events) == 0 {
 		return nil
 	}
-	data, err := encodeEvents(l, events)
+	data, err := encodeEvents(l, events...)
 	if err != nil {
 		return err
 	}
@@ -57,12 +73,41 @@ func (q *Queue) Emit(ctx context.Context, l Lease, events ...topicqueue.Event) e
 	return err
 }
 
-// Events returns the events of a run after the one with number seq. With wait > 0 it waits that long for a first one;
-// the answer is empty when none came.
+// Events returns the events of a run after the one with number seq, at most 1,000. With wait > 0 it waits that long for
+// a first one; the answer is empty when none came.
+//
+// A *topicqueue.Gap says that the next events are no longer there and where to go on; ErrNotFound that there is no such
+// run (any more).
 func (q *Queue) Events(ctx context.Context, runID string, seq int64, wait time.Duration) ([]topicqueue.Event, error) {
-	if wait <= 0 {
-		wait = -1 // go-redis: do not block
+	events, err := q.readEvents(ctx, runID, seq, -1)
+	if err != nil || len(events) > 0 {
+		return events, err
 	}
+	text, err := q.rdb.HMGet(ctx, key(runID, "run"), "id", "seq").Result()
+	if err != nil {
+		return nil, fmt.Errorf("read events of run %s from Redis: %w", runID, err)
+	}
+	if text[0] == nil {
+		return nil, fmt.Errorf("read events of run %s: %w", runID, ErrNotFound)
+	}
+	last := int64(number(text, 1))
+	switch {
+	case last < seq:
+		return nil, &topicqueue.Gap{RunID: runID, From: seq + 1, To: last}
+	case last > seq: // meanwhile, or they are gone
+		events, err = q.readEvents(ctx, runID, seq, -1)
+		if err == nil && len(events) == 0 {
+			err = &topicqueue.Gap{RunID: runID, From: seq + 1, To: last}
+		}
+		return events, err
+	case wait <= 0:
+		return nil, nil
+	}
+	return q.readEvents(ctx, runID, seq, wait)
+}
+
+// readEvents reads what the stream has. wait < 0: without waiting.
+func (q *Queue) readEvents(ctx context.Context, runID string, seq int64, wait time.Duration) ([]topicqueue.Event, error) {
 	streams, err := q.rdb.XRead(ctx, &redis.XReadArgs{
 		Streams: []string{key(runID, "events"), strconv.FormatInt(seq, 10) + "-0"}, Block: wait, Count: 1000,
 	}).Result()
@@ -72,34 +117,33 @@ func (q *Queue) Events(ctx context.Context, runID string, seq int64, wait time.D
 	if err != nil {
 		return nil, fmt.Errorf("read events of run %s from Redis: %w", runID, err)
 	}
-	var out []topicqueue.Event
-	for _, m := range streams[0].Messages {
-		e, err := decodeEvent(runID, m)
-		if err != nil {
+	out := make([]topicqueue.Event, len(streams[0].Messages))
+	for i, m := range streams[0].Messages {
+		if out[i], err = decodeEvent(runID, m); err != nil {
 			return nil, err
 		}
-		out = append(out, e)
+	}
+	if len(out) > 0 && out[0].Seq != seq+1 {
+		return nil, &topicqueue.Gap{RunID: runID, From: seq + 1, To: out[0].Seq - 1}
 	}
 	return out, nil
 }
 
 func decodeEvent(runID string, m redis.XMessage) (topicqueue.Event, error) {
 	field := func(name string) string { s, _ := m.Values[name].(string); return s }
+	count := func(name string) int { n, _ := strconv.Atoi(field(name)); return n }
 	id, _, _ := strings.Cut(m.ID, "-")
 	seq, err := strconv.ParseInt(id, 10, 64)
 	if err != nil {
 		return topicqueue.Event{}, fmt.Errorf("event %s of run %s: %w", m.ID, runID, err)
 	}
-	attempt, _ := strconv.Atoi(field("attempt"))
 	e := topicqueue.Event{
-		Seq: seq, Time: millis(field("time")), RunID: runID, BlockID: field("block"), Attempt: attempt,
-		Status: field("status"), Content: json.RawMessage(field("content")),
+		Seq: seq, Time: millis(field("time")), RunID: runID, BlockID: field("block"), Attempt: count("attempt"),
+		Placement: topicqueue.Placement{Wave: count("wave"), Lane: count("lane"), Step: count("step"), Call: count("call")},
+		Status:    field("status"), Content: json.RawMessage(field("content")),
 	}
 	if meta := field("meta"); meta != "" {
 		e.Metadata = json.RawMessage(meta)
-	}
-	if err := json.Unmarshal([]byte(field("place")), &e.Placement); err != nil {
-		return e, fmt.Errorf("event %s of run %s: %w", m.ID, runID, err)
 	}
 	return e, nil
 }

@@ -130,7 +130,7 @@ func TestLifeOfARun(t *testing.T) {
 			t.Fatalf("after the last block: %v, want %v", intents, want)
 		}
 		rep := must[redisqueue.Begun](t)(q.Begin(ctx, run.ID, redisqueue.UnitReport, 1))
-		out := redisqueue.Outcome{State: topicqueue.RunPartial, Reason: "1 block failed", Report: "reports/x.md", Sites: 2,
+		out := redisqueue.Outcome{State: topicqueue.RunPartial, Reason: "1 block failed", Report: "reports/x.md",
 			Events: []topicqueue.Event{topicqueue.StepEvent(topicqueue.StepEndAuthor, "")}}
 		for range 2 {
 			got := must[[]redisqueue.Intent](t)(q.Finish(ctx, rep.Lease, out))

@@ -27,7 +27,18 @@ func (q *Queue) CommitPlan(ctx context.Context, l Lease, plan topicqueue.Plan) (
 	if err != nil {
 		return nil, fmt.Errorf("encode plan of run %s: %w", l.RunID, err)
 	}
-	r, err := q.run(ctx, commitPlanScript, "commit plan", l.RunID, l.Generation, l.owner, data, traces, blocks)
+	titles := make([]string, len(plan.SubTopics))
+	for i, s := range plan.SubTopics {
+		titles[i] = s.Title
+	}
+	// They are part of the commit: an attempt that is not the last one may have planned otherwise.
+	events, err := encodeEvents(l,
+		topicqueue.NewEvent(topicqueue.StatusResearchQuestions, topicqueue.StatusResearchQuestions, topicqueue.ResearchQuestions{Questions: titles}),
+		topicqueue.StepEvent(topicqueue.StepEndResearchPlanner, fmt.Sprintf("%d sub-topics", len(titles))))
+	if err != nil {
+		return nil, err
+	}
+	r, err := q.run(ctx, commitPlanScript, "commit plan", l.RunID, l.Generation, l.owner, data, traces, blocks, events)
 	if err != nil {
 		return nil, err
 	}
@@ -49,6 +60,10 @@ func (q *Queue) Checkpoint(ctx context.Context, l Lease, cp topicqueue.Checkpoin
 	if err != nil {
 		return result, nil, fmt.Errorf("encode checkpoint of %s of run %s: %w", l.Unit, l.RunID, err)
 	}
+	events, err := encodeEvents(l, cp.Events...)
+	if err != nil {
+		return result, nil, err
+	}
 	known := view.Blocks
 	for range judgeTries {
 		admissions := topicqueue.Judge(known, cp.Proposals, maxLength)
@@ -69,7 +84,7 @@ func (q *Queue) Checkpoint(ctx context.Context, l Lease, cp topicqueue.Checkpoin
 			return result, nil, fmt.Errorf("encode checkpoint of %s of run %s: %w", l.Unit, l.RunID, err)
 		}
 		r, err := q.run(ctx, checkpointScript, "checkpoint "+l.Unit, l.RunID, l.Unit, l.Generation, l.owner,
-			cp.Iteration, len(known), traces, jsonList(cp.Queries), blocks, answer, q.timing.Lease.Milliseconds(), memory)
+			cp.Iteration, len(known), traces, jsonList(cp.Queries), blocks, answer, q.timing.Lease.Milliseconds(), memory, events)
 		if err != nil {
 			return result, nil, err
 		}
@@ -148,18 +163,17 @@ type Outcome struct {
 	Reason  string              // for a person; empty when completed
 	Report  string              // storage key of the report; empty when there is none
 	Content []byte              // the report with all that publishing it needs, as JSON; kept until Published
-	Sites   int                 // distinct hosts of web sources
 	Events  []topicqueue.Event  // that come before the statistics
 }
 
 // Finish ends the run that this plan or report belongs to, or hands it on to narration. Only the first call of a run
 // has an effect. What the run then wants is to be published.
 func (q *Queue) Finish(ctx context.Context, l Lease, o Outcome) ([]Intent, error) {
-	data, err := encodeEvents(l, o.Events)
+	data, err := encodeEvents(l, o.Events...)
 	if err != nil {
 		return nil, err
 	}
-	r, err := q.run(ctx, finishScript, "finish", l.RunID, l.Unit, l.Generation, l.owner, string(o.State), o.Reason, o.Report, o.Content, o.Sites, data)
+	r, err := q.run(ctx, finishScript, "finish", l.RunID, l.Unit, l.Generation, l.owner, string(o.State), o.Reason, o.Report, o.Content, data)
 	if err != nil {
 		return nil, err
 	}

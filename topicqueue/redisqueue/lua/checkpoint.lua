@@ -1,5 +1,6 @@
 -- ARGV: unit, generation, owner, iteration, blocks the proposals were judged against, traces (JSON list of texts),
--- queries (JSON list), new blocks (JSON list of texts), admissions (JSON), lease (ms), memory (JSON)
+-- queries (JSON list), new blocks (JSON list of texts), admissions (JSON), lease (ms), memory (JSON),
+-- events (JSON)
 local unit, iteration = ARGV[1], tonumber(ARGV[4])
 if not holds(unit, ARGV[2], ARGV[3]) or state() ~= 'researching' then return { 'fenced' } end
 if num(blocks, unit .. ':iterations') >= iteration then -- the reply of the first call was lost
@@ -13,5 +14,7 @@ addBlocks(new)
 redis.call('HSET', blocks, unit .. ':iterations', iteration, unit .. ':updated', now)
 redis.call('HSET', work, unit .. ':admissions', ARGV[9], unit .. ':lease', now + tonumber(ARGV[10]), unit .. ':memory', ARGV[11])
 redis.call('DEL', base .. 'journal:' .. unit) -- what was asked before this is decided
-if #new > 0 then emit(progress({}), ARGV[2]) end
+local list = cjson.decode(ARGV[12])
+if #new > 0 then progress(list) end
+emit(list, ARGV[2])
 return answer(admit(), freeze(unit), ARGV[9])

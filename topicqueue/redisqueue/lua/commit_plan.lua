@@ -1,4 +1,4 @@
--- ARGV: generation, owner, plan (JSON), traces (JSON list of texts), blocks (JSON list of texts)
+-- ARGV: generation, owner, plan (JSON), traces (JSON list of texts), blocks (JSON list of texts), events (JSON)
 if text(work, 'plan:ended') == ARGV[2] then return answer(wanted()) end -- the reply of the first call was lost
 if not holds('plan', ARGV[1], ARGV[2]) or state() ~= 'planning' then return { 'fenced' } end
 redis.call('HSET', work, 'plan:ended', ARGV[2])
@@ -8,5 +8,7 @@ addBlocks(cjson.decode(ARGV[5]))
 redis.call('HSET', run, 'state', 'researching')
 release('plan')
 redis.call('DEL', base .. 'journal:plan')
-emit(progress({ step('start_iterative_research', '') }), ARGV[1])
+local list = cjson.decode(ARGV[6])
+table.insert(list, step('start_iterative_research', ''))
+emit(progress(list), ARGV[1])
 return answer(settled(admit()))

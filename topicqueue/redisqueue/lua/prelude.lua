@@ -34,24 +34,51 @@ local function fence(unit)
   redis.call('HSET', work, unit .. ':gen', generation(unit) + 1, unit .. ':owner', '', unit .. ':lease', 0)
 end
 
--- emit appends events; one with a key only once in the life of the run.
+-- How many events a stream keeps. A run has about a thousand; one that runs away must not fill the memory.
+local keep = 10000
+
+-- emit appends events; one with a key only once in the life of the run. It gives them their place: a wave begins with
+-- the research and with the author, lane 0 is the run's own and lane n that of block n, and steps count up in a lane,
+-- whichever attempt sends them.
 local function emit(list, attempt)
   for _, e in ipairs(list) do
     if e.key == '' or redis.call('SADD', once, e.key) == 1 then
+      if e.status == 'pipeline_step' then
+        local name = cjson.decode(e.content).step_key
+        if name == 'start_iterative_research' or name == 'start_author' then redis.call('HINCRBY', run, 'wave', 1) end
+        local verb, of = string.match(name, '^(%a+)_(.+)')
+        if verb == 'end' or verb == 'fail' then redis.call('HDEL', run, 'open') end
+        if verb == 'start' and of ~= 'iterative_research' then redis.call('HSET', run, 'open', of) end
+      end
+      for _, host in ipairs(e.hosts or {}) do
+        if redis.call('SADD', once, 'host ' .. host) == 1 then redis.call('HINCRBY', run, 'hosts', 1) end
+      end
+      local wave, lane = num(run, 'wave'), 0
+      if e.block ~= '' then lane = tonumber(string.sub(e.block, 7)) end
+      local field, call = 'step ' .. wave .. ' ' .. lane, e.call or 0
+      if call == 0 then redis.call('HINCRBY', work, field, 1) end
       local seq = redis.call('HINCRBY', run, 'seq', 1)
-      redis.call('XADD', events, seq .. '-0', 'time', now, 'block', e.block, 'attempt', attempt,
-        'place', e.place, 'status', e.status, 'content', e.content, 'meta', e.meta)
+      redis.call('XADD', events, 'MAXLEN', '~', keep, seq .. '-0', 'time', now, 'block', e.block, 'attempt', attempt,
+        'wave', wave, 'lane', lane, 'step', math.max(num(work, field) - 1, 0), 'call', call,
+        'status', e.status, 'content', e.content, 'meta', e.meta or '')
     end
   end
 end
 
-local function step(key, info)
-  return { key = key, block = '', place = '{}', status = 'pipeline_step', meta = '',
-    content = cjson.encode({ step_key = key, info = info }) }
+-- step returns a pipeline_step. The ways in which one step can end share a key, as in topicqueue.StepEvent.
+local function step(name, info)
+  local key = name
+  local verb, of = string.match(name, '^(%a+)_(.+)')
+  if verb == 'end' or verb == 'fail' then
+    if of == 'clarification' or string.match(of, '^follow_up') then of = 'follow_up' end
+    if string.match(of, 'render_report$') then of = 'render_report' end
+    key = 'close_start_' .. string.gsub(of, '_no_feedback$', '')
+  end
+  return { key = key, block = '', status = 'pipeline_step', content = cjson.encode({ step_key = name, info = info }) }
 end
 
 local function progress(list)
-  table.insert(list, { key = '', block = '', place = '{}', status = 'ir_progress', meta = '',
+  table.insert(list, { key = '', block = '', status = 'ir_progress',
     content = string.format('{"processed_tasks":%d,"total_task":%d}', num(run, 'processed'), num(run, 'blocks')) })
   return list
 end
@@ -127,15 +154,13 @@ local function closeBlock(unit, status, reason, attempt)
   redis.call('ZREM', active, unit)
   redis.call('HINCRBY', run, 'processed', 1)
   redis.call('DEL', base .. 'journal:' .. unit)
-  local n = tonumber(string.sub(unit, 7))
-  local place = string.format('{"lane":%d}', n - 1)
-  local content = { question_id = n, status = 'done' }
-  if status == 'FAILED' then content = { question_id = n, status = 'failed', message = reason } end
-  local list = { { key = unit .. '/done', block = unit, place = place, status = 'ir_question_done', meta = '',
-    content = cjson.encode(content) } }
+  local content = { question_id = tonumber(string.sub(unit, 7)), status = 'done' }
+  if status == 'FAILED' then content.status, content.message = 'failed', reason end
+  local list = { { key = unit .. '/done', block = unit, status = 'ir_question_done', content = cjson.encode(content) } }
   if status == 'FAILED' then
-    table.insert(list, { key = unit .. '/failed', block = unit, place = place, status = 'pipeline_step', meta = '',
-      content = cjson.encode({ step_key = 'iterative_research_task_failed', info = reason }) })
+    local failed = step('iterative_research_task_failed', reason)
+    failed.key, failed.block = unit .. '/failed', unit
+    table.insert(list, failed)
   end
   emit(progress(list), attempt)
 end
@@ -158,15 +183,13 @@ local function endBlock(unit, status, reason, attempt)
   return settled(admit())
 end
 
--- closeStages says of every stage that began and never ended that it failed.
-local function closeStages(reason, attempt)
-  local function sent(key) return redis.call('SISMEMBER', once, key) == 1 end
-  if sent('start_query_rewriter') and not sent('end_query_rewriter') then
-    emit({ step('end_query_rewriter_no_feedback', reason) }, attempt)
-  end
-  for _, name in ipairs({ 'search_background', 'research_planner', 'author' }) do
-    if sent('start_' .. name) and not sent('end_' .. name) then emit({ step('fail_' .. name, reason) }, attempt) end
-  end
+-- closeStep ends the step that is open: every start has its end, in whatever way the run ends.
+local function closeStep(reason, attempt)
+  local of = redis.call('HGET', run, 'open')
+  if not of then return end
+  local closing = { query_rewriter = 'end_query_rewriter_no_feedback', follow_up = 'fail_clarification',
+    render_report = 'fail_all_render_report' }
+  emit({ step(closing[of] or 'fail_' .. of, reason) }, attempt)
 end
 
 local aborted = 'iterative_research_pipeline_aborted'
@@ -189,7 +212,7 @@ local function seal(reason)
   end
   for _, id in ipairs(redis.call('LRANGE', todo, 0, -1)) do closeBlock(id, 'FAILED', 'not begun: ' .. reason, 0) end
   redis.call('DEL', todo)
-  closeStages(reason, 0)
+  closeStep(reason, 0)
   emit({ step(aborted, reason) }, 0)
   redis.call('HSET', run, 'state', 'reporting')
 end
@@ -202,14 +225,20 @@ local function conclude(final, reason, attempt)
     redis.call('DEL', base .. 'journal:' .. unit)
     if text(work, unit .. ':owner') ~= '' then fence(unit) end
   end
-  closeStages(reason, attempt)
-  if text(run, 'report') == '' then emit({ step(aborted, reason) }, attempt) end
-  local used = 0
-  if num(run, 'started') > 0 then used = (now - num(run, 'started')) / 60000 end
+  closeStep(reason, attempt)
+  if redis.call('EXISTS', base .. 'plan') == 0 and final == 'failed' then -- whatever it came to: each of these is sent once
+    for _, name in ipairs({ 'start_query_rewriter', 'end_query_rewriter_no_feedback', 'start_search_background',
+      'fail_search_background', 'start_research_planner', 'fail_research_planner' }) do
+      emit({ step(name, reason) }, attempt)
+    end
+  elseif text(run, 'report') == '' then
+    emit({ step(aborted, reason) }, attempt)
+  end
+  local used = (now - (tonumber(redis.call('HGET', run, 'started')) or now)) / 60000
   emit({
-    { key = 'summary_statistics', block = '', place = '{}', status = 'summary_statistics', meta = '',
-      content = string.format('{"used_time":%.3f,"website_num":%d}', used, num(run, 'sites')) },
-    { key = 'complete', block = '', place = '{}', status = 'complete', meta = '', content = cjson.encode({ state = final }) },
+    { key = 'summary_statistics', block = '', status = 'summary_statistics',
+      content = string.format('{"used_time":%.3f,"website_num":%d}', used, num(run, 'hosts')) },
+    { key = 'complete', block = '', status = 'complete', content = cjson.encode({ state = final }) },
   }, attempt)
 end
 

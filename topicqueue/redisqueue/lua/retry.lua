@@ -11,7 +11,7 @@ for n = 1, num(run, 'blocks') do
 end
 redis.call('HINCRBY', run, 'epoch', 1)
 for _, key in ipairs(kept()) do redis.call('PERSIST', key) end
-redis.call('HDEL', run, 'ended', 'reason', 'report', 'sealed', 'published', 'outcome', 'started', 'final', 'seal', 'missed', 'deadline', 'loop', 'answer')
+redis.call('HDEL', run, 'ended', 'reason', 'report', 'sealed', 'published', 'outcome', 'started', 'final', 'seal', 'missed', 'open', 'wave', 'hosts', 'deadline', 'loop', 'answer')
 redis.call('DEL', events, once, base .. 'report')
 for _, unit in ipairs({ 'plan', 'review', 'report', 'narrate', 'publish' }) do
   fence(unit)

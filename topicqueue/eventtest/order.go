@@ -1,0 +1,361 @@
+package eventtest
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"math"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"nightdesk/topicqueue"
+)
+
+// usedTimeSlack is how far used_time may be from the time between the events, in minutes.
+const usedTimeSlack = 0.1
+
+// order is what the statuses and step keys of a stream have said.
+type order struct {
+	first   time.Time
+	seen    map[string]bool // step keys and untyped statuses
+	lastKey string          // the last of them
+	open    string          // start key that has no end yet
+
+	research  bool // start_iterative_research to start_author
+	aborted   bool
+	questions int
+	progress  *topicqueue.Progress
+	done      map[int]bool
+	doneCount int // of them with status done
+	failed    int // question whose failure no step has named yet; 0: none
+	owed      bool
+	files     int // of the rendering
+	hosts     map[string]bool
+	ended     bool
+}
+
+func newOrder() order {
+	return order{seen: map[string]bool{}, done: map[int]bool{}, hosts: map[string]bool{}}
+}
+
+func (o *order) note(key string, fault faultFunc) {
+	if o.seen[key] {
+		fault("%s stands twice", key)
+	}
+	o.seen[key] = true
+	o.lastKey = key
+}
+
+// decode reads a payload whose fields must be exactly those of the schema.
+func decode[T any](e topicqueue.Event, fields string, fault faultFunc) (v T, ok bool) {
+	var have map[string]json.RawMessage
+	if err := json.Unmarshal(e.Content, &have); err != nil {
+		fault("%v", err)
+		return v, false
+	}
+	for field := range strings.FieldsSeq(fields) {
+		if _, ok := have[field]; !ok {
+			fault("no field %s", field)
+		}
+	}
+	dec := json.NewDecoder(bytes.NewReader(e.Content))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&v); err != nil {
+		fault("%v", err)
+		return v, false
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		fault("something follows the payload")
+	}
+	return v, true
+}
+
+func (o *order) next(e topicqueue.Event, fault faultFunc) {
+	if o.ended {
+		fault("it follows the end of the stream")
+	}
+	if o.owed && e.Status != topicqueue.StatusProgress && e.Status != topicqueue.StatusPipelineStep {
+		fault("ir_progress must come first")
+	}
+	if o.seen[topicqueue.StatusSummaryStatistics] && e.Status != topicqueue.StatusComplete {
+		fault("only complete follows summary_statistics")
+	}
+	switch e.Status {
+	case topicqueue.StatusPipelineStep:
+		if s, ok := decode[topicqueue.PipelineStep](e, "step_key info", fault); ok {
+			o.step(s, e, fault)
+		}
+	case topicqueue.StatusResearchQuestions:
+		if q, ok := decode[topicqueue.ResearchQuestions](e, "questions", fault); ok {
+			if o.lastKey != topicqueue.StepStartResearchPlanner {
+				fault("research_questions outside of planning")
+			}
+			if len(q.Questions) == 0 {
+				fault("no questions")
+			}
+			o.questions = len(q.Questions)
+			o.note(e.Status, fault)
+		}
+	case topicqueue.StatusProgress:
+		if p, ok := decode[topicqueue.Progress](e, "processed_tasks total_task", fault); ok {
+			o.takeProgress(p, fault)
+		}
+	case topicqueue.StatusThought:
+		if t, ok := decode[topicqueue.Thought](e, "question_id thought", fault); ok {
+			o.question(t.QuestionID, e, fault)
+		}
+	case topicqueue.StatusReference:
+		if r, ok := decode[topicqueue.Reference](e, "question_id references", fault); ok {
+			o.question(r.QuestionID, e, fault)
+			for key := range r.References {
+				if u, err := url.Parse(key); err == nil && (u.Scheme == "http" || u.Scheme == "https") {
+					o.hosts[strings.ToLower(u.Hostname())] = true
+				}
+			}
+		}
+	case topicqueue.StatusQuestionDone:
+		if d, ok := decode[topicqueue.QuestionDone](e, "question_id status", fault); ok {
+			o.takeDone(d, e, fault)
+		}
+	case topicqueue.StatusSummaryStatistics:
+		if s, ok := decode[topicqueue.SummaryStatistics](e, "used_time website_num", fault); ok {
+			o.summary(s, e, fault)
+		}
+	default:
+		o.untyped(e, fault)
+	}
+}
+
+// question checks that an event belongs to a question that is being researched.
+func (o *order) question(id int, e topicqueue.Event, fault faultFunc) {
+	if !o.research || o.progress == nil {
+		fault("it comes outside of research")
+	} else if id < 1 || id > o.progress.TotalTask {
+		fault("question_id of %d questions", o.progress.TotalTask)
+	}
+	if e.BlockID != topicqueue.BlockID(id) {
+		fault("question_id of %s", e.BlockID)
+	}
+	if o.done[id] {
+		fault("question %d has ended before", id)
+	}
+}
+
+func (o *order) takeDone(d topicqueue.QuestionDone, e topicqueue.Event, fault faultFunc) {
+	o.question(d.QuestionID, e, fault)
+	o.done[d.QuestionID], o.owed = true, true
+	switch d.Status {
+	case "done":
+		o.doneCount++
+	case "failed":
+		o.failed = d.QuestionID
+	default:
+		fault("status is done or failed")
+	}
+}
+
+func (o *order) takeProgress(p topicqueue.Progress, fault faultFunc) {
+	switch {
+	case !o.research:
+		fault("it comes outside of research")
+	case o.progress == nil && (p.ProcessedTasks != 0 || p.TotalTask != o.questions):
+		fault("research begins with 0 of %d", o.questions)
+	case o.progress != nil && p.TotalTask < o.progress.TotalTask:
+		fault("total_task was %d", o.progress.TotalTask)
+	}
+	if o.failed != 0 {
+		fault("no step has said that question %d failed", o.failed)
+	}
+	if p.ProcessedTasks != len(o.done) || p.ProcessedTasks > p.TotalTask {
+		fault("%d questions have ended", len(o.done))
+	}
+	o.progress, o.owed, o.failed = &p, false, 0
+}
+
+func (o *order) summary(s topicqueue.SummaryStatistics, e topicqueue.Event, fault faultFunc) {
+	o.note(e.Status, fault)
+	if o.open != "" {
+		fault("%s has no end", o.open)
+	}
+	if !o.seen[topicqueue.StatusReport] && !o.aborted && !o.seen[topicqueue.StepFailResearchPlanner] && !o.seen[topicqueue.StepFailAuthor] {
+		fault("there is no report and nothing says why")
+	}
+	if s.WebsiteNum != len(o.hosts) {
+		fault("the references name %d hosts", len(o.hosts))
+	}
+	if wall := e.Time.Sub(o.first).Minutes(); math.Abs(s.UsedTime-wall) > usedTimeSlack {
+		fault("%.3f minutes have passed", wall)
+	}
+}
+
+func (o *order) untyped(e topicqueue.Event, fault faultFunc) {
+	switch e.Status {
+	case topicqueue.StatusWait: // may come several times
+		if o.open != topicqueue.StepStartFollowUp && o.open != topicqueue.StepStartResearchPlanner {
+			fault("there is nothing to wait for")
+		}
+		return
+	case topicqueue.StatusReport:
+		if o.lastKey != topicqueue.StepEndAuthor {
+			fault("the report follows end_author")
+		}
+	case topicqueue.StatusHTML, topicqueue.StatusDOCX:
+		o.files++
+		if o.open != topicqueue.StepStartRenderReport {
+			fault("it comes outside of rendering")
+		}
+	case topicqueue.StatusAudio:
+		if o.open != topicqueue.StepStartAudio {
+			fault("it comes outside of the narration")
+		}
+	case topicqueue.StatusComplete:
+		o.complete(e, fault)
+		o.ended = true
+	default:
+		fault("the schema has no such status")
+	}
+	o.note(e.Status, fault)
+}
+
+// complete checks that the state of the run is what the stream has shown.
+func (o *order) complete(e topicqueue.Event, fault faultFunc) {
+	if o.lastKey != topicqueue.StatusSummaryStatistics {
+		fault("complete follows summary_statistics")
+	}
+	var c struct {
+		State topicqueue.RunState `json:"state"`
+	}
+	if err := json.Unmarshal(e.Content, &c); err != nil || !c.State.Final() {
+		fault("state %q is not final (%v)", c.State, err)
+	}
+	report := o.seen[topicqueue.StatusReport]
+	wants := c.State == topicqueue.RunCompleted || c.State == topicqueue.RunPartial
+	if c.State != topicqueue.RunCancelled && report != wants {
+		fault("report: %v", report)
+	}
+	switch {
+	case o.aborted && c.State == topicqueue.RunCompleted:
+		fault("the research was aborted")
+	case !o.aborted && c.State == topicqueue.RunCancelled:
+		fault("no step has said that it was cancelled")
+	case o.aborted && c.State != topicqueue.RunCancelled && o.doneCount > 0 && !o.seen[topicqueue.StepStartAuthor]:
+		fault("%d questions are done and no report was tried", o.doneCount)
+	}
+}
+
+func (o *order) end(fault faultFunc) {
+	if !o.ended {
+		fault("there is no complete")
+	}
+	if !o.aborted && o.progress != nil && o.progress.ProcessedTasks != o.progress.TotalTask {
+		fault("%d of %d questions ended", o.progress.ProcessedTasks, o.progress.TotalTask)
+	}
+}
+
+// after lists what may stand before each start key: the last step key or untyped status before it.
+var after = map[string][]string{
+	topicqueue.StepStartFollowUp: {""},
+	topicqueue.StepStartQueryRewriter: {"", topicqueue.StepEndFollowUpPos, topicqueue.StepEndFollowUpNeg,
+		topicqueue.StepFailClarification},
+	topicqueue.StepStartSearchBackground:  {topicqueue.StepEndQueryRewriter, topicqueue.StepEndQueryRewriterNoFeedback},
+	topicqueue.StepStartResearchPlanner:   {topicqueue.StepEndSearchBackground, topicqueue.StepFailSearchBackground},
+	topicqueue.StepStartIterativeResearch: {topicqueue.StepEndResearchPlanner},
+	topicqueue.StepStartAuthor:            {topicqueue.StepStartIterativeResearch, topicqueue.StepPipelineAborted},
+	topicqueue.StepStartRenderReport:      {topicqueue.StatusReport},
+	topicqueue.StepStartAudio: {topicqueue.StatusReport, topicqueue.StepEndRenderReport,
+		topicqueue.StepFailPartialRenderReport, topicqueue.StepFailAllRenderReport},
+}
+
+func (o *order) step(s topicqueue.PipelineStep, e topicqueue.Event, fault faultFunc) {
+	key := s.StepKey
+	if key == topicqueue.StepTaskFailed {
+		if o.failed == 0 || e.BlockID != topicqueue.BlockID(o.failed) {
+			fault("no question of %s has just failed", e.BlockID)
+		}
+		o.failed = 0
+		return
+	}
+	if o.owed {
+		fault("ir_progress must come first")
+	}
+	before, starts := after[key]
+	start := topicqueue.Closes(key)
+	switch {
+	case key == topicqueue.StepPipelineAborted:
+		if o.open != "" {
+			fault("%s has no end", o.open)
+		}
+		o.aborted = true
+	case starts:
+		o.start(key, before, fault)
+	case start != "":
+		o.close(key, start, fault)
+	default:
+		fault("the schema has no place for this step")
+	}
+	o.note(key, fault)
+}
+
+func (o *order) start(key string, before []string, fault faultFunc) {
+	if o.open != "" {
+		fault("%s has no end", o.open)
+	}
+	if !slices.Contains(before, o.lastKey) {
+		fault("it follows %q", o.lastKey)
+	}
+	switch key {
+	case topicqueue.StepStartIterativeResearch:
+		o.research, o.owed = true, true
+		return
+	case topicqueue.StepStartAuthor:
+		switch {
+		case !o.research:
+			fault("there was no research")
+		case o.aborted && o.doneCount == 0:
+			fault("the research was aborted without a question that is done")
+		case !o.aborted && len(o.done) != o.progressTotal():
+			fault("%d of %d questions ended", len(o.done), o.progressTotal())
+		}
+		o.research = false
+	}
+	o.open = key
+}
+
+func (o *order) progressTotal() int {
+	if o.progress == nil {
+		return o.questions
+	}
+	return o.progress.TotalTask
+}
+
+func (o *order) close(key, start string, fault faultFunc) {
+	if o.open != start {
+		fault("%s is not open", start)
+	}
+	o.open = ""
+	switch key {
+	case topicqueue.StepEndResearchPlanner:
+		if o.questions == 0 {
+			fault("there are no research_questions")
+		}
+	case topicqueue.StepEndQueryRewriter:
+		if o.seen[topicqueue.StepFailClarification] {
+			fault("the clarification failed: there is no feedback to rewrite with")
+		}
+	case topicqueue.StepEndRenderReport, topicqueue.StepFailPartialRenderReport:
+		if o.files == 0 {
+			fault("nothing was rendered")
+		}
+	case topicqueue.StepFailAllRenderReport:
+		if o.files > 0 {
+			fault("%d files were rendered", o.files)
+		}
+	case topicqueue.StepEndAudio:
+		if !o.seen[topicqueue.StatusAudio] {
+			fault("there is no audio")
+		}
+	}
+}
