@@ -165,6 +165,8 @@ func (o *order) takeProgress(p topicqueue.Progress, fault faultFunc) {
 		fault("research begins with 0 of %d", o.questions)
 	case o.progress != nil && p.TotalTask < o.progress.TotalTask:
 		fault("total_task was %d", o.progress.TotalTask)
+	case o.progress != nil && p == *o.progress:
+		fault("nothing has changed")
 	}
 	if o.failed != 0 {
 		fault("no step has said that question %d failed", o.failed)

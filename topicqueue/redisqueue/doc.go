@@ -27,5 +27,9 @@
 //   - Two blocks propose the same topic at once: proposals are judged outside (topicqueue.Judge) against a number of
 //     blocks; the script refuses when that number has changed and the caller judges again.
 //
+// The events of a run are one stream, numbered without gaps by the scripts that append them. A transition sends its
+// events in its own script, so the stream never tells of what is not stored. The last 10,000 or so are kept; Events
+// tells a reader who comes too late of the gap.
+//
 // Queue is safe for concurrent use. Start reading with Queue, Begin and Checkpoint.
 package redisqueue

@@ -11,6 +11,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"nightdesk/topicqueue"
+	"nightdesk/topicqueue/eventtest"
 	"nightdesk/topicqueue/redisqueue"
 	"nightdesk/topicqueue/redisqueue/redistest"
 )
@@ -125,10 +126,7 @@ func TestPoisonPlanFailsTheRun(t *testing.T) {
 		if got.State != topicqueue.RunFailed || !strings.Contains(got.Reason, "planning") {
 			t.Errorf("state %s (%s), want failed", got.State, got.Reason)
 		}
-		events := must[[]topicqueue.Event](t)(q.Events(ctx, run.ID, 0, 0))
-		if n := len(events); n == 0 || events[n-1].Status != topicqueue.StatusComplete {
-			t.Errorf("the stream of %d events does not end with complete", n)
-		}
+		eventtest.Check(t, must[[]topicqueue.Event](t)(q.Events(ctx, run.ID, 0, 0)))
 	})
 }
 
