@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -20,6 +21,7 @@ import (
 	"nightdesk/pipeline/tools"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
+	"nightdesk/topicqueue/eventtest"
 	"nightdesk/topicqueue/redisqueue"
 )
 
@@ -165,13 +167,20 @@ func (b *bench) wait(runID string) []topicqueue.Event {
 	ctx, cancel := context.WithTimeout(b.t.Context(), time.Minute)
 	defer cancel()
 	var events []topicqueue.Event
+	stream := eventtest.New()
 	for {
 		more, err := b.services.Queue.Events(ctx, runID, int64(len(events)), 20*time.Millisecond)
 		if err != nil {
 			b.t.Fatalf("run %s after %d events: %v", runID, len(events), err)
 		}
+		for _, e := range more {
+			if faults := stream.Next(e); len(faults) > 0 {
+				b.t.Fatalf("%s\n%s", strings.Join(faults, "\n"), eventtest.Lines(append(events, more...)))
+			}
+		}
 		events = append(events, more...)
 		if n := len(events); n > 0 && events[n-1].Status == topicqueue.StatusComplete && !b.run(runID).PublishedAt.IsZero() {
+			eventtest.Check(b.t, events)
 			return events
 		}
 		if ctx.Err() != nil {

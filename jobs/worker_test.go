@@ -55,7 +55,7 @@ func TestTopicToReport(t *testing.T) {
 				b := setup(t, rdb, tc.model(t))
 				w := b.start(jobs.Settings{})
 				id := b.enqueue(topic, options(3, 2, 2), "")
-				events := b.wait(id)
+				b.wait(id)
 				w.Stop()
 				run := b.run(id)
 				right := false
@@ -75,7 +75,6 @@ func TestTopicToReport(t *testing.T) {
 				if err != nil || tc.calls != (len(usage) > 0) {
 					t.Errorf("%d calls recorded, %v", len(usage), err)
 				}
-				checkStream(t, events)
 				if run.Report != "" {
 					checkBundle(t, b.services.Store, id)
 				}
@@ -84,43 +83,6 @@ func TestTopicToReport(t *testing.T) {
 				}
 			})
 		})
-	}
-}
-
-// checkStream checks the order and the invariants of a run's events.
-func checkStream(t *testing.T, events []topicqueue.Event) {
-	t.Helper()
-	open, counts := map[string]bool{}, map[string]int{}
-	for i, e := range events {
-		if e.Seq != int64(i+1) {
-			t.Fatalf("event %d has seq %d", i, e.Seq)
-		}
-		counts[e.Status]++
-		if e.Status != topicqueue.StatusPipelineStep {
-			continue
-		}
-		var s topicqueue.PipelineStep
-		if err := json.Unmarshal(e.Content, &s); err != nil {
-			t.Fatal(err)
-		}
-		kind, name, _ := strings.Cut(s.StepKey, "_")
-		switch kind {
-		case "start":
-			open[name] = true
-		case "end", "fail":
-			name = strings.TrimSuffix(name, "_no_feedback")
-			if !open[name] {
-				t.Errorf("%s without its start", s.StepKey)
-			}
-			delete(open, name)
-		}
-	}
-	delete(open, "iterative_research") // has no end key: the author's start closes it
-	if len(open) > 0 {
-		t.Errorf("never ended: %v", open)
-	}
-	if counts[topicqueue.StatusSummaryStatistics] != 1 || counts[topicqueue.StatusComplete] != 1 {
-		t.Errorf("statistics and end: %v, want one each", counts)
 	}
 }
 
