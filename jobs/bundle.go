@@ -34,20 +34,9 @@ func (b *bundle) put(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var events []topicqueue.Event
-	for {
-		after := int64(0)
-		if n := len(events); n > 0 {
-			after = events[n-1].Seq
-		}
-		more, err := b.w.Queue.Events(ctx, run.ID, after, 0)
-		if err != nil {
-			return err
-		}
-		if len(more) == 0 {
-			break
-		}
-		events = append(events, more...)
+	events, err := b.w.Queue.AllEvents(ctx, run.ID, b.w.Now())
+	if err != nil {
+		return err
 	}
 	traces := b.in.Plan.Traces
 	for _, block := range b.in.Blocks {

@@ -106,6 +106,24 @@ func (q *Queue) Events(ctx context.Context, runID string, seq int64, wait time.D
 	return q.readEvents(ctx, runID, seq, wait)
 }
 
+// AllEvents returns every event of a run so far. Where the stream was cut, a message with topicqueue.StatusGap stands.
+func (q *Queue) AllEvents(ctx context.Context, runID string, now time.Time) ([]topicqueue.Event, error) {
+	var all []topicqueue.Event
+	for after := int64(0); ; after = all[len(all)-1].Seq {
+		more, err := q.Events(ctx, runID, after, 0)
+		var gap *topicqueue.Gap
+		switch {
+		case errors.As(err, &gap):
+			more = []topicqueue.Event{gap.Event(now)}
+		case err != nil:
+			return nil, err
+		case len(more) == 0:
+			return all, nil
+		}
+		all = append(all, more...)
+	}
+}
+
 // readEvents reads what the stream has. wait < 0: without waiting.
 func (q *Queue) readEvents(ctx context.Context, runID string, seq int64, wait time.Duration) ([]topicqueue.Event, error) {
 	streams, err := q.rdb.XRead(ctx, &redis.XReadArgs{

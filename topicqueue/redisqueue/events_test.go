@@ -142,6 +142,9 @@ func TestGaps(t *testing.T) {
 			t.Fatal(err)
 		}
 		gap(0, topicqueue.Gap{From: 1, To: last - 3})
+		if cut := must[[]topicqueue.Event](t)(q.AllEvents(ctx, run.ID, created)); len(cut) != 4 || cut[0].Status != topicqueue.StatusGap {
+			t.Errorf("all events of a cut stream: %s", eventtest.Lines(cut))
+		}
 		gap(2, topicqueue.Gap{From: 3, To: last - 3})
 		if diff := cmp.Diff(all[last-3:], must[[]topicqueue.Event](t)(q.Events(ctx, run.ID, last-3, 0))); diff != "" {
 			t.Errorf("after the gap: %s", diff)
