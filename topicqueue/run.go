@@ -92,7 +92,9 @@ type Run struct {
 	Reason    string    `json:"reason,omitempty"` // why it is partial, failed or cancelled, for a person
 	Report    string    `json:"report,omitempty"` // storage key of the Markdown report
 	CreatedAt time.Time `json:"created_at"`
+	Paused    bool      `json:"paused,omitempty"`    // nothing new is begun
 	StartedAt time.Time `json:"started_at,omitzero"` // begin of planning
+	FinalAt   time.Time `json:"final_at,omitzero"`   // the run ends then, whatever there is
 	EndedAt   time.Time `json:"ended_at,omitzero"`
 
 	Paused      bool      `json:"paused,omitempty"`
