@@ -1,0 +1,63 @@
+package redisqueue
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/redis/go-redis/v9"
+
+	"nightdesk/topicqueue"
+)
+
+// Pulse is what changes of a run while it is worked.
+type Pulse struct {
+	RunID    string
+	State    topicqueue.RunState // empty: there is no such run (any more)
+	Progress topicqueue.Progress // in topic blocks; zero before they are planned
+	Seq      int64               // of its last event
+}
+
+// RunIDs returns the runs of a batch in the order of enqueueing.
+func (q *Queue) RunIDs(ctx context.Context, batch string) ([]string, error) {
+	ids, err := q.rdb.ZRange(ctx, batchKey(batch, "runs"), 0, -1).Result()
+	if err != nil {
+		return nil, fmt.Errorf("list runs of batch %q in Redis: %w", batch, err)
+	}
+	return ids, nil
+}
+
+// BatchSize returns how many runs a batch has.
+func (q *Queue) BatchSize(ctx context.Context, batch string) (int, error) {
+	n, err := q.rdb.ZCard(ctx, batchKey(batch, "runs")).Result()
+	if err != nil {
+		return 0, fmt.Errorf("count runs of batch %q in Redis: %w", batch, err)
+	}
+	return int(n), nil
+}
+
+// Pulses returns where runs stand, in the order of their ids. It reads little enough of each to be asked again and
+// again for all runs of a batch.
+func (q *Queue) Pulses(ctx context.Context, runIDs []string) ([]Pulse, error) {
+	out := make([]Pulse, 0, len(runIDs))
+	for len(runIDs) > 0 {
+		chunk := runIDs[:min(listChunk, len(runIDs))]
+		runIDs = runIDs[len(chunk):]
+		cmds, err := q.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
+			for _, id := range chunk {
+				p.HMGet(ctx, key(id, "run"), "state", "processed", "blocks", "seq")
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, fmt.Errorf("read where %d runs stand from Redis: %w", len(chunk), err)
+		}
+		for i, cmd := range cmds {
+			v := cmd.(*redis.SliceCmd).Val()
+			out = append(out, Pulse{
+				RunID: chunk[i], State: topicqueue.RunState(text(v, 0)),
+				Progress: topicqueue.Progress{ProcessedTasks: number(v, 1), TotalTask: number(v, 2)}, Seq: int64(number(v, 3)),
+			})
+		}
+	}
+	return out, nil
+}
