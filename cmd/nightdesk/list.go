@@ -93,7 +93,7 @@ func (a *app) list(ctx context.Context, batch, state string) (err error) {
 				fmt.Fprintln(table, "RUN\tBATCH\tSTATE\tTOPIC\tREPORT")
 			}
 			shown++
-			_, err := fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", run.ID, run.Batch, stateWord(run), clipLine(run.Topic, 50), line.Report)
+			_, err := fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", run.ID, run.Batch, stateWord(run), clipColumns(run.Topic, 50), line.Report)
 			return err
 		})
 		if err != nil {

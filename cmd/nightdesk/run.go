@@ -151,7 +151,9 @@ func (a *app) runTopic(ctx context.Context, topic, out string) (err error) {
 	if err := worker.Start(ctx); err != nil {
 		return err
 	}
-	followErr := a.follow(ctx, d.queue, sub.Run.ID)
+	view := newRunScreen(a.stderr, sub.Run, false)
+	_, followErr := a.follow(ctx, d.queue, sub.Run.ID, 0, outageTime, view)
+	view.end()
 	if followErr == nil {
 		followErr = a.awaitPublished(ctx, d.queue, sub.Run.ID)
 	}

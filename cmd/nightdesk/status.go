@@ -67,7 +67,7 @@ func (a *app) status(ctx context.Context, name string) (err error) {
 	if a.json {
 		return a.printJSON(s, false)
 	}
-	fmt.Fprintf(a.stdout, "run      %s (batch %s)\ntopic    %s\nstate    %s\n", run.ID, run.Batch, clipLine(run.Topic, 200), stateWord(run))
+	fmt.Fprintf(a.stdout, "run      %s (batch %s)\ntopic    %s\nstate    %s\n", run.ID, run.Batch, clipColumns(run.Topic, 200), stateWord(run))
 	if run.Reason != "" {
 		fmt.Fprintf(a.stdout, "reason   %s\n", run.Reason)
 	}
@@ -87,9 +87,9 @@ func (a *app) status(ctx context.Context, name string) (err error) {
 	table := tabwriter.NewWriter(a.stdout, 0, 4, 2, ' ', 0)
 	fmt.Fprintln(table, "\nBLOCK\tSTATUS\tITERATIONS\tSUB-TOPIC")
 	for _, b := range s.List {
-		title := clipLine(b.Title, 70)
+		title := clipColumns(b.Title, 70)
 		if b.Reason != "" {
-			title += " (" + clipLine(b.Reason, 100) + ")"
+			title += " (" + clipColumns(b.Reason, 100) + ")"
 		}
 		fmt.Fprintf(table, "%s\t%s\t%d/%d\t%s\n", b.ID, b.Status, b.Iterations, run.Options.MaxIterations, title)
 	}

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"nightdesk/topicqueue"
+	"nightdesk/topicqueue/redisqueue"
+)
+
+// batchView is what a batch shows: how many runs are in which state, and those that are worked now.
+type batchView struct {
+	name   string
+	states map[topicqueue.RunState]int
+	runs   int
+	worked []workedRun // in the order of enqueueing
+}
+
+// workedRun is a run that is worked, or waits for a person.
+type workedRun struct {
+	run   topicqueue.Run
+	pulse redisqueue.Pulse
+}
+
+// ended counts the runs that have ended.
+func (v *batchView) ended() int {
+	n := 0
+	for state, count := range v.states {
+		if state.Final() {
+			n += count
+		}
+	}
+	return n
+}
+
+// counts lists the states of the batch: "3 queued, 1 researching, 2 completed".
+func (v *batchView) counts() string {
+	var parts []string
+	for _, state := range topicqueue.RunStates {
+		if n := v.states[state]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, state))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Columns of a worked run's line.
+const (
+	stateColumns = 13
+	barColumns   = 12
+	countColumns = 7
+	idColumns    = 37
+)
+
+// live returns the lines that show where the batch stands. Runs that do not fit rows are counted.
+func (v *batchView) live(now time.Time, columns, rows int) []string {
+	lines := []string{
+		fmt.Sprintf("batch %s: %d runs: %s", v.name, v.runs, v.counts()),
+		fmt.Sprintf("%s %d/%d runs have ended", drawBar(v.ended(), v.runs, max(12, min(50, columns-30))), v.ended(), v.runs),
+	}
+	room := max(0, rows-1-len(lines))
+	shown := v.worked
+	if len(shown) > room {
+		shown = shown[:max(0, room-1)]
+	}
+	for _, w := range shown {
+		lines = append(lines, w.line(now, columns))
+	}
+	if more := len(v.worked) - len(shown); more > 0 && room > 0 {
+		lines = append(lines, fmt.Sprintf("  and %d more in work", more))
+	}
+	return lines
+}
+
+func (w workedRun) line(now time.Time, columns int) string {
+	p := w.pulse.Progress
+	run := w.run
+	run.State = w.pulse.State
+	bar, count := strings.Repeat(" ", barColumns), ""
+	if p.TotalTask > 0 {
+		bar, count = drawBar(p.ProcessedTasks, p.TotalTask, barColumns), fmt.Sprintf("%d/%d", p.ProcessedTasks, p.TotalTask)
+	}
+	fields := []string{" ", padColumns(stateWord(run), stateColumns), bar, padColumns(count, countColumns)}
+	if columns >= 120 {
+		fields = append(fields, padColumns(run.ID, idColumns))
+	}
+	if !run.StartedAt.IsZero() {
+		fields = append(fields, fmt.Sprintf("%7s", short(now.Sub(run.StartedAt))))
+	}
+	return strings.Join(append(fields, run.Topic), " ")
+}
+
+// endedLines tell of a run that has ended.
+func endedLines(run topicqueue.Run, report string) []string {
+	lines := []string{fmt.Sprintf("%s  %s: %s", run.ID, run.State, clipColumns(run.Topic, 200))}
+	for _, part := range []string{run.Reason, report} {
+		if part != "" {
+			lines = append(lines, "    "+part)
+		}
+	}
+	return lines
+}

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/width"
+)
+
+// columnsOf returns how many columns of a terminal a character takes: two for those of Chinese, Japanese and Korean and
+// for most emoji, none for marks that join the one before.
+func columnsOf(r rune) int {
+	switch {
+	case r == '\ufe0f': // makes an emoji of the character before, which is then wide
+		return 1
+	case unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf):
+		return 0
+	}
+	switch width.LookupRune(r).Kind() {
+	case width.EastAsianWide, width.EastAsianFullwidth:
+		return 2
+	}
+	return 1
+}
+
+// columns returns how many columns a text takes that has no control characters.
+func columns(s string) int {
+	n := 0
+	for _, r := range s {
+		n += columnsOf(r)
+	}
+	return n
+}
+
+// clipColumns shortens a text to at most n columns on one line. Control characters, which could move the cursor or
+// change the terminal, become spaces.
+func clipColumns(s string, n int) string {
+	var b strings.Builder
+	used, cut := 0, 0 // cut: bytes that leave room for the sign that something is missing
+	for _, r := range s {
+		if unicode.IsControl(r) || unicode.In(r, unicode.Bidi_Control, unicode.Zl, unicode.Zp) {
+			r = ' '
+		}
+		w := columnsOf(r)
+		if used+w > n {
+			if n < 1 {
+				return ""
+			}
+			return b.String()[:cut] + "…"
+		}
+		b.WriteRune(r)
+		if used += w; used < n {
+			cut = b.Len()
+		}
+	}
+	return b.String()
+}
+
+// padColumns fills a text up with spaces to n columns, or shortens it.
+func padColumns(s string, n int) string {
+	s = clipColumns(s, n)
+	return s + strings.Repeat(" ", max(0, n-columns(s)))
+}
+
+// drawBar draws how much of a whole is done, w columns wide.
+func drawBar(done, total, w int) string {
+	inner := max(1, w-2)
+	full := 0
+	if total > 0 {
+		full = min(inner, done*inner/total)
+	}
+	bar := strings.Repeat("=", full)
+	if full < inner && full > 0 {
+		bar = bar[:full-1] + ">"
+	}
+	return "[" + bar + strings.Repeat("-", inner-full) + "]"
+}

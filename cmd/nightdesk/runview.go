@@ -1,0 +1,213 @@
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"nightdesk/topicqueue"
+)
+
+// runView is what the events of one run come to, for a person.
+type runView struct {
+	iterations int // of a block, at most
+	progress   topicqueue.Progress
+	titles     map[int]string // of blocks
+	working    map[int]*blockView
+	detail     bool // what blocks think and find is worth a line of its own
+}
+
+// blockView is a block in flight.
+type blockView struct {
+	iteration int
+	thought   string
+	tool      string // last call and what it found
+}
+
+func newRunView(options topicqueue.Options, detail bool) *runView {
+	return &runView{iterations: options.MaxIterations, titles: map[int]string{}, working: map[int]*blockView{}, detail: detail}
+}
+
+// take takes in the next event and returns the lines that tell of it.
+func (v *runView) take(e topicqueue.Event) ([]string, error) {
+	switch e.Status {
+	case topicqueue.StatusPipelineStep:
+		return payload(e, v.step)
+	case topicqueue.StatusResearchQuestions:
+		return payload(e, func(q topicqueue.ResearchQuestions) []string {
+			lines := []string{fmt.Sprintf("planned %d sub-topics:", len(q.Questions))}
+			for i, title := range q.Questions {
+				v.titles[i+1] = title
+				lines = append(lines, fmt.Sprintf("  %d. %s", i+1, title))
+			}
+			return lines
+		})
+	case topicqueue.StatusProgress:
+		return payload(e, func(p topicqueue.Progress) []string {
+			grown := v.progress.TotalTask > 0 && p.TotalTask > v.progress.TotalTask
+			v.progress = p
+			if grown {
+				return []string{fmt.Sprintf("a new sub-topic was found: %d of %d topic blocks are done", p.ProcessedTasks, p.TotalTask)}
+			}
+			return nil
+		})
+	case topicqueue.StatusThought:
+		return payload(e, func(t topicqueue.Thought) []string {
+			b, about := v.block(t.QuestionID), aboutOf(e)
+			b.thought, b.tool, b.iteration = t.Thought, "", about.Iteration
+			if about.Title != "" {
+				v.titles[t.QuestionID] = about.Title
+			}
+			return v.details("block %d, iteration %d/%d: %s", t.QuestionID, b.iteration, v.iterations, t.Thought)
+		})
+	case topicqueue.StatusReference:
+		return payload(e, func(r topicqueue.Reference) []string {
+			b, about := v.block(r.QuestionID), aboutOf(e)
+			b.tool = fmt.Sprintf("%s %q: %d sources", about.Tool, about.Query, len(r.References))
+			lines := v.details("block %d, %s", r.QuestionID, b.tool)
+			for _, key := range slices.Sorted(maps.Keys(r.References)) {
+				lines = append(lines, v.details("  %s (%s)", key, r.References[key])...)
+			}
+			return lines
+		})
+	case topicqueue.StatusQuestionDone:
+		return payload(e, func(d topicqueue.QuestionDone) []string {
+			delete(v.working, d.QuestionID)
+			if d.Status == "failed" {
+				return []string{fmt.Sprintf("block %d failed: %s (%s)", d.QuestionID, d.Message, v.title(d.QuestionID))}
+			}
+			return []string{fmt.Sprintf("block %d is done: %s", d.QuestionID, v.title(d.QuestionID))}
+		})
+	case topicqueue.StatusWait:
+		return []string{"an answer of yours is waited for"}, nil
+	case topicqueue.StatusGap:
+		return payload(e, func(g struct{ From, To int64 }) []string {
+			if g.To < g.From {
+				return []string{fmt.Sprintf("Redis lost its last moments: the run goes on from event %d", g.To)}
+			}
+			return []string{fmt.Sprintf("the events %d to %d are no longer kept", g.From, g.To)}
+		})
+	}
+	return nil, nil
+}
+
+// payload reads an event's payload and passes it on.
+func payload[T any](e topicqueue.Event, show func(T) []string) ([]string, error) {
+	var v T
+	if err := json.Unmarshal(e.Content, &v); err != nil {
+		return nil, fmt.Errorf("read event %d of run %s: %w", e.Seq, e.RunID, err)
+	}
+	return show(v), nil
+}
+
+func aboutOf(e topicqueue.Event) (about topicqueue.About) {
+	_ = json.Unmarshal(e.Metadata, &about) // an addition: the event says what it says without it
+	return about
+}
+
+func (v *runView) details(format string, args ...any) []string {
+	if !v.detail {
+		return nil
+	}
+	return []string{fmt.Sprintf(format, args...)}
+}
+
+func (v *runView) block(n int) *blockView {
+	if v.working[n] == nil {
+		v.working[n] = &blockView{}
+	}
+	return v.working[n]
+}
+
+func (v *runView) title(n int) string { return cmp.Or(v.titles[n], topicqueue.BlockID(n)) }
+
+func (v *runView) step(s topicqueue.PipelineStep) []string {
+	switch s.StepKey {
+	case topicqueue.StepStartFollowUp:
+		return []string{"asking back"}
+	case topicqueue.StepEndQueryRewriter:
+		return []string{"the topic was rephrased: " + s.Info}
+	case topicqueue.StepStartSearchBackground:
+		return []string{"planning"}
+	case topicqueue.StepEndSearchBackground, topicqueue.StepFailSearchBackground:
+		return v.details("background: %s", s.Info)
+	case topicqueue.StepFailResearchPlanner:
+		return []string{"planning failed: " + s.Info}
+	case topicqueue.StepPipelineAborted:
+		return []string{"the research was ended: " + s.Info}
+	case topicqueue.StepStartAuthor:
+		clear(v.working)
+		return []string{"writing the report"}
+	case topicqueue.StepEndAuthor:
+		return v.details("written: %s", s.Info)
+	case topicqueue.StepFailAuthor:
+		return []string{"the report could not be written: " + s.Info}
+	case topicqueue.StepStartRenderReport:
+		return []string{"rendering the report"}
+	case topicqueue.StepFailPartialRenderReport, topicqueue.StepFailAllRenderReport:
+		return []string{"rendering failed: " + s.Info}
+	case topicqueue.StepStartAudio:
+		return []string{"narrating the report"}
+	case topicqueue.StepFailAudio:
+		return []string{"the narration failed: " + s.Info}
+	}
+	return nil
+}
+
+// live returns the lines that show where the run stands: header, bar, and the blocks in flight as far as rows go.
+func (v *runView) live(run topicqueue.Run, now time.Time, columns, rows int) []string {
+	lines := []string{run.ID + "  " + stateWord(run) + clock(run, now), clipColumns(run.Topic, columns-1)}
+	if p := v.progress; p.TotalTask > 0 {
+		lines = append(lines, fmt.Sprintf("%s %d/%d topic blocks", drawBar(p.ProcessedTasks, p.TotalTask, min(40, columns/2)), p.ProcessedTasks, p.TotalTask))
+	}
+	if run.State != topicqueue.RunResearching {
+		return lines
+	}
+	blocks := slices.Sorted(maps.Keys(v.working))
+	for i, n := range blocks {
+		left := rows - 1 - len(lines)
+		if left < 2 || left == 2 && i < len(blocks)-1 {
+			return append(lines, fmt.Sprintf("  and %d more in work", len(blocks)-i))
+		}
+		b := v.working[n]
+		lines = append(lines, fmt.Sprintf("  %d. %d/%d %s", n, b.iteration, v.iterations, v.title(n)), "     "+cmp.Or(b.tool, b.thought))
+	}
+	return lines
+}
+
+// stateWord is the state of a run, and whether it is paused.
+func stateWord(run topicqueue.Run) string {
+	word := string(run.State)
+	if run.State == topicqueue.RunAwaitingInput {
+		word = "waits for an answer"
+	}
+	if run.Paused && !run.State.Final() {
+		word += ", paused"
+	}
+	return word
+}
+
+// clock says how long a run has been worked and how long it has at most.
+func clock(run topicqueue.Run, now time.Time) string {
+	if run.StartedAt.IsZero() {
+		return ""
+	}
+	end := cmp.Or(run.EndedAt, now)
+	text := "  " + short(end.Sub(run.StartedAt)) + " used"
+	if run.EndedAt.IsZero() && !run.FinalAt.IsZero() {
+		text += ", " + short(run.FinalAt.Sub(now)) + " left"
+	}
+	return text
+}
+
+// short writes a duration as 3:07 or 1:03:07; a negative one is 0:00.
+func short(d time.Duration) string {
+	s := int(max(0, d).Seconds())
+	if s < 3600 {
+		return fmt.Sprintf("%d:%02d", s/60, s%60)
+	}
+	return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
+}

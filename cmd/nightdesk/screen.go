@@ -1,0 +1,63 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"golang.org/x/term"
+)
+
+// screen keeps live lines at the bottom of a terminal, below what has been printed. It uses nothing but the two
+// sequences that every terminal knows, cursor up and clear to the end, because its lines come and go and must fit the
+// terminal's height and width as they are now, characters of two columns included.
+type screen struct {
+	out   io.Writer
+	size  func() (columns, rows int)
+	drawn []int // columns of each live line
+}
+
+// newScreen returns a screen on a terminal, and nil when out is none.
+func newScreen(out io.Writer) *screen {
+	f, ok := out.(*os.File)
+	if !ok || !isTerminal(out) {
+		return nil
+	}
+	return &screen{out: out, size: func() (int, int) {
+		columns, rows, err := term.GetSize(int(f.Fd()))
+		if err != nil || columns < 1 || rows < 1 {
+			return 80, 24
+		}
+		return columns, rows
+	}}
+}
+
+// draw prints lines above the live ones, which it replaces. Live lines are shortened to the terminal's width; those that
+// do not fit its height are left out.
+func (s *screen) draw(printed, live []string) {
+	columns_, rows := s.size()
+	var b bytes.Buffer
+	up := 0
+	for _, w := range s.drawn { // a terminal that has become narrower has broken them
+		up += 1 + max(0, w-1)/columns_
+	}
+	if up > 0 {
+		fmt.Fprintf(&b, "\x1b[%dA", min(up, rows-1))
+	}
+	b.WriteString("\r\x1b[J")
+	for _, line := range printed {
+		b.WriteString(clipColumns(line, 1<<20))
+		b.WriteByte('\n')
+	}
+	s.drawn = s.drawn[:0]
+	for _, line := range live[:min(len(live), rows-1)] {
+		line = strings.TrimRight(clipColumns(line, columns_-1), " ")
+		b.WriteString(line)
+		b.WriteByte('\n')
+		s.drawn = append(s.drawn, columns(line))
+	}
+	// Nothing can be done about a terminal that is gone; what it showed was for a person.
+	_, _ = s.out.Write(b.Bytes())
+}

@@ -1,0 +1,226 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"nightdesk/storage"
+	"nightdesk/topicqueue"
+	"nightdesk/topicqueue/redisqueue"
+)
+
+func (a *app) watchCommand() *cobra.Command {
+	var batch string
+	var from int64
+	cmd := &cobra.Command{
+		Use:   "watch [RUN|BATCH]",
+		Short: "Watch a run or a batch until it has ended",
+		Long: `Watch a run or a batch until it has ended; without a name, the newest batch. On a terminal there are live bars, elsewhere
+plain lines. --json prints the messages of the runs, one a line; --from goes on after the one with this number.
+
+Exit codes: 0 completed, 1 failed, cancelled or stopped with Ctrl-C, 2 wrong use, 3 partial result.`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: a.command(func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 && batch != "" {
+				return usageError{errors.New("give a run or --batch, not both")}
+			}
+			if from < 0 {
+				return usageError{fmt.Errorf("--from %d: messages are numbered from 1; 0 is all of them", from)}
+			}
+			return a.watch(cmd.Context(), slices.Concat(args, []string{""})[0], batch, from)
+		}),
+	}
+	cmd.Flags().StringVar(&batch, "batch", "", "watch all runs of this batch")
+	cmd.Flags().Int64Var(&from, "from", 0, "go on after the message with this number (one run)")
+	return cmd
+}
+
+func (a *app) watch(ctx context.Context, name, batch string, from int64) (err error) {
+	d, err := a.openDesk(ctx, false)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, d.Close()) }()
+	store, err := a.openStore(ctx)
+	if err != nil {
+		return err
+	}
+	w := &watcher{app: a, queue: d.queue, store: store}
+	if name != "" {
+		run, err := d.queue.Run(ctx, name)
+		if err == nil {
+			return w.run(ctx, run, from)
+		}
+		if !errors.Is(err, redisqueue.ErrNotFound) {
+			return err
+		}
+		if run, events, ok := w.archive(ctx, name); ok {
+			return w.replay(ctx, run, after(events, from))
+		}
+	}
+	if from > 0 {
+		return usageError{errors.New("--from is for one run: the messages of each are numbered for themselves")}
+	}
+	batches, err := d.queue.Batches(ctx)
+	if err != nil {
+		return err
+	}
+	batch = cmp.Or(batch, name)
+	if batch == "" && len(batches) > 0 {
+		batch = batches[len(batches)-1].Name
+	}
+	switch {
+	case slices.ContainsFunc(batches, func(b redisqueue.Batch) bool { return b.Name == batch }):
+		return w.batch(ctx, batch)
+	case batch == "":
+		return usageError{hintError{errors.New("there is nothing to watch"), "Put topics into the queue with `nightdesk enqueue`."}}
+	case name != "":
+		return usageError{hintError{fmt.Errorf("there is no run and no batch %q", name), "`nightdesk list` shows what there is."}}
+	}
+	return usageError{hintError{fmt.Errorf("there is no batch %q", batch), "There are: " + batchNames(batches)}}
+}
+
+// watcher is what watching needs.
+type watcher struct {
+	app   *app
+	queue *redisqueue.Queue
+	store storage.Store
+}
+
+// run watches one run.
+func (w *watcher) run(ctx context.Context, run topicqueue.Run, from int64) error {
+	v, end := w.viewer(run)
+	ended, err := w.app.follow(ctx, w.queue, run.ID, from, 0, healer{v, w})
+	end()
+	if ctx.Err() != nil {
+		return fmt.Errorf("stopped watching; run %s goes on without that", run.ID)
+	}
+	if err != nil {
+		return err
+	}
+	return w.summary(ended)
+}
+
+// viewer returns what shows one run, and what takes its live lines away.
+func (w *watcher) viewer(run topicqueue.Run) (viewer, func()) {
+	if w.app.json {
+		return jsonViewer{w.app}, func() {}
+	}
+	s := newRunScreen(w.app.stdout, run, true)
+	if s.screen == nil {
+		_ = printPlain(w.app.stdout, []string{fmt.Sprintf("%s  %s%s", run.ID, stateWord(run), clock(run, run.EndedAt)), run.Topic})
+	}
+	return s, s.end
+}
+
+// replay shows a run that has left the queue.
+func (w *watcher) replay(ctx context.Context, run topicqueue.Run, events []topicqueue.Event) error {
+	v, end := w.viewer(run)
+	err := v.show(ctx, run, events)
+	end()
+	if err != nil {
+		return err
+	}
+	return w.summary(run)
+}
+
+// summary says how a run has ended.
+func (w *watcher) summary(run topicqueue.Run) error {
+	if !w.app.json {
+		lines := []string{run.ID + "  " + stateWord(run) + clock(run, run.EndedAt)}
+		if report := location(w.store, run); report != "" {
+			lines = append(lines, report)
+		}
+		if err := printPlain(w.app.stdout, lines); err != nil {
+			return err
+		}
+	}
+	return outcome(run)
+}
+
+// outcome is the error that a command ends with when a run has ended like this.
+func outcome(run topicqueue.Run) error {
+	switch run.State {
+	case topicqueue.RunCompleted:
+		return nil
+	case topicqueue.RunPartial:
+		return resultError{fmt.Errorf("run %s is partial: %s", run.ID, run.Reason), exitPartial}
+	}
+	return resultError{fmt.Errorf("run %s is %s: %s", run.ID, run.State, run.Reason), exitFailed}
+}
+
+// archive returns a run and its events from storage, where they are when the run has ended.
+func (w *watcher) archive(ctx context.Context, runID string) (run topicqueue.Run, events []topicqueue.Event, ok bool) {
+	data, err := w.store.Get(ctx, storage.CacheKey(runID, "config.json"))
+	if err != nil || json.Unmarshal(data, &run) != nil {
+		return run, nil, false
+	}
+	data, err = w.store.Get(ctx, storage.CacheKey(runID, "events.jsonl"))
+	if err != nil {
+		return run, nil, false
+	}
+	for line := range bytes.Lines(data) {
+		var e topicqueue.Event
+		if json.Unmarshal(line, &e) != nil {
+			return run, nil, false
+		}
+		events = append(events, e)
+	}
+	return run, events, len(events) > 0
+}
+
+// after returns the events after the one with number seq.
+func after(events []topicqueue.Event, seq int64) []topicqueue.Event {
+	i := slices.IndexFunc(events, func(e topicqueue.Event) bool { return e.Seq > seq })
+	if i < 0 {
+		return nil
+	}
+	return events[i:]
+}
+
+// healer fills the gaps in the stream of a run that has ended from storage.
+type healer struct {
+	viewer
+	w *watcher
+}
+
+func (h healer) show(ctx context.Context, run topicqueue.Run, events []topicqueue.Event) error {
+	return h.viewer.show(ctx, run, h.w.heal(ctx, run, events))
+}
+
+func (w *watcher) heal(ctx context.Context, run topicqueue.Run, events []topicqueue.Event) []topicqueue.Event {
+	if len(events) != 1 || events[0].Status != topicqueue.StatusGap || run.EndedAt.IsZero() {
+		return events
+	}
+	var gap topicqueue.Gap
+	_, kept, ok := w.archive(ctx, run.ID)
+	if !ok || json.Unmarshal(events[0].Content, &gap) != nil || gap.To < gap.From {
+		return events
+	}
+	kept = slices.DeleteFunc(kept, func(e topicqueue.Event) bool { return e.Seq < gap.From || e.Seq > gap.To })
+	if int64(len(kept)) != gap.To-gap.From+1 {
+		return events
+	}
+	return kept
+}
+
+// jsonViewer prints messages as they are.
+type jsonViewer struct{ a *app }
+
+func (v jsonViewer) show(_ context.Context, _ topicqueue.Run, events []topicqueue.Event) error {
+	for _, e := range events {
+		if err := v.a.printJSON(e, true); err != nil {
+			return fmt.Errorf("print: %w", err)
+		}
+	}
+	return nil
+}
+
+func (v jsonViewer) note(format string, args ...any) { v.a.say(format, args...) }

@@ -1,0 +1,267 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"nightdesk/topicqueue"
+	"nightdesk/topicqueue/redisqueue"
+)
+
+const (
+	batchPause  = 500 * time.Millisecond // between two looks at a batch ...
+	batchShare  = 10                     // ... or this many times as long as one takes
+	countsPause = 10 * time.Second       // between two plain lines of counts
+)
+
+// batch watches the runs of a batch until all have ended.
+func (w *watcher) batch(ctx context.Context, name string) error {
+	b := &batchWatch{
+		watcher: w, seqs: map[string]int64{}, known: map[string]bool{}, final: map[topicqueue.RunState]int{}, first: true,
+		view: batchView{name: name},
+	}
+	if !w.app.json {
+		b.screen = newScreen(w.app.stdout)
+	}
+	err := b.watch(ctx)
+	if b.screen != nil {
+		b.screen.draw(nil, nil)
+	}
+	if ctx.Err() != nil {
+		return fmt.Errorf("stopped watching; batch %s goes on without that", name)
+	}
+	if err != nil {
+		return err
+	}
+	return b.summary()
+}
+
+// batchWatch is a batch that is being watched.
+type batchWatch struct {
+	*watcher
+	screen *screen // nil: no terminal, or messages are wanted
+	view   batchView
+	known  map[string]bool             // runs of the batch
+	open   []string                    // those that have not ended, in the order of enqueueing
+	final  map[topicqueue.RunState]int // those that have, by state
+	seqs   map[string]int64            // last message of a run that was printed
+	lines  []string                    // to be printed
+	first  bool                        // nothing has been seen yet
+	counts string                      // of the last plain line
+	line   time.Time                   // of that
+}
+
+func (b *batchWatch) watch(ctx context.Context) error {
+	o := outage{noter: b, since: time.Now()}
+	for {
+		started := time.Now()
+		err := b.look(ctx)
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		var print outputError
+		if errors.As(err, &print) {
+			return err
+		}
+		if err != nil {
+			if err := o.on(ctx, err); err != nil {
+				return err
+			}
+			continue
+		}
+		o.off()
+		if err := b.print(); err != nil {
+			return err
+		}
+		if len(b.open) == 0 {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(max(batchPause, batchShare*time.Since(started))):
+		}
+	}
+}
+
+// look reads where the batch stands. After an error it can be called again.
+func (b *batchWatch) look(ctx context.Context) error {
+	if err := b.list(ctx); err != nil {
+		return err
+	}
+	pulses, err := b.queue.Pulses(ctx, b.open)
+	if err != nil {
+		return err
+	}
+	b.view.states, b.view.worked = map[topicqueue.RunState]int{}, nil
+	b.open = b.open[:0]
+	for i, p := range pulses {
+		if err := b.take(ctx, p); err != nil {
+			for _, p := range pulses[i:] {
+				b.open = append(b.open, p.RunID)
+			}
+			return err
+		}
+	}
+	for state, n := range b.final {
+		b.view.states[state] += n
+	}
+	b.view.runs, b.first = len(b.known), false
+	return nil
+}
+
+// list finds the runs that are new in the batch.
+func (b *batchWatch) list(ctx context.Context) error {
+	size, err := b.queue.BatchSize(ctx, b.view.name)
+	if err != nil || size == len(b.known) {
+		return err
+	}
+	ids, err := b.queue.RunIDs(ctx, b.view.name)
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		if !b.known[id] {
+			b.known[id] = true
+			b.open = append(b.open, id)
+		}
+	}
+	return nil
+}
+
+// take takes in where one run stands.
+func (b *batchWatch) take(ctx context.Context, p redisqueue.Pulse) error {
+	if b.app.json && p.State != "" && p.Seq != b.seqs[p.RunID] {
+		if err := b.messages(ctx, p); err != nil {
+			return err
+		}
+	}
+	switch {
+	case p.State == "" || p.State.Final():
+		return b.end(ctx, p)
+	case p.State != topicqueue.RunQueued && b.screen != nil:
+		w := workedRun{pulse: p, run: topicqueue.Run{ID: p.RunID}}
+		if _, rows := b.screen.size(); len(b.view.worked) < rows {
+			var err error
+			if w.run, err = b.queue.Run(ctx, p.RunID); err != nil {
+				return err
+			}
+		}
+		b.view.worked = append(b.view.worked, w)
+	}
+	b.view.states[p.State]++
+	b.open = append(b.open, p.RunID)
+	return nil
+}
+
+// end takes in that a run has ended. A completed one that had ended before the watch began is counted and not told of.
+func (b *batchWatch) end(ctx context.Context, p redisqueue.Pulse) error {
+	run, err := b.queue.Run(ctx, p.RunID)
+	if errors.Is(err, redisqueue.ErrNotFound) {
+		archived, events, ok := b.archive(ctx, p.RunID)
+		if !ok {
+			delete(b.seqs, p.RunID)
+			b.lines = append(b.lines, p.RunID+"  is no longer kept")
+			b.final[topicqueue.RunFailed]++
+			return nil
+		}
+		run = archived
+		if b.app.json {
+			if err := b.printMessages(ctx, run, after(events, b.seqs[p.RunID])); err != nil {
+				return err
+			}
+		}
+	} else if err != nil {
+		return err
+	}
+	delete(b.seqs, p.RunID)
+	b.final[run.State]++
+	if !b.first || run.State != topicqueue.RunCompleted {
+		b.lines = append(b.lines, endedLines(run, location(b.store, run))...)
+	}
+	return nil
+}
+
+// messages prints the messages of a run that are new.
+func (b *batchWatch) messages(ctx context.Context, p redisqueue.Pulse) error {
+	for {
+		events, err := b.queue.Events(ctx, p.RunID, b.seqs[p.RunID], 0)
+		var gap *topicqueue.Gap
+		if errors.As(err, &gap) {
+			run, err := b.queue.Run(ctx, p.RunID)
+			if err != nil {
+				return err
+			}
+			events = b.heal(ctx, run, []topicqueue.Event{gap.Event(time.Now().UTC())})
+		} else if err != nil {
+			return err
+		}
+		if len(events) == 0 {
+			return nil
+		}
+		if err := b.printMessages(ctx, topicqueue.Run{}, events); err != nil {
+			return err
+		}
+		b.seqs[p.RunID] = events[len(events)-1].Seq
+	}
+}
+
+func (b *batchWatch) printMessages(ctx context.Context, run topicqueue.Run, events []topicqueue.Event) error {
+	if err := (jsonViewer{b.app}).show(ctx, run, events); err != nil {
+		return outputError{err}
+	}
+	return nil
+}
+
+// outputError is an error of our own output, which waiting for Redis does not heal.
+type outputError struct{ error }
+
+func (e outputError) Unwrap() error { return e.error }
+
+// print shows the batch and what has ended since the last call.
+func (b *batchWatch) print() error {
+	lines := b.lines
+	b.lines = nil
+	if b.app.json {
+		return nil
+	}
+	if b.screen != nil {
+		columns, rows := b.screen.size()
+		b.screen.draw(lines, b.view.live(time.Now(), columns, rows))
+		return nil
+	}
+	if counts := b.view.counts(); counts != b.counts && (time.Since(b.line) >= countsPause || len(b.open) == 0) {
+		b.counts, b.line = counts, time.Now()
+		lines = append(lines, fmt.Sprintf("batch %s: %d runs: %s", b.view.name, b.view.runs, counts))
+	}
+	return printPlain(b.app.stdout, lines)
+}
+
+// note says that Redis is away or back.
+func (b *batchWatch) note(format string, args ...any) {
+	if b.screen == nil {
+		b.app.say(format, args...)
+		return
+	}
+	columns, rows := b.screen.size()
+	b.screen.draw([]string{fmt.Sprintf(format, args...)}, b.view.live(time.Now(), columns, rows))
+}
+
+// summary says how the batch has ended.
+func (b *batchWatch) summary() error {
+	if !b.app.json && b.screen != nil {
+		if err := printPlain(b.app.stdout, []string{fmt.Sprintf("batch %s: %d runs: %s", b.view.name, b.view.runs, b.view.counts())}); err != nil {
+			return err
+		}
+	}
+	reports := b.final[topicqueue.RunCompleted] + b.final[topicqueue.RunPartial]
+	err := fmt.Errorf("batch %s: %s", b.view.name, b.view.counts())
+	switch {
+	case b.final[topicqueue.RunCompleted] == len(b.known):
+		return nil
+	case reports > 0:
+		return resultError{err, exitPartial}
+	}
+	return resultError{err, exitFailed}
+}
