@@ -97,10 +97,8 @@ type Run struct {
 	FinalAt   time.Time `json:"final_at,omitzero"`   // the run ends then, whatever there is
 	EndedAt   time.Time `json:"ended_at,omitzero"`
 
-	Paused      bool      `json:"paused,omitempty"`
 	Sealed      string    `json:"sealed,omitempty"`      // why research was ended early: a deadline, a cancel
 	SealAt      time.Time `json:"seal_at,omitzero"`      // research ends then
-	FinalAt     time.Time `json:"final_at,omitzero"`     // the run ends then, whatever there is
 	Unpublished string    `json:"unpublished,omitempty"` // why it is not, after a first attempt
 	PublishedAt time.Time `json:"published_at,omitzero"` // its bundle is whole
 }

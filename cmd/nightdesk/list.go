@@ -103,17 +103,6 @@ func (a *app) list(ctx context.Context, batch, state string) (err error) {
 	return table.Flush()
 }
 
-// stateWord is the state as a list shows it.
-func stateWord(run topicqueue.Run) string {
-	switch {
-	case run.Paused:
-		return string(run.State) + " (paused)"
-	case run.Unpublished != "":
-		return string(run.State) + " (not stored)"
-	}
-	return string(run.State)
-}
-
 func batchNames(batches []redisqueue.Batch) string {
 	var names []string
 	for _, b := range batches {

@@ -187,6 +187,9 @@ func stateWord(run topicqueue.Run) string {
 	if run.Paused && !run.State.Final() {
 		word += ", paused"
 	}
+	if run.Unpublished != "" {
+		word += ", not stored"
+	}
 	return word
 }
 

@@ -106,10 +106,15 @@ func (q *Queue) Events(ctx context.Context, runID string, seq int64, wait time.D
 	return q.readEvents(ctx, runID, seq, wait)
 }
 
-// AllEvents returns every event of a run so far. Where the stream was cut, a message with topicqueue.StatusGap stands.
+// AllEvents returns every event of a run's epoch so far. Where the stream was cut, a message with topicqueue.StatusGap
+// stands.
 func (q *Queue) AllEvents(ctx context.Context, runID string, now time.Time) ([]topicqueue.Event, error) {
+	since, err := q.rdb.HGet(ctx, key(runID, "run"), "since").Int64()
+	if err != nil && !errors.Is(err, redis.Nil) {
+		return nil, fmt.Errorf("read events of run %s from Redis: %w", runID, err)
+	}
 	var all []topicqueue.Event
-	for after := int64(0); ; after = all[len(all)-1].Seq {
+	for after := since; ; after = all[len(all)-1].Seq {
 		more, err := q.Events(ctx, runID, after, 0)
 		var gap *topicqueue.Gap
 		switch {

@@ -12,6 +12,7 @@ end
 redis.call('HINCRBY', run, 'epoch', 1)
 for _, key in ipairs(kept()) do redis.call('PERSIST', key) end
 redis.call('HDEL', run, 'ended', 'reason', 'report', 'sealed', 'published', 'outcome', 'started', 'final', 'seal', 'missed', 'open', 'wave', 'hosts', 'deadline', 'loop', 'answer')
+redis.call('HSET', run, 'since', num(run, 'seq')) -- the events of this epoch come after it
 redis.call('DEL', events, once, base .. 'report')
 for _, unit in ipairs({ 'plan', 'review', 'report', 'narrate', 'publish' }) do
   fence(unit)
