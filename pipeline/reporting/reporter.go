@@ -71,36 +71,34 @@ type Statistics struct {
 	RepeatedSentences int `json:"repeated_sentences"` // taken out because another section says the same
 }
 
-// Report writes the report. It sends start_author, then end_author or, when there is no evidence, fail_author.
+// Report writes the report. It sends start_author, unless there is no evidence. That the author has ended is for the
+// caller to say, with Report.Info, when the report is kept: an attempt that writes may not be the last.
 //
 // Trouble with the model is no error: the step takes its local form and is named in Report.Fallbacks. The error is
 // ErrNoEvidence, the cause of ctx's end, or that of Emit, after which nothing may be written any more.
 func (r *Reporter) Report(ctx context.Context, in Input) (Report, error) {
 	words := wordsFor(in.Run.Options.Language)
-	if err := r.emit(ctx, topicqueue.StepStartAuthor, words.writing); err != nil {
-		return Report{}, err
-	}
 	w := newWriter(r, in, words)
 	if len(w.subjects) == 0 {
-		if err := r.emit(ctx, topicqueue.StepFailAuthor, ErrNoEvidence.Error()); err != nil {
-			return Report{}, err
-		}
 		return Report{}, ErrNoEvidence
+	}
+	if err := r.emit(ctx, topicqueue.StepEvent(topicqueue.StepStartAuthor, words.writing)); err != nil {
+		return Report{}, err
 	}
 	report, err := w.write(ctx)
 	if err != nil {
 		return Report{}, fmt.Errorf("write report of %s: %w", in.Run.ID, err)
 	}
-	info := words.written(report.Statistics.Sections, report.Words, report.Statistics.Citations)
-	return report, r.emit(ctx, topicqueue.StepEndAuthor, info)
+	report.Info = words.written(report.Statistics.Sections, report.Words, report.Statistics.Citations)
+	return report, nil
 }
 
-func (r *Reporter) emit(ctx context.Context, step, info string) error {
+func (r *Reporter) emit(ctx context.Context, e topicqueue.Event) error {
 	if r.Emit == nil {
 		return nil
 	}
-	if err := r.Emit(ctx, topicqueue.StepEvent(step, info)); err != nil {
-		return fmt.Errorf("send %s: %w", step, err)
+	if err := r.Emit(ctx, e); err != nil {
+		return fmt.Errorf("send %s: %w", e.Key, err)
 	}
 	return nil
 }

@@ -60,9 +60,7 @@ func TestPlacement(t *testing.T) {
 		must[[]redisqueue.Intent](t)(q.EndBlock(ctx, b1.Lease, topicqueue.BlockFailed, "why", nil))
 		rep := must[redisqueue.Begun](t)(q.Begin(ctx, run.ID, redisqueue.UnitReport, 1))
 		emit(rep, topicqueue.StepEvent(topicqueue.StepStartAuthor, ""))
-		if err := q.Finish(ctx, rep.Lease, redisqueue.Outcome{State: topicqueue.RunFailed, Reason: "the disk is full"}); err != nil {
-			t.Fatal(err)
-		}
+		must[[]redisqueue.Intent](t)(q.Finish(ctx, rep.Lease, redisqueue.Outcome{State: topicqueue.RunFailed, Reason: "the disk is full"}))
 		events := must[[]topicqueue.Event](t)(q.Events(ctx, run.ID, 0, 0))
 		eventtest.Check(t, events)
 		var got []string
@@ -96,7 +94,7 @@ func TestPlanThatFails(t *testing.T) {
 		ctx, q := t.Context(), redisqueue.New(rdb, redisqueue.DefaultTiming)
 		for n := range len(steps) + 1 {
 			run := newRun(fmt.Sprint("plan ", n), 2)
-			if _, _, err := q.Create(ctx, run); err != nil {
+			if _, err := q.Create(ctx, run); err != nil {
 				t.Fatal(err)
 			}
 			b := must[redisqueue.Begun](t)(q.Begin(ctx, run.ID, redisqueue.UnitPlan, 1))
@@ -105,9 +103,7 @@ func TestPlanThatFails(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if err := q.Finish(ctx, b.Lease, redisqueue.Outcome{State: topicqueue.RunFailed, Reason: "no model"}); err != nil {
-				t.Fatal(err)
-			}
+			must[[]redisqueue.Intent](t)(q.Finish(ctx, b.Lease, redisqueue.Outcome{State: topicqueue.RunFailed, Reason: "no model"}))
 			events := must[[]topicqueue.Event](t)(q.Events(ctx, run.ID, 0, 0))
 			eventtest.Check(t, events)
 			if want := 8; len(events) != want {
