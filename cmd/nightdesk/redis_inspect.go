@@ -66,6 +66,11 @@ func inspectServer(ctx context.Context, rdb redis.UniversalClient) []redisFindin
 		return []redisFinding{{redisUnknown, fmt.Sprintf("%s does not tell its settings (%v)", where, err),
 			"Make sure that maxmemory-policy is noeviction and appendonly is yes there."}}
 	}
+	return judgeRedis(text, where, cli)
+}
+
+// judgeRedis reads the answer to INFO. where: the server, for a person; cli: the command that reaches it.
+func judgeRedis(text, where, cli string) []redisFinding {
 	info := map[string]string{}
 	for line := range strings.Lines(text) {
 		if name, value, ok := strings.Cut(strings.TrimSpace(line), ":"); ok {

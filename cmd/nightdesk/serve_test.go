@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"testing"
 
+	"nightdesk/cmd/nightdesk/localredis"
 	"nightdesk/topicqueue/redisqueue/redistest"
 )
 
@@ -149,6 +150,25 @@ func TestServe(t *testing.T) {
 		return err == nil && r.StatusCode == http.StatusOK
 	})
 	s.checkPages()
+}
+
+// TestServe_OnTheLocalRedis serves the queue of the data directory while another process keeps it.
+func TestServe_OnTheLocalRedis(t *testing.T) {
+	t.Parallel()
+	f := newDeskAt(t, "")
+	if out := f.fails(2, "serve"); !strings.Contains(out, "there is no queue") {
+		t.Errorf("without a queue: %s", out)
+	}
+	r, err := localredis.Open(t.Context(), filepath.Join(f.dir, "nightdesk-data"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if r.InProcess {
+		t.Skip("redis-server is not on PATH")
+	}
+	f.enqueueParts(3)
+	f.serve().checkPages()
 }
 
 // TestServe_OpenToTheNetwork: who opens the port to others is warned.

@@ -1,0 +1,83 @@
+package web_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/hibiken/asynq"
+	"github.com/rs/zerolog"
+
+	"nightdesk/cmd/nightdesk/web"
+	"nightdesk/topicqueue/redisqueue"
+	"nightdesk/topicqueue/redisqueue/redistest"
+)
+
+// TestMetrics counts runs, models and queues; hundreds of private queues make no more series than one.
+func TestMetrics(t *testing.T) {
+	t.Parallel()
+	rdb, ctx := redistest.Server(t), t.Context()
+	rdb.HSet(ctx, "nightdesk:{index}:stats", "state:researching", 4, "ended:partial", 2, "deadline_missed", 1, "lapses", 3,
+		"calls:note:m\xff:7b", 10, "tokens_in:note:m\xff:7b", 1000, "cost_usd:note:m\xff:7b", "0.25")
+	client := asynq.NewClientFromRedisClient(rdb)
+	for i := range 300 {
+		queue := fmt.Sprintf("planning-run_%d", i)
+		if i == 0 {
+			queue = "somebody-elses"
+		}
+		if _, err := client.Enqueue(asynq.NewTask("run:plan", nil), asynq.Queue(queue)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := client.Enqueue(asynq.NewTask("run:plan", nil), asynq.Queue("planning-high")); err != nil {
+		t.Fatal(err)
+	}
+	handler := web.New(web.Services{Redis: rdb, Queue: redisqueue.New(rdb, redisqueue.DefaultTiming), Log: zerolog.Nop(),
+		Storage: func(context.Context) error { return nil }})
+	answer := httptest.NewRecorder()
+	handler.ServeHTTP(answer, httptest.NewRequestWithContext(ctx, "GET", "/metrics", nil))
+	body := answer.Body.String()
+	for _, want := range []string{
+		`nightdesk_runs{state="researching"} 4`, `nightdesk_runs{state="queued"} 0`, `nightdesk_runs_ended_total{state="partial"} 2`,
+		"nightdesk_deadlines_missed_total 1", "nightdesk_lease_lapses_total 3",
+		`nightdesk_model_calls_total{model="m?:7b",role="note"} 10`, `nightdesk_model_tokens_total{direction="in",model="m?:7b",role="note"} 1000`,
+		`nightdesk_model_cost_usd_total{model="m?:7b",role="note"} 0.25`,
+		`nightdesk_queue_tasks{lane="private",stage="planning",state="pending"} 299`, `nightdesk_queue_tasks{lane="high",stage="planning",state="pending"} 1`,
+		`nightdesk_queue_paused{lane="high",stage="planning"} 0`, "nightdesk_redis_up 1",
+	} {
+		if !strings.Contains(body, want+"\n") {
+			t.Errorf("no %s", want)
+		}
+	}
+	if strings.Contains(body, "somebody") || strings.Contains(body, "run_1") {
+		t.Error("names of foreign or private queues are labels")
+	}
+	if t.Failed() {
+		t.Log(body)
+	}
+}
+
+// TestHealth_Storage: what is wrong with the storage is said.
+func TestHealth_Storage(t *testing.T) {
+	t.Parallel()
+	rdb := redistest.InProcess(t)
+	var broken error
+	handler := web.New(web.Services{Redis: rdb, Queue: redisqueue.New(rdb, redisqueue.DefaultTiming), Log: zerolog.Nop(),
+		Storage: func(context.Context) error { return broken }})
+	ask := func() (int, string) {
+		answer := httptest.NewRecorder()
+		handler.ServeHTTP(answer, httptest.NewRequestWithContext(t.Context(), "GET", "/healthz", nil))
+		return answer.Code, strings.TrimSpace(answer.Body.String())
+	}
+	broken = errors.New("no bucket reports")
+	if code, body := ask(); code != 503 || body != `{"status":"failing","redis":"ok","storage":"no bucket reports"}` {
+		t.Errorf("%d %s", code, body)
+	}
+	broken = nil
+	if code, body := ask(); code != 200 || body != `{"status":"ok","redis":"ok","storage":"ok"}` {
+		t.Errorf("%d %s", code, body)
+	}
+}
