@@ -49,11 +49,12 @@ var redisKinds = map[string]RedisKind{
 // ParseRedisAddress reads a redis_url. User names and passwords are percent-encoded where they hold a sign with a
 // meaning in URLs. Errors never quote the address. net/url is of no help: it does not read lists of hosts.
 func ParseRedisAddress(s string) (RedisAddress, error) {
-	name, rest, ok := strings.Cut(s, "://")
+	name, rest, _ := strings.Cut(s, "://")
 	a := RedisAddress{TLS: strings.HasPrefix(name, "rediss")}
 	if a.TLS {
 		name = "redis" + strings.TrimPrefix(name, "rediss")
 	}
+	var ok bool
 	if a.Kind, ok = redisKinds[name]; !ok || rest == "" || a.TLS && a.Kind == RedisSocket {
 		return a, errors.New("must be " + redisAllowed)
 	}
