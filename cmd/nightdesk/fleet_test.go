@@ -109,15 +109,18 @@ func (f *fleet) stop(w *exec.Cmd) {
 	}
 }
 
-// wait returns the states of the batch when all of its runs have ended.
+// wait returns the states of the batch when all of its runs have ended and are in storage.
 func (f *fleet) wait(runs int) map[string]int {
 	f.t.Helper()
 	for started := time.Now(); ; time.Sleep(200 * time.Millisecond) { // another program is watched
-		var s struct{ States map[string]int }
+		var s struct {
+			States      map[string]int
+			Unpublished int
+		}
 		if err := json.Unmarshal([]byte(f.output("status", "fleet", "--json")), &s); err != nil {
 			f.t.Fatal(err)
 		}
-		if s.States["completed"]+s.States["partial"]+s.States["failed"] == runs {
+		if s.States["completed"]+s.States["partial"]+s.States["failed"] == runs && s.Unpublished == 0 {
 			return s.States
 		}
 		if time.Since(started) > 9*time.Minute {
