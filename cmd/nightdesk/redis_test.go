@@ -90,7 +90,7 @@ func TestRedisWithTLSAndACL(t *testing.T) {
 		t.Errorf("doctor:\n%s", out)
 	}
 	f.works(2)
-	if body := f.serve().get("metrics", 200); !strings.Contains(body, `nightdesk_queue_attempts_total{lane="normal",result="succeeded",stage="reporting"} 2`) {
+	if body := f.serve().get("metrics", 200); !strings.Contains(body, `nightdesk_runs_ended_total{state="completed"} 2`) {
 		t.Errorf("metrics:\n%s", body)
 	}
 

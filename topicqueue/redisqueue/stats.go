@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,20 +15,25 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// statsKey is a hash of counters that the scripts keep as they go, so that nobody walks the runs to count them:
-// state:<state> (runs that are in it now), ended:<state>, deadline_missed, lapses, and per role and model
-// calls:<role>:<model>, tokens_in:..., tokens_out:..., cost_usd:... Only the first goes up and down.
-const statsKey = prefix + "{index}:stats"
-
-// Stats are the figures of all runs in this Redis since its beginning, those of runs that were forgotten since included.
+// Stats are the figures of all runs in this Redis. Scripts keep them as they go, in a hash with the fields state:<state>,
+// ended:<state>, deadline_missed, lapses, and calls:<role>:<model>, tokens_in:..., tokens_out:..., cost_usd:... of each
+// model: nobody walks the runs to count them.
 type Stats struct {
-	Runs            map[topicqueue.RunState]int64 // in each state now; nil before the first run was counted
+	Runs            map[topicqueue.RunState]int64 // not yet published, in each state now; nil before the first run was counted
 	Ended           map[topicqueue.RunState]int64 // in each final state, ever
-	DeadlinesMissed int64
-	Lapses          int64 // of leases
+	DeadlinesMissed int64                         // ever
+	Lapses          int64                         // of leases, ever
 	Models          []ModelStats
-	Watched         int64         // runs that are looked at again and again: those that have not ended
+	Waiting         []Waiting     // of each lane asked for
+	Watched         int64         // runs that are looked at again and again: those that are not yet published
 	Overdue         time.Duration // how late the next of these looks is: no worker runs when it grows
+}
+
+// Waiting is the runs of a lane that wait to be planned and have no task yet.
+type Waiting struct {
+	Lane   string
+	Runs   int64
+	Oldest time.Duration // how long ago the first of them was enqueued
 }
 
 // ModelStats are the calls of one model in one role.
@@ -38,24 +44,38 @@ type ModelStats struct {
 	CostUSD             float64 // of the calls whose price is known
 }
 
-// Stats reads the counters: one round trip, whatever the number of runs.
-func (q *Queue) Stats(ctx context.Context) (Stats, error) {
+// Stats reads the counters: one round trip, whatever the number of runs. lanes: those whose waiting runs are counted.
+func (q *Queue) Stats(ctx context.Context, lanes ...string) (Stats, error) {
 	var counters *redis.MapStringStringCmd
 	var watched *redis.IntCmd
 	var next *redis.ZSliceCmd
+	waiting, oldest := make([]*redis.IntCmd, len(lanes)), make([]*redis.ZSliceCmd, len(lanes))
 	_, err := q.rdb.Pipelined(ctx, func(p redis.Pipeliner) error { // all on one hash tag
 		counters, watched, next = p.HGetAll(ctx, statsKey), p.ZCard(ctx, indexKey), p.ZRangeWithScores(ctx, indexKey, 0, 0)
+		for i, lane := range lanes {
+			waiting[i], oldest[i] = p.ZCard(ctx, waitingKey(lane)), p.ZRangeWithScores(ctx, waitingKey(lane), 0, 0)
+		}
 		return nil
 	})
 	if err != nil {
 		return Stats{}, fmt.Errorf("read the figures of the desk from Redis: %w", err)
 	}
 	s := decodeStats(counters.Val())
-	s.Watched = watched.Val()
-	for _, z := range next.Val() {
-		s.Overdue = max(0, time.Since(time.UnixMilli(int64(z.Score))))
+	s.Watched, s.Overdue = watched.Val(), sinceFirst(next.Val())
+	for i, lane := range lanes {
+		s.Waiting = append(s.Waiting, Waiting{Lane: lane, Runs: waiting[i].Val(), Oldest: sinceFirst(oldest[i].Val())})
 	}
 	return s, nil
+}
+
+// sinceFirst returns how long ago the time (ms) of the first of a sorted set was; 0 when there is none or it is to come.
+func sinceFirst(first []redis.Z) time.Duration {
+	for _, z := range first {
+		if !math.IsInf(z.Score, 0) { // a run that is not looked at before something happens to it
+			return max(0, time.Since(time.UnixMilli(int64(z.Score))))
+		}
+	}
+	return 0
 }
 
 func decodeStats(fields map[string]string) Stats {

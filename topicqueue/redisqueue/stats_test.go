@@ -1,6 +1,7 @@
 package redisqueue_test
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -24,8 +25,9 @@ func TestStats(t *testing.T) {
 			"calls:note:qwen2.5:7b", 10, "tokens_in:note:qwen2.5:7b", 1000, "tokens_out:note:qwen2.5:7b", 50, "cost_usd:note:qwen2.5:7b", "0.25",
 			"calls:writer:gpt", 1, "unheard_of", 5)
 		rdb.ZAdd(ctx, "nightdesk:{index}:runs", redis.Z{Score: float64(time.Now().Add(-time.Minute).UnixMilli()), Member: "a"},
-			redis.Z{Score: float64(time.Now().Add(time.Minute).UnixMilli()), Member: "b"})
-		s, err := q.Stats(ctx)
+			redis.Z{Score: math.Inf(1), Member: "b"})
+		rdb.ZAdd(ctx, "nightdesk:{index}:waiting:low", redis.Z{Score: float64(time.Now().Add(-time.Hour).UnixMilli()), Member: "c"})
+		s, err := q.Stats(ctx, "", "low")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -34,6 +36,9 @@ func TestStats(t *testing.T) {
 		}
 		if s.Runs[topicqueue.RunPlanning] != 3 || len(s.Runs) != len(topicqueue.RunStates) || s.Ended[topicqueue.RunFailed] != 2 || s.DeadlinesMissed != 1 || s.Lapses != 0 {
 			t.Errorf("%+v", s)
+		}
+		if len(s.Waiting) != 2 || s.Waiting[0].Runs != 0 || s.Waiting[1].Runs != 1 || s.Waiting[1].Oldest < time.Hour {
+			t.Errorf("waiting: %+v", s.Waiting)
 		}
 		want := []redisqueue.ModelStats{{Role: "note", Model: "qwen2.5:7b", Calls: 10, TokensIn: 1000, TokensOut: 50, CostUSD: 0.25}, {Role: "writer", Model: "gpt", Calls: 1}}
 		if diff := cmp.Diff(want, s.Models); diff != "" {

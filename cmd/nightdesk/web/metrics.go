@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"strings"
 	"time"
@@ -29,9 +30,11 @@ var (
 	queueTries  = describe("queue_attempts_total", "Attempts at tasks that ended. A failed one is tried again or archived.", "stage", "lane", "result")
 	workers     = describe("worker_processes", "Worker processes that gave a sign of life within 10 s.")
 	slots       = describe("worker_slots", "Tasks that the worker processes can work at once.")
-	runs        = describe("runs", "Runs that are in a state now.", "state")
+	runs        = describe("runs", "Runs that are in a state now; those that ended, until their report is in storage.", "state")
 	ended       = describe("runs_ended_total", "Runs that ended in a state.", "state")
-	watched     = describe("runs_watched", "Runs that have not ended, as the workers' index has them.")
+	waiting     = describe("runs_waiting", "Runs that wait to be planned and have no task in asynq yet.", "lane")
+	oldest      = describe("runs_oldest_waiting_seconds", "How long ago the first of them was enqueued.", "lane")
+	watched     = describe("runs_watched", "Runs whose report is not yet in storage, as the workers' index has them.")
 	overdue     = describe("sweep_overdue_seconds", "How late the workers' next look at a run is; it grows when no worker runs.")
 	deadlines   = describe("deadlines_missed_total", "Runs that their deadline cut short.")
 	lapses      = describe("lease_lapses_total", "Leases that lapsed: workers that died or froze in the middle of their work.")
@@ -53,7 +56,7 @@ func newCollector(s Services) *collector {
 // Describe lists the metrics.
 func (c *collector) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{redisUp, queueTasks, queueOldest, queuePaused, queueTries, workers, slots,
-		runs, ended, watched, overdue, deadlines, lapses, calls, tokens, cost} {
+		runs, ended, waiting, oldest, watched, overdue, deadlines, lapses, calls, tokens, cost} {
 		ch <- d
 	}
 }
@@ -62,7 +65,7 @@ func (c *collector) Describe(ch chan<- *prometheus.Desc) {
 func (c *collector) Collect(ch chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), scrapeTime)
 	defer cancel()
-	stats, err := c.queue.Stats(ctx)
+	stats, err := c.queue.Stats(ctx, "", jobs.LaneHigh, jobs.LaneLow)
 	if err != nil { // the inspector, which has no deadline, would wait much longer
 		gauge(ch, redisUp, 0)
 		ch <- prometheus.NewInvalidMetric(runs, err)
@@ -77,6 +80,11 @@ func (c *collector) Collect(ch chan<- prometheus.Metric) {
 func collectRuns(ch chan<- prometheus.Metric, s redisqueue.Stats) {
 	gauge(ch, watched, float64(s.Watched))
 	gauge(ch, overdue, s.Overdue.Seconds())
+	for _, w := range s.Waiting {
+		lane := cmp.Or(w.Lane, "normal")
+		gauge(ch, waiting, float64(w.Runs), lane)
+		gauge(ch, oldest, w.Oldest.Seconds(), lane)
+	}
 	if s.Runs == nil {
 		return // nothing has been counted yet
 	}
