@@ -239,6 +239,10 @@ func TestRedisCluster(t *testing.T) {
 	if body := f.serve().get("metrics", 200); !strings.Contains(body, `nightdesk_queue_tasks{lane="normal",stage="planning",state="pending"} 0`) {
 		t.Errorf("metrics:\n%s", body)
 	}
+	f.output("enqueue", "topics.txt", "--batch", "more", "--kb", "docs", "--priority", "low")
+	for _, args := range [][]string{{"list"}, {"status", "more"}, {"pause", "more"}, {"resume", "more"}, {"cancel", "more"}} {
+		f.output(args...)
+	}
 	for _, c := range clients {
 		if n, err := c.DBSize(ctx).Result(); n == 0 || err != nil {
 			t.Errorf("a master holds %d keys, %v: the test shows nothing", n, err)
