@@ -18,6 +18,7 @@ import (
 const (
 	indexKey = prefix + "{index}:runs"   // sorted set: run by the time of its next check (ms)
 	clockKey = prefix + "{index}:clock"  // hash: last sweep, end of the quiet time after a gap
+	statsKey = prefix + "{index}:stats"  // hash: counts for metrics, see Stats
 	stateKey = prefix + "{index}:states" // hash: run -> state, of all runs that are not yet published
 )
 
