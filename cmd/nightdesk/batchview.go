@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -34,10 +35,24 @@ func (v *batchView) ended() int {
 	return n
 }
 
-// counts lists the states of the batch: "3 queued, 1 researching, 2 completed".
+// whole is one run in the bar of a batch, to which runs that are worked add a part.
+const whole = 1000
+
+// done is how much of the batch is done, in parts of a run.
+func (v *batchView) done() int {
+	n := v.ended() * whole
+	for _, w := range v.worked {
+		if p := w.pulse.Progress; p.TotalTask > 0 {
+			n += whole * p.ProcessedTasks / (p.TotalTask + 1) // the report is the rest
+		}
+	}
+	return n
+}
+
+// counts lists the states of the batch, what a person must see first: "1 failed, 2 completed, 3 queued".
 func (v *batchView) counts() string {
 	var parts []string
-	for _, state := range topicqueue.RunStates {
+	for _, state := range slices.Backward(topicqueue.RunStates) {
 		if n := v.states[state]; n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, state))
 		}
@@ -57,9 +72,9 @@ const (
 func (v *batchView) live(now time.Time, columns, rows int) []string {
 	lines := []string{
 		fmt.Sprintf("batch %s: %d runs: %s", v.name, v.runs, v.counts()),
-		fmt.Sprintf("%s %d/%d runs have ended", drawBar(v.ended(), v.runs, max(12, min(50, columns-30))), v.ended(), v.runs),
+		fmt.Sprintf("%s %d/%d runs have ended", drawBar(v.done(), v.runs*whole, max(12, min(50, columns-30))), v.ended(), v.runs),
 	}
-	room := max(0, rows-1-len(lines))
+	room := max(0, rows-len(lines))
 	shown := v.worked
 	if len(shown) > room {
 		shown = shown[:max(0, room-1)]

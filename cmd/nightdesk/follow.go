@@ -25,7 +25,9 @@ type noter interface {
 const (
 	// outageTime is how long `run`, which has nothing else to do, waits for a Redis that cannot be used.
 	outageTime = 15 * time.Second
-	lookPause  = 500 * time.Millisecond // between two looks at a run without news
+	newsPause  = 100 * time.Millisecond // between two looks for events
+	lookPause  = 500 * time.Millisecond // between two looks at a run without events
+	lookTime   = 3 * time.Second        // for one look; Redis that takes longer is away
 	outageLook = 200 * time.Millisecond // between two looks for a Redis that is away
 )
 
@@ -35,51 +37,78 @@ const (
 // for ever, and writes do not matter.
 func (a *app) follow(ctx context.Context, q *redisqueue.Queue, runID string, seq int64, patience time.Duration, v viewer) (topicqueue.Run, error) {
 	o := outage{noter: v, since: time.Now(), patience: patience}
-	for {
-		events, run, err := news(ctx, q, runID, seq)
-		if err == nil && patience > 0 && len(events) == 0 {
-			err = q.Writable(ctx)
-		}
+	for looked := (time.Time{}); ; {
+		n, err := look(ctx, q, runID, seq, time.Since(looked) >= lookPause, patience > 0)
 		if ctx.Err() != nil {
-			return run, context.Cause(ctx)
+			return n.run, context.Cause(ctx)
 		}
 		if errors.Is(err, redisqueue.ErrNotFound) {
-			return run, err
+			return n.run, err
 		}
 		if err != nil {
 			if err := o.on(ctx, err); err != nil {
-				return run, err
+				return n.run, err
 			}
 			continue
 		}
 		o.off()
-		if err := v.show(ctx, run, events); err != nil {
-			return run, err
+		if n.looked {
+			looked = time.Now()
+			if err := v.show(ctx, n.run, n.events); err != nil {
+				return n.run, err
+			}
 		}
 		// A run that has ended adds nothing, whatever its stream has kept.
-		ended := !run.EndedAt.IsZero() && len(events) == 0
-		for _, e := range events {
+		ended := n.looked && !n.run.EndedAt.IsZero() && len(n.events) == 0
+		for _, e := range n.events {
 			seq = e.Seq
 			ended = ended || e.Status == topicqueue.StatusComplete
 		}
 		if ended {
-			return run, nil
+			return n.run, nil
+		}
+		if len(n.events) == 0 {
+			pause(ctx, newsPause)
 		}
 	}
 }
 
-// news waits a moment for the next events of a run and reads the run after them. A gap is one of the events.
-func news(ctx context.Context, q *redisqueue.Queue, runID string, seq int64) ([]topicqueue.Event, topicqueue.Run, error) {
-	events, err := q.Events(ctx, runID, seq, lookPause)
+// news is what one look at a run has found.
+type news struct {
+	events []topicqueue.Event // a gap is one of them
+	looked bool               // the run was read too
+	run    topicqueue.Run
+}
+
+// look reads the next events of a run, and with events or when asked the run as it is after them. It does not wait for
+// events in Redis: a client that waits there notices late that Redis is away, or that the user has had enough.
+func look(ctx context.Context, q *redisqueue.Queue, runID string, seq int64, ask, writable bool) (n news, err error) {
+	ctx, cancel := context.WithTimeout(ctx, lookTime)
+	defer cancel()
+	n.events, err = q.Events(ctx, runID, seq, 0)
 	var gap *topicqueue.Gap
 	if errors.As(err, &gap) {
-		events, err = []topicqueue.Event{gap.Event(time.Now().UTC())}, nil
+		n.events, err = []topicqueue.Event{gap.Event(time.Now().UTC())}, nil
 	}
-	if err != nil {
-		return nil, topicqueue.Run{}, err
+	n.looked = ask || len(n.events) > 0
+	if err != nil || !n.looked {
+		return n, err
 	}
-	run, err := q.Run(ctx, runID)
-	return events, run, err
+	if writable && len(n.events) == 0 {
+		if err := q.Writable(ctx); err != nil {
+			return n, err
+		}
+	}
+	n.run, err = q.Run(ctx, runID)
+	return n, err
+}
+
+// pause waits a moment, or until ctx ends.
+func pause(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
 }
 
 // outage is what a viewer is told of a Redis that is away.
@@ -101,10 +130,7 @@ func (o *outage) on(ctx context.Context, err error) error {
 		o.told = true
 		o.note("Redis is away (%v); waiting for it", err)
 	}
-	select {
-	case <-ctx.Done():
-	case <-time.After(outageLook):
-	}
+	pause(ctx, outageLook)
 	return nil
 }
 

@@ -32,7 +32,12 @@ func (s *runScreen) show(_ context.Context, run topicqueue.Run, events []topicqu
 			return err
 		}
 		for _, line := range told {
-			lines = append(lines, s.begin(e.Time)+line)
+			text := s.begin(e.Time) + line.text
+			if line.detail && s.screen != nil {
+				columns, _ := s.screen.size()
+				text = clipColumns(text, columns)
+			}
+			lines = append(lines, text)
 		}
 	}
 	return s.print(lines)
@@ -52,7 +57,7 @@ func (s *runScreen) note(format string, args ...any) {
 // print prints lines and shows where the run stands below them.
 func (s *runScreen) print(lines []string) error {
 	if s.screen != nil {
-		columns, rows := s.screen.size()
+		columns, rows := s.screen.room()
 		s.screen.draw(lines, s.view.live(s.run, time.Now(), columns, rows))
 		return nil
 	}

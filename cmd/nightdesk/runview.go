@@ -20,6 +20,16 @@ type runView struct {
 	detail     bool // what blocks think and find is worth a line of its own
 }
 
+// viewLine is a line that tells of an event.
+type viewLine struct {
+	text   string
+	detail bool // the live lines show the same: it may be cut to the width of the terminal
+}
+
+func say(format string, args ...any) []viewLine {
+	return []viewLine{{text: fmt.Sprintf(format, args...)}}
+}
+
 // blockView is a block in flight.
 type blockView struct {
 	iteration int
@@ -32,30 +42,30 @@ func newRunView(options topicqueue.Options, detail bool) *runView {
 }
 
 // take takes in the next event and returns the lines that tell of it.
-func (v *runView) take(e topicqueue.Event) ([]string, error) {
+func (v *runView) take(e topicqueue.Event) ([]viewLine, error) {
 	switch e.Status {
 	case topicqueue.StatusPipelineStep:
 		return payload(e, v.step)
 	case topicqueue.StatusResearchQuestions:
-		return payload(e, func(q topicqueue.ResearchQuestions) []string {
-			lines := []string{fmt.Sprintf("planned %d sub-topics:", len(q.Questions))}
+		return payload(e, func(q topicqueue.ResearchQuestions) []viewLine {
+			lines := say("planned %d sub-topics:", len(q.Questions))
 			for i, title := range q.Questions {
 				v.titles[i+1] = title
-				lines = append(lines, fmt.Sprintf("  %d. %s", i+1, title))
+				lines = append(lines, say("  %d. %s", i+1, title)...)
 			}
 			return lines
 		})
 	case topicqueue.StatusProgress:
-		return payload(e, func(p topicqueue.Progress) []string {
+		return payload(e, func(p topicqueue.Progress) []viewLine {
 			grown := v.progress.TotalTask > 0 && p.TotalTask > v.progress.TotalTask
 			v.progress = p
 			if grown {
-				return []string{fmt.Sprintf("a new sub-topic was found: %d of %d topic blocks are done", p.ProcessedTasks, p.TotalTask)}
+				return say("a new sub-topic was found: %d of %d topic blocks are done", p.ProcessedTasks, p.TotalTask)
 			}
 			return nil
 		})
 	case topicqueue.StatusThought:
-		return payload(e, func(t topicqueue.Thought) []string {
+		return payload(e, func(t topicqueue.Thought) []viewLine {
 			b, about := v.block(t.QuestionID), aboutOf(e)
 			b.thought, b.tool, b.iteration = t.Thought, "", about.Iteration
 			if about.Title != "" {
@@ -64,9 +74,9 @@ func (v *runView) take(e topicqueue.Event) ([]string, error) {
 			return v.details("block %d, iteration %d/%d: %s", t.QuestionID, b.iteration, v.iterations, t.Thought)
 		})
 	case topicqueue.StatusReference:
-		return payload(e, func(r topicqueue.Reference) []string {
+		return payload(e, func(r topicqueue.Reference) []viewLine {
 			b, about := v.block(r.QuestionID), aboutOf(e)
-			b.tool = fmt.Sprintf("%s %q: %d sources", about.Tool, about.Query, len(r.References))
+			b.tool = fmt.Sprintf("%s %q: %s", about.Tool, about.Query, counted(len(r.References), "source"))
 			lines := v.details("block %d, %s", r.QuestionID, b.tool)
 			for _, key := range slices.Sorted(maps.Keys(r.References)) {
 				lines = append(lines, v.details("  %s (%s)", key, r.References[key])...)
@@ -74,28 +84,28 @@ func (v *runView) take(e topicqueue.Event) ([]string, error) {
 			return lines
 		})
 	case topicqueue.StatusQuestionDone:
-		return payload(e, func(d topicqueue.QuestionDone) []string {
+		return payload(e, func(d topicqueue.QuestionDone) []viewLine {
 			delete(v.working, d.QuestionID)
 			if d.Status == "failed" {
-				return []string{fmt.Sprintf("block %d failed: %s (%s)", d.QuestionID, d.Message, v.title(d.QuestionID))}
+				return say("block %d failed: %s (%s)", d.QuestionID, d.Message, v.title(d.QuestionID))
 			}
-			return []string{fmt.Sprintf("block %d is done: %s", d.QuestionID, v.title(d.QuestionID))}
+			return say("block %d is done: %s", d.QuestionID, v.title(d.QuestionID))
 		})
 	case topicqueue.StatusWait:
-		return []string{"an answer of yours is waited for"}, nil
+		return say("an answer of yours is waited for"), nil
 	case topicqueue.StatusGap:
-		return payload(e, func(g struct{ From, To int64 }) []string {
+		return payload(e, func(g struct{ From, To int64 }) []viewLine {
 			if g.To < g.From {
-				return []string{fmt.Sprintf("Redis lost its last moments: the run goes on from event %d", g.To)}
+				return say("Redis lost its last moments: the run goes on from event %d", g.To)
 			}
-			return []string{fmt.Sprintf("the events %d to %d are no longer kept", g.From, g.To)}
+			return say("the events %d to %d are no longer kept", g.From, g.To)
 		})
 	}
 	return nil, nil
 }
 
 // payload reads an event's payload and passes it on.
-func payload[T any](e topicqueue.Event, show func(T) []string) ([]string, error) {
+func payload[T any](e topicqueue.Event, show func(T) []viewLine) ([]viewLine, error) {
 	var v T
 	if err := json.Unmarshal(e.Content, &v); err != nil {
 		return nil, fmt.Errorf("read event %d of run %s: %w", e.Seq, e.RunID, err)
@@ -108,11 +118,11 @@ func aboutOf(e topicqueue.Event) (about topicqueue.About) {
 	return about
 }
 
-func (v *runView) details(format string, args ...any) []string {
+func (v *runView) details(format string, args ...any) []viewLine {
 	if !v.detail {
 		return nil
 	}
-	return []string{fmt.Sprintf(format, args...)}
+	return []viewLine{{fmt.Sprintf(format, args...), true}}
 }
 
 func (v *runView) block(n int) *blockView {
@@ -124,35 +134,35 @@ func (v *runView) block(n int) *blockView {
 
 func (v *runView) title(n int) string { return cmp.Or(v.titles[n], topicqueue.BlockID(n)) }
 
-func (v *runView) step(s topicqueue.PipelineStep) []string {
+func (v *runView) step(s topicqueue.PipelineStep) []viewLine {
 	switch s.StepKey {
 	case topicqueue.StepStartFollowUp:
-		return []string{"asking back"}
+		return say("asking back")
 	case topicqueue.StepEndQueryRewriter:
-		return []string{"the topic was rephrased: " + s.Info}
+		return say("the topic was rephrased: %s", s.Info)
 	case topicqueue.StepStartSearchBackground:
-		return []string{"planning"}
+		return say("planning")
 	case topicqueue.StepEndSearchBackground, topicqueue.StepFailSearchBackground:
 		return v.details("background: %s", s.Info)
 	case topicqueue.StepFailResearchPlanner:
-		return []string{"planning failed: " + s.Info}
+		return say("planning failed: %s", s.Info)
 	case topicqueue.StepPipelineAborted:
-		return []string{"the research was ended: " + s.Info}
+		return say("the research was ended: %s", s.Info)
 	case topicqueue.StepStartAuthor:
 		clear(v.working)
-		return []string{"writing the report"}
+		return say("writing the report")
 	case topicqueue.StepEndAuthor:
 		return v.details("written: %s", s.Info)
 	case topicqueue.StepFailAuthor:
-		return []string{"the report could not be written: " + s.Info}
+		return say("the report could not be written: %s", s.Info)
 	case topicqueue.StepStartRenderReport:
-		return []string{"rendering the report"}
+		return say("rendering the report")
 	case topicqueue.StepFailPartialRenderReport, topicqueue.StepFailAllRenderReport:
-		return []string{"rendering failed: " + s.Info}
+		return say("rendering failed: %s", s.Info)
 	case topicqueue.StepStartAudio:
-		return []string{"narrating the report"}
+		return say("narrating the report")
 	case topicqueue.StepFailAudio:
-		return []string{"the narration failed: " + s.Info}
+		return say("the narration failed: %s", s.Info)
 	}
 	return nil
 }
@@ -168,7 +178,7 @@ func (v *runView) live(run topicqueue.Run, now time.Time, columns, rows int) []s
 	}
 	blocks := slices.Sorted(maps.Keys(v.working))
 	for i, n := range blocks {
-		left := rows - 1 - len(lines)
+		left := rows - len(lines)
 		if left < 2 || left == 2 && i < len(blocks)-1 {
 			return append(lines, fmt.Sprintf("  and %d more in work", len(blocks)-i))
 		}
@@ -213,4 +223,12 @@ func short(d time.Duration) string {
 		return fmt.Sprintf("%d:%02d", s/60, s%60)
 	}
 	return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
+}
+
+// counted writes a number of things: 1 source, 2 sources.
+func counted(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
 }

@@ -34,6 +34,13 @@ func newScreen(out io.Writer) *screen {
 	}}
 }
 
+// room returns the columns that a live line has, and how many there should be: the rest of the screen is for what is
+// printed above them.
+func (s *screen) room() (columns, lines int) {
+	columns, rows := s.size()
+	return columns, max(1, min(rows-1, max(5, rows*2/3)))
+}
+
 // draw prints lines above the live ones, which it replaces. Live lines are shortened to the terminal's width; those that
 // do not fit its height are left out.
 func (s *screen) draw(printed, live []string) {

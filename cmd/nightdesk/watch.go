@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -115,7 +116,7 @@ func (w *watcher) viewer(run topicqueue.Run) (viewer, func()) {
 	}
 	s := newRunScreen(w.app.stdout, run, true)
 	if s.screen == nil {
-		_ = printPlain(w.app.stdout, []string{fmt.Sprintf("%s  %s%s", run.ID, stateWord(run), clock(run, run.EndedAt)), run.Topic})
+		_ = printPlain(w.app.stdout, []string{fmt.Sprintf("%s  %s%s", run.ID, stateWord(run), clock(run, time.Now())), run.Topic})
 	}
 	return s, s.end
 }

@@ -78,19 +78,13 @@ func (b *batchWatch) watch(ctx context.Context) error {
 		if len(b.open) == 0 {
 			return nil
 		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(max(batchPause, batchShare*time.Since(started))):
-		}
+		pause(ctx, max(batchPause, batchShare*time.Since(started)))
 	}
 }
 
 // look reads where the batch stands. After an error it can be called again.
 func (b *batchWatch) look(ctx context.Context) error {
-	if err := b.list(ctx); err != nil {
-		return err
-	}
-	pulses, err := b.queue.Pulses(ctx, b.open)
+	pulses, err := b.pulses(ctx)
 	if err != nil {
 		return err
 	}
@@ -109,6 +103,16 @@ func (b *batchWatch) look(ctx context.Context) error {
 	}
 	b.view.runs, b.first = len(b.known), false
 	return nil
+}
+
+// pulses reads where the open runs stand.
+func (b *batchWatch) pulses(ctx context.Context) ([]redisqueue.Pulse, error) {
+	ctx, cancel := context.WithTimeout(ctx, lookTime+time.Duration(len(b.known))*time.Millisecond)
+	defer cancel()
+	if err := b.list(ctx); err != nil {
+		return nil, err
+	}
+	return b.queue.Pulses(ctx, b.open)
 }
 
 // list finds the runs that are new in the batch.
@@ -142,7 +146,7 @@ func (b *batchWatch) take(ctx context.Context, p redisqueue.Pulse) error {
 		return b.end(ctx, p)
 	case p.State != topicqueue.RunQueued && b.screen != nil:
 		w := workedRun{pulse: p, run: topicqueue.Run{ID: p.RunID}}
-		if _, rows := b.screen.size(); len(b.view.worked) < rows {
+		if _, rows := b.screen.room(); len(b.view.worked) < rows {
 			var err error
 			if w.run, err = b.queue.Run(ctx, p.RunID); err != nil {
 				return err
@@ -227,7 +231,7 @@ func (b *batchWatch) print() error {
 		return nil
 	}
 	if b.screen != nil {
-		columns, rows := b.screen.size()
+		columns, rows := b.screen.room()
 		b.screen.draw(lines, b.view.live(time.Now(), columns, rows))
 		return nil
 	}
@@ -244,7 +248,7 @@ func (b *batchWatch) note(format string, args ...any) {
 		b.app.say(format, args...)
 		return
 	}
-	columns, rows := b.screen.size()
+	columns, rows := b.screen.room()
 	b.screen.draw([]string{fmt.Sprintf(format, args...)}, b.view.live(time.Now(), columns, rows))
 }
 
@@ -256,7 +260,7 @@ func (b *batchWatch) summary() error {
 		}
 	}
 	reports := b.final[topicqueue.RunCompleted] + b.final[topicqueue.RunPartial]
-	err := fmt.Errorf("batch %s: %s", b.view.name, b.view.counts())
+	err := fmt.Errorf("not every run of batch %s is completed", b.view.name)
 	switch {
 	case b.final[topicqueue.RunCompleted] == len(b.known):
 		return nil
