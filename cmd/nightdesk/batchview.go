@@ -96,7 +96,14 @@ func (w workedRun) line(now time.Time, columns int) string {
 	if p.TotalTask > 0 {
 		bar, count = drawBar(p.ProcessedTasks, p.TotalTask, barColumns), fmt.Sprintf("%d/%d", p.ProcessedTasks, p.TotalTask)
 	}
-	fields := []string{" ", padColumns(stateWord(run), stateColumns), bar, padColumns(count, countColumns)}
+	word := string(run.State)
+	switch {
+	case run.Paused:
+		word = "paused"
+	case run.State == topicqueue.RunAwaitingInput:
+		word = "waits for you"
+	}
+	fields := []string{" ", padColumns(word, stateColumns), bar, padColumns(count, countColumns)}
 	if columns >= 120 {
 		fields = append(fields, padColumns(run.ID, idColumns))
 	}
