@@ -37,6 +37,12 @@ func TestScripts(t *testing.T) {
 			"report":  lastLineIsReport,
 			"repeat":  repeat,
 			"waitfor": waitFor,
+
+			"firstrun": firstRun,
+			"messages": checkMessages,
+			"cut":      cutStream,
+			"forget":   forgetRun,
+			"waitline": waitLine,
 		},
 		RequireExplicitExec: true,
 	})

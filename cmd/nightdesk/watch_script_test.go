@@ -1,0 +1,89 @@
+package main_test
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/hibiken/asynq"
+	"github.com/redis/go-redis/v9"
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"nightdesk/topicqueue"
+	"nightdesk/topicqueue/eventtest"
+)
+
+// firstRun sets RUN to the first run of a batch: firstrun BATCH.
+func firstRun(ts *testscript.TestScript, _ bool, args []string) {
+	ts.Check(ts.Exec("nightdesk", "list", "--batch", args[0], "--json"))
+	line, _, _ := strings.Cut(ts.ReadFile("stdout"), "\n")
+	var run struct {
+		ID string `json:"run_id"`
+	}
+	ts.Check(json.Unmarshal([]byte(line), &run))
+	ts.Setenv("RUN", run.ID)
+}
+
+// checkMessages checks the messages that watch --json has printed, which end with the run: messages FILE FROM.
+func checkMessages(ts *testscript.TestScript, _ bool, args []string) {
+	from, err := strconv.ParseInt(args[1], 10, 64)
+	ts.Check(err)
+	var events []topicqueue.Event
+	for line := range strings.Lines(ts.ReadFile(args[0])) {
+		dec := json.NewDecoder(strings.NewReader(line))
+		dec.DisallowUnknownFields()
+		var e topicqueue.Event
+		ts.Check(dec.Decode(&e))
+		if from++; e.Seq != from {
+			ts.Fatalf("message %d where %d is due", e.Seq, from)
+		}
+		events = append(events, e)
+	}
+	if n := len(events); n == 0 || events[n-1].Status != topicqueue.StatusComplete {
+		ts.Fatalf("%d messages, the last is not complete", n)
+	}
+	if faults := eventtest.Faults(events); events[0].Seq == 1 && len(faults) > 0 {
+		ts.Fatalf("%s\n%s", strings.Join(faults, "\n"), eventtest.Lines(events))
+	}
+}
+
+// keysOf returns a client and the keys of one run whose name ends like this.
+func keysOf(ts *testscript.TestScript, run, end string) (redis.UniversalClient, []string) {
+	opt, err := asynq.ParseRedisURI(ts.Getenv("REDIS_URL"))
+	ts.Check(err)
+	rdb, _ := opt.MakeRedisClient().(redis.UniversalClient)
+	ts.Defer(func() { rdb.Close() })
+	keys, err := rdb.Keys(context.Background(), "*{"+run+"}*"+end).Result()
+	ts.Check(err)
+	if len(keys) == 0 {
+		ts.Fatalf("run %s has no keys", run)
+	}
+	return rdb, keys
+}
+
+// cutStream leaves only the last events of a run: cut RUN N.
+func cutStream(ts *testscript.TestScript, _ bool, args []string) {
+	rdb, keys := keysOf(ts, args[0], ":events")
+	n, err := strconv.ParseInt(args[1], 10, 64)
+	ts.Check(err)
+	ts.Check(rdb.XTrimMaxLen(context.Background(), keys[0], n).Err())
+}
+
+// forgetRun removes a run from the queue, as its expiry does: forget RUN.
+func forgetRun(ts *testscript.TestScript, _ bool, args []string) {
+	rdb, keys := keysOf(ts, args[0], "")
+	ts.Check(rdb.Del(context.Background(), keys...).Err())
+}
+
+// waitLine waits until a file has a text: waitline FILE TEXT.
+func waitLine(ts *testscript.TestScript, _ bool, args []string) {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		if data, err := os.ReadFile(ts.MkAbs(args[0])); err == nil && strings.Contains(string(data), args[1]) {
+			return
+		}
+	}
+	ts.Fatalf("%s never had %q", args[0], args[1])
+}
