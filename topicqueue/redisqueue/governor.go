@@ -1,0 +1,238 @@
+package redisqueue
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"nightdesk/topicqueue"
+)
+
+// Governor lets all workers together ask a model server as much as it takes and no more. Per server (see
+// topicqueue.Call) it keeps requests and tokens per minute and calls in flight, learns from refusals how many calls may
+// be in flight, lets calls for reports go first and then those of the run that was served least, and holds all back
+// while the server is down, but for one at a time that finds out whether it still is. Its state is in Redis:
+//
+//	nightdesk:{gov:SERVER}:state      limit, epoch, counters, circuit      ...:minute  what was granted in the last minute
+//	nightdesk:{gov:SERVER}:flight     permits by the end of their lease    ...:failing tries since the last answer
+//	nightdesk:{gov:SERVER}:waiter     calls that wait                      ...:lease   and the ends of their leases
+//	nightdesk:{gov:SERVER}:runs       runs of these calls in their order   ...:queue:* and their calls by arrival
+//	nightdesk:{gov:SERVER}:served:RUN calls granted to a run               nightdesk:governors  hosts by server
+//
+// One goroutine of each process speaks for all its calls, in batches. It hears of permits that another process made
+// free by Redis' publish and subscribe, and asks again from time to time, so that a lost message delays a call by a
+// second. A process that is heard of no more loses its permits after a lease.
+//
+// What it learns: a refusal lowers the limit by one, once per epoch, which is the time since the limit was lowered last;
+// refusals of calls from an earlier epoch were too many for an earlier limit. The limit is raised by one when calls
+// waited for it for 3 s without a refusal, and later when raising it has failed before. A call whose time ran out lowers
+// it to the number of calls that the server answered within that time.
+//
+// While Redis is away no call gets a permit; those in flight are not disturbed. Safe for concurrent use.
+type Governor struct {
+	rdb     redis.UniversalClient
+	lease   time.Duration
+	process string
+	stop    context.CancelFunc
+	done    chan struct{} // closed when the goroutine has ended
+	kick    chan struct{} // there is something to say
+
+	mu      sync.Mutex
+	servers map[string]*governed
+}
+
+const (
+	governorLease = 15 * time.Second
+	waiterLease   = 5 * time.Second
+	lookAgain     = time.Second // at the latest, while calls wait
+	firstRetry    = 100 * time.Millisecond
+	lastRetry     = time.Second
+	lastWords     = time.Second
+)
+
+var errGovernorClosed = errors.New("this process stops")
+
+// StartGovernor starts the governor of one process, which ends with Close and not with ctx: calls in flight may outlive
+// ctx. lease: how long permits of a process live that is heard of no more; 0 = 15 s.
+func StartGovernor(ctx context.Context, rdb redis.UniversalClient, lease time.Duration) *Governor {
+	if lease == 0 {
+		lease = governorLease
+	}
+	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
+	g := &Governor{
+		rdb: rdb, lease: lease, process: rand.Text(), stop: stop, done: make(chan struct{}), kick: make(chan struct{}, 1),
+		servers: map[string]*governed{},
+	}
+	go g.run(ctx)
+	return g
+}
+
+// Close stops the governor. Permits that are still out are given back by the end of their lease. It returns nil.
+func (g *Governor) Close() error {
+	g.stop()
+	<-g.done
+	return nil
+}
+
+// Acquire waits for a permit for one try of a call; it is given back with Release. The error wraps
+// topicqueue.ErrServerDown when the server is down and the call is not patient; else it is the cause of ctx's end, or
+// says that the governor was closed.
+func (g *Governor) Acquire(ctx context.Context, call topicqueue.Call) (topicqueue.Permit, error) {
+	w := &waiting{ask: ask{
+		ID: rand.Text(), Run: call.Run, Class: 1, Tokens: call.Tokens, Patient: call.Patient,
+	}, call: call.ID, granted: make(chan error, 1), fresh: true}
+	if call.First {
+		w.Class = 0
+	}
+	g.mu.Lock()
+	s := g.server(call)
+	s.waiting[w.ID] = w
+	g.mu.Unlock()
+	g.wake()
+	permit := topicqueue.Permit{ID: w.ID, Server: call.Server}
+	select {
+	case err := <-w.granted:
+		return permit, err
+	case <-ctx.Done():
+		g.end(permit, ending{Outcome: topicqueue.CallInterrupted})
+		return permit, fmt.Errorf("wait for the turn of a call to %s: %w", call.Host, context.Cause(ctx))
+	case <-g.done:
+		return permit, fmt.Errorf("wait for the turn of a call to %s: %w", call.Host, errGovernorClosed)
+	}
+}
+
+// Release gives a permit back and tells how the try went. After an answer it returns at once; after anything else it
+// waits for the verdict until ctx ends.
+func (g *Governor) Release(ctx context.Context, p topicqueue.Permit, e topicqueue.CallEnd) topicqueue.CallVerdict {
+	end := ending{Outcome: e.Outcome, used: e.Tokens}
+	if e.Outcome != topicqueue.CallAnswered && e.Outcome != topicqueue.CallInterrupted {
+		end.verdict = make(chan topicqueue.CallVerdict, 1)
+	}
+	g.end(p, end)
+	if end.verdict == nil {
+		return topicqueue.CallVerdict{}
+	}
+	select {
+	case v := <-end.verdict:
+		return v
+	case <-ctx.Done():
+	case <-g.done:
+	}
+	return topicqueue.CallVerdict{}
+}
+
+// end notes the end of a permit, or of waiting for one, for the next batch.
+func (g *Governor) end(p topicqueue.Permit, e ending) {
+	g.mu.Lock()
+	defer g.wake()
+	defer g.mu.Unlock()
+	s := g.servers[p.Server]
+	if s == nil {
+		return
+	}
+	e.ID = p.ID
+	if h, ok := s.held[p.ID]; ok {
+		e.Call, e.Epoch, e.Answered, e.Inside = h.call, h.epoch, h.answered, h.inside
+		if e.used >= 0 && e.Outcome != topicqueue.CallInterrupted {
+			e.Tokens = e.used - h.tokens
+		}
+	} else if w := s.waiting[p.ID]; w != nil && w.fresh { // Redis has not heard of it
+		delete(s.waiting, p.ID)
+		return
+	}
+	delete(s.waiting, p.ID)
+	delete(s.held, p.ID)
+	s.ends = append(s.ends, e)
+}
+
+func (g *Governor) wake() {
+	select {
+	case g.kick <- struct{}{}:
+	default:
+	}
+}
+
+// server returns what this process has at a call's server. g.mu is held.
+func (g *Governor) server(call topicqueue.Call) *governed {
+	s := g.servers[call.Server]
+	if s == nil {
+		s = &governed{id: call.Server, host: call.Host, waiting: map[string]*waiting{}, held: map[string]held{}}
+		g.servers[call.Server] = s
+	}
+	s.limits = limitsOf(call.Limits)
+	return s
+}
+
+// run speaks with Redis until ctx ends.
+func (g *Governor) run(ctx context.Context) {
+	defer close(g.done)
+	sub := g.rdb.Subscribe(ctx, governorChannel+g.process)
+	defer sub.Close()
+	messages := sub.Channel()
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			lastCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWords)
+			defer cancel()
+			g.speak(lastCtx, true)
+			return
+		case m := <-messages:
+			g.heard(m)
+		case <-g.kick:
+		case <-timer.C:
+		}
+		timer.Reset(g.speak(ctx, false))
+	}
+}
+
+// heard takes in a permit that another process made free.
+func (g *Governor) heard(m *redis.Message) {
+	if m == nil {
+		return
+	}
+	server, p, ok := parseMessage(m.Payload)
+	if !ok {
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if s := g.servers[server]; s != nil {
+		s.grant(p)
+	}
+}
+
+// speak tells Redis what is to be told and returns when there will be something again. last: nothing will be.
+func (g *Governor) speak(ctx context.Context, last bool) time.Duration {
+	g.mu.Lock()
+	servers := make([]*governed, 0, len(g.servers))
+	for _, s := range g.servers {
+		servers = append(servers, s)
+	}
+	g.mu.Unlock()
+	wait := time.Hour
+	for _, s := range servers {
+		g.mu.Lock()
+		b, ok := s.batch(time.Now(), last)
+		register := ok && !s.registered
+		g.mu.Unlock()
+		if ok {
+			err := g.send(ctx, s, b, register)
+			g.mu.Lock()
+			if err != nil {
+				s.failed(b, time.Now())
+			}
+			g.mu.Unlock()
+		}
+		g.mu.Lock()
+		wait = min(wait, s.next(g.lease))
+		g.mu.Unlock()
+	}
+	return wait
+}

@@ -1,0 +1,242 @@
+package redisqueue
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"nightdesk/topicqueue"
+)
+
+const (
+	governorChannel = prefix + "gov:" // + process
+	governorHosts   = prefix + "governors"
+)
+
+var (
+	governorScript      = redis.NewScript(readLua("governor"))
+	governorStatsScript = redis.NewScript(readLua("governor_stats"))
+)
+
+// governed is what one process has at one server.
+type governed struct {
+	id, host   string
+	limits     limits
+	registered bool
+	waiting    map[string]*waiting
+	held       map[string]held
+	ends       []ending
+	look       time.Time     // when everything was, or while calls wait will be, mentioned
+	retry      time.Duration // pause after Redis was not there; 0 = it was
+	notBefore  time.Time     // of the next attempt then
+}
+
+// waiting is a call that waits for its permit.
+type waiting struct {
+	ask
+	call    string
+	granted chan error // nil: it has its permit; buffered
+	fresh   bool       // Redis has not been told
+}
+
+// held is a permit.
+type held struct {
+	call                    string
+	tokens                  int // reserved
+	epoch, answered, inside int // of the server when it was granted
+}
+
+// The parts of a batch, as the script reads them.
+type (
+	ask struct {
+		ID      string `json:"id"`
+		Run     string `json:"run"`
+		Class   int    `json:"class"`
+		Tokens  int    `json:"tokens"`
+		Patient bool   `json:"patient"`
+	}
+	ending struct {
+		ID       string                 `json:"id"`
+		Call     string                 `json:"call"`
+		Outcome  topicqueue.CallOutcome `json:"outcome"`
+		Tokens   int                    `json:"tokens"`
+		Epoch    int                    `json:"epoch"`
+		Answered int                    `json:"answered"`
+		Inside   int                    `json:"inside"`
+
+		used    int
+		verdict chan topicqueue.CallVerdict // buffered; nil: nobody waits for it
+	}
+	limits struct {
+		InFlight int `json:"in_flight"`
+		Requests int `json:"requests"`
+		Tokens   int `json:"tokens"`
+	}
+	batch struct {
+		Process string   `json:"process"`
+		Channel string   `json:"channel"`
+		Lease   int64    `json:"lease"` // ms
+		Wait    int64    `json:"wait"`  // ms
+		Limits  limits   `json:"limits"`
+		Ends    []ending `json:"ends"`
+		Keep    []string `json:"keep"`
+		Asks    []ask    `json:"asks"`
+
+		all bool // that lives is mentioned
+	}
+)
+
+func limitsOf(l topicqueue.CallLimits) limits {
+	return limits{InFlight: l.InFlight, Requests: l.RequestsPerMinute, Tokens: l.TokensPerMinute}
+}
+
+// batch returns what is to be told now, and false when it is nothing. Ends that it holds are no longer in s.
+func (s *governed) batch(now time.Time, last bool) (batch, bool) {
+	if now.Before(s.notBefore) && !last {
+		return batch{}, false
+	}
+	b := batch{Limits: s.limits, Ends: s.ends, Keep: []string{}, Asks: []ask{}}
+	if last {
+		for id := range s.waiting { // nobody waits any more
+			b.Ends = append(b.Ends, ending{ID: id, Outcome: topicqueue.CallInterrupted})
+		}
+		return b, len(b.Ends) > 0
+	}
+	s.ends = nil
+	b.all = !now.Before(s.look)
+	for _, w := range s.waiting {
+		if b.all || w.fresh {
+			b.Asks = append(b.Asks, w.ask)
+			w.fresh = false
+		}
+	}
+	if b.all {
+		for id := range s.held {
+			b.Keep = append(b.Keep, id)
+		}
+		s.look = now
+	}
+	return b, len(b.Ends)+len(b.Asks)+len(b.Keep) > 0
+}
+
+// failed takes back a batch that Redis did not get, or whose answer was lost: the script does nothing twice.
+func (s *governed) failed(b batch, now time.Time) {
+	s.ends = append(b.Ends, s.ends...)
+	s.look = time.Time{}
+	s.retry = min(max(2*s.retry, firstRetry), lastRetry)
+	s.notBefore = now.Add(s.retry)
+}
+
+// next returns in what time there is something to tell.
+func (s *governed) next(lease time.Duration) time.Duration {
+	var at time.Time
+	switch {
+	case len(s.ends) > 0:
+	case len(s.waiting) > 0:
+		at = s.look
+	case len(s.held) > 0:
+		at = s.look.Add(lease / 3)
+	default:
+		return time.Hour
+	}
+	if at.Before(s.notBefore) {
+		at = s.notBefore
+	}
+	return max(time.Until(at), 0)
+}
+
+// grant hands a permit to the call that waits for it. Nobody there: it is given back.
+func (s *governed) grant(p permit) {
+	w, ok := s.waiting[p.id]
+	if !ok {
+		if _, ok := s.held[p.id]; !ok {
+			s.ends = append(s.ends, ending{ID: p.id, Outcome: topicqueue.CallInterrupted})
+		}
+		return
+	}
+	delete(s.waiting, p.id)
+	s.held[p.id] = held{call: w.call, tokens: w.Tokens, epoch: p.epoch, answered: p.answered, inside: p.inside}
+	w.granted <- nil
+}
+
+// permit is what the script tells of one.
+type permit struct {
+	id                      string
+	epoch, answered, inside int
+}
+
+// parseMessage reads what the script publishes: key of the state, permit's id, epoch, answered, inside.
+func parseMessage(payload string) (server string, p permit, ok bool) {
+	var parts []any
+	if json.Unmarshal([]byte(payload), &parts) != nil || len(parts) != 5 {
+		return "", p, false
+	}
+	stateKey, ok1 := parts[0].(string)
+	id, ok2 := parts[1].(string)
+	_, rest, ok3 := strings.Cut(stateKey, "{gov:")
+	server, _, ok4 := strings.Cut(rest, "}")
+	var n [3]int
+	for i, part := range parts[2:] {
+		f, ok := part.(float64)
+		if !ok || f < 0 || f > 1<<52 {
+			return "", p, false
+		}
+		n[i] = int(f)
+	}
+	return server, permit{id, n[0], n[1], n[2]}, ok1 && ok2 && ok3 && ok4
+}
+
+func governorKey(server string) string { return prefix + "{gov:" + server + "}:state" }
+
+// send runs the script and takes in what it returns.
+func (g *Governor) send(ctx context.Context, s *governed, b batch, register bool) error {
+	b.Process, b.Channel, b.Lease, b.Wait = g.process, governorChannel, g.lease.Milliseconds(), waiterLease.Milliseconds()
+	if b.Ends == nil {
+		b.Ends = []ending{}
+	}
+	said, err := json.Marshal(b)
+	if err != nil {
+		return fmt.Errorf("encode a batch of calls to %s: %w", s.host, err)
+	}
+	if register { // before its keys: what has state can be found
+		if err := g.rdb.HSet(ctx, governorHosts, s.id, s.host).Err(); err != nil {
+			return fmt.Errorf("note the calls to %s in Redis: %w", s.host, err)
+		}
+	}
+	values, err := governorScript.Run(ctx, g.rdb, []string{governorKey(s.id)}, said).Slice()
+	if err != nil {
+		return fmt.Errorf("govern the calls to %s in Redis: %w", s.host, err)
+	}
+	now := time.Now()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	s.registered, s.retry, s.notBefore = true, 0, time.Time{}
+	grants, _ := values[0].([]any)
+	for i := 0; i+3 < len(grants); i += 4 {
+		s.grant(permit{text(grants, i), number(grants, i+1), number(grants, i+2), number(grants, i+3)})
+	}
+	refused, _ := values[1].([]any)
+	for i := range refused {
+		if w, ok := s.waiting[text(refused, i)]; ok {
+			delete(s.waiting, w.ID)
+			w.granted <- fmt.Errorf("%s: %w", s.host, topicqueue.ErrServerDown)
+		}
+	}
+	verdicts, _ := values[2].([]any)
+	for i, e := range b.Ends {
+		if e.verdict != nil {
+			e.verdict <- topicqueue.CallVerdict{Down: number(verdicts, 2*i) == 1, Queued: number(verdicts, 2*i+1) == 1}
+		}
+	}
+	again := min(time.Duration(number(values, 3))*time.Millisecond, lookAgain)
+	if len(s.waiting) > 0 {
+		if at := now.Add(max(again, time.Millisecond)); b.all || at.Before(s.look) {
+			s.look = at
+		}
+	}
+	return nil
+}

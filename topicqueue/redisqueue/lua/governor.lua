@@ -1,0 +1,286 @@
+-- KEYS[1] is the state of one model server's governor; its other keys share prefix and hash tag.
+-- ARGV[1] is what one process has to say, as JSON:
+--   process: who speaks; channel: prefix of the channels on which processes hear of their grants
+--   lease, wait: milliseconds for which a permit and a waiting call live without being mentioned
+--   limits: in_flight, requests, tokens; 0 = none
+--   ends:   tries that have ended: id, call, outcome, tokens (used minus reserved), epoch, answered, inside
+--   keep:   ids of permits that are still used
+--   asks:   calls that wait for a permit: id, run, class (0 before 1), tokens, patient
+-- Returns the permits granted to this process as id, epoch, answered, inside, ...; the ids of impatient calls that are
+-- refused because the server is down; for each end whether the server is down and whether the try was queued; and
+-- in how many milliseconds to ask again.
+local base = string.sub(KEYS[1], 1, -6)
+local state, flight, failing, minute = KEYS[1], base .. 'flight', base .. 'failing', base .. 'minute'
+local waiter, lease, runs = base .. 'waiter', base .. 'lease', base .. 'runs'
+local batch = cjson.decode(ARGV[1])
+local limits = batch.limits
+
+local clock = redis.call('TIME')
+local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
+
+local keep_state = 3600000 -- of a server that nobody asks
+local step, longest = 3000, 30000 -- between two raises of the limit: after one that went well, after ones that did not
+local threshold = 3 -- tries without an answer between them that open the circuit
+local first_probe, last_probe = 1000, 15000 -- pauses between two probes
+
+-- The state is read once and written once.
+local names = { 'limit', 'epoch', 'changed', 'trial', 'pause', 'rounds', 'since', 'answered', 'granted', 'throttled',
+  'failing', 'open', 'opened', 'probe_at', 'probe_pause', 'requests', 'tokens' }
+local s, raw = {}, redis.call('HMGET', state, 'probe', unpack(names))
+local probe = raw[1] or ''
+for i, name in ipairs(names) do s[name] = tonumber(raw[i + 1] or 0) or 0 end
+if s.pause == 0 then s.pause, s.rounds = step, 1 end
+
+-- score orders the runs of calls that wait: class, then calls granted so far, then the oldest waiting call.
+local function score(member, arrived)
+  local served = tonumber(redis.call('GET', base .. 'served:' .. string.sub(member, 2)) or 0)
+  return string.format('%.0f', tonumber(string.sub(member, 1, 1)) * 2 ^ 50 + math.min(served, 2 ^ 17 - 1) * 2 ^ 33
+    + arrived % 2 ^ 33)
+end
+
+local function place(member)
+  local head = redis.call('ZRANGE', base .. 'queue:' .. member, 0, 0, 'WITHSCORES')
+  if head[1] then
+    redis.call('ZADD', runs, score(member, tonumber(head[2])), member)
+  else
+    redis.call('ZREM', runs, member)
+  end
+end
+
+-- A waiting call is written as tokens|process|class run.
+local function read(id)
+  local text = redis.call('HGET', waiter, id)
+  if not text then return nil end
+  local tokens, process, member = string.match(text, '^(%-?%d+)|([^|]*)|(.*)$')
+  return { id = id, tokens = tonumber(tokens), process = process, member = member }
+end
+
+local function forget(w)
+  redis.call('HDEL', waiter, w.id)
+  redis.call('ZREM', lease, w.id)
+  redis.call('ZREM', base .. 'queue:' .. w.member, w.id)
+end
+
+local function drop(id)
+  local w = read(id)
+  if w then
+    forget(w)
+    place(w.member)
+  end
+end
+
+local function enqueue(a)
+  local member = string.format('%d', a.class) .. a.run
+  local queue = base .. 'queue:' .. member
+  redis.call('HSET', waiter, a.id, string.format('%d', a.tokens) .. '|' .. batch.process .. '|' .. member)
+  redis.call('ZADD', lease, now + batch.wait, a.id)
+  redis.call('ZADD', queue, now, a.id)
+  for _, key in ipairs({ waiter, lease, queue, runs }) do redis.call('PEXPIRE', key, keep_state) end
+  place(member)
+end
+
+-- What has not been mentioned for too long is gone.
+redis.call('ZREMRANGEBYSCORE', flight, '-inf', now)
+for _, id in ipairs(redis.call('ZRANGEBYSCORE', lease, '-inf', now)) do drop(id) end
+
+local limited = limits.requests > 0 or limits.tokens > 0
+if limited then
+  local head = redis.call('LINDEX', minute, 0)
+  while head do
+    local at, requests, tokens = string.match(head, '^(%d+) (%d+) (%-?%d+)$')
+    if tonumber(at) + 60000 > now then break end
+    redis.call('LPOP', minute)
+    s.requests, s.tokens = s.requests - tonumber(requests), s.tokens - tonumber(tokens)
+    head = redis.call('LINDEX', minute, 0)
+  end
+  if not head then s.requests, s.tokens = 0, 0 end
+end
+
+local function spend(requests, tokens)
+  if not limited then return end
+  redis.call('RPUSH', minute, string.format('%.0f %d %d', now, requests, tokens))
+  redis.call('PEXPIRE', minute, 120000)
+  s.requests, s.tokens = s.requests + requests, s.tokens + tokens
+end
+
+-- up: the server has answered something.
+local function up()
+  if s.failing > 0 then redis.call('DEL', failing) end
+  s.failing, s.open, probe = 0, 0, ''
+end
+
+-- down: a try has found nobody. what: the same for tries that count once.
+local function down(id, what)
+  if s.open == 1 then
+    if id == probe then
+      probe, s.probe_pause = '', math.min(last_probe, 2 * s.probe_pause)
+      s.probe_at = now + s.probe_pause
+    end
+    return
+  end
+  redis.call('SADD', failing, what)
+  redis.call('PEXPIRE', failing, keep_state)
+  s.failing = redis.call('SCARD', failing)
+  if s.failing >= threshold then
+    s.open, s.opened, s.probe_pause, s.probe_at, probe = 1, now, first_probe, now + first_probe, ''
+  end
+end
+
+-- lower sets the limit after congestion and begins an epoch: what was granted before says nothing about this limit.
+local function lower(limit, rounds)
+  if s.trial == 1 then s.pause = math.min(longest, 2 * s.pause) end
+  s.limit, s.epoch, s.trial, s.rounds, s.changed, s.since = math.max(1, limit), s.epoch + 1, 0, rounds, now, 0
+end
+
+-- throttled learns from a refusal. Calls of an earlier epoch were too many for an earlier limit. Before there was one,
+-- all that were refused were too many: the limit follows the calls that remain.
+local function throttled(e, inside)
+  s.throttled = s.throttled + 1
+  if s.limit == 0 then
+    lower(inside, 1)
+  elseif e.epoch == s.epoch then
+    lower(s.limit - 1, 1)
+  elseif e.epoch == 0 then
+    s.limit, s.changed = math.max(1, math.min(s.limit, inside)), now
+  else
+    s.changed = now
+  end
+end
+
+-- late learns from a try whose time ran out. A server can take as many calls at a time as it has answered within that
+-- time, unless that is as many as there were.
+local function late(e, inside)
+  local meanwhile, most = s.answered - e.answered, math.max(e.inside, inside + 1)
+  if meanwhile == 0 then down(e.id, e.call) end
+  if most > 1 and meanwhile < most then
+    if s.limit == 0 or meanwhile < s.limit then lower(meanwhile, 10) end
+    return meanwhile > 0
+  end
+  return false
+end
+
+local queued = {}
+for i, e in ipairs(batch.ends) do
+  drop(e.id)
+  if redis.call('ZREM', flight, e.id) == 1 then
+    local inside = redis.call('ZCARD', flight)
+    if e.tokens ~= 0 then spend(0, e.tokens) end
+    if e.outcome == 'answered' then
+      s.answered, s.since = s.answered + 1, s.since + 1
+      up()
+    elseif e.outcome == 'up' then
+      up()
+    elseif e.outcome == 'throttled' then
+      up()
+      throttled(e, inside)
+    elseif e.outcome == 'late' then
+      queued[i] = late(e, inside)
+    elseif e.outcome == 'unavailable' then
+      down(e.id, e.id)
+    elseif e.outcome == 'failed' then
+      down(e.id, e.call)
+    end
+  end
+end
+for _, id in ipairs(batch.keep) do redis.call('ZADD', flight, 'XX', now + batch.lease, id) end
+
+-- raised adds a place when the limit has been reached for long enough without a refusal, and calls have been answered
+-- under it. Returns false and in how many milliseconds it may be asked again otherwise.
+local function raised()
+  local pause = s.pause
+  if s.trial == 1 then pause = step end
+  if s.changed + pause > now then return false, s.changed + pause - now end
+  if s.since < s.rounds * s.limit then return false, step end
+  if s.trial == 1 then s.pause = step end
+  s.limit, s.trial, s.changed, s.since = s.limit + 1, 1, now, 0
+  return true
+end
+
+-- room reports whether a call may go now; else in how many milliseconds to look again.
+local function room(tokens)
+  if s.open == 1 then
+    if probe ~= '' and redis.call('ZSCORE', flight, probe) then return false, last_probe end
+    return now >= s.probe_at, s.probe_at - now
+  end
+  local full = limits.requests > 0 and s.requests >= limits.requests
+    or limits.tokens > 0 and s.tokens > 0 and s.tokens + tokens > limits.tokens -- a larger one has a minute for itself
+  if full then
+    local head = redis.call('LINDEX', minute, 0)
+    return false, tonumber(string.match(head, '^%d+')) + 60000 - now
+  end
+  local inside = redis.call('ZCARD', flight)
+  if limits.in_flight > 0 and inside >= limits.in_flight then return false, last_probe end
+  if s.limit > 0 and inside >= s.limit then return raised() end
+  return true
+end
+
+-- admit gives a call its permit.
+local function admit(id, run, tokens)
+  redis.call('ZADD', flight, now + batch.lease, id)
+  redis.call('PEXPIRE', flight, keep_state)
+  s.granted = s.granted + 1
+  if s.open == 1 then probe = id end
+  if run ~= '' then
+    redis.call('INCR', base .. 'served:' .. run)
+    redis.call('PEXPIRE', base .. 'served:' .. run, 2 * keep_state)
+  end
+  spend(1, tokens)
+  return redis.call('ZCARD', flight)
+end
+
+local grants, refused, again = {}, {}, last_probe
+local function grant(id, inside)
+  for _, v in ipairs({ id, s.epoch, s.answered, inside }) do table.insert(grants, tostring(v)) end
+end
+
+for _, a in ipairs(batch.asks) do
+  if redis.call('ZSCORE', flight, a.id) then -- the grant was not heard of
+    grant(a.id, redis.call('ZCARD', flight))
+  elseif s.open == 1 and not a.patient then
+    drop(a.id)
+    table.insert(refused, a.id)
+  elseif redis.call('HEXISTS', waiter, a.id) == 1 then
+    redis.call('ZADD', lease, now + batch.wait, a.id)
+  elseif redis.call('EXISTS', runs) == 0 and room(a.tokens) then
+    grant(a.id, admit(a.id, a.run, a.tokens))
+  else
+    enqueue(a)
+  end
+end
+
+while true do
+  local member = redis.call('ZRANGE', runs, 0, 0)[1]
+  if not member then break end
+  local w = read(redis.call('ZRANGE', base .. 'queue:' .. member, 0, 0)[1] or '')
+  if w then
+    local ok, wait = room(w.tokens)
+    if not ok then
+      again = wait
+      break
+    end
+    forget(w)
+    local inside = admit(w.id, string.sub(member, 2), w.tokens)
+    if w.process == batch.process then
+      grant(w.id, inside)
+    else
+      redis.call('PUBLISH', batch.channel .. w.process, cjson.encode({ KEYS[1], w.id, s.epoch, s.answered, inside }))
+    end
+  else -- its keys have expired one before the other
+    redis.call('ZREMRANGEBYRANK', base .. 'queue:' .. member, 0, 0)
+  end
+  place(member)
+end
+
+local verdicts = {}
+for i in ipairs(batch.ends) do
+  table.insert(verdicts, s.open)
+  table.insert(verdicts, queued[i] and 1 or 0)
+end
+local fields = { 'probe', probe }
+for _, name in ipairs(names) do
+  table.insert(fields, name)
+  table.insert(fields, string.format('%.0f', s[name]))
+end
+redis.call('HSET', state, unpack(fields))
+redis.call('PEXPIRE', state, keep_state)
+return { grants, refused, verdicts, math.floor(again) }
