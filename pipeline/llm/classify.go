@@ -13,17 +13,15 @@ import (
 type outcome int
 
 const (
-	answered outcome = iota
-	refused          // the server will not do this; another form may work
-	busy             // 429, or no capacity at the moment
-	broken           // no connection, or 5xx
-	late             // no answer within the time of one try
-	garbled          // an answer that is no chat completion
-)
-
-const (
-	maxLate    = 2 // tries that may run into their timeout: each costs minutes
-	maxGarbled = 3 // a wrong base URL serves the same page for ever
+	answered    outcome = iota
+	refused             // the server will not do this
+	reshaped            // it will not do this, but perhaps what is now asked instead
+	busy                // 429, or no capacity at the moment
+	again               // it asks for another try and says nothing about its health
+	broken              // no connection, or 5xx
+	late                // no answer within the time of one try
+	garbled             // an answer that is no chat completion
+	interrupted         // the call's context has ended
 )
 
 const statusOverloaded = 529 // Anthropic's: everybody asks at the moment, the server is well
@@ -49,10 +47,10 @@ func (r *role) judge(ex *exchange, inTime bool, err error) (outcome, error) {
 	switch {
 	case e.Status == http.StatusTooManyRequests && e.Code != "insufficient_quota":
 		return busy, e
-	case e.Status == statusOverloaded, e.Type == "overloaded_error", e.Status == http.StatusServiceUnavailable && strings.Contains(e.Message, "server busy"):
+	case e.Status == statusOverloaded, e.Type == "overloaded_error", e.Status == http.StatusServiceUnavailable && (e.RetryAfter > 0 || strings.Contains(e.Message, "server busy")):
 		return busy, e
 	case e.Status == http.StatusRequestTimeout, e.Status == http.StatusConflict, e.Status == http.StatusTooEarly:
-		return busy, e // asks for another try, says nothing about the server's health
+		return again, e
 	case e.Status == http.StatusNotImplemented:
 		return refused, e
 	case e.Status >= 500:
@@ -61,6 +59,11 @@ func (r *role) judge(ex *exchange, inTime bool, err error) (outcome, error) {
 		return garbled, e
 	}
 	return refused, e
+}
+
+// isGateway reports whether a status says that there is nobody, rather than that somebody failed.
+func isGateway(status int) bool {
+	return status == http.StatusBadGateway || status == http.StatusServiceUnavailable || status == http.StatusGatewayTimeout
 }
 
 // providerError reads the error object of an answer, in the shapes that servers use: {"error": {...}}, {"error":

@@ -15,8 +15,8 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// Client is the Model over model servers that speak one of three protocols (see Provider). It retries, and finds out in
-// which form each server wants to be asked.
+// Client is the Model over model servers that speak one of three protocols (see Provider). It retries, asks no more than
+// its governor allows, and finds out in which form each server wants to be asked.
 // Make one per process: what it learns about a server is shared by all its calls. Safe for concurrent use.
 type Client struct {
 	roles map[Role]*role
@@ -32,8 +32,9 @@ type role struct {
 	llm      llms.Model
 	client   *http.Client // as llm's
 	learned  *learned     // per server and model
-	outage   *outage      // per server
-	crowd    *crowd       // per server
+	governor Governor
+	account  string // whose limits count
+	limits   topicqueue.CallLimits
 }
 
 // NewClient checks the settings and returns a client. It opens no connection. The error lists all that is wrong.
@@ -43,7 +44,7 @@ func NewClient(s Settings) (*Client, error) {
 		return nil, fmt.Errorf("model settings: no role has a model: %w", ErrPermanent)
 	}
 	c := &Client{roles: map[Role]*role{}}
-	models, servers, crowds := map[string]*learned{}, map[string]*outage{}, map[string]*crowd{}
+	models := map[string]*learned{}
 	var wrong []error
 	for name, settings := range s.Roles {
 		settings, err := settings.withDefaults()
@@ -57,17 +58,13 @@ func NewClient(s Settings) (*Client, error) {
 			wrong = append(wrong, fmt.Errorf("model settings of role %s: %w", name, err))
 			continue
 		}
-		server := string(settings.Provider) + " " + settings.BaseURL
-		if servers[server] == nil {
-			servers[server], crowds[server] = &outage{}, &crowd{}
-		}
-		served := server + " " + settings.Model
+		served := string(settings.Provider) + " " + settings.BaseURL + " " + settings.Model
 		if models[served] == nil {
 			models[served] = &learned{}
 		}
 		c.roles[name] = &role{
 			settings: settings, host: settings.host(), protocol: p, llm: model, client: below,
-			learned: models[served], outage: servers[server], crowd: crowds[server],
+			learned: models[served], governor: governorOr(s.Governor), account: account("chat", settings), limits: s.Limits,
 		}
 	}
 	if len(wrong) > 0 {
@@ -79,11 +76,11 @@ func NewClient(s Settings) (*Client, error) {
 
 // Generate asks one question and waits for the whole answer. With an error, Response holds the call's Usage only.
 func (c *Client) Generate(ctx context.Context, req Request) (Response, error) {
-	return c.generate(ctx, req, 0)
+	return c.generate(ctx, req, false)
 }
 
-// generate is Generate with at most tries tries; 0 = as configured.
-func (c *Client) generate(ctx context.Context, req Request, tries int) (Response, error) {
+// generate is Generate; quick: with a single try that waits for nothing.
+func (c *Client) generate(ctx context.Context, req Request, quick bool) (Response, error) {
 	start := time.Now()
 	usage := usageFor(req, start)
 	r, ok := c.roles[req.Role]
@@ -91,10 +88,7 @@ func (c *Client) generate(ctx context.Context, req Request, tries int) (Response
 		return Response{Usage: usage}, fmt.Errorf("%s: role %q has no model: %w", step(req), req.Role, ErrPermanent)
 	}
 	usage.Model = r.settings.Model
-	if tries == 0 {
-		tries = r.settings.MaxTries
-	}
-	resp, err := r.call(ctx, req, tries)
+	resp, err := r.call(ctx, req, quick)
 	usage.PromptTokens, usage.CompletionTokens = resp.Usage.PromptTokens, resp.Usage.CompletionTokens
 	usage.Estimated = resp.Usage.Estimated
 	usage.Failed = err != nil
@@ -103,121 +97,63 @@ func (c *Client) generate(ctx context.Context, req Request, tries int) (Response
 	return resp, err
 }
 
-// call tries until there is an answer, a refusal or no try left.
-func (r *role) call(ctx context.Context, req Request, tries int) (Response, error) {
+// call asks until there is an answer or an error.
+func (r *role) call(ctx context.Context, req Request, quick bool) (Response, error) {
 	doing := step(req) + " with " + r.settings.Model
-	if ctx.Err() != nil {
-		return Response{}, ended(ctx, doing)
-	}
 	wanted := r.settings.wanted(req.Prompt)
 	limit, ok := answerLimit(req.Prompt, r.settings.ContextTokens, wanted)
 	if !ok {
 		return Response{}, fmt.Errorf("%s: a prompt of about %d tokens and an answer of %d do not fit a window of %d tokens: %w: %w",
 			doing, promptTokens(req.Prompt), wanted, r.settings.ContextTokens, ErrContextLength, ErrPermanent)
 	}
-	start := time.Now()
-	probe, err := r.outage.enter()
-	if err != nil {
-		return Response{}, fmt.Errorf("%s: %s: %w: %w", doing, r.host, err, ErrUnavailable)
-	}
-	if probe {
-		tries = 1
-	}
-	resp, found, err := r.attempts(ctx, req, limit, tries, doing)
-	r.outage.leave(probe, found, start)
-	return resp, err
-}
-
-func (r *role) attempts(ctx context.Context, req Request, limit, tries int, doing string) (Response, finding, error) {
 	f := r.learned.form(r.settings, req.Prompt, limit)
 	var billed topicqueue.Usage // of tries that gave nothing usable
-	nLate, nGarbled := 0, 0
-	for try := 1; ; {
-		place, ok := r.crowd.enter(ctx)
-		if !ok {
-			return Response{Usage: billed}, foundNothing, ended(ctx, doing)
-		}
-		if r.outage.down() { // found out while this call waited
-			r.crowd.leave(place, false, false)
-			return Response{Usage: billed}, foundNothing, fmt.Errorf("%s: other calls found %s down: %w", doing, r.host, ErrUnavailable)
-		}
-		ex, inTime, err := r.exchange(ctx, req, f)
-		queued := r.crowd.leave(place, ex.status == http.StatusOK, !inTime)
-		if ctx.Err() != nil { // also when an answer came: langchaingo may have swallowed the end
-			billed.PromptTokens += ex.answer.prompt
-			billed.CompletionTokens += ex.answer.completion
-			return Response{Usage: billed}, foundNothing, ended(ctx, doing)
-		}
-		what, err := r.judge(ex, inTime, err)
-		switch what {
-		case answered:
-			r.learned.worked(f)
-			return r.response(req, ex, f, billed), foundUp, nil
-		case refused:
-			var e *ProviderError
-			next, other := f, false
-			if errors.As(err, &e) {
-				next, other = f.adapt(e)
-			}
-			if !other {
-				return Response{Usage: billed}, foundUp, r.permanent(doing, err)
-			}
-			f = next
-			continue // not a try: the server is well and has said what it wants
-		case broken:
-			var e *ProviderError
-			if errors.As(err, &e) {
-				if next, other := f.adapt(e); other && f.transport != "" {
-					f = next
-					continue
-				}
-			}
-		case late:
-			billed.PromptTokens += promptTokens(req.Prompt) // it was read, and perhaps answered for nobody
-			billed.Estimated = true
-			if queued { // it comes in time when it is asked among fewer
-				break
-			}
-			nLate++
+	var resp Response
+	t := trial{
+		call: topicqueue.Call{
+			Run: req.Position.RunID, First: isUrgent(req.Position.Stage), Tokens: promptTokens(req.Prompt) + f.limit, Patient: true,
+		},
+		doing: doing, most: r.settings.MaxTries, quick: quick,
+		late: func() {
 			if f.limit >= 2*leastAnswer { // most late answers are long ones: a shorter one may come in time
 				f.limit /= 2
 			}
-		case garbled:
-			nGarbled++
+		},
+	}
+	if quick {
+		t.most = 1
+	}
+	t.send = func(ctx context.Context) (outcome, *exchange, error) {
+		ex, inTime, err := r.exchange(ctx, req, f)
+		what, err := r.judge(ex, inTime, err)
+		switch {
+		case ctx.Err() != nil || what == garbled:
 			billed.PromptTokens += ex.answer.prompt
 			billed.CompletionTokens += ex.answer.completion
-		}
-		found := foundUp
-		switch what {
-		case broken:
-			found = foundDown
-		case late:
-			found = foundLate
-		}
-		fail := func(why string) (Response, finding, error) {
-			if what == late { // the step's fallback can do without it
-				err = fmt.Errorf("%w: %w", err, ErrAnswer)
+		case what == answered:
+			r.learned.worked(f)
+			resp = r.response(req, ex, f, billed)
+		case what == refused || what == broken:
+			var said *ProviderError
+			if errors.As(err, &said) {
+				if next, other := f.adapt(said); other && (what == refused || f.transport != "") {
+					f, what = next, reshaped
+				}
 			}
-			return Response{Usage: billed}, found, fmt.Errorf("%s: %w (%s): %w", doing, err, why, ErrUnavailable)
+		case what == late:
+			billed.PromptTokens += promptTokens(req.Prompt) // it was read, and perhaps answered for nobody
+			billed.Estimated = true
 		}
-		wait := backoff(try)
-		if ex.retryAfter > 0 {
-			wait = ex.retryAfter
-		}
-		switch {
-		case try == tries || nLate == maxLate || nGarbled == maxGarbled:
-			return fail(fmt.Sprintf("try %d of %d", try, tries))
-		case r.outage.down():
-			return fail("other calls found it down")
-		case beyond(ctx, wait):
-			found = foundNothing // it had less than its tries
-			return fail(fmt.Sprintf("the next try in %s would be too late", wait.Round(time.Millisecond)))
-		case !sleep(ctx, wait):
-			return Response{Usage: billed}, foundNothing, ended(ctx, doing)
-		}
-		try++
+		return what, ex, err
 	}
+	if err := t.run(ctx, r); err != nil {
+		return Response{Usage: billed}, err
+	}
+	return resp, nil
 }
+
+// isUrgent reports whether the calls of a stage go before all others: what is nearly done is finished first.
+func isUrgent(stage string) bool { return stage == "reporting" || stage == "reviewing" }
 
 // exchange sends one request. inTime = false: it ran into the time of one try.
 func (r *role) exchange(ctx context.Context, req Request, f form) (ex *exchange, inTime bool, err error) {

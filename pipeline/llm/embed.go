@@ -13,6 +13,8 @@ import (
 
 	"github.com/tmc/langchaingo/llms/openai"
 	"golang.org/x/sync/errgroup"
+
+	"nightdesk/topicqueue"
 )
 
 // EmbedderSettings says which embedding model is used, and how.
@@ -26,6 +28,7 @@ type EmbedderSettings struct {
 	Timeout     time.Duration // of one try; 0 = 1 minute
 	MaxTries    int           // of one request; 0 = 10
 	HTTPClient  *http.Client  // nil = a sensible one
+	Governor    Governor      // nil = requests go at once, and only their tries bound them
 }
 
 const (
@@ -71,8 +74,12 @@ func NewEmbedder(s EmbedderSettings) (*Embedder, error) {
 		return nil, fmt.Errorf("embedding settings: %w", err)
 	}
 	e := &Embedder{
-		role: &role{settings: settings, host: settings.host(), protocol: protocols[settings.Provider], outage: &outage{}}, client: client,
-		name: s.Model, prefixes: prefixesOf(s.Model), wanted: s.Dimensions, concurrency: cmp.Or(s.Concurrency, defaultConcurrency),
+		role: &role{
+			settings: settings, host: settings.host(), protocol: protocols[settings.Provider],
+			governor: governorOr(s.Governor), account: account("embedding", settings),
+		},
+		client: client,
+		name:   s.Model, prefixes: prefixesOf(s.Model), wanted: s.Dimensions, concurrency: cmp.Or(s.Concurrency, defaultConcurrency),
 	}
 	if s.Dimensions > 0 {
 		e.name = fmt.Sprintf("%s@%d", s.Model, s.Dimensions)
@@ -123,10 +130,10 @@ func (e *Embedder) Embed(ctx context.Context, texts []string) ([][]float32, erro
 }
 
 // EmbedQuery returns the vector of a query, to be compared with those of texts: several models want to be told which
-// of the two a text is. Errors as Embed.
+// of the two a text is. Errors as Embed, at once when the server is known to be down: whoever searches has words, too.
 func (e *Embedder) EmbedQuery(ctx context.Context, query string) ([]float32, error) {
 	out := make([][]float32, 1)
-	err := e.one(ctx, e.prefixes.query+query, out)
+	err := e.one(ctx, e.prefixes.query+query, out, false)
 	return out[0], err
 }
 
@@ -154,51 +161,28 @@ func (e *Embedder) doing(n int) string {
 	return fmt.Sprintf("embed %d texts with %s", n, e.role.settings.Model)
 }
 
-// request asks for the vectors of texts, in one request, as often as it takes.
-func (e *Embedder) request(ctx context.Context, texts []string, out [][]float32) error {
-	doing := e.doing(len(texts))
-	if ctx.Err() != nil {
-		return ended(ctx, doing)
+// request asks for the vectors of texts, in one request, as often as it takes. patient: also when the server is down.
+func (e *Embedder) request(ctx context.Context, texts []string, out [][]float32, patient bool) error {
+	tokens := 0
+	for _, t := range texts {
+		tokens += EstimateTokens(t)
 	}
-	probe, err := e.role.outage.enter()
-	if err != nil {
-		return fmt.Errorf("%s: %s: %w: %w", doing, e.role.host, err, ErrUnavailable)
-	}
-	t := trial{doing: doing, most: e.role.settings.MaxTries, try: 1}
-	if probe {
-		t.most = 1
-	}
-	start := time.Now()
-	found, err := e.attempts(ctx, &t, texts, out)
-	e.role.outage.leave(probe, found, start)
-	return err
-}
-
-func (e *Embedder) attempts(ctx context.Context, t *trial, texts []string, out [][]float32) (finding, error) {
-	for {
-		ex, inTime, err := e.exchange(ctx, texts, out)
-		if ctx.Err() != nil {
-			return foundNothing, ended(ctx, t.doing)
-		}
-		var wrong *dimensionsError
-		if errors.As(ex.err, &wrong) {
-			return foundUp, fmt.Errorf("%s: %s %w: %w", t.doing, e.role.host, wrong, ErrPermanent)
-		}
-		what, err := e.role.judge(ex, inTime, err)
-		var said *ProviderError
-		if what == broken && errors.As(err, &said) && isTextTooLong(said) {
-			what = refused // llama.cpp answers 500
-		}
-		switch what {
-		case answered:
-			return foundUp, nil
-		case refused:
-			return foundUp, e.role.permanent(t.doing, err)
-		}
-		if found, err := t.next(ctx, e.role, what, ex, err); err != nil {
-			return found, err
-		}
-	}
+	return trial{
+		call: topicqueue.Call{Tokens: tokens, Patient: patient}, doing: e.doing(len(texts)), most: e.role.settings.MaxTries,
+		send: func(ctx context.Context) (outcome, *exchange, error) {
+			ex, inTime, err := e.exchange(ctx, texts, out)
+			what, err := e.role.judge(ex, inTime, err)
+			var wrong *dimensionsError
+			var said *ProviderError
+			switch {
+			case errors.As(ex.err, &wrong):
+				return refused, ex, fmt.Errorf("%s %w", e.role.host, wrong)
+			case what == broken && errors.As(err, &said) && isTextTooLong(said): // llama.cpp answers 500
+				what = refused
+			}
+			return what, ex, err
+		},
+	}.run(ctx, e.role)
 }
 
 // exchange sends one request. inTime = false: it ran into the time of one try.

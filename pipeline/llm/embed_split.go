@@ -16,21 +16,21 @@ const leastText = 128
 // part: it is a part of such a batch. whole: one request did it.
 func (e *Embedder) some(ctx context.Context, texts []string, out [][]float32, refusal *firstError, part bool) (whole bool, _ error) {
 	if len(texts) == 1 {
-		err := e.one(ctx, texts[0], out)
+		err := e.one(ctx, texts[0], out, true)
 		if err != nil && aboutTexts(err) { // a refused text among others is no error: it has a nil vector
 			refusal.set(err)
 			return false, nil
 		}
 		return err == nil, err
 	}
-	err := e.request(ctx, e.clipped(texts), out)
+	err := e.request(ctx, e.clipped(texts), out, true)
 	if err == nil || !aboutTexts(err) {
 		return err == nil, err
 	}
 	if !part && !isTooLong(err) {
 		// When neither the first nor the last is taken alone, it is no matter of single texts or their number.
 		last := len(texts) - 1
-		if err := e.one(ctx, texts[0], out); err != nil && (!aboutTexts(err) || e.one(ctx, texts[last], out[last:]) != nil) {
+		if err := e.one(ctx, texts[0], out, true); err != nil && (!aboutTexts(err) || e.one(ctx, texts[last], out[last:], true) != nil) {
 			return false, err
 		}
 	}
@@ -46,10 +46,10 @@ func (e *Embedder) some(ctx context.Context, texts []string, out [][]float32, re
 	return false, err
 }
 
-// one embeds one text, or as much from its beginning as the server takes.
-func (e *Embedder) one(ctx context.Context, text string, out [][]float32) error {
+// one embeds one text, or as much from its beginning as the server takes. patient: see request.
+func (e *Embedder) one(ctx context.Context, text string, out [][]float32, patient bool) error {
 	for text = e.clip(text); ; {
-		err := e.request(ctx, []string{text}, out[:1])
+		err := e.request(ctx, []string{text}, out[:1], patient)
 		if err == nil || len(text) <= leastText || !isTooLong(err) {
 			return err
 		}

@@ -41,9 +41,9 @@ func (c *Client) Probe(ctx context.Context, name Role) (Transport, time.Duration
 	return r.learned.found(), took, nil
 }
 
-// once is the client with a single try per call.
+// once is the client with a single try per call, past the governor.
 type once struct{ client *Client }
 
 func (o once) Generate(ctx context.Context, req Request) (Response, error) {
-	return o.client.generate(ctx, req, 1)
+	return o.client.generate(ctx, req, true)
 }

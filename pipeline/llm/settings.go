@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"nightdesk/topicqueue"
 )
 
 // Transport is a way to ask for an answer that fits a JSON schema.
@@ -48,7 +50,9 @@ type RoleSettings struct {
 // Settings configures a Client.
 type Settings struct {
 	Roles      map[Role]RoleSettings
-	HTTPClient *http.Client // nil = a sensible one; it need not guard against private addresses, the operator chose the server
+	Governor   Governor              // nil = calls go at once, and only their tries bound them
+	Limits     topicqueue.CallLimits // of each provider key, for the governor
+	HTTPClient *http.Client          // nil = a sensible one; it need not guard against private addresses, the operator chose the server
 }
 
 const (

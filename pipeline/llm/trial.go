@@ -2,48 +2,113 @@ package llm
 
 import (
 	"context"
+	"crypto/rand"
+	"errors"
 	"fmt"
 	"time"
+
+	"nightdesk/topicqueue"
 )
 
-// trial counts the tries of one call and decides whether there is another one.
+// trial is one call on its way through as many tries as it takes, for chat and embeddings alike.
 type trial struct {
-	doing         string // for errors
-	most          int    // tries
-	try           int    // from 1
-	late, garbled int
+	call  topicqueue.Call
+	doing string // for errors
+	most  int    // tries
+	quick bool   // waits for nothing but its own pauses, and counts every refusal as a try: somebody looks on
+
+	// send makes one try and says what it came to.
+	send func(ctx context.Context) (outcome, *exchange, error)
+	// late, when it is not nil, changes the question after a try that was too slow by itself.
+	late func()
 }
 
-// next waits for the next try after an outcome that another one may change. An error ends the call; found is then what
-// the call has found out about the server.
-func (t *trial) next(ctx context.Context, r *role, what outcome, ex *exchange, err error) (found finding, _ error) {
-	found = foundUp
-	switch what {
-	case broken:
-		found = foundDown
-	case late:
-		found = foundLate
-		t.late++
-	case garbled:
-		t.garbled++
+const (
+	maxLate    = 2 // tries that may run into their timeout: each costs minutes
+	maxGarbled = 3 // a wrong base URL serves the same page for ever
+)
+
+// run tries until there is an answer, a refusal or no try left. What is no try: a refusal for being too many, which only
+// means to come later; a server that is down, whose return the governor waits for; a question that is put in another
+// form. So such a call ends with ctx.
+func (t trial) run(ctx context.Context, r *role) error {
+	if ctx.Err() != nil {
+		return ended(ctx, t.doing)
 	}
-	fail := func(why string) error {
-		return fmt.Errorf("%s: %w (%s): %w", t.doing, err, why, ErrUnavailable)
+	governor := r.governor
+	if t.quick {
+		governor = ungoverned{}
 	}
-	wait := backoff(t.try)
+	t.call.ID, t.call.Server, t.call.Host, t.call.Limits = rand.Text(), r.account, r.host, r.limits
+	tries, throttled, nLate, nGarbled := 0, 0, 0, 0
+	for {
+		permit, err := governor.Acquire(ctx, t.call)
+		switch {
+		case ctx.Err() != nil:
+			return ended(ctx, t.doing)
+		case errors.Is(err, topicqueue.ErrServerDown):
+			return fmt.Errorf("%s: other calls found %w: %w", t.doing, err, ErrUnavailable)
+		case err != nil:
+			return fmt.Errorf("%s: %w: %w", t.doing, err, ErrUnavailable)
+		}
+		what, ex, err := t.send(ctx)
+		if ctx.Err() != nil { // also when an answer came: langchaingo may have swallowed the end
+			what = interrupted
+		}
+		verdict := governor.Release(ctx, permit, callEnd(what, ex, err))
+		if ctx.Err() != nil {
+			return ended(ctx, t.doing)
+		}
+		switch what {
+		case answered:
+			return nil
+		case refused:
+			return r.permanent(t.doing, err)
+		case reshaped:
+			continue
+		case busy:
+			if throttled++; !t.quick {
+				if err := t.pause(ctx, err, ex, throttled); err != nil {
+					return err
+				}
+				continue
+			}
+		case broken:
+			if verdict.Down && t.call.Patient {
+				continue
+			}
+		case late:
+			err = fmt.Errorf("%w: %w", err, ErrAnswer) // the step's fallback can do without it
+			if !verdict.Queued {                       // else it comes in time when it is asked among fewer
+				nLate++
+				if t.late != nil {
+					t.late()
+				}
+			}
+		case garbled:
+			nGarbled++
+		}
+		if tries++; tries >= t.most || nLate == maxLate || nGarbled == maxGarbled {
+			return fmt.Errorf("%s: %w (try %d of %d): %w", t.doing, err, tries, t.most, ErrUnavailable)
+		}
+		if err := t.pause(ctx, err, ex, tries); err != nil {
+			return err
+		}
+	}
+}
+
+// pause waits before the next try, after the n-th of its kind: as long as the server asks for, else longer each time. why:
+// what the last one came to.
+func (t trial) pause(ctx context.Context, why error, ex *exchange, n int) error {
+	wait := backoff(n)
 	if ex.retryAfter > 0 {
 		wait = ex.retryAfter
 	}
-	switch {
-	case t.try >= t.most || t.late == maxLate || t.garbled == maxGarbled:
-		return found, fail(fmt.Sprintf("try %d of %d", t.try, t.most))
-	case r.outage.down():
-		return found, fail("other calls found it down")
-	case beyond(ctx, wait):
-		return foundNothing, fail(fmt.Sprintf("the next try in %s would be too late", wait.Round(time.Millisecond))) // it had less than its tries
-	case !sleep(ctx, wait):
-		return foundNothing, ended(ctx, t.doing)
+	if beyond(ctx, wait) {
+		return fmt.Errorf("%s: %w (the next try in %s would be too late): %w", t.doing, why, wait.Round(time.Millisecond), ErrUnavailable)
 	}
-	t.try++
-	return found, nil
+	if !sleep(ctx, wait) {
+		return ended(ctx, t.doing)
+	}
+	return nil
 }

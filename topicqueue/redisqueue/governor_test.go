@@ -21,10 +21,11 @@ const server = "0123456789abcdef"
 
 // provider is a model server that takes so many calls at a time and refuses more at once.
 type provider struct {
-	cap, inside      atomic.Int64
-	down             atomic.Bool
+	cap, inside               atomic.Int64
+	down                      atomic.Bool
 	answered, refused, failed atomic.Int64
-	latency          func() time.Duration
+	busy                      atomic.Int64
+	latency                   func() time.Duration
 }
 
 func (p *provider) call(ctx context.Context) topicqueue.CallOutcome {
@@ -38,7 +39,9 @@ func (p *provider) call(ctx context.Context) topicqueue.CallOutcome {
 		return topicqueue.CallThrottled
 	}
 	defer p.inside.Add(-1)
+	start := time.Now()
 	pause(ctx, p.latency())
+	p.busy.Add(int64(time.Since(start)))
 	p.answered.Add(1)
 	return topicqueue.CallAnswered
 }
@@ -89,16 +92,17 @@ func fleet(t *testing.T, rdb *redis.Client, p *provider, governors, callers int)
 }
 
 // figures are what a provider saw in a time.
-type figures struct{ refused, goodput float64 } // parts of the calls, of what the cap allows
+type figures struct{ refused, goodput, used float64 } // parts of the calls, of what the cap allows
 
 func (p *provider) measure(t *testing.T, d time.Duration, mean time.Duration) figures {
 	answered, refused := p.answered.Load(), p.refused.Load()
-	start := time.Now()
+	start, busy := time.Now(), p.busy.Load()
 	pause(t.Context(), d)
 	answered, refused = p.answered.Load()-answered, p.refused.Load()-refused
 	took := time.Since(start)
 	return figures{
 		refused: float64(refused) / float64(max(answered+refused, 1)),
+		used:    float64(p.busy.Load()-busy) / float64(took) / float64(p.cap.Load()),
 		goodput: float64(answered) * mean.Seconds() / (float64(p.cap.Load()) * took.Seconds()),
 	}
 }
@@ -116,7 +120,7 @@ func TestSimulate(t *testing.T) {
 		for range n {
 			f := p.measure(t, time.Second, 125*time.Millisecond)
 			stats, err := redisqueue.GovernorStats(t.Context(), rdb)
-			t.Logf("%s: refused %.3f goodput %.3f %+v %v", what, f.refused, f.goodput, stats, err)
+			t.Logf("%s: refused %.3f goodput %.3f used %.3f %+v %v", what, f.refused, f.goodput, f.used, stats, err)
 		}
 	}
 	show("start", 14)

@@ -24,7 +24,7 @@ local threshold = 3 -- tries without an answer between them that open the circui
 local first_probe, last_probe = 1000, 15000 -- pauses between two probes
 
 -- The state is read once and written once.
-local names = { 'limit', 'epoch', 'changed', 'trial', 'pause', 'rounds', 'since', 'answered', 'granted', 'throttled',
+local names = { 'limit', 'epoch', 'changed', 'trial', 'pause', 'rounds', 'since', 'well', 'answered', 'granted', 'throttled',
   'failing', 'open', 'opened', 'probe_at', 'probe_pause', 'requests', 'tokens' }
 local s, raw = {}, redis.call('HMGET', state, 'probe', unpack(names))
 local probe = raw[1] or ''
@@ -129,13 +129,19 @@ end
 -- lower sets the limit after congestion and begins an epoch: what was granted before says nothing about this limit.
 local function lower(limit, rounds)
   if s.trial == 1 then s.pause = math.min(longest, 2 * s.pause) end
-  s.limit, s.epoch, s.trial, s.rounds, s.changed, s.since = math.max(1, limit), s.epoch + 1, 0, rounds, now, 0
+  s.limit, s.epoch, s.trial, s.rounds, s.changed = math.max(1, limit), s.epoch + 1, 0, rounds, now
+  s.since, s.well = 0, 0
 end
 
 -- throttled learns from a refusal. Calls of an earlier epoch were too many for an earlier limit. Before there was one,
--- all that were refused were too many: the limit follows the calls that remain.
+-- all that were refused were too many: the limit follows the calls that remain. When nothing has been answered since the
+-- limit was lowered, it is not the number of calls: a spent rate, or an overload that is an outage.
 local function throttled(e, inside)
   s.throttled = s.throttled + 1
+  if s.limit > 0 and e.epoch == s.epoch and s.well == 0 then
+    s.changed = now
+    return down(e.id, e.id)
+  end
   if s.limit == 0 then
     lower(inside, 1)
   elseif e.epoch == s.epoch then
@@ -145,6 +151,7 @@ local function throttled(e, inside)
   else
     s.changed = now
   end
+  up()
 end
 
 -- late learns from a try whose time ran out. A server can take as many calls at a time as it has answered within that
@@ -166,12 +173,11 @@ for i, e in ipairs(batch.ends) do
     local inside = redis.call('ZCARD', flight)
     if e.tokens ~= 0 then spend(0, e.tokens) end
     if e.outcome == 'answered' then
-      s.answered, s.since = s.answered + 1, s.since + 1
+      s.answered, s.since, s.well = s.answered + 1, s.since + 1, s.well + 1
       up()
     elseif e.outcome == 'up' then
       up()
     elseif e.outcome == 'throttled' then
-      up()
       throttled(e, inside)
     elseif e.outcome == 'late' then
       queued[i] = late(e, inside)

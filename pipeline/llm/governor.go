@@ -1,0 +1,71 @@
+package llm
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+
+	"nightdesk/topicqueue"
+)
+
+// Governor decides when a try may go to a model server, for all workers together. Implementations are safe for
+// concurrent use and share what they know by Call.Server.
+type Governor interface {
+	// Acquire waits for the permit of one try. An error means that there is none: topicqueue.ErrServerDown for a call
+	// that is not patient, else ctx has ended or the governor was closed.
+	Acquire(ctx context.Context, call topicqueue.Call) (topicqueue.Permit, error)
+	// Release gives a permit back and says how the try went. The verdict is zero when it is not known in time.
+	Release(ctx context.Context, p topicqueue.Permit, end topicqueue.CallEnd) topicqueue.CallVerdict
+}
+
+// ungoverned lets every try go at once.
+type ungoverned struct{}
+
+func (ungoverned) Acquire(context.Context, topicqueue.Call) (topicqueue.Permit, error) {
+	return topicqueue.Permit{}, nil
+}
+
+func (ungoverned) Release(context.Context, topicqueue.Permit, topicqueue.CallEnd) topicqueue.CallVerdict {
+	return topicqueue.CallVerdict{}
+}
+
+func governorOr(g Governor) Governor {
+	if g == nil {
+		return ungoverned{}
+	}
+	return g
+}
+
+// account names whose limits count: what is used for, provider, address and key, in a form in which nothing can be read.
+func account(use string, s RoleSettings) string {
+	sum := sha256.Sum256([]byte(use + "\x00" + string(s.Provider) + "\x00" + s.BaseURL + "\x00" + s.APIKey))
+	return hex.EncodeToString(sum[:10])
+}
+
+// callEnd is what an outcome tells the governor.
+func callEnd(what outcome, ex *exchange, err error) topicqueue.CallEnd {
+	end := topicqueue.CallEnd{Tokens: ex.answer.prompt + ex.answer.completion}
+	if end.Tokens == 0 {
+		end.Tokens = -1
+	}
+	switch what {
+	case answered:
+		end.Outcome = topicqueue.CallAnswered
+	case busy:
+		end.Outcome, end.Tokens = topicqueue.CallThrottled, 0
+	case late:
+		end.Outcome = topicqueue.CallLate
+	case broken:
+		end.Outcome, end.Tokens = topicqueue.CallUnavailable, 0
+		var said *ProviderError
+		if errors.As(err, &said) && !isGateway(said.Status) {
+			end.Outcome = topicqueue.CallFailed
+		}
+	case interrupted:
+		end.Outcome, end.Tokens = topicqueue.CallInterrupted, -1
+	default:
+		end.Outcome = topicqueue.CallUp
+	}
+	return end
+}
