@@ -94,7 +94,7 @@ func TestErrorClasses(t *testing.T) {
 		{"window", status(400, `{"error":{"message":"too long","code":"context_length_exceeded"}}`), []error{llm.ErrPermanent, llm.ErrContextLength}, nil, 400, ""},
 		{"window of llama.cpp", status(400, `{"error":{"code":400,"message":"the request exceeds the available context size","type":"exceed_context_size_error"}}`), []error{llm.ErrPermanent, llm.ErrContextLength}, nil, 400, ""},
 		{"no credit", status(429, `{"error":{"message":"quota","code":"insufficient_quota"}}`), []error{llm.ErrPermanent}, nil, 429, "credit"},
-		{"busy", status(429, `{}`), []error{llm.ErrUnavailable}, []error{llm.ErrPermanent}, 429, "try 2 of 2"},
+		{"busy", status(429, `{}`), []error{llm.ErrUnavailable}, []error{llm.ErrPermanent}, 429, "would be too late"},
 		{"broken", status(500, `<html>oops`), []error{llm.ErrUnavailable}, nil, 500, "web page"},
 		{"error with status 200", status(200, `{"error":{"message":"upstream","code":502}}`), []error{llm.ErrUnavailable}, nil, 502, "upstream"},
 		{"redirect", status(308, ``), []error{llm.ErrPermanent}, nil, 308, "redirects"},
@@ -106,7 +106,9 @@ func TestErrorClasses(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			c := setup(t, tc.handler, func(s *llm.RoleSettings) { s.MaxTries = 2 })
-			_, err := c.Generate(t.Context(), free())
+			ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second) // who is busy is asked until then
+			defer cancel()
+			_, err := c.Generate(ctx, free())
 			for _, want := range tc.want {
 				if !errors.Is(err, want) {
 					t.Errorf("error %v is not %v", err, want)
@@ -225,48 +227,17 @@ func TestBackoffGrowsAndIsBounded(t *testing.T) {
 	})
 }
 
-func TestOutageFailsAtOnceAndIsProbed(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		stub := &llmtest.Stub{Fail: 4, Latency: time.Second}
-		c := inMemory(t, stub, nil)
-		ask := func(wantCalls int, want error, most time.Duration) {
-			t.Helper()
-			start := time.Now()
-			_, err := c.Generate(t.Context(), free())
-			if !errors.Is(err, want) || stub.Stats().Calls != wantCalls || time.Since(start) > most {
-				t.Errorf("%v after %s, %d calls", err, time.Since(start), stub.Stats().Calls)
-			}
-		}
-		ask(3, llm.ErrUnavailable, 5*time.Second) // all tries
-		ask(3, llm.ErrUnavailable, 0)             // down: not even asked
-		time.Sleep(31 * time.Second)
-		ask(4, llm.ErrUnavailable, time.Second) // one probe, one try
-		ask(4, llm.ErrUnavailable, 0)
-		time.Sleep(31 * time.Second)
-		var wg sync.WaitGroup
-		for range 5 { // one probe at a time, the others are turned away
-			wg.Go(func() { _, _ = c.Generate(t.Context(), free()) })
-		}
-		wg.Wait()
-		if got := stub.Stats(); got.Calls != 5 || got.MaxInFlight != 1 {
-			t.Errorf("probes: %+v", got)
-		}
-		ask(6, nil, time.Second) // up again
-	})
-}
-
 func TestDownServerNeverHangs(t *testing.T) {
 	t.Parallel()
 	c := connect(t, llmtest.NewDownServer(t), nil, func(s *llm.RoleSettings) { s.MaxTries = 2 })
 	start := time.Now()
-	for range 50 {
+	for range 5 {
 		if _, err := c.Generate(t.Context(), free()); !errors.Is(err, llm.ErrUnavailable) {
 			t.Fatal(err)
 		}
 	}
 	if took := time.Since(start); took > 10*time.Second {
-		t.Errorf("50 calls took %s", took)
+		t.Errorf("5 calls took %s", took)
 	}
 }
 

@@ -313,38 +313,6 @@ func TestEmbed_RetryAfter(t *testing.T) {
 	})
 }
 
-// A server that is down is found out once: later calls fail at once, and go through again when it is back.
-func TestEmbed_Outage(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		var mu sync.Mutex
-		down := true
-		s := &llmtest.Embeddings{Intercept: func(w http.ResponseWriter, _ llmtest.EmbeddingQuestion) bool {
-			mu.Lock()
-			defer mu.Unlock()
-			if down {
-				w.WriteHeader(http.StatusBadGateway)
-			}
-			return down
-		}}
-		e := embedderInMemory(t, s, nil)
-		if _, err := e.EmbedQuery(t.Context(), "a"); !errors.Is(err, llm.ErrUnavailable) {
-			t.Fatal(err)
-		}
-		start := time.Now()
-		if _, err := e.EmbedQuery(t.Context(), "a"); !errors.Is(err, llm.ErrUnavailable) || time.Since(start) > 0 {
-			t.Errorf("the second call took %s: %v", time.Since(start), err)
-		}
-		mu.Lock()
-		down = false
-		mu.Unlock()
-		time.Sleep(time.Minute)
-		if _, err := e.EmbedQuery(t.Context(), "a"); err != nil {
-			t.Errorf("the server is back: %v", err)
-		}
-	})
-}
-
 func TestEmbed_Ended(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
