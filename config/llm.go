@@ -12,7 +12,13 @@ type LLM struct {
 	Timeout  time.Duration // of one call, all of it
 	MaxTries int           // of one call
 	Prices   string        // own prices: NAME=INPUT/OUTPUT, ... in USD per million tokens
-	Main     Model
+
+	// Limits of each provider key, for all workers together; 0: none is known.
+	RequestsPerMinute int
+	TokensPerMinute   int
+	MaxInFlight       int
+
+	Main Model
 
 	Planner    Model
 	Researcher Model // decides
@@ -74,8 +80,14 @@ func llmTable(l *LLM) []field {
 	fields := []field{
 		setting("llm.timeout", "120s", "", "time for one model call",
 			duration(&l.Timeout, time.Second, time.Hour)),
-		setting("llm.max_tries", "5", "tries", "tries of one model call, with growing pauses between them",
+		setting("llm.max_tries", "10", "tries", "tries of one model call, with growing pauses between them; being told to come later, and an outage, use up none",
 			number(&l.MaxTries, 1, 10)),
+		setting("llm.requests_per_minute", "0", "requests", "model calls that all workers together make in a minute with one key, at most; 0: no limit is known",
+			number(&l.RequestsPerMinute, 0, 10_000_000)),
+		setting("llm.tokens_per_minute", "0", "tokens", "tokens of questions and answers that all workers together use in a minute with one key, at most; 0: no limit is known",
+			number(&l.TokensPerMinute, 0, 2_000_000_000)),
+		setting("llm.max_in_flight", "0", "calls", "model calls that all workers together have under way with one key, at most; 0: learned from the server's refusals",
+			number(&l.MaxInFlight, 0, 1_000_000)),
 		setting("llm.prices", "", "", "what models cost, where the built-in list prices do not hold: NAME=INPUT/OUTPUT, ... in USD per million tokens",
 			text(&l.Prices, "NAME=INPUT/OUTPUT, ... such as my-model=0.2/0.8, local=0/0", anyText)),
 	}

@@ -23,7 +23,7 @@ func TestLLM_RolesTakeWhatTheyDoNotSet(t *testing.T) {
 		MaxTokens: 9000, Transport: "json_schema", TokenField: "auto"}
 	judge := main
 	judge.BaseURL, judge.APIKey = config.NewURL("http://judge/v1"), config.Secret{}
-	want := config.LLM{Timeout: c.LLM.Timeout, MaxTries: 5, Main: main, Planner: planner, Researcher: main, Note: main, Writer: main, Judge: judge}
+	want := config.LLM{Timeout: c.LLM.Timeout, MaxTries: 10, Main: main, Planner: planner, Researcher: main, Note: main, Writer: main, Judge: judge}
 	if diff := cmp.Diff(want, c.LLM); diff != "" {
 		t.Error(diff)
 	}

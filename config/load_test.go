@@ -55,7 +55,7 @@ func TestLoad_Defaults(t *testing.T) {
 		Reporting: config.Reporting{CitationStyle: "anchors"},
 		Embedding: config.Embedding{Provider: "openai"},
 		LLM: config.LLM{
-			Timeout: 2 * time.Minute, MaxTries: 5,
+			Timeout: 2 * time.Minute, MaxTries: 10,
 			Main: model(12000), Planner: model(4000), Researcher: model(1000), Note: model(2000), Writer: model(12000), Judge: model(2000),
 		},
 	}

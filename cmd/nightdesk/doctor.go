@@ -140,7 +140,7 @@ func (a *app) checkEmbedding(context.Context) []checkup {
 		return []checkup{{Name: name, Result: "note", Text: "EMBEDDING_MODEL is not set: knowledge bases are searched by words",
 			Hint: "Set EMBEDDING_MODEL for a server, or EMBEDDING_PROVIDER=static and a file of word vectors, to search by meaning too."}}
 	}
-	embedder, err := a.embedder()
+	embedder, err := a.embedder(nil)
 	if err != nil {
 		return []checkup{failure(name, err)}
 	}
@@ -161,7 +161,7 @@ const leastWindow = 4096 // tokens: below this, prompts are cut to almost nothin
 // checkModels checks the model of each role: that its server is there, takes the key and has the model; with ask, that it
 // answers as the desk needs it.
 func (a *app) checkModels(ctx context.Context, ask bool) []checkup {
-	client, err := a.model()
+	client, err := a.model(nil)
 	if err != nil {
 		return []checkup{failure("model", err)}
 	}

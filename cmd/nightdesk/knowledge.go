@@ -92,7 +92,7 @@ func (a *app) ingest(ctx context.Context, name string, paths []string, reembed b
 
 // embed makes the vectors that are missing. A server that does not answer is no error: words are searched all the same.
 func (a *app) embed(ctx context.Context, base *knowledge.Base, name string, again bool) error {
-	embedder, err := a.embedder()
+	embedder, err := a.embedder(nil)
 	if err != nil || embedder == nil {
 		return err
 	}
@@ -234,7 +234,7 @@ func (a *app) kbShow(ctx context.Context, name string) error {
 
 func (a *app) kbSearch(ctx context.Context, name, query, mode string, limit int) error {
 	return a.withBase(name, func(b *knowledge.Base) error {
-		embedder, err := a.embedder()
+		embedder, err := a.embedder(nil)
 		if err != nil {
 			return err
 		}

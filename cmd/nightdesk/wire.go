@@ -19,6 +19,7 @@ import (
 	"nightdesk/pipeline/tools"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
+	"nightdesk/topicqueue/redisqueue"
 )
 
 // openStore opens the artefact store for reading.
@@ -56,8 +57,9 @@ func (a *app) store(ctx context.Context) (storage.Store, error) {
 	return s, nil
 }
 
-// model returns access to the configured models; nil when there are none.
-func (a *app) model() (*llm.Client, error) {
+// model returns access to the configured models; nil when there are none. governor: nil for a command that makes a few
+// calls of its own.
+func (a *app) model(governor llm.Governor) (*llm.Client, error) {
 	if !a.cfg.LLM.Enabled() {
 		return nil, nil
 	}
@@ -70,7 +72,9 @@ func (a *app) model() (*llm.Client, error) {
 			Transport: auto[llm.Transport](m.Transport), TokenField: auto[string](m.TokenField), Timeout: l.Timeout, MaxTries: l.MaxTries,
 		}
 	}
-	client, err := llm.NewClient(llm.Settings{Roles: roles})
+	client, err := llm.NewClient(llm.Settings{Roles: roles, Governor: governor, Limits: topicqueue.CallLimits{
+		RequestsPerMinute: l.RequestsPerMinute, TokensPerMinute: l.TokensPerMinute, InFlight: l.MaxInFlight,
+	}})
 	if err != nil {
 		return nil, usageError{err}
 	}
@@ -109,7 +113,9 @@ func (a *app) services(ctx context.Context, d *desk) (jobs.Services, error) {
 	if s.Prices, err = llm.ParsePrices(a.cfg.LLM.Prices); err != nil {
 		return s, usageError{fmt.Errorf("llm.prices: %w", err)}
 	}
-	model, err := a.model()
+	governor := redisqueue.StartGovernor(ctx, d.redis, 0)
+	d.closers = append(d.closers, governor.Close)
+	model, err := a.model(governor)
 	if err != nil {
 		return s, err
 	}
@@ -118,7 +124,7 @@ func (a *app) services(ctx context.Context, d *desk) (jobs.Services, error) {
 	} else {
 		a.say("no LLM_MODEL: working extractively, reports are made of verbatim quotes")
 	}
-	embedder, err := a.embedder()
+	embedder, err := a.embedder(governor)
 	if err != nil {
 		return s, err
 	}
@@ -130,8 +136,9 @@ func (a *app) services(ctx context.Context, d *desk) (jobs.Services, error) {
 	return s, nil
 }
 
-// embedder returns what makes vectors, one for this process; nil when nothing does.
-func (a *app) embedder() (knowledge.Embedder, error) {
+// embedder returns what makes vectors; nil when nothing does. Static word vectors are loaded once for this process.
+// governor: see model.
+func (a *app) embedder(governor llm.Governor) (knowledge.Embedder, error) {
 	e := a.cfg.Embedding
 	if !e.Enabled() || a.made != nil {
 		return a.made, nil
@@ -146,12 +153,11 @@ func (a *app) embedder() (knowledge.Embedder, error) {
 	}
 	embedder, err := llm.NewEmbedder(llm.EmbedderSettings{
 		Model: e.Model, BaseURL: e.BaseURL.Reveal(), APIKey: e.APIKey.Reveal(), Dimensions: e.Dimensions,
-		Timeout: a.cfg.LLM.Timeout, MaxTries: a.cfg.LLM.MaxTries,
+		Timeout: a.cfg.LLM.Timeout, MaxTries: a.cfg.LLM.MaxTries, Governor: governor,
 	})
 	if err != nil {
 		return nil, usageError{err}
 	}
-	a.made = embedder
 	return embedder, nil
 }
 
