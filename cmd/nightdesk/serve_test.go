@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -202,5 +203,32 @@ func TestServe_OpenToTheNetwork(t *testing.T) {
 	text, err := os.ReadFile(log.Name())
 	if err != nil || !strings.Contains(string(text), "there is no login") {
 		t.Errorf("no warning: %s, %v", text, err)
+	}
+}
+
+// TestServe_CountsModels: what the model server was asked is what the metrics say.
+func TestServe_CountsModels(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t, 0)
+	f.enqueue(2, "--preset", "quick")
+	w := f.worker(4)
+	f.checkReports(2, f.wait(2))
+	f.stop(w)
+	body := f.serve().get("metrics", http.StatusOK)
+	counted := 0
+	for _, m := range regexp.MustCompile(`(?m)^nightdesk_model_calls_total\{model="stub",role="[a-z]+"\} (\d+)$`).FindAllStringSubmatch(body, -1) {
+		n, err := strconv.Atoi(m[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		counted += n
+	}
+	if _, calls := f.model.most(); counted == 0 || counted != calls {
+		t.Errorf("%d calls are counted, %d were made:\n%s", counted, calls, body)
+	}
+	for _, want := range []string{`nightdesk_runs_ended_total{state="completed"} 2`, `nightdesk_model_tokens_total{direction="in",model="stub",role="writer"} `} {
+		if !strings.Contains(body, want) {
+			t.Errorf("no %s:\n%s", want, body)
+		}
 	}
 }
