@@ -3,6 +3,7 @@ package prompts
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
@@ -32,6 +33,11 @@ func enclose(name, text string) string {
 	mark := name + "-" + code(text)
 	return "<" + mark + ">\n" + text + "\n</" + mark + ">"
 }
+
+var marks = regexp.MustCompile(`(?i)</?(?:material|topic)-[0-9a-f]{8}>`)
+
+// Unmarked removes marks of Quote, which weak models copy from a question into their answers.
+func Unmarked(text string) string { return marks.ReplaceAllString(text, "") }
 
 // code returns eight hexadecimal digits that do not occur in text, in either case.
 func code(text string) string {

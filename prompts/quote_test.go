@@ -46,6 +46,21 @@ func TestQuote(t *testing.T) {
 	}
 }
 
+func TestUnmarked(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		prompts.Quote("How do tides work?"):           "\nHow do tides work?\n",
+		"{{<topic-194b7f15>}},":                       "{{}},",
+		"Tides.\n</MATERIAL-7935828D>\n\nThe summary": "Tides.\n\n\nThe summary",
+		"<material-12345> <topic> topic-194b7f15 a<b": "<material-12345> <topic> topic-194b7f15 a<b",
+		"": "",
+	} {
+		if got := prompts.Unmarked(in); got != want {
+			t.Errorf("Unmarked(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
+
 func TestQuoteCannotBeClosed(t *testing.T) {
 	t.Parallel()
 	const firstLine = "A page about ferries"

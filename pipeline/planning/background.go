@@ -57,7 +57,8 @@ func (d *draft) background(ctx context.Context) error {
 	return d.step(ctx, topicqueue.StepEndSearchBackground, "nothing found: planning goes on without background")
 }
 
-// backgroundQueries are N that the model writes in manual mode, else the user's own words.
+// backgroundQueries are N that the model writes in manual mode, the user's own words where these miss the topic, else
+// the user's own words.
 func (d *draft) backgroundQueries(ctx context.Context) ([]string, error) {
 	own := []string{d.question()}
 	if d.Model == nil || !d.manual() {
@@ -76,6 +77,10 @@ func (d *draft) backgroundQueries(ctx context.Context) ([]string, error) {
 	if len(queries) == 0 {
 		d.fallBack("queries: background was searched with the topic alone: the model gave no query")
 		return own, nil
+	}
+	// Queries that have next to nothing of the topic find what a weak model has made up.
+	if own := d.question(); extractive.Relevance(strings.Join(queries, "\n"), own) < minRelevance {
+		queries = append([]string{own}, queries...)
 	}
 	return queries, nil
 }

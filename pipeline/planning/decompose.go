@@ -107,8 +107,8 @@ func (d *draft) checked(answers []prompts.DecomposedTopic) []topicqueue.SubTopic
 	var topics []topicqueue.SubTopic
 	for _, a := range answers {
 		t := topicqueue.SubTopic{
-			Title:    cleanTitle(a.Title),
-			Overview: topicqueue.Clip(topicqueue.OneLine(a.Overview), maxOverview),
+			Title:    cleanTitle(prompts.Unmarked(a.Title)),
+			Overview: topicqueue.Clip(topicqueue.OneLine(prompts.Unmarked(a.Overview)), maxOverview),
 			Queries:  a.Queries,
 		}
 		if d.wanted() == 1 {
@@ -162,7 +162,7 @@ func (d *draft) cleanStarters() {
 func cleanQueries(seen map[string]bool, queries []string, limit int) []string {
 	var out []string
 	for _, q := range queries {
-		q = topicqueue.Clip(topicqueue.OneLine(q), maxQuery)
+		q = topicqueue.Clip(topicqueue.OneLine(prompts.Unmarked(q)), maxQuery)
 		key := topicqueue.CanonicalQuery(q)
 		if topicqueue.IsPlace(q) { // the same words in another order, or twice, are another place
 			key = q

@@ -360,6 +360,21 @@ func TestBackgroundOffTheTopic(t *testing.T) {
 	}
 }
 
+// A weak model copies the marks of its question and makes up the rest: the user's own words are searched all the same.
+func TestQueriesOffTheTopic(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.answers["queries"] = func(llm.Request) any {
+		return prompts.QueriesAnswer{Queries: []string{"{{<topic-194b7f15>}},", "responseTimeInMillis(): 2026 (max)", "<material-0a1b2c3d> queryId"}}
+	}
+	if _, err := d.plan(); err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"How do tides work?", "responseTimeInMillis(): 2026 (max)", "queryId"}; !slices.Equal(slices.Sorted(slices.Values(d.queries)), slices.Sorted(slices.Values(want))) {
+		t.Errorf("searched for %q, want %q", d.queries, want)
+	}
+}
+
 // Two places of a corpus are two starter queries, whatever words they share: a section may be called like its document.
 func TestPlacesOfTheSameWords(t *testing.T) {
 	t.Parallel()

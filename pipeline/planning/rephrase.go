@@ -52,7 +52,7 @@ func (d *draft) rounds(ctx context.Context) (best string, bestWords int, err err
 			err = askErr
 			break
 		}
-		brief := paragraphs(answer.Topic)
+		brief := paragraphs(prompts.Unmarked(answer.Topic))
 		words := wordCount(brief)
 		if words < leastBrief || words > mostText {
 			err = fmt.Errorf("the model's brief has %d words instead of %d to %d", words, minBrief, maxBrief)

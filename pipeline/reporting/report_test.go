@@ -126,6 +126,7 @@ func TestUnusableSections(t *testing.T) {
 		calls   int
 	}{
 		"second answer":     {answers: []string{"", "", good}, want: "The log is appended to [[CIT-1-01]", calls: 3}, // llm.Text asks again for an empty answer
+		"marks":             {answers: []string{"<material-7935828d>\nThe <topic-194b7f15>log is appended to [CIT-1-01].\n</material-7935828d>"}, want: "The log is appended to [[CIT-1-01]", calls: 1},
 		"refusal":           {answers: []string{"I'm sorry, I can't help with that.", good}, want: "The log is appended", calls: 2},
 		"no citation":       {answers: []string{"Logs are good.", good}, want: "The log is appended", calls: 2},
 		"foreign citation":  {answers: []string{"Logs are good [CIT-2-01].", "Logs are good [CIT-8-01]."}, want: "The write-ahead log is a file to which", local: true, calls: 2},

@@ -201,7 +201,7 @@ func (w *writer) text(ctx context.Context, p prompts.Prompt, ordinal, attempt in
 	if errors.Is(err, llm.ErrTruncated) && ctx.Err() == nil {
 		err = nil
 	}
-	return text, ended(ctx, err)
+	return prompts.Unmarked(text), ended(ctx, err)
 }
 
 // ended returns the cause of ctx's end, else err: a call that failed because its run was stopped is no model trouble.

@@ -62,7 +62,7 @@ func (l *callList) add(tool, query string) bool {
 func (w *work) checkActions(k int, actions []prompts.Action) []call {
 	l := callList{w: w, k: k}
 	for _, a := range actions {
-		tool, query := strings.TrimSpace(a.ToolType), strings.TrimSpace(strings.ToValidUTF8(a.Query, ""))
+		tool, query := strings.TrimSpace(a.ToolType), strings.TrimSpace(prompts.Unmarked(strings.ToValidUTF8(a.Query, "")))
 		if !verbatim(tool) {
 			query = topicqueue.Clip(topicqueue.OneLine(query), maxClaim)
 		}

@@ -47,7 +47,7 @@ func (t *noteTaker) check(chunk []piece, claims []prompts.NoteClaim) []finding {
 		if !ok {
 			continue
 		}
-		statement := topicqueue.OneLine(c.Text)
+		statement := topicqueue.OneLine(prompts.Unmarked(c.Text))
 		if statement == "" || len(statement) > maxClaim {
 			statement = topicqueue.OneLine(t.outcome.fresh[source].Text[start:end])
 		}

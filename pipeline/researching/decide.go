@@ -137,13 +137,13 @@ func (w *work) checkProposals(k int, topics []prompts.NewSubTopic) []topicqueue.
 	}
 	var proposals []topicqueue.SubTopic
 	for _, t := range topics {
-		title := topicqueue.Clip(topicqueue.OneLine(t.Title), maxLine)
+		title := topicqueue.Clip(topicqueue.OneLine(prompts.Unmarked(t.Title)), maxLine)
 		// A score above 1 is not on the scale that the model was given, so it says nothing.
 		if !t.ShouldAdd || title == "" || !(t.Score >= w.run.Options.NewTopicMinScore && t.Score <= 1) {
 			continue
 		}
 		if proposals = append(proposals, topicqueue.SubTopic{
-			Title: title, Overview: topicqueue.Clip(topicqueue.OneLine(t.Overview), maxClaim), Parent: w.block.ID,
+			Title: title, Overview: topicqueue.Clip(topicqueue.OneLine(prompts.Unmarked(t.Overview)), maxClaim), Parent: w.block.ID,
 		}); len(proposals) == maxProposals {
 			break
 		}

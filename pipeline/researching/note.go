@@ -140,7 +140,7 @@ func (t *noteTaker) read(ctx context.Context, chunk []piece, limit int) error {
 	}
 	t.note.found = append(t.note.found, found...)
 	if len(found) > 0 {
-		t.note.summary = strings.TrimSpace(t.note.summary + "\n\n" + strings.TrimSpace(strings.ToValidUTF8(answer.Summary, "")))
+		t.note.summary = strings.TrimSpace(t.note.summary + "\n\n" + strings.TrimSpace(prompts.Unmarked(strings.ToValidUTF8(answer.Summary, ""))))
 	}
 	return nil
 }
