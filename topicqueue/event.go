@@ -79,7 +79,7 @@ type Event struct {
 	Time      time.Time       `json:"time"`
 	RunID     string          `json:"run_id"`
 	BlockID   string          `json:"block_id,omitempty"`
-	Attempt   int             `json:"attempt"` // generation of the stage or block that sent it
+	Attempt   int             `json:"attempt"` // generation of the stage or block that sent it; 0: nobody, a cancel or a deadline
 	Placement Placement       `json:"placement"`
 	Status    string          `json:"status"`
 	Content   json.RawMessage `json:"content"`

@@ -99,6 +99,9 @@ type watcher struct {
 func (w *watcher) run(ctx context.Context, run topicqueue.Run, from int64) error {
 	v, end := w.viewer(run)
 	ended, err := w.app.follow(ctx, w.queue, run.ID, from, 0, healer{v, w})
+	if err == nil {
+		ended, err = w.stored(ctx, ended, v)
+	}
 	end()
 	if ctx.Err() != nil {
 		return fmt.Errorf("stopped watching; run %s goes on without that", run.ID)
@@ -107,6 +110,27 @@ func (w *watcher) run(ctx context.Context, run topicqueue.Run, from int64) error
 		return err
 	}
 	return w.summary(ended)
+}
+
+// stored waits until what a run that has ended leaves behind is in storage, or something hinders that.
+func (w *watcher) stored(ctx context.Context, run topicqueue.Run, v viewer) (topicqueue.Run, error) {
+	o := outage{noter: v, since: time.Now()}
+	for run.PublishedAt.IsZero() && run.Unpublished == "" && ctx.Err() == nil {
+		pause(ctx, newsPause)
+		now, err := w.queue.Run(ctx, run.ID)
+		if errors.Is(err, redisqueue.ErrNotFound) {
+			return run, nil
+		}
+		if err != nil {
+			_ = o.on(ctx, err) // patience is without end
+			continue
+		}
+		o.off()
+		if run = now; run.EndedAt.IsZero() {
+			return run, fmt.Errorf("run %s goes on: it is tried again", run.ID)
+		}
+	}
+	return run, context.Cause(ctx)
 }
 
 // viewer returns what shows one run, and what takes its live lines away.
@@ -136,6 +160,9 @@ func (w *watcher) replay(ctx context.Context, run topicqueue.Run, events []topic
 func (w *watcher) summary(run topicqueue.Run) error {
 	if !w.app.json {
 		lines := []string{run.ID + "  " + stateWord(run) + clock(run, run.EndedAt)}
+		if run.Unpublished != "" {
+			lines = append(lines, "its report is kept in the queue until it can be stored: "+run.Unpublished)
+		}
 		if report := location(w.store, run); report != "" {
 			lines = append(lines, report)
 		}
@@ -157,12 +184,16 @@ func outcome(run topicqueue.Run) error {
 	return resultError{fmt.Errorf("run %s is %s: %s", run.ID, run.State, run.Reason), exitFailed}
 }
 
-// archive returns a run and its events from storage, where they are when the run has ended.
+// archive returns a run and its events from storage, where they are whole when there is a manifest.
 func (w *watcher) archive(ctx context.Context, runID string) (run topicqueue.Run, events []topicqueue.Event, ok bool) {
+	if _, err := w.store.Get(ctx, storage.ManifestKey(runID)); err != nil {
+		return run, nil, false
+	}
 	data, err := w.store.Get(ctx, storage.CacheKey(runID, "config.json"))
 	if err != nil || json.Unmarshal(data, &run) != nil {
 		return run, nil, false
 	}
+	run.PublishedAt, run.Unpublished = cmp.Or(run.PublishedAt, run.EndedAt), "" // they were written before
 	data, err = w.store.Get(ctx, storage.CacheKey(runID, "events.jsonl"))
 	if err != nil {
 		return run, nil, false

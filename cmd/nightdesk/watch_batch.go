@@ -14,12 +14,13 @@ const (
 	batchPause  = 500 * time.Millisecond // between two looks at a batch ...
 	batchShare  = 10                     // ... or this many times as long as one takes
 	countsPause = 10 * time.Second       // between two plain lines of counts
+	missingTime = 5 * time.Second        // for the run of a batch's entry to appear
 )
 
 // batch watches the runs of a batch until all have ended.
 func (w *watcher) batch(ctx context.Context, name string) error {
 	b := &batchWatch{
-		watcher: w, seqs: map[string]int64{}, known: map[string]bool{}, final: map[topicqueue.RunState]int{}, first: true,
+		watcher: w, seqs: map[string]int64{}, known: map[string]bool{}, missing: map[string]time.Time{}, final: map[topicqueue.RunState]int{}, first: true,
 		view: batchView{name: name},
 	}
 	if !w.app.json {
@@ -41,16 +42,17 @@ func (w *watcher) batch(ctx context.Context, name string) error {
 // batchWatch is a batch that is being watched.
 type batchWatch struct {
 	*watcher
-	screen *screen // nil: no terminal, or messages are wanted
-	view   batchView
-	known  map[string]bool             // runs of the batch
-	open   []string                    // those that have not ended, in the order of enqueueing
-	final  map[topicqueue.RunState]int // those that have, by state
-	seqs   map[string]int64            // last message of a run that was printed
-	lines  []string                    // to be printed
-	first  bool                        // nothing has been seen yet
-	counts string                      // of the last plain line
-	line   time.Time                   // of that
+	screen  *screen // nil: no terminal, or messages are wanted
+	view    batchView
+	known   map[string]bool             // runs of the batch
+	open    []string                    // those that have not ended, in the order of enqueueing
+	final   map[topicqueue.RunState]int // those that have, by state
+	seqs    map[string]int64            // last message of a run that was printed
+	lines   []string                    // to be printed
+	missing map[string]time.Time        // entries of the batch without a run, by the time of the first look
+	first   bool                        // nothing has been seen yet
+	counts  string                      // of the last plain line
+	line    time.Time                   // of that
 }
 
 func (b *batchWatch) watch(ctx context.Context) error {
@@ -101,7 +103,7 @@ func (b *batchWatch) look(ctx context.Context) error {
 	for state, n := range b.final {
 		b.view.states[state] += n
 	}
-	b.view.runs, b.first = len(b.known), false
+	b.view.runs, b.first = len(b.known)-len(b.missing), false
 	return nil
 }
 
@@ -142,9 +144,9 @@ func (b *batchWatch) take(ctx context.Context, p redisqueue.Pulse) error {
 		}
 	}
 	switch {
-	case p.State == "" || p.State.Final():
+	case p.State == "" || p.State.Final() && p.Settled:
 		return b.end(ctx, p)
-	case p.State != topicqueue.RunQueued && b.screen != nil:
+	case p.State != topicqueue.RunQueued && !p.State.Final() && b.screen != nil:
 		w := workedRun{pulse: p, run: topicqueue.Run{ID: p.RunID}}
 		if _, rows := b.screen.room(); len(b.view.worked) < rows {
 			var err error
@@ -154,6 +156,7 @@ func (b *batchWatch) take(ctx context.Context, p redisqueue.Pulse) error {
 		}
 		b.view.worked = append(b.view.worked, w)
 	}
+	delete(b.missing, p.RunID)
 	b.view.states[p.State]++
 	b.open = append(b.open, p.RunID)
 	return nil
@@ -161,24 +164,28 @@ func (b *batchWatch) take(ctx context.Context, p redisqueue.Pulse) error {
 
 // end takes in that a run has ended. A completed one that had ended before the watch began is counted and not told of.
 func (b *batchWatch) end(ctx context.Context, p redisqueue.Pulse) error {
-	run, err := b.queue.Run(ctx, p.RunID)
+	run, err := b.queue.Listed(ctx, b.view.name, p.RunID)
 	if errors.Is(err, redisqueue.ErrNotFound) {
-		archived, events, ok := b.archive(ctx, p.RunID)
-		if !ok {
-			delete(b.seqs, p.RunID)
-			b.lines = append(b.lines, p.RunID+"  is no longer kept")
-			b.final[topicqueue.RunFailed]++
-			return nil
+		// It is being enqueued at this moment, or that was broken off.
+		if b.missing[p.RunID].IsZero() {
+			b.missing[p.RunID] = time.Now()
 		}
-		run = archived
-		if b.app.json {
+		if time.Since(b.missing[p.RunID]) < missingTime {
+			b.open = append(b.open, p.RunID)
+		}
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if p.State == "" && b.app.json { // its state has expired
+		if _, events, ok := b.archive(ctx, p.RunID); ok {
 			if err := b.printMessages(ctx, run, after(events, b.seqs[p.RunID])); err != nil {
 				return err
 			}
 		}
-	} else if err != nil {
-		return err
 	}
+	delete(b.missing, p.RunID)
 	delete(b.seqs, p.RunID)
 	b.final[run.State]++
 	if !b.first || run.State != topicqueue.RunCompleted {
@@ -262,7 +269,7 @@ func (b *batchWatch) summary() error {
 	reports := b.final[topicqueue.RunCompleted] + b.final[topicqueue.RunPartial]
 	err := fmt.Errorf("not every run of batch %s is completed", b.view.name)
 	switch {
-	case b.final[topicqueue.RunCompleted] == len(b.known):
+	case b.final[topicqueue.RunCompleted] == b.view.runs:
 		return nil
 	case reports > 0:
 		return resultError{err, exitPartial}

@@ -103,7 +103,7 @@ func (s *Stream) envelope(e topicqueue.Event, fault faultFunc) {
 	if e.Time.IsZero() || e.Time.Before(s.last.Time) {
 		fault("time %v after %v", e.Time, s.last.Time)
 	}
-	if e.Attempt < 1 {
+	if e.Attempt < 0 {
 		fault("attempt %d", e.Attempt)
 	}
 	if !json.Valid(e.Content) {

@@ -148,7 +148,7 @@ func TestBrokenStreams(t *testing.T) {
 		"seq repeats":              {good, func(e []topicqueue.Event) []topicqueue.Event { return slices.Insert(e, 4, e[4]) }, "seq follows 5"},
 		"another run":              {good, set(4, func(e *topicqueue.Event) { e.RunID = "other" }), "run_id"},
 		"time goes back":           {good, set(4, func(e *topicqueue.Event) { e.Time = e.Time.Add(-time.Hour) }), "time"},
-		"no attempt":               {good, set(4, func(e *topicqueue.Event) { e.Attempt = 0 }), "attempt 0"},
+		"no attempt":               {good, set(4, func(e *topicqueue.Event) { e.Attempt = -1 }), "attempt -1"},
 		"an older attempt":         {good, set(9, func(e *topicqueue.Event) { e.Attempt = 3 }), "attempt 1 after attempt 3"},
 		"content is broken":        {good, set(4, func(e *topicqueue.Event) { e.Content = []byte("{") }), "not JSON"},
 		"an invented field":        {good, set(4, func(e *topicqueue.Event) { e.Content = []byte(`{"step_key":"x","info":"","tool":1}`) }), "unknown field"},

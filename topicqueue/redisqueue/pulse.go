@@ -2,6 +2,7 @@ package redisqueue
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/redis/go-redis/v9"
@@ -15,6 +16,7 @@ type Pulse struct {
 	State    topicqueue.RunState // empty: there is no such run (any more)
 	Progress topicqueue.Progress // in topic blocks; zero before they are planned
 	Seq      int64               // of its last event
+	Settled  bool                // it has ended and is stored, or something hinders that: see topicqueue.Run.Unpublished
 }
 
 // RunIDs returns the runs of a batch in the order of enqueueing.
@@ -35,6 +37,21 @@ func (q *Queue) BatchSize(ctx context.Context, batch string) (int, error) {
 	return int(n), nil
 }
 
+// Listed returns a run of a batch, or what is kept of it when its state has expired. ErrNotFound: neither is there.
+func (q *Queue) Listed(ctx context.Context, batch, runID string) (topicqueue.Run, error) {
+	run, err := q.Run(ctx, runID)
+	if !errors.Is(err, ErrNotFound) {
+		return run, err
+	}
+	line, lineErr := q.line(ctx, batch, runID)
+	if lineErr == nil && line == nil {
+		return run, err
+	} else if lineErr != nil {
+		return run, lineErr
+	}
+	return *line, nil
+}
+
 // Pulses returns where runs stand, in the order of their ids. It reads little enough of each to be asked again and
 // again for all runs of a batch.
 func (q *Queue) Pulses(ctx context.Context, runIDs []string) ([]Pulse, error) {
@@ -44,7 +61,7 @@ func (q *Queue) Pulses(ctx context.Context, runIDs []string) ([]Pulse, error) {
 		runIDs = runIDs[len(chunk):]
 		cmds, err := q.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
 			for _, id := range chunk {
-				p.HMGet(ctx, key(id, "run"), "state", "processed", "blocks", "seq")
+				p.HMGet(ctx, key(id, "run"), "state", "processed", "blocks", "seq", "published", "unpublished")
 			}
 			return nil
 		})
@@ -56,6 +73,7 @@ func (q *Queue) Pulses(ctx context.Context, runIDs []string) ([]Pulse, error) {
 			out = append(out, Pulse{
 				RunID: chunk[i], State: topicqueue.RunState(text(v, 0)),
 				Progress: topicqueue.Progress{ProcessedTasks: number(v, 1), TotalTask: number(v, 2)}, Seq: int64(number(v, 3)),
+				Settled: text(v, 4) != "" || text(v, 5) != "",
 			})
 		}
 	}

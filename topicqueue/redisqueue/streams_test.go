@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/redis/go-redis/v9"
@@ -15,22 +16,24 @@ import (
 	"nightdesk/topicqueue/redisqueue/redistest"
 )
 
-// TestStreamsOfRandomRuns: whatever attempts do, yield, repeat and leave half done, the stream is in order, while it
-// grows and as a whole.
+// TestStreamsOfRandomRuns: whatever attempts do, yield, repeat and leave half done, and when ever it is cancelled, the
+// stream is in order, while it grows and as a whole.
 func TestStreamsOfRandomRuns(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
 		q := redisqueue.New(rdb, redisqueue.DefaultTiming)
 		for seed := range uint64(30) {
 			r := &randomRun{t: t, q: q, rng: rand.New(rand.NewPCG(seed, 1)), run: newRun(fmt.Sprint("random ", seed), 1+int(seed%3)), stream: eventtest.New()}
-			if _, _, err := q.Create(t.Context(), r.run); err != nil {
+			if _, err := q.Create(t.Context(), r.run); err != nil {
 				t.Fatal(err)
 			}
+			r.attempt(t.Context(), redisqueue.Intent{RunID: r.run.ID, Unit: redisqueue.UnitPlan, Generation: 1})
+			r.read()
 			for n := 0; !r.ended; n++ {
 				if n == 500 {
 					t.Fatalf("seed %d: the run does not end", seed)
 				}
-				for _, i := range must[[]redisqueue.Intent](t)(q.Sweep(t.Context(), r.run.ID, false)) {
+				for _, i := range must[redisqueue.Swept](t)(q.Sweep(t.Context(), r.run.ID, false)).Intents {
 					r.attempt(t.Context(), i)
 				}
 				r.read()
@@ -66,10 +69,18 @@ func (r *randomRun) read() {
 // attempt works a unit until it has ended or chance stops it.
 func (r *randomRun) attempt(ctx context.Context, i redisqueue.Intent) {
 	b, err := r.q.Begin(ctx, i.RunID, i.Unit, i.Generation)
+	if errors.Is(err, redisqueue.ErrStale) {
+		return // cancelled meanwhile
+	}
 	if err != nil {
 		r.t.Fatal(err)
 	}
 	for _, act := range r.acts(b) {
+		if r.rng.IntN(60) == 0 { // a person cancels it
+			must[[]redisqueue.Intent](r.t)(r.q.Cancel(ctx, r.run.ID, "no longer needed", r.rng.IntN(2) == 0))
+			r.read()
+			return
+		}
 		if r.rng.IntN(8) == 0 { // its worker is stopped
 			must[[]redisqueue.Intent](r.t)(r.q.Yield(ctx, b.Lease))
 			return
@@ -95,7 +106,8 @@ func (r *randomRun) acts(b redisqueue.Begun) []func(context.Context) error {
 	}
 	finish := func(state topicqueue.RunState, events ...topicqueue.Event) func(context.Context) error {
 		return func(ctx context.Context) error {
-			return r.q.Finish(ctx, b.Lease, redisqueue.Outcome{State: state, Reason: "chance", Events: events})
+			_, err := r.q.Finish(ctx, b.Lease, redisqueue.Outcome{State: state, Reason: "chance", Events: events})
+			return err
 		}
 	}
 	switch b.Lease.Unit {
@@ -113,6 +125,10 @@ func (r *randomRun) acts(b redisqueue.Begun) []func(context.Context) error {
 			return err
 		})
 	case redisqueue.UnitReport:
+		blocks := must[[]topicqueue.Block](r.t)(r.q.Blocks(r.t.Context(), r.run.ID))
+		if !slices.ContainsFunc(blocks, func(b topicqueue.Block) bool { return b.Status == topicqueue.BlockCompleted }) {
+			return []func(context.Context) error{finish(topicqueue.RunFailed)} // there is nothing to write about
+		}
 		if r.rng.IntN(5) == 0 {
 			return []func(context.Context) error{step(topicqueue.StepStartAuthor), finish(topicqueue.RunFailed)}
 		}
