@@ -12,9 +12,15 @@ if unit == 'plan' then
 elseif unit == 'review' then
   redis.call('HINCRBY', run, 'loop', 1)
   fence('review')
-  addBlocks(cjson.decode(ARGV[4]))
+  local found = cjson.decode(ARGV[4])
+  if #found == 0 then
+    redis.call('HSET', run, 'state', 'reporting')
+    return answer(wanted())
+  end
+  addBlocks(found)
   redis.call('HSET', run, 'state', 'researching')
-  return answer(settled(admit()))
+  emit(progress({}), ARGV[2])
+  return answer(admit())
 else
   conclude(text(run, 'outcome'), text(run, 'reason'), ARGV[2])
 end

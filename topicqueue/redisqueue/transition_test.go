@@ -1,0 +1,46 @@
+package redisqueue_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/redis/go-redis/v9"
+
+	"nightdesk/topicqueue"
+	"nightdesk/topicqueue/redisqueue"
+	"nightdesk/topicqueue/redisqueue/redistest"
+)
+
+// reviewed brings a run with one block to its first review.
+func reviewed(t *testing.T, q *redisqueue.Queue, run topicqueue.Run) redisqueue.Lease {
+	t.Helper()
+	planned(t, q, run, "Dykes")
+	b := must[redisqueue.Begun](t)(q.Begin(t.Context(), run.ID, "block_1", 1))
+	must[[]redisqueue.Intent](t)(q.EndBlock(t.Context(), b.Lease, topicqueue.BlockCompleted, "", nil))
+	return must[redisqueue.Begun](t)(q.Begin(t.Context(), run.ID, redisqueue.UnitReview, 1)).Lease
+}
+
+func TestReviewThatFindsNothingLeadsToTheReport(t *testing.T) {
+	t.Parallel()
+	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
+		q, run := redisqueue.New(rdb, redisqueue.DefaultTiming), newRun("polders", 1)
+		run.Options.MaxLoops = 2
+		got := must[[]redisqueue.Intent](t)(q.CloseReview(t.Context(), reviewed(t, q, run), nil))
+		if want := []redisqueue.Intent{{run.ID, "report", 1, ""}}; !cmp.Equal(want, got) {
+			t.Errorf("wants %v, want %v", got, want)
+		}
+	})
+}
+
+func TestReviewCountsItsBlocksInTheProgress(t *testing.T) {
+	t.Parallel()
+	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
+		q, run := redisqueue.New(rdb, redisqueue.DefaultTiming), newRun("polders", 1)
+		run.Options.MaxLoops = 2
+		must[[]redisqueue.Intent](t)(q.CloseReview(t.Context(), reviewed(t, q, run), []topicqueue.SubTopic{{Title: "Sluices"}}))
+		events := must[[]topicqueue.Event](t)(q.Events(t.Context(), run.ID, 0, 0))
+		if last := string(events[len(events)-1].Content); last != `{"processed_tasks":1,"total_task":2}` {
+			t.Errorf("the last event is %s", last)
+		}
+	})
+}
