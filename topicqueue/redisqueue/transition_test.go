@@ -44,3 +44,17 @@ func TestReviewCountsItsBlocksInTheProgress(t *testing.T) {
 		}
 	})
 }
+
+func TestCancelOfARunThatWaits(t *testing.T) {
+	t.Parallel()
+	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
+		q, run := redisqueue.New(rdb, redisqueue.DefaultTiming), newRun("canals", 1)
+		if _, err := q.Create(t.Context(), run); err != nil {
+			t.Fatal(err)
+		}
+		got := must[[]redisqueue.Intent](t)(q.Cancel(t.Context(), run.ID, "a person did", false))
+		if want := []redisqueue.Intent{{run.ID, "publish", 1, ""}}; !cmp.Equal(want, got) {
+			t.Errorf("wants %v, want %v", got, want)
+		}
+	})
+}

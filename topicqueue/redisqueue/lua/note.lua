@@ -23,7 +23,8 @@ elseif check ~= '' then
   local at = '+inf'
   if check ~= 'inf' then at = now + tonumber(check) end
   local had = redis.call('ZSCORE', KEYS[1], id)
-  if not soonest or not had or at ~= '+inf' and (tonumber(had) or math.huge) > at then redis.call('ZADD', KEYS[1], at, id) end
+  had = had and (tonumber(had) or math.huge) -- not every Lua reads 'inf' as a number
+  if not soonest or not had or at ~= '+inf' and had > at then redis.call('ZADD', KEYS[1], at, id) end
 end
 if wait == '' then
   redis.call('ZREM', KEYS[4], id)
