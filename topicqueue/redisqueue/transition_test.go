@@ -58,3 +58,19 @@ func TestCancelOfARunThatWaits(t *testing.T) {
 		}
 	})
 }
+
+func TestAdvanceLeavesAlone(t *testing.T) {
+	t.Parallel()
+	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
+		ctx, q, run := t.Context(), redisqueue.New(rdb, redisqueue.DefaultTiming), newRun("weirs", 1)
+		planned(t, q, run, "Fish ladders")
+		for _, i := range []redisqueue.Intent{{run.ID, "plan", 1, ""}, {"research_gone", "plan", 1, ""}} {
+			if got := must[[]redisqueue.Intent](t)(q.Advance(ctx, i, false)); len(got) > 0 {
+				t.Errorf("of work that nobody wants: %v", got)
+			}
+		}
+		if n := rdb.Exists(ctx, "nightdesk:{research_gone}:work").Val(); n != 0 {
+			t.Error("a run that has expired has a key again, which stays for ever")
+		}
+	})
+}
