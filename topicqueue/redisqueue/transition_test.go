@@ -74,3 +74,48 @@ func TestAdvanceLeavesAlone(t *testing.T) {
 		}
 	})
 }
+
+// TestCancelEndsEveryBlock: a run that has ended has no block that has not, also when its report is then written again.
+func TestCancelEndsEveryBlock(t *testing.T) {
+	t.Parallel()
+	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
+		ctx, q, run := t.Context(), redisqueue.New(rdb, redisqueue.DefaultTiming), newRun("fords", 2)
+		planned(t, q, run, "Gravel", "Depth", "Current")
+		b := must[redisqueue.Begun](t)(q.Begin(ctx, run.ID, "block_1", 1))
+		cp := topicqueue.Checkpoint{Iteration: 1, Traces: []topicqueue.ToolTrace{{CitationID: "CIT-1-01"}}}
+		if _, _, err := q.Checkpoint(ctx, b.Lease, cp, b.View, 8); err != nil {
+			t.Fatal(err)
+		}
+		must[[]redisqueue.Intent](t)(q.Cancel(ctx, run.ID, "a person did", false))
+		for i, want := range []topicqueue.BlockStatus{topicqueue.BlockCompleted, topicqueue.BlockFailed, topicqueue.BlockFailed} {
+			if got := must[[]topicqueue.Block](t)(q.Blocks(ctx, run.ID))[i]; got.Status != want || got.Reason == "" {
+				t.Errorf("%s is %s (%s), want %s", got.ID, got.Status, got.Reason, want)
+			}
+		}
+		checkEvents(t, must[[]topicqueue.Event](t)(q.Events(ctx, run.ID, 0, 0)), 3)
+	})
+}
+
+// TestSealKeepsWhatAWaitingBlockHasFound: one that is tried again waits with what it found before.
+func TestSealKeepsWhatAWaitingBlockHasFound(t *testing.T) {
+	t.Parallel()
+	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
+		ctx, q, run := t.Context(), redisqueue.New(rdb, redisqueue.DefaultTiming), newRun("springs", 1)
+		planned(t, q, run, "Karst", "Geysers")
+		b := must[redisqueue.Begun](t)(q.Begin(ctx, run.ID, "block_1", 1))
+		must[[]redisqueue.Intent](t)(q.EndBlock(ctx, b.Lease, topicqueue.BlockFailed, "no model", nil))
+		b = must[redisqueue.Begun](t)(q.Begin(ctx, run.ID, "block_2", 1))
+		cp := topicqueue.Checkpoint{Iteration: 1, Traces: []topicqueue.ToolTrace{{CitationID: "CIT-2-01"}}}
+		if _, _, err := q.Checkpoint(ctx, b.Lease, cp, b.View, 8); err != nil {
+			t.Fatal(err)
+		}
+		must[[]redisqueue.Intent](t)(q.Cancel(ctx, run.ID, "too slow", true))
+		rep := must[redisqueue.Begun](t)(q.Begin(ctx, run.ID, redisqueue.UnitReport, 1))
+		must[[]redisqueue.Intent](t)(q.Finish(ctx, rep.Lease, redisqueue.Outcome{State: topicqueue.RunPartial, Report: "r", Content: []byte("{}")}))
+		must[[]redisqueue.Intent](t)(q.Retry(ctx, run.ID, redisqueue.RetryBlocks, 2)) // both; block_2 waits
+		must[[]redisqueue.Intent](t)(q.Cancel(ctx, run.ID, "too slow again", true))
+		if got := must[[]topicqueue.Block](t)(q.Blocks(ctx, run.ID))[1]; got.Status != topicqueue.BlockCompleted {
+			t.Errorf("block_2, which found something, is %s (%s)", got.Status, got.Reason)
+		}
+	})
+}

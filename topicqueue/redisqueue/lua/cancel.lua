@@ -6,9 +6,6 @@ if ARGV[2] == '1' and redis.call('EXISTS', base .. 'plan') == 1 then
   seal(ARGV[1])
   return answer(wanted())
 end
-for _, id in ipairs(redis.call('ZRANGE', active, 0, -1)) do
-  fence(id)
-  redis.call('DEL', base .. 'journal:' .. id)
-end
+dropBlocks(ARGV[1])
 conclude('cancelled', ARGV[1], 0)
 return answer(wanted())

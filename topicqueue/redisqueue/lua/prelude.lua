@@ -192,6 +192,24 @@ local function closeStep(reason, attempt)
   emit({ step(closing[of] or 'fail_' .. of, reason) }, attempt)
 end
 
+-- dropBlocks ends every block that has not ended. What is in flight is fenced; what has found something counts as done.
+local function dropBlocks(reason)
+  local function drop(id, attempt, why)
+    if redis.call('LLEN', base .. 'traces:' .. id) > 0 then
+      closeBlock(id, 'COMPLETED', 'cut short: ' .. reason, attempt)
+    else
+      closeBlock(id, 'FAILED', why .. reason, attempt)
+    end
+  end
+  for _, id in ipairs(redis.call('ZRANGE', active, 0, -1)) do
+    local attempt = generation(id)
+    fence(id)
+    drop(id, attempt, 'not finished: ')
+  end
+  for _, id in ipairs(redis.call('LRANGE', todo, 0, -1)) do drop(id, 0, 'not begun: ') end
+  redis.call('DEL', todo)
+end
+
 local aborted = 'iterative_research_pipeline_aborted'
 
 -- seal takes no more research: what waits is dropped, what is in flight is fenced, and the report is due.
@@ -201,17 +219,7 @@ local function seal(reason)
   local s = state()
   if s == 'reporting' or s == 'narrating' then return end
   if stage[s] then fence(stage[s]) end
-  for _, id in ipairs(redis.call('ZRANGE', active, 0, -1)) do
-    local attempt = generation(id)
-    fence(id)
-    if redis.call('LLEN', base .. 'traces:' .. id) > 0 then
-      closeBlock(id, 'COMPLETED', 'cut short: ' .. reason, attempt)
-    else
-      closeBlock(id, 'FAILED', 'not finished: ' .. reason, attempt)
-    end
-  end
-  for _, id in ipairs(redis.call('LRANGE', todo, 0, -1)) do closeBlock(id, 'FAILED', 'not begun: ' .. reason, 0) end
-  redis.call('DEL', todo)
+  dropBlocks(reason)
   closeStep(reason, 0)
   emit({ step(aborted, reason) }, 0)
   redis.call('HSET', run, 'state', 'reporting')
