@@ -82,7 +82,7 @@ func (q *Queue) Retry(ctx context.Context, runID, what string, maxIterations int
 	if err := q.watch(ctx, runID); err != nil {
 		return nil, err
 	}
-	r, err := q.run(ctx, retryScript, "retry", runID, what, maxIterations)
+	r, err := q.run(ctx, retryScript, "retry", runID, what, maxIterations, newOwner())
 	if err != nil {
 		return nil, err
 	}

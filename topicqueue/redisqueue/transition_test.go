@@ -1,7 +1,9 @@
 package redisqueue_test
 
 import (
+	"context"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/redis/go-redis/v9"
@@ -116,6 +118,56 @@ func TestSealKeepsWhatAWaitingBlockHasFound(t *testing.T) {
 		must[[]redisqueue.Intent](t)(q.Cancel(ctx, run.ID, "too slow again", true))
 		if got := must[[]topicqueue.Block](t)(q.Blocks(ctx, run.ID))[1]; got.Status != topicqueue.BlockCompleted {
 			t.Errorf("block_2, which found something, is %s (%s)", got.Status, got.Reason)
+		}
+	})
+}
+
+// resent sends every script twice, as a client does whose connection broke before the first reply came.
+type resent struct{ redis.Hook }
+
+func (resent) DialHook(next redis.DialHook) redis.DialHook { return next }
+
+func (resent) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook { return next }
+
+func (resent) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		if err := next(ctx, cmd); err != nil || cmd.Name() != "evalsha" && cmd.Name() != "eval" {
+			return err
+		}
+		return next(ctx, cmd)
+	}
+}
+
+func TestScriptsThatAreSentTwice(t *testing.T) {
+	t.Parallel()
+	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
+		ctx, run := t.Context(), newRun("moors", 1)
+		once := redisqueue.New(rdb, redisqueue.DefaultTiming)
+		if _, err := once.Create(ctx, run); err != nil {
+			t.Fatal(err)
+		}
+		rdb.AddHook(resent{})
+		q := redisqueue.New(rdb, redisqueue.DefaultTiming)
+		plan := func(generation int) redisqueue.Lease {
+			t.Helper()
+			return must[redisqueue.Begun](t)(q.Begin(ctx, run.ID, redisqueue.UnitPlan, generation)).Lease
+		}
+		if err := q.Await(ctx, plan(1)); err != nil {
+			t.Fatal(err)
+		}
+		must[[]redisqueue.Intent](t)(q.Answer(ctx, run.ID, []byte(`"peat"`)))
+		must[[]redisqueue.Intent](t)(q.CommitPlan(ctx, plan(2), planOf()))
+		report := must[redisqueue.Begun](t)(q.Begin(ctx, run.ID, redisqueue.UnitReport, 1))
+		must[[]redisqueue.Intent](t)(q.Finish(ctx, report.Lease, redisqueue.Outcome{State: topicqueue.RunFailed, Reason: "x"}))
+		must[[]redisqueue.Intent](t)(q.Retry(ctx, run.ID, redisqueue.RetryReport, 2))
+		report = must[redisqueue.Begun](t)(q.Begin(ctx, run.ID, redisqueue.UnitReport, 2))
+		if report.Epoch != 1 {
+			t.Errorf("epoch %d, want 1", report.Epoch)
+		}
+		must[[]redisqueue.Intent](t)(q.Finish(ctx, report.Lease, redisqueue.Outcome{State: topicqueue.RunFailed, Reason: "x"}))
+		b := must[redisqueue.Begun](t)(q.Begin(ctx, run.ID, redisqueue.UnitPublish, 2))
+		if err := q.Published(ctx, b.Lease, b.Run, time.Hour); err != nil {
+			t.Error(err)
 		}
 	})
 }

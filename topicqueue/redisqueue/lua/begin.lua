@@ -1,7 +1,7 @@
 -- ARGV: unit, generation, owner, lease (ms)
 local unit, gen, owner, lease = ARGV[1], tonumber(ARGV[2]), ARGV[3], tonumber(ARGV[4])
 if state() == '' or generation(unit) ~= gen or not wants(unit) then return { 'stale' } end
-if num(work, unit .. ':lease') > now then return { 'held' } end
+if num(work, unit .. ':lease') > now and text(work, unit .. ':owner') ~= owner then return { 'held' } end
 redis.call('HSET', work, unit .. ':gen', gen, unit .. ':owner', owner, unit .. ':lease', now + lease)
 if unit == 'plan' then
   redis.call('HSET', run, 'state', 'planning')

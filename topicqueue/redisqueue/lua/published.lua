@@ -1,9 +1,11 @@
 -- ARGV: generation, owner, time until the state expires (ms)
 -- What the run leaves behind is whole in storage: its state here is no longer needed but for a retry.
+if text(work, 'publish:ended') == ARGV[2] then return answer({}) end -- the reply of the first call was lost
 if not holds('publish', ARGV[1], ARGV[2]) then return { 'fenced' } end
 redis.call('HSET', run, 'published', now)
 redis.call('HDEL', run, 'unpublished')
 release('publish')
+redis.call('HSET', work, 'publish:ended', ARGV[2])
 redis.call('DEL', base .. 'report', todo, active)
 for n = 1, num(run, 'blocks') do redis.call('DEL', base .. 'journal:block_' .. n) end
 for _, key in ipairs(kept()) do redis.call('PEXPIRE', key, ARGV[3]) end

@@ -1,5 +1,6 @@
 -- ARGV: what (blocks: what failed or was cut short; report: the report alone; all: the whole run), iterations that a
--- block may have. A run that has ended goes on with its next epoch.
+-- block may have; token of the call. A run that has ended goes on with its next epoch.
+if text(run, 'retried') == ARGV[3] then return answer(wanted()) end -- the reply of the first call was lost
 if not ended() then return { 'running' } end
 local what = ARGV[1]
 if redis.call('EXISTS', base .. 'plan') == 0 then what = 'all' end
@@ -10,6 +11,7 @@ for n = 1, num(run, 'blocks') do
   if what == 'blocks' and not (text(blocks, id .. ':status') == 'COMPLETED' and reason == '') then table.insert(again, id) end
 end
 redis.call('HINCRBY', run, 'epoch', 1)
+redis.call('HSET', run, 'retried', ARGV[3])
 for _, key in ipairs(kept()) do redis.call('PERSIST', key) end
 redis.call('HDEL', run, 'ended', 'reason', 'report', 'sealed', 'published', 'outcome', 'started', 'final', 'seal', 'missed', 'open', 'wave', 'hosts', 'deadline', 'loop', 'answer')
 redis.call('HSET', run, 'since', num(run, 'seq')) -- the events of this epoch come after it
