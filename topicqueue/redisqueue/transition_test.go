@@ -127,7 +127,9 @@ type resent struct{ redis.Hook }
 
 func (resent) DialHook(next redis.DialHook) redis.DialHook { return next }
 
-func (resent) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook { return next }
+func (resent) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return next
+}
 
 func (resent) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
