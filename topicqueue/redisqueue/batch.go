@@ -94,7 +94,7 @@ func (q *Queue) Runs(ctx context.Context, batch string, yield func(topicqueue.Ru
 	}
 }
 
-// keepLine keeps what a list shows of a run that has ended: its state expires, its line does not.
+// keepLine keeps what a list shows of a run that is published: its state expires, its line does not.
 func (q *Queue) keepLine(ctx context.Context, run topicqueue.Run) error {
 	run.PublishedAt, run.Unpublished = time.Now().UTC(), ""
 	run.Options = topicqueue.Options{Preset: run.Options.Preset, Language: run.Options.Language}
@@ -102,7 +102,7 @@ func (q *Queue) keepLine(ctx context.Context, run topicqueue.Run) error {
 	if err != nil {
 		return fmt.Errorf("encode run %s: %w", run.ID, err)
 	}
-	if err := q.rdb.HSet(ctx, batchKey(run.Batch, "lines"), run.ID, data).Err(); err != nil {
+	if err := lineScript.Run(ctx, q.rdb, []string{batchKey(run.Batch, "lines")}, run.ID, data).Err(); err != nil {
 		return fmt.Errorf("keep run %s in batch %q in Redis: %w", run.ID, run.Batch, err)
 	}
 	return nil

@@ -48,10 +48,13 @@ func (q *Queue) Resume(ctx context.Context, runID string) ([]Intent, error) {
 		return nil, err
 	}
 	r, err := q.run(ctx, pauseScript, "resume", runID, 0)
-	if err != nil || r.state() == topicqueue.RunQueued { // the sweep puts it back to those that wait
+	if err != nil {
 		return nil, err
 	}
-	return r.intents(runID), nil
+	if r.state() == topicqueue.RunQueued { // the sweep puts it back to those that wait
+		return nil, q.watch(ctx, runID)
+	}
+	return r.intents(runID), q.moved(ctx, runID, r)
 }
 
 // Answer gives a person's answer to a run that waits for it, as JSON. ErrStale: it does not wait.
@@ -87,7 +90,7 @@ func (q *Queue) Retry(ctx context.Context, runID, what string, maxIterations int
 		return nil, err
 	}
 	if r.state() == topicqueue.RunQueued {
-		return nil, nil // the sweep puts it to those that wait
+		return nil, q.watch(ctx, runID) // the sweep puts it to those that wait
 	}
 	return r.intents(runID), q.moved(ctx, runID, r)
 }

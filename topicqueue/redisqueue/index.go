@@ -51,7 +51,7 @@ func (q *Queue) note(ctx context.Context, runID string, n note) error {
 	if n.soonest {
 		soonest = 1
 	}
-	if err := noteScript.Run(ctx, q.rdb, indexKeys(n.lane), runID, string(n.state), n.check, soonest, n.wait).Err(); err != nil {
+	if err := noteScript.Run(ctx, q.rdb, indexKeys(n.lane), runID, string(n.state), n.check, soonest, n.wait, ms(q.watchTime())).Err(); err != nil {
 		return fmt.Errorf("note run %s in Redis: %w", runID, err)
 	}
 	return nil
@@ -68,9 +68,10 @@ func (q *Queue) watch(ctx context.Context, runID string) error {
 	return q.note(ctx, runID, note{check: ms(q.watchTime()), soonest: true, wait: "="})
 }
 
-// moved tells the index that a run that is no longer waiting came into a state.
+// moved tells the index that a run that is no longer waiting came into a state, and that it is to be looked at: the last
+// look may have been at a state in which it had nothing to do.
 func (q *Queue) moved(ctx context.Context, runID string, r reply) error {
-	return q.note(ctx, runID, note{lane: text(r.values, 0), state: r.state()})
+	return q.note(ctx, runID, note{lane: text(r.values, 0), state: r.state(), check: ms(q.watchTime()), soonest: true})
 }
 
 // Due returns runs whose next check has come, and whether lapsed leases may be taken over now.
@@ -117,7 +118,7 @@ func (q *Queue) Sweep(ctx context.Context, runID string, takeover bool) (Swept, 
 	r, err := q.run(ctx, sweepScript, "sweep", runID, flag, MaxLapses, q.watchTime().Milliseconds(),
 		l.owner, q.timing.Lease.Milliseconds())
 	if errors.Is(err, ErrStale) {
-		return Swept{}, q.note(ctx, runID, note{check: "-1"})
+		return Swept{}, q.forget(ctx, runID)
 	}
 	if err != nil {
 		return Swept{}, err
@@ -156,6 +157,19 @@ func (q *Queue) count(ctx context.Context, counters map[string]float64) error {
 		return fmt.Errorf("count in Redis: %w", err)
 	}
 	return nil
+}
+
+// forget takes a run that is published, or that was never created, out of the index. Whoever published it may have died
+// before its line was kept.
+func (q *Queue) forget(ctx context.Context, runID string) error {
+	run, err := q.Run(ctx, runID)
+	if err == nil && !run.PublishedAt.IsZero() {
+		err = q.keepLine(ctx, run)
+	}
+	if err != nil && !errors.Is(err, ErrNotFound) {
+		return err
+	}
+	return q.note(ctx, runID, note{lane: run.Lane, check: "-1"})
 }
 
 // sweepWaiting looks at a run that is to be planned: it wants its task only when it was fed.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -173,8 +174,12 @@ func TestDueRuns(t *testing.T) {
 		if err := q.Published(ctx, b.Lease, b.Run, time.Hour); err != nil {
 			t.Fatal(err)
 		}
-		if n := rdb.ZCard(ctx, "nightdesk:{index}:runs").Val(); n != 0 {
-			t.Errorf("%d runs in the index, want none", n)
+		waitDue(ctx, t, q, run.ID)
+		if got := swept(t, q, run, true); len(got) != 0 {
+			t.Errorf("a published run wants %v", got)
+		}
+		if n := rdb.ZCard(ctx, "nightdesk:{index}:runs").Val() + rdb.HLen(ctx, "nightdesk:{index}:states").Val(); n != 0 {
+			t.Errorf("%d entries of the run in the index, want none", n)
 		}
 	})
 }
@@ -214,6 +219,135 @@ func TestAdvancePastDeadTasks(t *testing.T) {
 		i.Generation = 2
 		if got := must[[]redisqueue.Intent](t)(q.Advance(ctx, i, false)); len(got) != 0 {
 			t.Errorf("of work that has begun: %v", got)
+		}
+	})
+}
+
+// TestIndexKeepsWhatWasAnnouncedMeanwhile: a sweep looks at a run and then tells the index when to look again. What
+// happened between the two must not be lost.
+func TestIndexKeepsWhatWasAnnouncedMeanwhile(t *testing.T) {
+	t.Parallel()
+	type deed func(ctx context.Context, t *testing.T, q *redisqueue.Queue, run topicqueue.Run)
+	for name, test := range map[string]struct{ before, meanwhile deed }{
+		"resume": {
+			func(ctx context.Context, t *testing.T, q *redisqueue.Queue, run topicqueue.Run) {
+				planned(t, q, run, "Salt")
+				if err := q.Pause(ctx, run.ID); err != nil {
+					t.Fatal(err)
+				}
+			},
+			func(ctx context.Context, t *testing.T, q *redisqueue.Queue, run topicqueue.Run) {
+				must[[]redisqueue.Intent](t)(q.Resume(ctx, run.ID))
+			},
+		},
+		"retry": {
+			func(ctx context.Context, t *testing.T, q *redisqueue.Queue, run topicqueue.Run) {
+				planned(t, q, run, "Salt")
+				must[[]redisqueue.Intent](t)(q.Cancel(ctx, run.ID, "a person did", false))
+				b := must[redisqueue.Begun](t)(q.Begin(ctx, run.ID, redisqueue.UnitPublish, 1))
+				if err := q.Published(ctx, b.Lease, b.Run, time.Hour); err != nil {
+					t.Fatal(err)
+				}
+			},
+			func(ctx context.Context, t *testing.T, q *redisqueue.Queue, run topicqueue.Run) {
+				must[[]redisqueue.Intent](t)(q.Retry(ctx, run.ID, redisqueue.RetryBlocks, 2))
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
+				ctx, run := t.Context(), newRun("lagoons", 1)
+				timing := hasty
+				timing.Lease = 4 * time.Second
+				q := redisqueue.New(rdb, timing)
+				test.before(ctx, t, q, run)
+				rdb.ZAdd(ctx, "nightdesk:{index}:runs", redis.Z{Member: run.ID}) // it is due now
+				if runs, _, err := q.Due(ctx); err != nil || len(runs) != 1 {
+					t.Fatalf("due: %v, %v", runs, err)
+				}
+				slow := redis.NewClient(rdb.Options())
+				defer slow.Close()
+				slow.AddHook(beforeNote(func() { test.meanwhile(ctx, t, q, run) }))
+				if _, err := redisqueue.New(slow, timing).Sweep(ctx, run.ID, true); err != nil {
+					t.Fatal(err)
+				}
+				check, err := rdb.ZScore(ctx, "nightdesk:{index}:runs", run.ID).Result()
+				if now := rdb.Time(ctx).Val(); err != nil || check > float64(now.Add(timing.Lease).UnixMilli()) {
+					t.Errorf("the run is looked at again at %v (%v), want soon", check, err)
+				}
+			})
+		})
+	}
+}
+
+// beforeNote does something once, before the first script on the index.
+func beforeNote(do func()) redis.Hook { return &noteHook{do: sync.OnceFunc(do)} }
+
+type noteHook struct {
+	resent
+	do func()
+}
+
+func (h *noteHook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		if args := cmd.Args(); len(args) > 3 && args[3] == "nightdesk:{index}:runs" {
+			h.do()
+		}
+		return next(ctx, cmd)
+	}
+}
+
+// TestCountsOfEndedRuns: a run that has ended is counted once, whatever is then asked of it.
+func TestCountsOfEndedRuns(t *testing.T) {
+	t.Parallel()
+	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
+		ctx, q, run := t.Context(), redisqueue.New(rdb, hasty), newRun("deltas", 1)
+		planned(t, q, run, "Silt")
+		for range 2 {
+			must[[]redisqueue.Intent](t)(q.Cancel(ctx, run.ID, "a person did", false))
+			if b, err := q.Begin(ctx, run.ID, redisqueue.UnitPublish, 1); err == nil {
+				if err := q.Published(ctx, b.Lease, b.Run, time.Hour); err != nil {
+					t.Fatal(err)
+				}
+			}
+			waitDue(ctx, t, q, run.ID)
+			swept(t, q, run, true)
+		}
+		stats := rdb.HGetAll(ctx, "nightdesk:{index}:stats").Val()
+		if stats["ended:cancelled"] != "1" || stats["state:cancelled"] != "0" {
+			t.Errorf("counts %v, want one cancelled, and none that still is", stats)
+		}
+	})
+}
+
+// TestLineOfALatePublisher: what a batch lists of an expired run is what its last epoch ended as.
+func TestLineOfALatePublisher(t *testing.T) {
+	t.Parallel()
+	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
+		ctx, q, run := t.Context(), redisqueue.New(rdb, redisqueue.DefaultTiming), newRun("reefs", 1)
+		planned(t, q, run, "Coral")
+		must[[]redisqueue.Intent](t)(q.Cancel(ctx, run.ID, "a person did", false))
+		late := must[redisqueue.Begun](t)(q.Begin(ctx, run.ID, redisqueue.UnitPublish, 1))
+		must[[]redisqueue.Intent](t)(q.Retry(ctx, run.ID, redisqueue.RetryReport, 2))
+		rep := must[redisqueue.Begun](t)(q.Begin(ctx, run.ID, redisqueue.UnitReport, 2))
+		must[[]redisqueue.Intent](t)(q.Finish(ctx, rep.Lease, redisqueue.Outcome{State: topicqueue.RunPartial, Report: "r", Content: []byte("{}")}))
+		pub := must[redisqueue.Begun](t)(q.Begin(ctx, run.ID, redisqueue.UnitPublish, 2))
+		if err := q.Published(ctx, pub.Lease, pub.Run, time.Hour); err != nil {
+			t.Fatal(err)
+		}
+		if err := q.Published(ctx, late.Lease, late.Run, time.Hour); !errors.Is(err, redisqueue.ErrFenced) {
+			t.Errorf("the late publisher: %v, want ErrFenced", err)
+		}
+		rdb.Del(ctx, rdb.Keys(ctx, "nightdesk:{"+run.ID+"}:*").Val()...) // it expires
+		err := q.Runs(ctx, run.Batch, func(r topicqueue.Run) error {
+			if r.State != topicqueue.RunPartial {
+				t.Errorf("the batch lists it as %s, want partial", r.State)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
 		}
 	})
 }

@@ -105,10 +105,11 @@ var (
 	sweepScript        = script("sweep")
 	advanceScript      = script("advance")
 
-	// On the run index, not on one run: without the prelude.
+	// On the run index or a batch, not on one run: without the prelude.
 	dueScript  = redis.NewScript(readLua("due"))
 	noteScript = redis.NewScript(readLua("note"))
 	feedScript = redis.NewScript(readLua("feed"))
+	lineScript = redis.NewScript(readLua("line"))
 )
 
 // Writable reports why Redis takes no writes now: it is away, its disk or memory is full, or it is read-only.

@@ -198,16 +198,13 @@ func (q *Queue) Unpublished(ctx context.Context, l Lease, reason string) error {
 	return err
 }
 
-// Published says that everything a run leaves behind is in storage. line: what a list shows of the run when its state
-// here has expired, after the time that is given.
+// Published says that everything a run leaves behind is in storage. Its state here expires after the time that is given;
+// of run, as Begin gave it, a list then shows the main things. The next sweep makes the index forget it.
 func (q *Queue) Published(ctx context.Context, l Lease, run topicqueue.Run, expiry time.Duration) error {
-	if err := q.keepLine(ctx, run); err != nil {
-		return err
-	}
 	if _, err := q.run(ctx, publishedScript, "publish", l.RunID, l.Generation, l.owner, expiry.Milliseconds()); err != nil {
 		return err
 	}
-	return q.note(ctx, l.RunID, note{lane: run.Lane, state: run.State, check: "-1"})
+	return q.keepLine(ctx, run)
 }
 
 func jsonList(items []string) string {

@@ -54,9 +54,7 @@ for i = 1, #list, 2 do
     elseif unit == 'narrate' then
       conclude(text(run, 'outcome'), text(run, 'reason'), generation('narrate'))
     elseif string.find(unit, '^block_') then -- a report goes on without its model, see Begun.Lapses; publishing goes on
-      local attempt = generation(unit)
-      fence(unit)
-      endBlock(unit, 'FAILED', reason, attempt)
+      endBlock(unit, 'FAILED', reason, generation(unit))
     end
   end
 end
@@ -68,9 +66,19 @@ for i = 1, #list, 2 do
     table.insert(out, list[i + 1])
   end
 end
+-- worked reports that somebody may still end what a paused run had in work.
+local function worked()
+  local unit = stage[state()]
+  if unit and text(work, unit .. ':owner') ~= '' then return true end
+  for _, id in ipairs(redis.call('ZRANGE', active, 0, -1)) do
+    if text(work, id .. ':owner') ~= '' then return true end
+  end
+  return false
+end
 local next = tonumber(ARGV[3])
 if not ended() then
-  if state() == 'queued' or state() == 'awaiting_input' or paused() then next = -1 end -- a person or the feeder moves it on
+  -- A person or the feeder moves it on.
+  if state() == 'queued' or state() == 'awaiting_input' or paused() and not worked() then next = -1 end
   local final = num(run, 'final')
   if final == 0 then final = num(run, 'deadline') end
   for _, at in ipairs({ num(run, 'seal'), final }) do
