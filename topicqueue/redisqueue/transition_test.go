@@ -2,6 +2,7 @@ package redisqueue_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -171,5 +172,42 @@ func TestScriptsThatAreSentTwice(t *testing.T) {
 		if err := q.Published(ctx, b.Lease, b.Run, time.Hour); err != nil {
 			t.Error(err)
 		}
+	})
+}
+
+// TestStreamOfARetry: the stream of an epoch tells the end of every block once, also of those that were done before it,
+// and nothing after its own end.
+func TestStreamOfARetry(t *testing.T) {
+	t.Parallel()
+	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
+		ctx, q, run := t.Context(), redisqueue.New(rdb, redisqueue.DefaultTiming), newRun("tunnels", 2)
+		planned(t, q, run, "Gotthard", "Ceneri")
+		b := must[redisqueue.Begun](t)(q.Begin(ctx, run.ID, "block_1", 1))
+		must[[]redisqueue.Intent](t)(q.EndBlock(ctx, b.Lease, topicqueue.BlockCompleted, "", nil))
+		must[[]redisqueue.Intent](t)(q.Cancel(ctx, run.ID, "a person did", false))
+		pub := must[redisqueue.Begun](t)(q.Begin(ctx, run.ID, redisqueue.UnitPublish, 1))
+		if err := q.Emit(ctx, pub.Lease, topicqueue.StepEvent("late", "")); !errors.Is(err, redisqueue.ErrFenced) {
+			t.Errorf("an event after the end: %v, want ErrFenced", err)
+		}
+		if err := q.Unpublished(ctx, pub.Lease, "no bucket"); err != nil {
+			t.Fatal(err)
+		}
+		before := must[[]topicqueue.Event](t)(q.Events(ctx, run.ID, 0, 0))
+		must[[]redisqueue.Intent](t)(q.Retry(ctx, run.ID, redisqueue.RetryBlocks, 2))
+		if got := must[topicqueue.Run](t)(q.Run(ctx, run.ID)); got.Unpublished != "" {
+			t.Errorf("a run that is worked again waits for its storage: %s", got.Unpublished)
+		}
+		b = must[redisqueue.Begun](t)(q.Begin(ctx, run.ID, "block_2", 3))
+		must[[]redisqueue.Intent](t)(q.EndBlock(ctx, b.Lease, topicqueue.BlockCompleted, "", nil))
+		rep := must[redisqueue.Begun](t)(q.Begin(ctx, run.ID, redisqueue.UnitReport, 2))
+		must[[]redisqueue.Intent](t)(q.Finish(ctx, rep.Lease, redisqueue.Outcome{State: topicqueue.RunCompleted, Report: "r", Content: []byte("{}")}))
+		events := must[[]topicqueue.Event](t)(q.Events(ctx, run.ID, 0, 0))
+		last := before[len(before)-1].Seq
+		for i := range events {
+			if events[i].Seq -= last; events[i].Seq < 1 {
+				t.Errorf("event %d of the first epoch", events[i].Seq+last)
+			}
+		}
+		checkEvents(t, events, 2)
 	})
 }

@@ -1,4 +1,4 @@
--- ARGV: unit, generation, owner, events (JSON)
-if not holds(ARGV[1], ARGV[2], ARGV[3]) then return { 'fenced' } end
+-- ARGV: unit, generation, owner, events (JSON). Nothing comes after the end of a run's stream.
+if not holds(ARGV[1], ARGV[2], ARGV[3]) or ended() then return { 'fenced' } end
 emit(cjson.decode(ARGV[4]), ARGV[2])
 return { 'ok' }

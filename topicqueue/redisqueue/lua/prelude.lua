@@ -148,12 +148,8 @@ local function freeze(unit)
   return view
 end
 
--- closeBlock writes how a block has ended and tells the stream.
-local function closeBlock(unit, status, reason, attempt)
-  redis.call('HSET', blocks, unit .. ':status', status, unit .. ':reason', reason, unit .. ':updated', now)
-  redis.call('ZREM', active, unit)
-  redis.call('HINCRBY', run, 'processed', 1)
-  redis.call('DEL', base .. 'journal:' .. unit)
+-- doneEvents returns what the stream is told of a block that has ended.
+local function doneEvents(unit, status, reason)
   local content = { question_id = tonumber(string.sub(unit, 7)), status = 'done' }
   if status == 'FAILED' then content.status, content.message = 'failed', reason end
   local list = { { key = unit .. '/done', block = unit, status = 'ir_question_done', content = cjson.encode(content) } }
@@ -162,7 +158,16 @@ local function closeBlock(unit, status, reason, attempt)
     failed.key, failed.block = unit .. '/failed', unit
     table.insert(list, failed)
   end
-  emit(progress(list), attempt)
+  return list
+end
+
+-- closeBlock writes how a block has ended and tells the stream.
+local function closeBlock(unit, status, reason, attempt)
+  redis.call('HSET', blocks, unit .. ':status', status, unit .. ':reason', reason, unit .. ':updated', now)
+  redis.call('ZREM', active, unit)
+  redis.call('HINCRBY', run, 'processed', 1)
+  redis.call('DEL', base .. 'journal:' .. unit)
+  emit(progress(doneEvents(unit, status, reason)), attempt)
 end
 
 -- settled moves a run on when none of its blocks is left. Returns what the run wants next.

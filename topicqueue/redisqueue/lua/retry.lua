@@ -4,16 +4,21 @@ if text(run, 'retried') == ARGV[3] then return answer(wanted()) end -- the reply
 if not ended() then return { 'running' } end
 local what = ARGV[1]
 if redis.call('EXISTS', base .. 'plan') == 0 then what = 'all' end
-local again = {}
+local again, told = {}, { step('start_iterative_research', '') }
 for n = 1, num(run, 'blocks') do
   local id = 'block_' .. n
   local reason = text(blocks, id .. ':reason')
-  if what == 'blocks' and not (text(blocks, id .. ':status') == 'COMPLETED' and reason == '') then table.insert(again, id) end
+  local status = text(blocks, id .. ':status')
+  if what == 'blocks' and not (status == 'COMPLETED' and reason == '') then
+    table.insert(again, id)
+  else
+    for _, e in ipairs(doneEvents(id, status, reason)) do table.insert(told, e) end
+  end
 end
 redis.call('HINCRBY', run, 'epoch', 1)
 redis.call('HSET', run, 'retried', ARGV[3])
 for _, key in ipairs(kept()) do redis.call('PERSIST', key) end
-redis.call('HDEL', run, 'ended', 'reason', 'report', 'sealed', 'published', 'outcome', 'started', 'final', 'seal', 'missed', 'open', 'wave', 'hosts', 'deadline', 'loop', 'answer')
+redis.call('HDEL', run, 'ended', 'reason', 'report', 'sealed', 'published', 'unpublished', 'outcome', 'started', 'final', 'seal', 'missed', 'open', 'wave', 'hosts', 'deadline', 'loop', 'answer')
 redis.call('HSET', run, 'since', num(run, 'seq')) -- the events of this epoch come after it
 redis.call('DEL', events, once, base .. 'report')
 for _, unit in ipairs({ 'plan', 'review', 'report', 'narrate', 'publish' }) do
@@ -56,7 +61,7 @@ if num(run, 'duration') > 0 then
 end
 if #again > 0 then redis.call('RPUSH', todo, unpack(again)) end
 redis.call('HSET', run, 'state', 'researching')
-emit(progress({ step('start_iterative_research', '') }), 0)
+emit(progress(told), 0) -- the stream begins anew: it is told again what is done
 if what == 'report' then
   redis.call('HSET', run, 'loop', num(run, 'loops'))
 end
