@@ -1,0 +1,313 @@
+package redisqueue_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/google/go-cmp/cmp"
+
+	"nightdesk/topicqueue"
+	"nightdesk/topicqueue/redisqueue"
+)
+
+// check compares all that can be seen of the run with the reference.
+func (w *world) check(ctx context.Context) error {
+	for _, look := range []func(context.Context) error{w.checkRun, w.checkBlocks, w.checkKeys, w.checkJournal, w.checkStream} {
+		if err := look(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func differ(what string, want, got any) error {
+	if diff := cmp.Diff(want, got); diff != "" {
+		return fmt.Errorf("%s differs (-reference +queue):\n%s", what, diff)
+	}
+	return nil
+}
+
+func (w *world) checkRun(ctx context.Context) error {
+	run, err := w.queue.Run(ctx, w.run.ID)
+	r := w.ref
+	if !r.exists {
+		if !errors.Is(err, redisqueue.ErrNotFound) {
+			return fmt.Errorf("a run that is not there: %v", err)
+		}
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	type seen struct {
+		State                 topicqueue.RunState
+		Reason, Report        string
+		Sealed                bool
+		Unpublished           string
+		Paused, Published     bool
+		Started, Ended        bool
+		HasSeal, HasFinal     bool
+		StartedAt, EndedAt    int64
+		SealAt, FinalAt       int64
+		HasReport, HasOptions bool
+	}
+	content, err := w.queue.Report(ctx, w.run.ID)
+	if err != nil {
+		return err
+	}
+	want := seen{
+		State: r.state, Reason: r.reason, Report: r.report, Sealed: r.sealed != "", Unpublished: r.unpublished,
+		Paused: r.paused, Published: r.published, Started: r.started > 0, Ended: r.ended > 0, HasSeal: r.seal > 0, HasFinal: r.final > 0,
+		StartedAt: r.started, EndedAt: r.ended, SealAt: r.seal, FinalAt: r.final, HasReport: r.hasReport, HasOptions: true,
+	}
+	got := seen{
+		State: run.State, Reason: run.Reason, Report: run.Report, Sealed: run.Sealed != "", Unpublished: run.Unpublished,
+		Paused: run.Paused, Published: !run.PublishedAt.IsZero(), Started: !run.StartedAt.IsZero(), Ended: !run.EndedAt.IsZero(),
+		HasSeal: !run.SealAt.IsZero(), HasFinal: !run.FinalAt.IsZero(),
+		HasReport: content != nil, HasOptions: cmp.Equal(run.Options, w.run.Options),
+	}
+	if r.reason == "*" && run.Reason != "" {
+		got.Reason = "*"
+	}
+	if w.exact {
+		millis := func(at interface{ UnixMilli() int64 }) int64 { return max(0, at.UnixMilli()) }
+		got.StartedAt, got.EndedAt, got.SealAt, got.FinalAt = millis(run.StartedAt), millis(run.EndedAt), millis(run.SealAt), millis(run.FinalAt)
+	} else {
+		want.StartedAt, want.EndedAt, want.SealAt, want.FinalAt = 0, 0, 0, 0
+	}
+	return differ("the run", want, got)
+}
+
+func (w *world) checkBlocks(ctx context.Context) error {
+	r := w.ref
+	type seen struct {
+		Title      string
+		Status     topicqueue.BlockStatus
+		Reason     string
+		Iterations int
+		Traces     int
+	}
+	blocks, err := w.queue.Blocks(ctx, w.run.ID)
+	if err != nil {
+		return err
+	}
+	var want, got []seen
+	for _, b := range r.blocks {
+		want = append(want, seen{b.title, b.status, b.reason, b.iterations, b.traces})
+	}
+	for i, b := range blocks {
+		traces, err := w.queue.Traces(ctx, w.run.ID, b.ID)
+		if err != nil {
+			return err
+		}
+		s := seen{b.Title, b.Status, b.Reason, b.Iterations, len(traces)}
+		if i < len(want) && want[i].Reason == "*" && s.Reason != "" {
+			s.Reason = "*"
+		}
+		got = append(got, s)
+	}
+	if err := differ("the blocks", want, got); err != nil {
+		return err
+	}
+	if traces, err := w.queue.Traces(ctx, w.run.ID, redisqueue.UnitPlan); err != nil || len(traces) != r.planTraces {
+		return fmt.Errorf("planning has %d traces, want %d (%v)", len(traces), r.planTraces, err)
+	}
+	if usage, err := w.queue.Usage(ctx, w.run.ID); err != nil || len(usage) != r.usages {
+		return fmt.Errorf("%d records of usage, want %d (%v)", len(usage), r.usages, err)
+	}
+	active, err := w.rdb.ZRange(ctx, w.key("active"), 0, -1).Result()
+	if err != nil {
+		return err
+	}
+	if len(active) > w.run.Options.MaxParallel {
+		return fmt.Errorf("%v are in flight, at most %d may be", active, w.run.Options.MaxParallel)
+	}
+	waiting, err := w.rdb.LRange(ctx, w.key("todo"), 0, -1).Result()
+	if err != nil {
+		return err
+	}
+	names := func(numbers []int) []string {
+		out := []string{}
+		for _, n := range numbers {
+			out = append(out, topicqueue.BlockID(n))
+		}
+		return out
+	}
+	if err := differ("what is in flight", names(r.active), append([]string{}, active...)); err != nil {
+		return err
+	}
+	if err := differ("what waits", names(r.waiting), append([]string{}, waiting...)); err != nil {
+		return err
+	}
+	if r.exists && r.ended > 0 {
+		for i, b := range blocks {
+			if !b.Status.Final() {
+				return fmt.Errorf("the run has ended, block %d is %s", i+1, b.Status)
+			}
+		}
+	}
+	return nil
+}
+
+// runFamilies are the keys that a run may have, without the numbers of blocks; see the package's documentation.
+var runFamilies = []string{
+	"run", "work", "blocks", "todo", "active", "queries", "events", "once", "plan", "report", "usage", "traces:plan",
+	"traces:block", "journal:plan", "journal:review", "journal:report", "journal:narrate", "journal:block",
+}
+
+// sharedFamilies are the keys that all runs share or that stay when a run has expired.
+var sharedFamilies = []string{
+	"nightdesk:{index}:runs", "nightdesk:{index}:clock", "nightdesk:{index}:states", "nightdesk:{index}:stats",
+	"nightdesk:{index}:waiting:", "nightdesk:{index}:fed:", "nightdesk:batches", "nightdesk:batch:{night}:runs",
+	"nightdesk:batch:{night}:lines", "nightdesk:probe",
+}
+
+// family returns the documented family that a key of the run belongs to, and false when there is none.
+func (w *world) family(key string) (string, bool) {
+	name, ok := strings.CutPrefix(key, w.key(""))
+	if !ok {
+		return key, slices.Contains(sharedFamilies, key)
+	}
+	if at := strings.Index(name, "block_"); at >= 0 && topicqueue.BlockNumber(name[at:]) > 0 {
+		name = name[:at] + "block"
+	}
+	return name, slices.Contains(runFamilies, name)
+}
+
+func (w *world) checkKeys(ctx context.Context) error {
+	keys, err := w.rdb.Keys(ctx, "*").Result()
+	if err != nil {
+		return err
+	}
+	for _, key := range keys {
+		name, ok := w.family(key)
+		if !ok {
+			return fmt.Errorf("key %s is of no documented family", key)
+		}
+		if strings.HasPrefix(key, w.key("")) && !w.ref.exists {
+			return fmt.Errorf("key %s (%s) of a run that is not there", key, name)
+		}
+	}
+	if w.ref.published {
+		for _, key := range keys {
+			if ttl := w.rdb.PTTL(ctx, key).Val(); strings.HasPrefix(key, w.key("")) && ttl <= 0 {
+				return fmt.Errorf("key %s of a published run never expires", key)
+			}
+		}
+	} else {
+		for _, key := range keys {
+			if ttl := w.rdb.PTTL(ctx, key).Val(); strings.HasPrefix(key, w.key("")) && ttl > 0 {
+				return fmt.Errorf("key %s of a run in work expires", key)
+			}
+		}
+	}
+	for name, want := range map[string]bool{"plan": w.ref.hasPlan, "report": w.ref.hasReport} {
+		if slices.Contains(keys, w.key(name)) != want {
+			return fmt.Errorf("key %s is there: %v, want %v", w.key(name), !want, want)
+		}
+	}
+	return nil
+}
+
+func (w *world) checkJournal(ctx context.Context) error {
+	keys, err := w.rdb.Keys(ctx, w.key("journal:*")).Result()
+	if err != nil {
+		return err
+	}
+	got := map[string]map[string]string{}
+	for _, key := range keys {
+		if got[strings.TrimPrefix(key, w.key("journal:"))], err = w.rdb.HGetAll(ctx, key).Result(); err != nil {
+			return err
+		}
+	}
+	return differ("the journal", w.ref.journal, got)
+}
+
+// stream is what a watcher of one epoch has seen so far.
+type stream struct {
+	seq      int64
+	epoch    int
+	done     map[int]int
+	progress *topicqueue.Progress
+	last     []string // the statuses, in order
+}
+
+// checkStream reads on in the run's events and checks the order of design and package documentation.
+func (w *world) checkStream(ctx context.Context) error {
+	r, s := w.ref, &w.stream
+	if s.done == nil || s.epoch != r.epoch || !r.exists {
+		seq := s.seq
+		if !r.exists {
+			seq = 0
+		}
+		*s = stream{seq: seq, epoch: r.epoch, done: map[int]int{}}
+	}
+	events, err := w.queue.Events(ctx, w.run.ID, s.seq, 0)
+	if err != nil {
+		return err
+	}
+	for _, e := range events {
+		if e.Seq != s.seq+1 {
+			return fmt.Errorf("event %d comes after event %d", e.Seq, s.seq)
+		}
+		s.seq = e.Seq
+		switch e.Status {
+		case topicqueue.StatusQuestionDone:
+			var d topicqueue.QuestionDone
+			if err := json.Unmarshal(e.Content, &d); err != nil {
+				return err
+			}
+			s.done[d.QuestionID]++
+			want := map[topicqueue.BlockStatus]string{topicqueue.BlockCompleted: "done", topicqueue.BlockFailed: "failed"}
+			if b := r.block(topicqueue.BlockID(d.QuestionID)); b == nil || want[b.status] != d.Status {
+				return fmt.Errorf("event %s of block %v", e.Content, b)
+			}
+		case topicqueue.StatusProgress:
+			var p topicqueue.Progress
+			if err := json.Unmarshal(e.Content, &p); err != nil {
+				return err
+			}
+			if s.progress != nil && (p.ProcessedTasks < s.progress.ProcessedTasks || p.TotalTask < s.progress.TotalTask) || p.ProcessedTasks > p.TotalTask {
+				return fmt.Errorf("progress %+v after %+v", p, s.progress)
+			}
+			s.progress = &p
+		}
+		if n := len(s.last); n > 0 && s.last[n-1] == topicqueue.StatusComplete {
+			return fmt.Errorf("event %s comes after the end", e.Status)
+		}
+		s.last = append(s.last, e.Status)
+	}
+	if !r.exists {
+		return nil
+	}
+	if err := differ("the blocks whose end was told", r.done, s.done); err != nil {
+		return err
+	}
+	if r.told {
+		if s.progress == nil {
+			return errors.New("no progress was told")
+		}
+		if err := differ("progress", topicqueue.Progress{ProcessedTasks: r.processed, TotalTask: len(r.blocks)}, *s.progress); err != nil {
+			return err
+		}
+	}
+	n, ends := len(s.last), 0
+	for _, status := range s.last {
+		if status == topicqueue.StatusComplete || status == topicqueue.StatusSummaryStatistics {
+			ends++
+		}
+	}
+	switch {
+	case r.ended == 0 && ends > 0:
+		return fmt.Errorf("the stream of a run in work has its end: %v", s.last)
+	case r.ended > 0 && (ends != 2 || s.last[n-1] != topicqueue.StatusComplete || s.last[n-2] != topicqueue.StatusSummaryStatistics):
+		return fmt.Errorf("the stream of a run that has ended does not end with statistics and complete, once: %v", s.last)
+	case r.ended > 0 && r.told && r.processed != len(r.blocks):
+		return fmt.Errorf("the run has ended with %d of %d blocks processed", r.processed, len(r.blocks))
+	}
+	return nil
+}
