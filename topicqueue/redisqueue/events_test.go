@@ -16,7 +16,7 @@ import (
 )
 
 // reference returns an event that names a source.
-func reference(block, call int, key string) topicqueue.Event {
+func referenceOf(block, call int, key string) topicqueue.Event {
 	e := topicqueue.NewEvent(fmt.Sprintf("block_%d/1/reference/%d", block, call), topicqueue.StatusReference,
 		topicqueue.Reference{QuestionID: block, References: map[string]string{key: "x"}})
 	e.Placement.Call = call
@@ -50,12 +50,12 @@ func TestPlacement(t *testing.T) {
 		}
 		emit(b1, thought(1, 1))
 		emit(b2, thought(2, 1))
-		checkpoint(b2, reference(2, 0, "https://a.example/1"), reference(2, 1, "https://A.example/2"), reference(2, 2, "handbook.pdf"))
-		checkpoint(b2, reference(2, 0, "https://never.example")) // done before: its reply was lost
+		checkpoint(b2, referenceOf(2, 0, "https://a.example/1"), referenceOf(2, 1, "https://A.example/2"), referenceOf(2, 2, "handbook.pdf"))
+		checkpoint(b2, referenceOf(2, 0, "https://never.example")) // done before: its reply was lost
 		must[[]redisqueue.Intent](t)(q.Yield(ctx, b1.Lease))
 		b1 = must[redisqueue.Begun](t)(q.Begin(ctx, run.ID, "block_1", 2))
 		emit(b1, thought(1, 1)) // a replay repeats nothing
-		checkpoint(b1, reference(1, 0, "https://b.example"))
+		checkpoint(b1, referenceOf(1, 0, "https://b.example"))
 		must[[]redisqueue.Intent](t)(q.EndBlock(ctx, b2.Lease, topicqueue.BlockCompleted, "", nil))
 		must[[]redisqueue.Intent](t)(q.EndBlock(ctx, b1.Lease, topicqueue.BlockFailed, "why", nil))
 		rep := must[redisqueue.Begun](t)(q.Begin(ctx, run.ID, redisqueue.UnitReport, 1))

@@ -247,6 +247,9 @@ func (w *world) checkStream(ctx context.Context) error {
 		*s = stream{seq: seq, epoch: r.epoch, done: map[int]int{}}
 	}
 	events, err := w.queue.Events(ctx, w.run.ID, s.seq, 0)
+	if !r.exists && errors.Is(err, redisqueue.ErrNotFound) {
+		return nil
+	}
 	if err != nil {
 		return err
 	}

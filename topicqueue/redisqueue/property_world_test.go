@@ -332,7 +332,7 @@ func (w *world) deed(a *worked, how int) func() *call {
 }
 
 func (w *world) finish(a *worked, name string, state topicqueue.RunState, report string) func() *call {
-	out := redisqueue.Outcome{State: state, Report: report, Sites: 3}
+	out := redisqueue.Outcome{State: state, Report: report}
 	if state != topicqueue.RunCompleted {
 		out.Reason = "the writer fell back"
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"nightdesk/topicqueue"
+	"nightdesk/topicqueue/eventtest"
 	"nightdesk/topicqueue/redisqueue"
 	"nightdesk/topicqueue/redisqueue/redistest"
 )
@@ -95,7 +96,7 @@ func TestCancelEndsEveryBlock(t *testing.T) {
 				t.Errorf("%s is %s (%s), want %s", got.ID, got.Status, got.Reason, want)
 			}
 		}
-		checkEvents(t, must[[]topicqueue.Event](t)(q.Events(ctx, run.ID, 0, 0)), 3)
+		eventtest.Check(t, must[[]topicqueue.Event](t)(q.Events(ctx, run.ID, 0, 0)))
 	})
 }
 
@@ -201,13 +202,13 @@ func TestStreamOfARetry(t *testing.T) {
 		must[[]redisqueue.Intent](t)(q.EndBlock(ctx, b.Lease, topicqueue.BlockCompleted, "", nil))
 		rep := must[redisqueue.Begun](t)(q.Begin(ctx, run.ID, redisqueue.UnitReport, 2))
 		must[[]redisqueue.Intent](t)(q.Finish(ctx, rep.Lease, redisqueue.Outcome{State: topicqueue.RunCompleted, Report: "r", Content: []byte("{}")}))
-		events := must[[]topicqueue.Event](t)(q.Events(ctx, run.ID, 0, 0))
+		events := must[[]topicqueue.Event](t)(q.AllEvents(ctx, run.ID, created))
 		last := before[len(before)-1].Seq
 		for i := range events {
 			if events[i].Seq -= last; events[i].Seq < 1 {
 				t.Errorf("event %d of the first epoch", events[i].Seq+last)
 			}
 		}
-		checkEvents(t, events, 2)
+		eventtest.Check(t, events)
 	})
 }
