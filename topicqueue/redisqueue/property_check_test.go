@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/redis/go-redis/v9"
 
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
@@ -89,7 +90,6 @@ func (w *world) checkBlocks(ctx context.Context) error {
 		Status     topicqueue.BlockStatus
 		Reason     string
 		Iterations int
-		Traces     int
 	}
 	blocks, err := w.queue.Blocks(ctx, w.run.ID)
 	if err != nil {
@@ -97,24 +97,35 @@ func (w *world) checkBlocks(ctx context.Context) error {
 	}
 	var want, got []seen
 	for _, b := range r.blocks {
-		want = append(want, seen{b.title, b.status, b.reason, b.iterations, b.traces})
+		want = append(want, seen{b.title, b.status, b.reason, b.iterations})
 	}
 	for i, b := range blocks {
-		traces, err := w.queue.Traces(ctx, w.run.ID, b.ID)
-		if err != nil {
-			return err
-		}
-		s := seen{b.Title, b.Status, b.Reason, b.Iterations, len(traces)}
+		s := seen{b.Title, b.Status, b.Reason, b.Iterations}
 		if i < len(want) && want[i].Reason == "*" && s.Reason != "" {
 			s.Reason = "*"
 		}
 		got = append(got, s)
 	}
-	if err := differ("the blocks", want, got); err != nil {
+	counts := map[string]int{redisqueue.UnitPlan: r.planTraces}
+	for i, b := range r.blocks {
+		counts[topicqueue.BlockID(i+1)] = b.traces
+	}
+	lengths := map[string]*redis.IntCmd{}
+	if _, err := w.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
+		for unit := range counts {
+			lengths[unit] = p.LLen(ctx, w.key("traces:"+unit))
+		}
+		return nil
+	}); err != nil {
 		return err
 	}
-	if traces, err := w.queue.Traces(ctx, w.run.ID, redisqueue.UnitPlan); err != nil || len(traces) != r.planTraces {
-		return fmt.Errorf("planning has %d traces, want %d (%v)", len(traces), r.planTraces, err)
+	for unit, n := range counts {
+		if got := lengths[unit].Val(); got != int64(n) {
+			return fmt.Errorf("%s has %d traces, want %d", unit, got, n)
+		}
+	}
+	if err := differ("the blocks", want, got); err != nil {
+		return err
 	}
 	if usage, err := w.queue.Usage(ctx, w.run.ID); err != nil || len(usage) != r.usages {
 		return fmt.Errorf("%d records of usage, want %d (%v)", len(usage), r.usages, err)
@@ -192,17 +203,18 @@ func (w *world) checkKeys(ctx context.Context) error {
 			return fmt.Errorf("key %s (%s) of a run that is not there", key, name)
 		}
 	}
-	if w.ref.published {
-		for _, key := range keys {
-			if ttl := w.rdb.PTTL(ctx, key).Val(); strings.HasPrefix(key, w.key("")) && ttl <= 0 {
-				return fmt.Errorf("key %s of a published run never expires", key)
-			}
+	ttls := make([]*redis.DurationCmd, len(keys))
+	if _, err := w.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
+		for i, key := range keys {
+			ttls[i] = p.PTTL(ctx, key)
 		}
-	} else {
-		for _, key := range keys {
-			if ttl := w.rdb.PTTL(ctx, key).Val(); strings.HasPrefix(key, w.key("")) && ttl > 0 {
-				return fmt.Errorf("key %s of a run in work expires", key)
-			}
+		return nil
+	}); err != nil {
+		return err
+	}
+	for i, key := range keys {
+		if expires := ttls[i].Val() > 0; strings.HasPrefix(key, w.key("")) && expires != w.ref.published {
+			return fmt.Errorf("key %s expires: %v, the run is published: %v", key, expires, w.ref.published)
 		}
 	}
 	for name, want := range map[string]bool{"plan": w.ref.hasPlan, "report": w.ref.hasReport} {
@@ -214,14 +226,23 @@ func (w *world) checkKeys(ctx context.Context) error {
 }
 
 func (w *world) checkJournal(ctx context.Context) error {
-	keys, err := w.rdb.Keys(ctx, w.key("journal:*")).Result()
-	if err != nil {
+	units := []string{redisqueue.UnitPlan, redisqueue.UnitReview, redisqueue.UnitReport, redisqueue.UnitNarrate}
+	for n := range w.run.Options.QueueMaxLength + 8 {
+		units = append(units, topicqueue.BlockID(n+1))
+	}
+	entries := map[string]*redis.MapStringStringCmd{}
+	if _, err := w.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
+		for _, unit := range units {
+			entries[unit] = p.HGetAll(ctx, w.key("journal:"+unit))
+		}
+		return nil
+	}); err != nil {
 		return err
 	}
 	got := map[string]map[string]string{}
-	for _, key := range keys {
-		if got[strings.TrimPrefix(key, w.key("journal:"))], err = w.rdb.HGetAll(ctx, key).Result(); err != nil {
-			return err
+	for unit, cmd := range entries {
+		if len(cmd.Val()) > 0 {
+			got[unit] = cmd.Val()
 		}
 	}
 	return differ("the journal", w.ref.journal, got)

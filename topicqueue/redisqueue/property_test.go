@@ -17,7 +17,7 @@ import (
 )
 
 var (
-	propertySteps = flag.Int("property.steps", 6000, "steps of TestTransitions; 100000 take about two minutes")
+	propertySteps = flag.Int("property.steps", 4000, "steps of TestTransitions; 100000 take about two minutes")
 	propertySeed  = flag.Uint64("property.seed", 0, "seed of TestTransitions; 0: a new one, which a failure prints")
 )
 
@@ -89,40 +89,40 @@ func (w *world) after(ctx context.Context) error {
 // step makes one thing happen. what: which; how: in which way; wrong: what goes wrong with it.
 func (w *world) step(ctx context.Context, what byte, how int, wrong byte) error {
 	f := fault{}
-	switch wrong % 8 {
+	switch wrong % 16 {
 	case 0:
-		f = fault{kind: faultCrash, at: int(wrong/8) % 5}
+		f = fault{kind: faultCrash, at: int(wrong/16) % 5}
 	case 1:
-		f = fault{kind: faultLost, at: int(wrong/8) % 5}
+		f = fault{kind: faultLost, at: int(wrong/16) % 5}
 	case 2:
-		f = fault{kind: faultTwice, at: int(wrong/8) % 5}
+		f = fault{kind: faultTwice, at: int(wrong/16) % 5}
 	case 3:
 		if len(w.frozen) < 3 {
-			f = fault{kind: faultFreeze, at: int(wrong/8) % 5}
+			f = fault{kind: faultFreeze, at: int(wrong/16) % 5}
 		}
 	}
-	var a *worked
-	if n := len(w.attempts); n > 0 {
-		if what%2 == 0 { // mostly those that began last
-			a = w.attempts[max(0, n-1-how%4)]
-		} else {
-			a = w.attempts[how%n]
-		}
-	}
+	a := w.choose(how)
 	q, r := w.queue, w.ref
 	var c *call
-	switch what % 64 {
+	what %= 64
+	switch { // where nothing else goes on, what does is tried more often
+	case what < 26 && r.paused && how%3 == 0:
+		what = 47
+	case what < 26 && r.published && how%3 == 0, what < 26 && r.ended > 0 && how%8 == 0:
+		what = 52
+	case what < 26 && r.state == topicqueue.RunAwaitingInput && how%3 == 0:
+		what = 50
+	case what < 12 && len(w.tasks) == 0:
+		what = 42
+	}
+	switch what {
 	case 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11:
-		if n := len(w.tasks); n > 0 { // mostly those that came last
-			i := n - 1 - how%min(n, 4)
-			if how >= 192 {
-				i = how % n
-			}
-			c = w.begin(w.tasks[i])
+		if task, ok := w.deliver(how); ok {
+			c = w.begin(task)
 		}
 	case 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25:
 		if a != nil {
-			c = w.act(a, how/4)
+			c = w.act(a, int(wrong)+how)
 		}
 	case 26, 27:
 		if a != nil && a.again != nil {
@@ -171,7 +171,7 @@ func (w *world) step(ctx context.Context, what byte, how int, wrong byte) error 
 	case 47, 48:
 		c = w.resume()
 	case 49:
-		if how < 128 {
+		if how < 96 {
 			c = w.returning(fmt.Sprintf("cancel, report %v", how%2 == 0),
 				func(ctx context.Context) ([]redisqueue.Intent, error) {
 					return q.Cancel(ctx, w.run.ID, "a person did", how%2 == 0)
@@ -179,13 +179,24 @@ func (w *world) step(ctx context.Context, what byte, how int, wrong byte) error 
 				func() ([]redisqueue.Intent, error) { return r.cancel(how%2 == 0) })
 		}
 	case 50, 51:
+		if r.state != topicqueue.RunAwaitingInput && how%4 > 0 {
+			break
+		}
 		c = w.answer(fmt.Sprintf(`"answer %d"`, how%2))
 	case 52, 53:
+		if r.ended == 0 && how%4 > 0 {
+			break
+		}
 		c = w.retry([]string{redisqueue.RetryBlocks, redisqueue.RetryReport, redisqueue.RetryAll}[how%3])
 	case 54, 55, 56:
 		w.say("a moment passes")
 		w.pass(w.timing.Lease * time.Duration(1+how%16) / 16)
-	case 57, 58:
+	case 57:
+		if how%4 == 0 {
+			return w.killer(ctx, how/4)
+		}
+		fallthrough
+	case 58:
 		w.say("a lease passes")
 		w.pass(w.timing.Lease + time.Millisecond)
 	case 59:
@@ -217,6 +228,64 @@ func (w *world) step(ctx context.Context, what byte, how int, wrong byte) error 
 	return w.perform(ctx, c, f)
 }
 
+// choose returns an attempt that does something now: mostly one that holds its lease, else any that ever began.
+func (w *world) choose(how int) *worked {
+	var live []*worked
+	for _, a := range w.attempts {
+		if w.ref.holds(a.ref) {
+			live = append(live, a)
+		}
+	}
+	if how < 200 && len(live) > 0 {
+		return live[how%len(live)]
+	}
+	if n := len(w.attempts); n > 0 {
+		return w.attempts[n-1-how%min(n, 8)]
+	}
+	return nil
+}
+
+// deliver returns the next task of the job queue: mostly one that is wanted, else any that ever was there.
+func (w *world) deliver(how int) (redisqueue.Intent, bool) {
+	var fresh []redisqueue.Intent
+	for _, i := range w.ref.wanted() {
+		if slices.Contains(w.tasks, i) && w.ref.unit(i.Unit).owner == 0 {
+			fresh = append(fresh, i)
+		}
+	}
+	if how < 200 && len(fresh) > 0 {
+		return fresh[how%len(fresh)], true
+	}
+	if n := len(w.tasks); n > 0 {
+		return w.tasks[n-1-how%min(n, 8)], true
+	}
+	return redisqueue.Intent{}, false
+}
+
+// killer lets something that the run wants kill one worker after the other.
+func (w *world) killer(ctx context.Context, how int) error {
+	var unit string
+	for range redisqueue.MaxLapses {
+		task, ok := w.deliver(how % 200)
+		if !ok || unit != "" && task.Unit != unit {
+			return nil
+		}
+		unit = task.Unit
+		w.say("%s kills a worker", unit)
+		if err := w.perform(ctx, w.begin(task), fault{}); err != nil {
+			return err
+		}
+		w.pass(w.timing.Lease + time.Millisecond)
+		if err := w.settle(ctx); err != nil {
+			return err
+		}
+		if err := w.perform(ctx, w.sweep(true), fault{}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (w *world) resume() *call {
 	c := w.returning("resume", func(ctx context.Context) ([]redisqueue.Intent, error) { return w.queue.Resume(ctx, w.run.ID) },
 		func() ([]redisqueue.Intent, error) {
@@ -241,7 +310,13 @@ func (w *world) retry(what string) *call {
 	token := w.owners
 	return w.returning("retry "+what, func(ctx context.Context) ([]redisqueue.Intent, error) {
 		return w.queue.Retry(ctx, w.run.ID, what, maxIterations)
-	}, func() ([]redisqueue.Intent, error) { return w.ref.retry(what, maxIterations, token) })
+	}, func() ([]redisqueue.Intent, error) {
+		intents, err := w.ref.retry(what, maxIterations, token)
+		if w.ref.state == topicqueue.RunQueued {
+			intents = nil // the index says when it is its turn
+		}
+		return intents, err
+	})
 }
 
 // lookAround is what every worker does each second: feed, then sweep what is due.
@@ -427,7 +502,7 @@ func randomHistory(random *rand.Rand) []byte {
 	for i := range history {
 		history[i] = byte(random.Uint32())
 	}
-	if random.IntN(3) == 0 { // nothing goes wrong but what workers and people do
+	if random.IntN(2) == 0 { // nothing goes wrong but what workers and people do
 		for i := settingsBytes + 2; i < len(history); i += stepBytes {
 			history[i] = 7
 		}
