@@ -201,7 +201,12 @@ func TestStreamOfARetry(t *testing.T) {
 		b = must[redisqueue.Begun](t)(q.Begin(ctx, run.ID, "block_2", 3))
 		must[[]redisqueue.Intent](t)(q.EndBlock(ctx, b.Lease, topicqueue.BlockCompleted, "", nil))
 		rep := must[redisqueue.Begun](t)(q.Begin(ctx, run.ID, redisqueue.UnitReport, 2))
-		must[[]redisqueue.Intent](t)(q.Finish(ctx, rep.Lease, redisqueue.Outcome{State: topicqueue.RunCompleted, Report: "r", Content: []byte("{}")}))
+		if err := q.Emit(ctx, rep.Lease, topicqueue.StepEvent(topicqueue.StepStartAuthor, "")); err != nil {
+			t.Fatal(err)
+		}
+		must[[]redisqueue.Intent](t)(q.Finish(ctx, rep.Lease, redisqueue.Outcome{State: topicqueue.RunCompleted, Report: "r", Content: []byte("{}"), Events: []topicqueue.Event{
+			topicqueue.StepEvent(topicqueue.StepEndAuthor, ""), topicqueue.NewEvent("report", topicqueue.StatusReport, map[string]string{"report": "r"}),
+		}}))
 		events := must[[]topicqueue.Event](t)(q.AllEvents(ctx, run.ID, created))
 		last := before[len(before)-1].Seq
 		for i := range events {

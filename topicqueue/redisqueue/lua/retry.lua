@@ -4,15 +4,16 @@ if text(run, 'retried') == ARGV[3] then return answer(wanted()) end -- the reply
 if not ended() then return { 'running' } end
 local what = ARGV[1]
 if redis.call('EXISTS', base .. 'plan') == 0 then what = 'all' end
-local again, told = {}, { step('start_iterative_research', '') }
+local again, told, titles = {}, {}, {}
 for n = 1, num(run, 'blocks') do
   local id = 'block_' .. n
   local reason = text(blocks, id .. ':reason')
   local status = text(blocks, id .. ':status')
+  table.insert(titles, cjson.decode(text(blocks, id)).title)
   if what == 'blocks' and not (status == 'COMPLETED' and reason == '') then
     table.insert(again, id)
   else
-    for _, e in ipairs(doneEvents(id, status, reason)) do table.insert(told, e) end
+    table.insert(told, doneEvents(id, status, reason))
   end
 end
 redis.call('HINCRBY', run, 'epoch', 1)
@@ -61,7 +62,29 @@ if num(run, 'duration') > 0 then
 end
 if #again > 0 then redis.call('RPUSH', todo, unpack(again)) end
 redis.call('HSET', run, 'state', 'researching')
-emit(progress(told), 0) -- the stream begins anew: it is told again what is done
+-- The stream begins anew, and readers know nothing of the last one: it tells again what is done.
+for _, field in ipairs(redis.call('HKEYS', work)) do
+  if string.find(field, '^step ') then redis.call('HDEL', work, field) end
+end
+local list = {}
+for _, name in ipairs({ 'start_query_rewriter', 'end_query_rewriter_no_feedback', 'start_search_background',
+  'end_search_background', 'start_research_planner' }) do
+  table.insert(list, step(name, 'done before'))
+end
+table.insert(list, { key = 'research_questions', block = '', status = 'research_questions',
+  content = cjson.encode({ questions = titles }) })
+table.insert(list, step('end_research_planner', 'done before'))
+table.insert(list, step('start_iterative_research', ''))
+local function count(processed)
+  return { key = '', block = '', status = 'ir_progress',
+    content = string.format('{"processed_tasks":%d,"total_task":%d}', processed, num(run, 'blocks')) }
+end
+table.insert(list, count(0))
+for i, done in ipairs(told) do
+  for _, e in ipairs(done) do table.insert(list, e) end
+  table.insert(list, count(i))
+end
+emit(list, 0)
 if what == 'report' then
   redis.call('HSET', run, 'loop', num(run, 'loops'))
 end
