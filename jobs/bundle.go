@@ -48,7 +48,10 @@ func (b *bundle) put(ctx context.Context) error {
 		func() error { return b.PutJSON(ctx, b.cacheKey("citations.json"), b.citations(run, traces)) },
 		func() error { return b.PutJSON(ctx, b.cacheKey("step1_planning.json"), b.planning()) },
 		func() error { return b.PutJSON(ctx, b.cacheKey("token_cost_summary.json"), costs(usage)) },
-		func() error { return b.PutJSON(ctx, b.cacheKey("config.json"), run) },
+		func() error {
+			run.PublishedAt = b.w.Now().UTC() // when all of this is there
+			return b.PutJSON(ctx, b.cacheKey("config.json"), run)
+		},
 		func() error { return storage.PutLines(ctx, b.Bundle, b.cacheKey("sources.jsonl"), sourcesOf(traces)) },
 		func() error { return storage.PutLines(ctx, b.Bundle, b.cacheKey("claims.jsonl"), claimsOf(traces)) },
 		func() error { return storage.PutLines(ctx, b.Bundle, b.cacheKey("events.jsonl"), events) },

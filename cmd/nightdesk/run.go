@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nightdesk/jobs"
+	"nightdesk/pipeline/llm"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
@@ -132,6 +133,10 @@ func (a *app) runTopic(ctx context.Context, topic, out string) (err error) {
 		return err
 	}
 
+	if err := a.checkModel(ctx, services.Model); err != nil {
+		return err
+	}
+
 	// A lane of its own: this process works its own run and nothing else, and nobody else works it.
 	now := time.Now()
 	name := "run_" + now.UTC().Format("20060102_150405") + "_" + strings.ToLower(rand.Text()[:6])
@@ -192,6 +197,20 @@ func (a *app) awaitPublished(ctx context.Context, q *redisqueue.Queue, runID str
 		case <-time.After(20 * time.Millisecond):
 		}
 	}
+}
+
+// checkModel asks the model server whether it is there and knows key and model. A worker waits for one that is away, since
+// its night is long; somebody who waits for one report is told at once.
+func (a *app) checkModel(ctx context.Context, model llm.Model) error {
+	client, ok := model.(*llm.Client)
+	if !ok {
+		return nil
+	}
+	if _, err := client.Reach(ctx, llm.Planner); err != nil {
+		return hintError{fmt.Errorf("the model cannot be asked: %w", err),
+			"`nightdesk doctor` says what is wrong with each role. Without LLM_MODEL, the report is made of quotes alone."}
+	}
+	return nil
 }
 
 // dropLane removes the queues of a lane that is no longer used from the dashboard.

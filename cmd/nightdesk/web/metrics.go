@@ -8,6 +8,7 @@ import (
 
 	"github.com/hibiken/asynq"
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/redis/go-redis/v9"
 
 	"nightdesk/jobs"
 	"nightdesk/topicqueue"
@@ -45,18 +46,20 @@ var (
 
 // collector reads Redis at each scrape: one round trip for all runs, one script per queue.
 type collector struct {
+	redis     redis.UniversalClient
 	queue     *redisqueue.Queue
 	inspector *asynq.Inspector
 }
 
 func newCollector(s Services) *collector {
-	return &collector{queue: s.Queue, inspector: asynq.NewInspectorFromRedisClient(s.Redis)}
+	return &collector{redis: s.Redis, queue: s.Queue, inspector: asynq.NewInspectorFromRedisClient(s.Redis)}
 }
 
 // Describe lists the metrics.
 func (c *collector) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{redisUp, queueTasks, queueOldest, queuePaused, queueTries, workers, slots,
-		runs, ended, waiting, oldest, watched, overdue, deadlines, lapses, calls, tokens, cost} {
+		runs, ended, waiting, oldest, watched, overdue, deadlines, lapses, calls, tokens, cost,
+		governorLimit, governorInFlight, governorWaiting, governorGranted, governorThrottled, governorDown} {
 		ch <- d
 	}
 }
@@ -75,6 +78,7 @@ func (c *collector) Collect(ch chan<- prometheus.Metric) {
 	collectRuns(ch, stats)
 	c.collectQueues(ch)
 	c.collectWorkers(ch)
+	c.collectGovernor(ch)
 }
 
 func collectRuns(ch chan<- prometheus.Metric, s redisqueue.Stats) {
