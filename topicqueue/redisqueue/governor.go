@@ -48,8 +48,8 @@ type Governor struct {
 
 const (
 	governorLease = 15 * time.Second
-	waiterLease   = 5 * time.Second
-	lookAgain     = time.Second // at the latest, while calls wait
+	renewals      = 3  // in a permit's lease; a waiting call's is one of these parts long
+	looks         = 15 // in a permit's lease, at least, while calls wait
 	firstRetry    = 100 * time.Millisecond
 	lastRetry     = time.Second
 	lastWords     = time.Second
@@ -231,7 +231,7 @@ func (g *Governor) speak(ctx context.Context, last bool) time.Duration {
 			g.mu.Unlock()
 		}
 		g.mu.Lock()
-		wait = min(wait, s.next(g.lease))
+		wait = min(wait, s.next(g.lease/renewals))
 		g.mu.Unlock()
 	}
 	return wait

@@ -131,15 +131,15 @@ func (s *governed) failed(b batch, now time.Time) {
 	s.notBefore = now.Add(s.retry)
 }
 
-// next returns in what time there is something to tell.
-func (s *governed) next(lease time.Duration) time.Duration {
+// next returns in what time there is something to tell. renew: how often permits are mentioned.
+func (s *governed) next(renew time.Duration) time.Duration {
 	var at time.Time
 	switch {
 	case len(s.ends) > 0:
 	case len(s.waiting) > 0:
 		at = s.look
 	case len(s.held) > 0:
-		at = s.look.Add(lease / 3)
+		at = s.look.Add(renew)
 	default:
 		return time.Hour
 	}
@@ -194,7 +194,7 @@ func governorKey(server string) string { return prefix + "{gov:" + server + "}:s
 
 // send runs the script and takes in what it returns.
 func (g *Governor) send(ctx context.Context, s *governed, b batch, register bool) error {
-	b.Process, b.Channel, b.Lease, b.Wait = g.process, governorChannel, g.lease.Milliseconds(), waiterLease.Milliseconds()
+	b.Process, b.Channel, b.Lease, b.Wait = g.process, governorChannel, g.lease.Milliseconds(), (g.lease / renewals).Milliseconds()
 	if b.Ends == nil {
 		b.Ends = []ending{}
 	}
@@ -232,7 +232,7 @@ func (g *Governor) send(ctx context.Context, s *governed, b batch, register bool
 			e.verdict <- topicqueue.CallVerdict{Down: number(verdicts, 2*i) == 1, Queued: number(verdicts, 2*i+1) == 1}
 		}
 	}
-	again := min(time.Duration(number(values, 3))*time.Millisecond, lookAgain)
+	again := min(time.Duration(number(values, 3))*time.Millisecond, g.lease/looks)
 	if len(s.waiting) > 0 {
 		if at := now.Add(max(again, time.Millisecond)); b.all || at.Before(s.look) {
 			s.look = at

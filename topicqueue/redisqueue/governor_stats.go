@@ -17,9 +17,9 @@ type GovernorStat struct {
 	Limit     int       `json:"limit"` // calls in flight, as learned; 0 = no limit is known
 	InFlight  int       `json:"in_flight"`
 	Waiting   int       `json:"waiting"`
-	Throttled int       `json:"throttled"` // tries that were refused for being too many, ever
-	Granted   int       `json:"granted"`   // tries, ever
-	Down      time.Time `json:"down,omitzero"`
+	Throttled int       `json:"throttled"`     // tries that were refused for being too many, ever
+	Granted   int       `json:"granted"`       // tries, ever
+	Down      time.Time `json:"down,omitzero"` // since when one call at a time finds out whether it is up again; zero = it is up
 }
 
 // GovernorStats returns the figures of all servers that were asked within the last hour, by host.
@@ -41,7 +41,7 @@ func GovernorStats(ctx context.Context, rdb redis.UniversalClient) ([]GovernorSt
 			Server: server, Host: host, Limit: number(v, 0), Throttled: number(v, 1), Granted: number(v, 2),
 			InFlight: number(v, 5), Waiting: number(v, 6),
 		}
-		if number(v, 3) == 1 {
+		if number(v, 3) > 0 {
 			s.Down = millis(text(v, 4))
 		}
 		out = append(out, s)

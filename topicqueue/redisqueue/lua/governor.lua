@@ -21,21 +21,22 @@ local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
 local keep_state = 3600000 -- of a server that nobody asks
 local step, longest = 3000, 30000 -- between two raises of the limit: after one that went well, after ones that did not
 local threshold = 3 -- tries without an answer between them that open the circuit
+local away, full = 1, 2 -- why the circuit is open
 local first_probe, last_probe = 1000, 15000 -- pauses between two probes
 
 -- The state is read once and written once.
 local names = { 'limit', 'epoch', 'changed', 'trial', 'pause', 'rounds', 'since', 'well', 'answered', 'granted', 'throttled',
-  'failing', 'open', 'opened', 'probe_at', 'probe_pause', 'requests', 'tokens' }
+  'failing', 'open', 'opened', 'probe_at', 'probe_pause', 'requests', 'tokens', 'seq' }
 local s, raw = {}, redis.call('HMGET', state, 'probe', unpack(names))
 local probe = raw[1] or ''
 for i, name in ipairs(names) do s[name] = tonumber(raw[i + 1] or 0) or 0 end
 if s.pause == 0 then s.pause, s.rounds = step, 1 end
 
--- score orders the runs of calls that wait: class, then calls granted so far, then the oldest waiting call.
-local function score(member, arrived)
+-- score orders the runs of calls that wait: class, then calls granted so far, then the oldest waiting call's number.
+local function score(member, number)
   local served = tonumber(redis.call('GET', base .. 'served:' .. string.sub(member, 2)) or 0)
   return string.format('%.0f', tonumber(string.sub(member, 1, 1)) * 2 ^ 50 + math.min(served, 2 ^ 17 - 1) * 2 ^ 33
-    + arrived % 2 ^ 33)
+    + number % 2 ^ 33)
 end
 
 local function place(member)
@@ -74,7 +75,8 @@ local function enqueue(a)
   local queue = base .. 'queue:' .. member
   redis.call('HSET', waiter, a.id, string.format('%d', a.tokens) .. '|' .. batch.process .. '|' .. member)
   redis.call('ZADD', lease, now + batch.wait, a.id)
-  redis.call('ZADD', queue, now, a.id)
+  s.seq = s.seq + 1
+  redis.call('ZADD', queue, s.seq, a.id)
   for _, key in ipairs({ waiter, lease, queue, runs }) do redis.call('PEXPIRE', key, keep_state) end
   place(member)
 end
@@ -103,15 +105,17 @@ local function spend(requests, tokens)
   s.requests, s.tokens = s.requests + requests, s.tokens + tokens
 end
 
--- up: the server has answered something.
-local function up()
+-- up: the server has answered something. When it was found away, only the probe's answer counts: others may have been
+-- under way since before.
+local function up(id)
+  if s.open == away and id ~= probe then return end
   if s.failing > 0 then redis.call('DEL', failing) end
   s.failing, s.open, probe = 0, 0, ''
 end
 
--- down: a try has found nobody. what: the same for tries that count once.
-local function down(id, what)
-  if s.open == 1 then
+-- down: a try found nobody (how: away), or no capacity (full). what: the same for tries that count once.
+local function down(id, what, how)
+  if s.open > 0 then
     if id == probe then
       probe, s.probe_pause = '', math.min(last_probe, 2 * s.probe_pause)
       s.probe_at = now + s.probe_pause
@@ -122,7 +126,7 @@ local function down(id, what)
   redis.call('PEXPIRE', failing, keep_state)
   s.failing = redis.call('SCARD', failing)
   if s.failing >= threshold then
-    s.open, s.opened, s.probe_pause, s.probe_at, probe = 1, now, first_probe, now + first_probe, ''
+    s.open, s.opened, s.probe_pause, s.probe_at, probe = how, now, first_probe, now + first_probe, ''
   end
 end
 
@@ -140,7 +144,7 @@ local function throttled(e, inside)
   s.throttled = s.throttled + 1
   if s.limit > 0 and e.epoch == s.epoch and s.well == 0 then
     s.changed = now
-    return down(e.id, e.id)
+    return down(e.id, e.id, full)
   end
   if s.limit == 0 then
     lower(inside, 1)
@@ -151,14 +155,14 @@ local function throttled(e, inside)
   else
     s.changed = now
   end
-  up()
+  up(e.id)
 end
 
 -- late learns from a try whose time ran out. A server can take as many calls at a time as it has answered within that
 -- time, unless that is as many as there were.
 local function late(e, inside)
   local meanwhile, most = s.answered - e.answered, math.max(e.inside, inside + 1)
-  if meanwhile == 0 then down(e.id, e.call) end
+  if meanwhile == 0 then down(e.id, e.call, full) end
   if most > 1 and meanwhile < most then
     if s.limit == 0 or meanwhile < s.limit then lower(meanwhile, 10) end
     return meanwhile > 0
@@ -174,17 +178,17 @@ for i, e in ipairs(batch.ends) do
     if e.tokens ~= 0 then spend(0, e.tokens) end
     if e.outcome == 'answered' then
       s.answered, s.since, s.well = s.answered + 1, s.since + 1, s.well + 1
-      up()
+      up(e.id)
     elseif e.outcome == 'up' then
-      up()
+      up(e.id)
     elseif e.outcome == 'throttled' then
       throttled(e, inside)
     elseif e.outcome == 'late' then
       queued[i] = late(e, inside)
     elseif e.outcome == 'unavailable' then
-      down(e.id, e.id)
+      down(e.id, e.id, away)
     elseif e.outcome == 'failed' then
-      down(e.id, e.call)
+      down(e.id, e.call, away)
     end
   end
 end
@@ -204,13 +208,13 @@ end
 
 -- room reports whether a call may go now; else in how many milliseconds to look again.
 local function room(tokens)
-  if s.open == 1 then
+  if s.open > 0 then
     if probe ~= '' and redis.call('ZSCORE', flight, probe) then return false, last_probe end
     return now >= s.probe_at, s.probe_at - now
   end
-  local full = limits.requests > 0 and s.requests >= limits.requests
+  local spent = limits.requests > 0 and s.requests >= limits.requests
     or limits.tokens > 0 and s.tokens > 0 and s.tokens + tokens > limits.tokens -- a larger one has a minute for itself
-  if full then
+  if spent then
     local head = redis.call('LINDEX', minute, 0)
     return false, tonumber(string.match(head, '^%d+')) + 60000 - now
   end
@@ -225,10 +229,11 @@ local function admit(id, run, tokens)
   redis.call('ZADD', flight, now + batch.lease, id)
   redis.call('PEXPIRE', flight, keep_state)
   s.granted = s.granted + 1
-  if s.open == 1 then probe = id end
+  if s.open > 0 then probe = id end
   if run ~= '' then
     redis.call('INCR', base .. 'served:' .. run)
     redis.call('PEXPIRE', base .. 'served:' .. run, 2 * keep_state)
+    for class = 0, 1 do place(class .. run) end
   end
   spend(1, tokens)
   return redis.call('ZCARD', flight)
@@ -242,7 +247,7 @@ end
 for _, a in ipairs(batch.asks) do
   if redis.call('ZSCORE', flight, a.id) then -- the grant was not heard of
     grant(a.id, redis.call('ZCARD', flight))
-  elseif s.open == 1 and not a.patient then
+  elseif s.open > 0 and not a.patient then
     drop(a.id)
     table.insert(refused, a.id)
   elseif redis.call('HEXISTS', waiter, a.id) == 1 then
@@ -279,7 +284,7 @@ end
 
 local verdicts = {}
 for i in ipairs(batch.ends) do
-  table.insert(verdicts, s.open)
+  table.insert(verdicts, s.open > 0 and 1 or 0)
   table.insert(verdicts, queued[i] and 1 or 0)
 end
 local fields = { 'probe', probe }
