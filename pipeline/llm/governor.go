@@ -37,7 +37,7 @@ func governorOr(g Governor) Governor {
 	return g
 }
 
-// account names whose limits count: what is used for, provider, address and key, in a form in which nothing can be read.
+// account names whose limits count: use (chat or embedding, which providers limit apart), provider, address and key, in a form in which nothing can be read.
 func account(use string, s RoleSettings) string {
 	sum := sha256.Sum256([]byte(use + "\x00" + string(s.Provider) + "\x00" + s.BaseURL + "\x00" + s.APIKey))
 	return hex.EncodeToString(sum[:10])
@@ -52,6 +52,8 @@ func callEnd(what outcome, ex *exchange, err error) topicqueue.CallEnd {
 	switch what {
 	case answered:
 		end.Outcome = topicqueue.CallAnswered
+	case refused, reshaped, again: // it was not worked on
+		end.Outcome, end.Tokens = topicqueue.CallUp, 0
 	case busy:
 		end.Outcome, end.Tokens = topicqueue.CallThrottled, 0
 	case late:
