@@ -37,6 +37,7 @@ type bench struct {
 	services jobs.Services
 	base     *knowledge.Base
 	seq      int
+	end      chan struct{} // closed by a test that lets calls hang, at its end
 }
 
 // documents is a small corpus with something to say on its topics.
