@@ -244,7 +244,7 @@ local function conclude(final, reason, attempt)
       'fail_search_background', 'start_research_planner', 'fail_research_planner' }) do
       emit({ step(name, reason) }, attempt)
     end
-  elseif redis.call('SISMEMBER', once, 'start_author') == 0 then
+  elseif final == 'cancelled' or redis.call('SISMEMBER', once, 'start_author') == 0 then
     emit({ step(aborted, reason) }, attempt)
   end
   local used = (now - (tonumber(redis.call('HGET', run, 'started')) or now)) / 60000
