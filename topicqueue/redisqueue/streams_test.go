@@ -79,10 +79,11 @@ func (r *randomRun) attempt(ctx context.Context, i redisqueue.Intent) {
 		if r.rng.IntN(60) == 0 { // a person cancels it
 			must[[]redisqueue.Intent](r.t)(r.q.Cancel(ctx, r.run.ID, "no longer needed", r.rng.IntN(2) == 0))
 			r.read()
-			return
 		}
 		if r.rng.IntN(8) == 0 { // its worker is stopped
-			must[[]redisqueue.Intent](r.t)(r.q.Yield(ctx, b.Lease))
+			if _, err := r.q.Yield(ctx, b.Lease); err != nil && !errors.Is(err, redisqueue.ErrFenced) {
+				r.t.Fatal(err)
+			}
 			return
 		}
 		for range 1 + r.rng.IntN(2) { // a reply may be lost
