@@ -192,7 +192,8 @@ for i, e in ipairs(batch.ends) do
     end
   end
 end
-for _, id in ipairs(batch.keep) do redis.call('ZADD', flight, 'XX', now + batch.lease, id) end
+-- A permit whose lease has ended meanwhile is used all the same.
+for _, id in ipairs(batch.keep) do redis.call('ZADD', flight, now + batch.lease, id) end
 
 -- raised adds a place when the limit has been reached for long enough without a refusal, and calls have been answered
 -- under it. Returns false and in how many milliseconds it may be asked again otherwise.
