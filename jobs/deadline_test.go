@@ -50,7 +50,7 @@ func TestDeadline(t *testing.T) {
 		"a model that never writes":                  {model: hangAt("outline"), states: []topicqueue.RunState{topicqueue.RunPartial}},
 		"a model that drips": {model: func(*bench) *llmtest.Stub { return &llmtest.Stub{Drip: time.Second} },
 			states: []topicqueue.RunState{topicqueue.RunPartial, topicqueue.RunFailed}},
-		"a tool that never returns": {prepare: func(t *testing.T, b *bench) {
+		"a tool that never returns": {model: func(*bench) *llmtest.Stub { return &llmtest.Stub{} }, prepare: func(t *testing.T, b *bench) {
 			b.services.Toolbox = func(context.Context, topicqueue.Run) (jobs.Toolbox, error) {
 				return jobs.Toolbox{Tools: tools.Set{deaf{tools.NewRAGHybrid(b.base, 6), b}}, Sections: b.base}, nil
 			}
@@ -77,7 +77,7 @@ func TestDeadline(t *testing.T) {
 				t.Fatal(err)
 			}
 		}, states: []topicqueue.RunState{topicqueue.RunFailed}},
-		"it waits behind others": {model: hangAt(""), worker: jobs.Settings{Concurrency: 1}, options: func(o *topicqueue.Options) {
+		"it waits behind others": {model: hangAt(""), worker: jobs.Settings{Concurrency: 1, ReportConcurrency: 1}, options: func(o *topicqueue.Options) {
 			o.Deadline, o.Duration = time.Now().Add(1500*time.Millisecond), 0
 		}, prepare: func(t *testing.T, b *bench) {
 			for _, other := range []string{"one", "two"} {
@@ -116,6 +116,10 @@ func TestDeadline(t *testing.T) {
 				ready = time.Now()
 			}
 			w := b.start(tc.worker)
+			t.Cleanup(func() { // before the servers close
+				close(b.end) // other runs may hang
+				w.Stop()
+			})
 			run := b.until(id, "ended", func(r topicqueue.Run) bool { return r.State.Final() })
 			if ready.Before(deadline) {
 				ready = deadline
@@ -139,8 +143,6 @@ func TestDeadline(t *testing.T) {
 			if run.Report != "" {
 				checkBundle(t, b.services.Store, id)
 			}
-			close(b.end) // other runs may hang
-			w.Stop()
 		})
 	}
 }

@@ -77,6 +77,15 @@ func (w *Worker) force(l redisqueue.Lease) {
 		defer cancel()
 		if err := w.finalReport(ctx, l); err != nil {
 			log.Warn().Err(err).Msg("no report at the final time; the next sweep tries again")
+			return
+		}
+		// All slots may be taken by what hangs: it is published here.
+		begun, err := w.Queue.Begin(ctx, l.RunID, redisqueue.UnitPublish, 1)
+		if err == nil {
+			err = w.publish(ctx, &attempt{Begun: begun, w: w})
+		}
+		if err != nil {
+			log.Debug().Err(err).Msg("left to the job queue to publish")
 		}
 	})
 }

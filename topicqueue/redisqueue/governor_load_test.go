@@ -110,7 +110,7 @@ func fleet(t *testing.T, rdb *redis.Client, p *provider, governors, callers int)
 		for j := range callers {
 			wg.Go(func() {
 				for n := 0; ctx.Err() == nil; n++ {
-					c := call(fmt.Sprint("run", j%10))
+					c := callOf(fmt.Sprint("run", j%10))
 					c.ID = fmt.Sprint(i, j, n)
 					for again := true; again && ctx.Err() == nil; {
 						permit, err := g.Acquire(ctx, c)

@@ -31,7 +31,7 @@ func governor(t testing.TB, rdb redis.UniversalClient, lease time.Duration) *red
 }
 
 // call is a patient call of a run.
-func call(run string) topicqueue.Call {
+func callOf(run string) topicqueue.Call {
 	return topicqueue.Call{ID: run, Server: server, Host: "model.test", Run: run, Tokens: 100, Patient: true}
 }
 
@@ -99,7 +99,7 @@ func TestGovernor_LearnsFromRefusals(t *testing.T) {
 		g := governor(t, rdb, 0)
 		var permits []topicqueue.Permit
 		for i := range 12 {
-			permits = append(permits, acquire(t, g, call(fmt.Sprint("run", i))))
+			permits = append(permits, acquire(t, g, callOf(fmt.Sprint("run", i))))
 		}
 		step := func(what string, p topicqueue.Permit, o topicqueue.CallOutcome, want int, down bool) {
 			t.Helper()
@@ -113,12 +113,12 @@ func TestGovernor_LearnsFromRefusals(t *testing.T) {
 		step("same burst", permits[2], topicqueue.CallThrottled, 9, false)
 		step("answered", permits[3], topicqueue.CallAnswered, 9, false)
 		step("answered", permits[4], topicqueue.CallAnswered, 9, false)
-		a, b := acquire(t, g, call("a")), acquire(t, g, call("b"))
+		a, b := acquire(t, g, callOf("a")), acquire(t, g, callOf("b"))
 		step("next epoch", a, topicqueue.CallThrottled, 8, false)
 		step("same epoch", b, topicqueue.CallThrottled, 8, false)
 		release(t, g, permits[5], topicqueue.CallInterrupted)
 		for i := range 3 { // nothing is answered any more
-			step("nothing answered", acquire(t, g, call("c")), topicqueue.CallThrottled, 8, i == 2)
+			step("nothing answered", acquire(t, g, callOf("c")), topicqueue.CallThrottled, 8, i == 2)
 		}
 		step("answered by another", permits[6], topicqueue.CallAnswered, 8, false)
 		eventually(t, rdb, "up", func(s redisqueue.GovernorStat) bool { return s.Down.IsZero() && s.Throttled == 8 && s.Granted == 17 })
@@ -145,13 +145,13 @@ func TestGovernor_LearnsFromLateness(t *testing.T) {
 			g := governor(t, rdb, 0)
 			var permits []topicqueue.Permit
 			for i := range tc.inside {
-				permits = append(permits, acquire(t, g, call(fmt.Sprint("run", i))))
+				permits = append(permits, acquire(t, g, callOf(fmt.Sprint("run", i))))
 			}
 			for i := range tc.answered { // places that become free are taken again
 				at := 1 + i%(tc.inside-1)
 				release(t, g, permits[at], topicqueue.CallAnswered)
 				eventually(t, rdb, "free", inFlight(tc.inside-1))
-				permits[at] = acquire(t, g, call("more"))
+				permits[at] = acquire(t, g, callOf("more"))
 			}
 			if v := release(t, g, permits[0], topicqueue.CallLate); v.Queued != tc.queued || v.Down {
 				t.Errorf("%+v", v)
@@ -166,7 +166,7 @@ func TestGovernor_HandsPlacesOver(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
 		one, other := governor(t, rdb, 0), governor(t, rdb, 0)
-		c := limited(call("run"), topicqueue.CallLimits{InFlight: 1})
+		c := limited(callOf("run"), topicqueue.CallLimits{InFlight: 1})
 		took := time.Duration(0)
 		const n = 20
 		for range n {
@@ -199,13 +199,13 @@ func TestGovernor_Order(t *testing.T) {
 		g := governor(t, rdb, 0)
 		one := topicqueue.CallLimits{InFlight: 1}
 		for _, run := range []string{"busy", "busy", "busy", "b|usy"} {
-			release(t, g, acquire(t, g, limited(call(run), one)), topicqueue.CallAnswered)
+			release(t, g, acquire(t, g, limited(callOf(run), one)), topicqueue.CallAnswered)
 		}
-		place := acquire(t, g, limited(call("other"), one))
+		place := acquire(t, g, limited(callOf("other"), one))
 		order := make(chan string)
 		waiting := 0
 		wait := func(name, run string, first bool) {
-			c := limited(call(run), one)
+			c := limited(callOf(run), one)
 			c.First = first
 			go func() {
 				p, err := g.Acquire(t.Context(), c)
@@ -243,13 +243,13 @@ func TestGovernor_PerMinute(t *testing.T) {
 	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
 		g := governor(t, rdb, 0)
 		for range 3 {
-			release(t, g, acquire(t, g, limited(call("run"), topicqueue.CallLimits{RequestsPerMinute: 3})), topicqueue.CallAnswered)
+			release(t, g, acquire(t, g, limited(callOf("run"), topicqueue.CallLimits{RequestsPerMinute: 3})), topicqueue.CallAnswered)
 		}
-		if !blocked(t, g, limited(call("run"), topicqueue.CallLimits{RequestsPerMinute: 3})) {
+		if !blocked(t, g, limited(callOf("run"), topicqueue.CallLimits{RequestsPerMinute: 3})) {
 			t.Error("a fourth request within the minute")
 		}
 		tokens := func(n int) topicqueue.Call {
-			c := limited(call("run"), topicqueue.CallLimits{TokensPerMinute: 1000})
+			c := limited(callOf("run"), topicqueue.CallLimits{TokensPerMinute: 1000})
 			c.Server, c.Tokens = "another", n
 			return c
 		}
@@ -278,17 +278,17 @@ func TestGovernor_Circuit(t *testing.T) {
 	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
 		g, other := governor(t, rdb, 0), governor(t, rdb, 0)
 		for range 5 {
-			if v := release(t, g, acquire(t, g, call("poison")), topicqueue.CallFailed); v.Down {
+			if v := release(t, g, acquire(t, g, callOf("poison")), topicqueue.CallFailed); v.Down {
 				t.Fatal("one question that the server cannot bear holds back all others")
 			}
 		}
-		release(t, g, acquire(t, g, call("well")), topicqueue.CallAnswered)
+		release(t, g, acquire(t, g, callOf("well")), topicqueue.CallAnswered)
 		for i := range 3 {
-			if v := release(t, g, acquire(t, g, call("lone")), topicqueue.CallUnavailable); v.Down != (i == 2) {
+			if v := release(t, g, acquire(t, g, callOf("lone")), topicqueue.CallUnavailable); v.Down != (i == 2) {
 				t.Fatalf("try %d: down is %t", i+1, v.Down)
 			}
 		}
-		impatient := call("search")
+		impatient := callOf("search")
 		impatient.Patient = false
 		if _, err := other.Acquire(t.Context(), impatient); !errors.Is(err, topicqueue.ErrServerDown) {
 			t.Errorf("an impatient call: %v", err)
@@ -300,7 +300,7 @@ func TestGovernor_Circuit(t *testing.T) {
 		for i := range 10 {
 			wg.Go(func() {
 				for { // the second probe is answered
-					p := acquire(t, []*redisqueue.Governor{g, other}[i%2], call(fmt.Sprint("run", i)))
+					p := acquire(t, []*redisqueue.Governor{g, other}[i%2], callOf(fmt.Sprint("run", i)))
 					mu.Lock()
 					probes++
 					n := probes
@@ -331,7 +331,7 @@ func TestGovernor_DeadProcess(t *testing.T) {
 	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
 		line := &line{to: rdb.Options()}
 		dead, alive := governor(t, line.client(t), shortLease), governor(t, rdb, shortLease)
-		c := limited(call("run"), topicqueue.CallLimits{InFlight: 2})
+		c := limited(callOf("run"), topicqueue.CallLimits{InFlight: 2})
 		acquire(t, dead, c)
 		held := acquire(t, alive, c)
 		ctx, cancel := context.WithCancel(t.Context())
@@ -358,7 +358,7 @@ func TestGovernor_RedisAway(t *testing.T) {
 	rdb := redistest.Server(t)
 	line := &line{to: rdb.Options()}
 	g := governor(t, line.client(t), 0)
-	c := limited(call("run"), topicqueue.CallLimits{InFlight: 2})
+	c := limited(callOf("run"), topicqueue.CallLimits{InFlight: 2})
 	held, kept := acquire(t, g, c), acquire(t, g, c)
 	granted := make(chan topicqueue.Permit)
 	go func() { granted <- acquire(t, g, c) }()
@@ -387,9 +387,9 @@ func TestGovernor_RedisAwayForLong(t *testing.T) {
 	rdb := redistest.Server(t)
 	line := &line{to: rdb.Options()}
 	g, other := governor(t, line.client(t), shortLease), governor(t, rdb, shortLease)
-	held := acquire(t, g, call("run"))
+	held := acquire(t, g, callOf("run"))
 	line.cut()
-	acquire(t, other, call("run")) // its batches take ended leases away
+	acquire(t, other, callOf("run")) // its batches take ended leases away
 	eventually(t, rdb, "lapsed", inFlight(1))
 	line.mend()
 	eventually(t, rdb, "back", inFlight(2))
@@ -402,7 +402,7 @@ func TestGovernor_WaitingIsCancelled(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
 		g := governor(t, rdb, 0)
-		c := limited(call("run"), topicqueue.CallLimits{InFlight: 1})
+		c := limited(callOf("run"), topicqueue.CallLimits{InFlight: 1})
 		place := acquire(t, g, c)
 		why := errors.New("the desk closes")
 		ctx, cancel := context.WithCancelCause(t.Context())
@@ -441,7 +441,7 @@ func TestGovernor_Close(t *testing.T) {
 	t.Parallel()
 	rdb := redistest.InProcess(t)
 	g := governor(t, rdb, 0)
-	c := limited(call("run"), topicqueue.CallLimits{InFlight: 1})
+	c := limited(callOf("run"), topicqueue.CallLimits{InFlight: 1})
 	p := acquire(t, g, c)
 	done := make(chan error)
 	go func() { _, err := g.Acquire(t.Context(), c); done <- err }()
@@ -511,7 +511,7 @@ func BenchmarkGovernor(b *testing.B) {
 			b.ReportAllocs()
 			b.SetParallelism(callers)
 			once := func() {
-				p, err := g.Acquire(b.Context(), call("run"))
+				p, err := g.Acquire(b.Context(), callOf("run"))
 				if err != nil {
 					b.Error(err)
 				}

@@ -56,7 +56,13 @@ func (q *Queue) Begin(ctx context.Context, runID, unit string, generation int) (
 		return b, err
 	}
 	if unit == UnitPlan { // it no longer waits
-		return b, q.note(ctx, runID, note{lane: b.Run.Lane, state: topicqueue.RunPlanning, check: ms(q.watchTime()), soonest: true})
+		check := q.watchTime()
+		for _, left := range []time.Duration{b.Seal, b.Final} {
+			if left >= 0 {
+				check = min(check, left)
+			}
+		}
+		return b, q.note(ctx, runID, note{lane: b.Run.Lane, state: topicqueue.RunPlanning, check: ms(check), soonest: true})
 	}
 	if topicqueue.BlockNumber(unit) == 0 {
 		return b, nil

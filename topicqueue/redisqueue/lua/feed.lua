@@ -9,7 +9,7 @@ local out = {}
 local list = redis.call('ZPOPMIN', KEYS[4], room)
 for i = 1, #list, 2 do
   redis.call('ZADD', KEYS[5], list[i + 1], list[i])
-  redis.call('ZADD', KEYS[1], now + tonumber(ARGV[2]), list[i])
+  redis.call('ZADD', KEYS[1], 'LT', now + tonumber(ARGV[2]), list[i])
   table.insert(out, list[i])
 end
 return out

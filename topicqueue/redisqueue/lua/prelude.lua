@@ -226,7 +226,7 @@ local function seal(reason)
   if stage[s] then fence(stage[s]) end
   dropBlocks(reason)
   closeStep(reason, 0)
-  emit({ step(aborted, reason) }, 0)
+  if redis.call('EXISTS', base .. 'plan') == 1 then emit({ step(aborted, reason) }, 0) end -- else the plan has failed
   redis.call('HSET', run, 'state', 'reporting')
 end
 
