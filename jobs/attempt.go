@@ -146,7 +146,7 @@ func (w *Worker) settle(ctx, asynqCtx context.Context, log zerolog.Logger, a *at
 		log.Warn().Err(err).Msg("stopped: the unit is no longer this attempt's")
 		return nil
 	case errors.Is(err, errDrain), errors.Is(err, errPaused):
-		if err := a.commit(saveCtx, "hand on", func(ctx context.Context) ([]redisqueue.Intent, error) { return w.Queue.Yield(ctx, a.Lease) }); err != nil && !errors.Is(err, redisqueue.ErrFenced) {
+		if err := a.end(saveCtx, "hand on", func(ctx context.Context) ([]redisqueue.Intent, error) { return w.Queue.Yield(ctx, a.Lease) }); err != nil && !errors.Is(err, redisqueue.ErrFenced) {
 			return fmt.Errorf("hand %s of run %s on: %w", a.Lease.Unit, a.Lease.RunID, err)
 		}
 		log.Info().AnErr("because", err).Msg("handed on")
@@ -197,13 +197,13 @@ func (a *attempt) timeUp(ctx context.Context) error {
 }
 
 func (a *attempt) endBlock(ctx context.Context, status topicqueue.BlockStatus, reason string, fallbacks []string) error {
-	return a.commit(ctx, "end "+a.Block.ID, func(ctx context.Context) ([]redisqueue.Intent, error) {
+	return a.end(ctx, "end "+a.Block.ID, func(ctx context.Context) ([]redisqueue.Intent, error) {
 		return a.w.Queue.EndBlock(ctx, a.Lease, status, reason, fallbacks)
 	})
 }
 
 func (a *attempt) finish(ctx context.Context, out redisqueue.Outcome) error {
-	return a.commit(ctx, "end the run", func(ctx context.Context) ([]redisqueue.Intent, error) {
+	return a.end(ctx, "end the run", func(ctx context.Context) ([]redisqueue.Intent, error) {
 		return a.w.Queue.Finish(ctx, a.Lease, out)
 	})
 }

@@ -37,7 +37,7 @@ func (w *Worker) plan(ctx context.Context, a *attempt) error {
 	if err != nil {
 		return stageError("plan the topic", err)
 	}
-	return a.commit(ctx, "commit the plan", func(ctx context.Context) ([]redisqueue.Intent, error) {
+	return a.end(ctx, "commit the plan", func(ctx context.Context) ([]redisqueue.Intent, error) {
 		return w.Queue.CommitPlan(ctx, a.Lease, plan)
 	})
 }

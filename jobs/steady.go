@@ -95,6 +95,18 @@ func (a *attempt) commit(ctx context.Context, doing string, transition func(ctx 
 	})
 }
 
+// end is commit for a transition that ends the attempt. The lease is gone with it: that it cannot be renewed any more
+// must not stop what is left to do.
+func (a *attempt) end(ctx context.Context, doing string, transition func(ctx context.Context) ([]redisqueue.Intent, error)) error {
+	return a.commit(ctx, doing, func(ctx context.Context) ([]redisqueue.Intent, error) {
+		intents, err := transition(ctx)
+		if err == nil {
+			a.w.leases.remove(a)
+		}
+		return intents, err
+	})
+}
+
 // steadyPages stores the texts that a run reads.
 type steadyPages struct {
 	storage.Pages
