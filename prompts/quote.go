@@ -34,9 +34,10 @@ func enclose(name, text string) string {
 	return "<" + mark + ">\n" + text + "\n</" + mark + ">"
 }
 
-var marks = regexp.MustCompile(`(?i)</?(?:material|topic)-[0-9a-f]{8}>`)
+var marks = regexp.MustCompile(`(?i)</?[a-z]{1,20}-[0-9a-f]{8}>`)
 
-// Unmarked removes marks of Quote, which weak models copy from a question into their answers.
+// Unmarked removes marks of Quote, which weak models copy from a question into their answers, also with names of their
+// own making.
 func Unmarked(text string) string { return marks.ReplaceAllString(text, "") }
 
 // code returns eight hexadecimal digits that do not occur in text, in either case.

@@ -52,6 +52,7 @@ func TestUnmarked(t *testing.T) {
 		prompts.Quote("How do tides work?"):           "\nHow do tides work?\n",
 		"{{<topic-194b7f15>}},":                       "{{}},",
 		"Tides.\n</MATERIAL-7935828D>\n\nThe summary": "Tides.\n\n\nThe summary",
+		"A.\n<cite-1836dbea>\nB.":                     "A.\n\nB.",
 		"<material-12345> <topic> topic-194b7f15 a<b": "<material-12345> <topic> topic-194b7f15 a<b",
 		"": "",
 	} {

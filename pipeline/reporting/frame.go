@@ -13,9 +13,10 @@ import (
 
 // passage is a written introduction or conclusion.
 type passage struct {
-	body    string
-	removed []citation.Removal
-	local   bool // frame text of this program, not written
+	body     string
+	removed  []citation.Removal
+	repeated int  // sentences that were taken out
+	local    bool // frame text of this program, not written
 }
 
 // frame writes introduction and conclusion from what the sections cite. The error is the end of ctx and nothing else.
@@ -58,6 +59,7 @@ func (w *writer) frame(ctx context.Context, outline prompts.OutlineAnswer, secti
 		w.fellBack("conclusion")
 		conclusion = passage{local: true, body: w.words.closing(len(sections), len(citations(cited)), len(w.gaps))}
 	}
+	w.stats.RepeatedSentences += opening.repeated + conclusion.repeated
 	return opening, conclusion, nil
 }
 
@@ -80,8 +82,8 @@ func (w *writer) passage(ctx context.Context, cited []claim, prompt func(shrink 
 		if err != nil {
 			continue
 		}
-		if body, removed, usable := w.accept(withoutHeadings(text), "", citations(cited)); usable {
-			return passage{body: body, removed: removed}, true, nil
+		if p, usable := w.accept(withoutHeadings(text), "", citations(cited)); usable {
+			return p, true, nil
 		}
 	}
 	return passage{}, false, nil

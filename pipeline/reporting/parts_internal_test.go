@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"nightdesk/pipeline/citation"
+	"nightdesk/pipeline/extractive"
 	"nightdesk/prompts"
 	"nightdesk/topicqueue"
 )
@@ -96,6 +97,22 @@ func TestDropRepeated(t *testing.T) {
 	for i, s := range sections {
 		if diff := cmp.Diff(want[i], s.body); diff != "" {
 			t.Errorf("section %d (-want +got):\n%s", i, diff)
+		}
+	}
+}
+
+// A text that goes round in circles is cut to what it says once; markers of what is gone go too.
+func TestWithoutRepeats(t *testing.T) {
+	t.Parallel()
+	const said, again = "The log is written before the data pages are altered by the server.", "The log is always written before the data pages are altered by the server."
+	for in, want := range map[string]string{
+		"":   "",
+		said: said,
+		said + " [CIT-1-01]\n\n[CIT-1-02] " + again + "\n\n" + again + " [CIT-1-03] Recovery reads the log from its last checkpoint on.": said + " [CIT-1-01]\n\nRecovery reads the log from its last checkpoint on.",
+		said + "\n\n- " + said + "\n\n```\n" + said + "\n```":                                                                            said + "\n\n- " + said + "\n\n```\n" + said + "\n```",
+	} {
+		if got, _ := withoutRepeats(in, new(extractive.Seen)); got != want {
+			t.Errorf("withoutRepeats(%q)\n got %q\nwant %q", in, got, want)
 		}
 	}
 }

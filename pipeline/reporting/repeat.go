@@ -45,28 +45,36 @@ func dropRepeated(sections []section) int {
 	var seen extractive.Seen
 	dropped := 0
 	for i := range sections {
-		var out []string
-		n := 0
-		for _, p := range paragraphs(sections[i].body) {
-			if !p.prose {
-				out = append(out, p.text)
-				continue
-			}
-			text := p.text
-			for _, s := range slices.Backward(repeats(p.text, &seen)) {
-				text = without(text, s)
-				n++
-			}
-			if text = strings.TrimSpace(text); text != "" {
-				out = append(out, text)
-			}
-		}
-		if body := tidy(strings.Join(out, "\n\n")); n > 0 && strings.TrimSpace(body) != "" {
-			sections[i].body = body
-			dropped += n
-		}
+		body, n := withoutRepeats(sections[i].body, &seen)
+		sections[i].body = body
+		dropped += n
 	}
 	return dropped
+}
+
+// withoutRepeats removes the sentences of a text that have been seen, takes the others into seen, and returns how many
+// it removed: none when nothing would be left.
+func withoutRepeats(body string, seen *extractive.Seen) (string, int) {
+	var out []string
+	n := 0
+	for _, p := range paragraphs(body) {
+		if !p.prose {
+			out = append(out, p.text)
+			continue
+		}
+		text := p.text
+		for _, s := range slices.Backward(repeats(p.text, seen)) {
+			text = without(text, s)
+			n++
+		}
+		if text = strings.TrimSpace(text); anyMarker.ReplaceAllString(text, "") != "" { // else it cites for what is gone
+			out = append(out, text)
+		}
+	}
+	if left := tidy(strings.Join(out, "\n\n")); n > 0 && left != "" {
+		return left, n
+	}
+	return body, 0
 }
 
 // repeats returns the sentences of a paragraph that have been seen, and takes the others into seen.

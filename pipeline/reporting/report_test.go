@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -221,6 +222,41 @@ func TestModelSeesItsOwnClaims(t *testing.T) {
 	}
 	if got.Statistics.MergedBlocks != 1 || got.Statistics.RepeatedSentences != 1 {
 		t.Errorf("statistics %+v", got.Statistics)
+	}
+}
+
+// TestRunawayText: what a weak model says over and over stands in the report once, and an introduction whose citations
+// are all invented does not stand there at all.
+func TestRunawayText(t *testing.T) {
+	t.Parallel()
+	const again = "The log keeps every change of every page that the server has altered"
+	for name, tt := range map[string]struct {
+		ids   func(i int) string
+		times int
+	}{
+		"cited":    {func(int) string { return "[CIT-1-01]" }, 1},
+		"invented": {func(i int) string { return fmt.Sprintf("[CIT-%d-02]", 20+i) }, 0},
+	} {
+		model := modelFunc(func(req llm.Request) (string, error) {
+			if req.Prompt.Name != "introduction" {
+				return writer(req)
+			}
+			var b strings.Builder
+			for i := range 30 {
+				fmt.Fprintf(&b, "%s %s.\n\n", tt.ids(i), again)
+			}
+			return b.String(), nil
+		})
+		got, err := (&reporting.Reporter{Model: model}).Report(t.Context(), evidence(t, ""))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := strings.Count(got.Markdown, again); n != tt.times {
+			t.Errorf("%s: the sentence stands there %d times, want %d:\n%s", name, n, tt.times, got.Markdown)
+		}
+		if fell := slices.Contains(got.Fallbacks, "introduction"); fell != (tt.times == 0) {
+			t.Errorf("%s: fallbacks %q", name, got.Fallbacks)
+		}
 	}
 }
 

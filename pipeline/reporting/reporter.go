@@ -68,7 +68,7 @@ type Statistics struct {
 	Citations         int `json:"citations"`          // distinct ids cited
 	Documents         int `json:"documents"`          // distinct documents and pages cited
 	UncitedSentences  int `json:"uncited_sentences"`  // sentences of model-written sections without a marker
-	RepeatedSentences int `json:"repeated_sentences"` // taken out because another section says the same
+	RepeatedSentences int `json:"repeated_sentences"` // taken out because the report says the same before
 }
 
 // Report writes the report. It sends start_author, unless there is no evidence. That the author has ended is for the

@@ -8,18 +8,20 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"nightdesk/pipeline/citation"
+	"nightdesk/pipeline/extractive"
 	"nightdesk/pipeline/llm"
 	"nightdesk/prompts"
 )
 
 // section is one written section: Markdown with canonical markers, without its own heading.
 type section struct {
-	title   string
-	body    string
-	claims  []claim // that it was written from
-	removed []citation.Removal
-	left    int  // claims that did not fit
-	local   bool // put together from the claims, not written
+	title    string
+	body     string
+	claims   []claim // that it was written from
+	removed  []citation.Removal
+	repeated int  // sentences that were taken out because the section said the same before
+	left     int  // claims that did not fit
+	local    bool // put together from the claims, not written
 }
 
 // attempts is how often a section is asked for before it takes its local form: a second answer to the same question is
@@ -94,10 +96,10 @@ func (w *writer) section(ctx context.Context, reportTitle string, titles []strin
 		if err != nil {
 			continue
 		}
-		body, removed, usable := w.accept(text, o.Title, citations(out.claims))
-		out.removed = append(out.removed, removed...)
+		written, usable := w.accept(text, o.Title, citations(out.claims))
+		out.removed = append(out.removed, written.removed...)
 		if usable {
-			out.body = body
+			out.body, out.repeated = written.body, written.repeated
 			return out, nil
 		}
 	}
@@ -106,17 +108,18 @@ func (w *writer) section(ctx context.Context, reportTitle string, titles []strin
 	return out, nil
 }
 
-// accept cleans a written text and resolves its markers among the ids that its writer was given. It is usable when
-// something readable is left that cites at least one of them.
-func (w *writer) accept(text, title string, ids []string) (body string, removed []citation.Removal, usable bool) {
+// accept cleans a written text, takes out what it repeats, for a weak model goes round in circles, and resolves its
+// markers among the ids that its writer was given. It is usable when something readable is left that cites at least one
+// of them.
+func (w *writer) accept(text, title string, ids []string) (p passage, usable bool) {
 	body, ok := cleanSection(text, title)
 	if !ok {
-		return "", nil, false
+		return passage{}, false
 	}
-	body, removed = w.registry.Only(ids).Resolve(body)
-	body = tidy(body)
-	cited := w.registry.Render(body, citation.Options{}).Cited
-	return body, removed, body != "" && (len(ids) == 0 || len(cited) > 0)
+	body, p.removed = w.registry.Only(ids).Resolve(body)
+	p.body, p.repeated = withoutRepeats(tidy(body), new(extractive.Seen))
+	cited := w.registry.Render(p.body, citation.Options{}).Cited
+	return p, p.body != "" && (len(ids) == 0 || len(cited) > 0)
 }
 
 // citedOf returns the claims whose citation the text has.

@@ -78,6 +78,9 @@ func (w *writer) write(ctx context.Context) (Report, error) {
 		return Report{}, err
 	}
 	w.stats.RepeatedSentences = dropRepeated(sections)
+	for _, s := range sections {
+		w.stats.RepeatedSentences += s.repeated
+	}
 	opening, conclusion, err := w.frame(ctx, outline, sections)
 	if err != nil {
 		return Report{}, err
