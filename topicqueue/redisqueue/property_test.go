@@ -560,6 +560,9 @@ func shorten(history []byte, fails func([]byte) bool) []byte {
 // FuzzTransitions is TestTransitions with histories that a fuzzer makes up.
 func FuzzTransitions(f *testing.F) {
 	f.Add([]byte{})
+	for seed := range uint64(12) {
+		f.Add(randomHistory(rand.New(rand.NewPCG(seed, 1))))
+	}
 	f.Fuzz(func(t *testing.T, history []byte) {
 		if len(history) > settingsBytes+stepBytes*2*historySteps {
 			t.Skip("too long")
