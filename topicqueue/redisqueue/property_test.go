@@ -72,9 +72,9 @@ func (w *world) live(ctx context.Context, steps []byte) error {
 		if err := w.thaw(w.frozen[0]); err != nil {
 			return err
 		}
-	}
-	if err := w.after(ctx); err != nil {
-		return err
+		if err := w.after(ctx); err != nil {
+			return err
+		}
 	}
 	return w.finishAll(ctx)
 }

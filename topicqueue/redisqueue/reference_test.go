@@ -446,6 +446,8 @@ func (r *reference) cancel(report bool) ([]redisqueue.Intent, error) {
 	case !r.exists:
 		return nil, redisqueue.ErrStale
 	case r.ended > 0:
+	case report && r.state == topicqueue.RunNarrating:
+		r.conclude(topicqueue.RunState(r.outcome), r.reason)
 	case report && r.hasPlan:
 		r.paused = false
 		r.sealNow()

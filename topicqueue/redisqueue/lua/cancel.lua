@@ -1,6 +1,10 @@
 -- ARGV: reason, report (1: what was found is written up)
 if state() == '' then return { 'stale' } end
 if ended() then return answer(wanted()) end
+if ARGV[2] == '1' and state() == 'narrating' then -- it is written up
+  conclude(text(run, 'outcome'), text(run, 'reason'), 0)
+  return answer(wanted())
+end
 if ARGV[2] == '1' and redis.call('EXISTS', base .. 'plan') == 1 then
   redis.call('HDEL', run, 'paused')
   seal(ARGV[1])
