@@ -35,7 +35,7 @@ func (q *Queue) Pause(ctx context.Context, runID string) error {
 		return err
 	}
 	if r.state() == topicqueue.RunQueued { // others are planned before it
-		err = q.moved(ctx, runID, r)
+		err = q.note(ctx, runID, note{lane: text(r.values, 0), state: r.state()})
 	}
 	if err != nil {
 		return err

@@ -3,6 +3,7 @@ package redisqueue_test
 import (
 	"context"
 	"errors"
+	"math"
 	"strings"
 	"sync"
 	"testing"
@@ -151,6 +152,9 @@ func TestDueRuns(t *testing.T) {
 		}
 		if runs, _ := due(); len(runs) != 0 {
 			t.Errorf("a run that waits is due: %v", runs)
+		}
+		if check := rdb.ZScore(ctx, "nightdesk:{index}:runs", run.ID).Val(); !math.IsInf(check, 1) {
+			t.Errorf("a run that waits is looked at at %v, want never", check)
 		}
 		if runs := must[[]string](t)(q.Feed(ctx, "", 1)); !cmp.Equal(runs, []string{run.ID}) {
 			t.Errorf("fed %v", runs)

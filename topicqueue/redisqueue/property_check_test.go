@@ -164,43 +164,17 @@ func (w *world) checkBlocks(ctx context.Context) error {
 	return nil
 }
 
-// runFamilies are the keys that a run may have, without the numbers of blocks; see the package's documentation.
-var runFamilies = []string{
-	"run", "work", "blocks", "todo", "active", "queries", "events", "once", "plan", "report", "usage", "traces:plan",
-	"traces:block", "journal:plan", "journal:review", "journal:report", "journal:narrate", "journal:block",
-}
-
-// sharedFamilies are the keys that all runs share or that stay when a run has expired.
-var sharedFamilies = []string{
-	"nightdesk:{index}:runs", "nightdesk:{index}:clock", "nightdesk:{index}:states", "nightdesk:{index}:stats",
-	"nightdesk:{index}:waiting:", "nightdesk:{index}:fed:", "nightdesk:batches", "nightdesk:batch:{night}:runs",
-	"nightdesk:batch:{night}:lines", "nightdesk:probe",
-}
-
-// family returns the documented family that a key of the run belongs to, and false when there is none.
-func (w *world) family(key string) (string, bool) {
-	name, ok := strings.CutPrefix(key, w.key(""))
-	if !ok {
-		return key, slices.Contains(sharedFamilies, key)
-	}
-	if at := strings.Index(name, "block_"); at >= 0 && topicqueue.BlockNumber(name[at:]) > 0 {
-		name = name[:at] + "block"
-	}
-	return name, slices.Contains(runFamilies, name)
-}
-
 func (w *world) checkKeys(ctx context.Context) error {
 	keys, err := w.rdb.Keys(ctx, "*").Result()
 	if err != nil {
 		return err
 	}
 	for _, key := range keys {
-		name, ok := w.family(key)
-		if !ok {
-			return fmt.Errorf("key %s is of no documented family", key)
+		if familyOf(key) == nil {
+			return fmt.Errorf("key %s is not documented", key)
 		}
 		if strings.HasPrefix(key, w.key("")) && !w.ref.exists {
-			return fmt.Errorf("key %s (%s) of a run that is not there", key, name)
+			return fmt.Errorf("key %s of a run that is not there", key)
 		}
 	}
 	ttls := make([]*redis.DurationCmd, len(keys))

@@ -29,7 +29,8 @@ func (q *Queue) Create(ctx context.Context, run topicqueue.Run) (created bool, e
 	if line, err := q.line(ctx, run.Batch, run.ID); err != nil || line != nil { // its state has expired
 		return false, err
 	}
-	if err := q.watch(ctx, run.ID); err != nil {
+	// Looked at only when what follows breaks off: not one of 100,000 that wait is swept for nothing.
+	if err := q.note(ctx, run.ID, note{check: ms(sweepTime), soonest: true, wait: "="}); err != nil {
 		return false, err
 	}
 	deadline := int64(0)
