@@ -91,14 +91,14 @@ func (w *world) step(ctx context.Context, what byte, how int, wrong byte) error 
 	f := fault{}
 	switch wrong % 16 {
 	case 0:
-		f = fault{kind: faultCrash, at: int(wrong/16) % 5}
+		f = fault{kind: faultCrash, at: int(wrong/16) % 4}
 	case 1:
-		f = fault{kind: faultLost, at: int(wrong/16) % 5}
+		f = fault{kind: faultLost, at: int(wrong/16) % 4}
 	case 2:
-		f = fault{kind: faultTwice, at: int(wrong/16) % 5}
+		f = fault{kind: faultTwice, at: int(wrong/16) % 4}
 	case 3:
 		if len(w.frozen) < 3 {
-			f = fault{kind: faultFreeze, at: int(wrong/16) % 5}
+			f = fault{kind: faultFreeze, at: int(wrong/16) % 4}
 		}
 	}
 	a := w.choose(how)
@@ -502,9 +502,17 @@ func randomHistory(random *rand.Rand) []byte {
 	for i := range history {
 		history[i] = byte(random.Uint32())
 	}
-	if random.IntN(2) == 0 { // nothing goes wrong but what workers and people do
-		for i := settingsBytes + 2; i < len(history); i += stepBytes {
-			history[i] = 7
+	// What goes wrong beside what workers and people do: nothing, some calls, or every second one.
+	trouble, meddling := random.IntN(3), random.IntN(2) == 0
+	for i := settingsBytes; i+stepBytes <= len(history); i += stepBytes {
+		switch {
+		case trouble == 0:
+			history[i+2] |= 8
+		case trouble == 2 && random.IntN(2) == 0:
+			history[i+2] &^= 12
+		}
+		if meddling && random.IntN(3) == 0 { // people want now this, now that
+			history[i] = []byte{42, 46, 47, 49, 50, 52, 54, 58, 61}[random.IntN(9)]
 		}
 	}
 	return history
