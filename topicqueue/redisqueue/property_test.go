@@ -384,14 +384,16 @@ func (w *world) finishAll(ctx context.Context) error {
 				return err
 			}
 		}
-		known, attempts := len(w.tasks), len(w.attempts)
+		attempts, said := len(w.attempts), len(w.log)
 		w.tasks = nil
 		if err := w.lookAround(ctx, fault{}); err != nil {
 			return err
 		}
-		_ = known
 		if err := w.workOff(ctx, attempts); err != nil {
 			return err
+		}
+		if len(w.log) == said {
+			continue
 		}
 		if err := w.after(ctx); err != nil {
 			return err

@@ -1,0 +1,122 @@
+package redisqueue_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"nightdesk/topicqueue/redisqueue"
+)
+
+// life is the clean life of a run, in which every transition comes once: what TestEveryCrash interrupts.
+func life(w *world) []func() *call {
+	begin := func(unit string) func() *call {
+		return func() *call {
+			return w.begin(redisqueue.Intent{RunID: w.run.ID, Unit: unit, Generation: w.ref.unit(unit).generation})
+		}
+	}
+	act := func(how int) func() *call {
+		return func() *call { return w.act(w.attempts[len(w.attempts)-1], how) }
+	}
+	cancel := func() *call {
+		return w.returning("cancel", func(ctx context.Context) ([]redisqueue.Intent, error) {
+			return w.queue.Cancel(ctx, w.run.ID, "a person did", false)
+		}, func() ([]redisqueue.Intent, error) { return w.ref.cancel(false) })
+	}
+	pause := func() *call {
+		return plain("pause", func(ctx context.Context) error { return w.queue.Pause(ctx, w.run.ID) }, func() error { return w.ref.pause() })
+	}
+	yield := func() *call {
+		a := w.attempts[len(w.attempts)-1]
+		return w.returning("yield", func(ctx context.Context) ([]redisqueue.Intent, error) { return w.queue.Yield(ctx, a.lease) },
+			func() ([]redisqueue.Intent, error) { return w.ref.yield(a.ref) })
+	}
+	retry := func(what string) func() *call { return func() *call { return w.retry(what) } }
+	const await, twoBlocks, end, none, publish = 6, 2, 1, 0, 0
+	return []func() *call{
+		w.create, begin("plan"), act(await), func() *call { return w.answer(`"yes"`) }, begin("plan"), act(twoBlocks),
+		begin("block_1"), act(none), act(end), pause, w.resume, begin("block_2"), yield, begin("block_2"), act(end), begin("review"), act(none),
+		begin("report"), act(none), begin("narrate"), act(none), begin("publish"), act(publish),
+		retry(redisqueue.RetryReport), begin("report"), pause, act(none), begin("narrate"), pause, cancel, begin("publish"), act(publish),
+		retry(redisqueue.RetryAll), cancel, begin("publish"), act(publish),
+	}
+}
+
+// TestEveryCrash interrupts each call in the life of a run before each of its commands, once by the death of its worker and
+// once by a pause in which the others look at the run, and has a clean worker bring the run to its end, which must find
+// everything by itself.
+func TestEveryCrash(t *testing.T) {
+	t.Parallel()
+	for name, kind := range map[string]int{"death": faultCrash, "pause": faultFreeze} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			v := newVirtual(t)
+			for n, more := 0, true; more; n++ {
+				for at, hit := 0, true; more && hit; at++ {
+					var err error
+					if more, hit, err = v.interrupted(t.Context(), n, fault{kind: kind, at: at}); err != nil {
+						t.Fatalf("call %d, before its command %d: %v", n, at, err)
+					}
+				}
+			}
+		})
+	}
+}
+
+// interrupted lives a run to its n-th call. more: there is one; hit: it has the command before which it is interrupted.
+func (v *virtual) interrupted(ctx context.Context, n int, f fault) (more, hit bool, err error) {
+	v.server.FlushAll()
+	now := time.Now().Round(time.Millisecond)
+	v.server.SetTime(now)
+	w := newWorld(v.rdb, redisqueue.DefaultTiming, now, [settingsBytes]byte{1 | 4 | 16})
+	w.exact = true
+	w.pass = func(d time.Duration) {
+		now = now.Add(d)
+		v.server.SetTime(now)
+		v.server.FastForward(d)
+	}
+	w.settle = func(context.Context) error { w.ref.now = now.UnixMilli(); return nil }
+	_ = w.settle(ctx)
+	look := func() error { // until the index has come to rest
+		w.pass(6 * time.Second)
+		if err := w.settle(ctx); err != nil {
+			return err
+		}
+		if err := w.lookAround(ctx, fault{}); err != nil {
+			return err
+		}
+		return w.checkStream(ctx)
+	}
+	calls := life(w)
+	if n >= len(calls) {
+		return false, false, nil
+	}
+	for _, make := range calls[:n] {
+		if err := w.perform(ctx, make(), fault{}); err != nil {
+			return true, false, fmt.Errorf("%w\n%s", err, w.history())
+		}
+		if err := look(); err != nil {
+			return true, false, fmt.Errorf("%w\n%s", err, w.history())
+		}
+	}
+	c := calls[n]()
+	if err := w.perform(ctx, c, f); err != nil {
+		return true, false, fmt.Errorf("%w\n%s", err, w.history())
+	}
+	hit = c.fault.dead || len(w.frozen) > 0
+	if len(w.frozen) > 0 {
+		if err := look(); err != nil {
+			return true, false, fmt.Errorf("%w\n%s", err, w.history())
+		}
+		if err := w.thaw(c); err != nil {
+			return true, false, fmt.Errorf("%w\n%s", err, w.history())
+		}
+	}
+	if w.ref.exists {
+		if err := w.finishAll(ctx); err != nil {
+			return true, hit, fmt.Errorf("%w\n%s\n%v", err, w.history(), w.ref)
+		}
+	}
+	return true, hit, nil
+}
