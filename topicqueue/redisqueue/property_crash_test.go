@@ -38,7 +38,8 @@ func life(w *world) []func() *call {
 		w.create, begin("plan"), act(await), func() *call { return w.answer(`"yes"`) }, begin("plan"), act(twoBlocks),
 		begin("block_1"), act(none), act(end), pause, w.resume, begin("block_2"), yield, begin("block_2"), act(end), begin("review"), act(none),
 		begin("report"), act(none), begin("narrate"), act(none), begin("publish"), act(publish),
-		retry(redisqueue.RetryReport), begin("report"), pause, act(none), begin("narrate"), pause, cancel, begin("publish"), act(publish),
+		retry(redisqueue.RetryReport), begin("report"), pause, cancel, begin("publish"), act(publish),
+		retry(redisqueue.RetryReport), begin("report"), act(none), begin("narrate"), pause, act(none), begin("publish"), act(publish),
 		retry(redisqueue.RetryAll), cancel, begin("publish"), act(publish),
 	}
 }
@@ -92,11 +93,15 @@ func (v *virtual) interrupted(ctx context.Context, n int, f fault) (more, hit bo
 	if n >= len(calls) {
 		return false, false, nil
 	}
-	for _, make := range calls[:n] {
+	for i, make := range calls[:n] {
 		if err := w.perform(ctx, make(), fault{}); err != nil {
 			return true, false, fmt.Errorf("%w\n%s", err, w.history())
 		}
-		if err := look(); err != nil {
+		err := w.checkStream(ctx)
+		if i == n-1 && err == nil {
+			err = look()
+		}
+		if err != nil {
 			return true, false, fmt.Errorf("%w\n%s", err, w.history())
 		}
 	}
