@@ -128,19 +128,19 @@
 // # Keys
 //
 // TestKeys holds this table against what there is. BLOCK is block_1, block_2, ...; sizes were measured with redis-server 7
-// for a run of five blocks, four iterations each, without traces and usage (which grow with what is found).
+// for a run of five blocks, four iterations each, without traces, usage and the events of its workers (which grow with what is found).
 //
 //	key                                     type        there                                               size
 //	nightdesk:{RUN}:run                     hash        from Create                                         1.4 KB
 //	nightdesk:{RUN}:work                    hash        leases, generations, memories of blocks            1.4 KB
 //	nightdesk:{RUN}:plan                    string      from CommitPlan                                     0.6 KB
-//	nightdesk:{RUN}:blocks                  hash        from CommitPlan                                     0.7 KB a block
+//	nightdesk:{RUN}:blocks                  hash        from CommitPlan                                     0.6 KB a block
 //	nightdesk:{RUN}:queries                 list        from the first query                                0.1 KB a query
 //	nightdesk:{RUN}:traces:plan             list        from CommitPlan, when there are any
 //	nightdesk:{RUN}:traces:BLOCK            list        from the block's first trace
 //	nightdesk:{RUN}:usage                   list        from the first model call
 //	nightdesk:{RUN}:events                  stream      from the first event                                5 KB
-//	nightdesk:{RUN}:once                    set         with events: keys that were sent                    0.6 KB
+//	nightdesk:{RUN}:once                    set         with events: keys that were sent                    0.8 KB
 //	nightdesk:{RUN}:todo                    list        while blocks wait
 //	nightdesk:{RUN}:active                  sorted set  while blocks are in flight
 //	nightdesk:{RUN}:report                  string      from Finish to Published                            the report
