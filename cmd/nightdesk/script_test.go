@@ -3,6 +3,7 @@ package main_test
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"net/http/httptest"
 	"path/filepath"
 	"regexp"
@@ -60,7 +61,7 @@ func noRedis(ts *testscript.TestScript, _ bool, _ []string) {
 	ts.Setenv("PATH", own)
 }
 
-// startModel starts a stub model server and points nightdesk to it: model [anthropic|ollama] [refuse|broken|reads].
+// startModel starts a stub model server and points nightdesk to it: model [anthropic|ollama] [refuse|broken|reads|keyless].
 func startModel(ts *testscript.TestScript, _ bool, args []string) {
 	stub := &llmtest.Stub{Models: []string{"stub"}}
 	provider := "openai"
@@ -74,6 +75,11 @@ func startModel(ts *testscript.TestScript, _ bool, args []string) {
 			stub.Answer = readsHeatPumps
 		case "broken":
 			stub.BreakEvery = 2
+		case "keyless":
+			stub.Intercept = func(w http.ResponseWriter, _ llmtest.Question) bool {
+				http.Error(w, `{"error":{"message":"Incorrect API key provided","code":"invalid_api_key"}}`, http.StatusUnauthorized)
+				return true
+			}
 		default:
 			ts.Fatalf("model: unknown word %s", a)
 		}
