@@ -204,20 +204,6 @@ func TestLostCallsAloneAreRepeated(t *testing.T) {
 	}
 }
 
-// blocked returns a model that never answers questions of this schema, and a channel that says when one is asked.
-func blocked(t *testing.T, name string) (*asked, chan struct{}) {
-	model := newAsked()
-	reached, end := make(chan struct{}, 100), make(chan struct{})
-	t.Cleanup(func() { close(end) })
-	model.onEach(func(_ int, q llmtest.Question) {
-		if strings.HasPrefix(q.Name, name) {
-			reached <- struct{}{}
-			<-end
-		}
-	})
-	return model, reached
-}
-
 // TestCancel ends a run in the middle of calls that never come back: at once, and for all workers.
 func TestCancel(t *testing.T) {
 	t.Parallel()

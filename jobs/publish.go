@@ -29,6 +29,9 @@ func (w *Worker) publish(ctx context.Context, a *attempt) error {
 }
 
 func (w *Worker) put(ctx context.Context, a *attempt) error {
+	if a.Run.StartedAt.IsZero() { // cancelled or out of time while it waited: it leaves its line in the batch
+		return w.Queue.Published(ctx, a.Lease, a.Run, w.settings.StateExpiry)
+	}
 	in, err := w.evidence(ctx, a.Run)
 	if err != nil {
 		return err

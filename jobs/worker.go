@@ -49,7 +49,7 @@ type Settings struct {
 	ToolTimeout       time.Duration
 	ResultLimit       int           // sources of one tool call
 	Grace             time.Duration // how long a stop waits for work in flight before it is handed on
-	PollInterval      time.Duration // of an idle slot
+	PollInterval      time.Duration // of an idle worker that is the only one
 	SweepInterval     time.Duration // between two looks for runs that are due
 	RetryPause        time.Duration // before the second try of an attempt; doubled each time
 	StateExpiry       time.Duration // of a run's state in Redis after it is published
@@ -96,9 +96,13 @@ func (w *Worker) Start(ctx context.Context) error {
 		all[queueName(queuePlanning, lane)] = top - 2
 		reports[queueName(queueReporting, lane)] = top
 	}
-	w.servers = append(w.servers, w.server(all, w.settings.Concurrency))
+	poll, err := w.pollInterval()
+	if err != nil {
+		return err
+	}
+	w.servers = append(w.servers, w.server(all, w.settings.Concurrency, poll))
 	if w.settings.ReportConcurrency > 0 {
-		w.servers = append(w.servers, w.server(reports, w.settings.ReportConcurrency))
+		w.servers = append(w.servers, w.server(reports, w.settings.ReportConcurrency, poll))
 	}
 	for _, s := range w.servers {
 		if err := s.Start(mux); err != nil {
@@ -110,12 +114,26 @@ func (w *Worker) Start(ctx context.Context) error {
 	return nil
 }
 
-func (w *Worker) server(queues map[string]int, slots int) *asynq.Server {
+// pollInterval grows with the number of workers: together they look as often as one alone, and an idle fleet does not
+// load Redis.
+func (w *Worker) pollInterval() (time.Duration, error) {
+	others, err := asynq.NewInspectorFromRedisClient(w.Redis).Servers()
+	if err != nil {
+		return 0, fmt.Errorf("count the workers: %w", err)
+	}
+	processes := map[string]bool{}
+	for _, s := range others {
+		processes[fmt.Sprint(s.Host, s.PID)] = true
+	}
+	return min(w.settings.PollInterval*time.Duration(1+len(processes)), max(w.settings.PollInterval, time.Second)), nil
+}
+
+func (w *Worker) server(queues map[string]int, slots int, poll time.Duration) *asynq.Server {
 	return asynq.NewServerFromRedisClient(w.Redis, asynq.Config{
 		Concurrency:              slots,
 		Queues:                   queues,
 		StrictPriority:           true,
-		TaskCheckInterval:        w.settings.PollInterval,
+		TaskCheckInterval:        poll,
 		DelayedTaskCheckInterval: time.Second,
 		ShutdownTimeout:          w.settings.Grace + 10*time.Second, // handlers end by themselves before
 		RetryDelayFunc: func(n int, _ error, _ *asynq.Task) time.Duration {
