@@ -69,9 +69,7 @@ func (w *Worker) sweep(ctx context.Context, runID string, takeover bool) {
 
 // force commits the report of a run whose time is over from what there is.
 func (w *Worker) force(l redisqueue.Lease) {
-	w.wg.Add(1)
 	w.background.Go(func() {
-		defer w.wg.Done()
 		log := w.Log.With().Str("run", l.RunID).Str("unit", l.Unit).Int("attempt", l.Generation).Logger()
 		ctx, cancel := context.WithTimeout(log.WithContext(context.WithoutCancel(w.work)), w.Queue.Timing().Lease)
 		defer cancel()
