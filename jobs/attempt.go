@@ -73,8 +73,10 @@ func (e endedError) Unwrap() error { return e.err }
 // runs the work: asynq starts a task again as soon as the context that it gave has ended, though its handler still runs.
 func (w *Worker) handler(do func(context.Context, *attempt) error) asynq.HandlerFunc {
 	return func(asynqCtx context.Context, task *asynq.Task) error {
-		w.wg.Add(1)
-		defer w.wg.Done()
+		if !w.handlers.enter() {
+			return errDrain // taken from the queue in the last moment: it goes back, see server
+		}
+		defer w.handlers.leave()
 		var p payload
 		if err := json.Unmarshal(task.Payload(), &p); err != nil || p.RunID == "" || p.Unit == "" {
 			return fmt.Errorf("decode payload of %s task: %w: %w", task.Type(), errors.Join(err, errBadPayload), asynq.SkipRetry)
@@ -101,6 +103,9 @@ func (w *Worker) handler(do func(context.Context, *attempt) error) asynq.Handler
 		}
 		w.leases.add(a)
 		defer w.leases.remove(a)
+		if cause := w.handlers.cause(); cause != nil { // the worker was stopped while it began
+			a.gate.close(cause)
+		}
 
 		started := w.Now()
 		log.Info().Str("kind", task.Type()).Msg("started")

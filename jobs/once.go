@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"sync"
 	"time"
 
 	"nightdesk/storage"
@@ -15,54 +14,6 @@ const maxEntry = 64 << 10
 
 // storedMark begins an entry that names an artefact; an answer is JSON and never begins so.
 const storedMark = '@'
-
-// gate lets an attempt's calls begin, or not any more: a stopping worker and a paused run begin no new call, and what is
-// in flight ends and is kept.
-type gate struct {
-	mu     sync.Mutex
-	closed error         // why no call may begin; nil while they may
-	flying int           // calls in flight
-	landed chan struct{} // closed when closed is set and nothing is in flight
-}
-
-func newGate() *gate { return &gate{landed: make(chan struct{})} }
-
-// enter takes a place for a call. false: none begins any more.
-func (g *gate) enter() bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.closed != nil {
-		return false
-	}
-	g.flying++
-	return true
-}
-
-func (g *gate) leave() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.flying--; g.flying == 0 && g.closed != nil {
-		close(g.landed)
-	}
-}
-
-// close lets no further call begin.
-func (g *gate) close(cause error) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.closed == nil {
-		g.closed = cause
-		if g.flying == 0 {
-			close(g.landed)
-		}
-	}
-}
-
-func (g *gate) cause() error {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.closed
-}
 
 // once is the attempt's topicqueue.Once: every model and tool call of the pipeline passes here.
 func (a *attempt) once(ctx context.Context, place string, do func(context.Context) ([]byte, bool, error)) ([]byte, error) {

@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"sync"
@@ -60,7 +61,7 @@ type Worker struct {
 	Services
 	settings   Settings
 	leases     *leases
-	wg         sync.WaitGroup // handlers
+	handlers   *gate
 	work       context.Context
 	cancel     context.CancelCauseFunc
 	servers    []*asynq.Server
@@ -79,7 +80,7 @@ func NewWorker(s Services, settings Settings) *Worker {
 func (w *Worker) Start(ctx context.Context) error {
 	w.work, w.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
 	w.stopped, w.stop = context.WithCancel(context.Background())
-	w.leases, w.hungry = newLeases(w.Queue.Timing().Lease*3/4), make(chan struct{}, 1)
+	w.handlers, w.leases, w.hungry = newGate(), newLeases(w.Queue.Timing().Lease*3/4), make(chan struct{}, 1)
 	mux := asynq.NewServeMux()
 	mux.HandleFunc(KindPlan, w.handler(w.plan))
 	mux.HandleFunc(KindBlock, w.handler(w.research))
@@ -136,7 +137,11 @@ func (w *Worker) server(queues map[string]int, slots int, poll time.Duration) *a
 		TaskCheckInterval:        poll,
 		DelayedTaskCheckInterval: time.Second,
 		ShutdownTimeout:          w.settings.Grace + 10*time.Second, // handlers end by themselves before
-		RetryDelayFunc: func(n int, _ error, _ *asynq.Task) time.Duration {
+		IsFailure:                func(err error) bool { return !errors.Is(err, errDrain) },
+		RetryDelayFunc: func(n int, err error, _ *asynq.Task) time.Duration {
+			if errors.Is(err, errDrain) {
+				return 0
+			}
 			pause := w.settings.RetryPause << min(n, 5)
 			return pause + rand.N(pause+1)
 		},
@@ -151,18 +156,14 @@ func (w *Worker) Stop() {
 	for _, s := range w.servers {
 		s.Stop()
 	}
+	w.handlers.close(errDrain)
 	w.leases.closeAll(errDrain)
-	idle := make(chan struct{})
-	go func() {
-		w.wg.Wait()
-		close(idle)
-	}()
 	select {
-	case <-idle:
+	case <-w.handlers.landed:
 	case <-time.After(w.settings.Grace):
 		w.cancel(errDrain)
 	}
-	<-idle
+	<-w.handlers.landed
 	for _, s := range w.servers {
 		s.Shutdown()
 	}

@@ -210,7 +210,6 @@ func TestEmbeddingServerDies(t *testing.T) {
 		}
 	}
 	dead.Store(false)
-	s.Intercept = nil
 	b2, err := knowledge.Open(pathOf(t, b)) // another process, with another outage of its own
 	if err != nil {
 		t.Fatal(err)
