@@ -39,7 +39,7 @@ type fleet struct {
 
 func newFleet(t *testing.T, latency time.Duration, env ...string) *fleet {
 	t.Helper()
-	f := &fleet{t: t, dir: t.TempDir(), model: &fleetModel{blocks: map[string]map[string]*span{}}}
+	f := &fleet{t: t, dir: t.TempDir(), model: &fleetModel{blocks: map[string]map[string]*span{}, parts: 8}}
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -220,6 +220,7 @@ type fleetModel struct {
 	mu     sync.Mutex
 	blocks map[string]map[string]*span // topic -> title -> when
 	calls  int
+	parts  int // topic blocks that it plans
 }
 
 var (
@@ -260,7 +261,7 @@ func (f *fleetModel) answer(q llmtest.Question) (string, bool) {
 		return answer(object{"think": "", "queries": fleetParts[:8]})
 	case strings.HasPrefix(q.Name, "decompose"):
 		var topics []object
-		for _, part := range fleetParts[:8] {
+		for _, part := range fleetParts[:f.parts] {
 			topics = append(topics, object{"title": "The " + part + " of the harbour", "overview": "Find out how the " + part + " are kept. Note every rule.", "queries": []string{part}})
 		}
 		return answer(object{"think": "", "sub_topics": topics})
@@ -282,7 +283,7 @@ func (f *fleetModel) answer(q llmtest.Question) (string, bool) {
 		return answer(object{"think": "", "groups": []object{}})
 	case strings.HasPrefix(q.Name, "outline"):
 		var sections []object
-		for i, part := range fleetParts[:8] {
+		for i, part := range fleetParts[:f.parts] {
 			sections = append(sections, object{"title": "How the " + part + " are kept", "instruction": "Tell.", "block_ids": []string{fmt.Sprintf("block_%d", i+1)}, "subsections": []object{}})
 		}
 		return answer(object{"think": "", "title": "Keeping a harbour", "introduction": "Begin.", "conclusion": "End.", "sections": sections})

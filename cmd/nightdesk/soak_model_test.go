@@ -1,0 +1,162 @@
+package main_test
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"io"
+	"net/http"
+	"sort"
+	"strings"
+	"sync"
+	"time"
+
+	"nightdesk/pipeline/llm/llmtest"
+)
+
+// soakModel is a model server whose answers and latencies depend on the question alone. It remembers every call and
+// which process made it: it is reached as an HTTP proxy, whose user is the process.
+type soakModel struct {
+	stub    llmtest.Stub
+	slowest time.Duration // latencies are a quarter of it to all of it
+
+	mu    sync.Mutex
+	calls []*soakCall
+}
+
+// soakCall is one request.
+type soakCall struct {
+	process  string
+	hash     string // of the whole question
+	topic    string // of the run
+	block    string // title of the topic block that decides or notes; empty for other calls
+	from     time.Time
+	to       time.Time // zero while it is open
+	answered bool      // else the caller went away
+}
+
+func newSoakModel(parts int, slowest time.Duration) *soakModel {
+	answers := &fleetModel{blocks: map[string]map[string]*span{}, parts: parts}
+	return &soakModel{stub: llmtest.Stub{Answer: answers.answer}, slowest: slowest}
+}
+
+func (m *soakModel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return
+	}
+	c := m.begin(r.Header.Get("Proxy-Authorization"), body)
+	select {
+	case <-time.After(m.latency(body)):
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		m.stub.ServeHTTP(w, r)
+	case <-r.Context().Done():
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	c.to, c.answered = time.Now(), r.Context().Err() == nil
+}
+
+func (m *soakModel) latency(body []byte) time.Duration {
+	sum := sha256.Sum256(body)
+	return m.slowest/4 + m.slowest*3/4*time.Duration(sum[0])/255
+}
+
+func (m *soakModel) begin(credentials string, body []byte) *soakCall {
+	var q struct {
+		Messages []struct {
+			Content string `json:"content"`
+		} `json:"messages"`
+		Format struct {
+			Schema struct {
+				Name string `json:"name"`
+			} `json:"json_schema"`
+		} `json:"response_format"`
+	}
+	_ = json.Unmarshal(body, &q) // the stub refuses what is no question
+	var text strings.Builder
+	for _, message := range q.Messages {
+		text.WriteString(message.Content + "\n")
+	}
+	sum := sha256.Sum256(body)
+	user, _ := base64.StdEncoding.DecodeString(strings.TrimPrefix(credentials, "Basic "))
+	process, _, _ := strings.Cut(string(user), ":")
+	c := &soakCall{process: process, hash: hex.EncodeToString(sum[:]), topic: harbour.FindString(text.String()), from: time.Now()}
+	if title := blockName.FindStringSubmatch(text.String()); title != nil && (strings.HasPrefix(q.Format.Schema.Name, "decide") || strings.HasPrefix(q.Format.Schema.Name, "note")) {
+		c.block = title[1]
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.calls = append(m.calls, c)
+	return c
+}
+
+// all returns a copy of the calls so far.
+func (m *soakModel) all() []soakCall {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	out := make([]soakCall, len(m.calls))
+	for i, c := range m.calls {
+		out[i] = *c
+	}
+	return out
+}
+
+// open returns how many calls of a process are open; of all processes for an empty name. blocks: only those of topic blocks.
+func (m *soakModel) open(process string, blocks bool) int {
+	n := 0
+	for _, c := range m.all() {
+		if c.to.IsZero() && (process == "" || c.process == process) && (c.block != "" || !blocks) {
+			n++
+		}
+	}
+	return n
+}
+
+// questions counts how often each question was asked.
+func (m *soakModel) questions() map[string]int {
+	out := map[string]int{}
+	for _, c := range m.all() {
+		out[c.hash]++
+	}
+	return out
+}
+
+// mostBlocks returns the largest number of topic blocks of one run that were in flight at once: from the first call of a
+// block to the end of its last, whoever made them.
+func mostBlocks(calls []soakCall) int {
+	type edge struct {
+		at    time.Time
+		delta int
+	}
+	spans := map[[2]string]*span{}
+	for _, c := range calls {
+		if c.block == "" {
+			continue
+		}
+		s := spans[[2]string{c.topic, c.block}]
+		if s == nil {
+			s = &span{from: c.from}
+			spans[[2]string{c.topic, c.block}] = s
+		}
+		if c.to.After(s.to) {
+			s.to = c.to
+		}
+	}
+	edges := map[string][]edge{}
+	for key, s := range spans {
+		edges[key[0]] = append(edges[key[0]], edge{s.from, 1}, edge{s.to, -1})
+	}
+	most := 0
+	for _, list := range edges {
+		sort.Slice(list, func(i, j int) bool { return list[i].at.Before(list[j].at) })
+		n := 0
+		for _, e := range list {
+			n += e.delta
+			most = max(most, n)
+		}
+	}
+	return most
+}

@@ -1,0 +1,120 @@
+package main_test
+
+import (
+	"cmp"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+var (
+	soakTopics   = flag.Int("soak.topics", 10, "topics of TestSoak")
+	soakKills    = flag.Int("soak.kills", 0, "workers that it kills, at most; 0: one for five topics")
+	soakEvery    = flag.Duration("soak.every", 0, "mean time between two kills; 0: 1s, with 50 topics and more 4s")
+	soakRestarts = flag.Int("soak.restarts", 0, "restarts of Redis; 0: one, with 50 topics and more two")
+	soakSlots    = flag.Int("soak.slots", 0, "slots of a worker; 0: one for 25 topics, at least one")
+	soakSeed     = flag.Uint64("soak.seed", 0, "seed of its random moments; 0: another one each time")
+)
+
+// TestSoak works topics with three worker processes, of which it kills one with -9 every few seconds, while it restarts Redis, once
+// in order and once with -9. What comes of it must be what an undisturbed worker makes of the same topics, and no model call
+// is made again but those that were in flight in a worker that was killed. With -v it prints the figures.
+func TestSoak(t *testing.T) {
+	t.Parallel()
+	topics := *soakTopics
+	large := topics >= 50
+	kills, restarts, slots := cmp.Or(*soakKills, max(2, topics/5)), *soakRestarts, cmp.Or(*soakSlots, max(1, topics/25))
+	every := *soakEvery
+	if every == 0 {
+		every = time.Second
+		if large {
+			every = 4 * time.Second
+		}
+	}
+	if restarts == 0 {
+		restarts = 1
+		if large {
+			restarts = 2
+		}
+	}
+	seed := cmp.Or(*soakSeed, uint64(time.Now().UnixNano()))
+	rng := rand.New(rand.NewPCG(seed, 0))
+	t.Logf("seed %d", seed)
+
+	calm := newSoak(t)
+	calm.enqueue(topics)
+	started := time.Now()
+	w := calm.start("calm", 20)
+	calm.checkReports(topics, calm.wait(topics))
+	calmTook := time.Since(started)
+	calm.end(w)
+	want, questions := calm.runs(), calm.model.questions()
+
+	s := newSoak(t)
+	s.enqueue(topics)
+	started = time.Now()
+	var workers []*process
+	for i := range 3 {
+		workers = append(workers, s.start(fmt.Sprintf("worker%d.0", i+1), slots))
+	}
+	pause := func(until time.Duration) { // or until all is done
+		for end := time.Now().Add(until); time.Now().Before(end) && s.bundles() < topics; {
+			time.Sleep(20 * time.Millisecond) // other programs are watched
+		}
+	}
+	killed, restarted, inFlight := 0, 0, 0
+	until(t, "the first topic block", func() bool { return s.model.open("", true) > 0 })
+	for s.bundles() < topics && time.Since(started) < 9*time.Minute {
+		if restarted < restarts && s.bundles() >= topics*(restarted+1)/(restarts+2) {
+			s.restart([]syscall.Signal{syscall.SIGKILL, syscall.SIGTERM}[restarted%2], 0)
+			restarted++
+		}
+		pause(every/2 + time.Duration(rng.Int64N(int64(every))))
+		if killed < kills && s.bundles() < topics {
+			i := rng.IntN(len(workers))
+			inFlight += s.model.open(workers[i].name, false)
+			s.kill(workers[i])
+			killed++
+			workers[i] = s.start(fmt.Sprintf("worker%d.%d", i+1, killed), slots)
+		}
+	}
+	states := s.wait(topics)
+	took := time.Since(started)
+	s.forgotten()
+	left := s.tasks()
+	for _, w := range workers {
+		s.end(w)
+	}
+
+	s.checkReports(topics, states)
+	checkSameRuns(t, s.runs(), want)
+	repeated, open := s.checkCalls(questions)
+	if most := mostBlocks(s.model.all()); most > 1 {
+		t.Errorf("%d blocks of one run in flight, in series", most)
+	}
+	s.checkKeys(topics)
+	if killed == 0 || restarted == 0 {
+		t.Errorf("%d kills and %d restarts: the test shows nothing", killed, restarted)
+	}
+	t.Logf("%d topics in %s, undisturbed in %s; %d kills with %d calls in flight (%d open when the process was dead), %d restarts of Redis; %d model calls, %d of them repeated; %d unfinished files left in storage",
+		topics, took.Round(100*time.Millisecond), calmTook.Round(100*time.Millisecond), killed, inFlight, open, restarted, len(s.model.all()), repeated, s.leftFiles())
+	t.Logf("tasks left in the job queue: %v; warnings: %v", left, s.warnings())
+}
+
+// leftFiles returns how many files in storage belong to no artefact: a writer was killed before it could name them.
+func (s *soak) leftFiles() int {
+	n := 0
+	_ = filepath.WalkDir(filepath.Join(s.dir, "nightdesk-data"), func(path string, e os.DirEntry, err error) error {
+		if err == nil && !e.IsDir() && strings.HasPrefix(e.Name(), ".tmp-") {
+			n++
+		}
+		return nil
+	})
+	return n
+}
