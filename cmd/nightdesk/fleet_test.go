@@ -163,10 +163,11 @@ func TestFleet(t *testing.T) {
 		*fleetTopics, calls, took.Round(10*time.Millisecond), bound.Round(10*time.Millisecond), most)
 }
 
-// TestKilledWorker kills one of two workers in the middle of its work: the other one takes over what it held.
+// TestKilledWorker kills one of two workers in the middle of its work: the other one takes over what it held, and no run
+// ever has more blocks in flight than it may.
 func TestKilledWorker(t *testing.T) {
-	const topics = 3
-	f := newFleet(t, 50*time.Millisecond)
+	const topics, parallel = 3, 3
+	f := newFleet(t, 50*time.Millisecond, "NIGHTDESK_RESEARCHING_MAX_PARALLEL_TOPICS="+fmt.Sprint(parallel))
 	f.enqueue(topics, "--preset", "medium")
 	victim := f.worker(6)
 	for f.model.blocksSeen() < 3 { // it is in the middle of blocks
@@ -181,6 +182,9 @@ func TestKilledWorker(t *testing.T) {
 	took := time.Since(killed)
 	f.stop(heir)
 	f.checkReports(topics, states)
+	if most, _ := f.model.most(); most > parallel {
+		t.Errorf("%d blocks of one run in flight, want at most %d", most, parallel)
+	}
 	t.Logf("all reports there %s after the kill", took.Round(10*time.Millisecond))
 	if took > 60*time.Second {
 		t.Errorf("the work of a killed worker was taken over too late: everything was done after %s", took)

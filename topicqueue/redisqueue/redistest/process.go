@@ -70,6 +70,14 @@ func (p *Process) Begin() {
 	}
 }
 
+// Signal sends the server a signal that does not end it: SIGSTOP, SIGCONT.
+func (p *Process) Signal(signal syscall.Signal) {
+	p.t.Helper()
+	if err := p.cmd.Process.Signal(signal); err != nil {
+		p.t.Fatalf("send redis-server %v: %v", signal, err)
+	}
+}
+
 // End sends the server a signal and waits until it has ended.
 func (p *Process) End(signal syscall.Signal) {
 	if p.cmd != nil {
