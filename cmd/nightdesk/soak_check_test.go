@@ -27,6 +27,7 @@ type soakRun struct {
 	files        []string          // of the bundle
 	texts        map[string]string // the report and its evidence
 	events       []string          // what the stream says, without times and attempts
+	calls        int               // in its accounts
 }
 
 var (
@@ -92,6 +93,13 @@ func (s *soak) run(id, topic, state string) soakRun {
 	if n := strings.Count(strings.Join(r.events, "\n"), " "+topicqueue.StatusComplete+" "); n != 1 {
 		s.t.Errorf("run %s: its stream is complete %d times", id, n)
 	}
+	var costs struct {
+		Summary struct {
+			Calls int `json:"total_calls"`
+		} `json:"summary"`
+	}
+	s.readJSON(storage.CacheKey(id, "token_cost_summary.json"), &costs)
+	r.calls = costs.Summary.Calls
 	var queue struct {
 		Blocks []struct {
 			Traces []topicqueue.ToolTrace `json:"tool_traces"`
@@ -172,37 +180,57 @@ func firstDifference(got, want string) string {
 // recording is how long before the death of a process an answer may have been given that is not in the journal yet.
 const recording = time.Second
 
-// lostCalls returns by question how many calls were lost with their process, or with the last moments of Redis.
-func (s *soak) lostCalls() (lost map[string]int, open int) {
-	lost = map[string]int{}
-	for _, c := range s.model.all() {
-		for _, d := range s.deaths {
-			inFlight := !c.from.After(d.at) && (!c.answered || c.to.After(d.at.Add(-recording)))
-			if d.process == c.process && inFlight || d.process == "" && inFlight && c.answered && c.to.Before(d.at.Add(recording)) {
-				lost[c.hash]++
-				if d.process != "" && !c.answered {
-					open++
-				}
-				break
-			}
-		}
-	}
-	return lost, open
+// repeats are calls that were made more often than undisturbed, by what had become of the first one.
+type repeats struct {
+	open   int           // its process died while it was open
+	late   int           // it was answered when its process was about to die, before it could be recorded
+	lateBy time.Duration // the longest time between such an answer and the death
+	redis  int           // it was recorded in the last moments of a Redis that was killed
 }
 
-// checkCalls checks that no question was asked again but for calls that were lost, and returns how many were.
-func (s *soak) checkCalls(undisturbed map[string]int) (repeated, open int) {
+func (r repeats) all() int { return r.open + r.late + r.redis }
+
+// lost says what became of a call that nobody can have recorded for certain; zero for any other.
+func (s *soak) lost(c soakCall) (r repeats) {
+	for _, d := range s.deaths {
+		before := d.at.Sub(c.to)
+		switch {
+		case c.from.After(d.at) || d.process != "" && d.process != c.process:
+		case d.process == c.process && (!c.answered || before < 0):
+			return repeats{open: 1}
+		case d.process == c.process && before < recording:
+			return repeats{late: 1, lateBy: before}
+		case d.process == "" && c.answered && before > -recording && before < recording:
+			return repeats{redis: 1}
+		}
+	}
+	return repeats{}
+}
+
+// checkCalls checks that no question was asked again but for calls that were lost, and that every call of a run is in its
+// accounts once, but perhaps those.
+func (s *soak) checkCalls(undisturbed map[string]int, runs map[string]soakRun) (sum repeats) {
 	s.t.Helper()
-	lost, open := s.lostCalls()
-	asked := s.model.questions()
+	calls := s.model.all()
+	lost, asked, everLost := map[string][]repeats{}, map[string]int{}, 0
+	for _, c := range calls {
+		asked[c.hash]++
+		if r := s.lost(c); r.all() > 0 {
+			lost[c.hash] = append(lost[c.hash], r)
+			everLost++
+		}
+	}
 	for hash, n := range asked {
 		again := n - undisturbed[hash]
-		repeated += max(0, again)
 		switch {
 		case undisturbed[hash] == 0:
 			s.t.Errorf("question %s is new: undisturbed it is not asked", hash[:10])
-		case again > lost[hash]:
-			s.t.Errorf("question %s was asked %d times, undisturbed %d; %d of them were lost", hash[:10], n, undisturbed[hash], lost[hash])
+		case again > len(lost[hash]):
+			s.t.Errorf("question %s was asked %d times, undisturbed %d; %d of them were lost", hash[:10], n, undisturbed[hash], len(lost[hash]))
+		}
+		for i := range min(again, len(lost[hash])) {
+			r := lost[hash][i]
+			sum.open, sum.late, sum.redis, sum.lateBy = sum.open+r.open, sum.late+r.late, sum.redis+r.redis, max(sum.lateBy, r.lateBy)
 		}
 	}
 	for hash := range undisturbed {
@@ -210,15 +238,36 @@ func (s *soak) checkCalls(undisturbed map[string]int) (repeated, open int) {
 			s.t.Errorf("question %s was not asked", hash[:10])
 		}
 	}
-	return repeated, open
+	counted := 0
+	for _, r := range runs {
+		counted += r.calls
+	}
+	if counted > len(calls) || counted < len(calls)-everLost {
+		s.t.Errorf("the accounts of the runs have %d calls; %d were made, of which %d were lost", counted, len(calls), everLost)
+	}
+	return sum
 }
 
-// What stays in Redis for ever: batches with a line for each run, counts, names of model servers, and the job queue's own.
-// Everything else of nightdesk's has a time to live. The families stand in the documentation of package redisqueue.
-var (
-	lastingKeys  = regexp.MustCompile(`^(asynq[:{].*|nightdesk:(batches|governors|batch:\{[^}]+\}:(runs|lines)|\{index\}:(clock|stats)))$`)
-	expiringKeys = regexp.MustCompile(`^nightdesk:(probe|\{research_[^}]+\}:(run|work|blocks|queries|events|once|plan|usage|traces:(plan|block_\d+))|\{gov:[0-9a-f]+\}:.+)$`)
-)
+// keyFamilies reads from the documentation of package redisqueue which keys there are, and which of them stay for ever.
+func keyFamilies(t *testing.T) (lasting, expiring *regexp.Regexp) {
+	t.Helper()
+	doc, err := os.ReadFile(filepath.Join("..", "..", "topicqueue", "redisqueue", "doc.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	stay, pass := []string{`asynq[:{].*`, `nightdesk:governors`}, []string{`nightdesk:\{gov:[0-9a-f]+\}:.+`} // see redisqueue.Governor
+	for _, m := range documentedKey.FindAllStringSubmatch(string(doc), -1) {
+		name := strings.NewReplacer(`RUN`, `research_[^}]+`, `BLOCK`, `block_\d+`, `LANE`, `\w*`, `BATCH`, `[^}]+`).Replace(regexp.QuoteMeta(m[1]))
+		if strings.HasPrefix(m[2], "for ever") {
+			stay = append(stay, name)
+		} else {
+			pass = append(pass, name)
+		}
+	}
+	return regexp.MustCompile(`^(` + strings.Join(stay, "|") + `)$`), regexp.MustCompile(`^(` + strings.Join(pass, "|") + `)$`)
+}
+
+var documentedKey = regexp.MustCompile(`(?m)^//\t(nightdesk:\S+)\s+(?:string|hash|list|set|sorted set|stream)\s+(\S.*)$`)
 
 // checkKeys checks which keys are left when all runs have ended and a worker has looked at them since, and that those of
 // the runs expire. It takes these away, as time does: then the runs are still listed.
@@ -227,6 +276,7 @@ func (s *soak) checkKeys(topics int) {
 	ctx := s.t.Context()
 	rdb := redis.NewClient(&redis.Options{Addr: s.redis.Addr()})
 	defer rdb.Close()
+	lastingKeys, expiringKeys := keyFamilies(s.t)
 	keys, err := rdb.Keys(ctx, "*").Result()
 	if err != nil {
 		s.t.Fatal(err)

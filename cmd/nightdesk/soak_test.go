@@ -87,8 +87,12 @@ func TestSoak(t *testing.T) {
 	}
 
 	s.checkReports(topics, states)
-	checkSameRuns(t, s.runs(), want)
-	repeated, open := s.checkCalls(questions)
+	runs := s.runs()
+	checkSameRuns(t, runs, want)
+	again := s.checkCalls(questions, runs)
+	if again.open > inFlight {
+		t.Errorf("%d calls were repeated, %d were open when a worker was killed", again.open, inFlight)
+	}
 	if most := mostBlocks(s.model.all()); most > 1 {
 		t.Errorf("%d blocks of one run in flight, in series", most)
 	}
@@ -96,8 +100,8 @@ func TestSoak(t *testing.T) {
 	if killed == 0 || restarted == 0 {
 		t.Errorf("%d kills and %d restarts: the test shows nothing", killed, restarted)
 	}
-	t.Logf("%d topics in %s, undisturbed in %s; %d kills with %d calls in flight (%d open when the process was dead), %d restarts of Redis; %d model calls, %d of them repeated; %d unfinished files left in storage",
-		topics, took.Round(100*time.Millisecond), calmTook.Round(100*time.Millisecond), killed, inFlight, open, restarted, len(s.model.all()), repeated, s.leftFiles())
+	t.Logf("%d topics in %s, undisturbed in %s; %d kills with %d calls in flight, %d restarts of Redis; %d model calls, %d of them repeated (%d were open at a kill, %d answered at most %s before one, %d before one of Redis); %d unfinished files left in storage",
+		topics, took.Round(100*time.Millisecond), calmTook.Round(100*time.Millisecond), killed, inFlight, restarted, len(s.model.all()), again.all(), again.open, again.late, again.lateBy.Round(time.Millisecond), again.redis, s.leftFiles())
 	t.Logf("tasks left in the job queue: %v; warnings: %v", left, s.warnings())
 }
 
