@@ -34,7 +34,8 @@ func (q *Queue) Journal(ctx context.Context, l Lease, epoch int, place string, v
 	return []byte(text(r.values, 0)), nil
 }
 
-// RecordUsage appends the cost of one model call to a run. It is not fenced: a call that was made was paid for.
+// RecordUsage appends the cost of one model call to a run, once however often it is called with the same. It is not
+// fenced: a call that was made was paid for.
 func (q *Queue) RecordUsage(ctx context.Context, runID string, u topicqueue.Usage) error {
 	data, err := json.Marshal(u)
 	if err != nil {

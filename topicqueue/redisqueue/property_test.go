@@ -205,9 +205,12 @@ func (w *world) step(ctx context.Context, what byte, how int, wrong byte) error 
 			w.pass(time.Duration(how) * w.timing.Lease / 16)
 		}
 	case 60:
-		c = plain("usage", func(ctx context.Context) error { return q.RecordUsage(ctx, w.run.ID, topicqueue.Usage{}) }, func() error {
-			if r.exists {
+		w.numbers++
+		usage, recorded := topicqueue.Usage{PromptTokens: w.numbers}, false
+		c = plain("usage", func(ctx context.Context) error { return q.RecordUsage(ctx, w.run.ID, usage) }, func() error {
+			if r.exists && !recorded { // the same call is counted once
 				r.usages++
+				recorded = true
 			}
 			return nil
 		})
