@@ -20,6 +20,7 @@ type leases struct {
 type heldLease struct {
 	*attempt
 	renewed time.Time
+	ending  bool
 }
 
 // newLeases: a lease that was not renewed for long may soon be another's.
@@ -40,6 +41,16 @@ func (l *leases) remove(a *attempt) {
 	defer l.mu.Unlock()
 	delete(l.held, a.Lease)
 	l.back.Broadcast()
+}
+
+// ending notes that an attempt gives its lease up: that it is lost is no reason to stop any more. If another has it, the
+// transition is refused.
+func (l *leases) ending(a *attempt) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if h := l.held[a.Lease]; h != nil {
+		h.ending = true
+	}
 }
 
 // byRun returns the held leases grouped by run: one script call renews all of a run. run: of this one only; empty = all.
@@ -65,7 +76,7 @@ func (l *leases) renewed(leases []redisqueue.Lease, r redisqueue.Renewed, at tim
 		switch {
 		case h == nil:
 			continue
-		case slices.Contains(r.Lost, lease.Unit):
+		case slices.Contains(r.Lost, lease.Unit) && !h.ending:
 			h.cancel(redisqueue.ErrFenced)
 		case r.Paused && lease.Unit != redisqueue.UnitPublish:
 			h.gate.close(errPaused)

@@ -95,9 +95,10 @@ func (a *attempt) commit(ctx context.Context, doing string, transition func(ctx 
 	})
 }
 
-// end is commit for a transition that ends the attempt. The lease is gone with it: that it cannot be renewed any more
-// must not stop what is left to do.
+// end is commit for a transition that ends the attempt. The lease is gone with it, perhaps in a try whose reply was lost:
+// that it cannot be renewed any more must not stop what is left to do.
 func (a *attempt) end(ctx context.Context, doing string, transition func(ctx context.Context) ([]redisqueue.Intent, error)) error {
+	a.w.leases.ending(a)
 	return a.commit(ctx, doing, func(ctx context.Context) ([]redisqueue.Intent, error) {
 		intents, err := transition(ctx)
 		if err == nil {
