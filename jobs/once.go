@@ -69,7 +69,7 @@ func (a *attempt) recall(ctx context.Context, place string) (value []byte, found
 	return value, found, err
 }
 
-// recordTime bounds how long an answer that was paid for waits for a Redis that is away.
+// recordTime bounds how long an answer that was paid for, and what it cost, wait for a Redis that is away.
 const recordTime = 2 * time.Minute
 
 // record writes the journal, also when the attempt has been told to end meanwhile: the answer was paid for, and the one

@@ -79,7 +79,7 @@ func (a *attempt) model() llm.Model {
 
 func (a *attempt) recorded() llm.Model {
 	return llm.Recorded(a.w.Model, func(ctx context.Context, u topicqueue.Usage) {
-		saveCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTime)
+		saveCtx, cancel := context.WithTimeout(ctx, recordTime)
 		defer cancel()
 		if cost, known := a.w.Prices.Cost(u); known {
 			u.CostUSD = &cost

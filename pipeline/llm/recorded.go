@@ -7,12 +7,10 @@ import (
 	"nightdesk/topicqueue"
 )
 
-const recordTime = 5 * time.Second
-
 // Recorded wraps a Model so that record sees the usage of every call exactly once: answers, second questions and
 // failures (Failed set). A call's retries are one record. record runs before Generate returns, with a context that
-// outlives ctx by at most five seconds, so that the last call of an interrupted run is recorded too; it must be safe
-// for concurrent use.
+// does not end, so that the last call of an interrupted run is recorded too: it bounds itself, and is safe for concurrent
+// use.
 func Recorded(m Model, record func(ctx context.Context, u topicqueue.Usage)) Model {
 	return recorded{m, record}
 }
@@ -33,8 +31,6 @@ func (r recorded) Generate(ctx context.Context, req Request) (Response, error) {
 		resp.Usage.TookMS = time.Since(start).Milliseconds()
 	}
 	resp.Usage.Failed = err != nil
-	saveCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTime)
-	defer cancel()
-	r.record(saveCtx, resp.Usage)
+	r.record(context.WithoutCancel(ctx), resp.Usage)
 	return resp, err
 }
