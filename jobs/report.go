@@ -102,7 +102,7 @@ func judge(in reporting.Input, rep reporting.Report) (topicqueue.RunState, strin
 		reasons = append(reasons, fmt.Sprintf("%s failed", ofBlocks(failed, in.Blocks)))
 	}
 	if n := cutShort(in.Blocks); n > 0 {
-		reasons = append(reasons, fmt.Sprintf("%s cut short", ofBlocks(n, in.Blocks)))
+		reasons = append(reasons, fmt.Sprintf("%s ended early", ofBlocks(n, in.Blocks)))
 	}
 	if n := len(in.Plan.Fallbacks); n > 0 {
 		reasons = append(reasons, "planning without the model: "+in.Plan.Fallbacks[0])

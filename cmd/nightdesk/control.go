@@ -17,7 +17,11 @@ func (a *app) cancelCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "cancel RUN|BATCH", Short: "End a run, or all runs of a batch, now; what was found is kept", Args: cobra.ExactArgs(1),
 		RunE: a.command(func(cmd *cobra.Command, args []string) error {
-			return a.control(cmd.Context(), args[0], "cancelled", active, func(ctx context.Context, d *desk, run topicqueue.Run) ([]redisqueue.Intent, error) {
+			done := "cancelled"
+			if report {
+				done = "cancelled, what was found is written up"
+			}
+			return a.control(cmd.Context(), args[0], done, active, func(ctx context.Context, d *desk, run topicqueue.Run) ([]redisqueue.Intent, error) {
 				return d.queue.Cancel(ctx, run.ID, reason, report)
 			})
 		}),
@@ -93,7 +97,7 @@ func retriable(completedToo bool) func(topicqueue.Run) string {
 	return func(run topicqueue.Run) string {
 		switch {
 		case !run.State.Final():
-			return "it has not ended: it is " + string(run.State)
+			return "it has not ended, it is " + string(run.State)
 		case run.State == topicqueue.RunCompleted && !completedToo:
 			return "nothing in it failed; --report writes the report again, --all begins anew"
 		}

@@ -48,7 +48,7 @@ func (v *runView) take(e topicqueue.Event) ([]viewLine, error) {
 		return payload(e, v.step)
 	case topicqueue.StatusResearchQuestions:
 		return payload(e, func(q topicqueue.ResearchQuestions) []viewLine {
-			lines := say("planned %d sub-topics:", len(q.Questions))
+			lines := say("planned %s:", counted(len(q.Questions), "sub-topic"))
 			for i, title := range q.Questions {
 				v.titles[i+1] = title
 				lines = append(lines, say("  %d. %s", i+1, title)...)

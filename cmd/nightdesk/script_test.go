@@ -38,6 +38,8 @@ func TestScripts(t *testing.T) {
 			"report":  lastLineIsReport,
 			"repeat":  repeat,
 			"waitfor": waitFor,
+			"soon":    soon,
+			"becomes": becomes,
 
 			"firstrun": firstRun,
 			"messages": checkMessages,
@@ -61,7 +63,7 @@ func noRedis(ts *testscript.TestScript, _ bool, _ []string) {
 	ts.Setenv("PATH", own)
 }
 
-// startModel starts a stub model server and points nightdesk to it: model [anthropic|ollama] [refuse|broken|reads|keyless].
+// startModel starts a stub model server and points nightdesk to it: model [anthropic|ollama] [refuse|broken|reads|keyless|hangs].
 func startModel(ts *testscript.TestScript, _ bool, args []string) {
 	stub := &llmtest.Stub{Models: []string{"stub"}}
 	provider := "openai"
@@ -73,6 +75,15 @@ func startModel(ts *testscript.TestScript, _ bool, args []string) {
 			stub.Refuse = []string{"response_format", "tools", "format"}
 		case "reads":
 			stub.Answer = readsHeatPumps
+		case "hangs": // in the second iteration of every topic block
+			end := make(chan struct{})
+			defer ts.Defer(func() { close(end) }) // before the server is closed
+			stub.Answer = func(q llmtest.Question) (string, bool) {
+				if m := iteration.FindStringSubmatch(q.User); m != nil && m[1] != "1" {
+					<-end
+				}
+				return readsHeatPumps(q)
+			}
 		case "broken":
 			stub.BreakEvery = 2
 		case "keyless":
@@ -162,11 +173,29 @@ func waitFor(ts *testscript.TestScript, _ bool, args []string) {
 			Unpublished int
 		}
 		ts.Check(json.Unmarshal([]byte(ts.ReadFile("stdout")), &s))
-		if fmt.Sprint(s.States["completed"]+s.States["partial"]+s.States["failed"]) == args[1] && s.Unpublished == 0 {
+		if fmt.Sprint(s.States["completed"]+s.States["partial"]+s.States["failed"]+s.States["cancelled"]) == args[1] && s.Unpublished == 0 {
 			return
 		}
 	}
 	ts.Fatalf("batch %s has not ended", args[0])
+}
+
+// becomes waits until what `status RUN` prints has a text: becomes RUN TEXT.
+func becomes(ts *testscript.TestScript, _ bool, args []string) {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+		ts.Check(ts.Exec("nightdesk", "status", args[0]))
+		if strings.Contains(ts.ReadFile("stdout"), args[1]) {
+			return
+		}
+	}
+	ts.Fatalf("the status of run %s never has %q", args[0], args[1])
+}
+
+// soon sets a variable to a time that far from now: soon NAME 5s.
+func soon(ts *testscript.TestScript, _ bool, args []string) {
+	d, err := time.ParseDuration(args[1])
+	ts.Check(err)
+	ts.Setenv(args[0], time.Now().Add(d).Format(time.RFC3339))
 }
 
 // repeat writes a file of so many letters: repeat N FILE.

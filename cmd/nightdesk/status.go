@@ -54,12 +54,12 @@ func (a *app) status(ctx context.Context, name string) (err error) {
 		return err
 	}
 	switch {
-	case !run.EndedAt.IsZero():
-		s.TookMS = run.EndedAt.Sub(run.StartedAt).Milliseconds()
-	case !run.StartedAt.IsZero():
+	case run.StartedAt.IsZero(): // it may have ended all the same
+		s.TookMS = 0
+	case run.EndedAt.IsZero():
 		s.TookMS = time.Since(run.StartedAt).Milliseconds()
 	default:
-		s.TookMS = 0
+		s.TookMS = run.EndedAt.Sub(run.StartedAt).Milliseconds()
 	}
 	if s.List, err = d.queue.Blocks(ctx, run.ID); err != nil {
 		return err
