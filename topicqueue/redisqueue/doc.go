@@ -149,7 +149,8 @@
 //	nightdesk:{RUN}:journal:report          hash        see Journal
 //	nightdesk:{RUN}:journal:narrate         hash        see Journal
 //	nightdesk:{RUN}:journal:BLOCK           hash        see Journal
-//	nightdesk:{index}:runs                  sorted set  an entry from Create until the run is forgotten
+//	nightdesk:{index}:runs                  sorted set  an entry from Create until the run has ended
+//	nightdesk:{index}:ended                 sorted set  an entry from then until the run is forgotten
 //	nightdesk:{index}:states                hash        the same
 //	nightdesk:{index}:waiting:LANE          sorted set  an entry while the run waits
 //	nightdesk:{index}:fed:LANE              sorted set  an entry while its planning task waits

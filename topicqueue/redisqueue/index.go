@@ -17,6 +17,7 @@ import (
 // it changes.
 const (
 	indexKey = prefix + "{index}:runs"   // sorted set: run by the time of its next check (ms)
+	endedKey = prefix + "{index}:ended"  // the same for runs that have ended: however many are to be published, no run in work waits for its check
 	clockKey = prefix + "{index}:clock"  // hash: last sweep, end of the quiet time after a gap
 	statsKey = prefix + "{index}:stats"  // hash: counts for metrics, see Stats
 	stateKey = prefix + "{index}:states" // hash: run -> state, of all runs that are not yet published
@@ -30,7 +31,7 @@ func fedKey(lane string) string     { return prefix + "{index}:fed:" + lane }   
 const MaxLapses = 5
 
 const (
-	sweepBatch = 200              // runs of one Due
+	sweepBatch = 200              // runs of one Due, and as many that have ended
 	sweepTime  = 30 * time.Second // a run that was due is seen by others after this when its sweeper dies
 )
 
@@ -58,7 +59,7 @@ func (q *Queue) note(ctx context.Context, runID string, n note) error {
 }
 
 func indexKeys(lane string) []string {
-	return []string{indexKey, stateKey, statsKey, waitingKey(lane), fedKey(lane)}
+	return []string{indexKey, stateKey, statsKey, waitingKey(lane), fedKey(lane), endedKey}
 }
 
 func ms(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
@@ -76,7 +77,7 @@ func (q *Queue) moved(ctx context.Context, runID string, r reply) error {
 
 // Due returns runs whose next check has come, and whether lapsed leases may be taken over now.
 func (q *Queue) Due(ctx context.Context) (runs []string, takeover bool, err error) {
-	values, err := dueScript.Run(ctx, q.rdb, []string{indexKey, clockKey},
+	values, err := dueScript.Run(ctx, q.rdb, []string{indexKey, endedKey, clockKey},
 		sweepBatch, sweepTime.Milliseconds(), q.timing.Gap.Milliseconds(), q.timing.Quiet.Milliseconds()).Slice()
 	if err != nil {
 		return nil, false, fmt.Errorf("find due runs in Redis: %w", err)

@@ -182,7 +182,7 @@ func TestDueRuns(t *testing.T) {
 		if got := swept(t, q, run, true); len(got) != 0 {
 			t.Errorf("a published run wants %v", got)
 		}
-		if n := rdb.ZCard(ctx, "nightdesk:{index}:runs").Val() + rdb.HLen(ctx, "nightdesk:{index}:states").Val(); n != 0 {
+		if n := rdb.ZCard(ctx, "nightdesk:{index}:runs").Val() + rdb.ZCard(ctx, "nightdesk:{index}:ended").Val() + rdb.HLen(ctx, "nightdesk:{index}:states").Val(); n != 0 {
 			t.Errorf("%d entries of the run in the index, want none", n)
 		}
 	})
@@ -277,6 +277,9 @@ func TestIndexKeepsWhatWasAnnouncedMeanwhile(t *testing.T) {
 					t.Fatal(err)
 				}
 				check, err := rdb.ZScore(ctx, "nightdesk:{index}:runs", run.ID).Result()
+				if errors.Is(err, redis.Nil) {
+					check, err = rdb.ZScore(ctx, "nightdesk:{index}:ended", run.ID).Result()
+				}
 				if now := rdb.Time(ctx).Val(); err != nil || check > float64(now.Add(timing.Lease).UnixMilli()) {
 					t.Errorf("the run is looked at again at %v (%v), want soon", check, err)
 				}

@@ -346,7 +346,7 @@ func (w *world) lookAround(ctx context.Context, f fault) error {
 
 // forgotten reports that no worker looks at the run any more.
 func (w *world) forgotten(ctx context.Context) bool {
-	for _, key := range []string{"nightdesk:{index}:runs", "nightdesk:{index}:waiting:", "nightdesk:{index}:fed:"} {
+	for _, key := range []string{"nightdesk:{index}:runs", "nightdesk:{index}:ended", "nightdesk:{index}:waiting:", "nightdesk:{index}:fed:"} {
 		if w.rdb.ZCard(ctx, key).Val() > 0 {
 			return false
 		}

@@ -26,7 +26,7 @@ type Stats struct {
 	Models          []ModelStats
 	Waiting         []Waiting     // of each lane asked for
 	Watched         int64         // runs that are looked at again and again: those that are not yet published
-	Overdue         time.Duration // how late the next of these looks is: no worker runs when it grows
+	Overdue         time.Duration // how late the next look at one that has not ended is: no worker runs when it grows
 }
 
 // Waiting is the runs of a lane that wait to be planned and have no task yet.
@@ -47,11 +47,12 @@ type ModelStats struct {
 // Stats reads the counters: one round trip, whatever the number of runs. lanes: those whose waiting runs are counted.
 func (q *Queue) Stats(ctx context.Context, lanes ...string) (Stats, error) {
 	var counters *redis.MapStringStringCmd
-	var watched *redis.IntCmd
+	var watched, ended *redis.IntCmd
 	var next *redis.ZSliceCmd
 	waiting, oldest := make([]*redis.IntCmd, len(lanes)), make([]*redis.ZSliceCmd, len(lanes))
 	_, err := q.rdb.Pipelined(ctx, func(p redis.Pipeliner) error { // all on one hash tag
-		counters, watched, next = p.HGetAll(ctx, statsKey), p.ZCard(ctx, indexKey), p.ZRangeWithScores(ctx, indexKey, 0, 0)
+		counters, next = p.HGetAll(ctx, statsKey), p.ZRangeWithScores(ctx, indexKey, 0, 0)
+		watched, ended = p.ZCard(ctx, indexKey), p.ZCard(ctx, endedKey)
 		for i, lane := range lanes {
 			waiting[i], oldest[i] = p.ZCard(ctx, waitingKey(lane)), p.ZRangeWithScores(ctx, waitingKey(lane), 0, 0)
 		}
@@ -61,7 +62,7 @@ func (q *Queue) Stats(ctx context.Context, lanes ...string) (Stats, error) {
 		return Stats{}, fmt.Errorf("read the figures of the desk from Redis: %w", err)
 	}
 	s := decodeStats(counters.Val())
-	s.Watched, s.Overdue = watched.Val(), sinceFirst(next.Val())
+	s.Watched, s.Overdue = watched.Val()+ended.Val(), sinceFirst(next.Val())
 	for i, lane := range lanes {
 		s.Waiting = append(s.Waiting, Waiting{Lane: lane, Runs: waiting[i].Val(), Oldest: sinceFirst(oldest[i].Val())})
 	}

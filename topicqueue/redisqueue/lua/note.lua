@@ -1,6 +1,6 @@
 -- The run index: what is known of all runs at once. All its keys share the hash tag {index}.
 -- KEYS: runs by next check (sorted set), state of each run (hash), counts (hash), runs of the lane that wait to be
--- planned (sorted set), those of them that have a task (sorted set)
+-- planned (sorted set), those of them that have a task (sorted set), runs that have ended by next check (sorted set)
 -- ARGV: run, state ('' = unchanged), next check in ms (empty = unchanged, inf = never, -1 = forget the run), soonest (1:
 -- only lower it), age (position among those that wait; '' = does not wait, = unchanged), how near (ms) a check is that
 -- was announced
@@ -9,28 +9,36 @@ local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
 local id, state, check, soonest, wait = ARGV[1], ARGV[2], ARGV[3], ARGV[4] == '1', ARGV[5]
 local near = now + tonumber(ARGV[6])
 local old = redis.call('HGET', KEYS[2], id)
+local function ended(s) return s == 'completed' or s == 'partial' or s == 'failed' or s == 'cancelled' end
 if state ~= '' and old ~= state then
   if old then redis.call('HINCRBY', KEYS[3], 'state:' .. old, -1) end
   redis.call('HINCRBY', KEYS[3], 'state:' .. state, 1)
   redis.call('HSET', KEYS[2], id, state)
   -- One that was not known has ended before: it is published, or its enqueueing broke off.
-  if old and (state == 'completed' or state == 'partial' or state == 'failed' or state == 'cancelled') then
+  if old and ended(state) then
     redis.call('HINCRBY', KEYS[3], 'ended:' .. state, 1)
   end
   old = state
 end
 -- A check that is near was announced after whoever wants it later, or never, looked at the run: it stays.
-local had = redis.call('ZSCORE', KEYS[1], id)
+local index, other = KEYS[1], KEYS[6]
+if ended(old) then index, other = KEYS[6], KEYS[1] end
+local had = redis.call('ZSCORE', other, id)
+if had then
+  redis.call('ZREM', other, id)
+  redis.call('ZADD', index, had, id)
+end
+had = redis.call('ZSCORE', index, id)
 had = had and (tonumber(had) or math.huge) -- not every Lua reads 'inf' as a number
 if check == '-1' then
   if had and had <= near then return 0 end
-  redis.call('ZREM', KEYS[1], id)
+  redis.call('ZREM', index, id)
   if redis.call('HDEL', KEYS[2], id) == 1 then redis.call('HINCRBY', KEYS[3], 'state:' .. old, -1) end
 elseif check ~= '' then
   local at = math.huge
   if check ~= 'inf' then at = now + tonumber(check) end
   if not had or at < had or not soonest and had > near then
-    redis.call('ZADD', KEYS[1], at == math.huge and '+inf' or at, id)
+    redis.call('ZADD', index, at == math.huge and '+inf' or at, id)
   end
 end
 if wait == '' then
