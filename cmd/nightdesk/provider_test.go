@@ -116,7 +116,7 @@ func TestProviderCap(t *testing.T) {
 		topics, preset = 50, "deep"
 		start, window, halved, outage, least = 10*time.Second, 30*time.Second, 20*time.Second, 2*time.Minute, 0.9
 	}
-	answers := &fleetModel{blocks: map[string]map[string]*span{}}
+	answers := &fleetModel{parts: 8, blocks: map[string]map[string]*span{}}
 	p := &provider{Handler: &llmtest.Stub{Answer: answers.answer}, cap: 8, changed: time.Now(), least: 50 * time.Millisecond, most: 200 * time.Millisecond}
 	server := httptest.NewServer(p)
 	t.Cleanup(server.Close)
