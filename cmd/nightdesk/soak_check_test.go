@@ -209,7 +209,8 @@ func (s *soak) lost(c soakCall) (r repeats) {
 
 // checkCalls checks that no question was asked again but for calls that were lost, and that every call of a run is in its
 // accounts once, but perhaps those.
-func (s *soak) checkCalls(undisturbed map[string]int, runs map[string]soakRun) (sum repeats) {
+// It returns how many were repeated, and how many were open at the deaths of their processes.
+func (s *soak) checkCalls(undisturbed map[string]int, runs map[string]soakRun) (sum repeats, inFlight int) {
 	s.t.Helper()
 	calls := s.model.all()
 	lost, asked, everLost := map[string][]repeats{}, map[string]int{}, 0
@@ -218,6 +219,7 @@ func (s *soak) checkCalls(undisturbed map[string]int, runs map[string]soakRun) (
 		if r := s.lost(c); r.all() > 0 {
 			lost[c.hash] = append(lost[c.hash], r)
 			everLost++
+			inFlight += r.open
 		}
 	}
 	for hash, n := range asked {
@@ -245,7 +247,7 @@ func (s *soak) checkCalls(undisturbed map[string]int, runs map[string]soakRun) (
 	if counted > len(calls) || counted < len(calls)-everLost {
 		s.t.Errorf("the accounts of the runs have %d calls; %d were made, of which %d were lost", counted, len(calls), everLost)
 	}
-	return sum
+	return sum, inFlight
 }
 
 // keyFamilies reads from the documentation of package redisqueue which keys there are, and which of them stay for ever.

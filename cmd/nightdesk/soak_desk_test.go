@@ -150,12 +150,15 @@ func (s *soak) bundles() int {
 	return len(files)
 }
 
-// warnings returns how often each message above info was logged.
+// warnings returns how often each message above info was logged, by its beginning: asynq puts everything into one.
 func (s *soak) warnings() map[string]int {
 	out := map[string]int{}
 	for _, l := range s.logged("") {
 		if l.Level != "info" && l.Level != "debug" {
-			out[l.Message]++
+			message, _, _ := strings.Cut(l.Message, ":")
+			message, _, _ = strings.Cut(message, "[")
+			message, _, _ = strings.Cut(message, "\"")
+			out[strings.TrimSpace(message)]++
 		}
 	}
 	return out

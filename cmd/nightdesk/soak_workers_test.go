@@ -83,7 +83,7 @@ func TestFrozenWorker(t *testing.T) {
 	s.checkReports(topics, states)
 	runs := s.runs()
 	checkSameRuns(t, runs, want)
-	repeated := s.checkCalls(questions, runs).all()
+	repeated, _ := s.checkCalls(questions, runs)
 	most := mostBlocks(s.model.all())
 	if most > 1 {
 		t.Errorf("%d blocks of one run in flight, in series", most)
@@ -98,7 +98,7 @@ func TestFrozenWorker(t *testing.T) {
 		}
 	}
 	t.Logf("%d topics; first block taken over %s after the freeze, %d in all; frozen for %s; %d calls repeated; %d blocks that it asked about afterwards; %d attempts of it refused; at most %d blocks of a run in flight",
-		topics, takenAfter.Round(100*time.Millisecond), taken(), thawed.Sub(stopped).Round(100*time.Millisecond), repeated, late,
+		topics, takenAfter.Round(100*time.Millisecond), taken(), thawed.Sub(stopped).Round(100*time.Millisecond), repeated.all(), late,
 		len(s.logged("stopped: the unit is no longer this attempt's")), most)
 	t.Logf("warnings: %v", s.warnings())
 }
