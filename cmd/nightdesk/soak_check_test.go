@@ -190,8 +190,14 @@ type repeats struct {
 
 func (r repeats) all() int { return r.open + r.late + r.redis }
 
-// lost says what became of a call that nobody can have recorded for certain; zero for any other.
-func (s *soak) lost(c soakCall) (r repeats) {
+// lost says what became of a call that perhaps nobody has recorded; zero for any other. A run in series asks one step after
+// the other: a process that has asked the next one has recorded the answer to the one before.
+func (s *soak) lost(c soakCall, calls []soakCall) (r repeats) {
+	if c.answered && slices.ContainsFunc(calls, func(next soakCall) bool {
+		return next.process == c.process && next.topic == c.topic && next.step != c.step && next.from.After(c.to)
+	}) {
+		return repeats{}
+	}
 	for _, d := range s.deaths {
 		before := d.at.Sub(c.to)
 		switch {
@@ -216,7 +222,7 @@ func (s *soak) checkCalls(undisturbed map[string]int, runs map[string]soakRun) (
 	lost, asked, everLost := map[string][]repeats{}, map[string]int{}, 0
 	for _, c := range calls {
 		asked[c.hash]++
-		if r := s.lost(c); r.all() > 0 {
+		if r := s.lost(c, calls); r.all() > 0 {
 			lost[c.hash] = append(lost[c.hash], r)
 			everLost++
 			inFlight += r.open

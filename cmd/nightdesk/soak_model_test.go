@@ -31,6 +31,7 @@ type soakCall struct {
 	process  string
 	hash     string // of the whole question
 	topic    string // of the run
+	step     string // name of the schema; empty for free text, which is asked for in parallel
 	block    string // title of the topic block that decides or notes; empty for other calls
 	from     time.Time
 	to       time.Time // zero while it is open
@@ -83,8 +84,8 @@ func (m *soakModel) begin(credentials string, body []byte) *soakCall {
 	sum := sha256.Sum256(body)
 	user, _ := base64.StdEncoding.DecodeString(strings.TrimPrefix(credentials, "Basic "))
 	process, _, _ := strings.Cut(string(user), ":")
-	c := &soakCall{process: process, hash: hex.EncodeToString(sum[:]), topic: harbour.FindString(text.String()), from: time.Now()}
-	if title := blockName.FindStringSubmatch(text.String()); title != nil && (strings.HasPrefix(q.Format.Schema.Name, "decide") || strings.HasPrefix(q.Format.Schema.Name, "note")) {
+	c := &soakCall{process: process, hash: hex.EncodeToString(sum[:]), step: q.Format.Schema.Name, topic: harbour.FindString(text.String()), from: time.Now()}
+	if title := blockName.FindStringSubmatch(text.String()); title != nil && (strings.HasPrefix(c.step, "decide") || strings.HasPrefix(c.step, "note")) {
 		c.block = title[1]
 	}
 	m.mu.Lock()

@@ -14,12 +14,10 @@ import (
 )
 
 var (
-	soakTopics   = flag.Int("soak.topics", 10, "topics of TestSoak")
-	soakKills    = flag.Int("soak.kills", 0, "workers that it kills, at most; 0: one for five topics")
-	soakEvery    = flag.Duration("soak.every", 0, "mean time between two kills; 0: 1s, with 50 topics and more 4s")
-	soakRestarts = flag.Int("soak.restarts", 0, "restarts of Redis; 0: one, with 50 topics and more two")
-	soakSlots    = flag.Int("soak.slots", 0, "slots of a worker; 0: one for 25 topics, at least one")
-	soakSeed     = flag.Uint64("soak.seed", 0, "seed of its random moments; 0: another one each time")
+	soakTopics = flag.Int("soak.topics", 10, "topics of TestSoak")
+	soakKills  = flag.Int("soak.kills", 0, "workers that it kills, at most; 0: one for five topics")
+	soakEvery  = flag.Duration("soak.every", 0, "mean time between two kills; 0: 1s, with 50 topics and more 4s")
+	soakSlots  = flag.Int("soak.slots", 2, "slots of a worker")
 )
 
 // TestSoak works topics with three worker processes, of which it kills one with -9 every few seconds, while it restarts Redis, once
@@ -27,25 +25,12 @@ var (
 // is made again but those that were in flight in a worker that was killed. With -v it prints the figures.
 func TestSoak(t *testing.T) {
 	t.Parallel()
-	topics := *soakTopics
-	large := topics >= 50
-	kills, restarts, slots := cmp.Or(*soakKills, max(2, topics/5)), *soakRestarts, cmp.Or(*soakSlots, max(1, topics/25))
-	every := *soakEvery
-	if every == 0 {
-		every = time.Second
-		if large {
-			every = 4 * time.Second
-		}
+	topics, every, restarts := *soakTopics, *soakEvery, 1
+	kills, slots := cmp.Or(*soakKills, max(2, topics/5)), *soakSlots
+	if topics >= 50 {
+		every, restarts = cmp.Or(every, 4*time.Second), 2
 	}
-	if restarts == 0 {
-		restarts = 1
-		if large {
-			restarts = 2
-		}
-	}
-	seed := cmp.Or(*soakSeed, uint64(time.Now().UnixNano()))
-	rng := rand.New(rand.NewPCG(seed, 0))
-	t.Logf("seed %d", seed)
+	every = cmp.Or(every, time.Second)
 
 	started := time.Now()
 	want, questions := undisturbed(t, topics)
@@ -69,9 +54,9 @@ func TestSoak(t *testing.T) {
 			s.restart([]syscall.Signal{syscall.SIGKILL, syscall.SIGTERM}[restarted%2], 0)
 			restarted++
 		}
-		pause(every/2 + time.Duration(rng.Int64N(int64(every))))
+		pause(every/2 + rand.N(every))
 		if killed < kills && s.bundles() < topics {
-			i := rng.IntN(len(workers))
+			i := rand.IntN(len(workers))
 			s.kill(workers[i])
 			killed++
 			workers[i] = s.start(fmt.Sprintf("worker%d.%d", i+1, killed), slots)
