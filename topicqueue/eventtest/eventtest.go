@@ -93,7 +93,7 @@ func (s *Stream) envelope(e topicqueue.Event, fault faultFunc) {
 	}
 	if s.last.Seq == 0 {
 		s.first = e.Time
-		s.order.first = e.Time
+		s.order.first, s.order.again = e.Time, e.Attempt > 1
 	} else if e.RunID != s.last.RunID {
 		fault("run_id %q after %q", e.RunID, s.last.RunID)
 	}

@@ -110,6 +110,26 @@ func TestStreamsInOrder(t *testing.T) {
 	}
 }
 
+// TestTimeBeforeTheFirstEvent: planning may have begun in an attempt that died before it said a word, but only then.
+func TestTimeBeforeTheFirstEvent(t *testing.T) {
+	t.Parallel()
+	for attempt, faults := range map[int]int{1: 1, 2: 0} {
+		events := written(t, streams["success"])
+		for i := range events {
+			e := &events[i]
+			if e.BlockID == "" {
+				e.Attempt = attempt
+			}
+			if e.Status == topicqueue.StatusSummaryStatistics {
+				e.Content = []byte(`{"used_time":0.4,"website_num":1}`)
+			}
+		}
+		if f := eventtest.Faults(events); len(f) != faults {
+			t.Errorf("attempt %d: %q, want %d faults", attempt, f, faults)
+		}
+	}
+}
+
 // TestEveryEventCounts leaves out and repeats single events: no stream bears it. What a block thinks and finds is free.
 func TestEveryEventCounts(t *testing.T) {
 	t.Parallel()
