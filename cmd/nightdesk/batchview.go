@@ -15,6 +15,7 @@ type batchView struct {
 	name   string
 	states map[topicqueue.RunState]int
 	runs   int
+	paused int         // of those that have not ended
 	worked []workedRun // in the order of enqueueing
 }
 
@@ -57,6 +58,9 @@ func (v *batchView) counts() string {
 			parts = append(parts, fmt.Sprintf("%d %s", n, state))
 		}
 	}
+	if v.paused > 0 {
+		parts = append(parts, fmt.Sprintf("%d of them paused", v.paused))
+	}
 	return strings.Join(parts, ", ")
 }
 
@@ -98,7 +102,7 @@ func (w workedRun) line(now time.Time, columns int) string {
 	}
 	word := string(run.State)
 	switch {
-	case run.Paused:
+	case w.pulse.Paused:
 		word = "paused"
 	case run.State == topicqueue.RunAwaitingInput:
 		word = "waits for you"

@@ -211,16 +211,16 @@ func TestRunView(t *testing.T) {
 
 func TestBatchView(t *testing.T) {
 	t.Parallel()
-	v := batchView{name: "tonight", runs: 9, states: map[topicqueue.RunState]int{
+	v := batchView{name: "tonight", runs: 9, paused: 1, states: map[topicqueue.RunState]int{
 		topicqueue.RunQueued: 3, topicqueue.RunResearching: 3, topicqueue.RunCompleted: 2, topicqueue.RunFailed: 1}}
 	for _, topic := range []string{"热泵在冬天如何工作除霜循环多久运行一次室外机的噪音有多大", "Tides", "Rain"} {
 		v.worked = append(v.worked, workedRun{
-			run:   topicqueue.Run{ID: "research_20260301_200000_abcdefghij", Topic: topic, StartedAt: at.Add(-time.Minute), Paused: topic == "Tides"},
-			pulse: redisqueue.Pulse{State: topicqueue.RunResearching, Progress: topicqueue.Progress{ProcessedTasks: 1, TotalTask: 3}},
+			run:   topicqueue.Run{ID: "research_20260301_200000_abcdefghij", Topic: topic, StartedAt: at.Add(-time.Minute)},
+			pulse: redisqueue.Pulse{State: topicqueue.RunResearching, Paused: topic == "Tides", Progress: topicqueue.Progress{ProcessedTasks: 1, TotalTask: 3}},
 		})
 	}
 	want := []string{
-		"batch tonight: 9 runs: 1 failed, 2 completed, 3 researching, 3 queued",
+		"batch tonight: 9 runs: 1 failed, 2 completed, 3 researching, 3 queued, 1 of them paused",
 		"[===========>------------------] 3/9 runs have ended",
 		"  researching   [==>-------] 1/3        1:00 热泵在冬天如何工作除霜循环多久运行一次室外机的噪音有多大",
 		"  paused        [==>-------] 1/3        1:00 Tides",

@@ -53,7 +53,7 @@ func (a *app) watch(ctx context.Context, name, batch string, from int64) (err er
 	if err != nil {
 		return err
 	}
-	w := &watcher{app: a, queue: d.queue, store: store}
+	w := &watcher{app: a, queue: d.queue, store: store, servers: modelServers{redis: d.redis}}
 	if name != "" {
 		run, err := d.queue.Run(ctx, name)
 		if err == nil {
@@ -90,9 +90,10 @@ func (a *app) watch(ctx context.Context, name, batch string, from int64) (err er
 
 // watcher is what watching needs.
 type watcher struct {
-	app   *app
-	queue *redisqueue.Queue
-	store storage.Store
+	app     *app
+	queue   *redisqueue.Queue
+	store   storage.Store
+	servers modelServers
 }
 
 // run watches one run.
@@ -224,7 +225,11 @@ type healer struct {
 }
 
 func (h healer) show(ctx context.Context, run topicqueue.Run, events []topicqueue.Event) error {
-	return h.viewer.show(ctx, run, h.w.heal(ctx, run, events))
+	if err := h.viewer.show(ctx, run, h.w.heal(ctx, run, events)); err != nil {
+		return err
+	}
+	h.w.servers.look(ctx, h.viewer)
+	return nil
 }
 
 func (w *watcher) heal(ctx context.Context, run topicqueue.Run, events []topicqueue.Event) []topicqueue.Event {

@@ -74,6 +74,7 @@ func (b *batchWatch) watch(ctx context.Context) error {
 			continue
 		}
 		o.off()
+		b.servers.look(ctx, b)
 		if err := b.print(); err != nil {
 			return err
 		}
@@ -90,7 +91,7 @@ func (b *batchWatch) look(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	b.view.states, b.view.worked = map[topicqueue.RunState]int{}, nil
+	b.view.states, b.view.worked, b.view.paused = map[topicqueue.RunState]int{}, nil, 0
 	b.open = b.open[:0]
 	for i, p := range pulses {
 		if err := b.take(ctx, p); err != nil {
@@ -157,6 +158,9 @@ func (b *batchWatch) take(ctx context.Context, p redisqueue.Pulse) error {
 		b.view.worked = append(b.view.worked, w)
 	}
 	delete(b.missing, p.RunID)
+	if p.Paused && !p.State.Final() {
+		b.view.paused++
+	}
 	b.view.states[p.State]++
 	b.open = append(b.open, p.RunID)
 	return nil

@@ -16,7 +16,8 @@ type Pulse struct {
 	State    topicqueue.RunState // empty: there is no such run (any more)
 	Progress topicqueue.Progress // in topic blocks; zero before they are planned
 	Seq      int64               // of its last event
-	Settled  bool                // it has ended and is stored, or something hinders that: see topicqueue.Run.Unpublished
+	Paused   bool
+	Settled  bool // it has ended and is stored, or something hinders that: see topicqueue.Run.Unpublished
 }
 
 // RunIDs returns the runs of a batch in the order of enqueueing.
@@ -61,7 +62,7 @@ func (q *Queue) Pulses(ctx context.Context, runIDs []string) ([]Pulse, error) {
 		runIDs = runIDs[len(chunk):]
 		cmds, err := q.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
 			for _, id := range chunk {
-				p.HMGet(ctx, key(id, "run"), "state", "processed", "blocks", "seq", "published", "unpublished")
+				p.HMGet(ctx, key(id, "run"), "state", "processed", "blocks", "seq", "published", "unpublished", "paused")
 			}
 			return nil
 		})
@@ -73,7 +74,7 @@ func (q *Queue) Pulses(ctx context.Context, runIDs []string) ([]Pulse, error) {
 			out = append(out, Pulse{
 				RunID: chunk[i], State: topicqueue.RunState(text(v, 0)),
 				Progress: topicqueue.Progress{ProcessedTasks: number(v, 1), TotalTask: number(v, 2)}, Seq: int64(number(v, 3)),
-				Settled: text(v, 4) != "" || text(v, 5) != "",
+				Settled: text(v, 4) != "" || text(v, 5) != "", Paused: text(v, 6) != "",
 			})
 		}
 	}

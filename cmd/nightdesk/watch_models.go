@@ -1,0 +1,40 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"nightdesk/topicqueue/redisqueue"
+)
+
+// modelServers tells a watcher why nothing moves: a model server is down, and all calls wait for it.
+type modelServers struct {
+	redis redis.UniversalClient
+	down  map[string]time.Time // servers that the watcher was told of
+}
+
+// look tells what has changed since the last look. That Redis is away is told by others.
+func (m *modelServers) look(ctx context.Context, n noter) {
+	ctx, cancel := context.WithTimeout(ctx, lookTime)
+	defer cancel()
+	stats, err := redisqueue.GovernorStats(ctx, m.redis)
+	if err != nil {
+		return
+	}
+	for _, s := range stats {
+		since, told := m.down[s.Server]
+		switch {
+		case !told && !s.Down.IsZero():
+			if m.down == nil {
+				m.down = map[string]time.Time{}
+			}
+			m.down[s.Server] = s.Down
+			n.note("the model server %s is down or overloaded; calls wait until it answers again", s.Host)
+		case told && s.Down.IsZero():
+			delete(m.down, s.Server)
+			n.note("the model server %s answers again, after %s", s.Host, short(time.Since(since)))
+		}
+	}
+}
