@@ -1,0 +1,60 @@
+package fetch
+
+import (
+	"compress/gzip"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// unpack returns the body as it was before it was packed for the transfer.
+func unpack(resp *http.Response) (io.Reader, error) {
+	switch encoding := strings.ToLower(strings.TrimSpace(resp.Header.Get("Content-Encoding"))); encoding {
+	case "", "identity":
+		return resp.Body, nil
+	case "gzip", "x-gzip":
+		return gzip.NewReader(resp.Body)
+	default:
+		return nil, &RefusedError{Reason: RefusedEncoding, Detail: fmt.Sprintf("its content is packed as %.40q, which was not asked for", encoding)}
+	}
+}
+
+// readBody reads a body of at most limit bytes, packed and unpacked.
+func readBody(resp *http.Response, limit int64, address *url.URL) ([]byte, error) {
+	tooLarge := &RefusedError{RefusedSize, redact(address), fmt.Sprintf("it is larger than %s", bytesText(limit))}
+	if resp.ContentLength > limit {
+		return nil, tooLarge
+	}
+	if resp.Request.Method == http.MethodHead || resp.ContentLength == 0 {
+		return nil, nil
+	}
+	body, err := unpack(resp)
+	if err != nil {
+		return nil, reason(err, address)
+	}
+	data, err := io.ReadAll(io.LimitReader(body, limit+1)) // what is unpacked is never smaller by much than what is packed
+	if int64(len(data)) > limit {
+		return nil, tooLarge
+	}
+	if err != nil {
+		return nil, reason(fmt.Errorf("the answer breaks off after %s: %w", bytesText(int64(len(data))), err), address)
+	}
+	return data, nil
+}
+
+// bytesText returns a size for a person.
+func bytesText(n int64) string {
+	switch {
+	case n >= 1<<20:
+		return fmt.Sprintf("%.3g MB", float64(n)/(1<<20))
+	case n >= 1<<10:
+		return fmt.Sprintf("%.3g KB", float64(n)/(1<<10))
+	}
+	return fmt.Sprintf("%d bytes", n)
+}
+
+func refusedType(address *url.URL, kind string) error {
+	return &RefusedError{RefusedType, redact(address), fmt.Sprintf("its content is of type %.80q", kind)}
+}
