@@ -1,6 +1,18 @@
 package fetch
 
-import "net"
+import (
+	"net"
+	"net/url"
+)
 
 // NewResolving returns a client that resolves names with a resolver of the test.
 func NewResolving(s Settings, resolver *net.Resolver) *Client { return newClient(s, resolver) }
+
+// RobotsAllow reports whether a robots.txt lets a user agent read a path.
+func RobotsAllow(robots, agent, path string) bool {
+	u, err := url.Parse("http://a.example" + path)
+	return err != nil || parseRobots(robots, agent).allow(u)
+}
+
+// NewLocalPace returns the Pace of one process.
+func NewLocalPace() Pace { return &localPace{} }

@@ -75,9 +75,9 @@ type Response struct {
 
 // Client makes requests. Safe for concurrent use.
 type Client struct {
-	settings Settings
-	http     *http.Client
-	robots   robotsCache
+	settings  Settings
+	transport *http.Transport // not an http.Client, which follows redirects and tells of whole addresses
+	robots    robotsCache
 }
 
 // New returns a client. An entry of Settings.Allow that CheckAllow refuses allows nothing.
@@ -95,23 +95,20 @@ func newClient(s Settings, resolver *net.Resolver) *Client {
 		s.Pace = &localPace{}
 	}
 	guard := newGuard(s.Allow, resolver)
-	return &Client{settings: s, http: &http.Client{
-		Transport: &http.Transport{
-			Proxy:                  nil, // a proxy would resolve and dial for us, unguarded
-			DialContext:            guard.dial,
-			ForceAttemptHTTP2:      true,
-			DisableCompression:     true, // unpacked here, within bounds
-			TLSHandshakeTimeout:    15 * time.Second,
-			IdleConnTimeout:        30 * time.Second,
-			MaxIdleConns:           100,
-			MaxResponseHeaderBytes: 256 << 10,
-		},
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	return &Client{settings: s, transport: &http.Transport{
+		Proxy:                  nil, // a proxy would resolve and dial for us, unguarded
+		DialContext:            guard.dial,
+		ForceAttemptHTTP2:      true,
+		DisableCompression:     true, // unpacked here, within bounds
+		TLSHandshakeTimeout:    15 * time.Second,
+		IdleConnTimeout:        30 * time.Second,
+		MaxIdleConns:           100,
+		MaxResponseHeaderBytes: 256 << 10,
 	}}
 }
 
 // Close ends idle connections. The client can still be used.
-func (c *Client) Close() { c.http.CloseIdleConnections() }
+func (c *Client) Close() { c.transport.CloseIdleConnections() }
 
 // Do makes a request and follows redirects of GET and HEAD; headers of the request do not go to another origin.
 //
@@ -185,12 +182,16 @@ func (c *Client) exchange(ctx context.Context, r Request, address *url.URL, own 
 			req.Header = http.Header{}
 		}
 	}
+	if user := address.User; user != nil {
+		password, _ := user.Password()
+		req.SetBasicAuth(user.Username(), password)
+	}
 	req.Header.Set("User-Agent", c.settings.UserAgent)
 	req.Header.Set("Accept-Encoding", "gzip")
 	if len(r.Accept) > 0 {
 		req.Header.Set("Accept", strings.Join(r.Accept, ", "))
 	}
-	resp, err := c.http.Do(req)
+	resp, err := c.transport.RoundTrip(req)
 	if err != nil {
 		return Response{}, nil, reason(err, address)
 	}
@@ -279,13 +280,10 @@ func checkURL(u *url.URL) error {
 	return nil
 }
 
-// reason unwraps an error of net/http, whose text repeats the whole address.
+// reason says what failed, without what is secret in the address.
 func reason(err error, address *url.URL) error {
 	if refused := (*RefusedError)(nil); errors.As(err, &refused) {
 		return &RefusedError{refused.Reason, redact(address), refused.Detail}
-	}
-	if wrapped := (*url.Error)(nil); errors.As(err, &wrapped) {
-		err = wrapped.Err
 	}
 	return fmt.Errorf("fetch %s: %w", redact(address), err)
 }
