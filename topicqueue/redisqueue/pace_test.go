@@ -1,0 +1,74 @@
+package redisqueue_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"nightdesk/topicqueue/redisqueue"
+	"nightdesk/topicqueue/redisqueue/redistest"
+)
+
+// Two workers share one rate.
+func TestPace(t *testing.T) {
+	t.Parallel()
+	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
+		const every = 60 * time.Millisecond
+		var mu sync.Mutex
+		var turns []time.Time
+		var wg sync.WaitGroup
+		for _, worker := range []*redisqueue.Pace{redisqueue.NewPace(rdb), redisqueue.NewPace(rdb)} {
+			for range 3 {
+				wg.Go(func() {
+					if err := worker.Wait(t.Context(), "host:a.example", every); err != nil {
+						t.Error(err)
+					}
+					mu.Lock()
+					defer mu.Unlock()
+					turns = append(turns, time.Now())
+				})
+			}
+		}
+		wg.Wait()
+		slices.SortFunc(turns, time.Time.Compare)
+		if took := turns[5].Sub(turns[0]); took < 4*every { // of five pauses: the first may have been late
+			t.Errorf("six turns within %s", took)
+		}
+		if n := rdb.Exists(t.Context(), "nightdesk:{pace:host:a.example}").Val(); n != 1 {
+			t.Errorf("%d keys", n)
+		}
+	})
+}
+
+func TestPaceThatComesTooLate(t *testing.T) {
+	t.Parallel()
+	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
+		pace := redisqueue.NewPace(rdb)
+		if err := pace.Wait(t.Context(), "arxiv", time.Hour); err != nil {
+			t.Fatal(err)
+		}
+		next := rdb.Get(t.Context(), "nightdesk:{pace:arxiv}").Val()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if err := pace.Wait(ctx, "arxiv", time.Hour); !errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil {
+			t.Errorf("got %v", err)
+		}
+		if now := rdb.Get(t.Context(), "nightdesk:{pace:arxiv}").Val(); now != next {
+			t.Errorf("the turn was used up: %s, was %s", now, next)
+		}
+		if err := pace.Wait(ctx, "crossref", time.Second); err != nil {
+			t.Errorf("another key: %v", err)
+		}
+		why := errors.New("the desk closes")
+		ctx, stop := context.WithCancelCause(t.Context())
+		stop(why)
+		if err := pace.Wait(ctx, "crossref", time.Second); !errors.Is(err, why) {
+			t.Errorf("cancelled: %v", err)
+		}
+	})
+}
