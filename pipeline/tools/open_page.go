@@ -1,0 +1,160 @@
+package tools
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"nightdesk/pipeline/knowledge/extract"
+	"nightdesk/pipeline/tools/fetch"
+	"nightdesk/topicqueue"
+)
+
+//go:embed open_page.md
+var openPageDescription string
+
+// Limits of one page.
+const (
+	maxPageBytes = 5 << 20   // of HTML and text as sent; a page that is larger is a dump of data
+	maxPDFBytes  = 30 << 20  // of a PDF as sent
+	maxPageText  = 200 << 10 // of the text that is kept, in bytes: a book of 100 pages
+)
+
+// pageTypes are the media types that can be read.
+var pageTypes = map[string]extract.Type{
+	"text/html": extract.TypeHTML, "application/xhtml+xml": extract.TypeHTML,
+	"text/plain": extract.TypeText, "text/markdown": extract.TypeMarkdown, "text/x-markdown": extract.TypeMarkdown,
+	"application/pdf": extract.TypePDF, "application/x-pdf": extract.TypePDF,
+}
+
+// Fetcher is the way to the outside; *fetch.Client is one.
+type Fetcher interface {
+	Do(ctx context.Context, r fetch.Request) (fetch.Response, error)
+}
+
+var _ Fetcher = (*fetch.Client)(nil)
+
+// openPage is the tool open_page.
+type openPage struct{ outside Fetcher }
+
+// NewOpenPage returns open_page: the text of one page.
+func NewOpenPage(outside Fetcher) Tool { return openPage{outside} }
+
+// Name returns the tool's name.
+func (openPage) Name() string { return "open_page" }
+
+// Description returns what the model reads.
+func (openPage) Description() string { return strings.TrimSpace(openPageDescription) }
+
+// Call opens a page. The result has one source, or Failed set: then Text says what to try instead.
+func (t openPage) Call(ctx context.Context, call Call) (Result, error) {
+	address, ok := pageAddress(call.Query)
+	if !ok {
+		return failed("open_page needs one full address that begins with http:// or https://; it was called with %q. To look for something, use a search.", short(call.Query)), nil
+	}
+	response, err := t.outside.Do(ctx, fetch.Request{
+		URL: address, Robots: true, MaxBytes: maxPDFBytes,
+		Accept: []string{"text/html", "application/xhtml+xml", "text/markdown", "text/x-markdown", "text/plain", "application/pdf", "application/x-pdf"},
+		Header: http.Header{"Accept-Language": {"en, *;q=0.5"}},
+	})
+	if ctx.Err() != nil {
+		return Result{}, context.Cause(ctx)
+	}
+	if err != nil {
+		return failed("%s", unopened(address, err)), nil
+	}
+	p, err := readPage(ctx, response)
+	if ctx.Err() != nil {
+		return Result{}, context.Cause(ctx)
+	}
+	if err != nil {
+		return failed("%s", unread(response.URL, err)), nil
+	}
+	return p.result(response.URL), nil
+}
+
+// result makes the answer of a page.
+func (p page) result(address string) Result {
+	s := topicqueue.Source{
+		Kind: topicqueue.SourceWeb, Title: p.title, URL: address, Date: p.date, RetrievedAt: time.Now().UTC(), Text: p.text,
+	}
+	s.Hash = topicqueue.TextHash(s.Text)
+	s.ID = topicqueue.SourceID(s)
+	head := []string{address}
+	for _, part := range []string{p.site, p.date} {
+		if part != "" {
+			head = append(head, part)
+		}
+	}
+	text := fmt.Sprintf("[1] %s (%s)\n%s", s.Title, strings.Join(head, ", "), s.Text)
+	if p.cut > 0 {
+		text += fmt.Sprintf("\n\n(The page is longer: these are its first %d KB of %d KB.)", len(p.text)>>10, (len(p.text)+p.cut)>>10)
+	}
+	return Result{Text: text, Sources: []topicqueue.Source{s}}
+}
+
+// failed returns a result that did not work.
+func failed(format string, args ...any) Result {
+	return Result{Failed: true, Text: fmt.Sprintf(format, args...)}
+}
+
+// unopened says why a page could not be had, in words that a model can react to.
+func unopened(address string, err error) string {
+	what := "open_page could not open " + fetch.Redact(address) + ": "
+	var status *fetch.StatusError
+	var refused *fetch.RefusedError
+	switch {
+	case errors.As(err, &status):
+		return what + statusWords(status)
+	case errors.As(err, &refused):
+		return what + refusedWords(refused)
+	case errors.Is(err, context.DeadlineExceeded):
+		return what + "the server did not deliver it in time. Open another page on the same subject."
+	}
+	return what + "the server cannot be reached. Check the address, or open another page on the same subject."
+}
+
+func statusWords(e *fetch.StatusError) string {
+	switch {
+	case e.Status == http.StatusNotFound || e.Status == http.StatusGone:
+		return fmt.Sprintf("there is no such page (%d). Do not guess addresses; search for the title, or open another source.", e.Status)
+	case e.Status == http.StatusUnauthorized || e.Status == http.StatusForbidden || e.Status == http.StatusPaymentRequired || e.Status == http.StatusUnavailableForLegalReasons:
+		return fmt.Sprintf("the site does not show it to programs, or only to subscribers (%d). Use another source on the same subject.", e.Status)
+	case e.Status == http.StatusTooManyRequests:
+		return "the site has been asked too often (429). Go on with another site."
+	case e.Status >= 500:
+		return fmt.Sprintf("the site has a failure (%d). Go on with another source.", e.Status)
+	}
+	return fmt.Sprintf("the site answers %d %s. Use another source.", e.Status, http.StatusText(e.Status))
+}
+
+func refusedWords(e *fetch.RefusedError) string {
+	advice := "Use another source on the same subject."
+	switch e.Reason {
+	case fetch.RefusedAddress, fetch.RefusedScheme:
+		advice = "Only public pages of the web can be opened."
+	case fetch.RefusedType:
+		advice = "Only web pages, PDF files and plain text can be read."
+	case fetch.RefusedSize:
+		advice = "Open a smaller page: a part, a summary or an abstract."
+	}
+	return e.Detail + ". " + advice
+}
+
+// unread says why what came cannot be read.
+func unread(address string, err error) string {
+	what := "open_page got " + fetch.Redact(address) + ", but "
+	switch {
+	case errors.Is(err, errBlocked):
+		return what + "the site shows a check for human visitors in its place. Use another source on the same subject."
+	case errors.Is(err, extract.ErrEmpty):
+		return what + "there is no text in it; scripts may build the page. Use another source, or search for its title."
+	case errors.Is(err, errTooLarge):
+		return what + fmt.Sprintf("it is larger than %d MB. Open a smaller page: a part, a summary or an abstract.", maxPageBytes>>20)
+	}
+	return what + "it cannot be read: " + err.Error() + ". Use another source on the same subject."
+}
