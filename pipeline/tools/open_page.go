@@ -22,6 +22,7 @@ const (
 	maxPageBytes = 5 << 20   // of HTML and text as sent; a page that is larger is a dump of data
 	maxPDFBytes  = 30 << 20  // of a PDF as sent
 	maxPageText  = 200 << 10 // of the text that is kept, in bytes: a book of 100 pages
+	readAtOnce   = 2         // pages of one tool: a hostile one takes a quarter of a gigabyte for a few seconds
 )
 
 // pageTypes are the media types that can be read.
@@ -39,10 +40,13 @@ type Fetcher interface {
 var _ Fetcher = (*fetch.Client)(nil)
 
 // openPage is the tool open_page.
-type openPage struct{ outside Fetcher }
+type openPage struct {
+	outside Fetcher
+	reading chan struct{} // whoever reads a page holds one of its places
+}
 
-// NewOpenPage returns open_page: the text of one page.
-func NewOpenPage(outside Fetcher) Tool { return openPage{outside} }
+// NewOpenPage returns open_page: the text of one page. One tool serves all runs of a process.
+func NewOpenPage(outside Fetcher) Tool { return openPage{outside, make(chan struct{}, readAtOnce)} }
 
 // Name returns the tool's name.
 func (openPage) Name() string { return "open_page" }
@@ -67,7 +71,7 @@ func (t openPage) Call(ctx context.Context, call Call) (Result, error) {
 	if err != nil {
 		return failed("%s", unopened(address, err)), nil
 	}
-	p, err := readPage(ctx, response)
+	p, err := t.read(ctx, response)
 	if ctx.Err() != nil {
 		return Result{}, context.Cause(ctx)
 	}
@@ -75,6 +79,17 @@ func (t openPage) Call(ctx context.Context, call Call) (Result, error) {
 		return failed("%s", unread(response.URL, err)), nil
 	}
 	return p.result(response.URL), nil
+}
+
+// read extracts the page when it is its turn.
+func (t openPage) read(ctx context.Context, r fetch.Response) (page, error) {
+	select {
+	case t.reading <- struct{}{}:
+	case <-ctx.Done():
+		return page{}, context.Cause(ctx)
+	}
+	defer func() { <-t.reading }()
+	return readPage(ctx, r)
 }
 
 // result makes the answer of a page.
