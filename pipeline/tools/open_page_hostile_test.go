@@ -155,7 +155,11 @@ func FuzzPage(f *testing.F) {
 	f.Fuzz(func(t *testing.T, kind, body string) {
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		defer cancel()
+		start := time.Now()
 		title, text, err := tools.ReadPage(ctx, fetched(kind, body))
+		if took := time.Since(start); took > 4*time.Second {
+			t.Errorf("%d bytes take %s", len(body), took)
+		}
 		if err != nil {
 			return
 		}
