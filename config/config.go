@@ -29,6 +29,7 @@ type Config struct {
 	Serve       Serve
 	Worker      Worker
 	Researching Researching
+	Fetch       Fetch
 	Queue       Queue
 	Limits      Limits
 	Planning    Planning
@@ -72,6 +73,14 @@ type Researching struct {
 	EnableRAGHybrid   bool
 	EnableRAGNaive    bool
 	EnableQueryItem   bool
+	EnableOpenPage    bool
+}
+
+// Fetch governs requests to pages and services of the web.
+type Fetch struct {
+	Allow   string // hosts, addresses and networks, with commas between them, that may be reached although they are not public
+	Timeout time.Duration
+	PerHost time.Duration // between requests for pages of one host
 }
 
 // Queue limits the Dynamic Topic Queue of a run.

@@ -49,6 +49,7 @@ func TestLoad_Defaults(t *testing.T) {
 			ExecutionMode: "parallel", MaxParallelTopics: 5, MaxIterations: 4, NewTopicMinScore: 0.85, IterationMode: "fixed",
 			MaxActions: 3, ToolTimeout: time.Minute, ResultLimit: 6, EnableRAGHybrid: true, EnableRAGNaive: true, EnableQueryItem: true,
 		},
+		Fetch:     config.Fetch{Timeout: 30 * time.Second, PerHost: time.Second},
 		Queue:     config.Queue{MaxLength: 5, StateExpiry: 7 * 24 * time.Hour},
 		Limits:    config.Limits{RunDuration: 45 * time.Minute, WritingTime: 9 * time.Minute, BlockSoft: 12 * time.Minute, BlockHard: 30 * time.Minute},
 		Planning:  config.Planning{Rephrase: config.Rephrase{MaxIterations: 3}, Decompose: config.Decompose{Mode: "manual", InitialSubtopics: 5, AutoMaxSubtopics: 8}},

@@ -9,7 +9,7 @@ import (
 // RunOptions resolves preset and settings into the frozen options of one run. preset, language, kb, citationStyle: what
 // was asked for this run; an empty one means the setting. A limit that a person set comes before the preset's.
 //
-// The error is a Problems that names what is allowed. Options.Tools is empty when there is no knowledge base.
+// The error is a Problems that names what is allowed. Options.Tools is empty when there is nothing to search in.
 func (c Config) RunOptions(preset, language, kb, citationStyle string) (topicqueue.Options, error) {
 	c = c.clone()
 	fields := deskTable(&c)
@@ -63,19 +63,18 @@ func (c Config) options() topicqueue.Options {
 	return o
 }
 
-// tools returns the enabled tools in the order in which a model sees them. All of today's read the knowledge base.
+// tools returns the enabled tools in the order in which a model sees them.
 func (c Config) tools() []string {
 	tools := []string{}
-	if c.KBName == "" {
-		return tools
-	}
+	kb := c.KBName != ""
 	for _, tool := range []struct {
 		name    string
 		enabled bool
 	}{
-		{"rag_hybrid", c.Researching.EnableRAGHybrid},
-		{"rag_naive", c.Researching.EnableRAGNaive},
-		{"query_item", c.Researching.EnableQueryItem},
+		{"rag_hybrid", kb && c.Researching.EnableRAGHybrid},
+		{"rag_naive", kb && c.Researching.EnableRAGNaive},
+		{"query_item", kb && c.Researching.EnableQueryItem},
+		{"open_page", c.Researching.EnableOpenPage},
 	} {
 		if tool.enabled {
 			tools = append(tools, tool.name)

@@ -105,6 +105,15 @@ func deskTable(c *Config) []field {
 			toggle(&research.EnableRAGNaive)),
 		setting("researching.enable_query_item", "true", "", "tool query_item: finds a named item, such as Theorem 3.1 or Table 2",
 			toggle(&research.EnableQueryItem)),
+		setting("researching.enable_open_page", "false", "", "tool open_page: reads one page of the web or one PDF",
+			toggle(&research.EnableOpenPage)),
+
+		setting("fetch.allow", "", "", "what may be fetched from the web although its address is not public or its port neither 80 nor 443: hosts, addresses and networks such as wiki.internal, 10.1.2.3:8080, 10.2.0.0/16",
+			text(&c.Fetch.Allow, "hosts, addresses or networks with commas between them; empty: public addresses only", anyText)),
+		setting("fetch.timeout", "30s", "", "time for one request to the web, to its last byte",
+			duration(&c.Fetch.Timeout, time.Second, 10*time.Minute)),
+		setting("fetch.per_host", "1s", "", "time between requests for pages of one host, by all workers together; robots.txt may ask for more",
+			duration(&c.Fetch.PerHost, 10*time.Millisecond, time.Minute)),
 
 		setting("queue.max_length", "5", "blocks", "blocks of a run, planned and discovered; raised where needed to leave room for half as many discoveries as are planned, at least 2",
 			number(&c.Queue.MaxLength, 1, 200)),

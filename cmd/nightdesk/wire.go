@@ -17,6 +17,7 @@ import (
 	"nightdesk/pipeline/knowledge/wordvec"
 	"nightdesk/pipeline/llm"
 	"nightdesk/pipeline/tools"
+	"nightdesk/pipeline/tools/fetch"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
@@ -132,8 +133,24 @@ func (a *app) services(ctx context.Context, d *desk) (jobs.Services, error) {
 		dir: a.knowledgeDir(), limit: a.cfg.Researching.ResultLimit, store: store, embedder: embedder, open: map[string]*knowledge.Base{},
 	}
 	d.closers = append(d.closers, library.Close)
-	s.Toolbox = library.toolbox
+	outside, err := a.outside(d)
+	if err != nil {
+		return s, err
+	}
+	s.Toolbox = toolbox{library, tools.NewOpenPage(outside)}.of
 	return s, nil
+}
+
+// outside returns the way to the web, whose rates all workers share.
+func (a *app) outside(d *desk) (*fetch.Client, error) {
+	f := a.cfg.Fetch
+	allow := strings.FieldsFunc(f.Allow, func(r rune) bool { return r == ',' || r == ' ' })
+	for _, entry := range allow {
+		if err := fetch.CheckAllow(entry); err != nil {
+			return nil, usageError{fmt.Errorf("fetch.allow: %w", err)}
+		}
+	}
+	return fetch.New(fetch.Settings{Allow: allow, Timeout: f.Timeout, PerHost: f.PerHost, Pace: redisqueue.NewPace(d.redis)}), nil
 }
 
 // embedder returns what makes vectors; nil when nothing does. Static word vectors are loaded once for this process.
@@ -226,24 +243,32 @@ func (l *library) base(ctx context.Context, name, version string) (*knowledge.Ba
 	return b, nil
 }
 
-// toolbox returns the tools of one run.
-func (l *library) toolbox(ctx context.Context, run topicqueue.Run) (jobs.Toolbox, error) {
-	if run.Options.KnowledgeBase == "" {
-		return jobs.Toolbox{}, nil
+// toolbox makes the tools of runs.
+type toolbox struct {
+	library  *library
+	openPage tools.Tool
+}
+
+// of returns the tools of one run.
+func (t toolbox) of(ctx context.Context, run topicqueue.Run) (box jobs.Toolbox, err error) {
+	var b *knowledge.Base
+	if run.Options.KnowledgeBase != "" {
+		if b, err = t.library.base(ctx, run.Options.KnowledgeBase, run.Options.KnowledgeVersion); err != nil {
+			return jobs.Toolbox{}, err
+		}
+		box.Sections = b
 	}
-	b, err := l.base(ctx, run.Options.KnowledgeBase, run.Options.KnowledgeVersion)
-	if err != nil {
-		return jobs.Toolbox{}, err
-	}
-	box := jobs.Toolbox{Sections: b}
 	for _, name := range run.Options.Tools {
-		switch name {
-		case "rag_hybrid":
-			box.Tools = append(box.Tools, tools.NewRAGHybrid(b, l.limit))
-		case "rag_naive":
-			box.Tools = append(box.Tools, tools.NewRAGNaive(b, l.limit))
-		case "query_item":
-			box.Tools = append(box.Tools, tools.NewQueryItem(b, l.limit))
+		switch {
+		case name == "open_page":
+			box.Tools = append(box.Tools, t.openPage)
+		case b == nil: // the others search the knowledge base
+		case name == "rag_hybrid":
+			box.Tools = append(box.Tools, tools.NewRAGHybrid(b, t.library.limit))
+		case name == "rag_naive":
+			box.Tools = append(box.Tools, tools.NewRAGNaive(b, t.library.limit))
+		case name == "query_item":
+			box.Tools = append(box.Tools, tools.NewQueryItem(b, t.library.limit))
 		}
 	}
 	return box, nil
