@@ -288,11 +288,13 @@ func superscript(n *node, before string) string {
 	return text
 }
 
-// formula returns the TeX of a formula when the page carries it, else its characters.
+// formula returns the TeX of a formula when the page carries it, else what writeMath makes of it.
 func formula(n *node) string {
 	tex := n.find(func(k *node) bool { return k.tag == "annotation" && strings.Contains(k.attr["encoding"], "tex") })
 	if tex == nil {
-		return inlineText(n)
+		var b strings.Builder
+		writeMath(&b, n)
+		return clean(b.String())
 	}
 	return "$" + strings.TrimSpace(inlineText(tex)) + "$"
 }
