@@ -32,7 +32,52 @@ func contentRoot(tree *node) *node {
 			return found[0]
 		}
 	}
-	return body
+	return proseRoot(body)
+}
+
+// minSentence is how long a paragraph is at least that counts as prose, in bytes.
+const minSentence = 80
+
+// proseRoot goes down from the body of a page that does not say what its content is, as long as one box holds nearly all
+// of its paragraphs, most of its text, and its heading: beside it are menus, teasers and advertisements.
+func proseRoot(body *node) *node {
+	root := body
+	heading := body.find(func(n *node) bool { return n.tag == "h1" && !isNoise(n) })
+	for prose, text := proseSize(root), textSize(root); prose >= 5*minSentence; {
+		var next *node
+		for _, k := range root.kids {
+			if (k.tag == "div" || k.tag == "section" || k.tag == "center") && !isNoise(k) && proseSize(k)*10 >= prose*9 {
+				next = k
+			}
+		}
+		if next == nil {
+			break
+		}
+		size := textSize(next)
+		if size*10 < text*6 || heading != nil && next.find(func(n *node) bool { return n == heading }) == nil {
+			break
+		}
+		root, text = next, size
+	}
+	return root
+}
+
+// proseSize returns the bytes of text in paragraphs that are long enough to be sentences.
+func proseSize(n *node) int {
+	if n.tag == "" || isNoise(n) {
+		return 0
+	}
+	if n.tag == "p" {
+		if size := textSize(n); size >= minSentence {
+			return size
+		}
+		return 0
+	}
+	size := 0
+	for _, k := range n.kids {
+		size += proseSize(k)
+	}
+	return size
 }
 
 func isContent(n *node) bool { return n.tag == "main" || strings.EqualFold(n.attr["role"], "main") }
