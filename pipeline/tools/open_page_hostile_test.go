@@ -59,6 +59,8 @@ func TestHostilePages(t *testing.T) {
 		"times":                  fill(`<time datetime="2">`),
 		"code fences":            "<pre>" + fill("````"),
 		"line breaks":            fill("<br>x"),
+		"nested boxes":           strings.Repeat("<div>", 190) + fill("<p>"+strings.Repeat("x ", 50)),
+		"nested boxes of words":  strings.Repeat("<div>", 190) + strings.Repeat("<p>"+strings.Repeat("x ", 50), 10) + fill("<i>x "),
 		"selected":               fill("<main>x<article>"),
 	} {
 		t.Run(name, func(t *testing.T) {
