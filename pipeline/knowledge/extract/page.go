@@ -35,15 +35,18 @@ func contentRoot(tree *node) *node {
 	return proseRoot(body)
 }
 
-// minSentence is how long a paragraph is at least that counts as prose, in bytes.
-const minSentence = 80
+const (
+	minSentence = 80 // bytes of a paragraph that counts as prose, at least
+	maxBoxes    = 25 // that are gone down: each costs a walk through the page
+)
 
 // proseRoot goes down from the body of a page that does not say what its content is, as long as one box holds nearly all
 // of its paragraphs, most of its text, and its heading: beside it are menus, teasers and advertisements.
 func proseRoot(body *node) *node {
 	root := body
 	heading := body.find(func(n *node) bool { return n.tag == "h1" && !isNoise(n) })
-	for prose, text := proseSize(root), textSize(root); prose >= 5*minSentence; {
+	prose, text := proseSize(root), textSize(root)
+	for n := 0; n < maxBoxes && prose >= 5*minSentence; n++ {
 		var next *node
 		for _, k := range root.kids {
 			if (k.tag == "div" || k.tag == "section" || k.tag == "center") && !isNoise(k) && proseSize(k)*10 >= prose*9 {
