@@ -46,6 +46,7 @@ func TestScripts(t *testing.T) {
 			"cut":      cutStream,
 			"forget":   forgetRun,
 			"waitline": waitLine,
+			"site":     startSite,
 		},
 		RequireExplicitExec: true,
 	})
