@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rs/zerolog"
+
 	"nightdesk/pipeline/knowledge/extract"
 	"nightdesk/pipeline/tools/fetch"
 	"nightdesk/topicqueue"
@@ -69,6 +71,7 @@ func (t openPage) Call(ctx context.Context, call Call) (Result, error) {
 		return Result{}, context.Cause(ctx)
 	}
 	if err != nil {
+		zerolog.Ctx(ctx).Debug().Err(err).Msg("page was not opened")
 		return failed("%s", unopened(address, err)), nil
 	}
 	p, err := t.read(ctx, response)
@@ -128,7 +131,7 @@ func unopened(address string, err error) string {
 	case errors.As(err, &refused):
 		return what + refusedWords(refused)
 	case errors.Is(err, context.DeadlineExceeded):
-		return what + "the server did not deliver it in time. Open another page on the same subject."
+		return what + "the server did not deliver it in time, or too many pages of this site are wanted. Open another page on the same subject."
 	}
 	return what + "the server cannot be reached. Check the address, or open another page on the same subject."
 }

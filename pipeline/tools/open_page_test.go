@@ -46,6 +46,9 @@ func TestOpenPageGolden(t *testing.T) {
 	t.Parallel()
 	const dir = "testdata/open_page"
 	tool, site := opener(t, files(dir))
+	if d := tool.Description(); tool.Name() != "open_page" || len(d) < 80 || len(d) > 1000 || !strings.Contains(d, "Query:") || strings.TrimSpace(d) != d {
+		t.Errorf("%s: %q", tool.Name(), d)
+	}
 	for _, tc := range []struct{ file, title, date string }{
 		{"docs.html", "Client-side caching", "2026-03-02"},
 		{"news.html", "Harbour bridge reopens after two years", "2026-09-14"},

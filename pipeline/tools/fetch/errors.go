@@ -149,7 +149,10 @@ func Redact(address string) string {
 }
 
 func redact(u *url.URL) string {
-	shown := url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path, RawPath: u.RawPath, Opaque: u.Opaque}
+	shown := url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path, RawPath: u.RawPath}
+	if u.Opaque != "" {
+		return u.Scheme + ":[redacted]"
+	}
 	if u.RawQuery != "" {
 		return shown.String() + "?[redacted]"
 	}

@@ -4,6 +4,9 @@
 // sends; it is polite to sites (robots.txt, a rate per host that all workers share). What it will not do is a
 // *RefusedError, what a server will not do a *StatusError. It knows nothing of what is in a page.
 //
+// A service that the operator runs has a Client of its own, whose Settings.Allow names that service alone: then no page and
+// no model can lead there.
+//
 // Start with New and Client.Do.
 package fetch
 
@@ -122,11 +125,14 @@ func (c *Client) Do(ctx context.Context, r Request) (Response, error) {
 	limited, cancel := context.WithTimeout(ctx, c.settings.Timeout)
 	defer cancel()
 	response, err := c.follow(limited, r, address)
+	var status *StatusError
+	var refused *RefusedError
 	switch {
 	case err == nil:
 		return response, nil
 	case ctx.Err() != nil:
 		return Response{}, context.Cause(ctx)
+	case errors.As(err, &status) || errors.As(err, &refused): // known, though the rest of the answer may not have come in time
 	case limited.Err() != nil:
 		return Response{}, fmt.Errorf("fetch %s: no complete answer within %s: %w", Redact(r.URL), c.settings.Timeout, context.DeadlineExceeded)
 	}

@@ -265,13 +265,28 @@ func TestStatusErrors(t *testing.T) {
 	}
 }
 
+// A status counts, whenever the words that come with it end.
+func TestStatusWithEndlessWords(t *testing.T) {
+	t.Parallel()
+	address := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		w.WriteHeader(http.StatusForbidden)
+		w.(http.Flusher).Flush()
+		<-r.Context().Done()
+	})
+	_, err := client(t, fetch.Settings{Timeout: 200 * time.Millisecond}).Do(t.Context(), fetch.Request{URL: address})
+	var status *fetch.StatusError
+	if !errors.As(err, &status) || status.Status != http.StatusForbidden {
+		t.Errorf("got %v", err)
+	}
+}
+
 // Whatever fails, no error shows a credential.
 func TestErrorsAreClean(t *testing.T) {
 	t.Parallel()
 	c := fetch.NewResolving(fetch.Settings{Allow: loopback, Timeout: 5 * time.Second}, resolver(t, nil))
 	for _, address := range []string{
 		"http://user:s3cret@127.0.0.1:1/?key=s3cret", "http://s3cret:s3cret@10.0.0.1/#s3cret", "http://user:s3cret@nowhere.invalid/?token=s3cret",
-		"ftp://user:s3cret@a.example/", "http://user:s3cret@[::bad/?s3cret", "https://127.0.0.1:1/x?s3cret",
+		"ftp://user:s3cret@a.example/", "http://user:s3cret@[::bad/?s3cret", "https://127.0.0.1:1/x?s3cret", "http:user:s3cret@a.example/",
 	} {
 		_, err := c.Do(t.Context(), fetch.Request{URL: address, Header: http.Header{"X-Key": {"s3cret"}, "Bad\nName": {"s3cret"}}})
 		if err == nil || strings.Contains(err.Error(), "s3cret") {
