@@ -88,7 +88,7 @@ func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 
 func TestBodies(t *testing.T) {
 	t.Parallel()
-	bomb := pack(t, 200<<20)
+	bomb := pack(t, 20<<20)
 	text := pack(t, 900)
 	address := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/plain")
@@ -132,7 +132,7 @@ func TestBodies(t *testing.T) {
 			w.WriteHeader(http.StatusNoContent)
 		}
 	})
-	c := client(t, fetch.Settings{MaxBytes: 1000, Timeout: 20 * time.Second})
+	c := client(t, fetch.Settings{MaxBytes: 1000, Timeout: time.Minute})
 	for path, want := range map[string]int{"/packed": 900, "/exact": 1000, "/none": 0} {
 		got, err := c.Do(t.Context(), fetch.Request{URL: address + path})
 		if err != nil || len(got.Body) != want {
@@ -158,7 +158,7 @@ func TestBodies(t *testing.T) {
 
 // A bomb costs no more memory than the limit.
 func TestBombMemory(t *testing.T) {
-	bomb := pack(t, 500<<20)
+	bomb := pack(t, 64<<20)
 	address := serve(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Encoding", "gzip")
 		_, _ = w.Write(bomb)
@@ -273,7 +273,7 @@ func TestStatusWithEndlessWords(t *testing.T) {
 		w.(http.Flusher).Flush()
 		<-r.Context().Done()
 	})
-	_, err := client(t, fetch.Settings{Timeout: 200 * time.Millisecond}).Do(t.Context(), fetch.Request{URL: address})
+	_, err := client(t, fetch.Settings{Timeout: 2 * time.Second}).Do(t.Context(), fetch.Request{URL: address})
 	var status *fetch.StatusError
 	if !errors.As(err, &status) || status.Status != http.StatusForbidden {
 		t.Errorf("got %v", err)
