@@ -15,7 +15,7 @@ import (
 )
 
 // go test ./cmd/nightdesk -run TestProviderCap -v -timeout 20m -args -provider.full takes six minutes and checks what is
-// promised. Without the flag all times are short, and the machine may be busy with other tests.
+// promised. Without the flag all times are short and the figures are only shown: the machine may be busy with other tests.
 var providerFull = flag.Bool("provider.full", false, "TestProviderCap with 50 topics and an outage of two minutes, to the promised figures")
 
 // provider is a model server that takes so many calls at a time, and refuses more with 429.
@@ -111,10 +111,10 @@ func (p *provider) window(t *testing.T, what string, d time.Duration) (refused, 
 // four, is away for some time, and takes eight again: it is used well, seldom refuses, and every run completes.
 func TestProviderCap(t *testing.T) {
 	topics, preset := 14, "medium"
-	start, window, halved, outage, least := 3*time.Second, 3*time.Second, 3*time.Second, 4*time.Second, 0.6
+	start, window, halved, outage := 3*time.Second, 3*time.Second, 3*time.Second, 4*time.Second
 	if *providerFull {
 		topics, preset = 50, "deep"
-		start, window, halved, outage, least = 10*time.Second, 30*time.Second, 20*time.Second, 2*time.Minute, 0.9
+		start, window, halved, outage = 10*time.Second, 30*time.Second, 20*time.Second, 2*time.Minute
 	}
 	answers := &fleetModel{parts: 8, blocks: map[string]map[string]*span{}}
 	p := &provider{Handler: &llmtest.Stub{Answer: answers.answer}, cap: 8, changed: time.Now(), least: 50 * time.Millisecond, most: 200 * time.Millisecond}
@@ -124,7 +124,7 @@ func TestProviderCap(t *testing.T) {
 	f.enqueue(topics, "--preset", preset)
 	check := func(what string, d time.Duration) {
 		t.Helper()
-		if refused, goodput, _ := p.window(t, what, d); refused > 0.02 && *providerFull || goodput < least {
+		if refused, goodput, _ := p.window(t, what, d); *providerFull && (refused > 0.02 || goodput < 0.9) {
 			t.Errorf("%s: %.1f %% refused, goodput %.1f %%", what, 100*refused, 100*goodput)
 		}
 	}
