@@ -193,16 +193,14 @@ func (r repeats) all() int { return r.open + r.late + r.redis }
 // lost says what became of a call that perhaps nobody has recorded; zero for any other. A run in series asks one step after
 // the other: a process that has asked the next one has recorded the answer to the one before.
 func (s *soak) lost(c soakCall, calls []soakCall) (r repeats) {
-	if c.answered && slices.ContainsFunc(calls, func(next soakCall) bool {
-		return next.process == c.process && next.topic == c.topic && next.step != c.step && next.from.After(c.to)
-	}) {
-		return repeats{}
-	}
 	for _, d := range s.deaths {
 		before := d.at.Sub(c.to)
+		recorded := c.answered && slices.ContainsFunc(calls, func(next soakCall) bool {
+			return next.process == c.process && next.topic == c.topic && next.step != c.step && next.from.After(c.to) && next.from.Before(d.at)
+		})
 		switch {
-		case c.from.After(d.at) || d.process != "" && d.process != c.process:
-		case d.process == c.process && (!c.answered || before < 0):
+		case d.process != "" && d.process != c.process, !d.until.IsZero() && c.from.After(d.until), recorded:
+		case d.process == c.process && (!c.answered || before < 0): // also what the server read only after the death
 			return repeats{open: 1}
 		case d.process == c.process && before < recording:
 			return repeats{late: 1, lateBy: before}
@@ -234,7 +232,7 @@ func (s *soak) checkCalls(undisturbed map[string]int, runs map[string]soakRun) (
 		case undisturbed[hash] == 0:
 			s.t.Errorf("question %s is new: undisturbed it is not asked", hash[:10])
 		case again > len(lost[hash]):
-			s.t.Errorf("question %s was asked %d times, undisturbed %d; %d of them were lost", hash[:10], n, undisturbed[hash], len(lost[hash]))
+			s.t.Errorf("question %s was asked %d times, undisturbed %d; %d of them were lost: %s", hash[:10], n, undisturbed[hash], len(lost[hash]), s.history(hash))
 		}
 		for i := range min(again, len(lost[hash])) {
 			r := lost[hash][i]
@@ -254,6 +252,21 @@ func (s *soak) checkCalls(undisturbed map[string]int, runs map[string]soakRun) (
 		s.t.Errorf("the accounts of the runs have %d calls; %d were made, of which %d were lost", counted, len(calls), everLost)
 	}
 	return sum, inFlight
+}
+
+// history tells what became of a question.
+func (s *soak) history(hash string) string {
+	var b strings.Builder
+	clock := func(t time.Time) string { return t.Format("05.000") }
+	for _, c := range s.model.all() {
+		if c.hash == hash {
+			fmt.Fprintf(&b, "\n  %s %q %s of %s, %s to %s, answered: %v", c.process, c.step, c.block, c.topic, clock(c.from), clock(c.to), c.answered)
+		}
+	}
+	for _, d := range s.deaths {
+		fmt.Fprintf(&b, "\n  death of %q at %s until %s", d.process, clock(d.at), clock(d.until))
+	}
+	return b.String()
 }
 
 // keyFamilies reads from the documentation of package redisqueue which keys there are, and which of them stay for ever.

@@ -41,10 +41,10 @@ type logLine struct {
 	Error   string `json:"error"`
 }
 
-// death is the end of a process by -9, or of Redis.
+// death is the end of a process by -9, or of Redis, or the time that a process is frozen.
 type death struct {
-	process string // empty: Redis
-	at      time.Time
+	process   string    // empty: Redis
+	at, until time.Time // until is zero for one that is for ever
 }
 
 // process is one run of a worker.
@@ -126,13 +126,13 @@ func (s *soak) kill(p *process) {
 		s.t.Fatal(err)
 	}
 	_ = p.Wait() // it was killed
-	s.deaths = append(s.deaths, death{p.name, time.Now()})
+	s.deaths = append(s.deaths, death{process: p.name, at: time.Now()})
 }
 
 // restart ends Redis by a signal and starts it again after a pause.
 func (s *soak) restart(signal syscall.Signal, pause time.Duration) {
 	s.redis.End(signal)
-	s.deaths = append(s.deaths, death{"", time.Now()})
+	s.deaths = append(s.deaths, death{at: time.Now()})
 	time.Sleep(pause)
 	s.redis.Begin()
 }

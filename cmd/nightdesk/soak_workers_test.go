@@ -58,7 +58,6 @@ func TestFrozenWorker(t *testing.T) {
 		t.Fatal(err)
 	}
 	stopped := time.Now()
-	s.deaths = append(s.deaths, death{frozen.name, stopped})
 	taken := func() (n int) {
 		had := s.blocksOf(frozen)
 		for key := range s.blocksOf(other) {
@@ -72,10 +71,11 @@ func TestFrozenWorker(t *testing.T) {
 	takenAfter := time.Since(stopped)
 	until(t, "the worker was frozen long enough", func() bool { return time.Since(stopped) > *soakFreeze })
 	before := s.blocksOf(frozen)
+	thawed := time.Now()
 	if err := frozen.Process.Signal(syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}
-	thawed := time.Now()
+	s.deaths = append(s.deaths, death{frozen.name, stopped, thawed})
 	states := s.wait(topics)
 	s.end(frozen)
 	s.end(other)
