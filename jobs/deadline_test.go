@@ -19,12 +19,15 @@ import (
 // atMost is how long after the later of its deadline and the first ready worker a run may end.
 const atMost = 5 * time.Second
 
+// length is the time of the runs: enough for a busy machine to plan and to research one block.
+const length = 6 * time.Second
+
 // TestDeadline: whatever hangs, a run has ended and is published in time, with a valid stream and what was found.
 func TestDeadline(t *testing.T) {
 	t.Parallel()
 	bounded := func() topicqueue.Options {
 		o := options(3, 2, 1)
-		o.Duration, o.WritingTime = 1500*time.Millisecond, 600*time.Millisecond
+		o.Duration, o.WritingTime = length, 2500*time.Millisecond
 		return o
 	}
 	hangAt := func(name string) func(*bench) *llmtest.Stub {
@@ -78,7 +81,7 @@ func TestDeadline(t *testing.T) {
 			}
 		}, states: []topicqueue.RunState{topicqueue.RunFailed}},
 		"it waits behind others": {model: hangAt(""), worker: jobs.Settings{Concurrency: 1, ReportConcurrency: 1}, options: func(o *topicqueue.Options) {
-			o.Deadline, o.Duration = time.Now().Add(1500*time.Millisecond), 0
+			o.Deadline, o.Duration = time.Now().Add(length), 0
 		}, prepare: func(t *testing.T, b *bench) {
 			for _, other := range []string{"one", "two"} {
 				b.enqueue("other topic "+other, options(1, 1, 1), jobs.LaneHigh) // without end
@@ -106,7 +109,7 @@ func TestDeadline(t *testing.T) {
 			}
 			start := time.Now()
 			id := b.enqueue(topic, o, "")
-			deadline := start.Add(1500 * time.Millisecond)
+			deadline := start.Add(length)
 			ready := start
 			if tc.before != nil {
 				tc.before(t, b, id)

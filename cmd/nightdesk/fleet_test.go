@@ -166,6 +166,7 @@ func TestFleet(t *testing.T) {
 // TestKilledWorker kills one of two workers in the middle of its work: the other one takes over what it held, and no run
 // ever has more blocks in flight than it may.
 func TestKilledWorker(t *testing.T) {
+	t.Parallel() // it waits for a lease most of the time
 	const topics, parallel = 3, 3
 	f := newFleet(t, 50*time.Millisecond, "NIGHTDESK_RESEARCHING_MAX_PARALLEL_TOPICS="+fmt.Sprint(parallel))
 	f.enqueue(topics, "--preset", "medium")

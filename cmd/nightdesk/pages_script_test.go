@@ -24,10 +24,11 @@ func startSite(ts *testscript.TestScript, _ bool, _ []string) {
 			<p>Ice on the outdoor coil is melted by running the heat pump backwards for some minutes.</p></main>`)
 	}))
 	ts.Defer(site.Close)
+	page := site.URL + ts.Getenv("PAGE") // the model answers in other goroutines
 	model := httptest.NewServer(&llmtest.Stub{Models: []string{"stub"}, Answer: func(q llmtest.Question) (string, bool) {
 		answer, ok := readsHeatPumps(q)
 		answer = strings.ReplaceAll(answer, `"rag_hybrid"`, `"open_page"`)
-		return strings.ReplaceAll(answer, `"defrost cycle of a heat pump"`, `"`+site.URL+ts.Getenv("PAGE")+`"`), ok
+		return strings.ReplaceAll(answer, `"defrost cycle of a heat pump"`, `"`+page+`"`), ok
 	}})
 	ts.Defer(model.Close)
 	ts.Setenv("SITE", site.URL)

@@ -181,7 +181,10 @@ func (q *Queue) sweepWaiting(ctx context.Context, runID string, intents []Intent
 	err := q.rdb.ZScore(ctx, fedKey(n.lane), runID).Err()
 	switch {
 	case err == nil:
-		n.wait, n.check = "=", ms(q.watchTime())
+		n.wait = "="
+		if left, err := strconv.ParseInt(n.check, 10, 64); err != nil || left > q.watchTime().Milliseconds() { // inf, or a late deadline
+			n.check = ms(q.watchTime())
+		}
 		return intents, n, nil
 	case !errors.Is(err, redis.Nil):
 		return nil, n, fmt.Errorf("look for run %s in Redis: %w", runID, err)
