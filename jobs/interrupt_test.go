@@ -181,10 +181,13 @@ func TestLostCallsAloneAreRepeated(t *testing.T) {
 		release = gate
 		model.mu.Unlock()
 		w := b.start(jobs.Settings{Grace: time.Nanosecond})
-		select {
-		case <-reached:
-			lost += 3 // MaxActions: notes are taken side by side
-		case <-time.After(200 * time.Millisecond):
+		for waiting := true; waiting && !b.run(id).State.Final(); {
+			select {
+			case <-reached:
+				lost += 3 // MaxActions: notes are taken side by side
+				waiting = false
+			case <-time.After(2 * time.Millisecond):
+			}
 		}
 		w.Stop()
 		close(gate)
