@@ -17,22 +17,20 @@ const storedMark = '@'
 
 // once is the attempt's topicqueue.Once: every model and tool call of the pipeline passes here.
 func (a *attempt) once(ctx context.Context, place string, do func(context.Context) ([]byte, bool, error)) ([]byte, error) {
-	value, found, err := a.recall(ctx, place)
-	if err != nil || found {
-		return value, err
-	}
-	if err := a.w.leases.wait(ctx, a.Lease); err != nil { // Redis is away: nothing new begins until it is back
-		return nil, err
-	}
-	if !a.gate.enter() {
-		return nil, a.stop(ctx)
-	}
-	defer a.gate.leave()
-	value, keep, err := do(ctx)
-	if err != nil || !keep {
-		return value, err
-	}
-	return a.record(ctx, place, value)
+	return a.replay(ctx, place, func(ctx context.Context) ([]byte, bool, error) {
+		if err := a.w.leases.wait(ctx, a.Lease); err != nil { // Redis is away: nothing new begins until it is back
+			return nil, false, err
+		}
+		if !a.gate.enter() {
+			return nil, false, a.stop(ctx)
+		}
+		defer a.gate.leave()
+		value, keep, err := do(ctx)
+		if err == nil && keep {
+			value, err = a.record(ctx, place, value)
+		}
+		return value, keep, err
+	})
 }
 
 // replay is once for what is not to be asked any more: what the journal has, else what do makes of it.

@@ -245,7 +245,7 @@ func (l *library) base(ctx context.Context, name, version string) (*knowledge.Ba
 
 // toolbox makes the tools of runs.
 type toolbox struct {
-	library  *library
+	bases    *library
 	openPage tools.Tool
 }
 
@@ -253,7 +253,7 @@ type toolbox struct {
 func (t toolbox) of(ctx context.Context, run topicqueue.Run) (box jobs.Toolbox, err error) {
 	var b *knowledge.Base
 	if run.Options.KnowledgeBase != "" {
-		if b, err = t.library.base(ctx, run.Options.KnowledgeBase, run.Options.KnowledgeVersion); err != nil {
+		if b, err = t.bases.base(ctx, run.Options.KnowledgeBase, run.Options.KnowledgeVersion); err != nil {
 			return jobs.Toolbox{}, err
 		}
 		box.Sections = b
@@ -264,11 +264,11 @@ func (t toolbox) of(ctx context.Context, run topicqueue.Run) (box jobs.Toolbox, 
 			box.Tools = append(box.Tools, t.openPage)
 		case b == nil: // the others search the knowledge base
 		case name == "rag_hybrid":
-			box.Tools = append(box.Tools, tools.NewRAGHybrid(b, t.library.limit))
+			box.Tools = append(box.Tools, tools.NewRAGHybrid(b, t.bases.limit))
 		case name == "rag_naive":
-			box.Tools = append(box.Tools, tools.NewRAGNaive(b, t.library.limit))
+			box.Tools = append(box.Tools, tools.NewRAGNaive(b, t.bases.limit))
 		case name == "query_item":
-			box.Tools = append(box.Tools, tools.NewQueryItem(b, t.library.limit))
+			box.Tools = append(box.Tools, tools.NewQueryItem(b, t.bases.limit))
 		}
 	}
 	return box, nil
