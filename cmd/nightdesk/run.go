@@ -287,11 +287,5 @@ func (a *app) showResult(r runResult) error {
 			fmt.Fprintln(a.stdout, r.Report)
 		}
 	}
-	switch r.State {
-	case topicqueue.RunCompleted:
-		return nil
-	case topicqueue.RunPartial:
-		return resultError{fmt.Errorf("run %s is partial: %s", r.RunID, r.Reason), exitPartial}
-	}
-	return resultError{fmt.Errorf("run %s is %s: %s", r.RunID, r.State, r.Reason), exitFailed}
+	return outcome(topicqueue.Run{ID: r.RunID, State: r.State, Reason: r.Reason})
 }
