@@ -29,6 +29,9 @@ type Source struct {
 	Offset      int       `json:"offset"`                // byte at which Text begins in the document's extracted text
 	Hash        string    `json:"sha256"`                // lower-case hex SHA-256 of Text
 	Date        string    `json:"date,omitempty"`        // YYYY-MM-DD or YYYY: published, else last changed; empty = unknown
+	Publisher   string    `json:"publisher,omitempty"`   // site, journal or conference, as it calls itself; empty = unknown
+	Authors     []string  `json:"authors,omitempty"`     // of a paper, as printed; at most 10, "et al." stands for the others
+	DOI         string    `json:"doi,omitempty"`         // of a paper, lower case, without a resolver's address
 	RetrievedAt time.Time `json:"retrieved_at,omitzero"` // UTC
 	Text        string    `json:"-"`                     // UTF-8; kept in storage under Hash, not in Redis
 }
