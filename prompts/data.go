@@ -126,6 +126,7 @@ type SectionData struct {
 	Title       string
 	Instruction string
 	Subsections []SubsectionLine
+	Part, Parts int // counted from 1, when the claims of the section are more than one question holds; 0: it is the whole
 	Claims      []ClaimLine
 }
 

@@ -186,14 +186,14 @@ var sectionEN = prompts.SectionData{
 		{Title: "When a checkpoint runs", Instruction: "Give the default and what triggers it."},
 		{Title: "What keeps it from finishing"},
 	},
-	Claims: claimsEN,
+	Part: 1, Parts: 2, Claims: claimsEN,
 }
 
 var sectionZH = prompts.SectionData{
 	Topic: topicZH, ReportTitle: "野外数据记录仪的 WAL 模式：控制好检查点即可使用",
 	Sections: []string{"断电之后留下什么", "检查点与长时间读取"},
 	Title:    "检查点与长时间读取", Instruction: "说明检查点何时执行、被什么拖延。",
-	Claims: claimsZH,
+	Part: 2, Parts: 3, Claims: claimsZH,
 }
 
 func frame(topic, instruction string, s prompts.SectionData) prompts.FrameData {

@@ -35,6 +35,7 @@ type fleet struct {
 	program string
 	env     []string
 	model   *fleetModel
+	stub    *llmtest.Stub // its fields may be set before the first question
 }
 
 func newFleet(t *testing.T, latency time.Duration, env ...string) *fleet {
@@ -48,7 +49,8 @@ func newFleet(t *testing.T, latency time.Duration, env ...string) *fleet {
 	if err := os.Symlink(self, f.program); err != nil {
 		t.Fatal(err)
 	}
-	server := httptest.NewServer(&llmtest.Stub{Answer: f.model.answer, Latency: latency})
+	f.stub = &llmtest.Stub{Answer: f.model.answer, Latency: latency}
+	server := httptest.NewServer(f.stub)
 	t.Cleanup(server.Close)
 	f.env = append(os.Environ(), "REDIS_URL=redis-socket://"+redistest.Socket(t), "LLM_MODEL=stub", "LLM_BASE_URL="+server.URL+"/v1", "NIGHTDESK_LOG_LEVEL=error")
 	f.env = append(f.env, env...)
@@ -226,6 +228,7 @@ type fleetModel struct {
 	blocks map[string]map[string]*span // topic -> title -> when
 	calls  int
 	parts  int // topic blocks that it plans
+	claims int // of one note, at most; 0: 1
 }
 
 var (
@@ -280,7 +283,7 @@ func (f *fleetModel) answer(q llmtest.Question) (string, bool) {
 			"actions": []object{{"tool_type": "rag_hybrid", "query": query, "rationale": "a gap"}}})
 	case strings.HasPrefix(q.Name, "note"):
 		claims := []object{}
-		if quote := sentence.FindString(q.User); quote != "" {
+		for _, quote := range sentence.FindAllString(q.User, max(1, f.claims)) {
 			claims = append(claims, object{"source": 1, "text": quote, "quote": quote})
 		}
 		return answer(object{"think": "", "summary": "Inspections are regular.", "claims": claims})

@@ -101,17 +101,18 @@ func (c *Client) generate(ctx context.Context, req Request, quick bool) (Respons
 func (r *role) call(ctx context.Context, req Request, quick bool) (Response, error) {
 	doing := step(req) + " with " + r.settings.Model
 	wanted := r.settings.wanted(req.Prompt)
-	limit, ok := answerLimit(req.Prompt, r.settings.ContextTokens, wanted)
+	tokens := r.learned.tokens(req.Prompt)
+	limit, ok := answerLimit(tokens, r.settings.ContextTokens, wanted)
 	if !ok {
 		return Response{}, fmt.Errorf("%s: a prompt of about %d tokens and an answer of %d do not fit a window of %d tokens: %w: %w",
-			doing, promptTokens(req.Prompt), wanted, r.settings.ContextTokens, ErrContextLength, ErrPermanent)
+			doing, tokens, wanted, r.settings.ContextTokens, ErrContextLength, ErrPermanent)
 	}
 	f := r.learned.form(r.settings, req.Prompt, limit)
 	var billed topicqueue.Usage // of tries that gave nothing usable
 	var resp Response
 	t := trial{
 		call: topicqueue.Call{
-			Run: req.Position.RunID, First: isUrgent(req.Position.Stage), Tokens: promptTokens(req.Prompt) + f.limit, Patient: true,
+			Run: req.Position.RunID, First: isUrgent(req.Position.Stage), Tokens: tokens + f.limit, Patient: true,
 		},
 		doing: doing, most: r.settings.MaxTries, quick: quick,
 		late: func() {
@@ -132,6 +133,9 @@ func (r *role) call(ctx context.Context, req Request, quick bool) (Response, err
 			billed.CompletionTokens += ex.answer.completion
 		case what == answered:
 			r.learned.worked(f)
+			if ex.answer.prompt > 0 {
+				r.learned.counted(req.Prompt, ex.answer.prompt)
+			}
 			resp = r.response(req, ex, f, billed)
 		case what == refused || what == broken:
 			var said *ProviderError

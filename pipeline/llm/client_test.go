@@ -369,6 +369,37 @@ func TestPromptThatCannotFitIsNotSent(t *testing.T) {
 	}
 }
 
+// TestDenseTokenizer has a model that makes more tokens of a text than is estimated: what a server has counted once is
+// heeded from then on, so that it gets no prompt that is longer than its window.
+func TestDenseTokenizer(t *testing.T) {
+	t.Parallel()
+	const window = 2000
+	stub := &llmtest.Stub{BytesPerToken: 2}
+	longest := 0
+	stub.Intercept = func(_ http.ResponseWriter, q llmtest.Question) bool {
+		longest = max(longest, (len(q.System)+len(q.User))/2)
+		return false
+	}
+	c := setup(t, stub, func(s *llm.RoleSettings) { s.ContextTokens = window })
+	req := free()
+	if _, err := c.Generate(t.Context(), req); err != nil {
+		t.Fatal(err)
+	}
+	sent := 0
+	for words := 100; words <= 800; words += 50 {
+		req.Prompt.User = strings.Repeat("rain ", words)
+		switch _, err := c.Generate(t.Context(), req); {
+		case err == nil:
+			sent++
+		case !errors.Is(err, llm.ErrContextLength):
+			t.Fatal(err)
+		}
+	}
+	if longest > window || sent < 9 || sent > 13 { // 600 words are 1,500 tokens
+		t.Errorf("%d prompts were sent, the longest of %d tokens", sent, longest)
+	}
+}
+
 func TestNewClientListsAllProblems(t *testing.T) {
 	t.Parallel()
 	_, err := llm.NewClient(llm.Settings{Roles: map[llm.Role]llm.RoleSettings{

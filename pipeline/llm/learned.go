@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"cmp"
 	"net/http"
 	"regexp"
 	"slices"
@@ -118,6 +119,37 @@ type learned struct {
 	transport     Transport // empty = none has worked yet
 	noBounds      bool      // the transport works, but not with bounds in the schema
 	noThink       bool      // the model thinks until the limit when it is given a field for it, as small ones do
+	density       float64   // tokens that its tokenizer makes of one that is estimated; 0 = not known
+}
+
+// How far estimates of tokens are trusted.
+const (
+	firstDensity   = 1.15 // before a server has told a count
+	leastDensity   = 0.7
+	mostDensity    = 3
+	densityDecline = 0.02 // of the way back from a dense prompt, with each one that is less dense
+)
+
+// tokens returns how many tokens the model makes of a prompt, rather too many than too few.
+func (l *learned) tokens(p prompts.Prompt) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return int(float64(promptTokens(p))*cmp.Or(l.density, firstDensity)) + 1
+}
+
+// counted keeps what a server has counted for a prompt.
+func (l *learned) counted(p prompts.Prompt, tokens int) {
+	seen := min(float64(tokens)/float64(promptTokens(p)), mostDensity)
+	if seen < leastDensity { // servers that answer from a cache count what was new
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.density == 0 || seen > l.density {
+		l.density = seen
+		return
+	}
+	l.density += densityDecline * (seen - l.density)
 }
 
 // form returns the form in which the next call begins.

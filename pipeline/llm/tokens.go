@@ -35,13 +35,8 @@ func isWide(r rune) bool {
 const (
 	messageTokens = 16  // role marks and separators of a chat
 	leastAnswer   = 256 // tokens: below this an answer is hardly worth a call
+	windowReserve = 20  // part of a window that is left free, since texts differ in how many tokens they make
 )
-
-// Fits reports whether a prompt and an answer of maxTokens fit a window of contextTokens (0 = unknown, everything fits).
-// The prompt is estimated by EstimateTokens.
-func Fits(p prompts.Prompt, contextTokens, maxTokens int) bool {
-	return contextTokens == 0 || promptTokens(p)+maxTokens <= contextTokens
-}
 
 // promptTokens counts the schema too: servers put it before the prompt.
 func promptTokens(p prompts.Prompt) int {
@@ -57,13 +52,13 @@ func (s RoleSettings) wanted(p prompts.Prompt) int {
 	return s.MaxTokens
 }
 
-// answerLimit returns the token limit that is left for an answer: maxTokens, or what the window leaves when that is
-// at least a quarter of it. ok = false: the prompt is too long.
-func answerLimit(p prompts.Prompt, contextTokens, maxTokens int) (limit int, ok bool) {
+// answerLimit returns the token limit that a prompt of so many tokens leaves for an answer: maxTokens, or what the window
+// leaves when that is at least a quarter of it. ok = false: the prompt is too long.
+func answerLimit(promptTokens, contextTokens, maxTokens int) (limit int, ok bool) {
 	if contextTokens == 0 {
 		return maxTokens, true
 	}
-	left := contextTokens - promptTokens(p)
+	left := contextTokens - promptTokens - contextTokens/windowReserve
 	if maxTokens == 0 { // the server's default; it knows its window
 		return 0, left >= min(leastAnswer, contextTokens/4)
 	}

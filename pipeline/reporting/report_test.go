@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -134,7 +135,6 @@ func TestUnusableSections(t *testing.T) {
 		"JSON":              {answers: []string{`{"text": "x"}`, `{"text": "x"}`}, want: "The write-ahead log is a file to which", local: true, calls: 2},
 		"server":            {errs: []error{llm.ErrUnavailable, nil}, answers: []string{"", good}, want: "The log is appended", calls: 2},
 		"bad key":           {errs: []error{llm.ErrPermanent}, answers: []string{""}, want: "The write-ahead log is a file to which", local: true, calls: 1},
-		"window too small":  {errs: []error{fmt.Errorf("%w: %w", llm.ErrPermanent, llm.ErrContextLength), nil}, answers: []string{"", good}, want: "The log is appended", calls: 2},
 		"only a heading":    {answers: []string{"## The log", "# The log\n\n## References\n\nx"}, want: "The write-ahead log is a file to which", local: true, calls: 2},
 		"repeats a request": {errs: []error{errors.New("reset"), errors.New("reset")}, answers: []string{"", ""}, want: "The write-ahead log is a file to which", local: true, calls: 2},
 	} {
@@ -339,4 +339,50 @@ func BenchmarkExtractiveReport(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+}
+
+// TestSectionInParts has a window that takes two claims at most: all of them are written all the same.
+func TestSectionInParts(t *testing.T) {
+	t.Parallel()
+	id := regexp.MustCompile(`\[(CIT-1-\d+)\]`)
+	var mu sync.Mutex
+	shown := map[string]bool{}
+	model := modelFunc(func(req llm.Request) (string, error) {
+		if req.Prompt.Name != "section" || !strings.Contains(req.Prompt.User, "Your section: The log") {
+			return writer(req)
+		}
+		_, claims, _ := strings.Cut(req.Prompt.User, "your only facts:")
+		claims, _, _ = strings.Cut(claims, "Write the section")
+		ids := id.FindAllString(claims, -1)
+		if len(ids) > 2 {
+			return "", fmt.Errorf("%w: %w", llm.ErrPermanent, llm.ErrContextLength)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		text := ""
+		for i, id := range ids {
+			shown[id] = true
+			text += fmt.Sprintf("Part with claim %d of %d says something of its own %s. ", i+len(shown), len(claims), id)
+		}
+		return text, nil
+	})
+	in := evidence(t, topicqueue.CitationAnchors)
+	got, err := (&reporting.Reporter{Model: model, Parallel: 3}).Report(t.Context(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	roomy, err := (&reporting.Reporter{Model: modelFunc(writer), Parallel: 3}).Report(t.Context(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(got.Fallbacks) > 0 || len(shown) < 2 || got.Statistics.ClaimsLeftOut != roomy.Statistics.ClaimsLeftOut {
+		t.Errorf("fallbacks %q, %d citations shown, %d claims left out, %d with a large window",
+			got.Fallbacks, len(shown), got.Statistics.ClaimsLeftOut, roomy.Statistics.ClaimsLeftOut)
+	}
+	for id := range shown {
+		if !strings.Contains(got.Markdown, id+"(#ref-") {
+			t.Errorf("%s is not in the report", id)
+		}
+	}
+	checkStructure(t, in, got, topicqueue.CitationAnchors)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	"golang.org/x/sync/errgroup"
 
@@ -27,6 +28,11 @@ type section struct {
 // attempts is how often a section is asked for before it takes its local form: a second answer to the same question is
 // often good, a third hardly ever.
 const attempts = 2
+
+const (
+	sectionCuts = 4    // parts of 28,000 bytes, then of 9,000, 3,000 and 1,000: below that a window has no room to write
+	partStep    = 1000 // ordinals of a section's parts: section + part x 1000
+)
 
 // sections writes all sections of the outline, several at a time.
 func (w *writer) sections(ctx context.Context, outline prompts.OutlineAnswer) ([]section, error) {
@@ -64,7 +70,8 @@ func parallel(n int) int {
 
 func quoteTitle(title string) string { return "“" + title + "”" }
 
-// section writes one section from its own claims. The error is the end of ctx and nothing else.
+// section writes one section from its own claims, in as many parts as the model's window makes necessary. The error is
+// the end of ctx and nothing else.
 func (w *writer) section(ctx context.Context, reportTitle string, titles []string, index int, o prompts.OutlineSection) (section, error) {
 	out := section{title: o.Title}
 	subjects := w.subjectsOf(o)
@@ -72,17 +79,14 @@ func (w *writer) section(ctx context.Context, reportTitle string, titles []strin
 	for _, s := range subjects {
 		all = append(all, s.claims...)
 	}
+	out.claims, out.left = pack(all, sectionBytes)
+	data := prompts.SectionData{Topic: w.topic, ReportTitle: reportTitle, Sections: titles, Title: o.Title, Instruction: o.Instruction}
+	for _, s := range o.Subsections {
+		data.Subsections = append(data.Subsections, prompts.SubsectionLine(s))
+	}
 	budget := sectionBytes
-	for attempt := range attempts {
-		out.claims, out.left = pack(all, budget)
-		data := prompts.SectionData{Topic: w.topic, ReportTitle: reportTitle, Sections: titles, Title: o.Title, Instruction: o.Instruction}
-		for _, s := range o.Subsections {
-			data.Subsections = append(data.Subsections, prompts.SubsectionLine(s))
-		}
-		for _, c := range out.claims {
-			data.Claims = append(data.Claims, claimLine(c))
-		}
-		text, err := w.text(ctx, prompts.Section(w.run.Options.Language, data), index, attempt)
+	for cut := range sectionCuts {
+		written, err := w.parts(ctx, data, index, cut, inParts(out.claims, budget))
 		if ctx.Err() != nil {
 			return out, context.Cause(ctx)
 		}
@@ -90,22 +94,81 @@ func (w *writer) section(ctx context.Context, reportTitle string, titles []strin
 			budget = min(budget, sizeOf(out.claims)) / 3 // the window is smaller than most
 			continue
 		}
-		if errors.Is(err, llm.ErrPermanent) {
+		if err != nil {
 			break
 		}
-		if err != nil {
-			continue
-		}
-		written, usable := w.accept(text, o.Title, citations(out.claims))
-		out.removed = append(out.removed, written.removed...)
-		if usable {
-			out.body, out.repeated = written.body, written.repeated
-			return out, nil
-		}
+		out.body, out.removed, out.repeated = written.body, written.removed, written.repeated
+		return out, nil
 	}
-	out.claims, out.left, out.local, out.removed = all, 0, true, nil
+	out.claims, out.left, out.local = all, 0, true
 	out.body = w.words.localSection(subjects)
 	return out, nil
+}
+
+// errUnusable: the answers to a question hold no text that cites one of its claims.
+var errUnusable = errors.New("no usable text")
+
+// parts writes a section part by part, each from its own claims, and joins them.
+func (w *writer) parts(ctx context.Context, data prompts.SectionData, index, cut int, claims [][]claim) (passage, error) {
+	var whole passage
+	for i, part := range claims {
+		data.Claims = nil
+		for _, c := range part {
+			data.Claims = append(data.Claims, claimLine(c))
+		}
+		if len(claims) > 1 {
+			data.Part, data.Parts = i+1, len(claims)
+		}
+		p, err := w.part(ctx, data, index+i*partStep, cut, part)
+		if err != nil {
+			return passage{}, err
+		}
+		whole.body = strings.TrimSpace(whole.body + "\n\n" + p.body)
+		whole.removed = append(whole.removed, p.removed...)
+		whole.repeated += p.repeated
+	}
+	if len(claims) > 1 {
+		var repeated int
+		whole.body, repeated = withoutRepeats(whole.body, new(extractive.Seen))
+		whole.repeated += repeated
+	}
+	return whole, nil
+}
+
+// part asks for the text that is written from these claims.
+func (w *writer) part(ctx context.Context, data prompts.SectionData, ordinal, cut int, claims []claim) (p passage, err error) {
+	var removed []citation.Removal
+	for attempt := range attempts {
+		text, err := w.text(ctx, prompts.Section(w.run.Options.Language, data), ordinal, cut*attempts+attempt)
+		switch {
+		case errors.Is(err, llm.ErrContextLength), errors.Is(err, llm.ErrPermanent), ctx.Err() != nil:
+			return p, err
+		case err != nil:
+			continue
+		}
+		written, usable := w.accept(text, data.Title, citations(claims))
+		removed = append(removed, written.removed...)
+		if usable {
+			written.removed = removed
+			return written, nil
+		}
+	}
+	return p, errUnusable
+}
+
+// inParts cuts claims, in order, into groups of at most budget bytes each.
+func inParts(claims []claim, budget int) [][]claim {
+	parts := [][]claim{nil}
+	left := budget
+	for _, c := range claims {
+		cost := size(claimLine(c))
+		if last := len(parts) - 1; cost > left && len(parts[last]) > 0 {
+			parts, left = append(parts, nil), budget
+		}
+		parts[len(parts)-1] = append(parts[len(parts)-1], c)
+		left -= cost
+	}
+	return parts
 }
 
 // accept cleans a written text, takes out what it repeats, for a weak model goes round in circles, and resolves its

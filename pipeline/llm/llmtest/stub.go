@@ -5,6 +5,7 @@
 package llmtest
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"net/http"
@@ -22,16 +23,17 @@ type Stub struct {
 	// Intercept may answer a request itself, with any status and body: it returns true when it did. It may be nil.
 	Intercept func(w http.ResponseWriter, q Question) bool
 
-	Refuse     []string      // request fields answered with 400: response_format, tools, temperature, max_tokens, ...
-	BreakEvery int           // every n-th structured answer is broken JSON; 0 = none
-	Busy       int           // so many requests are first answered with 429
-	RetryAfter string        // header of these answers: seconds or an HTTP date
-	Fail       int           // so many requests are first answered with 503
-	Latency    time.Duration // before each answer
-	Drip       time.Duration // between two bytes of an answer; 0 = all at once
-	NoUsage    bool          // answers tell no token counts
-	FinishAs   string        // finish_reason, stop_reason or done_reason; empty = what a whole answer has
-	Models     []string      // that it says it has; nil = it refuses to say
+	Refuse        []string      // request fields answered with 400: response_format, tools, temperature, max_tokens, ...
+	BreakEvery    int           // every n-th structured answer is broken JSON; 0 = none
+	Busy          int           // so many requests are first answered with 429
+	RetryAfter    string        // header of these answers: seconds or an HTTP date
+	Fail          int           // so many requests are first answered with 503
+	Latency       time.Duration // before each answer
+	Drip          time.Duration // between two bytes of an answer; 0 = all at once
+	NoUsage       bool          // answers tell no token counts
+	FinishAs      string        // finish_reason, stop_reason or done_reason; empty = what a whole answer has
+	BytesPerToken float64       // by which it counts tokens; 0 = 4
+	Models        []string      // that it says it has; nil = it refuses to say
 
 	mu         sync.Mutex
 	stats      Stats
@@ -44,7 +46,7 @@ type Stats struct {
 	Calls            int // requests
 	Answered         int // with status 200
 	MaxInFlight      int
-	PromptTokens     int // of answered requests, estimated at 4 bytes each
+	PromptTokens     int // of answered requests
 	CompletionTokens int
 }
 
@@ -109,6 +111,9 @@ func (s *Stub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.reply(w, r, d, q, text)
 }
 
+// tokens counts those of a text.
+func (s *Stub) tokens(text string) int { return int(float64(len(text))/cmp.Or(s.BytesPerToken, 4)) + 1 }
+
 func (s *Stub) begin() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -154,7 +159,7 @@ func (s *Stub) text(q Question) (string, error) {
 }
 
 func (s *Stub) reply(w http.ResponseWriter, r *http.Request, d dialect, q Question, text string) {
-	prompt, completion := (len(q.System)+len(q.User))/4+1, len(text)/4+1
+	prompt, completion := s.tokens(q.System+q.User), s.tokens(text)
 	a := reply{text: text, reason: s.FinishAs}
 	if !s.NoUsage {
 		a.prompt, a.completion = prompt, completion
