@@ -1,0 +1,180 @@
+// Package corpustest is a small web for tests: a few hundred linked pages and PDFs on several hosts of this machine, and a
+// search engine over them that answers as SearXNG does. It counts who asks for what, and its pages can be edited.
+//
+// Every subject is a harbour with a few pages, each of which states facts with figures of their own, so that a test can
+// tell which facts a report has and where they stand.
+package corpustest
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// Kinds of pages that every subject has, in order.
+var Kinds = []string{"overview", "history", "figures", "news", "forum", "report"}
+
+// Page is one page.
+type Page struct {
+	Subject string // Alder
+	Kind    string // one of Kinds
+	URL     string // absolute
+	Title   string
+	Date    string   // YYYY-MM-DD
+	Facts   []string // sentences, each with a figure that stands nowhere else
+	Type    string   // media type
+	body    []byte
+}
+
+// Corpus is a running web. Safe for concurrent use.
+type Corpus struct {
+	Pages []*Page
+	port  string
+
+	mu       sync.Mutex
+	byPath   map[string]*Page // host and path
+	fetched  map[string]int   // by URL
+	searched map[string]int   // by query, as sent
+}
+
+// hosts of this machine on which the pages stand: a subject's pages stand on three of them.
+var hosts = []string{"127.0.0.2", "127.0.0.3", "127.0.0.4", "127.0.0.5", "127.0.0.6"}
+
+// Start serves a corpus of so many subjects until the test ends: six pages each, and a list on every host.
+func Start(t testing.TB, subjects int) *Corpus {
+	t.Helper()
+	listener, err := net.Listen("tcp", "0.0.0.0:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, port, err := net.SplitHostPort(listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &Corpus{port: port, byPath: map[string]*Page{}, fetched: map[string]int{}, searched: map[string]int{}}
+	for i := range subjects {
+		for k := range Kinds {
+			c.put(c.write(i, k))
+		}
+	}
+	server := &httptest.Server{Listener: listener, Config: &http.Server{Handler: c}}
+	server.Start()
+	t.Cleanup(server.Close)
+	return c
+}
+
+// SearchURL is the address of the search engine, as SEARXNG_URL has it.
+func (c *Corpus) SearchURL() string { return "http://127.0.0.1:" + c.port }
+
+// Allow is what fetch.allow must say for the pages to be reached.
+func (c *Corpus) Allow() string { return "127.0.0.0/8" }
+
+// Subject returns the name of a subject.
+func Subject(i int) string {
+	name := names[i%len(names)]
+	if round := i / len(names); round > 0 {
+		return fmt.Sprintf("%s %s", prefixes[(round-1)%len(prefixes)], name)
+	}
+	return name
+}
+
+var (
+	names = strings.Fields(`Alder Birch Cedar Dogwood Elm Fir Ginkgo Hazel Ironwood Juniper Katsura Larch Maple Nutmeg Oak Pine Quince Rowan Spruce Tamarack
+		Umbra Viburnum Willow Xylia Yew Zelkova Aspen Beech Cypress Damson`)
+	prefixes = []string{"North", "South", "East", "West", "New", "Old"}
+)
+
+// Page returns a subject's page of a kind; nil when it has been removed.
+func (c *Corpus) Page(subject, kind string) *Page {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, p := range c.Pages {
+		if p.Subject == subject && p.Kind == kind {
+			return p
+		}
+	}
+	return nil
+}
+
+// Put adds a page or puts it in the place of the one at its address.
+func (c *Corpus) Put(p Page) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.put(&p)
+}
+
+func (c *Corpus) put(p *Page) {
+	if p.Type == "application/pdf" {
+		p.body = pdf(p.Title, p.Facts)
+	} else {
+		p.body = []byte(c.html(p))
+	}
+	at := strings.TrimPrefix(p.URL, "http://")
+	if old := c.byPath[at]; old != nil {
+		*old = *p
+		return
+	}
+	c.byPath[at] = p
+	c.Pages = append(c.Pages, p)
+}
+
+// Remove takes a page away: it is answered with 404 and not found any more.
+func (c *Corpus) Remove(address string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.byPath, strings.TrimPrefix(address, "http://"))
+	for i, p := range c.Pages {
+		if p.URL == address {
+			c.Pages = append(c.Pages[:i:i], c.Pages[i+1:]...)
+			return
+		}
+	}
+}
+
+// Counts is what was asked for.
+type Counts struct {
+	Fetched  map[string]int // by address, of pages
+	Searched map[string]int // by query, as sent
+}
+
+// Counts returns what has been asked for so far.
+func (c *Corpus) Counts() Counts {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	out := Counts{Fetched: map[string]int{}, Searched: map[string]int{}}
+	for k, n := range c.fetched {
+		out.Fetched[k] = n
+	}
+	for k, n := range c.searched {
+		out.Searched[k] = n
+	}
+	return out
+}
+
+func (c *Corpus) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path == "/search" {
+		c.search(w, r)
+		return
+	}
+	if r.URL.Path == "/robots.txt" {
+		_, _ = fmt.Fprint(w, "User-agent: *\nDisallow: /private/\n")
+		return
+	}
+	c.mu.Lock()
+	page := c.byPath[r.Host+r.URL.Path]
+	if page != nil {
+		c.fetched[page.URL]++
+	}
+	c.mu.Unlock()
+	if page == nil {
+		http.NotFound(w, r)
+		return
+	}
+	w.Header().Set("Content-Type", page.Type)
+	w.Header().Set("Etag", `"`+fmt.Sprint(len(page.body))+"-"+page.Date+`"`)
+	_, _ = w.Write(page.body)
+}

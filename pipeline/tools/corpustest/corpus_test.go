@@ -1,0 +1,46 @@
+package corpustest_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"nightdesk/pipeline/tools"
+	"nightdesk/pipeline/tools/corpustest"
+	"nightdesk/pipeline/tools/fetch"
+)
+
+// Every page of the corpus can be opened with the product's own tool, and what it states is in the text.
+func TestPagesCanBeRead(t *testing.T) {
+	t.Parallel()
+	c := corpustest.Start(t, 40)
+	open := tools.NewOpenPage(fetch.New(fetch.Settings{Allow: []string{c.Allow()}, PerHost: 1}))
+	figures := map[string]bool{}
+	for _, p := range c.Pages {
+		if p.Subject != corpustest.Subject(0) && p.Subject != corpustest.Subject(39) {
+			continue
+		}
+		result, err := open.Call(context.Background(), tools.Call{Query: p.URL})
+		if err != nil || result.Failed || len(result.Sources) != 1 {
+			t.Fatalf("%s: %v, %s", p.URL, err, result.Text)
+		}
+		text := strings.Join(strings.Fields(result.Sources[0].Text), " ")
+		for _, fact := range p.Facts {
+			if !strings.Contains(text, fact) {
+				t.Errorf("%s lacks %q:\n%s", p.URL, fact, text)
+			}
+			if figures[fact] {
+				t.Errorf("%q stands twice", fact)
+			}
+			figures[fact] = true
+		}
+		if strings.Contains(text, "Cookies") || strings.Contains(text, "Sign in") {
+			t.Errorf("%s has its menu in it:\n%s", p.URL, text)
+		}
+	}
+	for address, n := range c.Counts().Fetched {
+		if n != 1 {
+			t.Errorf("%s was fetched %d times", address, n)
+		}
+	}
+}
