@@ -61,7 +61,15 @@ type File struct {
 type Manifest struct {
 	RunID     string    `json:"run_id"`
 	CreatedAt time.Time `json:"created_at"`
-	Files     []File    `json:"files"` // by key
+	Files     []File    `json:"files"`  // by key
+	SHA256    string    `json:"sha256"` // of the manifest without this field, so that a change of it shows too
+}
+
+// sum returns what Manifest.SHA256 must be.
+func (m Manifest) sum() (string, error) {
+	m.SHA256 = ""
+	body, err := encodeJSON(m)
+	return sumOf(body), err
 }
 
 // Bundle writes the files of one run and remembers them for the manifest. Safe for concurrent use.
@@ -96,14 +104,21 @@ func (b *Bundle) remember(key string, body []byte) {
 
 // PutJSON stores a value as indented JSON.
 func (b *Bundle) PutJSON(ctx context.Context, key string, value any) error {
+	body, err := encodeJSON(value)
+	if err != nil {
+		return fmt.Errorf("encode %s: %w", key, err)
+	}
+	return b.Put(ctx, key, body)
+}
+
+// encodeJSON returns the form in which a bundle has its JSON documents.
+func encodeJSON(value any) ([]byte, error) {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	if err := enc.Encode(value); err != nil {
-		return fmt.Errorf("encode %s: %w", key, err)
-	}
-	return b.Put(ctx, key, buf.Bytes())
+	err := enc.Encode(value)
+	return buf.Bytes(), err
 }
 
 // PutLines stores values as JSON Lines.
@@ -144,6 +159,9 @@ func (b *Bundle) Close(ctx context.Context, now time.Time) error {
 		return err
 	}
 	m := Manifest{RunID: b.runID, CreatedAt: now.UTC(), Files: b.list()}
+	if m.SHA256, err = m.sum(); err != nil {
+		return fmt.Errorf("encode the manifest of run %s: %w", b.runID, err)
+	}
 	return b.PutJSON(ctx, ManifestKey(b.runID), m)
 }
 

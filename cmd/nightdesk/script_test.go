@@ -155,7 +155,8 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// lastLineIsReport checks that the last line of standard output is the path of a report, and copies it to report.md.
+// lastLineIsReport checks that the last line of standard output is the path of a report, copies it to report.md, and sets
+// RUN to the run's id.
 func lastLineIsReport(ts *testscript.TestScript, _ bool, _ []string) {
 	lines := strings.Split(strings.TrimSpace(ts.ReadFile("stdout")), "\n")
 	text := ts.ReadFile(lines[len(lines)-1])
@@ -163,6 +164,7 @@ func lastLineIsReport(ts *testscript.TestScript, _ bool, _ []string) {
 		ts.Fatalf("%s is not a report:\n%s", lines[len(lines)-1], text)
 	}
 	ts.Check(writeFile(ts.MkAbs("report.md"), text))
+	ts.Setenv("RUN", strings.TrimSuffix(filepath.Base(lines[len(lines)-1]), ".md"))
 }
 
 // waitFor waits until so many runs of a batch have ended: waitfor BATCH N.

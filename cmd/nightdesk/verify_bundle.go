@@ -1,0 +1,43 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"nightdesk/jobs"
+)
+
+// verifyBundle proves the bundle of a run again, from storage alone.
+func (a *app) verifyBundle(ctx context.Context, runID string) error {
+	store, err := a.openStore(ctx)
+	if err != nil {
+		return err
+	}
+	check, err := jobs.CheckBundle(ctx, store, runID)
+	if errors.Is(err, jobs.ErrNoBundle) {
+		return usageError{hintError{err, "`nightdesk list` shows which runs have ended; STORAGE_URL or --data-dir says where their bundles are."}}
+	}
+	if err != nil {
+		return err
+	}
+	if a.json {
+		if err := a.printJSON(check, false); err != nil {
+			return err
+		}
+	} else {
+		for _, p := range check.Problems {
+			fmt.Fprintf(a.stdout, "%s %s\n", p.File, p.What)
+		}
+		fmt.Fprintf(a.stdout, "%s: %d files, %d claims of %d sources, %d citations: ", runID, check.Files, check.Claims, check.Sources, check.Citations)
+		if len(check.Problems) == 0 {
+			fmt.Fprintln(a.stdout, "everything is as it was stored")
+		} else {
+			fmt.Fprintf(a.stdout, "%d problems\n", len(check.Problems))
+		}
+	}
+	if len(check.Problems) > 0 {
+		return resultError{errors.New("the bundle is not as it was stored"), exitFailed}
+	}
+	return nil
+}

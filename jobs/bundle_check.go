@@ -1,0 +1,118 @@
+package jobs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"regexp"
+	"strings"
+
+	"nightdesk/pipeline/citation"
+	"nightdesk/storage"
+	"nightdesk/topicqueue"
+)
+
+// BundleCheck is what CheckBundle found.
+type BundleCheck struct {
+	RunID     string              `json:"run_id"`
+	State     topicqueue.RunState `json:"state"`
+	Files     int                 `json:"files"`     // that the manifest lists
+	Sources   int                 `json:"sources"`   // whose text is there
+	Claims    int                 `json:"claims"`    // of all sources
+	Citations int                 `json:"citations"` // distinct ids that the report cites
+	Problems  []storage.Problem   `json:"problems"`
+}
+
+// CheckBundle proves a bundle again from nothing but its files: that none of them was changed, that the quote of each
+// claim stands in its source where the claim says, and that each citation of the report leads to a source.
+// The error wraps ErrNoBundle when the run has no whole bundle; otherwise it is the store's.
+func CheckBundle(ctx context.Context, store storage.Store, runID string) (BundleCheck, error) {
+	check := BundleCheck{RunID: runID, Problems: []storage.Problem{}}
+	manifest, problems, err := storage.CheckBundle(ctx, store, runID)
+	if errors.Is(err, storage.ErrNotExist) {
+		return check, fmt.Errorf("%w %s in %s", ErrNoBundle, runID, store.Location("cache"))
+	}
+	if err != nil {
+		return check, err
+	}
+	check.Files = len(manifest.Files)
+	check.Problems = append(check.Problems, problems...)
+	in, err := ReadBundle(ctx, store, runID)
+	if err != nil { // of files that are missing or garbled
+		if len(problems) == 0 {
+			check.add(storage.ManifestKey(runID), "lists a bundle that cannot be read: %v", err)
+		}
+		return check, nil
+	}
+	check.State = in.Run.State
+	traces := in.Plan.Traces
+	for _, b := range in.Blocks {
+		traces = append(traces[:len(traces):len(traces)], b.Traces...)
+	}
+	check.evidence(runID, traces)
+	if in.Run.Report == "" {
+		return check, nil
+	}
+	report, err := store.Get(ctx, storage.ReportKey(runID))
+	if errors.Is(err, storage.ErrNotExist) { // which the manifest has told already
+		return check, nil
+	}
+	if err != nil {
+		return check, err
+	}
+	check.report(runID, string(report), in.Run.Options.CitationStyle, traces)
+	return check, nil
+}
+
+func (c *BundleCheck) add(file, format string, args ...any) {
+	c.Problems = append(c.Problems, storage.Problem{File: file, What: fmt.Sprintf(format, args...)})
+}
+
+// evidence checks that each claim's quote stands in its source.
+func (c *BundleCheck) evidence(runID string, traces []topicqueue.ToolTrace) {
+	file, seen := storage.CacheKey(runID, "claims.jsonl"), map[string]bool{}
+	for _, t := range traces {
+		if !seen[t.Source.ID] {
+			seen[t.Source.ID] = true
+			c.Sources++
+		}
+		text := t.Source.Text
+		for _, claim := range t.Claims {
+			c.Claims++
+			switch {
+			case claim.Start < 0 || claim.End < claim.Start || claim.End > len(text):
+				c.add(file, "%s has its quote outside of the source's text", claim.ID)
+			case text[claim.Start:claim.End] != claim.Quote:
+				c.add(file, "the quote of %s does not stand in %s where it should", claim.ID, path.Base(t.RawAnswer))
+			}
+		}
+	}
+}
+
+var (
+	citedAnchor = regexp.MustCompile(`\]\(#ref-([a-z0-9-]+)\)`)
+	givenAnchor = regexp.MustCompile(`<a id="ref-([a-z0-9-]+)"></a> \[`)
+)
+
+// report checks that each citation of the report leads to a reference, and each reference stands for a source of the run.
+func (c *BundleCheck) report(runID, markdown, style string, traces []topicqueue.ToolTrace) {
+	file, registry := storage.ReportKey(runID), citation.NewRegistry(traces)
+	given, cited := map[string]bool{}, map[string]bool{}
+	for _, m := range givenAnchor.FindAllStringSubmatch(markdown, -1) {
+		given[m[1]] = true
+		if _, known := registry.Lookup(strings.ToUpper(m[1])); !known && style != topicqueue.CitationNumbered {
+			c.add(file, "refers to %s, which no source has", strings.ToUpper(m[1]))
+		}
+	}
+	for _, m := range citedAnchor.FindAllStringSubmatch(markdown, -1) {
+		if cited[m[1]] {
+			continue
+		}
+		cited[m[1]] = true
+		if !given[m[1]] {
+			c.add(file, "cites %s, which its references do not have", strings.ToUpper(m[1]))
+		}
+	}
+	c.Citations = len(cited)
+}

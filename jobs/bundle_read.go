@@ -1,0 +1,78 @@
+package jobs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"nightdesk/pipeline/reporting"
+	"nightdesk/storage"
+	"nightdesk/topicqueue"
+)
+
+// ErrNoBundle means that storage has no whole bundle of a run.
+var ErrNoBundle = errors.New("there is no whole bundle of the run")
+
+// ReadBundle reads from a bundle what its report was written from, with the texts of the sources that claims stand in.
+// The error wraps ErrNoBundle when the run has none; otherwise it is the store's, or tells of a file that is not what a
+// bundle has.
+func ReadBundle(ctx context.Context, store storage.Store, runID string) (reporting.Input, error) {
+	var in reporting.Input
+	if whole, err := store.Exists(ctx, storage.ManifestKey(runID)); err != nil || !whole {
+		if err == nil {
+			err = fmt.Errorf("%w %s in %s", ErrNoBundle, runID, store.Location("cache"))
+		}
+		return in, err
+	}
+	var planning planningFile
+	var queue queueFile
+	var metadata metadata
+	for _, f := range []struct {
+		key  string
+		into any
+	}{
+		{storage.CacheKey(runID, "config.json"), &in.Run},
+		{storage.CacheKey(runID, "step1_planning.json"), &planning},
+		{storage.CacheKey(runID, "queue.json"), &queue},
+		{storage.MetadataKey(runID), &metadata},
+	} {
+		body, err := store.Get(ctx, f.key)
+		if err != nil {
+			return in, err
+		}
+		if err := json.Unmarshal(body, f.into); err != nil {
+			return in, fmt.Errorf("read %s: it is not what a bundle has there: %w", store.Location(f.key), err)
+		}
+	}
+	in.Plan = topicqueue.Plan{
+		Topic: planning.OptimizedTopic, Mode: planning.Mode, Queries: planning.SubQueries, SubTopics: planning.SubTopics,
+		Traces: planning.Traces, Fallbacks: metadata.Fallbacks.Planning,
+	}
+	pages, texts := storage.Pages{Store: store}, map[string]string{} // by hash
+	fill := func(traces []topicqueue.ToolTrace) error {
+		for i := range traces {
+			source := &traces[i].Source
+			text, known := texts[source.Hash]
+			if !known {
+				var err error
+				if text, err = pages.Page(ctx, runID, source.Hash); err != nil {
+					return err
+				}
+				texts[source.Hash] = text
+			}
+			source.Text = text
+		}
+		return nil
+	}
+	if err := fill(in.Plan.Traces); err != nil {
+		return in, err
+	}
+	for _, b := range queue.Blocks {
+		if err := fill(b.ToolTraces); err != nil {
+			return in, err
+		}
+		in.Blocks = append(in.Blocks, reporting.BlockEvidence{Block: b.Block, Traces: b.ToolTraces})
+	}
+	return in, nil
+}

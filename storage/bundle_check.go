@@ -1,0 +1,118 @@
+package storage
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// Problem is something in a bundle that is not as it was stored.
+type Problem struct {
+	File string `json:"file"` // its key
+	What string `json:"problem"`
+}
+
+// CheckBundle compares everything that lies under a run's keys with its manifest: every byte counts. The problems are
+// sorted by file. The error wraps ErrNotExist when there is no manifest; otherwise it is the store's.
+func CheckBundle(ctx context.Context, s Store, runID string) (Manifest, []Problem, error) {
+	var m Manifest
+	at := ManifestKey(runID)
+	body, err := s.Get(ctx, at)
+	if err != nil {
+		return m, nil, err
+	}
+	if err := json.Unmarshal(body, &m); err != nil {
+		return m, []Problem{{at, "is no manifest: " + err.Error()}}, nil
+	}
+	var problems []Problem
+	sum, err := m.sum()
+	if err != nil {
+		return m, nil, fmt.Errorf("encode %s: %w", at, err)
+	}
+	switch again, err := encodeJSON(m); {
+	case err != nil:
+		return m, nil, fmt.Errorf("encode %s: %w", at, err)
+	case m.RunID != runID:
+		problems = append(problems, Problem{at, "is the manifest of run " + m.RunID})
+	case m.SHA256 == "":
+		problems = append(problems, Problem{at, "has no checksum of its own"})
+	case m.SHA256 != sum || !bytes.Equal(again, body):
+		problems = append(problems, Problem{at, "was changed: it is not what its own checksum says"})
+	}
+	changed, err := checkFiles(ctx, s, m.Files)
+	if err != nil {
+		return m, nil, err
+	}
+	unlisted, err := unlisted(ctx, s, m)
+	if err != nil {
+		return m, nil, err
+	}
+	problems = slices.Concat(problems, changed, unlisted)
+	slices.SortStableFunc(problems, func(a, b Problem) int { return cmp.Compare(a.File, b.File) })
+	return m, problems, nil
+}
+
+// checkFiles compares files with what the manifest says of them.
+func checkFiles(ctx context.Context, s Store, files []File) ([]Problem, error) {
+	var mu sync.Mutex
+	var problems []Problem
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.SetLimit(readsAtOnce)
+	for _, f := range files {
+		group.Go(func() error {
+			body, err := s.Get(groupCtx, f.Key)
+			what := ""
+			switch {
+			case errors.Is(err, ErrNotExist):
+				what = "is missing"
+			case err != nil:
+				return err
+			case len(body) != f.Size:
+				what = fmt.Sprintf("has %d bytes, the manifest says %d", len(body), f.Size)
+			case sumOf(body) != f.SHA256:
+				what = "was changed: its SHA-256 is not that of the manifest"
+			case namedByHash(f.Key) && strings.TrimSuffix(path.Base(f.Key), path.Ext(f.Key)) != f.SHA256:
+				what = "does not have the text that its name stands for"
+			default:
+				return nil
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			problems = append(problems, Problem{f.Key, what})
+			return nil
+		})
+	}
+	return problems, group.Wait()
+}
+
+// namedByHash reports whether a file is called after its content.
+func namedByHash(key string) bool {
+	dir := path.Base(path.Dir(key))
+	return dir == "pages" || dir == "figures"
+}
+
+// unlisted finds files of the run that its manifest does not have.
+func unlisted(ctx context.Context, s Store, m Manifest) ([]Problem, error) {
+	var problems []Problem
+	for _, prefix := range []string{CacheKey(m.RunID, ""), "reports/" + m.RunID} {
+		keys, err := s.List(ctx, prefix)
+		if err != nil {
+			return nil, err
+		}
+		for _, key := range keys {
+			if key != ManifestKey(m.RunID) && !slices.ContainsFunc(m.Files, func(f File) bool { return f.Key == key }) {
+				problems = append(problems, Problem{key, "is not in the manifest"})
+			}
+		}
+	}
+	return problems, nil
+}
