@@ -77,15 +77,29 @@ func (w *Worker) force(l redisqueue.Lease) {
 			log.Warn().Err(err).Msg("no report at the final time; the next sweep tries again")
 			return
 		}
-		// All slots may be taken by what hangs: it is published here.
-		begun, err := w.Queue.Begin(ctx, l.RunID, redisqueue.UnitPublish, 1)
-		if err == nil {
-			err = w.publish(ctx, &attempt{Begun: begun, w: w})
-		}
-		if err != nil {
+		if err := w.publishHere(ctx, l.RunID); err != nil { // all slots may be taken by what hangs
 			log.Debug().Err(err).Msg("left to the job queue to publish")
 		}
 	})
+}
+
+// publishHere publishes a run that has ended, without waiting for a slot.
+func (w *Worker) publishHere(ctx context.Context, runID string) error {
+	swept, err := w.Queue.Sweep(ctx, runID, false)
+	if err != nil {
+		return err
+	}
+	for _, i := range swept.Intents {
+		if i.Unit != redisqueue.UnitPublish {
+			continue
+		}
+		begun, err := w.Queue.Begin(ctx, runID, i.Unit, i.Generation)
+		if err != nil {
+			return err
+		}
+		return w.publish(ctx, &attempt{Begun: begun, w: w})
+	}
+	return nil // it is published, or somebody is at it
 }
 
 // every calls do again and again until the worker has stopped; ctx ends with the pause that follows.
