@@ -15,11 +15,32 @@ const (
 	SourceCode     = "code" // output of a program
 )
 
+// Genres of sources: what a reader would call the thing that was found. A source of which nothing tells has GenreUnknown.
+const (
+	GenrePaper         = "paper"    // reviewed, or presented as such
+	GenrePreprint      = "preprint" // paper on a server that takes it without review
+	GenreDocumentation = "documentation"
+	GenreReference     = "reference" // encyclopedia, dictionary, standard
+	GenreNews          = "news"
+	GenreForum         = "forum" // questions, answers, threads
+	GenreBlog          = "blog"
+	GenreGovernment    = "government"
+	GenreOrganisation  = "organisation" // universities, associations, international bodies
+	GenreRepository    = "repository"   // of code or packages
+	GenreDataset       = "dataset"
+	GenreVideo         = "video"
+	GenreSocial        = "social"
+	GenreShop          = "shop"
+	GenreUnknown       = "unknown"
+)
+
 // Source is one thing that a tool returned: a document passage, a page, a paper, a program's output.
 // What a citation points to is always one source.
 type Source struct {
 	ID          string    `json:"source_id"`             // SourceID of its place and text
 	Kind        string    `json:"kind"`                  // one of the Source... constants
+	Genre       string    `json:"genre,omitempty"`       // one of the Genre... constants
+	Domain      string    `json:"domain,omitempty"`      // registrable: example.co.uk of www.example.co.uk; empty without URL
 	Title       string    `json:"title"`                 // of the document, page or paper
 	URL         string    `json:"url,omitempty"`         // absolute; empty for a passage of a local file
 	Document    string    `json:"document,omitempty"`    // document key: slash-separated path within the knowledge base

@@ -12,6 +12,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"nightdesk/pipeline/knowledge/extract"
+	"nightdesk/pipeline/sources"
 	"nightdesk/pipeline/tools/fetch"
 	"nightdesk/topicqueue"
 )
@@ -98,10 +99,11 @@ func (t openPage) read(ctx context.Context, r fetch.Response) (page, error) {
 // result makes the answer of a page.
 func (p page) result(address string) Result {
 	s := topicqueue.Source{
-		Kind: topicqueue.SourceWeb, Title: p.title, URL: address, Date: p.date, RetrievedAt: time.Now().UTC(), Text: p.text,
+		Kind: topicqueue.SourceWeb, Title: p.title, URL: address, Date: p.date, Publisher: p.site, RetrievedAt: time.Now().UTC(), Text: p.text,
 	}
 	s.Hash = topicqueue.TextHash(s.Text)
 	s.ID = topicqueue.SourceID(s)
+	s = sources.Describe(s, p.kind) // later, nobody has the page
 	head := []string{address}
 	for _, part := range []string{p.site, p.date} {
 		if part != "" {

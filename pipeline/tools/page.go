@@ -17,6 +17,7 @@ import (
 	"golang.org/x/net/html/charset"
 
 	"nightdesk/pipeline/knowledge/extract"
+	"nightdesk/pipeline/sources"
 	"nightdesk/pipeline/tools/fetch"
 )
 
@@ -25,6 +26,7 @@ type page struct {
 	title, site, date string // date: as topicqueue.Source has it
 	text              string // headings as "## Heading", else as package extract writes it
 	cut               int    // bytes of text that were left out at the end
+	kind              sources.Page
 }
 
 // Why a page has no text to be used.
@@ -57,7 +59,7 @@ func readPage(ctx context.Context, r fetch.Response) (page, error) {
 	if err != nil {
 		return page{}, err
 	}
-	p := page{title: doc.Title, site: about.site, date: cmp.Or(doc.Date, about.date), text: withHeadings(doc)}
+	p := page{title: doc.Title, site: about.site, date: cmp.Or(doc.Date, about.date), text: withHeadings(doc), kind: about.kind}
 	if p.date == "" && kind != extract.TypeHTML { // pages are made when they are asked for, files are not
 		p.date = day(r.Header.Get("Last-Modified"))
 	}

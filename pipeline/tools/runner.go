@@ -12,6 +12,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"nightdesk/pipeline/sources"
 	"nightdesk/topicqueue"
 )
 
@@ -183,10 +184,11 @@ func (r *Runner) names() string {
 	return strings.Join(names, ", ")
 }
 
-// complete fills in what a tool may leave out: hash, time of retrieval, id. The tool's own slice is not changed.
-func complete(sources []topicqueue.Source, now time.Time) []topicqueue.Source {
-	out := make([]topicqueue.Source, len(sources))
-	for i, s := range sources {
+// complete fills in what a tool may leave out: hash, time of retrieval, id, genre, domain. The tool's own slice is not
+// changed.
+func complete(found []topicqueue.Source, now time.Time) []topicqueue.Source {
+	out := make([]topicqueue.Source, len(found))
+	for i, s := range found {
 		if !utf8.ValidString(s.Text) { // storage would change it, and the hash must be that of what is stored
 			s.Text = strings.ToValidUTF8(s.Text, "\ufffd")
 			s.Hash, s.ID = "", ""
@@ -200,7 +202,7 @@ func complete(sources []topicqueue.Source, now time.Time) []topicqueue.Source {
 		if s.ID == "" {
 			s.ID = topicqueue.SourceID(s)
 		}
-		out[i] = s
+		out[i] = sources.Describe(s, sources.Page{})
 	}
 	return out
 }

@@ -1,0 +1,228 @@
+package sources
+
+import (
+	"net/url"
+	"regexp"
+	"strings"
+
+	"nightdesk/topicqueue"
+)
+
+// Page is what a page says of itself to search engines; every field may be empty.
+type Page struct {
+	Type      string // og:type: article, product, video.other
+	Schema    string // @type of its linked data: NewsArticle, BlogPosting
+	Generator string // program that made it: Sphinx 7.2, MediaWiki 1.43
+	Paper     bool   // it has citation_* elements, as pages of papers do for Google Scholar
+}
+
+// genre decides by what is surest first: the tool that found it, a known host, what the page says of itself, how host and
+// path are named, what the host's top-level domain says.
+func genre(s topicqueue.Source, about Page) string {
+	host := hostOf(s.URL)
+	if s.Kind == topicqueue.SourceCode {
+		return topicqueue.GenreUnknown
+	}
+	path := "/"
+	if u, err := url.Parse(strings.TrimSpace(s.URL)); err == nil && host != "" {
+		path = strings.ToLower(u.EscapedPath())
+		if u.RawQuery != "" {
+			path += "?" + strings.ToLower(u.RawQuery)
+		}
+	}
+	known := byHost(host, path)
+	if s.Kind == topicqueue.SourcePaper {
+		if known == topicqueue.GenrePreprint || preprintServer.MatchString(s.Publisher) {
+			return topicqueue.GenrePreprint
+		}
+		return topicqueue.GenrePaper
+	}
+	for _, decide := range []func() string{
+		func() string { return known },
+		func() string { return byPage(about) },
+		func() string { return byHostName(host) },
+		func() string { return byTopLevel(host) },
+		func() string { return byPath(host, path) },
+		func() string { return byGenerator(about.Generator) },
+		func() string { return byPublisher(s) },
+	} {
+		if g := decide(); g != "" {
+			return g
+		}
+	}
+	if strings.HasSuffix(host, ".org") {
+		return topicqueue.GenreOrganisation
+	}
+	return topicqueue.GenreUnknown
+}
+
+var preprintServer = regexp.MustCompile(`(?i)\b(?:arxiv|biorxiv|medrxiv|chemrxiv|psyarxiv|ssrn|research square|preprints?(?:\.org)?|osf preprints)\b`)
+
+// byHost looks the host up, then the domains above it, each with the longest path that is listed first.
+func byHost(host, path string) string {
+	for host != "" {
+		for _, h := range hosts[host] {
+			if strings.HasPrefix(path, h.path) {
+				return h.genre
+			}
+		}
+		_, host, _ = strings.Cut(host, ".")
+	}
+	return ""
+}
+
+// byPage trusts what a page says of itself in a vocabulary that leaves no doubt.
+func byPage(p Page) string {
+	if p.Paper {
+		return topicqueue.GenrePaper
+	}
+	if g := schemas[strings.ToLower(p.Schema)]; g != "" {
+		return g
+	}
+	switch kind := strings.ToLower(p.Type); {
+	case kind == "product" || strings.HasPrefix(kind, "product."):
+		return topicqueue.GenreShop
+	case strings.HasPrefix(kind, "video"):
+		return topicqueue.GenreVideo
+	}
+	return byGenerator(sure(p.Generator))
+}
+
+// schemas are types of schema.org, in lower case.
+var schemas = map[string]string{
+	"newsarticle": topicqueue.GenreNews, "reportagenewsarticle": topicqueue.GenreNews, "analysisnewsarticle": topicqueue.GenreNews,
+	"opinionnewsarticle": topicqueue.GenreNews, "liveblogposting": topicqueue.GenreNews,
+	"blogposting": topicqueue.GenreBlog, "blog": topicqueue.GenreBlog,
+	"techarticle": topicqueue.GenreDocumentation, "apireference": topicqueue.GenreDocumentation,
+	"scholarlyarticle": topicqueue.GenrePaper, "medicalscholarlyarticle": topicqueue.GenrePaper,
+	"dataset": topicqueue.GenreDataset, "datacatalog": topicqueue.GenreDataset,
+	"qapage": topicqueue.GenreForum, "discussionforumposting": topicqueue.GenreForum,
+	"product": topicqueue.GenreShop, "productgroup": topicqueue.GenreShop,
+	"softwaresourcecode": topicqueue.GenreRepository, "socialmediaposting": topicqueue.GenreSocial,
+	"videoobject": topicqueue.GenreVideo, "definedterm": topicqueue.GenreReference,
+}
+
+// generators are programs that make one kind of site. weak are those that are used for others as well.
+var generators, weak = []named{
+	{"sphinx", topicqueue.GenreDocumentation}, {"mkdocs", topicqueue.GenreDocumentation}, {"docusaurus", topicqueue.GenreDocumentation},
+	{"antora", topicqueue.GenreDocumentation}, {"gitbook", topicqueue.GenreDocumentation}, {"mdbook", topicqueue.GenreDocumentation},
+	{"vitepress", topicqueue.GenreDocumentation}, {"vuepress", topicqueue.GenreDocumentation}, {"doxygen", topicqueue.GenreDocumentation},
+	{"javadoc", topicqueue.GenreDocumentation}, {"rustdoc", topicqueue.GenreDocumentation}, {"docutils", topicqueue.GenreDocumentation},
+	{"docbook", topicqueue.GenreDocumentation}, {"asciidoctor", topicqueue.GenreDocumentation}, {"starlight", topicqueue.GenreDocumentation},
+	{"discourse", topicqueue.GenreForum}, {"phpbb", topicqueue.GenreForum}, {"vbulletin", topicqueue.GenreForum}, {"xenforo", topicqueue.GenreForum},
+	{"flarum", topicqueue.GenreForum}, {"nodebb", topicqueue.GenreForum},
+	{"mediawiki", topicqueue.GenreReference}, {"dokuwiki", topicqueue.GenreReference},
+	{"ckan", topicqueue.GenreDataset}, {"gitlab", topicqueue.GenreRepository}, {"gitea", topicqueue.GenreRepository}, {"forgejo", topicqueue.GenreRepository},
+	{"shopify", topicqueue.GenreShop}, {"woocommerce", topicqueue.GenreShop}, {"mastodon", topicqueue.GenreSocial},
+}, []named{{"ghost", topicqueue.GenreBlog}, {"jekyll", topicqueue.GenreBlog}, {"blogger", topicqueue.GenreBlog}, {"hexo", topicqueue.GenreBlog}}
+
+// named is a name with the genre that it says.
+type named struct{ name, genre string }
+
+// sure returns a generator that leaves no doubt, else "".
+func sure(generator string) string {
+	for _, g := range generators {
+		if strings.Contains(strings.ToLower(generator), g.name) {
+			return generator
+		}
+	}
+	return ""
+}
+
+func byGenerator(generator string) string {
+	generator = strings.ToLower(generator)
+	for _, list := range [][]named{generators, weak} {
+		for _, g := range list {
+			if generator != "" && strings.Contains(generator, g.name) {
+				return g.genre
+			}
+		}
+	}
+	return ""
+}
+
+// hostNames are first labels of hosts that say what is there: docs.example.com.
+var hostNames = map[string]string{
+	"docs": topicqueue.GenreDocumentation, "doc": topicqueue.GenreDocumentation, "documentation": topicqueue.GenreDocumentation,
+	"developer": topicqueue.GenreDocumentation, "developers": topicqueue.GenreDocumentation, "dev": topicqueue.GenreDocumentation,
+	"manual": topicqueue.GenreDocumentation, "manuals": topicqueue.GenreDocumentation, "man": topicqueue.GenreDocumentation,
+	"api": topicqueue.GenreDocumentation, "help": topicqueue.GenreDocumentation, "support": topicqueue.GenreDocumentation, "kb": topicqueue.GenreDocumentation,
+	"learn": topicqueue.GenreDocumentation,
+	"wiki":  topicqueue.GenreReference, "dictionary": topicqueue.GenreReference,
+	"forum": topicqueue.GenreForum, "forums": topicqueue.GenreForum, "discuss": topicqueue.GenreForum, "discourse": topicqueue.GenreForum,
+	"community": topicqueue.GenreForum, "lists": topicqueue.GenreForum, "answers": topicqueue.GenreForum,
+	"blog": topicqueue.GenreBlog, "blogs": topicqueue.GenreBlog, "engineering": topicqueue.GenreBlog,
+	"news": topicqueue.GenreNews, "shop": topicqueue.GenreShop, "store": topicqueue.GenreShop,
+	"data": topicqueue.GenreDataset, "opendata": topicqueue.GenreDataset, "datasets": topicqueue.GenreDataset,
+	"git": topicqueue.GenreRepository, "gitlab": topicqueue.GenreRepository, "video": topicqueue.GenreVideo, "videos": topicqueue.GenreVideo,
+}
+
+func byHostName(host string) string {
+	first, rest, _ := strings.Cut(strings.TrimPrefix(host, "www."), ".")
+	if !strings.Contains(rest, ".") { // docs.rs is a name of its own
+		return ""
+	}
+	if g := hostNames[first]; g != "" && byTopLevel(host) != topicqueue.GenreGovernment || g == topicqueue.GenreDataset {
+		return g
+	}
+	return ""
+}
+
+// Top-level domains that only such bodies get.
+var (
+	governmentHost = regexp.MustCompile(`(?:^|\.)(?:gov|mil|europa\.eu|(?:gov|gob|gouv|gov|go|govt|gub|mil|gc|admin|gv|bund|government)\.[a-z]{2})$`)
+	bodyHost       = regexp.MustCompile(`(?:^|\.)(?:edu|int|museum|(?:edu|ac|org)\.[a-z]{2})$`)
+)
+
+func byTopLevel(host string) string {
+	switch {
+	case governmentHost.MatchString(host) && host != "gc.com":
+		return topicqueue.GenreGovernment
+	case bodyHost.MatchString(host):
+		return topicqueue.GenreOrganisation
+	}
+	return ""
+}
+
+// paths say what is below them, in this order.
+var paths = []struct {
+	pattern *regexp.Regexp
+	genre   string
+}{
+	{regexp.MustCompile(`/doi/(?:abs/|full/|pdf/|epdf/)?10\.\d{4,}/`), topicqueue.GenrePaper},
+	{regexp.MustCompile(`^/(?:[a-z]{2}(?:[-_][a-z]{2})?/)?(?:docs?|documentation|manual|handbook|api-?docs?|javadoc|developers?|guides?|reference)(?:/|$)|/(?:docs|documentation|manual|api-reference)/`), topicqueue.GenreDocumentation},
+	{regexp.MustCompile(`^/(?:forums?|community|discussions?|questions?|threads?|boards?)/|/(?:viewtopic|showthread|viewthread)\b|^/t/[^/]+/\d+`), topicqueue.GenreForum},
+	{regexp.MustCompile(`^/(?:[a-z]{2}(?:[-_][a-z]{2})?/)?(?:blogs?|posts?)(?:/|$)|/blogs?/`), topicqueue.GenreBlog},
+	{regexp.MustCompile(`^/(?:[a-z]{2}(?:[-_][a-z]{2})?/)?(?:news|newsroom|press|press-releases?|media-center)(?:/|$)`), topicqueue.GenreNews},
+	{regexp.MustCompile(`^/(?:[a-z]{2}/)?wiki/`), topicqueue.GenreReference},
+	{regexp.MustCompile(`^/(?:[a-z]{2}(?:[-_][a-z]{2})?/)?(?:shop|store|cart)/|/dp/[a-z0-9]{10}`), topicqueue.GenreShop},
+	{regexp.MustCompile(`^/(?:data|datasets?|data-catalog)/|\.(?:csv|xlsx|parquet)$`), topicqueue.GenreDataset},
+	{regexp.MustCompile(`^/(?:watch|videos?)(?:/|\?|$)`), topicqueue.GenreVideo},
+	{regexp.MustCompile(`^/(?:19|20)\d\d/(?:0[1-9]|1[0-2])/`), topicqueue.GenreBlog}, // as blogs write addresses; papers that do so are listed
+}
+
+func byPath(host, path string) string {
+	if host == "" {
+		return ""
+	}
+	for _, p := range paths {
+		if p.pattern.MatchString(path) {
+			return p.genre
+		}
+	}
+	return ""
+}
+
+// newsName is how newspapers and agencies call themselves.
+var newsName = regexp.MustCompile(`(?i)\b(?:news|times|daily|herald|tribune|gazette|zeitung|nachrichten|courier|chronicle|morning post|tageblatt|anzeiger)\b`)
+
+// byPublisher is the last resort: a paper's DOI, a newspaper's name.
+func byPublisher(s topicqueue.Source) string {
+	switch {
+	case s.DOI != "":
+		return topicqueue.GenrePaper
+	case s.Kind == topicqueue.SourceWeb && newsName.MatchString(s.Publisher):
+		return topicqueue.GenreNews
+	}
+	return ""
+}
