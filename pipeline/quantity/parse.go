@@ -1,0 +1,277 @@
+package quantity
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Parse returns the quantities of a text in order; they do not overlap. Time is linear in the length of the text.
+func Parse(text string) []Quantity {
+	p := parser{s: text, commas: writesCommas(text)}
+	for i := 0; i < len(text); {
+		if end := p.at(i); end > i {
+			i = end
+			continue
+		}
+		_, size := utf8.DecodeRuneInString(text[i:])
+		i += size
+	}
+	return p.joined()
+}
+
+// parser is the work on one text.
+type parser struct {
+	s      string
+	commas bool // decimals are written with commas
+	out    []Quantity
+}
+
+// commaWords are words of languages that write 3,5 for what English writes 3.5.
+var commaWords = set(`der die das und ist sind nicht von mit für auf ein eine im zu wird wurde hat prozent mio mrd millionen milliarden
+	le les des est une dans pour sur avec los las del una para con della gli`)
+
+var pointWords = set(`the of and is are was were with for in on has have by`)
+
+// writesCommas tells by its small words how a text writes its decimals.
+func writesCommas(s string) bool {
+	n := 0
+	for word := range strings.FieldsSeq(s[:min(len(s), 4000)]) {
+		word = strings.ToLower(strings.Trim(word, ".,;:()"))
+		if commaWords[word] {
+			n++
+		}
+		if pointWords[word] {
+			n--
+		}
+	}
+	return n > 0
+}
+
+// at reads what begins at byte i and returns where it ends; i when nothing begins there.
+func (p *parser) at(i int) int {
+	r, size := utf8.DecodeRuneInString(p.s[i:])
+	switch {
+	case r >= '0' && r <= '9':
+		return p.atDigit(i)
+	case isLetter(r):
+		return p.atWord(i)
+	case unicode.Is(unicode.Sc, r):
+		return p.atCurrency(i, i+size)
+	case hanDigits[r] > 0 || hanUnits[r] > 0 || r == '百':
+		return p.atHan(i)
+	}
+	return i
+}
+
+// atDigit reads a date, a number with what follows it, or skips what is none.
+func (p *parser) atDigit(i int) int {
+	if end := p.dateFromDigit(i); end > i {
+		return end
+	}
+	n, ok := p.number(i)
+	if !ok {
+		return n.end
+	}
+	start := i
+	if sign := p.sign(i); sign < i {
+		start, n.value = sign, -n.value
+	}
+	return p.finish(start, n, "")
+}
+
+// atCurrency reads a sum that begins with a sign of money: $5, US$ 5 bn, €3,5 Mio.
+func (p *parser) atCurrency(start, after int) int {
+	sign := p.s[start:after]
+	at := p.skipSpace(after, 1)
+	if at >= len(p.s) || !digitAt(p.s, at) {
+		return after
+	}
+	n, ok := p.number(at)
+	if !ok {
+		return n.end
+	}
+	currency := signs[sign]
+	if currency == "" {
+		return n.end
+	}
+	return p.finish(start, n, currency)
+}
+
+// sign returns the start of a minus before byte i, else i. A hyphen between words and figures is none.
+func (p *parser) sign(i int) int {
+	for _, minus := range []string{"-", "−", "–"} {
+		if at := i - len(minus); at >= 0 && p.s[at:i] == minus {
+			if before, _ := utf8.DecodeLastRuneInString(p.s[:at]); at == 0 || unicode.IsSpace(before) || before == '(' {
+				return at
+			}
+		}
+	}
+	if strings.HasSuffix(strings.ToLower(p.s[max(0, i-6):i]), "minus ") {
+		return i - 6
+	}
+	return i
+}
+
+// finish takes what follows a number, puts the quantity down and returns its end. currency: what stood before it.
+func (p *parser) finish(start int, n number, currency string) int {
+	q := Quantity{Start: start, Kind: Number}
+	at, scale, written := p.magnitude(n.end, currency != "")
+	for written && digitAt(p.s, at) { // 1亿2000万
+		more, ok := p.number(at)
+		end, by, _ := p.magnitude(more.end, false)
+		if !ok || by >= scale {
+			break
+		}
+		n.value, n.step = n.value+more.value*by/scale, more.step*by/scale
+		at = end
+	}
+	if written { // 2 million: rounded to the last place that is written
+		n.step *= scale
+		n.value *= scale
+	} else if n.whole {
+		n.step = trailing(n.value)
+	}
+	n.end = at
+	switch u, end, ok := p.unit(n.end); {
+	case currency == "" && !written && n.whole && !n.grouped && p.decade(n, &q) > n.end:
+		n.end = p.decade(n, &q)
+	case currency != "":
+		q.Kind, q.Unit = Money, currency
+		n.end = p.per(n.end, &q, &n)
+	case ok:
+		q.Kind, q.Unit = u.kind, u.base
+		n.value, n.step = n.value*u.factor+u.offset, n.step*u.factor
+		n.end = end
+		if u.kind == Money || u.kind == Measure {
+			n.end = p.per(n.end, &q, &n)
+		}
+	case !written && p.ordinal(n.end) > n.end:
+		q.Kind, n.end = Ordinal, p.ordinal(n.end)
+	case attached(p.s, n.end): // 3D, 4x4, 5G: a name
+		return wordEnd(p.s, n.end)
+	}
+	q.Low, q.High, q.Round, q.End = n.value, n.value, n.step/2, n.end
+	p.name(&q, n, written)
+	p.bound(&q)
+	p.out = append(p.out, q)
+	return n.end
+}
+
+// atWord reads a date, a sum of money or a number in words, or passes over the word with what is joined to it.
+func (p *parser) atWord(i int) int {
+	if end := p.dateFromWord(i); end > i {
+		return end
+	}
+	word, end := wordAt(p.s, i)
+	if at := p.code(i, word, end); at > i {
+		return at
+	}
+	if at := p.words(i); at > i {
+		return at
+	}
+	if end < len(p.s) && p.s[end] == '-' && (digitAt(p.s, end+1) && joining[strings.ToLower(word)]) {
+		return end + 1 // mid-1998
+	}
+	return wordEnd(p.s, end)
+}
+
+// joining are prefixes before years.
+var joining = set(`mid early late pre post since non ex sub`)
+
+// labels are words before a number that is a name.
+var labels = set(`version release section chapter table figure fig page pages pp part step no number nr item theorem lemma equation
+	eq appendix article paragraph clause rule line lines volume vol issue phase stage type class grade level model series python windows
+	ios android java go php ubuntu debian postgresql redis kernel abschnitt kapitel tabelle abbildung abb seite teil artikel absatz abs
+	schritt nummer stufe phase route highway flight platform room apollo boeing airbus rfc iso din en cve chapter week day tag woche`)
+
+// name tells years and labels from other bare numbers.
+func (p *parser) name(q *Quantity, n number, written bool) {
+	if q.Kind != Number || written {
+		return
+	}
+	before := p.wordBefore(q.Start)
+	low := strings.ToLower(strings.Trim(before, "."))
+	switch {
+	case n.dots > 1 || labels[low] && !(low == "no" || low == "en"), before == "No." || before == "no.", strings.HasSuffix(p.s[:q.Start], "#"), strings.HasSuffix(strings.TrimRight(p.s[:q.Start], " "), "§"):
+		q.Kind = Label
+	case n.whole && !n.grouped && n.end-q.Start == 4 && n.value >= 1000 && n.value < 2200 && p.isYear(q, low):
+		q.Kind, q.When = Date, When{Year: int(n.value)}
+	}
+}
+
+// skipSpace passes over at most n spaces of any width, on one line.
+func (p *parser) skipSpace(at, n int) int {
+	for ; n > 0; n-- {
+		r, size := utf8.DecodeRuneInString(p.s[at:])
+		if r != ' ' && r != '\u00a0' && r != '\u202f' && r != '\u2009' {
+			break
+		}
+		at += size
+	}
+	return at
+}
+
+// wordBefore returns the word that ends before byte i, with a full stop that belongs to it.
+func (p *parser) wordBefore(i int) string {
+	s := strings.TrimRight(p.s[max(0, i-40):i], " \u00a0\n")
+	at := strings.LastIndexFunc(s, func(r rune) bool { return !isLetter(r) && r != '.' && r != '\'' })
+	if at >= 0 {
+		_, size := utf8.DecodeRuneInString(s[at:])
+		s = s[at+size:]
+	}
+	return s
+}
+
+// wordAt returns the letters that begin at byte i, and where they end.
+func wordAt(s string, i int) (string, int) {
+	end := i
+	for end < len(s) {
+		r, size := utf8.DecodeRuneInString(s[end:])
+		if !isLetter(r) {
+			break
+		}
+		end += size
+	}
+	return s[i:end], end
+}
+
+// wordEnd returns where the letters and figures that begin at byte i end, with figures behind hyphens: COVID-19, GPT-4.
+func wordEnd(s string, i int) int {
+	for i < len(s) {
+		r, size := utf8.DecodeRuneInString(s[i:])
+		switch {
+		case isLetter(r) || r >= '0' && r <= '9' || r == '_':
+			i += size
+		case (r == '-' || r == '.' || r == '/') && i > 0 && digitAt(s, i+1) && s[i-1] != ' ':
+			i += size
+		default:
+			return i
+		}
+	}
+	return i
+}
+
+// attached reports that a letter follows at once.
+func attached(s string, i int) bool {
+	r, _ := utf8.DecodeRuneInString(s[i:])
+	return isLetter(r)
+}
+
+// isLetter leaves out the scripts that write without spaces: a number there ends without one.
+func isLetter(r rune) bool {
+	if r < utf8.RuneSelf {
+		return r|0x20 >= 'a' && r|0x20 <= 'z'
+	}
+	return unicode.IsLetter(r) && !unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul)
+}
+
+func digitAt(s string, i int) bool { return i >= 0 && i < len(s) && s[i] >= '0' && s[i] <= '9' }
+
+func set(words string) map[string]bool {
+	out := map[string]bool{}
+	for _, w := range strings.Fields(words) {
+		out[w] = true
+	}
+	return out
+}

@@ -1,0 +1,274 @@
+package quantity_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"nightdesk/pipeline/quantity"
+)
+
+var kinds = map[quantity.Kind]string{
+	quantity.Number: "", quantity.Measure: "", quantity.Money: "", quantity.Percent: "", quantity.Points: "",
+	quantity.Date: "date ", quantity.Ordinal: "ordinal ", quantity.Label: "label ",
+}
+
+// show writes quantities as "about 1200000 USD", "date 2024-3-5", "10..12 km".
+func show(qs []quantity.Quantity) string {
+	var out []string
+	for _, q := range qs {
+		s := kinds[q.Kind] + map[quantity.Bound]string{quantity.About: "~", quantity.AtLeast: ">=", quantity.AtMost: "<="}[q.Bound]
+		if q.Kind == quantity.Date {
+			s += when(q.When)
+			if !q.To.Zero() {
+				s += ".." + when(q.To)
+			}
+		} else {
+			s += fmt.Sprintf("%.6g", q.Low)
+			if q.High != q.Low {
+				s += fmt.Sprintf("..%.6g", q.High)
+			}
+		}
+		out = append(out, strings.TrimSpace(s+" "+q.Unit))
+	}
+	return strings.Join(out, ", ")
+}
+
+func when(w quantity.When) string {
+	s := fmt.Sprint(w.Year)
+	if w.Quarter > 0 {
+		s += fmt.Sprintf("Q%d", w.Quarter)
+	}
+	if w.Month > 0 {
+		s += fmt.Sprintf("-%d", w.Month)
+	}
+	if w.Day > 0 {
+		s += fmt.Sprintf("-%d", w.Day)
+	}
+	return s
+}
+
+func TestParse(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		// plain numbers
+		"It has 41,200 members.":            "41200",
+		"It has 1,234.5 of them.":           "1234.5",
+		"Es hat 1.234,5 davon und mehr.":    "1234.5",
+		"Es sind 1.234 Leute und 3,5 mehr.": "1234, 3.5",
+		"It has 1 234 567 members.":         "1.23457e+06",
+		"It has 1\u202f234 members.":        "1234",
+		"It has 1'234'567 members.":         "1.23457e+06",
+		"It has 12,34,567 voters.":          "1.23457e+06",
+		"It grew 0.75 times":                "0.75",
+		"numbers 1, 2 and 3":                "1, 2, 3",
+		"a list 1,2,3,4":                    "1, 2, 3, 4",
+		"exactly 1.5e9 or 6.02×10^23":       "1.5e+09, 6.02e+23",
+		"some 3 × 10⁸":                      "~3e+08",
+		"a change of -5 or −2.5":            "-5, -2.5",
+		"twenty-five of two hundred":        "25, 200",
+		"three million and one of them":     "3e+06",
+		"no. 5 and #7 and § 4.2":            "label 5, label 7, label 4.2",
+		"the 3rd and the 21st":              "ordinal 3, ordinal 21",
+		// names are no numbers
+		"GPT-4, COVID-19, H2O and A380 over 5G": "",
+		"version 15 and 1.26.3, Table 2":        "label 15, label 1, label 2",
+		"at 10:30 on 24/7":                      "",
+		"3D and 4x4":                            "",
+		// magnitudes
+		"1.2 million people":              "1.2e+06",
+		"5 Mio. Menschen und 2 Mrd. mehr": "5e+06, 2e+09",
+		"人口约1.2万":                         "~12000",
+		"1亿2000万人":                        "1.2e+08",
+		"一百二十万人":                          "1.2e+06",
+		"10k users and a 7B model":        "10000, 7e+09",
+		"2 hundred thousand":              "200000",
+		"5 crore and 3 lakh":              "5e+07, 300000",
+		// shares
+		"12% or 12.5 percent": "12 %, 12.5 %",
+		"3 percentage points": "3 pp",
+		"25 basis points":     "0.25 pp",
+		"um 5 Prozent":        "5 %",
+		"百分之五 下降":             "5 %",
+		"下降3个百分点":             "3 pp",
+		// money
+		"$5bn and US$ 3 million":     "5e+09 USD, 3e+06 USD",
+		"€3.5 million":               "3.5e+06 EUR",
+		"5 million euros":            "5e+06 EUR",
+		"für 5,5 Mio. Euro und mehr": "5.5e+06 EUR",
+		"USD 12,000 and 300 CHF":     "12000 USD, 300 CHF",
+		"£20 per hour":               "0.00555556 GBP/s",
+		"耗资3亿元":                      "3e+08 CNY",
+		"$5-10 billion":              "5e+09..1e+10 USD",
+		// measures
+		"3 km, 500m and 2 miles":      "3000 m, 500 m, 3218.69 m",
+		"a 10-km run of 5 kilometres": "10000 m, 5000 m",
+		"20 °C or 68°F":               "293.15 K, 293.15 K",
+		"20 degrees Celsius":          "293.15 K",
+		"1.4 GW and 1,400 MW":         "1.4e+09 W, 1.4e+09 W",
+		"3 kWh":                       "1.08e+07 J",
+		"64KB and 2 GiB":              "64000 B, 2.14748e+09 B",
+		"12 square kilometres":        "1.2e+07 m2",
+		"48 hours or 2 days":          "172800 s, 172800 s",
+		"18 months, 1.5 years":        "18 month, 18 month",
+		"a 5-year plan":               "60 month",
+		"120 km/h and 50 mph":         "33.3333 m/s, 22.352 m/s",
+		"8 mg/l":                      "0.008 kg/m3",
+		"3.2 Gbit/s":                  "3.2e+09 bit/s",
+		"5 GB per second":             "5e+09 B/s",
+		"长100公里":                      "100000 m",
+		"5 tons of steel":             "5000 kg",
+		"4 in 10 people":              "4, 10",
+		// bounds
+		"more than 5 km":                ">=5000 m",
+		"at least 30% and up to 3 days": ">=30 %, <=259200 s",
+		"no more than 10":               "<=10",
+		"fewer than 5 of them":          "<=5",
+		"mehr als 20 und rund 30 km":    ">=20, ~30000 m",
+		"超过300人":                        ">=300",
+		"50+ and 5 or more":             ">=50, >=5",
+		"moreover 5":                    "5",
+		"~5 and ≥ 3":                    "~5, >=3",
+		// spans
+		"10-12 km":                     "10000..12000 m",
+		"10–12%":                       "10..12 %",
+		"between 10 and 12 percent":    "10..12 %",
+		"10 to 12 °C":                  "283.15..285.15 K",
+		"rose from 10 to 12 percent":   "10, 12 %",
+		"ranges from 10 to 12 percent": "10..12 %",
+		"zwischen 3 und 5 Tagen":       "259200..432000 s",
+		"10至12公里":                      "10000..12000 m",
+		// dates
+		"on 2024-03-05":           "date 2024-3-5",
+		"on March 5, 2024 it":     "date 2024-3-5",
+		"on 5 March 2024":         "date 2024-3-5",
+		"am 5. März 2024":         "date 2024-3-5",
+		"am 05.03.2024":           "date 2024-3-5",
+		"2024年3月5日":               "date 2024-3-5",
+		"2024年":                   "date 2024",
+		"3/4/2024 and 25/12/2024": "date 2024, date 2024-12-25",
+		"in March 2024":           "date 2024-3",
+		"in Q1 2024 and the third quarter of 2023": "date 2024Q1, date 2023Q3",
+		"founded in 1998 by two":                   "date 1998, 2",
+		"In 2024 sales rose":                       "date 2024",
+		"the 2024 report":                          "date 2024",
+		"has 2000 employees":                       "2000",
+		"it has 1998.":                             "date 1998",
+		"in the 1990s":                             "date 1990..1999",
+		"2019–2021 and from 2001 to 2005":          "date 2019..2021, date 2001..2005",
+		"May 5":                                    "date 0-5-5",
+		"you may 5 times":                          "5",
+		"mid-1998 and FY2023":                      "date 1998, date 2023",
+		"1998年":                                    "date 1998",
+		"":                                         "",
+		"$":                                        "", "-": "", "1.": "1", "%": "", "1,": "1",
+	} {
+		got := quantity.Parse(text)
+		if s := show(got); s != want {
+			t.Errorf("%q: got %s, want %s", text, s, want)
+		}
+		checkPlaces(t, text, got)
+	}
+}
+
+func checkPlaces(t *testing.T, text string, qs []quantity.Quantity) {
+	t.Helper()
+	last := 0
+	for _, q := range qs {
+		if q.Start < last || q.End <= q.Start || q.End > len(text) || q.Low > q.High {
+			t.Fatalf("%q: %+v", text, q)
+		}
+		last = q.End
+	}
+}
+
+func TestPlace(t *testing.T) {
+	t.Parallel()
+	text := "It cost about €3.5 million, 12 % more than in March 2024."
+	var got []string
+	for _, q := range quantity.Parse(text) {
+		got = append(got, text[q.Start:q.End])
+	}
+	if want := "€3.5 million|12 %|March 2024"; strings.Join(got, "|") != want {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestCompare(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		a, b          string
+		agree, differ bool
+	}{
+		{"1.2 million people", "1,200,000 people", true, false},
+		{"1.2 million people", "1,234,000 people", true, false},
+		{"1.2 million people", "1.3 million people", false, true},
+		{"3 km", "3,000 m", true, false},
+		{"330 m", "1,083 feet", true, false},
+		{"324 m", "330 m", false, true},
+		{"12%", "12 percentage points", false, false},
+		{"12%", "12.4 percent", true, false},
+		{"12%", "14 percent", false, true},
+		{"$5 million", "€5 million", false, false},
+		{"about 100 km", "104 km", true, false},
+		{"about 100 km", "150 km", false, true},
+		{"more than 100 km", "150 km", true, false},
+		{"more than 100 km", "90 km", false, true},
+		{"at most 5 days", "6 days", false, true},
+		{"10-12 km", "11 km", true, false},
+		{"10-12 km", "14 km", false, true},
+		{"20 °C", "68 °F", true, false},
+		{"in 1998", "in 1999", false, true},
+		{"in 1998", "in March 1998", true, false},
+		{"March 5, 2024", "5. März 2024", true, false},
+		{"March 5, 2024", "March 6, 2024", false, true},
+		{"Q1 2024", "in February 2024", true, false},
+		{"Q1 2024", "in May 2024", false, true},
+		{"5 Mio. Euro", "€5,000,000", true, false},
+		{"1.2万人", "12,000人", true, false},
+		{"2 days", "48 hours", true, false},
+		{"18 months", "1.5 years", true, false},
+		{"100 members", "104 members", true, false},
+		{"101 members", "104 members", false, true},
+		{"version 15", "version 14", false, true},
+	} {
+		a, b := quantity.Parse(tc.a), quantity.Parse(tc.b)
+		if len(a) != 1 || len(b) != 1 {
+			t.Fatalf("%q, %q: %s; %s", tc.a, tc.b, show(a), show(b))
+		}
+		if got := quantity.Agree(a[0], b[0]); got != tc.agree || got != quantity.Agree(b[0], a[0]) {
+			t.Errorf("%s agrees with %s: %v", tc.a, tc.b, got)
+		}
+		if got := quantity.Differ(a[0], b[0]); got != tc.differ || got != quantity.Differ(b[0], a[0]) {
+			t.Errorf("%s differs from %s: %v", tc.a, tc.b, got)
+		}
+	}
+}
+
+// Whatever the text, places are in order and lie within it, and nothing agrees and differs at once.
+func FuzzParse(f *testing.F) {
+	for _, s := range []string{"It cost about €3.5 million in Q1 2024", "10-12 km/h, 5.-6.3.2024", "1亿2000万 百分之五", "twenty-five per cent", "US$ 1'234.5e3 × 10^9", "1990s 3rd v1.2.3"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		qs := quantity.Parse(s)
+		checkPlaces(t, s, qs)
+		for i, q := range qs {
+			if utf8.ValidString(s) && !utf8.ValidString(s[q.Start:q.End]) {
+				t.Errorf("%q cuts a character", s[q.Start:q.End])
+			}
+			if i > 0 && quantity.Agree(q, qs[i-1]) && quantity.Differ(q, qs[i-1]) {
+				t.Errorf("%+v and %+v agree and differ", q, qs[i-1])
+			}
+		}
+	})
+}
+
+func BenchmarkParse(b *testing.B) {
+	text := strings.Repeat("The bridge, opened on 5 March 2024, cost about €3.5 million (12% more than planned), is 1,234.5 m long and carries 40,000 cars a day. ", 80)
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		quantity.Parse(text)
+	}
+}
