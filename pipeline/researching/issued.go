@@ -3,7 +3,7 @@ package researching
 import (
 	"strings"
 
-	"nightdesk/topicqueue"
+	"nightdesk/pipeline/tools"
 )
 
 // issued is the set of queries that the run has sent out.
@@ -35,11 +35,9 @@ func issuedLine(tool, query string) string {
 }
 
 func issuedKey(tool, query string) string {
-	switch {
-	case retrieval(tool):
-		return "\x00" + topicqueue.CanonicalQuery(query)
-	case verbatim(tool), topicqueue.IsPlace(query): // a place is not known by its words: a section can be called like its document
-		return tool + "\x00" + strings.TrimSpace(query)
+	key := tools.Key(tool, query)
+	if retrieval(tool) {
+		return strings.TrimPrefix(key, tool)
 	}
-	return tool + "\x00" + topicqueue.CanonicalQuery(query)
+	return key
 }

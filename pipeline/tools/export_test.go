@@ -14,3 +14,6 @@ func ReadPage(ctx context.Context, r fetch.Response) (title, text string, err er
 	p, err := readPage(ctx, r)
 	return p.title, p.text, err
 }
+
+// PageKey returns the form of an address by which equal pages are recognised.
+func PageKey(address string) string { return pageKey(address) }
