@@ -73,14 +73,14 @@ func (t openPage) Call(ctx context.Context, call Call) (Result, error) {
 	}
 	if err != nil {
 		zerolog.Ctx(ctx).Debug().Err(err).Msg("page was not opened")
-		return failed("%s", unopened(address, err)), nil
+		return Result{Failed: true, Final: final(err), Text: unopened(address, err)}, nil
 	}
 	p, err := t.read(ctx, response)
 	if ctx.Err() != nil {
 		return Result{}, context.Cause(ctx)
 	}
 	if err != nil {
-		return failed("%s", unread(response.URL, err)), nil
+		return Result{Failed: true, Final: true, Text: unread(response.URL, err)}, nil
 	}
 	return p.result(response.URL), nil
 }
@@ -120,6 +120,17 @@ func (p page) result(address string) Result {
 // failed returns a result that did not work.
 func failed(format string, args ...any) Result {
 	return Result{Failed: true, Text: fmt.Sprintf(format, args...)}
+}
+
+// final reports whether a page could not be had for a reason that stays.
+func final(err error) bool {
+	var status *fetch.StatusError
+	var refused *fetch.RefusedError
+	if errors.As(err, &status) {
+		return status.Status >= 400 && status.Status < 500 && status.Status != http.StatusTooManyRequests &&
+			status.Status != http.StatusRequestTimeout && status.Status != http.StatusTooEarly
+	}
+	return errors.As(err, &refused)
 }
 
 // unopened says why a page could not be had, in words that a model can react to.

@@ -40,6 +40,7 @@ type Answer struct {
 	OriginalSize int           // bytes of the text as the tool gave it
 	Truncated    bool          // Text was cut to MaxAnswer
 	Took         time.Duration // of the tool alone
+	Shared       bool          // another call has made it, for this one too
 }
 
 // Runner calls tools: the one place where a tool runs. Safe for concurrent use.
@@ -49,7 +50,14 @@ type Runner struct {
 	Timeout time.Duration   // of one call; 0 = that of the context alone
 	Limit   int             // sources per call; 0 = all that the tool returns
 	Once    topicqueue.Once // nil: every call is made
+
+	Shared   Shared // nil: nothing is shared
+	Scope    Scope
+	Lifetime time.Duration // how long an answer is shared
 }
+
+// errGone says that the texts of a shared answer are not where it says.
+var errGone = errors.New("the text is gone")
 
 // errTimeout is the cause by which a call's own time limit is told from the end of the caller's context.
 var errTimeout = errors.New("tool call timed out")
@@ -59,14 +67,15 @@ var errTimeout = errors.New("tool call timed out")
 // What a model can react to is a Result with Failed set and a nil error: an unknown tool, a timeout, a tool that breaks.
 // The error is the tool's own, context.Cause(ctx) when ctx has ended, or that of Pages: then nothing must be cited.
 //
-// A call that an earlier attempt has made at this place (ToolID) is not made again: its answer is read from storage.
+// A call that an earlier attempt has made at this place (ToolID) is not made again: its answer is read from storage. Nor
+// is one that was made within the tool's Scope: its answer is copied.
 func (r *Runner) Call(ctx context.Context, runID, tool string, call Call) (Answer, error) {
 	if r.Once == nil {
-		return r.call(ctx, runID, tool, call)
+		return r.shared(ctx, runID, tool, call)
 	}
 	var made *Answer
 	value, err := r.Once(ctx, place(tool, call), func(ctx context.Context) ([]byte, bool, error) {
-		answer, err := r.call(ctx, runID, tool, call)
+		answer, err := r.shared(ctx, runID, tool, call)
 		if err != nil {
 			return nil, false, err
 		}
@@ -94,8 +103,7 @@ func place(tool string, call Call) string {
 
 // load gives an answer from the journal its texts, which lie in the bundle.
 func (r *Runner) load(ctx context.Context, runID string, answer *Answer) (err error) {
-	hash := strings.TrimSuffix(strings.TrimPrefix(answer.Raw, pagesDir), pagesExt)
-	if answer.Text, err = r.Pages.Page(ctx, runID, hash); err != nil {
+	if answer.Text, err = r.Pages.Page(ctx, runID, rawHash(*answer)); err != nil {
 		return fmt.Errorf("read answer %s of run %s: %w", answer.Raw, runID, err)
 	}
 	for i := range answer.Sources {
@@ -105,6 +113,11 @@ func (r *Runner) load(ctx context.Context, runID string, answer *Answer) (err er
 		}
 	}
 	return nil
+}
+
+// rawHash returns the hash of an answer's text.
+func rawHash(answer Answer) string {
+	return strings.TrimSuffix(strings.TrimPrefix(answer.Raw, pagesDir), pagesExt)
 }
 
 func (r *Runner) call(ctx context.Context, runID, tool string, call Call) (Answer, error) {

@@ -20,6 +20,7 @@ type Result struct {
 	Text    string              `json:"-"` // the whole answer, for storage; UTF-8
 	Sources []topicqueue.Source // with Text, in order of relevance; empty when nothing was found
 	Failed  bool                // the call did not work; Text says why in words that the model can react to
+	Final   bool                // of a failure: asking again would come to the same, such as a page that does not exist
 }
 
 // Tool is one ability of a block. Implementations are safe for concurrent use.

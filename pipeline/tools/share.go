@@ -1,0 +1,156 @@
+package tools
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"nightdesk/topicqueue"
+)
+
+// Shared lets calls share an answer, over all workers.
+type Shared interface {
+	// Do returns what is kept under key, else what another caller is making for it, else what call returns; made says that
+	// call was made. Its context has the values of ctx and may outlive it. The error is context.Cause(ctx) or that of call.
+	Do(ctx context.Context, key string, call func(context.Context) (topicqueue.Made, error)) (value []byte, made bool, err error)
+	// Forget drops what is kept under key when it is still this value.
+	Forget(ctx context.Context, key string, value []byte)
+}
+
+// Scope names who shares answers with whom; an empty name: nobody.
+type Scope struct {
+	Public  string // for what everybody may read: the web, papers, pages
+	Private string // for the knowledge base
+}
+
+// of returns the scope of a tool. What a program does depends on the block that wrote it.
+func (s Scope) of(tool string) string {
+	switch tool {
+	case "web_search", "paper_search", "open_page":
+		return s.Public
+	case "rag_hybrid", "rag_naive", "query_item":
+		return s.Private
+	}
+	return ""
+}
+
+// How long what is made for all may take beyond the time of the tool, and how long failures and private answers are
+// shared at most: a page that is missing may come, and a run does not last longer.
+const (
+	storeTime = time.Minute
+	shortLife = time.Hour
+	copies    = 4 // texts of a shared answer that are copied at once
+)
+
+// sharedAnswer is what is kept of an answer: its texts are in the bundle of the run that made it.
+type sharedAnswer struct {
+	RunID  string `json:"run_id"`
+	Answer Answer `json:"answer"`
+}
+
+// shared makes a call, or gets what another has made of it.
+func (r *Runner) shared(ctx context.Context, runID, tool string, call Call) (Answer, error) {
+	scope, form := r.Scope.of(tool), Key(tool, call.Query)
+	if r.Shared == nil || scope == "" || form == "" {
+		return r.call(ctx, runID, tool, call)
+	}
+	key := scope + "\x00" + form
+	for range 2 {
+		var answer Answer
+		var own []byte
+		value, made, err := r.Shared.Do(ctx, key, func(ctx context.Context) (topicqueue.Made, error) {
+			m, a, err := r.makeForAll(ctx, runID, tool, call, scope)
+			answer, own = a, m.Value
+			return m, err
+		})
+		if err != nil {
+			return Answer{}, err
+		}
+		if made && bytes.Equal(value, own) {
+			return answer, nil
+		}
+		answer, ok, err := r.adopt(ctx, runID, value)
+		if err != nil || ok {
+			answer.Shared = !made
+			return answer, err
+		}
+		r.Shared.Forget(ctx, key, value)
+	}
+	return r.call(ctx, runID, tool, call)
+}
+
+// makeForAll makes a call whose answer others get too.
+func (r *Runner) makeForAll(ctx context.Context, runID, tool string, call Call, scope string) (topicqueue.Made, Answer, error) {
+	if r.Timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, r.Timeout+storeTime)
+		defer cancel()
+	}
+	answer, err := r.call(ctx, runID, tool, call)
+	if err != nil {
+		return topicqueue.Made{}, Answer{}, err
+	}
+	value, err := json.Marshal(sharedAnswer{runID, answer})
+	if err != nil {
+		return topicqueue.Made{}, Answer{}, fmt.Errorf("encode answer of %s: %w", tool, err)
+	}
+	m := topicqueue.Made{Value: value, Lifetime: r.Lifetime}
+	switch {
+	case answer.Failed && !answer.Final:
+		m.Lifetime = 0
+	case answer.Failed, scope == r.Scope.Private:
+		m.Lifetime = min(r.Lifetime, shortLife)
+	}
+	if tool == "open_page" && len(answer.Sources) == 1 { // the address that redirects led to
+		if form := Key(tool, answer.Sources[0].URL); form != Key(tool, call.Query) {
+			m.Also = []string{scope + "\x00" + form}
+		}
+	}
+	return m, answer, nil
+}
+
+// adopt makes a shared answer the run's own: its texts are copied into the run's bundle. ok is false when they are no
+// longer there.
+func (r *Runner) adopt(ctx context.Context, runID string, value []byte) (answer Answer, ok bool, err error) {
+	var s sharedAnswer
+	if json.Unmarshal(value, &s) != nil {
+		return Answer{}, false, nil
+	}
+	hashes := []string{rawHash(s.Answer)}
+	for _, source := range s.Answer.Sources {
+		hashes = append(hashes, source.Hash)
+	}
+	texts := make([]string, len(hashes))
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.SetLimit(copies)
+	for i, hash := range hashes {
+		group.Go(func() error {
+			text, err := r.Pages.Page(groupCtx, s.RunID, hash)
+			if err != nil || topicqueue.TextHash(text) != hash {
+				return errGone
+			}
+			texts[i] = text
+			return nil
+		})
+	}
+	gone := group.Wait() != nil
+	if ctx.Err() != nil {
+		return Answer{}, false, context.Cause(ctx)
+	}
+	if gone {
+		return Answer{}, false, nil
+	}
+	answer = s.Answer
+	answer.Text = texts[0]
+	for i := range answer.Sources {
+		answer.Sources[i].Text = texts[i+1]
+	}
+	if s.RunID == runID {
+		return answer, true, nil
+	}
+	return answer, true, r.store(ctx, runID, &answer)
+}

@@ -1,0 +1,219 @@
+package redisqueue
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/rs/zerolog"
+
+	"nightdesk/topicqueue"
+)
+
+// SharedLease is how long the maker of a shared answer may stay silent before another makes it.
+const SharedLease = 10 * time.Second
+
+const (
+	firstLook   = 20 * time.Millisecond // of those who wait; then each after twice the time
+	lastLook    = 250 * time.Millisecond
+	patience    = 2 * lastLook    // of a caller whose try has failed, for another to take over
+	waitingFor  = 4 * lastLook    // without a look: nobody waits any more
+	failureLife = 3 * time.Second // of what two tries came to, for those who still wait
+	sharedStays = time.Minute     // how long an entry without a value outlives its lease
+	sharedTime  = 2 * time.Second // for Redis to answer; then the call is made without it
+)
+
+// What a caller finds under a key.
+const (
+	sharedThere  = "there"  // an answer
+	sharedWait   = "wait"   // another one makes it
+	sharedMake   = "make"   // the caller is to make it
+	sharedNobody = "nobody" // nothing, and the caller has had its try
+)
+
+// Shared lets workers share what calls return: of several that ask the same at once one makes the call, the others get
+// its answer, and so do those that ask later. What is shared under KEY is a hash that expires:
+//
+//	nightdesk:{shared:SHA256 of KEY}
+//	  value                 the answer, once there is one
+//	  owner, lease          who makes it, and until when (ms) that holds without renewal
+//	  wanted, failures      when somebody last waited for it, and whether a try has failed
+//
+// Who makes a call makes it for all: it goes on when its caller's context ends. A maker that dies loses the lease and one
+// of those that wait makes the call. So it does when a call fails in a way that may pass; when its try fails too, that
+// failure is everybody's, so that a dead server does not keep them waiting one after the other. While Redis is away every
+// caller makes its own call: it fails nothing. Safe for concurrent use.
+type Shared struct {
+	rdb    redis.UniversalClient
+	lease  time.Duration
+	closed context.Context
+	close  context.CancelCauseFunc
+	making sync.WaitGroup
+}
+
+var (
+	sharedTakeScript  = redis.NewScript(readLua("shared_take"))
+	sharedRenewScript = redis.NewScript(readLua("shared_renew"))
+	sharedGiveScript  = redis.NewScript(readLua("shared_give"))
+)
+
+var errSharedClosed = errors.New("the worker has stopped")
+
+// NewShared returns what is shared in this Redis. lease: SharedLease, in tests shorter.
+func NewShared(rdb redis.UniversalClient, lease time.Duration) *Shared {
+	closed, cancel := context.WithCancelCause(context.Background())
+	return &Shared{rdb: rdb, lease: lease, closed: closed, close: cancel}
+}
+
+// Close ends the calls that go on without their callers and waits for them. No Do is called after it.
+func (s *Shared) Close() error {
+	s.close(errSharedClosed)
+	s.making.Wait()
+	return nil
+}
+
+func sharedKey(key string) string {
+	sum := sha256.Sum256([]byte(key))
+	return prefix + "{shared:" + hex.EncodeToString(sum[:]) + "}"
+}
+
+// Do returns what is kept under key, else what is being made for it, else what call returns. made: this caller's call was
+// made, once. Its context has the values of ctx and ends only with Close.
+//
+// The error is context.Cause(ctx) or that of call, which others do not get: they make their own.
+func (s *Shared) Do(ctx context.Context, key string, call func(context.Context) (topicqueue.Made, error)) (value []byte, made bool, err error) {
+	token := rand.Text()
+	var seen time.Time // that somebody makes it, after this caller's try has failed
+	for pause := firstLook; ; pause = min(2*pause, lastLook) {
+		status, there, left, err := s.take(ctx, key, token, !made)
+		switch {
+		case ctx.Err() != nil:
+			return nil, made, context.Cause(ctx)
+		case err != nil && made, status == sharedNobody && time.Since(seen) > patience:
+			return value, true, nil
+		case err != nil:
+			zerolog.Ctx(ctx).Warn().Err(err).Msg("an answer is not shared")
+			m, err := call(ctx)
+			return m.Value, true, err
+		case status == sharedThere:
+			return there, made, nil
+		case status == sharedMake:
+			var join bool
+			made = true
+			if value, join, err = s.lead(ctx, key, token, call); err != nil || !join {
+				return value, true, err
+			}
+			seen, pause = time.Now(), firstLook
+			continue
+		case status == sharedWait:
+			seen = time.Now()
+		}
+		timer := time.NewTimer(min(pause, max(left, time.Millisecond)))
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return nil, made, context.Cause(ctx)
+		case <-timer.C:
+		}
+	}
+}
+
+// Forget drops what is kept under key when it is still this value.
+func (s *Shared) Forget(ctx context.Context, key string, value []byte) {
+	ctx, cancel := context.WithTimeout(ctx, sharedTime)
+	defer cancel()
+	if there, err := s.rdb.HGet(ctx, sharedKey(key), "value").Bytes(); err == nil && string(there) == string(value) {
+		s.rdb.Del(ctx, sharedKey(key))
+	}
+}
+
+func (s *Shared) take(ctx context.Context, key, token string, may bool) (status string, value []byte, left time.Duration, err error) {
+	ctx, cancel := context.WithTimeout(ctx, sharedTime)
+	defer cancel()
+	mayMake := 0
+	if may {
+		mayMake = 1
+	}
+	reply, err := sharedTakeScript.Run(ctx, s.rdb, []string{sharedKey(key)}, token, s.lease.Milliseconds(), mayMake, sharedStays.Milliseconds()).Slice()
+	if err != nil {
+		return "", nil, 0, fmt.Errorf("look for a shared answer in Redis: %w", err)
+	}
+	status, left = text(reply, 0), lastLook
+	if status == sharedWait {
+		left = time.Duration(number(reply, 1)) * time.Millisecond
+	}
+	return status, []byte(text(reply, 1)), left, nil
+}
+
+// lead makes the call for all. It returns when the call or ctx has ended, whichever is first. join: others go on with it.
+func (s *Shared) lead(ctx context.Context, key, token string, call func(context.Context) (topicqueue.Made, error)) (value []byte, join bool, err error) {
+	type outcome struct {
+		value []byte
+		join  bool
+		err   error
+	}
+	done := make(chan outcome, 1)
+	s.making.Go(func() {
+		callCtx, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+		defer context.AfterFunc(s.closed, func() { cancel(errSharedClosed) })()
+		renewing := make(chan struct{})
+		go func() {
+			defer close(renewing)
+			s.renew(callCtx, key, token)
+		}()
+		m, err := call(callCtx)
+		cancel(nil)
+		<-renewing
+		done <- outcome{m.Value, s.give(context.WithoutCancel(ctx), key, token, m, err), err}
+	})
+	select {
+	case o := <-done:
+		return o.value, o.join, o.err
+	case <-ctx.Done():
+		return nil, false, context.Cause(ctx)
+	}
+}
+
+// renew keeps the lease until ctx ends.
+func (s *Shared) renew(ctx context.Context, key, token string) {
+	ticker := time.NewTicker(s.lease / 4)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		opCtx, cancel := context.WithTimeout(ctx, sharedTime)
+		_ = sharedRenewScript.Run(opCtx, s.rdb, []string{sharedKey(key)}, token, s.lease.Milliseconds(), sharedStays.Milliseconds()).Err() // the next one may work
+		cancel()
+	}
+}
+
+// give says what came of a call. join: others go on with it.
+func (s *Shared) give(ctx context.Context, key, token string, m topicqueue.Made, failed error) (join bool) {
+	outcome := "kept"
+	switch {
+	case failed != nil:
+		outcome, m.Also = "broken", nil
+	case m.Lifetime <= 0:
+		outcome, m.Also = "failed", nil
+	}
+	for _, k := range append([]string{key}, m.Also...) {
+		opCtx, cancel := context.WithTimeout(ctx, sharedTime)
+		said, err := sharedGiveScript.Run(opCtx, s.rdb, []string{sharedKey(k)}, token, outcome, m.Value, m.Lifetime.Milliseconds(),
+			waitingFor.Milliseconds(), failureLife.Milliseconds(), sharedStays.Milliseconds()).Text()
+		cancel()
+		if err != nil {
+			zerolog.Ctx(ctx).Warn().Err(err).Msg("an answer is not shared")
+		}
+		join = join || said == "join"
+	}
+	return join
+}
