@@ -69,7 +69,8 @@ type Researching struct {
 	IterationMode     string  // topicqueue.IterationFixed or IterationFlexible
 	MaxActions        int     // tool calls per iteration
 	ToolTimeout       time.Duration
-	ResultLimit       int // sources per tool call
+	ResultLimit       int           // sources per tool call
+	SharedLifetime    time.Duration // of what a tool call returned, for other blocks and runs
 	EnableRAGHybrid   bool
 	EnableRAGNaive    bool
 	EnableQueryItem   bool

@@ -47,7 +47,7 @@ func TestLoad_Defaults(t *testing.T) {
 		Worker: config.Worker{Concurrency: 20, ReportConcurrency: 4, ShutdownTimeout: 20 * time.Second},
 		Researching: config.Researching{
 			ExecutionMode: "parallel", MaxParallelTopics: 5, MaxIterations: 4, NewTopicMinScore: 0.85, IterationMode: "fixed",
-			MaxActions: 3, ToolTimeout: time.Minute, ResultLimit: 6, EnableRAGHybrid: true, EnableRAGNaive: true, EnableQueryItem: true,
+			MaxActions: 3, ToolTimeout: time.Minute, ResultLimit: 6, SharedLifetime: 12 * time.Hour, EnableRAGHybrid: true, EnableRAGNaive: true, EnableQueryItem: true,
 		},
 		Fetch:     config.Fetch{Timeout: 30 * time.Second, PerHost: time.Second},
 		Queue:     config.Queue{MaxLength: 5, StateExpiry: 7 * 24 * time.Hour},

@@ -99,6 +99,8 @@ func deskTable(c *Config) []field {
 			duration(&research.ToolTimeout, time.Second, 30*time.Minute)),
 		setting("researching.result_limit", "6", "sources", "sources taken from one tool call, at most",
 			number(&research.ResultLimit, 1, 50)),
+		setting("researching.shared_lifetime", "12h", "", "how long the runs of a batch share what a search of the web or a page has brought",
+			duration(&research.SharedLifetime, time.Minute, 7*24*time.Hour)),
 		setting("researching.enable_rag_hybrid", "true", "", "tool rag_hybrid: searches the knowledge base by meaning and words",
 			toggle(&research.EnableRAGHybrid)),
 		setting("researching.enable_rag_naive", "true", "", "tool rag_naive: searches the knowledge base by one measure",

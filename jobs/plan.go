@@ -50,7 +50,18 @@ func (w *Worker) runner(a *attempt, box Toolbox) *tools.Runner {
 	return &tools.Runner{
 		Tools: box.Tools, Pages: steadyPages{storage.Pages{Store: w.Store}, w}, Timeout: w.settings.ToolTimeout,
 		Limit: w.settings.ResultLimit, Once: a.once,
+		Shared: w.Shared, Scope: shareWith(a.Run, a.Epoch), Lifetime: w.settings.SharedLifetime,
 	}
+}
+
+// shareWith names who shares with a run: its batch what is public, itself the rest. One that is retried is to find what
+// there is now, and shares with nobody.
+func shareWith(run topicqueue.Run, epoch int) tools.Scope {
+	own := fmt.Sprintf("run\x00%s\x00%d", run.ID, epoch)
+	if epoch > 0 {
+		return tools.Scope{Public: own, Private: own}
+	}
+	return tools.Scope{Public: "batch\x00" + run.Batch, Private: own}
 }
 
 // withoutModel returns what has been asked already, and no more; nil without a model.

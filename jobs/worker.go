@@ -37,6 +37,7 @@ type Services struct {
 	// Toolbox returns the tools of a run. An error is tried again, as those of Redis and storage are, and then ends the run
 	// as failed: "the knowledge base is not on this machine".
 	Toolbox func(ctx context.Context, run topicqueue.Run) (Toolbox, error)
+	Shared  tools.Shared // what calls return, for all workers; nil: every block makes its own
 	Log     zerolog.Logger
 	Now     func() time.Time
 }
@@ -49,6 +50,7 @@ type Settings struct {
 	MaxActions        int      // tool calls in one iteration
 	ToolTimeout       time.Duration
 	ResultLimit       int           // sources of one tool call
+	SharedLifetime    time.Duration // of what a tool call returned
 	Grace             time.Duration // how long a stop waits for work in flight before it is handed on
 	PollInterval      time.Duration // of an idle worker that is the only one
 	SweepInterval     time.Duration // between two looks for runs that are due

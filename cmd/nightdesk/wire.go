@@ -138,6 +138,9 @@ func (a *app) services(ctx context.Context, d *desk) (jobs.Services, error) {
 		return s, err
 	}
 	s.Toolbox = toolbox{library, tools.NewOpenPage(outside)}.of
+	shared := redisqueue.NewShared(d.redis, redisqueue.SharedLease)
+	d.closers = append(d.closers, shared.Close) // before what its calls use
+	s.Shared = shared
 	return s, nil
 }
 
@@ -183,7 +186,7 @@ func (a *app) workerSettings(lanes ...string) jobs.Settings {
 	return jobs.Settings{
 		Lanes: lanes, Concurrency: a.cfg.Worker.Concurrency, ReportConcurrency: a.cfg.Worker.ReportConcurrency,
 		MaxActions: a.cfg.Researching.MaxActions, ToolTimeout: a.cfg.Researching.ToolTimeout,
-		ResultLimit: a.cfg.Researching.ResultLimit, Grace: a.cfg.Worker.ShutdownTimeout, PollInterval: 50 * time.Millisecond,
+		ResultLimit: a.cfg.Researching.ResultLimit, SharedLifetime: a.cfg.Researching.SharedLifetime, Grace: a.cfg.Worker.ShutdownTimeout, PollInterval: 50 * time.Millisecond,
 		RetryPause: time.Second, SweepInterval: time.Second, StateExpiry: a.cfg.Queue.StateExpiry,
 	}
 }
