@@ -5,6 +5,28 @@ package topicqueue
 type View struct {
 	Blocks  []BlockTitle `json:"blocks"`  // of the whole run, in order
 	Queries []string     `json:"queries"` // issued by any block of the run, oldest first
+	Own     []string     `json:"own"`     // those of them that this block has issued
+	Ledger  []Digest     `json:"ledger"`  // what the other blocks have found, oldest first
+}
+
+// Digest is what one iteration of a block tells the others.
+type Digest struct {
+	Block    string    `json:"block_id,omitempty"`
+	Findings []Finding `json:"findings,omitempty"` // best first
+	Read     []string  `json:"read,omitempty"`     // addresses and document keys of the sources that its notes have read
+}
+
+// Finding is a claim in one line.
+type Finding struct {
+	CitationID string `json:"citation_id"`
+	Text       string `json:"text"`
+	Source     string `json:"source"` // title, and address or document key
+}
+
+// ToolCalls counts calls of one tool.
+type ToolCalls struct {
+	Asked  int `json:"asked"`  // by blocks
+	Shared int `json:"shared"` // of them: answered by what another call had brought; the others were made
 }
 
 // BlockTitle names one block of a run.
@@ -21,6 +43,9 @@ type Checkpoint struct {
 	Proposals []SubTopic  `json:"proposals"` // new sub-topics that passed the score rule
 	Memory    BlockMemory `json:"memory"`    // for the next iteration
 	Events    []Event     `json:"-"`         // sent with it, so that they tell of what is stored
+	Digest    Digest      `json:"digest"`    // for the other blocks; Block is the queue's to fill in
+
+	Calls map[string]ToolCalls `json:"calls"` // of this iteration, by tool
 }
 
 // BlockMemory is what a block knows beside its traces, so that an attempt which goes on asks the same as the one before

@@ -101,6 +101,8 @@ type Run struct {
 	SealAt      time.Time `json:"seal_at,omitzero"`      // research ends then
 	Unpublished string    `json:"unpublished,omitempty"` // why it is not, after a first attempt
 	PublishedAt time.Time `json:"published_at,omitzero"` // its bundle is whole
+
+	ToolCalls map[string]ToolCalls `json:"tool_calls,omitempty"` // of its blocks' finished iterations, by tool
 }
 
 // Date returns the day of the run, YYYY-MM-DD in UTC, as prompts say it: that of its start and not of the attempt, since

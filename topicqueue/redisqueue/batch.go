@@ -96,7 +96,7 @@ func (q *Queue) Runs(ctx context.Context, batch string, yield func(topicqueue.Ru
 
 // keepLine keeps what a list shows of a run that is published: its state expires, its line does not.
 func (q *Queue) keepLine(ctx context.Context, run topicqueue.Run) error {
-	run.PublishedAt, run.Unpublished = time.Now().UTC(), ""
+	run.PublishedAt, run.Unpublished, run.ToolCalls = time.Now().UTC(), "", nil
 	run.Options = topicqueue.Options{Preset: run.Options.Preset, Language: run.Options.Language}
 	data, err := json.Marshal(run)
 	if err != nil {

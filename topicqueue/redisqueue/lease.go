@@ -5,11 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
-	"strconv"
-	"strings"
 	"time"
-
-	"github.com/redis/go-redis/v9"
 
 	"nightdesk/topicqueue"
 )
@@ -78,7 +74,7 @@ func (q *Queue) Begin(ctx context.Context, runID, unit string, generation int) (
 			return b, fmt.Errorf("decode the admissions of %s of run %s: %w", unit, runID, err)
 		}
 	}
-	if b.View, err = q.view(ctx, runID, text(r.values, 4)); err != nil {
+	if b.View, err = q.view(ctx, runID, unit, text(r.values, 4)); err != nil {
 		return b, err
 	}
 	names := []string{unit, unit + ":status", unit + ":iterations", unit + ":created", unit + ":updated"}
@@ -105,46 +101,6 @@ func (q *Queue) Begin(ctx context.Context, runID, unit string, generation int) (
 // left reads a time until something; negative = it never comes.
 func left(values []any, i int) time.Duration {
 	return time.Duration(number(values, i)) * time.Millisecond
-}
-
-// view reads what a frozen "blocks:queries" stands for. Both lists only grow, so the numbers fix their content.
-func (q *Queue) view(ctx context.Context, runID, frozen string) (topicqueue.View, error) {
-	blocks, queries, _ := strings.Cut(frozen, ":")
-	n, _ := strconv.Atoi(blocks)
-	m, _ := strconv.Atoi(queries)
-	v := topicqueue.View{Blocks: make([]topicqueue.BlockTitle, n), Queries: []string{}}
-	ids := make([]string, n)
-	for i := range ids {
-		ids[i] = topicqueue.BlockID(i + 1)
-	}
-	var titles *redis.SliceCmd
-	var issued *redis.StringSliceCmd
-	_, err := q.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
-		if n > 0 {
-			titles = p.HMGet(ctx, key(runID, "blocks"), ids...)
-		}
-		if m > 0 {
-			issued = p.LRange(ctx, key(runID, "queries"), 0, int64(m)-1)
-		}
-		return nil
-	})
-	if err != nil {
-		return v, fmt.Errorf("read the plan of run %s from Redis: %w", runID, err)
-	}
-	for i, id := range ids {
-		var s topicqueue.SubTopic
-		if err := json.Unmarshal([]byte(text(titles.Val(), i)), &s); err != nil {
-			return v, fmt.Errorf("decode %s of run %s: %w", id, runID, err)
-		}
-		v.Blocks[i] = topicqueue.BlockTitle{ID: id, Title: s.Title}
-	}
-	if m > 0 {
-		for _, q := range issued.Val() {
-			_, query, _ := strings.Cut(q, "\t") // before it: the block that issued it
-			v.Queries = append(v.Queries, query)
-		}
-	}
-	return v, nil
 }
 
 // Renewed is what came of leases that were to be prolonged.

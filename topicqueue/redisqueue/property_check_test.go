@@ -55,6 +55,7 @@ func (w *world) checkRun(ctx context.Context) error {
 		StartedAt, EndedAt    int64
 		SealAt, FinalAt       int64
 		HasReport, HasOptions bool
+		Calls                 topicqueue.ToolCalls
 	}
 	content, err := w.queue.Report(ctx, w.run.ID)
 	if err != nil {
@@ -63,13 +64,13 @@ func (w *world) checkRun(ctx context.Context) error {
 	want := seen{
 		State: r.state, Reason: r.reason, Report: r.report, Sealed: r.sealed != "", Unpublished: r.unpublished,
 		Paused: r.paused, Published: r.published, Started: r.started > 0, Ended: r.ended > 0, HasSeal: r.seal > 0, HasFinal: r.final > 0,
-		StartedAt: r.started, EndedAt: r.ended, SealAt: r.seal, FinalAt: r.final, HasReport: r.hasReport, HasOptions: true,
+		StartedAt: r.started, EndedAt: r.ended, SealAt: r.seal, FinalAt: r.final, HasReport: r.hasReport, HasOptions: true, Calls: r.calls,
 	}
 	got := seen{
 		State: run.State, Reason: run.Reason, Report: run.Report, Sealed: run.Sealed != "", Unpublished: run.Unpublished,
 		Paused: run.Paused, Published: !run.PublishedAt.IsZero(), Started: !run.StartedAt.IsZero(), Ended: !run.EndedAt.IsZero(),
 		HasSeal: !run.SealAt.IsZero(), HasFinal: !run.FinalAt.IsZero(),
-		HasReport: content != nil, HasOptions: cmp.Equal(run.Options, w.run.Options),
+		HasReport: content != nil, HasOptions: cmp.Equal(run.Options, w.run.Options), Calls: run.ToolCalls["web_search"],
 	}
 	if r.reason == "*" && run.Reason != "" {
 		got.Reason = "*"

@@ -224,7 +224,7 @@ func (w *world) begin(task redisqueue.Intent) *call {
 
 func (w *world) seenBegun(want refBegun, b redisqueue.Begun) error {
 	got := refBegun{lapses: b.Lapses, epoch: b.Epoch, seal: b.Seal.Milliseconds(), final: b.Final.Milliseconds(), spent: b.Spent.Milliseconds(),
-		view: [2]int{len(b.View.Blocks), len(b.View.Queries)}, iterations: b.Block.Iterations, traces: len(b.Traces)}
+		view: seenOf(b.View), iterations: b.Block.Iterations, traces: len(b.Traces)}
 	if !w.exact {
 		got.seal, got.final, got.spent = want.seal, want.final, want.spent
 	}
@@ -235,6 +235,15 @@ func (w *world) seenBegun(want refBegun, b redisqueue.Begun) error {
 		return fmt.Errorf("begun with %+v, want %+v", got, want)
 	}
 	return nil
+}
+
+// seenOf is a view as the reference tells it.
+func seenOf(v topicqueue.View) refSeen {
+	s := refSeen{blocks: len(v.Blocks), queries: len(v.Queries), own: len(v.Own)}
+	for _, d := range v.Ledger {
+		s.ledger += fmt.Sprintf("%d/%s ", topicqueue.BlockNumber(d.Block), strings.Join(d.Read, ","))
+	}
+	return s
 }
 
 // fresh returns a title that no block has.
@@ -355,12 +364,16 @@ func (w *world) published(a *worked, name string) func() *call {
 
 func (w *world) checkpoint(a *worked, how int) func() *call {
 	w.numbers++
-	c := refCheckpoint{iteration: a.next, traces: how % 3, queries: how % 2, number: w.numbers, proposals: w.titles(how / 2 % 3)}
+	c := refCheckpoint{iteration: a.next, traces: how % 3, queries: how % 2, number: w.numbers, digest: how%3 > 0, proposals: w.titles(how / 2 % 3)}
 	if how%5 == 4 && len(a.view.Blocks) > 0 {
 		c.proposals = append(c.proposals, a.view.Blocks[0].Title)
 	}
 	cp := topicqueue.Checkpoint{Iteration: c.iteration, Proposals: subTopics(c.proposals),
 		Memory: topicqueue.BlockMemory{Feedback: []string{fmt.Sprintf("checkpoint %d", c.number)}}}
+	cp.Calls = map[string]topicqueue.ToolCalls{"web_search": {Asked: c.queries + 1, Shared: c.queries}}
+	if c.digest {
+		cp.Digest.Read = []string{fmt.Sprint(c.number)}
+	}
 	for n := range c.traces {
 		cp.Traces = append(cp.Traces, topicqueue.ToolTrace{CitationID: fmt.Sprint(n), Claims: []topicqueue.Claim{}})
 	}
@@ -371,7 +384,7 @@ func (w *world) checkpoint(a *worked, how int) func() *call {
 	return func() *call {
 		var result topicqueue.CheckpointResult
 		var got, want []redisqueue.Intent
-		var wantView [2]int
+		var wantView refSeen
 		var admissions []topicqueue.Admission
 		var wantErr error
 		return &call{
@@ -384,7 +397,7 @@ func (w *world) checkpoint(a *worked, how int) func() *call {
 			want:  func() error { return wantErr },
 			seen: func() error {
 				return errors.Join(differ("what is wanted", want, got), differ("the answers", admissions, result.Admissions),
-					differ("the view", wantView, [2]int{len(result.View.Blocks), len(result.View.Queries)}))
+					differ("the view", fmt.Sprintf("%+v", wantView), fmt.Sprintf("%+v", seenOf(result.View))))
 			},
 			got: func(bool) {
 				a.view, a.next = result.View, c.iteration+1

@@ -36,9 +36,11 @@ type reference struct {
 	retried            int // token of the call that began this epoch
 	units              map[string]*refUnit
 	blocks             []*refBlock
-	waiting            []int // numbers of blocks, in the order in which they come into flight
-	active             []int // ascending
-	queries            []int // the block that issued each
+	waiting            []int    // numbers of blocks, in the order in which they come into flight
+	active             []int    // ascending
+	queries            []int    // the block that issued each
+	digests            [][2]int // the block and the number of the checkpoint of each
+	calls              topicqueue.ToolCalls
 	journal            map[string]map[string]string
 	forcedUntil        int64
 
@@ -64,9 +66,35 @@ type refBlock struct {
 	iterations int
 	traces     int
 	began      int64
-	view       *[2]int // blocks and queries that the next iteration sees
+	view       *refView // that the next iteration sees
 	admissions []topicqueue.Admission
 	feedback   int // number of the checkpoint that the memory is of
+}
+
+// refView is how much a block sees of the run.
+type refView struct{ blocks, queries, digests int }
+
+// refSeen is what it sees of it.
+type refSeen struct {
+	blocks, queries, own int
+	ledger               string // block/checkpoint of each digest of another block
+}
+
+func (r *reference) freeze() *refView { return &refView{len(r.blocks), len(r.queries), len(r.digests)} }
+
+func (r *reference) see(unit string, v refView) refSeen {
+	s := refSeen{blocks: v.blocks, queries: v.queries}
+	for _, by := range r.queries[:v.queries] {
+		if topicqueue.BlockID(by) == unit {
+			s.own++
+		}
+	}
+	for _, d := range r.digests[:v.digests] {
+		if topicqueue.BlockID(d[0]) != unit {
+			s.ledger += fmt.Sprintf("%d/%d ", d[0], d[1])
+		}
+	}
+	return s
 }
 
 type refLease struct {
@@ -153,7 +181,7 @@ type refBegun struct {
 	lapses, epoch int
 	seal, final   int64 // ms; -1 = never
 	spent         int64
-	view          [2]int
+	view          refSeen
 	iterations    int
 	traces        int
 	feedback      int
@@ -182,9 +210,9 @@ func (r *reference) begin(l refLease) (refBegun, error) {
 			block.began = r.now
 		}
 		if block.view == nil {
-			block.view = &[2]int{len(r.blocks), len(r.queries)}
+			block.view = r.freeze()
 		}
-		b.spent, b.view, b.iterations = r.now-block.began, *block.view, block.iterations
+		b.spent, b.view, b.iterations = r.now-block.began, r.see(l.unit, *block.view), block.iterations
 		b.traces, b.feedback = block.traces, block.feedback
 	}
 	return b, nil
@@ -288,16 +316,17 @@ func (r *reference) giveAnswer(answer string) ([]redisqueue.Intent, error) {
 // refCheckpoint is one iteration; the number stands for what it found.
 type refCheckpoint struct {
 	iteration, traces, queries, number int
+	digest                             bool
 	proposals                          []string
 }
 
-func (r *reference) checkpoint(l refLease, c refCheckpoint) ([2]int, []topicqueue.Admission, []redisqueue.Intent, error) {
+func (r *reference) checkpoint(l refLease, c refCheckpoint) (refSeen, []topicqueue.Admission, []redisqueue.Intent, error) {
 	b := r.block(l.unit)
 	if !r.holds(l) || b == nil || r.state != topicqueue.RunResearching {
-		return [2]int{}, nil, nil, redisqueue.ErrFenced
+		return refSeen{}, nil, nil, redisqueue.ErrFenced
 	}
 	if b.iterations >= c.iteration {
-		return *b.view, b.admissions, r.wanted(), nil
+		return r.see(l.unit, *b.view), b.admissions, r.wanted(), nil
 	}
 	var added []string
 	b.admissions = []topicqueue.Admission{}
@@ -315,13 +344,17 @@ func (r *reference) checkpoint(l refLease, c refCheckpoint) ([2]int, []topicqueu
 	for range c.queries {
 		r.queries = append(r.queries, topicqueue.BlockNumber(l.unit))
 	}
+	if c.digest {
+		r.digests = append(r.digests, [2]int{topicqueue.BlockNumber(l.unit), c.number})
+	}
+	r.calls.Asked, r.calls.Shared = r.calls.Asked+c.queries+1, r.calls.Shared+c.queries
 	b.iterations, b.feedback = c.iteration, c.number
 	b.traces += c.traces
 	r.unit(l.unit).lease = r.now + r.lease
 	delete(r.journal, l.unit)
 	intents := r.admit()
-	b.view = &[2]int{len(r.blocks), len(r.queries)}
-	return *b.view, b.admissions, intents, nil
+	b.view = r.freeze()
+	return r.see(l.unit, *b.view), b.admissions, intents, nil
 }
 
 func (r *reference) close(n int, status topicqueue.BlockStatus, reason string) {
@@ -647,7 +680,7 @@ func (r *reference) retry(what string, maxIterations, token int) ([]redisqueue.I
 		for name, u := range r.units {
 			r.units[name] = &refUnit{generation: u.generation, stuck: map[int]int64{}}
 		}
-		r.blocks, r.queries, r.hasPlan, r.planTraces, r.processed = nil, nil, false, 0, 0
+		r.blocks, r.queries, r.digests, r.hasPlan, r.planTraces, r.processed = nil, nil, nil, false, 0, 0
 		r.journal = map[string]map[string]string{}
 		r.state = topicqueue.RunQueued
 		return []redisqueue.Intent{}, nil
@@ -664,6 +697,7 @@ func (r *reference) retry(what string, maxIterations, token int) ([]redisqueue.I
 		if b.iterations >= maxIterations { // it found nothing in all of them
 			b.iterations, b.traces, b.feedback, b.admissions = 0, 0, 0, nil
 			r.queries = slices.DeleteFunc(r.queries, func(by int) bool { return by == n+1 })
+			r.digests = slices.DeleteFunc(r.digests, func(d [2]int) bool { return d[0] == n+1 })
 		}
 		b.status, b.reason = topicqueue.BlockPending, ""
 		r.waiting = append(r.waiting, n+1)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -74,6 +75,16 @@ func decodeRun(f map[string]string) (topicqueue.Run, error) {
 		Sealed: f["sealed"], Unpublished: f["unpublished"], Paused: f["paused"] != "",
 		CreatedAt: millis(f["created"]), StartedAt: millis(f["started"]), EndedAt: millis(f["ended"]),
 		SealAt: millis(f["seal"]), FinalAt: millis(f["final"]), PublishedAt: millis(f["published"]),
+	}
+	for field, count := range f {
+		if tool, ok := strings.CutPrefix(field, "asked:"); ok {
+			if run.ToolCalls == nil {
+				run.ToolCalls = map[string]topicqueue.ToolCalls{}
+			}
+			asked, _ := strconv.Atoi(count)
+			shared, _ := strconv.Atoi(f["shared:"+tool])
+			run.ToolCalls[tool] = topicqueue.ToolCalls{Asked: asked, Shared: shared}
+		}
 	}
 	if err := json.Unmarshal([]byte(f["options"]), &run.Options); err != nil {
 		return run, fmt.Errorf("decode options of run %s: %w", run.ID, err)

@@ -60,6 +60,14 @@ func (q *Queue) Checkpoint(ctx context.Context, l Lease, cp topicqueue.Checkpoin
 	if err != nil {
 		return result, nil, fmt.Errorf("encode checkpoint of %s of run %s: %w", l.Unit, l.RunID, err)
 	}
+	digest, err := encodeDigest(cp.Digest)
+	if err != nil {
+		return result, nil, fmt.Errorf("encode checkpoint of %s of run %s: %w", l.Unit, l.RunID, err)
+	}
+	calls, err := encodeCalls(cp.Calls)
+	if err != nil {
+		return result, nil, fmt.Errorf("encode checkpoint of %s of run %s: %w", l.Unit, l.RunID, err)
+	}
 	events, err := encodeEvents(l, cp.Events...)
 	if err != nil {
 		return result, nil, err
@@ -84,7 +92,7 @@ func (q *Queue) Checkpoint(ctx context.Context, l Lease, cp topicqueue.Checkpoin
 			return result, nil, fmt.Errorf("encode checkpoint of %s of run %s: %w", l.Unit, l.RunID, err)
 		}
 		r, err := q.run(ctx, checkpointScript, "checkpoint "+l.Unit, l.RunID, l.Unit, l.Generation, l.owner,
-			cp.Iteration, len(known), traces, jsonList(cp.Queries), blocks, answer, q.timing.Lease.Milliseconds(), memory, events)
+			cp.Iteration, len(known), traces, jsonList(cp.Queries), blocks, answer, q.timing.Lease.Milliseconds(), memory, events, digest, calls)
 		if err != nil {
 			return result, nil, err
 		}
@@ -97,7 +105,7 @@ func (q *Queue) Checkpoint(ctx context.Context, l Lease, cp topicqueue.Checkpoin
 		if err := json.Unmarshal([]byte(text(r.values, 4)), &result.Admissions); err != nil {
 			return result, nil, fmt.Errorf("decode checkpoint of %s of run %s: %w", l.Unit, l.RunID, err)
 		}
-		result.View, err = q.view(ctx, l.RunID, text(r.values, 3))
+		result.View, err = q.view(ctx, l.RunID, l.Unit, text(r.values, 3))
 		return result, r.intents(l.RunID), err
 	}
 	return result, nil, fmt.Errorf("checkpoint %s of run %s: the plan changed %d times meanwhile", l.Unit, l.RunID, judgeTries)

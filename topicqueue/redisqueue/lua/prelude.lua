@@ -3,6 +3,7 @@ local base = string.sub(KEYS[1], 1, -4)
 local run, work, blocks = KEYS[1], base .. 'work', base .. 'blocks'
 local todo, active = base .. 'todo', base .. 'active'
 local queries, events, once = base .. 'queries', base .. 'events', base .. 'once'
+local ledger = base .. 'ledger'
 
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
@@ -141,9 +142,9 @@ local function addBlocks(list)
   end
 end
 
--- freeze fixes what the next iteration of a block sees: how many blocks and queries of the run, both only ever grow.
+-- freeze fixes what the next iteration of a block sees: how many blocks, queries and digests of the run, which only ever grow.
 local function freeze(unit)
-  local view = num(run, 'blocks') .. ':' .. redis.call('LLEN', queries)
+  local view = num(run, 'blocks') .. ':' .. redis.call('LLEN', queries) .. ':' .. redis.call('LLEN', ledger)
   redis.call('HSET', work, unit .. ':view', view)
   return view
 end
@@ -257,7 +258,7 @@ end
 
 -- kept returns the keys that stay when a run has ended, until they expire.
 local function kept()
-  local keys = { run, work, blocks, queries, events, once, base .. 'plan', base .. 'traces:plan', base .. 'usage' }
+  local keys = { run, work, blocks, queries, ledger, events, once, base .. 'plan', base .. 'traces:plan', base .. 'usage' }
   for n = 1, num(run, 'blocks') do table.insert(keys, base .. 'traces:block_' .. n) end
   return keys
 end

@@ -34,8 +34,10 @@ for _, id in ipairs(again) do
     redis.call('HDEL', blocks, id .. ':iterations')
     redis.call('HDEL', work, id .. ':memory', id .. ':admissions')
     redis.call('DEL', base .. 'traces:' .. id)
-    for _, q in ipairs(redis.call('LRANGE', queries, 0, -1)) do
-      if string.sub(q, 1, #id + 1) == id .. '\t' then redis.call('LREM', queries, 1, q) end
+    for _, list in ipairs({ queries, ledger }) do
+      for _, item in ipairs(redis.call('LRANGE', list, 0, -1)) do
+        if string.sub(item, 1, #id + 1) == id .. '\t' then redis.call('LREM', list, 1, item) end
+      end
     end
   end
   redis.call('HSET', blocks, id .. ':status', 'PENDING', id .. ':reason', '', id .. ':fallbacks', '')
@@ -49,7 +51,7 @@ if what == 'all' then
   for _, field in ipairs(redis.call('HKEYS', work)) do
     if not string.find(field, ':gen$') then redis.call('HDEL', work, field) end
   end
-  redis.call('DEL', blocks, queries, base .. 'plan', base .. 'traces:plan')
+  redis.call('DEL', blocks, queries, ledger, base .. 'plan', base .. 'traces:plan')
   redis.call('HDEL', run, 'blocks', 'processed')
   redis.call('HSET', run, 'state', 'queued')
   return answer({})

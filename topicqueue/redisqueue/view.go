@@ -1,0 +1,91 @@
+package redisqueue
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/redis/go-redis/v9"
+
+	"nightdesk/topicqueue"
+)
+
+// view reads what a frozen "blocks:queries:digests" stands for, as a block sees it. The lists only grow, so the numbers
+// fix their content.
+func (q *Queue) view(ctx context.Context, runID, block, frozen string) (topicqueue.View, error) {
+	counts := make([]int, 3)
+	for i, count := range strings.SplitN(frozen, ":", len(counts)) {
+		counts[i], _ = strconv.Atoi(count)
+	}
+	v := topicqueue.View{Blocks: make([]topicqueue.BlockTitle, counts[0]), Queries: []string{}}
+	ids := make([]string, counts[0])
+	for i := range ids {
+		ids[i] = topicqueue.BlockID(i + 1)
+	}
+	titles := redis.NewSliceCmd(ctx)
+	issued, digests := redis.NewStringSliceCmd(ctx), redis.NewStringSliceCmd(ctx)
+	_, err := q.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
+		if len(ids) > 0 {
+			titles = p.HMGet(ctx, key(runID, "blocks"), ids...)
+		}
+		if counts[1] > 0 {
+			issued = p.LRange(ctx, key(runID, "queries"), 0, int64(counts[1])-1)
+		}
+		if counts[2] > 0 {
+			digests = p.LRange(ctx, key(runID, "ledger"), 0, int64(counts[2])-1)
+		}
+		return nil
+	})
+	if err != nil {
+		return v, fmt.Errorf("read the plan of run %s from Redis: %w", runID, err)
+	}
+	for i, id := range ids {
+		var s topicqueue.SubTopic
+		if err := json.Unmarshal([]byte(text(titles.Val(), i)), &s); err != nil {
+			return v, fmt.Errorf("decode %s of run %s: %w", id, runID, err)
+		}
+		v.Blocks[i] = topicqueue.BlockTitle{ID: id, Title: s.Title}
+	}
+	for _, line := range issued.Val() {
+		by, query, _ := strings.Cut(line, "\t")
+		v.Queries = append(v.Queries, query)
+		if by == block {
+			v.Own = append(v.Own, query)
+		}
+	}
+	for _, line := range digests.Val() {
+		by, data, _ := strings.Cut(line, "\t")
+		if by == block {
+			continue
+		}
+		var d topicqueue.Digest
+		if err := json.Unmarshal([]byte(data), &d); err != nil {
+			return v, fmt.Errorf("decode what %s of run %s has found: %w", by, runID, err)
+		}
+		d.Block = by
+		v.Ledger = append(v.Ledger, d)
+	}
+	return v, nil
+}
+
+// encodeDigest returns what the ledger keeps; empty when there is nothing to tell.
+func encodeDigest(d topicqueue.Digest) (string, error) {
+	if len(d.Findings) == 0 && len(d.Read) == 0 {
+		return "", nil
+	}
+	d.Block = "" // it stands before it
+	data, err := json.Marshal(d)
+	return string(data), err
+}
+
+// encodeCalls returns the counts as the script reads them: tool, asked, shared, ...
+func encodeCalls(calls map[string]topicqueue.ToolCalls) (string, error) {
+	list := []any{}
+	for tool, n := range calls {
+		list = append(list, tool, n.Asked, n.Shared)
+	}
+	data, err := json.Marshal(list)
+	return string(data), err
+}
