@@ -77,6 +77,10 @@ type DecideData struct {
 	MaxIterations  int
 	Phase          string
 	Claims         []ClaimLine // of this block so far
+	Parent         string      // block that led to this one; empty for a planned one
+	ParentClaims   []ClaimLine // of it, the newest
+	ParentRead     []string    // addresses and document keys of what it has read
+	Ledger         []ClaimLine // the best of what other blocks have found
 	Queries        []string    // issued in the run so far
 	Feedback       []string    // what became of the last iteration's actions and proposals, a line each
 }

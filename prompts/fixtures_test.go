@@ -153,7 +153,15 @@ var decideEN = prompts.DecideData{
 		{Name: "query_item", Description: "Finds a named item of the knowledge base, such as a table."},
 	},
 	MaxActions: 3, Iteration: 2, MaxIterations: 4, Phase: prompts.PhaseMiddle,
-	Claims:   claimsEN,
+	Claims: claimsEN,
+	Parent: "block_1",
+	ParentClaims: []prompts.ClaimLine{{
+		CitationID: "CIT-1-02", Text: "With synchronous set to NORMAL, a checkpoint syncs the log before the database.", Source: "Durability settings, pragma.html",
+	}},
+	ParentRead: []string{"pragma.html", "https://blog.example/power-loss"},
+	Ledger: []prompts.ClaimLine{{
+		CitationID: "CIT-3-01", Text: "A page that is changed twice before a checkpoint is written to the log twice.", Source: "Write-ahead logging, wal.html",
+	}},
 	Queries:  []string{"What does a checkpoint cost when readers are active", "Does WAL mode survive power loss"},
 	Feedback: []string{`query_item "Table 9": nothing found`, `sub-topic "Backups of a WAL database": added as block_4`},
 }
@@ -165,7 +173,10 @@ var decideZH = prompts.DecideData{
 	Overview:       "查清检查点何时执行，在一个写入进程和 4 个读取进程的情况下停顿多久，日志能增长到多大。",
 	StarterQueries: []string{"How large can the SQLite WAL file grow", "SQLite checkpoint starvation"},
 	Tools:          []prompts.ToolLine{{Name: "rag_hybrid", Description: "Searches the knowledge base by words and meaning. Query: natural language."}},
-	MaxActions:     2, Flexible: true, Iteration: 1, MaxIterations: 6, Phase: prompts.PhaseEarly,
+	Ledger: []prompts.ClaimLine{{
+		CitationID: "CIT-1-01", Text: "断电后 WAL 中未同步的事务可能回滚，但数据库不会损坏。", Source: "Durability settings, pragma.html",
+	}},
+	MaxActions: 2, Flexible: true, Iteration: 1, MaxIterations: 6, Phase: prompts.PhaseEarly,
 }
 
 var digestsEN = []prompts.BlockDigest{
