@@ -28,10 +28,11 @@ type outcome struct {
 	fresh  []topicqueue.Source // sources that no note of this block has read
 }
 
-// callList collects the calls of one iteration; it refuses what must not be called.
+// callList collects the calls of one iteration; it refuses what has been asked before.
 type callList struct {
 	w     *work
 	k     int
+	asked issued
 	calls []call
 }
 
@@ -44,10 +45,10 @@ func (l *callList) has(tool, query string) bool {
 			return true
 		}
 	}
-	return l.w.issued.has(tool, query)
+	return l.asked.has(tool, query)
 }
 
-// add takes a call unless the list is full or the run has asked it before.
+// add takes a call unless the list is full or has it, or it was asked before.
 func (l *callList) add(tool, query string) bool {
 	if l.full() || l.has(tool, query) {
 		return false
@@ -58,9 +59,10 @@ func (l *callList) add(tool, query string) bool {
 	return true
 }
 
-// checkActions makes calls of what a model asked for. What is refused becomes a line for the next iteration.
+// checkActions makes calls of what a model asked for. What is refused becomes a line for the next iteration. What another
+// block has asked is no reason to refuse: this one gets the same answer.
 func (w *work) checkActions(k int, actions []prompts.Action) []call {
-	l := callList{w: w, k: k}
+	l := callList{w: w, k: k, asked: w.own}
 	for _, a := range actions {
 		tool, query := strings.TrimSpace(a.ToolType), strings.TrimSpace(prompts.Unmarked(strings.ToValidUTF8(a.Query, "")))
 		if !verbatim(tool) {
@@ -79,7 +81,7 @@ func (w *work) checkActions(k int, actions []prompts.Action) []call {
 		case !verbatim(tool) && topicqueue.CanonicalQuery(query) == "", query == "":
 			w.tell("a call of %s had no query and was dropped", tool)
 		case l.has(tool, query):
-			w.tell("%s was not asked again for %q: this run has asked it before", tool, topicqueue.Clip(topicqueue.OneLine(query), maxLine))
+			w.tell("%s was not asked again for %q: this block has asked it before", tool, topicqueue.Clip(topicqueue.OneLine(query), maxLine))
 		case !l.add(tool, query):
 			w.tell("%s was not asked for %q: at most %d calls in one iteration", tool, topicqueue.Clip(topicqueue.OneLine(query), maxLine), w.maxActions())
 		}
@@ -94,7 +96,7 @@ func (w *work) plannedCalls(k int, phase string) []call {
 	if !ok {
 		return nil
 	}
-	l := callList{w: w, k: k}
+	l := callList{w: w, k: k, asked: w.issued}
 	for _, c := range w.starters(tool) {
 		l.add(c.tool, c.query)
 	}
@@ -162,7 +164,7 @@ func (w *work) grounded(k int, calls []call) []call {
 	if slices.ContainsFunc(starters, func(c call) bool { return asked[topicqueue.CanonicalQuery(c.query)] }) {
 		return calls
 	}
-	l := callList{w: w, k: k, calls: calls}
+	l := callList{w: w, k: k, asked: w.issued, calls: calls}
 	if l.full() {
 		l.calls = slices.Clone(calls[:len(calls)-1])
 	}

@@ -94,8 +94,13 @@ func (w *work) decideData(k, shrink int) prompts.DecideData {
 		MaxIterations: w.run.Options.MaxIterations,
 		Phase:         w.phase(k),
 		Claims:        w.claimLines(decideClaimBytes >> shrink),
-		Queries:       lastOf(w.view.Queries, decideQueries>>shrink),
+		Queries:       lastOf(distinct(w.view.Queries), decideQueries>>shrink),
 		Feedback:      w.feedback,
+		Parent:        w.block.Parent,
+	}
+	d.ParentClaims, d.ParentRead = w.parent(parentBytes>>shrink, parentSources>>shrink)
+	if shrink == 0 { // the first to go
+		d.Ledger = w.ledger(ledgerBytes)
 	}
 	for _, b := range w.view.Blocks {
 		d.Blocks = append(d.Blocks, prompts.BlockLine{ID: b.ID, Title: b.Title})
@@ -149,6 +154,16 @@ func (w *work) checkProposals(k int, topics []prompts.NewSubTopic) []topicqueue.
 		}
 	}
 	return proposals
+}
+
+// distinct drops queries that more than one block has issued.
+func distinct(queries []string) []string {
+	seen := map[string]bool{}
+	return slices.DeleteFunc(slices.Clone(queries), func(q string) bool {
+		again := seen[q]
+		seen[q] = true
+		return again
+	})
 }
 
 func lastOf[T any](list []T, n int) []T { return list[max(0, len(list)-n):] }

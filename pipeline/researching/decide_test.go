@@ -17,7 +17,8 @@ func TestActions(t *testing.T) {
 	tests := []struct {
 		name    string
 		enabled []string
-		issued  []string
+		issued  []string // by another block
+		own     []string // by this one
 		actions []prompts.Action
 		called  []string
 		told    string // in the next question
@@ -48,20 +49,23 @@ func TestActions(t *testing.T) {
 			called:  []string{"rag_hybrid: tide height"}, told: `rag_naive was not asked again for "Height, tide?"`},
 		{name: "asked before by another block", issued: []string{"Tide height"},
 			actions: []prompts.Action{ask("rag_hybrid", "height of the"), ask("rag_hybrid", "height tide")},
-			called:  []string{"rag_hybrid: height of the"}, told: "this run has asked it before"},
-		{name: "asked before of another tool", issued: []string{"tide height"},
+			called:  []string{"rag_hybrid: height of the", "rag_hybrid: height tide"}},
+		{name: "asked before by this block", own: []string{"Tide height"},
+			actions: []prompts.Action{ask("rag_hybrid", "height of the"), ask("rag_hybrid", "height tide")},
+			called:  []string{"rag_hybrid: height of the"}, told: "this block has asked it before"},
+		{name: "asked before of another tool", own: []string{"tide height"},
 			actions: []prompts.Action{ask("web_search", "tide height")},
 			called:  []string{"web_search: tide height"}},
-		{name: "asked before of the web", issued: []string{"web_search: tide height"},
+		{name: "asked before of the web", own: []string{"web_search: tide height"},
 			actions: []prompts.Action{ask("web_search", "height tide"), ask("rag_hybrid", "tide height")},
 			called:  []string{"rag_hybrid: tide height"}},
-		{name: "programs differ by every sign", issued: []string{"run_code: print(1-2)"},
+		{name: "programs differ by every sign", own: []string{"run_code: print(1-2)"},
 			actions: []prompts.Action{ask("run_code", "print(1-2)"), ask("run_code", "print(2-1)"), ask("run_code", "print(1+2)")},
 			called:  []string{"run_code: print(1+2)", "run_code: print(2-1)"}},
 		{name: "query of several lines",
 			actions: []prompts.Action{ask(" rag_hybrid ", "height\n\tof\x00 tides")},
 			called:  []string{"rag_hybrid: height of tides"}},
-		{name: "nothing left of them: starter queries", issued: []string{"tide height", "spring tides moon phase"},
+		{name: "nothing left of them: starter queries that nobody asked", own: []string{"tide height"}, issued: []string{"spring tides moon phase"},
 			actions: []prompts.Action{ask("rag_hybrid", "tide height")},
 			called:  []string{"rag_hybrid: Spring tides", "rag_hybrid: spring tides cause"}},
 	}
@@ -77,7 +81,8 @@ func TestActions(t *testing.T) {
 			for _, name := range []string{"rag_naive", "query_item", "web_search", "run_code"} {
 				b.tools[name] = b.tools["rag_hybrid"]
 			}
-			b.start.View.Queries = tt.issued
+			b.start.View.Own = tt.own
+			b.start.View.Queries = slices.Concat(tt.issued, tt.own)
 			b.start.Block.Overview = "" // its words would become follow-up queries
 			b.start.Traces = evidence() // else a starter query would be asked in any case
 			var first []string

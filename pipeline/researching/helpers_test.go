@@ -31,6 +31,7 @@ type bench struct {
 	decide func(k int, req llm.Request) any
 	note   func(req llm.Request) any
 	tools  map[string]func(query string) tools.Result
+	slow   time.Duration // that a tool takes
 
 	run   topicqueue.Run
 	start researching.Start
@@ -187,6 +188,9 @@ type scriptedTool struct {
 func (s scriptedTool) Name() string        { return s.name }
 func (s scriptedTool) Description() string { return "answers with " + s.name }
 func (s scriptedTool) Call(_ context.Context, c tools.Call) (tools.Result, error) {
+	if s.b.slow > 0 {
+		defer time.Sleep(s.b.slow) // stands for a server
+	}
 	s.b.mu.Lock()
 	defer s.b.mu.Unlock()
 	s.b.called = append(s.b.called, s.name+": "+c.Query)
@@ -217,6 +221,7 @@ func (q *memoryQueue) Checkpoint(ctx context.Context, cp topicqueue.Checkpoint) 
 		}
 	}
 	q.view.Queries = append(slices.Clone(q.view.Queries), cp.Queries...)
+	q.view.Own = append(slices.Clone(q.view.Own), cp.Queries...)
 	return topicqueue.CheckpointResult{View: q.view, Admissions: admissions}, nil
 }
 

@@ -22,7 +22,8 @@ type work struct {
 	block      topicqueue.Block
 	view       topicqueue.View
 	tools      tools.Set // enabled for this run
-	issued     issued
+	issued     issued    // by any block of the run
+	own        issued    // by this one
 	traces     []topicqueue.ToolTrace
 	claims     int
 	lastClaims int             // claims that the last iteration added
@@ -41,6 +42,7 @@ func newWork(r *Researcher, run topicqueue.Run, topic string, start Start) *work
 		block:      start.Block,
 		tools:      r.Runner.Tools.Enabled(run.Options.Tools),
 		issued:     issued{},
+		own:        issued{},
 		noted:      map[string]bool{},
 		texts:      map[string]bool{},
 	}
@@ -65,6 +67,7 @@ func newWork(r *Researcher, run topicqueue.Run, topic string, start Start) *work
 func (w *work) see(v topicqueue.View) {
 	w.view = v
 	w.issued.addLines(v.Queries)
+	w.own.addLines(v.Own)
 }
 
 // keep adds a trace to what the block has.
@@ -137,9 +140,19 @@ func (w *work) iterate(ctx context.Context, q Queue, k int) (goOn bool, err erro
 		return false, err
 	}
 	traces := w.record(k, outcomes, notes)
-	cp := topicqueue.Checkpoint{Iteration: k, Traces: traces, Proposals: d.proposals, Events: w.references(k, traces)}
-	for _, c := range d.calls {
-		cp.Queries = append(cp.Queries, issuedLine(c.tool, c.query))
+	cp := topicqueue.Checkpoint{Iteration: k, Traces: traces, Proposals: d.proposals, Events: w.references(k, traces),
+		Digest: w.digest(traces, outcomes), Calls: map[string]topicqueue.ToolCalls{}}
+	for _, o := range outcomes {
+		cp.Queries = append(cp.Queries, issuedLine(o.tool, o.query))
+		n := cp.Calls[o.tool]
+		n.Asked++
+		if o.answer.Shared {
+			n.Shared++
+		}
+		cp.Calls[o.tool] = n
+	}
+	if !d.sufficient {
+		w.suggestPages(d.calls, outcomes, traces)
 	}
 	if err := w.checkpoint(ctx, q, cp); err != nil {
 		return false, err
@@ -161,6 +174,7 @@ func (w *work) checkpoint(ctx context.Context, q Queue, cp topicqueue.Checkpoint
 	w.lastClaims = w.claims - before
 	w.block.Iterations = cp.Iteration
 	w.issued.addLines(cp.Queries)
+	w.own.addLines(cp.Queries)
 	w.see(res.View)
 	for _, a := range res.Admissions {
 		w.tell("%s", admissionLine(a))

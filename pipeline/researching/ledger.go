@@ -1,0 +1,126 @@
+package researching
+
+import (
+	"cmp"
+	"slices"
+
+	"nightdesk/pipeline/extractive"
+	"nightdesk/prompts"
+	"nightdesk/topicqueue"
+)
+
+// How much one iteration tells the other blocks, and how much of it their questions show.
+const (
+	maxFindings   = 4     // of an iteration
+	maxFinding    = 240   // bytes of one
+	maxRead       = 30    // addresses and document keys of an iteration
+	ledgerBytes   = 3_000 // of what other blocks have found
+	parentBytes   = 3_000 // of what the block has found that led to this one
+	parentSources = 60    // that it has read
+)
+
+// digest is what iteration k tells the other blocks: of each source the claim that bears most on the block first.
+func (w *work) digest(traces []topicqueue.ToolTrace, outcomes []outcome) topicqueue.Digest {
+	var d topicqueue.Digest
+	claims := make([][]topicqueue.Claim, len(traces))
+	most := 0
+	for i, t := range traces {
+		claims[i] = slices.SortedStableFunc(slices.Values(t.Claims), func(a, b topicqueue.Claim) int {
+			return cmp.Compare(extractive.Relevance(b.Text, w.subject()), extractive.Relevance(a.Text, w.subject()))
+		})
+		most = max(most, len(claims[i]))
+	}
+	for round := range most {
+		for i, t := range traces {
+			if round < len(claims[i]) && len(d.Findings) < maxFindings {
+				c := claims[i][round]
+				d.Findings = append(d.Findings, topicqueue.Finding{
+					CitationID: c.CitationID, Text: topicqueue.Clip(topicqueue.OneLine(c.Text), maxFinding), Source: topicqueue.Clip(sourceLine(t.Source), maxLine),
+				})
+			}
+		}
+	}
+	for _, o := range outcomes {
+		for _, s := range o.fresh {
+			where := cmp.Or(s.URL, s.Document)
+			if where != "" && len(where) <= maxLine && !slices.Contains(d.Read, where) && len(d.Read) < maxRead {
+				d.Read = append(d.Read, where)
+			}
+		}
+	}
+	return d
+}
+
+// sourceLine names a source for other blocks: where it is, and what it is called.
+func sourceLine(s topicqueue.Source) string {
+	where, title := cmp.Or(s.URL, s.Document), topicqueue.OneLine(s.Title)
+	if where == "" || title == "" {
+		return where + title
+	}
+	return title + ", " + where
+}
+
+// parent returns what the block has found and read that led to this one: the newest findings that fit.
+func (w *work) parent(limit, sources int) (findings []prompts.ClaimLine, read []string) {
+	if w.block.Parent == "" {
+		return nil, nil
+	}
+	var lines []topicqueue.Finding
+	for _, d := range w.view.Ledger {
+		if d.Block != w.block.Parent {
+			continue
+		}
+		lines = append(lines, d.Findings...)
+		for _, where := range d.Read {
+			if !slices.Contains(read, where) {
+				read = append(read, where)
+			}
+		}
+	}
+	for _, f := range slices.Backward(lines) {
+		if limit -= len(f.Text) + len(f.Source); limit < 0 {
+			break
+		}
+		findings = append(findings, claimLine(f))
+	}
+	slices.Reverse(findings)
+	return findings, lastOf(read, sources)
+}
+
+// ledger returns what the other blocks have found as far as it fits: of each in turn the best of its newest iteration,
+// then of the one before; shown block by block.
+func (w *work) ledger(limit int) []prompts.ClaimLine {
+	newest := map[string][]topicqueue.Finding{}
+	for _, d := range slices.Backward(w.view.Ledger) {
+		if d.Block != w.block.Parent {
+			newest[d.Block] = append(newest[d.Block], d.Findings...)
+		}
+	}
+	taken := map[string]int{}
+	for more := true; more; {
+		more = false
+		for _, b := range w.view.Blocks {
+			if taken[b.ID] == len(newest[b.ID]) {
+				continue
+			}
+			f := newest[b.ID][taken[b.ID]]
+			if limit -= len(f.Text) + len(f.Source); limit < 0 {
+				more = false
+				break
+			}
+			taken[b.ID]++
+			more = true
+		}
+	}
+	var lines []prompts.ClaimLine
+	for _, b := range w.view.Blocks {
+		for _, f := range newest[b.ID][:taken[b.ID]] {
+			lines = append(lines, claimLine(f))
+		}
+	}
+	return lines
+}
+
+func claimLine(f topicqueue.Finding) prompts.ClaimLine {
+	return prompts.ClaimLine{CitationID: f.CitationID, Text: f.Text, Source: f.Source}
+}

@@ -1,0 +1,240 @@
+package researching_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"nightdesk/pipeline/llm"
+	"nightdesk/pipeline/tools"
+	"nightdesk/prompts"
+	"nightdesk/topicqueue"
+)
+
+// digestOf is what a block has told of one iteration.
+func digestOf(block string, texts ...string) topicqueue.Digest {
+	d := topicqueue.Digest{Block: block}
+	for i, text := range texts {
+		d.Findings = append(d.Findings, topicqueue.Finding{CitationID: fmt.Sprintf("CIT-%d-%02d", topicqueue.BlockNumber(block), i+1), Text: text, Source: "Tides, tides.md"})
+		d.Read = append(d.Read, fmt.Sprintf("https://a.example/%s/%d", block, i))
+	}
+	return d
+}
+
+func TestLedgerIsShown(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.run.Options.MaxIterations = 1
+	b.start.View.Ledger = []topicqueue.Digest{digestOf("block_1", "old one"), digestOf("block_2", "of the second"), digestOf("block_1", "new one")}
+	if _, err := b.research(); err != nil {
+		t.Fatal(err)
+	}
+	shown := b.questions("decide")[0].Prompt.User
+	_, ledger, _ := strings.Cut(shown, "What other blocks have found")
+	ledger, _, _ = strings.Cut(ledger, "Queries issued")
+	var at []int
+	for _, text := range []string{"new one", "old one", "of the second"} {
+		at = append(at, strings.Index(ledger, text))
+	}
+	if !slices.IsSorted(at) || at[0] < 0 || strings.Contains(shown, "Read by") || strings.Contains(shown, "a.example") {
+		t.Errorf("ledger %v:\n%s", at, shown)
+	}
+}
+
+// Much that was found by many blocks leaves each of them a share, and goes first when the window is small.
+func TestLedgerIsBounded(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.run.Options.MaxIterations = 1
+	b.start.View.Blocks = nil
+	for n := range 8 {
+		id := topicqueue.BlockID(n + 10)
+		b.start.View.Blocks = append(b.start.View.Blocks, topicqueue.BlockTitle{ID: id, Title: fmt.Sprint("Coast ", n)})
+		for k := range 10 {
+			b.start.View.Ledger = append(b.start.View.Ledger, digestOf(id, fmt.Sprintf("finding %d of %s: %s", k, id, strings.Repeat("x", 200))))
+		}
+	}
+	refused := ""
+	b.decide = func(_ int, req llm.Request) any {
+		if refused == "" {
+			refused = req.Prompt.User
+			return fmt.Errorf("%w: %w", llm.ErrPermanent, llm.ErrContextLength)
+		}
+		return act(ask("rag_hybrid", "spring tides cause"))
+	}
+	if _, err := b.research(); err != nil {
+		t.Fatal(err)
+	}
+	for n := range 8 {
+		if want := fmt.Sprintf("finding 9 of %s", topicqueue.BlockID(n+10)); !strings.Contains(refused, want) {
+			t.Errorf("%q is not shown", want)
+		}
+	}
+	_, ledger, _ := strings.Cut(refused, "What other blocks have found")
+	if ledger, _, _ = strings.Cut(ledger, "Queries issued"); len(ledger) > 4000 {
+		t.Errorf("the ledger has %d bytes", len(ledger))
+	}
+	if second := b.questions("decide")[1].Prompt.User; strings.Contains(second, "finding") {
+		t.Errorf("the ledger did not go first:\n%s", second)
+	}
+}
+
+// A block that another led to sees first and in full what that one has found, and what it has read.
+func TestContinuationKnowsItsParent(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.run.Options.MaxIterations = 1
+	b.start.Block.Parent = "block_2"
+	b.start.View.Ledger = []topicqueue.Digest{digestOf("block_2", "d1 says one", "d2 says two", "d3 says three"), digestOf("block_1", "something else"),
+		{Block: "block_2", Read: []string{"handbook/d4.md", "handbook/d5.md", "https://a.example/block_2/0"}}}
+	if _, err := b.research(); err != nil {
+		t.Fatal(err)
+	}
+	shown := b.questions("decide")[0].Prompt.User
+	at := []int{}
+	for _, text := range []string{"Found by block_2", "d1 says one", "d2 says two", "d3 says three", "Read by block_2", "https://a.example/block_2/0",
+		"https://a.example/block_2/1", "https://a.example/block_2/2", "handbook/d4.md", "handbook/d5.md", "What other blocks have found", "something else"} {
+		at = append(at, strings.Index(shown, text))
+	}
+	if !slices.IsSorted(at) || at[0] < 0 || strings.Count(shown, "block_2/0") != 1 {
+		t.Errorf("at %v:\n%s", at, shown)
+	}
+}
+
+// What a block tells of an iteration: of each source first what bears most on it, and all that was read.
+func TestDigest(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.run.Options.MaxIterations = 1
+	b.tools["rag_hybrid"] = func(string) tools.Result {
+		r := found("The answer to boats is paint. The answer to spring tides is the moon.", "The answer to nets is rope.", "A page without an answer.")
+		r.Sources[0].URL, r.Sources[1].Title = "https://a.example/x", ""
+		return r
+	}
+	b.note = func(req llm.Request) any {
+		a := honestNote(req)
+		for i := range a.Claims {
+			a.Claims[i].Source = min(1+i/2, 2)
+		}
+		return a
+	}
+	if _, err := b.research(); err != nil {
+		t.Fatal(err)
+	}
+	got := b.queue.checkpoints[0].Digest
+	var texts []string
+	for _, f := range got.Findings {
+		texts = append(texts, f.CitationID+" "+f.Text+" ("+f.Source+")")
+	}
+	nets := topicqueue.TextHash("The answer to nets is rope.")[:6] + ".md"
+	want := []string{"CIT-3-01 The answer to spring tides is the moon. (Tides, https://a.example/x)", "CIT-3-02 The answer to nets is rope. (" + nets + ")",
+		"CIT-3-01 The answer to boats is paint. (Tides, https://a.example/x)"}
+	if !slices.Equal(texts, want) || len(got.Read) != 3 || got.Read[0] != "https://a.example/x" {
+		t.Errorf("findings %q, want %q; read %q", texts, want, got.Read)
+	}
+}
+
+// Pages that a search has found and nobody has opened are named, those with a claim first.
+func TestUnopenedPages(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name  string
+		tools []string
+		want  int
+	}{{"with open_page", []string{"web_search", "open_page"}, 5}, {"without", []string{"web_search"}, 0}} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			b.run.Options.MaxIterations, b.run.Options.Tools = 2, tc.tools
+			b.start.View.Queries = []string{"open_page: https://a.example/7"} // by another block
+			b.tools["web_search"] = func(string) tools.Result {
+				r := found("snippet 0", "snippet 1", "snippet 2", "snippet 3", "snippet 4", "snippet 5", "snippet 6", "The answer to springs is found here.", "snippet 8")
+				for i := range r.Sources {
+					r.Sources[i].URL = fmt.Sprintf("http://a.example/%d", (i+7)%9)
+				}
+				return r
+			}
+			b.tools["open_page"] = func(string) tools.Result { return found("A page.") }
+			b.decide = func(int, llm.Request) any {
+				return act(ask("web_search", "spring tides cause"), ask("open_page", "https://a.example/8"))
+			}
+			b.note = func(req llm.Request) any {
+				if strings.Contains(req.Prompt.User, "snippet") {
+					quote := "The answer to springs is found here."
+					return prompts.NoteAnswer{Summary: "s", Claims: []prompts.NoteClaim{{Source: 8, Text: quote, Quote: quote}}}
+				}
+				return prompts.NoteAnswer{}
+			}
+			if _, err := b.research(); err != nil {
+				t.Fatal(err)
+			}
+			shown := b.questions("decide")[1].Prompt.User
+			if n := strings.Count(shown, "not opened yet"); n != tc.want {
+				t.Fatalf("%d pages are suggested, want %d:\n%s", n, tc.want, shown)
+			}
+			if _, first, ok := strings.Cut(shown, "whole: "); ok && !strings.HasPrefix(first, "Tides http://a.example/5") {
+				t.Errorf("the page with a claim does not come first:\n%s", shown)
+			}
+			if strings.Contains(shown, "http://a.example/7") || strings.Contains(shown, "http://a.example/8") {
+				t.Errorf("a page that was opened is suggested:\n%s", shown)
+			}
+		})
+	}
+}
+
+// Four calls of different tools take as long as one; one that fails and a name that does not exist are told, in order.
+func TestMixedTools(t *testing.T) {
+	t.Parallel()
+	const slow = 300 * time.Millisecond
+	b := newBench(t)
+	b.r.MaxActions = 4
+	b.run.Options.MaxIterations, b.run.Options.Tools = 2, []string{"web_search", "open_page", "paper_search"}
+	var mu sync.Mutex
+	var began []time.Time
+	for _, name := range b.run.Options.Tools {
+		b.slow = slow
+		b.tools[name] = func(query string) tools.Result {
+			mu.Lock()
+			defer mu.Unlock()
+			began = append(began, time.Now())
+			if query == "broken" {
+				return tools.Result{Failed: true, Text: "the server has a failure (500)"}
+			}
+			return found(fact(name + " " + query))
+		}
+	}
+	var second time.Time
+	b.decide = func(k int, _ llm.Request) any {
+		if k == 2 {
+			second = time.Now()
+			return act()
+		}
+		return act(ask("web_search", "spring tides cause"), ask("open_page", "https://a.example/x"), ask("paper_search", "broken"), ask("google", "moon"))
+	}
+	if _, err := b.research(); err != nil {
+		t.Fatal(err)
+	}
+	slices.SortFunc(began, time.Time.Compare)
+	if took := second.Sub(began[0]); len(began) < 4 || took > slow*3/2 {
+		t.Errorf("the step of %d calls took %s", len(began), took)
+	}
+	var ids []string
+	for _, tr := range b.queue.checkpoints[0].Traces {
+		ids = append(ids, tr.ToolID)
+	}
+	if want := []string{"block_3/1.1", "block_3/1.2", "block_3/1.4"}; !slices.Equal(ids, want) {
+		t.Errorf("traces of %q, want %q", ids, want)
+	}
+	shown := b.questions("decide")[1].Prompt.User
+	for _, told := range []string{`tool "google" does not exist; its query went to web_search`, `paper_search for "broken" failed: the server has a failure (500)`} {
+		if !strings.Contains(shown, told) {
+			t.Errorf("%q is not told:\n%s", told, shown)
+		}
+	}
+	if got := b.queue.checkpoints[0].Calls; got["web_search"].Asked != 2 || got["paper_search"].Asked != 1 || got["open_page"].Asked != 1 {
+		t.Errorf("calls %+v", got)
+	}
+}
