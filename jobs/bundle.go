@@ -105,21 +105,22 @@ func (b *bundle) statistics() statistics {
 }
 
 type metadata struct {
-	ResearchID      string              `json:"research_id"`
-	Topic           string              `json:"topic"`
-	OptimizedTopic  string              `json:"optimized_topic"`
-	Batch           string              `json:"batch"`
-	State           topicqueue.RunState `json:"state"`
-	Reason          string              `json:"reason,omitempty"`
-	Title           string              `json:"title,omitempty"`
-	Statistics      statistics          `json:"statistics"`
-	ReportWordCount int                 `json:"report_word_count"`
-	Citations       []string            `json:"citations"` // ids that the report cites
-	Removed         []citation.Removal  `json:"removed"`   // what the model cited and could not be resolved
-	Fallbacks       fallbacks           `json:"fallbacks"`
-	Usage           usageTotals         `json:"usage"`
-	StartedAt       time.Time           `json:"started_at"`
-	CompletedAt     time.Time           `json:"completed_at"`
+	ResearchID      string                          `json:"research_id"`
+	Topic           string                          `json:"topic"`
+	OptimizedTopic  string                          `json:"optimized_topic"`
+	Batch           string                          `json:"batch"`
+	State           topicqueue.RunState             `json:"state"`
+	Reason          string                          `json:"reason,omitempty"`
+	Title           string                          `json:"title,omitempty"`
+	Statistics      statistics                      `json:"statistics"`
+	ReportWordCount int                             `json:"report_word_count"`
+	Citations       []string                        `json:"citations"` // ids that the report cites
+	Removed         []citation.Removal              `json:"removed"`   // what the model cited and could not be resolved
+	Fallbacks       fallbacks                       `json:"fallbacks"`
+	Usage           usageTotals                     `json:"usage"`
+	ToolCalls       map[string]topicqueue.ToolCalls `json:"tool_calls"` // of the blocks' finished iterations, by tool
+	StartedAt       time.Time                       `json:"started_at"`
+	CompletedAt     time.Time                       `json:"completed_at"`
 }
 
 // fallbacks are the steps that a model should have done and did not, by stage.
@@ -132,7 +133,7 @@ type fallbacks struct {
 func (b *bundle) metadata(run topicqueue.Run, usage []topicqueue.Usage) metadata {
 	m := metadata{
 		ResearchID: run.ID, Topic: run.Topic, OptimizedTopic: b.in.Plan.Topic, Batch: run.Batch, State: run.State, Reason: run.Reason,
-		Statistics: b.statistics(), Usage: total(usage), StartedAt: run.StartedAt, CompletedAt: run.EndedAt,
+		Statistics: b.statistics(), Usage: total(usage), ToolCalls: run.ToolCalls, StartedAt: run.StartedAt, CompletedAt: run.EndedAt,
 		Citations: []string{}, Removed: []citation.Removal{},
 		Fallbacks: fallbacks{Planning: list(b.in.Plan.Fallbacks), Researching: []string{}, Reporting: []string{}},
 	}

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"text/tabwriter"
 	"time"
 
@@ -30,6 +32,8 @@ type runStatus struct {
 	StartedAt time.Time          `json:"started_at,omitzero"`
 	EndedAt   time.Time          `json:"ended_at,omitzero"`
 	List      []topicqueue.Block `json:"block_list"`
+
+	ToolCalls map[string]topicqueue.ToolCalls `json:"tool_calls"` // by tool
 }
 
 func (a *app) status(ctx context.Context, name string) (err error) {
@@ -49,7 +53,7 @@ func (a *app) status(ctx context.Context, name string) (err error) {
 	if err != nil {
 		return err
 	}
-	s := runStatus{Options: run.Options, CreatedAt: run.CreatedAt, StartedAt: run.StartedAt, EndedAt: run.EndedAt}
+	s := runStatus{Options: run.Options, CreatedAt: run.CreatedAt, StartedAt: run.StartedAt, EndedAt: run.EndedAt, ToolCalls: run.ToolCalls}
 	if s.runResult, err = a.result(ctx, d.queue, store, run.ID, run.CreatedAt); err != nil {
 		return err
 	}
@@ -81,6 +85,10 @@ func (a *app) status(ctx context.Context, name string) (err error) {
 		fmt.Fprintf(a.stdout, "report   %s\n", s.Report)
 	}
 	fmt.Fprintf(a.stdout, "so far   %d sources, %d model calls, %d tokens, %s\n", s.Sources, s.LLMCalls, s.PromptTokens+s.CompletionTokens, (time.Duration(s.TookMS) * time.Millisecond).Round(100*time.Millisecond))
+	for _, tool := range slices.Sorted(maps.Keys(run.ToolCalls)) {
+		n := run.ToolCalls[tool]
+		fmt.Fprintf(a.stdout, "calls    %s: %d asked for, %d made, %d shared\n", tool, n.Asked, n.Asked-n.Shared, n.Shared)
+	}
 	if len(s.List) == 0 {
 		return nil
 	}

@@ -16,7 +16,7 @@ import (
 )
 
 // Stats are the figures of all runs in this Redis. Scripts keep them as they go, in a hash with the fields state:<state>,
-// ended:<state>, deadline_missed, lapses, and calls:<role>:<model>, tokens_in:..., tokens_out:..., cost_usd:... of each
+// ended:<state>, deadline_missed, lapses, tool_asked:<tool>, tool_shared:<tool>, and calls:<role>:<model>, tokens_in:..., tokens_out:..., cost_usd:... of each
 // model: nobody walks the runs to count them.
 type Stats struct {
 	Runs            map[topicqueue.RunState]int64 // not yet published, in each state now; nil before the first run was counted
@@ -24,6 +24,7 @@ type Stats struct {
 	DeadlinesMissed int64                         // ever
 	Lapses          int64                         // of leases, ever
 	Models          []ModelStats
+	Tools           map[string]topicqueue.ToolCalls // by tool, ever
 	Waiting         []Waiting     // of each lane asked for
 	Watched         int64         // runs that are looked at again and again: those that are not yet published
 	Overdue         time.Duration // how late the next look at one that has not ended is: no worker runs when it grows
@@ -90,6 +91,7 @@ func decodeStats(fields map[string]string) Stats {
 			}
 		}
 	}
+	s.Tools = map[string]topicqueue.ToolCalls{}
 	models := map[[2]string]*ModelStats{}
 	for field, text := range fields {
 		kind, name, _ := strings.Cut(field, ":")
@@ -106,6 +108,15 @@ func decodeStats(fields map[string]string) Stats {
 			continue
 		case "lapses":
 			s.Lapses = n
+			continue
+		case "tool_asked", "tool_shared":
+			t := s.Tools[name]
+			if kind == "tool_asked" {
+				t.Asked = int(n)
+			} else {
+				t.Shared = int(n)
+			}
+			s.Tools[name] = t
 			continue
 		case "calls", "tokens_in", "tokens_out", "cost_usd":
 		default:

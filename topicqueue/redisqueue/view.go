@@ -80,6 +80,15 @@ func encodeDigest(d topicqueue.Digest) (string, error) {
 	return string(data), err
 }
 
+// toolCounters are what a checkpoint adds to the figures of the desk.
+func toolCounters(calls map[string]topicqueue.ToolCalls) map[string]float64 {
+	counters := map[string]float64{}
+	for tool, n := range calls {
+		counters["tool_asked:"+tool], counters["tool_shared:"+tool] = float64(n.Asked), float64(n.Shared)
+	}
+	return counters
+}
+
 // encodeCalls returns the counts as the script reads them: tool, asked, shared, ...
 func encodeCalls(calls map[string]topicqueue.ToolCalls) (string, error) {
 	list := []any{}

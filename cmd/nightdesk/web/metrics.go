@@ -39,6 +39,7 @@ var (
 	overdue     = describe("sweep_overdue_seconds", "How late the workers' next look at a run is; it grows when no worker runs.")
 	deadlines   = describe("deadlines_missed_total", "Runs that their deadline cut short.")
 	lapses      = describe("lease_lapses_total", "Leases that lapsed: workers that died or froze in the middle of their work.")
+	toolCalls   = describe("tool_calls_total", "Calls of tools that topic blocks asked for. Result shared: answered by what another call had brought.", "tool", "result")
 	calls       = describe("model_calls_total", "Calls of models.", "role", "model")
 	tokens      = describe("model_tokens_total", "Tokens of questions (in) and answers (out).", "role", "model", "direction")
 	cost        = describe("model_cost_usd_total", "Cost of calls, where the price of the model is known.", "role", "model")
@@ -58,7 +59,7 @@ func newCollector(s Services) *collector {
 // Describe lists the metrics.
 func (c *collector) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{redisUp, queueTasks, queueOldest, queuePaused, queueTries, workers, slots,
-		runs, ended, waiting, oldest, watched, overdue, deadlines, lapses, calls, tokens, cost,
+		runs, ended, waiting, oldest, watched, overdue, deadlines, lapses, toolCalls, calls, tokens, cost,
 		governorLimit, governorInFlight, governorWaiting, governorGranted, governorThrottled, governorDown} {
 		ch <- d
 	}
@@ -100,6 +101,10 @@ func collectRuns(ch chan<- prometheus.Metric, s redisqueue.Stats) {
 	}
 	counter(ch, deadlines, float64(s.DeadlinesMissed))
 	counter(ch, lapses, float64(s.Lapses))
+	for tool, n := range s.Tools {
+		counter(ch, toolCalls, float64(n.Asked-n.Shared), tool, "made")
+		counter(ch, toolCalls, float64(n.Shared), tool, "shared")
+	}
 	for _, m := range s.Models {
 		role, model := strings.ToValidUTF8(m.Role, "?"), strings.ToValidUTF8(m.Model, "?")
 		counter(ch, calls, float64(m.Calls), role, model)

@@ -20,7 +20,7 @@ import (
 func TestMetrics(t *testing.T) {
 	t.Parallel()
 	rdb, ctx := redistest.Server(t), t.Context()
-	rdb.HSet(ctx, "nightdesk:{index}:stats", "state:researching", 4, "ended:partial", 2, "deadline_missed", 1, "lapses", 3,
+	rdb.HSet(ctx, "nightdesk:{index}:stats", "state:researching", 4, "ended:partial", 2, "deadline_missed", 1, "lapses", 3, "tool_asked:web_search", 30, "tool_shared:web_search", 12,
 		"calls:note:m\xff:7b", 10, "tokens_in:note:m\xff:7b", 1000, "cost_usd:note:m\xff:7b", "0.25")
 	client := asynq.NewClientFromRedisClient(rdb)
 	for i := range 300 {
@@ -42,6 +42,7 @@ func TestMetrics(t *testing.T) {
 	body := answer.Body.String()
 	for _, want := range []string{
 		`nightdesk_runs{state="researching"} 4`, `nightdesk_runs{state="queued"} 0`, `nightdesk_runs_ended_total{state="partial"} 2`,
+		`nightdesk_tool_calls_total{result="made",tool="web_search"} 18`, `nightdesk_tool_calls_total{result="shared",tool="web_search"} 12`,
 		"nightdesk_deadlines_missed_total 1", "nightdesk_lease_lapses_total 3",
 		`nightdesk_model_calls_total{model="m?:7b",role="note"} 10`, `nightdesk_model_tokens_total{direction="in",model="m?:7b",role="note"} 1000`,
 		`nightdesk_model_cost_usd_total{model="m?:7b",role="note"} 0.25`,
