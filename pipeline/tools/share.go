@@ -55,7 +55,7 @@ type sharedAnswer struct {
 // shared makes a call, or gets what another has made of it.
 func (r *Runner) shared(ctx context.Context, runID, tool string, call Call) (Answer, error) {
 	scope, form := r.Scope.of(tool), Key(tool, call.Query)
-	if r.Shared == nil || scope == "" || form == "" {
+	if r.Shared == nil || r.Lifetime <= 0 || scope == "" || form == "" {
 		return r.call(ctx, runID, tool, call)
 	}
 	key := scope + "\x00" + form

@@ -1,0 +1,230 @@
+package jobs_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/redis/go-redis/v9"
+
+	"nightdesk/jobs"
+	"nightdesk/pipeline/llm"
+	"nightdesk/pipeline/llm/llmtest"
+	"nightdesk/pipeline/tools"
+	"nightdesk/prompts"
+	"nightdesk/storage"
+	"nightdesk/topicqueue"
+	"nightdesk/topicqueue/redisqueue"
+	"nightdesk/topicqueue/redisqueue/redistest"
+)
+
+// researcher is a model whose decisions and notes are the test's; the rest is a stub's. Without a writer, the report is
+// made of what was found.
+type researcher struct {
+	llm.Model
+	decide   func(block string, k int, question string) prompts.DecideAnswer
+	noWriter bool
+}
+
+func (m researcher) Generate(ctx context.Context, req llm.Request) (llm.Response, error) {
+	var answer any
+	switch step, _, _ := strings.Cut(req.Position.Step, "."); {
+	case step == "decide":
+		answer = m.decide(req.Position.Block, req.Position.Iteration, req.Prompt.User)
+	case step == "note":
+		answer = noteFacts(req.Prompt.User)
+	case m.noWriter && req.Position.Stage == "reporting":
+		return llm.Response{}, fmt.Errorf("no writer: %w", llm.ErrUnavailable)
+	default:
+		return m.Model.Generate(ctx, req)
+	}
+	text, err := json.Marshal(answer)
+	return llm.Response{Text: strings.ReplaceAll(string(text), ":null", ":[]")}, err
+}
+
+// noteFacts makes a claim of each line of the question that begins with Fact; of quays only when they are the subject.
+func noteFacts(question string) prompts.NoteAnswer {
+	a := prompts.NoteAnswer{Summary: "What the sources say."}
+	for line := range strings.Lines(question) {
+		if line = strings.TrimSpace(line); strings.HasPrefix(line, "Fact") && (!strings.Contains(line, "quay") || strings.Contains(question, "Quays")) {
+			a.Claims = append(a.Claims, prompts.NoteClaim{Text: line, Quote: line})
+		}
+	}
+	return a
+}
+
+// counted is a tool of this name that keeps what it was asked.
+type counted struct {
+	name   string
+	answer func(query string) (address, text string)
+
+	mu    sync.Mutex
+	calls []string
+}
+
+func (c *counted) Name() string        { return c.name }
+func (c *counted) Description() string { return "Finds what the test wants." }
+func (c *counted) Call(_ context.Context, call tools.Call) (tools.Result, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.calls = append(c.calls, call.Query)
+	address, text := c.answer(call.Query)
+	return tools.Result{Text: text, Sources: []topicqueue.Source{{Kind: topicqueue.SourceWeb, Title: "Source", URL: address, Text: text}}}, nil
+}
+
+// shares gives the bench's workers what they share.
+func (b *bench) shares() {
+	shared := redisqueue.NewShared(b.services.Redis, redisqueue.SharedLease)
+	b.t.Cleanup(func() { shared.Close() })
+	b.services.Shared = shared
+}
+
+// Blocks of two runs on two workers ask much the same: each question is asked once in the batch, the runs know what that
+// saved, and each run's bundle is whole.
+func TestQueriesAreShared(t *testing.T) {
+	t.Parallel()
+	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
+		search := &counted{name: "web_search", answer: func(query string) (address, text string) {
+			words := topicqueue.CanonicalQuery(query)
+			return "https://a.example/" + strings.ReplaceAll(words, " ", "-"), "A page.\nFact about " + words + ": it is known.\nThe end."
+		}}
+		forms := []string{"fjords of number %d, how deep?", "How DEEP fjords of number  %d"}
+		b := setup(t, rdb, researcher{Model: stubModel(t, &llmtest.Stub{}), decide: func(block string, k int, _ string) prompts.DecideAnswer {
+			a := prompts.DecideAnswer{Reasoning: "more"}
+			for n := range 3 {
+				query := fmt.Sprintf(forms[topicqueue.BlockNumber(block)%2], 3*k+n)
+				if n == 2 {
+					query = fmt.Sprintf("what %s alone wants %d", block, k)
+				}
+				a.Actions = append(a.Actions, prompts.Action{ToolType: "web_search", Query: query})
+			}
+			return a
+		}})
+		b.shares()
+		b.services.Toolbox = func(context.Context, topicqueue.Run) (jobs.Toolbox, error) {
+			return jobs.Toolbox{Tools: tools.Set{search}}, nil
+		}
+		o := options(3, 3, 3)
+		o.Tools = []string{"web_search"}
+		first, second := b.start(jobs.Settings{}), b.start(jobs.Settings{})
+		runs := []string{b.enqueue(topic, o, ""), b.enqueue(topic+" once more", o, "")}
+		asked, saved := 0, 0
+		for _, id := range runs {
+			b.wait(id)
+			n := b.run(id).ToolCalls["web_search"]
+			asked, saved = asked+n.Asked, saved+n.Shared
+		}
+		first.Stop()
+		second.Stop()
+		var different []string
+		for _, query := range search.calls {
+			if key := tools.Key("web_search", query); slices.Contains(different, key) {
+				t.Errorf("%q was asked twice", query)
+			} else {
+				different = append(different, key)
+			}
+		}
+		if asked != 2*3*3*3 || asked-saved != len(search.calls) || saved < asked/2 {
+			t.Errorf("%d calls were asked for, %d saved, %d made", asked, saved, len(search.calls))
+		}
+		var meta struct {
+			ToolCalls map[string]topicqueue.ToolCalls `json:"tool_calls"`
+		}
+		data, err := b.services.Store.Get(t.Context(), storage.MetadataKey(runs[1]))
+		if err := json.Unmarshal(data, &meta); err != nil {
+			t.Fatal(err)
+		}
+		if err != nil || meta.ToolCalls["web_search"] != b.run(runs[1]).ToolCalls["web_search"] {
+			t.Errorf("metadata %+v, %v", meta, err)
+		}
+		for _, id := range runs {
+			for n := range 3 {
+				traces, err := b.services.Queue.Traces(t.Context(), id, topicqueue.BlockID(n+1))
+				if err != nil || len(traces) != 9 {
+					t.Errorf("block %d of %s has %d traces, %v", n+1, id, len(traces), err)
+				}
+				for _, trace := range traces {
+					text, err := storage.Pages{Store: b.services.Store}.Page(t.Context(), id, trace.Source.Hash)
+					if err != nil || !strings.Contains(text, trace.Claims[0].Quote) {
+						t.Errorf("%s of %s: %v", trace.CitationID, id, err)
+					}
+				}
+			}
+		}
+	})
+}
+
+// A block reads five documents; the one that it leads to knows them, reads one of them again for another fact, and one
+// that is new. Every document is fetched once, and the report has both facts.
+func TestContinuation(t *testing.T) {
+	t.Parallel()
+	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
+		const site = "https://lib.example/"
+		facts := map[string]string{
+			"d1": "Fact: the harbour of Reine was dredged in 1974.", "d2": "Fact: pilots board three miles off the northern mole.",
+			"d3": "Fact: the lighthouse burns acetylene since 1931.\nFact: its quay measures 77 metres between the bollards.",
+			"d4": "Fact: cod landings halved within nine winters.", "d5": "Fact: tugs of 4,000 horsepower wait at berth twelve.",
+			"d9": "Fact: granite for the breakwater came by barge from Larvik.",
+		}
+		library := &counted{name: "open_page", answer: func(query string) (address, text string) {
+			page, _, _ := strings.Cut(strings.TrimPrefix(query, site), "/")
+			return site + page, "Page " + page + ".\n" + facts[page]
+		}}
+		var mu sync.Mutex
+		questions := map[string]string{} // the first of each block
+		b := setup(t, rdb, researcher{Model: stubModel(t, &llmtest.Stub{}), noWriter: true, decide: func(block string, k int, question string) prompts.DecideAnswer {
+			mu.Lock()
+			defer mu.Unlock()
+			if k == 1 {
+				questions[block] = question
+			}
+			open := func(pages ...string) (out []prompts.Action) {
+				for _, p := range pages {
+					out = append(out, prompts.Action{ToolType: "open_page", Query: site + p})
+				}
+				return out
+			}
+			switch {
+			case block == "block_1" && k == 1:
+				return prompts.DecideAnswer{Actions: open("d1", "d2", "d3")}
+			case block == "block_1" && k == 2:
+				return prompts.DecideAnswer{Actions: open("d4", "d5"), NewSubTopics: []prompts.NewSubTopic{{Title: "Quays and their length", Overview: "Look into d3 again.", Score: 0.95, ShouldAdd: true}}}
+			case block != "block_1" && k == 1:
+				return prompts.DecideAnswer{Actions: open("d3/?utm_source=desk", "d9")}
+			}
+			return prompts.DecideAnswer{}
+		}})
+		b.shares()
+		b.services.Toolbox = func(context.Context, topicqueue.Run) (jobs.Toolbox, error) {
+			return jobs.Toolbox{Tools: tools.Set{library}}, nil
+		}
+		o := options(1, 2, 1)
+		o.Tools, o.QueueMaxLength = []string{"open_page"}, 2
+		w := b.start(jobs.Settings{})
+		id := b.enqueue(topic, o, "")
+		b.wait(id)
+		w.Stop()
+		if want := []string{"d1", "d2", "d3", "d4", "d5", "d9"}; len(library.calls) != len(want) {
+			t.Errorf("fetched %q, want each of %q once", library.calls, want)
+		}
+		for n := range 5 {
+			if where := fmt.Sprint(site, "d", n+1); !strings.Contains(questions["block_2"], where) {
+				t.Errorf("the second block is not told that %s was read:\n%s", where, questions["block_2"])
+			}
+		}
+		report, err := b.services.Store.Get(t.Context(), storage.ReportKey(id))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, second, _ := strings.Cut(string(report), "Quays and their length")
+		for _, fact := range []string{"77 metres", "from Larvik"} {
+			if !strings.Contains(second, fact) {
+				t.Errorf("the report does not have %q:\n%s", fact, report)
+			}
+		}
+	})
+}
