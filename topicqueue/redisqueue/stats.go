@@ -25,9 +25,9 @@ type Stats struct {
 	Lapses          int64                         // of leases, ever
 	Models          []ModelStats
 	Tools           map[string]topicqueue.ToolCalls // by tool, ever
-	Waiting         []Waiting     // of each lane asked for
-	Watched         int64         // runs that are looked at again and again: those that are not yet published
-	Overdue         time.Duration // how late the next look at one that has not ended is: no worker runs when it grows
+	Waiting         []Waiting                       // of each lane asked for
+	Watched         int64                           // runs that are looked at again and again: those that are not yet published
+	Overdue         time.Duration                   // how late the next look at one that has not ended is: no worker runs when it grows
 }
 
 // Waiting is the runs of a lane that wait to be planned and have no task yet.
