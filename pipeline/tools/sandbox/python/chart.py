@@ -1,0 +1,96 @@
+"""Line and bar charts as SVG files.
+
+chart.line("growth.svg", [2020, 2021, 2022], {"A": [1, 4, 9], "B": [2, 3, 5]}, title="Growth", x="year", y="units")
+chart.bar("shares.svg", ["north", "south"], {"share": [0.3, 0.7]}, title="Shares")
+"""
+from xml.sax.saxutils import escape as _escape
+
+_COLOURS = ["#1f77b4", "#d62728", "#2ca02c", "#ff7f0e", "#9467bd", "#8c564b", "#e377c2", "#7f7f7f"]
+_W, _H, _LEFT, _RIGHT, _TOP, _BOTTOM = 720, 420, 70, 20, 50, 60
+
+
+def _ticks(low, high, count=5):
+    import math
+    if high <= low:
+        high = low + 1
+    step = 10 ** math.floor(math.log10((high - low) / count))
+    for factor in (1, 2, 5, 10):
+        if (high - low) / (step * factor) <= count:
+            step *= factor
+            break
+    first, last = math.floor(low / step), math.ceil(high / step)
+    return [i * step for i in range(first, last + 1)]
+
+
+def _text(x, y, text, anchor="middle", size=12, turn=None):
+    rotate = f' transform="rotate(-90 {x:.1f} {y:.1f})"' if turn else ""
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="{size}"{rotate}>{_escape(str(text))}</text>'
+
+
+def _series(series):
+    return series if isinstance(series, dict) else {"": list(series)}
+
+
+def _frame(series, title, x, y, zero):
+    values = [float(v) for ys in series.values() for v in ys]
+    if not values:
+        raise ValueError("there is nothing to draw")
+    ticks = _ticks(min(values + [0.0] if zero else values), max(values + [0.0] if zero else values))
+    low, high = ticks[0], ticks[-1]
+
+    def place(value):
+        return _H - _BOTTOM - (float(value) - low) / (high - low) * (_H - _TOP - _BOTTOM)
+
+    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_W} {_H}" width="{_W}" height="{_H}" font-family="sans-serif">',
+             f'<rect width="{_W}" height="{_H}" fill="#ffffff"/>', _text(_W / 2, 24, title, size=16),
+             _text((_W + _LEFT) / 2, _H - 12, x), _text(16, _H / 2, y, turn=True)]
+    for t in ticks:
+        parts.append(f'<line x1="{_LEFT}" x2="{_W - _RIGHT}" y1="{place(t):.1f}" y2="{place(t):.1f}" stroke="#dddddd"/>')
+        parts.append(_text(_LEFT - 6, place(t) + 4, f"{t:.6g}", anchor="end"))
+    if len(series) > 1 or "" not in series:
+        at = _LEFT
+        for i, name in enumerate(series):
+            parts.append(f'<rect x="{at:.1f}" y="32" width="10" height="10" fill="{_COLOURS[i % len(_COLOURS)]}"/>')
+            parts.append(_text(at + 14, 41, name, anchor="start"))
+            at += 30 + 7 * len(str(name))
+    return parts, place
+
+
+def _save(path, parts):
+    with open(path, "w", encoding="utf-8") as f:
+        f.write("\n".join(parts + ["</svg>"]))
+
+
+def line(path, xs, series, title="", x="", y=""):
+    """Writes a line chart. xs: numbers or labels; series: {name: values} or values."""
+    series, xs = _series(series), list(xs)
+    parts, place = _frame(series, title, x, y, zero=False)
+    numeric = all(isinstance(v, (int, float)) for v in xs)
+    where = [float(v) for v in xs] if numeric else list(range(len(xs)))
+    low, high = min(where), max(where)
+
+    def across(value):
+        return _LEFT + (value - low) / ((high - low) or 1) * (_W - _LEFT - _RIGHT)
+
+    every = max(1, len(xs) // 12)
+    for v, label in list(zip(where, xs))[::every]:
+        parts.append(_text(across(v), _H - _BOTTOM + 18, f"{label:.6g}" if isinstance(label, float) else label))
+    for i, ys in enumerate(series.values()):
+        points = " ".join(f"{across(a):.1f},{place(b):.1f}" for a, b in zip(where, ys))
+        parts.append(f'<polyline points="{points}" fill="none" stroke="{_COLOURS[i % len(_COLOURS)]}" stroke-width="2"/>')
+    _save(path, parts)
+
+
+def bar(path, labels, series, title="", x="", y=""):
+    """Writes a bar chart. labels: one per group; series: {name: values} or values."""
+    series, labels = _series(series), list(labels)
+    parts, place = _frame(series, title, x, y, zero=True)
+    group = (_W - _LEFT - _RIGHT) / max(1, len(labels))
+    width = group * 0.8 / len(series)
+    for n, label in enumerate(labels):
+        parts.append(_text(_LEFT + group * (n + 0.5), _H - _BOTTOM + 18, label))
+        for i, ys in enumerate(series.values()):
+            top, foot = sorted((place(list(ys)[n]), place(0)))
+            parts.append(f'<rect x="{_LEFT + group * (n + 0.1) + width * i:.1f}" y="{top:.1f}" width="{width:.1f}" '
+                         f'height="{foot - top:.1f}" fill="{_COLOURS[i % len(_COLOURS)]}"/>')
+    _save(path, parts)
