@@ -30,6 +30,7 @@ type Config struct {
 	Worker      Worker
 	Researching Researching
 	Fetch       Fetch
+	Code        Code
 	Queue       Queue
 	Limits      Limits
 	Planning    Planning
@@ -75,6 +76,7 @@ type Researching struct {
 	EnableRAGNaive    bool
 	EnableQueryItem   bool
 	EnableOpenPage    bool
+	EnableRunCode     bool
 }
 
 // Fetch governs requests to pages and services of the web.
@@ -82,6 +84,13 @@ type Fetch struct {
 	Allow   string // hosts, addresses and networks, with commas between them, that may be reached although they are not public
 	Timeout time.Duration
 	PerHost time.Duration // between requests for pages of one host
+}
+
+// Code says what runs the programs of run_code.
+type Code struct {
+	PythonWASM    string // path of a python.wasm; empty: bubblewrap where it works
+	PythonWASMSum string // lower-case hex; empty: that of the build that is known
+	TimeLimit     time.Duration
 }
 
 // Queue limits the Dynamic Topic Queue of a run.

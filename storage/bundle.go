@@ -50,6 +50,15 @@ func (p Pages) Page(ctx context.Context, runID, hash string) (string, error) {
 	return string(body), err
 }
 
+// PutFigure stores a picture that a run's program drew, at figures/<sha256>.<ext> below the run's data.
+func (p Pages) PutFigure(ctx context.Context, runID, path string, body []byte) error {
+	key := CacheKey(runID, path)
+	if there, err := p.Store.Exists(ctx, key); err != nil || there {
+		return err
+	}
+	return p.Store.Put(ctx, key, body)
+}
+
 // File is one line of a manifest.
 type File struct {
 	Key    string `json:"key"`
@@ -134,18 +143,22 @@ func PutLines[T any](ctx context.Context, b *Bundle, key string, values []T) err
 	return b.Put(ctx, key, buf.Bytes())
 }
 
-// readsAtOnce is how many pages Close reads at the same time: a bucket answers in tens of milliseconds.
+// readsAtOnce is how many files Close reads at the same time: a bucket answers in tens of milliseconds.
 const readsAtOnce = 8
 
-// Close reads the pages that lie in the store, adds them and writes the manifest, which makes the bundle whole.
+// Close reads the pages and figures that lie in the store, adds them and writes the manifest, which makes the bundle whole.
 func (b *Bundle) Close(ctx context.Context, now time.Time) error {
-	pages, err := b.store.List(ctx, CacheKey(b.runID, "pages/"))
-	if err != nil {
-		return err
+	var staged []string
+	for _, dir := range []string{"pages/", "figures/"} {
+		keys, err := b.store.List(ctx, CacheKey(b.runID, dir))
+		if err != nil {
+			return err
+		}
+		staged = append(staged, keys...)
 	}
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.SetLimit(readsAtOnce)
-	for _, key := range pages {
+	for _, key := range staged {
 		group.Go(func() error {
 			body, err := b.store.Get(groupCtx, key)
 			if err != nil {
@@ -159,6 +172,7 @@ func (b *Bundle) Close(ctx context.Context, now time.Time) error {
 		return err
 	}
 	m := Manifest{RunID: b.runID, CreatedAt: now.UTC(), Files: b.list()}
+	var err error
 	if m.SHA256, err = m.sum(); err != nil {
 		return fmt.Errorf("encode the manifest of run %s: %w", b.runID, err)
 	}

@@ -120,8 +120,12 @@ func (a *app) services(ctx context.Context, d *desk) (jobs.Services, error) {
 	if err != nil {
 		return s, err
 	}
-	if model != nil { // a nil *Client in the interface would not be nil
+	var code tools.Tool // nil: there is none
+	if model != nil {   // a nil *Client in the interface would not be nil
 		s.Model = model
+		if code, err = a.codeTool(ctx, d); err != nil { // without a model nobody writes programs
+			return s, err
+		}
 	} else {
 		a.say("no LLM_MODEL: working extractively, reports are made of verbatim quotes")
 	}
@@ -137,7 +141,7 @@ func (a *app) services(ctx context.Context, d *desk) (jobs.Services, error) {
 	if err != nil {
 		return s, err
 	}
-	s.Toolbox = toolbox{library, tools.NewOpenPage(outside)}.of
+	s.Toolbox = toolbox{bases: library, openPage: tools.NewOpenPage(outside), runCode: code}.of
 	shared := redisqueue.NewShared(d.redis, redisqueue.SharedLease)
 	d.closers = append(d.closers, shared.Close) // before what its calls use
 	s.Shared = shared
@@ -250,6 +254,7 @@ func (l *library) base(ctx context.Context, name, version string) (*knowledge.Ba
 type toolbox struct {
 	bases    *library
 	openPage tools.Tool
+	runCode  tools.Tool // nil: there is no sandbox
 }
 
 // of returns the tools of one run.
@@ -265,6 +270,10 @@ func (t toolbox) of(ctx context.Context, run topicqueue.Run) (box jobs.Toolbox, 
 		switch {
 		case name == "open_page":
 			box.Tools = append(box.Tools, t.openPage)
+		case name == "run_code":
+			if t.runCode != nil {
+				box.Tools = append(box.Tools, t.runCode)
+			}
 		case b == nil: // the others search the knowledge base
 		case name == "rag_hybrid":
 			box.Tools = append(box.Tools, tools.NewRAGHybrid(b, t.bases.limit))

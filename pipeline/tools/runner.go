@@ -220,7 +220,7 @@ func complete(found []topicqueue.Source, now time.Time) []topicqueue.Source {
 	return out
 }
 
-// store puts the answer and the sources' texts into the bundle.
+// store puts the answer, the sources' texts and the figures into the bundle.
 func (r *Runner) store(ctx context.Context, runID string, answer *Answer) error {
 	hash := topicqueue.TextHash(answer.Text)
 	texts := []topicqueue.Source{{Hash: hash, Text: answer.Text}}
@@ -235,7 +235,7 @@ func (r *Runner) store(ctx context.Context, runID string, answer *Answer) error 
 		}
 	}
 	answer.Raw = pagesDir + hash + pagesExt
-	return nil
+	return r.storeFigures(ctx, runID, answer.Figures)
 }
 
 // clip returns the longest start of s of at most n bytes that does not split a character.

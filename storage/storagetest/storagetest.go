@@ -228,6 +228,11 @@ func Exercise(t *testing.T, open func(t *testing.T) storage.Store) {
 				t.Fatal(err)
 			}
 		}
+		for range 2 {
+			if err := pages.PutFigure(t.Context(), "run", "figures/def.svg", []byte("<svg/>")); err != nil {
+				t.Fatal(err)
+			}
+		}
 		b := storage.NewBundle(s, "run")
 		for i := range 3 {
 			if err := b.PutJSON(t.Context(), storage.CacheKey("run", fmt.Sprintf("%d.json", i)), map[string]int{"n": i}); err != nil {
@@ -241,7 +246,7 @@ func Exercise(t *testing.T, open func(t *testing.T) storage.Store) {
 			t.Fatal(err)
 		}
 		body, err := s.Get(t.Context(), storage.ManifestKey("run"))
-		if err != nil || !bytes.Contains(body, []byte("pages/abc.txt")) || !bytes.Contains(body, []byte("2.json")) {
+		if err != nil || !bytes.Contains(body, []byte("pages/abc.txt")) || !bytes.Contains(body, []byte("figures/def.svg")) || !bytes.Contains(body, []byte("2.json")) {
 			t.Errorf("manifest %s, %v", body, err)
 		}
 	})

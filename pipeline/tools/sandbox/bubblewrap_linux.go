@@ -65,8 +65,8 @@ func NewBubblewrap(ctx context.Context, limits Limits) (Sandbox, error) {
 	return b, nil
 }
 
-// Name returns bubblewrap.
-func (b *Bubblewrap) Name() string { return "bubblewrap" }
+// Name returns NameBubblewrap.
+func (b *Bubblewrap) Name() string { return NameBubblewrap }
 
 // Close has nothing to free.
 func (b *Bubblewrap) Close(context.Context) error { return nil }

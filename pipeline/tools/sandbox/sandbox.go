@@ -19,7 +19,7 @@ import (
 
 // Sandbox runs programs, several at a time. Safe for concurrent use.
 type Sandbox interface {
-	// Name says which sandbox this is, for a person.
+	// Name says which sandbox this is: one of the Name... constants.
 	Name() string
 	// Run runs one Python program to its end or to the first limit that it meets: both are an Outcome. The error is
 	// context.Cause(ctx) when ctx has ended, else a sandbox that does not work.
@@ -27,6 +27,12 @@ type Sandbox interface {
 	// Close frees what the sandbox holds. No program may be running.
 	Close(ctx context.Context) error
 }
+
+// Names of the sandboxes.
+const (
+	NameWASM       = "WebAssembly"
+	NameBubblewrap = "bubblewrap"
+)
 
 // Limits bound one program. Every limit must be set.
 type Limits struct {

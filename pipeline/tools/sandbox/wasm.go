@@ -61,14 +61,14 @@ func (w *WASM) read() ([]byte, error) {
 		return nil, fmt.Errorf("read Python as WebAssembly: %w", err)
 	}
 	if sum := sha256.Sum256(body); hex.EncodeToString(sum[:]) != w.sum {
-		return nil, fmt.Errorf("%s has the SHA-256 %x and not %s: it is not the file that is known; to trust it, set code.python_wasm_sha256 to its sum",
+		return nil, fmt.Errorf("%s has the SHA-256 %x and not %s: it is not the file that is known; to trust it, set code.python_wasm_sum to its sum",
 			w.module, sum, w.sum)
 	}
 	return body, nil
 }
 
-// Name returns wasm.
-func (w *WASM) Name() string { return "WebAssembly" }
+// Name returns NameWASM.
+func (w *WASM) Name() string { return NameWASM }
 
 // load compiles the module once. Who waits for it can stop waiting; the compiling goes on for the others.
 func (w *WASM) load(ctx context.Context) error {

@@ -1,0 +1,47 @@
+package tools
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+
+	"nightdesk/pipeline/tools/sandbox"
+)
+
+// Figure is a picture that a call made.
+type Figure struct {
+	Path string // figures/<sha256>.svg or .png in the run's bundle
+	Body []byte
+}
+
+const figuresDir = "figures/"
+
+func newFigure(f sandbox.Figure) Figure {
+	sum := sha256.Sum256(f.Body)
+	return Figure{Path: figuresDir + hex.EncodeToString(sum[:]) + "." + f.Ext, Body: f.Body}
+}
+
+// FigureStore is what a Pages must be too for tools that make pictures.
+type FigureStore interface {
+	// PutFigure stores a picture at Figure.Path in the run's bundle; storing the same again is harmless.
+	PutFigure(ctx context.Context, runID, path string, body []byte) error
+}
+
+// storeFigures puts the pictures into the bundle.
+func (r *Runner) storeFigures(ctx context.Context, runID string, figures []Figure) error {
+	if len(figures) == 0 {
+		return nil
+	}
+	store, ok := r.Pages.(FigureStore)
+	if !ok {
+		return errors.New("store figures: the run's bundle takes none")
+	}
+	for _, f := range figures {
+		if err := store.PutFigure(ctx, runID, f.Path, f.Body); err != nil {
+			return fmt.Errorf("store %s of run %s: %w", f.Path, runID, err)
+		}
+	}
+	return nil
+}

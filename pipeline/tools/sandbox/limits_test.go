@@ -1,0 +1,137 @@
+package sandbox_test
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"nightdesk/pipeline/tools/sandbox"
+)
+
+func TestLimits(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name, program string
+		time          time.Duration
+		ended         sandbox.Ended
+		stderr        string // else, in a program that ends by itself
+	}{
+		{name: "endless loop", program: "while True: pass", time: 3 * time.Second, ended: sandbox.EndedTime},
+		{name: "endless loop that catches all", program: "while True:\n    try:\n        while True: pass\n    except BaseException: pass", time: 3 * time.Second, ended: sandbox.EndedTime},
+		{name: "a computation in C", program: "print(len(str(7 ** (10 ** 8))))", time: 3 * time.Second, ended: sandbox.EndedTime},
+		{name: "memory at once", program: "x = bytearray(2 << 30)", ended: sandbox.EndedMemory},
+		{name: "memory bit by bit", program: "x = []\nwhile True: x.append(bytearray(1 << 20))", ended: sandbox.EndedMemory},
+		{name: "1 GB of output", program: "for i in range(1 << 20): print('x' * 1023)", ended: sandbox.EndedOutput},
+		{name: "endless errors", program: "import sys\nwhile True: sys.stderr.write('x' * 1023)", ended: sandbox.EndedOutput},
+		{name: "thousands of files", program: "for i in range(10 ** 6): open(str(i), 'w').close()", ended: sandbox.EndedFiles},
+		{name: "thousands of directories", program: "import os\nfor i in range(10 ** 6):\n    os.mkdir('d')\n    os.chdir('d')", ended: sandbox.EndedFiles},
+		{name: "a deep recursion", program: "def f(n): return f(n + 1)\nf(0)", stderr: "RecursionError"},
+		{name: "no end of input", program: "input()", stderr: "EOFError"},
+		{name: "syntax", program: "print(", stderr: "SyntaxError"},
+		{name: "a way out at once", program: "import os\nos._exit(7)"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			start := time.Now()
+			each(t, func(l *sandbox.Limits) { l.Time = cmp.Or(tc.time, time.Minute) }, tc.program, func(t *testing.T, out sandbox.Outcome) {
+				if out.Ended != tc.ended || out.Exit == 0 || !strings.Contains(out.Stderr, tc.stderr) {
+					t.Errorf("ended by %q, want %q", out.Ended, tc.ended)
+				}
+				if len(out.Stdout) > 128<<10 || len(out.Stderr) > 128<<10+100 {
+					t.Errorf("%d and %d bytes of output", len(out.Stdout), len(out.Stderr))
+				}
+			})
+			t.Logf("%s", time.Since(start).Round(time.Millisecond))
+		})
+	}
+}
+
+// A disk that is full ends a program, or tells it so, and nothing of what it wrote is on the host.
+func TestFullDisk(t *testing.T) {
+	t.Parallel()
+	each(t, nil, "import zipfile\nwith zipfile.ZipFile('bomb.zip', 'w') as z:\n    for i in range(100): z.writestr(str(i), bytes(1 << 20))\nprint('written')",
+		func(t *testing.T, out sandbox.Outcome) {
+			if out.Exit == 0 || strings.Contains(out.Stdout, "written") || len(out.Files) > 0 {
+				t.Error("100 MB were written")
+			}
+		})
+}
+
+func TestFiguresComeOut(t *testing.T) {
+	t.Parallel()
+	each(t, nil, `
+import chart, os
+chart.line("b.svg", [2020, 2021, 2022], {"A": [1, 4, 9], "B & <C>": [2, 3, 5]}, title="Growth", x="year", y="units")
+chart.bar("a.svg", ["north", "south"], {"share": [0.3, -0.7]})
+os.mkdir("d.svg")
+open("data.csv", "w").write("1,2")
+open("big.png", "wb").write(bytes(3 << 20))
+print("done: ä")
+`, func(t *testing.T, out sandbox.Outcome) {
+		if out.Exit != 0 || out.Stdout != "done: ä\n" || len(out.Files) != 2 || out.Files[0].Name != "a.svg" || out.Files[1].Name != "b.svg" {
+			t.Fatalf("%d files", len(out.Files))
+		}
+		figures, refused := sandbox.Figures(out.Files)
+		if len(figures) != 2 || len(refused) != 0 || !strings.Contains(string(figures[1].Body), "B &amp; &lt;C&gt;") {
+			t.Errorf("%d figures, refused %q", len(figures), refused)
+		}
+	})
+}
+
+// One program leaves nothing for the next.
+func TestRunsAreSeparate(t *testing.T) {
+	t.Parallel()
+	for name, box := range sandboxes(t, nil) {
+		for range 2 {
+			out, err := box.Run(t.Context(), "import os, sys\nprint(os.listdir('.'), hasattr(sys, 'left'), sorted({'a', 'b', 'c'}, key=hash))\nsys.left = 1\nopen('left.txt', 'w').write('x')")
+			if err != nil || out.Exit != 0 || !strings.HasPrefix(out.Stdout, "[] False") {
+				t.Errorf("%s: %+v, %v", name, out, err)
+			}
+		}
+	}
+}
+
+func TestCancelled(t *testing.T) {
+	t.Parallel()
+	why := errors.New("the desk closes")
+	for name, box := range sandboxes(t, nil) {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		timer := time.AfterFunc(time.Second, func() { cancel(why) })
+		start := time.Now()
+		if _, err := box.Run(ctx, "while True: pass"); !errors.Is(err, why) || time.Since(start) > 20*time.Second {
+			t.Errorf("%s: %v after %s", name, err, time.Since(start))
+		}
+		timer.Stop()
+		cancel(nil)
+	}
+}
+
+func TestUnknownModule(t *testing.T) {
+	t.Parallel()
+	path := t.TempDir() + "/python.wasm"
+	if _, err := sandbox.NewWASM(path, "", t.TempDir(), sandbox.DefaultLimits(time.Second)); err == nil {
+		t.Error("a file that is not there is taken")
+	}
+	if err := os.WriteFile(path, []byte("not python"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := sandbox.NewWASM(path, "", t.TempDir(), sandbox.DefaultLimits(time.Second)); err == nil || !strings.Contains(err.Error(), "code.python_wasm_sum") {
+		t.Errorf("another file is taken: %v", err)
+	}
+	box, err := sandbox.NewWASM(path, fmt.Sprintf("%x", sha256.Sum256([]byte("not python"))), t.TempDir(), sandbox.DefaultLimits(time.Second))
+	if err != nil {
+		t.Fatalf("a file whose sum is configured is not taken: %v", err)
+	}
+	if _, err := box.Run(t.Context(), "print(1)"); err == nil {
+		t.Error("a file that is no module runs programs")
+	}
+	if err := box.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
