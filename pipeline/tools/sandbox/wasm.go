@@ -98,8 +98,9 @@ func (w *WASM) compile(ctx context.Context) error {
 	if w.stored, err = wazero.NewCompilationCacheWithDir(w.cache); err != nil {
 		return fmt.Errorf("open the cache of compiled modules: %w", err)
 	}
+	// Debug information stays out: to end a program, wazero would read all of it for the place, for seconds.
 	w.runtime = wazero.NewRuntimeWithConfig(ctx, wazero.NewRuntimeConfig().WithCompilationCache(w.stored).
-		WithCloseOnContextDone(true).WithMemoryLimitPages(uint32(w.limits.Memory/pageBytes)))
+		WithCloseOnContextDone(true).WithDebugInfoEnabled(false).WithMemoryLimitPages(uint32(w.limits.Memory/pageBytes)))
 	if _, err := wasi_snapshot_preview1.Instantiate(ctx, w.runtime); err != nil {
 		return fmt.Errorf("offer WASI: %w", err)
 	}
