@@ -12,6 +12,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/rs/zerolog"
 
+	"nightdesk/pipeline/tools"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
@@ -125,6 +126,8 @@ func (p steadyPages) Page(ctx context.Context, runID, hash string) (text string,
 	})
 	return text, err
 }
+
+var _ tools.FigureStore = steadyPages{}
 
 func (p steadyPages) PutFigure(ctx context.Context, runID, path string, body []byte) error {
 	return p.w.steady(ctx, "store a figure", func(ctx context.Context) error { return p.Pages.PutFigure(ctx, runID, path, body) })
