@@ -53,8 +53,15 @@ type Source struct {
 	Publisher   string    `json:"publisher,omitempty"`   // site, journal or conference, as it calls itself; empty = unknown
 	Authors     []string  `json:"authors,omitempty"`     // of a paper, as printed; at most 10, "et al." stands for the others
 	DOI         string    `json:"doi,omitempty"`         // of a paper, lower case, without a resolver's address
+	Figures     []Figure  `json:"figures,omitempty"`     // that a program drew beside its output
 	RetrievedAt time.Time `json:"retrieved_at,omitzero"` // UTC
 	Text        string    `json:"-"`                     // UTF-8; kept in storage under Hash, not in Redis
+}
+
+// Figure is a picture that belongs to a source.
+type Figure struct {
+	Path  string `json:"path"`  // figures/<sha256>.svg or .png in the run's bundle
+	Title string `json:"title"` // what it shows, one line, for its caption; as the program called it
 }
 
 // SourceID returns the id of a source from what identifies it: kind, place and the hash of its text.

@@ -8,11 +8,12 @@ import (
 	"fmt"
 
 	"nightdesk/pipeline/tools/sandbox"
+	"nightdesk/topicqueue"
 )
 
 // Figure is a picture that a call made.
 type Figure struct {
-	Path string // figures/<sha256>.svg or .png in the run's bundle
+	topicqueue.Figure
 	Body []byte
 }
 
@@ -20,7 +21,10 @@ const figuresDir = "figures/"
 
 func newFigure(f sandbox.Figure) Figure {
 	sum := sha256.Sum256(f.Body)
-	return Figure{Path: figuresDir + hex.EncodeToString(sum[:]) + "." + f.Ext, Body: f.Body}
+	return Figure{
+		Figure: topicqueue.Figure{Path: figuresDir + hex.EncodeToString(sum[:]) + "." + f.Ext, Title: f.Title},
+		Body:   f.Body,
+	}
 }
 
 // FigureStore is what a Pages must be too for tools that make pictures.

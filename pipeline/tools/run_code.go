@@ -40,7 +40,8 @@ func (t *codeTool) Description() string {
 	return strings.TrimSpace(strings.ReplaceAll(runCodeDescription, "{{.}}", packages))
 }
 
-// Call runs a program. One that fails, or that a limit ends, is a Result with Failed set: what it printed is no evidence.
+// Call runs a program. Its source is what the program printed and nothing else: program, figures and warnings stand beside
+// it in the Text. A program that fails, that a limit ends or that prints nothing is a Result with Failed set.
 func (t *codeTool) Call(ctx context.Context, call Call) (Result, error) {
 	program := unfenced(call.Query)
 	switch {
@@ -66,29 +67,28 @@ func (t *codeTool) Call(ctx context.Context, call Call) (Result, error) {
 	if out.Ended != sandbox.EndedItself || out.Exit != 0 {
 		return Result{Failed: true, Text: t.failure(out, stdout, stderr)}, nil
 	}
-	figures, refused := sandbox.Figures(out.Files)
-	result := Result{Figures: make([]Figure, len(figures))}
-	var text strings.Builder
-	if stdout != "" {
-		text.WriteString(stdout + "\n")
+	if stdout == "" {
+		return Result{Failed: true, Text: "The program printed nothing, so that there is nothing to cite: print each result in a full sentence, also what a figure shows.\n\n" +
+			notes(stderr, nil) + listing(program)}, nil
 	}
+	figures, refused := sandbox.Figures(out.Files)
+	const header = "[1] Output of a Python program (exit status 0)\n"
+	result := Result{Figures: make([]Figure, len(figures))}
+	source := topicqueue.Source{
+		Kind: topicqueue.SourceCode, Title: "Output of a Python program", RetrievedAt: time.Now().UTC(),
+		Text: stdout, Hash: topicqueue.TextHash(stdout), Offset: len(header),
+	}
+	var about strings.Builder
 	for i, f := range figures {
 		result.Figures[i] = newFigure(f)
-		fmt.Fprintf(&text, "\nFigure %s (%s)", result.Figures[i].Path, f.Name)
+		source.Figures = append(source.Figures, result.Figures[i].Figure)
+		fmt.Fprintf(&about, "Figure %s (%s): %s\n", result.Figures[i].Path, f.Name, f.Title)
 	}
-	if stdout == "" && len(figures) == 0 {
-		result.Text = "The program ended without an error, but it printed nothing and left no figure: print the results.\n" + notes(stderr, refused) + listing(program)
-		return result, nil
-	}
-	text.WriteString(listing(program))
-	source := topicqueue.Source{
-		Kind: topicqueue.SourceCode, Title: "Output of a Python program", Text: strings.TrimSpace(text.String()), RetrievedAt: time.Now().UTC(),
-	}
-	source.Hash = topicqueue.TextHash(source.Text)
-	source.Document = pagesDir + source.Hash + pagesExt // its place in the bundle: there is no other
+	result.Text = header + stdout + "\n\n" + about.String() + notes(stderr, refused) + listing(program)
+	// The document is the answer, where a reader finds the program too. So programs that print the same are told apart.
+	source.Document = pagesDir + topicqueue.TextHash(result.Text) + pagesExt
 	source.ID = topicqueue.SourceID(source)
 	result.Sources = []topicqueue.Source{source}
-	result.Text = strings.TrimSpace("[1] Output of a Python program (exit status 0)\n" + source.Text + "\n\n" + notes(stderr, refused))
 	return result, nil
 }
 
@@ -124,18 +124,18 @@ func (t *codeTool) failure(out sandbox.Outcome, stdout, stderr string) string {
 }
 
 // listing shows the program below its output.
-func listing(program string) string { return "\n\nThe program:\n" + strings.TrimRight(program, "\n") }
+func listing(program string) string { return "The program:\n" + strings.TrimRight(program, "\n") }
 
-// notes are remarks of the sandbox that are no output.
+// notes are remarks of the sandbox that are no output, a line each.
 func notes(stderr string, refused []string) string {
-	var lines []string
+	var b strings.Builder
 	for _, r := range refused {
-		lines = append(lines, "Not kept: "+r)
+		b.WriteString("Not kept: " + r + "\n")
 	}
 	if stderr != "" {
-		lines = append(lines, "stderr:\n"+stderr)
+		b.WriteString("stderr:\n" + stderr + "\n\n")
 	}
-	return strings.Join(lines, "\n")
+	return b.String()
 }
 
 // plain makes text of what a program wrote.

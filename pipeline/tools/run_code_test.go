@@ -31,6 +31,8 @@ func (b box) Run(ctx context.Context, program string) (sandbox.Outcome, error) {
 
 var codeLimits = sandbox.DefaultLimits(20 * time.Second)
 
+var drawn = []sandbox.File{{Name: "a_b.svg", Body: []byte("<svg/>")}, {Name: "c.png", Body: []byte("x")}}
+
 func TestRunCode(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -40,13 +42,15 @@ func TestRunCode(t *testing.T) {
 		failed  bool
 		sources int
 		figures int
-		begins  string   // of the text
-		has     []string // in the text
+		text    string   // of the source
+		begins  string   // of the answer
+		has     []string // in the answer
 	}{
-		{name: "output", program: "print('4 m')", box: box{out: sandbox.Outcome{Stdout: "4 m\n"}}, sources: 1, begins: "[1] Output of a Python program (exit status 0)\n4 m\n", has: []string{"The program:\nprint('4 m')"}},
-		{name: "warnings", program: "p", box: box{out: sandbox.Outcome{Stdout: "4", Stderr: "careful"}}, sources: 1, has: []string{"stderr:\ncareful"}},
-		{name: "figures", program: "p", box: box{out: sandbox.Outcome{Files: []sandbox.File{{Name: "a.svg", Body: []byte("<svg/>")}, {Name: "b.png", Body: []byte("x")}}}}, sources: 1, figures: 1, has: []string{"Figure figures/", ".svg (a.svg)", "Not kept: b.png"}},
-		{name: "nothing", program: "pass", box: box{}, begins: "The program ended without an error, but it printed nothing", has: []string{"pass"}},
+		{name: "output", program: "print('4 m')", box: box{out: sandbox.Outcome{Stdout: "4 m\n"}}, sources: 1, begins: "[1] Output of a Python program (exit status 0)\n4 m\n", text: "4 m", has: []string{"The program:\nprint('4 m')"}},
+		{name: "warnings", program: "p", box: box{out: sandbox.Outcome{Stdout: "4", Stderr: "careful"}}, sources: 1, text: "4", has: []string{"stderr:\ncareful"}},
+		{name: "figures", program: "p", box: box{out: sandbox.Outcome{Stdout: "It grows.", Files: drawn}}, sources: 1, figures: 1, text: "It grows.", has: []string{"Figure figures/", ".svg (a_b.svg): a b", "Not kept: c.png"}},
+		{name: "figures alone", program: "p", box: box{out: sandbox.Outcome{Files: drawn}}, failed: true, begins: "The program printed nothing"},
+		{name: "nothing", program: "pass", box: box{}, failed: true, begins: "The program printed nothing", has: []string{"pass"}},
 		{name: "error", program: "1/0", box: box{out: sandbox.Outcome{Stdout: "5", Stderr: "Traceback\nZeroDivisionError: division by zero\n", Exit: 1}}, failed: true, begins: "The program failed: ZeroDivisionError: division by zero.\nExit status 1.", has: []string{"stdout:\n5"}},
 		{name: "silent error", program: "p", box: box{out: sandbox.Outcome{Exit: 7}}, failed: true, begins: "The program failed: it ended with exit status 7."},
 		{name: "time", program: "p", box: box{out: sandbox.Outcome{Exit: -1, Ended: sandbox.EndedTime}}, failed: true, begins: "The program failed: it ran longer than 20s"},
@@ -54,9 +58,9 @@ func TestRunCode(t *testing.T) {
 		{name: "output limit", program: "p", box: box{out: sandbox.Outcome{Exit: -1, Ended: sandbox.EndedOutput}}, failed: true, begins: "The program failed: it printed more than 131072 bytes"},
 		{name: "files", program: "p", box: box{out: sandbox.Outcome{Exit: -1, Ended: sandbox.EndedFiles}}, failed: true, begins: "The program failed: it wrote more than 200 files or 16 MB"},
 		{name: "no program", program: " \n", failed: true, begins: "run_code needs a Python program"},
-		{name: "too long", program: strings.Repeat("#", sandbox.MaxProgram+1), failed: true, begins: "The program has 262145 bytes"},
+		{name: "too long", program: strings.Repeat("#", sandbox.MaxProgram+1), failed: true, begins: "The program has 32769 bytes"},
 		{name: "the sandbox breaks", program: "p", box: box{err: errors.New("no more memory")}, failed: true, begins: "run_code could not run the program: no more memory."},
-		{name: "not text", program: "p", box: box{out: sandbox.Outcome{Stdout: "a\xff\x00b"}}, sources: 1, has: []string{"a\ufffdb"}},
+		{name: "not text", program: "p", box: box{out: sandbox.Outcome{Stdout: "a\xff\x00b"}}, sources: 1, text: "a\ufffdb", has: []string{"a\ufffdb"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
@@ -70,7 +74,10 @@ func TestRunCode(t *testing.T) {
 				}
 			}
 			for _, s := range result.Sources {
-				if s.Kind != topicqueue.SourceCode || s.Hash != topicqueue.TextHash(s.Text) || s.ID != topicqueue.SourceID(s) || !strings.Contains(result.Text, s.Text) || s.Document == "" {
+				if s.Text != tc.text || result.Text[s.Offset:s.Offset+len(s.Text)] != s.Text || len(s.Figures) != tc.figures {
+					t.Errorf("the source is %q at %d, figures %v", s.Text, s.Offset, s.Figures)
+				}
+				if s.Kind != topicqueue.SourceCode || s.Hash != topicqueue.TextHash(s.Text) || s.ID != topicqueue.SourceID(s) || s.Document != "pages/"+topicqueue.TextHash(result.Text)+".txt" {
 					t.Errorf("%+v", s)
 				}
 			}
@@ -89,7 +96,7 @@ func TestRunCodeTakesFencesOff(t *testing.T) {
 			t.Errorf("%q runs %q, want %q (%v)", query, got, want, err)
 		}
 	}
-	if d := tools.NewRunCode(box{}, codeLimits).Description(); len(d) > 1000 || !strings.Contains(d, "Query:") || strings.Contains(d, "{{") {
+	if d := tools.NewRunCode(box{}, codeLimits).Description(); len(d) > 1200 || !strings.Contains(d, "Query:") || strings.Contains(d, "{{") {
 		t.Errorf("description: %q", d)
 	}
 }
@@ -121,10 +128,10 @@ func (b *figureBundle) PutFigure(_ context.Context, runID, path string, body []b
 func TestRunnerStoresFigures(t *testing.T) {
 	t.Parallel()
 	pages := &figureBundle{figures: map[string]string{}}
-	drawn := box{out: sandbox.Outcome{Stdout: "1", Files: []sandbox.File{{Name: "a.svg", Body: []byte("<svg/>")}}}}
-	r := &tools.Runner{Tools: tools.Set{tools.NewRunCode(drawn, codeLimits)}, Pages: pages}
+	plot := box{out: sandbox.Outcome{Stdout: "1", Files: drawn}}
+	r := &tools.Runner{Tools: tools.Set{tools.NewRunCode(plot, codeLimits)}, Pages: pages}
 	answer, err := r.Call(t.Context(), "run_1", "run_code", tools.Call{Query: "p"})
-	if err != nil || len(answer.Figures) != 1 || !strings.Contains(answer.Sources[0].Text, answer.Figures[0].Path) {
+	if err != nil || len(answer.Figures) != 1 || answer.Sources[0].Figures[0] != answer.Figures[0].Figure || answer.Sources[0].Document != answer.Raw {
 		t.Fatalf("%+v, %v", answer, err)
 	}
 	if !strings.HasPrefix(pages.figures["run_1/"+answer.Figures[0].Path], "<svg ") {

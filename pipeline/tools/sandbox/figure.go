@@ -2,8 +2,8 @@ package sandbox
 
 import (
 	"bytes"
+	"encoding/xml"
 	"fmt"
-	"image/png"
 	"path"
 	"strings"
 	"unicode/utf8"
@@ -11,14 +11,13 @@ import (
 
 // Figure is a picture that can be shown: checked, and made harmless.
 type Figure struct {
-	Name string // as the program called it
-	Ext  string // svg or png
-	Body []byte
+	Name  string // as the program called the file
+	Title string // what the picture calls itself, else the words of its name; one line
+	Ext   string // svg or png
+	Body  []byte
 }
 
-const maxPixels = 4096 // of either side
-
-// Figures returns those of the files that are pictures, SVG sanitised, and a line for each that is none.
+// Figures returns those of the files that are pictures, made harmless, and a line for each that is none.
 func Figures(files []File) (figures []Figure, refused []string) {
 	for _, f := range files {
 		fig, err := figure(f)
@@ -32,26 +31,50 @@ func Figures(files []File) (figures []Figure, refused []string) {
 }
 
 // figure goes by what a file is and not by what it is called.
-func figure(f File) (Figure, error) {
-	out := Figure{Name: printable(f.Name), Ext: "svg"}
-	var err error
-	if bytes.HasPrefix(f.Body, []byte("\x89PNG\r\n\x1a\n")) {
-		out.Ext, out.Body = "png", f.Body
-		return out, checkPNG(f.Body)
+func figure(f File) (out Figure, err error) {
+	out.Name = printable(f.Name)
+	if bytes.HasPrefix(f.Body, []byte(pngMagic)) {
+		out.Ext = "png"
+		out.Body, err = CleanPNG(f.Body)
+	} else {
+		out.Ext = "svg"
+		if out.Body, err = CleanSVG(f.Body); err == nil {
+			out.Title = clipped(svgTitle(out.Body))
+		}
 	}
-	out.Body, err = CleanSVG(f.Body)
+	if out.Title == "" {
+		name := strings.TrimSuffix(out.Name, path.Ext(out.Name))
+		out.Title = strings.Join(strings.FieldsFunc(name, func(r rune) bool { return strings.ContainsRune("_- ", r) }), " ")
+	}
 	return out, err
 }
 
-func checkPNG(body []byte) error {
-	c, err := png.DecodeConfig(bytes.NewReader(body))
-	switch {
-	case err != nil:
-		return fmt.Errorf("not a PNG picture: %w", err)
-	case c.Width > maxPixels || c.Height > maxPixels:
-		return fmt.Errorf("%d x %d pixels, more than %d", c.Width, c.Height, maxPixels)
+// svgTitle returns the title of a drawing as a whole; body: what CleanSVG has made.
+func svgTitle(body []byte) string {
+	var svg struct {
+		Title string `xml:"title"`
 	}
-	return nil
+	if xml.Unmarshal(body, &svg) != nil {
+		return ""
+	}
+	return svg.Title
+}
+
+const maxTitle = 160 // characters
+
+// clipped makes one line of bounded length of a title.
+func clipped(title string) string {
+	title = strings.Map(func(r rune) rune {
+		if r == utf8.RuneError || r < ' ' && r != '\n' && r != '\t' || r == 0x7f {
+			return -1
+		}
+		return r
+	}, title)
+	title = strings.Join(strings.Fields(title), " ")
+	if r := []rune(title); len(r) > maxTitle {
+		title = strings.TrimRight(string(r[:maxTitle-1]), " ") + "…"
+	}
+	return title
 }
 
 // printable makes a name of a hostile program fit for a line of text.

@@ -82,7 +82,7 @@ const (
 )
 
 // MaxProgram bounds a program, in bytes.
-const MaxProgram = 256 << 10
+const MaxProgram = 32 << 10
 
 var (
 	//go:embed python/boot.py

@@ -28,11 +28,11 @@ var (
 		stroke-dasharray stroke-dashoffset stroke-linecap stroke-linejoin stroke-miterlimit opacity color display visibility overflow
 		font font-family font-size font-style font-weight font-variant font-stretch letter-spacing word-spacing text-anchor
 		text-decoration text-rendering dominant-baseline alignment-baseline baseline-shift writing-mode direction
-		marker-start marker-mid marker-end markerWidth markerHeight markerUnits refX refY orient clip-path clip-rule clipPathUnits
+		marker-start marker-end markerWidth markerHeight markerUnits refX refY orient clip-path clip-rule clipPathUnits
 		mask maskUnits maskContentUnits patternUnits patternContentUnits patternTransform gradientUnits gradientTransform
 		spreadMethod offset stop-color stop-opacity href shape-rendering image-rendering vector-effect paint-order type`)
 	ownReference = regexp.MustCompile(`^#[A-Za-z_][\w.:-]*$`)
-	ownURL       = regexp.MustCompile(`(?i)url\(\s*["']?#[A-Za-z_][\w.:-]*["']?\s*\)`)
+	ownURL       = regexp.MustCompile(`(?i)url\(\s*["']?#([A-Za-z_][\w.:-]*)["']?\s*\)`)
 )
 
 func words(text string) map[string]bool {
@@ -43,16 +43,13 @@ func words(text string) map[string]bool {
 	return set
 }
 
-// CleanSVG writes an SVG picture anew from what a drawing needs: no scripts, no events, no references to anything outside.
-// The error says why a text is no picture. Its result is UTF-8 and unchanged by another CleanSVG.
+// CleanSVG writes an SVG picture anew from what a drawing needs: no scripts, no events, no references to anything outside,
+// and no parts that are drawn so often that showing them never ends. The error says why a text is no picture.
+// Its result is UTF-8 and unchanged by another CleanSVG. Show it as a picture of its own: inside another page its style
+// sheets and ids would be that page's.
 func CleanSVG(body []byte) ([]byte, error) {
 	dec := xml.NewDecoder(bytes.NewReader(body))
-	var out bytes.Buffer
-	var open []string // elements that were written and are not closed
-	skip := 0         // depth inside an element that is left out
-	drawn := false
-	var css strings.Builder // of the style that is open: comments and elements cut it into pieces that look harmless
-	inStyle := func() bool { return len(open) > 0 && open[len(open)-1] == "style" }
+	c := cleaner{parts: newParts()}
 	for {
 		token, err := dec.Token()
 		if errors.Is(err, io.EOF) {
@@ -63,62 +60,102 @@ func CleanSVG(body []byte) ([]byte, error) {
 		}
 		switch t := token.(type) {
 		case xml.StartElement:
-			name := t.Name.Local
-			switch {
-			case len(open)+skip >= maxDepth:
-				return nil, errors.New("an SVG picture that is nested too deeply")
-			case len(open) == 0 && (drawn || name != "svg" || t.Name.Space != svgSpace && t.Name.Space != ""):
-				return nil, errors.New("not an SVG picture: its root is another element")
-			case skip > 0 || inStyle() || !svgElements[name] || t.Name.Space != svgSpace && t.Name.Space != "":
-				skip++
-				continue
+			if err := c.start(t); err != nil {
+				return nil, err
 			}
-			drawn = true
-			out.WriteString("<" + name)
-			if len(open) == 0 {
-				out.WriteString(` xmlns="` + svgSpace + `" xmlns:xlink="` + xlinkSpace + `"`)
-			}
-			writeAttributes(&out, name, t.Attr)
-			out.WriteByte('>')
-			open = append(open, name)
 		case xml.EndElement:
-			if skip > 0 {
-				skip--
-				continue
-			}
-			if inStyle() {
-				if harmlessStyle(css.String()) {
-					escape(&out, css.String())
-				}
-				css.Reset()
-			}
-			out.WriteString("</" + open[len(open)-1] + ">")
-			open = open[:len(open)-1]
+			c.end()
 		case xml.CharData:
-			switch {
-			case skip > 0 || len(open) == 0:
-			case inStyle():
-				css.Write(t)
-			default:
-				escape(&out, string(t))
-			}
+			c.text(string(t))
 		}
 	}
-	if !drawn {
+	if !c.drawn {
 		return nil, errors.New("not an SVG picture: it is empty")
 	}
-	return out.Bytes(), nil
+	return c.out.Bytes(), c.parts.check()
 }
 
-func writeAttributes(out *bytes.Buffer, element string, attributes []xml.Attr) {
-	written := map[string]bool{}
+// cleaner is the work on one picture.
+type cleaner struct {
+	out   bytes.Buffer
+	open  []string // elements that were written and are not closed
+	skip  int      // depth inside an element that is left out
+	drawn bool
+	css   strings.Builder // of the style that is open: comments and elements cut it into pieces that look harmless
+	parts *parts
+}
+
+func (c *cleaner) inStyle() bool { return len(c.open) > 0 && c.open[len(c.open)-1] == "style" }
+
+func (c *cleaner) start(t xml.StartElement) error {
+	name, ours := t.Name.Local, t.Name.Space == svgSpace || t.Name.Space == ""
+	switch {
+	case len(c.open)+c.skip >= maxDepth:
+		return errors.New("an SVG picture that is nested too deeply")
+	case len(c.open) == 0 && (c.drawn || name != "svg" || !ours):
+		return errors.New("not an SVG picture: its root is another element")
+	case c.skip > 0 || c.inStyle() || !svgElements[name] || !ours:
+		c.skip++
+		return nil
+	}
+	c.drawn = true
+	at := c.out.Len()
+	c.out.WriteString("<" + name)
+	if len(c.open) == 0 {
+		c.out.WriteString(` xmlns="` + svgSpace + `" xmlns:xlink="` + xlinkSpace + `"`)
+	}
+	attributes := c.harmless(name, t.Attr)
+	c.parts.start(name, at, attributes)
 	for _, a := range attributes {
+		c.out.WriteString(" " + a.name + `="`)
+		escape(&c.out, a.value)
+		c.out.WriteByte('"')
+	}
+	c.out.WriteByte('>')
+	c.open = append(c.open, name)
+	return nil
+}
+
+func (c *cleaner) end() {
+	if c.skip > 0 {
+		c.skip--
+		return
+	}
+	if c.inStyle() {
+		// A sheet needs no elements of the file: what it makes of them nobody could count.
+		if css := c.css.String(); harmlessStyle(css) && !ownURL.MatchString(css) {
+			escape(&c.out, css)
+		}
+		c.css.Reset()
+	}
+	c.out.WriteString("</" + c.open[len(c.open)-1] + ">")
+	c.open = c.open[:len(c.open)-1]
+	c.parts.end(c.out.Len())
+}
+
+func (c *cleaner) text(s string) {
+	switch {
+	case c.skip > 0 || len(c.open) == 0:
+	case c.inStyle():
+		c.css.WriteString(s)
+	default:
+		escape(&c.out, s)
+	}
+}
+
+type attribute struct{ name, value string }
+
+// harmless returns the attributes that an element keeps, each name once.
+func (c *cleaner) harmless(element string, given []xml.Attr) []attribute {
+	var kept []attribute
+	written := map[string]bool{}
+	for _, a := range given {
 		name := a.Name.Local
 		if a.Name.Space != "" && a.Name.Space != xlinkSpace || a.Name.Space == xlinkSpace && name != "href" || !svgAttributes[name] || written[name] {
 			continue
 		}
 		if name == "href" {
-			if !harmlessReference(element, a.Value) {
+			if !c.harmlessReference(element, a.Value) {
 				continue
 			}
 		} else if !harmlessStyle(a.Value) {
@@ -128,25 +165,30 @@ func writeAttributes(out *bytes.Buffer, element string, attributes []xml.Attr) {
 		if name == "href" { // older readers know no other
 			name = "xlink:href"
 		}
-		out.WriteString(" " + name + `="`)
-		escape(out, a.Value)
-		out.WriteByte('"')
+		kept = append(kept, attribute{name, a.Value})
 	}
+	return kept
 }
 
 // harmlessReference admits what is in the same file: an element of it, or a picture that an image has in itself.
-func harmlessReference(element, value string) bool {
+func (c *cleaner) harmlessReference(element, value string) bool {
 	if data, ok := strings.CutPrefix(value, pngData); ok && element == "image" {
 		body, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(data), ""))
-		return err == nil && bytes.HasPrefix(body, []byte("\x89PNG\r\n\x1a\n")) && checkPNG(body) == nil
+		if err != nil {
+			return false
+		}
+		size, err := pngSize(body)
+		c.parts.pixels += size
+		return err == nil
 	}
 	return element != "image" && ownReference.MatchString(value)
 }
 
-// harmlessStyle refuses CSS that fetches: url() of anything but an element of the file, rules with @, escapes that hide them.
+// harmlessStyle refuses CSS that fetches: url() of anything but an element of the file, rules with @, escapes that hide
+// them; and markers at each point of a line, which are as many as its points.
 func harmlessStyle(value string) bool {
 	rest := strings.ToLower(ownURL.ReplaceAllString(value, ""))
-	for _, bad := range []string{"url", "@", `\`, "javascript:", "expression", "image(", "image-set", "/*", "<"} {
+	for _, bad := range []string{"url", "@", `\`, "javascript:", "expression", "image(", "image-set", "/*", "<", "marker"} {
 		if strings.Contains(rest, bad) {
 			return false
 		}

@@ -2,8 +2,12 @@ package sandbox_test
 
 import (
 	"bytes"
+	"encoding/base64"
+	"encoding/binary"
+	"hash/crc32"
 	"image"
 	"image/png"
+	"slices"
 	"strings"
 	"testing"
 
@@ -24,6 +28,7 @@ func TestCleanSVG(t *testing.T) {
 		{"style that fetches", `<g style="fill: url(https://x.example)"/><g fill="url(#own)"/><g fill="u\72l(x)"/>`, `<g></g><g fill="url(#own)"></g><g></g>`},
 		{"style sheet", `<style>*{stroke-linejoin: round}</style><style>@import "x"</style>`, `<style>*{stroke-linejoin: round}</style><style></style>`},
 		{"style sheet in pieces", `<style>*{fill:u<!-- -->rl(https://x.example)}</style><style>*{fill:u<g/>rl(x)}</style>`, `<style></style><style></style>`},
+		{"style sheet that draws", `<style>*{fill: url(#own)}</style><style>path{marker: none}</style>`, `<style></style><style></style>`},
 		{"style sheet in CDATA", `<style><![CDATA[*{fill: url(x)}]]></style>`, `<style></style>`},
 		{"animation", `<set attributeName="href" to="javascript:x"/><animate/>`, ``},
 		{"processing", `<?xml-stylesheet href="https://x.example"?><g/>`, `<g></g>`},
@@ -37,6 +42,26 @@ func TestCleanSVG(t *testing.T) {
 			}
 		})
 	}
+	for name, in := range map[string]string{
+		"parts of parts":       `<g id="a"><use href="#b"/><use href="#b"/></g><g id="b"><use href="#c"/><use href="#c"/></g><path id="c"/>`,
+		"a part of itself":     `<g id="a"><use href="#a"/></g>`,
+		"patterns of patterns": `<pattern id="a"><rect fill="url(#b)"/></pattern><pattern id="b"><rect/></pattern><rect style="fill: url(#a)"/>`,
+		"a gradient's name":    `<g id="a"><use href="#b"/></g><linearGradient id="b"/><g id="b"><use href="#c"/></g><g id="c"/><use href="#a"/>`,
+		"too often":            `<path id="a" d="` + strings.Repeat("M0 0L1 1", 10_000) + `"/>` + strings.Repeat(`<use href="#a"/>`, 1000),
+		"pictures":             strings.Repeat(`<image href="data:image/png;base64,`+base64.StdEncoding.EncodeToString(picture(t, 4000, 1500))+`"/>`, 3),
+	} {
+		if got, err := sandbox.CleanSVG([]byte(open + in + shut)); err == nil {
+			t.Errorf("%s: taken, %d bytes", name, len(got))
+		}
+	}
+	for name, in := range map[string]string{
+		"glyphs":    `<defs><path id="A"/></defs><g id="text_1" clip-path="url(#clip)">` + strings.Repeat(`<use xlink:href="#A"/>`, 1000) + `</g><clipPath id="clip"><rect/></clipPath>`,
+		"gradients": `<linearGradient id="a" href="#b"/><linearGradient id="b"><stop/></linearGradient><g id="m"><rect fill="url(#a)"/></g><use href="#m"/>`,
+	} {
+		if _, err := sandbox.CleanSVG([]byte(open + in + shut)); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
 	for _, in := range []string{"", "text", "<html></html>", "<svg>", "<svg></svg><svg></svg>", `<!DOCTYPE svg [<!ENTITY a SYSTEM "file:///etc/passwd">]><svg>&a;</svg>`, strings.Repeat("<svg>", 100)} {
 		if got, err := sandbox.CleanSVG([]byte(in)); err == nil {
 			t.Errorf("%q is taken: %s", in, got)
@@ -44,31 +69,83 @@ func TestCleanSVG(t *testing.T) {
 	}
 }
 
+// picture returns a PNG of this size.
+func picture(t testing.TB, width, height int) []byte {
+	t.Helper()
+	var buf bytes.Buffer
+	if err := png.Encode(&buf, image.NewGray(image.Rect(0, 0, width, height))); err != nil {
+		t.Fatal(err)
+	}
+	return buf.Bytes()
+}
+
 func TestFigures(t *testing.T) {
 	t.Parallel()
-	var good, wide bytes.Buffer
-	if err := png.Encode(&good, image.NewGray(image.Rect(0, 0, 3, 2))); err != nil {
-		t.Fatal(err)
-	}
-	if err := png.Encode(&wide, image.NewGray(image.Rect(0, 0, 5000, 1))); err != nil {
-		t.Fatal(err)
-	}
+	good := picture(t, 3, 2)
 	figures, refused := sandbox.Figures([]sandbox.File{
-		{Name: "a.svg", Body: good.Bytes()}, // goes by what it is
+		{Name: "a_b.svg", Body: good}, // goes by what it is
 		{Name: "b\n](x).svg", Body: []byte("<svg/>")},
+		{Name: "t.svg", Body: []byte("<svg><g><title>a part</title></g><title> Growth\n of A </title></svg>")},
 		{Name: "c.png", Body: []byte("#!/bin/sh")},
-		{Name: "d.png", Body: wide.Bytes()},
-		{Name: "e.png", Body: good.Bytes()[:20]},
+		{Name: "d.png", Body: picture(t, 5000, 1)},
+		{Name: "e.png", Body: good[:20]},
 	})
-	if len(figures) != 2 || figures[0].Ext != "png" || figures[1].Ext != "svg" || figures[1].Name != "b___x_.svg" || len(refused) != 3 {
-		t.Errorf("%+v, refused %q", figures, refused)
+	var got []string
+	for _, f := range figures {
+		got = append(got, f.Name+" "+f.Ext+" "+f.Title)
 	}
+	if want := []string{"a_b.svg png a b", "b___x_.svg svg b x", "t.svg svg Growth of A"}; !slices.Equal(got, want) || len(refused) != 3 {
+		t.Errorf("%q, refused %q", got, refused)
+	}
+}
+
+// chunk returns a chunk of a PNG picture.
+func chunk(kind, content string) []byte {
+	body := append([]byte(kind), content...)
+	out := binary.BigEndian.AppendUint32(nil, uint32(len(content)))
+	return binary.BigEndian.AppendUint32(append(out, body...), crc32.ChecksumIEEE(body))
+}
+
+func TestCleanPNG(t *testing.T) {
+	t.Parallel()
+	good := picture(t, 3, 2)
+	head := len("\x89PNG\r\n\x1a\n") + 12 + 13 // magic and IHDR
+	laden := slices.Concat(good[:head], chunk("tEXt", "Comment\x00<script>"), chunk("acTL", "12345678"), good[head:], []byte("<script>after the end</script>"))
+	if got, err := sandbox.CleanPNG(laden); err != nil || !bytes.Equal(got, good) {
+		t.Errorf("%q, %v", got, err)
+	}
+	broken := bytes.Clone(good)
+	broken[head+10]++
+	for name, body := range map[string][]byte{
+		"empty": nil, "cut": good[:len(good)-1], "without an end": good[:len(good)-12], "checksum": broken,
+		"endless chunk": slices.Concat(good[:head], []byte("\xff\xff\xff\xffIDAT1234")),
+	} {
+		if _, err := sandbox.CleanPNG(body); err == nil {
+			t.Errorf("%s: taken", name)
+		}
+	}
+}
+
+// What comes out is a PNG picture that comes out again unchanged.
+func FuzzCleanPNG(f *testing.F) {
+	f.Add(picture(f, 3, 2))
+	f.Add(slices.Concat(picture(f, 1, 1)[:33], chunk("tEXt", "a\x00b"), picture(f, 1, 1)[33:]))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		once, err := sandbox.CleanPNG(body)
+		if err != nil {
+			return
+		}
+		if twice, err := sandbox.CleanPNG(once); err != nil || !bytes.Equal(once, twice) || len(once) > len(body) {
+			t.Fatalf("not stable: %q, %q, %v", once, twice, err)
+		}
+	})
 }
 
 // What comes out is SVG that comes out again unchanged, and has nothing in it that runs or fetches.
 func FuzzCleanSVG(f *testing.F) {
 	f.Add([]byte(`<svg xmlns="http://www.w3.org/2000/svg"><style>a{}</style><use xlink:href="#a"/><g style="fill:url(#b)">text</g></svg>`))
 	f.Add([]byte(`<svg><script>1</script><image href="data:image/png;base64,AA=="/></svg>`))
+	f.Add([]byte(`<svg><g id="a"><use href="#b"/></g><linearGradient id="b" href="#c"/><rect style="fill:url(#b)"/><title>t</title></svg>`))
 	f.Add([]byte("<svg><text a='b'>\r\n&#13;&lt;</text></svg>"))
 	f.Fuzz(func(t *testing.T, body []byte) {
 		once, err := sandbox.CleanSVG(body)

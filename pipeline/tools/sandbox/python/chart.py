@@ -42,6 +42,7 @@ def _frame(series, title, x, y, zero):
         return _H - _BOTTOM - (float(value) - low) / (high - low) * (_H - _TOP - _BOTTOM)
 
     parts = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_W} {_H}" width="{_W}" height="{_H}" font-family="sans-serif">',
+             f'<title>{_escape(str(title))}</title>' if title else "",
              f'<rect width="{_W}" height="{_H}" fill="#ffffff"/>', _text(_W / 2, 24, title, size=16),
              _text((_W + _LEFT) / 2, _H - 12, x), _text(16, _H / 2, y, turn=True)]
     for t in ticks:

@@ -1,0 +1,104 @@
+package sandbox
+
+import (
+	"errors"
+	"strings"
+)
+
+// Parts of a drawing are drawn wherever they are referred to. Parts that refer to parts multiply: thirty lines make a
+// drawing of a billion elements. So a part refers to none, and all that is drawn again is bounded.
+const (
+	maxRedrawn = 64 << 20 // bytes of SVG, each as often as it is referred to
+	maxPicture = maxPixels * maxPixels
+)
+
+// parts keeps account of what is drawn more than once.
+type parts struct {
+	open   []part // elements that are not closed, from the root down
+	size   map[string]int
+	simple map[string]bool // by id: true for a gradient, which draws nothing; false when any other element has the id
+	edges  []edge
+	pixels int // of the pictures within
+}
+
+type part struct {
+	id string
+	at int // where it begins
+}
+
+// edge is one reference.
+type edge struct {
+	to     string
+	inside []string // ids of the elements around it, its own among them
+}
+
+func newParts() *parts { return &parts{size: map[string]int{}, simple: map[string]bool{}} }
+
+func (p *parts) start(element string, at int, attributes []attribute) {
+	gradient := strings.HasSuffix(element, "Gradient")
+	opened := part{at: at}
+	var targets []string
+	for _, a := range attributes {
+		switch a.name {
+		case "id":
+			opened.id = a.value
+		case "xlink:href":
+			if to, own := strings.CutPrefix(a.value, "#"); own && !gradient { // gradients inherit from one another in a chain
+				targets = append(targets, to)
+			}
+		default:
+			for _, m := range ownURL.FindAllStringSubmatch(a.value, -1) {
+				targets = append(targets, m[1])
+			}
+		}
+	}
+	p.open = append(p.open, opened)
+	if opened.id != "" {
+		known, twice := p.simple[opened.id]
+		p.simple[opened.id] = gradient && (known || !twice)
+	}
+	if len(targets) == 0 {
+		return
+	}
+	var inside []string
+	for _, o := range p.open {
+		if o.id != "" {
+			inside = append(inside, o.id)
+		}
+	}
+	for _, to := range targets {
+		p.edges = append(p.edges, edge{to, inside})
+	}
+}
+
+func (p *parts) end(at int) {
+	last := p.open[len(p.open)-1]
+	p.open = p.open[:len(p.open)-1]
+	if last.id != "" {
+		p.size[last.id] += at - last.at
+	}
+}
+
+func (p *parts) check() error {
+	if p.pixels > maxPicture {
+		return errors.New("an SVG picture with too many pixels in it")
+	}
+	drawn, total := map[string]bool{}, 0
+	for _, e := range p.edges {
+		if !p.simple[e.to] {
+			drawn[e.to] = true
+			total += p.size[e.to]
+		}
+	}
+	if total > maxRedrawn {
+		return errors.New("an SVG picture that draws the same too often")
+	}
+	for _, e := range p.edges {
+		for _, id := range e.inside {
+			if drawn[id] && !p.simple[e.to] {
+				return errors.New("an SVG picture whose parts consist of parts")
+			}
+		}
+	}
+	return nil
+}
