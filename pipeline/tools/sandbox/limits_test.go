@@ -90,29 +90,28 @@ print("done: ä")
 // One program leaves nothing for the next.
 func TestRunsAreSeparate(t *testing.T) {
 	t.Parallel()
-	for name, box := range sandboxes(t, long) {
+	inEach(t, long, func(t *testing.T, box sandbox.Sandbox) {
 		for range 2 {
 			out, err := box.Run(t.Context(), "import os, sys\nprint(os.listdir('.'), hasattr(sys, 'left'), sorted({'a', 'b', 'c'}, key=hash))\nsys.left = 1\nopen('left.txt', 'w').write('x')")
 			if err != nil || out.Exit != 0 || !strings.HasPrefix(out.Stdout, "[] False") {
-				t.Errorf("%s: %+v, %v", name, out, err)
+				t.Errorf("%+v, %v", out, err)
 			}
 		}
-	}
+	})
 }
 
 func TestCancelled(t *testing.T) {
 	t.Parallel()
 	why := errors.New("the desk closes")
-	for name, box := range sandboxes(t, long) {
+	inEach(t, long, func(t *testing.T, box sandbox.Sandbox) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		timer := time.AfterFunc(time.Second, func() { cancel(why) })
+		defer timer.Stop()
 		start := time.Now()
 		if _, err := box.Run(ctx, "while True: pass"); !errors.Is(err, why) || time.Since(start) > 20*time.Second {
-			t.Errorf("%s: %v after %s", name, err, time.Since(start))
+			t.Errorf("%v after %s", err, time.Since(start))
 		}
-		timer.Stop()
-		cancel(nil)
-	}
+	})
 }
 
 func TestUnknownModule(t *testing.T) {
