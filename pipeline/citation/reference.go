@@ -2,6 +2,7 @@ package citation
 
 import (
 	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -26,7 +27,7 @@ func (r *Registry) groupedReferences(ids []string, o Options) string {
 		if query := clip(fold(trace.Query), maxQueryRunes); query != "" {
 			label += ": " + Escape(query)
 		}
-		if d := describe(trace.Source); d != "" {
+		if d := describe(trace.Source, o.Bundle); d != "" {
 			label += "  \n" + d // two spaces: a line break within the entry
 		}
 		entries = append(entries, label)
@@ -50,7 +51,7 @@ func groupHeading(block int, o Options) string {
 }
 
 // numberedReferences lists one entry for each number. ids are in order of appearance.
-func (r *Registry) numberedReferences(ids []string, numbers map[string]int) string {
+func (r *Registry) numberedReferences(ids []string, numbers map[string]int, o Options) string {
 	var entries []string
 	for _, key := range ids {
 		n := numbers[key]
@@ -58,13 +59,14 @@ func (r *Registry) numberedReferences(ids []string, numbers map[string]int) stri
 			continue // shares the number of an earlier one
 		}
 		label := strconv.Itoa(n)
-		entries = append(entries, `<a id="ref-`+label+`"></a> [`+label+"] "+describe(r.traces[key].Source))
+		entries = append(entries, `<a id="ref-`+label+`"></a> [`+label+"] "+describe(r.traces[key].Source, o.Bundle))
 	}
 	return strings.Join(entries, "\n\n")
 }
 
 // describe says in Markdown what a source is and where it stands: title, section and page, document key, date.
-func describe(s topicqueue.Source) string {
+// The output of a program lies in the run's own data, together with the program.
+func describe(s topicqueue.Source, bundle string) string {
 	title := fold(s.Title)
 	if title == "" {
 		title = s.URL
@@ -74,6 +76,9 @@ func describe(s topicqueue.Source) string {
 	}
 	var parts []string
 	address, isURL := webAddress(s)
+	if s.Kind == topicqueue.SourceCode && bundle != "" && pageName.MatchString(s.Document) {
+		address, isURL = bundle+s.Document, true
+	}
 	switch {
 	case isURL:
 		parts = append(parts, "["+Escape(title)+"]("+address+")")
@@ -91,6 +96,9 @@ func describe(s topicqueue.Source) string {
 	}
 	return strings.Join(parts, " · ")
 }
+
+// pageName is the place of a text in a bundle.
+var pageName = regexp.MustCompile(`^pages/[0-9a-f]{64}\.txt$`)
 
 // webAddress returns the source's link as a Markdown destination; false when it is not an http(s) URL.
 func webAddress(s topicqueue.Source) (string, bool) {

@@ -22,6 +22,7 @@ type Options struct {
 	Style    string                 // topicqueue.CitationAnchors or CitationNumbered; empty means anchors
 	Planning string                 // heading of the references from planning; "Planning" when empty
 	Group    func(block int) string // heading of a block's references; nil or "" means "Block 3"
+	Bundle   string                 // where the run's data lie as seen from the text, "../cache/<run>/"; "" links nothing in there
 }
 
 // Render links the markers of Markdown that Resolve has returned, or that was put together from escaped text and
@@ -70,7 +71,7 @@ func (r *Registry) Render(markdown string, o Options) Rendered {
 	}
 	out.Body = w.run()
 	if numbered {
-		out.References = r.numberedReferences(out.Cited, out.Numbers) // while Cited is in order of appearance
+		out.References = r.numberedReferences(out.Cited, out.Numbers, o) // while Cited is in order of appearance
 	}
 	slices.SortFunc(out.Cited, Compare)
 	if !numbered {

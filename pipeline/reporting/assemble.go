@@ -18,15 +18,23 @@ type draft struct {
 	quotes     int // shown in an extractive report
 }
 
-// assemble joins the parts, renders the citations and adds references, gaps and the note on how the report was made.
+// assemble joins the parts, shows the figures, renders the citations and adds references, gaps and the note on how the
+// report was made.
 func (w *writer) assemble(outline prompts.OutlineAnswer, d draft) Report {
 	parts := []string{"# " + citation.Escape(outline.Title), d.opening.body}
 	removed := append([]citation.Removal{}, d.opening.removed...)
 	written, plain := !d.opening.local || !d.conclusion.local, false
-	for _, s := range d.sections {
+	figures, gone := w.figures(d.sections)
+	removed = append(removed, gone...)
+	var shown []string
+	for i, s := range d.sections {
 		written = written || !s.local
 		heading := w.heading(s.title, outline.Title, d.sections, &plain)
 		parts = append(parts, "## "+citation.Escape(heading), citation.CloseCode(s.body))
+		for _, f := range figures[i] {
+			shown = append(shown, w.show(len(shown)+1, f))
+			parts = append(parts, shown[len(shown)-1])
+		}
 		removed = append(removed, s.removed...)
 		if !d.extractive && !s.local {
 			w.stats.UncitedSentences += uncited(s.body)
@@ -40,9 +48,10 @@ func (w *writer) assemble(outline prompts.OutlineAnswer, d draft) Report {
 		parts = append(parts, "## "+w.words.gaps, w.words.gapsLead, w.gapList())
 	}
 	rendered := w.registry.Render(strings.Join(parts, "\n\n"), citation.Options{
-		Style: w.run.Options.CitationStyle, Planning: w.words.planning, Group: w.blockHeading,
+		Style: w.run.Options.CitationStyle, Planning: w.words.planning, Group: w.blockHeading, Bundle: w.bundle(),
 	})
 	w.stats.Sections = len(d.sections)
+	w.stats.Figures = len(shown)
 	w.stats.Citations = len(rendered.Cited)
 	w.stats.Documents = w.citedDocuments(rendered.Cited)
 	note := w.words.madeWritten(w.stats, len(removed), w.fallbacks, !written)
@@ -56,7 +65,7 @@ func (w *writer) assemble(outline prompts.OutlineAnswer, d draft) Report {
 	markdown += "\n\n*" + citation.Escape(note) + "*\n"
 	return Report{
 		Title: outline.Title, Markdown: markdown, Outline: w.withMergedBlocks(outline), Cited: rendered.Cited,
-		Removed: removed, Words: countWords(strings.Join(parts, "\n\n")), Gaps: append([]Gap{}, w.gaps...),
+		Removed: removed, Words: countWords(strings.Join(parts, "\n\n")) - countWords(strings.Join(shown, "\n\n")), Gaps: append([]Gap{}, w.gaps...),
 		Fallbacks: append([]string{}, w.fallbacks...), Statistics: w.stats,
 	}
 }

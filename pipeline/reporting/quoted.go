@@ -54,7 +54,7 @@ func (w *writer) quoted() Report {
 		opening = append(opening, "- "+cite(quotes[i].claim, claim.quote))
 	}
 	if len(opening) > 0 {
-		d.sections = append(d.sections, section{title: w.words.shortAnswer, body: strings.Join(opening, "\n")})
+		d.sections = append(d.sections, section{title: w.words.shortAnswer, body: strings.Join(opening, "\n"), short: true})
 	}
 	for i, s := range w.subjects {
 		var claims []claim

@@ -67,6 +67,7 @@ type Statistics struct {
 	ClaimsLeftOut     int `json:"claims_left_out"`    // did not fit a prompt, repeated others or were less relevant
 	Citations         int `json:"citations"`          // distinct ids cited
 	Documents         int `json:"documents"`          // distinct documents and pages cited
+	Figures           int `json:"figures"`            // shown
 	UncitedSentences  int `json:"uncited_sentences"`  // sentences of model-written sections without a marker
 	RepeatedSentences int `json:"repeated_sentences"` // taken out because the report says the same before
 }

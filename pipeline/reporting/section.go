@@ -23,6 +23,7 @@ type section struct {
 	repeated int  // sentences that were taken out because the section said the same before
 	left     int  // claims that did not fit
 	local    bool // put together from the claims, not written
+	short    bool // the short answer in front of the others
 }
 
 // attempts is how often a section is asked for before it takes its local form: a second answer to the same question is

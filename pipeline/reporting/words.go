@@ -22,6 +22,8 @@ type wordSet struct {
 	opening  func(topic string, claims, documents int) string // opening where the model wrote none
 	closing  func(sections, citations, gaps int) string       // conclusion where the model wrote none
 
+	figure func(n int, title string) string // caption
+
 	madeQuoted func(s Statistics, quotes int) string // note below an extractive report
 	// note below a report that a model wrote; local are the steps that it failed at, all of them when nothing was written
 	madeWritten func(s Statistics, removed int, local []string, all bool) string
@@ -95,10 +97,17 @@ var english = wordSet{
 		}
 		return s
 	},
+	figure: func(n int, title string) string {
+		return strings.TrimSuffix(fmt.Sprintf("Figure %d: %s", n, title), ": ")
+	},
 	madeQuoted: func(s Statistics, quotes int) string {
+		headings := "headings"
+		if s.Figures > 0 {
+			headings = "headings, captions"
+		}
 		note := fmt.Sprintf("How this report was made: the sources were searched and their most relevant sentences selected, without a language model. "+
-			"Apart from headings, the opening paragraph, the list of gaps and this note, every sentence is a verbatim quote of the source cited after it; only white space is normalised. "+
-			"It holds %s from %s of %s.", count(quotes, "quote", "quotes"), count(s.Citations, "passage", "passages"), count(s.Documents, "source", "sources"))
+			"Apart from %s, the opening paragraph, the list of gaps and this note, every sentence is a verbatim quote of the source cited after it; only white space is normalised. "+
+			"It holds %s from %s of %s.", headings, count(quotes, "quote", "quotes"), count(s.Citations, "passage", "passages"), count(s.Documents, "source", "sources"))
 		if s.ClaimsLeftOut > 0 {
 			repetitions := "repetitions"
 			if s.ClaimsLeftOut == 1 {
@@ -163,9 +172,16 @@ var chinese = wordSet{
 		}
 		return s
 	},
+	figure: func(n int, title string) string {
+		return strings.TrimSuffix(fmt.Sprintf("图 %d：%s", n, title), "：")
+	},
 	madeQuoted: func(s Statistics, quotes int) string {
-		note := fmt.Sprintf("本报告的生成方式：检索来源并选出最相关的句子，未使用语言模型。除标题、开头段落、未覆盖内容的列表和本说明外，每句话都是其后所注来源的逐字引文，仅规范了空白字符。共 %d 条引文，出自 %d 个来源的 %d 处。",
-			quotes, s.Documents, s.Citations)
+		headings := "标题"
+		if s.Figures > 0 {
+			headings = "标题、图注"
+		}
+		note := fmt.Sprintf("本报告的生成方式：检索来源并选出最相关的句子，未使用语言模型。除%s、开头段落、未覆盖内容的列表和本说明外，每句话都是其后所注来源的逐字引文，仅规范了空白字符。共 %d 条引文，出自 %d 个来源的 %d 处。",
+			headings, quotes, s.Documents, s.Citations)
 		if s.ClaimsLeftOut > 0 {
 			note += fmt.Sprintf("另有 %d 条因重复或相关性较低而未收录。", s.ClaimsLeftOut)
 		}

@@ -1,0 +1,59 @@
+package reporting
+
+import (
+	"regexp"
+
+	"nightdesk/pipeline/citation"
+)
+
+// figureName is the place of a figure in a bundle: nothing in it can turn into other Markdown.
+var figureName = regexp.MustCompile(`^figures/[0-9a-f]{64}\.(?:svg|png)$`)
+
+// figure is a picture of a cited source, to be shown.
+type figure struct {
+	path       string
+	title      string // one line of plain text
+	citationID string
+}
+
+// figures gives every section the figures of the sources that it cites, in the order of their citations. What several
+// cite is shown once, in the first of them; in the short answer, which stands before all, only what no other cites.
+// A title is the model's, so it names no citations and addresses that the run does not have: they are removed.
+func (w *writer) figures(sections []section) (placed [][]figure, removed []citation.Removal) {
+	placed = make([][]figure, len(sections))
+	shown := map[string]bool{}
+	place := func(i int) {
+		for _, id := range w.registry.Render(sections[i].body, citation.Options{}).Cited {
+			trace, _ := w.registry.Lookup(id)
+			for _, f := range trace.Source.Figures {
+				if shown[f.Path] || !figureName.MatchString(f.Path) {
+					continue
+				}
+				shown[f.Path] = true
+				title, gone := w.registry.Resolve(fold(f.Title))
+				placed[i] = append(placed[i], figure{f.Path, fold(title), id})
+				removed = append(removed, gone...)
+			}
+		}
+	}
+	for i, s := range sections {
+		if !s.short {
+			place(i)
+		}
+	}
+	for i, s := range sections {
+		if s.short {
+			place(i)
+		}
+	}
+	return placed, removed
+}
+
+// show writes the n-th figure of a report: the picture, then its caption with the marker of its source.
+func (w *writer) show(n int, f figure) string {
+	return "![" + citation.Escape(f.title) + "](" + w.bundle() + f.path + ")\n\n" +
+		"*" + citation.Escape(w.words.figure(n, f.title)) + "* [" + f.citationID + "]"
+}
+
+// bundle leads from reports/<run>.md to the run's data, in a directory as in a bucket.
+func (w *writer) bundle() string { return "../cache/" + w.run.ID + "/" }
