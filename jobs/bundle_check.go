@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 
 	"nightdesk/pipeline/citation"
@@ -25,7 +26,8 @@ type BundleCheck struct {
 }
 
 // CheckBundle proves a bundle again from nothing but its files: that none of them was changed, that the quote of each
-// claim stands in its source where the claim says, and that each citation of the report leads to a source.
+// claim stands in its source where the claim says, and that each citation of the report leads to a source and each figure
+// to a file.
 // The error wraps ErrNoBundle when the run has no whole bundle; otherwise it is the store's.
 func CheckBundle(ctx context.Context, store storage.Store, runID string) (BundleCheck, error) {
 	check := BundleCheck{RunID: runID, Problems: []storage.Problem{}}
@@ -62,6 +64,7 @@ func CheckBundle(ctx context.Context, store storage.Store, runID string) (Bundle
 		return check, err
 	}
 	check.report(runID, string(report), in.Run.Options.CitationStyle, traces)
+	check.shown(manifest, string(report))
 	return check, nil
 }
 
@@ -115,4 +118,18 @@ func (c *BundleCheck) report(runID, markdown, style string, traces []topicqueue.
 		}
 	}
 	c.Citations = len(cited)
+}
+
+// inBundle is a link of a report to the run's data: a figure, the output of a program.
+var inBundle = regexp.MustCompile(`[^\\]\]\((\.\./cache/[^)\s]*)\)`)
+
+// shown checks that what the report shows and links of the run's data is in the bundle.
+func (c *BundleCheck) shown(m storage.Manifest, markdown string) {
+	file := storage.ReportKey(m.RunID)
+	for _, match := range inBundle.FindAllStringSubmatch(markdown, -1) {
+		key := path.Join(path.Dir(file), match[1])
+		if !slices.ContainsFunc(m.Files, func(f storage.File) bool { return f.Key == key }) {
+			c.add(file, "leads to %s, which the manifest does not have", key)
+		}
+	}
 }

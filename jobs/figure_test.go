@@ -3,6 +3,7 @@ package jobs_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"path"
 	"regexp"
 	"strings"
@@ -67,6 +68,9 @@ func TestFigureInTheReport(t *testing.T) {
 	w.Stop()
 	store := b.services.Store
 	checkBundle(t, store, id)
+	if check, err := jobs.CheckBundle(t.Context(), store, id); err != nil || len(check.Problems) > 0 {
+		t.Errorf("%+v, %v", check, err)
+	}
 	report, err := store.Get(t.Context(), storage.ReportKey(id))
 	if err != nil {
 		t.Fatal(err)
@@ -88,5 +92,15 @@ func TestFigureInTheReport(t *testing.T) {
 		t.Errorf("no reference leads to the program:\n%s", report)
 	} else if body, err := store.Get(t.Context(), path.Join("reports", string(page[1]))); err != nil || !strings.Contains(string(body), "print(1)") {
 		t.Errorf("the reference leads to %q, %v", body, err)
+	}
+	if err := store.Delete(t.Context(), key); err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Put(t.Context(), storage.ReportKey(id), append(report, "\n![x](../cache/"+id+"/figures/other.svg)\n"...)); err != nil {
+		t.Fatal(err)
+	}
+	check, err := jobs.CheckBundle(t.Context(), store, id)
+	if text := fmt.Sprint(check.Problems); err != nil || !strings.Contains(text, key+" is missing") || !strings.Contains(text, "figures/other.svg, which the manifest does not have") {
+		t.Errorf("%s, %v", text, err)
 	}
 }
