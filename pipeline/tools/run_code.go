@@ -68,7 +68,7 @@ func (t *codeTool) Call(ctx context.Context, call Call) (Result, error) {
 		return Result{Failed: true, Text: t.failure(out, stdout, stderr)}, nil
 	}
 	if stdout == "" {
-		return Result{Failed: true, Text: "The program printed nothing, so that there is nothing to cite: print each result in a full sentence, also what a figure shows.\n\n" +
+		return Result{Failed: true, Text: "The program printed nothing, so that there is nothing to cite: print each result in a full sentence, also what a figure shows.\n" +
 			notes(stderr, nil) + listing(program)}, nil
 	}
 	figures, refused := sandbox.Figures(out.Files)
@@ -79,12 +79,15 @@ func (t *codeTool) Call(ctx context.Context, call Call) (Result, error) {
 		Text: stdout, Hash: topicqueue.TextHash(stdout), Offset: len(header),
 	}
 	var about strings.Builder
+	if len(figures) > 0 {
+		about.WriteByte('\n')
+	}
 	for i, f := range figures {
 		result.Figures[i] = newFigure(f)
 		source.Figures = append(source.Figures, result.Figures[i].Figure)
 		fmt.Fprintf(&about, "Figure %s (%s): %s\n", result.Figures[i].Path, f.Name, f.Title)
 	}
-	result.Text = header + stdout + "\n\n" + about.String() + notes(stderr, refused) + listing(program)
+	result.Text = header + stdout + "\n" + about.String() + notes(stderr, refused) + listing(program)
 	// The document is the answer, where a reader finds the program too. So programs that print the same are told apart.
 	source.Document = pagesDir + topicqueue.TextHash(result.Text) + pagesExt
 	source.ID = topicqueue.SourceID(source)
@@ -124,7 +127,7 @@ func (t *codeTool) failure(out sandbox.Outcome, stdout, stderr string) string {
 }
 
 // listing shows the program below its output.
-func listing(program string) string { return "The program:\n" + strings.TrimRight(program, "\n") }
+func listing(program string) string { return "\nThe program:\n" + strings.TrimRight(program, "\n") }
 
 // notes are remarks of the sandbox that are no output, a line each.
 func notes(stderr string, refused []string) string {
@@ -133,7 +136,7 @@ func notes(stderr string, refused []string) string {
 		b.WriteString("Not kept: " + r + "\n")
 	}
 	if stderr != "" {
-		b.WriteString("stderr:\n" + stderr + "\n\n")
+		b.WriteString("stderr:\n" + stderr + "\n")
 	}
 	return b.String()
 }
