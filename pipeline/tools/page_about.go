@@ -86,8 +86,8 @@ func (a *about) meta(attr map[string]string) {
 	}
 }
 
-// plain are types of linked data that every kind of page has.
-var plain = map[string]bool{
+// everyPage are types of linked data that every kind of page has.
+var everyPage = map[string]bool{
 	"WebSite": true, "WebPage": true, "Organization": true, "Person": true, "BreadcrumbList": true, "ListItem": true, "ImageObject": true,
 	"SearchAction": true, "EntryPoint": true, "NewsMediaOrganization": true, "Article": true, "VideoObject": true, "Corporation": true,
 	"SiteNavigationElement": true, "Comment": true, "Rating": true, "Offer": true, "Brand": true, "Product": true, "Question": true, "Answer": true,
@@ -97,7 +97,7 @@ var plain = map[string]bool{
 // pages of all kinds.
 func mainType(linked []byte) string {
 	for _, m := range schemaType.FindAllSubmatch(linked, 50) {
-		if !plain[string(m[1])] {
+		if !everyPage[string(m[1])] {
 			return string(m[1])
 		}
 	}
