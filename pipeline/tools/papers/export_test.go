@@ -1,0 +1,39 @@
+package papers
+
+import "time"
+
+// Decoders read the answers of the providers.
+var Decoders = map[string]func(body []byte) ([]Paper, error){
+	ArXiv: decodeArXiv, Crossref: decodeCrossref, EuropePMC: decodeEuropePMC, OpenAlex: decodeOpenAlex, SemanticScholar: decodeSemanticScholar,
+}
+
+// Normal returns a paper as a provider's answer shows it.
+func Normal(p Paper) Paper { return p.normal() }
+
+// Plain returns the text of what may hold markup.
+func Plain(s string) string { return paragraphs(plain(s)) }
+
+// IDs returns the canonical forms of s as DOI, arXiv id and ids of PubMed.
+func IDs(s string) (doi, arXiv, pmid, pmcid string) {
+	return canonicalDOI(s), canonicalArXiv(s), canonicalPMID(s), canonicalPMCID(s)
+}
+
+// Every returns the time between requests to a provider as it is now.
+func (s *Search) Every(name string) time.Duration {
+	for _, p := range s.providers {
+		if p.name == name {
+			return time.Duration(p.between.Load())
+		}
+	}
+	return 0
+}
+
+// SetEvery changes the time between requests to a provider.
+func (s *Search) SetEvery(name string, d time.Duration) {
+	for _, p := range s.providers {
+		if p.name == name {
+			p.every = d
+			p.between.Store(int64(d))
+		}
+	}
+}

@@ -1,0 +1,124 @@
+package papers
+
+import (
+	"net/url"
+	"regexp"
+	"strings"
+)
+
+var (
+	doiForm      = regexp.MustCompile(`^10\.\d{4,9}(?:\.\d+)*/[^\s\p{C}]+$`)
+	arXivNew     = regexp.MustCompile(`^(\d{4}\.\d{4,5})(?:v\d+)?$`)
+	arXivOld     = regexp.MustCompile(`^([a-z-]+)(?:\.[a-z]{2})?(/\d{7})(?:v\d+)?$`) // math.GT/0309136 is math/0309136
+	lastDigits   = regexp.MustCompile(`(\d{1,10})/?$`)
+	doiResolvers = []string{"https://", "http://", "www.", "dx.", "doi.org/", "doi:", "doi "}
+)
+
+// arXivDOI begins the DOI that arXiv itself gives to each of its papers.
+const arXivDOI = "10.48550/arxiv."
+
+// canonicalDOI returns a DOI in lower case without a resolver's address; empty: it is none.
+func canonicalDOI(s string) string {
+	s = strings.ToLower(strings.TrimSpace(s))
+	for _, prefix := range doiResolvers {
+		s = strings.TrimSpace(strings.TrimPrefix(s, prefix))
+	}
+	if decoded, err := url.PathUnescape(s); err == nil {
+		s = decoded
+	}
+	s = strings.TrimRight(s, ".,;")
+	if len(s) > 300 || !doiForm.MatchString(s) {
+		return ""
+	}
+	return s
+}
+
+// canonicalArXiv returns an arXiv id without version, whether it comes as an id, an address or a DOI; empty: it is none.
+func canonicalArXiv(s string) string {
+	s = strings.ToLower(strings.TrimSpace(s))
+	if doi := canonicalDOI(s); strings.HasPrefix(doi, arXivDOI) {
+		s = strings.TrimPrefix(doi, arXivDOI)
+	}
+	if _, path, ok := strings.Cut(s, "arxiv.org/"); ok {
+		_, s, _ = strings.Cut(path, "/") // abs/, pdf/, html/
+	}
+	s = strings.TrimSuffix(strings.TrimPrefix(s, "arxiv:"), ".pdf")
+	if m := arXivNew.FindStringSubmatch(s); m != nil {
+		return m[1]
+	}
+	if m := arXivOld.FindStringSubmatch(s); m != nil {
+		return m[1] + m[2]
+	}
+	return ""
+}
+
+// canonicalPMID returns the digits of a PubMed id or address; empty: it is none.
+func canonicalPMID(s string) string {
+	if m := lastDigits.FindStringSubmatch(strings.TrimSpace(s)); m != nil {
+		return strings.TrimLeft(m[1], "0")
+	}
+	return ""
+}
+
+// canonicalPMCID returns PMC and the digits of an id or address of PubMed Central; empty: it is none.
+func canonicalPMCID(s string) string {
+	if n := canonicalPMID(s); n != "" {
+		return "PMC" + n
+	}
+	return ""
+}
+
+// addDOI notes a DOI: arXiv's own are its ids, a second one is another version of the work.
+func (p *Paper) addDOI(s string) {
+	doi := canonicalDOI(s)
+	switch {
+	case doi == "":
+	case strings.HasPrefix(doi, arXivDOI):
+		if p.ArXiv == "" {
+			p.ArXiv = canonicalArXiv(doi)
+		}
+	case p.DOI == "":
+		p.DOI = doi
+	case p.DOI != doi:
+		p.OtherDOIs = append(p.OtherDOIs, doi)
+	}
+}
+
+// ids returns what tells a work from all others.
+func (p Paper) ids() []string {
+	var ids []string
+	for kind, id := range map[string]string{"doi:": p.DOI, "arxiv:": p.ArXiv, "pmid:": p.PMID, "pmcid:": p.PMCID} {
+		if id != "" {
+			ids = append(ids, kind+id)
+		}
+	}
+	for _, doi := range p.OtherDOIs {
+		ids = append(ids, "doi:"+doi)
+	}
+	return ids
+}
+
+// landing returns the address by which the work is cited.
+func (p Paper) landing() string {
+	switch {
+	case p.DOI != "":
+		return (&url.URL{Scheme: "https", Host: "doi.org", Path: "/" + p.DOI}).String()
+	case p.ArXiv != "":
+		return "https://arxiv.org/abs/" + p.ArXiv
+	case p.PMID != "":
+		return "https://pubmed.ncbi.nlm.nih.gov/" + p.PMID + "/"
+	case p.PMCID != "":
+		return "https://pmc.ncbi.nlm.nih.gov/articles/" + p.PMCID + "/"
+	}
+	return webAddress(p.URL)
+}
+
+// webAddress returns an address of the web as it is, and nothing for anything else.
+func webAddress(s string) string {
+	s = strings.TrimSpace(s)
+	u, err := url.Parse(s)
+	if err != nil || u.Host == "" || u.User != nil || u.Scheme != "https" && u.Scheme != "http" || len(s) > 2000 || strings.ContainsAny(s, " \t\r\n<>\"") {
+		return ""
+	}
+	return s
+}

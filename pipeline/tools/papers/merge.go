@@ -1,0 +1,242 @@
+package papers
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// fused is the constant of reciprocal rank fusion (Cormack, Clarke, Büttcher 2009): how much less the first place of one
+// list counts than good places of several.
+const fused = 60
+
+// authority orders providers by how much their facts are worth: first who has them from the publisher.
+var authority = []string{Crossref, EuropePMC, OpenAlex, SemanticScholar, ArXiv}
+
+// record is one entry of one answer.
+type record struct {
+	Paper
+	provider string
+	rank     int // from 1
+}
+
+// Merge makes one list of the answers, best first. Entries are one work when they share a DOI, an arXiv id or an id of PubMed;
+// else when they have the same title, the same first author and years at most one apart, and are not two published
+// versions with a DOI each. Works are ranked by reciprocal rank fusion; retracted ones are last. The order of the answers
+// makes no difference.
+func Merge(answers []Answer) []Paper {
+	groups := byTitle(byID(records(answers)))
+	type ranked struct {
+		Paper
+		score int
+	}
+	works := make([]ranked, len(groups))
+	for i, g := range groups {
+		works[i] = ranked{combine(g), score(g)}
+	}
+	slices.SortStableFunc(works, func(a, b ranked) int {
+		if a.Retracted != b.Retracted {
+			if b.Retracted {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.CitedBy, a.CitedBy), cmp.Compare(b.Date, a.Date),
+			cmp.Compare(a.Title, b.Title), cmp.Compare(a.URL, b.URL))
+	})
+	papers := make([]Paper, len(works))
+	for i, w := range works {
+		papers[i] = w.Paper
+	}
+	return papers
+}
+
+// records lists all entries by provider and rank.
+func records(answers []Answer) []record {
+	answers = slices.Clone(answers)
+	slices.SortStableFunc(answers, func(a, b Answer) int { return cmp.Compare(a.Provider, b.Provider) })
+	var all []record
+	for _, a := range answers {
+		for i, p := range a.Papers {
+			all = append(all, record{p, a.Provider, i + 1})
+		}
+	}
+	return all
+}
+
+// byID groups records that share an id, directly or through others. Groups are in the order of their first record.
+func byID(all []record) [][]record {
+	parent := make([]int, len(all))
+	var root func(i int) int
+	root = func(i int) int {
+		if parent[i] != i {
+			parent[i] = root(parent[i])
+		}
+		return parent[i]
+	}
+	owner := map[string]int{}
+	for i, r := range all {
+		parent[i] = i
+		for _, id := range r.ids() {
+			if j, ok := owner[id]; ok {
+				a, b := root(i), root(j)
+				parent[max(a, b)] = min(a, b)
+			}
+			owner[id] = i
+		}
+	}
+	var groups [][]record
+	place := map[int]int{}
+	for i, r := range all {
+		at, ok := place[root(i)]
+		if !ok {
+			at = len(groups)
+			place[root(i)] = at
+			groups = append(groups, nil)
+		}
+		groups[at] = append(groups[at], r)
+	}
+	return groups
+}
+
+// byTitle joins groups whose records look the same and that no id tells apart.
+func byTitle(groups [][]record) [][]record {
+	var out [][]record
+	known := map[string][]int{} // look -> places in out
+	for _, g := range groups {
+		at := -1
+		for _, r := range g {
+			for _, i := range known[r.look()] {
+				if at < 0 && r.look() != "" && alike(out[i], g, r) {
+					at = i
+				}
+			}
+		}
+		if at < 0 {
+			at = len(out)
+			out = append(out, nil)
+		}
+		out[at] = append(out[at], g...)
+		for _, r := range g {
+			if look := r.look(); look != "" && !slices.Contains(known[look], at) {
+				known[look] = append(known[look], at)
+			}
+		}
+	}
+	return out
+}
+
+// look returns title and first author as they are compared; empty: too little to go by, such as "Editorial".
+func (r record) look() string {
+	title := fold(r.Title)
+	if len(r.Authors) == 0 || r.year() == 0 || len(strings.Fields(title)) < 3 || len(title) < 15 {
+		return ""
+	}
+	return title + "\n" + surname(r.Authors[0])
+}
+
+// alike reports whether a group can be the work of which r, of another group, has the look.
+func alike(group, other []record, r record) bool {
+	near := slices.ContainsFunc(group, func(m record) bool {
+		d := m.year() - r.year()
+		return m.look() == r.look() && d >= -1 && d <= 1
+	})
+	return near && !conflict(group, other, func(m record) string {
+		if m.Kind == KindPreprint {
+			return ""
+		}
+		return m.DOI
+	}) && !conflict(group, other, func(m record) string { return m.ArXiv }) && !conflict(group, other, func(m record) string { return m.PMID })
+}
+
+// conflict reports whether both groups have an id of one kind, and not the same.
+func conflict(a, b []record, id func(record) string) bool {
+	ids := func(g []record) (out []string) {
+		for _, m := range g {
+			if s := id(m); s != "" {
+				out = append(out, s)
+			}
+		}
+		return out
+	}
+	left, right := ids(a), ids(b)
+	return len(left) > 0 && len(right) > 0 && !slices.ContainsFunc(left, func(s string) bool { return slices.Contains(right, s) })
+}
+
+// score adds up what a work's best place in each list is worth.
+func score(group []record) (sum int) {
+	best := map[string]int{}
+	for _, r := range group {
+		if n, ok := best[r.provider]; !ok || r.rank < n {
+			best[r.provider] = r.rank
+		}
+	}
+	for _, rank := range best {
+		sum += 1_000_000_000 / (fused + rank) // whole numbers add up to the same in any order
+	}
+	return sum
+}
+
+// combine makes one paper of the records of a work: what the published version says comes first.
+func combine(group []record) Paper {
+	group = slices.Clone(group)
+	slices.SortStableFunc(group, func(a, b record) int {
+		return cmp.Or(cmp.Compare(preprint(a), preprint(b)), cmp.Compare(slices.Index(authority, a.provider), slices.Index(authority, b.provider)), cmp.Compare(a.rank, b.rank))
+	})
+	p := Paper{}
+	for _, r := range group {
+		p.Title, p.Venue, p.Date = cmp.Or(p.Title, r.Title), cmp.Or(p.Venue, r.Venue), cmp.Or(p.Date, r.Date)
+		p.ArXiv, p.PMID, p.PMCID = cmp.Or(p.ArXiv, r.ArXiv), cmp.Or(p.PMID, r.PMID), cmp.Or(p.PMCID, r.PMCID)
+		p.URL, p.PDF, p.Kind = cmp.Or(p.URL, r.URL), cmp.Or(p.PDF, r.PDF), cmp.Or(p.Kind, r.Kind)
+		p.CitedBy, p.Retracted = max(p.CitedBy, r.CitedBy), p.Retracted || r.Retracted
+		if len(r.Authors) > len(p.Authors) {
+			p.Authors = r.Authors
+		}
+		if len(r.Date) > len(p.Date) && strings.HasPrefix(r.Date, p.Date) {
+			p.Date = r.Date
+		}
+		for _, doi := range append([]string{r.DOI}, r.OtherDOIs...) {
+			if p.addDOI(doi); !slices.Contains(p.ListedBy, r.provider) {
+				p.ListedBy = append(p.ListedBy, r.provider)
+			}
+		}
+	}
+	p.Abstract = abstract(group)
+	if p.ArXiv != "" {
+		p.PDF = "https://arxiv.org/pdf/" + p.ArXiv // never behind a wall
+	}
+	slices.Sort(p.ListedBy)
+	slices.Sort(p.OtherDOIs)
+	p.OtherDOIs = slices.Compact(p.OtherDOIs)
+	p.URL = p.landing()
+	return p
+}
+
+func preprint(r record) int {
+	if r.Kind == KindPreprint {
+		return 1
+	}
+	return 0
+}
+
+// abstract returns the best one: of the published version if it has one, the most trusted of those that are about as
+// long as the longest. group: as combine orders it.
+func abstract(group []record) string {
+	for version := range 2 {
+		longest, text := 0, ""
+		for _, r := range group {
+			if preprint(r) == version {
+				longest = max(longest, len(r.Abstract))
+			}
+		}
+		for _, r := range group {
+			if preprint(r) == version && text == "" && r.Abstract != "" && len(r.Abstract)*5 >= longest*4 {
+				text = r.Abstract
+			}
+		}
+		if text != "" {
+			return text
+		}
+	}
+	return ""
+}

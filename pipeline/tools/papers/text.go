@@ -1,0 +1,193 @@
+package papers
+
+import (
+	"html"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+
+	nethtml "golang.org/x/net/html"
+	"golang.org/x/text/unicode/norm"
+
+	"nightdesk/topicqueue"
+)
+
+// Limits of what an index may say, in bytes.
+const (
+	maxTitle    = 1000
+	maxAbstract = 12 << 10 // some "abstracts" are whole volumes
+	maxAuthors  = 5000     // of a detector
+	leastWords  = 6        // an abstract of fewer is a remark such as "No abstract available."
+)
+
+var (
+	// blocks are the elements of JATS and HTML that begin a paragraph, inline those that do not.
+	blocks = []string{"p", "title", "sec", "br", "list", "list-item", "ul", "ol", "li", "h1", "h2", "h3", "h4", "h5", "h6", "div", "abstract", "disp-quote", "disp-formula"}
+	inline = []string{"i", "b", "u", "em", "strong", "sub", "sup", "a", "span", "tt", "italic", "bold", "sc", "underline", "monospace", "styled-content", "ext-link", "uri", "xref", "inline-formula", "alternatives", "tex-math", "inline-graphic", "named-content", "math"}
+
+	isRetracted = regexp.MustCompile(`(?i)^\s*(?:(?:retracted|withdrawn)(?: (?:article|paper|chapter))?\s*(?::|\s[–—-]\s)|\[(?:retracted|withdrawn)[^\]]{0,20}\]:?)\s*`)
+	isNotice    = regexp.MustCompile(`(?i)^\s*(?:retraction\s*:|(?:retraction|withdrawal) (?:note|notice)\b|(?:notice|statement) of (?:retraction|withdrawal)\b)`)
+	headline    = regexp.MustCompile(`(?i)^(?:abstract|summary)\s*[:.]?\s*(?:\n|$)`)
+	isDate      = regexp.MustCompile(`^(?:1[5-9]|20)\d\d(?:-(?:0[1-9]|1[0-2])(?:-(?:0[1-9]|[12]\d|3[01]))?)?`)
+)
+
+// plain returns the text of what may hold markup of JATS, HTML or MathML, even escaped markup. A sign such as < that is
+// none stays.
+func plain(s string) string {
+	s = strip(s)
+	if strings.Contains(s, "</") || strings.Contains(s, "&") {
+		s = html.UnescapeString(strip(s))
+	}
+	return s
+}
+
+// strip removes markup once.
+func strip(s string) string {
+	if !strings.ContainsAny(s, "<&") {
+		return s
+	}
+	var b strings.Builder
+	skip := "" // what stands in it is the same formula in another notation, or no text
+	for z := nethtml.NewTokenizer(strings.NewReader(s)); ; {
+		kind := z.Next()
+		if kind == nethtml.ErrorToken {
+			b.WriteString(html.UnescapeString(string(z.Raw())))
+			return b.String()
+		}
+		raw := string(z.Raw())
+		token := z.Token()
+		name := token.Data
+		if _, local, ok := strings.Cut(name, ":"); ok {
+			name = local
+		}
+		switch {
+		case kind == nethtml.TextToken:
+			if skip == "" {
+				b.WriteString(token.Data)
+			}
+		case kind == nethtml.CommentToken || kind == nethtml.DoctypeToken:
+		case !isMarkup(token):
+			if skip == "" {
+				b.WriteString(html.UnescapeString(raw))
+			}
+		case skip != "":
+			if kind == nethtml.EndTagToken && name == skip {
+				skip = ""
+			}
+		case kind == nethtml.StartTagToken && slices.Contains([]string{"tex-math", "annotation", "script", "style"}, name):
+			skip = name
+		case slices.Contains(blocks, name):
+			b.WriteString("\n")
+		}
+	}
+}
+
+// isMarkup tells an element from a comparison such as "a<b and c>d", which looks like one.
+func isMarkup(t nethtml.Token) bool {
+	for _, a := range t.Attr {
+		if a.Val == "" {
+			return false
+		}
+	}
+	space, name, ok := strings.Cut(t.Data, ":")
+	if !ok {
+		name = space
+	}
+	return ok && (space == "jats" || space == "mml" || space == "m") || slices.Contains(blocks, name) || slices.Contains(inline, name) ||
+		slices.Contains([]string{"script", "style", "annotation", "semantics", "mrow", "mi", "mn", "mo", "msub", "msup", "msubsup", "mfrac", "msqrt", "mtext", "mover", "munder", "mspace", "mstyle"}, name)
+}
+
+// paragraphs returns a text whose lines are paragraphs without needless white space.
+func paragraphs(s string) string {
+	var out []string
+	for line := range strings.Lines(s) {
+		if line = topicqueue.OneLine(line); line != "" {
+			out = append(out, line)
+		}
+	}
+	return strings.Join(out, "\n")
+}
+
+// date returns the date that s begins with; empty: it begins with none.
+func date(s string) string { return isDate.FindString(strings.TrimSpace(s)) }
+
+// year returns the year of publication; 0: not known.
+func (p Paper) year() (y int) {
+	for _, c := range p.Date[:min(4, len(p.Date))] {
+		y = y*10 + int(c-'0')
+	}
+	return y
+}
+
+// normal returns a paper as Paper promises it; without a title when it is none: a notice that another one is retracted.
+func (p Paper) normal() Paper {
+	p.Title = clip(topicqueue.OneLine(p.Title), maxTitle)
+	if isNotice.MatchString(p.Title) {
+		return Paper{}
+	}
+	if mark := isRetracted.FindString(p.Title); mark != "" {
+		p.Title, p.Retracted = strings.TrimSpace(p.Title[len(mark):]), true
+	}
+	if strings.HasSuffix(p.Title, ".") && !strings.HasSuffix(p.Title, "..") {
+		p.Title = strings.TrimSuffix(p.Title, ".") // Europe PMC ends all titles so
+	}
+	p.Abstract = paragraphs(p.Abstract)
+	p.Abstract = strings.TrimSpace(headline.ReplaceAllString(p.Abstract, ""))
+	if len(p.Abstract) > maxAbstract {
+		p.Abstract = clip(p.Abstract, maxAbstract)
+		p.Abstract = p.Abstract[:max(strings.LastIndexAny(p.Abstract, " \n"), 0)]
+	}
+	if len(strings.Fields(p.Abstract)) < leastWords && len([]rune(p.Abstract)) < 60 { // a language without spaces has one word
+		p.Abstract = ""
+	}
+	authors := make([]string, 0, len(p.Authors))
+	for _, a := range p.Authors[:min(len(p.Authors), maxAuthors)] {
+		if a = clip(topicqueue.OneLine(a), 200); a != "" {
+			authors = append(authors, a)
+		}
+	}
+	p.Authors = authors
+	p.Venue = clip(topicqueue.OneLine(p.Venue), 300)
+	p.Date = date(p.Date)
+	p.CitedBy = max(p.CitedBy, 0)
+	p.PDF, p.URL = webAddress(p.PDF), p.landing()
+	return p
+}
+
+// clip returns the longest start of s of at most n bytes that does not split a character.
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return strings.ToValidUTF8(s[:n], "")
+}
+
+// fold returns the words of a title as they are compared: letters and digits in lower case without accents.
+func fold(s string) string {
+	s = strings.Map(func(r rune) rune {
+		switch {
+		case unicode.Is(unicode.Mn, r):
+			return -1
+		case unicode.IsLetter(r) || unicode.IsDigit(r):
+			return unicode.ToLower(r)
+		}
+		return ' '
+	}, norm.NFKD.String(s))
+	return strings.Join(strings.Fields(s), " ")
+}
+
+// surname returns the folded surname of an author printed as "Ludwig van Beethoven" or "Beethoven, Ludwig van".
+func surname(author string) string {
+	if last, _, ok := strings.Cut(author, ","); ok {
+		author = last
+	}
+	words := strings.Fields(fold(author))
+	for len(words) > 1 && slices.Contains([]string{"jr", "sr", "ii", "iii", "iv"}, words[len(words)-1]) {
+		words = words[:len(words)-1]
+	}
+	if len(words) == 0 {
+		return ""
+	}
+	return words[len(words)-1]
+}
