@@ -10,7 +10,7 @@ var (
 	doiForm      = regexp.MustCompile(`^10\.\d{4,9}(?:\.\d+)*/[^\s\p{C}]+$`)
 	arXivNew     = regexp.MustCompile(`^(\d{4}\.\d{4,5})(?:v\d+)?$`)
 	arXivOld     = regexp.MustCompile(`^([a-z-]+)(?:\.[a-z]{2})?(/\d{7})(?:v\d+)?$`) // math.GT/0309136 is math/0309136
-	lastDigits   = regexp.MustCompile(`(\d{1,10})/?$`)
+	pubMedForm   = regexp.MustCompile(`^(?:https?://[a-z.]*\bnlm\.nih\.gov/(?:pubmed/|(?:pmc/)?articles/)?)?(?i:pmc)?0*([1-9]\d{0,9})/?$`)
 	doiResolvers = []string{"https://", "http://", "www.", "dx.", "doi.org/", "doi:", "doi "}
 )
 
@@ -54,8 +54,8 @@ func canonicalArXiv(s string) string {
 
 // canonicalPMID returns the digits of a PubMed id or address; empty: it is none.
 func canonicalPMID(s string) string {
-	if m := lastDigits.FindStringSubmatch(strings.TrimSpace(s)); m != nil {
-		return strings.TrimLeft(m[1], "0")
+	if m := pubMedForm.FindStringSubmatch(strings.TrimSpace(s)); m != nil {
+		return m[1]
 	}
 	return ""
 }
@@ -87,14 +87,17 @@ func (p *Paper) addDOI(s string) {
 // ids returns what tells a work from all others.
 func (p Paper) ids() []string {
 	var ids []string
-	for kind, id := range map[string]string{"doi:": p.DOI, "arxiv:": p.ArXiv, "pmid:": p.PMID, "pmcid:": p.PMCID} {
+	add := func(kind, id string) {
 		if id != "" {
 			ids = append(ids, kind+id)
 		}
 	}
-	for _, doi := range p.OtherDOIs {
-		ids = append(ids, "doi:"+doi)
+	for _, doi := range append([]string{p.DOI}, p.OtherDOIs...) {
+		add("doi:", doi)
 	}
+	add("arxiv:", p.ArXiv)
+	add("pmid:", p.PMID)
+	add("pmcid:", p.PMCID)
 	return ids
 }
 
