@@ -29,7 +29,7 @@ func TestMergeFixtures(t *testing.T) {
 		{
 			Title: "Wake recovery behind rows of tidal turbines", Authors: []string{"Maria Ødegård", "John Okafor", "The Flume Group"},
 			Abstract: "We measure how the wake behind three rows of tidal turbines recovers. At a spacing of 8 rotor diameters the velocity deficit is 0.20 ± 0.02 of the inflow (p < 0.01).\n" +
-				"For H2O at 12 °C the Reynolds number is 3 × 105.",
+				"For H2O at 12 °C the Reynolds number is 3 × 10^5.",
 			DOI: "10.1016/j.renene.2022.01.077", ArXiv: "2103.01234", Venue: "Renewable Energy", Date: "2022-03-01",
 			URL: "https://doi.org/10.1016/j.renene.2022.01.077", PDF: "https://arxiv.org/pdf/2103.01234", CitedBy: 31, Kind: papers.KindArticle,
 			ListedBy: []string{papers.ArXiv, papers.Crossref, papers.OpenAlex},

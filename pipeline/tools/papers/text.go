@@ -1,13 +1,11 @@
 package papers
 
 import (
-	"html"
 	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 
-	nethtml "golang.org/x/net/html"
 	"golang.org/x/text/unicode/norm"
 
 	"nightdesk/topicqueue"
@@ -22,81 +20,11 @@ const (
 )
 
 var (
-	// blocks are the elements of JATS and HTML that begin a paragraph, inline those that do not.
-	blocks = []string{"p", "title", "sec", "br", "list", "list-item", "ul", "ol", "li", "h1", "h2", "h3", "h4", "h5", "h6", "div", "abstract", "disp-quote", "disp-formula"}
-	inline = []string{"i", "b", "u", "em", "strong", "sub", "sup", "a", "span", "tt", "italic", "bold", "sc", "underline", "monospace", "styled-content", "ext-link", "uri", "xref", "inline-formula", "alternatives", "tex-math", "inline-graphic", "named-content", "math"}
-
 	isRetracted = regexp.MustCompile(`(?i)^\s*(?:(?:retracted|withdrawn)(?: (?:article|paper|chapter))?\s*(?::|\s[–—-]\s)|\[(?:retracted|withdrawn)[^\]]{0,20}\]:?)\s*`)
 	isNotice    = regexp.MustCompile(`(?i)^\s*(?:retraction\s*:|(?:retraction|withdrawal) (?:note|notice)\b|(?:notice|statement) of (?:retraction|withdrawal)\b)`)
 	headline    = regexp.MustCompile(`(?i)^(?:abstract|summary)\s*[:.]?\s*(?:\n|$)`)
 	isDate      = regexp.MustCompile(`^(?:1[5-9]|20)\d\d(?:-(?:0[1-9]|1[0-2])(?:-(?:0[1-9]|[12]\d|3[01]))?)?`)
 )
-
-// plain returns the text of what may hold markup of JATS, HTML or MathML, even escaped markup. A sign such as < that is
-// none stays.
-func plain(s string) string {
-	s = strip(s)
-	if strings.Contains(s, "</") || strings.Contains(s, "&") {
-		s = html.UnescapeString(strip(s))
-	}
-	return s
-}
-
-// strip removes markup once.
-func strip(s string) string {
-	if !strings.ContainsAny(s, "<&") {
-		return s
-	}
-	var b strings.Builder
-	skip := "" // what stands in it is the same formula in another notation, or no text
-	for z := nethtml.NewTokenizer(strings.NewReader(s)); ; {
-		kind := z.Next()
-		if kind == nethtml.ErrorToken {
-			b.WriteString(html.UnescapeString(string(z.Raw())))
-			return b.String()
-		}
-		raw := string(z.Raw())
-		token := z.Token()
-		name := token.Data
-		if _, local, ok := strings.Cut(name, ":"); ok {
-			name = local
-		}
-		switch {
-		case kind == nethtml.TextToken:
-			if skip == "" {
-				b.WriteString(token.Data)
-			}
-		case kind == nethtml.CommentToken || kind == nethtml.DoctypeToken:
-		case !isMarkup(token):
-			if skip == "" {
-				b.WriteString(html.UnescapeString(raw))
-			}
-		case skip != "":
-			if kind == nethtml.EndTagToken && name == skip {
-				skip = ""
-			}
-		case kind == nethtml.StartTagToken && slices.Contains([]string{"tex-math", "annotation", "script", "style"}, name):
-			skip = name
-		case slices.Contains(blocks, name):
-			b.WriteString("\n")
-		}
-	}
-}
-
-// isMarkup tells an element from a comparison such as "a<b and c>d", which looks like one.
-func isMarkup(t nethtml.Token) bool {
-	for _, a := range t.Attr {
-		if a.Val == "" {
-			return false
-		}
-	}
-	space, name, ok := strings.Cut(t.Data, ":")
-	if !ok {
-		name = space
-	}
-	return ok && (space == "jats" || space == "mml" || space == "m") || slices.Contains(blocks, name) || slices.Contains(inline, name) ||
-		slices.Contains([]string{"script", "style", "annotation", "semantics", "mrow", "mi", "mn", "mo", "msub", "msup", "msubsup", "mfrac", "msqrt", "mtext", "mover", "munder", "mspace", "mstyle"}, name)
-}
 
 // paragraphs returns a text whose lines are paragraphs without needless white space.
 func paragraphs(s string) string {

@@ -54,8 +54,11 @@ func TestPlain(t *testing.T) {
 		"Marine &amp;amp; Coastal":                                                  "Marine & Coastal",
 		"a <xyz>tag</xyz> that nobody knows":                                        "a <xyz>tag</xyz> that nobody knows",
 		"<p>One<br/>two</p><p>three</p>":                                            "One\ntwo\nthree",
-		`<a href="https://a.example">link</a> and <script>alert("no")</script>text`:                                             "link and text",
-		`<jats:alternatives><jats:tex-math>$$x$$</jats:tex-math><mml:math><mml:mi>x</mml:mi></mml:math></jats:alternatives> is`: "x is",
+		`<a href="https://a.example">link</a> and <script>alert("no")</script>text`:                                              "link and text",
+		`<jats:alternatives><jats:tex-math>$$x$$</jats:tex-math><mml:math><mml:mi>x</mml:mi></mml:math></jats:alternatives> is`:  "x is",
+		"10<sup>5</sup> m s<sup>-1</sup>, Ca<jats:sup>2+</jats:sup> <sup>13</sup>C":                                              "10^5 m s^-1, Ca^2+ 13C",
+		"<mml:math><mml:msup><mml:mn>10</mml:mn><mml:mrow><mml:mo>-</mml:mo><mml:mn>5</mml:mn></mml:mrow></mml:msup></mml:math>": "10^-5",
+		"<math><mfrac><mn>1</mn><mn>2</mn></mfrac><msubsup><mi>x</mi><mi>i</mi><mn>2</mn></msubsup></math>":                      "1/2x_i^2",
 	} {
 		if got := papers.Plain(in); got != want {
 			t.Errorf("%q\n got %q\nwant %q", in, got, want)

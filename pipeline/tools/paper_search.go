@@ -1,0 +1,205 @@
+package tools
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"nightdesk/pipeline/tools/fetch"
+	"nightdesk/pipeline/tools/papers"
+	"nightdesk/topicqueue"
+)
+
+//go:embed paper_search.md
+var paperSearchDescription string
+
+// Limits of one search for papers.
+const (
+	leastAsked  = 10 // papers that each provider is asked for: with fewer, hardly any is in two lists
+	mostAsked   = 25
+	mostAuthors = 10 // that are named
+)
+
+// PaperIndex is what paper_search asks; *papers.Search is one.
+type PaperIndex interface {
+	// Ask returns an answer of each provider, in time.
+	Ask(ctx context.Context, q papers.Query) []papers.Answer
+}
+
+var _ PaperIndex = (*papers.Search)(nil)
+
+// paperSearch is the tool paper_search.
+type paperSearch struct {
+	index PaperIndex
+	limit int
+}
+
+// NewPaperSearch returns paper_search. limit: papers with an abstract per call; as many without one are named.
+func NewPaperSearch(index PaperIndex, limit int) Tool { return paperSearch{index, limit} }
+
+// Name returns the tool's name.
+func (paperSearch) Name() string { return "paper_search" }
+
+// Description returns what the model reads.
+func (paperSearch) Description() string { return strings.TrimSpace(paperSearchDescription) }
+
+// Call searches. A paper with an abstract is a source, whose text is the abstract and nothing else; one without is only
+// named. The result has Failed set when no provider has answered.
+func (t paperSearch) Call(ctx context.Context, call Call) (Result, error) {
+	query := papers.ParseQuery(call.Query, min(max(2*t.limit, leastAsked), mostAsked))
+	if len(query.Terms) == 0 {
+		return failed("paper_search needs keywords; it was called with %q.", short(call.Query)), nil
+	}
+	answers := t.index.Ask(ctx, query)
+	if ctx.Err() != nil {
+		return Result{}, context.Cause(ctx)
+	}
+	var asked, missing []string
+	for _, a := range answers {
+		if a.Err == nil {
+			asked = append(asked, papers.Label(a.Provider))
+			continue
+		}
+		missing = append(missing, papers.Label(a.Provider)+" "+paperFailure(a.Err))
+		level := zerolog.DebugLevel
+		if refusesKey(a.Err) {
+			level = zerolog.WarnLevel // the operator can change that
+		}
+		zerolog.Ctx(ctx).WithLevel(level).Str("provider", a.Provider).Err(a.Err).Msg("provider of papers did not answer")
+	}
+	absence := ""
+	if len(missing) > 0 {
+		absence = " Not searched: " + strings.Join(missing, "; ") + "."
+	}
+	if len(asked) == 0 {
+		return failed("paper_search could not search.%s Go on with another tool, or try again later.", absence), nil
+	}
+	found := papers.Merge(answers)
+	if len(found) == 0 {
+		return Result{Text: fmt.Sprintf("%s: no paper for %q.%s Try fewer or more general keywords, or no range of years.", strings.Join(asked, ", "), short(call.Query), absence)}, nil
+	}
+	return t.result(found, fmt.Sprintf("Papers from %s.%s", strings.Join(asked, ", "), absence)), nil
+}
+
+// result makes the answer of what was found.
+func (t paperSearch) result(found []papers.Paper, head string) Result {
+	now := time.Now().UTC()
+	var result Result
+	var text strings.Builder
+	var named []string
+	text.WriteString(head)
+	for _, p := range found {
+		switch {
+		case p.Abstract != "" && p.URL != "" && len(result.Sources) < t.limit:
+			result.Sources = append(result.Sources, paperSource(p, now))
+			fmt.Fprintf(&text, "\n\n[%d] %s\n%s\n%s", len(result.Sources), paperTitle(p), paperFacts(p), p.Abstract)
+		case p.Abstract == "" && len(named) < t.limit:
+			named = append(named, "- "+paperTitle(p)+". "+paperFacts(p))
+		}
+	}
+	if len(named) > 0 {
+		fmt.Fprintf(&text, "\n\nThe indexes have no abstract of these; open_page may read them:\n%s", strings.Join(named, "\n"))
+	}
+	result.Text = text.String()
+	return result
+}
+
+func paperSource(p papers.Paper, now time.Time) topicqueue.Source {
+	s := topicqueue.Source{
+		Kind: topicqueue.SourcePaper, Title: paperTitle(p), URL: p.URL, Authors: paperAuthors(p.Authors), DOI: p.DOI, Publisher: p.Venue,
+		Date: p.Date, RetrievedAt: now, Text: p.Abstract, Hash: topicqueue.TextHash(p.Abstract),
+	}
+	if len(s.Date) == len("2006-01") { // a source has a year or a day
+		s.Date = s.Date[:4]
+	}
+	s.ID = topicqueue.SourceID(s)
+	return s
+}
+
+func paperTitle(p papers.Paper) string {
+	if p.Retracted {
+		return "RETRACTED: " + p.Title
+	}
+	return p.Title
+}
+
+func paperAuthors(all []string) []string {
+	if len(all) > mostAuthors {
+		return append(append([]string(nil), all[:mostAuthors-1]...), "et al.")
+	}
+	return all
+}
+
+// paperFacts returns what a reader needs to find a paper and to judge it, on one line.
+func paperFacts(p papers.Paper) string {
+	var facts []string
+	add := func(label, value string) {
+		if value != "" {
+			facts = append(facts, label+value)
+		}
+	}
+	add("", strings.Join(paperAuthors(p.Authors), ", "))
+	add("", p.Venue)
+	add("", p.Date)
+	add("", p.Kind)
+	if p.CitedBy > 0 {
+		add("cited by ", strconv.Itoa(p.CitedBy))
+	}
+	add("DOI ", p.DOI)
+	add("arXiv ", p.ArXiv)
+	add("PMID ", p.PMID)
+	add("", p.PMCID)
+	add("", p.URL)
+	add("PDF ", p.PDF)
+	return strings.Join(facts, "; ")
+}
+
+// refusesKey reports whether a provider turns this desk away, and not this query or this hour.
+func refusesKey(err error) bool {
+	var status *fetch.StatusError
+	return errors.As(err, &status) && (status.Status == http.StatusUnauthorized || status.Status == http.StatusPaymentRequired || status.Status == http.StatusForbidden)
+}
+
+// paperFailure says why a provider has no answer, after its name.
+func paperFailure(err error) string {
+	var status *fetch.StatusError
+	var refused *fetch.RefusedError
+	switch {
+	case errors.As(err, &status):
+		return paperStatus(status.Status)
+	case errors.Is(err, papers.ErrTurn):
+		return "(as many requests as it allows are under way or done)"
+	case errors.Is(err, papers.ErrQuery):
+		return "(it cannot make sense of the query)"
+	case errors.Is(err, papers.ErrFormat), errors.As(err, &refused) && refused.Reason == fetch.RefusedType:
+		return "(it answers something else than papers)"
+	case errors.As(err, &refused):
+		return "(" + refused.Detail + ")"
+	case errors.Is(err, context.DeadlineExceeded):
+		return "(it did not answer in time)"
+	}
+	return "(it cannot be reached, or its answer broke off)"
+}
+
+func paperStatus(code int) string {
+	switch {
+	case code == http.StatusUnauthorized:
+		return "(it does not accept this desk's key, 401)"
+	case code == http.StatusPaymentRequired:
+		return "(this desk's credit is used up, 402)"
+	case code == http.StatusForbidden:
+		return "(it refuses this desk, 403)"
+	case code == http.StatusTooManyRequests:
+		return "(it has been asked too often, 429)"
+	case code >= 500:
+		return fmt.Sprintf("(it has a failure, %d)", code)
+	}
+	return fmt.Sprintf("(it answers %d)", code)
+}
