@@ -31,6 +31,7 @@ type Config struct {
 	Researching Researching
 	Fetch       Fetch
 	Code        Code
+	PaperSearch PaperSearch
 	Queue       Queue
 	Limits      Limits
 	Planning    Planning
@@ -75,6 +76,7 @@ type Researching struct {
 	EnableRAGHybrid   bool
 	EnableRAGNaive    bool
 	EnableQueryItem   bool
+	EnablePaperSearch bool
 	EnableOpenPage    bool
 	EnableRunCode     bool
 }

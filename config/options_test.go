@@ -68,6 +68,7 @@ func TestRunOptions(t *testing.T) {
 		{name: "configured knowledge base", flags: map[string]string{"kb_name": "handbook"}, want: func(o *topicqueue.Options) {}},
 		{name: "pages without a knowledge base", env: map[string]string{"NIGHTDESK_RESEARCHING_ENABLE_OPEN_PAGE": "true"}, want: func(o *topicqueue.Options) { o.KnowledgeBase, o.Tools = "", []string{"open_page", "run_code"} }},
 		{name: "a tool switched off", env: map[string]string{"NIGHTDESK_RESEARCHING_ENABLE_RAG_NAIVE": "false"}, kb: "handbook", want: func(o *topicqueue.Options) { o.Tools = []string{"rag_hybrid", "query_item", "run_code"} }},
+		{name: "papers without a knowledge base", env: map[string]string{"NIGHTDESK_RESEARCHING_ENABLE_PAPER_SEARCH": "true"}, want: func(o *topicqueue.Options) { o.KnowledgeBase, o.Tools = "", []string{"paper_search", "run_code"} }},
 		{name: "language and style", language: "zh-Hans-CN", style: "numbered", kb: "handbook", want: func(o *topicqueue.Options) { o.Language, o.CitationStyle = "zh", "numbered" }},
 		{name: "configured language and style", flags: map[string]string{"language": "de", "reporting.citation_style": "numbered"}, kb: "handbook", want: func(o *topicqueue.Options) { o.Language, o.CitationStyle = "de", "numbered" }},
 	} {

@@ -1,0 +1,75 @@
+package config
+
+import (
+	"errors"
+	"slices"
+	"strings"
+)
+
+// PaperSearch says which indexes the tool paper_search asks, and as whom.
+type PaperSearch struct {
+	Providers          string // names with commas between them; empty: see Names
+	OpenAlexKey        Secret
+	SemanticScholarKey Secret
+	CrossrefMailto     string
+}
+
+// paperProviders are the indexes that there are.
+var paperProviders = []string{"arxiv", "crossref", "europepmc", "openalex", "semanticscholar"}
+
+// paperServices are settings whose variables have the name that other programs use.
+var paperServices = []string{"openalex", "semantic_scholar", "crossref"}
+
+func paperTable(p *PaperSearch) []field {
+	names := strings.Join(paperProviders, ", ")
+	return []field{
+		setting("paper_search.providers", "", "", "indexes that paper_search asks; empty: arxiv, crossref, europepmc, and of openalex and semanticscholar those whose key is set",
+			text(&p.Providers, "some of "+names+" with commas between them; empty: those that work", paperNames)),
+		setting("openalex.api_key", "", "", "key of OpenAlex, free at openalex.org: 1,000 searches a day, without it about ten",
+			secret(&p.OpenAlexKey)),
+		setting("semantic_scholar.api_key", "", "", "key of Semantic Scholar: one search a second; without it most are refused",
+			secret(&p.SemanticScholarKey)),
+		setting("crossref.mailto", "", "", "mail address that Crossref may write to; with it, it allows more searches",
+			text(&p.CrossrefMailto, "a mail address; empty: none is told", mailAddress)),
+	}
+}
+
+// Names returns the indexes to ask. By default these are the ones that answer a desk like this: OpenAlex and Semantic
+// Scholar refuse nearly everything from one without a key.
+func (p PaperSearch) Names() []string {
+	names := splitNames(p.Providers)
+	if len(names) > 0 {
+		return names
+	}
+	names = []string{"arxiv", "crossref", "europepmc"}
+	if p.OpenAlexKey != (Secret{}) {
+		names = append(names, "openalex")
+	}
+	if p.SemanticScholarKey != (Secret{}) {
+		names = append(names, "semanticscholar")
+	}
+	return names
+}
+
+// PaperProviders returns the names of all indexes.
+func PaperProviders() []string { return slices.Clone(paperProviders) }
+
+func splitNames(s string) []string {
+	return strings.FieldsFunc(s, func(r rune) bool { return r == ',' || r == ' ' })
+}
+
+func paperNames(s string) error {
+	for _, name := range splitNames(s) {
+		if !slices.Contains(paperProviders, name) {
+			return errors.New("must be some of " + strings.Join(paperProviders, ", ") + ", with commas between them")
+		}
+	}
+	return nil
+}
+
+func mailAddress(s string) error {
+	if name, host, ok := strings.Cut(s, "@"); s != "" && (!ok || name == "" || !strings.Contains(host, ".") || strings.ContainsAny(s, " ,<>")) {
+		return errors.New("must be a mail address such as desk@example.org")
+	}
+	return nil
+}
