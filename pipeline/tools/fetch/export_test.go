@@ -13,6 +13,3 @@ func RobotsAllow(robots, agent, path string) bool {
 	u, err := url.Parse("http://a.example" + path)
 	return err != nil || parseRobots(robots, agent).allow(u)
 }
-
-// NewLocalPace returns the Pace of one process.
-func NewLocalPace() Pace { return &localPace{} }

@@ -16,6 +16,9 @@ type localPace struct {
 	next map[string]time.Time // when the next turn under a key may be
 }
 
+// NewLocalPace returns the rates of this process alone.
+func NewLocalPace() Pace { return &localPace{} }
+
 // Wait implements Pace.
 func (p *localPace) Wait(ctx context.Context, key string, every time.Duration) error {
 	if ctx.Err() != nil {
