@@ -141,7 +141,15 @@ func (a *app) services(ctx context.Context, d *desk) (jobs.Services, error) {
 	if err != nil {
 		return s, err
 	}
-	s.Toolbox = toolbox{bases: library, openPage: tools.NewOpenPage(outside), runCode: code}.of
+	index, err := a.paperIndex(outside, redisqueue.NewPace(d.redis))
+	if err != nil {
+		return s, err
+	}
+	box := toolbox{bases: library, common: tools.Set{tools.NewOpenPage(outside), tools.NewPaperSearch(index, a.cfg.Researching.ResultLimit)}}
+	if code != nil { // there is a sandbox
+		box.common = append(box.common, code)
+	}
+	s.Toolbox = box.of
 	shared := redisqueue.NewShared(d.redis, redisqueue.SharedLease)
 	d.closers = append(d.closers, shared.Close) // before what its calls use
 	s.Shared = shared
@@ -252,9 +260,8 @@ func (l *library) base(ctx context.Context, name, version string) (*knowledge.Ba
 
 // toolbox makes the tools of runs.
 type toolbox struct {
-	bases    *library
-	openPage tools.Tool
-	runCode  tools.Tool // nil: there is no sandbox
+	bases  *library
+	common tools.Set // that serve all runs
 }
 
 // of returns the tools of one run.
@@ -267,13 +274,10 @@ func (t toolbox) of(ctx context.Context, run topicqueue.Run) (box jobs.Toolbox, 
 		box.Sections = b
 	}
 	for _, name := range run.Options.Tools {
+		common, ok := t.common.Lookup(name)
 		switch {
-		case name == "open_page":
-			box.Tools = append(box.Tools, t.openPage)
-		case name == "run_code":
-			if t.runCode != nil {
-				box.Tools = append(box.Tools, t.runCode)
-			}
+		case ok:
+			box.Tools = append(box.Tools, common)
 		case b == nil: // the others search the knowledge base
 		case name == "rag_hybrid":
 			box.Tools = append(box.Tools, tools.NewRAGHybrid(b, t.bases.limit))
