@@ -28,7 +28,7 @@ var isWithdrawn = regexp.MustCompile(`(?i)^\s*this (?:paper|article|manuscript|s
 func arXiv(s Settings) service {
 	address := s.address(ArXiv, "https://export.arxiv.org/api/query")
 	return service{
-		every: ArXivEvery, atOnce: 1, slow: true, twice: true,
+		every: ArXivEvery, atOnce: 1, single: true, twice: true,
 		accept: []string{"application/atom+xml", "application/xml", "text/xml"},
 		request: func(q Query) (string, url.Values, http.Header) {
 			return address, url.Values{

@@ -188,6 +188,21 @@ func TestLimits(t *testing.T) {
 	}
 }
 
+// arXiv wants one connection: workers keep the time apart that it needs for an answer.
+func TestArXivSlowAnswers(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.Ask(t.Context(), papers.ParseQuery("tides", 5))
+	if got := d.Every(papers.ArXiv); got != 3*time.Second {
+		t.Errorf("after a quick answer every %s", got)
+	}
+	d.SetEvery(papers.ArXiv, time.Nanosecond) // any answer takes longer
+	d.Ask(t.Context(), papers.ParseQuery("tides", 5))
+	if got := d.Every(papers.ArXiv); got <= time.Nanosecond {
+		t.Errorf("after a slow answer every %s", got)
+	}
+}
+
 // Crossref says how often it may be asked.
 func TestCrossrefAllows(t *testing.T) {
 	t.Parallel()

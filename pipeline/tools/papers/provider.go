@@ -36,8 +36,9 @@ type service struct {
 	allowed func(header http.Header) time.Duration
 	// twice: an empty answer may be a false one, and is asked for once more.
 	twice bool
-	// slow: no request begins while another one of whatever worker may be under way.
-	slow bool
+	// single: the service wants one connection. Turns are as far apart as its last answer took, so that requests of two
+	// workers overlap only while its answers become slower.
+	single bool
 }
 
 // provider asks one service, in its turn.
@@ -88,7 +89,7 @@ func (p *provider) once(ctx context.Context, q Query) ([]Paper, error) {
 	address, query, header := p.request(q)
 	start := time.Now()
 	response, err := p.outside.Do(ctx, fetch.Request{URL: address + "?" + query.Encode(), Header: header, Accept: p.accept, MaxBytes: maxAnswer})
-	if p.slow {
+	if p.single {
 		p.between.Store(int64(max(p.every, time.Since(start))))
 	}
 	if err != nil {
