@@ -46,7 +46,7 @@ func askIndexes(ctx context.Context, index *papers.Search) []checkup {
 		c := checkup{Name: "paper_search", Result: "ok", Text: fmt.Sprintf("%s answers in %s", label, answer.Took.Round(time.Millisecond))}
 		switch {
 		case answer.Err != nil:
-			c = failure(c.Name, fmt.Errorf("%s: %w", label, answer.Err))
+			c = failure(c.Name, answer.Err)
 			c.Hint = indexHint(answer.Provider, answer.Err)
 		case len(answer.Papers) == 0:
 			c.Result, c.Text = "note", label+" answers, but has no paper on electrons: its form may have changed"

@@ -43,11 +43,11 @@ func TestDoctorAsksIndexes(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []struct{ result, text, hint string }{
-		{"failed", "arXiv: ", "way to the internet"},
+		{"failed", "ask arXiv: ", "way to the internet"},
 		{"ok", "Crossref answers in ", ""},
 		{"note", "Europe PMC answers, but has no paper", ""},
-		{"failed", "OpenAlex: ", "Check OPENALEX_API_KEY"},
-		{"failed", "Semantic Scholar: ", "Try again later"},
+		{"failed", "ask OpenAlex: ", "Check OPENALEX_API_KEY"},
+		{"failed", "ask Semantic Scholar: ", "Try again later"},
 	}
 	got := askIndexes(t.Context(), index)
 	if len(got) != len(want) {

@@ -66,14 +66,14 @@ func (p *provider) ask(ctx context.Context, q Query) ([]Paper, error) {
 	case p.places <- struct{}{}:
 		defer func() { <-p.places }()
 	case <-ctx.Done():
-		return nil, fmt.Errorf("ask %s: %w: %w", p.name, ErrTurn, context.Cause(ctx))
+		return nil, fmt.Errorf("ask %s: %w: %w", Label(p.name), ErrTurn, context.Cause(ctx))
 	}
 	papers, err := p.once(ctx, q)
 	if err == nil && len(papers) == 0 && p.twice {
 		papers, err = p.once(ctx, q)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("ask %s: %w", p.name, err)
+		return nil, fmt.Errorf("ask %s: %w", Label(p.name), err)
 	}
 	return papers[:min(len(papers), q.Limit)], nil
 }
