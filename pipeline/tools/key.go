@@ -7,10 +7,12 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"nightdesk/pipeline/tools/papers"
 	"nightdesk/topicqueue"
 )
 
-// Key returns the form of a call by which equal calls are recognised: of searches their words in any order and case, of
+// Key returns the form of a call by which equal calls are recognised: of searches their words in any order and case (of
+// paper_search with the range of years), of
 // open_page the address without what does not change the page, of run_code every sign. A query that asks nothing yields
 // the empty string. Never fails.
 func Key(tool, query string) string {
@@ -25,6 +27,8 @@ func Key(tool, query string) string {
 		}
 	case tool == "run_code", topicqueue.IsPlace(query): // a place is not known by its words: a section can be called like its document
 		form = query
+	case tool == "paper_search":
+		form = papers.ParseQuery(query, 0).Key()
 	default:
 		if without := excluded(query); form != "" && without != "" {
 			form += " -" + without

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"nightdesk/topicqueue"
 )
 
 // Query is what is looked for.
@@ -47,6 +49,16 @@ func ParseQuery(text string, limit int) Query {
 		q.add(word)
 	}
 	return q
+}
+
+// Key returns the form by which equal queries are recognised: their words in any order and case, and their years. A query
+// without words yields the empty string.
+func (q Query) Key() string {
+	key := topicqueue.CanonicalQuery(strings.Join(q.Terms, " "))
+	if key != "" && (q.From != 0 || q.To != 0) {
+		key += " " + year(q.From, "") + ".." + year(q.To, "")
+	}
+	return key
 }
 
 func (q *Query) add(term string) {

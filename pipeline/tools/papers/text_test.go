@@ -127,6 +127,25 @@ func TestParseQuery(t *testing.T) {
 	}
 }
 
+// Other years are another query.
+func TestQueryKey(t *testing.T) {
+	t.Parallel()
+	key := func(s string) string { return papers.ParseQuery(s, 5).Key() }
+	if a, b := key(`Tidal "turbine wake" 2020..`), key("wake tidal turbine 2020.."); a != b || a == "" {
+		t.Errorf("%q, %q", a, b)
+	}
+	seen := map[string]string{}
+	for _, s := range []string{"tides", "tides 2020..", "tides ..2020", "tides 2020..2020", "tides 2020", "tides 2019..2020"} {
+		if other, ok := seen[key(s)]; ok {
+			t.Errorf("%q and %q are one query", s, other)
+		}
+		seen[key(s)] = s
+	}
+	if key("2020..2024") != "" || key("?!") != "" {
+		t.Error("a query without words has a key")
+	}
+}
+
 func FuzzPlain(f *testing.F) {
 	f.Add("<jats:p>a &lt; b</jats:p>")
 	f.Add("<a<b<c <!-- <math><mi>")
