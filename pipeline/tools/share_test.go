@@ -310,7 +310,7 @@ func TestShareOutlivesItsMaker(t *testing.T) {
 func TestShareOutlivesItsRun(t *testing.T) {
 	t.Parallel()
 	offices(t, func(t *testing.T, o *office) {
-		o.lease = 200 * time.Millisecond
+		o.lease = time.Second
 		var calls atomic.Int32
 		begun, goOn := make(chan struct{}), make(chan struct{})
 		search := named{"web_search", func(ctx context.Context, query string) (tools.Result, error) {
