@@ -1,0 +1,85 @@
+package websearch
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"time"
+
+	"nightdesk/pipeline/tools/fetch"
+)
+
+// searxng is a metasearch engine that the operator runs: https://docs.searxng.org/dev/search_api.html. How many results it
+// gives is its own setting.
+var searxng = service{
+	name:  "searxng",
+	every: 100 * time.Millisecond, // the engines behind it see all of it
+	request: func(base, _, query string, _ int) fetch.Request {
+		values := url.Values{"q": {withoutCommands(query)}, "format": {"json"}, "categories": {"general"}}
+		return fetch.Request{URL: searxngSearch(base) + "?" + values.Encode(), Header: http.Header{}}
+	},
+	decode: decodeSearXNG,
+	operator: func(e *fetch.StatusError) string {
+		switch e.Status {
+		case http.StatusForbidden:
+			return "SearXNG does not answer in JSON: add json to search.formats in its settings.yml, and see that its limiter lets this desk pass."
+		case http.StatusUnauthorized:
+			return "SearXNG wants a name and a password: SEARXNG_URL=https://NAME:PASSWORD@HOST."
+		case http.StatusNotFound:
+			return "There is no SearXNG at SEARXNG_URL: give the address of its start page."
+		}
+		return ""
+	},
+}
+
+// searxngSearch returns the address of the search of an instance.
+func searxngSearch(base string) string { return strings.TrimSuffix(base, "/search") + "/search" }
+
+// command begins what SearXNG takes for a command: !engine, !!site, :language, <timeout.
+var command = regexp.MustCompile(`(^|\s)(?:[!:]+|<(\d))`)
+
+// withoutCommands leaves the words of a query.
+func withoutCommands(query string) string {
+	return strings.TrimSpace(command.ReplaceAllString(query, "$1$2"))
+}
+
+func decodeSearXNG(body []byte) (a answer, err error) {
+	var r struct {
+		Results, Infoboxes, Suggestions, Corrections []json.RawMessage
+		Unresponsive                                 []json.RawMessage `json:"unresponsive_engines"`
+	}
+	if err := decode(body, &r); err != nil {
+		return a, err
+	}
+	if err := mustHave(r.Results, "results"); err != nil {
+		return a, err
+	}
+	type infobox struct {
+		Infobox, Content, ID string
+		URLs                 []struct{ URL string }
+	}
+	boxes, _ := each[infobox](r.Infoboxes)
+	for _, b := range boxes { // of an encyclopedia: more of the same page than a result shows
+		if address := b.ID; b.Content != "" {
+			if _, _, ok := cleanAddress(address); !ok && len(b.URLs) > 0 {
+				address = b.URLs[0].URL
+			}
+			a.hits = append(a.hits, hit{title: b.Infobox, url: address, text: b.Content})
+		}
+	}
+	results, err := each[struct{ URL, Title, Content, PublishedDate string }](r.Results)
+	if err != nil {
+		return a, err
+	}
+	for _, h := range results {
+		a.hits = append(a.hits, hit{title: h.Title, url: h.URL, text: h.Content, date: h.PublishedDate})
+	}
+	a.suggestions = append(texts(r.Corrections), texts(r.Suggestions)...)
+	engines, _ := each[[]string](r.Unresponsive)
+	for _, e := range engines { // ["google", "CAPTCHA"]
+		a.silent = append(a.silent, strings.Join(e, ": "))
+	}
+	return a, nil
+}

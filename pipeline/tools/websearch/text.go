@@ -1,0 +1,93 @@
+package websearch
+
+import (
+	"html"
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Limits of texts, in bytes.
+const (
+	maxText  = 8 << 10 // of one result
+	maxShort = 200     // of titles and names
+)
+
+var (
+	// tags are the elements that excerpts are decorated with. Other words between angle brackets are text: Vec<T>.
+	tags = regexp.MustCompile(`(?i)</?(?:strong|b|em|i|u|mark|span|br|p|div|a|sup|sub|small|wbr|font|code|pre|h[1-6]|ul|ol|li|blockquote|cite|q|time|table|tr|td|th)(?:\s[^<>]*)?/?>`)
+	// comments and scripts have no text.
+	hiddenParts = regexp.MustCompile(`(?is)<!--.*?-->|<(script|style)\b[^>]*>.*?</(script|style)\s*>`)
+	// blocks are the elements between which there is a break.
+	blocks   = regexp.MustCompile(`(?i)</?(?:br|p|div|h[1-6]|ul|ol|li|blockquote|tr|table)(?:\s[^<>]*)?/?>`)
+	entities = regexp.MustCompile(`&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,30});`)
+)
+
+// plain makes plain text of an excerpt: without the tags of HTML, its entities decoded, blanks folded, line breaks kept.
+// At most maxText bytes.
+func plain(s string) string {
+	s = strings.ToValidUTF8(s, "\ufffd")
+	if len(s) > 16*maxText { // what is cut away need not be cleaned
+		s = clip(s, 16*maxText)
+	}
+	s = hiddenParts.ReplaceAllString(s, " ")
+	s = blocks.ReplaceAllString(s, "\n")
+	s = tags.ReplaceAllString(s, "")
+	s = entities.ReplaceAllStringFunc(s, html.UnescapeString)
+	s = strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n':
+			return r
+		case unicode.IsSpace(r):
+			return ' '
+		case unicode.IsControl(r), r == '\u200b', r == '\u00ad', r == '\ufeff': // soft hyphens and the like would part words
+			return -1
+		}
+		return r
+	}, s)
+	var lines []string
+	for line := range strings.SplitSeq(s, "\n") {
+		if line = strings.Join(strings.Fields(line), " "); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	s = strings.Join(lines, "\n")
+	if len(s) > maxText {
+		s = strings.TrimSpace(clip(s, maxText-3)) + "..."
+	}
+	return s
+}
+
+// short returns one line of at most maxShort bytes.
+func short(s string) string {
+	if s = strings.Join(strings.Fields(s), " "); len(s) > maxShort {
+		return strings.TrimSpace(clip(s, maxShort-3)) + "..."
+	}
+	return s
+}
+
+// clip returns the longest start of s of at most n bytes that does not split a character.
+func clip(s string, n int) string {
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}
+
+// maxProposals bounds the queries that are proposed.
+const maxProposals = 5
+
+// proposals cleans the queries that a provider proposes; what was asked is none.
+func proposals(list []string, query string) []string {
+	var out []string
+	known := map[string]bool{strings.ToLower(clipQuery(query)): true}
+	for _, s := range list {
+		s = short(plain(s))
+		if key := strings.ToLower(s); s != "" && !known[key] && len(out) < maxProposals {
+			known[key] = true
+			out = append(out, s)
+		}
+	}
+	return out
+}
