@@ -31,6 +31,7 @@ type Config struct {
 	Researching Researching
 	Fetch       Fetch
 	Code        Code
+	WebSearch   WebSearch
 	PaperSearch PaperSearch
 	Queue       Queue
 	Limits      Limits
@@ -76,8 +77,9 @@ type Researching struct {
 	EnableRAGHybrid   bool
 	EnableRAGNaive    bool
 	EnableQueryItem   bool
+	EnableWebSearch   bool // where there is a search engine
 	EnablePaperSearch bool
-	EnableOpenPage    bool
+	EnableOpenPage    bool // after Load: where EnableWebSearch is, unless a person has set it
 	EnableRunCode     bool
 }
 

@@ -59,8 +59,10 @@ func Load(path string, explicit bool, getenv func(string) string, overrides map[
 	usePreset(&c, fields)
 	completeModels(&c, known, getenv, apply)
 	completeEmbedding(&c)
+	completeWebSearch(&c)
 	problems = append(problems, checkModels(c, problems)...)
 	problems = append(problems, checkEmbedding(c, problems)...)
+	problems = append(problems, checkWebSearch(c)...)
 	if err := problems.err(); err != nil {
 		return Config{}, err
 	}

@@ -48,7 +48,7 @@ func TestLoad_Defaults(t *testing.T) {
 		Researching: config.Researching{
 			ExecutionMode: "parallel", MaxParallelTopics: 5, MaxIterations: 4, NewTopicMinScore: 0.85, IterationMode: "fixed",
 			MaxActions: 3, ToolTimeout: time.Minute, ResultLimit: 6, SharedLifetime: 12 * time.Hour, EnableRAGHybrid: true, EnableRAGNaive: true, EnableQueryItem: true,
-			EnableRunCode: true,
+			EnableWebSearch: true, EnableRunCode: true,
 		},
 		Fetch:     config.Fetch{Timeout: 30 * time.Second, PerHost: time.Second},
 		Code:      config.Code{TimeLimit: 20 * time.Second},

@@ -74,6 +74,7 @@ func (c Config) tools() []string {
 		{"rag_hybrid", kb && c.Researching.EnableRAGHybrid},
 		{"rag_naive", kb && c.Researching.EnableRAGNaive},
 		{"query_item", kb && c.Researching.EnableQueryItem},
+		{"web_search", c.searchesWeb()},
 		{"paper_search", c.Researching.EnablePaperSearch},
 		{"open_page", c.Researching.EnableOpenPage},
 	} {

@@ -67,6 +67,16 @@ func TestRunOptions(t *testing.T) {
 		{name: "no knowledge base, no tools", want: func(o *topicqueue.Options) { o.KnowledgeBase, o.Tools = "", []string{} }},
 		{name: "configured knowledge base", flags: map[string]string{"kb_name": "handbook"}, want: func(o *topicqueue.Options) {}},
 		{name: "pages without a knowledge base", env: map[string]string{"NIGHTDESK_RESEARCHING_ENABLE_OPEN_PAGE": "true"}, want: func(o *topicqueue.Options) { o.KnowledgeBase, o.Tools = "", []string{"open_page", "run_code"} }},
+		{name: "a search engine brings opening pages", env: map[string]string{"SEARXNG_URL": "http://searxng:8080"}, want: func(o *topicqueue.Options) {
+			o.KnowledgeBase, o.Tools = "", []string{"web_search", "open_page", "run_code"}
+		}},
+		{name: "search engine and knowledge base", env: map[string]string{"BRAVE_API_KEY": "k"}, kb: "handbook", want: func(o *topicqueue.Options) {
+			o.Tools = []string{"rag_hybrid", "rag_naive", "query_item", "web_search", "open_page", "run_code"}
+		}},
+		{name: "a search engine, pages stay closed", env: map[string]string{"EXA_API_KEY": "k", "NIGHTDESK_RESEARCHING_ENABLE_OPEN_PAGE": "false"}, want: func(o *topicqueue.Options) {
+			o.KnowledgeBase, o.Tools = "", []string{"web_search", "run_code"}
+		}},
+		{name: "a search engine that is not to be asked", env: map[string]string{"EXA_API_KEY": "k", "NIGHTDESK_RESEARCHING_ENABLE_WEB_SEARCH": "false"}, kb: "handbook", want: func(o *topicqueue.Options) {}},
 		{name: "a tool switched off", env: map[string]string{"NIGHTDESK_RESEARCHING_ENABLE_RAG_NAIVE": "false"}, kb: "handbook", want: func(o *topicqueue.Options) { o.Tools = []string{"rag_hybrid", "query_item", "run_code"} }},
 		{name: "papers without a knowledge base", env: map[string]string{"NIGHTDESK_RESEARCHING_ENABLE_PAPER_SEARCH": "true"}, want: func(o *topicqueue.Options) { o.KnowledgeBase, o.Tools = "", []string{"paper_search", "run_code"} }},
 		{name: "language and style", language: "zh-Hans-CN", style: "numbered", kb: "handbook", want: func(o *topicqueue.Options) { o.Language, o.CitationStyle = "zh", "numbered" }},

@@ -39,14 +39,15 @@ func setting(path, fallback, unit, doc string, v value) field {
 // isService reports whether a setting names a service that other programs use too: its variable has the usual name.
 func isService(path string) bool {
 	group, _, _ := strings.Cut(path, ".")
-	return slices.Contains([]string{"redis_url", "redis_ca_file", "storage_url", "s3", "llm", "embedding"}, group) ||
+	return slices.Contains([]string{"redis_url", "redis_ca_file", "storage_url", "s3", "llm", "embedding",
+		"searxng_url", "tavily_api_key", "brave_api_key", "serper_api_key", "exa_api_key"}, group) ||
 		slices.Contains(paperServices, group)
 }
 
 // table returns every setting, bound to c, in the order in which they are shown. It is the one place where a setting is
 // declared: default, unit, doc and check.
 func table(c *Config) []field {
-	return slices.Concat(deskTable(c), paperTable(&c.PaperSearch), llmTable(&c.LLM), embeddingTable(&c.Embedding))
+	return slices.Concat(deskTable(c), webSearchTable(&c.WebSearch), paperTable(&c.PaperSearch), llmTable(&c.LLM), embeddingTable(&c.Embedding))
 }
 
 // deskTable returns the settings without those of models. It is all that the options of a run need.
@@ -108,9 +109,11 @@ func deskTable(c *Config) []field {
 			toggle(&research.EnableRAGNaive)),
 		setting("researching.enable_query_item", "true", "", "tool query_item: finds a named item, such as Theorem 3.1 or Table 2",
 			toggle(&research.EnableQueryItem)),
+		setting("researching.enable_web_search", "true", "", "tool web_search: asks the search engines of the web that are set up",
+			toggle(&research.EnableWebSearch)),
 		setting("researching.enable_paper_search", "false", "", "tool paper_search: finds scientific papers; its queries go to public services, so it must be wanted",
 			toggle(&research.EnablePaperSearch)),
-		setting("researching.enable_open_page", "false", "", "tool open_page: reads one page of the web or one PDF",
+		setting("researching.enable_open_page", "false", "", "tool open_page: reads one page of the web or one PDF; unless set, true where web_search is",
 			toggle(&research.EnableOpenPage)),
 		setting("researching.enable_run_code", "true", "", "tool run_code: computes with Python programs, where there is a sandbox for them",
 			toggle(&research.EnableRunCode)),

@@ -1,0 +1,162 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// WebSearch says which search engines of the web there are. One is there when its key, of SearXNG its address, is given.
+type WebSearch struct {
+	SearXNGURL   URL
+	TavilyAPIKey Secret
+	BraveAPIKey  Secret
+	SerperAPIKey Secret
+	ExaAPIKey    Secret
+	Providers    string // names in the order in which they are asked; empty: all that are there
+	PerSecond    string // NAME=REQUESTS, ...
+	BaseURLs     URL    // NAME=URL, ...
+}
+
+// SearchEngine is one search engine that is there.
+type SearchEngine struct {
+	Name      string
+	BaseURL   URL     // empty: its own
+	Key       Secret  // SearXNG has none
+	PerSecond float64 // requests of all workers together; 0: as its smallest plan allows
+}
+
+// searchEngine is how a search engine is set up.
+type searchEngine struct {
+	name, setting string
+	key           Secret
+	url           URL
+}
+
+// engines returns all search engines, also those that are not there, in the order in which they are asked.
+func (w WebSearch) engines() []searchEngine {
+	return []searchEngine{
+		{name: "searxng", setting: "searxng_url", url: w.SearXNGURL}, {name: "tavily", setting: "tavily_api_key", key: w.TavilyAPIKey},
+		{name: "brave", setting: "brave_api_key", key: w.BraveAPIKey}, {name: "serper", setting: "serper_api_key", key: w.SerperAPIKey},
+		{name: "exa", setting: "exa_api_key", key: w.ExaAPIKey},
+	}
+}
+
+func (e searchEngine) there() bool { return e.key != (Secret{}) || e.url != (URL{}) }
+
+// SearchEngineNames returns the names of all search engines.
+func SearchEngineNames() []string {
+	var names []string
+	for _, e := range (WebSearch{}).engines() {
+		names = append(names, e.name)
+	}
+	return names
+}
+
+// Engines returns the search engines that are there, in the order in which they are asked.
+func (w WebSearch) Engines() []SearchEngine {
+	rates, _ := pairs(w.PerSecond, requestRate)
+	addresses, _ := pairs(w.BaseURLs.Reveal(), httpAddress)
+	all := w.engines()
+	order, _ := engineNames(w.Providers)
+	if len(order) == 0 {
+		order = SearchEngineNames()
+	}
+	var out []SearchEngine
+	for _, name := range order {
+		i := slices.IndexFunc(all, func(e searchEngine) bool { return e.name == name })
+		if i < 0 || !all[i].there() {
+			continue
+		}
+		e := SearchEngine{Name: name, BaseURL: all[i].url, Key: all[i].key}
+		if address := addresses[name]; address != "" {
+			e.BaseURL = NewURL(address)
+		}
+		e.PerSecond, _ = strconv.ParseFloat(rates[name], 64)
+		out = append(out, e)
+	}
+	return out
+}
+
+func webSearchTable(w *WebSearch) []field {
+	const key = "key of the search engine "
+	return []field{
+		setting("searxng_url", "", "", "start page of a SearXNG, a search engine of your own, which must answer in JSON (search.formats)",
+			address(&w.SearXNGURL, "http:// or https://, such as http://127.0.0.1:8888", httpAddress)),
+		setting("tavily_api_key", "", "", key+"Tavily, better in the environment than in a file", secret(&w.TavilyAPIKey)),
+		setting("brave_api_key", "", "", key+"Brave", secret(&w.BraveAPIKey)),
+		setting("serper_api_key", "", "", key+"Serper, which asks Google", secret(&w.SerperAPIKey)),
+		setting("exa_api_key", "", "", key+"Exa", secret(&w.ExaAPIKey)),
+		setting("web_search.providers", "", "", "search engines in the order in which they are asked, the next one when one fails, such as brave, searxng; empty: all that are set up",
+			text(&w.Providers, "names with commas between them: "+strings.Join(SearchEngineNames(), ", "), func(s string) error { _, err := engineNames(s); return err })),
+		setting("web_search.per_second", "", "", "requests a second, by all workers together, where a plan allows others than the smallest does: NAME=REQUESTS, ... such as brave=20",
+			text(&w.PerSecond, "NAME=REQUESTS, ... such as brave=20, tavily=1.5", func(s string) error { _, err := pairs(s, requestRate); return err })),
+		setting("web_search.base_urls", "", "", "where search engines are, if not at their own address: NAME=URL, ...",
+			address(&w.BaseURLs, "NAME=URL, ... such as tavily=https://gateway.internal/tavily", func(s string) error { _, err := pairs(s, httpAddress); return err })),
+	}
+}
+
+// engineNames reads names with commas between them, each once.
+func engineNames(s string) ([]string, error) {
+	var names []string
+	for _, name := range strings.FieldsFunc(s, func(r rune) bool { return r == ',' || r == ' ' }) {
+		if !slices.Contains(SearchEngineNames(), name) {
+			return nil, fmt.Errorf("must be names with commas between them: %s", strings.Join(SearchEngineNames(), ", "))
+		}
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names, nil
+}
+
+// pairs reads NAME=VALUE, ... with the names of search engines. The error holds no value.
+func pairs(s string, check func(string) error) (map[string]string, error) {
+	out := map[string]string{}
+	for _, pair := range strings.FieldsFunc(s, func(r rune) bool { return r == ',' || r == ' ' }) {
+		name, value, ok := strings.Cut(pair, "=")
+		if !ok || !slices.Contains(SearchEngineNames(), name) {
+			return nil, fmt.Errorf("must be NAME=VALUE, ... with the names %s", strings.Join(SearchEngineNames(), ", "))
+		}
+		if err := check(value); err != nil {
+			return nil, fmt.Errorf("%s %w", name, err)
+		}
+		out[name] = value
+	}
+	return out, nil
+}
+
+func requestRate(s string) error {
+	if n, err := strconv.ParseFloat(s, 64); err != nil || !(n >= 0.001 && n <= 1000) {
+		return errors.New("must be from 0.001 to 1000 requests a second")
+	}
+	return nil
+}
+
+// completeWebSearch lets what is found be opened, unless a person has said otherwise: excerpts alone are thin evidence.
+func completeWebSearch(c *Config) {
+	const path = "researching.enable_open_page"
+	if !c.Given(path) && c.searchesWeb() {
+		c.Researching.EnableOpenPage = true
+		c.origins[path] = origin{text: "researching.enable_web_search"}
+	}
+}
+
+// searchesWeb reports whether a run may call web_search.
+func (c Config) searchesWeb() bool {
+	return c.Researching.EnableWebSearch && len(c.WebSearch.Engines()) > 0
+}
+
+// checkWebSearch returns what is wrong with these settings taken together.
+func checkWebSearch(c Config) (problems Problems) {
+	names, _ := engineNames(c.WebSearch.Providers)
+	for _, e := range c.WebSearch.engines() {
+		if slices.Contains(names, e.name) && !e.there() {
+			problems = append(problems, Problem{Key: "web_search.providers", Value: clip(c.WebSearch.Providers), Source: c.source("web_search.providers"),
+				Reason: fmt.Sprintf("%s is not set up: set %s", e.name, strings.ToUpper(e.setting))})
+		}
+	}
+	return problems
+}
