@@ -20,8 +20,8 @@ const (
 	leadBytes       = 400  // of a source, as the summary of its trace
 )
 
-// background searches the knowledge base for what the decomposition should know. Without a tool, or when nothing is
-// found, planning goes on without it.
+// background searches the knowledge base, without one the web, for what the decomposition should know. Without a tool, or
+// when nothing is found, planning goes on without it.
 func (d *draft) background(ctx context.Context) error {
 	if err := d.step(ctx, topicqueue.StepStartSearchBackground, "looking for background"); err != nil {
 		return err
@@ -29,7 +29,11 @@ func (d *draft) background(ctx context.Context) error {
 	enabled := d.Runner.Tools.Enabled(d.run.Options.Tools)
 	tool, ok := enabled.Retrieval()
 	if !ok {
-		return d.step(ctx, topicqueue.StepEndSearchBackground, "no search of a knowledge base is enabled: planning goes on without background")
+		tool = "web_search"
+		_, ok = enabled.Lookup(tool)
+	}
+	if !ok {
+		return d.step(ctx, topicqueue.StepEndSearchBackground, "no search of a knowledge base or of the web is enabled: planning goes on without background")
 	}
 	queries, err := d.backgroundQueries(ctx)
 	if err != nil {

@@ -21,6 +21,9 @@ var searxng = service{
 		return fetch.Request{URL: searxngSearch(base) + "?" + values.Encode(), Header: http.Header{}}
 	},
 	decode: decodeSearXNG,
+	reach: func(base string) fetch.Request { // without a query: 400 where it answers in JSON, else 403
+		return fetch.Request{URL: searxngSearch(base) + "?format=json", Accept: []string{"application/json"}}
+	},
 	operator: func(e *fetch.StatusError) string {
 		switch e.Status {
 		case http.StatusForbidden:

@@ -10,7 +10,9 @@ package websearch
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"time"
 
@@ -54,6 +56,9 @@ type service struct {
 	request func(base, key, query string, n int) fetch.Request
 	// decode reads the answer. An error means that it is not an answer in the provider's format.
 	decode func(body []byte) (answer, error)
+	// reach makes a request that asks for nothing: an answer, and one with status 400, say that a search would be answered.
+	// nil: only a search would tell.
+	reach func(base string) fetch.Request
 	// operator says what the operator has to do about a refusal; empty: nothing, it will pass.
 	operator func(e *fetch.StatusError) string
 }
@@ -152,6 +157,23 @@ func (p *Provider) Search(ctx context.Context, query string, n int) (Found, erro
 			short(strings.Join(a.silent, ", ")))}
 	}
 	return found, nil
+}
+
+// Reach finds out whether the provider can be asked, without a search: none is made, nothing is to be paid. known is false
+// when only a search would tell. The error is as that of Search.
+func (p *Provider) Reach(ctx context.Context) (known bool, err error) {
+	if p.reach == nil {
+		return false, nil
+	}
+	_, err = p.settings.Outside.Do(ctx, p.reach(p.settings.BaseURL))
+	if ctx.Err() != nil {
+		return true, context.Cause(ctx)
+	}
+	var status *fetch.StatusError
+	if err == nil || errors.As(err, &status) && status.Status == http.StatusBadRequest {
+		return true, nil
+	}
+	return true, p.failure(err)
 }
 
 // clipQuery makes one line of a query that every provider takes.
