@@ -65,9 +65,9 @@ func (a *app) options(ctx context.Context) (topicqueue.Options, error) {
 		return options, err
 	}
 	if len(options.Tools) == 0 {
-		err := hintError{errors.New("there is nothing to search in"), "Give a knowledge base: --kb DIR indexes a folder on the way, --kb NAME uses one that `nightdesk kb add` made."}
-		if kb != "" {
-			err.hint = "All tools are switched off: set one of researching.enable_rag_hybrid, enable_rag_naive, enable_query_item to true."
+		err := hintError{errors.New("there is nothing to search in"), "Give a knowledge base: --kb DIR indexes a folder on the way, --kb NAME uses one that `nightdesk kb add` made.\nOr a search engine of the web: SEARXNG_URL, or a key such as TAVILY_API_KEY or BRAVE_API_KEY."}
+		if kb != "" || len(a.cfg.WebSearch.Engines()) > 0 {
+			err.hint = "All tools are switched off: set one of researching.enable_rag_hybrid, enable_rag_naive, enable_query_item, enable_web_search to true."
 		}
 		return options, usageError{err}
 	}

@@ -47,6 +47,7 @@ func TestScripts(t *testing.T) {
 			"forget":   forgetRun,
 			"waitline": waitLine,
 			"site":     startSite,
+			"search":   startSearch,
 		},
 		RequireExplicitExec: true,
 	})

@@ -18,6 +18,7 @@ import (
 	"nightdesk/pipeline/llm"
 	"nightdesk/pipeline/tools"
 	"nightdesk/pipeline/tools/fetch"
+	"nightdesk/pipeline/tools/websearch"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
@@ -141,11 +142,20 @@ func (a *app) services(ctx context.Context, d *desk) (jobs.Services, error) {
 	if err != nil {
 		return s, err
 	}
-	index, err := a.paperIndex(outside, redisqueue.NewPace(d.redis))
+	pace := redisqueue.NewPace(d.redis)
+	engines, err := a.searchEngines(pace, outside)
 	if err != nil {
 		return s, err
 	}
-	box := toolbox{bases: library, common: tools.Set{tools.NewOpenPage(outside), tools.NewPaperSearch(index, a.cfg.Researching.ResultLimit)}}
+	index, err := a.paperIndex(outside, pace)
+	if err != nil {
+		return s, err
+	}
+	limit := a.cfg.Researching.ResultLimit
+	box := toolbox{bases: library, common: tools.Set{tools.NewOpenPage(outside), tools.NewPaperSearch(index, limit)}}
+	if len(engines) > 0 {
+		box.common = append(box.common, tools.NewWebSearch(websearch.NewChain(engines...), limit))
+	}
 	if code != nil { // there is a sandbox
 		box.common = append(box.common, code)
 	}

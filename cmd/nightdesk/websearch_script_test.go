@@ -1,0 +1,62 @@
+package main_test
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"nightdesk/config"
+	"nightdesk/pipeline/llm/llmtest"
+	"nightdesk/pipeline/tools/websearch"
+)
+
+// startSearch starts a model that searches the web, a SearXNG and a Tavily: search [nojson]. SEARXNG and TAVILY are their
+// addresses, and no variable of nightdesk is set but those of the model.
+func startSearch(ts *testscript.TestScript, _ bool, args []string) {
+	noJSON := slices.Contains(args, "nojson")
+	searxng := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case noJSON || r.URL.Path != "/search" || r.FormValue("format") != "json":
+			http.Error(w, "<h1>Forbidden</h1>", http.StatusForbidden)
+		case r.FormValue("q") == "":
+			http.Error(w, `{"error":"No query"}`, http.StatusBadRequest)
+		default:
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = io.WriteString(w, `{"query":"x","number_of_results":0,"answers":[],"corrections":[],"infoboxes":[],"suggestions":[],"unresponsive_engines":[],"results":[
+				{"url":"https://energy.example/winter?utm_source=x","title":"Heat pumps in winter","engine":"mojeek","publishedDate":"2026-01-15T00:00:00",
+				"content":"The ratio of heat to electricity of a heat pump falls from 4 at 10 degrees to 2 at minus 10 degrees."}]}`)
+		}
+	}))
+	ts.Defer(searxng.Close)
+	tavily := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodPost || r.Header.Get("Authorization") != "Bearer tvly-s3cret" {
+			http.Error(w, `{"detail":{"error":"Unauthorized: missing or invalid API key."}}`, http.StatusUnauthorized)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, `{"query":"x","images":[],"response_time":"0.5","results":[{"url":"https://ice.example/coil","title":"Ice on coils","score":0.9,
+			"content":"Ice on the outdoor coil of a heat pump in winter is melted by running it backwards for some minutes."}]}`)
+	}))
+	ts.Defer(tavily.Close)
+	model := httptest.NewServer(&llmtest.Stub{Models: []string{"stub"}, Answer: func(q llmtest.Question) (string, bool) {
+		answer, ok := readsHeatPumps(q)
+		return strings.ReplaceAll(answer, `"rag_hybrid"`, `"web_search"`), ok
+	}})
+	ts.Defer(model.Close)
+	for name, value := range map[string]string{"SEARXNG": searxng.URL, "TAVILY": tavily.URL, "LLM_MODEL": "stub", "LLM_BASE_URL": model.URL + "/v1", "LLM_MAX_TRIES": "2"} {
+		ts.Setenv(name, value)
+	}
+}
+
+// The settings know the search engines that there are, in the same order.
+func TestSearchEngineNames(t *testing.T) {
+	t.Parallel()
+	if settings, engines := config.SearchEngineNames(), websearch.Names(); !slices.Equal(settings, engines) {
+		t.Errorf("settings: %v, engines: %v", settings, engines)
+	}
+}
