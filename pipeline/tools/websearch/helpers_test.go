@@ -42,7 +42,7 @@ func outside(t testing.TB, timeout time.Duration) *fetch.Client {
 // provider returns a provider that asks a server of the test.
 func provider(t testing.TB, name string, handler http.HandlerFunc) *websearch.Provider {
 	t.Helper()
-	return build(t, websearch.Settings{Name: name, BaseURL: serve(t, handler), Key: secretKey, Outside: outside(t, 10*time.Second), Pace: freely{}})
+	return build(t, websearch.Settings{Name: name, BaseURL: serve(t, handler), Key: secretKey, Outside: outside(t, time.Minute), Pace: freely{}})
 }
 
 func build(t testing.TB, s websearch.Settings) *websearch.Provider {
