@@ -24,6 +24,7 @@ const (
 // document is a document of the corpus as a plan sees it: a tree of sections with how much each says about the topic.
 type document struct {
 	key, title string
+	web        bool // a page that a search of the web has found: none of its sections can be read as a whole
 	root       *node
 	about      float64 // weight of the topic's words in the title
 	last       int     // order of its last section
@@ -80,19 +81,21 @@ func (d *draft) documents(ctx context.Context, w weights, hits []knowledge.Secti
 // foundDocuments makes documents of what background retrieval has found, for a desk without a structure to look at.
 func (d *draft) foundDocuments(w weights) []*document {
 	var keys []string
-	titles, parts := map[string]string{}, map[string][]knowledge.Part{}
+	titles, parts, web := map[string]string{}, map[string][]knowledge.Part{}, map[string]bool{}
 	for _, t := range d.traces {
 		s := t.Source
 		key := cmp.Or(s.Document, s.URL, s.Title)
 		if _, known := titles[key]; !known {
 			keys = append(keys, key)
-			titles[key] = s.Title
+			titles[key], web[key] = s.Title, s.Document == ""
 		}
 		parts[key] = append(parts[key], knowledge.Part{Section: s.Section, Anchor: s.Anchor, Text: s.Text})
 	}
 	var out []*document
 	for _, key := range keys {
-		out = append(out, newDocument(w, key, titles[key], parts[key]))
+		document := newDocument(w, key, titles[key], parts[key])
+		document.web = web[key]
+		out = append(out, document)
 	}
 	return out
 }

@@ -56,7 +56,7 @@ func (d *draft) fromStructure(ctx context.Context) ([]topicqueue.SubTopic, error
 		t := d.whole()
 		if len(candidates) > 0 {
 			t.Overview = d.overview(candidates[0])
-			t.Queries = append(t.Queries, candidates[0].place())
+			t.Queries = append(t.Queries, candidates[0].places()...)
 		}
 		return []topicqueue.SubTopic{t}, nil
 	}
@@ -105,11 +105,16 @@ func (s section) allText() string {
 // starters are the first look-ups for a section: the place where it stands, read as a whole, then a search for its
 // heading with the words of the topic that tell something.
 func (w weights) starters(s section, topic string) []string {
-	queries := []string{s.place()}
-	return append(queries, s.title+" "+strings.Join(missingWords(strings.Join(w.telling(topic), " "), s.title), " "))
+	return append(s.places(), s.title+" "+strings.Join(missingWords(strings.Join(w.telling(topic), " "), s.title), " "))
 }
 
-func (s section) place() string { return topicqueue.Place(s.document.title, s.path) }
+// places is where the section stands, for those who can read it as a whole.
+func (s section) places() []string {
+	if s.document.web {
+		return nil
+	}
+	return []string{topicqueue.Place(s.document.title, s.path)}
+}
 
 // missingWords returns the content words of text that are not in other.
 func missingWords(text, other string) []string {
