@@ -41,6 +41,7 @@ type Block struct {
 	Iterations int         `json:"iteration_count"`     // iterations that are checkpointed
 	Generation int         `json:"generation"`
 	CreatedAt  time.Time   `json:"created_at"`
+	BeganAt    time.Time   `json:"began_at,omitzero"` // its first attempt, since the last retry
 	UpdatedAt  time.Time   `json:"updated_at"`
 }
 

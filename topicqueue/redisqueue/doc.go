@@ -73,6 +73,12 @@
 // no worker swept for Timing.Gap: Redis was away for all, and nobody's silence counts. Advance gives a unit that nobody holds
 // to its next generation when the job queue's task for this one is dead, or active for Timing.Stuck without having begun.
 //
+// # Review
+//
+// What CloseReview is given stands in the run's hash until the next review, so that the report need not ask again which
+// blocks are one subject. A retry that researches again drops it; one that kills its workers leaves a note that it was
+// not done.
+//
 // # Deadlines
 //
 // The first Begin of planning sets when the run is over (final): Options.Duration later, but not after

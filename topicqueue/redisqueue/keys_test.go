@@ -100,7 +100,7 @@ func TestKeys(t *testing.T) {
 			must[[]redisqueue.Intent](t)(q.EndBlock(ctx, b.Lease, topicqueue.BlockCompleted, "", nil))
 			look()
 		}
-		must[[]redisqueue.Intent](t)(q.CloseReview(ctx, begin(redisqueue.UnitReview).Lease, nil))
+		must[[]redisqueue.Intent](t)(q.CloseReview(ctx, begin(redisqueue.UnitReview).Lease, topicqueue.Review{}))
 		must[[]redisqueue.Intent](t)(q.Finish(ctx, begin(redisqueue.UnitReport).Lease,
 			redisqueue.Outcome{State: topicqueue.RunCompleted, Report: "r", Content: []byte("{}")}))
 		must[[]redisqueue.Intent](t)(q.Narrated(ctx, begin(redisqueue.UnitNarrate).Lease))

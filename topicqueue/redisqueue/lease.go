@@ -77,7 +77,7 @@ func (q *Queue) Begin(ctx context.Context, runID, unit string, generation int) (
 	if b.View, err = q.view(ctx, runID, unit, text(r.values, 4)); err != nil {
 		return b, err
 	}
-	names := []string{unit, unit + ":status", unit + ":iterations", unit + ":created", unit + ":updated"}
+	names := []string{unit, unit + ":status", unit + ":iterations", unit + ":created", unit + ":began", unit + ":updated"}
 	values, err := q.rdb.HMGet(ctx, key(runID, "blocks"), names...).Result()
 	if err != nil {
 		return b, fmt.Errorf("read %s of run %s from Redis: %w", unit, runID, err)

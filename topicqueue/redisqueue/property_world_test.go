@@ -268,6 +268,15 @@ func subTopics(titles []string) []topicqueue.SubTopic {
 	return out
 }
 
+// reviewOf is a review that adds blocks with these titles.
+func reviewOf(titles ...string) topicqueue.Review {
+	var r topicqueue.Review
+	for _, s := range subTopics(titles) {
+		r.Gaps = append(r.Gaps, topicqueue.GapBlock{SubTopic: s})
+	}
+	return r
+}
+
 // act makes an attempt go on with its work. how decides in which of several ways.
 func (w *world) act(a *worked, how int) *call {
 	a.again = w.deed(a, how)
@@ -300,7 +309,7 @@ func (w *world) deed(a *worked, how int) func() *call {
 		titles := w.titles(how % 3)
 		return func() *call {
 			return w.returning(name(fmt.Sprintf("close with %d blocks", len(titles))), func(ctx context.Context) ([]redisqueue.Intent, error) {
-				return q.CloseReview(ctx, a.lease, subTopics(titles))
+				return q.CloseReview(ctx, a.lease, reviewOf(titles...))
 			}, func() ([]redisqueue.Intent, error) { return r.closeReview(a.ref, titles) })
 		}
 	case redisqueue.UnitReport:

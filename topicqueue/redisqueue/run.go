@@ -128,7 +128,7 @@ func decodeBlock(id, static string, field func(string) string) (topicqueue.Block
 	return topicqueue.Block{
 		ID: id, Title: s.Title, Overview: s.Overview, Queries: s.Queries, Parent: s.Parent,
 		Status: topicqueue.BlockStatus(field("status")), Reason: field("reason"), Iterations: iterations,
-		Fallbacks: fallbacks,
+		Fallbacks: fallbacks, BeganAt: millis(field("began")),
 		CreatedAt: millis(field("created")), UpdatedAt: millis(field("updated")),
 	}, nil
 }
@@ -156,6 +156,22 @@ func (q *Queue) Plan(ctx context.Context, runID string) (topicqueue.Plan, error)
 		return plan, fmt.Errorf("decode plan of run %s: %w", runID, err)
 	}
 	return plan, nil
+}
+
+// Review returns the last review of a run, the zero value when there was none.
+func (q *Queue) Review(ctx context.Context, runID string) (topicqueue.Review, error) {
+	var review topicqueue.Review
+	data, err := q.rdb.HGet(ctx, key(runID, "run"), "review").Bytes()
+	if errors.Is(err, redis.Nil) {
+		return review, nil
+	}
+	if err != nil {
+		return review, fmt.Errorf("read review of run %s from Redis: %w", runID, err)
+	}
+	if err := json.Unmarshal(data, &review); err != nil {
+		return review, fmt.Errorf("decode review of run %s: %w", runID, err)
+	}
+	return review, nil
 }
 
 func decodeList[T any](texts []string, what string) ([]T, error) {

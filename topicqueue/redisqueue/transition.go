@@ -142,26 +142,37 @@ func (q *Queue) EndBlock(ctx context.Context, l Lease, status topicqueue.BlockSt
 
 // Await lets a run wait for a person: its plan asks something, and Answer goes on with it.
 func (q *Queue) Await(ctx context.Context, l Lease) error {
-	_, err := q.advanceStage(ctx, l, "")
+	_, err := q.advanceStage(ctx, l)
 	return err
 }
 
-// CloseReview goes back to research with these blocks, or on to the report when there are none.
-func (q *Queue) CloseReview(ctx context.Context, l Lease, blocks []topicqueue.SubTopic) ([]Intent, error) {
+// CloseReview goes back to research with the gaps of a review, or on to the report when it has none, and keeps the
+// review until the next one is closed.
+func (q *Queue) CloseReview(ctx context.Context, l Lease, review topicqueue.Review) ([]Intent, error) {
+	blocks := make([]topicqueue.SubTopic, len(review.Gaps))
+	for i, g := range review.Gaps {
+		blocks[i] = g.SubTopic
+	}
 	list, err := encodeList(blocks)
 	if err != nil {
 		return nil, fmt.Errorf("encode review of run %s: %w", l.RunID, err)
 	}
-	return q.advanceStage(ctx, l, list)
+	data, err := json.Marshal(review)
+	if err != nil {
+		return nil, fmt.Errorf("encode review of run %s: %w", l.RunID, err)
+	}
+	return q.advanceStage(ctx, l, list, data)
 }
 
 // Narrated ends a run whose report is committed already.
 func (q *Queue) Narrated(ctx context.Context, l Lease) ([]Intent, error) {
-	return q.advanceStage(ctx, l, "")
+	return q.advanceStage(ctx, l)
 }
 
-func (q *Queue) advanceStage(ctx context.Context, l Lease, found string) ([]Intent, error) {
-	r, err := q.run(ctx, advanceStageScript, "end "+l.Unit, l.RunID, l.Unit, l.Generation, l.owner, found)
+// advanceStage: found is what a review has found and what is kept of it; nothing for the other stages.
+func (q *Queue) advanceStage(ctx context.Context, l Lease, found ...any) ([]Intent, error) {
+	args := append([]any{l.Unit, l.Generation, l.owner}, found...)
+	r, err := q.run(ctx, advanceStageScript, "end "+l.Unit, l.RunID, args...)
 	if err != nil {
 		return nil, err
 	}

@@ -29,7 +29,7 @@ func TestReviewThatFindsNothingLeadsToTheReport(t *testing.T) {
 	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
 		q, run := redisqueue.New(rdb, redisqueue.DefaultTiming), newRun("polders", 1)
 		run.Options.MaxLoops = 2
-		got := must[[]redisqueue.Intent](t)(q.CloseReview(t.Context(), reviewed(t, q, run), nil))
+		got := must[[]redisqueue.Intent](t)(q.CloseReview(t.Context(), reviewed(t, q, run), topicqueue.Review{}))
 		if want := []redisqueue.Intent{{run.ID, "report", 1, ""}}; !cmp.Equal(want, got) {
 			t.Errorf("wants %v, want %v", got, want)
 		}
@@ -41,10 +41,65 @@ func TestReviewCountsItsBlocksInTheProgress(t *testing.T) {
 	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
 		q, run := redisqueue.New(rdb, redisqueue.DefaultTiming), newRun("polders", 1)
 		run.Options.MaxLoops = 2
-		must[[]redisqueue.Intent](t)(q.CloseReview(t.Context(), reviewed(t, q, run), []topicqueue.SubTopic{{Title: "Sluices"}}))
+		must[[]redisqueue.Intent](t)(q.CloseReview(t.Context(), reviewed(t, q, run), reviewOf("Sluices")))
 		events := must[[]topicqueue.Event](t)(q.Events(t.Context(), run.ID, 0, 0))
 		if last := string(events[len(events)-1].Content); last != `{"processed_tasks":1,"total_task":2}` {
 			t.Errorf("the last event is %s", last)
+		}
+	})
+}
+
+// TestReviewIsKept: the last review stays until blocks are researched again.
+func TestReviewIsKept(t *testing.T) {
+	t.Parallel()
+	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
+		ctx, q, run := t.Context(), redisqueue.New(rdb, redisqueue.DefaultTiming), newRun("polders", 1)
+		run.Options.MaxLoops = 1
+		lease := reviewed(t, q, run)
+		want := topicqueue.Review{Blocks: []string{"block_1"}, Same: []topicqueue.SameBlocks{{Title: "Dykes", BlockIDs: []string{"block_1", "block_2"}}}}
+		must[[]redisqueue.Intent](t)(q.CloseReview(ctx, lease, want))
+		kept := func() topicqueue.Review { return must[topicqueue.Review](t)(q.Review(ctx, run.ID)) }
+		if diff := cmp.Diff(want, kept()); diff != "" {
+			t.Error(diff)
+		}
+		if _, err := q.CloseReview(ctx, redisqueue.Lease{RunID: run.ID, Unit: redisqueue.UnitReview, Generation: 1}, reviewOf("Sluices")); !errors.Is(err, redisqueue.ErrFenced) {
+			t.Errorf("a late reviewer: %v, want ErrFenced", err)
+		}
+		finish := func(generation int) {
+			t.Helper()
+			rep := must[redisqueue.Begun](t)(q.Begin(ctx, run.ID, redisqueue.UnitReport, generation))
+			must[[]redisqueue.Intent](t)(q.Finish(ctx, rep.Lease, redisqueue.Outcome{State: topicqueue.RunPartial, Report: "r", Content: []byte("{}")}))
+		}
+		finish(1)
+		must[[]redisqueue.Intent](t)(q.Retry(ctx, run.ID, redisqueue.RetryReport, 2))
+		if !kept().Covers([]string{"block_1"}) {
+			t.Error("the report that is written again does not find the review")
+		}
+		finish(2)
+		must[[]redisqueue.Intent](t)(q.Retry(ctx, run.ID, redisqueue.RetryBlocks, 2))
+		if diff := cmp.Diff(topicqueue.Review{}, kept()); diff != "" {
+			t.Errorf("blocks are researched again, the review stays:\n%s", diff)
+		}
+	})
+}
+
+// TestReviewThatKillsItsWorkers: the run goes on without it and says so.
+func TestReviewThatKillsItsWorkers(t *testing.T) {
+	t.Parallel()
+	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
+		timing := redisqueue.DefaultTiming
+		timing.Lease = time.Millisecond
+		ctx, q, run := t.Context(), redisqueue.New(rdb, timing), newRun("polders", 1)
+		run.Options.MaxLoops = 1
+		reviewed(t, q, run)
+		for generation := 2; must[topicqueue.Run](t)(q.Run(ctx, run.ID)).State == topicqueue.RunReviewing; generation++ {
+			lapse(t, rdb, 5*time.Millisecond)
+			if swept(t, q, run, true); generation <= redisqueue.MaxLapses {
+				must[redisqueue.Begun](t)(q.Begin(ctx, run.ID, redisqueue.UnitReview, generation))
+			}
+		}
+		if got := must[topicqueue.Review](t)(q.Review(ctx, run.ID)); got.NotDone == "" {
+			t.Errorf("the review is %+v", got)
 		}
 	})
 }

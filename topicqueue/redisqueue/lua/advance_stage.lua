@@ -1,6 +1,6 @@
--- ARGV: unit, generation, owner, what it found: the ways of a run through the states between research and its end.
+-- ARGV: unit, generation, owner, what it found, what is kept of it: the ways of a run through the states between research and its end.
 --   plan     await     the plan waits for a person's answer
---   review   [blocks]  (JSON list of texts): research goes on with them; none: the report is due
+--   review   [blocks]  (JSON list of texts): research goes on with them; none: the report is due. Kept: topicqueue.Review
 --   narrate  done      the run ends as its report has committed it
 local unit = ARGV[1]
 if text(work, unit .. ':ended') == ARGV[3] then return answer(wanted()) end -- the reply of the first call was lost
@@ -11,6 +11,7 @@ if unit == 'plan' then
   fence('plan')
 elseif unit == 'review' then
   redis.call('HINCRBY', run, 'loop', 1)
+  redis.call('HSET', run, 'review', ARGV[5])
   fence('review')
   local found = cjson.decode(ARGV[4])
   if #found == 0 then

@@ -26,8 +26,8 @@ if not string.find(unit, '^block_') then
   return { 'ok', lapses, epoch, left('seal'), left('final') }
 end
 redis.call('HSET', blocks, unit .. ':status', 'RESEARCHING', unit .. ':updated', now)
-redis.call('HSETNX', work, unit .. ':began', now)
+redis.call('HSETNX', blocks, unit .. ':began', now)
 local view = redis.call('HGET', work, unit .. ':view')
 if not view then view = freeze(unit) end
-return { 'ok', lapses, epoch, left('seal'), left('final'), view, now - num(work, unit .. ':began'), text(work, unit .. ':memory'),
+return { 'ok', lapses, epoch, left('seal'), left('final'), view, now - num(blocks, unit .. ':began'), text(work, unit .. ':memory'),
   text(work, unit .. ':admissions') }

@@ -28,7 +28,8 @@ for _, unit in ipairs({ 'plan', 'review', 'report', 'narrate', 'publish' }) do
 end
 for _, id in ipairs(again) do
   fence(id)
-  redis.call('HDEL', work, id .. ':lapses', id .. ':mark', id .. ':ended', id .. ':began', id .. ':view')
+  redis.call('HDEL', work, id .. ':lapses', id .. ':mark', id .. ':ended', id .. ':view')
+  redis.call('HDEL', blocks, id .. ':began')
   -- One that did all its iterations and found nothing starts anew, and may ask again what it asked in vain.
   if num(blocks, id .. ':iterations') >= tonumber(ARGV[2]) then
     redis.call('HDEL', blocks, id .. ':iterations')
@@ -52,7 +53,7 @@ if what == 'all' then
     if not string.find(field, ':gen$') then redis.call('HDEL', work, field) end
   end
   redis.call('DEL', blocks, queries, ledger, base .. 'plan', base .. 'traces:plan')
-  redis.call('HDEL', run, 'blocks', 'processed')
+  redis.call('HDEL', run, 'blocks', 'processed', 'review')
   redis.call('HSET', run, 'state', 'queued')
   return answer({})
 end
@@ -63,6 +64,7 @@ if num(run, 'duration') > 0 then
   redis.call('HSET', run, 'final', final, 'seal', final - math.min(num(run, 'reserve'), math.floor(num(run, 'duration') / 2)))
 end
 if #again > 0 then redis.call('RPUSH', todo, unpack(again)) end
+if what ~= 'report' then redis.call('HDEL', run, 'review') end -- it knows nothing of what comes
 redis.call('HSET', run, 'state', 'researching')
 -- The stream begins anew, and readers know nothing of the last one: it tells again what is done.
 for _, field in ipairs(redis.call('HKEYS', work)) do

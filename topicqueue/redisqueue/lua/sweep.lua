@@ -50,7 +50,7 @@ for i = 1, #list, 2 do
     if unit == 'plan' then
       conclude('failed', 'planning: ' .. reason, generation('plan'))
     elseif unit == 'review' then
-      redis.call('HSET', run, 'state', 'reporting')
+      redis.call('HSET', run, 'state', 'reporting', 'review', cjson.encode({ not_done = reason }))
     elseif unit == 'narrate' then
       conclude(text(run, 'outcome'), text(run, 'reason'), generation('narrate'))
     elseif string.find(unit, '^block_') then -- a report goes on without its model, see Begun.Lapses; publishing goes on

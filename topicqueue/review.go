@@ -1,0 +1,28 @@
+package topicqueue
+
+import "slices"
+
+// Review is what comparing the evidence of a run with its plan came to.
+type Review struct {
+	Gaps    []GapBlock   `json:"gaps,omitempty"`     // blocks that it adds to the queue; none: the report is due
+	Blocks  []string     `json:"blocks,omitempty"`   // that had evidence when it was made
+	Same    []SameBlocks `json:"same,omitempty"`     // of these those that are one subject
+	NotDone string       `json:"not_done,omitempty"` // why nothing was compared, for a person; empty: it was, or no model is there to do it
+}
+
+// GapBlock is a block that a review adds.
+type GapBlock struct {
+	SubTopic
+	Reason string `json:"reason"` // what the evidence lacks, for a person
+}
+
+// SameBlocks are blocks of a run that are one subject.
+type SameBlocks struct {
+	Title    string   `json:"title"` // covers all of them
+	BlockIDs []string `json:"block_ids"`
+}
+
+// Covers reports whether the review compared exactly these blocks: what it says of them holds still.
+func (r Review) Covers(blocks []string) bool {
+	return len(blocks) > 0 && slices.Equal(r.Blocks, blocks)
+}
