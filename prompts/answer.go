@@ -60,6 +60,23 @@ type NoteClaim struct {
 	Quote  string `json:"quote"`
 }
 
+// ReviewAnswer says what the evidence of a run lacks, and which blocks are one subject.
+type ReviewAnswer struct {
+	Draft     string       `json:"draft"` // empty unless asked for; written to be held against the claims, and not used
+	Reasoning string       `json:"reasoning"`
+	Gaps      []ReviewGap  `json:"gaps"`
+	Same      []MergeGroup `json:"same"`
+}
+
+// ReviewGap is a block that a review asks for.
+type ReviewGap struct {
+	Title    string   `json:"title"`
+	Overview string   `json:"overview"`
+	Queries  []string `json:"queries"`
+	Parent   string   `json:"parent"` // block that it goes on from; empty: none
+	Reason   string   `json:"reason"`
+}
+
 // DeduplicateAnswer lists groups of blocks to be merged; a block that is in no group stays alone.
 type DeduplicateAnswer struct {
 	Groups []MergeGroup `json:"groups"`

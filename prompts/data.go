@@ -95,6 +95,25 @@ type NoteData struct {
 	Sources  []Passage // ID is the ordinal 1, 2, ... that a claim's source refers to
 }
 
+// ReviewData asks what the evidence of a run lacks, and which of its blocks are one subject.
+type ReviewData struct {
+	Topic   string
+	Date    string
+	Blocks  []ReviewBlock
+	MaxGaps int  // new blocks, at most
+	Draft   bool // a short answer of the topic is drafted first
+}
+
+// ReviewBlock is a block that has ended.
+type ReviewBlock struct {
+	ID       string
+	Title    string
+	Overview string
+	Trouble  string // why it failed or ended early; empty: it did not
+	Claims   []ClaimLine
+	Left     int // claims that are not shown
+}
+
 // DeduplicateData asks which blocks say the same and should be merged.
 type DeduplicateData struct {
 	Topic  string

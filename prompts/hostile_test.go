@@ -28,6 +28,9 @@ func foreign(s string) []prompts.Prompt {
 			prompts.Decompose(lang, prompts.DecomposeData{Topic: s, N: 3, Passages: passages}),
 			prompts.Decide(lang, decide),
 			prompts.Note(lang, prompts.NoteData{Topic: s, Title: s, Overview: s, Tool: "web_search", Query: s, Sources: passages}),
+			prompts.Review(lang, prompts.ReviewData{Topic: s, MaxGaps: 3, Blocks: []prompts.ReviewBlock{
+				{ID: "block_1", Title: s, Overview: s, Trouble: s, Claims: claims}, {ID: "block_2", Title: s},
+			}}),
 			prompts.Deduplicate(lang, prompts.DeduplicateData{Topic: s, Blocks: blocks}),
 			prompts.Outline(lang, prompts.OutlineData{Topic: s, Blocks: blocks}),
 			prompts.Section(lang, section),

@@ -6,7 +6,7 @@ import "encoding/json"
 // has templates of its own, every other tag takes the English ones, which name the language to write in; an empty or
 // malformed tag means English. Strings in the data may be any bytes. All are safe for concurrent use.
 //
-// Of a ClaimLine, Section shows everything; Decide, Introduction and Conclusion leave out the quote, Deduplicate and
+// Of a ClaimLine, Section shows everything; Decide, Introduction and Conclusion leave out the quote, Review, Deduplicate and
 // Outline, which see the claims of a whole run, quote and source.
 
 // Rephrase asks for the topic as a research brief (RephraseAnswer).
@@ -43,6 +43,17 @@ func Decide(lang string, d DecideData) Prompt {
 // Note asks for a summary and the claims of what one tool call returned (NoteAnswer).
 func Note(lang string, d NoteData) Prompt {
 	return structured("note", lang, d, 0, Bound{Property: "claims", Most: 20})
+}
+
+// Review asks what the evidence of a run lacks and which of its blocks are one subject (ReviewAnswer).
+func Review(lang string, d ReviewData) Prompt {
+	names := make([]string, len(d.Blocks))
+	for i, b := range d.Blocks {
+		names[i] = b.ID
+	}
+	return structured("review", lang, d, 1200+300*d.MaxGaps+100*len(d.Blocks),
+		Bound{Property: "gaps", Most: d.MaxGaps}, Bound{Property: "queries", Least: 1, Most: 3}, Bound{Property: "parent", OneOf: append([]string{""}, names...)},
+		Bound{Property: "same", Most: max(1, len(d.Blocks)/2)}, Bound{Property: "block_ids", Least: 2, Most: max(2, len(d.Blocks)), OneOf: names})
 }
 
 // Deduplicate asks which blocks are one subject (DeduplicateAnswer).
