@@ -4,16 +4,10 @@ import "slices"
 
 // Review is what comparing the evidence of a run with its plan came to.
 type Review struct {
-	Gaps    []GapBlock   `json:"gaps,omitempty"`     // blocks that it adds to the queue; none: the report is due
+	Gaps    []SubTopic   `json:"gaps,omitempty"`     // blocks that it adds to the queue; none: the report is due
 	Blocks  []string     `json:"blocks,omitempty"`   // that had evidence when it was made
 	Same    []SameBlocks `json:"same,omitempty"`     // of these those that are one subject
-	NotDone string       `json:"not_done,omitempty"` // why nothing was compared, for a person; empty: it was, or no model is there to do it
-}
-
-// GapBlock is a block that a review adds.
-type GapBlock struct {
-	SubTopic
-	Reason string `json:"reason"` // what the evidence lacks, for a person
+	NotDone string       `json:"not_done,omitempty"` // why nothing was compared that should have been, for a person
 }
 
 // SameBlocks are blocks of a run that are one subject.

@@ -5,8 +5,8 @@ import "time"
 // Usage is the cost of one model call.
 type Usage struct {
 	Role             string    `json:"role"`  // planner, researcher, note, writer, judge
-	Stage            string    `json:"stage"` // planning, researching, reporting
-	Step             string    `json:"step"`  // prompt name: decompose, decide, note, section, ...
+	Stage            string    `json:"stage"` // planning, researching, reviewing, reporting
+	Step             string    `json:"step"`  // prompt name: decompose, decide, note, review, section, ...
 	Block            string    `json:"block_id,omitempty"`
 	Model            string    `json:"model"`
 	PromptTokens     int       `json:"prompt_tokens"`

@@ -27,7 +27,7 @@ const (
 // Position says where in a run a call stands. Two calls of a run never share one: it is the key of the journal.
 type Position struct {
 	RunID     string
-	Stage     string // planning, researching, reporting
+	Stage     string // planning, researching, reviewing, reporting
 	Block     string // block_3; empty outside researching
 	Iteration int
 	Step      string // name of the prompt; Ask adds ".reask" for its second question

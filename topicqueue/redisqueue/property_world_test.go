@@ -270,11 +270,7 @@ func subTopics(titles []string) []topicqueue.SubTopic {
 
 // reviewOf is a review that adds blocks with these titles.
 func reviewOf(titles ...string) topicqueue.Review {
-	var r topicqueue.Review
-	for _, s := range subTopics(titles) {
-		r.Gaps = append(r.Gaps, topicqueue.GapBlock{SubTopic: s})
-	}
-	return r
+	return topicqueue.Review{Gaps: subTopics(titles)}
 }
 
 // act makes an attempt go on with its work. how decides in which of several ways.

@@ -126,7 +126,7 @@ func decodeBlock(id, static string, field func(string) string) (topicqueue.Block
 		}
 	}
 	return topicqueue.Block{
-		ID: id, Title: s.Title, Overview: s.Overview, Queries: s.Queries, Parent: s.Parent,
+		ID: id, Title: s.Title, Overview: s.Overview, Queries: s.Queries, Parent: s.Parent, Why: s.Why,
 		Status: topicqueue.BlockStatus(field("status")), Reason: field("reason"), Iterations: iterations,
 		Fallbacks: fallbacks, BeganAt: millis(field("began")),
 		CreatedAt: millis(field("created")), UpdatedAt: millis(field("updated")),

@@ -149,11 +149,7 @@ func (q *Queue) Await(ctx context.Context, l Lease) error {
 // CloseReview goes back to research with the gaps of a review, or on to the report when it has none, and keeps the
 // review until the next one is closed.
 func (q *Queue) CloseReview(ctx context.Context, l Lease, review topicqueue.Review) ([]Intent, error) {
-	blocks := make([]topicqueue.SubTopic, len(review.Gaps))
-	for i, g := range review.Gaps {
-		blocks[i] = g.SubTopic
-	}
-	list, err := encodeList(blocks)
+	list, err := encodeList(review.Gaps)
 	if err != nil {
 		return nil, fmt.Errorf("encode review of run %s: %w", l.RunID, err)
 	}

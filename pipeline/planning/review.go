@@ -1,0 +1,247 @@
+package planning
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"nightdesk/pipeline/llm"
+	"nightdesk/prompts"
+	"nightdesk/topicqueue"
+)
+
+const (
+	// reviewBytes is how much evidence a review shows, in bytes of claims of all blocks together: about 6,000 tokens. A
+	// window that is smaller gets half of it, and half of that.
+	reviewBytes   = 24_000
+	reviewShrinks = 3
+	maxGaps       = 3 // of one review
+	maxFailure    = 200
+)
+
+// Reviewer compares the evidence of runs with their plans. Its fields are set once; Review is safe for concurrent use.
+type Reviewer struct {
+	Model llm.Model        // nil: nothing is compared, see Review
+	Now   func() time.Time // nil: time.Now
+	// Draft lets the model draft an answer of the topic first and name what that could not say. It takes a model with
+	// room for it: 32,000 tokens or more.
+	Draft bool
+}
+
+// Evidence is what a review looks at.
+type Evidence struct {
+	Topic  string          // as researched
+	Blocks []BlockEvidence // all of the run in their order; each has ended
+	Room   int             // blocks that the time of the run still allows; below 0: any number
+	Again  bool            // the run was reviewed before: a review that there is no room for is not missed
+}
+
+// BlockEvidence is a block with what it found.
+type BlockEvidence struct {
+	Block  topicqueue.Block
+	Traces []topicqueue.ToolTrace
+}
+
+// Review says which blocks a run still needs, at most three and as many as its queue and its time have room for, none
+// like another, and which of its blocks are one subject.
+//
+// Where there is no room for a block, nobody is asked. Without a model nothing is compared: blocks have then asked all
+// that follows from plan and claims by themselves, and no rule finds better questions. A model that is away or gives
+// no usable answer is no error either: the review then says in NotDone why nothing was compared. The error is the cause of ctx's
+// end.
+func (r *Reviewer) Review(ctx context.Context, run topicqueue.Run, e Evidence) (topicqueue.Review, error) {
+	if r.Model == nil {
+		return topicqueue.Review{}, nil
+	}
+	room := run.Options.QueueMaxLength - len(e.Blocks)
+	if e.Room >= 0 {
+		room = min(room, e.Room)
+	}
+	switch {
+	case room > 0:
+	case e.Again:
+		return topicqueue.Review{}, nil
+	case e.Room == 0:
+		return topicqueue.Review{NotDone: "the time that was left is less than a block takes"}, nil
+	default:
+		return topicqueue.Review{NotDone: "the queue has no room for another block"}, nil
+	}
+	answer, err := r.ask(ctx, run, e, min(maxGaps, room))
+	if ctx.Err() != nil {
+		return topicqueue.Review{}, context.Cause(ctx)
+	}
+	if err != nil {
+		return topicqueue.Review{NotDone: topicqueue.Clip(topicqueue.OneLine(err.Error()), maxReason)}, nil
+	}
+	review := topicqueue.Review{Gaps: gaps(run, e, answer.Gaps, min(maxGaps, room))}
+	for _, b := range e.Blocks {
+		if claims(b) > 0 {
+			review.Blocks = append(review.Blocks, b.Block.ID)
+		}
+	}
+	review.Same = same(review.Blocks, answer.Same)
+	return review, nil
+}
+
+// ask shows as much evidence as the model's window takes.
+func (r *Reviewer) ask(ctx context.Context, run topicqueue.Run, e Evidence, most int) (answer prompts.ReviewAnswer, err error) {
+	now := r.Now
+	if now == nil {
+		now = time.Now
+	}
+	for shrink := range reviewShrinks {
+		data := prompts.ReviewData{Topic: e.Topic, Date: run.Date(now().UTC()), MaxGaps: most, Draft: r.Draft}
+		for _, b := range e.Blocks {
+			data.Blocks = append(data.Blocks, reviewed(b, (reviewBytes>>shrink)/len(e.Blocks)))
+		}
+		prompt := prompts.Review(run.Options.Language, data)
+		answer, err = llm.Ask[prompts.ReviewAnswer](ctx, r.Model, llm.Request{
+			Position: llm.Position{RunID: run.ID, Stage: "reviewing", Step: prompt.Name, Ordinal: shrink}, Role: llm.Planner, Prompt: prompt,
+		})
+		if !errors.Is(err, llm.ErrContextLength) {
+			break
+		}
+	}
+	return answer, err
+}
+
+func claims(b BlockEvidence) int {
+	n := 0
+	for _, t := range b.Traces {
+		n += len(t.Claims)
+	}
+	return n
+}
+
+// reviewed shows a block with as many claims as fit limit bytes: of each source in turn, so that none is crowded out,
+// in the order in which they were found.
+func reviewed(b BlockEvidence, limit int) prompts.ReviewBlock {
+	shown := make([]int, len(b.Traces)) // claims of each trace
+	left := claims(b)
+	for turn := 0; left > 0; turn++ {
+		took := false
+		for i, t := range b.Traces {
+			if turn >= len(t.Claims) || shown[i] < turn {
+				continue
+			}
+			cost := len(t.Claims[turn].Text) + len(t.CitationID) + 4
+			if cost > limit {
+				continue
+			}
+			limit -= cost
+			shown[i]++
+			left--
+			took = true
+		}
+		if !took {
+			break
+		}
+	}
+	out := prompts.ReviewBlock{ID: b.Block.ID, Title: b.Block.Title, Overview: b.Block.Overview, Trouble: trouble(b.Block), Left: left}
+	for i, t := range b.Traces {
+		for _, c := range t.Claims[:shown[i]] {
+			out.Claims = append(out.Claims, prompts.ClaimLine{CitationID: c.CitationID, Text: c.Text})
+		}
+	}
+	return out
+}
+
+// trouble says why a block has less than it was planned to have.
+func trouble(b topicqueue.Block) string {
+	reason := topicqueue.Clip(topicqueue.OneLine(b.Reason), maxFailure)
+	if b.Status == topicqueue.BlockFailed {
+		return strings.TrimSuffix("failed: "+reason, ": ")
+	}
+	return reason
+}
+
+// gaps makes blocks of what a model asked for, by the rules of the queue.
+func gaps(run topicqueue.Run, e Evidence, answers []prompts.ReviewGap, most int) []topicqueue.SubTopic {
+	var known []topicqueue.BlockTitle
+	asked := map[string]bool{}
+	for _, b := range e.Blocks {
+		known = append(known, topicqueue.BlockTitle{ID: b.Block.ID, Title: b.Block.Title})
+		for _, q := range b.Block.Queries {
+			asked[topicqueue.CanonicalQuery(q)] = true
+		}
+		for _, t := range b.Traces {
+			asked[topicqueue.CanonicalQuery(t.Query)] = true
+		}
+	}
+	proposals := make([]topicqueue.SubTopic, len(answers))
+	for i, a := range answers {
+		proposals[i] = topicqueue.SubTopic{
+			Title: cleanTitle(prompts.Unmarked(a.Title)), Overview: topicqueue.Clip(topicqueue.OneLine(prompts.Unmarked(a.Overview)), maxOverview),
+		}
+	}
+	var out []topicqueue.SubTopic
+	for i, admission := range topicqueue.Judge(known, proposals, min(run.Options.QueueMaxLength, len(known)+most)) {
+		if admission.Answer != topicqueue.AdmissionAdded {
+			continue
+		}
+		s := proposals[i]
+		s.Title = admission.Title
+		s.Queries = cleanQueries(asked, answers[i].Queries, starterQueries)
+		if parent := strings.TrimSpace(answers[i].Parent); slices.ContainsFunc(known, func(b topicqueue.BlockTitle) bool { return b.ID == parent }) {
+			s.Parent = parent
+		}
+		if s.Why = topicqueue.Clip(topicqueue.OneLine(prompts.Unmarked(answers[i].Reason)), maxReason); s.Why == "" {
+			s.Why = "the review did not say why"
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// same keeps the groups of at least two blocks with evidence; a block stays in the first that has it.
+func same(blocks []string, groups []prompts.MergeGroup) []topicqueue.SameBlocks {
+	var out []topicqueue.SameBlocks
+	taken := map[string]bool{}
+	for _, g := range groups {
+		var ids []string
+		for _, id := range g.BlockIDs {
+			if id = strings.TrimSpace(id); slices.Contains(blocks, id) && !taken[id] && !slices.Contains(ids, id) {
+				ids = append(ids, id)
+			}
+		}
+		if len(ids) < 2 {
+			continue
+		}
+		for _, id := range ids {
+			taken[id] = true
+		}
+		out = append(out, topicqueue.SameBlocks{Title: cleanTitle(prompts.Unmarked(g.Title)), BlockIDs: ids})
+	}
+	return out
+}
+
+// Room returns how many blocks the time that is left allows: as many rounds of parallel ones as blocks of this run took
+// at the median. left: until research ends, negative = without limit; then the result is -1, and also where no block has
+// ended that could tell.
+func Room(blocks []topicqueue.Block, left time.Duration, parallel int) int {
+	if left < 0 {
+		return -1
+	}
+	usual := UsualTime(blocks)
+	if usual == 0 {
+		return -1
+	}
+	return int(left/usual) * max(1, parallel)
+}
+
+// UsualTime is the median time of the blocks that have ended with all they could find; 0 where there is none.
+func UsualTime(blocks []topicqueue.Block) time.Duration {
+	var took []time.Duration
+	for _, b := range blocks {
+		if d := b.UpdatedAt.Sub(b.BeganAt); b.Status == topicqueue.BlockCompleted && !b.BeganAt.IsZero() && d > 0 {
+			took = append(took, d)
+		}
+	}
+	if len(took) == 0 {
+		return 0
+	}
+	slices.Sort(took)
+	return took[len(took)/2]
+}

@@ -1,0 +1,220 @@
+package planning_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"nightdesk/pipeline/llm"
+	"nightdesk/pipeline/planning"
+	"nightdesk/prompts"
+	"nightdesk/topicqueue"
+)
+
+// ended is a block with so many claims of so many bytes.
+func ended(n int, title string, claims, size int) planning.BlockEvidence {
+	e := planning.BlockEvidence{Block: topicqueue.Block{
+		ID: topicqueue.BlockID(n), Title: title, Overview: "About " + title + ".", Queries: []string{title + " when"}, Status: topicqueue.BlockCompleted,
+	}}
+	cite := topicqueue.BlockCitationID(n, 1)
+	t := topicqueue.ToolTrace{CitationID: cite, Query: title + " how"}
+	for i := range claims {
+		t.Claims = append(t.Claims, topicqueue.Claim{CitationID: cite, Text: fmt.Sprintf("%d %s", i+1, strings.Repeat("x", size))})
+	}
+	if claims > 0 {
+		e.Traces = append(e.Traces, t)
+	}
+	return e
+}
+
+// review asks the desk's model about two blocks with evidence and one that failed.
+func (d *desk) review(change func(*planning.Reviewer, *topicqueue.Run, *planning.Evidence)) (topicqueue.Review, error) {
+	run := d.run
+	run.Options.QueueMaxLength = 6
+	e := planning.Evidence{Topic: "How do tides work?", Room: -1, Blocks: []planning.BlockEvidence{
+		ended(1, "Spring tides", 2, 20), ended(2, "Neap tides", 1, 20), ended(3, "Tidal range", 0, 0),
+	}}
+	e.Blocks[2].Block.Status, e.Blocks[2].Block.Reason = topicqueue.BlockFailed, "no source was found"
+	r := &planning.Reviewer{Model: d, Now: d.p.Now, Draft: true}
+	if change != nil {
+		change(r, &run, &e)
+	}
+	return r.Review(d.t.Context(), run, e)
+}
+
+func gapsNamed(titles ...string) prompts.ReviewAnswer {
+	var a prompts.ReviewAnswer
+	for _, title := range titles {
+		a.Gaps = append(a.Gaps, prompts.ReviewGap{Title: title, Overview: "Find out.", Queries: []string{title}, Parent: "block_2", Reason: "It is open."})
+	}
+	return a
+}
+
+func TestReview(t *testing.T) {
+	t.Parallel()
+	gap := func(title, parent string, queries ...string) topicqueue.SubTopic {
+		return topicqueue.SubTopic{Title: title, Overview: "Find out.", Queries: queries, Parent: parent, Why: "It is open."}
+	}
+	both := []string{"block_1", "block_2"}
+	for _, tc := range []struct {
+		name   string
+		answer any
+		change func(*planning.Reviewer, *topicqueue.Run, *planning.Evidence)
+		want   topicqueue.Review
+		asked  int
+	}{
+		{"nothing is missing", prompts.ReviewAnswer{}, nil, topicqueue.Review{Blocks: both}, 1},
+		{"a gap", gapsNamed("Tidal bores"), nil, topicqueue.Review{Gaps: []topicqueue.SubTopic{gap("Tidal bores", "block_2", "Tidal bores")}, Blocks: both}, 1},
+		{"what is there, in whatever form, is no gap", gapsNamed("Neap  tides", "", "tides, spring", "Tidal bores", "The tidal bores"), nil,
+			topicqueue.Review{Gaps: []topicqueue.SubTopic{gap("Tidal bores", "block_2", "Tidal bores")}, Blocks: both}, 1},
+		{"more than three", gapsNamed("Bores", "Amphidromes", "Harbours", "Eclipses"), nil, topicqueue.Review{Gaps: []topicqueue.SubTopic{
+			gap("Bores", "block_2", "Bores"), gap("Amphidromes", "block_2", "Amphidromes"), gap("Harbours", "block_2", "Harbours")}, Blocks: both}, 1},
+		{"the queue has room for one", gapsNamed("Bores", "Amphidromes"), func(_ *planning.Reviewer, run *topicqueue.Run, _ *planning.Evidence) { run.Options.QueueMaxLength = 4 },
+			topicqueue.Review{Gaps: []topicqueue.SubTopic{gap("Bores", "block_2", "Bores")}, Blocks: both}, 1},
+		{"time for one", gapsNamed("Bores", "Amphidromes"), func(_ *planning.Reviewer, _ *topicqueue.Run, e *planning.Evidence) { e.Room = 1 },
+			topicqueue.Review{Gaps: []topicqueue.SubTopic{gap("Bores", "block_2", "Bores")}, Blocks: both}, 1},
+		{"an unknown parent, queries that were asked", prompts.ReviewAnswer{Gaps: []prompts.ReviewGap{{
+			Title: "1. Bores", Overview: "Find out.", Queries: []string{"Spring tides how", "when neap tides", "Bores", "bores?"}, Parent: "block_9", Reason: "It is open.",
+		}}}, nil, topicqueue.Review{Gaps: []topicqueue.SubTopic{gap("Bores", "", "Bores")}, Blocks: both}, 1},
+		{"one subject", prompts.ReviewAnswer{Same: []prompts.MergeGroup{
+			{Title: "Tides", BlockIDs: []string{"block_1", " block_2", "block_1", "block_7"}}, {Title: "Again", BlockIDs: []string{"block_2", "block_1"}},
+			{Title: "Without evidence", BlockIDs: []string{"block_3", "block_1"}},
+		}}, nil, topicqueue.Review{Blocks: both, Same: []topicqueue.SameBlocks{{Title: "Tides", BlockIDs: both}}}, 1},
+		{"a full queue", nil, func(_ *planning.Reviewer, run *topicqueue.Run, _ *planning.Evidence) { run.Options.QueueMaxLength = 3 },
+			topicqueue.Review{NotDone: "the queue has no room for another block"}, 0},
+		{"no time", nil, func(_ *planning.Reviewer, _ *topicqueue.Run, e *planning.Evidence) { e.Room = 0 },
+			topicqueue.Review{NotDone: "the time that was left is less than a block takes"}, 0},
+		{"a full queue after an earlier review", nil, func(_ *planning.Reviewer, run *topicqueue.Run, e *planning.Evidence) {
+			run.Options.QueueMaxLength, e.Again = 3, true
+		}, topicqueue.Review{}, 0},
+		{"no model", nil, func(r *planning.Reviewer, _ *topicqueue.Run, _ *planning.Evidence) { r.Model = nil }, topicqueue.Review{}, 0},
+		{"the model is away", llm.ErrUnavailable, nil, topicqueue.Review{NotDone: "the model server is unavailable"}, 1},
+		{"no usable answer", "no JSON", nil, topicqueue.Review{NotDone: "…"}, 2},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			d := newDesk(t)
+			d.answers["review"] = func(llm.Request) any { return tc.answer }
+			got, err := d.review(tc.change)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if tc.want.NotDone != "" && tc.asked > 0 && got.NotDone != "" {
+				got.NotDone = tc.want.NotDone // whatever the model server said
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Error(diff)
+			}
+			if len(d.asked) != tc.asked {
+				t.Errorf("%d questions, want %d", len(d.asked), tc.asked)
+			}
+			for _, req := range d.asked {
+				if req.Role != llm.Planner || req.Position.Stage != "reviewing" || !strings.HasPrefix(req.Position.Step, "review") {
+					t.Errorf("asked as %s at %+v", req.Role, req.Position)
+				}
+			}
+		})
+	}
+}
+
+func TestReview_ShowsEvidenceAndTrouble(t *testing.T) {
+	t.Parallel()
+	for _, draft := range []bool{true, false} {
+		d := newDesk(t)
+		d.answers["review"] = func(llm.Request) any { return prompts.ReviewAnswer{} }
+		if _, err := d.review(func(r *planning.Reviewer, _ *topicqueue.Run, _ *planning.Evidence) { r.Draft = draft }); err != nil {
+			t.Fatal(err)
+		}
+		user := d.asked[0].Prompt.User
+		for _, want := range []string{"Block block_1", "[CIT-1-01] 2 x", "Title: Neap tides", "Trouble: failed: no source was found", "At most 3 gaps"} {
+			if !strings.Contains(user, want) {
+				t.Errorf("the question lacks %q:\n%s", want, user)
+			}
+		}
+		if got := strings.Contains(user, "Write the draft first"); got != draft {
+			t.Errorf("a draft is asked for: %v, want %v", got, draft)
+		}
+	}
+}
+
+// TestReview_SmallWindow: what is too long is asked with less of every block, and all blocks stay.
+func TestReview_SmallWindow(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.answers["review"] = func(req llm.Request) any {
+		if len(req.Prompt.User) > 8_000 {
+			return fmt.Errorf("too long: %w", llm.ErrContextLength)
+		}
+		return gapsNamed("Bores")
+	}
+	review, err := d.review(func(_ *planning.Reviewer, run *topicqueue.Run, e *planning.Evidence) {
+		run.Options.QueueMaxLength = 10
+		e.Blocks = nil
+		for n := range 5 {
+			e.Blocks = append(e.Blocks, ended(n+1, fmt.Sprintf("Tide of port %d", n+1), 60, 200))
+		}
+	})
+	if err != nil || len(review.Gaps) != 1 {
+		t.Fatalf("%+v, %v", review, err)
+	}
+	last := len(d.asked[0].Prompt.User) + 1
+	for i, req := range d.asked {
+		user := req.Prompt.User
+		if len(user) >= last || len(user) > 28_000 || req.Position.Ordinal != i {
+			t.Errorf("question %d at %d has %d bytes after %d", i+1, req.Position.Ordinal, len(user), last)
+		}
+		last = len(user)
+		for n := range 5 {
+			if cite := fmt.Sprintf("[CIT-%d-01] 1 x", n+1); !strings.Contains(user, cite) {
+				t.Errorf("question %d lacks %s", i+1, cite)
+			}
+		}
+		if !strings.Contains(user, "more, not shown)") {
+			t.Errorf("question %d does not say what it leaves out", i+1)
+		}
+	}
+}
+
+func TestReview_End(t *testing.T) {
+	t.Parallel()
+	cause := errors.New("the worker is stopping")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(cause)
+	d := newDesk(t)
+	e := planning.Evidence{Room: -1, Blocks: []planning.BlockEvidence{ended(1, "Spring tides", 1, 10)}}
+	run := d.run
+	run.Options.QueueMaxLength = 6
+	if got, err := (&planning.Reviewer{Model: d}).Review(ctx, run, e); !errors.Is(err, cause) || got.NotDone != "" {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+func TestRoom(t *testing.T) {
+	t.Parallel()
+	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	took := func(status topicqueue.BlockStatus, d time.Duration) topicqueue.Block {
+		return topicqueue.Block{Status: status, BeganAt: start, UpdatedAt: start.Add(d)}
+	}
+	blocks := []topicqueue.Block{
+		took(topicqueue.BlockCompleted, 2*time.Minute), took(topicqueue.BlockCompleted, 9*time.Minute), took(topicqueue.BlockCompleted, 4*time.Minute),
+		took(topicqueue.BlockFailed, time.Second), {Status: topicqueue.BlockFailed, UpdatedAt: start}, // never begun
+	}
+	for _, tc := range []struct {
+		blocks   []topicqueue.Block
+		left     time.Duration
+		parallel int
+		want     int
+	}{
+		{blocks, -1, 5, -1}, {blocks, 0, 5, 0}, {blocks, 4*time.Minute - 1, 5, 0}, {blocks, 4 * time.Minute, 5, 5}, {blocks, 9 * time.Minute, 1, 2},
+		{blocks[3:], time.Minute, 5, -1},
+	} {
+		if got := planning.Room(tc.blocks, tc.left, tc.parallel); got != tc.want {
+			t.Errorf("%d blocks, %s left, %d at once: %d, want %d", len(tc.blocks), tc.left, tc.parallel, got, tc.want)
+		}
+	}
+}
