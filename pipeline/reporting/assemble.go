@@ -58,6 +58,9 @@ func (w *writer) assemble(outline prompts.OutlineAnswer, d draft) Report {
 	if d.extractive {
 		note = w.words.madeQuoted(w.stats, d.quotes)
 	}
+	if w.review.NotDone != "" {
+		note += w.words.notReviewed
+	}
 	markdown := rendered.Body
 	if rendered.References != "" {
 		markdown += "\n\n## " + w.words.references + "\n\n" + rendered.References

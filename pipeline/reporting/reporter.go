@@ -28,7 +28,8 @@ type Reporter struct {
 type Input struct {
 	Run    topicqueue.Run
 	Plan   topicqueue.Plan
-	Blocks []BlockEvidence // all blocks of the run in their order, failed ones too: the report says what is missing
+	Review topicqueue.Review // the last one; zero: none
+	Blocks []BlockEvidence   // all blocks of the run in their order, failed ones too: the report says what is missing
 }
 
 // BlockEvidence is a block with everything that it found.

@@ -149,6 +149,14 @@ func (s subject) blockIDs() []string {
 	return ids
 }
 
+func subjectIDs(subjects []subject) []string {
+	ids := make([]string, len(subjects))
+	for i, s := range subjects {
+		ids[i] = s.id
+	}
+	return ids
+}
+
 // citations returns the citation ids of claims, each once, in order of appearance.
 func citations(claims []claim) []string {
 	var ids []string

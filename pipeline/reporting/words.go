@@ -24,7 +24,8 @@ type wordSet struct {
 
 	figure func(n int, title string) string // caption
 
-	madeQuoted func(s Statistics, quotes int) string // note below an extractive report
+	madeQuoted  func(s Statistics, quotes int) string // note below an extractive report
+	notReviewed string                                // goes on with either note
 	// note below a report that a model wrote; local are the steps that it failed at, all of them when nothing was written
 	madeWritten func(s Statistics, removed int, local []string, all bool) string
 }
@@ -100,6 +101,7 @@ var english = wordSet{
 	figure: func(n int, title string) string {
 		return strings.TrimSuffix(fmt.Sprintf("Figure %d: %s", n, title), ": ")
 	},
+	notReviewed: " Whether the evidence has gaps was not checked at the end.",
 	madeQuoted: func(s Statistics, quotes int) string {
 		headings := "headings"
 		if s.Figures > 0 {
@@ -175,6 +177,7 @@ var chinese = wordSet{
 	figure: func(n int, title string) string {
 		return strings.TrimSuffix(fmt.Sprintf("图 %d：%s", n, title), "：")
 	},
+	notReviewed: "最后未检查证据是否有缺口。",
 	madeQuoted: func(s Statistics, quotes int) string {
 		headings := "标题"
 		if s.Figures > 0 {

@@ -23,6 +23,7 @@ type writer struct {
 	title    string // heading of the topic: what a report is called by default
 	words    wordSet
 	registry *citation.Registry
+	review   topicqueue.Review
 	subjects []subject
 	gaps     []Gap
 	stats    Statistics
@@ -32,7 +33,7 @@ type writer struct {
 }
 
 func newWriter(r *Reporter, in Input, words wordSet) *writer {
-	w := &writer{Reporter: r, run: in.Run, words: words, topic: in.Plan.Topic}
+	w := &writer{Reporter: r, run: in.Run, words: words, topic: in.Plan.Topic, review: in.Review}
 	if strings.TrimSpace(w.topic) == "" {
 		w.topic = in.Run.Topic
 	}
@@ -88,14 +89,22 @@ func (w *writer) write(ctx context.Context) (Report, error) {
 	return w.assemble(outline, draft{opening: opening, sections: sections, conclusion: conclusion}), nil
 }
 
-// deduplicate merges subjects that say the same. With one subject there is nothing to ask.
+// deduplicate merges subjects that say the same. With one subject there is nothing to ask, and neither when the last
+// review has said it of all of them.
 func (w *writer) deduplicate(ctx context.Context) error {
 	before := len(w.subjects)
 	if before < 2 {
 		return nil
 	}
 	groups := localGroups(w.subjects, w.words)
-	if w.Model != nil {
+	switch {
+	case w.Model == nil:
+	case w.review.Covers(subjectIDs(w.subjects)):
+		groups = nil
+		for _, s := range w.review.Same {
+			groups = append(groups, prompts.MergeGroup(s))
+		}
+	default:
 		answer, err := ask[prompts.DeduplicateAnswer](ctx, w, func(shrink int) prompts.Prompt {
 			return prompts.Deduplicate(w.run.Options.Language, prompts.DeduplicateData{
 				Topic: w.topic, Blocks: digests(w.subjects, dedupDigestBytes, shrink),
