@@ -178,8 +178,12 @@ func (w *Worker) settle(ctx, asynqCtx context.Context, log zerolog.Logger, a *at
 	return err
 }
 
-// fail ends the unit: a block is FAILED and the run goes on, a plan or report fails the run.
+// fail ends the unit: a block is FAILED and the run goes on, a run goes on without its review, a plan or report fails
+// the run.
 func (a *attempt) fail(ctx context.Context, reason string) error {
+	if a.Lease.Unit == redisqueue.UnitReview {
+		return a.closeReview(ctx, topicqueue.Review{NotDone: reason})
+	}
 	if a.Block.ID != "" {
 		return a.endBlock(ctx, topicqueue.BlockFailed, reason, nil)
 	}

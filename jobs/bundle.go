@@ -80,12 +80,16 @@ type statistics struct {
 	Completed      int `json:"completed"`
 	Failed         int `json:"failed"`
 	TotalToolCalls int `json:"total_tool_calls"`
+	GapBlocks      int `json:"gap_blocks"` // that reviews have added
 }
 
 func (b *bundle) statistics() statistics {
 	s := statistics{TotalBlocks: len(b.in.Blocks)}
 	calls := map[string]bool{}
 	for _, block := range b.in.Blocks {
+		if block.Block.Why != "" {
+			s.GapBlocks++
+		}
 		switch block.Block.Status {
 		case topicqueue.BlockPending:
 			s.Pending++
@@ -127,6 +131,7 @@ type metadata struct {
 type fallbacks struct {
 	Planning    []string `json:"planning"`
 	Researching []string `json:"researching"`
+	Reviewing   []string `json:"reviewing"`
 	Reporting   []string `json:"reporting"`
 }
 
@@ -135,7 +140,10 @@ func (b *bundle) metadata(run topicqueue.Run, usage []topicqueue.Usage) metadata
 		ResearchID: run.ID, Topic: run.Topic, OptimizedTopic: b.in.Plan.Topic, Batch: run.Batch, State: run.State, Reason: run.Reason,
 		Statistics: b.statistics(), Usage: total(usage), ToolCalls: run.ToolCalls, StartedAt: run.StartedAt, CompletedAt: run.EndedAt,
 		Citations: []string{}, Removed: []citation.Removal{},
-		Fallbacks: fallbacks{Planning: list(b.in.Plan.Fallbacks), Researching: []string{}, Reporting: []string{}},
+		Fallbacks: fallbacks{Planning: list(b.in.Plan.Fallbacks), Researching: []string{}, Reviewing: []string{}, Reporting: []string{}},
+	}
+	if why := b.in.Review.NotDone; why != "" {
+		m.Fallbacks.Reviewing = append(m.Fallbacks.Reviewing, why)
 	}
 	for _, block := range b.in.Blocks {
 		for _, f := range block.Block.Fallbacks {

@@ -73,6 +73,9 @@ func (w *Worker) evidence(ctx context.Context, run topicqueue.Run) (reporting.In
 	} else if err != nil {
 		return in, err
 	}
+	if in.Review, err = w.Queue.Review(ctx, run.ID); err != nil {
+		return in, err
+	}
 	if in.Plan.Traces, err = w.Queue.Traces(ctx, run.ID, redisqueue.UnitPlan); err != nil {
 		return in, err
 	}

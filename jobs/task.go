@@ -27,6 +27,7 @@ import (
 const (
 	KindPlan    = "run:plan"
 	KindBlock   = "block:research"
+	KindReview  = "run:review"
 	KindReport  = "run:report"
 	KindPublish = "run:publish"
 )
@@ -54,7 +55,7 @@ const (
 // payload is the content of every task.
 type payload struct {
 	RunID      string `json:"run_id"`
-	Unit       string `json:"unit"` // plan, report or a block id
+	Unit       string `json:"unit"` // a unit of the run, see redisqueue: plan, review, report, publish or a block id
 	Generation int    `json:"generation"`
 }
 
@@ -71,6 +72,8 @@ func describe(i redisqueue.Intent) (kind, queue, id string) {
 	switch i.Unit {
 	case redisqueue.UnitPlan:
 		return KindPlan, queueName(queuePlanning, i.Lane), "plan:" + i.RunID + ":" + generation
+	case redisqueue.UnitReview: // generations count on from one loop to the next
+		return KindReview, queueName(queueReporting, i.Lane), "review:" + i.RunID + ":" + generation
 	case redisqueue.UnitReport:
 		return KindReport, queueName(queueReporting, i.Lane), "report:" + i.RunID + ":" + generation
 	case redisqueue.UnitPublish:

@@ -48,6 +48,7 @@ type Settings struct {
 	Concurrency       int      // slots for all stages
 	ReportConcurrency int      // slots for reports alone, so that they never wait for other runs' blocks
 	MaxActions        int      // tool calls in one iteration
+	PlannerTokens     int      // window of the planner's model; 0 = not known
 	ToolTimeout       time.Duration
 	ResultLimit       int           // sources of one tool call
 	SharedLifetime    time.Duration // of what a tool call returned
@@ -86,6 +87,7 @@ func (w *Worker) Start(ctx context.Context) error {
 	mux := asynq.NewServeMux()
 	mux.HandleFunc(KindPlan, w.handler(w.plan))
 	mux.HandleFunc(KindBlock, w.handler(w.research))
+	mux.HandleFunc(KindReview, w.handler(w.review))
 	mux.HandleFunc(KindReport, w.handler(w.report))
 	mux.HandleFunc(KindPublish, w.handler(w.publish))
 

@@ -1,0 +1,66 @@
+package jobs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"nightdesk/pipeline/planning"
+	"nightdesk/pipeline/reporting"
+	"nightdesk/topicqueue"
+	"nightdesk/topicqueue/redisqueue"
+)
+
+// draftTokens is the window from which a model that reviews drafts an answer first.
+const draftTokens = 32_000
+
+// review compares what a run has found with its plan, and adds blocks or goes on to the report. It ends while there is
+// still time for a block that it might add: afterwards there is nothing that it could be good for.
+func (w *Worker) review(ctx context.Context, a *attempt) error {
+	var in reporting.Input
+	err := w.steady(ctx, "read the evidence", func(ctx context.Context) (err error) {
+		in, err = w.evidence(ctx, a.Run)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	e := planning.Evidence{Topic: in.Plan.Topic, Again: len(in.Review.Gaps) > 0}
+	blocks := make([]topicqueue.Block, len(in.Blocks))
+	for i, b := range in.Blocks {
+		blocks[i] = b.Block
+		e.Blocks = append(e.Blocks, planning.BlockEvidence(b))
+	}
+	e.Room = planning.Room(blocks, a.leftUntilSeal(), a.Run.Options.MaxParallel)
+	r := planning.Reviewer{
+		Model: a.model(), Now: w.Now, Draft: w.settings.PlannerTokens == 0 || w.settings.PlannerTokens >= draftTokens,
+	}
+	reviewCtx, cancel := ctx, func() {}
+	if a.Seal >= 0 {
+		reviewCtx, cancel = context.WithTimeoutCause(ctx, max(0, a.leftUntilSeal()-planning.UsualTime(blocks)), errTimeUp)
+	}
+	review, err := r.Review(reviewCtx, a.Run, e)
+	cancel()
+	if errors.Is(context.Cause(reviewCtx), errTimeUp) && ctx.Err() == nil && err != nil {
+		review, err = topicqueue.Review{NotDone: "the model had not answered when there was no time left for another block"}, nil
+	}
+	if err != nil {
+		return fmt.Errorf("review the evidence: %w", err)
+	}
+	return a.closeReview(ctx, review)
+}
+
+// leftUntilSeal is how long research may still go on; negative = without limit.
+func (a *attempt) leftUntilSeal() time.Duration {
+	if a.Seal < 0 {
+		return -1
+	}
+	return max(0, a.Seal-time.Since(a.begun))
+}
+
+func (a *attempt) closeReview(ctx context.Context, review topicqueue.Review) error {
+	return a.end(ctx, "close the review", func(ctx context.Context) ([]redisqueue.Intent, error) {
+		return a.w.Queue.CloseReview(ctx, a.Lease, review)
+	})
+}
