@@ -68,6 +68,7 @@ type Researching struct {
 	ExecutionMode     string // ExecutionParallel or ExecutionSeries
 	MaxParallelTopics int    // in parallel mode
 	MaxIterations     int
+	MaxLoops          int     // reviews of a run's evidence
 	NewTopicMinScore  float64 // 0 to 1
 	IterationMode     string  // topicqueue.IterationFixed or IterationFlexible
 	MaxActions        int     // tool calls per iteration

@@ -40,6 +40,7 @@ func (c Config) options() topicqueue.Options {
 		SubTopics:        c.Planning.Decompose.InitialSubtopics,
 		MaxParallel:      c.Researching.MaxParallelTopics,
 		MaxIterations:    c.Researching.MaxIterations,
+		MaxLoops:         c.Researching.MaxLoops,
 		IterationMode:    c.Researching.IterationMode,
 		NewTopicMinScore: c.Researching.NewTopicMinScore,
 		Tools:            c.tools(),

@@ -15,7 +15,7 @@ var kbTools = []string{"rag_hybrid", "rag_naive", "query_item", "run_code"}
 func medium() topicqueue.Options {
 	return topicqueue.Options{
 		Preset: "medium", Language: "en", KnowledgeBase: "handbook", DecomposeMode: "manual", SubTopics: 5, MaxParallel: 5, MaxIterations: 4,
-		IterationMode: "fixed", QueueMaxLength: 7, NewTopicMinScore: 0.85, Tools: kbTools, CitationStyle: "anchors",
+		IterationMode: "fixed", MaxLoops: 1, QueueMaxLength: 7, NewTopicMinScore: 0.85, Tools: kbTools, CitationStyle: "anchors",
 		Duration: 45 * time.Minute, WritingTime: 9 * time.Minute, BlockSoft: 12 * time.Minute, BlockHard: 30 * time.Minute,
 	}
 }
@@ -36,11 +36,11 @@ func TestRunOptions(t *testing.T) {
 	}{
 		{name: "medium by default", kb: "handbook", want: func(o *topicqueue.Options) {}},
 		{name: "quick", preset: "quick", kb: "handbook", want: func(o *topicqueue.Options) {
-			o.Preset, o.SubTopics, o.MaxIterations, o.QueueMaxLength = "quick", 1, 1, 5
+			o.Preset, o.SubTopics, o.MaxIterations, o.MaxLoops, o.QueueMaxLength = "quick", 1, 1, 0, 5
 			times(o, 15, 3)
 		}},
 		{name: "deep", preset: "deep", kb: "handbook", want: func(o *topicqueue.Options) {
-			o.Preset, o.SubTopics, o.MaxIterations, o.QueueMaxLength = "deep", 8, 7, 12
+			o.Preset, o.SubTopics, o.MaxIterations, o.MaxLoops, o.QueueMaxLength = "deep", 8, 7, 2, 12
 			times(o, 90, 15)
 		}},
 		{name: "auto", preset: "auto", kb: "handbook", want: func(o *topicqueue.Options) {
@@ -49,19 +49,20 @@ func TestRunOptions(t *testing.T) {
 		}},
 		{name: "configured preset, another asked for", flags: map[string]string{"preset": "auto"}, preset: "medium", kb: "handbook", want: func(o *topicqueue.Options) {}},
 		{name: "set in file before any preset", file: "researching: {max_iterations: 5}\n", preset: "deep", kb: "handbook", want: func(o *topicqueue.Options) {
-			o.Preset, o.SubTopics, o.MaxIterations, o.QueueMaxLength = "deep", 8, 5, 12
+			o.Preset, o.SubTopics, o.MaxIterations, o.MaxLoops, o.QueueMaxLength = "deep", 8, 5, 2, 12
 			times(o, 90, 15)
 		}},
 		{name: "set in environment", env: map[string]string{"NIGHTDESK_PLANNING_DECOMPOSE_INITIAL_SUBTOPICS": "3"}, preset: "deep", kb: "handbook", want: func(o *topicqueue.Options) {
-			o.Preset, o.SubTopics, o.MaxIterations, o.QueueMaxLength = "deep", 3, 7, 5
+			o.Preset, o.SubTopics, o.MaxIterations, o.MaxLoops, o.QueueMaxLength = "deep", 3, 7, 2, 5
 			times(o, 90, 15)
 		}},
 		{name: "set by flag", flags: map[string]string{"researching.iteration_mode": "flexible"}, kb: "handbook", want: func(o *topicqueue.Options) { o.IterationMode = "flexible" }},
 		{name: "mode set, number of that mode is the default", flags: map[string]string{"planning.decompose.mode": "auto"}, preset: "quick", kb: "handbook", want: func(o *topicqueue.Options) {
-			o.Preset, o.DecomposeMode, o.SubTopics, o.MaxIterations, o.QueueMaxLength = "quick", "auto", 8, 1, 12
+			o.Preset, o.DecomposeMode, o.SubTopics, o.MaxIterations, o.MaxLoops, o.QueueMaxLength = "quick", "auto", 8, 1, 0, 12
 			times(o, 15, 3)
 		}},
 		{name: "long queue stays", file: "queue: {max_length: 40}\n", kb: "handbook", want: func(o *topicqueue.Options) { o.QueueMaxLength = 40 }},
+		{name: "no review", file: "researching: {max_loops: 0}\n", kb: "handbook", want: func(o *topicqueue.Options) { o.MaxLoops = 0 }},
 		{name: "series", file: "researching: {execution_mode: series, max_parallel_topics: 9}\n", kb: "handbook", want: func(o *topicqueue.Options) { o.MaxParallel = 1 }},
 		{name: "rephrase", file: "planning: {rephrase: {enabled: true}}\n", kb: "handbook", want: func(o *topicqueue.Options) { o.Rephrase, o.RephraseIterations = true, 3 }},
 		{name: "no knowledge base, no tools", want: func(o *topicqueue.Options) { o.KnowledgeBase, o.Tools = "", []string{} }},

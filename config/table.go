@@ -91,6 +91,8 @@ func deskTable(c *Config) []field {
 			number(&research.MaxParallelTopics, 1, 100)),
 		setting("researching.max_iterations", "5", "iterations", "iterations of a block: all of them in fixed mode, at most in flexible mode",
 			number(&research.MaxIterations, 1, 50)),
+		setting("researching.max_loops", "1", "reviews", "reviews of a run's evidence that may add blocks for what it lacks; 0: none",
+			number(&research.MaxLoops, 0, 10)),
 		setting("researching.new_topic_min_score", "0.85", "", "score from which a discovered topic joins the queue",
 			decimal(&research.NewTopicMinScore, 0, 1)),
 		setting("researching.iteration_mode", topicqueue.IterationFixed, "", "flexible: a block may stop when its evidence suffices",
