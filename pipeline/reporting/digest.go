@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"nightdesk/pipeline/citation"
+	"nightdesk/pipeline/extractive"
 	"nightdesk/prompts"
 )
 
@@ -14,19 +16,44 @@ import (
 // commonly run with.
 const (
 	sectionBytes       = 28_000 // about 7,000 to 9,000 tokens
-	outlineDigestBytes = 24_000 // all blocks together
-	frameDigestBytes   = 24_000 // all sections together
+	outlineDigestBytes = 10_000 // all blocks together: what a block is about shows in a part of its claims
+	frameDigestBytes   = 8_000  // all sections together: an introduction has room for a few dozen statements at most
 	dedupDigestBytes   = 9_000  // titles and a few claims tell whether blocks say the same
 	digestTries        = 3      // of which each has half the claims of the one before
 )
 
-// claimLine shows a claim to a model.
+// carriedShare is the share of a quote's words from which a statement says what the quote says.
+const carriedShare = 0.7
+
+// claimLine shows a claim to a model. The quote is left out where it would say the same once more: no digits and few
+// words that the statement lacks.
 func claimLine(c claim) prompts.ClaimLine {
 	line := prompts.ClaimLine{CitationID: c.CitationID, Text: c.statement(), Source: sourceLine(c)}
-	if q := c.quote(); q != line.Text {
+	if q := c.quote(); !carries(line.Text, q) {
 		line.Quote = q
 	}
 	return line
+}
+
+// carries reports whether a statement says what a quote says.
+func carries(statement, quote string) bool {
+	if statement == quote {
+		return true
+	}
+	has := map[string]bool{}
+	for _, term := range extractive.Terms(statement) {
+		has[term] = true
+	}
+	asked, carried := 0, 0
+	for _, term := range extractive.Terms(quote) {
+		asked++
+		if has[term] {
+			carried++
+		} else if strings.ContainsFunc(term, unicode.IsDigit) {
+			return false
+		}
+	}
+	return asked > 0 && float64(carried) >= carriedShare*float64(asked)
 }
 
 // sourceLine names a claim's source: title and place.
