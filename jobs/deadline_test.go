@@ -65,6 +65,12 @@ func TestDeadline(t *testing.T) {
 		}, states: []topicqueue.RunState{topicqueue.RunFailed}},
 		"its worker has died while it researched": {before: func(t *testing.T, b *bench, id string) { b.dead(id) },
 			states: []topicqueue.RunState{topicqueue.RunPartial}},
+		"its worker has died while it reviewed": {options: func(o *topicqueue.Options) { o.MaxLoops = 1 }, before: func(t *testing.T, b *bench, id string) {
+			b.researched(id)
+			if _, err := b.services.Queue.Begin(t.Context(), id, redisqueue.UnitReview, 1); err != nil {
+				t.Fatal(err)
+			}
+		}, states: []topicqueue.RunState{topicqueue.RunPartial}},
 		"it is paused": {before: func(t *testing.T, b *bench, id string) {
 			b.dead(id)
 			if err := b.services.Queue.Pause(t.Context(), id); err != nil {

@@ -80,6 +80,7 @@ func published(r topicqueue.Run) bool { return !r.PublishedAt.IsZero() }
 // seriesOptions leave no room for chance: one block after the other.
 func seriesOptions() topicqueue.Options {
 	o := options(3, 2, 1)
+	o.MaxLoops = 1
 	return o
 }
 

@@ -83,8 +83,9 @@ func (w *Worker) finalReport(ctx context.Context, l redisqueue.Lease) error {
 	return w.write(ctx, a, in, a.withoutModel(), "the time of the run was over")
 }
 
-// reportParallel is how many sections of one report are written at once.
-const reportParallel = 4
+// reportParallel is how many sections of one report are written at once: all that the largest preset plans and reviews
+// add. The governor sees to it that no server has more calls than it takes.
+const reportParallel = 12
 
 // judge says whether a run with a report is completed or partial, and why.
 func judge(in reporting.Input, rep reporting.Report) (topicqueue.RunState, string) {

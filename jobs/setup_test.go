@@ -1,6 +1,7 @@
 package jobs_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -131,7 +132,7 @@ func (b *bench) start(settings jobs.Settings) *jobs.Worker {
 		settings.Concurrency = 8
 	}
 	settings.Lanes = []string{jobs.LaneHigh, "", jobs.LaneLow}
-	settings.MaxActions, settings.ToolTimeout, settings.ResultLimit = 3, 20*time.Second, 6
+	settings.MaxActions, settings.ToolTimeout, settings.ResultLimit = cmp.Or(settings.MaxActions, 3), 20*time.Second, 6
 	settings.PollInterval, settings.RetryPause, settings.SweepInterval = 5*time.Millisecond, 5*time.Millisecond, 50*time.Millisecond
 	settings.StateExpiry, settings.SharedLifetime = time.Hour, time.Hour
 	if settings.Grace == 0 {

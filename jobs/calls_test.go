@@ -1,0 +1,328 @@
+package jobs_test
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"nightdesk/jobs"
+	"nightdesk/pipeline/llm/llmtest"
+	"nightdesk/pipeline/tools"
+	"nightdesk/topicqueue"
+	"nightdesk/topicqueue/redisqueue/redistest"
+)
+
+// TestCallsOfARun counts what a run asks of its model: calls, the longest chain of calls of which each waits for the one
+// before, and characters of its questions. One action an iteration, answers of 4,000 characters, a review that finds no gap.
+// With -v it says what each step takes.
+func TestCallsOfARun(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name                        string
+		blocks, iterations, loops   int
+		calls, chain, most, longest int // as counted, and at most
+		chars                       int // at most; 0: no limit
+	}{
+		{"medium", 5, 4, 1, 51, 14, 52, 14, 430_000},
+		{"deep", 8, 7, 2, 126, 34, 127, 34, 0},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			const parallel = 5
+			m := newCallLog(tc.blocks)
+			b := setup(t, redistest.Server(t), modelAt(t, llmtest.NewServer(t, m)))
+			b.services.Toolbox = yearbooks
+			w := b.start(jobs.Settings{MaxActions: 1, Concurrency: 20})
+			defer w.Stop()
+			o := options(tc.blocks, tc.iterations, parallel)
+			o.MaxLoops = tc.loops
+			id := b.enqueue("How are the harbours of the coast kept, and what does it cost?", o, "")
+			b.wait(id)
+			if run := b.run(id); run.State != topicqueue.RunCompleted {
+				t.Fatalf("state %s (%s)", run.State, run.Reason)
+			}
+			claims := 0
+			for n := range tc.blocks {
+				traces, err := b.services.Queue.Traces(t.Context(), id, topicqueue.BlockID(n+1))
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, trace := range traces {
+					claims += len(trace.Claims)
+				}
+			}
+			if want := tc.blocks * tc.iterations * yearbookClaims; claims != want {
+				t.Errorf("%d claims, want %d: the questions are smaller than they should be", claims, want)
+			}
+			calls := m.all()
+			if got := chain(calls); len(calls) != tc.calls || got != tc.chain || len(calls) > tc.most || got > tc.longest {
+				t.Errorf("%d calls and a chain of %d, counted are %d and %d; at most %d and %d", len(calls), got, tc.calls, tc.chain, tc.most, tc.longest)
+			}
+			if got := atOnce(calls); got != parallel { // else blocks waited for each other, which chain does not see
+				t.Errorf("%d calls at once, want %d", got, parallel)
+			}
+			sum, steps := 0, map[string][2]int{}
+			for _, c := range calls {
+				sum += c.chars
+				s := steps[c.step]
+				steps[c.step] = [2]int{s[0] + 1, s[1] + c.chars}
+			}
+			t.Logf("%d calls, chain of %d, %d characters", len(calls), chain(calls), sum)
+			for _, step := range slices.Sorted(maps.Keys(steps)) {
+				t.Logf("  %-13s %3d calls %7d characters", step, steps[step][0], steps[step][1])
+			}
+			if tc.chars > 0 && sum > tc.chars {
+				t.Errorf("%d characters of questions, at most %d are right", sum, tc.chars)
+			}
+		})
+	}
+}
+
+// modelCall is one question to the model.
+type modelCall struct {
+	step       string
+	block      string // of researching
+	begin, end time.Time
+	chars      int
+}
+
+// chain is the longest sequence of calls of which each may have waited for the one before: that had ended before it began.
+// Two blocks that were researched side by side do not wait for each other; one that was begun after the end of another may
+// have waited for its place.
+func chain(calls []modelCall) int {
+	first, last := map[string]time.Time{}, map[string]time.Time{}
+	for _, c := range calls {
+		if c.block == "" {
+			continue
+		}
+		if f, ok := first[c.block]; !ok || c.begin.Before(f) {
+			first[c.block] = c.begin
+		}
+		if c.end.After(last[c.block]) {
+			last[c.block] = c.end
+		}
+	}
+	waits := func(later, earlier modelCall) bool {
+		if earlier.end.After(later.begin) {
+			return false
+		}
+		beside := later.block != "" && earlier.block != "" && later.block != earlier.block
+		return !beside || !last[earlier.block].After(first[later.block])
+	}
+	calls = slices.SortedFunc(slices.Values(calls), func(a, b modelCall) int { return a.begin.Compare(b.begin) })
+	longest := make([]int, len(calls))
+	for i, later := range calls {
+		for j, earlier := range calls[:i] {
+			if waits(later, earlier) {
+				longest[i] = max(longest[i], longest[j])
+			}
+		}
+		longest[i]++
+	}
+	return slices.Max(append(longest, 0))
+}
+
+// atOnce is the largest number of calls for blocks that were under way at the same time.
+func atOnce(calls []modelCall) int {
+	most := 0
+	for _, c := range calls {
+		n := 0
+		for _, other := range calls {
+			if c.block != "" && other.block != "" && !other.begin.After(c.begin) && other.end.After(c.begin) {
+				n++
+			}
+		}
+		most = max(most, n)
+	}
+	return most
+}
+
+// callLog is a model server that answers sensibly, each question after the same time, and notes every call.
+type callLog struct {
+	stub   llmtest.Stub
+	blocks int
+	mu     sync.Mutex
+	calls  []*modelCall
+}
+
+func newCallLog(blocks int) *callLog {
+	m := &callLog{blocks: blocks}
+	m.stub = llmtest.Stub{Answer: m.answer, Latency: 60 * time.Millisecond}
+	return m
+}
+
+func (m *callLog) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	m.mu.Lock()
+	c := &modelCall{begin: time.Now()}
+	m.calls = append(m.calls, c)
+	r.Header.Set("Call", strconv.Itoa(len(m.calls)))
+	m.mu.Unlock()
+	var kept keptResponse
+	m.stub.ServeHTTP(&kept, r)
+	m.mu.Lock()
+	c.end = time.Now() // before the client has the answer
+	m.mu.Unlock()
+	maps.Copy(w.Header(), kept.Header())
+	w.WriteHeader(cmp.Or(kept.status, http.StatusOK))
+	_, _ = w.Write(kept.body.Bytes())
+}
+
+// keptResponse holds an answer back.
+type keptResponse struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+}
+
+func (k *keptResponse) Header() http.Header {
+	if k.header == nil {
+		k.header = http.Header{}
+	}
+	return k.header
+}
+func (k *keptResponse) WriteHeader(status int)      { k.status = status }
+func (k *keptResponse) Write(p []byte) (int, error) { return k.body.Write(p) }
+
+func (m *callLog) all() []modelCall {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	out := make([]modelCall, len(m.calls))
+	for i, c := range m.calls {
+		out[i] = *c
+	}
+	return out
+}
+
+var (
+	harbours    = strings.Fields("Aberfoyle Birkwick Corvale Dunmere Eskmouth Fairhaven Glenport Holmstrand")
+	callBlock   = regexp.MustCompile(`(?m)^Title: Upkeep of the harbour of (\w+)$`)
+	callRound   = regexp.MustCompile(`Iteration (\d+) of`)
+	callCite    = regexp.MustCompile(`(?m)^\[(CIT-\d+-\d+)\]`)
+	callRecord  = regexp.MustCompile(`Record (\d+) gives a sum of (\d+) crowns for the harbour of (\w+) in month (\d+), paid by its town to the keeper of the harbour under rule (\d+), and no other payment\.`)
+	callWriting = regexp.MustCompile(`(?m)^Write the (section|introduction|conclusion)\b`)
+)
+
+// answer gives 8 claims for each note, with quotes, and texts that cite every source they are given.
+func (m *callLog) answer(q llmtest.Question) (string, bool) {
+	step, _, _ := strings.Cut(q.Name, ".")
+	if q.Schema == nil {
+		step = "text"
+		if w := callWriting.FindStringSubmatch(q.User); w != nil {
+			step = w[1]
+		}
+	}
+	block := ""
+	if b := callBlock.FindStringSubmatch(q.User); b != nil && (step == "decide" || step == "note") {
+		block = b[1]
+	}
+	n, _ := strconv.Atoi(q.Header.Get("Call"))
+	m.mu.Lock()
+	c := m.calls[n-1]
+	c.step, c.block, c.chars = step, block, len([]rune(q.System))+len([]rune(q.User))
+	m.mu.Unlock()
+	type object = map[string]any
+	var v object
+	switch step {
+	case "queries":
+		var queries []string
+		for _, h := range harbours[:m.blocks] {
+			queries = append(queries, "upkeep and cost of the harbour of "+h)
+		}
+		v = object{"queries": queries}
+	case "decompose":
+		var topics []object
+		for _, h := range harbours[:m.blocks] {
+			topics = append(topics, object{"title": "Upkeep of the harbour of " + h, "queries": []string{"who keeps the harbour of " + h},
+				"overview": "Find out how the harbour of " + h + " is kept, by whom, and what that costs in a year. Note the year and the source of each figure."})
+		}
+		v = object{"sub_topics": topics}
+	case "decide":
+		round := callRound.FindStringSubmatch(q.User)[1]
+		v = object{"reasoning": "The claims give some figures. Others are missing.", "is_sufficient": false, "new_sub_topics": []object{},
+			"actions": []object{{"tool_type": "rag_hybrid", "query": "yearly cost of upkeep of the harbour of " + block + " in report " + round, "rationale": "a gap"}}}
+		if round == "1" { // what a block without evidence has to ask first
+			v["actions"] = []object{{"tool_type": "rag_hybrid", "query": "who keeps the harbour of " + block, "rationale": "a gap"}}
+		}
+	case "note":
+		var claims []object
+		for i, quote := range callRecord.FindAllString(q.User, -1) {
+			if i%2 == 0 && len(claims) < yearbookClaims {
+				claims = append(claims, object{"source": 1, "quote": quote, "text": callRecord.ReplaceAllString(quote, "The town of $3 paid the keeper of its harbour $2 crowns in month $4 under rule $5, and nothing else (record $1 of the yearbook).")})
+			}
+		}
+		v = object{"summary": strings.Repeat("The yearbook gives the cost of upkeep by month and by part of the harbour. ", 40), "claims": claims}
+	case "review":
+		v = object{"draft": strings.Repeat("The harbours are kept by their towns. ", 25), "reasoning": "All is answered.", "gaps": []object{}, "same": []object{}}
+	case "outline":
+		var sections []object
+		for i, h := range harbours[:m.blocks] {
+			sections = append(sections, object{"title": "What " + h + " spends", "instruction": "Give the figures by month, and say who pays.", "block_ids": []string{topicqueue.BlockID(i + 1)}, "subsections": []object{}})
+		}
+		v = object{"title": "Keeping the harbours of the coast", "introduction": "Say what is compared.", "conclusion": "Say which costs most.", "sections": sections}
+	case "section", "introduction", "conclusion":
+		var text strings.Builder
+		var cited []string
+		for _, m := range callCite.FindAllStringSubmatch(q.User, -1) {
+			if !slices.Contains(cited, m[1]) {
+				cited = append(cited, m[1])
+				name := harbours[len(cited)%len(harbours)] // no two sentences alike
+				fmt.Fprintf(&text, "%s spent %d crowns in %d months on %s %s [%s]. ", name, 311*len(q.User)%9973*len(cited), len(cited), strings.Repeat(name[:3], len(cited)%5+1), step, m[1])
+			}
+		}
+		return text.String(), true
+	default:
+		return "", false
+	}
+	if bytes.Contains(q.Schema, []byte(`"think"`)) {
+		v["think"] = ""
+	}
+	data, err := json.Marshal(v)
+	return string(data), err == nil
+}
+
+// yearbookClaims is how many claims a note takes of one answer of the yearbook.
+const yearbookClaims = 8
+
+// yearbook is a tool whose answers have 4,000 characters, other ones for every question.
+type yearbook struct{}
+
+// yearbooks gives it to every run.
+func yearbooks(context.Context, topicqueue.Run) (jobs.Toolbox, error) {
+	return jobs.Toolbox{Tools: tools.Set{yearbook{}}}, nil
+}
+
+func (yearbook) Name() string { return "rag_hybrid" }
+func (yearbook) Description() string {
+	return "Searches the knowledge base by words and meaning. Query: natural language."
+}
+
+func (yearbook) Call(_ context.Context, call tools.Call) (tools.Result, error) {
+	const size = 4_000
+	number, place := 0, "" // of the query, whose words the text has
+	for _, c := range topicqueue.TextHash(call.Query)[:8] {
+		number = (number*31 + int(c)) % 99_991
+	}
+	for _, h := range harbours {
+		if strings.Contains(call.Query, h) {
+			place = h
+		}
+	}
+	var text strings.Builder
+	for n := 1; text.Len() < size; n++ {
+		fmt.Fprintf(&text, "Record %d gives a sum of %d crowns for the harbour of %s in month %d, paid by its town to the keeper of the harbour under rule %d, and no other payment. ",
+			number+n, 1000+17*n*number%9000, place, n%12+1, number*3+n)
+	}
+	s := topicqueue.Source{Kind: topicqueue.SourceDocument, Title: "Yearbook of harbours", Document: "yearbook.md", Section: []string{"Accounts", "Payments of the towns"}, Text: text.String()[:size]}
+	return tools.Result{Text: s.Text, Sources: []topicqueue.Source{s}}, nil
+}
