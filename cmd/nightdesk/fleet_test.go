@@ -227,8 +227,9 @@ type fleetModel struct {
 	mu     sync.Mutex
 	blocks map[string]map[string]*span // topic -> title -> when
 	calls  int
-	parts  int // topic blocks that it plans
-	claims int // of one note, at most; 0: 1
+	parts  int             // topic blocks that it plans
+	review func() []string // titles of the gaps that a review finds; nil: none
+	claims int             // of one note, at most; 0: 1
 }
 
 var (
@@ -288,7 +289,13 @@ func (f *fleetModel) answer(q llmtest.Question) (string, bool) {
 		}
 		return answer(object{"think": "", "summary": "Inspections are regular.", "claims": claims})
 	case strings.HasPrefix(q.Name, "review"):
-		return answer(object{"think": "", "draft": "", "reasoning": "All is answered.", "gaps": []object{}, "same": []object{}})
+		gaps := []object{}
+		if f.review != nil {
+			for _, title := range f.review() {
+				gaps = append(gaps, object{"title": title, "overview": "Find out.", "queries": []string{title}, "parent": "", "reason": "It is open."})
+			}
+		}
+		return answer(object{"think": "", "draft": "", "reasoning": "All else is answered.", "gaps": gaps, "same": []object{}})
 	case strings.HasPrefix(q.Name, "deduplicate"):
 		return answer(object{"think": "", "groups": []object{}})
 	case strings.HasPrefix(q.Name, "outline"):

@@ -98,6 +98,8 @@ func (a *app) status(ctx context.Context, name string) (err error) {
 		title := clipColumns(b.Title, 70)
 		if b.Reason != "" {
 			title += " (" + clipColumns(b.Reason, 100) + ")"
+		} else if b.Why != "" {
+			title += " (added by a review: " + clipColumns(b.Why, 80) + ")"
 		}
 		fmt.Fprintf(table, "%s\t%s\t%d/%d\t%s\n", b.ID, b.Status, b.Iterations, run.Options.MaxIterations, title)
 	}
