@@ -72,13 +72,13 @@ func TestCallsOfARun(t *testing.T) {
 			if got := atOnce(calls); got != parallel { // else blocks waited for each other, which chain does not see
 				t.Errorf("%d calls at once, want %d", got, parallel)
 			}
-			sum, steps := 0, map[string][2]int{}
+			sum, schemas, steps := 0, 0, map[string][2]int{}
 			for _, c := range calls {
-				sum += c.chars
+				sum, schemas = sum+c.chars, schemas+c.schema
 				s := steps[c.step]
 				steps[c.step] = [2]int{s[0] + 1, s[1] + c.chars}
 			}
-			t.Logf("%d calls, chain of %d, %d characters", len(calls), chain(calls), sum)
+			t.Logf("%d calls, chain of %d, %d characters, and %d of schemas beside them", len(calls), chain(calls), sum, schemas)
 			for _, step := range slices.Sorted(maps.Keys(steps)) {
 				t.Logf("  %-13s %3d calls %7d characters", step, steps[step][0], steps[step][1])
 			}
@@ -95,6 +95,7 @@ type modelCall struct {
 	block      string // of researching
 	begin, end time.Time
 	chars      int
+	schema     int // characters of the answer's schema that is sent beside the question
 }
 
 // chain is the longest sequence of calls of which each may have waited for the one before: that had ended before it began.
@@ -229,7 +230,7 @@ func (m *callLog) answer(q llmtest.Question) (string, bool) {
 	n, _ := strconv.Atoi(q.Header.Get("Call"))
 	m.mu.Lock()
 	c := m.calls[n-1]
-	c.step, c.block, c.chars = step, block, len([]rune(q.System))+len([]rune(q.User))
+	c.step, c.block, c.chars, c.schema = step, block, len([]rune(q.System))+len([]rune(q.User)), len(q.Schema)
 	m.mu.Unlock()
 	type object = map[string]any
 	var v object
