@@ -159,7 +159,7 @@ type callLog struct {
 
 func newCallLog(blocks int) *callLog {
 	m := &callLog{blocks: blocks}
-	m.stub = llmtest.Stub{Answer: m.answer, Latency: 60 * time.Millisecond}
+	m.stub = llmtest.Stub{Answer: m.answer, Latency: 200 * time.Millisecond} // long enough for what is asked at once to arrive together on a busy machine
 	return m
 }
 
