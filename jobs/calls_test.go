@@ -23,6 +23,9 @@ import (
 	"nightdesk/topicqueue/redisqueue/redistest"
 )
 
+// callParallel is how many blocks of a run are researched at once.
+const callParallel = 5
+
 // TestCallsOfARun counts what a run asks of its model: calls, the longest chain of calls of which each waits for the one
 // before, and characters of its questions. One action an iteration, answers of 4,000 characters, a review that finds no gap.
 // With -v it says what each step takes.
@@ -39,13 +42,12 @@ func TestCallsOfARun(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			const parallel = 5
 			m := newCallLog(tc.blocks)
 			b := setup(t, redistest.Server(t), modelAt(t, llmtest.NewServer(t, m)))
 			b.services.Toolbox = yearbooks
 			w := b.start(jobs.Settings{MaxActions: 1, Concurrency: 20})
 			defer w.Stop()
-			o := options(tc.blocks, tc.iterations, parallel)
+			o := options(tc.blocks, tc.iterations, callParallel)
 			o.MaxLoops = tc.loops
 			id := b.enqueue("How are the harbours of the coast kept, and what does it cost?", o, "")
 			b.wait(id)
@@ -69,8 +71,8 @@ func TestCallsOfARun(t *testing.T) {
 			if got := chain(calls); len(calls) != tc.calls || got != tc.chain || len(calls) > tc.most || got > tc.longest {
 				t.Errorf("%d calls and a chain of %d, counted are %d and %d; at most %d and %d", len(calls), got, tc.calls, tc.chain, tc.most, tc.longest)
 			}
-			if got := atOnce(calls); got != parallel { // else blocks waited for each other, which chain does not see
-				t.Errorf("%d calls at once, want %d", got, parallel)
+			if got := atOnce(calls); got != callParallel { // else blocks waited for each other, which chain does not see
+				t.Errorf("%d calls at once, want %d", got, callParallel)
 			}
 			sum, schemas, steps := 0, 0, map[string][2]int{}
 			for _, c := range calls {
@@ -149,17 +151,44 @@ func atOnce(calls []modelCall) int {
 	return most
 }
 
-// callLog is a model server that answers sensibly, each question after the same time, and notes every call.
+// callLog is a model server that answers sensibly and notes every call. What a run should ask at once it answers when all
+// of it has arrived: a busy machine does not make a chain of it, and a run that waits for the first answer before it asks
+// the second gets it late and is found out.
 type callLog struct {
 	stub   llmtest.Stub
 	blocks int
 	mu     sync.Mutex
 	calls  []*modelCall
+	groups map[string]*callGroup
+}
+
+// callGroup is questions that should be asked at once.
+type callGroup struct {
+	arrived int
+	whole   chan struct{}
+}
+
+// gather waits until so many questions of a group have arrived, or have had time to.
+func (m *callLog) gather(name string, size int) {
+	m.mu.Lock()
+	g := m.groups[name]
+	if g == nil {
+		g = &callGroup{whole: make(chan struct{})}
+		m.groups[name] = g
+	}
+	if g.arrived++; g.arrived == size {
+		close(g.whole)
+	}
+	m.mu.Unlock()
+	select {
+	case <-g.whole:
+	case <-time.After(10 * time.Second):
+	}
 }
 
 func newCallLog(blocks int) *callLog {
-	m := &callLog{blocks: blocks}
-	m.stub = llmtest.Stub{Answer: m.answer, Latency: 200 * time.Millisecond} // long enough for what is asked at once to arrive together on a busy machine
+	m := &callLog{blocks: blocks, groups: map[string]*callGroup{}}
+	m.stub = llmtest.Stub{Answer: m.answer}
 	return m
 }
 
@@ -249,6 +278,7 @@ func (m *callLog) answer(q llmtest.Question) (string, bool) {
 		}
 		v = object{"sub_topics": topics}
 	case "decide":
+		m.gather("decide", min(m.blocks, callParallel))
 		round := callRound.FindStringSubmatch(q.User)[1]
 		v = object{"reasoning": "The claims give some figures. Others are missing.", "is_sufficient": false, "new_sub_topics": []object{},
 			"actions": []object{{"tool_type": "rag_hybrid", "query": "yearly cost of upkeep of the harbour of " + block + " in report " + round, "rationale": "a gap"}}}
@@ -272,6 +302,11 @@ func (m *callLog) answer(q llmtest.Question) (string, bool) {
 		}
 		v = object{"title": "Keeping the harbours of the coast", "introduction": "Say what is compared.", "conclusion": "Say which costs most.", "sections": sections}
 	case "section", "introduction", "conclusion":
+		if step == "section" {
+			m.gather(step, m.blocks)
+		} else {
+			m.gather("frame", 2)
+		}
 		var text strings.Builder
 		var cited []string
 		for _, m := range callCite.FindAllStringSubmatch(q.User, -1) {

@@ -157,7 +157,6 @@ func TestReviewThatCannotBeDone(t *testing.T) {
 			m.stub.Intercept = func(w http.ResponseWriter, q llmtest.Question) bool {
 				return strings.HasPrefix(q.Name, "review") && answer(w, q)
 			}
-			m.stub.Latency = 0
 			b := setup(t, redistest.Server(t), modelAt(t, llmtest.NewServer(t, m)))
 			b.services.Toolbox = yearbooks
 			w := b.start(jobs.Settings{MaxActions: 1})
