@@ -43,7 +43,7 @@ func TestLimits(t *testing.T) {
 				if out.Ended != tc.ended || out.Exit == 0 || !strings.Contains(out.Stderr, tc.stderr) {
 					t.Errorf("ended by %q, want %q", out.Ended, tc.ended)
 				}
-				if out.Took > cmp.Or(tc.time, long)+10*time.Second { // the machine of the tests may be busy
+				if out.Took > cmp.Or(tc.time, long)+time.Minute { // the machine of the tests may be busy
 					t.Errorf("it took %s", out.Took)
 				}
 				if len(out.Stdout) > 128<<10 || len(out.Stderr) > 128<<10+100 {
@@ -108,7 +108,7 @@ func TestCancelled(t *testing.T) {
 		timer := time.AfterFunc(time.Second, func() { cancel(why) })
 		defer timer.Stop()
 		start := time.Now()
-		if _, err := box.Run(ctx, "while True: pass"); !errors.Is(err, why) || time.Since(start) > 20*time.Second {
+		if _, err := box.Run(ctx, "while True: pass"); !errors.Is(err, why) || time.Since(start) > time.Minute {
 			t.Errorf("%v after %s", err, time.Since(start))
 		}
 	})
