@@ -14,7 +14,7 @@ const (
 	maxFindings   = 4     // of an iteration
 	maxFinding    = 240   // bytes of one
 	maxRead       = 30    // addresses and document keys of an iteration
-	ledgerBytes   = 3_000 // of what other blocks have found
+	ledgerBytes   = 2_000 // of what other blocks have found
 	parentBytes   = 3_000 // of what the block has found that led to this one
 	parentSources = 60    // that it has read
 )
