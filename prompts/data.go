@@ -45,7 +45,8 @@ type ClaimLine struct {
 	CitationID string // CIT-3-02
 	Text       string
 	Quote      string // verbatim words of the source; empty when they equal Text
-	Source     string // title and place, for a person
+	Source     string // title, place, genre and date, for a person
+	Support    int    // independent sources that state it; 0 = not known
 }
 
 // ToolLine describes one enabled tool.
@@ -151,6 +152,18 @@ type SectionData struct {
 	Subsections []SubsectionLine
 	Part, Parts int // counted from 1, when the claims of the section are more than one question holds; 0: it is the whole
 	Claims      []ClaimLine
+	// Disagreements are pairs of statements that cannot both be true, at least one of them of Claims.
+	Disagreements []Disagreement
+}
+
+// Disagreement is two statements that cannot both be true.
+type Disagreement struct{ A, B DisagreementSide }
+
+// DisagreementSide is one of them.
+type DisagreementSide struct {
+	Text        string
+	CitationIDs []string
+	Support     int // independent sources that state it
 }
 
 // FrameData asks for the introduction or the conclusion of a report whose sections are written.

@@ -64,6 +64,18 @@ type Figure struct {
 	Title string `json:"title"` // what it shows, one line, for its caption; as the program called it
 }
 
+// Label says in a few words what kind of source it is and when it was written, as far as that is known: "news, 2024-03".
+func (s Source) Label() string {
+	label, date := s.Genre, s.Date[:min(len(s.Date), len("2024-03"))]
+	if label == GenreUnknown {
+		label = ""
+	}
+	if label != "" && date != "" {
+		label += ", "
+	}
+	return label + date
+}
+
 // SourceID returns the id of a source from what identifies it: kind, place and the hash of its text.
 // The same passage found by two calls has one id. The result is "src_" and 16 hex digits.
 func SourceID(s Source) string {

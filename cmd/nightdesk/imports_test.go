@@ -17,7 +17,7 @@ var layers = map[string][]string{
 	"jobs":                  {"pipeline", "storage", "topicqueue", "topicqueue/redisqueue"},
 	"pipeline/planning":     {"pipeline/llm", "pipeline/tools", "pipeline/knowledge", "pipeline/extractive", "prompts", "topicqueue"},
 	"pipeline/researching":  {"pipeline/llm", "pipeline/tools", "pipeline/extractive", "prompts", "topicqueue"},
-	"pipeline/reporting":    {"pipeline/llm", "pipeline/citation", "pipeline/evidence", "pipeline/extractive", "prompts", "topicqueue"},
+	"pipeline/reporting":    {"pipeline/llm", "pipeline/citation", "pipeline/evidence", "pipeline/sources", "pipeline/extractive", "prompts", "topicqueue"},
 	"pipeline/llm":          {"prompts", "topicqueue"},
 	"pipeline/tools":        {"pipeline/knowledge", "pipeline/sources", "topicqueue"},
 	"pipeline/sources":      {"topicqueue"},

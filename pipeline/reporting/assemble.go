@@ -69,7 +69,7 @@ func (w *writer) assemble(outline prompts.OutlineAnswer, d draft) Report {
 	return Report{
 		Title: outline.Title, Markdown: markdown, Outline: w.withMergedBlocks(outline), Cited: rendered.Cited,
 		Removed: removed, Words: countWords(strings.Join(parts, "\n\n")) - countWords(strings.Join(shown, "\n\n")), Gaps: append([]Gap{}, w.gaps...),
-		Fallbacks: append([]string{}, w.fallbacks...), Statistics: w.stats,
+		Fallbacks: append([]string{}, w.fallbacks...), Statistics: w.stats, Evidence: w.weighed,
 	}
 }
 

@@ -28,7 +28,7 @@ const carriedShare = 0.7
 // claimLine shows a claim to a model. The quote is left out where it would say the same once more: no digits and few
 // words that the statement lacks.
 func claimLine(c claim) prompts.ClaimLine {
-	line := prompts.ClaimLine{CitationID: c.CitationID, Text: c.statement(), Source: sourceLine(c)}
+	line := prompts.ClaimLine{CitationID: c.CitationID, Text: c.statement(), Source: sourceLine(c), Support: c.support}
 	if q := c.quote(); !carries(line.Text, q) {
 		line.Quote = q
 	}
@@ -56,17 +56,20 @@ func carries(statement, quote string) bool {
 	return asked > 0 && float64(carried) >= carriedShare*float64(asked)
 }
 
-// sourceLine names a claim's source: title and place.
+// sourceLine names a claim's source: title, place, genre and date.
 func sourceLine(c claim) string {
-	title, place := fold(c.source.Title), citation.Place(c.source)
-	if title == "" || strings.HasPrefix(place, title) {
-		return place
+	title, line := fold(c.source.Title), citation.Place(c.source)
+	if title != "" && !strings.HasPrefix(line, title) {
+		line = strings.Trim(title+", "+line, ", ")
 	}
-	return strings.Trim(title+", "+place, ", ")
+	if label := c.source.Label(); label != "" {
+		line += " (" + label + ")"
+	}
+	return line
 }
 
 func size(l prompts.ClaimLine) int {
-	return len(l.CitationID) + len(l.Text) + len(l.Quote) + len(l.Source) + 16
+	return len(l.CitationID) + len(l.Text) + len(l.Quote) + len(l.Source) + 40 // with the words around them
 }
 
 // sizeOf is what claims take of a budget.

@@ -73,6 +73,10 @@ func (w *writer) quoted() Report {
 	}
 	w.stats.ClaimsLeftOut = w.stats.Claims - len(shown)
 	d.quotes = len(shown)
+	if s, quotes := w.disagreementSection(); quotes > 0 {
+		d.sections = append(d.sections, s)
+		d.quotes += quotes
+	}
 	d.opening = passage{body: w.words.quoted(len(shown), documents(shown))}
 	if missing := w.unspoken(shown); len(missing) > 0 {
 		d.opening.body += w.words.unspoken(missing, len(shown))

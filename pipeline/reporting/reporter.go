@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"nightdesk/pipeline/citation"
+	"nightdesk/pipeline/evidence"
 	"nightdesk/pipeline/llm"
 	"nightdesk/prompts"
 	"nightdesk/topicqueue"
@@ -22,6 +23,9 @@ type Reporter struct {
 	Emit     topicqueue.Emit  // nil: no events
 	Now      func() time.Time // nil: time.Now
 	Parallel int              // sections written at the same time; 4 when not positive
+	// Page returns the stored text of a source, by hash, for sources of Input that come without theirs; nil: such
+	// sources are known as copies only by hash and address.
+	Page func(ctx context.Context, runID, hash string) (string, error)
 }
 
 // Input is what a report is written from.
@@ -49,6 +53,7 @@ type Report struct {
 	Words      int                   `json:"words"`   // of the text without references; a Chinese or Japanese character counts as one
 	Gaps       []Gap                 `json:"gaps"`
 	Fallbacks  []string              `json:"fallbacks"` // steps that the model should have done and did not, for a person
+	Evidence   evidence.Weighed      `json:"evidence"`
 	Statistics Statistics            `json:"statistics"`
 }
 
@@ -71,6 +76,9 @@ type Statistics struct {
 	Figures           int `json:"figures"`            // shown
 	UncitedSentences  int `json:"uncited_sentences"`  // sentences of model-written sections without a marker
 	RepeatedSentences int `json:"repeated_sentences"` // taken out because the report says the same before
+	Statements        int `json:"statements"`         // what claims say, each counted once
+	ThinStatements    int `json:"thin_statements"`    // of these, stated by one independent source alone
+	Contradictions    int `json:"contradictions"`     // pairs of statements that cannot both be true
 }
 
 // Report writes the report. It sends start_author, unless there is no evidence. That the author has ended is for the
@@ -83,6 +91,9 @@ func (r *Reporter) Report(ctx context.Context, in Input) (Report, error) {
 	w := newWriter(r, in, words)
 	if len(w.subjects) == 0 {
 		return Report{}, ErrNoEvidence
+	}
+	if err := w.weigh(ctx, in); err != nil {
+		return Report{}, fmt.Errorf("weigh the evidence of %s: %w", in.Run.ID, err)
 	}
 	if err := r.emit(ctx, topicqueue.StepEvent(topicqueue.StepStartAuthor, words.writing)); err != nil {
 		return Report{}, err

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"nightdesk/pipeline/citation"
+	"nightdesk/pipeline/evidence"
 	"nightdesk/pipeline/extractive"
 	"nightdesk/pipeline/llm"
 	"nightdesk/prompts"
@@ -41,12 +42,12 @@ func (w *writer) sections(ctx context.Context, outline prompts.OutlineAnswer) ([
 	for i, s := range outline.Sections {
 		titles[i] = s.Title
 	}
-	written := make([]section, len(outline.Sections))
+	written, placed := make([]section, len(outline.Sections)), w.placed(outline)
 	g, groupCtx := errgroup.WithContext(ctx)
 	g.SetLimit(parallel(w.Parallel))
 	for i, s := range outline.Sections {
 		g.Go(func() (err error) {
-			written[i], err = w.section(groupCtx, outline.Title, titles, i, s)
+			written[i], err = w.section(groupCtx, outline.Title, titles, i, s, placed[i])
 			return err
 		})
 	}
@@ -71,9 +72,9 @@ func parallel(n int) int {
 
 func quoteTitle(title string) string { return "“" + title + "”" }
 
-// section writes one section from its own claims, in as many parts as the model's window makes necessary. The error is
+// section writes one section from its own claims and the disagreements that it is to tell of, in as many parts as the model's window makes necessary. The error is
 // the end of ctx and nothing else.
-func (w *writer) section(ctx context.Context, reportTitle string, titles []string, index int, o prompts.OutlineSection) (section, error) {
+func (w *writer) section(ctx context.Context, reportTitle string, titles []string, index int, o prompts.OutlineSection, disagreements []evidence.Contradiction) (section, error) {
 	out := section{title: o.Title}
 	subjects := w.subjectsOf(o)
 	var all []claim
@@ -87,7 +88,7 @@ func (w *writer) section(ctx context.Context, reportTitle string, titles []strin
 	}
 	budget := sectionBytes
 	for cut := range sectionCuts {
-		written, err := w.parts(ctx, data, index, cut, inParts(out.claims, budget))
+		written, err := w.parts(ctx, data, index, cut, inParts(out.claims, budget), disagreements)
 		if ctx.Err() != nil {
 			return out, context.Cause(ctx)
 		}
@@ -110,17 +111,19 @@ func (w *writer) section(ctx context.Context, reportTitle string, titles []strin
 var errUnusable = errors.New("no usable text")
 
 // parts writes a section part by part, each from its own claims, and joins them.
-func (w *writer) parts(ctx context.Context, data prompts.SectionData, index, cut int, claims [][]claim) (passage, error) {
+func (w *writer) parts(ctx context.Context, data prompts.SectionData, index, cut int, claims [][]claim, disagreements []evidence.Contradiction) (passage, error) {
 	var whole passage
 	for i, part := range claims {
-		data.Claims = nil
+		data.Claims, data.Disagreements = nil, disagreementLines(disagreements)
+		ids := withSides(citations(part), disagreements)
+		disagreements = nil // the first part tells of them
 		for _, c := range part {
 			data.Claims = append(data.Claims, claimLine(c))
 		}
 		if len(claims) > 1 {
 			data.Part, data.Parts = i+1, len(claims)
 		}
-		p, err := w.part(ctx, data, index+i*partStep, cut, part)
+		p, err := w.part(ctx, data, index+i*partStep, cut, ids)
 		if err != nil {
 			return passage{}, err
 		}
@@ -136,8 +139,8 @@ func (w *writer) parts(ctx context.Context, data prompts.SectionData, index, cut
 	return whole, nil
 }
 
-// part asks for the text that is written from these claims.
-func (w *writer) part(ctx context.Context, data prompts.SectionData, ordinal, cut int, claims []claim) (p passage, err error) {
+// part asks for a text that may cite these ids.
+func (w *writer) part(ctx context.Context, data prompts.SectionData, ordinal, cut int, ids []string) (p passage, err error) {
 	var removed []citation.Removal
 	for attempt := range attempts {
 		text, err := w.text(ctx, prompts.Section(w.run.Options.Language, data), ordinal, cut*attempts+attempt)
@@ -147,7 +150,7 @@ func (w *writer) part(ctx context.Context, data prompts.SectionData, ordinal, cu
 		case err != nil:
 			continue
 		}
-		written, usable := w.accept(text, data.Title, citations(claims))
+		written, usable := w.accept(text, data.Title, ids)
 		removed = append(removed, written.removed...)
 		if usable {
 			written.removed = removed

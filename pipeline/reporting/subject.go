@@ -21,9 +21,10 @@ type subject struct {
 // claim is a claim together with the source that it stands in.
 type claim struct {
 	topicqueue.Claim
-	source topicqueue.Source
-	block  string
-	home   bool // it stands in the section that its block was planned from
+	source  topicqueue.Source
+	block   string
+	support int  // independent sources that state it; 0: not known
+	home    bool // it stands in the section that its block was planned from
 }
 
 // quote returns the words to show when no model writes: the verbatim ones.

@@ -8,7 +8,7 @@ import (
 // wordSet holds the fixed texts of a report in one language. They are the only sentences of an extractive report that
 // are not quotes.
 type wordSet struct {
-	shortAnswer, conclusion, gaps, references, planning, background, further, findings, overview, untitled string
+	shortAnswer, conclusion, gaps, references, planning, background, further, findings, overview, untitled, disagree string
 
 	failed, nothing, notDone, unfinished, repeated string // why a block is a gap
 	reason                                         string // format of a reason that somebody gave: kind, reason
@@ -55,7 +55,7 @@ func count(n int, one, many string) string {
 
 var english = wordSet{
 	shortAnswer: "Short answer", conclusion: "Conclusion", gaps: "Gaps", references: "References",
-	planning: "Planning", background: "Background", further: "Further findings", findings: "Findings", overview: "Overview", untitled: "Report",
+	planning: "Planning", background: "Background", further: "Further findings", findings: "Findings", overview: "Overview", untitled: "Report", disagree: "Where sources disagree",
 	failed: "the research failed", nothing: "nothing usable was found", notDone: "it was not researched",
 	unfinished: "the research was not finished", repeated: "what was found repeats other sections",
 	reason: "%s (%s)", and: " and ",
@@ -145,7 +145,7 @@ var english = wordSet{
 
 var chinese = wordSet{
 	shortAnswer: "简要回答", conclusion: "结论", gaps: "未覆盖的内容", references: "参考文献",
-	planning: "规划阶段", background: "背景", further: "其他发现", findings: "研究结果", overview: "概述", untitled: "报告",
+	planning: "规划阶段", background: "背景", further: "其他发现", findings: "研究结果", overview: "概述", untitled: "报告", disagree: "来源之间的分歧",
 	failed: "研究失败", nothing: "未找到可用的证据", notDone: "尚未研究",
 	unfinished: "研究未完成", repeated: "所得内容与其他章节重复",
 	reason: "%s（%s）", and: "与",

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"nightdesk/pipeline/citation"
+	"nightdesk/pipeline/evidence"
 	"nightdesk/pipeline/extractive"
 	"nightdesk/pipeline/llm"
 	"nightdesk/prompts"
@@ -27,6 +28,7 @@ type writer struct {
 	subjects []subject
 	gaps     []Gap
 	stats    Statistics
+	weighed  evidence.Weighed
 
 	mu        sync.Mutex
 	fallbacks []string

@@ -1,0 +1,156 @@
+package reporting
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"nightdesk/pipeline/citation"
+	"nightdesk/pipeline/evidence"
+	"nightdesk/pipeline/sources"
+	"nightdesk/prompts"
+	"nightdesk/topicqueue"
+)
+
+// weighTime bounds the reading of texts for the comparison of sources: without a text, its source is known as a copy by
+// hash and address alone, and the report must not wait for that.
+const weighTime = 15 * time.Second
+
+// readAtOnce is how many texts are read side by side.
+const readAtOnce = 8
+
+// weigh compares all claims of the run: what supports what, and what contradicts what.
+func (w *writer) weigh(ctx context.Context, in Input) error {
+	traces := slices.Clone(in.Plan.Traces)
+	for _, b := range in.Blocks {
+		traces = append(traces, b.Traces...)
+	}
+	claims := evidence.Collect(traces)
+	sketches := w.sketches(ctx, in.Run.ID, evidence.Sources(claims))
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	w.weighed = evidence.Weigh(claims, sketches)
+	support := w.weighed.Support()
+	for _, s := range w.subjects {
+		for i := range s.claims {
+			s.claims[i].support = support[s.claims[i].ID]
+		}
+	}
+	w.stats.Statements, w.stats.ThinStatements = len(w.weighed.Statements), w.weighed.Thin
+	w.stats.Contradictions = len(w.weighed.Contradictions)
+	return nil
+}
+
+// sketches reads the texts of the sources, as far as they can be had in time.
+func (w *writer) sketches(ctx context.Context, runID string, list []topicqueue.Source) map[string]sources.Sketch {
+	ctx, cancel := context.WithTimeout(ctx, weighTime)
+	defer cancel()
+	read := make([]sources.Sketch, len(list))
+	var g errgroup.Group
+	g.SetLimit(readAtOnce)
+	for i, s := range list {
+		g.Go(func() error {
+			text := s.Text
+			if text == "" && w.Page != nil && ctx.Err() == nil {
+				text, _ = w.Page(ctx, runID, s.Hash) // what cannot be read is compared by hash and address
+			}
+			read[i] = sources.NewSketch(text)
+			return nil
+		})
+	}
+	_ = g.Wait() // no function returns an error
+	found := make(map[string]sources.Sketch, len(list))
+	for i, s := range list {
+		found[s.ID] = read[i]
+	}
+	return found
+}
+
+// Disagreements at most shown in one report, and citations on each side of one: more than that hides the others.
+const maxDisagreements, maxSideCitations = 12, 3
+
+// disagreements returns the contradictions that a report tells of, those with most support.
+func (w *writer) disagreements() []evidence.Contradiction {
+	all := w.weighed.Contradictions
+	return all[:min(len(all), maxDisagreements)]
+}
+
+// placed gives each disagreement to the first section that has a claim of either side.
+func (w *writer) placed(outline prompts.OutlineAnswer) [][]evidence.Contradiction {
+	placed := make([][]evidence.Contradiction, len(outline.Sections))
+	for _, c := range w.disagreements() {
+		for i, s := range outline.Sections {
+			if slices.ContainsFunc(w.subjectsOf(s), func(s subject) bool {
+				return slices.ContainsFunc(s.claims, func(k claim) bool {
+					return slices.Contains(c.A.Claims, k.ID) || slices.Contains(c.B.Claims, k.ID)
+				})
+			}) {
+				placed[i] = append(placed[i], c)
+				break
+			}
+		}
+	}
+	return placed
+}
+
+// disagreementLines shows contradictions to a model.
+func disagreementLines(list []evidence.Contradiction) []prompts.Disagreement {
+	var lines []prompts.Disagreement
+	for _, c := range list {
+		lines = append(lines, prompts.Disagreement{A: disagreementSide(c.A), B: disagreementSide(c.B)})
+	}
+	return lines
+}
+
+func disagreementSide(s evidence.Side) prompts.DisagreementSide {
+	return prompts.DisagreementSide{Text: s.Statement, CitationIDs: sideCitations(s), Support: s.Support}
+}
+
+func sideCitations(s evidence.Side) []string {
+	var ids []string
+	for _, raw := range s.Citations {
+		if id, ok := citation.ParseID(raw); ok && len(ids) < maxSideCitations {
+			ids = append(ids, id.String())
+		}
+	}
+	return ids
+}
+
+// withSides adds the citations of contradictions to those that a section may use.
+func withSides(ids []string, list []evidence.Contradiction) []string {
+	ids = slices.Clone(ids)
+	for _, c := range list {
+		for _, side := range []evidence.Side{c.A, c.B} {
+			for _, id := range sideCitations(side) {
+				if !slices.Contains(ids, id) {
+					ids = append(ids, id)
+				}
+			}
+		}
+	}
+	return ids
+}
+
+// disagreementSection shows in verbatim quotes where sources contradict each other; empty when they do not.
+func (w *writer) disagreementSection() (section, int) {
+	var items []string
+	quotes := 0
+	side := func(s evidence.Side) string {
+		quotes++
+		markers := ""
+		for _, id := range sideCitations(s) {
+			markers += " [" + id + "]"
+		}
+		return citation.Escape(s.Quote) + markers
+	}
+	for _, c := range w.disagreements() {
+		if c.A.Quote != "" && c.B.Quote != "" {
+			items = append(items, "- "+side(c.A)+"\n  - "+side(c.B))
+		}
+	}
+	return section{title: w.words.disagree, body: strings.Join(items, "\n")}, quotes
+}
