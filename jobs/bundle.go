@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"nightdesk/pipeline/citation"
+	"nightdesk/pipeline/evidence"
 	"nightdesk/pipeline/reporting"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
@@ -53,7 +54,7 @@ func (b *bundle) put(ctx context.Context) error {
 			return b.PutJSON(ctx, b.cacheKey("config.json"), run)
 		},
 		func() error { return storage.PutLines(ctx, b.Bundle, b.cacheKey("sources.jsonl"), sourcesOf(traces)) },
-		func() error { return storage.PutLines(ctx, b.Bundle, b.cacheKey("claims.jsonl"), claimsOf(traces)) },
+		func() error { return storage.PutLines(ctx, b.Bundle, b.cacheKey("claims.jsonl"), b.claims(traces)) },
 		func() error { return storage.PutLines(ctx, b.Bundle, b.cacheKey("events.jsonl"), events) },
 		func() error { return b.putProgress(ctx, events) },
 	} {
@@ -125,6 +126,15 @@ type metadata struct {
 	ToolCalls       map[string]topicqueue.ToolCalls `json:"tool_calls"` // of the blocks' finished iterations, by tool
 	StartedAt       time.Time                       `json:"started_at"`
 	CompletedAt     time.Time                       `json:"completed_at"`
+
+	weighed
+}
+
+// weighed is what the claims of a run say together.
+type weighed struct {
+	Contradictions []evidence.Contradiction `json:"contradictions"`
+	Statements     int                      `json:"statements"`      // what claims say, each counted once
+	ThinStatements int                      `json:"thin_statements"` // of these, stated by one independent source alone
 }
 
 // fallbacks are the steps that a model should have done and did not, by stage.
@@ -141,6 +151,7 @@ func (b *bundle) metadata(run topicqueue.Run, usage []topicqueue.Usage) metadata
 		Statistics: b.statistics(), Usage: total(usage), ToolCalls: run.ToolCalls, StartedAt: run.StartedAt, CompletedAt: run.EndedAt,
 		Citations: []string{}, Removed: []citation.Removal{},
 		Fallbacks: fallbacks{Planning: list(b.in.Plan.Fallbacks), Researching: []string{}, Reviewing: []string{}, Reporting: []string{}},
+		weighed:   weighed{Contradictions: []evidence.Contradiction{}},
 	}
 	if why := b.in.Review.NotDone; why != "" {
 		m.Fallbacks.Reviewing = append(m.Fallbacks.Reviewing, why)
@@ -152,6 +163,7 @@ func (b *bundle) metadata(run topicqueue.Run, usage []topicqueue.Usage) metadata
 	}
 	if r := b.report; r != nil {
 		m.Title, m.ReportWordCount = r.Title, r.Words
+		m.weighed = weighed{list(r.Evidence.Contradictions), r.Statistics.Statements, r.Statistics.ThinStatements}
 		m.Citations, m.Removed, m.Fallbacks.Reporting = list(r.Cited), list(r.Removed), list(r.Fallbacks)
 	}
 	return m
@@ -241,10 +253,22 @@ func sourcesOf(traces []topicqueue.ToolTrace) []topicqueue.Source {
 	return out
 }
 
-func claimsOf(traces []topicqueue.ToolTrace) []topicqueue.Claim {
-	out := []topicqueue.Claim{}
+// claimLine is a claim in claims.jsonl.
+type claimLine struct {
+	topicqueue.Claim
+	Support int `json:"support,omitempty"` // independent sources that state it; absent when there is no report
+}
+
+func (b *bundle) claims(traces []topicqueue.ToolTrace) []claimLine {
+	var support map[string]int
+	if b.report != nil {
+		support = b.report.Evidence.Support()
+	}
+	out := []claimLine{}
 	for _, t := range traces {
-		out = append(out, t.Claims...)
+		for _, c := range t.Claims {
+			out = append(out, claimLine{c, support[c.ID]})
+		}
 	}
 	return out
 }

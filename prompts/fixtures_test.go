@@ -128,7 +128,7 @@ var noteSources = []prompts.Passage{
 var claimsEN = []prompts.ClaimLine{
 	{
 		CitationID: "CIT-2-01", Text: "SQLite runs a checkpoint by default when the WAL reaches 1000 pages.",
-		Quote: "By default a checkpoint is run when the log reaches 1000 pages.", Source: "Write-ahead logging, wal.html › Checkpoints",
+		Quote: "By default a checkpoint is run when the log reaches 1000 pages.", Source: "Write-ahead logging, wal.html › Checkpoints (documentation, 2025-01)", Support: 3,
 	},
 	{
 		CitationID: "CIT-2-01", Text: "A reader that stays open can keep a checkpoint from finishing, and the log then grows without bound.",
@@ -136,7 +136,7 @@ var claimsEN = []prompts.ClaimLine{
 	},
 	{
 		CitationID: "CIT-2-02", Text: "A blog post claims that checkpoints never slow anything down, and gives no measurement.",
-		Quote: "Checkpoints never slow anything down.", Source: "Ten tips for faster apps, https://blog.example/tips",
+		Quote: "Checkpoints never slow anything down.", Source: "Ten tips for faster apps, https://blog.example/tips (blog)", Support: 1,
 	},
 }
 
@@ -208,6 +208,10 @@ var sectionEN = prompts.SectionData{
 		{Title: "What keeps it from finishing"},
 	},
 	Part: 1, Parts: 2, Claims: claimsEN,
+	Disagreements: []prompts.Disagreement{{
+		A: prompts.DisagreementSide{Text: claimsEN[0].Text, CitationIDs: []string{"CIT-2-01", "CIT-3-04"}, Support: 3},
+		B: prompts.DisagreementSide{Text: "SQLite runs a checkpoint by default when the WAL reaches 4000 pages.", CitationIDs: []string{"CIT-1-07"}, Support: 1},
+	}},
 }
 
 var sectionZH = prompts.SectionData{
@@ -215,6 +219,10 @@ var sectionZH = prompts.SectionData{
 	Sections: []string{"断电之后留下什么", "检查点与长时间读取"},
 	Title:    "检查点与长时间读取", Instruction: "说明检查点何时执行、被什么拖延。",
 	Part: 2, Parts: 3, Claims: claimsZH,
+	Disagreements: []prompts.Disagreement{{
+		A: prompts.DisagreementSide{Text: claimsZH[0].Text, CitationIDs: []string{"CIT-2-01"}, Support: 2},
+		B: prompts.DisagreementSide{Text: "SQLite 默认在 WAL 达到 4000 页时执行检查点。", CitationIDs: []string{"CIT-1-07"}, Support: 1},
+	}},
 }
 
 func frame(topic, instruction string, s prompts.SectionData) prompts.FrameData {

@@ -12,6 +12,9 @@ import (
 // maxQueryRunes bounds the query shown in a reference; a whole paragraph would hide the source.
 const maxQueryRunes = 160
 
+// maxPublisherRunes bounds the name of a publisher: some sites put a slogan there.
+const maxPublisherRunes = 60
+
 // groupedReferences lists one entry for each id, below a heading for each block.
 func (r *Registry) groupedReferences(ids []string, o Options) string {
 	var entries []string
@@ -27,7 +30,7 @@ func (r *Registry) groupedReferences(ids []string, o Options) string {
 		if query := clip(fold(trace.Query), maxQueryRunes); query != "" {
 			label += ": " + Escape(query)
 		}
-		if d := describe(trace.Source, o.Bundle); d != "" {
+		if d := describe(trace.Source, o); d != "" {
 			label += "  \n" + d // two spaces: a line break within the entry
 		}
 		entries = append(entries, label)
@@ -59,14 +62,14 @@ func (r *Registry) numberedReferences(ids []string, numbers map[string]int, o Op
 			continue // shares the number of an earlier one
 		}
 		label := strconv.Itoa(n)
-		entries = append(entries, `<a id="ref-`+label+`"></a> [`+label+"] "+describe(r.traces[key].Source, o.Bundle))
+		entries = append(entries, `<a id="ref-`+label+`"></a> [`+label+"] "+describe(r.traces[key].Source, o))
 	}
 	return strings.Join(entries, "\n\n")
 }
 
-// describe says in Markdown what a source is and where it stands: title, section and page, document key, date.
-// The output of a program lies in the run's own data, together with the program.
-func describe(s topicqueue.Source, bundle string) string {
+// describe says in Markdown what a source is and where it stands: title, section and page, document key, genre, publisher,
+// date. The output of a program lies in the run's own data, together with the program.
+func describe(s topicqueue.Source, o Options) string {
 	title := fold(s.Title)
 	if title == "" {
 		title = s.URL
@@ -76,8 +79,8 @@ func describe(s topicqueue.Source, bundle string) string {
 	}
 	var parts []string
 	address, isURL := webAddress(s)
-	if s.Kind == topicqueue.SourceCode && bundle != "" && pageName.MatchString(s.Document) {
-		address, isURL = bundle+s.Document, true
+	if s.Kind == topicqueue.SourceCode && o.Bundle != "" && pageName.MatchString(s.Document) {
+		address, isURL = o.Bundle+s.Document, true
 	}
 	switch {
 	case isURL:
@@ -90,6 +93,12 @@ func describe(s topicqueue.Source, bundle string) string {
 	}
 	if !isURL && Link(s) != "" {
 		parts = append(parts, codeSpan(Link(s)))
+	}
+	if kind := o.genre(s.Genre); kind != "" {
+		parts = append(parts, escapeInline(kind, 0))
+	}
+	if p := clip(fold(s.Publisher), maxPublisherRunes); p != "" && !strings.Contains(strings.ToLower(title), strings.ToLower(p)) {
+		parts = append(parts, Escape(p))
 	}
 	if s.Date != "" {
 		parts = append(parts, escapeInline(fold(s.Date), 0))

@@ -23,6 +23,18 @@ type Options struct {
 	Planning string                 // heading of the references from planning; "Planning" when empty
 	Group    func(block int) string // heading of a block's references; nil or "" means "Block 3"
 	Bundle   string                 // where the run's data lie as seen from the text, "../cache/<run>/"; "" links nothing in there
+	Genres   map[string]string      // names of genres; one that is missing is shown as it is
+}
+
+// genre names what kind of source it is, "" when nobody knows.
+func (o Options) genre(genre string) string {
+	if genre == topicqueue.GenreUnknown {
+		return ""
+	}
+	if name := o.Genres[genre]; name != "" {
+		return name
+	}
+	return genre
 }
 
 // Render links the markers of Markdown that Resolve has returned, or that was put together from escaped text and

@@ -48,7 +48,7 @@ func (w *writer) assemble(outline prompts.OutlineAnswer, d draft) Report {
 		parts = append(parts, "## "+w.words.gaps, w.words.gapsLead, w.gapList())
 	}
 	rendered := w.registry.Render(strings.Join(parts, "\n\n"), citation.Options{
-		Style: w.run.Options.CitationStyle, Planning: w.words.planning, Group: w.blockHeading, Bundle: w.bundle(),
+		Style: w.run.Options.CitationStyle, Planning: w.words.planning, Group: w.blockHeading, Bundle: w.bundle(), Genres: w.words.genres,
 	})
 	w.stats.Sections = len(d.sections)
 	w.stats.Figures = len(shown)

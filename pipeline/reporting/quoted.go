@@ -73,13 +73,15 @@ func (w *writer) quoted() Report {
 	}
 	w.stats.ClaimsLeftOut = w.stats.Claims - len(shown)
 	d.quotes = len(shown)
-	if s, quotes := w.disagreementSection(); quotes > 0 {
+	cited := citations(shown)
+	if s, ids := w.disagreementSection(); len(ids) > 0 {
 		d.sections = append(d.sections, s)
-		d.quotes += quotes
+		d.quotes += strings.Count(s.body, "\n") + 1 // a line each
+		cited = append(cited, ids...)
 	}
-	d.opening = passage{body: w.words.quoted(len(shown), documents(shown))}
+	d.opening = passage{body: w.words.quoted(d.quotes, w.citedDocuments(cited))}
 	if missing := w.unspoken(shown); len(missing) > 0 {
-		d.opening.body += w.words.unspoken(missing, len(shown))
+		d.opening.body += w.words.unspoken(missing, d.quotes)
 	}
 	return w.assemble(outline, d)
 }

@@ -135,22 +135,21 @@ func withSides(ids []string, list []evidence.Contradiction) []string {
 	return ids
 }
 
-// disagreementSection shows in verbatim quotes where sources contradict each other; empty when they do not.
-func (w *writer) disagreementSection() (section, int) {
-	var items []string
-	quotes := 0
-	side := func(s evidence.Side) string {
-		quotes++
-		markers := ""
-		for _, id := range sideCitations(s) {
-			markers += " [" + id + "]"
+// disagreementSection shows in verbatim quotes, a line each, where sources contradict each other, and what it cites;
+// empty when they do not.
+func (w *writer) disagreementSection() (s section, cited []string) {
+	var lines []string
+	side := func(indent string, s evidence.Side) {
+		if ids := sideCitations(s); len(ids) > 0 { // the quote stands in the first; the others say it in their words
+			lines = append(lines, indent+"- "+citation.Escape(s.Quote)+" ["+ids[0]+"]")
+			cited = append(cited, ids[0])
 		}
-		return citation.Escape(s.Quote) + markers
 	}
 	for _, c := range w.disagreements() {
 		if c.A.Quote != "" && c.B.Quote != "" {
-			items = append(items, "- "+side(c.A)+"\n  - "+side(c.B))
+			side("", c.A)
+			side("  ", c.B)
 		}
 	}
-	return section{title: w.words.disagree, body: strings.Join(items, "\n")}, quotes
+	return section{title: w.words.disagree, body: strings.Join(lines, "\n")}, cited
 }

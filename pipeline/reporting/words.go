@@ -3,6 +3,8 @@ package reporting
 import (
 	"fmt"
 	"strings"
+
+	"nightdesk/topicqueue"
 )
 
 // wordSet holds the fixed texts of a report in one language. They are the only sentences of an extractive report that
@@ -13,6 +15,8 @@ type wordSet struct {
 	failed, nothing, notDone, unfinished, repeated string // why a block is a gap
 	reason                                         string // format of a reason that somebody gave: kind, reason
 	and                                            string // joins two titles
+
+	genres map[string]string // of sources; a missing one is called as topicqueue calls it
 
 	writing  string                                      // event
 	written  func(sections, words, citations int) string // event
@@ -146,6 +150,11 @@ var english = wordSet{
 var chinese = wordSet{
 	shortAnswer: "简要回答", conclusion: "结论", gaps: "未覆盖的内容", references: "参考文献",
 	planning: "规划阶段", background: "背景", further: "其他发现", findings: "研究结果", overview: "概述", untitled: "报告", disagree: "来源之间的分歧",
+	genres: map[string]string{
+		topicqueue.GenrePaper: "论文", topicqueue.GenrePreprint: "预印本", topicqueue.GenreDocumentation: "文档", topicqueue.GenreReference: "参考资料",
+		topicqueue.GenreNews: "新闻", topicqueue.GenreForum: "论坛", topicqueue.GenreBlog: "博客", topicqueue.GenreGovernment: "政府", topicqueue.GenreOrganisation: "机构",
+		topicqueue.GenreRepository: "代码仓库", topicqueue.GenreDataset: "数据集", topicqueue.GenreVideo: "视频", topicqueue.GenreSocial: "社交媒体", topicqueue.GenreShop: "商店",
+	},
 	failed: "研究失败", nothing: "未找到可用的证据", notDone: "尚未研究",
 	unfinished: "研究未完成", repeated: "所得内容与其他章节重复",
 	reason: "%s（%s）", and: "与",
