@@ -70,6 +70,8 @@ type Researching struct {
 	MaxIterations     int
 	MaxLoops          int     // reviews of a run's evidence
 	NewTopicMinScore  float64 // 0 to 1
+	Strategy          string  // StrategyExploratory, StrategyBalanced or StrategyFocused
+	Sources           string  // kinds of sources with commas between them; empty: all that are configured
 	IterationMode     string  // topicqueue.IterationFixed or IterationFlexible
 	MaxActions        int     // tool calls per iteration
 	ToolTimeout       time.Duration

@@ -46,7 +46,7 @@ func TestLoad_Defaults(t *testing.T) {
 		Serve:  config.Serve{Listen: "127.0.0.1:8080"},
 		Worker: config.Worker{Concurrency: 20, ReportConcurrency: 4, ShutdownTimeout: 20 * time.Second},
 		Researching: config.Researching{
-			ExecutionMode: "parallel", MaxParallelTopics: 5, MaxIterations: 4, MaxLoops: 1, NewTopicMinScore: 0.85, IterationMode: "fixed",
+			ExecutionMode: "parallel", MaxParallelTopics: 5, MaxIterations: 4, MaxLoops: 1, NewTopicMinScore: 0.85, Strategy: "balanced", IterationMode: "fixed",
 			MaxActions: 3, ToolTimeout: time.Minute, ResultLimit: 6, SharedLifetime: 12 * time.Hour, EnableRAGHybrid: true, EnableRAGNaive: true, EnableQueryItem: true,
 			EnableWebSearch: true, EnableRunCode: true,
 		},

@@ -7,7 +7,8 @@ import (
 )
 
 // RunOptions resolves preset and settings into the frozen options of one run. preset, language, kb, citationStyle: what
-// was asked for this run; an empty one means the setting. A limit that a person set comes before the preset's.
+// was asked for this run; an empty one means the setting. A limit that a person set comes before the preset's and the
+// strategy's.
 //
 // The error is a Problems that names what is allowed. Options.Tools is empty when there is nothing to search in.
 func (c Config) RunOptions(preset, language, kb, citationStyle string) (topicqueue.Options, error) {
@@ -26,7 +27,8 @@ func (c Config) RunOptions(preset, language, kb, citationStyle string) (topicque
 		return topicqueue.Options{}, err
 	}
 	usePreset(&c, fields)
-	return c.options(), nil
+	o := c.options()
+	return o, limitSources(c, &o).err()
 }
 
 // options returns the options of a run with the limits that c has now.
@@ -56,6 +58,7 @@ func (c Config) options() topicqueue.Options {
 	if o.DecomposeMode == topicqueue.DecomposeAuto {
 		o.SubTopics = c.Planning.Decompose.AutoMaxSubtopics
 	}
+	useStrategy(c, &o)
 	if c.Researching.ExecutionMode == ExecutionSeries {
 		o.MaxParallel = 1
 	}

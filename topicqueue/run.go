@@ -71,6 +71,8 @@ type Options struct {
 	NewTopicMinScore   float64  `json:"new_topic_min_score"`
 	Tools              []string `json:"tools"` // enabled tool names, in the order shown to the model
 	CitationStyle      string   `json:"citation_style"`
+	Strategy           string   `json:"strategy,omitempty"`    // exploratory or focused, which the numbers above follow already; empty: balanced
+	MaxActions         int      `json:"max_actions,omitempty"` // tool calls of one iteration; 0: as the worker is set
 
 	Duration    time.Duration `json:"duration_ns,omitempty"`     // from the begin of planning to the end; 0 = without limit
 	WritingTime time.Duration `json:"writing_time_ns,omitempty"` // of it, kept for the report; at most half is

@@ -48,6 +48,8 @@ func (a *app) runFlags(cmd *cobra.Command) {
 	a.settingFlag(cmd, false, "language", "language", "language of the report: en, zh or another tag")
 	a.settingFlag(cmd, false, "duration", "limits.run_duration", "time of a run from the begin of planning, such as 20m")
 	cmd.Flags().StringVar(&a.deadline, "deadline", "", "when the report is due, waiting included: 07:00, 2026-03-01 07:00 or RFC 3339")
+	a.settingFlag(cmd, false, "strategy", "researching.strategy", "exploratory (broad), balanced or focused (deep)")
+	a.settingFlag(cmd, false, "sources", "researching.sources", "kinds of sources that may be used: kb, web, papers, code with commas between them (default: all that are configured)")
 	a.settingFlag(cmd, false, "citation-style", "reporting.citation_style", "anchors or numbered")
 }
 

@@ -1,0 +1,125 @@
+package config
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"nightdesk/topicqueue"
+)
+
+// Strategies: how the work of a run is spread.
+const (
+	StrategyExploratory = "exploratory" // broad: more sub-topics and discoveries, each looked at less long
+	StrategyBalanced    = "balanced"    // as the preset has it
+	StrategyFocused     = "focused"     // deep: fewer sub-topics, each looked at longer
+)
+
+// strategy is what a strategy makes of a preset.
+type strategy struct {
+	subTopics, iterations, actions float64 // factors
+	minScore                       float64 // of a discovered topic
+}
+
+var strategies = map[string]strategy{
+	StrategyExploratory: {subTopics: 1.5, iterations: 0.75, actions: 1.5, minScore: 0.75},
+	StrategyFocused:     {subTopics: 0.6, iterations: 1.5, actions: 1, minScore: 0.92},
+}
+
+// useStrategy changes breadth and depth of a run, except for what a person set. c: with the preset's values.
+func useStrategy(c Config, o *topicqueue.Options) {
+	s, ok := strategies[c.Researching.Strategy]
+	if !ok {
+		return
+	}
+	o.Strategy = c.Researching.Strategy
+	subTopics := "planning.decompose.initial_subtopics"
+	if o.DecomposeMode == topicqueue.DecomposeAuto {
+		subTopics = "planning.decompose.auto_max_subtopics"
+	}
+	if !c.Given(subTopics) {
+		o.SubTopics = scaled(o.SubTopics, s.subTopics)
+	}
+	if !c.Given("researching.max_iterations") {
+		o.MaxIterations = scaled(o.MaxIterations, s.iterations)
+	}
+	if !c.Given("researching.new_topic_min_score") {
+		o.NewTopicMinScore = s.minScore
+	}
+	if !c.Given("researching.max_actions") && s.actions != 1 {
+		o.MaxActions = scaled(c.Researching.MaxActions, s.actions)
+	}
+}
+
+// scaled multiplies a limit: more is rounded up, less to the nearest, at least 1.
+func scaled(n int, factor float64) int {
+	x := float64(n) * factor
+	if factor > 1 {
+		return int(math.Ceil(x))
+	}
+	return max(1, int(math.Round(x)))
+}
+
+// source is a kind of source that researching.sources can name.
+type source struct {
+	name    string
+	tools   []string
+	needs   []string // one of these makes it configured
+	missing string   // what to do when none is
+}
+
+var sourceKinds = []source{
+	{"kb", []string{"rag_hybrid", "rag_naive", "query_item"}, []string{"rag_hybrid", "rag_naive", "query_item"},
+		"there is no knowledge base to search: name one with --kb or kb_name, and switch on researching.enable_rag_hybrid, enable_rag_naive or enable_query_item"},
+	{"web", []string{"web_search", "open_page"}, []string{"web_search", "open_page"},
+		"the web is not configured: name a search engine, for instance with SEARXNG_URL, or set researching.enable_open_page to true"},
+	{"papers", []string{"paper_search", "open_page"}, []string{"paper_search"},
+		"the search for papers is switched off: set researching.enable_paper_search to true"},
+	{"code", []string{"run_code"}, []string{"run_code"},
+		"running programs is switched off: set researching.enable_run_code to true"},
+}
+
+// sourceNames returns the names in a list such as "kb, web"; in lower case, each once.
+func sourceNames(list string) []string {
+	var names []string
+	for _, name := range strings.FieldsFunc(strings.ToLower(list), func(r rune) bool { return r == ',' || r == ' ' }) {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+const sourcesAllowed = "some of kb, web, papers, code with commas between them; empty: all that are configured"
+
+func checkSources(list string) error {
+	for _, name := range sourceNames(list) {
+		if !slices.ContainsFunc(sourceKinds, func(s source) bool { return s.name == name }) {
+			return fmt.Errorf("%q is none: it must be %s", clip(name), sourcesAllowed)
+		}
+	}
+	return nil
+}
+
+// limitSources keeps the tools of the sources that researching.sources names. A source that is named and not configured
+// is a problem: leaving it out in silence would make another report than was asked for.
+func limitSources(c Config, o *topicqueue.Options) Problems {
+	names := sourceNames(c.Researching.Sources)
+	if len(names) == 0 {
+		return nil
+	}
+	var problems Problems
+	var allowed []string
+	for _, s := range sourceKinds {
+		if !slices.Contains(names, s.name) {
+			continue
+		}
+		allowed = append(allowed, s.tools...)
+		if !slices.ContainsFunc(s.needs, func(tool string) bool { return slices.Contains(o.Tools, tool) }) {
+			problems = append(problems, Problem{Key: "researching.sources", Value: s.name, Reason: s.missing})
+		}
+	}
+	o.Tools = slices.DeleteFunc(o.Tools, func(tool string) bool { return !slices.Contains(allowed, tool) })
+	return problems
+}
