@@ -77,6 +77,7 @@ type DecideData struct {
 	Iteration      int  // counted from 1
 	MaxIterations  int
 	Phase          string
+	MinScore       float64     // of a new sub-topic; 0: the usual 0.85
 	Claims         []ClaimLine // of this block so far
 	Parent         string      // block that led to this one; empty for a planned one
 	ParentClaims   []ClaimLine // of it, the newest

@@ -187,6 +187,7 @@ var decideZH = prompts.DecideData{
 		CitationID: "CIT-1-01", Text: "断电后 WAL 中未同步的事务可能回滚，但数据库不会损坏。", Source: "Durability settings, pragma.html",
 	}},
 	MaxActions: 2, Flexible: true, Iteration: 1, MaxIterations: 6, Phase: prompts.PhaseEarly,
+	MinScore: 0.75,
 }
 
 var digestsEN = []prompts.BlockDigest{

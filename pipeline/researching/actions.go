@@ -92,12 +92,16 @@ func (w *work) checkActions(k int, actions []prompts.Action) []call {
 // plannedCalls are the calls of an iteration for which no model has planned any: starters that are still unused, then
 // the title with words of the overview and of what was found. It returns none when all of that has been asked.
 func (w *work) plannedCalls(k int, phase string) []call {
-	tool, ok := w.plannedTool(phase)
-	if !ok {
+	planned := w.plannedTools(k, phase)
+	if len(planned) == 0 {
 		return nil
 	}
 	l := callList{w: w, k: k, asked: w.issued}
+	tool := planned[0]
 	for _, c := range w.starters(tool) {
+		if c.tool == tool {
+			c.tool = planned[len(l.calls)%len(planned)]
+		}
 		l.add(c.tool, c.query)
 	}
 	title := w.titleQuery()
@@ -106,7 +110,7 @@ func (w *work) plannedCalls(k int, phase string) []call {
 			break
 		}
 		if query := strings.TrimSpace(title + " " + word); topicqueue.CanonicalQuery(query) != topicqueue.CanonicalQuery(title) {
-			l.add(tool, query)
+			l.add(planned[len(l.calls)%len(planned)], query)
 		}
 	}
 	return l.calls
@@ -181,12 +185,27 @@ func (w *work) grounded(k int, calls []call) []call {
 	return calls
 }
 
-// plannedTool prefers the knowledge base in early iterations and the web later, where both are enabled.
-func (w *work) plannedTool(phase string) (string, bool) {
-	if _, ok := w.tools.Lookup(webSearch); ok && phase != prompts.PhaseEarly {
-		return webSearch, true
+// plannedTools are the tools among which the calls of iteration k go round: the knowledge base early, then web and papers
+// in turn, late everything; in each case of those that are enabled.
+func (w *work) plannedTools(k int, phase string) []string {
+	var outside []string
+	for _, name := range []string{webSearch, paperSearch} {
+		if _, ok := w.tools.Lookup(name); ok {
+			outside = append(outside, name)
+		}
 	}
-	return searchTool(w.tools)
+	base, ok := firstOf(w.tools, ragHybrid, ragNaive)
+	switch {
+	case !ok && len(outside) == 0:
+		return nil
+	case ok && (phase == prompts.PhaseEarly || len(outside) == 0):
+		return []string{base}
+	case phase == prompts.PhaseLate && ok:
+		return append([]string{base}, outside...)
+	case phase == prompts.PhaseMiddle:
+		return []string{outside[k%len(outside)]}
+	}
+	return outside
 }
 
 // followUps are words that turn a title into new queries: of the overview, then of the claims, best first.

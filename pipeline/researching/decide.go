@@ -93,6 +93,7 @@ func (w *work) decideData(k, shrink int) prompts.DecideData {
 		Iteration:     k,
 		MaxIterations: w.run.Options.MaxIterations,
 		Phase:         w.phase(k),
+		MinScore:      w.run.Options.NewTopicMinScore,
 		Claims:        w.claimLines(decideClaimBytes >> shrink),
 		Queries:       lastOf(distinct(w.view.Queries), decideQueries>>shrink),
 		Feedback:      w.feedback,
@@ -122,6 +123,9 @@ func (w *work) claimLines(limit int) []prompts.ClaimLine {
 	var lines []prompts.ClaimLine
 	for _, t := range slices.Backward(w.traces) {
 		source := topicqueue.Clip(place(t.Source), maxLine)
+		if label := t.Source.Label(); label != "" {
+			source += " (" + label + ")"
+		}
 		for _, c := range slices.Backward(t.Claims) {
 			if limit -= len(c.Text) + len(source); limit < 0 {
 				slices.Reverse(lines)

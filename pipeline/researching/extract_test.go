@@ -103,20 +103,59 @@ func TestExtractiveNothing(t *testing.T) {
 	}
 }
 
-// The web is asked in later iterations when it is enabled.
-func TestExtractiveWeb(t *testing.T) {
+// The knowledge base is asked early, the web and papers in turn, everything late; of what is enabled.
+func TestExtractivePhases(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		tools []string
+		asked [][]string // by iteration; rag_hybrid stands without a name in the run's queries
+	}{
+		"base alone":    {[]string{"rag_hybrid"}, [][]string{{""}, {""}, {""}, {""}, {""}, {""}}},
+		"base and web":  {[]string{"rag_hybrid", "web_search"}, [][]string{{""}, {""}, {"web_search"}, {"web_search"}, {"", "web_search"}, {"", "web_search"}}},
+		"base and both": {[]string{"rag_hybrid", "web_search", "paper_search"}, [][]string{{""}, {""}, {"paper_search"}, {"web_search"}, {"", "web_search", "paper_search"}, {"", "web_search", "paper_search"}}},
+		"no base, one":  {[]string{"paper_search"}, [][]string{{"paper_search"}, {"paper_search"}, {"paper_search"}, {"paper_search"}, {"paper_search"}, {"paper_search"}}},
+		"no base, both": {[]string{"web_search", "paper_search"}, [][]string{{"web_search", "paper_search"}, {"web_search", "paper_search"}, {"paper_search"}, {"web_search"}, {"web_search", "paper_search"}, {"web_search", "paper_search"}}},
+	} {
+		b := newBench(t).extractive()
+		b.run.Options.MaxIterations, b.run.Options.Tools = 6, tc.tools
+		for _, tool := range tc.tools {
+			b.tools[tool] = b.tools["rag_hybrid"]
+		}
+		if _, err := b.research(); err != nil {
+			t.Fatal(err)
+		}
+		for i, cp := range b.queue.checkpoints {
+			for _, q := range cp.Queries {
+				tool, _, ok := strings.Cut(q, ": ")
+				if !ok {
+					tool = ""
+				}
+				if !slices.Contains(tc.asked[i], tool) {
+					t.Errorf("%s: iteration %d asked %q", name, i+1, q)
+				}
+			}
+			for _, tool := range tc.asked[i] {
+				if len(cp.Queries) >= len(tc.asked[i]) && !slices.ContainsFunc(cp.Queries, func(q string) bool {
+					return strings.HasPrefix(q, tool+": ") || tool == "" && !strings.Contains(q, ": ")
+				}) {
+					t.Errorf("%s: iteration %d did not ask %q: %q", name, i+1, tool, cp.Queries)
+				}
+			}
+		}
+	}
+}
+
+// Options of the run come before what the worker is set to.
+func TestActionsOfTheRun(t *testing.T) {
 	t.Parallel()
 	b := newBench(t).extractive()
-	b.run.Options.Tools = []string{"rag_hybrid", "web_search"}
-	b.tools["web_search"] = b.tools["rag_hybrid"]
+	b.run.Options.MaxActions = 1
 	if _, err := b.research(); err != nil {
 		t.Fatal(err)
 	}
 	for i, cp := range b.queue.checkpoints {
-		for _, q := range cp.Queries {
-			if strings.HasPrefix(q, "web_search: ") != (i > 0) {
-				t.Errorf("iteration %d asked %q", i+1, q)
-			}
+		if len(cp.Queries) > 1 {
+			t.Errorf("iteration %d asked %q", i+1, cp.Queries)
 		}
 	}
 }

@@ -8,12 +8,13 @@ import (
 
 // The tools whose queries the loop treats in a way of their own.
 const (
-	ragHybrid = "rag_hybrid"
-	ragNaive  = "rag_naive"
-	queryItem = "query_item"
-	webSearch = "web_search"
-	openPage  = "open_page"
-	runCode   = "run_code"
+	ragHybrid   = "rag_hybrid"
+	ragNaive    = "rag_naive"
+	queryItem   = "query_item"
+	webSearch   = "web_search"
+	paperSearch = "paper_search"
+	openPage    = "open_page"
+	runCode     = "run_code"
 )
 
 // retrieval reports whether the tool searches the knowledge base in natural language.
@@ -29,7 +30,7 @@ func toolName(s string) bool {
 
 // searchTool returns the tool that takes over a query in natural language whose own tool does not exist.
 func searchTool(enabled tools.Set) (string, bool) {
-	return firstOf(enabled, ragHybrid, ragNaive, webSearch, "paper_search")
+	return firstOf(enabled, ragHybrid, ragNaive, webSearch, paperSearch)
 }
 
 func firstOf(enabled tools.Set, names ...string) (string, bool) {

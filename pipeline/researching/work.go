@@ -86,6 +86,9 @@ func (w *work) result() Result {
 }
 
 func (w *work) maxActions() int {
+	if n := w.run.Options.MaxActions; n > 0 {
+		return n
+	}
 	if w.MaxActions < 1 {
 		return defaultMaxActions
 	}
