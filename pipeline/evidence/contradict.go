@@ -27,7 +27,7 @@ func contradict(a, b said) (kind, valueA, valueB string, ok bool) {
 	kind = ContradictsValue
 	if va.Kind == quantity.Date {
 		kind = ContradictsDate
-	} else if changes(va) && otherYear(a, b) {
+	} else if changes(va) && (otherYear(a, b) || moves(a)) {
 		return "", "", "", false
 	}
 	return kind, va.text, vb.text, true
@@ -70,6 +70,11 @@ func changes(v value) bool {
 // otherYear reports claims without a time of their own whose sources are of different years.
 func otherYear(a, b said) bool {
 	return len(a.times) == 0 && len(a.source.Date) >= 4 && len(b.source.Date) >= 4 && a.source.Date[:4] != b.source.Date[:4]
+}
+
+// moves reports a claim that something rose or fell, without saying when: it may do so again.
+func moves(s said) bool {
+	return len(s.times) == 0 && slices.ContainsFunc(s.terms, func(t string) bool { return moving[t] })
 }
 
 // onlyDifference returns the one pair of values that differ; false when there are none or several, or when it is not

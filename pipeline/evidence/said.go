@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -34,6 +35,9 @@ type value struct {
 	noun string // what is counted, of a bare number
 }
 
+// attribution says who says it, which is no part of what is said.
+var attribution = regexp.MustCompile(`(?i)^(?:according to|laut|nach angaben (?:der|des|von))\b[^,.]{1,80},|,? according to [^,.]{1,80}`)
+
 // understand takes a claim apart.
 func understand(c Claim) said {
 	s := said{text: c.statement(), source: c.Source}
@@ -60,7 +64,7 @@ func understand(c Claim) said {
 	rest.WriteString(s.text[at:])
 	canonical.WriteString(s.text[at:])
 	s.canonical = canonical.String()
-	s.words(rest.String())
+	s.words(attribution.ReplaceAllString(rest.String(), " "))
 	if !measured && !once(s.terms) { // of what may happen every year, a year is no value
 		for _, v := range s.values {
 			s.times = append(s.times, v.Quantity)

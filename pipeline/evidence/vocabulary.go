@@ -88,6 +88,10 @@ var (
 	// wideSingular are those of Chinese, as parts of a statement.
 	wideSingular = []string{"成立", "创立", "创建", "建立", "建成", "出生", "逝世", "开通", "发布", "发明", "发现", "竣工"}
 
+	// moving words tell of changes, which have their day.
+	moving = stems(`rise rose fall fell grow grew drop dropped decline declined increase increased decrease decreased climb climbed gain gained lose lost jump jumped
+		surge surged slip slipped shrink shrank trade traded steigt stieg sank fiel wuchs`)
+
 	negating  = wordSet(`not no never neither nor cannot nicht kein keine keinen keiner nie niemals`)
 	plainWord = wordSet(`the a an this that these those it its in on at by of for from with as and or but our their his her he she they we you i there here
 		when while after before since during although however according under over more most some many all both each every one two three about around as if no not
