@@ -13,9 +13,9 @@ import (
 )
 
 const (
-	// passageBytes is how much background the decomposition shows to the model: about 3,000 tokens of English, which
+	// passageBytes is how much background the decomposition shows to the model: about 2,500 tokens of English, which
 	// fits a window of 8,192 with instructions and answer. A smaller window gets half, then none.
-	passageBytes    = 12_000
+	passageBytes    = 10_000
 	starterQueries  = 4 // per sub-topic; more are iterations' business
 	decomposeShrink = 3
 )

@@ -13,9 +13,9 @@ import (
 )
 
 const (
-	// reviewBytes is how much evidence a review shows, in bytes of claims of all blocks together: about 4,000 tokens. A
+	// reviewBytes is how much evidence a review shows, in bytes of claims of all blocks together: about 3,000 tokens. A
 	// window that is smaller gets half of it, and half of that.
-	reviewBytes   = 16_000
+	reviewBytes   = 12_000
 	reviewShrinks = 3
 	maxGaps       = 3 // of one review
 	maxFailure    = 200

@@ -17,7 +17,7 @@ import (
 const (
 	sectionBytes       = 28_000 // about 7,000 to 9,000 tokens
 	outlineDigestBytes = 10_000 // all blocks together: what a block is about shows in a part of its claims
-	frameDigestBytes   = 8_000  // all sections together: an introduction has room for a few dozen statements at most
+	frameDigestBytes   = 6_000  // all sections together: an introduction has room for a few dozen statements at most
 	dedupDigestBytes   = 9_000  // titles and a few claims tell whether blocks say the same
 	digestTries        = 3      // of which each has half the claims of the one before
 )

@@ -14,7 +14,8 @@ const (
 	maxFindings   = 4     // of an iteration
 	maxFinding    = 240   // bytes of one
 	maxRead       = 30    // addresses and document keys of an iteration
-	ledgerBytes   = 2_000 // of what other blocks have found
+	ledgerBytes   = 3_000 // of what other blocks have found, at most
+	ledgerShare   = 300   // of it for each of them: it stands in every question
 	parentBytes   = 3_000 // of what the block has found that led to this one
 	parentSources = 60    // that it has read
 )
@@ -90,6 +91,7 @@ func (w *work) parent(limit, sources int) (findings []prompts.ClaimLine, read []
 // ledger returns what the other blocks have found as far as it fits: of each in turn the best of its newest iteration,
 // then of the one before; shown block by block.
 func (w *work) ledger(limit int) []prompts.ClaimLine {
+	limit = min(limit, ledgerShare*(len(w.view.Blocks)-1))
 	newest := map[string][]topicqueue.Finding{}
 	for _, d := range slices.Backward(w.view.Ledger) {
 		if d.Block != w.block.Parent {
