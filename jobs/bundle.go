@@ -121,6 +121,7 @@ type metadata struct {
 	ReportWordCount int                             `json:"report_word_count"`
 	Citations       []string                        `json:"citations"` // ids that the report cites
 	Removed         []citation.Removal              `json:"removed"`   // what the model cited and could not be resolved
+	Lost            []string                        `json:"lost"`      // facts of cited sources that no claim has, with their sentences
 	Fallbacks       fallbacks                       `json:"fallbacks"`
 	Usage           usageTotals                     `json:"usage"`
 	ToolCalls       map[string]topicqueue.ToolCalls `json:"tool_calls"` // of the blocks' finished iterations, by tool
@@ -149,7 +150,7 @@ func (b *bundle) metadata(run topicqueue.Run, usage []topicqueue.Usage) metadata
 	m := metadata{
 		ResearchID: run.ID, Topic: run.Topic, OptimizedTopic: b.in.Plan.Topic, Batch: run.Batch, State: run.State, Reason: run.Reason,
 		Statistics: b.statistics(), Usage: total(usage), ToolCalls: run.ToolCalls, StartedAt: run.StartedAt, CompletedAt: run.EndedAt,
-		Citations: []string{}, Removed: []citation.Removal{},
+		Citations: []string{}, Lost: []string{}, Removed: []citation.Removal{},
 		Fallbacks: fallbacks{Planning: list(b.in.Plan.Fallbacks), Researching: []string{}, Reviewing: []string{}, Reporting: []string{}},
 		weighed:   weighed{Contradictions: []evidence.Contradiction{}},
 	}
@@ -159,6 +160,11 @@ func (b *bundle) metadata(run topicqueue.Run, usage []topicqueue.Usage) metadata
 	for _, block := range b.in.Blocks {
 		for _, f := range block.Block.Fallbacks {
 			m.Fallbacks.Researching = append(m.Fallbacks.Researching, block.Block.ID+": "+f)
+		}
+		for _, t := range block.Traces {
+			for _, line := range t.Lost {
+				m.Lost = append(m.Lost, t.CitationID+": "+line)
+			}
 		}
 	}
 	if r := b.report; r != nil {

@@ -98,6 +98,7 @@ type Claim struct {
 	Quote      string `json:"quote"` // verbatim: Source.Text[Start:End]
 	Start      int    `json:"start"` // bytes into Source.Text
 	End        int    `json:"end"`
+	Kept       bool   `json:"kept,omitempty"` // a model that read the source passed it over; its figures bear on the block
 }
 
 // ToolTrace is one source that one tool call returned, with its compressed note and its claims.
@@ -116,6 +117,7 @@ type ToolTrace struct {
 	Iteration             int       `json:"iteration"`
 	Source                Source    `json:"source"`
 	Claims                []Claim   `json:"claims"`
+	Lost                  []string  `json:"lost,omitempty"` // numbers, dates and names of the source that no claim has, each with its sentence
 }
 
 // PlanCitationID returns PLAN-01 for the first trace of planning.

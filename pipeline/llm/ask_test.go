@@ -141,7 +141,8 @@ func TestThinkFieldComesFirstAndIsRemoved(t *testing.T) {
 		}
 		first := strings.HasPrefix(string(seen.Schema), `{"type":"object","properties":{"think":{"type":"string"`)
 		required := strings.Contains(string(seen.Schema), `"required":["think","title"`)
-		if first == reasoning || required == reasoning || !strings.Contains(seen.System, string(seen.Schema)) {
+		shown, _, _ := strings.Cut(string(seen.Schema), `,"required"`)
+		if first == reasoning || required == reasoning || !strings.Contains(seen.System, shown) {
 			t.Errorf("reasoning %v: schema %s, system %s", reasoning, seen.Schema, seen.System)
 		}
 	}

@@ -44,7 +44,7 @@ func TestBoundsAreSentButNotEnforced(t *testing.T) {
 			if string(seen.Schema) != want {
 				t.Errorf("schema sent:\n%s\nwant:\n%s", seen.Schema, want)
 			}
-			if !strings.Contains(seen.System, string(cardSchema)) {
+			if shown, _, _ := strings.Cut(string(cardSchema), `,"required"`); !strings.Contains(seen.System, shown) {
 				t.Errorf("the schema in the text has changed: %s", seen.System)
 			}
 		})

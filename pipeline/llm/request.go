@@ -2,6 +2,7 @@ package llm
 
 import (
 	"cmp"
+	"regexp"
 	"strings"
 
 	"github.com/tmc/langchaingo/llms"
@@ -21,11 +22,13 @@ func (r *role) request(req Request, f form) ([]llms.MessageContent, []llms.CallO
 	if f.think {
 		p = withThink(p)
 	}
-	if f.bounds && f.transport != TransportPrompt {
-		p = withBounds(p)
-	}
 	if f.transport == TransportPrompt {
 		p = withSchemaText(p)
+	} else {
+		p = withShortSchemaText(p)
+		if f.bounds {
+			p = withBounds(p)
+		}
 	}
 	ex := &exchange{set: map[string]any{}}
 	ex.read = func(body []byte) (forward []byte, err error) {
@@ -54,6 +57,19 @@ func answerTool(p prompts.Prompt) llms.CallOption {
 	return llms.WithTools([]llms.Tool{{Type: "function", Function: &llms.FunctionDefinition{
 		Name: toolName(p), Description: "Gives the answer to the question.", Parameters: p.Schema,
 	}}})
+}
+
+// sameForAll are the keywords of a schema that are the same in all of ours: every property is needed, and no other is known.
+var sameForAll = regexp.MustCompile(`,"required":\[[^\]]*\]|,"additionalProperties":false`)
+
+// withShortSchemaText shortens the schema in the prompt's text, where it is sent beside it: the text tells a model that
+// is not shown the other what its answer looks like.
+func withShortSchemaText(p prompts.Prompt) prompts.Prompt {
+	if len(p.Schema) > 0 {
+		schema := string(p.Schema)
+		p.System = strings.ReplaceAll(p.System, schema, sameForAll.ReplaceAllString(schema, ""))
+	}
+	return p
 }
 
 // withSchemaText makes sure that the prompt shows its schema.

@@ -16,6 +16,7 @@ import (
 // commonly run with.
 const (
 	sectionBytes       = 28_000 // about 7,000 to 9,000 tokens
+	detailBytes        = 2_500  // of it for claims that the model which read their source passed over
 	outlineDigestBytes = 10_000 // all blocks together: what a block is about shows in a part of its claims
 	frameDigestBytes   = 6_000  // all sections together: an introduction has room for a few dozen statements at most
 	dedupDigestBytes   = 9_000  // titles and a few claims tell whether blocks say the same
@@ -82,10 +83,11 @@ func sizeOf(claims []claim) int {
 }
 
 // pack returns the claims that fit into budget bytes, taking from each block in turn so that none is crowded out, and
-// how many did not fit. Repetitions of one statement from one source are left out first. The result is in the order of
+// how many did not fit. Those that no model has taken come last and have little room. Repetitions of one statement from one source are left out first. The result is in the order of
 // the claims.
 func pack(claims []claim, budget int) (packed []claim, left int) {
 	type place struct{ turn, index int }
+	const afterAll = 1 << 30 // turns
 	turns := map[string]int{}
 	var order []place
 	seen := map[string]bool{}
@@ -96,13 +98,21 @@ func pack(claims []claim, budget int) (packed []claim, left int) {
 			continue
 		}
 		seen[key] = true
-		order = append(order, place{turns[c.block], i})
+		turn := turns[c.block]
+		if c.Kept {
+			turn += afterAll
+		}
+		order = append(order, place{turn, i})
 		turns[c.block]++
 	}
 	slices.SortStableFunc(order, func(a, b place) int { return cmp.Compare(a.turn, b.turn) })
 	var kept []int
+	details := false
 	for _, p := range order {
 		cost := size(claimLine(claims[p.index]))
+		if p.turn >= afterAll && !details {
+			details, budget = true, min(budget, detailBytes)
+		}
 		if cost > budget && len(kept) > 0 {
 			left++
 			continue

@@ -127,6 +127,9 @@ func (w *work) claimLines(limit int) []prompts.ClaimLine {
 			source += " (" + label + ")"
 		}
 		for _, c := range slices.Backward(t.Claims) {
+			if c.Kept { // details, for the report
+				continue
+			}
 			if limit -= len(c.Text) + len(source); limit < 0 {
 				slices.Reverse(lines)
 				return lines

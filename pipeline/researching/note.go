@@ -28,6 +28,7 @@ const (
 type note struct {
 	summary string
 	found   []finding
+	lost    map[int][]string // by source: facts that no claim has, each with its sentence
 }
 
 // finding is a claim before it has an id.
@@ -35,6 +36,7 @@ type finding struct {
 	source     int // index into outcome.fresh
 	text       string
 	start, end int // of the quote, in the source's text
+	kept       bool
 }
 
 // takeNotes reads the fresh sources of all outcomes at once; notes[i] belongs to outcomes[i].
@@ -73,7 +75,8 @@ type noteTaker struct {
 	k         int
 	ordinal   int // of the next call
 	note      note
-	away      bool // the model server is: what is left to read is read without it
+	facts     []gap // that the note should have
+	away      bool  // the model server is: what is left to read is read without it
 	fallbacks []string
 }
 
@@ -89,6 +92,7 @@ func (t *noteTaker) take(ctx context.Context) error {
 			return err
 		}
 	}
+	t.keepLost()
 	t.summarise()
 	return nil
 }
@@ -139,6 +143,7 @@ func (t *noteTaker) read(ctx context.Context, chunk []piece, limit int) error {
 		return nil
 	}
 	t.note.found = append(t.note.found, found...)
+	t.expect(chunk, len(answer.Claims))
 	if len(found) > 0 {
 		t.note.summary = strings.TrimSpace(t.note.summary + "\n\n" + strings.TrimSpace(prompts.Unmarked(strings.ToValidUTF8(answer.Summary, ""))))
 	}

@@ -1,0 +1,123 @@
+package researching
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strings"
+
+	"nightdesk/pipeline/extractive"
+	"nightdesk/topicqueue"
+)
+
+// What a note keeps besides the claims of its model, and how much of what it does not keep is told. A model that gave as
+// many claims as it was asked for has chosen, not lost.
+const (
+	choice      = 15   // claims of one answer; the prompt asks for at most about as many
+	maxKept     = 6    // sentences of one note that are kept in their own words
+	maxLost     = 8    // sentences that a trace lists
+	maxLostLine = 120  // bytes of the facts and of the sentence of each
+	wordsOfFact = 5    // that a sentence has at least: not a heading, a date line or an entry of a menu
+	bearsAlone  = 0.2  // relevance of a sentence that bears on the block
+	bearsWithin = 0.35 // of a paragraph whose sentences do
+)
+
+// gap is a sentence of a source that bears on the block, with the facts in it: numbers, dates, and names with digits.
+type gap struct {
+	source, start, end int
+	facts              []string
+	chosen             bool // by a model that had to choose
+}
+
+// expect notes the facts of a chunk that claims should have. claims: how many the model gave.
+func (t *noteTaker) expect(chunk []piece, claims int) {
+	about := t.block.Title + " " + t.outcome.query
+	for _, p := range chunk {
+		sentences := extractive.Sentences(p.text)
+		for len(sentences) > 0 {
+			n := 1
+			for n < len(sentences) && sentences[n].Paragraph == sentences[0].Paragraph {
+				n++
+			}
+			paragraph := sentences[:n]
+			sentences = sentences[n:]
+			whole := p.text[paragraph[0].Start:paragraph[n-1].End]
+			if !strings.ContainsAny(whole, "0123456789") {
+				continue
+			}
+			bears := extractive.Relevance(whole, about) >= bearsWithin
+			for _, s := range paragraph {
+				facts := factsOf(s.Text)
+				if len(facts) > 0 && quoteWords(s.Text) >= wordsOfFact && (bears || extractive.Relevance(s.Text, about) >= bearsAlone) {
+					t.facts = append(t.facts, gap{p.source, p.at + s.Start, p.at + s.End, facts, claims >= choice})
+				}
+			}
+		}
+	}
+}
+
+// lost returns the sentences that have facts which no claim has, and those facts.
+func (t *noteTaker) lost() []gap {
+	has := map[string]bool{}
+	for _, f := range t.note.found {
+		for _, fact := range factsOf(f.text + "\n" + t.outcome.fresh[f.source].Text[f.start:f.end]) {
+			has[fact] = true
+		}
+	}
+	var gaps []gap
+	for _, g := range t.facts {
+		g.facts = slices.DeleteFunc(slices.Clone(g.facts), func(fact string) bool { return has[fact] })
+		if len(g.facts) > 0 {
+			gaps = append(gaps, g)
+		}
+	}
+	return gaps
+}
+
+// keepLost keeps what the model has passed over although it bears on the block: the sentences become claims in their own
+// words, those that bear most on it first, which costs no further question. What is not kept is listed.
+func (t *noteTaker) keepLost() {
+	if len(t.note.found) == 0 { // the model says that nothing bears on the block
+		return
+	}
+	text := func(g gap) string { return t.outcome.fresh[g.source].Text[g.start:g.end] }
+	gaps := slices.DeleteFunc(t.lost(), func(g gap) bool { return g.chosen || g.end-g.start > maxClaim })
+	about := t.block.Title + " " + t.outcome.query
+	slices.SortStableFunc(gaps, func(a, b gap) int {
+		return cmp.Compare(extractive.Relevance(text(b), about), extractive.Relevance(text(a), about))
+	})
+	kept := gaps[:min(maxKept, len(gaps))]
+	slices.SortFunc(kept, func(a, b gap) int { return cmp.Or(cmp.Compare(a.source, b.source), cmp.Compare(a.start, b.start)) })
+	for _, g := range kept {
+		t.note.found = append(t.note.found, finding{source: g.source, text: topicqueue.OneLine(text(g)), start: g.start, end: g.end, kept: true})
+	}
+	t.note.lost = map[int][]string{}
+	for _, g := range t.lost() {
+		line := topicqueue.Clip(strings.Join(g.facts, ", "), maxLostLine) + ": " + topicqueue.Clip(topicqueue.OneLine(text(g)), maxLostLine)
+		if list := t.note.lost[g.source]; len(list) < maxLost && !slices.Contains(list, line) {
+			t.note.lost[g.source] = append(list, line)
+		}
+	}
+}
+
+// fact is a word with a digit in it, and what belongs to it: 1,000.5, 2026-05-01, 10:30, QX-4417.
+var fact = regexp.MustCompile(`[\p{L}\p{N}]+(?:[.,:/\-–][\p{L}\p{N}]+)*`)
+
+// factsOf returns the facts of a text, each once, in lower case and without the commas of thousands. A single digit is
+// none: lists and notes are numbered so.
+func factsOf(text string) []string {
+	var facts []string
+	apart := strings.Map(func(r rune) rune { // 潮差为6.1米
+		if wideScript(r) {
+			return ' '
+		}
+		return r
+	}, text)
+	for _, word := range fact.FindAllString(apart, -1) {
+		word = strings.ReplaceAll(strings.ToLower(word), ",", "")
+		if len(word) > 1 && strings.ContainsAny(word, "0123456789") && !slices.Contains(facts, word) {
+			facts = append(facts, word)
+		}
+	}
+	return facts
+}
