@@ -1,0 +1,219 @@
+package main_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"nightdesk/pipeline/llm/llmtest"
+	"nightdesk/pipeline/tools/corpustest"
+	"nightdesk/topicqueue"
+)
+
+// TestResearchOfTheWeb runs a medium topic over a web of 300 pages with a search engine and a model that follows what it is
+// shown. Nothing is asked or fetched twice, and what the pages state that the blocks have opened is in the report, whose
+// bundle can be proved.
+func TestResearchOfTheWeb(t *testing.T) {
+	t.Parallel()
+	web := corpustest.Start(t, 50)
+	model := &webModel{}
+	server := httptest.NewServer(&llmtest.Stub{Answer: model.answer})
+	t.Cleanup(server.Close)
+	f := &fleet{t: t, dir: t.TempDir()}
+	f.program = link(t, f.dir)
+	f.env = append(os.Environ(), "LLM_MODEL=stub", "LLM_BASE_URL="+server.URL+"/v1", "NIGHTDESK_LOG_LEVEL=error", "REDIS_URL=",
+		"SEARXNG_URL="+web.SearchURL(), "NIGHTDESK_FETCH_ALLOW="+web.Allow(), "NIGHTDESK_FETCH_PER_HOST=10ms")
+	var run struct {
+		ID     string `json:"run_id"`
+		State  string
+		Report string
+		Calls  int `json:"llm_calls"`
+	}
+	if err := json.Unmarshal([]byte(f.output("run", "How do the five harbours of the north compare?", "--preset", "medium", "--json")), &run); err != nil {
+		t.Fatal(err)
+	}
+	if run.State != "completed" {
+		t.Fatalf("%+v", run)
+	}
+	counts := web.Counts()
+	queries := map[string]string{}
+	for query, n := range counts.Searched {
+		key := topicqueue.CanonicalQuery(query)
+		if n > 1 || queries[key] != "" {
+			t.Errorf("%q was searched %d times, and as %q", query, n, queries[key])
+		}
+		queries[key] = query
+	}
+	for address, n := range counts.Fetched {
+		if n > 1 {
+			t.Errorf("%s was fetched %d times", address, n)
+		}
+	}
+	report, err := os.ReadFile(filepath.Join(f.dir, run.Report))
+	if err != nil {
+		t.Fatal(err)
+	}
+	stated, told := 0, 0
+	for _, p := range web.Pages {
+		if counts.Fetched[p.URL] == 0 {
+			continue
+		}
+		for _, fact := range p.Facts {
+			stated++
+			if strings.Contains(string(report), figure.FindString(fact)) {
+				told++
+			}
+		}
+	}
+	if iterations, notes, actions := model.counts(); iterations != 5*4 || notes > actions {
+		t.Errorf("%d iterations with %d notes of %d tool calls", iterations, notes, actions)
+	}
+	if len(counts.Fetched) < 10 || stated < 30 || told*10 < stated*9 {
+		t.Errorf("%d pages were opened; of %d facts that they state %d are in the report", len(counts.Fetched), stated, told)
+	}
+	if calls := model.calls(); calls != run.Calls {
+		t.Errorf("%d calls are said to be made, %d were", run.Calls, calls)
+	}
+	f.output("verify", run.ID)
+	t.Logf("%d model calls, %d searches, %d pages of %d, %d of %d facts in the report", run.Calls, len(queries), len(counts.Fetched), len(web.Pages), told, stated)
+}
+
+// link gives the program that is under test a name in dir.
+func link(t *testing.T, dir string) string {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	program := filepath.Join(dir, "nightdesk")
+	if err := os.Symlink(self, program); err != nil {
+		t.Fatal(err)
+	}
+	return program
+}
+
+var (
+	figure    = regexp.MustCompile(`\d{5}`)
+	stating   = regexp.MustCompile(`[A-Z][^.<>"]*?\d{5}[^.<>"]*\.`)
+	pageURL   = regexp.MustCompile(`http://127\.0\.0\.\d:\d+/[a-z-]+/[a-z]+(?:\.pdf)?`)
+	opened    = regexp.MustCompile(`open_page: (\S+)`)
+	sourceNo  = regexp.MustCompile(`(?m)^Source (\d+)`)
+	blockHead = regexp.MustCompile(`(?m)^Title: (\S+) Harbour$`)
+	claimOf   = regexp.MustCompile(`\[(CIT-\d+-\d+)\] ([^\n]+)`)
+)
+
+// webModel plans one block for each of five harbours. In each iteration a block searches, and opens what it was shown and
+// has not opened.
+type webModel struct {
+	mu      sync.Mutex
+	asked   int
+	decides int
+	notes   int
+	actions int
+}
+
+func (m *webModel) calls() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.asked
+}
+
+func (m *webModel) counts() (iterations, notes, actions int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.decides, m.notes, m.actions
+}
+
+func (m *webModel) answer(q llmtest.Question) (string, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.asked++
+	type object = map[string]any
+	answer := func(v object) (string, bool) {
+		v["think"] = ""
+		data, _ := json.Marshal(v)
+		return string(data), true
+	}
+	name, _, _ := strings.Cut(q.Name, "_")
+	subject := ""
+	if s := blockHead.FindStringSubmatch(q.User); s != nil {
+		subject = s[1]
+	}
+	switch name {
+	case "queries":
+		return answer(object{"queries": []string{"harbours of the north", "harbour comparison", "harbour traffic", "harbour cost", "harbour history"}})
+	case "decompose":
+		topics := []object{}
+		for i := range 5 {
+			topics = append(topics, object{"title": corpustest.Subject(i) + " Harbour", "overview": "What is known of it.", "queries": []string{corpustest.Subject(i) + " Harbour"}})
+		}
+		return answer(object{"sub_topics": topics})
+	case "decide":
+		m.decides++
+		k := iteration.FindStringSubmatch(q.User)[1]
+		words := map[string]string{"1": "overview", "2": "figures", "3": "history", "4": "report"}[k]
+		actions := []object{{"tool_type": "web_search", "query": subject + " Harbour " + words, "rationale": "a gap"}}
+		var done []string
+		for _, o := range opened.FindAllStringSubmatch(q.User, -1) {
+			done = append(done, o[1])
+		}
+		for _, address := range pageURL.FindAllString(q.User, -1) {
+			if strings.Contains(address, "/"+strings.ToLower(subject)+"/") && !slices.Contains(done, address) && len(actions) < 3 {
+				actions = append(actions, object{"tool_type": "open_page", "query": address, "rationale": "the whole text"})
+				done = append(done, address)
+			}
+		}
+		m.actions += len(actions)
+		return answer(object{"reasoning": "More is needed.", "is_sufficient": false, "actions": actions, "new_sub_topics": []object{}})
+	case "note":
+		m.notes++
+		return answer(object{"summary": "Facts.", "claims": statements(q.User, subject)})
+	case "review":
+		return answer(object{"reasoning": "Enough.", "draft": "", "gaps": []object{}, "same": []object{}})
+	case "outline":
+		sections := []object{}
+		for i := range 5 {
+			sections = append(sections, object{"title": corpustest.Subject(i) + " Harbour", "instruction": "Tell.", "block_ids": []string{topicqueue.BlockID(i + 1)}, "subsections": []object{}})
+		}
+		return answer(object{"title": "Five harbours", "introduction": "Begin.", "conclusion": "End.", "sections": sections})
+	}
+	if q.Schema != nil {
+		return "", false
+	}
+	var text strings.Builder
+	seen := map[string]bool{}
+	for _, c := range claimOf.FindAllStringSubmatch(q.User, -1) {
+		if statement := strings.TrimSuffix(c[2], "."); !seen[statement] && figure.MatchString(statement) {
+			seen[statement] = true
+			fmt.Fprintf(&text, "%s [%s]. ", statement, c[1])
+		}
+	}
+	return text.String(), true
+}
+
+// statements makes a claim of each sentence of the sources that states a figure of the subject.
+func statements(prompt, subject string) []map[string]any {
+	claims := []map[string]any{}
+	starts := sourceNo.FindAllStringSubmatchIndex(prompt, -1)
+	for i, s := range starts {
+		end := len(prompt)
+		if i+1 < len(starts) {
+			end = starts[i+1][0]
+		}
+		n := 0
+		fmt.Sscan(prompt[s[2]:s[3]], &n)
+		for _, quote := range stating.FindAllString(prompt[s[1]:end], -1) {
+			if strings.Contains(quote, subject) {
+				claims = append(claims, map[string]any{"source": n, "text": strings.Join(strings.Fields(quote), " "), "quote": quote})
+			}
+		}
+	}
+	return claims
+}
