@@ -2,20 +2,41 @@ package citation
 
 import (
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
 // links is what the walker needs to judge addresses. A model may link only what the run has retrieved.
 type links struct {
-	registry *Registry
-	note     func(marker, reason string)
-	tails    map[int]linkTail // by where they begin
+	judge     func(dest string, kind linkKind) verdict // nil: links, tags and ids without brackets are left alone
+	known     func(dest string) bool                   // whether an address is that of a source
+	isMarker  func(start int, g group) bool            // whether a group with a link is a marker all the same
+	note      func(marker, reason string)              // of tags that go
+	foreign   bool                                     // a text from outside: every scheme counts, anchors and ids stay
+	addresses map[string]string                        // destinations of [label]: definitions, by folded label
+	tails     map[int]linkTail                         // by where they begin
+}
+
+// linkKind says how an address is written.
+type linkKind int
+
+const (
+	linkInline     linkKind = iota // [text](address), and <a href>
+	linkBare                       // in running text or in angle brackets
+	linkDefinition                 // [label]: address
+)
+
+// verdict says what becomes of an address.
+type verdict struct {
+	keep  bool   // the link stays
+	dest  string // with this address; empty: with its own
+	after string // a marker: comes after the text of a link that goes, or in the place of an address that goes
 }
 
 // linkTail is the end of a link, "](destination)", reached when its text has been copied.
 type linkTail struct {
-	end  int
-	keep bool
+	end int
+	verdict
 }
 
 // maxLinkText bounds the search for the end of a link's text, in bytes.
@@ -25,7 +46,13 @@ const maxLinkText = 1000
 // when nothing of that kind begins there.
 func (w *walker) stepLink(i int) int {
 	if t, ok := w.links.tails[i]; ok {
-		if t.keep {
+		switch {
+		case !t.keep:
+			w.insert(t.after, t.end, false)
+			return t.end
+		case t.dest != "":
+			w.write("](" + t.dest + ")")
+		default:
 			w.copy(i, t.end)
 		}
 		return t.end
@@ -35,9 +62,9 @@ func (w *walker) stepLink(i int) int {
 		return w.bracketed(i)
 	case c == '<':
 		return w.angle(i)
-	case c == 'C' || c == 'P':
+	case (c == 'C' || c == 'P') && !w.links.foreign:
 		return w.bareID(i)
-	case c == 'h' || c == 'H' || c == 'f' || c == 'F' || c == 'w' || c == 'W':
+	case w.links.foreign && c|0x20 >= 'a' && c|0x20 <= 'z' || c == 'h' || c == 'H' || c == 'f' || c == 'F' || c == 'w' || c == 'W':
 		return w.bareURL(i)
 	}
 	return i
@@ -57,25 +84,46 @@ func (w *walker) bracketed(i int) int {
 		return w.definition(i, closing+2)
 	}
 	dest, end, ok := linkDestination(w.text, closing+1)
+	if !ok && w.links.addresses != nil {
+		dest, end, ok = w.labelled(open, closing)
+	}
 	if !ok {
 		return i
 	}
-	if g, isGroup := parseGroup(w.text[:w.plainEnd(open)], open, 0); isGroup && len(g.ids) > 0 {
-		return i // a marker, judged by its ids
+	if g, isGroup := parseGroup(w.text[:w.plainEnd(open)], open, 0); isGroup && w.links.isMarker(open, g) {
+		return i
 	}
-	keep := w.links.registry.HasURL(dest)
-	if !keep {
-		w.links.note(dest, ReasonUnknownURL)
-	}
-	if w.links.tails == nil {
-		w.links.tails = map[int]linkTail{}
-	}
-	w.links.tails[closing] = linkTail{end: end, keep: keep}
-	if keep {
+	v := w.links.judge(dest, linkInline)
+	w.tail(closing, linkTail{end, v})
+	if v.keep {
 		w.copy(i, open+1)
 	}
 	return open + 1
 }
+
+func (w *walker) tail(at int, t linkTail) {
+	if w.links.tails == nil {
+		w.links.tails = map[int]linkTail{}
+	}
+	w.links.tails[at] = t
+}
+
+// labelled finds the address of [text][label] and [label] among the definitions of the text.
+func (w *walker) labelled(open, closing int) (dest string, end int, ok bool) {
+	label, end := w.text[open+1:closing], closing+1
+	if strings.HasPrefix(w.text[end:], "[") {
+		if n := strings.IndexByte(w.text[end:min(len(w.text), end+maxLinkText)], ']'); n > 0 {
+			if n > 1 {
+				label = w.text[end+1 : end+n]
+			}
+			end += n + 1
+		}
+	}
+	dest, ok = w.links.addresses[foldLabel(label)]
+	return dest, end, ok
+}
+
+func foldLabel(label string) string { return strings.ToLower(fold(label)) }
 
 // linkTextEnd returns the position of the ] that closes the [ at open, and -1 when there is none in this paragraph.
 func (w *walker) linkTextEnd(open int) int {
@@ -116,13 +164,51 @@ func (w *walker) definition(i, after int) int {
 	if nl := strings.IndexByte(w.text[after:], '\n'); nl >= 0 {
 		end = after + nl
 	}
-	dest, _, _ := strings.Cut(strings.TrimSpace(w.text[after:end]), " ")
-	if !isAddress(strings.Trim(dest, "<>")) {
+	dest := definedAddress(w.text[after:end])
+	if !isAddress(dest) && !(w.links.foreign && hasScheme(dest)) {
 		return i
 	}
-	w.links.note(strings.Trim(dest, "<>"), ReasonUnknownURL)
+	if v := w.links.judge(dest, linkDefinition); v.keep && w.links.foreign {
+		return i
+	}
 	w.space = ""
+	if w.links.foreign {
+		return w.gone(end)
+	}
 	return end
+}
+
+// definedAddress returns the address of what follows "[label]:".
+func definedAddress(rest string) string {
+	dest, _, _ := strings.Cut(strings.TrimSpace(rest), " ")
+	return strings.Trim(dest, "<>")
+}
+
+// scheme returns the scheme that a destination begins with, in lower case. A name with a dot in it is a file.
+func scheme(s string) string {
+	for i := 0; i < len(s) && i < 32; i++ {
+		switch c := s[i]; {
+		case c == ':' && i > 0:
+			return strings.ToLower(s[:i])
+		case alnumASCII(c) && (i > 0 || !isDigit(c)) || i > 0 && (c == '+' || c == '-'):
+		default:
+			return ""
+		}
+	}
+	return ""
+}
+
+func hasScheme(s string) bool { return scheme(s) != "" }
+
+// hasAuthority reports whether s begins with a scheme and "://".
+func hasAuthority(s string) bool {
+	name := scheme(s)
+	return name != "" && strings.HasPrefix(s[len(name):], "://")
+}
+
+// isUnspaced reports whether r belongs to a script that is written without spaces.
+func isUnspaced(r rune) bool {
+	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul)
 }
 
 func isAddress(s string) bool {
@@ -147,18 +233,24 @@ func (w *walker) angle(i int) int {
 		return i
 	}
 	inside, next := rest[:end], i+end+2
-	if isAddress(inside) && !strings.ContainsAny(inside, " \n") {
-		if w.links.registry.HasURL(inside) {
+	if (isAddress(inside) || w.links.foreign && hasScheme(inside)) && !strings.ContainsAny(inside, " \n") {
+		v := w.links.judge(inside, linkBare)
+		switch {
+		case v.keep && v.dest != "":
+			w.write("<" + v.dest + ">")
+		case v.keep:
 			w.copy(i, next)
-			return next
+		default:
+			return w.insert(v.after, next, true)
 		}
-		w.links.note(inside, ReasonUnknownURL)
-		w.dropSpace(next)
 		return next
 	}
 	name := strings.ToLower(strings.TrimPrefix(inside, "/"))
 	if cut := strings.IndexFunc(name, func(r rune) bool { return !(r >= 'a' && r <= 'z' || r >= '0' && r <= '9') }); cut >= 0 {
 		name = name[:cut]
+	}
+	if w.links.foreign {
+		return w.foreignTag(i, next, name, inside)
 	}
 	if !activeTags[name] {
 		return i
@@ -171,42 +263,71 @@ func (w *walker) angle(i int) int {
 
 // bareURL handles an address in running text.
 func (w *walker) bareURL(i int) int {
-	if !isAddress(w.text[i:]) {
+	if !isAddress(w.text[i:]) && !(w.links.foreign && hasAuthority(w.text[i:])) {
 		return i
 	}
-	if before, _ := utf8.DecodeLastRuneInString(w.text[:i]); i > 0 && (isWord(before) || strings.ContainsRune("/.-@:", before)) {
+	before, _ := utf8.DecodeLastRuneInString(w.text[:i])
+	if i > 0 && (isWord(before) || strings.ContainsRune("/.-@:", before)) && !(w.links.foreign && hasAuthority(w.text[i:])) {
 		return i
 	}
-	end := i
-	parens := 0
-	for end < w.plainEnd(i) {
-		r, size := utf8.DecodeRuneInString(w.text[end:])
-		if r <= ' ' || strings.ContainsRune("<>\"`|[]{}\\。，；：！？（）【】《》“”、\u00a0", r) {
-			break
+	end := addressEnd(w.text, i, w.plainEnd(i))
+	address := strings.TrimRight(w.text[i:end], ".,;:!?'*_~")
+	if strings.HasPrefix(w.text[i+len(address):end], "...") { // cut short, or the end of a sentence
+		address = w.text[i : i+len(address)+3]
+	}
+	if len(address) < len("www.x") {
+		w.copy(i, i+len(address))
+		return i + len(address)
+	}
+	if han := strings.IndexFunc(address, isUnspaced); han > 0 && !w.links.known(address) {
+		address = address[:han] // a script without spaces: words may follow the address at once
+	}
+	v := w.judgeBare(address)
+	end = i + len(address)
+	switch {
+	case v.keep && v.dest != "":
+		w.write(v.dest)
+	case v.keep:
+		w.copy(i, end)
+	default:
+		return w.insert(v.after, end, true)
+	}
+	return end
+}
+
+func (w *walker) judgeBare(address string) verdict {
+	if foldPrefix(address, "www.") {
+		address = "https://" + address
+	}
+	return w.links.judge(address, linkBare)
+}
+
+// addressEnd returns where the address that begins at i ends: at white space, at a bracket that it does not open, at
+// what no address holds. Punctuation at its end is still in it.
+func addressEnd(s string, i, limit int) int {
+	var open []rune
+	for end := i; end < limit; {
+		r, size := utf8.DecodeRuneInString(s[end:])
+		if r <= ' ' || r == 0x7f || r == '\u00a0' || strings.ContainsRune(addressStops, r) {
+			return end
 		}
-		if r == '(' {
-			parens++
-		}
-		if r == ')' {
-			if parens--; parens < 0 {
-				break
+		switch r {
+		case '[':
+			if !strings.ContainsRune(s[i:end], '?') && !strings.HasSuffix(s[i:end], "://") {
+				return end
 			}
+			open = append(open, r)
+		case '(':
+			open = append(open, r)
+		case ')', ']':
+			if len(open) == 0 || (open[len(open)-1] == '(') != (r == ')') {
+				return end
+			}
+			open = open[:len(open)-1]
 		}
 		end += size
 	}
-	address := strings.TrimRight(w.text[i:end], ".,;:!?'*_~")
-	end = i + len(address)
-	full := address
-	if foldPrefix(full, "www.") {
-		full = "https://" + full
-	}
-	if len(address) < len("www.x") || w.links.registry.HasURL(full) {
-		w.copy(i, end)
-		return end
-	}
-	w.links.note(address, ReasonUnknownURL)
-	w.dropSpace(end)
-	return end
+	return limit
 }
 
 // bareID handles an id in running text, "as CIT-3-01 shows". Only the exact form counts: people write "Plan-9".
@@ -223,3 +344,6 @@ func (w *walker) bareID(i int) int {
 	}
 	return w.replace(i, group{end: i + n, ids: []ID{id}})
 }
+
+// addressStops are characters that no address holds.
+const addressStops = "<>\"`|{}\\。，；：！？（）【】《》“”、"

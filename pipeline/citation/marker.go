@@ -59,7 +59,12 @@ func parseGroup(s string, i, depth int) (group, bool) {
 		if n == 0 || round && depth == 0 && len(g.ids) == 0 {
 			return g, false
 		}
-		g.numbers, i = append(g.numbers, number), skipRange(s, i+n, closing)
+		var last int
+		last, i = skipRange(s, i+n, closing)
+		for g.numbers = append(g.numbers, number); number < last && last-number < maxRange; {
+			number++
+			g.numbers = append(g.numbers, number)
+		}
 	}
 	if len(g.ids)+len(g.numbers) == 0 {
 		return g, false
@@ -130,18 +135,22 @@ func skipSeparators(s string, i int) int {
 	return i
 }
 
-// skipRange skips what follows a number within brackets: "-5" of a range, "†L1-L9" of a browsing model.
-func skipRange(s string, i int, closing rune) int {
+// maxRange bounds [1-30]; more is a span of years or pages.
+const maxRange = 60
+
+// skipRange skips what follows a number within brackets: "-5" of a range, whose end it returns, "†L1-L9" of a browsing
+// model.
+func skipRange(s string, i int, closing rune) (last, end int) {
 	rest := s[i:]
-	if end := strings.IndexRune(rest, closing); strings.HasPrefix(rest, "†") && end >= 0 && end < 80 {
-		return i + end
+	if end := strings.IndexRune(rest[:min(len(rest), 84)], closing); strings.HasPrefix(rest, "†") && end >= 0 {
+		return 0, i + end
 	}
-	if dash, size := utf8.DecodeRuneInString(rest); size > 0 && isDash(dash) {
-		if _, n := scanNumber(rest[size:]); n > 0 {
-			return i + size + n
+	if dash, size := utf8.DecodeRuneInString(rest); size > 0 && (isDash(dash) || dash == '~' || dash == '～') {
+		if last, n := scanNumber(rest[size:]); n > 0 {
+			return last, i + size + n
 		}
 	}
-	return i
+	return 0, i
 }
 
 // linkDestination reads "(destination)" or "(destination "title")" at s[i]. The destination may hold balanced

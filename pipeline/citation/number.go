@@ -23,17 +23,69 @@ func (w *walker) isCitedNumber(start int, g group) bool {
 			return false
 		}
 	}
-	if len(g.numbers) > 1 && g.dest == "" {
-		words := strings.Fields(w.text[max(0, start-40):start])
-		if len(words) > 0 && slices.Contains(ranges, strings.ToLower(words[len(words)-1])) {
-			return false
-		}
+	return !w.isInterval(start, g) && !w.isMath(start)
+}
+
+// isCitation reports whether a group of bare numbers in a text from outside is one of citations. known: the references
+// have all of these numbers, so that a word before the bracket is a citation's and not an array's name.
+func (w *walker) isCitation(start int, g group, known bool) bool {
+	if start > 0 && w.markerEnd != start && w.text[start] == '[' && w.text[start-1] < utf8.RuneSelf &&
+		(alnumASCII(w.text[start-1]) || strings.IndexByte("_])$", w.text[start-1]) >= 0) && (!known || w.isIndex(start, g.end)) {
+		return false
 	}
+	return !w.isInterval(start, g) && !w.isMath(start)
+}
+
+// arrays are names that programmers give to what they index.
+var arrays = []string{"arr", "array", "list", "item", "items", "data", "args", "argv", "vec", "vector", "buf", "buffer", "map", "dict",
+	"row", "rows", "col", "cols", "matrix", "tensor", "values", "nums", "str", "list", "obj", "result", "results", "words", "lines", "tuple"}
+
+// isIndex reports whether the bracket at start, directly behind a word or a bracket, indexes it as programs do.
+func (w *walker) isIndex(start, end int) bool {
+	switch rest := w.text[end:]; {
+	case strings.HasPrefix(rest, " = ") || strings.HasPrefix(rest, "=") || strings.HasPrefix(rest, "("):
+		return true
+	case len(rest) > 1 && rest[0] == '.' && alnumASCII(rest[1]):
+		return true
+	}
+	before := w.text[max(0, start-200):start]
+	switch before[len(before)-1] {
+	case ')': // f(x)[1] indexes, "(IMF)[1]" and a link cite
+		open := strings.LastIndexByte(before, '(')
+		return open > 0 && alnumASCII(before[open-1])
+	case ']', '$', '_':
+		return before[len(before)-1] != ']' || !strings.Contains(before, "](")
+	}
+	word := before[strings.LastIndexFunc(before, func(r rune) bool { return r >= utf8.RuneSelf || r != '_' && r != '.' && !alnumASCII(byte(r)) })+1:]
+	if strings.ContainsAny(word, "_.") || slices.Contains(arrays, word) || len(word) == 1 {
+		return true
+	}
+	return strings.IndexFunc(word[1:], func(r rune) bool { return r >= 'A' && r <= 'Z' }) >= 0 && word != strings.ToUpper(word) // camelCase
+}
+
+// isInterval reports whether [1, 2] follows a word that makes it a range of values.
+func (w *walker) isInterval(start int, g group) bool {
+	if len(g.numbers) < 2 || g.dest != "" {
+		return false
+	}
+	words := strings.Fields(w.text[max(0, start-60):start])
+	if len(words) == 0 || !slices.Contains(ranges, strings.ToLower(words[len(words)-1])) {
+		return false
+	}
+	return len(words) < 2 || !slices.Contains(reporting, strings.ToLower(words[len(words)-2]))
+}
+
+// reporting are words that make "in [1, 2]" a citation.
+var reporting = []string{"shown", "reported", "described", "discussed", "seen", "found", "noted", "given", "presented", "proposed",
+	"detailed", "outlined", "listed", "cited", "reviewed", "introduced", "studied", "published", "documented", "summarized", "summarised", "as", "results", "work", "works"}
+
+// isMath reports whether a place is within a formula.
+func (w *walker) isMath(start int) bool {
 	if !w.mathFound {
 		w.math, w.mathFound = mathSpans(w.text), true
 	}
 	at, found := slices.BinarySearchFunc(w.math, start, func(s span, pos int) int { return s.start - pos })
-	return !found && (at == 0 || w.math[at-1].end <= start)
+	return found || at > 0 && w.math[at-1].end > start
 }
 
 // mathSpans returns what stands between $ or $$ in one paragraph. As in Pandoc, the text begins and ends without a space

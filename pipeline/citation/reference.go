@@ -111,7 +111,7 @@ var pageName = regexp.MustCompile(`^pages/[0-9a-f]{64}\.txt$`)
 
 // webAddress returns the source's link as a Markdown destination; false when it is not an http(s) URL.
 func webAddress(s topicqueue.Source) (string, bool) {
-	if canonicalURL(s.URL) == "" {
+	if NormalizeURL(s.URL) == "" {
 		return "", false
 	}
 	u, err := url.Parse(strings.TrimSpace(Link(s)))

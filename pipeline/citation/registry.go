@@ -1,7 +1,6 @@
 package citation
 
 import (
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -9,17 +8,33 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// Registry knows every citation of one run. It is immutable and safe for concurrent use.
+// Source is something that a run has retrieved, or that a foreign report was given. One of URL and Key is set.
+type Source struct {
+	URL    string   // absolute
+	Key    string   // of a document: "handbook.pdf", "handbook.pdf, p. 15"
+	Title  string   // may be empty
+	Text   string   // what was retrieved; empty when it is not at hand
+	Hash   string   // lower-case hex SHA-256 of the text, or empty
+	Traces []string // citation ids of the traces that hold it
+}
+
+// Registry knows every citation and every source of one run. It is immutable and safe for concurrent use.
 type Registry struct {
 	traces map[string]topicqueue.ToolTrace
-	ids    []string // ordered by Compare
-	urls   map[string]bool
+	ids    []string       // ordered by Compare
+	at     map[string]int // source of an id
+
+	sources   []Source
+	addresses addresses
+	documents documents
+	titles    map[string][]int // by folded title
 }
 
 // NewRegistry returns the registry of these traces. Of two traces with one id the first counts; a trace whose id is not
 // a citation id is left out, for nothing could cite it.
 func NewRegistry(traces []topicqueue.ToolTrace) *Registry {
-	r := &Registry{traces: make(map[string]topicqueue.ToolTrace, len(traces)), urls: map[string]bool{}}
+	r := newRegistry()
+	places := map[string]int{}
 	for _, t := range traces {
 		id, ok := ParseID(t.CitationID)
 		if !ok {
@@ -31,12 +46,107 @@ func NewRegistry(traces []topicqueue.ToolTrace) *Registry {
 		}
 		r.traces[key] = t
 		r.ids = append(r.ids, key)
-		if u := canonicalURL(t.Source.URL); u != "" {
-			r.urls[u] = true
+		place := placeKey(t.Source)
+		at, known := places[place]
+		if !known {
+			at = len(r.sources)
+			places[place] = at
+			r.add(sourceOf(t.Source))
 		}
+		r.sources[at].Traces = append(r.sources[at].Traces, key)
+		r.at[key] = at
 	}
 	slices.SortFunc(r.ids, Compare)
+	r.addresses.sort()
 	return r
+}
+
+// RegistryOf returns the registry of these sources, which no citation id names.
+func RegistryOf(sources []Source) *Registry {
+	r := newRegistry()
+	for _, s := range sources {
+		r.add(s)
+	}
+	r.addresses.sort()
+	return r
+}
+
+func newRegistry() *Registry {
+	return &Registry{traces: map[string]topicqueue.ToolTrace{}, at: map[string]int{}, titles: map[string][]int{}}
+}
+
+func sourceOf(s topicqueue.Source) Source {
+	key := s.Document
+	if key != "" && s.Page > 0 {
+		key += ", " + page(s.Page)
+	}
+	return Source{URL: s.URL, Key: key, Title: s.Title, Text: s.Text, Hash: s.Hash}
+}
+
+func (r *Registry) add(s Source) {
+	at := len(r.sources)
+	r.sources = append(r.sources, s)
+	if a, ok := parseAddress(s.URL); ok {
+		r.addresses.add(a, at)
+	}
+	r.documents.add(s.Key, at)
+	if title := foldTitle(s.Title); title != "" {
+		r.titles[title] = append(r.titles[title], at)
+	}
+}
+
+// Sources returns all sources in the order in which they were added. The slice is the caller's.
+func (r *Registry) Sources() []Source { return slices.Clone(r.sources) }
+
+// Match returns the source that a URL stands for and how it was found: MatchExact to MatchQuery. What could stand for
+// two sources stands for none. An ellipsis in the URL counts as text that was cut out.
+func (r *Registry) Match(raw string) (Source, string, bool) {
+	at, level, ok := r.matchURL(raw)
+	if !ok {
+		return Source{}, "", false
+	}
+	return r.sources[at], level, true
+}
+
+func (r *Registry) matchURL(raw string) (at int, level string, ok bool) {
+	raw = strings.TrimSpace(raw)
+	if at, level, ok = r.addresses.match(raw, false); ok {
+		return at, level, true
+	}
+	raw = strings.ReplaceAll(raw, "…", "...")
+	head, tail, cut := strings.Cut(raw, "...")
+	if !cut {
+		return 0, "", false
+	}
+	tail = strings.Trim(tail, ".")
+	if strings.Trim(tail, "/") == "" {
+		return r.addresses.match(strings.TrimRight(head, "."), true)
+	}
+	at, ok = r.addresses.between(strings.TrimRight(head, "."), tail)
+	return at, MatchTruncation, ok
+}
+
+// MatchKey returns the source of a document key. The page chooses among sources of one document and never refuses one.
+func (r *Registry) MatchKey(key string) (Source, bool) {
+	file, page := ParseKey(key)
+	at, ok := r.onPage(r.documents.find(file), page)
+	if !ok {
+		return Source{}, false
+	}
+	return r.sources[at], true
+}
+
+// onPage returns the source with this page, else the first.
+func (r *Registry) onPage(found []int, page int) (int, bool) {
+	for _, at := range found {
+		if _, p := ParseKey(r.sources[at].Key); p == page {
+			return at, true
+		}
+	}
+	if len(found) == 0 {
+		return 0, false
+	}
+	return found[0], true
 }
 
 // IDs returns all citation ids in order: planning first, then by block and number. The slice is the caller's.
@@ -64,26 +174,10 @@ func (r *Registry) Only(ids []string) *Registry {
 	return NewRegistry(traces)
 }
 
-// HasURL reports whether a source has this URL, apart from fragment, trailing slash and the case of scheme and host.
+// HasURL reports whether a source has this very URL, however it is spelt.
 func (r *Registry) HasURL(raw string) bool {
-	u := canonicalURL(raw)
-	return u != "" && r.urls[u]
-}
-
-// canonicalURL returns the form in which URLs are compared, and "" for what is no absolute http(s) URL.
-func canonicalURL(raw string) string {
-	u, err := url.Parse(strings.TrimSpace(raw))
-	if err != nil || u.Host == "" {
-		return ""
-	}
-	u.Scheme = strings.ToLower(u.Scheme)
-	if u.Scheme != "http" && u.Scheme != "https" {
-		return ""
-	}
-	u.Host = strings.ToLower(u.Host)
-	u.Fragment, u.RawFragment = "", ""
-	u.Path, u.RawPath = strings.TrimRight(u.Path, "/"), strings.TrimRight(u.RawPath, "/")
-	return u.String()
+	_, level, ok := r.matchURL(raw)
+	return ok && level == MatchExact
 }
 
 // Place says for a person where a source stands: "handbook.html › 3.2 Memory › Locks, p. 15". It begins with the
@@ -146,7 +240,7 @@ func Link(s topicqueue.Source) string {
 // placeKey tells sources apart for numbered references: passages of one page or of one section of a document are one
 // source for a reader.
 func placeKey(s topicqueue.Source) string {
-	if u := canonicalURL(s.URL); u != "" {
+	if u := NormalizeURL(s.URL); u != "" {
 		return u
 	}
 	if s.Document != "" {

@@ -1,6 +1,8 @@
 package citation
 
 import (
+	"bytes"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -44,7 +46,15 @@ func (r *Registry) resolveOnce(markdown string) (string, []Removal) {
 	var removed []Removal
 	note := func(marker, reason string) { removed = append(removed, Removal{marker, reason}) }
 	w := walker{text: markdown, code: codeSpans(markdown), markerEnd: -1}
-	w.links = links{registry: r, note: note}
+	w.links = links{note: note, judge: func(dest string, _ linkKind) verdict {
+		if r.HasURL(dest) {
+			return verdict{keep: true}
+		}
+		note(dest, ReasonUnknownURL)
+		return verdict{}
+	}}
+	w.links.known = r.HasURL
+	w.links.isMarker = func(_ int, g group) bool { return len(g.ids) > 0 }
 	w.onGroup = func(start int, g group) (string, bool) {
 		if len(g.ids) == 0 {
 			if !w.isCitedNumber(start, g) {
@@ -78,10 +88,11 @@ type walker struct {
 	onGroup func(start int, g group) (replacement string, ok bool)
 	links   links // zero: links, tags and ids without brackets are left as they are
 
-	out       strings.Builder
+	out       bytes.Buffer
 	space     string   // white space held back until it is clear what follows
 	markerEnd int      // where the last replaced group ends in text; -1 = none yet
 	adjacent  []string // ids of the groups that end there
+	outMark   int      // where the last marker ends in out
 	math      []span   // found when first needed
 	mathFound bool
 }
@@ -114,7 +125,7 @@ func (w *walker) run() string {
 
 // step handles what begins at i; it returns i when that is ordinary text.
 func (w *walker) step(i int) int {
-	if w.links.registry != nil {
+	if w.links.judge != nil {
 		if next := w.stepLink(i); next > i {
 			return next
 		}
@@ -132,7 +143,7 @@ func (w *walker) step(i int) int {
 
 // replace puts what onGroup wants in the place of the group at i; it returns i when the group stays.
 func (w *walker) replace(i int, g group) int {
-	if w.markerEnd != i {
+	if w.markerEnd != i && !w.links.foreign {
 		w.adjacent = w.adjacent[:0]
 	}
 	replacement, ok := w.onGroup(i, g)
@@ -141,12 +152,10 @@ func (w *walker) replace(i int, g group) int {
 	}
 	w.markerEnd = g.end
 	if replacement == "" {
-		w.dropSpace(g.end)
-		return g.end
+		return w.gone(g.end)
 	}
-	w.out.WriteString(w.space)
-	w.space = ""
-	w.out.WriteString(replacement)
+	w.write(replacement)
+	w.outMark = w.out.Len()
 	return g.end
 }
 
@@ -184,6 +193,80 @@ func (w *walker) copy(start, end int) {
 	w.space = ""
 	w.out.WriteString(s)
 }
+
+// write puts text in the place of what is passed over.
+func (w *walker) write(s string) {
+	w.out.WriteString(w.space)
+	w.space = ""
+	w.out.WriteString(s)
+}
+
+// insert puts a marker, or nothing, in the place of what ends at next, and returns where to go on. gone: no text stays
+// of what was there.
+func (w *walker) insert(marker string, next int, gone bool) int {
+	if marker = w.cite(marker); marker != "" {
+		if !gone {
+			w.space = " "
+		}
+		w.write(marker)
+		w.outMark = w.out.Len()
+		return next
+	}
+	if gone {
+		return w.gone(next)
+	}
+	return next
+}
+
+// cite returns those of the markers that do not stand at the end of what is written already.
+func (w *walker) cite(markers ...string) string {
+	if w.out.Len() != w.outMark {
+		w.adjacent = w.adjacent[:0]
+	}
+	var b strings.Builder
+	for _, m := range markers {
+		if m != "" && w.fresh(m) {
+			b.WriteString(m)
+		}
+	}
+	return b.String()
+}
+
+// gone tidies up around what was removed before next, and returns where to go on.
+func (w *walker) gone(next int) int {
+	w.dropSpace(next)
+	if !w.links.foreign {
+		return next
+	}
+	for _, pair := range []string{"()", "[]", "（）"} {
+		open, size := utf8.DecodeRuneInString(pair)
+		if bytes.HasSuffix(w.out.Bytes(), []byte(string(open))) && strings.HasPrefix(w.text[next:], pair[size:]) {
+			w.out.Truncate(w.out.Len() - size)
+			trimmed := bytes.TrimRight(w.out.Bytes(), " ")
+			w.space = strings.Repeat(" ", w.out.Len()-len(trimmed))
+			w.out.Truncate(len(trimmed))
+			next += len(pair) - size
+			w.dropSpace(next)
+		}
+	}
+	line := w.out.Bytes()[bytes.LastIndexByte(w.out.Bytes(), '\n')+1:]
+	if len(line) > 40 || len(bytes.TrimLeft(line, " \t")) > 0 && !bullet.Match(line) {
+		return next
+	}
+	rest := strings.TrimLeft(w.text[next:], " \t")
+	switch {
+	case strings.HasPrefix(rest, "\n"): // nothing is left of the line
+		w.out.Truncate(w.out.Len() - len(line))
+		w.space = ""
+		return len(w.text) - len(rest) + 1
+	case len(line) == 0:
+		return len(w.text) - len(rest)
+	}
+	return next
+}
+
+// bullet is the beginning of a list item with nothing behind it.
+var bullet = regexp.MustCompile(`^[ \t>]*(?:[-*+]|[0-9]{1,4}[.)])[ \t]*$`)
 
 // dropSpace removes the white space before what is removed, unless two words would grow together.
 func (w *walker) dropSpace(next int) {

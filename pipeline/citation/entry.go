@@ -1,0 +1,290 @@
+package citation
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// entry is one item of a list of references.
+type entry struct {
+	section    int
+	number     int    // as written; 0: it has none
+	id         string // canonical citation id; empty: it has a number
+	anchor     bool   // an HTML anchor stands before the label
+	start, end int    // bytes of its lines, without the last line break
+	prefix     string // list marker and indent before the label
+	body       int    // byte at which its text begins
+	table      bool   // a row of a table
+	split      bool   // stands behind another entry on the same line
+
+	found        // what the text leads to
+	final int    // number in the result; 0 = none
+	same  *entry // is a duplicate of this one
+}
+
+// entryStyle is how an entry begins. A list has one style.
+type entryStyle int
+
+const (
+	bracketStyle entryStyle = iota + 1 // [1] 【1】 [^1]:
+	orderedStyle                       // 1. 1) (1)
+	tableStyle                         // | 1 |
+	bulletStyle                        // - https://...
+)
+
+// entryPrefix is what stands before an entry's text.
+type entryPrefix struct {
+	style  entryStyle
+	number int
+	id     string
+	anchor bool
+	indent string
+	raw    string
+	length int
+}
+
+var (
+	bracketEntry = regexp.MustCompile(`^([ \t>]{0,8}(?:[-*+•][ \t]+)?)((?:<a (?:id|name)=["'][^"'<>]{0,100}["']>[ \t]*</a>[ \t]*)?)(?:\*\*|__)?(?:\[\^?([0-9]{1,4})\]|【([0-9]{1,4})(?:†[^】]{0,80})?】|［([0-9]{1,4})］|\\\[([0-9]{1,4})\\\]|\[\[([0-9]{1,4})\](?:\(#[^)\s]{0,100}\))?\]|<sup>\[?([0-9]{1,4})\]?</sup>|\[((?i:CIT|PLAN)[-0-9]{2,20})\])(?:\*\*|__)?[.:：]?[ \t]*`)
+	orderedEntry = regexp.MustCompile(`^([ \t>]{0,8}(?:[-*+•][ \t]+)?)((?:<a (?:id|name)=["'][^"'<>]{0,100}["']>[ \t]*</a>[ \t]*)?)(?:([0-9]{1,4})(?:[.)][ \t]+|、[ \t]*|．[ \t]*)|\(([0-9]{1,4})\)[ \t]+|（([0-9]{1,4})）[ \t]*)`)
+	tableEntry   = regexp.MustCompile(`^[ \t]{0,3}\|[ \t]*(?:\[\^?([0-9]{1,4})\]|([0-9]{1,4})\.?)[ \t]*\|`)
+	bulletEntry  = regexp.MustCompile(`^([ \t>]{0,8}[-*+•][ \t]+)`)
+)
+
+// entryStart recognises the beginning of an entry with a label.
+func entryStart(line string) (entryPrefix, bool) {
+	first := strings.TrimLeft(line[:min(len(line), 40)], " \t>-+*•_")
+	if first == "" || first[0] < 0x80 && !isDigit(first[0]) && strings.IndexByte(`[(\<|`, first[0]) < 0 {
+		return entryPrefix{}, false // nearly every line of a report
+	}
+	for i, pattern := range []*regexp.Regexp{bracketEntry, orderedEntry, tableEntry} {
+		style := entryStyle(i + 1)
+		m := pattern.FindStringSubmatch(line)
+		if m == nil {
+			continue
+		}
+		p := entryPrefix{style: style, raw: m[0], length: len(m[0])}
+		labels := m[1:]
+		if style != tableStyle {
+			p.indent, p.anchor, labels = m[1], m[2] != "", m[3:]
+		}
+		for _, label := range labels {
+			if id, ok := ParseID(label); ok {
+				p.id = id.String()
+			} else if n, err := strconv.Atoi(label); err == nil {
+				p.number = n
+			}
+		}
+		if p.number > 0 || p.id != "" {
+			return p, true
+		}
+	}
+	return entryPrefix{}, false
+}
+
+// entryParser finds the entries of one list. Text between them belongs to the report and stays.
+type entryParser struct {
+	*lineTargets
+	lines   []textLine // up to the end of the list
+	plain   bool       // the heading is one by its words alone
+	section int
+
+	entries []*entry
+	cur     *entry
+	style   entryStyle
+	last    int // number of the last entry
+	next    int // no line of the list before this one leads anywhere, from where it was looked for
+}
+
+// lineTargets remembers which lines of a text lead somewhere.
+type lineTargets struct {
+	r    *Registry
+	text string
+	all  []textLine
+	memo []int8 // by line: 0 = not yet known
+}
+
+// leads reports whether line i, without its label, has an address or a document.
+func (t *lineTargets) leads(i int) bool {
+	if t.memo[i] == 0 {
+		line := t.all[i].of(t.text)
+		if pre, ok := entryStart(line); ok {
+			line = line[pre.length:]
+		}
+		t.memo[i] = -1
+		if strings.TrimSpace(line) != "" && t.r.hasTarget(line) {
+			t.memo[i] = 1
+		}
+	}
+	return t.memo[i] > 0
+}
+
+// parse reads the lines from first on.
+func (p *entryParser) parse(first int) []*entry {
+	prose := false // there is text that is no entry since the last one
+	for i := first; i < len(p.lines); i++ {
+		line := p.lines[i].of(p.text)
+		if p.lines[i].code {
+			prose = true
+			continue
+		}
+		if strings.TrimSpace(line) == "" {
+			continue
+		}
+		pre, ok := entryStart(line)
+		if !ok && (p.style == 0 || p.style == bulletStyle) {
+			if m := bulletEntry.FindString(line); m != "" && hasAddress(line) {
+				pre, ok = entryPrefix{style: bulletStyle, indent: m, raw: m, length: len(m)}, true
+			}
+		}
+		if ok && !p.fits(pre, i, prose) {
+			ok = false
+		}
+		if !ok {
+			if len(p.entries) == 0 && p.plain {
+				return nil // a word on a line of its own above a paragraph is no heading
+			}
+			h, isHeading := headingAt(p.text, p.lines, i)
+			if isHeading && !h.plain {
+				p.last = 0
+			}
+			prose = prose || !strings.HasPrefix(strings.TrimSpace(line), "|") && !underline.MatchString(line)
+			continue
+		}
+		p.open(i, pre)
+		i = p.follow(i)
+		p.close()
+		prose = false
+	}
+	return p.entries
+}
+
+// fits reports whether what looks like an entry is one in this list.
+func (p *entryParser) fits(pre entryPrefix, i int, prose bool) bool {
+	if p.style != 0 && pre.style != p.style {
+		return false
+	}
+	switch {
+	case p.leads(i) || p.nextHasTarget(i) || pre.id != "":
+		return true
+	case len(p.entries) == 0: // a list of things to do below "Notes" leads nowhere
+		return !prose && (pre.style == bracketStyle && !p.plain || p.listHasTarget(i))
+	case pre.style == bracketStyle:
+		return !prose
+	}
+	return !prose && pre.number > p.last
+}
+
+// nextHasTarget reports whether the line after i goes on with an address or document.
+func (p *entryParser) nextHasTarget(i int) bool {
+	for j := i + 1; j < len(p.lines) && j <= i+4; j++ {
+		line := p.lines[j].of(p.text)
+		if strings.TrimSpace(line) == "" {
+			if j+1 < len(p.lines) && isOnlyAddress(p.lines[j+1].of(p.text)) {
+				continue
+			}
+			return false
+		}
+		if _, ok := entryStart(line); ok {
+			return false
+		}
+		if p.leads(j) {
+			return true
+		}
+	}
+	return false
+}
+
+// listHasTarget reports whether an item of the list that begins at line i leads somewhere.
+func (p *entryParser) listHasTarget(i int) bool {
+	next := max(i, p.next)
+	for next < len(p.lines) && !p.leads(next) {
+		next++
+	}
+	p.next = next // every line is looked at once
+	return next < len(p.lines)
+}
+
+func (p *entryParser) open(i int, pre entryPrefix) {
+	l := p.lines[i]
+	p.style, p.last = pre.style, max(pre.number, p.last)
+	p.cur = &entry{section: p.section, number: pre.number, id: pre.id, anchor: pre.anchor, start: l.start, end: l.end,
+		prefix: pre.indent, body: l.start + pre.length, table: pre.style == tableStyle}
+}
+
+// follow extends the entry by the lines after i that belong to it, and returns the last of them.
+func (p *entryParser) follow(i int) int {
+	if p.cur.table {
+		return i
+	}
+	target := p.leads(i)
+	blank := false
+	for j := i + 1; j < len(p.lines); j++ {
+		line := p.lines[j].of(p.text)
+		trimmed := strings.TrimSpace(line)
+		if trimmed == "" {
+			blank = true
+			continue
+		}
+		indented := strings.HasPrefix(line, "  ") || strings.HasPrefix(line, "\t")
+		_, isEntry := entryStart(line)
+		h, isHeading := headingAt(p.text, p.lines, j)
+		onlyAddress := !target && isOnlyAddress(line)
+		if isEntry || isHeading && !h.plain || p.lines[j].code && !indented || trimmed[0] == '|' || underline.MatchString(line) ||
+			blank && !indented && !onlyAddress || !indented && !onlyAddress && bulletEntry.MatchString(line) {
+			break
+		}
+		target = target || p.leads(j)
+		p.cur.end, blank, i = p.lines[j].end, false, j
+	}
+	return i
+}
+
+// isOnlyAddress reports whether a line is an address and nothing else.
+func isOnlyAddress(line string) bool {
+	line = strings.Trim(strings.TrimLeft(strings.TrimSpace(line), "-*+• "), "<>`* ")
+	return isAddress(line) && !strings.ContainsAny(line, " \t")
+}
+
+// several finds entries that stand on one line.
+var several = regexp.MustCompile(`[ \t;,|]+\[([0-9]{1,3})\][ \t:]+`)
+
+// close adds the entry, cut into several where its line has several.
+func (p *entryParser) close() {
+	e := p.cur
+	first := p.text[e.body:e.end]
+	if nl := strings.IndexByte(first, '\n'); nl >= 0 {
+		first = first[:nl]
+	}
+	if e.number > 0 && !e.table && strings.Contains(first, "[") {
+		from := 0
+		for _, m := range several.FindAllStringSubmatchIndex(first, -1) {
+			n, _ := strconv.Atoi(first[m[2]:m[3]])
+			if n <= e.number || !p.r.hasTarget(first[from:m[0]]) {
+				continue
+			}
+			next := *e
+			base := p.cur.body
+			next.number, next.start, next.body, next.split = n, base+m[0], base+m[1], true
+			e.end = base + m[0]
+			p.entries = append(p.entries, e)
+			e, from = &next, m[1]
+			p.last = max(p.last, n)
+		}
+	}
+	p.entries = append(p.entries, e)
+}
+
+// hasAddress reports whether a line holds a URL.
+func hasAddress(line string) bool {
+	return strings.Contains(line, "://") || strings.Contains(line, "www.")
+}
+
+// hasTarget reports whether a line leads somewhere: to an address, or to what is or looks like a document.
+func (r *Registry) hasTarget(line string) bool {
+	if hasAddress(line) {
+		return true
+	}
+	_, key := r.matchText(line)
+	return key != "" || r.titled(line) >= 0
+}

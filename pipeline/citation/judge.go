@@ -1,0 +1,273 @@
+package citation
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// found says what an entry of the references leads to, and how it is written then.
+type found struct {
+	source int    // position in the registry's sources; -1 = none
+	level  string // one of the Match... constants
+	place  string // tells entries apart; empty: the entry is like no other
+	text   string // what follows the label in the result
+	reason string // why it goes; empty: it stays
+	detail string
+}
+
+// judgeEntry looks up what an entry names: addresses first, then documents, titles, ids.
+func (v *verifier) judgeEntry(e *entry) {
+	e.source = -1
+	raw := v.text[e.body:e.end]
+	unresolved := 0
+	w := walker{text: raw, markerEnd: -1}
+	w.onGroup = func(int, group) (string, bool) { return "", false }
+	w.links = links{foreign: true, note: func(string, string) {}, known: v.knows, isMarker: func(int, group) bool { return false }}
+	w.links.judge = func(dest string, _ linkKind) verdict {
+		d, kind := destination(dest)
+		if kind == destHarmless {
+			return verdict{keep: true}
+		}
+		at, level, ok := v.matchURL(d)
+		if ok && v.o.Sanitize {
+			if detail := unfit(v.Registry.sources[at].URL); detail != "" {
+				e.detail, ok = detail, false
+			}
+		}
+		if !ok {
+			if unresolved++; v.o.Sanitize && kind == destUnsafe {
+				v.unsafe(d)
+				e.detail = DetailUnsafe
+			}
+			return verdict{}
+		}
+		if e.source < 0 {
+			e.source, e.level = at, level
+		}
+		spelling := safeSpelling(v.Registry.sources[at].URL)
+		if spelling == dest {
+			spelling = ""
+		}
+		return verdict{keep: true, dest: spelling}
+	}
+	e.text = w.run()
+	switch {
+	case e.source >= 0:
+		e.place, e.detail = placeOf(v.Registry.sources[e.source]), ""
+		if unresolved > 0 {
+			e.text = strings.TrimRight(joiner.ReplaceAllString(e.text, ""), " ,;:–—-|")
+		}
+		return
+	case unresolved > 0 || strings.Contains(raw, "://"):
+		if e.reason = ReasonUnknownURL; e.detail != "" && e.detail != DetailUnsafe {
+			e.reason = ReasonUnverifiable // the registry has it, but a reader could not check it
+		}
+		return
+	}
+	v.judgeWords(e, raw)
+	if e.source < 0 && v.trusting {
+		e.reason = ""
+	}
+}
+
+// joiner is what led on to an address that was removed.
+var joiner = regexp.MustCompile(`(?i)[\s,;:–—|-]+(?:and|or|und|et|y|see also|also(?: at)?|mirror(?:ed)?(?: at)?)?\s*$`)
+
+// judgeWords looks up an entry without an address.
+func (v *verifier) judgeWords(e *entry, raw string) {
+	at, key := v.matchText(raw)
+	switch {
+	case at >= 0:
+		e.source, e.level, e.place = at, MatchKey, strings.ToLower(key)
+		if e.anchor { // of our own: passages of one document are entries of their own
+			e.place = fold(raw)
+		} else if file, page := ParseKey(key); page > 0 {
+			e.place = strings.ToLower(file) + "\x00" + strconv.Itoa(page)
+		}
+	case v.titled(raw) >= 0 && (e.id == "" || len(v.traces) == 0):
+		at = v.titled(raw)
+		s := v.Registry.sources[at]
+		e.source, e.level, e.place = at, MatchTitle, placeOf(s)
+		if detail := unfit(s.URL); v.o.Sanitize && detail != "" && s.URL != "" {
+			e.source, e.reason, e.detail = -1, ReasonUnverifiable, detail
+			return
+		}
+		if s.URL != "" {
+			e.text = strings.TrimRight(e.text, " :：") + ": " + safeSpelling(s.URL)
+		}
+	case e.id != "" && len(v.traces) > 0:
+		if _, known := v.at[e.id]; !known {
+			e.reason = ReasonUnknownKey
+			return
+		}
+		e.source, e.level = v.at[e.id], MatchID
+	case key != "":
+		e.reason = ReasonUnknownKey
+	default:
+		e.reason = ReasonUnverifiable
+	}
+}
+
+// destKind says what is to be thought of an address.
+type destKind int
+
+const (
+	destHarmless destKind = iota // within the report or beside it
+	destWeb                      // to be found in the registry
+	destUnsafe                   // runs something, or leads to what is no page
+)
+
+// destination returns an address as a browser would read it, and its kind.
+func destination(raw string) (string, destKind) {
+	d := strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f || r == '\u00ad' || r == '\u200b' || r == '\ufeff' {
+			return -1 // browsers drop them within a scheme
+		}
+		return r
+	}, decodeEntities(decodeEntities(raw)))
+	d = strings.TrimSpace(d)
+	switch s := scheme(d); {
+	case s == "http" || s == "https":
+		return d, destWeb
+	case s == "artifact": // a picture of the desk that wrote the report
+		return d, destHarmless
+	case s != "":
+		return d, destUnsafe
+	case len(d) > 1 && strings.IndexByte(`/\`, d[0]) >= 0 && strings.IndexByte(`/\`, d[1]) >= 0:
+		return "https://" + strings.TrimLeft(d, `/\`), destWeb
+	case foldPrefix(d, "www."):
+		return "https://" + d, destWeb
+	}
+	return d, destHarmless
+}
+
+// unfit says why a source's own address may not stand in a report; empty: it may.
+func unfit(raw string) string {
+	if strings.Contains(raw, "…") || strings.HasSuffix(raw, "...") {
+		return DetailTruncated
+	}
+	a, ok := parseAddress(raw)
+	switch {
+	case !ok || isIP(a.host):
+		return DetailUnsafe
+	case isShortener(a.host):
+		return DetailShortened
+	}
+	return ""
+}
+
+// knows reports whether an address in running text is that of a source.
+func (v *verifier) knows(raw string) bool {
+	d, kind := destination(raw)
+	_, _, ok := v.matchURL(d)
+	return ok && kind == destWeb
+}
+
+func (v *verifier) unsafe(d string) {
+	v.verification.UnsafeURLs = append(v.verification.UnsafeURLs, d)
+}
+
+// judgeBody decides about an address outside the references: that of a source becomes its marker.
+func (v *verifier) judgeBody(dest string, kind linkKind) verdict {
+	d, k := destination(dest)
+	if k == destHarmless {
+		return verdict{keep: true}
+	}
+	at, level, ok := v.matchURL(d)
+	if ok && (level == MatchExact || !isHost(d)) && unfit(v.Registry.sources[at].URL) == "" {
+		if kind == linkDefinition {
+			return verdict{} // what refers to it becomes the marker
+		}
+		v.verification.BodyURLsReplaced++
+		return verdict{after: v.citing(at, level).marker()}
+	}
+	v.verification.BodyURLsRemoved++
+	if a, ok := parseAddress(d); k == destUnsafe || !ok || isIP(a.host) {
+		v.unsafe(d)
+	}
+	return verdict{}
+}
+
+// isHost reports whether an address names a site and no page of it.
+func isHost(d string) bool {
+	a, ok := parseAddress(d)
+	return ok && a.path == "/" && len(a.query) == 0
+}
+
+// citing returns the entry that cites a source. A source that the text links to and the references do not list gets one.
+func (v *verifier) citing(at int, level string) *entry {
+	s := v.Registry.sources[at]
+	place := placeOf(s)
+	if e := v.bySource[place]; e != nil {
+		return e
+	}
+	e := &entry{number: 0, found: found{source: at, level: level, place: place}, final: v.nextNumber()}
+	for _, other := range v.entries {
+		e.anchor = e.anchor || other.anchor && other.id == ""
+	}
+	title := fold(s.Title)
+	address := safeSpelling(s.URL)
+	if title == "" {
+		if a, ok := parseAddress(s.URL); ok {
+			title = a.host
+		}
+	}
+	e.text = Escape(title) + ": " + address
+	v.bySource[place] = e
+	v.added = append(v.added, e)
+	return e
+}
+
+// safeSpelling returns a source's address as it may stand in Markdown, on a line or between parentheses: what would end
+// it there is escaped.
+func safeSpelling(raw string) string {
+	raw = strings.ToValidUTF8(strings.TrimSpace(decodeEntities(raw)), "")
+	host := strings.Index(raw, "://") + 3
+	if end := strings.IndexAny(raw[host:], "/?#"); end >= 0 {
+		host += end
+	} else {
+		host = len(raw)
+	}
+	depth := 0
+	for _, c := range raw {
+		if c == '(' {
+			depth++
+		} else if c == ')' {
+			if depth--; depth < 0 {
+				break
+			}
+		}
+	}
+	var b strings.Builder
+	b.WriteString(raw[:host])
+	for i, r := range raw[host:] {
+		last := host+i+len(string(r)) == len(raw)
+		switch {
+		case r <= ' ' || r == 0x7f || strings.ContainsRune(addressStops, r) || r == '[' || r == ']' || r == '…' ||
+			depth != 0 && (r == '(' || r == ')') || last && strings.ContainsRune(".,;:!?'*_~", r):
+			for _, c := range []byte(string(r)) {
+				b.WriteString("%" + strings.ToUpper(strconv.FormatUint(uint64(c)|0x100, 16)[1:]))
+			}
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// addressesIn returns the http(s) addresses of a text.
+func addressesIn(text string) []string {
+	var out []string
+	w := walker{text: text, markerEnd: -1}
+	w.onGroup = func(int, group) (string, bool) { return "", false }
+	w.links = links{foreign: true, note: func(string, string) {}, known: func(string) bool { return true }, isMarker: func(int, group) bool { return false }}
+	w.links.judge = func(dest string, _ linkKind) verdict {
+		if d, kind := destination(dest); kind == destWeb {
+			out = append(out, d)
+		}
+		return verdict{keep: true}
+	}
+	w.run()
+	return out
+}

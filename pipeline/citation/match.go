@@ -1,0 +1,179 @@
+package citation
+
+import (
+	"slices"
+	"strings"
+)
+
+// How a citation was found in the registry.
+const (
+	MatchExact      = "exact"      // the same address
+	MatchTruncation = "truncation" // the beginning of the only address that goes on like that
+	MatchPrefix     = "prefix"     // the same after normalisation
+	MatchChild      = "child"      // a page below the only source whose path, of two or more segments, leads to it
+	MatchQuery      = "query"      // the only address that has these parameters and more
+	MatchKey        = "key"        // a document key, whatever the page
+	MatchTitle      = "title"      // the title of one source
+	MatchID         = "id"         // a citation id of the run
+)
+
+// addresses finds sources by URL. Sources are named by their position.
+type addresses struct {
+	all    []address
+	source []int            // by position in all
+	exact  map[string]int   // by key: the first
+	loose  map[string][]int // by looseKey
+	host   map[string][]int
+	raws   []spelling // as written, sorted
+	keys   []spelling // normalised, sorted
+}
+
+// spelling is one way to write the address at position at.
+type spelling struct {
+	text string
+	at   int
+}
+
+func (s *addresses) add(a address, source int) {
+	key := a.key()
+	at, known := s.exact[key]
+	if !known {
+		if s.exact == nil {
+			s.exact, s.loose, s.host = map[string]int{}, map[string][]int{}, map[string][]int{}
+		}
+		at = len(s.all)
+		s.all, s.source = append(s.all, a), append(s.source, source)
+		s.exact[key] = at
+		s.loose[a.looseKey()] = append(s.loose[a.looseKey()], at)
+		s.host[a.host] = append(s.host[a.host], at)
+		s.keys = append(s.keys, spelling{key, at})
+	}
+	s.raws = append(s.raws, spelling{a.rest, at})
+}
+
+// sort must be called after the last add.
+func (s *addresses) sort() {
+	for _, list := range [][]spelling{s.raws, s.keys} {
+		slices.SortFunc(list, func(a, b spelling) int { return strings.Compare(a.text, b.text) })
+	}
+}
+
+// match returns the source that a URL stands for, by the first level that has exactly one candidate; cut: it
+// was shortened at its end, so that it names no page below a source and not all of its parameters.
+func (s *addresses) match(raw string, cut bool) (source int, level string, ok bool) {
+	a, valid := parseAddress(raw)
+	if !valid {
+		return 0, "", false
+	}
+	found := func(at int, level string) (int, string, bool) { return s.source[at], level, true }
+	if at, known := s.exact[a.key()]; known {
+		return found(at, MatchExact)
+	}
+	if at, only := s.one(s.loose[a.looseKey()], func(b address) bool { return !a.contradicts(b) }); only {
+		return found(at, MatchExact)
+	}
+	bare := !strings.ContainsAny(a.rest, "/?")
+	if at, only := s.longer(s.raws, a.rest, bare, false); only {
+		return found(at, MatchTruncation)
+	}
+	if at, only := s.longer(s.keys, a.key(), false, a.slash && len(a.query) == 0); only {
+		return found(at, MatchPrefix)
+	}
+	if cut {
+		return 0, "", false
+	}
+	at, only := s.one(s.host[a.host], func(b address) bool {
+		return strings.Count(b.path, "/") >= 2 && strings.HasPrefix(a.path, b.path+"/")
+	})
+	if only {
+		return found(at, MatchChild)
+	}
+	at, only = s.one(s.host[a.host], func(b address) bool { return a.path == b.path && isSubset(a, b) })
+	if only {
+		return found(at, MatchQuery)
+	}
+	return 0, "", false
+}
+
+// one returns the only one of these addresses that fits.
+func (s *addresses) one(candidates []int, fits func(address) bool) (int, bool) {
+	only := -1
+	for _, at := range candidates {
+		if fits(s.all[at]) {
+			if only >= 0 {
+				return 0, false
+			}
+			only = at
+		}
+	}
+	return only, only >= 0
+}
+
+// longer returns the only address of which a spelling goes on after text, with the cut at a place where one may be made.
+// bare: text is a host; slash: text was written with a slash at its end, which is a boundary.
+func (s *addresses) longer(list []spelling, text string, bare, slash bool) (int, bool) {
+	at, _ := slices.BinarySearchFunc(list, text, func(sp spelling, text string) int { return strings.Compare(sp.text, text) })
+	only := -1
+	for _, sp := range list[at:] {
+		if !strings.HasPrefix(sp.text, text) {
+			break
+		}
+		next := byte('/') // the same text: nothing is cut
+		if len(sp.text) > len(text) {
+			next = sp.text[len(text)]
+		}
+		if bare && strings.IndexByte("/?:", next) < 0 || slash && next != '/' && next != '?' || cutsNumber(sp.text, len(text)) || sp.at == only {
+			continue
+		}
+		if only >= 0 {
+			return 0, false
+		}
+		only = sp.at
+	}
+	return only, only >= 0
+}
+
+// cutsNumber reports whether a number would be torn apart at i: page 1 is not page 12. The digits of an escape are none.
+func cutsNumber(s string, i int) bool {
+	if i == 0 || i >= len(s) || !isDigit(s[i-1]) || !isDigit(s[i]) {
+		return false
+	}
+	return s[i-1] != '%' && (i < 2 || s[i-2] != '%')
+}
+
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
+
+// isSubset reports whether a has parameters and b has all of them with the same values.
+func isSubset(a, b address) bool {
+	for _, p := range a.query {
+		if !slices.Equal(a.values(p.name), b.values(p.name)) {
+			return false
+		}
+	}
+	return len(a.query) > 0 && len(b.query) > 0
+}
+
+// between returns the only source whose address begins with head and ends with tail: a URL with an ellipsis in it.
+func (s *addresses) between(head, tail string) (int, bool) {
+	a, ok := parseAddress(head)
+	if !ok || len(tail) < 3 || a.path == "/" {
+		return 0, false
+	}
+	only := -1
+	for _, at := range s.host[a.host] {
+		rest := s.all[at].rest
+		end := len(rest) - len(tail)
+		if end < len(a.rest) || !strings.HasPrefix(rest, a.rest) || !strings.HasSuffix(rest, tail) ||
+			cutsNumber(rest, len(a.rest)) || cutsNumber(rest, end) {
+			continue
+		}
+		if only >= 0 {
+			return 0, false
+		}
+		only = at
+	}
+	if only < 0 {
+		return 0, false
+	}
+	return s.source[only], true
+}

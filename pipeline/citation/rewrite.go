@@ -1,0 +1,243 @@
+package citation
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// rewrite puts the result together: entries and headings of lists as they are to be, between them the text with its
+// markers and addresses resolved.
+func (v *verifier) rewrite() string {
+	var out bytes.Buffer
+	pos := 0
+	lastList := -1
+	for i, s := range v.sections {
+		if s.entries[0].id == "" {
+			lastList = i
+		}
+	}
+	for i, s := range v.sections {
+		if s.start >= 0 {
+			out.WriteString(v.body(pos, s.start))
+			out.WriteString(v.heading(s))
+			pos = s.end
+		}
+		for k, e := range s.entries {
+			if pos < e.start {
+				out.WriteString(v.body(pos, e.start))
+			}
+			pos = v.item(&out, e)
+			if i == lastList && k == len(s.entries)-1 && len(v.added) > 0 {
+				ended := bytes.HasSuffix(out.Bytes(), []byte("\n"))
+				v.items(&out)
+				if ended {
+					out.WriteByte('\n')
+				}
+			}
+		}
+	}
+	if pos < len(v.text) {
+		out.WriteString(v.body(pos, len(v.text)))
+	}
+	result := out.String()
+	if lastList < 0 && len(v.added) > 0 {
+		out.Reset()
+		out.WriteString(strings.TrimRight(CloseCode(result), " \t\n") + "\n\n## " + sourcesHeading(result) + "\n")
+		v.items(&out)
+		result = out.String()
+	}
+	kept := len(v.added) > 0
+	for _, e := range v.entries {
+		kept = kept || e.reason == ""
+	}
+	switch {
+	case kept && v.o.Sanitize:
+		result = strings.TrimRight(result, " \t\n") + "\n"
+	case len(v.entries) > 0 && !strings.HasSuffix(v.text, "\n"):
+		result = strings.TrimRight(result, "\n")
+	}
+	return result
+}
+
+// sourcesHeading names the list of sources of a text that has none.
+func sourcesHeading(text string) string {
+	han := strings.IndexFunc(text, func(r rune) bool { return unicode.Is(unicode.Han, r) })
+	if han >= 0 && strings.IndexFunc(text, func(r rune) bool { return unicode.In(r, unicode.Hiragana, unicode.Katakana, unicode.Hangul) }) < 0 {
+		return "参考文献"
+	}
+	return "Sources"
+}
+
+// heading returns the heading of a list, in one form for all where it is a plain one.
+func (v *verifier) heading(s *refSection) string {
+	raw := v.text[s.start:s.end]
+	line, _, _ := strings.Cut(raw, "\n")
+	name := strings.Trim(fold(line), "#*_:： ")
+	if len(v.sections) > 1 || s.entries[0].anchor || s.entries[0].id != "" || strings.ToLower(name) != s.head.label {
+		return raw
+	}
+	if english[s.head.label] {
+		return "## Sources"
+	}
+	if s.head.level == 7 {
+		return "## " + name
+	}
+	return raw
+}
+
+// item writes an entry, or nothing, and returns the byte at which the text goes on.
+func (v *verifier) item(out *bytes.Buffer, e *entry) int {
+	fresh := out.Len() == 0 || bytes.HasSuffix(out.Bytes(), []byte("\n"))
+	if e.reason == "" {
+		if e.split && !fresh {
+			out.Truncate(len(bytes.TrimRight(out.Bytes(), " \t;,|")))
+			out.WriteByte('\n')
+		}
+		out.WriteString(v.written(e))
+		return e.end
+	}
+	end := e.end
+	if fresh && strings.HasPrefix(v.text[end:], "\n") {
+		end++
+		if (out.Len() == 0 || bytes.HasSuffix(out.Bytes(), []byte("\n\n"))) && strings.HasPrefix(v.text[end:], "\n") {
+			end++ // one blank line between paragraphs is enough
+		}
+	}
+	return end
+}
+
+// written returns an entry that stays.
+func (v *verifier) written(e *entry) string {
+	n := strconv.Itoa(e.final)
+	switch {
+	case e.id != "" || e.final == 0:
+		return v.text[e.start:e.body] + e.text
+	case e.table:
+		label := v.text[e.start:e.body]
+		return strings.Replace(strings.Replace(label, "^", "", 1), strconv.Itoa(e.number), n, 1) + e.text
+	case e.anchor:
+		return e.prefix + `<a id="ref-` + n + `"></a> [` + n + "] " + strings.TrimLeft(e.text, " \t")
+	}
+	prefix := e.prefix
+	if e.split {
+		prefix = ""
+	}
+	return strings.TrimRight(prefix+"["+n+"] "+strings.TrimLeft(e.text, " \t"), " ")
+}
+
+// items writes the entries of sources that only the text links to.
+func (v *verifier) items(out *bytes.Buffer) {
+	for _, e := range v.added {
+		if !bytes.HasSuffix(out.Bytes(), []byte("\n")) {
+			out.WriteByte('\n')
+		}
+		if e.anchor && !bytes.HasSuffix(out.Bytes(), []byte("\n\n")) {
+			out.WriteByte('\n') // entries with anchors are paragraphs
+		}
+		out.WriteString(v.written(e))
+	}
+}
+
+// body returns the text between two positions with its markers and addresses resolved.
+func (v *verifier) body(start, end int) string {
+	text := v.text[start:end]
+	if strings.TrimSpace(text) == "" {
+		return text
+	}
+	w := walker{text: text, code: codeSpans(text), markerEnd: -1, outMark: -1}
+	w.links.foreign = true
+	isMarker := func(at int, g group) bool { return v.isMarker(&w, start+at, at, g) }
+	if v.o.Sanitize {
+		w.links.judge, w.links.known, w.links.addresses = v.judgeBody, v.knows, v.labels
+		w.links.note = func(string, string) {}
+		w.links.isMarker = isMarker
+	}
+	w.onGroup = func(at int, g group) (string, bool) {
+		if !isMarker(at, g) {
+			return "", false
+		}
+		var markers []string
+		for _, id := range g.ids {
+			if e := v.byID[id.String()]; e != nil && e.reason == "" {
+				markers = append(markers, e.marker())
+			}
+		}
+		for _, n := range g.numbers {
+			if e, _ := v.lookup(start+at, n); e != nil {
+				markers = append(markers, e.marker())
+			}
+		}
+		if g.dest != "" {
+			markers = v.linked(markers, g.dest)
+		}
+		return w.cite(markers...), true
+	}
+	return w.run()
+}
+
+// linked deals with the address of a marker that is a link, [1](https://...).
+func (v *verifier) linked(markers []string, dest string) []string {
+	_, kind := destination(dest)
+	switch {
+	case kind == destHarmless:
+	case !v.o.Sanitize:
+		if len(markers) == 1 {
+			markers[0] += "(" + dest + ")"
+		}
+	default:
+		if to := v.judgeBody(dest, linkBare); len(markers) == 0 && to.after != "" {
+			markers = append(markers, to.after)
+		}
+	}
+	return markers
+}
+
+// isMarker reports whether a group of ids or numbers is one of citations of this text.
+func (v *verifier) isMarker(w *walker, pos, at int, g group) bool {
+	if len(g.ids) > 0 {
+		return len(v.byID) > 0
+	}
+	_, kind := destination(g.dest)
+	if g.dest != "" && kind != destHarmless && v.o.Sanitize {
+		return g.numbers[0] < 1000
+	}
+	if len(v.entries)+len(v.added) == 0 {
+		return false
+	}
+	known := true
+	for _, n := range g.numbers {
+		_, k := v.lookup(pos, n)
+		known = known && k
+		if (n == 0 || n >= 1000 || v.trusting) && !k { // years, sizes; references are counted from 1
+			return false
+		}
+	}
+	return w.isCitation(at, g, known)
+}
+
+// linkDefinitions returns the addresses that lines such as "[label]: https://..." define, without numbered ones: those
+// are references.
+func linkDefinitions(text string) map[string]string {
+	labels := map[string]string{}
+	if !strings.Contains(text, "]:") {
+		return labels
+	}
+	for _, l := range textLines(text) {
+		line := strings.TrimLeft(l.of(text), " ")
+		close := strings.Index(line, "]:")
+		if l.code || close < 2 || line[0] != '[' {
+			continue
+		}
+		label := foldLabel(line[1:close])
+		if _, size := utf8.DecodeRuneInString(label); size == 0 || labels[label] != "" || strings.HasPrefix(label, "^") {
+			continue
+		}
+		if dest := definedAddress(line[close+2:]); dest != "" {
+			labels[label] = dest
+		}
+	}
+	return labels
+}

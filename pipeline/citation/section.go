@@ -1,0 +1,220 @@
+package citation
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// textLine is a line of Markdown: text[start:end] without its line break.
+type textLine struct {
+	start, end int
+	code       bool // begins within a code block
+}
+
+func (l textLine) of(text string) string { return text[l.start:l.end] }
+
+func textLines(text string) []textLine {
+	code := codeSpans(text)
+	var lines []textLine
+	for start := 0; start <= len(text); {
+		end := len(text)
+		if nl := strings.IndexByte(text[start:], '\n'); nl >= 0 {
+			end = start + nl
+		}
+		for len(code) > 0 && code[0].end <= start {
+			code = code[1:]
+		}
+		inBlock := len(code) > 0 && code[0].start <= start && (text[code[0].start] != '`' || strings.HasPrefix(text[code[0].start:], "```"))
+		lines = append(lines, textLine{start, end, inBlock && code[0].end >= end})
+		start = end + 1
+	}
+	return lines
+}
+
+// heading is a line, or a line and its underline, that could name what follows it.
+type heading struct {
+	label string // folded, without markup
+	level int    // 1 to 6; 7: bold or plain text on a line of its own
+	plain bool   // nothing but its words makes it a heading
+	lines int
+}
+
+var (
+	atxLine      = regexp.MustCompile(`^ {0,3}(#{1,6})[ \t]*(.*?)[ \t]*#*[ \t]*$`)
+	emphasisLine = regexp.MustCompile(`^ {0,3}(?:\*{1,3}|_{1,3})([^*_]{1,60})(?:\*{1,3}|_{1,3})[ \t]*[:：]?[ \t]*$`)
+	htmlHeading  = regexp.MustCompile(`(?i)^ {0,3}<h([1-6])[^>]*>([^<]{1,80})</h[1-6]>[ \t]*$`)
+	underline    = regexp.MustCompile(`^ {0,3}(?:=+|-{2,})[ \t]*$`)
+	numbering    = regexp.MustCompile(`^(?:(?:[0-9]{1,2}(?:\.[0-9]{1,2})*[.)]?|[ivxIVX]{1,5}[.)]|[A-Z][.)]|[一二三四五六七八九十]{1,3}[、.．])\s*)`)
+)
+
+// headingAt recognises the heading at line i.
+func headingAt(text string, lines []textLine, i int) (heading, bool) {
+	if lines[i].code {
+		return heading{}, false
+	}
+	line := lines[i].of(text)
+	if len(line) > 300 || strings.TrimSpace(line) == "" {
+		return heading{}, false
+	}
+	if m := atxLine.FindStringSubmatch(line); m != nil {
+		return heading{label: headingLabel(m[2]), level: len(m[1]), lines: 1}, true
+	}
+	if m := htmlHeading.FindStringSubmatch(line); m != nil {
+		return heading{label: headingLabel(m[2]), level: int(m[1][0] - '0'), lines: 1}, true
+	}
+	if i+1 < len(lines) && underline.MatchString(lines[i+1].of(text)) && (i == 0 || strings.TrimSpace(lines[i-1].of(text)) == "") {
+		level := 2
+		if strings.Contains(lines[i+1].of(text), "=") {
+			level = 1
+		}
+		return heading{label: headingLabel(line), level: level, lines: 2}, true
+	}
+	if m := emphasisLine.FindStringSubmatch(line); m != nil {
+		return heading{label: headingLabel(m[1]), level: 7, lines: 1}, true
+	}
+	if len(line) <= 80 {
+		return heading{label: headingLabel(line), level: 7, plain: true, lines: 1}, true
+	}
+	return heading{}, false
+}
+
+func headingLabel(s string) string {
+	s = strings.Trim(fold(s), "*_ ")
+	s = strings.TrimLeftFunc(s, func(r rune) bool { return r > 0x7f && !unicode.IsLetter(r) || r == '[' })
+	s = numbering.ReplaceAllString(strings.TrimSpace(s), "")
+	return strings.ToLower(strings.Trim(s, "*_:：. ]【】"))
+}
+
+// referenceLabels name lists of references, by language.
+var referenceLabels = func() map[string]bool {
+	labels := map[string]bool{}
+	for _, list := range []string{
+		"sources|references|reference list|list of references|list of sources|source list|bibliography|works cited|cited works|sources cited|cited sources|references cited|citations|literature|literature cited|footnotes|endnotes|notes|sources consulted|works consulted|sources used|further reading",
+		"参考文献|参考资料|参考来源|参考|引用|引用来源|引用文献|来源|资料来源|信息来源|数据来源|文献|脚注|注释|參考文獻|參考資料|參考來源|資料來源|來源|引用來源|出典|参照|参考資料|참고문헌|참고 문헌|참고자료|출처",
+		"quellen|quellenverzeichnis|quellenangaben|literatur|literaturverzeichnis|literaturangaben|referenzen|einzelnachweise|nachweise|belege|fußnoten|bibliografie",
+		"références|references bibliographiques|références bibliographiques|bibliographie|sources et références|notes et références",
+		"referencias|referencias bibliográficas|bibliografía|bibliografia|fuentes|obras citadas|referências|referências bibliográficas|fontes|riferimenti|riferimenti bibliografici|fonti|note",
+		"bronnen|referenties|literatuur|literatuurlijst|bronvermelding|källor|referenser|kilder|referanser|referencer|lähteet|viitteet|źródła|bibliografia|literatura|zdroje|források|kaynaklar|kaynakça",
+		"источники|список источников|литература|список литературы|ссылки|библиография|джерела|література|المراجع|المصادر|संदर्भ|स्रोत",
+	} {
+		for label := range strings.SplitSeq(list, "|") {
+			labels[label] = true
+		}
+	}
+	return labels
+}()
+
+var labelJoin = regexp.MustCompile(`\s*(?:/|&|\||,|\band\b|\bund\b|\bet\b|\by\b|和|与|及)\s*`)
+
+// IsReferenceHeading reports whether a heading's text names a list of references, in any of the languages known here:
+// "References", "7. Sources and notes", "参考文献". "Sources of income" does not.
+func IsReferenceHeading(title string) bool { return isReferenceLabel(headingLabel(title)) }
+
+func isReferenceLabel(label string) bool {
+	if label == "" || len(label) > 90 {
+		return false
+	}
+	if referenceLabels[label] {
+		return true
+	}
+	if open := strings.IndexAny(label, "(（"); open > 0 && isReferenceLabel(strings.TrimSpace(label[:open])) {
+		return true
+	}
+	parts := labelJoin.Split(label, -1)
+	return len(parts) > 1 && !slices.ContainsFunc(parts, func(p string) bool { return !referenceLabels[p] })
+}
+
+// english labels are written as one, so that reports of different writers look alike.
+var english = map[string]bool{"sources": true, "references": true, "reference list": true}
+
+// refSection is a list of references: the lines from to until, the first of which are its heading.
+type refSection struct {
+	head    heading
+	start   int // byte of the heading; -1: there is none
+	end     int // byte behind the heading's lines
+	entries []*entry
+}
+
+// findSections returns the lists of references of a text, in order.
+func (r *Registry) findSections(text string) []*refSection {
+	lines := textLines(text)
+	levels := make([]int, len(lines)) // of real headings
+	for i := range lines {
+		if h, ok := headingAt(text, lines, i); ok && !h.plain && (h.level < 7 || isReferenceLabel(h.label)) {
+			levels[i] = h.level
+		}
+	}
+	next := make([]int, len(lines)+1) // the real heading at or after a line
+	next[len(lines)] = len(lines)
+	for i := len(lines) - 1; i >= 0; i-- {
+		if next[i] = next[i+1]; levels[i] != 0 {
+			next[i] = i
+		}
+	}
+	targets := &lineTargets{r: r, text: text, all: lines, memo: make([]int8, len(lines))}
+	var sections []*refSection
+	for i := 0; i < len(lines); i++ {
+		h, ok := headingAt(text, lines, i)
+		if !ok || !isReferenceLabel(h.label) {
+			continue
+		}
+		first, until := i+h.lines, i+h.lines
+		for until = next[min(until, len(lines))]; until < len(lines) && levels[until] > h.level; {
+			until = next[until+1]
+		}
+		s := &refSection{head: h, start: lines[i].start, end: lines[min(first, len(lines))-1].end}
+		p := entryParser{lineTargets: targets, lines: lines[:until], plain: h.plain, section: len(sections)}
+		s.entries = p.parse(first)
+		if len(s.entries) == 0 {
+			continue
+		}
+		sections = append(sections, s)
+		i = until - 1
+	}
+	if s := definitions(targets, sections); s != nil {
+		sections = append(sections, s)
+	}
+	return sections
+}
+
+// definitions collects what defines markers outside the lists: footnotes, and without any list the entries that end the text.
+func definitions(targets *lineTargets, sections []*refSection) *refSection {
+	text, lines := targets.text, targets.all
+	inside := func(l textLine) bool {
+		at, found := slices.BinarySearchFunc(sections, l.start, func(s *refSection, pos int) int { return s.start - pos })
+		return found || at > 0 && l.start <= sections[at-1].entries[len(sections[at-1].entries)-1].end
+	}
+	s := &refSection{start: -1}
+	p := entryParser{lineTargets: targets, lines: lines, section: len(sections)}
+	tail := len(lines)
+	if len(sections) == 0 {
+		for i := len(lines) - 1; i >= 0; i-- {
+			line := lines[i].of(text)
+			if pre, ok := entryStart(line); ok && !lines[i].code && pre.style == bracketStyle && targets.leads(i) {
+				tail = i
+			} else if strings.TrimSpace(line) != "" {
+				break
+			}
+		}
+	}
+	for i := 0; i < len(lines); i++ {
+		if len(lines[i].of(text)) == 0 || lines[i].code || i < tail && !footnote.MatchString(lines[i].of(text)) || inside(lines[i]) {
+			continue
+		}
+		if pre, ok := entryStart(lines[i].of(text)); ok && (i >= tail || targets.leads(i) || strings.Contains(pre.raw, "^")) {
+			p.open(i, pre)
+			i = p.follow(i)
+			p.close()
+		}
+	}
+	s.entries = p.entries
+	if len(s.entries) == 0 {
+		return nil
+	}
+	return s
+}
+
+// footnote is the definition of a numbered footnote or reference link.
+var footnote = regexp.MustCompile(`^ {0,3}\[\^?[0-9]{1,4}\]:`)

@@ -1,0 +1,210 @@
+package citation
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Sentence is one sentence of a verified report with what it cites.
+type Sentence struct {
+	Text      string // without markers and markup of links; white space folded
+	Start     int    // bytes into the report; report[Start:End] is the sentence as it stands there, with its markers
+	End       int
+	Citations []int    // numbers of Valid, in order, each once
+	Sources   []int    // positions in Registry.Sources, in order, each once
+	IDs       []string // citation ids, of a report that cites by ids
+}
+
+// sentences cuts a verified report into the sentences that cite something.
+func (r *Registry) sentences(report string, valid []Valid) []Sentence {
+	byNumber, byID := map[int]*Valid{}, map[string]*Valid{}
+	for i := range valid {
+		if v := &valid[i]; v.ID != "" {
+			byID[v.ID] = v
+		} else if byNumber[v.ReportNumber] == nil {
+			byNumber[v.ReportNumber] = v
+		}
+	}
+	if len(valid) == 0 {
+		return nil
+	}
+	var skip []span // the lists of references
+	for _, s := range r.findSections(report) {
+		if s.start >= 0 {
+			skip = append(skip, span{s.start, s.end})
+		}
+		for _, e := range s.entries {
+			skip = append(skip, span{e.start, e.end})
+		}
+	}
+	var out []Sentence
+	cited := func(s *Sentence, g group) bool {
+		any := false
+		add := func(v *Valid) {
+			if v == nil {
+				return
+			}
+			any = true
+			if !slices.Contains(s.Citations, v.Number) {
+				s.Citations, s.Sources = append(s.Citations, v.Number), append(s.Sources, v.Source)
+				if v.ID != "" {
+					s.IDs = append(s.IDs, v.ID)
+				}
+			}
+		}
+		for _, id := range g.ids {
+			add(byID[id.String()])
+		}
+		for _, n := range g.numbers {
+			add(byNumber[n])
+		}
+		return any
+	}
+	for _, p := range proseBlocks(report, skip) {
+		for _, s := range sentencesOf(report, p, cited) {
+			if len(s.Citations) > 0 {
+				out = append(out, s)
+			}
+		}
+	}
+	return out
+}
+
+// proseBlocks returns the paragraphs, list items and table cells of a text: no headings, no code, nothing to skip.
+func proseBlocks(text string, skip []span) []span {
+	var blocks []span
+	open := -1
+	flush := func(end int) {
+		if open >= 0 && open < end {
+			blocks = append(blocks, span{open, end})
+		}
+		open = -1
+	}
+	slices.SortFunc(skip, func(a, b span) int { return a.start - b.start })
+	for _, l := range textLines(text) {
+		for len(skip) > 0 && skip[0].end < l.start {
+			skip = skip[1:]
+		}
+		line := l.of(text)
+		body := strings.TrimLeft(line, " \t>")
+		switch {
+		case l.code || body == "" || isATXHeading(line) || underline.MatchString(line) || len(skip) > 0 && skip[0].start <= l.start && l.start <= skip[0].end:
+			flush(l.start)
+		case body[0] == '|':
+			flush(l.start)
+			blocks = append(blocks, span{l.start, l.end})
+		case isListItem(body):
+			flush(l.start)
+			open = l.end - len(body) + strings.IndexByte(body, ' ') + 1
+		case open < 0:
+			open = l.end - len(body)
+		}
+	}
+	flush(len(text))
+	return blocks
+}
+
+// abbreviations do not end a sentence.
+var abbreviations = []string{"e.g", "i.e", "etc", "vs", "cf", "dr", "mr", "mrs", "ms", "prof", "st", "no", "fig", "figs", "eq", "al", "approx",
+	"inc", "ltd", "co", "corp", "dept", "est", "vol", "pp", "p", "u.s", "u.k", "z.b", "d.h", "bzw", "ca", "nr", "jan", "feb", "mar", "apr", "jun", "jul", "aug", "sep", "sept", "oct", "nov", "dec"}
+
+// sentencesOf cuts a block. Markers behind the end of a sentence belong to it.
+func sentencesOf(text string, block span, cited func(*Sentence, group) bool) []Sentence {
+	var out []Sentence
+	var words strings.Builder
+	cur := Sentence{Start: -1}
+	ended := false
+	flush := func(end int) {
+		if cur.Text = strings.TrimSpace(fold(words.String())); cur.Text != "" {
+			cur.Text = spaceBefore.Replace(cur.Text)
+			cur.End = end
+			out = append(out, cur)
+		}
+		words.Reset()
+		cur, ended = Sentence{Start: -1}, false
+	}
+	last := block.start // end of what belongs to the sentence
+	code := codeSpans(text[block.start:block.end])
+	for i := block.start; i < block.end; {
+		for len(code) > 0 && block.start+code[0].end <= i {
+			code = code[1:]
+		}
+		if len(code) > 0 && block.start+code[0].start <= i {
+			end := block.start + code[0].end
+			if ended {
+				flush(last)
+			}
+			if cur.Start < 0 {
+				cur.Start = i
+			}
+			words.WriteString(text[i:end])
+			i, last = end, end
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(text[i:block.end])
+		if closingBracket(r) != 0 {
+			if g, ok := parseGroup(text[:block.end], i, 0); ok && (words.Len() > 0 || len(out) == 0) && cited(&cur, g) {
+				if cur.Start < 0 {
+					cur.Start = i
+				}
+				i, last = g.end, g.end
+				continue
+			}
+		}
+		switch {
+		case unicode.IsSpace(r):
+			words.WriteByte(' ')
+			i += size
+			continue
+		case ended:
+			flush(last)
+		}
+		if cur.Start < 0 {
+			cur.Start = i
+		}
+		words.WriteString(text[i : i+size])
+		i += size
+		last = i
+		ended = endsSentence(text[block.start:block.end], i-block.start, r)
+		for ended && i < block.end { // quotes and brackets behind the full stop
+			q, n := utf8.DecodeRuneInString(text[i:block.end])
+			if !strings.ContainsRune("\"'”’»)）」*_", q) {
+				break
+			}
+			words.WriteString(text[i : i+n])
+			i += n
+			last = i
+		}
+	}
+	flush(last)
+	return out
+}
+
+var spaceBefore = strings.NewReplacer(" .", ".", " ,", ",", " ;", ";", " :", ":", " !", "!", " ?", "?", " 。", "。", " ，", "，")
+
+// endsSentence reports whether the rune r, which ends at i, ends a sentence.
+func endsSentence(block string, i int, r rune) bool {
+	switch r {
+	case '。', '！', '？', '|':
+		return true
+	case '.', '!', '?':
+	default:
+		return false
+	}
+	rest := strings.TrimLeft(block[i:], "\"'”’»)*_")
+	if rest != "" && !unicode.IsSpace(rune(rest[0])) && rest[0] != '[' && !strings.HasPrefix(rest, "【") {
+		return false
+	}
+	if r != '.' {
+		return true
+	}
+	before := block[max(0, i-20) : i-1]
+	word := strings.ToLower(before[strings.LastIndexAny(before, " (\n")+1:])
+	if slices.Contains(abbreviations, word) || len(word) == 1 && word[0] >= 'a' && word[0] <= 'z' {
+		next, _ := utf8.DecodeRuneInString(strings.TrimLeft(rest, " \n"))
+		return word != "p" && word != "pp" && word != "no" && (unicode.IsUpper(next) && len(word) > 2 && (word == "etc" || word == "inc" || word == "ltd" || word == "corp"))
+	}
+	return true
+}

@@ -1,0 +1,70 @@
+package citation
+
+import (
+	"regexp"
+	"strings"
+)
+
+var (
+	attribute    = regexp.MustCompile(`(?i)[\s"'/](href|src|id|name|alt)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))`)
+	eventHandler = regexp.MustCompile(`(?i)[\s"'/](?:on[a-z]+|style|srcset|action|formaction|xlink:href)\s*=`)
+)
+
+func attributes(tag string) map[string]string {
+	found := map[string]string{}
+	for _, m := range attribute.FindAllStringSubmatch(tag, 10) {
+		if name := strings.ToLower(m[1]); found[name] == "" {
+			found[name] = m[2] + m[3] + m[4]
+		}
+	}
+	return found
+}
+
+// foreignTag handles an HTML tag of a text from outside: links and pictures are judged by their addresses, what loads or
+// runs something goes, anchors and plain markup stay.
+func (w *walker) foreignTag(i, next int, name, inside string) int {
+	a := attributes(inside)
+	closing := strings.HasPrefix(inside, "/")
+	switch {
+	case !activeTags[name]:
+		if name == "" || closing || !eventHandler.MatchString(inside) {
+			return i
+		}
+		return next
+	case name == "a" && !closing:
+		v := verdict{keep: true}
+		if a["href"] != "" {
+			v = w.links.judge(a["href"], linkInline)
+			if v.dest != "" {
+				v = verdict{after: v.dest}
+			}
+			v.keep = v.keep && !eventHandler.MatchString(inside)
+		}
+		if end := strings.Index(strings.ToLower(w.text[next:min(len(w.text), next+maxLinkText)]), "</a>"); end >= 0 {
+			w.tail(next+end, linkTail{next + end + len("</a>"), v})
+		}
+		if v.keep {
+			w.copy(i, next)
+		}
+		return next
+	case name == "img":
+		v := w.links.judge(a["src"], linkBare)
+		if v.keep && v.dest == "" && !eventHandler.MatchString(inside) {
+			w.copy(i, next)
+			return next
+		}
+		if alt := fold(a["alt"]); alt != "" {
+			w.write(Escape(alt))
+			return w.insert(v.after, next, false)
+		}
+		return w.insert(v.after, next, true)
+	case (name == "script" || name == "style") && !closing:
+		if end := strings.Index(strings.ToLower(w.text[next:min(len(w.text), next+20*maxLinkText)]), "</"+name); end >= 0 {
+			next += end
+			if tag := strings.IndexByte(w.text[next:], '>'); tag >= 0 {
+				next += tag + 1
+			}
+		}
+	}
+	return w.gone(next)
+}

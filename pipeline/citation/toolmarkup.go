@@ -1,0 +1,83 @@
+package citation
+
+import (
+	"regexp"
+	"strings"
+)
+
+// toolTag is a tag with which models call tools. They leak it into texts when a call is cut short or badly made.
+var toolTag = regexp.MustCompile(`(?i)<(/?)((?:[a-z][a-z0-9]{0,15}:)?(?:parameters?|functions?|function_calls?|function_results?|tool_calls?|tool_use|tool_uses|tool_results?|tool_response|tool_input|invoke))(?:[ \t=][^<>\n]{0,400})?(/?)>|<\|(?:tool[a-z_▁]{0,30}|python_tag|function_call)\|>|<｜tool[^｜<>\n]{0,40}｜>|\[/?TOOL_CALLS?\]|\[TOOL_RESULTS\]`)
+
+// headingStart is where the report goes on behind a call that nobody closed.
+var headingStart = regexp.MustCompile(`(?m)^(?: {0,3}#{1,6}[ \t]+\S|(?:\*\*|__)?(?i:sources|references|参考文献)(?:\*\*|__)?[:：]?[ \t]*$)`)
+
+// cutToolMarkup takes leaked tool calls out of a text: a call with its end as a whole, one without its end as far as the
+// next heading, or to the end of the text. Code stays as it is.
+func cutToolMarkup(text string) string {
+	if !strings.ContainsAny(text, "<[") || !toolTag.MatchString(text) {
+		return text
+	}
+	code := codeSpans(text)
+	var out strings.Builder
+	pos := 0
+	unclosed := map[string]bool{} // names whose end does not come any more
+	lower := strings.ToLower(text)
+	for _, m := range toolTag.FindAllStringSubmatchIndex(text, -1) {
+		start, end := m[0], m[1]
+		for len(code) > 0 && code[0].end <= start {
+			code = code[1:]
+		}
+		if start < pos || len(code) > 0 && code[0].start <= start {
+			continue
+		}
+		isClose := m[2] >= 0 && m[3] > m[2] || strings.HasPrefix(text[start:], "[/")
+		isEmpty := m[6] >= 0 && m[7] > m[6]
+		if !isClose && !isEmpty {
+			end = callEnd(text, lower, m, unclosed)
+		}
+		out.WriteString(strings.TrimRight(text[pos:start], " \t"))
+		pos = end
+		kept := out.String()
+		switch rest := text[pos:]; {
+		case rest == "" || strings.TrimSpace(rest) == "":
+		case kept == "" || strings.HasSuffix(kept, "\n"): // the call had lines of its own
+			pos += len(rest) - len(strings.TrimLeft(rest, "\n"))
+		case !strings.HasPrefix(rest, " ") && !strings.HasPrefix(rest, "\n"):
+			if strings.HasPrefix(rest, "#") {
+				out.WriteString("\n\n")
+			} else if strings.IndexAny(rest[:1], ".,;:!?)") < 0 {
+				out.WriteByte(' ')
+			}
+		}
+	}
+	return out.String() + text[pos:]
+}
+
+// callEnd returns where the call ends that the tag m opens.
+func callEnd(text, lower string, m []int, unclosed map[string]bool) int {
+	from := m[1]
+	if m[4] >= 0 {
+		closing := "</" + lower[m[4]:m[5]] + ">"
+		if !unclosed[closing] {
+			if i := strings.Index(lower[from:], closing); i >= 0 {
+				return from + i + len(closing)
+			}
+			unclosed[closing] = true
+		}
+	} else {
+		opening := strings.Trim(lower[m[0]:m[1]], "<|>[]｜")
+		for _, closing := range []string{"<|/" + opening + "|>", "[/" + opening + "]", strings.Replace(lower[m[0]:m[1]], "begin", "end", 1), strings.Replace(lower[m[0]:m[1]], "_call", "_call_end", 1)} {
+			if unclosed[closing] || closing == lower[m[0]:m[1]] {
+				continue
+			}
+			if i := strings.Index(lower[from:], closing); i >= 0 {
+				return from + i + len(closing)
+			}
+			unclosed[closing] = true
+		}
+	}
+	if h := headingStart.FindStringIndex(text[from:]); h != nil {
+		return from + h[0]
+	}
+	return len(text)
+}

@@ -1,0 +1,345 @@
+package citation
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// What Verification.Status and Reason say.
+const (
+	StatusVerified   = "verified"
+	StatusUnverified = "unverified"
+	StatusDisabled   = "disabled"
+
+	ReasonValid    = "valid_citations"
+	ReasonNoSource = "no_sources"            // the registry is empty
+	ReasonNoValid  = "no_valid_citations"    // nothing that the text cites is in the registry
+	ReasonPanicked = "verification_failed"   // a defect of the verifier; the text is as it came
+	ReasonSwitched = "verification_disabled" // nobody asked for it
+)
+
+// Why an entry of the references was removed, besides ReasonUnknownKey and ReasonUnknownURL.
+const (
+	ReasonUnverifiable = "unverifiable"           // it names nothing that could be looked up; Detail may say why
+	ReasonDuplicate    = "duplicate_of_citation_" // followed by the number, or id, of the one that stays
+)
+
+// Why a source's own address may not stand in a report.
+const (
+	DetailShortened = "shortened_url"
+	DetailTruncated = "truncated_url"
+	DetailUnsafe    = "unsafe_url"
+)
+
+// Valid is an entry of the references that leads to a source. Number is the one of the text as it came: a report is
+// numbered anew without gaps, see ReportNumber.
+type Valid struct {
+	Number       int     `json:"number"`       // an entry without a number has that of its place
+	ID           string  `json:"id,omitempty"` // citation id, of a report that cites by ids
+	URL          *string `json:"url"`          // the source's own spelling; nil: it has none
+	CitationKey  *string `json:"citation_key"`
+	Line         string  `json:"line"`  // the entry as it came
+	Match        string  `json:"match"` // one of the Match... constants
+	ReportNumber int     `json:"report_number,omitempty"`
+
+	Source int `json:"-"` // position in Registry.Sources
+}
+
+// Removed is an entry of the references that was taken out with its markers.
+type Removed struct {
+	Number int    `json:"number"`
+	ID     string `json:"id,omitempty"`
+	Line   string `json:"line"`
+	Reason string `json:"reason"`
+	Detail string `json:"detail,omitempty"`
+}
+
+// Verification is a text of which every citation leads to a source, and what was done to make it so.
+type Verification struct {
+	Report           string     `json:"report"`
+	Valid            []Valid    `json:"valid_citations"`
+	Removed          []Removed  `json:"removed_citations"`
+	BodyURLsRemoved  int        `json:"body_urls_removed"`  // links and addresses outside the references
+	BodyURLsReplaced int        `json:"body_urls_replaced"` // by the marker of the source that they lead to
+	UnsafeURLs       []string   `json:"unsafe_urls"`        // other schemes than http, IP addresses
+	Sentences        []Sentence `json:"-"`                  // of Report, those with citations
+	Status           string     `json:"status"`
+	Reason           string     `json:"reason"`
+}
+
+// VerifyOptions switches steps of Verify.
+type VerifyOptions struct {
+	// Sanitize removes addresses from the text outside the references (those of a source become its marker), what is
+	// unsafe to follow, and leaked tool calls; then it numbers the citations anew without gaps.
+	Sanitize bool
+}
+
+// Verify checks every citation of a Markdown text against the registry. Lists of references and markers are understood
+// in the forms that people and models write; entries that lead to no source are removed with their markers, others get
+// the source's own address. Everything else stays, byte for byte; code is left alone.
+// Verifying the result again changes nothing. Never fails; time is linear in the length of the text.
+func (r *Registry) Verify(report string, o VerifyOptions) Verification {
+	text := strings.ToValidUTF8(strings.ReplaceAll(report, "\r\n", "\n"), "\uFFFD")
+	var first *verifier
+	for range maxPasses {
+		v := r.verifyOnce(text, o)
+		if first == nil {
+			first = v
+		} else {
+			first.merge(v)
+		}
+		if v.result == text {
+			break
+		}
+		text = v.result
+	}
+	out := first.verification
+	out.Report = text
+	out.Status, out.Reason = StatusVerified, ReasonValid
+	switch {
+	case len(r.sources) == 0:
+		out.Status, out.Reason, out.Valid = StatusUnverified, ReasonNoSource, []Valid{}
+	case len(out.Valid) == 0:
+		out.Status, out.Reason = StatusUnverified, ReasonNoValid
+	}
+	out.Sentences = r.sentences(text, out.Valid)
+	return out
+}
+
+// maxPasses bounds how often a text is read: what is removed may join its neighbours to something new. Two for real text.
+const maxPasses = 12
+
+// verifier is one pass over a text.
+type verifier struct {
+	*Registry
+	o        VerifyOptions
+	text     string
+	sections []*refSection
+	entries  []*entry
+	byNumber map[int][]*entry
+	byID     map[string]*entry
+	bySource map[string]*entry // by placeOf: the entry that cites a source
+	added    []*entry          // for sources that only the text outside the references links to
+	labels   map[string]string // link definitions
+	trusting bool              // no sources to check against: entries stay, if they are safe
+
+	result       string
+	verification Verification
+}
+
+func (r *Registry) verifyOnce(text string, o VerifyOptions) *verifier {
+	if o.Sanitize {
+		text = cutToolMarkup(text)
+	}
+	v := &verifier{Registry: r, o: o, text: text, byNumber: map[int][]*entry{}, byID: map[string]*entry{}, bySource: map[string]*entry{}}
+	v.verification = Verification{Valid: []Valid{}, Removed: []Removed{}, UnsafeURLs: []string{}}
+	v.sections = r.findSections(text)
+	for _, s := range v.sections {
+		for _, e := range s.entries {
+			v.entries = append(v.entries, e)
+		}
+	}
+	if v.trusting = len(r.sources) == 0; v.trusting {
+		v.Registry = RegistryOf(v.ownSources())
+	}
+	for _, e := range v.entries {
+		v.judgeEntry(e)
+	}
+	v.findDuplicates()
+	v.number()
+	v.labels = linkDefinitions(text)
+	v.result = v.rewrite()
+	if len(v.added) > 0 { // now that their numbers are known
+		v.verification.BodyURLsRemoved, v.verification.BodyURLsReplaced, v.verification.UnsafeURLs = 0, 0, []string{}
+		v.result = v.rewrite()
+	}
+	v.record()
+	return v
+}
+
+// ownSources takes what the entries say of themselves for true.
+func (v *verifier) ownSources() []Source {
+	var sources []Source
+	for _, e := range v.entries {
+		for _, raw := range addressesIn(v.text[e.body:e.end]) {
+			sources = append(sources, Source{URL: raw})
+		}
+	}
+	return sources
+}
+
+// findDuplicates marks entries that cite what an entry with a lower number cites. Citation ids are no numbers: several
+// of them share a source by design.
+func (v *verifier) findDuplicates() {
+	order := slices.Clone(v.entries)
+	slices.SortStableFunc(order, func(a, b *entry) int { return a.number - b.number })
+	for _, e := range order {
+		if e.reason != "" {
+			continue
+		}
+		if e.id != "" {
+			if v.bySource[e.place] == nil {
+				v.bySource[e.place] = e
+			}
+			continue
+		}
+		if first := v.bySource[e.place]; first != nil && e.place != "" && first.id == "" {
+			e.same, e.reason = first, ReasonDuplicate+strconv.Itoa(first.number)
+			continue
+		}
+		if e.place != "" {
+			v.bySource[e.place] = e
+		}
+	}
+}
+
+// number gives every entry that stays its number in the result.
+func (v *verifier) number() {
+	top := 0
+	for _, e := range v.entries {
+		top = max(top, e.number)
+	}
+	for _, e := range v.entries {
+		if e.id != "" {
+			v.byID[e.id] = e
+			continue
+		}
+		if e.number > 0 {
+			v.byNumber[e.number] = append(v.byNumber[e.number], e)
+		}
+	}
+	kept := slices.DeleteFunc(slices.Clone(v.entries), func(e *entry) bool { return e.reason != "" || e.id != "" })
+	order := func(e *entry) int { // entries without numbers come last
+		if e.number == 0 {
+			return top + 1
+		}
+		return e.number
+	}
+	slices.SortStableFunc(kept, func(a, b *entry) int { return order(a) - order(b) })
+	for i, e := range kept {
+		e.final = e.number
+		if v.o.Sanitize {
+			e.final = i + 1
+		}
+	}
+}
+
+// nextNumber is the number of the next entry that is added.
+func (v *verifier) nextNumber() int {
+	n := 0
+	for _, e := range v.entries {
+		n = max(n, e.final)
+	}
+	return n + len(v.added) + 1
+}
+
+// lookup returns the entry that a number means at a place of the text: in the list that comes next, else in the last one
+// that has it. known: a list has such a number, though its entry may be gone.
+func (v *verifier) lookup(pos, number int) (e *entry, known bool) {
+	found := v.byNumber[number]
+	if len(found) == 0 {
+		return nil, false
+	}
+	section := found[len(found)-1].section
+	for _, c := range found {
+		if s := v.sections[c.section]; s.entries[len(s.entries)-1].end >= pos {
+			section = c.section
+			break
+		}
+	}
+	for _, c := range found {
+		if c.section != section {
+			continue
+		}
+		if c.same != nil {
+			c = c.same
+		}
+		if c.reason == "" {
+			return c, true
+		}
+	}
+	return nil, true
+}
+
+// marker is how a citation of the entry is written in the result.
+func (e *entry) marker() string {
+	switch {
+	case e.id != "":
+		id, _ := ParseID(e.id)
+		return "[[" + e.id + "](#" + id.Anchor() + ")]"
+	case e.final == 0:
+		return ""
+	case e.anchor:
+		n := strconv.Itoa(e.final)
+		return "[[" + n + "](#ref-" + n + ")]"
+	}
+	return "[" + strconv.Itoa(e.final) + "]"
+}
+
+// record lists what was found, in the order of the text.
+func (v *verifier) record() {
+	out := &v.verification
+	for i, e := range v.entries {
+		number := e.number
+		if number == 0 {
+			number = i + 1
+		}
+		line := strings.TrimSpace(v.text[e.start:e.end])
+		if e.reason != "" {
+			out.Removed = append(out.Removed, Removed{Number: number, ID: e.id, Line: line, Reason: e.reason, Detail: e.detail})
+			continue
+		}
+		if e.source >= 0 {
+			out.Valid = append(out.Valid, v.valid(e, number, line))
+		}
+	}
+	for _, e := range v.added {
+		out.Valid = append(out.Valid, v.valid(e, e.final, ""))
+	}
+}
+
+func (v *verifier) valid(e *entry, number int, line string) Valid {
+	s := v.Registry.sources[e.source]
+	c := Valid{Number: number, ID: e.id, Line: line, Match: e.level, ReportNumber: e.final, Source: e.source}
+	if s.URL != "" {
+		c.URL = &s.URL
+	}
+	if s.Key != "" {
+		c.CitationKey = &s.Key
+	}
+	return c
+}
+
+// merge adds what a later pass has removed. Its numbers are those of the pass before it.
+func (v *verifier) merge(later *verifier) {
+	a, b := &v.verification, &later.verification
+	a.BodyURLsRemoved += b.BodyURLsRemoved
+	a.BodyURLsReplaced += b.BodyURLsReplaced
+	a.UnsafeURLs = append(a.UnsafeURLs, b.UnsafeURLs...)
+	original := map[int]int{}
+	for _, c := range a.Valid {
+		if c.ID == "" {
+			original[c.ReportNumber] = c.Number
+		}
+	}
+	for _, gone := range b.Removed {
+		if n := original[gone.Number]; n > 0 && gone.ID == "" {
+			gone.Number = n
+		}
+		a.Removed = append(a.Removed, gone)
+	}
+	valid := []Valid{}
+	for _, c := range b.Valid {
+		at := slices.IndexFunc(a.Valid, func(old Valid) bool {
+			return c.ID != "" && old.ID == c.ID || c.ID == "" && old.ID == "" && old.ReportNumber == c.Number
+		})
+		if at >= 0 {
+			old := a.Valid[at]
+			old.ReportNumber = c.ReportNumber
+			c = old
+		}
+		valid = append(valid, c)
+	}
+	a.Valid = valid
+}
