@@ -1,14 +1,38 @@
 package main
 
 import (
+	"errors"
+
 	"github.com/spf13/cobra"
 )
 
 func (a *app) verifyCommand() *cobra.Command {
-	return &cobra.Command{
-		Use: "verify RUN", Short: "Prove the bundle of a run again, offline: every file, quote and citation", Args: cobra.ExactArgs(1),
+	var foreign foreignReport
+	cmd := &cobra.Command{
+		Use:   "verify RUN | verify --report FILE.md --sources FILE.jsonl",
+		Short: "Prove the bundle of a run again, offline, or check the citations of a report from elsewhere",
+		Long: `verify RUN proves the bundle of a run again, offline: every file, quote and citation.
+
+verify --report FILE.md --sources FILE.jsonl checks every citation of a Markdown report from elsewhere against a list of
+sources. What leads to no source is removed and the verified report is printed; what was removed and why goes to standard
+error. With --json, all of it is one document. Each line of the sources is a JSON object with url or citation_key
+("handbook.pdf, p. 15"), and title and text if they are known. - stands for standard input.
+
+Exit codes with --report: 0 every citation is valid, 3 something was removed, 1 no citation is valid, 2 wrong use.`,
+		Args: cobra.MaximumNArgs(1),
 		RunE: a.command(func(cmd *cobra.Command, args []string) error {
+			if foreign.given() {
+				if len(args) > 0 {
+					return usageError{errors.New("verify takes a run or a report, not both")}
+				}
+				return a.verifyReport(foreign)
+			}
+			if len(args) == 0 {
+				return usageError{hintError{errors.New("verify needs a run, or a report and its sources"), "nightdesk verify RUN, or nightdesk verify --report report.md --sources sources.jsonl"}}
+			}
 			return a.verifyBundle(cmd.Context(), args[0])
 		}),
 	}
+	foreign.flags(cmd)
+	return cmd
 }

@@ -20,7 +20,7 @@ type found struct {
 func (v *verifier) judgeEntry(e *entry) {
 	e.source = -1
 	raw := v.text[e.body:e.end]
-	unresolved := 0
+	unresolved, refused := 0, false // refused: the registry has it, but a reader could not check it
 	w := walker{text: raw, markerEnd: -1}
 	w.onGroup = func(int, group) (string, bool) { return "", false }
 	w.links = links{foreign: true, note: func(string, string) {}, known: v.knows, isMarker: func(int, group) bool { return false }}
@@ -32,11 +32,11 @@ func (v *verifier) judgeEntry(e *entry) {
 		at, level, ok := v.matchURL(d)
 		if ok && v.o.Sanitize {
 			if detail := unfit(v.Registry.sources[at].URL); detail != "" {
-				e.detail, ok = detail, false
+				e.detail, ok, refused = detail, false, true
 			}
 		}
 		if !ok {
-			if unresolved++; v.o.Sanitize && kind == destUnsafe {
+			if unresolved++; v.o.Sanitize && (kind == destUnsafe || e.detail == DetailUnsafe) {
 				v.unsafe(d)
 				e.detail = DetailUnsafe
 			}
@@ -60,8 +60,8 @@ func (v *verifier) judgeEntry(e *entry) {
 		}
 		return
 	case unresolved > 0 || strings.Contains(raw, "://"):
-		if e.reason = ReasonUnknownURL; e.detail != "" && e.detail != DetailUnsafe {
-			e.reason = ReasonUnverifiable // the registry has it, but a reader could not check it
+		if e.reason = ReasonUnknownURL; refused {
+			e.reason = ReasonUnverifiable
 		}
 		return
 	}

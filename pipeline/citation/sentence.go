@@ -40,14 +40,9 @@ func (r *Registry) sentences(report string, valid []Valid) []Sentence {
 		}
 	}
 	var out []Sentence
-	cited := func(s *Sentence, g group) bool {
-		any := false
+	cited := func(s *Sentence, g group) {
 		add := func(v *Valid) {
-			if v == nil {
-				return
-			}
-			any = true
-			if !slices.Contains(s.Citations, v.Number) {
+			if v != nil && !slices.Contains(s.Citations, v.Number) {
 				s.Citations, s.Sources = append(s.Citations, v.Number), append(s.Sources, v.Source)
 				if v.ID != "" {
 					s.IDs = append(s.IDs, v.ID)
@@ -60,10 +55,21 @@ func (r *Registry) sentences(report string, valid []Valid) []Sentence {
 		for _, n := range g.numbers {
 			add(byNumber[n])
 		}
-		return any
 	}
 	for _, p := range proseBlocks(report, skip) {
-		for _, s := range sentencesOf(report, p, cited) {
+		w := &walker{text: report[p.start:p.end], markerEnd: -1}
+		isMarker := func(at int, g group) bool {
+			known := true
+			for _, n := range g.numbers {
+				known = known && byNumber[n] != nil
+			}
+			is := len(g.ids) > 0 || known && w.isCitation(at-p.start, g, true)
+			if is {
+				w.markerEnd = g.end - p.start
+			}
+			return is
+		}
+		for _, s := range sentencesOf(report, p, isMarker, cited) {
 			if len(s.Citations) > 0 {
 				out = append(out, s)
 			}
@@ -111,7 +117,7 @@ var abbreviations = []string{"e.g", "i.e", "etc", "vs", "cf", "dr", "mr", "mrs",
 	"inc", "ltd", "co", "corp", "dept", "est", "vol", "pp", "p", "u.s", "u.k", "z.b", "d.h", "bzw", "ca", "nr", "jan", "feb", "mar", "apr", "jun", "jul", "aug", "sep", "sept", "oct", "nov", "dec"}
 
 // sentencesOf cuts a block. Markers behind the end of a sentence belong to it.
-func sentencesOf(text string, block span, cited func(*Sentence, group) bool) []Sentence {
+func sentencesOf(text string, block span, isMarker func(at int, g group) bool, cited func(*Sentence, group)) []Sentence {
 	var out []Sentence
 	var words strings.Builder
 	cur := Sentence{Start: -1}
@@ -145,7 +151,8 @@ func sentencesOf(text string, block span, cited func(*Sentence, group) bool) []S
 		}
 		r, size := utf8.DecodeRuneInString(text[i:block.end])
 		if closingBracket(r) != 0 {
-			if g, ok := parseGroup(text[:block.end], i, 0); ok && (words.Len() > 0 || len(out) == 0) && cited(&cur, g) {
+			if g, ok := parseGroup(text[:block.end], i, 0); ok && isMarker(i, g) {
+				cited(&cur, g)
 				if cur.Start < 0 {
 					cur.Start = i
 				}
@@ -156,6 +163,10 @@ func sentencesOf(text string, block span, cited func(*Sentence, group) bool) []S
 		switch {
 		case unicode.IsSpace(r):
 			words.WriteByte(' ')
+			i += size
+			continue
+		case r == '|' && (i == block.start || text[i-1] != '\\'): // the end of a table's cell
+			flush(last)
 			i += size
 			continue
 		case ended:
@@ -187,7 +198,7 @@ var spaceBefore = strings.NewReplacer(" .", ".", " ,", ",", " ;", ";", " :", ":"
 // endsSentence reports whether the rune r, which ends at i, ends a sentence.
 func endsSentence(block string, i int, r rune) bool {
 	switch r {
-	case '。', '！', '？', '|':
+	case '。', '！', '？':
 		return true
 	case '.', '!', '?':
 	default:
@@ -202,9 +213,5 @@ func endsSentence(block string, i int, r rune) bool {
 	}
 	before := block[max(0, i-20) : i-1]
 	word := strings.ToLower(before[strings.LastIndexAny(before, " (\n")+1:])
-	if slices.Contains(abbreviations, word) || len(word) == 1 && word[0] >= 'a' && word[0] <= 'z' {
-		next, _ := utf8.DecodeRuneInString(strings.TrimLeft(rest, " \n"))
-		return word != "p" && word != "pp" && word != "no" && (unicode.IsUpper(next) && len(word) > 2 && (word == "etc" || word == "inc" || word == "ltd" || word == "corp"))
-	}
-	return true
+	return !slices.Contains(abbreviations, word) && !(len(word) == 1 && word[0] >= 'a' && word[0] <= 'z')
 }

@@ -1,0 +1,146 @@
+package citation_test
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"nightdesk/pipeline/citation"
+)
+
+// shelf returns a registry of the kinds of sources that a foreign report may have.
+func shelf() *citation.Registry {
+	return citation.RegistryOf([]citation.Source{
+		{URL: "https://ok.example/alpha", Title: "Alpha"},
+		{URL: "https://ok.example/beta?id=1&x=2", Title: "Beta"},
+		{URL: "https://wiki.example/Go_(language)", Title: "Go (language)"},
+		{URL: "https://ok.example/odd.", Title: "Odd [1] *end*"},
+		{Key: "handbook.pdf, p.15", Title: "Handbook"},
+		{Key: "notes/plan-3.md"},
+		{URL: "https://bit.ly/abc"},
+	})
+}
+
+var webAddress = regexp.MustCompile(`(?i)https?://[^\s<>"'` + "`" + `|\\{}\[\]]+`)
+
+// FuzzVerify: what was verified is verified; every address outside code is that of a source; nothing panics.
+func FuzzVerify(f *testing.F) {
+	for _, s := range append(fuzzSeeds, verifySeeds...) {
+		f.Add(s, true)
+		f.Add(s, false)
+	}
+	f.Fuzz(func(t *testing.T, in string, sanitize bool) {
+		if len(in) > 4000 {
+			return
+		}
+		o := citation.VerifyOptions{Sanitize: sanitize}
+		once := shelf().Verify(in, o)
+		twice := shelf().Verify(once.Report, o)
+		if twice.Report != once.Report {
+			t.Fatalf("not stable\n   in %q\n once %q\ntwice %q", in, once.Report, twice.Report)
+		}
+		if len(twice.Removed) > 0 || len(twice.Valid) != len(once.Valid) {
+			t.Fatalf("not stable\n   in %q\n once %q\n      %+v\ntwice %+v %+v", in, once.Report, once.Valid, twice.Valid, twice.Removed)
+		}
+		for _, s := range once.Sentences {
+			if s.Start < 0 || s.End > len(once.Report) || s.Start >= s.End || len(s.Citations) == 0 || s.Text == "" {
+				t.Fatalf("sentence %+v of %q", s, once.Report)
+			}
+		}
+		if !sanitize {
+			return
+		}
+		for _, address := range webAddress.FindAllString(withoutCode(once.Report), -1) {
+			if !isOfShelf(address) {
+				t.Fatalf("%q is no source's address\n  in %q\n out %q", address, in, once.Report)
+			}
+		}
+	})
+}
+
+func withoutCode(s string) string {
+	code := citation.Code(s)
+	slices.Reverse(code)
+	for _, c := range code {
+		s = s[:c[0]] + " " + s[c[1]:]
+	}
+	return s
+}
+
+// isOfShelf reports whether text begins with the address of a source and goes on with punctuation or words that are none
+// of it.
+func isOfShelf(text string) bool {
+	for _, s := range shelf().Sources() {
+		if s.URL != "" && strings.HasPrefix(strings.ReplaceAll(text, "%2E", "."), s.URL) {
+			return true
+		}
+	}
+	return false
+}
+
+var verifySeeds = []string{
+	"A [1]. B [2][3], [1-3] and [^1] 【1†L2-L4】.\n\n## Sources\n[1] Alpha: https://ok.example/alpha\n[2] No: https://no.example/x\n[3] handbook.pdf, p. 3\n",
+	"See [x](https://ok.example/beta) and <https://no.example> or https://ok.example/alph...\n\n![a](data:x) [b][c]\n\n[c]: https://ok.example/alpha\n",
+	"**References**\n1. Alpha https://ok.example/alpha and https://no.example [2] Go https://wiki.example/Go_(language)\n\ntext\n\n[^3]: notes/plan-3.md\n",
+	"x [1]\n\n<tool_call>{}</tool_call>\n\nSources\n- https://ok.example/alpha\n- https://ok.example/odd.\n",
+	"| [1] | b |\n\n## 参考文献\n| # | t |\n|---|---|\n| [1] | https://ok.example/alpha |\n| 2 | nothing |\n",
+	"a [1](https://ok.example/alpha) <a href=\"https://ok.example/alpha\">b</a> <a id=\"ref-1\"></a> [1] x\n\nReferences\n==========\n<a id=\"ref-1\"></a> [1] [Alpha](https://ok.example/alpha)\n\n<a id=\"ref-2\"></a> [2] Hand · `handbook.pdf`\n",
+	"[[CIT-1-01](#ref-cit-1-01)]\n\n## References\n\n### Block 1\n\n<a id=\"ref-cit-1-01\"></a> [CIT-1-01] web: q  \n[Alpha](https://ok.example/alpha)\n\n<a id=\"ref-cit-1-02\"></a> [CIT-1-02] web: q  \n[No](https://no.example/)\n",
+	"x [2]\n\n[1] Alpha https://ok.example/alpha\n[2] https://ok.example/beta?x=2\n[1] Beta\nand more\n\n  indented\n",
+}
+
+// TestVerifyHostile: a text that is made to be slow takes no longer than its length allows.
+func TestVerifyHostile(t *testing.T) {
+	t.Parallel()
+	const size = 150_000
+	fill := func(unit string) string { return strings.Repeat(unit, size/len(unit)) }
+	for name, in := range map[string]string{
+		"open brackets":  fill("["),
+		"nested":         strings.Repeat("[", size/2) + "1" + strings.Repeat("]", size/2),
+		"nested lists":   nestedList(800),
+		"entries":        "## Sources\n" + strings.Repeat("[1] https://no.example/x\n", 100_000),
+		"ordered":        "## Sources\n" + strings.Repeat("1. x\n", 100_000),
+		"headings":       strings.Repeat("Sources\n", 50_000) + strings.Repeat("## Sources\n", 50_000),
+		"footnotes":      strings.Repeat("[^1]: a.b\n", 100_000),
+		"lines":          strings.Repeat("x [1]\n", 100_000) + "\n## Sources\n[1] https://ok.example/alpha\n",
+		"several":        "## Sources\n[1] https://ok.example/alpha " + fill("[2] https://ok.example/beta "),
+		"tags":           fill("<tool_call>"),
+		"other tags":     fill("<a href=x "),
+		"closed tags":    fill("<function></parameter>"),
+		"addresses":      fill("https://"),
+		"long address":   "https://ok.example/" + fill("a"),
+		"dots":           "## Sources\n[1] " + fill("a.b "),
+		"quotes":         fill("> "),
+		"backticks":      fill("` `` "),
+		"dollars":        fill("$x [7] "),
+		"definitions":    strings.Repeat("[a]: https://no.example\n", 20_000) + fill("[b][a]"),
+		"tables":         "## Sources\n" + fill("| [1] | a.pdf |\n"),
+		"word [1]":       fill("word[1] ") + "\n\n## Sources\n[1] https://ok.example/alpha\n",
+		"parentheses":    "## Sources\n[1] " + fill("("),
+		"blank entries":  "## Sources\n" + strings.Repeat("[1] a\n\n\n\n", 30_000),
+		"sentences":      strings.Repeat("A. ", 50_000) + "[1]\n\n## Sources\n[1] https://ok.example/alpha\n",
+		"superscript":    fill("<sup>1</sup>"),
+		"ellipsis":       fill("https://ok.example/a...b "),
+		"anchors":        fill(`<a id="ref-1"></a> [1] `),
+		"spaces":         fill(" ") + "[1]\n\n## Sources\n[1] https://ok.example/alpha\n",
+		"removed spaces": fill("[2] ") + "\n\n## Sources\n[1] https://ok.example/alpha\n[2] https://no.example\n",
+	} {
+		start := time.Now()
+		shelf().Verify(in, citation.VerifyOptions{Sanitize: true})
+		if took := time.Since(start); took > 20*time.Second {
+			t.Errorf("%s: %s for %d bytes", name, took, len(in))
+		} else if took > 500*time.Millisecond {
+			t.Logf("%s: %s for %d bytes", name, took.Round(time.Millisecond), len(in))
+		}
+	}
+}
+
+func nestedList(depth int) string {
+	var b strings.Builder
+	for i := range depth {
+		b.WriteString(strings.Repeat(" ", i%400) + "- a [1]\n")
+	}
+	return b.String()
+}
