@@ -56,7 +56,8 @@ func (v *verifier) judgeEntry(e *entry) {
 	case e.source >= 0:
 		e.place, e.detail = placeOf(v.Registry.sources[e.source]), ""
 		if unresolved > 0 {
-			e.text = strings.TrimRight(joiner.ReplaceAllString(e.text, ""), " ,;:–—-|")
+			e.text = strings.TrimRight(joiner.ReplaceAllString(e.text, ""), " ,;:–—-")
+			e.text = joinedStart.ReplaceAllString(e.text, "$1 ")
 		}
 		return
 	case unresolved > 0 || strings.Contains(raw, "://"):
@@ -72,7 +73,9 @@ func (v *verifier) judgeEntry(e *entry) {
 }
 
 // joiner is what led on to an address that was removed.
-var joiner = regexp.MustCompile(`(?i)[\s,;:–—|-]+(?:and|or|und|et|y|see also|also(?: at)?|mirror(?:ed)?(?: at)?)?\s*$`)
+var joiner = regexp.MustCompile(`(?i)[\s,;:–—-]+(?:and|or|und|et|y|see also|also(?: at)?|mirror(?:ed)?(?: at)?)?\s*$`)
+
+var joinedStart = regexp.MustCompile(`(?i)([:,;–—-])\s*(?:and|or|und|et|y|,|;)\s+`)
 
 // judgeWords looks up an entry without an address.
 func (v *verifier) judgeWords(e *entry, raw string) {
@@ -181,6 +184,9 @@ func (v *verifier) judgeBody(dest string, kind linkKind) verdict {
 		}
 		v.verification.BodyURLsReplaced++
 		return verdict{after: v.citing(at, level).marker()}
+	}
+	if kind == linkLabelled {
+		return verdict{} // counted where it is defined
 	}
 	v.verification.BodyURLsRemoved++
 	if a, ok := parseAddress(d); k == destUnsafe || !ok || isIP(a.host) {

@@ -24,6 +24,7 @@ const (
 	linkInline     linkKind = iota // [text](address), and <a href>
 	linkBare                       // in running text or in angle brackets
 	linkDefinition                 // [label]: address
+	linkLabelled                   // [text][label]
 )
 
 // verdict says what becomes of an address.
@@ -84,7 +85,9 @@ func (w *walker) bracketed(i int) int {
 		return w.definition(i, closing+2)
 	}
 	dest, end, ok := linkDestination(w.text, closing+1)
+	kind := linkInline
 	if !ok && w.links.addresses != nil {
+		kind = linkLabelled
 		dest, end, ok = w.labelled(open, closing)
 	}
 	if !ok {
@@ -93,7 +96,7 @@ func (w *walker) bracketed(i int) int {
 	if g, isGroup := parseGroup(w.text[:w.plainEnd(open)], open, 0); isGroup && w.links.isMarker(open, g) {
 		return i
 	}
-	v := w.links.judge(dest, linkInline)
+	v := w.links.judge(dest, kind)
 	w.tail(closing, linkTail{end, v})
 	if v.keep {
 		w.copy(i, open+1)

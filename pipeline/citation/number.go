@@ -29,7 +29,8 @@ func (w *walker) isCitedNumber(start int, g group) bool {
 // isCitation reports whether a group of bare numbers in a text from outside is one of citations. known: the references
 // have all of these numbers, so that a word before the bracket is a citation's and not an array's name.
 func (w *walker) isCitation(start int, g group, known bool) bool {
-	if start > 0 && w.markerEnd != start && w.text[start] == '[' && w.text[start-1] < utf8.RuneSelf &&
+	footnote := strings.HasPrefix(w.text[start:], "[^")
+	if start > 0 && w.markerEnd != start && w.text[start] == '[' && !footnote && w.text[start-1] < utf8.RuneSelf &&
 		(alnumASCII(w.text[start-1]) || strings.IndexByte("_])$", w.text[start-1]) >= 0) && (!known || w.isIndex(start, g.end)) {
 		return false
 	}
@@ -57,7 +58,7 @@ func (w *walker) isIndex(start, end int) bool {
 		return before[len(before)-1] != ']' || !strings.Contains(before, "](")
 	}
 	word := before[strings.LastIndexFunc(before, func(r rune) bool { return r >= utf8.RuneSelf || r != '_' && r != '.' && !alnumASCII(byte(r)) })+1:]
-	if strings.ContainsAny(word, "_.") || slices.Contains(arrays, word) || len(word) == 1 {
+	if strings.ContainsAny(word, "_.") || slices.Contains(arrays, word) || len(word) == 1 && word[0] >= 'a' {
 		return true
 	}
 	return strings.IndexFunc(word[1:], func(r rune) bool { return r >= 'A' && r <= 'Z' }) >= 0 && word != strings.ToUpper(word) // camelCase

@@ -249,6 +249,7 @@ func (w *walker) gone(next int) int {
 			w.dropSpace(next)
 		}
 	}
+	next = w.punctuation(next)
 	line := w.out.Bytes()[bytes.LastIndexByte(w.out.Bytes(), '\n')+1:]
 	if len(line) > 40 || len(bytes.TrimLeft(line, " \t")) > 0 && !bullet.Match(line) {
 		return next
@@ -258,12 +259,45 @@ func (w *walker) gone(next int) int {
 	case strings.HasPrefix(rest, "\n"): // nothing is left of the line
 		w.out.Truncate(w.out.Len() - len(line))
 		w.space = ""
-		return len(w.text) - len(rest) + 1
+		next = len(w.text) - len(rest) + 1
+		if w.out.Len() == 0 || bytes.HasSuffix(w.out.Bytes(), []byte("\n\n")) { // one blank line between paragraphs is enough
+			next += len(w.text[next:]) - len(strings.TrimPrefix(w.text[next:], "\n"))
+		}
+		return next
 	case len(line) == 0:
 		return len(w.text) - len(rest)
 	}
 	return next
 }
+
+// punctuation takes out what joined the removed to its neighbours: the comma after another comma, the "and" of a row of
+// markers that ends there.
+func (w *walker) punctuation(next int) int {
+	out := w.out.Bytes()
+	if len(out) == 0 {
+		return next
+	}
+	after, size := utf8.DecodeRuneInString(w.text[next:])
+	last, _ := utf8.DecodeLastRune(out)
+	switch {
+	case strings.ContainsRune(".,;。，；、", after) && strings.ContainsRune(".,;:!?。，；：！？、", last):
+		if strings.ContainsRune(",;，；、", last) && strings.ContainsRune(".。", after) { // the stronger one stays
+			_, n := utf8.DecodeLastRune(out)
+			w.out.Truncate(len(out) - n)
+			return next
+		}
+		return next + size
+	case after == '.' || after == '\n' || after == ')' || after == '。' || next == len(w.text):
+		tail := out[max(0, len(out)-12):]
+		if m := rowEnd.FindIndex(tail); m != nil {
+			w.out.Truncate(len(out) - len(tail) + m[0] + 1)
+		}
+	}
+	return next
+}
+
+// rowEnd is a row of markers whose last one has gone.
+var rowEnd = regexp.MustCompile(`\](?:,| and|, and| or|, or| und| &)$`)
 
 // bullet is the beginning of a list item with nothing behind it.
 var bullet = regexp.MustCompile(`^[ \t>]*(?:[-*+]|[0-9]{1,4}[.)])[ \t]*$`)

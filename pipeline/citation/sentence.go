@@ -59,13 +59,14 @@ func (r *Registry) sentences(report string, valid []Valid) []Sentence {
 	for _, p := range proseBlocks(report, skip) {
 		w := &walker{text: report[p.start:p.end], markerEnd: -1}
 		isMarker := func(at int, g group) bool {
+			at, g.end = at-p.start, g.end-p.start
 			known := true
 			for _, n := range g.numbers {
 				known = known && byNumber[n] != nil
 			}
-			is := len(g.ids) > 0 || known && w.isCitation(at-p.start, g, true)
+			is := len(g.ids) > 0 || known && w.isCitation(at, g, true)
 			if is {
-				w.markerEnd = g.end - p.start
+				w.markerEnd = g.end
 			}
 			return is
 		}

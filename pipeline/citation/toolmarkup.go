@@ -42,6 +42,9 @@ func cutToolMarkup(text string) string {
 		case rest == "" || strings.TrimSpace(rest) == "":
 		case kept == "" || strings.HasSuffix(kept, "\n"): // the call had lines of its own
 			pos += len(rest) - len(strings.TrimLeft(rest, "\n"))
+			if kept != "" && !strings.HasSuffix(kept, "\n\n") && (len(rest) > 1 && strings.HasPrefix(rest, "\n\n") || strings.HasPrefix(rest, "#")) {
+				out.WriteByte('\n')
+			}
 		case !strings.HasPrefix(rest, " ") && !strings.HasPrefix(rest, "\n"):
 			if strings.HasPrefix(rest, "#") {
 				out.WriteString("\n\n")
