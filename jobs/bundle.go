@@ -69,6 +69,9 @@ func (b *bundle) put(ctx context.Context) error {
 		if err := b.PutJSON(ctx, b.cacheKey("outline.json"), b.report.Outline); err != nil {
 			return err
 		}
+		if err := b.PutJSON(ctx, b.cacheKey("verification.json"), b.verification()); err != nil {
+			return err
+		}
 	}
 	return b.Close(ctx, b.w.Now())
 }
@@ -173,6 +176,21 @@ func (b *bundle) metadata(run topicqueue.Run, usage []topicqueue.Usage) metadata
 		m.Citations, m.Removed, m.Fallbacks.Reporting = list(r.Cited), list(r.Removed), list(r.Fallbacks)
 	}
 	return m
+}
+
+// verificationFile is every decision about a citation of the report.
+type verificationFile struct {
+	ResearchID string             `json:"research_id"`
+	Status     string             `json:"status"`
+	Reason     string             `json:"reason"`
+	Valid      []citation.Valid   `json:"valid_citations"`   // entries of the references, with how their source was found
+	Removed    []citation.Removed `json:"removed_citations"` // entries of the references that led nowhere
+	Unwritten  []citation.Removal `json:"removed_markers"`   // what the model cited and could not be resolved
+}
+
+func (b *bundle) verification() verificationFile {
+	v := b.report.Verification
+	return verificationFile{ResearchID: b.in.Run.ID, Status: v.Status, Reason: v.Reason, Valid: list(v.Valid), Removed: list(v.Removed), Unwritten: list(b.report.Removed)}
 }
 
 // list makes an absent list an empty one: readers of the JSON expect a list.

@@ -110,7 +110,7 @@ func checkBundle(t *testing.T, store storage.Store, runID string) {
 		}
 		names[f.Key] = true
 	}
-	for _, name := range []string{"queue.json", "citations.json", "step1_planning.json", "outline.json", "token_cost_summary.json", "sources.jsonl", "claims.jsonl", "events.jsonl",
+	for _, name := range []string{"queue.json", "citations.json", "step1_planning.json", "outline.json", "verification.json", "token_cost_summary.json", "sources.jsonl", "claims.jsonl", "events.jsonl",
 		"planning_progress.json", "researching_progress.json", "reporting_progress.json"} {
 		if !names[storage.CacheKey(runID, name)] {
 			t.Errorf("the bundle has no %s", name)

@@ -85,6 +85,9 @@ func (v *verifier) judgeWords(e *entry, raw string) {
 		e.source, e.level, e.place = at, MatchKey, strings.ToLower(key)
 		if e.anchor { // of our own: passages of one document are entries of their own
 			e.place = fold(raw)
+			if len(v.traces) > 0 {
+				e.place = ""
+			}
 		} else if file, page := ParseKey(key); page > 0 {
 			e.place = strings.ToLower(file) + "\x00" + strconv.Itoa(page)
 		}

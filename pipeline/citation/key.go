@@ -109,7 +109,8 @@ func holdsWord(s, name string) bool {
 			return false
 		}
 		start, end := at+i, at+i+len(name)
-		before := start == 0 || !alnumASCII(s[start-1]) && strings.IndexByte("_-/.\\%+", s[start-1]) < 0
+		before := start == 0 || !alnumASCII(s[start-1]) && strings.IndexByte("_-/.\\%+", s[start-1]) < 0 ||
+			s[start-1] == '/' && strings.Contains(name, "/") // below a folder, as a link names it
 		after := end == len(s) || !alnumASCII(s[end]) && strings.IndexByte("_-/\\%+", s[end]) < 0 &&
 			!(s[end] == '.' && end+1 < len(s) && alnumASCII(s[end+1]))
 		if before && after {

@@ -108,10 +108,8 @@ var referenceLabels = func() map[string]bool {
 
 var labelJoin = regexp.MustCompile(`\s*(?:/|&|\||,|\band\b|\bund\b|\bet\b|\by\b|和|与|及)\s*`)
 
-// IsReferenceHeading reports whether a heading's text names a list of references, in any of the languages known here:
-// "References", "7. Sources and notes", "参考文献". "Sources of income" does not.
-func IsReferenceHeading(title string) bool { return isReferenceLabel(headingLabel(title)) }
-
+// isReferenceLabel reports whether a heading's words name a list of references, in any of the languages known here:
+// "references", "sources and notes", "参考文献". "sources of income" does not.
 func isReferenceLabel(label string) bool {
 	if label == "" || len(label) > 90 {
 		return false

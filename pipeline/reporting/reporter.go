@@ -26,6 +26,9 @@ type Reporter struct {
 	// Page returns the stored text of a source, by hash, for sources of Input that come without theirs; nil: such
 	// sources are known as copies only by hash and address.
 	Page func(ctx context.Context, runID, hash string) (string, error)
+
+	// Verify checks a finished report; nil: the registry's own verification, without sanitising.
+	Verify func(registry *citation.Registry, markdown string) citation.Verification
 }
 
 // Input is what a report is written from.
@@ -55,6 +58,8 @@ type Report struct {
 	Fallbacks  []string              `json:"fallbacks"` // steps that the model should have done and did not, for a person
 	Evidence   evidence.Weighed      `json:"evidence"`
 	Statistics Statistics            `json:"statistics"`
+
+	Verification Verification `json:"verification"`
 }
 
 // Gap is a block of the run that the report says nothing or too little about.
@@ -102,6 +107,7 @@ func (r *Reporter) Report(ctx context.Context, in Input) (Report, error) {
 	if err != nil {
 		return Report{}, fmt.Errorf("write report of %s: %w", in.Run.ID, err)
 	}
+	r.verify(ctx, w.registry, &report)
 	report.Info = words.written(report.Statistics.Sections, report.Words, report.Statistics.Citations)
 	return report, nil
 }
