@@ -216,3 +216,32 @@ func definitions(targets *lineTargets, sections []*refSection) *refSection {
 
 // footnote is the definition of a numbered footnote or reference link.
 var footnote = regexp.MustCompile(`^ {0,3}\[\^?[0-9]{1,4}\]:`)
+
+// splitHeads puts the entries of a list on a line of their own where they stand behind its heading: "**Sources:** [1] ...".
+func (r *Registry) splitHeads(text string) string {
+	var cuts []int
+	for _, l := range textLines(text) {
+		line := l.of(text)
+		at := strings.IndexAny(line[:min(len(line), 80)], "[【")
+		if at < 3 || l.code {
+			continue
+		}
+		head := strings.TrimRight(line[:at], " \t")
+		if !strings.ContainsAny(head, ":：#*_") || !isReferenceLabel(headingLabel(strings.TrimLeft(head, "# "))) {
+			continue
+		}
+		if pre, ok := entryStart(line[at:]); ok && r.hasTarget(line[at+pre.length:]) {
+			cuts = append(cuts, l.start+at)
+		}
+	}
+	if len(cuts) == 0 {
+		return text
+	}
+	var b strings.Builder
+	pos := 0
+	for _, c := range cuts {
+		b.WriteString(strings.TrimRight(text[pos:c], " \t") + "\n")
+		pos = c
+	}
+	return b.String() + text[pos:]
+}

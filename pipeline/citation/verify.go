@@ -132,6 +132,7 @@ func (r *Registry) verifyOnce(text string, o VerifyOptions) *verifier {
 	if o.Sanitize {
 		text = cutToolMarkup(text)
 	}
+	text = r.splitHeads(text)
 	v := &verifier{Registry: r, o: o, text: text, byNumber: map[int][]*entry{}, byID: map[string]*entry{}, bySource: map[string]*entry{}}
 	v.verification = Verification{Valid: []Valid{}, Removed: []Removed{}, UnsafeURLs: []string{}}
 	v.sections = r.findSections(text)

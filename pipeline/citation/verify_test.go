@@ -1,0 +1,142 @@
+package citation_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"os"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"nightdesk/pipeline/citation"
+)
+
+// vector is one case of testdata/verify.jsonl. Its kind says which fields count.
+type vector struct {
+	ID   string `json:"id"`
+	Kind string `json:"kind"`
+	In   string `json:"in"`
+
+	Want     *string  `json:"want"`     // norm: the normalised address; match: the source's address, absent = none
+	Level    string   `json:"level"`    // match
+	Registry []string `json:"registry"` // match: addresses of the sources
+
+	File string `json:"file"` // key
+	Page int    `json:"page"`
+
+	Sources     *[]vectorSource  `json:"sources"`  // verify; absent: alpha, beta and the handbook
+	Report      string           `json:"report"`   // verify: the report afterwards
+	Verified    *string          `json:"verified"` // verify: the report without sanitising
+	Valid       []vectorCitation `json:"valid"`
+	Removed     []vectorCitation `json:"removed"`
+	BodyRemoved int              `json:"body_removed"`
+	Status      string           `json:"status"` // empty: verified
+	Reason      string           `json:"reason"` // empty: not looked at
+}
+
+type vectorSource struct {
+	URL   string `json:"url"`
+	Title string `json:"title"`
+	Key   string `json:"citation_key"`
+}
+
+// vectorCitation is the number of an entry and how it was found, or why it was removed: [2, "exact"].
+type vectorCitation struct {
+	Number int
+	What   string
+}
+
+func (c *vectorCitation) UnmarshalJSON(data []byte) error {
+	return json.Unmarshal(data, &[]any{&c.Number, &c.What})
+}
+
+func (v vector) registry() *citation.Registry {
+	list := []vectorSource{{URL: "https://ok.example/alpha", Title: "Alpha"}, {URL: "https://ok.example/beta", Title: "Beta"}, {Key: "handbook.pdf, p.15", Title: "Handbook"}}
+	if v.Sources != nil {
+		list = *v.Sources
+	}
+	var sources []citation.Source
+	for _, s := range list {
+		sources = append(sources, citation.Source{URL: s.URL, Title: s.Title, Key: s.Key})
+	}
+	for _, u := range v.Registry {
+		sources = append(sources, citation.Source{URL: u})
+	}
+	return citation.RegistryOf(sources)
+}
+
+// TestVerifyVectors runs testdata/verify.jsonl: every form of list, entry and marker, every level of matching, everything
+// that is removed. What was verified is verified again, and stays as it is.
+func TestVerifyVectors(t *testing.T) {
+	t.Parallel()
+	f, err := os.Open("testdata/verify.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	n := 0
+	for lines := bufio.NewScanner(f); lines.Scan(); n++ {
+		var v vector
+		if err := json.Unmarshal(lines.Bytes(), &v); err != nil {
+			t.Fatalf("line %d: %v", n+1, err)
+		}
+		t.Run(v.ID, func(t *testing.T) {
+			t.Parallel()
+			switch v.Kind {
+			case "norm":
+				if got := citation.NormalizeURL(v.In); v.Want == nil || got != *v.Want {
+					t.Errorf("NormalizeURL(%q) = %q", v.In, got)
+				}
+			case "key":
+				if file, page := citation.ParseKey(v.In); file != v.File || page != v.Page {
+					t.Errorf("ParseKey(%q) = %q, %d", v.In, file, page)
+				}
+			case "match":
+				v.Sources = &[]vectorSource{}
+				got, level, ok := v.registry().Match(v.In)
+				if ok != (v.Want != nil) || ok && (got.URL != *v.Want || level != v.Level) {
+					t.Errorf("Match(%q) = %q, %s, %v", v.In, got.URL, level, ok)
+				}
+			case "verify":
+				v.verify(t)
+			default:
+				t.Errorf("unknown kind %q", v.Kind)
+			}
+		})
+	}
+	if n < 150 {
+		t.Errorf("%d cases", n)
+	}
+	t.Logf("%d cases", n)
+}
+
+func (v vector) verify(t *testing.T) {
+	o := citation.VerifyOptions{Sanitize: true}
+	got := v.registry().Verify(v.In, o)
+	if got.Report != v.Report {
+		t.Errorf("report (-want +got):\n%s", cmp.Diff(v.Report, got.Report))
+	}
+	var valid, removed []vectorCitation
+	for _, c := range got.Valid {
+		valid = append(valid, vectorCitation{c.Number, c.Match})
+	}
+	for _, r := range got.Removed {
+		removed = append(removed, vectorCitation{r.Number, r.Reason})
+	}
+	if v.Status == "" {
+		v.Status = citation.StatusVerified
+	}
+	if v.Reason == "" {
+		v.Reason = got.Reason
+	}
+	want := []any{append([]vectorCitation(nil), v.Valid...), append([]vectorCitation(nil), v.Removed...), v.BodyRemoved, v.Status, v.Reason}
+	if diff := cmp.Diff(want, []any{valid, removed, got.BodyURLsRemoved, got.Status, got.Reason}); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if again := v.registry().Verify(got.Report, o); again.Report != got.Report || len(again.Removed) > 0 {
+		t.Errorf("verified again: %q, removed %+v", again.Report, again.Removed)
+	}
+	if plain := v.registry().Verify(v.In, citation.VerifyOptions{}); v.Verified != nil && plain.Report != *v.Verified {
+		t.Errorf("without sanitising (-want +got):\n%s", cmp.Diff(*v.Verified, plain.Report))
+	}
+}
