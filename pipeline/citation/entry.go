@@ -86,7 +86,7 @@ func entryStart(line string) (entryPrefix, bool) {
 type entryParser struct {
 	*lineTargets
 	lines   []textLine // up to the end of the list
-	plain   bool       // the heading is one by its words alone
+	plain   bool       // the heading may be none: it has no markup, or names other things too
 	section int
 
 	entries []*entry
@@ -168,7 +168,7 @@ func (p *entryParser) fits(pre entryPrefix, i int, prose bool) bool {
 	case p.leads(i) || p.nextHasTarget(i) || pre.id != "":
 		return true
 	case len(p.entries) == 0: // a list of things to do below "Notes" leads nowhere
-		return !prose && (pre.style == bracketStyle && !p.plain || p.listHasTarget(i))
+		return !prose && (!p.plain || p.listHasTarget(i))
 	case pre.style == bracketStyle:
 		return !prose
 	}

@@ -1,6 +1,7 @@
 package citation
 
 import (
+	"regexp"
 	"strings"
 	"unicode/utf8"
 )
@@ -12,6 +13,7 @@ type group struct {
 	ids     []ID   // in order, possibly repeated
 	numbers []int  // bare numbers
 	dest    string // of the link that the brackets make, if they do
+	locator string // what follows the only number: ", p. 5"
 }
 
 // maxNesting bounds brackets within brackets; more than two levels are not a marker that anybody writes.
@@ -59,6 +61,10 @@ func parseGroup(s string, i, depth int) (group, bool) {
 		if n == 0 || round && depth == 0 && len(g.ids) == 0 {
 			return g, false
 		}
+		if place := locator.FindString(s[i+n : min(len(s), i+n+40)]); place != "" {
+			g.numbers, g.locator, i = append(g.numbers, number), place, i+n+len(place)
+			continue
+		}
 		var last int
 		last, i = skipRange(s, i+n, closing)
 		for g.numbers = append(g.numbers, number); number < last && last-number < maxRange; {
@@ -68,6 +74,9 @@ func parseGroup(s string, i, depth int) (group, bool) {
 	}
 	if len(g.ids)+len(g.numbers) == 0 {
 		return g, false
+	}
+	if len(g.numbers) > 1 {
+		g.locator = ""
 	}
 	if closing != ')' && closing != '）' {
 		if dest, end, ok := linkDestination(s, i); ok {
@@ -134,6 +143,9 @@ func skipSeparators(s string, i int) int {
 	}
 	return i
 }
+
+// locator names a place in the source behind its number.
+var locator = regexp.MustCompile(`^(?:\s?,\s?|\s|:\s?)(?:(?:pp?|pages?|chap|chapter|ch|sec|section|fig|table|seite|s|para)\.?\s?|§+\s?|第)[0-9][0-9.]{0,7}(?:\s?[-–]\s?[0-9]{1,5})?(?:页|章)?`)
 
 // maxRange bounds [1-30]; more is a span of years or pages.
 const maxRange = 60

@@ -54,8 +54,11 @@ func (w *walker) isIndex(start, end int) bool {
 	case ')': // f(x)[1] indexes, "(IMF)[1]" and a link cite
 		open := strings.LastIndexByte(before, '(')
 		return open > 0 && alnumASCII(before[open-1])
-	case ']', '$', '_':
-		return before[len(before)-1] != ']' || !strings.Contains(before, "](")
+	case ']': // m[1][2] indexes, [text][1] cites
+		open := strings.LastIndexByte(before, '[')
+		return open > 0 && (alnumASCII(before[open-1]) || strings.IndexByte("_])", before[open-1]) >= 0)
+	case '$', '_':
+		return true
 	}
 	word := before[strings.LastIndexFunc(before, func(r rune) bool { return r >= utf8.RuneSelf || r != '_' && r != '.' && !alnumASCII(byte(r)) })+1:]
 	if strings.ContainsAny(word, "_.") || slices.Contains(arrays, word) || len(word) == 1 && word[0] >= 'a' {

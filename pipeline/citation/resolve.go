@@ -249,6 +249,9 @@ func (w *walker) gone(next int) int {
 			w.dropSpace(next)
 		}
 	}
+	if emphasisEnd.MatchString(w.text[next:min(len(w.text), next+4)]) {
+		w.space = ""
+	}
 	next = w.punctuation(next)
 	line := w.out.Bytes()[bytes.LastIndexByte(w.out.Bytes(), '\n')+1:]
 	if len(line) > 40 || len(bytes.TrimLeft(line, " \t")) > 0 && !bullet.Match(line) {
@@ -295,6 +298,9 @@ func (w *walker) punctuation(next int) int {
 	}
 	return next
 }
+
+// emphasisEnd is the end of emphasised text.
+var emphasisEnd = regexp.MustCompile(`^(?:\*{1,3}|_{1,3})(?:[^\w*]|$)`)
 
 // rowEnd is a row of markers whose last one has gone.
 var rowEnd = regexp.MustCompile(`\](?:,| and|, and| or|, or| und| &)$`)

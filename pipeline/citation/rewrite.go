@@ -76,7 +76,7 @@ func (v *verifier) heading(s *refSection) string {
 	raw := v.text[s.start:s.end]
 	line, _, _ := strings.Cut(raw, "\n")
 	name := strings.Trim(fold(line), "#*_:： ")
-	if len(v.sections) > 1 || s.entries[0].anchor || s.entries[0].id != "" || strings.ToLower(name) != s.head.label {
+	if len(v.sections) > 1 || s.head.html || s.entries[0].anchor || s.entries[0].id != "" || strings.ToLower(name) != s.head.label {
 		return raw
 	}
 	if english[s.head.label] {
@@ -167,7 +167,7 @@ func (v *verifier) body(start, end int) string {
 		}
 		for _, n := range g.numbers {
 			if e, _ := v.lookup(start+at, n); e != nil {
-				markers = append(markers, e.marker())
+				markers = append(markers, e.located(g.locator))
 			}
 		}
 		if g.dest != "" {

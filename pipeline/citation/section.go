@@ -38,6 +38,7 @@ type heading struct {
 	label string // folded, without markup
 	level int    // 1 to 6; 7: bold or plain text on a line of its own
 	plain bool   // nothing but its words makes it a heading
+	html  bool   // made by tags that end elsewhere
 	lines int
 }
 
@@ -45,6 +46,7 @@ var (
 	atxLine      = regexp.MustCompile(`^ {0,3}(#{1,6})[ \t]*(.*?)[ \t]*#*[ \t]*$`)
 	emphasisLine = regexp.MustCompile(`^ {0,3}(?:\*{1,3}|_{1,3})([^*_]{1,60})(?:\*{1,3}|_{1,3})[ \t]*[:：]?[ \t]*$`)
 	htmlHeading  = regexp.MustCompile(`(?i)^ {0,3}<h([1-6])[^>]*>([^<]{1,80})</h[1-6]>[ \t]*$`)
+	tagsLine     = regexp.MustCompile(`(?i)^ {0,3}(?:<(?:details|summary|p|div|b|strong|section|h[1-6])>[ \t]*)+([^<]{1,60})(?:</[a-z0-9]+>[ \t]*)*$`)
 	underline    = regexp.MustCompile(`^ {0,3}(?:=+|-{2,})[ \t]*$`)
 	numbering    = regexp.MustCompile(`^(?:(?:[0-9]{1,2}(?:\.[0-9]{1,2})*[.)]?|[ivxIVX]{1,5}[.)]|[A-Z][.)]|[一二三四五六七八九十]{1,3}[、.．])\s*)`)
 )
@@ -70,6 +72,9 @@ func headingAt(text string, lines []textLine, i int) (heading, bool) {
 			level = 1
 		}
 		return heading{label: headingLabel(line), level: level, lines: 2}, true
+	}
+	if m := tagsLine.FindStringSubmatch(line); m != nil {
+		return heading{label: headingLabel(m[1]), level: 7, html: true, lines: 1}, true
 	}
 	if m := emphasisLine.FindStringSubmatch(line); m != nil {
 		return heading{label: headingLabel(m[1]), level: 7, lines: 1}, true
@@ -106,6 +111,12 @@ var referenceLabels = func() map[string]bool {
 	return labels
 }()
 
+// softLabels name other things as well: the entries below them must lead somewhere.
+var softLabels = map[string]bool{"notes": true, "note": true, "literature": true, "further reading": true, "文献": true, "注释": true, "参考": true, "参照": true, "引用": true}
+
+// labelNote is what stands behind a label in brackets: "sources (12)".
+var labelNote = regexp.MustCompile(`^([^(（]+?)\s*[(（][^()（）/]{0,40}[)）]$`)
+
 var labelJoin = regexp.MustCompile(`\s*(?:/|&|\||,|\band\b|\bund\b|\bet\b|\by\b|和|与|及)\s*`)
 
 // isReferenceLabel reports whether a heading's words name a list of references, in any of the languages known here:
@@ -117,7 +128,7 @@ func isReferenceLabel(label string) bool {
 	if referenceLabels[label] {
 		return true
 	}
-	if open := strings.IndexAny(label, "(（"); open > 0 && isReferenceLabel(strings.TrimSpace(label[:open])) {
+	if m := labelNote.FindStringSubmatch(label); m != nil && isReferenceLabel(m[1]) {
 		return true
 	}
 	parts := labelJoin.Split(label, -1)
@@ -163,7 +174,7 @@ func (r *Registry) findSections(text string) []*refSection {
 			until = next[until+1]
 		}
 		s := &refSection{head: h, start: lines[i].start, end: lines[min(first, len(lines))-1].end}
-		p := entryParser{lineTargets: targets, lines: lines[:until], plain: h.plain, section: len(sections)}
+		p := entryParser{lineTargets: targets, lines: lines[:until], plain: h.plain || softLabels[h.label], section: len(sections)}
 		s.entries = p.parse(first)
 		if len(s.entries) == 0 {
 			continue

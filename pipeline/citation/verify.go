@@ -278,6 +278,15 @@ func (e *entry) marker() string {
 	return "[" + strconv.Itoa(e.final) + "]"
 }
 
+// located is the marker with the place in the source that the text names: [1, p. 5].
+func (e *entry) located(place string) string {
+	m := e.marker()
+	if place == "" || m == "" || e.anchor || e.id != "" {
+		return m
+	}
+	return m[:len(m)-1] + place + "]"
+}
+
 // record lists what was found, in the order of the text.
 func (v *verifier) record() {
 	out := &v.verification
