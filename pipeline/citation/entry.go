@@ -102,13 +102,26 @@ type lineTargets struct {
 	text string
 	all  []textLine
 	memo []int8 // by line: 0 = not yet known
+
+	asked  int // the line, plus one, of which start was asked last
+	prefix entryPrefix
+	isItem bool
+}
+
+// start is entryStart of line i.
+func (t *lineTargets) start(i int) (entryPrefix, bool) {
+	if t.asked != i+1 {
+		t.asked = i + 1
+		t.prefix, t.isItem = entryStart(t.all[i].of(t.text))
+	}
+	return t.prefix, t.isItem
 }
 
 // leads reports whether line i, without its label, has an address or a document.
 func (t *lineTargets) leads(i int) bool {
 	if t.memo[i] == 0 {
 		line := t.all[i].of(t.text)
-		if pre, ok := entryStart(line); ok {
+		if pre, ok := t.start(i); ok {
 			line = line[pre.length:]
 		}
 		t.memo[i] = -1
@@ -131,7 +144,7 @@ func (p *entryParser) parse(first int) []*entry {
 		if strings.TrimSpace(line) == "" {
 			continue
 		}
-		pre, ok := entryStart(line)
+		pre, ok := p.start(i)
 		if !ok && (p.style == 0 || p.style == bulletStyle) {
 			if m := bulletEntry.FindString(line); m != "" && hasAddress(line) {
 				pre, ok = entryPrefix{style: bulletStyle, indent: m, raw: m, length: len(m)}, true
@@ -185,7 +198,7 @@ func (p *entryParser) nextHasTarget(i int) bool {
 			}
 			return false
 		}
-		if _, ok := entryStart(line); ok {
+		if _, ok := p.start(j); ok {
 			return false
 		}
 		if p.leads(j) {
@@ -227,7 +240,7 @@ func (p *entryParser) follow(i int) int {
 			continue
 		}
 		indented := strings.HasPrefix(line, "  ") || strings.HasPrefix(line, "\t")
-		_, isEntry := entryStart(line)
+		_, isEntry := p.start(j)
 		h, isHeading := headingAt(p.text, p.lines, j)
 		onlyAddress := !target && isOnlyAddress(line)
 		if isEntry || isHeading && !h.plain || p.lines[j].code && !indented || trimmed[0] == '|' || underline.MatchString(line) ||

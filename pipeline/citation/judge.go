@@ -211,10 +211,7 @@ func (v *verifier) citing(at int, level string) *entry {
 	if e := v.bySource[place]; e != nil {
 		return e
 	}
-	e := &entry{number: 0, found: found{source: at, level: level, place: place}, final: v.nextNumber()}
-	for _, other := range v.entries {
-		e.anchor = e.anchor || other.anchor && other.id == ""
-	}
+	e := &entry{number: 0, found: found{source: at, level: level, place: place}, final: v.top + len(v.added) + 1, anchor: v.anchors}
 	title := fold(s.Title)
 	address := safeSpelling(s.URL)
 	if title == "" {

@@ -174,6 +174,9 @@ func linkDestination(s string, i int) (dest string, end int, ok bool) {
 	}
 	depth := 0
 	stop := min(len(s), i+limit)
+	if strings.IndexByte(s[i:stop], ')') < 0 {
+		return "", 0, false // the usual case in text that was made to be slow
+	}
 	for j := i; j < stop; j++ {
 		switch s[j] {
 		case '\\':

@@ -110,10 +110,10 @@ func mathSpans(md string) []span {
 			mark = "$$"
 		}
 		body := md[i+len(mark):]
+		body = body[:min(len(body), 2000)]
 		if blank := strings.Index(body, "\n\n"); blank >= 0 {
 			body = body[:blank]
 		}
-		body = body[:min(len(body), 2000)]
 		end := strings.Index(body, mark)
 		if end <= 0 {
 			i += len(mark) - 1

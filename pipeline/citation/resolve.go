@@ -253,7 +253,8 @@ func (w *walker) gone(next int) int {
 		w.space = ""
 	}
 	next = w.punctuation(next)
-	line := w.out.Bytes()[bytes.LastIndexByte(w.out.Bytes(), '\n')+1:]
+	line := w.out.Bytes()[max(0, w.out.Len()-42):] // a bullet is short
+	line = line[bytes.LastIndexByte(line, '\n')+1:]
 	if len(line) > 40 || len(bytes.TrimLeft(line, " \t")) > 0 && !bullet.Match(line) {
 		return next
 	}

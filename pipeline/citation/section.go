@@ -111,6 +111,25 @@ var referenceLabels = func() map[string]bool {
 	return labels
 }()
 
+// firstWord returns the beginning of a label up to what may follow or join one.
+func firstWord(label string) string {
+	for i, r := range label {
+		if r <= ' ' || strings.ContainsRune("/&|,(（和与及", r) {
+			return label[:i]
+		}
+	}
+	return label
+}
+
+// firstWords are the first words of all labels.
+var firstWords = func() map[string]bool {
+	words := map[string]bool{}
+	for label := range referenceLabels {
+		words[firstWord(label)] = true
+	}
+	return words
+}()
+
 // softLabels name other things as well: the entries below them must lead somewhere.
 var softLabels = map[string]bool{"notes": true, "note": true, "literature": true, "further reading": true, "文献": true, "注释": true, "参考": true, "参照": true, "引用": true}
 
@@ -127,6 +146,9 @@ func isReferenceLabel(label string) bool {
 	}
 	if referenceLabels[label] {
 		return true
+	}
+	if !firstWords[firstWord(label)] {
+		return false // nearly every line of a report
 	}
 	if m := labelNote.FindStringSubmatch(label); m != nil && isReferenceLabel(m[1]) {
 		return true
@@ -201,7 +223,7 @@ func definitions(targets *lineTargets, sections []*refSection) *refSection {
 	if len(sections) == 0 {
 		for i := len(lines) - 1; i >= 0; i-- {
 			line := lines[i].of(text)
-			if pre, ok := entryStart(line); ok && !lines[i].code && pre.style == bracketStyle && targets.leads(i) {
+			if pre, ok := targets.start(i); ok && !lines[i].code && pre.style == bracketStyle && targets.leads(i) {
 				tail = i
 			} else if strings.TrimSpace(line) != "" {
 				break
@@ -212,7 +234,7 @@ func definitions(targets *lineTargets, sections []*refSection) *refSection {
 		if len(lines[i].of(text)) == 0 || lines[i].code || i < tail && !footnote.MatchString(lines[i].of(text)) || inside(lines[i]) {
 			continue
 		}
-		if pre, ok := entryStart(lines[i].of(text)); ok && (i >= tail || targets.leads(i) || strings.Contains(pre.raw, "^")) {
+		if pre, ok := targets.start(i); ok && (i >= tail || targets.leads(i) || strings.Contains(pre.raw, "^")) {
 			p.open(i, pre)
 			i = p.follow(i)
 			p.close()

@@ -110,6 +110,13 @@ func (r *Registry) Verify(report string, o VerifyOptions) Verification {
 // maxPasses bounds how often a text is read: what is removed may join its neighbours to something new. Two for real text.
 const maxPasses = 12
 
+// numbered is what a number means in one list.
+type numbered struct {
+	section int
+	end     int    // of the list, in bytes
+	entry   *entry // nil: it was removed
+}
+
 // verifier is one pass over a text.
 type verifier struct {
 	*Registry
@@ -117,7 +124,9 @@ type verifier struct {
 	text     string
 	sections []*refSection
 	entries  []*entry
-	byNumber map[int][]*entry
+	byNumber map[int][]numbered // in the order of their lists
+	top      int                // the last number given to an entry
+	anchors  bool               // the references have anchors
 	byID     map[string]*entry
 	bySource map[string]*entry // by placeOf: the entry that cites a source
 	added    []*entry          // for sources that only the text outside the references links to
@@ -133,7 +142,7 @@ func (r *Registry) verifyOnce(text string, o VerifyOptions) *verifier {
 		text = cutToolMarkup(text)
 	}
 	text = r.splitHeads(text)
-	v := &verifier{Registry: r, o: o, text: text, byNumber: map[int][]*entry{}, byID: map[string]*entry{}, bySource: map[string]*entry{}}
+	v := &verifier{Registry: r, o: o, text: text, byNumber: map[int][]numbered{}, byID: map[string]*entry{}, bySource: map[string]*entry{}}
 	v.verification = Verification{Valid: []Valid{}, Removed: []Removed{}, UnsafeURLs: []string{}}
 	v.sections = r.findSections(text)
 	for _, s := range v.sections {
@@ -207,8 +216,9 @@ func (v *verifier) number() {
 			continue
 		}
 		if e.number > 0 {
-			v.byNumber[e.number] = append(v.byNumber[e.number], e)
+			v.means(e)
 		}
+		v.anchors = v.anchors || e.anchor
 	}
 	kept := slices.DeleteFunc(slices.Clone(v.entries), func(e *entry) bool { return e.reason != "" || e.id != "" })
 	order := func(e *entry) int { // entries without numbers come last
@@ -223,44 +233,39 @@ func (v *verifier) number() {
 		if v.o.Sanitize {
 			e.final = i + 1
 		}
+		v.top = max(v.top, e.final)
 	}
 }
 
-// nextNumber is the number of the next entry that is added.
-func (v *verifier) nextNumber() int {
-	n := 0
-	for _, e := range v.entries {
-		n = max(n, e.final)
+// means notes what the number of an entry leads to: to the first entry of a list with that number that stays.
+func (v *verifier) means(e *entry) {
+	to := e
+	if e.same != nil {
+		to = e.same
 	}
-	return n + len(v.added) + 1
+	if to.reason != "" {
+		to = nil
+	}
+	known := v.byNumber[e.number]
+	if n := len(known); n > 0 && known[n-1].section == e.section {
+		if known[n-1].entry == nil {
+			known[n-1].entry = to
+		}
+		return
+	}
+	list := v.sections[e.section].entries
+	v.byNumber[e.number] = append(known, numbered{e.section, list[len(list)-1].end, to})
 }
 
 // lookup returns the entry that a number means at a place of the text: in the list that comes next, else in the last one
 // that has it. known: a list has such a number, though its entry may be gone.
 func (v *verifier) lookup(pos, number int) (e *entry, known bool) {
-	found := v.byNumber[number]
-	if len(found) == 0 {
+	lists := v.byNumber[number]
+	if len(lists) == 0 {
 		return nil, false
 	}
-	section := found[len(found)-1].section
-	for _, c := range found {
-		if s := v.sections[c.section]; s.entries[len(s.entries)-1].end >= pos {
-			section = c.section
-			break
-		}
-	}
-	for _, c := range found {
-		if c.section != section {
-			continue
-		}
-		if c.same != nil {
-			c = c.same
-		}
-		if c.reason == "" {
-			return c, true
-		}
-	}
-	return nil, true
+	at, _ := slices.BinarySearchFunc(lists, pos, func(n numbered, pos int) int { return n.end - pos })
+	return lists[min(at, len(lists)-1)].entry, true
 }
 
 // marker is how a citation of the entry is written in the result.
@@ -339,13 +344,25 @@ func (v *verifier) merge(later *verifier) {
 		}
 		a.Removed = append(a.Removed, gone)
 	}
+	type label struct {
+		id     string
+		number int
+	}
+	before := map[label]Valid{}
+	for _, c := range a.Valid {
+		l := label{c.ID, c.ReportNumber}
+		if c.ID != "" {
+			l.number = 0
+		}
+		before[l] = c
+	}
 	valid := []Valid{}
 	for _, c := range b.Valid {
-		at := slices.IndexFunc(a.Valid, func(old Valid) bool {
-			return c.ID != "" && old.ID == c.ID || c.ID == "" && old.ID == "" && old.ReportNumber == c.Number
-		})
-		if at >= 0 {
-			old := a.Valid[at]
+		l := label{c.ID, c.Number}
+		if c.ID != "" {
+			l.number = 0
+		}
+		if old, ok := before[l]; ok {
 			old.ReportNumber = c.ReportNumber
 			c = old
 		}
