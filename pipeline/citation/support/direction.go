@@ -1,0 +1,259 @@
+package support
+
+import (
+	"strings"
+
+	"nightdesk/pipeline/extractive"
+)
+
+// pole is the side of an axis that a word stands on.
+type pole struct {
+	axis int
+	side int // 1 or -1
+}
+
+// axes are words that turn what a sentence says into its opposite when one side stands for the other. Words that often
+// mean something else (up, over, back, long) are left out.
+const axes = `
+increase increases increased increasing rise rises rose risen rising grow grows grew grown growing growth climb climbs climbed gain gains gained surge surged expand expands expanded expansion jump jumped soar soared raise raises raised steigt stieg steigen gestiegen wächst wuchs zunimmt nahm erhöht erhöhte wuchsen 增加 增长 上升 提高 上涨 | decrease decreases decreased decreasing decline declines declined declining fall falls fell fallen falling drop drops dropped dropping reduce reduces reduced reducing reduction shrink shrinks shrank shrunk cut cuts plunge plunged dip dipped lose loses lost losing lower lowers lowered sinkt sank sinken gesunken fällt fiel abnimmt verringert verringerte senkt senkte 减少 下降 降低 下跌 缩小
+more greater higher larger bigger most highest largest greatest mehr höher größer höchste größte 更多 更高 更大 最高 最大 | less fewer lower smaller least lowest smallest fewest weniger niedriger geringer kleiner niedrigste kleinste 更少 更低 更小 最低 最小
+faster quicker fastest quickest schneller 更快 最快 | slower slowest langsamer 更慢 最慢
+longer longest länger 更长 | shorter shortest kürzer 更短
+before earlier prior vor vorher 之前 以前 | after later afterwards following nach nachher 之后 以后
+older oldest älter | newer younger newest youngest jünger
+support supports supported supporting favour favours favor favors favoured approve approves approved endorse endorses endorsed accept accepts accepted agree agrees agreed ratified adopted passed unterstützt befürwortet genehmigt 支持 赞成 批准 同意 | oppose opposes opposed opposing reject rejects rejected disagree disagrees disagreed against refuse refuses refused dispute disputed deny denies denied veto vetoed ablehnt abgelehnt lehnt lehnte 反对 拒绝 否决
+allow allows allowed allowing permit permits permitted enable enables enabled erlaubt erlaubte 允许 | forbid forbids forbidden prohibit prohibits prohibited ban bans banned disable disables disabled prevent prevents prevented block blocks blocked verbietet verboten 禁止
+better improve improves improved improvement best strengthen strengthens strengthened besser verbessert 更好 改善 | worse worsen worsens worsened worst degrade degrades degraded weaken weakens weakened schlechter verschlechtert 更差 恶化
+begin begins began begun start starts started open opens opened launch launched beginnt begann 开始 | end ends ended stop stops stopped close closes closed cease ceased finish finished endet endete 结束 停止
+win wins won winning gewann 获胜 | lose loses lost losing verlor 失败
+succeed succeeds succeeded success successful erfolgreich 成功 | fail fails failed failure unsuccessful gescheitert
+profit profits profitable gewinn 盈利 | loss losses unprofitable verlust 亏损
+maximum minimum|
+always immer 总是 | never nie rarely seldom
+positive positiv | negative negativ
+import imports imported | export exports exported
+include includes included including | exclude excludes excluded excluding
+true correct right wahr richtig | false incorrect wrong falsch
+safe sicher | unsafe dangerous gefährlich
+buy buys bought purchase purchased acquire acquired kauft kaufte | sell sells sold selling verkauft verkaufte
+strong stronger strongest stark | weak weaker weakest schwach
+early früh | late spät
+northern north nördlich | southern south südlich
+eastern east östlich | western west westlich
+upper above oberhalb über | lower below unterhalb unter beneath
+hot warm warmer hotter heiß | cold cool cooler colder kalt
+add adds added | remove removes removed delete deletes deleted
+majority mehrheit 多数 | minority minderheit 少数
+legal lawful | illegal unlawful
+male men | female women
+internal | external
+ascending | descending
+input | output
+primary | secondary
+domestic | foreign
+public | private
+maximum maximal | minimum minimal
+majority most | minority few
+easier easy simpler simple | harder difficult complex
+cheaper cheap | expensive dearer costlier
+wet humid | dry arid
+necessary required mandatory compulsory | unnecessary optional voluntary
+temporary | permanent
+confirm confirmed confirms | contradict contradicted contradicts refuted refute
+rich wealthy | poor
+first | last final
+`
+
+// poles has every word of axes, as written and by its stem, with its sides: a word may stand on several axes.
+var poles, opposites = readAxes(axes)
+
+func readAxes(list string) (map[string][]pole, map[string]map[string]bool) {
+	found, opposite := map[string][]pole{}, map[string]map[string]bool{}
+	for axis, line := range strings.Split(strings.TrimSpace(list), "\n") {
+		plus, minus, _ := strings.Cut(line, "|")
+		sides := [2][]string{strings.Fields(plus), strings.Fields(minus)}
+		if len(sides[1]) == 0 {
+			continue
+		}
+		var forms [2][]string
+		for i, side := range sides {
+			seen := map[string]bool{}
+			for _, w := range side {
+				for _, form := range append(extractive.Terms(w), w) {
+					if !seen[form] {
+						seen[form] = true
+						forms[i] = append(forms[i], form)
+						found[form] = append(found[form], pole{axis, 1 - 2*i})
+					}
+				}
+			}
+		}
+		for i := range forms {
+			for _, w := range forms[i] {
+				if opposite[w] == nil {
+					opposite[w] = map[string]bool{}
+				}
+				for _, o := range forms[1-i] {
+					opposite[w][o] = true
+				}
+			}
+		}
+	}
+	return found, opposite
+}
+
+// polesOf returns the sides that a word stands on.
+func polesOf(w word) []pole {
+	if p := poles[w.low]; p != nil {
+		return p
+	}
+	return poles[w.term()]
+}
+
+// turn is a word of an axis in a text, with the content words around it.
+type turn struct {
+	at   int // word
+	raw  string
+	pole pole
+	near map[string]bool
+}
+
+// nearWords is how far around a word its anchors are looked for.
+const nearWords = 6
+
+// turns finds the words of axes; a denied one stands on the other side.
+func turns(s string, words []word) []turn {
+	var out []turn
+	denied := map[string]bool{}
+	for _, n := range negations(s, words) {
+		if n.trigger {
+			denied[n.head] = true
+		}
+	}
+	for i, w := range words {
+		for _, p := range polesOf(w) {
+			if denied[w.term()] && w.term() != "" {
+				p.side = -p.side
+			}
+			t := turn{at: i, raw: w.raw, pole: p, near: map[string]bool{}}
+			for j := max(0, i-nearWords); j < min(len(words), i+nearWords+1); j++ {
+				if term := words[j].term(); j != i && term != "" && !words[j].number() && len(polesOf(words[j])) == 0 {
+					t.near[term] = true
+				}
+			}
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// turned returns the word of the sentence whose opposite the sources have in its place; "" when there is none.
+func (s *statement) turned(ws []window) string {
+	mine := turns(s.text, s.words)
+	if len(mine) == 0 && len(s.terms) == 0 {
+		return ""
+	}
+	all, best := s.passages(ws)
+	if best < sameMatter {
+		return ""
+	}
+	for _, m := range mine {
+		same, other := 0, 0
+		for _, p := range all {
+			if p.share < sameMatter || p.share < nearlyBest*best {
+				continue
+			}
+			for _, o := range turns(p.text, p.words) {
+				if o.pole.axis != m.pole.axis {
+					continue
+				}
+				n := len(shared(m.near, o.near))
+				side := o.pole.side
+				if s.crossed(m, p, o) {
+					side = -side
+				}
+				if side == m.pole.side {
+					same = max(same, n)
+				} else {
+					other = max(other, n)
+				}
+			}
+		}
+		if other > same && other > 0 {
+			return m.raw
+		}
+	}
+	return s.prefixed(all, best)
+}
+
+// crossed reports that what stands before a word such as "before" or "faster than" in the sentence stands behind it in
+// the passage: A before B is B after A.
+func (s *statement) crossed(m turn, p passage, o turn) bool {
+	if !relates(s.words, m.at) || !relates(p.words, o.at) {
+		return false
+	}
+	sides := func(words []word, at int) (before, behind map[string]bool) {
+		before, behind = map[string]bool{}, map[string]bool{}
+		for i, w := range words {
+			if term := w.term(); term != "" && i < at {
+				before[term] = true
+			} else if term != "" && i > at {
+				behind[term] = true
+			}
+		}
+		return before, behind
+	}
+	b1, a1 := sides(s.words, m.at)
+	b2, a2 := sides(p.words, o.at)
+	straight := len(shared(b1, b2)) + len(shared(a1, a2))
+	cross := len(shared(b1, a2)) + len(shared(a1, b2))
+	return cross > straight && cross >= 2
+}
+
+// relates reports a word that stands between two things: before, after, or a comparative with "than".
+func relates(words []word, at int) bool {
+	switch words[at].low {
+	case "before", "after", "vor", "nach", "prior":
+		return true
+	}
+	for j := at + 1; j < len(words) && j <= at+3; j++ {
+		if words[j].low == "than" || words[j].low == "als" {
+			return true
+		}
+	}
+	return false
+}
+
+// prefixed returns a word of the sentence that the best passage has only with a prefix that denies it, or without.
+func (s *statement) prefixed(all []passage, best float64) string {
+	if len(negations(s.text, s.words)) > 0 {
+		return ""
+	}
+	own := map[string]bool{}
+	for _, w := range s.words {
+		own[w.low] = true
+	}
+	for _, p := range all {
+		if p.share < sameMatter || p.share < best || len(negations(p.text, p.words)) > 0 {
+			continue
+		}
+		has := map[string]bool{}
+		for _, w := range p.words {
+			has[w.low] = true
+		}
+		for _, w := range s.words {
+			if has[w.low] || len(w.low) < 5 || w.number() {
+				continue
+			}
+			for _, prefix := range []string{"un", "in", "im", "ir", "non", "dis", "a"} {
+				if has[prefix+w.low] && !own[prefix+w.low] && prefix != "a" {
+					return w.raw
+				}
+				if rest, ok := strings.CutPrefix(w.low, prefix); ok && len(rest) >= 5 && has[rest] && !own[rest] {
+					return w.raw
+				}
+			}
+		}
+	}
+	return ""
+}

@@ -1,0 +1,235 @@
+package support
+
+import "strings"
+
+// negation is a word that denies, and what it denies.
+type negation struct {
+	head    string          // first content word after it
+	scope   map[string]bool // content words up to the end of the clause
+	noun    bool            // "no servers fail": only head and rest together are denied
+	trigger bool            // strong enough to say that the other text is its opposite
+}
+
+var (
+	denying  = set(`not never cannot nicht nie niemals pas jamais`)
+	denyNoun = set(`no without neither nor none kein keine keinen keiner keinem ohne sans`)
+	denyVerb = set(`fail fails failed unable refuse refuses refused`) // to do it
+	// averting words say that something does not happen; they do not make an opposite of what says that it can.
+	averting = set(`prevent prevents prevented avoid avoids avoided protect protects protected lack lacks lacked absence instead rather unlike verhindert vermeidet`)
+	// afterNot are words that make no denial of the whole: not only, no later than.
+	afterNot = set(`only just merely until before later more less fewer longer than nur erst mehr weniger necessarily`)
+	denyWide = "不没未无無沒非"
+	// notDeny are words of Chinese that begin like a denial.
+	notDeny = set(`不同 不仅 不断 不少 不久 不过 不但 不到 不超 不足 不如 不管 不论 不只 未来 无论 无线 非常 非洲 无人 无数`)
+)
+
+// scopeWords bounds what a negation reaches, in content words.
+const scopeWords = 6
+
+// negations finds what is denied in words of a text.
+func negations(s string, words []word) []negation {
+	var out []negation
+	for i, w := range words {
+		n := negation{scope: map[string]bool{}}
+		cjk := false
+		switch {
+		case denying[w.low], strings.HasSuffix(w.low, "n't"):
+			n.trigger = true
+		case denyNoun[w.low]:
+			n.trigger, n.noun = true, true
+		case denyVerb[w.low] && i+1 < len(words) && words[i+1].low == "to":
+			n.trigger = true
+		case averting[w.low]:
+		case strings.Contains(denyWide, firstChar(w.low)) && !notDeny[w.low]:
+			n.trigger, cjk = true, true
+		default:
+			continue
+		}
+		if i+1 < len(words) && afterNot[words[i+1].low] {
+			continue
+		}
+		count, next := 0, i+1
+		if cjk && strings.ContainsAny(w.low, "有能会可曾") { // the word after both characters
+			next++
+		}
+		for j := next; j < len(words) && count < scopeWords; j++ {
+			if j > next {
+				if between := s[words[j-1].end:max(words[j-1].end, words[j].start)]; strings.ContainsAny(between, ",;:()") || strings.ContainsAny(between, "，；。、") || clauseWords[words[j].low] && words[j].low != "and" && words[j].low != "und" {
+					break
+				}
+			}
+			term := words[j].term()
+			if term == "" || words[j].number() {
+				continue
+			}
+			if n.head == "" && !strings.HasSuffix(words[j].low, "ly") {
+				n.head = term
+			}
+			n.scope[term] = true
+			count++
+		}
+		if n.head != "" {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+func firstChar(s string) string {
+	for _, r := range s {
+		return string(r)
+	}
+	return ""
+}
+
+// Shares of a sentence's words that a source sentence must have, alone, to be held against it, and that of the best.
+const (
+	sameMatter  = 0.4
+	nearlyBest  = 0.75
+	someOfIt    = 0.25 // of what may speak for it
+	weighsTerms = 2
+)
+
+// passage is a source sentence with what the statement shares with it.
+type passage struct {
+	text  string
+	words []word
+	terms map[string]bool // all content words of it
+	share float64
+}
+
+// passages returns the sentences of windows, and the share of the best.
+func (s *statement) passages(ws []window) (all []passage, best float64) {
+	for _, w := range ws {
+		for i := max(0, w.first-1); i <= min(w.last+1, len(w.text.units)-1); i++ {
+			u := w.text.units[i]
+			p := passage{text: w.text.Text, words: w.text.words[u.from:u.to], terms: map[string]bool{}}
+			for _, word := range p.words {
+				for _, term := range word.terms {
+					p.terms[term] = true
+				}
+			}
+			covered := map[int]bool{}
+			for i, term := range s.terms {
+				if p.terms[term.text] {
+					covered[i] = true
+				}
+			}
+			p.share = s.share(covered, w.text)
+			best = max(best, p.share)
+			all = append(all, p)
+		}
+	}
+	return all, best
+}
+
+// negated returns the word that the sentence denies and the sources state, or the other way round; "" when there is none.
+func (s *statement) negated(ws []window) string {
+	all, best := s.passages(ws)
+	if best < sameMatter {
+		return ""
+	}
+	own := map[string]bool{}
+	for _, term := range s.terms {
+		own[term.text] = true
+	}
+	mine := negations(s.text, s.words)
+	denied := inScope(mine)
+	theirs := make([][]negation, len(all))
+	for i, p := range all {
+		theirs[i] = negations(p.text, p.words)
+	}
+	for _, n := range mine {
+		if !n.trigger {
+			continue
+		}
+		stated, deniedToo := false, false
+		for i, p := range all {
+			if !p.terms[n.head] {
+				continue
+			}
+			switch {
+			case inScope(theirs[i])[n.head], anyOpposite(n.head, p.terms):
+				deniedToo = deniedToo || p.share >= someOfIt
+			case p.share >= sameMatter && p.share >= nearlyBest*best && n.reaches(p.terms):
+				stated = true
+			}
+		}
+		if stated && !deniedToo {
+			return n.head
+		}
+	}
+	for i, p := range all {
+		if p.share < sameMatter || p.share < nearlyBest*best {
+			continue
+		}
+		for _, n := range theirs[i] {
+			if !n.trigger || !own[n.head] || denied[n.head] || !n.reaches(own) || anyOpposite(n.head, own) {
+				continue
+			}
+			elsewhere := false
+			for j, o := range all {
+				if j != i && o.share >= nearlyBest*p.share && o.terms[n.head] && !inScope(theirs[j])[n.head] {
+					elsewhere = true
+				}
+			}
+			// The word may also stand in the same source sentence without being denied.
+			if !elsewhere && !statedBeside(p, n) {
+				return n.head
+			}
+		}
+	}
+	return ""
+}
+
+// reaches reports that a text has enough of what is denied to be about the same: "no commits are lost" denies that
+// commits are lost, not commits.
+func (n negation) reaches(terms map[string]bool) bool {
+	if !n.noun || len(n.scope) < weighsTerms {
+		return true
+	}
+	count := 0
+	for term := range n.scope {
+		if terms[term] {
+			count++
+		}
+	}
+	return count >= weighsTerms
+}
+
+func inScope(ns []negation) map[string]bool {
+	out := map[string]bool{}
+	for _, n := range ns {
+		for term := range n.scope {
+			out[term] = true
+		}
+	}
+	return out
+}
+
+// statedBeside reports that the head of a negation stands in the sentence more often than it is denied.
+func statedBeside(p passage, n negation) bool {
+	count := 0
+	for _, w := range p.words {
+		if w.term() == n.head {
+			count++
+		}
+	}
+	denied := 0
+	for _, o := range negations(p.text, p.words) {
+		if o.scope[n.head] {
+			denied++
+		}
+	}
+	return count > denied
+}
+
+// anyOpposite reports that a text has the opposite of a word: not enabled and disabled are one.
+func anyOpposite(term string, terms map[string]bool) bool {
+	for other := range opposites[term] {
+		if terms[other] {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,571 @@
+package support
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"nightdesk/pipeline/quantity"
+)
+
+// agreement says how well a quantity of a source bears out one of a sentence.
+type agreement int
+
+const (
+	apart    agreement = iota
+	otherWay           // the same value with the opposite bound: more for less than
+	rough              // the value is there, but rounded or bounded in another way
+	met
+)
+
+// agree compares a quantity of a sentence with one of a source.
+func agree(q, s quantity.Quantity, rawQ, rawS string) agreement {
+	if q.Kind == quantity.Date || s.Kind == quantity.Date {
+		return agreeDates(q, s)
+	}
+	if q.Kind == quantity.Ordinal || q.Kind == quantity.Label || s.Kind == quantity.Ordinal || s.Kind == quantity.Label {
+		if figures(rawQ) == figures(rawS) && figures(rawQ) != "" && bare(q) && bare(s) {
+			return met
+		}
+		return apart
+	}
+	if q.Kind != s.Kind || q.Unit != s.Unit {
+		// A unit may be left out, or stand in the head of a table.
+		if q.Unit+"/" == s.Unit[:min(len(s.Unit), len(q.Unit)+1)] && q.Kind == s.Kind && figures(rawQ) == figures(rawS) && magnitudeOf(rawQ) == magnitudeOf(rawS) {
+			return rough // "22 m" for 22 m per year
+		}
+		if bare(q) != bare(s) && figures(rawQ) == figures(rawS) && magnitudeOf(rawQ) == magnitudeOf(rawS) {
+			if bare(q) {
+				return met
+			}
+			return rough
+		}
+		return apart
+	}
+	if q.Low != q.High || s.Low != s.High {
+		return agreeRanges(q, s)
+	}
+	return agreeBounds(q, s, closeness(q, s))
+}
+
+func bare(q quantity.Quantity) bool {
+	return q.Kind == quantity.Number || q.Kind == quantity.Label || q.Kind == quantity.Ordinal
+}
+
+// How far a rounded number may be from what it stands for, as a share of it: a third figure goes unnoticed; a second one
+// is usual; more needs a word such as "about".
+const (
+	thirdFigure  = 0.005
+	secondFigure = 0.025
+	marked       = 0.1
+)
+
+func closeness(q, s quantity.Quantity) agreement {
+	difference := math.Abs(q.Low - s.Low)
+	size := max(math.Abs(q.Low), math.Abs(s.Low))
+	if difference <= 1e-9*size {
+		return met
+	}
+	if s.Round > q.Round*1.0001 && difference > thirdFigure*size { // more exact than the source
+		if s.Bound == quantity.About && difference <= s.Round {
+			return rough
+		}
+		return apart
+	}
+	rounded := difference <= q.Round*(1+1e-9)
+	switch {
+	case rounded && difference <= secondFigure*size:
+		return met
+	case q.Bound == quantity.About && difference <= marked*size, s.Bound == quantity.About && rounded && difference <= marked*size:
+		return met
+	case rounded && difference <= marked*size:
+		return rough
+	}
+	return apart
+}
+
+// agreeBounds takes into account what both say of the value: more than, at most, about.
+func agreeBounds(q, s quantity.Quantity, close agreement) agreement {
+	opposite := q.Bound == quantity.AtLeast && s.Bound == quantity.AtMost || q.Bound == quantity.AtMost && s.Bound == quantity.AtLeast
+	switch {
+	case close != apart && opposite:
+		return otherWay
+	case close != apart && (q.Bound == s.Bound || q.Bound == quantity.About || s.Bound == quantity.About):
+		return close
+	case q.Bound == quantity.AtLeast && s.Bound != quantity.AtMost:
+		if s.Low > q.Low && s.Low <= 1.25*q.Low {
+			return met
+		}
+	case q.Bound == quantity.AtMost && s.Bound != quantity.AtLeast:
+		if s.Low < q.Low && s.Low >= 0.75*q.Low {
+			return met
+		}
+	}
+	if close != apart {
+		return rough
+	}
+	return apart
+}
+
+func agreeRanges(q, s quantity.Quantity) agreement {
+	room := max(q.Round, s.Round) * (1 + 1e-9)
+	ends := math.Abs(q.Low-s.Low) <= room && math.Abs(q.High-s.High) <= room
+	switch {
+	case ends:
+		return met
+	case q.Low == q.High && (math.Abs(q.Low-s.Low) <= room/2 || math.Abs(q.Low-s.High) <= room/2):
+		return met // one end, as in "up to 12"
+	case q.Low >= s.Low-room && q.High <= s.High+room, s.Low >= q.Low-room && s.High <= q.High+room:
+		return rough
+	}
+	return apart
+}
+
+func agreeDates(q, s quantity.Quantity) agreement {
+	if q.Kind != s.Kind { // what is a year for one is a bare number for the other
+		date, other := q, s
+		if s.Kind == quantity.Date {
+			date, other = s, q
+		}
+		if other.Kind == quantity.Number && other.Low == other.High && other.Low == float64(date.When.Year) && date.To.Zero() {
+			return met
+		}
+		return apart
+	}
+	switch {
+	case q.To.Zero() && s.To.Zero():
+		if q.When.Covers(s.When) {
+			return met
+		}
+	case !q.To.Zero() && !s.To.Zero():
+		if q.When.Covers(s.When) && q.To.Covers(s.To) {
+			return met
+		}
+	case q.To.Zero(): // one end of a span
+		if q.When.Covers(s.When) || q.When.Covers(s.To) {
+			return met
+		}
+		if q.When.Year >= s.When.Year && q.When.Year <= s.To.Year && s.When.Year > 0 && q.When.Year > 0 {
+			return rough
+		}
+	}
+	return apart
+}
+
+// figures returns the digits of a quantity as it is written, without separators and trailing decimal zeros.
+func figures(raw string) string {
+	var b strings.Builder
+	for _, r := range raw {
+		if r >= '0' && r <= '9' || r == '.' && b.Len() > 0 {
+			b.WriteRune(r)
+		} else if b.Len() > 0 && r != ',' && r != ' ' && r != '\'' && r != '\u00a0' && r != '\u202f' {
+			break
+		}
+	}
+	text := strings.TrimRight(b.String(), ".")
+	if strings.Contains(text, ".") {
+		text = strings.TrimRight(strings.TrimRight(text, "0"), ".")
+	}
+	return text
+}
+
+// magnitudeOf returns the word for a power of ten in a quantity, in one spelling.
+func magnitudeOf(raw string) string {
+	raw = strings.ToLower(raw)
+	for _, m := range []struct{ name, words string }{
+		{"trillion", "trillion tn 兆"}, {"billion", "billion bn milliarde mrd"}, {"million", "million mio mn mln"}, {"thousand", "thousand tausend tsd"}, {"亿", "亿 億"}, {"万", "万 萬"},
+	} {
+		for word := range strings.FieldsSeq(m.words) {
+			if strings.Contains(raw, word) {
+				return m.name
+			}
+		}
+	}
+	return ""
+}
+
+// finding is what became of one quantity of a sentence.
+type finding struct {
+	how    agreement
+	text   *text
+	unit   int // where it stands; -1: in what is known about the source
+	reason Reason
+}
+
+// find looks for a quantity of the sentence in all sources, where it best fits what is said around it.
+func (s *statement) find(q quantity.Quantity, texts []*text) finding {
+	raw := s.text[q.Start:q.End]
+	best, share := finding{}, -1.0
+	around := s.clause(q)
+	astray := false
+	for _, t := range texts {
+		for _, p := range t.quantities {
+			how := agree(q, p.Quantity, raw, p.raw)
+			if how == apart {
+				continue
+			}
+			if how == rough && s.per && strings.HasPrefix(p.Unit, q.Unit+"/") {
+				how = met // "each year 22 m"
+			}
+			if t.saidOfAnother(s, q, p, around) || t.saidElsewhere(s, q, p, around) {
+				astray = true
+				continue
+			}
+			n := t.near(s, p.unit)
+			if how > best.how || how == best.how && n > share {
+				best, share = finding{how: how, text: t, unit: p.unit}, n
+			}
+		}
+		for _, about := range t.aboutFound {
+			if how := agree(q, about, raw, t.About[about.Start:about.End]); how > best.how {
+				best = finding{how: how, text: t, unit: -1}
+			}
+		}
+	}
+	switch {
+	case best.how == otherWay:
+		best.reason = ReasonDirection
+	case best.how == rough:
+		best.reason = ReasonRounding
+	case best.how == apart && astray:
+		best.reason = ReasonSubject
+	case best.how == apart && s.written(raw, texts):
+		best.how = met
+	case best.how == apart && s.parted(q, texts):
+		best.how = met
+	case best.how == apart:
+		best.reason = s.whyMissing(q, raw, texts)
+	}
+	if best.how == met && best.text != nil && best.unit >= 0 && share < nowhereNear && s.weight >= 2 {
+		best.how, best.reason = rough, ReasonSubject
+	}
+	return best
+}
+
+// nowhereNear is the share of a sentence's words below which a number stands among other things.
+const nowhereNear = 0.12
+
+// near returns how much of the sentence stands in the three units around one.
+func (t *text) near(s *statement, u int) float64 {
+	covered := map[int]bool{}
+	for i, term := range s.terms {
+		p := t.postings[term.text]
+		at, _ := slices.BinarySearch(p, u-1)
+		if at < len(p) && p[at] <= u+1 {
+			covered[i] = true
+		}
+	}
+	return s.share(covered, t)
+}
+
+// written reports that a quantity stands in a source exactly as in the sentence, whatever it is read as.
+func (s *statement) written(raw string, texts []*text) bool {
+	needle := strings.TrimSpace(foldText(raw).text)
+	for _, t := range texts {
+		if t.folded.find(needle, 0) >= 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// parted reports a date whose year and month, or a range whose ends, stand in one place but apart.
+func (s *statement) parted(q quantity.Quantity, texts []*text) bool {
+	var parts []quantity.Quantity
+	switch {
+	case q.Kind == quantity.Date && q.To.Zero() && q.When.Year > 0 && (q.When.Month > 0 || q.When.Quarter > 0):
+		year, rest := q, q
+		year.When, rest.When.Year = quantity.When{Year: q.When.Year}, 0
+		parts = []quantity.Quantity{year, rest}
+	case q.Kind == quantity.Date && !q.To.Zero():
+		from, to := q, q
+		from.To, to.When, to.To = quantity.When{}, q.To, quantity.When{}
+		parts = []quantity.Quantity{from, to}
+	case q.Low != q.High:
+		from, to := q, q
+		from.High, to.Low = q.Low, q.High
+		parts = []quantity.Quantity{from, to}
+	default:
+		return false
+	}
+	for _, t := range texts {
+		var places [2][]int
+		for i, part := range parts {
+			for _, p := range t.quantities {
+				how := agree(part, p.Quantity, "", "")
+				if part.Kind == quantity.Date && part.When.Year == 0 && p.When.Year != 0 {
+					continue // of another year
+				}
+				if how == met {
+					places[i] = append(places[i], p.unit)
+				}
+			}
+		}
+		for _, a := range places[0] {
+			for _, b := range places[1] {
+				if a-b <= 2 && b-a <= 2 {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// whyMissing tells a number that is not there from one that is there with another unit or power of ten.
+func (s *statement) whyMissing(q quantity.Quantity, raw string, texts []*text) Reason {
+	if q.Kind == quantity.Date {
+		return ReasonDate
+	}
+	reason, digits := ReasonNumber, figures(raw)
+	for _, t := range texts {
+		for _, p := range t.quantities {
+			if digits == "" || figures(p.raw) != digits || p.Kind == quantity.Date {
+				continue
+			}
+			if magnitudeOf(p.raw) != magnitudeOf(raw) {
+				reason = ReasonMagnitude
+			} else if reason == ReasonNumber {
+				reason = ReasonUnit
+			}
+		}
+	}
+	return reason
+}
+
+// clause returns the content words of the part of the sentence around a quantity, up to commas, "and", "while".
+func (s *statement) clause(q quantity.Quantity) map[string]bool {
+	return clauseTerms(s.text, s.words, q.Start, 0, len(s.text))
+}
+
+var clauseWords = set(`and but while whereas although though which who whose und aber während obwohl`)
+
+// clauseTerms returns the content words around byte at within text[from:to], up to the next ends of the clause.
+func clauseTerms(s string, words []word, at, from, to int) map[string]bool {
+	start, end := from, to
+	for i := at - 1; i > from; i-- {
+		if clauseMark(s, i) {
+			start = i + 1
+			break
+		}
+	}
+	for i := at; i < to; i++ {
+		if clauseMark(s, i) {
+			end = i
+			break
+		}
+	}
+	lo, _ := slices.BinarySearchFunc(words, start, func(w word, p int) int { return w.start - p })
+	hi, _ := slices.BinarySearchFunc(words, end, func(w word, p int) int { return w.start - p })
+	found := map[string]bool{}
+	for _, w := range words[lo:hi] {
+		if clauseWords[w.low] {
+			if w.start < at {
+				found = map[string]bool{}
+				continue
+			}
+			break
+		}
+		if len(w.terms) > 0 && !w.number() {
+			found[w.term()] = true
+		}
+	}
+	return found
+}
+
+// clauseMark reports punctuation that ends a clause: not the comma of 1,000.
+func clauseMark(s string, i int) bool {
+	switch s[i] {
+	case ',', ';', ':', '(', ')', '|':
+		return i+1 >= len(s) || s[i+1] < '0' || s[i+1] > '9'
+	}
+	return false
+}
+
+// saidOfAnother reports that in the source sentence another value of the same kind is said of what the sentence says
+// this one of: its clause has all words of this value's clause that the sentence has, and more.
+func (t *text) saidOfAnother(s *statement, q quantity.Quantity, p placed, around map[string]bool) bool {
+	u := t.units[p.unit]
+	words := t.words[u.from:u.to]
+	clause := clauseTerms(t.Text, words, p.Start, u.start, u.end)
+	own := shared(around, clause)
+	for _, other := range t.rivals(s, q, p.unit, p) {
+		their := clauseTerms(t.Text, words, other.Start, u.start, u.end)
+		theirs := shared(around, their)
+		if len(theirs) <= len(own) || 10*len(theirs) < 6*len(around) || !covers(theirs, own) {
+			continue
+		}
+		if also, has := s.says(other); has { // both values: they are exchanged only if that one fits here better
+			if other := s.clause(also); len(shared(other, clause)) <= len(shared(other, their)) {
+				continue
+			}
+		}
+		return true
+	}
+	return false
+}
+
+// says returns the quantity of the sentence that another one of a source bears out.
+func (s *statement) says(p placed) (quantity.Quantity, bool) {
+	for _, q := range s.quantities {
+		if agree(q, p.Quantity, s.text[q.Start:q.End], p.raw) >= rough {
+			return q, true
+		}
+	}
+	return quantity.Quantity{}, false
+}
+
+// rivals returns the quantities of a unit that are of the same kind as one of the sentence and differ from it; bare
+// numbers only when they count the same things.
+func (t *text) rivals(s *statement, q quantity.Quantity, unit int, p placed) []placed {
+	u := t.units[unit]
+	var out []placed
+	at, _ := slices.BinarySearchFunc(t.quantities, u.start, func(p placed, b int) int { return p.Start - b })
+	for ; at < len(t.quantities) && t.quantities[at].Start < u.end && len(out) < 20; at++ {
+		other := t.quantities[at]
+		if other.Start == p.Start || other.Kind != q.Kind || other.Unit != q.Unit || agree(q, other.Quantity, s.text[q.Start:q.End], other.raw) != apart {
+			continue
+		}
+		if q.Kind == quantity.Number && countedBy(t.words, other.End) != countedBy(s.words, q.End) {
+			continue
+		}
+		out = append(out, other)
+	}
+	return out
+}
+
+// countedBy returns the content word that follows a number which ends at byte end.
+func countedBy(words []word, end int) string {
+	i, _ := slices.BinarySearchFunc(words, end, func(w word, b int) int { return w.start - b })
+	for j := i; j < len(words) && j < i+3; j++ {
+		if term := words[j].term(); term != "" {
+			return term
+		}
+	}
+	return ""
+}
+
+// Shares of a clause's words: what a source sentence needs to be the one that a value should stand in, and how much
+// less than it another may have.
+const (
+	rightPlace = 0.5
+	wrongPlace = 0.6
+)
+
+// saidElsewhere reports that another source sentence has much more of what the value is said of, and another value of
+// the same kind.
+func (t *text) saidElsewhere(s *statement, q quantity.Quantity, p placed, around map[string]bool) bool {
+	if len(around) < 2 {
+		return false
+	}
+	count := map[int]int{}
+	for term := range around {
+		for _, u := range t.postings[term] {
+			count[u]++
+		}
+	}
+	own := float64(count[p.unit])
+	for u, n := range count {
+		share := float64(n) / float64(len(around))
+		if u != p.unit && share >= rightPlace && own < wrongPlace*float64(n) && n-count[p.unit] >= 2 {
+			for _, other := range t.rivals(s, q, u, p) {
+				if _, also := s.says(other); !also {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+func shared(a, b map[string]bool) map[string]bool {
+	out := map[string]bool{}
+	for k := range a {
+		if b[k] {
+			out[k] = true
+		}
+	}
+	return out
+}
+
+func covers(a, b map[string]bool) bool {
+	for k := range b {
+		if !a[k] {
+			return false
+		}
+	}
+	return true
+}
+
+// counted are what a sentence counts by itself: how many reasons it lists is no fact of a source.
+var counted = set(`reason way approach type factor source studi claim step option point aspect section find categori kind compon question
+	paper report articl document argument group main key major method theme area issu differ condit element thing case exampl passag statement side respect`)
+
+// counts reports a small number that counts what the sentence itself enumerates: three reasons, both sides.
+func (s *statement) counts(q quantity.Quantity, st map[string]bool) bool {
+	if q.Kind != quantity.Number || q.Low != q.High || q.Low > 12 || q.Low != math.Trunc(q.Low) {
+		return false
+	}
+	n := 0
+	for _, w := range s.words {
+		if w.start < q.End {
+			continue
+		}
+		if n++; n > 3 {
+			break
+		}
+		if st[w.term()] {
+			return true
+		}
+		if len(w.terms) == 0 {
+			break
+		}
+	}
+	return false
+}
+
+// deriving are words that announce a computed value.
+var deriving = set(`total together combined sum difference gap increase increased rise rose growth grew gain decrease decreased decline declined fall fell
+	drop dropped reduction reduced cut times double doubled twice half halved triple tripled ratio average mean share percent points fewer more less
+	difference remaining rest net overall per higher lower faster slower longer shorter insgesamt zusammen summe differenz mehr weniger`)
+
+// derived reports that a quantity can be computed from two of the best passage, and that the sentence has a word for it.
+func (s *statement) derived(q quantity.Quantity, w window) bool {
+	if q.Kind == quantity.Date || w.first < 0 || q.Low != q.High {
+		return false
+	}
+	announced := false
+	for _, word := range s.words {
+		announced = announced || deriving[word.low]
+	}
+	if !announced {
+		return false
+	}
+	var values []placed
+	for _, p := range w.text.quantities {
+		if p.unit >= w.first && p.unit <= w.last && p.Low == p.High && p.Kind != quantity.Label && p.Kind != quantity.Ordinal && p.Kind != quantity.Date && len(values) < 12 {
+			values = append(values, p)
+		}
+	}
+	near := func(v float64) bool {
+		return math.Abs(v-q.Low) <= max(q.Round, thirdFigure*math.Abs(q.Low))
+	}
+	for i, a := range values {
+		for _, b := range values[i+1:] {
+			if a.Kind != b.Kind || a.Unit != b.Unit {
+				continue
+			}
+			high, low := max(a.Low, b.Low), min(a.Low, b.Low)
+			if a.Kind == q.Kind && a.Unit == q.Unit || q.Kind == quantity.Points && a.Kind == quantity.Percent {
+				if near(high+low) || near(high-low) || near((high+low)/2) {
+					return true
+				}
+			}
+			if low > 0 && (q.Kind == quantity.Percent && (near(100*(high-low)/low) || near(100*(high-low)/high) || near(100*low/high)) ||
+				(q.Kind == quantity.Number || q.Unit == "x") && near(high/low)) {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,225 @@
+package support
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	"nightdesk/pipeline/extractive"
+	"nightdesk/pipeline/quantity"
+)
+
+// text is a source as sentences are checked by it.
+type text struct {
+	Source
+	about      string // folded
+	words      []word
+	units      []unit
+	quantities []placed
+	folded     folded
+	has        map[string]bool  // words in lower case, of the text and of what is known about it
+	initials   map[string]bool  // first letters of names of several words
+	postings   map[string][]int // units by content word
+	aboutTerms map[string]bool
+	aboutFound []quantity.Quantity
+	language   string
+}
+
+// unit is a sentence, a line of a table or of code.
+type unit struct {
+	start, end int // bytes
+	from, to   int // words
+}
+
+// placed is a quantity with the unit that it stands in.
+type placed struct {
+	quantity.Quantity
+	raw  string
+	unit int
+}
+
+// maxUnit bounds a unit, in bytes: text without full stops is cut at spaces.
+const maxUnit = 1500
+
+func newText(s Source, st stems) *text {
+	t := &text{
+		Source: s, words: st.words(s.Text), folded: foldText(s.Text), about: foldText(s.About).text,
+		has: map[string]bool{}, initials: map[string]bool{}, postings: map[string][]int{}, aboutTerms: map[string]bool{},
+	}
+	t.units = unitsOf(s.Text)
+	at := 0
+	for i := range t.units {
+		u := &t.units[i]
+		for at < len(t.words) && t.words[at].start < u.start {
+			at++
+		}
+		u.from = at
+		for at < len(t.words) && t.words[at].start < u.end {
+			for _, term := range t.words[at].terms {
+				if p := t.postings[term]; len(p) == 0 || p[len(p)-1] != i {
+					t.postings[term] = append(p, i)
+				}
+			}
+			at++
+		}
+		u.to = at
+	}
+	at = 0
+	for _, q := range parse(s.Text) {
+		for at+1 < len(t.units) && t.units[at].end <= q.Start {
+			at++
+		}
+		t.quantities = append(t.quantities, placed{q, s.Text[q.Start:q.End], at})
+	}
+	t.know(s.Text, t.words)
+	aboutWords := st.words(s.About)
+	t.know(s.About, aboutWords)
+	for _, w := range aboutWords {
+		for _, term := range w.terms {
+			t.aboutTerms[term] = true
+		}
+	}
+	t.aboutFound = parse(s.About)
+	t.language = language(t.words)
+	return t
+}
+
+// know takes in words, words that hyphens part, joined, and the initials of names.
+func (t *text) know(s string, words []word) {
+	for i, w := range words {
+		t.has[w.low] = true
+		for _, term := range w.terms {
+			t.has[term] = true
+		}
+		if i > 0 && words[i-1].end+1 == w.start && s[words[i-1].end] == '-' {
+			t.has[words[i-1].low+w.low] = true
+		}
+		if !w.capital() {
+			continue
+		}
+		letters := ""
+		for j := i; j < len(words) && j < i+9 && len(letters) < 7; j++ {
+			if j > i && words[j].start-words[j-1].end > 1 {
+				break
+			}
+			next := words[j]
+			if !next.capital() {
+				if next.low == "of" || next.low == "and" || next.low == "for" || next.low == "the" || next.low == "de" {
+					continue
+				}
+				break
+			}
+			letters += strings.ToLower(string([]rune(next.raw)[0]))
+			if len(letters) > 1 {
+				t.initials[letters] = true
+			}
+		}
+	}
+}
+
+// unitsOf cuts a text into sentences; what is none, such as tables and code, into lines.
+func unitsOf(s string) []unit {
+	var out []unit
+	add := func(start, end int) {
+		for start < end {
+			stop := end
+			if end-start > maxUnit {
+				stop = start + maxUnit
+				for stop > start+maxUnit/2 && s[stop] != ' ' && s[stop] != '\n' {
+					stop--
+				}
+			}
+			out = append(out, unit{start: start, end: stop})
+			start = stop
+		}
+	}
+	lines := func(start, end int) {
+		for start < end {
+			stop := end
+			if n := strings.IndexByte(s[start:end], '\n'); n >= 0 {
+				stop = start + n + 1
+			}
+			if strings.IndexFunc(s[start:stop], func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) >= 0 {
+				add(start, stop)
+			}
+			start = stop
+		}
+	}
+	at := 0
+	for _, sentence := range extractive.Sentences(s) {
+		if sentence.Start < at {
+			continue
+		}
+		lines(at, sentence.Start)
+		add(sentence.Start, sentence.End)
+		at = sentence.End
+	}
+	lines(at, len(s))
+	return out
+}
+
+// window is one to three units in a row.
+type window struct {
+	text        *text
+	first, last int // units
+	covered     map[int]bool
+	share       float64 // weight of the sentence's content words that stand there
+}
+
+// best returns the window that has most of the sentence's content words, the shortest and first of equal ones.
+func (t *text) best(s *statement) window {
+	masks := map[int]map[int]bool{} // by unit: indexes of terms
+	for i, term := range s.terms {
+		for _, u := range t.postings[term.text] {
+			if masks[u] == nil {
+				masks[u] = map[int]bool{}
+			}
+			masks[u][i] = true
+		}
+	}
+	best := window{text: t, first: -1}
+	units := make([]int, 0, len(masks))
+	for u := range masks {
+		units = append(units, u)
+	}
+	slices.Sort(units)
+	for _, u := range units {
+		covered := map[int]bool{}
+		for length := range 3 {
+			if u+length >= len(t.units) {
+				break
+			}
+			for i := range masks[u+length] {
+				covered[i] = true
+			}
+			if masks[u+length] == nil && length > 0 {
+				continue
+			}
+			// A further sentence must bring more than a common word.
+			if share := s.share(covered, t); share > best.share+0.04*float64(length)+1e-9 {
+				best = window{text: t, first: u, last: u + length, share: share, covered: copyOf(covered)}
+			}
+		}
+	}
+	return best
+}
+
+func copyOf(m map[int]bool) map[int]bool {
+	out := make(map[int]bool, len(m))
+	for k := range m {
+		out[k] = true
+	}
+	return out
+}
+
+// span returns the bytes of a window, without the white space around it.
+func (w window) span() (start, end int) {
+	if w.first < 0 {
+		return 0, 0
+	}
+	start, end = w.text.units[w.first].start, w.text.units[w.last].end
+	part := w.text.Text[start:end]
+	end = start + len(strings.TrimRight(part, " \t\r\n"))
+	start += len(part) - len(strings.TrimLeft(part, " \t\r\n"))
+	return start, max(start, end)
+}
