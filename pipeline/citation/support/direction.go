@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"nightdesk/pipeline/extractive"
+	"nightdesk/pipeline/quantity"
 )
 
 // pole is the side of an axis that a word stands on.
@@ -21,7 +22,7 @@ faster quicker fastest quickest schneller 更快 最快 | slower slowest langsam
 longer longest länger 更长 | shorter shortest kürzer 更短
 before earlier prior vor vorher 之前 以前 | after later afterwards following nach nachher 之后 以后
 older oldest älter | newer younger newest youngest jünger
-support supports supported supporting favour favours favor favors favoured approve approves approved endorse endorses endorsed accept accepts accepted agree agrees agreed ratified adopted passed unterstützt befürwortet genehmigt 支持 赞成 批准 同意 | oppose opposes opposed opposing reject rejects rejected disagree disagrees disagreed against refuse refuses refused dispute disputed deny denies denied veto vetoed ablehnt abgelehnt lehnt lehnte 反对 拒绝 否决
+support supports supported supporting favour favours favor favors favoured approve approves approved endorse endorses endorsed accept accepts accepted agree agrees agreed ratified adopted passed welcome welcomes welcomed praise praises praised unterstützt befürwortet genehmigt 支持 赞成 批准 同意 | oppose opposes opposed opposing reject rejects rejected disagree disagrees disagreed against refuse refuses refused dispute disputed deny denies denied veto vetoed criticise criticises criticised criticize criticizes criticized condemn condemns condemned ablehnt abgelehnt lehnt lehnte 反对 拒绝 否决
 allow allows allowed allowing permit permits permitted enable enables enabled erlaubt erlaubte 允许 | forbid forbids forbidden prohibit prohibits prohibited ban bans banned disable disables disabled prevent prevents prevented block blocks blocked verbietet verboten 禁止
 better improve improves improved improvement best strengthen strengthens strengthened besser verbessert 更好 改善 | worse worsen worsens worsened worst degrade degrades degraded weaken weakens weakened schlechter verschlechtert 更差 恶化
 begin begins began begun start starts started open opens opened launch launched beginnt begann 开始 | end ends ended stop stops stopped close closes closed cease ceased finish finished endet endete 结束 停止
@@ -54,6 +55,7 @@ domestic | foreign
 public | private
 maximum maximal | minimum minimal
 majority most | minority few
+frequent häufig 经常 | rare rarest rarer seltener selten 很少
 easier easy simpler simple | harder difficult complex
 cheaper cheap | expensive dearer costlier
 wet humid | dry arid
@@ -110,12 +112,32 @@ func polesOf(w word) []pole {
 	return poles[w.term()]
 }
 
+// polesAt is polesOf for word i; "up" and "down" count where they tell of a change: up from, went down.
+func polesAt(words []word, i int) []pole {
+	w := words[i]
+	if w.low == "up" || w.low == "down" {
+		moved := i > 0 && (words[i-1].low == "went" || words[i-1].low == "go" || words[i-1].low == "goes" || words[i-1].low == "gone" || words[i-1].low == "going")
+		if moved || i+1 < len(words) && (words[i+1].low == "from" || words[i+1].low == "to" || words[i+1].low == "by") {
+			side := 1
+			if w.low == "down" {
+				side = -1
+			}
+			return []pole{{change, side}}
+		}
+		return nil
+	}
+	return polesOf(w)
+}
+
+// change is the first of the axes.
+const change = 0
+
 // turn is a word of an axis in a text, with the content words around it.
 type turn struct {
 	at   int // word
 	raw  string
 	pole pole
-	near map[string]bool
+	near map[string]int // with their distance in words
 }
 
 // nearWords is how far around a word its anchors are looked for.
@@ -131,14 +153,17 @@ func turns(s string, words []word) []turn {
 		}
 	}
 	for i, w := range words {
-		for _, p := range polesOf(w) {
+		for _, p := range polesAt(words, i) {
 			if denied[w.term()] && w.term() != "" {
 				p.side = -p.side
 			}
-			t := turn{at: i, raw: w.raw, pole: p, near: map[string]bool{}}
+			t := turn{at: i, raw: w.raw, pole: p, near: map[string]int{}}
 			for j := max(0, i-nearWords); j < min(len(words), i+nearWords+1); j++ {
 				if term := words[j].term(); j != i && term != "" && !words[j].number() && len(polesOf(words[j])) == 0 {
-					t.near[term] = true
+					distance := max(i-j, j-i)
+					if d, known := t.near[term]; !known || distance < d {
+						t.near[term] = distance
+					}
 				}
 			}
 			out = append(out, t)
@@ -158,7 +183,7 @@ func (s *statement) turned(ws []window) string {
 		return ""
 	}
 	for _, m := range mine {
-		same, other := 0, 0
+		same, other := 0.0, 0.0
 		for _, p := range all {
 			if p.share < sameMatter || p.share < nearlyBest*best {
 				continue
@@ -167,7 +192,7 @@ func (s *statement) turned(ws []window) string {
 				if o.pole.axis != m.pole.axis {
 					continue
 				}
-				n := len(shared(m.near, o.near))
+				n := together(m.near, o.near)
 				side := o.pole.side
 				if s.crossed(m, p, o) {
 					side = -side
@@ -179,11 +204,72 @@ func (s *statement) turned(ws []window) string {
 				}
 			}
 		}
-		if other > same && other > 0 {
+		if other > clearly*same && other > 0 {
 			return m.raw
 		}
 	}
 	return s.prefixed(all, best)
+}
+
+// clearly is by how much the opposite must stand closer to the same words than the word itself.
+const clearly = 1.2
+
+// together says how close two words of an axis stand to the same words.
+func together(a, b map[string]int) float64 {
+	sum := 0.0
+	for term, d := range a {
+		if e, ok := b[term]; ok {
+			sum += 1 / float64(d*e)
+		}
+	}
+	return sum
+}
+
+// contradicts returns the word for a change that the sentence's own figures belie: fell from 3 to 4.
+func (s *statement) contradicts() string {
+	var from, to *quantity.Quantity
+	for i := range s.quantities {
+		q := &s.quantities[i]
+		if q.Kind == quantity.Date || q.Low != q.High {
+			continue
+		}
+		before := strings.Fields(strings.ToLower(s.text[max(0, q.Start-12):q.Start]))
+		if len(before) == 0 {
+			continue
+		}
+		switch before[len(before)-1] {
+		case "from", "von":
+			if from != nil {
+				return ""
+			}
+			from = q
+		case "to", "auf":
+			if to != nil {
+				return ""
+			}
+			to = q
+		}
+	}
+	if from == nil || to == nil || from.Kind != to.Kind || from.Unit != to.Unit || from.Low == to.Low {
+		return ""
+	}
+	side := 1
+	if to.Low < from.Low {
+		side = -1
+	}
+	word, wrong := "", false
+	for _, t := range turns(s.text, s.words) {
+		if t.pole.axis == change {
+			if word != "" {
+				return ""
+			}
+			word, wrong = t.raw, t.pole.side != side
+		}
+	}
+	if wrong {
+		return word
+	}
+	return ""
 }
 
 // crossed reports that what stands before a word such as "before" or "faster than" in the sentence stands behind it in
@@ -192,29 +278,48 @@ func (s *statement) crossed(m turn, p passage, o turn) bool {
 	if !relates(s.words, m.at) || !relates(p.words, o.at) {
 		return false
 	}
-	sides := func(words []word, at int) (before, behind map[string]bool) {
-		before, behind = map[string]bool{}, map[string]bool{}
-		for i, w := range words {
-			if term := w.term(); term != "" && i < at {
-				before[term] = true
-			} else if term != "" && i > at {
-				behind[term] = true
-			}
-		}
-		return before, behind
-	}
-	b1, a1 := sides(s.words, m.at)
-	b2, a2 := sides(p.words, o.at)
+	b1, a1 := sides(s.text, s.words, m.at)
+	b2, a2 := sides(p.text, p.words, o.at)
 	straight := len(shared(b1, b2)) + len(shared(a1, a2))
 	cross := len(shared(b1, a2)) + len(shared(a1, b2))
 	return cross > straight && cross >= 2
 }
+
+// sides returns the content words on both sides of word at. What "after" begins a clause with ends with that clause, and
+// the rest stands on its other side: "After the storm, they left" is "they left after the storm".
+func sides(s string, words []word, at int) (before, behind map[string]bool) {
+	before, behind = map[string]bool{}, map[string]bool{}
+	marked := func(i int) bool { // a clause ends between words i-1 and i
+		return i > 0 && i < len(words) && strings.ContainsAny(s[words[i-1].end:words[i].start], ",;:，；")
+	}
+	ended := false
+	for i := at + 1; i < len(words); i++ {
+		ended = ended || marked(i) || turning[words[i].low]
+		if term := words[i].term(); term != "" && ended {
+			before[term] = true
+		} else if term != "" {
+			behind[term] = true
+		}
+	}
+	for i := at - 1; i >= 0; i-- {
+		if term := words[i].term(); term != "" {
+			before[term] = true
+		}
+	}
+	return before, behind
+}
+
+// turning words begin a clause that is no longer under the one before it.
+var turning = set(`but while whereas although though aber während obwohl`)
 
 // relates reports a word that stands between two things: before, after, or a comparative with "than".
 func relates(words []word, at int) bool {
 	switch words[at].low {
 	case "before", "after", "vor", "nach", "prior":
 		return true
+	}
+	if w := words[at].low; !strings.HasSuffix(w, "er") && w != "more" && w != "less" && w != "better" && w != "worse" && w != "mehr" && w != "weniger" {
+		return false
 	}
 	for j := at + 1; j < len(words) && j <= at+3; j++ {
 		if words[j].low == "than" || words[j].low == "als" {

@@ -91,12 +91,19 @@ func (f folded) find(needle string, from int) int {
 		after, _ := utf8.DecodeRuneInString(f.text[i+len(needle):])
 		first, _ := utf8.DecodeRuneInString(needle)
 		last, _ := utf8.DecodeLastRuneInString(needle)
-		if !(wordRune(before) && wordRune(first)) && !(wordRune(after) && wordRune(last)) {
+		if !(wordRune(before) && wordRune(first)) && !(wordRune(after) && wordRune(last)) && !f.inNumber(i, i+len(needle)) {
 			return i
 		}
 		from = i + 1
 	}
 	return -1
+}
+
+// inNumber reports figures that are part of a longer number: 17 of 17.9.
+func (f folded) inNumber(start, end int) bool {
+	digit := func(i int) bool { return i >= 0 && i < len(f.text) && f.text[i] >= '0' && f.text[i] <= '9' }
+	mark := func(i int) bool { return i >= 0 && i < len(f.text) && (f.text[i] == '.' || f.text[i] == ',') }
+	return digit(start) && mark(start-1) && digit(start-2) || digit(end-1) && mark(end) && digit(end+1)
 }
 
 // original returns the bytes of the text that a folded span comes from.

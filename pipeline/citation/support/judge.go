@@ -31,7 +31,8 @@ func judge(s *statement, texts []*text) Verdict {
 	if missing := s.missingQuote(texts); missing != "" {
 		return not(ReasonQuote, missing)
 	}
-	if t, start, end := s.verbatim(texts); t != nil {
+	t, start, end, denied := s.verbatim(texts)
+	if t != nil {
 		v.Result, v.Overlap, v.Source, v.Start, v.End, v.Sources = Supported, 1, t.ID, start, end, []string{t.ID}
 		return v
 	}
@@ -40,6 +41,9 @@ func judge(s *statement, texts []*text) Verdict {
 	openDetail := ""
 	var places []finding
 	absence := s.saysNothing()
+	if denied {
+		open = ReasonNegation
+	}
 	for _, q := range s.quantities {
 		raw := s.text[q.Start:q.End]
 		f := s.find(q, texts)
@@ -57,6 +61,9 @@ func judge(s *statement, texts []*text) Verdict {
 			return not(f.reason, raw)
 		}
 	}
+	if missing := s.missingFigures(texts); missing != "" {
+		return not(ReasonNumber, missing)
+	}
 	foreign := s.foreign(texts)
 	if missing, certain := s.missingName(texts, lead); missing != "" {
 		if certain && !foreign && !absence {
@@ -72,6 +79,9 @@ func judge(s *statement, texts []*text) Verdict {
 			if detail := s.negated(best); detail != "" {
 				return not(ReasonNegation, detail)
 			}
+		}
+		if detail := s.contradicts(); detail != "" {
+			return not(ReasonDirection, detail)
 		}
 		if detail := s.turned(best); detail != "" {
 			return not(ReasonDirection, detail)
@@ -196,11 +206,11 @@ func (s *statement) missingQuote(texts []*text) string {
 	return ""
 }
 
-// verbatim returns where the whole sentence stands in a source, not as part of one that denies it.
-func (s *statement) verbatim(texts []*text) (t *text, start, end int) {
+// verbatim returns where the whole sentence stands in a source. denied: it does so only as part of one that denies it.
+func (s *statement) verbatim(texts []*text) (t *text, start, end int, denied bool) {
 	needle := strings.TrimRight(s.folded, ".!?。！？:; ")
 	if len(needle) < 8 {
-		return nil, 0, 0
+		return nil, 0, 0, false
 	}
 	for _, t := range texts {
 		for from, tries := 0, 0; tries < 5; tries++ {
@@ -210,12 +220,13 @@ func (s *statement) verbatim(texts []*text) (t *text, start, end int) {
 			}
 			start, end := t.folded.original(i, i+len(needle), len(t.Text))
 			if !t.deniedBefore(start) {
-				return t, start, end
+				return t, start, end, false
 			}
+			denied = true
 			from = i + 1
 		}
 	}
-	return nil, 0, 0
+	return nil, 0, 0, denied
 }
 
 // denials turn what follows them in the same sentence into its opposite, or into something else than a statement.

@@ -37,7 +37,7 @@ func (s *statement) findNames() []name {
 			continue
 		}
 		n := name{words: []int{i}, weak: s.begins(i) && !s.words[i].code()}
-		for i+1 < len(s.words) && s.isName(i+1, plainCapitals) && s.words[i+1].start-s.words[i].end == 1 && s.text[s.words[i].end] == ' ' {
+		for !s.words[i].code() && i+1 < len(s.words) && s.isName(i+1, plainCapitals) && !s.words[i+1].code() && s.words[i+1].start-s.words[i].end == 1 && s.text[s.words[i].end] == ' ' {
 			i++
 			n.words = append(n.words, i)
 			n.weak = false
@@ -133,14 +133,17 @@ func (s *statement) missingName(texts []*text, best window) (string, bool) {
 				missing = append(missing, w)
 			}
 		}
-		if len(missing) == 0 || s.expanded(n, texts) {
+		if len(missing) == 0 && !s.mixed(n, texts) || len(missing) > 0 && s.expanded(n, texts) {
 			continue
 		}
 		first, last := s.words[n.words[0]], s.words[n.words[len(n.words)-1]]
 		text := s.text[first.start:last.end]
 		switch {
+		case len(missing) == 0:
 		case n.weak && (best.share < 0.6 || !s.isSubject(n)):
 			continue // an ordinary word, as far as can be told
+		case len(missing) == 1 && missing[0].start == first.start && len(n.words) > 1 && s.begins(n.words[0]) && !s.otherName(n, missing, texts):
+			continue // "Enabling Kerberos": the first word is an ordinary one
 		case len(missing) < len(n.words) && !s.otherName(n, missing, texts):
 			doubt = text
 			continue
@@ -174,7 +177,7 @@ func (s *statement) expanded(n name, texts []*text) bool {
 		letters += string(r)
 	}
 	for _, t := range texts {
-		if len(n.words) > 1 && t.has[letters] {
+		if len(n.words) > 2 && t.has[letters] {
 			return true
 		}
 	}
@@ -201,4 +204,55 @@ func (s *statement) otherName(n name, missing []word, texts []*text) bool {
 		}
 	}
 	return false
+}
+
+// mixed reports a name made of two: Clara Brandt, where the sources have Clara Neumann and Otto Brandt.
+func (s *statement) mixed(n name, texts []*text) bool {
+	for k := 1; k < len(n.words); k++ {
+		a, b := s.words[n.words[k-1]], s.words[n.words[k]]
+		aOther, bOther := false, false
+		for _, t := range texts {
+			for i, w := range t.words {
+				if w.low == a.low && i+1 < len(t.words) && w.capital() {
+					next := t.words[i+1]
+					if next.low == b.low {
+						return false
+					}
+					aOther = aOther || next.capital() && next.start-w.end == 1 && len(next.terms) > 0
+				}
+				if w.low == b.low && i > 0 && w.capital() {
+					before := t.words[i-1]
+					bOther = bOther || before.capital() && w.start-before.end == 1 && len(before.terms) > 0
+				}
+			}
+			if strings.Contains(t.about, a.low+" "+b.low) {
+				return false
+			}
+		}
+		if aOther && bOther {
+			return true
+		}
+	}
+	return false
+}
+
+// missingFigures returns figures that are part of a name or a time, such as those of NV-204 or 10:30, and that no source has.
+func (s *statement) missingFigures(texts []*text) string {
+	for i, w := range s.words {
+		if !w.number() || w.code() || s.inQuantity(w) {
+			continue
+		}
+		known := false
+		for _, t := range texts {
+			known = known || t.has[w.low]
+		}
+		if !known {
+			start := w.start
+			if i > 0 && s.words[i-1].end+1 == w.start {
+				start = s.words[i-1].start
+			}
+			return s.text[start:w.end]
+		}
+	}
+	return ""
 }

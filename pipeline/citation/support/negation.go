@@ -149,7 +149,7 @@ func (s *statement) negated(ws []window) string {
 				continue
 			}
 			switch {
-			case inScope(theirs[i])[n.head], anyOpposite(n.head, p.terms):
+			case len(shared(inScope(theirs[i]), n.scope)) > 0, anyOpposite(n.head, p.terms):
 				deniedToo = deniedToo || p.share >= someOfIt
 			case p.share >= sameMatter && p.share >= nearlyBest*best && n.reaches(p.terms):
 				stated = true
@@ -164,7 +164,7 @@ func (s *statement) negated(ws []window) string {
 			continue
 		}
 		for _, n := range theirs[i] {
-			if !n.trigger || !own[n.head] || denied[n.head] || !n.reaches(own) || anyOpposite(n.head, own) {
+			if !n.trigger || !own[n.head] || len(shared(denied, n.scope)) > 0 || !n.reaches(own) || anyOpposite(n.head, own) {
 				continue
 			}
 			elsewhere := false

@@ -197,18 +197,24 @@ func (s *statement) find(q quantity.Quantity, texts []*text) finding {
 	raw := s.text[q.Start:q.End]
 	best, share := finding{}, -1.0
 	around := s.clause(q)
-	astray := false
+	astray := apart // how well a value agrees that is said of something else
 	for _, t := range texts {
 		for _, p := range t.quantities {
 			how := agree(q, p.Quantity, raw, p.raw)
 			if how == apart {
 				continue
 			}
+			if !bare(q) && bare(p.Quantity) && q.Kind != quantity.Date && s.countsOther(t, p) {
+				continue // 2.7 billion kroner for 2.7 billion dollars
+			}
+			if how == rough && q.Bound != p.Bound && t.limits(q.Bound, p.unit) {
+				how = met
+			}
 			if how == rough && s.per && strings.HasPrefix(p.Unit, q.Unit+"/") {
 				how = met // "each year 22 m"
 			}
-			if t.saidOfAnother(s, q, p, around) || t.saidElsewhere(s, q, p, around) {
-				astray = true
+			if t.saidOfAnother(s, q, p, around) || t.saidElsewhere(s, q, p, around) || t.ofAnotherTime(s, q, p) {
+				astray = max(astray, how)
 				continue
 			}
 			n := t.near(s, p.unit)
@@ -227,8 +233,10 @@ func (s *statement) find(q quantity.Quantity, texts []*text) finding {
 		best.reason = ReasonDirection
 	case best.how == rough:
 		best.reason = ReasonRounding
-	case best.how == apart && astray:
+	case best.how == apart && astray == met:
 		best.reason = ReasonSubject
+	case best.how == apart && astray != apart:
+		best.reason = s.whyMissing(q, raw, texts)
 	case best.how == apart && s.written(raw, texts):
 		best.how = met
 	case best.how == apart && s.parted(q, texts):
@@ -242,15 +250,96 @@ func (s *statement) find(q quantity.Quantity, texts []*text) finding {
 	return best
 }
 
+var (
+	limitsMost  = set(`limit limits limited maximum max most cap capped allows allowed up capacity ceiling until within höchstens maximal begrenzt`)
+	limitsLeast = set(`minimum min least requires required need needs newer floor mindestens`)
+)
+
+// limits reports a unit that says in another word that its number is a limit: limits a frame to 16 KB.
+func (t *text) limits(b quantity.Bound, u int) bool {
+	list := limitsMost
+	if b == quantity.AtLeast {
+		list = limitsLeast
+	}
+	for _, w := range t.words[t.units[u].from:t.units[u].to] {
+		if list[w.low] && b != quantity.Exact && b != quantity.About {
+			return true
+		}
+	}
+	return false
+}
+
+// countsOther reports that a word follows a bare number at once which the sentence does not have: its unit.
+func (s *statement) countsOther(t *text, p placed) bool {
+	i, _ := slices.BinarySearchFunc(t.words, p.End, func(w word, b int) int { return w.start - b })
+	if i >= len(t.words) || t.words[i].start-p.End > 1 || t.words[i].term() == "" || t.words[i].number() {
+		return false
+	}
+	for _, w := range s.words {
+		if w.term() == t.words[i].term() {
+			return false
+		}
+	}
+	return true
+}
+
+// ofAnotherTime reports a value that the source sentence gives for another date: of $145 in 2021 and $97 in 2024, the
+// second is not that of 2021. It is told only where values and dates take turns.
+func (t *text) ofAnotherTime(s *statement, q quantity.Quantity, p placed) bool {
+	if q.Kind == quantity.Date || p.Kind == quantity.Date {
+		return false
+	}
+	var when *quantity.Quantity // that the sentence gives for the value
+	for i := range s.quantities {
+		d := &s.quantities[i]
+		if d.Kind == quantity.Date && (d.Start >= q.End && d.Start-q.End < 30 || q.Start >= d.End && q.Start-d.End < 30) {
+			if when != nil {
+				return false // which one cannot be told
+			}
+			when = d
+		}
+	}
+	if when == nil || !when.To.Zero() {
+		return false
+	}
+	u := t.units[p.unit]
+	var row []placed
+	at, _ := slices.BinarySearchFunc(t.quantities, u.start, func(p placed, b int) int { return p.Start - b })
+	for ; at < len(t.quantities) && t.quantities[at].Start < u.end && len(row) < 40; at++ {
+		if o := t.quantities[at]; o.Kind == quantity.Date || o.Kind == p.Kind && o.Unit == p.Unit {
+			row = append(row, o)
+		}
+	}
+	if len(row) < 4 || len(row)%2 != 0 {
+		return false
+	}
+	for i := range row[1:] {
+		if (row[i].Kind == quantity.Date) == (row[i+1].Kind == quantity.Date) {
+			return false
+		}
+	}
+	for i, o := range row {
+		if o.Start == p.Start {
+			date := row[i^1] // its neighbour in the pair
+			return agreeDates(*when, date.Quantity) == apart
+		}
+	}
+	return false
+}
+
 // nowhereNear is the share of a sentence's words below which a number stands among other things.
 const nowhereNear = 0.12
 
-// near returns how much of the sentence stands in the three units around one.
+// near returns how much of the sentence stands in the three units around one; of a table, from its head down.
 func (t *text) near(s *statement, u int) float64 {
+	from := u - 1
+	for from >= 0 && u-from < 60 && strings.HasPrefix(t.Text[t.units[from].start:], "|") {
+		from--
+	}
 	covered := map[int]bool{}
 	for i, term := range s.terms {
 		p := t.postings[term.text]
-		at, _ := slices.BinarySearch(p, u-1)
+		at, _ := slices.BinarySearch(p, from)
 		if at < len(p) && p[at] <= u+1 {
 			covered[i] = true
 		}
@@ -543,7 +632,7 @@ func (s *statement) derived(q quantity.Quantity, w window) bool {
 	}
 	var values []placed
 	for _, p := range w.text.quantities {
-		if p.unit >= w.first && p.unit <= w.last && p.Low == p.High && p.Kind != quantity.Label && p.Kind != quantity.Ordinal && p.Kind != quantity.Date && len(values) < 12 {
+		if p.unit >= w.first-1 && p.unit <= w.last+3 && p.Low == p.High && p.Kind != quantity.Label && p.Kind != quantity.Ordinal && p.Kind != quantity.Date && len(values) < 12 {
 			values = append(values, p)
 		}
 	}

@@ -76,6 +76,13 @@ var perWords = set(`each every per annually annual yearly daily monthly weekly h
 func parse(s string) []quantity.Quantity {
 	found := quantity.Parse(s)
 	for i, q := range found {
+		if rest, german := strings.CutSuffix(s[q.Start:q.End], " um"); german { // in 1904 um 21 cm: no micrometres
+			if again := quantity.Parse(rest); len(again) == 1 {
+				again[0].Start, again[0].End = q.Start+again[0].Start, q.Start+again[0].End
+				found[i] = again[0]
+				continue
+			}
+		}
 		if q.Bound == quantity.AtLeast && (q.Unit == "s" || q.Unit == "month") && strings.HasSuffix(strings.ToLower(strings.TrimRight(s[max(0, q.Start-6):q.Start], " ")), "over") {
 			found[i].Bound = quantity.Exact
 		}

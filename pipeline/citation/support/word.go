@@ -58,15 +58,19 @@ func (w word) code() bool {
 type stems map[string][]string
 
 func (st stems) of(raw string) []string {
-	terms, known := st[raw]
+	key := raw
+	terms, known := st[key]
 	if !known {
+		if raw == "found" { // whose stem is that of founded
+			raw = "find"
+		}
 		terms = extractive.Terms(raw)
 		for i, t := range terms {
 			if same := sameWord[t]; same != "" {
 				terms[i] = same
 			}
 		}
-		st[raw] = terms
+		st[key] = terms
 	}
 	return terms
 }

@@ -1,0 +1,121 @@
+package support_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"nightdesk/pipeline/citation/support"
+)
+
+func TestCheck(t *testing.T) {
+	t.Parallel()
+	tide := support.Source{ID: "tide", Text: "The tide gauge at Port Hale was installed in 1904.\n\nMean sea level there rose by 21 cm between 1904 and 2020. Tides of up to 4.6 m were measured.", About: "Sea level at Port Hale, Ocean Agency, 2021"}
+	table := support.Source{ID: "table", Text: "| Year | Ships | Freight (Mt) |\n|---|---|---|\n| 2019 | 1,204 | 18.2 |\n| 2020 | 1,187 | 17.9 |"}
+	for name, tt := range map[string]struct {
+		sentence string
+		sources  []support.Source
+		want     support.Result
+		reason   support.Reason
+		detail   string
+	}{
+		"no source":          {"The tide gauge is old.", nil, support.Unverified, support.ReasonNoText, ""},
+		"no text":            {"The tide gauge is old.", []support.Source{{ID: "x"}}, support.Unverified, support.ReasonNoText, ""},
+		"verbatim":           {"Mean sea level there rose by 21 cm between 1904 and 2020.", []support.Source{tide}, support.Supported, "", ""},
+		"markdown":           {"Mean **sea level** there rose by `21 cm` between 1904 and 2020.", []support.Source{tide}, support.Supported, "", ""},
+		"another unit":       {"Mean sea level rose by 0.21 m between 1904 and 2020.", []support.Source{tide}, support.Supported, "", ""},
+		"rounded":            {"Mean sea level rose by about 20 cm between 1904 and 2020.", []support.Source{tide}, support.Supported, "", ""},
+		"wrong unit":         {"Mean sea level rose by 21 mm between 1904 and 2020.", []support.Source{tide}, support.Unsupported, support.ReasonUnit, "21 mm"},
+		"wrong year":         {"The tide gauge at Port Hale was installed in 1940.", []support.Source{tide}, support.Unsupported, support.ReasonDate, "1940"},
+		"derived":            {"The difference between 2019 and 2020 was 17 ships in total.", []support.Source{table}, support.Unverified, support.ReasonDerived, "17"},
+		"quotation":          {"The agency speaks of \"tides of up to 4.6 m\".", []support.Source{tide}, support.Supported, "", ""},
+		"wrong quotation":    {"The agency speaks of \"tides of nearly 5 m\".", []support.Source{tide}, support.Unsupported, support.ReasonQuote, "tides of nearly 5 m"},
+		"title":              {"The Ocean Agency reported in 2021 that mean sea level at Port Hale rose by 21 cm.", []support.Source{tide}, support.Supported, "", ""},
+		"wrong name":         {"The tide gauge at Cape Horn was installed in 1904.", []support.Source{tide}, support.Unsupported, support.ReasonName, "Cape Horn"},
+		"two sources":        {"Mean sea level at Port Hale rose by 21 cm, and 1,187 ships came in 2020.", []support.Source{tide, table}, support.Supported, "", ""},
+		"one of two sources": {"Mean sea level at Port Hale rose by 21 cm, and 1,781 ships came in 2020.", []support.Source{tide, table}, support.Unsupported, support.ReasonNumber, "1,781"},
+		"other subject":      {"Whale songs fascinate listeners around the globe.", []support.Source{tide}, support.Unsupported, support.ReasonWords, ""},
+		"denied":             {"Whales were seen.", []support.Source{{ID: "w", Text: "The harbour master denied that whales were seen."}}, support.Unverified, "", ""},
+		"absence":            {"The report does not say how tides were measured in 1904.", []support.Source{tide}, support.Unverified, support.ReasonAbsence, ""},
+		"another language":   {"Der Meeresspiegel ist dort seit dem Jahr 1904 um 21 cm gestiegen.", []support.Source{tide}, support.Unverified, support.ReasonLanguage, ""},
+		"wrong in another":   {"Der Meeresspiegel ist dort seit dem Jahr 1904 um 12 cm gestiegen.", []support.Source{tide}, support.Unsupported, "", ""},
+		"hyphenated":         {"The gauge was re-installed in 1904.", []support.Source{{ID: "h", Text: "The gauge was re-\ninstalled in 1904 by the navy."}}, support.Supported, "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			v := support.Check(tt.sentence, tt.sources)
+			if v.Result != tt.want || tt.reason != "" && v.Reason != tt.reason || tt.detail != "" && v.Detail != tt.detail {
+				t.Errorf("%+v, want %s %s %q", v, tt.want, tt.reason, tt.detail)
+			}
+		})
+	}
+}
+
+// TestPassage: a verdict points at the words that bear the sentence out.
+func TestPassage(t *testing.T) {
+	t.Parallel()
+	text := "Nothing of note happened.\n\nThe pier was built in 1911 by Ann Rowe. It is 320 m long."
+	c := support.New([]support.Source{{ID: "a", Text: "Bees dance."}, {ID: "b", Text: text}})
+	v := c.Check("Ann Rowe built the pier in 1911.", []string{"a", "b", "unknown", "b"})
+	if got := c.Passage(v); v.Source != "b" || got != "The pier was built in 1911 by Ann Rowe." || len(v.Sources) != 1 || v.Sources[0] != "b" {
+		t.Errorf("passage %q of %+v", got, v)
+	}
+}
+
+// TestSpeed checks a report of 200 sentences by 40 sources of 20 KB, and text that was made to be slow.
+func TestSpeed(t *testing.T) { // its bounds leave room for a busy machine and the race detector
+	sources, cases := plant(t, "dev")
+	var all strings.Builder
+	for _, s := range sources {
+		all.WriteString(s.Text + "\n\n")
+	}
+	long := strings.Repeat(all.String(), 20_000/all.Len()+1)[:20_000]
+	var many []support.Source
+	for i := range 40 {
+		many = append(many, support.Source{ID: fmt.Sprint(i), Text: fmt.Sprintf("Source number %d.\n\n%s", i, long)})
+	}
+	began := time.Now()
+	c := support.New(many)
+	for i := range 200 {
+		c.Check(cases[i%len(cases)].sentence, []string{fmt.Sprint(i % 40), fmt.Sprint((i + 7) % 40)})
+	}
+	t.Logf("200 sentences, 40 sources of 20 KB: %v", time.Since(began))
+	if took := time.Since(began); took > 30*time.Second {
+		t.Errorf("took %v", took)
+	}
+	for name, s := range map[string]string{
+		"digits": strings.Repeat("1,", 250_000), "capitals": strings.Repeat("A B ", 125_000), "quotes": strings.Repeat("“a b c ", 60_000),
+		"negations": strings.Repeat("not more ", 55_000), "one word": strings.Repeat("a", 500_000), "brackets": strings.Repeat("[", 500_000),
+		"years": strings.Repeat("in 1999 ", 60_000), "han": strings.Repeat("不没万", 55_000), "hyphens": strings.Repeat("a-\n", 160_000), "names": strings.Repeat("Ann Rowe acquired Bo Lee. ", 20_000),
+	} {
+		began := time.Now()
+		support.Check(s, []support.Source{{ID: "x", Text: s, About: s[:min(len(s), 3000)]}})
+		support.Check("Ann Rowe has not acquired Bo Lee in 1999 for more than 5 km.", []support.Source{{ID: "x", Text: s}})
+		took := time.Since(began)
+		t.Logf("%s: %d KB in %v", name, len(s)/1000, took)
+		if took > 60*time.Second {
+			t.Errorf("%s: %v", name, took)
+		}
+	}
+}
+
+// FuzzCheck: foreign text never panics, a verdict points into its source, and what stands there word for word is borne out.
+func FuzzCheck(f *testing.F) {
+	sources, cases := plant(f, "dev")
+	for i, c := range cases {
+		f.Add(c.sentence, sources[i%len(sources)].Text, sources[i%len(sources)].About)
+	}
+	f.Add("“a b c” [x](y) 5–", "„a“ 不 5 km/", "\xff")
+	f.Fuzz(func(t *testing.T, sentence, text, about string) {
+		c := support.New([]support.Source{{ID: "x", Text: text, About: about}})
+		v := c.Check(sentence, []string{"x"})
+		if v.Start < 0 || v.End < v.Start || v.End > len(text) || v.Overlap < 0 || v.Overlap > 1 {
+			t.Fatalf("%+v", v)
+		}
+		if v.Result == support.Supported && v.Reason != "" || v.Result == "" || v.Result != support.Supported && v.Reason == "" {
+			t.Fatalf("%+v", v)
+		}
+		c.Passage(v)
+	})
+}
