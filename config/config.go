@@ -136,6 +136,7 @@ type Decompose struct {
 // Reporting governs the report.
 type Reporting struct {
 	CitationStyle string // topicqueue.CitationAnchors or CitationNumbered
+	OnUnsupported string // topicqueue.UnsupportedMark or UnsupportedRemove
 }
 
 // How the blocks of a run are worked.

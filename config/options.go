@@ -47,6 +47,7 @@ func (c Config) options() topicqueue.Options {
 		NewTopicMinScore: c.Researching.NewTopicMinScore,
 		Tools:            c.tools(),
 		CitationStyle:    c.Reporting.CitationStyle,
+		OnUnsupported:    c.Reporting.OnUnsupported,
 		Duration:         c.Limits.RunDuration,
 		WritingTime:      c.Limits.WritingTime,
 		BlockSoft:        c.Limits.BlockSoft,

@@ -166,6 +166,8 @@ func deskTable(c *Config) []field {
 
 		setting("reporting.citation_style", topicqueue.CitationAnchors, "", "anchors: marks such as [CIT-3-01] that link to their reference; numbered: [1], ...",
 			choice(&c.Reporting.CitationStyle, topicqueue.CitationAnchors, topicqueue.CitationNumbered)),
+		setting("reporting.on_unsupported", topicqueue.UnsupportedMark, "", "what becomes of a sentence whose sources do not bear it out and that the model cannot repair",
+			choice(&c.Reporting.OnUnsupported, topicqueue.UnsupportedMark, topicqueue.UnsupportedRemove)),
 	}
 }
 

@@ -11,6 +11,9 @@ import (
 	"nightdesk/topicqueue"
 )
 
+// verificationName is the file of a bundle that says how its report was checked.
+const verificationName = "verification.json"
+
 // bundle is the files that one run leaves behind. Keys of the JSON files are those of the DTQ's origin; ours are added.
 type bundle struct {
 	*storage.Bundle
@@ -69,8 +72,10 @@ func (b *bundle) put(ctx context.Context) error {
 		if err := b.PutJSON(ctx, b.cacheKey("outline.json"), b.report.Outline); err != nil {
 			return err
 		}
-		if err := b.PutJSON(ctx, b.cacheKey("verification.json"), b.verification()); err != nil {
-			return err
+		if v := b.report.Verification; v != nil { // nil: written by a version that did not check
+			if err := b.PutJSON(ctx, b.cacheKey(verificationName), verificationFile{run.ID, v, list(b.report.Removed)}); err != nil {
+				return err
+			}
 		}
 	}
 	return b.Close(ctx, b.w.Now())
@@ -126,6 +131,7 @@ type metadata struct {
 	Removed         []citation.Removal              `json:"removed"`   // what the model cited and could not be resolved
 	Lost            []string                        `json:"lost"`      // facts of cited sources that no claim has, with their sentences
 	Fallbacks       fallbacks                       `json:"fallbacks"`
+	Verification    *verified                       `json:"verification,omitempty"` // of the report; verification.json has each sentence
 	Usage           usageTotals                     `json:"usage"`
 	ToolCalls       map[string]topicqueue.ToolCalls `json:"tool_calls"` // of the blocks' finished iterations, by tool
 	StartedAt       time.Time                       `json:"started_at"`
@@ -139,6 +145,22 @@ type weighed struct {
 	Contradictions []evidence.Contradiction `json:"contradictions"`
 	Statements     int                      `json:"statements"`      // what claims say, each counted once
 	ThinStatements int                      `json:"thin_statements"` // of these, stated by one independent source alone
+}
+
+// verified sums up how a report was checked.
+type verified struct {
+	Status     string                       `json:"status"`
+	Reason     string                       `json:"reason,omitempty"`
+	Counts     reporting.VerificationCounts `json:"counts"`
+	Evaluation reporting.Evaluation         `json:"evaluation"`
+	Judgement  *reporting.Judgement         `json:"judgement,omitempty"`
+}
+
+// verificationFile is verification.json: what was decided about each citation and each sentence that cites.
+type verificationFile struct {
+	ResearchID string `json:"research_id"`
+	*reporting.Verification
+	Unwritten []citation.Removal `json:"removed_markers"` // what the model cited and could not be resolved
 }
 
 // fallbacks are the steps that a model should have done and did not, by stage.
@@ -174,23 +196,11 @@ func (b *bundle) metadata(run topicqueue.Run, usage []topicqueue.Usage) metadata
 		m.Title, m.ReportWordCount = r.Title, r.Words
 		m.weighed = weighed{list(r.Evidence.Contradictions), r.Statistics.Statements, r.Statistics.ThinStatements}
 		m.Citations, m.Removed, m.Fallbacks.Reporting = list(r.Cited), list(r.Removed), list(r.Fallbacks)
+		if v := r.Verification; v != nil {
+			m.Verification = &verified{Status: v.Status, Reason: v.Reason, Counts: v.Counts, Evaluation: v.Evaluation, Judgement: v.Judgement}
+		}
 	}
 	return m
-}
-
-// verificationFile is every decision about a citation of the report.
-type verificationFile struct {
-	ResearchID string             `json:"research_id"`
-	Status     string             `json:"status"`
-	Reason     string             `json:"reason"`
-	Valid      []citation.Valid   `json:"valid_citations"`   // entries of the references, with how their source was found
-	Removed    []citation.Removed `json:"removed_citations"` // entries of the references that led nowhere
-	Unwritten  []citation.Removal `json:"removed_markers"`   // what the model cited and could not be resolved
-}
-
-func (b *bundle) verification() verificationFile {
-	v := b.report.Verification
-	return verificationFile{ResearchID: b.in.Run.ID, Status: v.Status, Reason: v.Reason, Valid: list(v.Valid), Removed: list(v.Removed), Unwritten: list(b.report.Removed)}
 }
 
 // list makes an absent list an empty one: readers of the JSON expect a list.

@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"path"
@@ -10,6 +11,8 @@ import (
 	"strings"
 
 	"nightdesk/pipeline/citation"
+	"nightdesk/pipeline/citation/support"
+	"nightdesk/pipeline/reporting"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
 )
@@ -22,12 +25,13 @@ type BundleCheck struct {
 	Sources   int                 `json:"sources"`   // whose text is there
 	Claims    int                 `json:"claims"`    // of all sources
 	Citations int                 `json:"citations"` // distinct ids that the report cites
+	Sentences int                 `json:"sentences"` // with citations, whose verdict was reached again
 	Problems  []storage.Problem   `json:"problems"`
 }
 
 // CheckBundle proves a bundle again from nothing but its files: that none of them was changed, that the quote of each
-// claim stands in its source where the claim says, and that each citation of the report leads to a source and each figure
-// to a file.
+// claim stands in its source where the claim says, that each citation of the report leads to a source and each figure to a
+// file, and that each sentence with citations is judged again as it was.
 // The error wraps ErrNoBundle when the run has no whole bundle; otherwise it is the store's.
 func CheckBundle(ctx context.Context, store storage.Store, runID string) (BundleCheck, error) {
 	check := BundleCheck{RunID: runID, Problems: []storage.Problem{}}
@@ -65,6 +69,20 @@ func CheckBundle(ctx context.Context, store storage.Store, runID string) (Bundle
 	}
 	check.report(runID, string(report), in.Run.Options.CitationStyle, traces)
 	check.shown(manifest, string(report))
+	file := storage.CacheKey(runID, verificationName)
+	body, err := store.Get(ctx, file)
+	if errors.Is(err, storage.ErrNotExist) { // of a version that did not check; a missing one the manifest tells
+		return check, nil
+	}
+	if err != nil {
+		return check, err
+	}
+	var v verificationFile
+	if err := json.Unmarshal(body, &v); err != nil || v.Verification == nil {
+		check.add(file, "is not what a bundle has there: %v", err)
+		return check, nil
+	}
+	check.verification(file, v.Verification, string(report), traces)
 	return check, nil
 }
 
@@ -132,4 +150,28 @@ func (c *BundleCheck) shown(m storage.Manifest, markdown string) {
 			c.add(file, "leads to %s, which the manifest does not have", key)
 		}
 	}
+}
+
+// verification checks that each sentence of the report has the verdict that was written down, and stands in the report.
+func (c *BundleCheck) verification(file string, v *reporting.Verification, report string, traces []topicqueue.ToolTrace) {
+	if v.Status != citation.StatusVerified {
+		return // nothing was claimed
+	}
+	registry, sources, seen := citation.NewRegistry(traces), []support.Source{}, map[string]bool{}
+	for _, t := range traces {
+		if s := t.Source; !seen[s.ID] {
+			seen[s.ID] = true
+			sources = append(sources, reporting.SupportSource(s, s.Text))
+		}
+	}
+	for _, i := range v.Recheck(sources, func(id string) string { t, _ := registry.Lookup(id); return t.Source.ID }) {
+		c.add(file, "sentence %d is said to be %s, which its sources do not bear out: %s", i+1, v.Sentences[i].Verdict, v.Sentences[i].Text)
+	}
+	text := reporting.PlainSentences(report)
+	for i, s := range v.Sentences {
+		if in := strings.Contains(text, reporting.PlainSentences(s.Text)); !in && s.Action != reporting.ActionRemoved {
+			c.add(file, "sentence %d is not in the report: %s", i+1, s.Text)
+		}
+	}
+	c.Sentences = len(v.Sentences)
 }

@@ -47,7 +47,9 @@ const finalTime = 20 * time.Second
 
 // write writes the report and ends the run. without: why not all of it was asked of the model; empty: it was.
 func (w *Worker) write(ctx context.Context, a *attempt, in reporting.Input, model llm.Model, without string) error {
-	r := reporting.Reporter{Model: model, Emit: a.emit, Now: w.Now, Parallel: reportParallel, Page: storage.Pages{Store: w.Store}.Page}
+	r := reporting.Reporter{
+		Model: model, Emit: a.emit, Now: w.Now, Parallel: reportParallel, Page: storage.Pages{Store: w.Store}.Page, Embed: w.Embed, Judge: w.Judge,
+	}
 	rep, err := r.Report(ctx, in)
 	if errors.Is(err, reporting.ErrNoEvidence) {
 		out := redisqueue.Outcome{State: topicqueue.RunFailed, Reason: noEvidence(in)}

@@ -109,3 +109,26 @@ type OutlineSubsection struct {
 	Title       string `json:"title"`
 	Instruction string `json:"instruction"`
 }
+
+// RepairSectionAnswer has new texts for unsupported sentences.
+type RepairSectionAnswer struct {
+	Repairs []SentenceRepair `json:"repairs"`
+}
+
+// SentenceRepair is the new text of one sentence.
+type SentenceRepair struct {
+	Sentence int    `json:"sentence"` // number of the sentence, counted from 1
+	Text     string `json:"text"`     // empty: it is to be taken out
+}
+
+// JudgeAnswer is what a judge says of a report.
+type JudgeAnswer struct {
+	Scores []JudgeScore `json:"scores"`
+}
+
+// JudgeScore is the score for one criterion.
+type JudgeScore struct {
+	Criterion string `json:"criterion"` // one of JudgeCriteria
+	Reason    string `json:"reason"`
+	Score     int    `json:"score"` // 1 to 5
+}

@@ -181,6 +181,28 @@ type SectionDigest struct {
 	Claims []ClaimLine // the claims that the section cites
 }
 
+// RepairSectionData asks for new texts of sentences that their sources do not bear out.
+type RepairSectionData struct {
+	Topic     string
+	Title     string // of the section; empty for the introduction
+	Sentences []UnsupportedLine
+	Claims    []ClaimLine // of the sources that they cite
+}
+
+// UnsupportedLine is one sentence to be repaired.
+type UnsupportedLine struct {
+	Number  int    // counted from 1
+	Text    string // with its markers
+	Problem string // what is not borne out
+	Passage string // what comes nearest to it in the sources; may be empty
+}
+
+// JudgeData asks what a report is worth.
+type JudgeData struct {
+	Topic  string
+	Report string // Markdown with markers; a long one is cut
+}
+
 // RepairData asks once more after an answer that did not fit its schema.
 type RepairData struct {
 	Answer string   // what the model wrote, cut to a sensible length

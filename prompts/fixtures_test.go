@@ -85,6 +85,25 @@ func questions() []question {
 			zh: of(prompts.Conclusion, frame(topicZH, "作出判定，指出闪存写入量仍未解决。", sectionZH)),
 		},
 		{
+			name: "repair_section", structured: true, answer: prompts.RepairSectionAnswer{}, zero: of(prompts.RepairSection, prompts.RepairSectionData{}),
+			en: of(prompts.RepairSection, prompts.RepairSectionData{
+				Topic: topicEN, Title: "Power loss", Claims: claimsEN,
+				Sentences: []prompts.UnsupportedLine{
+					{Number: 1, Text: "A commit survives in 95% of the cases [CIT-1-01].", Problem: "the number “95%” is not in the source", Passage: "Commits survive a crash of the process."},
+					{Number: 2, Text: "Flash wears out [CIT-1-02].", Problem: "the source is about something else"},
+				},
+			}),
+			zh: of(prompts.RepairSection, prompts.RepairSectionData{
+				Topic: topicZH, Title: "断电", Claims: sectionZH.Claims,
+				Sentences: []prompts.UnsupportedLine{{Number: 1, Text: "95% 的提交得以保留 [CIT-1-01]。", Problem: "来源中没有数字“95%”"}},
+			}),
+		},
+		{
+			name: "judge", structured: true, answer: prompts.JudgeAnswer{}, zero: of(prompts.Judge, prompts.JudgeData{}),
+			en: of(prompts.Judge, prompts.JudgeData{Topic: topicEN, Report: "# WAL mode\n\nIt fits [CIT-1-01]."}),
+			zh: of(prompts.Judge, prompts.JudgeData{Topic: topicZH, Report: "# WAL 模式\n\n适用 [CIT-1-01]。"}),
+		},
+		{
 			name: "repair", zero: of(prompts.Repair, prompts.RepairData{}),
 			en: of(prompts.Repair, prompts.RepairData{
 				Answer: `Sure! {"queries": "WAL mode"}`,

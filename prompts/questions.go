@@ -88,6 +88,21 @@ func Introduction(lang string, d FrameData) Prompt { return freeText("introducti
 // Conclusion asks for the text of the conclusion: Markdown without headings, with [CIT-3-01] markers.
 func Conclusion(lang string, d FrameData) Prompt { return freeText("conclusion", lang, d, 2000) }
 
+// RepairSection asks for new texts of unsupported sentences (RepairSectionAnswer).
+func RepairSection(lang string, d RepairSectionData) Prompt {
+	return structured("repair_section", lang, d, 500+200*len(d.Sentences), Bound{Property: "repairs", Most: len(d.Sentences)})
+}
+
+// Judge asks what a report is worth (JudgeAnswer).
+func Judge(lang string, d JudgeData) Prompt {
+	return structured("judge", lang, d, 1500, Bound{Property: "criterion", OneOf: JudgeCriteria()})
+}
+
+// JudgeCriteria are what a judge gives scores for.
+func JudgeCriteria() []string {
+	return []string{"answers_the_topic", "depth", "balance", "clarity", "structure"}
+}
+
 // Repair returns in User what is appended to the user part of a question whose answer did not fit its schema.
 // System and Schema are empty: those of the question stay in force.
 func Repair(lang string, d RepairData) Prompt {

@@ -43,7 +43,7 @@ func (s RunState) Final() bool {
 	return false
 }
 
-// How the blocks of a run are iterated and how its topic is cut up.
+// How the blocks of a run are iterated, how its topic is cut up and how its report cites.
 const (
 	IterationFixed    = "fixed"    // every iteration is done
 	IterationFlexible = "flexible" // a block stops when its evidence suffices
@@ -51,6 +51,9 @@ const (
 	DecomposeAuto     = "auto"     // at most Options.SubTopics
 	CitationAnchors   = "anchors"  // [[CIT-3-01](#ref-cit-3-01)]
 	CitationNumbered  = "numbered" // [1]
+
+	UnsupportedMark   = "mark"   // a sentence that its sources do not bear out says so
+	UnsupportedRemove = "remove" // it is taken out
 )
 
 // Options are the settings of one run. They are resolved from preset and configuration when the run is enqueued and
@@ -71,8 +74,9 @@ type Options struct {
 	NewTopicMinScore   float64  `json:"new_topic_min_score"`
 	Tools              []string `json:"tools"` // enabled tool names, in the order shown to the model
 	CitationStyle      string   `json:"citation_style"`
-	Strategy           string   `json:"strategy,omitempty"`    // exploratory or focused, which the numbers above follow already; empty: balanced
-	MaxActions         int      `json:"max_actions,omitempty"` // tool calls of one iteration; 0: as the worker is set
+	OnUnsupported      string   `json:"on_unsupported,omitempty"` // UnsupportedMark (also when empty) or UnsupportedRemove
+	Strategy           string   `json:"strategy,omitempty"`       // exploratory or focused, which the numbers above follow already; empty: balanced
+	MaxActions         int      `json:"max_actions,omitempty"`    // tool calls of one iteration; 0: as the worker is set
 
 	Duration    time.Duration `json:"duration_ns,omitempty"`     // from the begin of planning to the end; 0 = without limit
 	WritingTime time.Duration `json:"writing_time_ns,omitempty"` // of it, kept for the report; at most half is

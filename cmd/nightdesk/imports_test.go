@@ -24,7 +24,7 @@ var layers = map[string][]string{
 	"pipeline/quantity":     {},
 	"pipeline/evidence":     {"pipeline/extractive", "pipeline/quantity", "pipeline/sources", "topicqueue"},
 	"pipeline/knowledge":    {"topicqueue"},
-	"pipeline/citation":     {"pipeline/quantity", "topicqueue"},
+	"pipeline/citation":     {"pipeline/extractive", "pipeline/quantity", "topicqueue"},
 	"pipeline/extractive":   {"topicqueue"},
 	"prompts":               {},
 	"storage":               {},

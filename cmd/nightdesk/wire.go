@@ -136,6 +136,10 @@ func (a *app) services(ctx context.Context, d *desk) (jobs.Services, error) {
 	if err != nil {
 		return s, err
 	}
+	if embedder != nil && a.cfg.Embedding.Provider != config.ProviderStatic { // word vectors know words, not what a sentence says
+		s.Embed = embedder.Embed
+	}
+	s.Judge = a.cfg.Given("llm.judge.model")
 	library := &library{
 		dir: a.knowledgeDir(), limit: a.cfg.Researching.ResultLimit, store: store, embedder: embedder, open: map[string]*knowledge.Base{},
 	}

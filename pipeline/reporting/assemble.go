@@ -19,8 +19,8 @@ type draft struct {
 }
 
 // assemble joins the parts, shows the figures, renders the citations and adds references, gaps and the note on how the
-// report was made.
-func (w *writer) assemble(outline prompts.OutlineAnswer, d draft) Report {
+// report was made and checked.
+func (w *writer) assemble(outline prompts.OutlineAnswer, d draft, v *Verification) Report {
 	parts := []string{"# " + citation.Escape(outline.Title), d.opening.body}
 	removed := append([]citation.Removal{}, d.opening.removed...)
 	written, plain := !d.opening.local || !d.conclusion.local, false
@@ -54,7 +54,7 @@ func (w *writer) assemble(outline prompts.OutlineAnswer, d draft) Report {
 	w.stats.Figures = len(shown)
 	w.stats.Citations = len(rendered.Cited)
 	w.stats.Documents = w.citedDocuments(rendered.Cited)
-	note := w.words.madeWritten(w.stats, len(removed), w.fallbacks, !written)
+	note := w.words.madeWritten(w.stats, w.fallbacks, !written)
 	if d.extractive {
 		note = w.words.madeQuoted(w.stats, d.quotes)
 	}
@@ -65,11 +65,13 @@ func (w *writer) assemble(outline prompts.OutlineAnswer, d draft) Report {
 	if rendered.References != "" {
 		markdown += "\n\n## " + w.words.references + "\n\n" + rendered.References
 	}
+	note += w.words.checked(v, len(removed))
 	markdown += "\n\n*" + citation.Escape(note) + "*\n"
 	return Report{
 		Title: outline.Title, Markdown: markdown, Outline: w.withMergedBlocks(outline), Cited: rendered.Cited,
 		Removed: removed, Words: countWords(strings.Join(parts, "\n\n")) - countWords(strings.Join(shown, "\n\n")), Gaps: append([]Gap{}, w.gaps...),
 		Fallbacks: append([]string{}, w.fallbacks...), Statistics: w.stats, Evidence: w.weighed,
+		Verification: v,
 	}
 }
 

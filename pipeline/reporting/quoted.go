@@ -2,6 +2,7 @@ package reporting
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -41,7 +42,7 @@ type quote struct {
 }
 
 // quoted puts the report together from verbatim quotes, without a model.
-func (w *writer) quoted() Report {
+func (w *writer) quoted(ctx context.Context) (Report, error) {
 	apart(w.subjects)
 	quotes := w.choose()
 	d := draft{extractive: true}
@@ -83,7 +84,7 @@ func (w *writer) quoted() Report {
 	if missing := w.unspoken(shown); len(missing) > 0 {
 		d.opening.body += w.words.unspoken(missing, d.quotes)
 	}
-	return w.assemble(outline, d)
+	return w.finish(ctx, outline, d)
 }
 
 // maxUnspoken bounds the words of the topic that a report says it has nothing on.

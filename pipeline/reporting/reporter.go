@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"nightdesk/pipeline/citation"
+	"nightdesk/pipeline/citation/support"
 	"nightdesk/pipeline/evidence"
 	"nightdesk/pipeline/llm"
 	"nightdesk/prompts"
@@ -29,6 +30,8 @@ type Reporter struct {
 
 	// Verify checks a finished report; nil: the registry's own verification, without sanitising.
 	Verify func(registry *citation.Registry, markdown string) citation.Verification
+	Embed  support.Embed // nil: the check of what is cited goes by words alone
+	Judge  bool          // ask the judge model what it thinks of the report
 }
 
 // Input is what a report is written from.
@@ -59,7 +62,7 @@ type Report struct {
 	Evidence   evidence.Weighed      `json:"evidence"`
 	Statistics Statistics            `json:"statistics"`
 
-	Verification Verification `json:"verification"`
+	Verification *Verification `json:"verification,omitempty"` // how it was checked
 }
 
 // Gap is a block of the run that the report says nothing or too little about.

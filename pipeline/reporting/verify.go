@@ -9,14 +9,6 @@ import (
 	"nightdesk/pipeline/citation"
 )
 
-// Verification says how the citations of a finished report were found to stand.
-type Verification struct {
-	Status  string             `json:"status"` // one of citation.Status...
-	Reason  string             `json:"reason"`
-	Valid   []citation.Valid   `json:"valid_citations"`
-	Removed []citation.Removed `json:"removed_citations"` // entries of the references that led nowhere
-}
-
 // verify sends a finished report through the verification that reports from elsewhere get, without its sanitising: what a
 // model wrote was resolved before, and quotes stay verbatim. A defect of the verifier loses nothing: the report stays as
 // it is, unverified.
@@ -30,10 +22,13 @@ func (r *Reporter) verify(ctx context.Context, registry *citation.Registry, repo
 	defer func() {
 		if p := recover(); p != nil {
 			zerolog.Ctx(ctx).Error().Str("err", fmt.Sprint(p)).Msg("report not verified")
-			report.Verification = Verification{Status: citation.StatusUnverified, Reason: citation.ReasonPanicked, Valid: []citation.Valid{}, Removed: []citation.Removed{}}
+			report.Verification.Status, report.Verification.Reason = citation.StatusUnverified, citation.ReasonPanicked
 		}
 	}()
 	v := verify(registry, report.Markdown)
-	report.Verification = Verification{Status: v.Status, Reason: v.Reason, Valid: v.Valid, Removed: v.Removed}
+	report.Verification.Valid, report.Verification.Removed = v.Valid, v.Removed
+	if v.Status != citation.StatusVerified {
+		report.Verification.Status, report.Verification.Reason = v.Status, v.Reason
+	}
 	report.Markdown = v.Report
 }

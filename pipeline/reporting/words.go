@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"nightdesk/pipeline/citation/support"
 	"nightdesk/topicqueue"
 )
 
@@ -31,7 +32,12 @@ type wordSet struct {
 	madeQuoted  func(s Statistics, quotes int) string // note below an extractive report
 	notReviewed string                                // goes on with either note
 	// note below a report that a model wrote; local are the steps that it failed at, all of them when nothing was written
-	madeWritten func(s Statistics, removed int, local []string, all bool) string
+	madeWritten func(s Statistics, local []string, all bool) string
+	// goes on with it: how the report was checked; removed are markers and links that nothing stands behind
+	checked func(v *Verification, removed int) string
+
+	unsupported string                    // mark behind a sentence that its sources do not bear out
+	problems    map[support.Reason]string // for the model that repairs: format of what is not borne out
 }
 
 func (w wordSet) because(kind, reason string) string {
@@ -123,7 +129,17 @@ var english = wordSet{
 		}
 		return note
 	},
-	madeWritten: func(s Statistics, removed int, local []string, all bool) string {
+	checked:     checkedEnglish,
+	unsupported: "unsupported",
+	problems: map[support.Reason]string{
+		support.ReasonQuote: "the quotation “%s” does not stand in the source word for word", support.ReasonNumber: "the number “%s” is not in the source",
+		support.ReasonUnit: "the number in “%s” has another unit in the source", support.ReasonMagnitude: "the number in “%s” has another power of ten in the source",
+		support.ReasonDate: "the date “%s” is not in the source", support.ReasonSubject: "the source gives “%s” for something else",
+		support.ReasonName: "the name “%s” is not in the source", support.ReasonRoles: "in “%s” the roles are exchanged",
+		support.ReasonNegation: "negation: “%s” is denied in one of sentence and source, and stated in the other", support.ReasonDirection: "direction: the source says the opposite of “%s”",
+		support.ReasonWords: "the source is about something else%s",
+	},
+	madeWritten: func(s Statistics, local []string, all bool) string {
 		cited := fmt.Sprintf("it cites %s of %s.", count(s.Citations, "passage", "passages"), count(s.Documents, "source", "sources"))
 		claims := count(s.Claims, "claim that was", "claims that were")
 		if all {
@@ -131,11 +147,6 @@ var english = wordSet{
 				claims + " extracted from the sources before; " + cited
 		}
 		note := "How this report was made: a language model wrote it from " + claims + " extracted from the sources; " + cited
-		if removed == 1 {
-			note += " 1 marker or link was removed because no source of this run stands behind it."
-		} else if removed > 1 {
-			note += fmt.Sprintf(" %d markers or links were removed because no source of this run stands behind them.", removed)
-		}
 		if len(local) > 0 {
 			parts := "these parts were"
 			if len(local) == 1 {
@@ -199,15 +210,22 @@ var chinese = wordSet{
 		}
 		return note
 	},
-	madeWritten: func(s Statistics, removed int, local []string, all bool) string {
+	checked:     checkedChinese,
+	unsupported: "无来源支持",
+	problems: map[support.Reason]string{
+		support.ReasonQuote: "引文“%s”在来源中没有逐字出现", support.ReasonNumber: "来源中没有数字“%s”",
+		support.ReasonUnit: "“%s”中的数字在来源中用的是另一单位", support.ReasonMagnitude: "“%s”中的数字在来源中是另一数量级",
+		support.ReasonDate: "来源中没有日期“%s”", support.ReasonSubject: "来源中的“%s”说的是别的事",
+		support.ReasonName: "来源中没有名称“%s”", support.ReasonRoles: "“%s”中的主客关系颠倒了",
+		support.ReasonNegation: "否定：“%s”在句子和来源中一处被否定、一处被肯定", support.ReasonDirection: "方向：来源所说与“%s”相反",
+		support.ReasonWords: "来源说的是别的事%s",
+	},
+	madeWritten: func(s Statistics, local []string, all bool) string {
 		cited := fmt.Sprintf("引用了 %d 个来源的 %d 处。", s.Documents, s.Citations)
 		if all {
 			return fmt.Sprintf("本报告的生成方式：本应由语言模型撰写，但模型未给出可用的回答。报告由此前从来源中提取的 %d 条陈述直接组成，", s.Claims) + cited
 		}
 		note := fmt.Sprintf("本报告的生成方式：由语言模型根据从来源中提取的 %d 条陈述撰写，", s.Claims) + cited
-		if removed > 0 {
-			note += fmt.Sprintf("有 %d 处标记或链接因没有本次研究的来源支持而被删除。", removed)
-		}
 		if len(local) > 0 {
 			note += "模型未能完成：" + strings.Join(local, "、") + "；这些部分由提取的陈述直接组成。"
 		}

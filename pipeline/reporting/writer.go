@@ -70,7 +70,7 @@ func (w *writer) write(ctx context.Context) (Report, error) {
 		return Report{}, err
 	}
 	if w.Model == nil {
-		return w.quoted(), nil
+		return w.quoted(ctx)
 	}
 	outline, err := w.outline(ctx)
 	if err != nil {
@@ -88,7 +88,24 @@ func (w *writer) write(ctx context.Context) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
-	return w.assemble(outline, draft{opening: opening, sections: sections, conclusion: conclusion}), nil
+	return w.finish(ctx, outline, draft{opening: opening, sections: sections, conclusion: conclusion})
+}
+
+// finish checks a draft and makes the report of it.
+func (w *writer) finish(ctx context.Context, outline prompts.OutlineAnswer, d draft) (Report, error) {
+	d, v, err := w.check(ctx, d)
+	if err != nil {
+		return Report{}, err
+	}
+	if v.Judgement, err = w.judge(ctx, outline.Title, d); err != nil {
+		return Report{}, err
+	}
+	now := w.Now
+	if now == nil {
+		now = time.Now
+	}
+	v.Evaluation = w.evaluate(d, v, w.run.Date(now()))
+	return w.assemble(outline, d, v), nil
 }
 
 // deduplicate merges subjects that say the same. With one subject there is nothing to ask, and neither when the last

@@ -15,7 +15,7 @@ const (
 // judge checks quotations, quantities, names, roles, negation and direction, in this order, and then the words.
 func judge(s *statement, texts []*text) Verdict {
 	best := s.windows(texts)
-	v := Verdict{Overlap: joint(s, best)}
+	v := Verdict{Overlap: max(joint(s, best), s.titles(texts))}
 	point := func(w window) {
 		if w.first >= 0 {
 			v.Source = w.text.ID
@@ -106,7 +106,7 @@ func judge(s *statement, texts []*text) Verdict {
 		v.Reason = open
 	case s.weight == 0 && specifics == 0:
 		v.Reason = ReasonWords
-	case v.Overlap >= enough, specifics > 0 && v.Overlap >= enoughExact, s.weight == 0:
+	case lead.first >= 0 && (v.Overlap >= enough || specifics > 0 && v.Overlap >= enoughExact), s.weight == 0:
 		v.Result = Supported
 		v.Sources = s.bearing(best, places)
 	case v.Overlap < hardly && len(s.terms) >= 4, v.Overlap == 0 && len(s.terms) >= 3:
@@ -152,6 +152,23 @@ func joint(s *statement, ws []window) float64 {
 		sum := 0.0
 		for i := range all {
 			sum += s.terms[i].weight
+		}
+		if s.weight > 0 {
+			best = max(best, sum/s.weight)
+		}
+	}
+	return float64(int(best*1000+0.5)) / 1000
+}
+
+// titles is the share of the sentence that the titles and headings of the sources have.
+func (s *statement) titles(texts []*text) float64 {
+	best := 0.0
+	for _, t := range texts {
+		sum := 0.0
+		for _, term := range s.terms {
+			if t.aboutTerms[term.text] {
+				sum += term.weight * aboutShare
+			}
 		}
 		if s.weight > 0 {
 			best = max(best, sum/s.weight)

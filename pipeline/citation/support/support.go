@@ -9,6 +9,8 @@
 // left open. Foreign text may leave more unverified; it never fails, and the time is linear in its length.
 package support
 
+import "strings"
+
 // Result says what a check found.
 type Result string
 
@@ -131,4 +133,35 @@ func (c *Corpus) text(id string) *text {
 		c.texts[id] = t
 	}
 	return t
+}
+
+// Quoted judges a text that should stand in a source word for word, of one sentence or several; when it does not, it is
+// judged as Check does.
+func (c *Corpus) Quoted(quote string, ids []string) Verdict {
+	needle := strings.TrimSpace(foldText(plain(quote)).text)
+	for _, id := range ids {
+		if t := c.text(id); t != nil && needle != "" {
+			if i := t.folded.find(needle, 0); i >= 0 {
+				start, end := t.folded.original(i, i+len(needle), len(t.Text))
+				return Verdict{Result: Supported, Overlap: 1, Source: id, Start: start, End: end, Sources: []string{id}}
+			}
+		}
+	}
+	return c.Check(quote, ids)
+}
+
+// Factual reports a sentence that states what can be checked: a quantity, a date or a name.
+func Factual(sentence string) bool {
+	s := newStatement(sentence, stems{})
+	for _, q := range s.quantities {
+		if !s.counts(q, counted) {
+			return true
+		}
+	}
+	for _, n := range s.names {
+		if !n.weak {
+			return true
+		}
+	}
+	return len(s.quotes) > 0
 }

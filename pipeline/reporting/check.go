@@ -1,0 +1,317 @@
+package reporting
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"nightdesk/pipeline/citation"
+	"nightdesk/pipeline/citation/support"
+	"nightdesk/topicqueue"
+)
+
+// readTime bounds the reading of the sources' texts: a report does not wait longer for a storage that is away.
+const readTime = 10 * time.Second
+
+// part is one text of a report with what it was written from.
+type part struct {
+	title  string
+	body   *string
+	claims []claim
+	whole  bool // put together from claims: each statement ends with its marker
+	quotes bool // which are shown word for word
+}
+
+// parts returns the texts of a draft that can be checked, in the order of the report.
+func (w *writer) checkable(d *draft) []part {
+	var all []claim
+	for _, s := range d.sections {
+		all = append(all, s.claims...)
+	}
+	parts := []part{{body: &d.opening.body, claims: all, whole: d.opening.local || d.extractive, quotes: d.extractive}}
+	for i := range d.sections {
+		s := &d.sections[i]
+		parts = append(parts, part{title: s.title, body: &s.body, claims: s.claims, whole: s.local || d.extractive, quotes: d.extractive})
+	}
+	return append(parts, part{title: w.words.conclusion, body: &d.conclusion.body, claims: all, whole: d.conclusion.local})
+}
+
+// check checks each sentence of a draft that cites something, repairs, marks or removes what its sources do not bear
+// out, and says what it did. Whatever goes wrong in it, the draft comes back as it was: the error is the end of ctx and
+// nothing else.
+func (w *writer) check(ctx context.Context, written draft) (d draft, v *Verification, err error) {
+	defer func() {
+		if p := recover(); p != nil { // a report is never lost to its check
+			d, v, err = written, newVerification(), nil
+			v.Status, v.Reason = citation.StatusUnverified, fmt.Sprintf("the check broke off: %v", p)
+		}
+	}()
+	d = written
+	d.sections = slices.Clone(written.sections)
+	c := &checker{w: w, v: newVerification(), sources: map[string]topicqueue.Source{}}
+	parts := w.checkable(&d)
+	if err := c.read(ctx, parts); err != nil {
+		return written, nil, err
+	}
+	if err := c.judge(ctx, parts); err != nil {
+		return written, nil, err
+	}
+	c.v.count()
+	if c.unread > 0 && c.unread == c.cited {
+		c.v.Status, c.v.Reason = citation.StatusUnverified, "the texts of the sources could not be read: "+c.trouble
+	} else if c.unread > 0 {
+		c.v.Reason = fmt.Sprintf("the texts of %d of %d sources could not be read: %s", c.unread, c.cited, c.trouble)
+	}
+	c.v.Counts.SourcesUnread = c.unread
+	return d, c.v, nil
+}
+
+// checker is the work on one verification.
+type checker struct {
+	w       *writer
+	v       *Verification
+	corpus  *support.Corpus
+	sources map[string]topicqueue.Source // by source id
+	cited   int                          // sources
+	unread  int
+	trouble string // why the first of them was not read
+}
+
+// sourceOf returns the source id behind a citation id.
+func (c *checker) sourceOf(id string) string {
+	t, _ := c.w.registry.Lookup(id)
+	return t.Source.ID
+}
+
+// read reads the texts of all sources that are cited.
+func (c *checker) read(ctx context.Context, parts []part) error {
+	var ids []string
+	for _, p := range parts {
+		for _, id := range citations(p.claims) {
+			ids = append(ids, id)
+		}
+		for _, s := range statementsOf(*p.body, p.whole) {
+			ids = append(ids, s.ids...)
+		}
+	}
+	var sources []topicqueue.Source
+	for _, id := range ids {
+		t, ok := c.w.registry.Lookup(id)
+		if _, known := c.sources[t.Source.ID]; ok && !known {
+			c.sources[t.Source.ID] = t.Source
+			sources = append(sources, t.Source)
+		}
+	}
+	c.cited = len(sources)
+	texts, troubles := make([]string, len(sources)), make([]error, len(sources))
+	readCtx, cancel := context.WithTimeout(ctx, readTime)
+	defer cancel()
+	var g errgroup.Group
+	g.SetLimit(8)
+	for i, s := range sources {
+		if s.Text != "" || c.w.Page == nil {
+			texts[i] = s.Text
+			continue
+		}
+		g.Go(func() (err error) {
+			defer func() { // of a goroutine of its own: the one above cannot see it
+				if p := recover(); p != nil {
+					err = fmt.Errorf("panic: %v", p)
+				}
+			}()
+			texts[i], troubles[i] = c.w.Page(readCtx, c.w.run.ID, s.Hash)
+			return nil
+		})
+	}
+	if err := g.Wait(); err != nil {
+		panic(err)
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	all := make([]support.Source, len(sources))
+	for i, s := range sources {
+		all[i] = SupportSource(s, texts[i])
+		if texts[i] == "" {
+			c.unread++
+			if c.trouble == "" {
+				c.trouble = cmp.Or(troubles[i], errNoText).Error()
+			}
+		}
+	}
+	c.corpus = support.New(all)
+	return nil
+}
+
+var errNoText = errors.New("there is no text")
+
+// SupportSource returns a source as claim support is checked by it. text: that of s.
+func SupportSource(s topicqueue.Source, text string) support.Source {
+	about := append([]string{s.Title, s.Publisher, s.Date, s.Document}, s.Section...)
+	about = append(append(about, s.Authors...), s.URL)
+	return support.Source{ID: s.ID, Text: text, About: strings.Join(slices.DeleteFunc(about, func(a string) bool { return a == "" }), ". ")}
+}
+
+// decision is what becomes of one statement.
+type decision struct {
+	statement
+	verdict support.Verdict
+	action  string
+	checked []CheckedSentence
+	text    string // in place of the statement, when changed
+	changed bool
+	meaning bool
+}
+
+// judge decides about all statements of all parts, asks for repairs, and changes the parts accordingly.
+func (c *checker) judge(ctx context.Context, parts []part) error {
+	decisions := make([][]decision, len(parts))
+	for i, p := range parts {
+		for _, s := range statementsOf(*p.body, p.whole) {
+			if len(s.ids) == 0 {
+				c.cite(p, s, &decisions[i])
+				continue
+			}
+			if s.text == "" {
+				continue // markers alone, of a cell
+			}
+			decisions[i] = append(decisions[i], decision{statement: s, verdict: c.check(p, s.text, s.ids), action: ActionKept})
+		}
+	}
+	if err := c.lift(ctx, decisions); err != nil {
+		return err
+	}
+	if err := c.repairAll(ctx, parts, decisions); err != nil {
+		return err
+	}
+	for i, p := range parts {
+		for j := range decisions[i] {
+			d := &decisions[i][j]
+			if len(d.checked) == 0 {
+				c.settle(p, d)
+			}
+			c.v.Sentences = append(c.v.Sentences, d.checked...)
+		}
+		body := *p.body
+		for _, d := range slices.Backward(decisions[i]) {
+			if d.changed {
+				body = d.withText(body, d.text)
+			}
+		}
+		if body != *p.body {
+			*p.body = readable(body)
+		}
+	}
+	return nil
+}
+
+// check judges a text by the sources behind these citations.
+func (c *checker) check(p part, text string, citationIDs []string) support.Verdict {
+	ids := make([]string, len(citationIDs))
+	for i, id := range citationIDs {
+		ids[i] = c.sourceOf(id)
+	}
+	if p.quotes {
+		return c.corpus.Quoted(text, ids)
+	}
+	return c.corpus.Check(text, ids)
+}
+
+// settle keeps a statement, or marks or removes it when it is unsupported.
+func (c *checker) settle(p part, d *decision) {
+	if d.verdict.Result == support.Unsupported {
+		switch c.w.run.Options.OnUnsupported {
+		case topicqueue.UnsupportedRemove:
+			d.action, d.changed, d.text = ActionRemoved, true, ""
+		default:
+			d.action, d.changed, d.text = ActionMarked, true, c.w.words.marked(d.raw(*p.body), d.row)
+		}
+	}
+	d.checked = []CheckedSentence{c.entry(p, d.statement.text, d.ids, d.verdict, d.action)}
+	d.checked[0].Meaning = d.meaning
+}
+
+func (s statement) raw(body string) string { return body[s.start:s.end] }
+
+// entry writes a decision down.
+func (c *checker) entry(p part, text string, ids []string, v support.Verdict, action string) CheckedSentence {
+	e := CheckedSentence{
+		Text: text, Section: p.title, Citations: ids, Verdict: v.Result, Reason: v.Reason, Detail: v.Detail,
+		Source: v.Source, Start: v.Start, End: v.End, Action: action, Quote: p.quotes,
+	}
+	if s, ok := c.sources[v.Source]; ok && s.Hash != "" {
+		e.Page = path.Join("pages", s.Hash+".txt")
+	}
+	return e
+}
+
+// cite gives a sentence that states facts and cites nothing the citation of the claim that bears it out, when there is just
+// one; else it is counted.
+func (c *checker) cite(p part, s statement, out *[]decision) {
+	if p.whole || s.row || !support.Factual(s.text) {
+		return
+	}
+	id, alone := "", true
+	var verdict support.Verdict
+	for _, claim := range p.claims {
+		if id == claim.CitationID || !alone {
+			continue
+		}
+		v := support.Check(s.text, []support.Source{{ID: claim.source.ID, Text: claim.quote(), About: SupportSource(claim.source, "").About}})
+		if v.Result == support.Supported {
+			alone = id == ""
+			id = claim.CitationID
+		}
+	}
+	if id == "" || !alone {
+		c.v.Counts.FactsUncited++
+		return
+	}
+	if verdict = c.check(p, s.text, []string{id}); verdict.Result != support.Supported {
+		c.v.Counts.FactsUncited++
+		return
+	}
+	raw := s.raw(*p.body)
+	*out = append(*out, decision{
+		statement: s, verdict: verdict, action: ActionCited, changed: true, text: withMarkers(raw, []string{id}),
+		checked: []CheckedSentence{c.entry(p, s.text, []string{id}, verdict, ActionCited)},
+	})
+}
+
+// lift asks the embedding model, when there is one, about sentences that only their choice of words leaves open. Its
+// failure changes nothing.
+func (c *checker) lift(ctx context.Context, decisions [][]decision) error {
+	if c.w.Embed == nil {
+		return nil
+	}
+	var open []*decision
+	var pairs []support.Pair
+	for i := range decisions {
+		for j := range decisions[i] {
+			if d := &decisions[i][j]; support.CanLift(d.verdict) {
+				open = append(open, d)
+				pairs = append(pairs, support.Pair{Sentence: d.statement.text, Passage: c.corpus.Passage(d.verdict)})
+			}
+		}
+	}
+	same, err := support.Lift(ctx, c.w.Embed, pairs)
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if err != nil {
+		return nil
+	}
+	for i, d := range open {
+		if same[i] {
+			d.verdict.Result, d.verdict.Reason, d.meaning = support.Supported, "", true
+		}
+	}
+	return nil
+}

@@ -1,0 +1,204 @@
+package reporting
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"nightdesk/pipeline/citation"
+	"nightdesk/pipeline/citation/support"
+	"nightdesk/pipeline/extractive"
+	"nightdesk/topicqueue"
+)
+
+// freshYears is how old a dated source may be, on the day of the run, to count as fresh.
+const freshYears = 3
+
+// Evaluation measures a report without a judge. Shares are 0 to 1, rounded to thousandths.
+type Evaluation struct {
+	CitationValidity   float64   `json:"citation_validity"`   // citations that lead to a source of the run, before any was removed
+	SupportRate        float64   `json:"support_rate"`        // delivered sentences with citations that are supported
+	EffectiveCitations float64   `json:"effective_citations"` // distinct citations that bear a sentence out, per 1,000 words
+	PlanCoverage       float64   `json:"plan_coverage"`       // topic blocks with a cited source
+	ClaimCoverage      float64   `json:"claim_coverage"`      // claims whose citation the report has
+	Diversity          Diversity `json:"diversity"`
+	Redundancy         float64   `json:"redundancy"` // sentences that say what an earlier one says
+	Structure          Structure `json:"structure"`
+	Freshness          Freshness `json:"freshness"`
+}
+
+// Diversity is of the sources cited.
+type Diversity struct {
+	Documents    int     `json:"documents"`
+	Domains      int     `json:"domains"`       // registrable domains; a document without URL counts as one
+	LargestShare float64 `json:"largest_share"` // of the citations, the most cited domain's
+}
+
+// Structure is that of the text.
+type Structure struct {
+	Sections     int `json:"sections"`
+	Headings     int `json:"headings"` // below those of the sections
+	Words        int `json:"words"`
+	ShortestText int `json:"words_shortest_section"`
+	LongestText  int `json:"words_longest_section"`
+}
+
+// Freshness is of the sources cited.
+type Freshness struct {
+	Dated int     `json:"dated"` // with a known date
+	Years int     `json:"years"`
+	Share float64 `json:"share"` // of the dated, not older than Years on the day of the run
+}
+
+// evaluate measures a draft with its verification. date: of the run, YYYY-MM-DD. It changes nothing.
+func (w *writer) evaluate(d draft, v *Verification, date string) Evaluation {
+	e := Evaluation{Structure: Structure{Sections: len(d.sections)}, Freshness: Freshness{Years: freshYears}}
+	removed := countCitations(d.opening.removed) + countCitations(d.conclusion.removed)
+	texts := []string{d.opening.body}
+	for _, s := range d.sections {
+		removed += countCitations(s.removed)
+		texts = append(texts, s.body)
+		words := countWords(s.body)
+		if e.Structure.ShortestText == 0 || words < e.Structure.ShortestText {
+			e.Structure.ShortestText = words
+		}
+		e.Structure.LongestText = max(e.Structure.LongestText, words)
+		for _, l := range markdownLines(s.body) {
+			if l.level > 0 {
+				e.Structure.Headings++
+			}
+		}
+	}
+	texts = append(texts, d.conclusion.body)
+	whole := strings.Join(texts, "\n\n")
+	e.Structure.Words = countWords(whole)
+	cited := w.registry.Render(whole, citation.Options{}).Cited
+	used := map[string]int{} // citations by id
+	total := 0
+	for _, id := range anyMarker.FindAllString(whole, -1) {
+		used[strings.Trim(strings.TrimSpace(id), "[]")]++
+		total++
+	}
+	e.CitationValidity = share(total, total+removed)
+	e.SupportRate = share(v.Counts.Supported, v.Counts.Sentences)
+	effective := map[string]bool{}
+	for _, s := range v.Sentences {
+		for _, id := range s.Citations {
+			if s.Verdict == support.Supported && s.Action != ActionRemoved {
+				effective[id] = true
+			}
+		}
+	}
+	if e.Structure.Words > 0 {
+		e.EffectiveCitations = math.Round(10_000*float64(len(effective))/float64(e.Structure.Words)) / 10
+	}
+	w.coverage(&e, used)
+	w.sourcesOf(&e, cited, used, total, date)
+	e.Redundancy = redundancy(texts)
+	return e
+}
+
+// countCitations counts what was removed of citations, not of markup.
+func countCitations(removed []citation.Removal) int {
+	n := 0
+	for _, r := range removed {
+		if r.Reason != citation.ReasonMarkup {
+			n++
+		}
+	}
+	return n
+}
+
+// coverage measures how much of plan and claims the citations reach.
+func (w *writer) coverage(e *Evaluation, used map[string]int) {
+	blocks, covered, claims, told := map[string]bool{}, map[string]bool{}, 0, 0
+	for _, s := range w.subjects {
+		for _, b := range s.blocks {
+			blocks[b.ID] = true
+		}
+		for _, c := range s.claims {
+			claims++
+			if used[c.CitationID] > 0 {
+				told++
+				covered[c.block] = true
+			}
+		}
+	}
+	for _, g := range w.gaps { // planned, and nothing was found
+		blocks[g.BlockID] = true
+	}
+	delete(covered, backgroundID)
+	e.PlanCoverage, e.ClaimCoverage = share(len(covered), len(blocks)), share(told, claims)
+}
+
+// sourcesOf measures how many and how fresh the cited sources are.
+func (w *writer) sourcesOf(e *Evaluation, cited []string, used map[string]int, total int, date string) {
+	documents, domains := map[string]bool{}, map[string]int{}
+	fresh := 0
+	for _, id := range cited {
+		t, ok := w.registry.Lookup(id)
+		if !ok {
+			continue
+		}
+		s := t.Source
+		document := claim{source: s}.document()
+		domain := s.Domain
+		if domain == "" {
+			domain = document
+		}
+		domains[domain] += used[id]
+		if documents[document] {
+			continue
+		}
+		documents[document] = true
+		if year := yearOf(s); year > 0 {
+			e.Freshness.Dated++
+			if now, err := strconv.Atoi(date[:min(4, len(date))]); err == nil && now-year <= freshYears {
+				fresh++
+			}
+		}
+	}
+	e.Freshness.Share = share(fresh, e.Freshness.Dated)
+	e.Diversity = Diversity{Documents: len(documents), Domains: len(domains)}
+	most := 0
+	for _, n := range domains {
+		most = max(most, n)
+	}
+	e.Diversity.LargestShare = share(most, total)
+}
+
+func yearOf(s topicqueue.Source) int {
+	if len(s.Date) < 4 {
+		return 0
+	}
+	year, err := strconv.Atoi(s.Date[:4])
+	if err != nil {
+		return 0
+	}
+	return year
+}
+
+// redundancy is the share of sentences that repeat an earlier one.
+func redundancy(texts []string) float64 {
+	var seen extractive.Seen
+	all, again := 0, 0
+	for _, text := range texts {
+		for _, s := range statementsOf(text, false) {
+			if !s.row && len(extractive.Terms(s.text)) >= minRepeatWords {
+				all++
+				if !seen.Add(s.text) {
+					again++
+				}
+			}
+		}
+	}
+	return share(again, all)
+}
+
+// share is n of all, to thousandths; 0 of nothing.
+func share(n, all int) float64 {
+	if all <= 0 {
+		return 0
+	}
+	return math.Round(1000*float64(n)/float64(all)) / 1000
+}

@@ -1,0 +1,149 @@
+package reporting
+
+import (
+	"context"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"nightdesk/pipeline/citation"
+	"nightdesk/pipeline/citation/support"
+	"nightdesk/pipeline/llm"
+	"nightdesk/prompts"
+)
+
+// Limits of one question for repairs.
+const (
+	repairBytes    = 12_000 // of claims
+	repairSentence = 20
+	passageRunes   = 500
+)
+
+// repairAll asks once for each part that has unsupported sentences, several parts at a time, for sentences that the
+// evidence bears out. What the model does not repair stays as it was. The error is the end of ctx.
+func (c *checker) repairAll(ctx context.Context, parts []part, decisions [][]decision) error {
+	if c.w.Model == nil {
+		return nil
+	}
+	answers := make([]map[int]string, len(parts))
+	failed := make([]bool, len(parts))
+	var g errgroup.Group
+	g.SetLimit(parallel(c.w.Parallel))
+	for i, p := range parts {
+		var wrong []int
+		for j, d := range decisions[i] {
+			if d.verdict.Result == support.Unsupported && !p.quotes && len(wrong) < repairSentence {
+				wrong = append(wrong, j)
+			}
+		}
+		if len(wrong) == 0 {
+			continue
+		}
+		data := c.repairData(p, decisions[i], wrong)
+		g.Go(func() error {
+			answers[i], failed[i] = c.askRepair(ctx, i, data, wrong)
+			return nil
+		})
+	}
+	_ = g.Wait() // none returns an error
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	for i, p := range parts {
+		if failed[i] {
+			c.v.Counts.RepairsFailed++
+		}
+		for j := range decisions[i] {
+			if text, ok := answers[i][j]; ok {
+				c.repair(p, &decisions[i][j], text)
+			}
+		}
+	}
+	return nil
+}
+
+// repairData is the question about a part: its unsupported sentences and the claims of the sources that they cite.
+func (c *checker) repairData(p part, all []decision, wrong []int) prompts.RepairSectionData {
+	data := prompts.RepairSectionData{Topic: c.w.topic, Title: p.title}
+	var ids []string
+	for n, j := range wrong {
+		d := all[j]
+		ids = append(ids, d.ids...)
+		data.Sentences = append(data.Sentences, prompts.UnsupportedLine{
+			Number: n + 1, Text: d.raw(*p.body), Problem: c.w.words.problem(d.verdict.Reason, d.verdict.Detail),
+			Passage: clipRunes(fold(c.corpus.Passage(d.verdict)), passageRunes),
+		})
+	}
+	left := repairBytes
+	for _, claim := range p.claims {
+		if line := claimLine(claim); slices.Contains(ids, claim.CitationID) && size(line) <= left {
+			data.Claims = append(data.Claims, line)
+			left -= size(line)
+		}
+	}
+	return data
+}
+
+// askRepair returns the answers by decision, and whether there was none.
+func (c *checker) askRepair(ctx context.Context, ordinal int, data prompts.RepairSectionData, wrong []int) (map[int]string, bool) {
+	prompt := prompts.RepairSection(c.w.run.Options.Language, data)
+	answer, err := llm.Ask[prompts.RepairSectionAnswer](ctx, c.w.Model, llm.Request{Position: c.w.position(prompt.Name, ordinal, 0), Role: llm.Writer, Prompt: prompt})
+	if err != nil {
+		return nil, true
+	}
+	texts := map[int]string{}
+	for _, r := range answer.Repairs {
+		if r.Sentence >= 1 && r.Sentence <= len(wrong) {
+			texts[wrong[r.Sentence-1]] = prompts.Unmarked(r.Text)
+		}
+	}
+	return texts, false
+}
+
+// repair puts a new text in the place of an unsupported sentence, if the evidence bears that out; an empty one takes the
+// sentence out.
+func (c *checker) repair(p part, d *decision, text string) {
+	if text = fold(text); text == "" {
+		d.action, d.changed, d.text = ActionRemoved, true, ""
+		d.checked = []CheckedSentence{c.entry(p, d.statement.text, d.ids, d.verdict, ActionRemoved)}
+		return
+	}
+	if d.row { // a row cannot be told from the answer cell by cell
+		return
+	}
+	written, _ := c.w.accept(text, "", citations(p.claims))
+	body := fold(written.body)
+	if body == "" {
+		return
+	}
+	if len(c.w.registry.Render(body, citation.Options{}).Cited) == 0 {
+		body = withMarkers(body, d.ids)
+	}
+	var checked []CheckedSentence
+	for _, s := range statementsOf(body, false) {
+		if len(s.ids) == 0 {
+			if support.Factual(s.text) {
+				return // it would say something without evidence
+			}
+			continue
+		}
+		v := c.check(p, s.text, s.ids)
+		if v.Result == support.Unsupported {
+			return
+		}
+		e := c.entry(p, s.text, s.ids, v, ActionRepaired)
+		e.Original = d.statement.text
+		checked = append(checked, e)
+	}
+	if len(checked) > 0 {
+		d.action, d.changed, d.text, d.checked = ActionRepaired, true, body, checked
+	}
+}
+
+func clipRunes(s string, n int) string {
+	r := []rune(s)
+	if len(r) <= n {
+		return s
+	}
+	return string(r[:n]) + "…"
+}
