@@ -8,11 +8,14 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"nightdesk/pipeline/citation"
+	"nightdesk/pipeline/citation/support"
 )
 
 // foreignReport is what `verify --report` is asked to do.
@@ -37,10 +40,12 @@ type verified struct {
 }
 
 type verifiedSentence struct {
-	Text      string   `json:"text"`
-	Verdict   string   `json:"verdict"`
-	Citations []int    `json:"citations"` // numbers of valid_citations
-	Passage   *passage `json:"passage"`
+	Text      string         `json:"text"`
+	Verdict   support.Result `json:"verdict"`
+	Reason    support.Reason `json:"reason,omitempty"` // why it is not supported
+	Detail    string         `json:"detail,omitempty"` // the words that are not borne out
+	Citations []int          `json:"citations"`        // numbers of valid_citations
+	Passage   *passage       `json:"passage"`
 }
 
 // passage is the place of a source that a sentence was compared with.
@@ -70,12 +75,18 @@ func (a *app) verifyReport(f foreignReport) error {
 	if err != nil {
 		return usageError{fmt.Errorf("read the sources in %s:\n%w", f.sources, err)}
 	}
-	v := citation.RegistryOf(sources).Verify(string(report), citation.VerifyOptions{Sanitize: !f.noSanitize})
+	registry := citation.RegistryOf(sources)
+	v := registry.Verify(string(report), citation.VerifyOptions{Sanitize: !f.noSanitize})
+	sentences := []verifiedSentence{}
+	if !f.noSupport {
+		sentences = supportOf(v, registry.Sources())
+	}
 	if a.json {
-		err = a.printJSON(verified{v, sentencesOf(v, !f.noSupport)}, false)
+		err = a.printJSON(verified{v, sentences}, false)
 	} else {
 		_, err = io.WriteString(a.stdout, v.Report)
 		a.sayVerified(v)
+		a.saySupported(sentences)
 	}
 	switch {
 	case err != nil:
@@ -88,16 +99,50 @@ func (a *app) verifyReport(f foreignReport) error {
 	return nil
 }
 
-// sentencesOf lists the sentences with citations.
-func sentencesOf(v citation.Verification, support bool) []verifiedSentence {
-	out := []verifiedSentence{}
-	if !support {
-		return out
+// supportOf judges the sentences with citations by the texts of the sources that they cite. A defect of the check leaves
+// them unverified.
+func supportOf(v citation.Verification, sources []citation.Source) []verifiedSentence {
+	all := make([]support.Source, len(sources))
+	for i, s := range sources {
+		all[i] = support.Source{ID: strconv.Itoa(i), Text: s.Text, About: strings.Join([]string{s.Title, s.Key, s.URL}, ". ")}
 	}
+	corpus := support.New(all)
+	out := []verifiedSentence{}
 	for _, s := range v.Sentences {
-		out = append(out, verifiedSentence{Text: s.Text, Verdict: citation.StatusUnverified, Citations: s.Citations})
+		out = append(out, supportedSentence(corpus, s))
 	}
 	return out
+}
+
+func supportedSentence(corpus *support.Corpus, s citation.Sentence) (out verifiedSentence) {
+	out = verifiedSentence{Text: s.Text, Verdict: support.Unverified, Reason: support.ReasonUnknown, Citations: s.Citations}
+	defer func() { _ = recover() }() // the verdict is unverified then
+	ids := make([]string, len(s.Sources))
+	for i, at := range s.Sources {
+		ids[i] = strconv.Itoa(at)
+	}
+	verdict := corpus.Check(s.Text, ids)
+	out.Verdict, out.Reason, out.Detail = verdict.Result, verdict.Reason, verdict.Detail
+	if at := slices.Index(ids, verdict.Source); at >= 0 && verdict.End > verdict.Start && at < len(s.Citations) {
+		out.Passage = &passage{Source: s.Citations[at], Text: corpus.Passage(verdict), Start: verdict.Start, End: verdict.End}
+	}
+	return out
+}
+
+// saySupported tells a person which sentences their sources do not bear out.
+func (a *app) saySupported(sentences []verifiedSentence) {
+	counts := map[support.Result]int{}
+	for _, s := range sentences {
+		counts[s.Verdict]++
+	}
+	if len(sentences) > 0 {
+		a.say("%d sentences with citations: %d supported, %d unsupported, %d could not be decided", len(sentences), counts[support.Supported], counts[support.Unsupported], counts[support.Unverified])
+	}
+	for _, s := range sentences {
+		if s.Verdict == support.Unsupported {
+			a.say("  unsupported (%s %s): %s", s.Reason, s.Detail, clipLine(s.Text))
+		}
+	}
 }
 
 // sayVerified tells a person what was done.
