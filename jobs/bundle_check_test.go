@@ -33,7 +33,7 @@ func TestCheckBundle(t *testing.T) {
 		return c
 	}
 	whole := check()
-	if len(whole.Problems) > 0 || whole.Files < 10 || whole.Claims == 0 || whole.Sources == 0 || whole.Citations == 0 || whole.State != topicqueue.RunCompleted {
+	if len(whole.Problems) > 0 || whole.Files < 10 || whole.Claims == 0 || whole.Sources == 0 || whole.Citations == 0 || whole.Sentences == 0 || whole.State != topicqueue.RunCompleted {
 		t.Fatalf("%+v", whole)
 	}
 	keys, err := store.List(t.Context(), "")

@@ -1,0 +1,396 @@
+package reporting_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"nightdesk/pipeline/citation"
+	"nightdesk/pipeline/citation/support"
+	"nightdesk/pipeline/llm"
+	"nightdesk/pipeline/reporting"
+	"nightdesk/topicqueue"
+)
+
+// logModel writes this text as the section on the log, and answers a repair with repaired.
+func logModel(text string, repaired func(req llm.Request) (string, error)) modelFunc {
+	return func(req llm.Request) (string, error) {
+		switch {
+		case req.Prompt.Name == "repair_section":
+			return repaired(req)
+		case req.Prompt.Name == "section" && strings.Contains(req.Prompt.User, "Your section: The log"):
+			return text, nil
+		}
+		return writer(req)
+	}
+}
+
+func noRepair(llm.Request) (string, error) { return "", errors.New("connection refused") }
+
+// find returns the checked sentence that begins like this.
+func find(t *testing.T, r reporting.Report, beginning string) reporting.CheckedSentence {
+	t.Helper()
+	for _, s := range r.Verification.Sentences {
+		if strings.HasPrefix(s.Text, beginning) {
+			return s
+		}
+	}
+	t.Fatalf("no sentence %q in %+v", beginning, r.Verification.Sentences)
+	return reporting.CheckedSentence{}
+}
+
+const (
+	rightLog = "Recovery of a log of 16 MB took 0.4 seconds [CIT-1-01]."
+	wrongLog = "The checkpoint interval defaults to 900 seconds [CIT-1-02]."
+)
+
+func TestUnsupported(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		text   string
+		option string
+		repair func(llm.Request) (string, error)
+		want   []string // in the report
+		not    []string
+		action string
+	}{
+		"marked": {
+			text: rightLog + " " + wrongLog, repair: noRepair, action: reporting.ActionMarked,
+			want: []string{`defaults to 900 seconds [[CIT-1-02](#ref-cit-1-02)]. \[unsupported\]`, "1 is marked as unsupported"},
+		},
+		"removed": {
+			text: rightLog + " " + wrongLog + " Recovery reads the log from the last checkpoint [CIT-1-01].", option: topicqueue.UnsupportedRemove, repair: noRepair, action: reporting.ActionRemoved,
+			want: []string{"0.4 seconds [[CIT-1-01](#ref-cit-1-01)]. Recovery reads", "1 unsupported sentence was taken out"}, not: []string{"900"},
+		},
+		"removed item": {
+			text: "The tests say:\n\n- " + rightLog + "\n- " + wrongLog, option: topicqueue.UnsupportedRemove, repair: noRepair, action: reporting.ActionRemoved,
+			want: []string{"- Recovery of a log of 16 MB"}, not: []string{"900", "- \n", "-\n"},
+		},
+		"marked row": {
+			text: "| Setting | Default |\n|---|---|\n| checkpoint interval | 900 seconds [CIT-1-02] |\n\n" + rightLog, repair: noRepair, action: reporting.ActionMarked,
+			want: []string{`| checkpoint interval | 900 seconds [[CIT-1-02](#ref-cit-1-02)] \[unsupported\] |`},
+		},
+		"repaired": {
+			text: rightLog + " " + wrongLog, action: reporting.ActionRepaired,
+			repair: func(req llm.Request) (string, error) {
+				for _, part := range []string{"900 seconds", "[CIT-1-02] The setting checkpoint_interval defaults to 300 seconds.", "Section: The log"} {
+					if !strings.Contains(req.Prompt.User, part) {
+						return "", fmt.Errorf("no %q in the question:\n%s", part, req.Prompt.User)
+					}
+				}
+				return `{"repairs": [{"sentence": 1, "text": "The checkpoint interval defaults to 300 seconds [CIT-1-02]."}]}`, nil
+			},
+			want: []string{"defaults to 300 seconds [[CIT-1-02]", "1 was rewritten from the evidence"}, not: []string{"900", "unsupported"},
+		},
+		"repaired without a marker": {
+			text: rightLog + " " + wrongLog, action: reporting.ActionRepaired,
+			repair: func(llm.Request) (string, error) {
+				return `{"repairs": [{"sentence": 1, "text": "The checkpoint interval defaults to 300 seconds."}]}`, nil
+			},
+			want: []string{"defaults to 300 seconds [[CIT-1-02]"}, not: []string{"900"},
+		},
+		"dropped": {
+			text: rightLog + " " + wrongLog, action: reporting.ActionRemoved,
+			repair: func(llm.Request) (string, error) { return `{"repairs": [{"sentence": 1, "text": ""}]}`, nil }, not: []string{"900"},
+		},
+		"repaired wrongly": {
+			text: rightLog + " " + wrongLog, action: reporting.ActionMarked,
+			repair: func(llm.Request) (string, error) {
+				return `{"repairs": [{"sentence": 1, "text": "The checkpoint interval defaults to 600 seconds [CIT-1-02]."}, {"sentence": 9, "text": "x"}]}`, nil
+			},
+			want: []string{`900 seconds [[CIT-1-02](#ref-cit-1-02)]. \[unsupported\]`}, not: []string{"600"},
+		},
+		"repaired from nothing": {
+			text: rightLog + " " + wrongLog, action: reporting.ActionMarked,
+			repair: func(llm.Request) (string, error) {
+				return `{"repairs": [{"sentence": 1, "text": "The checkpoint interval defaults to 300 seconds [CIT-1-02]. Oracle was founded in 1977."}]}`, nil
+			},
+			want: []string{`\[unsupported\]`}, not: []string{"Oracle"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			in := evidence(t, topicqueue.CitationAnchors)
+			in.Run.Options.OnUnsupported = tt.option
+			calls := 0
+			var mu sync.Mutex
+			got, err := (&reporting.Reporter{Model: logModel(tt.text, func(req llm.Request) (string, error) {
+				mu.Lock()
+				defer mu.Unlock()
+				calls++
+				return tt.repair(req)
+			}), Now: now}).Report(t.Context(), in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, part := range tt.want {
+				if !strings.Contains(got.Markdown, part) {
+					t.Errorf("no %q in\n%s", part, got.Markdown)
+				}
+			}
+			for _, part := range tt.not {
+				if strings.Contains(got.Markdown, part) {
+					t.Errorf("%q in\n%s", part, got.Markdown)
+				}
+			}
+			beginning := "The checkpoint"
+			if name == "marked row" {
+				beginning = "checkpoint interval"
+			}
+			if s := find(t, got, beginning); calls != 1 || s.Action != tt.action {
+				t.Errorf("%d calls, %+v", calls, s)
+			}
+			if len(got.Fallbacks) > 0 {
+				t.Errorf("fallbacks %q", got.Fallbacks)
+			}
+			checkStructure(t, in, got, topicqueue.CitationAnchors)
+			if wrong := got.Verification.Recheck(sources(in), sourceOf(in)); len(wrong) > 0 {
+				t.Errorf("sentences %v are judged otherwise the second time", wrong)
+			}
+			got.Verification.Sentences[1].Verdict = "supported "
+			got.Verification.Sentences[2].Start++
+			if wrong := got.Verification.Recheck(sources(in), sourceOf(in)); !slices.Equal(wrong, []int{1, 2}) {
+				t.Errorf("of two changed sentences, %v are seen", wrong)
+			}
+		})
+	}
+}
+
+// sources are those of the run as claim support takes them.
+func sources(in reporting.Input) []support.Source {
+	var out []support.Source
+	for _, b := range in.Blocks {
+		for _, t := range b.Traces {
+			out = append(out, reporting.SupportSource(t.Source, t.Source.Text))
+		}
+	}
+	return out
+}
+
+func sourceOf(in reporting.Input) func(string) string {
+	return func(id string) string {
+		for _, b := range in.Blocks {
+			for _, t := range b.Traces {
+				if t.CitationID == id {
+					return t.Source.ID
+				}
+			}
+		}
+		return ""
+	}
+}
+
+// TestCitesWhatOneClaimBears: a sentence with facts and without a citation gets that of the only claim that bears it out.
+func TestCitesWhatOneClaimBears(t *testing.T) {
+	t.Parallel()
+	text := "Every change is appended to the log [CIT-1-01]. Recovery of a log of 16 MB took 0.4 seconds in the tests of version 3.2. Shakespeare wrote 39 plays."
+	got, err := (&reporting.Reporter{Model: logModel(text, noRepair), Now: now}).Report(t.Context(), evidence(t, topicqueue.CitationAnchors))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(got.Markdown, "in the tests of version 3.2 [[CIT-1-01](#ref-cit-1-01)].") || strings.Contains(got.Markdown, "plays [[") {
+		t.Error(got.Markdown)
+	}
+	if s := find(t, got, "Recovery of a log"); s.Action != reporting.ActionCited || s.Verdict != support.Supported || got.Verification.Counts.FactsUncited != 1 {
+		t.Errorf("%+v, counts %+v", s, got.Verification.Counts)
+	}
+}
+
+// TestCheckLosesNothing: whatever goes wrong in the check, there is a report, and it says that it was not checked.
+func TestCheckLosesNothing(t *testing.T) {
+	t.Parallel()
+	for name, text := range map[string]func(context.Context, topicqueue.Source) (string, error){
+		"panic":        func(context.Context, topicqueue.Source) (string, error) { panic("boom") },
+		"storage away": func(context.Context, topicqueue.Source) (string, error) { return "", errors.New("connection refused") },
+		"no text":      func(context.Context, topicqueue.Source) (string, error) { return "", nil },
+	} {
+		for _, model := range []llm.Model{nil, modelFunc(writer)} {
+			t.Run(fmt.Sprintf("%s/%v", name, model != nil), func(t *testing.T) {
+				t.Parallel()
+				in := evidence(t, topicqueue.CitationAnchors)
+				for _, b := range in.Blocks {
+					for i := range b.Traces {
+						b.Traces[i].Source.Text = ""
+					}
+				}
+				got, err := (&reporting.Reporter{Model: model, Now: now, Text: text}).Report(t.Context(), in)
+				if err != nil {
+					t.Fatal(err)
+				}
+				v := got.Verification
+				if v.Status != citation.StatusUnverified || v.Reason == "" || v.Counts.Supported > 0 || v.Counts.Unsupported > 0 || strings.Contains(got.Markdown, `\[unsupported`) || !strings.Contains(got.Markdown, "could not be checked") {
+					t.Errorf("%s: %s, %+v\n%s", v.Status, v.Reason, v.Counts, got.Markdown)
+				}
+				checkStructure(t, in, got, topicqueue.CitationAnchors)
+			})
+		}
+	}
+}
+
+// TestExtractiveIsSupported: every quote of a report without a model is borne out, also in another language.
+func TestExtractiveIsSupported(t *testing.T) {
+	t.Parallel()
+	for _, language := range []string{"en", "zh"} {
+		in := evidence(t, topicqueue.CitationNumbered)
+		in.Run.Options.Language = language
+		got, err := (&reporting.Reporter{Now: now}).Report(t.Context(), in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v := got.Verification
+		if c := v.Counts; c.Sentences == 0 || c.Supported != c.Sentences || c.FactsUncited > 0 || v.Evaluation.SupportRate != 1 || v.Evaluation.CitationValidity != 1 {
+			t.Errorf("%s: %+v %+v", language, c, v.Evaluation)
+		}
+		for _, s := range v.Sentences {
+			if s.Verdict != support.Supported || s.Page == "" || s.End <= s.Start {
+				t.Errorf("%+v", s)
+			}
+			if !strings.Contains(reporting.PlainSentences(got.Markdown), reporting.PlainSentences(s.Text)) {
+				t.Errorf("not in the report: %q", s.Text)
+			}
+		}
+	}
+}
+
+// TestJudge: a judge is asked once when one is wanted; its failure changes nothing.
+func TestJudge(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		answer string
+		status string
+	}{
+		"scores":  {`{"scores": [{"criterion": "depth", "reason": "It weighs.", "score": 4}, {"criterion": "clarity", "reason": "x", "score": 11}]}`, citation.StatusVerified},
+		"nothing": {`{"scores": []}`, citation.StatusUnverified},
+		"prose":   {"A fine report.", citation.StatusUnverified},
+	} {
+		var plain string
+		for _, judge := range []bool{false, true} {
+			model := modelFunc(func(req llm.Request) (string, error) {
+				if req.Prompt.Name == "judge" {
+					if !judge || req.Role != llm.Judge {
+						t.Errorf("%s: asked %s", name, req.Role)
+					}
+					return tt.answer, nil
+				}
+				return writer(req)
+			})
+			got, err := (&reporting.Reporter{Model: model, Now: now, Judge: judge}).Report(t.Context(), evidence(t, ""))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !judge {
+				plain = got.Markdown
+				continue
+			}
+			if j := got.Verification.Judgement; j == nil || j.Status != tt.status || (tt.status == citation.StatusVerified) != (len(j.Scores) == 1) || got.Markdown != plain {
+				t.Errorf("%s: %+v", name, j)
+			}
+		}
+	}
+}
+
+var claimOfPrompt = regexp.MustCompile(`(?m)^\[(CIT-\d+-\d+)\] (.+)$`)
+
+// liar writes sections from the claims that it is given, and lies in every fifth sentence: with another number, a
+// negation, a made-up marker, number or link. Of repairs it does one in three.
+func liar(seed uint64) modelFunc {
+	var mu sync.Mutex
+	random := rand.New(rand.NewPCG(seed, 20))
+	return func(req llm.Request) (string, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		switch req.Prompt.Name {
+		case "repair_section":
+			if random.IntN(3) > 0 {
+				return "", errors.New("connection refused")
+			}
+			return `{"repairs": [{"sentence": 1, "text": ""}]}`, nil
+		case "section", "introduction", "conclusion":
+		default:
+			return writer(req)
+		}
+		var out []string
+		for _, m := range claimOfPrompt.FindAllStringSubmatch(req.Prompt.User, -1) {
+			sentence, marker := strings.TrimRight(m[2], "."), "["+m[1]+"]"
+			if random.IntN(5) == 0 {
+				switch random.IntN(6) {
+				case 0:
+					sentence += fmt.Sprintf(" in %d of 100 cases", 11+random.IntN(80))
+				case 1:
+					sentence = "It is not true that " + strings.ToLower(sentence[:1]) + sentence[1:]
+				case 2:
+					marker = fmt.Sprintf("[CIT-%d-%02d]", 20+random.IntN(70), 1+random.IntN(9))
+				case 3:
+					marker = fmt.Sprintf("[%d]", 1+random.IntN(30))
+				case 4:
+					marker = fmt.Sprintf("[a study](https://example.net/study/%d)", random.IntN(1000))
+				case 5:
+					sentence = fmt.Sprintf("Dr. Miranda Quill found in %d that this holds", 1990+random.IntN(30))
+				}
+			}
+			out = append(out, sentence+" "+marker+".")
+		}
+		return strings.Join(out, " "), nil
+	}
+}
+
+// TestLiar: whatever a model makes up, no citation of the report leads nowhere, what was made up is not in it, and each
+// removal is written down.
+func TestLiar(t *testing.T) {
+	t.Parallel()
+	sentences, marked, removed, repaired, markers := 0, 0, 0, 0, 0
+	for seed := range uint64(50) {
+		in := evidence(t, []string{topicqueue.CitationAnchors, topicqueue.CitationNumbered}[seed%2])
+		in.Run.Options.OnUnsupported = []string{topicqueue.UnsupportedMark, topicqueue.UnsupportedRemove}[seed/2%2]
+		var mu sync.Mutex
+		written := ""
+		model := liar(seed)
+		got, err := (&reporting.Reporter{Model: modelFunc(func(req llm.Request) (string, error) {
+			text, err := model(req)
+			mu.Lock()
+			defer mu.Unlock()
+			if req.Prompt.Schema == nil {
+				written += text + "\n"
+			}
+			return text, err
+		}), Now: now}).Report(t.Context(), in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkStructure(t, in, got, in.Run.Options.CitationStyle)
+		for _, link := range regexp.MustCompile(`https://example\.net/study/\d+`).FindAllString(written, -1) {
+			if strings.Contains(got.Markdown, link+")") {
+				t.Errorf("seed %d: %s is in the report", seed, link)
+			}
+			if !slices.ContainsFunc(got.Removed, func(r citation.Removal) bool { return r.Marker == link }) {
+				t.Errorf("seed %d: the removal of %s is not written down: %v", seed, link, got.Removed)
+			}
+		}
+		for _, id := range regexp.MustCompile(`\[CIT-[2-9]\d-\d+\]`).FindAllString(written, -1) {
+			if strings.Contains(got.Markdown, strings.Trim(id, "[]")) || !slices.ContainsFunc(got.Removed, func(r citation.Removal) bool { return r.Marker == id }) {
+				t.Errorf("seed %d: %s stays, or its removal is not written down", seed, id)
+			}
+		}
+		c := got.Verification.Counts
+		sentences, marked, removed, repaired, markers = sentences+c.Sentences+c.Removed, marked+c.Marked, removed+c.Removed, repaired+c.Repaired, markers+len(got.Removed)
+		for _, s := range got.Verification.Sentences {
+			lied := strings.Contains(s.Text, "of 100 cases") || strings.Contains(s.Text, "Miranda Quill")
+			if lied && s.Verdict == support.Supported {
+				t.Errorf("seed %d: supported: %s", seed, s.Text)
+			}
+			if s.Verdict == support.Unsupported && s.Action == reporting.ActionKept {
+				t.Errorf("seed %d: unsupported and kept: %s", seed, s.Text)
+			}
+			if !lied && s.Verdict == support.Unsupported && !strings.Contains(s.Text, "not true") {
+				t.Errorf("seed %d: a true sentence is unsupported (%s %s): %s", seed, s.Reason, s.Detail, s.Text)
+			}
+		}
+	}
+	t.Logf("50 reports, %d sentences with citations: %d marked, %d taken out, %d repaired; %d markers and links removed", sentences, marked, removed, repaired, markers)
+}
