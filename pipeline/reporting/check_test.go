@@ -380,14 +380,14 @@ func TestLiar(t *testing.T) {
 		c := got.Verification.Counts
 		sentences, marked, removed, repaired, markers = sentences+c.Sentences+c.Removed, marked+c.Marked, removed+c.Removed, repaired+c.Repaired, markers+len(got.Removed)
 		for _, s := range got.Verification.Sentences {
-			lied := strings.Contains(s.Text, "of 100 cases") || strings.Contains(s.Text, "Miranda Quill")
+			lied := strings.Contains(s.Text, "of 100 cases") || strings.Contains(s.Text, "not true") || strings.Contains(s.Text, "Miranda Quill")
 			if lied && s.Verdict == support.Supported {
 				t.Errorf("seed %d: supported: %s", seed, s.Text)
 			}
 			if s.Verdict == support.Unsupported && s.Action == reporting.ActionKept {
 				t.Errorf("seed %d: unsupported and kept: %s", seed, s.Text)
 			}
-			if !lied && s.Verdict == support.Unsupported && !strings.Contains(s.Text, "not true") {
+			if !lied && s.Verdict == support.Unsupported {
 				t.Errorf("seed %d: a true sentence is unsupported (%s %s): %s", seed, s.Reason, s.Detail, s.Text)
 			}
 		}

@@ -1,6 +1,9 @@
 package support
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // negation is a word that denies, and what it denies.
 type negation struct {
@@ -18,6 +21,8 @@ var (
 	averting = set(`prevent prevents prevented avoid avoids avoided protect protects protected lack lacks lacked absence instead rather unlike verhindert vermeidet`)
 	// afterNot are words that make no denial of the whole: not only, no later than.
 	afterNot = set(`only just merely until before later more less fewer longer than nur erst mehr weniger necessarily`)
+	untrue   = set(`false untrue wrong incorrect falsch`)
+	truth    = set(`true case correct accurate right wahr richtig`)
 	denyWide = "不没未无無沒非"
 	// notDeny are words of Chinese that begin like a denial.
 	notDeny = set(`不同 不仅 不断 不少 不久 不过 不但 不到 不超 不足 不如 不管 不论 不只 未来 无论 无线 非常 非洲 无人 无数`)
@@ -33,7 +38,7 @@ func negations(s string, words []word) []negation {
 		n := negation{scope: map[string]bool{}}
 		cjk := false
 		switch {
-		case denying[w.low], strings.HasSuffix(w.low, "n't"):
+		case denying[w.low], strings.HasSuffix(w.low, "n't"), untrue[w.low] && i+1 < len(words) && words[i+1].low == "that":
 			n.trigger = true
 		case denyNoun[w.low]:
 			n.trigger, n.noun = true, true
@@ -61,6 +66,9 @@ func negations(s string, words []word) []negation {
 			term := words[j].term()
 			if term == "" || words[j].number() {
 				continue
+			}
+			if n.head == "" && truth[words[j].low] {
+				continue // "it is not true that": what follows is denied
 			}
 			if n.head == "" && !strings.HasSuffix(words[j].low, "ly") {
 				n.head = term
@@ -134,10 +142,19 @@ func (s *statement) negated(ws []window) string {
 		own[term.text] = true
 	}
 	mine := negations(s.text, s.words)
-	denied := inScope(mine)
 	theirs := make([][]negation, len(all))
+	heads := map[string]bool{}
 	for i, p := range all {
 		theirs[i] = negations(p.text, p.words)
+		for _, n := range theirs[i] {
+			heads[n.head] = true
+		}
+	}
+	// What both deny in the same words says nothing of the rest.
+	denied := inScope(slices.DeleteFunc(slices.Clone(mine), func(n negation) bool { return heads[n.head] }))
+	deniedHeads := map[string]bool{}
+	for _, n := range mine {
+		deniedHeads[n.head] = true
 	}
 	for _, n := range mine {
 		if !n.trigger {
@@ -164,7 +181,7 @@ func (s *statement) negated(ws []window) string {
 			continue
 		}
 		for _, n := range theirs[i] {
-			if !n.trigger || !own[n.head] || len(shared(denied, n.scope)) > 0 || !n.reaches(own) || anyOpposite(n.head, own) {
+			if !n.trigger || !own[n.head] || deniedHeads[n.head] || len(shared(denied, n.scope)) > 0 || !n.reaches(own) || anyOpposite(n.head, own) {
 				continue
 			}
 			elsewhere := false
