@@ -116,8 +116,7 @@ func (c *checker) read(ctx context.Context, parts []part) error {
 	var g errgroup.Group
 	g.SetLimit(8)
 	for i, s := range sources {
-		if s.Text != "" || c.w.Page == nil {
-			texts[i] = s.Text
+		if texts[i] = cmp.Or(s.Text, c.w.texts[s.ID]); texts[i] != "" || c.w.Page == nil {
 			continue
 		}
 		g.Go(func() (err error) {

@@ -205,10 +205,25 @@ func TestCitesWhatOneClaimBears(t *testing.T) {
 // TestCheckLosesNothing: whatever goes wrong in the check, there is a report, and it says that it was not checked.
 func TestCheckLosesNothing(t *testing.T) {
 	t.Parallel()
-	for name, text := range map[string]func(context.Context, topicqueue.Source) (string, error){
-		"panic":        func(context.Context, topicqueue.Source) (string, error) { panic("boom") },
-		"storage away": func(context.Context, topicqueue.Source) (string, error) { return "", errors.New("connection refused") },
-		"no text":      func(context.Context, topicqueue.Source) (string, error) { return "", nil },
+	type pages func(context.Context, string, string) (string, error)
+	for name, make := range map[string]func() pages{
+		"panic": func() pages { // in the check, which reads again what could not be read before
+			var mu sync.Mutex
+			asked := map[string]bool{}
+			return func(_ context.Context, _, hash string) (string, error) {
+				mu.Lock()
+				defer mu.Unlock()
+				if asked[hash] {
+					panic("boom")
+				}
+				asked[hash] = true
+				return "", errors.New("connection refused")
+			}
+		},
+		"storage away": func() pages {
+			return func(context.Context, string, string) (string, error) { return "", errors.New("connection refused") }
+		},
+		"no text": func() pages { return func(context.Context, string, string) (string, error) { return "", nil } },
 	} {
 		for _, model := range []llm.Model{nil, modelFunc(writer)} {
 			t.Run(fmt.Sprintf("%s/%v", name, model != nil), func(t *testing.T) {
@@ -219,7 +234,7 @@ func TestCheckLosesNothing(t *testing.T) {
 						b.Traces[i].Source.Text = ""
 					}
 				}
-				got, err := (&reporting.Reporter{Model: model, Now: now, Text: text}).Report(t.Context(), in)
+				got, err := (&reporting.Reporter{Model: model, Now: now, Page: make()}).Report(t.Context(), in)
 				if err != nil {
 					t.Fatal(err)
 				}

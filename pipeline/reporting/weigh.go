@@ -49,7 +49,7 @@ func (w *writer) weigh(ctx context.Context, in Input) error {
 func (w *writer) sketches(ctx context.Context, runID string, list []topicqueue.Source) map[string]sources.Sketch {
 	ctx, cancel := context.WithTimeout(ctx, weighTime)
 	defer cancel()
-	read := make([]sources.Sketch, len(list))
+	read, texts := make([]sources.Sketch, len(list)), make([]string, len(list))
 	var g errgroup.Group
 	g.SetLimit(readAtOnce)
 	for i, s := range list {
@@ -58,7 +58,7 @@ func (w *writer) sketches(ctx context.Context, runID string, list []topicqueue.S
 			if text == "" && w.Page != nil && ctx.Err() == nil {
 				text, _ = w.Page(ctx, runID, s.Hash) // what cannot be read is compared by hash and address
 			}
-			read[i] = sources.NewSketch(text)
+			read[i], texts[i] = sources.NewSketch(text), text
 			return nil
 		})
 	}
@@ -66,6 +66,7 @@ func (w *writer) sketches(ctx context.Context, runID string, list []topicqueue.S
 	found := make(map[string]sources.Sketch, len(list))
 	for i, s := range list {
 		found[s.ID] = read[i]
+		w.texts[s.ID] = texts[i]
 	}
 	return found
 }

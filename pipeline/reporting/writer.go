@@ -28,6 +28,7 @@ type writer struct {
 	subjects []subject
 	gaps     []Gap
 	stats    Statistics
+	texts    map[string]string // of sources, by id, as far as they were read
 	weighed  evidence.Weighed
 
 	mu        sync.Mutex
@@ -35,7 +36,7 @@ type writer struct {
 }
 
 func newWriter(r *Reporter, in Input, words wordSet) *writer {
-	w := &writer{Reporter: r, run: in.Run, words: words, topic: in.Plan.Topic, review: in.Review}
+	w := &writer{Reporter: r, texts: map[string]string{}, run: in.Run, words: words, topic: in.Plan.Topic, review: in.Review}
 	if strings.TrimSpace(w.topic) == "" {
 		w.topic = in.Run.Topic
 	}
