@@ -242,7 +242,7 @@ var (
 	harbours    = strings.Fields("Aberfoyle Birkwick Corvale Dunmere Eskmouth Fairhaven Glenport Holmstrand")
 	callBlock   = regexp.MustCompile(`(?m)^Title: Upkeep of the harbour of (\w+)$`)
 	callRound   = regexp.MustCompile(`Iteration (\d+) of`)
-	callCite    = regexp.MustCompile(`(?m)^\[(CIT-\d+-\d+)\]`)
+	callCite    = regexp.MustCompile(`(?m)^\[((?:CIT|PLAN)-[\d-]+)\] (.+)$`)
 	callRecord  = regexp.MustCompile(`Record (\d+) gives a sum of (\d+) crowns for the harbour of (\w+) in month (\d+), paid by its town to the keeper of the harbour under rule (\d+), and no other payment\.`)
 	callWriting = regexp.MustCompile(`(?m)^Write the (section|introduction|conclusion)\b`)
 )
@@ -313,11 +313,10 @@ func (m *callLog) answer(q llmtest.Question) (string, bool) {
 		}
 		var text strings.Builder
 		var cited []string
-		for _, m := range callCite.FindAllStringSubmatch(q.User, -1) {
+		for _, m := range callCite.FindAllStringSubmatch(q.User, -1) { // what its claim says: nothing to repair
 			if !slices.Contains(cited, m[1]) {
 				cited = append(cited, m[1])
-				name := harbours[len(cited)%len(harbours)] // no two sentences alike
-				fmt.Fprintf(&text, "%s spent %d crowns in %d months on %s %s [%s]. ", name, 311*len(q.User)%9973*len(cited), len(cited), strings.Repeat(name[:3], len(cited)%5+1), step, m[1])
+				fmt.Fprintf(&text, "%s [%s]. ", strings.TrimRight(m[2], "."), m[1])
 			}
 		}
 		return text.String(), true
