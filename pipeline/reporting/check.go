@@ -94,9 +94,7 @@ func (c *checker) sourceOf(id string) string {
 func (c *checker) read(ctx context.Context, parts []part) error {
 	var ids []string
 	for _, p := range parts {
-		for _, id := range citations(p.claims) {
-			ids = append(ids, id)
-		}
+		ids = append(ids, citations(p.claims)...)
 		for _, s := range statementsOf(*p.body, p.whole) {
 			ids = append(ids, s.ids...)
 		}
