@@ -48,7 +48,7 @@ func cutToolMarkup(text string) string {
 		case !strings.HasPrefix(rest, " ") && !strings.HasPrefix(rest, "\n"):
 			if strings.HasPrefix(rest, "#") {
 				out.WriteString("\n\n")
-			} else if strings.IndexAny(rest[:1], ".,;:!?)") < 0 {
+			} else if !strings.ContainsAny(rest[:1], ".,;:!?)") {
 				out.WriteByte(' ')
 			}
 		}

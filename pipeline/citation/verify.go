@@ -146,9 +146,7 @@ func (r *Registry) verifyOnce(text string, o VerifyOptions) *verifier {
 	v.verification = Verification{Valid: []Valid{}, Removed: []Removed{}, UnsafeURLs: []string{}}
 	v.sections = r.findSections(text)
 	for _, s := range v.sections {
-		for _, e := range s.entries {
-			v.entries = append(v.entries, e)
-		}
+		v.entries = append(v.entries, s.entries...)
 	}
 	if v.trusting = len(r.sources) == 0; v.trusting {
 		v.Registry = RegistryOf(v.ownSources())
