@@ -93,6 +93,7 @@ type entryParser struct {
 	cur     *entry
 	style   entryStyle
 	last    int // number of the last entry
+	once    int // number of the first entry
 	next    int // no line of the list before this one leads anywhere, from where it was looked for
 }
 
@@ -150,6 +151,9 @@ func (p *entryParser) parse(first int) []*entry {
 				pre, ok = entryPrefix{style: bulletStyle, indent: m, raw: m, length: len(m)}, true
 			}
 		}
+		if ok && pre.style == orderedStyle && pre.number == p.once && p.style == orderedStyle && !prose {
+			pre.number = p.last + 1 // 1. 1. 1. is how Markdown lets one number a list
+		}
 		if ok && !p.fits(pre, i, prose) {
 			ok = false
 		}
@@ -163,6 +167,9 @@ func (p *entryParser) parse(first int) []*entry {
 			}
 			prose = prose || !strings.HasPrefix(strings.TrimSpace(line), "|") && !underline.MatchString(line)
 			continue
+		}
+		if len(p.entries) == 0 {
+			p.once = pre.number
 		}
 		p.open(i, pre)
 		i = p.follow(i)

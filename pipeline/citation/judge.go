@@ -138,7 +138,7 @@ func destination(raw string) (string, destKind) {
 		return d, destWeb
 	case s == "artifact": // a picture of the desk that wrote the report
 		return d, destHarmless
-	case s != "":
+	case s != "" || strings.Contains(d, "://"):
 		return d, destUnsafe
 	case len(d) > 1 && strings.IndexByte(`/\`, d[0]) >= 0 && strings.IndexByte(`/\`, d[1]) >= 0:
 		return "https://" + strings.TrimLeft(d, `/\`), destWeb

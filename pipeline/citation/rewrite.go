@@ -2,6 +2,7 @@ package citation
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -22,8 +23,11 @@ func (v *verifier) rewrite() string {
 	for i, s := range v.sections {
 		if s.start >= 0 {
 			out.WriteString(v.body(pos, s.start))
-			out.WriteString(v.heading(s))
-			pos = s.end
+			if pos = s.end; v.heads(s) {
+				out.WriteString(v.heading(s))
+			} else {
+				pos += len(v.text[pos:]) - len(strings.TrimLeft(v.text[pos:], "\n"))
+			}
 		}
 		for k, e := range s.entries {
 			if pos < e.start {
@@ -69,6 +73,13 @@ func sourcesHeading(text string) string {
 		return "参考文献"
 	}
 	return "Sources"
+}
+
+// heads reports whether a list's heading stays: unless all entries go and other text follows, which is no list.
+func (v *verifier) heads(s *refSection) bool {
+	last := s.entries[len(s.entries)-1]
+	return slices.ContainsFunc(s.entries, func(e *entry) bool { return e.reason == "" }) || len(v.added) > 0 ||
+		s.until <= last.end || strings.TrimSpace(v.text[last.end:s.until]) == ""
 }
 
 // heading returns the heading of a list, in one form for all where it is a plain one.

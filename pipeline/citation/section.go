@@ -165,6 +165,7 @@ type refSection struct {
 	head    heading
 	start   int // byte of the heading; -1: there is none
 	end     int // byte behind the heading's lines
+	until   int // byte at which the next heading begins
 	entries []*entry
 }
 
@@ -197,6 +198,7 @@ func (r *Registry) findSections(text string) []*refSection {
 		}
 		s := &refSection{head: h, start: lines[i].start, end: lines[min(first, len(lines))-1].end}
 		p := entryParser{lineTargets: targets, lines: lines[:until], plain: h.plain || softLabels[h.label], section: len(sections)}
+		s.until = lines[until-1].end
 		s.entries = p.parse(first)
 		if len(s.entries) == 0 {
 			continue

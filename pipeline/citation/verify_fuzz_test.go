@@ -81,6 +81,7 @@ func isOfShelf(text string) bool {
 }
 
 var verifySeeds = []string{
+	"x [1]\n\n## Sources\n1. Fake\n1. Other\n\n1. Do this\n2. Do that\n",
 	"A [1]. B [2][3], [1-3] and [^1] 【1†L2-L4】.\n\n## Sources\n[1] Alpha: https://ok.example/alpha\n[2] No: https://no.example/x\n[3] handbook.pdf, p. 3\n",
 	"See [x](https://ok.example/beta) and <https://no.example> or https://ok.example/alph...\n\n![a](data:x) [b][c]\n\n[c]: https://ok.example/alpha\n",
 	"**References**\n1. Alpha https://ok.example/alpha and https://no.example [2] Go https://wiki.example/Go_(language)\n\ntext\n\n[^3]: notes/plan-3.md\n",
@@ -94,17 +95,17 @@ var verifySeeds = []string{
 // TestVerifyHostile: a text that is made to be slow takes no longer than its length allows.
 func TestVerifyHostile(t *testing.T) {
 	t.Parallel()
-	const size = 150_000
+	const size = 100_000
 	fill := func(unit string) string { return strings.Repeat(unit, size/len(unit)) }
 	for name, in := range map[string]string{
 		"open brackets":  fill("["),
 		"nested":         strings.Repeat("[", size/2) + "1" + strings.Repeat("]", size/2),
 		"nested lists":   nestedList(800),
-		"entries":        "## Sources\n" + strings.Repeat("[1] https://no.example/x\n", 100_000),
-		"ordered":        "## Sources\n" + strings.Repeat("1. x\n", 100_000),
-		"headings":       strings.Repeat("Sources\n", 50_000) + strings.Repeat("## Sources\n", 50_000),
-		"footnotes":      strings.Repeat("[^1]: a.b\n", 100_000),
-		"lines":          strings.Repeat("x [1]\n", 100_000) + "\n## Sources\n[1] https://ok.example/alpha\n",
+		"entries":        "## Sources\n" + strings.Repeat("[1] https://no.example/x\n", 20_000),
+		"ordered":        "## Sources\n" + strings.Repeat("1. x\n", 20_000),
+		"headings":       strings.Repeat("Sources\n", 10_000) + strings.Repeat("## Sources\n", 10_000),
+		"footnotes":      strings.Repeat("[^1]: a.b\n", 20_000),
+		"lines":          strings.Repeat("x [1]\n", 20_000) + "\n## Sources\n[1] https://ok.example/alpha\n",
 		"several":        "## Sources\n[1] https://ok.example/alpha " + fill("[2] https://ok.example/beta "),
 		"tags":           fill("<tool_call>"),
 		"other tags":     fill("<a href=x "),
@@ -119,8 +120,8 @@ func TestVerifyHostile(t *testing.T) {
 		"tables":         "## Sources\n" + fill("| [1] | a.pdf |\n"),
 		"word [1]":       fill("word[1] ") + "\n\n## Sources\n[1] https://ok.example/alpha\n",
 		"parentheses":    "## Sources\n[1] " + fill("("),
-		"blank entries":  "## Sources\n" + strings.Repeat("[1] a\n\n\n\n", 30_000),
-		"sentences":      strings.Repeat("A. ", 50_000) + "[1]\n\n## Sources\n[1] https://ok.example/alpha\n",
+		"blank entries":  "## Sources\n" + strings.Repeat("[1] a\n\n\n\n", 10_000),
+		"sentences":      strings.Repeat("A. ", 10_000) + "[1]\n\n## Sources\n[1] https://ok.example/alpha\n",
 		"superscript":    fill("<sup>1</sup>"),
 		"ellipsis":       fill("https://ok.example/a...b "),
 		"anchors":        fill(`<a id="ref-1"></a> [1] `),
