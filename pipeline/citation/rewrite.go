@@ -14,14 +14,20 @@ import (
 func (v *verifier) rewrite() string {
 	var out bytes.Buffer
 	pos := 0
-	lastList := -1
-	for i, s := range v.sections {
+	var last *entry // of the last list with numbers
+	for _, s := range v.sections {
 		if s.entries[0].id == "" {
-			lastList = i
+			last = s.entries[len(s.entries)-1]
 		}
 	}
-	for i, s := range v.sections {
-		if s.start >= 0 {
+	heads := v.sections
+	if n := len(heads); n > 0 && heads[n-1].start < 0 {
+		heads = heads[:n-1]
+	}
+	for _, e := range v.entries {
+		if len(heads) > 0 && heads[0].start < e.start {
+			s := heads[0]
+			heads = heads[1:]
 			out.WriteString(v.body(pos, s.start))
 			if pos = s.end; v.heads(s) {
 				out.WriteString(v.heading(s))
@@ -29,17 +35,15 @@ func (v *verifier) rewrite() string {
 				pos += len(v.text[pos:]) - len(strings.TrimLeft(v.text[pos:], "\n"))
 			}
 		}
-		for k, e := range s.entries {
-			if pos < e.start {
-				out.WriteString(v.body(pos, e.start))
-			}
-			pos = v.item(&out, e)
-			if i == lastList && k == len(s.entries)-1 && len(v.added) > 0 {
-				ended := bytes.HasSuffix(out.Bytes(), []byte("\n"))
-				v.items(&out)
-				if ended {
-					out.WriteByte('\n')
-				}
+		if pos < e.start {
+			out.WriteString(v.body(pos, e.start))
+		}
+		pos = v.item(&out, e)
+		if e == last && len(v.added) > 0 {
+			ended := bytes.HasSuffix(out.Bytes(), []byte("\n"))
+			v.items(&out)
+			if ended {
+				out.WriteByte('\n')
 			}
 		}
 	}
@@ -47,7 +51,7 @@ func (v *verifier) rewrite() string {
 		out.WriteString(v.body(pos, len(v.text)))
 	}
 	result := out.String()
-	if lastList < 0 && len(v.added) > 0 {
+	if last == nil && len(v.added) > 0 {
 		out.Reset()
 		out.WriteString(strings.TrimRight(CloseCode(result), " \t\n") + "\n\n## " + sourcesHeading(result) + "\n")
 		v.items(&out)

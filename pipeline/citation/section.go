@@ -236,7 +236,7 @@ func definitions(targets *lineTargets, sections []*refSection) *refSection {
 		if len(lines[i].of(text)) == 0 || lines[i].code || i < tail && !footnote.MatchString(lines[i].of(text)) || inside(lines[i]) {
 			continue
 		}
-		if pre, ok := targets.start(i); ok && (i >= tail || targets.leads(i) || strings.Contains(pre.raw, "^")) {
+		if pre, ok := targets.start(i); ok && (i >= tail || hasAddress(lines[i].of(text)) || strings.Contains(pre.raw, "^")) {
 			p.open(i, pre)
 			i = p.follow(i)
 			p.close()

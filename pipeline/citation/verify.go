@@ -80,7 +80,7 @@ type VerifyOptions struct {
 // the source's own address. Everything else stays, byte for byte; code is left alone.
 // Verifying the result again changes nothing. Never fails; time is linear in the length of the text.
 func (r *Registry) Verify(report string, o VerifyOptions) Verification {
-	text := strings.ToValidUTF8(strings.ReplaceAll(report, "\r\n", "\n"), "\uFFFD")
+	text := strings.ToValidUTF8(lineBreaks.Replace(report), "\uFFFD")
 	var first *verifier
 	for range maxPasses {
 		v := r.verifyOnce(text, o)
@@ -148,6 +148,7 @@ func (r *Registry) verifyOnce(text string, o VerifyOptions) *verifier {
 	for _, s := range v.sections {
 		v.entries = append(v.entries, s.entries...)
 	}
+	slices.SortFunc(v.entries, func(a, b *entry) int { return a.start - b.start }) // footnotes stand anywhere
 	if v.trusting = len(r.sources) == 0; v.trusting {
 		v.Registry = RegistryOf(v.ownSources())
 	}
@@ -218,6 +219,9 @@ func (v *verifier) number() {
 		}
 		v.anchors = v.anchors || e.anchor
 	}
+	for _, lists := range v.byNumber {
+		slices.SortFunc(lists, func(a, b numbered) int { return a.end - b.end })
+	}
 	kept := slices.DeleteFunc(slices.Clone(v.entries), func(e *entry) bool { return e.reason != "" || e.id != "" })
 	order := func(e *entry) int { // entries without numbers come last
 		if e.number == 0 {
@@ -245,11 +249,13 @@ func (v *verifier) means(e *entry) {
 		to = nil
 	}
 	known := v.byNumber[e.number]
-	if n := len(known); n > 0 && known[n-1].section == e.section {
-		if known[n-1].entry == nil {
-			known[n-1].entry = to
+	for n := len(known) - 1; n >= max(0, len(known)-2); n-- { // footnotes come between those of a list
+		if known[n].section == e.section {
+			if known[n].entry == nil {
+				known[n].entry = to
+			}
+			return
 		}
-		return
 	}
 	list := v.sections[e.section].entries
 	v.byNumber[e.number] = append(known, numbered{e.section, list[len(list)-1].end, to})
@@ -368,3 +374,5 @@ func (v *verifier) merge(later *verifier) {
 	}
 	a.Valid = valid
 }
+
+var lineBreaks = strings.NewReplacer("\r\n", "\n", "\r", "\n")
