@@ -1,6 +1,7 @@
 package support
 
 import (
+	"math"
 	"strings"
 
 	"nightdesk/pipeline/extractive"
@@ -134,10 +135,23 @@ const change = 0
 
 // turn is a word of an axis in a text, with the content words around it.
 type turn struct {
-	at   int // word
-	raw  string
-	pole pole
-	near map[string]int // with their distance in words
+	at     int // word
+	raw    string
+	pole   pole
+	word   string         // in lower case
+	beside [2]string      // content words before and behind it
+	near   map[string]int // with their distance in words
+}
+
+// beside returns the content words next to word i, "" where there is none.
+func beside(words []word, i int) (found [2]string) {
+	for j := i - 1; j >= 0 && found[0] == ""; j-- {
+		found[0] = words[j].term()
+	}
+	for j := i + 1; j < len(words) && found[1] == ""; j++ {
+		found[1] = words[j].term()
+	}
+	return found
 }
 
 // nearWords is how far around a word its anchors are looked for.
@@ -157,7 +171,7 @@ func turns(s string, words []word) []turn {
 			if denied[w.term()] && w.term() != "" {
 				p.side = -p.side
 			}
-			t := turn{at: i, raw: w.raw, pole: p, near: map[string]int{}}
+			t := turn{at: i, raw: w.raw, pole: p, near: map[string]int{}, beside: beside(words, i), word: w.low}
 			for j := max(0, i-nearWords); j < min(len(words), i+nearWords+1); j++ {
 				if term := words[j].term(); j != i && term != "" && !words[j].number() && len(polesOf(words[j])) == 0 {
 					distance := max(i-j, j-i)
@@ -190,6 +204,10 @@ func (s *statement) turned(ws []window) string {
 			}
 			for _, o := range turns(p.text, p.words) {
 				if o.pole.axis != m.pole.axis {
+					continue
+				}
+				if o.beside == m.beside && o.word == m.word {
+					same = math.Inf(1) // the very words
 					continue
 				}
 				n := together(m.near, o.near)

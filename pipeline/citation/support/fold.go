@@ -134,22 +134,31 @@ func plain(s string) string {
 		return strings.TrimSpace(s)
 	}
 	var b strings.Builder
+	code := false
 	for i := 0; i < len(s); i++ {
 		switch c := s[i]; {
+		case c == '`':
+			code = !code
+		case code:
+			b.WriteByte(c)
 		case c == '\\' && i+1 < len(s) && s[i+1] < utf8.RuneSelf && !wordRune(rune(s[i+1])):
 			i++
 			b.WriteByte(s[i])
-		case c == '*' || c == '`' || c == '[':
+		case c == '*' || c == '[' && isLink(s[i:]):
 		case c == '_' && !(i > 0 && i+1 < len(s) && wordRune(rune(s[i-1])) && wordRune(rune(s[i+1]))):
-		case c == ']':
-			if i+1 < len(s) && s[i+1] == '(' {
-				if n := strings.IndexByte(s[i:min(len(s), i+2000)], ')'); n > 0 {
-					i += n
-				}
+		case c == ']' && strings.HasPrefix(s[i:], "]("):
+			if n := strings.IndexByte(s[i:min(len(s), i+2000)], ')'); n > 0 {
+				i += n
 			}
 		default:
 			b.WriteByte(c)
 		}
 	}
 	return strings.TrimSpace(strings.TrimLeft(b.String(), "#>- \t"))
+}
+
+// isLink reports that [ begins the text of a link.
+func isLink(s string) bool {
+	end := strings.IndexByte(s[:min(len(s), 300)], ']')
+	return end > 0 && strings.HasPrefix(s[end:], "](")
 }

@@ -1,6 +1,7 @@
 package support
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -59,7 +60,7 @@ func negations(s string, words []word) []negation {
 		}
 		for j := next; j < len(words) && count < scopeWords; j++ {
 			if j > next {
-				if between := s[words[j-1].end:max(words[j-1].end, words[j].start)]; strings.ContainsAny(between, ",;:()") || strings.ContainsAny(between, "，；。、") || clauseWords[words[j].low] && words[j].low != "and" && words[j].low != "und" {
+				if between := s[words[j-1].end:max(words[j-1].end, words[j].start)]; n.head != "" && strings.ContainsAny(between, "()") || strings.ContainsAny(between, ",;:") || strings.ContainsAny(between, "，；。、") || clauseWords[words[j].low] && words[j].low != "and" && words[j].low != "und" {
 					break
 				}
 			}
@@ -106,27 +107,48 @@ type passage struct {
 	share float64
 }
 
-// passages returns the sentences of windows, and the share of the best.
+// mostPassages bounds how many sentences of the sources are held against a statement.
+const mostPassages = 16
+
+// passages returns the sentences of the sources that have most of the statement's words, and the share of the best.
 func (s *statement) passages(ws []window) (all []passage, best float64) {
+	type place struct {
+		text  *text
+		unit  int
+		share float64
+	}
+	var places []place
 	for _, w := range ws {
-		for i := max(0, w.first-1); i <= min(w.last+1, len(w.text.units)-1); i++ {
-			u := w.text.units[i]
-			p := passage{text: w.text.Text, words: w.text.words[u.from:u.to], terms: map[string]bool{}}
-			for _, word := range p.words {
-				for _, term := range word.terms {
-					p.terms[term] = true
+		covered := map[int]map[int]bool{}
+		for i, term := range s.terms {
+			for _, u := range w.text.postings[term.text] {
+				if covered[u] == nil {
+					covered[u] = map[int]bool{}
 				}
+				covered[u][i] = true
 			}
-			covered := map[int]bool{}
-			for i, term := range s.terms {
-				if p.terms[term.text] {
-					covered[i] = true
-				}
-			}
-			p.share = s.share(covered, w.text)
-			best = max(best, p.share)
-			all = append(all, p)
 		}
+		for u, terms := range covered {
+			share := s.share(terms, w.text)
+			best = max(best, share)
+			places = append(places, place{w.text, u, share})
+		}
+	}
+	slices.SortFunc(places, func(a, b place) int {
+		return cmp.Or(cmp.Compare(b.share, a.share), strings.Compare(a.text.ID, b.text.ID), cmp.Compare(a.unit, b.unit))
+	})
+	for _, at := range places[:min(len(places), mostPassages)] {
+		if at.share < someOfIt {
+			break
+		}
+		u := at.text.units[at.unit]
+		p := passage{text: at.text.Text, words: at.text.words[u.from:u.to], terms: map[string]bool{}, share: at.share}
+		for _, word := range p.words {
+			for _, term := range word.terms {
+				p.terms[term] = true
+			}
+		}
+		all = append(all, p)
 	}
 	return all, best
 }

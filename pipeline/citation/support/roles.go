@@ -77,32 +77,29 @@ func (t *text) order(u unit, first, second, term string, passive bool) int {
 		if w.term() != term {
 			continue
 		}
-		left, right := "", ""
-		for i := v - 1; i >= 0 && left == ""; i-- {
-			if words[i].low == first || words[i].low == second {
-				left = words[i].low
+		// Where a name stands on both sides, what is said of whom cannot be told: that is no exchange.
+		var before, behind [2]bool
+		at := len(words)
+		for i, o := range words {
+			for k, name := range [2]string{first, second} {
+				if o.low == name && i < v {
+					before[k] = true
+				} else if o.low == name && i > v {
+					behind[k] = true
+					at = min(at, i)
+				}
 			}
 		}
-		at := 0
-		for i := v + 1; i < len(words) && right == ""; i++ {
-			if words[i].low == first || words[i].low == second {
-				right, at = words[i].low, i
-			}
-		}
-		if left == "" || right == "" || left == right {
-			continue
-		}
-		order := 1
-		if left == second {
-			order = -1
-		}
+		straight, reversed := before[0] && behind[1], before[1] && behind[0]
 		if by(words, v, at) != passive {
-			order = -order
+			straight, reversed = reversed, straight
 		}
-		if order == 1 {
+		if straight {
 			return 1
 		}
-		result = -1
+		if reversed {
+			result = -1
+		}
 	}
 	return result
 }
