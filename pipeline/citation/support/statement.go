@@ -29,6 +29,9 @@ type weighted struct {
 	weight float64
 }
 
+// maxFacts bounds the quantities, and the names, of a sentence that are looked for: no sentence has more.
+const maxFacts = 60
+
 // maxSentence bounds what is checked of a sentence, in bytes: what is longer is no sentence.
 const maxSentence = 4000
 
@@ -42,6 +45,7 @@ func newStatement(sentence string, st stems) *statement {
 		sentence = sentence[:cut]
 	}
 	s := &statement{text: sentence, folded: strings.TrimSpace(foldText(sentence).text), words: st.words(sentence), quantities: parse(sentence)}
+	s.quantities = s.quantities[:min(len(s.quantities), maxFacts)]
 	index := map[string]bool{}
 	wides := 0
 	for _, w := range s.words {
@@ -67,6 +71,7 @@ func newStatement(sentence string, st stems) *statement {
 	}
 	s.quotes = quotesOf(sentence)
 	s.names = s.findNames()
+	s.names = s.names[:min(len(s.names), maxFacts)]
 	return s
 }
 
