@@ -2,6 +2,8 @@ package jobs
 
 import (
 	"context"
+	"path"
+	"strings"
 	"time"
 
 	"nightdesk/pipeline/citation"
@@ -20,6 +22,8 @@ type bundle struct {
 	w      *Worker
 	in     reporting.Input
 	report *reporting.Report // nil when there is none
+
+	missing []string // texts that traces name and storage does not have
 }
 
 func newBundle(w *Worker, in reporting.Input, rep *reporting.Report) *bundle {
@@ -42,10 +46,7 @@ func (b *bundle) put(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	traces := b.in.Plan.Traces
-	for _, block := range b.in.Blocks {
-		traces = append(traces[:len(traces):len(traces)], block.Traces...)
-	}
+	traces := b.traces()
 	for _, put := range []func() error{
 		func() error { return b.PutJSON(ctx, storage.MetadataKey(run.ID), b.metadata(run, usage)) },
 		func() error { return b.PutJSON(ctx, b.cacheKey("queue.json"), b.queue(run)) },
@@ -54,7 +55,7 @@ func (b *bundle) put(ctx context.Context) error {
 		func() error { return b.PutJSON(ctx, b.cacheKey("token_cost_summary.json"), costs(usage)) },
 		func() error {
 			run.PublishedAt = b.w.Now().UTC() // when all of this is there
-			return b.PutJSON(ctx, b.cacheKey("config.json"), run)
+			return b.PutJSON(ctx, b.cacheKey("config.json"), configFile{run, b.w.Config})
 		},
 		func() error { return storage.PutLines(ctx, b.Bundle, b.cacheKey("sources.jsonl"), sourcesOf(traces)) },
 		func() error { return storage.PutLines(ctx, b.Bundle, b.cacheKey("claims.jsonl"), b.claims(traces)) },
@@ -79,6 +80,46 @@ func (b *bundle) put(ctx context.Context) error {
 		}
 	}
 	return b.Close(ctx, b.w.Now())
+}
+
+// configFile says how a run was to be worked: its options, frozen when it was enqueued, and the settings of the worker
+// that has published it.
+type configFile struct {
+	topicqueue.Run
+	Settings map[string]string `json:"settings"`
+}
+
+// missingTexts returns the hashes of texts that traces name and storage does not have.
+func (b *bundle) missingTexts(ctx context.Context) ([]string, error) {
+	keys, err := b.w.Store.List(ctx, b.cacheKey("pages/"))
+	if err != nil {
+		return nil, err
+	}
+	there := map[string]bool{}
+	for _, key := range keys {
+		there[strings.TrimSuffix(path.Base(key), path.Ext(key))] = true
+	}
+	var missing []string
+	need := func(hash string) {
+		if hash != "" && !there[hash] {
+			there[hash] = true
+			missing = append(missing, hash)
+		}
+	}
+	for _, t := range b.traces() {
+		need(strings.TrimSuffix(path.Base(t.RawAnswer), path.Ext(t.RawAnswer)))
+		need(t.Source.Hash)
+	}
+	return missing, nil
+}
+
+// traces returns those of planning and of all blocks.
+func (b *bundle) traces() []topicqueue.ToolTrace {
+	traces := b.in.Plan.Traces
+	for _, block := range b.in.Blocks {
+		traces = append(traces[:len(traces):len(traces)], block.Traces...)
+	}
+	return traces
 }
 
 // statistics counts the blocks of a run.
@@ -134,6 +175,7 @@ type metadata struct {
 	Verification    *verified                       `json:"verification,omitempty"` // of the report; verification.json has each sentence
 	Usage           usageTotals                     `json:"usage"`
 	ToolCalls       map[string]topicqueue.ToolCalls `json:"tool_calls"` // of the blocks' finished iterations, by tool
+	MissingTexts    []string                        `json:"missing_texts,omitempty"` // hashes: a machine kept them while the storage was away, and is gone
 	StartedAt       time.Time                       `json:"started_at"`
 	CompletedAt     time.Time                       `json:"completed_at"`
 
@@ -174,7 +216,7 @@ type fallbacks struct {
 func (b *bundle) metadata(run topicqueue.Run, usage []topicqueue.Usage) metadata {
 	m := metadata{
 		ResearchID: run.ID, Topic: run.Topic, OptimizedTopic: b.in.Plan.Topic, Batch: run.Batch, State: run.State, Reason: run.Reason,
-		Statistics: b.statistics(), Usage: total(usage), ToolCalls: run.ToolCalls, StartedAt: run.StartedAt, CompletedAt: run.EndedAt,
+		Statistics: b.statistics(), Usage: total(usage), ToolCalls: run.ToolCalls, MissingTexts: b.missing, StartedAt: run.StartedAt, CompletedAt: run.EndedAt,
 		Citations: []string{}, Lost: []string{}, Removed: []citation.Removal{},
 		Fallbacks: fallbacks{Planning: list(b.in.Plan.Fallbacks), Researching: []string{}, Reviewing: []string{}, Reporting: []string{}},
 		weighed:   weighed{Contradictions: []evidence.Contradiction{}},

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/rs/zerolog"
 
@@ -48,6 +49,9 @@ func (w *Worker) put(ctx context.Context, a *attempt) error {
 		}
 	}
 	b := newBundle(w, in, rep)
+	if err := w.gather(ctx, b); err != nil {
+		return err
+	}
 	if err := b.put(ctx); err != nil {
 		return err
 	}
@@ -61,6 +65,44 @@ func (w *Worker) put(ctx context.Context, a *attempt) error {
 		}
 	}
 	return w.Queue.Published(ctx, a.Lease, a.Run, w.settings.StateExpiry)
+}
+
+// textsWait is how long after its end a run waits for texts that another machine keeps while the storage is away.
+const textsWait = 10 * time.Minute
+
+// gather sees to it that the texts which a run has read are in storage. Those of a machine that does not come back are
+// given up after a while: the bundle says that they are missing.
+func (w *Worker) gather(ctx context.Context, b *bundle) error {
+	if f, ok := w.Store.(storage.Flusher); ok {
+		if _, err := f.Flush(ctx); err != nil {
+			return err
+		}
+	}
+	var err error
+	if b.missing, err = b.missingTexts(ctx); err != nil {
+		return err
+	}
+	if n := len(b.missing); n > 0 && w.Now().Before(b.in.Run.EndedAt.Add(textsWait)) {
+		return fmt.Errorf("%d texts that the run has read wait on another machine for the storage", n)
+	}
+	return nil
+}
+
+// flushPause is how often a worker tries to bring to the storage what waits for it.
+const flushPause = 10 * time.Second
+
+// flush brings to the storage what this machine keeps while that is away.
+func (w *Worker) flush(ctx context.Context) {
+	f, ok := w.Store.(storage.Flusher)
+	if !ok {
+		return
+	}
+	switch n, err := f.Flush(ctx); {
+	case err != nil:
+		w.Log.Warn().Err(err).Msg("texts wait on this machine for the storage")
+	case n > 0:
+		w.Log.Info().Int("texts", n).Msg("texts that waited for the storage are stored")
+	}
 }
 
 // evidence reads all that a run has gathered. A run may have ended before it had a plan.

@@ -12,6 +12,7 @@ import (
 // whose time for research is over, and commits what there is of those whose time is over. Every worker does it; a run is
 // looked at by one of them at a time.
 func (w *Worker) reconcile() {
+	w.every(flushPause, w.flush)
 	w.every(w.settings.SweepInterval, func(ctx context.Context) {
 		w.feed(ctx)
 		runs, takeover, err := w.Queue.Due(ctx)

@@ -40,7 +40,8 @@ type Services struct {
 	// Toolbox returns the tools of a run. An error is tried again, as those of Redis and storage are, and then ends the run
 	// as failed: "the knowledge base is not on this machine".
 	Toolbox func(ctx context.Context, run topicqueue.Run) (Toolbox, error)
-	Shared  tools.Shared // what calls return, for all workers; nil: every block makes its own
+	Config  map[string]string // settings of this worker by path, secrets redacted
+	Shared  tools.Shared      // what calls return, for all workers; nil: every block makes its own
 	Log     zerolog.Logger
 	Now     func() time.Time
 }

@@ -58,6 +58,9 @@ func (a *app) store(ctx context.Context) (storage.Store, error) {
 		}
 		return nil, err
 	}
+	if _, local := s.(*storage.Dir); !local {
+		s = storage.NewSpool(s, filepath.Join(a.cfg.DataDir, "spool"))
+	}
 	return s, nil
 }
 
@@ -112,7 +115,10 @@ func (a *app) services(ctx context.Context, d *desk) (jobs.Services, error) {
 		return jobs.Services{}, err
 	}
 	s := jobs.Services{
-		Redis: d.redis, Queue: d.queue, Dispatcher: d.dispatcher, Store: store, Log: a.log, Now: time.Now,
+		Redis: d.redis, Queue: d.queue, Dispatcher: d.dispatcher, Store: store, Log: a.log, Now: time.Now, Config: map[string]string{},
+	}
+	for _, e := range a.cfg.Effective() {
+		s.Config[e.Path] = e.Value
 	}
 	if s.Prices, err = llm.ParsePrices(a.cfg.LLM.Prices); err != nil {
 		return s, usageError{fmt.Errorf("llm.prices: %w", err)}

@@ -67,7 +67,7 @@ var errTimeout = errors.New("tool call timed out")
 // What a model can react to is a Result with Failed set and a nil error: an unknown tool, a timeout, a tool that breaks.
 // The error is the tool's own, context.Cause(ctx) when ctx has ended, or that of Pages: then nothing must be cited.
 //
-// A call that an earlier attempt has made at this place (ToolID) is not made again: its answer is read from storage. Nor
+// A call that an earlier attempt has made at this place (ToolID) is not made again, as long as its answer can be read. Nor
 // is one that was made within the tool's Scope: its answer is copied.
 func (r *Runner) Call(ctx context.Context, runID, tool string, call Call) (Answer, error) {
 	if r.Once == nil {
@@ -93,7 +93,10 @@ func (r *Runner) Call(ctx context.Context, runID, tool string, call Call) (Answe
 	if made != nil && made.Raw == answer.Raw && len(made.Sources) == len(answer.Sources) { // as good as always
 		return *made, nil
 	}
-	return answer, r.load(ctx, runID, &answer)
+	if err := r.load(ctx, runID, &answer); err == nil || ctx.Err() != nil {
+		return answer, err
+	}
+	return r.call(ctx, runID, tool, call) // its texts wait on another machine for the storage
 }
 
 // place names a call in the journal.
