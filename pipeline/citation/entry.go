@@ -16,6 +16,7 @@ type entry struct {
 	prefix     string // list marker and indent before the label
 	body       int    // byte at which its text begins
 	table      bool   // a row of a table
+	footnote   bool   // defines its number in the midst of the text
 	split      bool   // stands behind another entry on the same line
 
 	found        // what the text leads to

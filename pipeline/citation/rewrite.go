@@ -136,6 +136,9 @@ func (v *verifier) written(e *entry) string {
 	case e.anchor:
 		return e.prefix + `<a id="ref-` + n + `"></a> [` + n + "] " + strings.TrimLeft(e.text, " \t")
 	}
+	if e.footnote {
+		return e.prefix + "[^" + n + "]: " + strings.TrimLeft(e.text, " \t")
+	}
 	prefix := e.prefix
 	if e.split {
 		prefix = ""

@@ -238,6 +238,7 @@ func definitions(targets *lineTargets, sections []*refSection) *refSection {
 		}
 		if pre, ok := targets.start(i); ok && (i >= tail || hasAddress(lines[i].of(text)) || strings.Contains(pre.raw, "^")) {
 			p.open(i, pre)
+			p.cur.footnote = i < tail
 			i = p.follow(i)
 			p.close()
 		}

@@ -81,6 +81,7 @@ func isOfShelf(text string) bool {
 }
 
 var verifySeeds = []string{
+	"A[^3] x [1].\n\n[^3]: https://ok.example/alpha\n\nMore [2].\n\n## Sources\n[1] https://wiki.example/Go_(language)\n[2] No https://no.example\n\n## End\n\nT[^4].\n\n[^4]: handbook.pdf\n",
 	"x [1]\n\n## Sources\n1. Fake\n1. Other\n\n1. Do this\n2. Do that\n",
 	"A [1]. B [2][3], [1-3] and [^1] 【1†L2-L4】.\n\n## Sources\n[1] Alpha: https://ok.example/alpha\n[2] No: https://no.example/x\n[3] handbook.pdf, p. 3\n",
 	"See [x](https://ok.example/beta) and <https://no.example> or https://ok.example/alph...\n\n![a](data:x) [b][c]\n\n[c]: https://ok.example/alpha\n",
