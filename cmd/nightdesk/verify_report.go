@@ -76,7 +76,9 @@ func (a *app) verifyReport(f foreignReport) error {
 		return usageError{fmt.Errorf("read the sources in %s:\n%w", f.sources, err)}
 	}
 	registry := citation.RegistryOf(sources)
-	v := registry.Verify(string(report), citation.VerifyOptions{Sanitize: !f.noSanitize})
+	v, failure := citation.Guarded(string(report), func() citation.Verification {
+		return registry.Verify(string(report), citation.VerifyOptions{Sanitize: !f.noSanitize})
+	})
 	sentences := []verifiedSentence{}
 	if !f.noSupport {
 		sentences = supportOf(v, registry.Sources())
@@ -91,6 +93,8 @@ func (a *app) verifyReport(f foreignReport) error {
 	switch {
 	case err != nil:
 		return err
+	case failure != nil:
+		return resultError{failure, exitFailed}
 	case v.Status != citation.StatusVerified:
 		return resultError{fmt.Errorf("no citation of the report is valid: %s", v.Reason), exitFailed}
 	case len(v.Removed) > 0 || v.BodyURLsRemoved > 0:

@@ -237,6 +237,11 @@ func definitions(targets *lineTargets, sections []*refSection) *refSection {
 			continue
 		}
 		if pre, ok := targets.start(i); ok && (i >= tail || hasAddress(lines[i].of(text)) || strings.Contains(pre.raw, "^")) {
+			p.lines = lines
+			if at, _ := slices.BinarySearchFunc(sections, lines[i].start, func(s *refSection, pos int) int { return s.start - pos }); at < len(sections) {
+				end, _ := slices.BinarySearchFunc(lines, sections[at].start, func(l textLine, pos int) int { return l.start - pos })
+				p.lines = lines[:end]
+			}
 			p.open(i, pre)
 			p.cur.footnote = i < tail
 			i = p.follow(i)

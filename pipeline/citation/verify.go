@@ -1,6 +1,7 @@
 package citation
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -376,3 +377,15 @@ func (v *verifier) merge(later *verifier) {
 }
 
 var lineBreaks = strings.NewReplacer("\r\n", "\n", "\r", "\n")
+
+// Guarded runs a verification of report. When it panics, which is a defect of the verifier, the report is as it came,
+// unverified, and the error says what happened.
+func Guarded(report string, verify func() Verification) (v Verification, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("verify the report: %v", p)
+			v = Verification{Report: report, Valid: []Valid{}, Removed: []Removed{}, UnsafeURLs: []string{}, Status: StatusUnverified, Reason: ReasonPanicked}
+		}
+	}()
+	return verify(), nil
+}

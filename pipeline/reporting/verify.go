@@ -2,7 +2,6 @@ package reporting
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/rs/zerolog"
 
@@ -19,13 +18,10 @@ func (r *Reporter) verify(ctx context.Context, registry *citation.Registry, repo
 			return registry.Verify(markdown, citation.VerifyOptions{})
 		}
 	}
-	defer func() {
-		if p := recover(); p != nil {
-			zerolog.Ctx(ctx).Error().Str("err", fmt.Sprint(p)).Msg("report not verified")
-			report.Verification.Status, report.Verification.Reason = citation.StatusUnverified, citation.ReasonPanicked
-		}
-	}()
-	v := verify(registry, report.Markdown)
+	v, err := citation.Guarded(report.Markdown, func() citation.Verification { return verify(registry, report.Markdown) })
+	if err != nil {
+		zerolog.Ctx(ctx).Error().Err(err).Msg("report not verified")
+	}
 	report.Verification.Valid, report.Verification.Removed = v.Valid, v.Removed
 	if v.Status != citation.StatusVerified {
 		report.Verification.Status, report.Verification.Reason = v.Status, v.Reason
