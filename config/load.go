@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"nightdesk/topicqueue"
 )
 
 // Load reads the settings. From weak to strong: default, preset, file, environment, overrides.
@@ -75,7 +77,7 @@ func unknownSetting(path string) string {
 	var typos, namesakes []string
 	for _, s := range Settings() {
 		switch {
-		case len(path) <= clipRunes && editDistance(s.Path, path) <= 2:
+		case len(path) <= clipRunes && topicqueue.EditDistance(s.Path, path) <= 2:
 			typos = append(typos, s.Path)
 		case lastKey(s.Path) == lastKey(path):
 			namesakes = append(namesakes, s.Path)
@@ -89,24 +91,4 @@ func unknownSetting(path string) string {
 		return "unknown setting; `nightdesk config` lists all"
 	}
 	return "unknown setting; did you mean " + strings.Join(near[:min(len(near), 3)], " or ") + "?"
-}
-
-// editDistance returns how many bytes must be inserted, removed or replaced to make b of a (Levenshtein 1966).
-func editDistance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			diagonal, row[j+1] = row[j+1], min(row[j+1]+1, row[j]+1, diagonal+cost)
-		}
-	}
-	return row[len(b)]
 }

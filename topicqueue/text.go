@@ -28,3 +28,23 @@ func Clip(s string, limit int) string {
 	}
 	return strings.TrimRightFunc(s[:cut], unicode.IsSpace) + "…"
 }
+
+// EditDistance returns how many bytes must be inserted, removed or replaced to make b of a (Levenshtein 1966).
+func EditDistance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := 1
+			if a[i] == b[j] {
+				cost = 0
+			}
+			diagonal, row[j+1] = row[j+1], min(row[j+1]+1, row[j]+1, diagonal+cost)
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,173 @@
+package topiclist
+
+import (
+	"bufio"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"nightdesk/topicqueue"
+)
+
+type csvRows struct {
+	in       *boundedReader
+	csv      *csv.Reader
+	before   int // lines above the header
+	columns  []string
+	last     int // line where the last row ended
+	tooLarge bool
+}
+
+// openCSV reads the header.
+func (l *Reader) openCSV(in *bufio.Reader) error {
+	head, err := in.Peek(peekBytes)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	c := &csvRows{in: &boundedReader{in: in}}
+	line, _, _ := strings.Cut(string(head), "\n")
+	separator, told := separatorLine(line)
+	if told {
+		c.before = 1
+		if _, err := in.ReadSlice('\n'); err != nil && !errors.Is(err, io.EOF) {
+			return err
+		}
+	} else {
+		separator = separatorOf(line)
+	}
+	c.csv = csv.NewReader(c.in)
+	c.csv.Comma, c.csv.FieldsPerRecord, c.csv.ReuseRecord = separator, -1, true
+	header, err := c.read()
+	if errors.Is(err, io.EOF) {
+		return errors.New("there is no header row; the first row names the columns, one of them topic")
+	}
+	if err != nil {
+		return fmt.Errorf("the header row cannot be read: %w", err)
+	}
+	for _, name := range header {
+		c.columns = append(c.columns, canonical(name))
+	}
+	if err := l.checkHeader(c.columns); err != nil {
+		at, _ := c.csv.FieldPos(0)
+		return &RowError{at + c.before, err.Error()}
+	}
+	l.rows = c.next
+	return nil
+}
+
+func (l *Reader) checkHeader(columns []string) error {
+	shown := topicqueue.Clip(strings.Join(columns, ", "), 200)
+	for i, name := range columns {
+		if name != "" && slices.Contains(columns[:i], name) {
+			return fmt.Errorf("the column %q stands there twice", topicqueue.Clip(name, 60))
+		}
+	}
+	for _, v := range l.template.Variables() {
+		if !slices.Contains(columns, v) {
+			return fmt.Errorf("the template names {%s}, which is none of the columns: %s", v, shown)
+		}
+	}
+	for _, name := range columns {
+		if l.means(name) {
+			continue
+		}
+		if err := misspelt(name); err != nil {
+			return err
+		}
+	}
+	if l.template == nil && !slices.Contains(columns, "topic") {
+		return fmt.Errorf("no column is named topic, and there is no --template; the columns are: %s", shown)
+	}
+	return nil
+}
+
+// next returns the next row that is not empty.
+func (c *csvRows) next() (row, error) {
+	for {
+		cells, err := c.read()
+		if err != nil {
+			return row{}, err
+		}
+		line, _ := c.csv.FieldPos(0)
+		r := row{line + c.before, map[string]string{}}
+		for i, cell := range cells {
+			if cell = strings.TrimSpace(cell); cell == "" || i >= len(c.columns) || c.columns[i] == "" {
+				continue
+			}
+			if !utf8.ValidString(cell) {
+				return row{}, &RowError{r.line, notUTF8}
+			}
+			r.values[c.columns[i]] = cell
+		}
+		if len(cells) != len(c.columns) {
+			if len(strings.TrimSpace(strings.Join(cells, ""))) == 0 {
+				continue
+			}
+			return row{}, &RowError{r.line, fmt.Sprintf("it has %s, the header has %d; a text that contains %q must stand in quotes",
+				fields(len(cells)), len(c.columns), string(c.csv.Comma))}
+		}
+		if len(r.values) > 0 {
+			return r, nil
+		}
+	}
+}
+
+func fields(n int) string {
+	if n == 1 {
+		return "1 field"
+	}
+	return fmt.Sprintf("%d fields", n)
+}
+
+// read reads one record. What is wrong with it alone is a RowError.
+func (c *csvRows) read() ([]string, error) {
+	if c.tooLarge {
+		return nil, io.EOF
+	}
+	c.in.left = maxRow
+	cells, err := c.csv.Read()
+	var parse *csv.ParseError
+	switch {
+	case errors.Is(err, errTooLarge):
+		c.tooLarge = true
+		return nil, &RowError{c.last + 1, fmt.Sprintf("the row has more than %d bytes: is a quote not closed? What follows was not read", maxRow)}
+	case err == nil:
+		line, _ := c.csv.FieldPos(len(cells) - 1)
+		c.last = line + c.before + strings.Count(cells[len(cells)-1], "\n")
+		return cells, nil
+	case !errors.As(err, &parse):
+		return nil, err
+	}
+	c.last = parse.Line + c.before
+	text := parse.Err.Error()
+	switch {
+	case errors.Is(parse.Err, csv.ErrBareQuote):
+		text = `a quote stands in a field without quotes around it; put the field into quotes and write each quote inside twice`
+	case errors.Is(parse.Err, csv.ErrQuote) && parse.Line > parse.StartLine:
+		text = fmt.Sprintf("the quotes of a field that begins here are not closed as they should be (seen on line %d); inside of a field each quote is written twice", parse.Line+c.before)
+	case errors.Is(parse.Err, csv.ErrQuote):
+		text = `the quotes of a field are not closed as they should be; inside of a field each quote is written twice`
+	}
+	return nil, &RowError{parse.StartLine + c.before, text}
+}
+
+var errTooLarge = errors.New("the row is too large")
+
+// boundedReader gives out so many bytes and then fails: encoding/csv reads a field to its closing quote, wherever that is.
+type boundedReader struct {
+	in   io.Reader
+	left int
+}
+
+func (b *boundedReader) Read(p []byte) (int, error) {
+	if b.left <= 0 {
+		return 0, errTooLarge
+	}
+	n, err := b.in.Read(p[:min(len(p), b.left)])
+	b.left -= n
+	return n, err
+}

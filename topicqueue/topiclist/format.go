@@ -1,0 +1,108 @@
+package topiclist
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"path"
+	"strings"
+)
+
+// Format is how a list is written.
+type Format string
+
+// The formats of a list.
+const (
+	Text      Format = "text"  // a topic a line; empty lines and those that begin with "# " are left out
+	CSV       Format = "csv"   // a header row, then a topic a row; commas, semicolons or tabs between the fields
+	JSONLines Format = "jsonl" // an object or a string a line
+)
+
+// ParseFormat reads the name of a format; "" and "auto" are the empty one.
+func ParseFormat(name string) (Format, error) {
+	switch f := Format(name); f {
+	case "", "auto":
+		return "", nil
+	case Text, CSV, JSONLines:
+		return f, nil
+	}
+	return "", fmt.Errorf("format %q is unknown: use text, csv or jsonl", name)
+}
+
+// peekBytes is how much of a list its format is found out from.
+const peekBytes = 64 << 10
+
+// detect finds out the format from the ending of a file's name, else from its first line.
+func detect(name string, head []byte, template *Template) Format {
+	switch strings.ToLower(path.Ext(name)) {
+	case ".csv", ".tsv":
+		return CSV
+	case ".jsonl", ".ndjson":
+		return JSONLines
+	}
+	line := head
+	for {
+		first, rest, more := bytes.Cut(line, []byte("\n"))
+		if len(bytes.TrimSpace(first)) > 0 || !more {
+			line = bytes.TrimSpace(first)
+			break
+		}
+		line = rest
+	}
+	if len(line) > 0 && line[0] == '{' && (json.Valid(line) || len(head) == peekBytes) {
+		return JSONLines
+	}
+	if _, ok := separatorLine(string(line)); ok {
+		return CSV
+	}
+	separator := separatorOf(string(line))
+	columns := strings.Split(string(line), string(separator))
+	if len(columns) < 2 {
+		return Text
+	}
+	known := false
+	for _, c := range columns {
+		c = canonical(strings.Trim(strings.TrimSpace(c), `"`))
+		if c == "topic" || template.has(c) {
+			known = true
+		}
+		if len(c) > 40 { // a sentence, not a name
+			return Text
+		}
+	}
+	if known {
+		return CSV
+	}
+	return Text
+}
+
+// separators are the signs that may stand between the fields of a CSV file.
+const separators = ",;\t|"
+
+// separatorOf finds out what separates the fields of a header row: what gives the most columns with a known name, then the
+// most columns.
+func separatorOf(header string) rune {
+	best, most := ',', 0
+	for _, s := range separators {
+		cells := strings.Split(header, string(s))
+		score := len(cells)
+		for _, c := range cells {
+			if isColumn(canonical(strings.Trim(strings.TrimSpace(c), `"`))) {
+				score += 1000
+			}
+		}
+		if len(cells) > 1 && score > most {
+			best, most = s, score
+		}
+	}
+	return best
+}
+
+// separatorLine reads the line by which spreadsheets tell each other the separator: sep=;
+func separatorLine(line string) (rune, bool) {
+	line = strings.TrimRight(line, "\r\n")
+	if s, ok := strings.CutPrefix(strings.ToLower(line), "sep="); ok && len(s) == 1 && strings.Contains(separators, s) {
+		return rune(s[0]), true
+	}
+	return 0, false
+}

@@ -1,0 +1,107 @@
+package topiclist
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+)
+
+type jsonRows struct {
+	lines lineReader
+	means func(name string) bool // whether a field is an option or a variable
+}
+
+func (j *jsonRows) next() (row, error) {
+	for {
+		text, err := j.lines.next()
+		if err != nil {
+			return row{}, err
+		}
+		if text = bytes.TrimSpace(text); len(text) == 0 {
+			continue
+		}
+		r := row{line: j.lines.line}
+		if r.values, err = objectValues(text, j.means); err != nil {
+			return row{}, &RowError{r.line, err.Error()}
+		}
+		return r, nil
+	}
+}
+
+// objectValues reads one line: an object, whose values become texts, or a string, which is the topic.
+func objectValues(text []byte, means func(string) bool) (map[string]string, error) {
+	if !utf8.Valid(text) {
+		return nil, errors.New(notUTF8)
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	var v any
+	if err := d.Decode(&v); err != nil {
+		return nil, fmt.Errorf("it is not JSON (%w); each line must be an object such as {\"topic\": \"...\"}", err)
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("there is more than one JSON value on the line; give one object a line")
+	}
+	switch v := v.(type) {
+	case string:
+		return map[string]string{"topic": v}, nil
+	case map[string]any:
+		values := map[string]string{}
+		for name, value := range v {
+			c := canonical(name)
+			if c == "" {
+				return nil, errors.New("a field has no name")
+			}
+			text, err := valueText(value)
+			if err != nil && means(c) {
+				return nil, fmt.Errorf("%q: %w", c, err)
+			}
+			if text == "" || err != nil {
+				continue
+			}
+			if _, twice := values[c]; twice {
+				return nil, fmt.Errorf("%q stands there twice", c)
+			}
+			values[c] = text
+		}
+		return values, nil
+	case []any:
+		return nil, errors.New("a list was found; give one object a line (jq -c '.[]' FILE makes lines of a list)")
+	}
+	return nil, errors.New("each line must be an object such as {\"topic\": \"...\"}, or a string")
+}
+
+// valueText makes the text of a value, as it would stand in a CSV file.
+func valueText(v any) (string, error) {
+	switch v := v.(type) {
+	case nil:
+		return "", nil
+	case string:
+		return strings.TrimSpace(v), nil
+	case json.Number:
+		return v.String(), nil
+	case bool:
+		if v {
+			return "true", nil
+		}
+		return "false", nil
+	case []any:
+		var parts []string
+		for _, item := range v {
+			if _, list := item.([]any); list {
+				return "", errors.New("a list within a list cannot be used")
+			}
+			text, err := valueText(item)
+			if err != nil {
+				return "", err
+			}
+			parts = append(parts, text)
+		}
+		return strings.Join(parts, ", "), nil
+	}
+	return "", errors.New("an object cannot be used; give a text, a number or a list of texts")
+}

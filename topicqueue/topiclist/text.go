@@ -1,0 +1,62 @@
+package topiclist
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+)
+
+// lineReader reads line by line. A line that is too long is read past.
+type lineReader struct {
+	in   *bufio.Reader
+	line int // the last one's number
+	buf  []byte
+}
+
+// next returns the next line without its end, valid until the next call.
+func (l *lineReader) next() ([]byte, error) {
+	l.buf = l.buf[:0]
+	for size := 0; ; {
+		part, err := l.in.ReadSlice('\n')
+		if size += len(part); size <= maxRow {
+			l.buf = append(l.buf, part...)
+		}
+		if errors.Is(err, bufio.ErrBufferFull) {
+			continue
+		}
+		if err != nil && (!errors.Is(err, io.EOF) || size == 0) {
+			return nil, err
+		}
+		l.line++
+		if size > maxRow {
+			return nil, &RowError{l.line, fmt.Sprintf("it has more than %d bytes", maxRow)}
+		}
+		return bytes.TrimRight(l.buf, "\r\n"), nil
+	}
+}
+
+// notUTF8 says what to do about a list in another encoding.
+const notUTF8 = `it is not UTF-8 text; save the list as UTF-8 (spreadsheets call it "CSV UTF-8")`
+
+type textRows struct{ lines lineReader }
+
+func (t *textRows) next() (row, error) {
+	for {
+		line, err := t.lines.next()
+		if err != nil {
+			return row{}, err
+		}
+		topic := strings.TrimSpace(string(line))
+		if topic == "" || topic == "#" || strings.HasPrefix(topic, "# ") {
+			continue
+		}
+		if !utf8.ValidString(topic) {
+			return row{}, &RowError{t.lines.line, notUTF8}
+		}
+		return row{t.lines.line, map[string]string{"topic": topic}}, nil
+	}
+}
