@@ -37,8 +37,10 @@ func TestCallsOfARun(t *testing.T) {
 		calls, chain, most, longest int // as counted, and at most
 		chars                       int // at most; 0: no limit
 	}{
+		{"quick", 1, 1, 0, 8, 7, 9, 8, 0},
 		{"medium", 5, 4, 1, 51, 14, 52, 14, 430_000},
 		{"deep", 8, 7, 2, 126, 34, 127, 34, 0},
+		{"auto", 8, 6, 1, 110, 30, 111, 30, 0},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
@@ -75,18 +77,29 @@ func TestCallsOfARun(t *testing.T) {
 			if got := chain(calls); len(calls) != tc.calls || got != tc.chain || len(calls) > tc.most || got > tc.longest {
 				t.Errorf("%d calls and a chain of %d, counted are %d and %d; at most %d and %d", len(calls), got, tc.calls, tc.chain, tc.most, tc.longest)
 			}
-			if got := atOnce(calls); got != callParallel { // else blocks waited for each other, which chain does not see
+			if got := atOnce(calls); got != callParallel && tc.blocks > 1 { // else blocks waited for each other, which chain does not see
 				t.Errorf("%d calls at once, want %d", got, callParallel)
 			}
-			sum, schemas, steps := 0, 0, map[string][2]int{}
+			sum, schemas, answers, steps := 0, 0, 0, map[string][3]int{}
 			for _, c := range calls {
-				sum, schemas = sum+c.chars, schemas+c.schema
+				sum, schemas, answers = sum+c.chars, schemas+c.schema, answers+c.answer
 				s := steps[c.step]
-				steps[c.step] = [2]int{s[0] + 1, s[1] + c.chars}
+				steps[c.step] = [3]int{s[0] + 1, s[1] + c.chars, s[2] + c.answer}
 			}
-			t.Logf("%d calls, chain of %d, %d characters, and %d of schemas beside them", len(calls), chain(calls), sum, schemas)
+			t.Logf("%d calls, chain of %d, %d characters, and %d of schemas beside them; %d of answers", len(calls), chain(calls), sum, schemas, answers)
 			for _, step := range slices.Sorted(maps.Keys(steps)) {
-				t.Logf("  %-13s %3d calls %7d characters", step, steps[step][0], steps[step][1])
+				t.Logf("  %-13s %3d calls %7d characters, answers %6d", step, steps[step][0], steps[step][1], steps[step][2])
+			}
+			est := jobs.EstimateRun(o, 1)
+			if est.Calls != len(calls) || est.Most < est.Calls {
+				t.Errorf("%d calls, the estimate is %d, at most %d", len(calls), est.Calls, est.Most)
+			}
+			guess := 0.0
+			for _, tokens := range est.Tokens {
+				guess += float64(tokens[0])
+			}
+			if ratio := 4 * guess / float64(sum+schemas); ratio < 0.95 || ratio > 1.05 {
+				t.Errorf("the estimate of the questions is %.2f of what was counted", ratio)
 			}
 			if tc.chars > 0 && sum > tc.chars {
 				t.Errorf("%d characters of questions, at most %d are right", sum, tc.chars)
@@ -102,6 +115,7 @@ type modelCall struct {
 	begin, end time.Time
 	chars      int
 	schema     int // characters of the answer's schema that is sent beside the question
+	answer     int // characters of it
 }
 
 // chain is the longest sequence of calls of which each may have waited for the one before: that had ended before it began.
@@ -247,8 +261,18 @@ var (
 	callWriting = regexp.MustCompile(`(?m)^Write the (section|introduction|conclusion)\b`)
 )
 
-// answer gives 8 claims for each note, with quotes, and texts that cite every source they are given.
+// answer answers a question and notes how long the answer is.
 func (m *callLog) answer(q llmtest.Question) (string, bool) {
+	text, ok := m.reply(q)
+	n, _ := strconv.Atoi(q.Header.Get("Call"))
+	m.mu.Lock()
+	m.calls[n-1].answer = len([]rune(text))
+	m.mu.Unlock()
+	return text, ok
+}
+
+// reply gives 8 claims for each note, with quotes, and texts that cite every source they are given.
+func (m *callLog) reply(q llmtest.Question) (string, bool) {
 	step, _, _ := strings.Cut(q.Name, ".")
 	if q.Schema == nil {
 		step = "text"

@@ -1,0 +1,115 @@
+package jobs
+
+import (
+	"time"
+
+	"nightdesk/pipeline/llm"
+	"nightdesk/topicqueue"
+)
+
+// Estimate is what runs are expected to ask of their models, or the sum of several such.
+type Estimate struct {
+	Calls  int                   // with one tool call an iteration and no discovery
+	Most   int                   // when the queue fills up and every iteration makes all its tool calls; tries again not counted
+	Tokens map[llm.Role][2]int64 // of questions and of answers, for Calls
+	Chain  time.Duration         // of calls that wait for each other: no run is done sooner
+	Busy   time.Duration         // of all calls, one after the other
+}
+
+// Assumptions of EstimateRun, for a person. The numbers of calls follow from the options.
+var Assumptions = []string{
+	"one tool call an iteration, each answer of 4,000 characters; no discovered sub-topics, reviews that find no gap",
+	"English (4 characters a token), questions as long as TestCallsOfARun counts them",
+	"sections of 4,000 characters, notes of 5,800, which are eight claims and a summary",
+	"models that begin to answer after 1 s and write 50 tokens a second",
+}
+
+// Characters of a token, and how fast tokens come.
+const (
+	charsPerToken   = 4
+	tokensPerSecond = 50
+	firstToken      = time.Second
+)
+
+// askedCall is a kind of call: how often it is made, and by one after the other how often.
+type askedCall struct {
+	role          llm.Role
+	times, inLine int
+	question      int // characters, with the schema of the answer
+	answer        int
+}
+
+// EstimateRun says what a run with these options is expected to ask of its models: a pure function of them. maxActions: tool
+// calls of one iteration, unless the options say. Lengths were fitted to what TestCallsOfARun counts; TestEstimateRun
+// holds them against it.
+func EstimateRun(o topicqueue.Options, maxActions int) Estimate {
+	blocks, iterations, reviews := max(1, o.SubTopics), max(1, o.MaxIterations), min(1, o.MaxLoops)
+	parallel := min(blocks, max(1, o.MaxParallel))
+	inLine := (blocks + parallel - 1) / parallel * iterations
+	work := blocks * iterations
+	const schema, bigSchema = 800, 1000
+	calls := []askedCall{
+		{llm.Planner, 1, 1, 2_100 + schema, 24 + 48*blocks},                         // queries for the background
+		{llm.Planner, 1, 1, 6_700 + 1_040*min(blocks, 5) + bigSchema, 240 * blocks}, // decompose
+		{llm.Researcher, work, inLine, 5_600 + 115*work + schema, 240},              // decide
+		{llm.Note, work, inLine, 8_180 + schema, 5_760},                             // note
+		{llm.Planner, reviews, reviews, 18_000 + bigSchema, 1_030},                  // review
+		{llm.Writer, 1, 1, min(13_400, 5_400+390*work) + bigSchema, 150 * blocks},   // outline
+		{llm.Writer, blocks, 1, 3_350 + 1_262*iterations, 4_000},                    // sections, all at once
+		{llm.Writer, 2, 1, min(7_100, 3_400+180*work), 1_200},                       // introduction and conclusion
+	}
+	if o.Rephrase {
+		calls = append(calls, askedCall{llm.Planner, max(1, o.RephraseIterations), max(1, o.RephraseIterations), 2_500, 1_500})
+	}
+	e := Estimate{Tokens: map[llm.Role][2]int64{}}
+	for _, c := range calls {
+		e.Calls += c.times
+		t := e.Tokens[c.role]
+		e.Tokens[c.role] = [2]int64{t[0] + int64(c.times*c.question/charsPerToken), t[1] + int64(c.times*c.answer/charsPerToken)}
+		took := firstToken + time.Duration(c.answer/charsPerToken)*time.Second/tokensPerSecond
+		e.Chain += time.Duration(c.inLine) * took
+		e.Busy += time.Duration(c.times) * took
+	}
+	if o.MaxActions > 0 {
+		maxActions = o.MaxActions
+	}
+	all := max(blocks, o.QueueMaxLength)
+	e.Most = e.Calls + all*iterations*(1+max(1, maxActions)) - 2*work + all - blocks + max(0, o.MaxLoops-reviews)
+	return e
+}
+
+// Add adds what another run needs. Runs are worked side by side: Chain becomes the longest.
+func (e *Estimate) Add(run Estimate) {
+	e.Calls, e.Most, e.Busy, e.Chain = e.Calls+run.Calls, e.Most+run.Most, e.Busy+run.Busy, max(e.Chain, run.Chain)
+	if e.Tokens == nil {
+		e.Tokens = map[llm.Role][2]int64{}
+	}
+	for role, t := range run.Tokens {
+		sum := e.Tokens[role]
+		e.Tokens[role] = [2]int64{sum[0] + t[0], sum[1] + t[1]}
+	}
+}
+
+// Took is how long the runs take when so many calls are made at once.
+func (e Estimate) Took(atOnce int) time.Duration {
+	return max(e.Chain, e.Busy/time.Duration(max(1, atOnce)))
+}
+
+// Cost returns what the tokens cost in USD, and the models without a known price, whose tokens it leaves out. models: by
+// role.
+func (e Estimate) Cost(prices llm.Prices, models map[llm.Role]string) (usd float64, unpriced []string) {
+	seen := map[string]bool{}
+	for _, role := range []llm.Role{llm.Planner, llm.Researcher, llm.Note, llm.Writer, llm.Judge} {
+		t, model := e.Tokens[role], models[role]
+		if t == [2]int64{} {
+			continue
+		}
+		cost, known := prices.Cost(topicqueue.Usage{Model: model, PromptTokens: int(t[0]), CompletionTokens: int(t[1])})
+		if !known && !seen[model] {
+			unpriced = append(unpriced, model)
+		}
+		seen[model] = true
+		usd += cost
+	}
+	return usd, unpriced
+}
