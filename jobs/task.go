@@ -13,13 +13,10 @@ import (
 	"fmt"
 	"math"
 	"strconv"
-	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/hibiken/asynq"
 
-	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
 )
 
@@ -176,44 +173,3 @@ func (d *Dispatcher) healOne(ctx context.Context, q *redisqueue.Queue, i redisqu
 	}
 	return d.Dispatch(ctx, next)
 }
-
-// Submission is a topic that was handed in.
-type Submission struct {
-	Run     topicqueue.Run `json:"run"`
-	Created bool           `json:"created"` // false: the batch has this topic already
-}
-
-// MaxTopicBytes bounds a topic: it stands in every prompt of its run.
-const MaxTopicBytes = 16 << 10
-
-// CheckTopic says what is wrong with a topic, and nil when nothing is.
-func CheckTopic(topic string) error {
-	switch {
-	case !utf8.ValidString(topic), strings.ContainsRune(topic, 0):
-		return errors.New("the topic is not UTF-8 text")
-	case topicqueue.TopicKey(topic) == "":
-		return errors.New("the topic is empty; give a line or a paragraph that says what to research")
-	case len(topic) > MaxTopicBytes:
-		return fmt.Errorf("the topic has %d bytes, at most %d are possible; put long material into a knowledge base (--kb) and keep the topic to what is asked",
-			len(topic), MaxTopicBytes)
-	}
-	return nil
-}
-
-// Enqueue creates the run of one topic in a batch and puts its planning into the queue. The same topic in the same
-// batch is the same run: enqueueing it again adds nothing.
-func (d *Dispatcher) Enqueue(ctx context.Context, q *redisqueue.Queue, batch redisqueue.Batch, topic string, options topicqueue.Options, lane string, now time.Time) (Submission, error) {
-	run := topicqueue.Run{
-		ID: topicqueue.RunID(batch.Name, topic, "", batch.CreatedAt), Batch: batch.Name, Topic: topic,
-		Options: options, Lane: lane, State: topicqueue.RunQueued, CreatedAt: now,
-	}
-	created, err := q.Create(ctx, run)
-	if err != nil {
-		return Submission{}, err
-	}
-	return Submission{Run: run, Created: created}, d.Feed(ctx, q, lane, firstTasks)
-}
-
-// firstTasks is how many runs an enqueuer puts into the job queue itself, so that an idle worker has them at once; the
-// workers, who know how much they can do, see to the rest.
-const firstTasks = 8

@@ -87,6 +87,12 @@ type Options struct {
 	Narrate     bool          `json:"narrate,omitempty"`         // the report is read aloud
 }
 
+// Labels are what whoever hands in a topic knows it by. They change nothing of its research.
+type Labels struct {
+	Ref  string   `json:"id,omitempty"` // the topic's id elsewhere, one of a kind in its batch
+	Tags []string `json:"tags,omitempty"`
+}
+
 // Run is one topic on its way to one report.
 type Run struct {
 	ID        string    `json:"run_id"`
@@ -98,6 +104,7 @@ type Run struct {
 	Reason    string    `json:"reason,omitempty"` // why it is partial, failed or cancelled, for a person
 	Report    string    `json:"report,omitempty"` // storage key of the Markdown report
 	CreatedAt time.Time `json:"created_at"`
+	Labels
 	Paused    bool      `json:"paused,omitempty"`    // nothing new is begun
 	StartedAt time.Time `json:"started_at,omitzero"` // begin of planning
 	FinalAt   time.Time `json:"final_at,omitzero"`   // the run ends then, whatever there is

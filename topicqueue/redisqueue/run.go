@@ -38,13 +38,21 @@ func (q *Queue) Create(ctx context.Context, run topicqueue.Run) (created bool, e
 	if !run.Options.Deadline.IsZero() {
 		deadline = run.Options.Deadline.UnixMilli()
 	}
+	labels := ""
+	if run.Ref != "" || len(run.Tags) > 0 {
+		data, err := json.Marshal(run.Labels)
+		if err != nil {
+			return false, fmt.Errorf("encode labels of run %s: %w", run.ID, err)
+		}
+		labels = string(data)
+	}
 	narrate := 0
 	if run.Options.Narrate {
 		narrate = 1
 	}
 	r, err := q.run(ctx, createScript, "create", run.ID,
 		run.ID, run.Batch, run.Topic, options, run.Lane, max(1, run.Options.MaxParallel), run.Options.Duration.Milliseconds(),
-		run.Options.WritingTime.Milliseconds(), deadline, run.Options.MaxLoops, narrate)
+		run.Options.WritingTime.Milliseconds(), deadline, run.Options.MaxLoops, narrate, labels)
 	if err != nil || r.status != "ok" {
 		return false, err
 	}
@@ -84,6 +92,11 @@ func decodeRun(f map[string]string) (topicqueue.Run, error) {
 			asked, _ := strconv.Atoi(count)
 			shared, _ := strconv.Atoi(f["shared:"+tool])
 			run.ToolCalls[tool] = topicqueue.ToolCalls{Asked: asked, Shared: shared}
+		}
+	}
+	if labels := f["labels"]; labels != "" {
+		if err := json.Unmarshal([]byte(labels), &run.Labels); err != nil {
+			return run, fmt.Errorf("decode labels of run %s: %w", run.ID, err)
 		}
 	}
 	if err := json.Unmarshal([]byte(f["options"]), &run.Options); err != nil {
