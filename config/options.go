@@ -1,6 +1,11 @@
 package config
 
 import (
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+
 	"golang.org/x/text/language"
 
 	"nightdesk/topicqueue"
@@ -29,6 +34,30 @@ func (c Config) RunOptions(preset, language, kb, citationStyle string) (topicque
 	usePreset(&c, fields)
 	o := c.options()
 	return o, limitSources(c, &o).err()
+}
+
+// With returns the configuration of something that asks for settings of its own, such as one topic of a list: they come
+// before all others. asked: by setting path, those of models not among them. The error is a Problems.
+func (c Config) With(asked map[string]string) (Config, error) {
+	c = c.clone()
+	known := map[string]field{}
+	for _, f := range deskTable(&c) {
+		known[f.Path] = f
+	}
+	var problems Problems
+	for _, path := range slices.Sorted(maps.Keys(asked)) {
+		f, ok := known[path]
+		err := errors.New("it cannot be set here")
+		if ok {
+			err = f.set(strings.TrimSpace(asked[path]))
+		}
+		if err != nil {
+			problems = append(problems, Problem{Key: path, Value: clip(asked[path]), Reason: err.Error()})
+			continue
+		}
+		c.origins[path] = origin{given: true, text: "asked for"}
+	}
+	return c, problems.err()
 }
 
 // options returns the options of a run with the limits that c has now.

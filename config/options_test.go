@@ -1,12 +1,14 @@
 package config_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"nightdesk/config"
 	"nightdesk/topicqueue"
 )
 
@@ -100,6 +102,29 @@ func TestRunOptions(t *testing.T) {
 				t.Errorf("resolving a run changed the configuration:\n%s", diff)
 			}
 		})
+	}
+}
+
+func TestWith(t *testing.T) {
+	t.Parallel()
+	c := load(t, "", map[string]string{"EXA_API_KEY": "k"}, map[string]string{"kb_name": "handbook", "preset": "quick"})
+	before := c.Effective()
+	with, err := c.With(map[string]string{"preset": "medium", "limits.run_duration": "20m", "researching.strategy": "focused", "researching.sources": "kb", "language": " de "})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := with.RunOptions("", "", "", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Preset != "medium" || got.Duration != 20*time.Minute || got.SubTopics != 3 || got.Language != "de" || slices.Contains(got.Tools, "web_search") {
+		t.Errorf("%+v", got)
+	}
+	if diff := cmp.Diff(before, c.Effective()); diff != "" {
+		t.Errorf("the configuration itself was changed:\n%s", diff)
+	}
+	if _, err := c.With(map[string]string{"preset": "huge", "llm.model": "x", "limits.run_duration": "soon"}); err == nil || len(err.(config.Problems)) != 3 {
+		t.Errorf("problems: %v", err)
 	}
 }
 
