@@ -1,12 +1,11 @@
 package main
 
 import (
-	"bufio"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"strings"
 	"time"
@@ -15,146 +14,222 @@ import (
 
 	"nightdesk/jobs"
 	"nightdesk/pipeline/knowledge"
+	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
 )
 
+// enqueueFlags say what is enqueued and how.
+type enqueueFlags struct {
+	file        string
+	batch       string
+	priority    string
+	format      string
+	template    string
+	dedupe      string
+	tags        []string
+	skipInvalid bool
+	dryRun      bool
+}
+
 func (a *app) enqueueCommand() *cobra.Command {
-	var batch, priority string
-	var skipInvalid bool
+	var f enqueueFlags
 	cmd := &cobra.Command{
 		Use:   "enqueue FILE|-",
-		Short: "Put a list of topics into the queue, one a line",
-		Long: `Put a list of topics into the queue, one a line. Empty lines and lines that begin with "# " are left out.
-The same topic in the same batch is one run: enqueueing a file into a batch again adds only what is new.`,
+		Short: "Put a list of topics into the queue: text, CSV or JSON Lines",
+		Long: `Put a list of topics into the queue.
+
+Text has a topic a line; empty lines and lines that begin with "# " are left out. CSV has a header row with a column
+topic; JSON Lines an object with a field topic on each line. Further columns set options of the one topic, before those
+of the command line: preset, priority, language, kb, tags, id, strategy, sources, duration, deadline, citation_style.
+Other columns are there for --template, which makes the topics: "What changed at {ticker} in {year}?".
+
+The same topic in the same batch is one run, as are two rows with the same id: enqueueing a file into a batch again adds
+only what is new. Nothing of a file with errors is enqueued, unless with --skip-invalid.`,
 		Args: cobra.ExactArgs(1),
 		RunE: a.command(func(cmd *cobra.Command, args []string) error {
-			return a.enqueue(cmd.Context(), args[0], batch, priority, skipInvalid)
+			f.file = args[0]
+			return a.enqueue(cmd.Context(), f)
 		}),
 	}
 	a.runFlags(cmd)
-	cmd.Flags().StringVar(&batch, "batch", "", "name of the batch (default: a new one)")
-	cmd.Flags().StringVar(&priority, "priority", "normal", "high, normal or low")
-	cmd.Flags().BoolVar(&skipInvalid, "skip-invalid", false, "enqueue the valid lines of a list with errors")
+	flags := cmd.Flags()
+	flags.StringVar(&f.batch, "batch", "", "name of the batch (default: a new one)")
+	flags.StringVar(&f.priority, "priority", "normal", "high, normal or low")
+	flags.StringVar(&f.format, "format", "auto", "text, csv or jsonl (default: found out from name and first line)")
+	flags.StringVar(&f.template, "template", "", `topic with variables, each the name of a column: "What changed at {ticker} in {year}?"`)
+	flags.StringVar(&f.dedupe, "dedupe", dedupeKeep, "topics that are nearly the same: keep all, skip all but the first, or merge them into the first (its tags, priority and deadline)")
+	flags.StringSliceVar(&f.tags, "tag", nil, "tag of all topics; may be given several times")
+	flags.BoolVar(&f.skipInvalid, "skip-invalid", false, "enqueue the valid lines of a list with errors")
+	flags.BoolVar(&f.dryRun, "dry-run", false, "only check the list, and say what it is expected to cost")
 	return cmd
 }
 
-// topicLine is one topic of a list.
-type topicLine struct {
-	line  int // counted from 1
-	topic string
-}
+// What is done with topics that are nearly the same as one above them.
+const (
+	dedupeKeep  = "keep"
+	dedupeSkip  = "skip"
+	dedupeMerge = "merge"
+)
 
-// maxLine bounds one line of a list, so that a file which is no list cannot fill the memory.
-const maxLine = 4 << 20
-
-// readTopics reads a list. problems: one per invalid line. The error is for what ends the reading.
-func readTopics(r io.Reader) (topics []topicLine, problems []string, err error) {
-	lines := bufio.NewScanner(r)
-	lines.Buffer(make([]byte, 64<<10), maxLine)
-	n := 0
-	for lines.Scan() {
-		n++
-		topic := strings.TrimSpace(strings.TrimPrefix(lines.Text(), "\ufeff"))
-		if topic == "" || topic == "#" || strings.HasPrefix(topic, "# ") {
-			continue
-		}
-		if problem := jobs.CheckTopic(topic); problem != nil {
-			problems = append(problems, fmt.Sprintf("line %d: %v", n, problem))
-			continue
-		}
-		topics = append(topics, topicLine{line: n, topic: topic})
+func (a *app) enqueue(ctx context.Context, f enqueueFlags) (err error) {
+	switch f.dedupe {
+	case dedupeKeep, dedupeSkip, dedupeMerge:
+	default:
+		return usageError{fmt.Errorf("--dedupe %q is unknown: use keep, skip or merge", f.dedupe)}
 	}
-	if errors.Is(lines.Err(), bufio.ErrTooLong) {
-		problems = append(problems, fmt.Sprintf("line %d has more than %d bytes; one topic a line, as text", n+1, maxLine))
-		return topics, problems, nil
+	if f.batch != "" {
+		if err := checkBatchName(f.batch); err != nil {
+			return err
+		}
 	}
-	return topics, problems, lines.Err()
-}
-
-func (a *app) enqueue(ctx context.Context, file, batch, priority string, skipInvalid bool) (err error) {
-	lane, err := laneOf(priority)
+	list, err := a.openList(ctx, f)
 	if err != nil {
 		return err
 	}
-	in := a.stdin
-	if file != "-" {
-		f, err := os.Open(file)
-		if err != nil {
-			return usageError{fmt.Errorf("read topics: %w", err)}
-		}
-		defer f.Close()
-		in = f
+	defer func() { err = errors.Join(err, list.Close()) }()
+	if err := a.showProblems(list, f.skipInvalid); err != nil {
+		return err
 	}
-	topics, problems, err := readTopics(in)
+	if len(list.lines) == 0 {
+		return usageError{fmt.Errorf("there is no topic in %s: give one a line", list.name)}
+	}
+	plan, err := a.planList(list, f.dedupe)
 	if err != nil {
-		return fmt.Errorf("read topics from %s: %w", file, err)
+		return err
 	}
-	if len(problems) > 0 {
-		const most = 20
-		shown := problems[:min(most, len(problems))]
-		text := fmt.Sprintf("%d of the lines of %s cannot be enqueued:\n  %s", len(problems), file, strings.Join(shown, "\n  "))
-		if len(problems) > most {
-			text += fmt.Sprintf("\n  and %d more", len(problems)-most)
-		}
-		if !skipInvalid {
-			return usageError{hintError{errors.New(text), "Nothing was enqueued. Correct them, or leave them out with --skip-invalid."}}
-		}
-		a.say("%s", text)
+	if f.dryRun {
+		return a.showEstimate(list, plan)
 	}
-	if len(topics) == 0 {
-		return usageError{fmt.Errorf("there is no topic in %s: give one a line", file)}
+	return a.submit(ctx, list, plan, f)
+}
+
+func (a *app) openList(ctx context.Context, f enqueueFlags) (*topicList, error) {
+	if f.file == "-" {
+		return a.readList(ctx, a.stdin, f)
 	}
+	file, err := os.Open(f.file)
+	if err != nil {
+		return nil, usageError{fmt.Errorf("read topics: %w", err)}
+	}
+	defer file.Close()
+	return a.readList(ctx, file, f)
+}
+
+// showProblems lists what is wrong with lines of a list. It is an error unless they are to be left out.
+func (a *app) showProblems(list *topicList, skipInvalid bool) error {
+	if len(list.unused) > 0 {
+		a.say("%s: not used: %s", list.shortName(), strings.Join(list.unused, ", "))
+	}
+	if list.problems.count == 0 {
+		return nil
+	}
+	text := fmt.Sprintf("%d of the lines of %s cannot be enqueued:\n  %s", list.problems.count, list.name, list.problems.text())
+	if !skipInvalid {
+		return usageError{hintError{errors.New(text), "Nothing was enqueued. Correct them, or leave them out with --skip-invalid."}}
+	}
+	a.say("%s", text)
+	return nil
+}
+
+// submitChunk is how many topics are handed to the queue at a time.
+const submitChunk = 500
+
+// submit puts the topics of a list into the queue.
+func (a *app) submit(ctx context.Context, list *topicList, plan *listPlan, f enqueueFlags) (err error) {
 	d, err := a.openWorkingDesk(ctx, false)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, d.Close()) }()
-	options, err := a.options(ctx)
-	if err != nil {
-		return err
-	}
-	if options.KnowledgeVersion, err = a.publish(ctx, options.KnowledgeBase); err != nil {
+	if err := a.publishBases(ctx, list); err != nil {
 		return err
 	}
 	now := time.Now()
-	if batch == "" {
-		batch = "batch_" + now.UTC().Format("20060102_150405") + "_" + strings.ToLower(rand.Text()[:6])
-	}
-	if err := checkBatchName(batch); err != nil {
-		return err
-	}
-	created, err := d.queue.OpenBatch(ctx, batch, now)
+	name := cmp.Or(f.batch, "batch_"+now.UTC().Format("20060102_150405")+"_"+strings.ToLower(rand.Text()[:6]))
+	created, err := d.queue.OpenBatch(ctx, name, now)
 	if err != nil {
 		return err
 	}
+	batch := redisqueue.Batch{Name: name, CreatedAt: created}
 	bar := a.newBar("enqueueing")
-	added := 0
-	for i, t := range topics {
-		// A microsecond apart: lists show runs in the order of the file.
-		sub, err := d.dispatcher.Enqueue(ctx, d.queue, redisqueue.Batch{Name: batch, CreatedAt: created}, t.topic, options, lane, now.Add(time.Duration(i)*time.Microsecond))
-		if err != nil {
-			bar.end()
-			return hintError{fmt.Errorf("line %d: %w", t.line, err),
-				fmt.Sprintf("%d topics are in the queue; enqueue the file again with --batch %s to add the rest.", added, batch)}
+	added, done, first := 0, 0, 0
+	var runs []topicqueue.Run
+	var lines []int
+	flush := func() error {
+		if len(runs) == 0 {
+			return nil
 		}
-		if sub.Created {
-			added++
-		}
-		if a.json {
-			if err := a.printJSON(lineOf(sub.Run, "", sub.Created), true); err != nil {
-				return err
+		isNew, err := d.dispatcher.EnqueueAll(ctx, d.queue, runs)
+		for i, run := range runs {
+			if isNew[i] {
+				added++
+			}
+			if a.json && err == nil {
+				line := lineOf(run, "", isNew[i])
+				line.Line = lines[i]
+				if err := a.printJSON(line, true); err != nil {
+					return err
+				}
 			}
 		}
-		bar.set(i+1, len(topics), "")
+		if err != nil {
+			return hintError{fmt.Errorf("lines %d to %d: %w", lines[0], lines[len(lines)-1], err),
+				fmt.Sprintf("At least %d topics are in the queue; enqueue the file again with --batch %s to add the rest.", added, name)}
+		}
+		done += len(runs)
+		bar.set(done, plan.topics, "")
+		runs, lines = runs[:0], lines[:0]
+		return nil
+	}
+	err = plan.each(list, func(t spooledTopic) error {
+		options := list.options[t.Options]
+		options.Deadline = t.Deadline
+		// A microsecond apart: lists show runs in the order of the file.
+		at := now.Add(time.Duration(first) * time.Microsecond)
+		first++
+		runs = append(runs, jobs.NewRun(batch, t.Topic, options, t.Lane, topicqueue.Labels{Ref: t.Ref, Tags: t.Tags}, at))
+		lines = append(lines, t.Line)
+		if len(runs) < submitChunk {
+			return nil
+		}
+		return flush()
+	})
+	if err == nil {
+		err = flush()
 	}
 	bar.end()
+	if err != nil {
+		return err
+	}
 	if !a.json {
-		fmt.Fprintf(a.stdout, "batch %s: %d topics enqueued", batch, added)
-		if known := len(topics) - added; known > 0 {
+		fmt.Fprintf(a.stdout, "batch %s: %d topics enqueued", name, added)
+		if known := plan.topics - added; known > 0 {
 			fmt.Fprintf(a.stdout, ", %d were there already", known)
 		}
 		fmt.Fprintln(a.stdout)
-		a.say("work them with `nightdesk worker`, look at them with `nightdesk list --batch %s`", batch)
+		a.say("work them with `nightdesk worker`, look at them with `nightdesk list --batch %s`", name)
+	}
+	return nil
+}
+
+// publishBases indexes the knowledge base of the batch, when it is a directory, and puts those that topics use into the
+// storage as they are now.
+func (a *app) publishBases(ctx context.Context, list *topicList) error {
+	if _, err := a.knowledgeBase(ctx, a.cfg.KBName); err != nil {
+		return err
+	}
+	versions := map[string]string{}
+	for i := range list.options {
+		o := &list.options[i]
+		version, ok := versions[o.KnowledgeBase]
+		if !ok {
+			var err error
+			if version, err = a.publish(ctx, o.KnowledgeBase); err != nil {
+				return err
+			}
+			versions[o.KnowledgeBase] = version
+		}
+		o.KnowledgeVersion = version
 	}
 	return nil
 }

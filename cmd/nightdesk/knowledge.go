@@ -288,34 +288,43 @@ func (a *app) checkBase(ctx context.Context, name string) error {
 }
 
 // knowledgeBase resolves the value of --kb: the name of a knowledge base, or a directory or file, which is indexed on
-// the way. A name that is both is the knowledge base, unless it is written like a path.
+// the way.
 func (a *app) knowledgeBase(ctx context.Context, value string) (string, error) {
+	name, path, err := a.findBase(ctx, value)
+	if err != nil || path == "" {
+		return name, err
+	}
+	rep, err := a.ingest(ctx, name, []string{path}, false)
+	if err == nil {
+		a.say("%s is knowledge base %s: %d documents%s", path, name, rep.Added+rep.Updated+rep.Unchanged, skippedNote(rep, path))
+	}
+	return name, err
+}
+
+// findBase says which knowledge base a value of --kb means, without indexing anything. path: what is to be indexed, empty
+// for one that is there. A name that is both is the knowledge base, unless it is written like a path.
+func (a *app) findBase(ctx context.Context, value string) (name, path string, err error) {
 	if value == "" {
-		return "", nil
+		return "", "", nil
 	}
 	_, statErr := os.Stat(value)
 	looksLikePath := strings.ContainsRune(value, filepath.Separator) || value == "." || value == ".."
 	if !looksLikePath {
 		names, err := knowledge.List(a.knowledgeDir())
 		if err != nil {
-			return "", err
+			return "", "", err
 		}
 		if slices.Contains(names, value) {
-			return value, a.checkBase(ctx, value)
+			return value, "", a.checkBase(ctx, value)
 		}
 	}
 	if statErr != nil {
 		if looksLikePath {
-			return "", usageError{fmt.Errorf("knowledge base: %w", statErr)}
+			return "", "", usageError{fmt.Errorf("knowledge base: %w", statErr)}
 		}
-		return "", a.kbExists(value)
+		return "", "", a.kbExists(value)
 	}
-	name := knowledge.Name(value)
-	rep, err := a.ingest(ctx, name, []string{value}, false)
-	if err == nil {
-		a.say("%s is knowledge base %s: %d documents%s", value, name, rep.Added+rep.Updated+rep.Unchanged, skippedNote(rep, value))
-	}
-	return name, err
+	return knowledge.Name(value), value, nil
 }
 
 func skippedNote(rep knowledge.Report, path string) string {

@@ -18,20 +18,24 @@ import (
 
 func (a *app) listCommand() *cobra.Command {
 	var batch, state string
+	var tags []string
 	cmd := &cobra.Command{
 		Use: "list", Short: "List runs", Args: cobra.NoArgs,
-		RunE: a.command(func(cmd *cobra.Command, _ []string) error { return a.list(cmd.Context(), batch, state) }),
+		RunE: a.command(func(cmd *cobra.Command, _ []string) error { return a.list(cmd.Context(), batch, state, tags) }),
 	}
 	cmd.Flags().StringVar(&batch, "batch", "", "runs of this batch only")
 	cmd.Flags().StringVar(&state, "state", "", "runs in this state only, such as failed")
+	cmd.Flags().StringSliceVar(&tags, "tag", nil, "runs with this tag only; with all of them when it is given several times")
 	return cmd
 }
 
 // runLine is one line of `list --json`.
 type runLine struct {
-	RunID     string              `json:"run_id"`
-	Batch     string              `json:"batch"`
-	Topic     string              `json:"topic"`
+	RunID string `json:"run_id"`
+	Batch string `json:"batch"`
+	Topic string `json:"topic"`
+	topicqueue.Labels
+	Line      int                 `json:"line,omitempty"` // of the list that was enqueued
 	State     topicqueue.RunState `json:"state"`
 	Reason    string              `json:"reason,omitempty"`
 	Paused    bool                `json:"paused,omitempty"`
@@ -43,14 +47,14 @@ type runLine struct {
 }
 
 func lineOf(run topicqueue.Run, report string, created ...bool) runLine {
-	l := runLine{RunID: run.ID, Batch: run.Batch, Topic: run.Topic, State: run.State, Reason: run.Reason, Paused: run.Paused, Waits: run.Unpublished, Report: report, CreatedAt: run.CreatedAt, EndedAt: run.EndedAt}
+	l := runLine{RunID: run.ID, Batch: run.Batch, Topic: run.Topic, Labels: run.Labels, State: run.State, Reason: run.Reason, Paused: run.Paused, Waits: run.Unpublished, Report: report, CreatedAt: run.CreatedAt, EndedAt: run.EndedAt}
 	if len(created) > 0 {
 		l.Created = &created[0]
 	}
 	return l
 }
 
-func (a *app) list(ctx context.Context, batch, state string) (err error) {
+func (a *app) list(ctx context.Context, batch, state string, tags []string) (err error) {
 	if state != "" && !slices.Contains(topicqueue.RunStates, topicqueue.RunState(state)) {
 		var names []string
 		for _, s := range topicqueue.RunStates {
@@ -85,6 +89,9 @@ func (a *app) list(ctx context.Context, batch, state string) (err error) {
 			if state != "" && run.State != topicqueue.RunState(state) {
 				return nil
 			}
+			if slices.ContainsFunc(tags, func(tag string) bool { return !slices.Contains(run.Tags, tag) }) {
+				return nil
+			}
 			line := lineOf(run, location(store, run))
 			if a.json {
 				return a.printJSON(line, true)
@@ -93,7 +100,7 @@ func (a *app) list(ctx context.Context, batch, state string) (err error) {
 				fmt.Fprintln(table, "RUN\tBATCH\tSTATE\tTOPIC\tREPORT")
 			}
 			shown++
-			_, err := fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", run.ID, run.Batch, stateWord(run), clipColumns(run.Topic, 50), line.Report)
+			_, err := fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", run.ID, run.Batch, stateWord(run), clipColumns(run.Topic, 50)+tagText(run.Tags), line.Report)
 			return err
 		})
 		if err != nil {
@@ -101,6 +108,14 @@ func (a *app) list(ctx context.Context, batch, state string) (err error) {
 		}
 	}
 	return table.Flush()
+}
+
+// tagText shows tags behind a topic.
+func tagText(tags []string) string {
+	if len(tags) == 0 {
+		return ""
+	}
+	return " [" + clipColumns(strings.Join(tags, ", "), 40) + "]"
 }
 
 func batchNames(batches []redisqueue.Batch) string {

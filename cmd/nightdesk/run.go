@@ -14,6 +14,7 @@ import (
 	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
+	"nightdesk/config"
 	"nightdesk/jobs"
 	"nightdesk/pipeline/llm"
 	"nightdesk/storage"
@@ -23,6 +24,9 @@ import (
 
 // interruptGrace is how long an interrupted `run` waits for calls in flight.
 const interruptGrace = 3 * time.Second
+
+// maxLine bounds a topic that is read from standard input, so that what is no topic cannot fill the memory.
+const maxLine = 4 << 20
 
 func (a *app) runCommand() *cobra.Command {
 	var out string
@@ -59,7 +63,12 @@ func (a *app) options(ctx context.Context) (topicqueue.Options, error) {
 	if err != nil {
 		return topicqueue.Options{}, err
 	}
-	options, err := a.cfg.RunOptions("", "", kb, "")
+	return a.optionsOf(a.cfg, kb)
+}
+
+// optionsOf resolves how topics are researched with this knowledge base.
+func (a *app) optionsOf(cfg config.Config, kb string) (topicqueue.Options, error) {
+	options, err := cfg.RunOptions("", "", kb, "")
 	if err != nil {
 		return options, usageError{err}
 	}

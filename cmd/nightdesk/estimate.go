@@ -1,0 +1,105 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"nightdesk/config"
+	"nightdesk/jobs"
+	"nightdesk/pipeline/llm"
+)
+
+// estimateDocument is what `enqueue --dry-run --json` prints.
+type estimateDocument struct {
+	List             string         `json:"list"`
+	Format           string         `json:"format"`
+	Topics           int            `json:"topics"` // that would be enqueued
+	Invalid          int            `json:"invalid"`
+	Repeated         int            `json:"repeated"`
+	Similar          int            `json:"similar"`
+	Presets          map[string]int `json:"presets"` // topics by preset
+	Calls            int            `json:"calls"`
+	CallsAtMost      int            `json:"calls_at_most"`
+	PromptTokens     int64          `json:"prompt_tokens"`
+	CompletionTokens int64          `json:"completion_tokens"`
+	CostUSD          *float64       `json:"cost_usd"`                  // null: no model has a known price
+	Unpriced         []string       `json:"unpriced_models,omitempty"` // whose tokens are not in it
+	TookSeconds      int64          `json:"took_seconds"`
+	AtOnce           int            `json:"calls_at_once"` // that took_seconds is for
+	Assumptions      []string       `json:"assumptions"`
+}
+
+// showEstimate says what a list is expected to cost. Nothing is enqueued.
+func (a *app) showEstimate(list *topicList, plan *listPlan) error {
+	doc := estimateDocument{List: list.name, Format: string(list.format), Topics: plan.topics, Invalid: list.problems.count,
+		Repeated: plan.repeated, Similar: plan.similar, Presets: map[string]int{}, Assumptions: []string{}}
+	for number, topics := range plan.options {
+		doc.Presets[list.options[number].Preset] += topics
+	}
+	if a.cfg.LLM.Enabled() {
+		prices, err := llm.ParsePrices(a.cfg.LLM.Prices)
+		if err != nil {
+			return usageError{fmt.Errorf("llm.prices: %w", err)}
+		}
+		models := map[llm.Role]string{}
+		for _, m := range a.roleModels() {
+			models[m.role] = m.Name
+		}
+		sum := plan.estimate(list.options, a.cfg.Researching.MaxActions)
+		doc.Calls, doc.CallsAtMost, doc.AtOnce = sum.Calls, sum.Most, a.cfg.Worker.Concurrency
+		for _, t := range sum.Tokens {
+			doc.PromptTokens, doc.CompletionTokens = doc.PromptTokens+t[0], doc.CompletionTokens+t[1]
+		}
+		doc.TookSeconds = int64(sum.Took(doc.AtOnce).Seconds())
+		usd, unpriced := sum.Cost(prices, models)
+		if doc.Unpriced = unpriced; usd > 0 || len(unpriced) == 0 {
+			doc.CostUSD = &usd
+		}
+		doc.Assumptions = append(slices.Clone(jobs.Assumptions), fmt.Sprintf("one worker with %d slots (worker.concurrency), a model that takes as many calls at once", doc.AtOnce))
+	}
+	if a.json {
+		return a.printJSON(doc, false)
+	}
+	var presets []string
+	for _, name := range config.PresetNames() {
+		if n := doc.Presets[name]; n > 0 {
+			presets = append(presets, fmt.Sprintf("%d %s", n, name))
+		}
+	}
+	fmt.Fprintf(a.stdout, "%s (%s): %s would be enqueued: %s\n", doc.List, doc.Format, counted(doc.Topics, "topic"), strings.Join(presets, ", "))
+	if doc.AtOnce == 0 {
+		fmt.Fprintln(a.stdout, "no LLM_MODEL: reports are made of quotes, no model is asked")
+	} else {
+		fmt.Fprintf(a.stdout, "model calls:  about %d, at most %d\n", doc.Calls, doc.CallsAtMost)
+		fmt.Fprintf(a.stdout, "tokens:       about %s of questions, %s of answers\n", inThousands(doc.PromptTokens), inThousands(doc.CompletionTokens))
+		fmt.Fprintf(a.stdout, "cost:         %s\n", costText(doc))
+		fmt.Fprintf(a.stdout, "time:         about %s with %d calls at once\n", (time.Duration(doc.TookSeconds) * time.Second).Round(time.Second), doc.AtOnce)
+		fmt.Fprintf(a.stdout, "assuming:     %s\n", strings.Join(doc.Assumptions, "\n              "))
+	}
+	a.say("nothing was enqueued (--dry-run)")
+	return nil
+}
+
+func costText(doc estimateDocument) string {
+	missing := strings.Join(doc.Unpriced, ", ")
+	switch {
+	case doc.CostUSD == nil:
+		return "unknown: nobody knows what " + missing + " costs; set llm.prices"
+	case missing != "":
+		return fmt.Sprintf("about $%.2f, without %s, whose price nobody knows; set llm.prices", *doc.CostUSD, missing)
+	}
+	return fmt.Sprintf("about $%.2f", *doc.CostUSD)
+}
+
+// inThousands writes a number of tokens shortly: 940, 12.3 k, 4.5 M.
+func inThousands(n int64) string {
+	switch {
+	case n < 1000:
+		return fmt.Sprint(n)
+	case n < 1_000_000:
+		return fmt.Sprintf("%.1f k", float64(n)/1e3)
+	}
+	return fmt.Sprintf("%.1f M", float64(n)/1e6)
+}

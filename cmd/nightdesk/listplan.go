@@ -1,0 +1,107 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+
+	"nightdesk/jobs"
+	"nightdesk/topicqueue"
+)
+
+// listPlan is what is to be enqueued of a list.
+type listPlan struct {
+	merge    bool
+	drop     bool                   // topics that are nearly the same as one above
+	topics   int                    // that are to be enqueued
+	repeated int                    // that stand above word for word, or with the same id
+	similar  int                    // that are nearly the same as one above
+	options  map[int]int            // how many of the topics have which options
+	merged   map[int32]spooledTopic // what becomes of those that take others in
+}
+
+// planList decides what becomes of topics that stand there twice, and points them out.
+func (a *app) planList(list *topicList, dedupe string) (*listPlan, error) {
+	p := &listPlan{merge: dedupe == dedupeMerge, drop: dedupe != dedupeKeep, options: map[int]int{}, merged: map[int32]spooledTopic{}}
+	var shown problemList
+	err := list.spool.each(func(n int, t spooledTopic) error {
+		i := int32(n)
+		what := ""
+		switch {
+		case list.same[i] >= 0:
+			p.repeated++
+			shown.add("line %d is line %d again, whose options count: %s", t.Line, list.lines[list.same[i]], clipColumns(t.Topic, 80))
+		case list.near[i] >= 0:
+			p.similar++
+			what = map[string]string{dedupeKeep: "", dedupeSkip: ", and is left out", dedupeMerge: ", and becomes a part of it"}[dedupe]
+			shown.add("line %d is nearly the same as line %d%s: %s", t.Line, list.lines[list.near[i]], what, clipColumns(t.Topic, 80))
+		}
+		head := list.head(i, p.drop)
+		if head == i {
+			p.topics++
+			p.options[t.Options]++
+		} else if p.merge {
+			p.merged[head] = mergeTopic(p.merged[head], t)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if shown.count > 0 {
+		more := ""
+		if dedupe == dedupeKeep && p.similar > 0 {
+			more = fmt.Sprintf("\n  What is nearly the same (%s) gets a report of its own; --dedupe skip or --dedupe merge changes that.", counted(p.similar, "topic"))
+		}
+		a.say("%s of %s repeat others:\n  %s%s", counted(shown.count, "line"), list.name, shown.text(), more)
+	}
+	return p, nil
+}
+
+// mergeTopic takes another topic into what a topic takes in.
+func mergeTopic(into, t spooledTopic) spooledTopic {
+	into.Tags = union(into.Tags, t.Tags)
+	if into.Line == 0 || urgency(t.Lane) > urgency(into.Lane) {
+		into.Lane = t.Lane
+	}
+	if into.Deadline.IsZero() || !t.Deadline.IsZero() && t.Deadline.Before(into.Deadline) {
+		into.Deadline = t.Deadline
+	}
+	into.Line = cmp.Or(into.Line, t.Line)
+	return into
+}
+
+func urgency(lane string) int {
+	switch lane {
+	case jobs.LaneHigh:
+		return 2
+	case jobs.LaneLow:
+		return 0
+	}
+	return 1
+}
+
+// each calls do for every topic that is to be enqueued, in the order of the list.
+func (p *listPlan) each(list *topicList, do func(spooledTopic) error) error {
+	return list.spool.each(func(n int, t spooledTopic) error {
+		if list.head(int32(n), p.drop) != int32(n) {
+			return nil
+		}
+		if more, ok := p.merged[int32(n)]; ok {
+			line := t.Line
+			t = mergeTopic(t, more)
+			t.Line = line
+		}
+		return do(t)
+	})
+}
+
+// estimate is what the topics that are to be enqueued are expected to need.
+func (p *listPlan) estimate(options []topicqueue.Options, maxActions int) (sum jobs.Estimate) {
+	for number, topics := range p.options {
+		one := jobs.EstimateRun(options[number], maxActions)
+		for range topics {
+			sum.Add(one)
+		}
+	}
+	return sum
+}
