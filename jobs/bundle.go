@@ -174,7 +174,7 @@ type metadata struct {
 	Fallbacks       fallbacks                       `json:"fallbacks"`
 	Verification    *verified                       `json:"verification,omitempty"` // of the report; verification.json has each sentence
 	Usage           usageTotals                     `json:"usage"`
-	ToolCalls       map[string]topicqueue.ToolCalls `json:"tool_calls"` // of the blocks' finished iterations, by tool
+	ToolCalls       map[string]topicqueue.ToolCalls `json:"tool_calls"`              // of the blocks' finished iterations, by tool
 	MissingTexts    []string                        `json:"missing_texts,omitempty"` // hashes: a machine kept them while the storage was away, and is gone
 	StartedAt       time.Time                       `json:"started_at"`
 	CompletedAt     time.Time                       `json:"completed_at"`
