@@ -163,6 +163,7 @@
 //	nightdesk:{index}:fed:LANE              sorted set  an entry while its planning task waits
 //	nightdesk:{index}:clock                 hash        for ever                                            0.1 KB
 //	nightdesk:{index}:stats                 hash        for ever                                            0.2 KB
+//	nightdesk:{index}:schedules             hash        for ever, an entry a schedule                       0.5 KB, and 0.3 KB for each of its last 50 firings
 //	nightdesk:batches                       sorted set  for ever, an entry a batch
 //	nightdesk:batch:{BATCH}:runs            sorted set  for ever, an entry a run                            0.15 KB a run
 //	nightdesk:batch:{BATCH}:lines           hash        for ever, an entry a published run                  0.85 KB a run

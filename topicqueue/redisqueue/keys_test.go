@@ -78,6 +78,7 @@ func TestKeys(t *testing.T) {
 			return b
 		}
 		must[time.Time](t)(q.OpenBatch(ctx, run.Batch, created))
+		must[bool](t)(q.AddSchedule(ctx, nightly()))
 		if err := q.Writable(ctx); err != nil {
 			t.Fatal(err)
 		}

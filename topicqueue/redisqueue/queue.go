@@ -110,6 +110,8 @@ var (
 	noteScript = redis.NewScript(readLua("note"))
 	feedScript = redis.NewScript(readLua("feed"))
 	lineScript = redis.NewScript(readLua("line"))
+
+	scheduleScript = redis.NewScript(readLua("schedule"))
 )
 
 // Writable reports why Redis takes no writes now: it is away, its disk or memory is full, or it is read-only.

@@ -67,7 +67,11 @@ func TestAdvance(t *testing.T) {
 				panic(due)
 			}
 		}, "2 01:00 ended, 3 01:00 firing"},
-		{"paused", nil, func(r *schedule.Record) { r.Pause("", day(1, 13, 0)); r.Pause("holidays", day(1, 13, 0)); r.Advance(day(5, 1, 0), "a") }, ""},
+		{"paused", nil, func(r *schedule.Record) {
+			r.Pause("", day(1, 13, 0))
+			r.Pause("holidays", day(1, 13, 0))
+			r.Advance(day(5, 1, 0), "a")
+		}, ""},
 		{"resumed: nothing is caught up", nil, func(r *schedule.Record) {
 			r.Pause("holidays", day(1, 13, 0))
 			r.Resume(day(4, 13, 0))

@@ -1,0 +1,144 @@
+package redisqueue
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/redis/go-redis/v9"
+
+	"nightdesk/topicqueue"
+	"nightdesk/topicqueue/schedule"
+)
+
+// schedulesKey is a hash: record by name. There are few of them, and each changes by compare-and-set.
+const schedulesKey = prefix + "{index}:schedules"
+
+// ErrNoSchedule means that there is no schedule of this name.
+var ErrNoSchedule = errors.New("no such schedule")
+
+// Schedules returns all schedules by name.
+func (q *Queue) Schedules(ctx context.Context) ([]schedule.Record, error) {
+	fields, err := q.rdb.HGetAll(ctx, schedulesKey).Result()
+	if err != nil {
+		return nil, fmt.Errorf("read schedules from Redis: %w", err)
+	}
+	var out []schedule.Record
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		r, err := decodeSchedule(name, fields[name])
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, r)
+	}
+	return out, nil
+}
+
+// Schedule returns one schedule, or ErrNoSchedule.
+func (q *Queue) Schedule(ctx context.Context, name string) (schedule.Record, error) {
+	text, err := q.scheduleText(ctx, name)
+	if err == nil && text == "" {
+		err = fmt.Errorf("schedule %q: %w", name, ErrNoSchedule)
+	}
+	if err != nil {
+		return schedule.Record{}, err
+	}
+	return decodeSchedule(name, text)
+}
+
+// AddSchedule stores a schedule unless there is one of its name: added tells.
+func (q *Queue) AddSchedule(ctx context.Context, r schedule.Record) (added bool, err error) {
+	data, err := json.Marshal(r)
+	if err != nil {
+		return false, fmt.Errorf("encode schedule %q: %w", r.Name, err)
+	}
+	return q.setSchedule(ctx, r.Name, "", string(data))
+}
+
+// ChangeSchedule changes a schedule: of changes at the same time, each sees what the one before has made. change may be
+// called several times; its error ends the change and is returned. ErrNoSchedule when there is none.
+func (q *Queue) ChangeSchedule(ctx context.Context, name string, change func(*schedule.Record) error) (schedule.Record, error) {
+	for {
+		text, err := q.scheduleText(ctx, name)
+		if err == nil && text == "" {
+			err = fmt.Errorf("schedule %q: %w", name, ErrNoSchedule)
+		}
+		if err != nil {
+			return schedule.Record{}, err
+		}
+		r, err := decodeSchedule(name, text)
+		if err != nil {
+			return r, err
+		}
+		if err := change(&r); err != nil {
+			return r, err
+		}
+		data, err := json.Marshal(r)
+		if err != nil {
+			return r, fmt.Errorf("encode schedule %q: %w", name, err)
+		}
+		if string(data) == text {
+			return r, nil
+		}
+		if set, err := q.setSchedule(ctx, name, text, string(data)); err != nil || set {
+			return r, err
+		}
+	}
+}
+
+// RemoveSchedule forgets a schedule; removed: there was one. Its batches stay.
+func (q *Queue) RemoveSchedule(ctx context.Context, name string) (removed bool, err error) {
+	n, err := q.rdb.HDel(ctx, schedulesKey, name).Result()
+	if err != nil {
+		return false, fmt.Errorf("remove schedule %q from Redis: %w", name, err)
+	}
+	return n > 0, nil
+}
+
+func (q *Queue) scheduleText(ctx context.Context, name string) (string, error) {
+	text, err := q.rdb.HGet(ctx, schedulesKey, name).Result()
+	if err != nil && !errors.Is(err, redis.Nil) {
+		return "", fmt.Errorf("read schedule %q from Redis: %w", name, err)
+	}
+	return text, nil
+}
+
+func (q *Queue) setSchedule(ctx context.Context, name, from, to string) (bool, error) {
+	set, err := scheduleScript.Run(ctx, q.rdb, []string{schedulesKey}, name, from, to).Int()
+	if err != nil {
+		return false, fmt.Errorf("change schedule %q in Redis: %w", name, err)
+	}
+	return set == 1, nil
+}
+
+func decodeSchedule(name, text string) (r schedule.Record, err error) {
+	if err := json.Unmarshal([]byte(text), &r); err != nil {
+		return r, fmt.Errorf("decode schedule %q: %w", name, err)
+	}
+	return r, nil
+}
+
+// BatchEnded reports whether every run that a batch has now is in a final state.
+func (q *Queue) BatchEnded(ctx context.Context, batch string) (bool, error) {
+	for start := int64(0); ; start += listChunk {
+		ids, err := q.rdb.ZRange(ctx, batchKey(batch, "runs"), start, start+listChunk-1).Result()
+		if err != nil {
+			return false, fmt.Errorf("list runs of batch %q in Redis: %w", batch, err)
+		}
+		if len(ids) == 0 {
+			return true, nil
+		}
+		states, err := q.rdb.HMGet(ctx, stateKey, ids...).Result() // those that are published are no longer there
+		if err != nil {
+			return false, fmt.Errorf("read states of batch %q from Redis: %w", batch, err)
+		}
+		for _, s := range states {
+			if state, ok := s.(string); ok && !topicqueue.RunState(state).Final() {
+				return false, nil
+			}
+		}
+	}
+}
