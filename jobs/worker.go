@@ -132,6 +132,9 @@ func (w *Worker) pollInterval() (time.Duration, error) {
 	}
 	processes := map[string]bool{}
 	for _, s := range others {
+		if isScheduler(s) {
+			continue
+		}
 		processes[fmt.Sprint(s.Host, s.PID)] = true
 	}
 	return min(w.settings.PollInterval*time.Duration(1+len(processes)), max(w.settings.PollInterval, time.Second)), nil

@@ -204,3 +204,24 @@ func instants(wall time.Time, zone *time.Location) (first, second time.Time, exi
 	}
 	return first, second, exists
 }
+
+// PlainCron returns a cron expression with its zone, for programs that know nothing of what this package does about
+// clocks that are changed: it has the same first due time after a time. That is the schedule's own, but for the rare one
+// where such a program is wrong, which is named by its date.
+func (s Spec) PlainCron(after time.Time) string {
+	c, err := ParseCron(s.Cron, s.Zone)
+	if err != nil {
+		return ""
+	}
+	next, zone := c.Next(after), "CRON_TZ="+c.Zone().String()+" "
+	if fields := strings.Fields(s.Cron); c.every == 0 {
+		if len(fields) == 5 {
+			fields[4] = sundays(fields[4])
+		}
+		own := zone + strings.Join(fields, " ")
+		if parsed, err := cron.ParseStandard(own); err == nil && parsed.Next(after).Equal(next) {
+			return own
+		}
+	}
+	return zone + fmt.Sprintf("%d %d %d %d ", next.Minute(), next.Hour(), next.Day(), int(next.Month())) + "*"
+}

@@ -1,0 +1,475 @@
+package jobs_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/hibiken/asynq"
+	"github.com/redis/go-redis/v9"
+	"github.com/rs/zerolog"
+
+	"nightdesk/jobs"
+	"nightdesk/storage"
+	"nightdesk/topicqueue"
+	"nightdesk/topicqueue/redisqueue"
+	"nightdesk/topicqueue/redisqueue/redistest"
+	"nightdesk/topicqueue/schedule"
+)
+
+// night is a Redis, a storage and a clock for schedulers.
+type night struct {
+	t     *testing.T
+	rdb   *redis.Client
+	queue *redisqueue.Queue
+	store storage.Store
+	clock atomic.Int64 // Unix seconds
+
+	mu     sync.Mutex
+	read   func(spec schedule.Spec, due time.Time) (jobs.Snapshot, error)
+	paused []string // schedules that were told to have paused themselves
+}
+
+func newNight(t *testing.T, rdb *redis.Client, start time.Time) *night {
+	n := &night{t: t, rdb: rdb, queue: redisqueue.New(rdb, redisqueue.DefaultTiming), store: storage.NewDir(t.TempDir())}
+	n.read = func(spec schedule.Spec, due time.Time) (jobs.Snapshot, error) {
+		return jobs.Snapshot{Topics: []string{"heat pumps", "fjords", "tides"}, Options: options(1, 1, 1)}, nil
+	}
+	n.set(start)
+	return n
+}
+
+func (n *night) set(t time.Time) { n.clock.Store(t.Unix()) }
+
+func (n *night) now() time.Time { return time.Unix(n.clock.Load(), 0) }
+
+// scheduler returns another scheduler, on a connection of its own. hook: nil, or what its connection meets.
+func (n *night) scheduler(hook redis.Hook) *jobs.Scheduler {
+	rdb := redis.NewClient(n.rdb.Options())
+	n.t.Cleanup(func() { rdb.Close() })
+	if hook != nil {
+		rdb.AddHook(hook)
+	}
+	return jobs.NewScheduler(jobs.SchedulerServices{
+		Redis: rdb, Queue: redisqueue.New(rdb, redisqueue.DefaultTiming), Store: n.store, Now: n.now,
+		Dispatcher: jobs.NewDispatcher(asynq.NewClientFromRedisClient(rdb), asynq.NewInspectorFromRedisClient(rdb)),
+		Log:        zerolog.New(zerolog.NewTestWriter(n.t)).Level(zerolog.WarnLevel),
+		Read: func(_ context.Context, spec schedule.Spec, due, _ time.Time) (jobs.Snapshot, error) {
+			return n.read(spec, due)
+		},
+		Paused: func(_ context.Context, r schedule.Record) {
+			n.mu.Lock()
+			defer n.mu.Unlock()
+			n.paused = append(n.paused, r.Name)
+		},
+	})
+}
+
+func (n *night) add(spec schedule.Spec) {
+	n.t.Helper()
+	if spec.Overlap == "" {
+		spec.Overlap = schedule.OverlapSkip
+	}
+	spec.Topics, spec.CatchUp, spec.PauseAfter = "/topics.txt", schedule.CatchUpOnce, 2
+	if err := spec.Check(); err != nil {
+		n.t.Fatal(err)
+	}
+	if added, err := n.queue.AddSchedule(n.t.Context(), schedule.New(spec, n.now())); err != nil || !added {
+		n.t.Fatalf("add schedule %s: %v, %v", spec.Name, added, err)
+	}
+}
+
+func (n *night) record(name string) schedule.Record {
+	n.t.Helper()
+	r, err := n.queue.Schedule(n.t.Context(), name)
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	return r
+}
+
+// last returns the last firing of a schedule.
+func (n *night) last(name string) schedule.Firing {
+	n.t.Helper()
+	r := n.record(name)
+	if len(r.Firings) == 0 {
+		n.t.Fatalf("schedule %s has not been fired", name)
+	}
+	return r.Firings[len(r.Firings)-1]
+}
+
+func (n *night) look(s *jobs.Scheduler) {
+	n.t.Helper()
+	if err := s.Look(n.t.Context()); err != nil {
+		n.t.Fatal(err)
+	}
+}
+
+// runs returns the topics of a batch and cancels those runs that have not ended.
+func (n *night) runs(batch string) (topics []string) {
+	n.t.Helper()
+	err := n.queue.Runs(n.t.Context(), batch, func(run topicqueue.Run) error {
+		topics = append(topics, run.Topic)
+		if run.State.Final() {
+			return nil
+		}
+		_, err := n.queue.Cancel(n.t.Context(), run.ID, "seen", false)
+		return err
+	})
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	return topics
+}
+
+// killed is the connection of a process that is killed after so many commands: from then on nothing reaches Redis.
+type killed struct {
+	left atomic.Int64
+	dead chan struct{}
+}
+
+var errKilled = errors.New("this process was killed")
+
+func newKilled() *killed {
+	k := &killed{dead: make(chan struct{})}
+	k.left.Store(-1)
+	return k
+}
+
+func (k *killed) alive() bool {
+	if k.left.Load() < 0 {
+		return true
+	}
+	n := k.left.Add(-1)
+	if n == 0 {
+		close(k.dead)
+	}
+	if n <= 0 {
+		k.left.Store(0)
+	}
+	return n > 0
+}
+
+func (k *killed) DialHook(next redis.DialHook) redis.DialHook { return next }
+func (k *killed) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		if !k.alive() {
+			cmd.SetErr(errKilled)
+			return errKilled
+		}
+		return next(ctx, cmd)
+	}
+}
+func (k *killed) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return func(ctx context.Context, cmds []redis.Cmder) error {
+		if !k.alive() {
+			return errKilled
+		}
+		return next(ctx, cmds)
+	}
+}
+
+// TestSchedulersThroughChangesOfClocks lets three schedulers look every half hour through the four nights of 2026 in
+// which clocks are changed in Berlin and Sydney, each of them at the same time as the others. One is killed in the
+// middle of 10,000 topics.
+func TestSchedulersThroughChangesOfClocks(t *testing.T) {
+	t.Parallel()
+	const many = 10_000
+	spring, autumn := time.Date(2026, 3, 27, 12, 0, 0, 0, time.UTC), time.Date(2026, 10, 2, 12, 0, 0, 0, time.UTC)
+	n := newNight(t, redistest.Server(t), spring)
+	n.add(schedule.Spec{Name: "berlin", Cron: "30 2 * * *", Zone: "Europe/Berlin"})
+	n.add(schedule.Spec{Name: "sydney", Cron: "30 2 * * *", Zone: "Australia/Sydney"})
+	two := time.Date(2026, 10, 25, 0, 30, 0, 0, time.UTC) // the first 02:30 of two
+	n.read = func(spec schedule.Spec, due time.Time) (jobs.Snapshot, error) {
+		s := jobs.Snapshot{Options: options(1, 1, 1)}
+		count := 2
+		if due.Equal(two) {
+			count = many
+		}
+		for i := range count {
+			s.Topics = append(s.Topics, fmt.Sprintf("topic %d of %s", i, spec.Name))
+		}
+		return s, nil
+	}
+	victim := newKilled()
+	schedulers := []*jobs.Scheduler{n.scheduler(victim), n.scheduler(nil), n.scheduler(nil)}
+	everybody := func() {
+		var wg sync.WaitGroup
+		for _, s := range schedulers {
+			wg.Go(func() {
+				if err := s.Look(t.Context()); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+	}
+	ran := map[string][]string{}    // due times by schedule
+	through := func(to time.Time) { // half an hour each
+		for ; n.now().Before(to); n.set(n.now().Add(30 * time.Minute)) {
+			everybody()
+			for _, name := range []string{"berlin", "sydney"} {
+				for _, f := range n.record(name).Firings {
+					due := f.Due.Format(time.RFC3339)
+					if f.State != schedule.Running {
+						continue
+					}
+					if f.FiredAt != f.Due {
+						t.Errorf("%s: due %s, fired %s", name, due, f.FiredAt)
+					}
+					ran[name] = append(ran[name], due)
+					if got := n.runs(f.Batch); len(got) != 2 || got[0] != "topic 0 of "+name || got[1] != "topic 1 of "+name {
+						t.Errorf("%s has %q", f.Batch, got)
+					}
+				}
+			}
+		}
+	}
+	through(spring.AddDate(0, 0, 10))
+	for _, name := range []string{"berlin", "sydney"} { // summer passes
+		if _, err := n.queue.ChangeSchedule(t.Context(), name, func(r *schedule.Record) error { r.Resume(autumn); return nil }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	n.set(autumn)
+	through(time.Date(2026, 10, 25, 0, 30, 0, 0, time.UTC))
+
+	// The first scheduler fires the long list alone, and dies on the way.
+	victim.left.Store(20_000)
+	if err := schedulers[0].Look(t.Context()); !errors.Is(err, errKilled) {
+		t.Fatalf("the first scheduler was not killed: %v", err)
+	}
+	f := n.last("berlin")
+	if !f.Due.Equal(two) || f.State != schedule.Open || f.Done == 0 || f.Done >= many {
+		t.Fatalf("the firing was left at %+v", f)
+	}
+	t.Logf("killed after %d topics were noted", f.Done)
+	schedulers = schedulers[1:]
+	everybody()
+	if got := n.last("berlin"); got.Done != f.Done {
+		t.Errorf("a living scheduler's firing was taken over: %+v", got)
+	}
+	n.set(n.now().Add(schedule.TakeOver))
+	n.read = func(schedule.Spec, time.Time) (jobs.Snapshot, error) { return jobs.Snapshot{}, errors.New("read again") }
+	everybody()
+	if f = n.last("berlin"); f.State != schedule.Running || f.Done != many {
+		t.Fatalf("not taken over: %+v", f)
+	}
+	seen := map[string]bool{}
+	for _, topic := range n.runs(f.Batch) {
+		if seen[topic] {
+			t.Fatalf("%s has two runs", topic)
+		}
+		seen[topic] = true
+	}
+	if len(seen) != many {
+		t.Errorf("%d topics have a run, want %d", len(seen), many)
+	}
+	n.set(time.Date(2026, 10, 25, 1, 30, 0, 0, time.UTC)) // the second 02:30
+	everybody()
+	if f := n.last("berlin"); !f.Due.Equal(two) {
+		t.Errorf("fired again at %s", f.Due)
+	}
+
+	for name, changes := range map[string][]string{
+		"berlin": {"2026-03-28T01:30:00Z", "2026-03-29T01:00:00Z", "2026-03-30T00:30:00Z"}, // the second is 03:00
+		"sydney": {"2026-04-03T15:30:00Z", "2026-04-04T15:30:00Z", "2026-04-05T16:30:00Z", "2026-10-02T16:30:00Z", "2026-10-03T16:00:00Z", "2026-10-04T15:30:00Z"},
+	} {
+		all := map[string]bool{}
+		for _, due := range ran[name] {
+			if all[due] {
+				t.Errorf("%s: fired twice: %s", name, due)
+			}
+			all[due] = true
+		}
+		for _, due := range changes {
+			if !all[due] {
+				t.Errorf("%s: not fired: %s", name, due)
+			}
+		}
+		if want := 10 + 22 + map[string]int{"sydney": 1}[name]; len(all) != want {
+			t.Errorf("%s: fired %d times, want %d: %v", name, len(all), want, ran[name])
+		}
+	}
+}
+
+// TestSnapshotStands: topics that change while a firing goes on change nothing, and of two schedulers that read at the
+// same time the first one's topics stand.
+func TestSnapshotStands(t *testing.T) {
+	t.Parallel()
+	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
+		due := time.Date(2026, 3, 2, 1, 0, 0, 0, time.UTC)
+		n := newNight(t, rdb, due.Add(-time.Hour))
+		n.add(schedule.Spec{Name: "nightly", Cron: "0 1 * * *"})
+		a, b := n.scheduler(nil), n.scheduler(nil)
+		n.set(due)
+		readers := 0
+		n.read = func(schedule.Spec, time.Time) (jobs.Snapshot, error) {
+			if readers++; readers == 1 { // the first one takes so long that the other takes over
+				n.set(due.Add(schedule.TakeOver))
+				n.look(b)
+			}
+			return jobs.Snapshot{Topics: []string{fmt.Sprint("topic of reader ", readers)}, Options: options(1, 1, 1)}, nil
+		}
+		n.look(a)
+		f := n.last("nightly")
+		if got := n.runs(f.Batch); readers != 2 || len(got) != 1 || got[0] != "topic of reader 2" || f.State != schedule.Running {
+			t.Errorf("%d readers, runs %q, %+v", readers, got, f)
+		}
+	})
+}
+
+// TestFailingSchedule: topics that cannot be read are tried again, then the night has failed; nights that fail pause the
+// schedule, which somebody is told once.
+func TestFailingSchedule(t *testing.T) {
+	t.Parallel()
+	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
+		due := time.Date(2026, 3, 2, 1, 0, 0, 0, time.UTC)
+		n := newNight(t, rdb, due.Add(-time.Hour))
+		n.add(schedule.Spec{Name: "nightly", Cron: "0 1 * * *"})
+		s := n.scheduler(nil)
+		good := n.read
+		n.read = func(schedule.Spec, time.Time) (jobs.Snapshot, error) { return jobs.Snapshot{}, errors.New("no such list") }
+		n.set(due)
+		tries := 0
+		for ; n.record("nightly").Failures == 0; tries++ {
+			if err := s.Look(t.Context()); err == nil {
+				t.Fatal("a look that could not read says nothing")
+			}
+			n.set(n.now().Add(10 * time.Minute))
+		}
+		if f := n.last("nightly"); tries != schedule.MaxTries || f.State != schedule.Failed || f.Reason != "no such list" {
+			t.Errorf("after %d tries: %+v", tries, f)
+		}
+
+		n.read = good // the next night all runs fail
+		n.set(due.AddDate(0, 0, 1))
+		n.look(s)
+		failAll(t, n.queue, n.last("nightly").Batch)
+		other := n.scheduler(nil)
+		n.look(s)
+		n.look(other)
+		r := n.record("nightly")
+		if f := n.last("nightly"); f.State != schedule.Ended || f.Broken != 3 || r.Paused == "" {
+			t.Errorf("after the second night: %+v", r)
+		}
+		if len(n.paused) != 1 {
+			t.Errorf("told of %q", n.paused)
+		}
+		n.set(due.AddDate(0, 0, 2))
+		n.look(s)
+		if f := n.last("nightly"); !f.Due.Equal(due.AddDate(0, 0, 1)) {
+			t.Errorf("fired while paused: %+v", f)
+		}
+	})
+}
+
+// failAll ends all runs of a batch as failed.
+func failAll(t *testing.T, q *redisqueue.Queue, batch string) {
+	t.Helper()
+	for {
+		ids, err := q.Feed(t.Context(), "", 8)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var left []string
+		if err := q.Runs(t.Context(), batch, func(run topicqueue.Run) error {
+			if !run.State.Final() {
+				left = append(left, run.ID)
+			}
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if len(left) == 0 {
+			return
+		}
+		for _, id := range append(ids, left...) {
+			begun, err := q.Begin(t.Context(), id, redisqueue.UnitPlan, 1)
+			if err != nil {
+				continue
+			}
+			if _, err := q.Finish(t.Context(), begun.Lease, redisqueue.Outcome{State: topicqueue.RunFailed, Reason: "no source"}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+func TestFireByHand(t *testing.T) {
+	t.Parallel()
+	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
+		n := newNight(t, rdb, time.Date(2026, 3, 2, 13, 0, 7, 0, time.UTC))
+		n.add(schedule.Spec{Name: "nightly", Cron: "0 1 * * *"})
+		s := n.scheduler(nil)
+		f, err := s.Fire(t.Context(), "nightly")
+		if err != nil || f.State != schedule.Running || !f.Manual || f.Batch != "nightly-20260302T130007Z" {
+			t.Fatalf("%+v, %v", f, err)
+		}
+		if got := n.runs(f.Batch); len(got) != 3 {
+			t.Errorf("it has %q", got)
+		}
+		if _, err := s.Fire(t.Context(), "nightly"); err == nil {
+			t.Error("fired twice in a second")
+		}
+		if _, err := s.Fire(t.Context(), "weekly"); !errors.Is(err, redisqueue.ErrNoSchedule) {
+			t.Errorf("unknown: %v", err)
+		}
+	})
+}
+
+// TestSchedulerStarted: a started scheduler fires at the due time, is counted, and stands in asynq's list.
+func TestSchedulerStarted(t *testing.T) {
+	t.Parallel()
+	due := time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC) // 01:00 in Berlin
+	n := newNight(t, redistest.Server(t), due.Add(-time.Hour))
+	n.add(schedule.Spec{Name: "nightly", Cron: "0 1 * * *", Zone: "Europe/Berlin"})
+	fired := make(chan time.Time, 8)
+	n.read = func(_ schedule.Spec, due time.Time) (jobs.Snapshot, error) {
+		fired <- due
+		return jobs.Snapshot{Topics: []string{"tides"}, Options: options(1, 1, 1)}, nil
+	}
+	s := n.scheduler(nil)
+	if err := s.Start(t.Context(), jobs.SchedulerSettings{LookInterval: time.Hour, Heartbeat: 10 * time.Millisecond}); err != nil {
+		t.Fatal(err)
+	}
+	inspector := asynq.NewInspectorFromRedisClient(n.rdb)
+	within(t, func() bool {
+		entries, err := inspector.SchedulerEntries()
+		return err == nil && len(entries) == 1 && entries[0].Spec == "CRON_TZ=Europe/Berlin 0 1 * * *" && entries[0].Task.Type() == jobs.KindFire
+	})
+	if running, err := jobs.NewDispatcher(nil, inspector).Schedulers(); err != nil || running != 1 {
+		t.Errorf("%d schedulers run, %v", running, err)
+	}
+	n.set(due)
+	// What asynq's scheduler enqueues wakes ours.
+	if _, err := asynq.NewClientFromRedisClient(n.rdb).Enqueue(asynq.NewTask(jobs.KindFire, nil), asynq.Queue("scheduling")); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case got := <-fired:
+		if !got.Equal(due) {
+			t.Errorf("fired what is due %s", got)
+		}
+	case <-time.After(20 * time.Second):
+		t.Error("not fired")
+	}
+	s.Stop()
+	if running, err := jobs.NewDispatcher(nil, inspector).Schedulers(); err != nil || running != 0 {
+		t.Errorf("%d schedulers run after the stop, %v", running, err)
+	}
+}
+
+// within waits for a state that nothing announces.
+func within(t *testing.T, holds func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); !holds(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("it has not come about")
+		}
+	}
+}
