@@ -9,6 +9,8 @@ package config
 import (
 	"maps"
 	"time"
+
+	"nightdesk/topicqueue/schedule"
 )
 
 // DefaultFile is the settings file that is read when none is named.
@@ -39,6 +41,7 @@ type Config struct {
 	Reporting   Reporting
 	LLM         LLM
 	Embedding   Embedding
+	Schedules   []schedule.Spec // of the settings file, in its order
 
 	origins map[string]origin // by path; a setting that is missing here has its default
 	notices []string

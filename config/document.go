@@ -133,6 +133,7 @@ func Example() string {
 		}
 		b.WriteString(strings.TrimRight(indent+"#"+key+": "+exampleValue(s), " ") + "\n")
 	}
+	b.WriteString(scheduleExample())
 	return b.String()
 }
 

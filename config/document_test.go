@@ -61,6 +61,10 @@ func TestExample_EveryLineCanBeUncommented(t *testing.T) {
 		}
 	}
 	_ = load(t, settingLine.ReplaceAllString(example, "$1$2"), nil, nil)
+	_, schedules, _ := strings.Cut(example, "\nschedules:\n")
+	if c := load(t, "schedules:\n"+strings.ReplaceAll("\n"+schedules, "\n  # ", "\n  "), nil, nil); len(c.Schedules) != 1 || c.Schedules[0].Name != "nightly" {
+		t.Errorf("the schedule of the example is %+v", c.Schedules)
+	}
 }
 
 func TestSettings_TableIsWhole(t *testing.T) {

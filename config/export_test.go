@@ -2,6 +2,7 @@ package config
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 )
 
@@ -12,6 +13,16 @@ func File(c Config) string {
 		if c.Given(f.Path) {
 			quoted, _ := json.Marshal(f.reveal())
 			b.WriteString(f.Path + ": " + string(quoted) + "\n")
+		}
+	}
+	for i, s := range c.Schedules {
+		if i == 0 {
+			b.WriteString("schedules:\n")
+		}
+		fmt.Fprintf(&b, "  %q:\n", s.Name)
+		for _, f := range scheduleFields(&s) {
+			quoted, _ := json.Marshal(f.reveal())
+			b.WriteString("    " + f.Path + ": " + string(quoted) + "\n")
 		}
 	}
 	return b.String()

@@ -14,6 +14,8 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
+
+	"nightdesk/topicqueue/schedule"
 )
 
 // The parser's time grows with the square of how deep a text nests (100 KB of [ take 20 s) and of how many keys a group
@@ -35,17 +37,17 @@ func (e entries) has(path string) bool {
 	return slices.ContainsFunc(e, func(x entry) bool { return x.path == path })
 }
 
-// readFile returns the settings of a file, in its order, each at most once, and its problems.
-func readFile(path string, explicit bool, fields []field) (entries, Problems) {
+// readFile returns the settings of a file, in its order, each at most once, its schedules, and its problems.
+func readFile(path string, explicit bool, fields []field) (entries, []schedule.Spec, Problems) {
 	if path == "" {
-		return nil, nil
+		return nil, nil, nil
 	}
 	data, err := readCapped(path)
 	if errors.Is(err, fs.ErrNotExist) && !explicit {
-		return nil, nil
+		return nil, nil, nil
 	}
 	if err != nil {
-		return nil, Problems{{Reason: "read settings file: " + err.Error()}}
+		return nil, nil, Problems{{Reason: "read settings file: " + err.Error()}}
 	}
 	return parseFile(path, data, fields)
 }
@@ -65,7 +67,7 @@ func readCapped(path string) ([]byte, error) {
 
 // parseFile reads YAML as text: a value is what stands in the file, and the setting's own type gives it a meaning, so
 // that `language: no` is Norwegian. Anchors, aliases, merge keys and tags are refused: nothing here can expand.
-func parseFile(name string, data []byte, fields []field) (entries, Problems) {
+func parseFile(name string, data []byte, fields []field) (entries, []schedule.Spec, Problems) {
 	w := walker{name: name, groups: map[string]bool{}, settings: map[string]bool{}, seen: map[string]int{}}
 	for _, f := range fields {
 		w.settings[f.Path] = true
@@ -76,13 +78,13 @@ func parseFile(name string, data []byte, fields []field) (entries, Problems) {
 	data = bytes.TrimPrefix(data, []byte("\uFEFF"))
 	if line, reason := tooMuch(data); reason != "" {
 		w.problem(line, "", reason)
-		return nil, w.problems
+		return nil, nil, w.problems
 	}
 	file, err := parse(data)
 	if err != nil {
 		line, reason := describe(err)
 		w.problem(line, "", "not valid YAML: "+reason)
-		return nil, w.problems
+		return nil, nil, w.problems
 	}
 	bodies := 0
 	for _, doc := range file.Docs {
@@ -99,7 +101,7 @@ func parseFile(name string, data []byte, fields []field) (entries, Problems) {
 	if w.cut {
 		w.problem(0, "", "more problems are not listed")
 	}
-	return w.entries, w.problems
+	return w.entries, w.schedules, w.problems
 }
 
 // tooMuch returns the line and the reason for which a text is not given to the parser, an empty reason for one that is.
@@ -152,6 +154,7 @@ type walker struct {
 	settings, groups map[string]bool
 	seen             map[string]int // line of each setting
 	entries          entries
+	schedules        []schedule.Spec
 	problems         Problems
 	cut              bool // there are more problems
 }
@@ -199,15 +202,17 @@ func (w *walker) pair(group string, pair *ast.MappingValueNode) {
 		w.walk(path, pair.Value)
 		return
 	}
-	if !w.settings[path] {
+	if !w.settings[path] && path != schedulesPath {
 		w.problem(line, path, unknownSetting(path))
 		return
 	}
-	if first, twice := w.seen[path]; twice {
-		w.problem(line, path, fmt.Sprintf("is set twice, first in line %d", first))
+	if w.twice(line, path) {
 		return
 	}
-	w.seen[path] = line
+	if path == schedulesPath {
+		w.walkSchedules(pair.Value)
+		return
+	}
 	if pair.Value.Type() == ast.NullType { // `key:` says nothing
 		return
 	}
@@ -217,6 +222,17 @@ func (w *walker) pair(group string, pair *ast.MappingValueNode) {
 		return
 	}
 	w.entries = append(w.entries, entry{path, text, w.source(line)})
+}
+
+// twice reports whether a path was seen before, as a problem.
+func (w *walker) twice(line int, path string) bool {
+	first, twice := w.seen[path]
+	if twice {
+		w.problem(line, path, fmt.Sprintf("is set twice, first in line %d", first))
+		return true
+	}
+	w.seen[path] = line
+	return false
 }
 
 // scalar returns the text of a plain or quoted value as it stands in the file, and false for anything else.

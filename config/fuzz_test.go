@@ -22,6 +22,7 @@ func FuzzLoad(f *testing.F) {
 	f.Add("a: &a [*a]\n<<: *a\n--- !!x\n...\n%YAML 1.2\n")
 	f.Add("llm: {provider: ollama, model: m, note: {provider: anthropic, model: n, api_key: k}}\nembedding: {model: e}\n")
 	f.Add("researching: {max_iterations: 0x10, new_topic_min_score: .5, tool_timeout: 60}\nlanguage: NO\n")
+	f.Add("schedules:\n  a: {cron: 0 1 * * 7, topics: x}\n  'b': {cron: '@every 6h', timezone: UTC, topics: \"\\u00e9\", pause_after: 2}\n")
 	path := filepath.Join(f.TempDir(), "nightdesk.yaml") // one per process: making one each time is most of the work
 	loadFile := func(t *testing.T, file string) (config.Config, error) {
 		if err := os.WriteFile(path, []byte(file), 0o600); err != nil {

@@ -18,7 +18,8 @@ import (
 func Load(path string, explicit bool, getenv func(string) string, overrides map[string]string) (Config, error) {
 	c := Config{origins: map[string]origin{}}
 	fields := table(&c)
-	entries, problems := readFile(path, explicit, fields)
+	entries, schedules, problems := readFile(path, explicit, fields)
+	c.Schedules = schedules
 
 	known := map[string]field{}
 	for _, f := range fields {

@@ -42,6 +42,9 @@ func ParseCron(spec, zone string) (Cron, error) {
 	if strings.Contains(spec, "=") {
 		return Cron{}, fmt.Errorf("cron expression %q: the time zone is a setting of its own", spec)
 	}
+	if len(spec) > maxSpec || strings.ContainsFunc(spec, func(r rune) bool { return !strings.ContainsRune(cronSigns, r) }) { // the parser repeats what it does not understand
+		return Cron{}, fmt.Errorf("cron expression %q: use letters, digits and * / , - ? @ only", spec[:min(len(spec), maxSpec)])
+	}
 	fields := strings.Fields(spec)
 	if len(fields) == 5 {
 		fields[4] = sundays(fields[4])
@@ -61,6 +64,11 @@ func ParseCron(spec, zone string) (Cron, error) {
 	}
 	return c, nil
 }
+
+const (
+	maxSpec   = 200 // bytes
+	cronSigns = " \t*/,-?@0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+)
 
 func loadZone(name string) (*time.Location, error) {
 	if name == "" {

@@ -1,0 +1,200 @@
+package config
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/goccy/go-yaml/ast"
+
+	"nightdesk/topicqueue/schedule"
+)
+
+// schedulesPath is where a settings file declares schedules: a group for each, by name.
+const schedulesPath = "schedules"
+
+// maxSchedules bounds those of a file.
+const maxSchedules = 1000
+
+// scheduleFields returns what a settings file may say of one schedule, bound to s.
+func scheduleFields(s *schedule.Spec) []field {
+	return []field{
+		setting("cron", "", "", "when it is due: minute, hour, day of month, month, day of week, or @daily, @weekly, ..., @every 6h",
+			text(&s.Cron, "a cron expression", func(text string) error { _, err := schedule.ParseCron(text, ""); return err })),
+		setting("timezone", "UTC", "", "time zone of cron and deadline, such as Europe/Berlin",
+			text(&s.Zone, "a name of the IANA database", func(text string) error { _, err := schedule.ParseCron("@daily", text); return err })),
+		setting("topics", "", "", "list of topics, read at each firing: a file, a URL or s3://bucket/key",
+			text(&s.Topics, "a file, a URL or s3://bucket/key", someText)),
+		setting("preset", "", "", "as --preset; empty: the setting",
+			text(&s.Preset, "a preset; empty: the setting", presetOrNone)),
+		setting("language", "", "", "language of the reports; empty: the setting",
+			text(&s.Language, "a language tag; empty: the setting", tagOrNone)),
+		setting("kb", "", "", "knowledge base by name, or a directory, which is indexed at each firing; empty: the setting",
+			text(&s.KnowledgeBase, "a name or a directory; empty: the setting", anyText)),
+		setting("strategy", "", "", "exploratory, balanced or focused; empty: the setting",
+			text(&s.Strategy, "a strategy; empty: the setting", strategyOrNone)),
+		setting("sources", "", "", "kinds of sources that may be used: kb, web, papers, code; empty: the setting",
+			text(&s.Sources, sourcesAllowed, checkSources)),
+		setting("priority", "normal", "", "whose runs go ahead of others",
+			choice(&s.Priority, "high", "normal", "low")),
+		setting("deadline", "", "", "time of day at which the reports are due, such as 07:00; empty: none",
+			text(&s.Deadline, "a time of day; empty: none", timeOfDayOrNone)),
+		setting("catch_up", schedule.CatchUpOnce, "", "what is done when no scheduler ran at a due time; once: the latest is caught up",
+			choice(&s.CatchUp, schedule.CatchUpOnce, schedule.CatchUpSkip)),
+		setting("overlap", schedule.OverlapSkip, "", "what is done when the batch before is still worked; queue: it is fired when that has ended",
+			choice(&s.Overlap, schedule.OverlapSkip, schedule.OverlapQueue)),
+		setting("pause_after", strconv.Itoa(schedule.DefaultPauseAfter), "nights", "failed nights in a row after which it pauses itself",
+			number(&s.PauseAfter, 1, 1000)),
+	}
+}
+
+func presetOrNone(s string) error {
+	if s == "" {
+		return nil
+	}
+	return choice(new(string), PresetNames()...).set(s)
+}
+
+func tagOrNone(s string) error {
+	if s == "" {
+		return nil
+	}
+	return languageTag(s)
+}
+
+func strategyOrNone(s string) error {
+	if s == "" {
+		return nil
+	}
+	return choice(new(string), StrategyExploratory, StrategyBalanced, StrategyFocused).set(s)
+}
+
+func timeOfDayOrNone(s string) error {
+	if s == "" {
+		return nil
+	}
+	if _, err := time.Parse("15:04", s); err != nil {
+		return errors.New("must be a time of day such as 07:00")
+	}
+	return nil
+}
+
+// NewSchedule returns a schedule with what is the default of each of its settings, and Problems with what is wrong with
+// the values that are set: by key of the settings file.
+func NewSchedule(name string, values map[string]string) (schedule.Spec, error) {
+	s := schedule.Spec{Name: name}
+	var problems Problems
+	for _, f := range scheduleFields(&s) {
+		value, given := values[f.Path]
+		if !given {
+			value = f.Default
+		}
+		if value == "" && !given {
+			continue
+		}
+		if err := f.set(value); err != nil {
+			problems = append(problems, Problem{Key: f.Path, Value: clip(value), Reason: err.Error()})
+		}
+	}
+	if len(problems) == 0 {
+		problems = checkSchedule(s, "", "")
+	}
+	return s, problems.err()
+}
+
+// checkSchedule returns what is wrong with a schedule as a whole.
+func checkSchedule(s schedule.Spec, key, source string) (problems Problems) {
+	err := s.Check()
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		for _, err := range joined.Unwrap() {
+			problems = append(problems, Problem{Key: key, Source: source, Reason: err.Error()})
+		}
+	}
+	return problems
+}
+
+// walkSchedules reads the schedules of a file.
+func (w *walker) walkSchedules(node ast.Node) {
+	group, ok := node.(*ast.MappingNode)
+	if !ok {
+		if _, none := node.(*ast.NullNode); !none {
+			w.problem(lineOf(node), schedulesPath, "must be schedules, each as name: and its settings")
+		}
+		return
+	}
+	for _, pair := range group.Values {
+		line := lineOf(pair.Key)
+		if len(w.problems) >= maxProblems || len(w.schedules) >= maxSchedules {
+			w.cut = true
+			return
+		}
+		name, ok := scalar(pair.Key)
+		path := schedulesPath + "." + name
+		if !ok || w.twice(line, path) {
+			if !ok {
+				w.problem(line, schedulesPath, "has a name that is not a plain word")
+			}
+			continue
+		}
+		w.walkSchedule(line, name, path, pair.Value)
+	}
+}
+
+func (w *walker) walkSchedule(line int, name, path string, node ast.Node) {
+	group, ok := node.(*ast.MappingNode)
+	if !ok {
+		w.problem(line, path, "must be settings, each as key: value; cron and topics at least")
+		return
+	}
+	s, before := schedule.Spec{Name: name}, len(w.problems)
+	fields := map[string]field{}
+	var keys []string
+	for _, f := range scheduleFields(&s) {
+		fields[f.Path], keys = f, append(keys, f.Path)
+		if f.Default != "" {
+			_ = f.set(f.Default) // a test sets them all
+		}
+	}
+	for _, pair := range group.Values {
+		line := lineOf(pair.Key)
+		key, _ := scalar(pair.Key)
+		f, known := fields[key]
+		switch {
+		case !known:
+			w.problem(line, path+"."+key, "unknown setting of a schedule; there are "+strings.Join(keys, ", "))
+			continue
+		case w.twice(line, path+"."+key), pair.Value.Type() == ast.NullType:
+			continue
+		}
+		value, ok := scalar(pair.Value)
+		if !ok {
+			w.problem(line, path+"."+key, "must be a single value, without anchor, alias or tag")
+			continue
+		}
+		if err := f.set(strings.TrimSpace(value)); err != nil {
+			w.problems = append(w.problems, Problem{Key: clip(path + "." + key), Value: clip(value), Source: w.source(line), Reason: err.Error()})
+		}
+	}
+	if len(w.problems) == before {
+		w.problems = append(w.problems, checkSchedule(s, clip(path), w.source(line))...)
+	}
+	w.schedules = append(w.schedules, s)
+}
+
+// scheduleExample is what an example file says of schedules.
+func scheduleExample() string {
+	var b strings.Builder
+	b.WriteString("\n# Recurring batches by name, which `nightdesk scheduler` fires. Remove the \"# \" before the lines of one.\nschedules:\n  # nightly:\n")
+	for _, f := range scheduleFields(new(schedule.Spec)) {
+		value := exampleValue(f.Setting)
+		switch f.Path {
+		case "cron":
+			value = `"0 1 * * *"`
+		case "topics":
+			value = "topics.txt"
+		}
+		b.WriteString("  #   # " + describeSetting(f.Setting) + "\n  #   " + f.Path + ": " + value + "\n")
+	}
+	return b.String()
+}
