@@ -62,7 +62,7 @@ func (s *Scheduler) carryOut(ctx context.Context, name string, due time.Time) er
 		// A microsecond apart: lists show runs in the order of the topics.
 		at := due.Add(time.Duration(i) * time.Microsecond)
 		if _, err := s.Dispatcher.Enqueue(ctx, s.Queue, batch, snapshot.Topics[i], snapshot.Options, snapshot.Lane, at); err != nil {
-			return fmt.Errorf("topic %d of batch %s: %w", i+1, f.Batch, err)
+			return errors.Join(fmt.Errorf("topic %d of batch %s: %w", i+1, f.Batch, err), s.handOn(ctx, name, due, i))
 		}
 	}
 	err = s.own(ctx, name, due, func(_ *schedule.Record, f *schedule.Firing) {
@@ -72,6 +72,16 @@ func (s *Scheduler) carryOut(ctx context.Context, name string, due time.Time) er
 		s.Log.Info().Str("schedule", name).Time("due", due).Str("batch", f.Batch).Int("topics", len(snapshot.Topics)).Msg("schedule fired")
 	}
 	return err
+}
+
+// handOn lets others go on at once with a firing that this scheduler leaves because it is stopped.
+func (s *Scheduler) handOn(ctx context.Context, name string, due time.Time, done int) error {
+	if ctx.Err() == nil {
+		return nil // the next look goes on
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTime)
+	defer cancel()
+	return s.own(ctx, name, due, func(_ *schedule.Record, f *schedule.Firing) { f.Done, f.TouchedAt = done, time.Time{} })
 }
 
 // own changes a firing of this scheduler; errTaken when it is no longer its own.

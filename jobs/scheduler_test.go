@@ -128,14 +128,14 @@ func (n *night) runs(batch string) (topics []string) {
 
 // killed is the connection of a process that is killed after so many commands: from then on nothing reaches Redis.
 type killed struct {
-	left atomic.Int64
-	dead chan struct{}
+	left   atomic.Int64
+	onLast func() // instead of being killed
 }
 
 var errKilled = errors.New("this process was killed")
 
 func newKilled() *killed {
-	k := &killed{dead: make(chan struct{})}
+	k := &killed{}
 	k.left.Store(-1)
 	return k
 }
@@ -145,8 +145,10 @@ func (k *killed) alive() bool {
 		return true
 	}
 	n := k.left.Add(-1)
-	if n == 0 {
-		close(k.dead)
+	if n <= 0 && k.onLast != nil {
+		k.onLast()
+		k.left.Store(-1)
+		return true
 	}
 	if n <= 0 {
 		k.left.Store(0)
@@ -254,7 +256,9 @@ func TestSchedulersThroughChangesOfClocks(t *testing.T) {
 		t.Errorf("a living scheduler's firing was taken over: %+v", got)
 	}
 	n.set(n.now().Add(schedule.TakeOver))
-	n.read = func(schedule.Spec, time.Time) (jobs.Snapshot, error) { return jobs.Snapshot{}, errors.New("read again") }
+	n.read = func(schedule.Spec, time.Time) (jobs.Snapshot, error) {
+		return jobs.Snapshot{}, errors.New("read again")
+	}
 	everybody()
 	if f = n.last("berlin"); f.State != schedule.Running || f.Done != many {
 		t.Fatalf("not taken over: %+v", f)
@@ -323,6 +327,40 @@ func TestSnapshotStands(t *testing.T) {
 	})
 }
 
+// TestStoppedInSubmission: who is asked to stop hands its firing on, and the next one need not wait for a sign of life.
+func TestStoppedInSubmission(t *testing.T) {
+	t.Parallel()
+	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
+		const topics = 50
+		due := time.Date(2026, 3, 2, 1, 0, 0, 0, time.UTC)
+		n := newNight(t, rdb, due.Add(-time.Hour))
+		n.add(schedule.Spec{Name: "nightly", Cron: "0 1 * * *"})
+		n.read = func(schedule.Spec, time.Time) (jobs.Snapshot, error) {
+			s := jobs.Snapshot{Options: options(1, 1, 1)}
+			for i := range topics {
+				s.Topics = append(s.Topics, fmt.Sprint("topic ", i))
+			}
+			return s, nil
+		}
+		n.set(due)
+		ctx, stop := context.WithCancel(t.Context())
+		k := newKilled()
+		k.onLast = stop
+		k.left.Store(100)
+		if err := n.scheduler(k).Look(ctx); !errors.Is(err, context.Canceled) {
+			t.Fatalf("not stopped: %v", err)
+		}
+		if f := n.last("nightly"); f.State != schedule.Open || f.Done == 0 || f.Done >= topics {
+			t.Fatalf("left at %+v", f)
+		}
+		n.look(n.scheduler(nil))
+		f := n.last("nightly")
+		if got := n.runs(f.Batch); f.State != schedule.Running || len(got) != topics {
+			t.Errorf("%d runs, %+v", len(got), f)
+		}
+	})
+}
+
 // TestFailingSchedule: topics that cannot be read are tried again, then the night has failed; nights that fail pause the
 // schedule, which somebody is told once.
 func TestFailingSchedule(t *testing.T) {
@@ -333,7 +371,9 @@ func TestFailingSchedule(t *testing.T) {
 		n.add(schedule.Spec{Name: "nightly", Cron: "0 1 * * *"})
 		s := n.scheduler(nil)
 		good := n.read
-		n.read = func(schedule.Spec, time.Time) (jobs.Snapshot, error) { return jobs.Snapshot{}, errors.New("no such list") }
+		n.read = func(schedule.Spec, time.Time) (jobs.Snapshot, error) {
+			return jobs.Snapshot{}, errors.New("no such list")
+		}
 		n.set(due)
 		tries := 0
 		for ; n.record("nightly").Failures == 0; tries++ {

@@ -74,7 +74,7 @@ Exit codes: 0 ok, 1 failed, 2 wrong use, 3 partial result.`,
 	flags.BoolVar(&a.json, "json", false, "print JSON: one document, or one line per item")
 	a.settingFlag(root, true, "data-dir", "data_dir", "where knowledge bases, reports and the local Redis live")
 	a.settingFlag(root, true, "log-level", "log_level", "trace, debug, info, warn or error")
-	root.AddCommand(a.runCommand(), a.enqueueCommand(), a.workerCommand(), a.listCommand(), a.statusCommand(), a.watchCommand(),
+	root.AddCommand(a.runCommand(), a.enqueueCommand(), a.workerCommand(), a.scheduleCommand(), a.schedulerCommand(), a.listCommand(), a.statusCommand(), a.watchCommand(),
 		a.reportCommand(), a.cancelCommand(), a.pauseCommand(), a.resumeCommand(), a.retryCommand(), a.replayCommand(), a.verifyCommand(), a.kbCommand(), a.configCommand(), a.doctorCommand(), a.serveCommand())
 	return root
 }

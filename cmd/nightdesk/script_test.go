@@ -41,6 +41,9 @@ func TestScripts(t *testing.T) {
 			"soon":    soon,
 			"becomes": becomes,
 
+			"overdue": makeOverdue,
+			"ended":   scheduleEnded,
+
 			"firstrun": firstRun,
 			"messages": checkMessages,
 			"cut":      cutStream,

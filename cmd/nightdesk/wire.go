@@ -32,6 +32,11 @@ func (a *app) openStore(ctx context.Context) (storage.Store, error) {
 	if !strings.HasPrefix(url, "s3://") {
 		return storage.NewDir(cmp.Or(strings.TrimPrefix(url, "file://"), a.cfg.DataDir)), nil
 	}
+	return a.openBucket(ctx, url)
+}
+
+// openBucket opens a folder of a bucket, with the settings of the storage.
+func (a *app) openBucket(ctx context.Context, url string) (storage.Store, error) {
 	bucket, prefix, err := storage.ParseS3(url)
 	if err != nil {
 		return nil, usageError{err}

@@ -1,0 +1,254 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"nightdesk/config"
+	"nightdesk/pipeline/knowledge"
+	"nightdesk/topicqueue/redisqueue"
+	"nightdesk/topicqueue/schedule"
+)
+
+func (a *app) scheduleCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "schedule", Short: "Batches that come again: add, list, show, remove, pause, resume, fire",
+		Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	named := func(use, short string, do func(context.Context, *desk, string) error) *cobra.Command {
+		return &cobra.Command{
+			Use: use + " NAME", Short: short, Args: cobra.ExactArgs(1),
+			RunE: a.command(func(cmd *cobra.Command, args []string) error { return a.withSchedule(cmd.Context(), args[0], do) }),
+		}
+	}
+	cmd.AddCommand(a.scheduleAddCommand(),
+		&cobra.Command{
+			Use: "list", Short: "List schedules", Args: cobra.NoArgs,
+			RunE: a.command(func(cmd *cobra.Command, _ []string) error { return a.scheduleList(cmd.Context()) }),
+		},
+		named("show", "Show one schedule: its settings, when it is due next, and what became of its last due times", a.scheduleShow),
+		named("remove", "Remove a schedule; its batches stay", a.scheduleRemove),
+		a.schedulePauseCommand(),
+		named("resume", "Let a paused schedule fire again, from now on", a.scheduleResume),
+		named("fire", "Fire a schedule now, whatever its due times", a.scheduleFire))
+	return cmd
+}
+
+func (a *app) scheduleAddCommand() *cobra.Command {
+	var replace bool
+	values := map[string]string{}
+	cmd := &cobra.Command{
+		Use: "add NAME --cron EXPRESSION --topics FILE|URL|s3://BUCKET/KEY", Short: "Add a schedule, which `nightdesk scheduler` fires",
+		Long: `Add a schedule, which "nightdesk scheduler" fires: at each due time the list of topics is read and becomes a batch,
+NAME-YYYYMMDDTHHMMSSZ. In a topic, ` + strings.Join(schedule.Variables(), " ") + `
+stand for the time at which it is due.
+
+EXPRESSION has five fields (minute, hour, day of month, month, day of week), or is @hourly, @daily, @weekly, @monthly,
+@yearly or @every 6h. Where clocks are changed, a time that does not exist comes when the gap is over, and one that comes
+twice fires at the first.`,
+		Example: `  nightdesk schedule add nightly --cron '0 1 * * *' --tz Europe/Berlin --topics topics.txt --preset quick --deadline 07:00`,
+		Args:    cobra.ExactArgs(1),
+		RunE: a.command(func(cmd *cobra.Command, args []string) error {
+			return a.scheduleAdd(cmd.Context(), args[0], values, replace)
+		}),
+	}
+	for _, f := range []struct{ name, key, usage string }{
+		{"cron", "cron", "when it is due"},
+		{"tz", "timezone", "time zone of --cron and --deadline, such as Europe/Berlin (default UTC)"},
+		{"topics", "topics", "list of topics, read at each firing by whichever scheduler fires"},
+		{"preset", "preset", "limits of the research: quick, medium, deep or auto"},
+		{"kb", "kb", "knowledge base by name, or a directory, which is indexed at each firing"},
+		{"language", "language", "language of the reports: en, zh or another tag"},
+		{"strategy", "strategy", "exploratory (broad), balanced or focused (deep)"},
+		{"sources", "sources", "kinds of sources that may be used: kb, web, papers, code with commas between them"},
+		{"priority", "priority", "high, normal or low (default normal)"},
+		{"deadline", "deadline", "time of day at which the reports are due, such as 07:00"},
+		{"catch-up", "catch_up", "when no scheduler ran at a due time: once (fire the latest, default) or skip"},
+		{"overlap", "overlap", "when the batch before is still worked: skip (default) or queue (fire when it has ended)"},
+		{"pause-after", "pause_after", "failed nights in a row after which it pauses itself (default 3)"},
+	} {
+		cmd.Flags().Func(f.name, f.usage, func(value string) error { values[f.key] = value; return nil })
+	}
+	cmd.Flags().BoolVar(&replace, "replace", false, "change the schedule of this name, if there is one; it keeps its past")
+	cmd.Flags().SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+		return pflag.NormalizedName(strings.ReplaceAll(name, "_", "-")) // as in the settings file
+	})
+	return cmd
+}
+
+// normalSpec makes the files that a schedule names absolute: another process reads them.
+func (a *app) normalSpec(spec schedule.Spec) (schedule.Spec, error) {
+	var err error
+	if spec.Topics, err = normalSource(spec.Topics); err != nil {
+		return spec, err
+	}
+	bases, err := knowledge.List(a.knowledgeDir())
+	if err != nil {
+		return spec, err
+	}
+	kb := spec.KnowledgeBase
+	if _, err := os.Stat(kb); kb == "" || err != nil || slices.Contains(bases, kb) { // a name comes before a directory
+		return spec, nil
+	}
+	if spec.KnowledgeBase, err = filepath.Abs(kb); err != nil {
+		return spec, fmt.Errorf("knowledge base %s: %w", kb, err)
+	}
+	return spec, nil
+}
+
+func (a *app) scheduleAdd(ctx context.Context, name string, values map[string]string, replace bool) (err error) {
+	spec, err := config.NewSchedule(name, values)
+	if err != nil {
+		return usageError{err}
+	}
+	if spec, err = a.normalSpec(spec); err != nil {
+		return err
+	}
+	d, err := a.openWorkingDesk(ctx, false)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, d.Close()) }()
+	if _, err := d.queue.Schedule(ctx, name); err == nil && !replace {
+		return usageError{hintError{fmt.Errorf("there is a schedule %q already", name), "Change it with --replace, or look at it with `nightdesk schedule show " + name + "`."}}
+	} else if err != nil && !errors.Is(err, redisqueue.ErrNoSchedule) {
+		return err
+	}
+	// Better now than at night: the list can be read, and there is something to search in.
+	next := spec.Next(time.Now(), 1)
+	if len(next) == 0 {
+		return usageError{fmt.Errorf("cron expression %q is never due", spec.Cron)}
+	}
+	topics, unknown, err := a.scheduledTopics(ctx, d, spec, next[0])
+	if err != nil {
+		return usageError{err}
+	}
+	own, err := a.scheduled(spec)
+	if err != nil {
+		return err
+	}
+	if _, err := own.options(ctx); err != nil {
+		return err
+	}
+	if len(unknown) > 0 {
+		a.say("%s in topics are no variables and stay as they are; there are %s", strings.Join(unknown, " "), strings.Join(schedule.Variables(), " "))
+	}
+	did, err := putSchedule(ctx, d.queue, spec, false)
+	if err != nil {
+		return err
+	}
+	r, err := d.queue.Schedule(ctx, name)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(viewOf(r), true)
+	}
+	fmt.Fprintf(a.stdout, "schedule %s %s: %d topics, next due %s\n", name, did, len(topics), showDue(next[0]))
+	if running, err := d.dispatcher.Schedulers(); err == nil && running == 0 {
+		a.say("no scheduler is running: start one with `nightdesk scheduler`")
+	}
+	return nil
+}
+
+func (a *app) schedulePauseCommand() *cobra.Command {
+	var reason string
+	cmd := &cobra.Command{
+		Use: "pause NAME", Short: "Let a schedule not fire until it is resumed; a batch that is worked goes on", Args: cobra.ExactArgs(1),
+		RunE: a.command(func(cmd *cobra.Command, args []string) error {
+			return a.withSchedule(cmd.Context(), args[0], func(ctx context.Context, d *desk, name string) error {
+				return a.changeSchedule(ctx, d, name, "paused", func(r *schedule.Record) { r.Pause(reason, time.Now()) })
+			})
+		}),
+	}
+	cmd.Flags().StringVar(&reason, "reason", "by a person", "what list and show say")
+	return cmd
+}
+
+func (a *app) scheduleResume(ctx context.Context, d *desk, name string) error {
+	return a.changeSchedule(ctx, d, name, "resumed", func(r *schedule.Record) { r.Resume(time.Now()) })
+}
+
+func (a *app) changeSchedule(ctx context.Context, d *desk, name, done string, change func(*schedule.Record)) error {
+	r, err := d.queue.ChangeSchedule(ctx, name, func(r *schedule.Record) error { change(r); return nil })
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(viewOf(r), true)
+	}
+	text := ""
+	if next := viewOf(r).Next; len(next) > 0 {
+		text = ", next due " + showDue(next[0])
+	}
+	fmt.Fprintf(a.stdout, "schedule %s %s%s\n", name, done, text)
+	return nil
+}
+
+func (a *app) scheduleRemove(ctx context.Context, d *desk, name string) error {
+	r, err := d.queue.Schedule(ctx, name)
+	if err != nil {
+		return err
+	}
+	if _, err := d.queue.RemoveSchedule(ctx, name); err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(map[string]string{"removed": name}, true)
+	}
+	fmt.Fprintf(a.stdout, "schedule %s removed; its batches stay\n", name)
+	if r.Declared {
+		a.say("it was declared in a settings file: take it out there, or the next scheduler that starts adds it again")
+	}
+	return nil
+}
+
+func (a *app) scheduleFire(ctx context.Context, d *desk, name string) error {
+	s, err := a.newScheduler(ctx, d)
+	if err != nil {
+		return err
+	}
+	f, err := s.Fire(ctx, name)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(f, true)
+	}
+	fmt.Fprintf(a.stdout, "batch %s: %d topics enqueued\n", f.Batch, f.Topics)
+	return nil
+}
+
+// withSchedule opens the desk for a command about one schedule, and says which there are when there is none of its name.
+func (a *app) withSchedule(ctx context.Context, name string, do func(context.Context, *desk, string) error) (err error) {
+	d, err := a.openDesk(ctx, false)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, d.Close()) }()
+	err = do(ctx, d, name)
+	if !errors.Is(err, redisqueue.ErrNoSchedule) {
+		return err
+	}
+	records, listErr := d.queue.Schedules(ctx)
+	if listErr != nil {
+		return listErr
+	}
+	names := []string{}
+	for _, r := range records {
+		names = append(names, r.Name)
+	}
+	if len(names) == 0 {
+		names = []string{"none yet"}
+	}
+	return usageError{hintError{fmt.Errorf("there is no schedule %q", name), "There are: " + strings.Join(names, ", ")}}
+}

@@ -1,0 +1,182 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"nightdesk/topicqueue/schedule"
+)
+
+// shownNext is how many due times are shown of a schedule.
+const shownNext = 5
+
+// scheduleView is what `schedule list` and `schedule show` print as JSON.
+type scheduleView struct {
+	schedule.Record
+	Topics string      `json:"topics"` // without a key that its address may hold
+	Next   []time.Time `json:"next"`   // due times to come; none while it is paused
+}
+
+func viewOf(r schedule.Record) scheduleView {
+	v := scheduleView{Record: r, Topics: shownSource(r.Topics), Next: []time.Time{}}
+	if r.Paused == "" {
+		after := time.Now()
+		if r.Since.After(after) {
+			after = r.Since
+		}
+		v.Next = append(v.Next, r.Next(after, shownNext)...)
+	}
+	return v
+}
+
+func showDue(t time.Time) string { return t.Format("Mon 2006-01-02 15:04 MST") }
+
+func (a *app) scheduleList(ctx context.Context) (err error) {
+	d, err := a.openDesk(ctx, false)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, d.Close()) }()
+	records, err := d.queue.Schedules(ctx)
+	if err != nil {
+		return err
+	}
+	table := tabwriter.NewWriter(a.stdout, 0, 4, 2, ' ', 0)
+	if len(records) > 0 && !a.json {
+		fmt.Fprintln(table, "SCHEDULE\tCRON\tZONE\tNEXT\tLAST\tTOPICS")
+	}
+	for _, r := range records {
+		v := viewOf(r)
+		if a.json {
+			if err := a.printJSON(v, true); err != nil {
+				return err
+			}
+			continue
+		}
+		next, last := "never", "never"
+		if r.Paused != "" {
+			next = "paused: " + clipColumns(r.Paused, 60)
+		} else if len(v.Next) > 0 {
+			next = showDue(v.Next[0])
+		}
+		if n := len(r.Firings); n > 0 {
+			last = showFiring(r.Firings[n-1])
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n", r.Name, r.Cron, r.Zone, next, last, v.Topics)
+	}
+	return table.Flush()
+}
+
+func (a *app) scheduleShow(ctx context.Context, d *desk, name string) error {
+	r, err := d.queue.Schedule(ctx, name)
+	if err != nil {
+		return err
+	}
+	v := viewOf(r)
+	if a.json {
+		return a.printJSON(v, false)
+	}
+	fmt.Fprintf(a.stdout, "schedule %s: %s in %s\n", r.Name, r.Cron, r.Zone)
+	table := tabwriter.NewWriter(a.stdout, 0, 4, 2, ' ', 0)
+	for _, row := range [][2]string{
+		{"topics", v.Topics}, {"preset", r.Preset}, {"language", r.Language}, {"kb", r.KnowledgeBase}, {"strategy", r.Strategy}, {"sources", r.Sources},
+		{"priority", r.Priority}, {"deadline", r.Deadline}, {"catch up", r.CatchUp}, {"overlap", r.Overlap},
+		{"pause after", strconv.Itoa(r.PauseAfter) + " failed nights"}, {"paused", r.Paused},
+	} {
+		if row[1] != "" {
+			fmt.Fprintf(table, "  %s\t%s\n", row[0], row[1])
+		}
+	}
+	for i, next := range v.Next {
+		fmt.Fprintf(table, "  %s\t%s\n", map[bool]string{true: "next due"}[i == 0], showDue(next))
+	}
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	if len(r.Firings) == 0 {
+		return nil
+	}
+	const most = 10
+	zone := scheduleZone(r.Spec)
+	fmt.Fprintln(table, "DUE\tSTATE\tBATCH\tRUNS\tREASON")
+	for i, f := range slices.Backward(r.Firings) {
+		if len(r.Firings)-i > most {
+			break
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", showDue(f.Due.In(zone)), f.State, cmp.Or(f.Batch, "-"), cmp.Or(showRuns(f), "-"), f.Reason)
+	}
+	return table.Flush()
+}
+
+func showFiring(f schedule.Firing) string {
+	return strings.TrimSuffix(fmt.Sprintf("%s: %s", f.State, showRuns(f)), ": ")
+}
+
+// showRuns says what became of the runs of a firing.
+func showRuns(f schedule.Firing) string {
+	if f.State == schedule.Open {
+		return fmt.Sprintf("%d of %d enqueued", f.Done, f.Topics)
+	}
+	var parts []string
+	for _, c := range []struct {
+		n    int
+		word string
+	}{{f.Broken, "failed"}, {f.Cancelled, "cancelled"}, {f.Partial, "partial"}, {f.Completed, "completed"}} {
+		if c.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", c.n, c.word))
+		}
+	}
+	if len(parts) == 0 && f.Topics > 0 {
+		return fmt.Sprintf("%d topics", f.Topics)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// checkSchedules says whether what is scheduled will be fired. It says nothing without schedules, and without a Redis,
+// which is a check of its own.
+func (a *app) checkSchedules(ctx context.Context) []checkup {
+	const name = "schedules"
+	d, err := a.openDesk(ctx, false)
+	if err != nil {
+		return nil
+	}
+	defer d.Close()
+	records, err := d.queue.Schedules(ctx)
+	if err != nil {
+		return []checkup{failure(name, err)}
+	}
+	running, err := d.dispatcher.Schedulers()
+	if err != nil {
+		return []checkup{failure(name, err)}
+	}
+	if len(records) == 0 && running == 0 {
+		return nil
+	}
+	c := checkup{Name: name, Result: "ok", Text: fmt.Sprintf("%d schedules, %d schedulers running", len(records), running)}
+	var first time.Time
+	var what string
+	var out []checkup
+	for _, r := range records {
+		v := viewOf(r)
+		if r.Paused != "" {
+			out = append(out, checkup{Name: name, Result: "note", Text: r.Name + " is paused: " + r.Paused, Hint: "Let it fire again with `nightdesk schedule resume " + r.Name + "`."})
+		}
+		if len(v.Next) > 0 && (first.IsZero() || v.Next[0].Before(first)) {
+			first, what = v.Next[0], r.Name
+		}
+	}
+	if what != "" {
+		c.Text += fmt.Sprintf(", next due is %s at %s", what, showDue(first))
+	}
+	if running == 0 {
+		c.Result, c.Hint = "note", "Nothing is fired while none runs: start one with `nightdesk scheduler`."
+	}
+	return append([]checkup{c}, out...)
+}

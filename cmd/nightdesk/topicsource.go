@@ -1,0 +1,109 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"nightdesk/pipeline/tools/fetch"
+	"nightdesk/storage"
+)
+
+// maxList is the size of a list of topics at a URL or in a bucket, in bytes.
+const maxList = 64 << 20
+
+// normalSource returns the name of a list of topics as it is good for every process on this machine: a file by its
+// absolute path.
+func normalSource(source string) (string, error) {
+	scheme, _, remote := strings.Cut(source, "://")
+	switch {
+	case !remote:
+		file, err := filepath.Abs(source)
+		if err != nil {
+			return "", fmt.Errorf("list of topics %s: %w", source, err)
+		}
+		return file, nil
+	case scheme == "s3":
+		_, _, err := bucketKey(source)
+		return source, err
+	case scheme == "http" || scheme == "https":
+		u, err := url.Parse(source)
+		if err != nil || u.Host == "" {
+			return "", usageError{fmt.Errorf("list of topics %s: not an address", fetch.Redact(source))}
+		}
+		if u.User != nil {
+			return "", usageError{fmt.Errorf("list of topics %s: an address with user or password is not kept; use a file, or s3://bucket/key with the AWS_* credentials", fetch.Redact(source))}
+		}
+		return source, nil
+	}
+	return "", usageError{fmt.Errorf("list of topics: %s:// is not known; give a file, an http(s) address or s3://bucket/key", scheme)}
+}
+
+// shownSource returns the name of a list of topics as people see it: an address may hold a key.
+func shownSource(source string) string {
+	if strings.HasPrefix(source, "http") && strings.Contains(source, "://") {
+		return fetch.Redact(source)
+	}
+	return source
+}
+
+// bucketKey splits s3://bucket/folder/key: bucket is s3://bucket/folder.
+func bucketKey(source string) (bucket, key string, err error) {
+	bucket, key = path.Split(strings.TrimPrefix(source, "s3://"))
+	bucket = "s3://" + strings.TrimSuffix(bucket, "/")
+	if _, _, err := storage.ParseS3(bucket); err != nil || key == "" {
+		return "", "", usageError{fmt.Errorf("list of topics %s: give s3://bucket/key", source)}
+	}
+	return bucket, key, nil
+}
+
+// openSource opens a list of topics.
+func (a *app) openSource(ctx context.Context, d *desk, source string) (io.ReadCloser, error) {
+	scheme, _, remote := strings.Cut(source, "://")
+	if !remote {
+		return os.Open(source) // its error names it
+	}
+	var body []byte
+	if scheme == "s3" {
+		bucket, key, err := bucketKey(source)
+		if err != nil {
+			return nil, err
+		}
+		store, err := a.openBucket(ctx, bucket)
+		if err != nil {
+			return nil, err
+		}
+		if body, err = store.Get(ctx, key); err != nil {
+			return nil, err
+		}
+	} else {
+		client, err := a.outside(d)
+		if err != nil {
+			return nil, err
+		}
+		defer client.Close()
+		answer, err := client.Do(ctx, fetch.Request{URL: source, MaxBytes: maxList})
+		var refused *fetch.RefusedError
+		if errors.As(err, &refused) && refused.Reason == fetch.RefusedAddress {
+			return nil, hintError{fmt.Errorf("%w; allow its host by fetch.allow if it is one of your own", err), "For example NIGHTDESK_FETCH_ALLOW=lists.internal"}
+		}
+		if err != nil {
+			return nil, err
+		}
+		if answer.Type == "text/html" { // each of its lines would be a topic
+			return nil, fmt.Errorf("%s is a web page, not a list of topics", shownSource(source))
+		}
+		body = answer.Body
+	}
+	if len(body) > maxList {
+		return nil, fmt.Errorf("list of topics %s: more than %d bytes", shownSource(source), maxList)
+	}
+	return io.NopCloser(bytes.NewReader(body)), nil
+}
