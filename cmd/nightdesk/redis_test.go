@@ -240,7 +240,8 @@ func TestRedisCluster(t *testing.T) {
 		t.Errorf("metrics:\n%s", body)
 	}
 	f.output("enqueue", "topics.txt", "--batch", "more", "--kb", "docs", "--priority", "low")
-	for _, args := range [][]string{{"list"}, {"status", "more"}, {"pause", "more"}, {"resume", "more"}, {"cancel", "more"}} {
+	f.output("schedule", "add", "nightly", "--cron", "0 1 * * *", "--topics", "topics.txt", "--kb", "docs")
+	for _, args := range [][]string{{"schedule", "fire", "nightly"}, {"schedule", "list"}, {"list"}, {"status", "more"}, {"pause", "more"}, {"resume", "more"}, {"cancel", "more"}} {
 		f.output(args...)
 	}
 	for _, c := range clients {
