@@ -201,6 +201,9 @@ func (a *app) submit(ctx context.Context, list *topicList, plan *listPlan, f enq
 	if err != nil {
 		return err
 	}
+	if err := d.queue.SealBatch(ctx, name); err != nil { // its digest comes with its last report
+		return hintError{err, fmt.Sprintf("All topics are in the queue; enqueue the file again with --batch %s for the digest.", name)}
+	}
 	if !a.json {
 		fmt.Fprintf(a.stdout, "batch %s: %d topics enqueued", name, added)
 		if known := plan.topics - added; known > 0 {

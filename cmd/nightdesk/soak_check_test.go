@@ -329,7 +329,7 @@ func (s *soak) forgotten() {
 	rdb := redis.NewClient(&redis.Options{Addr: s.redis.Addr()})
 	defer rdb.Close()
 	until(s.t, "no run is watched", func() bool {
-		n, err := rdb.Exists(s.t.Context(), "nightdesk:{index}:runs", "nightdesk:{index}:states").Result()
+		n, err := rdb.Exists(s.t.Context(), "nightdesk:{index}:runs", "nightdesk:{index}:states", "nightdesk:{index}:digests").Result()
 		return err == nil && n == 0
 	})
 }

@@ -16,14 +16,17 @@ const batchesKey = prefix + "batches" // sorted set: batch name by creation (ms)
 
 func batchKey(name, part string) string { return prefix + "batch:{" + name + "}:" + part }
 
-// OpenBatch makes a batch known and returns the time of its creation, which is the same for every call: it is part of
-// the run ids.
+// OpenBatch makes a batch known, to which runs are added until SealBatch, and returns the time of its creation, which is
+// the same for every call: it is part of the run ids.
 func (q *Queue) OpenBatch(ctx context.Context, name string, now time.Time) (time.Time, error) {
 	if err := q.rdb.ZAddNX(ctx, batchesKey, redis.Z{Score: float64(now.UnixMilli()), Member: name}).Err(); err != nil {
 		return time.Time{}, fmt.Errorf("open batch %q in Redis: %w", name, err)
 	}
 	created, err := q.rdb.ZScore(ctx, batchesKey, name).Result()
 	if err != nil {
+		return time.Time{}, fmt.Errorf("open batch %q in Redis: %w", name, err)
+	}
+	if err := q.rdb.HDel(ctx, batchKey(name, "state"), "sealed").Err(); err != nil { // more runs come
 		return time.Time{}, fmt.Errorf("open batch %q in Redis: %w", name, err)
 	}
 	return time.UnixMilli(int64(created)).UTC(), nil
@@ -94,7 +97,8 @@ func (q *Queue) Runs(ctx context.Context, batch string, yield func(topicqueue.Ru
 	}
 }
 
-// keepLine keeps what a list shows of a run that is published: its state expires, its line does not.
+// keepLine keeps what a list shows of a run that is published: its state expires, its line does not. In its batch it is
+// open no longer.
 func (q *Queue) keepLine(ctx context.Context, run topicqueue.Run) error {
 	run.PublishedAt, run.Unpublished, run.ToolCalls = time.Now().UTC(), "", nil
 	run.Options = topicqueue.Options{Preset: run.Options.Preset, Language: run.Options.Language}
@@ -102,8 +106,13 @@ func (q *Queue) keepLine(ctx context.Context, run topicqueue.Run) error {
 	if err != nil {
 		return fmt.Errorf("encode run %s: %w", run.ID, err)
 	}
-	if err := lineScript.Run(ctx, q.rdb, []string{batchKey(run.Batch, "lines")}, run.ID, data).Err(); err != nil {
+	keys := []string{batchKey(run.Batch, "lines"), batchKey(run.Batch, "open"), batchKey(run.Batch, "state")}
+	last, err := lineScript.Run(ctx, q.rdb, keys, run.ID, data).Int()
+	if err != nil {
 		return fmt.Errorf("keep run %s in batch %q in Redis: %w", run.ID, run.Batch, err)
+	}
+	if last == 1 {
+		return q.noteBatch(ctx, run.Batch, 0)
 	}
 	return nil
 }

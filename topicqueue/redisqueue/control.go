@@ -80,11 +80,16 @@ const (
 // Retry lets a run that has ended go on from its state, as its next epoch. maxIterations: those a block may have; one
 // that failed after all of them starts anew. ErrRunning: it has not ended. ErrNotFound: its state has expired.
 func (q *Queue) Retry(ctx context.Context, runID, what string, maxIterations int) ([]Intent, error) {
-	if _, err := q.Run(ctx, runID); err != nil {
+	run, err := q.Run(ctx, runID)
+	if err != nil {
 		return nil, err
 	}
 	if err := q.watch(ctx, runID); err != nil {
 		return nil, err
+	}
+	// Before it is: then its batch has not ended. A look at the batch corrects it when the retry breaks off.
+	if err := q.rdb.SAdd(ctx, batchKey(run.Batch, "open"), runID).Err(); err != nil {
+		return nil, fmt.Errorf("retry of run %s in Redis: %w", runID, err)
 	}
 	r, err := q.run(ctx, retryScript, "retry", runID, what, maxIterations, newOwner())
 	if err != nil {

@@ -99,6 +99,14 @@
 // it should yield. Leases do not lapse to others meanwhile, its time goes on. Resume admits what there is room for. The end of a run, and
 // Cancel with report, end its pause.
 //
+// # Batches
+//
+// A run is open in its batch from Create until its line is kept, which Published does, and again from Retry. SealBatch says
+// that no further runs are to come. A batch that is sealed, of which nothing is open, and of which something ended since its last
+// digest, wants a digest: SweepBatch returns its generation, which the end of every run raises, and Digested says that
+// it is stored. Batches that may want one stand in the index: SealBatch and the last line announce them. A look takes runs
+// out of the open ones that only a crash has left there. Retry refused, or broken off, costs a second digest at most.
+//
 // # Epochs
 //
 // Retry raises the epoch of a run that has ended, fences its stages, makes its keys lasting again, and begins a new stream:
@@ -161,10 +169,13 @@
 //	nightdesk:{index}:states                hash        the same
 //	nightdesk:{index}:waiting:LANE          sorted set  an entry while the run waits
 //	nightdesk:{index}:fed:LANE              sorted set  an entry while its planning task waits
+//	nightdesk:{index}:digests               sorted set  an entry from SealBatch until the batch has its digest
 //	nightdesk:{index}:clock                 hash        for ever                                            0.1 KB
 //	nightdesk:{index}:stats                 hash        for ever                                            0.2 KB
 //	nightdesk:{index}:schedules             hash        for ever, an entry a schedule                       0.5 KB, and 0.3 KB for each of its last 50 firings
 //	nightdesk:batches                       sorted set  for ever, an entry a batch
+//	nightdesk:batch:{BATCH}:state           hash        for ever, from SealBatch or the first published run       0.1 KB
+//	nightdesk:batch:{BATCH}:open            set         an entry from Create until the run is published           0.07 KB a run
 //	nightdesk:batch:{BATCH}:runs            sorted set  for ever, an entry a run                            0.15 KB a run
 //	nightdesk:batch:{BATCH}:lines           hash        for ever, an entry a published run                  0.85 KB a run
 //	nightdesk:probe                         string      a minute after Writable

@@ -88,6 +88,9 @@ func TestKeys(t *testing.T) {
 		if _, _, err := q.Due(ctx); err != nil {
 			t.Fatal(err)
 		}
+		if err := q.SealBatch(ctx, run.Batch); err != nil {
+			t.Fatal(err)
+		}
 		look()
 		fed(t, q, run)
 		look()
@@ -125,6 +128,7 @@ func TestKeys(t *testing.T) {
 		rdb.ZAdd(ctx, "nightdesk:{index}:runs", redis.Z{Member: run.ID}) // its next look comes now
 		waitDue(ctx, t, q, run.ID)
 		swept(t, q, run, true)
+		digest(t, q, run.Batch)
 		rdb.Del(ctx, "nightdesk:probe") // within its minute
 		lapse(t, rdb, 120*time.Millisecond)
 		clear(seen)

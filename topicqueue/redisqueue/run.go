@@ -24,10 +24,7 @@ func (q *Queue) Create(ctx context.Context, run topicqueue.Run) (created bool, e
 	// The batch entry comes first: an entry without a run is skipped by readers, a run without an entry would be lost.
 	// Runs are listed in the order in which they were enqueued.
 	order := float64(run.CreatedAt.UnixNano() / 1000)
-	if err := q.rdb.ZAddNX(ctx, batchKey(run.Batch, "runs"), redis.Z{Score: order, Member: run.ID}).Err(); err != nil {
-		return false, fmt.Errorf("add run %s to batch %q in Redis: %w", run.ID, run.Batch, err)
-	}
-	if line, err := q.line(ctx, run.Batch, run.ID); err != nil || line != nil { // its state has expired
+	if added, err := q.addToBatch(ctx, run.Batch, run.ID, order); err != nil || !added { // its state may have expired
 		return false, err
 	}
 	// Looked at only when what follows breaks off: not one of 100,000 that wait is swept for nothing.

@@ -1,6 +1,13 @@
--- KEYS: lines of a batch (hash: run -> JSON)
--- ARGV: run, line. Of two, of which one comes late, that of the later epoch stays.
+-- KEYS: lines of a batch (hash: run -> JSON), its runs that are not yet published (set), its state (hash)
+-- ARGV: run, line. Of two, of which one comes late, that of the later epoch stays. Returns 1 when the batch now wants a
+-- digest: it is sealed, nothing of it is open, and something has ended since the last digest.
 local old = redis.call('HGET', KEYS[1], ARGV[1])
-if old and cjson.decode(old).ended_at > cjson.decode(ARGV[2]).ended_at then return 0 end
+local before, ended = old and cjson.decode(old).ended_at, cjson.decode(ARGV[2]).ended_at
+if old and before > ended then return 0 end
 redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
-return 1
+if redis.call('SREM', KEYS[2], ARGV[1]) == 1 or before ~= ended then redis.call('HINCRBY', KEYS[3], 'generation', 1) end
+local generation, digested = redis.call('HGET', KEYS[3], 'generation') or '0', redis.call('HGET', KEYS[3], 'digested') or '0'
+if redis.call('HEXISTS', KEYS[3], 'sealed') == 1 and redis.call('SCARD', KEYS[2]) == 0 and tonumber(generation) > tonumber(digested) then
+  return 1
+end
+return 0

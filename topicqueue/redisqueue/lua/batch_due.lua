@@ -1,0 +1,13 @@
+-- KEYS: batches by next look (sorted set)
+-- ARGV: batches to return at the most, how long the caller has for each (ms)
+-- Returns batches that are to be looked at, each with the time at which others see it again.
+local clock = redis.call('TIME')
+local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
+local out = {}
+for _, name in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', now, 'LIMIT', 0, ARGV[1])) do
+  local next = string.format('%d', now + tonumber(ARGV[2]))
+  redis.call('ZADD', KEYS[1], next, name)
+  table.insert(out, name)
+  table.insert(out, next)
+end
+return out
