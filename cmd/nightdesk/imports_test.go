@@ -22,6 +22,7 @@ var layers = map[string][]string{
 	"pipeline/tools":        {"pipeline/knowledge", "pipeline/sources", "topicqueue"},
 	"pipeline/sources":      {"topicqueue"},
 	"pipeline/quantity":     {},
+	"pipeline/digest":       {"pipeline/evidence", "pipeline/citation", "pipeline/quantity", "topicqueue"},
 	"pipeline/evidence":     {"pipeline/extractive", "pipeline/quantity", "pipeline/sources", "topicqueue"},
 	"pipeline/knowledge":    {"topicqueue"},
 	"pipeline/citation":     {"pipeline/extractive", "pipeline/quantity", "topicqueue"},

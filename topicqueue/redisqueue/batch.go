@@ -38,6 +38,18 @@ type Batch struct {
 	CreatedAt time.Time `json:"created_at"`
 }
 
+// Batch returns one batch. ErrNotFound when there is none of this name.
+func (q *Queue) Batch(ctx context.Context, name string) (Batch, error) {
+	created, err := q.rdb.ZScore(ctx, batchesKey, name).Result()
+	if errors.Is(err, redis.Nil) {
+		return Batch{}, fmt.Errorf("read batch %q: %w", name, ErrNotFound)
+	}
+	if err != nil {
+		return Batch{}, fmt.Errorf("read batch %q from Redis: %w", name, err)
+	}
+	return Batch{Name: name, CreatedAt: time.UnixMilli(int64(created)).UTC()}, nil
+}
+
 // Batches returns all batches, oldest first.
 func (q *Queue) Batches(ctx context.Context) ([]Batch, error) {
 	members, err := q.rdb.ZRangeWithScores(ctx, batchesKey, 0, -1).Result()

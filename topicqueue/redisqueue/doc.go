@@ -175,7 +175,7 @@
 //	nightdesk:{index}:schedules             hash        for ever, an entry a schedule                       0.5 KB, and 0.3 KB for each of its last 50 firings
 //	nightdesk:batches                       sorted set  for ever, an entry a batch
 //	nightdesk:batch:{BATCH}:state           hash        for ever, from SealBatch or the first published run       0.1 KB
-//	nightdesk:batch:{BATCH}:open            set         an entry from Create until the run is published           0.07 KB a run
+//	nightdesk:batch:{BATCH}:open            set         an entry from Create until the run is published           0.09 KB a run
 //	nightdesk:batch:{BATCH}:runs            sorted set  for ever, an entry a run                            0.15 KB a run
 //	nightdesk:batch:{BATCH}:lines           hash        for ever, an entry a published run                  0.85 KB a run
 //	nightdesk:probe                         string      a minute after Writable

@@ -1,0 +1,31 @@
+package digest
+
+import "strings"
+
+// advices say what to do about reasons, which our own code wrote: each begins to matter where its words stand in one.
+var advices = []struct{ words, do string }{
+	{"knowledge base", "Add the knowledge base, or set the same STORAGE_URL on every worker; then "},
+	{"no evidence was found", "Put the topic in other words, or give it a knowledge base or a search engine that knows of it; `nightdesk doctor` says whether they answer. Then "},
+	{"before a worker had time", "Start more workers or give a later --deadline, and enqueue the topic in another batch, or "},
+	{"time of the run was over", "Give it more time (--duration), or the workers fewer topics at once; then "},
+	{"time for research was over", "Give it more time (--duration), or the workers fewer topics at once; then "},
+	{"budget", "Raise the budget or choose a smaller preset; then "},
+	{"ended 5 times without", "It ends its workers: look at their memory and logs before you "},
+	{"defect in nightdesk", "Please report it with the worker's log; perhaps it helps to "},
+	{"API key", "`nightdesk doctor --model` says what is wrong with the model; correct it, then "},
+	{"model", "`nightdesk doctor --model` says whether the model answers; then "},
+}
+
+// advice says what to do about a run or, where many have one reason, a batch.
+func advice(kind, reason, name string) string {
+	again := "try again with `nightdesk retry " + name + "`"
+	for _, a := range advices {
+		if strings.Contains(reason, a.words) {
+			return a.do + again + "."
+		}
+	}
+	if kind == KindPartial {
+		return "Read it with that in mind, or " + again + "."
+	}
+	return upper(again) + "."
+}

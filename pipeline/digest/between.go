@@ -1,0 +1,144 @@
+package digest
+
+import (
+	"context"
+	"hash/maphash"
+	"slices"
+	"strconv"
+
+	"nightdesk/pipeline/evidence"
+)
+
+// Disagreement is a contradiction between reports: no report has both of its sides.
+type Disagreement struct {
+	evidence.Contradiction
+	Runs  []Ref // those that have one of the sides, at most 5
+	Count int   // of all of them
+}
+
+// Bounds of Between.
+const (
+	maxSubjects = 1_000_000 // that are remembered, about 20 bytes each
+	maxCompared = 20_000    // statements that are compared
+	maxAlike    = 40        // statements of one subject
+	maxAgain    = 3         // disagreements on one subject
+)
+
+// statement is what one or several runs state from one source.
+type statement struct {
+	evidence.Claim
+	runs []int
+}
+
+// Between finds where reports contradict each other. claims returns the claims of a run with their sources, nil for
+// one that has none; it is called once for each run, and again for those that share a subject with another. complete: there was no
+// need to leave claims out. The error is that of claims, or the cause of ctx's end.
+func Between(ctx context.Context, runs []Ref, claims func(ctx context.Context, runID string) ([]evidence.Claim, error)) (found []Disagreement, complete bool, err error) {
+	complete = true
+	seed := maphash.MakeSeed()
+	first, shared := map[uint64]int{}, map[uint64]bool{} // by subject: the first run that has it; whether others have it
+	again := make([]bool, len(runs))
+	for i, r := range runs {
+		list, err := claims(ctx, r.RunID)
+		if err != nil {
+			return nil, false, err
+		}
+		for _, c := range list {
+			s := evidence.Subject(c)
+			if s == "" {
+				continue
+			}
+			key := maphash.String(seed, s)
+			switch by, known := first[key]; {
+			case known && by != i:
+				shared[key], again[by], again[i] = true, true, true
+			case !known && len(first) < maxSubjects:
+				first[key] = i
+			case !known:
+				complete = false
+			}
+		}
+	}
+	clear(first)
+	alike := map[uint64][]statement{} // by subject
+	var order []uint64
+	compared := 0
+	for i, r := range runs {
+		if !again[i] {
+			continue
+		}
+		list, err := claims(ctx, r.RunID)
+		if err != nil {
+			return nil, false, err
+		}
+		for _, c := range list {
+			key := maphash.String(seed, evidence.Subject(c))
+			if !shared[key] {
+				continue
+			}
+			known := slices.IndexFunc(alike[key], func(s statement) bool { return s.SourceID == c.SourceID && s.Text == c.Text && s.Quote == c.Quote })
+			switch {
+			case known >= 0:
+				s := &alike[key][known]
+				s.runs = append(s.runs, i)
+			case compared == maxCompared || len(alike[key]) == maxAlike:
+				complete = false
+			default:
+				if alike[key] == nil {
+					order = append(order, key)
+				}
+				alike[key], compared = append(alike[key], statement{c, []int{i}}), compared+1
+			}
+		}
+	}
+	for _, key := range order {
+		if ctx.Err() != nil {
+			return nil, false, context.Cause(ctx)
+		}
+		d := disagreements(alike[key], runs)
+		found = append(found, d[:min(len(d), maxAgain)]...)
+		delete(alike, key)
+	}
+	return found, complete, nil
+}
+
+// disagreements compares statements of one subject.
+func disagreements(list []statement, runs []Ref) []Disagreement {
+	if len(list) < 2 {
+		return nil
+	}
+	claims := make([]evidence.Claim, len(list))
+	for i, s := range list {
+		claims[i] = s.Claim
+		claims[i].ID = strconv.Itoa(i) // the ids of several runs are not distinct
+	}
+	var found []Disagreement
+	for _, c := range evidence.Weigh(claims, nil).Contradictions {
+		a, b := runsOf(c.A, list), runsOf(c.B, list)
+		if slices.ContainsFunc(a, func(i int) bool { return slices.Contains(b, i) }) {
+			continue // a report has both sides and tells of it itself
+		}
+		d := Disagreement{Contradiction: c, Count: len(a) + len(b)}
+		for i := range max(len(a), len(b)) { // both sides are among those that are shown
+			for _, side := range [][]int{a, b} {
+				if i < len(side) && len(d.Runs) < maxRefs {
+					d.Runs = append(d.Runs, runs[side[i]])
+				}
+			}
+		}
+		found = append(found, d)
+	}
+	return found
+}
+
+// runsOf returns the indices of the runs that have a side, each once, in order.
+func runsOf(s evidence.Side, list []statement) []int {
+	var of []int
+	for _, id := range s.Claims {
+		if i, err := strconv.Atoi(id); err == nil && i < len(list) {
+			of = append(of, list[i].runs...)
+		}
+	}
+	slices.Sort(of)
+	return slices.Compact(of)
+}

@@ -1,0 +1,308 @@
+package digest
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"nightdesk/pipeline/evidence"
+	"nightdesk/pipeline/quantity"
+	"nightdesk/topicqueue"
+)
+
+// Builder makes a digest from runs that it sees one after the other.
+type Builder struct {
+	d               Digest
+	failed, partial reasons
+	changed         top
+	disagree        top
+	thin            top
+	seen            map[string]bool // contradictions, by what they say
+	dearest         []Ref
+}
+
+// NewBuilder returns a builder of the digest of this batch.
+func NewBuilder(batch string, created time.Time) *Builder {
+	return &Builder{d: Digest{
+		Batch: batch, CreatedAt: created, States: map[topicqueue.RunState]int{}, Compared: true, Reports: []Ref{}, Dearest: []Ref{}, First: []Item{},
+	}, seen: map[string]bool{}}
+}
+
+// Add takes in a run of the batch.
+func (b *Builder) Add(run Run) {
+	r := ref(run)
+	b.d.Runs++
+	b.d.States[run.State]++
+	if run.EndedAt.After(b.d.EndedAt) {
+		b.d.EndedAt = run.EndedAt
+	}
+	if len(b.d.Reports) < maxReports {
+		b.d.Reports = append(b.d.Reports, r)
+	}
+	b.d.Usage.add(run.Facts.Usage)
+	b.expensive(r)
+	switch run.State {
+	case topicqueue.RunFailed:
+		b.failed.add(run.Reason, r)
+	case topicqueue.RunPartial:
+		b.partial.add(run.Reason, r)
+	}
+	for _, c := range run.Facts.Contradictions {
+		b.contradiction(c, "within one report", []Ref{r}, 1)
+	}
+	b.evidence(run.Facts, r)
+	if run.Facts.Changes != nil {
+		b.changes(*run.Facts.Changes, r)
+	}
+}
+
+func (b *Builder) expensive(r Ref) {
+	if r.CostUSD <= 0 {
+		return
+	}
+	b.dearest = append(b.dearest, r)
+	slices.SortStableFunc(b.dearest, func(x, y Ref) int { return cmp.Compare(y.CostUSD, x.CostUSD) })
+	b.dearest = b.dearest[:min(len(b.dearest), maxDearest)]
+}
+
+// Contradict takes in what reports say against each other. complete: all claims were compared that could.
+func (b *Builder) Contradict(list []Disagreement, complete bool) {
+	b.d.Compared = complete
+	for _, d := range list {
+		b.contradiction(d.Contradiction, "between reports", d.Runs, d.Count)
+	}
+}
+
+func (b *Builder) contradiction(c evidence.Contradiction, where string, runs []Ref, count int) {
+	sides := []string{line(c.A.Statement), line(c.B.Statement)}
+	if sides[0] == "" || sides[1] == "" {
+		return
+	}
+	key := strings.Join(slices.Sorted(slices.Values(sides)), "\n")
+	if b.seen[key] { // reports that share sources share their contradictions
+		return
+	}
+	if len(b.seen) < 20*maxItems {
+		b.seen[key] = true
+	}
+	what := "sources contradict each other"
+	if c.A.Value != "" && c.B.Value != "" {
+		what = line(c.A.Value) + " or " + line(c.B.Value)
+	}
+	for i, s := range []evidence.Side{c.A, c.B} {
+		sides[i] += fmt.Sprintf(" (%s)", count1(s.Support, "source"))
+	}
+	// A contradiction between reports is seen by nobody who reads one of them.
+	weight := float64(c.A.Support + c.B.Support)
+	if len(runs) > 1 {
+		weight += 0.5
+	}
+	b.disagree.add(Item{Kind: KindContradiction, Text: what + ", " + where, Sides: sides, Runs: runs, Count: count, weight: weight})
+}
+
+// A report is thin from this share of statements that one source alone supports, when it has so many statements.
+const thinShare, thinStatements = 0.7, 5
+
+func (b *Builder) evidence(f Facts, r Ref) {
+	b.d.Statements += max(0, f.Statements)
+	b.d.ThinStatements += max(0, f.ThinStatements)
+	share := float64(f.ThinStatements) / float64(max(1, f.Statements))
+	if f.Statements >= thinStatements && share >= thinShare {
+		b.thin.add(Item{Kind: KindThin, Text: fmt.Sprintf("%d of %d statements rest on one source alone", f.ThinStatements, f.Statements),
+			Runs: []Ref{r}, Count: 1, weight: share})
+	}
+}
+
+// changes weighs what moved in one topic: values by how far, then what is gone, then what is new.
+func (b *Builder) changes(c Changes, r Ref) {
+	since := ""
+	if c.Since != "" {
+		since = " (since " + line(c.Since) + ")"
+	}
+	add := func(text string, weight float64) {
+		b.changed.add(Item{Kind: KindChanged, Text: text, Runs: []Ref{r}, Count: 1, weight: weight})
+	}
+	for _, x := range c.Changed {
+		text := line(x.Text)
+		if x.Old != "" || x.New != "" {
+			text = strings.TrimPrefix(strings.TrimRight(text, ".")+": ", ": ") + line(x.Old) + " → " + line(x.New)
+		}
+		add(text+since, 3+apart(x.Old, x.New))
+	}
+	for _, x := range c.Withdrawn {
+		add("withdrawn: "+line(x.Text)+since, 2)
+	}
+	if n := len(c.New); n > 0 {
+		var texts []string
+		for _, x := range c.New[:min(n, 3)] {
+			texts = append(texts, line(x.Text))
+		}
+		add(fmt.Sprintf("%d new: %s%s", n, line(strings.Join(texts, "; ")), since), 1+float64(min(n, 100))/101)
+	}
+	if len(c.Changed)+len(c.Withdrawn)+len(c.New) == 0 {
+		b.d.Unchanged++
+	}
+}
+
+// apart returns how far two values are from each other, from 0 to 1; 0 when they are no two comparable quantities.
+func apart(old, new string) float64 {
+	a, b := quantity.Parse(old), quantity.Parse(new)
+	if len(a) != 1 || len(b) != 1 || a[0].Kind != b[0].Kind || a[0].Unit != b[0].Unit || a[0].Kind == quantity.Date {
+		return 0
+	}
+	most := max(math.Abs(a[0].Low), math.Abs(b[0].Low))
+	if most == 0 {
+		return 0
+	}
+	return min(1, math.Abs(a[0].Low-b[0].Low)/most)
+}
+
+// Digest returns what the runs have come to.
+func (b *Builder) Digest() Digest {
+	d := b.d
+	d.Failed = b.failed.section(KindFailed, d.Batch)
+	d.Partial = b.partial.section(KindPartial, d.Batch)
+	d.Changed, d.Disagree, d.Thin = b.changed.section(), b.disagree.section(), b.thin.section()
+	d.Dearest = slices.Concat(d.Dearest, b.dearest)
+	d.First = d.first()
+	return d
+}
+
+// first chooses what stands on the first screen: of every kind as many as its share, then more of them while there is room.
+func (d Digest) first() []Item {
+	thin := d.Thin.Items
+	if n := d.Thin.Total; n > 1 { // one line for all
+		one := Item{Kind: KindThin, Text: fmt.Sprintf("%d reports rest mostly on statements of one source alone", n), Count: n}
+		for _, item := range thin[:min(maxRefs, len(thin))] {
+			one.Runs = append(one.Runs, item.Runs...)
+		}
+		thin = []Item{one}
+	}
+	kinds := []struct {
+		items []Item
+		share int
+	}{{d.Failed.Items, 3}, {d.Changed.Items, 3}, {d.Disagree.Items, 2}, {d.Partial.Items, 1}, {thin, 1}}
+	taken, room := make([]int, len(kinds)), maxFirst
+	for i, k := range kinds {
+		taken[i] = min(k.share, len(k.items))
+		room -= taken[i]
+	}
+	for i, k := range kinds {
+		more := min(room, len(k.items)-taken[i])
+		taken[i] += more
+		room -= more
+	}
+	first := []Item{}
+	for i, k := range kinds {
+		first = append(first, k.items[:taken[i]]...)
+	}
+	return first
+}
+
+// top keeps the items with most weight; of equal ones the earlier.
+type top struct {
+	items []Item
+	total int
+}
+
+func (t *top) add(item Item) {
+	t.total++
+	at, _ := slices.BinarySearchFunc(t.items, item, func(x, target Item) int {
+		if x.weight >= target.weight {
+			return -1
+		}
+		return 1
+	})
+	if at < maxItems {
+		t.items = slices.Insert(t.items, at, item)
+		t.items = t.items[:min(len(t.items), maxItems)]
+	}
+}
+
+func (t *top) section() Section {
+	return Section{Items: append([]Item{}, t.items...), Total: t.total}
+}
+
+// reasons groups runs by why they did not end well.
+type reasons struct {
+	groups []*reason // in the order in which they were first given
+	known  map[string]*reason
+	total  int
+}
+
+type reason struct {
+	text string
+	runs []Ref
+	n    int
+}
+
+// particular is what differs in reasons that are the same to a person.
+var particular = regexp.MustCompile(`research_\w+|\d+`)
+
+func (r *reasons) add(text string, run Ref) {
+	r.total++
+	if r.known == nil {
+		r.known = map[string]*reason{}
+	}
+	key := particular.ReplaceAllString(line(text), "#")
+	g := r.known[key]
+	if g == nil {
+		if len(r.groups) == maxReasons {
+			key, text = "", "further reasons, see `nightdesk list`"
+			g = r.known[key]
+		}
+		if g == nil {
+			g = &reason{text: line(text)}
+			r.known[key], r.groups = g, append(r.groups, g)
+		}
+	}
+	g.n++
+	if len(g.runs) < maxRefs {
+		g.runs = append(g.runs, run)
+	}
+}
+
+// alone is how many runs with one reason are told one by one.
+const alone = 3
+
+// section lists what many runs have in common first.
+func (r *reasons) section(kind, batch string) Section {
+	var t top
+	for _, g := range r.groups {
+		if g.n <= alone {
+			for _, run := range g.runs {
+				t.add(Item{Kind: kind, Text: g.text, Do: advice(kind, g.text, run.RunID), Runs: []Ref{run}, Count: 1, weight: 1})
+			}
+			continue
+		}
+		t.add(Item{Kind: kind, Text: g.text, Do: advice(kind, g.text, batch), Runs: g.runs, Count: g.n, weight: float64(g.n)})
+	}
+	s := t.section()
+	s.Total = r.total
+	return s
+}
+
+// count1 is "1 source", "2 sources".
+func count1(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return figure(n) + " " + what + "s"
+}
+
+// figure writes a number with commas, from a million on in millions.
+func figure(n int) string {
+	if n >= 1_000_000 {
+		return fmt.Sprintf("%.1f million", float64(n)/1e6)
+	}
+	s := strconv.Itoa(n)
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}

@@ -1,0 +1,127 @@
+// Package digest tells what a person must see of a batch that has ended, in the order of importance: failures with what to
+// do, large changes, contradictions within and between reports, what was cut short, thin evidence, what it cost.
+//
+// It reads nothing by itself and asks no model. Entry points: a Builder is given the facts of each run (Read makes them of
+// the metadata of its report) and the contradictions that Between finds, Builder.Digest makes the Digest, which has a
+// Markdown and an HTML form. Memory is bounded however many runs there are.
+package digest
+
+import (
+	"time"
+
+	"nightdesk/pipeline/evidence"
+	"nightdesk/topicqueue"
+)
+
+// Run is one run of the batch.
+type Run struct {
+	topicqueue.Run
+	Facts Facts // zero when there is no metadata
+}
+
+// Facts are what a digest takes from the metadata of a report.
+type Facts struct {
+	Title          string                   `json:"title"`
+	Usage          Usage                    `json:"usage"`
+	Contradictions []evidence.Contradiction `json:"contradictions"`
+	Statements     int                      `json:"statements"`
+	ThinStatements int                      `json:"thin_statements"`
+	Changes        *Changes                 `json:"changes"` // nil: the topic has no earlier night
+}
+
+// Usage is what models were asked for.
+type Usage struct {
+	Calls    int     `json:"total_calls"`
+	Tokens   int     `json:"total_tokens"`
+	CostUSD  float64 `json:"total_cost_usd"`
+	Unpriced int     `json:"unpriced_calls"` // calls whose cost is not known
+}
+
+func (u *Usage) add(o Usage) {
+	u.Calls += o.Calls
+	u.Tokens += o.Tokens
+	u.CostUSD += o.CostUSD
+	u.Unpriced += o.Unpriced
+}
+
+// Kinds of items, in the order of importance.
+const (
+	KindFailed        = "failed"
+	KindChanged       = "changed"
+	KindContradiction = "contradiction"
+	KindPartial       = "partial"
+	KindThin          = "thin"
+)
+
+// Digest is what a batch has come to.
+type Digest struct {
+	Batch     string                      `json:"batch"`
+	CreatedAt time.Time                   `json:"created_at"`
+	EndedAt   time.Time                   `json:"ended_at,omitzero"` // of its last run
+	Runs      int                         `json:"runs"`
+	States    map[topicqueue.RunState]int `json:"states"`
+	First     []Item                      `json:"first"` // what a person must see, the most important first; at most 10
+	Failed    Section                     `json:"failed"`
+	Changed   Section                     `json:"changed"`
+	Disagree  Section                     `json:"contradictions"`
+	Partial   Section                     `json:"partial"`
+	Thin      Section                     `json:"thin"`     // reports whose statements rest mostly on one source each
+	Compared  bool                        `json:"compared"` // all claims that could contradict those of other reports were compared
+
+	Statements     int   `json:"statements"`
+	ThinStatements int   `json:"thin_statements"`
+	Unchanged      int   `json:"unchanged"` // topics that have an earlier night and of which nothing moved
+	Usage          Usage `json:"usage"`
+	Dearest        []Ref `json:"dearest"` // runs that cost most, at most 3; none when nothing cost anything
+
+	Reports []Ref `json:"reports"` // in the order of enqueueing, at most 2,000
+}
+
+// Section is the items of one kind, the most important first.
+type Section struct {
+	Items []Item `json:"items"` // at most 50
+	Total int    `json:"total"` // with those that are not listed
+}
+
+// Item is one thing that a person should know.
+type Item struct {
+	Kind  string   `json:"kind"`
+	Text  string   `json:"text"`            // what is the matter, one line
+	Sides []string `json:"sides,omitempty"` // of a contradiction: what either side says, and where
+	Do    string   `json:"do,omitempty"`    // what to do about it
+	Runs  []Ref    `json:"runs"`            // at most 5
+	Count int      `json:"count"`           // of runs
+
+	weight float64
+}
+
+// Ref points to a run.
+type Ref struct {
+	RunID   string              `json:"run_id"`
+	Topic   string              `json:"topic"`
+	State   topicqueue.RunState `json:"state"`
+	Report  string              `json:"report,omitempty"` // storage key; empty when there is none
+	CostUSD float64             `json:"cost_usd,omitempty"`
+}
+
+// Bounds of a digest.
+const (
+	maxFirst   = 10
+	maxItems   = 50
+	maxRefs    = 5
+	maxReports = 2000
+	maxDearest = 3
+	maxReasons = 500 // that are told apart
+	maxTopic   = 160 // bytes
+	maxText    = 600
+)
+
+func ref(run Run) Ref {
+	r := Ref{RunID: run.ID, Topic: topicqueue.Clip(topicqueue.OneLine(run.Topic), maxTopic), State: run.State, CostUSD: run.Facts.Usage.CostUSD}
+	if !run.PublishedAt.IsZero() {
+		r.Report = run.Report
+	}
+	return r
+}
+
+func line(text string) string { return topicqueue.Clip(topicqueue.OneLine(text), maxText) }

@@ -1,0 +1,302 @@
+package digest_test
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/net/html"
+
+	"nightdesk/pipeline/digest"
+	"nightdesk/pipeline/evidence"
+
+	"nightdesk/topicqueue"
+)
+
+var update = flag.Bool("update", false, "rewrite golden files")
+
+var evening = time.Date(2026, 3, 1, 20, 0, 0, 0, time.UTC)
+
+func run(topic string, state topicqueue.RunState, reason, metadata string) digest.Run {
+	r := digest.Run{Run: topicqueue.Run{
+		ID: topicqueue.RunID("night", topic, "", evening), Batch: "night", Topic: topic, State: state, Reason: reason,
+		CreatedAt: evening, EndedAt: evening.Add(3 * time.Hour), PublishedAt: evening.Add(3 * time.Hour),
+	}}
+	if state == topicqueue.RunCompleted || state == topicqueue.RunPartial {
+		r.Report = "reports/" + r.ID + ".md"
+	}
+	if metadata != "" {
+		facts, err := digest.Read([]byte(metadata))
+		if err != nil {
+			panic(err)
+		}
+		r.Facts = facts
+	}
+	return r
+}
+
+func relative(key string) string { return "../../" + key }
+
+// planted is a batch of which six things must be seen: two failures, three changes, a contradiction.
+func planted() *digest.Builder {
+	b := digest.NewBuilder("night", evening)
+	for i := range 12 {
+		b.Add(run(fmt.Sprintf("Quiet topic %d", i+1), topicqueue.RunCompleted, "",
+			`{"usage":{"total_calls":50,"total_tokens":100000,"total_cost_usd":0.05},"statements":20,"thin_statements":15,"changes":{"since":"2026-02-28"}}`))
+	}
+	b.Add(run("Sea ice in the Arctic", topicqueue.RunCompleted, "", `{"usage":{"total_calls":61,"total_tokens":90000,"total_cost_usd":0.31},"statements":40,"thin_statements":4,
+		"changes":{"since":"2026-02-28","changed":[{"text":"The extent in February is given.","old":{"value":"14.2 million km²"},"new":{"value":"13.8 million km²"}}],"withdrawn":["The ice was thicker than ever."]}}`))
+	b.Add(run("Interest rates of the ECB", topicqueue.RunCompleted, "", `{"changes":{"since":"2026-02-28","changed":[{"statement":"The deposit rate of the ECB","old":"2.5%","new":"1.5%"}]}}`))
+	b.Add(run("Bridges over the Elbe", topicqueue.RunCompleted, "", `{"contradictions":[{"kind":"date",
+		"a":{"value":"2019","statement":"The bridge was closed in 2019.","quote":"The bridge was closed in 2019.","claims":["CIT-1-01.1"],"citations":["CIT-1-01"],"support":2},
+		"b":{"value":"2021","statement":"The bridge was closed in 2021.","quote":"The bridge was closed in 2021.","claims":["CIT-1-02.1"],"citations":["CIT-1-02"],"support":1}}]}`))
+	b.Add(run("Fjords <of> *Norway*", topicqueue.RunFailed, "no evidence was found: the only topic block has no usable source", ""))
+	b.Add(run("Trams of Lisbon", topicqueue.RunFailed, "the model cannot be used: incorrect API key provided", ""))
+	return b
+}
+
+func TestPlantedThingsComeFirst(t *testing.T) {
+	t.Parallel()
+	d := planted().Digest()
+	var got []string
+	for _, item := range d.First[:6] {
+		got = append(got, item.Kind+" "+item.Runs[0].Topic)
+	}
+	want := []string{
+		"failed Fjords <of> *Norway*", "failed Trams of Lisbon", "changed Interest rates of the ECB", "changed Sea ice in the Arctic",
+		"changed Sea ice in the Arctic", "contradiction Bridges over the Elbe",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	for _, item := range d.First[:2] {
+		if !strings.Contains(item.Do, "nightdesk retry research_") {
+			t.Errorf("what to do about %q: %q", item.Text, item.Do)
+		}
+	}
+	page, err := d.HTML(relative)
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, err := json.MarshalIndent(d, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "planted.md", d.Markdown(relative))
+	golden(t, "planted.html", page)
+	golden(t, "planted.json", body)
+}
+
+func golden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.MkdirAll("testdata", 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, got, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+		t.Errorf("%s has changed; look at it and run with -update:\n%s", name, diff)
+	}
+}
+
+func TestManyFailuresWithOneReasonAreOneLine(t *testing.T) {
+	t.Parallel()
+	b := digest.NewBuilder("night", evening)
+	for i := range 100 {
+		b.Add(run(fmt.Sprintf("topic %d", i), topicqueue.RunFailed, fmt.Sprintf("the model cannot be used after %d s", i), ""))
+	}
+	b.Add(run("another", topicqueue.RunFailed, "no evidence was found", ""))
+	d := b.Digest()
+	if len(d.First) != 2 || d.First[0].Count != 100 || len(d.First[0].Runs) != 5 || d.Failed.Total != 101 {
+		t.Errorf("first %+v, total %d", d.First, d.Failed.Total)
+	}
+	if !strings.Contains(d.First[0].Do, "nightdesk retry night") {
+		t.Errorf("what to do: %q", d.First[0].Do)
+	}
+}
+
+func TestFirstScreenHasRoomForAllKinds(t *testing.T) {
+	t.Parallel()
+	b := digest.NewBuilder("night", evening)
+	for i := range 30 {
+		b.Add(run(fmt.Sprintf("topic %d", i), topicqueue.RunFailed, strings.Repeat("x", i+1), ""))
+		b.Add(run(fmt.Sprintf("moved %d", i), topicqueue.RunPartial, strings.Repeat("y", i+1), fmt.Sprintf(
+			`{"statements":10,"thin_statements":10,"changes":{"changed":[{"text":"t","old":"%d km","new":"100 km"}]},
+			"contradictions":[{"a":{"statement":"a %[1]d","support":1},"b":{"statement":"b","support":1}}]}`, i)))
+	}
+	d := b.Digest()
+	count := map[string]int{}
+	for _, item := range d.First {
+		count[item.Kind]++
+	}
+	want := map[string]int{"failed": 3, "changed": 3, "contradiction": 2, "partial": 1, "thin": 1}
+	if diff := cmp.Diff(want, count); diff != "" {
+		t.Error(diff)
+	}
+	if d.First[3].Text != "t: 0 km → 100 km" {
+		t.Errorf("the largest change is %q", d.First[3].Text)
+	}
+}
+
+func claimsOf(t *testing.T, lines ...string) []evidence.Claim {
+	t.Helper()
+	var out []evidence.Claim
+	for i, text := range lines {
+		source := topicqueue.Source{Kind: topicqueue.SourceWeb, URL: "https://" + topicqueue.TextHash(text)[:8] + ".example/", Hash: topicqueue.TextHash(text)}
+		source.ID = topicqueue.SourceID(source)
+		out = append(out, evidence.Claim{Source: source, Claim: topicqueue.Claim{
+			ID: fmt.Sprintf("CIT-1-%02d.1", i+1), CitationID: fmt.Sprintf("CIT-1-%02d", i+1), SourceID: source.ID, Text: text, Quote: text}})
+	}
+	return out
+}
+
+func TestBetween(t *testing.T) {
+	t.Parallel()
+	claims := map[string][]evidence.Claim{
+		"tower":  claimsOf(t, "The tower of Ulm is 161.5 metres high.", "It rains often in Ulm."),
+		"church": claimsOf(t, "The tower of Ulm is 158 metres high."),
+		"both":   claimsOf(t, "The bridge in Ulm has 7 arches.", "The bridge in Ulm has 9 arches."),
+		"none":   nil,
+	}
+	runs := []digest.Ref{{RunID: "tower"}, {RunID: "none"}, {RunID: "church"}, {RunID: "both"}}
+	asked := map[string]int{}
+	found, complete, err := digest.Between(t.Context(), runs, func(_ context.Context, id string) ([]evidence.Claim, error) {
+		asked[id]++
+		return claims[id], nil
+	})
+	if err != nil || !complete || len(found) != 1 {
+		t.Fatalf("found %+v, complete %v, %v", found, complete, err)
+	}
+	if f := found[0]; f.Count != 2 || f.Runs[0].RunID != "tower" || f.Runs[1].RunID != "church" {
+		t.Errorf("found %+v", f)
+	}
+	if want := map[string]int{"tower": 2, "church": 2, "both": 1, "none": 1}; !cmp.Equal(want, asked) {
+		t.Errorf("claims were asked for %v, want %v", asked, want)
+	}
+	b := digest.NewBuilder("night", evening)
+	b.Contradict(found, complete)
+	if text := b.Digest().First[0].Text; text != "161.5 metres or 158 metres, between reports" {
+		t.Errorf("the digest says %q", text)
+	}
+}
+
+// TestThousandRuns bounds what a digest keeps of a large batch.
+func TestThousandRuns(t *testing.T) {
+	runs := make([]digest.Ref, 1000)
+	for i := range runs {
+		runs[i] = digest.Ref{RunID: fmt.Sprint(i)}
+	}
+	claims := func(_ context.Context, id string) ([]evidence.Claim, error) {
+		var lines []string
+		for i := range 30 {
+			lines = append(lines, fmt.Sprintf("The harbour of Town%s has berth%d for 40 ships.", id, i))
+		}
+		return claimsOf(t, append(lines, "The tower of Ulm is "+id+" metres high.")...), nil
+	}
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	began := time.Now()
+	found, complete, err := digest.Between(t.Context(), runs, claims)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := digest.NewBuilder("night", evening)
+	for i := range runs {
+		b.Add(run(fmt.Sprintf("topic %d", i), topicqueue.RunPartial, fmt.Sprintf("reason %d", i), `{"changes":{"new":["`+strings.Repeat("long ", 1000)+`"]}}`))
+	}
+	b.Contradict(found, complete)
+	d := b.Digest()
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	kept := (int64(after.HeapAlloc) - int64(before.HeapAlloc)) >> 20
+	t.Logf("31,000 claims of 1,000 runs: %d contradictions in %s, complete %v, %d MB are kept", len(found), time.Since(began).Round(time.Millisecond), complete, kept)
+	if complete || len(found) == 0 || kept > 40 {
+		t.Errorf("complete %v, %d contradictions, %d MB", complete, len(found), kept)
+	}
+	if size := len(d.Markdown(relative)); size > 1<<20 {
+		t.Errorf("the digest has %d bytes", size)
+	}
+}
+
+func TestPageIsInert(t *testing.T) {
+	t.Parallel()
+	b := digest.NewBuilder("night", evening)
+	r := run(`<script>alert(1)</script><img src=x onerror=alert(2)> [x](javascript:alert(3))`, topicqueue.RunFailed, `"><iframe src="https://evil.example">`, "")
+	r.Report = "reports/x.md"
+	b.Add(r)
+	d := b.Digest()
+	page, err := d.HTML(func(string) string { return "javascript:alert(4)" })
+	if err != nil {
+		t.Fatal(err)
+	}
+	inert(t, page)
+	if md := string(d.Markdown(relative)); strings.Contains(strings.ReplaceAll(md, `\<`, ""), "<script>") || strings.Contains(strings.ReplaceAll(md, `\]`, ""), "](javascript") {
+		t.Errorf("markup in the Markdown:\n%s", md)
+	}
+}
+
+// inert checks that a page has no script, loads nothing, and leads only to relative or http addresses.
+func inert(t *testing.T, page []byte) {
+	t.Helper()
+	root, err := html.Parse(strings.NewReader(string(page)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range root.Descendants() {
+		if n.Type != html.ElementNode {
+			continue
+		}
+		if strings.Contains(" script img iframe object embed link base form svg video audio ", " "+n.Data+" ") {
+			t.Errorf("the page has <%s>", n.Data)
+		}
+		for _, a := range n.Attr {
+			if strings.HasPrefix(a.Key, "on") || a.Key == "src" || a.Key == "style" || a.Key == "href" && (n.Data != "a" || strings.Contains(a.Val, ":")) {
+				t.Errorf("the page has %s=%q on <%s>", a.Key, a.Val, n.Data)
+			}
+		}
+	}
+}
+
+// FuzzRead reads foreign metadata: whatever it says, the digest is inert and bounded.
+func FuzzRead(f *testing.F) {
+	f.Add(`{"changes":{"since":"2026-02-28","changed":[{"text":"t","old":{"value":"1 km"},"new":"2 km"},"x"],"new":[{"statement":"s"}],"withdrawn":[null,3]},"contradictions":[{"a":{"statement":"x"},"b":{"statement":"y"}}],"statements":-5,"thin_statements":9}`)
+	f.Add(`{"usage":{"total_calls":1e3,"total_cost_usd":-1}}`)
+	f.Add(`null`)
+	f.Fuzz(func(t *testing.T, metadata string) {
+		facts, err := digest.Read([]byte(metadata))
+		if err != nil {
+			return
+		}
+		b := digest.NewBuilder("night", evening)
+		b.Add(digest.Run{Run: topicqueue.Run{ID: "research_x", Topic: metadata, State: topicqueue.RunPartial, Reason: metadata}, Facts: facts})
+		d := b.Digest()
+		page, err := d.HTML(relative)
+		if err != nil {
+			t.Fatal(err)
+		}
+		inert(t, page)
+		if n := len(d.Markdown(relative)); n > 200*2000 {
+			t.Errorf("%d bytes of Markdown", n)
+		}
+		if len(d.First) > 10 {
+			t.Errorf("%d things come first", len(d.First))
+		}
+	})
+}

@@ -1,0 +1,91 @@
+package digest
+
+import (
+	"bytes"
+	_ "embed"
+	"fmt"
+	"html/template"
+	"net/url"
+	"strings"
+
+	"nightdesk/topicqueue"
+)
+
+//go:embed digest.html
+var htmlText string
+
+var htmlTemplate = template.Must(template.New("digest").Parse(htmlText))
+
+// Pieces of the page.
+type (
+	htmlPage struct {
+		Digest
+		First    []htmlItem
+		Sections []htmlSection
+		Reports  []htmlRef
+		More     int // reports that are not listed
+	}
+	htmlSection struct {
+		Title string
+		Items []htmlItem
+		More  int
+	}
+	htmlItem struct {
+		Kind, Word, Text string
+		Sides            []string
+		Do               []htmlSpan
+		Runs             []htmlRef
+		More             int
+	}
+	htmlRef struct {
+		State      topicqueue.RunState
+		Topic, URL string
+	}
+	htmlSpan struct {
+		Text string
+		Code bool
+	}
+)
+
+// HTML returns the digest as one page that loads nothing, runs nothing and fits a phone. link: as for Markdown; of absolute
+// addresses only those of http and https are used.
+func (d Digest) HTML(link func(key string) string) ([]byte, error) {
+	page := htmlPage{Digest: d, First: htmlItems(d.First, link), Reports: htmlRefs(d.Reports, link), More: d.Runs - len(d.Reports)}
+	for _, s := range d.sections() {
+		page.Sections = append(page.Sections, htmlSection{s.Title, htmlItems(s.Items, link), s.More})
+	}
+	var out bytes.Buffer
+	if err := htmlTemplate.Execute(&out, page); err != nil {
+		return nil, fmt.Errorf("make the page of the digest of batch %s: %w", d.Batch, err)
+	}
+	return out.Bytes(), nil
+}
+
+func htmlItems(items []Item, link func(string) string) []htmlItem {
+	var out []htmlItem
+	for _, i := range items {
+		h := htmlItem{Kind: i.Kind, Word: Word(i.Kind), Text: i.Text, Sides: i.Sides, Runs: htmlRefs(i.Runs, link), More: i.Count - len(i.Runs)}
+		for n, piece := range strings.Split(i.Do, "`") { // commands stand between backticks
+			if piece != "" {
+				h.Do = append(h.Do, htmlSpan{piece, n%2 == 1})
+			}
+		}
+		out = append(out, h)
+	}
+	return out
+}
+
+func htmlRefs(refs []Ref, link func(string) string) []htmlRef {
+	var out []htmlRef
+	for _, r := range refs {
+		h := htmlRef{State: r.State, Topic: r.Topic}
+		if r.Report != "" {
+			h.URL = link(r.Report)
+		}
+		if u, err := url.Parse(h.URL); err != nil || u.Scheme != "" && u.Scheme != "http" && u.Scheme != "https" {
+			h.URL = ""
+		}
+		out = append(out, h)
+	}
+	return out
+}

@@ -1,0 +1,186 @@
+package digest
+
+import (
+	"fmt"
+	"strings"
+
+	"nightdesk/pipeline/citation"
+	"nightdesk/topicqueue"
+)
+
+// Markdown returns the digest as CommonMark. link: address of a report by its storage key, empty for none.
+func (d Digest) Markdown(link func(key string) string) []byte {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# Digest of %s\n\n%s\n\n", citation.Escape(d.Batch), citation.Escape(d.Outcome()))
+	for i, item := range d.First {
+		writeItem(&b, fmt.Sprintf("%d.", i+1), item, link)
+	}
+	if len(d.First) > 0 {
+		b.WriteString("\n")
+	}
+	fmt.Fprintf(&b, "%s\n", citation.Escape(d.Spend()))
+	for _, s := range d.sections() {
+		fmt.Fprintf(&b, "\n## %s\n\n", s.Title)
+		for _, item := range s.Items {
+			writeItem(&b, "-", item, link)
+		}
+		if s.More > 0 {
+			fmt.Fprintf(&b, "\n%d more are not listed.\n", s.More)
+		}
+	}
+	b.WriteString("\n## All reports\n\n")
+	for _, r := range d.Reports {
+		fmt.Fprintf(&b, "- %s: %s\n", r.State, linked(r, link))
+	}
+	if more := d.Runs - len(d.Reports); more > 0 {
+		fmt.Fprintf(&b, "\n%d more are not listed; `nightdesk list --batch %s` has all.\n", more, d.Batch)
+	}
+	return []byte(b.String())
+}
+
+func writeItem(b *strings.Builder, mark string, item Item, link func(string) string) {
+	indent := strings.Repeat(" ", len(mark)+1)
+	fmt.Fprintf(b, "%s **%s**", mark, Word(item.Kind))
+	for i, r := range item.Runs {
+		b.WriteString([]string{" ", "; "}[min(i, 1)] + linked(r, link))
+	}
+	if more := item.Count - len(item.Runs); more > 0 {
+		fmt.Fprintf(b, " and %d more", more)
+	}
+	fmt.Fprintf(b, ": %s\n", citation.Escape(item.Text))
+	for _, side := range item.Sides {
+		fmt.Fprintf(b, "%s- %s\n", indent, citation.Escape(side))
+	}
+	if item.Do != "" {
+		fmt.Fprintf(b, "%s- *To do:* %s\n", indent, item.Do)
+	}
+}
+
+// linked is the topic of a run, which leads to its report when there is one.
+func linked(r Ref, link func(string) string) string {
+	text := citation.Escape(r.Topic)
+	if r.Report == "" {
+		return text
+	}
+	if address := link(r.Report); address != "" {
+		return "[" + text + "](<" + strings.NewReplacer("<", "%3C", ">", "%3E", "\n", "%0A", "\r", "%0D").Replace(address) + ">)"
+	}
+	return text
+}
+
+// Word is what an item of a kind begins with.
+func Word(kind string) string {
+	switch kind {
+	case KindFailed:
+		return "Failed"
+	case KindChanged:
+		return "Changed"
+	case KindContradiction:
+		return "Contradiction"
+	case KindPartial:
+		return "Cut short"
+	}
+	return "Thin evidence"
+}
+
+// listed is a section as it is shown.
+type listed struct {
+	Title string
+	Items []Item
+	More  int
+}
+
+// sections returns those that have more than First shows.
+func (d Digest) sections() []listed {
+	shown := map[string]int{}
+	for _, item := range d.First {
+		if item.Count == 1 || item.Kind != KindThin { // the line for all thin reports shows none
+			shown[item.Kind]++
+		}
+	}
+	var out []listed
+	for _, s := range []struct {
+		title, kind string
+		Section
+	}{
+		{"Failures", KindFailed, d.Failed}, {"Changes", KindChanged, d.Changed}, {"Contradictions", KindContradiction, d.Disagree},
+		{"Cut short", KindPartial, d.Partial}, {"Thin evidence", KindThin, d.Thin},
+	} {
+		if len(s.Items) <= shown[s.kind] {
+			continue
+		}
+		counted := 0
+		for _, item := range s.Items {
+			counted += item.Count
+			if s.kind == KindContradiction {
+				counted += 1 - item.Count // of runs
+			}
+		}
+		out = append(out, listed{fmt.Sprintf("%s (%d)", s.title, s.Total), s.Items, s.Total - counted})
+	}
+	return out
+}
+
+// Outcome says in one line what the batch has come to.
+func (d Digest) Outcome() string {
+	var states []string
+	for _, state := range topicqueue.RunStates {
+		if n := d.States[state]; n > 0 {
+			states = append(states, fmt.Sprintf("%d %s", n, state))
+		}
+	}
+	text := count1(d.Runs, "topic")
+	if len(states) > 0 {
+		text += ": " + strings.Join(states, ", ")
+	}
+	text += "."
+	var found []string
+	for _, f := range []struct {
+		n    int
+		what string
+	}{{d.Changed.Total, "change"}, {d.Disagree.Total, "contradiction"}} {
+		if f.n > 0 {
+			found = append(found, count1(f.n, f.what))
+		}
+	}
+	if d.Unchanged > 0 {
+		found = append(found, fmt.Sprintf("nothing moved in %s", count1(d.Unchanged, "topic")))
+	}
+	if len(found) > 0 {
+		text += " " + upper(strings.Join(found, ", ")) + "."
+	}
+	if d.Statements > 0 {
+		text += fmt.Sprintf(" %d of %d statements rest on one source alone.", d.ThinStatements, d.Statements)
+	}
+	if !d.Compared {
+		text += " There were too many claims to compare all reports with each other."
+	}
+	return text
+}
+
+// Spend says in one line when the batch was worked and what it cost.
+func (d Digest) Spend() string {
+	text := d.CreatedAt.UTC().Format("2006-01-02 15:04")
+	if !d.EndedAt.IsZero() {
+		text += " to " + d.EndedAt.UTC().Format("2006-01-02 15:04")
+	}
+	text += " UTC."
+	if d.Usage.Calls == 0 {
+		return text + " No model was asked."
+	}
+	text += fmt.Sprintf(" %s, %s", count1(d.Usage.Calls, "model call"), count1(d.Usage.Tokens, "token"))
+	if d.Usage.Unpriced < d.Usage.Calls {
+		text += fmt.Sprintf(", %.2f USD", d.Usage.CostUSD)
+	}
+	if d.Usage.Unpriced > 0 {
+		text += fmt.Sprintf(" (the price of %s is not known)", count1(d.Usage.Unpriced, "call"))
+	}
+	text += "."
+	if len(d.Dearest) > 0 && d.Runs > 1 {
+		r := d.Dearest[0]
+		text += fmt.Sprintf(" The dearest: %s, %.2f USD.", r.Topic, r.CostUSD)
+	}
+	return text
+}
+
+func upper(s string) string { return strings.ToUpper(s[:min(1, len(s))]) + s[min(1, len(s)):] }
