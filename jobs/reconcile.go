@@ -10,7 +10,7 @@ import (
 // reconcile looks at the runs that are due and enqueues again what they want and nobody works on: tasks that were lost
 // between a transition and its enqueueing, work of dead and frozen workers, tasks that asynq has given up. It seals runs
 // whose time for research is over, and commits what there is of those whose time is over. Every worker does it; a run is
-// looked at by one of them at a time.
+// looked at by one of them at a time. So are batches, for the digests of those that have ended.
 func (w *Worker) reconcile() {
 	w.every(flushPause, w.flush)
 	w.every(w.settings.SweepInterval, func(ctx context.Context) {
@@ -23,6 +23,7 @@ func (w *Worker) reconcile() {
 		for _, runID := range runs {
 			w.sweep(ctx, runID, takeover)
 		}
+		w.sweepBatches(ctx)
 	})
 	w.background.Go(func() {
 		for {

@@ -155,21 +155,29 @@ func (d *Dispatcher) healOne(ctx context.Context, q *redisqueue.Queue, i redisqu
 		return err
 	}
 	_, queue, id := describe(i)
-	info, err := d.inspector.GetTaskInfo(queue, id)
-	if errors.Is(err, asynq.ErrTaskNotFound) || errors.Is(err, asynq.ErrQueueNotFound) {
-		return nil // it ended meanwhile: the next sweep sees what came of it
+	dead, active, err := d.dead(queue, id)
+	if err != nil || !dead {
+		return err
 	}
-	if err != nil {
-		return fmt.Errorf("look at task %s: %w", id, err)
-	}
-	switch info.State {
-	case asynq.TaskStateActive, asynq.TaskStateArchived, asynq.TaskStateCompleted:
-	default:
-		return nil // it waits for its turn
-	}
-	next, err := q.Advance(ctx, i, info.State == asynq.TaskStateActive)
+	next, err := q.Advance(ctx, i, active)
 	if err != nil {
 		return err
 	}
 	return d.Dispatch(ctx, next)
+}
+
+// dead reports whether a task that exists may never run: one that is active may still end.
+func (d *Dispatcher) dead(queue, id string) (dead, active bool, err error) {
+	info, err := d.inspector.GetTaskInfo(queue, id)
+	if errors.Is(err, asynq.ErrTaskNotFound) || errors.Is(err, asynq.ErrQueueNotFound) {
+		return false, false, nil // it ended meanwhile: the next sweep sees what came of it
+	}
+	if err != nil {
+		return false, false, fmt.Errorf("look at task %s: %w", id, err)
+	}
+	switch info.State {
+	case asynq.TaskStateActive, asynq.TaskStateArchived, asynq.TaskStateCompleted:
+		return true, info.State == asynq.TaskStateActive, nil
+	}
+	return false, false, nil // it waits for its turn
 }

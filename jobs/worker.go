@@ -94,6 +94,7 @@ func (w *Worker) Start(ctx context.Context) error {
 	mux.HandleFunc(KindReview, w.handler(w.review))
 	mux.HandleFunc(KindReport, w.handler(w.report))
 	mux.HandleFunc(KindPublish, w.handler(w.publish))
+	mux.HandleFunc(KindDigest, w.plainHandler(w.digest))
 
 	all, reports := map[string]int{}, map[string]int{}
 	// asynq serves the queue with the highest number first: a lane before the next one, and within it the stage that

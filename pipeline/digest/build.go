@@ -35,7 +35,7 @@ func NewBuilder(batch string, created time.Time) *Builder {
 
 // Add takes in a run of the batch.
 func (b *Builder) Add(run Run) {
-	r := ref(run)
+	r := RefOf(run)
 	b.d.Runs++
 	b.d.States[run.State]++
 	if run.EndedAt.After(b.d.EndedAt) {

@@ -116,7 +116,8 @@ const (
 	maxText    = 600
 )
 
-func ref(run Run) Ref {
+// RefOf returns what a digest shows of a run.
+func RefOf(run Run) Ref {
 	r := Ref{RunID: run.ID, Topic: topicqueue.Clip(topicqueue.OneLine(run.Topic), maxTopic), State: run.State, CostUSD: run.Facts.Usage.CostUSD}
 	if !run.PublishedAt.IsZero() {
 		r.Report = run.Report

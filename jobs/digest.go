@@ -1,0 +1,260 @@
+package jobs
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/hibiken/asynq"
+	"github.com/rs/zerolog"
+	"golang.org/x/sync/errgroup"
+
+	"nightdesk/pipeline/digest"
+	"nightdesk/pipeline/evidence"
+	"nightdesk/storage"
+	"nightdesk/topicqueue"
+	"nightdesk/topicqueue/redisqueue"
+)
+
+// KindDigest is the task that tells what a batch has come to. It belongs to no run: generation and state are the batch's,
+// and doing it twice writes the same.
+const KindDigest = "batch:digest"
+
+type digestPayload struct {
+	Batch      string `json:"batch"`
+	Generation int    `json:"generation"`
+}
+
+func digestID(batch string, generation int) string {
+	return "digest:" + batch + ":" + strconv.Itoa(generation)
+}
+
+// enqueueDigest puts the digest of a batch into the queue, and sees to it that a dead task of the same id does not hide it.
+func (d *Dispatcher) enqueueDigest(ctx context.Context, q *redisqueue.Queue, batch string, generation int) error {
+	for {
+		id := digestID(batch, generation)
+		body, err := json.Marshal(digestPayload{batch, generation})
+		if err != nil {
+			return fmt.Errorf("encode task %s: %w", id, err)
+		}
+		queue := queueName(queueReporting, "")
+		_, err = d.client.EnqueueContext(ctx, asynq.NewTask(KindDigest, body),
+			asynq.TaskID(id), asynq.Queue(queue), asynq.MaxRetry(math.MaxInt32), asynq.Timeout(taskTimeout))
+		if !errors.Is(err, asynq.ErrTaskIDConflict) {
+			if err != nil {
+				return fmt.Errorf("enqueue task %s: %w", id, err)
+			}
+			return nil
+		}
+		dead, active, err := d.dead(queue, id)
+		if err != nil || !dead {
+			return err
+		}
+		next, err := q.AdvanceDigest(ctx, batch, generation, active)
+		if err != nil || next == generation {
+			return err
+		}
+		generation = next
+	}
+}
+
+// sweepBatches enqueues the digests of batches that have ended.
+func (w *Worker) sweepBatches(ctx context.Context) {
+	due, err := w.Queue.DueBatches(ctx)
+	if err != nil {
+		w.Log.Warn().Err(err).Msg("batches not swept")
+		return
+	}
+	for _, b := range due {
+		generation, err := w.Queue.SweepBatch(ctx, b)
+		if err == nil && generation > 0 {
+			err = w.Dispatcher.enqueueDigest(ctx, w.Queue, b.Name, generation)
+		}
+		if err != nil {
+			w.Log.Warn().Err(err).Str("batch", b.Name).Msg("batch not swept")
+		}
+	}
+}
+
+// digest makes and stores the digest of a batch, and tells of the batch's end.
+func (w *Worker) digest(ctx context.Context, task *asynq.Task) error {
+	var p digestPayload
+	if err := json.Unmarshal(task.Payload(), &p); err != nil || p.Batch == "" {
+		return fmt.Errorf("decode payload of %s task: %w: %w", task.Type(), errors.Join(err, errors.New("a batch is needed")), asynq.SkipRetry)
+	}
+	end, err := w.Queue.BatchEnd(ctx, p.Batch)
+	if err != nil {
+		return err
+	}
+	if end.Digested >= p.Generation || !end.DigestDue() { // it is made, or runs have begun again
+		return nil
+	}
+	started := w.Now()
+	d, err := MakeDigest(ctx, w.Queue, w.Store, p.Batch)
+	if err != nil {
+		return err
+	}
+	if err := putDigest(ctx, w.Store, d); err != nil {
+		return err
+	}
+	if err := w.Queue.Digested(ctx, p.Batch, p.Generation); err != nil {
+		return err
+	}
+	w.Log.Info().Str("batch", p.Batch).Int("runs", d.Runs).Dur("took_ms", w.Now().Sub(started)).Msg("digest stored")
+	return nil
+}
+
+// plainHandler makes an asynq handler of work that belongs to no run. As for attempts, its context is our own, and a
+// worker that stops waits for it.
+func (w *Worker) plainHandler(do func(context.Context, *asynq.Task) error) asynq.HandlerFunc {
+	return func(_ context.Context, task *asynq.Task) error {
+		if !w.handlers.enter() {
+			return errDrain
+		}
+		defer w.handlers.leave()
+		err := do(w.Log.WithContext(w.work), task)
+		if err == nil {
+			return nil
+		}
+		if cause := context.Cause(w.work); cause != nil {
+			return cause
+		}
+		w.Log.Warn().Err(err).Str("kind", task.Type()).Msg("to be tried again")
+		return err
+	}
+}
+
+// MakeDigest reads what the runs of a batch have come to. Of runs that have not ended it tells the state.
+// redisqueue.ErrNotFound: there is no such batch.
+func MakeDigest(ctx context.Context, q *redisqueue.Queue, store storage.Store, batch string) (digest.Digest, error) {
+	known, err := q.Batch(ctx, batch)
+	if err != nil {
+		return digest.Digest{}, err
+	}
+	b := digest.NewBuilder(batch, known.CreatedAt)
+	var bundles []digest.Ref // whose claims are compared
+	var some []topicqueue.Run
+	add := func() error {
+		runs, err := facts(ctx, store, some)
+		for _, run := range runs {
+			b.Add(run)
+			if run.Report != "" && !run.PublishedAt.IsZero() {
+				bundles = append(bundles, digest.RefOf(run))
+			}
+		}
+		some = some[:0]
+		return err
+	}
+	err = q.Runs(ctx, batch, func(run topicqueue.Run) error {
+		if some = append(some, run); len(some) < 8*readsAtOnce {
+			return nil
+		}
+		return add()
+	})
+	if err == nil {
+		err = add()
+	}
+	if err != nil {
+		return digest.Digest{}, err
+	}
+	found, complete, err := digest.Between(ctx, bundles, func(ctx context.Context, runID string) ([]evidence.Claim, error) {
+		return storedClaims(ctx, store, runID)
+	})
+	if err != nil {
+		return digest.Digest{}, fmt.Errorf("compare the reports of batch %q: %w", batch, err)
+	}
+	b.Contradict(found, complete)
+	return b.Digest(), nil
+}
+
+// readsAtOnce is how many files of a store are read at the same time.
+const readsAtOnce = 8
+
+// facts reads the metadata of runs, as far as there are any. What is none is passed over: one file that somebody changed
+// must not keep everybody from the digest.
+func facts(ctx context.Context, store storage.Store, runs []topicqueue.Run) ([]digest.Run, error) {
+	out := make([]digest.Run, len(runs))
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(readsAtOnce)
+	for i, run := range runs {
+		out[i] = digest.Run{Run: run}
+		if run.PublishedAt.IsZero() || run.StartedAt.IsZero() {
+			continue
+		}
+		g.Go(func() error {
+			body, err := store.Get(ctx, storage.MetadataKey(run.ID))
+			if err != nil {
+				return ignoreMissing(err)
+			}
+			if out[i].Facts, err = digest.Read(body); err != nil {
+				zerolog.Ctx(ctx).Warn().Err(err).Str("run", run.ID).Msg("left out of the digest")
+			}
+			return nil
+		})
+	}
+	return out, g.Wait()
+}
+
+func ignoreMissing(err error) error {
+	if errors.Is(err, storage.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// storedClaims returns the claims of a bundle with their sources; none when they are not there.
+func storedClaims(ctx context.Context, store storage.Store, runID string) ([]evidence.Claim, error) {
+	texts, err := store.Get(ctx, storage.CacheKey(runID, "claims.jsonl"))
+	if err != nil {
+		return nil, ignoreMissing(err)
+	}
+	lines, err := store.Get(ctx, storage.CacheKey(runID, "sources.jsonl"))
+	if err != nil {
+		return nil, ignoreMissing(err)
+	}
+	sources := map[string]topicqueue.Source{}
+	eachLine(lines, func(s topicqueue.Source) { sources[s.ID] = s })
+	var claims []evidence.Claim
+	eachLine(texts, func(c topicqueue.Claim) {
+		if s, ok := sources[c.SourceID]; ok {
+			claims = append(claims, evidence.Claim{Claim: c, Source: s})
+		}
+	})
+	return claims, nil
+}
+
+// eachLine calls yield for every line that is a T.
+func eachLine[T any](body []byte, yield func(T)) {
+	for line := range bytes.Lines(body) {
+		var v T
+		if json.Unmarshal(line, &v) == nil {
+			yield(v)
+		}
+	}
+}
+
+// putDigest stores a digest in all its forms, that for programs last.
+func putDigest(ctx context.Context, store storage.Store, d digest.Digest) error {
+	beside := func(key string) string { return "../../" + key }
+	page, err := d.HTML(beside)
+	if err != nil {
+		return err
+	}
+	data, err := json.MarshalIndent(d, "", "  ")
+	if err != nil {
+		return fmt.Errorf("encode the digest of batch %s: %w", d.Batch, err)
+	}
+	for _, f := range []struct {
+		form string
+		body []byte
+	}{{"md", d.Markdown(beside)}, {"html", page}, {"json", append(data, '\n')}} {
+		if err := store.Put(ctx, storage.DigestKey(d.Batch, f.form), f.body); err != nil {
+			return err
+		}
+	}
+	return nil
+}
