@@ -15,7 +15,7 @@ func (a *app) reportCommand() *cobra.Command {
 	var path, link bool
 	var lifetime time.Duration
 	cmd := &cobra.Command{
-		Use: "report RUN", Short: "Print the report of a run", Args: cobra.ExactArgs(1),
+		Use: "report RUN|BATCH", Short: "Print the report of a run, or the digest of a batch", Args: cobra.ExactArgs(1),
 		RunE: a.command(func(cmd *cobra.Command, args []string) error {
 			return a.report(cmd.Context(), args[0], path, link, lifetime)
 		}),
@@ -34,6 +34,9 @@ func (a *app) report(ctx context.Context, runID string, path, link bool, lifetim
 	}
 	key := storage.ReportKey(runID)
 	body, err := store.Get(ctx, key)
+	if errors.Is(err, storage.ErrNotExist) && !isRunID(runID) && !link {
+		return a.digest(ctx, runID, path)
+	}
 	if errors.Is(err, storage.ErrNotExist) {
 		return usageError{hintError{fmt.Errorf("there is no report of run %q in %s", runID, store.Location("reports")),
 			"`nightdesk status RUN` says how far a run is, `nightdesk list` shows all of them."}}

@@ -1,0 +1,91 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"nightdesk/jobs"
+	"nightdesk/pipeline/digest"
+	"nightdesk/storage"
+	"nightdesk/topicqueue/redisqueue"
+)
+
+func (a *app) digestCommand() *cobra.Command {
+	var path bool
+	cmd := &cobra.Command{
+		Use: "digest BATCH", Short: "Print what a person must see of a batch: failures, changes, contradictions, cost", Args: cobra.ExactArgs(1),
+		Long: `Print what a person must see of a batch, the most important first. A batch that has ended has its digest in the storage, as
+Markdown, HTML and JSON; of one that has not, what there is until now is printed and not stored.`,
+		RunE: a.command(func(cmd *cobra.Command, args []string) error { return a.digest(cmd.Context(), args[0], path) }),
+	}
+	cmd.Flags().BoolVar(&path, "path", false, "print where the page of the digest is, not its text")
+	return cmd
+}
+
+// digest reads from storage what is there: that works without a queue.
+func (a *app) digest(ctx context.Context, batch string, path bool) error {
+	if err := checkBatchName(batch); err != nil {
+		return err
+	}
+	store, err := a.openStore(ctx)
+	if err != nil {
+		return err
+	}
+	d, err := storedDigest(ctx, store, batch)
+	switch {
+	case err == nil && path:
+		fmt.Fprintln(a.stdout, store.Location(storage.DigestKey(batch, "html")))
+		return nil
+	case errors.Is(err, storage.ErrNotExist) && path:
+		return usageError{hintError{fmt.Errorf("there is no digest of batch %s in %s", batch, store.Location("batches")),
+			"It comes with the last report of the batch; without --path, what there is until now is printed."}}
+	case errors.Is(err, storage.ErrNotExist):
+		if d, err = a.digestNow(ctx, store, batch); err == nil {
+			a.say("the batch has no digest yet; this is what there is until now")
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(d, false)
+	}
+	_, err = a.stdout.Write(d.Markdown(store.Location))
+	return err
+}
+
+// storedDigest reads the digest of a batch. The error wraps storage.ErrNotExist when there is none.
+func storedDigest(ctx context.Context, store storage.Store, batch string) (digest.Digest, error) {
+	var d digest.Digest
+	key := storage.DigestKey(batch, "json")
+	body, err := store.Get(ctx, key)
+	if err != nil {
+		return d, err
+	}
+	if err := json.Unmarshal(body, &d); err != nil {
+		return d, fmt.Errorf("read %s: it is no digest: %w", store.Location(key), err)
+	}
+	return d, nil
+}
+
+// digestNow makes the digest of a batch from what has ended.
+func (a *app) digestNow(ctx context.Context, store storage.Store, batch string) (d digest.Digest, err error) {
+	desk, err := a.openDesk(ctx, false)
+	if err != nil {
+		return d, err
+	}
+	defer func() { err = errors.Join(err, desk.Close()) }()
+	d, err = jobs.MakeDigest(ctx, desk.queue, store, batch)
+	if errors.Is(err, redisqueue.ErrNotFound) {
+		return d, usageError{hintError{fmt.Errorf("there is no batch %q", batch), "`nightdesk list` shows what there is."}}
+	}
+	return d, err
+}
+
+// isRunID tells a run from a batch where both may be named.
+func isRunID(name string) bool { return strings.HasPrefix(name, "research_") }
