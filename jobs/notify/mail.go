@@ -1,0 +1,195 @@
+package notify
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"mime"
+	"mime/multipart"
+	"mime/quotedprintable"
+	"net"
+	"net/mail"
+	"net/smtp"
+	"net/textproto"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// Mail sends digests by a mail server.
+type Mail struct {
+	host, port     string
+	user, password string // empty: no login
+	tlsFirst       bool   // smtps
+	from           mail.Address
+	to             []*mail.Address
+	roots          *tls.Config // nil: the authorities that the system trusts
+}
+
+// mailTime bounds one attempt.
+const mailTime = time.Minute
+
+// NewMail returns what sends mail through server: smtp://[user:password@]host[:587], which must offer STARTTLS unless it is
+// on this machine, or smtps://[user:password@]host[:465]. to: addresses with commas between them. roots: authorities to
+// trust, nil: the system's. The error does not quote the server's address.
+func NewMail(server, from, to string, roots *tls.Config) (*Mail, error) {
+	u, err := url.Parse(server)
+	if err != nil || u.Scheme != "smtp" && u.Scheme != "smtps" || u.Hostname() == "" || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" {
+		return nil, errors.New("mail.server must be smtp://user:password@host:587 or smtps://user:password@host:465")
+	}
+	m := &Mail{host: u.Hostname(), port: u.Port(), tlsFirst: u.Scheme == "smtps", user: u.User.Username(), roots: roots}
+	m.password, _ = u.User.Password()
+	if m.port == "" {
+		m.port = map[bool]string{false: "587", true: "465"}[m.tlsFirst]
+	}
+	sender, err := mail.ParseAddress(from)
+	if err != nil {
+		return nil, fmt.Errorf("mail.from %q is no mail address", from)
+	}
+	m.from = *sender
+	if m.to, err = mail.ParseAddressList(to); err != nil {
+		return nil, fmt.Errorf("mail.to %q must be mail addresses with commas between them", to)
+	}
+	return m, nil
+}
+
+// Message is one mail.
+type Message struct {
+	ID      string // stable: the same mail sent twice can be told by it; letters, digits and the signs - _ . only
+	Subject string
+	Text    []byte // UTF-8
+	HTML    []byte // the same as a page
+	Date    time.Time
+}
+
+// Send sends a message once.
+func (m *Mail) Send(ctx context.Context, msg Message) error {
+	ctx, cancel := context.WithTimeout(ctx, mailTime)
+	defer cancel()
+	body, err := m.compose(msg)
+	if err == nil {
+		err = m.send(ctx, body)
+	}
+	if ctx.Err() != nil {
+		err = errors.Join(context.Cause(ctx), err)
+	}
+	if err != nil {
+		return fmt.Errorf("send mail by %s: %w", net.JoinHostPort(m.host, m.port), m.hide(err))
+	}
+	return nil
+}
+
+// hide takes the password out of what a server says.
+func (m *Mail) hide(err error) error {
+	if m.password == "" || !strings.Contains(err.Error(), m.password) {
+		return err
+	}
+	return errors.New(strings.ReplaceAll(err.Error(), m.password, "[redacted]"))
+}
+
+func (m *Mail) send(ctx context.Context, body []byte) error {
+	config := &tls.Config{MinVersion: tls.VersionTLS12}
+	if m.roots != nil {
+		config = m.roots.Clone()
+	}
+	config.ServerName = m.host
+	dialer := net.Dialer{}
+	raw, err := dialer.DialContext(ctx, "tcp", net.JoinHostPort(m.host, m.port))
+	if err != nil {
+		return err
+	}
+	defer raw.Close()
+	defer context.AfterFunc(ctx, func() { raw.Close() })() // ends what waits for the server
+	conn := raw
+	if m.tlsFirst {
+		conn = tls.Client(conn, config)
+	}
+	c, err := smtp.NewClient(conn, m.host)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	if offered, _ := c.Extension("STARTTLS"); offered && !m.tlsFirst {
+		if err := c.StartTLS(config); err != nil {
+			return fmt.Errorf("start TLS: %w", err)
+		}
+	} else if !m.tlsFirst && !m.local() {
+		return errors.New("it offers no STARTTLS, and mail is not sent in the clear: use smtps://, or a server that does")
+	}
+	if m.user != "" {
+		if err := c.Auth(smtp.PlainAuth("", m.user, m.password, m.host)); err != nil {
+			return fmt.Errorf("log in: %w", err)
+		}
+	}
+	if err := c.Mail(m.from.Address); err != nil {
+		return err
+	}
+	for _, to := range m.to {
+		if err := c.Rcpt(to.Address); err != nil {
+			return fmt.Errorf("to %s: %w", to.Address, err)
+		}
+	}
+	w, err := c.Data()
+	if err != nil {
+		return err
+	}
+	if _, err := w.Write(body); err != nil {
+		return err
+	}
+	if err := w.Close(); err != nil {
+		return err
+	}
+	_ = c.Quit() // it has taken the mail
+	return nil
+}
+
+// local reports a server on this machine.
+func (m *Mail) local() bool {
+	ip := net.ParseIP(m.host)
+	return m.host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// compose writes the message with its text and its page.
+func (m *Mail) compose(msg Message) ([]byte, error) {
+	var to []string
+	for _, a := range m.to {
+		to = append(to, a.String())
+	}
+	var out bytes.Buffer
+	parts := multipart.NewWriter(&out)
+	fmt.Fprintf(&out, "From: %s\r\nTo: %s\r\nSubject: %s\r\nDate: %s\r\nMessage-ID: <%s@%s>\r\n", m.from.String(), strings.Join(to, ", "),
+		mime.QEncoding.Encode("utf-8", oneLine(msg.Subject)), msg.Date.UTC().Format(time.RFC1123Z), msg.ID, domain(m.from.Address))
+	fmt.Fprintf(&out, "MIME-Version: 1.0\r\nAuto-Submitted: auto-generated\r\nContent-Type: multipart/alternative; boundary=%s\r\n\r\n", parts.Boundary())
+	for _, p := range []struct {
+		kind string
+		body []byte
+	}{{"text/plain", msg.Text}, {"text/html", msg.HTML}} {
+		w, err := parts.CreatePart(textproto.MIMEHeader{"Content-Type": {p.kind + "; charset=utf-8"}, "Content-Transfer-Encoding": {"quoted-printable"}})
+		if err != nil {
+			return nil, err
+		}
+		q := quotedprintable.NewWriter(w)
+		if _, err := q.Write(p.body); err != nil {
+			return nil, err
+		}
+		if err := q.Close(); err != nil {
+			return nil, err
+		}
+	}
+	if err := parts.Close(); err != nil {
+		return nil, err
+	}
+	return out.Bytes(), nil
+}
+
+// oneLine keeps a header from becoming two.
+func oneLine(s string) string {
+	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == '\r' || r == '\n' }), " ")
+}
+
+func domain(address string) string {
+	_, host, _ := strings.Cut(address, "@")
+	return host
+}

@@ -1,0 +1,150 @@
+package notify
+
+import (
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Secret signs webhooks. It does not print.
+type Secret struct{ key []byte }
+
+// ParseSecret reads whsec_ and the base64 of 24 to 64 random bytes. The error does not quote it.
+func ParseSecret(text string) (Secret, error) {
+	encoded, ok := strings.CutPrefix(text, "whsec_")
+	key, err := base64.StdEncoding.DecodeString(encoded)
+	if !ok || err != nil || len(key) < 24 || len(key) > 64 {
+		return Secret{}, errors.New("must be whsec_ and the base64 of 24 to 64 random bytes: echo whsec_$(openssl rand -base64 32)")
+	}
+	return Secret{key}, nil
+}
+
+// String hides it, with every verb of fmt.
+func (s Secret) String() string { return "[redacted]" }
+
+// Format hides it.
+func (s Secret) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, s.String()) }
+
+// Sign returns the value of webhook-signature: v1, and the base64 of the HMAC-SHA256 of id, seconds since 1970 and body
+// with dots between them.
+func (s Secret) Sign(id string, at time.Time, body []byte) string {
+	mac := hmac.New(sha256.New, s.key)
+	fmt.Fprintf(mac, "%s.%d.", id, at.Unix())
+	mac.Write(body)
+	return "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil))
+}
+
+// DeliveryTime bounds one attempt at a delivery.
+const DeliveryTime = 20 * time.Second
+
+// Webhook is somebody's address for events. The operator has chosen it: it may be a private one.
+type Webhook struct {
+	address *url.URL
+	secret  Secret
+	client  *http.Client
+}
+
+// NewWebhook returns the webhook at an http or https address. The error does not quote the address. patience: 0 =
+// DeliveryTime.
+func NewWebhook(address string, secret Secret, patience time.Duration) (*Webhook, error) {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
+		return nil, errors.New("must be an http:// or https:// address")
+	}
+	if patience == 0 {
+		patience = DeliveryTime
+	}
+	return &Webhook{address: u, secret: secret, client: &http.Client{
+		Timeout:       patience,
+		Transport:     &http.Transport{Proxy: nil, ForceAttemptHTTP2: true, IdleConnTimeout: 30 * time.Second, MaxResponseHeaderBytes: 64 << 10},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}, nil
+}
+
+// Close ends idle connections.
+func (w *Webhook) Close() error {
+	w.client.CloseIdleConnections()
+	return nil
+}
+
+// RefusedError is an answer with a status outside of 2xx; a redirect is one.
+type RefusedError struct {
+	Host       string
+	Status     int
+	RetryAfter time.Duration // that the receiver asks for, at most a day; 0 = it does not
+}
+
+// Error says who answered what.
+func (e *RefusedError) Error() string {
+	text := fmt.Sprintf("the webhook at %s answers %d %s", e.Host, e.Status, http.StatusText(e.Status))
+	switch {
+	case e.Status >= 300 && e.Status < 400:
+		text += ": redirects are not followed, set webhook.url to where it leads"
+	case e.Status == http.StatusGone:
+		text += ": it wants no more events, remove webhook.url"
+	case e.Status == http.StatusUnauthorized || e.Status == http.StatusForbidden:
+		text += ": does it have the same webhook.secret?"
+	}
+	return text
+}
+
+// Deliver sends a body once. Any status of 2xx is success, whatever else the answer says. The error is a *RefusedError, the cause of
+// ctx's end, or tells of the network.
+func (w *Webhook) Deliver(ctx context.Context, id string, body []byte, now time.Time) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, w.address.String(), bytes.NewReader(body))
+	if err != nil {
+		return w.failed(ctx, err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("User-Agent", "nightdesk/1.0")
+	req.Header.Set("webhook-id", id)
+	req.Header.Set("webhook-timestamp", strconv.FormatInt(now.Unix(), 10))
+	req.Header.Set("webhook-signature", w.secret.Sign(id, now, body))
+	resp, err := w.client.Do(req)
+	if err != nil {
+		return w.failed(ctx, err)
+	}
+	defer resp.Body.Close()
+	_, _ = io.CopyN(io.Discard, resp.Body, 64<<10) // so that the connection can be used again; what it says does not matter
+	if resp.StatusCode >= 200 && resp.StatusCode <= 299 {
+		return nil
+	}
+	return &RefusedError{Host: w.address.Host, Status: resp.StatusCode, RetryAfter: retryAfter(resp.Header.Get("Retry-After"), now)}
+}
+
+// failed makes an error that names the host alone of the address.
+func (w *Webhook) failed(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	var asked *url.Error // quotes the whole address
+	if errors.As(err, &asked) {
+		if asked.Timeout() {
+			return fmt.Errorf("the webhook at %s does not answer within %s", w.address.Host, w.client.Timeout)
+		}
+		err = asked.Err
+	}
+	return fmt.Errorf("the webhook at %s cannot be reached: %w", w.address.Host, err)
+}
+
+// retryAfter reads seconds or an HTTP date.
+func retryAfter(value string, now time.Time) time.Duration {
+	const most = 24 * time.Hour
+	if n, err := strconv.ParseFloat(strings.TrimSpace(value), 64); err == nil && n >= 0 {
+		return time.Duration(min(n*float64(time.Second), float64(most)))
+	}
+	if at, err := http.ParseTime(value); err == nil {
+		return min(max(at.Sub(now), 0), most)
+	}
+	return 0
+}
