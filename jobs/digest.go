@@ -101,6 +101,9 @@ func (w *Worker) digest(ctx context.Context, task *asynq.Task) error {
 	if err := putDigest(ctx, w.Store, d); err != nil {
 		return err
 	}
+	if err := w.tellBatchEnd(ctx, p, d); err != nil { // before the commit, so that a crash cannot lose it
+		return err
+	}
 	if err := w.Queue.Digested(ctx, p.Batch, p.Generation); err != nil {
 		return err
 	}
@@ -257,4 +260,18 @@ func putDigest(ctx context.Context, store storage.Store, d digest.Digest) error 
 		}
 	}
 	return nil
+}
+
+// ReadDigest returns the digest of a batch as it is in storage. The error wraps storage.ErrNotExist when there is none.
+func ReadDigest(ctx context.Context, store storage.Store, batch string) (digest.Digest, error) {
+	var d digest.Digest
+	key := storage.DigestKey(batch, "json")
+	body, err := store.Get(ctx, key)
+	if err != nil {
+		return d, err
+	}
+	if err := json.Unmarshal(body, &d); err != nil {
+		return d, fmt.Errorf("read %s: it is no digest: %w", store.Location(key), err)
+	}
+	return d, nil
 }

@@ -31,7 +31,7 @@ func (w *Worker) publish(ctx context.Context, a *attempt) error {
 
 func (w *Worker) put(ctx context.Context, a *attempt) error {
 	if a.Run.StartedAt.IsZero() { // cancelled or out of time while it waited: it leaves its line in the batch
-		return w.Queue.Published(ctx, a.Lease, a.Run, w.settings.StateExpiry)
+		return w.published(ctx, a)
 	}
 	in, err := w.evidence(ctx, a.Run)
 	if err != nil {
@@ -63,6 +63,14 @@ func (w *Worker) put(ctx context.Context, a *attempt) error {
 		if err := w.Store.Delete(ctx, key); err != nil {
 			return err
 		}
+	}
+	return w.published(ctx, a)
+}
+
+// published commits that a run's bundle is in storage.
+func (w *Worker) published(ctx context.Context, a *attempt) error {
+	if err := w.tellEnd(ctx, a); err != nil {
+		return err
 	}
 	return w.Queue.Published(ctx, a.Lease, a.Run, w.settings.StateExpiry)
 }

@@ -83,6 +83,8 @@ func describe(i redisqueue.Intent) (kind, queue, id string) {
 type Dispatcher struct {
 	client    *asynq.Client
 	inspector *asynq.Inspector
+	wanted    []string // types of events that somebody wants to know of
+	mail      bool     // digests are mailed
 }
 
 // NewDispatcher returns a dispatcher on these, which are on the queue's Redis; the caller closes its connection.

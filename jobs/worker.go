@@ -12,6 +12,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/rs/zerolog"
 
+	"nightdesk/jobs/notify"
 	"nightdesk/pipeline/citation/support"
 	"nightdesk/pipeline/llm"
 	"nightdesk/pipeline/planning"
@@ -42,6 +43,8 @@ type Services struct {
 	Toolbox func(ctx context.Context, run topicqueue.Run) (Toolbox, error)
 	Config  map[string]string // settings of this worker by path, secrets redacted
 	Shared  tools.Shared      // what calls return, for all workers; nil: every block makes its own
+	Webhook *notify.Webhook   // where events go; nil: nowhere
+	Mail    *notify.Mail      // by which digests are mailed; nil: they are not
 	Log     zerolog.Logger
 	Now     func() time.Time
 }
@@ -95,6 +98,8 @@ func (w *Worker) Start(ctx context.Context) error {
 	mux.HandleFunc(KindReport, w.handler(w.report))
 	mux.HandleFunc(KindPublish, w.handler(w.publish))
 	mux.HandleFunc(KindDigest, w.plainHandler(w.digest))
+	mux.HandleFunc(KindWebhook, w.plainHandler(w.webhook))
+	mux.HandleFunc(KindMail, w.plainHandler(w.mailTask))
 
 	all, reports := map[string]int{}, map[string]int{}
 	// asynq serves the queue with the highest number first: a lane before the next one, and within it the stage that
@@ -110,9 +115,12 @@ func (w *Worker) Start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	w.servers = append(w.servers, w.server(all, w.settings.Concurrency, poll))
+	w.servers = append(w.servers, w.server(all, w.settings.Concurrency, poll, w.attemptPause))
 	if w.settings.ReportConcurrency > 0 {
-		w.servers = append(w.servers, w.server(reports, w.settings.ReportConcurrency, poll))
+		w.servers = append(w.servers, w.server(reports, w.settings.ReportConcurrency, poll, w.attemptPause))
+	}
+	if w.Webhook != nil || w.Mail != nil {
+		w.servers = append(w.servers, w.server(map[string]int{queueNotifying: 1}, notifySlots, max(poll, w.settings.SweepInterval), w.notifyPause))
 	}
 	for _, s := range w.servers {
 		if err := s.Start(mux); err != nil {
@@ -141,7 +149,7 @@ func (w *Worker) pollInterval() (time.Duration, error) {
 	return min(w.settings.PollInterval*time.Duration(1+len(processes)), max(w.settings.PollInterval, time.Second)), nil
 }
 
-func (w *Worker) server(queues map[string]int, slots int, poll time.Duration) *asynq.Server {
+func (w *Worker) server(queues map[string]int, slots int, poll time.Duration, delay asynq.RetryDelayFunc) *asynq.Server {
 	return asynq.NewServerFromRedisClient(w.Redis, asynq.Config{
 		Concurrency:              slots,
 		Queues:                   queues,
@@ -150,16 +158,19 @@ func (w *Worker) server(queues map[string]int, slots int, poll time.Duration) *a
 		DelayedTaskCheckInterval: time.Second,
 		ShutdownTimeout:          w.settings.Grace + 10*time.Second, // handlers end by themselves before
 		IsFailure:                func(err error) bool { return !errors.Is(err, errDrain) },
-		RetryDelayFunc: func(n int, err error, _ *asynq.Task) time.Duration {
-			if errors.Is(err, errDrain) {
-				return 0
-			}
-			pause := w.settings.RetryPause << min(n, 5)
-			return pause + rand.N(pause+1)
-		},
-		Logger:   asynqLog{w.Log},
-		LogLevel: asynq.WarnLevel,
+		RetryDelayFunc:           delay,
+		Logger:                   asynqLog{w.Log},
+		LogLevel:                 asynq.WarnLevel,
 	})
+}
+
+// attemptPause is how long the next try of an attempt waits.
+func (w *Worker) attemptPause(tried int, err error, _ *asynq.Task) time.Duration {
+	if errors.Is(err, errDrain) {
+		return 0
+	}
+	pause := w.settings.RetryPause << min(tried, 5)
+	return pause + rand.N(pause+1)
 }
 
 // Stop takes no more tasks and lets no new call begin; calls in flight have the grace period to end. What is not done is

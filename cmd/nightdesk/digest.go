@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -36,7 +35,7 @@ func (a *app) digest(ctx context.Context, batch string, path bool) error {
 	if err != nil {
 		return err
 	}
-	d, err := storedDigest(ctx, store, batch)
+	d, err := jobs.ReadDigest(ctx, store, batch)
 	switch {
 	case err == nil && path:
 		fmt.Fprintln(a.stdout, store.Location(storage.DigestKey(batch, "html")))
@@ -57,20 +56,6 @@ func (a *app) digest(ctx context.Context, batch string, path bool) error {
 	}
 	_, err = a.stdout.Write(d.Markdown(store.Location))
 	return err
-}
-
-// storedDigest reads the digest of a batch. The error wraps storage.ErrNotExist when there is none.
-func storedDigest(ctx context.Context, store storage.Store, batch string) (digest.Digest, error) {
-	var d digest.Digest
-	key := storage.DigestKey(batch, "json")
-	body, err := store.Get(ctx, key)
-	if err != nil {
-		return d, err
-	}
-	if err := json.Unmarshal(body, &d); err != nil {
-		return d, fmt.Errorf("read %s: it is no digest: %w", store.Location(key), err)
-	}
-	return d, nil
 }
 
 // digestNow makes the digest of a batch from what has ended.

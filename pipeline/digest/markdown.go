@@ -56,6 +56,18 @@ func writeItem(b *strings.Builder, mark string, item Item, link func(string) str
 	}
 }
 
+// Line is the item as plain text on one line.
+func (i Item) Line() string {
+	text := Word(i.Kind)
+	for n, r := range i.Runs {
+		text += []string{" ", "; "}[min(n, 1)] + r.Topic
+	}
+	if more := i.Count - len(i.Runs); more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text + ": " + i.Text
+}
+
 // linked is the topic of a run, which leads to its report when there is one.
 func linked(r Ref, link func(string) string) string {
 	text := citation.Escape(r.Topic)

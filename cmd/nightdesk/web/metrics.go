@@ -121,7 +121,7 @@ type place struct{ stage, lane string }
 func placeOf(queue string) (p place, ok bool) {
 	stage, lane, _ := strings.Cut(queue, "-")
 	switch stage {
-	case "planning", "researching", "reporting":
+	case "planning", "researching", "reporting", "notifying":
 	default:
 		return place{}, false
 	}

@@ -1,0 +1,190 @@
+package jobs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/hibiken/asynq"
+
+	"nightdesk/jobs/notify"
+	"nightdesk/pipeline/digest"
+	"nightdesk/storage"
+	"nightdesk/topicqueue"
+)
+
+// Kinds of tasks that tell others what has happened.
+const (
+	KindWebhook = "notify:webhook"
+	KindMail    = "notify:mail"
+)
+
+// queueNotifying is apart from the stages: a receiver that hangs must not hold up reports.
+const queueNotifying = "notifying"
+
+// notifySlots is how many notifications one worker sends at once.
+const notifySlots = 4
+
+// notifyPauses are the pauses between the tries of a notification, in units of Settings.RetryPause: of a second, nearly 18
+// hours in all.
+var notifyPauses = []time.Duration{5, 60, 5 * 60, 30 * 60, 2 * 3600, 5 * 3600, 10 * 3600}
+
+// knownFor is how long a notification that was sent is remembered, so that it is not sent again when what tells of it is
+// done again. Its receivers know it by its id for ever.
+const knownFor = 48 * time.Hour
+
+type webhookPayload struct {
+	ID   string          `json:"id"`
+	Type string          `json:"type"`
+	Body json.RawMessage `json:"body"` // as it is signed and sent
+}
+
+// Announce says which types of events are wanted, and whether digests are to be mailed. Without it nothing is told.
+func (d *Dispatcher) Announce(types []string, mail bool) { d.wanted, d.mail = types, mail }
+
+// Notify tells of an event, if anybody wants to know: a worker sends it, and again until it is taken. The same event is told once,
+// however often this is called.
+func (d *Dispatcher) Notify(ctx context.Context, e notify.Event) error {
+	if !slices.Contains(d.wanted, e.Type) {
+		return nil
+	}
+	body, err := e.Body()
+	if err != nil {
+		return err
+	}
+	return d.enqueueNotification(ctx, KindWebhook, "webhook:"+e.ID(), webhookPayload{e.ID(), e.Type, body})
+}
+
+// mailDigest lets the digest of a batch be mailed, if that is wanted.
+func (d *Dispatcher) mailDigest(ctx context.Context, batch string, generation int) error {
+	if !d.mail {
+		return nil
+	}
+	return d.enqueueNotification(ctx, KindMail, "mail:"+batch+":"+strconv.Itoa(generation), digestPayload{batch, generation})
+}
+
+func (d *Dispatcher) enqueueNotification(ctx context.Context, kind, id string, p any) error {
+	body, err := json.Marshal(p)
+	if err != nil {
+		return fmt.Errorf("encode task %s: %w", id, err)
+	}
+	_, err = d.client.EnqueueContext(ctx, asynq.NewTask(kind, body),
+		asynq.TaskID(id), asynq.Queue(queueNotifying), asynq.MaxRetry(len(notifyPauses)), asynq.Timeout(taskTimeout), asynq.Retention(knownFor))
+	if err != nil && !errors.Is(err, asynq.ErrTaskIDConflict) {
+		return fmt.Errorf("enqueue task %s: %w", id, err)
+	}
+	return nil
+}
+
+// notifyPause is how long the next try of a notification waits.
+func (w *Worker) notifyPause(tried int, err error, _ *asynq.Task) time.Duration {
+	if errors.Is(err, errDrain) {
+		return 0
+	}
+	pause := notifyPauses[min(tried, len(notifyPauses)-1)] * w.settings.RetryPause
+	pause += rand.N(pause/5 + 1)
+	var refused *notify.RefusedError
+	if errors.As(err, &refused) {
+		pause = max(pause, refused.RetryAfter)
+	}
+	return pause
+}
+
+// webhook delivers one event. A worker that is killed after the delivery leaves the task to another one, which delivers
+// the same id again.
+func (w *Worker) webhook(ctx context.Context, task *asynq.Task) error {
+	var p webhookPayload
+	if err := json.Unmarshal(task.Payload(), &p); err != nil || p.ID == "" {
+		return fmt.Errorf("decode payload of %s task: %w: %w", task.Type(), errors.Join(err, errors.New("an id is needed")), asynq.SkipRetry)
+	}
+	if w.Webhook == nil {
+		return errors.New("this worker has no webhook.url: give all workers the same settings")
+	}
+	err := w.Webhook.Deliver(ctx, p.ID, p.Body, w.Now())
+	var refused *notify.RefusedError
+	if errors.As(err, &refused) && refused.Status == http.StatusGone {
+		return fmt.Errorf("%w: %w", err, asynq.SkipRetry)
+	}
+	return err
+}
+
+// mailTask mails the digest of a batch as it is when it is sent.
+func (w *Worker) mailTask(ctx context.Context, task *asynq.Task) error {
+	var p digestPayload
+	if err := json.Unmarshal(task.Payload(), &p); err != nil || p.Batch == "" {
+		return fmt.Errorf("decode payload of %s task: %w: %w", task.Type(), errors.Join(err, errors.New("a batch is needed")), asynq.SkipRetry)
+	}
+	if w.Mail == nil {
+		return errors.New("this worker has no mail.server: give all workers the same settings")
+	}
+	d, err := ReadDigest(ctx, w.Store, p.Batch)
+	if err != nil {
+		return err
+	}
+	page, err := d.HTML(w.Store.Location)
+	if err != nil {
+		return err
+	}
+	return w.Mail.Send(ctx, notify.Message{
+		ID: "digest." + p.Batch + "." + strconv.Itoa(p.Generation), Subject: "Digest of " + p.Batch + ": " + d.Outcome(),
+		Text: d.Markdown(w.Store.Location), HTML: page, Date: w.Now(),
+	})
+}
+
+// runEnded is what the event run.ended says.
+type runEnded struct {
+	RunID     string              `json:"run_id"`
+	Batch     string              `json:"batch"`
+	Topic     string              `json:"topic"`
+	State     topicqueue.RunState `json:"state"`
+	Reason    string              `json:"reason,omitempty"`
+	Report    string              `json:"report,omitempty"` // where it is: a path or s3://bucket/key
+	CreatedAt time.Time           `json:"created_at"`
+	EndedAt   time.Time           `json:"ended_at"`
+}
+
+// tellEnd tells that a run has ended and that what it leaves behind is in storage. It comes before the last commit, so that
+// it is told again, as the same event, when that breaks off.
+func (w *Worker) tellEnd(ctx context.Context, a *attempt) error {
+	e := runEnded{
+		RunID: a.Run.ID, Batch: a.Run.Batch, Topic: topicqueue.Clip(a.Run.Topic, maxTold), State: a.Run.State, Reason: topicqueue.Clip(a.Run.Reason, maxTold),
+		CreatedAt: a.Run.CreatedAt, EndedAt: a.Run.EndedAt,
+	}
+	if a.Run.Report != "" {
+		e.Report = w.Store.Location(a.Run.Report)
+	}
+	return w.Dispatcher.Notify(ctx, notify.Event{Type: notify.RunEnded, Subject: fmt.Sprintf("%s/%d", a.Run.ID, a.Epoch), Time: a.Run.EndedAt, Data: e})
+}
+
+// maxTold bounds a text in an event, in bytes.
+const maxTold = 2000
+
+// batchEnded is what the event batch.ended says.
+type batchEnded struct {
+	Batch   string                      `json:"batch"`
+	Runs    int                         `json:"runs"`
+	States  map[topicqueue.RunState]int `json:"states"`
+	Outcome string                      `json:"outcome"` // in one line
+	First   []string                    `json:"first"`   // what a person must see, a line each
+	CostUSD float64                     `json:"cost_usd"`
+	Digest  string                      `json:"digest"` // where its page is
+}
+
+// tellBatchEnd tells of a digest that is in storage.
+func (w *Worker) tellBatchEnd(ctx context.Context, p digestPayload, d digest.Digest) error {
+	e := batchEnded{
+		Batch: d.Batch, Runs: d.Runs, States: d.States, Outcome: d.Outcome(), First: []string{}, CostUSD: d.Usage.CostUSD,
+		Digest: w.Store.Location(storage.DigestKey(d.Batch, "html")),
+	}
+	for _, item := range d.First {
+		e.First = append(e.First, item.Line())
+	}
+	err := w.Dispatcher.Notify(ctx, notify.Event{Type: notify.BatchEnded, Subject: fmt.Sprintf("%s/%d", p.Batch, p.Generation), Time: w.Now(), Data: e})
+	return errors.Join(err, w.Dispatcher.mailDigest(ctx, p.Batch, p.Generation))
+}
