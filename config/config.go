@@ -39,6 +39,9 @@ type Config struct {
 	Limits      Limits
 	Planning    Planning
 	Reporting   Reporting
+	Webhook     Webhook
+	Mail        Mail
+	Retention   Retention
 	LLM         LLM
 	Embedding   Embedding
 	Schedules   []schedule.Spec // of the settings file, in its order

@@ -47,7 +47,7 @@ func isService(path string) bool {
 // table returns every setting, bound to c, in the order in which they are shown. It is the one place where a setting is
 // declared: default, unit, doc and check.
 func table(c *Config) []field {
-	return slices.Concat(deskTable(c), webSearchTable(&c.WebSearch), paperTable(&c.PaperSearch), llmTable(&c.LLM), embeddingTable(&c.Embedding))
+	return slices.Concat(deskTable(c), notifyTable(&c.Webhook, &c.Mail), retentionTable(&c.Retention), webSearchTable(&c.WebSearch), paperTable(&c.PaperSearch), llmTable(&c.LLM), embeddingTable(&c.Embedding))
 }
 
 // deskTable returns the settings without those of models. It is all that the options of a run need.

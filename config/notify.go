@@ -1,0 +1,106 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// Webhook says who is told of events.
+type Webhook struct {
+	URL    URL    // empty: nobody
+	Secret Secret // whsec_...
+	Events string // types with commas between them; empty: all
+}
+
+// eventTypes are what can be told of; package notify, which config must not know, has the same.
+var eventTypes = []string{"run.ended", "batch.ended", "schedule.paused", "budget.reached"}
+
+// Types returns the types of events that are told.
+func (w Webhook) Types() []string {
+	if types := fields(w.Events); len(types) > 0 {
+		return types
+	}
+	return slices.Clone(eventTypes)
+}
+
+func fields(list string) []string {
+	return strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' })
+}
+
+// Mail says by whom and to whom digests are mailed.
+type Mail struct {
+	Server URL // empty: they are not
+	From   string
+	To     string // addresses with commas between them
+}
+
+// Retention says how much is kept; 0 = for ever, or all.
+type Retention struct {
+	ReportDays, ReportCount int // of reports and their metadata
+	BundleDays, BundleCount int // of data and evidence
+	RunDays, RunCount       int // of the lines of lists
+	TopicDays, TopicCount   int // of earlier states of a topic's memory
+}
+
+const smtpAllowed = "smtp://user:password@host:587 or smtps://user:password@host:465"
+
+func smtpAddress(s string) error {
+	u, err := url.Parse(s)
+	if err != nil || u.Scheme != "smtp" && u.Scheme != "smtps" || u.Hostname() == "" {
+		return errors.New("must be " + smtpAllowed)
+	}
+	return nil
+}
+
+func checkEvents(list string) error {
+	for _, t := range fields(list) {
+		if !slices.Contains(eventTypes, t) {
+			return fmt.Errorf("must be some of %s, with commas between them", strings.Join(eventTypes, ", "))
+		}
+	}
+	return nil
+}
+
+func notifyTable(w *Webhook, m *Mail) []field {
+	return []field{
+		setting("webhook.url", "", "", "address that is told of events, by Standard Webhooks; empty: none",
+			address(&w.URL, "http:// or https://, such as https://hooks.example.org/nightdesk", httpAddress)),
+		setting("webhook.secret", "", "", "signs them, better in the environment than in a file: whsec_ and the base64 of 24 to 64 random bytes",
+			secret(&w.Secret)),
+		setting("webhook.events", "", "", "which events; empty: all of "+strings.Join(eventTypes, ", "),
+			text(&w.Events, "types of events with commas between them; empty: all", checkEvents)),
+		setting("mail.server", "", "", "mail server that sends digests: "+smtpAllowed+"; empty: none are sent",
+			address(&m.Server, smtpAllowed, smtpAddress)),
+		setting("mail.from", "", "", "sender of these mails",
+			text(&m.From, "a mail address", anyText)),
+		setting("mail.to", "", "", "who gets them",
+			text(&m.To, "mail addresses with commas between them", anyText)),
+	}
+}
+
+// A century: nobody keeps things longer and means it.
+const maxDays, maxKept = 36_500, 100_000_000
+
+func retentionTable(r *Retention) []field {
+	return []field{
+		setting("retention.report_days", "0", "days", "age from which `purge` deletes reports; 0: never",
+			number(&r.ReportDays, 0, maxDays)),
+		setting("retention.report_count", "0", "reports", "reports that `purge` leaves, the newest; 0: all",
+			number(&r.ReportCount, 0, maxKept)),
+		setting("retention.bundle_days", "0", "days", "age from which `purge` deletes data and evidence of runs; 0: never",
+			number(&r.BundleDays, 0, maxDays)),
+		setting("retention.bundle_count", "0", "runs", "runs whose data and evidence `purge` leaves, the newest; 0: all",
+			number(&r.BundleCount, 0, maxKept)),
+		setting("retention.run_days", "0", "days", "age from which `purge` takes runs out of the lists, and batches with their digest; 0: never",
+			number(&r.RunDays, 0, maxDays)),
+		setting("retention.run_count", "0", "runs", "runs that `purge` leaves in the lists, the newest; 0: all",
+			number(&r.RunCount, 0, maxKept)),
+		setting("retention.topic_days", "0", "days", "age from which `purge` deletes earlier states of what is remembered of a topic; 0: never",
+			number(&r.TopicDays, 0, maxDays)),
+		setting("retention.topic_count", "0", "states", "states of what is remembered of a topic that `purge` leaves, the newest; 0: all",
+			number(&r.TopicCount, 0, maxKept)),
+	}
+}
