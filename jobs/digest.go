@@ -86,7 +86,7 @@ func (w *Worker) digest(ctx context.Context, task *asynq.Task) error {
 	if err := json.Unmarshal(task.Payload(), &p); err != nil || p.Batch == "" {
 		return fmt.Errorf("decode payload of %s task: %w: %w", task.Type(), errors.Join(err, errors.New("a batch is needed")), asynq.SkipRetry)
 	}
-	end, err := w.Queue.BatchEnd(ctx, p.Batch)
+	end, err := w.Queue.Ending(ctx, p.Batch)
 	if err != nil {
 		return err
 	}

@@ -23,7 +23,7 @@ import (
 func (b *bench) digestOf(batch string, generation int) digest.Digest {
 	b.t.Helper()
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
-		end, err := b.services.Queue.BatchEnd(b.t.Context(), batch)
+		end, err := b.services.Queue.Ending(b.t.Context(), batch)
 		if err != nil {
 			b.t.Fatal(err)
 		}

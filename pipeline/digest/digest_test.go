@@ -115,6 +115,20 @@ func golden(t *testing.T, name string, got []byte) {
 	}
 }
 
+func TestReadChanges(t *testing.T) {
+	t.Parallel()
+	facts, err := digest.Read([]byte(`{"changes":{"since":"2026-02-28","new":["a",{"statement":"b","quote":"q"}],"withdrawn":[{"statement":"c","gone":true}],
+		"changed":[{"kind":"value","old":{"statement":"It is 7.","value":"7"},"new":{"statement":"It is 9.","value":"9"}},
+			{"kind":"negation","old":{"statement":"It is."},"new":{"statement":"It is not."}}, {"text":"t","old":"1","new":"2"}]}}`))
+	want := &digest.Changes{
+		Since: "2026-02-28", New: []digest.Change{{Text: "a"}, {Text: "b"}}, Withdrawn: []digest.Change{{Text: "c"}},
+		Changed: []digest.Change{{Text: "It is 9.", Old: "7", New: "9"}, {Old: "It is.", New: "It is not."}, {Text: "t", Old: "1", New: "2"}},
+	}
+	if diff := cmp.Diff(want, facts.Changes); err != nil || diff != "" {
+		t.Error(err, diff)
+	}
+}
+
 func TestManyFailuresWithOneReasonAreOneLine(t *testing.T) {
 	t.Parallel()
 	b := digest.NewBuilder("night", evening)

@@ -1,7 +1,6 @@
 package digest
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -20,38 +19,45 @@ type Changes struct {
 // objects with a value, text or statement.
 type Change struct {
 	Text string // the statement as it is now; of a withdrawn one, as it was
-	Old  string // value or statement of the earlier night; empty unless it has changed
+	Old  string // value, else statement, of the earlier night; empty unless it has changed
 	New  string
 }
 
-// UnmarshalJSON reads the forms that Change names.
+// UnmarshalJSON reads the forms that Change names. What has another form says nothing.
 func (c *Change) UnmarshalJSON(data []byte) error {
-	var o struct {
-		Text, Statement, Old, New json.RawMessage
-	}
-	if len(data) > 0 && data[0] != '{' {
-		c.Text = said(data)
+	var text string
+	if json.Unmarshal(data, &text) == nil {
+		c.Text = text
 		return nil
+	}
+	var o struct {
+		Text, Statement string
+		Old, New        said
 	}
 	if err := json.Unmarshal(data, &o); err != nil {
 		return err
 	}
-	c.Text, c.Old, c.New = cmp.Or(said(o.Text), said(o.Statement)), said(o.Old), said(o.New)
+	c.Text, c.Old, c.New = cmp.Or(o.Text, o.Statement), o.Old.short(), o.New.short()
+	if c.Text == "" && o.New.Value != "" {
+		c.Text = o.New.statement()
+	}
 	return nil
 }
 
-// said returns a text, or the shortest of what an object says of one; empty when it is neither.
-func said(data json.RawMessage) string {
-	var text string
-	if json.Unmarshal(data, &text) == nil {
-		return text
+// said is what a source says.
+type said struct{ Text, Statement, Value string }
+
+// UnmarshalJSON reads a text, too.
+func (s *said) UnmarshalJSON(data []byte) error {
+	type fields said
+	if json.Unmarshal(data, &s.Text) == nil {
+		return nil
 	}
-	var o struct{ Value, Text, Statement string }
-	if bytes.HasPrefix(data, []byte("{")) && json.Unmarshal(data, &o) == nil {
-		return cmp.Or(o.Value, o.Text, o.Statement)
-	}
-	return ""
+	return json.Unmarshal(data, (*fields)(s))
 }
+
+func (s said) statement() string { return cmp.Or(s.Text, s.Statement) }
+func (s said) short() string     { return cmp.Or(s.Value, s.statement()) }
 
 // Read takes from the metadata of a report what a digest needs of it.
 func Read(metadata []byte) (Facts, error) {

@@ -27,8 +27,8 @@ var (
 	batchForgetScript   = redis.NewScript(readLua("batch_forget"))
 )
 
-// BatchEnd is how far a batch is from its end.
-type BatchEnd struct {
+// Ending is how far a batch is from its end.
+type Ending struct {
 	Sealed     bool // its enqueueing has finished
 	Open       int  // runs that are not yet published
 	Generation int  // raised by every run that ends
@@ -36,7 +36,7 @@ type BatchEnd struct {
 }
 
 // DigestDue reports that the batch has ended and its digest does not know it yet.
-func (b BatchEnd) DigestDue() bool { return b.Sealed && b.Open == 0 && b.Generation > b.Digested }
+func (e Ending) DigestDue() bool { return e.Sealed && e.Open == 0 && e.Generation > e.Digested }
 
 // SealBatch says that the enqueueing of a batch has finished: when its last run is published, it wants a digest. Runs that
 // come later, or are retried, make it want another one. OpenBatch takes the seal away.
@@ -68,18 +68,18 @@ func (q *Queue) addToBatch(ctx context.Context, batch, runID string, order float
 	return added == 1, nil
 }
 
-// BatchEnd returns how far a batch is from its end.
-func (q *Queue) BatchEnd(ctx context.Context, name string) (BatchEnd, error) {
+// Ending returns how far a batch is from its end.
+func (q *Queue) Ending(ctx context.Context, name string) (Ending, error) {
 	end, _, err := q.lookAtBatch(ctx, name, 0)
 	return end, err
 }
 
-func (q *Queue) lookAtBatch(ctx context.Context, name string, sample int) (BatchEnd, []string, error) {
+func (q *Queue) lookAtBatch(ctx context.Context, name string, sample int) (Ending, []string, error) {
 	values, err := batchLookScript.Run(ctx, q.rdb, []string{batchKey(name, "open"), batchKey(name, "state")}, sample).Slice()
 	if err != nil {
-		return BatchEnd{}, nil, fmt.Errorf("look at batch %q in Redis: %w", name, err)
+		return Ending{}, nil, fmt.Errorf("look at batch %q in Redis: %w", name, err)
 	}
-	end := BatchEnd{Sealed: number(values, 0) == 1, Open: number(values, 1), Generation: number(values, 2), Digested: number(values, 3)}
+	end := Ending{Sealed: number(values, 0) == 1, Open: number(values, 1), Generation: number(values, 2), Digested: number(values, 3)}
 	list, _ := values[4].([]any)
 	open := make([]string, len(list))
 	for i := range list {

@@ -112,8 +112,8 @@ func TestDigestIsDueOnceWhenABatchHasEnded(t *testing.T) {
 		lapse(t, rdb, 2*time.Millisecond) // its end is another one
 		cancelled(t, q, second)
 		digest(t, q, "night")
-		end := must[redisqueue.BatchEnd](t)(q.BatchEnd(ctx, "night"))
-		if want := (redisqueue.BatchEnd{Sealed: true, Generation: 3, Digested: 3}); end != want {
+		end := must[redisqueue.Ending](t)(q.Ending(ctx, "night"))
+		if want := (redisqueue.Ending{Sealed: true, Generation: 3, Digested: 3}); end != want {
 			t.Errorf("in the end %+v, want %+v", end, want)
 		}
 	})
