@@ -10,7 +10,7 @@ import (
 
 // Webhook says who is told of events.
 type Webhook struct {
-	URL    URL    // empty: nobody
+	URL    Secret // an address whose path often is a key; empty: nobody
 	Secret Secret // whsec_...
 	Events string // types with commas between them; empty: all
 }
@@ -55,6 +55,22 @@ func smtpAddress(s string) error {
 	return nil
 }
 
+// secretAddress is an address of which nothing is shown. check is as for address.
+func secretAddress(p *Secret, allowed string, check func(string) error) value {
+	v := secret(p)
+	set := v.set
+	v.allowed = allowed
+	v.set = func(s string) error {
+		if s != "" {
+			if err := check(s); err != nil {
+				return err
+			}
+		}
+		return set(s)
+	}
+	return v
+}
+
 func checkEvents(list string) error {
 	for _, t := range fields(list) {
 		if !slices.Contains(eventTypes, t) {
@@ -67,7 +83,7 @@ func checkEvents(list string) error {
 func notifyTable(w *Webhook, m *Mail) []field {
 	return []field{
 		setting("webhook.url", "", "", "address that is told of events, by Standard Webhooks; empty: none",
-			address(&w.URL, "http:// or https://, such as https://hooks.example.org/nightdesk", httpAddress)),
+			secretAddress(&w.URL, "http:// or https://, such as https://hooks.example.org/nightdesk", httpAddress)),
 		setting("webhook.secret", "", "", "signs them, better in the environment than in a file: whsec_ and the base64 of 24 to 64 random bytes",
 			secret(&w.Secret)),
 		setting("webhook.events", "", "", "which events; empty: all of "+strings.Join(eventTypes, ", "),

@@ -1,10 +1,42 @@
 package main_test
 
 import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
+
+// startHooks starts a receiver of webhooks, to which nightdesk is pointed. It writes what comes to hooks.log.
+func startHooks(ts *testscript.TestScript, _ bool, _ []string) {
+	var mu sync.Mutex
+	log := filepath.Join(ts.Getenv("WORK"), "hooks.log")
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		body, err := io.ReadAll(r.Body)
+		if err != nil || r.Header.Get("webhook-signature") == "" {
+			http.Error(w, "no webhook", http.StatusBadRequest)
+			return
+		}
+		f, err := os.OpenFile(log, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+		if err != nil {
+			http.Error(w, "no log", http.StatusInternalServerError)
+			return
+		}
+		defer f.Close()
+		fmt.Fprintf(f, "%s\n", body)
+	}))
+	ts.Defer(server.Close)
+	ts.Setenv("NIGHTDESK_WEBHOOK_URL", server.URL+"/T0PSECRET")
+	ts.Setenv("NIGHTDESK_WEBHOOK_SECRET", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
+}
 
 // waitDigest waits until a batch has its digest: digested BATCH.
 func waitDigest(ts *testscript.TestScript, _ bool, args []string) {

@@ -41,6 +41,7 @@ func TestScripts(t *testing.T) {
 			"soon":     soon,
 			"becomes":  becomes,
 			"digested": waitDigest,
+			"hooks":    startHooks,
 
 			"overdue": makeOverdue,
 			"ended":   scheduleEnded,

@@ -30,6 +30,9 @@ func (a *app) work(cmd *cobra.Command) (err error) {
 	if err != nil {
 		return err
 	}
+	if services.Webhook, services.Mail, err = a.outlets(d); err != nil {
+		return err
+	}
 	for _, e := range a.cfg.Effective() {
 		if a.cfg.Given(e.Path) {
 			a.log.Info().Str("setting", e.Path).Str("value", e.Value).Str("source", e.Source).Msg("effective setting")

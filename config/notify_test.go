@@ -1,0 +1,40 @@
+package config_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"nightdesk/config"
+)
+
+func TestWebhookAndMail(t *testing.T) {
+	t.Parallel()
+	load := func(env map[string]string) (config.Config, error) {
+		return config.Load("", false, func(name string) string { return env[name] }, nil)
+	}
+	c, err := load(map[string]string{
+		"NIGHTDESK_WEBHOOK_URL": "https://hooks.example/T0P", "NIGHTDESK_WEBHOOK_SECRET": "whsec_T0P", "NIGHTDESK_WEBHOOK_EVENTS": "run.ended, batch.ended",
+		"NIGHTDESK_MAIL_SERVER": "smtps://desk:T0P@mail.example",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := c.Webhook.Types(); !slices.Equal(got, []string{"run.ended", "batch.ended"}) {
+		t.Errorf("types %q", got)
+	}
+	for _, e := range c.Effective() {
+		if strings.Contains(e.Value, "T0P") {
+			t.Errorf("%s shows %s", e.Path, e.Value)
+		}
+	}
+	if got := (config.Webhook{}).Types(); len(got) != 4 {
+		t.Errorf("unless set: %q", got)
+	}
+	_, err = load(map[string]string{"NIGHTDESK_WEBHOOK_EVENTS": "run.began", "NIGHTDESK_MAIL_SERVER": "mail:T0P@example", "NIGHTDESK_WEBHOOK_URL": "T0P", "NIGHTDESK_RETENTION_REPORT_DAYS": "-1"})
+	for _, want := range []string{"webhook.events", "webhook.url", "mail.server", "retention.report_days"} {
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "T0P") {
+			t.Errorf("%s: %v", want, err)
+		}
+	}
+}
