@@ -65,6 +65,9 @@ func (s *Scheduler) carryOut(ctx context.Context, name string, due time.Time) er
 			return errors.Join(fmt.Errorf("topic %d of batch %s: %w", i+1, f.Batch, err), s.handOn(ctx, name, due, i))
 		}
 	}
+	if err := s.Queue.SealBatch(ctx, f.Batch); err != nil { // its digest comes with its last report
+		return err
+	}
 	err = s.own(ctx, name, due, func(_ *schedule.Record, f *schedule.Firing) {
 		f.State, f.Done, f.Owner = schedule.Running, len(snapshot.Topics), ""
 	})

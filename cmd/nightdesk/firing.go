@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"nightdesk/jobs"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/schedule"
+	"nightdesk/topicqueue/topiclist"
 )
 
 // newScheduler returns a scheduler that reads topics and options as this process is set.
@@ -95,20 +97,37 @@ func (a *app) scheduledTopics(ctx context.Context, d *desk, spec schedule.Spec, 
 		return nil, nil, err
 	}
 	defer source.Close()
-	lines, problems, err := readTopics(source)
+	failed := func(err error) error { return fmt.Errorf("read topics from %s: %w", shownSource(spec.Topics), err) }
+	rows, err := topiclist.NewReader(source, spec.Topics, "", nil)
 	if err != nil {
-		return nil, nil, fmt.Errorf("read topics from %s: %w", shownSource(spec.Topics), err)
+		return nil, nil, failed(err)
 	}
 	seen := map[string]bool{}
-	for _, line := range lines {
-		topic, words := schedule.Fill(line.topic, due)
+	var problems []string
+	for {
+		row, err := rows.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if wrong := (*topiclist.RowError)(nil); errors.As(err, &wrong) {
+			problems = append(problems, wrong.Error())
+			continue
+		}
+		if err != nil {
+			return nil, nil, failed(err)
+		}
+		if name := ownOption(row.Options); name != "" {
+			problems = append(problems, fmt.Sprintf("line %d: the topics of a schedule share its options, and this one sets %s", row.Line, name))
+			continue
+		}
+		topic, words := schedule.Fill(row.Topic, due)
 		for _, word := range words {
 			if !slices.Contains(unknown, word) {
 				unknown = append(unknown, word)
 			}
 		}
 		if err := jobs.CheckTopic(topic); err != nil {
-			problems = append(problems, fmt.Sprintf("line %d: %v", line.line, err))
+			problems = append(problems, fmt.Sprintf("line %d: %v", row.Line, err))
 			continue
 		}
 		if key := topicqueue.TopicKey(topic); !seen[key] {
@@ -124,4 +143,14 @@ func (a *app) scheduledTopics(ctx context.Context, d *desk, spec schedule.Spec, 
 		return nil, nil, fmt.Errorf("there is no topic in %s", shownSource(spec.Topics))
 	}
 	return topics, unknown, nil
+}
+
+// ownOption returns an option that a row sets for its topic alone; empty: none. Ids and tags are no options.
+func ownOption(options map[string]string) string {
+	for _, name := range slices.Sorted(maps.Keys(options)) {
+		if name != "id" && name != "tags" {
+			return name
+		}
+	}
+	return ""
 }
