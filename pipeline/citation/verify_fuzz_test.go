@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"nightdesk/pipeline/citation"
 )
@@ -91,58 +90,4 @@ var verifySeeds = []string{
 	"a [1](https://ok.example/alpha) <a href=\"https://ok.example/alpha\">b</a> <a id=\"ref-1\"></a> [1] x\n\nReferences\n==========\n<a id=\"ref-1\"></a> [1] [Alpha](https://ok.example/alpha)\n\n<a id=\"ref-2\"></a> [2] Hand · `handbook.pdf`\n",
 	"[[CIT-1-01](#ref-cit-1-01)]\n\n## References\n\n### Block 1\n\n<a id=\"ref-cit-1-01\"></a> [CIT-1-01] web: q  \n[Alpha](https://ok.example/alpha)\n\n<a id=\"ref-cit-1-02\"></a> [CIT-1-02] web: q  \n[No](https://no.example/)\n",
 	"x [2]\n\n[1] Alpha https://ok.example/alpha\n[2] https://ok.example/beta?x=2\n[1] Beta\nand more\n\n  indented\n",
-}
-
-// TestVerifyHostile: a text that is made to be slow takes no longer than its length allows.
-func TestVerifyHostile(t *testing.T) {
-	t.Parallel()
-	const size = 100_000
-	fill := func(unit string) string { return strings.Repeat(unit, size/len(unit)) }
-	for name, in := range map[string]string{
-		"open brackets":  fill("["),
-		"nested":         strings.Repeat("[", size/2) + "1" + strings.Repeat("]", size/2),
-		"nested lists":   nestedList(800),
-		"entries":        "## Sources\n" + strings.Repeat("[1] https://no.example/x\n", 20_000),
-		"ordered":        "## Sources\n" + strings.Repeat("1. x\n", 20_000),
-		"headings":       strings.Repeat("Sources\n", 10_000) + strings.Repeat("## Sources\n", 10_000),
-		"footnotes":      strings.Repeat("[^1]: a.b\n", 20_000),
-		"lines":          strings.Repeat("x [1]\n", 20_000) + "\n## Sources\n[1] https://ok.example/alpha\n",
-		"several":        "## Sources\n[1] https://ok.example/alpha " + fill("[2] https://ok.example/beta "),
-		"tags":           fill("<tool_call>"),
-		"other tags":     fill("<a href=x "),
-		"closed tags":    fill("<function></parameter>"),
-		"addresses":      fill("https://"),
-		"long address":   "https://ok.example/" + fill("a"),
-		"dots":           "## Sources\n[1] " + fill("a.b "),
-		"quotes":         fill("> "),
-		"backticks":      fill("` `` "),
-		"dollars":        fill("$x [7] "),
-		"definitions":    strings.Repeat("[a]: https://no.example\n", 20_000) + fill("[b][a]"),
-		"tables":         "## Sources\n" + fill("| [1] | a.pdf |\n"),
-		"word [1]":       fill("word[1] ") + "\n\n## Sources\n[1] https://ok.example/alpha\n",
-		"parentheses":    "## Sources\n[1] " + fill("("),
-		"blank entries":  "## Sources\n" + strings.Repeat("[1] a\n\n\n\n", 10_000),
-		"sentences":      strings.Repeat("A. ", 10_000) + "[1]\n\n## Sources\n[1] https://ok.example/alpha\n",
-		"superscript":    fill("<sup>1</sup>"),
-		"ellipsis":       fill("https://ok.example/a...b "),
-		"anchors":        fill(`<a id="ref-1"></a> [1] `),
-		"spaces":         fill(" ") + "[1]\n\n## Sources\n[1] https://ok.example/alpha\n",
-		"removed spaces": fill("[2] ") + "\n\n## Sources\n[1] https://ok.example/alpha\n[2] https://no.example\n",
-	} {
-		start := time.Now()
-		shelf().Verify(in, citation.VerifyOptions{Sanitize: true})
-		if took := time.Since(start); took > 20*time.Second {
-			t.Errorf("%s: %s for %d bytes", name, took, len(in))
-		} else if took > 500*time.Millisecond {
-			t.Logf("%s: %s for %d bytes", name, took.Round(time.Millisecond), len(in))
-		}
-	}
-}
-
-func nestedList(depth int) string {
-	var b strings.Builder
-	for i := range depth {
-		b.WriteString(strings.Repeat(" ", i%400) + "- a [1]\n")
-	}
-	return b.String()
 }
