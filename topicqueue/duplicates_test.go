@@ -31,7 +31,7 @@ func checkDuplicates(t *testing.T, titles, scopes []string) (found int) {
 		d.Add(titles[i], scopes[i])
 	}
 	want := pairwise(titles, scopes)
-	for i, got := range d.Find() {
+	for i, got := range d.Find(func(i int) string { return titles[i] }) {
 		if got != want[i] {
 			t.Errorf("%q duplicates %d, want %d", titles[i], got, want[i])
 		}
@@ -125,11 +125,13 @@ func BenchmarkDuplicates(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				r, d := rand.New(rand.NewPCG(1, 2)), topicqueue.NewDuplicates()
-				for i := range n {
-					d.Add(kind.title(r, i), "")
+				titles := make([]string, n)
+				for i := range titles {
+					titles[i] = kind.title(r, i)
+					d.Add(titles[i], "")
 				}
 				found := 0
-				for _, other := range d.Find() {
+				for _, other := range d.Find(func(i int) string { return titles[i] }) {
 					if other >= 0 {
 						found++
 					}

@@ -26,6 +26,7 @@ type spooledTopic struct {
 type spool struct {
 	file *os.File
 	out  *bufio.Writer
+	ends []int64 // bytes, by topic
 }
 
 func newSpool() (*spool, error) {
@@ -49,14 +50,39 @@ func (s *spool) add(t spooledTopic) error {
 	if err != nil {
 		return fmt.Errorf("keep the topics while they are checked: %w", err)
 	}
+	s.ends = append(s.ends, s.begin(len(s.ends))+int64(len(data))+1)
 	return nil
 }
 
-// each calls do for every topic in the order of the list, with its number from 0, until do returns an error.
-func (s *spool) each(do func(i int, t spooledTopic) error) error {
+func (s *spool) begin(i int) int64 {
+	if i == 0 {
+		return 0
+	}
+	return s.ends[i-1]
+}
+
+// flush makes what was added readable.
+func (s *spool) flush() error {
 	if err := s.out.Flush(); err != nil {
 		return fmt.Errorf("keep the topics while they are checked: %w", err)
 	}
+	return nil
+}
+
+// at reads one topic, after flush.
+func (s *spool) at(i int) (t spooledTopic, err error) {
+	data := make([]byte, s.ends[i]-s.begin(i))
+	if _, err := s.file.ReadAt(data, s.begin(i)); err != nil {
+		return t, fmt.Errorf("read the checked topics: %w", err)
+	}
+	if err := json.Unmarshal(data, &t); err != nil {
+		return t, fmt.Errorf("read the checked topics: %w", err)
+	}
+	return t, nil
+}
+
+// each calls do for every topic in the order of the list, after flush, with its number from 0, until do returns an error.
+func (s *spool) each(do func(i int, t spooledTopic) error) error {
 	if _, err := s.file.Seek(0, io.SeekStart); err != nil {
 		return fmt.Errorf("read the checked topics: %w", err)
 	}

@@ -81,7 +81,8 @@ type listReader struct {
 	lane    string
 	bases   []string // that there are
 	known   map[string]known
-	ids     map[uint64]seen // what makes a run its own
+	ids     map[uint64]int32 // what makes a run its own: the number of its topic
+	entered []entered
 	seed    maphash.Seed
 	similar *topicqueue.Duplicates
 	list    *topicList
@@ -94,12 +95,8 @@ type known struct {
 	problem string
 }
 
-// seen is a topic that stands above.
-type seen struct {
-	number int32
-	scope  uint64 // of what it is researched in
-	topic  uint64
-}
+// entered is what is kept of a topic for those below: hashes of its text and of what it is researched in.
+type entered struct{ topic, scope uint64 }
 
 // readList reads and checks a list. The error is for what ends the reading; what is wrong with single lines is in the list.
 func (a *app) readList(ctx context.Context, in io.Reader, f enqueueFlags) (*topicList, error) {
@@ -117,7 +114,7 @@ func (a *app) readList(ctx context.Context, in io.Reader, f enqueueFlags) (*topi
 	if name == "-" {
 		name = "standard input"
 	}
-	r := &listReader{a: a, now: time.Now(), known: map[string]known{}, ids: map[uint64]seen{}, seed: maphash.MakeSeed(),
+	r := &listReader{a: a, now: time.Now(), known: map[string]known{}, ids: map[uint64]int32{}, seed: maphash.MakeSeed(),
 		similar: topicqueue.NewDuplicates(), list: &topicList{name: name}}
 	if r.lane, err = laneOf(f.priority); err != nil {
 		return nil, err
@@ -141,7 +138,7 @@ func (a *app) readList(ctx context.Context, in io.Reader, f enqueueFlags) (*topi
 	if err := r.read(ctx, rows); err != nil {
 		return nil, errors.Join(err, r.list.Close())
 	}
-	r.list.format, r.list.unused, r.list.near = rows.Format(), rows.Unused(), r.similar.Find()
+	r.list.format, r.list.unused = rows.Format(), rows.Unused()
 	return r.list, nil
 }
 
@@ -151,7 +148,7 @@ func (r *listReader) read(ctx context.Context, rows *topiclist.Reader) error {
 		var wrong *topiclist.RowError
 		switch {
 		case errors.Is(err, io.EOF):
-			return nil
+			return r.compare()
 		case errors.As(err, &wrong):
 			r.list.problems.add("%v", wrong)
 			continue
@@ -171,6 +168,20 @@ func (r *listReader) read(ctx context.Context, rows *topiclist.Reader) error {
 		}
 	}
 	return context.Cause(ctx)
+}
+
+// compare finds the topics that are nearly the same.
+func (r *listReader) compare() error {
+	if err := r.list.spool.flush(); err != nil {
+		return err
+	}
+	var broken error
+	r.list.near = r.similar.Find(func(i int) string {
+		t, err := r.list.spool.at(i)
+		broken = errors.Join(broken, err)
+		return t.Topic
+	})
+	return broken
 }
 
 // check checks a row and resolves its options. problem: what is wrong with it.
@@ -277,10 +288,10 @@ func (r *listReader) enter(t spooledTopic) (problem string) {
 	if t.Ref != "" {
 		identity = "id\x00" + t.Ref
 	}
-	me := seen{int32(len(r.list.lines)), maphash.String(r.seed, scope), maphash.String(r.seed, topic)}
+	me := entered{maphash.String(r.seed, topic), maphash.String(r.seed, scope)}
 	id, same := maphash.String(r.seed, identity), int32(-1)
-	if first, ok := r.ids[id]; ok {
-		line := r.list.lines[first.number]
+	if number, ok := r.ids[id]; ok {
+		line, first := r.list.lines[number], r.entered[number]
 		switch {
 		case first.topic != me.topic:
 			return fmt.Sprintf("the id %q is that of line %d, which has another topic", topicqueue.Clip(t.Ref, 60), line)
@@ -289,10 +300,11 @@ func (r *listReader) enter(t spooledTopic) (problem string) {
 		case first.scope != me.scope:
 			return fmt.Sprintf("it is the topic of line %d again, with another language, knowledge base or other sources: for a report of its own give it an id", line)
 		}
-		same = first.number
+		same = number
 	} else {
-		r.ids[id] = me
+		r.ids[id] = int32(len(r.list.lines))
 	}
+	r.entered = append(r.entered, me)
 	r.list.lines, r.list.same = append(r.list.lines, int32(t.Line)), append(r.list.same, same)
 	r.similar.Add(t.Topic, scope)
 	return ""
