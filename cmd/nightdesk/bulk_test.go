@@ -1,0 +1,85 @@
+package main_test
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"nightdesk/topicqueue/redisqueue/redistest"
+)
+
+var bulkTopics = flag.Int("bulk.topics", 3000, "topics of TestBulk")
+
+// TestBulk enqueues a long CSV file and a tenth of it, twice each, and says what that takes:
+// go test ./cmd/nightdesk -run TestBulk -v -args -bulk.topics 100000
+func TestBulk(t *testing.T) {
+	socket := redistest.Socket(t)
+	f := newDeskAt(t, "redis-socket://"+socket)
+	rdb := redis.NewClient(&redis.Options{Network: "unix", Addr: socket})
+	defer rdb.Close()
+	resident := map[int]int64{}
+	for _, n := range []int{*bulkTopics / 10, *bulkTopics} {
+		file, batch := fmt.Sprintf("list%d.csv", n), fmt.Sprintf("batch%d", n)
+		writeBulk(t, filepath.Join(f.dir, file), n)
+		for _, want := range []int{n, 0} {
+			before, began := costOf(t, rdb), time.Now()
+			cmd := f.command("enqueue", file, "--kb", "docs", "--batch", batch)
+			var out bytes.Buffer
+			cmd.Stdout = &out
+			if err := cmd.Run(); err != nil {
+				t.Fatal(err)
+			}
+			took, after := time.Since(began), costOf(t, rdb)
+			if text := fmt.Sprintf("batch %s: %d topics enqueued", batch, want); !strings.HasPrefix(out.String(), text) {
+				t.Errorf("%s, want %q", out.String(), text)
+			}
+			usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage)
+			if !ok {
+				t.Fatal("no resource usage")
+			}
+			bytesEach := (after.memory - before.memory) / n
+			t.Logf("%d of %d topics enqueued in %s, %.1f s of processor time, %d MB resident, %d bytes of Redis each",
+				want, n, took.Round(10*time.Millisecond), (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds(), usage.Maxrss>>10, bytesEach)
+			if want > 0 {
+				resident[n] = usage.Maxrss << 10
+			}
+			if want > 1000 && bytesEach > 2500 {
+				t.Errorf("%d bytes of Redis a topic", bytesEach)
+			}
+		}
+	}
+	// The command keeps hashes of what it has read, not the topics.
+	if grown, most := resident[*bulkTopics]-resident[*bulkTopics/10], int64(16<<20)+700*int64(*bulkTopics); grown > most {
+		t.Errorf("%d topics take %d bytes more of the command's memory than a tenth of them, at most %d are right", *bulkTopics, grown, most)
+	}
+}
+
+// writeBulk writes a CSV file of so many topics of 100 characters. Not by way of the memory: what a process has at most counts
+// what its parent had when it began.
+func writeBulk(t *testing.T, path string, n int) {
+	t.Helper()
+	file, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := bufio.NewWriter(file)
+	fmt.Fprintln(list, "topic,id,tags,preset,priority")
+	for i := range n {
+		topic := fmt.Sprintf("What is known about the inspection of harbour number %d and of its quays, cranes, pilots, tugs", i)
+		fmt.Fprintf(list, "\"%-99s?\",case-%d,\"harbour, set%d\",%s,%s\n", topic, i, i%7,
+			[]string{"quick", "medium", ""}[i%3], []string{"high", "", "low"}[i%3])
+	}
+	if err := errors.Join(list.Flush(), file.Close()); err != nil {
+		t.Fatal(err)
+	}
+}
