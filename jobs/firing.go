@@ -1,6 +1,7 @@
 package jobs
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -18,9 +19,17 @@ import (
 // Snapshot is what one firing enqueues. It is made once and stored before the first run, so that whoever goes on with
 // the firing makes the same runs.
 type Snapshot struct {
-	Topics  []string           `json:"topics"`
-	Options topicqueue.Options `json:"options"`
-	Lane    string             `json:"lane,omitempty"`
+	Options []topicqueue.Options `json:"options"`
+	Topics  []SnapshotTopic      `json:"topics"`
+}
+
+// SnapshotTopic is one topic of a Snapshot.
+type SnapshotTopic struct {
+	Topic   string `json:"topic"`
+	Options int    `json:"options"` // number of its options among those of the snapshot
+	Lane    string `json:"lane,omitempty"`
+	topicqueue.Labels
+	Deadline time.Time `json:"deadline,omitzero"` // instead of that of its options
 }
 
 const (
@@ -28,6 +37,8 @@ const (
 	readTime = 10 * time.Minute
 	// cursorEvery is after how many topics the cursor is stored.
 	cursorEvery = 200
+	// maxReason is how much is kept of what was wrong, in bytes.
+	maxReason = 1000
 )
 
 // errTaken ends the work of a scheduler on a firing that is no longer its own.
@@ -53,16 +64,15 @@ func (s *Scheduler) carryOut(ctx context.Context, name string, due time.Time) er
 		return err
 	}
 	batch := redisqueue.Batch{Name: f.Batch, CreatedAt: created}
-	for i := f.Done; i < len(snapshot.Topics); i++ {
-		if i > f.Done && i%cursorEvery == 0 {
-			if err := s.own(ctx, name, due, func(_ *schedule.Record, f *schedule.Firing) { f.Done, f.TouchedAt = i, s.Now().UTC() }); err != nil {
+	for first := f.Done; first < len(snapshot.Topics); first += cursorEvery {
+		if first > f.Done {
+			if err := s.own(ctx, name, due, func(_ *schedule.Record, f *schedule.Firing) { f.Done, f.TouchedAt = first, s.Now().UTC() }); err != nil {
 				return err
 			}
 		}
-		// A microsecond apart: lists show runs in the order of the topics.
-		at := due.Add(time.Duration(i) * time.Microsecond)
-		if _, err := s.Dispatcher.Enqueue(ctx, s.Queue, batch, snapshot.Topics[i], snapshot.Options, snapshot.Lane, at); err != nil {
-			return errors.Join(fmt.Errorf("topic %d of batch %s: %w", i+1, f.Batch, err), s.handOn(ctx, name, due, i))
+		runs := snapshot.runs(batch, due, first, min(first+cursorEvery, len(snapshot.Topics)))
+		if _, err := s.Dispatcher.EnqueueAll(ctx, s.Queue, runs); err != nil {
+			return errors.Join(fmt.Errorf("topics from %d on of batch %s: %w", first+1, f.Batch, err), s.handOn(ctx, name, due, first))
 		}
 	}
 	if err := s.Queue.SealBatch(ctx, f.Batch); err != nil { // its digest comes with its last report
@@ -75,6 +85,30 @@ func (s *Scheduler) carryOut(ctx context.Context, name string, due time.Time) er
 		s.Log.Info().Str("schedule", name).Time("due", due).Str("batch", f.Batch).Int("topics", len(snapshot.Topics)).Msg("schedule fired")
 	}
 	return err
+}
+
+// runs returns the runs of some of the topics.
+func (s Snapshot) runs(batch redisqueue.Batch, due time.Time, from, to int) []topicqueue.Run {
+	var out []topicqueue.Run
+	for i, t := range s.Topics[from:to] {
+		options := s.Options[t.Options]
+		if !t.Deadline.IsZero() {
+			options.Deadline = t.Deadline
+		}
+		// A microsecond apart: lists show runs in the order of the topics.
+		out = append(out, NewRun(batch, t.Topic, options, t.Lane, t.Labels, due.Add(time.Duration(from+i)*time.Microsecond)))
+	}
+	return out
+}
+
+// check refuses a snapshot that is not one of ours.
+func (s Snapshot) check() error {
+	for i, t := range s.Topics {
+		if t.Options < 0 || t.Options >= len(s.Options) {
+			return fmt.Errorf("topic %d has no options", i+1)
+		}
+	}
+	return nil
 }
 
 // handOn lets others go on at once with a firing that this scheduler leaves because it is stopped.
@@ -115,8 +149,8 @@ func (s *Scheduler) snapshot(ctx context.Context, r schedule.Record, f *schedule
 		return Snapshot{}, fmt.Errorf("read the topics of batch %s: %w", f.Batch, err)
 	}
 	var out Snapshot
-	if err := json.Unmarshal(data, &out); err != nil {
-		return out, fmt.Errorf("decode the topics of batch %s: %w", f.Batch, err)
+	if err := json.Unmarshal(data, &out); err != nil || out.check() != nil {
+		return out, fmt.Errorf("decode the topics of batch %s: %w", f.Batch, cmp.Or(err, out.check()))
 	}
 	return out, nil
 }
@@ -173,7 +207,7 @@ func (s *Scheduler) unread(ctx context.Context, name string, due time.Time, why 
 		if f == nil || f.State != schedule.Open || f.Owner != s.owner {
 			return errTaken
 		}
-		r.Unread(f, why.Error(), s.Now())
+		r.Unread(f, topicqueue.Clip(topicqueue.OneLine(why.Error()), maxReason), s.Now())
 		return nil
 	})
 	return errors.Join(fmt.Errorf("read the topics of schedule %s, due %s: %w", name, due.Format(time.RFC3339), why), err)

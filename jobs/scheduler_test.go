@@ -37,10 +37,18 @@ type night struct {
 func newNight(t *testing.T, rdb *redis.Client, start time.Time) *night {
 	n := &night{t: t, rdb: rdb, queue: redisqueue.New(rdb, redisqueue.DefaultTiming), store: storage.NewDir(t.TempDir())}
 	n.read = func(spec schedule.Spec, due time.Time) (jobs.Snapshot, error) {
-		return jobs.Snapshot{Topics: []string{"heat pumps", "fjords", "tides"}, Options: options(1, 1, 1)}, nil
+		return snapshotOf("heat pumps", "fjords", "tides"), nil
 	}
 	n.set(start)
 	return n
+}
+
+func snapshotOf(topics ...string) jobs.Snapshot {
+	s := jobs.Snapshot{Options: []topicqueue.Options{options(1, 1, 1)}}
+	for _, topic := range topics {
+		s.Topics = append(s.Topics, jobs.SnapshotTopic{Topic: topic})
+	}
+	return s
 }
 
 func (n *night) set(t time.Time) { n.clock.Store(t.Unix()) }
@@ -187,15 +195,15 @@ func TestSchedulersThroughChangesOfClocks(t *testing.T) {
 	n.add(schedule.Spec{Name: "sydney", Cron: "30 2 * * *", Zone: "Australia/Sydney"})
 	two := time.Date(2026, 10, 25, 0, 30, 0, 0, time.UTC) // the first 02:30 of two
 	n.read = func(spec schedule.Spec, due time.Time) (jobs.Snapshot, error) {
-		s := jobs.Snapshot{Options: options(1, 1, 1)}
+		var topics []string
 		count := 2
 		if due.Equal(two) {
 			count = many
 		}
 		for i := range count {
-			s.Topics = append(s.Topics, fmt.Sprintf("topic %d of %s", i, spec.Name))
+			topics = append(topics, fmt.Sprintf("topic %d of %s", i, spec.Name))
 		}
-		return s, nil
+		return snapshotOf(topics...), nil
 	}
 	victim := newKilled()
 	schedulers := []*jobs.Scheduler{n.scheduler(victim), n.scheduler(nil), n.scheduler(nil)}
@@ -317,7 +325,7 @@ func TestSnapshotStands(t *testing.T) {
 				n.set(due.Add(schedule.TakeOver))
 				n.look(b)
 			}
-			return jobs.Snapshot{Topics: []string{fmt.Sprint("topic of reader ", readers)}, Options: options(1, 1, 1)}, nil
+			return snapshotOf(fmt.Sprint("topic of reader ", readers)), nil
 		}
 		n.look(a)
 		f := n.last("nightly")
@@ -331,22 +339,22 @@ func TestSnapshotStands(t *testing.T) {
 func TestStoppedInSubmission(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
-		const topics = 50
+		const topics = 500
 		due := time.Date(2026, 3, 2, 1, 0, 0, 0, time.UTC)
 		n := newNight(t, rdb, due.Add(-time.Hour))
 		n.add(schedule.Spec{Name: "nightly", Cron: "0 1 * * *"})
 		n.read = func(schedule.Spec, time.Time) (jobs.Snapshot, error) {
-			s := jobs.Snapshot{Options: options(1, 1, 1)}
+			var list []string
 			for i := range topics {
-				s.Topics = append(s.Topics, fmt.Sprint("topic ", i))
+				list = append(list, fmt.Sprint("topic ", i))
 			}
-			return s, nil
+			return snapshotOf(list...), nil
 		}
 		n.set(due)
 		ctx, stop := context.WithCancel(t.Context())
 		k := newKilled()
 		k.onLast = stop
-		k.left.Store(100)
+		k.left.Store(2000)
 		if err := n.scheduler(k).Look(ctx); !errors.Is(err, context.Canceled) {
 			t.Fatalf("not stopped: %v", err)
 		}
@@ -471,7 +479,7 @@ func TestSchedulerStarted(t *testing.T) {
 	fired := make(chan time.Time, 8)
 	n.read = func(_ schedule.Spec, due time.Time) (jobs.Snapshot, error) {
 		fired <- due
-		return jobs.Snapshot{Topics: []string{"tides"}, Options: options(1, 1, 1)}, nil
+		return snapshotOf("tides"), nil
 	}
 	s := n.scheduler(nil)
 	if err := s.Start(t.Context(), jobs.SchedulerSettings{LookInterval: time.Hour, Heartbeat: 10 * time.Millisecond}); err != nil {

@@ -29,6 +29,7 @@ type enqueueFlags struct {
 	tags        []string
 	skipInvalid bool
 	dryRun      bool
+	now         time.Time // against which deadlines of topics are read; zero: the clock's
 }
 
 func (a *app) enqueueCommand() *cobra.Command {

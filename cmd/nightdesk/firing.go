@@ -6,14 +6,12 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"slices"
 	"strings"
 	"time"
 
 	"nightdesk/jobs"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/schedule"
-	"nightdesk/topicqueue/topiclist"
 )
 
 // newScheduler returns a scheduler that reads topics and options as this process is set.
@@ -33,24 +31,29 @@ func (a *app) newScheduler(ctx context.Context, d *desk) (*jobs.Scheduler, error
 // readFiring reads what a schedule enqueues at a due time. now: when it is fired, which is later than due when it is
 // caught up.
 func (a *app) readFiring(ctx context.Context, d *desk, spec schedule.Spec, due, now time.Time) (s jobs.Snapshot, err error) {
-	zone := scheduleZone(spec)
-	if s.Topics, _, err = a.scheduledTopics(ctx, d, spec, due.In(zone)); err != nil {
-		return s, err
-	}
-	if s.Lane, err = laneOf(spec.Priority); err != nil {
-		return s, err
-	}
-	own, err := a.scheduled(spec)
+	own, err := a.scheduled(spec, now)
 	if err != nil {
 		return s, err
 	}
-	if s.Options, err = own.options(ctx); err != nil {
+	own.stderr = io.Discard // nobody reads along; what matters is an error
+	list, _, err := own.scheduledList(ctx, d, spec, due, now)
+	if err != nil {
 		return s, withHint(err)
 	}
-	if s.Options.Deadline, err = deadlineAt(spec.Deadline, now.In(zone)); err != nil {
+	defer func() { err = errors.Join(err, list.Close()) }()
+	if err := own.publishBases(ctx, list); err != nil {
+		return s, withHint(err)
+	}
+	plan, err := own.planList(list, dedupeKeep)
+	if err != nil {
 		return s, err
 	}
-	s.Options.KnowledgeVersion, err = own.publish(ctx, s.Options.KnowledgeBase)
+	s.Options = list.options
+	err = plan.each(list, func(t spooledTopic) error {
+		s.Topics = append(s.Topics, jobs.SnapshotTopic{Topic: t.Topic, Options: t.Options, Lane: t.Lane,
+			Labels: topicqueue.Labels{Ref: t.Ref, Tags: t.Tags}, Deadline: t.Deadline})
+		return nil
+	})
 	return s, err
 }
 
@@ -73,7 +76,7 @@ func scheduleZone(spec schedule.Spec) *time.Location {
 
 // scheduled returns a copy of a with the settings of a schedule, read anew: what is changed in the settings file holds
 // from the next firing on.
-func (a *app) scheduled(spec schedule.Spec) (*app, error) {
+func (a *app) scheduled(spec schedule.Spec, now time.Time) (*app, error) {
 	own := *a
 	own.overrides, own.deadline = maps.Clone(a.overrides), ""
 	for path, value := range map[string]string{
@@ -84,73 +87,50 @@ func (a *app) scheduled(spec schedule.Spec) (*app, error) {
 			own.overrides[path] = value
 		}
 	}
+	if spec.Deadline != "" {
+		deadline, err := deadlineAt(spec.Deadline, now.In(scheduleZone(spec)))
+		if err != nil {
+			return nil, err
+		}
+		own.deadline = deadline.Format(time.RFC3339)
+	}
 	var err error
 	own.cfg, err = own.load()
 	return &own, err
 }
 
-// scheduledTopics reads the topics of a schedule, each of them once, with its variables filled in. due: in the schedule's
-// zone. unknown: words in braces that are none.
-func (a *app) scheduledTopics(ctx context.Context, d *desk, spec schedule.Spec, due time.Time) (topics, unknown []string, err error) {
+// scheduledList reads and checks the topics of a schedule, with its variables filled in. unknown: words in braces that
+// are none.
+func (a *app) scheduledList(ctx context.Context, d *desk, spec schedule.Spec, due, now time.Time) (list *topicList, unknown []string, err error) {
 	source, err := a.openSource(ctx, d, spec.Topics)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer source.Close()
-	failed := func(err error) error { return fmt.Errorf("read topics from %s: %w", shownSource(spec.Topics), err) }
-	rows, err := topiclist.NewReader(source, spec.Topics, "", nil)
+	name := strings.TrimSuffix(shownSource(spec.Topics), "?[redacted]")
+	text, err := io.ReadAll(io.LimitReader(source, maxList+1))
 	if err != nil {
-		return nil, nil, failed(err)
+		return nil, nil, fmt.Errorf("read topics from %s: %w", name, err)
 	}
-	seen := map[string]bool{}
-	var problems []string
-	for {
-		row, err := rows.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if wrong := (*topiclist.RowError)(nil); errors.As(err, &wrong) {
-			problems = append(problems, wrong.Error())
-			continue
-		}
-		if err != nil {
-			return nil, nil, failed(err)
-		}
-		if name := ownOption(row.Options); name != "" {
-			problems = append(problems, fmt.Sprintf("line %d: the topics of a schedule share its options, and this one sets %s", row.Line, name))
-			continue
-		}
-		topic, words := schedule.Fill(row.Topic, due)
-		for _, word := range words {
-			if !slices.Contains(unknown, word) {
-				unknown = append(unknown, word)
-			}
-		}
-		if err := jobs.CheckTopic(topic); err != nil {
-			problems = append(problems, fmt.Sprintf("line %d: %v", row.Line, err))
-			continue
-		}
-		if key := topicqueue.TopicKey(topic); !seen[key] {
-			seen[key], topics = true, append(topics, topic)
-		}
+	if len(text) > maxList {
+		return nil, nil, fmt.Errorf("list of topics %s: more than %d bytes", name, maxList)
 	}
-	if len(problems) > 0 {
-		const most = 5
-		text := fmt.Sprintf("%d of the lines of %s cannot be enqueued: %s", len(problems), shownSource(spec.Topics), strings.Join(problems[:min(most, len(problems))], "; "))
-		return nil, nil, errors.New(text)
+	zone := scheduleZone(spec)
+	template, _ := schedule.Fill(spec.Template, due.In(zone)) // what it does not know may be a column
+	filled, unknown := schedule.Fill(string(text), due.In(zone))
+	list, err = a.readList(ctx, strings.NewReader(filled), enqueueFlags{
+		file: name, priority: spec.Priority, template: template, tags: strings.Split(spec.Tags, ","), now: now.In(zone),
+	})
+	if err != nil {
+		return nil, nil, err
 	}
-	if len(topics) == 0 {
-		return nil, nil, fmt.Errorf("there is no topic in %s", shownSource(spec.Topics))
+	if list.problems.count > 0 {
+		err = fmt.Errorf("%d of the lines of %s cannot be enqueued:\n  %s", list.problems.count, name, list.problems.text())
+	} else if len(list.lines) == 0 {
+		err = fmt.Errorf("there is no topic in %s", name)
 	}
-	return topics, unknown, nil
-}
-
-// ownOption returns an option that a row sets for its topic alone; empty: none. Ids and tags are no options.
-func ownOption(options map[string]string) string {
-	for _, name := range slices.Sorted(maps.Keys(options)) {
-		if name != "id" && name != "tags" {
-			return name
-		}
+	if err != nil {
+		return nil, nil, errors.Join(err, list.Close())
 	}
-	return ""
+	return list, unknown, nil
 }

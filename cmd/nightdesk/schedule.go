@@ -65,6 +65,8 @@ twice fires at the first.`,
 		{"cron", "cron", "when it is due"},
 		{"tz", "timezone", "time zone of --cron and --deadline, such as Europe/Berlin (default UTC)"},
 		{"topics", "topics", "list of topics, read at each firing by whichever scheduler fires"},
+		{"template", "template", `topic with variables, each the name of a column: "What changed at {ticker} since {yesterday}?"`},
+		{"tag", "tags", "tags of all topics, with commas between them"},
 		{"preset", "preset", "limits of the research: quick, medium, deep or auto"},
 		{"kb", "kb", "knowledge base by name, or a directory, which is indexed at each firing"},
 		{"language", "language", "language of the reports: en, zh or another tag"},
@@ -128,15 +130,18 @@ func (a *app) scheduleAdd(ctx context.Context, name string, values map[string]st
 	if len(next) == 0 {
 		return usageError{fmt.Errorf("cron expression %q is never due", spec.Cron)}
 	}
-	topics, unknown, err := a.scheduledTopics(ctx, d, spec, next[0])
-	if err != nil {
-		return usageError{err}
-	}
-	own, err := a.scheduled(spec)
+	now := time.Now()
+	own, err := a.scheduled(spec, now)
 	if err != nil {
 		return err
 	}
-	if _, err := own.options(ctx); err != nil {
+	list, unknown, err := own.scheduledList(ctx, d, spec, next[0], now)
+	if err != nil {
+		return usageError{err}
+	}
+	defer func() { err = errors.Join(err, list.Close()) }()
+	plan, err := own.planList(list, dedupeKeep)
+	if err != nil {
 		return err
 	}
 	if len(unknown) > 0 {
@@ -153,7 +158,7 @@ func (a *app) scheduleAdd(ctx context.Context, name string, values map[string]st
 	if a.json {
 		return a.printJSON(viewOf(r), true)
 	}
-	fmt.Fprintf(a.stdout, "schedule %s %s: %d topics, next due %s\n", name, did, len(topics), showDue(next[0]))
+	fmt.Fprintf(a.stdout, "schedule %s %s: %d topics, next due %s\n", name, did, plan.topics, showDue(next[0]))
 	if running, err := d.dispatcher.Schedulers(); err == nil && running == 0 {
 		a.say("no scheduler is running: start one with `nightdesk scheduler`")
 	}

@@ -116,6 +116,9 @@ func (a *app) readList(ctx context.Context, in io.Reader, f enqueueFlags) (*topi
 	}
 	r := &listReader{a: a, now: time.Now(), known: map[string]known{}, ids: map[uint64]int32{}, seed: maphash.MakeSeed(),
 		similar: topicqueue.NewDuplicates(), list: &topicList{name: name}}
+	if !f.now.IsZero() {
+		r.now = f.now
+	}
 	if r.lane, err = laneOf(f.priority); err != nil {
 		return nil, err
 	}

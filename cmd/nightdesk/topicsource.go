@@ -16,7 +16,7 @@ import (
 	"nightdesk/storage"
 )
 
-// maxList is the size of a list of topics at a URL or in a bucket, in bytes.
+// maxList is the size of a list of topics of a schedule, in bytes.
 const maxList = 64 << 20
 
 // normalSource returns the name of a list of topics as it is good for every process on this machine: a file by its
@@ -101,9 +101,6 @@ func (a *app) openSource(ctx context.Context, d *desk, source string) (io.ReadCl
 			return nil, fmt.Errorf("%s is a web page, not a list of topics", shownSource(source))
 		}
 		body = answer.Body
-	}
-	if len(body) > maxList {
-		return nil, fmt.Errorf("list of topics %s: more than %d bytes", shownSource(source), maxList)
 	}
 	return io.NopCloser(bytes.NewReader(body)), nil
 }

@@ -29,8 +29,10 @@ const DefaultPauseAfter = 3
 type Spec struct {
 	Name          string `json:"name"`
 	Cron          string `json:"cron"`
-	Zone          string `json:"timezone"` // IANA name
-	Topics        string `json:"topics"`   // list of topics: an absolute path, a URL or s3://bucket/key; read at each firing
+	Zone          string `json:"timezone"`           // IANA name
+	Topics        string `json:"topics"`             // list of topics: an absolute path, a URL or s3://bucket/key; read at each firing
+	Template      string `json:"template,omitempty"` // makes topics of the columns of the list
+	Tags          string `json:"tags,omitempty"`     // of all topics, with commas between them
 	Preset        string `json:"preset,omitempty"`
 	Language      string `json:"language,omitempty"`
 	KnowledgeBase string `json:"kb,omitempty"` // name or directory; as it is at each firing
