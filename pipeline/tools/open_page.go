@@ -66,14 +66,17 @@ func (t openPage) Call(ctx context.Context, call Call) (Result, error) {
 	response, err := t.outside.Do(ctx, fetch.Request{
 		URL: address, Robots: true, MaxBytes: maxPDFBytes,
 		Accept: []string{"text/html", "application/xhtml+xml", "text/markdown", "text/x-markdown", "text/plain", "application/pdf", "application/x-pdf"},
-		Header: http.Header{"Accept-Language": {"en, *;q=0.5"}},
+		Header: http.Header{"Accept-Language": {"en, *;q=0.5"}}, Known: call.Known,
 	})
 	if ctx.Err() != nil {
 		return Result{}, context.Cause(ctx)
 	}
 	if err != nil {
 		zerolog.Ctx(ctx).Debug().Err(err).Msg("page was not opened")
-		return Result{Failed: true, Final: final(err), Text: unopened(address, err)}, nil
+		return Result{Failed: true, Final: final(err), Gone: gone(err), Text: unopened(address, err)}, nil
+	}
+	if response.Status == http.StatusNotModified {
+		return Result{Unchanged: true, Text: "The page has not changed."}, nil
 	}
 	p, err := t.read(ctx, response)
 	if ctx.Err() != nil {
@@ -82,7 +85,9 @@ func (t openPage) Call(ctx context.Context, call Call) (Result, error) {
 	if err != nil {
 		return Result{Failed: true, Final: true, Text: unread(response.URL, err)}, nil
 	}
-	return p.result(response.URL), nil
+	result := p.result(response.URL)
+	result.Sources[0].ETag, result.Sources[0].LastModified = response.Version().ETag, response.Version().LastModified
+	return result, nil
 }
 
 // read extracts the page when it is its turn.
@@ -131,6 +136,12 @@ func final(err error) bool {
 			status.Status != http.StatusRequestTimeout && status.Status != http.StatusTooEarly
 	}
 	return errors.As(err, &refused)
+}
+
+// gone reports that the site knows no such page.
+func gone(err error) bool {
+	var status *fetch.StatusError
+	return errors.As(err, &status) && (status.Status == http.StatusNotFound || status.Status == http.StatusGone)
 }
 
 // unopened says why a page could not be had, in words that a model can react to.

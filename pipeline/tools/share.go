@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"nightdesk/pipeline/tools/fetch"
 	"nightdesk/topicqueue"
 )
 
@@ -59,6 +60,9 @@ func (r *Runner) shared(ctx context.Context, runID, tool string, call Call) (Ans
 		return r.call(ctx, runID, tool, call)
 	}
 	key := scope + "\x00" + form
+	if call.Known != (fetch.Version{}) { // those who have the same version share what has become of it
+		key += "\x00" + call.Known.ETag + "\x00" + call.Known.LastModified
+	}
 	for range 2 {
 		var answer Answer
 		var own []byte
@@ -108,6 +112,9 @@ func (r *Runner) makeForAll(ctx context.Context, runID, tool string, call Call, 
 	if tool == "open_page" && len(answer.Sources) == 1 { // the address that redirects led to
 		if form := Key(tool, answer.Sources[0].URL); form != Key(tool, call.Query) {
 			m.Also = []string{scope + "\x00" + form}
+		}
+		if call.Known != (fetch.Version{}) { // it was sent after all: that is the page
+			m.Also = append(m.Also, scope+"\x00"+Key(tool, call.Query))
 		}
 	}
 	return m, answer, nil

@@ -6,6 +6,7 @@ package tools
 import (
 	"context"
 
+	"nightdesk/pipeline/tools/fetch"
 	"nightdesk/topicqueue"
 )
 
@@ -13,6 +14,8 @@ import (
 type Call struct {
 	ToolID string // block_3/2.1: block, iteration, ordinal
 	Query  string // in the tool's own query format
+	// Known is the version of the page that the caller has, of open_page: when it is still that, the result is Unchanged.
+	Known fetch.Version
 }
 
 // Result is what a tool returned.
@@ -22,6 +25,9 @@ type Result struct {
 	Figures []Figure            `json:"-"` // pictures that the call made, named in Text by their paths
 	Failed  bool                // the call did not work; Text says why in words that the model can react to
 	Final   bool                // of a failure: asking again would come to the same, such as a page that does not exist
+	Gone    bool                // of a failure: there is no such page (any more)
+	// Unchanged: the page is the version that the caller has, and has not been sent again.
+	Unchanged bool
 }
 
 // Tool is one ability of a block. Implementations are safe for concurrent use.

@@ -22,6 +22,7 @@ import (
 	"net/url"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // Defaults of Settings.
@@ -64,9 +65,29 @@ type Request struct {
 	// Robots marks a page of somebody's site, in contrast to a service that wants to be asked: robots.txt is respected,
 	// and requests to its host keep Settings.PerHost.
 	Robots bool
+	// Known makes the request a conditional one: when the page is still this version, the answer has status 304 and no body.
+	// It is not said to other origins that the page redirects to.
+	Known Version
 }
 
-// Response is a complete answer with a status of 2xx.
+// Version names a version of a page as its server did: ETag and Last-Modified. The zero value names none.
+type Version struct{ ETag, LastModified string }
+
+// maxValidator bounds what is kept of a server's name for a version, in bytes; a longer one is none.
+const maxValidator = 256
+
+// Version returns how the server calls the version of the page that it has sent.
+func (r Response) Version() Version {
+	kept := func(name string) string {
+		if v := strings.TrimSpace(r.Header.Get(name)); len(v) <= maxValidator && utf8.ValidString(v) {
+			return v
+		}
+		return ""
+	}
+	return Version{kept("Etag"), kept("Last-Modified")}
+}
+
+// Response is a complete answer with a status of 2xx, or of 304 where Request.Known was given.
 type Response struct {
 	Status  int
 	Header  http.Header
@@ -192,6 +213,12 @@ func (c *Client) exchange(ctx context.Context, r Request, address *url.URL, own 
 		password, _ := user.Password()
 		req.SetBasicAuth(user.Username(), password)
 	}
+	if own && r.Known.ETag != "" {
+		req.Header.Set("If-None-Match", r.Known.ETag)
+	}
+	if own && r.Known.LastModified != "" {
+		req.Header.Set("If-Modified-Since", r.Known.LastModified)
+	}
 	req.Header.Set("User-Agent", c.settings.UserAgent)
 	req.Header.Set("Accept-Encoding", "gzip")
 	if len(r.Accept) > 0 {
@@ -208,6 +235,11 @@ func (c *Client) exchange(ctx context.Context, r Request, address *url.URL, own 
 		}
 		next.User, next.Fragment = nil, ""
 		return Response{}, next, checkURL(next)
+	}
+	if resp.StatusCode == http.StatusNotModified && own && r.Known != (Version{}) {
+		shown := *address
+		shown.User = nil
+		return Response{Status: resp.StatusCode, Header: resp.Header, URL: shown.String()}, nil, nil
 	}
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
 		return Response{}, nil, statusError(resp, r, address)
