@@ -56,6 +56,19 @@ type Source struct {
 	Figures     []Figure  `json:"figures,omitempty"`     // that a program drew beside its output
 	RetrievedAt time.Time `json:"retrieved_at,omitzero"` // UTC
 	Text        string    `json:"-"`                     // UTF-8; kept in storage under Hash, not in Redis
+
+	// Of a page: how its server calls this version of it. Empty: it does not.
+	ETag         string `json:"etag,omitempty"`
+	LastModified string `json:"last_modified,omitempty"`
+
+	AsOf *AsOf `json:"as_of,omitempty"` // it is what an earlier run has read; nil: this one
+}
+
+// AsOf says when a source was what a report says of it.
+type AsOf struct {
+	RunID string `json:"run_id"`         // whose bundle has the text
+	Date  string `json:"date"`           // of that run, YYYY-MM-DD
+	Gone  bool   `json:"gone,omitempty"` // the page is no longer there; else it no longer says what is in Withdrawn
 }
 
 // Figure is a picture that belongs to a source.
@@ -118,6 +131,11 @@ type ToolTrace struct {
 	Source                Source    `json:"source"`
 	Claims                []Claim   `json:"claims"`
 	Lost                  []string  `json:"lost,omitempty"` // numbers, dates and names of the source that no claim has, each with its sentence
+
+	// Of a run that goes on from an earlier one: since when this is known, YYYY-MM-DD, empty: since this run; and what the
+	// source said then and does not say any more, for which it is cited as of that day. A trace with Withdrawn has no Claims.
+	Since     string  `json:"since,omitempty"`
+	Withdrawn []Claim `json:"withdrawn,omitempty"`
 }
 
 // PlanCitationID returns PLAN-01 for the first trace of planning.

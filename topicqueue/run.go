@@ -85,6 +85,8 @@ type Options struct {
 	BlockHard   time.Duration `json:"block_hard_ns,omitempty"`   // after it a block ends with what it has; 0 = without limit
 	MaxLoops    int           `json:"max_loops,omitempty"`       // reviews that may add blocks
 	Narrate     bool          `json:"narrate,omitempty"`         // the report is read aloud
+
+	Incremental bool `json:"incremental,omitempty"` // it goes on from the last run of this topic, and its report says what has changed
 }
 
 // Labels are what whoever hands in a topic knows it by. They change nothing of its research.
