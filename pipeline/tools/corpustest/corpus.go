@@ -1,15 +1,20 @@
 // Package corpustest is a small web for tests: a few hundred linked pages and PDFs on several hosts of this machine, and a
-// search engine over them that answers as SearXNG does. It counts who asks for what, and its pages can be edited.
+// search engine over them that answers as SearXNG does. It counts who asks for what, and its pages can be edited (Put,
+// Remove). A page has an ETag, and who has that version gets 304.
 //
 // Every subject is a harbour with a few pages, each of which states facts with figures of their own, so that a test can
 // tell which facts a report has and where they stand.
 package corpustest
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -27,7 +32,16 @@ type Page struct {
 	Date    string   // YYYY-MM-DD
 	Facts   []string // sentences, each with a figure that stands nowhere else
 	Type    string   // media type
+	Menu    string   // further words of its menu
+	Stamp   string   // a line about its delivery, below the facts
+	NoTag   bool     // it has no ETag
 	body    []byte
+}
+
+// etag names the version of the page.
+func (p *Page) etag() string {
+	sum := sha256.Sum256(p.body)
+	return `"` + hex.EncodeToString(sum[:8]) + `"`
 }
 
 // Corpus is a running web. Safe for concurrent use.
@@ -38,6 +52,7 @@ type Corpus struct {
 	mu       sync.Mutex
 	byPath   map[string]*Page // host and path
 	fetched  map[string]int   // by URL
+	same     map[string]int   // by URL
 	searched map[string]int   // by query, as sent
 }
 
@@ -55,7 +70,7 @@ func Start(t testing.TB, subjects int) *Corpus {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &Corpus{port: port, byPath: map[string]*Page{}, fetched: map[string]int{}, searched: map[string]int{}}
+	c := &Corpus{port: port, byPath: map[string]*Page{}, fetched: map[string]int{}, same: map[string]int{}, searched: map[string]int{}}
 	for i := range subjects {
 		for k := range Kinds {
 			c.put(c.write(i, k))
@@ -88,16 +103,24 @@ var (
 	prefixes = []string{"North", "South", "East", "West", "New", "Old"}
 )
 
-// Page returns a subject's page of a kind; nil when it has been removed.
+// Page returns a copy of a subject's page of a kind, to be edited and Put; nil when it has been removed.
 func (c *Corpus) Page(subject, kind string) *Page {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, p := range c.Pages {
 		if p.Subject == subject && p.Kind == kind {
-			return p
+			found := *p
+			found.Facts = slices.Clone(p.Facts)
+			return &found
 		}
 	}
 	return nil
+}
+
+// Address returns an absolute address on the host of another one.
+func (c *Corpus) Address(beside, path string) string {
+	host, _, _ := strings.Cut(strings.TrimPrefix(beside, "http://"), "/")
+	return "http://" + host + path
 }
 
 // Put adds a page or puts it in the place of the one at its address.
@@ -137,7 +160,8 @@ func (c *Corpus) Remove(address string) {
 
 // Counts is what was asked for.
 type Counts struct {
-	Fetched  map[string]int // by address, of pages
+	Fetched  map[string]int // by address, of pages that were sent
+	Same     map[string]int // by address, of those whose reader had them: 304
 	Searched map[string]int // by query, as sent
 }
 
@@ -145,14 +169,7 @@ type Counts struct {
 func (c *Corpus) Counts() Counts {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	out := Counts{Fetched: map[string]int{}, Searched: map[string]int{}}
-	for k, n := range c.fetched {
-		out.Fetched[k] = n
-	}
-	for k, n := range c.searched {
-		out.Searched[k] = n
-	}
-	return out
+	return Counts{maps.Clone(c.fetched), maps.Clone(c.same), maps.Clone(c.searched)}
 }
 
 func (c *Corpus) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -165,16 +182,21 @@ func (c *Corpus) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	c.mu.Lock()
+	defer c.mu.Unlock()
 	page := c.byPath[r.Host+r.URL.Path]
-	if page != nil {
-		c.fetched[page.URL]++
-	}
-	c.mu.Unlock()
 	if page == nil {
 		http.NotFound(w, r)
 		return
 	}
 	w.Header().Set("Content-Type", page.Type)
-	w.Header().Set("Etag", `"`+fmt.Sprint(len(page.body))+"-"+page.Date+`"`)
-	_, _ = w.Write(page.body)
+	if !page.NoTag {
+		w.Header().Set("Etag", page.etag())
+		if r.Header.Get("If-None-Match") == page.etag() {
+			c.same[page.URL]++
+			w.WriteHeader(http.StatusNotModified)
+			return
+		}
+	}
+	c.fetched[page.URL]++
+	_, _ = w.Write(page.body) // the client may have gone
 }

@@ -44,3 +44,39 @@ func TestPagesCanBeRead(t *testing.T) {
 		}
 	}
 }
+
+// Who has a version of a page is told whether it is still that one.
+func TestVersions(t *testing.T) {
+	t.Parallel()
+	c := corpustest.Start(t, 1)
+	open := tools.NewOpenPage(fetch.New(fetch.Settings{Allow: []string{c.Allow()}, PerHost: 1}))
+	page := c.Page(corpustest.Subject(0), "figures")
+	ask := func(known fetch.Version) tools.Result {
+		t.Helper()
+		result, err := open.Call(t.Context(), tools.Call{Query: page.URL, Known: known})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return result
+	}
+	first := ask(fetch.Version{})
+	known := fetch.Version{ETag: first.Sources[0].ETag}
+	if known.ETag == "" {
+		t.Fatal("no ETag")
+	}
+	if again := ask(known); !again.Unchanged || again.Failed || len(again.Sources) != 0 {
+		t.Errorf("the same version: %+v", again)
+	}
+	page.Facts[0] = strings.Replace(page.Facts[0], "0", "1", 1)
+	c.Put(*page)
+	if changed := ask(known); changed.Unchanged || len(changed.Sources) != 1 || changed.Sources[0].ETag == known.ETag {
+		t.Errorf("another version: %+v", changed)
+	}
+	c.Remove(page.URL)
+	if missing := ask(known); !missing.Failed || !missing.Gone {
+		t.Errorf("no page: %+v", missing)
+	}
+	if n := c.Counts(); n.Fetched[page.URL] != 2 || n.Same[page.URL] != 1 {
+		t.Errorf("%+v", n)
+	}
+}
