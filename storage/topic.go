@@ -1,0 +1,57 @@
+package storage
+
+import (
+	"context"
+	"fmt"
+)
+
+// A topic that is researched again and again has a memory, of which every version is kept:
+//
+//	topics/<key>/versions/000001.json   each is written once, by whoever creates it
+//	topics/<key>/memory.json            a copy of the newest, for readers
+//
+// Whoever writes says which version it has read: two that go on from one version cannot both write the next. Retention may
+// delete all versions but the newest.
+
+// TopicKey returns where the newest memory of a topic lies.
+func TopicKey(key string) string { return "topics/" + key + "/memory.json" }
+
+// TopicVersionKey returns where a version of a topic's memory lies; the first is 1.
+func TopicVersionKey(key string, version int) string {
+	return fmt.Sprintf("%s%06d.json", topicVersions(key), version)
+}
+
+func topicVersions(key string) string { return "topics/" + key + "/versions/" }
+
+// TopicVersions returns where the versions of a topic's memory lie, the oldest first.
+func TopicVersions(ctx context.Context, s Store, key string) ([]string, error) {
+	return s.List(ctx, topicVersions(key))
+}
+
+// PutTopic stores a version of a topic's memory unless there is one of this number; created tells which. Then it must be read and
+// judged again. After an error nobody knows; calling again tells.
+func PutTopic(ctx context.Context, s Store, key string, version int, body []byte) (created bool, err error) {
+	created, err = s.PutNew(ctx, TopicVersionKey(key, version), body)
+	if err != nil || !created {
+		return false, err
+	}
+	return true, CopyTopic(ctx, s, key)
+}
+
+// CopyTopic makes memory.json the newest version. Of several that do it at once, the last to write finds what is newest then.
+func CopyTopic(ctx context.Context, s Store, key string) error {
+	for copied := ""; ; {
+		versions, err := TopicVersions(ctx, s, key)
+		if err != nil || len(versions) == 0 || versions[len(versions)-1] == copied {
+			return err
+		}
+		copied = versions[len(versions)-1]
+		body, err := s.Get(ctx, copied)
+		if err != nil {
+			return err
+		}
+		if err := s.Put(ctx, TopicKey(key), body); err != nil {
+			return err
+		}
+	}
+}
