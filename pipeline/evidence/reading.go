@@ -1,0 +1,130 @@
+package evidence
+
+import (
+	"slices"
+	"strings"
+
+	"nightdesk/pipeline/extractive"
+	"nightdesk/pipeline/quantity"
+)
+
+// Reading is claims that are understood, for comparing those of two days with each other. Weigh compares claims of one day,
+// of which both sides may be true; here the later one stands in the place of the earlier.
+type Reading struct{ said []said }
+
+// Read understands claims. What is a name is decided over all of them.
+func Read(claims []Claim) Reading {
+	r := Reading{said: make([]said, len(claims))}
+	for i, c := range claims {
+		r.said[i] = understand(c)
+	}
+	confirmNames(r.said, claims)
+	return r
+}
+
+// Same reports that claims i and j say the same: alike in words, with equal quantities, names, limits and negation.
+func (r Reading) Same(i, j int) bool {
+	return r.said[j].same(r.said[i]) || r.said[i].repeats(r.said[j])
+}
+
+// repeats reports the same words around equal values.
+func (s said) repeats(o said) bool {
+	return s.canonical != "" && strings.EqualFold(strings.Join(strings.Fields(s.canonical), " "), strings.Join(strings.Fields(o.canonical), " "))
+}
+
+// Turn is what has become of a statement.
+type Turn struct {
+	Kind     string // one of ContradictsValue, ContradictsDate, ContradictsNegation
+	Old, New string // values as written; empty for a negation
+}
+
+// likeTerms is how alike in their words two sentences of one page must be for one to have taken the place of the other.
+const likeTerms = 0.6
+
+// Turned reports that claim j says of the subject of claim i something else.
+//
+// The claims must name the same subject in the same words and the same time, and differ in one value alone or in their
+// negation. Within one page, a sentence may have taken the place of another in other words: then most of them suffice, the
+// time may have gone on with the value, and of several values that differ the first is told.
+func (r Reading) Turned(i, j int, onePage bool) (Turn, bool) {
+	a, b := r.said[i], r.said[j]
+	if !onePage {
+		return turned(a, b, sameSubject(a, b) && sameTime(a, b))
+	}
+	if lacks(a.names, b.names) && lacks(b.names, a.names) || a.begins(b) && b.begins(a) || r.Alike(i, j) < likeTerms {
+		return Turn{}, false
+	}
+	if t, ok := turned(a, b, true); ok {
+		return t, true
+	}
+	return firstDifference(a, b)
+}
+
+// begins reports that a claim begins with a word, which may be a name, that the other does not have.
+func (s said) begins(o said) bool {
+	if s.unsure == "" {
+		return false
+	}
+	terms := folded(extractive.Terms(s.unsure))
+	return lacks(terms, o.terms)
+}
+
+// Alike returns how alike two claims are in their words, from 0 to 1, whatever their quantities.
+func (r Reading) Alike(i, j int) float64 {
+	a, b := r.said[i].terms, r.said[j].terms
+	if len(a)+len(b) == 0 {
+		return 0
+	}
+	shared := 0
+	for _, t := range a {
+		if slices.Contains(b, t) {
+			shared++
+		}
+	}
+	return 2 * float64(shared) / float64(len(a)+len(b))
+}
+
+func turned(a, b said, comparable bool) (Turn, bool) {
+	if !comparable {
+		return Turn{}, false
+	}
+	if a.negations%2 != b.negations%2 {
+		certain := len(a.terms) >= 2 && agree(a.values, b.values) && agree(b.values, a.values)
+		return Turn{Kind: ContradictsNegation}, certain
+	}
+	va, vb, ok := onlyDifference(a.values, b.values)
+	if !ok {
+		return Turn{}, false
+	}
+	return turnOf(va.Quantity, va.text, vb.text), true
+}
+
+func turnOf(q quantity.Quantity, old, now string) Turn {
+	t := Turn{Kind: ContradictsValue, Old: strings.TrimSpace(old), New: strings.TrimSpace(now)}
+	if q.Kind == quantity.Date {
+		t.Kind = ContradictsDate
+	}
+	return t
+}
+
+// firstDifference returns the first two values of one kind and unit that differ, else the first times that do.
+func firstDifference(a, b said) (Turn, bool) {
+	for _, v := range a.values {
+		if slices.ContainsFunc(b.values, func(o value) bool { return quantity.Agree(v.Quantity, o.Quantity) }) {
+			continue
+		}
+		for _, o := range b.values {
+			if quantity.Differ(v.Quantity, o.Quantity) && !slices.ContainsFunc(a.values, func(x value) bool { return quantity.Agree(x.Quantity, o.Quantity) }) {
+				return turnOf(v.Quantity, v.text, o.text), true
+			}
+		}
+	}
+	for _, x := range a.times {
+		for _, y := range b.times {
+			if quantity.Differ(x, y) {
+				return turnOf(x, a.text[x.Start:x.End], b.text[y.Start:y.End]), true
+			}
+		}
+	}
+	return Turn{}, false
+}

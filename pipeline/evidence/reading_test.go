@@ -1,0 +1,53 @@
+package evidence_test
+
+import (
+	"testing"
+
+	"nightdesk/pipeline/evidence"
+	"nightdesk/topicqueue"
+)
+
+func TestReading(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name, old, now string
+		same           bool
+		page, anywhere evidence.Turn // within one page, and across pages
+	}{
+		{name: "equal", old: "Alder Harbour employs 500 people.", now: "Alder Harbour employs 500 people.", same: true},
+		{name: "in other words", old: "Alder Harbour employs 500 people.", now: "500 people are employed at Alder Harbour.", same: true},
+		{name: "value", old: "Alder Harbour employs 500 people in three shifts.", now: "Alder Harbour employs 620 people in three shifts.",
+			page: evidence.Turn{Kind: "value", Old: "500", New: "620"}, anywhere: evidence.Turn{Kind: "value", Old: "500", New: "620"}},
+		{name: "value, of the next year", old: "Alder Harbour handled 10,000 containers in 2024.", now: "Alder Harbour handled 12,000 containers in 2025.",
+			page: evidence.Turn{Kind: "value", Old: "10,000", New: "12,000"}},
+		{name: "value, in a longer sentence", old: "Alder Harbour handled 10,000 containers in 2024.", now: "Alder Harbour handled 12,000 containers in 2024, more than Birch Harbour.",
+			page: evidence.Turn{Kind: "value", Old: "10,000", New: "12,000"}},
+		{name: "date", old: "The tunnel opens on 3 May 2027.", now: "The tunnel opens on 9 June 2028.",
+			page: evidence.Turn{Kind: "date", Old: "3 May 2027", New: "9 June 2028"}, anywhere: evidence.Turn{Kind: "date", Old: "3 May 2027", New: "9 June 2028"}},
+		{name: "negation", old: "Elm Harbour accepts sailing boats in winter.", now: "Elm Harbour does not accept sailing boats in winter.",
+			page: evidence.Turn{Kind: "negation"}, anywhere: evidence.Turn{Kind: "negation"}},
+		{name: "another subject", old: "Alder Harbour employs 500 people.", now: "Birch Harbour employs 620 people."},
+		{name: "another matter", old: "Alder Harbour employs 500 people.", now: "Alder Harbour moved 620 tonnes of silt."},
+		{name: "several values", old: "Of 500 ships 40 were late at Fir Harbour.", now: "Of 620 ships 55 were late at Fir Harbour.",
+			page: evidence.Turn{Kind: "value", Old: "500", New: "620"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			claim := func(text string) evidence.Claim {
+				return evidence.Claim{Claim: topicqueue.Claim{Text: text, Quote: text}, Source: topicqueue.Source{Title: "Harbour"}}
+			}
+			r := evidence.Read([]evidence.Claim{claim(tt.old), claim(tt.now)})
+			if got := r.Same(0, 1); got != tt.same {
+				t.Errorf("Same = %v", got)
+			}
+			if tt.same {
+				return
+			}
+			for onePage, want := range map[bool]evidence.Turn{true: tt.page, false: tt.anywhere} {
+				if got, ok := r.Turned(0, 1, onePage); got != want || ok != (want.Kind != "") {
+					t.Errorf("Turned(onePage %v) = %+v, %v; want %+v", onePage, got, ok, want)
+				}
+			}
+		})
+	}
+}
