@@ -136,6 +136,8 @@ type ToolTrace struct {
 	// source said then and does not say any more, for which it is cited as of that day. A trace with Withdrawn has no Claims.
 	Since     string  `json:"since,omitempty"`
 	Withdrawn []Claim `json:"withdrawn,omitempty"`
+	// Its source could not be asked again: what it said is taken to hold.
+	Unchecked bool `json:"unchecked,omitempty"`
 }
 
 // PlanCitationID returns PLAN-01 for the first trace of planning.

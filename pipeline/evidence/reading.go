@@ -38,6 +38,17 @@ type Turn struct {
 	Old, New string // values as written; empty for a negation
 }
 
+// SameFigures reports that two claims have equal quantities, and deny both or neither.
+func (r Reading) SameFigures(i, j int) bool {
+	a, b := r.said[i], r.said[j]
+	for _, pair := range [][2]said{{a, b}, {b, a}} {
+		if !agree(pair[0].values, pair[1].values) || len(pair[0].times) > 0 && disjoint(pair[0].times, pair[1].times) {
+			return false
+		}
+	}
+	return a.negations%2 == b.negations%2 && len(a.times) == len(b.times)
+}
+
 // likeTerms is how alike in their words two sentences of one page must be for one to have taken the place of the other.
 const likeTerms = 0.6
 

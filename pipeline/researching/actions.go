@@ -9,7 +9,9 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"nightdesk/pipeline/extractive"
+	"nightdesk/pipeline/recurring"
 	"nightdesk/pipeline/tools"
+	"nightdesk/pipeline/tools/fetch"
 	"nightdesk/prompts"
 	"nightdesk/topicqueue"
 )
@@ -19,6 +21,7 @@ type call struct {
 	id    string // block_3/2.1
 	tool  string
 	query string
+	known fetch.Version // of a page
 }
 
 // outcome is what became of a call.
@@ -26,6 +29,7 @@ type outcome struct {
 	call
 	answer tools.Answer
 	fresh  []topicqueue.Source // sources that no note of this block has read
+	only   []recurring.Unit    // of the one fresh source: what is news in it; nil: all of it
 }
 
 // callList collects the calls of one iteration; it refuses what has been asked before.
@@ -230,12 +234,9 @@ func (w *work) act(ctx context.Context, calls []call) ([]outcome, error) {
 	group.SetLimit(w.maxActions())
 	for i, c := range calls {
 		group.Go(func() error {
-			answer, err := w.Runner.Call(groupCtx, w.run.ID, c.tool, tools.Call{ToolID: c.id, Query: c.query})
-			if err != nil {
-				return fmt.Errorf("call %s for %s: %w", c.tool, c.id, err)
-			}
-			outcomes[i] = outcome{call: c, answer: answer}
-			return nil
+			o, err := w.make(groupCtx, c, false)
+			outcomes[i] = o
+			return err
 		})
 	}
 	err := group.Wait()

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
 
 	"nightdesk/pipeline/llm"
+	"nightdesk/pipeline/recurring"
 	"nightdesk/prompts"
 	"nightdesk/topicqueue"
 )
@@ -46,7 +48,7 @@ func (w *work) takeNotes(ctx context.Context, k int, outcomes []outcome) ([]note
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.SetLimit(w.maxActions())
 	for i, o := range outcomes {
-		if len(o.fresh) == 0 {
+		if len(o.fresh) == 0 || o.only != nil && len(o.only) == 0 {
 			continue
 		}
 		group.Go(func() error {
@@ -82,7 +84,12 @@ type noteTaker struct {
 
 // take reads the sources, chunk by chunk when they are long.
 func (t *noteTaker) take(ctx context.Context) error {
-	pieces := mostRelevant(cut(t.outcome.fresh, noteBytes), t.subject(), noteBytes*maxNotes)
+	pieces := cut(t.outcome.fresh, noteBytes)
+	if t.outcome.only != nil {
+		pieces = cutPieces(paragraphs(0, t.outcome.fresh[0].Text, t.outcome.only), noteBytes)
+		defer t.dropOld()
+	}
+	pieces = mostRelevant(pieces, t.subject(), noteBytes*maxNotes)
 	if t.Model == nil {
 		t.extract(pieces)
 		return nil
@@ -95,6 +102,13 @@ func (t *noteTaker) take(ctx context.Context) error {
 	t.keepLost()
 	t.summarise()
 	return nil
+}
+
+// dropOld drops what was found in sentences that are no news.
+func (t *noteTaker) dropOld() {
+	t.note.found = slices.DeleteFunc(t.note.found, func(f finding) bool {
+		return len(recurring.Over(t.outcome.only, f.start, f.end)) == 0
+	})
 }
 
 // read asks the model for the note of one chunk that was packed to limit bytes.
@@ -159,13 +173,18 @@ func (t *noteTaker) extract(pieces []piece) {
 // summarise makes the summary of the claims where no model has written one, and bounds it.
 func (t *noteTaker) summarise() {
 	if t.note.summary == "" {
-		texts := make([]string, len(t.note.found))
-		for i, f := range t.note.found {
-			texts[i] = topicqueue.OneLine(f.text)
-		}
-		t.note.summary = strings.Join(texts, " ")
+		t.note.summary = summaryOf(t.note.found)
 	}
 	t.note.summary = topicqueue.Clip(t.note.summary, maxSummary)
+}
+
+// summaryOf is the summary of findings that no model has written.
+func summaryOf(found []finding) string {
+	texts := make([]string, len(found))
+	for i, f := range found {
+		texts[i] = topicqueue.OneLine(f.text)
+	}
+	return topicqueue.Clip(strings.Join(texts, " "), maxSummary)
 }
 
 // fallBack shadows that of work, which belongs to another goroutine.

@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"nightdesk/pipeline/llm"
+	"nightdesk/pipeline/recurring"
 	"nightdesk/pipeline/tools"
 	"nightdesk/topicqueue"
 )
@@ -40,6 +41,10 @@ type Researcher struct {
 	Now        func() time.Time // nil: time.Now
 	MaxActions int              // calls per iteration; 0: 3
 	SoftLimit  time.Time        // no iteration begins after it; zero: none
+
+	// Of a topic that is researched again and again:
+	Keep      func(ctx context.Context, c recurring.Call) error // is told of every call; nil: nobody remembers them
+	Documents Documents                                         // of the run's knowledge base; nil: it has none
 }
 
 // Start is where the work on a block begins or goes on.
@@ -49,6 +54,7 @@ type Start struct {
 	Memory     topicqueue.BlockMemory // from the last checkpoint
 	Admissions []topicqueue.Admission // answers to the last checkpoint's proposals
 	Traces     []topicqueue.ToolTrace // of those iterations, when a block is continued
+	LastSeq    int                    // number of the last citation that an earlier run has given in this block: none is given twice
 }
 
 // Result counts what a block has, earlier iterations included.
@@ -84,7 +90,7 @@ func (r *Researcher) Research(ctx context.Context, run topicqueue.Run, topic str
 			break
 		}
 	}
-	return w.result(), nil
+	return w.result(), w.remember(ctx, nil)
 }
 
 func (r *Researcher) now() time.Time {

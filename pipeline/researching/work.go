@@ -47,6 +47,7 @@ func newWork(r *Researcher, run topicqueue.Run, topic string, start Start) *work
 		texts:      map[string]bool{},
 	}
 	w.see(start.View)
+	w.lastSeq = start.LastSeq
 	for _, t := range start.Traces {
 		w.keep(t)
 		if t.Iteration == start.Block.Iterations {

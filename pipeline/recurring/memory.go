@@ -1,0 +1,188 @@
+package recurring
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"nightdesk/pipeline/citation"
+	"nightdesk/pipeline/tools"
+	"nightdesk/prompts"
+	"nightdesk/topicqueue"
+)
+
+// schema numbers the form of a memory. One of another form is none.
+const schema = 1
+
+// Key returns what a topic's memory is kept under: 32 hex digits of the SHA-256 of the topic's canonical form, the knowledge base
+// and the tools, which say what sources there are. Runs with other sources remember for themselves, so that nothing of a private knowledge
+// base reaches a run that does not name it.
+func Key(topic string, o topicqueue.Options) string {
+	names := slices.Sorted(slices.Values(o.Tools))
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%s", topicqueue.TopicKey(topic), o.KnowledgeBase, strings.Join(names, ",")))
+	return hex.EncodeToString(sum[:16])
+}
+
+// Memory is what is kept of the last run of a topic.
+type Memory struct {
+	Schema           int             `json:"schema"`
+	Version          int             `json:"version"` // 1 is the first of this topic
+	Key              string          `json:"key"`
+	Topic            string          `json:"topic"` // as the user gave it
+	RunID            string          `json:"run_id"`
+	Epoch            int             `json:"epoch"` // of the run
+	Date             string          `json:"date"`  // of the run, YYYY-MM-DD
+	CreatedAt        time.Time       `json:"created_at"`
+	KnowledgeBase    string          `json:"knowledge_base,omitempty"`
+	KnowledgeVersion string          `json:"knowledge_version,omitempty"`
+	Plan             topicqueue.Plan `json:"plan"` // without sub-topics, which are the blocks, and traces, which have no claims
+	Blocks           []Block         `json:"blocks"`
+	Pages            map[string]Page `json:"pages"`          // by PageKey: all that was seen, with a claim or without
+	Open             []Open          `json:"open"`           // what the report could not say
+	Text             *Text           `json:"text,omitempty"` // nil: no model wrote it
+}
+
+// Block is a topic block with what it found and asked.
+type Block struct {
+	ID         string                 `json:"block_id"`
+	SubTopic   topicqueue.SubTopic    `json:"sub_topic"`
+	Unfinished bool                   `json:"unfinished,omitempty"` // its research was not done: the next run begins it anew
+	LastSeq    int                    `json:"last_seq"`             // number of its last citation: none is given twice
+	Traces     []topicqueue.ToolTrace `json:"traces"`
+	Asked      []Asked                `json:"asked"`
+}
+
+// Asked is a call of a block that is made again.
+type Asked struct {
+	Tool  string   `json:"tool"`
+	Query string   `json:"query"`
+	Found []string `json:"found"` // keys of pages, in order
+}
+
+// Page is a page, document or paper as the run saw it.
+type Page struct {
+	URL          string `json:"url,omitempty"`
+	Title        string `json:"title,omitempty"`
+	ETag         string `json:"etag,omitempty"`
+	LastModified string `json:"last_modified,omitempty"`
+	Hash         string `json:"sha256"`           // of its text: that of the page as it was opened, of the whole document, else of what a search showed
+	Opened       bool   `json:"opened,omitempty"` // its whole text was read; else Marks are of what searches showed of it
+	Marks        Marks  `json:"marks"`
+}
+
+// Text is what a model has written, by parts, with canonical markers.
+type Text struct {
+	Language string                  `json:"language"`
+	Outline  prompts.OutlineAnswer   `json:"outline"` // of merged blocks it names the first
+	Groups   []topicqueue.SameBlocks `json:"groups"`  // blocks that were merged
+	Opening  Passage                 `json:"opening"`
+	Sections []Passage               `json:"sections"` // as the outline has them
+	End      Passage                 `json:"end"`
+}
+
+// Passage is one part of a report.
+type Passage struct {
+	Body     string             `json:"body"`
+	Removed  []citation.Removal `json:"removed,omitempty"`
+	LeftOut  int                `json:"left_out,omitempty"` // claims that it had no room for
+	Repeated int                `json:"repeated,omitempty"` // sentences that were taken out
+	Local    bool               `json:"local,omitempty"`    // no model wrote it
+}
+
+// PageKey returns what tells pages apart: the address of a page without what does not change it, the key of a document, the DOI of a
+// paper. Empty for what is never looked at again, such as the output of a program.
+func PageKey(s topicqueue.Source) string {
+	switch {
+	case s.Kind == topicqueue.SourceCode:
+		return ""
+	case s.Kind == topicqueue.SourceDocument:
+		return "doc:" + s.Document
+	case s.DOI != "":
+		return "doi:" + s.DOI
+	case s.URL != "":
+		return AddressKey(s.URL)
+	}
+	return ""
+}
+
+// AddressKey returns the PageKey of a page of the web.
+func AddressKey(address string) string {
+	_, form, _ := strings.Cut(tools.Key("open_page", address), "\x00")
+	return "web:" + form
+}
+
+// DocumentKey returns the PageKey of a document of a knowledge base; Document is its inverse, "" for other keys.
+func DocumentKey(document string) string { return "doc:" + document }
+
+// Document returns the document that a PageKey is of, "" when it is none.
+func Document(key string) string {
+	document, ok := strings.CutPrefix(key, "doc:")
+	if !ok {
+		return ""
+	}
+	return document
+}
+
+// Decode reads a memory. One of another form, or of another topic, is an error.
+func Decode(body []byte, key string) (*Memory, error) {
+	m := &Memory{}
+	if err := json.Unmarshal(body, m); err != nil {
+		return nil, fmt.Errorf("decode the memory of topic %s: %w", key, err)
+	}
+	if m.Schema != schema || m.Key != key || m.RunID == "" {
+		return nil, fmt.Errorf("the memory of topic %s has form %d, key %q and run %q: it is made anew by the next run", key, m.Schema, m.Key, m.RunID)
+	}
+	return m, nil
+}
+
+// Block returns what is remembered of a block of this id and title; false when there is none.
+func (m *Memory) Block(id, title string) (Block, bool) {
+	for _, b := range m.Blocks {
+		if b.ID == id && b.SubTopic.Title == title {
+			return b, true
+		}
+	}
+	return Block{}, false
+}
+
+// Remembered returns the plan of the next run: the blocks of the last one in their order, so that their citations keep their ids.
+func (m *Memory) Remembered() topicqueue.Plan {
+	plan := m.Plan
+	plan.SubTopics = nil
+	for _, b := range m.Blocks {
+		plan.SubTopics = append(plan.SubTopics, b.SubTopic)
+	}
+	return plan
+}
+
+// Sources returns the sources that claims stand in, each once: whoever goes on from this memory needs their texts.
+func (m *Memory) Sources() []topicqueue.Source {
+	var list []topicqueue.Source
+	seen := map[string]bool{}
+	for _, b := range m.Blocks {
+		for _, t := range b.Traces {
+			if !seen[t.Source.Hash] {
+				seen[t.Source.Hash] = true
+				list = append(list, t.Source)
+			}
+		}
+	}
+	return list
+}
+
+// Later reports that m is to stand in the place of o, of which nil is none: it is of a run that was enqueued later, or of a later attempt at the
+// same run. Of runs that were enqueued at the same moment, the ids decide.
+func (m *Memory) Later(o *Memory) bool {
+	if o == nil {
+		return true
+	}
+	if m.RunID == o.RunID {
+		return m.Epoch > o.Epoch
+	}
+	return cmp.Or(m.CreatedAt.Compare(o.CreatedAt), cmp.Compare(m.RunID, o.RunID)) > 0
+}

@@ -1,0 +1,217 @@
+package researching
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"nightdesk/pipeline/recurring"
+	"nightdesk/pipeline/tools"
+	"nightdesk/topicqueue"
+)
+
+// maxOpened bounds the new results that one block opens in a night; of others it reads what the search shows.
+const maxOpened = 10
+
+// gather puts together what is to be noted: what changed pages say now, new results, and passages of documents that were
+// not there. What takes the place of a lost claim is found without a model.
+func (f *refresh) gather(ctx context.Context, found []outcome, lost []loss) error {
+	f.gatherPages(lost)
+	var open []call
+	var shown []outcome // by open: what the search shows of it
+	taken := map[string]bool{}
+	for _, o := range found {
+		for _, key := range f.arrived(o) {
+			if taken[key] {
+				continue
+			}
+			taken[key] = true
+			o.fresh = nil
+			for _, s := range o.answer.Sources {
+				if recurring.PageKey(s) == key && strings.TrimSpace(s.Text) != "" {
+					o.fresh = append(o.fresh, s)
+				}
+			}
+			if len(o.fresh) > 0 && o.fresh[0].Kind == topicqueue.SourceWeb && f.opens(len(open)) {
+				open, shown = append(open, call{tool: openPage, query: o.fresh[0].URL}), append(shown, o)
+			} else {
+				f.noteWhole(o, o.fresh)
+			}
+		}
+		f.gatherPassages(o, lost)
+	}
+	opened, err := f.ask(ctx, open, false)
+	if err != nil {
+		return err
+	}
+	for i, o := range opened {
+		if o.answer.Failed || len(o.answer.Sources) == 0 {
+			o, o.answer.Sources = shown[i], shown[i].fresh
+		}
+		f.noteWhole(o, o.answer.Sources)
+	}
+	return f.gatherLost(ctx, lost)
+}
+
+// opens reports whether a new result is opened after so many others. Without a model, excerpts are what is cited.
+func (f *refresh) opens(others int) bool {
+	_, ok := f.tools.Lookup(openPage)
+	return ok && f.Model != nil && others < maxOpened
+}
+
+// gatherPages takes what changed pages say that they did not.
+func (f *refresh) gatherPages(lost []loss) {
+	done := map[string]bool{}
+	for _, o := range f.all {
+		if o.tool != openPage || len(o.answer.Sources) != 1 {
+			continue
+		}
+		s := o.answer.Sources[0]
+		l := f.looks[recurring.AddressKey(o.query)]
+		if l.state != changed || done[s.ID] {
+			continue
+		}
+		done[s.ID] = true
+		f.noteFresh(o, s, l.fresh, lost)
+	}
+}
+
+// gatherPassages takes from a search of the knowledge base the passages that have something which their document did not have, and from
+// others what they show of pages that nobody has opened.
+func (f *refresh) gatherPassages(o outcome, lost []loss) {
+	for _, s := range o.answer.Sources {
+		page, known := f.memory.Pages[recurring.PageKey(s)]
+		if !known || page.Opened && s.Kind != topicqueue.SourceDocument || s.Kind == topicqueue.SourceWeb {
+			continue
+		}
+		if fresh := page.Marks.Fresh(recurring.Units(s.Text)); len(fresh) > 0 {
+			f.noteFresh(o, s, fresh, lost)
+		}
+	}
+}
+
+// gatherLost looks in the knowledge base for what has come in the place of lost claims, and in excerpts.
+func (f *refresh) gatherLost(ctx context.Context, lost []loss) error {
+	base, ok := firstOf(f.tools, ragHybrid, ragNaive)
+	var calls []call
+	for _, l := range lost {
+		s := f.old.Traces[l.trace].Source
+		if s.Kind == topicqueue.SourceDocument && ok && l.look.state == changed {
+			calls = append(calls, call{tool: base, query: topicqueue.Clip(topicqueue.OneLine(l.claim.Quote), maxClaim)})
+		}
+		if !l.look.whole && l.look.state == changed { // what an excerpt shows beside it may have stood on the page before
+			if unit, ok := f.successor(topicqueue.OneLine(l.claim.Quote), l.look); ok {
+				f.noteFresh(l.look.from, l.look.source, []recurring.Unit{unit}, lost)
+			}
+		}
+	}
+	found, err := f.ask(ctx, calls, true)
+	if err != nil {
+		return err
+	}
+	for _, o := range found {
+		f.gatherPassages(o, lost)
+	}
+	return nil
+}
+
+// arrived returns the pages among the results of a search that were not there.
+func (f *refresh) arrived(o outcome) []string {
+	i := slices.IndexFunc(f.old.Asked, func(a recurring.Asked) bool { return tools.Key(a.Tool, a.Query) == tools.Key(o.tool, o.query) })
+	if i < 0 || o.answer.Failed {
+		return nil
+	}
+	before, now := f.old.Asked[i].Found, make([]string, len(o.answer.Sources))
+	for n, s := range o.answer.Sources {
+		now[n] = recurring.PageKey(s)
+	}
+	known := func(key string) bool { _, known := f.memory.Pages[key]; return known }
+	full := f.Runner.Limit <= 0 || len(before) >= f.Runner.Limit
+	arrived, doubtful := recurring.Arrived(before, now, known, full)
+	for _, n := range doubtful { // it may have stood below the others, unless it is younger than they
+		if o.answer.Sources[n].Date >= f.memory.Date {
+			arrived = append(arrived, n)
+		}
+	}
+	keys := make([]string, len(arrived))
+	for n, i := range arrived {
+		keys[n] = now[i]
+	}
+	return keys
+}
+
+// noteWhole lets sources be noted as they are.
+func (f *refresh) noteWhole(o outcome, sources []topicqueue.Source) {
+	o.fresh = nil
+	for _, s := range sources {
+		if !f.noted[s.ID] {
+			f.noted[s.ID] = true
+			o.fresh = append(o.fresh, s)
+		}
+	}
+	if len(o.fresh) > 0 {
+		f.noting, f.ready = append(f.noting, o), append(f.ready, note{})
+	}
+}
+
+// noteFresh lets the paragraphs of a source be noted that have fresh units. Those that take the place of lost claims are found
+// already, and nobody is asked about them.
+func (f *refresh) noteFresh(o outcome, s topicqueue.Source, fresh []recurring.Unit, lost []loss) {
+	if f.noted[s.ID] || len(fresh) == 0 {
+		return
+	}
+	f.noted[s.ID] = true
+	var ready note
+	told := map[recurring.Unit]bool{}
+	for _, l := range lost {
+		if recurring.PageKey(f.old.Traces[l.trace].Source) != recurring.PageKey(s) {
+			continue
+		}
+		unit, ok := f.successor(topicqueue.OneLine(l.claim.Quote), look{text: s.Text, fresh: fresh})
+		if ok && !told[unit] {
+			told[unit] = true
+			ready.found = append(ready.found, finding{text: topicqueue.OneLine(s.Text[unit.Start:unit.End]), start: unit.Start, end: unit.End})
+		}
+	}
+	o.fresh, o.only = []topicqueue.Source{s}, []recurring.Unit{}
+	for _, u := range fresh {
+		if !told[u] {
+			o.only = append(o.only, u)
+		}
+	}
+	f.noting, f.ready = append(f.noting, o), append(f.ready, ready)
+}
+
+// merged joins notes with what was found without them.
+func (f *refresh) merged(notes []note) []note {
+	for i := range notes {
+		if ready := f.ready[i]; len(ready.found) > 0 {
+			notes[i].found = append(ready.found, notes[i].found...)
+			if notes[i].summary == "" {
+				notes[i].summary = summaryOf(ready.found)
+			}
+		}
+	}
+	return notes
+}
+
+// paragraphs are the pieces of a text around units: from blank line to blank line.
+func paragraphs(source int, text string, units []recurring.Unit) []piece {
+	var pieces []piece
+	end := -1
+	for _, u := range units {
+		if u.Start < end {
+			continue
+		}
+		start := strings.LastIndex(text[:u.Start], "\n\n") + 1
+		if start > 0 {
+			start++
+		}
+		end = len(text)
+		if i := strings.Index(text[u.End:], "\n\n"); i >= 0 {
+			end = u.End + i
+		}
+		pieces = append(pieces, piece{source: source, at: start, text: text[start:end]})
+	}
+	return pieces
+}

@@ -1,0 +1,168 @@
+package researching
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"nightdesk/pipeline/evidence"
+	"nightdesk/pipeline/recurring"
+	"nightdesk/topicqueue"
+)
+
+// loss is a claim that its source no longer makes.
+type loss struct {
+	claim topicqueue.Claim // its quote is the whole sentence of then
+	trace int              // in old.Traces
+	look  look
+}
+
+// judge carries over the traces whose claims stand, and tells which claims do not.
+func (f *refresh) judge(ctx context.Context) (carried []topicqueue.ToolTrace, lost []loss, err error) {
+	for n, t := range f.old.Traces {
+		l := f.lookOf(t.Source)
+		t.Claims = slices.Clone(t.Claims)
+		if t.Source.Text, err = f.text(ctx, t.Source.Hash); err != nil {
+			return nil, nil, err
+		}
+		switch {
+		case l.state == asItWas:
+			t.Source.ETag, t.Source.LastModified = cmp.Or(l.source.ETag, t.Source.ETag), cmp.Or(l.source.LastModified, t.Source.LastModified)
+			carried = append(carried, t)
+			continue
+		case l.state == unseen:
+			t.Unchecked = t.Source.Kind != topicqueue.SourceCode
+			carried = append(carried, t)
+			continue
+		}
+		then := recurring.Units(t.Source.Text)
+		var stand, now []topicqueue.Claim // as they stood, and as they stand
+		for _, c := range t.Claims {
+			moved, stands := f.stands(c, t.Source, then, l)
+			if stands {
+				stand, now = append(stand, c), append(now, moved)
+				continue
+			}
+			if over := recurring.Over(then, c.Start, c.End); len(over) > 0 {
+				if !slices.ContainsFunc(over, func(u recurring.Unit) bool { return !u.Stamp }) {
+					continue
+				}
+				c.Start, c.End = min(c.Start, over[0].Start), max(c.End, over[len(over)-1].End)
+				c.Quote = t.Source.Text[c.Start:c.End]
+			}
+			lost = append(lost, loss{c, n, l})
+		}
+		switch {
+		case len(stand) == 0:
+		case len(stand) == len(t.Claims) || t.Source.Kind == topicqueue.SourceDocument: // as good as it was
+			t.Claims = stand
+			carried = append(carried, t)
+		default:
+			t.Source, t.Claims = l.source, now
+			for i := range t.Claims {
+				t.Claims[i].SourceID = t.Source.ID
+			}
+			carried = append(carried, t)
+		}
+	}
+	return carried, lost, nil
+}
+
+// text returns a text of the run's bundle.
+func (f *refresh) text(ctx context.Context, hash string) (string, error) {
+	if text, ok := f.bodies[hash]; ok {
+		return text, nil
+	}
+	text, err := f.Runner.Pages.Page(ctx, f.run.ID, hash)
+	if err != nil {
+		return "", fmt.Errorf("read what was found on %s: %w", f.memory.Date, err)
+	}
+	f.bodies[hash] = text
+	return text, nil
+}
+
+// stands reports whether a page still says what a claim quotes, and returns the claim with its quote where it stands now. The
+// sentence around the quote counts: a part of it may stand while its figures do not.
+func (f *refresh) stands(c topicqueue.Claim, source topicqueue.Source, then []recurring.Unit, l look) (topicqueue.Claim, bool) {
+	if l.state == gone {
+		return c, false
+	}
+	over := recurring.Over(then, c.Start, c.End)
+	missing := slices.ContainsFunc(over, func(u recurring.Unit) bool { return !l.marks.Has(u) })
+	start, end, found := fold(l.text).find(c.Quote)
+	switch {
+	case found && missing && !sameFigures(textOf(source.Text, over), textOf(l.text, recurring.Over(l.units, start, end))):
+		found = false
+	case !found && !missing && len(over) > 0: // the sentences of the quote no longer stand together: the first one is quoted
+		if i := slices.IndexFunc(l.units, func(u recurring.Unit) bool { return u.Mark == over[0].Mark }); i >= 0 {
+			start, end, found = l.units[i].Start, l.units[i].End, true
+		}
+	case !found && !l.whole: // an excerpt may show another part of the page: only what takes its place tells that it is gone
+		_, replaced := f.successor(textOf(source.Text, over), l)
+		return c, !replaced
+	}
+	if found {
+		c.Start, c.End, c.Quote = start, end, l.text[start:end]
+	}
+	return c, found
+}
+
+// textOf returns the text of units that follow each other.
+func textOf(text string, units []recurring.Unit) string {
+	parts := make([]string, len(units))
+	for i, u := range units {
+		parts[i] = text[u.Start:u.End]
+	}
+	return strings.Join(parts, " ")
+}
+
+func sameFigures(a, b string) bool {
+	return evidence.Read([]evidence.Claim{statement(a), statement(b)}).SameFigures(0, 1)
+}
+
+func statement(text string) evidence.Claim {
+	return evidence.Claim{Claim: topicqueue.Claim{Text: text}}
+}
+
+// successor finds what a page now says in the place of a sentence: of what it did not say before, that which says the same of the subject
+// or something else.
+func (f *refresh) successor(sentence string, l look) (recurring.Unit, bool) {
+	claims := []evidence.Claim{statement(sentence)}
+	for _, u := range l.fresh {
+		claims = append(claims, statement(l.text[u.Start:u.End]))
+	}
+	reading := evidence.Read(claims)
+	best, most := -1, 0.0
+	for i := range l.fresh {
+		_, turned := reading.Turned(0, i+1, true)
+		if alike := reading.Alike(0, i+1); (turned || reading.Same(0, i+1)) && alike > most {
+			best, most = i, alike
+		}
+	}
+	if best < 0 {
+		return recurring.Unit{}, false
+	}
+	return l.fresh[best], true
+}
+
+// asOf makes traces of what sources no longer say, one for each trace that lost claims.
+func (f *refresh) asOf(lost []loss) []topicqueue.ToolTrace {
+	var traces []topicqueue.ToolTrace
+	last := -1
+	for _, l := range lost {
+		if l.trace != last {
+			last = l.trace
+			f.lastSeq++
+			t := f.old.Traces[l.trace]
+			t.CitationID = topicqueue.BlockCitationID(f.block.Number(), f.lastSeq)
+			t.Claims, t.Iteration = []topicqueue.Claim{}, 1
+			t.Source.AsOf = &topicqueue.AsOf{RunID: f.memory.RunID, Date: f.memory.Date, Gone: l.look.state == gone}
+			traces = append(traces, t)
+		}
+		t := &traces[len(traces)-1]
+		t.Withdrawn = append(t.Withdrawn, l.claim)
+	}
+	return traces
+}

@@ -1,0 +1,44 @@
+package researching
+
+import (
+	"context"
+	"fmt"
+
+	"nightdesk/pipeline/recurring"
+	"nightdesk/topicqueue"
+)
+
+// remember opens the pages that the block cites from searches alone, so that the next run knows what else stood there and asks
+// for them by their version. Only for topics that are researched again; it costs no model call.
+func (w *work) remember(ctx context.Context, memory *recurring.Memory) error {
+	_, ok := w.tools.Lookup(openPage)
+	if w.Keep == nil || !ok {
+		return nil
+	}
+	done := map[string]bool{}
+	n := 0
+	for _, t := range w.traces {
+		key := recurring.PageKey(t.Source)
+		if t.ToolType == openPage {
+			done[key] = true
+		}
+	}
+	for _, t := range w.traces {
+		key := recurring.PageKey(t.Source)
+		if memory != nil && memory.Pages[key].Opened || done[key] || w.own.has(openPage, t.Source.URL) || t.Source.Kind != topicqueue.SourceWeb || len(t.Withdrawn) > 0 {
+			continue
+		}
+		if !w.SoftLimit.IsZero() && w.now().After(w.SoftLimit) {
+			return nil
+		}
+		done[key] = true
+		n++
+		if _, err := w.make(ctx, call{id: fmt.Sprintf("%s/open.%d", w.block.ID, n), tool: openPage, query: t.Source.URL}, false); err != nil {
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			return err
+		}
+	}
+	return nil
+}
