@@ -99,7 +99,7 @@ func (c *BundleCheck) evidence(runID string, traces []topicqueue.ToolTrace) {
 			c.Sources++
 		}
 		text := t.Source.Text
-		for _, claim := range t.Claims {
+		for _, claim := range slices.Concat(t.Claims, t.Withdrawn) {
 			c.Claims++
 			switch {
 			case claim.Start < 0 || claim.End < claim.Start || claim.End > len(text):
@@ -146,6 +146,9 @@ func (c *BundleCheck) shown(m storage.Manifest, markdown string) {
 	file := storage.ReportKey(m.RunID)
 	for _, match := range inBundle.FindAllStringSubmatch(markdown, -1) {
 		key := path.Join(path.Dir(file), match[1])
+		if rest, other := strings.CutPrefix(key, "cache/"); other && !strings.HasPrefix(rest, m.RunID+"/") { // of an earlier run, of whose text this one has a copy
+			key = storage.CacheKey(m.RunID, rest[strings.IndexByte(rest, '/')+1:])
+		}
 		if !slices.ContainsFunc(m.Files, func(f storage.File) bool { return f.Key == key }) {
 			c.add(file, "leads to %s, which the manifest does not have", key)
 		}

@@ -2,6 +2,7 @@ package citation
 
 import (
 	"net/url"
+	"path"
 	"regexp"
 	"strconv"
 	"strings"
@@ -103,8 +104,27 @@ func describe(s topicqueue.Source, o Options) string {
 	if s.Date != "" {
 		parts = append(parts, escapeInline(fold(s.Date), 0))
 	}
+	if s.AsOf != nil {
+		parts = append(parts, o.asOf(s))
+	}
 	return strings.Join(parts, " · ")
 }
+
+// asOf says of which day a source is, with the text of that day, which lies with the run that read it.
+func (o Options) asOf(s topicqueue.Source) string {
+	words := "as of " + s.AsOf.Date
+	if o.AsOf != nil {
+		words = o.AsOf(s.AsOf.Date)
+	}
+	page := "pages/" + s.Hash + ".txt"
+	if o.Bundle == "" || !runName.MatchString(s.AsOf.RunID) || !pageName.MatchString(page) {
+		return Escape(words)
+	}
+	return "[" + Escape(words) + "](" + path.Join(path.Dir(path.Clean(o.Bundle)), s.AsOf.RunID, page) + ")"
+}
+
+// runName is what a run is called.
+var runName = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 
 // pageName is the place of a text in a bundle.
 var pageName = regexp.MustCompile(`^pages/[0-9a-f]{64}\.txt$`)

@@ -240,6 +240,9 @@ func Link(s topicqueue.Source) string {
 // placeKey tells sources apart for numbered references: passages of one page or of one section of a document are one
 // source for a reader.
 func placeKey(s topicqueue.Source) string {
+	if s.AsOf != nil { // what it said then
+		return s.AsOf.RunID + "\x00" + s.ID
+	}
 	if u := NormalizeURL(s.URL); u != "" {
 		return u
 	}

@@ -19,11 +19,12 @@ type Rendered struct {
 
 // Options says how citations are shown.
 type Options struct {
-	Style    string                 // topicqueue.CitationAnchors or CitationNumbered; empty means anchors
-	Planning string                 // heading of the references from planning; "Planning" when empty
-	Group    func(block int) string // heading of a block's references; nil or "" means "Block 3"
-	Bundle   string                 // where the run's data lie as seen from the text, "../cache/<run>/"; "" links nothing in there
-	Genres   map[string]string      // names of genres; one that is missing is shown as it is
+	Style    string                   // topicqueue.CitationAnchors or CitationNumbered; empty means anchors
+	Planning string                   // heading of the references from planning; "Planning" when empty
+	Group    func(block int) string   // heading of a block's references; nil or "" means "Block 3"
+	Bundle   string                   // where the run's data lie as seen from the text, "../cache/<run>/"; "" links nothing in there
+	Genres   map[string]string        // names of genres; one that is missing is shown as it is
+	AsOf     func(date string) string // says of which day an earlier text of a source is; nil: "as of 2026-03-01"
 }
 
 // genre names what kind of source it is, "" when nobody knows.
