@@ -8,6 +8,7 @@ import (
 
 	"nightdesk/pipeline/citation"
 	"nightdesk/pipeline/evidence"
+	"nightdesk/pipeline/recurring"
 	"nightdesk/pipeline/reporting"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
@@ -19,11 +20,11 @@ const verificationName = "verification.json"
 // bundle is the files that one run leaves behind. Keys of the JSON files are those of the DTQ's origin; ours are added.
 type bundle struct {
 	*storage.Bundle
-	w      *Worker
-	in     reporting.Input
-	report *reporting.Report // nil when there is none
-
-	missing []string // texts that traces name and storage does not have
+	w       *Worker
+	in      reporting.Input
+	report  *reporting.Report // nil when there is none
+	asked   []recurring.Call  // of a run whose topic is researched again and again
+	missing []string          // texts that traces name and storage does not have
 }
 
 func newBundle(w *Worker, in reporting.Input, rep *reporting.Report) *bundle {
@@ -63,6 +64,11 @@ func (b *bundle) put(ctx context.Context) error {
 		func() error { return b.putProgress(ctx, events) },
 	} {
 		if err := put(); err != nil {
+			return err
+		}
+	}
+	if b.asked != nil {
+		if err := b.PutJSON(ctx, b.cacheKey("asked.json"), b.asked); err != nil {
 			return err
 		}
 	}
@@ -176,6 +182,7 @@ type metadata struct {
 	Usage           usageTotals                     `json:"usage"`
 	ToolCalls       map[string]topicqueue.ToolCalls `json:"tool_calls"`              // of the blocks' finished iterations, by tool
 	MissingTexts    []string                        `json:"missing_texts,omitempty"` // hashes: a machine kept them while the storage was away, and is gone
+	Changes         *recurring.Changes              `json:"changes,omitempty"`       // since the run that this one goes on from
 	StartedAt       time.Time                       `json:"started_at"`
 	CompletedAt     time.Time                       `json:"completed_at"`
 
@@ -235,7 +242,7 @@ func (b *bundle) metadata(run topicqueue.Run, usage []topicqueue.Usage) metadata
 		}
 	}
 	if r := b.report; r != nil {
-		m.Title, m.ReportWordCount = r.Title, r.Words
+		m.Title, m.ReportWordCount, m.Changes = r.Title, r.Words, r.Changes
 		m.weighed = weighed{list(r.Evidence.Contradictions), r.Statistics.Statements, r.Statistics.ThinStatements}
 		m.Citations, m.Removed, m.Fallbacks.Reporting = list(r.Cited), list(r.Removed), list(r.Fallbacks)
 		if v := r.Verification; v != nil {

@@ -49,6 +49,7 @@ func ReadBundle(ctx context.Context, store storage.Store, runID string) (reporti
 		Topic: planning.OptimizedTopic, Mode: planning.Mode, Queries: planning.SubQueries, SubTopics: planning.SubTopics,
 		Traces: planning.Traces, Fallbacks: metadata.Fallbacks.Planning,
 	}
+	in.Changes = metadata.Changes
 	pages, texts := storage.Pages{Store: store}, map[string]string{} // by hash
 	fill := func(traces []topicqueue.ToolTrace) error {
 		for i := range traces {

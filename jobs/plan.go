@@ -22,6 +22,18 @@ func (w *Worker) plan(ctx context.Context, a *attempt) error {
 	p := planning.Planner{
 		Model: a.model(), Runner: w.runner(a, box), Sections: box.Sections, Emit: a.emit, Now: w.Now,
 	}
+	memory, at, err := w.recall(ctx, a.Run)
+	if err != nil {
+		return err
+	}
+	if memory != nil {
+		plan, err := p.Again(ctx, a.Run, memory.Remembered(), memory.Date)
+		if err != nil {
+			return stageError("plan the topic", err)
+		}
+		plan.Memory = at
+		return a.commitPlan(ctx, plan)
+	}
 	planCtx, cancel := ctx, func() {}
 	if a.Seal >= 0 && p.Model != nil { // a plan without the model is better than a plan that comes too late
 		planCtx, cancel = context.WithTimeoutCause(ctx, a.Seal/planShare, errTimeUp)
@@ -37,8 +49,12 @@ func (w *Worker) plan(ctx context.Context, a *attempt) error {
 	if err != nil {
 		return stageError("plan the topic", err)
 	}
+	return a.commitPlan(ctx, plan)
+}
+
+func (a *attempt) commitPlan(ctx context.Context, plan topicqueue.Plan) error {
 	return a.end(ctx, "commit the plan", func(ctx context.Context) ([]redisqueue.Intent, error) {
-		return w.Queue.CommitPlan(ctx, a.Lease, plan)
+		return a.w.Queue.CommitPlan(ctx, a.Lease, plan)
 	})
 }
 

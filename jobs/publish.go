@@ -9,6 +9,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"nightdesk/pipeline/recurring"
 	"nightdesk/pipeline/reporting"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
@@ -52,16 +53,26 @@ func (w *Worker) put(ctx context.Context, a *attempt) error {
 	if err := w.gather(ctx, b); err != nil {
 		return err
 	}
+	if a.Run.Options.Incremental {
+		if b.asked, err = w.asked(ctx, a.Run.ID); err != nil {
+			return err
+		}
+	}
 	if err := b.put(ctx); err != nil {
 		return err
 	}
-	large, err := w.Store.List(ctx, storage.JournalPrefix(a.Run.ID))
-	if err != nil {
+	if err := w.remember(ctx, a, in, rep, b.asked); err != nil {
 		return err
 	}
-	for _, key := range large {
-		if err := w.Store.Delete(ctx, key); err != nil {
+	for _, prefix := range []string{storage.JournalPrefix(a.Run.ID), storage.AskedPrefix(a.Run.ID)} {
+		left, err := w.Store.List(ctx, prefix)
+		if err != nil {
 			return err
+		}
+		for _, key := range left {
+			if err := w.Store.Delete(ctx, key); err != nil {
+				return err
+			}
 		}
 	}
 	return w.published(ctx, a)
@@ -140,5 +151,23 @@ func (w *Worker) evidence(ctx context.Context, run topicqueue.Run) (reporting.In
 		}
 		in.Blocks = append(in.Blocks, reporting.BlockEvidence{Block: b, Traces: traces})
 	}
-	return in, nil
+	return in, w.compare(ctx, &in)
+}
+
+// compare says what has changed since the run that this one goes on from.
+func (w *Worker) compare(ctx context.Context, in *reporting.Input) error {
+	memory, err := w.before(ctx, in.Run, in.Plan)
+	if err != nil || memory == nil {
+		return err
+	}
+	now := make([]recurring.BlockEvidence, len(in.Blocks))
+	for i, b := range in.Blocks {
+		now[i] = recurring.BlockEvidence(b)
+	}
+	changes := recurring.Compare(memory, now)
+	in.Changes, in.Open = &changes, memory.Open
+	if in.Before, err = reporting.ReadText(memory.Text); err != nil {
+		return fmt.Errorf("read the text of run %s: %w", memory.RunID, err)
+	}
+	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"nightdesk/pipeline/recurring"
 	"nightdesk/pipeline/researching"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
@@ -22,14 +23,26 @@ func (w *Worker) research(ctx context.Context, a *attempt) error {
 	}
 	r := researching.Researcher{
 		Model: a.model(), Runner: w.runner(a, box), Emit: a.emit, Now: w.Now, MaxActions: w.settings.MaxActions, SoftLimit: a.softLimit(),
+		Keep: a.keep(), Documents: box.Documents,
 	}
 	start := researching.Start{Block: a.Block, View: a.View, Traces: a.Traces, Memory: a.Memory, Admissions: a.Admissions}
-	result, err := r.Research(ctx, a.Run, plan.Topic, start, &blockQueue{a: a, view: a.View})
+	memory, err := w.before(ctx, a.Run, plan)
+	if err != nil {
+		return err
+	}
+	var result researching.Result
+	queue := &blockQueue{a: a, view: a.View}
+	if old, known := memory.Block(a.Block.ID, a.Block.Title); known && !old.Unfinished {
+		result, err = r.Refresh(ctx, a.Run, plan.Topic, start, memory, old, queue)
+	} else {
+		start.LastSeq = old.LastSeq
+		result, err = r.Research(ctx, a.Run, plan.Topic, start, queue)
+	}
 	if err != nil {
 		return stageError(fmt.Sprintf("research %q", a.Block.Title), err)
 	}
 	if result.Claims == 0 {
-		return a.endBlock(ctx, topicqueue.BlockFailed, "no source was found that says something about this", result.Fallbacks)
+		return a.endBlock(ctx, topicqueue.BlockFailed, recurring.NothingFound, result.Fallbacks)
 	}
 	return a.endBlock(ctx, topicqueue.BlockCompleted, "", result.Fallbacks)
 }

@@ -26,6 +26,9 @@ func (w *Worker) review(ctx context.Context, a *attempt) error {
 	if err != nil {
 		return err
 	}
+	if in.Changes != nil { // what the plan wants was found in the first night; now it is about what has moved
+		return a.closeReview(ctx, topicqueue.Review{})
+	}
 	e := planning.Evidence{Topic: in.Plan.Topic, Again: len(in.Review.Gaps) > 0}
 	blocks := make([]topicqueue.Block, len(in.Blocks))
 	for i, b := range in.Blocks {

@@ -16,6 +16,7 @@ import (
 	"nightdesk/pipeline/citation/support"
 	"nightdesk/pipeline/llm"
 	"nightdesk/pipeline/planning"
+	"nightdesk/pipeline/researching"
 	"nightdesk/pipeline/tools"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
@@ -26,6 +27,8 @@ import (
 type Toolbox struct {
 	Tools    tools.Set
 	Sections planning.SectionFinder // of its knowledge base; nil without one
+	// Documents of its knowledge base; nil without one.
+	Documents researching.Documents
 }
 
 // Services is what a worker works with. Redis, Queue and Dispatcher are on the same server.

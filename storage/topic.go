@@ -3,6 +3,9 @@ package storage
 import (
 	"context"
 	"fmt"
+	"path"
+	"strconv"
+	"strings"
 )
 
 // A topic that is researched again and again has a memory, of which every version is kept:
@@ -19,6 +22,15 @@ func TopicKey(key string) string { return "topics/" + key + "/memory.json" }
 // TopicVersionKey returns where a version of a topic's memory lies; the first is 1.
 func TopicVersionKey(key string, version int) string {
 	return fmt.Sprintf("%s%06d.json", topicVersions(key), version)
+}
+
+// TopicVersion returns the number of the version that lies there, 0 when none can.
+func TopicVersion(at string) int {
+	n, err := strconv.Atoi(strings.TrimSuffix(path.Base(at), ".json"))
+	if err != nil {
+		return 0
+	}
+	return n
 }
 
 func topicVersions(key string) string { return "topics/" + key + "/versions/" }

@@ -2,6 +2,7 @@ package recurring
 
 import (
 	"cmp"
+	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
@@ -72,7 +73,7 @@ type Ended struct {
 	Blocks []BlockEvidence
 	Calls  []Call
 	Open   []Open // gaps of the report
-	Text   *Text
+	Text   json.RawMessage
 }
 
 // Make makes the memory of a run that has ended. base: the memory that it went on from; nil: none. Version is left for whoever

@@ -10,9 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"nightdesk/pipeline/citation"
 	"nightdesk/pipeline/tools"
-	"nightdesk/prompts"
 	"nightdesk/topicqueue"
 )
 
@@ -44,7 +42,7 @@ type Memory struct {
 	Blocks           []Block         `json:"blocks"`
 	Pages            map[string]Page `json:"pages"`          // by PageKey: all that was seen, with a claim or without
 	Open             []Open          `json:"open"`           // what the report could not say
-	Text             *Text           `json:"text,omitempty"` // nil: no model wrote it
+	Text             json.RawMessage `json:"text,omitempty"` // of the report, as package reporting keeps it; none: no model wrote it
 }
 
 // Block is a topic block with what it found and asked.
@@ -73,25 +71,6 @@ type Page struct {
 	Hash         string `json:"sha256"`           // of its text: that of the page as it was opened, of the whole document, else of what a search showed
 	Opened       bool   `json:"opened,omitempty"` // its whole text was read; else Marks are of what searches showed of it
 	Marks        Marks  `json:"marks"`
-}
-
-// Text is what a model has written, by parts, with canonical markers.
-type Text struct {
-	Language string                  `json:"language"`
-	Outline  prompts.OutlineAnswer   `json:"outline"` // of merged blocks it names the first
-	Groups   []topicqueue.SameBlocks `json:"groups"`  // blocks that were merged
-	Opening  Passage                 `json:"opening"`
-	Sections []Passage               `json:"sections"` // as the outline has them
-	End      Passage                 `json:"end"`
-}
-
-// Passage is one part of a report.
-type Passage struct {
-	Body     string             `json:"body"`
-	Removed  []citation.Removal `json:"removed,omitempty"`
-	LeftOut  int                `json:"left_out,omitempty"` // claims that it had no room for
-	Repeated int                `json:"repeated,omitempty"` // sentences that were taken out
-	Local    bool               `json:"local,omitempty"`    // no model wrote it
 }
 
 // PageKey returns what tells pages apart: the address of a page without what does not change it, the key of a document, the DOI of a
@@ -140,8 +119,11 @@ func Decode(body []byte, key string) (*Memory, error) {
 	return m, nil
 }
 
-// Block returns what is remembered of a block of this id and title; false when there is none.
+// Block returns what is remembered of a block of this id and title; false when there is none. m may be nil.
 func (m *Memory) Block(id, title string) (Block, bool) {
+	if m == nil {
+		return Block{}, false
+	}
 	for _, b := range m.Blocks {
 		if b.ID == id && b.SubTopic.Title == title {
 			return b, true

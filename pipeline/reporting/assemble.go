@@ -22,6 +22,9 @@ type draft struct {
 // report was made and checked.
 func (w *writer) assemble(outline prompts.OutlineAnswer, d draft, v *Verification) Report {
 	parts := []string{"# " + citation.Escape(outline.Title), d.opening.body}
+	if changed := w.whatChanged(); changed != "" {
+		parts = []string{parts[0], changed, "---", parts[1]}
+	}
 	removed := append([]citation.Removal{}, d.opening.removed...)
 	written, plain := !d.opening.local || !d.conclusion.local, false
 	figures, gone := w.figures(d.sections)
@@ -48,7 +51,7 @@ func (w *writer) assemble(outline prompts.OutlineAnswer, d draft, v *Verificatio
 		parts = append(parts, "## "+w.words.gaps, w.words.gapsLead, w.gapList())
 	}
 	rendered := w.registry.Render(strings.Join(parts, "\n\n"), citation.Options{
-		Style: w.run.Options.CitationStyle, Planning: w.words.planning, Group: w.blockHeading, Bundle: w.bundle(), Genres: w.words.genres,
+		Style: w.run.Options.CitationStyle, Planning: w.words.planning, Group: w.blockHeading, Bundle: w.bundle(), Genres: w.words.genres, AsOf: w.words.changes.asOf,
 	})
 	w.stats.Sections = len(d.sections)
 	w.stats.Figures = len(shown)

@@ -27,6 +27,8 @@ type part struct {
 	claims []claim
 	whole  bool // put together from claims: each statement ends with its marker
 	quotes bool // which are shown word for word
+	past   *keptPart
+	told   *told
 }
 
 // parts returns the texts of a draft that can be checked, in the order of the report.
@@ -35,12 +37,12 @@ func (w *writer) checkable(d *draft) []part {
 	for _, s := range d.sections {
 		all = append(all, s.claims...)
 	}
-	parts := []part{{body: &d.opening.body, claims: all, whole: d.opening.local || d.extractive, quotes: d.extractive}}
+	parts := []part{{body: &d.opening.body, claims: all, whole: d.opening.local || d.extractive, quotes: d.extractive, past: d.opening.past, told: &d.opening.told}}
 	for i := range d.sections {
 		s := &d.sections[i]
-		parts = append(parts, part{title: s.title, body: &s.body, claims: s.claims, whole: s.local || d.extractive, quotes: d.extractive})
+		parts = append(parts, part{title: s.title, body: &s.body, claims: s.claims, whole: s.local || d.extractive, quotes: d.extractive, past: s.past, told: &s.told})
 	}
-	return append(parts, part{title: w.words.conclusion, body: &d.conclusion.body, claims: all, whole: d.conclusion.local})
+	return append(parts, part{title: w.words.conclusion, body: &d.conclusion.body, claims: all, whole: d.conclusion.local, past: d.conclusion.past, told: &d.conclusion.told})
 }
 
 // check checks each sentence of a draft that cites something, repairs, marks or removes what its sources do not bear
@@ -55,6 +57,10 @@ func (w *writer) check(ctx context.Context, written draft) (d draft, v *Verifica
 	}()
 	d = written
 	d.sections = slices.Clone(written.sections)
+	d.opening.told, d.conclusion.told = told{}, told{}
+	for i := range d.sections {
+		d.sections[i].told = told{}
+	}
 	c := &checker{w: w, v: newVerification(), sources: map[string]topicqueue.Source{}}
 	parts := w.checkable(&d)
 	if err := c.read(ctx, parts); err != nil {
@@ -171,6 +177,11 @@ type decision struct {
 func (c *checker) judge(ctx context.Context, parts []part) error {
 	decisions := make([][]decision, len(parts))
 	for i, p := range parts {
+		if p.past != nil { // it was checked when it was written, and its sources are as they were
+			*p.told = p.past.told
+			c.v.Counts.FactsUncited += p.told.FactsUncited
+			continue
+		}
 		for _, s := range statementsOf(*p.body, p.whole) {
 			if len(s.ids) == 0 {
 				c.cite(p, s, &decisions[i])
@@ -194,8 +205,9 @@ func (c *checker) judge(ctx context.Context, parts []part) error {
 			if len(d.checked) == 0 {
 				c.settle(p, d)
 			}
-			c.v.Sentences = append(c.v.Sentences, d.checked...)
+			p.told.Checked = append(p.told.Checked, d.checked...)
 		}
+		c.v.Sentences = append(c.v.Sentences, p.told.Checked...)
 		body := *p.body
 		for _, d := range slices.Backward(decisions[i]) {
 			if d.changed {
@@ -268,11 +280,11 @@ func (c *checker) cite(p part, s statement, out *[]decision) {
 		}
 	}
 	if id == "" || !alone {
-		c.v.Counts.FactsUncited++
+		p.missed(c.v)
 		return
 	}
 	if verdict = c.check(p, s.text, []string{id}); verdict.Result != support.Supported {
-		c.v.Counts.FactsUncited++
+		p.missed(c.v)
 		return
 	}
 	raw := s.raw(*p.body)
@@ -280,6 +292,12 @@ func (c *checker) cite(p part, s statement, out *[]decision) {
 		statement: s, verdict: verdict, action: ActionCited, changed: true, text: withMarkers(raw, []string{id}),
 		checked: []CheckedSentence{c.entry(p, s.text, []string{id}, verdict, ActionCited)},
 	})
+}
+
+// missed counts a sentence with facts that cites nothing.
+func (p part) missed(v *Verification) {
+	p.told.FactsUncited++
+	v.Counts.FactsUncited++
 }
 
 // lift asks the embedding model, when there is one, about sentences that only their choice of words leaves open. Its

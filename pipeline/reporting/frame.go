@@ -15,8 +15,10 @@ import (
 type passage struct {
 	body     string
 	removed  []citation.Removal
-	repeated int  // sentences that were taken out
-	local    bool // frame text of this program, not written
+	repeated int       // sentences that were taken out
+	local    bool      // frame text of this program, not written
+	past     *keptPart // it is of the last run's report, word for word; nil: it is not
+	told     told
 }
 
 // frame writes introduction and conclusion from what the sections cite. The error is the end of ctx and nothing else.

@@ -39,12 +39,20 @@ func sentencesOf(paragraph string) []sentence {
 // minRepeatWords is the number of content words below which sentences are alike by chance.
 const minRepeatWords = 5
 
-// dropRepeated removes sentences that say nearly word for word what an earlier section, or the same one, says already.
-// It returns how many. A section that would be empty without them stays as it is.
+// dropRepeated removes sentences that say nearly word for word what an earlier section, or the same one, says already; of a
+// section that is kept, nothing. It returns how many. A section that would be empty without them stays as it is.
 func dropRepeated(sections []section) int {
 	var seen extractive.Seen
+	for _, s := range sections {
+		if s.past != nil {
+			withoutRepeats(s.body, &seen)
+		}
+	}
 	dropped := 0
 	for i := range sections {
+		if sections[i].past != nil {
+			continue
+		}
 		body, n := withoutRepeats(sections[i].body, &seen)
 		sections[i].body = body
 		dropped += n

@@ -10,6 +10,7 @@ import (
 	"nightdesk/pipeline/citation/support"
 	"nightdesk/pipeline/evidence"
 	"nightdesk/pipeline/llm"
+	"nightdesk/pipeline/recurring"
 	"nightdesk/prompts"
 	"nightdesk/topicqueue"
 )
@@ -40,6 +41,11 @@ type Input struct {
 	Plan   topicqueue.Plan
 	Review topicqueue.Review // the last one; zero: none
 	Blocks []BlockEvidence   // all blocks of the run in their order, failed ones too: the report says what is missing
+
+	// Of a run that goes on from an earlier one:
+	Changes *recurring.Changes // what the report opens with; nil: it is none. Open is for the report to fill in
+	Open    []recurring.Open   // gaps of the last report
+	Before  *Text              // of which what still holds is kept; nil: all is written
 }
 
 // BlockEvidence is a block with everything that it found.
@@ -63,6 +69,9 @@ type Report struct {
 	Statistics Statistics            `json:"statistics"`
 
 	Verification *Verification `json:"verification,omitempty"` // how it was checked
+
+	Changes *recurring.Changes `json:"changes,omitempty"` // since the run that this one goes on from; nil: there is none
+	Text    *Text              `json:"text,omitempty"`    // what the next run may keep; nil: the topic is researched once, or no model wrote it
 }
 
 // Gap is a block of the run that the report says nothing or too little about.

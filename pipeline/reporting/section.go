@@ -21,10 +21,12 @@ type section struct {
 	body     string
 	claims   []claim // that it was written from
 	removed  []citation.Removal
-	repeated int  // sentences that were taken out because the section said the same before
-	left     int  // claims that did not fit
-	local    bool // put together from the claims, not written
-	short    bool // the short answer in front of the others
+	repeated int       // sentences that were taken out because the section said the same before
+	left     int       // claims that did not fit
+	local    bool      // put together from the claims, not written
+	short    bool      // the short answer in front of the others
+	past     *keptPart // it is of the last run's report, word for word; nil: it is not
+	told     told
 }
 
 // attempts is how often a section is asked for before it takes its local form: a second answer to the same question is
@@ -46,6 +48,10 @@ func (w *writer) sections(ctx context.Context, outline prompts.OutlineAnswer) ([
 	g, groupCtx := errgroup.WithContext(ctx)
 	g.SetLimit(parallel(w.Parallel))
 	for i, s := range outline.Sections {
+		if kept, ok := w.keptSection(s); ok {
+			written[i] = kept
+			continue
+		}
 		g.Go(func() (err error) {
 			written[i], err = w.section(groupCtx, outline.Title, titles, i, s, placed[i])
 			return err

@@ -19,6 +19,8 @@ type wordSet struct {
 
 	genres map[string]string // of sources; a missing one is called as topicqueue calls it
 
+	changes changeWords
+
 	writing  string                                      // event
 	written  func(sections, words, citations int) string // event
 	gapsLead string
@@ -64,7 +66,7 @@ func count(n int, one, many string) string {
 }
 
 var english = wordSet{
-	shortAnswer: "Short answer", conclusion: "Conclusion", gaps: "Gaps", references: "References",
+	changes: englishChanges, shortAnswer: "Short answer", conclusion: "Conclusion", gaps: "Gaps", references: "References",
 	planning: "Planning", background: "Background", further: "Further findings", findings: "Findings", overview: "Overview", untitled: "Report", disagree: "Where sources disagree",
 	failed: "the research failed", nothing: "nothing usable was found", notDone: "it was not researched",
 	unfinished: "the research was not finished", repeated: "what was found repeats other sections",
@@ -159,7 +161,7 @@ var english = wordSet{
 }
 
 var chinese = wordSet{
-	shortAnswer: "简要回答", conclusion: "结论", gaps: "未覆盖的内容", references: "参考文献",
+	changes: chineseChanges, shortAnswer: "简要回答", conclusion: "结论", gaps: "未覆盖的内容", references: "参考文献",
 	planning: "规划阶段", background: "背景", further: "其他发现", findings: "研究结果", overview: "概述", untitled: "报告", disagree: "来源之间的分歧",
 	genres: map[string]string{
 		topicqueue.GenrePaper: "论文", topicqueue.GenrePreprint: "预印本", topicqueue.GenreDocumentation: "文档", topicqueue.GenreReference: "参考资料",

@@ -12,6 +12,7 @@ import (
 	"nightdesk/pipeline/evidence"
 	"nightdesk/pipeline/extractive"
 	"nightdesk/pipeline/llm"
+	"nightdesk/pipeline/recurring"
 	"nightdesk/prompts"
 	"nightdesk/topicqueue"
 )
@@ -30,6 +31,9 @@ type writer struct {
 	stats    Statistics
 	texts    map[string]string // of sources, by id, as far as they were read
 	weighed  evidence.Weighed
+	changes  *recurring.Changes
+	before   *Text           // what may be kept of the last report
+	moved    map[string]bool // blocks and citation ids with news, when there is a last report
 
 	mu        sync.Mutex
 	fallbacks []string
@@ -47,6 +51,7 @@ func newWriter(r *Reporter, in Input, words wordSet) *writer {
 		traces = append(traces, b.Traces...)
 	}
 	w.registry = citation.NewRegistry(traces)
+	w.goOn(in)
 	w.stats.Blocks = len(in.Blocks)
 	for _, s := range w.subjects {
 		w.stats.Claims += len(s.claims)
@@ -85,11 +90,14 @@ func (w *writer) write(ctx context.Context) (Report, error) {
 	for _, s := range sections {
 		w.stats.RepeatedSentences += s.repeated
 	}
-	opening, conclusion, err := w.frame(ctx, outline, sections)
-	if err != nil {
+	d := draft{sections: sections}
+	if past := w.keptFrame(sections); past != nil {
+		d.opening, d.conclusion = past.Opening.passage(), past.Conclusion.passage()
+		w.stats.RepeatedSentences += d.opening.repeated + d.conclusion.repeated
+	} else if d.opening, d.conclusion, err = w.frame(ctx, outline, sections); err != nil {
 		return Report{}, err
 	}
-	return w.finish(ctx, outline, draft{opening: opening, sections: sections, conclusion: conclusion})
+	return w.finish(ctx, outline, d)
 }
 
 // finish checks a draft and makes the report of it.
@@ -98,7 +106,9 @@ func (w *writer) finish(ctx context.Context, outline prompts.OutlineAnswer, d dr
 	if err != nil {
 		return Report{}, err
 	}
-	if v.Judgement, err = w.judge(ctx, outline.Title, d); err != nil {
+	if w.keptFrame(d.sections) != nil && d.opening.past != nil {
+		v.Judgement = w.before.Judgement
+	} else if v.Judgement, err = w.judge(ctx, outline.Title, d); err != nil {
 		return Report{}, err
 	}
 	now := w.Now
@@ -106,7 +116,9 @@ func (w *writer) finish(ctx context.Context, outline prompts.OutlineAnswer, d dr
 		now = time.Now
 	}
 	v.Evaluation = w.evaluate(d, v, w.run.Date(now()))
-	return w.assemble(outline, d, v), nil
+	report := w.assemble(outline, d, v)
+	report.Changes, report.Text = w.changes, w.keep(outline, d, v)
+	return report, nil
 }
 
 // deduplicate merges subjects that say the same. With one subject there is nothing to ask, and neither when the last
@@ -119,6 +131,8 @@ func (w *writer) deduplicate(ctx context.Context) error {
 	groups := localGroups(w.subjects, w.words)
 	switch {
 	case w.Model == nil:
+	case w.before != nil:
+		groups = w.before.groups()
 	case w.review.Covers(subjectIDs(w.subjects)):
 		groups = nil
 		for _, s := range w.review.Same {
@@ -149,6 +163,9 @@ func (w *writer) outline(ctx context.Context) (prompts.OutlineAnswer, error) {
 	now := w.Now
 	if now == nil {
 		now = time.Now
+	}
+	if w.before != nil {
+		return w.repaired(w.before.Outline), nil
 	}
 	data := prompts.OutlineData{Topic: w.topic, Date: w.run.Date(now())}
 	answer, err := ask[prompts.OutlineAnswer](ctx, w, func(shrink int) prompts.Prompt {

@@ -1,0 +1,240 @@
+package jobs
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/rs/zerolog"
+	"golang.org/x/sync/errgroup"
+
+	"nightdesk/pipeline/recurring"
+	"nightdesk/pipeline/reporting"
+	"nightdesk/storage"
+	"nightdesk/topicqueue"
+)
+
+// copiesAtOnce is how many texts are copied from one bundle to another at the same time.
+const copiesAtOnce = 8
+
+// recall returns what is remembered of the topic of a run, and where that is kept: the newest memory that is of another run and whose
+// evidence is still there. The texts of its sources are then in the run's own bundle. nil: the run begins anew.
+func (w *Worker) recall(ctx context.Context, run topicqueue.Run) (m *recurring.Memory, at string, err error) {
+	if !run.Options.Incremental {
+		return nil, "", nil
+	}
+	err = w.steady(ctx, "recall the topic", func(ctx context.Context) error {
+		m = nil
+		versions, err := storage.TopicVersions(ctx, w.Store, recurring.Key(run.Topic, run.Options))
+		if err != nil {
+			return err
+		}
+		for _, version := range slices.Backward(versions) {
+			found, err := w.memory(ctx, run, version)
+			if err != nil {
+				return err
+			}
+			if found == nil || found.RunID == run.ID { // of an earlier attempt of this run, which is retried
+				continue
+			}
+			if err := w.adopt(ctx, run.ID, found); errors.Is(err, storage.ErrNotExist) {
+				zerolog.Ctx(ctx).Warn().Err(err).Str("memory", version).Msg("the evidence of the last run is gone: the topic is researched anew")
+				return nil
+			} else if err != nil {
+				return err
+			}
+			m, at = found, version
+			return nil
+		}
+		return nil
+	})
+	return m, at, err
+}
+
+// memory reads a version of a topic's memory; nil when it is not there or of another form.
+func (w *Worker) memory(ctx context.Context, run topicqueue.Run, at string) (*recurring.Memory, error) {
+	body, err := w.Store.Get(ctx, at)
+	if errors.Is(err, storage.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	m, err := recurring.Decode(body, recurring.Key(run.Topic, run.Options))
+	if err != nil {
+		zerolog.Ctx(ctx).Warn().Err(err).Str("memory", at).Msg("not used")
+		return nil, nil
+	}
+	return m, nil
+}
+
+// before returns the memory that a run's plan goes on from; nil when there is none.
+func (w *Worker) before(ctx context.Context, run topicqueue.Run, plan topicqueue.Plan) (m *recurring.Memory, err error) {
+	if plan.Memory == "" {
+		return nil, nil
+	}
+	err = w.steady(ctx, "recall the topic", func(ctx context.Context) error {
+		m, err = w.memory(ctx, run, plan.Memory)
+		return err
+	})
+	return m, err
+}
+
+// adopt copies the texts that a memory's claims stand in into a run's bundle.
+func (w *Worker) adopt(ctx context.Context, runID string, m *recurring.Memory) error {
+	pages := storage.Pages{Store: w.Store}
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(copiesAtOnce)
+	for _, s := range m.Sources() {
+		g.Go(func() error {
+			text, err := pages.Page(ctx, m.RunID, s.Hash)
+			if err != nil {
+				return err
+			}
+			return pages.PutPage(ctx, runID, s.Hash, text)
+		})
+	}
+	return g.Wait()
+}
+
+// keep returns what tells the next run of the topic of an attempt's calls; nil when there will be none.
+func (a *attempt) keep() func(context.Context, recurring.Call) error {
+	if !a.Run.Options.Incremental {
+		return nil
+	}
+	return func(ctx context.Context, c recurring.Call) error {
+		body, err := json.Marshal(c)
+		if err != nil {
+			return fmt.Errorf("encode call %s: %w", c.ID, err)
+		}
+		sum := sha256.Sum256([]byte(c.ID + "\x00" + c.Query))
+		key := storage.AskedPrefix(a.Run.ID) + hex.EncodeToString(sum[:8]) + ".json"
+		return a.w.steady(ctx, "remember a call", func(ctx context.Context) error { return a.w.Store.Put(ctx, key, body) })
+	}
+}
+
+// asked returns all calls of a run that were kept: those of earlier attempts to publish it are in its bundle.
+func (w *Worker) asked(ctx context.Context, runID string) ([]recurring.Call, error) {
+	known := map[string]recurring.Call{}
+	published, err := w.Store.Get(ctx, storage.CacheKey(runID, "asked.json"))
+	if err != nil && !errors.Is(err, storage.ErrNotExist) {
+		return nil, err
+	}
+	var calls []recurring.Call
+	if err == nil {
+		if err := json.Unmarshal(published, &calls); err != nil {
+			return nil, fmt.Errorf("decode the calls of run %s: %w", runID, err)
+		}
+	}
+	keys, err := w.Store.List(ctx, storage.AskedPrefix(runID))
+	if err != nil {
+		return nil, err
+	}
+	later := make([]recurring.Call, len(keys))
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(copiesAtOnce)
+	for i, key := range keys {
+		g.Go(func() error {
+			body, err := w.Store.Get(ctx, key)
+			if err != nil {
+				return err
+			}
+			return json.Unmarshal(body, &later[i])
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return nil, fmt.Errorf("read the calls of run %s: %w", runID, err)
+	}
+	for _, c := range slices.Concat(calls, later) {
+		known[c.ID+"\x00"+c.Query] = c
+	}
+	out := make([]recurring.Call, 0, len(known))
+	for _, c := range known {
+		out = append(out, c)
+	}
+	slices.SortFunc(out, func(a, b recurring.Call) int {
+		return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.Query, b.Query))
+	})
+	return out, nil
+}
+
+// remember stores what the next run of a topic has to know of this one, as a new version of the topic's memory. Of several runs that end at
+// once, the one that was enqueued last has the last word.
+func (w *Worker) remember(ctx context.Context, a *attempt, in reporting.Input, rep *reporting.Report, calls []recurring.Call) error {
+	if !a.Run.Options.Incremental || rep == nil {
+		return nil
+	}
+	base, err := w.before(ctx, a.Run, in.Plan)
+	if err != nil {
+		return err
+	}
+	ended := recurring.Ended{Run: a.Run, Epoch: a.Epoch, Plan: in.Plan, Calls: calls}
+	for _, b := range in.Blocks {
+		ended.Blocks = append(ended.Blocks, recurring.BlockEvidence(b))
+	}
+	for _, g := range rep.Gaps {
+		ended.Open = append(ended.Open, recurring.Open(g))
+	}
+	if rep.Text != nil {
+		if ended.Text, err = json.Marshal(rep.Text); err != nil {
+			return fmt.Errorf("encode the text of run %s: %w", a.Run.ID, err)
+		}
+	}
+	m := recurring.Make(base, ended)
+	if m == nil {
+		return nil
+	}
+	if err := w.documents(ctx, a.Run, m); err != nil {
+		return err
+	}
+	for {
+		versions, err := storage.TopicVersions(ctx, w.Store, m.Key)
+		if err != nil {
+			return err
+		}
+		m.Version = 1
+		if len(versions) > 0 {
+			newest, err := w.memory(ctx, a.Run, versions[len(versions)-1])
+			if err != nil {
+				return err
+			}
+			if newest != nil && !m.Later(newest) {
+				return storage.CopyTopic(ctx, w.Store, m.Key)
+			}
+			m.Version = storage.TopicVersion(versions[len(versions)-1]) + 1
+		}
+		body, err := json.Marshal(m)
+		if err != nil {
+			return fmt.Errorf("encode the memory of run %s: %w", a.Run.ID, err)
+		}
+		if created, err := storage.PutTopic(ctx, w.Store, m.Key, m.Version, body); err != nil || created {
+			return err
+		}
+	}
+}
+
+// documents tells a memory what the documents of the run's knowledge base say as a whole.
+func (w *Worker) documents(ctx context.Context, run topicqueue.Run, m *recurring.Memory) error {
+	list := m.Documents()
+	if len(list) == 0 {
+		return nil
+	}
+	box, err := w.Toolbox(ctx, run)
+	if err != nil || box.Documents == nil { // without it the passages that were shown are what is known of them
+		zerolog.Ctx(ctx).Warn().Err(err).Msg("the documents are not remembered as a whole")
+		return nil
+	}
+	for _, document := range list {
+		if text, err := box.Documents.Text(ctx, document); err == nil {
+			m.SetDocument(document, text)
+		} else if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+	}
+	return nil
+}
