@@ -25,10 +25,11 @@ type app struct {
 	stdout io.Writer
 	stderr io.Writer
 
-	configFile string
-	json       bool
-	deadline   string            // of the runs that are enqueued
-	overrides  map[string]string // settings given as flags, by path
+	configFile  string
+	json        bool
+	deadline    string            // of the runs that are enqueued
+	incremental bool              // --incremental
+	overrides   map[string]string // settings given as flags, by path
 
 	cfg  config.Config
 	log  zerolog.Logger

@@ -52,6 +52,7 @@ func (a *app) runFlags(cmd *cobra.Command) {
 	a.settingFlag(cmd, false, "language", "language", "language of the report: en, zh or another tag")
 	a.settingFlag(cmd, false, "duration", "limits.run_duration", "time of a run from the begin of planning, such as 20m")
 	cmd.Flags().StringVar(&a.deadline, "deadline", "", "when the report is due, waiting included: 07:00, 2026-03-01 07:00 or RFC 3339")
+	cmd.Flags().BoolVar(&a.incremental, "incremental", false, "go on from the last run of this topic: look only for what has changed, and say it first")
 	a.settingFlag(cmd, false, "strategy", "researching.strategy", "exploratory (broad), balanced or focused (deep)")
 	a.settingFlag(cmd, false, "sources", "researching.sources", "kinds of sources that may be used: kb, web, papers, code with commas between them (default: all that are configured)")
 	a.settingFlag(cmd, false, "citation-style", "reporting.citation_style", "anchors or numbered")
@@ -75,6 +76,7 @@ func (a *app) optionsOf(cfg config.Config, kb string) (topicqueue.Options, error
 	if options.Deadline, err = deadlineAt(a.deadline, time.Now()); err != nil {
 		return options, err
 	}
+	options.Incremental = a.incremental
 	if len(options.Tools) == 0 {
 		err := hintError{errors.New("there is nothing to search in"), "Give a knowledge base: --kb DIR indexes a folder on the way, --kb NAME uses one that `nightdesk kb add` made.\nOr a search engine of the web: SEARXNG_URL, or a key such as TAVILY_API_KEY or BRAVE_API_KEY."}
 		if kb != "" || len(a.cfg.WebSearch.Engines()) > 0 {

@@ -299,7 +299,7 @@ func (t toolbox) of(ctx context.Context, run topicqueue.Run) (box jobs.Toolbox, 
 		if b, err = t.bases.base(ctx, run.Options.KnowledgeBase, run.Options.KnowledgeVersion); err != nil {
 			return jobs.Toolbox{}, err
 		}
-		box.Sections = b
+		box.Sections, box.Documents = b, b
 	}
 	for _, name := range run.Options.Tools {
 		common, ok := t.common.Lookup(name)
