@@ -1,0 +1,125 @@
+package jobs_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"nightdesk/pipeline/llm"
+	"nightdesk/prompts"
+	"nightdesk/topicqueue"
+)
+
+// nightModel researches harbours of a corpustest as a good model would: it searches, opens the pages that it finds, notes every sentence with
+// a figure, and writes what its claims say. It counts its calls by run.
+type nightModel struct {
+	mu    sync.Mutex
+	calls map[string]int
+	steps map[string]map[string]int
+}
+
+var (
+	nightSubject = regexp.MustCompile(`What is known of (.+?) Harbour`)
+	nightPage    = regexp.MustCompile(`http://127[^\s"<>]+`)
+	nightClaim   = regexp.MustCompile(`(?m)^\[(CIT-[\d-]+)\] (.+?)$`)
+)
+
+func (m *nightModel) count(runID, step string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.calls == nil {
+		m.calls, m.steps = map[string]int{}, map[string]map[string]int{}
+	}
+	if m.steps[runID] == nil {
+		m.steps[runID] = map[string]int{}
+	}
+	m.calls[runID]++
+	m.steps[runID][step]++
+}
+
+func (m *nightModel) of(runID string) (int, map[string]int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.calls[runID], m.steps[runID]
+}
+
+func (m *nightModel) Generate(_ context.Context, req llm.Request) (llm.Response, error) {
+	step, _, _ := strings.Cut(req.Position.Step, ".")
+	m.count(req.Position.RunID, step)
+	subject := ""
+	if found := nightSubject.FindStringSubmatch(req.Prompt.User); found != nil {
+		subject = found[1]
+	}
+	var answer any
+	switch step {
+	case "queries":
+		answer = prompts.QueriesAnswer{Queries: []string{subject + " Harbour overview", subject + " Harbour figures"}}
+	case "decompose":
+		answer = prompts.DecomposeAnswer{SubTopics: []prompts.DecomposedTopic{
+			{Title: "Size and staff of " + subject + " Harbour", Overview: "How large it is.", Queries: []string{subject + " Harbour overview area people"}},
+			{Title: "Traffic and history of " + subject + " Harbour", Overview: "What it handles.", Queries: []string{subject + " Harbour figures containers ships"}},
+		}}
+	case "decide":
+		a := prompts.DecideAnswer{Reasoning: "more", Actions: []prompts.Action{}, NewSubTopics: []prompts.NewSubTopic{}}
+		if req.Position.Iteration > 1 {
+			slug := "/" + strings.ToLower(strings.ReplaceAll(subject, " ", "-")) + "/"
+			_, feedback, _ := strings.Cut(req.Prompt.User, "What became of your last actions")
+			for _, page := range nightPage.FindAllString(feedback, -1) {
+				if strings.Contains(page, slug) {
+					a.Actions = append(a.Actions, prompts.Action{ToolType: "open_page", Query: page})
+				}
+			}
+		}
+		if len(a.Actions) == 0 {
+			a.Actions = append(a.Actions, prompts.Action{ToolType: "web_search", Query: fmt.Sprintf("%s Harbour part %d of %s", subject, req.Position.Iteration, req.Position.Block)})
+		}
+		answer = a
+	case "note":
+		answer = noteFigures(req.Prompt.User, subject)
+	case "review":
+		answer = prompts.ReviewAnswer{}
+	case "deduplicate":
+		answer = prompts.DeduplicateAnswer{}
+	case "outline":
+		answer = prompts.OutlineAnswer{Title: "What is known of the harbour " + subject, Introduction: "Sum up.", Conclusion: "Sum up.", Sections: []prompts.OutlineSection{
+			{Title: "How large it is", BlockIDs: []string{"block_1"}, Subsections: []prompts.OutlineSubsection{}},
+			{Title: "What it handles", BlockIDs: []string{"block_2"}, Subsections: []prompts.OutlineSubsection{}},
+		}}
+	case "section", "introduction", "conclusion":
+		var text []string
+		for _, c := range nightClaim.FindAllStringSubmatch(req.Prompt.User, -1) {
+			if line := strings.TrimRight(c[2], ".") + " [" + c[1] + "]."; !slices.Contains(text, line) && (step == "section" || len(text) < 2) {
+				text = append(text, line)
+			}
+		}
+		return llm.Response{Text: strings.Join(text, " ")}, nil
+	default:
+		return llm.Response{}, fmt.Errorf("unexpected question %s: %w", step, llm.ErrPermanent)
+	}
+	text, err := json.Marshal(answer)
+	return llm.Response{Text: strings.ReplaceAll(string(text), ":null", ":[]")}, err
+}
+
+var figured = regexp.MustCompile(`[A-Z][^.?!<>]*\d{4,}[^.?!<>]*\.`)
+
+// noteFigures makes a claim of every sentence on the subject that has a figure.
+func noteFigures(question, subject string) prompts.NoteAnswer {
+	a := prompts.NoteAnswer{Summary: "What the sources say."}
+	_, sources, _ := strings.Cut(question, "Sources:")
+	parts := strings.Split(sources, "\nSource ")
+	for n, part := range parts[1:] {
+		for _, s := range figured.FindAllString(topicqueue.OneLine(part), -1) {
+			if i := strings.LastIndex(s, "Part "); i >= 0 { // a heading
+				s = strings.TrimSpace(s[i+len("Part 1"):])
+			}
+			if strings.Contains(s, subject+" Harbour") {
+				a.Claims = append(a.Claims, prompts.NoteClaim{Source: n + 1, Text: s, Quote: s})
+			}
+		}
+	}
+	return a
+}
