@@ -1,6 +1,7 @@
 package jobs_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -66,6 +67,7 @@ type nightReport struct {
 	run      topicqueue.Run
 	markdown string
 	changes  *recurring.Changes
+	quotes   map[string]bool // of its claims
 	calls    int
 	steps    map[string]int
 }
@@ -111,7 +113,17 @@ func (n *nights) night(number int) map[string]nightReport {
 		if err := json.Unmarshal(body, &meta); err != nil {
 			n.t.Fatal(err)
 		}
-		r.changes = meta.Changes
+		r.changes, r.quotes = meta.Changes, map[string]bool{}
+		if body, err = n.services.Store.Get(n.t.Context(), storage.CacheKey(r.run.ID, "claims.jsonl")); err != nil {
+			n.t.Fatal(err)
+		}
+		for line := range bytes.Lines(body) {
+			var c topicqueue.Claim
+			if err := json.Unmarshal(line, &c); err != nil {
+				n.t.Fatal(err)
+			}
+			r.quotes[topicqueue.OneLine(c.Quote)] = true
+		}
 		r.calls, r.steps = n.model.of(r.run.ID)
 		check, err := jobs.CheckBundle(n.t.Context(), n.services.Store, r.run.ID)
 		if err != nil || len(check.Problems) > 0 {
@@ -125,8 +137,9 @@ func (n *nights) night(number int) map[string]nightReport {
 // facts are what should be told of one subject.
 type facts struct{ fresh, changed, withdrawn []string }
 
-// edit changes the corpus between two nights and says what there is to be told, by subject.
-func (n *nights) edit() map[string]facts {
+// edit changes the corpus between two nights and says what there is to be told, by subject. What the first night has not found is not
+// missed: where it changes, it is new.
+func (n *nights) edit(first map[string]nightReport) map[string]facts {
 	want := map[string]facts{}
 	for i, subject := range n.subjects {
 		page := func(kind string) *corpustest.Page { return n.corpus.Page(subject, kind) }
@@ -134,7 +147,7 @@ func (n *nights) edit() map[string]facts {
 		switch i % 10 {
 		case 0: // a new page
 			p := page("overview")
-			p.Kind, p.URL, p.Title = "extension", strings.Replace(p.URL, "/overview", "/extension", 1), subject+" Harbour: extension"
+			p.Kind, p.URL, p.Title = "extension", strings.Replace(p.URL, "/overview", "/extension", 1), subject+" Harbour: overview and figures of the extension"
 			p.Facts = []string{
 				fmt.Sprintf("The extension of %s Harbour covers %d square metres.", subject, 910_000+i),
 				fmt.Sprintf("%s Harbour will open its new lock to %d barges.", subject, 920_000+i),
@@ -145,11 +158,11 @@ func (n *nights) edit() map[string]facts {
 			p := page("figures")
 			old := p.Facts[0]
 			p.Facts[0] = fmt.Sprintf("%s Harbour handled %d containers in 2024.", subject, 930_000+i)
-			f.changed = []string{old + " => " + p.Facts[0]}
+			f.change(first[subject].quotes, old, p.Facts[0])
 			n.corpus.Put(*p)
 		case 2: // a page that is gone
 			p := page("news")
-			f.withdrawn = p.Facts
+			f.withdraw(first[subject].quotes, p.Facts...)
 			n.corpus.Remove(p.URL)
 		case 3: // a cosmetic change
 			p := page("overview")
@@ -163,11 +176,11 @@ func (n *nights) edit() map[string]facts {
 			p := page("report")
 			old := p.Facts[1]
 			p.Facts[1] = fmt.Sprintf("%s Harbour emitted %d tonnes of carbon dioxide according to its report.", subject, 940_000+i)
-			f.changed = []string{old + " => " + p.Facts[1]}
+			f.change(first[subject].quotes, old, p.Facts[1])
 			n.corpus.Put(*p)
 		case 6: // a sentence that is gone, and another that has come
 			p := page("history")
-			f.withdrawn = []string{p.Facts[1]}
+			f.withdraw(first[subject].quotes, p.Facts[1])
 			p.Facts[1] = fmt.Sprintf("The lighthouse of %s Harbour consumed %d litres of oil every winter.", subject, 950_000+i)
 			f.fresh = []string{p.Facts[1]}
 			n.corpus.Put(*p)
@@ -177,6 +190,22 @@ func (n *nights) edit() map[string]facts {
 		}
 	}
 	return want
+}
+
+func (f *facts) change(known map[string]bool, old, now string) {
+	if known[old] {
+		f.changed = append(f.changed, old+" => "+now)
+	} else {
+		f.fresh = append(f.fresh, now)
+	}
+}
+
+func (f *facts) withdraw(known map[string]bool, gone ...string) {
+	for _, fact := range gone {
+		if known[fact] {
+			f.withdrawn = append(f.withdrawn, fact)
+		}
+	}
 }
 
 // told is what a report says has changed.
@@ -237,7 +266,7 @@ func TestWhatChanged(t *testing.T) {
 			n := newNights(t, 20, extractive)
 			first := n.night(1)
 			fetched := n.corpus.Counts()
-			want := n.edit()
+			want := n.edit(first)
 			second := n.night(2)
 			var y tally
 			for _, subject := range n.subjects {

@@ -142,6 +142,16 @@ func (m *Memory) Remembered() topicqueue.Plan {
 	return plan
 }
 
+// Seen returns the marks of all that was seen.
+func (m *Memory) Seen() Marks {
+	var all Marks
+	for _, p := range m.Pages {
+		all = append(all, p.Marks...)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
 // Sources returns the sources that claims stand in, each once: whoever goes on from this memory needs their texts.
 func (m *Memory) Sources() []topicqueue.Source {
 	var list []topicqueue.Source

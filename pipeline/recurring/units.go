@@ -21,7 +21,7 @@ import (
 type Unit struct {
 	Start, End int    // bytes of the text
 	Mark       uint64 // equal units have equal marks, whatever their white space, case, quotation marks and dashes
-	Tells      bool   // it can be news: a whole sentence or a row with words, not a label
+	Tells      bool   // it can be news: a sentence or a row with words, not a label
 	Stamp      bool   // it says when the page was made or sent, and nothing else
 }
 
@@ -30,7 +30,7 @@ func Units(text string) []Unit {
 	var units []Unit
 	for _, s := range extractive.Sentences(text) {
 		stamp := stamp(s.Text)
-		units = append(units, Unit{s.Start, s.End, mark(s.Text), s.Complete && !stamp, stamp})
+		units = append(units, Unit{s.Start, s.End, mark(s.Text), !stamp && (s.Complete || sentence(s.Text)), stamp})
 	}
 	at := 0
 	for line := range strings.Lines(text) {
@@ -53,6 +53,14 @@ func Over(units []Unit, start, end int) []Unit {
 		}
 	}
 	return over
+}
+
+// leastWords is the number of words from which a text with a full stop is a sentence, whether its grammar is understood or not.
+const leastWords = 5
+
+// sentence reports a text that ends as sentences do, and is no label.
+func sentence(text string) bool {
+	return strings.HasSuffix(strings.TrimRight(text, `"'”’»)] `), ".") && len(strings.Fields(text)) >= leastWords
 }
 
 func letterOrDigit(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }

@@ -36,7 +36,7 @@ const askedAtOnce = 6
 func (r *Researcher) Refresh(ctx context.Context, run topicqueue.Run, topic string, start Start, memory *recurring.Memory, old recurring.Block, q Queue) (Result, error) {
 	w := newWork(r, run, topic, start)
 	if start.Block.Iterations == 0 {
-		f := &refresh{work: w, memory: memory, old: old, looks: map[string]look{}, bodies: map[string]string{}}
+		f := &refresh{work: w, memory: memory, old: old, seen: memory.Seen(), looks: map[string]look{}, bodies: map[string]string{}}
 		if err := f.look(ctx, q); err != nil {
 			return w.result(), err
 		}
@@ -49,7 +49,8 @@ type refresh struct {
 	*work
 	memory *recurring.Memory
 	old    recurring.Block
-	calls  int // so far
+	seen   recurring.Marks // of all that the last run has seen
+	calls  int             // so far
 	looks  map[string]look
 	bodies map[string]string // by hash
 	all    []outcome
@@ -85,7 +86,6 @@ func (f *refresh) look(ctx context.Context, q Queue) error {
 		for _, c := range t.Claims {
 			f.texts[foldedText(c.Text)] = true
 		}
-		f.noted[t.Source.ID] = true
 	}
 	if err := f.gather(ctx, found, lost); err != nil {
 		return err

@@ -35,7 +35,7 @@ func (f *refresh) gather(ctx context.Context, found []outcome, lost []loss) erro
 			if len(o.fresh) > 0 && o.fresh[0].Kind == topicqueue.SourceWeb && f.opens(len(open)) {
 				open, shown = append(open, call{tool: openPage, query: o.fresh[0].URL}), append(shown, o)
 			} else {
-				f.noteWhole(o, o.fresh)
+				f.noteNew(o, o.fresh)
 			}
 		}
 		f.gatherPassages(o, lost)
@@ -48,15 +48,15 @@ func (f *refresh) gather(ctx context.Context, found []outcome, lost []loss) erro
 		if o.answer.Failed || len(o.answer.Sources) == 0 {
 			o, o.answer.Sources = shown[i], shown[i].fresh
 		}
-		f.noteWhole(o, o.answer.Sources)
+		f.noteNew(o, o.answer.Sources)
 	}
 	return f.gatherLost(ctx, lost)
 }
 
-// opens reports whether a new result is opened after so many others. Without a model, excerpts are what is cited.
+// opens reports whether a new result is opened after so many others.
 func (f *refresh) opens(others int) bool {
 	_, ok := f.tools.Lookup(openPage)
-	return ok && f.Model != nil && others < maxOpened
+	return ok && others < maxOpened
 }
 
 // gatherPages takes what changed pages say that they did not.
@@ -140,17 +140,11 @@ func (f *refresh) arrived(o outcome) []string {
 	return keys
 }
 
-// noteWhole lets sources be noted as they are.
-func (f *refresh) noteWhole(o outcome, sources []topicqueue.Source) {
-	o.fresh = nil
+// noteNew lets new sources be noted. What some page said before, in the same words, is no news: sites repeat themselves, and copies
+// come up.
+func (f *refresh) noteNew(o outcome, sources []topicqueue.Source) {
 	for _, s := range sources {
-		if !f.noted[s.ID] {
-			f.noted[s.ID] = true
-			o.fresh = append(o.fresh, s)
-		}
-	}
-	if len(o.fresh) > 0 {
-		f.noting, f.ready = append(f.noting, o), append(f.ready, note{})
+		f.noteFresh(o, s, f.seen.Fresh(recurring.Units(s.Text)), nil)
 	}
 }
 
