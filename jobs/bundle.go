@@ -113,6 +113,10 @@ func (b *bundle) missingTexts(ctx context.Context) ([]string, error) {
 		}
 	}
 	for _, t := range b.traces() {
+		if t.Timestamp.Before(b.in.Run.StartedAt) { // of an earlier run on the topic, in whose bundle the whole answer lies
+			need(t.Source.Hash)
+			continue
+		}
 		need(strings.TrimSuffix(path.Base(t.RawAnswer), path.Ext(t.RawAnswer)))
 		need(t.Source.Hash)
 	}

@@ -92,7 +92,9 @@ func TestDeliver(t *testing.T) {
 			w.Header().Set("Retry-After", "Sun, 01 Mar 2026 12:02:00 GMT")
 			w.WriteHeader(429)
 		}, status: 429, after: 2 * time.Minute},
-		"redirect":     {answer: func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, other.URL, http.StatusPermanentRedirect) }, status: 308, message: "redirects are not followed"},
+		"redirect": {answer: func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, other.URL, http.StatusPermanentRedirect)
+		}, status: 308, message: "redirects are not followed"},
 		"gone":         {answer: func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(410) }, status: 410, message: "remove webhook.url"},
 		"wrong secret": {answer: func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(401) }, status: 401, message: "same webhook.secret"},
 	} {
