@@ -18,6 +18,7 @@ type Estimate struct {
 
 // Assumptions of EstimateRun, for a person. The numbers of calls follow from the options.
 var Assumptions = []string{
+	"as many sub-topics and iterations as the preset has at most",
 	"one tool call an iteration, each answer of 4,000 characters; no discovered sub-topics, reviews that find no gap",
 	"English (4 characters a token), questions as long as TestCallsOfARun counts them",
 	"sections of 4,000 characters, notes of 5,800, which are eight claims and a summary",

@@ -63,9 +63,9 @@ func TestDuplicatesOfMany(t *testing.T) {
 	t.Parallel()
 	words := strings.Fields("harbour quay crane pilot tugboat Inspection of the cost repair 2024 2025 EU winter storm harbours unpiloted dredging lock overview")
 	r := rand.New(rand.NewPCG(1, 2))
-	for round := range 8 {
+	for round := range 6 {
 		var titles, scopes []string
-		for range 100 {
+		for range 50 {
 			var title []string
 			for range 1 + r.IntN(4+2*round) {
 				title = append(title, words[r.IntN(len(words))])

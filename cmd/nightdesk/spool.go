@@ -34,12 +34,17 @@ func newSpool() (*spool, error) {
 	if err != nil {
 		return nil, fmt.Errorf("keep the topics while they are checked: %w", err)
 	}
+	_ = os.Remove(f.Name()) // gone with this process, however it ends; where an open file cannot be removed, Close does it
 	return &spool{file: f, out: bufio.NewWriterSize(f, 64<<10)}, nil
 }
 
 // Close removes it.
 func (s *spool) Close() error {
-	return errors.Join(s.file.Close(), os.Remove(s.file.Name()))
+	err := s.file.Close()
+	if gone := os.Remove(s.file.Name()); !errors.Is(gone, os.ErrNotExist) {
+		err = errors.Join(err, gone)
+	}
+	return err
 }
 
 func (s *spool) add(t spooledTopic) error {

@@ -71,7 +71,7 @@ func (a *app) status(ctx context.Context, name string) (err error) {
 	if a.json {
 		return a.printJSON(s, false)
 	}
-	fmt.Fprintf(a.stdout, "run      %s (batch %s)\ntopic    %s\nstate    %s\n", run.ID, run.Batch, clipColumns(run.Topic, 200), stateWord(run))
+	fmt.Fprintf(a.stdout, "run      %s (batch %s)\ntopic    %s\nstate    %s\n", run.ID, run.Batch, clipColumns(run.Topic, 200)+tagText(run.Tags), stateWord(run))
 	if run.Reason != "" {
 		fmt.Fprintf(a.stdout, "reason   %s\n", run.Reason)
 	}
