@@ -161,7 +161,7 @@ func (n *nights) edit(first map[string]nightReport) map[string]facts {
 			f.change(first[subject].quotes, old, p.Facts[0])
 			n.corpus.Put(*p)
 		case 2: // a page that is gone
-			p := page("news")
+			p := page("history")
 			f.withdraw(first[subject].quotes, p.Facts...)
 			n.corpus.Remove(p.URL)
 		case 3: // a cosmetic change
@@ -294,6 +294,9 @@ func TestWhatChanged(t *testing.T) {
 			}
 			for _, line := range y.lines {
 				t.Log(line)
+			}
+			if known := want[n.subjects[2]].withdrawn; len(known) == 0 {
+				t.Error("nothing was known of the page that is gone")
 			}
 			precision, recall := float64(y.hit)/float64(max(1, y.hit+y.wrong)), float64(y.hit)/float64(max(1, y.hit+y.missed))
 			t.Logf("%d told, precision %.3f, recall %.3f", y.hit+y.wrong, precision, recall)

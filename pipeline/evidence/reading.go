@@ -24,8 +24,16 @@ func Read(claims []Claim) Reading {
 
 // Same reports that claims i and j say the same: alike in words, with equal quantities, names, limits and negation.
 func (r Reading) Same(i, j int) bool {
-	return r.said[j].same(r.said[i]) || r.said[i].repeats(r.said[j])
+	a, b := r.said[i], r.said[j]
+	if b.same(a) || a.repeats(b) {
+		return true
+	}
+	return len(a.values)+len(a.times) > 0 && r.Alike(i, j) >= sameTerms && r.SameFigures(i, j) &&
+		!(lacks(a.names, b.names) && lacks(b.names, a.names)) && slices.Equal(a.ordinals, b.ordinals) && slices.Equal(a.qualified, b.qualified)
 }
+
+// sameTerms is how alike in their words two claims with equal figures are that say the same.
+const sameTerms = 0.85
 
 // repeats reports the same words around equal values.
 func (s said) repeats(o said) bool {

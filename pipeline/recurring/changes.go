@@ -236,7 +236,7 @@ func (c *comparison) tell(p pair) {
 		}
 	}
 	c.told = append(c.told, p)
-	c.changes.Changed = append(c.changes.Changed, Change{Kind: p.turn.Kind, Old: c.said(p.old, p.turn.Old, nil), New: c.said(p.now, p.turn.New, nil)})
+	c.changes.Changed = append(c.changes.Changed, Change{Kind: p.turn.Kind, Old: c.said(p.old, p.turn.Old, c.lost), New: c.said(p.now, p.turn.New, c.fresh)})
 }
 
 func (c *comparison) alike(a, b pair) bool {

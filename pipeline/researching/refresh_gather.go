@@ -2,6 +2,7 @@ package researching
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 
@@ -50,7 +51,10 @@ func (f *refresh) gather(ctx context.Context, found []outcome, lost []loss) erro
 		}
 		f.noteNew(o, o.answer.Sources)
 	}
-	return f.gatherLost(ctx, lost)
+	if err := f.gatherLost(ctx, lost); err != nil {
+		return err
+	}
+	return f.gatherElsewhere(ctx, lost)
 }
 
 // opens reports whether a new result is opened after so many others.
@@ -113,6 +117,68 @@ func (f *refresh) gatherLost(ctx context.Context, lost []loss) error {
 		f.gatherPassages(o, lost)
 	}
 	return nil
+}
+
+// gatherElsewhere finds lost claims that another source makes in the same words: one that was read tonight, else a page that was
+// not sent again because nothing on it has changed.
+func (f *refresh) gatherElsewhere(ctx context.Context, lost []loss) error {
+	var open []call
+	asked := map[string]bool{}
+	for _, l := range lost {
+		if f.elsewhereTonight(l, f.all) {
+			continue
+		}
+		if key := f.elsewhereBefore(l); key != "" && !asked[key] {
+			asked[key] = true
+			open = append(open, call{tool: openPage, query: f.memory.Pages[key].URL})
+		}
+	}
+	opened, err := f.ask(ctx, open, true)
+	if err != nil {
+		return err
+	}
+	for _, l := range lost {
+		f.elsewhereTonight(l, opened)
+	}
+	return nil
+}
+
+// elsewhereTonight adds a lost claim to what is known of another source that has its sentence.
+func (f *refresh) elsewhereTonight(l loss, outcomes []outcome) bool {
+	from := recurring.PageKey(f.old.Traces[l.trace].Source)
+	for _, o := range outcomes {
+		for _, s := range o.answer.Sources {
+			if recurring.PageKey(s) == from {
+				continue
+			}
+			for _, u := range recurring.Units(s.Text) {
+				if u.Mark != l.sentence {
+					continue
+				}
+				i := slices.IndexFunc(f.noting, func(n outcome) bool { return n.fresh[0].ID == s.ID })
+				if i < 0 {
+					i = len(f.noting)
+					o.fresh, o.only = []topicqueue.Source{s}, []recurring.Unit{}
+					f.noting, f.ready = append(f.noting, o), append(f.ready, note{})
+				}
+				f.ready[i].found = append(f.ready[i].found, finding{text: l.claim.Text, start: u.Start, end: u.End})
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// elsewhereBefore returns the key of a page that has the sentence of a lost claim still, as far as is known; "" when none has.
+func (f *refresh) elsewhereBefore(l loss) string {
+	for _, key := range slices.Sorted(maps.Keys(f.memory.Pages)) {
+		page := f.memory.Pages[key]
+		if state := f.looks[key].state; page.Opened && page.URL != "" && (state == asItWas || state == unseen) && recurring.Document(key) == "" &&
+			page.Marks.Has(recurring.Unit{Mark: l.sentence}) && f.opens(0) {
+			return key
+		}
+	}
+	return ""
 }
 
 // arrived returns the pages among the results of a search that were not there.

@@ -17,6 +17,8 @@ type loss struct {
 	claim topicqueue.Claim // its quote is the whole sentence of then
 	trace int              // in old.Traces
 	look  look
+
+	sentence uint64 // mark of its first sentence
 }
 
 // judge carries over the traces whose claims stand, and tells which claims do not.
@@ -45,14 +47,17 @@ func (f *refresh) judge(ctx context.Context) (carried []topicqueue.ToolTrace, lo
 				stand, now = append(stand, c), append(now, moved)
 				continue
 			}
+			missing := loss{claim: c, trace: n, look: l}
 			if over := recurring.Over(then, c.Start, c.End); len(over) > 0 {
+				missing.sentence = over[0].Mark
 				if !slices.ContainsFunc(over, func(u recurring.Unit) bool { return !u.Stamp }) {
 					continue
 				}
 				c.Start, c.End = min(c.Start, over[0].Start), max(c.End, over[len(over)-1].End)
 				c.Quote = t.Source.Text[c.Start:c.End]
+				missing.claim = c
 			}
-			lost = append(lost, loss{c, n, l})
+			lost = append(lost, missing)
 		}
 		switch {
 		case len(stand) == 0:
