@@ -6,10 +6,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"nightdesk/jobs"
 	"nightdesk/pipeline/llm"
@@ -35,6 +39,11 @@ type nights struct {
 func newNights(t *testing.T, subjects int, extractive bool) *nights {
 	t.Helper()
 	n := &nights{corpus: corpustest.Start(t, 34), model: &nightModel{}}
+	for i, p := range n.corpus.Pages {
+		if i%3 == 0 { // a server that does not say which version a page is
+			p.NoTag = true
+		}
+	}
 	var model llm.Model
 	if !extractive {
 		model = n.model
@@ -72,21 +81,35 @@ type nightReport struct {
 	steps    map[string]int
 }
 
+// topicOf is the topic on a subject.
+func topicOf(subject string) string {
+	if strings.Contains(subject, "Harbour") {
+		return "What is known of " + subject + "?"
+	}
+	return "What is known of " + subject + " Harbour?"
+}
+
 // night researches all subjects and returns the reports by subject.
-func (n *nights) night(number int) map[string]nightReport {
+func (n *nights) night(number int) map[string]nightReport { return n.nightOf(number, nil) }
+
+// nightOf is night with options that the test changes.
+func (n *nights) nightOf(number int, change func(*topicqueue.Options)) map[string]nightReport {
 	n.t.Helper()
 	w := n.start(jobs.Settings{Concurrency: 16})
 	defer w.Stop()
 	now := time.Date(2026, 3, number, 20, 0, 0, 0, time.UTC)
-	name := fmt.Sprint("night-", number)
-	created, err := n.services.Queue.OpenBatch(n.t.Context(), name, now)
-	if err != nil {
+	batch := redisqueue.Batch{Name: fmt.Sprint("night-", number)}
+	var err error
+	if batch.CreatedAt, err = n.services.Queue.OpenBatch(n.t.Context(), batch.Name, now); err != nil {
 		n.t.Fatal(err)
 	}
 	runs := map[string]string{}
 	for _, subject := range n.subjects {
-		sub, err := n.services.Dispatcher.Enqueue(n.t.Context(), n.services.Queue, redisqueue.Batch{Name: name, CreatedAt: created},
-			"What is known of "+subject+" Harbour?", n.options(), "", now)
+		o := n.options()
+		if change != nil {
+			change(&o)
+		}
+		sub, err := n.services.Dispatcher.Enqueue(n.t.Context(), n.services.Queue, batch, topicOf(subject), o, "", now)
 		if err != nil {
 			n.t.Fatal(err)
 		}
@@ -95,43 +118,47 @@ func (n *nights) night(number int) map[string]nightReport {
 	reports := map[string]nightReport{}
 	for _, subject := range n.subjects {
 		n.wait(runs[subject])
-		r := nightReport{run: n.run(runs[subject])}
-		if r.run.State != topicqueue.RunCompleted {
-			n.t.Fatalf("%s: %s (%s)", subject, r.run.State, r.run.Reason)
-		}
-		body, err := n.services.Store.Get(n.t.Context(), storage.ReportKey(r.run.ID))
+		reports[subject] = n.read(subject, runs[subject])
+	}
+	return reports
+}
+
+// read reads what a run has left behind, and checks it.
+func (n *nights) read(subject, runID string) nightReport {
+	n.t.Helper()
+	r := nightReport{run: n.run(runID), quotes: map[string]bool{}}
+	if r.run.State != topicqueue.RunCompleted {
+		n.t.Fatalf("%s: %s (%s)", subject, r.run.State, r.run.Reason)
+	}
+	get := func(key string) []byte {
+		n.t.Helper()
+		body, err := n.services.Store.Get(n.t.Context(), key)
 		if err != nil {
 			n.t.Fatal(err)
 		}
-		r.markdown = string(body)
-		var meta struct {
-			Changes *recurring.Changes `json:"changes"`
-		}
-		if body, err = n.services.Store.Get(n.t.Context(), storage.MetadataKey(r.run.ID)); err != nil {
-			n.t.Fatal(err)
-		}
-		if err := json.Unmarshal(body, &meta); err != nil {
-			n.t.Fatal(err)
-		}
-		r.changes, r.quotes = meta.Changes, map[string]bool{}
-		if body, err = n.services.Store.Get(n.t.Context(), storage.CacheKey(r.run.ID, "claims.jsonl")); err != nil {
-			n.t.Fatal(err)
-		}
-		for line := range bytes.Lines(body) {
-			var c topicqueue.Claim
-			if err := json.Unmarshal(line, &c); err != nil {
-				n.t.Fatal(err)
-			}
-			r.quotes[topicqueue.OneLine(c.Quote)] = true
-		}
-		r.calls, r.steps = n.model.of(r.run.ID)
-		check, err := jobs.CheckBundle(n.t.Context(), n.services.Store, r.run.ID)
-		if err != nil || len(check.Problems) > 0 {
-			n.t.Errorf("%s: bundle: %v, %+v", subject, err, check.Problems)
-		}
-		reports[subject] = r
+		return body
 	}
-	return reports
+	r.markdown = string(get(storage.ReportKey(runID)))
+	var meta struct {
+		Changes *recurring.Changes `json:"changes"`
+	}
+	if err := json.Unmarshal(get(storage.MetadataKey(runID)), &meta); err != nil {
+		n.t.Fatal(err)
+	}
+	r.changes = meta.Changes
+	for line := range bytes.Lines(get(storage.CacheKey(runID, "claims.jsonl"))) {
+		var c topicqueue.Claim
+		if err := json.Unmarshal(line, &c); err != nil {
+			n.t.Fatal(err)
+		}
+		r.quotes[topicqueue.OneLine(c.Quote)] = true
+	}
+	r.calls, r.steps = n.model.of(runID)
+	check, err := jobs.CheckBundle(n.t.Context(), n.services.Store, runID)
+	if err != nil || len(check.Problems) > 0 {
+		n.t.Errorf("%s: bundle: %v, %+v", subject, err, check.Problems)
+	}
+	return r
 }
 
 // facts are what should be told of one subject.
@@ -355,7 +382,7 @@ func TestNothingChanged(t *testing.T) {
 	for name, extractive := range map[string]bool{"model": false, "extractive": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			n := newNights(t, 20, extractive)
+			n := newNights(t, 8, extractive)
 			first := n.night(1)
 			for number := 2; number <= 3; number++ {
 				for subject, r := range n.night(number) {
@@ -371,5 +398,136 @@ func TestNothingChanged(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// What is remembered is versions: of two runs of a topic that end at once each writes one, and the run that was enqueued later
+// has the last word.
+func TestMemoryIsVersioned(t *testing.T) {
+	t.Parallel()
+	n := newNights(t, 1, true)
+	n.night(1)
+	key := recurring.Key(topicOf(n.subjects[0]), n.options())
+	w := n.start(jobs.Settings{Concurrency: 16})
+	var runs []string
+	for i := range 4 { // of one topic, in four batches
+		now := time.Date(2026, 3, 2, 20, i, 0, 0, time.UTC)
+		batch := redisqueue.Batch{Name: fmt.Sprint("twin-", i), CreatedAt: now}
+		if _, err := n.services.Queue.OpenBatch(t.Context(), batch.Name, now); err != nil {
+			t.Fatal(err)
+		}
+		sub, err := n.services.Dispatcher.Enqueue(t.Context(), n.services.Queue, batch, topicOf(n.subjects[0]), n.options(), "", now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		runs = append(runs, sub.Run.ID)
+	}
+	var last topicqueue.Run
+	for _, id := range runs {
+		n.wait(id)
+		if run := n.run(id); run.CreatedAt.Compare(last.CreatedAt) > 0 || run.CreatedAt.Equal(last.CreatedAt) && run.ID > last.ID {
+			last = run
+		}
+	}
+	w.Stop()
+	versions, err := storage.TopicVersions(t.Context(), n.services.Store, key)
+	if err != nil || len(versions) < 2 || len(versions) > 5 {
+		t.Fatalf("versions %v, %v", versions, err)
+	}
+	for i, at := range append(versions, storage.TopicKey(key)) {
+		body, err := n.services.Store.Get(t.Context(), at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := recurring.Decode(body, key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := min(i+1, len(versions)); m.Version != want {
+			t.Errorf("%s is version %d, want %d", at, m.Version, want)
+		}
+		if i >= len(versions)-1 && m.RunID != last.ID {
+			t.Errorf("%s is of run %s, the last one is %s", at, m.RunID, last.ID)
+		}
+	}
+}
+
+// A run whose last night's evidence is gone begins anew, and says nothing of changes that it cannot show.
+func TestEvidenceIsGone(t *testing.T) {
+	t.Parallel()
+	n := newNights(t, 1, true)
+	first := n.night(1)[n.subjects[0]]
+	keys, err := n.services.Store.List(t.Context(), storage.CacheKey(first.run.ID, "pages/"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range keys {
+		if err := n.services.Store.Delete(t.Context(), key); err != nil {
+			t.Fatal(err)
+		}
+	}
+	second := n.night(2)[n.subjects[0]]
+	if second.changes != nil || second.markdown != first.markdown {
+		t.Errorf("%+v\n%s", second.changes, second.markdown)
+	}
+	if third := n.night(3)[n.subjects[0]]; third.changes == nil || !third.changes.None() || third.changes.RunID != second.run.ID {
+		t.Errorf("%+v", third.changes)
+	}
+}
+
+// Documents of a knowledge base are compared as a whole: what was edited is told, also where a search never showed it, and neither
+// order nor white space is.
+func TestDocumentsChange(t *testing.T) {
+	t.Parallel()
+	b := setup(t, redistest.Server(t), nil)
+	dir := t.TempDir()
+	ingest := func(documents map[string]string) {
+		t.Helper()
+		for name, text := range documents {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := b.base.Ingest(t.Context(), []string{dir}, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.services.Toolbox = func(context.Context, topicqueue.Run) (jobs.Toolbox, error) {
+		return jobs.Toolbox{Tools: tools.Set{tools.NewRAGHybrid(b.base, 6)}, Sections: b.base, Documents: b.base}, nil
+	}
+	n := &nights{bench: b, model: &nightModel{}, subjects: []string{"Alder"}}
+	night := func(number int) nightReport {
+		return n.nightOf(number, func(o *topicqueue.Options) {
+			o.KnowledgeBase, o.Tools, o.SubTopics = "kb", []string{"rag_hybrid"}, 3
+		})["Alder"]
+	}
+	ingest(map[string]string{
+		"harbour.md": "# Alder Harbour\n\n## Size of Alder Harbour\n\nAlder Harbour covers 5,100 square metres of sheltered water. The quays of Alder Harbour are 900 metres long.\n\n" +
+			"## Staff of Alder Harbour\n\nThe port authority of Alder Harbour employs 500 people in three shifts.\n",
+		"fees.md": "# Fees of Alder Harbour\n\n## Berths\n\nA berth at Alder Harbour costs 12 euros a night. Alder Harbour grants a rebate of 3 euros in winter.\n",
+	})
+	first := night(1)
+	if second := night(2); !second.changes.None() || without(second.markdown) != first.markdown {
+		t.Errorf("nothing was edited: %+v\n%s", told(second.changes), second.markdown)
+	}
+	ingest(map[string]string{
+		"harbour.md": "# Alder Harbour\n\n## Staff of Alder Harbour\n\nThe port authority of Alder Harbour employs 620 people in three shifts.\n\n" +
+			"## Size of Alder Harbour\n\nThe quays of Alder Harbour are 900 metres long.  Alder Harbour covers\n5,100 square metres of sheltered water.\n",
+	})
+	third := told(night(3).changes)
+	want := facts{changed: []string{"The port authority of Alder Harbour employs 500 people in three shifts. => The port authority of Alder Harbour employs 620 people in three shifts."}}
+	if diff := cmp.Diff(want, third, cmp.AllowUnexported(facts{})); diff != "" {
+		t.Error(diff)
+	}
+	if err := os.Remove(filepath.Join(dir, "fees.md")); err != nil {
+		t.Fatal(err)
+	}
+	ingest(nil)
+	fourth := night(4)
+	got := told(fourth.changes)
+	want = facts{withdrawn: []string{"A berth at Alder Harbour costs 12 euros a night.", "Alder Harbour grants a rebate of 3 euros in winter."}}
+	slices.Sort(got.withdrawn)
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(facts{})); diff != "" || !fourth.changes.Withdrawn[0].Gone {
+		t.Error(diff)
 	}
 }

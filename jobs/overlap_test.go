@@ -1,0 +1,124 @@
+package jobs_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"nightdesk/jobs"
+	"nightdesk/pipeline/llm/llmtest"
+	"nightdesk/pipeline/tools"
+	"nightdesk/prompts"
+	"nightdesk/storage"
+	"nightdesk/topicqueue"
+	"nightdesk/topicqueue/redisqueue/redistest"
+)
+
+// Fifty topics of one batch that overlap: every page is fetched and read once, and every search made once, for all of them; and each
+// report has what it has when every run looks for itself.
+func TestOverlappingTopics(t *testing.T) {
+	t.Parallel()
+	quotes := map[bool]map[string][]string{}
+	for _, sharing := range []bool{true, false} {
+		n := newNights(t, 10, false)
+		if !sharing {
+			n.services.Shared = nil
+		}
+		subjects := n.subjects
+		n.subjects = nil
+		for view := range 5 {
+			for _, subject := range subjects {
+				n.subjects = append(n.subjects, fmt.Sprintf("%s Harbour, part %d, with all of %s", subject, view+1, subject))
+			}
+		}
+		quotes[sharing] = map[string][]string{}
+		for topic, r := range n.nightOf(1, func(o *topicqueue.Options) { o.Incremental = false }) {
+			for quote := range r.quotes {
+				quotes[sharing][topic] = append(quotes[sharing][topic], quote)
+			}
+			slices.Sort(quotes[sharing][topic])
+		}
+		counts := n.corpus.Counts()
+		most := 0
+		for _, asked := range []map[string]int{counts.Fetched, counts.Searched} {
+			for what, times := range asked {
+				if most = max(most, times); sharing && times > 1 {
+					t.Errorf("%s was asked for %d times", what, times)
+				}
+			}
+		}
+		if !sharing && most < 2 {
+			t.Error("the topics do not overlap")
+		}
+		t.Logf("sharing %v: %d pages and %d searches", sharing, sum(counts.Fetched), sum(counts.Searched))
+	}
+	if diff := cmp.Diff(quotes[false], quotes[true]); diff != "" {
+		t.Errorf("what is found depends on sharing (-without +with):\n%s", diff)
+	}
+}
+
+// What stands in a knowledge base reaches the runs that name it, and no other run of the batch, though all ask the same.
+func TestPrivateBasesAreNotShared(t *testing.T) {
+	t.Parallel()
+	b := setup(t, redistest.Server(t), researcher{Model: stubModel(t, &llmtest.Stub{}), noWriter: true, decide: func(_ string, k int, _ string) prompts.DecideAnswer {
+		return prompts.DecideAnswer{Reasoning: "look", Actions: []prompts.Action{
+			{ToolType: "rag_hybrid", Query: fmt.Sprint("the fee of berth ", k)}, {ToolType: "web_search", Query: fmt.Sprint("the fee of berth ", k)}}}
+	}})
+	b.shares()
+	public := &counted{name: "web_search", answer: func(query string) (string, string) {
+		return "https://a.example/" + topicqueue.TextHash(query)[:8], "A page.\nFact on " + query + " that everybody may read.\nThe end."
+	}}
+	bases := map[string]*counted{}
+	for _, name := range []string{"red", "blue"} {
+		bases[name] = &counted{name: "rag_hybrid", answer: func(query string) (string, string) {
+			return "", "A page.\nFact on " + query + " from the " + name + " base.\nThe end."
+		}}
+	}
+	b.services.Toolbox = func(_ context.Context, run topicqueue.Run) (jobs.Toolbox, error) {
+		set := tools.Set{public}
+		if base := bases[run.Options.KnowledgeBase]; base != nil {
+			set = append(tools.Set{base}, set...)
+		}
+		return jobs.Toolbox{Tools: set}, nil
+	}
+	w := b.start(jobs.Settings{})
+	defer w.Stop()
+	runs := map[string]string{}
+	for i, base := range []string{"red", "blue", ""} {
+		o := options(1, 3, 1)
+		o.KnowledgeBase, o.Tools = base, []string{"rag_hybrid", "web_search"}
+		runs[base] = b.enqueue(fmt.Sprintf("What does a berth cost, question %d?", i), o, "")
+	}
+	for base, id := range runs {
+		b.wait(id)
+		keys, err := b.services.Store.List(t.Context(), storage.CacheKey(id, ""))
+		if err != nil {
+			t.Fatal(err)
+		}
+		own := false
+		for _, key := range append(keys, storage.ReportKey(id)) {
+			body, err := b.services.Store.Get(t.Context(), key)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, name := range []string{"red", "blue"} {
+				if has := strings.Contains(string(body), "from the "+name+" base"); has && name != base {
+					t.Errorf("%s of a run with base %q has what base %s says", key, base, name)
+				} else if has {
+					own = true
+				}
+			}
+		}
+		if base != "" && !own {
+			t.Errorf("the run with base %s has nothing of it", base)
+		}
+	}
+	slices.Sort(public.calls)
+	if len(public.calls) != len(slices.Compact(slices.Clone(public.calls))) { // what is public is shared all the same
+		t.Errorf("the web was searched for the same more than once: %q", public.calls)
+	}
+}
