@@ -165,12 +165,19 @@ func (s *Scheduler) Wake() {
 	}
 }
 
+// Pauses between two looks, at least: after one that went well, and after another.
+const (
+	leastPause  = 10 * time.Millisecond
+	failedPause = time.Second
+)
+
 // round looks once, and waits until there may be something to do.
 func (s *Scheduler) round(ctx context.Context, most time.Duration) {
+	pause, least, now := most, leastPause, s.Now()
 	if err := s.Look(ctx); err != nil && ctx.Err() == nil {
-		s.Log.Warn().Err(err).Msg("schedules not fired; tried again soon")
+		s.Log.Warn().Err(err).Msg("not all schedules could be looked at; tried again soon")
+		least = failedPause
 	}
-	pause, now := most, s.Now()
 	if records, err := s.Queue.Schedules(ctx); err == nil {
 		s.board.show(records, now)
 		for _, r := range records {
@@ -179,7 +186,7 @@ func (s *Scheduler) round(ctx context.Context, most time.Duration) {
 			}
 		}
 	}
-	timer := time.NewTimer(max(pause, 10*time.Millisecond))
+	timer := time.NewTimer(max(pause, least))
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():

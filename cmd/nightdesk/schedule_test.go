@@ -64,7 +64,7 @@ func TestKilledScheduler(t *testing.T) {
 	if err := writeFile(filepath.Join(f.dir, "topics.txt"), list.String()); err != nil {
 		t.Fatal(err)
 	}
-	f.output("schedule", "add", "nightly", "--cron", "0 1 * * *", "--tz", "Europe/Berlin", "--topics", "topics.txt", "--kb", "docs", "--preset", "quick")
+	f.output("schedule", "add", "nightly", "--cron", "0 1 * * *", "--topics", "topics.txt", "--kb", "docs", "--preset", "quick")
 	scheduler := func() *exec.Cmd {
 		s := f.command("scheduler")
 		s.Stderr = os.Stderr
@@ -79,8 +79,10 @@ func TestKilledScheduler(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n := len(r.Firings); n > 0 {
-			out = r.Firings[n-1]
+		for _, f := range r.Firings {
+			if f.Batch != "" { // not one that the next night has skipped
+				out = f
+			}
 		}
 		return out
 	}
@@ -113,7 +115,7 @@ func TestKilledScheduler(t *testing.T) {
 	}
 	seen := map[string]bool{}
 	if err := q.Runs(t.Context(), left.Batch, func(run topicqueue.Run) error {
-		if seen[run.Topic] || !strings.Contains(run.Topic, left.Due.In(time.FixedZone("", 7200)).Format("on 2006-01-02?")) {
+		if seen[run.Topic] || !strings.Contains(run.Topic, left.Due.Format("on 2006-01-02?")) {
 			t.Errorf("run of %q", run.Topic)
 		}
 		seen[run.Topic] = true

@@ -48,6 +48,9 @@ func (a *app) scheduleList(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	if waiting := a.undeclared(records); len(waiting) > 0 {
+		a.say("declared in the settings file, and taken up when a scheduler starts: %s", strings.Join(waiting, ", "))
+	}
 	table := tabwriter.NewWriter(a.stdout, 0, 4, 2, ' ', 0)
 	if len(records) > 0 && !a.json {
 		fmt.Fprintln(table, "SCHEDULE\tCRON\tZONE\tNEXT\tLAST\tTOPICS")
@@ -72,6 +75,16 @@ func (a *app) scheduleList(ctx context.Context) (err error) {
 		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n", r.Name, r.Cron, r.Zone, next, last, v.Topics)
 	}
 	return table.Flush()
+}
+
+// undeclared returns the names of schedules of the settings file that no scheduler has taken up.
+func (a *app) undeclared(records []schedule.Record) (names []string) {
+	for _, s := range a.cfg.Schedules {
+		if !slices.ContainsFunc(records, func(r schedule.Record) bool { return r.Name == s.Name }) {
+			names = append(names, s.Name)
+		}
+	}
+	return names
 }
 
 func (a *app) scheduleShow(ctx context.Context, d *desk, name string) error {
@@ -156,7 +169,8 @@ func (a *app) checkSchedules(ctx context.Context) []checkup {
 	if err != nil {
 		return []checkup{failure(name, err)}
 	}
-	if len(records) == 0 && running == 0 {
+	waiting := a.undeclared(records)
+	if len(records)+len(waiting) == 0 && running == 0 {
 		return nil
 	}
 	c := checkup{Name: name, Result: "ok", Text: fmt.Sprintf("%d schedules, %d schedulers running", len(records), running)}
@@ -174,6 +188,10 @@ func (a *app) checkSchedules(ctx context.Context) []checkup {
 	}
 	if what != "" {
 		c.Text += fmt.Sprintf(", next due is %s at %s", what, showDue(first))
+	}
+	if len(waiting) > 0 {
+		out = append(out, checkup{Name: name, Result: "note", Text: "declared in the settings file and not taken up yet: " + strings.Join(waiting, ", "),
+			Hint: "A scheduler takes them up when it starts: start one, or start it again."})
 	}
 	if running == 0 {
 		c.Result, c.Hint = "note", "Nothing is fired while none runs: start one with `nightdesk scheduler`."
