@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"time"
 
+	"nightdesk/jobs/notify"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
@@ -213,10 +214,10 @@ func (s *Scheduler) unread(ctx context.Context, name string, due time.Time, why 
 	return errors.Join(fmt.Errorf("read the topics of schedule %s, due %s: %w", name, due.Format(time.RFC3339), why), err)
 }
 
-// settle ends a firing whose runs have all ended.
+// settle ends a firing whose runs have all been published.
 func (s *Scheduler) settle(ctx context.Context, name string, f schedule.Firing) error {
-	ended, err := s.Queue.BatchEnded(ctx, f.Batch)
-	if err != nil || !ended {
+	end, err := s.Queue.Ending(ctx, f.Batch)
+	if err != nil || !end.Sealed || end.Open > 0 {
 		return err
 	}
 	var o schedule.Outcome
@@ -244,6 +245,28 @@ func (s *Scheduler) settle(ctx context.Context, name string, f schedule.Firing) 
 	})
 }
 
+// tellTime is how long a schedule that has paused itself is told of, in each look: once is enough, and the first may fail.
+const tellTime = 10 * time.Minute
+
+// pausedEvent is what schedule.paused tells.
+type pausedEvent struct {
+	Schedule string    `json:"schedule"`
+	Reason   string    `json:"reason"`
+	Failures int       `json:"failures"` // nights in a row
+	PausedAt time.Time `json:"paused_at"`
+}
+
+// tell tells others of a schedule that has paused itself.
+func (s *Scheduler) tell(ctx context.Context, r schedule.Record) error {
+	if r.Paused == "" || r.Failures < r.PauseAfter || s.Now().Sub(r.PausedAt) > tellTime {
+		return nil
+	}
+	return s.Dispatcher.Notify(ctx, notify.Event{
+		Type: notify.SchedulePaused, Subject: r.Name + "/" + r.PausedAt.UTC().Format(time.RFC3339Nano), Time: r.PausedAt,
+		Data: pausedEvent{Schedule: r.Name, Reason: r.Paused, Failures: r.Failures, PausedAt: r.PausedAt},
+	})
+}
+
 // judge makes a change by which a schedule may pause itself, and says so when it does.
 func (s *Scheduler) judge(ctx context.Context, name string, change func(*schedule.Record) error) error {
 	paused := false
@@ -258,9 +281,6 @@ func (s *Scheduler) judge(ctx context.Context, name string, change func(*schedul
 	}
 	if err == nil && paused {
 		s.Log.Error().Str("schedule", name).Str("reason", r.Paused).Msg("schedule has paused itself; when the cause is gone, resume it with `nightdesk schedule resume`")
-		if s.Paused != nil {
-			s.Paused(ctx, r)
-		}
 	}
 	return err
 }

@@ -34,8 +34,6 @@ type SchedulerServices struct {
 	Now        func() time.Time
 	// Read returns what a firing enqueues, as it is now. An error is tried again, and shown to people.
 	Read func(ctx context.Context, spec schedule.Spec, due, now time.Time) (Snapshot, error)
-	// Paused is told of a schedule that has paused itself; nil: nobody is.
-	Paused func(ctx context.Context, r schedule.Record)
 }
 
 // Scheduler fires schedules. Any number of them may run at the same time: each due time is fired once, since who fires it
@@ -84,7 +82,7 @@ func (s *Scheduler) Look(ctx context.Context) error {
 }
 
 func (s *Scheduler) look(ctx context.Context, r schedule.Record) error {
-	for _, f := range r.Firings {
+	for _, f := range r.Firings { // first: what has ended makes room
 		if f.State == schedule.Running {
 			if err := s.settle(ctx, r.Name, f); err != nil {
 				return err
@@ -97,7 +95,7 @@ func (s *Scheduler) look(ctx context.Context, r schedule.Record) error {
 		return nil
 	})
 	if err != nil || due.IsZero() {
-		return err
+		return errors.Join(err, s.tell(ctx, r))
 	}
 	return s.carryOut(ctx, r.Name, due)
 }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/schedule"
 )
 
@@ -119,26 +118,4 @@ func decodeSchedule(name, text string) (r schedule.Record, err error) {
 		return r, fmt.Errorf("decode schedule %q: %w", name, err)
 	}
 	return r, nil
-}
-
-// BatchEnded reports whether every run that a batch has now is in a final state.
-func (q *Queue) BatchEnded(ctx context.Context, batch string) (bool, error) {
-	for start := int64(0); ; start += listChunk {
-		ids, err := q.rdb.ZRange(ctx, batchKey(batch, "runs"), start, start+listChunk-1).Result()
-		if err != nil {
-			return false, fmt.Errorf("list runs of batch %q in Redis: %w", batch, err)
-		}
-		if len(ids) == 0 {
-			return true, nil
-		}
-		states, err := q.rdb.HMGet(ctx, stateKey, ids...).Result() // those that are published are no longer there
-		if err != nil {
-			return false, fmt.Errorf("read states of batch %q from Redis: %w", batch, err)
-		}
-		for _, s := range states {
-			if state, ok := s.(string); ok && !topicqueue.RunState(state).Final() {
-				return false, nil
-			}
-		}
-	}
 }

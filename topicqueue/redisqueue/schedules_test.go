@@ -2,10 +2,8 @@ package redisqueue_test
 
 import (
 	"errors"
-	"fmt"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -62,44 +60,5 @@ func TestSchedules(t *testing.T) {
 				t.Fatalf("remove %d: %v, %v", i+1, removed, err)
 			}
 		}
-	})
-}
-
-func TestBatchEnded(t *testing.T) {
-	t.Parallel()
-	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
-		ctx, q := t.Context(), redisqueue.New(rdb, redisqueue.DefaultTiming)
-		ended := func(want bool) {
-			t.Helper()
-			if got, err := q.BatchEnded(ctx, "night"); err != nil || got != want {
-				t.Fatalf("ended: %v, %v, want %v", got, err, want)
-			}
-		}
-		ended(true)
-		const runs = 501 // more than one look
-		var ids []string
-		for i := range runs {
-			run := newRun(fmt.Sprint("fjord ", i), 1)
-			run.Batch, run.CreatedAt = "night", created.Add(time.Duration(i)*time.Microsecond)
-			if _, err := q.Create(ctx, run); err != nil {
-				t.Fatal(err)
-			}
-			ids = append(ids, run.ID)
-		}
-		ended(false)
-		for i, id := range ids[:runs-1] { // published, but for one that has ended
-			if i == 0 {
-				if _, err := q.Cancel(ctx, id, "enough", false); err != nil {
-					t.Fatal(err)
-				}
-				continue
-			}
-			rdb.HDel(ctx, "nightdesk:{index}:states", id)
-		}
-		ended(false)
-		if _, err := q.Cancel(ctx, ids[runs-1], "enough", false); err != nil {
-			t.Fatal(err)
-		}
-		ended(true)
 	})
 }
