@@ -95,8 +95,8 @@ func TestParseCronRefuses(t *testing.T) {
 	}
 }
 
-// TestOncePerNamedTime counts over two years, through all changes of clocks: a time of day is due once a day, and every
-// hour that passes has one due time of an hourly schedule.
+// TestOncePerNamedTime counts over two years, through all changes of clocks: a time of day is due once a day; and over one,
+// that every hour that passes has one due time of an hourly schedule.
 func TestOncePerNamedTime(t *testing.T) {
 	t.Parallel()
 	for _, zone := range []string{"Europe/Berlin", "Australia/Sydney", "Australia/Lord_Howe", "America/St_Johns", "Africa/Casablanca", "Antarctica/Troll", "America/Santiago", "UTC"} {
@@ -120,13 +120,15 @@ func TestOncePerNamedTime(t *testing.T) {
 		}
 		start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 		due, n := c.Next(start), 0
-		for ; due.Before(start.AddDate(2, 0, 0)); due, n = c.Next(due), n+1 {
-			if next := c.Next(due); next.Sub(due) > 90*time.Minute || next.Sub(due) < 30*time.Minute {
+		for ; due.Before(start.AddDate(1, 0, 0)); n++ {
+			next := c.Next(due)
+			if next.Sub(due) > 90*time.Minute || next.Sub(due) < 30*time.Minute {
 				t.Fatalf("hourly in %s: %s after %s", zone, next, due)
 			}
+			due = next
 		}
-		if n < 2*365*24-3 || n > 2*365*24+3 {
-			t.Errorf("hourly in %s: %d due times in two years", zone, n)
+		if n < 365*24-3 || n > 365*24+3 {
+			t.Errorf("hourly in %s: %d due times in a year", zone, n)
 		}
 	}
 }
