@@ -1,0 +1,71 @@
+package storage
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Leftovers returns the paths of what killed processes have left of files that they were writing, and of empty folders,
+// both when they are older than that: whoever writes is done with a file in seconds. Folders come after what is in them.
+func (d *Dir) Leftovers(ctx context.Context, older time.Time) ([]string, error) {
+	var files, folders []string
+	err := filepath.WalkDir(d.root, func(path string, e fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err = errors.Join(err, context.Cause(ctx)); err != nil {
+			return err
+		}
+		var part string // of the layout; what else lies in the directory is not ours to judge
+		if rel, err := filepath.Rel(d.root, path); err == nil {
+			part, _, _ = strings.Cut(filepath.ToSlash(rel), "/")
+		}
+		known := part == "." || part == "reports" || part == "cache" || part == "batches" || part == "topics" || part == "knowledge"
+		temp := strings.HasPrefix(e.Name(), tempPrefix)
+		switch {
+		case e.IsDir() && !known:
+			return filepath.SkipDir
+		case !known && !temp, e.IsDir() && (part == "." || path == filepath.Join(d.root, part)), !e.IsDir() && !temp:
+			return nil
+		}
+		info, err := e.Info()
+		if err != nil || !info.ModTime().Before(older) {
+			return ignore(err, fs.ErrNotExist)
+		}
+		if !e.IsDir() {
+			files = append(files, path)
+			return nil
+		}
+		entries, err := os.ReadDir(path)
+		if err == nil && len(entries) == 0 {
+			folders = append(folders, path)
+		}
+		return ignore(err, fs.ErrNotExist)
+	})
+	if err != nil {
+		return nil, d.failed("look through", "what is", err)
+	}
+	return append(files, folders...), nil
+}
+
+// RemoveLeftover removes one of Leftovers; a folder that is no longer empty stays.
+func (d *Dir) RemoveLeftover(path string) error {
+	err := os.Remove(path)
+	if errors.Is(err, syscall.ENOTEMPTY) || errors.Is(err, syscall.EEXIST) {
+		return nil
+	}
+	return d.failed("remove", path, ignore(err, fs.ErrNotExist))
+}
+
+func ignore(err, target error) error {
+	if errors.Is(err, target) {
+		return nil
+	}
+	return err
+}

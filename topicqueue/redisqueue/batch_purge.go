@@ -1,0 +1,47 @@
+package redisqueue
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/redis/go-redis/v9"
+)
+
+var batchPurgeScript = redis.NewScript(readLua("batch_purge"))
+
+// purgeChunk is how many runs one script takes.
+const purgeChunk = 500
+
+// BatchRuns returns the ids of all runs of a batch in the order of enqueueing.
+func (q *Queue) BatchRuns(ctx context.Context, batch string) ([]string, error) {
+	ids, err := q.rdb.ZRange(ctx, batchKey(batch, "runs"), 0, -1).Result()
+	if err != nil {
+		return nil, fmt.Errorf("list runs of batch %q in Redis: %w", batch, err)
+	}
+	return ids, nil
+}
+
+// Unlist takes runs that are published out of the lists. A batch of which nothing is left is forgotten: gone.
+func (q *Queue) Unlist(ctx context.Context, batch string, runs []string) (gone bool, err error) {
+	keys := []string{batchKey(batch, "runs"), batchKey(batch, "open"), batchKey(batch, "lines"), batchKey(batch, "state")}
+	for len(runs) > 0 {
+		n := min(purgeChunk, len(runs))
+		args := make([]any, n)
+		for i, id := range runs[:n] {
+			args[i] = id
+		}
+		runs = runs[n:]
+		empty, err := batchPurgeScript.Run(ctx, q.rdb, keys, args...).Int()
+		if err != nil {
+			return false, fmt.Errorf("take runs of batch %q out of the lists in Redis: %w", batch, err)
+		}
+		gone = empty == 1
+	}
+	if !gone {
+		return false, nil
+	}
+	if err := q.rdb.ZRem(ctx, batchesKey, batch).Err(); err != nil {
+		return false, fmt.Errorf("forget batch %q in Redis: %w", batch, err)
+	}
+	return true, nil
+}
