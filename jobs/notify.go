@@ -185,6 +185,6 @@ func (w *Worker) tellBatchEnd(ctx context.Context, p digestPayload, d digest.Dig
 	for _, item := range d.First {
 		e.First = append(e.First, item.Line())
 	}
-	err := w.Dispatcher.Notify(ctx, notify.Event{Type: notify.BatchEnded, Subject: fmt.Sprintf("%s/%d", p.Batch, p.Generation), Time: w.Now(), Data: e})
+	err := w.Dispatcher.Notify(ctx, notify.Event{Type: notify.BatchEnded, Subject: fmt.Sprintf("%s/%d/%d", p.Batch, d.CreatedAt.UnixMilli(), p.Generation), Time: w.Now(), Data: e})
 	return errors.Join(err, w.Dispatcher.mailDigest(ctx, p.Batch, p.Generation))
 }

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"nightdesk/jobs"
+)
+
+func (a *app) purgeCommand() *cobra.Command {
+	var dry, yes bool
+	cmd := &cobra.Command{
+		Use: "purge --dry-run|--yes", Short: "Delete reports, data, list entries and memories that retention.* no longer keeps", Args: cobra.NoArgs,
+		Long: `Delete what the settings retention.* no longer keep: reports, data and evidence of runs, entries of lists with their digests, earlier
+states of what is remembered of topics; and, older than a day, what killed processes have left of their writes. What is in use
+stays: runs and batches that have not ended, and what the next night of a recurring topic needs.`,
+		RunE: a.command(func(cmd *cobra.Command, _ []string) error {
+			if dry == yes {
+				return usageError{hintError{errors.New("purge deletes for good: say which is meant"), "--dry-run shows what would go, --yes deletes it."}}
+			}
+			return a.purge(cmd.Context(), dry)
+		}),
+	}
+	cmd.Flags().BoolVar(&dry, "dry-run", false, "show what would go, and delete nothing")
+	cmd.Flags().BoolVar(&yes, "yes", false, "delete it")
+	return cmd
+}
+
+func (a *app) purge(ctx context.Context, dry bool) (err error) {
+	d, err := a.openDesk(ctx, true) // the queue knows what is in use; a private one that does not run is started
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, d.Close()) }()
+	store, err := a.openStore(ctx)
+	if err != nil {
+		return err
+	}
+	r := a.cfg.Retention
+	things, files := 0, 0
+	p := jobs.Purge{
+		Queue: d.queue, Store: store, Now: time.Now(), Dry: dry,
+		Reports: jobs.Keep{Days: r.ReportDays, Count: r.ReportCount}, Bundles: jobs.Keep{Days: r.BundleDays, Count: r.BundleCount},
+		Runs: jobs.Keep{Days: r.RunDays, Count: r.RunCount}, Topics: jobs.Keep{Days: r.TopicDays, Count: r.TopicCount},
+	}
+	err = p.Run(ctx, func(gone jobs.Purged) error {
+		things++
+		files += gone.Files
+		if a.json {
+			return a.printJSON(gone, true)
+		}
+		_, err := fmt.Fprintf(a.stdout, "%s %s (%s)\n", gone.Kind, gone.Name, gone.Why)
+		return err
+	})
+	if err != nil {
+		return hintError{err, "What is gone is gone; call purge again for the rest."}
+	}
+	done := "deleted"
+	if dry {
+		done = "would be deleted"
+	}
+	a.say("%d things, %d files %s", things, files, done)
+	return nil
+}

@@ -1,0 +1,421 @@
+package jobs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"nightdesk/storage"
+	"nightdesk/topicqueue/redisqueue"
+)
+
+// Keep says how much of one kind is kept. What exceeds either bound goes; 0 = no bound.
+type Keep struct {
+	Days  int // age
+	Count int // the newest
+}
+
+// Purge deletes what a desk no longer wants to keep. It never touches what is in use: a run that has not ended or is not yet
+// in storage, the runs of a batch that has not ended or has no digest yet, the run that the newest memory of a topic is of, and that
+// memory. It can be broken off at any time; the next one goes on. A manifest goes before the files that it lists.
+type Purge struct {
+	Queue *redisqueue.Queue
+	Store storage.Store
+	Now   time.Time
+	Dry   bool // tells what would go, and deletes nothing
+
+	Reports Keep // with their metadata; the run's bundle goes with its report
+	Bundles Keep // data and evidence
+	Runs    Keep // lines of lists; a batch of which none is left goes with its digest
+	Topics  Keep // versions of the memory of each topic
+}
+
+// Purged is something that goes.
+type Purged struct {
+	Kind  string `json:"kind"` // report, bundle, run, batch, topic or leftover
+	Name  string `json:"name"` // a run's id, a batch's name, a topic's key, a path
+	Files int    `json:"files"`
+	Why   string `json:"why"`
+}
+
+// What is no run's bundle or belongs to a run that nobody knows is left alone for so long: the longest run takes seven days.
+const unknownFor = 8 * 24 * time.Hour
+
+// leftoverAge is how old a file is that nobody is writing any more.
+const leftoverAge = 24 * time.Hour
+
+var runIDPattern = regexp.MustCompile(`^research_(\d{8}_\d{6})_[a-z2-7]{10}$`)
+
+// bornAt returns the time in a run's id: when its batch was created.
+func bornAt(runID string) (time.Time, bool) {
+	m := runIDPattern.FindStringSubmatch(runID)
+	if m == nil {
+		return time.Time{}, false
+	}
+	at, err := time.Parse("20060102_150405", m[1])
+	return at, err == nil
+}
+
+// purging is the work of Run.
+type purging struct {
+	Purge
+	say     func(Purged) error
+	batches map[string]string // batch of each run that is listed
+	held    map[string]bool   // batches that have not ended
+	pinned  map[string]bool   // runs that the memory of a topic is of
+	emptied map[string]bool   // batches of which every run goes from the lists
+}
+
+// Run purges, and calls say for everything that goes, before it does. It stops at the first error.
+func (p Purge) Run(ctx context.Context, say func(Purged) error) error {
+	w := &purging{Purge: p, say: say, batches: map[string]string{}, held: map[string]bool{}, pinned: map[string]bool{}, emptied: map[string]bool{}}
+	batches, err := p.Queue.Batches(ctx)
+	if err != nil {
+		return err
+	}
+	for _, b := range batches {
+		ending, err := p.Queue.Ending(ctx, b.Name)
+		if err != nil {
+			return err
+		}
+		w.held[b.Name] = ending.Open > 0 || ending.DigestDue()
+		ids, err := p.Queue.BatchRuns(ctx, b.Name)
+		if err != nil {
+			return err
+		}
+		for _, id := range ids {
+			w.batches[id] = b.Name
+		}
+	}
+	for _, step := range []func(context.Context) error{w.topics, w.files, w.lists, w.digests, w.leftovers} {
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// over says why something goes; empty when it stays. rank: how many newer ones there are.
+func (k Keep) over(born, now time.Time, rank int) string {
+	switch {
+	case k.Days > 0 && now.Sub(born) > time.Duration(k.Days)*24*time.Hour:
+		return fmt.Sprintf("older than %d days", k.Days)
+	case k.Count > 0 && rank >= k.Count:
+		return fmt.Sprintf("more than %d", k.Count)
+	}
+	return ""
+}
+
+// free reports whether nobody uses a run.
+func (w *purging) free(ctx context.Context, runID string, born time.Time, whole bool) (bool, error) {
+	if w.pinned[runID] || w.held[w.batches[runID]] {
+		return false, nil
+	}
+	run, err := w.Queue.Run(ctx, runID)
+	switch {
+	case errors.Is(err, redisqueue.ErrNotFound): // its state has expired, or it was another Redis
+		return whole || w.batches[runID] != "" || w.Now.Sub(born) > unknownFor, nil
+	case err != nil:
+		return false, err
+	}
+	return run.State.Final() && !run.PublishedAt.IsZero(), nil
+}
+
+func (w *purging) delete(ctx context.Context, what Purged, keys []string) error {
+	what.Files = len(keys)
+	if err := w.say(what); err != nil || w.Dry {
+		return err
+	}
+	for _, key := range keys {
+		if err := w.Store.Delete(ctx, key); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// runFiles are the keys of one run.
+type runFiles struct{ report, bundle []string }
+
+// files purges reports and bundles.
+func (w *purging) files(ctx context.Context) error {
+	if w.Reports == (Keep{}) && w.Bundles == (Keep{}) {
+		return nil
+	}
+	runs := map[string]*runFiles{}
+	of := func(id string) *runFiles {
+		if _, ok := bornAt(id); !ok {
+			return &runFiles{} // not ours
+		}
+		if runs[id] == nil {
+			runs[id] = &runFiles{}
+		}
+		return runs[id]
+	}
+	keys, err := w.Store.List(ctx, "reports/")
+	if err != nil {
+		return err
+	}
+	for _, key := range keys {
+		name := path.Base(key) // research_..._xxxxxxxxxx and .md or _metadata.json
+		f := of(name[:min(len(name), len("research_20060102_150405_abcdefghij"))])
+		f.report = append(f.report, key)
+	}
+	if keys, err = w.Store.List(ctx, "cache/"); err != nil {
+		return err
+	}
+	for _, key := range keys {
+		id, _, _ := strings.Cut(strings.TrimPrefix(key, "cache/"), "/")
+		f := of(id)
+		if key == storage.ManifestKey(id) { // first: without it the bundle is none
+			f.bundle = slices.Insert(f.bundle, 0, key)
+			continue
+		}
+		f.bundle = append(f.bundle, key)
+	}
+	ids := make([]string, 0, len(runs))
+	for id := range runs {
+		ids = append(ids, id)
+	}
+	slices.Sort(ids)
+	slices.Reverse(ids) // the newest first: the time stands in the id
+	reports, bundles := 0, 0
+	for _, id := range ids {
+		f := runs[id]
+		born, _ := bornAt(id)
+		report, bundle := "", ""
+		if len(f.report) > 0 {
+			report = w.Reports.over(born, w.Now, reports)
+			reports++
+		}
+		if len(f.bundle) > 0 {
+			bundle = w.Bundles.over(born, w.Now, bundles)
+			bundles++
+		}
+		if report == "" && bundle == "" {
+			continue
+		}
+		whole := len(f.bundle) > 0 && f.bundle[0] == storage.ManifestKey(id)
+		if free, err := w.free(ctx, id, born, whole); err != nil {
+			return err
+		} else if !free {
+			continue
+		}
+		if len(f.bundle) > 0 {
+			why := bundle
+			if why == "" {
+				why = "its report goes: " + report
+			}
+			if err := w.delete(ctx, Purged{Kind: "bundle", Name: id, Why: why}, f.bundle); err != nil {
+				return err
+			}
+		}
+		if report != "" {
+			if err := w.delete(ctx, Purged{Kind: "report", Name: id, Why: report}, f.report); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// lists takes runs out of the lists.
+func (w *purging) lists(ctx context.Context) error {
+	if w.Runs == (Keep{}) {
+		return nil
+	}
+	ids := make([]string, 0, len(w.batches))
+	for id := range w.batches {
+		ids = append(ids, id)
+	}
+	slices.Sort(ids)
+	slices.Reverse(ids)
+	gone := map[string][]string{} // by batch
+	for rank, id := range ids {
+		born, ok := bornAt(id)
+		if !ok {
+			continue
+		}
+		why := w.Runs.over(born, w.Now, rank)
+		if why == "" || w.held[w.batches[id]] {
+			continue
+		}
+		run, err := w.Queue.Run(ctx, id)
+		if err == nil && (!run.State.Final() || run.PublishedAt.IsZero()) {
+			continue
+		}
+		if err != nil && !errors.Is(err, redisqueue.ErrNotFound) {
+			return err
+		}
+		if err := w.say(Purged{Kind: "run", Name: id, Why: why}); err != nil {
+			return err
+		}
+		gone[w.batches[id]] = append(gone[w.batches[id]], id)
+	}
+	size := map[string]int{}
+	for _, batch := range w.batches {
+		size[batch]++
+	}
+	for batch, runs := range gone {
+		if w.Dry {
+			w.emptied[batch] = len(runs) == size[batch]
+			continue
+		}
+		var err error
+		if w.emptied[batch], err = w.Queue.Unlist(ctx, batch, runs); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// digests deletes what is in storage of batches that are no longer listed. Those of a Redis that was lost go by their age.
+func (w *purging) digests(ctx context.Context) error {
+	if w.Runs == (Keep{}) {
+		return nil
+	}
+	keys, err := w.Store.List(ctx, "batches/")
+	if err != nil {
+		return err
+	}
+	files := map[string][]string{}
+	for _, key := range keys {
+		name, _, ok := strings.Cut(strings.TrimPrefix(key, "batches/"), "/")
+		if ok {
+			files[name] = append(files[name], key)
+		}
+	}
+	for name, keys := range files {
+		why := "its runs are no longer listed"
+		if !w.emptied[name] {
+			if why, err = w.unlisted(ctx, name); err != nil {
+				return err
+			}
+		}
+		if why == "" {
+			continue
+		}
+		if err := w.delete(ctx, Purged{Kind: "batch", Name: name, Why: why}, keys); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// unlisted says why the files of a batch go that this purge has not taken out of the lists: it is not listed, since a purge broke
+// off or it was another Redis, and it is old. Empty when they stay.
+func (w *purging) unlisted(ctx context.Context, batch string) (string, error) {
+	_, err := w.Queue.Batch(ctx, batch)
+	if !errors.Is(err, redisqueue.ErrNotFound) {
+		return "", err
+	}
+	d, err := ReadDigest(ctx, w.Store, batch)
+	if away(err) || ctx.Err() != nil {
+		return "", err
+	}
+	if err != nil { // without a digest nothing tells its age
+		return "", nil
+	}
+	return Keep{Days: max(w.Runs.Days, int(unknownFor/(24*time.Hour)))}.over(d.CreatedAt, w.Now, 0), nil
+}
+
+// topics purges earlier versions of memories, and notes which runs the newest ones are of: the next night reads their pages.
+func (w *purging) topics(ctx context.Context) error {
+	keys, err := w.Store.List(ctx, "topics/")
+	if err != nil {
+		return err
+	}
+	versions := map[string][]string{} // by topic, the oldest first
+	for _, key := range keys {
+		name, rest, _ := strings.Cut(strings.TrimPrefix(key, "topics/"), "/")
+		switch {
+		case rest == "memory.json":
+			if err := w.pin(ctx, key); err != nil {
+				return err
+			}
+		case strings.HasPrefix(rest, "versions/"):
+			versions[name] = append(versions[name], key)
+		}
+	}
+	for name, list := range versions {
+		newest := list[len(list)-1]
+		if err := w.pin(ctx, newest); err != nil { // memory.json may be behind it
+			return err
+		}
+		if w.Topics == (Keep{}) {
+			continue
+		}
+		slices.Reverse(list)
+		for rank, key := range list[1:] {
+			m, err := w.memory(ctx, key)
+			if err != nil {
+				return err
+			}
+			born := m.CreatedAt
+			if born.IsZero() { // no memory that we know: only its number counts
+				born = w.Now
+			}
+			if why := w.Topics.over(born, w.Now, rank+1); why != "" {
+				if err := w.delete(ctx, Purged{Kind: "topic", Name: name + " " + path.Base(key), Why: why}, []string{key}); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// memoryHead is what a purge must know of a topic's memory.
+type memoryHead struct {
+	RunID     string    `json:"run_id"`
+	CreatedAt time.Time `json:"created_at"`
+}
+
+func (w *purging) memory(ctx context.Context, key string) (m memoryHead, err error) {
+	body, err := w.Store.Get(ctx, key)
+	if err != nil {
+		return m, ignoreMissing(err)
+	}
+	if json.Unmarshal(body, &m) != nil {
+		return memoryHead{}, nil // it is no memory
+	}
+	return m, nil
+}
+
+func (w *purging) pin(ctx context.Context, key string) error {
+	m, err := w.memory(ctx, key)
+	if m.RunID != "" {
+		w.pinned[m.RunID] = true
+	}
+	return err
+}
+
+// leftovers removes what killed processes have left of their writes, where the storage is a directory.
+func (w *purging) leftovers(ctx context.Context) error {
+	dir, ok := w.Store.(*storage.Dir)
+	if !ok {
+		return nil
+	}
+	paths, err := dir.Leftovers(ctx, w.Now.Add(-leftoverAge))
+	if err != nil {
+		return err
+	}
+	for _, path := range paths {
+		if err := w.say(Purged{Kind: "leftover", Name: path, Files: 1, Why: "of a write that was broken off, or an empty folder"}); err != nil {
+			return err
+		}
+		if w.Dry {
+			continue
+		}
+		if err := dir.RemoveLeftover(path); err != nil {
+			return err
+		}
+	}
+	return nil
+}

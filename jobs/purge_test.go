@@ -1,0 +1,244 @@
+package jobs_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"nightdesk/jobs"
+	"nightdesk/storage"
+	"nightdesk/storage/storagetest"
+	"nightdesk/topicqueue"
+	"nightdesk/topicqueue/redisqueue"
+	"nightdesk/topicqueue/redisqueue/redistest"
+)
+
+// attic is a store and a queue with runs of several days.
+type attic struct {
+	t     *testing.T
+	rdb   *redis.Client
+	queue *redisqueue.Queue
+	store storage.Store
+}
+
+// atticDay is a day of March 2026, at nine in the evening.
+func atticDay(day int) time.Time { return time.Date(2026, 3, day, 21, 0, 0, 0, time.UTC) }
+
+func eachStore(t *testing.T, test func(t *testing.T, a *attic)) {
+	t.Helper()
+	with := func(t *testing.T, s storage.Store) {
+		rdb := redistest.Server(t)
+		test(t, &attic{t, rdb, redisqueue.New(rdb, redisqueue.DefaultTiming), s})
+	}
+	t.Run("directory", func(t *testing.T) {
+		t.Parallel()
+		with(t, storage.NewDir(t.TempDir()))
+	})
+	storagetest.EachS3(t, func(t *testing.T, settings storage.S3Settings) { with(t, storagetest.Empty(t, settings)) })
+}
+
+func (a *attic) put(keys ...string) {
+	a.t.Helper()
+	for _, key := range keys {
+		if err := a.store.Put(a.t.Context(), key, []byte(key)); err != nil {
+			a.t.Fatal(err)
+		}
+	}
+}
+
+// run creates a run with its files. state: a final one, or queued.
+func (a *attic) run(batch string, day int, topic string, state topicqueue.RunState) string {
+	a.t.Helper()
+	ctx := a.t.Context()
+	born, err := a.queue.OpenBatch(ctx, batch, atticDay(day))
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	run := topicqueue.Run{ID: topicqueue.RunID(batch, topic, "", born), Batch: batch, Topic: topic, State: state, CreatedAt: born, Options: options(1, 1, 1)}
+	if _, err := a.queue.Create(ctx, run); err != nil {
+		a.t.Fatal(err)
+	}
+	id := run.ID
+	a.put(storage.ReportKey(id), storage.MetadataKey(id), storage.CacheKey(id, "queue.json"), storage.PageKey(id, "abc"))
+	if !state.Final() {
+		return id
+	}
+	intents, err := a.queue.Cancel(ctx, id, "enough", false)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	begun, err := a.queue.Begin(ctx, id, redisqueue.UnitPublish, intents[0].Generation)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	a.put(storage.ManifestKey(id))
+	if err := a.queue.Published(ctx, begun.Lease, begun.Run, time.Hour); err != nil {
+		a.t.Fatal(err)
+	}
+	return id
+}
+
+// expired is what time does to the state of a finished run.
+func (a *attic) expired(runs ...string) {
+	a.t.Helper()
+	for _, id := range runs {
+		for _, key := range a.rdb.Keys(a.t.Context(), "nightdesk:{"+id+"}:*").Val() {
+			a.rdb.Del(a.t.Context(), key)
+		}
+	}
+}
+
+func (a *attic) purge(p jobs.Purge) (gone []string) {
+	a.t.Helper()
+	p.Queue, p.Store = a.queue, a.store
+	if p.Now.IsZero() {
+		p.Now = atticDay(31)
+	}
+	err := p.Run(a.t.Context(), func(x jobs.Purged) error {
+		gone = append(gone, x.Kind+" "+x.Name)
+		return nil
+	})
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	slices.Sort(gone)
+	return gone
+}
+
+func (a *attic) keys(prefix string) []string {
+	a.t.Helper()
+	keys, err := a.store.List(a.t.Context(), prefix)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	return keys
+}
+
+func same(t *testing.T, what string, got []string, want ...string) {
+	t.Helper()
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("%s: %q, want %q", what, got, want)
+	}
+}
+
+func TestPurge(t *testing.T) {
+	t.Parallel()
+	eachStore(t, func(t *testing.T, a *attic) {
+		old := a.run("first", 1, "old", topicqueue.RunCancelled)
+		mid := a.run("second", 10, "mid", topicqueue.RunCancelled)
+		fresh := a.run("third", 25, "fresh", topicqueue.RunCancelled)
+		mixed := a.run("mixed", 2, "ended", topicqueue.RunCancelled)
+		waits := a.run("mixed", 2, "waits", topicqueue.RunQueued)
+		a.expired(old)
+		a.put("reports/notes.md", "cache/other/x.json", "batches/first/digest.json", "batches/mixed/digest.json",
+			"cache/research_20260301_000000_unknownrun/pages/x.txt", "cache/research_20260330_000000_abcdefghij/pages/x.txt")
+		all := a.keys("")
+
+		same(t, "nothing set", a.purge(jobs.Purge{}))
+		want := []string{"bundle " + old, "report " + old, "bundle research_20260301_000000_unknownrun"}
+		same(t, "dry", a.purge(jobs.Purge{Dry: true, Reports: jobs.Keep{Days: 25}, Bundles: jobs.Keep{Days: 25}}), want...)
+		same(t, "after the dry run", a.keys(""), all...)
+		same(t, "by age", a.purge(jobs.Purge{Reports: jobs.Keep{Days: 25}, Bundles: jobs.Keep{Days: 25}}), want...)
+		same(t, "again", a.purge(jobs.Purge{Reports: jobs.Keep{Days: 25}, Bundles: jobs.Keep{Days: 25}}))
+		same(t, "by count", a.purge(jobs.Purge{Bundles: jobs.Keep{Count: 2}}), "bundle "+mid) // the youngest is one that nobody knows
+		same(t, "reports of mid", a.keys("reports/"+mid), storage.ReportKey(mid), storage.MetadataKey(mid))
+		same(t, "of those in use", a.keys("cache/"+waits), storage.CacheKey(waits, "queue.json"), storage.PageKey(waits, "abc"))
+		if len(a.keys("cache/"+mixed)) != 3 {
+			t.Errorf("a run of a batch that has not ended has %q", a.keys("cache/"+mixed))
+		}
+
+		same(t, "lists, dry", a.purge(jobs.Purge{Dry: true, Runs: jobs.Keep{Count: 1}}), "run "+old, "run "+mid, "batch first")
+		same(t, "lists", a.purge(jobs.Purge{Runs: jobs.Keep{Count: 1}}), "run "+old, "run "+mid, "batch first")
+		same(t, "batches", a.keys("batches/"), "batches/mixed/digest.json")
+		var left []string
+		batches, err := a.queue.Batches(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, b := range batches {
+			left = append(left, b.Name)
+		}
+		slices.Sort(left)
+		same(t, "listed batches", left, "mixed", "third")
+		if n := a.rdb.Exists(t.Context(), "nightdesk:batch:{first}:runs", "nightdesk:batch:{first}:lines", "nightdesk:batch:{first}:state").Val(); n != 0 {
+			t.Errorf("%d keys of a purged batch are left", n)
+		}
+		same(t, "not ours", a.keys("reports/notes"), "reports/notes.md")
+		same(t, "not ours", a.keys("cache/other"), "cache/other/x.json")
+		if len(a.keys("cache/"+fresh)) != 3 {
+			t.Errorf("the newest run has %q", a.keys("cache/"+fresh))
+		}
+	})
+}
+
+// TestPurgeOfTopics: the newest memory stays, and so does the run whose pages the next night reads.
+func TestPurgeOfTopics(t *testing.T) {
+	t.Parallel()
+	eachStore(t, func(t *testing.T, a *attic) {
+		run := a.run("first", 1, "old", topicqueue.RunCancelled)
+		for i := 1; i <= 4; i++ {
+			body := fmt.Sprintf(`{"run_id":%q,"created_at":%q}`, run, atticDay(i).Format(time.RFC3339))
+			for _, key := range []string{fmt.Sprintf("topics/k/versions/%06d.json", i), "topics/k/memory.json"} {
+				if err := a.store.Put(t.Context(), key, []byte(body)); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		a.put("topics/x/versions/000001.json", "topics/x/versions/000002.json")
+		keep := jobs.Purge{Reports: jobs.Keep{Days: 5}, Bundles: jobs.Keep{Days: 5}, Topics: jobs.Keep{Count: 3}}
+		same(t, "by count", a.purge(keep), "topic k 000001.json")
+		keep.Topics = jobs.Keep{Days: 5}
+		same(t, "by age", a.purge(keep), "topic k 000002.json", "topic k 000003.json")
+		same(t, "left", a.keys("topics/"), "topics/k/memory.json", "topics/k/versions/000004.json", "topics/x/versions/000001.json", "topics/x/versions/000002.json")
+	})
+}
+
+// breaks is a store whose deletions end after some.
+type breaks struct {
+	storage.Store
+	left    int
+	deleted []string
+}
+
+var errBroken = errors.New("broken off")
+
+func (b *breaks) Delete(ctx context.Context, key string) error {
+	if b.left == 0 {
+		return errBroken
+	}
+	b.left--
+	b.deleted = append(b.deleted, key)
+	return b.Store.Delete(ctx, key)
+}
+
+func TestPurgeGoesOn(t *testing.T) {
+	t.Parallel()
+	rdb := redistest.Server(t)
+	a := &attic{t, rdb, redisqueue.New(rdb, redisqueue.DefaultTiming), storage.NewDir(t.TempDir())}
+	runs := []string{a.run("first", 1, "a", topicqueue.RunCancelled), a.run("first", 1, "b", topicqueue.RunCancelled)}
+	a.expired(runs...)
+	for left := range 11 { // ten files, then all is done
+		b := &breaks{Store: a.store, left: 1}
+		p := jobs.Purge{Queue: a.queue, Store: b, Now: atticDay(31), Reports: jobs.Keep{Days: 5}}
+		err := p.Run(t.Context(), func(jobs.Purged) error { return nil })
+		if (left < 9) != errors.Is(err, errBroken) {
+			t.Fatalf("purge %d: %v", left, err)
+		}
+		for _, id := range runs { // no manifest without all of its files
+			whole := slices.Contains(a.keys("cache/"+id), storage.ManifestKey(id))
+			if n := len(a.keys("cache/"+id)) + len(a.keys("reports/"+id)); whole && n != 5 {
+				t.Errorf("purge %d, %s: a manifest and %d files in all; deleted %q", left, id, n, b.deleted)
+			}
+		}
+	}
+	if left := append(a.keys("cache/"), a.keys("reports/")...); len(left) > 0 {
+		t.Errorf("left: %s", strings.Join(left, ", "))
+	}
+}
