@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hibiken/asynq"
 	"github.com/redis/go-redis/v9"
 
 	"nightdesk/jobs"
@@ -154,6 +155,27 @@ func TestDigestShowsPlantedThings(t *testing.T) {
 	want := []string{"failed lost", "failed broken", "changed rates", "changed rates", "changed rates", "contradiction quiet topic 0", "contradiction bridges", "thin quiet topic 0"}
 	if !slices.Equal(got, want) {
 		t.Errorf("first are %q, want %q", got, want)
+	}
+}
+
+// TestDigestWhoseTaskIsDead: what asynq has archived does not keep a batch from its digest.
+func TestDigestWhoseTaskIsDead(t *testing.T) {
+	t.Parallel()
+	rdb := redistest.Server(t)
+	b := setup(t, rdb, nil)
+	client, inspector := asynq.NewClientFromRedisClient(rdb), asynq.NewInspectorFromRedisClient(rdb)
+	if _, err := client.Enqueue(asynq.NewTask(jobs.KindDigest, nil), asynq.Queue("reporting"), asynq.TaskID("digest:night:1")); err != nil {
+		t.Fatal(err)
+	}
+	if err := inspector.ArchiveTask("reporting", "digest:night:1"); err != nil {
+		t.Fatal(err)
+	}
+	b.enqueue("Zebrafish xylophone quasar", options(1, 1, 1), "")
+	b.seal("night")
+	w := b.start(jobs.Settings{})
+	defer w.Stop()
+	if d := b.digestOf("night", 2); d.Runs != 1 {
+		t.Errorf("digest %+v", d)
 	}
 }
 

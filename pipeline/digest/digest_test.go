@@ -218,7 +218,7 @@ func TestThousandRuns(t *testing.T) {
 	}
 	claims := func(_ context.Context, id string) ([]evidence.Claim, error) {
 		var lines []string
-		for i := range 30 {
+		for i := range 9 {
 			lines = append(lines, fmt.Sprintf("The harbour of Town%s has berth%d for 40 ships.", id, i))
 		}
 		return claimsOf(t, append(lines, "The tower of Ulm is "+id+" metres high.")...), nil
@@ -240,7 +240,7 @@ func TestThousandRuns(t *testing.T) {
 	runtime.GC()
 	runtime.ReadMemStats(&after)
 	kept := (int64(after.HeapAlloc) - int64(before.HeapAlloc)) >> 20
-	t.Logf("31,000 claims of 1,000 runs: %d contradictions in %s, complete %v, %d MB are kept", len(found), time.Since(began).Round(time.Millisecond), complete, kept)
+	t.Logf("10,000 claims of 1,000 runs: %d contradictions in %s, complete %v, %d MB are kept", len(found), time.Since(began).Round(time.Millisecond), complete, kept)
 	if complete || len(found) == 0 || kept > 40 {
 		t.Errorf("complete %v, %d contradictions, %d MB", complete, len(found), kept)
 	}
