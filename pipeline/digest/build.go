@@ -45,6 +45,14 @@ func (b *Builder) Add(run Run) {
 		b.d.Reports = append(b.d.Reports, r)
 	}
 	b.d.Usage.add(run.Facts.Usage)
+	if budget := run.Facts.Budget; budget != nil {
+		if budget.Batch != (Amount{}) {
+			b.d.Budget = budget.Batch
+		}
+		if len(budget.Cuts) > 0 {
+			b.d.Trimmed++
+		}
+	}
 	b.expensive(r)
 	switch run.State {
 	case topicqueue.RunFailed:

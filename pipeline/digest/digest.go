@@ -27,6 +27,19 @@ type Facts struct {
 	Statements     int                      `json:"statements"`
 	ThinStatements int                      `json:"thin_statements"`
 	Changes        *Changes                 `json:"changes"` // nil: the topic has no earlier night
+	Budget         *Budget                  `json:"budget"`  // nil: there was none
+}
+
+// Budget is what a run was allowed to cost.
+type Budget struct {
+	Batch Amount   `json:"batch"` // for all runs of the batch together; zero = none
+	Cuts  []string `json:"cuts"`  // what was left out so as not to exceed it, or to be ready in time
+}
+
+// Amount is a budget in tokens or, without them, in money.
+type Amount struct {
+	Tokens int64   `json:"tokens,omitempty"`
+	USD    float64 `json:"usd,omitempty"`
 }
 
 // Usage is what models were asked for.
@@ -68,11 +81,13 @@ type Digest struct {
 	Thin      Section                     `json:"thin"`     // reports whose statements rest mostly on one source each
 	Compared  bool                        `json:"compared"` // all claims that could contradict those of other reports were compared
 
-	Statements     int   `json:"statements"`
-	ThinStatements int   `json:"thin_statements"`
-	Unchanged      int   `json:"unchanged"` // topics that have an earlier night and of which nothing moved
-	Usage          Usage `json:"usage"`
-	Dearest        []Ref `json:"dearest"` // runs that cost most, at most 3; none when nothing cost anything
+	Statements     int    `json:"statements"`
+	ThinStatements int    `json:"thin_statements"`
+	Unchanged      int    `json:"unchanged"` // topics that have an earlier night and of which nothing moved
+	Usage          Usage  `json:"usage"`
+	Budget         Amount `json:"budget,omitzero"` // of the batch; zero = none
+	Trimmed        int    `json:"trimmed"`         // runs that were made smaller to stay within a budget, or to be ready in time
+	Dearest        []Ref  `json:"dearest"`         // runs that cost most, at most 3; none when nothing cost anything
 
 	Reports []Ref `json:"reports"` // in the order of enqueueing, at most 2,000
 }

@@ -184,10 +184,19 @@ func (d Digest) Spend() string {
 	if d.Usage.Unpriced < d.Usage.Calls {
 		text += fmt.Sprintf(", %.2f USD", d.Usage.CostUSD)
 	}
+	switch {
+	case d.Budget.Tokens > 0:
+		text += fmt.Sprintf(" of a budget of %s tokens", figure(int(d.Budget.Tokens)))
+	case d.Budget.USD > 0:
+		text += fmt.Sprintf(" of a budget of %.2f USD", d.Budget.USD)
+	}
 	if d.Usage.Unpriced > 0 {
 		text += fmt.Sprintf(" (the price of %s is not known)", count1(d.Usage.Unpriced, "call"))
 	}
 	text += "."
+	if d.Trimmed > 0 {
+		text += fmt.Sprintf(" %s smaller, for the budget or the time.", count1(d.Trimmed, "report"))
+	}
 	if len(d.Dearest) > 0 && d.Runs > 1 {
 		r := d.Dearest[0]
 		text += fmt.Sprintf(" The dearest: %s, %.2f USD.", r.Topic, r.CostUSD)
