@@ -20,10 +20,18 @@ func (a *app) newScheduler(ctx context.Context, d *desk) (*jobs.Scheduler, error
 	if err != nil {
 		return nil, err
 	}
+	if _, _, err := a.outlets(d); err != nil { // workers send what it tells of
+		return nil, err
+	}
 	return jobs.NewScheduler(jobs.SchedulerServices{
 		Redis: d.redis, Queue: d.queue, Dispatcher: d.dispatcher, Store: store, Log: a.log, Now: time.Now,
 		Read: func(ctx context.Context, spec schedule.Spec, due, now time.Time) (jobs.Snapshot, error) {
 			return a.readFiring(ctx, d, spec, due, now)
+		},
+		Paused: func(ctx context.Context, r schedule.Record) {
+			if err := d.dispatcher.Notify(ctx, pausedEvent(r)); err != nil {
+				a.log.Warn().Err(err).Str("schedule", r.Name).Msg("nobody is told that the schedule has paused itself")
+			}
 		},
 	}), nil
 }
