@@ -28,11 +28,6 @@ func (a *app) newScheduler(ctx context.Context, d *desk) (*jobs.Scheduler, error
 		Read: func(ctx context.Context, spec schedule.Spec, due, now time.Time) (jobs.Snapshot, error) {
 			return a.readFiring(ctx, d, spec, due, now)
 		},
-		Paused: func(ctx context.Context, r schedule.Record) {
-			if err := d.dispatcher.Notify(ctx, pausedEvent(r)); err != nil {
-				a.log.Warn().Err(err).Str("schedule", r.Name).Msg("nobody is told that the schedule has paused itself")
-			}
-		},
 	}), nil
 }
 

@@ -3,10 +3,8 @@ package main
 import (
 	"errors"
 	"fmt"
-	"time"
 
 	"nightdesk/jobs/notify"
-	"nightdesk/topicqueue/schedule"
 )
 
 // outlets returns where events and digests go; nil where nothing is set up. From then on the desk tells of events.
@@ -34,12 +32,4 @@ func (a *app) outlets(d *desk) (webhook *notify.Webhook, mail *notify.Mail, err 
 	}
 	d.dispatcher.Announce(types, mail != nil)
 	return webhook, mail, nil
-}
-
-// pausedEvent tells that a schedule has paused itself.
-func pausedEvent(r schedule.Record) notify.Event {
-	return notify.Event{
-		Type: notify.SchedulePaused, Subject: r.Name + "/" + r.PausedAt.UTC().Format(time.RFC3339Nano), Time: r.PausedAt,
-		Data: map[string]any{"schedule": r.Name, "reason": r.Paused, "failures": r.Failures},
-	}
 }
