@@ -56,8 +56,20 @@ func TestOverlappingTopics(t *testing.T) {
 		}
 		t.Logf("sharing %v: %d pages and %d searches", sharing, sum(counts.Fetched), sum(counts.Searched))
 	}
-	if diff := cmp.Diff(quotes[false], quotes[true]); diff != "" {
-		t.Errorf("what is found depends on sharing (-without +with):\n%s", diff)
+	// Blocks of one run are told what the others have asked, so their order decides about a quote here and there.
+	alone, together, both := 0, 0, 0
+	for topic, found := range quotes[false] {
+		alone += len(found)
+		together += len(quotes[true][topic])
+		for _, quote := range found {
+			if slices.Contains(quotes[true][topic], quote) {
+				both++
+			}
+		}
+	}
+	t.Logf("quotes: %d without sharing, %d with it, %d in both", alone, together, both)
+	if len(quotes[true]) != len(quotes[false]) || both*100 < alone*98 || together*100 < alone*98 {
+		t.Errorf("what is found depends on sharing:\n%s", cmp.Diff(quotes[false], quotes[true]))
 	}
 }
 
