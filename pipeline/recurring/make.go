@@ -25,7 +25,8 @@ type Call struct {
 	Failed    bool    `json:"failed,omitempty"`    // it says nothing about its pages, unless Gone
 	Gone      bool    `json:"gone,omitempty"`      // there is no such page
 	Unchanged bool    `json:"unchanged,omitempty"` // the page is as it was
-	Found     []Found `json:"found"`
+	Results   int     `json:"results"`             // sources that it returned
+	Found     []Found `json:"found"`               // their pages, each once, in order
 }
 
 // Found is one page that a call returned.
@@ -36,9 +37,12 @@ type Found struct {
 
 // CallOf returns what is remembered of a call. The texts of the answer's sources must be there.
 func CallOf(block, tool string, call tools.Call, a tools.Answer, aside bool) Call {
-	c := Call{ID: call.ToolID, Block: block, Tool: tool, Query: call.Query, Aside: aside, Failed: a.Failed, Gone: a.Gone, Unchanged: a.Unchanged, Found: []Found{}}
+	c := Call{ID: call.ToolID, Block: block, Tool: tool, Query: call.Query, Aside: aside, Failed: a.Failed, Gone: a.Gone, Unchanged: a.Unchanged, Results: len(a.Sources), Found: []Found{}}
 	for _, s := range a.Sources {
-		if key := PageKey(s); key != "" {
+		key := PageKey(s)
+		if i := slices.IndexFunc(c.Found, func(f Found) bool { return f.Key == key }); i >= 0 {
+			c.Found[i].Marks = c.Found[i].Marks.With(MarksOf(s.Text))
+		} else if key != "" {
 			c.Found = append(c.Found, Found{key, pageOf(s, tool == openPage)})
 		}
 	}
@@ -141,7 +145,7 @@ func block(b BlockEvidence, old Block, calls []Call, date string) Block {
 			continue
 		}
 		asked[form] = true
-		a := Asked{Tool: c.Tool, Query: c.Query, Found: []string{}}
+		a := Asked{Tool: c.Tool, Query: c.Query, Results: c.Results, Found: []string{}}
 		for _, f := range c.Found {
 			a.Found = append(a.Found, f.Key)
 		}

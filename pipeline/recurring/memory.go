@@ -57,9 +57,10 @@ type Block struct {
 
 // Asked is a call of a block that is made again.
 type Asked struct {
-	Tool  string   `json:"tool"`
-	Query string   `json:"query"`
-	Found []string `json:"found"` // keys of pages, in order
+	Tool    string   `json:"tool"`
+	Query   string   `json:"query"`
+	Results int      `json:"results"` // sources that it returned
+	Found   []string `json:"found"`   // their pages, each once, in order
 }
 
 // Page is a page, document or paper as the run saw it.

@@ -192,7 +192,7 @@ func (f *refresh) arrived(o outcome) []string {
 		now[n] = recurring.PageKey(s)
 	}
 	known := func(key string) bool { _, known := f.memory.Pages[key]; return known }
-	full := f.Runner.Limit <= 0 || len(before) >= f.Runner.Limit
+	full := f.Runner.Limit <= 0 || f.old.Asked[i].Results >= f.Runner.Limit
 	arrived, doubtful := recurring.Arrived(before, now, known, full)
 	for _, n := range doubtful { // it may have stood below the others, unless it is younger than they
 		if o.answer.Sources[n].Date >= f.memory.Date {

@@ -1,0 +1,124 @@
+package reporting_test
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"nightdesk/pipeline/llm"
+	"nightdesk/pipeline/recurring"
+	"nightdesk/pipeline/reporting"
+	"nightdesk/topicqueue"
+)
+
+// bodies returns the text of a report by heading, without the part on what has changed.
+func bodies(markdown string) map[string]string {
+	found := map[string]string{}
+	for i, part := range strings.Split(markdown, "\n## ") {
+		heading, text, _ := strings.Cut(part, "\n")
+		if i == 0 {
+			heading = ""
+		}
+		if !strings.HasPrefix(heading, "What changed") {
+			found[heading] = text
+		}
+	}
+	return found
+}
+
+// The second report asks for what has moved alone: the section of a block with news is written anew, with the frame, the other
+// one is kept word for word; where nothing has moved, nobody is asked.
+func TestKeptText(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	var asked []string
+	model := modelFunc(func(req llm.Request) (string, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		asked = append(asked, req.Prompt.Name)
+		return writer(req)
+	})
+	report := func(in reporting.Input) reporting.Report {
+		t.Helper()
+		asked = nil
+		got, err := (&reporting.Reporter{Model: model, Now: now}).Report(t.Context(), in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		slices.Sort(asked)
+		return got
+	}
+	first := evidence(t, topicqueue.CitationAnchors)
+	first.Run.Options.Incremental = true
+	one := report(first)
+	if one.Text == nil || one.Changes != nil {
+		t.Fatalf("text %+v, changes %+v", one.Text, one.Changes)
+	}
+	body, err := json.Marshal(one.Text)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	second := evidence(t, topicqueue.CitationAnchors)
+	second.Run.Options.Incremental = true
+	if second.Before, err = reporting.ReadText(body); err != nil {
+		t.Fatal(err)
+	}
+	for i := range second.Blocks {
+		for j := range second.Blocks[i].Traces {
+			second.Blocks[i].Traces[j].Since = "2025-06-01"
+		}
+	}
+	second.Changes = &recurring.Changes{Since: "2025-06-01", RunID: "research_old"}
+	for _, g := range one.Gaps {
+		second.Open = append(second.Open, recurring.Open(g))
+	}
+	two := report(second)
+	if len(asked) > 0 {
+		t.Errorf("nothing has moved, and these were asked: %q", asked)
+	}
+	head, rest, _ := strings.Cut(two.Markdown, "## What changed since 2025-06-01\n\nNo change: ")
+	part, text, _ := strings.Cut(rest, "\n---\n\n")
+	if head+text != one.Markdown {
+		t.Errorf("the report is another:\n%s\n\n%s", one.Markdown, two.Markdown)
+	}
+	for _, open := range []string{"### Still open", "- **Costs of storage**: the research failed", "- **Backups**: nothing usable was found"} {
+		if !strings.Contains(part, open) {
+			t.Errorf("no %q in %s", open, part)
+		}
+	}
+	if len(two.Verification.Sentences) != len(one.Verification.Sentences) || two.Verification.Counts != one.Verification.Counts {
+		t.Errorf("checked %+v, before %+v", two.Verification.Counts, one.Verification.Counts)
+	}
+
+	third := second
+	third.Blocks = slices.Clone(second.Blocks)
+	log := &third.Blocks[0]
+	log.Traces = slices.Clone(log.Traces)
+	gone := log.Traces[1].Claims[1]
+	lost := log.Traces[1]
+	log.Traces[1].Claims = slices.Delete(slices.Clone(log.Traces[1].Claims), 1, 2)
+	lost.CitationID, lost.Claims, lost.Withdrawn = "CIT-1-03", nil, []topicqueue.Claim{gone}
+	lost.Source.AsOf = &topicqueue.AsOf{RunID: "research_old", Date: "2025-06-01"}
+	log.Traces = append(log.Traces, lost)
+	third.Changes = &recurring.Changes{Since: "2025-06-01", RunID: "research_old", Withdrawn: []recurring.Withdrawn{
+		{Said: recurring.Said{Statement: gone.Text, Quote: gone.Quote, Citations: []string{"CIT-1-03"}, BlockID: "block_1"}}}}
+	three := report(third)
+	if want := []string{"conclusion", "introduction", "section"}; !slices.Equal(slices.DeleteFunc(asked, func(s string) bool { return s == "repair_section" }), want) {
+		t.Errorf("one block has moved, and %q were asked, want %q", asked, want)
+	}
+	was, is := bodies(one.Markdown), bodies(three.Markdown)
+	if was["Copies on other machines"] == "" || was["Copies on other machines"] != is["Copies on other machines"] {
+		t.Errorf("a section that has not moved was written anew:\n%s", is["Copies on other machines"])
+	}
+	for _, part := range []string{
+		"### Withdrawn\n\n- The setting checkpoint_interval defaults to 300 seconds. [[CIT-1-03](#ref-cit-1-03)] (the source no longer says it)\n",
+		"· [as of 2025-06-01](../cache/research_old/pages/" + lost.Source.Hash + ".txt)",
+	} {
+		if !strings.Contains(three.Markdown, part) {
+			t.Errorf("no %q in\n%s", part, three.Markdown)
+		}
+	}
+}
