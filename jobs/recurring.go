@@ -85,18 +85,18 @@ func (w *Worker) before(ctx context.Context, run topicqueue.Run, plan topicqueue
 	return m, err
 }
 
-// adopt copies the texts that a memory's claims stand in into a run's bundle.
+// adopt copies the texts that a memory's traces name into a run's bundle.
 func (w *Worker) adopt(ctx context.Context, runID string, m *recurring.Memory) error {
 	pages := storage.Pages{Store: w.Store}
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(copiesAtOnce)
-	for _, s := range m.Sources() {
+	for _, hash := range m.Texts() {
 		g.Go(func() error {
-			text, err := pages.Page(ctx, m.RunID, s.Hash)
+			text, err := pages.Page(ctx, m.RunID, hash)
 			if err != nil {
 				return err
 			}
-			return pages.PutPage(ctx, runID, s.Hash, text)
+			return pages.PutPage(ctx, runID, hash, text)
 		})
 	}
 	return g.Wait()

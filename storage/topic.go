@@ -14,7 +14,7 @@ import (
 //	topics/<key>/memory.json            a copy of the newest, for readers
 //
 // Whoever writes says which version it has read: two that go on from one version cannot both write the next. Retention may
-// delete all versions but the newest.
+// delete all versions but the newest, and no bundle of a run that a newest version names: the next run takes its texts from there.
 
 // TopicKey returns where the newest memory of a topic lies.
 func TopicKey(key string) string { return "topics/" + key + "/memory.json" }

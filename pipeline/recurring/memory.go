@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -153,15 +154,19 @@ func (m *Memory) Seen() Marks {
 	return slices.Compact(all)
 }
 
-// Sources returns the sources that claims stand in, each once: whoever goes on from this memory needs their texts.
-func (m *Memory) Sources() []topicqueue.Source {
-	var list []topicqueue.Source
-	seen := map[string]bool{}
+// Texts returns the hashes of the texts that traces name, sources and answers, each once: whoever goes on from this memory needs
+// them.
+func (m *Memory) Texts() []string {
+	var list []string
+	seen := map[string]bool{"": true}
 	for _, b := range m.Blocks {
 		for _, t := range b.Traces {
-			if !seen[t.Source.Hash] {
-				seen[t.Source.Hash] = true
-				list = append(list, t.Source)
+			raw := path.Base(t.RawAnswer)
+			for _, hash := range []string{t.Source.Hash, strings.TrimSuffix(raw, path.Ext(raw))} {
+				if !seen[hash] && hash != "." {
+					seen[hash] = true
+					list = append(list, hash)
+				}
 			}
 		}
 	}

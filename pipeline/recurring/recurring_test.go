@@ -179,7 +179,7 @@ func FuzzDecode(f *testing.F) {
 		}
 		_, _ = m.Block("block_1", "")
 		m.Remembered()
-		m.Sources()
+		m.Texts()
 		m.Seen()
 		recurring.Compare(m, []recurring.BlockEvidence{{Block: topicqueue.Block{ID: "block_1"}}})
 	})

@@ -30,7 +30,7 @@ const askedAtOnce = 6
 //	notes       of new pages, and of the paragraphs of a changed page that have something new
 //
 // Traces whose claims all stand are carried over as they are, under their own citations. What a source no longer says becomes a
-// trace with Withdrawn, of the old text and under a citation of its own. The texts of memory.Sources must be in the run's bundle.
+// trace with Withdrawn, of the old text and under a citation of its own. The texts that memory.Texts names must be in the run's bundle.
 //
 // Where nothing has moved, no model is asked. The error is as for Research.
 func (r *Researcher) Refresh(ctx context.Context, run topicqueue.Run, topic string, start Start, memory *recurring.Memory, old recurring.Block, q Queue) (Result, error) {
