@@ -36,7 +36,9 @@ func TestOverlappingTopics(t *testing.T) {
 			}
 		}
 		quotes[sharing] = map[string][]string{}
-		for topic, r := range n.nightOf(1, func(o *topicqueue.Options) { o.Incremental = false }) {
+		for topic, r := range n.nightOf(1, func(o *topicqueue.Options) {
+			o.Incremental, o.MaxParallel = false, 1 // blocks side by side ask for what the other has not asked for yet
+		}) {
 			for quote := range r.quotes {
 				quotes[sharing][topic] = append(quotes[sharing][topic], quote)
 			}

@@ -3,6 +3,7 @@ package storage
 import (
 	"context"
 	"errors"
+	"path"
 	"strings"
 )
 
@@ -41,9 +42,10 @@ type Flusher interface {
 	Flush(ctx context.Context) (int, error)
 }
 
-// waits reports whether an artefact may wait: nothing is read into its absence, and its name is its content's.
+// waits reports whether an artefact may wait: nothing is read into its absence, and its name is its content's, or that of the call
+// that it tells of.
 func waits(key string) bool {
-	return strings.HasPrefix(key, "cache/") && namedByHash(key)
+	return strings.HasPrefix(key, "cache/") && (namedByHash(key) || path.Base(path.Dir(key)) == "asked")
 }
 
 // Put stores body, in the directory where the store is away and the artefact may wait.
