@@ -531,3 +531,33 @@ func TestDocumentsChange(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// A run that is retried goes on from the night before, not from itself: it tells the same again, and what it then knows is what is
+// remembered.
+func TestRetriedNight(t *testing.T) {
+	t.Parallel()
+	n := newNights(t, 2, true)
+	subject := n.subjects[1]
+	first := n.night(1)
+	want := n.edit(first)[subject]
+	second := n.night(2)[subject]
+	w := n.start(jobs.Settings{})
+	for _, what := range []string{redisqueue.RetryAll, redisqueue.RetryReport} {
+		intents, err := n.services.Queue.Retry(t.Context(), second.run.ID, what, 4)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := n.services.Dispatcher.Dispatch(t.Context(), intents); err != nil {
+			t.Fatal(err)
+		}
+		n.until(second.run.ID, "published again", func(r topicqueue.Run) bool { return published(r) && r.State.Final() })
+		again := n.read(subject, second.run.ID)
+		if diff := cmp.Diff(want, told(again.changes), cmp.AllowUnexported(facts{})); diff != "" || again.changes.RunID != first[subject].run.ID {
+			t.Errorf("retry of %s goes on from %s: %s", what, again.changes.RunID, diff)
+		}
+	}
+	w.Stop()
+	if third := n.night(3)[subject]; !third.changes.None() || third.changes.RunID != second.run.ID {
+		t.Errorf("%+v", third.changes)
+	}
+}

@@ -168,6 +168,9 @@ func noEvidence(in reporting.Input) string {
 	if len(blocks) == 0 && in.Run.Sealed != "" {
 		return in.Run.Sealed + " before there was a plan"
 	}
+	if c := in.Changes; c != nil && len(c.Withdrawn) > 0 {
+		return fmt.Sprintf("of what the report of %s says nothing stands in its sources any more, and nothing new was found; that report is kept as run %s", c.Since, c.RunID)
+	}
 	why := fmt.Sprintf("no evidence was found: none of %d topic blocks has a usable source", len(blocks))
 	if len(blocks) == 1 {
 		why = "no evidence was found: the only topic block has no usable source"

@@ -117,12 +117,6 @@ func (c *Corpus) Page(subject, kind string) *Page {
 	return nil
 }
 
-// Address returns an absolute address on the host of another one.
-func (c *Corpus) Address(beside, path string) string {
-	host, _, _ := strings.Cut(strings.TrimPrefix(beside, "http://"), "/")
-	return "http://" + host + path
-}
-
 // Put adds a page or puts it in the place of the one at its address.
 func (c *Corpus) Put(p Page) {
 	c.mu.Lock()
