@@ -44,6 +44,8 @@ func scheduleFields(s *schedule.Spec) []field {
 			choice(&s.Priority, "high", "normal", "low")),
 		setting("deadline", "", "", "time of day at which the reports are due, such as 07:00; empty: none",
 			text(&s.Deadline, "a time of day; empty: none", timeOfDayOrNone)),
+		setting("incremental", "false", "", "whether each topic goes on from the last time, and its report says what has changed",
+			toggle(&s.Incremental)),
 		setting("catch_up", schedule.CatchUpOnce, "", "what is done when no scheduler ran at a due time; once: the latest is caught up",
 			choice(&s.CatchUp, schedule.CatchUpOnce, schedule.CatchUpSkip)),
 		setting("overlap", schedule.OverlapSkip, "", "what is done when the batch before is still worked; queue: it is fired when that has ended",

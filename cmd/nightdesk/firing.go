@@ -81,7 +81,7 @@ func scheduleZone(spec schedule.Spec) *time.Location {
 // from the next firing on.
 func (a *app) scheduled(spec schedule.Spec, now time.Time) (*app, error) {
 	own := *a
-	own.overrides, own.deadline = maps.Clone(a.overrides), ""
+	own.overrides, own.deadline, own.incremental = maps.Clone(a.overrides), "", spec.Incremental
 	for path, value := range map[string]string{
 		"preset": spec.Preset, "language": spec.Language, "kb_name": spec.KnowledgeBase,
 		"researching.strategy": spec.Strategy, "researching.sources": spec.Sources,

@@ -80,6 +80,10 @@ twice fires at the first.`,
 	} {
 		cmd.Flags().Func(f.name, f.usage, func(value string) error { values[f.key] = value; return nil })
 	}
+	cmd.Flags().BoolFunc("incremental", "go on from the last time with each topic, and say in its report what has changed", func(value string) error {
+		values["incremental"] = value
+		return nil
+	})
 	cmd.Flags().BoolVar(&replace, "replace", false, "change the schedule of this name, if there is one; it keeps its past")
 	cmd.Flags().SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 		return pflag.NormalizedName(strings.ReplaceAll(name, "_", "-")) // as in the settings file

@@ -39,7 +39,8 @@ type Spec struct {
 	Strategy      string `json:"strategy,omitempty"`
 	Sources       string `json:"sources,omitempty"`
 	Priority      string `json:"priority,omitempty"`
-	Deadline      string `json:"deadline,omitempty"` // time of day in the schedule's zone, the next one after a firing
+	Deadline      string `json:"deadline,omitempty"`    // time of day in the schedule's zone, the next one after a firing
+	Incremental   bool   `json:"incremental,omitempty"` // each topic goes on from the last time
 	CatchUp       string `json:"catch_up"`
 	Overlap       string `json:"overlap"`
 	PauseAfter    int    `json:"pause_after"` // failed nights in a row
