@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"sync/atomic"
 	"time"
 
 	"github.com/hibiken/asynq"
@@ -32,6 +33,7 @@ type attempt struct {
 	gate   *gate
 	cancel context.CancelCauseFunc
 	begun  time.Time
+	stay   atomic.Int64 // of the budget, that the calls of this attempt must leave for the report
 }
 
 // until returns the moment that lies d after the attempt's begin; zero when d is negative: never.

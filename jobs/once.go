@@ -6,7 +6,9 @@ import (
 	"encoding/hex"
 	"time"
 
+	"nightdesk/pipeline/llm"
 	"nightdesk/storage"
+	"nightdesk/topicqueue"
 )
 
 // maxEntry is the size of an answer above which the journal keeps it in storage and only its name in Redis.
@@ -15,32 +17,67 @@ const maxEntry = 64 << 10
 // storedMark begins an entry that names an artefact; an answer is JSON and never begins so.
 const storedMark = '@'
 
-// once is the attempt's topicqueue.Once: every model and tool call of the pipeline passes here.
+// once is the attempt's topicqueue.Once: every tool call of the pipeline passes here.
 func (a *attempt) once(ctx context.Context, place string, do func(context.Context) ([]byte, bool, error)) ([]byte, error) {
-	return a.replay(ctx, place, func(ctx context.Context) ([]byte, bool, error) {
-		if err := a.w.leases.wait(ctx, a.Lease); err != nil { // Redis is away: nothing new begins until it is back
-			return nil, false, err
-		}
-		if !a.gate.enter() {
-			return nil, false, a.stop(ctx)
-		}
-		defer a.gate.leave()
-		value, keep, err := do(ctx)
-		if err == nil && keep {
-			value, err = a.record(ctx, place, value)
-		}
-		return value, keep, err
-	})
-}
-
-// replay is once for what is not to be asked any more: what the journal has, else what do makes of it.
-func (a *attempt) replay(ctx context.Context, place string, do func(context.Context) ([]byte, bool, error)) ([]byte, error) {
 	value, found, err := a.recall(ctx, place)
 	if err != nil || found {
 		return value, err
 	}
-	value, _, err = do(ctx)
+	if err := a.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer a.gate.leave()
+	value, keep, err := do(ctx)
+	if err == nil && keep {
+		value, err = a.record(ctx, place, value, nil)
+	}
 	return value, err
+}
+
+// ask is the attempt's llm.Journal: every model call of the pipeline passes here.
+func (a *attempt) ask(ctx context.Context, place string, most topicqueue.Usage, do func(context.Context, int) (llm.Made, error)) ([]byte, error) {
+	value, found, err := a.recall(ctx, place)
+	if err != nil || found {
+		return value, err
+	}
+	limit, err := a.reserve(ctx, place, most)
+	if err != nil {
+		return nil, err
+	}
+	if err := a.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer a.gate.leave()
+	made, err := do(ctx, limit)
+	if cost, known := a.w.Prices.Cost(made.Usage); known {
+		made.Usage.CostUSD = &cost
+	}
+	value, saveErr := a.record(ctx, place, made.Answer, &made.Usage)
+	if err == nil {
+		err = saveErr
+	}
+	return value, err
+}
+
+// replay is an llm.Journal that asks nothing: what it has is what there is.
+func (a *attempt) replay(ctx context.Context, place string, _ topicqueue.Usage, do func(context.Context, int) (llm.Made, error)) ([]byte, error) {
+	value, found, err := a.recall(ctx, place)
+	if err != nil || found {
+		return value, err
+	}
+	_, err = do(ctx, 0)
+	return nil, err
+}
+
+// enter lets a call begin; its end is for gate.leave.
+func (a *attempt) enter(ctx context.Context) error {
+	if err := a.w.leases.wait(ctx, a.Lease); err != nil { // Redis is away: nothing new begins until it is back
+		return err
+	}
+	if !a.gate.enter() {
+		return a.stop(ctx)
+	}
+	return nil
 }
 
 // stop ends the attempt when its calls in flight have ended: the others are not lost for the sake of the first one that
@@ -71,12 +108,12 @@ func (a *attempt) recall(ctx context.Context, place string) (value []byte, found
 const recordTime = 2 * time.Minute
 
 // record writes the journal, also when the attempt has been told to end meanwhile: the answer was paid for, and the one
-// that comes after it will ask the same.
-func (a *attempt) record(ctx context.Context, place string, value []byte) ([]byte, error) {
+// that comes after it will ask the same. value: nil when there is none to keep. usage: of a model call.
+func (a *attempt) record(ctx context.Context, place string, value []byte, usage *topicqueue.Usage) ([]byte, error) {
 	saveCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTime)
 	defer cancel()
 	stands := value
-	err := a.w.steady(saveCtx, "write the journal", func(ctx context.Context) error {
+	err := a.w.steady(saveCtx, "write the journal", func(ctx context.Context) (err error) {
 		entry := value
 		if len(value) > maxEntry {
 			sum := sha256.Sum256(value)
@@ -86,8 +123,14 @@ func (a *attempt) record(ctx context.Context, place string, value []byte) ([]byt
 			}
 			entry = append([]byte{storedMark}, name...)
 		}
-		there, err := a.w.Queue.Journal(ctx, a.Lease, a.Epoch, place, entry)
-		if err != nil {
+		var there []byte
+		if usage == nil {
+			there, err = a.w.Queue.Journal(ctx, a.Lease, a.Epoch, place, entry)
+		} else {
+			cost, _ := a.Run.Options.Limit().Cost(*usage)
+			there, err = a.w.Queue.Answered(ctx, a.Lease, a.Epoch, place, entry, *usage, cost)
+		}
+		if err != nil || len(there) == 0 {
 			return err
 		}
 		if stands = there; there[0] == storedMark {

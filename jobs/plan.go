@@ -34,16 +34,33 @@ func (w *Worker) plan(ctx context.Context, a *attempt) error {
 		plan.Memory = at
 		return a.commitPlan(ctx, plan)
 	}
+	run := a.Run
+	if a.budgeted() {
+		purse, _, err := a.purse(ctx)
+		if err != nil {
+			return err
+		}
+		if n := a.affordable(purse, run.Options.SubTopics); n < run.Options.SubTopics {
+			run.Options.SubTopics = n
+			a.cut(ctx, topicqueue.CutBlocks)
+		}
+	}
 	planCtx, cancel := ctx, func() {}
 	if a.Seal >= 0 && p.Model != nil { // a plan without the model is better than a plan that comes too late
 		planCtx, cancel = context.WithTimeoutCause(ctx, a.Seal/planShare, errTimeUp)
 	}
-	plan, err := p.Plan(planCtx, a.Run)
+	plan, err := p.Plan(planCtx, run)
 	cancel()
 	if errors.Is(context.Cause(planCtx), errTimeUp) && ctx.Err() == nil && err != nil {
 		p.Model = nil
-		if plan, err = p.Plan(ctx, a.Run); err == nil {
+		if plan, err = p.Plan(ctx, run); err == nil {
 			plan.Fallbacks = append(plan.Fallbacks, "the time for planning was over")
+		}
+	}
+	if errors.Is(err, llm.ErrBudget) && ctx.Err() == nil {
+		p.Model = nil
+		if plan, err = p.Plan(ctx, run); err == nil {
+			plan.Fallbacks = append(plan.Fallbacks, "the budget has nothing for planning")
 		}
 	}
 	if err != nil {
@@ -95,27 +112,13 @@ func (noModel) Generate(context.Context, llm.Request) (llm.Response, error) {
 	return llm.Response{}, fmt.Errorf("it is not asked any more: %w", llm.ErrUnavailable)
 }
 
-// model returns the run's access to models, which asks nothing twice and records what every call costs; nil without a
-// model.
+// model returns the run's access to models, which asks nothing twice, records what every call costs, and spends no more
+// than the run may; nil without a model.
 func (a *attempt) model() llm.Model {
 	if a.w.Model == nil {
 		return nil
 	}
-	return llm.Journaled(a.recorded(), a.once)
-}
-
-func (a *attempt) recorded() llm.Model {
-	return llm.Recorded(a.w.Model, func(ctx context.Context, u topicqueue.Usage) {
-		saveCtx, cancel := context.WithTimeout(ctx, recordTime)
-		defer cancel()
-		if cost, known := a.w.Prices.Cost(u); known {
-			u.CostUSD = &cost
-		}
-		err := a.w.steady(saveCtx, "record usage", func(ctx context.Context) error { return a.w.Queue.RecordUsage(ctx, a.Run.ID, u) })
-		if err != nil {
-			a.w.Log.Warn().Err(err).Str("run", a.Run.ID).Str("step", u.Step).Msg("usage not recorded")
-		}
-	})
+	return llm.Journaled(a.w.Model, a.ask)
 }
 
 // stageError says which errors of a stage end it: a model that cannot answer. Everything else is tried again.

@@ -31,6 +31,9 @@ func (w *Worker) publish(ctx context.Context, a *attempt) error {
 }
 
 func (w *Worker) put(ctx context.Context, a *attempt) error {
+	if err := w.Queue.LeaveBudgets(ctx, a.Run, w.night(a.Run)); err != nil {
+		return err
+	}
 	if a.Run.StartedAt.IsZero() { // cancelled or out of time while it waited: it leaves its line in the batch
 		return w.published(ctx, a)
 	}

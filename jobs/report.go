@@ -65,6 +65,13 @@ func (w *Worker) write(ctx context.Context, a *attempt, in reporting.Input, mode
 	if err != nil {
 		return endedError{fmt.Errorf("encode the report: %w", err)}
 	}
+	if a.budgeted() {
+		run, err := w.Queue.Run(ctx, a.Run.ID)
+		if err != nil {
+			return err
+		}
+		in.Run.Cuts = run.Cuts
+	}
 	out := redisqueue.Outcome{Report: storage.ReportKey(a.Run.ID), Content: content}
 	out.State, out.Reason = judge(in, rep)
 	out.Events = []topicqueue.Event{topicqueue.StepEvent(topicqueue.StepEndAuthor, rep.Info), topicqueue.NewEvent("report", topicqueue.StatusReport, map[string]string{"report": out.Report, "title": rep.Title})}
@@ -94,6 +101,9 @@ func judge(in reporting.Input, rep reporting.Report) (topicqueue.RunState, strin
 	var reasons []string
 	if in.Run.Sealed != "" {
 		reasons = append(reasons, in.Run.Sealed)
+	}
+	if why := budgetReason(in.Run); why != "" {
+		reasons = append(reasons, why)
 	}
 	failed := 0
 	for _, b := range in.Blocks {

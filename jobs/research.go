@@ -25,6 +25,9 @@ func (w *Worker) research(ctx context.Context, a *attempt) error {
 		Model: a.model(), Runner: w.runner(a, box), Emit: a.emit, Now: w.Now, MaxActions: w.settings.MaxActions, SoftLimit: a.softLimit(),
 		Keep: a.keep(), Documents: box.Documents,
 	}
+	if a.budgeted() && r.Model != nil {
+		r.May = a.mayIterate
+	}
 	start := researching.Start{Block: a.Block, View: a.View, Traces: a.Traces, Memory: a.Memory, Admissions: a.Admissions}
 	memory, err := w.before(ctx, a.Run, plan)
 	if err != nil {
@@ -40,6 +43,12 @@ func (w *Worker) research(ctx context.Context, a *attempt) error {
 	}
 	if err != nil {
 		return stageError(fmt.Sprintf("research %q", a.Block.Title), err)
+	}
+	if result.Cut && result.Claims > 0 {
+		return a.endBlock(ctx, topicqueue.BlockCompleted, "cut short: the budget was used up", result.Fallbacks)
+	}
+	if result.Cut {
+		return a.endBlock(ctx, topicqueue.BlockFailed, "the budget was used up before anything was found", result.Fallbacks)
 	}
 	if result.Claims == 0 {
 		return a.endBlock(ctx, topicqueue.BlockFailed, recurring.NothingFound, result.Fallbacks)
@@ -70,8 +79,18 @@ type blockQueue struct {
 func (b *blockQueue) Checkpoint(ctx context.Context, cp topicqueue.Checkpoint) (topicqueue.CheckpointResult, error) {
 	w := b.a.w
 	var result topicqueue.CheckpointResult
+	most := b.a.Run.Options.QueueMaxLength
+	if len(cp.Proposals) > 0 { // new topics must leave the others their depth
+		room, err := b.a.roomFor(ctx)
+		if err != nil {
+			return result, err
+		}
+		if room >= 0 {
+			most = min(most, len(b.view.Blocks)+room)
+		}
+	}
 	err := b.a.commit(ctx, "checkpoint", func(ctx context.Context) (intents []redisqueue.Intent, err error) {
-		result, intents, err = w.Queue.Checkpoint(ctx, b.a.Lease, cp, b.view, b.a.Run.Options.QueueMaxLength)
+		result, intents, err = w.Queue.Checkpoint(ctx, b.a.Lease, cp, b.view, most)
 		return intents, err
 	})
 	b.view = result.View

@@ -36,6 +36,16 @@ func (w *Worker) review(ctx context.Context, a *attempt) error {
 		e.Blocks = append(e.Blocks, planning.BlockEvidence(b))
 	}
 	e.Room = planning.Room(blocks, a.leftUntilSeal(), a.Run.Options.MaxParallel)
+	room, err := a.roomFor(ctx)
+	switch {
+	case err != nil:
+		return err
+	case room == 0:
+		a.cut(ctx, topicqueue.CutReview)
+		return a.closeReview(ctx, topicqueue.Review{NotDone: "the budget has nothing left for another block"})
+	case room > 0 && (e.Room < 0 || room < e.Room):
+		e.Room = room
+	}
 	r := planning.Reviewer{
 		Model: a.model(), Now: w.Now, Draft: w.settings.PlannerTokens == 0 || w.settings.PlannerTokens >= draftTokens,
 	}

@@ -87,6 +87,23 @@ type Options struct {
 	Narrate     bool          `json:"narrate,omitempty"`         // the report is read aloud
 
 	Incremental bool `json:"incremental,omitempty"` // it goes on from the last run of this topic, and its report says what has changed
+
+	Budget      Budget `json:"budget,omitzero"`       // of the run
+	BatchBudget Budget `json:"batch_budget,omitzero"` // of all runs of its batch together
+	NightBudget Budget `json:"night_budget,omitzero"` // of all runs of a day together
+}
+
+// Common reports whether the run shares a budget with others.
+func (o Options) Common() bool { return o.BatchBudget.Amount() > 0 || o.NightBudget.Amount() > 0 }
+
+// Limit returns the budget whose unit the accounts of the run are in; the zero value without any.
+func (o Options) Limit() Budget {
+	for _, b := range []Budget{o.Budget, o.BatchBudget, o.NightBudget} {
+		if b.Amount() > 0 {
+			return b
+		}
+	}
+	return Budget{}
 }
 
 // Labels are what whoever hands in a topic knows it by. They change nothing of its research.
@@ -116,6 +133,10 @@ type Run struct {
 	SealAt      time.Time `json:"seal_at,omitzero"`      // research ends then
 	Unpublished string    `json:"unpublished,omitempty"` // why it is not, after a first attempt
 	PublishedAt time.Time `json:"published_at,omitzero"` // its bundle is whole
+
+	Limit int64    `json:"limit,omitempty"` // that it may spend, in the unit of its budget, now
+	Spent int64    `json:"spent,omitempty"` // in that unit; 0 without a budget
+	Cuts  []string `json:"cuts,omitempty"`  // what the budget has cut: the Cut... constants
 
 	ToolCalls map[string]ToolCalls `json:"tool_calls,omitempty"` // of its blocks' finished iterations, by tool
 }

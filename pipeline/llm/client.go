@@ -97,10 +97,27 @@ func (c *Client) generate(ctx context.Context, req Request, quick bool) (Respons
 	return resp, err
 }
 
+var _ Estimator = (*Client)(nil)
+
+// Most implements Estimator.
+func (c *Client) Most(req Request) topicqueue.Usage {
+	u := usageFor(req, time.Time{})
+	r, ok := c.roles[req.Role]
+	if !ok {
+		return u
+	}
+	u.Model, u.PromptTokens = r.settings.Model, r.learned.tokens(req.Prompt)
+	u.CompletionTokens, _ = answerLimit(u.PromptTokens, r.settings.ContextTokens, r.settings.wanted(req.Prompt))
+	return u
+}
+
 // call asks until there is an answer or an error.
 func (r *role) call(ctx context.Context, req Request, quick bool) (Response, error) {
 	doing := step(req) + " with " + r.settings.Model
 	wanted := r.settings.wanted(req.Prompt)
+	if req.Limit > 0 && (wanted == 0 || req.Limit < wanted) {
+		wanted = req.Limit
+	}
 	tokens := r.learned.tokens(req.Prompt)
 	limit, ok := answerLimit(tokens, r.settings.ContextTokens, wanted)
 	if !ok {

@@ -19,6 +19,8 @@ var (
 	ErrContextLength = errors.New("prompt too long for the model's window")
 	// ErrUnavailable: the server could not be reached, failed, or refused for lack of capacity, and the tries are used up.
 	ErrUnavailable = errors.New("model not available")
+	// ErrBudget: what the run may spend does not suffice for the call. It comes together with ErrUnavailable.
+	ErrBudget = errors.New("the budget is used up")
 	// ErrAnswer: the model answered, but not with something usable, also when asked again (see AnswerError), or not in
 	// time, which comes together with ErrUnavailable.
 	ErrAnswer = errors.New("unusable answer")

@@ -7,33 +7,51 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
 	"nightdesk/topicqueue"
 )
 
+// Journal keeps the answers of a run and its accounts. It returns what stands at a place, else what ask returns, and
+// stores that.
+//
+// most: what the call can use, see Most. ask makes the call, whose answer may have so many tokens (0: as many as
+// it may anyway); its result is to be recorded also when it failed, and in one step with the answer: what is paid for is
+// not asked again. An error of the Journal itself means that ask must not begin: the attempt is over, or ErrBudget.
+type Journal func(ctx context.Context, place string, most topicqueue.Usage, ask func(ctx context.Context, limit int) (Made, error)) ([]byte, error)
+
+// Made is a call that was made.
+type Made struct {
+	Answer []byte // nil: not to be kept by the journal, or none
+	Usage  topicqueue.Usage
+}
+
 // Journaled wraps a Model so that no question of a run is paid for twice: an answer that its asker found usable
 // (Request.Valid) is stored at the call's position, and whoever asks the same there again, in this process or another,
 // gets it. A second question of Ask or Text is stored in the place of the first: an accepted answer stays accepted.
-func Journaled(m Model, once topicqueue.Once) Model { return journaled{m, once} }
+func Journaled(m Model, journal Journal) Model { return journaled{m, journal} }
 
 type journaled struct {
-	model Model
-	once  topicqueue.Once
+	model   Model
+	journal Journal
 }
 
 func (j journaled) Generate(ctx context.Context, req Request) (Response, error) {
-	var failed Response
-	value, err := j.once(ctx, place(req), func(ctx context.Context) ([]byte, bool, error) {
+	var own Response // what was answered now
+	value, err := j.journal(ctx, place(req), Most(j.model, req), func(ctx context.Context, limit int) (Made, error) {
+		req, start := req, time.Now()
+		req.Limit = limit
 		resp, err := j.model.Generate(ctx, req)
-		if err != nil {
-			failed = resp // its usage
-			return nil, false, err
+		resp.Usage = accounted(req, resp.Usage, start, err)
+		own = resp
+		if err != nil || req.Valid != nil && !req.Valid(resp) {
+			return Made{Usage: resp.Usage}, err
 		}
-		value, err := json.Marshal(resp)
-		return value, req.Valid == nil || req.Valid(resp), err
+		answer, err := json.Marshal(resp)
+		return Made{answer, resp.Usage}, err
 	})
-	if err != nil {
-		return failed, err
+	if err != nil || value == nil {
+		return own, err
 	}
 	var resp Response
 	if err := json.Unmarshal(value, &resp); err != nil {

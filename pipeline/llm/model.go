@@ -7,6 +7,7 @@ package llm
 
 import (
 	"context"
+	"time"
 
 	"nightdesk/prompts"
 	"nightdesk/topicqueue"
@@ -40,6 +41,7 @@ type Request struct {
 	Role     Role
 	Prompt   prompts.Prompt
 	Valid    func(Response) bool // what Journaled may keep; nil: every answer
+	Limit    int                 // tokens that the answer may have, below what role and prompt allow; 0: as these say
 	asked    string              // set by Ask and Text for both of their questions: see asked
 }
 
@@ -48,6 +50,23 @@ type Response struct {
 	Text      string           // without reasoning; for a structured question the raw JSON text as the model gave it
 	Truncated bool             // the token limit cut it
 	Usage     topicqueue.Usage // filled in by the client, provider's figures where given
+}
+
+// Estimator is a Model that knows beforehand what a call can use.
+type Estimator interface {
+	// Most returns the model of a call, about how many tokens its question has, and how many its answer may have; 0: not
+	// known.
+	Most(req Request) topicqueue.Usage
+}
+
+// Most returns what a call can use at the most: as its model knows, else as the prompt says. See Estimator.
+func Most(m Model, req Request) topicqueue.Usage {
+	if e, ok := m.(Estimator); ok {
+		return e.Most(req)
+	}
+	u := usageFor(req, time.Time{})
+	u.PromptTokens, u.CompletionTokens = promptTokens(req.Prompt), req.Prompt.MaxTokens
+	return u
 }
 
 // Model answers questions. Implementations are safe for concurrent use.

@@ -23,14 +23,20 @@ type recorded struct {
 func (r recorded) Generate(ctx context.Context, req Request) (Response, error) {
 	start := time.Now()
 	resp, err := r.model.Generate(ctx, req)
-	if resp.Usage.Timestamp.IsZero() { // a model that fills in no usage: at least say that there was a call
-		tokens := resp.Usage
-		resp.Usage = usageFor(req, start)
-		resp.Usage.Model, resp.Usage.Estimated = tokens.Model, tokens.Estimated
-		resp.Usage.PromptTokens, resp.Usage.CompletionTokens = tokens.PromptTokens, tokens.CompletionTokens
-		resp.Usage.TookMS = time.Since(start).Milliseconds()
-	}
-	resp.Usage.Failed = err != nil
+	resp.Usage = accounted(req, resp.Usage, start, err)
 	r.record(context.WithoutCancel(ctx), resp.Usage)
 	return resp, err
+}
+
+// accounted completes the usage of a call that began at start: a model that fills in none has at least been called.
+func accounted(req Request, u topicqueue.Usage, start time.Time, err error) topicqueue.Usage {
+	if u.Timestamp.IsZero() {
+		tokens := u
+		u = usageFor(req, start)
+		u.Model, u.Estimated = tokens.Model, tokens.Estimated
+		u.PromptTokens, u.CompletionTokens = tokens.PromptTokens, tokens.CompletionTokens
+		u.TookMS = time.Since(start).Milliseconds()
+	}
+	u.Failed = err != nil
+	return u
 }

@@ -41,6 +41,8 @@ type Researcher struct {
 	Now        func() time.Time // nil: time.Now
 	MaxActions int              // calls per iteration; 0: 3
 	SoftLimit  time.Time        // no iteration begins after it; zero: none
+	// May reports whether there is money for an iteration; nil: always.
+	May func(ctx context.Context, iteration int) (bool, error)
 
 	// Of a topic that is researched again and again:
 	Keep      func(ctx context.Context, c recurring.Call) error // is told of every call; nil: nobody remembers them
@@ -62,6 +64,7 @@ type Result struct {
 	Iterations int      // checkpointed
 	Traces     int      // sources with at least one claim
 	Claims     int      // 0: nothing usable was found, which is for the caller to judge
+	Cut        bool     // there was no money for all iterations
 	Fallbacks  []string // steps of these iterations that a model should have done and did not, for a person
 }
 
@@ -81,6 +84,16 @@ func (r *Researcher) Research(ctx context.Context, run topicqueue.Run, topic str
 		if k > 1 && !r.SoftLimit.IsZero() && r.now().After(r.SoftLimit) {
 			w.fallBack(fmt.Sprintf("the time of %s was over after %d of %d iterations", w.block.ID, k-1, run.Options.MaxIterations))
 			break
+		}
+		if r.May != nil {
+			may, err := r.May(ctx, k)
+			if err != nil {
+				return w.result(), err
+			}
+			if !may {
+				w.cut = true
+				break
+			}
 		}
 		goOn, err := w.iterate(ctx, q, k)
 		if err != nil {

@@ -32,6 +32,7 @@ type work struct {
 	texts      map[string]bool // claims, folded
 	feedback   []string        // what became of the last iteration's actions and proposals
 	fallbacks  []string
+	cut        bool // there was no money for the next iteration
 }
 
 func newWork(r *Researcher, run topicqueue.Run, topic string, start Start) *work {
@@ -83,7 +84,7 @@ func (w *work) keep(t topicqueue.ToolTrace) {
 }
 
 func (w *work) result() Result {
-	return Result{Iterations: w.block.Iterations, Traces: len(w.traces), Claims: w.claims, Fallbacks: w.fallbacks}
+	return Result{Iterations: w.block.Iterations, Traces: len(w.traces), Claims: w.claims, Cut: w.cut, Fallbacks: w.fallbacks}
 }
 
 func (w *work) maxActions() int {

@@ -91,7 +91,7 @@ func (q *Queue) Retry(ctx context.Context, runID, what string, maxIterations int
 	if err := q.rdb.SAdd(ctx, batchKey(run.Batch, "open"), runID).Err(); err != nil {
 		return nil, fmt.Errorf("retry of run %s in Redis: %w", runID, err)
 	}
-	r, err := q.run(ctx, retryScript, "retry", runID, what, maxIterations, newOwner())
+	r, err := q.run(ctx, retryScript, "retry", runID, what, maxIterations, newOwner(), run.Options.Budget.Amount())
 	if err != nil {
 		return nil, err
 	}

@@ -41,7 +41,7 @@
 // publishing's, and Emit, Yield, Release and Renew with any. They are refused with ErrFenced, or counted by Renew as lost,
 // when the unit has another generation or owner: a lease that has lapsed is still good until somebody takes the unit. An
 // attempt that was thought dead can so do no harm. Create, Answer, Cancel, Pause, Resume, Retry, Sweep and Advance need
-// no lease. Journal and RecordUsage need none either: what was asked was asked and paid for, by whomever.
+// no lease. Journal and Answered need none either: what was asked was asked and paid for, by whomever. Reserve needs any.
 //
 // # Intents, index and feeder
 //
@@ -93,6 +93,18 @@
 // The entries of a block go with its checkpoint and its end, those of the plan when it is committed, those of every
 // stage with the end of the run. After the end, or for another epoch, nothing is kept, and the writer gets back its own.
 //
+// # Budgets
+//
+// Answered stores an answer and its usage in one script: what is in the journal is in the accounts, and what is in the accounts
+// is not asked again, whenever a worker dies; only calls that were in flight then are asked, and paid, twice, and their first
+// tries are in nobody's accounts. Of a run with a budget the script sums up what was spent, in the unit of the budget,
+// and Reserve refuses a call for which what is left, less what calls in flight have reserved, does not suffice. So a run spends no
+// more than it may but for what calls in flight cost more than they have reserved, or have cost when their worker died.
+//
+// A batch's budget, and that of a night, lie in other slots than the runs. A run draws its share there before each iteration and
+// then sets it as its limit (Purse); the pool's script keeps the sum of all shares below the budget. Repeating either
+// is harmless. What a run has not spent goes back when it is published (LeaveBudgets).
+//
 // # Pause
 //
 // A paused run admits nothing and no unit of it begins, but who holds a lease may go on and commit: Renew tells it, and
@@ -131,7 +143,7 @@
 //   - A reply is lost and the call made again, by its caller or by the client itself: Begin, CommitPlan, Await, Answer,
 //     Checkpoint, EndBlock, CloseReview, Finish, Narrated, Retry and Published find that they were done and answer as
 //     before, with all that the run now wants; Cancel, Pause, Resume and Sweep do what is left to do. Create says that
-//     the run is there already. Yield and Release say ErrFenced, which is in order; usage counts twice.
+//     the run is there already. Yield and Release say ErrFenced, which is in order; Answered records a call once.
 //   - Two last blocks end at once: "is nothing left?" is asked in the script that ends a block, so exactly one sees it.
 //   - A task is delivered twice: ErrHeld, or ErrStale when the unit has moved on. Both mean that it is in order.
 //   - Two blocks propose the same topic at once: proposals are judged outside (topicqueue.Judge) against a number of
@@ -154,6 +166,7 @@
 //	nightdesk:{RUN}:traces:plan             list        from CommitPlan, when there are any
 //	nightdesk:{RUN}:traces:BLOCK            list        from the block's first trace
 //	nightdesk:{RUN}:usage                   list        from the first model call
+//	nightdesk:{RUN}:calls                   hash        with a budget: while model calls are in flight      0.1 KB a call
 //	nightdesk:{RUN}:events                  stream      from the first event                                5 KB
 //	nightdesk:{RUN}:once                    set         with events: keys that were sent                    0.8 KB
 //	nightdesk:{RUN}:todo                    list        while blocks wait
@@ -178,6 +191,8 @@
 //	nightdesk:batch:{BATCH}:open            set         an entry from Create until the run is published           0.09 KB a run
 //	nightdesk:batch:{BATCH}:runs            sorted set  for ever, an entry a run                            0.15 KB a run
 //	nightdesk:batch:{BATCH}:lines           hash        for ever, an entry a published run                  0.85 KB a run
+//	nightdesk:batch:{BATCH}:budget          hash        for ever, when it has one                           0.1 KB a run
+//	nightdesk:{index}:night:DATE            hash        8 days, of a night with a budget                    0.1 KB a run
 //	nightdesk:probe                         string      a minute after Writable
 //
 // A run's keys never expire before it is published. Published deletes report, todo, active and the journals of blocks, and

@@ -27,29 +27,35 @@ func (q *Queue) Journaled(ctx context.Context, l Lease, place string) ([]byte, b
 // Journal stores what was answered at a place of the run. The first writer wins, whatever its generation: the result is
 // what stands there now. epoch: Begun.Epoch.
 func (q *Queue) Journal(ctx context.Context, l Lease, epoch int, place string, value []byte) ([]byte, error) {
-	r, err := q.run(ctx, journalScript, "journal", l.RunID, l.Unit, epoch, place, value)
-	if err != nil {
-		return nil, err
-	}
-	return []byte(text(r.values, 0)), nil
+	return q.journal(ctx, l, epoch, place, value, nil, 0)
 }
 
-// RecordUsage appends the cost of one model call to a run, once however often it is called with the same. It is not
-// fenced: a call that was made was paid for.
-func (q *Queue) RecordUsage(ctx context.Context, runID string, u topicqueue.Usage) error {
+// Answered is Journal for a model call, whose usage it records in the same step, once however often it is called with the
+// same, and gives back what was reserved for it. value: nil when the answer is not to be kept. cost: what the call takes
+// from the run's budget, in its unit; 0 without a budget. It is not fenced: a call that was made was paid for.
+func (q *Queue) Answered(ctx context.Context, l Lease, epoch int, place string, value []byte, u topicqueue.Usage, cost int64) ([]byte, error) {
 	data, err := json.Marshal(u)
 	if err != nil {
-		return fmt.Errorf("encode usage of run %s: %w", runID, err)
+		return nil, fmt.Errorf("encode usage of run %s: %w", l.RunID, err)
 	}
-	if _, err := q.run(ctx, usageScript, "usage", runID, data); err != nil {
-		return err
+	stands, err := q.journal(ctx, l, epoch, place, value, data, cost)
+	if err != nil {
+		return nil, err
 	}
 	of := ":" + u.Role + ":" + u.Model
 	counters := map[string]float64{"calls" + of: 1, "tokens_in" + of: float64(u.PromptTokens), "tokens_out" + of: float64(u.CompletionTokens)}
 	if u.CostUSD != nil {
 		counters["cost_usd"+of] = *u.CostUSD
 	}
-	return q.count(ctx, counters)
+	return stands, q.count(ctx, counters)
+}
+
+func (q *Queue) journal(ctx context.Context, l Lease, epoch int, place string, value, usage []byte, cost int64) ([]byte, error) {
+	r, err := q.run(ctx, journalScript, "journal", l.RunID, l.Unit, epoch, place, value, usage, cost, l.Generation)
+	if err != nil {
+		return nil, err
+	}
+	return []byte(text(r.values, 0)), nil
 }
 
 // Usage returns the recorded model calls of a run, oldest first.

@@ -33,7 +33,7 @@ var families = sync.OnceValue(func() []family {
 	var out []family
 	for _, m := range regexp.MustCompile(`(?m)^//\t(nightdesk:\S+)\s+\S+(?: set)?\s+(.*)$`).FindAllStringSubmatch(string(doc), -1) {
 		pattern := regexp.QuoteMeta(m[1])
-		for placeholder, form := range map[string]string{"RUN": `research_\w+`, "BLOCK": `block_[1-9]\d*`, "LANE": `\w*`, "BATCH": `.+`} {
+		for placeholder, form := range map[string]string{"RUN": `research_\w+`, "BLOCK": `block_[1-9]\d*`, "LANE": `\w*`, "BATCH": `.+`, "DATE": `\d{4}-\d\d-\d\d`} {
 			pattern = strings.ReplaceAll(pattern, placeholder, form)
 		}
 		out = append(out, family{m[1], regexp.MustCompile("^" + pattern + "$"), strings.HasPrefix(m[2], "for ever")})
@@ -57,6 +57,7 @@ func TestKeys(t *testing.T) {
 	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
 		ctx, q, run := t.Context(), redisqueue.New(rdb, redisqueue.DefaultTiming), newRun("fjords", 1)
 		run.Options.MaxLoops, run.Options.Narrate = 1, true
+		run.Options.BatchBudget, run.Options.NightBudget = topicqueue.Budget{Tokens: 1000}, topicqueue.Budget{Tokens: 1000}
 		seen := map[string]bool{}
 		look := func() {
 			t.Helper()
@@ -72,7 +73,9 @@ func TestKeys(t *testing.T) {
 			t.Helper()
 			b := must[redisqueue.Begun](t)(q.Begin(ctx, run.ID, unit, 1))
 			if unit != redisqueue.UnitPublish {
-				must[[]byte](t)(q.Journal(ctx, b.Lease, b.Epoch, "1/decide", []byte("{}")))
+				must[int64](t)(q.Reserve(ctx, b.Lease, "1/decide", redisqueue.Reservation{Question: 10, Longest: 10}))
+				look()
+				must[[]byte](t)(q.Answered(ctx, b.Lease, b.Epoch, "1/decide", []byte("{}"), topicqueue.Usage{}, 15))
 			}
 			look()
 			return b
@@ -93,6 +96,9 @@ func TestKeys(t *testing.T) {
 		}
 		look()
 		fed(t, q, run)
+		claim := redisqueue.Claim{Limit: 1000, Wants: 900, Needs: 10}
+		must[int64](t)(q.DrawNight(ctx, run, created, claim))
+		must[topicqueue.Purse](t)(q.Purse(ctx, run.ID, must[int64](t)(q.DrawBatch(ctx, run, claim)), topicqueue.CutReview))
 		look()
 		must[[]redisqueue.Intent](t)(q.CommitPlan(ctx, begin(redisqueue.UnitPlan).Lease, planOf("Sogne", "Hardanger")))
 		for n := range 2 {
@@ -108,9 +114,6 @@ func TestKeys(t *testing.T) {
 		must[[]redisqueue.Intent](t)(q.Finish(ctx, begin(redisqueue.UnitReport).Lease,
 			redisqueue.Outcome{State: topicqueue.RunCompleted, Report: "r", Content: []byte("{}")}))
 		must[[]redisqueue.Intent](t)(q.Narrated(ctx, begin(redisqueue.UnitNarrate).Lease))
-		if err := q.RecordUsage(ctx, run.ID, topicqueue.Usage{}); err != nil {
-			t.Fatal(err)
-		}
 		look()
 		for _, f := range families() {
 			if !seen[f.name] && f.name != "nightdesk:batch:{BATCH}:lines" {
@@ -122,14 +125,12 @@ func TestKeys(t *testing.T) {
 		if err := q.Published(ctx, b.Lease, b.Run, 100*time.Millisecond); err != nil {
 			t.Fatal(err)
 		}
-		if err := q.RecordUsage(ctx, run.ID, topicqueue.Usage{}); err != nil {
-			t.Fatal(err)
-		}
+		must[[]byte](t)(q.Answered(ctx, b.Lease, b.Epoch, "late", nil, topicqueue.Usage{Step: "late"}, 7))
 		rdb.ZAdd(ctx, "nightdesk:{index}:runs", redis.Z{Member: run.ID}) // its next look comes now
 		waitDue(ctx, t, q, run.ID)
 		swept(t, q, run, true)
 		digest(t, q, run.Batch)
-		rdb.Del(ctx, "nightdesk:probe") // within its minute
+		rdb.Del(ctx, "nightdesk:probe", "nightdesk:{index}:night:"+created.Add(-12*time.Hour).Format(time.DateOnly)) // within their time
 		lapse(t, rdb, 120*time.Millisecond)
 		clear(seen)
 		look()

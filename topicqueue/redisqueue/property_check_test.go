@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/google/go-cmp/cmp"
@@ -56,6 +57,7 @@ func (w *world) checkRun(ctx context.Context) error {
 		SealAt, FinalAt       int64
 		HasReport, HasOptions bool
 		Calls                 topicqueue.ToolCalls
+		Limit, Spent, Set     int64
 	}
 	content, err := w.queue.Report(ctx, w.run.ID)
 	if err != nil {
@@ -65,12 +67,21 @@ func (w *world) checkRun(ctx context.Context) error {
 		State: r.state, Reason: r.reason, Report: r.report, Sealed: r.sealed != "", Unpublished: r.unpublished,
 		Paused: r.paused, Published: r.published, Started: r.started > 0, Ended: r.ended > 0, HasSeal: r.seal > 0, HasFinal: r.final > 0,
 		StartedAt: r.started, EndedAt: r.ended, SealAt: r.seal, FinalAt: r.final, HasReport: r.hasReport, HasOptions: true, Calls: r.calls,
+		Limit: r.limitNow, Spent: r.spent, Set: r.setAside(),
 	}
 	got := seen{
 		State: run.State, Reason: run.Reason, Report: run.Report, Sealed: run.Sealed != "", Unpublished: run.Unpublished,
 		Paused: run.Paused, Published: !run.PublishedAt.IsZero(), Started: !run.StartedAt.IsZero(), Ended: !run.EndedAt.IsZero(),
 		HasSeal: !run.SealAt.IsZero(), HasFinal: !run.FinalAt.IsZero(),
 		HasReport: content != nil, HasOptions: cmp.Equal(run.Options, w.run.Options), Calls: run.ToolCalls["web_search"],
+		Limit: run.Limit, Spent: run.Spent,
+	}
+	for _, amount := range w.rdb.HVals(ctx, w.key("calls")).Val() {
+		n, err := strconv.ParseInt(amount, 10, 64)
+		if err != nil {
+			return err
+		}
+		got.Set += n
 	}
 	if r.reason == "*" && run.Reason != "" {
 		got.Reason = "*"

@@ -42,6 +42,9 @@ func newWorld(rdb *redis.Client, timing redisqueue.Timing, start time.Time, s [s
 	if s[3]%4 == 1 {
 		run.Options.Deadline = start.Add(time.Duration(s[3]) * unit / 8).Round(time.Millisecond)
 	}
+	if s[2]%3 == 1 {
+		run.Options.Budget = topicqueue.Budget{Tokens: 20 + int64(s[2])}
+	}
 	w := &world{rdb: rdb, queue: redisqueue.New(rdb, timing), run: run, timing: timing, ref: newReference(run, timing)}
 	return w
 }
@@ -143,7 +146,11 @@ func (w *world) step(ctx context.Context, what byte, how int, wrong byte) error 
 		if n := len(w.attempts); n > 0 {
 			c = w.renew(slices.Clone(w.attempts[max(0, n-1-how%4):]))
 		}
-	case 32, 33, 34:
+	case 32, 33:
+		if a != nil {
+			c = w.pay(a, how)
+		}
+	case 34:
 		if a != nil && a.ref.unit != redisqueue.UnitPublish {
 			c = w.write(a, []string{"1/decide", "1/note/1", "2/decide"}[how%3])
 		}
@@ -205,15 +212,9 @@ func (w *world) step(ctx context.Context, what byte, how int, wrong byte) error 
 			w.pass(time.Duration(how) * w.timing.Lease / 16)
 		}
 	case 60:
-		w.numbers++
-		usage, recorded := topicqueue.Usage{PromptTokens: w.numbers}, false
-		c = plain("usage", func(ctx context.Context) error { return q.RecordUsage(ctx, w.run.ID, usage) }, func() error {
-			if r.exists && !recorded { // the same call is counted once
-				r.usages++
-				recorded = true
-			}
-			return nil
-		})
+		if a != nil {
+			c = w.pay(a, how)
+		}
 	case 61:
 		if n := len(w.frozen); n > 0 {
 			return w.thaw(w.frozen[how%n])

@@ -494,5 +494,42 @@ func (w *world) write(a *worked, place string) *call {
 	}
 }
 
+// pay makes a model call of an attempt: sets something aside for it, or records it.
+func (w *world) pay(a *worked, how int) *call {
+	place := []string{"1/decide", "1/note/1"}[how%2]
+	if how%4 < 2 {
+		x := redisqueue.Reservation{Question: int64(how), Longest: int64(how), Usual: 40, Least: 10, Stay: int64(how % 7)}
+		var got, want int64
+		var wantErr error
+		return &call{
+			name:  fmt.Sprintf("reserve %d for %s of %s/%d by %d", how, place, a.ref.unit, a.ref.generation, a.ref.owner),
+			do:    func(ctx context.Context) (err error) { got, err = w.queue.Reserve(ctx, a.lease, place, x); return err },
+			apply: func() { want, wantErr = w.ref.reserve(a.ref, place, x) },
+			want:  func() error { return wantErr },
+			seen:  func() error { return differ("what the answer may cost", want, got) },
+		}
+	}
+	w.numbers++
+	usage, value, cost, recorded := topicqueue.Usage{PromptTokens: w.numbers}, "", int64(how%50), false
+	if how%8 < 4 {
+		value = fmt.Sprint("answer ", w.numbers)
+	}
+	var got []byte
+	var want string
+	return &call{
+		name: fmt.Sprintf("answer of %s of %s/%d by %d for %d, kept %v", place, a.ref.unit, a.ref.generation, a.ref.owner, cost, value != ""),
+		do: func(ctx context.Context) (err error) {
+			got, err = w.queue.Answered(ctx, a.lease, a.epoch, place, []byte(value), usage, cost)
+			return err
+		},
+		apply: func() {
+			want = w.ref.answered(a.ref, a.epoch, place, value, cost, recorded)
+			recorded = recorded || w.ref.exists // the same call is counted once
+		},
+		want: func() error { return nil },
+		seen: func() error { return differ("what stands there", want, string(got)) },
+	}
+}
+
 // history is what has happened, for a person.
 func (w *world) history() string { return strings.Join(w.log, "\n") }

@@ -90,7 +90,8 @@ var (
 	releaseScript      = script("release")
 	emitScript         = script("emit")
 	journalScript      = script("journal")
-	usageScript        = script("usage")
+	reserveScript      = script("reserve")
+	purseScript        = script("purse")
 	commitPlanScript   = script("commit_plan")
 	checkpointScript   = script("checkpoint")
 	endBlockScript     = script("end_block")
@@ -110,6 +111,7 @@ var (
 	noteScript = redis.NewScript(readLua("note"))
 	feedScript = redis.NewScript(readLua("feed"))
 	lineScript = redis.NewScript(readLua("line"))
+	poolScript = redis.NewScript(readLua("pool"))
 
 	scheduleScript = redis.NewScript(readLua("schedule"))
 )

@@ -43,6 +43,7 @@ type reference struct {
 	calls              topicqueue.ToolCalls
 	journal            map[string]map[string]string
 	forcedUntil        int64
+	limitNow, spent    int64 // of the budget
 
 	done map[int]int // how often each block's end was told in this epoch
 	told bool        // progress was, in this epoch
@@ -56,7 +57,8 @@ type refUnit struct {
 	lapsed            bool
 	mark              [2]int // iterations and journal entries at the last lapse
 	entries           int
-	stuck             map[int]int64 // since when a task of a generation has been known to be active
+	calls             map[string]int64 // set aside, by generation and place
+	stuck             map[int]int64    // since when a task of a generation has been known to be active
 }
 
 type refBlock struct {
@@ -126,7 +128,7 @@ func (r *reference) block(unit string) *refBlock {
 }
 
 func (u *refUnit) release() { u.owner, u.lease = 0, 0 }
-func (u *refUnit) fence()   { u.generation++; u.release() }
+func (u *refUnit) fence()   { u.generation++; u.release(); u.calls = nil }
 
 func (r *reference) holds(l refLease) bool {
 	u := r.unit(l.unit)
@@ -170,7 +172,7 @@ func (r *reference) create() {
 	if r.exists {
 		return
 	}
-	r.exists, r.state = true, topicqueue.RunQueued
+	r.exists, r.state, r.limitNow = true, topicqueue.RunQueued, r.options.Budget.Amount()
 	if !r.options.Deadline.IsZero() {
 		r.deadline = r.options.Deadline.UnixMilli()
 	}
@@ -195,7 +197,7 @@ func (r *reference) begin(l refLease) (refBegun, error) {
 	if u.lease > r.now && u.owner != l.owner {
 		return refBegun{}, redisqueue.ErrHeld
 	}
-	u.owner, u.lease = l.owner, r.now+r.lease
+	u.owner, u.lease, u.calls = l.owner, r.now+r.lease, nil
 	if l.unit == "plan" {
 		r.state = topicqueue.RunPlanning
 		if r.started == 0 {
@@ -365,6 +367,7 @@ func (r *reference) close(n int, status topicqueue.BlockStatus, reason string) {
 	r.processed++
 	r.done[n]++
 	delete(r.journal, topicqueue.BlockID(n))
+	r.unit(topicqueue.BlockID(n)).calls = nil
 }
 
 func (r *reference) endBlock(l refLease, status topicqueue.BlockStatus, reason string) ([]redisqueue.Intent, error) {
@@ -436,6 +439,9 @@ func (r *reference) narrated(l refLease) ([]redisqueue.Intent, error) {
 // conclude ends the run: whoever works on one of its stages is refused from now on.
 func (r *reference) conclude(state topicqueue.RunState, reason string) {
 	r.state, r.reason, r.ended, r.paused = state, reason, r.now, false
+	for _, u := range r.units {
+		u.calls = nil
+	}
 	for _, unit := range []string{"plan", "review", "report", "narrate"} {
 		delete(r.journal, unit)
 		if r.unit(unit).owner != 0 {
@@ -556,6 +562,73 @@ func (r *reference) write(l refLease, epoch int, place, value string) string {
 	return value
 }
 
+// reserve sets aside what a call may cost: its question, and of what is left a quarter, but no less than most answers
+// cost, and no more than the longest. The last of the budget goes to one call alone.
+func (r *reference) reserve(l refLease, place string, x redisqueue.Reservation) (int64, error) {
+	if !r.holds(l) || r.ended > 0 {
+		return 0, redisqueue.ErrFenced
+	}
+	if r.limitNow == 0 {
+		return x.Longest, nil
+	}
+	key := fmt.Sprint(l.generation, place)
+	u := r.unit(l.unit)
+	before := u.calls[key]
+	room := r.limitNow - r.spent - (r.setAside() - before) - x.Stay - x.Question
+	others := 0
+	for _, other := range r.units {
+		others += len(other.calls)
+	}
+	if _, again := u.calls[key]; again {
+		others--
+	}
+	quarter := room / 4
+	if room < 0 && room%4 != 0 {
+		quarter--
+	}
+	answer := min(x.Longest, max(x.Usual, quarter))
+	switch {
+	case answer <= room:
+	case others > 0:
+		return 0, redisqueue.ErrBudgetHeld
+	case room < min(x.Least, x.Longest):
+		return 0, redisqueue.ErrBudget
+	default:
+		answer = room
+	}
+	if u.calls == nil {
+		u.calls = map[string]int64{}
+	}
+	u.calls[key] = x.Question + answer
+	return answer, nil
+}
+
+// setAside is the sum of what calls in flight have reserved.
+func (r *reference) setAside() (sum int64) {
+	for _, u := range r.units {
+		for _, amount := range u.calls {
+			sum += amount
+		}
+	}
+	return sum
+}
+
+// answered records a call and what it cost. recorded: it is recorded already.
+func (r *reference) answered(l refLease, epoch int, place, value string, cost int64, recorded bool) string {
+	if !r.exists {
+		return value
+	}
+	if !recorded {
+		r.usages++
+		r.spent += cost
+	}
+	delete(r.unit(l.unit).calls, fmt.Sprint(l.generation, place))
+	if value == "" {
+		return value
+	}
+	return r.write(l, epoch, place, value)
+}
+
 func (r *reference) emit(l refLease) error {
 	if !r.holds(l) || r.ended > 0 { // nothing comes after the end
 		return redisqueue.ErrFenced
@@ -662,6 +735,9 @@ func (r *reference) retry(what string, maxIterations, token int) ([]redisqueue.I
 		what = redisqueue.RetryAll
 	}
 	r.retried = token
+	if r.options.Budget.Amount() > 0 { // what was spent is spent
+		r.limitNow = r.spent + r.options.Budget.Amount()
+	}
 	r.epoch++
 	r.reason, r.report, r.sealed, r.outcome, r.answer, r.unpublished = "", "", "", "", "", ""
 	r.ended, r.started, r.final, r.seal, r.deadline, r.loop = 0, 0, 0, 0, 0, 0

@@ -27,6 +27,9 @@ func (q *Queue) Create(ctx context.Context, run topicqueue.Run) (created bool, e
 	if added, err := q.addToBatch(ctx, run.Batch, run.ID, order); err != nil || !added { // its state may have expired
 		return false, err
 	}
+	if err := q.join(ctx, run); err != nil {
+		return false, err
+	}
 	// Looked at only when what follows breaks off: not one of 100,000 that wait is swept for nothing.
 	if err := q.note(ctx, run.ID, note{check: ms(sweepTime), soonest: true, wait: "="}); err != nil {
 		return false, err
@@ -49,7 +52,7 @@ func (q *Queue) Create(ctx context.Context, run topicqueue.Run) (created bool, e
 	}
 	r, err := q.run(ctx, createScript, "create", run.ID,
 		run.ID, run.Batch, run.Topic, options, run.Lane, max(1, run.Options.MaxParallel), run.Options.Duration.Milliseconds(),
-		run.Options.WritingTime.Milliseconds(), deadline, run.Options.MaxLoops, narrate, labels)
+		run.Options.WritingTime.Milliseconds(), deadline, run.Options.MaxLoops, narrate, run.Options.Budget.Amount(), firstLimit(run.Options), labels)
 	if err != nil || r.status != "ok" {
 		return false, err
 	}
@@ -59,6 +62,14 @@ func (q *Queue) Create(ctx context.Context, run topicqueue.Run) (created bool, e
 	}
 	return true, q.note(ctx, run.ID, note{lane: run.Lane, state: topicqueue.RunQueued, check: check,
 		wait: strconv.FormatInt(run.CreatedAt.UnixMilli(), 10)})
+}
+
+// firstLimit is what a run may spend before it has a share of a common budget.
+func firstLimit(o topicqueue.Options) int64 {
+	if o.Common() {
+		return 1
+	}
+	return o.Budget.Amount()
 }
 
 // Run returns one run. ErrNotFound when there is none with this id.
@@ -81,6 +92,9 @@ func decodeRun(f map[string]string) (topicqueue.Run, error) {
 		CreatedAt: millis(f["created"]), StartedAt: millis(f["started"]), EndedAt: millis(f["ended"]),
 		SealAt: millis(f["seal"]), FinalAt: millis(f["final"]), PublishedAt: millis(f["published"]),
 	}
+	run.Limit, _ = strconv.ParseInt(f["limit"], 10, 64)
+	run.Spent, _ = strconv.ParseInt(f["spent"], 10, 64)
+	run.Cuts = strings.Fields(f["cuts"])
 	for field, count := range f {
 		if tool, ok := strings.CutPrefix(field, "asked:"); ok {
 			if run.ToolCalls == nil {

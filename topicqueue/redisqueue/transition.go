@@ -92,7 +92,7 @@ func (q *Queue) Checkpoint(ctx context.Context, l Lease, cp topicqueue.Checkpoin
 			return result, nil, fmt.Errorf("encode checkpoint of %s of run %s: %w", l.Unit, l.RunID, err)
 		}
 		r, err := q.run(ctx, checkpointScript, "checkpoint "+l.Unit, l.RunID, l.Unit, l.Generation, l.owner,
-			cp.Iteration, len(known), traces, jsonList(cp.Queries), blocks, answer, q.timing.Lease.Milliseconds(), memory, events, digest, calls)
+			cp.Iteration, len(known), traces, jsonList(cp.Queries), blocks, answer, q.timing.Lease.Milliseconds(), memory, events, digest, calls, evidence(cp.Traces))
 		if err != nil {
 			return result, nil, err
 		}
@@ -112,6 +112,16 @@ func (q *Queue) Checkpoint(ctx context.Context, l Lease, cp topicqueue.Checkpoin
 		return result, r.intents(l.RunID), err
 	}
 	return result, nil, fmt.Errorf("checkpoint %s of run %s: the plan changed %d times meanwhile", l.Unit, l.RunID, judgeTries)
+}
+
+// evidence is how many bytes the claims of these traces have, quotes included: what a report is written from.
+func evidence(traces []topicqueue.ToolTrace) (bytes int) {
+	for _, t := range traces {
+		for _, c := range t.Claims {
+			bytes += len(c.Text) + len(c.Quote)
+		}
+	}
+	return bytes
 }
 
 // titles returns the titles of all blocks of a run.

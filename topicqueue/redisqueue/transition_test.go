@@ -226,9 +226,7 @@ func TestScriptsThatAreSentTwice(t *testing.T) {
 		must[[]redisqueue.Intent](t)(q.Finish(ctx, report.Lease, redisqueue.Outcome{State: topicqueue.RunFailed, Reason: "x"}))
 		b := must[redisqueue.Begun](t)(q.Begin(ctx, run.ID, redisqueue.UnitPublish, 2))
 		call := topicqueue.Usage{Role: "note", PromptTokens: 10, Timestamp: time.Now()}
-		if err := q.RecordUsage(ctx, run.ID, call); err != nil {
-			t.Error(err)
-		}
+		must[[]byte](t)(q.Answered(ctx, b.Lease, b.Epoch, "1/note", nil, call, 10))
 		if calls := must[[]topicqueue.Usage](t)(q.Usage(ctx, run.ID)); len(calls) != 1 {
 			t.Errorf("one call is counted %d times", len(calls))
 		}

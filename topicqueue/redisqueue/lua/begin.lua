@@ -3,6 +3,7 @@ local unit, gen, owner, lease = ARGV[1], tonumber(ARGV[2]), ARGV[3], tonumber(AR
 if state() == '' or generation(unit) ~= gen or not wants(unit) then return { 'stale' } end
 if num(work, unit .. ':lease') > now and text(work, unit .. ':owner') ~= owner then return { 'held' } end
 redis.call('HSET', work, unit .. ':gen', gen, unit .. ':owner', owner, unit .. ':lease', now + lease)
+dropCalls(unit)
 if unit == 'plan' then
   redis.call('HSET', run, 'state', 'planning')
   if redis.call('HSETNX', run, 'started', now) == 1 then

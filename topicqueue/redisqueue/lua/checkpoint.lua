@@ -1,6 +1,6 @@
 -- ARGV: unit, generation, owner, iteration, blocks the proposals were judged against, traces (JSON list of texts),
 -- queries (JSON list), new blocks (JSON list of texts), admissions (JSON), lease (ms), memory (JSON),
--- events (JSON), digest (JSON; empty: none), calls (JSON list: tool, asked, shared, ...)
+-- events (JSON), digest (JSON; empty: none), calls (JSON list: tool, asked, shared, ...), bytes of its claims
 local unit, iteration = ARGV[1], tonumber(ARGV[4])
 if not holds(unit, ARGV[2], ARGV[3]) or state() ~= 'researching' then return { 'fenced' } end
 if num(blocks, unit .. ':iterations') >= iteration then -- the reply of the first call was lost
@@ -15,6 +15,7 @@ for i = 1, #calls, 3 do
   redis.call('HINCRBY', run, 'asked:' .. calls[i], calls[i + 1])
   redis.call('HINCRBY', run, 'shared:' .. calls[i], calls[i + 2])
 end
+if ARGV[15] ~= '0' then redis.call('HINCRBY', run, 'evidence', ARGV[15]) end
 local new = cjson.decode(ARGV[8])
 addBlocks(new)
 redis.call('HSET', blocks, unit .. ':iterations', iteration, unit .. ':updated', now)

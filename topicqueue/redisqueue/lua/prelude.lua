@@ -27,11 +27,19 @@ local function holds(unit, gen, owner)
   return generation(unit) == tonumber(gen) and redis.call('HGET', work, unit .. ':owner') == owner
 end
 
+-- dropCalls gives back what a unit has reserved for calls that nobody waits for any more.
+local function dropCalls(unit)
+  for _, call in ipairs(redis.call('HKEYS', base .. 'calls')) do
+    if string.sub(call, 1, #unit + 1) == unit .. ' ' then redis.call('HDEL', base .. 'calls', call) end
+  end
+end
+
 -- release leaves a unit without an owner.
 local function release(unit) redis.call('HSET', work, unit .. ':owner', '', unit .. ':lease', 0) end
 
 -- fence gives a unit to its next generation: whoever works on it is refused from now on.
 local function fence(unit)
+  dropCalls(unit)
   redis.call('HSET', work, unit .. ':gen', generation(unit) + 1, unit .. ':owner', '', unit .. ':lease', 0)
 end
 
@@ -168,6 +176,7 @@ local function closeBlock(unit, status, reason, attempt)
   redis.call('ZREM', active, unit)
   redis.call('HINCRBY', run, 'processed', 1)
   redis.call('DEL', base .. 'journal:' .. unit)
+  dropCalls(unit)
   emit(progress(doneEvents(unit, status, reason)), attempt)
 end
 
@@ -235,6 +244,7 @@ end
 local function conclude(final, reason, attempt)
   redis.call('HSET', run, 'state', final, 'reason', reason, 'ended', now)
   redis.call('HDEL', run, 'paused')
+  redis.call('DEL', base .. 'calls')
   for _, unit in ipairs({ 'plan', 'review', 'report', 'narrate' }) do
     redis.call('DEL', base .. 'journal:' .. unit)
     if text(work, unit .. ':owner') ~= '' then fence(unit) end

@@ -1,5 +1,5 @@
 -- ARGV: what (blocks: what failed or was cut short; report: the report alone; all: the whole run), iterations that a
--- block may have; token of the call. A run that has ended goes on with its next epoch.
+-- block may have; token of the call; own budget (0 = none). A run that has ended goes on with its next epoch.
 if text(run, 'retried') == ARGV[3] then return answer(wanted()) end -- the reply of the first call was lost
 if not ended() then return { 'running' } end
 local what = ARGV[1]
@@ -19,7 +19,12 @@ end
 redis.call('HINCRBY', run, 'epoch', 1)
 redis.call('HSET', run, 'retried', ARGV[3])
 for _, key in ipairs(kept()) do redis.call('PERSIST', key) end
-redis.call('HDEL', run, 'ended', 'reason', 'report', 'sealed', 'published', 'unpublished', 'outcome', 'started', 'final', 'seal', 'missed', 'open', 'wave', 'hosts', 'deadline', 'loop', 'answer')
+redis.call('HDEL', run, 'ended', 'reason', 'report', 'sealed', 'published', 'unpublished', 'outcome', 'started', 'final', 'seal', 'missed', 'open', 'wave', 'hosts', 'deadline', 'loop', 'answer', 'cuts')
+if redis.call('HEXISTS', run, 'limit') == 1 then -- what was spent is spent: the budget begins anew
+  local spent, own = num(run, 'spent'), tonumber(ARGV[4])
+  if own > 0 then redis.call('HSET', run, 'ceiling', spent + own) end
+  redis.call('HSET', run, 'limit', spent + math.max(own, 1))
+end
 redis.call('HSET', run, 'since', num(run, 'seq')) -- the events of this epoch come after it
 redis.call('DEL', events, once, base .. 'report')
 for _, unit in ipairs({ 'plan', 'review', 'report', 'narrate', 'publish' }) do
@@ -53,7 +58,7 @@ if what == 'all' then
     if not string.find(field, ':gen$') then redis.call('HDEL', work, field) end
   end
   redis.call('DEL', blocks, queries, ledger, base .. 'plan', base .. 'traces:plan')
-  redis.call('HDEL', run, 'blocks', 'processed', 'review')
+  redis.call('HDEL', run, 'blocks', 'processed', 'review', 'evidence')
   redis.call('HSET', run, 'state', 'queued')
   return answer({})
 end

@@ -1,0 +1,99 @@
+package jobs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"nightdesk/pipeline/llm"
+	"nightdesk/topicqueue"
+	"nightdesk/topicqueue/redisqueue"
+)
+
+// Tokens of answers, see redisqueue.Reservation.
+const (
+	usualAnswer   = 1500  // most are shorter
+	leastAnswer   = 256   // one that may have less is hardly worth the call
+	longestAnswer = 12000 // where nothing limits it
+)
+
+// heldPause is how long a call waits for others of its run that hold what is left of the budget, at first.
+const heldPause = 50 * time.Millisecond
+
+// budgeted reports whether the run has a budget, and something that costs.
+func (a *attempt) budgeted() bool { return a.w.Model != nil && a.Run.Options.Limit().Amount() > 0 }
+
+// price returns what a call of most's model costs the budget with so many tokens of question and answer.
+func (a *attempt) price(most topicqueue.Usage, question, answer int) (int64, bool) {
+	most.PromptTokens, most.CompletionTokens = question, answer
+	if cost, known := a.w.Prices.Cost(most); known {
+		most.CostUSD = &cost
+	}
+	return a.Run.Options.Limit().Cost(most)
+}
+
+// reserve sets aside what a call may cost and returns how many tokens its answer may have; 0: as many as it may anyway.
+// Where others of the run hold what is left it waits for them.
+func (a *attempt) reserve(ctx context.Context, place string, most topicqueue.Usage) (limit int, err error) {
+	if !a.budgeted() {
+		return 0, nil
+	}
+	longest := most.CompletionTokens
+	if longest == 0 {
+		longest = longestAnswer
+	}
+	r := redisqueue.Reservation{Stay: a.stay.Load()}
+	known := true
+	for _, part := range []struct {
+		into             *int64
+		question, answer int
+	}{{&r.Question, most.PromptTokens, 0}, {&r.Longest, 0, longest}, {&r.Usual, 0, min(longest, usualAnswer)}, {&r.Least, 0, min(longest, leastAnswer)}} {
+		var ok bool
+		*part.into, ok = a.price(most, part.question, part.answer)
+		known = known && ok
+	}
+	if !known {
+		a.cut(ctx, topicqueue.CutReport)
+		return 0, fmt.Errorf("%w: nobody knows what model %s costs: set llm.prices, or give the budget in tokens: %w", llm.ErrBudget, most.Model, llm.ErrUnavailable)
+	}
+	var answer int64
+	for pause := heldPause; ; pause = min(2*pause, time.Second) {
+		err = a.w.steady(ctx, "reserve for a call", func(ctx context.Context) (err error) {
+			answer, err = a.w.Queue.Reserve(ctx, a.Lease, place, r)
+			return err
+		})
+		if !errors.Is(err, redisqueue.ErrBudgetHeld) {
+			break
+		}
+		select {
+		case <-ctx.Done():
+			return 0, context.Cause(ctx)
+		case <-time.After(pause):
+		}
+	}
+	if errors.Is(err, redisqueue.ErrBudget) {
+		if a.Lease.Unit == redisqueue.UnitReport {
+			a.cut(ctx, topicqueue.CutReport)
+		} else {
+			a.cut(ctx, topicqueue.CutIterations)
+		}
+		return 0, fmt.Errorf("%w: %w", llm.ErrBudget, llm.ErrUnavailable)
+	}
+	if err != nil || answer >= r.Longest || r.Longest == 0 {
+		return 0, err
+	}
+	limit = max(1, int(float64(answer)/float64(r.Longest)*float64(longest)))
+	if a.Lease.Unit == redisqueue.UnitReport && limit < usualAnswer {
+		a.cut(ctx, topicqueue.CutReport)
+	}
+	return limit, nil
+}
+
+// night is the time whose night a run belongs to, in the time zone of this worker.
+func (w *Worker) night(run topicqueue.Run) time.Time {
+	if run.StartedAt.IsZero() {
+		return w.Now()
+	}
+	return run.StartedAt.In(w.Now().Location())
+}

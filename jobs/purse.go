@@ -1,0 +1,199 @@
+package jobs
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"nightdesk/pipeline/llm"
+	"nightdesk/topicqueue"
+	"nightdesk/topicqueue/redisqueue"
+)
+
+// tokens of one call: of the question and of the answer.
+type tokens struct{ in, out int }
+
+// What the calls of a run take while there is no experience with it, by the questions that TestCallsOfARun counts (four
+// characters a token, with the schemas) and answers of the usual length. Most iterations make one or two tool calls.
+var (
+	planTokens    = tokens{4_200, 700} // queries and decomposition together
+	decideTokens  = tokens{2_400, 250}
+	noteTokens    = tokens{2_600, 600}
+	reviewTokens  = tokens{4_900, 600}
+	mergeTokens   = tokens{3_000, 200} // where no review has said which blocks are one subject
+	outlineTokens = tokens{3_600, 600}
+	frameTokens   = tokens{2_000, 400} // introduction, and conclusion
+	sectionTokens = tokens{1_200, 900} // without its evidence
+)
+
+const (
+	notesOfIteration = 2
+	evidenceBytes    = 2_400 // that an iteration finds
+	bytesOfToken     = 4
+	// spareShare is what a run asks of a common budget beyond what it will probably take: what it does not use is there again
+	// for others.
+	spareShare = 1.25
+)
+
+// cost returns what calls of a role take from the budget of the run; 0 where the price is not known, of which each call
+// is told.
+func (a *attempt) cost(role llm.Role, t tokens, calls int) int64 {
+	one, _ := a.price(topicqueue.Usage{Model: llm.Most(a.w.Model, llm.Request{Role: role}).Model}, t.in, t.out)
+	return one * int64(calls)
+}
+
+// estimate says what parts of the run will probably cost. sections: of its report.
+func (a *attempt) estimate(evidence, sections int) topicqueue.Estimate {
+	e := topicqueue.Estimate{PerByte: float64(a.cost(llm.Writer, tokens{in: 1000}, 1)) / 1000 / bytesOfToken}
+	e.Report = a.cost(llm.Writer, outlineTokens, 1) + a.cost(llm.Writer, frameTokens, 2) + a.cost(llm.Writer, sectionTokens, sections) +
+		int64(e.PerByte*float64(evidence))
+	if sections > 1 {
+		e.Report += a.cost(llm.Writer, mergeTokens, 1)
+	}
+	e.Iteration = a.cost(llm.Researcher, decideTokens, 1) + a.cost(llm.Note, noteTokens, notesOfIteration) + int64(e.PerByte*evidenceBytes)
+	return e
+}
+
+// purse says where the run stands with its budget and what is to come. Of a budget that it shares with others it draws its
+// share first. What the report takes is from now on kept out of the reach of the attempt's calls.
+func (a *attempt) purse(ctx context.Context) (p topicqueue.Purse, e topicqueue.Estimate, err error) {
+	look := func(share int64) {
+		err = a.w.steady(ctx, "look at the budget", func(ctx context.Context) (err error) {
+			p, err = a.w.Queue.Purse(ctx, a.Run.ID, share, "")
+			return err
+		})
+	}
+	if look(0); err != nil {
+		return p, e, err
+	}
+	sections := 0
+	for _, b := range p.Blocks {
+		if !b.Ended || b.Iterations > 0 {
+			sections++
+		}
+	}
+	e = a.estimate(p.Evidence, max(1, sections))
+	if a.Run.Options.Common() {
+		var share int64
+		err = a.w.steady(ctx, "draw on the budget", func(ctx context.Context) (err error) {
+			share, err = a.draw(ctx, p, e)
+			return err
+		})
+		if err == nil {
+			look(share)
+		}
+	}
+	a.stay.Store(e.Report)
+	return p, e, err
+}
+
+// draw returns what the run may spend by its share of the budgets of its batch and its night.
+func (a *attempt) draw(ctx context.Context, p topicqueue.Purse, e topicqueue.Estimate) (share int64, err error) {
+	o := a.Run.Options
+	all := a.cost(llm.Planner, planTokens, 1)
+	least := a.estimate(evidenceBytes, 1)
+	claim := redisqueue.Claim{Spent: p.Spent, Least: all + least.Iteration + least.Report}
+	var rest int64
+	if len(p.Blocks) == 0 {
+		full := a.estimate(0, o.SubTopics)
+		rest, claim.Needs = all+int64(o.SubTopics*o.MaxIterations)*full.Iteration+full.Report, claim.Least
+	} else {
+		rest, claim.Needs = p.Rest(o.MaxIterations, e), p.Spent+p.Rest(0, e)
+	}
+	if o.MaxLoops > 0 {
+		rest += a.cost(llm.Planner, reviewTokens, o.MaxLoops) + p.Block(o.MaxIterations, e)
+	}
+	claim.Wants = p.Spent + int64(spareShare*float64(rest))
+	if claim.Limit = o.BatchBudget.Amount(); claim.Limit > 0 {
+		if share, err = a.w.Queue.DrawBatch(ctx, a.Run, claim); err != nil {
+			return 0, err
+		}
+	}
+	if claim.Limit = o.NightBudget.Amount(); claim.Limit > 0 {
+		night, err := a.w.Queue.DrawNight(ctx, a.Run, a.w.night(a.Run), claim)
+		if err != nil {
+			return 0, err
+		}
+		if share == 0 || night < share {
+			share = night
+		}
+	}
+	return share, nil
+}
+
+// cut notes what the budget has cut.
+func (a *attempt) cut(ctx context.Context, what string) {
+	if slices.Contains(a.Run.Cuts, what) {
+		return
+	}
+	err := a.w.steady(ctx, "note what the budget has cut", func(ctx context.Context) error {
+		_, err := a.w.Queue.Purse(ctx, a.Run.ID, 0, what)
+		return err
+	})
+	if err != nil {
+		a.w.Log.Warn().Err(err).Str("run", a.Run.ID).Str("cut", what).Msg("not noted what the budget has cut")
+	}
+}
+
+// affordable returns how many sub-topics the budget allows, at most so many, each with one iteration and its part of
+// the report.
+func (a *attempt) affordable(p topicqueue.Purse, most int) int {
+	if p.Limit == 0 {
+		return most
+	}
+	n := most
+	for n > 1 {
+		e := a.estimate(0, n)
+		if p.Spent+a.cost(llm.Planner, planTokens, 1)+int64(n)*e.Iteration+e.Report <= p.Limit {
+			break
+		}
+		n--
+	}
+	return n
+}
+
+// mayIterate reports whether the budget allows the attempt's block another iteration. A run without any evidence goes on
+// without the model, which costs nothing.
+func (a *attempt) mayIterate(ctx context.Context, k int) (bool, error) {
+	p, e, err := a.purse(ctx)
+	if err != nil || p.MayIterate(a.Block.Number(), k, e) || p.Evidence == 0 {
+		return err == nil, err
+	}
+	if k == 1 {
+		a.cut(ctx, topicqueue.CutBlocks)
+	} else {
+		a.cut(ctx, topicqueue.CutIterations)
+	}
+	return false, nil
+}
+
+// roomFor returns how many more blocks the budget allows; below 0: any number.
+func (a *attempt) roomFor(ctx context.Context) (int, error) {
+	if !a.budgeted() {
+		return -1, nil
+	}
+	p, e, err := a.purse(ctx)
+	if err != nil {
+		return 0, err
+	}
+	if a.Lease.Unit == redisqueue.UnitReview {
+		e.Report += a.cost(llm.Planner, reviewTokens, 1)
+	}
+	return p.Room(a.Run.Options.MaxIterations, e), nil
+}
+
+// budgetReason says what a run's budget has cut; empty when nothing.
+func budgetReason(run topicqueue.Run) string {
+	words := map[string]string{topicqueue.CutReview: "no review", topicqueue.CutIterations: "fewer iterations", topicqueue.CutBlocks: "fewer topic blocks", topicqueue.CutReport: "a shorter report"}
+	var cuts []string
+	for _, cut := range []string{topicqueue.CutReview, topicqueue.CutIterations, topicqueue.CutBlocks, topicqueue.CutReport} {
+		if slices.Contains(run.Cuts, cut) {
+			cuts = append(cuts, words[cut])
+		}
+	}
+	if len(cuts) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("the budget: %s", strings.Join(cuts, ", "))
+}

@@ -1,0 +1,194 @@
+package redisqueue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"nightdesk/topicqueue"
+)
+
+// What Reserve answers to a call that it has no money for.
+var (
+	// ErrBudget: the budget of the run does not suffice for the call.
+	ErrBudget = errors.New("the budget does not suffice")
+	// ErrBudgetHeld: it may suffice when calls of the run that are in flight have ended: most cost less than they reserve.
+	ErrBudgetHeld = errors.New("the budget is reserved for other calls")
+)
+
+// Reservation is what a model call may take from the budget of its run, in the unit of the budget.
+type Reservation struct {
+	Question int64
+	Longest  int64 // of its answer
+	Usual    int64 // what most answers stay below: near the end of the budget no more is set aside
+	Least    int64 // an answer that may have less is hardly worth the call
+	Stay     int64 // is to be left for others afterwards
+}
+
+// Reserve sets aside what a model call may cost, until Answered or until the attempt or the run ends, and returns how much
+// its answer may. Doing it again at a place changes the amount. A run without a budget refuses nothing.
+func (q *Queue) Reserve(ctx context.Context, l Lease, place string, r Reservation) (answer int64, err error) {
+	reply, err := q.run(ctx, reserveScript, "reserve for a call", l.RunID, l.Unit, l.Generation, l.owner, place,
+		r.Question, r.Longest, r.Usual, r.Least, r.Stay)
+	if err != nil {
+		return 0, err
+	}
+	switch answer = amount(text(reply.values, 0)); answer {
+	case -1:
+		return 0, ErrBudget
+	case -2:
+		return 0, ErrBudgetHeld
+	}
+	return answer, nil
+}
+
+// Purse returns where a run stands with its budget. share: what it may spend in all by its share of a common budget, besides its own
+// limit; 0: as before. cut: a word for what the budget has cut, which Run.Cuts keeps; empty: nothing.
+func (q *Queue) Purse(ctx context.Context, runID string, share int64, cut string) (topicqueue.Purse, error) {
+	limit := ""
+	if share > 0 {
+		limit = strconv.FormatInt(share, 10)
+	}
+	r, err := q.run(ctx, purseScript, "look at the budget", runID, limit, cut)
+	if err != nil {
+		return topicqueue.Purse{}, err
+	}
+	p := topicqueue.Purse{Limit: amount(text(r.values, 0)), Spent: amount(text(r.values, 1)), Evidence: number(r.values, 2)}
+	list, _ := r.values[3].([]any)
+	for i := 0; i+3 < len(list); i += 4 {
+		p.Blocks = append(p.Blocks, topicqueue.BlockPurse{
+			Begun: number(list, i) > 0, Ended: number(list, i) == 2, Iterations: number(list, i+1),
+			Spent: amount(text(list, i+2)), UnderWay: number(list, i+3) > 0,
+		})
+	}
+	return p, nil
+}
+
+func amount(text string) int64 {
+	n, _ := strconv.ParseInt(text, 10, 64)
+	return n
+}
+
+// Claim is what a run asks of a budget that it shares with others. Amounts are in the budget's unit.
+type Claim struct {
+	Limit int64 // of the common budget
+	Spent int64 // by the run
+	Wants int64 // in all, for everything that it may do
+	Needs int64 // in all, to be brought to its end
+	Least int64 // that a run which waits must be left
+}
+
+// Kinds of runs in a common budget, by their lanes: high ones get all that they want, of the rest normal ones twice as much as
+// low ones.
+func kindOf(lane string) string {
+	if lane == "high" || lane == "low" {
+		return lane
+	}
+	return "normal"
+}
+
+func batchPool(batch string) string { return batchKey(batch, "budget") }
+
+// nightPool names the budget of a night, which lasts from noon to noon in the time zone of the time that is given.
+func nightPool(at time.Time) string {
+	return prefix + "{index}:night:" + at.Add(-12*time.Hour).Format(time.DateOnly)
+}
+
+// nightKept is how long the accounts of a night are kept.
+const nightKept = 8 * 24 * time.Hour
+
+// join lets a run wait for its share of the budget of its batch.
+func (q *Queue) join(ctx context.Context, run topicqueue.Run) error {
+	if run.Options.BatchBudget.Amount() == 0 {
+		return nil
+	}
+	if err := poolScript.Run(ctx, q.rdb, []string{batchPool(run.Batch)}, "join", run.ID, kindOf(run.Lane)).Err(); err != nil {
+		return fmt.Errorf("add run %s to the budget of batch %q in Redis: %w", run.ID, run.Batch, err)
+	}
+	return nil
+}
+
+// DrawBatch returns what a run may spend in all by its share of the budget of its batch, which is shared out anew
+// whenever one asks: what others have not used is there again.
+func (q *Queue) DrawBatch(ctx context.Context, run topicqueue.Run, c Claim) (int64, error) {
+	return q.draw(ctx, batchPool(run.Batch), run, c, "", "", "")
+}
+
+// DrawNight is DrawBatch for the budget of the night in which a run has started.
+func (q *Queue) DrawNight(ctx context.Context, run topicqueue.Run, at time.Time, c Claim) (int64, error) {
+	var waiting [3]*redis.IntCmd
+	if _, err := q.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
+		for i, lane := range []string{"high", "", "low"} {
+			waiting[i] = p.ZCard(ctx, waitingKey(lane))
+		}
+		return nil
+	}); err != nil {
+		return 0, fmt.Errorf("count the runs that wait in Redis: %w", err)
+	}
+	share, err := q.draw(ctx, nightPool(at), run, c, waiting[0].Val(), waiting[1].Val(), waiting[2].Val())
+	if err != nil {
+		return 0, err
+	}
+	return share, q.rdb.Expire(ctx, nightPool(at), nightKept).Err()
+}
+
+func (q *Queue) draw(ctx context.Context, pool string, run topicqueue.Run, c Claim, high, normal, low any) (int64, error) {
+	share, err := poolScript.Run(ctx, q.rdb, []string{pool}, "draw", run.ID, kindOf(run.Lane), c.Spent, c.Wants, c.Needs,
+		c.Limit, c.Least, high, normal, low).Text()
+	if err != nil {
+		return 0, fmt.Errorf("draw run %s's share of a common budget from Redis: %w", run.ID, err)
+	}
+	return max(1, amount(share)), nil
+}
+
+// LeaveBudgets gives back what a run that has ended has not spent of the budgets of its batch and its night.
+func (q *Queue) LeaveBudgets(ctx context.Context, run topicqueue.Run, at time.Time) error {
+	var pools []string
+	if run.Options.BatchBudget.Amount() > 0 {
+		pools = append(pools, batchPool(run.Batch))
+	}
+	if run.Options.NightBudget.Amount() > 0 && !run.StartedAt.IsZero() {
+		pools = append(pools, nightPool(at))
+	}
+	for _, pool := range pools {
+		if err := poolScript.Run(ctx, q.rdb, []string{pool}, "leave", run.ID, run.Spent).Err(); err != nil {
+			return fmt.Errorf("give back run %s's share of a common budget in Redis: %w", run.ID, err)
+		}
+	}
+	return nil
+}
+
+// Pool is where the budget of a batch stands.
+type Pool struct {
+	Spent    int64 // by runs that have ended
+	Granted  int64 // to runs in work, what they have spent included
+	Waiting  int   // runs
+	Active   int
+	HasEnded int
+}
+
+// BatchPool returns where the budget of a batch stands; the zero value when it has none.
+func (q *Queue) BatchPool(ctx context.Context, batch string) (p Pool, err error) {
+	var fields []string
+	for _, kind := range []string{"high", "normal", "low"} {
+		for _, f := range []string{"sum:%s:done", "sum:%s:active", "n:%s:waiting", "n:%s:active", "n:%s:done"} {
+			fields = append(fields, fmt.Sprintf(f, kind))
+		}
+	}
+	values, err := q.rdb.HMGet(ctx, batchPool(batch), fields...).Result()
+	if err != nil {
+		return p, fmt.Errorf("read the budget of batch %q from Redis: %w", batch, err)
+	}
+	for i := 0; i < len(values); i += 5 {
+		p.Spent += amount(text(values, i))
+		p.Granted += amount(text(values, i+1))
+		p.Waiting += number(values, i+2)
+		p.Active += number(values, i+3)
+		p.HasEnded += number(values, i+4)
+	}
+	return p, nil
+}

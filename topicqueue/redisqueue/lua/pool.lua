@@ -1,0 +1,78 @@
+-- A budget that runs share: of a batch, or of a night. It is shared out anew whenever a run asks.
+-- KEYS: the pool (hash): limit, per run what it is (kind, stage, amount), and per kind and stage how many there are (n:)
+-- and their amounts in all (sum:). Stages: waiting; active, with what it may spend in all; done, with what it has spent.
+-- ARGV: what, run, then
+--   join   kind (high, normal, low)
+--   draw   kind, spent, what it wants in all, what it needs in all to be brought to its end, limit of the pool, the least that a
+--          waiting run is left, and how many of each kind wait ('': as the pool knows)
+--   leave  spent
+-- Returns what the run may spend in all.
+local pool, what, id = KEYS[1], ARGV[1], 'run:' .. ARGV[2]
+local kinds = { high = 0, normal = 2, low = 1 } -- weights; high ones get what they want
+local function num(field) return tonumber(redis.call('HGET', pool, field) or '0') or 0 end
+local function add(field, n)
+  if n ~= 0 then redis.call('HINCRBY', pool, field, string.format('%.0f', n)) end
+end
+
+local kind, stage, amount = string.match(redis.call('HGET', pool, id) or '', '^(%a+) (%a+) (%d+)$')
+amount = tonumber(amount or '0')
+
+local function move(newKind, newStage, newAmount)
+  if stage then
+    add('n:' .. kind .. ':' .. stage, -1)
+    add('sum:' .. kind .. ':' .. stage, -amount)
+  end
+  redis.call('HSET', pool, id, newKind .. ' ' .. newStage .. ' ' .. string.format('%.0f', newAmount))
+  add('n:' .. newKind .. ':' .. newStage, 1)
+  add('sum:' .. newKind .. ':' .. newStage, newAmount)
+end
+
+if what == 'join' then
+  if not stage then move(ARGV[3], 'waiting', 0) end
+  return '0'
+end
+if what == 'leave' then
+  if stage then move(kind, 'done', tonumber(ARGV[3])) end
+  return ARGV[3]
+end
+
+local spent, wants, needs, least = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[8])
+local limit = tonumber(ARGV[7])
+kind = kind or ARGV[3]
+local function waiting(k, given)
+  if given ~= '' then return tonumber(given) end
+  local n = num('n:' .. k .. ':waiting')
+  if stage == 'waiting' and k == kind then n = n - 1 end
+  return n
+end
+local wait = { high = waiting('high', ARGV[9]), normal = waiting('normal', ARGV[10]), low = waiting('low', ARGV[11]) }
+local mine = 0
+if stage == 'active' then mine = amount end
+local free, waits = limit, 0 -- what neither was spent nor is granted to others
+for k in pairs(kinds) do
+  free = free - num('sum:' .. k .. ':done') - num('sum:' .. k .. ':active')
+  waits = waits + wait[k]
+end
+free = free + mine
+if stage == 'done' then free = free + amount end -- it goes on: a retry
+local share
+if kind == 'high' then
+  share = math.min(wants, free - waits * least)
+else
+  -- What is not for high ones goes to the others by weight, whether they are active or wait.
+  local known = num('n:high:active') + num('n:high:done')
+  local usual = wants
+  if known > 0 then usual = (num('sum:high:active') + num('sum:high:done')) / known end
+  local rest, weights = limit - num('sum:high:active') - wait.high * usual, kinds[kind]
+  for k, weight in pairs(kinds) do
+    rest = rest - num('sum:' .. k .. ':done')
+    local active = num('n:' .. k .. ':active')
+    if k == kind and stage == 'active' then active = active - 1 end
+    weights = weights + weight * (wait[k] + active)
+  end
+  share = math.min(wants, rest * kinds[kind] / weights, free)
+end
+-- What was begun is brought to its end: from what it had, or from what is free.
+share = math.floor(math.max(share, math.min(needs, math.max(mine, free)), spent, 0))
+move(kind, 'active', share)
+return string.format('%.0f', share)
