@@ -188,6 +188,9 @@ type callGroup struct {
 
 // gather waits until so many questions of a group have arrived, or have had time to.
 func (m *callLog) gather(name string, size int) {
+	if m.groups == nil {
+		return
+	}
 	m.mu.Lock()
 	g := m.groups[name]
 	if g == nil {

@@ -36,7 +36,7 @@ func (w *Worker) plan(ctx context.Context, a *attempt) error {
 	}
 	run := a.Run
 	if a.budgeted() {
-		purse, _, err := a.purse(ctx)
+		purse, _, err := a.purse(ctx, 0)
 		if err != nil {
 			return err
 		}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
+	"time"
 
 	"nightdesk/pipeline/llm"
 	"nightdesk/topicqueue"
@@ -15,7 +17,7 @@ import (
 type tokens struct{ in, out int }
 
 // What the calls of a run take while there is no experience with it, by the questions that TestCallsOfARun counts (four
-// characters a token, with the schemas) and answers of the usual length. Most iterations make one or two tool calls.
+// characters a token, with the schemas) and answers of the usual length.
 var (
 	planTokens    = tokens{4_200, 700} // queries and decomposition together
 	decideTokens  = tokens{2_400, 250}
@@ -28,12 +30,13 @@ var (
 )
 
 const (
-	notesOfIteration = 2
-	evidenceBytes    = 2_400 // that an iteration finds
-	bytesOfToken     = 4
-	// spareShare is what a run asks of a common budget beyond what it will probably take: what it does not use is there again
-	// for others.
-	spareShare = 1.25
+	evidenceBytes = 1_200 // that an iteration finds
+	bytesOfToken  = 4
+	// spareShare is what a run asks of a common budget beyond what it will probably take: it asks again before each iteration, and
+	// what it does not use is there again for others.
+	spareShare = 1.1
+	// hope is by how much the share of a run will probably grow as others give back what they have asked too much.
+	hope = 1.2
 )
 
 // cost returns what calls of a role take from the budget of the run; 0 where the price is not known, of which each call
@@ -43,27 +46,87 @@ func (a *attempt) cost(role llm.Role, t tokens, calls int) int64 {
 	return one * int64(calls)
 }
 
-// estimate says what parts of the run will probably cost. sections: of its report.
+// estimate says what parts of the run will probably cost: by what the calls of this desk have taken, as far as there are
+// any. sections: of its report.
 func (a *attempt) estimate(evidence, sections int) topicqueue.Estimate {
+	written := a.experience(llm.Writer)
+	outlineTokens, frameTokens, sectionTokens := outlineTokens, frameTokens, sectionTokens
+	if written.calls > 0 {
+		outlineTokens.out, frameTokens.out, sectionTokens.out = written.out, written.out, written.out
+	}
 	e := topicqueue.Estimate{PerByte: float64(a.cost(llm.Writer, tokens{in: 1000}, 1)) / 1000 / bytesOfToken}
 	e.Report = a.cost(llm.Writer, outlineTokens, 1) + a.cost(llm.Writer, frameTokens, 2) + a.cost(llm.Writer, sectionTokens, sections) +
 		int64(e.PerByte*float64(evidence))
 	if sections > 1 {
 		e.Report += a.cost(llm.Writer, mergeTokens, 1)
 	}
-	e.Iteration = a.cost(llm.Researcher, decideTokens, 1) + a.cost(llm.Note, noteTokens, notesOfIteration) + int64(e.PerByte*evidenceBytes)
+	decide, note := a.experience(llm.Researcher), a.experience(llm.Note)
+	if decide.calls > 0 && note.calls > 0 {
+		e.Iteration = a.cost(llm.Researcher, decide.tokens, 1) +
+			int64(float64(a.cost(llm.Note, note.tokens, 1))*float64(note.calls)/float64(decide.calls))
+	} else {
+		e.Iteration = a.cost(llm.Researcher, decideTokens, 1) + a.cost(llm.Note, noteTokens, 1)
+	}
+	e.Iteration += int64(e.PerByte * evidenceBytes)
 	return e
 }
 
+// experienced is what the calls of one model in one role have taken on the average.
+type experienced struct {
+	tokens
+	calls int64
+}
+
+// experience returns what calls of a role have taken in this desk.
+func (a *attempt) experience(role llm.Role) (x experienced) {
+	model := llm.Most(a.w.Model, llm.Request{Role: role}).Model
+	for _, m := range a.w.figures.models() {
+		if m.Role == string(role) && m.Model == model && m.Calls > 0 {
+			return experienced{tokens{int(m.TokensIn / m.Calls), int(m.TokensOut / m.Calls)}, m.Calls}
+		}
+	}
+	return x
+}
+
+// figures are what the calls of this desk have taken, as far as this worker has heard.
+type figures struct {
+	mu   sync.Mutex
+	list []redisqueue.ModelStats
+	at   time.Time
+}
+
+// figuresAge is how old they may be.
+const figuresAge = 10 * time.Second
+
+func (f *figures) models() []redisqueue.ModelStats {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.list
+}
+
+// refresh reads them again when they are too old. Without Redis the old ones do.
+func (f *figures) refresh(ctx context.Context, q *redisqueue.Queue) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if time.Since(f.at) < figuresAge {
+		return
+	}
+	if stats, err := q.Stats(ctx); err == nil {
+		f.list, f.at = stats.Models, time.Now()
+	}
+}
+
 // purse says where the run stands with its budget and what is to come. Of a budget that it shares with others it draws its
-// share first. What the report takes is from now on kept out of the reach of the attempt's calls.
-func (a *attempt) purse(ctx context.Context) (p topicqueue.Purse, e topicqueue.Estimate, err error) {
+// share first. What the report takes is from now on kept out of the reach of the attempt's calls. more: blocks that the run
+// would like to have besides.
+func (a *attempt) purse(ctx context.Context, more int) (p topicqueue.Purse, e topicqueue.Estimate, err error) {
 	look := func(share int64) {
 		err = a.w.steady(ctx, "look at the budget", func(ctx context.Context) (err error) {
 			p, err = a.w.Queue.Purse(ctx, a.Run.ID, share, "")
 			return err
 		})
 	}
+	a.w.figures.refresh(ctx, a.w.Queue)
 	if look(0); err != nil {
 		return p, e, err
 	}
@@ -77,7 +140,7 @@ func (a *attempt) purse(ctx context.Context) (p topicqueue.Purse, e topicqueue.E
 	if a.Run.Options.Common() {
 		var share int64
 		err = a.w.steady(ctx, "draw on the budget", func(ctx context.Context) (err error) {
-			share, err = a.draw(ctx, p, e)
+			share, err = a.draw(ctx, p, e, more)
 			return err
 		})
 		if err == nil {
@@ -89,7 +152,7 @@ func (a *attempt) purse(ctx context.Context) (p topicqueue.Purse, e topicqueue.E
 }
 
 // draw returns what the run may spend by its share of the budgets of its batch and its night.
-func (a *attempt) draw(ctx context.Context, p topicqueue.Purse, e topicqueue.Estimate) (share int64, err error) {
+func (a *attempt) draw(ctx context.Context, p topicqueue.Purse, e topicqueue.Estimate, more int) (share int64, err error) {
 	o := a.Run.Options
 	all := a.cost(llm.Planner, planTokens, 1)
 	least := a.estimate(evidenceBytes, 1)
@@ -102,8 +165,9 @@ func (a *attempt) draw(ctx context.Context, p topicqueue.Purse, e topicqueue.Est
 		rest, claim.Needs = p.Rest(o.MaxIterations, e), p.Spent+p.Rest(0, e)
 	}
 	if o.MaxLoops > 0 {
-		rest += a.cost(llm.Planner, reviewTokens, o.MaxLoops) + p.Block(o.MaxIterations, e)
+		rest += a.cost(llm.Planner, reviewTokens, o.MaxLoops)
 	}
+	rest += int64(more) * p.Block(o.MaxIterations, e)
 	claim.Wants = p.Spent + int64(spareShare*float64(rest))
 	if claim.Limit = o.BatchBudget.Amount(); claim.Limit > 0 {
 		if share, err = a.w.Queue.DrawBatch(ctx, a.Run, claim); err != nil {
@@ -142,10 +206,14 @@ func (a *attempt) affordable(p topicqueue.Purse, most int) int {
 	if p.Limit == 0 {
 		return most
 	}
+	limit := p.Limit
+	if a.Run.Options.Common() {
+		limit = int64(hope * float64(limit))
+	}
 	n := most
 	for n > 1 {
 		e := a.estimate(0, n)
-		if p.Spent+a.cost(llm.Planner, planTokens, 1)+int64(n)*e.Iteration+e.Report <= p.Limit {
+		if p.Spent+a.cost(llm.Planner, planTokens, 1)+int64(n)*e.Iteration+e.Report <= limit {
 			break
 		}
 		n--
@@ -153,12 +221,16 @@ func (a *attempt) affordable(p topicqueue.Purse, most int) int {
 	return n
 }
 
-// mayIterate reports whether the budget allows the attempt's block another iteration. A run without any evidence goes on
-// without the model, which costs nothing.
+// mayIterate reports whether the budget allows the attempt's block another iteration. A run without any evidence has
+// nothing to keep money for: it looks for some as far as that goes, and then without the model.
 func (a *attempt) mayIterate(ctx context.Context, k int) (bool, error) {
-	p, e, err := a.purse(ctx)
-	if err != nil || p.MayIterate(a.Block.Number(), k, e) || p.Evidence == 0 {
+	p, e, err := a.purse(ctx, 0)
+	if err != nil || p.MayIterate(a.Block.Number(), k, e) {
 		return err == nil, err
+	}
+	if p.Evidence == 0 {
+		a.stay.Store(0)
+		return true, nil
 	}
 	if k == 1 {
 		a.cut(ctx, topicqueue.CutBlocks)
@@ -168,12 +240,12 @@ func (a *attempt) mayIterate(ctx context.Context, k int) (bool, error) {
 	return false, nil
 }
 
-// roomFor returns how many more blocks the budget allows; below 0: any number.
-func (a *attempt) roomFor(ctx context.Context) (int, error) {
+// roomFor returns how many more blocks the budget allows, of so many that are wanted; below 0: any number.
+func (a *attempt) roomFor(ctx context.Context, wanted int) (int, error) {
 	if !a.budgeted() {
 		return -1, nil
 	}
-	p, e, err := a.purse(ctx)
+	p, e, err := a.purse(ctx, wanted)
 	if err != nil {
 		return 0, err
 	}

@@ -81,7 +81,7 @@ func (b *blockQueue) Checkpoint(ctx context.Context, cp topicqueue.Checkpoint) (
 	var result topicqueue.CheckpointResult
 	most := b.a.Run.Options.QueueMaxLength
 	if len(cp.Proposals) > 0 { // new topics must leave the others their depth
-		room, err := b.a.roomFor(ctx)
+		room, err := b.a.roomFor(ctx, len(cp.Proposals))
 		if err != nil {
 			return result, err
 		}

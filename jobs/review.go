@@ -36,7 +36,7 @@ func (w *Worker) review(ctx context.Context, a *attempt) error {
 		e.Blocks = append(e.Blocks, planning.BlockEvidence(b))
 	}
 	e.Room = planning.Room(blocks, a.leftUntilSeal(), a.Run.Options.MaxParallel)
-	room, err := a.roomFor(ctx)
+	room, err := a.roomFor(ctx, 1)
 	switch {
 	case err != nil:
 		return err

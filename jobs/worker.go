@@ -80,6 +80,7 @@ type Worker struct {
 	servers    []*asynq.Server
 	stopped    context.Context // ends what runs in the background
 	stop       context.CancelFunc
+	figures    figures
 	hungry     chan struct{} // a planning task has begun: there is room for another
 	background sync.WaitGroup
 }

@@ -12,7 +12,7 @@ const (
 type Purse struct {
 	Limit    int64 // of the whole run; 0 = none
 	Spent    int64
-	Evidence int // bytes that the claims of its blocks have, quotes included
+	Evidence int // bytes that the statements of its blocks' claims have
 	Blocks   []BlockPurse
 }
 
@@ -66,15 +66,15 @@ func (p Purse) iteration(n int, e Estimate) float64 {
 func (p Purse) left(e Estimate) float64 { return float64(p.Limit - p.Spent - e.Report) }
 
 // level is what it takes to bring blocks to k iterations each, those that are under way counted as done in full. waiting:
-// blocks that have not begun, too. n: the block that asks, which is not under way.
-func (p Purse) level(n, k int, cost float64, waiting bool) float64 {
+// blocks that have not begun, too. but: a block that is left out, from 1; 0: none.
+func (p Purse) level(k int, cost float64, waiting bool, but int) float64 {
 	need := 0.0
 	for i, b := range p.Blocks {
-		if b.Ended || !b.Begun && !waiting && i+1 != n {
+		if b.Ended || !b.Begun && !waiting || i+1 == but {
 			continue
 		}
 		target := b.Iterations
-		if b.Begun && i+1 != n {
+		if b.Begun {
 			target++
 		}
 		if target = max(target, k); target > b.Iterations {
@@ -85,17 +85,15 @@ func (p Purse) level(n, k int, cost float64, waiting bool) float64 {
 }
 
 // MayIterate reports whether the budget allows block n (from 1) its iteration k. All blocks come before one of them
-// goes deeper: a second iteration and those after it are allowed when there is enough for every block to have as many. Of
+// goes deeper: a further iteration is allowed when enough is left for every other block to come as far as this one is. Before
 // a first one only those that have begun count: what waits comes later or not at all. An iteration that was begun is
 // brought to its end.
 func (p Purse) MayIterate(n, k int, e Estimate) bool {
 	if p.Limit == 0 || n < 1 || n > len(p.Blocks) || p.Blocks[n-1].UnderWay {
 		return true
 	}
-	if k == 1 {
-		return p.level(n, 0, p.iteration(n, e), false)+p.iteration(n, e) <= p.left(e)
-	}
-	return p.level(n, k, p.iteration(n, e), true) <= p.left(e)
+	cost := p.iteration(n, e)
+	return cost+p.level(k-1, cost, k > 1, n) <= p.left(e)
 }
 
 // Room returns how many more blocks the budget allows when all that there are have their iterations; below 0: any number.
@@ -104,7 +102,7 @@ func (p Purse) Room(iterations int, e Estimate) int {
 		return -1
 	}
 	cost := p.iteration(0, e)
-	spare := p.left(e) - p.level(0, iterations, cost, true)
+	spare := p.left(e) - p.level(iterations, cost, true, 0)
 	if spare <= 0 || cost <= 0 {
 		return 0
 	}
@@ -114,7 +112,7 @@ func (p Purse) Room(iterations int, e Estimate) int {
 // Rest is what it will probably take to bring all blocks to so many iterations and write the report. 0: only what is under
 // way is brought to its end.
 func (p Purse) Rest(iterations int, e Estimate) int64 {
-	return int64(p.level(0, iterations, p.iteration(0, e), iterations > 0)) + e.Report
+	return int64(p.level(iterations, p.iteration(0, e), iterations > 0, 0)) + e.Report
 }
 
 // Block is what one more block will probably take.

@@ -114,11 +114,12 @@ func (q *Queue) Checkpoint(ctx context.Context, l Lease, cp topicqueue.Checkpoin
 	return result, nil, fmt.Errorf("checkpoint %s of run %s: the plan changed %d times meanwhile", l.Unit, l.RunID, judgeTries)
 }
 
-// evidence is how many bytes the claims of these traces have, quotes included: what a report is written from.
+// evidence is how many bytes the statements of these traces take in the questions that a report is written by.
 func evidence(traces []topicqueue.ToolTrace) (bytes int) {
+	const mark = 40 // citation and source beside a statement
 	for _, t := range traces {
 		for _, c := range t.Claims {
-			bytes += len(c.Text) + len(c.Quote)
+			bytes += len(c.Text) + mark
 		}
 	}
 	return bytes

@@ -1,6 +1,6 @@
 -- ARGV: unit, generation, owner, iteration, blocks the proposals were judged against, traces (JSON list of texts),
 -- queries (JSON list), new blocks (JSON list of texts), admissions (JSON), lease (ms), memory (JSON),
--- events (JSON), digest (JSON; empty: none), calls (JSON list: tool, asked, shared, ...), bytes of its claims
+-- events (JSON), digest (JSON; empty: none), calls (JSON list: tool, asked, shared, ...), bytes of its evidence
 local unit, iteration = ARGV[1], tonumber(ARGV[4])
 if not holds(unit, ARGV[2], ARGV[3]) or state() ~= 'researching' then return { 'fenced' } end
 if num(blocks, unit .. ':iterations') >= iteration then -- the reply of the first call was lost

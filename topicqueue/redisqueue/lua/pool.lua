@@ -55,22 +55,25 @@ for k in pairs(kinds) do
 end
 free = free + mine
 if stage == 'done' then free = free + amount end -- it goes on: a retry
+free = free - waits * least
 local share
 if kind == 'high' then
-  share = math.min(wants, free - waits * least)
+  share = math.min(wants, free)
 else
-  -- What is not for high ones goes to the others by weight, whether they are active or wait.
+  -- What is not for high ones goes to the others, whether they are active or wait: the least to each, the rest by weight.
   local known = num('n:high:active') + num('n:high:done')
   local usual = wants
   if known > 0 then usual = (num('sum:high:active') + num('sum:high:done')) / known end
-  local rest, weights = limit - num('sum:high:active') - wait.high * usual, kinds[kind]
+  local rest, runs, weights = limit - num('sum:high:active') - wait.high * usual, 1, kinds[kind]
   for k, weight in pairs(kinds) do
     rest = rest - num('sum:' .. k .. ':done')
-    local active = num('n:' .. k .. ':active')
-    if k == kind and stage == 'active' then active = active - 1 end
-    weights = weights + weight * (wait[k] + active)
+    local n = wait[k] + num('n:' .. k .. ':active')
+    if k == kind and stage == 'active' then n = n - 1 end
+    if weight > 0 then runs = runs + n end
+    weights = weights + weight * n
   end
-  share = math.min(wants, rest * kinds[kind] / weights, free)
+  local each = math.min(least, rest / runs)
+  share = math.min(wants, each + (rest - runs * each) * kinds[kind] / weights, free)
 end
 -- What was begun is brought to its end: from what it had, or from what is free.
 share = math.floor(math.max(share, math.min(needs, math.max(mine, free)), spent, 0))

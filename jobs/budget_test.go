@@ -1,0 +1,196 @@
+package jobs_test
+
+import (
+	"flag"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"nightdesk/jobs"
+	"nightdesk/pipeline/llm/llmtest"
+	"nightdesk/topicqueue"
+	"nightdesk/topicqueue/redisqueue/redistest"
+)
+
+var (
+	budgetTopics = flag.Int("budget.topics", 20, "topics of TestBatchBudget")
+	budgetShare  = flag.Int("budget.share", 60, "its budget, in percent of what full depth costs")
+)
+
+// What each run of these tests has.
+const (
+	budgetBlocks     = 3
+	budgetIterations = 3
+)
+
+// spender is a desk whose model counts its tokens.
+type spender struct {
+	*bench
+	model *callLog
+}
+
+func newSpender(t *testing.T) *spender {
+	t.Helper()
+	m := newCallLog(budgetBlocks)
+	m.groups = nil // calls wait for nobody
+	m.stub.Latency = 5 * time.Millisecond
+	b := setup(t, redistest.Server(t), modelAt(t, llmtest.NewServer(t, m)))
+	b.services.Toolbox = yearbooks
+	return &spender{b, m}
+}
+
+// counted is what the model has counted, in tokens.
+func (s *spender) counted() int64 {
+	stats := s.model.stub.Stats()
+	return int64(stats.PromptTokens + stats.CompletionTokens)
+}
+
+// recorded is what the accounts of a run have, in tokens, and the tokens of its largest call.
+func (s *spender) recorded(runID string) (sum, largest int64) {
+	s.t.Helper()
+	usage, err := s.services.Queue.Usage(s.t.Context(), runID)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for _, u := range usage {
+		n := int64(u.PromptTokens + u.CompletionTokens)
+		sum, largest = sum+n, max(largest, n)
+	}
+	return sum, largest
+}
+
+func (s *spender) options() topicqueue.Options {
+	o := options(budgetBlocks, budgetIterations, 3)
+	o.MaxLoops = 1
+	return o
+}
+
+// iterations is how many the blocks of a run have had.
+func (s *spender) iterations(runID string) (n int) {
+	s.t.Helper()
+	blocks, err := s.services.Queue.Blocks(s.t.Context(), runID)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for _, b := range blocks {
+		n += b.Iterations
+	}
+	return n
+}
+
+// TestRunBudget gives one run less and less money: it always has a report, never spends more than that and what was in
+// flight, and loses its review first, then iterations, then blocks, and last the model's text.
+func TestRunBudget(t *testing.T) {
+	t.Parallel()
+	s := newSpender(t)
+	w := s.start(jobs.Settings{MaxActions: 1, Concurrency: 8})
+	defer w.Stop()
+	first := s.enqueue("How are the harbours of the coast kept, and what does it cost?", s.options(), "")
+	s.wait(first)
+	full, _ := s.recorded(first)
+	if full != s.counted() {
+		t.Fatalf("the accounts have %d tokens, the model has counted %d", full, s.counted())
+	}
+	before := slices.Max([]int{s.iterations(first)})
+	for _, percent := range []int{160, 90, 70, 50, 35, 20, 8, 1} {
+		o := s.options()
+		o.Budget.Tokens = full * int64(percent) / 100
+		counted := s.counted()
+		id := s.enqueue(fmt.Sprintf("How are the harbours of the coast kept for %d percent?", percent), o, "")
+		s.wait(id)
+		run, n := s.run(id), s.iterations(id)
+		spent, largest := s.recorded(id)
+		t.Logf("%3d%%: %s, %d iterations, %d of %d tokens; cuts %v (%s)", percent, run.State, n, spent, o.Budget.Tokens, run.Cuts, run.Reason)
+		if run.Report == "" || run.State != topicqueue.RunPartial && run.State != topicqueue.RunCompleted {
+			t.Errorf("with %d%%: %s without a report: %s", percent, run.State, run.Reason)
+		}
+		if spent != s.counted()-counted || run.Spent != spent {
+			t.Errorf("with %d%%: the accounts have %d and %d tokens, the model has counted %d", percent, spent, run.Spent, s.counted()-counted)
+		}
+		if spent > o.Budget.Tokens+largest*int64(s.model.atOnce()) {
+			t.Errorf("with %d%%: %d tokens of %d", percent, spent, o.Budget.Tokens)
+		}
+		if n > before && percent >= 20 { // without the model they cost nothing
+			t.Errorf("with %d%%: %d iterations, with more %d", percent, n, before)
+		}
+		before = n
+		switch {
+		case percent > 100 && (run.State != topicqueue.RunCompleted || len(run.Cuts) > 0):
+			t.Errorf("with %d%% something is cut: %v", percent, run.Cuts)
+		case percent < 100 && !slices.Contains(run.Cuts, topicqueue.CutReview):
+			t.Errorf("with %d%% the review is not cut: %v", percent, run.Cuts)
+		}
+	}
+}
+
+// TestBatchBudget works a batch whose budget is less than full depth costs: every run has a report, the sum is not more
+// than the budget and what was in flight, and runs of high priority lose nothing.
+func TestBatchBudget(t *testing.T) {
+	t.Parallel()
+	s := newSpender(t)
+	w := s.start(jobs.Settings{MaxActions: 1})
+	first := s.enqueue("How are the harbours of the coast kept, and what does it cost?", s.options(), "")
+	s.wait(first)
+	w.Stop()
+	full, largest := s.recorded(first)
+	o := s.options()
+	o.BatchBudget.Tokens = full * int64(*budgetTopics) * int64(*budgetShare) / 100
+	counted := s.counted()
+	lanes := map[string]string{}
+	var runs []string
+	for i := range *budgetTopics {
+		lane := []string{"", "", jobs.LaneHigh, "", jobs.LaneLow}[i%5]
+		id := s.enqueue(fmt.Sprintf("How are the harbours of coast %d kept, and what does it cost?", i), o, lane)
+		runs, lanes[id] = append(runs, id), lane
+	}
+	w = s.start(jobs.Settings{MaxActions: 1, Concurrency: 16, ReportConcurrency: 4})
+	defer w.Stop()
+	spent, depth, number := int64(0), map[string]int{}, map[string]int{}
+	for _, id := range runs {
+		s.wait(id)
+		run, lane := s.run(id), lanes[id]
+		if run.Report == "" {
+			t.Errorf("run %s of lane %q is %s: %s", id, lane, run.State, run.Reason)
+		}
+		n := s.iterations(id)
+		depth[lane] += n
+		number[lane]++
+		if lane == jobs.LaneHigh && (run.State != topicqueue.RunCompleted || n < budgetBlocks*budgetIterations) {
+			t.Errorf("a run of high priority is %s after %d iterations: %s", run.State, n, run.Reason)
+		}
+		sum, most := s.recorded(id)
+		spent, largest = spent+sum, max(largest, most)
+		t.Logf("%q %s %d iterations %d of %d %v", lane, run.State, n, sum, run.Limit, run.Cuts)
+	}
+	if spent != s.counted()-counted {
+		t.Errorf("the accounts have %d tokens, the model has counted %d", spent, s.counted()-counted)
+	}
+	if most := o.BatchBudget.Tokens + largest*int64(s.model.atOnce()); spent > most {
+		t.Errorf("%d tokens of %d", spent, o.BatchBudget.Tokens)
+	}
+	pool, err := s.services.Queue.BatchPool(t.Context(), "night")
+	if err != nil || pool.Spent != spent || pool.Granted != 0 || pool.HasEnded != *budgetTopics {
+		t.Errorf("the pool has %+v (%v), %d were spent", pool, err, spent)
+	}
+	t.Logf("%d topics: %d of %d tokens (%.1f%%; full depth %d); iterations of a run: high %.1f, normal %.1f, low %.1f",
+		*budgetTopics, spent, o.BatchBudget.Tokens, 100*float64(spent)/float64(o.BatchBudget.Tokens), full*int64(*budgetTopics),
+		float64(depth[jobs.LaneHigh])/float64(number[jobs.LaneHigh]), float64(depth[""])/float64(number[""]), float64(depth[jobs.LaneLow])/float64(number[jobs.LaneLow]))
+}
+
+// atOnce is the largest number of calls that were in flight at once.
+func (m *callLog) atOnce() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	most := 0
+	for _, c := range m.calls {
+		n := 0
+		for _, o := range m.calls {
+			if !o.begin.After(c.begin) && (o.end.IsZero() || o.end.After(c.begin)) {
+				n++
+			}
+		}
+		most = max(most, n)
+	}
+	return most
+}
