@@ -184,6 +184,7 @@ type metadata struct {
 	Fallbacks       fallbacks                       `json:"fallbacks"`
 	Verification    *verified                       `json:"verification,omitempty"` // of the report; verification.json has each sentence
 	Usage           usageTotals                     `json:"usage"`
+	Budget          *budgetLine                     `json:"budget,omitempty"`        // absent without one
 	ToolCalls       map[string]topicqueue.ToolCalls `json:"tool_calls"`              // of the blocks' finished iterations, by tool
 	MissingTexts    []string                        `json:"missing_texts,omitempty"` // hashes: a machine kept them while the storage was away, and is gone
 	Changes         *recurring.Changes              `json:"changes,omitempty"`       // since the run that this one goes on from
@@ -216,6 +217,16 @@ type verificationFile struct {
 	Unwritten []citation.Removal `json:"removed_markers"` // what the model cited and could not be resolved
 }
 
+// budgetLine says what a run might spend and has spent.
+type budgetLine struct {
+	Run   topicqueue.Budget `json:"run,omitzero"`
+	Batch topicqueue.Budget `json:"batch,omitzero"` // of all runs of the batch together
+	Night topicqueue.Budget `json:"night,omitzero"` // of all runs of the night together
+	Limit topicqueue.Budget `json:"limit"`          // of this run in the end, by its own budget and its share of the others
+	Spent topicqueue.Budget `json:"spent"`
+	Cuts  []string          `json:"cuts"` // see topicqueue.CutReview and those after it
+}
+
 // fallbacks are the steps that a model should have done and did not, by stage.
 type fallbacks struct {
 	Planning    []string `json:"planning"`
@@ -231,6 +242,9 @@ func (b *bundle) metadata(run topicqueue.Run, usage []topicqueue.Usage) metadata
 		Citations: []string{}, Lost: []string{}, Removed: []citation.Removal{},
 		Fallbacks: fallbacks{Planning: list(b.in.Plan.Fallbacks), Researching: []string{}, Reviewing: []string{}, Reporting: []string{}},
 		weighed:   weighed{Contradictions: []evidence.Contradiction{}},
+	}
+	if limit := run.Options.Limit(); limit.Amount() > 0 {
+		m.Budget = &budgetLine{run.Options.Budget, run.Options.BatchBudget, run.Options.NightBudget, limit.Of(run.Limit), limit.Of(run.Spent), list(run.Cuts)}
 	}
 	if why := b.in.Review.NotDone; why != "" {
 		m.Fallbacks.Reviewing = append(m.Fallbacks.Reviewing, why)

@@ -27,6 +27,12 @@ func (w *Worker) report(ctx context.Context, a *attempt) error {
 	if err != nil {
 		return err
 	}
+	if a.budgeted() {
+		if _, _, err := a.purse(ctx, 0); err != nil {
+			return err
+		}
+		a.stay.Store(0) // it is for this
+	}
 	if a.Lapses >= redisqueue.MaxLapses {
 		return w.write(ctx, a, in, a.withoutModel(), "its workers ended again and again while they wrote it")
 	}

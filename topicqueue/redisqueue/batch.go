@@ -113,7 +113,8 @@ func (q *Queue) Runs(ctx context.Context, batch string, yield func(topicqueue.Ru
 // open no longer.
 func (q *Queue) keepLine(ctx context.Context, run topicqueue.Run) error {
 	run.PublishedAt, run.Unpublished, run.ToolCalls = time.Now().UTC(), "", nil
-	run.Options = topicqueue.Options{Preset: run.Options.Preset, Language: run.Options.Language}
+	run.Options = topicqueue.Options{Preset: run.Options.Preset, Language: run.Options.Language,
+		Budget: run.Options.Budget, BatchBudget: run.Options.BatchBudget, NightBudget: run.Options.NightBudget}
 	data, err := json.Marshal(run)
 	if err != nil {
 		return fmt.Errorf("encode run %s: %w", run.ID, err)
