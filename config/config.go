@@ -10,6 +10,7 @@ import (
 	"maps"
 	"time"
 
+	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/schedule"
 )
 
@@ -112,12 +113,15 @@ type Queue struct {
 	StateExpiry time.Duration // of a finished run's state in Redis
 }
 
-// Limits bound a run in time.
+// Limits bound a run in time and money.
 type Limits struct {
 	RunDuration time.Duration // from the begin of planning
 	WritingTime time.Duration // of it, for the report; at most half is
 	BlockSoft   time.Duration // then a block begins no new iteration
 	BlockHard   time.Duration // then it ends with what it has
+
+	RunBudget   topicqueue.Budget // of one run; zero: none
+	NightBudget topicqueue.Budget // of all runs of a night
 }
 
 // Planning governs what happens before the first block.

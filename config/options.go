@@ -81,6 +81,8 @@ func (c Config) options() topicqueue.Options {
 		WritingTime:      c.Limits.WritingTime,
 		BlockSoft:        c.Limits.BlockSoft,
 		BlockHard:        c.Limits.BlockHard,
+		Budget:           c.Limits.RunBudget,
+		NightBudget:      c.Limits.NightBudget,
 	}
 	if o.Rephrase {
 		o.RephraseIterations = c.Planning.Rephrase.MaxIterations

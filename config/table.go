@@ -12,7 +12,7 @@ import (
 type Setting struct {
 	Path    string `json:"setting"`            // worker.concurrency: keys of nightdesk.yaml joined by dots
 	Env     string `json:"environment"`        // NIGHTDESK_WORKER_CONCURRENCY
-	Type    string `json:"type"`               // text, choice, number, decimal, switch, duration, secret, URL
+	Type    string `json:"type"`               // text, choice, number, decimal, switch, duration, budget, secret, URL
 	Default string `json:"default"`            // as it would stand in the file; what a preset sets comes before it
 	Unit    string `json:"unit,omitempty"`     // of a number
 	Doc     string `json:"doc"`                // what it does, one line
@@ -152,6 +152,10 @@ func deskTable(c *Config) []field {
 			duration(&c.Limits.BlockSoft, time.Second, 7*24*time.Hour)),
 		setting("limits.block_hard", "30m", "", "time of a topic block after which it ends with what it has",
 			duration(&c.Limits.BlockHard, time.Second, 7*24*time.Hour)),
+		setting("limits.run_budget", "", "", "what a run may spend on models; then it ends with what there is",
+			budget(&c.Limits.RunBudget)),
+		setting("limits.night_budget", "", "", "what all runs that start in one night, from noon to noon, may spend together",
+			budget(&c.Limits.NightBudget)),
 
 		setting("planning.rephrase.enabled", "false", "", "rewrite the topic as a research brief first",
 			toggle(&plan.Rephrase.Enabled)),

@@ -11,6 +11,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/language"
+
+	"nightdesk/topicqueue"
 )
 
 // value is one field of a Config seen as text, with its type and its check.
@@ -133,6 +135,18 @@ func duration(p *time.Duration, low, high time.Duration) value {
 		*p = d
 		return nil
 	}, func() string { return showDuration(*p) })
+}
+
+// budget accepts what topicqueue.ParseBudget reads.
+func budget(p *topicqueue.Budget) value {
+	return plain("budget", topicqueue.BudgetAllowed, func(s string) error {
+		b, err := topicqueue.ParseBudget(s)
+		if err != nil {
+			return errors.New("must be " + topicqueue.BudgetAllowed)
+		}
+		*p = b
+		return nil
+	}, func() string { return p.String() })
 }
 
 func showDuration(d time.Duration) string {
