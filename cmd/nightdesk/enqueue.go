@@ -53,6 +53,7 @@ only what is new. Nothing of a file with errors is enqueued, unless with --skip-
 		}),
 	}
 	a.runFlags(cmd)
+	a.batchBudgetFlag(cmd)
 	flags := cmd.Flags()
 	flags.StringVar(&f.batch, "batch", "", "name of the batch (default: a new one)")
 	flags.StringVar(&f.priority, "priority", "normal", "high, normal or low")

@@ -41,6 +41,8 @@ type runLine struct {
 	Paused    bool                `json:"paused,omitempty"`
 	Waits     string              `json:"unpublished,omitempty"` // why the report is not in storage yet
 	Report    string              `json:"report"`                // path or URL; empty when there is none
+	Budget    topicqueue.Budget   `json:"budget,omitzero"`       // that the run may spend
+	Spent     topicqueue.Budget   `json:"spent,omitzero"`        // of it
 	Created   *bool               `json:"created,omitempty"`
 	CreatedAt time.Time           `json:"created_at"`
 	EndedAt   time.Time           `json:"ended_at,omitzero"`
@@ -48,6 +50,7 @@ type runLine struct {
 
 func lineOf(run topicqueue.Run, report string, created ...bool) runLine {
 	l := runLine{RunID: run.ID, Batch: run.Batch, Topic: run.Topic, Labels: run.Labels, State: run.State, Reason: run.Reason, Paused: run.Paused, Waits: run.Unpublished, Report: report, CreatedAt: run.CreatedAt, EndedAt: run.EndedAt}
+	l.Spent, l.Budget = spentOf(run)
 	if len(created) > 0 {
 		l.Created = &created[0]
 	}
@@ -100,7 +103,11 @@ func (a *app) list(ctx context.Context, batch, state string, tags []string) (err
 				fmt.Fprintln(table, "RUN\tBATCH\tSTATE\tTOPIC\tREPORT")
 			}
 			shown++
-			_, err := fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", run.ID, run.Batch, stateWord(run), clipColumns(run.Topic, 50)+tagText(run.Tags), line.Report)
+			word := stateWord(run)
+			if spent := spentWords(line.Spent, line.Budget); spent != "" {
+				word += ", " + spent
+			}
+			_, err := fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", run.ID, run.Batch, word, clipColumns(run.Topic, 50)+tagText(run.Tags), line.Report)
 			return err
 		})
 		if err != nil {

@@ -16,6 +16,7 @@ import (
 
 	"nightdesk/config"
 	"nightdesk/pipeline/knowledge"
+	"nightdesk/topicqueue"
 )
 
 // app is one call of the program.
@@ -28,6 +29,7 @@ type app struct {
 	configFile  string
 	json        bool
 	deadline    string            // of the runs that are enqueued
+	batchBudget topicqueue.Budget // that they share
 	incremental bool              // --incremental
 	overrides   map[string]string // settings given as flags, by path
 

@@ -52,6 +52,7 @@ func (a *app) runFlags(cmd *cobra.Command) {
 	a.settingFlag(cmd, false, "language", "language", "language of the report: en, zh or another tag")
 	a.settingFlag(cmd, false, "duration", "limits.run_duration", "time of a run from the begin of planning, such as 20m")
 	cmd.Flags().StringVar(&a.deadline, "deadline", "", "when the report is due, waiting included: 07:00, 2026-03-01 07:00 or RFC 3339")
+	a.budgetFlags(cmd)
 	cmd.Flags().BoolVar(&a.incremental, "incremental", false, "go on from the last run of this topic: look only for what has changed, and say it first")
 	a.settingFlag(cmd, false, "strategy", "researching.strategy", "exploratory (broad), balanced or focused (deep)")
 	a.settingFlag(cmd, false, "sources", "researching.sources", "kinds of sources that may be used: kb, web, papers, code with commas between them (default: all that are configured)")
@@ -74,6 +75,10 @@ func (a *app) optionsOf(cfg config.Config, kb string) (topicqueue.Options, error
 		return options, usageError{err}
 	}
 	if options.Deadline, err = deadlineAt(a.deadline, time.Now()); err != nil {
+		return options, err
+	}
+	options.BatchBudget = a.batchBudget
+	if err := a.checkBudgets(options); err != nil {
 		return options, err
 	}
 	options.Incremental = a.incremental
@@ -103,7 +108,10 @@ type runResult struct {
 	LLMCalls         int                 `json:"llm_calls"`
 	PromptTokens     int                 `json:"prompt_tokens"`
 	CompletionTokens int                 `json:"completion_tokens"`
-	CostUSD          *float64            `json:"cost_usd"` // null: a model without a known price was asked
+	Budget           topicqueue.Budget   `json:"budget,omitzero"`
+	Spent            topicqueue.Budget   `json:"spent,omitzero"` // of it
+	Cuts             []string            `json:"cuts,omitempty"` // what the budget has cut
+	CostUSD          *float64            `json:"cost_usd"`       // null: a model without a known price was asked
 	TookMS           int64               `json:"took_ms"`
 }
 
@@ -242,7 +250,8 @@ func (a *app) result(ctx context.Context, q *redisqueue.Queue, store storage.Sto
 		return runResult{}, err
 	}
 	r := runResult{RunID: run.ID, Batch: run.Batch, Topic: run.Topic, State: run.State, Reason: run.Reason, Unpublished: run.Unpublished, TookMS: time.Since(started).Milliseconds()}
-	r.Report = location(store, run)
+	r.Report, r.Cuts = location(store, run), run.Cuts
+	r.Spent, r.Budget = spentOf(run)
 	blocks, err := q.Blocks(ctx, runID)
 	if err != nil {
 		return r, err

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -85,6 +86,12 @@ func (a *app) status(ctx context.Context, name string) (err error) {
 		fmt.Fprintf(a.stdout, "report   %s\n", s.Report)
 	}
 	fmt.Fprintf(a.stdout, "so far   %d sources, %d model calls, %d tokens, %s\n", s.Sources, s.LLMCalls, s.PromptTokens+s.CompletionTokens, (time.Duration(s.TookMS) * time.Millisecond).Round(100*time.Millisecond))
+	if spent := spentWords(s.Spent, s.Budget); spent != "" {
+		if len(s.Cuts) > 0 {
+			spent += "; cut: " + strings.Join(s.Cuts, ", ")
+		}
+		fmt.Fprintf(a.stdout, "budget   %s\n", spent)
+	}
 	for _, tool := range slices.Sorted(maps.Keys(run.ToolCalls)) {
 		n := run.ToolCalls[tool]
 		fmt.Fprintf(a.stdout, "calls    %s: %d asked for, %d made, %d shared\n", tool, n.Asked, n.Asked-n.Shared, n.Shared)
@@ -112,7 +119,9 @@ type batchStatus struct {
 	Runs        int                         `json:"runs"`
 	States      map[topicqueue.RunState]int `json:"states"`
 	Paused      int                         `json:"paused"`
-	Unpublished int                         `json:"unpublished"` // that have ended and whose bundles are not yet whole in storage
+	Budget      topicqueue.Budget           `json:"budget,omitzero"` // of all runs together
+	Spent       topicqueue.Budget           `json:"spent,omitzero"`  // by runs with a budget
+	Unpublished int                         `json:"unpublished"`     // that have ended and whose bundles are not yet whole in storage
 }
 
 func (a *app) batchStatus(ctx context.Context, d *desk, name string) error {
@@ -120,6 +129,12 @@ func (a *app) batchStatus(ctx context.Context, d *desk, name string) error {
 	err := d.queue.Runs(ctx, name, func(run topicqueue.Run) error {
 		s.Runs++
 		s.States[run.State]++
+		if spent, _ := spentOf(run); spent.Amount() > 0 && spent.SameUnit(s.Spent) {
+			s.Spent = spent.Of(spent.Amount() + s.Spent.Amount())
+		}
+		if b := run.Options.BatchBudget; b.Amount() > 0 {
+			s.Budget = b
+		}
 		if run.Paused {
 			s.Paused++
 		}
@@ -142,6 +157,12 @@ func (a *app) batchStatus(ctx context.Context, d *desk, name string) error {
 		if n := s.States[state]; n > 0 {
 			fmt.Fprintf(a.stdout, "  %-15s %d\n", state, n)
 		}
+	}
+	switch spent := spentWords(s.Spent, s.Budget); {
+	case spent != "":
+		fmt.Fprintf(a.stdout, "  %s spent\n", spent)
+	case s.Spent.Amount() > 0:
+		fmt.Fprintf(a.stdout, "  %s spent\n", amountWords(s.Spent))
 	}
 	if s.Paused > 0 {
 		fmt.Fprintf(a.stdout, "  %d of them paused\n", s.Paused)

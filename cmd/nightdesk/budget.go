@@ -1,0 +1,92 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"nightdesk/pipeline/llm"
+	"nightdesk/topicqueue"
+)
+
+// budgetFlags adds the flags that say what a run may spend.
+func (a *app) budgetFlags(cmd *cobra.Command) {
+	a.settingFlag(cmd, false, "budget", "limits.run_budget", "what a run may spend on models, in US dollars, such as 2.50")
+	cmd.Flags().Func("budget-tokens", "the same in tokens, such as 2M", func(value string) error {
+		b, err := topicqueue.ParseTokens(value)
+		a.overrides["limits.run_budget"] = b.String()
+		return err
+	})
+}
+
+// batchBudgetFlag adds the flag that says what all runs of a batch may spend together.
+func (a *app) batchBudgetFlag(cmd *cobra.Command) {
+	cmd.Flags().Func("batch-budget", "what all runs of the batch may spend together: US dollars such as 20, or tokens such as \"20M tokens\"", func(value string) (err error) {
+		a.batchBudget, err = topicqueue.ParseBudget(value)
+		return err
+	})
+}
+
+// checkBudgets refuses budgets that nobody could keep: in different units, or in money for models without a price.
+func (a *app) checkBudgets(o topicqueue.Options) error {
+	limit := o.Limit()
+	for _, b := range []topicqueue.Budget{o.BatchBudget, o.NightBudget} {
+		if !limit.SameUnit(b) {
+			return usageError{hintError{fmt.Errorf("a budget of %s beside one of %s: what a run spends is counted in one unit", limit, b),
+				"Give all budgets (--budget, --batch-budget, limits.run_budget, limits.night_budget) in US dollars, or all in tokens."}}
+		}
+	}
+	if !limit.Money() || !a.cfg.LLM.Enabled() {
+		return nil
+	}
+	prices, err := llm.ParsePrices(a.cfg.LLM.Prices)
+	if err != nil {
+		return usageError{fmt.Errorf("llm.prices: %w", err)}
+	}
+	var unknown []string
+	for _, m := range a.roleModels() {
+		if _, known := prices.Cost(topicqueue.Usage{Model: m.Name}); !known && !slices.Contains(unknown, m.Name) {
+			unknown = append(unknown, m.Name)
+		}
+	}
+	if len(unknown) > 0 {
+		return usageError{hintError{fmt.Errorf("a budget of %s, and nobody knows what %s costs", limit, strings.Join(unknown, ", ")),
+			fmt.Sprintf("Say it in US dollars per million tokens of question and answer, such as LLM_PRICES='%s=0.50/1.50', or give the budget in tokens.", unknown[0])}}
+	}
+	return nil
+}
+
+// spentOf says what a run has spent and may spend; both zero without a budget.
+func spentOf(run topicqueue.Run) (spent, limit topicqueue.Budget) {
+	unit := run.Options.Limit()
+	if unit.Amount() == 0 {
+		return topicqueue.Budget{}, topicqueue.Budget{}
+	}
+	limit = run.Options.Budget
+	if run.Options.Common() && run.Limit > 1 { // its share
+		limit = unit.Of(run.Limit)
+	}
+	return unit.Of(run.Spent), limit
+}
+
+// spentWords are "$0.12 of $2.50"; empty without a budget.
+func spentWords(spent, limit topicqueue.Budget) string {
+	if limit.Amount() == 0 {
+		return ""
+	}
+	text := "nothing"
+	if spent.Amount() > 0 {
+		text = amountWords(spent)
+	}
+	return text + " of " + amountWords(limit)
+}
+
+// amountWords rounds money to what a person wants to know.
+func amountWords(b topicqueue.Budget) string {
+	if b.Money() {
+		return fmt.Sprintf("$%.4f", b.USD)
+	}
+	return b.String()
+}
