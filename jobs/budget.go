@@ -13,7 +13,7 @@ import (
 
 // Tokens of answers, see redisqueue.Reservation.
 const (
-	usualAnswer   = 1500  // most are shorter
+	usualAnswer   = 2000  // most are shorter
 	leastAnswer   = 256   // one that may have less is hardly worth the call
 	longestAnswer = 12000 // where nothing limits it
 )

@@ -1,6 +1,7 @@
 package jobs
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -169,6 +170,12 @@ func (a *attempt) draw(ctx context.Context, p topicqueue.Purse, e topicqueue.Est
 	}
 	rest += int64(more) * p.Block(o.MaxIterations, e)
 	claim.Wants = p.Spent + int64(spareShare*float64(rest))
+	switch a.Lease.Unit { // where answers may be long, nothing should make them shorter that can be had, see redisqueue.Reserve
+	case redisqueue.UnitReview:
+		claim.Wants += 4 * a.longest(llm.Planner)
+	case redisqueue.UnitReport:
+		claim.Wants += 4 * a.longest(llm.Writer)
+	}
 	if claim.Limit = o.BatchBudget.Amount(); claim.Limit > 0 {
 		if share, err = a.w.Queue.DrawBatch(ctx, a.Run, claim); err != nil {
 			return 0, err
@@ -184,6 +191,12 @@ func (a *attempt) draw(ctx context.Context, p topicqueue.Purse, e topicqueue.Est
 		}
 	}
 	return share, nil
+}
+
+// longest is what the longest answer of a role costs.
+func (a *attempt) longest(role llm.Role) int64 {
+	most := llm.Most(a.w.Model, llm.Request{Role: role})
+	return a.cost(role, tokens{out: cmp.Or(most.CompletionTokens, longestAnswer)}, 1)
 }
 
 // cut notes what the budget has cut.

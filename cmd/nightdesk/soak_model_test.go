@@ -36,6 +36,7 @@ type soakCall struct {
 	from     time.Time
 	to       time.Time // zero while it is open
 	answered bool      // else the caller went away
+	tokens   int       // of question and answer, as it has told the caller
 }
 
 func newSoakModel(parts int, slowest time.Duration) *soakModel {
@@ -48,16 +49,40 @@ func (m *soakModel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return
 	}
+	tokens := 0
 	c := m.begin(r.Header.Get("Proxy-Authorization"), body)
 	select {
 	case <-time.After(m.latency(body)):
 		r.Body = io.NopCloser(bytes.NewReader(body))
-		m.stub.ServeHTTP(w, r)
+		kept := keptAnswer{ResponseWriter: w}
+		m.stub.ServeHTTP(&kept, r)
+		tokens = kept.tokens()
 	case <-r.Context().Done():
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	c.to, c.answered = time.Now(), r.Context().Err() == nil
+	c.to, c.answered, c.tokens = time.Now(), r.Context().Err() == nil, tokens
+}
+
+// keptAnswer keeps what it passes on.
+type keptAnswer struct {
+	http.ResponseWriter
+	body bytes.Buffer
+}
+
+func (k *keptAnswer) Write(p []byte) (int, error) {
+	k.body.Write(p)
+	return k.ResponseWriter.Write(p)
+}
+
+func (k *keptAnswer) tokens() int {
+	var a struct {
+		Usage struct {
+			Total int `json:"total_tokens"`
+		} `json:"usage"`
+	}
+	_ = json.Unmarshal(k.body.Bytes(), &a) // none, then
+	return a.Usage.Total
 }
 
 func (m *soakModel) latency(body []byte) time.Duration {
