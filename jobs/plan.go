@@ -45,6 +45,10 @@ func (w *Worker) plan(ctx context.Context, a *attempt) error {
 			a.cut(ctx, topicqueue.CutBlocks)
 		}
 	}
+	if n := a.pace(ctx).Breadth(run.Options.SubTopics); n < run.Options.SubTopics {
+		run.Options.SubTopics = n
+		a.cut(ctx, topicqueue.CutTime)
+	}
 	planCtx, cancel := ctx, func() {}
 	if a.Seal >= 0 && p.Model != nil { // a plan without the model is better than a plan that comes too late
 		planCtx, cancel = context.WithTimeoutCause(ctx, a.Seal/planShare, errTimeUp)

@@ -3,11 +3,8 @@ package jobs
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"strings"
-	"sync"
-	"time"
 
 	"nightdesk/pipeline/llm"
 	"nightdesk/topicqueue"
@@ -81,40 +78,12 @@ type experienced struct {
 // experience returns what calls of a role have taken in this desk.
 func (a *attempt) experience(role llm.Role) (x experienced) {
 	model := llm.Most(a.w.Model, llm.Request{Role: role}).Model
-	for _, m := range a.w.figures.models() {
+	for _, m := range a.figures.Models {
 		if m.Role == string(role) && m.Model == model && m.Calls > 0 {
 			return experienced{tokens{int(m.TokensIn / m.Calls), int(m.TokensOut / m.Calls)}, m.Calls}
 		}
 	}
 	return x
-}
-
-// figures are what the calls of this desk have taken, as far as this worker has heard.
-type figures struct {
-	mu   sync.Mutex
-	list []redisqueue.ModelStats
-	at   time.Time
-}
-
-// figuresAge is how old they may be.
-const figuresAge = 10 * time.Second
-
-func (f *figures) models() []redisqueue.ModelStats {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.list
-}
-
-// refresh reads them again when they are too old. Without Redis the old ones do.
-func (f *figures) refresh(ctx context.Context, q *redisqueue.Queue) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if time.Since(f.at) < figuresAge {
-		return
-	}
-	if stats, err := q.Stats(ctx); err == nil {
-		f.list, f.at = stats.Models, time.Now()
-	}
 }
 
 // purse says where the run stands with its budget and what is to come. Of a budget that it shares with others it draws its
@@ -127,7 +96,7 @@ func (a *attempt) purse(ctx context.Context, more int) (p topicqueue.Purse, e to
 			return err
 		})
 	}
-	a.w.figures.refresh(ctx, a.w.Queue)
+	a.figures, _ = a.w.figures.look(ctx, a.w)
 	if look(0); err != nil {
 		return p, e, err
 	}
@@ -234,9 +203,15 @@ func (a *attempt) affordable(p topicqueue.Purse, most int) int {
 	return n
 }
 
-// mayIterate reports whether the budget allows the attempt's block another iteration. A run without any evidence has
+// mayIterate reports whether budget and time allow the attempt's block another iteration. A run without any evidence has
 // nothing to keep money for: it looks for some as far as that goes, and then without the model.
 func (a *attempt) mayIterate(ctx context.Context, k int) (bool, error) {
+	if !a.hasTime(ctx, k) {
+		return false, nil
+	}
+	if !a.budgeted() {
+		return true, nil
+	}
 	p, e, err := a.purse(ctx, 0)
 	if err != nil || p.MayIterate(a.Block.Number(), k, e) {
 		return err == nil, err
@@ -268,7 +243,7 @@ func (a *attempt) roomFor(ctx context.Context, wanted int) (int, error) {
 	return p.Room(a.Run.Options.MaxIterations, e), nil
 }
 
-// budgetReason says what a run's budget has cut; empty when nothing.
+// budgetReason says what budget and deadline have cut; empty when nothing.
 func budgetReason(run topicqueue.Run) string {
 	words := map[string]string{topicqueue.CutReview: "no review", topicqueue.CutIterations: "fewer iterations", topicqueue.CutBlocks: "fewer topic blocks", topicqueue.CutReport: "a shorter report"}
 	var cuts []string
@@ -277,8 +252,12 @@ func budgetReason(run topicqueue.Run) string {
 			cuts = append(cuts, words[cut])
 		}
 	}
-	if len(cuts) == 0 {
-		return ""
+	var reasons []string
+	if len(cuts) > 0 {
+		reasons = append(reasons, "the budget: "+strings.Join(cuts, ", "))
 	}
-	return fmt.Sprintf("the budget: %s", strings.Join(cuts, ", "))
+	if slices.Contains(run.Cuts, topicqueue.CutTime) {
+		reasons = append(reasons, "the deadline left less time than all runs take at full depth")
+	}
+	return strings.Join(reasons, "; ")
 }

@@ -71,7 +71,7 @@ func (w *Worker) write(ctx context.Context, a *attempt, in reporting.Input, mode
 	if err != nil {
 		return endedError{fmt.Errorf("encode the report: %w", err)}
 	}
-	if a.budgeted() {
+	if a.budgeted() || !a.Run.Options.Deadline.IsZero() {
 		run, err := w.Queue.Run(ctx, a.Run.ID)
 		if err != nil {
 			return err

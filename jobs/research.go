@@ -25,7 +25,7 @@ func (w *Worker) research(ctx context.Context, a *attempt) error {
 		Model: a.model(), Runner: w.runner(a, box), Emit: a.emit, Now: w.Now, MaxActions: w.settings.MaxActions, SoftLimit: a.softLimit(),
 		Keep: a.keep(), Documents: box.Documents,
 	}
-	if a.budgeted() && r.Model != nil {
+	if a.budgeted() || !a.Run.Options.Deadline.IsZero() {
 		r.May = a.mayIterate
 	}
 	start := researching.Start{Block: a.Block, View: a.View, Traces: a.Traces, Memory: a.Memory, Admissions: a.Admissions}
@@ -34,8 +34,13 @@ func (w *Worker) research(ctx context.Context, a *attempt) error {
 		return err
 	}
 	var result researching.Result
-	queue := &blockQueue{a: a, view: a.View}
+	queue := &blockQueue{a: a, view: a.View, last: time.Now()}
 	if old, known := memory.Block(a.Block.ID, a.Block.Title); known && !old.Unfinished {
+		if a.budgeted() { // its calls leave what the report takes
+			if _, _, err := a.purse(ctx, 0); err != nil {
+				return err
+			}
+		}
 		result, err = r.Refresh(ctx, a.Run, plan.Topic, start, memory, old, queue)
 	} else {
 		start.LastSeq = old.LastSeq
@@ -45,10 +50,10 @@ func (w *Worker) research(ctx context.Context, a *attempt) error {
 		return stageError(fmt.Sprintf("research %q", a.Block.Title), err)
 	}
 	if result.Cut && result.Claims > 0 {
-		return a.endBlock(ctx, topicqueue.BlockCompleted, "cut short: the budget was used up", result.Fallbacks)
+		return a.endBlock(ctx, topicqueue.BlockCompleted, "cut short: there is no budget or no time for more", result.Fallbacks)
 	}
 	if result.Cut {
-		return a.endBlock(ctx, topicqueue.BlockFailed, "the budget was used up before anything was found", result.Fallbacks)
+		return a.endBlock(ctx, topicqueue.BlockFailed, "there is no budget or no time for it", result.Fallbacks)
 	}
 	if result.Claims == 0 {
 		return a.endBlock(ctx, topicqueue.BlockFailed, recurring.NothingFound, result.Fallbacks)
@@ -73,12 +78,14 @@ func (a *attempt) softLimit() time.Time {
 type blockQueue struct {
 	a    *attempt
 	view topicqueue.View
+	last time.Time // begin of the iteration
 }
 
 // Checkpoint stores an iteration and enqueues the blocks that it brought into flight.
 func (b *blockQueue) Checkpoint(ctx context.Context, cp topicqueue.Checkpoint) (topicqueue.CheckpointResult, error) {
 	w := b.a.w
 	var result topicqueue.CheckpointResult
+	cp.Took = time.Since(b.last)
 	most := b.a.Run.Options.QueueMaxLength
 	if len(cp.Proposals) > 0 { // new topics must leave the others their depth
 		room, err := b.a.roomFor(ctx, len(cp.Proposals))
@@ -93,6 +100,6 @@ func (b *blockQueue) Checkpoint(ctx context.Context, cp topicqueue.Checkpoint) (
 		result, intents, err = w.Queue.Checkpoint(ctx, b.a.Lease, cp, b.view, most)
 		return intents, err
 	})
-	b.view = result.View
+	b.view, b.last = result.View, time.Now()
 	return result, err
 }

@@ -80,7 +80,7 @@ type Worker struct {
 	servers    []*asynq.Server
 	stopped    context.Context // ends what runs in the background
 	stop       context.CancelFunc
-	figures    figures
+	figures    figures       // of the desk
 	hungry     chan struct{} // a planning task has begun: there is room for another
 	background sync.WaitGroup
 }

@@ -1,5 +1,7 @@
 package topicqueue
 
+import "time"
+
 // View is what a block sees of its run. It is frozen by the script that begins or checkpoints an iteration, so that
 // an iteration which is done again asks the same questions.
 type View struct {
@@ -46,6 +48,7 @@ type Checkpoint struct {
 	Digest    Digest      `json:"digest"`    // for the other blocks; Block is the queue's to fill in
 
 	Calls map[string]ToolCalls `json:"calls"` // of this iteration, by tool
+	Took  time.Duration        `json:"-"`     // by the iteration
 }
 
 // BlockMemory is what a block knows beside its traces, so that an attempt which goes on asks the same as the one before

@@ -1,10 +1,11 @@
 package topicqueue
 
-// What a budget has cut from a run, in the order in which it does: Run.Cuts.
+// What a budget, or a deadline, has cut from a run: Run.Cuts.
 const (
 	CutReview     = "review"     // no look for gaps
 	CutIterations = "iterations" // blocks were looked at less long than they may be
 	CutBlocks     = "blocks"     // fewer sub-topics, or some not researched
+	CutTime       = "time"       // fewer sub-topics or iterations, so that all runs are ready in time
 	CutReport     = "report"     // parts of the report are shorter, or not written by the model
 )
 

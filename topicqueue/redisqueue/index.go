@@ -44,7 +44,7 @@ type note struct {
 	state   topicqueue.RunState // empty = unchanged
 	check   string              // next look in ms; empty = unchanged, "inf" = never, "-1" = forget the run
 	soonest bool                // the next look is only brought forward
-	wait    string              // age among those that wait for planning; empty: does not wait, "=" unchanged
+	wait    string              // place among those that wait for planning; empty: does not wait, "=" unchanged
 }
 
 func (q *Queue) note(ctx context.Context, runID string, n note) error {
@@ -189,9 +189,11 @@ func (q *Queue) sweepWaiting(ctx context.Context, runID string, intents []Intent
 	case !errors.Is(err, redis.Nil):
 		return nil, n, fmt.Errorf("look for run %s in Redis: %w", runID, err)
 	}
-	if n.wait, err = q.rdb.HGet(ctx, key(runID, "run"), "created").Result(); err != nil {
+	times, err := q.rdb.HMGet(ctx, key(runID, "run"), "created", "deadline").Result()
+	if err != nil {
 		return nil, n, fmt.Errorf("read run %s from Redis: %w", runID, err)
 	}
+	n.wait = turn(amount(text(times, 0)), amount(text(times, 1)))
 	return nil, n, nil
 }
 

@@ -61,7 +61,30 @@ func (q *Queue) Create(ctx context.Context, run topicqueue.Run) (created bool, e
 		check = ms(max(0, time.Until(run.Options.Deadline)))
 	}
 	return true, q.note(ctx, run.ID, note{lane: run.Lane, state: topicqueue.RunQueued, check: check,
-		wait: strconv.FormatInt(run.CreatedAt.UnixMilli(), 10)})
+		wait: turn(run.CreatedAt.UnixMilli(), deadline)})
+}
+
+// turn is the place of a run among those of its lane that wait: the one that is due first, to the minute, then the oldest. Runs
+// without a deadline come after all others, and have the time of their creation (ms) as their place.
+func turn(created, deadline int64) string {
+	if deadline > 0 {
+		created = deadline/time.Minute.Milliseconds()*turnDay + created%turnDay - turnsBefore
+	}
+	return strconv.FormatInt(created, 10)
+}
+
+const (
+	turnDay     = 100_000_000           // ms, a little more than a day, in which ages count among runs that are due together
+	turnsBefore = 9_000_000_000_000_000 // makes places with a deadline negative; sorted sets keep them exactly
+)
+
+// waitedSince returns when the run at a place was created, ms; of one with a deadline the last time that it can have been.
+func waitedSince(turn, now int64) int64 {
+	if turn >= 0 {
+		return turn
+	}
+	created := (turn + turnsBefore) % turnDay
+	return now - (now-created)%turnDay
 }
 
 // firstLimit is what a run may spend before it has a share of a common budget.

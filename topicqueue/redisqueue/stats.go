@@ -16,7 +16,7 @@ import (
 )
 
 // Stats are the figures of all runs in this Redis. Scripts keep them as they go, in a hash with the fields state:<state>,
-// ended:<state>, deadline_missed, lapses, tool_asked:<tool>, tool_shared:<tool>, and calls:<role>:<model>, tokens_in:..., tokens_out:..., cost_usd:... of each
+// ended:<state>, deadline_missed, lapses, iterations, iteration_ms, tool_asked:<tool>, tool_shared:<tool>, and calls:<role>:<model>, tokens_in:..., tokens_out:..., cost_usd:... of each
 // model: nobody walks the runs to count them.
 type Stats struct {
 	Runs            map[topicqueue.RunState]int64 // not yet published, in each state now; nil before the first run was counted
@@ -25,6 +25,8 @@ type Stats struct {
 	Lapses          int64                         // of leases, ever
 	Models          []ModelStats
 	Tools           map[string]topicqueue.ToolCalls // by tool, ever
+	Iterations      int64                           // of blocks, ever
+	IterationTime   time.Duration                   // that these took, one after the other
 	Waiting         []Waiting                       // of each lane asked for
 	Watched         int64                           // runs that are looked at again and again: those that are not yet published
 	Overdue         time.Duration                   // how late the next look at one that has not ended is: no worker runs when it grows
@@ -65,7 +67,7 @@ func (q *Queue) Stats(ctx context.Context, lanes ...string) (Stats, error) {
 	s := decodeStats(counters.Val())
 	s.Watched, s.Overdue = watched.Val()+ended.Val(), sinceFirst(next.Val())
 	for i, lane := range lanes {
-		s.Waiting = append(s.Waiting, Waiting{Lane: lane, Runs: waiting[i].Val(), Oldest: sinceFirst(oldest[i].Val())})
+		s.Waiting = append(s.Waiting, Waiting{Lane: lane, Runs: waiting[i].Val(), Oldest: oldestOf(oldest[i].Val(), time.Now().UnixMilli())})
 	}
 	return s, nil
 }
@@ -76,6 +78,14 @@ func sinceFirst(first []redis.Z) time.Duration {
 		if !math.IsInf(z.Score, 0) { // a run that is not looked at before something happens to it
 			return max(0, time.Since(time.UnixMilli(int64(z.Score))))
 		}
+	}
+	return 0
+}
+
+// oldestOf returns how long the first of those that wait has.
+func oldestOf(first []redis.Z, now int64) time.Duration {
+	for _, z := range first {
+		return time.Duration(max(0, now-waitedSince(int64(z.Score), now))) * time.Millisecond
 	}
 	return 0
 }
@@ -105,6 +115,12 @@ func decodeStats(fields map[string]string) Stats {
 			continue
 		case "deadline_missed":
 			s.DeadlinesMissed = n
+			continue
+		case "iterations":
+			s.Iterations = n
+			continue
+		case "iteration_ms":
+			s.IterationTime = time.Duration(n) * time.Millisecond
 			continue
 		case "lapses":
 			s.Lapses = n

@@ -105,7 +105,7 @@ func (q *Queue) Checkpoint(ctx context.Context, l Lease, cp topicqueue.Checkpoin
 		if err := json.Unmarshal([]byte(text(r.values, 4)), &result.Admissions); err != nil {
 			return result, nil, fmt.Errorf("decode checkpoint of %s of run %s: %w", l.Unit, l.RunID, err)
 		}
-		if err := q.count(ctx, toolCounters(cp.Calls)); err != nil {
+		if err := q.count(ctx, iterationCounters(cp)); err != nil {
 			return result, nil, err
 		}
 		result.View, err = q.view(ctx, l.RunID, l.Unit, text(r.values, 3))

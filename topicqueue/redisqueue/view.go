@@ -80,10 +80,10 @@ func encodeDigest(d topicqueue.Digest) (string, error) {
 	return string(data), err
 }
 
-// toolCounters are what a checkpoint adds to the figures of the desk.
-func toolCounters(calls map[string]topicqueue.ToolCalls) map[string]float64 {
-	counters := map[string]float64{}
-	for tool, n := range calls {
+// iterationCounters are what a checkpoint adds to the figures of the desk.
+func iterationCounters(cp topicqueue.Checkpoint) map[string]float64 {
+	counters := map[string]float64{"iterations": 1, "iteration_ms": float64(cp.Took.Milliseconds())}
+	for tool, n := range cp.Calls {
 		counters["tool_asked:"+tool], counters["tool_shared:"+tool] = float64(n.Asked), float64(n.Shared)
 	}
 	return counters

@@ -1,0 +1,74 @@
+package jobs
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/hibiken/asynq"
+
+	"nightdesk/topicqueue"
+	"nightdesk/topicqueue/redisqueue"
+)
+
+// figures are what the work of this desk has taken, and how much there is to do, as far as this worker has heard.
+type figures struct {
+	mu    sync.Mutex
+	stats redisqueue.Stats
+	slots int
+	at    time.Time
+}
+
+// figuresAge is how old they may be.
+const figuresAge = 5 * time.Second
+
+// look returns the figures, and reads them again when they are too old. Without Redis the old ones do.
+func (f *figures) look(ctx context.Context, w *Worker) (redisqueue.Stats, int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if time.Since(f.at) < figuresAge {
+		return f.stats, f.slots
+	}
+	if stats, err := w.Queue.Stats(ctx); err == nil {
+		f.stats, f.at = stats, time.Now()
+	}
+	if servers, err := asynq.NewInspectorFromRedisClient(w.Redis).Servers(); err == nil {
+		f.slots = 0
+		for _, s := range servers {
+			if _, researches := s.Queues[queueName(queueResearching, "")]; researches {
+				f.slots += s.Concurrency
+			}
+		}
+	}
+	return f.stats, f.slots
+}
+
+// pace says how fast the desk is and how much it has to do by the deadline of the run; without one there is no hurry.
+func (a *attempt) pace(ctx context.Context) topicqueue.Pace {
+	p := topicqueue.Pace{Left: -1}
+	if a.Run.Options.Deadline.IsZero() {
+		return p
+	}
+	stats, slots := a.w.figures.look(ctx, a.w)
+	p.Left, p.Slots, p.Runs = a.leftUntilSeal(), slots, 0
+	for state, n := range stats.Runs {
+		if !slices.Contains([]topicqueue.RunState{topicqueue.RunAwaitingInput, topicqueue.RunReporting, topicqueue.RunNarrating}, state) && !state.Final() {
+			p.Runs += int(n)
+		}
+	}
+	p.Runs = max(p.Runs, 1)
+	if stats.Iterations > 0 {
+		p.Iteration = stats.IterationTime / time.Duration(stats.Iterations)
+	}
+	return p
+}
+
+// hasTime reports whether all runs of the desk are ready in time when each block gets iteration k.
+func (a *attempt) hasTime(ctx context.Context, k int) bool {
+	if k == 1 || k <= a.pace(ctx).Depth(max(1, len(a.View.Blocks)), a.Run.Options.MaxIterations) {
+		return true
+	}
+	a.cut(ctx, topicqueue.CutTime)
+	return false
+}

@@ -1,0 +1,96 @@
+package redisqueue_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/redis/go-redis/v9"
+
+	"nightdesk/topicqueue"
+	"nightdesk/topicqueue/redisqueue"
+	"nightdesk/topicqueue/redisqueue/redistest"
+)
+
+// pooled is a run that shares a budget, as the test keeps its accounts.
+type pooled struct {
+	run            topicqueue.Run
+	share, spent   int64
+	wants, least   int64
+	started, ended bool
+}
+
+// TestPool lets runs of all kinds draw on a common budget, spend what they have, and end, in any order and some calls twice: the
+// sum of what was spent and may be spent never exceeds the budget, every run that ends had at least the least, and those of
+// high priority have all that they want while it is there.
+func TestPool(t *testing.T) {
+	t.Parallel()
+	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
+		for seed := range uint64(12) {
+			random := rand.New(rand.NewPCG(seed, 7))
+			ctx, q := t.Context(), redisqueue.New(rdb, redisqueue.DefaultTiming)
+			const least = 20
+			limit := int64(12 * (least + random.IntN(150)))
+			var runs []*pooled
+			for i := range 12 {
+				run := newRun(fmt.Sprintf("pool %d %d", seed, i), 1)
+				run.Batch, run.Lane = fmt.Sprint("pool", seed), []string{"", "low", "high", ""}[i%4]
+				run.Options.BatchBudget.Tokens = limit
+				runs = append(runs, &pooled{run: run, wants: int64(least + random.IntN(200)), least: least})
+				for range 1 + random.IntN(2) {
+					if _, err := q.Create(ctx, run); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			check := func(what string, p *pooled) {
+				t.Helper()
+				sum := int64(0)
+				for _, o := range runs {
+					switch {
+					case o.ended:
+						sum += o.spent
+					case o.started:
+						sum += o.share
+					}
+				}
+				pool := must[redisqueue.Pool](t)(q.BatchPool(ctx, runs[0].run.Batch))
+				if pool.Spent+pool.Granted != sum {
+					t.Fatalf("seed %d, %s of %s: the pool has %+v, the runs have %d", seed, what, p.run.ID, pool, sum)
+				}
+				if sum > limit {
+					t.Fatalf("seed %d, %s of %s: %d of %d", seed, what, p.run.ID, sum, limit)
+				}
+			}
+			for open := len(runs); open > 0; {
+				p := runs[random.IntN(len(runs))]
+				switch {
+				case p.ended:
+				case random.IntN(4) == 0 && p.started && p.spent >= min(p.share, least):
+					p.ended, open = true, open-1
+					p.run.Spent, p.run.StartedAt = p.spent, created
+					for range 1 + random.IntN(2) {
+						if err := q.LeaveBudgets(ctx, p.run, created); err != nil {
+							t.Fatal(err)
+						}
+					}
+					if p.spent < least {
+						t.Errorf("seed %d: run %s of %q ended with %d, the least is %d of %d", seed, p.run.ID, p.run.Lane, p.spent, least, limit)
+					}
+					check("leave", p)
+				default:
+					claim := redisqueue.Claim{Limit: limit, Spent: p.spent, Wants: max(p.spent, p.wants), Needs: max(p.spent, least), Least: least}
+					for range 1 + random.IntN(2) {
+						p.share = must[int64](t)(q.DrawBatch(ctx, p.run, claim))
+					}
+					p.started = true
+					check("draw", p)
+					p.spent += random.Int64N(max(1, p.share-p.spent+1))
+				}
+			}
+			if pool := must[redisqueue.Pool](t)(q.BatchPool(ctx, runs[0].run.Batch)); pool.Granted != 0 || pool.Waiting != 0 || pool.HasEnded != len(runs) {
+				t.Errorf("seed %d: in the end the pool has %+v", seed, pool)
+			}
+		}
+	})
+}
