@@ -137,13 +137,17 @@ func (a *attempt) draw(ctx context.Context, p topicqueue.Purse, e topicqueue.Est
 	if o.MaxLoops > 0 {
 		rest += a.cost(llm.Planner, reviewTokens, o.MaxLoops)
 	}
-	rest += int64(more) * p.Block(o.MaxIterations, e)
-	claim.Wants = p.Spent + int64(spareShare*float64(rest))
-	switch a.Lease.Unit { // where answers may be long, nothing should make them shorter that can be had, see redisqueue.Reserve
-	case redisqueue.UnitReview:
-		claim.Wants += 4 * a.longest(llm.Planner)
-	case redisqueue.UnitReport:
+	high := a.Run.Lane == LaneHigh // holds from the beginning what others ask for when they need it
+	if high && o.MaxLoops > 0 && a.Lease.Unit != redisqueue.UnitReport {
+		more = max(more, 1)
+	}
+	block := p.Block(o.MaxIterations, e)
+	claim.Wants = p.Spent + int64(spareShare*float64(rest)) + int64(more)*block
+	switch unit := a.Lease.Unit; { // where answers may be long, nothing should make them shorter that can be had, see redisqueue.Reserve
+	case unit == redisqueue.UnitReport:
 		claim.Wants += 4 * a.longest(llm.Writer)
+	case unit == redisqueue.UnitReview, high:
+		claim.Wants += 4 * a.longest(llm.Planner)
 	}
 	if claim.Limit = o.BatchBudget.Amount(); claim.Limit > 0 {
 		if share, err = a.w.Queue.DrawBatch(ctx, a.Run, claim); err != nil {

@@ -73,7 +73,7 @@ else
     weights = weights + weight * n
   end
   local each = math.min(least, rest / runs)
-  share = math.min(wants, each + (rest - runs * each) * kinds[kind] / weights, free)
+  share = math.min(wants, each + (rest - runs * each) * kinds[kind] / weights, free - wait.high * math.max(usual - least, 0))
 end
 -- What was begun is brought to its end: from what it had, or from what is free.
 share = math.floor(math.max(share, math.min(needs, math.max(mine, free)), spent, 0))

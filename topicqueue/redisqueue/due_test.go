@@ -1,0 +1,58 @@
+package redisqueue_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"nightdesk/topicqueue"
+	"nightdesk/topicqueue/redisqueue"
+	"nightdesk/topicqueue/redisqueue/redistest"
+)
+
+// TestDueFirst: of runs that wait, those that are due first are planned first, then the oldest; a run that was paused and goes on
+// has its place again.
+func TestDueFirst(t *testing.T) {
+	t.Parallel()
+	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
+		ctx, q := t.Context(), redisqueue.New(rdb, redisqueue.DefaultTiming)
+		now := time.Now()
+		var want []string
+		runs := map[string]topicqueue.Run{}
+		for _, r := range []struct {
+			topic    string
+			age, due time.Duration // due: from now; 0: never
+		}{
+			{"due soon, old", 3 * time.Hour, 2 * time.Hour}, {"due soon, young", time.Hour, 2 * time.Hour},
+			{"due later", 5 * time.Hour, 9 * time.Hour}, {"old", 30 * time.Hour, 0}, {"young", time.Minute, 0},
+		} {
+			run := newRun(r.topic, 1)
+			run.CreatedAt = now.Add(-r.age)
+			if r.due > 0 {
+				run.Options.Deadline = now.Add(r.due)
+			}
+			want, runs[run.ID] = append(want, run.ID), run
+		}
+		for _, id := range slices.Backward(want) {
+			if _, err := q.Create(ctx, runs[id]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		stats := must[redisqueue.Stats](t)(q.Stats(ctx, ""))
+		if len(stats.Waiting) != 1 || stats.Waiting[0].Oldest.Round(time.Minute) != 3*time.Hour {
+			t.Errorf("the first has waited for %v", stats.Waiting)
+		}
+		if err := q.Pause(ctx, want[1]); err != nil {
+			t.Fatal(err)
+		}
+		must[[]redisqueue.Intent](t)(q.Resume(ctx, want[1]))
+		if _, err := q.Sweep(ctx, want[1], false); err != nil {
+			t.Fatal(err)
+		}
+		if got := must[[]string](t)(q.Feed(ctx, "", len(want))); !slices.Equal(got, want) {
+			t.Errorf("planned in the order %v, want %v", got, want)
+		}
+	})
+}
