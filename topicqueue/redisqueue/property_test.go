@@ -574,6 +574,8 @@ func shorten(history []byte, fails func([]byte) bool) []byte {
 // FuzzTransitions is TestTransitions with histories that a fuzzer makes up.
 func FuzzTransitions(f *testing.F) {
 	f.Add([]byte{})
+	// A pause that is frozen before it tells the index, while the run is resumed, cancelled and retried.
+	f.Add([]byte("\x00\x00\x00\x00.\x00\x13/\x00\a:\x00\x001\x00\a*\x00\a6\a\x00I\x00\a\xcc\x00\x00\xea\x00\a"))
 	for seed := range uint64(12) {
 		f.Add(randomHistory(rand.New(rand.NewPCG(seed, 1))))
 	}
