@@ -8,6 +8,7 @@ import (
 
 	"github.com/goccy/go-yaml/ast"
 
+	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/schedule"
 )
 
@@ -42,6 +43,10 @@ func scheduleFields(s *schedule.Spec) []field {
 			text(&s.Sources, sourcesAllowed, checkSources)),
 		setting("priority", "normal", "", "whose runs go ahead of others",
 			choice(&s.Priority, "high", "normal", "low")),
+		setting("budget", "", "", "what a run may spend on models; empty: the setting",
+			text(&s.Budget, topicqueue.BudgetAllowed, checkBudget)),
+		setting("batch_budget", "", "", "what all runs of one firing may spend together; empty: no limit",
+			text(&s.BatchBudget, topicqueue.BudgetAllowed, checkBudget)),
 		setting("deadline", "", "", "time of day at which the reports are due, such as 07:00; empty: none",
 			text(&s.Deadline, "a time of day; empty: none", timeOfDayOrNone)),
 		setting("incremental", "false", "", "whether each topic goes on from the last time, and its report says what has changed",
@@ -53,6 +58,10 @@ func scheduleFields(s *schedule.Spec) []field {
 		setting("pause_after", strconv.Itoa(schedule.DefaultPauseAfter), "nights", "failed nights in a row after which it pauses itself",
 			number(&s.PauseAfter, 1, 1000)),
 	}
+}
+
+func checkBudget(s string) error {
+	return budget(new(topicqueue.Budget)).set(s)
 }
 
 func presetOrNone(s string) error {

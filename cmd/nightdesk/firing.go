@@ -84,11 +84,15 @@ func (a *app) scheduled(spec schedule.Spec, now time.Time) (*app, error) {
 	own.overrides, own.deadline, own.incremental = maps.Clone(a.overrides), "", spec.Incremental
 	for path, value := range map[string]string{
 		"preset": spec.Preset, "language": spec.Language, "kb_name": spec.KnowledgeBase,
-		"researching.strategy": spec.Strategy, "researching.sources": spec.Sources,
+		"researching.strategy": spec.Strategy, "researching.sources": spec.Sources, "limits.run_budget": spec.Budget,
 	} {
 		if value != "" {
 			own.overrides[path] = value
 		}
+	}
+	var err error
+	if own.batchBudget, err = topicqueue.ParseBudget(spec.BatchBudget); err != nil {
+		return nil, err
 	}
 	if spec.Deadline != "" {
 		deadline, err := deadlineAt(spec.Deadline, now.In(scheduleZone(spec)))
@@ -97,7 +101,6 @@ func (a *app) scheduled(spec schedule.Spec, now time.Time) (*app, error) {
 		}
 		own.deadline = deadline.Format(time.RFC3339)
 	}
-	var err error
 	own.cfg, err = own.load()
 	return &own, err
 }

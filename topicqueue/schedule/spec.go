@@ -39,8 +39,10 @@ type Spec struct {
 	Strategy      string `json:"strategy,omitempty"`
 	Sources       string `json:"sources,omitempty"`
 	Priority      string `json:"priority,omitempty"`
-	Deadline      string `json:"deadline,omitempty"`    // time of day in the schedule's zone, the next one after a firing
-	Incremental   bool   `json:"incremental,omitempty"` // each topic goes on from the last time
+	Budget        string `json:"budget,omitempty"`       // of each run, as topicqueue.ParseBudget reads it
+	BatchBudget   string `json:"batch_budget,omitempty"` // of all runs of one firing together
+	Deadline      string `json:"deadline,omitempty"`     // time of day in the schedule's zone, the next one after a firing
+	Incremental   bool   `json:"incremental,omitempty"`  // each topic goes on from the last time
 	CatchUp       string `json:"catch_up"`
 	Overlap       string `json:"overlap"`
 	PauseAfter    int    `json:"pause_after"` // failed nights in a row
