@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"nightdesk/jobs"
+	"nightdesk/jobs/notify"
 	"nightdesk/pipeline/llm/llmtest"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue/redistest"
@@ -121,6 +122,35 @@ func TestRunBudget(t *testing.T) {
 		case percent < 100 && !slices.Contains(run.Cuts, topicqueue.CutReview):
 			t.Errorf("with %d%% the review is not cut: %v", percent, run.Cuts)
 		}
+	}
+}
+
+// TestBudgetIsTold: that a run does less because of its budget is told once, whatever is cut.
+func TestBudgetIsTold(t *testing.T) {
+	t.Parallel()
+	s := newSpender(t)
+	r := newReceiver(t, func(string, int) int { return 204 })
+	s.services.Webhook = r.webhook()
+	s.services.Dispatcher.Announce([]string{notify.BudgetReached, notify.RunEnded}, false)
+	w := s.start(jobs.Settings{MaxActions: 1, Concurrency: 8})
+	defer w.Stop()
+	o := s.options()
+	o.Budget.Tokens = 20_000
+	id := s.enqueue("How are the harbours of the coast kept, and what does it cost?", o, "")
+	s.wait(id)
+	if run := s.run(id); len(run.Cuts) == 0 {
+		t.Fatalf("nothing is cut: %+v", run)
+	}
+	told := map[string]int{}
+	for told[notify.RunEnded] == 0 || told[notify.BudgetReached] == 0 {
+		d := r.next()
+		told[d.Type]++
+		if d.Data.RunID != id {
+			t.Errorf("told of %+v", d)
+		}
+	}
+	if told[notify.BudgetReached] != 1 {
+		t.Errorf("told %v", told)
 	}
 }
 

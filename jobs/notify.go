@@ -162,6 +162,20 @@ func (w *Worker) tellEnd(ctx context.Context, a *attempt) error {
 	return w.Dispatcher.Notify(ctx, notify.Event{Type: notify.RunEnded, Subject: fmt.Sprintf("%s/%d", a.Run.ID, a.Epoch), Time: a.Run.EndedAt, Data: e})
 }
 
+// budgetReached is what the event budget.reached says.
+type budgetReached struct {
+	RunID string `json:"run_id"`
+	Batch string `json:"batch"`
+	Topic string `json:"topic"`
+	Cut   string `json:"cut"` // what the run does without from now on, the first of it: see topicqueue.CutReview
+}
+
+// tellBudget tells that a run does less than it could because of its budget: once for all that is cut.
+func (w *Worker) tellBudget(ctx context.Context, a *attempt, what string) error {
+	e := budgetReached{RunID: a.Run.ID, Batch: a.Run.Batch, Topic: topicqueue.Clip(a.Run.Topic, maxTold), Cut: what}
+	return w.Dispatcher.Notify(ctx, notify.Event{Type: notify.BudgetReached, Subject: fmt.Sprintf("%s/%d", a.Run.ID, a.Epoch), Time: w.Now(), Data: e})
+}
+
 // maxTold bounds a text in an event, in bytes.
 const maxTold = 2000
 

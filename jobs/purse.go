@@ -184,6 +184,12 @@ func (a *attempt) cut(ctx context.Context, what string) {
 	if err != nil {
 		a.w.Log.Warn().Err(err).Str("run", a.Run.ID).Str("cut", what).Msg("not noted what the budget has cut")
 	}
+	if what == topicqueue.CutTime {
+		return
+	}
+	if err := a.w.tellBudget(ctx, a, what); err != nil {
+		a.w.Log.Warn().Err(err).Str("run", a.Run.ID).Msg("nobody is told that the budget is reached")
+	}
 }
 
 // affordable returns how many sub-topics the budget allows, at most so many, each with one iteration and its part of

@@ -52,7 +52,7 @@ func (a *app) planList(list *topicList, dedupe string) (*listPlan, error) {
 		if dedupe == dedupeKeep && p.similar > 0 {
 			more = fmt.Sprintf("\n  What is nearly the same (%s) gets a report of its own; --dedupe skip or --dedupe merge changes that.", counted(p.similar, "topic"))
 		}
-		a.say("%s of %s repeat others:\n  %s%s", counted(shown.count, "line"), list.name, shown.text(), more)
+		a.say("%s of %s repeating others:\n  %s%s", counted(shown.count, "line"), list.name, shown.text(), more)
 	}
 	return p, nil
 }
