@@ -96,8 +96,8 @@ func (s Snapshot) runs(batch redisqueue.Batch, due time.Time, from, to int) []to
 		if !t.Deadline.IsZero() {
 			options.Deadline = t.Deadline
 		}
-		// A microsecond apart: lists show runs in the order of the topics.
-		out = append(out, NewRun(batch, t.Topic, options, t.Lane, t.Labels, due.Add(time.Duration(from+i)*time.Microsecond)))
+		// A millisecond apart: runs are listed and worked in the order of the topics.
+		out = append(out, NewRun(batch, t.Topic, options, t.Lane, t.Labels, due.Add(time.Duration(from+i)*time.Millisecond)))
 	}
 	return out
 }

@@ -186,8 +186,8 @@ func (a *app) submit(ctx context.Context, list *topicList, plan *listPlan, f enq
 	err = plan.each(list, func(t spooledTopic) error {
 		options := list.options[t.Options]
 		options.Deadline = t.Deadline
-		// A microsecond apart: lists show runs in the order of the file.
-		at := now.Add(time.Duration(first) * time.Microsecond)
+		// A millisecond apart, the last one now: runs are listed and worked in the order of the file.
+		at := now.Add(-time.Duration(plan.topics-1-first) * time.Millisecond)
 		first++
 		runs = append(runs, jobs.NewRun(batch, t.Topic, options, t.Lane, topicqueue.Labels{Ref: t.Ref, Tags: t.Tags}, at))
 		lines = append(lines, t.Line)
