@@ -102,7 +102,7 @@ func (b *Bubblewrap) arguments() []string {
 		args = append(args, "--dev-bind", device, device)
 	}
 	return append(args,
-		"--size", strconv.Itoa(b.limits.Disk), "--perms", "0700", "--tmpfs", "/work", "--remount-ro", "/", "--chdir", "/work",
+		"--size", strconv.Itoa(b.limits.Disk), "--perms", "0700", "--tmpfs", scratchDir, "--remount-ro", "/", "--chdir", scratchDir,
 		"--seccomp", strconv.Itoa(filterFD), "--info-fd", strconv.Itoa(infoFD),
 		b.python, "-B", "-s", "-c", bootSource)
 }
@@ -126,7 +126,7 @@ func (b *Bubblewrap) Run(ctx context.Context, program string) (Outcome, error) {
 	cmd.Env = []string{"PATH=/usr/bin:/bin"}
 	cmd.Dir = "/"
 	cmd.Stdin = bytes.NewReader(given{
-		Program: program, Chart: chartSource, Work: "/work", Export: &export{FD: exportFD, MaxFiles: maxFigures, MaxBytes: maxFigureBytes},
+		Program: program, Chart: chartSource, Work: scratchDir, Export: &export{FD: exportFD, MaxFiles: maxFigures, MaxBytes: maxFigureBytes},
 		Rlimits: map[string]int{
 			"RLIMIT_AS": b.limits.Memory, "RLIMIT_CPU": int(b.limits.Time/time.Second) + 1, "RLIMIT_FSIZE": b.limits.Disk,
 			"RLIMIT_NPROC": 64, "RLIMIT_NOFILE": 64, "RLIMIT_CORE": 0, "RLIMIT_MEMLOCK": 0, "RLIMIT_MSGQUEUE": 0,
@@ -195,7 +195,7 @@ func watchFiles(ctx context.Context, info io.Reader, limit int, full func()) {
 	if json.NewDecoder(io.LimitReader(info, 4096)).Decode(&about) != nil || about.PID <= 0 {
 		return
 	}
-	work := fmt.Sprintf("/proc/%d/root/work", about.PID)
+	work := fmt.Sprintf("/proc/%d/root%s", about.PID, scratchDir)
 	ticker := time.NewTicker(20 * time.Millisecond)
 	defer ticker.Stop()
 	for {

@@ -64,7 +64,7 @@ def attempt(call):
 `
 	for name, program := range map[string]string{
 		"files of the host": fmt.Sprintf(`
-for p in [%q, %q, "/etc/passwd", "/etc/shadow", "../etc/passwd", "../../../../../../etc/passwd", "/work/../etc/passwd", "/usr/bin/env"]:
+for p in [%q, %q, "/etc/passwd", "/etc/shadow", "../etc/passwd", "../../../../../../etc/passwd", "/scratch/../etc/passwd", "/usr/bin/env"]:
     attempt(lambda: open(p).read())
     attempt(lambda: open(p, "w").write("x"))
 import os

@@ -115,10 +115,13 @@ func (g given) encode() []byte {
 	return body
 }
 
+// scratchDir is where a program works: all that it can write to.
+const scratchDir = "/scratch"
+
 // environment is all that a program sees of one. Sets of strings have the same order in every run.
 var environment = [][2]string{
-	{"HOME", "/work"}, {"LANG", "C.UTF-8"}, {"PYTHONHASHSEED", "0"}, {"PYTHONDONTWRITEBYTECODE", "1"}, {"PYTHONUTF8", "1"},
-	{"PYTHONNOUSERSITE", "1"}, {"OPENBLAS_NUM_THREADS", "1"}, {"OMP_NUM_THREADS", "1"}, {"MPLBACKEND", "Agg"}, {"MPLCONFIGDIR", "/work/.matplotlib"},
+	{"HOME", scratchDir}, {"LANG", "C.UTF-8"}, {"PYTHONHASHSEED", "0"}, {"PYTHONDONTWRITEBYTECODE", "1"}, {"PYTHONUTF8", "1"},
+	{"PYTHONNOUSERSITE", "1"}, {"OPENBLAS_NUM_THREADS", "1"}, {"OMP_NUM_THREADS", "1"}, {"MPLBACKEND", "Agg"}, {"MPLCONFIGDIR", scratchDir + "/.matplotlib"},
 }
 
 // Causes that end a program from outside.

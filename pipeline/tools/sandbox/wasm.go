@@ -125,9 +125,9 @@ func (w *WASM) Run(ctx context.Context, program string) (Outcome, error) {
 	stdout, stderr := &capped{limit: w.limits.Output, full: full}, &capped{limit: w.limits.Output, full: full}
 	config := wazero.NewModuleConfig().WithName("").
 		WithArgs("python", "-B", "-s", "-c", bootSource).
-		WithStdin(bytes.NewReader(given{Program: program, Chart: chartSource, Work: "/work"}.encode())).
+		WithStdin(bytes.NewReader(given{Program: program, Chart: chartSource, Work: scratchDir}.encode())).
 		WithStdout(stdout).WithStderr(stderr).
-		WithFSConfig(wazero.NewFSConfig().(wsysfs.FSConfig).WithSysFSMount(files, "/work")).
+		WithFSConfig(wazero.NewFSConfig().(wsysfs.FSConfig).WithSysFSMount(files, scratchDir)).
 		WithSysWalltime().WithSysNanotime().WithRandSource(rand.Reader).
 		WithNanosleep(func(ns int64) { // wazero's own sleeps on when the time is over
 			select {
