@@ -47,7 +47,7 @@ func (b *bundle) put(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	traces := b.traces()
+	traces := b.in.Traces()
 	for _, put := range []func() error{
 		func() error { return b.PutJSON(ctx, storage.MetadataKey(run.ID), b.metadata(run, usage)) },
 		func() error { return b.PutJSON(ctx, b.cacheKey("queue.json"), b.queue(run)) },
@@ -112,7 +112,7 @@ func (b *bundle) missingTexts(ctx context.Context) ([]string, error) {
 			missing = append(missing, hash)
 		}
 	}
-	for _, t := range b.traces() {
+	for _, t := range b.in.Traces() {
 		if t.Timestamp.Before(b.in.Run.StartedAt) { // of an earlier run on the topic, in whose bundle the whole answer lies
 			need(t.Source.Hash)
 			continue
@@ -121,15 +121,6 @@ func (b *bundle) missingTexts(ctx context.Context) ([]string, error) {
 		need(t.Source.Hash)
 	}
 	return missing, nil
-}
-
-// traces returns those of planning and of all blocks.
-func (b *bundle) traces() []topicqueue.ToolTrace {
-	traces := b.in.Plan.Traces
-	for _, block := range b.in.Blocks {
-		traces = append(traces[:len(traces):len(traces)], block.Traces...)
-	}
-	return traces
 }
 
 // statistics counts the blocks of a run.

@@ -52,10 +52,7 @@ func CheckBundle(ctx context.Context, store storage.Store, runID string) (Bundle
 		return check, nil
 	}
 	check.State = in.Run.State
-	traces := in.Plan.Traces
-	for _, b := range in.Blocks {
-		traces = append(traces[:len(traces):len(traces)], b.Traces...)
-	}
+	traces := in.Traces()
 	check.evidence(runID, traces)
 	if in.Run.Report == "" {
 		return check, nil

@@ -127,6 +127,15 @@ func (w *Worker) flush(ctx context.Context) {
 	}
 }
 
+// steadyEvidence is evidence that waits for Redis where that is away.
+func (w *Worker) steadyEvidence(ctx context.Context, run topicqueue.Run) (in reporting.Input, err error) {
+	err = w.steady(ctx, "read the evidence", func(ctx context.Context) error {
+		in, err = w.evidence(ctx, run)
+		return err
+	})
+	return in, err
+}
+
 // evidence reads all that a run has gathered. A run may have ended before it had a plan.
 func (w *Worker) evidence(ctx context.Context, run topicqueue.Run) (reporting.Input, error) {
 	in := reporting.Input{Run: run}

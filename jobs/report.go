@@ -19,11 +19,7 @@ import (
 // report writes a run's report and ends the run. What the time for writing does not suffice for is written without the
 // model; so is everything when the workers ended again and again in the middle of it.
 func (w *Worker) report(ctx context.Context, a *attempt) error {
-	var in reporting.Input
-	err := w.steady(ctx, "read the evidence", func(ctx context.Context) (err error) {
-		in, err = w.evidence(ctx, a.Run)
-		return err
-	})
+	in, err := w.steadyEvidence(ctx, a.Run)
 	if err != nil {
 		return err
 	}

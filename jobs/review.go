@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"nightdesk/pipeline/planning"
-	"nightdesk/pipeline/reporting"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
 )
@@ -18,11 +17,7 @@ const draftTokens = 32_000
 // review compares what a run has found with its plan, and adds blocks or goes on to the report. It ends while there is
 // still time for a block that it might add: afterwards there is nothing that it could be good for.
 func (w *Worker) review(ctx context.Context, a *attempt) error {
-	var in reporting.Input
-	err := w.steady(ctx, "read the evidence", func(ctx context.Context) (err error) {
-		in, err = w.evidence(ctx, a.Run)
-		return err
-	})
+	in, err := w.steadyEvidence(ctx, a.Run)
 	if err != nil {
 		return err
 	}

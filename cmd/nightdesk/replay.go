@@ -61,11 +61,8 @@ func (a *app) replay(ctx context.Context, runID, language, style, out string, ex
 		return err
 	}
 	in, err := jobs.ReadBundle(ctx, store, runID)
-	if errors.Is(err, jobs.ErrNoBundle) {
-		return usageError{hintError{err, "`nightdesk list` shows which runs have ended; STORAGE_URL or --data-dir says where their bundles are."}}
-	}
 	if err != nil {
-		return err
+		return noBundle(err)
 	}
 	o := &in.Run.Options
 	switch style {

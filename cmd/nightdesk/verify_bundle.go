@@ -15,11 +15,8 @@ func (a *app) verifyBundle(ctx context.Context, runID string) error {
 		return err
 	}
 	check, err := jobs.CheckBundle(ctx, store, runID)
-	if errors.Is(err, jobs.ErrNoBundle) {
-		return usageError{hintError{err, "`nightdesk list` shows which runs have ended; STORAGE_URL or --data-dir says where their bundles are."}}
-	}
 	if err != nil {
-		return err
+		return noBundle(err)
 	}
 	if a.json {
 		if err := a.printJSON(check, false); err != nil {
@@ -40,4 +37,12 @@ func (a *app) verifyBundle(ctx context.Context, runID string) error {
 		return resultError{errors.New("the bundle is not as it was stored"), exitFailed}
 	}
 	return nil
+}
+
+// noBundle says what to do where a run has no bundle; other errors stay as they are.
+func noBundle(err error) error {
+	if errors.Is(err, jobs.ErrNoBundle) {
+		return usageError{hintError{err, "`nightdesk list` shows which runs have ended; STORAGE_URL or --data-dir says where their bundles are."}}
+	}
+	return err
 }

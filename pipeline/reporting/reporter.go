@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"nightdesk/pipeline/citation"
@@ -46,6 +47,15 @@ type Input struct {
 	Changes *recurring.Changes // what the report opens with; nil: it is none. Open is for the report to fill in
 	Open    []recurring.Open   // gaps of the last report
 	Before  *Text              // of which what still holds is kept; nil: all is written
+}
+
+// Traces returns those of planning and of all blocks, in order. The slice is the caller's.
+func (in Input) Traces() []topicqueue.ToolTrace {
+	traces := slices.Clone(in.Plan.Traces)
+	for _, b := range in.Blocks {
+		traces = append(traces, b.Traces...)
+	}
+	return traces
 }
 
 // BlockEvidence is a block with everything that it found.

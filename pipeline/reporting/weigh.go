@@ -24,11 +24,7 @@ const readAtOnce = 8
 
 // weigh compares all claims of the run: what supports what, and what contradicts what.
 func (w *writer) weigh(ctx context.Context, in Input) error {
-	traces := slices.Clone(in.Plan.Traces)
-	for _, b := range in.Blocks {
-		traces = append(traces, b.Traces...)
-	}
-	claims := evidence.Collect(traces)
+	claims := evidence.Collect(in.Traces())
 	sketches := w.sketches(ctx, in.Run.ID, evidence.Sources(claims))
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

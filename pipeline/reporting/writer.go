@@ -3,7 +3,6 @@ package reporting
 import (
 	"context"
 	"errors"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -46,11 +45,7 @@ func newWriter(r *Reporter, in Input, words wordSet) *writer {
 	}
 	w.title = headline(in.Run.Topic, words.untitled)
 	w.subjects, w.gaps = gather(in, words)
-	traces := slices.Clone(in.Plan.Traces)
-	for _, b := range in.Blocks {
-		traces = append(traces, b.Traces...)
-	}
-	w.registry = citation.NewRegistry(traces)
+	w.registry = citation.NewRegistry(in.Traces())
 	w.goOn(in)
 	w.stats.Blocks = len(in.Blocks)
 	for _, s := range w.subjects {

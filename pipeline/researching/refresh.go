@@ -98,18 +98,10 @@ func (f *refresh) look(ctx context.Context, q Queue) error {
 	for _, t := range append(slices.Clone(traces), carried...) {
 		f.lastSeq = max(f.lastSeq, citationSeq(t.CitationID))
 	}
-	cp := topicqueue.Checkpoint{Iteration: 1, Digest: f.digest(traces, f.noting), Calls: map[string]topicqueue.ToolCalls{}}
+	cp := topicqueue.Checkpoint{Iteration: 1, Digest: f.digest(traces, f.noting)}
 	cp.Traces = slices.Concat(carried, traces, f.asOf(lost))
 	cp.Events = f.references(1, slices.Concat(carried, traces))
-	for _, o := range f.all {
-		cp.Queries = append(cp.Queries, issuedLine(o.tool, o.query))
-		n := cp.Calls[o.tool]
-		n.Asked++
-		if o.answer.Shared {
-			n.Shared++
-		}
-		cp.Calls[o.tool] = n
-	}
+	addCalls(&cp, f.all)
 	return f.checkpoint(ctx, q, cp)
 }
 

@@ -146,7 +146,20 @@ func (w *work) iterate(ctx context.Context, q Queue, k int) (goOn bool, err erro
 	}
 	traces := w.record(k, outcomes, notes)
 	cp := topicqueue.Checkpoint{Iteration: k, Traces: traces, Proposals: d.proposals, Events: w.references(k, traces),
-		Digest: w.digest(traces, outcomes), Calls: map[string]topicqueue.ToolCalls{}}
+		Digest: w.digest(traces, outcomes)}
+	addCalls(&cp, outcomes)
+	if !d.sufficient {
+		w.suggestPages(d.calls, outcomes, traces)
+	}
+	if err := w.checkpoint(ctx, q, cp); err != nil {
+		return false, err
+	}
+	return true, nil
+}
+
+// addCalls says in a checkpoint what was asked, and how much of that others had asked before.
+func addCalls(cp *topicqueue.Checkpoint, outcomes []outcome) {
+	cp.Calls = map[string]topicqueue.ToolCalls{}
 	for _, o := range outcomes {
 		cp.Queries = append(cp.Queries, issuedLine(o.tool, o.query))
 		n := cp.Calls[o.tool]
@@ -156,13 +169,6 @@ func (w *work) iterate(ctx context.Context, q Queue, k int) (goOn bool, err erro
 		}
 		cp.Calls[o.tool] = n
 	}
-	if !d.sufficient {
-		w.suggestPages(d.calls, outcomes, traces)
-	}
-	if err := w.checkpoint(ctx, q, cp); err != nil {
-		return false, err
-	}
-	return true, nil
 }
 
 // checkpoint stores an iteration and takes over what the queue answers.
