@@ -9,6 +9,7 @@ import (
 	"nightdesk/pipeline/llm"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
+	"nightdesk/topicqueue/retry"
 )
 
 // Tokens of answers, see redisqueue.Reservation.
@@ -66,10 +67,8 @@ func (a *attempt) reserve(ctx context.Context, place string, most topicqueue.Usa
 		if !errors.Is(err, redisqueue.ErrBudgetHeld) {
 			break
 		}
-		select {
-		case <-ctx.Done():
-			return 0, context.Cause(ctx)
-		case <-time.After(pause):
+		if err := retry.Sleep(ctx, pause); err != nil {
+			return 0, err
 		}
 	}
 	if errors.Is(err, redisqueue.ErrBudget) {

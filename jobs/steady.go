@@ -16,6 +16,7 @@ import (
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
+	"nightdesk/topicqueue/retry"
 )
 
 // Every decision whether something is tried again is made in this package, by what failed:
@@ -48,10 +49,7 @@ func (w *Worker) steady(ctx context.Context, doing string, do func(ctx context.C
 			zerolog.Ctx(ctx).Warn().Err(err).Str("doing", doing).Msg("waiting for a service that is away")
 			said = time.Now()
 		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(pause):
-		}
+		_ = retry.Sleep(ctx, pause) // do is asked once more after ctx's end too
 		pause = min(2*pause, longPause)
 	}
 }

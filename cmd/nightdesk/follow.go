@@ -8,6 +8,7 @@ import (
 
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
+	"nightdesk/topicqueue/retry"
 )
 
 // viewer shows one run.
@@ -68,7 +69,7 @@ func (a *app) follow(ctx context.Context, q *redisqueue.Queue, runID string, seq
 			return n.run, nil
 		}
 		if len(n.events) == 0 {
-			pause(ctx, newsPause)
+			_ = retry.Sleep(ctx, newsPause)
 		}
 	}
 }
@@ -103,14 +104,6 @@ func look(ctx context.Context, q *redisqueue.Queue, runID string, seq int64, ask
 	return n, err
 }
 
-// pause waits a moment, or until ctx ends.
-func pause(ctx context.Context, d time.Duration) {
-	select {
-	case <-ctx.Done():
-	case <-time.After(d):
-	}
-}
-
 // outage is what a viewer is told of a Redis that is away.
 type outage struct {
 	noter
@@ -130,7 +123,7 @@ func (o *outage) on(ctx context.Context, err error) error {
 		o.told = true
 		o.note("Redis is away (%v); waiting for it", err)
 	}
-	pause(ctx, outageLook)
+	_ = retry.Sleep(ctx, outageLook)
 	return nil
 }
 

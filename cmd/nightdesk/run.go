@@ -20,6 +20,7 @@ import (
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
+	"nightdesk/topicqueue/retry"
 )
 
 // interruptGrace is how long an interrupted `run` waits for calls in flight.
@@ -212,10 +213,8 @@ func (a *app) awaitPublished(ctx context.Context, q *redisqueue.Queue, runID str
 			return hintError{fmt.Errorf("run %s is %s, but its report cannot be stored: %s", runID, run.State, run.Unpublished),
 				"The queue keeps it: with a Redis that lasts, start a `nightdesk worker` when the storage can be used again."}
 		}
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-time.After(20 * time.Millisecond):
+		if err := retry.Sleep(ctx, 20*time.Millisecond); err != nil {
+			return err
 		}
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
+	"nightdesk/topicqueue/retry"
 )
 
 func (a *app) watchCommand() *cobra.Command {
@@ -117,7 +118,7 @@ func (w *watcher) run(ctx context.Context, run topicqueue.Run, from int64) error
 func (w *watcher) stored(ctx context.Context, run topicqueue.Run, v viewer) (topicqueue.Run, error) {
 	o := outage{noter: v, since: time.Now()}
 	for run.PublishedAt.IsZero() && run.Unpublished == "" && ctx.Err() == nil {
-		pause(ctx, newsPause)
+		_ = retry.Sleep(ctx, newsPause)
 		now, err := w.queue.Run(ctx, run.ID)
 		if errors.Is(err, redisqueue.ErrNotFound) {
 			return run, nil

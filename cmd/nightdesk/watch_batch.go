@@ -8,6 +8,7 @@ import (
 
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
+	"nightdesk/topicqueue/retry"
 )
 
 const (
@@ -81,7 +82,7 @@ func (b *batchWatch) watch(ctx context.Context) error {
 		if len(b.open) == 0 {
 			return nil
 		}
-		pause(ctx, max(batchPause, batchShare*time.Since(started)))
+		_ = retry.Sleep(ctx, max(batchPause, batchShare*time.Since(started)))
 	}
 }
 

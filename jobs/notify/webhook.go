@@ -14,6 +14,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"nightdesk/topicqueue/retry"
 )
 
 // Secret signs webhooks. It does not print.
@@ -46,6 +48,9 @@ func (s Secret) Sign(id string, at time.Time, body []byte) string {
 
 // DeliveryTime bounds one attempt at a delivery.
 const DeliveryTime = 20 * time.Second
+
+// longestRest is the longest time that a receiver may ask to be left alone.
+const longestRest = 24 * time.Hour
 
 // Webhook is somebody's address for events. The operator has chosen it: it may be a private one.
 type Webhook struct {
@@ -119,7 +124,7 @@ func (w *Webhook) Deliver(ctx context.Context, id string, body []byte, now time.
 	if resp.StatusCode >= 200 && resp.StatusCode <= 299 {
 		return nil
 	}
-	return &RefusedError{Host: w.address.Host, Status: resp.StatusCode, RetryAfter: retryAfter(resp.Header.Get("Retry-After"), now)}
+	return &RefusedError{Host: w.address.Host, Status: resp.StatusCode, RetryAfter: retry.After(resp.Header, now, longestRest)}
 }
 
 // failed makes an error that names the host alone of the address.
@@ -135,16 +140,4 @@ func (w *Webhook) failed(ctx context.Context, err error) error {
 		err = asked.Err
 	}
 	return fmt.Errorf("the webhook at %s cannot be reached: %w", w.address.Host, err)
-}
-
-// retryAfter reads seconds or an HTTP date.
-func retryAfter(value string, now time.Time) time.Duration {
-	const most = 24 * time.Hour
-	if n, err := strconv.ParseFloat(strings.TrimSpace(value), 64); err == nil && n >= 0 {
-		return time.Duration(min(n*float64(time.Second), float64(most)))
-	}
-	if at, err := http.ParseTime(value); err == nil {
-		return min(max(at.Sub(now), 0), most)
-	}
-	return 0
 }

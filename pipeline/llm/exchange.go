@@ -9,6 +9,8 @@ import (
 	"io"
 	"net/http"
 	"time"
+
+	"nightdesk/topicqueue/retry"
 )
 
 const maxBody = 16 << 20 // bytes of an answer; the longest report section is below 1 MB
@@ -74,7 +76,7 @@ func (ex *exchange) send(base http.RoundTripper, req *http.Request) (*http.Respo
 	}
 	defer resp.Body.Close()
 	ex.status = resp.StatusCode
-	ex.retryAfter = retryAfter(resp.Header, time.Now())
+	ex.retryAfter = retry.After(resp.Header, time.Now(), longestRest)
 	ex.body, err = io.ReadAll(io.LimitReader(resp.Body, maxBody+1))
 	switch {
 	case err != nil:

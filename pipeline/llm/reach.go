@@ -11,6 +11,8 @@ import (
 	"net/url"
 	"slices"
 	"time"
+
+	"nightdesk/topicqueue/retry"
 )
 
 const (
@@ -81,7 +83,7 @@ func (r *role) show(ctx context.Context) (*exchange, error) {
 		return nil, err
 	}
 	defer resp.Body.Close()
-	ex := &exchange{status: resp.StatusCode, retryAfter: retryAfter(resp.Header, time.Now())}
+	ex := &exchange{status: resp.StatusCode, retryAfter: retry.After(resp.Header, time.Now(), longestRest)}
 	ex.body, err = io.ReadAll(io.LimitReader(resp.Body, maxListBody))
 	return ex, err
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"nightdesk/topicqueue"
+	"nightdesk/topicqueue/retry"
 )
 
 // trial is one call on its way through as many tries as it takes, for chat and embeddings alike.
@@ -22,6 +23,12 @@ type trial struct {
 	// late, when it is not nil, changes the question after a try that was too slow by itself.
 	late func()
 }
+
+const (
+	firstBackoff = 500 * time.Millisecond
+	maxBackoff   = 20 * time.Second
+	longestRest  = 7 * 24 * time.Hour // that a server may ask for
+)
 
 const (
 	maxLate    = 2 // tries that may run into their timeout: each costs minutes
@@ -100,14 +107,14 @@ func (t trial) run(ctx context.Context, r *role) error {
 // pause waits before the next try, after the n-th of its kind: as long as the server asks for, else longer each time. why:
 // what the last one came to.
 func (t trial) pause(ctx context.Context, why error, ex *exchange, n int) error {
-	wait := backoff(n)
+	wait := retry.Backoff(n, firstBackoff, maxBackoff)
 	if ex.retryAfter > 0 {
 		wait = ex.retryAfter
 	}
-	if beyond(ctx, wait) {
+	if !retry.Fits(ctx, wait) {
 		return fmt.Errorf("%s: %w (the next try in %s would be too late): %w", t.doing, why, wait.Round(time.Millisecond), ErrUnavailable)
 	}
-	if !sleep(ctx, wait) {
+	if retry.Sleep(ctx, wait) != nil {
 		return ended(ctx, t.doing)
 	}
 	return nil

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"nightdesk/topicqueue/retry"
 )
 
 // Pace keeps rates that all workers share: under each key one turn every so often. A key's turns are in Redis as the time
@@ -46,12 +48,5 @@ func (p *Pace) Wait(ctx context.Context, key string, every time.Duration) error 
 	if v[0] == 0 {
 		return fmt.Errorf("the next turn of %s is in %s: %w", key, wait, context.DeadlineExceeded)
 	}
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-timer.C:
-		return nil
-	}
+	return retry.Sleep(ctx, wait)
 }

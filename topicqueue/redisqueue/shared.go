@@ -14,6 +14,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"nightdesk/topicqueue"
+	"nightdesk/topicqueue/retry"
 )
 
 // SharedLease is how long the maker of a shared answer may stay silent before another makes it.
@@ -114,12 +115,8 @@ func (s *Shared) Do(ctx context.Context, key string, call func(context.Context) 
 		case status == sharedWait:
 			seen = time.Now()
 		}
-		timer := time.NewTimer(min(pause, max(left, time.Millisecond)))
-		select {
-		case <-ctx.Done():
-			timer.Stop()
-			return nil, made, context.Cause(ctx)
-		case <-timer.C:
+		if err := retry.Sleep(ctx, min(pause, max(left, time.Millisecond))); err != nil {
+			return nil, made, err
 		}
 	}
 }

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"nightdesk/topicqueue/retry"
 )
 
 // startTime bounds the start of a redis-server, which reads its append-only file first.
@@ -117,10 +119,8 @@ func leave(dir, sock string, users *os.File) error {
 	defer cancel()
 	c.Shutdown(ctx) // the answer is the end of the connection
 	for alive(ctx, sock) {
-		select {
-		case <-ctx.Done():
+		if retry.Sleep(ctx, 10*time.Millisecond) != nil {
 			return fmt.Errorf("stop the redis-server in %s: it still answers", dir)
-		case <-time.After(10 * time.Millisecond):
 		}
 	}
 	return nil

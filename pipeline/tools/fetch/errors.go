@@ -5,9 +5,10 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
+
+	"nightdesk/topicqueue/retry"
 )
 
 // Why a request was refused on this side.
@@ -53,6 +54,9 @@ func (e *StatusError) Error() string {
 	return text
 }
 
+// longestRest is the longest time that a server may ask to be left alone.
+const longestRest = 7 * 24 * time.Hour
+
 // Limits of what is read and shown of an error page.
 const (
 	maxErrorPage = 16 << 10
@@ -60,25 +64,12 @@ const (
 )
 
 func statusError(resp *http.Response, r Request, address *url.URL) error {
-	e := &StatusError{Status: resp.StatusCode, RetryAfter: retryAfter(resp.Header, time.Now()), Host: address.Hostname()}
+	e := &StatusError{Status: resp.StatusCode, RetryAfter: retry.After(resp.Header, time.Now(), longestRest), Host: address.Hostname()}
 	if body, err := unpack(resp); err == nil {
 		text, _ := io.ReadAll(io.LimitReader(body, maxErrorPage)) // what could be read says enough
 		e.Snippet = snippet(string(text), secrets(r, address))
 	}
 	return e
-}
-
-// retryAfter reads Retry-After, in seconds or as an HTTP date; at most a week.
-func retryAfter(header http.Header, now time.Time) time.Duration {
-	const most = 7 * 24 * time.Hour
-	value := strings.TrimSpace(header.Get("Retry-After"))
-	if n, err := strconv.ParseFloat(value, 64); err == nil && n >= 0 {
-		return time.Duration(min(n*float64(time.Second), float64(most)))
-	}
-	if at, err := http.ParseTime(value); err == nil {
-		return min(max(at.Sub(now), 0), most)
-	}
-	return 0
 }
 
 // secrets returns what of a request may be a credential: values of headers and of the query, and the user's name and password.

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"nightdesk/topicqueue/retry"
 )
 
 // maxPaced bounds the keys that are remembered; beyond it those whose time is over are forgotten.
@@ -46,12 +48,5 @@ func (p *localPace) Wait(ctx context.Context, key string, every time.Duration) e
 	}
 	p.next[key] = turn.Add(every)
 	p.mu.Unlock()
-	timer := time.NewTimer(turn.Sub(now))
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-timer.C:
-		return nil
-	}
+	return retry.Sleep(ctx, turn.Sub(now))
 }

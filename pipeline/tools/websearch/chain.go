@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/rs/zerolog"
+
+	"nightdesk/topicqueue/retry"
 )
 
 // How long a provider that has failed is left alone, and how patient one call is.
@@ -177,15 +179,5 @@ func (c *Chain) remember(ctx context.Context, p *Provider, why *Error, pause tim
 
 // sleep waits, and reports whether it has: not when that is longer than a call waits or than ctx lasts.
 func sleep(ctx context.Context, wait time.Duration) bool {
-	if deadline, ok := ctx.Deadline(); wait > maxWait || ok && time.Until(deadline) < wait {
-		return false
-	}
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-timer.C:
-		return true
-	}
+	return wait <= maxWait && retry.Fits(ctx, wait) && retry.Sleep(ctx, wait) == nil
 }
