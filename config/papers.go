@@ -51,9 +51,6 @@ func (p PaperSearch) Names() []string {
 	return names
 }
 
-// PaperProviders returns the names of all indexes.
-func PaperProviders() []string { return slices.Clone(paperProviders) }
-
 func splitNames(s string) []string {
 	return strings.FieldsFunc(s, func(r rune) bool { return r == ',' || r == ' ' })
 }

@@ -42,11 +42,7 @@ func Duplicate(a, b string) bool {
 	return true
 }
 
-// Similarity compares two titles by their content words and returns a score from 0 (none in common) to 1 (the same).
-// a, b: UTF-8 of any length. Symmetric; two titles without content words score 0. Source: Jaccard index (Jaccard 1912).
-func Similarity(a, b string) float64 { return jaccard(titleWords(a), titleWords(b)) }
-
-// jaccard is the share of common words, 0 for two empty sets.
+// jaccard is the share of common words, 0 for two empty sets. Source: Jaccard index (Jaccard 1912).
 func jaccard(a, b map[string]bool) float64 {
 	common := 0
 	for w := range a {

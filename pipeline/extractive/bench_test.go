@@ -9,12 +9,12 @@ import (
 	"nightdesk/pipeline/extractive"
 )
 
-func BenchmarkSalient10KB(b *testing.B) {
+func BenchmarkRank10KB(b *testing.B) {
 	text := strings.Repeat(journal, 10*1024/len(journal)+1)[:10*1024]
 	b.SetBytes(int64(len(text)))
 	b.ReportAllocs()
 	for b.Loop() {
-		extractive.Salient(text, "How do the rollback journal and the write-ahead log work?", 8)
+		extractive.Rank([]string{text}, "How do the rollback journal and the write-ahead log work?", 8)
 	}
 }
 
@@ -62,7 +62,7 @@ func BenchmarkHostile(b *testing.B) {
 		text := strings.Repeat(s, 200_000/len(s))
 		b.Run(fmt.Sprintf("%q", s), func(b *testing.B) {
 			for b.Loop() {
-				extractive.Salient(text, "a b journal", 5)
+				extractive.Rank([]string{text}, "a b journal", 5)
 			}
 		})
 	}

@@ -4,7 +4,7 @@
 // Texts are in the form that package knowledge extracts: paragraphs separated by blank lines, list items beginning
 // with "- " or "1. ", code between ``` fences, table rows beginning with "|". Offsets are bytes into the given text.
 //
-// Entry points: Sentences cuts, Rank and Salient choose, Similarity and Seen recognise what was said before. All
+// Entry points: Sentences cuts, Rank and Gist choose, Similarity and Seen recognise what was said before. All
 // functions are pure and safe for concurrent use; foreign text may make them return nothing, never fail.
 package extractive
 

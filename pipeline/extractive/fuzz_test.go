@@ -75,7 +75,7 @@ func FuzzRank(f *testing.F) {
 		f.Add(s, "journal log 数据", 3)
 	}
 	f.Fuzz(func(t *testing.T, text, query string, limit int) {
-		got := extractive.Salient(text, query, limit)
+		got := salient(text, query, limit)
 		if len(got) > max(limit, 0) {
 			t.Fatalf("%d spans, limit %d", len(got), limit)
 		}

@@ -12,25 +12,14 @@ type Ranked struct {
 	Score float64 // comparable within one call only
 }
 
-// Salient returns at most limit sentences of text that say most about query, in the order of the text: complete ones
-// only, no near repetitions. A sentence that leans on the one before it ("This ...", "It ...") comes with it, as one
-// span of one paragraph, or not at all. query: words of topic and block title, natural language.
+// Rank returns at most limit sentences of the passages that say most about query, complete ones only, no near
+// repetitions, best first: in the order of choice, in which a sentence that repeats part of an earlier one comes later
+// than its score. Terms are weighed by their rarity over all passages. query: words of topic and block title, natural
+// language.
 //
-// A text that does not speak of query yields nothing: fewer sentences are better than noise.
-func Salient(text, query string, limit int) []Sentence {
-	ranked := Rank([]string{text}, query, limit)
-	slices.SortFunc(ranked, func(a, b Ranked) int { return a.Start - b.Start })
-	out := make([]Sentence, len(ranked))
-	for i, r := range ranked {
-		out[i] = r.Sentence
-	}
-	return out
-}
-
-// Rank returns at most limit sentences of the passages that say most about query, no near repetitions, best first: in
-// the order of choice, in which a sentence that repeats part of an earlier one comes later than its score.
-// Terms are weighed by their rarity over all passages. Spans are those of Salient: at most three sentences of one
-// paragraph, Text == passages[Passage][Start:End], Complete.
+// A sentence that leans on the one before it ("This ...", "It ...") comes with it, as one span of at most three sentences
+// of one paragraph, or not at all. Text == passages[Passage][Start:End], Complete. Passages that do not speak of query
+// yield nothing: fewer sentences are better than noise.
 func Rank(passages []string, query string, limit int) []Ranked {
 	return rank(passages, query, limit, false)
 }

@@ -34,9 +34,20 @@ How large may the journal become? It depends on the transaction. Use the journal
 The door of the house was painted red in the summer. Cats sleep for most of the day.
 `
 
-func TestSalient(t *testing.T) {
+// salient returns what Rank chooses of one text, in the order of the text.
+func salient(text, query string, limit int) []extractive.Sentence {
+	ranked := extractive.Rank([]string{text}, query, limit)
+	slices.SortFunc(ranked, func(a, b extractive.Ranked) int { return a.Start - b.Start })
+	var out []extractive.Sentence
+	for _, r := range ranked {
+		out = append(out, r.Sentence)
+	}
+	return out
+}
+
+func TestRankOfAText(t *testing.T) {
 	t.Parallel()
-	got := extractive.Salient(journal, "How do the rollback journal and the write-ahead log work?", 8)
+	got := salient(journal, "How do the rollback journal and the write-ahead log work?", 8)
 	if len(got) < 4 {
 		t.Fatalf("got %d spans %q, want at least 4", len(got), texts(got))
 	}
@@ -65,7 +76,7 @@ func TestSalient(t *testing.T) {
 	}
 }
 
-func TestSalientAnaphora(t *testing.T) {
+func TestRankAnaphora(t *testing.T) {
 	t.Parallel()
 	const query = "checkpoint of the log"
 	for _, test := range []struct {
@@ -91,7 +102,7 @@ func TestSalientAnaphora(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			got := texts(extractive.Salient(test.text, query, 1))
+			got := texts(salient(test.text, query, 1))
 			if len(got) != len(test.want) {
 				t.Fatalf("got %q, want %q", got, test.want)
 			}
@@ -104,15 +115,15 @@ func TestSalientAnaphora(t *testing.T) {
 	}
 }
 
-func ExampleSalient() {
+func ExampleRank() {
 	text := "Home\n\nA rollback journal keeps the old pages. It is deleted at commit.\n\nSee also the chapter on locks."
-	for _, s := range extractive.Salient(text, "What is a rollback journal?", 3) {
+	for _, s := range extractive.Rank([]string{text}, "What is a rollback journal?", 3) {
 		fmt.Printf("%d-%d %s\n", s.Start, s.End, s.Text)
 	}
 	// Output: 6-45 A rollback journal keeps the old pages.
 }
 
-func TestSalientNothing(t *testing.T) {
+func TestRankNothing(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ name, text, query string }{
 		{"other subject", journal, "migration routes of arctic birds"},
@@ -125,12 +136,12 @@ func TestSalientNothing(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			if got := extractive.Salient(test.text, test.query, 5); len(got) != 0 {
+			if got := salient(test.text, test.query, 5); len(got) != 0 {
 				t.Errorf("got %q", texts(got))
 			}
 		})
 	}
-	if got := extractive.Salient(journal, "journal", 0); len(got) != 0 {
+	if got := salient(journal, "journal", 0); len(got) != 0 {
 		t.Errorf("limit 0 gave %q", texts(got))
 	}
 }

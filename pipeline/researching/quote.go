@@ -7,18 +7,6 @@ import (
 	"unicode/utf8"
 )
 
-// FindQuote looks for the words of quote in text and returns where they stand: text[start:end], bytes, on rune
-// boundaries. Runs of white space count as one space; typographic quotation marks, apostrophes and dashes equal their
-// plain forms. Letter case counts. A quote that a model has wrapped in quotation marks or in an ellipsis, or ended with
-// a full stop of its own, is found without them.
-//
-// A match never begins or ends inside a word or a number: "3.1 seconds" does not stand in "13.1 seconds", nor
-// "able to" in "unable to". The first match counts. ok is false when there is none, when quote has no letter or digit,
-// and when it is not UTF-8. Never fails; time grows with the length of text.
-func FindQuote(text, quote string) (start, end int, ok bool) {
-	return fold(text).find(quote)
-}
-
 // folded is a text in the form in which quotes are compared, with the way back to its bytes.
 type folded struct {
 	text  string
@@ -69,7 +57,14 @@ var plainForm = map[rune]string{
 	'…': "...",
 }
 
-// find is FindQuote on a text that is folded once and searched many times.
+// find looks for the words of quote and returns where they stand in the text: text[start:end], bytes, on rune boundaries.
+// Runs of white space count as one space; typographic quotation marks, apostrophes and dashes equal their plain forms.
+// Letter case counts. A quote that a model has wrapped in quotation marks or in an ellipsis, or ended with a full stop of
+// its own, is found without them.
+//
+// A match never begins or ends inside a word or a number: "3.1 seconds" does not stand in "13.1 seconds", nor
+// "able to" in "unable to". The first match counts. ok is false when there is none, when quote has no letter or digit,
+// and when it is not UTF-8. Never fails; time grows with the length of the text.
 func (f folded) find(quote string) (start, end int, ok bool) {
 	if !utf8.ValidString(quote) {
 		return 0, 0, false

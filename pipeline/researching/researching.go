@@ -1,6 +1,6 @@
 // Package researching works on one topic block: it decides what is still missing, calls tools, and takes notes whose
 // claims stand verbatim in a source, iteration by iteration. It does not know which block comes next or how a report
-// is written. Entry point: Researcher.Research; FindQuote is the rule it stands on.
+// is written. Entry point: Researcher.Research.
 //
 // One iteration is two model calls deep:
 //

@@ -1,11 +1,9 @@
-package researching_test
+package researching
 
 import (
 	"strings"
 	"testing"
 	"unicode/utf8"
-
-	"nightdesk/pipeline/researching"
 )
 
 func TestFindQuote(t *testing.T) {
@@ -45,9 +43,9 @@ func TestFindQuote(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			start, end, ok := researching.FindQuote(tt.text, tt.quote)
+			start, end, ok := fold(tt.text).find(tt.quote)
 			if got := tt.text[start:end]; ok != (tt.want != "") || got != tt.want {
-				t.Fatalf("FindQuote(%q) = %q, %v, want %q", tt.quote, got, ok, tt.want)
+				t.Fatalf("find %q = %q, %v, want %q", tt.quote, got, ok, tt.want)
 			}
 		})
 	}
@@ -62,7 +60,7 @@ func FuzzFindQuote(f *testing.F) {
 			return
 		}
 		check := func(quote string, must bool) {
-			start, end, ok := researching.FindQuote(text, quote)
+			start, end, ok := fold(text).find(quote)
 			if !ok {
 				if must {
 					t.Fatalf("%q not found in %q", quote, text)
@@ -72,7 +70,7 @@ func FuzzFindQuote(f *testing.F) {
 			if start < 0 || start >= end || end > len(text) || !utf8.ValidString(text[start:end]) {
 				t.Fatalf("%q in %q: [%d:%d]", quote, text, start, end)
 			}
-			again, endAgain, ok := researching.FindQuote(text, text[start:end])
+			again, endAgain, ok := fold(text).find(text[start:end])
 			if !ok || again > start || endAgain-again < 1 {
 				t.Fatalf("%q was found, but not its own bytes %q", quote, text[start:end])
 			}
@@ -93,7 +91,7 @@ func BenchmarkFindQuote(b *testing.B) {
 	b.SetBytes(int64(len(text)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, _, ok := researching.FindQuote(text, "The last line says it all."); !ok {
+		if _, _, ok := fold(text).find("The last line says it all."); !ok {
 			b.Fatal("not found")
 		}
 	}
