@@ -21,7 +21,6 @@ type Source struct {
 // Registry knows every citation and every source of one run. It is immutable and safe for concurrent use.
 type Registry struct {
 	traces map[string]topicqueue.ToolTrace
-	ids    []string       // ordered by Compare
 	at     map[string]int // source of an id
 
 	sources   []Source
@@ -45,7 +44,6 @@ func NewRegistry(traces []topicqueue.ToolTrace) *Registry {
 			continue
 		}
 		r.traces[key] = t
-		r.ids = append(r.ids, key)
 		place := placeKey(t.Source)
 		at, known := places[place]
 		if !known {
@@ -56,7 +54,6 @@ func NewRegistry(traces []topicqueue.ToolTrace) *Registry {
 		r.sources[at].Traces = append(r.sources[at].Traces, key)
 		r.at[key] = at
 	}
-	slices.SortFunc(r.ids, Compare)
 	r.addresses.sort()
 	return r
 }
@@ -98,16 +95,8 @@ func (r *Registry) add(s Source) {
 // Sources returns all sources in the order in which they were added. The slice is the caller's.
 func (r *Registry) Sources() []Source { return slices.Clone(r.sources) }
 
-// Match returns the source that a URL stands for and how it was found: MatchExact to MatchQuery. What could stand for
-// two sources stands for none. An ellipsis in the URL counts as text that was cut out.
-func (r *Registry) Match(raw string) (Source, string, bool) {
-	at, level, ok := r.matchURL(raw)
-	if !ok {
-		return Source{}, "", false
-	}
-	return r.sources[at], level, true
-}
-
+// matchURL returns the place in sources of what a URL stands for and how it was found: MatchExact to MatchQuery. What could
+// stand for two sources stands for none. An ellipsis in the URL counts as text that was cut out.
 func (r *Registry) matchURL(raw string) (at int, level string, ok bool) {
 	raw = strings.TrimSpace(raw)
 	if at, level, ok = r.addresses.match(raw, false); ok {
@@ -126,16 +115,6 @@ func (r *Registry) matchURL(raw string) (at int, level string, ok bool) {
 	return at, MatchTruncation, ok
 }
 
-// MatchKey returns the source of a document key. The page chooses among sources of one document and never refuses one.
-func (r *Registry) MatchKey(key string) (Source, bool) {
-	file, page := ParseKey(key)
-	at, ok := r.onPage(r.documents.find(file), page)
-	if !ok {
-		return Source{}, false
-	}
-	return r.sources[at], true
-}
-
 // onPage returns the source with this page, else the first.
 func (r *Registry) onPage(found []int, page int) (int, bool) {
 	for _, at := range found {
@@ -148,9 +127,6 @@ func (r *Registry) onPage(found []int, page int) (int, bool) {
 	}
 	return found[0], true
 }
-
-// IDs returns all citation ids in order: planning first, then by block and number. The slice is the caller's.
-func (r *Registry) IDs() []string { return slices.Clone(r.ids) }
 
 // Lookup returns the trace of a citation id in any form that ParseID accepts.
 func (r *Registry) Lookup(id string) (topicqueue.ToolTrace, bool) {
