@@ -24,6 +24,7 @@ type bundle struct {
 	in      reporting.Input
 	report  *reporting.Report // nil when there is none
 	asked   []recurring.Call  // of a run whose topic is researched again and again
+	staged  []string          // pages and figures that storage has already
 	missing []string          // texts that traces name and storage does not have
 }
 
@@ -85,7 +86,7 @@ func (b *bundle) put(ctx context.Context) error {
 			}
 		}
 	}
-	return b.Close(ctx, b.w.Now())
+	return b.Close(ctx, b.staged, b.w.Now())
 }
 
 // configFile says how a run was to be worked: its options, frozen when it was enqueued, and the settings of the worker
@@ -95,15 +96,13 @@ type configFile struct {
 	Settings map[string]string `json:"settings"`
 }
 
-// missingTexts returns the hashes of texts that traces name and storage does not have.
-func (b *bundle) missingTexts(ctx context.Context) ([]string, error) {
-	keys, err := b.w.Store.List(ctx, b.cacheKey("pages/"))
-	if err != nil {
-		return nil, err
-	}
+// missingTexts returns the hashes of texts that traces name and that are not staged.
+func (b *bundle) missingTexts() []string {
 	there := map[string]bool{}
-	for _, key := range keys {
-		there[strings.TrimSuffix(path.Base(key), path.Ext(key))] = true
+	for _, key := range b.staged {
+		if strings.HasPrefix(key, b.cacheKey("pages/")) {
+			there[strings.TrimSuffix(path.Base(key), path.Ext(key))] = true
+		}
 	}
 	var missing []string
 	need := func(hash string) {
@@ -120,7 +119,7 @@ func (b *bundle) missingTexts(ctx context.Context) ([]string, error) {
 		need(strings.TrimSuffix(path.Base(t.RawAnswer), path.Ext(t.RawAnswer)))
 		need(t.Source.Hash)
 	}
-	return missing, nil
+	return missing
 }
 
 // statistics counts the blocks of a run.

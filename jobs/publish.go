@@ -101,9 +101,10 @@ func (w *Worker) gather(ctx context.Context, b *bundle) error {
 		}
 	}
 	var err error
-	if b.missing, err = b.missingTexts(ctx); err != nil {
+	if b.staged, err = b.Staged(ctx); err != nil {
 		return err
 	}
+	b.missing = b.missingTexts()
 	if n := len(b.missing); n > 0 && w.Now().Before(b.in.Run.EndedAt.Add(textsWait)) {
 		return fmt.Errorf("%d texts that the run has read wait on another machine for the storage", n)
 	}

@@ -150,16 +150,21 @@ func PutLines[T any](ctx context.Context, b *Bundle, key string, values []T) err
 // readsAtOnce is how many files Close reads at the same time: a bucket answers in tens of milliseconds.
 const readsAtOnce = 8
 
-// Close reads the pages and figures that lie in the store, adds them and writes the manifest, which makes the bundle whole.
-func (b *Bundle) Close(ctx context.Context, now time.Time) error {
+// Staged lists the pages and figures of the run that lie in the store: what Close is to add.
+func (b *Bundle) Staged(ctx context.Context) ([]string, error) {
 	var staged []string
 	for _, dir := range []string{"pages/", "figures/"} {
 		keys, err := b.store.List(ctx, CacheKey(b.runID, dir))
 		if err != nil {
-			return err
+			return nil, err
 		}
 		staged = append(staged, keys...)
 	}
+	return staged, nil
+}
+
+// Close reads what Staged has listed, adds it and writes the manifest, which makes the bundle whole.
+func (b *Bundle) Close(ctx context.Context, staged []string, now time.Time) error {
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.SetLimit(readsAtOnce)
 	for _, key := range staged {

@@ -242,7 +242,11 @@ func Exercise(t *testing.T, open func(t *testing.T) storage.Store) {
 		if there, _ := s.Exists(t.Context(), storage.ManifestKey("run")); there {
 			t.Error("the manifest is there before Close")
 		}
-		if err := b.Close(t.Context(), testTime); err != nil {
+		staged, err := b.Staged(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := b.Close(t.Context(), staged, testTime); err != nil {
 			t.Fatal(err)
 		}
 		body, err := s.Get(t.Context(), storage.ManifestKey("run"))
