@@ -37,7 +37,7 @@ func (p *Pace) Wait(ctx context.Context, key string, every time.Duration) error 
 		patience = max(time.Until(deadline).Milliseconds(), 0)
 	}
 	ms := (every + time.Millisecond - 1) / time.Millisecond
-	v, err := paceScript.Run(ctx, p.rdb, []string{prefix + "{pace:" + key + "}"}, max(int64(ms), 1), patience).Int64Slice()
+	v, err := paceScript.Run(ctx, p.rdb, []string{paceKey(key)}, max(int64(ms), 1), patience).Int64Slice()
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
@@ -50,3 +50,14 @@ func (p *Pace) Wait(ctx context.Context, key string, every time.Duration) error 
 	}
 	return retry.Sleep(ctx, wait)
 }
+
+// Left returns how far away the next free turn under a key is; 0 = it is now. It takes none.
+func (p *Pace) Left(ctx context.Context, key string) (time.Duration, error) {
+	left, err := p.rdb.PTTL(ctx, paceKey(key)).Result()
+	if err != nil {
+		return 0, fmt.Errorf("read the turns of %s in Redis: %w", key, err)
+	}
+	return max(left, 0), nil // negative: there is no such key
+}
+
+func paceKey(key string) string { return prefix + "{pace:" + key + "}" }

@@ -42,6 +42,15 @@ func TestPace(t *testing.T) {
 		if n := rdb.Exists(t.Context(), "nightdesk:{pace:host:a.example}").Val(); n != 1 {
 			t.Errorf("%d keys", n)
 		}
+		pace := redisqueue.NewPace(rdb)
+		if err := pace.Wait(t.Context(), "papers:tired", time.Hour); err != nil {
+			t.Error(err)
+		}
+		for key, want := range map[string]time.Duration{"papers:tired": time.Hour, "papers:fresh": 0} {
+			if left, err := pace.Left(t.Context(), key); err != nil || left > want || left < want-time.Minute {
+				t.Errorf("%s: %s is left, %v", key, left, err)
+			}
+		}
 	})
 }
 

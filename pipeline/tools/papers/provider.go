@@ -57,8 +57,8 @@ func newProvider(name string, s service, settings Settings) *provider {
 	return p
 }
 
-// paceKey names a provider's turns.
-func paceKey(name string) string { return "papers:" + name }
+// PaceKey names a provider's turns among those of Settings.Pace.
+func PaceKey(name string) string { return "papers:" + name }
 
 // ask asks once, or twice when the first answer is empty and may be a false one.
 func (p *provider) ask(ctx context.Context, q Query) ([]Paper, error) {
@@ -80,7 +80,7 @@ func (p *provider) ask(ctx context.Context, q Query) ([]Paper, error) {
 
 // once waits for the turn and makes one request.
 func (p *provider) once(ctx context.Context, q Query) ([]Paper, error) {
-	if err := p.pace.Wait(ctx, paceKey(p.name), time.Duration(p.between.Load())); err != nil {
+	if err := p.pace.Wait(ctx, PaceKey(p.name), time.Duration(p.between.Load())); err != nil {
 		if errors.Is(err, context.DeadlineExceeded) {
 			err = fmt.Errorf("%w: %w", ErrTurn, err)
 		}
@@ -126,6 +126,6 @@ func (p *provider) leaveAlone(ctx context.Context, err error) {
 		rest = unsaidRest
 	}
 	if rest > 0 && (status.Status == http.StatusTooManyRequests || status.Status == http.StatusServiceUnavailable) {
-		_ = p.pace.Wait(ctx, paceKey(p.name), max(rest, p.every)) // without a turn there is nobody to keep away
+		_ = p.pace.Wait(ctx, PaceKey(p.name), max(rest, p.every)) // without a turn there is nobody to keep away
 	}
 }

@@ -1,0 +1,65 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"nightdesk/pipeline/tools/papers"
+	"nightdesk/topicqueue/redisqueue"
+)
+
+// checkServers tells what all workers know together of the servers that they ask: how much model servers take, and which
+// indexes of papers are left alone.
+func (a *app) checkServers(ctx context.Context) []checkup {
+	d, err := a.openDesk(ctx, false)
+	if err != nil { // said by the check of Redis
+		return nil
+	}
+	defer d.Close()
+	stats, err := redisqueue.GovernorStats(ctx, d.redis)
+	if err != nil {
+		return []checkup{failure("model server", err)}
+	}
+	var out []checkup
+	for _, s := range stats {
+		out = append(out, modelServer(s))
+	}
+	if !a.cfg.Researching.EnablePaperSearch {
+		return out
+	}
+	pace := redisqueue.NewPace(d.redis)
+	for _, name := range a.cfg.PaperSearch.Names() {
+		left, err := pace.Left(ctx, papers.PaceKey(name))
+		if err != nil {
+			return append(out, failure("paper_search", err))
+		}
+		if left > longTurn {
+			out = append(out, checkup{Name: "paper_search", Result: "note",
+				Text: fmt.Sprintf("%s has had enough: all workers leave it alone for %s more, as it asks", papers.Label(name), left.Round(time.Second))})
+		}
+	}
+	return out
+}
+
+// longTurn is longer than a turn of any index is far away because of other searches.
+const longTurn = 30 * time.Second
+
+// modelServer is one line on a model server.
+func modelServer(s redisqueue.GovernorStat) checkup {
+	c := checkup{Name: "model server", Result: "ok"}
+	takes := "takes any number of calls at a time, as far as is known"
+	if s.Limit > 0 {
+		takes = fmt.Sprintf("takes %d calls at a time, as learned", s.Limit)
+	}
+	// Two keys of one host are two servers.
+	c.Text = fmt.Sprintf("%s (%s): %s; %d in flight, %d wait; %d of %d tries were refused for being too many",
+		strings.ToValidUTF8(s.Host, "?"), s.Server[:min(8, len(s.Server))], takes, s.InFlight, s.Waiting, s.Throttled, s.Granted)
+	if !s.Down.IsZero() {
+		c.Result = "note"
+		c.Text += "; away since " + s.Down.Local().Format("2006-01-02 15:04:05 MST")
+		c.Hint = "One call at a time finds out whether it is back; the others wait for that."
+	}
+	return c
+}

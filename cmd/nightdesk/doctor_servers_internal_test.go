@@ -1,0 +1,65 @@
+package main
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"nightdesk/config"
+	"nightdesk/pipeline/tools/papers"
+	"nightdesk/topicqueue"
+	"nightdesk/topicqueue/redisqueue"
+	"nightdesk/topicqueue/redisqueue/redistest"
+)
+
+// Doctor has a line on each model server that was asked, and on each index that is left alone.
+func TestDoctorTellsOfServers(t *testing.T) {
+	t.Parallel()
+	rdb := redistest.Server(t)
+	app := &app{}
+	app.cfg.RedisURL = config.NewURL("redis-socket://" + rdb.Options().Addr)
+	app.cfg.Researching.EnablePaperSearch = true
+	if got := app.checkServers(t.Context()); len(got) != 0 {
+		t.Fatalf("before anybody was asked: %+v", got)
+	}
+	ask(t, rdb)
+	if err := redisqueue.NewPace(rdb).Wait(t.Context(), papers.PaceKey(papers.ArXiv), time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	got := app.checkServers(t.Context())
+	if len(got) != 2 {
+		t.Fatalf("%+v", got)
+	}
+	for i, want := range []string{
+		"models.example (0123abcd): takes 1 calls at a time, as learned; 1 in flight, 0 wait; 1 of 2 tries were refused for being too many",
+		"arXiv has had enough: all workers leave it alone for ",
+	} {
+		if !strings.HasPrefix(got[i].Text, want) {
+			t.Errorf("%q, want %q", got[i].Text, want)
+		}
+	}
+}
+
+// ask makes two calls, one of which is refused while the other is in flight.
+func ask(t *testing.T, rdb *redis.Client) {
+	g := redisqueue.StartGovernor(t.Context(), rdb, 0)
+	t.Cleanup(func() { _ = g.Close() })
+	var permit topicqueue.Permit
+	for _, id := range []string{"first", "second"} {
+		var err error
+		if permit, err = g.Acquire(t.Context(), topicqueue.Call{ID: id, Server: "0123abcdef", Host: "models.example", Run: "run"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	g.Release(t.Context(), permit, topicqueue.CallEnd{Outcome: topicqueue.CallThrottled})
+}
+
+func TestModelServer(t *testing.T) {
+	t.Parallel()
+	away := modelServer(redisqueue.GovernorStat{Server: "short", Host: "h\xff", Down: time.Unix(0, 0)})
+	if away.Result != "note" || away.Hint == "" || !strings.HasPrefix(away.Text, "h? (short): takes any number of calls at a time, as far as is known;") || !strings.Contains(away.Text, "; away since ") {
+		t.Errorf("%+v", away)
+	}
+}
