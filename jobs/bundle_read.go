@@ -14,15 +14,36 @@ import (
 // ErrNoBundle means that storage has no whole bundle of a run.
 var ErrNoBundle = errors.New("there is no whole bundle of the run")
 
+// ReadRun reads from a bundle the run that has left it, as it ended. Errors are those of ReadBundle.
+func ReadRun(ctx context.Context, store storage.Store, runID string) (run topicqueue.Run, err error) {
+	whole, err := store.Exists(ctx, storage.ManifestKey(runID))
+	switch {
+	case err != nil:
+		return run, err
+	case !whole:
+		return run, fmt.Errorf("%w %s in %s", ErrNoBundle, runID, store.Location("cache"))
+	}
+	return run, readJSON(ctx, store, storage.CacheKey(runID, "config.json"), &run)
+}
+
+func readJSON(ctx context.Context, store storage.Store, key string, into any) error {
+	body, err := store.Get(ctx, key)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(body, into); err != nil {
+		return fmt.Errorf("read %s: it is not what a bundle has there: %w", store.Location(key), err)
+	}
+	return nil
+}
+
 // ReadBundle reads from a bundle what its report was written from, with the texts of the sources that claims stand in.
 // The error wraps ErrNoBundle when the run has none; otherwise it is the store's, or tells of a file that is not what a
 // bundle has.
 func ReadBundle(ctx context.Context, store storage.Store, runID string) (reporting.Input, error) {
 	var in reporting.Input
-	if whole, err := store.Exists(ctx, storage.ManifestKey(runID)); err != nil || !whole {
-		if err == nil {
-			err = fmt.Errorf("%w %s in %s", ErrNoBundle, runID, store.Location("cache"))
-		}
+	var err error
+	if in.Run, err = ReadRun(ctx, store, runID); err != nil {
 		return in, err
 	}
 	var planning planningFile
@@ -32,17 +53,12 @@ func ReadBundle(ctx context.Context, store storage.Store, runID string) (reporti
 		key  string
 		into any
 	}{
-		{storage.CacheKey(runID, "config.json"), &in.Run},
 		{storage.CacheKey(runID, "step1_planning.json"), &planning},
 		{storage.CacheKey(runID, "queue.json"), &queue},
 		{storage.MetadataKey(runID), &metadata},
 	} {
-		body, err := store.Get(ctx, f.key)
-		if err != nil {
+		if err := readJSON(ctx, store, f.key, f.into); err != nil {
 			return in, err
-		}
-		if err := json.Unmarshal(body, f.into); err != nil {
-			return in, fmt.Errorf("read %s: it is not what a bundle has there: %w", store.Location(f.key), err)
 		}
 	}
 	in.Plan = topicqueue.Plan{

@@ -64,7 +64,8 @@ func (a *app) retryCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "retry RUN|BATCH", Short: "Do again what failed in a run, or in all failed and partial runs of a batch", Args: cobra.ExactArgs(1),
 		Long: `Do again what failed: topic blocks that failed or were cut short, then the report. What was found stays, and is not
-paid for again. A run that failed before it had a plan begins anew.`,
+paid for again. A run that failed before it had a plan begins anew. The queue keeps what this needs for queue.state_expiry
+after the end of a run.`,
 		RunE: a.command(func(cmd *cobra.Command, args []string) error {
 			what := redisqueue.RetryBlocks
 			switch {
@@ -75,9 +76,9 @@ paid for again. A run that failed before it had a plan begins anew.`,
 			case all:
 				what = redisqueue.RetryAll
 			}
-			return a.control(cmd.Context(), args[0], "to be tried again", retriable(report || all), func(ctx context.Context, d *desk, run topicqueue.Run) ([]redisqueue.Intent, error) {
+			return retryGone(a.control(cmd.Context(), args[0], "to be tried again", retriable(report || all), func(ctx context.Context, d *desk, run topicqueue.Run) ([]redisqueue.Intent, error) {
 				return d.queue.Retry(ctx, run.ID, what, run.Options.MaxIterations)
-			})
+			}))
 		}),
 	}
 	cmd.Flags().BoolVar(&report, "report", false, "write the report again, of a completed run too")
@@ -120,13 +121,15 @@ func (a *app) control(ctx context.Context, name, done string, skip func(topicque
 		return err
 	}
 	defer func() { err = errors.Join(err, d.Close()) }()
+	gone := 0
 	one := func(run topicqueue.Run) (string, error) {
 		if why := skip(run); why != "" {
 			return why, nil
 		}
 		intents, err := do(ctx, d, run)
 		if errors.Is(err, redisqueue.ErrNotFound) {
-			return "its state has expired; enqueue the topic again in another batch", nil
+			gone++
+			return "its state has left the queue, `nightdesk retry " + run.ID + "` says what can be done", nil
 		}
 		if err != nil {
 			return "", err
@@ -172,9 +175,12 @@ func (a *app) control(ctx context.Context, name, done string, skip func(topicque
 	case err != nil:
 		return err
 	case runs == 0:
-		return usageError{hintError{fmt.Errorf("there is no run and no batch %q", name), "`nightdesk list` shows what there is."}}
+		return a.gone(ctx, name)
 	case !a.json:
 		fmt.Fprintf(a.stdout, "batch %s: %d of %d runs %s\n", name, n, runs, done)
+		if gone > 0 {
+			a.say("the state of %d of them has left the queue: `nightdesk retry RUN` says for each what can be done", gone)
+		}
 	}
 	return nil
 }

@@ -147,7 +147,7 @@ func (a *app) batchStatus(ctx context.Context, d *desk, name string) error {
 		return err
 	}
 	if s.Runs == 0 {
-		return usageError{hintError{fmt.Errorf("there is no run and no batch %q", name), "`nightdesk list` shows what there is."}}
+		return a.gone(ctx, name)
 	}
 	if a.json {
 		return a.printJSON(s, false)

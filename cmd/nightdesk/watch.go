@@ -84,7 +84,7 @@ func (a *app) watch(ctx context.Context, name, batch string, from int64) (err er
 	case batch == "":
 		return usageError{hintError{errors.New("there is nothing to watch"), "Put topics into the queue with `nightdesk enqueue`."}}
 	case name != "":
-		return usageError{hintError{fmt.Errorf("there is no run and no batch %q", name), "`nightdesk list` shows what there is."}}
+		return noSuch(name)
 	}
 	return usageError{hintError{fmt.Errorf("there is no batch %q", batch), "There are: " + batchNames(batches)}}
 }

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"nightdesk/jobs"
+	"nightdesk/topicqueue"
+)
+
+// goneError says that a run cannot be changed any more: it has ended, and its state has left the queue.
+type goneError struct {
+	run   topicqueue.Run
+	after string // that time since its end
+}
+
+func (e goneError) Error() string {
+	return fmt.Sprintf("run %s has ended as %s, and its state has left the queue, which keeps it for %s (queue.state_expiry)", e.run.ID, e.run.State, e.after)
+}
+
+// gone is the error for a name that the queue does not know: it never did, or it is that of a run and it does no longer.
+// The storage knows.
+func (a *app) gone(ctx context.Context, name string) error {
+	if !isRunID(name) {
+		return noSuch(name)
+	}
+	store, err := a.openStore(ctx)
+	if err != nil {
+		return err
+	}
+	run, err := jobs.ReadRun(ctx, store, name)
+	if errors.Is(err, jobs.ErrNoBundle) {
+		return noSuch(name)
+	}
+	if err != nil {
+		return err
+	}
+	e := goneError{run, a.cfg.Queue.StateExpiry.String()}
+	return usageError{hintError{e, fmt.Sprintf("`nightdesk report %s` prints its report.", name)}}
+}
+
+// noSuch is the error for a name that is neither a run's nor a batch's.
+func noSuch(name string) error {
+	return usageError{hintError{fmt.Errorf("there is no run and no batch %q", name), "`nightdesk list` shows what there is."}}
+}
+
+// retryGone says what to do instead of a retry.
+func retryGone(err error) error {
+	var gone goneError
+	if !errors.As(err, &gone) {
+		return err
+	}
+	o := gone.run.Options
+	again := "printf '%s\\n' " + shellQuote(strings.Join(strings.Fields(gone.run.Topic), " ")) + " | nightdesk enqueue - --preset " + shellQuote(o.Preset)
+	if o.KnowledgeBase != "" {
+		again += " --kb " + shellQuote(o.KnowledgeBase)
+	}
+	if o.Language != "" {
+		again += " --language " + shellQuote(o.Language)
+	}
+	return usageError{hintError{gone, fmt.Sprintf("Write its report again from what it has found:\n    nightdesk replay %s --out report.md\n  Or research its topic again, in a new batch:\n    %s", gone.run.ID, again)}}
+}
+
+// shellQuote writes a text as one word of a POSIX shell.
+func shellQuote(s string) string {
+	if s != "" && strings.IndexFunc(s, func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./", r))
+	}) < 0 {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
