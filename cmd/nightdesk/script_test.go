@@ -53,6 +53,7 @@ func TestScripts(t *testing.T) {
 			"waitline": waitLine,
 			"site":     startSite,
 			"search":   startSearch,
+			"left":     checkLeft,
 		},
 		RequireExplicitExec: true,
 	})
