@@ -11,14 +11,11 @@ func itoa(n int) string { return strconv.Itoa(n) }
 // indentation returns the columns of white space before the text of a line, tabs to multiples of 4, and that text.
 func indentation(line string) (columns int, rest string) {
 	for i := 0; i < len(line); i++ {
-		switch line[i] {
-		case ' ':
-			columns++
-		case '\t':
-			columns += 4 - columns%4
-		default:
+		next := pastBlank(columns, line[i])
+		if next == columns {
 			return columns, strings.TrimRight(line[i:], " \t")
 		}
+		columns = next
 	}
 	return columns, ""
 }
@@ -27,19 +24,24 @@ func indentation(line string) (columns int, rest string) {
 func outdent(line string, n int) string {
 	columns := 0
 	for i := 0; i < len(line); i++ {
-		if columns >= n {
+		next := pastBlank(columns, line[i])
+		if columns >= n || next == columns {
 			return line[i:]
 		}
-		switch line[i] {
-		case ' ':
-			columns++
-		case '\t':
-			columns += 4 - columns%4
-		default:
-			return line[i:]
-		}
+		columns = next
 	}
 	return ""
+}
+
+// pastBlank returns the column behind a blank that stands in a column, and that column for every other sign.
+func pastBlank(column int, sign byte) int {
+	switch sign {
+	case ' ':
+		return column + 1
+	case '\t':
+		return column + 4 - column%4
+	}
+	return column
 }
 
 // atx returns level and text of "## text ##", and 0 for anything else.
