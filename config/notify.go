@@ -4,14 +4,15 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 )
 
 // Webhook says who is told of events.
 type Webhook struct {
-	URL    Secret // an address whose path often is a key; empty: nobody
-	Secret Secret // whsec_...
+	URL    Secret // addresses, whose paths often are keys, with white space or commas between them; empty: nobody
+	Secret Secret // whsec_..., one for all of them or one for each
 	Events string // types with commas between them; empty: all
 }
 
@@ -24,6 +25,28 @@ func (w Webhook) Types() []string {
 		return types
 	}
 	return slices.Clone(eventTypes)
+}
+
+// Addresses returns the addresses that are told, in order.
+func (w Webhook) Addresses() []string { return addresses(w.URL.Reveal()) }
+
+// Secrets returns what signs for them: as many, or one for all.
+func (w Webhook) Secrets() []string { return fields(w.Secret.Reveal()) }
+
+// nextAddress is what separates addresses: a comma may be a part of one.
+var nextAddress = regexp.MustCompile(`[,\s]+(https?://)`)
+
+func addresses(list string) []string {
+	return strings.Fields(nextAddress.ReplaceAllString(list, " $1"))
+}
+
+func httpAddresses(list string) error {
+	for _, a := range addresses(list) {
+		if err := httpAddress(a); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func fields(list string) []string {
@@ -82,9 +105,9 @@ func checkEvents(list string) error {
 
 func notifyTable(w *Webhook, m *Mail) []field {
 	return []field{
-		setting("webhook.url", "", "", "address that is told of events, by Standard Webhooks; empty: none",
-			secretAddress(&w.URL, "http:// or https://, such as https://hooks.example.org/nightdesk", httpAddress)),
-		setting("webhook.secret", "", "", "signs them, better in the environment than in a file: whsec_ and the base64 of 24 to 64 random bytes",
+		setting("webhook.url", "", "", "address that is told of events, by Standard Webhooks, or several with commas between them; empty: none",
+			secretAddress(&w.URL, "http:// or https://, such as https://hooks.example.org/nightdesk", httpAddresses)),
+		setting("webhook.secret", "", "", "signs them, better in the environment than in a file: whsec_ and the base64 of 24 to 64 random bytes; of several addresses, one for all or one for each, in their order",
 			secret(&w.Secret)),
 		setting("webhook.events", "", "", "which events; empty: all of "+strings.Join(eventTypes, ", "),
 			text(&w.Events, "types of events with commas between them; empty: all", checkEvents)),

@@ -28,6 +28,13 @@ func TestWebhookAndMail(t *testing.T) {
 			t.Errorf("%s shows %s", e.Path, e.Value)
 		}
 	}
+	several, err := load(map[string]string{"NIGHTDESK_WEBHOOK_URL": "https://a.example/x?y=1,2, http://b.example https://c.example/", "NIGHTDESK_WEBHOOK_SECRET": "whsec_1,whsec_2"})
+	if got := several.Webhook.Addresses(); err != nil || !slices.Equal(got, []string{"https://a.example/x?y=1,2", "http://b.example", "https://c.example/"}) {
+		t.Errorf("addresses %q, %v", got, err)
+	}
+	if got := several.Webhook.Secrets(); !slices.Equal(got, []string{"whsec_1", "whsec_2"}) {
+		t.Errorf("secrets %q", got)
+	}
 	if got := (config.Webhook{}).Types(); len(got) != 4 {
 		t.Errorf("unless set: %q", got)
 	}

@@ -25,10 +25,13 @@ const (
 	KindMail    = "notify:mail"
 )
 
-// queueNotifying is apart from the stages: a receiver that hangs must not hold up reports.
+// queueNotifying is apart from the stages: a receiver that hangs must not hold up reports. Each webhook has its own queue, with
+// its key, and its own slots: neither must it hold up other receivers.
 const queueNotifying = "notifying"
 
-// notifySlots is how many notifications one worker sends at once.
+func queueOf(webhook string) string { return queueNotifying + "-" + webhook }
+
+// notifySlots is how many notifications one worker sends to a receiver at once.
 const notifySlots = 4
 
 // notifyPauses are the pauses between the tries of a notification, in units of Settings.RetryPause: of a second, nearly 18
@@ -41,15 +44,22 @@ const knownFor = 48 * time.Hour
 
 type webhookPayload struct {
 	ID   string          `json:"id"`
+	To   string          `json:"to"` // key of the webhook
 	Type string          `json:"type"`
 	Body json.RawMessage `json:"body"` // as it is signed and sent
 }
 
-// Announce says which types of events are wanted, and whether digests are to be mailed. Without it nothing is told.
-func (d *Dispatcher) Announce(types []string, mail bool) { d.wanted, d.mail = types, mail }
+// Announce says which types of events are wanted by which webhooks, and whether digests are to be mailed. Without it
+// nothing is told.
+func (d *Dispatcher) Announce(types []string, webhooks []*notify.Webhook, mail bool) {
+	d.wanted, d.webhooks, d.mail = types, nil, mail
+	for _, w := range webhooks {
+		d.webhooks = append(d.webhooks, w.Key())
+	}
+}
 
-// Notify tells of an event, if anybody wants to know: a worker sends it, and again until it is taken. The same event is told once,
-// however often this is called.
+// Notify tells of an event, if anybody wants to know: for each webhook by itself, a worker sends it, and again until it is
+// taken. The same event is told once, however often this is called.
 func (d *Dispatcher) Notify(ctx context.Context, e notify.Event) error {
 	if !slices.Contains(d.wanted, e.Type) {
 		return nil
@@ -58,7 +68,11 @@ func (d *Dispatcher) Notify(ctx context.Context, e notify.Event) error {
 	if err != nil {
 		return err
 	}
-	return d.enqueueNotification(ctx, KindWebhook, "webhook:"+e.ID(), webhookPayload{e.ID(), e.Type, body})
+	var failed []error
+	for _, to := range d.webhooks {
+		failed = append(failed, d.enqueueNotification(ctx, KindWebhook, queueOf(to), "webhook:"+e.ID(), webhookPayload{e.ID(), to, e.Type, body}))
+	}
+	return errors.Join(failed...)
 }
 
 // mailDigest lets the digest of a batch be mailed, if that is wanted.
@@ -66,16 +80,16 @@ func (d *Dispatcher) mailDigest(ctx context.Context, batch string, generation in
 	if !d.mail {
 		return nil
 	}
-	return d.enqueueNotification(ctx, KindMail, "mail:"+batch+":"+strconv.Itoa(generation), digestPayload{batch, generation})
+	return d.enqueueNotification(ctx, KindMail, queueNotifying, "mail:"+batch+":"+strconv.Itoa(generation), digestPayload{batch, generation})
 }
 
-func (d *Dispatcher) enqueueNotification(ctx context.Context, kind, id string, p any) error {
+func (d *Dispatcher) enqueueNotification(ctx context.Context, kind, queue, id string, p any) error {
 	body, err := json.Marshal(p)
 	if err != nil {
 		return fmt.Errorf("encode task %s: %w", id, err)
 	}
 	_, err = d.client.EnqueueContext(ctx, asynq.NewTask(kind, body),
-		asynq.TaskID(id), asynq.Queue(queueNotifying), asynq.MaxRetry(len(notifyPauses)), asynq.Timeout(taskTimeout), asynq.Retention(knownFor))
+		asynq.TaskID(id), asynq.Queue(queue), asynq.MaxRetry(len(notifyPauses)), asynq.Timeout(taskTimeout), asynq.Retention(knownFor))
 	if err != nil && !errors.Is(err, asynq.ErrTaskIDConflict) {
 		return fmt.Errorf("enqueue task %s: %w", id, err)
 	}
@@ -103,10 +117,11 @@ func (w *Worker) webhook(ctx context.Context, task *asynq.Task) error {
 	if err := json.Unmarshal(task.Payload(), &p); err != nil || p.ID == "" {
 		return fmt.Errorf("decode payload of %s task: %w: %w", task.Type(), errors.Join(err, errors.New("an id is needed")), asynq.SkipRetry)
 	}
-	if w.Webhook == nil {
-		return errors.New("this worker has no webhook.url: give all workers the same settings")
+	i := slices.IndexFunc(w.Webhooks, func(h *notify.Webhook) bool { return h.Key() == p.To })
+	if i < 0 {
+		return errors.New("this worker has not this webhook.url: give all workers the same settings")
 	}
-	err := w.Webhook.Deliver(ctx, p.ID, p.Body, w.Now())
+	err := w.Webhooks[i].Deliver(ctx, p.ID, p.Body, w.Now())
 	var refused *notify.RefusedError
 	if errors.As(err, &refused) && refused.Status == http.StatusGone {
 		return fmt.Errorf("%w: %w", err, asynq.SkipRetry)

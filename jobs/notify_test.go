@@ -3,6 +3,7 @@ package jobs_test
 import (
 	"encoding/json"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -81,17 +82,20 @@ func newReceiver(t *testing.T, answer func(event string, n int) int) *receiver {
 	return r
 }
 
-func (r *receiver) webhook() *notify.Webhook {
-	r.t.Helper()
+func (r *receiver) webhooks() []*notify.Webhook { return []*notify.Webhook{hookAt(r.t, r.server.URL)} }
+
+// hookAt is the webhook at an address.
+func hookAt(t testing.TB, address string) *notify.Webhook {
+	t.Helper()
 	secret, err := notify.ParseSecret(hookSecret)
 	if err != nil {
-		r.t.Fatal(err)
+		t.Fatal(err)
 	}
-	w, err := notify.NewWebhook(r.server.URL, secret, 0)
+	w, err := notify.NewWebhook(address, secret, 0)
 	if err != nil {
-		r.t.Fatal(err)
+		t.Fatal(err)
 	}
-	r.t.Cleanup(func() { w.Close() })
+	t.Cleanup(func() { w.Close() })
 	return w
 }
 
@@ -113,8 +117,8 @@ func TestEventsAreDelivered(t *testing.T) {
 	rdb := redistest.Server(t)
 	b := setup(t, rdb, nil)
 	r := newReceiver(t, func(_ string, n int) int { return map[int]int{1: 500, 2: 302}[n] + map[bool]int{true: 204}[n > 2] })
-	b.services.Webhook = r.webhook()
-	b.services.Dispatcher.Announce([]string{notify.RunEnded, notify.BatchEnded}, false)
+	b.services.Webhooks = r.webhooks()
+	b.services.Dispatcher.Announce([]string{notify.RunEnded, notify.BatchEnded}, b.services.Webhooks, false)
 	w := b.start(jobs.Settings{})
 	defer w.Stop()
 	good := b.enqueue("How do heat pumps work in winter?", options(2, 1, 2), "")
@@ -153,8 +157,8 @@ func TestReceiverThatIsGoneIsNotAskedAgain(t *testing.T) {
 	rdb := redistest.Server(t)
 	b := setup(t, rdb, nil)
 	r := newReceiver(t, func(string, int) int { return http.StatusGone })
-	b.services.Webhook = r.webhook()
-	b.services.Dispatcher.Announce([]string{notify.BudgetReached}, false)
+	b.services.Webhooks = r.webhooks()
+	b.services.Dispatcher.Announce([]string{notify.BudgetReached}, b.services.Webhooks, false)
 	e := notify.Event{Type: notify.BudgetReached, Subject: "night 2026-03-01"}
 	if err := b.services.Dispatcher.Notify(t.Context(), e); err != nil {
 		t.Fatal(err)
@@ -164,10 +168,59 @@ func TestReceiverThatIsGoneIsNotAskedAgain(t *testing.T) {
 		t.Errorf("delivered %+v", d)
 	}
 	w.Stop() // returns when the task is settled
-	info, err := asynq.NewInspectorFromRedisClient(rdb).GetTaskInfo("notifying", "webhook:"+e.ID())
+	info, err := asynq.NewInspectorFromRedisClient(rdb).GetTaskInfo("notifying-"+b.services.Webhooks[0].Key(), "webhook:"+e.ID())
 	if err != nil || info.State != asynq.TaskStateArchived || !strings.Contains(info.LastErr, "remove webhook.url") {
 		t.Errorf("task %+v, %v", info, err)
 	}
+}
+
+// TestDeadReceiverDelaysNoOther: of two receivers one hangs, with more events than it has slots; the other has them all
+// meanwhile. Each is asked again by itself, and has each event under its id once it takes it.
+func TestDeadReceiverDelaysNoOther(t *testing.T) {
+	t.Parallel()
+	b := setup(t, redistest.Server(t), nil)
+	revive := make(chan struct{})
+	dead := newReceiver(t, func(string, int) int { <-revive; return 204 })
+	var once sync.Once
+	wake := func() { once.Do(func() { close(revive) }) }
+	t.Cleanup(wake)
+	good := newReceiver(t, func(_ string, n int) int { return map[bool]int{true: 503, false: 204}[n == 1] })
+	b.services.Webhooks = append(dead.webhooks(), good.webhooks()...)
+	b.services.Dispatcher.Announce(notify.Types, b.services.Webhooks, false)
+	const events = 9
+	want := map[string]bool{}
+	for i := range events {
+		e := notify.Event{Type: notify.BudgetReached, Subject: strconv.Itoa(i)}
+		want[e.ID()] = true
+		for range 2 { // told twice, sent once
+			if err := b.services.Dispatcher.Notify(t.Context(), e); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	w := b.start(jobs.Settings{})
+	defer w.Stop()
+	defer wake() // before the worker waits for it
+	taken := func(r *receiver, last int) {
+		t.Helper()
+		got := map[string]bool{}
+		for len(got) < events {
+			if d := r.next(); d.n == last {
+				got[d.id] = true
+			} else if d.n > last {
+				t.Errorf("event %s came %d times", d.id, d.n)
+			}
+		}
+		if !maps.Equal(got, want) {
+			t.Errorf("taken are %v, told %v", got, want)
+		}
+	}
+	taken(good, 2) // each of them was refused once
+	if len(dead.got) > 0 {
+		t.Fatal("the one that hangs has answered")
+	}
+	wake()
+	taken(dead, 1)
 }
 
 // TestNotifyingProcess is a worker in a process of its own, for the test that kills it.
@@ -178,13 +231,7 @@ func TestNotifyingProcess(t *testing.T) {
 	}
 	rdb := redis.NewClient(&redis.Options{Network: "unix", Addr: socket})
 	b := setup(t, rdb, nil)
-	secret, err := notify.ParseSecret(hookSecret)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if b.services.Webhook, err = notify.NewWebhook(os.Getenv("NOTIFYING_PROCESS_URL"), secret, 0); err != nil {
-		t.Fatal(err)
-	}
+	b.services.Webhooks = []*notify.Webhook{hookAt(t, os.Getenv("NOTIFYING_PROCESS_URL"))}
 	b.start(jobs.Settings{})
 	<-t.Context().Done() // until it is killed
 }
@@ -212,18 +259,19 @@ func TestKilledBetweenDeliveryAndCommit(t *testing.T) {
 	if err := first.Start(); err != nil {
 		t.Fatal(err)
 	}
-	b.services.Dispatcher.Announce([]string{notify.SchedulePaused}, false)
+	b.services.Dispatcher.Announce([]string{notify.SchedulePaused}, r.webhooks(), false)
 	e := notify.Event{Type: notify.SchedulePaused, Subject: "news/2026-03-01T01:00", Data: map[string]string{"batch": "news"}}
 	if err := b.services.Dispatcher.Notify(t.Context(), e); err != nil {
 		t.Fatal(err)
 	}
 	before := r.next()
-	leases := rdb.ZRange(t.Context(), "asynq:{notifying}:lease", 0, -1).Val()
+	queue := "asynq:{notifying-" + r.webhooks()[0].Key() + "}"
+	leases := rdb.ZRange(t.Context(), queue+":lease", 0, -1).Val()
 	if !slices.Equal(leases, []string{"webhook:" + e.ID()}) {
 		t.Fatalf("leases %q: the delivery was committed", leases)
 	}
-	rdb.ZAdd(t.Context(), "asynq:{notifying}:lease", redis.Z{Member: leases[0]}) // as time does
-	b.services.Webhook = r.webhook()
+	rdb.ZAdd(t.Context(), queue+":lease", redis.Z{Member: leases[0]}) // as time does
+	b.services.Webhooks = r.webhooks()
 	w := b.start(jobs.Settings{})
 	defer w.Stop()
 	after := r.next()

@@ -63,7 +63,7 @@ func (n *night) scheduler(hook redis.Hook) *jobs.Scheduler {
 		rdb.AddHook(hook)
 	}
 	dispatcher := jobs.NewDispatcher(asynq.NewClientFromRedisClient(rdb), asynq.NewInspectorFromRedisClient(rdb))
-	dispatcher.Announce([]string{notify.SchedulePaused}, false)
+	dispatcher.Announce([]string{notify.SchedulePaused}, []*notify.Webhook{hookAt(n.t, "http://hooks.example/nightdesk")}, false)
 	return jobs.NewScheduler(jobs.SchedulerServices{
 		Redis: rdb, Queue: redisqueue.New(rdb, redisqueue.DefaultTiming), Dispatcher: dispatcher, Store: n.store, Now: n.now,
 		Log: zerolog.New(zerolog.NewTestWriter(n.t)).Level(zerolog.WarnLevel),
@@ -416,7 +416,7 @@ func TestFailingSchedule(t *testing.T) {
 			t.Errorf("after the second night: %+v", r)
 		}
 		n.look(s) // those who want to know are told once
-		told, err := asynq.NewInspectorFromRedisClient(rdb).ListPendingTasks("notifying")
+		told, err := asynq.NewInspectorFromRedisClient(rdb).ListPendingTasks("notifying-" + hookAt(t, "http://hooks.example/nightdesk").Key())
 		if err != nil || len(told) != 1 || !strings.Contains(string(told[0].Payload), "2 nights in a row failed") {
 			t.Errorf("told of %d, %v", len(told), err)
 		}

@@ -84,6 +84,7 @@ type Dispatcher struct {
 	client    *asynq.Client
 	inspector *asynq.Inspector
 	wanted    []string // types of events that somebody wants to know of
+	webhooks  []string // keys of those who do
 	mail      bool     // digests are mailed
 }
 

@@ -46,10 +46,11 @@ type Services struct {
 	Toolbox func(ctx context.Context, run topicqueue.Run) (Toolbox, error)
 	Config  map[string]string // settings of this worker by path, secrets redacted
 	Shared  tools.Shared      // what calls return, for all workers; nil: every block makes its own
-	Webhook *notify.Webhook   // where events go; nil: nowhere
-	Mail    *notify.Mail      // by which digests are mailed; nil: they are not
-	Log     zerolog.Logger
-	Now     func() time.Time
+	// Webhooks are where events go.
+	Webhooks []*notify.Webhook
+	Mail     *notify.Mail // by which digests are mailed; nil: they are not
+	Log      zerolog.Logger
+	Now      func() time.Time
 }
 
 // Settings of a worker.
@@ -123,8 +124,15 @@ func (w *Worker) Start(ctx context.Context) error {
 	if w.settings.ReportConcurrency > 0 {
 		w.servers = append(w.servers, w.server(reports, w.settings.ReportConcurrency, poll, w.attemptPause))
 	}
-	if w.Webhook != nil || w.Mail != nil {
-		w.servers = append(w.servers, w.server(map[string]int{queueNotifying: 1}, notifySlots, max(poll, w.settings.SweepInterval), w.notifyPause))
+	var outlets []string
+	for _, h := range w.Webhooks {
+		outlets = append(outlets, queueOf(h.Key()))
+	}
+	if w.Mail != nil {
+		outlets = append(outlets, queueNotifying)
+	}
+	for _, queue := range outlets {
+		w.servers = append(w.servers, w.server(map[string]int{queue: 1}, notifySlots, max(poll, w.settings.SweepInterval), w.notifyPause))
 	}
 	for _, s := range w.servers {
 		if err := s.Start(mux); err != nil {

@@ -13,10 +13,10 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// startHooks starts a receiver of webhooks, to which nightdesk is pointed. It writes what comes to hooks.log.
+// startHooks starts a receiver of webhooks with two addresses, to which nightdesk is pointed. It writes what comes to hooks.log, and to
+// others.log.
 func startHooks(ts *testscript.TestScript, _ bool, _ []string) {
 	var mu sync.Mutex
-	log := filepath.Join(ts.Getenv("WORK"), "hooks.log")
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		mu.Lock()
 		defer mu.Unlock()
@@ -25,7 +25,8 @@ func startHooks(ts *testscript.TestScript, _ bool, _ []string) {
 			http.Error(w, "no webhook", http.StatusBadRequest)
 			return
 		}
-		f, err := os.OpenFile(log, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+		log := map[bool]string{true: "others.log", false: "hooks.log"}[r.URL.Path == "/others"]
+		f, err := os.OpenFile(filepath.Join(ts.Getenv("WORK"), log), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 		if err != nil {
 			http.Error(w, "no log", http.StatusInternalServerError)
 			return
@@ -34,7 +35,7 @@ func startHooks(ts *testscript.TestScript, _ bool, _ []string) {
 		fmt.Fprintf(f, "%s\n", body)
 	}))
 	ts.Defer(server.Close)
-	ts.Setenv("NIGHTDESK_WEBHOOK_URL", server.URL+"/T0PSECRET")
+	ts.Setenv("NIGHTDESK_WEBHOOK_URL", server.URL+"/T0PSECRET,"+server.URL+"/others")
 	ts.Setenv("NIGHTDESK_WEBHOOK_SECRET", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
 }
 

@@ -3,33 +3,54 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"nightdesk/jobs/notify"
 )
 
 // outlets returns where events and digests go; nil where nothing is set up. From then on the desk tells of events.
-func (a *app) outlets(d *desk) (webhook *notify.Webhook, mail *notify.Mail, err error) {
-	w, m := a.cfg.Webhook, a.cfg.Mail
-	var types []string
-	if address := w.URL.Reveal(); address != "" {
-		secret, err := notify.ParseSecret(w.Secret.Reveal())
-		if err != nil {
-			return nil, nil, usageError{fmt.Errorf("webhook.secret: %w", err)}
-		}
-		if webhook, err = notify.NewWebhook(address, secret, 0); err != nil {
-			return nil, nil, usageError{fmt.Errorf("webhook.url: it %w", err)}
-		}
-		d.closers = append(d.closers, webhook.Close)
-		types = w.Types()
+func (a *app) outlets(d *desk) (webhooks []*notify.Webhook, mail *notify.Mail, err error) {
+	if webhooks, err = a.webhooks(); err != nil {
+		return nil, nil, err
 	}
-	if server := m.Server.Reveal(); server != "" {
+	for _, w := range webhooks {
+		d.closers = append(d.closers, w.Close)
+	}
+	if m := a.cfg.Mail; m.Server.Reveal() != "" {
 		if m.From == "" || m.To == "" {
 			return nil, nil, usageError{errors.New("mail.server is set: mail.from and mail.to must be, too")}
 		}
-		if mail, err = notify.NewMail(server, m.From, m.To, nil); err != nil {
+		if mail, err = notify.NewMail(m.Server.Reveal(), m.From, m.To, nil); err != nil {
 			return nil, nil, usageError{err}
 		}
 	}
-	d.dispatcher.Announce(types, mail != nil)
-	return webhook, mail, nil
+	d.dispatcher.Announce(a.cfg.Webhook.Types(), webhooks, mail != nil)
+	return webhooks, mail, nil
+}
+
+// webhooks are those that are set up.
+func (a *app) webhooks() (webhooks []*notify.Webhook, err error) {
+	addresses, secrets := a.cfg.Webhook.Addresses(), a.cfg.Webhook.Secrets()
+	if len(secrets) == 0 {
+		secrets = []string{""}
+	}
+	if len(addresses) > 0 && len(secrets) != 1 && len(secrets) != len(addresses) {
+		return nil, usageError{fmt.Errorf("webhook.url has %d addresses and webhook.secret %d secrets: give one for all of them, or one for each, in their order",
+			len(addresses), len(secrets))}
+	}
+	for i, address := range addresses {
+		secret, err := notify.ParseSecret(secrets[min(i, len(secrets)-1)])
+		if err != nil {
+			return nil, usageError{fmt.Errorf("webhook.secret: %w", err)}
+		}
+		w, err := notify.NewWebhook(address, secret, 0)
+		if err != nil {
+			return nil, usageError{fmt.Errorf("webhook.url: it %w", err)}
+		}
+		if slices.ContainsFunc(webhooks, func(o *notify.Webhook) bool { return o.Key() == w.Key() }) {
+			return nil, usageError{fmt.Errorf("webhook.url has an address at %s twice", w.Host())}
+		}
+		webhooks = append(webhooks, w)
+	}
+	return webhooks, nil
 }

@@ -30,7 +30,7 @@ func (a *app) work(cmd *cobra.Command) (err error) {
 	if err != nil {
 		return err
 	}
-	if services.Webhook, services.Mail, err = a.outlets(d); err != nil {
+	if services.Webhooks, services.Mail, err = a.outlets(d); err != nil {
 		return err
 	}
 	for _, e := range a.cfg.Effective() {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
+	"encoding/base32"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -75,6 +76,15 @@ func NewWebhook(address string, secret Secret, patience time.Duration) (*Webhook
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}, nil
 }
+
+// Key tells the address from others in names of queues and tasks, which show nothing of it: 10 letters and digits.
+func (w *Webhook) Key() string {
+	sum := sha256.Sum256([]byte(w.address.String()))
+	return strings.ToLower(base32.StdEncoding.EncodeToString(sum[:])[:10])
+}
+
+// Host is what messages say of the address.
+func (w *Webhook) Host() string { return w.address.Host }
 
 // Close ends idle connections.
 func (w *Webhook) Close() error {

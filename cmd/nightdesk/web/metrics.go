@@ -125,10 +125,10 @@ func placeOf(queue string) (p place, ok bool) {
 	default:
 		return place{}, false
 	}
-	switch lane {
-	case "":
+	switch {
+	case lane == "", stage == "notifying": // each receiver has its own
 		lane = "normal"
-	case jobs.LaneHigh, jobs.LaneLow:
+	case lane == jobs.LaneHigh, lane == jobs.LaneLow:
 	default:
 		lane = "private"
 	}
