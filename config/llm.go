@@ -88,7 +88,7 @@ func llmTable(l *LLM) []field {
 			number(&l.TokensPerMinute, 0, 2_000_000_000)),
 		setting("llm.max_in_flight", "0", "calls", "model calls that all workers together have under way with one key, at most; 0: learned from the server's refusals",
 			number(&l.MaxInFlight, 0, 1_000_000)),
-		setting("llm.prices", "", "", "what models cost, where the built-in list prices do not hold: NAME=INPUT/OUTPUT, ... in USD per million tokens",
+		setting("llm.prices", "", "", "what models cost, where the built-in list prices do not hold: NAME=INPUT/OUTPUT, ... in USD per million tokens; NAME=INPUT/OUTPUT/CACHED/WRITTEN where the provider reads questions from a cache, or writes them, at another price",
 			text(&l.Prices, "NAME=INPUT/OUTPUT, ... such as my-model=0.2/0.8, local=0/0", anyText)),
 	}
 	fields = append(fields, modelTable("llm", &l.Main)...)

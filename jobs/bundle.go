@@ -370,6 +370,7 @@ type usageTotals struct {
 	Failed           int     `json:"failed_calls"`
 	PromptTokens     int     `json:"total_prompt_tokens"`
 	CompletionTokens int     `json:"total_completion_tokens"`
+	CachedTokens     int     `json:"total_cached_tokens"` // of those of questions: read from the provider's cache
 	Tokens           int     `json:"total_tokens"`
 	Estimated        int     `json:"estimated_calls"` // calls whose tokens the provider did not say
 	CostUSD          float64 `json:"total_cost_usd"`  // of the calls whose model has a known price
@@ -388,6 +389,7 @@ func (t *usageTotals) add(u topicqueue.Usage) {
 	t.Calls++
 	t.PromptTokens += u.PromptTokens
 	t.CompletionTokens += u.CompletionTokens
+	t.CachedTokens += u.CachedTokens
 	t.Tokens += u.PromptTokens + u.CompletionTokens
 	if u.Failed {
 		t.Failed++

@@ -11,9 +11,20 @@ type Usage struct {
 	Model            string    `json:"model"`
 	PromptTokens     int       `json:"prompt_tokens"`
 	CompletionTokens int       `json:"completion_tokens"`
-	Estimated        bool      `json:"estimated,omitempty"` // the provider gave no figures
-	Failed           bool      `json:"failed,omitempty"`    // no answer came back; tokens are 0
-	CostUSD          *float64  `json:"cost_usd"`            // nil: the model's price is not known
+	CachedTokens     int       `json:"cached_tokens,omitempty"`      // of PromptTokens: read from the provider's cache of prompts
+	CacheWriteTokens int       `json:"cache_write_tokens,omitempty"` // of PromptTokens: written to it
+	Estimated        bool      `json:"estimated,omitempty"`          // the provider gave no figures
+	Failed           bool      `json:"failed,omitempty"`             // no answer came back; tokens are 0
+	CostUSD          *float64  `json:"cost_usd"`                     // nil: the model's price is not known
 	TookMS           int64     `json:"took_ms"`
 	Timestamp        time.Time `json:"timestamp"`
+}
+
+// AddTokens adds the tokens of another call, or of another try of the same one.
+func (u *Usage) AddTokens(o Usage) {
+	u.PromptTokens += o.PromptTokens
+	u.CompletionTokens += o.CompletionTokens
+	u.CachedTokens += o.CachedTokens
+	u.CacheWriteTokens += o.CacheWriteTokens
+	u.Estimated = u.Estimated || o.Estimated
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -41,9 +42,21 @@ func (a *app) checkBudgets(o topicqueue.Options) error {
 	if !limit.Money() || !a.cfg.LLM.Enabled() {
 		return nil
 	}
+	unknown, err := a.unpriced()
+	if err != nil {
+		return usageError{err}
+	}
+	if len(unknown) > 0 {
+		return usageError{hintError{fmt.Errorf("a budget of %s, and nobody knows what %s costs", limit, strings.Join(unknown, ", ")), priceHint(unknown[0])}}
+	}
+	return nil
+}
+
+// unpriced returns the models that are asked and have no known price.
+func (a *app) unpriced() ([]string, error) {
 	prices, err := llm.ParsePrices(a.cfg.LLM.Prices)
 	if err != nil {
-		return usageError{fmt.Errorf("llm.prices: %w", err)}
+		return nil, fmt.Errorf("llm.prices: %w", err)
 	}
 	var unknown []string
 	for _, m := range a.roleModels() {
@@ -51,11 +64,31 @@ func (a *app) checkBudgets(o topicqueue.Options) error {
 			unknown = append(unknown, m.Name)
 		}
 	}
-	if len(unknown) > 0 {
-		return usageError{hintError{fmt.Errorf("a budget of %s, and nobody knows what %s costs", limit, strings.Join(unknown, ", ")),
-			fmt.Sprintf("Say it in US dollars per million tokens of question and answer, such as LLM_PRICES='%s=0.50/1.50', or give the budget in tokens.", unknown[0])}}
+	return unknown, nil
+}
+
+func priceHint(model string) string {
+	return fmt.Sprintf("Say it in US dollars per million tokens of question and answer, such as LLM_PRICES='%s=0.50/1.50', or give the budget in tokens.", model)
+}
+
+// checkPrices is doctor's check of what budgets in money need.
+func (a *app) checkPrices(context.Context) []checkup {
+	const name = "prices"
+	if !a.cfg.LLM.Enabled() {
+		return nil
 	}
-	return nil
+	unknown, err := a.unpriced()
+	if err != nil {
+		return []checkup{failure(name, err)}
+	}
+	if len(unknown) == 0 {
+		return []checkup{{Name: name, Result: "ok", Text: "the price of every model is known"}}
+	}
+	c := checkup{Name: name, Result: "note", Text: fmt.Sprintf("nobody knows what %s costs: costs are not told, and budgets are possible in tokens alone", strings.Join(unknown, ", ")), Hint: priceHint(unknown[0])}
+	if l := a.cfg.Limits; l.RunBudget.Money() || l.NightBudget.Money() {
+		c.Result, c.Text = "failed", fmt.Sprintf("a budget is in US dollars, and nobody knows what %s costs: nothing can be enqueued", strings.Join(unknown, ", "))
+	}
+	return []checkup{c}
 }
 
 // spentOf says what a run has spent and may spend; both zero without a budget.

@@ -72,7 +72,8 @@ func parseAnthropic(body []byte) (wireAnswer, error) {
 		Output  json.RawMessage `json:"output_tokens"`
 	}
 	if json.Unmarshal(raw.Usage, &usage) == nil {
-		a.prompt = count(usage.Input) + count(usage.Written) + count(usage.Read)
+		a.cached, a.cacheWritten = count(usage.Read), count(usage.Written)
+		a.prompt = count(usage.Input) + a.cached + a.cacheWritten
 		a.completion = count(usage.Output)
 	}
 	if !isSet(raw.Content) {

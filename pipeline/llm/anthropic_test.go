@@ -69,7 +69,7 @@ func TestAnthropicUsageCountsTheCacheOnce(t *testing.T) {
 	stub := body(`{"type":"message","role":"assistant","content":[{"type":"redacted_thinking","data":"x"},{"type":"text","text":"a"},{"type":"text","text":"b"}],
 		"stop_reason":"end_turn","usage":{"input_tokens":10,"cache_creation_input_tokens":200,"cache_read_input_tokens":3000,"output_tokens":7}}`)
 	resp, err := setup(t, stub, claude).Generate(t.Context(), free())
-	if err != nil || resp.Text != "ab" || resp.Usage.PromptTokens != 3210 || resp.Usage.CompletionTokens != 7 || resp.Usage.Estimated {
+	if err != nil || resp.Text != "ab" || resp.Usage.PromptTokens != 3210 || resp.Usage.CachedTokens != 3000 || resp.Usage.CacheWriteTokens != 200 || resp.Usage.CompletionTokens != 7 || resp.Usage.Estimated {
 		t.Errorf("%+v, %v", resp, err)
 	}
 }

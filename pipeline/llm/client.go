@@ -89,8 +89,7 @@ func (c *Client) generate(ctx context.Context, req Request, quick bool) (Respons
 	}
 	usage.Model = r.settings.Model
 	resp, err := r.call(ctx, req, quick)
-	usage.PromptTokens, usage.CompletionTokens = resp.Usage.PromptTokens, resp.Usage.CompletionTokens
-	usage.Estimated = resp.Usage.Estimated
+	usage.AddTokens(resp.Usage)
 	usage.Failed = err != nil
 	usage.TookMS = time.Since(start).Milliseconds()
 	resp.Usage = usage
@@ -146,8 +145,7 @@ func (r *role) call(ctx context.Context, req Request, quick bool) (Response, err
 		what, err := r.judge(ex, inTime, err)
 		switch {
 		case ctx.Err() != nil || what == garbled:
-			billed.PromptTokens += ex.answer.prompt
-			billed.CompletionTokens += ex.answer.completion
+			billed.AddTokens(ex.answer.usage())
 		case what == answered:
 			r.learned.worked(f)
 			if ex.answer.prompt > 0 {
@@ -205,15 +203,13 @@ func (r *role) response(req Request, ex *exchange, f form, billed topicqueue.Usa
 	if out.Text == "" && len(req.Prompt.Schema) > 0 && !out.Truncated {
 		out.Text = text // thinking that was never closed: the object may stand in it
 	}
-	out.Usage = topicqueue.Usage{PromptTokens: ex.answer.prompt, CompletionTokens: ex.answer.completion}
+	out.Usage = ex.answer.usage()
 	if ex.answer.prompt == 0 && ex.answer.completion == 0 {
 		out.Usage = topicqueue.Usage{PromptTokens: promptTokens(req.Prompt), CompletionTokens: EstimateTokens(text), Estimated: true}
 	} else if ex.answer.prompt == 0 { // Ollama does not count what it had in its cache
 		out.Usage.PromptTokens, out.Usage.Estimated = promptTokens(req.Prompt), true
 	}
-	out.Usage.Estimated = out.Usage.Estimated || billed.Estimated
-	out.Usage.PromptTokens += billed.PromptTokens
-	out.Usage.CompletionTokens += billed.CompletionTokens
+	out.Usage.AddTokens(billed)
 	return out
 }
 

@@ -36,7 +36,10 @@ func TestGenerateFillsUsageAndSendsWhatIsSet(t *testing.T) {
 	if u.PromptTokens == 0 || u.CompletionTokens == 0 || u.Timestamp.IsZero() {
 		t.Errorf("usage %+v", u)
 	}
-	u.PromptTokens, u.CompletionTokens, u.TookMS, u.Timestamp = 0, 0, 0, time.Time{}
+	if want := llmtest.Cached(u.PromptTokens); want == 0 || u.CachedTokens != want {
+		t.Errorf("%d tokens read from the cache, want %d", u.CachedTokens, want)
+	}
+	u.PromptTokens, u.CompletionTokens, u.CachedTokens, u.TookMS, u.Timestamp = 0, 0, 0, 0, time.Time{}
 	want := topicqueue.Usage{Role: "researcher", Stage: "reporting", Step: "section", Model: "test-model"}
 	if diff := cmp.Diff(want, u); diff != "" {
 		t.Errorf("usage (-want +got):\n%s", diff)

@@ -49,7 +49,7 @@ func parseEmbeddings(body []byte, n int) (wireEmbeddings, error) {
 	if err := json.Unmarshal(body, &raw); err != nil {
 		return wrong("%v", err)
 	}
-	a.tokens, _ = usageOf(raw.Usage)
+	a.tokens, _, _ = usageOf(raw.Usage)
 	if len(raw.Data) == 0 && len(raw.Error) > 0 && string(raw.Error) != "null" {
 		a.failure = raw.Error
 		return a, nil

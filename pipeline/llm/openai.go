@@ -73,7 +73,7 @@ func parseOpenAI(body []byte) (wireAnswer, error) {
 	if err := json.Unmarshal(body, &raw); err != nil {
 		return a, fmt.Errorf("%w: %w", errBody, err)
 	}
-	a.prompt, a.completion = usageOf(raw.Usage)
+	a.prompt, a.completion, a.cached = usageOf(raw.Usage)
 	if len(raw.Choices) == 0 {
 		if isSet(raw.Error) {
 			a.failure = raw.Error
@@ -107,15 +107,22 @@ func (f wireFunction) arguments() string {
 	return string(f.Arguments)
 }
 
-func usageOf(raw json.RawMessage) (prompt, completion int) {
+// usageOf reads a count of tokens. cached: of those of the question, by OpenAI and most others, or by DeepSeek.
+func usageOf(raw json.RawMessage) (prompt, completion, cached int) {
 	var u struct {
 		Prompt     json.RawMessage `json:"prompt_tokens"`
 		Completion json.RawMessage `json:"completion_tokens"`
+		Details    json.RawMessage `json:"prompt_tokens_details"`
+		Hit        json.RawMessage `json:"prompt_cache_hit_tokens"`
 	}
 	if json.Unmarshal(raw, &u) != nil {
-		return 0, 0
+		return 0, 0, 0
 	}
-	return count(u.Prompt), count(u.Completion)
+	var details struct {
+		Cached json.RawMessage `json:"cached_tokens"`
+	}
+	_ = json.Unmarshal(u.Details, &details) // what is no object says nothing
+	return count(u.Prompt), count(u.Completion), max(count(details.Cached), count(u.Hit))
 }
 
 // cleanOpenAI encodes the answer in the one form that langchaingo reads without error or panic.

@@ -9,29 +9,35 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// Price is what a model costs, in USD per million tokens.
-type Price struct{ Input, Output float64 }
+// Price is what a model costs, in USD per million tokens of questions and answers. Cached and Written are for those tokens of
+// questions that the provider reads from its cache of prompts, and writes to it.
+type Price struct{ Input, Output, Cached, Written float64 }
 
 // Prices are the prices of models by their exact names.
 type Prices map[string]Price
 
 // knownPrices are list prices that providers had published by June 2025. They change: a price of one's own comes first.
 var knownPrices = Prices{
-	"gpt-4.1":           {2, 8},
-	"gpt-4.1-mini":      {0.40, 1.60},
-	"gpt-4.1-nano":      {0.10, 0.40},
-	"gpt-4o":            {2.50, 10},
-	"gpt-4o-mini":       {0.15, 0.60},
-	"o3":                {2, 8},
-	"o4-mini":           {1.10, 4.40},
-	"claude-3-5-haiku":  {0.80, 4},
-	"claude-3-7-sonnet": {3, 15},
-	"claude-sonnet-4":   {3, 15},
-	"claude-opus-4":     {15, 75},
-	"deepseek-chat":     {0.27, 1.10},
+	"gpt-4.1":           {2, 8, 0.50, 2},
+	"gpt-4.1-mini":      {0.40, 1.60, 0.10, 0.40},
+	"gpt-4.1-nano":      {0.10, 0.40, 0.025, 0.10},
+	"gpt-4o":            {2.50, 10, 1.25, 2.50},
+	"gpt-4o-mini":       {0.15, 0.60, 0.075, 0.15},
+	"o3":                {2, 8, 0.50, 2},
+	"o4-mini":           {1.10, 4.40, 0.275, 1.10},
+	"claude-3-5-haiku":  {0.80, 4, 0.08, 1},
+	"claude-3-7-sonnet": {3, 15, 0.30, 3.75},
+	"claude-sonnet-4":   {3, 15, 0.30, 3.75},
+	"claude-opus-4":     {15, 75, 1.50, 18.75},
+	"deepseek-chat":     {0.27, 1.10, 0.07, 0.27},
 }
 
-// ParsePrices reads "NAME=INPUT/OUTPUT, ...": USD per million tokens, for example "my-model=0.2/0.8, local=0/0".
+// priceAllowed says for a person what an entry of ParsePrices is.
+const priceAllowed = "must be NAME=INPUT/OUTPUT, or NAME=INPUT/OUTPUT/CACHED, or NAME=INPUT/OUTPUT/CACHED/WRITTEN, in USD per million tokens"
+
+// ParsePrices reads "NAME=INPUT/OUTPUT[/CACHED[/WRITTEN]], ...": USD per million tokens, for example "my-model=0.2/0.8,
+// local=0/0, hosted=3/15/0.3/3.75". Tokens read from the provider's cache, and written to it, cost as others do unless it
+// says so.
 func ParsePrices(text string) (Prices, error) {
 	prices := Prices{}
 	for _, entry := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == '\n' }) {
@@ -40,17 +46,34 @@ func ParsePrices(text string) (Prices, error) {
 		}
 		i := strings.LastIndexByte(entry, '=')
 		if i < 1 {
-			return nil, fmt.Errorf("price %q: must be NAME=INPUT/OUTPUT in USD per million tokens", entry)
+			return nil, fmt.Errorf("price %q: %s", entry, priceAllowed)
 		}
-		in, out, ok := strings.Cut(entry[i+1:], "/")
-		input, err1 := strconv.ParseFloat(strings.TrimSpace(in), 64)
-		output, err2 := strconv.ParseFloat(strings.TrimSpace(out), 64)
-		if !ok || err1 != nil || err2 != nil || !(input >= 0 && input < 1e6) || !(output >= 0 && output < 1e6) {
-			return nil, fmt.Errorf("price %q: must be NAME=INPUT/OUTPUT in USD per million tokens", entry)
+		p, ok := parsePrice(entry[i+1:])
+		if !ok {
+			return nil, fmt.Errorf("price %q: %s", entry, priceAllowed)
 		}
-		prices[strings.TrimSpace(entry[:i])] = Price{input, output}
+		prices[strings.TrimSpace(entry[:i])] = p
 	}
 	return prices, nil
+}
+
+func parsePrice(text string) (p Price, ok bool) {
+	parts := strings.Split(text, "/")
+	into := []*float64{&p.Input, &p.Output, &p.Cached, &p.Written}
+	if len(parts) < 2 || len(parts) > len(into) {
+		return p, false
+	}
+	for i, part := range parts {
+		v, err := strconv.ParseFloat(strings.TrimSpace(part), 64)
+		if err != nil || !(v >= 0 && v < 1e6) { // written so that NaN is refused
+			return p, false
+		}
+		*into[i] = v
+	}
+	for _, rest := range into[len(parts):] {
+		*rest = p.Input
+	}
+	return p, true
 }
 
 // snapshot is the date that providers append to the name of a fixed version of a model.
@@ -62,7 +85,9 @@ func (own Prices) Cost(u topicqueue.Usage) (float64, bool) {
 	for _, name := range []string{u.Model, snapshot.ReplaceAllString(u.Model, "")} {
 		for _, prices := range []Prices{own, knownPrices} {
 			if p, ok := prices[name]; ok {
-				return (float64(u.PromptTokens)*p.Input + float64(u.CompletionTokens)*p.Output) / 1e6, true
+				other := u.PromptTokens - u.CachedTokens - u.CacheWriteTokens
+				return (float64(other)*p.Input + float64(u.CachedTokens)*p.Cached + float64(u.CacheWriteTokens)*p.Written +
+					float64(u.CompletionTokens)*p.Output) / 1e6, true
 			}
 		}
 	}

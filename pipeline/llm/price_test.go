@@ -33,7 +33,17 @@ func TestPrices(t *testing.T) {
 			t.Errorf("Cost of %q = %v, %v; want %v, %v", tc.model, got, known, tc.want, tc.known)
 		}
 	}
-	for _, text := range []string{"a", "a=1", "a=1/x", "=1/2", "a=-1/2", "a=NaN/1", "a=1/1e9"} {
+	own, err = llm.ParsePrices("plain=3/15, cached=3/15/0.3, written=3/15/0.3/3.75")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for model, want := range map[string]float64{"plain": 30 + 15, "cached": 2*3 + 7*0.3 + 3 + 15, "written": 2*3 + 7*0.3 + 3.75 + 15, "claude-sonnet-4-20250514": 2*3 + 7*0.3 + 3.75 + 15} {
+		got, known := own.Cost(topicqueue.Usage{Model: model, PromptTokens: 10e6, CachedTokens: 7e6, CacheWriteTokens: 1e6, CompletionTokens: 1e6})
+		if !known || math.Abs(got-want) > 1e-9 {
+			t.Errorf("with a cache, %q costs %v, want %v", model, got, want)
+		}
+	}
+	for _, text := range []string{"a", "a=1", "a=1/x", "=1/2", "a=-1/2", "a=NaN/1", "a=1/1e9", "a=1/2/", "a=1/2/3/4/5"} {
 		if _, err := llm.ParsePrices(text); err == nil {
 			t.Errorf("ParsePrices(%q) is accepted", text)
 		}
@@ -41,11 +51,11 @@ func TestPrices(t *testing.T) {
 }
 
 func FuzzParsePrices(f *testing.F) {
-	f.Add("a=1/2, b=0.5/1")
+	f.Add("a=1/2, b=0.5/1/0.1")
 	f.Fuzz(func(t *testing.T, text string) {
 		prices, err := llm.ParsePrices(text)
 		for name, p := range prices {
-			if err != nil || name == "" || p.Input < 0 || p.Output < 0 {
+			if err != nil || name == "" || p.Input < 0 || p.Output < 0 || p.Cached < 0 || p.Written < 0 {
 				t.Errorf("%q: %q costs %v, %v", text, name, p, err)
 			}
 		}

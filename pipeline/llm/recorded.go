@@ -33,8 +33,8 @@ func accounted(req Request, u topicqueue.Usage, start time.Time, err error) topi
 	if u.Timestamp.IsZero() {
 		tokens := u
 		u = usageFor(req, start)
-		u.Model, u.Estimated = tokens.Model, tokens.Estimated
-		u.PromptTokens, u.CompletionTokens = tokens.PromptTokens, tokens.CompletionTokens
+		u.Model = tokens.Model
+		u.AddTokens(tokens)
 		u.TookMS = time.Since(start).Milliseconds()
 	}
 	u.Failed = err != nil

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"nightdesk/topicqueue"
 )
 
 // errBody marks an answer with status 200 that is no chat completion.
@@ -19,7 +21,14 @@ type wireAnswer struct {
 	finishReason string
 	prompt       int // tokens; 0 = not told
 	completion   int
+	cached       int             // of prompt: read from the provider's cache
+	cacheWritten int             // of prompt: written to it
 	failure      json.RawMessage // an error object sent with status 200
+}
+
+// usage is what the answer says of its tokens.
+func (a wireAnswer) usage() topicqueue.Usage {
+	return topicqueue.Usage{PromptTokens: a.prompt, CompletionTokens: a.completion, CachedTokens: min(a.cached, a.prompt), CacheWriteTokens: min(a.cacheWritten, a.prompt-min(a.cached, a.prompt))}
 }
 
 type wireCall struct{ name, arguments string }

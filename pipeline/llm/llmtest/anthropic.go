@@ -73,7 +73,7 @@ func replyAnthropic(q Question, a reply) []byte {
 		"content": content, "stop_reason": a.reasonOr(reason), "stop_sequence": nil,
 	}
 	if a.prompt > 0 {
-		cached := a.prompt / 3
+		cached := Cached(a.prompt)
 		answer["usage"] = map[string]int{
 			"input_tokens": a.prompt - cached, "cache_creation_input_tokens": 0, "cache_read_input_tokens": cached, "output_tokens": a.completion,
 		}

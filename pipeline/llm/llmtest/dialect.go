@@ -52,6 +52,9 @@ func refuse(w http.ResponseWriter, status int, code, message string) {
 }
 
 // mustEncode encodes what always can be encoded.
+// Cached is how many tokens of a question the stub says it has read from its cache, in the dialects that tell.
+func Cached(prompt int) int { return prompt / 3 }
+
 func mustEncode(answer any) []byte {
 	body, err := json.Marshal(answer)
 	if err != nil {
@@ -79,7 +82,8 @@ func replyOpenAI(q Question, a reply) []byte {
 		"choices": []any{map[string]any{"index": 0, "message": message, "finish_reason": a.reasonOr(reason)}},
 	}
 	if a.prompt > 0 {
-		answer["usage"] = map[string]int{"prompt_tokens": a.prompt, "completion_tokens": a.completion, "total_tokens": a.prompt + a.completion}
+		answer["usage"] = map[string]any{"prompt_tokens": a.prompt, "completion_tokens": a.completion, "total_tokens": a.prompt + a.completion,
+			"prompt_tokens_details": map[string]int{"cached_tokens": Cached(a.prompt)}}
 	}
 	return mustEncode(answer)
 }
