@@ -45,7 +45,8 @@ of the command line: preset, priority, language, kb, tags, id, strategy, sources
 Other columns are there for --template, which makes the topics: "What changed at {ticker} in {year}?".
 
 The same topic in the same batch is one run, as are two rows with the same id: enqueueing a file into a batch again adds
-only what is new. Nothing of a file with errors is enqueued, unless with --skip-invalid.`,
+only what is new. Of topics that are nearly the same as another one of the list, or of the batch, --dedupe says what becomes;
+what the batch has stays as it is. Nothing of a file with errors is enqueued, unless with --skip-invalid.`,
 		Args: cobra.ExactArgs(1),
 		RunE: a.command(func(cmd *cobra.Command, args []string) error {
 			f.file = args[0]
@@ -100,7 +101,13 @@ func (a *app) enqueue(ctx context.Context, f enqueueFlags) (err error) {
 		return err
 	}
 	if f.dryRun {
+		if list.apart != nil {
+			a.say("not compared with what batch %s has: %v", f.batch, list.apart)
+		}
 		return a.showEstimate(list, plan)
+	}
+	if list.apart != nil {
+		return list.apart
 	}
 	return a.submit(ctx, list, plan, f)
 }

@@ -16,6 +16,7 @@ type estimateDocument struct {
 	List             string         `json:"list"`
 	Format           string         `json:"format"`
 	Topics           int            `json:"topics"` // that would be enqueued
+	Known            int            `json:"known"`  // that the batch has already
 	Invalid          int            `json:"invalid"`
 	Repeated         int            `json:"repeated"`
 	Similar          int            `json:"similar"`
@@ -33,7 +34,7 @@ type estimateDocument struct {
 
 // showEstimate says what a list is expected to cost. Nothing is enqueued.
 func (a *app) showEstimate(list *topicList, plan *listPlan) error {
-	doc := estimateDocument{List: list.name, Format: string(list.format), Topics: plan.topics, Invalid: list.problems.count,
+	doc := estimateDocument{List: list.name, Format: string(list.format), Topics: plan.topics - plan.known, Known: plan.known, Invalid: list.problems.count,
 		Repeated: plan.repeated, Similar: plan.similar, Presets: map[string]int{}, Assumptions: []string{}}
 	for number, topics := range plan.options {
 		doc.Presets[list.options[number].Preset] += topics
@@ -67,6 +68,9 @@ func (a *app) showEstimate(list *topicList, plan *listPlan) error {
 		if n := doc.Presets[name]; n > 0 {
 			presets = append(presets, fmt.Sprintf("%d %s", n, name))
 		}
+	}
+	if doc.Known > 0 {
+		presets = append(presets, fmt.Sprintf("%d more are in the batch already", doc.Known))
 	}
 	fmt.Fprintf(a.stdout, "%s (%s): %s would be enqueued: %s\n", doc.List, doc.Format, counted(doc.Topics, "topic"), strings.Join(presets, ", "))
 	if doc.AtOnce == 0 {

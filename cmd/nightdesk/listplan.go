@@ -13,9 +13,10 @@ type listPlan struct {
 	merge    bool
 	drop     bool                   // topics that are nearly the same as one above
 	topics   int                    // that are to be enqueued
+	known    int                    // of these: that the batch has already
 	repeated int                    // that stand above word for word, or with the same id
-	similar  int                    // that are nearly the same as one above
-	options  map[int]int            // how many of the topics have which options
+	similar  int                    // that are nearly the same as one above, or as one that the batch has
+	options  map[int]int            // how many of the topics that are new have which options
 	merged   map[int32]spooledTopic // what becomes of those that take others in
 }
 
@@ -26,20 +27,34 @@ func (a *app) planList(list *topicList, dedupe string) (*listPlan, error) {
 	err := list.spool.each(func(n int, t spooledTopic) error {
 		i := int32(n)
 		what := ""
-		switch {
+		switch other := list.repeats[i]; {
 		case list.same[i] >= 0:
 			p.repeated++
 			shown.add("line %d is line %d again, whose options count: %s", t.Line, list.lines[list.same[i]], clipColumns(t.Topic, 80))
+		case other >= 0:
+			p.similar++
+			if p.drop {
+				what = ", and is left out"
+			}
+			run, err := list.there.spool.at(int(other))
+			if err != nil {
+				return err
+			}
+			shown.add("line %d is nearly the same as %s of batch %s%s: %s", t.Line, run.Ref, list.there.batch.Name, what, clipColumns(t.Topic, 80))
 		case list.near[i] >= 0:
 			p.similar++
 			what = map[string]string{dedupeKeep: "", dedupeSkip: ", and is left out", dedupeMerge: ", and becomes a part of it"}[dedupe]
 			shown.add("line %d is nearly the same as line %d%s: %s", t.Line, list.lines[list.near[i]], what, clipColumns(t.Topic, 80))
 		}
-		head := list.head(i, p.drop)
-		if head == i {
+		switch head := list.head(i, p.drop); {
+		case head == i:
 			p.topics++
-			p.options[t.Options]++
-		} else if p.merge {
+			if list.there.has(t) {
+				p.known++
+			} else {
+				p.options[t.Options]++
+			}
+		case p.merge && head >= 0:
 			p.merged[head] = mergeTopic(p.merged[head], t)
 		}
 		return nil

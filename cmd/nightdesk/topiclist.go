@@ -27,20 +27,26 @@ type topicList struct {
 	lines    []int32              // of the topics in the spool
 	same     []int32              // by topic: the number of an earlier one with the same run; -1: none
 	near     []int32              // of an earlier one that is nearly the same; -1: none
+	there    *batchTopics         // what the batch has already; nil: nothing
+	repeats  []int32              // number of one of these that is nearly the same, or the same under another id; -1: none
+	apart    error                // why it was not compared with what the batch has
 	options  []topicqueue.Options // that the topics name by number
 	problems problemList
 	unused   []string // columns that mean nothing
 }
 
 // Close gives the spool back.
-func (l *topicList) Close() error { return l.spool.Close() }
+func (l *topicList) Close() error { return errors.Join(l.spool.Close(), l.there.Close()) }
 
-// head returns the topic whose run this one's is: itself, or an earlier one that is the same, or, with near, nearly the same.
+// head returns the topic whose run this one's is: itself, or an earlier one that is the same, or, with near, nearly the same;
+// -1, with near, when the batch has such a one.
 func (l *topicList) head(i int32, near bool) int32 {
 	for {
 		switch {
 		case l.same[i] >= 0:
 			i = l.same[i]
+		case near && l.repeats[i] >= 0:
+			return -1
 		case near && l.near[i] >= 0:
 			i = l.near[i]
 		default:
@@ -138,6 +144,9 @@ func (a *app) readList(ctx context.Context, in io.Reader, f enqueueFlags) (*topi
 	if r.list.spool, err = newSpool(); err != nil {
 		return nil, err
 	}
+	if f.batch != "" {
+		r.list.there, r.list.apart = a.readBatch(ctx, f.batch, r.similar)
+	}
 	if err := r.read(ctx, rows); err != nil {
 		return nil, errors.Join(err, r.list.Close())
 	}
@@ -179,11 +188,25 @@ func (r *listReader) compare() error {
 		return err
 	}
 	var broken error
-	r.list.near = r.similar.Find(func(i int) string {
-		t, err := r.list.spool.at(i)
+	there := r.list.there.size()
+	found := r.similar.Find(func(i int) string {
+		from, n := r.list.spool, i-there
+		if n < 0 {
+			from, n = r.list.there.spool, i
+		}
+		t, err := from.at(n)
 		broken = errors.Join(broken, err)
 		return t.Topic
 	})
+	for _, other := range found[there:] {
+		near, repeats := int32(-1), int32(-1)
+		if int(other) >= there {
+			near = other - int32(there)
+		} else {
+			repeats = other
+		}
+		r.list.near, r.list.repeats = append(r.list.near, near), append(r.list.repeats, repeats)
+	}
 	return broken
 }
 
@@ -285,7 +308,7 @@ func (r *listReader) optionsOf(options map[string]string) (topicqueue.Options, e
 // enter notes a topic among those that were read. problem: another one with the same run is something else.
 func (r *listReader) enter(t spooledTopic) (problem string) {
 	o := r.list.options[t.Options]
-	scope := strings.Join(append([]string{o.Language, o.KnowledgeBase}, o.Tools...), "\x00")
+	scope := scopeOf(o)
 	topic := topicqueue.TopicKey(t.Topic)
 	identity := "topic\x00" + topic
 	if t.Ref != "" {
@@ -309,7 +332,11 @@ func (r *listReader) enter(t spooledTopic) (problem string) {
 	}
 	r.entered = append(r.entered, me)
 	r.list.lines, r.list.same = append(r.list.lines, int32(t.Line)), append(r.list.same, same)
-	r.similar.Add(t.Topic, scope)
+	if r.list.there.has(t) {
+		r.similar.Add("", scope) // it is in the batch, as a topic of which others below may be duplicates
+	} else {
+		r.similar.Add(t.Topic, scope)
+	}
 	return ""
 }
 

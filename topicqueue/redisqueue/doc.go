@@ -190,7 +190,7 @@
 //	nightdesk:batch:{BATCH}:state           hash        for ever, from SealBatch or the first published run       0.1 KB
 //	nightdesk:batch:{BATCH}:open            set         an entry from Create until the run is published           0.09 KB a run
 //	nightdesk:batch:{BATCH}:runs            sorted set  for ever, an entry a run                            0.15 KB a run
-//	nightdesk:batch:{BATCH}:lines           hash        for ever, an entry a published run                  0.85 KB a run
+//	nightdesk:batch:{BATCH}:lines           hash        for ever, an entry a published run                  0.95 KB a run
 //	nightdesk:batch:{BATCH}:budget          hash        for ever, when it has one                           0.1 KB a run
 //	nightdesk:{index}:night:DATE            hash        8 days, of a night with a budget                    0.1 KB a run
 //	nightdesk:probe                         string      a minute after Writable

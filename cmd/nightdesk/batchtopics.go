@@ -1,0 +1,84 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"hash/maphash"
+	"strings"
+	"time"
+
+	"nightdesk/jobs"
+	"nightdesk/topicqueue"
+	"nightdesk/topicqueue/redisqueue"
+)
+
+// batchTopics is what a batch has already, when a list is enqueued into it. It keeps few bytes a topic, as topicList does.
+type batchTopics struct {
+	batch redisqueue.Batch
+	spool *spool              // topics, with the ids of their runs as Ref
+	runs  map[uint64]struct{} // hashes of these ids
+	seed  maphash.Seed
+}
+
+// Close gives the spool back. It may be nil.
+func (b *batchTopics) Close() error {
+	if b == nil {
+		return nil
+	}
+	return b.spool.Close()
+}
+
+// has reports whether a topic's run is in the batch. It may be nil.
+func (b *batchTopics) has(t spooledTopic) bool {
+	if b == nil {
+		return false
+	}
+	run := jobs.NewRun(b.batch, t.Topic, topicqueue.Options{}, "", topicqueue.Labels{Ref: t.Ref}, time.Time{})
+	_, ok := b.runs[maphash.String(b.seed, run.ID)]
+	return ok
+}
+
+// size is how many topics the batch has. It may be nil.
+func (b *batchTopics) size() int {
+	if b == nil {
+		return 0
+	}
+	return len(b.spool.ends)
+}
+
+// readBatch reads what a batch has, and lets similar know it; nil when there is no batch of this name.
+func (a *app) readBatch(ctx context.Context, name string, similar *topicqueue.Duplicates) (b *batchTopics, err error) {
+	d, err := a.openDesk(ctx, false)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, d.Close()) }()
+	batch, err := d.queue.Batch(ctx, name)
+	if errors.Is(err, redisqueue.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	b = &batchTopics{batch: batch, runs: map[uint64]struct{}{}, seed: maphash.MakeSeed()}
+	if b.spool, err = newSpool(); err != nil {
+		return nil, err
+	}
+	err = d.queue.Runs(ctx, name, func(run topicqueue.Run) error {
+		b.runs[maphash.String(b.seed, run.ID)] = struct{}{}
+		similar.Add(run.Topic, scopeOf(run.Options))
+		return b.spool.add(spooledTopic{Topic: run.Topic, Ref: run.ID})
+	})
+	if err == nil {
+		err = b.spool.flush()
+	}
+	if err != nil {
+		return nil, errors.Join(err, b.Close())
+	}
+	return b, nil
+}
+
+// scopeOf is in what a topic is researched: the same topic in another scope is another report.
+func scopeOf(o topicqueue.Options) string {
+	return strings.Join(append([]string{o.Language, o.KnowledgeBase}, o.Tools...), "\x00")
+}
