@@ -29,12 +29,12 @@ var (
 // attempt is one try at a unit of work, under its lease.
 type attempt struct {
 	redisqueue.Begun
-	w       *Worker
-	gate    *gate
-	cancel  context.CancelCauseFunc
-	begun   time.Time
-	figures redisqueue.Stats // of the desk, when the attempt last looked at its budget
-	stay    atomic.Int64     // of the budget, that the calls of this attempt must leave for the report
+	w      *Worker
+	gate   *gate
+	cancel context.CancelCauseFunc
+	begun  time.Time
+	seen   Experience   // of the desk, when the attempt last looked at its budget
+	stay   atomic.Int64 // of the budget, that the calls of this attempt must leave for the report
 }
 
 // until returns the moment that lies d after the attempt's begin; zero when d is negative: never.

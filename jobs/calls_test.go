@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"nightdesk/jobs"
+	"nightdesk/pipeline/llm"
 	"nightdesk/pipeline/llm/llmtest"
 	"nightdesk/pipeline/tools"
 	"nightdesk/topicqueue"
@@ -40,6 +41,7 @@ func TestCallsOfARun(t *testing.T) {
 		{"quick", 1, 1, 0, 8, 7, 9, 8, 0},
 		{"medium", 5, 4, 1, 51, 14, 52, 14, 430_000},
 		{"deep", 8, 7, 2, 126, 34, 127, 34, 0},
+		{"without a review", 5, 4, 0, 51, 14, 52, 14, 0},
 		{"auto", 8, 6, 1, 110, 30, 111, 30, 0},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -90,13 +92,27 @@ func TestCallsOfARun(t *testing.T) {
 			for _, step := range slices.Sorted(maps.Keys(steps)) {
 				t.Logf("  %-13s %3d calls %7d characters, answers %6d", step, steps[step][0], steps[step][1], steps[step][2])
 			}
-			est := jobs.EstimateRun(o, 1)
+			est := jobs.EstimateRun(o, 1, nil)
 			if est.Calls != len(calls) || est.Most < est.Calls {
 				t.Errorf("%d calls, the estimate is %d, at most %d", len(calls), est.Calls, est.Most)
 			}
-			guess := 0.0
+			guess, all := 0.0, 0.0
 			for _, tokens := range est.Tokens {
-				guess += float64(tokens[0])
+				guess, all = guess+float64(tokens[0]), all+float64(tokens[0]+tokens[1])
+			}
+			stats, err := b.services.Queue.Stats(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			seen, again := jobs.EstimateRun(o, 1, jobs.ExperienceOf(stats.Models, func(llm.Role) string { return "stub" })), 0.0
+			for _, tokens := range seen.Tokens {
+				again += float64(tokens[0] + tokens[1])
+			}
+			counted := m.stub.Stats()
+			measured := float64(counted.PromptTokens + counted.CompletionTokens)
+			t.Logf("  %.0f tokens, estimated %.0f (%.2f), with experience %.0f (%.2f)", measured, all, all/measured, again, again/measured)
+			if all > mostOff*measured || measured > mostOff*all || again > mostOff*measured || measured > mostOff*again {
+				t.Errorf("%.0f tokens, the estimate is %.0f, with experience %.0f", measured, all, again)
 			}
 			if ratio := 4 * guess / float64(sum+schemas); ratio < 0.95 || ratio > 1.05 {
 				t.Errorf("the estimate of the questions is %.2f of what was counted", ratio)
@@ -107,6 +123,9 @@ func TestCallsOfARun(t *testing.T) {
 		})
 	}
 }
+
+// mostOff is by what factor an estimate of the tokens of a run may be wrong, when the model answers as this one does.
+const mostOff = 1.25
 
 // modelCall is one question to the model.
 type modelCall struct {

@@ -16,7 +16,7 @@ type Estimate struct {
 	Busy   time.Duration         // of all calls, one after the other
 }
 
-// Assumptions of EstimateRun, for a person. The numbers of calls follow from the options.
+// Assumptions of EstimateRun without experience, for a person. The numbers of calls follow from the options.
 var Assumptions = []string{
 	"as many sub-topics and iterations as the preset has at most",
 	"one tool call an iteration, each answer of 4,000 characters; no discovered sub-topics, reviews that find no gap",
@@ -25,52 +25,34 @@ var Assumptions = []string{
 	"models that begin to answer after 1 s and write 50 tokens a second",
 }
 
-// Characters of a token, and how fast tokens come.
+// How fast tokens come, where nobody has measured it.
 const (
-	charsPerToken   = 4
 	tokensPerSecond = 50
 	firstToken      = time.Second
 )
 
-// askedCall is a kind of call: how often it is made, and by one after the other how often.
-type askedCall struct {
-	role          llm.Role
-	times, inLine int
-	question      int // characters, with the schema of the answer
-	answer        int
-}
-
 // EstimateRun says what a run with these options is expected to ask of its models: a pure function of them. maxActions: tool
-// calls of one iteration, unless the options say. Lengths were fitted to what TestCallsOfARun counts; TestEstimateRun
-// holds them against it.
-func EstimateRun(o topicqueue.Options, maxActions int) Estimate {
+// calls of one iteration, unless the options say. seen: what the calls of this desk have taken; nil: nothing is known.
+func EstimateRun(o topicqueue.Options, maxActions int, seen Experience) Estimate {
 	blocks, iterations, reviews := max(1, o.SubTopics), max(1, o.MaxIterations), min(1, o.MaxLoops)
 	parallel := min(blocks, max(1, o.MaxParallel))
 	inLine := (blocks + parallel - 1) / parallel * iterations
 	work := blocks * iterations
-	const schema, bigSchema = 800, 1000
-	calls := []askedCall{
-		{llm.Planner, 1, 1, 2_100 + schema, 24 + 48*blocks},                         // queries for the background
-		{llm.Planner, 1, 1, 6_700 + 1_040*min(blocks, 5) + bigSchema, 240 * blocks}, // decompose
-		{llm.Researcher, work, inLine, 5_600 + 115*work + schema, 240},              // decide
-		{llm.Note, work, inLine, 8_180 + schema, 5_760},                             // note
-		{llm.Planner, reviews, reviews, 18_000 + bigSchema, 1_030},                  // review
-		{llm.Writer, 1, 1, min(13_400, 5_400+390*work) + bigSchema, 150 * blocks},   // outline
-		{llm.Writer, blocks, 1, 3_350 + 1_262*iterations, 4_000},                    // sections, all at once
-		{llm.Writer, 2, 1, min(7_100, 3_400+180*work), 1_200},                       // introduction and conclusion
-	}
-	if o.Rephrase {
-		calls = append(calls, askedCall{llm.Planner, max(1, o.RephraseIterations), max(1, o.RephraseIterations), 2_500, 1_500})
-	}
 	e := Estimate{Tokens: map[llm.Role][2]int64{}}
-	for _, c := range calls {
-		e.Calls += c.times
-		t := e.Tokens[c.role]
-		e.Tokens[c.role] = [2]int64{t[0] + int64(c.times*c.question/charsPerToken), t[1] + int64(c.times*c.answer/charsPerToken)}
-		took := firstToken + time.Duration(c.answer/charsPerToken)*time.Second/tokensPerSecond
-		e.Chain += time.Duration(c.inLine) * took
-		e.Busy += time.Duration(c.times) * took
+	add := func(times, inLine int, calls ...askedCall) {
+		for _, c := range calls {
+			n, t, sum := times*c.times, seen.tokens(c), e.Tokens[c.role]
+			e.Calls += n
+			e.Tokens[c.role] = [2]int64{sum[0] + int64(n*t.in), sum[1] + int64(n*t.out)}
+			took := firstToken + time.Duration(t.out)*time.Second/tokensPerSecond
+			e.Chain += time.Duration(inLine) * took
+			e.Busy += time.Duration(n) * took
+		}
 	}
+	add(1, 1, planCalls(o, blocks)...)
+	add(work, inLine, iterationCalls(work)...)
+	add(reviews, reviews, reviewCall)
+	add(1, 1, reportCalls(blocks, work*evidenceOfIteration, reviews > 0)...)
 	if o.MaxActions > 0 {
 		maxActions = o.MaxActions
 	}

@@ -14,7 +14,7 @@ func TestEstimateSums(t *testing.T) {
 	t.Parallel()
 	o := options(5, 4, 5)
 	o.MaxLoops, o.QueueMaxLength = 1, 7
-	one := jobs.EstimateRun(o, 3)
+	one := jobs.EstimateRun(o, 3, nil)
 	if one.Calls != 51 || one.Most <= 7*4*4 || one.Most > 150 {
 		t.Errorf("%d calls, at most %d", one.Calls, one.Most)
 	}
@@ -29,10 +29,10 @@ func TestEstimateSums(t *testing.T) {
 		t.Errorf("took %s", got)
 	}
 	o.Rephrase, o.RephraseIterations = true, 3
-	if got := jobs.EstimateRun(o, 3); got.Calls != 54 || got.Chain < one.Chain+3*time.Second {
+	if got := jobs.EstimateRun(o, 3, nil); got.Calls != 54 || got.Chain < one.Chain+3*time.Second {
 		t.Errorf("with rephrasing %d calls in %s", got.Calls, got.Chain)
 	}
-	if got := jobs.EstimateRun(options(0, 0, 0), 0); got.Calls != 8 || got.Most < got.Calls {
+	if got := jobs.EstimateRun(options(0, 0, 0), 0, nil); got.Calls != 8 || got.Most < got.Calls {
 		t.Errorf("without options %+v", got)
 	}
 }

@@ -11,79 +11,42 @@ import (
 	"nightdesk/topicqueue/redisqueue"
 )
 
-// tokens of one call: of the question and of the answer.
-type tokens struct{ in, out int }
-
-// What the calls of a run take while there is no experience with it, by the questions that TestCallsOfARun counts (four
-// characters a token, with the schemas) and answers of the usual length.
-var (
-	planTokens    = tokens{4_200, 700} // queries and decomposition together
-	decideTokens  = tokens{2_400, 250}
-	noteTokens    = tokens{2_600, 600}
-	reviewTokens  = tokens{4_900, 600}
-	mergeTokens   = tokens{3_000, 200} // where no review has said which blocks are one subject
-	outlineTokens = tokens{3_600, 600}
-	frameTokens   = tokens{2_000, 400} // introduction, and conclusion
-	sectionTokens = tokens{1_200, 900} // without its evidence
-)
-
 const (
-	evidenceBytes = 1_200 // that an iteration finds
-	bytesOfToken  = 4
 	// spareShare is what a run asks of a common budget beyond what it will probably take: it asks again before each iteration, and
 	// what it does not use is there again for others.
 	spareShare = 1.1
+	// reportShare is what is kept for a report, of what it will probably take.
+	reportShare = 1.1
 	// hope is by how much the share of a run will probably grow as others give back what they have asked too much.
 	hope = 1.2
 )
 
-// cost returns what calls of a role take from the budget of the run; 0 where the price is not known, of which each call
-// is told.
-func (a *attempt) cost(role llm.Role, t tokens, calls int) int64 {
-	one, _ := a.price(topicqueue.Usage{Model: llm.Most(a.w.Model, llm.Request{Role: role}).Model}, t.in, t.out)
-	return one * int64(calls)
+// cost returns what calls take from the budget of the run; 0 where the price is not known, of which each call is told.
+func (a *attempt) cost(calls ...askedCall) (sum int64) {
+	for _, c := range calls {
+		t := a.seen.tokens(c)
+		one, _ := a.price(topicqueue.Usage{Model: a.w.modelOf(c.role)}, t.in, t.out)
+		sum += one * int64(c.times)
+	}
+	return sum
 }
 
-// estimate says what parts of the run will probably cost: by what the calls of this desk have taken, as far as there are
-// any. sections: of its report.
+// modelOf is the model that is asked in a role.
+func (w *Worker) modelOf(role llm.Role) string {
+	return llm.Most(w.Model, llm.Request{Role: role}).Model
+}
+
+// estimate says what parts of the run will probably cost. evidence: bytes of statements that its report is made from; sections:
+// of its report.
 func (a *attempt) estimate(evidence, sections int) topicqueue.Estimate {
-	written := a.experience(llm.Writer)
-	outlineTokens, frameTokens, sectionTokens := outlineTokens, frameTokens, sectionTokens
-	if written.calls > 0 {
-		outlineTokens.out, frameTokens.out, sectionTokens.out = written.out, written.out, written.out
-	}
-	e := topicqueue.Estimate{PerByte: float64(a.cost(llm.Writer, tokens{in: 1000}, 1)) / 1000 / bytesOfToken}
-	e.Report = a.cost(llm.Writer, outlineTokens, 1) + a.cost(llm.Writer, frameTokens, 2) + a.cost(llm.Writer, sectionTokens, sections) +
-		int64(e.PerByte*float64(evidence))
-	if sections > 1 {
-		e.Report += a.cost(llm.Writer, mergeTokens, 1)
-	}
-	decide, note := a.experience(llm.Researcher), a.experience(llm.Note)
-	if decide.calls > 0 && note.calls > 0 {
-		e.Iteration = a.cost(llm.Researcher, decide.tokens, 1) +
-			int64(float64(a.cost(llm.Note, note.tokens, 1))*float64(note.calls)/float64(decide.calls))
-	} else {
-		e.Iteration = a.cost(llm.Researcher, decideTokens, 1) + a.cost(llm.Note, noteTokens, 1)
-	}
-	e.Iteration += int64(e.PerByte * evidenceBytes)
+	o := a.Run.Options
+	reviewed := o.MaxLoops > 0 && !slices.Contains(a.Run.Cuts, topicqueue.CutReview)
+	report := a.cost(reportCalls(sections, evidence, reviewed)...)
+	e := topicqueue.Estimate{PerByte: float64(a.cost(reportCalls(sections, evidence+evidenceOfIteration, reviewed)...)-report) / evidenceOfIteration}
+	room, _ := a.price(topicqueue.Usage{Model: a.w.modelOf(llm.Writer)}, 0, usualAnswer) // without which the last answer may be shortened
+	e.Report = int64(reportShare*float64(report)) + room
+	e.Iteration = a.cost(iterationCalls(max(1, len(a.View.Blocks), o.SubTopics)*o.MaxIterations)...) + int64(e.PerByte*evidenceOfIteration)
 	return e
-}
-
-// experienced is what the calls of one model in one role have taken on the average.
-type experienced struct {
-	tokens
-	calls int64
-}
-
-// experience returns what calls of a role have taken in this desk.
-func (a *attempt) experience(role llm.Role) (x experienced) {
-	model := llm.Most(a.w.Model, llm.Request{Role: role}).Model
-	for _, m := range a.figures.Models {
-		if m.Role == string(role) && m.Model == model && m.Calls > 0 {
-			return experienced{tokens{int(m.TokensIn / m.Calls), int(m.TokensOut / m.Calls)}, m.Calls}
-		}
-	}
-	return x
 }
 
 // purse says where the run stands with its budget and what is to come. Of a budget that it shares with others it draws its
@@ -96,7 +59,8 @@ func (a *attempt) purse(ctx context.Context, more int) (p topicqueue.Purse, e to
 			return err
 		})
 	}
-	a.figures, _ = a.w.figures.look(ctx, a.w)
+	figures, _ := a.w.figures.look(ctx, a.w)
+	a.seen = ExperienceOf(figures.Models, a.w.modelOf)
 	if look(0); err != nil {
 		return p, e, err
 	}
@@ -124,8 +88,8 @@ func (a *attempt) purse(ctx context.Context, more int) (p topicqueue.Purse, e to
 // draw returns what the run may spend by its share of the budgets of its batch and its night.
 func (a *attempt) draw(ctx context.Context, p topicqueue.Purse, e topicqueue.Estimate, more int) (share int64, err error) {
 	o := a.Run.Options
-	all := a.cost(llm.Planner, planTokens, 1)
-	least := a.estimate(evidenceBytes, 1)
+	all := a.cost(planCalls(o, o.SubTopics)...)
+	least := a.estimate(evidenceOfIteration, 1)
 	claim := redisqueue.Claim{Spent: p.Spent, Least: all + least.Iteration + least.Report}
 	var rest int64
 	if len(p.Blocks) == 0 {
@@ -135,7 +99,7 @@ func (a *attempt) draw(ctx context.Context, p topicqueue.Purse, e topicqueue.Est
 		rest, claim.Needs = p.Rest(o.MaxIterations, e), p.Spent+p.Rest(0, e)
 	}
 	if o.MaxLoops > 0 {
-		rest += a.cost(llm.Planner, reviewTokens, o.MaxLoops)
+		rest += a.cost(reviewCall) * int64(o.MaxLoops)
 	}
 	high := a.Run.Lane == LaneHigh // holds from the beginning what others ask for when they need it
 	if high && o.MaxLoops > 0 && a.Lease.Unit != redisqueue.UnitReport {
@@ -169,7 +133,8 @@ func (a *attempt) draw(ctx context.Context, p topicqueue.Purse, e topicqueue.Est
 // longest is what the longest answer of a role costs.
 func (a *attempt) longest(role llm.Role) int64 {
 	most := llm.Most(a.w.Model, llm.Request{Role: role})
-	return a.cost(role, tokens{out: cmp.Or(most.CompletionTokens, longestAnswer)}, 1)
+	cost, _ := a.price(most, 0, cmp.Or(most.CompletionTokens, longestAnswer))
+	return cost
 }
 
 // cut notes what the budget has cut.
@@ -205,7 +170,7 @@ func (a *attempt) affordable(p topicqueue.Purse, most int) int {
 	n := most
 	for n > 1 {
 		e := a.estimate(0, n)
-		if p.Spent+a.cost(llm.Planner, planTokens, 1)+int64(n)*e.Iteration+e.Report <= limit {
+		if p.Spent+a.cost(planCalls(a.Run.Options, n)...)+int64(n)*e.Iteration+e.Report <= limit {
 			break
 		}
 		n--
@@ -248,7 +213,7 @@ func (a *attempt) roomFor(ctx context.Context, wanted int) (int, error) {
 		return 0, err
 	}
 	if a.Lease.Unit == redisqueue.UnitReview {
-		e.Report += a.cost(llm.Planner, reviewTokens, 1)
+		e.Report += a.cost(reviewCall)
 	}
 	return p.Room(a.Run.Options.MaxIterations, e), nil
 }

@@ -113,7 +113,7 @@ func (p *listPlan) each(list *topicList, do func(spooledTopic) error) error {
 // estimate is what the topics that are to be enqueued are expected to need.
 func (p *listPlan) estimate(options []topicqueue.Options, maxActions int) (sum jobs.Estimate) {
 	for number, topics := range p.options {
-		one := jobs.EstimateRun(options[number], maxActions)
+		one := jobs.EstimateRun(options[number], maxActions, nil)
 		for range topics {
 			sum.Add(one)
 		}

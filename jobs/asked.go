@@ -1,0 +1,95 @@
+package jobs
+
+import (
+	"nightdesk/pipeline/llm"
+	"nightdesk/topicqueue"
+	"nightdesk/topicqueue/redisqueue"
+)
+
+// askedCall is a kind of call that a run makes of its models: what `enqueue` estimates, and what a run keeps money for. Lengths are
+// those that TestCallsOfARun counts, which holds them against it, in characters.
+type askedCall struct {
+	role     llm.Role
+	times    int // where they are made, all at once
+	question int // with the schema of the answer
+	answer   int
+}
+
+const (
+	charsPerToken = 4
+	schema        = 800 // of an answer
+	bigSchema     = 1000
+	// evidenceOfIteration is the length of the statements that one iteration finds.
+	evidenceOfIteration = 1_262
+)
+
+// planCalls are those of planning so many sub-topics.
+func planCalls(o topicqueue.Options, blocks int) []askedCall {
+	calls := []askedCall{
+		{llm.Planner, 1, 2_100 + schema, 24 + 48*blocks},                         // queries for the background
+		{llm.Planner, 1, 6_700 + 1_040*min(blocks, 5) + bigSchema, 240 * blocks}, // decompose
+	}
+	if o.Rephrase {
+		for range max(1, o.RephraseIterations) {
+			calls = append(calls, askedCall{llm.Planner, 1, 2_500, 1_500})
+		}
+	}
+	return calls
+}
+
+// iterationCalls are those of one iteration with one tool call, in a run that has so many iterations in all: what others
+// have found stands in its questions, half of it on the average.
+func iterationCalls(work int) []askedCall {
+	return []askedCall{
+		{llm.Researcher, 1, 5_600 + 115*work + schema, 240}, // decide
+		{llm.Note, 1, 8_180 + schema, 5_760},
+	}
+}
+
+// reviewCall looks for gaps.
+var reviewCall = askedCall{llm.Planner, 1, 18_000 + bigSchema, 1_030}
+
+// reportCalls are those of a report of so many sections from so much evidence. reviewed: the review has said which blocks
+// are one subject.
+func reportCalls(sections, evidence int, reviewed bool) []askedCall {
+	per := func(charsOfAnIteration int) int { return charsOfAnIteration * evidence / evidenceOfIteration }
+	calls := []askedCall{
+		{llm.Writer, 1, min(13_400, 5_400+per(390)) + bigSchema, 150 * sections}, // outline
+		{llm.Writer, sections, 3_350 + evidence/sections, 4_000},
+		{llm.Writer, 2, min(7_100, 3_400+per(180)), 1_200}, // introduction and conclusion
+	}
+	if sections > 1 && !reviewed {
+		calls = append(calls, askedCall{llm.Writer, 1, 10_400 + schema, 100}) // deduplicate
+	}
+	return calls
+}
+
+// tokens of one call: of the question and of the answer.
+type tokens struct{ in, out int }
+
+// Experience is what calls of each role have taken in a desk on the average, by the models that it has now.
+type Experience map[llm.Role]tokens
+
+// ExperienceOf takes it from the figures of a desk. model returns the model of a role.
+func ExperienceOf(figures []redisqueue.ModelStats, model func(llm.Role) string) Experience {
+	x := Experience{}
+	for _, m := range figures {
+		if role := llm.Role(m.Role); m.Calls > 0 && m.TokensOut > 0 && m.Model == model(role) {
+			x[role] = tokens{int(m.TokensIn / m.Calls), int(m.TokensOut / m.Calls)}
+		}
+	}
+	return x
+}
+
+// tokens returns what a call takes. Answers are as long as those of its role were; so are the questions of notes, which are
+// what tools answer. Other questions are as long as the run is.
+func (x Experience) tokens(c askedCall) tokens {
+	t := tokens{c.question / charsPerToken, c.answer / charsPerToken}
+	if seen, ok := x[c.role]; ok {
+		t.out = seen.out
+		if c.role == llm.Note {
+			t.in = seen.in
+		}
+	}
+	return t
+}
