@@ -17,6 +17,7 @@ import (
 	"nightdesk/pipeline/digest"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
+	"nightdesk/topicqueue/redisqueue"
 )
 
 // Kinds of tasks that tell others what has happened.
@@ -179,16 +180,33 @@ func (w *Worker) tellEnd(ctx context.Context, a *attempt) error {
 
 // budgetReached is what the event budget.reached says.
 type budgetReached struct {
-	RunID string `json:"run_id"`
-	Batch string `json:"batch"`
-	Topic string `json:"topic"`
-	Cut   string `json:"cut"` // what the run does without from now on, the first of it: see topicqueue.CutReview
+	Budget string            `json:"budget"`          // whose it is: run, batch or night
+	Limit  topicqueue.Budget `json:"limit"`           // in USD or in tokens
+	Night  string            `json:"night,omitempty"` // the date on which it has begun
+	Batch  string            `json:"batch"`
+	RunID  string            `json:"run_id"` // the first run that does less for it
+	Topic  string            `json:"topic"`
+	Cut    string            `json:"cut"` // what this run does without from now on, the first of it: see topicqueue.CutReview
 }
 
-// tellBudget tells that a run does less than it could because of its budget: once for all that is cut.
+// tellBudget tells that a run does less than it could because of a budget: once for all that this budget cuts, of however
+// many runs.
 func (w *Worker) tellBudget(ctx context.Context, a *attempt, what string) error {
+	o := a.Run.Options
 	e := budgetReached{RunID: a.Run.ID, Batch: a.Run.Batch, Topic: topicqueue.Clip(a.Run.Topic, maxTold), Cut: what}
-	return w.Dispatcher.Notify(ctx, notify.Event{Type: notify.BudgetReached, Subject: fmt.Sprintf("%s/%d", a.Run.ID, a.Epoch), Time: w.Now(), Data: e})
+	var subject string
+	switch e.Budget = a.boundBy(); e.Budget {
+	case boundByNight:
+		e.Limit, e.Night = o.NightBudget, redisqueue.Night(w.night(a.Run))
+		subject = fmt.Sprintf("night/%s/%s", e.Night, e.Limit)
+	case boundByBatch:
+		e.Limit = o.BatchBudget
+		subject = fmt.Sprintf("batch/%s/%s", a.Run.Batch, e.Limit)
+	default:
+		e.Limit = o.Budget
+		subject = fmt.Sprintf("%s/%d", a.Run.ID, a.Epoch)
+	}
+	return w.Dispatcher.Notify(ctx, notify.Event{Type: notify.BudgetReached, Subject: subject, Time: w.Now(), Data: e})
 }
 
 // maxTold bounds a text in an event, in bytes.

@@ -113,10 +113,12 @@ func (a *attempt) draw(ctx context.Context, p topicqueue.Purse, e topicqueue.Est
 	case unit == redisqueue.UnitReview, high:
 		claim.Wants += 4 * a.longest(llm.Planner)
 	}
+	bound := boundByRun
 	if claim.Limit = o.BatchBudget.Amount(); claim.Limit > 0 {
 		if share, err = a.w.Queue.DrawBatch(ctx, a.Run, claim); err != nil {
 			return 0, err
 		}
+		bound = boundByBatch
 	}
 	if claim.Limit = o.NightBudget.Amount(); claim.Limit > 0 {
 		night, err := a.w.Queue.DrawNight(ctx, a.Run, a.w.night(a.Run), claim)
@@ -124,10 +126,43 @@ func (a *attempt) draw(ctx context.Context, p topicqueue.Purse, e topicqueue.Est
 			return 0, err
 		}
 		if share == 0 || night < share {
-			share = night
+			share, bound = night, boundByNight
 		}
 	}
+	if own := o.Budget.Amount(); own > 0 && own <= share {
+		bound = boundByRun
+	}
+	a.bound.Store(bound)
 	return share, nil
+}
+
+// Whose budget allows a run least.
+const (
+	boundByRun   = "run"
+	boundByBatch = "batch"
+	boundByNight = "night"
+)
+
+// boundBy says whose budget that is, as of the last look.
+func (a *attempt) boundBy() string {
+	if bound, ok := a.bound.Load().(string); ok {
+		return bound
+	}
+	return boundByRun
+}
+
+// budgetWords name the budget that allowed a run least in the end.
+func budgetWords(run topicqueue.Run) string {
+	o := run.Options
+	switch own := o.Budget.Amount(); {
+	case !o.Common(), own > 0 && run.Limit >= own:
+		return "the budget"
+	case o.NightBudget.Amount() == 0:
+		return "the budget of the batch"
+	case o.BatchBudget.Amount() == 0:
+		return "the budget of the night"
+	}
+	return "the budget of the batch or of the night"
 }
 
 // longest is what the longest answer of a role costs.
@@ -229,7 +264,7 @@ func budgetReason(run topicqueue.Run) string {
 	}
 	var reasons []string
 	if len(cuts) > 0 {
-		reasons = append(reasons, "the budget: "+strings.Join(cuts, ", "))
+		reasons = append(reasons, budgetWords(run)+": "+strings.Join(cuts, ", "))
 	}
 	if slices.Contains(run.Cuts, topicqueue.CutTime) {
 		reasons = append(reasons, "the deadline left less time than all runs take at full depth")

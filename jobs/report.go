@@ -72,7 +72,7 @@ func (w *Worker) write(ctx context.Context, a *attempt, in reporting.Input, mode
 		if err != nil {
 			return err
 		}
-		in.Run.Cuts = run.Cuts
+		in.Run.Cuts, in.Run.Limit = run.Cuts, run.Limit
 	}
 	out := redisqueue.Outcome{Report: storage.ReportKey(a.Run.ID), Content: content}
 	out.State, out.Reason = judge(in, rep)

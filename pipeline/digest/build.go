@@ -49,6 +49,9 @@ func (b *Builder) Add(run Run) {
 		if budget.Batch != (Amount{}) {
 			b.d.Budget = budget.Batch
 		}
+		if budget.Night != (Amount{}) {
+			b.d.NightBudget = budget.Night
+		}
 		if len(budget.Cuts) > 0 {
 			b.d.Trimmed++
 		}

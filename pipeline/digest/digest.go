@@ -33,6 +33,7 @@ type Facts struct {
 // Budget is what a run was allowed to cost.
 type Budget struct {
 	Batch Amount   `json:"batch"` // for all runs of the batch together; zero = none
+	Night Amount   `json:"night"` // for all runs of the night together; zero = none
 	Cuts  []string `json:"cuts"`  // what was left out so as not to exceed it, or to be ready in time
 }
 
@@ -85,9 +86,10 @@ type Digest struct {
 	ThinStatements int    `json:"thin_statements"`
 	Unchanged      int    `json:"unchanged"` // topics that have an earlier night and of which nothing moved
 	Usage          Usage  `json:"usage"`
-	Budget         Amount `json:"budget,omitzero"` // of the batch; zero = none
-	Trimmed        int    `json:"trimmed"`         // runs that were made smaller to stay within a budget, or to be ready in time
-	Dearest        []Ref  `json:"dearest"`         // runs that cost most, at most 3; none when nothing cost anything
+	Budget         Amount `json:"budget,omitzero"`       // of the batch; zero = none
+	NightBudget    Amount `json:"night_budget,omitzero"` // of all runs of its night together; zero = none
+	Trimmed        int    `json:"trimmed"`               // runs that were made smaller to stay within a budget, or to be ready in time
+	Dearest        []Ref  `json:"dearest"`               // runs that cost most, at most 3; none when nothing cost anything
 
 	Reports []Ref `json:"reports"` // in the order of enqueueing, at most 2,000
 }

@@ -123,6 +123,10 @@ func TestBudget(t *testing.T) {
 	if got, want := b.Digest().Spend(), "5 model calls, 1,000 tokens, 0.50 USD of a budget of 2.00 USD. 1 report smaller, for the budget or the time."; !strings.Contains(got, want) {
 		t.Errorf("%q has no %q", got, want)
 	}
+	b.Add(run("c", topicqueue.RunCompleted, "", `{"budget":{"batch":{"usd":2},"night":{"tokens":3000000},"cuts":[]}}`))
+	if got, want := b.Digest().Spend(), "of a budget of 2.00 USD (the night has 3,000,000 tokens for all of its runs)."; !strings.Contains(got, want) {
+		t.Errorf("%q has no %q", got, want)
+	}
 }
 
 func TestReadChanges(t *testing.T) {

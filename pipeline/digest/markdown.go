@@ -184,11 +184,11 @@ func (d Digest) Spend() string {
 	if d.Usage.Unpriced < d.Usage.Calls {
 		text += fmt.Sprintf(", %.2f USD", d.Usage.CostUSD)
 	}
-	switch {
-	case d.Budget.Tokens > 0:
-		text += fmt.Sprintf(" of a budget of %s tokens", figure(int(d.Budget.Tokens)))
-	case d.Budget.USD > 0:
-		text += fmt.Sprintf(" of a budget of %.2f USD", d.Budget.USD)
+	if d.Budget != (Amount{}) {
+		text += " of a budget of " + d.Budget.words()
+	}
+	if d.NightBudget != (Amount{}) {
+		text += " (the night has " + d.NightBudget.words() + " for all of its runs)"
 	}
 	if d.Usage.Unpriced > 0 {
 		text += fmt.Sprintf(" (the price of %s is not known)", count1(d.Usage.Unpriced, "call"))
@@ -205,3 +205,11 @@ func (d Digest) Spend() string {
 }
 
 func upper(s string) string { return strings.ToUpper(s[:min(1, len(s))]) + s[min(1, len(s)):] }
+
+// words are "20.00 USD" or "2,000,000 tokens".
+func (a Amount) words() string {
+	if a.Tokens > 0 {
+		return figure(int(a.Tokens)) + " tokens"
+	}
+	return fmt.Sprintf("%.2f USD", a.USD)
+}

@@ -93,10 +93,10 @@ func kindOf(lane string) string {
 
 func batchPool(batch string) string { return batchKey(batch, "budget") }
 
-// nightPool names the budget of a night, which lasts from noon to noon in the time zone of the time that is given.
-func nightPool(at time.Time) string {
-	return prefix + "{index}:night:" + at.Add(-12*time.Hour).Format(time.DateOnly)
-}
+// Night is the date on which the night of a time has begun: it lasts from noon to noon, in the time zone of the time.
+func Night(at time.Time) string { return at.Add(-12 * time.Hour).Format(time.DateOnly) }
+
+func nightPool(at time.Time) string { return prefix + "{index}:night:" + Night(at) }
 
 // nightKept is how long the accounts of a night are kept.
 const nightKept = 8 * 24 * time.Hour
@@ -120,20 +120,32 @@ func (q *Queue) DrawBatch(ctx context.Context, run topicqueue.Run, c Claim) (int
 
 // DrawNight is DrawBatch for the budget of the night in which a run has started.
 func (q *Queue) DrawNight(ctx context.Context, run topicqueue.Run, at time.Time, c Claim) (int64, error) {
-	var waiting [3]*redis.IntCmd
-	if _, err := q.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
-		for i, lane := range []string{"high", "", "low"} {
-			waiting[i] = p.ZCard(ctx, waitingKey(lane))
-		}
-		return nil
-	}); err != nil {
-		return 0, fmt.Errorf("count the runs that wait in Redis: %w", err)
+	waiting, err := q.waiting(ctx)
+	if err != nil {
+		return 0, err
 	}
-	share, err := q.draw(ctx, nightPool(at), run, c, waiting[0].Val(), waiting[1].Val(), waiting[2].Val())
+	share, err := q.draw(ctx, nightPool(at), run, c, waiting[0], waiting[1], waiting[2])
 	if err != nil {
 		return 0, err
 	}
 	return share, q.rdb.Expire(ctx, nightPool(at), nightKept).Err()
+}
+
+// waiting counts the runs of high, normal and low priority whose planning has not begun.
+func (q *Queue) waiting(ctx context.Context) (n [3]int64, err error) {
+	var counts [2][3]*redis.IntCmd
+	if _, err := q.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
+		for i, lane := range []string{"high", "", "low"} {
+			counts[0][i], counts[1][i] = p.ZCard(ctx, waitingKey(lane)), p.ZCard(ctx, fedKey(lane))
+		}
+		return nil
+	}); err != nil {
+		return n, fmt.Errorf("count the runs that wait in Redis: %w", err)
+	}
+	for i := range n {
+		n[i] = counts[0][i].Val() + counts[1][i].Val()
+	}
+	return n, nil
 }
 
 func (q *Queue) draw(ctx context.Context, pool string, run topicqueue.Run, c Claim, high, normal, low any) (int64, error) {
@@ -162,26 +174,41 @@ func (q *Queue) LeaveBudgets(ctx context.Context, run topicqueue.Run, at time.Ti
 	return nil
 }
 
-// Pool is where the budget of a batch stands.
+// Pool is where the budget of a batch, or of a night, stands.
 type Pool struct {
 	Spent    int64 // by runs that have ended
 	Granted  int64 // to runs in work, what they have spent included
-	Waiting  int   // runs
+	Waiting  int   // runs; of a night all that wait in the desk
 	Active   int
 	HasEnded int
 }
 
 // BatchPool returns where the budget of a batch stands; the zero value when it has none.
-func (q *Queue) BatchPool(ctx context.Context, batch string) (p Pool, err error) {
+func (q *Queue) BatchPool(ctx context.Context, batch string) (Pool, error) {
+	return q.pool(ctx, batchPool(batch), fmt.Sprintf("the budget of batch %q", batch))
+}
+
+// NightPool is BatchPool for the budget of the night of a time.
+func (q *Queue) NightPool(ctx context.Context, at time.Time) (Pool, error) {
+	p, err := q.pool(ctx, nightPool(at), "the budget of the night")
+	if err != nil {
+		return p, err
+	}
+	waiting, err := q.waiting(ctx)
+	p.Waiting = int(waiting[0] + waiting[1] + waiting[2])
+	return p, err
+}
+
+func (q *Queue) pool(ctx context.Context, key, name string) (p Pool, err error) {
 	var fields []string
 	for _, kind := range []string{"high", "normal", "low"} {
 		for _, f := range []string{"sum:%s:done", "sum:%s:active", "n:%s:waiting", "n:%s:active", "n:%s:done"} {
 			fields = append(fields, fmt.Sprintf(f, kind))
 		}
 	}
-	values, err := q.rdb.HMGet(ctx, batchPool(batch), fields...).Result()
+	values, err := q.rdb.HMGet(ctx, key, fields...).Result()
 	if err != nil {
-		return p, fmt.Errorf("read the budget of batch %q from Redis: %w", batch, err)
+		return p, fmt.Errorf("read %s from Redis: %w", name, err)
 	}
 	for i := 0; i < len(values); i += 5 {
 		p.Spent += amount(text(values, i))
