@@ -124,7 +124,7 @@ func TestBudget(t *testing.T) {
 		t.Errorf("%q has no %q", got, want)
 	}
 	b.Add(run("c", topicqueue.RunCompleted, "", `{"budget":{"batch":{"usd":2},"night":{"tokens":3000000},"cuts":[]}}`))
-	if got, want := b.Digest().Spend(), "of a budget of 2.00 USD (the night has 3,000,000 tokens for all of its runs)."; !strings.Contains(got, want) {
+	if got, want := b.Digest().Spend(), "of a budget of 2.00 USD (the night has 3.0 million tokens for all of its runs)."; !strings.Contains(got, want) {
 		t.Errorf("%q has no %q", got, want)
 	}
 }

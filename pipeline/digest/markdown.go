@@ -206,7 +206,7 @@ func (d Digest) Spend() string {
 
 func upper(s string) string { return strings.ToUpper(s[:min(1, len(s))]) + s[min(1, len(s)):] }
 
-// words are "20.00 USD" or "2,000,000 tokens".
+// words are "20.00 USD" or "2.0 million tokens".
 func (a Amount) words() string {
 	if a.Tokens > 0 {
 		return figure(int(a.Tokens)) + " tokens"
