@@ -1,0 +1,195 @@
+package main_test
+
+import (
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"nightdesk/config"
+)
+
+var (
+	fleetTopics  = flag.Int("fleet.topics", 6, "topics of TestFleet")
+	fleetLatency = flag.Duration("fleet.latency", 20*time.Millisecond, "latency of its model")
+	fleetPreset  = flag.String("fleet.preset", "deep", "preset of its topics")
+	fleetWorkers = flag.Int("fleet.workers", 2, "worker processes")
+	fleetSlots   = flag.Int("fleet.slots", 20, "slots of each: worker.concurrency")
+	fleetReports = flag.Int("fleet.reports", 4, "further slots of each for reports: worker.report_concurrency")
+	fleetExpiry  = flag.Duration("fleet.expiry", 168*time.Hour, "queue.state_expiry and, up to 12h, researching.shared_lifetime; up to 10m: wait until they are over, and check what is left in Redis")
+	fleetProfile = flag.String("fleet.profile", "", "directory into which workers write what they spend processor time on")
+)
+
+// TestFleet works many topics with several worker processes and a model with a fixed latency, and checks that every
+// report is there and that no run ever has more blocks in flight than it may. With -v it prints what a desk's size is
+// computed from, for example
+// go test ./cmd/nightdesk -run TestFleet -v -timeout 1h -args -fleet.topics 1000 -fleet.preset quick -fleet.expiry 1m
+func TestFleet(t *testing.T) {
+	const parallel = 3
+	settings, err := config.Load("", false, func(string) string { return "" }, map[string]string{"preset": *fleetPreset})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := newFleet(t, *fleetLatency, "NIGHTDESK_RESEARCHING_MAX_PARALLEL_TOPICS="+fmt.Sprint(parallel),
+		"NIGHTDESK_QUEUE_STATE_EXPIRY="+fleetExpiry.String(), "NIGHTDESK_RESEARCHING_SHARED_LIFETIME="+min(*fleetExpiry, 12*time.Hour).String(), "NIGHTDESK_WORKER_REPORT_CONCURRENCY="+fmt.Sprint(*fleetReports))
+	if *fleetProfile != "" {
+		f.env = append(f.env, "FLEET_PROFILE="+*fleetProfile)
+	}
+	f.model.parts = settings.Planning.Decompose.InitialSubtopics
+	rdb := redis.NewClient(&redis.Options{Network: "unix", Addr: f.socket})
+	defer rdb.Close()
+	f.enqueue(*fleetTopics, "--preset", *fleetPreset)
+	waiting := costOf(t, rdb)
+	started, mine := time.Now(), processorTime(t)
+	var workers []*exec.Cmd
+	for range *fleetWorkers {
+		workers = append(workers, f.worker(*fleetSlots))
+	}
+	f.watch(rdb, workers, started)
+	took, cost, mine := time.Since(started), costOf(t, rdb), processorTime(t)-mine
+	states := f.wait(*fleetTopics)
+	if *fleetExpiry <= 10*time.Minute {
+		t.Logf("left in Redis: %v", f.expired(rdb))
+	}
+	var peaks []string
+	for _, w := range workers {
+		peaks = append(peaks, fmt.Sprintf("%d MB", residentMB(w, "VmHWM")))
+		if *fleetProfile != "" {
+			writeProfile(t, w)
+		}
+	}
+	workersTime := time.Duration(0)
+	for _, w := range workers {
+		f.stop(w)
+		workersTime += w.ProcessState.UserTime() + w.ProcessState.SystemTime()
+	}
+	f.checkReports(*fleetTopics, states)
+	most, calls := f.model.most()
+	if most > parallel {
+		t.Errorf("%d blocks of one run in flight, want at most %d", most, parallel)
+	}
+	perTopic := func(d time.Duration) time.Duration {
+		return (d / time.Duration(*fleetTopics)).Round(10 * time.Microsecond)
+	}
+	slots := *fleetWorkers * *fleetSlots
+	t.Logf("%d topics, preset %s, %d workers with %d + %d slots, latency %s: %d model calls in %s; bound (calls x latency / slots) %s; %.0f topics a minute; at most %d blocks of a run in flight",
+		*fleetTopics, *fleetPreset, *fleetWorkers, *fleetSlots, *fleetReports, *fleetLatency, calls, took.Round(10*time.Millisecond),
+		(time.Duration(calls) * *fleetLatency / time.Duration(slots)).Round(10*time.Millisecond), float64(*fleetTopics)/took.Minutes(), most)
+	t.Logf("processor time a topic: workers %s, Redis %s, model server %s; commands of Redis a topic, those in scripts too: %d",
+		perTopic(workersTime), perTopic(time.Duration((cost.cpu-waiting.cpu)*float64(time.Second))), perTopic(mine), (cost.calls-waiting.calls) / *fleetTopics)
+	t.Logf("memory: workers at most %s; Redis at most %d MB, with all topics waiting %d MB, at the end of the work %d MB",
+		strings.Join(peaks, ", "), redisPeak(t, rdb)>>20, waiting.memory>>20, cost.memory>>20)
+}
+
+// watch waits until all runs are published, and tells on the way how many are and what memory is in use.
+func (f *fleet) watch(rdb *redis.Client, workers []*exec.Cmd, started time.Time) {
+	f.t.Helper()
+	next := 1
+	for done := int64(0); done < int64(*fleetTopics); time.Sleep(100 * time.Millisecond) { // other programs are measured
+		var err error
+		if done, err = rdb.HLen(f.t.Context(), "nightdesk:batch:{fleet}:lines").Result(); err != nil {
+			f.t.Fatal(err)
+		}
+		if done*10 < int64(next**fleetTopics) {
+			continue
+		}
+		next = int(done)*10 / *fleetTopics + 1
+		keys, err := rdb.DBSize(f.t.Context()).Result()
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		var resident []string
+		for _, w := range workers {
+			resident = append(resident, fmt.Sprint(residentMB(w, "VmRSS")))
+		}
+		f.t.Logf("after %s: %d reports; workers have %s MB, Redis %d MB and %d keys", time.Since(started).Round(100*time.Millisecond), done,
+			strings.Join(resident, ", "), costOf(f.t, rdb).memory>>20, keys)
+	}
+}
+
+// expired waits until the states of all runs have expired, and counts the keys that are left, by kind: those that stay, and the
+// governor's, which expire when no model was called for two hours.
+func (f *fleet) expired(rdb *redis.Client) map[string]int {
+	f.t.Helper()
+	lasting, _ := keyFamilies(f.t)
+	for deadline := time.Now().Add(*fleetExpiry + time.Minute); ; time.Sleep(time.Second) { // another program is watched
+		left, passing := map[string]int{}, ""
+		keys := rdb.Scan(f.t.Context(), 0, "*", 1000).Iterator()
+		for keys.Next(f.t.Context()) {
+			key := keys.Val()
+			if !lasting.MatchString(key) && !strings.HasPrefix(key, "nightdesk:{gov:") {
+				passing = key
+			}
+			left[batchOrTask.ReplaceAllString(key, "$1*")]++
+		}
+		if err := keys.Err(); err != nil {
+			f.t.Fatal(err)
+		}
+		if passing == "" {
+			return left
+		}
+		if time.Now().After(deadline) {
+			f.t.Fatalf("%s is still there; keys: %v", passing, slices.Sorted(maps.Keys(left)))
+		}
+	}
+}
+
+var batchOrTask = regexp.MustCompile(`^(asynq:\{[^}]*\}:(?:t|unique):|nightdesk:\{gov:|nightdesk:\{shared:|nightdesk:\{research_).*$`)
+
+// residentMB reads a figure of a process that runs, such as VmRSS (now) and VmHWM (at most); 0 where the system has no /proc.
+func residentMB(p *exec.Cmd, figure string) int {
+	text, _ := os.ReadFile(filepath.Join("/proc", fmt.Sprint(p.Process.Pid), "status"))
+	for line := range strings.Lines(string(text)) {
+		if fields := strings.Fields(line); len(fields) > 1 && fields[0] == figure+":" {
+			kb, _ := strconv.Atoi(fields[1])
+			return kb >> 10
+		}
+	}
+	return 0
+}
+
+// processorTime returns what this process has used, in which the model server is.
+func processorTime(t *testing.T) time.Duration {
+	t.Helper()
+	var usage syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
+		t.Fatal(err)
+	}
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+}
+
+var peakMemory = regexp.MustCompile(`(?m)^used_memory_peak:(\d+)`)
+
+func redisPeak(t *testing.T, rdb *redis.Client) int {
+	t.Helper()
+	info, err := rdb.Info(t.Context(), "memory").Result()
+	m := peakMemory.FindStringSubmatch(info)
+	if err != nil || m == nil {
+		t.Fatalf("memory of Redis: %v", err)
+	}
+	n, _ := strconv.Atoi(m[1])
+	return n
+}
+
+// writeProfile has a worker write its profile; see TestMain.
+func writeProfile(t *testing.T, w *exec.Cmd) {
+	t.Helper()
+	if err := w.Process.Signal(syscall.SIGUSR1); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "a profile", func() bool {
+		_, err := os.Stat(filepath.Join(*fleetProfile, fmt.Sprint(w.Process.Pid)+".pprof"))
+		return err == nil
+	})
+}
