@@ -26,7 +26,8 @@ const (
 type gap struct {
 	source, start, end int
 	facts              []string
-	chosen             bool // by a model that had to choose
+	chosen             bool    // by a model that had to choose
+	relevance          float64 // of those that are to be kept
 }
 
 // expect notes the facts of a chunk that claims should have. claims: how many the model gave.
@@ -49,7 +50,7 @@ func (t *noteTaker) expect(chunk []piece, claims int) {
 			for _, s := range paragraph {
 				facts := factsOf(s.Text)
 				if len(facts) > 0 && quoteWords(s.Text) >= wordsOfFact && (bears || extractive.Relevance(s.Text, about) >= bearsAlone) {
-					t.facts = append(t.facts, gap{p.source, p.at + s.Start, p.at + s.End, facts, claims >= choice})
+					t.facts = append(t.facts, gap{source: p.source, start: p.at + s.Start, end: p.at + s.End, facts: facts, chosen: claims >= choice})
 				}
 			}
 		}
@@ -83,9 +84,10 @@ func (t *noteTaker) keepLost() {
 	text := func(g gap) string { return t.outcome.fresh[g.source].Text[g.start:g.end] }
 	gaps := slices.DeleteFunc(t.lost(), func(g gap) bool { return g.chosen || g.end-g.start > maxClaim })
 	about := t.block.Title + " " + t.outcome.query
-	slices.SortStableFunc(gaps, func(a, b gap) int {
-		return cmp.Compare(extractive.Relevance(text(b), about), extractive.Relevance(text(a), about))
-	})
+	for i, g := range gaps {
+		gaps[i].relevance = extractive.Relevance(text(g), about)
+	}
+	slices.SortStableFunc(gaps, func(a, b gap) int { return cmp.Compare(b.relevance, a.relevance) })
 	kept := gaps[:min(maxKept, len(gaps))]
 	slices.SortFunc(kept, func(a, b gap) int { return cmp.Or(cmp.Compare(a.source, b.source), cmp.Compare(a.start, b.start)) })
 	for _, g := range kept {
