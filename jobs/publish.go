@@ -56,6 +56,11 @@ func (w *Worker) put(ctx context.Context, a *attempt) error {
 	if err := w.gather(ctx, b); err != nil {
 		return err
 	}
+	if n := len(b.missing); n > 0 && a.Run.State == topicqueue.RunCompleted {
+		a.Run.State = topicqueue.RunPartial
+		a.Run.Reason = fmt.Sprintf("%d texts that the run has read are lost: the machine that kept them while the storage was away did not come back", n)
+		b.in.Run, in.Run = a.Run, a.Run
+	}
 	if a.Run.Options.Incremental {
 		if b.asked, err = w.asked(ctx, a.Run.ID); err != nil {
 			return err
@@ -93,7 +98,7 @@ func (w *Worker) published(ctx context.Context, a *attempt) error {
 const textsWait = 10 * time.Minute
 
 // gather sees to it that the texts which a run has read are in storage. Those of a machine that does not come back are
-// given up after a while: the bundle says that they are missing.
+// given up after a while: the bundle says that they are missing, and the run is no success.
 func (w *Worker) gather(ctx context.Context, b *bundle) error {
 	if f, ok := w.Store.(storage.Flusher); ok {
 		if _, err := f.Flush(ctx); err != nil {

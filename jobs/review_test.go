@@ -119,7 +119,8 @@ type metadataFile struct {
 	Statistics struct {
 		GapBlocks int `json:"gap_blocks"`
 	}
-	Fallbacks struct{ Reviewing []string }
+	Fallbacks    struct{ Reviewing []string }
+	MissingTexts []string `json:"missing_texts"`
 }
 
 func (b *bench) metadata(runID string) (m metadataFile) {

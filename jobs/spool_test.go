@@ -2,6 +2,7 @@ package jobs_test
 
 import (
 	"context"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -86,5 +87,50 @@ func TestStorageAway(t *testing.T) {
 	check, err := jobs.CheckBundle(t.Context(), behind, id)
 	if err != nil || len(check.Problems) > 0 || check.Claims == 0 {
 		t.Errorf("%+v, %v", check, err)
+	}
+}
+
+// TestSpoolLost: while the storage is away a machine keeps the texts that a run has read, and goes. A second machine waits for them
+// with the publishing. When the first one is back the bundle is whole; when it stays away, the run is no success and says why.
+func TestSpoolLost(t *testing.T) {
+	t.Parallel()
+	for name, back := range map[string]bool{"the machine comes back": true, "the machine is lost": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t, redistest.InProcess(t), nil)
+			var away atomic.Bool
+			away.Store(true)
+			behind, first := b.services.Store, t.TempDir()
+			machine := func(dir string, now func() time.Time) *jobs.Worker {
+				b.services.Store, b.services.Now = storage.NewSpool(awayStore{behind, &away}, dir), now
+				return b.start(jobs.Settings{})
+			}
+			w := machine(first, time.Now)
+			id := b.enqueue(topic, options(2, 2, 2), "")
+			b.until(id, "not stored", func(run topicqueue.Run) bool { return run.Unpublished != "" })
+			w.Stop()
+			away.Store(false)
+			w = machine(t.TempDir(), time.Now)
+			b.until(id, "waits for the other machine", func(run topicqueue.Run) bool { return strings.Contains(run.Unpublished, "wait on another machine") })
+			if keys, err := behind.List(t.Context(), storage.ManifestKey(id)); err != nil || len(keys) > 0 {
+				t.Errorf("the bundle claims to be whole: %q, %v", keys, err)
+			}
+			w.Stop()
+			state, now := topicqueue.RunPartial, func() time.Time { return time.Now().Add(time.Hour) }
+			if back {
+				state, now = topicqueue.RunCompleted, time.Now
+				defer machine(first, now).Stop()
+			}
+			defer machine(t.TempDir(), now).Stop()
+			b.wait(id)
+			check, err := jobs.CheckBundle(t.Context(), behind, id)
+			if err != nil || len(check.Problems) > 0 == back {
+				t.Errorf("problems %v, %v", check.Problems, err)
+			}
+			run, m := b.run(id), b.metadata(id)
+			if run.State != state || m.State != state || len(m.MissingTexts) > 0 == back || strings.Contains(run.Reason, "are lost") == back {
+				t.Errorf("run %s (%s), metadata %s, missing %q; want %s", run.State, run.Reason, m.State, m.MissingTexts, state)
+			}
+		})
 	}
 }

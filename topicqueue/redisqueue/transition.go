@@ -228,9 +228,10 @@ func (q *Queue) Unpublished(ctx context.Context, l Lease, reason string) error {
 }
 
 // Published says that everything a run leaves behind is in storage. Its state here expires after the time that is given;
-// of run, as Begin gave it, a list then shows the main things. The next sweep makes the index forget it.
+// of run a list then shows the main things. It is as Begin gave it, but for State and Reason: of a completed run whose evidence is
+// not whole it is partial that is stored. The next sweep makes the index forget it.
 func (q *Queue) Published(ctx context.Context, l Lease, run topicqueue.Run, expiry time.Duration) error {
-	if _, err := q.run(ctx, publishedScript, "publish", l.RunID, l.Generation, l.owner, expiry.Milliseconds()); err != nil {
+	if _, err := q.run(ctx, publishedScript, "publish", l.RunID, l.Generation, l.owner, expiry.Milliseconds(), string(run.State), run.Reason); err != nil {
 		return err
 	}
 	return q.keepLine(ctx, run)
