@@ -104,6 +104,9 @@ func (a *app) checkRedis(ctx context.Context) []checkup {
 	}
 	defer d.Close()
 	out := []checkup{{Name: name, Result: "ok", Text: fmt.Sprintf("%s answers", a.cfg.RedisURL)}}
+	if text, hint := clockTrouble(d.clock.Ahead()); text != "" {
+		out = append(out, checkup{Name: "clock", Result: "note", Text: text, Hint: hint})
+	}
 	for _, f := range inspectRedis(ctx, d.redis) {
 		c := checkup{Name: name, Result: "note", Text: f.Text, Hint: f.Hint}
 		if f.Level >= redisEvicting {

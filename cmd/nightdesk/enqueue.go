@@ -153,7 +153,7 @@ func (a *app) submit(ctx context.Context, list *topicList, plan *listPlan, f enq
 	if err := a.publishBases(ctx, list); err != nil {
 		return err
 	}
-	now := time.Now()
+	now := d.clock.Now()
 	name := cmp.Or(f.batch, "batch_"+now.UTC().Format("20060102_150405")+"_"+strings.ToLower(rand.Text()[:6]))
 	created, err := d.queue.OpenBatch(ctx, name, now)
 	if err != nil {

@@ -24,7 +24,7 @@ func (a *app) newScheduler(ctx context.Context, d *desk) (*jobs.Scheduler, error
 		return nil, err
 	}
 	return jobs.NewScheduler(jobs.SchedulerServices{
-		Redis: d.redis, Queue: d.queue, Dispatcher: d.dispatcher, Store: store, Log: a.log, Now: time.Now,
+		Redis: d.redis, Queue: d.queue, Dispatcher: d.dispatcher, Store: store, Log: a.log, Now: d.clock.Now,
 		Read: func(ctx context.Context, spec schedule.Spec, due, now time.Time) (jobs.Snapshot, error) {
 			return a.readFiring(ctx, d, spec, due, now)
 		},

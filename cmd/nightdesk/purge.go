@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -43,7 +42,7 @@ func (a *app) purge(ctx context.Context, dry bool) (err error) {
 	r := a.cfg.Retention
 	things, files := 0, 0
 	p := jobs.Purge{
-		Queue: d.queue, Store: store, Now: time.Now(), Dry: dry,
+		Queue: d.queue, Store: store, Now: d.clock.Now(), Dry: dry,
 		Reports: jobs.Keep{Days: r.ReportDays, Count: r.ReportCount}, Bundles: jobs.Keep{Days: r.BundleDays, Count: r.BundleCount},
 		Runs: jobs.Keep{Days: r.RunDays, Count: r.RunCount}, Topics: jobs.Keep{Days: r.TopicDays, Count: r.TopicCount},
 	}

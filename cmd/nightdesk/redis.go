@@ -24,6 +24,7 @@ type desk struct {
 	redis      redis.UniversalClient // the one client of asynq and of our queue
 	inMemory   bool                  // the Redis is part of this process
 	queue      *redisqueue.Queue
+	clock      *redisqueue.Clock
 	dispatcher *jobs.Dispatcher
 	closers    []func() error
 }
@@ -70,6 +71,8 @@ func (a *app) openDesk(ctx context.Context, start bool) (*desk, error) {
 		}
 		d.redis, d.closers = r.Client, append(d.closers, r.Close)
 	}
+	d.clock = redisqueue.StartClock(ctx, d.redis)
+	d.closers = append(d.closers, d.clock.Close)
 	client := asynq.NewClientFromRedisClient(d.redis)
 	d.queue, d.dispatcher = redisqueue.New(d.redis, redisqueue.DefaultTiming), jobs.NewDispatcher(client, asynq.NewInspectorFromRedisClient(d.redis))
 	return d, nil
@@ -82,6 +85,9 @@ func (a *app) openWorkingDesk(ctx context.Context, start bool) (*desk, error) {
 	if err != nil || d.inMemory {
 		return d, err
 	}
+	if text, hint := clockTrouble(d.clock.Ahead()); text != "" {
+		a.say("warning: %s. %s", text, hint)
+	}
 	for _, f := range inspectRedis(ctx, d.redis) {
 		switch f.Level {
 		case redisTooOld:
@@ -91,6 +97,19 @@ func (a *app) openWorkingDesk(ctx context.Context, start bool) (*desk, error) {
 		}
 	}
 	return d, nil
+}
+
+// clockTrouble says what is wrong when the clock of this machine is so far ahead of Redis's, or behind it; empty: nothing.
+func clockTrouble(ahead time.Duration) (text, hint string) {
+	if ahead.Abs() < 30*time.Second { // asynq, which goes by the clocks of machines, allows for that
+		return "", ""
+	}
+	side := "ahead of"
+	if ahead < 0 {
+		side = "behind"
+	}
+	return fmt.Sprintf("the clock of this machine is %s %s that of Redis", ahead.Abs().Round(time.Second), side),
+		"Runs and schedules go by that of Redis. Keep both in step (NTP): else tasks that are worked here or elsewhere look dead and are handed out twice, to no harm but noise."
 }
 
 // dialTime bounds the first answer of a Redis.

@@ -160,7 +160,7 @@ func (a *app) runTopic(ctx context.Context, topic, out string) (err error) {
 	}
 
 	// A lane of its own: this process works its own run and nothing else, and nobody else works it.
-	now := time.Now()
+	now := d.clock.Now()
 	name := "run_" + now.UTC().Format("20060102_150405") + "_" + strings.ToLower(rand.Text()[:6])
 	created, err := d.queue.OpenBatch(ctx, name, now)
 	if err != nil {

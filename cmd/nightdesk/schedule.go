@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -132,11 +131,11 @@ func (a *app) scheduleAdd(ctx context.Context, name string, values map[string]st
 		return err
 	}
 	// Better now than at night: the list can be read, and there is something to search in.
-	next := spec.Next(time.Now(), 1)
+	next := spec.Next(d.clock.Now(), 1)
 	if len(next) == 0 {
 		return usageError{fmt.Errorf("cron expression %q is never due", spec.Cron)}
 	}
-	now := time.Now()
+	now := d.clock.Now()
 	own, err := a.scheduled(spec, now)
 	if err != nil {
 		return err
@@ -177,7 +176,7 @@ func (a *app) schedulePauseCommand() *cobra.Command {
 		Use: "pause NAME", Short: "Let a schedule not fire until it is resumed; a batch that is worked goes on", Args: cobra.ExactArgs(1),
 		RunE: a.command(func(cmd *cobra.Command, args []string) error {
 			return a.withSchedule(cmd.Context(), args[0], func(ctx context.Context, d *desk, name string) error {
-				return a.changeSchedule(ctx, d, name, "paused", func(r *schedule.Record) { r.Pause(reason, time.Now()) })
+				return a.changeSchedule(ctx, d, name, "paused", func(r *schedule.Record) { r.Pause(reason, d.clock.Now()) })
 			})
 		}),
 	}
@@ -186,7 +185,7 @@ func (a *app) schedulePauseCommand() *cobra.Command {
 }
 
 func (a *app) scheduleResume(ctx context.Context, d *desk, name string) error {
-	return a.changeSchedule(ctx, d, name, "resumed", func(r *schedule.Record) { r.Resume(time.Now()) })
+	return a.changeSchedule(ctx, d, name, "resumed", func(r *schedule.Record) { r.Resume(d.clock.Now()) })
 }
 
 func (a *app) changeSchedule(ctx context.Context, d *desk, name, done string, change func(*schedule.Record)) error {

@@ -120,7 +120,7 @@ func (a *app) services(ctx context.Context, d *desk) (jobs.Services, error) {
 		return jobs.Services{}, err
 	}
 	s := jobs.Services{
-		Redis: d.redis, Queue: d.queue, Dispatcher: d.dispatcher, Store: store, Log: a.log, Now: time.Now, Config: map[string]string{},
+		Redis: d.redis, Queue: d.queue, Dispatcher: d.dispatcher, Store: store, Log: a.log, Now: d.clock.Now, Config: map[string]string{},
 	}
 	for _, e := range a.cfg.Effective() {
 		s.Config[e.Path] = e.Value

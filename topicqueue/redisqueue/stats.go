@@ -52,10 +52,11 @@ func (q *Queue) Stats(ctx context.Context, lanes ...string) (Stats, error) {
 	var counters *redis.MapStringStringCmd
 	var watched, ended *redis.IntCmd
 	var next *redis.ZSliceCmd
+	var clock *redis.TimeCmd
 	waiting, oldest := make([]*redis.IntCmd, len(lanes)), make([]*redis.ZSliceCmd, len(lanes))
-	_, err := q.rdb.Pipelined(ctx, func(p redis.Pipeliner) error { // all on one hash tag
+	_, err := q.rdb.Pipelined(ctx, func(p redis.Pipeliner) error { // all on one hash tag, and Redis's clock, by which these are
 		counters, next = p.HGetAll(ctx, statsKey), p.ZRangeWithScores(ctx, indexKey, 0, 0)
-		watched, ended = p.ZCard(ctx, indexKey), p.ZCard(ctx, endedKey)
+		watched, ended, clock = p.ZCard(ctx, indexKey), p.ZCard(ctx, endedKey), p.Time(ctx)
 		for i, lane := range lanes {
 			waiting[i], oldest[i] = p.ZCard(ctx, waitingKey(lane)), p.ZRangeWithScores(ctx, waitingKey(lane), 0, 0)
 		}
@@ -65,18 +66,18 @@ func (q *Queue) Stats(ctx context.Context, lanes ...string) (Stats, error) {
 		return Stats{}, fmt.Errorf("read the figures of the desk from Redis: %w", err)
 	}
 	s := decodeStats(counters.Val())
-	s.Watched, s.Overdue = watched.Val()+ended.Val(), sinceFirst(next.Val())
+	s.Watched, s.Overdue = watched.Val()+ended.Val(), sinceFirst(next.Val(), clock.Val())
 	for i, lane := range lanes {
-		s.Waiting = append(s.Waiting, Waiting{Lane: lane, Runs: waiting[i].Val(), Oldest: oldestOf(oldest[i].Val(), time.Now().UnixMilli())})
+		s.Waiting = append(s.Waiting, Waiting{Lane: lane, Runs: waiting[i].Val(), Oldest: oldestOf(oldest[i].Val(), clock.Val().UnixMilli())})
 	}
 	return s, nil
 }
 
-// sinceFirst returns how long ago the time (ms) of the first of a sorted set was; 0 when there is none or it is to come.
-func sinceFirst(first []redis.Z) time.Duration {
+// sinceFirst returns how long before now the time (ms) of the first of a sorted set was; 0 when there is none or it is to come.
+func sinceFirst(first []redis.Z, now time.Time) time.Duration {
 	for _, z := range first {
 		if !math.IsInf(z.Score, 0) { // a run that is not looked at before something happens to it
-			return max(0, time.Since(time.UnixMilli(int64(z.Score))))
+			return max(0, now.Sub(time.UnixMilli(int64(z.Score))))
 		}
 	}
 	return 0
