@@ -27,7 +27,7 @@ func TestClock(t *testing.T) {
 			c := redisqueue.StartClock(t.Context(), rdb)
 			defer c.Close()
 			const near = 30 * time.Second // a machine that is busy
-			if got := -c.Ahead(); (got - apart).Abs() > near || apart == 0 && got != 0 {
+			if got := -c.Ahead(); (got-apart).Abs() > near || apart == 0 && got != 0 {
 				t.Errorf("Redis is %s ahead, want %s", got, apart)
 			}
 			if got := time.Until(c.Now()); (got - apart).Abs() > near {
