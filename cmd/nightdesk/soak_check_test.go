@@ -120,7 +120,7 @@ func (s *soak) run(id, topic, state string) soakRun {
 
 func (s *soak) read(key string) []byte {
 	s.t.Helper()
-	body, err := os.ReadFile(filepath.Join(s.dir, "nightdesk-data", filepath.FromSlash(key)))
+	body, err := s.store.Get(s.t.Context(), key)
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"nightdesk/storage"
 	"nightdesk/topicqueue/redisqueue/redistest"
 )
 
@@ -21,6 +22,7 @@ import (
 type soak struct {
 	*fleet
 	redis *redistest.Process
+	store storage.Store // of the desk
 	model *soakModel
 	proxy string // host:port of the model server
 
@@ -68,13 +70,19 @@ func newSoak(t *testing.T, env ...string) *soak {
 		"LLM_MODEL=stub", "LLM_BASE_URL=http://model.test/v1", "NO_PROXY=", "no_proxy=", "http_proxy=", "NIGHTDESK_PRESET=medium",
 		"NIGHTDESK_PLANNING_DECOMPOSE_INITIAL_SUBTOPICS=" + fmt.Sprint(soakParts), "NIGHTDESK_RESEARCHING_MAX_ITERATIONS=2",
 		"NIGHTDESK_RESEARCHING_EXECUTION_MODE=series"}, env...)...)
+	s.store = storage.NewDir(filepath.Join(s.dir, "nightdesk-data"))
 	return s
 }
 
 // start starts a worker under a name that no process had before.
 func (s *soak) start(name string, slots int) *process {
 	s.t.Helper()
-	p := &process{Cmd: s.command("worker", "--concurrency", fmt.Sprint(slots)), name: name, read: make(chan struct{})}
+	return s.startAs(s.command("worker", "--concurrency", fmt.Sprint(slots)), name)
+}
+
+func (s *soak) startAs(worker *exec.Cmd, name string) *process {
+	s.t.Helper()
+	p := &process{Cmd: worker, name: name, read: make(chan struct{})}
 	p.Env = append(p.Env[:len(p.Env):len(p.Env)], "HTTP_PROXY=http://"+name+"@"+s.proxy, "NIGHTDESK_LOG_LEVEL=info")
 	pipe, w, err := os.Pipe()
 	if err != nil {

@@ -15,10 +15,11 @@ var (
 	soakAway   = flag.Duration("soak.away", 7*time.Second, "how long Redis is away in TestRedisAway")
 )
 
-// undisturbed works so many topics with one worker and returns what comes of it, and the questions that were asked.
-func undisturbed(t *testing.T, topics int) (runs map[string]soakRun, questions map[string]int) {
+// undisturbed works so many topics with one worker and returns what comes of it, and the questions that were asked. env: as
+// for newSoak.
+func undisturbed(t *testing.T, topics int, env ...string) (runs map[string]soakRun, questions map[string]int) {
 	t.Helper()
-	s := newSoak(t)
+	s := newSoak(t, env...)
 	s.enqueue(topics)
 	w := s.start("calm", 20)
 	s.checkReports(topics, s.wait(topics))
