@@ -2,7 +2,6 @@ package jobs
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"runtime/debug"
@@ -12,6 +11,7 @@ import (
 	"github.com/hibiken/asynq"
 	"github.com/rs/zerolog"
 
+	"nightdesk/pipeline/llm"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
 )
@@ -73,6 +73,15 @@ type endedError struct{ err error }
 func (e endedError) Error() string { return e.err.Error() }
 func (e endedError) Unwrap() error { return e.err }
 
+// stageError says which errors of a stage end it: a model that cannot answer. Everything else is tried again.
+func stageError(doing string, err error) error {
+	err = fmt.Errorf("%s: %w", doing, err)
+	if errors.Is(err, llm.ErrPermanent) || errors.Is(err, llm.ErrUnavailable) || errors.Is(err, llm.ErrAnswer) {
+		return endedError{err}
+	}
+	return err
+}
+
 // handler makes an asynq handler of the work on one kind of unit. do returns nil when it has committed. Our own context
 // runs the work: asynq starts a task again as soon as the context that it gave has ended, though its handler still runs.
 func (w *Worker) handler(do func(context.Context, *attempt) error) asynq.HandlerFunc {
@@ -82,8 +91,8 @@ func (w *Worker) handler(do func(context.Context, *attempt) error) asynq.Handler
 		}
 		defer w.handlers.leave()
 		var p payload
-		if err := json.Unmarshal(task.Payload(), &p); err != nil || p.RunID == "" || p.Unit == "" {
-			return fmt.Errorf("decode payload of %s task: %w: %w", task.Type(), errors.Join(err, errBadPayload), asynq.SkipRetry)
+		if err := decodeTask(task, &p); err != nil {
+			return err
 		}
 		log := w.Log.With().Str("run", p.RunID).Str("unit", p.Unit).Int("attempt", p.Generation).Logger()
 		begun, err := w.Queue.Begin(w.work, p.RunID, p.Unit, p.Generation)
@@ -124,8 +133,6 @@ func (w *Worker) handler(do func(context.Context, *attempt) error) asynq.Handler
 		return w.settle(ctx, asynqCtx, log, a, err)
 	}
 }
-
-var errBadPayload = errors.New("run_id and unit are needed")
 
 // guard turns a panic of the work into an error: one bad input must not end the process with everyone's work.
 func guard(ctx context.Context, a *attempt, do func(context.Context, *attempt) error) (err error) {

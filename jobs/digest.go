@@ -29,6 +29,13 @@ type digestPayload struct {
 	Generation int    `json:"generation"`
 }
 
+func (p *digestPayload) check() error {
+	if p.Batch == "" {
+		return errors.New("a batch is needed")
+	}
+	return nil
+}
+
 func digestID(batch string, generation int) string {
 	return "digest:" + batch + ":" + strconv.Itoa(generation)
 }
@@ -37,18 +44,10 @@ func digestID(batch string, generation int) string {
 func (d *Dispatcher) enqueueDigest(ctx context.Context, q *redisqueue.Queue, batch string, generation int) error {
 	for {
 		id := digestID(batch, generation)
-		body, err := json.Marshal(digestPayload{batch, generation})
-		if err != nil {
-			return fmt.Errorf("encode task %s: %w", id, err)
-		}
 		queue := queueName(queueReporting, "")
-		_, err = d.client.EnqueueContext(ctx, asynq.NewTask(KindDigest, body),
-			asynq.TaskID(id), asynq.Queue(queue), asynq.MaxRetry(math.MaxInt32), asynq.Timeout(taskTimeout))
+		err := d.put(ctx, KindDigest, queue, id, digestPayload{batch, generation}, asynq.MaxRetry(math.MaxInt32))
 		if !errors.Is(err, asynq.ErrTaskIDConflict) {
-			if err != nil {
-				return fmt.Errorf("enqueue task %s: %w", id, err)
-			}
-			return nil
+			return err
 		}
 		dead, active, err := d.dead(queue, id)
 		if err != nil || !dead {
@@ -83,8 +82,8 @@ func (w *Worker) sweepBatches(ctx context.Context) {
 // digest makes and stores the digest of a batch, and tells of the batch's end.
 func (w *Worker) digest(ctx context.Context, task *asynq.Task) error {
 	var p digestPayload
-	if err := json.Unmarshal(task.Payload(), &p); err != nil || p.Batch == "" {
-		return fmt.Errorf("decode payload of %s task: %w: %w", task.Type(), errors.Join(err, errors.New("a batch is needed")), asynq.SkipRetry)
+	if err := decodeTask(task, &p); err != nil {
+		return err
 	}
 	end, err := w.Queue.Ending(ctx, p.Batch)
 	if err != nil {

@@ -50,6 +50,13 @@ type webhookPayload struct {
 	Body json.RawMessage `json:"body"` // as it is signed and sent
 }
 
+func (p *webhookPayload) check() error {
+	if p.ID == "" {
+		return errors.New("an id is needed")
+	}
+	return nil
+}
+
 // Announce says which types of events are wanted by which webhooks, and whether digests are to be mailed. Without it
 // nothing is told.
 func (d *Dispatcher) Announce(types []string, webhooks []*notify.Webhook, mail bool) {
@@ -85,16 +92,11 @@ func (d *Dispatcher) mailDigest(ctx context.Context, batch string, generation in
 }
 
 func (d *Dispatcher) enqueueNotification(ctx context.Context, kind, queue, id string, p any) error {
-	body, err := json.Marshal(p)
-	if err != nil {
-		return fmt.Errorf("encode task %s: %w", id, err)
+	err := d.put(ctx, kind, queue, id, p, asynq.MaxRetry(len(notifyPauses)), asynq.Retention(knownFor))
+	if errors.Is(err, asynq.ErrTaskIDConflict) {
+		return nil
 	}
-	_, err = d.client.EnqueueContext(ctx, asynq.NewTask(kind, body),
-		asynq.TaskID(id), asynq.Queue(queue), asynq.MaxRetry(len(notifyPauses)), asynq.Timeout(taskTimeout), asynq.Retention(knownFor))
-	if err != nil && !errors.Is(err, asynq.ErrTaskIDConflict) {
-		return fmt.Errorf("enqueue task %s: %w", id, err)
-	}
-	return nil
+	return err
 }
 
 // notifyPause is how long the next try of a notification waits.
@@ -115,8 +117,8 @@ func (w *Worker) notifyPause(tried int, err error, _ *asynq.Task) time.Duration 
 // the same id again.
 func (w *Worker) webhook(ctx context.Context, task *asynq.Task) error {
 	var p webhookPayload
-	if err := json.Unmarshal(task.Payload(), &p); err != nil || p.ID == "" {
-		return fmt.Errorf("decode payload of %s task: %w: %w", task.Type(), errors.Join(err, errors.New("an id is needed")), asynq.SkipRetry)
+	if err := decodeTask(task, &p); err != nil {
+		return err
 	}
 	i := slices.IndexFunc(w.Webhooks, func(h *notify.Webhook) bool { return h.Key() == p.To })
 	if i < 0 {
@@ -133,8 +135,8 @@ func (w *Worker) webhook(ctx context.Context, task *asynq.Task) error {
 // mailTask mails the digest of a batch as it is when it is sent.
 func (w *Worker) mailTask(ctx context.Context, task *asynq.Task) error {
 	var p digestPayload
-	if err := json.Unmarshal(task.Payload(), &p); err != nil || p.Batch == "" {
-		return fmt.Errorf("decode payload of %s task: %w: %w", task.Type(), errors.Join(err, errors.New("a batch is needed")), asynq.SkipRetry)
+	if err := decodeTask(task, &p); err != nil {
+		return err
 	}
 	if w.Mail == nil {
 		return errors.New("this worker has no mail.server: give all workers the same settings")

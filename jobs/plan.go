@@ -3,12 +3,9 @@ package jobs
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"nightdesk/pipeline/llm"
 	"nightdesk/pipeline/planning"
-	"nightdesk/pipeline/tools"
-	"nightdesk/storage"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
 )
@@ -81,54 +78,3 @@ func (a *attempt) commitPlan(ctx context.Context, plan topicqueue.Plan) error {
 
 // planShare is the part of the time before a run's seal that planning with a model may take.
 const planShare = 3
-
-// runner makes the tool calls of one run.
-func (w *Worker) runner(a *attempt, box Toolbox) *tools.Runner {
-	return &tools.Runner{
-		Tools: box.Tools, Pages: steadyPages{storage.Pages{Store: w.Store}, w}, Timeout: w.settings.ToolTimeout,
-		Limit: w.settings.ResultLimit, Once: a.once,
-		Shared: w.Shared, Scope: shareWith(a.Run, a.Epoch), Lifetime: w.settings.SharedLifetime,
-	}
-}
-
-// shareWith names who shares with a run: its batch what is public, itself the rest. One that is retried is to find what
-// there is now, and shares with nobody.
-func shareWith(run topicqueue.Run, epoch int) tools.Scope {
-	own := fmt.Sprintf("run\x00%s\x00%d", run.ID, epoch)
-	if epoch > 0 {
-		return tools.Scope{Public: own, Private: own}
-	}
-	return tools.Scope{Public: "batch\x00" + run.Batch, Private: own}
-}
-
-// withoutModel returns what has been asked already, and no more; nil without a model.
-func (a *attempt) withoutModel() llm.Model {
-	if a.w.Model == nil {
-		return nil
-	}
-	return llm.Journaled(noModel{}, a.replay)
-}
-
-// noModel answers nothing.
-type noModel struct{}
-
-func (noModel) Generate(context.Context, llm.Request) (llm.Response, error) {
-	return llm.Response{}, fmt.Errorf("it is not asked any more: %w", llm.ErrUnavailable)
-}
-
-// model returns the run's access to models, which asks nothing twice, records what every call costs, and spends no more
-// than the run may; nil without a model.
-func (a *attempt) model() llm.Model {
-	if a.w.Model == nil {
-		return nil
-	}
-	return llm.Journaled(a.w.Model, a.ask)
-}
-
-// stageError says which errors of a stage end it: a model that cannot answer. Everything else is tried again.
-func stageError(doing string, err error) error {
-	if errors.Is(err, llm.ErrPermanent) || errors.Is(err, llm.ErrUnavailable) || errors.Is(err, llm.ErrAnswer) {
-		return endedError{fmt.Errorf("%s: %w", doing, err)}
-	}
-	return fmt.Errorf("%s: %w", doing, err)
-}

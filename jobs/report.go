@@ -122,7 +122,7 @@ func judge(in reporting.Input, rep reporting.Report) (topicqueue.RunState, strin
 	if n := len(in.Plan.Fallbacks); n > 0 {
 		reasons = append(reasons, "planning without the model: "+in.Plan.Fallbacks[0])
 	}
-	if n := withoutModel(in.Blocks); n > 0 && 2*n >= len(in.Blocks) {
+	if n := quotedAlone(in.Blocks); n > 0 && 2*n >= len(in.Blocks) {
 		reasons = append(reasons, "research without the model: "+ofBlocks(n, in.Blocks))
 	}
 	if n := len(rep.Fallbacks); n > 0 {
@@ -157,9 +157,9 @@ func cutShort(blocks []reporting.BlockEvidence) int {
 	return n
 }
 
-// withoutModel counts the blocks that a model should have researched and of whose statements it wrote none: what it did
+// quotedAlone counts the blocks that a model should have researched and of whose statements it wrote none: what it did
 // not read is quoted, and a quote states itself.
-func withoutModel(blocks []reporting.BlockEvidence) int {
+func quotedAlone(blocks []reporting.BlockEvidence) int {
 	n := 0
 	for _, b := range blocks {
 		claims, written := 0, false

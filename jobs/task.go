@@ -56,6 +56,13 @@ type payload struct {
 	Generation int    `json:"generation"`
 }
 
+func (p *payload) check() error {
+	if p.RunID == "" || p.Unit == "" {
+		return errors.New("run_id and unit are needed")
+	}
+	return nil
+}
+
 func queueName(stage, lane string) string {
 	if lane == "" {
 		return stage
@@ -105,18 +112,34 @@ func (d *Dispatcher) Dispatch(ctx context.Context, intents []redisqueue.Intent) 
 
 func (d *Dispatcher) enqueue(ctx context.Context, i redisqueue.Intent) error {
 	kind, queue, id := describe(i)
-	body, err := json.Marshal(payload{RunID: i.RunID, Unit: i.Unit, Generation: i.Generation})
-	if err != nil {
-		return fmt.Errorf("encode task %s: %w", id, err)
-	}
 	retries := maxRetry
 	if i.Unit == redisqueue.UnitPublish { // what was paid for is not given up
 		retries = math.MaxInt32
 	}
-	_, err = d.client.EnqueueContext(ctx, asynq.NewTask(kind, body),
-		asynq.TaskID(id), asynq.Queue(queue), asynq.MaxRetry(retries), asynq.Timeout(taskTimeout))
+	return d.put(ctx, kind, queue, id, payload{RunID: i.RunID, Unit: i.Unit, Generation: i.Generation}, asynq.MaxRetry(retries))
+}
+
+// put enqueues one task. The error wraps asynq.ErrTaskIDConflict when there is one with this id.
+func (d *Dispatcher) put(ctx context.Context, kind, queue, id string, content any, options ...asynq.Option) error {
+	body, err := json.Marshal(content)
 	if err != nil {
+		return fmt.Errorf("encode task %s: %w", id, err)
+	}
+	options = append(options, asynq.TaskID(id), asynq.Queue(queue), asynq.Timeout(taskTimeout))
+	if _, err := d.client.EnqueueContext(ctx, asynq.NewTask(kind, body), options...); err != nil {
 		return fmt.Errorf("enqueue task %s: %w", id, err)
+	}
+	return nil
+}
+
+// decodeTask reads what a task carries. One that carries something else is none of ours, however often it is tried.
+func decodeTask(task *asynq.Task, into interface{ check() error }) error {
+	err := json.Unmarshal(task.Payload(), into)
+	if err == nil {
+		err = into.check()
+	}
+	if err != nil {
+		return fmt.Errorf("decode payload of %s task: %w: %w", task.Type(), err, asynq.SkipRetry)
 	}
 	return nil
 }
