@@ -40,9 +40,6 @@ func (a *app) scheduler(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if _, _, err := a.outlets(d); err != nil { // workers send what this one tells
-		return err
-	}
 	if err := a.declare(ctx, d); err != nil {
 		return err
 	}

@@ -44,11 +44,11 @@ func (s *screen) room() (columns, lines int) {
 // draw prints lines above the live ones, which it replaces. Live lines are shortened to the terminal's width; those that
 // do not fit its height are left out.
 func (s *screen) draw(printed, live []string) {
-	columns_, rows := s.size()
+	width, rows := s.size()
 	var b bytes.Buffer
 	up := 0
 	for _, w := range s.drawn { // a terminal that has become narrower has broken them
-		up += 1 + max(0, w-1)/columns_
+		up += 1 + max(0, w-1)/width
 	}
 	if up > 0 {
 		fmt.Fprintf(&b, "\x1b[%dA", min(up, rows-1))
@@ -60,7 +60,7 @@ func (s *screen) draw(printed, live []string) {
 	}
 	s.drawn = s.drawn[:0]
 	for _, line := range live[:min(len(live), rows-1)] {
-		line = strings.TrimRight(clipColumns(line, columns_-1), " ")
+		line = strings.TrimRight(clipColumns(line, width-1), " ")
 		b.WriteString(line)
 		b.WriteByte('\n')
 		s.drawn = append(s.drawn, columns(line))

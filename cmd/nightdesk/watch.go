@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nightdesk/jobs"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
@@ -188,15 +189,12 @@ func outcome(run topicqueue.Run) error {
 
 // archive returns a run and its events from storage, where they are whole when there is a manifest.
 func (w *watcher) archive(ctx context.Context, runID string) (run topicqueue.Run, events []topicqueue.Event, ok bool) {
-	if _, err := w.store.Get(ctx, storage.ManifestKey(runID)); err != nil {
-		return run, nil, false
-	}
-	data, err := w.store.Get(ctx, storage.CacheKey(runID, "config.json"))
-	if err != nil || json.Unmarshal(data, &run) != nil {
+	run, err := jobs.ReadRun(ctx, w.store, runID)
+	if err != nil {
 		return run, nil, false
 	}
 	run.PublishedAt, run.Unpublished = cmp.Or(run.PublishedAt, run.EndedAt), "" // they were written before
-	data, err = w.store.Get(ctx, storage.CacheKey(runID, "events.jsonl"))
+	data, err := w.store.Get(ctx, storage.CacheKey(runID, "events.jsonl"))
 	if err != nil {
 		return run, nil, false
 	}
