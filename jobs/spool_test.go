@@ -5,7 +5,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"nightdesk/jobs"
 	"nightdesk/storage"
@@ -73,10 +72,8 @@ func TestStorageAway(t *testing.T) {
 	w := b.start(jobs.Settings{})
 	defer w.Stop()
 	id := b.enqueue(topic, options(2, 2, 2), "")
-	for run := b.run(id); run.Unpublished == ""; run = b.run(id) {
-		time.Sleep(time.Millisecond)
-	}
-	if run := b.run(id); run.State != topicqueue.RunCompleted {
+	run := b.until(id, "not stored", func(r topicqueue.Run) bool { return r.Unpublished != "" })
+	if run.State != topicqueue.RunCompleted {
 		t.Errorf("state %s (%s) while the storage is away, want completed", run.State, run.Reason)
 	}
 	if keys, err := behind.List(t.Context(), ""); err != nil || len(keys) > 0 {

@@ -308,13 +308,8 @@ func TestFullStorageKeepsTheReport(t *testing.T) {
 	w := b.start(jobs.Settings{})
 	defer w.Stop()
 	id := b.enqueue(topic, options(1, 1, 1), "")
-	for run := b.run(id); run.Unpublished == ""; run = b.run(id) {
-		if !run.PublishedAt.IsZero() {
-			t.Fatal("published without room")
-		}
-		time.Sleep(time.Millisecond)
-	}
-	if run := b.run(id); run.State != topicqueue.RunCompleted || !strings.Contains(run.Unpublished, errNoSpace.Error()) {
+	run := b.until(id, "not stored", func(r topicqueue.Run) bool { return r.Unpublished != "" || published(r) })
+	if run.State != topicqueue.RunCompleted || !strings.Contains(run.Unpublished, errNoSpace.Error()) {
 		t.Errorf("state %s, not published because of %q; want completed and the storage's reason", run.State, run.Unpublished)
 	}
 	full.Store(false)

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
-	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -41,10 +40,5 @@ func startHooks(ts *testscript.TestScript, _ bool, _ []string) {
 
 // waitDigest waits until a batch has its digest: digested BATCH.
 func waitDigest(ts *testscript.TestScript, _ bool, args []string) {
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
-		if ts.Exec("nightdesk", "digest", args[0], "--path") == nil {
-			return
-		}
-	}
-	ts.Fatalf("batch %s has no digest", args[0])
+	until(ts, "a digest of batch "+args[0], func() bool { return ts.Exec("nightdesk", "digest", args[0], "--path") == nil })
 }

@@ -192,16 +192,6 @@ func TestRedisWithSentinels(t *testing.T) {
 	f.stop(w)
 }
 
-// until waits for something that other programs do.
-func until(t *testing.T, what string, done func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(time.Minute); !done(); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("there is no sign of: %s", what)
-		}
-	}
-}
-
 // TestRedisCluster works on three masters: no script, transaction or pipeline may need two of them.
 func TestRedisCluster(t *testing.T) {
 	t.Parallel()

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"nightdesk/storage"
 	"nightdesk/storage/storagetest"
@@ -79,12 +78,8 @@ func TestRunOnS3(t *testing.T) {
 		}
 		defer worker.Wait()
 		defer worker.Process.Kill()
-		for deadline := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
-			if status := nightdesk("status", "tonight", "--json"); strings.Contains(status, `"completed": 1`) {
-				break
-			} else if time.Now().After(deadline) {
-				t.Fatalf("the other machine has not finished: %s", status)
-			}
-		}
+		until(t, "the other machine's report", func() bool {
+			return strings.Contains(nightdesk("status", "tonight", "--json"), `"completed": 1`)
+		})
 	})
 }

@@ -31,15 +31,13 @@ func makeOverdue(ts *testscript.TestScript, _ bool, args []string) {
 
 // scheduleEnded waits until the batch of a schedule's last firing has ended: ended NAME.
 func scheduleEnded(ts *testscript.TestScript, _ bool, args []string) {
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+	until(ts, "the end of a batch of schedule "+args[0], func() bool {
 		ts.Check(ts.Exec("nightdesk", "schedule", "show", args[0], "--json"))
 		var r schedule.Record
 		ts.Check(json.Unmarshal([]byte(ts.ReadFile("stdout")), &r))
-		if n := len(r.Firings); n > 0 && r.Firings[n-1].State == schedule.Ended {
-			return
-		}
-	}
-	ts.Fatalf("schedule %s has no batch that has ended", args[0])
+		n := len(r.Firings)
+		return n > 0 && r.Firings[n-1].State == schedule.Ended
+	})
 }
 
 func overdue(ctx context.Context, q *redisqueue.Queue, name string, d time.Duration) error {

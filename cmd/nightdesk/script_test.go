@@ -176,29 +176,23 @@ func lastLineIsReport(ts *testscript.TestScript, _ bool, _ []string) {
 
 // waitFor waits until so many runs of a batch have ended: waitfor BATCH N.
 func waitFor(ts *testscript.TestScript, _ bool, args []string) {
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+	until(ts, "the end of batch "+args[0], func() bool {
 		ts.Check(ts.Exec("nightdesk", "status", args[0], "--json"))
 		var s struct {
 			States      map[string]int
 			Unpublished int
 		}
 		ts.Check(json.Unmarshal([]byte(ts.ReadFile("stdout")), &s))
-		if fmt.Sprint(s.States["completed"]+s.States["partial"]+s.States["failed"]+s.States["cancelled"]) == args[1] && s.Unpublished == 0 {
-			return
-		}
-	}
-	ts.Fatalf("batch %s has not ended", args[0])
+		return fmt.Sprint(s.States["completed"]+s.States["partial"]+s.States["failed"]+s.States["cancelled"]) == args[1] && s.Unpublished == 0
+	})
 }
 
 // becomes waits until what `status RUN` prints has a text: becomes RUN TEXT.
 func becomes(ts *testscript.TestScript, _ bool, args []string) {
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+	until(ts, args[1]+" in the status of run "+args[0], func() bool {
 		ts.Check(ts.Exec("nightdesk", "status", args[0]))
-		if strings.Contains(ts.ReadFile("stdout"), args[1]) {
-			return
-		}
-	}
-	ts.Fatalf("the status of run %s never has %q", args[0], args[1])
+		return strings.Contains(ts.ReadFile("stdout"), args[1])
+	})
 }
 
 // soon sets a variable to a time that far from now: soon NAME 5s.

@@ -6,7 +6,6 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/hibiken/asynq"
 	"github.com/redis/go-redis/v9"
@@ -80,10 +79,8 @@ func forgetRun(ts *testscript.TestScript, _ bool, args []string) {
 
 // waitLine waits until a file has a text: waitline FILE TEXT.
 func waitLine(ts *testscript.TestScript, _ bool, args []string) {
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
-		if data, err := os.ReadFile(ts.MkAbs(args[0])); err == nil && strings.Contains(string(data), args[1]) {
-			return
-		}
-	}
-	ts.Fatalf("%s never had %q", args[0], args[1])
+	until(ts, args[1]+" in "+args[0], func() bool {
+		data, err := os.ReadFile(ts.MkAbs(args[0]))
+		return err == nil && strings.Contains(string(data), args[1])
+	})
 }
