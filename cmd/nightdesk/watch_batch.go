@@ -125,7 +125,7 @@ func (b *batchWatch) list(ctx context.Context) error {
 	if err != nil || size == len(b.known) {
 		return err
 	}
-	ids, err := b.queue.RunIDs(ctx, b.view.name)
+	ids, err := b.queue.BatchRuns(ctx, b.view.name)
 	if err != nil {
 		return err
 	}

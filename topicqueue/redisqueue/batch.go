@@ -64,6 +64,15 @@ func (q *Queue) Batches(ctx context.Context) ([]Batch, error) {
 	return out, nil
 }
 
+// BatchRuns returns the ids of all runs of a batch in the order of enqueueing.
+func (q *Queue) BatchRuns(ctx context.Context, batch string) ([]string, error) {
+	ids, err := q.rdb.ZRange(ctx, batchKey(batch, "runs"), 0, -1).Result()
+	if err != nil {
+		return nil, fmt.Errorf("list runs of batch %q in Redis: %w", batch, err)
+	}
+	return ids, nil
+}
+
 // listChunk is how many runs one round trip reads.
 const listChunk = 500
 

@@ -12,15 +12,6 @@ var batchPurgeScript = redis.NewScript(readLua("batch_purge"))
 // purgeChunk is how many runs one script takes.
 const purgeChunk = 500
 
-// BatchRuns returns the ids of all runs of a batch in the order of enqueueing.
-func (q *Queue) BatchRuns(ctx context.Context, batch string) ([]string, error) {
-	ids, err := q.rdb.ZRange(ctx, batchKey(batch, "runs"), 0, -1).Result()
-	if err != nil {
-		return nil, fmt.Errorf("list runs of batch %q in Redis: %w", batch, err)
-	}
-	return ids, nil
-}
-
 // Unlist takes runs that are published out of the lists. A batch of which nothing is left is forgotten: gone.
 func (q *Queue) Unlist(ctx context.Context, batch string, runs []string) (gone bool, err error) {
 	keys := []string{batchKey(batch, "runs"), batchKey(batch, "open"), batchKey(batch, "lines"), batchKey(batch, "state")}

@@ -20,15 +20,6 @@ type Pulse struct {
 	Settled  bool // it has ended and is stored, or something hinders that: see topicqueue.Run.Unpublished
 }
 
-// RunIDs returns the runs of a batch in the order of enqueueing.
-func (q *Queue) RunIDs(ctx context.Context, batch string) ([]string, error) {
-	ids, err := q.rdb.ZRange(ctx, batchKey(batch, "runs"), 0, -1).Result()
-	if err != nil {
-		return nil, fmt.Errorf("list runs of batch %q in Redis: %w", batch, err)
-	}
-	return ids, nil
-}
-
 // BatchSize returns how many runs a batch has.
 func (q *Queue) BatchSize(ctx context.Context, batch string) (int, error) {
 	n, err := q.rdb.ZCard(ctx, batchKey(batch, "runs")).Result()

@@ -52,21 +52,22 @@ const judgeTries = 1000
 // Checkpoint stores one iteration of a block and answers its proposals. maxLength: blocks that the run may have.
 func (q *Queue) Checkpoint(ctx context.Context, l Lease, cp topicqueue.Checkpoint, view topicqueue.View, maxLength int) (topicqueue.CheckpointResult, []Intent, error) {
 	var result topicqueue.CheckpointResult
+	unencoded := func(err error) error { return fmt.Errorf("encode checkpoint of %s of run %s: %w", l.Unit, l.RunID, err) }
 	traces, err := encodeList(cp.Traces)
 	if err != nil {
-		return result, nil, fmt.Errorf("encode checkpoint of %s of run %s: %w", l.Unit, l.RunID, err)
+		return result, nil, unencoded(err)
 	}
 	memory, err := json.Marshal(cp.Memory)
 	if err != nil {
-		return result, nil, fmt.Errorf("encode checkpoint of %s of run %s: %w", l.Unit, l.RunID, err)
+		return result, nil, unencoded(err)
 	}
 	digest, err := encodeDigest(cp.Digest)
 	if err != nil {
-		return result, nil, fmt.Errorf("encode checkpoint of %s of run %s: %w", l.Unit, l.RunID, err)
+		return result, nil, unencoded(err)
 	}
 	calls, err := encodeCalls(cp.Calls)
 	if err != nil {
-		return result, nil, fmt.Errorf("encode checkpoint of %s of run %s: %w", l.Unit, l.RunID, err)
+		return result, nil, unencoded(err)
 	}
 	events, err := encodeEvents(l, cp.Events...)
 	if err != nil {
@@ -85,11 +86,11 @@ func (q *Queue) Checkpoint(ctx context.Context, l Lease, cp topicqueue.Checkpoin
 		}
 		blocks, err := encodeList(added)
 		if err != nil {
-			return result, nil, fmt.Errorf("encode checkpoint of %s of run %s: %w", l.Unit, l.RunID, err)
+			return result, nil, unencoded(err)
 		}
 		answer, err := json.Marshal(admissions)
 		if err != nil {
-			return result, nil, fmt.Errorf("encode checkpoint of %s of run %s: %w", l.Unit, l.RunID, err)
+			return result, nil, unencoded(err)
 		}
 		r, err := q.run(ctx, checkpointScript, "checkpoint "+l.Unit, l.RunID, l.Unit, l.Generation, l.owner,
 			cp.Iteration, len(known), traces, jsonList(cp.Queries), blocks, answer, q.timing.Lease.Milliseconds(), memory, events, digest, calls, evidence(cp.Traces))
