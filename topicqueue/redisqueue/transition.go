@@ -52,7 +52,9 @@ const judgeTries = 1000
 // Checkpoint stores one iteration of a block and answers its proposals. maxLength: blocks that the run may have.
 func (q *Queue) Checkpoint(ctx context.Context, l Lease, cp topicqueue.Checkpoint, view topicqueue.View, maxLength int) (topicqueue.CheckpointResult, []Intent, error) {
 	var result topicqueue.CheckpointResult
-	unencoded := func(err error) error { return fmt.Errorf("encode checkpoint of %s of run %s: %w", l.Unit, l.RunID, err) }
+	unencoded := func(err error) error {
+		return fmt.Errorf("encode checkpoint of %s of run %s: %w", l.Unit, l.RunID, err)
+	}
 	traces, err := encodeList(cp.Traces)
 	if err != nil {
 		return result, nil, unencoded(err)
