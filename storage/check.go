@@ -39,3 +39,9 @@ func Check(ctx context.Context, s Store) error {
 	}
 	return nil
 }
+
+// CheckRead finds out whether a store can be read. It writes nothing.
+func CheckRead(ctx context.Context, s Store) error {
+	_, err := s.Exists(ctx, probeKey)
+	return err
+}

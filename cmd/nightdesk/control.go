@@ -70,7 +70,7 @@ after the end of a run.`,
 			what := redisqueue.RetryBlocks
 			switch {
 			case report && all:
-				return usageError{errors.New("--report and --all exclude each other")}
+				return usageError{errors.New("--report and --all exclude each other: give one of them")}
 			case report:
 				what = redisqueue.RetryReport
 			case all:

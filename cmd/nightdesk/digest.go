@@ -67,7 +67,11 @@ func (a *app) digestNow(ctx context.Context, store storage.Store, batch string) 
 	defer func() { err = errors.Join(err, desk.Close()) }()
 	d, err = jobs.MakeDigest(ctx, desk.queue, store, batch)
 	if errors.Is(err, redisqueue.ErrNotFound) {
-		return d, usageError{hintError{fmt.Errorf("there is no batch %q", batch), "`nightdesk list` shows what there is."}}
+		batches, err := desk.queue.Batches(ctx)
+		if err != nil {
+			return d, err
+		}
+		return d, noBatch(batch, batches)
 	}
 	return d, err
 }

@@ -119,7 +119,7 @@ func (a *app) scheduledList(ctx context.Context, d *desk, spec schedule.Spec, du
 		return nil, nil, fmt.Errorf("read topics from %s: %w", name, err)
 	}
 	if len(text) > maxList {
-		return nil, nil, fmt.Errorf("list of topics %s: more than %d bytes", name, maxList)
+		return nil, nil, fmt.Errorf("list of topics %s: more than %d bytes: split it between schedules", name, maxList)
 	}
 	zone := scheduleZone(spec)
 	template, _ := schedule.Fill(spec.Template, due.In(zone)) // what it does not know may be a column
@@ -133,7 +133,7 @@ func (a *app) scheduledList(ctx context.Context, d *desk, spec schedule.Spec, du
 	if list.problems.count > 0 {
 		err = fmt.Errorf("%d of the lines of %s cannot be enqueued:\n  %s", list.problems.count, name, list.problems.text())
 	} else if len(list.lines) == 0 {
-		err = fmt.Errorf("there is no topic in %s", name)
+		err = fmt.Errorf("there is no topic in %s: give one a line", name)
 	}
 	if err != nil {
 		return nil, nil, errors.Join(err, list.Close())

@@ -78,7 +78,7 @@ func (a *app) list(ctx context.Context, batch, state string, tags []string) (err
 		known := batches
 		batches = slices.DeleteFunc(slices.Clone(batches), func(b redisqueue.Batch) bool { return b.Name != batch })
 		if len(batches) == 0 {
-			return usageError{hintError{fmt.Errorf("there is no batch %q", batch), "There are: " + batchNames(known)}}
+			return noBatch(batch, known)
 		}
 	}
 	store, err := a.openStore(ctx)
@@ -123,6 +123,11 @@ func tagText(tags []string) string {
 		return ""
 	}
 	return " [" + clipColumns(strings.Join(tags, ", "), 40) + "]"
+}
+
+// noBatch is the error for a name that is no batch's.
+func noBatch(name string, batches []redisqueue.Batch) error {
+	return usageError{hintError{fmt.Errorf("there is no batch %q", name), "There are: " + batchNames(batches)}}
 }
 
 func batchNames(batches []redisqueue.Batch) string {

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"sync"
@@ -110,7 +109,8 @@ func (a *app) replay(ctx context.Context, runID, language, style, out string, ex
 		return err
 	}
 	if len(report.Fallbacks) > 0 && !extractive {
-		return resultError{errors.New("the model failed at " + fmt.Sprint(len(report.Fallbacks)) + " steps; their local form was used: " + report.Fallbacks[0]), exitPartial}
+		err := fmt.Errorf("the model failed at %s, whose local form was used: %s", counted(len(report.Fallbacks), "step"), report.Fallbacks[0])
+		return resultError{hintError{err, "`nightdesk doctor --model` says whether it answers; --extractive does without it."}, exitPartial}
 	}
 	return nil
 }

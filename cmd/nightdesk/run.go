@@ -186,7 +186,7 @@ func (a *app) runTopic(ctx context.Context, topic, out string) (err error) {
 	}
 	worker.Stop()
 	if ctx.Err() != nil {
-		return fmt.Errorf("interrupted: run %s is not finished", sub.Run.ID)
+		return hintError{fmt.Errorf("interrupted: run %s is not finished", sub.Run.ID), "Give the same command again to begin anew; `nightdesk enqueue` is for what is to outlive its terminal."}
 	}
 	if followErr != nil {
 		return followErr

@@ -133,7 +133,7 @@ func (a *app) scheduleAdd(ctx context.Context, name string, values map[string]st
 	// Better now than at night: the list can be read, and there is something to search in.
 	next := spec.Next(d.clock.Now(), 1)
 	if len(next) == 0 {
-		return usageError{fmt.Errorf("cron expression %q is never due", spec.Cron)}
+		return usageError{hintError{fmt.Errorf("cron expression %q is never due", spec.Cron), "Does its month have that day? Fields are minute, hour, day of month, month, day of week."}}
 	}
 	now := d.clock.Now()
 	own, err := a.scheduled(spec, now)

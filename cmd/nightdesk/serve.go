@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nightdesk/cmd/nightdesk/web"
+	"nightdesk/storage"
 )
 
 // serveGrace is how long a stop waits for answers that are on their way.
@@ -52,10 +53,7 @@ func (a *app) serve(ctx context.Context) (err error) {
 	server := &http.Server{
 		Handler: web.New(web.Services{
 			Redis: d.redis, Queue: d.queue, Log: a.log,
-			Storage: func(ctx context.Context) error {
-				_, err := store.Exists(ctx, "cache/writable")
-				return err
-			},
+			Storage: func(ctx context.Context) error { return storage.CheckRead(ctx, store) },
 		}),
 		ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute,
 		MaxHeaderBytes: 64 << 10,

@@ -87,7 +87,7 @@ func (a *app) watch(ctx context.Context, name, batch string, from int64) (err er
 	case name != "":
 		return noSuch(name)
 	}
-	return usageError{hintError{fmt.Errorf("there is no batch %q", batch), "There are: " + batchNames(batches)}}
+	return noBatch(batch, batches)
 }
 
 // watcher is what watching needs.
