@@ -1,0 +1,149 @@
+package jobs
+
+import (
+	"time"
+
+	"nightdesk/pipeline/citation"
+	"nightdesk/pipeline/evidence"
+	"nightdesk/pipeline/recurring"
+	"nightdesk/pipeline/reporting"
+	"nightdesk/topicqueue"
+)
+
+// statistics counts the blocks of a run.
+type statistics struct {
+	TotalBlocks    int `json:"total_blocks"`
+	Pending        int `json:"pending"`
+	Researching    int `json:"researching"`
+	Completed      int `json:"completed"`
+	Failed         int `json:"failed"`
+	TotalToolCalls int `json:"total_tool_calls"`
+	GapBlocks      int `json:"gap_blocks"` // that reviews have added
+}
+
+func (b *bundle) statistics() statistics {
+	s := statistics{TotalBlocks: len(b.in.Blocks)}
+	calls := map[string]bool{}
+	for _, block := range b.in.Blocks {
+		if block.Block.Why != "" {
+			s.GapBlocks++
+		}
+		switch block.Block.Status {
+		case topicqueue.BlockPending:
+			s.Pending++
+		case topicqueue.BlockResearching:
+			s.Researching++
+		case topicqueue.BlockCompleted:
+			s.Completed++
+		case topicqueue.BlockFailed:
+			s.Failed++
+		}
+		for _, t := range block.Traces {
+			calls[t.ToolID] = true
+		}
+	}
+	s.TotalToolCalls = len(calls)
+	return s
+}
+
+type metadata struct {
+	ResearchID      string                          `json:"research_id"`
+	Topic           string                          `json:"topic"`
+	OptimizedTopic  string                          `json:"optimized_topic"`
+	Batch           string                          `json:"batch"`
+	State           topicqueue.RunState             `json:"state"`
+	Reason          string                          `json:"reason,omitempty"`
+	Title           string                          `json:"title,omitempty"`
+	Statistics      statistics                      `json:"statistics"`
+	ReportWordCount int                             `json:"report_word_count"`
+	Citations       []string                        `json:"citations"` // ids that the report cites
+	Removed         []citation.Removal              `json:"removed"`   // what the model cited and could not be resolved
+	Lost            []string                        `json:"lost"`      // facts of cited sources that no claim has, with their sentences
+	Fallbacks       fallbacks                       `json:"fallbacks"`
+	Verification    *verified                       `json:"verification,omitempty"` // of the report; verification.json has each sentence
+	Usage           usageTotals                     `json:"usage"`
+	Budget          *budgetLine                     `json:"budget,omitempty"`        // absent without one
+	ToolCalls       map[string]topicqueue.ToolCalls `json:"tool_calls"`              // of the blocks' finished iterations, by tool
+	MissingTexts    []string                        `json:"missing_texts,omitempty"` // hashes: a machine kept them while the storage was away, and is gone
+	Changes         *recurring.Changes              `json:"changes,omitempty"`       // since the run that this one goes on from
+	StartedAt       time.Time                       `json:"started_at"`
+	CompletedAt     time.Time                       `json:"completed_at"`
+
+	weighed
+}
+
+// weighed is what the claims of a run say together.
+type weighed struct {
+	Contradictions []evidence.Contradiction `json:"contradictions"`
+	Statements     int                      `json:"statements"`      // what claims say, each counted once
+	ThinStatements int                      `json:"thin_statements"` // of these, stated by one independent source alone
+}
+
+// verified sums up how a report was checked.
+type verified struct {
+	Status     string                       `json:"status"`
+	Reason     string                       `json:"reason,omitempty"`
+	Counts     reporting.VerificationCounts `json:"counts"`
+	Evaluation reporting.Evaluation         `json:"evaluation"`
+	Judgement  *reporting.Judgement         `json:"judgement,omitempty"`
+}
+
+// verificationFile is verification.json: what was decided about each citation and each sentence that cites.
+type verificationFile struct {
+	ResearchID string `json:"research_id"`
+	*reporting.Verification
+	Unwritten []citation.Removal `json:"removed_markers"` // what the model cited and could not be resolved
+}
+
+// budgetLine says what a run might spend and has spent.
+type budgetLine struct {
+	Run   topicqueue.Budget `json:"run,omitzero"`
+	Batch topicqueue.Budget `json:"batch,omitzero"` // of all runs of the batch together
+	Night topicqueue.Budget `json:"night,omitzero"` // of all runs of the night together
+	Limit topicqueue.Budget `json:"limit"`          // of this run in the end, by its own budget and its share of the others
+	Spent topicqueue.Budget `json:"spent"`
+	Cuts  []string          `json:"cuts"` // see topicqueue.CutReview and those after it
+}
+
+// fallbacks are the steps that a model should have done and did not, by stage.
+type fallbacks struct {
+	Planning    []string `json:"planning"`
+	Researching []string `json:"researching"`
+	Reviewing   []string `json:"reviewing"`
+	Reporting   []string `json:"reporting"`
+}
+
+func (b *bundle) metadata(run topicqueue.Run, usage []topicqueue.Usage) metadata {
+	m := metadata{
+		ResearchID: run.ID, Topic: run.Topic, OptimizedTopic: b.in.Plan.Topic, Batch: run.Batch, State: run.State, Reason: run.Reason,
+		Statistics: b.statistics(), Usage: total(usage), ToolCalls: run.ToolCalls, MissingTexts: b.missing, StartedAt: run.StartedAt, CompletedAt: run.EndedAt,
+		Citations: []string{}, Lost: []string{}, Removed: []citation.Removal{},
+		Fallbacks: fallbacks{Planning: list(b.in.Plan.Fallbacks), Researching: []string{}, Reviewing: []string{}, Reporting: []string{}},
+		weighed:   weighed{Contradictions: []evidence.Contradiction{}},
+	}
+	if limit := run.Options.Limit(); limit.Amount() > 0 {
+		m.Budget = &budgetLine{run.Options.Budget, run.Options.BatchBudget, run.Options.NightBudget, limit.Of(run.Limit), limit.Of(run.Spent), list(run.Cuts)}
+	}
+	if why := b.in.Review.NotDone; why != "" {
+		m.Fallbacks.Reviewing = append(m.Fallbacks.Reviewing, why)
+	}
+	for _, block := range b.in.Blocks {
+		for _, f := range block.Block.Fallbacks {
+			m.Fallbacks.Researching = append(m.Fallbacks.Researching, block.Block.ID+": "+f)
+		}
+		for _, t := range block.Traces {
+			for _, line := range t.Lost {
+				m.Lost = append(m.Lost, t.CitationID+": "+line)
+			}
+		}
+	}
+	if r := b.report; r != nil {
+		m.Title, m.ReportWordCount, m.Changes = r.Title, r.Words, r.Changes
+		m.weighed = weighed{list(r.Evidence.Contradictions), r.Statistics.Statements, r.Statistics.ThinStatements}
+		m.Citations, m.Removed, m.Fallbacks.Reporting = list(r.Cited), list(r.Removed), list(r.Fallbacks)
+		if v := r.Verification; v != nil {
+			m.Verification = &verified{Status: v.Status, Reason: v.Reason, Counts: v.Counts, Evaluation: v.Evaluation, Judgement: v.Judgement}
+		}
+	}
+	return m
+}
