@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"nightdesk/jobs"
-	"nightdesk/pipeline/knowledge"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
 )
@@ -224,28 +223,6 @@ func (a *app) submit(ctx context.Context, list *topicList, plan *listPlan, f enq
 	return nil
 }
 
-// publishBases indexes the knowledge base of the batch, when it is a directory, and puts those that topics use into the
-// storage as they are now.
-func (a *app) publishBases(ctx context.Context, list *topicList) error {
-	if _, err := a.knowledgeBase(ctx, a.cfg.KBName); err != nil {
-		return err
-	}
-	versions := map[string]string{}
-	for i := range list.options {
-		o := &list.options[i]
-		version, ok := versions[o.KnowledgeBase]
-		if !ok {
-			var err error
-			if version, err = a.publish(ctx, o.KnowledgeBase); err != nil {
-				return err
-			}
-			versions[o.KnowledgeBase] = version
-		}
-		o.KnowledgeVersion = version
-	}
-	return nil
-}
-
 func laneOf(priority string) (string, error) {
 	switch priority {
 	case "high":
@@ -268,21 +245,4 @@ func checkBatchName(name string) error {
 		return usageError{fmt.Errorf("batch name %q: use at most 100 letters, digits and the signs - _ . only", name)}
 	}
 	return nil
-}
-
-// publish puts the knowledge base as it is now into the storage, from where workers on any machine fetch it, and returns
-// the version that the runs are to use, whatever becomes of the base meanwhile.
-func (a *app) publish(ctx context.Context, kb string) (version string, err error) {
-	if kb == "" {
-		return "", nil
-	}
-	store, err := a.store(ctx)
-	if err != nil {
-		return "", err
-	}
-	err = a.withBase(kb, func(b *knowledge.Base) error {
-		version, err = knowledge.Publish(ctx, b, store)
-		return err
-	})
-	return version, err
 }

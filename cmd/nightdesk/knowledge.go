@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -109,15 +107,6 @@ func (a *app) embed(ctx context.Context, base *knowledge.Base, name string, agai
 	return nil
 }
 
-// openBase opens a knowledge base that exists.
-func (a *app) openBase(name string) (*knowledge.Base, error) {
-	path, err := knowledge.Path(a.knowledgeDir(), name)
-	if err != nil {
-		return nil, usageError{err}
-	}
-	return knowledge.Open(path)
-}
-
 type kbLine struct {
 	Name string `json:"name"`
 	knowledge.Info
@@ -151,34 +140,6 @@ func (a *app) kbAdd(ctx context.Context, name string, paths []string, reembed bo
 	fmt.Fprintf(a.stdout, "%s: %d documents, %d passages (%d added, %d updated, %d unchanged, %d removed, %d skipped)\n",
 		name, info.Documents, info.Passages, rep.Added, rep.Updated, rep.Unchanged, rep.Removed, len(rep.Skipped))
 	return nil
-}
-
-// kbExists returns an error that lists the knowledge bases when there is none with this name.
-func (a *app) kbExists(name string) error {
-	names, err := knowledge.List(a.knowledgeDir())
-	if err != nil {
-		return err
-	}
-	if slices.Contains(names, name) {
-		return nil
-	}
-	hint := "There is none yet; make one with `nightdesk kb add --name NAME DIR`."
-	if len(names) > 0 {
-		hint = "There are: " + strings.Join(names, ", ")
-	}
-	return usageError{hintError{fmt.Errorf("there is no knowledge base and no directory %q", name), hint}}
-}
-
-// withBase opens a knowledge base that must exist.
-func (a *app) withBase(name string, do func(*knowledge.Base) error) error {
-	if err := a.kbExists(name); err != nil {
-		return err
-	}
-	base, err := a.openBase(name)
-	if err != nil {
-		return err
-	}
-	return errors.Join(do(base), base.Close())
 }
 
 func (a *app) kbList(ctx context.Context) error {
@@ -274,62 +235,4 @@ func (a *app) kbSearch(ctx context.Context, name, query, mode string, limit int)
 		}
 		return nil
 	})
-}
-
-// checkBase finds out before any work whether a knowledge base can be searched.
-func (a *app) checkBase(ctx context.Context, name string) error {
-	return a.withBase(name, func(b *knowledge.Base) error {
-		info, err := b.Info(ctx)
-		if err == nil && info.Passages == 0 {
-			err = hintError{fmt.Errorf("knowledge base %s is empty", name), "Fill it with `nightdesk kb add --name " + name + " DIR`."}
-		}
-		return err
-	})
-}
-
-// knowledgeBase resolves the value of --kb: the name of a knowledge base, or a directory or file, which is indexed on
-// the way.
-func (a *app) knowledgeBase(ctx context.Context, value string) (string, error) {
-	name, path, err := a.findBase(ctx, value)
-	if err != nil || path == "" {
-		return name, err
-	}
-	rep, err := a.ingest(ctx, name, []string{path}, false)
-	if err == nil {
-		a.say("%s is knowledge base %s: %d documents%s", path, name, rep.Added+rep.Updated+rep.Unchanged, skippedNote(rep, path))
-	}
-	return name, err
-}
-
-// findBase says which knowledge base a value of --kb means, without indexing anything. path: what is to be indexed, empty
-// for one that is there. A name that is both is the knowledge base, unless it is written like a path.
-func (a *app) findBase(ctx context.Context, value string) (name, path string, err error) {
-	if value == "" {
-		return "", "", nil
-	}
-	_, statErr := os.Stat(value)
-	looksLikePath := strings.ContainsRune(value, filepath.Separator) || value == "." || value == ".."
-	if !looksLikePath {
-		names, err := knowledge.List(a.knowledgeDir())
-		if err != nil {
-			return "", "", err
-		}
-		if slices.Contains(names, value) {
-			return value, "", a.checkBase(ctx, value)
-		}
-	}
-	if statErr != nil {
-		if looksLikePath {
-			return "", "", usageError{fmt.Errorf("knowledge base: %w", statErr)}
-		}
-		return "", "", a.kbExists(value)
-	}
-	return knowledge.Name(value), value, nil
-}
-
-func skippedNote(rep knowledge.Report, path string) string {
-	if len(rep.Skipped) == 0 {
-		return ""
-	}
-	return fmt.Sprintf(", %d files skipped (`nightdesk kb add %s` says why)", len(rep.Skipped), path)
 }

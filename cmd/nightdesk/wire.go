@@ -3,15 +3,11 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"time"
 
-	"github.com/rs/zerolog"
 
 	"nightdesk/config"
 	"nightdesk/jobs"
@@ -229,93 +225,4 @@ func (a *app) workerSettings(lanes ...string) jobs.Settings {
 		ResultLimit:   a.cfg.Researching.ResultLimit, SharedLifetime: a.cfg.Researching.SharedLifetime, Grace: a.cfg.Worker.ShutdownTimeout, PollInterval: 50 * time.Millisecond,
 		RetryPause: time.Second, SweepInterval: time.Second, StateExpiry: a.cfg.Queue.StateExpiry,
 	}
-}
-
-func (a *app) knowledgeDir() string { return filepath.Join(a.cfg.DataDir, "knowledge") }
-
-// library keeps the knowledge bases that this process has opened.
-type library struct {
-	dir      string
-	limit    int // passages of one tool call
-	store    storage.Store
-	embedder knowledge.Embedder // nil: bases are searched by words
-	mu       sync.Mutex
-	open     map[string]*knowledge.Base // by path
-}
-
-// Close closes all of them.
-func (l *library) Close() error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	var errs []error
-	for path, b := range l.open {
-		errs = append(errs, b.Close())
-		delete(l.open, path)
-	}
-	return errors.Join(errs...)
-}
-
-// base opens a knowledge base of this machine, or the published version that a run has pinned, which is fetched from
-// storage when this machine does not have it.
-func (l *library) base(ctx context.Context, name, version string) (*knowledge.Base, error) {
-	var path string
-	var err error
-	if version != "" {
-		path, err = knowledge.Fetch(ctx, l.store, l.dir, name, version)
-	} else if path, err = knowledge.Path(l.dir, name); err == nil {
-		if _, err = os.Stat(path); err != nil {
-			err = fmt.Errorf("knowledge base %q is not on this machine (%s): make it with `nightdesk kb add --name %s DIR`", name, path, name)
-		}
-	}
-	if err != nil {
-		return nil, err
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if b := l.open[path]; b != nil {
-		return b, nil
-	}
-	b, err := knowledge.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	if l.embedder != nil {
-		b.SetEmbedder(l.embedder)
-	}
-	l.open[path] = b
-	return b, nil
-}
-
-// toolbox makes the tools of runs.
-type toolbox struct {
-	bases  *library
-	common tools.Set // that serve all runs
-}
-
-// of returns the tools of one run.
-func (t toolbox) of(ctx context.Context, run topicqueue.Run) (box jobs.Toolbox, err error) {
-	var b *knowledge.Base
-	if run.Options.KnowledgeBase != "" {
-		if b, err = t.bases.base(ctx, run.Options.KnowledgeBase, run.Options.KnowledgeVersion); err != nil {
-			return jobs.Toolbox{}, err
-		}
-		box.Sections, box.Documents = b, b
-	}
-	for _, name := range run.Options.Tools {
-		common, ok := t.common.Lookup(name)
-		switch {
-		case ok:
-			box.Tools = append(box.Tools, common)
-		case name == "web_search":
-			zerolog.Ctx(ctx).Warn().Str("run", run.ID).Msg("a run wants web_search, and this worker has no search engine: set SEARXNG_URL or a key here, too")
-		case b == nil: // the others search the knowledge base
-		case name == "rag_hybrid":
-			box.Tools = append(box.Tools, tools.NewRAGHybrid(b, t.bases.limit))
-		case name == "rag_naive":
-			box.Tools = append(box.Tools, tools.NewRAGNaive(b, t.bases.limit))
-		case name == "query_item":
-			box.Tools = append(box.Tools, tools.NewQueryItem(b, t.bases.limit))
-		}
-	}
-	return box, nil
 }

@@ -1,0 +1,46 @@
+package main
+
+import (
+	"context"
+
+	"github.com/rs/zerolog"
+
+	"nightdesk/jobs"
+	"nightdesk/pipeline/knowledge"
+	"nightdesk/pipeline/tools"
+	"nightdesk/topicqueue"
+)
+
+// toolbox makes the tools of runs.
+type toolbox struct {
+	bases  *library
+	common tools.Set // that serve all runs
+}
+
+// of returns the tools of one run.
+func (t toolbox) of(ctx context.Context, run topicqueue.Run) (box jobs.Toolbox, err error) {
+	var b *knowledge.Base
+	if run.Options.KnowledgeBase != "" {
+		if b, err = t.bases.base(ctx, run.Options.KnowledgeBase, run.Options.KnowledgeVersion); err != nil {
+			return jobs.Toolbox{}, err
+		}
+		box.Sections, box.Documents = b, b
+	}
+	for _, name := range run.Options.Tools {
+		common, ok := t.common.Lookup(name)
+		switch {
+		case ok:
+			box.Tools = append(box.Tools, common)
+		case name == "web_search":
+			zerolog.Ctx(ctx).Warn().Str("run", run.ID).Msg("a run wants web_search, and this worker has no search engine: set SEARXNG_URL or a key here, too")
+		case b == nil: // the others search the knowledge base
+		case name == "rag_hybrid":
+			box.Tools = append(box.Tools, tools.NewRAGHybrid(b, t.bases.limit))
+		case name == "rag_naive":
+			box.Tools = append(box.Tools, tools.NewRAGNaive(b, t.bases.limit))
+		case name == "query_item":
+			box.Tools = append(box.Tools, tools.NewQueryItem(b, t.bases.limit))
+		}
+	}
+	return box, nil
+}
