@@ -1,19 +1,15 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"hash/maphash"
 	"io"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
-	"nightdesk/config"
-	"nightdesk/jobs"
 	"nightdesk/pipeline/knowledge"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/topiclist"
@@ -37,6 +33,9 @@ type topicList struct {
 
 // Close gives the spool back.
 func (l *topicList) Close() error { return errors.Join(l.spool.Close(), l.there.Close()) }
+
+// shortName is a list's name as it is shown.
+func (l *topicList) shortName() string { return filepath.Base(l.name) }
 
 // head returns the topic whose run this one's is: itself, or an earlier one that is the same, or, with near, nearly the same;
 // -1, with near, when the batch has such a one.
@@ -210,101 +209,6 @@ func (r *listReader) compare() error {
 	return broken
 }
 
-// check checks a row and resolves its options. problem: what is wrong with it.
-func (r *listReader) check(row topiclist.Row) (t spooledTopic, problem string) {
-	t = spooledTopic{Line: row.Line, Topic: strings.TrimSpace(row.Topic), Lane: r.lane, Ref: row.Options["id"]}
-	if row.Topic == "" && len(row.Options) > 0 {
-		return t, "it has no topic"
-	}
-	if err := jobs.CheckTopic(t.Topic); err != nil {
-		return t, err.Error()
-	}
-	if topicqueue.OneLine(t.Ref) != t.Ref || len(t.Ref) > mostRef {
-		return t, fmt.Sprintf("the id must be one line of at most %d bytes", mostRef)
-	}
-	var err error
-	if p := row.Options["priority"]; p != "" {
-		if t.Lane, err = laneOf(strings.ToLower(p)); err != nil {
-			return t, err.Error()
-		}
-	}
-	own, err := checkTags(strings.FieldsFunc(row.Options["tags"], func(r rune) bool { return strings.ContainsRune(",;|", r) }))
-	if err != nil {
-		return t, err.Error()
-	}
-	t.Tags = union(r.tags, own)
-	if d := row.Options["deadline"]; d != "" {
-		if t.Deadline, err = deadlineAt(d, r.now); err != nil {
-			return t, err.Error()
-		}
-	}
-	k := r.resolve(row.Options)
-	if k.problem != "" {
-		return t, k.problem
-	}
-	t.Options = k.options
-	if t.Deadline.IsZero() {
-		t.Deadline = r.list.options[k.options].Deadline
-	}
-	return t, r.enter(t)
-}
-
-// rowSettings are the options of a row that are settings.
-var rowSettings = []struct{ column, path string }{
-	{"preset", "preset"}, {"language", "language"}, {"strategy", "researching.strategy"}, {"sources", "researching.sources"},
-	{"duration", "limits.run_duration"}, {"budget", "limits.run_budget"}, {"citation_style", "reporting.citation_style"},
-}
-
-// resolve returns the number of a row's options, which come before those of the batch.
-func (r *listReader) resolve(options map[string]string) known {
-	key := options["kb"]
-	for _, s := range rowSettings {
-		key += "\x00" + options[s.column]
-	}
-	k, ok := r.known[key]
-	if ok {
-		return k
-	}
-	o, err := r.optionsOf(options)
-	if err != nil && strings.Trim(key, "\x00") == "" {
-		r.err = err // no topic's own doing
-	}
-	if err != nil {
-		k.problem = strings.Join(strings.Fields(strings.TrimPrefix(err.Error(), "settings: ")), " ")
-	} else {
-		k.options = len(r.list.options)
-		r.list.options = append(r.list.options, o)
-	}
-	r.known[key] = k
-	return k
-}
-
-func (r *listReader) optionsOf(options map[string]string) (topicqueue.Options, error) {
-	kb := cmp.Or(options["kb"], r.kb)
-	if options["kb"] != "" && !slices.Contains(r.bases, kb) {
-		return topicqueue.Options{}, fmt.Errorf("there is no knowledge base %q: make it with `nightdesk kb add --name NAME DIR`", topicqueue.Clip(kb, 60))
-	}
-	asked := map[string]string{}
-	for _, s := range rowSettings {
-		if v := options[s.column]; v != "" {
-			asked[s.path] = v
-		}
-	}
-	cfg, err := r.a.cfg.With(asked)
-	if err != nil {
-		var problems config.Problems
-		if errors.As(err, &problems) {
-			var texts []string
-			for _, p := range problems {
-				texts = append(texts, p.String())
-			}
-			err = errors.New(strings.Join(texts, "; "))
-		}
-		return topicqueue.Options{}, err
-	}
-	return r.a.optionsOf(cfg, kb)
-}
-
 // enter notes a topic among those that were read. problem: another one with the same run is something else.
 func (r *listReader) enter(t spooledTopic) (problem string) {
 	o := r.list.options[t.Options]
@@ -339,44 +243,3 @@ func (r *listReader) enter(t spooledTopic) (problem string) {
 	}
 	return ""
 }
-
-// Bounds of labels, which stand in Redis with each run.
-const (
-	mostRef     = 200 // bytes
-	mostTag     = 64  // bytes
-	mostTags    = 20
-	tagsAllowed = "tags are at most 20, each one line of at most 64 bytes without commas"
-)
-
-// checkTags cleans tags and checks them: no tag twice, no empty one.
-func checkTags(tags []string) ([]string, error) {
-	var out []string
-	for _, tag := range tags {
-		tag = strings.TrimSpace(tag)
-		if tag == "" || slices.Contains(out, tag) {
-			continue
-		}
-		if topicqueue.OneLine(tag) != tag || len(tag) > mostTag || strings.Contains(tag, ",") {
-			return nil, fmt.Errorf("tag %q: %s", topicqueue.Clip(tag, 60), tagsAllowed)
-		}
-		out = append(out, tag)
-	}
-	if len(out) > mostTags {
-		return nil, fmt.Errorf("%d tags: %s", len(out), tagsAllowed)
-	}
-	return out, nil
-}
-
-// union returns a, then those of b that are not in it.
-func union(a, b []string) []string {
-	out := slices.Clone(a)
-	for _, s := range b {
-		if !slices.Contains(out, s) {
-			out = append(out, s)
-		}
-	}
-	return out
-}
-
-// shortName is a list's name as it is shown.
-func (l *topicList) shortName() string { return filepath.Base(l.name) }

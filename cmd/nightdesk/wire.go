@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-
 	"nightdesk/config"
 	"nightdesk/jobs"
 	"nightdesk/pipeline/knowledge"

@@ -1,0 +1,47 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"nightdesk/topicqueue"
+)
+
+// Bounds of labels, which stand in Redis with each run.
+const (
+	mostRef     = 200 // bytes
+	mostTag     = 64  // bytes
+	mostTags    = 20
+	tagsAllowed = "tags are at most 20, each one line of at most 64 bytes without commas"
+)
+
+// checkTags cleans tags and checks them: no tag twice, no empty one.
+func checkTags(tags []string) ([]string, error) {
+	var out []string
+	for _, tag := range tags {
+		tag = strings.TrimSpace(tag)
+		if tag == "" || slices.Contains(out, tag) {
+			continue
+		}
+		if topicqueue.OneLine(tag) != tag || len(tag) > mostTag || strings.Contains(tag, ",") {
+			return nil, fmt.Errorf("tag %q: %s", topicqueue.Clip(tag, 60), tagsAllowed)
+		}
+		out = append(out, tag)
+	}
+	if len(out) > mostTags {
+		return nil, fmt.Errorf("%d tags: %s", len(out), tagsAllowed)
+	}
+	return out, nil
+}
+
+// union returns a, then those of b that are not in it.
+func union(a, b []string) []string {
+	out := slices.Clone(a)
+	for _, s := range b {
+		if !slices.Contains(out, s) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
