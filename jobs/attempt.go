@@ -12,6 +12,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"nightdesk/pipeline/llm"
+	"nightdesk/pipeline/researching"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
 )
@@ -196,7 +197,7 @@ func (a *attempt) fail(ctx context.Context, reason string) error {
 		return a.closeReview(ctx, topicqueue.Review{NotDone: reason})
 	}
 	if a.Block.ID != "" {
-		return a.endBlock(ctx, topicqueue.BlockFailed, reason, nil)
+		return a.endBlock(ctx, topicqueue.BlockFailed, reason, researching.Result{})
 	}
 	return a.finish(ctx, redisqueue.Outcome{State: topicqueue.RunFailed, Reason: reason})
 }
@@ -211,14 +212,15 @@ func (a *attempt) timeUp(ctx context.Context) error {
 		return err
 	}
 	if len(traces) > 0 {
-		return a.endBlock(ctx, topicqueue.BlockCompleted, "cut short: its time was over", nil)
+		return a.endBlock(ctx, topicqueue.BlockCompleted, "cut short: its time was over", researching.Result{})
 	}
-	return a.endBlock(ctx, topicqueue.BlockFailed, "its time was over before anything was found", nil)
+	return a.endBlock(ctx, topicqueue.BlockFailed, "its time was over before anything was found", researching.Result{})
 }
 
-func (a *attempt) endBlock(ctx context.Context, status topicqueue.BlockStatus, reason string, fallbacks []string) error {
+// endBlock ends the attempt's block as Queue.EndBlock does.
+func (a *attempt) endBlock(ctx context.Context, status topicqueue.BlockStatus, reason string, r researching.Result) error {
 	return a.end(ctx, "end "+a.Block.ID, func(ctx context.Context) ([]redisqueue.Intent, error) {
-		return a.w.Queue.EndBlock(ctx, a.Lease, status, reason, fallbacks)
+		return a.w.Queue.EndBlock(ctx, a.Lease, status, reason, r.Fallbacks, r.Returned)
 	})
 }
 

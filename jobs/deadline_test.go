@@ -233,7 +233,7 @@ func (b *bench) work(id, block string) {
 	if _, _, err := q.Checkpoint(b.t.Context(), begun.Lease, cp, begun.View, 8); err != nil {
 		b.t.Fatal(err)
 	}
-	if _, err := q.EndBlock(b.t.Context(), begun.Lease, topicqueue.BlockCompleted, "", nil); err != nil {
+	if _, err := q.EndBlock(b.t.Context(), begun.Lease, topicqueue.BlockCompleted, "", nil, ""); err != nil {
 		b.t.Fatal(err)
 	}
 }

@@ -50,15 +50,15 @@ func (w *Worker) research(ctx context.Context, a *attempt) error {
 		return stageError(fmt.Sprintf("research %q", a.Block.Title), err)
 	}
 	if result.Cut && result.Claims > 0 {
-		return a.endBlock(ctx, topicqueue.BlockCompleted, "cut short: there is no budget or no time for more", result.Fallbacks)
+		return a.endBlock(ctx, topicqueue.BlockCompleted, "cut short: there is no budget or no time for more", result)
 	}
 	if result.Cut {
-		return a.endBlock(ctx, topicqueue.BlockFailed, "there is no budget or no time for it", result.Fallbacks)
+		return a.endBlock(ctx, topicqueue.BlockFailed, "there is no budget or no time for it", result)
 	}
 	if result.Claims == 0 {
-		return a.endBlock(ctx, topicqueue.BlockFailed, recurring.NothingFound, result.Fallbacks)
+		return a.endBlock(ctx, topicqueue.BlockFailed, recurring.NothingFound, result)
 	}
-	return a.endBlock(ctx, topicqueue.BlockCompleted, "", result.Fallbacks)
+	return a.endBlock(ctx, topicqueue.BlockCompleted, "", result)
 }
 
 // softLimit is when a block begins no new iteration: its own time, or a little before the run is sealed, so that the

@@ -2,11 +2,12 @@ package topicqueue
 
 // Plan is what planning hands to the queue.
 type Plan struct {
-	Topic     string      `json:"topic"`            // the topic as researched: rephrased, or as the user gave it
-	Mode      string      `json:"mode"`             // DecomposeManual or DecomposeAuto
-	SubTopics []SubTopic  `json:"subtopics"`        // no two alike by Duplicate; at least one
-	Queries   []string    `json:"queries"`          // searched for background
-	Traces    []ToolTrace `json:"traces"`           // PLAN-01, ...: what background retrieval found
-	Fallbacks []string    `json:"fallbacks"`        // steps that a model should have done and did not, for a person
-	Memory    string      `json:"memory,omitempty"` // storage key of what is remembered of the run that this one goes on from; empty: none
+	Topic     string      `json:"topic"`              // the topic as researched: rephrased, or as the user gave it
+	Mode      string      `json:"mode"`               // DecomposeManual or DecomposeAuto
+	SubTopics []SubTopic  `json:"subtopics"`          // no two alike by Duplicate; at least one
+	Queries   []string    `json:"queries"`            // searched for background
+	Traces    []ToolTrace `json:"traces"`             // PLAN-01, ...: what background retrieval found
+	Fallbacks []string    `json:"fallbacks"`          // steps that a model should have done and did not, for a person
+	Returned  string      `json:"returned,omitempty"` // what background retrieval returned: see Checkpoint.Returned
+	Memory    string      `json:"memory,omitempty"`   // storage key of what is remembered of the run that this one goes on from; empty: none
 }

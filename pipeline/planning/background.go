@@ -45,12 +45,19 @@ func (d *draft) background(ctx context.Context) error {
 	}
 	d.queries = queries
 	failed := ""
+	var returned []topicqueue.Returned
 	for i, a := range answers {
+		if r, ok := a.Returned(planToolID(i), tool, queries[i]); ok {
+			returned = append(returned, r)
+		}
 		if a.Failed {
 			failed = topicqueue.OneLine(a.Text)
 			continue
 		}
 		d.keep(tool, i, queries[i], a)
+	}
+	if d.returned, err = d.Runner.PutReturned(ctx, d.run.ID, returned); err != nil {
+		return err
 	}
 	switch {
 	case len(d.traces) > 0:

@@ -61,6 +61,7 @@ func (p *Planner) Plan(ctx context.Context, run topicqueue.Run) (topicqueue.Plan
 		Queries:   d.queries,
 		Traces:    d.traces,
 		Fallbacks: d.fallbacks,
+		Returned:  d.returned,
 	}, nil
 }
 
@@ -71,6 +72,7 @@ type draft struct {
 	topic     string // as researched
 	queries   []string
 	traces    []topicqueue.ToolTrace
+	returned  string // see topicqueue.Plan
 	topics    []topicqueue.SubTopic
 	fallbacks []string
 }

@@ -41,7 +41,10 @@ func (r *Researcher) Refresh(ctx context.Context, run topicqueue.Run, topic stri
 			return w.result(), err
 		}
 	}
-	return w.result(), w.remember(ctx, memory)
+	returned, err := w.remember(ctx, memory)
+	result := w.result()
+	result.Returned = returned
+	return result, err
 }
 
 // refresh is the one iteration of Refresh.
@@ -101,7 +104,9 @@ func (f *refresh) look(ctx context.Context, q Queue) error {
 	cp := topicqueue.Checkpoint{Iteration: 1, Digest: f.digest(traces, f.noting)}
 	cp.Traces = slices.Concat(carried, traces, f.asOf(lost))
 	cp.Events = f.references(1, slices.Concat(carried, traces))
-	addCalls(&cp, f.all)
+	if err := f.addCalls(ctx, &cp, f.all); err != nil {
+		return err
+	}
 	return f.checkpoint(ctx, q, cp)
 }
 

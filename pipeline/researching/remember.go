@@ -9,14 +9,15 @@ import (
 )
 
 // remember opens the pages that the block cites from searches alone, so that the next run knows what else stood there and asks
-// for them by their version. Only for topics that are researched again; it costs no model call.
-func (w *work) remember(ctx context.Context, memory *recurring.Memory) error {
+// for them by their version. Only for topics that are researched again; it costs no model call. The result names what the calls
+// have returned, see topicqueue.Checkpoint.
+func (w *work) remember(ctx context.Context, memory *recurring.Memory) (returned string, err error) {
 	_, ok := w.tools.Lookup(openPage)
 	if w.Keep == nil || !ok {
-		return nil
+		return "", nil
 	}
 	done := map[string]bool{}
-	n := 0
+	var opened []outcome
 	for _, t := range w.traces {
 		key := recurring.PageKey(t.Source)
 		if t.ToolType == openPage {
@@ -29,16 +30,17 @@ func (w *work) remember(ctx context.Context, memory *recurring.Memory) error {
 			continue
 		}
 		if !w.SoftLimit.IsZero() && w.now().After(w.SoftLimit) {
-			return nil
+			break
 		}
 		done[key] = true
-		n++
-		if _, err := w.make(ctx, call{id: fmt.Sprintf("%s/open.%d", w.block.ID, n), tool: openPage, query: t.Source.URL}, false); err != nil {
-			if ctx.Err() != nil {
-				return context.Cause(ctx)
-			}
-			return err
+		o, err := w.make(ctx, call{id: fmt.Sprintf("%s/open.%d", w.block.ID, len(opened)+1), tool: openPage, query: t.Source.URL}, false)
+		if ctx.Err() != nil {
+			return "", context.Cause(ctx)
 		}
+		if err != nil {
+			return "", err
+		}
+		opened = append(opened, o)
 	}
-	return nil
+	return w.putReturned(ctx, opened)
 }

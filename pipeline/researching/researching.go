@@ -66,6 +66,7 @@ type Result struct {
 	Claims     int      // 0: nothing usable was found, which is for the caller to judge
 	Cut        bool     // there was no money for all iterations
 	Fallbacks  []string // steps of these iterations that a model should have done and did not, for a person
+	Returned   string   // of calls after the last checkpoint: see topicqueue.Checkpoint
 }
 
 const defaultMaxActions = 3
@@ -103,7 +104,10 @@ func (r *Researcher) Research(ctx context.Context, run topicqueue.Run, topic str
 			break
 		}
 	}
-	return w.result(), w.remember(ctx, nil)
+	returned, err := w.remember(ctx, nil)
+	result := w.result()
+	result.Returned = returned
+	return result, err
 }
 
 func (r *Researcher) now() time.Time {

@@ -147,7 +147,9 @@ func (w *work) iterate(ctx context.Context, q Queue, k int) (goOn bool, err erro
 	traces := w.record(k, outcomes, notes)
 	cp := topicqueue.Checkpoint{Iteration: k, Traces: traces, Proposals: d.proposals, Events: w.references(k, traces),
 		Digest: w.digest(traces, outcomes)}
-	addCalls(&cp, outcomes)
+	if err := w.addCalls(ctx, &cp, outcomes); err != nil {
+		return false, err
+	}
 	if !d.sufficient {
 		w.suggestPages(d.calls, outcomes, traces)
 	}
@@ -157,8 +159,8 @@ func (w *work) iterate(ctx context.Context, q Queue, k int) (goOn bool, err erro
 	return true, nil
 }
 
-// addCalls says in a checkpoint what was asked, and how much of that others had asked before.
-func addCalls(cp *topicqueue.Checkpoint, outcomes []outcome) {
+// addCalls says in a checkpoint what was asked, how much of that others had asked before, and what was returned.
+func (w *work) addCalls(ctx context.Context, cp *topicqueue.Checkpoint, outcomes []outcome) (err error) {
 	cp.Calls = map[string]topicqueue.ToolCalls{}
 	for _, o := range outcomes {
 		cp.Queries = append(cp.Queries, issuedLine(o.tool, o.query))
@@ -169,6 +171,22 @@ func addCalls(cp *topicqueue.Checkpoint, outcomes []outcome) {
 		}
 		cp.Calls[o.tool] = n
 	}
+	cp.Returned, err = w.putReturned(ctx, outcomes)
+	return err
+}
+
+// putReturned stores what calls returned, whatever became of it.
+func (w *work) putReturned(ctx context.Context, outcomes []outcome) (hash string, err error) {
+	var calls []topicqueue.Returned
+	for _, o := range outcomes {
+		if r, ok := o.answer.Returned(o.id, o.tool, o.query); ok {
+			calls = append(calls, r)
+		}
+	}
+	if hash, err = w.Runner.PutReturned(ctx, w.run.ID, calls); ctx.Err() != nil {
+		return "", context.Cause(ctx)
+	}
+	return hash, err
 }
 
 // checkpoint stores an iteration and takes over what the queue answers.

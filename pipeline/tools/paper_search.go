@@ -100,9 +100,11 @@ func (t paperSearch) result(found []papers.Paper, head string) Result {
 		case p.Abstract != "" && p.URL != "" && len(result.Sources) < t.limit:
 			result.Sources = append(result.Sources, paperSource(p, now))
 			fmt.Fprintf(&text, "\n\n[%d] %s\n%s\n%s", len(result.Sources), paperTitle(p), paperFacts(p), p.Abstract)
+			continue
 		case p.Abstract == "" && len(named) < t.limit:
 			named = append(named, "- "+paperTitle(p)+". "+paperFacts(p))
 		}
+		result.Named = append(result.Named, paperSource(p, now))
 	}
 	if len(named) > 0 {
 		fmt.Fprintf(&text, "\n\nThe indexes have no abstract of these; open_page may read them:\n%s", strings.Join(named, "\n"))

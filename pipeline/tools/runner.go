@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -41,6 +42,28 @@ type Answer struct {
 	Truncated    bool          // Text was cut to MaxAnswer
 	Took         time.Duration // of the tool alone
 	Shared       bool          // another call has made it, for this one too
+}
+
+// Returned says which sources the call of this id and query returned; ok is false when it failed or returned none.
+func (a Answer) Returned(id, tool, query string) (r topicqueue.Returned, ok bool) {
+	if a.Failed || len(a.Sources)+len(a.Named) == 0 {
+		return r, false
+	}
+	return topicqueue.Returned{ToolID: id, ToolType: tool, Query: query, Sources: slices.Concat(a.Sources, a.Named)}, true
+}
+
+// PutReturned stores in a run's bundle what calls returned, and returns the hash that names the text; empty: nothing.
+// The error is that of Pages.
+func (r *Runner) PutReturned(ctx context.Context, runID string, calls []topicqueue.Returned) (hash string, err error) {
+	if len(calls) == 0 {
+		return "", nil
+	}
+	text := topicqueue.EncodeReturned(calls)
+	hash = topicqueue.TextHash(text)
+	if err := r.Pages.PutPage(ctx, runID, hash, text); err != nil {
+		return "", fmt.Errorf("store what %s and others returned in run %s: %w", calls[0].ToolID, runID, err)
+	}
+	return hash, nil
 }
 
 // Runner calls tools: the one place where a tool runs. Safe for concurrent use.
@@ -134,8 +157,10 @@ func (r *Runner) call(ctx context.Context, runID, tool string, call Call) (Answe
 		return Answer{}, fmt.Errorf("call %s: %w", tool, err)
 	}
 	if r.Limit > 0 && len(result.Sources) > r.Limit {
+		result.Named = append(slices.Clone(result.Named), result.Sources[r.Limit:]...)
 		result.Sources = result.Sources[:r.Limit]
 	}
+	result.Named = named(result.Named)
 	answer := Answer{Result: result, OriginalSize: len(result.Text), Took: took}
 	answer.Text = strings.ToValidUTF8(answer.Text, "\ufffd")
 	if len(answer.Text) > MaxAnswer {
@@ -219,6 +244,20 @@ func complete(found []topicqueue.Source, now time.Time) []topicqueue.Source {
 			s.ID = topicqueue.SourceID(s)
 		}
 		out[i] = sources.Describe(s, sources.Page{})
+	}
+	return out
+}
+
+// named makes sources that have a place and no text.
+func named(found []topicqueue.Source) []topicqueue.Source {
+	var out []topicqueue.Source
+	for _, s := range found {
+		if s.URL == "" && s.Document == "" {
+			continue
+		}
+		s.Text, s.Hash = "", ""
+		s.ID = topicqueue.SourceID(s)
+		out = append(out, sources.Describe(s, sources.Page{}))
 	}
 	return out
 }

@@ -22,6 +22,8 @@ type Call struct {
 type Result struct {
 	Text    string              `json:"-"` // the whole answer, for storage; UTF-8
 	Sources []topicqueue.Source // with Text, in order of relevance; empty when nothing was found
+	// Named are sources of which the answer has no text: results without an excerpt, and those beyond the limit.
+	Named   []topicqueue.Source `json:",omitempty"`
 	Figures []Figure            `json:"-"` // pictures that the call made, named in Text by their paths
 	Failed  bool                // the call did not work; Text says why in words that the model can react to
 	Final   bool                // of a failure: asking again would come to the same, such as a page that does not exist

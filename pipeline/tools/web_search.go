@@ -71,18 +71,20 @@ func failures(err error) string {
 	return strings.Join(words, ", ")
 }
 
-// pages makes the answer of what was found. Pages without an excerpt are no sources, as nothing of them could be quoted.
+// pages makes the answer of what was found. Of pages without an excerpt nothing can be quoted.
 func pages(query string, found websearch.Found) Result {
 	var result Result
 	var text, bare []string
 	for _, s := range found.Sources {
 		if s.Text == "" {
 			bare = append(bare, "- "+pageHeading(s))
+			result.Named = append(result.Named, s)
 			continue
 		}
 		result.Sources = append(result.Sources, s)
 		text = append(text, fmt.Sprintf("[%d] %s\n%s", len(result.Sources), pageHeading(s), s.Text))
 	}
+	result.Named = append(result.Named, found.Others...)
 	if len(text) == 0 {
 		text = append(text, fmt.Sprintf("web_search found nothing for %q. Try other or fewer words, or another language.", short(query)))
 		if len(bare) > 0 {

@@ -163,6 +163,7 @@
 //	nightdesk:{RUN}:blocks                  hash        from CommitPlan                                     0.6 KB a block
 //	nightdesk:{RUN}:queries                 list        from the first query                                0.1 KB a query
 //	nightdesk:{RUN}:ledger                  list        from the first iteration that found something
+//	nightdesk:{RUN}:returned                list        from the first call that returned something             0.1 KB an iteration
 //	nightdesk:{RUN}:traces:plan             list        from CommitPlan, when there are any
 //	nightdesk:{RUN}:traces:BLOCK            list        from the block's first trace
 //	nightdesk:{RUN}:usage                   list        from the first model call

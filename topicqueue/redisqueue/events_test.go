@@ -56,8 +56,8 @@ func TestPlacement(t *testing.T) {
 		b1 = must[redisqueue.Begun](t)(q.Begin(ctx, run.ID, "block_1", 2))
 		emit(b1, thought(1, 1)) // a replay repeats nothing
 		checkpoint(b1, referenceOf(1, 0, "https://b.example"))
-		must[[]redisqueue.Intent](t)(q.EndBlock(ctx, b2.Lease, topicqueue.BlockCompleted, "", nil))
-		must[[]redisqueue.Intent](t)(q.EndBlock(ctx, b1.Lease, topicqueue.BlockFailed, "why", nil))
+		must[[]redisqueue.Intent](t)(q.EndBlock(ctx, b2.Lease, topicqueue.BlockCompleted, "", nil, ""))
+		must[[]redisqueue.Intent](t)(q.EndBlock(ctx, b1.Lease, topicqueue.BlockFailed, "why", nil, ""))
 		rep := must[redisqueue.Begun](t)(q.Begin(ctx, run.ID, redisqueue.UnitReport, 1))
 		emit(rep, topicqueue.StepEvent(topicqueue.StepStartAuthor, ""))
 		must[[]redisqueue.Intent](t)(q.Finish(ctx, rep.Lease, redisqueue.Outcome{State: topicqueue.RunFailed, Reason: "the disk is full"}))

@@ -57,11 +57,11 @@ func TestSweepGivesLapsedWorkToTheNextGeneration(t *testing.T) {
 		if want := []redisqueue.Intent{{run.ID, "block_1", 2, ""}, {run.ID, "block_2", 1, ""}}; !cmp.Equal(want, got) {
 			t.Errorf("after the lease, wants %v, want %v", got, want)
 		}
-		if _, err := q.EndBlock(ctx, b.Lease, topicqueue.BlockCompleted, "", nil); !errors.Is(err, redisqueue.ErrFenced) {
+		if _, err := q.EndBlock(ctx, b.Lease, topicqueue.BlockCompleted, "", nil, ""); !errors.Is(err, redisqueue.ErrFenced) {
 			t.Errorf("end by the dead attempt: %v, want ErrFenced", err)
 		}
 		second := must[redisqueue.Begun](t)(q.Begin(ctx, run.ID, "block_1", 2))
-		if _, err := q.EndBlock(ctx, second.Lease, topicqueue.BlockCompleted, "", nil); err != nil {
+		if _, err := q.EndBlock(ctx, second.Lease, topicqueue.BlockCompleted, "", nil, ""); err != nil {
 			t.Error(err)
 		}
 	})
@@ -74,7 +74,7 @@ func TestPoisonBlockEndsAndTheRunGoesOn(t *testing.T) {
 		run := newRun("volcanoes", 2)
 		planned(t, q, run, "Etna", "Hekla")
 		other := must[redisqueue.Begun](t)(q.Begin(ctx, run.ID, "block_2", 1))
-		if _, err := q.EndBlock(ctx, other.Lease, topicqueue.BlockCompleted, "", nil); err != nil {
+		if _, err := q.EndBlock(ctx, other.Lease, topicqueue.BlockCompleted, "", nil, ""); err != nil {
 			t.Fatal(err)
 		}
 		view := topicqueue.View{Blocks: []topicqueue.BlockTitle{{ID: "block_1"}, {ID: "block_2"}}}

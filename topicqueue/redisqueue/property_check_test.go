@@ -139,6 +139,17 @@ func (w *world) checkBlocks(ctx context.Context) error {
 	if err := differ("the blocks", want, got); err != nil {
 		return err
 	}
+	returned := map[string][]string{}
+	for i, b := range r.blocks {
+		if len(b.returned) > 0 {
+			returned[topicqueue.BlockID(i+1)] = b.returned
+		}
+	}
+	if got, err := w.queue.Returned(ctx, w.run.ID); err != nil {
+		return err
+	} else if err := differ("what calls returned", returned, got); err != nil {
+		return err
+	}
 	if usage, err := w.queue.Usage(ctx, w.run.ID); err != nil || len(usage) != r.usages {
 		return fmt.Errorf("%d records of usage, want %d (%v)", len(usage), r.usages, err)
 	}

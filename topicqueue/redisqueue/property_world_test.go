@@ -338,10 +338,14 @@ func (w *world) deed(a *worked, how int) func() *call {
 	case 3:
 		status, reason = topicqueue.BlockFailed, "nothing was found"
 	}
+	returned := ""
+	if how%3 == 0 {
+		returned = fmt.Sprint("hash of the end ", how)
+	}
 	return func() *call {
 		return w.returning(name("end as "+string(status)), func(ctx context.Context) ([]redisqueue.Intent, error) {
-			return q.EndBlock(ctx, a.lease, status, reason, nil)
-		}, func() ([]redisqueue.Intent, error) { return r.endBlock(a.ref, status, reason) })
+			return q.EndBlock(ctx, a.lease, status, reason, nil, returned)
+		}, func() ([]redisqueue.Intent, error) { return r.endBlock(a.ref, status, reason, returned) })
 	}
 }
 
@@ -376,6 +380,10 @@ func (w *world) checkpoint(a *worked, how int) func() *call {
 	cp := topicqueue.Checkpoint{Iteration: c.iteration, Proposals: subTopics(c.proposals),
 		Memory: topicqueue.BlockMemory{Feedback: []string{fmt.Sprintf("checkpoint %d", c.number)}}}
 	cp.Calls = map[string]topicqueue.ToolCalls{"web_search": {Asked: c.queries + 1, Shared: c.queries}}
+	if how%3 > 0 {
+		c.returned = fmt.Sprint("hash ", c.number)
+	}
+	cp.Returned = c.returned
 	if c.digest {
 		cp.Digest.Read = []string{fmt.Sprint(c.number)}
 	}

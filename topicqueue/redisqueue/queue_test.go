@@ -119,7 +119,7 @@ func TestLifeOfARun(t *testing.T) {
 		}
 
 		for n, wantNext := range map[int][]redisqueue.Intent{1: {{run.ID, "block_3", 1, ""}}} {
-			next := must[[]redisqueue.Intent](t)(q.EndBlock(ctx, b1.Lease, topicqueue.BlockCompleted, "", nil))
+			next := must[[]redisqueue.Intent](t)(q.EndBlock(ctx, b1.Lease, topicqueue.BlockCompleted, "", nil, ""))
 			if !cmp.Equal(wantNext, next) {
 				t.Errorf("after block %d: %v, want %v", n, next, wantNext)
 			}
@@ -130,7 +130,7 @@ func TestLifeOfARun(t *testing.T) {
 			if id == "block_3" {
 				status, reason = topicqueue.BlockFailed, "the model gave up"
 			}
-			intents = must[[]redisqueue.Intent](t)(q.EndBlock(ctx, b.Lease, status, reason, nil))
+			intents = must[[]redisqueue.Intent](t)(q.EndBlock(ctx, b.Lease, status, reason, nil, ""))
 		}
 		if want := []redisqueue.Intent{{run.ID, "report", 1, ""}}; !cmp.Equal(want, intents) {
 			t.Fatalf("after the last block: %v, want %v", intents, want)
@@ -185,7 +185,10 @@ func TestStaleAttemptsAreRefused(t *testing.T) {
 				_, _, err := q.Checkpoint(ctx, first.Lease, topicqueue.Checkpoint{Iteration: 1}, first.View, 8)
 				return err
 			},
-			"end":   func() error { _, err := q.EndBlock(ctx, first.Lease, topicqueue.BlockCompleted, "", nil); return err },
+			"end": func() error {
+				_, err := q.EndBlock(ctx, first.Lease, topicqueue.BlockCompleted, "", nil, "")
+				return err
+			},
 			"emit":  func() error { return q.Emit(ctx, first.Lease, topicqueue.StepEvent("x", "")) },
 			"yield": func() error { _, err := q.Yield(ctx, first.Lease); return err },
 		} {
@@ -200,7 +203,7 @@ func TestStaleAttemptsAreRefused(t *testing.T) {
 		if lost := renewed.Lost; !cmp.Equal(lost, []string{"block_1"}) {
 			t.Errorf("Renew lost %v, want the first attempt's", lost)
 		}
-		if _, err := q.EndBlock(ctx, second.Lease, topicqueue.BlockCompleted, "", nil); err != nil {
+		if _, err := q.EndBlock(ctx, second.Lease, topicqueue.BlockCompleted, "", nil, ""); err != nil {
 			t.Error(err)
 		}
 	})
@@ -233,7 +236,7 @@ func TestLostRepliesChangeNothing(t *testing.T) {
 			t.Errorf("%d traces, want 1", len(traces))
 		}
 		for range 2 {
-			intents = must[[]redisqueue.Intent](t)(q.EndBlock(ctx, b.Lease, topicqueue.BlockCompleted, "", nil))
+			intents = must[[]redisqueue.Intent](t)(q.EndBlock(ctx, b.Lease, topicqueue.BlockCompleted, "", nil, ""))
 			if want := []redisqueue.Intent{{run.ID, "block_2", 1, ""}}; !cmp.Equal(want, intents) {
 				t.Errorf("wants %v, want %v", intents, want)
 			}
@@ -329,7 +332,7 @@ func workBlock(ctx context.Context, q *redisqueue.Queue, task redisqueue.Intent,
 	}
 	send(intents)
 	flight(-1)
-	intents, err = q.EndBlock(ctx, b.Lease, topicqueue.BlockCompleted, "", nil)
+	intents, err = q.EndBlock(ctx, b.Lease, topicqueue.BlockCompleted, "", nil, "")
 	if err != nil {
 		return err
 	}

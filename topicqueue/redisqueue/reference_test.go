@@ -67,6 +67,7 @@ type refBlock struct {
 	reason     string // "*": for a person, not checked word for word
 	iterations int
 	traces     int
+	returned   []string
 	began      int64
 	view       *refView // that the next iteration sees
 	admissions []topicqueue.Admission
@@ -319,6 +320,7 @@ func (r *reference) giveAnswer(answer string) ([]redisqueue.Intent, error) {
 type refCheckpoint struct {
 	iteration, traces, queries, number int
 	digest                             bool
+	returned                           string
 	proposals                          []string
 }
 
@@ -352,6 +354,9 @@ func (r *reference) checkpoint(l refLease, c refCheckpoint) (refSeen, []topicque
 	r.calls.Asked, r.calls.Shared = r.calls.Asked+c.queries+1, r.calls.Shared+c.queries
 	b.iterations, b.feedback = c.iteration, c.number
 	b.traces += c.traces
+	if c.returned != "" {
+		b.returned = append(b.returned, c.returned)
+	}
 	r.unit(l.unit).lease = r.now + r.lease
 	delete(r.journal, l.unit)
 	intents := r.admit()
@@ -370,7 +375,7 @@ func (r *reference) close(n int, status topicqueue.BlockStatus, reason string) {
 	r.unit(topicqueue.BlockID(n)).calls = nil
 }
 
-func (r *reference) endBlock(l refLease, status topicqueue.BlockStatus, reason string) ([]redisqueue.Intent, error) {
+func (r *reference) endBlock(l refLease, status topicqueue.BlockStatus, reason, returned string) ([]redisqueue.Intent, error) {
 	u := r.unit(l.unit)
 	if u.endedBy == l.owner {
 		return r.wanted(), nil
@@ -380,6 +385,9 @@ func (r *reference) endBlock(l refLease, status topicqueue.BlockStatus, reason s
 	}
 	u.endedBy = l.owner
 	u.release()
+	if b := r.block(l.unit); returned != "" {
+		b.returned = append(b.returned, returned)
+	}
 	r.close(topicqueue.BlockNumber(l.unit), status, reason)
 	return r.onward(), nil
 }
@@ -771,7 +779,7 @@ func (r *reference) retry(what string, maxIterations, token int) ([]redisqueue.I
 		u.endedBy, u.lapses, u.lapsed = 0, 0, false
 		b.began, b.view = 0, nil
 		if b.iterations >= maxIterations { // it found nothing in all of them
-			b.iterations, b.traces, b.feedback, b.admissions = 0, 0, 0, nil
+			b.iterations, b.traces, b.feedback, b.admissions, b.returned = 0, 0, 0, nil, nil
 			r.queries = slices.DeleteFunc(r.queries, func(by int) bool { return by == n+1 })
 			r.digests = slices.DeleteFunc(r.digests, func(d [2]int) bool { return d[0] == n+1 })
 		}

@@ -189,6 +189,21 @@ func (q *Queue) Traces(ctx context.Context, runID, unit string) ([]topicqueue.To
 	return decodeList[topicqueue.ToolTrace](texts, "trace of "+unit)
 }
 
+// Returned returns the hashes that checkpoints and ends of blocks gave as Returned, in order, by unit. Those of the plan are in
+// Plan.Returned. Empty when the run is unknown.
+func (q *Queue) Returned(ctx context.Context, runID string) (map[string][]string, error) {
+	lines, err := q.rdb.LRange(ctx, key(runID, "returned"), 0, -1).Result()
+	if err != nil {
+		return nil, fmt.Errorf("read what the calls of run %s returned from Redis: %w", runID, err)
+	}
+	out := map[string][]string{}
+	for _, line := range lines {
+		unit, hash, _ := strings.Cut(line, "\t")
+		out[unit] = append(out[unit], hash)
+	}
+	return out, nil
+}
+
 // Plan returns the committed plan without its traces, which Traces has. ErrNotFound before CommitPlan.
 func (q *Queue) Plan(ctx context.Context, runID string) (topicqueue.Plan, error) {
 	var plan topicqueue.Plan

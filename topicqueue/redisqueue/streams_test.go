@@ -164,7 +164,7 @@ func (r *randomRun) block(b redisqueue.Begun, emit func(...topicqueue.Event) fun
 		status, reason = topicqueue.BlockFailed, "nothing was found"
 	}
 	return append(acts, func(ctx context.Context) error {
-		_, err := r.q.EndBlock(ctx, b.Lease, status, reason, nil)
+		_, err := r.q.EndBlock(ctx, b.Lease, status, reason, nil, "")
 		return err
 	})
 }

@@ -95,7 +95,7 @@ func (q *Queue) Checkpoint(ctx context.Context, l Lease, cp topicqueue.Checkpoin
 			return result, nil, unencoded(err)
 		}
 		r, err := q.run(ctx, checkpointScript, "checkpoint "+l.Unit, l.RunID, l.Unit, l.Generation, l.owner,
-			cp.Iteration, len(known), traces, jsonList(cp.Queries), blocks, answer, q.timing.Lease.Milliseconds(), memory, events, digest, calls, evidence(cp.Traces))
+			cp.Iteration, len(known), traces, jsonList(cp.Queries), blocks, answer, q.timing.Lease.Milliseconds(), memory, events, digest, calls, evidence(cp.Traces), cp.Returned)
 		if err != nil {
 			return result, nil, err
 		}
@@ -142,9 +142,10 @@ func (q *Queue) titles(ctx context.Context, runID string) ([]topicqueue.BlockTit
 }
 
 // EndBlock ends a block as BlockCompleted or BlockFailed, admits the next ones, and moves the run on when it was the
-// last. reason: why it failed or was cut short, for a person. fallbacks: see topicqueue.Block.
-func (q *Queue) EndBlock(ctx context.Context, l Lease, status topicqueue.BlockStatus, reason string, fallbacks []string) ([]Intent, error) {
-	r, err := q.run(ctx, endBlockScript, "end "+l.Unit, l.RunID, l.Unit, l.Generation, l.owner, string(status), reason, jsonList(fallbacks))
+// last. reason: why it failed or was cut short, for a person. fallbacks: see topicqueue.Block. returned: of calls after the last
+// checkpoint, see topicqueue.Checkpoint.
+func (q *Queue) EndBlock(ctx context.Context, l Lease, status topicqueue.BlockStatus, reason string, fallbacks []string, returned string) ([]Intent, error) {
+	r, err := q.run(ctx, endBlockScript, "end "+l.Unit, l.RunID, l.Unit, l.Generation, l.owner, string(status), reason, jsonList(fallbacks), returned)
 	if err != nil {
 		return nil, err
 	}

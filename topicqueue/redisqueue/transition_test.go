@@ -20,7 +20,7 @@ func reviewed(t *testing.T, q *redisqueue.Queue, run topicqueue.Run) redisqueue.
 	t.Helper()
 	planned(t, q, run, "Dykes")
 	b := must[redisqueue.Begun](t)(q.Begin(t.Context(), run.ID, "block_1", 1))
-	must[[]redisqueue.Intent](t)(q.EndBlock(t.Context(), b.Lease, topicqueue.BlockCompleted, "", nil))
+	must[[]redisqueue.Intent](t)(q.EndBlock(t.Context(), b.Lease, topicqueue.BlockCompleted, "", nil, ""))
 	return must[redisqueue.Begun](t)(q.Begin(t.Context(), run.ID, redisqueue.UnitReview, 1)).Lease
 }
 
@@ -162,7 +162,7 @@ func TestSealKeepsWhatAWaitingBlockHasFound(t *testing.T) {
 		ctx, q, run := t.Context(), redisqueue.New(rdb, redisqueue.DefaultTiming), newRun("springs", 1)
 		planned(t, q, run, "Karst", "Geysers")
 		b := must[redisqueue.Begun](t)(q.Begin(ctx, run.ID, "block_1", 1))
-		must[[]redisqueue.Intent](t)(q.EndBlock(ctx, b.Lease, topicqueue.BlockFailed, "no model", nil))
+		must[[]redisqueue.Intent](t)(q.EndBlock(ctx, b.Lease, topicqueue.BlockFailed, "no model", nil, ""))
 		b = must[redisqueue.Begun](t)(q.Begin(ctx, run.ID, "block_2", 1))
 		cp := topicqueue.Checkpoint{Iteration: 1, Traces: []topicqueue.ToolTrace{{CitationID: "CIT-2-01"}}}
 		if _, _, err := q.Checkpoint(ctx, b.Lease, cp, b.View, 8); err != nil {
@@ -244,7 +244,7 @@ func TestStreamOfARetry(t *testing.T) {
 		ctx, q, run := t.Context(), redisqueue.New(rdb, redisqueue.DefaultTiming), newRun("tunnels", 2)
 		planned(t, q, run, "Gotthard", "Ceneri")
 		b := must[redisqueue.Begun](t)(q.Begin(ctx, run.ID, "block_1", 1))
-		must[[]redisqueue.Intent](t)(q.EndBlock(ctx, b.Lease, topicqueue.BlockCompleted, "", nil))
+		must[[]redisqueue.Intent](t)(q.EndBlock(ctx, b.Lease, topicqueue.BlockCompleted, "", nil, ""))
 		must[[]redisqueue.Intent](t)(q.Cancel(ctx, run.ID, "a person did", false))
 		pub := must[redisqueue.Begun](t)(q.Begin(ctx, run.ID, redisqueue.UnitPublish, 1))
 		if err := q.Emit(ctx, pub.Lease, topicqueue.StepEvent("late", "")); !errors.Is(err, redisqueue.ErrFenced) {
@@ -259,7 +259,7 @@ func TestStreamOfARetry(t *testing.T) {
 			t.Errorf("a run that is worked again waits for its storage: %s", got.Unpublished)
 		}
 		b = must[redisqueue.Begun](t)(q.Begin(ctx, run.ID, "block_2", 3))
-		must[[]redisqueue.Intent](t)(q.EndBlock(ctx, b.Lease, topicqueue.BlockCompleted, "", nil))
+		must[[]redisqueue.Intent](t)(q.EndBlock(ctx, b.Lease, topicqueue.BlockCompleted, "", nil, ""))
 		rep := must[redisqueue.Begun](t)(q.Begin(ctx, run.ID, redisqueue.UnitReport, 2))
 		if err := q.Emit(ctx, rep.Lease, topicqueue.StepEvent(topicqueue.StepStartAuthor, "")); err != nil {
 			t.Fatal(err)

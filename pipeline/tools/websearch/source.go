@@ -4,6 +4,7 @@ import (
 	"net"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,10 +14,13 @@ import (
 // maxAddress bounds an address, in bytes: longer ones are data.
 const maxAddress = 2000
 
-// sources cleans hits and drops those that are no page or that are there already. At most n have a text, and n have none.
-func sources(hits []hit, n int, now time.Time) []topicqueue.Source {
-	var out []topicqueue.Source
-	known := map[string]bool{}
+// maxOthers bounds the results beyond the n best.
+const maxOthers = 50
+
+// sources cleans hits and drops those that are no page or that are there already. At most n have a text, and n have none; the
+// others come without theirs.
+func sources(hits []hit, n int, now time.Time) (out, others []topicqueue.Source) {
+	known, left := map[string]bool{}, map[string]int{} // by key; left: which of the others
 	full, bare := 0, 0
 	for _, h := range hits {
 		address, key, ok := cleanAddress(h.url)
@@ -35,15 +39,23 @@ func sources(hits []hit, n int, now time.Time) []topicqueue.Source {
 			count = &full
 		}
 		if *count == n {
+			if _, twice := left[key]; !twice && len(others) < maxOthers {
+				s.Text = ""
+				left[key] = len(others)
+				others = append(others, s)
+			}
 			continue
 		}
 		*count++
 		known[key] = true
+		if i, ok := left[key]; ok { // it comes with a text after all
+			others[i].URL = ""
+		}
 		s.Hash = topicqueue.TextHash(s.Text)
 		s.ID = topicqueue.SourceID(s)
 		out = append(out, s)
 	}
-	return out
+	return out, slices.DeleteFunc(others, func(s topicqueue.Source) bool { return s.URL == "" })
 }
 
 // tracking are parameters of addresses that say where a visitor came from, and nothing of the page.

@@ -91,7 +91,8 @@ type Found struct {
 	// Sources are best first, each address once: kind web, with Title and URL, Date and Publisher where the provider gives
 	// them. Text is plain text: an excerpt or, from some providers, the page; empty where the provider gives none.
 	Sources     []topicqueue.Source
-	Suggestions []string // other queries that the provider proposes; corrections first
+	Others      []topicqueue.Source // results beyond the n best, without Text
+	Suggestions []string            // other queries that the provider proposes; corrections first
 }
 
 // Provider is one search engine. Safe for concurrent use.
@@ -151,7 +152,8 @@ func (p *Provider) Search(ctx context.Context, query string, n int) (Found, erro
 	if err != nil {
 		return Found{}, &Error{Provider: p.name, Class: Malformed, Err: err}
 	}
-	found := Found{Provider: p.name, Sources: sources(a.hits, n, time.Now()), Suggestions: proposals(a.suggestions, query)}
+	found := Found{Provider: p.name, Suggestions: proposals(a.suggestions, query)}
+	found.Sources, found.Others = sources(a.hits, n, time.Now())
 	if len(found.Sources) == 0 && len(a.silent) > 0 { // nobody knows what the silent ones would have found
 		return Found{}, &Error{Provider: p.name, Class: Unavailable, Err: fmt.Errorf("some of its search engines do not answer, the others found nothing: %s",
 			short(strings.Join(a.silent, ", ")))}

@@ -1,6 +1,7 @@
 -- ARGV: unit, generation, owner, iteration, blocks the proposals were judged against, traces (JSON list of texts),
 -- queries (JSON list), new blocks (JSON list of texts), admissions (JSON), lease (ms), memory (JSON),
--- events (JSON), digest (JSON; empty: none), calls (JSON list: tool, asked, shared, ...), bytes of its evidence
+-- events (JSON), digest (JSON; empty: none), calls (JSON list: tool, asked, shared, ...), bytes of its evidence,
+-- what the calls returned (hash; empty: nothing)
 local unit, iteration = ARGV[1], tonumber(ARGV[4])
 if not holds(unit, ARGV[2], ARGV[3]) or state() ~= 'researching' then return { 'fenced' } end
 if num(blocks, unit .. ':iterations') >= iteration then -- the reply of the first call was lost
@@ -10,6 +11,7 @@ if num(run, 'blocks') ~= tonumber(ARGV[5]) then return { 'changed' } end
 for _, trace in ipairs(cjson.decode(ARGV[6])) do redis.call('RPUSH', base .. 'traces:' .. unit, trace) end
 for _, query in ipairs(cjson.decode(ARGV[7])) do redis.call('RPUSH', queries, unit .. '\t' .. query) end
 if ARGV[13] ~= '' then redis.call('RPUSH', ledger, unit .. '\t' .. ARGV[13]) end
+if ARGV[16] ~= '' then redis.call('RPUSH', returned, unit .. '\t' .. ARGV[16]) end
 local calls = cjson.decode(ARGV[14])
 for i = 1, #calls, 3 do
   redis.call('HINCRBY', run, 'asked:' .. calls[i], calls[i + 1])

@@ -3,7 +3,7 @@ local base = string.sub(KEYS[1], 1, -4)
 local run, work, blocks = KEYS[1], base .. 'work', base .. 'blocks'
 local todo, active = base .. 'todo', base .. 'active'
 local queries, events, once = base .. 'queries', base .. 'events', base .. 'once'
-local ledger = base .. 'ledger'
+local ledger, returned = base .. 'ledger', base .. 'returned'
 
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
@@ -268,7 +268,7 @@ end
 
 -- kept returns the keys that stay when a run has ended, until they expire.
 local function kept()
-  local keys = { run, work, blocks, queries, ledger, events, once, base .. 'plan', base .. 'traces:plan', base .. 'usage' }
+  local keys = { run, work, blocks, queries, ledger, returned, events, once, base .. 'plan', base .. 'traces:plan', base .. 'usage' }
   for n = 1, num(run, 'blocks') do table.insert(keys, base .. 'traces:block_' .. n) end
   return keys
 end

@@ -40,7 +40,7 @@ for _, id in ipairs(again) do
     redis.call('HDEL', blocks, id .. ':iterations')
     redis.call('HDEL', work, id .. ':memory', id .. ':admissions')
     redis.call('DEL', base .. 'traces:' .. id)
-    for _, list in ipairs({ queries, ledger }) do
+    for _, list in ipairs({ queries, ledger, returned }) do
       for _, item in ipairs(redis.call('LRANGE', list, 0, -1)) do
         if string.sub(item, 1, #id + 1) == id .. '\t' then redis.call('LREM', list, 1, item) end
       end
@@ -57,7 +57,7 @@ if what == 'all' then
   for _, field in ipairs(redis.call('HKEYS', work)) do
     if not string.find(field, ':gen$') then redis.call('HDEL', work, field) end
   end
-  redis.call('DEL', blocks, queries, ledger, base .. 'plan', base .. 'traces:plan')
+  redis.call('DEL', blocks, queries, ledger, returned, base .. 'plan', base .. 'traces:plan')
   redis.call('HDEL', run, 'blocks', 'processed', 'review', 'evidence')
   redis.call('HSET', run, 'state', 'queued')
   return answer({})
