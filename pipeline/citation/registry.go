@@ -16,6 +16,7 @@ type Source struct {
 	Text   string   // what was retrieved; empty when it is not at hand
 	Hash   string   // lower-case hex SHA-256 of the text, or empty
 	Traces []string // citation ids of the traces that hold it
+	IDs    []string // of a run: source ids of all that it has of this place
 }
 
 // Registry knows every citation and every source of one run. It is immutable and safe for concurrent use.
@@ -29,9 +30,10 @@ type Registry struct {
 	titles    map[string][]int // by folded title
 }
 
-// NewRegistry returns the registry of these traces. Of two traces with one id the first counts; a trace whose id is not
-// a citation id is left out, for nothing could cite it.
-func NewRegistry(traces []topicqueue.ToolTrace) *Registry {
+// NewRegistry returns the registry of these traces, and of what else the tools of the run returned: to that an address may
+// lead, but no citation id names it. Of two traces with one id the first counts; a trace whose id is not a citation id is
+// left out, for nothing could cite it.
+func NewRegistry(traces []topicqueue.ToolTrace, returned ...topicqueue.Source) *Registry {
 	r := newRegistry()
 	places := map[string]int{}
 	for _, t := range traces {
@@ -52,7 +54,21 @@ func NewRegistry(traces []topicqueue.ToolTrace) *Registry {
 			r.add(sourceOf(t.Source))
 		}
 		r.sources[at].Traces = append(r.sources[at].Traces, key)
+		r.sources[at].addID(t.Source.ID)
 		r.at[key] = at
+	}
+	for _, s := range returned {
+		place := placeKey(s)
+		at, known := places[place]
+		if a, ok := parseAddress(s.URL); ok && !known {
+			at, known = len(r.sources), true
+			places[place] = at
+			r.sources = append(r.sources, sourceOf(s))
+			r.addresses.add(a, at)
+		}
+		if known {
+			r.sources[at].addID(s.ID)
+		}
 	}
 	r.addresses.sort()
 	return r
@@ -78,6 +94,12 @@ func sourceOf(s topicqueue.Source) Source {
 		key += ", " + page(s.Page)
 	}
 	return Source{URL: s.URL, Key: key, Title: s.Title, Text: s.Text, Hash: s.Hash}
+}
+
+func (s *Source) addID(id string) {
+	if id != "" && !slices.Contains(s.IDs, id) {
+		s.IDs = append(s.IDs, id)
+	}
 }
 
 func (r *Registry) add(s Source) {
@@ -138,16 +160,18 @@ func (r *Registry) Lookup(id string) (topicqueue.ToolTrace, bool) {
 	return t, ok
 }
 
-// Only returns a registry that knows no other citations than these; unknown ids are ignored. A section may cite just what
-// it was given.
+// Only returns a registry of the same sources that knows no other citations than these; unknown ids are ignored. A section may
+// cite just what it was given.
 func (r *Registry) Only(ids []string) *Registry {
-	traces := make([]topicqueue.ToolTrace, 0, len(ids))
+	only := *r
+	only.traces = map[string]topicqueue.ToolTrace{}
 	for _, id := range ids {
-		if t, ok := r.Lookup(id); ok {
-			traces = append(traces, t)
+		parsed, ok := ParseID(id)
+		if t, known := r.traces[parsed.String()]; ok && known {
+			only.traces[parsed.String()] = t
 		}
 	}
-	return NewRegistry(traces)
+	return &only
 }
 
 // HasURL reports whether a source has this very URL, however it is spelt.

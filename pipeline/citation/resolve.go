@@ -25,33 +25,51 @@ type Removal struct {
 // Resolve returns Markdown in which every marker has its canonical form, [CIT-3-01], one bracket for each id, and stands
 // for a citation of the registry. Everything else that looks like a citation is removed together with the space before
 // it and reported: unknown ids, bare numbers, addresses that no source has (the text of such a link stays).
+// An address that leads to a source in another way than exactly becomes the source's own.
 // Code is left alone. Resolving the result again changes nothing, unless brackets are nested a hundred deep. Never fails.
 func (r *Registry) Resolve(markdown string) (string, []Removal) {
-	var removed []Removal
+	resolved, removed, _ := r.ResolveLinks(markdown)
+	return resolved, removed
+}
+
+// ResolveLinks is Resolve, and returns the addresses that stay, as they were written.
+func (r *Registry) ResolveLinks(markdown string) (resolved string, removed []Removal, kept []Linked) {
 	markdown = strings.ToValidUTF8(markdown, "\uFFFD")
 	// What is removed may join its neighbours to a new marker, so the text is read until nothing changes: twice for real
 	// text. The bound is for text that was made to annoy: brackets nested without end.
 	for range 30 {
-		out, more := r.resolveOnce(markdown)
+		out, more, links := r.resolveOnce(markdown)
 		removed = append(removed, more...)
+		for _, l := range links {
+			if !slices.ContainsFunc(kept, func(k Linked) bool { return k.Address == l.Address && l.Match == MatchExact }) { // else it was made so
+				kept = addLink(kept, l)
+			}
+		}
 		if out == markdown {
 			break
 		}
 		markdown = out
 	}
-	return markdown, removed
+	return markdown, removed, kept
 }
 
-func (r *Registry) resolveOnce(markdown string) (string, []Removal) {
-	var removed []Removal
+func (r *Registry) resolveOnce(markdown string) (out string, removed []Removal, kept []Linked) {
 	note := func(marker, reason string) { removed = append(removed, Removal{marker, reason}) }
 	w := walker{text: markdown, code: codeSpans(markdown), markerEnd: -1}
-	w.links = links{note: note, judge: func(dest string, _ linkKind) verdict {
-		if r.HasURL(dest) {
+	w.links = links{note: note, judge: func(dest string, kind linkKind) verdict {
+		l, ok := r.link(dest)
+		switch {
+		case !ok:
+			note(dest, ReasonUnknownURL)
+			return verdict{}
+		case kind == linkDefinition: // goes in any case
+			return verdict{}
+		}
+		kept = addLink(kept, l)
+		if l.Match == MatchExact {
 			return verdict{keep: true}
 		}
-		note(dest, ReasonUnknownURL)
-		return verdict{}
+		return verdict{keep: true, dest: safeSpelling(l.Address)}
 	}}
 	w.links.known = r.HasURL
 	w.links.isMarker = func(_ int, g group) bool { return len(g.ids) > 0 }
@@ -78,7 +96,7 @@ func (r *Registry) resolveOnce(markdown string) (string, []Removal) {
 		}
 		return b.String(), true
 	}
-	return w.run(), removed
+	return w.run(), removed, kept
 }
 
 // walker copies text, outside code, and asks what becomes of each marker group.

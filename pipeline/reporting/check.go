@@ -92,8 +92,8 @@ type checker struct {
 
 // sourceOf returns the source id behind a citation id.
 func (c *checker) sourceOf(id string) string {
-	t, _ := c.w.registry.Lookup(id)
-	return t.Source.ID
+	s, _ := c.w.source(id)
+	return s.ID
 }
 
 // read reads the texts of all sources that are cited.
@@ -102,15 +102,18 @@ func (c *checker) read(ctx context.Context, parts []part) error {
 	for _, p := range parts {
 		ids = append(ids, citations(p.claims)...)
 		for _, s := range statementsOf(*p.body, p.whole) {
+			s, _ = c.w.linkedStatement(p, s)
 			ids = append(ids, s.ids...)
 		}
 	}
 	var sources []topicqueue.Source
 	for _, id := range ids {
-		t, ok := c.w.registry.Lookup(id)
-		if _, known := c.sources[t.Source.ID]; ok && !known {
-			c.sources[t.Source.ID] = t.Source
-			sources = append(sources, t.Source)
+		s, ok := c.w.source(id)
+		if _, known := c.sources[s.ID]; ok && !known {
+			c.sources[s.ID] = s
+			if s.Hash != "" || s.Text != "" { // else it was only named: there is nothing to read
+				sources = append(sources, s)
+			}
 		}
 	}
 	c.cited = len(sources)
@@ -183,6 +186,10 @@ func (c *checker) judge(ctx context.Context, parts []part) error {
 			continue
 		}
 		for _, s := range statementsOf(*p.body, p.whole) {
+			if linked, ok := c.w.linkedStatement(p, s); ok {
+				decisions[i] = append(decisions[i], c.checkLinked(p, s, linked))
+				continue
+			}
 			if len(s.ids) == 0 {
 				c.cite(p, s, &decisions[i])
 				continue
@@ -261,12 +268,35 @@ func (c *checker) entry(p part, text string, ids []string, v support.Verdict, ac
 	return e
 }
 
+// checkLinked judges a sentence by what it links, unless a claim bears out what that does not.
+func (c *checker) checkLinked(p part, s, linked statement) decision {
+	d := decision{statement: linked, verdict: c.check(p, linked.text, linked.ids), action: ActionKept}
+	if d.verdict.Result != support.Supported && citable(p, s) {
+		if cited, ok := c.citing(p, s); ok {
+			return cited
+		}
+	}
+	return d
+}
+
+// citable reports a sentence that states facts and can get a citation.
+func citable(p part, s statement) bool { return !p.whole && !s.row && support.Factual(s.text) }
+
 // cite gives a sentence that states facts and cites nothing the citation of the claim that bears it out, when there is just
 // one; else it is counted.
 func (c *checker) cite(p part, s statement, out *[]decision) {
-	if p.whole || s.row || !support.Factual(s.text) {
+	if !citable(p, s) {
 		return
 	}
+	if d, ok := c.citing(p, s); ok {
+		*out = append(*out, d)
+	} else {
+		p.missed(c.v)
+	}
+}
+
+// citing gives a sentence the citation of the claim that bears it out; ok is false when there is none, or more than one.
+func (c *checker) citing(p part, s statement) (d decision, ok bool) {
 	id, alone := "", true
 	var verdict support.Verdict
 	for _, claim := range p.claims {
@@ -280,18 +310,15 @@ func (c *checker) cite(p part, s statement, out *[]decision) {
 		}
 	}
 	if id == "" || !alone {
-		p.missed(c.v)
-		return
+		return d, false
 	}
 	if verdict = c.check(p, s.text, []string{id}); verdict.Result != support.Supported {
-		p.missed(c.v)
-		return
+		return d, false
 	}
-	raw := s.raw(*p.body)
-	*out = append(*out, decision{
-		statement: s, verdict: verdict, action: ActionCited, changed: true, text: withMarkers(raw, []string{id}),
+	return decision{
+		statement: s, verdict: verdict, action: ActionCited, changed: true, text: withMarkers(s.raw(*p.body), []string{id}),
 		checked: []CheckedSentence{c.entry(p, s.text, []string{id}, verdict, ActionCited)},
-	})
+	}, true
 }
 
 // missed counts a sentence with facts that cites nothing.

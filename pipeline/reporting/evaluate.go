@@ -84,7 +84,7 @@ func (w *writer) evaluate(d draft, v *Verification, date string) Evaluation {
 	effective := map[string]bool{}
 	for _, s := range v.Sentences {
 		for _, id := range s.Citations {
-			if s.Verdict == support.Supported && s.Action != ActionRemoved {
+			if _, cited := used[id]; cited && s.Verdict == support.Supported && s.Action != ActionRemoved {
 				effective[id] = true
 			}
 		}

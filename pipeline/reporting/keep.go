@@ -133,9 +133,9 @@ func (w *writer) keptSection(o prompts.OutlineSection) (section, bool) {
 	return s, true
 }
 
-// holds reports that everything which a text cites is what it was.
+// holds reports that everything which a text cites is what it was. Of what it links nobody has looked.
 func (w *writer) holds(body string) bool {
-	return !slices.ContainsFunc(w.registry.Render(body, citation.Options{}).Cited, func(id string) bool { return w.moved[id] })
+	return !hasAddress(body) && !slices.ContainsFunc(w.registry.Render(body, citation.Options{}).Cited, func(id string) bool { return w.moved[id] })
 }
 
 // keptFrame returns the last report when all its sections are kept, and no other stands beside them: then its frame is kept too.

@@ -42,6 +42,8 @@ type Input struct {
 	Plan   topicqueue.Plan
 	Review topicqueue.Review // the last one; zero: none
 	Blocks []BlockEvidence   // all blocks of the run in their order, failed ones too: the report says what is missing
+	// Returned is all that tools have returned, claims or not, as far as it is known: what a report may link.
+	Returned []topicqueue.Returned
 
 	// Of a run that goes on from an earlier one:
 	Changes *recurring.Changes // what the report opens with; nil: it is none. Open is for the report to fill in

@@ -189,7 +189,9 @@ func (w *writer) accept(text, title string, ids []string) (p passage, usable boo
 	if !ok {
 		return passage{}, false
 	}
-	body, p.removed = w.registry.Only(ids).Resolve(body)
+	body, removed, links := w.registry.Only(ids).ResolveLinks(body)
+	p.removed = removed
+	w.noteLinks(links)
 	p.body, p.repeated = withoutRepeats(tidy(body), new(extractive.Seen))
 	cited := w.registry.Render(p.body, citation.Options{}).Cited
 	return p, p.body != "" && (len(ids) == 0 || len(cited) > 0)

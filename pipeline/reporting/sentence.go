@@ -15,6 +15,7 @@ type statement struct {
 	text       string   // without markers, on one line
 	ids        []string // that it cites
 	row        bool     // of a table
+	linked     bool     // ids are of sources: it links them and cites nothing
 }
 
 var (

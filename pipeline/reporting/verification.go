@@ -23,6 +23,7 @@ type Verification struct {
 	Reason     string             `json:"reason"`            // of the latter; of the former what was left out
 	Valid      []citation.Valid   `json:"valid_citations"`   // entries of the references, with how their source was found
 	Removed    []citation.Removed `json:"removed_citations"` // entries of the references that led nowhere
+	Links      []citation.Linked  `json:"links"`             // addresses in the text, with how their source was found
 	Counts     VerificationCounts `json:"counts"`
 	Sentences  []CheckedSentence  `json:"sentences"` // in the order of the report
 	Evaluation Evaluation         `json:"evaluation"`
@@ -49,7 +50,7 @@ type VerificationCounts struct {
 type CheckedSentence struct {
 	Text      string         `json:"text"` // Markdown without markers, as in the report; as it was, when it was removed
 	Section   string         `json:"section"`
-	Citations []string       `json:"citations"`
+	Citations []string       `json:"citations"` // citation ids; of a sentence that only links, ids of the sources
 	Verdict   support.Result `json:"verdict"`
 	Reason    support.Reason `json:"reason,omitempty"`
 	Detail    string         `json:"detail,omitempty"` // what is not borne out
@@ -129,5 +130,5 @@ func PlainSentences(markdown string) string {
 }
 
 func newVerification() *Verification {
-	return &Verification{Status: citation.StatusVerified, Valid: []citation.Valid{}, Removed: []citation.Removed{}, Sentences: []CheckedSentence{}}
+	return &Verification{Status: citation.StatusVerified, Valid: []citation.Valid{}, Removed: []citation.Removed{}, Links: []citation.Linked{}, Sentences: []CheckedSentence{}}
 }

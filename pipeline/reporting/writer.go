@@ -24,6 +24,7 @@ type writer struct {
 	title    string // heading of the topic: what a report is called by default
 	words    wordSet
 	registry *citation.Registry
+	returned map[string]topicqueue.Source // by source id: what traces hold and what else was returned
 	review   topicqueue.Review
 	subjects []subject
 	gaps     []Gap
@@ -36,16 +37,23 @@ type writer struct {
 
 	mu        sync.Mutex
 	fallbacks []string
+	found     map[string]citation.Linked // by the source's address: how it was written
 }
 
 func newWriter(r *Reporter, in Input, words wordSet) *writer {
-	w := &writer{Reporter: r, texts: map[string]string{}, run: in.Run, words: words, topic: in.Plan.Topic, review: in.Review}
+	w := &writer{Reporter: r, texts: map[string]string{}, returned: map[string]topicqueue.Source{}, found: map[string]citation.Linked{}, run: in.Run, words: words, topic: in.Plan.Topic, review: in.Review}
 	if strings.TrimSpace(w.topic) == "" {
 		w.topic = in.Run.Topic
 	}
 	w.title = headline(in.Run.Topic, words.untitled)
 	w.subjects, w.gaps = gather(in, words)
-	w.registry = citation.NewRegistry(in.Traces())
+	w.registry = in.Registry()
+	for _, s := range allReturned(in.Returned) {
+		w.returned[s.ID] = s
+	}
+	for _, t := range in.Traces() {
+		w.returned[t.Source.ID] = t.Source
+	}
 	w.goOn(in)
 	w.stats.Blocks = len(in.Blocks)
 	for _, s := range w.subjects {
@@ -110,6 +118,7 @@ func (w *writer) finish(ctx context.Context, outline prompts.OutlineAnswer, d dr
 	if now == nil {
 		now = time.Now
 	}
+	v.Links = w.links(d)
 	v.Evaluation = w.evaluate(d, v, w.run.Date(now()))
 	report := w.assemble(outline, d, v)
 	report.Changes, report.Text = w.changes, w.keep(outline, d, v)

@@ -1,0 +1,47 @@
+package citation
+
+import "slices"
+
+// Linked is an address in a text and the source that it leads to.
+type Linked struct {
+	URL     string   `json:"url"`     // as the writer had it
+	Address string   `json:"address"` // the source's own
+	Match   string   `json:"match"`   // one of the Match... constants
+	Sources []string `json:"source_ids"`
+}
+
+// Links returns the addresses of a Markdown text, outside code, that lead to a source of the registry, each once, in order.
+// Never fails.
+func (r *Registry) Links(markdown string) []Linked {
+	var out []Linked
+	w := walker{text: markdown, code: codeSpans(markdown), markerEnd: -1}
+	w.onGroup = func(int, group) (string, bool) { return "", false }
+	w.links = links{note: func(string, string) {}, known: r.HasURL, isMarker: func(_ int, g group) bool { return len(g.ids) > 0 }}
+	w.links.judge = func(dest string, _ linkKind) verdict {
+		if l, ok := r.link(dest); ok {
+			out = addLink(out, l)
+		}
+		return verdict{keep: true}
+	}
+	w.run()
+	return out
+}
+
+// link returns the source that an address of a text leads to. A host alone names a source only when it is one, and an address
+// that may not stand in a report names none.
+func (r *Registry) link(dest string) (Linked, bool) {
+	at, level, ok := r.matchURL(dest)
+	if !ok || level != MatchExact && (isHost(dest) || unfit(r.sources[at].URL) != "") {
+		return Linked{}, false
+	}
+	s := r.sources[at]
+	return Linked{URL: dest, Address: s.URL, Match: level, Sources: s.IDs}, true
+}
+
+// addLink adds a link unless the list has one that was written alike.
+func addLink(list []Linked, l Linked) []Linked {
+	if slices.ContainsFunc(list, func(o Linked) bool { return o.URL == l.URL }) {
+		return list
+	}
+	return append(list, l)
+}
