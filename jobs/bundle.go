@@ -2,7 +2,7 @@ package jobs
 
 import (
 	"context"
-	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,7 +23,9 @@ type bundle struct {
 	report  *reporting.Report // nil when there is none
 	asked   []recurring.Call  // of a run whose topic is researched again and again
 	staged  []string          // pages and figures that storage has already
-	missing []string          // texts that traces name and storage does not have
+	pages   returnedPages
+	sources []sourceLine
+	missing []string // texts that traces and calls name and storage does not have
 }
 
 func newBundle(w *Worker, in reporting.Input, rep *reporting.Report) *bundle {
@@ -47,6 +49,11 @@ func (b *bundle) put(ctx context.Context) error {
 		return err
 	}
 	traces := b.in.Traces()
+	if b.report != nil {
+		b.sources = sourceLines(b.in, citedOf(b.report.Cited, b.report.Verification), b.missing)
+	} else {
+		b.sources = sourceLines(b.in, nil, b.missing)
+	}
 	for _, put := range []func() error{
 		func() error { return b.PutJSON(ctx, storage.MetadataKey(run.ID), b.metadata(run, usage)) },
 		func() error { return b.PutJSON(ctx, b.cacheKey("queue.json"), b.queue(run)) },
@@ -57,7 +64,7 @@ func (b *bundle) put(ctx context.Context) error {
 			run.PublishedAt = b.w.Now().UTC() // when all of this is there
 			return b.PutJSON(ctx, b.cacheKey("config.json"), configFile{run, b.w.Config})
 		},
-		func() error { return storage.PutLines(ctx, b.Bundle, b.cacheKey("sources.jsonl"), sourcesOf(traces)) },
+		func() error { return storage.PutLines(ctx, b.Bundle, b.cacheKey("sources.jsonl"), b.sources) },
 		func() error { return storage.PutLines(ctx, b.Bundle, b.cacheKey("claims.jsonl"), b.claims(traces)) },
 		func() error { return storage.PutLines(ctx, b.Bundle, b.cacheKey("events.jsonl"), events) },
 		func() error { return b.putProgress(ctx, events) },
@@ -94,15 +101,14 @@ type configFile struct {
 	Settings map[string]string `json:"settings"`
 }
 
-// missingTexts returns the hashes of texts that traces name and that are not staged.
-func (b *bundle) missingTexts() []string {
+// missingTexts reads what calls have returned, and returns the hashes of texts that traces and calls name and that are not staged.
+func (b *bundle) missingTexts(ctx context.Context) (missing []string, err error) {
 	there := map[string]bool{}
 	for _, key := range b.staged {
 		if strings.HasPrefix(key, b.cacheKey("pages/")) {
-			there[strings.TrimSuffix(path.Base(key), path.Ext(key))] = true
+			there[pageHash(key)] = true
 		}
 	}
-	var missing []string
 	need := func(hash string) {
 		if hash != "" && !there[hash] {
 			there[hash] = true
@@ -114,10 +120,23 @@ func (b *bundle) missingTexts() []string {
 			need(t.Source.Hash)
 			continue
 		}
-		need(strings.TrimSuffix(path.Base(t.RawAnswer), path.Ext(t.RawAnswer)))
+		need(pageHash(t.RawAnswer))
 		need(t.Source.Hash)
 	}
-	return missing
+	lists := b.pages.inOrder(b.in.Blocks)
+	for _, hash := range lists {
+		need(hash)
+	}
+	lists = slices.DeleteFunc(lists, func(hash string) bool { return slices.Contains(missing, hash) })
+	if b.in.Returned, err = readReturned(ctx, b.w.Store, b.in.Run.ID, lists); err != nil {
+		return nil, err
+	}
+	for _, c := range b.in.Returned {
+		for _, s := range c.Sources {
+			need(s.Hash)
+		}
+	}
+	return missing, nil
 }
 
 // list makes an absent list an empty one: readers of the JSON expect a list.
@@ -138,13 +157,18 @@ type queueFile struct {
 type queueBlock struct {
 	topicqueue.Block
 	ToolTraces []topicqueue.ToolTrace `json:"tool_traces"`
+	Returned   []string               `json:"returned,omitempty"` // pages/<sha256>.txt: what the calls of each iteration returned
 	Metadata   map[string]any         `json:"metadata"`
 }
 
 func (b *bundle) queue(run topicqueue.Run) queueFile {
 	f := queueFile{ResearchID: run.ID, CreatedAt: run.CreatedAt, Blocks: []queueBlock{}, Statistics: b.statistics()}
 	for _, block := range b.in.Blocks {
-		f.Blocks = append(f.Blocks, queueBlock{Block: block.Block, ToolTraces: list(block.Traces), Metadata: map[string]any{}})
+		q := queueBlock{Block: block.Block, ToolTraces: list(block.Traces), Metadata: map[string]any{}}
+		for _, hash := range b.pages[block.Block.ID] {
+			q.Returned = append(q.Returned, pagePath(hash))
+		}
+		f.Blocks = append(f.Blocks, q)
 	}
 	return f
 }
@@ -183,25 +207,19 @@ type planningFile struct {
 	TotalSubTopics int                    `json:"total_subtopics"`
 	Mode           string                 `json:"mode"`
 	Traces         []topicqueue.ToolTrace `json:"tool_traces"`
+	Returned       string                 `json:"returned,omitempty"` // pages/<sha256>.txt: what the calls of planning returned
 }
 
 func (b *bundle) planning() planningFile {
 	p := b.in.Plan
-	return planningFile{
+	f := planningFile{
 		MainTopic: b.in.Run.Topic, OptimizedTopic: p.Topic, SubQueries: list(p.Queries), SubTopics: p.SubTopics,
 		TotalSubTopics: len(p.SubTopics), Mode: p.Mode, Traces: list(p.Traces),
 	}
-}
-
-func sourcesOf(traces []topicqueue.ToolTrace) []topicqueue.Source {
-	seen, out := map[string]bool{}, []topicqueue.Source{}
-	for _, t := range traces {
-		if !seen[t.Source.ID] {
-			seen[t.Source.ID] = true
-			out = append(out, t.Source)
-		}
+	if p.Returned != "" {
+		f.Returned = pagePath(p.Returned)
 	}
-	return out
+	return f
 }
 
 // claimLine is a claim in claims.jsonl.

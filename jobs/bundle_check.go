@@ -22,7 +22,8 @@ type BundleCheck struct {
 	RunID     string              `json:"run_id"`
 	State     topicqueue.RunState `json:"state"`
 	Files     int                 `json:"files"`     // that the manifest lists
-	Sources   int                 `json:"sources"`   // whose text is there
+	Sources   int                 `json:"sources"`   // that gave traces, whose text is there
+	Returned  int                 `json:"returned"`  // sources, by all tool calls
 	Claims    int                 `json:"claims"`    // of all sources
 	Citations int                 `json:"citations"` // distinct ids that the report cites
 	Sentences int                 `json:"sentences"` // with citations, whose verdict was reached again
@@ -44,7 +45,7 @@ func CheckBundle(ctx context.Context, store storage.Store, runID string) (Bundle
 	}
 	check.Files = len(manifest.Files)
 	check.Problems = append(check.Problems, problems...)
-	in, err := ReadBundle(ctx, store, runID)
+	in, err := readBundle(ctx, store, runID)
 	if err != nil { // of files that are missing or garbled
 		if len(problems) == 0 {
 			check.add(storage.ManifestKey(runID), "lists a bundle that cannot be read: %v", err)
@@ -54,6 +55,15 @@ func CheckBundle(ctx context.Context, store storage.Store, runID string) (Bundle
 	check.State = in.Run.State
 	traces := in.Traces()
 	check.evidence(runID, traces)
+	v, err := storedVerification(ctx, store, runID)
+	if errors.Is(err, errGarbled) {
+		check.add(storage.CacheKey(runID, verificationName), "%v", err)
+	} else if err != nil {
+		return check, err
+	}
+	if err := check.registered(ctx, store, manifest, in, v); err != nil {
+		return check, err
+	}
 	if in.Run.Report == "" {
 		return check, nil
 	}
@@ -66,21 +76,29 @@ func CheckBundle(ctx context.Context, store storage.Store, runID string) (Bundle
 	}
 	check.report(runID, string(report), in.Run.Options.CitationStyle, traces)
 	check.shown(manifest, string(report))
-	file := storage.CacheKey(runID, verificationName)
-	body, err := store.Get(ctx, file)
-	if errors.Is(err, storage.ErrNotExist) { // of a version that did not check; a missing one the manifest tells
+	if v == nil {
 		return check, nil
 	}
+	return check, check.verification(ctx, store, v, string(report), in.Input)
+}
+
+var errGarbled = errors.New("is not what a bundle has there")
+
+// storedVerification reads how the report of a run was checked; nil: it was written by a version that did not check, or is missing,
+// which the manifest tells.
+func storedVerification(ctx context.Context, store storage.Store, runID string) (*reporting.Verification, error) {
+	body, err := store.Get(ctx, storage.CacheKey(runID, verificationName))
+	if errors.Is(err, storage.ErrNotExist) {
+		return nil, nil
+	}
 	if err != nil {
-		return check, err
+		return nil, err
 	}
 	var v verificationFile
 	if err := json.Unmarshal(body, &v); err != nil || v.Verification == nil {
-		check.add(file, "is not what a bundle has there: %v", err)
-		return check, nil
+		return nil, fmt.Errorf("%w: %v", errGarbled, err)
 	}
-	check.verification(file, v.Verification, string(report), traces)
-	return check, nil
+	return v.Verification, nil
 }
 
 func (c *BundleCheck) add(file, format string, args ...any) {
@@ -152,19 +170,40 @@ func (c *BundleCheck) shown(m storage.Manifest, markdown string) {
 	}
 }
 
-// verification checks that each sentence of the report has the verdict that was written down, and stands in the report.
-func (c *BundleCheck) verification(file string, v *reporting.Verification, report string, traces []topicqueue.ToolTrace) {
+// verification checks that each sentence of the report has the verdict that was written down, and stands in the report, and that
+// what the report links are the sources that were written down. The error is the store's.
+func (c *BundleCheck) verification(ctx context.Context, store storage.Store, v *reporting.Verification, report string, in reporting.Input) error {
 	if v.Status != citation.StatusVerified {
-		return // nothing was claimed
+		return nil // nothing was claimed
 	}
-	registry, sources, seen := citation.NewRegistry(traces), []support.Source{}, map[string]bool{}
-	for _, t := range traces {
+	file, registry := storage.CacheKey(c.RunID, verificationName), in.Registry()
+	sources, seen := []support.Source{}, map[string]bool{}
+	for _, t := range in.Traces() {
 		if s := t.Source; !seen[s.ID] {
 			seen[s.ID] = true
 			sources = append(sources, reporting.SupportSource(s, s.Text))
 		}
 	}
-	for _, i := range v.Recheck(sources, func(id string) string { t, _ := registry.Lookup(id); return t.Source.ID }) {
+	linked := map[string]bool{}
+	for _, l := range v.Links {
+		for _, id := range l.Sources {
+			linked[id] = true
+		}
+		if again, ok := registry.Lead(l.URL); !ok || again.Address != l.Address || again.Match != l.Match {
+			c.add(file, "says that %s leads to %s, which the sources of the run do not bear out", l.URL, l.Address)
+		}
+	}
+	for _, s := range in.AllReturned() {
+		if !linked[s.ID] || seen[s.ID] || s.Hash == "" {
+			continue
+		}
+		text, err := storage.Pages{Store: store}.Page(ctx, c.RunID, s.Hash)
+		if err != nil && !errors.Is(err, storage.ErrNotExist) {
+			return err
+		}
+		sources = append(sources, reporting.SupportSource(s, text))
+	}
+	for _, i := range v.Recheck(sources, in.SourceOf(registry)) {
 		c.add(file, "sentence %d is said to be %s, which its sources do not bear out: %s", i+1, v.Sentences[i].Verdict, v.Sentences[i].Text)
 	}
 	text := reporting.PlainSentences(report)
@@ -174,4 +213,5 @@ func (c *BundleCheck) verification(file string, v *reporting.Verification, repor
 		}
 	}
 	c.Sentences = len(v.Sentences)
+	return nil
 }

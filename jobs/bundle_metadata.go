@@ -56,9 +56,10 @@ type metadata struct {
 	Title           string                          `json:"title,omitempty"`
 	Statistics      statistics                      `json:"statistics"`
 	ReportWordCount int                             `json:"report_word_count"`
-	Citations       []string                        `json:"citations"` // ids that the report cites
-	Removed         []citation.Removal              `json:"removed"`   // what the model cited and could not be resolved
-	Lost            []string                        `json:"lost"`      // facts of cited sources that no claim has, with their sentences
+	Sources         *sourceCounts                   `json:"sources,omitempty"` // see sources.jsonl
+	Citations       []string                        `json:"citations"`         // ids that the report cites
+	Removed         []citation.Removal              `json:"removed"`           // what the model cited and could not be resolved
+	Lost            []string                        `json:"lost"`              // facts of cited sources that no claim has, with their sentences
 	Fallbacks       fallbacks                       `json:"fallbacks"`
 	Verification    *verified                       `json:"verification,omitempty"` // of the report; verification.json has each sentence
 	Usage           usageTotals                     `json:"usage"`
@@ -121,6 +122,8 @@ func (b *bundle) metadata(run topicqueue.Run, usage []topicqueue.Usage) metadata
 		Fallbacks: fallbacks{Planning: list(b.in.Plan.Fallbacks), Researching: []string{}, Reviewing: []string{}, Reporting: []string{}},
 		weighed:   weighed{Contradictions: []evidence.Contradiction{}},
 	}
+	counts := countSources(b.sources)
+	m.Sources = &counts
 	if limit := run.Options.Limit(); limit.Amount() > 0 {
 		m.Budget = &budgetLine{run.Options.Budget, run.Options.BatchBudget, run.Options.NightBudget, limit.Of(run.Limit), limit.Of(run.Spent), list(run.Cuts)}
 	}

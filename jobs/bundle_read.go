@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"nightdesk/pipeline/reporting"
 	"nightdesk/storage"
@@ -41,21 +42,30 @@ func readJSON(ctx context.Context, store storage.Store, key string, into any) er
 // The error wraps ErrNoBundle when the run has none; otherwise it is the store's, or tells of a file that is not what a
 // bundle has.
 func ReadBundle(ctx context.Context, store storage.Store, runID string) (reporting.Input, error) {
-	var in reporting.Input
-	var err error
+	b, err := readBundle(ctx, store, runID)
+	return b.Input, err
+}
+
+// storedBundle is what readBundle has read.
+type storedBundle struct {
+	reporting.Input
+	metadata metadata
+	lists    bool // it says what calls returned
+}
+
+func readBundle(ctx context.Context, store storage.Store, runID string) (in storedBundle, err error) {
 	if in.Run, err = ReadRun(ctx, store, runID); err != nil {
 		return in, err
 	}
 	var planning planningFile
 	var queue queueFile
-	var metadata metadata
 	for _, f := range []struct {
 		key  string
 		into any
 	}{
 		{storage.CacheKey(runID, "step1_planning.json"), &planning},
 		{storage.CacheKey(runID, "queue.json"), &queue},
-		{storage.MetadataKey(runID), &metadata},
+		{storage.MetadataKey(runID), &in.metadata},
 	} {
 		if err := readJSON(ctx, store, f.key, f.into); err != nil {
 			return in, err
@@ -63,9 +73,9 @@ func ReadBundle(ctx context.Context, store storage.Store, runID string) (reporti
 	}
 	in.Plan = topicqueue.Plan{
 		Topic: planning.OptimizedTopic, Mode: planning.Mode, Queries: planning.SubQueries, SubTopics: planning.SubTopics,
-		Traces: planning.Traces, Fallbacks: metadata.Fallbacks.Planning,
+		Traces: planning.Traces, Fallbacks: in.metadata.Fallbacks.Planning,
 	}
-	in.Changes = metadata.Changes
+	in.Changes = in.metadata.Changes
 	pages, texts := storage.Pages{Store: store}, map[string]string{} // by hash
 	fill := func(traces []topicqueue.ToolTrace) error {
 		for i := range traces {
@@ -91,5 +101,17 @@ func ReadBundle(ctx context.Context, store storage.Store, runID string) (reporti
 		}
 		in.Blocks = append(in.Blocks, reporting.BlockEvidence{Block: b.Block, Traces: b.ToolTraces})
 	}
-	return in, nil
+	lists := []string{planning.Returned}
+	for _, b := range queue.Blocks {
+		lists = append(lists, b.Returned...)
+	}
+	var hashes []string
+	for _, page := range lists {
+		if hash := pageHash(page); page != "" && !slices.Contains(in.metadata.MissingTexts, hash) {
+			hashes = append(hashes, hash)
+		}
+	}
+	in.lists = len(hashes) > 0
+	in.Returned, err = readReturned(ctx, store, runID, hashes)
+	return in, err
 }

@@ -53,6 +53,9 @@ func (w *Worker) put(ctx context.Context, a *attempt) error {
 		}
 	}
 	b := newBundle(w, in, rep)
+	if b.pages, err = w.returnedPages(ctx, in); err != nil {
+		return err
+	}
 	if err := w.gather(ctx, b); err != nil {
 		return err
 	}
@@ -109,7 +112,9 @@ func (w *Worker) gather(ctx context.Context, b *bundle) error {
 	if b.staged, err = b.Staged(ctx); err != nil {
 		return err
 	}
-	b.missing = b.missingTexts()
+	if b.missing, err = b.missingTexts(ctx); err != nil {
+		return err
+	}
 	if n := len(b.missing); n > 0 && w.Now().Before(b.in.Run.EndedAt.Add(textsWait)) {
 		return fmt.Errorf("%d texts that the run has read wait on another machine for the storage", n)
 	}

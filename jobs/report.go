@@ -52,6 +52,9 @@ func (w *Worker) write(ctx context.Context, a *attempt, in reporting.Input, mode
 	r := reporting.Reporter{
 		Model: model, Emit: a.emit, Now: w.Now, Parallel: reportParallel, Page: storage.Pages{Store: w.Store}.Page, Embed: w.Embed, Judge: w.Judge,
 	}
+	if model != nil {
+		in.Returned = w.returnedFor(ctx, in)
+	}
 	rep, err := r.Report(ctx, in)
 	if errors.Is(err, reporting.ErrNoEvidence) {
 		out := redisqueue.Outcome{State: topicqueue.RunFailed, Reason: noEvidence(in)}

@@ -57,7 +57,7 @@ func (r *Registry) resolveOnce(markdown string) (out string, removed []Removal, 
 	note := func(marker, reason string) { removed = append(removed, Removal{marker, reason}) }
 	w := walker{text: markdown, code: codeSpans(markdown), markerEnd: -1}
 	w.links = links{note: note, judge: func(dest string, kind linkKind) verdict {
-		l, ok := r.link(dest)
+		l, ok := r.Lead(dest)
 		switch {
 		case !ok:
 			note(dest, ReasonUnknownURL)

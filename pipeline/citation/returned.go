@@ -18,7 +18,7 @@ func (r *Registry) Links(markdown string) []Linked {
 	w.onGroup = func(int, group) (string, bool) { return "", false }
 	w.links = links{note: func(string, string) {}, known: r.HasURL, isMarker: func(_ int, g group) bool { return len(g.ids) > 0 }}
 	w.links.judge = func(dest string, _ linkKind) verdict {
-		if l, ok := r.link(dest); ok {
+		if l, ok := r.Lead(dest); ok {
 			out = addLink(out, l)
 		}
 		return verdict{keep: true}
@@ -27,9 +27,9 @@ func (r *Registry) Links(markdown string) []Linked {
 	return out
 }
 
-// link returns the source that an address of a text leads to. A host alone names a source only when it is one, and an address
+// Lead returns the source that an address of a text leads to. A host alone names a source only when it is one, and an address
 // that may not stand in a report names none.
-func (r *Registry) link(dest string) (Linked, bool) {
+func (r *Registry) Lead(dest string) (Linked, bool) {
 	at, level, ok := r.matchURL(dest)
 	if !ok || level != MatchExact && (isHost(dest) || unfit(r.sources[at].URL) != "") {
 		return Linked{}, false

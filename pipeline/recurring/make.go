@@ -92,7 +92,7 @@ func Make(base *Memory, e Ended) *Memory {
 	if m.Open == nil {
 		m.Open = []Open{}
 	}
-	m.Plan.SubTopics, m.Plan.Traces, m.Plan.Memory = nil, nil, ""
+	m.Plan.SubTopics, m.Plan.Traces, m.Plan.Memory, m.Plan.Returned = nil, nil, "", ""
 	calls := slices.SortedFunc(slices.Values(e.Calls), func(a, b Call) int { return cmp.Compare(a.ID, b.ID) })
 	var before map[string]Page
 	if base != nil {

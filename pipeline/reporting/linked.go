@@ -54,7 +54,9 @@ func (w *writer) linked(text string) []string {
 	return ids
 }
 
-func hasAddress(text string) bool { return strings.Contains(text, "://") || strings.Contains(text, "www.") }
+func hasAddress(text string) bool {
+	return strings.Contains(text, "://") || strings.Contains(text, "www.")
+}
 
 // linkedStatement is a statement that cites nothing and links a source; ok is false for others.
 func (w *writer) linkedStatement(p part, s statement) (statement, bool) {
@@ -75,11 +77,11 @@ func (w *writer) source(id string) (topicqueue.Source, bool) {
 	return t.Source, ok
 }
 
-// allReturned returns the sources of these calls, each once.
-func allReturned(calls []topicqueue.Returned) []topicqueue.Source {
+// AllReturned returns the sources that tools have returned, each once.
+func (in Input) AllReturned() []topicqueue.Source {
 	var out []topicqueue.Source
 	seen := map[string]bool{}
-	for _, c := range calls {
+	for _, c := range in.Returned {
 		for _, s := range c.Sources {
 			if !seen[s.ID] {
 				seen[s.ID] = true
@@ -92,13 +94,13 @@ func allReturned(calls []topicqueue.Returned) []topicqueue.Source {
 
 // Registry returns the registry of a run: what its traces hold, and what its tools returned besides.
 func (in Input) Registry() *citation.Registry {
-	return citation.NewRegistry(in.Traces(), allReturned(in.Returned)...)
+	return citation.NewRegistry(in.Traces(), in.AllReturned()...)
 }
 
 // SourceOf returns the id of the source behind a citation of a CheckedSentence; "" when there is none.
 func (in Input) SourceOf(registry *citation.Registry) func(cited string) string {
 	known := map[string]bool{}
-	for _, s := range allReturned(in.Returned) {
+	for _, s := range in.AllReturned() {
 		known[s.ID] = true
 	}
 	for _, t := range in.Traces() {

@@ -48,7 +48,7 @@ func newWriter(r *Reporter, in Input, words wordSet) *writer {
 	w.title = headline(in.Run.Topic, words.untitled)
 	w.subjects, w.gaps = gather(in, words)
 	w.registry = in.Registry()
-	for _, s := range allReturned(in.Returned) {
+	for _, s := range in.AllReturned() {
 		w.returned[s.ID] = s
 	}
 	for _, t := range in.Traces() {

@@ -1,0 +1,225 @@
+package jobs
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/rs/zerolog"
+	"golang.org/x/sync/errgroup"
+
+	"nightdesk/pipeline/citation"
+	"nightdesk/pipeline/reporting"
+	"nightdesk/storage"
+	"nightdesk/topicqueue"
+	"nightdesk/topicqueue/redisqueue"
+)
+
+// sourceLine is a source in sources.jsonl: everything that a tool call of the run returned, and what it goes on with of an
+// earlier one.
+type sourceLine struct {
+	topicqueue.Source
+	Normalized string   `json:"normalized_url,omitempty"`
+	ReturnedBy []string `json:"returned_by"`  // tool ids; none: of an earlier run
+	Citations  []string `json:"citation_ids"` // of its traces
+	Claims     int      `json:"claims"`
+	Read       bool     `json:"read"`  // its text is at pages/<sha256>.txt
+	Cited      bool     `json:"cited"` // by the report
+}
+
+// sourceCounts sums up sources.jsonl.
+type sourceCounts struct {
+	Returned   int `json:"returned"`
+	Read       int `json:"read"`
+	WithClaims int `json:"with_claims"`
+	Cited      int `json:"cited"`
+}
+
+// sourceLines returns the lines of sources.jsonl: first what gave traces, in their order, then what else was returned. cited: ids
+// of citations and sources; missing: hashes of texts that are not there.
+func sourceLines(in reporting.Input, cited, missing []string) []sourceLine {
+	lines, at := []sourceLine{}, map[string]int{}
+	line := func(s topicqueue.Source) *sourceLine {
+		i, known := at[s.ID]
+		if !known {
+			i = len(lines)
+			at[s.ID] = i
+			lines = append(lines, sourceLine{
+				Source: s, Normalized: citation.NormalizeURL(s.URL), ReturnedBy: []string{}, Citations: []string{},
+				Read: s.Hash != "" && !slices.Contains(missing, s.Hash), Cited: slices.Contains(cited, s.ID),
+			})
+		}
+		return &lines[i]
+	}
+	for _, t := range in.Traces() {
+		l := line(t.Source)
+		l.Citations = append(l.Citations, t.CitationID)
+		l.Claims += len(t.Claims) + len(t.Withdrawn)
+		l.Cited = l.Cited || slices.Contains(cited, t.CitationID)
+	}
+	for _, c := range in.Returned {
+		for _, s := range c.Sources {
+			if l := line(s); !slices.Contains(l.ReturnedBy, c.ToolID) {
+				l.ReturnedBy = append(l.ReturnedBy, c.ToolID)
+			}
+		}
+	}
+	return lines
+}
+
+func countSources(lines []sourceLine) (n sourceCounts) {
+	for _, l := range lines {
+		n.Returned++
+		if l.Read {
+			n.Read++
+		}
+		if l.Claims > 0 {
+			n.WithClaims++
+		}
+		if l.Cited {
+			n.Cited++
+		}
+	}
+	return n
+}
+
+// citedOf returns the ids of citations and sources that a report cites or links.
+func citedOf(citations []string, v *reporting.Verification) []string {
+	cited := slices.Clone(citations)
+	if v != nil {
+		for _, l := range v.Links {
+			cited = append(cited, l.Sources...)
+		}
+	}
+	return cited
+}
+
+// returnedPages are the hashes of the texts that say what calls returned (topicqueue.Checkpoint.Returned), by unit.
+type returnedPages map[string][]string
+
+// inOrder returns all hashes: of planning, then by block.
+func (p returnedPages) inOrder(blocks []reporting.BlockEvidence) []string {
+	hashes := slices.Clone(p[redisqueue.UnitPlan])
+	for _, b := range blocks {
+		hashes = append(hashes, p[b.Block.ID]...)
+	}
+	return hashes
+}
+
+// pagePath is how the files of a bundle name one of its texts.
+func pagePath(hash string) string { return "pages/" + hash + ".txt" }
+
+// pageHash is the reverse of pagePath.
+func pageHash(page string) string { return strings.TrimSuffix(path.Base(page), path.Ext(page)) }
+
+// returnedPages returns where it is said what the calls of a run returned.
+func (w *Worker) returnedPages(ctx context.Context, in reporting.Input) (returnedPages, error) {
+	pages, err := w.Queue.Returned(ctx, in.Run.ID)
+	if err != nil {
+		return nil, err
+	}
+	if hash := in.Plan.Returned; hash != "" {
+		pages[redisqueue.UnitPlan] = []string{hash}
+	}
+	return pages, nil
+}
+
+// readReturned reads what calls returned from the texts that say so.
+func readReturned(ctx context.Context, store storage.Store, runID string, hashes []string) ([]topicqueue.Returned, error) {
+	parts := make([][]topicqueue.Returned, len(hashes))
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(copiesAtOnce)
+	for i, hash := range hashes {
+		g.Go(func() error {
+			text, err := storage.Pages{Store: store}.Page(ctx, runID, hash)
+			if err != nil {
+				return err
+			}
+			if parts[i], err = topicqueue.DecodeReturned(text); err != nil {
+				return fmt.Errorf("%s: %w", store.Location(storage.PageKey(runID, hash)), err)
+			}
+			return nil
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return nil, err
+	}
+	return slices.Concat(parts...), nil
+}
+
+// returnedTime bounds the reading of what a report may link besides what it cites.
+const returnedTime = 5 * time.Second
+
+// returnedFor reads what a report may link. Without it the report has citations only.
+func (w *Worker) returnedFor(ctx context.Context, in reporting.Input) []topicqueue.Returned {
+	ctx, cancel := context.WithTimeout(ctx, returnedTime)
+	defer cancel()
+	pages, err := w.returnedPages(ctx, in)
+	var calls []topicqueue.Returned
+	if err == nil {
+		calls, err = readReturned(ctx, w.Store, in.Run.ID, pages.inOrder(in.Blocks))
+	}
+	if err != nil {
+		zerolog.Ctx(ctx).Warn().Err(err).Msg("what tools returned is not known to the report: links of its text are taken out")
+	}
+	return calls
+}
+
+// registered compares sources.jsonl with what the traces and the calls of the run say. A bundle of an older version does not say
+// what its calls returned, and has the sources of its traces. The error is the store's.
+func (c *BundleCheck) registered(ctx context.Context, store storage.Store, m storage.Manifest, in storedBundle, v *reporting.Verification) error {
+	file := storage.CacheKey(c.RunID, "sources.jsonl")
+	body, err := store.Get(ctx, file)
+	if errors.Is(err, storage.ErrNotExist) { // the manifest has told
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	pages, there := map[string]bool{}, map[string]sourceLine{}
+	for _, f := range m.Files {
+		pages[f.Key] = true
+	}
+	eachLine(body, func(l sourceLine) {
+		there[l.ID] = l
+		c.Returned++
+	})
+	earlier := map[string]bool{}
+	for _, t := range in.Traces() {
+		earlier[t.Source.ID] = earlier[t.Source.ID] || t.Timestamp.Before(in.Run.StartedAt) || t.Source.AsOf != nil
+	}
+	whole := in.lists && len(in.metadata.MissingTexts) == 0 // all that calls returned is known
+	for _, want := range sourceLines(in.Input, citedOf(in.metadata.Citations, v), in.metadata.MissingTexts) {
+		got, known := there[want.ID]
+		delete(there, want.ID)
+		switch {
+		case !known:
+			c.add(file, "does not have %s, which %s returned", want.ID, strings.Join(append(want.ReturnedBy, want.Citations...), ", "))
+		case !in.lists:
+		case whole && len(want.ReturnedBy) == 0 && !earlier[want.ID]:
+			c.add(file, "has %s, which no tool call of the run returned", want.ID)
+		case !sameLine(got, want):
+			c.add(file, "says of %s something else than the calls that returned it", want.ID)
+		case got.Read && !pages[storage.PageKey(c.RunID, got.Hash)]:
+			c.add(file, "says that %s was read, and the manifest does not have its text", want.ID)
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(there)) {
+		c.add(file, "has %s, which no tool call of the run returned", id)
+	}
+	return nil
+}
+
+// sameLine reports that two lines say the same.
+func sameLine(a, b sourceLine) bool {
+	x, errX := json.Marshal(a)
+	y, errY := json.Marshal(b)
+	return errX == nil && errY == nil && bytes.Equal(x, y)
+}
