@@ -1,0 +1,248 @@
+package jobs_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"nightdesk/jobs"
+	"nightdesk/pipeline/tools"
+	"nightdesk/storage"
+	"nightdesk/topicqueue"
+	"nightdesk/topicqueue/redisqueue/redistest"
+)
+
+// engine is a search that answers one query always alike: some not at all, some with nothing, the others with pages of which some
+// have no excerpt. It notes what it has returned.
+type engine struct {
+	mu       sync.Mutex
+	calls    int
+	outcomes map[string]int
+	returned map[string]bool // by address: with a text
+	onCall   func(n int)
+}
+
+func (*engine) Name() string        { return "web_search" }
+func (*engine) Description() string { return "searches the web" }
+
+func (e *engine) Call(_ context.Context, call tools.Call) (tools.Result, error) {
+	key := topicqueue.TextHash(topicqueue.CanonicalQuery(call.Query))[:8]
+	kind := map[byte]string{'0': "fails", '1': "fails", '2': "finds nothing", '3': "finds nothing"}[key[0]]
+	var r tools.Result
+	switch kind {
+	case "fails":
+		r = tools.Result{Failed: true, Final: true, Text: "The engine at https://engine.example.org/ is broken."}
+	case "finds nothing":
+		r = tools.Result{Text: "nothing"}
+	default:
+		kind = "finds"
+		for i := range 8 { // two more than a call may have
+			r.Sources = append(r.Sources, topicqueue.Source{
+				Kind: topicqueue.SourceWeb, Title: fmt.Sprint("Page ", i, " of ", key), URL: fmt.Sprintf("https://site%d.example.org/%s/page/%d", i, key, i),
+				Text: fmt.Sprintf("Concerning %s, the pump number %d of the series needs %d%d litres of refrigerant in a cold winter.", call.Query, i, i+1, len(call.Query)),
+			})
+		}
+		r.Text = "eight pages"
+		r.Named = []topicqueue.Source{{Kind: topicqueue.SourceWeb, Title: "Without an excerpt", URL: "https://bare.example.org/" + key}}
+	}
+	e.mu.Lock()
+	e.calls++
+	e.outcomes[kind]++
+	for i, s := range r.Sources {
+		e.returned[s.URL] = i < 6
+	}
+	for _, s := range r.Named {
+		e.returned[s.URL] = false
+	}
+	n, onCall := e.calls, e.onCall
+	e.mu.Unlock()
+	if onCall != nil {
+		onCall(n)
+	}
+	return r, nil
+}
+
+// registered is a line of sources.jsonl.
+type registered struct {
+	ID         string   `json:"source_id"`
+	URL        string   `json:"url"`
+	Hash       string   `json:"sha256"`
+	Normalized string   `json:"normalized_url"`
+	ReturnedBy []string `json:"returned_by"`
+	Citations  []string `json:"citation_ids"`
+	Claims     int      `json:"claims"`
+	Read       bool     `json:"read"`
+	Cited      bool     `json:"cited"`
+}
+
+// TestRegistry works a run whose workers are stopped again and again. Its sources are exactly what the tool has returned, each with
+// the calls that returned it; what one adds to them, takes away or changes is seen.
+func TestRegistry(t *testing.T) {
+	t.Parallel()
+	b := setup(t, redistest.Server(t), nil)
+	e := &engine{outcomes: map[string]int{}, returned: map[string]bool{}}
+	b.services.Toolbox = func(context.Context, topicqueue.Run) (jobs.Toolbox, error) {
+		return jobs.Toolbox{Tools: tools.Set{e}}, nil
+	}
+	reached := make(chan struct{}, 1)
+	e.onCall = func(n int) {
+		if n%5 == 0 {
+			select {
+			case reached <- struct{}{}:
+			default:
+			}
+		}
+	}
+	o := options(3, 3, 2)
+	o.KnowledgeBase, o.Tools, o.MaxLoops = "", []string{"web_search"}, 1
+	id := b.enqueue(topic, o, "")
+	stops := 0
+	for !b.run(id).State.Final() {
+		w := b.start(jobs.Settings{})
+		select {
+		case <-reached:
+			stops++
+		case <-time.After(time.Second): // near its end
+		}
+		w.Stop()
+	}
+	w := b.start(jobs.Settings{})
+	b.wait(id)
+	w.Stop()
+	if stops == 0 || len(e.outcomes) < 3 {
+		t.Fatalf("%d stops, %v", stops, e.outcomes)
+	}
+
+	store := b.services.Store
+	get := func(key string) []byte {
+		t.Helper()
+		body, err := store.Get(t.Context(), key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return body
+	}
+	check := func() jobs.BundleCheck {
+		t.Helper()
+		c, err := jobs.CheckBundle(t.Context(), store, id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	sources, got := storage.CacheKey(id, "sources.jsonl"), map[string]bool{}
+	counts := map[string]int{}
+	body := get(sources)
+	for line := range bytes.Lines(body) {
+		var s registered
+		if err := json.Unmarshal(line, &s); err != nil {
+			t.Fatal(err)
+		}
+		got[s.URL] = s.Read
+		counts["returned"]++
+		if s.Read != (s.Hash != "") || s.Normalized != s.URL || len(s.ReturnedBy) == 0 || (s.Claims > 0) && len(s.Citations) == 0 || s.Cited && s.Claims == 0 {
+			t.Errorf("%+v", s)
+		}
+		for name, is := range map[string]bool{"read": s.Read, "with_claims": s.Claims > 0, "cited": s.Cited} {
+			if is {
+				counts[name]++
+			}
+		}
+	}
+	if diff := cmp.Diff(e.returned, got); diff != "" {
+		t.Errorf("returned and registered differ (-returned +registered):\n%s", diff)
+	}
+	var meta struct{ Sources map[string]int }
+	if err := json.Unmarshal(get(storage.MetadataKey(id)), &meta); err != nil {
+		t.Fatal(err)
+	}
+	if !cmp.Equal(meta.Sources, counts) || counts["cited"] == 0 || counts["cited"] > counts["with_claims"] {
+		t.Errorf("the metadata count %v, the lines %v", meta.Sources, counts)
+	}
+	if c := check(); len(c.Problems) > 0 || c.Returned != counts["returned"] {
+		t.Errorf("%+v", c)
+	}
+
+	// The manifest is made anew each time, so that only the registry can tell.
+	first, _, _ := bytes.Cut(body, []byte("\n"))
+	other := bytes.ReplaceAll(bytes.ReplaceAll(first, []byte("src_"), []byte("src_f")), []byte("/page/"), []byte("/page/9"))
+	for name, changed := range map[string][]byte{
+		"a source is missing":           body[len(first)+1:],
+		"a source that nobody returned": append(bytes.Clone(body), append(other, '\n')...),
+		"another title":                 bytes.Replace(body, []byte(`"title":"Page`), []byte(`"title":"Leaf`), 1),
+		"another address":               bytes.Replace(body, []byte("site1.example.org"), []byte("site9.example.org"), 1),
+		"not cited":                     bytes.Replace(body, []byte(`"cited":true`), []byte(`"cited":false`), 1),
+		"not read":                      bytes.Replace(body, []byte(`"read":false`), []byte(`"read":true`), 1),
+	} {
+		rebundle(t, store, id, map[string][]byte{sources: changed})
+		if p := check().Problems; len(p) == 0 || p[0].File != sources {
+			t.Errorf("%s: %v", name, p)
+		}
+	}
+
+	// A bundle of the version before: it has the sources of traces, and says nothing of calls.
+	plain := strings.NewReplacer(`"returned": `, `"before": `)
+	var old bytes.Buffer
+	for line := range bytes.Lines(body) {
+		var s map[string]any
+		if err := json.Unmarshal(line, &s); err != nil {
+			t.Fatal(err)
+		}
+		if len(s["citation_ids"].([]any)) == 0 {
+			continue
+		}
+		for _, added := range []string{"normalized_url", "returned_by", "citation_ids", "claims", "read", "cited"} {
+			delete(s, added)
+		}
+		line, _ := json.Marshal(s)
+		old.Write(append(line, '\n'))
+	}
+	rebundle(t, store, id, map[string][]byte{
+		sources:                            old.Bytes(),
+		storage.CacheKey(id, "queue.json"): []byte(plain.Replace(string(get(storage.CacheKey(id, "queue.json"))))),
+		storage.CacheKey(id, "step1_planning.json"): []byte(plain.Replace(string(get(storage.CacheKey(id, "step1_planning.json"))))),
+	})
+	if p := check().Problems; len(p) > 0 {
+		t.Errorf("an old bundle: %v", p)
+	}
+	t.Logf("%v in %d calls %v with %d stops", counts, e.calls, e.outcomes, stops)
+}
+
+// rebundle changes files of a bundle and makes its manifest anew.
+func rebundle(t *testing.T, store storage.Store, runID string, changed map[string][]byte) {
+	t.Helper()
+	body, err := store.Get(t.Context(), storage.ManifestKey(runID))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var m storage.Manifest
+	if err := json.Unmarshal(body, &m); err != nil {
+		t.Fatal(err)
+	}
+	files := maps.Clone(changed)
+	for _, f := range m.Files {
+		if _, ok := files[f.Key]; !ok {
+			if files[f.Key], err = store.Get(t.Context(), f.Key); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	b := storage.NewBundle(store, runID)
+	for _, key := range slices.Sorted(maps.Keys(files)) {
+		if err := b.Put(t.Context(), key, files[key]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := b.Close(t.Context(), time.Now()); err != nil {
+		t.Fatal(err)
+	}
+}
