@@ -1,8 +1,10 @@
 package main_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -11,6 +13,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"nightdesk/pipeline/llm/llmtest"
 	"nightdesk/pipeline/tools/corpustest"
@@ -82,7 +86,45 @@ func TestResearchOfTheWeb(t *testing.T) {
 		t.Errorf("%d calls are said to be made, %d were", run.Calls, calls)
 	}
 	f.output("verify", run.ID)
+	registered := registeredPages(t, filepath.Join(filepath.Dir(filepath.Dir(filepath.Join(f.dir, run.Report))), "cache", run.ID, "sources.jsonl"))
+	returned := maps.Clone(counts.Fetched)
+	maps.Copy(returned, counts.Found)
+	if diff := cmp.Diff(slices.Sorted(maps.Keys(returned)), slices.Sorted(maps.Keys(registered))); diff != "" {
+		t.Errorf("what the servers returned and what is registered differ (-returned +registered):\n%s", diff)
+	}
+	for address := range counts.Fetched {
+		if !registered[address] {
+			t.Errorf("%s was opened and is not said to be read", address)
+		}
+	}
+	if model.mu.Lock(); model.broken == 0 {
+		t.Error("no page was asked for that is not there")
+	}
+	model.mu.Unlock()
+	t.Logf("%d pages are registered, all that the servers have returned", len(registered))
 	t.Logf("%d model calls, %d searches, %d pages of %d, %d of %d facts in the report", run.Calls, len(queries), len(counts.Fetched), len(web.Pages), told, stated)
+}
+
+// registeredPages reads the addresses of sources.jsonl: whether a tool of the list has read one.
+func registeredPages(t *testing.T, file string) map[string]bool {
+	t.Helper()
+	body, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pages := map[string]bool{}
+	for line := range bytes.Lines(body) {
+		var s struct {
+			URL        string
+			Read       bool
+			ReturnedBy []string `json:"returned_by"`
+		}
+		if err := json.Unmarshal(line, &s); err != nil || len(s.ReturnedBy) == 0 {
+			t.Fatalf("%s: %v", line, err)
+		}
+		pages[s.URL] = pages[s.URL] || s.Read
+	}
+	return pages
 }
 
 // link gives the program that is under test a name in dir.
@@ -117,6 +159,7 @@ type webModel struct {
 	decides int
 	notes   int
 	actions int
+	broken  int
 }
 
 func (m *webModel) calls() int {
@@ -168,6 +211,12 @@ func (m *webModel) answer(q llmtest.Question) (string, bool) {
 			if strings.Contains(address, "/"+strings.ToLower(subject)+"/") && !slices.Contains(done, address) && len(actions) < 3 {
 				actions = append(actions, object{"tool_type": "open_page", "query": address, "rationale": "the whole text"})
 				done = append(done, address)
+			}
+		}
+		if k == "4" && len(actions) < 3 { // a page that is not there is no source
+			if broken := pageURL.FindString(q.User); broken != "" {
+				m.broken++
+				actions = append(actions, object{"tool_type": "open_page", "query": broken + "x", "rationale": "a guess"})
 			}
 		}
 		m.actions += len(actions)

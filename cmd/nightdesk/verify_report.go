@@ -75,13 +75,14 @@ func (a *app) verifyReport(f foreignReport) error {
 	if err != nil {
 		return usageError{fmt.Errorf("read the sources in %s:\n%w", f.sources, err)}
 	}
+	same := readPages(sources, f.sources)
 	registry := citation.RegistryOf(sources)
 	v, failure := citation.Guarded(string(report), func() citation.Verification {
 		return registry.Verify(string(report), citation.VerifyOptions{Sanitize: !f.noSanitize})
 	})
 	sentences := []verifiedSentence{}
 	if !f.noSupport {
-		sentences = supportOf(v, registry.Sources())
+		sentences = supportOf(v, registry.Sources(), same)
 	}
 	if a.json {
 		err = a.printJSON(verified{v, sentences}, false)
@@ -103,9 +104,9 @@ func (a *app) verifyReport(f foreignReport) error {
 	return nil
 }
 
-// supportOf judges the sentences with citations by the texts of the sources that they cite. A defect of the check leaves
-// them unverified.
-func supportOf(v citation.Verification, sources []citation.Source) []verifiedSentence {
+// supportOf judges the sentences with citations by the texts of the sources that they cite, and of what same says of them. A
+// defect of the check leaves them unverified.
+func supportOf(v citation.Verification, sources []citation.Source, same map[int][]int) []verifiedSentence {
 	all := make([]support.Source, len(sources))
 	for i, s := range sources {
 		all[i] = support.Source{ID: strconv.Itoa(i), Text: s.Text, About: strings.Join([]string{s.Title, s.Key, s.URL}, ". ")}
@@ -113,22 +114,25 @@ func supportOf(v citation.Verification, sources []citation.Source) []verifiedSen
 	corpus := support.New(all)
 	out := []verifiedSentence{}
 	for _, s := range v.Sentences {
-		out = append(out, supportedSentence(corpus, s))
+		out = append(out, supportedSentence(corpus, s, same))
 	}
 	return out
 }
 
-func supportedSentence(corpus *support.Corpus, s citation.Sentence) (out verifiedSentence) {
+func supportedSentence(corpus *support.Corpus, s citation.Sentence, same map[int][]int) (out verifiedSentence) {
 	out = verifiedSentence{Text: s.Text, Verdict: support.Unverified, Reason: support.ReasonUnknown, Citations: s.Citations}
 	defer func() { _ = recover() }() // the verdict is unverified then
-	ids := make([]string, len(s.Sources))
-	for i, at := range s.Sources {
-		ids[i] = strconv.Itoa(at)
+	var ids []string
+	var numbers []int // by ids: of the citation
+	for i, source := range s.Sources[:min(len(s.Sources), len(s.Citations))] {
+		for _, at := range append([]int{source}, same[source]...) {
+			ids, numbers = append(ids, strconv.Itoa(at)), append(numbers, s.Citations[i])
+		}
 	}
 	verdict := corpus.Check(s.Text, ids)
 	out.Verdict, out.Reason, out.Detail = verdict.Result, verdict.Reason, verdict.Detail
-	if at := slices.Index(ids, verdict.Source); at >= 0 && verdict.End > verdict.Start && at < len(s.Citations) {
-		out.Passage = &passage{Source: s.Citations[at], Text: corpus.Passage(verdict), Start: verdict.Start, End: verdict.End}
+	if at := slices.Index(ids, verdict.Source); at >= 0 && verdict.End > verdict.Start {
+		out.Passage = &passage{Source: numbers[at], Text: corpus.Passage(verdict), Start: verdict.Start, End: verdict.End}
 	}
 	return out
 }

@@ -54,6 +54,7 @@ type Corpus struct {
 	fetched  map[string]int   // by URL
 	same     map[string]int   // by URL
 	searched map[string]int   // by query, as sent
+	found    map[string]int   // by URL
 }
 
 // hosts of this machine on which the pages stand: a subject's pages stand on three of them.
@@ -70,7 +71,7 @@ func Start(t testing.TB, subjects int) *Corpus {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &Corpus{port: port, byPath: map[string]*Page{}, fetched: map[string]int{}, same: map[string]int{}, searched: map[string]int{}}
+	c := &Corpus{port: port, byPath: map[string]*Page{}, fetched: map[string]int{}, same: map[string]int{}, searched: map[string]int{}, found: map[string]int{}}
 	for i := range subjects {
 		for k := range Kinds {
 			c.put(c.write(i, k))
@@ -157,13 +158,14 @@ type Counts struct {
 	Fetched  map[string]int // by address, of pages that were sent
 	Same     map[string]int // by address, of those whose reader had them: 304
 	Searched map[string]int // by query, as sent
+	Found    map[string]int // by address, of results of searches
 }
 
 // Counts returns what has been asked for so far.
 func (c *Corpus) Counts() Counts {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return Counts{maps.Clone(c.fetched), maps.Clone(c.same), maps.Clone(c.searched)}
+	return Counts{maps.Clone(c.fetched), maps.Clone(c.same), maps.Clone(c.searched), maps.Clone(c.found)}
 }
 
 func (c *Corpus) ServeHTTP(w http.ResponseWriter, r *http.Request) {

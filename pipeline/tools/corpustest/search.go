@@ -72,6 +72,7 @@ func (c *Corpus) find(query string) []found {
 	})
 	results := []found{}
 	for _, h := range hits[:min(10, len(hits))] {
+		c.found[h.page.URL]++
 		results = append(results, found{
 			URL: h.page.URL, Title: h.page.Title, Content: h.snippet + " ...", Engine: "corpus", Engines: []string{"corpus"},
 			Score: h.score, Category: "general", PublishedDate: h.page.Date + "T08:00:00",
