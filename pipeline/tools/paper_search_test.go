@@ -115,8 +115,8 @@ func TestPaperSearch(t *testing.T) {
 	if last := result.Sources[5]; !strings.HasPrefix(last.Title, "RETRACTED: ") {
 		t.Errorf("%+v", last)
 	}
-	if few, err := paperSearch(t, 2, nil).Call(t.Context(), tools.Call{Query: "tidal turbines"}); err != nil || len(few.Sources) != 2 || strings.Contains(few.Text, "RETRACTED: Resonant") {
-		t.Errorf("limit 2: %d sources, %v", len(few.Sources), err)
+	if few, err := paperSearch(t, 2, nil).Call(t.Context(), tools.Call{Query: "tidal turbines"}); err != nil || len(few.Sources) != 2 || strings.Contains(few.Text, "RETRACTED: Resonant") || len(few.Named) != len(result.Named)+len(result.Sources)-2 {
+		t.Errorf("limit 2: %d sources, %d named, %v", len(few.Sources), len(few.Named), err)
 	}
 }
 

@@ -46,10 +46,19 @@ type Answer struct {
 
 // Returned says which sources the call of this id and query returned; ok is false when it failed or returned none.
 func (a Answer) Returned(id, tool, query string) (r topicqueue.Returned, ok bool) {
-	if a.Failed || len(a.Sources)+len(a.Named) == 0 {
+	if a.Failed {
 		return r, false
 	}
-	return topicqueue.Returned{ToolID: id, ToolType: tool, Query: query, Sources: slices.Concat(a.Sources, a.Named)}, true
+	var read, blank []topicqueue.Source
+	for _, s := range a.Sources {
+		if strings.TrimSpace(s.Text) == "" {
+			blank = append(blank, s)
+		} else {
+			read = append(read, s)
+		}
+	}
+	r = topicqueue.Returned{ToolID: id, ToolType: tool, Query: query, Sources: slices.Concat(read, named(blank), a.Named)}
+	return r, len(r.Sources) > 0
 }
 
 // PutReturned stores in a run's bundle what calls returned, and returns the hash that names the text; empty: nothing.

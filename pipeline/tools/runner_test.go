@@ -80,6 +80,9 @@ func TestRunnerStoresAndCompletes(t *testing.T) {
 	if pages.puts != 3 {
 		t.Errorf("%d texts are stored, want 3: the answer and two different ones", pages.puts)
 	}
+	if n := answer.Named; len(n) != 1 || n[0].URL != "https://d.example" || n[0].Text != "" || n[0].Hash != "" || n[0].ID != topicqueue.SourceID(n[0]) {
+		t.Errorf("beyond the limit: %+v", n)
+	}
 	if given[0].Hash != "" {
 		t.Error("the tool's own slice was changed")
 	}

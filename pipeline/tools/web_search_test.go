@@ -31,7 +31,7 @@ func TestWebSearch(t *testing.T) {
 		sources     int
 		failed      bool
 	}{
-		{name: "pages", query: " heat \n pumps ", found: websearch.Found{Sources: []topicqueue.Source{one, bare, two}, Suggestions: []string{"x"}}, sources: 2,
+		{name: "pages", query: " heat \n pumps ", found: websearch.Found{Sources: []topicqueue.Source{one, bare, two}, Others: []topicqueue.Source{bare}, Suggestions: []string{"x"}}, sources: 2,
 			text: "[1] One (https://a.example/1, 2026-01-02)\nFirst words.\n\n[2] Two (https://a.example/3)\nSecond\nwords.\n\nWithout an excerpt:\n- Bare (https://a.example/2)"},
 		{name: "nothing", query: "heat pumps", text: `web_search found nothing for "heat pumps". Try other or fewer words, or another language.`},
 		{name: "nothing, with proposals", query: "heat pumps", found: websearch.Found{Suggestions: []string{"heat pump", "pumps"}},
@@ -54,6 +54,9 @@ func TestWebSearch(t *testing.T) {
 			got, err := tool.Call(t.Context(), tools.Call{Query: tc.query})
 			if err != nil || got.Text != tc.text || len(got.Sources) != tc.sources || got.Failed != tc.failed {
 				t.Errorf("%+v, %v", got, err)
+			}
+			if named := len(tc.found.Sources) - tc.sources + len(tc.found.Others); len(got.Named) != named {
+				t.Errorf("%d are named without a text, want %d", len(got.Named), named)
 			}
 		})
 	}

@@ -110,6 +110,9 @@ func TestSearch_Sources(t *testing.T) {
 	if want := "One|https://a.example/1|First. Bare|https://a.example/bare| a.example/untitled|https://a.example/untitled|Untitled."; strings.Join(got, " ") != want {
 		t.Errorf("%q", got)
 	}
+	if o := found.Others; len(o) != 1 || o[0].URL != "https://a.example/3" || o[0].Title != "Three" || o[0].Text != "" {
+		t.Errorf("beyond the limit: %+v", o)
+	}
 }
 
 func TestSearch_LongQuery(t *testing.T) {
