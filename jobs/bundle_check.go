@@ -31,8 +31,8 @@ type BundleCheck struct {
 }
 
 // CheckBundle proves a bundle again from nothing but its files: that none of them was changed, that the quote of each
-// claim stands in its source where the claim says, that each citation of the report leads to a source and each figure to a
-// file, and that each sentence with citations is judged again as it was.
+// claim stands in its source where the claim says, that the sources are those which tool calls returned, that each citation of
+// the report leads to a source and each figure to a file, and that each sentence with citations is judged again as it was.
 // The error wraps ErrNoBundle when the run has no whole bundle; otherwise it is the store's.
 func CheckBundle(ctx context.Context, store storage.Store, runID string) (BundleCheck, error) {
 	check := BundleCheck{RunID: runID, Problems: []storage.Problem{}}

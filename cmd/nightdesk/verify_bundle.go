@@ -26,7 +26,7 @@ func (a *app) verifyBundle(ctx context.Context, runID string) error {
 		for _, p := range check.Problems {
 			fmt.Fprintf(a.stdout, "%s %s\n", p.File, p.What)
 		}
-		fmt.Fprintf(a.stdout, "%s: %d files, %d claims of %d sources, %d citations, %d sentences with citations: ", runID, check.Files, check.Claims, check.Sources, check.Citations, check.Sentences)
+		fmt.Fprintf(a.stdout, "%s: %d files, %d claims of %d sources among %d that tools returned, %d citations, %d sentences with citations: ", runID, check.Files, check.Claims, check.Sources, check.Returned, check.Citations, check.Sentences)
 		if len(check.Problems) == 0 {
 			fmt.Fprintln(a.stdout, "everything is as it was stored")
 		} else {
