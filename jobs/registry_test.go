@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -15,6 +16,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"nightdesk/jobs"
+	"nightdesk/pipeline/citation"
+	"nightdesk/pipeline/citation/support"
+	"nightdesk/pipeline/llm/llmtest"
+	"nightdesk/pipeline/reporting"
 	"nightdesk/pipeline/tools"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
@@ -246,3 +251,92 @@ func rebundle(t *testing.T, store storage.Store, runID string, changed map[strin
 		t.Fatal(err)
 	}
 }
+
+// TestLinkedSources lets a writer link a page that the search has only named: the link is resolved, its sentence is not verified, and the
+// source counts as cited. The bundle proves it.
+func TestLinkedSources(t *testing.T) {
+	t.Parallel()
+	e := &engine{outcomes: map[string]int{}, returned: map[string]bool{}}
+	stub := &llmtest.Stub{}
+	stub.Answer = func(q llmtest.Question) (string, bool) {
+		claims := claimLine.FindAllStringSubmatch(q.User, -1)
+		if q.Schema != nil || len(claims) == 0 {
+			return "", false
+		}
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		for _, address := range slices.Sorted(maps.Keys(e.returned)) {
+			if strings.HasPrefix(address, "https://bare.") {
+				return fmt.Sprintf("%s [%s].\n\nThe series of 2019 weighs 4711 kilograms (%s?utm_source=chat).\n\nThat of 2020 weighs [4712 kilograms](https://nowhere.example.org/).", strings.TrimSuffix(claims[0][2], "."), claims[0][1], address), true
+			}
+		}
+		return "", false
+	}
+	b := setup(t, redistest.Server(t), stubModel(t, stub))
+	b.services.Toolbox = func(context.Context, topicqueue.Run) (jobs.Toolbox, error) {
+		return jobs.Toolbox{Tools: tools.Set{e}}, nil
+	}
+	o := options(2, 3, 2)
+	o.KnowledgeBase, o.Tools, o.MaxLoops = "", []string{"web_search"}, 1
+	w := b.start(jobs.Settings{})
+	id := b.enqueue(topic, o, "")
+	b.wait(id)
+	w.Stop()
+	store := b.services.Store
+	file := storage.CacheKey(id, "verification.json")
+	body, err := store.Get(t.Context(), file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var v struct {
+		Links     []citation.Linked
+		Sentences []reporting.CheckedSentence
+		Removed   []citation.Removal `json:"removed_markers"`
+	}
+	if err := json.Unmarshal(body, &v); err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(v.Sentences, func(s reporting.CheckedSentence) bool { return strings.Contains(s.Text, "4711") })
+	if len(v.Links) == 0 || v.Links[0].URL != v.Links[0].Address+"?utm_source=chat" || i < 0 || v.Sentences[i].Verdict != support.Unverified || !slices.Equal(v.Sentences[i].Citations, v.Links[0].Sources) {
+		t.Fatalf("links %+v, sentences %+v", v.Links, v.Sentences)
+	}
+	if !slices.ContainsFunc(v.Removed, func(r citation.Removal) bool { return r.Marker == "https://nowhere.example.org/" }) {
+		t.Errorf("removed %v", v.Removed)
+	}
+	lines, err := store.Get(t.Context(), storage.CacheKey(id, "sources.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	linked := 0
+	for line := range bytes.Lines(lines) {
+		var s registered
+		if err := json.Unmarshal(line, &s); err != nil {
+			t.Fatal(err)
+		}
+		if s.Cited && !s.Read && s.Claims == 0 && s.ID == v.Links[0].Sources[0] {
+			linked++
+		}
+	}
+	if linked != 1 {
+		t.Errorf("the page that is linked is not said to be cited:\n%s", lines)
+	}
+	check := func() []storage.Problem {
+		t.Helper()
+		c, err := jobs.CheckBundle(t.Context(), store, id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c.Problems
+	}
+	if p := check(); len(p) > 0 {
+		t.Error(p)
+	}
+	rebundle(t, store, id, map[string][]byte{file: bytes.Replace(body, []byte(`"match": "exact",
+      "source_ids"`), []byte(`"match": "prefix",
+      "source_ids"`), 1)})
+	if p := check(); len(p) != 1 || p[0].File != file {
+		t.Errorf("another level: %v", p)
+	}
+}
+
+var claimLine = regexp.MustCompile(`\[(CIT-\d+-\d+)\] ([^\n]+)`)
