@@ -247,7 +247,11 @@ func rebundle(t *testing.T, store storage.Store, runID string, changed map[strin
 			t.Fatal(err)
 		}
 	}
-	if err := b.Close(t.Context(), time.Now()); err != nil {
+	staged, err := b.Staged(t.Context())
+	if err == nil {
+		err = b.Close(t.Context(), staged, time.Now())
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
 }
