@@ -3,12 +3,10 @@ package main_test
 import (
 	"flag"
 	"fmt"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -18,6 +16,9 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"nightdesk/config"
+	"nightdesk/jobs"
+	"nightdesk/storage"
+	"nightdesk/topicqueue/redisqueue"
 )
 
 var (
@@ -27,13 +28,13 @@ var (
 	fleetWorkers = flag.Int("fleet.workers", 2, "worker processes")
 	fleetSlots   = flag.Int("fleet.slots", 20, "slots of each: worker.concurrency")
 	fleetReports = flag.Int("fleet.reports", 4, "further slots of each for reports: worker.report_concurrency")
-	fleetExpiry  = flag.Duration("fleet.expiry", 168*time.Hour, "queue.state_expiry and, up to 12h, researching.shared_lifetime; up to 10m: wait until they are over, and check what is left in Redis")
+	fleetExpiry  = flag.Duration("fleet.expiry", 168*time.Hour, "queue.state_expiry and, up to 12h, researching.shared_lifetime; up to 10m: wait until they are over")
 	fleetProfile = flag.String("fleet.profile", "", "directory into which workers write what they spend processor time on")
 )
 
 // TestFleet works many topics with several worker processes and a model with a fixed latency, and checks that every
-// report is there and that no run ever has more blocks in flight than it may. With -v it prints what a desk's size is
-// computed from, for example
+// report is there, that no run ever has more blocks in flight than it may, and that nothing is left in Redis when all has
+// expired and was purged. With -v it prints what a desk's size is computed from, for example
 // go test ./cmd/nightdesk -run TestFleet -v -timeout 1h -args -fleet.topics 1000 -fleet.preset quick -fleet.expiry 1m
 func TestFleet(t *testing.T) {
 	const parallel = 3
@@ -59,9 +60,7 @@ func TestFleet(t *testing.T) {
 	f.watch(rdb, workers, started)
 	took, cost, mine := time.Since(started), costOf(t, rdb), processorTime(t)-mine
 	states := f.wait(*fleetTopics)
-	if *fleetExpiry <= 10*time.Minute {
-		t.Logf("left in Redis: %v", f.expired(rdb))
-	}
+	f.expired(rdb)
 	var peaks []string
 	for _, w := range workers {
 		peaks = append(peaks, fmt.Sprintf("%d MB", residentMB(w, "VmHWM")))
@@ -75,6 +74,8 @@ func TestFleet(t *testing.T) {
 		workersTime += w.ProcessState.UserTime() + w.ProcessState.SystemTime()
 	}
 	f.checkReports(*fleetTopics, states)
+	peak := redisPeak(t, rdb)
+	f.purged(rdb)
 	most, calls := f.model.most()
 	if most > parallel {
 		t.Errorf("%d blocks of one run in flight, want at most %d", most, parallel)
@@ -89,7 +90,7 @@ func TestFleet(t *testing.T) {
 	t.Logf("processor time a topic: workers %s, Redis %s, model server %s; commands of Redis a topic, those in scripts too: %d",
 		perTopic(workersTime), perTopic(time.Duration((cost.cpu-waiting.cpu)*float64(time.Second))), perTopic(mine), (cost.calls-waiting.calls) / *fleetTopics)
 	t.Logf("memory: workers at most %s; Redis at most %d MB, with all topics waiting %d MB, at the end of the work %d MB",
-		strings.Join(peaks, ", "), redisPeak(t, rdb)>>20, waiting.memory>>20, cost.memory>>20)
+		strings.Join(peaks, ", "), peak>>20, waiting.memory>>20, cost.memory>>20)
 }
 
 // watch waits until all runs are published, and tells on the way how many are and what memory is in use.
@@ -118,34 +119,86 @@ func (f *fleet) watch(rdb *redis.Client, workers []*exec.Cmd, started time.Time)
 	}
 }
 
-// expired waits until the states of all runs have expired, and counts the keys that are left, by kind: those that stay, and the
-// governor's, which expire when no model was called for two hours.
-func (f *fleet) expired(rdb *redis.Client) map[string]int {
+// expired waits until what is known of the runs has expired, and checks that what is left is as documented. With a long
+// -fleet.expiry it takes away what is to expire.
+func (f *fleet) expired(rdb *redis.Client) {
 	f.t.Helper()
-	lasting, _ := keyFamilies(f.t)
-	for deadline := time.Now().Add(*fleetExpiry + time.Minute); ; time.Sleep(time.Second) { // another program is watched
-		left, passing := map[string]int{}, ""
-		keys := rdb.Scan(f.t.Context(), 0, "*", 1000).Iterator()
-		for keys.Next(f.t.Context()) {
+	ctx := f.t.Context()
+	lasting, expiring := keyFamilies(f.t)
+	for deadline := time.Now().Add(min(*fleetExpiry, longExpiry) + time.Minute); ; time.Sleep(time.Second) { // another program is watched
+		left, wait := map[string]int{}, ""
+		keys := rdb.Scan(ctx, 0, "*", 1000).Iterator()
+		for keys.Next(ctx) {
 			key := keys.Val()
-			if !lasting.MatchString(key) && !strings.HasPrefix(key, "nightdesk:{gov:") {
-				passing = key
+			if lasting.MatchString(key) {
+				left[key]++
+				continue
 			}
-			left[batchOrTask.ReplaceAllString(key, "$1*")]++
+			ttl, err := rdb.PTTL(ctx, key).Result()
+			if err != nil || !expiring.MatchString(key) {
+				f.t.Fatalf("key %s is of no known family, %v", key, err)
+			}
+			if ttl > 0 && *fleetExpiry > longExpiry || strings.HasPrefix(key, "nightdesk:{gov:") { // whose time is fixed: an hour or two
+				if err := rdb.Del(ctx, key).Err(); err != nil {
+					f.t.Fatal(err)
+				}
+				continue
+			}
+			wait = key
 		}
 		if err := keys.Err(); err != nil {
 			f.t.Fatal(err)
 		}
-		if passing == "" {
-			return left
+		if wait == "" {
+			f.t.Logf("keys that do not expire: %d", len(left))
+			return
 		}
 		if time.Now().After(deadline) {
-			f.t.Fatalf("%s is still there; keys: %v", passing, slices.Sorted(maps.Keys(left)))
+			f.t.Fatalf("%s is still there", wait)
 		}
 	}
 }
 
-var batchOrTask = regexp.MustCompile(`^(asynq:\{[^}]*\}:(?:t|unique):|nightdesk:\{gov:|nightdesk:\{shared:|nightdesk:\{research_).*$`)
+// longExpiry is more than a test waits for.
+const longExpiry = 10 * time.Minute
+
+// purged purges all, as on a day far ahead, and checks that nothing is left of the batch.
+func (f *fleet) purged(rdb *redis.Client) {
+	f.t.Helper()
+	ctx, all := f.t.Context(), jobs.Keep{Days: 1}
+	purge := jobs.Purge{Queue: redisqueue.New(rdb, redisqueue.DefaultTiming), Store: storage.NewDir(filepath.Join(f.dir, "nightdesk-data")),
+		Now: time.Now().Add(400 * 24 * time.Hour), Reports: all, Bundles: all, Runs: all, Topics: all}
+	if err := purge.Run(ctx, func(jobs.Purged) error { return nil }); err != nil {
+		f.t.Fatal(err)
+	}
+	keys, err := rdb.Keys(ctx, "*").Result()
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	for _, key := range keys {
+		if !ofTheDesk.MatchString(key) {
+			f.t.Errorf("key %s is left", key)
+		}
+	}
+	f.t.Logf("keys after a purge: %d", len(keys))
+	files := 0
+	err = filepath.WalkDir(filepath.Join(f.dir, "nightdesk-data"), func(path string, e os.DirEntry, err error) error {
+		if err == nil && e.IsDir() && e.Name() == "knowledge" {
+			return filepath.SkipDir
+		}
+		if err == nil && !e.IsDir() && e.Name() != "writable" { // by which a worker has tried the storage
+			f.t.Logf("%s is left", path)
+			files++
+		}
+		return err
+	})
+	if err != nil || files > 0 {
+		f.t.Errorf("%d files are left, %v", files, err)
+	}
+}
+
+// ofTheDesk are the keys that a desk has without any run: counters and figures.
+var ofTheDesk = regexp.MustCompile(`^(nightdesk:(\{index\}:(clock|stats)|governors)|asynq:(queues|servers|workers|\{[a-z-]+\}:(processed|failed)(:.*)?))$`)
 
 // residentMB reads a figure of a process that runs, such as VmRSS (now) and VmHWM (at most); 0 where the system has no /proc.
 func residentMB(p *exec.Cmd, figure string) int {
