@@ -1,12 +1,16 @@
 package main_test
 
 import (
+	"cmp"
+	"errors"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -60,6 +64,7 @@ func TestFleet(t *testing.T) {
 	f.watch(rdb, workers, started)
 	took, cost, mine := time.Since(started), costOf(t, rdb), processorTime(t)-mine
 	states := f.wait(*fleetTopics)
+	t.Logf("Redis for a topic, in bytes: %s", f.memoryByKind(rdb))
 	f.expired(rdb)
 	var peaks []string
 	for _, w := range workers {
@@ -84,11 +89,11 @@ func TestFleet(t *testing.T) {
 		return (d / time.Duration(*fleetTopics)).Round(10 * time.Microsecond)
 	}
 	slots := *fleetWorkers * *fleetSlots
-	t.Logf("%d topics, preset %s, %d workers with %d + %d slots, latency %s: %d model calls in %s; bound (calls x latency / slots) %s; %.0f topics a minute; at most %d blocks of a run in flight",
+	t.Logf("%d topics, preset %s, %d workers with %d + %d slots, latency %s: %d model calls in %s; bound (calls x latency / slots) %s; %.0f topics a minute; blocks of a run in flight, where it has several: at most %d",
 		*fleetTopics, *fleetPreset, *fleetWorkers, *fleetSlots, *fleetReports, *fleetLatency, calls, took.Round(10*time.Millisecond),
 		(time.Duration(calls) * *fleetLatency / time.Duration(slots)).Round(10*time.Millisecond), float64(*fleetTopics)/took.Minutes(), most)
-	t.Logf("processor time a topic: workers %s, Redis %s, model server %s; commands of Redis a topic, those in scripts too: %d",
-		perTopic(workersTime), perTopic(time.Duration((cost.cpu-waiting.cpu)*float64(time.Second))), perTopic(mine), (cost.calls-waiting.calls) / *fleetTopics)
+	t.Logf("processor time a topic: workers %s, Redis %s, model server %s; commands of Redis a topic, those in scripts too: %d (%s)",
+		perTopic(workersTime), perTopic(time.Duration((cost.cpu-waiting.cpu)*float64(time.Second))), perTopic(mine), (cost.calls-waiting.calls) / *fleetTopics, mostCommands(waiting, cost))
 	t.Logf("memory: workers at most %s; Redis at most %d MB, with all topics waiting %d MB, at the end of the work %d MB",
 		strings.Join(peaks, ", "), peak>>20, waiting.memory>>20, cost.memory>>20)
 }
@@ -118,6 +123,39 @@ func (f *fleet) watch(rdb *redis.Client, workers []*exec.Cmd, started time.Time)
 			strings.Join(resident, ", "), costOf(f.t, rdb).memory>>20, keys)
 	}
 }
+
+// memoryByKind says what kinds of keys take most of Redis's memory, by a look at all of them, of many at some.
+func (f *fleet) memoryByKind(rdb *redis.Client) string {
+	f.t.Helper()
+	ctx, each := f.t.Context(), 1
+	if *fleetTopics >= 1000 {
+		each = *fleetTopics / 100
+	}
+	used, n := map[string]int64{}, 0
+	keys := rdb.Scan(ctx, 0, "*", 1000).Iterator()
+	for ; keys.Next(ctx); n++ {
+		if n%each > 0 {
+			continue
+		}
+		size, err := rdb.MemoryUsage(ctx, keys.Val(), 0).Result()
+		if err != nil && !errors.Is(err, redis.Nil) { // it has expired meanwhile
+			f.t.Fatal(err)
+		}
+		used[keyKind.ReplaceAllString(keys.Val(), "$1$2$3")] += size * int64(each)
+	}
+	if err := keys.Err(); err != nil {
+		f.t.Fatal(err)
+	}
+	kinds := slices.SortedFunc(maps.Keys(used), func(a, b string) int { return cmp.Compare(used[b], used[a]) })
+	var out []string
+	for _, kind := range kinds[:min(8, len(kinds))] {
+		out = append(out, fmt.Sprintf("%s %d", kind, used[kind]/int64(*fleetTopics)))
+	}
+	return strings.Join(out, ", ")
+}
+
+// keyKind takes out of a key what differs from one run, call or block to another.
+var keyKind = regexp.MustCompile(`^nightdesk:\{(?:research_[^}]*\}:([a-z]+)(?::block_\d+|:plan)?|(gov|shared):.*)$|^nightdesk:(batch):.*$`)
 
 // expired waits until what is known of the runs has expired, and checks that what is left is as documented. With a long
 // -fleet.expiry it takes away what is to expire.
@@ -199,6 +237,17 @@ func (f *fleet) purged(rdb *redis.Client) {
 
 // ofTheDesk are the keys that a desk has without any run: counters and figures.
 var ofTheDesk = regexp.MustCompile(`^(nightdesk:(\{index\}:(clock|stats)|governors)|asynq:(queues|servers|workers|\{[a-z-]+\}:(processed|failed)(:.*)?))$`)
+
+// mostCommands says which commands Redis had most of, and how many a topic.
+func mostCommands(before, after redisCost) string {
+	calls := func(name string) int { return (after.commands[name] - before.commands[name]) / *fleetTopics }
+	names := slices.SortedFunc(maps.Keys(after.commands), func(a, b string) int { return cmp.Compare(calls(b), calls(a)) })
+	var out []string
+	for _, name := range names[:min(8, len(names))] {
+		out = append(out, fmt.Sprintf("%s %d", name, calls(name)))
+	}
+	return strings.Join(out, ", ")
+}
 
 // residentMB reads a figure of a process that runs, such as VmRSS (now) and VmHWM (at most); 0 where the system has no /proc.
 func residentMB(p *exec.Cmd, figure string) int {
