@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -61,6 +62,9 @@ func TestRedisCluster(t *testing.T) {
 	if body := f.serve().get("metrics", 200); !strings.Contains(body, `nightdesk_queue_tasks{lane="normal",stage="planning",state="pending"} 0`) {
 		t.Errorf("metrics:\n%s", body)
 	}
+	if body := f.serve().get("monitoring/api/redis_info", 200); !strings.Contains(body, `"cluster":true`) || !strings.Contains(body, `"queue":"researching"`) {
+		t.Errorf("asynqmon does not show the cluster:\n%s", body)
+	}
 	f.output("enqueue", "topics.txt", "--batch", "more", "--kb", "docs", "--priority", "low")
 	f.output("schedule", "add", "nightly", "--cron", "0 1 * * *", "--topics", "topics.txt", "--kb", "docs")
 	for _, args := range [][]string{{"schedule", "fire", "nightly"}, {"schedule", "list"}, {"list"}, {"status", "more"}, {"pause", "more"}, {"resume", "more"}, {"cancel", "more"}} {
@@ -72,6 +76,62 @@ func TestRedisCluster(t *testing.T) {
 		}
 	}
 	checkSlots(t, clients)
+}
+
+// TestClusterFailover kills a master that has a replica in the middle of a batch: the desk goes on with the replica.
+func TestClusterFailover(t *testing.T) {
+	t.Parallel()
+	nodes, clients := startCluster(t)
+	replica := redistest.Start(t, "--port", "PORT", "--save", "", "--appendonly", "no", "--cluster-enabled", "yes", "--cluster-node-timeout", "5000", "--repl-diskless-sync-delay", "0")
+	c := redis.NewClient(&redis.Options{Addr: replica.Addr()})
+	t.Cleanup(func() { c.Close() })
+	ctx := t.Context()
+	index := slices.IndexFunc(clients, func(m *redis.Client) bool { return hasSlot(t, m, "index") })
+	id, err := clients[index].ClusterMyID(ctx).Result()
+	if err == nil {
+		err = c.ClusterMeet(ctx, "127.0.0.1", nodes[index].Port).Err()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	until(t, "a replica", func() bool { return c.ClusterReplicate(ctx, id).Err() == nil })
+	for _, m := range append(clients, c) {
+		if err := m.ConfigSet(ctx, "cluster-node-timeout", "1000").Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	until(t, "a replica in step", func() bool {
+		info, _ := c.Info(ctx, "replication").Result()
+		known, _ := clients[(index+1)%3].ClusterInfo(ctx).Result()
+		return strings.Contains(info, "master_link_status:up") && strings.Contains(known, "cluster_known_nodes:4")
+	})
+
+	const topics = 8
+	f := newDeskAt(t, "redis-cluster://"+nodes[(index+1)%3].Addr()+","+nodes[(index+2)%3].Addr())
+	f.enqueueParts(topics, "--preset", "medium")
+	w := f.worker(2)
+	until(t, "one report", func() bool {
+		reports, _ := filepath.Glob(filepath.Join(f.dir, "nightdesk-data", "reports", "*.md"))
+		return len(reports) > 0
+	})
+	nodes[index].End(syscall.SIGKILL)
+	killed := time.Now()
+	until(t, "the failover", func() bool { return hasSlot(t, c, "index") })
+	t.Logf("failover after %s", time.Since(killed).Round(10*time.Millisecond))
+	f.checkReports(topics, f.wait(topics))
+	took := time.Since(killed)
+	t.Logf("all reports %s after the kill", took.Round(10*time.Millisecond))
+	if took > 45*time.Second { // a client that is not told to look asks the dead node for a minute
+		t.Errorf("all reports only %s after the kill", took)
+	}
+	f.stop(w)
+}
+
+// hasSlot reports whether a node has the slot of a key and takes writes to it.
+func hasSlot(t *testing.T, c *redis.Client, tag string) bool {
+	t.Helper()
+	key := "test:{" + tag + "}"
+	return c.Set(t.Context(), key, "", time.Millisecond).Err() == nil
 }
 
 // TestNightsOnCluster has a schedule fire twice on three masters, with budgets, sharing, memories, digests, webhooks and purging: each

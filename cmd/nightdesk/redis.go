@@ -121,7 +121,7 @@ func (a *app) dialRedis(ctx context.Context) (redis.UniversalClient, error) {
 	if err != nil {
 		return nil, err
 	}
-	client := redis.NewUniversalClient(options)
+	client := newRedisClient(options)
 	ctx, cancel := context.WithTimeout(ctx, dialTime)
 	defer cancel()
 	err = client.Ping(ctx).Err()
@@ -132,7 +132,19 @@ func (a *app) dialRedis(ctx context.Context) (redis.UniversalClient, error) {
 	return nil, hintError{fmt.Errorf("the Redis at %s does not answer: %w", a.cfg.RedisURL, err), redisHint(err)}
 }
 
-// redisOptions turns the address into what the client takes: it makes a plain, a sentinel or a cluster client of it.
+// clusterLook is how long after a failover a cluster's client may still ask the node that is gone: nothing else tells it.
+const clusterLook = 3 * time.Second
+
+func newRedisClient(options *redis.UniversalOptions) redis.UniversalClient {
+	if !options.IsClusterMode {
+		return redis.NewUniversalClient(options)
+	}
+	cluster := options.Cluster()
+	cluster.ClusterStateReloadInterval = clusterLook
+	return redis.NewClusterClient(cluster)
+}
+
+// redisOptions turns the address into what newRedisClient takes: it makes a plain, a sentinel or a cluster client of it.
 func (a *app) redisOptions() (*redis.UniversalOptions, error) {
 	address, err := config.ParseRedisAddress(a.cfg.RedisURL.Reveal())
 	if err != nil {
