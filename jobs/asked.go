@@ -81,6 +81,14 @@ func ExperienceOf(figures []redisqueue.ModelStats, model func(llm.Role) string) 
 	return x
 }
 
+// usual is what most answers of a role stay below, in tokens.
+func (x Experience) usual(role llm.Role) int {
+	if seen, ok := x[role]; ok {
+		return max(leastAnswer, aboveAverage*seen.out)
+	}
+	return usualAnswer
+}
+
 // tokens returns what a call takes. Answers are as long as those of its role were; so are the questions of notes, which are
 // what tools answer. Other questions are as long as the run is.
 func (x Experience) tokens(c askedCall) tokens {

@@ -34,7 +34,7 @@ type attempt struct {
 	gate   *gate
 	cancel context.CancelCauseFunc
 	begun  time.Time
-	seen   Experience   // of the desk, when the attempt last looked at its budget
+	seen   atomic.Value // Experience of the desk, when the attempt last looked at its budget
 	bound  atomic.Value // string: whose budget allows least, see boundBy
 	stay   atomic.Int64 // of the budget, that the calls of this attempt must leave for the report
 }

@@ -14,7 +14,8 @@ import (
 
 // Tokens of answers, see redisqueue.Reservation.
 const (
-	usualAnswer   = 2000  // most are shorter
+	usualAnswer   = 2000  // most are shorter, as long as there is no experience
+	aboveAverage  = 3     // times the average of their role, most are shorter
 	leastAnswer   = 256   // one that may have less is hardly worth the call
 	longestAnswer = 12000 // where nothing limits it
 )
@@ -44,12 +45,13 @@ func (a *attempt) reserve(ctx context.Context, place string, most topicqueue.Usa
 	if longest == 0 {
 		longest = longestAnswer
 	}
+	usual := a.experience().usual(llm.Role(most.Role))
 	r := redisqueue.Reservation{Stay: a.stay.Load()}
 	known := true
 	for _, part := range []struct {
 		into             *int64
 		question, answer int
-	}{{&r.Question, most.PromptTokens, 0}, {&r.Longest, 0, longest}, {&r.Usual, 0, min(longest, usualAnswer)}, {&r.Least, 0, min(longest, leastAnswer)}} {
+	}{{&r.Question, most.PromptTokens, 0}, {&r.Longest, 0, longest}, {&r.Usual, 0, min(longest, usual)}, {&r.Least, 0, min(longest, leastAnswer)}} {
 		var ok bool
 		*part.into, ok = a.price(most, part.question, part.answer)
 		known = known && ok
@@ -83,7 +85,7 @@ func (a *attempt) reserve(ctx context.Context, place string, most topicqueue.Usa
 		return 0, err
 	}
 	limit = max(1, int(float64(answer)/float64(r.Longest)*float64(longest)))
-	if a.Lease.Unit == redisqueue.UnitReport && limit < usualAnswer {
+	if a.Lease.Unit == redisqueue.UnitReport && limit < usual {
 		a.cut(ctx, topicqueue.CutReport)
 	}
 	return limit, nil

@@ -3,8 +3,12 @@ package jobs
 import (
 	"cmp"
 	"context"
+	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
+
+	"github.com/hibiken/asynq"
 
 	"nightdesk/pipeline/llm"
 	"nightdesk/topicqueue"
@@ -24,11 +28,17 @@ const (
 // cost returns what calls take from the budget of the run; 0 where the price is not known, of which each call is told.
 func (a *attempt) cost(calls ...askedCall) (sum int64) {
 	for _, c := range calls {
-		t := a.seen.tokens(c)
+		t := a.experience().tokens(c)
 		one, _ := a.price(topicqueue.Usage{Model: a.w.modelOf(c.role)}, t.in, t.out)
 		sum += one * int64(c.times)
 	}
 	return sum
+}
+
+// experience is what the attempt knows of calls of this desk.
+func (a *attempt) experience() Experience {
+	x, _ := a.seen.Load().(Experience)
+	return x
 }
 
 // modelOf is the model that is asked in a role.
@@ -40,10 +50,10 @@ func (w *Worker) modelOf(role llm.Role) string {
 // of its report.
 func (a *attempt) estimate(evidence, sections int) topicqueue.Estimate {
 	o := a.Run.Options
-	reviewed := o.MaxLoops > 0 && !slices.Contains(a.Run.Cuts, topicqueue.CutReview)
+	reviewed := a.Lease.Unit == redisqueue.UnitReport && o.MaxLoops > 0 && !slices.Contains(a.Run.Cuts, topicqueue.CutReview)
 	report := a.cost(reportCalls(sections, evidence, reviewed)...)
 	e := topicqueue.Estimate{PerByte: float64(a.cost(reportCalls(sections, evidence+evidenceOfIteration, reviewed)...)-report) / evidenceOfIteration}
-	room, _ := a.price(topicqueue.Usage{Model: a.w.modelOf(llm.Writer)}, 0, usualAnswer) // without which the last answer may be shortened
+	room, _ := a.price(topicqueue.Usage{Model: a.w.modelOf(llm.Writer)}, 0, a.experience().usual(llm.Writer)) // without which the last answer may be shortened
 	e.Report = int64(reportShare*float64(report)) + room
 	e.Iteration = a.cost(iterationCalls(max(1, len(a.View.Blocks), o.SubTopics)*o.MaxIterations)...) + int64(e.PerByte*evidenceOfIteration)
 	return e
@@ -60,7 +70,7 @@ func (a *attempt) purse(ctx context.Context, more int) (p topicqueue.Purse, e to
 		})
 	}
 	figures, _ := a.w.figures.look(ctx, a.w)
-	a.seen = ExperienceOf(figures.Models, a.w.modelOf)
+	a.seen.Store(ExperienceOf(figures.Models, a.w.modelOf))
 	if look(0); err != nil {
 		return p, e, err
 	}
@@ -88,31 +98,7 @@ func (a *attempt) purse(ctx context.Context, more int) (p topicqueue.Purse, e to
 // draw returns what the run may spend by its share of the budgets of its batch and its night.
 func (a *attempt) draw(ctx context.Context, p topicqueue.Purse, e topicqueue.Estimate, more int) (share int64, err error) {
 	o := a.Run.Options
-	all := a.cost(planCalls(o, o.SubTopics)...)
-	least := a.estimate(evidenceOfIteration, 1)
-	claim := redisqueue.Claim{Spent: p.Spent, Least: all + least.Iteration + least.Report}
-	var rest int64
-	if len(p.Blocks) == 0 {
-		full := a.estimate(0, o.SubTopics)
-		rest, claim.Needs = all+int64(o.SubTopics*o.MaxIterations)*full.Iteration+full.Report, claim.Least
-	} else {
-		rest, claim.Needs = p.Rest(o.MaxIterations, e), p.Spent+p.Rest(0, e)
-	}
-	if o.MaxLoops > 0 {
-		rest += a.cost(reviewCall) * int64(o.MaxLoops)
-	}
-	high := a.Run.Lane == LaneHigh // holds from the beginning what others ask for when they need it
-	if high && o.MaxLoops > 0 && a.Lease.Unit != redisqueue.UnitReport {
-		more = max(more, 1)
-	}
-	block := p.Block(o.MaxIterations, e)
-	claim.Wants = p.Spent + int64(spareShare*float64(rest)) + int64(more)*block
-	switch unit := a.Lease.Unit; { // where answers may be long, nothing should make them shorter that can be had, see redisqueue.Reserve
-	case unit == redisqueue.UnitReport:
-		claim.Wants += 4 * a.longest(llm.Writer)
-	case unit == redisqueue.UnitReview, high:
-		claim.Wants += 4 * a.longest(llm.Planner)
-	}
+	claim := a.claim(p, e, more)
 	bound := boundByRun
 	if claim.Limit = o.BatchBudget.Amount(); claim.Limit > 0 {
 		if share, err = a.w.Queue.DrawBatch(ctx, a.Run, claim); err != nil {
@@ -134,6 +120,63 @@ func (a *attempt) draw(ctx context.Context, p topicqueue.Purse, e topicqueue.Est
 	}
 	a.bound.Store(bound)
 	return share, nil
+}
+
+// claim is what the run asks of a budget that it shares.
+func (a *attempt) claim(p topicqueue.Purse, e topicqueue.Estimate, more int) redisqueue.Claim {
+	o := a.Run.Options
+	all := a.cost(planCalls(o, o.SubTopics)...)
+	least := a.estimate(evidenceOfIteration, 1)
+	claim := redisqueue.Claim{Spent: p.Spent, Least: all + least.Iteration + least.Report}
+	var rest int64
+	if len(p.Blocks) == 0 {
+		full := a.estimate(0, o.SubTopics)
+		rest, claim.Needs = all+int64(o.SubTopics*o.MaxIterations)*full.Iteration+full.Report, claim.Least
+	} else {
+		rest, claim.Needs = p.Rest(o.MaxIterations, e), p.Spent+p.Rest(0, e)
+	}
+	if o.MaxLoops > 0 {
+		rest += a.cost(reviewCall) * int64(o.MaxLoops)
+	}
+	high := a.Run.Lane == LaneHigh // holds from the beginning what others ask for when they need it
+	if high && o.MaxLoops > 0 && a.Lease.Unit != redisqueue.UnitReport {
+		more = max(more, 1)
+	}
+	block := p.Block(o.MaxIterations, e)
+	claim.Wants = p.Spent + int64(spareShare*float64(rest)) + int64(more)*block
+	claim.Spare = 4 * a.longest(llm.Planner) // so that none of its answers is bounded, see redisqueue.Reserve
+	if a.Lease.Unit == redisqueue.UnitReport {
+		claim.Spare = 4 * a.longest(llm.Writer)
+	}
+	return claim
+}
+
+// errHeld: others hold what a run is to have of a common budget.
+var errHeld = errors.New("it waits for its share of a budget, which others hold and will give back")
+
+// whenAffordable lets planning begin when the run finds its share of the budgets of its batch and its night; until then its task
+// is tried again and again, and its time does not begin.
+func (w *Worker) whenAffordable(begin asynq.HandlerFunc) asynq.HandlerFunc {
+	return func(ctx context.Context, task *asynq.Task) error {
+		var p payload
+		if w.Model == nil || json.Unmarshal(task.Payload(), &p) != nil {
+			return begin(ctx, task)
+		}
+		run, err := w.Queue.Run(w.work, p.RunID)
+		if err != nil || run.State != topicqueue.RunQueued || !run.Options.Common() {
+			return begin(ctx, task) // which says what is wrong
+		}
+		a := &attempt{Begun: redisqueue.Begun{Run: run}, w: w}
+		figures, _ := w.figures.look(w.work, w)
+		a.seen.Store(ExperienceOf(figures.Models, w.modelOf))
+		switch ok, err := w.Queue.MayBegin(w.work, run, w.night(run), a.claim(topicqueue.Purse{}, topicqueue.Estimate{}, 0)); {
+		case err != nil:
+			return err
+		case !ok:
+			return errHeld
+		}
+		return begin(ctx, task)
+	}
 }
 
 // Whose budget allows a run least.

@@ -97,7 +97,7 @@ func (w *Worker) Start(ctx context.Context) error {
 	w.stopped, w.stop = context.WithCancel(context.Background())
 	w.handlers, w.leases, w.hungry = newGate(), newLeases(w.Queue.Timing().Lease*3/4), make(chan struct{}, 1)
 	mux := asynq.NewServeMux()
-	mux.HandleFunc(KindPlan, w.handler(w.plan))
+	mux.HandleFunc(KindPlan, w.whenAffordable(w.handler(w.plan)))
 	mux.HandleFunc(KindBlock, w.handler(w.research))
 	mux.HandleFunc(KindReview, w.handler(w.review))
 	mux.HandleFunc(KindReport, w.handler(w.report))
@@ -169,7 +169,7 @@ func (w *Worker) server(queues map[string]int, slots int, poll time.Duration, de
 		TaskCheckInterval:        poll,
 		DelayedTaskCheckInterval: time.Second,
 		ShutdownTimeout:          w.settings.Grace + 10*time.Second, // handlers end by themselves before
-		IsFailure:                func(err error) bool { return !errors.Is(err, errDrain) },
+		IsFailure:                func(err error) bool { return !errors.Is(err, errDrain) && !errors.Is(err, errHeld) },
 		RetryDelayFunc:           delay,
 		Logger:                   asynqLog{w.Log},
 		LogLevel:                 asynq.WarnLevel,
@@ -180,6 +180,9 @@ func (w *Worker) server(queues map[string]int, slots int, poll time.Duration, de
 func (w *Worker) attemptPause(tried int, err error, _ *asynq.Task) time.Duration {
 	if errors.Is(err, errDrain) {
 		return 0
+	}
+	if errors.Is(err, errHeld) {
+		tried = 0
 	}
 	pause := w.settings.RetryPause << min(tried, 5)
 	return pause + rand.N(pause+1)

@@ -67,9 +67,9 @@ func TestAccountsUnderKills(t *testing.T) {
 		if !c.answered {
 			continue
 		}
-		told += c.tokens
+		told += c.usage.tokens()
 		if answers[c.hash]++; answers[c.hash] > questions[c.hash] {
-			twice += c.tokens
+			twice += c.usage.tokens()
 		}
 	}
 	if told-twice != recorded {

@@ -36,8 +36,19 @@ type soakCall struct {
 	from     time.Time
 	to       time.Time // zero while it is open
 	answered bool      // else the caller went away
-	tokens   int       // of question and answer, as it has told the caller
+	usage    soakUsage // as it has told the caller
 }
+
+// soakUsage is what a provider says of the tokens of a call.
+type soakUsage struct {
+	Prompt     int `json:"prompt_tokens"`
+	Completion int `json:"completion_tokens"`
+	Details    struct {
+		Cached int `json:"cached_tokens"`
+	} `json:"prompt_tokens_details"`
+}
+
+func (u soakUsage) tokens() int { return u.Prompt + u.Completion }
 
 func newSoakModel(parts int, slowest time.Duration) *soakModel {
 	answers := &fleetModel{blocks: map[string]map[string]*span{}, parts: parts}
@@ -49,19 +60,19 @@ func (m *soakModel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return
 	}
-	tokens := 0
+	var usage soakUsage
 	c := m.begin(r.Header.Get("Proxy-Authorization"), body)
 	select {
 	case <-time.After(m.latency(body)):
 		r.Body = io.NopCloser(bytes.NewReader(body))
 		kept := keptAnswer{ResponseWriter: w}
 		m.stub.ServeHTTP(&kept, r)
-		tokens = kept.tokens()
+		usage = kept.usage()
 	case <-r.Context().Done():
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	c.to, c.answered, c.tokens = time.Now(), r.Context().Err() == nil, tokens
+	c.to, c.answered, c.usage = time.Now(), r.Context().Err() == nil, usage
 }
 
 // keptAnswer keeps what it passes on.
@@ -75,14 +86,12 @@ func (k *keptAnswer) Write(p []byte) (int, error) {
 	return k.ResponseWriter.Write(p)
 }
 
-func (k *keptAnswer) tokens() int {
+func (k *keptAnswer) usage() soakUsage {
 	var a struct {
-		Usage struct {
-			Total int `json:"total_tokens"`
-		} `json:"usage"`
+		Usage soakUsage `json:"usage"`
 	}
 	_ = json.Unmarshal(k.body.Bytes(), &a) // none, then
-	return a.Usage.Total
+	return a.Usage
 }
 
 func (m *soakModel) latency(body []byte) time.Duration {

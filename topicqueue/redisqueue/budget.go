@@ -80,6 +80,7 @@ type Claim struct {
 	Wants int64 // in all, for everything that it may do
 	Needs int64 // in all, to be brought to its end
 	Least int64 // that a run which waits must be left
+	Spare int64 // would like to have besides, where all others have what they want
 }
 
 // Kinds of runs in a common budget, by their lanes: high ones get all that they want, of the rest normal ones twice as much as
@@ -115,7 +116,32 @@ func (q *Queue) join(ctx context.Context, run topicqueue.Run) error {
 // DrawBatch returns what a run may spend in all by its share of the budget of its batch, which is shared out anew
 // whenever one asks: what others have not used is there again.
 func (q *Queue) DrawBatch(ctx context.Context, run topicqueue.Run, c Claim) (int64, error) {
-	return q.draw(ctx, batchPool(run.Batch), run, c, "", "", "")
+	share, err := q.draw(ctx, "draw", batchPool(run.Batch), run, c, "", "", "")
+	return max(1, share), err
+}
+
+// heldAtMost is how long a run waits before its planning for what others hold of its share.
+const heldAtMost = 5 * time.Minute
+
+// MayBegin reports whether a run that has not begun finds its share of the budgets of its batch and of the night. It does not
+// when others have been given more than their shares while it was not there: they give it back when they draw again, or when
+// they end. After some minutes it may anyway. c.Limit is not used.
+func (q *Queue) MayBegin(ctx context.Context, run topicqueue.Run, at time.Time, c Claim) (bool, error) {
+	if c.Limit = run.Options.BatchBudget.Amount(); c.Limit > 0 {
+		if ok, err := q.draw(ctx, "ask", batchPool(run.Batch), run, c, "", "", ""); err != nil || ok == 0 {
+			return false, err
+		}
+	}
+	if c.Limit = run.Options.NightBudget.Amount(); c.Limit > 0 {
+		waiting, err := q.waiting(ctx)
+		if err != nil {
+			return false, err
+		}
+		if ok, err := q.draw(ctx, "ask", nightPool(at), run, c, waiting[0], waiting[1], waiting[2]); err != nil || ok == 0 {
+			return false, err
+		}
+	}
+	return true, nil
 }
 
 // DrawNight is DrawBatch for the budget of the night in which a run has started.
@@ -124,11 +150,11 @@ func (q *Queue) DrawNight(ctx context.Context, run topicqueue.Run, at time.Time,
 	if err != nil {
 		return 0, err
 	}
-	share, err := q.draw(ctx, nightPool(at), run, c, waiting[0], waiting[1], waiting[2])
+	share, err := q.draw(ctx, "draw", nightPool(at), run, c, waiting[0], waiting[1], waiting[2])
 	if err != nil {
 		return 0, err
 	}
-	return share, q.rdb.Expire(ctx, nightPool(at), nightKept).Err()
+	return max(1, share), q.rdb.Expire(ctx, nightPool(at), nightKept).Err()
 }
 
 // waiting counts the runs of high, normal and low priority whose planning has not begun.
@@ -148,13 +174,13 @@ func (q *Queue) waiting(ctx context.Context) (n [3]int64, err error) {
 	return n, nil
 }
 
-func (q *Queue) draw(ctx context.Context, pool string, run topicqueue.Run, c Claim, high, normal, low any) (int64, error) {
-	share, err := poolScript.Run(ctx, q.rdb, []string{pool}, "draw", run.ID, kindOf(run.Lane), c.Spent, c.Wants, c.Needs,
-		c.Limit, c.Least, high, normal, low).Text()
+func (q *Queue) draw(ctx context.Context, what, pool string, run topicqueue.Run, c Claim, high, normal, low any) (int64, error) {
+	share, err := poolScript.Run(ctx, q.rdb, []string{pool}, what, run.ID, kindOf(run.Lane), c.Spent, c.Wants, c.Needs,
+		c.Limit, c.Least, high, normal, low, c.Spare, heldAtMost.Milliseconds()).Text()
 	if err != nil {
 		return 0, fmt.Errorf("draw run %s's share of a common budget from Redis: %w", run.ID, err)
 	}
-	return max(1, amount(share)), nil
+	return amount(share), nil
 }
 
 // LeaveBudgets gives back what a run that has ended has not spent of the budgets of its batch and its night.

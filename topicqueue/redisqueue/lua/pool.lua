@@ -4,7 +4,10 @@
 -- ARGV: what, run, then
 --   join   kind (high, normal, low)
 --   draw   kind, spent, what it wants in all, what it needs in all to be brought to its end, limit of the pool, the least that a
---          waiting run is left, and how many of each kind wait ('': as the pool knows)
+--          waiting run is left, how many of each kind wait ('': as the pool knows), and what it would like besides: it gets that
+--          as far as there is so much left when all others have what this one wants
+--   ask    as draw, then ms: nothing is drawn. Answers 1 when the run that has not begun should, and 0 when others hold what it is
+--          to have, who will give it back when they ask anew: for so long at most
 --   leave  spent
 -- Returns what the run may spend in all.
 local pool, what, id = KEYS[1], ARGV[1], 'run:' .. ARGV[2]
@@ -45,6 +48,11 @@ local function waiting(k, given)
   if stage == 'waiting' and k == kind then n = n - 1 end
   return n
 end
+-- Of a night the desk counts those that wait: this one is among them as long as it has not begun.
+if what == 'ask' and ARGV[9] ~= '' then
+  local own = ({ high = 9, normal = 10, low = 11 })[kind]
+  ARGV[own] = tostring(math.max(0, tonumber(ARGV[own]) - 1))
+end
 local wait = { high = waiting('high', ARGV[9]), normal = waiting('normal', ARGV[10]), low = waiting('low', ARGV[11]) }
 local mine = 0
 if stage == 'active' then mine = amount end
@@ -56,9 +64,15 @@ end
 free = free + mine
 if stage == 'done' then free = free + amount end -- it goes on: a retry
 free = free - waits * least
-local share
+local share, fair -- fair: when all others have but what they should
 if kind == 'high' then
   share = math.min(wants, free)
+  fair = limit - waits * least - num('sum:high:active')
+  for k, weight in pairs(kinds) do
+    fair = fair - num('sum:' .. k .. ':done')
+    if weight > 0 then fair = fair - num('n:' .. k .. ':active') * least end
+  end
+  fair = math.min(wants, fair)
 else
   -- What is not for high ones goes to the others, whether they are active or wait: the least to each, the rest by weight.
   local known = num('n:high:active') + num('n:high:done')
@@ -73,9 +87,26 @@ else
     weights = weights + weight * n
   end
   local each = math.min(least, rest / runs)
-  share = math.min(wants, each + (rest - runs * each) * kinds[kind] / weights, free - wait.high * math.max(usual - least, 0))
+  fair = math.min(wants, each + (rest - runs * each) * kinds[kind] / weights)
+  share = math.min(fair, free - wait.high * math.max(usual - least, 0))
+  fair = math.min(fair, least)
+end
+if what == 'ask' then
+  local field = 'asked:' .. ARGV[2]
+  if stage ~= 'active' and stage ~= 'done' and share < fair - 1 then
+    local clock = redis.call('TIME')
+    local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
+    redis.call('HSETNX', pool, field, now)
+    if now - num(field) < tonumber(ARGV[13]) then return '0' end
+  end
+  redis.call('HDEL', pool, field)
+  return '1'
 end
 -- What was begun is brought to its end: from what it had, or from what is free.
 share = math.floor(math.max(share, math.min(needs, math.max(mine, free)), spent, 0))
+local active = 1
+for k in pairs(kinds) do active = active + num('n:' .. k .. ':active') end
+local plenty = (free - share - waits * math.max(wants - least, 0)) / active
+if share >= wants and plenty > 0 then share = share + math.floor(math.min(tonumber(ARGV[12]), plenty)) end
 move(kind, 'active', share)
 return string.format('%.0f', share)
