@@ -14,16 +14,22 @@ type Estimate struct {
 	Tokens map[llm.Role][2]int64 // of questions and of answers, for Calls
 	Chain  time.Duration         // of calls that wait for each other: no run is done sooner
 	Busy   time.Duration         // of all calls, one after the other
+
+	iteration time.Duration // of the longest, as Chain and Busy have it
 }
 
-// Assumptions of EstimateRun without experience, for a person. The numbers of calls follow from the options.
+// Assumptions of EstimateRun, for a person. The numbers of calls follow from the options.
 var Assumptions = []string{
 	"as many sub-topics and iterations as the preset has at most",
-	"one tool call an iteration, each answer of 4,000 characters; no discovered sub-topics, reviews that find no gap",
+	"one tool call an iteration; no discovered sub-topics, reviews that find no gap",
 	"English (4 characters a token), questions as long as TestCallsOfARun counts them",
-	"sections of 4,000 characters, notes of 5,800, which are eight claims and a summary",
-	"models that begin to answer after 1 s and write 50 tokens a second",
 }
+
+// Further ones, where nothing is known of the desk.
+const (
+	AssumedLengths = "answers of tools of 4,000 characters, sections of 4,000, notes of 5,800, which are eight claims and a summary"
+	AssumedPace    = "models that begin to answer after 1 s and write 50 tokens a second"
+)
 
 // How fast tokens come, where nobody has measured it.
 const (
@@ -44,13 +50,16 @@ func EstimateRun(o topicqueue.Options, maxActions int, seen Experience) Estimate
 			n, t, sum := times*c.times, seen.tokens(c), e.Tokens[c.role]
 			e.Calls += n
 			e.Tokens[c.role] = [2]int64{sum[0] + int64(n*t.in), sum[1] + int64(n*t.out)}
-			took := firstToken + time.Duration(t.out)*time.Second/tokensPerSecond
+			took := duration(t)
 			e.Chain += time.Duration(inLine) * took
 			e.Busy += time.Duration(n) * took
 		}
 	}
 	add(1, 1, planCalls(o, blocks)...)
 	add(work, inLine, iterationCalls(work)...)
+	for _, c := range iterationCalls(work) {
+		e.iteration += duration(seen.tokens(c))
+	}
 	add(reviews, reviews, reviewCall)
 	add(1, 1, reportCalls(blocks, work*evidenceOfIteration, reviews > 0)...)
 	if o.MaxActions > 0 {
@@ -61,9 +70,24 @@ func EstimateRun(o topicqueue.Options, maxActions int, seen Experience) Estimate
 	return e
 }
 
+// duration of a call, where nobody has measured it.
+func duration(t tokens) time.Duration {
+	return firstToken + time.Duration(t.out)*time.Second/tokensPerSecond
+}
+
+// AtPace returns the estimate for a desk where an iteration takes so long on the average; 0: nobody has measured it.
+func (e Estimate) AtPace(iteration time.Duration) Estimate {
+	if iteration > 0 && e.iteration > 0 {
+		factor := float64(iteration) / float64(e.iteration)
+		e.Chain, e.Busy = time.Duration(factor*float64(e.Chain)), time.Duration(factor*float64(e.Busy))
+	}
+	return e
+}
+
 // Add adds what another run needs. Runs are worked side by side: Chain becomes the longest.
 func (e *Estimate) Add(run Estimate) {
 	e.Calls, e.Most, e.Busy, e.Chain = e.Calls+run.Calls, e.Most+run.Most, e.Busy+run.Busy, max(e.Chain, run.Chain)
+	e.iteration = max(e.iteration, run.iteration)
 	if e.Tokens == nil {
 		e.Tokens = map[llm.Role][2]int64{}
 	}
@@ -76,6 +100,28 @@ func (e *Estimate) Add(run Estimate) {
 // Took is how long the runs take when so many calls are made at once.
 func (e Estimate) Took(atOnce int) time.Duration {
 	return max(e.Chain, e.Busy/time.Duration(max(1, atOnce)))
+}
+
+// Amount is what the runs take from a budget in the unit of this one. False: a price is not known.
+func (e Estimate) Amount(unit topicqueue.Budget, prices llm.Prices, models map[llm.Role]string) (topicqueue.Budget, bool) {
+	if !unit.Money() {
+		sum := int64(0)
+		for _, t := range e.Tokens {
+			sum += t[0] + t[1]
+		}
+		return topicqueue.Budget{Tokens: sum}, true
+	}
+	usd, unpriced := e.Cost(prices, models)
+	return topicqueue.Budget{USD: usd}, len(unpriced) == 0
+}
+
+// Times returns the estimate of so many runs like this one.
+func (e Estimate) Times(n int) Estimate {
+	out := Estimate{Calls: n * e.Calls, Most: n * e.Most, Tokens: map[llm.Role][2]int64{}, Chain: e.Chain, Busy: time.Duration(n) * e.Busy, iteration: e.iteration}
+	for role, t := range e.Tokens {
+		out.Tokens[role] = [2]int64{int64(n) * t[0], int64(n) * t[1]}
+	}
+	return out
 }
 
 // Cost returns what the tokens cost in USD, and the models without a known price, whose tokens it leaves out. models: by

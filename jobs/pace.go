@@ -2,11 +2,13 @@ package jobs
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/hibiken/asynq"
+	"github.com/redis/go-redis/v9"
 
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
@@ -33,15 +35,24 @@ func (f *figures) look(ctx context.Context, w *Worker) (redisqueue.Stats, int) {
 	if stats, err := w.Queue.Stats(ctx); err == nil {
 		f.stats, f.at = stats, time.Now()
 	}
-	if servers, err := asynq.NewInspectorFromRedisClient(w.Redis).Servers(); err == nil {
-		f.slots = 0
-		for _, s := range servers {
-			if _, researches := s.Queues[queueName(queueResearching, "")]; researches {
-				f.slots += s.Concurrency
-			}
-		}
+	if slots, err := Slots(w.Redis); err == nil {
+		f.slots = slots
 	}
 	return f.stats, f.slots
+}
+
+// Slots is how many tasks all workers that run now can work at once.
+func Slots(rdb redis.UniversalClient) (slots int, err error) {
+	servers, err := asynq.NewInspectorFromRedisClient(rdb).Servers()
+	if err != nil {
+		return 0, fmt.Errorf("count the workers: %w", err)
+	}
+	for _, s := range servers {
+		if _, researches := s.Queues[queueName(queueResearching, "")]; researches {
+			slots += s.Concurrency
+		}
+	}
+	return slots, nil
 }
 
 // pace says how fast the desk is and how much it has to do by the deadline of the run; without one there is no hurry.

@@ -103,7 +103,7 @@ func (a *app) enqueue(ctx context.Context, f enqueueFlags) (err error) {
 		if list.apart != nil {
 			a.say("not compared with what batch %s has: %v", f.batch, list.apart)
 		}
-		return a.showEstimate(list, plan)
+		return a.showEstimate(ctx, list, plan, f.batch)
 	}
 	if list.apart != nil {
 		return list.apart
@@ -159,6 +159,9 @@ func (a *app) submit(ctx context.Context, list *topicList, plan *listPlan, f enq
 		return err
 	}
 	batch := redisqueue.Batch{Name: name, CreatedAt: created}
+	if err := a.warnOfLimits(ctx, d, list, plan, name); err != nil {
+		return err
+	}
 	bar := a.newBar("enqueueing")
 	added, done, first := 0, 0, 0
 	var runs []topicqueue.Run

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -8,7 +10,6 @@ import (
 
 	"nightdesk/config"
 	"nightdesk/jobs"
-	"nightdesk/pipeline/llm"
 )
 
 // estimateDocument is what `enqueue --dry-run --json` prints.
@@ -30,35 +31,41 @@ type estimateDocument struct {
 	TookSeconds      int64          `json:"took_seconds"`
 	AtOnce           int            `json:"calls_at_once"` // that took_seconds is for
 	Assumptions      []string       `json:"assumptions"`
+	Limits           []limitCheck   `json:"limits"` // budgets and deadlines, and whether they suffice
 }
 
 // showEstimate says what a list is expected to cost. Nothing is enqueued.
-func (a *app) showEstimate(list *topicList, plan *listPlan) error {
+func (a *app) showEstimate(ctx context.Context, list *topicList, plan *listPlan, batch string) (err error) {
 	doc := estimateDocument{List: list.name, Format: string(list.format), Topics: plan.topics - plan.known, Known: plan.known, Invalid: list.problems.count,
-		Repeated: plan.repeated, Similar: plan.similar, Presets: map[string]int{}, Assumptions: []string{}}
+		Repeated: plan.repeated, Similar: plan.similar, Presets: map[string]int{}, Assumptions: []string{}, Limits: []limitCheck{}}
 	for number, topics := range plan.options {
 		doc.Presets[list.options[number].Preset] += topics
 	}
 	if a.cfg.LLM.Enabled() {
-		prices, err := llm.ParsePrices(a.cfg.LLM.Prices)
+		d, noDesk := a.openDesk(ctx, false)
+		if noDesk != nil {
+			d = nil // an estimate needs none
+		} else {
+			defer func() { err = errors.Join(err, d.Close()) }()
+		}
+		o, err := a.outlook(ctx, d)
 		if err != nil {
-			return usageError{fmt.Errorf("llm.prices: %w", err)}
+			return err
 		}
-		models := map[llm.Role]string{}
-		for _, m := range a.roleModels() {
-			models[m.role] = m.Name
-		}
-		sum := plan.estimate(list.options, a.cfg.Researching.MaxActions)
-		doc.Calls, doc.CallsAtMost, doc.AtOnce = sum.Calls, sum.Most, a.cfg.Worker.Concurrency
+		sum := plan.estimate(list.options, a.cfg.Researching.MaxActions, o.seen).AtPace(o.iteration)
+		doc.Calls, doc.CallsAtMost, doc.AtOnce = sum.Calls, sum.Most, o.slots
 		for _, t := range sum.Tokens {
 			doc.PromptTokens, doc.CompletionTokens = doc.PromptTokens+t[0], doc.CompletionTokens+t[1]
 		}
 		doc.TookSeconds = int64(sum.Took(doc.AtOnce).Seconds())
-		usd, unpriced := sum.Cost(prices, models)
+		usd, unpriced := sum.Cost(o.prices, o.models)
 		if doc.Unpriced = unpriced; usd > 0 || len(unpriced) == 0 {
 			doc.CostUSD = &usd
 		}
-		doc.Assumptions = append(slices.Clone(jobs.Assumptions), fmt.Sprintf("one worker with %d slots (worker.concurrency), a model that takes as many calls at once", doc.AtOnce))
+		doc.Assumptions = append(slices.Clone(jobs.Assumptions), o.assumptions()...)
+		if doc.Limits, err = a.checkLimits(ctx, o, list, plan, batch); err != nil {
+			return err
+		}
 	}
 	if a.json {
 		return a.printJSON(doc, false)
@@ -80,6 +87,9 @@ func (a *app) showEstimate(list *topicList, plan *listPlan) error {
 		fmt.Fprintf(a.stdout, "tokens:       about %s of questions, %s of answers\n", inThousands(doc.PromptTokens), inThousands(doc.CompletionTokens))
 		fmt.Fprintf(a.stdout, "cost:         %s\n", costText(doc))
 		fmt.Fprintf(a.stdout, "time:         about %s with %d calls at once\n", (time.Duration(doc.TookSeconds) * time.Second).Round(time.Second), doc.AtOnce)
+		for _, l := range doc.Limits {
+			fmt.Fprintf(a.stdout, "%-13s %s\n", l.What+":", l.text())
+		}
 		fmt.Fprintf(a.stdout, "assuming:     %s\n", strings.Join(doc.Assumptions, "\n              "))
 	}
 	a.say("nothing was enqueued (--dry-run)")

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"time"
 
 	"nightdesk/jobs"
 	"nightdesk/topicqueue"
@@ -11,18 +12,19 @@ import (
 // listPlan is what is to be enqueued of a list.
 type listPlan struct {
 	merge    bool
-	drop     bool                   // topics that are nearly the same as one above
-	topics   int                    // that are to be enqueued
-	known    int                    // of these: that the batch has already
-	repeated int                    // that stand above word for word, or with the same id
-	similar  int                    // that are nearly the same as one above, or as one that the batch has
-	options  map[int]int            // how many of the topics that are new have which options
-	merged   map[int32]spooledTopic // what becomes of those that take others in
+	drop     bool                      // topics that are nearly the same as one above
+	topics   int                       // that are to be enqueued
+	known    int                       // of these: that the batch has already
+	repeated int                       // that stand above word for word, or with the same id
+	similar  int                       // that are nearly the same as one above, or as one that the batch has
+	options  map[int]int               // how many of the topics that are new have which options
+	due      map[time.Time]map[int]int // the same of those with a deadline, by that
+	merged   map[int32]spooledTopic    // what becomes of those that take others in
 }
 
 // planList decides what becomes of topics that stand there twice, and points them out.
 func (a *app) planList(list *topicList, dedupe string) (*listPlan, error) {
-	p := &listPlan{merge: dedupe == dedupeMerge, drop: dedupe != dedupeKeep, options: map[int]int{}, merged: map[int32]spooledTopic{}}
+	p := &listPlan{merge: dedupe == dedupeMerge, drop: dedupe != dedupeKeep, options: map[int]int{}, due: map[time.Time]map[int]int{}, merged: map[int32]spooledTopic{}}
 	var shown problemList
 	err := list.spool.each(func(n int, t spooledTopic) error {
 		i := int32(n)
@@ -53,6 +55,12 @@ func (a *app) planList(list *topicList, dedupe string) (*listPlan, error) {
 				p.known++
 			} else {
 				p.options[t.Options]++
+				if !t.Deadline.IsZero() {
+					if p.due[t.Deadline] == nil {
+						p.due[t.Deadline] = map[int]int{}
+					}
+					p.due[t.Deadline][t.Options]++
+				}
 			}
 		case p.merge && head >= 0:
 			p.merged[head] = mergeTopic(p.merged[head], t)
@@ -110,13 +118,10 @@ func (p *listPlan) each(list *topicList, do func(spooledTopic) error) error {
 	})
 }
 
-// estimate is what the topics that are to be enqueued are expected to need.
-func (p *listPlan) estimate(options []topicqueue.Options, maxActions int) (sum jobs.Estimate) {
+// estimate is what the topics that are to be enqueued are expected to need. seen: what is known of this desk.
+func (p *listPlan) estimate(options []topicqueue.Options, maxActions int, seen jobs.Experience) (sum jobs.Estimate) {
 	for number, topics := range p.options {
-		one := jobs.EstimateRun(options[number], maxActions, nil)
-		for range topics {
-			sum.Add(one)
-		}
+		sum.Add(jobs.EstimateRun(options[number], maxActions, seen).Times(topics))
 	}
 	return sum
 }

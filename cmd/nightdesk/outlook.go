@@ -1,0 +1,244 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"nightdesk/config"
+	"nightdesk/jobs"
+	"nightdesk/pipeline/llm"
+	"nightdesk/topicqueue"
+	"nightdesk/topicqueue/redisqueue"
+)
+
+// outlook is what estimates are made from: prices, and what is known of the desk.
+type outlook struct {
+	queue     *redisqueue.Queue // nil: no desk can be reached
+	now       time.Time
+	prices    llm.Prices
+	models    map[llm.Role]string
+	seen      jobs.Experience
+	iteration time.Duration // that one has taken on the average; 0: nobody has measured it
+	slots     int           // of the workers that run now, else of one as this machine is set
+	working   bool          // workers run now
+}
+
+// outlook looks at the desk. d: nil where none can be reached.
+func (a *app) outlook(ctx context.Context, d *desk) (*outlook, error) {
+	o := &outlook{now: time.Now(), models: map[llm.Role]string{}, slots: a.cfg.Worker.Concurrency}
+	var err error
+	if o.prices, err = llm.ParsePrices(a.cfg.LLM.Prices); err != nil {
+		return nil, usageError{fmt.Errorf("llm.prices: %w", err)}
+	}
+	for _, m := range a.roleModels() {
+		o.models[m.role] = m.Name
+	}
+	if d == nil {
+		return o, nil
+	}
+	o.queue = d.queue
+	stats, err := d.queue.Stats(ctx)
+	if err != nil {
+		return nil, err
+	}
+	o.seen = jobs.ExperienceOf(stats.Models, func(r llm.Role) string { return o.models[r] })
+	if stats.Iterations > 0 {
+		o.iteration = stats.IterationTime / time.Duration(stats.Iterations)
+	}
+	slots, err := jobs.Slots(d.redis)
+	if err != nil {
+		return nil, err
+	}
+	if slots > 0 {
+		o.slots, o.working = slots, true
+	}
+	return o, nil
+}
+
+// assumptions say what is assumed of the desk.
+func (o *outlook) assumptions() (out []string) {
+	if len(o.seen) > 0 {
+		out = append(out, "answers, and what tools return, as long as on the average of this desk so far")
+	} else {
+		out = append(out, jobs.AssumedLengths)
+	}
+	if o.iteration > 0 {
+		out = append(out, fmt.Sprintf("iterations of %s, as on its average", o.iteration.Round(10*time.Millisecond)))
+	} else {
+		out = append(out, jobs.AssumedPace)
+	}
+	if o.working {
+		return append(out, fmt.Sprintf("the %d slots of the workers that run now, and a model that takes as many calls at once", o.slots))
+	}
+	return append(out, fmt.Sprintf("one worker with %d slots (worker.concurrency), a model that takes as many calls at once", o.slots))
+}
+
+// limitCheck says whether a budget or a deadline suffices for a list.
+type limitCheck struct {
+	What   string `json:"what"` // run budget, batch budget, night budget or deadline
+	Has    string `json:"has"`
+	Needs  string `json:"needs"`
+	Enough bool   `json:"enough"`
+	Do     string `json:"do,omitempty"` // what to do about it
+}
+
+func (l limitCheck) text() string {
+	if l.Enough {
+		return fmt.Sprintf("%s; %s needed: it suffices", l.Has, l.Needs)
+	}
+	return fmt.Sprintf("%s; %s needed: reports will be smaller. %s", l.Has, l.Needs, l.Do)
+}
+
+// checkLimits compares what the topics of a list need at full depth with budgets and deadlines. batch: empty for a new one.
+func (a *app) checkLimits(ctx context.Context, o *outlook, list *topicList, plan *listPlan, batch string) ([]limitCheck, error) {
+	out := []limitCheck{}
+	topics := 0
+	for _, n := range plan.options {
+		topics += n
+	}
+	if topics == 0 || !a.cfg.LLM.Enabled() {
+		return out, nil
+	}
+	of := func(options map[int]int) (sum jobs.Estimate) {
+		for number, n := range options {
+			sum.Add(jobs.EstimateRun(list.options[number], a.cfg.Researching.MaxActions, o.seen).Times(n))
+		}
+		return sum.AtPace(o.iteration)
+	}
+	all := of(plan.options)
+	run, dearest := topicqueue.Options{}, int64(0) // the one that costs most, and the common budgets, which all have
+	for _, number := range slices.Sorted(maps.Keys(plan.options)) {
+		one := list.options[number]
+		amount, known := jobs.EstimateRun(one, a.cfg.Researching.MaxActions, o.seen).Amount(one.Limit(), o.prices, o.models)
+		if one.Limit().Amount() > 0 && known && amount.Amount() > dearest {
+			run, dearest = one, amount.Amount()
+		}
+	}
+	if dearest > 0 && run.Budget.Amount() > 0 {
+		needs := run.Budget.Of(dearest)
+		out = append(out, a.limitCheck("run budget", run.Budget, needs, roundBudget(run.Budget)+" each", roundBudget(needs)+" at most", "--budget", 1, o, run))
+	}
+	common := func(what string, limit topicqueue.Budget, pool redisqueue.Pool, setting string) {
+		needs, _ := all.Amount(limit, o.prices, o.models)
+		left := limit.Of(max(0, limit.Amount()-pool.Spent-pool.Granted))
+		has := roundBudget(limit)
+		if left.Amount() < limit.Amount() {
+			has = fmt.Sprintf("%s, of which %s is left", has, roundBudget(left))
+		}
+		words := "about " + roundBudget(needs)
+		if pool.Waiting > 0 { // as if they were like these
+			needs = limit.Of(needs.Amount() + needs.Amount()/int64(topics)*int64(pool.Waiting))
+			words = fmt.Sprintf("about %s, with the %s that wait already", roundBudget(needs), counted(pool.Waiting, "run"))
+		}
+		out = append(out, a.limitCheck(what, left, needs, has, words, setting, topics+pool.Waiting, o, run))
+	}
+	if b := run.BatchBudget; b.Amount() > 0 {
+		var pool redisqueue.Pool
+		if o.queue != nil && batch != "" {
+			var err error
+			if pool, err = o.queue.BatchPool(ctx, batch); err != nil {
+				return nil, err
+			}
+		}
+		common("batch budget", b, pool, "--batch-budget")
+	}
+	waiting := 0
+	if o.queue != nil {
+		pool, err := o.queue.NightPool(ctx, o.now)
+		if err != nil {
+			return nil, err
+		}
+		waiting = pool.Waiting
+		if b := run.NightBudget; b.Amount() > 0 {
+			common("night budget", b, pool, "limits.night_budget")
+		}
+	}
+	return append(out, checkDeadlines(o, plan, all, of, topics, waiting)...), nil
+}
+
+// limitCheck compares, and looks for what would suffice. runs: that the amount is for.
+func (a *app) limitCheck(what string, left, needs topicqueue.Budget, has, words, setting string, runs int, o *outlook, run topicqueue.Options) limitCheck {
+	c := limitCheck{What: what, Has: has, Needs: words, Enough: needs.Amount() <= left.Amount()}
+	if c.Enough {
+		return c
+	}
+	c.Do = fmt.Sprintf("For full depth, raise %s by %s", setting, roundBudget(needs.Of(needs.Amount()-left.Amount())))
+	for _, preset := range slices.Backward(config.PresetNames()) {
+		cfg, err := a.cfg.With(map[string]string{"preset": preset})
+		if err != nil {
+			continue
+		}
+		other, err := cfg.RunOptions("", "", run.KnowledgeBase, "")
+		if err != nil {
+			continue
+		}
+		amount, known := jobs.EstimateRun(other, a.cfg.Researching.MaxActions, o.seen).Times(runs).Amount(left, o.prices, o.models)
+		if known && amount.Amount() > 0 && amount.Amount() <= left.Amount() && preset != run.Preset {
+			c.Do += fmt.Sprintf(", or use --preset %s, which takes about %s", preset, roundBudget(amount))
+			break
+		}
+	}
+	c.Do += "."
+	return c
+}
+
+// checkDeadlines checks that what is due first can be ready first. waiting: runs that are there already, taken to be like these.
+func checkDeadlines(o *outlook, plan *listPlan, all jobs.Estimate, of func(map[int]int) jobs.Estimate, topics, waiting int) []limitCheck {
+	var out []limitCheck
+	due := map[int]int{}
+	for _, at := range slices.SortedFunc(maps.Keys(plan.due), time.Time.Compare) {
+		for number, n := range plan.due[at] {
+			due[number] += n
+		}
+		sum := of(due)
+		sum.Busy += all.Busy / time.Duration(topics) * time.Duration(waiting)
+		left, took := at.Sub(o.now), sum.Took(o.slots)
+		c := limitCheck{What: "deadline", Has: fmt.Sprintf("%s is in %s", at.Local().Format("2006-01-02 15:04"), short(left)),
+			Needs: fmt.Sprintf("about %s with %d slots", short(took), o.slots), Enough: took <= left}
+		if !c.Enough {
+			c.Do = fmt.Sprintf("For full depth, start workers with %d slots in all, or use a smaller preset.", int(int64(sum.Busy)/max(1, int64(left)))+1)
+			if sum.Chain > left {
+				c.Do = "No number of workers makes a single run that fast: use a smaller preset or a later deadline."
+			}
+		}
+		if len(out) == 0 || !c.Enough { // of those that suffice, the first is enough to know
+			out = append(out, c)
+		}
+		if !c.Enough {
+			break
+		}
+	}
+	return out
+}
+
+// warnOfLimits says at enqueueing which budgets and deadlines do not suffice.
+func (a *app) warnOfLimits(ctx context.Context, d *desk, list *topicList, plan *listPlan, batch string) error {
+	o, err := a.outlook(ctx, d)
+	if err != nil {
+		return err
+	}
+	limits, err := a.checkLimits(ctx, o, list, plan, batch)
+	for _, l := range limits {
+		if !l.Enough {
+			a.say("%s: %s", l.What, l.text())
+		}
+	}
+	return err
+}
+
+// roundBudget is an amount as a person wants to read it.
+func roundBudget(b topicqueue.Budget) string {
+	switch {
+	case b.Money() && b.USD < 1:
+		return strings.TrimSuffix(fmt.Sprintf("$%.4f", b.USD), "00")
+	case b.Money():
+		return fmt.Sprintf("$%.2f", b.USD)
+	case b.Amount() == 0:
+		return "nothing"
+	}
+	return inThousands(b.Tokens) + " tokens"
+}
