@@ -92,8 +92,11 @@ func scanID(s string) (ID, int) {
 	return id, i
 }
 
-// scanNumber reads one to six ASCII digits.
+// scanNumber reads one to six ASCII or full-width digits.
 func scanNumber(s string) (n, length int) {
+	if strings.HasPrefix(s, "\uff10"[:2]) {
+		return scanWide(s)
+	}
 	for length < len(s) && length < 7 && s[length] >= '0' && s[length] <= '9' {
 		length++
 	}
@@ -101,6 +104,20 @@ func scanNumber(s string) (n, length int) {
 		return 0, 0
 	}
 	n, _ = strconv.Atoi(s[:length])
+	return n, length
+}
+
+func scanWide(s string) (n, length int) {
+	digits := 0
+	for _, r := range s {
+		if r < '０' || r > '９' {
+			break
+		}
+		n, length, digits = n*10+int(r-'０'), length+utf8.RuneLen(r), digits+1
+		if digits > 6 {
+			return 0, 0
+		}
+	}
 	return n, length
 }
 

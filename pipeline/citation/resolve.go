@@ -153,7 +153,7 @@ func (w *walker) step(i int) int {
 		return i
 	}
 	g, ok := parseGroup(w.text[:w.plainEnd(i)], i, 0)
-	if !ok || w.isLabel(i) {
+	if !ok || w.isLabel(i) || w.links.foreign && len(g.ids) == 0 && (first == '(' || first == '（') { // what it encloses comes next
 		return i
 	}
 	return w.replace(i, g)
@@ -256,14 +256,13 @@ func (w *walker) gone(next int) int {
 	if !w.links.foreign {
 		return next
 	}
-	for _, pair := range []string{"()", "[]", "（）"} {
-		open, size := utf8.DecodeRuneInString(pair)
-		if bytes.HasSuffix(w.out.Bytes(), []byte(string(open))) && strings.HasPrefix(w.text[next:], pair[size:]) {
-			w.out.Truncate(w.out.Len() - size)
+	for _, pair := range enclosing {
+		if strings.HasPrefix(w.text[next:], pair[1]) && w.opens(pair) {
+			w.out.Truncate(w.out.Len() - len(pair[0]))
 			trimmed := bytes.TrimRight(w.out.Bytes(), " ")
 			w.space = strings.Repeat(" ", w.out.Len()-len(trimmed))
 			w.out.Truncate(len(trimmed))
-			next += len(pair) - size
+			next += len(pair[1])
 			w.dropSpace(next)
 		}
 	}
@@ -290,6 +289,23 @@ func (w *walker) gone(next int) int {
 		return len(w.text) - len(rest)
 	}
 	return next
+}
+
+// enclosing is what may stand around markers, and says nothing without them.
+var enclosing = [][2]string{{"<sup>", "</sup>"}, {"**", "**"}, {"__", "__"}, {"*", "*"}, {"_", "_"}, {"^", "^"}, {"(see ", ")"}, {"(see", ")"}, {"(cf.", ")"}, {"(", ")"}, {"[", "]"}, {"（", "）"}}
+
+// opens reports whether the text so far ends with the opening part of a pair, which no other one closes in its line.
+func (w *walker) opens(pair [2]string) bool {
+	out := w.out.Bytes()
+	if !bytes.HasSuffix(out, []byte(pair[0])) {
+		return false
+	}
+	if pair[0] != pair[1] {
+		return true
+	}
+	line := out[max(0, len(out)-400):]
+	line = line[bytes.LastIndexByte(line, '\n')+1:]
+	return bytes.Count(line, []byte(pair[0]))%2 == 1
 }
 
 // punctuation takes out what joined the removed to its neighbours: the comma after another comma, the "and" of a row of

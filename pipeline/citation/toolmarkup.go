@@ -6,7 +6,15 @@ import (
 )
 
 // toolTag is a tag with which models call tools. They leak it into texts when a call is cut short or badly made.
-var toolTag = regexp.MustCompile(`(?i)<(/?)((?:[a-z][a-z0-9]{0,15}:)?(?:parameters?|functions?|function_calls?|function_results?|tool_calls?|tool_use|tool_uses|tool_results?|tool_response|tool_input|invoke))(?:[ \t=][^<>\n]{0,400})?(/?)>|<\|(?:tool[a-z_▁]{0,30}|python_tag|function_call)\|>|<｜tool[^｜<>\n]{0,40}｜>|\[/?TOOL_CALLS?\]|\[TOOL_RESULTS\]`)
+// So do their thoughts, and the tokens that stand between the parts of an answer.
+var toolTag = regexp.MustCompile(`(?i)<(/?)((?:[a-z][a-z0-9]{0,15}:)?(?:parameters?|functions?|function\\?_calls?|function\\?_results?|tool\\?_calls?|tool\\?_use|tool\\?_uses|tool\\?_results?|tool\\?_response|tool\\?_input|tool\\?_code|tool\\?_outputs?|invoke|think|thinking))(?:[ \t=][^<>\n]{0,400})?>` +
+	`|<\|(?:tool[a-z_▁]{0,30}|python_tag|function_call)\|>|<｜tool[^｜<>\n]{0,40}｜>|\[/?TOOL_CALLS?\]|\[TOOL_RESULTS\]` +
+	`|<\|channel\|>[ \t]*(?:commentary|analysis)[^<\n]{0,200}|` + token)
+
+// token stands between the parts of an answer, and encloses nothing.
+const token = `<\|(?:start|im_start)\|>(?:assistant|user|system|tool)?|<\|channel\|>[ \t]*final|<\|(?:message|call|end|return|im_end|eot_id|eom_id|end_of_text|endoftext)\|>`
+
+var onlyToken = regexp.MustCompile(`(?i)^(?:` + token + `)$`)
 
 // headingStart is where the report goes on behind a call that nobody closed.
 var headingStart = regexp.MustCompile(`(?m)^(?: {0,3}#{1,6}[ \t]+\S|(?:\*\*|__)?(?i:sources|references|参考文献)(?:\*\*|__)?[:：]?[ \t]*$)`)
@@ -31,7 +39,7 @@ func cutToolMarkup(text string) string {
 			continue
 		}
 		isClose := m[2] >= 0 && m[3] > m[2] || strings.HasPrefix(text[start:], "[/")
-		isEmpty := m[6] >= 0 && m[7] > m[6]
+		isEmpty := strings.HasSuffix(text[start:end], "/>") || onlyToken.MatchString(text[start:end])
 		if !isClose && !isEmpty {
 			end = callEnd(text, lower, m, unclosed)
 		}
@@ -68,15 +76,31 @@ func callEnd(text, lower string, m []int, unclosed map[string]bool) int {
 			unclosed[closing] = true
 		}
 	} else {
-		opening := strings.Trim(lower[m[0]:m[1]], "<|>[]｜")
-		for _, closing := range []string{"<|/" + opening + "|>", "[/" + opening + "]", strings.Replace(lower[m[0]:m[1]], "begin", "end", 1), strings.Replace(lower[m[0]:m[1]], "_call", "_call_end", 1)} {
-			if unclosed[closing] || closing == lower[m[0]:m[1]] {
+		tag := lower[m[0]:m[1]]
+		opening := strings.Trim(tag, "<|>[]｜")
+		closings := []string{"<|/" + opening + "|>", "[/" + opening + "]", strings.Replace(tag, "begin", "end", 1), strings.Replace(tag, "_call", "_call_end", 1)}
+		inline := strings.Contains(tag, "channel") || strings.Contains(tag, "python_tag")
+		if inline {
+			closings = []string{"<|call|>", "<|end|>", "<|eom_id|>", "<|eot_id|>"}
+		}
+		first := -1
+		for _, closing := range closings {
+			if unclosed[closing] || closing == tag {
 				continue
 			}
-			if i := strings.Index(lower[from:], closing); i >= 0 {
-				return from + i + len(closing)
+			if i := strings.Index(lower[from:], closing); i < 0 {
+				unclosed[closing] = true
+			} else if end := from + i + len(closing); first < 0 || end < first {
+				first = end
 			}
-			unclosed[closing] = true
+		}
+		switch {
+		case first >= 0:
+			return first
+		case inline || tag[0] == '[': // a call in one paragraph
+			if blank := strings.Index(text[from:], "\n\n"); blank >= 0 {
+				return from + blank
+			}
 		}
 	}
 	if h := headingStart.FindStringIndex(text[from:]); h != nil {
