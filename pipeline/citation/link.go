@@ -11,6 +11,7 @@ type links struct {
 	judge     func(dest string, kind linkKind) verdict // nil: links, tags and ids without brackets are left alone
 	known     func(dest string) bool                   // whether an address is that of a source
 	isMarker  func(start int, g group) bool            // whether a group with a link is a marker all the same
+	allKnown  func(start int, g group) bool            // whether the references have all numbers of a group
 	note      func(marker, reason string)              // of tags that go
 	foreign   bool                                     // a text from outside: every scheme counts, anchors and ids stay
 	addresses map[string]string                        // destinations of [label]: definitions, by folded label

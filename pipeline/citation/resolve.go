@@ -143,6 +143,11 @@ func (w *walker) run() string {
 
 // step handles what begins at i; it returns i when that is ordinary text.
 func (w *walker) step(i int) int {
+	if w.links.foreign {
+		if next := w.raisedNumber(i); next > i {
+			return next
+		}
+	}
 	if w.links.judge != nil {
 		if next := w.stepLink(i); next > i {
 			return next

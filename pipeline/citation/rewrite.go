@@ -168,6 +168,7 @@ func (v *verifier) body(start, end int) string {
 	w := walker{text: text, code: codeSpans(text), markerEnd: -1, outMark: -1}
 	w.links.foreign = true
 	isMarker := func(at int, g group) bool { return v.isMarker(&w, start+at, at, g) }
+	w.links.allKnown = func(at int, g group) bool { return v.allKnown(start+at, g) }
 	if v.o.Sanitize {
 		w.links.judge, w.links.known, w.links.addresses = v.judgeBody, v.knows, v.labels
 		w.links.note = func(string, string) {}
@@ -234,6 +235,16 @@ func (v *verifier) isMarker(w *walker, pos, at int, g group) bool {
 		}
 	}
 	return w.isCitation(at, g, known)
+}
+
+// allKnown reports whether the references have all numbers of a group, though the entries may be gone.
+func (v *verifier) allKnown(pos int, g group) bool {
+	for _, n := range g.numbers {
+		if _, known := v.lookup(pos, n); !known {
+			return false
+		}
+	}
+	return len(g.numbers) > 0
 }
 
 // linkDefinitions returns the addresses that lines such as "[label]: https://..." define, without numbered ones: those

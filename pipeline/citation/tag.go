@@ -24,9 +24,6 @@ func attributes(tag string) map[string]string {
 // foreignTag handles an HTML tag of a text from outside: links and pictures are judged by their addresses, what loads or
 // runs something goes, anchors and plain markup stay.
 func (w *walker) foreignTag(i, next int, name, inside string) int {
-	if name == "sup" {
-		return w.superscript(i)
-	}
 	a := attributes(inside)
 	closing := strings.HasPrefix(inside, "/")
 	switch {
@@ -72,21 +69,3 @@ func (w *walker) foreignTag(i, next int, name, inside string) int {
 	}
 	return w.gone(next)
 }
-
-// superscript handles <sup>1</sup>, a citation behind a word or a full stop; behind a number or a short name, as in
-// m<sup>2</sup>, it is a power.
-func (w *walker) superscript(i int) int {
-	m := raised.FindStringSubmatch(w.text[i:min(len(w.text), i+60)])
-	if m == nil {
-		return i
-	}
-	g, ok := parseGroup("["+m[1]+"]", 0, 0)
-	before := w.text[max(0, i-3):i]
-	if !ok || len(before) < 3 || isDigit(before[2]) || alnumASCII(before[2]) && !(alnumASCII(before[1]) && alnumASCII(before[0])) {
-		return i
-	}
-	g.end = i + len(m[0])
-	return w.replace(i, g)
-}
-
-var raised = regexp.MustCompile(`(?i)^<sup>([0-9]{1,3}(?:[,–-][ ]?[0-9]{1,3}){0,9})</sup>`)

@@ -1,0 +1,93 @@
+package citation
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// raised is <sup>1</sup>, also with brackets, and with a link to a note.
+var raised = regexp.MustCompile(`(?i)^<sup(?:\s[^<>]{0,100})?>[ ]?(?:<a\s[^<>]{0,40}href=["']?#[^<>]{0,100}>)?(\[?)([0-9]{1,3}(?:[,–-][ ]?[0-9]{1,3}){0,9}(?:\]\[[0-9]{1,3}){0,9})(\]?)(?:</a>)?[ ]?</sup>`)
+
+// caret is Pandoc's way to raise.
+var caret = regexp.MustCompile(`^\^([0-9]{1,3}(?:[,–-][0-9]{1,3}){0,9})\^`)
+
+// escaped is a marker whose brackets were escaped.
+var escaped = regexp.MustCompile(`^\\\[([0-9]{1,3}(?:[,;–-][ ]?[0-9]{1,3}){0,9})\\\]`)
+
+// superscripts are the raised digits of Unicode.
+var superscripts = strings.NewReplacer("⁰", "0", "¹", "1", "²", "2", "³", "3", "⁴", "4", "⁵", "5", "⁶", "6", "⁷", "7", "⁸", "8", "⁹", "9", "⁻", "-", "˒", ",", "⁽", "[", "⁾", "]")
+
+const superscriptRunes = "⁰¹²³⁴⁵⁶⁷⁸⁹⁻˒⁽⁾"
+
+// raisedNumber handles citations without brackets of a text from outside, <sup>1</sup>, ¹ and ^1^, and \[1\]. It returns i
+// when none begins there.
+func (w *walker) raisedNumber(i int) int {
+	bare := true // nothing but its place makes it a citation
+	var inside string
+	var end int
+	rest := w.text[i:min(len(w.text), w.plainEnd(i), i+400)]
+	switch c := w.text[i]; {
+	case c == '<' && (foldPrefix(rest, "<sup>") || foldPrefix(rest, "<sup ")):
+		m := raised.FindStringSubmatch(rest)
+		if m == nil || (m[1] == "") != (m[3] == "") {
+			return i
+		}
+		bare = m[1] == ""
+		inside, end = strings.ReplaceAll(m[2], "][", ","), i+len(m[0])
+	case c == '^':
+		m := caret.FindStringSubmatch(rest)
+		if m == nil {
+			return i
+		}
+		inside, end = m[1], i+len(m[0])
+	case c == '\\':
+		m := escaped.FindStringSubmatch(rest)
+		if m == nil {
+			return i
+		}
+		inside, end, bare = m[1], i+len(m[0]), false
+	case c == 0xc2 || c == 0xe2 || c == 0xcb:
+		n := strings.IndexFunc(rest, func(r rune) bool { return !strings.ContainsRune(superscriptRunes, r) })
+		if n < 0 {
+			n = len(rest)
+		}
+		if n == 0 || n > 40 {
+			return i
+		}
+		inside, end = strings.Trim(superscripts.Replace(rest[:n]), "[]"), i+n
+	default:
+		return i
+	}
+	g, ok := parseGroup("["+inside+"]", 0, 0)
+	if !ok || len(g.ids) > 0 || w.links.allKnown == nil || !w.links.allKnown(i, g) || bare && w.isPower(i, end) {
+		return i
+	}
+	g.end = end
+	return w.replace(i, g)
+}
+
+// powers are words behind which a raised number is an exponent.
+var powers = []string{"inch", "inches", "foot", "feet", "mile", "miles", "yard", "yards", "meter", "meters", "metre", "metres", "sin", "cos", "tan", "log", "exp", "chi"}
+
+// isPower reports whether the raised number at text[i:end] is an exponent: behind a number or a short name, as in m², or
+// before a letter.
+func (w *walker) isPower(i, end int) bool {
+	if i == 0 {
+		return false
+	}
+	if after, _ := utf8.DecodeRuneInString(w.text[end:]); end < len(w.text) && (isWord(after) || after == '(') {
+		return true
+	}
+	before := w.text[max(0, i-20):i]
+	word := strings.ToLower(before[strings.LastIndexFunc(before, func(r rune) bool { return r >= utf8.RuneSelf || !alnumASCII(byte(r)) })+1:])
+	last, _ := utf8.DecodeLastRuneInString(before)
+	switch {
+	case word != "":
+		return isDigit(word[len(word)-1]) || len(word) < 3 || slices.Contains(powers, word)
+	case isUnspaced(last):
+		return false
+	}
+	return isWord(last) || strings.ContainsRune("$√∑∏", last)
+}
