@@ -9,7 +9,8 @@ import (
 // entry is one item of a list of references.
 type entry struct {
 	section    int
-	number     int    // as written; 0: it has none
+	number     int    // as written, else by place where no entry of the text has one; 0: it has none
+	bare       bool   // its number was not written
 	id         string // canonical citation id; empty: it has a number
 	anchor     bool   // an HTML anchor stands before the label
 	start, end int    // bytes of its lines, without the last line break
@@ -17,6 +18,7 @@ type entry struct {
 	body       int    // byte at which its text begins
 	table      bool   // a row of a table
 	footnote   bool   // defines its number in the midst of the text
+	line       int    // of the text as it came, from 1; 0: not known
 	split      bool   // stands behind another entry on the same line
 
 	found        // what the text leads to
@@ -46,16 +48,19 @@ type entryPrefix struct {
 }
 
 var (
-	bracketEntry = regexp.MustCompile(`^([ \t>]{0,8}(?:[-*+•][ \t]+)?)((?:<a (?:id|name)=["'][^"'<>]{0,100}["']>[ \t]*</a>[ \t]*)?)(?:\*\*|__)?(?:\[\^?([0-9]{1,4})\]|【([0-9]{1,4})(?:†[^】]{0,80})?】|［([0-9]{1,4})］|\\\[([0-9]{1,4})\\\]|\[\[([0-9]{1,4})\](?:\(#[^)\s]{0,100}\))?\]|<sup>\[?([0-9]{1,4})\]?</sup>|\[((?i:CIT|PLAN)[-0-9]{2,20})\])(?:\*\*|__)?[.:：]?[ \t]*`)
-	orderedEntry = regexp.MustCompile(`^([ \t>]{0,8}(?:[-*+•][ \t]+)?)((?:<a (?:id|name)=["'][^"'<>]{0,100}["']>[ \t]*</a>[ \t]*)?)(?:([0-9]{1,4})(?:[.)][ \t]+|、[ \t]*|．[ \t]*)|\(([0-9]{1,4})\)[ \t]+|（([0-9]{1,4})）[ \t]*)`)
+	bracketEntry = regexp.MustCompile(`^([ \t>]{0,8}(?:[-*+•][ \t]+|<li>[ \t]*)?)((?:<a (?:id|name)=["'][^"'<>]{0,100}["']>[ \t]*</a>[ \t]*)?)(?:\*\*|__)?(?:\[\^?([0-9]{1,4})\]|【([0-9]{1,4})(?:†[^】]{0,80})?】|［([0-9]{1,4})］|\\\[([0-9]{1,4})\\\]|\[\[([0-9]{1,4})\](?:\(#[^)\s]{0,100}\))?\]|<sup>\[?([0-9]{1,4})\]?</sup>|\[(?i:source|reference|ref|citation|quelle)[ .:#]{0,2}([0-9]{1,4})\]|(?i:source|reference|quelle|来源)[ ]?([0-9]{1,4})(?:[:：])|([⁰¹²³⁴⁵⁶⁷⁸⁹]{1,4})|\[((?i:CIT|PLAN)[-0-9]{2,20})\])(?:\*\*|__)?[.:：]?[ \t]*`)
+	orderedEntry = regexp.MustCompile(`^([ \t>]{0,8}(?:[-*+•][ \t]+)?)((?:<a (?:id|name)=["'][^"'<>]{0,100}["']>[ \t]*</a>[ \t]*)?)(?:([0-9]{1,4})(?:[.):][ \t]+|、[ \t]*|．[ \t]*)|\(([0-9]{1,4})\)[ \t]+|（([0-9]{1,4})）[ \t]*)`)
 	tableEntry   = regexp.MustCompile(`^[ \t]{0,3}\|[ \t]*(?:\[\^?([0-9]{1,4})\]|([0-9]{1,4})\.?)[ \t]*\|`)
-	bulletEntry  = regexp.MustCompile(`^([ \t>]{0,8}[-*+•][ \t]+)`)
+	bulletEntry  = regexp.MustCompile(`^([ \t>]{0,8}(?:[-*+•][ \t]+|<li>[ \t]*))`)
 )
+
+// labelWord is the word of labels such as "Source 1:".
+var labelWord = regexp.MustCompile(`^(?i:source|reference|quelle) ?[0-9]{1,4}:`)
 
 // entryStart recognises the beginning of an entry with a label.
 func entryStart(line string) (entryPrefix, bool) {
 	first := strings.TrimLeft(line[:min(len(line), 40)], " \t>-+*•_")
-	if first == "" || first[0] < 0x80 && !isDigit(first[0]) && strings.IndexByte(`[(\<|`, first[0]) < 0 {
+	if first == "" || first[0] < 0x80 && !isDigit(first[0]) && strings.IndexByte(`[(\<|`, first[0]) < 0 && !labelWord.MatchString(first) {
 		return entryPrefix{}, false // nearly every line of a report
 	}
 	for i, pattern := range []*regexp.Regexp{bracketEntry, orderedEntry, tableEntry} {
@@ -70,6 +75,7 @@ func entryStart(line string) (entryPrefix, bool) {
 			p.indent, p.anchor, labels = m[1], m[2] != "", m[3:]
 		}
 		for _, label := range labels {
+			label = superscripts.Replace(label)
 			if id, ok := ParseID(label); ok {
 				p.id = id.String()
 			} else if n, err := strconv.Atoi(label); err == nil {

@@ -128,7 +128,7 @@ func (v *verifier) item(out *bytes.Buffer, e *entry) int {
 func (v *verifier) written(e *entry) string {
 	n := strconv.Itoa(e.final)
 	switch {
-	case e.id != "" || e.final == 0:
+	case e.id != "" || e.final == 0 || e.bare && v.placed:
 		return v.text[e.start:e.body] + e.text
 	case e.table:
 		label := v.text[e.start:e.body]

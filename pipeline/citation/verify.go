@@ -40,8 +40,9 @@ type Valid struct {
 	ID           string  `json:"id,omitempty"` // citation id, of a report that cites by ids
 	URL          *string `json:"url"`          // the source's own spelling; nil: it has none
 	CitationKey  *string `json:"citation_key"`
-	Line         string  `json:"line"`  // the entry as it came
-	Match        string  `json:"match"` // one of the Match... constants
+	Line         string  `json:"line"`                  // the entry as it came
+	LineNumber   int     `json:"line_number,omitempty"` // of the text as it came, from 1; 0: it had no entry
+	Match        string  `json:"match"`                 // one of the Match... constants
 	ReportNumber int     `json:"report_number,omitempty"`
 
 	Source int `json:"-"` // position in Registry.Sources
@@ -49,11 +50,12 @@ type Valid struct {
 
 // Removed is an entry of the references that was taken out with its markers.
 type Removed struct {
-	Number int    `json:"number"`
-	ID     string `json:"id,omitempty"`
-	Line   string `json:"line"`
-	Reason string `json:"reason"`
-	Detail string `json:"detail,omitempty"`
+	Number     int    `json:"number"`
+	ID         string `json:"id,omitempty"`
+	Line       string `json:"line"`
+	LineNumber int    `json:"line_number,omitempty"`
+	Reason     string `json:"reason"`
+	Detail     string `json:"detail,omitempty"`
 }
 
 // Verification is a text of which every citation leads to a source, and what was done to make it so.
@@ -84,7 +86,7 @@ func (r *Registry) Verify(report string, o VerifyOptions) Verification {
 	text := strings.ToValidUTF8(lineBreaks.Replace(report), "\uFFFD")
 	var first *verifier
 	for range maxPasses {
-		v := r.verifyOnce(text, o)
+		v := r.verifyOnce(text, o, first != nil)
 		if first == nil {
 			first = v
 		} else {
@@ -123,6 +125,7 @@ type verifier struct {
 	*Registry
 	o        VerifyOptions
 	text     string
+	names    map[int]string // of footnotes, by the number that they were given
 	sections []*refSection
 	entries  []*entry
 	byNumber map[int][]numbered // in the order of their lists
@@ -134,22 +137,27 @@ type verifier struct {
 	labels   map[string]string // link definitions
 	trusting bool              // no sources to check against: entries stay, if they are safe
 
+	placed bool // the places of entries without numbers stay as they are
+
 	result       string
 	verification Verification
 }
 
-func (r *Registry) verifyOnce(text string, o VerifyOptions) *verifier {
+// again: text is the result of a pass before this one.
+func (r *Registry) verifyOnce(text string, o VerifyOptions, again bool) *verifier {
+	original := text
 	if o.Sanitize {
 		text = cutToolMarkup(text)
 	}
-	text = r.splitHeads(text)
-	v := &verifier{Registry: r, o: o, text: text, byNumber: map[int][]numbered{}, byID: map[string]*entry{}, bySource: map[string]*entry{}}
+	text, names := r.numberNotes(r.splitHeads(text))
+	v := &verifier{Registry: r, o: o, text: text, names: names, byNumber: map[int][]numbered{}, byID: map[string]*entry{}, bySource: map[string]*entry{}}
 	v.verification = Verification{Valid: []Valid{}, Removed: []Removed{}, UnsafeURLs: []string{}}
 	v.sections = r.findSections(text)
 	for _, s := range v.sections {
 		v.entries = append(v.entries, s.entries...)
 	}
 	slices.SortFunc(v.entries, func(a, b *entry) int { return a.start - b.start }) // footnotes stand anywhere
+	v.countBare()
 	if v.trusting = len(r.sources) == 0; v.trusting {
 		v.Registry = RegistryOf(v.ownSources())
 	}
@@ -157,6 +165,7 @@ func (r *Registry) verifyOnce(text string, o VerifyOptions) *verifier {
 		v.judgeEntry(e)
 	}
 	v.findDuplicates()
+	v.placed = !o.Sanitize && !slices.ContainsFunc(v.entries, func(e *entry) bool { return e.reason != "" })
 	v.number()
 	v.labels = linkDefinitions(text)
 	v.result = v.rewrite()
@@ -164,8 +173,21 @@ func (r *Registry) verifyOnce(text string, o VerifyOptions) *verifier {
 		v.verification.BodyURLsRemoved, v.verification.BodyURLsReplaced, v.verification.UnsafeURLs = 0, 0, []string{}
 		v.result = v.rewrite()
 	}
+	if !again {
+		v.findLines(original)
+	}
 	v.record()
 	return v
+}
+
+// countBare gives entries without numbers those of their places, which the markers of such a text mean.
+func (v *verifier) countBare() {
+	if slices.ContainsFunc(v.entries, func(e *entry) bool { return e.number > 0 || e.id != "" }) {
+		return
+	}
+	for i, e := range v.entries {
+		e.number, e.bare = i+1, true
+	}
 }
 
 // ownSources takes what the entries say of themselves for true.
@@ -285,6 +307,9 @@ func (e *entry) marker() string {
 		n := strconv.Itoa(e.final)
 		return "[[" + n + "](#ref-" + n + ")]"
 	}
+	if e.footnote {
+		return "[^" + strconv.Itoa(e.final) + "]"
+	}
 	return "[" + strconv.Itoa(e.final) + "]"
 }
 
@@ -305,9 +330,9 @@ func (v *verifier) record() {
 		if number == 0 {
 			number = i + 1
 		}
-		line := strings.TrimSpace(v.text[e.start:e.end])
+		line := v.asItCame(e)
 		if e.reason != "" {
-			out.Removed = append(out.Removed, Removed{Number: number, ID: e.id, Line: line, Reason: e.reason, Detail: e.detail})
+			out.Removed = append(out.Removed, Removed{Number: number, ID: e.id, Line: line, LineNumber: e.line, Reason: e.reason, Detail: e.detail})
 			continue
 		}
 		if e.source >= 0 {
@@ -321,7 +346,7 @@ func (v *verifier) record() {
 
 func (v *verifier) valid(e *entry, number int, line string) Valid {
 	s := v.Registry.sources[e.source]
-	c := Valid{Number: number, ID: e.id, Line: line, Match: e.level, ReportNumber: e.final, Source: e.source}
+	c := Valid{Number: number, ID: e.id, Line: line, LineNumber: e.line, Match: e.level, ReportNumber: e.final, Source: e.source}
 	if s.URL != "" {
 		c.URL = &s.URL
 	}
