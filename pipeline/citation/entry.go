@@ -34,6 +34,7 @@ const (
 	orderedStyle                       // 1. 1) (1)
 	tableStyle                         // | 1 |
 	bulletStyle                        // - https://...
+	plainStyle                         // https://...
 )
 
 // entryPrefix is what stands before an entry's text.
@@ -257,7 +258,7 @@ func (p *entryParser) follow(i int) int {
 		_, isEntry := p.start(j)
 		h, isHeading := headingAt(p.text, p.lines, j)
 		onlyAddress := !target && isOnlyAddress(line)
-		if isEntry || isHeading && !h.plain || p.lines[j].code && !indented || trimmed[0] == '|' || underline.MatchString(line) ||
+		if isEntry || isHeading && !h.plain || p.lines[j].code && !indented || trimmed[0] == '|' || strings.HasPrefix(trimmed, "</") || underline.MatchString(line) ||
 			blank && !indented && !onlyAddress || !indented && !onlyAddress && bulletEntry.MatchString(line) {
 			break
 		}

@@ -19,7 +19,7 @@ type found struct {
 // judgeEntry looks up what an entry names: addresses first, then documents, titles, ids.
 func (v *verifier) judgeEntry(e *entry) {
 	e.source = -1
-	raw := v.text[e.body:e.end]
+	raw := v.mend(v.text[e.body:e.end])
 	unresolved, refused := 0, false // refused: the registry has it, but a reader could not check it
 	w := walker{text: raw, markerEnd: -1}
 	w.onGroup = func(int, group) (string, bool) { return "", false }

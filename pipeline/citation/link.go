@@ -210,6 +210,12 @@ func hasAuthority(s string) bool {
 	return name != "" && strings.HasPrefix(s[len(name):], "://")
 }
 
+// wraps reports whether s is an address within another scheme: "blob:https://...".
+func wraps(s string) bool {
+	name := scheme(s)
+	return (name == "blob" || name == "view-source" || name == "filesystem") && hasAuthority(s[len(name)+1:])
+}
+
 // isUnspaced reports whether r belongs to a script that is written without spaces.
 func isUnspaced(r rune) bool {
 	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul)
@@ -267,7 +273,7 @@ func (w *walker) angle(i int) int {
 
 // bareURL handles an address in running text.
 func (w *walker) bareURL(i int) int {
-	if !isAddress(w.text[i:]) && !(w.links.foreign && hasAuthority(w.text[i:])) {
+	if !isAddress(w.text[i:]) && !(w.links.foreign && (hasAuthority(w.text[i:]) || wraps(w.text[i:]))) {
 		return i
 	}
 	before, _ := utf8.DecodeLastRuneInString(w.text[:i])

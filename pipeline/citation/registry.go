@@ -124,6 +124,9 @@ func (r *Registry) matchURL(raw string) (at int, level string, ok bool) {
 	if at, level, ok = r.addresses.match(raw, false); ok {
 		return at, level, true
 	}
+	if whole := withoutHalfEscape(raw); whole != raw {
+		return r.addresses.match(whole, true)
+	}
 	raw = strings.ReplaceAll(raw, "…", "...")
 	head, tail, cut := strings.Cut(raw, "...")
 	if !cut {

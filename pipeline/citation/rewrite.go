@@ -53,7 +53,11 @@ func (v *verifier) rewrite() string {
 	result := out.String()
 	if last == nil && len(v.added) > 0 {
 		out.Reset()
-		out.WriteString(strings.TrimRight(CloseCode(result), " \t\n") + "\n\n## " + sourcesHeading(result) + "\n")
+		out.WriteString(strings.TrimRight(CloseCode(result), " \t\n"))
+		if !endsWithHeading(out.String()) {
+			out.WriteString("\n\n## " + sourcesHeading(result))
+		}
+		out.WriteByte('\n')
 		v.items(&out)
 		result = out.String()
 	}
@@ -77,6 +81,13 @@ func sourcesHeading(text string) string {
 		return "参考文献"
 	}
 	return "Sources"
+}
+
+// endsWithHeading reports whether the last line of a text is the heading of a list of references.
+func endsWithHeading(text string) bool {
+	lines := textLines(text[strings.LastIndexByte(text, '\n')+1:])
+	h, ok := headingAt(text[strings.LastIndexByte(text, '\n')+1:], lines, 0)
+	return ok && !h.plain && isReferenceLabel(h.label)
 }
 
 // heads reports whether a list's heading stays: unless all entries go and other text follows, which is no list.

@@ -199,7 +199,9 @@ func (r *Registry) findSections(text string) []*refSection {
 		s := &refSection{head: h, start: lines[i].start, end: lines[min(first, len(lines))-1].end}
 		p := entryParser{lineTargets: targets, lines: lines[:until], plain: h.plain || softLabels[h.label], section: len(sections)}
 		s.until = lines[until-1].end
-		s.entries = p.parse(first)
+		if s.entries = p.parse(first); len(s.entries) == 0 && !p.plain && !labelled(text, lines[first:until]) {
+			s.entries = p.parsePlain(first)
+		}
 		if len(s.entries) == 0 {
 			continue
 		}
@@ -210,6 +212,17 @@ func (r *Registry) findSections(text string) []*refSection {
 		sections = append(sections, s)
 	}
 	return sections
+}
+
+// labelled reports whether the first line that says something begins with a label, or is part of a table.
+func labelled(text string, lines []textLine) bool {
+	for _, l := range lines {
+		if line := l.of(text); !l.code && strings.TrimSpace(line) != "" {
+			_, ok := entryStart(line)
+			return ok || strings.HasPrefix(strings.TrimSpace(line), "|") || footnote.MatchString(line) || namedNote.MatchString(line)
+		}
+	}
+	return false
 }
 
 // definitions collects what defines markers outside the lists: footnotes, and without any list the entries that end the text.

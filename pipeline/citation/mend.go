@@ -1,0 +1,63 @@
+package citation
+
+import (
+	"regexp"
+	"strings"
+	"unicode/utf8"
+)
+
+var (
+	// brokenScheme is an address whose beginning is garbled: https:/x.org, htps://x.org, https:// x.org, https://https://x.org.
+	brokenScheme = regexp.MustCompile(`(?i)\b(?:hxxps?|h{1,2}t{1,3}ps?|h?ttp?ps?|ttps?)[ ]?(?::|;)?[ ]?[/\\]{0,3}[ ]?(?:https?(?::|;)?[/\\]{1,3})?((?:[\pL\pN-]+\.)+[\pL]{2,24}(?::[0-9]{1,5})?(?:[/?][^\s<>"` + "`" + `|]*)?)`)
+	// noScheme is an address without one.
+	noScheme = regexp.MustCompile(`(?i)(?:^|[\s(<\[*"“])((?:[\pL\pN-]+\.)+[\pL]{2,24}/[^\s<>"` + "`" + `|]+)`)
+	// halfEscape is the beginning of an escape at the end of an address.
+	halfEscape = regexp.MustCompile(`%[0-9A-Fa-f]?$`)
+)
+
+// mend repairs the garbled addresses of an entry that are then those of sources; others stay as they are.
+func (v *verifier) mend(text string) string {
+	if len(text) > maxLine {
+		return text
+	}
+	text = v.replaceAddress(text, brokenScheme)
+	if !strings.Contains(text, "://") {
+		text = v.replaceAddress(text, noScheme)
+	}
+	return text
+}
+
+func (v *verifier) replaceAddress(text string, pattern *regexp.Regexp) string {
+	var b strings.Builder
+	pos := 0
+	for _, m := range pattern.FindAllStringSubmatchIndex(text, 8) {
+		start := m[0]
+		if pattern == noScheme {
+			start = m[2]
+		}
+		rest := text[m[2]:m[3]]
+		rest = strings.TrimRight(rest[:addressEnd(rest, 0, len(rest))], ".,;:!?'*_~")
+		if hasAuthority(text[start:]) && strings.EqualFold(text[start:m[2]], text[start:start+len(scheme(text[start:]))]+"://") && isAddress(text[start:]) {
+			continue // nothing is wrong with it
+		}
+		if _, level, ok := v.matchURL("https://" + rest); !ok || level != MatchExact && isHost("https://"+rest) {
+			continue
+		}
+		b.WriteString(text[pos:start] + "https://" + rest)
+		pos = m[2] + len(rest)
+	}
+	return b.String() + text[pos:]
+}
+
+// withoutHalfEscape cuts what is left of an escaped character at the end of an address.
+func withoutHalfEscape(raw string) string {
+	cut := halfEscape.ReplaceAllString(raw, "")
+	for range utf8.UTFMax {
+		i := len(cut) - len("%E2")
+		if i < 0 || cut[i] != '%' || utf8.ValidString(unescape(cut, "")) {
+			break
+		}
+		cut = cut[:i]
+	}
+	return cut
+}
