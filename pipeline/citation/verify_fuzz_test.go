@@ -89,5 +89,10 @@ var verifySeeds = []string{
 	"| [1] | b |\n\n## 参考文献\n| # | t |\n|---|---|\n| [1] | https://ok.example/alpha |\n| 2 | nothing |\n",
 	"a [1](https://ok.example/alpha) <a href=\"https://ok.example/alpha\">b</a> <a id=\"ref-1\"></a> [1] x\n\nReferences\n==========\n<a id=\"ref-1\"></a> [1] [Alpha](https://ok.example/alpha)\n\n<a id=\"ref-2\"></a> [2] Hand · `handbook.pdf`\n",
 	"[[CIT-1-01](#ref-cit-1-01)]\n\n## References\n\n### Block 1\n\n<a id=\"ref-cit-1-01\"></a> [CIT-1-01] web: q  \n[Alpha](https://ok.example/alpha)\n\n<a id=\"ref-cit-1-02\"></a> [CIT-1-02] web: q  \n[No](https://no.example/)\n",
+	"A.¹ Word² x² y<sup>[2]</sup> ^1^ \\[1\\] [１] ([1]) (see [2]) **[2]**\n\n## Sources\n¹ https://ok.example/alpha\n² No: https://no.example/x\n",
+	"A[^a] B[^b] C[^c].\n\n[^a]: Alpha:\n https://ok.example/alpha\n[^b]: No https://no.example/x\n\nT.\n\n[^c]: a remark\n",
+	"A [1] [2].\n\n## Sources\n\nAlpha\nhttps://ok.example/alpha\n\nhttps://no.example/x\nhttps:/wiki.example/Go_(language)\n",
+	"A [1] [2].\n\n## Sources\n<ol>\n<li><a href=\"https://ok.example/alpha\">A</a></li>\n<li>ok.example/beta?id=1&x=2</li>\n</ol>\n",
+	"<|channel|>analysis<|message|>x<|end|><|start|>assistant<|channel|>final<|message|>A [1] <think>y</think> [TOOL_CALLS] [{}]\n\nSource 1: https://ok.example/alpha%E2%80\n",
 	"x [2]\n\n[1] Alpha https://ok.example/alpha\n[2] https://ok.example/beta?x=2\n[1] Beta\nand more\n\n  indented\n",
 }
