@@ -11,8 +11,8 @@ var toolTag = regexp.MustCompile(`(?i)<(/?)((?:[a-z][a-z0-9]{0,15}:)?(?:paramete
 	`|<\|(?:tool[a-z_▁]{0,30}|python_tag|function_call)\|>|<｜tool[^｜<>\n]{0,40}｜>|\[/?TOOL_CALLS?\]|\[TOOL_RESULTS\]` +
 	`|<\|channel\|>[ \t]*(?:commentary|analysis)[^<\n]{0,200}|` + token)
 
-// token stands between the parts of an answer, and encloses nothing.
-const token = `<\|(?:start|im_start)\|>(?:assistant|user|system|tool)?|<\|channel\|>[ \t]*final|<\|(?:message|call|end|return|im_end|eot_id|eom_id|end_of_text|endoftext)\|>`
+// token stands between the parts of an answer, or cites what only the program of its vendor knows. It encloses nothing.
+const token = `\x{e200}[^\x{e201}\n]{0,300}\x{e201}|:contentReference\[oaicite:[0-9]{1,4}\](?:\{index=[0-9]{1,4}\})?|【oaicite:[0-9]{1,4}】|<\|(?:start|im_start)\|>(?:assistant|user|system|tool)?|<\|channel\|>[ \t]*final|<\|(?:message|call|end|return|im_end|eot_id|eom_id|end_of_text|endoftext)\|>`
 
 var onlyToken = regexp.MustCompile(`(?i)^(?:` + token + `)$`)
 
@@ -22,7 +22,7 @@ var headingStart = regexp.MustCompile(`(?m)^(?: {0,3}#{1,6}[ \t]+\S|(?:\*\*|__)?
 // cutToolMarkup takes leaked tool calls out of a text: a call with its end as a whole, one without its end as far as the
 // next heading, or to the end of the text. Code stays as it is.
 func cutToolMarkup(text string) string {
-	if !strings.ContainsAny(text, "<[") || !toolTag.MatchString(text) {
+	if !strings.ContainsAny(text, "<[【\ue200") || !toolTag.MatchString(text) {
 		return text
 	}
 	code := codeSpans(text)

@@ -76,6 +76,9 @@ type VerifyOptions struct {
 	// Sanitize removes addresses from the text outside the references (those of a source become its marker), what is
 	// unsafe to follow, and leaked tool calls; then it numbers the citations anew without gaps.
 	Sanitize bool
+	// Listed says that numbers of a text without references are places in the registry's sources, from 1: it gets the
+	// list. Otherwise nobody knows what they mean, and such a text stays as it is.
+	Listed bool
 }
 
 // Verify checks every citation of a Markdown text against the registry. Lists of references and markers are understood
@@ -150,6 +153,9 @@ func (r *Registry) verifyOnce(text string, o VerifyOptions, again bool) *verifie
 		text = cutToolMarkup(text)
 	}
 	text, names := r.numberNotes(r.splitHeads(text))
+	if o.Listed && !again {
+		text = r.list(text)
+	}
 	v := &verifier{Registry: r, o: o, text: text, names: names, byNumber: map[int][]numbered{}, byID: map[string]*entry{}, bySource: map[string]*entry{}}
 	v.verification = Verification{Valid: []Valid{}, Removed: []Removed{}, UnsafeURLs: []string{}}
 	v.sections = r.findSections(text)

@@ -1,0 +1,54 @@
+package citation
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// list appends the list of references that a text without one means when its numbers are places in the registry's
+// sources: with the sources that it cites. A text that cites none of them stays as it is.
+func (r *Registry) list(text string) string {
+	if len(r.findSections(text)) > 0 {
+		return text
+	}
+	var cited []int
+	w := walker{text: text, code: codeSpans(text), markerEnd: -1}
+	inRange := func(n int) bool { return n >= 1 && n <= len(r.sources) }
+	note := func(at int, g group) bool {
+		if len(g.ids) > 0 || !slices.ContainsFunc(g.numbers, inRange) || !w.isCitation(at, g, true) {
+			return false
+		}
+		cited = append(cited, g.numbers...)
+		return true
+	}
+	w.links.foreign = true
+	w.links.allKnown = func(_ int, g group) bool {
+		return !slices.ContainsFunc(g.numbers, func(n int) bool { return !inRange(n) })
+	}
+	w.onGroup = func(at int, g group) (string, bool) {
+		note(at, g)
+		return "", false
+	}
+	w.run()
+	slices.Sort(cited)
+	var b strings.Builder
+	for _, n := range slices.Compact(cited) {
+		if !inRange(n) {
+			continue
+		}
+		s := r.sources[n-1]
+		target := s.Key
+		if s.URL != "" {
+			target = safeSpelling(s.URL)
+		}
+		if title := fold(s.Title); title != "" && title != target {
+			target = Escape(title) + ": " + target
+		}
+		b.WriteString("[" + strconv.Itoa(n) + "] " + target + "\n")
+	}
+	if b.Len() == 0 {
+		return text
+	}
+	return strings.TrimRight(CloseCode(text), " \t\n") + "\n\n## " + sourcesHeading(text) + "\n" + b.String()
+}
