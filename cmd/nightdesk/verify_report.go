@@ -21,12 +21,14 @@ import (
 // foreignReport is what `verify --report` is asked to do.
 type foreignReport struct {
 	report, sources       string // files, or - for standard input
+	listed                bool   // numbers of a report without references are those of the lines of sources
 	noSanitize, noSupport bool
 }
 
 func (f *foreignReport) flags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.report, "report", "", "a report from elsewhere, a Markdown file")
 	cmd.Flags().StringVar(&f.sources, "sources", "", "its sources, a JSON object on each line")
+	cmd.Flags().BoolVar(&f.listed, "numbered-sources", false, "[1] is the first of the sources: a report without references gets their list")
 	cmd.Flags().BoolVar(&f.noSanitize, "no-sanitize", false, "leave addresses outside the references, and the numbers, as they are")
 	cmd.Flags().BoolVar(&f.noSupport, "no-support", false, "do not look whether the sources say what the sentences say")
 }
@@ -78,7 +80,7 @@ func (a *app) verifyReport(f foreignReport) error {
 	same := readPages(sources, f.sources)
 	registry := citation.RegistryOf(sources)
 	v, failure := citation.Guarded(string(report), func() citation.Verification {
-		return registry.Verify(string(report), citation.VerifyOptions{Sanitize: !f.noSanitize})
+		return registry.Verify(string(report), citation.VerifyOptions{Sanitize: !f.noSanitize, Listed: f.listed})
 	})
 	sentences := []verifiedSentence{}
 	if !f.noSupport {
