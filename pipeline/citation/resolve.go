@@ -257,9 +257,23 @@ func (w *walker) cite(markers ...string) string {
 
 // gone tidies up around what was removed before next, and returns where to go on.
 func (w *walker) gone(next int) int {
+	before := w.space
 	w.dropSpace(next)
 	if !w.links.foreign {
 		return next
+	}
+	if m := joinsMarker.FindStringSubmatchIndex(w.text[next:min(len(w.text), next+20)]); m != nil { // the next one takes its place
+		w.space = before
+		return next + m[2]
+	}
+	if close, size := utf8.DecodeRuneInString(w.text[next:]); close == ')' || close == '）' {
+		out := w.out.Bytes()
+		if m := announced.FindIndex(out[max(0, len(out)-24):]); m != nil {
+			w.out.Truncate(len(out) - (m[1] - m[0]))
+			w.space = ""
+			next += size
+			w.dropSpace(next)
+		}
 	}
 	for _, pair := range enclosing {
 		if strings.HasPrefix(w.text[next:], pair[1]) && w.opens(pair) {
@@ -296,8 +310,14 @@ func (w *walker) gone(next int) int {
 	return next
 }
 
+// joinsMarker is what stands between two markers of a row.
+var joinsMarker = regexp.MustCompile(`^(?:[ ]?[,;&/、，；]|[ ](?:and|or|und|et|y)\b|[ ]?[和及与])[ ]?(\[\^?[0-9])`)
+
+// announced is a bracket that announced what has gone: "(see", "(Source:".
+var announced = regexp.MustCompile(`(?i)\s?[(（]\s*(?:see|see also|cf\.?|via|sources?|quellen?|siehe|vgl\.?|voir|fuente|来源|参见|见)\s*[:：]?\s*$`)
+
 // enclosing is what may stand around markers, and says nothing without them.
-var enclosing = [][2]string{{"<sup>", "</sup>"}, {"**", "**"}, {"__", "__"}, {"*", "*"}, {"_", "_"}, {"^", "^"}, {"(see ", ")"}, {"(see", ")"}, {"(cf.", ")"}, {"(", ")"}, {"[", "]"}, {"（", "）"}}
+var enclosing = [][2]string{{"<sup>", "</sup>"}, {"**", "**"}, {"__", "__"}, {"*", "*"}, {"_", "_"}, {"^", "^"}, {"(", ")"}, {"[", "]"}, {"（", "）"}}
 
 // opens reports whether the text so far ends with the opening part of a pair, which no other one closes in its line.
 func (w *walker) opens(pair [2]string) bool {

@@ -8,7 +8,7 @@ import (
 )
 
 // raised is <sup>1</sup>, also with brackets, and with a link to a note.
-var raised = regexp.MustCompile(`(?i)^<sup(?:\s[^<>]{0,100})?>[ ]?(?:<a\s[^<>]{0,40}href=["']?#[^<>]{0,100}>)?(\[?)([0-9]{1,3}(?:[,–-][ ]?[0-9]{1,3}){0,9}(?:\]\[[0-9]{1,3}){0,9})(\]?)(?:</a>)?[ ]?</sup>`)
+var raised = regexp.MustCompile(`(?i)^<sup(?:\s[^<>]{0,100})?>[ ]?(<a\s[^<>]{0,40}href=["']?#[^<>]{0,100}>)?(\[?)([0-9]{1,3}(?:[,–-][ ]?[0-9]{1,3}){0,9}(?:\]\[[0-9]{1,3}){0,9})(\]?)(?:</a>)?[ ]?</sup>`)
 
 // caret is Pandoc's way to raise.
 var caret = regexp.MustCompile(`^\^([0-9]{1,3}(?:[,–-][0-9]{1,3}){0,9})\^`)
@@ -31,11 +31,11 @@ func (w *walker) raisedNumber(i int) int {
 	switch c := w.text[i]; {
 	case c == '<' && (foldPrefix(rest, "<sup>") || foldPrefix(rest, "<sup ")):
 		m := raised.FindStringSubmatch(rest)
-		if m == nil || (m[1] == "") != (m[3] == "") {
+		if m == nil || (m[2] == "") != (m[4] == "") {
 			return i
 		}
-		bare = m[1] == ""
-		inside, end = strings.ReplaceAll(m[2], "][", ","), i+len(m[0])
+		bare = m[1] == "" && m[2] == ""
+		inside, end = strings.ReplaceAll(m[3], "][", ","), i+len(m[0])
 	case c == '^':
 		m := caret.FindStringSubmatch(rest)
 		if m == nil {
