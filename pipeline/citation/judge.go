@@ -212,6 +212,9 @@ func (v *verifier) citing(at int, level string) *entry {
 		return e
 	}
 	e := &entry{number: 0, found: found{source: at, level: level, place: place}, final: v.top + len(v.added) + 1, anchor: v.anchors}
+	if last := v.lastNumbered(); last != nil {
+		e.footnote = last.footnote
+	}
 	title := fold(s.Title)
 	address := safeSpelling(s.URL)
 	if title == "" {

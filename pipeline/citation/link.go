@@ -131,6 +131,14 @@ func foldLabel(label string) string { return strings.ToLower(fold(label)) }
 
 // linkTextEnd returns the position of the ] that closes the [ at open, and -1 when there is none in this paragraph.
 func (w *walker) linkTextEnd(open int) int {
+	if w.bracket < open && w.bracket >= 0 { // most brackets that are not closed have no end near by
+		if w.bracket = strings.IndexByte(w.text[open:], ']'); w.bracket >= 0 {
+			w.bracket += open
+		}
+	}
+	if w.bracket < 0 || w.bracket >= open+maxLinkText {
+		return -1
+	}
 	code, depth := w.code, 0
 	for j := open; j < len(w.text) && j < open+maxLinkText; j++ {
 		for len(code) > 0 && code[0].end <= j {
@@ -159,7 +167,10 @@ func (w *walker) linkTextEnd(open int) int {
 }
 
 func (w *walker) startsLine(i int) bool {
-	return strings.Trim(w.text[strings.LastIndexByte(w.text[:i], '\n')+1:i], " ") == ""
+	for i > 0 && w.text[i-1] == ' ' {
+		i--
+	}
+	return i == 0 || w.text[i-1] == '\n'
 }
 
 // definition removes a line such as "[1]: https://example.org", the target of a model's own numbering.

@@ -24,8 +24,10 @@ type addresses struct {
 	exact  map[string]int   // by key: the first
 	loose  map[string][]int // by looseKey
 	host   map[string][]int
-	raws   []spelling // as written, sorted
-	keys   []spelling // normalised, sorted
+	path   map[string][]int // by host and path
+	params map[string][]int // by host, path and one parameter
+	raws   []spelling       // as written, sorted
+	keys   []spelling       // normalised, sorted
 }
 
 // spelling is one way to write the address at position at.
@@ -40,12 +42,18 @@ func (s *addresses) add(a address, source int) {
 	if !known {
 		if s.exact == nil {
 			s.exact, s.loose, s.host = map[string]int{}, map[string][]int{}, map[string][]int{}
+			s.path, s.params = map[string][]int{}, map[string][]int{}
 		}
 		at = len(s.all)
 		s.all, s.source = append(s.all, a), append(s.source, source)
 		s.exact[key] = at
 		s.loose[a.looseKey()] = append(s.loose[a.looseKey()], at)
 		s.host[a.host] = append(s.host[a.host], at)
+		s.path[a.host+a.path] = append(s.path[a.host+a.path], at)
+		for _, p := range a.query {
+			k := a.host + a.path + joinQuery([]param{p})
+			s.params[k] = append(s.params[k], at)
+		}
 		s.keys = append(s.keys, spelling{key, at})
 	}
 	s.raws = append(s.raws, spelling{a.rest, at})
@@ -82,17 +90,42 @@ func (s *addresses) match(raw string, cut bool) (source int, level string, ok bo
 	if cut {
 		return 0, "", false
 	}
-	at, only := s.one(s.host[a.host], func(b address) bool {
-		return strings.Count(b.path, "/") >= 2 && strings.HasPrefix(a.path, b.path+"/")
-	})
-	if only {
-		return found(at, MatchChild)
+	if parents := s.parents(a); len(parents) == 1 {
+		return found(parents[0], MatchChild)
 	}
-	at, only = s.one(s.host[a.host], func(b address) bool { return a.path == b.path && isSubset(a, b) })
-	if only {
+	if at, only := s.one(s.having(a), func(b address) bool { return isSubset(a, b) }); only {
 		return found(at, MatchQuery)
 	}
 	return 0, "", false
+}
+
+// maxSegments bounds the depth at which parents of an address are looked for.
+const maxSegments = 100
+
+// parents returns the addresses whose path, of two or more segments, leads to a's.
+func (s *addresses) parents(a address) []int {
+	var found []int
+	for i, segments := 1, 1; i < len(a.path) && segments <= maxSegments && len(found) < 2; i++ {
+		if a.path[i] != '/' {
+			continue
+		}
+		if segments++; segments > 2 {
+			found = append(found, s.path[a.host+a.path[:i]]...)
+		}
+	}
+	return found
+}
+
+// having returns the addresses with a's path and that of its parameters which is rarest there.
+func (s *addresses) having(a address) []int {
+	var rarest []int
+	for i, p := range a.query {
+		with := s.params[a.host+a.path+joinQuery([]param{p})]
+		if i == 0 || len(with) < len(rarest) {
+			rarest = with
+		}
+	}
+	return rarest
 }
 
 // one returns the only one of these addresses that fits.
@@ -153,14 +186,21 @@ func isSubset(a, b address) bool {
 	return len(a.query) > 0 && len(b.query) > 0
 }
 
+// maxBetween bounds the sources of one host that are looked through.
+const maxBetween = 2000
+
 // between returns the only source whose address begins with head and ends with tail: a URL with an ellipsis in it.
 func (s *addresses) between(head, tail string) (int, bool) {
 	a, ok := parseAddress(head)
 	if !ok || len(tail) < 3 || a.path == "/" {
 		return 0, false
 	}
+	candidates := s.host[a.host]
+	if len(candidates) > maxBetween {
+		return 0, false
+	}
 	only := -1
-	for _, at := range s.host[a.host] {
+	for _, at := range candidates {
 		rest := s.all[at].rest
 		end := len(rest) - len(tail)
 		if end < len(a.rest) || !strings.HasPrefix(rest, a.rest) || !strings.HasSuffix(rest, tail) ||

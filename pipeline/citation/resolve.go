@@ -111,6 +111,7 @@ type walker struct {
 	markerEnd int      // where the last replaced group ends in text; -1 = none yet
 	adjacent  []string // ids of the groups that end there
 	outMark   int      // where the last marker ends in out
+	bracket   int      // the ] that comes next; -1 = none does
 	math      []span   // found when first needed
 	mathFound bool
 }

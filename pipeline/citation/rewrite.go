@@ -14,12 +14,7 @@ import (
 func (v *verifier) rewrite() string {
 	var out bytes.Buffer
 	pos := 0
-	var last *entry // of the last list with numbers
-	for _, s := range v.sections {
-		if s.entries[0].id == "" {
-			last = s.entries[len(s.entries)-1]
-		}
-	}
+	last := v.lastNumbered()
 	heads := v.sections
 	if n := len(heads); n > 0 && heads[n-1].start < 0 {
 		heads = heads[:n-1]
@@ -72,6 +67,17 @@ func (v *verifier) rewrite() string {
 		result = strings.TrimRight(result, "\n")
 	}
 	return result
+}
+
+// lastNumbered returns the last entry of the last list with numbers, nil without one.
+func (v *verifier) lastNumbered() *entry {
+	var last *entry
+	for _, s := range v.sections {
+		if s.entries[0].id == "" {
+			last = s.entries[len(s.entries)-1]
+		}
+	}
+	return last
 }
 
 // sourcesHeading names the list of sources of a text that has none.

@@ -49,6 +49,7 @@ func (w *walker) raisedNumber(i int) int {
 		}
 		inside, end, bare = m[1], i+len(m[0]), false
 	case c == 0xc2 || c == 0xe2 || c == 0xcb:
+		rest = rest[:min(len(rest), 44)]
 		n := strings.IndexFunc(rest, func(r rune) bool { return !strings.ContainsRune(superscriptRunes, r) })
 		if n < 0 {
 			n = len(rest)

@@ -21,6 +21,11 @@ func attributes(tag string) map[string]string {
 	return found
 }
 
+// isPlain reports whether a tag does nothing and has no other address than this one.
+func isPlain(tag, dest string) bool {
+	return !eventHandler.MatchString(tag) && strings.Count(tag, "://") <= strings.Count(dest, "://")
+}
+
 // foreignTag handles an HTML tag of a text from outside: links and pictures are judged by their addresses, what loads or
 // runs something goes, anchors and plain markup stay.
 func (w *walker) foreignTag(i, next int, name, inside string) int {
@@ -39,7 +44,7 @@ func (w *walker) foreignTag(i, next int, name, inside string) int {
 			if v.dest != "" {
 				v = verdict{after: v.dest}
 			}
-			v.keep = v.keep && !eventHandler.MatchString(inside)
+			v.keep = v.keep && isPlain(inside, a["href"])
 		}
 		if end := strings.Index(strings.ToLower(w.text[next:min(len(w.text), next+maxLinkText)]), "</a>"); end >= 0 {
 			w.tail(next+end, linkTail{next + end + len("</a>"), v})
@@ -50,7 +55,7 @@ func (w *walker) foreignTag(i, next int, name, inside string) int {
 		return next
 	case name == "img":
 		v := w.links.judge(a["src"], linkBare)
-		if v.keep && v.dest == "" && !eventHandler.MatchString(inside) {
+		if v.keep && v.dest == "" && isPlain(inside, a["src"]) {
 			w.copy(i, next)
 			return next
 		}
