@@ -13,6 +13,9 @@ var raised = regexp.MustCompile(`(?i)^<sup(?:\s[^<>]{0,100})?>[ ]?(<a\s[^<>]{0,4
 // caret is Pandoc's way to raise.
 var caret = regexp.MustCompile(`^\^([0-9]{1,3}(?:[,–-][0-9]{1,3}){0,9})\^`)
 
+// linkedNumber leads to an entry by an anchor.
+var linkedNumber = regexp.MustCompile(`(?i)^<a\s[^<>]{0,60}href=["']?#[^<>]{0,100}>[ ]?\[?([0-9]{1,3})\]?[ ]?</a>`)
+
 // escaped is a marker whose brackets were escaped.
 var escaped = regexp.MustCompile(`^\\\[([0-9]{1,3}(?:[,;–-][ ]?[0-9]{1,3}){0,9})\\\]`)
 
@@ -21,7 +24,8 @@ var superscripts = strings.NewReplacer("⁰", "0", "¹", "1", "²", "2", "³", "
 
 const superscriptRunes = "⁰¹²³⁴⁵⁶⁷⁸⁹⁻˒⁽⁾"
 
-// raisedNumber handles citations without brackets of a text from outside, <sup>1</sup>, ¹ and ^1^, and \[1\]. It returns i
+// raisedNumber handles citations of a text from outside that are no plain brackets: <sup>1</sup>, ¹, ^1^, \[1\] and
+// <a href="#ref-1">1</a>. It returns i
 // when none begins there.
 func (w *walker) raisedNumber(i int) int {
 	bare := true // nothing but its place makes it a citation
@@ -36,6 +40,12 @@ func (w *walker) raisedNumber(i int) int {
 		}
 		bare = m[1] == "" && m[2] == ""
 		inside, end = strings.ReplaceAll(m[3], "][", ","), i+len(m[0])
+	case c == '<' && foldPrefix(rest, "<a "):
+		m := linkedNumber.FindStringSubmatch(rest)
+		if m == nil {
+			return i
+		}
+		inside, end, bare = m[1], i+len(m[0]), false
 	case c == '^':
 		m := caret.FindStringSubmatch(rest)
 		if m == nil {
