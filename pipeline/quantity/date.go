@@ -153,7 +153,7 @@ func (p *parser) isYear(q *Quantity, before string) bool {
 
 // following are words that follow a year and nothing that is counted.
 var following = set(`and or to the a an was were is are it they he she had has when after as for in on at by with but which that while
-	und wurde war waren ist bis der die das zu from onward onwards until through`)
+	und um wurde war waren ist bis der die das zu from onward onwards until through`)
 
 // decade reads 1990s: a span of ten years. It returns the end, and n.end when it is none.
 func (p *parser) decade(n number, q *Quantity) int {

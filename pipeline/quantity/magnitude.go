@@ -75,7 +75,10 @@ func (p *parser) words(i int) int {
 		}
 	}
 	n := number{value: value, step: 1, end: end, whole: true}
-	if value == 1 {
+	if rest, half := strings.CutPrefix(p.s[end:], " and a half"); half && !attached(rest, 0) {
+		n.value, n.step, n.whole, n.end = value+.5, .5, false, end+len(" and a half")
+	}
+	if value == 1 && n.whole {
 		_, _, written := p.magnitude(end, false)
 		_, _, unit := p.unit(end)
 		if !written && !unit {

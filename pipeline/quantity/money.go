@@ -8,11 +8,17 @@ var signs = map[string]string{"$": "USD", "€": "EUR", "£": "GBP", "¥": "JPY"
 // letterSigns are what stands before a dollar sign.
 var letterSigns = map[string]string{"US": "USD", "A": "AUD", "C": "CAD", "CA": "CAD", "AU": "AUD", "HK": "HKD", "NZ": "NZD", "S": "SGD", "NT": "TWD", "R": "BRL"}
 
-const currencyCodes = `USD EUR GBP JPY CNY RMB INR CHF CAD AUD NZD SEK NOK DKK HKD SGD KRW BRL MXN ZAR RUB TRY PLN CZK HUF TWD THB ILS`
+const currencyCodes = `USD EUR GBP JPY CNY RMB INR CHF CAD AUD NZD SEK NOK DKK HKD SGD KRW BRL MXN ZAR RUB TRY PLN CZK HUF TWD THB ILS ISK RON BGN UAH AED SAR EGP NGN KES IDR MYR PHP VND CLP COP ARS PKR BDT`
 
 var currencyWords = map[string]string{
 	"dollar": "USD", "dollars": "USD", "euro": "EUR", "euros": "EUR", "yen": "JPY", "yuan": "CNY", "renminbi": "CNY", "rupee": "INR", "rupees": "INR",
 	"franken": "CHF", "francs": "CHF", "rubles": "RUB", "roubles": "RUB", "won": "KRW", "kronor": "SEK", "美元": "USD", "欧元": "EUR", "人民币": "CNY",
+	"krone": "kroner", "kroner": "kroner", "kronen": "kroner", "krona": "SEK", "zloty": "PLN", "zlotys": "PLN", "złoty": "PLN", "koruna": "CZK", "korunas": "CZK", "forint": "HUF",
+	"forints": "HUF", "peso": "pesos", "pesos": "pesos", "real": "BRL", "reais": "BRL", "rand": "ZAR", "baht": "THB", "shekel": "ILS", "shekels": "ILS", "lira": "lira", "lire": "lira", "liras": "lira",
+	"dirham": "AED", "dirhams": "AED", "riyal": "SAR", "riyals": "SAR", "dinar": "dinars", "dinars": "dinars", "naira": "NGN", "hryvnia": "UAH", "hryvnias": "UAH", "ringgit": "MYR", "rupiah": "IDR",
+	"ducat": "ducats", "ducats": "ducats", "guinea": "guineas", "guineas": "guineas", "florin": "florins", "florins": "florins", "soldi": "soldi", "shilling": "shillings", "shillings": "shillings",
+	"crowns": "crowns", "thaler": "thalers", "thalers": "thalers", "taler": "thalers", "gulden": "florins", "livres": "livres", "rubel": "RUB", "cents": "cents", "cent": "cents",
+	"瑞郎": "CHF", "韩元": "KRW", "卢布": "RUB", "新元": "SGD", "台币": "TWD",
 	"元": "CNY", "日元": "JPY", "日圆": "JPY", "円": "JPY", "英镑": "GBP", "港元": "HKD", "卢比": "INR",
 }
 

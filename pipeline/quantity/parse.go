@@ -59,6 +59,9 @@ func (p *parser) at(i int) int {
 	case unicode.Is(unicode.Sc, r):
 		return p.atCurrency(i, i+size)
 	case hanDigits[r] > 0 || hanUnits[r] > 0 || r == '百':
+		if end := p.hanPart(i); end > i {
+			return end
+		}
 		return p.atHan(i)
 	}
 	return i
@@ -165,6 +168,9 @@ func (p *parser) atWord(i int) int {
 	}
 	word, end := wordAt(p.s, i)
 	if at := p.code(i, word, end); at > i {
+		return at
+	}
+	if at := p.fraction(i); at > i {
 		return at
 	}
 	if at := p.words(i); at > i {

@@ -85,7 +85,10 @@ func readUnits(list string) map[string]unit {
 		found[name] = unit{Percent, "%", 1, 0}
 	}
 	found["‰"] = unit{Percent, "%", .1, 0}
-	for _, name := range strings.Fields("pp prozentpunkte prozentpunkten 个百分点") {
+	for _, name := range strings.Fields("promille permille") {
+		found[name] = unit{Percent, "%", .1, 0}
+	}
+	for _, name := range strings.Fields("pp prozentpunkte prozentpunkt prozentpunkten 个百分点") {
 		found[name] = unit{Points, "pp", 1, 0}
 	}
 	for name, currency := range signs {
@@ -93,6 +96,9 @@ func readUnits(list string) map[string]unit {
 	}
 	for name, currency := range currencyWords {
 		found[name] = unit{Money, currency, 1, 0}
+	}
+	for _, name := range strings.Fields("pence penny") {
+		found[name] = unit{Money, "GBP", .01, 0}
 	}
 	for _, code := range strings.Fields(currencyCodes) {
 		found[code] = unit{Money, code, 1, 0}
@@ -148,6 +154,9 @@ func (p *parser) unit(at int) (u unit, end int, ok bool) {
 		if u, ok := lookup(inner); ok && u.base == "m" {
 			return unit{Measure, "m" + string(rune('0'+power)), math.Pow(u.factor, float64(power)), 0}, end, true
 		}
+		return unit{}, at, false
+	}
+	if low == "um" && next > at && (p.commas || digitAt(p.s, p.skipSpace(after, 1))) { // 1904 um die Ecke: no micrometres
 		return unit{}, at, false
 	}
 	token := tokenAt(p.s, next)
@@ -237,8 +246,9 @@ func (p *parser) per(at int, q *Quantity, n *number) int {
 		after = p.skipSpace(after, 1)
 	case word == "a" || word == "an" || word == "each":
 		after = p.skipSpace(after, 1)
-		if name, _ := wordAt(p.s, after); units[name].base != "s" && units[name].base != "month" {
-			return at
+		name, behind := wordAt(p.s, after)
+		if next, _ := wordAt(p.s, p.skipSpace(behind, 1)); units[name].base != "s" && units[name].base != "month" || agoWords[next] {
+			return at // $3m a year earlier
 		}
 	default:
 		return at
@@ -258,6 +268,9 @@ func (p *parser) per(at int, q *Quantity, n *number) int {
 	}
 	return after + len(name)
 }
+
+// agoWords follow "a year" where it says when, and not how often.
+var agoWords = set(`earlier ago before later after previously prior old`)
 
 // ordinal returns the end of 1st, 2nd, 3rd, 4th; at when there is none.
 func (p *parser) ordinal(at int) int {

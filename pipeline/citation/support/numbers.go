@@ -196,7 +196,7 @@ type finding struct {
 func (s *statement) find(q quantity.Quantity, texts []*text) finding {
 	raw := s.text[q.Start:q.End]
 	best, share := finding{}, -1.0
-	around := s.clause(q)
+	around, anchors := s.clause(q), s.around(q)
 	astray := apart // how well a value agrees that is said of something else
 	for _, t := range texts {
 		for _, p := range t.quantities {
@@ -213,7 +213,8 @@ func (s *statement) find(q quantity.Quantity, texts []*text) finding {
 			if how == rough && s.per && strings.HasPrefix(p.Unit, q.Unit+"/") {
 				how = met // "each year 22 m"
 			}
-			if t.saidOfAnother(s, q, p, around) || t.saidElsewhere(s, q, p, around) || t.ofAnotherTime(s, q, p) {
+			_, inTable := t.cells[p.Start]
+			if t.misplaced(s, q, p, anchors) || !inTable && (t.saidOfAnother(s, q, p, around) || t.saidElsewhere(s, q, p, around) || t.ofAnotherTime(s, q, p)) {
 				astray = max(astray, how)
 				continue
 			}

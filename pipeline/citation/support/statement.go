@@ -19,6 +19,7 @@ type statement struct {
 	quantities []quantity.Quantity
 	quotes     []string // folded, each to stand verbatim
 	names      []name
+	strong     map[string]bool // content words of the names
 	language   string
 	wide       bool // written in a script without spaces
 	per        bool // it speaks of each year, hour, ...
@@ -72,6 +73,12 @@ func newStatement(sentence string, st stems) *statement {
 	s.quotes = quotesOf(sentence)
 	s.names = s.findNames()
 	s.names = s.names[:min(len(s.names), maxFacts)]
+	s.strong = map[string]bool{}
+	for _, n := range s.names {
+		for _, i := range n.words {
+			s.strong[s.words[i].term()] = !n.weak
+		}
+	}
 	return s
 }
 
@@ -81,13 +88,6 @@ var perWords = set(`each every per annually annual yearly daily monthly weekly h
 func parse(s string) []quantity.Quantity {
 	found := quantity.Parse(s)
 	for i, q := range found {
-		if rest, german := strings.CutSuffix(s[q.Start:q.End], " um"); german { // in 1904 um 21 cm: no micrometres
-			if again := quantity.Parse(rest); len(again) == 1 {
-				again[0].Start, again[0].End = q.Start+again[0].Start, q.Start+again[0].End
-				found[i] = again[0]
-				continue
-			}
-		}
 		if q.Bound == quantity.AtLeast && (q.Unit == "s" || q.Unit == "month") && strings.HasSuffix(strings.ToLower(strings.TrimRight(s[max(0, q.Start-6):q.Start], " ")), "over") {
 			found[i].Bound = quantity.Exact
 		}

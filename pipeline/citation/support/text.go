@@ -21,6 +21,8 @@ type text struct {
 	initials   map[string]bool  // first letters of names of several words
 	postings   map[string][]int // units by content word
 	aboutTerms map[string]bool
+	cells      map[int]cell        // of quantities that stand in tables, by their first byte
+	lines      map[tableLine][]int // indexes of the quantities of a row or a column
 	aboutFound []quantity.Quantity
 	language   string
 }
@@ -71,6 +73,7 @@ func newText(s Source, st stems) *text {
 		}
 		t.quantities = append(t.quantities, placed{q, s.Text[q.Start:q.End], at})
 	}
+	t.readTables(st)
 	t.know(s.Text, t.words)
 	aboutWords := st.words(s.About)
 	t.know(s.About, aboutWords)

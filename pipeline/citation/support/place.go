@@ -1,0 +1,343 @@
+package support
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"nightdesk/pipeline/quantity"
+)
+
+// Two values of one kind in one sentence belong to different things: 407 with cardalin and 541 with placebo. A segment is
+// the part of a sentence that belongs to one of them, an anchor a word of it. A value is misplaced when the words that
+// the checked sentence has around it are the anchors of another value.
+
+// parting words stand between the segments of two values.
+var parting = set(`and or but while whereas although though against versus vs compared than nor plus und oder aber während gegen gegenüber sowie statt et ou contre mais`)
+
+// values returns the quantities from which a value must be told: of its kind and unit, bare numbers included when they
+// count the same or what they count is left out.
+func values(of quantity.Quantity, words []word, all []quantity.Quantity) []quantity.Quantity {
+	var out []quantity.Quantity
+	noun := nounBehind(words, of.End)
+	for _, o := range all {
+		if o.Start == of.Start || alikeKind(of, o) && (of.Kind != quantity.Number || noun == "" || sameNoun(noun, nounBehind(words, o.End))) {
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
+func sameNoun(a, b string) bool { return b == "" || a == b }
+
+// alikeKind reports quantities that could stand for each other: one unit, or both times; years with years, days with days.
+func alikeKind(a, b quantity.Quantity) bool {
+	switch {
+	case a.Kind != b.Kind:
+		return false
+	case a.Kind == quantity.Date:
+		return (a.When.Month > 0) == (b.When.Month > 0) && (a.When.Day > 0) == (b.When.Day > 0)
+	case a.Unit == b.Unit, strings.HasPrefix(a.Unit, b.Unit+"/"), strings.HasPrefix(b.Unit, a.Unit+"/"):
+		return true
+	}
+	time := func(u string) bool { return u == "s" || u == "month" }
+	return time(a.Unit) && time(b.Unit)
+}
+
+// nounBehind returns the content word that follows a number at once, "" when something else does.
+func nounBehind(words []word, end int) string {
+	i, _ := slices.BinarySearchFunc(words, end, func(w word, b int) int { return w.start - b })
+	if i < len(words) && words[i].start-end <= 1 && !words[i].number() {
+		return words[i].term()
+	}
+	return ""
+}
+
+// segment returns the anchors of one of the values of a part of a text, which are in order.
+func segment(text string, words []word, vs []quantity.Quantity, i, from, to int) map[string]bool {
+	start, end := from, to
+	if i > 0 {
+		start = cutBetween(text, words, vs[i-1].End, vs[i].Start)
+	}
+	if i+1 < len(vs) {
+		end = cutBetween(text, words, vs[i].End, vs[i+1].Start)
+	}
+	anchors := anchorsIn(words, max(start, vs[i].Start), end, vs)
+	before := anchorsIn(words, start, vs[i].Start, vs)
+	switch last := len(vs) - 1; {
+	case i == 0 && last > 0: // what the next value has no subject or verb of its own for is said of both
+		next := cutBetween(text, words, vs[0].End, vs[1].Start)
+		subject, verb := capitals(words, next, vs[1].Start), wordsOf(anchorsIn(words, next, vs[1].Start, vs))
+		shared := capitals(words, start, vs[0].Start)
+		for a := range before {
+			if shared[a] && len(subject) == 0 || !shared[a] && len(verb) == 0 {
+				delete(before, a)
+			}
+		}
+	case i == last && last > 0: // what stands behind the last may be said of all, unless something stands behind the one before
+		if len(wordsOf(anchorsIn(words, vs[i-1].End, start, vs))) == 0 {
+			clear(anchors)
+		}
+	}
+	maps.Copy(anchors, before)
+	return anchors
+}
+
+// wordsOf leaves out the anchors that are numbers.
+func wordsOf(anchors map[string]bool) map[string]bool {
+	maps.DeleteFunc(anchors, func(a string, _ bool) bool { return a[0] >= '0' && a[0] <= '9' })
+	return anchors
+}
+
+// capitals returns the anchors between two bytes that have a capital.
+func capitals(words []word, from, to int) map[string]bool {
+	out := map[string]bool{}
+	lo, _ := slices.BinarySearchFunc(words, from, func(w word, b int) int { return w.start - b })
+	for ; lo < len(words) && words[lo].start < to; lo++ {
+		if words[lo].capital() && !calendar[words[lo].low] {
+			addAnchor(out, words[lo])
+		}
+	}
+	return out
+}
+
+// cutBetween returns where the segment of one value ends and that of the next begins.
+func cutBetween(text string, words []word, from, to int) int {
+	if from >= to {
+		return to
+	}
+	best, rank, depth := from, 0, 0
+	for i := from; i < to; i++ {
+		r := 0
+		switch text[i] {
+		case ';', '\n':
+			r = 6
+		case '.', '!', '?':
+			if i+1 < to && text[i+1] == ' ' && i > from && text[i-1] >= 'a' && i+2 < to && text[i+2] >= 'A' && text[i+2] <= 'Z' {
+				r = 6
+			}
+		case ',':
+			if depth == 0 {
+				r = 4
+			}
+		case '(':
+			r, depth = 1, depth+1
+		case ')':
+			r, depth = 1, max(0, depth-1)
+		case ':':
+			r = 1
+		}
+		if strings.HasPrefix(text[i:], "，") || strings.HasPrefix(text[i:], "；") || strings.HasPrefix(text[i:], "、") {
+			r = 4
+		}
+		if r > 0 && r >= rank {
+			best, rank = i+1, r
+		}
+	}
+	lo, _ := slices.BinarySearchFunc(words, from, func(w word, b int) int { return w.start - b })
+	for ; lo < len(words) && words[lo].end <= to; lo++ {
+		w := words[lo]
+		r := 0
+		switch {
+		case parting[w.low] && strings.HasSuffix(strings.TrimRight(text[from:w.start], " "), ","):
+			r = 5 // ", and"
+		case parting[w.low]:
+			r = 3
+		case w.low == "to" || w.low == "auf" || w.low == "from" || w.low == "von":
+			r = 2
+		}
+		if r > 0 && r >= rank {
+			best, rank = w.end, r
+		}
+	}
+	return best
+}
+
+// anchorsIn returns the anchors of the words between two bytes, without those of the values.
+func anchorsIn(words []word, from, to int, vs []quantity.Quantity) map[string]bool {
+	out := map[string]bool{}
+	lo, _ := slices.BinarySearchFunc(words, from, func(w word, b int) int { return w.start - b })
+	for ; lo < len(words) && words[lo].start < to; lo++ {
+		w := words[lo]
+		if slices.ContainsFunc(vs, func(v quantity.Quantity) bool { return w.start < v.End && w.end > v.Start }) {
+			continue
+		}
+		if lo+1 < len(words) && w.capital() && w.term() != "" && words[lo+1].number() && len(words[lo+1].raw) <= 3 && words[lo+1].start-w.end == 1 {
+			out[w.term()+" "+words[lo+1].low] = true // Editor 8 is one thing, and Editor 9 another
+			continue
+		}
+		addAnchor(out, w)
+	}
+	return out
+}
+
+// surroundings are the anchors of a quantity of the sentence: close to it, up to commas, and all that are its own.
+type surroundings struct{ close, all map[string]bool }
+
+func (s *statement) around(q quantity.Quantity) surroundings {
+	vs := values(q, s.words, s.quantities)
+	from, to := s.clauseOf(q)
+	i := slices.IndexFunc(vs, func(v quantity.Quantity) bool { return v.Start == q.Start })
+	found := surroundings{all: segment(s.text, s.words, vs, i, from, to), close: map[string]bool{}}
+	close := segment(s.text, s.words, vs, i, max(from, cutBefore(s.text, q.Start)), min(to, cutBehind(s.text, q.End)))
+	for a := range close {
+		found.close[a] = found.all[a]
+	}
+	return found
+}
+
+// cutBefore and cutBehind return where the part between commas around a quantity begins and ends.
+func cutBefore(text string, at int) int {
+	for i := at - 1; i >= 0; i-- {
+		if clauseMark(text, i) {
+			return i + 1
+		}
+	}
+	return 0
+}
+
+func cutBehind(text string, at int) int {
+	for i := at; i < len(text); i++ {
+		if clauseMark(text, i) {
+			return i
+		}
+	}
+	return len(text)
+}
+
+// apartWords begin a clause about something else.
+var apartWords = set(`but while whereas although though aber während obwohl`)
+
+// clauseOf returns the part of the sentence around a quantity, up to a semicolon or a word such as "while".
+func (s *statement) clauseOf(q quantity.Quantity) (from, to int) {
+	to = len(s.text)
+	for i, w := range s.words {
+		cut := apartWords[w.low] || i > 0 && strings.ContainsAny(s.text[s.words[i-1].end:max(w.start, s.words[i-1].end)], ";；")
+		if cut && w.start <= q.Start && i > 0 {
+			from = w.start
+		} else if cut && w.start > q.Start {
+			return from, w.start
+		}
+	}
+	return from, to
+}
+
+// misplaced reports that a value of a source belongs to something else than the sentence says: the anchors that tell it
+// from another value of the sentence or table are the other one's.
+func (t *text) misplaced(s *statement, q quantity.Quantity, p placed, around surroundings) bool {
+	if c, ok := t.cells[p.Start]; ok {
+		return t.misplacedCell(s, q, p, c, around)
+	}
+	u := t.units[p.unit]
+	words := t.words[u.from:u.to]
+	vs := values(p.Quantity, words, t.inUnit(p.unit))
+	if len(vs) < 2 {
+		return false
+	}
+	at := slices.IndexFunc(vs, func(v quantity.Quantity) bool { return v.Start == p.Start })
+	if at < 0 {
+		return false
+	}
+	own := segment(t.Text, words, vs, at, u.start, u.end)
+	pairs := respective(t.Text, words, vs, u.start)
+	if pairs != nil {
+		own = pairs[at]
+	}
+	for i, v := range vs {
+		if i == at || agree(q, v, s.text[q.Start:q.End], t.Text[v.Start:v.End]) != apart {
+			continue
+		}
+		their := segment(t.Text, words, vs, i, u.start, u.end)
+		if pairs != nil {
+			their = pairs[i]
+		}
+		if s.belongs(around, own, their) {
+			return true
+		}
+	}
+	return false
+}
+
+// inUnit returns the quantities of a unit, at most twenty.
+func (t *text) inUnit(unit int) []quantity.Quantity {
+	u := t.units[unit]
+	at, _ := slices.BinarySearchFunc(t.quantities, u.start, func(p placed, b int) int { return p.Start - b })
+	var out []quantity.Quantity
+	for ; at < len(t.quantities) && t.quantities[at].Start < u.end && len(out) < 20; at++ {
+		out = append(out, t.quantities[at].Quantity)
+	}
+	return out
+}
+
+// misplacedCell is misplaced for a table: the other values stand in the same row or the same column.
+func (t *text) misplacedCell(s *statement, q quantity.Quantity, p placed, c cell, around surroundings) bool {
+	for _, line := range [2]tableLine{{c.table, c.row, 0}, {c.table, 0, c.column}} {
+		for _, i := range t.lines[line] {
+			o := t.quantities[i]
+			if (alikeKind(p.Quantity, o.Quantity) || line.column > 0) && agree(q, o.Quantity, s.text[q.Start:q.End], o.raw) == apart && s.belongs(around, c.anchors, t.cells[o.Start].anchors) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// belongs reports that the words around a value of the sentence are their anchors and not its own. A name or a number
+// tells more than another word.
+func (s *statement) belongs(around surroundings, own, their map[string]bool) bool {
+	mine, theirs, named, theirNamed := 0, 0, false, false
+	for a := range around.all {
+		strong := s.strong[a] || strings.Contains(a, " ") || a[0] >= '0' && a[0] <= '9'
+		switch {
+		case own[a] && !their[a]:
+			mine++
+			named = named || strong
+		case their[a] && !own[a] && around.close[a]:
+			theirs++
+			theirNamed = theirNamed || strong
+		}
+	}
+	return theirs > 1 && mine == 0 || theirNamed && !named && mine <= 1
+}
+
+// respective returns the anchors of values that follow each other at once, when as many names do before them: "Tamberi
+// and Nolu reported 5,102 and 3,377".
+func respective(text string, words []word, vs []quantity.Quantity, from int) []map[string]bool {
+	for i := 1; i < len(vs); i++ {
+		if vs[i].Start-vs[i-1].End > 12 || len(anchorsIn(words, vs[i-1].End, vs[i].Start, nil)) > 0 {
+			return nil
+		}
+	}
+	var lists [][]map[string]bool
+	var list []map[string]bool
+	last := -1
+	for i, w := range words {
+		if w.start >= vs[0].Start {
+			break
+		}
+		if !w.capital() || w.term() == "" {
+			continue
+		}
+		between := ""
+		if last >= 0 {
+			between = strings.TrimSpace(text[words[last].end:max(words[last].end, w.start)])
+		}
+		switch {
+		case last >= 0 && between == "":
+			addAnchor(list[len(list)-1], w)
+		case last >= 0 && (between == "," || between == "and" || between == ", and" || between == "und" || between == "et"):
+			list = append(list, map[string]bool{w.term(): true})
+		default:
+			lists = append(lists, list)
+			list = []map[string]bool{{w.term(): true}}
+		}
+		last = i
+	}
+	lists = append(lists, list)
+	for _, l := range lists {
+		if len(l) == len(vs) {
+			return l
+		}
+	}
+	return nil
+}
