@@ -2,6 +2,7 @@ package support
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"nightdesk/pipeline/extractive"
@@ -167,6 +168,9 @@ func turns(s string, words []word) []turn {
 		}
 	}
 	for i, w := range words {
+		if dates(words, i) {
+			continue
+		}
 		for _, p := range polesAt(words, i) {
 			if denied[w.term()] && w.term() != "" {
 				p.side = -p.side
@@ -186,6 +190,18 @@ func turns(s string, words []word) []turn {
 	return out
 }
 
+// dates reports a word that tells when by a span of time or by another value, and orders nothing: a year earlier, after
+// £4.4 billion the year before.
+func dates(words []word, i int) bool {
+	switch words[i].low {
+	case "earlier", "later", "before", "after", "prior", "previously":
+		return i > 0 && spans[words[i-1].low] || i+1 < len(words) && words[i+1].number()
+	}
+	return false
+}
+
+var spans = set(`year years month months week weeks day days hour hours minute minutes decade decades century centuries season`)
+
 // turned returns the word of the sentence whose opposite the sources have in its place; "" when there is none.
 func (s *statement) turned(ws []window) string {
 	mine := turns(s.text, s.words)
@@ -197,6 +213,9 @@ func (s *statement) turned(ws []window) string {
 		return ""
 	}
 	for _, m := range mine {
+		if (m.word == "began" || m.word == "begins" || m.word == "started") && slices.ContainsFunc(mine, func(o turn) bool { return o.pole.axis == m.pole.axis && o.pole.side != m.pole.side }) {
+			continue // it began here and ended there: which one the source tells cannot be said
+		}
 		same, other := 0.0, 0.0
 		for _, p := range all {
 			if p.share < sameMatter || p.share < nearlyBest*best {

@@ -51,11 +51,13 @@ func judge(s *statement, texts []*text) Verdict {
 		case f.how == met:
 			specifics++
 			places = append(places, f)
+		case f.how == otherWay && len(negations(s.text, s.words)) > 0: // more than half have none: less than half have one
+			open, openDetail = ReasonNegation, raw
 		case f.how == rough:
 			open, openDetail = f.reason, raw
 			places = append(places, f)
 		case f.reason != ReasonSubject && f.how == apart && s.counts(q, counted):
-		case f.reason != ReasonSubject && f.how == apart && s.derived(q, lead):
+		case f.reason != ReasonSubject && f.how == apart && s.derived(q, texts, best):
 			open, openDetail = ReasonDerived, raw
 		default:
 			return not(f.reason, raw)
@@ -75,7 +77,7 @@ func judge(s *statement, texts []*text) Verdict {
 		if detail := s.swapped(texts); detail != "" {
 			return not(ReasonRoles, detail)
 		}
-		if !absence {
+		if !absence && open != ReasonDerived { // "37 of the ships are not fast": a part is denied
 			if detail := s.negated(best); detail != "" {
 				return not(ReasonNegation, detail)
 			}
@@ -83,8 +85,10 @@ func judge(s *statement, texts []*text) Verdict {
 		if detail := s.contradicts(); detail != "" {
 			return not(ReasonDirection, detail)
 		}
-		if detail := s.turned(best); detail != "" {
-			return not(ReasonDirection, detail)
+		if open != ReasonDerived {
+			if detail := s.turned(best); detail != "" {
+				return not(ReasonDirection, detail)
+			}
 		}
 	}
 	for _, n := range s.names {

@@ -11,6 +11,7 @@ type negation struct {
 	head    string          // first content word after it
 	scope   map[string]bool // content words up to the end of the clause
 	noun    bool            // "no servers fail": only head and rest together are denied
+	part    bool            // in a relative clause, which tells what is meant: those that were not there
 	trigger bool            // strong enough to say that the other text is its opposite
 }
 
@@ -76,6 +77,9 @@ func negations(s string, words []word) []negation {
 			}
 			n.scope[term] = true
 			count++
+		}
+		for j := max(0, i-3); j < i; j++ {
+			n.part = n.part || relative[words[j].low]
 		}
 		if n.head != "" {
 			out = append(out, n)
@@ -179,7 +183,7 @@ func (s *statement) negated(ws []window) string {
 		deniedHeads[n.head] = true
 	}
 	for _, n := range mine {
-		if !n.trigger {
+		if !n.trigger || n.part {
 			continue
 		}
 		stated, deniedToo := false, false
@@ -190,7 +194,7 @@ func (s *statement) negated(ws []window) string {
 			switch {
 			case len(shared(inScope(theirs[i]), n.scope)) > 0, anyOpposite(n.head, p.terms):
 				deniedToo = deniedToo || p.share >= someOfIt
-			case p.share >= sameMatter && p.share >= nearlyBest*best && n.reaches(p.terms):
+			case p.share >= sameMatter && p.share >= nearlyBest*best && n.reaches(p.terms) && s.plainlySaid(p, theirs[i], n):
 				stated = true
 			}
 		}
@@ -199,7 +203,7 @@ func (s *statement) negated(ws []window) string {
 		}
 	}
 	for i, p := range all {
-		if p.share < sameMatter || p.share < nearlyBest*best {
+		if p.share < sameMatter || p.share < nearlyBest*best || !s.namesIn(p) {
 			continue
 		}
 		for _, n := range theirs[i] {
@@ -219,6 +223,41 @@ func (s *statement) negated(ws []window) string {
 		}
 	}
 	return ""
+}
+
+// relative words begin a clause that tells which one is meant.
+var relative = set(`that which who whom whose`)
+
+// exclusive words make "no other has" of what a source states: the first to, the only one.
+var exclusive = set(`first only sole solely alone last vacant except other`)
+
+// plainlySaid reports that a source sentence can be held against a denial: it has the names of the statement, and says
+// nothing that comes to a denial in other words: never remarried, for did not marry again; the first to, for no other has.
+func (s *statement) plainlySaid(p passage, theirs []negation, n negation) bool {
+	if slices.ContainsFunc(theirs, func(o negation) bool { return o.trigger && strings.HasSuffix(o.head, n.head) }) || !s.namesIn(p) {
+		return false
+	}
+	for _, w := range p.words {
+		if n.noun && exclusive[w.low] {
+			return false
+		}
+	}
+	return true
+}
+
+// namesIn reports that a source sentence has a word of each name of the statement, where it has any name.
+func (s *statement) namesIn(p passage) bool {
+	for _, n := range s.names {
+		found := n.weak
+		for _, i := range n.words {
+			w := s.words[i]
+			found = found || p.terms[w.term()] || p.terms[w.low] || slices.ContainsFunc(p.words, func(o word) bool { return o.low == w.low })
+		}
+		if !found {
+			return false
+		}
+	}
+	return true
 }
 
 // reaches reports that a text has enough of what is denied to be about the same: "no commits are lost" denies that

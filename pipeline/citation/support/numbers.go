@@ -34,6 +34,9 @@ func agree(q, s quantity.Quantity, rawQ, rawS string) agreement {
 		if q.Unit+"/" == s.Unit[:min(len(s.Unit), len(q.Unit)+1)] && q.Kind == s.Kind && figures(rawQ) == figures(rawS) && magnitudeOf(rawQ) == magnitudeOf(rawS) {
 			return rough // "22 m" for 22 m per year
 		}
+		if s.Unit+"/" == q.Unit[:min(len(q.Unit), len(s.Unit)+1)] && q.Kind == s.Kind && figures(rawQ) == figures(rawS) && magnitudeOf(rawQ) == magnitudeOf(rawS) {
+			return rough
+		}
 		if bare(q) != bare(s) && figures(rawQ) == figures(rawS) && magnitudeOf(rawQ) == magnitudeOf(rawS) {
 			if bare(q) {
 				return met
@@ -64,6 +67,9 @@ func closeness(q, s quantity.Quantity) agreement {
 	difference := math.Abs(q.Low - s.Low)
 	size := max(math.Abs(q.Low), math.Abs(s.Low))
 	if difference <= 1e-9*size {
+		return met
+	}
+	if q.Bound == quantity.About && difference <= secondFigure*size {
 		return met
 	}
 	if s.Round > q.Round*1.0001 && difference > thirdFigure*size { // more exact than the source
@@ -609,52 +615,6 @@ func (s *statement) counts(q quantity.Quantity, st map[string]bool) bool {
 		}
 		if len(w.terms) == 0 {
 			break
-		}
-	}
-	return false
-}
-
-// deriving are words that announce a computed value.
-var deriving = set(`total together combined sum difference gap increase increased rise rose growth grew gain decrease decreased decline declined fall fell
-	drop dropped reduction reduced cut times double doubled twice half halved triple tripled ratio average mean share percent points fewer more less
-	difference remaining rest net overall per higher lower faster slower longer shorter insgesamt zusammen summe differenz mehr weniger`)
-
-// derived reports that a quantity can be computed from two of the best passage, and that the sentence has a word for it.
-func (s *statement) derived(q quantity.Quantity, w window) bool {
-	if q.Kind == quantity.Date || w.first < 0 || q.Low != q.High {
-		return false
-	}
-	announced := false
-	for _, word := range s.words {
-		announced = announced || deriving[word.low]
-	}
-	if !announced {
-		return false
-	}
-	var values []placed
-	for _, p := range w.text.quantities {
-		if p.unit >= w.first-1 && p.unit <= w.last+3 && p.Low == p.High && p.Kind != quantity.Label && p.Kind != quantity.Ordinal && p.Kind != quantity.Date && len(values) < 12 {
-			values = append(values, p)
-		}
-	}
-	near := func(v float64) bool {
-		return math.Abs(v-q.Low) <= max(q.Round, thirdFigure*math.Abs(q.Low))
-	}
-	for i, a := range values {
-		for _, b := range values[i+1:] {
-			if a.Kind != b.Kind || a.Unit != b.Unit {
-				continue
-			}
-			high, low := max(a.Low, b.Low), min(a.Low, b.Low)
-			if a.Kind == q.Kind && a.Unit == q.Unit || q.Kind == quantity.Points && a.Kind == quantity.Percent {
-				if near(high+low) || near(high-low) || near((high+low)/2) {
-					return true
-				}
-			}
-			if low > 0 && (q.Kind == quantity.Percent && (near(100*(high-low)/low) || near(100*(high-low)/high) || near(100*low/high)) ||
-				(q.Kind == quantity.Number || q.Unit == "x") && near(high/low)) {
-				return true
-			}
 		}
 	}
 	return false

@@ -34,7 +34,7 @@ func (s *statement) swappedPair(a, b name, first, second word, texts []*text) bo
 	for i := from; i < to; i++ {
 		verb := s.words[i]
 		term := verb.term()
-		if term == "" || verb.number() || mutual[term] || verb.capital() {
+		if term == "" || verb.number() || mutual[term] || verb.capital() || isNoun(s.words, i) {
 			continue
 		}
 		passive := by(s.words, i, to)
@@ -53,6 +53,20 @@ func (s *statement) swappedPair(a, b name, first, second word, texts []*text) bo
 		return true
 	}
 	return straight == 0 && s.ways(a, b) != 0 && s.wayTurned(a, b, first, second, texts)
+}
+
+// beforeNoun words stand before nouns.
+var beforeNoun = set(`the a an of in on at for with from his her its their this that these those which der die das des dem den ein eine einen einem einer im vom zum zur le la les un une du de`)
+
+// isNoun reports a word that is no verb, as far as its neighbours tell: the town, a turning point, town, which.
+func isNoun(words []word, i int) bool {
+	if i > 0 && beforeNoun[words[i-1].low] && words[i-1].low != "which" && words[i-1].low != "that" {
+		return true
+	}
+	if i > 1 && strings.HasSuffix(words[i-1].low, "ing") && beforeNoun[words[i-2].low] {
+		return true
+	}
+	return i+1 < len(words) && words[i+1].low == "of"
 }
 
 // by reports that "by" stands shortly behind word i: what comes after it does what the verb says.
@@ -74,7 +88,7 @@ func (t *text) order(u unit, first, second, term string, passive bool) int {
 	}
 	result := 0
 	for v, w := range words {
-		if w.term() != term {
+		if w.term() != term || isNoun(words, v) {
 			continue
 		}
 		// Where a name stands on both sides, what is said of whom cannot be told: that is no exchange.

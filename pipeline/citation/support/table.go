@@ -9,7 +9,7 @@ import (
 // cell is where a quantity stands in a table.
 type cell struct {
 	table, row, column int
-	anchors            map[string]bool // words of its row's first cell and of its column's head
+	anchors, head      map[string]bool // words of its row's first cell and of its column's head; only of the head
 }
 
 // tableLine names a row of a table, or with row 0 a column.
@@ -52,8 +52,12 @@ func (t *text) readTables(st stems) {
 				if column == 0 || column >= len(heads) {
 					continue
 				}
-				c := cell{table: table, row: row, column: column, anchors: map[string]bool{}}
-				for _, w := range st.words(cells[0] + " " + heads[column]) {
+				c := cell{table: table, row: row, column: column, anchors: map[string]bool{}, head: map[string]bool{}}
+				for _, w := range st.words(heads[column]) {
+					addAnchor(c.head, w)
+					addAnchor(c.anchors, w)
+				}
+				for _, w := range st.words(cells[0]) {
 					addAnchor(c.anchors, w)
 				}
 				t.cells[p.Start] = c
