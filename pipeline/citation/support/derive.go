@@ -41,6 +41,9 @@ func (s *statement) derived(q quantity.Quantity, texts []*text, ws []window) boo
 			return false
 		}
 	}
+	if !exact && !s.sums() && s.takesPlace(q, texts) {
+		return false
+	}
 	d := derivation{q: q, announced: announced, exact: exact, written: writtenValue(raw)}
 	for _, t := range texts {
 		groups := s.operands(t, ws)
@@ -67,6 +70,53 @@ func (s *statement) derived(q quantity.Quantity, texts []*text, ws []window) boo
 		}
 	}
 	return false
+}
+
+// summing words leave no doubt that a value is computed.
+var summing = set(`together combined total altogether both sum difference remaining remain without excluding including net fewer more less outside missing insgesamt zusammen`)
+
+func (s *statement) sums() bool {
+	return slices.ContainsFunc(s.words, func(w word) bool { return summing[w.low] })
+}
+
+// takesPlace reports that a source sentence says the same of another value, behind the same word: closed two of its five
+// plants, where the sentence has three.
+func (s *statement) takesPlace(q quantity.Quantity, texts []*text) bool {
+	before := wordBefore(s.words, q.Start)
+	if before == "" {
+		return false
+	}
+	for _, t := range texts {
+		for i, values := range s.operands(t, nil) {
+			if i > 2 {
+				break
+			}
+			u := values[0].unit
+			covered := map[int]bool{}
+			for i, term := range s.terms {
+				if _, there := slices.BinarySearch(t.postings[term.text], u); there {
+					covered[i] = true
+				}
+			}
+			if s.share(covered, t) < 0.9 {
+				continue
+			}
+			for _, p := range values {
+				if alikeKind(p.Quantity, q) && wordBefore(t.words, p.Start) == before && agree(q, p.Quantity, s.text[q.Start:q.End], p.raw) == apart {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+func wordBefore(words []word, at int) string {
+	i, _ := slices.BinarySearchFunc(words, at, func(w word, b int) int { return w.start - b })
+	if i == 0 {
+		return ""
+	}
+	return words[i-1].low
 }
 
 // announces reports that the sentence has a word for a computed value, or that the value is one of several: 21 of the 62.

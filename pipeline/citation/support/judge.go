@@ -63,6 +63,9 @@ func judge(s *statement, texts []*text) Verdict {
 			return not(f.reason, raw)
 		}
 	}
+	if missing := s.missingClock(texts); missing != "" {
+		return not(ReasonNumber, missing)
+	}
 	if missing := s.missingFigures(texts); missing != "" {
 		return not(ReasonNumber, missing)
 	}

@@ -98,11 +98,11 @@ func agreeBounds(q, s quantity.Quantity, close agreement) agreement {
 		return otherWay
 	case close != apart && (q.Bound == s.Bound || q.Bound == quantity.About || s.Bound == quantity.About):
 		return close
-	case q.Bound == quantity.AtLeast && s.Bound != quantity.AtMost:
+	case q.Bound == quantity.AtLeast && s.Bound != quantity.AtMost && s.Bound != quantity.AtLeast:
 		if s.Low > q.Low && s.Low <= 1.25*q.Low {
 			return met
 		}
-	case q.Bound == quantity.AtMost && s.Bound != quantity.AtLeast:
+	case q.Bound == quantity.AtMost && s.Bound != quantity.AtLeast && s.Bound != quantity.AtMost:
 		if s.Low < q.Low && s.Low >= 0.75*q.Low {
 			return met
 		}
@@ -203,6 +203,10 @@ func (s *statement) find(q quantity.Quantity, texts []*text) finding {
 	raw := s.text[q.Start:q.End]
 	best, share := finding{}, -1.0
 	around, anchors := s.clause(q), s.around(q)
+	noun := ""
+	if q.Kind == quantity.Number {
+		noun = smallNoun(s.words, q.End)
+	}
 	astray := apart // how well a value agrees that is said of something else
 	for _, t := range texts {
 		for _, p := range t.quantities {
@@ -213,8 +217,15 @@ func (s *statement) find(q quantity.Quantity, texts []*text) finding {
 			if !bare(q) && bare(p.Quantity) && q.Kind != quantity.Date && s.countsOther(t, p) {
 				continue // 2.7 billion kroner for 2.7 billion dollars
 			}
+			if t.countsOtherThings(noun, q, p) {
+				astray = max(astray, how)
+				continue
+			}
 			if how == rough && q.Bound != p.Bound && t.limits(q.Bound, p.unit) {
 				how = met
+			}
+			if how == otherWay && t.near(s, p.unit) < someOfIt {
+				continue // under five, for five times
 			}
 			if how == rough && s.per && strings.HasPrefix(p.Unit, q.Unit+"/") {
 				how = met // "each year 22 m"
@@ -255,6 +266,24 @@ func (s *statement) find(q quantity.Quantity, texts []*text) finding {
 		best.how, best.reason = rough, ReasonSubject
 	}
 	return best
+}
+
+// generic words are counted in place of others: people for workers.
+var generic = set(`time people person men man women woman other more less member victim thing case item unit`)
+
+// countsOtherThings reports a number of something else: 12 of Ganymede are no 12 instruments, where the source counts ten
+// instruments; 65 basis points are no branches.
+func (t *text) countsOtherThings(noun string, q quantity.Quantity, p placed) bool {
+	if noun == "" || generic[noun] || p.Kind == quantity.Date {
+		return false
+	}
+	if _, there := slices.BinarySearch(t.postings[noun], p.unit); there {
+		return false
+	}
+	if c, ok := t.cells[p.Start]; ok && c.head[noun] {
+		return false
+	}
+	return !bare(p.Quantity) || slices.ContainsFunc(t.counts[noun], func(v float64) bool { return v != q.Low })
 }
 
 var (
@@ -483,6 +512,14 @@ func clauseMark(s string, i int) bool {
 func (t *text) saidOfAnother(s *statement, q quantity.Quantity, p placed, around map[string]bool) bool {
 	u := t.units[p.unit]
 	words := t.words[u.from:u.to]
+	for i := range words { // "under 50% but was weaker above 65%": the subject stands in the other clause
+		if words[i].start >= p.Start {
+			break
+		}
+		if clauseWords[words[i].low] && elided(words, words[i].end) {
+			return false
+		}
+	}
 	clause := clauseTerms(t.Text, words, p.Start, u.start, u.end)
 	own := shared(around, clause)
 	for _, other := range t.rivals(s, q, p.unit, p) {
@@ -522,23 +559,12 @@ func (t *text) rivals(s *statement, q quantity.Quantity, unit int, p placed) []p
 		if other.Start == p.Start || other.Kind != q.Kind || other.Unit != q.Unit || agree(q, other.Quantity, s.text[q.Start:q.End], other.raw) != apart {
 			continue
 		}
-		if q.Kind == quantity.Number && countedBy(t.words, other.End) != countedBy(s.words, q.End) {
+		if mine, theirs := nounBehind(s.words, q.End), nounBehind(t.words, other.End); q.Kind == quantity.Number && mine != "" && theirs != "" && mine != theirs {
 			continue
 		}
 		out = append(out, other)
 	}
 	return out
-}
-
-// countedBy returns the content word that follows a number which ends at byte end.
-func countedBy(words []word, end int) string {
-	i, _ := slices.BinarySearchFunc(words, end, func(w word, b int) int { return w.start - b })
-	for j := i; j < len(words) && j < i+3; j++ {
-		if term := words[j].term(); term != "" {
-			return term
-		}
-	}
-	return ""
 }
 
 // Shares of a clause's words: what a source sentence needs to be the one that a value should stand in, and how much

@@ -53,6 +53,15 @@ func nounBehind(words []word, end int) string {
 	return ""
 }
 
+// smallNoun is nounBehind for words that begin with a small letter: two December assaults count no months.
+func smallNoun(words []word, end int) string {
+	i, _ := slices.BinarySearchFunc(words, end, func(w word, b int) int { return w.start - b })
+	if i < len(words) && words[i].capital() {
+		return ""
+	}
+	return nounBehind(words, end)
+}
+
 // segment returns the anchors of one of the values of a part of a text, which are in order.
 func segment(text string, words []word, vs []quantity.Quantity, i, from, to int) map[string]bool {
 	start, end := from, to
@@ -68,6 +77,9 @@ func segment(text string, words []word, vs []quantity.Quantity, i, from, to int)
 	case i == 0 && last > 0: // what the next value has no subject or verb of its own for is said of both
 		next := cutBetween(text, words, vs[0].End, vs[1].Start)
 		subject, verb := capitals(words, next, vs[1].Start), wordsOf(anchorsIn(words, next, vs[1].Start, vs))
+		if elided(words, next) {
+			verb = nil
+		}
 		shared := capitals(words, start, vs[0].Start)
 		for a := range before {
 			if shared[a] && len(subject) == 0 || !shared[a] && len(verb) == 0 {
@@ -81,6 +93,14 @@ func segment(text string, words []word, vs []quantity.Quantity, i, from, to int)
 	}
 	maps.Copy(anchors, before)
 	return anchors
+}
+
+var auxiliary = set(`is are was were has have had will would can could did does do now then later also still only wurde wird war ist hat`)
+
+// elided reports that a segment begins with a verb: its subject is that of the one before.
+func elided(words []word, at int) bool {
+	i, _ := slices.BinarySearchFunc(words, at, func(w word, b int) int { return w.start - b })
+	return i < len(words) && (auxiliary[words[i].low] || strings.HasSuffix(words[i].low, "ed"))
 }
 
 // wordsOf leaves out the anchors that are numbers.
@@ -163,8 +183,7 @@ func anchorsIn(words []word, from, to int, vs []quantity.Quantity) map[string]bo
 			continue
 		}
 		if lo+1 < len(words) && w.capital() && w.term() != "" && words[lo+1].number() && len(words[lo+1].raw) <= 3 && words[lo+1].start-w.end == 1 {
-			out[w.term()+" "+words[lo+1].low] = true // Editor 8 is one thing, and Editor 9 another
-			continue
+			out[w.term()+" "+words[lo+1].low] = true
 		}
 		addAnchor(out, w)
 	}
@@ -239,19 +258,26 @@ func (t *text) misplaced(s *statement, q quantity.Quantity, p placed, around sur
 		return false
 	}
 	own := segment(t.Text, words, vs, at, u.start, u.end)
-	pairs := respective(t.Text, words, vs, u.start)
+	first, last := at, at
+	for first > 0 && follows(words, vs[first-1], vs[first]) {
+		first--
+	}
+	for last+1 < len(vs) && follows(words, vs[last], vs[last+1]) {
+		last++
+	}
+	pairs := respective(t.Text, words, vs[first:last+1])
 	if pairs != nil {
-		own = pairs[at]
+		own = pairs[at-first]
 	}
 	for i, v := range vs {
 		if i == at || agree(q, v, s.text[q.Start:q.End], t.Text[v.Start:v.End]) != apart {
 			continue
 		}
 		their := segment(t.Text, words, vs, i, u.start, u.end)
-		if pairs != nil {
-			their = pairs[i]
+		if pairs != nil && i >= first && i <= last {
+			their = pairs[i-first]
 		}
-		if s.belongs(around, own, their) {
+		if t.belongs(around, own, their) {
 			return true
 		}
 	}
@@ -274,7 +300,7 @@ func (t *text) misplacedCell(s *statement, q quantity.Quantity, p placed, c cell
 	for _, line := range [2]tableLine{{c.table, c.row, 0}, {c.table, 0, c.column}} {
 		for _, i := range t.lines[line] {
 			o := t.quantities[i]
-			if (alikeKind(p.Quantity, o.Quantity) || line.column > 0) && agree(q, o.Quantity, s.text[q.Start:q.End], o.raw) == apart && s.belongs(around, c.anchors, t.cells[o.Start].anchors) {
+			if (alikeKind(p.Quantity, o.Quantity) || line.column > 0) && agree(q, o.Quantity, s.text[q.Start:q.End], o.raw) == apart && t.belongs(around, c.anchors, t.cells[o.Start].anchors) {
 				return true
 			}
 		}
@@ -284,10 +310,13 @@ func (t *text) misplacedCell(s *statement, q quantity.Quantity, p placed, c cell
 
 // belongs reports that the words around a value of the sentence are their anchors and not its own. A name or a number
 // tells more than another word.
-func (s *statement) belongs(around surroundings, own, their map[string]bool) bool {
+func (t *text) belongs(around surroundings, own, their map[string]bool) bool {
 	mine, theirs, named, theirNamed := 0, 0, false, false
 	for a := range around.all {
-		strong := s.strong[a] || strings.Contains(a, " ") || a[0] >= '0' && a[0] <= '9'
+		if labelled(around.all, a) && (labelled(own, a) || labelled(their, a)) {
+			continue // Editor 8 is one thing, and Editor 9 another
+		}
+		strong := t.isName(a) || strings.Contains(a, " ") || a[0] >= '0' && a[0] <= '9'
 		switch {
 		case own[a] && !their[a]:
 			mine++
@@ -300,13 +329,31 @@ func (s *statement) belongs(around surroundings, own, their map[string]bool) boo
 	return theirs > 1 && mine == 0 || theirNamed && !named && mine <= 1
 }
 
+// labelled reports that a number follows a word: Editor 8.
+func labelled(anchors map[string]bool, word string) bool {
+	for a := range anchors {
+		if rest, ok := strings.CutPrefix(a, word); ok && rest != "" && rest[0] == ' ' {
+			return true
+		}
+	}
+	return false
+}
+
+// isName reports a word that a source always writes with a capital, in a language that does so with names only.
+func (t *text) isName(term string) bool {
+	return t.capitals[term] && !t.small[term] && t.language != "de"
+}
+
+// follows reports that nothing stands between two values but "and" or a comma.
+func follows(words []word, a, b quantity.Quantity) bool {
+	return b.Start-a.End <= 12 && len(anchorsIn(words, a.End, b.Start, nil)) == 0
+}
+
 // respective returns the anchors of values that follow each other at once, when as many names do before them: "Tamberi
 // and Nolu reported 5,102 and 3,377".
-func respective(text string, words []word, vs []quantity.Quantity, from int) []map[string]bool {
-	for i := 1; i < len(vs); i++ {
-		if vs[i].Start-vs[i-1].End > 12 || len(anchorsIn(words, vs[i-1].End, vs[i].Start, nil)) > 0 {
-			return nil
-		}
+func respective(text string, words []word, vs []quantity.Quantity) []map[string]bool {
+	if len(vs) < 2 {
+		return nil
 	}
 	var lists [][]map[string]bool
 	var list []map[string]bool

@@ -19,7 +19,6 @@ type statement struct {
 	quantities []quantity.Quantity
 	quotes     []string // folded, each to stand verbatim
 	names      []name
-	strong     map[string]bool // content words of the names
 	language   string
 	wide       bool // written in a script without spaces
 	per        bool // it speaks of each year, hour, ...
@@ -73,12 +72,6 @@ func newStatement(sentence string, st stems) *statement {
 	s.quotes = quotesOf(sentence)
 	s.names = s.findNames()
 	s.names = s.names[:min(len(s.names), maxFacts)]
-	s.strong = map[string]bool{}
-	for _, n := range s.names {
-		for _, i := range n.words {
-			s.strong[s.words[i].term()] = !n.weak
-		}
-	}
 	return s
 }
 

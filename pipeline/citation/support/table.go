@@ -1,6 +1,7 @@
 package support
 
 import (
+	"slices"
 	"strings"
 
 	"nightdesk/pipeline/quantity"
@@ -40,6 +41,9 @@ func (t *text) readTables(st stems) {
 			}
 		case heads == nil:
 			heads, table, row = cells, table+1, 0
+			for i, _ := slices.BinarySearchFunc(t.quantities, start, func(p placed, b int) int { return p.Start - b }); i < len(t.quantities) && t.quantities[i].Start < end; i++ {
+				t.cells[t.quantities[i].Start] = cell{} // of no row
+			}
 		case strings.Trim(line, "|-: \t\r\n") == "":
 		default:
 			row++

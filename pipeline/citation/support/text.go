@@ -21,9 +21,14 @@ type text struct {
 	initials   map[string]bool  // first letters of names of several words
 	postings   map[string][]int // units by content word
 	aboutTerms map[string]bool
-	cells      map[int]cell        // of quantities that stand in tables, by their first byte
-	lines      map[tableLine][]int // indexes of the quantities of a row or a column
+	counts     map[string][]float64 // bare numbers by the word that follows them, or has a colon before them
+	cells      map[int]cell         // of quantities that stand in tables, by their first byte
+	lines      map[tableLine][]int  // indexes of the quantities of a row or a column
 	aboutFound []quantity.Quantity
+	capitals   map[string]bool // content words that stand there with a capital, and those that stand there without
+	small      map[string]bool
+	clocks     []clock // read when first asked for
+	clocked    bool
 	language   string
 }
 
@@ -46,7 +51,7 @@ const maxUnit = 1500
 func newText(s Source, st stems) *text {
 	t := &text{
 		Source: s, words: st.words(s.Text), folded: foldText(s.Text), about: foldText(s.About).text,
-		has: map[string]bool{}, initials: map[string]bool{}, postings: map[string][]int{}, aboutTerms: map[string]bool{},
+		has: map[string]bool{}, initials: map[string]bool{}, capitals: map[string]bool{}, small: map[string]bool{}, postings: map[string][]int{}, aboutTerms: map[string]bool{},
 	}
 	t.units = unitsOf(s.Text)
 	at := 0
@@ -73,6 +78,19 @@ func newText(s Source, st stems) *text {
 		}
 		t.quantities = append(t.quantities, placed{q, s.Text[q.Start:q.End], at})
 	}
+	t.counts = map[string][]float64{}
+	for _, p := range t.quantities {
+		if p.Kind != quantity.Number {
+			continue
+		}
+		noun := nounBehind(t.words, p.End)
+		if i, _ := slices.BinarySearchFunc(t.words, p.Start, func(w word, b int) int { return w.start - b }); i > 0 && t.words[i-1].end+2 == p.Start && s.Text[p.Start-2:p.Start] == ": " {
+			noun = t.words[i-1].term()
+		}
+		if noun != "" && len(t.counts[noun]) < 20 {
+			t.counts[noun] = append(t.counts[noun], p.Low)
+		}
+	}
 	t.readTables(st)
 	t.know(s.Text, t.words)
 	aboutWords := st.words(s.About)
@@ -98,8 +116,10 @@ func (t *text) know(s string, words []word) {
 			t.has[words[i-1].low+w.low] = true
 		}
 		if !w.capital() {
+			t.small[w.term()] = true
 			continue
 		}
+		t.capitals[w.term()] = true
 		letters := ""
 		for j := i; j < len(words) && j < i+9 && len(letters) < 7; j++ {
 			if j > i && words[j].start-words[j-1].end > 1 {
