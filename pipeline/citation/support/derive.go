@@ -166,13 +166,13 @@ func (s *statement) operands(t *text, ws []window) [][]placed {
 	count := map[int]float64{}
 	for _, term := range s.terms {
 		for _, u := range t.postings[term.text] {
-			count[u] += term.weight
+			count[u] += term.weight / float64(len(t.postings[term.text])) // a rare word tells most
 		}
 	}
 	for _, w := range ws {
 		if w.text == t && w.first >= 0 {
 			for u := max(0, w.first-1); u <= min(w.last+3, len(t.units)-1); u++ {
-				count[u] += s.weight / 4
+				count[u] += 0.1
 			}
 		}
 	}

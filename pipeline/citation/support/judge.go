@@ -80,7 +80,7 @@ func judge(s *statement, texts []*text) Verdict {
 		if detail := s.swapped(texts); detail != "" {
 			return not(ReasonRoles, detail)
 		}
-		if !absence && open != ReasonDerived { // "37 of the ships are not fast": a part is denied
+		if !absence && open != ReasonDerived && open != ReasonNegation { // "37 of the ships are not fast": a part is denied
 			if detail := s.negated(best); detail != "" {
 				return not(ReasonNegation, detail)
 			}

@@ -52,7 +52,7 @@ func negations(s string, words []word) []negation {
 		default:
 			continue
 		}
-		if i+1 < len(words) && afterNot[words[i+1].low] {
+		if i+1 < len(words) && afterNot[words[i+1].low] || n.noun && exceptBehind(words, i) {
 			continue
 		}
 		count, next := 0, i+1
@@ -81,11 +81,29 @@ func negations(s string, words []word) []negation {
 		for j := max(0, i-3); j < i; j++ {
 			n.part = n.part || relative[words[j].low]
 		}
+		for j := i - 1; j >= 0 && n.head == "" && j > i-scopeWords && len(n.scope) < 2; j-- { // housing, to which it does not apply
+			if term := words[j].term(); term != "" && !words[j].number() {
+				n.scope[term] = true
+			}
+			if len(n.scope) == 2 {
+				n.head, n.trigger = words[j].term(), false
+			}
+		}
 		if n.head != "" {
 			out = append(out, n)
 		}
 	}
 	return out
+}
+
+// exceptBehind reports "no gain but": what follows is stated.
+func exceptBehind(words []word, i int) bool {
+	for j := i + 2; j < len(words) && j < i+6; j++ {
+		if words[j].low == "but" || words[j].low == "except" {
+			return true
+		}
+	}
+	return false
 }
 
 func firstChar(s string) string {
@@ -98,6 +116,7 @@ func firstChar(s string) string {
 // Shares of a sentence's words that a source sentence must have, alone, to be held against it, and that of the best.
 const (
 	sameMatter  = 0.4
+	sameDenied  = 0.5 // when it denies what the statement says
 	nearlyBest  = 0.75
 	someOfIt    = 0.25 // of what may speak for it
 	weighsTerms = 2
@@ -203,7 +222,7 @@ func (s *statement) negated(ws []window) string {
 		}
 	}
 	for i, p := range all {
-		if p.share < sameMatter || p.share < nearlyBest*best || !s.namesIn(p) {
+		if p.share < sameDenied || p.share < nearlyBest*best || !s.namesIn(p) {
 			continue
 		}
 		for _, n := range theirs[i] {

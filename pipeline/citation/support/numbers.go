@@ -3,6 +3,7 @@ package support
 import (
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"nightdesk/pipeline/quantity"
@@ -24,20 +25,20 @@ func agree(q, s quantity.Quantity, rawQ, rawS string) agreement {
 		return agreeDates(q, s)
 	}
 	if q.Kind == quantity.Ordinal || q.Kind == quantity.Label || s.Kind == quantity.Ordinal || s.Kind == quantity.Label {
-		if figures(rawQ) == figures(rawS) && figures(rawQ) != "" && bare(q) && bare(s) {
+		if written(rawQ) == written(rawS) && bare(q) && bare(s) {
 			return met
 		}
 		return apart
 	}
 	if q.Kind != s.Kind || q.Unit != s.Unit {
 		// A unit may be left out, or stand in the head of a table.
-		if q.Unit+"/" == s.Unit[:min(len(s.Unit), len(q.Unit)+1)] && q.Kind == s.Kind && figures(rawQ) == figures(rawS) && magnitudeOf(rawQ) == magnitudeOf(rawS) {
+		if q.Unit+"/" == s.Unit[:min(len(s.Unit), len(q.Unit)+1)] && q.Kind == s.Kind && written(rawQ) == written(rawS) && magnitudeOf(rawQ) == magnitudeOf(rawS) {
 			return rough // "22 m" for 22 m per year
 		}
-		if s.Unit+"/" == q.Unit[:min(len(q.Unit), len(s.Unit)+1)] && q.Kind == s.Kind && figures(rawQ) == figures(rawS) && magnitudeOf(rawQ) == magnitudeOf(rawS) {
+		if s.Unit+"/" == q.Unit[:min(len(q.Unit), len(s.Unit)+1)] && q.Kind == s.Kind && written(rawQ) == written(rawS) && magnitudeOf(rawQ) == magnitudeOf(rawS) {
 			return rough
 		}
-		if bare(q) != bare(s) && figures(rawQ) == figures(rawS) && magnitudeOf(rawQ) == magnitudeOf(rawS) {
+		if bare(q) != bare(s) && written(rawQ) == written(rawS) && magnitudeOf(rawQ) == magnitudeOf(rawS) {
 			if bare(q) {
 				return met
 			}
@@ -175,6 +176,23 @@ func figures(raw string) string {
 	return text
 }
 
+// written returns the number of a quantity as it is written, without its unit; of number words, in figures.
+func written(raw string) string {
+	if f := figures(raw); f != "" {
+		return f
+	}
+	for length := range 3 { // twenty-five years: the longest number that its first words make
+		words := strings.Fields(raw)
+		if n := 3 - length; n <= len(words) {
+			first := strings.Join(words[:n], " ")
+			if found := quantity.Parse(first); len(found) == 1 && found[0].Kind == quantity.Number && found[0].End == len(first) {
+				return strconv.FormatFloat(found[0].Low, 'f', -1, 64)
+			}
+		}
+	}
+	return strings.ToLower(raw)
+}
+
 // magnitudeOf returns the word for a power of ten in a quantity, in one spelling.
 func magnitudeOf(raw string) string {
 	raw = strings.ToLower(raw)
@@ -255,7 +273,7 @@ func (s *statement) find(q quantity.Quantity, texts []*text) finding {
 		best.reason = ReasonSubject
 	case best.how == apart && astray != apart:
 		best.reason = s.whyMissing(q, raw, texts)
-	case best.how == apart && s.written(raw, texts):
+	case best.how == apart && s.standsThere(raw, texts):
 		best.how = met
 	case best.how == apart && s.parted(q, texts):
 		best.how = met
@@ -383,8 +401,8 @@ func (t *text) near(s *statement, u int) float64 {
 	return s.share(covered, t)
 }
 
-// written reports that a quantity stands in a source exactly as in the sentence, whatever it is read as.
-func (s *statement) written(raw string, texts []*text) bool {
+// standsThere reports that a quantity stands in a source exactly as in the sentence, whatever it is read as.
+func (s *statement) standsThere(raw string, texts []*text) bool {
 	needle := strings.TrimSpace(foldText(raw).text)
 	for _, t := range texts {
 		if t.folded.find(needle, 0) >= 0 {

@@ -15,20 +15,22 @@ import (
 // parting words stand between the segments of two values.
 var parting = set(`and or but while whereas although though against versus vs compared than nor plus und oder aber während gegen gegenüber sowie statt et ou contre mais`)
 
-// values returns the quantities from which a value must be told: of its kind and unit, bare numbers included when they
-// count the same or what they count is left out.
-func values(of quantity.Quantity, words []word, all []quantity.Quantity) []quantity.Quantity {
+// values returns a quantity and those of its kind and unit.
+func values(of quantity.Quantity, all []quantity.Quantity) []quantity.Quantity {
 	var out []quantity.Quantity
-	noun := nounBehind(words, of.End)
 	for _, o := range all {
-		if o.Start == of.Start || alikeKind(of, o) && (of.Kind != quantity.Number || noun == "" || sameNoun(noun, nounBehind(words, o.End))) {
+		if o.Start == of.Start || alikeKind(of, o) {
 			out = append(out, o)
 		}
 	}
 	return out
 }
 
-func sameNoun(a, b string) bool { return b == "" || a == b }
+// countAlike reports numbers of which neither counts another thing than the other.
+func countAlike(words []word, a, b quantity.Quantity) bool {
+	x, y := nounBehind(words, a.End), nounBehind(words, b.End)
+	return a.Kind != quantity.Number || x == "" || y == "" || x == y
+}
 
 // alikeKind reports quantities that could stand for each other: one unit, or both times; years with years, days with days.
 func alikeKind(a, b quantity.Quantity) bool {
@@ -77,6 +79,7 @@ func segment(text string, words []word, vs []quantity.Quantity, i, from, to int)
 	case i == 0 && last > 0: // what the next value has no subject or verb of its own for is said of both
 		next := cutBetween(text, words, vs[0].End, vs[1].Start)
 		subject, verb := capitals(words, next, vs[1].Start), wordsOf(anchorsIn(words, next, vs[1].Start, vs))
+		maps.DeleteFunc(verb, func(a string, _ bool) bool { return subject[a] })
 		if elided(words, next) {
 			verb = nil
 		}
@@ -182,6 +185,9 @@ func anchorsIn(words []word, from, to int, vs []quantity.Quantity) map[string]bo
 		if slices.ContainsFunc(vs, func(v quantity.Quantity) bool { return w.start < v.End && w.end > v.Start }) {
 			continue
 		}
+		if w.number() && (lo > 0 && words[lo-1].number() && words[lo-1].end+1 == w.start || lo+1 < len(words) && words[lo+1].number() && w.end+1 == words[lo+1].start) {
+			continue // groups of digits
+		}
 		if lo+1 < len(words) && w.capital() && w.term() != "" && words[lo+1].number() && len(words[lo+1].raw) <= 3 && words[lo+1].start-w.end == 1 {
 			out[w.term()+" "+words[lo+1].low] = true
 		}
@@ -191,13 +197,17 @@ func anchorsIn(words []word, from, to int, vs []quantity.Quantity) map[string]bo
 }
 
 // surroundings are the anchors of a quantity of the sentence: close to it, up to commas, and all that are its own.
-type surroundings struct{ close, all map[string]bool }
+type surroundings struct {
+	close, all map[string]bool
+	inTable    bool // the value of the source stands in a table: all words tell
+	contrast   bool // the sentence has two values of the kind, which it tells apart
+}
 
 func (s *statement) around(q quantity.Quantity) surroundings {
-	vs := values(q, s.words, s.quantities)
+	vs := values(q, s.quantities)
 	from, to := s.clauseOf(q)
 	i := slices.IndexFunc(vs, func(v quantity.Quantity) bool { return v.Start == q.Start })
-	found := surroundings{all: segment(s.text, s.words, vs, i, from, to), close: map[string]bool{}}
+	found := surroundings{all: segment(s.text, s.words, vs, i, from, to), close: map[string]bool{}, contrast: len(vs) > 1}
 	close := segment(s.text, s.words, vs, i, max(from, cutBefore(s.text, q.Start)), min(to, cutBehind(s.text, q.End)))
 	for a := range close {
 		found.close[a] = found.all[a]
@@ -249,7 +259,7 @@ func (t *text) misplaced(s *statement, q quantity.Quantity, p placed, around sur
 	}
 	u := t.units[p.unit]
 	words := t.words[u.from:u.to]
-	vs := values(p.Quantity, words, t.inUnit(p.unit))
+	vs := values(p.Quantity, t.inUnit(p.unit))
 	if len(vs) < 2 {
 		return false
 	}
@@ -270,7 +280,7 @@ func (t *text) misplaced(s *statement, q quantity.Quantity, p placed, around sur
 		own = pairs[at-first]
 	}
 	for i, v := range vs {
-		if i == at || agree(q, v, s.text[q.Start:q.End], t.Text[v.Start:v.End]) != apart {
+		if i == at || !countAlike(words, p.Quantity, v) || agree(q, v, s.text[q.Start:q.End], t.Text[v.Start:v.End]) != apart {
 			continue
 		}
 		their := segment(t.Text, words, vs, i, u.start, u.end)
@@ -297,6 +307,7 @@ func (t *text) inUnit(unit int) []quantity.Quantity {
 
 // misplacedCell is misplaced for a table: the other values stand in the same row or the same column.
 func (t *text) misplacedCell(s *statement, q quantity.Quantity, p placed, c cell, around surroundings) bool {
+	around.inTable = true
 	for _, line := range [2]tableLine{{c.table, c.row, 0}, {c.table, 0, c.column}} {
 		for _, i := range t.lines[line] {
 			o := t.quantities[i]
@@ -321,12 +332,12 @@ func (t *text) belongs(around surroundings, own, their map[string]bool) bool {
 		case own[a] && !their[a]:
 			mine++
 			named = named || strong
-		case their[a] && !own[a] && around.close[a]:
+		case their[a] && !own[a] && (around.close[a] || around.inTable):
 			theirs++
 			theirNamed = theirNamed || strong
 		}
 	}
-	return theirs > 1 && mine == 0 || theirNamed && !named && mine <= 1
+	return (theirs > 1 || theirs == 1 && around.contrast) && mine == 0 || theirNamed && !named && mine <= 1
 }
 
 // labelled reports that a number follows a word: Editor 8.

@@ -119,7 +119,9 @@ func (t *text) know(s string, words []word) {
 			t.small[w.term()] = true
 			continue
 		}
-		t.capitals[w.term()] = true
+		if i > 0 && words[i-1].end+1 == w.start && s[words[i-1].end] == ' ' && !calendar[w.low] { // begins nothing
+			t.capitals[w.term()] = true
+		}
 		letters := ""
 		for j := i; j < len(words) && j < i+9 && len(letters) < 7; j++ {
 			if j > i && words[j].start-words[j-1].end > 1 {
