@@ -13,13 +13,15 @@ var bounds = []struct {
 	{"no more than", AtMost}, {"not more than", AtMost}, {"no fewer than", AtLeast}, {"no less than", AtLeast}, {"not less than", AtLeast},
 	{"more than", AtLeast}, {"greater than", AtLeast}, {"higher than", AtLeast}, {"larger than", AtLeast}, {"upwards of", AtLeast}, {"at least", AtLeast},
 	{"less than", AtMost}, {"fewer than", AtMost}, {"lower than", AtMost}, {"smaller than", AtMost}, {"at most", AtMost}, {"up to", AtMost},
+	{"beyond", AtLeast}, {"in excess of", AtLeast}, {"as much as", AtMost}, {"as many as", AtMost}, {"a little over", About}, {"a little more than", About}, {"slightly more than", About},
+	{"a little under", About}, {"a little less than", About}, {"slightly less than", About}, {"près de", About}, {"environ", About}, {"plus de", AtLeast}, {"moins de", AtMost},
 	{"over", AtLeast}, {"above", AtLeast}, {"exceeding", AtLeast}, {"exceeds", AtLeast}, {"exceeded", AtLeast}, {"minimum of", AtLeast},
 	{"under", AtMost}, {"below", AtMost}, {"maximum of", AtMost},
 	{"about", About}, {"around", About}, {"approximately", About}, {"approx.", About}, {"roughly", About}, {"nearly", About}, {"almost", About},
 	{"some", About}, {"circa", About}, {"ca.", About}, {"an estimated", About}, {"close to", About}, {"just over", About}, {"just under", About},
 	{"mehr als", AtLeast}, {"über", AtLeast}, {"mindestens", AtLeast}, {"wenigstens", AtLeast}, {"weniger als", AtMost}, {"höchstens", AtMost},
 	{"maximal", AtMost}, {"bis zu", AtMost}, {"unter", AtMost}, {"rund", About}, {"etwa", About}, {"ungefähr", About}, {"knapp", About}, {"fast", About}, {"gut", About}, {"zirka", About},
-	{"超过", AtLeast}, {"至少", AtLeast}, {"不少于", AtLeast}, {"逾", AtLeast}, {"高于", AtLeast}, {"不到", AtMost}, {"至多", AtMost}, {"最多", AtMost}, {"不超过", AtMost}, {"低于", AtMost},
+	{"接近", About}, {"将近", About}, {"超过", AtLeast}, {"至少", AtLeast}, {"不少于", AtLeast}, {"逾", AtLeast}, {"高于", AtLeast}, {"不到", AtMost}, {"至多", AtMost}, {"最多", AtMost}, {"不超过", AtMost}, {"低于", AtMost},
 	{"大约", About}, {"约", About}, {"近", About}, {"左右", About},
 	{"≥", AtLeast}, {">", AtLeast}, {"≤", AtMost}, {"<", AtMost}, {"~", About}, {"≈", About}, {"∼", About},
 }
@@ -54,9 +56,12 @@ func (p *parser) bound(q *Quantity) {
 		}
 		best, q.Bound = b.words, b.bound
 	}
+	if raw := p.s[q.Start:q.End]; strings.Contains(raw, "多") || strings.Contains(raw, "余") {
+		q.Bound = AtLeast
+	}
 	after := p.s[q.End:min(len(p.s), q.End+12)]
 	switch {
-	case best != "":
+	case best != "", q.Bound != Exact:
 	case strings.HasPrefix(after, "+"), strings.HasPrefix(after, " or more"), strings.HasPrefix(after, "多"), strings.HasPrefix(after, "余"), strings.HasPrefix(after, "以上"):
 		q.Bound = AtLeast
 	case strings.HasPrefix(after, " or less"), strings.HasPrefix(after, " or fewer"), strings.HasPrefix(after, "以下"), strings.HasPrefix(after, "以内"):

@@ -5,7 +5,7 @@ import "strings"
 // parts are the names of fractions by their denominators, in English, German and French.
 var parts = map[string]float64{
 	"half": 2, "halves": 2, "third": 3, "thirds": 3, "quarter": 4, "quarters": 4, "fourth": 4, "fourths": 4, "fifth": 5, "fifths": 5, "sixth": 6, "sixths": 6,
-	"seventh": 7, "sevenths": 7, "eighth": 8, "eighths": 8, "ninth": 9, "ninths": 9, "tenth": 10, "tenths": 10, "twelfth": 12, "twelfths": 12, "twentieth": 20, "twentieths": 20,
+	"seventh": 7, "sevenths": 7, "eighth": 8, "eighths": 8, "ninth": 9, "ninths": 9, "tenth": 10, "tenths": 10, "twelfth": 12, "twelfths": 12, "twentieth": 20, "twentieths": 20, "hundredth": 100, "hundredths": 100, "thousandth": 1000, "thousandths": 1000,
 	"hälfte": 2, "drittel": 3, "viertel": 4, "fünftel": 5, "sechstel": 6, "siebtel": 7, "achtel": 8, "neuntel": 9, "zehntel": 10,
 	"moitié": 2, "tiers": 3, "quart": 4, "quarts": 4, "cinquième": 5, "cinquièmes": 5, "dixième": 10,
 }
@@ -44,7 +44,13 @@ func (p *parser) fraction(i int) int {
 	if under == 0 || name[0] >= 'A' && name[0] <= 'Z' && !p.commas || over > under {
 		return i
 	}
-	next, _ := wordAt(p.s, p.skipSpace(after, 1))
+	if at, ok := p.ofUnit(after); ok { // seven hundredths of a second
+		return p.finish(i, number{value: over / under, step: 0.1 / under, end: at}, "")
+	}
+	next, behind := wordAt(p.s, p.skipSpace(after, 1))
+	if hour, _ := wordAt(p.s, p.skipSpace(behind, 1)); under == 4 && (next == "to" || next == "past") && spelled[strings.ToLower(hour)] > 0 { // a time of day
+		return behind
+	}
 	plural := strings.HasSuffix(name, "s") && under > 2
 	time := under == 4 && next != "of" && p.s[end] == ' ' && !p.commas // three quarters of it; three quarters of growth are no share
 	switch {
@@ -57,6 +63,18 @@ func (p *parser) fraction(i int) int {
 		return i
 	}
 	return p.part(i, after, over/under)
+}
+
+// ofUnit returns where the unit begins in "of a second".
+func (p *parser) ofUnit(at int) (int, bool) {
+	for _, of := range []string{" of a", " of an"} {
+		if strings.HasPrefix(p.s[at:], of+" ") {
+			if u, _, ok := p.unit(at + len(of)); ok && u.kind == Measure && u.offset == 0 {
+				return at + len(of), true
+			}
+		}
+	}
+	return at, false
 }
 
 // half reads "half of" and "half the" as a share, and "half a million" and "half an hour" as numbers.

@@ -19,6 +19,14 @@ var hanUnits = map[rune]float64{'十': 10, '百': 100, '千': 1e3, '万': 1e4, '
 // letters are magnitudes of money: $5bn, €3m; k and M also stand behind bare numbers.
 var letters = map[string]float64{"k": 1e3, "K": 1e3, "m": 1e6, "M": 1e6, "b": 1e9, "B": 1e9, "t": 1e12, "T": 1e12}
 
+// beforeSign are short magnitudes before a sign of money.
+var beforeSign = map[string]float64{"k": 1e3, "K": 1e3, "M": 1e6, "Md": 1e9, "Mrd": 1e9, "Mio": 1e6, "Mds": 1e9}
+
+func signAt(s string, i int) bool {
+	r, _ := utf8.DecodeRuneInString(s[i:])
+	return signs[string(r)] != ""
+}
+
 // magnitude reads words for powers of ten at byte at. written: there is one.
 func (p *parser) magnitude(at int, money bool) (end int, scale float64, written bool) {
 	end, scale = at, 1
@@ -32,6 +40,9 @@ func (p *parser) magnitude(at int, money bool) (end int, scale float64, written 
 			if factor == 0 && next == end && len(word) == 1 && (money || word == "k" || word == "K" || word == "M" || word == "B") {
 				factor = letters[word]
 			}
+			if factor == 0 && signAt(p.s, after) {
+				factor = beforeSign[word] // 91,4 M€
+			}
 			if factor == 0 || len(word) == 1 && written {
 				return end, scale, written
 			}
@@ -40,6 +51,13 @@ func (p *parser) magnitude(at int, money bool) (end int, scale float64, written 
 			}
 			end, scale, written = after, scale*factor, true
 			continue
+		}
+		for _, more := range []string{"多", "余"} { // 40多万
+			if rest, ok := strings.CutPrefix(p.s[next:], more); ok {
+				if r, _ := utf8.DecodeRuneInString(rest); hanUnits[r] >= 1e4 {
+					next += len(more)
+				}
+			}
 		}
 		r, size := utf8.DecodeRuneInString(p.s[next:])
 		factor, ok := hanUnits[r]

@@ -28,7 +28,7 @@ type parser struct {
 }
 
 // commaWords are words of languages that write 3,5 for what English writes 3.5.
-var commaWords = set(`der die das und ist sind nicht von mit für auf ein eine im zu wird wurde hat prozent mio mrd millionen milliarden
+var commaWords = set(`wurden waren werden sind haben beim zum zur bei aus nach noch nur rund etwa der die das und ist sind nicht von mit für auf ein eine im zu wird wurde hat prozent mio mrd millionen milliarden
 	le les des est une dans pour sur avec los las del una para con della gli`)
 
 var pointWords = set(`the of and is are was were with for in on has have by`)

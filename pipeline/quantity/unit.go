@@ -142,6 +142,14 @@ func (p *parser) unit(at int) (u unit, end int, ok bool) {
 	if next == at && strings.HasPrefix(p.s[at:], "-") {
 		next++ // a 10-km run
 	}
+	for _, of := range []string{"d'", "d’", "de "} { // millions d'euros
+		if rest, ok := strings.CutPrefix(p.s[next:], of); ok && next > at {
+			name, _ := wordAt(rest, 0)
+			if u, ok := lookup(name); ok && u.kind == Money {
+				return u, next + len(of) + len(name), true
+			}
+		}
+	}
 	word, after := wordAt(p.s, next)
 	low := strings.ToLower(word)
 	for _, ph := range phrases[low] {

@@ -59,6 +59,9 @@ func (s *statement) derived(q quantity.Quantity, texts []*text, ws []window) boo
 		if d.across(all[:min(len(all), deriveValues)]) || q.Kind != quantity.Number && d.across(t.few(q)) {
 			return true
 		}
+		if q.Unit == "s" && d.ofClocks(t.times()) || t.others(q) {
+			return true
+		}
 		if q.Unit == "month" && len(groups) > 0 || q.Kind == quantity.Number && announced {
 			for _, a := range all[:min(len(all), deriveValues/3)] { // an age, a span of years that began elsewhere
 				for _, b := range t.dates() {
@@ -83,7 +86,7 @@ func (s *statement) sums() bool {
 // plants, where the sentence has three.
 func (s *statement) takesPlace(q quantity.Quantity, texts []*text) bool {
 	before := wordBefore(s.words, q.Start)
-	if before == "" {
+	if before == "" || before == "or" || before == "and" {
 		return false
 	}
 	for _, t := range texts {
@@ -131,11 +134,48 @@ func (s *statement) announces(q quantity.Quantity) bool {
 			return true
 		}
 	}
+	if before := wordBefore(s.words, q.Start); before == "by" || q.Unit == "s" || q.Kind == quantity.Percent && figures(s.text[q.Start:q.End]) == "" {
+		return true
+	}
 	if q.Kind != quantity.Number {
 		return false
 	}
 	rest := strings.TrimLeft(s.text[q.End:], " ")
 	return strings.HasPrefix(rest, "of ") || strings.HasPrefix(rest, "der ") || strings.HasPrefix(rest, "des ")
+}
+
+// complement reports what remains of a number that the sentence names too: 45 of the 48, where three of 48 did.
+func (s *statement) complement(q quantity.Quantity, texts []*text) bool {
+	if q.Kind != quantity.Number {
+		return false
+	}
+	for _, whole := range s.quantities {
+		if whole.Start <= q.End || whole.Start-q.End > 12 || whole.Kind != quantity.Number && whole.Kind != quantity.Measure {
+			continue
+		}
+		if words := strings.Fields(s.text[q.End:whole.Start]); len(words) == 0 || words[0] != "of" && words[0] != "der" && words[0] != "von" {
+			continue
+		}
+		rest := writtenValue(s.text[whole.Start:whole.End]) - q.Low
+		for _, t := range texts {
+			for _, p := range t.quantities {
+				if rest > 0 && written(p.raw) == strconv.FormatFloat(rest, 'f', -1, 64) && t.unitHas(p.unit, s.text[whole.Start:whole.End]) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// unitHas reports that a quantity with this number stands in a unit.
+func (t *text) unitHas(unit int, raw string) bool {
+	for _, q := range t.inUnit(unit) {
+		if written(t.Text[q.Start:q.End]) == written(raw) {
+			return true
+		}
+	}
+	return false
 }
 
 // slipped reports that a source has the figures of a value in another order.
@@ -228,6 +268,35 @@ func (s *statement) hasAny(terms map[string]bool) bool {
 	return false
 }
 
+// ofClocks reports a time between two times of day.
+func (d derivation) ofClocks(times []clock) bool {
+	times = times[:min(len(times), 40)]
+	for i, a := range times {
+		for _, b := range times[i+1:] {
+			if between := math.Abs(float64(a.seconds - b.seconds)); a.parts == b.parts && between > 0 && d.is(between) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// others reports that a source names some and counts the rest: Tessel, Nordvik and 23 other firms.
+func (t *text) others(q quantity.Quantity) bool {
+	if q.Kind != quantity.Number {
+		return false
+	}
+	for _, p := range t.quantities {
+		if p.Kind == quantity.Number && p.Low < q.Low && q.Low-p.Low <= 6 {
+			i, _ := slices.BinarySearchFunc(t.words, p.End, func(w word, b int) int { return w.start - b })
+			if i < len(t.words) && (t.words[i].low == "other" || t.words[i].low == "others") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // few returns the values of the kind of a quantity when a source has so few that any of them may be meant.
 func (t *text) few(q quantity.Quantity) []placed {
 	var out []placed
@@ -288,6 +357,9 @@ func (d derivation) is(v float64) bool {
 
 // same reports a value of the kind that is looked for.
 func (d derivation) same(p placed) bool {
+	if p.Kind == quantity.Number && d.q.Kind == quantity.Money && p.Low >= 1000 { // 4.5 million more
+		return true
+	}
 	return p.Kind == d.q.Kind && p.Unit == d.q.Unit || d.q.Kind == quantity.Points && p.Kind == quantity.Percent
 }
 
@@ -323,7 +395,7 @@ func (d derivation) within(values []placed) bool {
 		}
 		switch {
 		case a.Kind == quantity.Date || !d.announced:
-		case q.Kind == quantity.Percent && a.Kind == quantity.Percent && d.is(100-a.Low),
+		case q.Kind == quantity.Percent && (a.Kind == quantity.Percent || a.Kind == quantity.Number && a.Low > 50 && a.Low < 300) && d.is(math.Abs(100-a.Low)),
 			q.Kind == quantity.Percent && a.Kind == quantity.Number && a.Low > 0 && a.Low < 1 && (d.is(100*a.Low) || d.is(100-100*a.Low)):
 			return true
 		}
@@ -331,8 +403,8 @@ func (d derivation) within(values []placed) bool {
 			if i == j || a.Kind == quantity.Date || b.Kind == quantity.Date || b.Low == 0 {
 				continue
 			}
-			if d.same(a) && b.Kind == quantity.Number && d.announced && d.written > 0 && writtenValue(a.raw)-b.Low == d.written {
-				return true // nine of the 67 months
+			if d.announced && d.unwritten(a, b) {
+				return true
 			}
 			switch {
 			case a.Kind == b.Kind && a.Unit == b.Unit && (q.Kind == quantity.Percent || q.Kind == quantity.Number || q.Unit == "x"):
@@ -348,6 +420,22 @@ func (d derivation) within(values []placed) bool {
 				return true
 			}
 		}
+	}
+	return false
+}
+
+// unwritten computes with a number whose unit is left out: nine of the 67 months, 11 of 19 minutes, and times of a list.
+func (d derivation) unwritten(a, b placed) bool {
+	x, y := writtenValue(a.raw), writtenValue(b.raw)
+	if x == 0 || y == 0 || b.Kind != quantity.Number {
+		return false
+	}
+	near := func(v float64) bool { return math.Abs(v-d.written) <= 1e-6*d.written }
+	switch {
+	case d.same(a) || a.Kind == quantity.Number && d.q.Kind == quantity.Measure && strings.Contains(a.raw, "."):
+		return d.written > 0 && (near(x-y) || near(x+y))
+	case a.Kind == quantity.Measure && d.q.Kind == quantity.Percent:
+		return d.is(100 * y / x)
 	}
 	return false
 }

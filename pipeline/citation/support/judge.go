@@ -48,6 +48,8 @@ func judge(s *statement, texts []*text) Verdict {
 		raw := s.text[q.Start:q.End]
 		f := s.find(q, texts)
 		switch {
+		case f.how != met && s.complement(q, texts):
+			open, openDetail = ReasonDerived, raw
 		case f.how == met:
 			specifics++
 			places = append(places, f)
@@ -116,7 +118,7 @@ func judge(s *statement, texts []*text) Verdict {
 	case lead.first >= 0 && (v.Overlap >= enough || specifics > 0 && v.Overlap >= enoughExact), s.weight == 0:
 		v.Result = Supported
 		v.Sources = s.bearing(best, places)
-	case v.Overlap < hardly && len(s.terms) >= 4, v.Overlap == 0 && len(s.terms) >= 3:
+	case specifics == 0 && (v.Overlap < hardly && len(s.terms) >= 4 || v.Overlap == 0 && len(s.terms) >= 3):
 		return not(ReasonWords, "")
 	default:
 		v.Reason = ReasonWords
@@ -262,7 +264,8 @@ func (t *text) deniedBefore(at int) bool {
 	i, _ := slices.BinarySearchFunc(t.words, at, func(w word, at int) int { return w.start - at })
 	for i--; i >= 0; i-- {
 		w := t.words[i]
-		if at-w.end > 200 || strings.ContainsAny(t.Text[w.end:at], ".!?;。！？；") || strings.Contains(t.Text[w.end:at], "\n\n") {
+		between := t.Text[w.end:at]
+		if at-w.end > 200 || strings.ContainsAny(between, ".!?;。！？；") || strings.Contains(between, "\n\n") || strings.Contains(between, "\n") && t.words[i+1].capital() {
 			return false
 		}
 		if denials[w.low] || strings.HasSuffix(w.low, "n't") {

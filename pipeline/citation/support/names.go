@@ -215,8 +215,10 @@ func (s *statement) mixed(n name, texts []*text) bool {
 			for i, w := range t.words {
 				if w.low == a.low && i+1 < len(t.words) && w.capital() {
 					next := t.words[i+1]
-					if next.low == b.low {
-						return false
+					for j := i + 1; j < len(t.words) && j <= i+3 && t.words[j].capital(); j++ { // Frau Sabine Ortmann
+						if t.words[j].low == b.low {
+							return false
+						}
 					}
 					aOther = aOther || next.capital() && next.start-w.end == 1 && len(next.terms) > 0
 				}

@@ -8,6 +8,7 @@ import (
 
 // negation is a word that denies, and what it denies.
 type negation struct {
+	word    string
 	head    string          // first content word after it
 	scope   map[string]bool // content words up to the end of the clause
 	noun    bool            // "no servers fail": only head and rest together are denied
@@ -20,7 +21,7 @@ var (
 	denyNoun = set(`no without neither nor none kein keine keinen keiner keinem ohne sans`)
 	denyVerb = set(`fail fails failed unable refuse refuses refused`) // to do it
 	// averting words say that something does not happen; they do not make an opposite of what says that it can.
-	averting = set(`prevent prevents prevented avoid avoids avoided protect protects protected lack lacks lacked absence instead rather unlike verhindert vermeidet`)
+	averting = set(`prevent prevents prevented avoid avoids avoided protect protects protected lack lacks lacked absence instead rather unlike unlikely badly poorly hardly barely scarcely partly insufficiently inadequately kaum unwahrscheinlich verhindert vermeidet`)
 	// afterNot are words that make no denial of the whole: not only, no later than.
 	afterNot = set(`only just merely until before later more less fewer longer than nur erst mehr weniger necessarily`)
 	untrue   = set(`false untrue wrong incorrect falsch`)
@@ -37,7 +38,7 @@ const scopeWords = 6
 func negations(s string, words []word) []negation {
 	var out []negation
 	for i, w := range words {
-		n := negation{scope: map[string]bool{}}
+		n := negation{word: w.low, scope: map[string]bool{}}
 		cjk := false
 		switch {
 		case denying[w.low], strings.HasSuffix(w.low, "n't"), untrue[w.low] && i+1 < len(words) && words[i+1].low == "that":
@@ -78,6 +79,7 @@ func negations(s string, words []word) []negation {
 			n.scope[term] = true
 			count++
 		}
+		n.part = i > 0 && w.low == "not" && strings.HasSuffix(strings.TrimRight(s[:w.start], " "), ",") // from Paris, not from Rome
 		for j := max(0, i-3); j < i; j++ {
 			n.part = n.part || relative[words[j].low]
 		}
@@ -124,10 +126,12 @@ const (
 
 // passage is a source sentence with what the statement shares with it.
 type passage struct {
-	text  string
-	words []word
-	terms map[string]bool // all content words of it
-	share float64
+	source *text
+	unit   int
+	text   string
+	words  []word
+	terms  map[string]bool // all content words of it
+	share  float64
 }
 
 // mostPassages bounds how many sentences of the sources are held against a statement.
@@ -165,7 +169,7 @@ func (s *statement) passages(ws []window) (all []passage, best float64) {
 			break
 		}
 		u := at.text.units[at.unit]
-		p := passage{text: at.text.Text, words: at.text.words[u.from:u.to], terms: map[string]bool{}, share: at.share}
+		p := passage{source: at.text, unit: at.unit, text: at.text.Text, words: at.text.words[u.from:u.to], terms: map[string]bool{}, share: at.share}
 		for _, word := range p.words {
 			for _, term := range word.terms {
 				p.terms[term] = true
@@ -253,6 +257,9 @@ var exclusive = set(`first only sole solely alone last vacant except other`)
 // plainlySaid reports that a source sentence can be held against a denial: it has the names of the statement, and says
 // nothing that comes to a denial in other words: never remarried, for did not marry again; the first to, for no other has.
 func (s *statement) plainlySaid(p passage, theirs []negation, n negation) bool {
+	if n.noun && p.followedBy(n.word) {
+		return false
+	}
 	if slices.ContainsFunc(theirs, func(o negation) bool { return o.trigger && strings.HasSuffix(o.head, n.head) }) || !s.namesIn(p) {
 		return false
 	}
@@ -262,6 +269,18 @@ func (s *statement) plainlySaid(p passage, theirs []negation, n negation) bool {
 		}
 	}
 	return true
+}
+
+// followedBy reports that the sentence behind a passage has a word: The record was 47.60. Neither was broken.
+func (p passage) followedBy(low string) bool {
+	for u := p.unit; u <= p.unit+2 && u < len(p.source.units); u++ {
+		for _, w := range p.source.words[p.source.units[u].from:p.source.units[u].to] {
+			if w.low == low {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // namesIn reports that a source sentence has a word of each name of the statement, where it has any name.

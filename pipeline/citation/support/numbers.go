@@ -38,6 +38,14 @@ func agree(q, s quantity.Quantity, rawQ, rawS string) agreement {
 		if s.Unit+"/" == q.Unit[:min(len(q.Unit), len(s.Unit)+1)] && q.Kind == s.Kind && written(rawQ) == written(rawS) && magnitudeOf(rawQ) == magnitudeOf(rawS) {
 			return rough
 		}
+		if bare(s) && s.Kind == quantity.Number && !bare(q) && q.Bound != quantity.Exact && q.Low == q.High && s.Low == s.High && magnitudeOf(rawQ) == "" { // under 50 seconds: 49.44
+			n := q
+			n.Kind, n.Unit, n.Low, n.Round = quantity.Number, "", writtenValue(rawQ), 0.5
+			n.High = n.Low
+			if n.Low > 0 && math.Trunc(s.Low) != s.Low && agreeBounds(n, s, closeness(n, s)) == met {
+				return rough
+			}
+		}
 		if bare(q) != bare(s) && written(rawQ) == written(rawS) && magnitudeOf(rawQ) == magnitudeOf(rawS) {
 			if bare(q) {
 				return met
@@ -221,7 +229,7 @@ func (s *statement) find(q quantity.Quantity, texts []*text) finding {
 	raw := s.text[q.Start:q.End]
 	best, share := finding{}, -1.0
 	around, anchors := s.clause(q), s.around(q)
-	noun := ""
+	noun, sums := "", s.sums()
 	if q.Kind == quantity.Number {
 		noun = smallNoun(s.words, q.End)
 	}
@@ -249,7 +257,7 @@ func (s *statement) find(q quantity.Quantity, texts []*text) finding {
 				how = met // "each year 22 m"
 			}
 			_, inTable := t.cells[p.Start]
-			if t.misplaced(s, q, p, anchors) || !inTable && (t.saidOfAnother(s, q, p, around) || t.saidElsewhere(s, q, p, around) || t.ofAnotherTime(s, q, p)) {
+			if t.misplaced(s, q, p, anchors) || !inTable && (t.saidOfAnother(s, q, p, around) || !sums && t.saidElsewhere(s, q, p, around) || t.ofAnotherTime(s, q, p)) {
 				astray = max(astray, how)
 				continue
 			}

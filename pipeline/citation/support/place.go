@@ -144,7 +144,9 @@ func cutBetween(text string, words []word, from, to int) int {
 				r = 4
 			}
 		case '(':
-			r, depth = 1, depth+1
+			if depth++; i+1 < to { // Lyra (74.6%) is one thing
+				r = 1
+			}
 		case ')':
 			r, depth = 1, max(0, depth-1)
 		case ':':
@@ -166,7 +168,7 @@ func cutBetween(text string, words []word, from, to int) int {
 			r = 5 // ", and"
 		case parting[w.low]:
 			r = 3
-		case w.low == "to" || w.low == "auf" || w.low == "from" || w.low == "von":
+		case w.low == "to" || w.low == "à" || w.low == "auf" || w.low == "from" || w.low == "von":
 			r = 2
 		}
 		if r > 0 && r >= rank {

@@ -211,6 +211,7 @@ var sameWord = readSame(`
 	increas rise rose grow grew growth climb gain surg expand expans jump soar rais
 	stand stood
 	take took taken
+	lose loss lost
 	give gave given
 	make made
 	come came

@@ -46,6 +46,8 @@ func newStatement(sentence string, st stems) *statement {
 	}
 	s := &statement{text: sentence, folded: strings.TrimSpace(foldText(sentence).text), words: st.words(sentence), quantities: parse(sentence)}
 	s.quantities = s.quantities[:min(len(s.quantities), maxFacts)]
+	s.language = language(s.words)
+	dropArticles(s.words, s.language)
 	index := map[string]bool{}
 	wides := 0
 	for _, w := range s.words {
@@ -65,7 +67,6 @@ func newStatement(sentence string, st stems) *statement {
 		}
 	}
 	s.wide = 2*wides > len(s.words)
-	s.language = language(s.words)
 	if s.wide {
 		s.language = "zh"
 	}

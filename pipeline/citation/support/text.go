@@ -53,6 +53,8 @@ func newText(s Source, st stems) *text {
 		Source: s, words: st.words(s.Text), folded: foldText(s.Text), about: foldText(s.About).text,
 		has: map[string]bool{}, initials: map[string]bool{}, capitals: map[string]bool{}, small: map[string]bool{}, postings: map[string][]int{}, aboutTerms: map[string]bool{},
 	}
+	t.language = language(t.words)
+	dropArticles(t.words, t.language)
 	t.units = unitsOf(s.Text)
 	at := 0
 	for i := range t.units {
@@ -101,8 +103,19 @@ func newText(s Source, st stems) *text {
 		}
 	}
 	t.aboutFound = parse(s.About)
-	t.language = language(t.words)
 	return t
+}
+
+// dropArticles leaves the German article out, which is an English verb.
+func dropArticles(words []word, language string) {
+	if language != "de" {
+		return
+	}
+	for i := range words {
+		if words[i].low == "die" {
+			words[i].terms = nil
+		}
+	}
 }
 
 // know takes in words, words that hyphens part, joined, and the initials of names.
