@@ -48,8 +48,8 @@ func (p *parser) fraction(i int) int {
 		return p.finish(i, number{value: over / under, step: 0.1 / under, end: at}, "")
 	}
 	next, behind := wordAt(p.s, p.skipSpace(after, 1))
-	if hour, _ := wordAt(p.s, p.skipSpace(behind, 1)); under == 4 && (next == "to" || next == "past") && spelled[strings.ToLower(hour)] > 0 { // a time of day
-		return behind
+	if hour, end := wordAt(p.s, p.skipSpace(behind, 1)); under == 4 && (next == "to" || next == "past") && spelled[strings.ToLower(hour)] > 0 { // a time of day
+		return end
 	}
 	plural := strings.HasSuffix(name, "s") && under > 2
 	time := under == 4 && next != "of" && p.s[end] == ' ' && !p.commas // three quarters of it; three quarters of growth are no share

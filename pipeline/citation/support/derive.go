@@ -41,7 +41,7 @@ func (s *statement) derived(q quantity.Quantity, texts []*text, ws []window) boo
 			return false
 		}
 	}
-	if !exact && !s.sums() && s.takesPlace(q, texts) {
+	if !exact && !s.sums() && q.Unit != "s" && s.takesPlace(q, texts) {
 		return false
 	}
 	d := derivation{q: q, announced: announced, exact: exact, written: writtenValue(raw)}
@@ -59,7 +59,7 @@ func (s *statement) derived(q quantity.Quantity, texts []*text, ws []window) boo
 		if d.across(all[:min(len(all), deriveValues)]) || q.Kind != quantity.Number && d.across(t.few(q)) {
 			return true
 		}
-		if q.Unit == "s" && d.ofClocks(t.times()) || t.others(q) {
+		if q.Unit == "s" && d.ofClocks(t.times()) || t.others(q) || q.Unit == "s" && t.nth(raw) {
 			return true
 		}
 		if q.Unit == "month" && len(groups) > 0 || q.Kind == quantity.Number && announced {
@@ -281,6 +281,15 @@ func (d derivation) ofClocks(times []clock) bool {
 	return false
 }
 
+// fourth weeks in a row make four.
+var ordinals = []string{2: "", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh", "twelfth"}
+
+// nth reports that a source has the ordinal of a small number: the fourth week in a row, for four weeks.
+func (t *text) nth(raw string) bool {
+	n := int(writtenValue(raw))
+	return n > 2 && n < len(ordinals) && t.has[ordinals[n]]
+}
+
 // others reports that a source names some and counts the rest: Tessel, Nordvik and 23 other firms.
 func (t *text) others(q quantity.Quantity) bool {
 	if q.Kind != quantity.Number {
@@ -331,7 +340,7 @@ type derivation struct {
 
 // writtenValue is the number of a quantity without its unit; 0 when it is not written in plain figures.
 func writtenValue(raw string) float64 {
-	v, err := strconv.ParseFloat(figures(raw), 64)
+	v, err := strconv.ParseFloat(written(raw), 64)
 	if err != nil {
 		return 0
 	}

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"nightdesk/pipeline/extractive"
 	"nightdesk/pipeline/quantity"
@@ -119,7 +120,7 @@ func polesAt(words []word, i int) []pole {
 	w := words[i]
 	if w.low == "up" || w.low == "down" {
 		moved := i > 0 && (words[i-1].low == "went" || words[i-1].low == "go" || words[i-1].low == "goes" || words[i-1].low == "gone" || words[i-1].low == "going")
-		if moved || i+1 < len(words) && (words[i+1].low == "from" || words[i+1].low == "to" || words[i+1].low == "by") {
+		if moved || i+1 < len(words) && (words[i+1].low == "from" || words[i+1].low == "to" || words[i+1].low == "by" || words[i+1].number() && words[i+1].start-w.end <= 4) {
 			side := 1
 			if w.low == "down" {
 				side = -1
@@ -168,7 +169,7 @@ func turns(s string, words []word) []turn {
 		}
 	}
 	for i, w := range words {
-		if dates(words, i) {
+		if dates(words, i) || hyphenedWord(s, w) || consistent(s, words, i) {
 			continue
 		}
 		for _, p := range polesAt(words, i) {
@@ -198,6 +199,66 @@ func dates(words []word, i int) bool {
 		return i > 0 && spans[words[i-1].low] || i+1 < len(words) && words[i+1].number()
 	}
 	return false
+}
+
+// hyphenedWord reports a part of a compound: us-east, up-to-date.
+func hyphenedWord(s string, w word) bool {
+	return w.start > 0 && s[w.start-1] == '-' || w.end < len(s) && s[w.end] == '-'
+}
+
+// consistent reports a comparison or a change whose own two figures bear it out: 74.6%, less than the 84.7% of others; 11%,
+// down from 14%. Whether the figures are right is checked elsewhere.
+func consistent(s string, words []word, i int) bool {
+	side, ok := comparison(words, i)
+	if !ok {
+		return false
+	}
+	a, b, ok := compared(s, words[i])
+	return ok && (a.Low-b.Low)*float64(side) > 0
+}
+
+// comparison returns the side of a word that compares what stands before it with what stands behind: more than, up from.
+func comparison(words []word, i int) (side int, ok bool) {
+	if i+1 >= len(words) {
+		return 0, false
+	}
+	next := words[i+1].low
+	switch words[i].low {
+	case "up":
+		return 1, next == "from"
+	case "down":
+		return -1, next == "from"
+	}
+	for _, p := range polesOf(words[i]) {
+		if p.axis <= change+1 {
+			return p.side, next == "than" || next == "als"
+		}
+	}
+	return 0, false
+}
+
+// compared returns the values next to a word on both sides, of one kind.
+func compared(s string, w word) (a, b quantity.Quantity, ok bool) {
+	from, to := max(0, w.start-120), min(len(s), w.end+80)
+	for from > 0 && !utf8.RuneStart(s[from]) {
+		from--
+	}
+	for to < len(s) && !utf8.RuneStart(s[to]) {
+		to++
+	}
+	before, behind := quantity.Parse(s[from:w.start]), quantity.Parse(s[w.end:to])
+	for _, q := range behind {
+		if q.Kind == quantity.Date {
+			continue
+		}
+		for i := len(before) - 1; i >= 0; i-- {
+			if before[i].Kind == q.Kind && before[i].Unit == q.Unit {
+				return before[i], q, true
+			}
+		}
+		break
+	}
+	return a, b, false
 }
 
 var spans = set(`year years month months week weeks day days hour hours minute minutes decade decades century centuries season`)
@@ -285,6 +346,13 @@ func (s *statement) contradicts() string {
 				return ""
 			}
 			to = q
+		}
+	}
+	for i := range s.words {
+		if side, ok := comparison(s.words, i); ok {
+			if a, b, ok := compared(s.text, s.words[i]); ok && (a.Low-b.Low)*float64(side) < 0 && a.Bound == quantity.Exact && b.Bound == quantity.Exact {
+				return s.words[i].raw
+			}
 		}
 	}
 	if from == nil || to == nil || from.Kind != to.Kind || from.Unit != to.Unit || from.Low == to.Low {

@@ -78,7 +78,7 @@ func judge(s *statement, texts []*text) Verdict {
 		}
 		open, openDetail = ReasonName, missing
 	}
-	if !foreign {
+	if !foreign && open != ReasonDerived {
 		if detail := s.swapped(texts); detail != "" {
 			return not(ReasonRoles, detail)
 		}

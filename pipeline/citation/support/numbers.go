@@ -440,6 +440,9 @@ func (s *statement) parted(q quantity.Quantity, texts []*text) bool {
 		return false
 	}
 	for _, t := range texts {
+		if q.Kind == quantity.Date && q.To.Zero() && t.sameMonth(q) {
+			continue
+		}
 		var places [2][]int
 		for i, part := range parts {
 			for _, p := range t.quantities {
@@ -461,6 +464,13 @@ func (s *statement) parted(q quantity.Quantity, texts []*text) bool {
 		}
 	}
 	return false
+}
+
+// sameMonth reports that a source has the same month, or day, of another year: there a year that stands apart is none of it.
+func (t *text) sameMonth(q quantity.Quantity) bool {
+	return slices.ContainsFunc(t.quantities, func(p placed) bool {
+		return p.Kind == quantity.Date && p.When.Year > 0 && p.When.Year != q.When.Year && p.When.Month == q.When.Month && p.When.Day == q.When.Day && p.When.Quarter == q.When.Quarter
+	})
 }
 
 // whyMissing tells a number that is not there from one that is there with another unit or power of ten.

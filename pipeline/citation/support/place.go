@@ -73,13 +73,13 @@ func segment(text string, words []word, vs []quantity.Quantity, i, from, to int)
 	if i+1 < len(vs) {
 		end = cutBetween(text, words, vs[i].End, vs[i+1].Start)
 	}
-	anchors := anchorsIn(words, max(start, vs[i].Start), end, vs)
-	before := anchorsIn(words, start, vs[i].Start, vs)
+	anchors := anchorsIn(text, words, max(start, vs[i].Start), end, vs)
+	before := anchorsIn(text, words, start, vs[i].Start, vs)
 	switch last := len(vs) - 1; {
 	case i == 0 && last > 0: // what the next value has no subject or verb of its own for is said of both
 		next := cutBetween(text, words, vs[0].End, vs[1].Start)
-		subject, verb := capitals(words, next, vs[1].Start), wordsOf(anchorsIn(words, next, vs[1].Start, vs))
-		maps.DeleteFunc(verb, func(a string, _ bool) bool { return subject[a] })
+		subject, verb := capitals(words, next, vs[1].Start), wordsOf(anchorsIn(text, words, next, vs[1].Start, vs))
+		maps.DeleteFunc(verb, func(a string, _ bool) bool { return subject[a] || auxiliary[a] })
 		if elided(words, next) {
 			verb = nil
 		}
@@ -90,7 +90,7 @@ func segment(text string, words []word, vs []quantity.Quantity, i, from, to int)
 			}
 		}
 	case i == last && last > 0: // what stands behind the last may be said of all, unless something stands behind the one before
-		if len(wordsOf(anchorsIn(words, vs[i-1].End, start, vs))) == 0 {
+		if len(wordsOf(anchorsIn(text, words, vs[i-1].End, start, vs))) == 0 {
 			clear(anchors)
 		}
 	}
@@ -179,7 +179,7 @@ func cutBetween(text string, words []word, from, to int) int {
 }
 
 // anchorsIn returns the anchors of the words between two bytes, without those of the values.
-func anchorsIn(words []word, from, to int, vs []quantity.Quantity) map[string]bool {
+func anchorsIn(text string, words []word, from, to int, vs []quantity.Quantity) map[string]bool {
 	out := map[string]bool{}
 	lo, _ := slices.BinarySearchFunc(words, from, func(w word, b int) int { return w.start - b })
 	for ; lo < len(words) && words[lo].start < to; lo++ {
@@ -187,7 +187,7 @@ func anchorsIn(words []word, from, to int, vs []quantity.Quantity) map[string]bo
 		if slices.ContainsFunc(vs, func(v quantity.Quantity) bool { return w.start < v.End && w.end > v.Start }) {
 			continue
 		}
-		if w.number() && (lo > 0 && words[lo-1].number() && words[lo-1].end+1 == w.start || lo+1 < len(words) && words[lo+1].number() && w.end+1 == words[lo+1].start) {
+		if w.number() && (lo > 0 && words[lo-1].number() && words[lo-1].end+1 == w.start && text[w.start-1] != ' ' || lo+1 < len(words) && words[lo+1].number() && w.end+1 == words[lo+1].start && text[w.end] != ' ') {
 			continue // groups of digits
 		}
 		if lo+1 < len(words) && w.capital() && w.term() != "" && words[lo+1].number() && len(words[lo+1].raw) <= 3 && words[lo+1].start-w.end == 1 {
@@ -271,10 +271,10 @@ func (t *text) misplaced(s *statement, q quantity.Quantity, p placed, around sur
 	}
 	own := segment(t.Text, words, vs, at, u.start, u.end)
 	first, last := at, at
-	for first > 0 && follows(words, vs[first-1], vs[first]) {
+	for first > 0 && follows(t.Text, words, vs[first-1], vs[first]) {
 		first--
 	}
-	for last+1 < len(vs) && follows(words, vs[last], vs[last+1]) {
+	for last+1 < len(vs) && follows(t.Text, words, vs[last], vs[last+1]) {
 		last++
 	}
 	pairs := respective(t.Text, words, vs[first:last+1])
@@ -309,7 +309,7 @@ func (t *text) inUnit(unit int) []quantity.Quantity {
 
 // misplacedCell is misplaced for a table: the other values stand in the same row or the same column.
 func (t *text) misplacedCell(s *statement, q quantity.Quantity, p placed, c cell, around surroundings) bool {
-	around.inTable = true
+	around.inTable, around.contrast = true, true
 	for _, line := range [2]tableLine{{c.table, c.row, 0}, {c.table, 0, c.column}} {
 		for _, i := range t.lines[line] {
 			o := t.quantities[i]
@@ -358,8 +358,8 @@ func (t *text) isName(term string) bool {
 }
 
 // follows reports that nothing stands between two values but "and" or a comma.
-func follows(words []word, a, b quantity.Quantity) bool {
-	return b.Start-a.End <= 12 && len(anchorsIn(words, a.End, b.Start, nil)) == 0
+func follows(text string, words []word, a, b quantity.Quantity) bool {
+	return b.Start-a.End <= 12 && len(anchorsIn(text, words, a.End, b.Start, nil)) == 0
 }
 
 // respective returns the anchors of values that follow each other at once, when as many names do before them: "Tamberi

@@ -78,15 +78,24 @@ func newStatement(sentence string, st stems) *statement {
 
 var perWords = set(`each every per annually annual yearly daily monthly weekly hourly pro jährlich täglich`)
 
-// parse finds the quantities of a text. "Over 24 weeks" says how long, and not that it was longer.
+// parse finds the quantities of a text. "Over 24 weeks" says how long, and not that it was longer; two hours and 22
+// minutes are one time.
 func parse(s string) []quantity.Quantity {
 	found := quantity.Parse(s)
-	for i, q := range found {
+	out := found[:0]
+	for _, q := range found {
 		if q.Bound == quantity.AtLeast && (q.Unit == "s" || q.Unit == "month") && strings.HasSuffix(strings.ToLower(strings.TrimRight(s[max(0, q.Start-6):q.Start], " ")), "over") {
-			found[i].Bound = quantity.Exact
+			q.Bound = quantity.Exact
 		}
+		if n := len(out); n > 0 && q.Kind == quantity.Measure && q.Unit == "s" && out[n-1].Unit == "s" && out[n-1].Low > q.Low && out[n-1].Low == out[n-1].High {
+			if between := s[out[n-1].End:q.Start]; between == " and " || between == " " || between == " und " { // two hours and 22 minutes
+				out[n-1].Low, out[n-1].High, out[n-1].Round, out[n-1].End = out[n-1].Low+q.Low, out[n-1].High+q.High, q.Round, q.End
+				continue
+			}
+		}
+		out = append(out, q)
 	}
-	return found
+	return out
 }
 
 // inQuantity reports a word that is part of a quantity: a unit, a month.

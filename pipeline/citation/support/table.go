@@ -137,7 +137,7 @@ func scale(q *quantity.Quantity, u quantity.Quantity) {
 func addAnchor(to map[string]bool, w word) {
 	if w.number() {
 		to[strings.Trim(w.low, ".,")] = true
-	} else if term := w.term(); term != "" {
+	} else if term := w.term(); term != "" && !spans[w.low] {
 		to[term] = true
 	}
 }
