@@ -84,6 +84,11 @@ var spelled = map[string]float64{
 func (p *parser) words(i int) int {
 	word, end := wordAt(p.s, i)
 	value, ok := spelled[strings.ToLower(word)]
+	if low := strings.ToLower(word); low == "a" && !ok { // a billion requests
+		if power, _ := wordAt(p.s, p.skipSpace(end, 1)); magnitudes[power] >= 1e3 && len(power) > 3 && !strings.HasSuffix(power, "s") {
+			value, ok = 1, true
+		}
+	}
 	if !ok {
 		return i
 	}

@@ -20,7 +20,7 @@ m: m=1 km=1000 cm=.01 mm=.001 µm=1e-6 μm=1e-6 um=1e-6 nm=1e-9 pm=1e-12 metre m
 	nanometre nanometres nanometer nanometers=1e-9 mile miles mi meile meilen=1609.344 foot feet ft=.3048 inch inches zoll=.0254 yard yards yd=.9144
 	nmi=1852 ly=9.4607e15 公里 千米=1000 米=1 厘米=.01 毫米=.001 微米=1e-6 纳米=1e-9
 m2: m² m2 sqm quadratmeter 平方米=1 km² km2 quadratkilometer 平方公里 平方千米=1e6 cm² cm2=1e-4 mm² mm2=1e-6 ha hectare hectares hektar 公顷=1e4 acre acres=4046.8564 mi²=2589988.11 ft² sqft=.09290304
-m3: m³ m3 kubikmeter 立方米=1 km³ km3=1e9 cm³ cm3 cc=1e-6 l L litre litres liter liters 升=.001 ml mL millilitre millilitres milliliter milliliters 毫升=1e-6 hl=.1
+m3: m³ m3 kubikmeter 立方米=1 km³ km3=1e9 cm³ cm3 cc=1e-6 l L litre litres liter liters 升=.001 ml mL millilitre millilitres milliliter milliliters 毫升=1e-6 hl hectolitre hectolitres hectoliter hectoliters hektoliter=.1
 	gallon gallons=.003785411784 barrel barrels bbl=.158987295
 kg: kg kilogram kilograms kilogramm kilo kilos 公斤 千克=1 g gram grams gramm 克=.001 mg milligram milligrams milligramm 毫克=1e-6 µg μg microgram micrograms=1e-9 ng=1e-12
 	t tonne tonnes ton tons tonnen 吨=1000 kt kilotonne kilotonnes=1e6 Mt megatonne megatonnes=1e9 Gt gigatonne gigatonnes=1e12 lb lbs pound pounds=.45359237 oz ounce ounces=.028349523
@@ -145,7 +145,7 @@ func (p *parser) unit(at int) (u unit, end int, ok bool) {
 	for _, of := range []string{"d'", "d’", "de "} { // millions d'euros
 		if rest, ok := strings.CutPrefix(p.s[next:], of); ok && next > at {
 			name, _ := wordAt(rest, 0)
-			if u, ok := lookup(name); ok && u.kind == Money {
+			if u, ok := lookup(name); ok && (u.kind == Money || u.kind == Measure && len(name) > 3) {
 				return u, next + len(of) + len(name), true
 			}
 		}
@@ -255,7 +255,7 @@ func (p *parser) per(at int, q *Quantity, n *number) int {
 	case word == "a" || word == "an" || word == "each":
 		after = p.skipSpace(after, 1)
 		name, behind := wordAt(p.s, after)
-		if next, _ := wordAt(p.s, p.skipSpace(behind, 1)); units[name].base != "s" && units[name].base != "month" || agoWords[next] {
+		if next, _ := wordAt(p.s, p.skipSpace(behind, 1)); units[name].base != "s" && units[name].base != "month" && !(q.Kind == Money && (units[name].base == "m3" || units[name].base == "kg")) || agoWords[next] {
 			return at // $3m a year earlier
 		}
 	default:

@@ -41,7 +41,7 @@ func (s *statement) derived(q quantity.Quantity, texts []*text, ws []window) boo
 			return false
 		}
 	}
-	if !exact && !s.sums() && q.Unit != "s" && s.takesPlace(q, texts) {
+	if !exact && !s.sums() && s.takesPlace(q, texts) {
 		return false
 	}
 	d := derivation{q: q, announced: announced, exact: exact, written: writtenValue(raw)}
@@ -104,10 +104,14 @@ func (s *statement) takesPlace(q quantity.Quantity, texts []*text) bool {
 			if s.share(covered, t) < 0.9 {
 				continue
 			}
+			rivals := 0
 			for _, p := range values {
 				if alikeKind(p.Quantity, q) && wordBefore(t.words, p.Start) == before && agree(q, p.Quantity, s.text[q.Start:q.End], p.raw) == apart {
-					return true
+					rivals++
 				}
+			}
+			if rivals == 1 {
+				return true
 			}
 		}
 	}
@@ -134,7 +138,7 @@ func (s *statement) announces(q quantity.Quantity) bool {
 			return true
 		}
 	}
-	if before := wordBefore(s.words, q.Start); before == "by" || q.Unit == "s" || q.Kind == quantity.Percent && figures(s.text[q.Start:q.End]) == "" {
+	if before := wordBefore(s.words, q.Start); before == "by" || q.Kind == quantity.Percent && figures(s.text[q.Start:q.End]) == "" {
 		return true
 	}
 	if q.Kind != quantity.Number {
@@ -146,7 +150,7 @@ func (s *statement) announces(q quantity.Quantity) bool {
 
 // complement reports what remains of a number that the sentence names too: 45 of the 48, where three of 48 did.
 func (s *statement) complement(q quantity.Quantity, texts []*text) bool {
-	if q.Kind != quantity.Number {
+	if q.Kind != quantity.Number || len(negations(s.text, s.words)) == 0 && s.takesPlace(q, texts) {
 		return false
 	}
 	for _, whole := range s.quantities {
@@ -181,7 +185,7 @@ func (t *text) unitHas(unit int, raw string) bool {
 // slipped reports that a source has the figures of a value in another order.
 func (t *text) slipped(q quantity.Quantity, raw string) bool {
 	digits := []byte(strings.ReplaceAll(figures(raw), ".", ""))
-	if len(digits) < 3 {
+	if len(digits) < 2 || len(digits) < 3 && q.Kind == quantity.Number {
 		return false
 	}
 	slices.Sort(digits)
@@ -270,6 +274,7 @@ func (s *statement) hasAny(terms map[string]bool) bool {
 
 // ofClocks reports a time between two times of day.
 func (d derivation) ofClocks(times []clock) bool {
+	d.announced = true
 	times = times[:min(len(times), 40)]
 	for i, a := range times {
 		for _, b := range times[i+1:] {
@@ -396,6 +401,11 @@ func (d derivation) across(values []placed) bool {
 func (d derivation) within(values []placed) bool {
 	q, sum := d.q, 0.0
 	for i, a := range values {
+		for _, b := range values[i+1:] { // within 14 days, and then within seven
+			if q.Unit == "s" && a.Unit == "s" && b.Unit == "s" && math.Abs(a.Low+b.Low-q.Low) <= 1e-9*q.Low {
+				return true
+			}
+		}
 		if d.same(a) {
 			sum += a.Low
 			if i > 1 && (d.announced || d.exact) && d.is(sum) {

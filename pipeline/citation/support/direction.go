@@ -19,13 +19,13 @@ type pole struct {
 // axes are words that turn what a sentence says into its opposite when one side stands for the other. Words that often
 // mean something else (up, over, back, long) are left out.
 const axes = `
-increase increases increased increasing rise rises rose risen rising grow grows grew grown growing growth climb climbs climbed gain gains gained surge surged expand expands expanded expansion jump jumped soar soared raise raises raised steigt stieg steigen gestiegen wächst wuchs zunimmt nahm erhöht erhöhte wuchsen 增加 增长 上升 提高 上涨 | decrease decreases decreased decreasing decline declines declined declining fall falls fell fallen falling drop drops dropped dropping reduce reduces reduced reducing reduction shrink shrinks shrank shrunk cut cuts plunge plunged dip dipped lose loses lost losing lower lowers lowered sinkt sank sinken gesunken fällt fiel abnimmt verringert verringerte senkt senkte 减少 下降 降低 下跌 缩小
+increase increases increased increasing rise rises rose risen rising grow grows grew grown growing growth climb climbs climbed gain gains gained surge surged expand expands expanded expansion jump jumped soar soared raise raises raised steigt stieg steigen gestiegen wächst wuchs zunimmt nahm erhöht erhöhte wuchsen widen widens widened augmenté progressé progresse hausse crû 增加 增长 上升 提高 上涨 | decrease decreases decreased decreasing decline declines declined declining fall falls fell fallen falling drop drops dropped dropping reduce reduces reduced reducing reduction shrink shrinks shrank shrunk cut cuts plunge plunged dip dipped lose loses lost losing lower lowers lowered sinkt sank sinken gesunken fällt fiel abnimmt verringert verringerte senkt senkte narrow narrows narrowed reculé baissé diminué recule baisse 减少 下降 降低 下跌 缩小
 more greater higher larger bigger most highest largest greatest mehr höher größer höchste größte 更多 更高 更大 最高 最大 | less fewer lower smaller least lowest smallest fewest weniger niedriger geringer kleiner niedrigste kleinste 更少 更低 更小 最低 最小
-faster quicker fastest quickest schneller 更快 最快 | slower slowest langsamer 更慢 最慢
+faster quickly quicker fastest quickest schneller 更快 最快 | slower slowest slowly langsamer 更慢 最慢
 longer longest länger 更长 | shorter shortest kürzer 更短
 before earlier prior vor vorher 之前 以前 | after later afterwards following nach nachher 之后 以后
 older oldest älter | newer younger newest youngest jünger
-support supports supported supporting favour favours favor favors favoured approve approves approved endorse endorses endorsed accept accepts accepted agree agrees agreed ratified adopted passed welcome welcomes welcomed praise praises praised unterstützt befürwortet genehmigt 支持 赞成 批准 同意 | oppose opposes opposed opposing reject rejects rejected disagree disagrees disagreed against refuse refuses refused dispute disputed deny denies denied veto vetoed criticise criticises criticised criticize criticizes criticized condemn condemns condemned ablehnt abgelehnt lehnt lehnte 反对 拒绝 否决
+support supports supported supporting favour favours favor favors favoured approve approves approved endorse endorses endorsed accept accepts accepted agree agrees agreed ratified adopted passed grant grants granted stattgegeben welcome welcomes welcomed praise praises praised unterstützt befürwortet genehmigt 支持 赞成 批准 同意 | abgewiesen zurückgewiesen oppose opposes opposed opposing reject rejects rejected disagree disagrees disagreed against refuse refuses refused dispute disputed deny denies denied veto vetoed criticise criticises criticised criticize criticizes criticized condemn condemns condemned ablehnt abgelehnt lehnt lehnte 反对 拒绝 否决
 allow allows allowed allowing permit permits permitted enable enables enabled erlaubt erlaubte 允许 | forbid forbids forbidden prohibit prohibits prohibited ban bans banned disable disables disabled prevent prevents prevented block blocks blocked verbietet verboten 禁止
 better improve improves improved improvement best strengthen strengthens strengthened besser verbessert 更好 改善 | worse worsen worsens worsened worst degrade degrades degraded weaken weakens weakened schlechter verschlechtert 更差 恶化
 begin begins began begun start starts started open opens opened launch launched beginnt begann 开始 | end ends ended stop stops stopped close closes closed cease ceased finish finished endet endete 结束 停止
@@ -169,7 +169,7 @@ func turns(s string, words []word) []turn {
 		}
 	}
 	for i, w := range words {
-		if dates(words, i) || hyphenedWord(s, w) || consistent(s, words, i) {
+		if dates(words, i) || compass[w.low] && hyphenedWord(s, w) || consistent(s, words, i) {
 			continue
 		}
 		for _, p := range polesAt(words, i) {
@@ -200,6 +200,9 @@ func dates(words []word, i int) bool {
 	}
 	return false
 }
+
+// compass words are parts of names as well.
+var compass = set(`east west north south up down`)
 
 // hyphenedWord reports a part of a compound: us-east, up-to-date.
 func hyphenedWord(s string, w word) bool {
@@ -291,6 +294,9 @@ func (s *statement) turned(ws []window) string {
 					continue
 				}
 				n := together(m.near, o.near)
+				if m.pole.axis == change {
+					n += s.sameFigure(m, p, o)
+				}
 				side := o.pole.side
 				if s.crossed(m, p, o) {
 					side = -side
@@ -307,6 +313,38 @@ func (s *statement) turned(ws []window) string {
 		}
 	}
 	return s.prefixed(all, best)
+}
+
+// figureWords is how far a change and its figure may stand apart, and figureWeight what a figure tells that both have.
+const (
+	figureWords  = 5
+	figureWeight = 2
+)
+
+// sameFigure weighs that a change stands before the same figure in the sentence and in a passage.
+func (s *statement) sameFigure(m turn, p passage, o turn) float64 {
+	mine := behind(s.quantities, s.words, m.at)
+	theirs := behind(p.source.inUnit(p.unit), p.words, o.at)
+	for _, a := range mine {
+		for _, b := range theirs {
+			if a.Kind != quantity.Date && agree(a, b, s.text[a.Start:a.End], p.text[b.Start:b.End]) == met {
+				return figureWeight
+			}
+		}
+	}
+	return 0
+}
+
+// behind returns the quantities shortly behind a word.
+func behind(qs []quantity.Quantity, words []word, at int) []quantity.Quantity {
+	var out []quantity.Quantity
+	end := words[min(len(words)-1, at+figureWords)].end
+	for _, q := range qs {
+		if q.Start >= words[at].end && q.Start <= end && len(out) == 0 {
+			out = append(out, q)
+		}
+	}
+	return out
 }
 
 // clearly is by how much the opposite must stand closer to the same words than the word itself.
@@ -454,6 +492,11 @@ func (s *statement) prefixed(all []passage, best float64) string {
 		for _, w := range s.words {
 			if has[w.low] || len(w.low) < 5 || w.number() {
 				continue
+			}
+			for _, swap := range [2][2]string{{"over", "under"}, {"under", "over"}} {
+				if rest, ok := strings.CutPrefix(w.low, swap[0]); ok && len(rest) >= 5 && has[swap[1]+rest] && !own[swap[1]+rest] {
+					return w.raw
+				}
 			}
 			for _, prefix := range []string{"un", "in", "im", "ir", "non", "dis", "a"} {
 				if has[prefix+w.low] && !own[prefix+w.low] && prefix != "a" {

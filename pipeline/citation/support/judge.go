@@ -59,7 +59,7 @@ func judge(s *statement, texts []*text) Verdict {
 			open, openDetail = f.reason, raw
 			places = append(places, f)
 		case f.reason != ReasonSubject && f.how == apart && s.counts(q, counted):
-		case f.reason != ReasonSubject && f.how == apart && s.derived(q, texts, best):
+		case f.reason == ReasonNumber && f.how == apart && s.derived(q, texts, best):
 			open, openDetail = ReasonDerived, raw
 		default:
 			return not(f.reason, raw)

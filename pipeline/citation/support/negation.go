@@ -17,7 +17,7 @@ type negation struct {
 }
 
 var (
-	denying  = set(`not never cannot nicht nie niemals pas jamais`)
+	denying  = set(`not nobody niemand never cannot nicht nie niemals pas jamais`)
 	denyNoun = set(`no without neither nor none kein keine keinen keiner keinem ohne sans`)
 	denyVerb = set(`fail fails failed unable refuse refuses refused`) // to do it
 	// averting words say that something does not happen; they do not make an opposite of what says that it can.
@@ -39,10 +39,12 @@ func negations(s string, words []word) []negation {
 	var out []negation
 	for i, w := range words {
 		n := negation{word: w.low, scope: map[string]bool{}}
-		cjk := false
+		cjk, skip := false, 0
 		switch {
 		case denying[w.low], strings.HasSuffix(w.low, "n't"), untrue[w.low] && i+1 < len(words) && words[i+1].low == "that":
 			n.trigger = true
+		case w.low == "no" && i+2 < len(words) && words[i+1].low == "longer" && words[i+2].low != "than":
+			n.trigger, skip = true, 1
 		case denyNoun[w.low]:
 			n.trigger, n.noun = true, true
 		case denyVerb[w.low] && i+1 < len(words) && words[i+1].low == "to":
@@ -53,10 +55,10 @@ func negations(s string, words []word) []negation {
 		default:
 			continue
 		}
-		if i+1 < len(words) && afterNot[words[i+1].low] || n.noun && exceptBehind(words, i) {
+		if i+1 < len(words) && skip == 0 && afterNot[words[i+1].low] || n.noun && exceptBehind(words, i) {
 			continue
 		}
-		count, next := 0, i+1
+		count, next := 0, i+1+skip
 		if cjk && strings.ContainsAny(w.low, "有能会可曾") { // the word after both characters
 			next++
 		}
@@ -264,11 +266,18 @@ func (s *statement) plainlySaid(p passage, theirs []negation, n negation) bool {
 		return false
 	}
 	for _, w := range p.words {
-		if n.noun && exclusive[w.low] {
+		if n.noun && exclusive[w.low] && s.compares() {
 			return false
 		}
 	}
 	return true
+}
+
+// compares reports a denial of others: no other has, nobody had before.
+func (s *statement) compares() bool {
+	return slices.ContainsFunc(s.words, func(w word) bool {
+		return w.low == "other" || w.low == "others" || w.low == "before" || w.low == "previously" || w.low == "else" || w.low == "ever" || w.low == "since"
+	})
 }
 
 // followedBy reports that the sentence behind a passage has a word: The record was 47.60. Neither was broken.

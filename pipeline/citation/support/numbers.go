@@ -304,7 +304,10 @@ func (t *text) countsOtherThings(noun string, q quantity.Quantity, p placed) boo
 		return false
 	}
 	if _, there := slices.BinarySearch(t.postings[noun], p.unit); there {
-		return false
+		own := nounBehind(t.words, p.End)
+		return own != "" && own != noun && !generic[own] && p.Kind == quantity.Number && slices.ContainsFunc(t.inUnit(p.unit), func(o quantity.Quantity) bool {
+			return o.Kind == quantity.Number && o.Low != p.Low && nounBehind(t.words, o.End) == noun
+		})
 	}
 	if c, ok := t.cells[p.Start]; ok && c.head[noun] {
 		return false

@@ -84,6 +84,9 @@ func segment(text string, words []word, vs []quantity.Quantity, i, from, to int)
 			verb = nil
 		}
 		shared := capitals(words, start, vs[0].Start)
+		if n := len(subject) + len(verb); n > 0 && n <= 2 { // coal made up half, limestone a sixth: only the subject differs
+			maps.DeleteFunc(before, func(a string, _ bool) bool { return !shared[a] && !firstAnchors(text, words, start, n)[a] })
+		}
 		for a := range before {
 			if shared[a] && len(subject) == 0 || !shared[a] && len(verb) == 0 {
 				delete(before, a)
@@ -94,8 +97,23 @@ func segment(text string, words []word, vs []quantity.Quantity, i, from, to int)
 			clear(anchors)
 		}
 	}
+	if last := len(vs) - 1; i < last && len(wordsOf(anchorsIn(text, words, vs[last].End, to, vs))) == 0 { // 25% of the fee, those with the other plan 10%
+		clear(anchors)
+	}
 	maps.Copy(anchors, before)
 	return anchors
+}
+
+// firstAnchors returns the first anchors behind a byte.
+func firstAnchors(text string, words []word, from, n int) map[string]bool {
+	out := map[string]bool{}
+	lo, _ := slices.BinarySearchFunc(words, from, func(w word, b int) int { return w.start - b })
+	for ; lo < len(words) && len(out) < n; lo++ {
+		if !words[lo].number() {
+			addAnchor(out, words[lo])
+		}
+	}
+	return out
 }
 
 var auxiliary = set(`is are was were has have had will would can could did does do now then later also still only wurde wird war ist hat`)

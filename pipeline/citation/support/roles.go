@@ -212,6 +212,7 @@ var sameWord = readSame(`
 	stand stood
 	take took taken
 	lose loss lost
+	leav left
 	give gave given
 	make made
 	come came

@@ -53,7 +53,7 @@ func (t *text) readTables(st stems) {
 			for ; at < len(t.quantities) && t.quantities[at].Start < end && row < maxRows; at++ {
 				p := &t.quantities[at]
 				column := strings.Count(strings.TrimLeft(line[:p.Start-start], " \t|"), "|")
-				if column == 0 || column >= len(heads) {
+				if column >= len(heads) {
 					continue
 				}
 				c := cell{table: table, row: row, column: column, anchors: map[string]bool{}, head: map[string]bool{}}
@@ -61,12 +61,22 @@ func (t *text) readTables(st stems) {
 					addAnchor(c.head, w)
 					addAnchor(c.anchors, w)
 				}
-				for _, w := range st.words(cells[0]) {
-					addAnchor(c.anchors, w)
+				for i, text := range cells {
+					if i != 0 && strings.ContainsAny(text, "0123456789") {
+						continue
+					}
+					for _, w := range st.words(text) {
+						if column > 0 || !w.number() {
+							addAnchor(c.anchors, w)
+						}
+					}
 				}
 				t.cells[p.Start] = c
 				for _, l := range [2]tableLine{{table, row, 0}, {table, 0, column}} {
 					t.lines[l] = append(t.lines[l], at)
+				}
+				if column == 0 {
+					continue
 				}
 				if u, ok := unitIn(heads[column]); ok {
 					scale(&p.Quantity, u)
