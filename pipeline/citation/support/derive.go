@@ -22,8 +22,8 @@ var derivingWide = []string{"倍", "多", "少", "共", "合计", "相差", "平
 
 // Bounds of what is computed: how many of the passages with most of the sentence's words, and how many of their values.
 const (
-	derivePlaces = 8
-	deriveValues = 36
+	derivePlaces = 12
+	deriveValues = 48
 )
 
 // derived reports that a quantity can be computed from two or more that stand where the sentence's words do. A value that
@@ -76,7 +76,7 @@ func (s *statement) derived(q quantity.Quantity, texts []*text, ws []window) boo
 }
 
 // summing words leave no doubt that a value is computed.
-var summing = set(`together combined total altogether both sum difference remaining remain without excluding including net fewer more less outside missing insgesamt zusammen`)
+var summing = set(`add adds sum together combined total altogether both sum difference remaining remain without excluding including net fewer more less outside missing insgesamt zusammen`)
 
 func (s *statement) sums() bool {
 	return slices.ContainsFunc(s.words, func(w word) bool { return summing[w.low] })
@@ -422,7 +422,7 @@ func (d derivation) within(values []placed) bool {
 			if i == j || a.Kind == quantity.Date || b.Kind == quantity.Date || b.Low == 0 {
 				continue
 			}
-			if d.announced && d.unwritten(a, b) {
+			if (d.announced || len(values) < 6 && q.Kind == quantity.Percent) && d.unwritten(a, b) {
 				return true
 			}
 			switch {
@@ -454,6 +454,7 @@ func (d derivation) unwritten(a, b placed) bool {
 	case d.same(a) || a.Kind == quantity.Number && d.q.Kind == quantity.Measure && strings.Contains(a.raw, "."):
 		return d.written > 0 && (near(x-y) || near(x+y))
 	case a.Kind == quantity.Measure && d.q.Kind == quantity.Percent:
+		d.announced = true
 		return d.is(100 * y / x)
 	}
 	return false

@@ -295,7 +295,11 @@ func (s *statement) turned(ws []window) string {
 				}
 				n := together(m.near, o.near)
 				if m.pole.axis == change {
-					n += s.sameFigure(m, p, o)
+					figure, both := s.sameFigure(m, p, o)
+					if both && figure == 0 {
+						continue // of other figures
+					}
+					n += figure
 				}
 				side := o.pole.side
 				if s.crossed(m, p, o) {
@@ -321,18 +325,23 @@ const (
 	figureWeight = 2
 )
 
-// sameFigure weighs that a change stands before the same figure in the sentence and in a passage.
-func (s *statement) sameFigure(m turn, p passage, o turn) float64 {
+// sameFigure weighs that a change stands before the same figure in the sentence and in a passage. both: it stands before
+// a figure in both.
+func (s *statement) sameFigure(m turn, p passage, o turn) (weight float64, both bool) {
 	mine := behind(s.quantities, s.words, m.at)
 	theirs := behind(p.source.inUnit(p.unit), p.words, o.at)
 	for _, a := range mine {
 		for _, b := range theirs {
-			if a.Kind != quantity.Date && agree(a, b, s.text[a.Start:a.End], p.text[b.Start:b.End]) == met {
-				return figureWeight
+			if a.Kind == quantity.Date || b.Kind == quantity.Date {
+				continue
+			}
+			both = true
+			if agree(a, b, s.text[a.Start:a.End], p.text[b.Start:b.End]) == met {
+				return figureWeight, true
 			}
 		}
 	}
-	return 0
+	return 0, both
 }
 
 // behind returns the quantities shortly behind a word.

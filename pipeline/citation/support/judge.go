@@ -3,6 +3,8 @@ package support
 import (
 	"slices"
 	"strings"
+
+	"nightdesk/pipeline/quantity"
 )
 
 // Shares of a sentence's content words in the best passage. They were set on the development set of the tests.
@@ -59,7 +61,7 @@ func judge(s *statement, texts []*text) Verdict {
 			open, openDetail = f.reason, raw
 			places = append(places, f)
 		case f.reason != ReasonSubject && f.how == apart && s.counts(q, counted):
-		case f.reason == ReasonNumber && f.how == apart && s.derived(q, texts, best):
+		case f.how == apart && (f.reason == ReasonNumber || q.Kind == quantity.Percent && f.reason != ReasonSubject || f.reason == ReasonSubject && s.sums()) && s.derived(q, texts, best):
 			open, openDetail = ReasonDerived, raw
 		default:
 			return not(f.reason, raw)

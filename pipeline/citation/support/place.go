@@ -84,7 +84,7 @@ func segment(text string, words []word, vs []quantity.Quantity, i, from, to int)
 			verb = nil
 		}
 		shared := capitals(words, start, vs[0].Start)
-		if n := len(subject) + len(verb); n > 0 && n <= 2 { // coal made up half, limestone a sixth: only the subject differs
+		if n := len(subject) + len(verb); n > 0 && n <= 2 && !hasAuxiliary(words, next, vs[1].Start) { // coal made up half, limestone a sixth: only the subject differs
 			maps.DeleteFunc(before, func(a string, _ bool) bool { return !shared[a] && !firstAnchors(text, words, start, n)[a] })
 		}
 		for a := range before {
@@ -102,6 +102,17 @@ func segment(text string, words []word, vs []quantity.Quantity, i, from, to int)
 	}
 	maps.Copy(anchors, before)
 	return anchors
+}
+
+// hasAuxiliary reports a verb such as "is" between two bytes.
+func hasAuxiliary(words []word, from, to int) bool {
+	lo, _ := slices.BinarySearchFunc(words, from, func(w word, b int) int { return w.start - b })
+	for ; lo < len(words) && words[lo].start < to; lo++ {
+		if auxiliary[words[lo].low] && words[lo].low != "only" {
+			return true
+		}
+	}
+	return false
 }
 
 // firstAnchors returns the first anchors behind a byte.
@@ -274,7 +285,13 @@ func (s *statement) clauseOf(q quantity.Quantity) (from, to int) {
 // misplaced reports that a value of a source belongs to something else than the sentence says: the anchors that tell it
 // from another value of the sentence or table are the other one's.
 func (t *text) misplaced(s *statement, q quantity.Quantity, p placed, around surroundings) bool {
+	if q.Kind == quantity.Label || q.Kind == quantity.Ordinal {
+		return false
+	}
 	if c, ok := t.cells[p.Start]; ok {
+		if q.Kind == quantity.Date {
+			return false
+		}
 		return t.misplacedCell(s, q, p, c, around)
 	}
 	u := t.units[p.unit]
