@@ -14,7 +14,7 @@ import (
 var deriving = set(`total together combined sum sums add adds all both altogether difference gap increase increased rise rose risen growth grew grown gain decrease decreased decline declined fall fell fallen
 	drop dropped reduction reduced cut lowered raised times double doubled twice half halved triple tripled quadrupled ratio average mean share percent points fewer more less other others each
 	remaining remain remained rest missing lacking short without excluding including net overall per higher lower faster slower longer shorter lighter heavier larger smaller bigger older younger cheaper dearer
-	earlier later behind ahead majority aged age old when amounts
+	every yearly annual annually pro jährlich earlier later behind ahead majority aged age old when amounts
 	insgesamt zusammen summe differenz mehr weniger um teurer billiger höher niedriger übrigen übrige anteil fehlen fehlt ohne jede jeder je
 	manque différence ensemble total`)
 
@@ -44,9 +44,13 @@ func (s *statement) derived(q quantity.Quantity, texts []*text, ws []window) boo
 	if !exact && !s.sums() && s.takesPlace(q, texts) {
 		return false
 	}
+	far := leading(ws).share < someOfIt // said in words of its own: any sentence of the sources may be meant
 	d := derivation{q: q, announced: announced, exact: exact, written: writtenValue(raw)}
 	for _, t := range texts {
 		groups := s.operands(t, ws)
+		if far && q.Kind == quantity.Number && t.differs(q) {
+			return true
+		}
 		for _, values := range groups {
 			if d.within(values) {
 				return true
@@ -311,6 +315,18 @@ func (t *text) others(q quantity.Quantity) bool {
 	return false
 }
 
+// differs reports a sentence of a source with two numbers that differ by just so much.
+func (t *text) differs(q quantity.Quantity) bool {
+	for i, a := range t.quantities {
+		for _, b := range t.quantities[i+1 : min(len(t.quantities), i+6)] {
+			if a.unit == b.unit && a.Kind == quantity.Number && b.Kind == quantity.Number && q.Low > 10 && math.Abs(a.Low-b.Low) == q.Low {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // few returns the values of the kind of a quantity when a source has so few that any of them may be meant.
 func (t *text) few(q quantity.Quantity) []placed {
 	var out []placed
@@ -374,7 +390,7 @@ func (d derivation) same(p placed) bool {
 	if p.Kind == quantity.Number && d.q.Kind == quantity.Money && p.Low >= 1000 { // 4.5 million more
 		return true
 	}
-	return p.Kind == d.q.Kind && p.Unit == d.q.Unit || d.q.Kind == quantity.Points && p.Kind == quantity.Percent
+	return p.Kind == d.q.Kind && (p.Unit == d.q.Unit || strings.HasPrefix(p.Unit, d.q.Unit+"/")) || d.q.Kind == quantity.Points && p.Kind == quantity.Percent
 }
 
 // across computes from values of several passages: sums, differences, and spans between dates.
@@ -413,7 +429,7 @@ func (d derivation) within(values []placed) bool {
 			}
 		}
 		switch {
-		case a.Kind == quantity.Date || !d.announced:
+		case a.Kind == quantity.Date || !d.announced && !d.exact:
 		case q.Kind == quantity.Percent && (a.Kind == quantity.Percent || a.Kind == quantity.Number && a.Low > 50 && a.Low < 300) && d.is(math.Abs(100-a.Low)),
 			q.Kind == quantity.Percent && a.Kind == quantity.Number && a.Low > 0 && a.Low < 1 && (d.is(100*a.Low) || d.is(100-100*a.Low)):
 			return true
@@ -435,6 +451,7 @@ func (d derivation) within(values []placed) bool {
 					return true
 				}
 			case b.Kind == quantity.Percent && a.Kind == q.Kind && a.Unit == q.Unit && d.announced && d.is(a.Low*b.Low/100),
+				b.Kind == quantity.Measure && b.Unit == "month" && writtenValue(b.raw) > 1 && a.Kind == q.Kind && a.Unit == q.Unit && d.announced && d.is(a.Low/writtenValue(b.raw)),
 				b.Kind == quantity.Number && b.Low > 1 && b.Low < 100 && a.Kind == q.Kind && a.Unit == q.Unit && d.announced && (d.is(a.Low*b.Low) || d.is(a.Low/b.Low)):
 				return true
 			}

@@ -276,6 +276,7 @@ func (s *statement) turned(ws []window) string {
 	if best < sameMatter {
 		return ""
 	}
+	flagged := map[int]int{}
 	for _, m := range mine {
 		if (m.word == "began" || m.word == "begins" || m.word == "started") && slices.ContainsFunc(mine, func(o turn) bool { return o.pole.axis == m.pole.axis && o.pole.side != m.pole.side }) {
 			continue // it began here and ended there: which one the source tells cannot be said
@@ -313,7 +314,11 @@ func (s *statement) turned(ws []window) string {
 			}
 		}
 		if other > clearly*same && other > 0 {
-			return m.raw
+			flagged[m.pole.axis]++
+			// Who is for and who against, in one sentence: an exchange turns both.
+			if flagged[m.pole.axis] > 1 || !slices.ContainsFunc(mine, func(o turn) bool { return o.pole.axis == m.pole.axis && o.pole.side != m.pole.side }) {
+				return m.raw
+			}
 		}
 	}
 	return s.prefixed(all, best)

@@ -266,7 +266,7 @@ func (t *text) deniedBefore(at int) bool {
 	i, _ := slices.BinarySearchFunc(t.words, at, func(w word, at int) int { return w.start - at })
 	for i--; i >= 0; i-- {
 		w := t.words[i]
-		between := t.Text[w.end:at]
+		between := t.Text[min(w.end, at):at]
 		if at-w.end > 200 || strings.ContainsAny(between, ".!?;。！？；") || strings.Contains(between, "\n\n") || strings.Contains(between, "\n") && t.words[i+1].capital() {
 			return false
 		}
