@@ -87,7 +87,8 @@ func TestSpeed(t *testing.T) { // its bounds leave room for a busy machine and t
 	for name, s := range map[string]string{
 		"digits": strings.Repeat("1,", 50_000), "capitals": strings.Repeat("A B ", 25_000), "quotes": strings.Repeat("“a b c ", 60_000),
 		"negations": strings.Repeat("not more ", 11_000), "one word": strings.Repeat("a", 100_000), "brackets": strings.Repeat("[", 100_000),
-		"years": strings.Repeat("in 1999 ", 12_000), "han": strings.Repeat("不没万", 11_000), "hyphens": strings.Repeat("a-\n", 32_000), "names": strings.Repeat("Ann Rowe acquired Bo Lee. ", 4_000),
+		"years": strings.Repeat("in 1999 ", 12_000), "han": strings.Repeat("不没万", 11_000), "hyphens": strings.Repeat("a-\n", 32_000), "tables": strings.Repeat("| a | 1 | 2 km |\n", 6_000), "wide table": strings.Repeat(strings.Repeat("| 5 km ", 200)+"|\n", 70), "clocks": strings.Repeat("at 12:30 ", 11_000),
+		"shares": strings.Repeat("half of a third of ", 5_000), "values": strings.Repeat("5 km and 6 km, ", 6_000), "sentences": strings.Repeat("It took 5 km and 1999 for 6 km. ", 3_000), "hours": strings.Repeat("2 hours and 1 minute ", 5_000), "names": strings.Repeat("Ann Rowe acquired Bo Lee. ", 4_000),
 	} {
 		began := time.Now()
 		support.Check(s, []support.Source{{ID: "x", Text: s, About: s[:min(len(s), 3000)]}})
