@@ -312,10 +312,36 @@ func TestJudge(t *testing.T) {
 
 var claimOfPrompt = regexp.MustCompile(`(?m)^\[(CIT-\d+-\d+)\] (.+)$`)
 
-// liar writes sections from the claims that it is given, and lies in every fifth sentence: with another number, a
-// negation, a made-up marker, number or link. Of repairs it does one in three.
-func liar(seed uint64) modelFunc {
+// lies are the sentences that a liar has changed, without their markers.
+type lies struct {
+	mu   sync.Mutex
+	told map[string]string // kind by text
+}
+
+func (l *lies) kind(text string) string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.told[plainText(text)]
+}
+
+// plainText is a sentence without its full stop, emphasis and the number that its source has in it.
+func plainText(s string) string {
+	s = strings.NewReplacer("*", "", `\`, "", " [7]", "").Replace(s)
+	return strings.TrimSuffix(s, ".")
+}
+
+var (
+	anyNumber = regexp.MustCompile(`\d+(\.\d+)?`)
+	anyUnit   = regexp.MustCompile(`\b(seconds|MB|minutes|percent)\b`)
+	otherUnit = map[string]string{"seconds": "weeks", "MB": "TB", "minutes": "years", "percent": "euros"}
+)
+
+// liar writes sections from the claims that it is given, and lies in every fifth sentence: with another number, unit or
+// date, a negation, a name, a quotation nobody said, a made-up marker, number, link or document. Of repairs it does one in
+// three.
+func liar(seed uint64) (modelFunc, *lies) {
 	var mu sync.Mutex
+	all := &lies{told: map[string]string{}}
 	random := rand.New(rand.NewPCG(seed, 20))
 	return func(req llm.Request) (string, error) {
 		mu.Lock()
@@ -334,9 +360,30 @@ func liar(seed uint64) modelFunc {
 		for _, m := range claimOfPrompt.FindAllStringSubmatch(req.Prompt.User, -1) {
 			sentence, marker := strings.TrimRight(m[2], "."), "["+m[1]+"]"
 			if random.IntN(5) == 0 {
-				switch random.IntN(6) {
-				case 0:
+				truth, kind := sentence, random.IntN(11)
+				switch kind {
+				case 6: // the first number is another one
+					first := true
+					sentence = anyNumber.ReplaceAllStringFunc(sentence, func(n string) string {
+						if !first {
+							return n
+						}
+						first = false
+						return "7" + n
+					})
+				case 7:
+					sentence = anyUnit.ReplaceAllStringFunc(sentence, func(u string) string { return otherUnit[u] })
+				case 8:
+					sentence += fmt.Sprintf(" since %d April 1987", 1+random.IntN(28))
+				case 9:
+					sentence += `, "the largest gap ever seen in any laboratory"`
+				case 10:
+					marker = fmt.Sprintf("[handbook-%d.pdf, p. 4]", 1000+random.IntN(1000))
+				}
+				if kind == 0 || kind > 5 && kind < 10 && sentence == truth {
 					sentence += fmt.Sprintf(" in %d of 100 cases", 11+random.IntN(80))
+				}
+				switch kind {
 				case 1:
 					sentence = "It is not true that " + strings.ToLower(sentence[:1]) + sentence[1:]
 				case 2:
@@ -348,11 +395,16 @@ func liar(seed uint64) modelFunc {
 				case 5:
 					sentence = fmt.Sprintf("Dr. Miranda Quill found in %d that this holds", 1990+random.IntN(30))
 				}
+				if sentence != truth {
+					all.mu.Lock()
+					all.told[plainText(sentence)] = fmt.Sprint(kind)
+					all.mu.Unlock()
+				}
 			}
 			out = append(out, sentence+" "+marker+".")
 		}
 		return strings.Join(out, " "), nil
-	}
+	}, all
 }
 
 // TestLiar: whatever a model makes up, no citation of the report leads nowhere, what was made up is not in it, and each
@@ -360,12 +412,13 @@ func liar(seed uint64) modelFunc {
 func TestLiar(t *testing.T) {
 	t.Parallel()
 	sentences, marked, removed, repaired, markers := 0, 0, 0, 0, 0
+	kinds := map[string]int{}
 	for seed := range uint64(50) {
 		in := evidence(t, []string{topicqueue.CitationAnchors, topicqueue.CitationNumbered}[seed%2])
 		in.Run.Options.OnUnsupported = []string{topicqueue.UnsupportedMark, topicqueue.UnsupportedRemove}[seed/2%2]
 		var mu sync.Mutex
 		written := ""
-		model := liar(seed)
+		model, lies := liar(seed)
 		got, err := (&reporting.Reporter{Model: modelFunc(func(req llm.Request) (string, error) {
 			text, err := model(req)
 			mu.Lock()
@@ -395,8 +448,9 @@ func TestLiar(t *testing.T) {
 		c := got.Verification.Counts
 		sentences, marked, removed, repaired, markers = sentences+c.Sentences+c.Removed, marked+c.Marked, removed+c.Removed, repaired+c.Repaired, markers+len(got.Removed)
 		for _, s := range got.Verification.Sentences {
-			lied := strings.Contains(s.Text, "of 100 cases") || strings.Contains(s.Text, "not true") || strings.Contains(s.Text, "Miranda Quill")
-			if lied && s.Verdict == support.Supported {
+			kind := lies.kind(s.Text)
+			lied := kind != ""
+			if kinds[kind]++; lied && s.Verdict == support.Supported {
 				t.Errorf("seed %d: supported: %s", seed, s.Text)
 			}
 			if s.Verdict == support.Unsupported && s.Action == reporting.ActionKept {
@@ -405,6 +459,11 @@ func TestLiar(t *testing.T) {
 			if !lied && s.Verdict == support.Unsupported {
 				t.Errorf("seed %d: a true sentence is unsupported (%s %s): %s", seed, s.Reason, s.Detail, s.Text)
 			}
+		}
+	}
+	for _, kind := range []string{"0", "1", "5", "6", "7", "8", "9"} {
+		if kinds[kind] == 0 {
+			t.Errorf("no lie of kind %s was told: %v", kind, kinds)
 		}
 	}
 	t.Logf("50 reports, %d sentences with citations: %d marked, %d taken out, %d repaired; %d markers and links removed", sentences, marked, removed, repaired, markers)

@@ -108,13 +108,13 @@ func (s *statement) takesPlace(q quantity.Quantity, texts []*text) bool {
 			if s.share(covered, t) < 0.9 {
 				continue
 			}
-			rivals := 0
+			rivals := map[float64]bool{}
 			for _, p := range values {
 				if alikeKind(p.Quantity, q) && wordBefore(t.words, p.Start) == before && agree(q, p.Quantity, s.text[q.Start:q.End], p.raw) == apart {
-					rivals++
+					rivals[p.Low] = true
 				}
 			}
-			if rivals == 1 {
+			if len(rivals) == 1 {
 				return true
 			}
 		}
@@ -418,7 +418,7 @@ func (d derivation) within(values []placed) bool {
 	q, sum := d.q, 0.0
 	for i, a := range values {
 		for _, b := range values[i+1:] { // within 14 days, and then within seven
-			if q.Unit == "s" && a.Unit == "s" && b.Unit == "s" && math.Abs(a.Low+b.Low-q.Low) <= 1e-9*q.Low {
+			if q.Unit == "s" && a.Unit == "s" && b.Unit == "s" && a.Low != b.Low && math.Abs(a.Low+b.Low-q.Low) <= 1e-9*q.Low {
 				return true
 			}
 		}

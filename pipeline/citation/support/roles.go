@@ -211,7 +211,7 @@ var sameWord = readSame(`
 	increas rise rose grow grew growth climb gain surg expand expans jump soar rais
 	stand stood
 	take took taken
-	lose loss lost
+	lose lost
 	leav left
 	give gave given
 	make made
