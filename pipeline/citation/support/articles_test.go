@@ -1,6 +1,12 @@
 package support_test
 
-import "testing"
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"nightdesk/pipeline/citation/support"
+)
 
 // TestArticles judges the sentences about longer texts, as papers, release notes, statistics, reports and encyclopedias
 // look: with tables, lists, several similar things and figures in one sentence. The rules were written with the first
@@ -45,5 +51,31 @@ func TestArticles(t *testing.T) {
 			}
 			t.Logf("%d true sentences called unsupported, %d wrong figures supported, %d of %d wrong sentences found", saidNot, pass, found, wrong)
 		})
+	}
+}
+
+// TestOffsets: start and end count bytes of the stored text, whatever its script, and cut no character.
+func TestOffsets(t *testing.T) {
+	t.Parallel()
+	for _, dir := range []string{"articles", "articles2", "articles3"} {
+		sources, cases := plant(t, dir)
+		corpus := support.New(sources)
+		text := map[string]string{}
+		for _, s := range sources {
+			text[s.ID] = s.Text
+		}
+		for _, c := range cases {
+			v := corpus.Check(c.sentence, c.cites())
+			if v.Source == "" {
+				continue
+			}
+			passage := text[v.Source][v.Start:v.End]
+			if !utf8.ValidString(passage) || passage != corpus.Passage(v) {
+				t.Errorf("%s: passage %q", c.sentence, passage)
+			}
+			if c.kind == "verbatim" && len(c.sentence) > 30 && v.Result == support.Supported && !strings.Contains(passage, strings.TrimRight(c.sentence, ".!?。！？:; \n")) && !strings.ContainsAny(c.sentence, "*`|\n") {
+				t.Errorf("%q is not in its passage %q", c.sentence, passage)
+			}
+		}
 	}
 }
