@@ -90,18 +90,23 @@ func (m *nightModel) Generate(_ context.Context, req llm.Request) (llm.Response,
 			{Title: "What it handles", BlockIDs: []string{"block_2"}, Subsections: []prompts.OutlineSubsection{}},
 		}}
 	case "section", "introduction", "conclusion":
-		var text []string
-		for _, c := range nightClaim.FindAllStringSubmatch(req.Prompt.User, -1) {
-			if line := strings.TrimRight(c[2], ".") + " [" + c[1] + "]."; !slices.Contains(text, line) && (step == "section" || len(text) < 2) {
-				text = append(text, line)
-			}
-		}
-		return llm.Response{Text: strings.Join(text, " ")}, nil
+		return llm.Response{Text: nightText(req.Prompt.User, step)}, nil
 	default:
 		return llm.Response{}, fmt.Errorf("unexpected question %s: %w", step, llm.ErrPermanent)
 	}
 	text, err := json.Marshal(answer)
 	return llm.Response{Text: strings.ReplaceAll(string(text), ":null", ":[]")}, err
+}
+
+// nightText says what the claims of a question say.
+func nightText(question, step string) string {
+	var text []string
+	for _, c := range nightClaim.FindAllStringSubmatch(question, -1) {
+		if line := strings.TrimRight(c[2], ".") + " [" + c[1] + "]."; !slices.Contains(text, line) && (step == "section" || len(text) < 2) {
+			text = append(text, line)
+		}
+	}
+	return strings.Join(text, " ")
 }
 
 var figured = regexp.MustCompile(`[A-Z][^.?!<>]*\d{4,}[^.?!<>]*\.`)

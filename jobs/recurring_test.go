@@ -34,6 +34,7 @@ type nights struct {
 	corpus   *corpustest.Corpus
 	model    *nightModel
 	subjects []string
+	topic    func(subject string) string // nil: topicOf
 }
 
 func newNights(t *testing.T, subjects int, extractive bool) *nights {
@@ -103,13 +104,16 @@ func (n *nights) nightOf(number int, change func(*topicqueue.Options)) map[strin
 	if batch.CreatedAt, err = n.services.Queue.OpenBatch(n.t.Context(), batch.Name, now); err != nil {
 		n.t.Fatal(err)
 	}
-	runs := map[string]string{}
+	runs, asked := map[string]string{}, n.topic
+	if asked == nil {
+		asked = topicOf
+	}
 	for _, subject := range n.subjects {
 		o := n.options()
 		if change != nil {
 			change(&o)
 		}
-		sub, err := n.services.Dispatcher.Enqueue(n.t.Context(), n.services.Queue, batch, topicOf(subject), o, "", now)
+		sub, err := n.services.Dispatcher.Enqueue(n.t.Context(), n.services.Queue, batch, asked(subject), o, "", now)
 		if err != nil {
 			n.t.Fatal(err)
 		}

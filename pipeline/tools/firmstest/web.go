@@ -1,0 +1,202 @@
+// Package firmstest is a second small web for tests, with other pages than corpustest: of every firm an encyclopedia's article, news with
+// advertisements, a table of products, questions and answers, a change log, a press release, a forum's thread, a listing in JSON, a page
+// that is never twice the same, and a page with lists. They are delivered as the web does it: with an ETag, a Last-Modified or neither,
+// gzipped, moved, gone, away for a night, behind a login, forbidden to robots.
+//
+// Edits are what may happen to a firm's pages from one night to the next, each with what there is to tell of it.
+package firmstest
+
+import (
+	"compress/gzip"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// Web is a running web. Safe for concurrent use.
+type Web struct {
+	Firms []*Firm
+	port  string
+
+	mu       sync.Mutex
+	requests int // makes what is never twice the same
+	sent     int
+}
+
+// Start serves the pages of so many firms, at most 40, until the test ends.
+func Start(t testing.TB, firms int) *Web {
+	t.Helper()
+	listener, err := net.Listen("tcp", "0.0.0.0:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, port, err := net.SplitHostPort(listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &Web{port: port}
+	for i := range firms {
+		w.Firms = append(w.Firms, newFirm(i))
+	}
+	server := &httptest.Server{Listener: listener, Config: &http.Server{Handler: w}}
+	server.Start()
+	t.Cleanup(server.Close)
+	return w
+}
+
+// SearchURL is the address of the search engine, as SEARXNG_URL has it.
+func (w *Web) SearchURL() string { return "http://127.0.0.1:" + w.port }
+
+// Allow is what fetch.allow must say for the pages to be reached.
+func (w *Web) Allow() string { return "127.0.0.0/8" }
+
+// Edit changes a firm; the pages that then say something else have another Last-Modified.
+func (w *Web) Edit(firm int, edit func(*Firm)) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	f := w.Firms[firm]
+	before := map[*Page]string{}
+	for _, p := range f.Pages {
+		before[p] = f.html(p, 0)
+	}
+	edit(f)
+	for p, was := range before {
+		if f.html(p, 0) != was {
+			p.version++
+		}
+	}
+}
+
+// Sent is how many pages have been sent so far, not counting those of which the reader had the version.
+func (w *Web) Sent() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.sent
+}
+
+// hosts of the kinds of pages.
+var hosts = map[string]string{
+	Article: "127.0.0.2", News: "127.0.0.3", Products: "127.0.0.4", Questions: "127.0.0.4", Changelog: "127.0.0.5",
+	Press: "127.0.0.6", Forum: "127.0.0.3", Listing: "127.0.0.5", Live: "127.0.0.6", About: "127.0.0.2",
+}
+
+// url is the address of a firm's page.
+func (w *Web) url(f *Firm, p *Page) string {
+	host := hosts[p.Kind]
+	if host == "" {
+		host = "127.0.0.3"
+	}
+	return fmt.Sprintf("http://%s:%s/%s/%s", host, w.port, f.slug(), p.Path)
+}
+
+func (w *Web) page(r *http.Request) (*Firm, *Page) {
+	for _, f := range w.Firms {
+		for _, p := range f.Pages {
+			if "http://"+r.Host+r.URL.Path == w.url(f, p) || p.OldPath != "" && r.URL.Path == "/"+f.slug()+"/"+p.OldPath {
+				return f, p
+			}
+		}
+	}
+	return nil, nil
+}
+
+func (w *Web) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch r.URL.Path {
+	case "/search":
+		w.search(rw, r)
+		return
+	case "/robots.txt":
+		_, _ = fmt.Fprint(rw, "User-agent: *\nDisallow: /login\n")
+		for _, f := range w.Firms {
+			for _, p := range f.Pages {
+				if p.State == "robots" && strings.HasPrefix(w.url(f, p), "http://"+r.Host+"/") {
+					_, _ = fmt.Fprintf(rw, "Disallow: /%s/%s\n", f.slug(), p.Path)
+				}
+			}
+		}
+		return
+	case "/login":
+		rw.Header().Set("Content-Type", "text/html; charset=utf-8")
+		_, _ = fmt.Fprint(rw, loginPage)
+		return
+	}
+	f, p := w.page(r)
+	if p == nil {
+		http.NotFound(rw, r)
+		return
+	}
+	if strings.HasSuffix(r.URL.Path, "/"+p.OldPath) && p.OldPath != "" {
+		http.Redirect(rw, r, w.url(f, p), http.StatusMovedPermanently)
+		return
+	}
+	rw.Header().Set("Content-Type", "text/html; charset=utf-8")
+	switch p.State {
+	case "404":
+		http.NotFound(rw, r)
+		return
+	case "410":
+		http.Error(rw, "Gone", http.StatusGone)
+		return
+	case "503":
+		http.Error(rw, "Service Unavailable", http.StatusServiceUnavailable)
+		return
+	case "soft 404":
+		_, _ = fmt.Fprint(rw, softPage)
+		return
+	case "login":
+		http.Redirect(rw, r, "/login?next="+r.URL.Path, http.StatusFound)
+		return
+	case "wall":
+		_, _ = fmt.Fprint(rw, loginPage)
+		return
+	}
+	w.requests++
+	w.send(rw, r, f, p)
+}
+
+// send answers with the page, as its kind is delivered.
+func (w *Web) send(rw http.ResponseWriter, r *http.Request, f *Firm, p *Page) {
+	body := f.html(p, w.requests)
+	switch p.Kind {
+	case Article, Press: // a date only
+		rw.Header().Set("Last-Modified", p.modified())
+		if r.Header.Get("If-Modified-Since") == p.modified() {
+			rw.WriteHeader(http.StatusNotModified)
+			return
+		}
+	case Products, Questions:
+		tag := `W/"` + digest(body) + `"`
+		rw.Header().Set("Etag", tag)
+		if r.Header.Get("If-None-Match") == tag {
+			rw.WriteHeader(http.StatusNotModified)
+			return
+		}
+	case About: // a server that makes a new tag for each answer
+		rw.Header().Set("Etag", fmt.Sprintf(`"%x"`, 0xabc000+w.requests))
+	case Listing:
+		rw.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	}
+	w.sent++
+	if p.Kind != Products || !strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+		_, _ = rw.Write([]byte(body)) // the client may have gone
+		return
+	}
+	rw.Header().Set("Content-Encoding", "gzip")
+	z := gzip.NewWriter(rw)
+	_, _ = z.Write([]byte(body))
+	_ = z.Close()
+}
+
+const loginPage = `<!doctype html><html><head><title>Sign in</title></head><body><main><h1>Please sign in to go on</h1>
+<form method="post" action="/login"><label>E-mail <input name="email"></label><label>Password <input type="password" name="password"></label>
+<button>Sign in</button></form><p>You have reached the limit of free articles this month. Subscribers read without limits.</p>
+<p>Forgot your password? We can send you a new one.</p></main></body></html>`
+
+const softPage = `<!doctype html><html><head><title>Page not found</title></head><body><main><h1>Page not found</h1>
+<p>Sorry, the page that you are looking for does not exist or has been moved. Try our home page or the search.</p></main></body></html>`
