@@ -198,6 +198,7 @@ type firmModel struct{ nightModel }
 
 var (
 	firmSubject  = regexp.MustCompile(`What is known of ([A-Z][a-z]+ [A-Z][a-z]+)\?`)
+	firmRecord   = regexp.MustCompile(`\{[^{}]+\}`)
 	firmSentence = regexp.MustCompile(`[^.?!]+(?:[.?!]+(?:[^ \n][^.?!]*[.?!]*)*|$)`)
 	firmDelivery = regexp.MustCompile(`(?i)\bago\b|online|served at|min read|shared this|garden chairs|kettle|fly to|piano|moths|immediate release|copyright|^#|licence`)
 	someFigure   = regexp.MustCompile(`\d{2}`)
@@ -258,9 +259,14 @@ func (m *firmModel) Generate(_ context.Context, req llm.Request) (llm.Response, 
 
 func noteFirm(question, subject string) prompts.NoteAnswer {
 	a := prompts.NoteAnswer{Summary: "What the sources say."}
-	_, sources, _ := strings.Cut(question, "Sources:")
+	_, sources, _ := strings.Cut(question, "\nSources:")
+	sources, _, _ = strings.Cut(sources, "\nThe block once more:")
 	for n, part := range strings.Split(sources, "\nSource ")[1:] {
-		_, part, _ = strings.Cut(part, "\n") // its heading
+		_, part, _ = strings.Cut(part, "\n") // its number
+		for _, s := range firmRecord.FindAllString(part, -1) {
+			a.Claims = append(a.Claims, prompts.NoteClaim{Source: n + 1, Text: topicqueue.OneLine(s), Quote: s})
+		}
+		part = firmRecord.ReplaceAllString(part, "")
 		for line := range strings.Lines(part) {
 			for _, s := range firmSentence.FindAllString(line, -1) {
 				s = strings.TrimSpace(strings.TrimLeft(s, " -*"))

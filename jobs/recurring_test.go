@@ -132,6 +132,10 @@ func (n *nights) read(subject, runID string) nightReport {
 	n.t.Helper()
 	r := nightReport{run: n.run(runID), quotes: map[string]bool{}}
 	if r.run.State != topicqueue.RunCompleted {
+		blocks, _ := n.services.Queue.Blocks(n.t.Context(), runID)
+		for _, b := range blocks {
+			n.t.Logf("%s: %q", b.ID, b.Fallbacks)
+		}
 		n.t.Fatalf("%s: %s (%s)", subject, r.run.State, r.run.Reason)
 	}
 	get := func(key string) []byte {

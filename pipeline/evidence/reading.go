@@ -3,6 +3,8 @@ package evidence
 import (
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"nightdesk/pipeline/extractive"
 	"nightdesk/pipeline/quantity"
@@ -42,9 +44,12 @@ func (s said) repeats(o said) bool {
 
 // Turn is what has become of a statement.
 type Turn struct {
-	Kind     string // one of ContradictsValue, ContradictsDate, ContradictsNegation
+	Kind     string // one of ContradictsValue, ContradictsDate, ContradictsNegation, TurnedName
 	Old, New string // values as written; empty for a negation
 }
+
+// TurnedName is the kind of a turn by which a name has come in the place of another one.
+const TurnedName = "name"
 
 // SameFigures reports that two claims have equal quantities, and deny both or neither.
 func (r Reading) SameFigures(i, j int) bool {
@@ -70,6 +75,9 @@ func (r Reading) Turned(i, j int, onePage bool) (Turn, bool) {
 	if !onePage {
 		return turned(a, b, sameSubject(a, b) && sameTime(a, b))
 	}
+	if t, ok := renamed(a, b); ok {
+		return t, true
+	}
 	if lacks(a.names, b.names) && lacks(b.names, a.names) || a.begins(b) && b.begins(a) || r.Alike(i, j) < likeTerms {
 		return Turn{}, false
 	}
@@ -77,6 +85,47 @@ func (r Reading) Turned(i, j int, onePage bool) (Turn, bool) {
 		return t, true
 	}
 	return firstDifference(a, b)
+}
+
+// mostNameWords is the number of words of the longest name that takes the place of another one.
+const mostNameWords = 5
+
+// renamed reports two sentences with the same words around one name each: The chairman of the board is Ada Lind. Where a sentence begins with the
+// name, another name must stand in both, lest two things of which the same is said are taken for one.
+func renamed(a, b said) (Turn, bool) {
+	one, two := strings.Fields(a.text), strings.Fields(b.text)
+	head := 0
+	for head < min(len(one), len(two)) && one[head] == two[head] {
+		head++
+	}
+	tail := 0
+	for tail < min(len(one), len(two))-head && one[len(one)-1-tail] == two[len(two)-1-tail] {
+		tail++
+	}
+	old, now := one[head:len(one)-tail], two[head:len(two)-tail]
+	if !isName(old) || !isName(now) || head+tail < 4 || len(extractive.Terms(strings.Join(slices.Concat(one[:head], one[len(one)-tail:]), " "))) < 2 {
+		return Turn{}, false
+	}
+	if head == 0 && !slices.ContainsFunc(a.names, func(n string) bool { return slices.Contains(b.names, n) }) {
+		return Turn{}, false
+	}
+	return Turn{Kind: TurnedName, Old: bareName(old), New: bareName(now)}, true
+}
+
+// isName reports words of which the first and last begin with a capital, and none is a figure.
+func isName(words []string) bool {
+	if len(words) == 0 || len(words) > mostNameWords {
+		return false
+	}
+	capital := func(word string) bool {
+		first, _ := utf8.DecodeRuneInString(strings.TrimLeft(word, "\"'“„«("))
+		return unicode.IsUpper(first) && !plainWord[strings.ToLower(word)]
+	}
+	return capital(words[0]) && capital(words[len(words)-1]) && !strings.ContainsAny(strings.Join(words, ""), "0123456789")
+}
+
+func bareName(words []string) string {
+	return strings.TrimRight(strings.Join(words, " "), ".,;:!?)\"'”")
 }
 
 // begins reports that a claim begins with a word, which may be a name, that the other does not have.

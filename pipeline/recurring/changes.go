@@ -35,7 +35,7 @@ type Said struct {
 
 // Change is a statement in whose place another one has come.
 type Change struct {
-	Kind string `json:"kind"` // value, date or negation
+	Kind string `json:"kind"` // value, date, name or negation
 	Old  Said   `json:"old"`
 	New  Said   `json:"new"`
 }

@@ -17,20 +17,27 @@ import (
 	"nightdesk/pipeline/quantity"
 )
 
-// Unit is what one text says in one place: a sentence, a heading, a row of a table.
+// Unit is what one text says in one place: a sentence, a heading, a row of a table, a record of JSON.
 type Unit struct {
 	Start, End int    // bytes of the text
 	Mark       uint64 // equal units have equal marks, whatever their white space, case, quotation marks and dashes
 	Tells      bool   // it can be news: a sentence or a row with words, not a label
-	Stamp      bool   // it says when the page was made or sent, and nothing else
+	Stamp      bool   // it says when the page was made or sent, or who looks at it, and nothing else
 }
 
 // Units returns the units of a text in order; code has none.
 func Units(text string) []Unit {
 	var units []Unit
+	records := record.FindAllStringIndex(text, -1)
+	for _, r := range records {
+		units = append(units, Unit{r[0], r[1], mark(text[r[0]:r[1]]), true, false})
+	}
 	for _, s := range extractive.Sentences(text) {
-		stamp := stamp(s.Text)
-		units = append(units, Unit{s.Start, s.End, mark(s.Text), !stamp && (s.Complete || sentence(s.Text)), stamp})
+		if len(records) > 0 && slices.ContainsFunc(records, func(r []int) bool { return s.Start < r[1] && r[0] < s.End }) {
+			continue
+		}
+		stamp := stamp(s.Text) || counter(s.Text)
+		units = append(units, Unit{s.Start, s.End, mark(s.Text), !stamp && (s.Complete || sentence(s.Text) || item(text, s)), stamp})
 	}
 	at := 0
 	for line := range strings.Lines(text) {
@@ -63,6 +70,15 @@ func sentence(text string) bool {
 	return strings.HasSuffix(strings.TrimRight(text, `"'”’»)] `), ".") && len(strings.Fields(text)) >= leastWords
 }
 
+// record is an object of JSON without others in it, with a name and a value at least.
+var record = regexp.MustCompile(`\{\s*"[^"{}]+"\s*:[^{}]+\}`)
+
+// item reports an entry of a list that states something: menus have shorter ones, and without figures.
+func item(text string, s extractive.Sentence) bool {
+	line := strings.TrimSpace(text[strings.LastIndexByte(text[:s.Start], '\n')+1 : s.Start])
+	return line != "" && strings.Trim(line, "-*+•0123456789.)") == "" && len(strings.Fields(s.Text)) >= leastWords && strings.ContainsAny(s.Text, "0123456789")
+}
+
 func letterOrDigit(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
 var plainSigns = strings.NewReplacer("‘", "'", "’", "'", "“", `"`, "”", `"`, "„", `"`, "«", `"`, "»", `"`, "‐", "-", "‑", "-", "–", "-", "—", "-", "−", "-")
@@ -89,6 +105,20 @@ func stamp(text string) bool {
 		return false
 	}
 	return slices.ContainsFunc(quantity.Parse(text), func(q quantity.Quantity) bool { return q.Kind == quantity.Date })
+}
+
+// counted is what pages tell of their visitors and of the moment: it is never twice the same.
+var counted = regexp.MustCompile(`(?i)\bvisitor (?:number|no\.?|#) ?\d` +
+	`|\d[\d.,]*[km]? (?:people|users|visitors|readers|members|guests|others) (?:(?:have|are|is) )?(?:currently |now |already )?(?:viewed|viewing|visited|shared|liked|read|reading|watching|looked at|looking at) (?:this|it)\b` +
+	`|^\d[\d.,]*[km]? (?:page )?(?:views?|likes?|shares?|comments?|replies|(?:people|users|visitors|readers|members|guests)[^.]{0,30} online)(?: so far| today)?\.?$` +
+	`|^(?:(?:posted|published|updated|edited|added|seen|active|checked|last [a-z]+|by [^.]{1,40}):? )?(?:about )?\d+ (?:seconds?|minutes?|hours?|days?) ago\.?$` +
+	`|^(?:page |this page was )?(?:served|rendered|generated) (?:at|in|by|for)\b[^.]*\d|\bsession (?:id )?[0-9a-f]{6,}\b` +
+	`|^(?:vor \d+ (?:sekunden|minuten|stunden|tagen))\.?$|\d+ (?:besucher|mitglieder|gäste)[^.]{0,30} online|besucher nr\.? ?\d|阅读(?:量|数)?[:：]? ?\d|浏览(?:量|次数)?[:：]? ?\d|\d+ ?(?:秒|分钟|小时|天)前$`)
+
+// counter reports a text that tells of the page's visitors or of the moment, and nothing else.
+func counter(text string) bool {
+	text = strings.TrimSpace(text)
+	return len(text) <= maxStamp && counted.MatchString(text)
 }
 
 // Marks is the set of units that a text has, sorted. In JSON it is one string.
@@ -119,9 +149,14 @@ func (m Marks) Has(u Unit) bool {
 	return found
 }
 
-// Fresh returns the units that tell something which a text with these marks does not have.
+// Missing returns the units that a text with these marks does not have, stamps aside: also labels, which tell nothing by themselves.
+func (m Marks) Missing(units []Unit) []Unit {
+	return slices.DeleteFunc(slices.Clone(units), func(u Unit) bool { return u.Stamp || m.Has(u) })
+}
+
+// Fresh returns those of them that can be news.
 func (m Marks) Fresh(units []Unit) []Unit {
-	return slices.DeleteFunc(slices.Clone(units), func(u Unit) bool { return !u.Tells || m.Has(u) })
+	return slices.DeleteFunc(m.Missing(units), func(u Unit) bool { return !u.Tells })
 }
 
 // MarshalJSON writes the marks in base64, eight bytes each.

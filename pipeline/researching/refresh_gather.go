@@ -88,9 +88,7 @@ func (f *refresh) gatherPassages(o outcome, lost []loss) {
 		if !known || page.Opened && s.Kind != topicqueue.SourceDocument || s.Kind == topicqueue.SourceWeb {
 			continue
 		}
-		if fresh := page.Marks.Fresh(recurring.Units(s.Text)); len(fresh) > 0 {
-			f.noteFresh(o, s, fresh, lost)
-		}
+		f.noteFresh(o, s, page.Marks.Missing(recurring.Units(s.Text)), lost)
 	}
 }
 
@@ -214,13 +212,12 @@ func (f *refresh) noteNew(o outcome, sources []topicqueue.Source) {
 	}
 }
 
-// noteFresh lets the paragraphs of a source be noted that have fresh units. Those that take the place of lost claims are found
-// already, and nobody is asked about them.
+// noteFresh lets the paragraphs of a source be noted that have fresh units which tell something. Those that take the place of lost claims,
+// labels too, are found already, and nobody is asked about them.
 func (f *refresh) noteFresh(o outcome, s topicqueue.Source, fresh []recurring.Unit, lost []loss) {
 	if f.noted[s.ID] || len(fresh) == 0 {
 		return
 	}
-	f.noted[s.ID] = true
 	var ready note
 	told := map[recurring.Unit]bool{}
 	for _, l := range lost {
@@ -235,10 +232,14 @@ func (f *refresh) noteFresh(o outcome, s topicqueue.Source, fresh []recurring.Un
 	}
 	o.fresh, o.only = []topicqueue.Source{s}, []recurring.Unit{}
 	for _, u := range fresh {
-		if !told[u] {
+		if u.Tells && !told[u] {
 			o.only = append(o.only, u)
 		}
 	}
+	if len(told)+len(o.only) == 0 {
+		return
+	}
+	f.noted[s.ID] = true
 	f.noting, f.ready = append(f.noting, o), append(f.ready, ready)
 }
 

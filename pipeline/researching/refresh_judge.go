@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"nightdesk/pipeline/evidence"
 	"nightdesk/pipeline/recurring"
@@ -41,16 +42,27 @@ func (f *refresh) judge(ctx context.Context) (carried []topicqueue.ToolTrace, lo
 		}
 		then := recurring.Units(t.Source.Text)
 		var stand, now []topicqueue.Claim // as they stood, and as they stand
+		var kept []topicqueue.Claim       // stand, and what counts with them as long as none is lost
+		losing := len(lost)
 		for _, c := range t.Claims {
 			moved, stands := f.stands(c, t.Source, then, l)
 			if stands {
-				stand, now = append(stand, c), append(now, moved)
+				stand, now, kept = append(stand, c), append(now, moved), append(kept, c)
+				continue
+			}
+			if theirs, still, err := f.engineWords(ctx, c, t.Source, l); err != nil {
+				return nil, nil, err
+			} else if theirs {
+				if still {
+					kept = append(kept, c)
+				}
 				continue
 			}
 			missing := loss{claim: c, trace: n, look: l}
 			if over := recurring.Over(then, c.Start, c.End); len(over) > 0 {
 				missing.sentence = over[0].Mark
 				if !slices.ContainsFunc(over, func(u recurring.Unit) bool { return !u.Stamp }) {
+					kept = append(kept, c)
 					continue
 				}
 				c.Start, c.End = min(c.Start, over[0].Start), max(c.End, over[len(over)-1].End)
@@ -60,8 +72,10 @@ func (f *refresh) judge(ctx context.Context) (carried []topicqueue.ToolTrace, lo
 			lost = append(lost, missing)
 		}
 		switch {
+		case len(lost) == losing && len(kept) == len(t.Claims): // as good as it was
+			carried = append(carried, t)
 		case len(stand) == 0:
-		case len(stand) == len(t.Claims) || t.Source.Kind == topicqueue.SourceDocument: // as good as it was
+		case t.Source.Kind == topicqueue.SourceDocument:
 			t.Claims = stand
 			carried = append(carried, t)
 		default:
@@ -112,6 +126,47 @@ func (f *refresh) stands(c topicqueue.Claim, source topicqueue.Source, then []re
 		c.Start, c.End, c.Quote = start, end, l.text[start:end]
 	}
 	return c, found
+}
+
+// engineWords reports a claim whose quote is the wording of a search engine, which joins and cuts what a page says: it never stood so on the
+// page, which was opened on the same night and has claims of its own, so nothing is told of it. still: all of its words are on the page.
+func (f *refresh) engineWords(ctx context.Context, c topicqueue.Claim, source topicqueue.Source, l look) (theirs, still bool, err error) {
+	page := f.memory.Pages[recurring.PageKey(source)]
+	if source.Kind != topicqueue.SourceWeb || !page.Opened || page.Hash == source.Hash {
+		return false, false, nil
+	}
+	words := map[string]bool{}
+	for _, w := range wordsOf(l.text) {
+		words[w] = true
+	}
+	quote, cut := uncut(c.Quote)
+	still = !slices.ContainsFunc(wordsOf(quote), func(w string) bool { return !words[w] })
+	if !slices.ContainsFunc(f.old.Traces, func(t topicqueue.ToolTrace) bool { return t.Source.Hash == page.Hash }) {
+		return cut && still, still, nil // what the page said is not kept
+	}
+	if cut {
+		return true, still, nil
+	}
+	text, err := f.text(ctx, page.Hash)
+	if err != nil {
+		return false, false, err
+	}
+	_, _, stood := fold(text).find(quote)
+	return !stood, still, nil
+}
+
+// uncut returns a quote without the dots of an excerpt that was cut there.
+func uncut(quote string) (string, bool) {
+	bare := strings.TrimSpace(quote)
+	for _, dots := range []string{"...", "…"} {
+		bare = strings.TrimSpace(strings.TrimSuffix(strings.TrimPrefix(bare, dots), dots))
+	}
+	return bare, bare != strings.TrimSpace(quote)
+}
+
+// wordsOf returns the words and figures of a text.
+func wordsOf(text string) []string {
+	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
 
 // textOf returns the text of units that follow each other.

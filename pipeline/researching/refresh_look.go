@@ -19,7 +19,7 @@ type look struct {
 	text   string            // of the page or document as it is now
 	units  []recurring.Unit  // of text
 	marks  recurring.Marks   // of text
-	fresh  []recurring.Unit  // that it did not have
+	fresh  []recurring.Unit  // that it did not have, labels too
 }
 
 type lookState int
@@ -33,7 +33,7 @@ const (
 
 func newLook(page recurring.Page, text string, whole bool) look {
 	l := look{state: changed, whole: whole, text: text, units: recurring.Units(text), marks: recurring.MarksOf(text)}
-	l.fresh = page.Marks.Fresh(l.units)
+	l.fresh = page.Marks.Missing(l.units)
 	return l
 }
 

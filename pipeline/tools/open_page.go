@@ -83,7 +83,7 @@ func (t openPage) Call(ctx context.Context, call Call) (Result, error) {
 		return Result{}, context.Cause(ctx)
 	}
 	if err != nil {
-		return Result{Failed: true, Final: true, Text: unread(response.URL, err)}, nil
+		return Result{Failed: true, Final: true, Gone: errors.Is(err, errNoPage), Text: unread(response.URL, err)}, nil
 	}
 	result := p.result(response.URL)
 	result.Sources[0].ETag, result.Sources[0].LastModified = response.Version().ETag, response.Version().LastModified
@@ -193,6 +193,10 @@ func unread(address string, err error) string {
 	switch {
 	case errors.Is(err, errBlocked):
 		return what + "the site shows a check for human visitors in its place. Use another source on the same subject."
+	case errors.Is(err, errSignIn):
+		return what + "the site asks to sign in first. Use another source on the same subject."
+	case errors.Is(err, errNoPage):
+		return what + "there is no such page, as the site says. Do not guess addresses; search for the title, or open another source."
 	case errors.Is(err, extract.ErrEmpty):
 		return what + "there is no text in it; scripts may build the page. Use another source, or search for its title."
 	case errors.Is(err, errTooLarge):
