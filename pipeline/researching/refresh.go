@@ -76,8 +76,12 @@ func (f *refresh) look(ctx context.Context, q Queue) error {
 	if err != nil {
 		return err
 	}
-	f.lookAtPages(opened)
-	f.lookAtResults(found)
+	if err := f.lookAtPages(ctx, opened); err != nil {
+		return err
+	}
+	if err := f.lookAtResults(ctx, found); err != nil {
+		return err
+	}
 	if err := f.lookAtDocuments(ctx); err != nil {
 		return err
 	}

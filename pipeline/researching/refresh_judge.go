@@ -118,6 +118,8 @@ func (f *refresh) stands(c topicqueue.Claim, source topicqueue.Source, then []re
 		if i := slices.IndexFunc(l.units, func(u recurring.Unit) bool { return u.Mark == over[0].Mark }); i >= 0 {
 			start, end, found = l.units[i].Start, l.units[i].End, true
 		}
+	case !found && f.reworded(c, textOf(source.Text, over), l, &start, &end):
+		found = true
 	case !found && !l.whole: // an excerpt may show another part of the page: only what takes its place tells that it is gone
 		_, replaced := f.successor(textOf(source.Text, over), l)
 		return c, !replaced
@@ -141,8 +143,9 @@ func (f *refresh) engineWords(ctx context.Context, c topicqueue.Claim, source to
 	}
 	quote, cut := uncut(c.Quote)
 	still = !slices.ContainsFunc(wordsOf(quote), func(w string) bool { return !words[w] })
-	if !slices.ContainsFunc(f.old.Traces, func(t topicqueue.ToolTrace) bool { return t.Source.Hash == page.Hash }) {
-		return cut && still, still, nil // what the page said is not kept
+	if !slices.Contains(f.memory.Texts(), page.Hash) {
+		joined := !strings.ContainsAny(quote[max(0, len(quote)-1):], ".!?\"”")
+		return still && (cut || joined), still, nil // what the page said is not kept
 	}
 	if cut {
 		return true, still, nil
@@ -167,6 +170,26 @@ func uncut(quote string) (string, bool) {
 // wordsOf returns the words and figures of a text.
 func wordsOf(text string) []string {
 	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+}
+
+// reworded finds the sentence that says the same in the place of a claim's: a mistake was mended, a number is written otherwise.
+func (f *refresh) reworded(c topicqueue.Claim, sentence string, l look, start, end *int) bool {
+	claims := []evidence.Claim{statement(sentence)}
+	for _, u := range l.fresh {
+		claims = append(claims, statement(l.text[u.Start:u.End]))
+	}
+	reading := evidence.Read(claims)
+	best, most := -1, 0.0
+	for i := range l.fresh {
+		if alike := reading.Alike(0, i+1); reading.Same(0, i+1) && alike > most {
+			best, most = i, alike
+		}
+	}
+	if best < 0 {
+		return false
+	}
+	*start, *end = l.fresh[best].Start, l.fresh[best].End
+	return true
 }
 
 // textOf returns the text of units that follow each other.

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 
+	"nightdesk/pipeline/evidence"
 	"nightdesk/pipeline/recurring"
 	"nightdesk/topicqueue"
 )
@@ -37,8 +39,48 @@ func newLook(page recurring.Page, text string, whole bool) look {
 	return l
 }
 
+// passOver makes of fresh sentences that only say in other words what the page said no news. What it said is known as far as some trace of
+// the night before has it.
+func (f *refresh) passOver(ctx context.Context, key string, l *look) error {
+	if !slices.ContainsFunc(l.fresh, func(u recurring.Unit) bool { return u.Tells }) {
+		return nil
+	}
+	var then []evidence.Claim
+	read := map[string]bool{}
+	for _, b := range f.memory.Blocks {
+		for _, t := range b.Traces {
+			if recurring.PageKey(t.Source) != key || read[t.Source.Hash] {
+				continue
+			}
+			read[t.Source.Hash] = true
+			text, err := f.text(ctx, t.Source.Hash)
+			if err != nil {
+				return err
+			}
+			for _, u := range recurring.Units(text) {
+				if u.Tells && !l.marks.Has(u) {
+					then = append(then, statement(text[u.Start:u.End]))
+				}
+			}
+		}
+	}
+	now := make([]evidence.Claim, len(l.fresh))
+	for i, u := range l.fresh {
+		now[i] = statement(l.text[u.Start:u.End])
+	}
+	reading := evidence.Read(slices.Concat(now, then))
+	for i := range now {
+		for j := range then {
+			if reading.Same(i, len(now)+j) {
+				l.fresh[i].Tells = false
+			}
+		}
+	}
+	return nil
+}
+
 // lookAtPages takes over what became of pages that were asked for.
-func (f *refresh) lookAtPages(opened []outcome) {
+func (f *refresh) lookAtPages(ctx context.Context, opened []outcome) error {
 	for _, o := range opened {
 		key := recurring.AddressKey(o.query)
 		page := f.memory.Pages[key]
@@ -54,14 +96,18 @@ func (f *refresh) lookAtPages(opened []outcome) {
 		default:
 			l = newLook(page, o.answer.Sources[0].Text, true)
 			l.source = o.answer.Sources[0]
+			if err := f.passOver(ctx, key, &l); err != nil {
+				return err
+			}
 		}
 		l.from = o
 		f.looks[key] = l
 	}
+	return nil
 }
 
 // lookAtResults takes over what searches show of pages that were never opened: excerpts and abstracts.
-func (f *refresh) lookAtResults(found []outcome) {
+func (f *refresh) lookAtResults(ctx context.Context, found []outcome) error {
 	for _, o := range found {
 		for _, s := range o.answer.Sources {
 			key := recurring.PageKey(s)
@@ -72,10 +118,13 @@ func (f *refresh) lookAtResults(found []outcome) {
 			l := newLook(page, s.Text, s.Kind == topicqueue.SourcePaper)
 			if l.source, l.from = s, o; len(l.fresh) == 0 {
 				l.state = asItWas
+			} else if err := f.passOver(ctx, key, &l); err != nil {
+				return err
 			}
 			f.looks[key] = l
 		}
 	}
+	return nil
 }
 
 // lookAtDocuments compares the documents that the block cites with what they were.
@@ -98,7 +147,11 @@ func (f *refresh) lookAtDocuments(ctx context.Context) error {
 		case topicqueue.TextHash(text) == page.Hash:
 			f.looks[key] = look{state: asItWas}
 		default:
-			f.looks[key] = newLook(page, text, true)
+			l := newLook(page, text, true)
+			if err := f.passOver(ctx, key, &l); err != nil {
+				return err
+			}
+			f.looks[key] = l
 		}
 	}
 	return nil

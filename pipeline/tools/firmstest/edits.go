@@ -8,7 +8,7 @@ import (
 
 // Finding is something that there is to tell after an edit.
 type Finding struct {
-	Kind string   // new, changed or withdrawn
+	Kind string   // new, changed, withdrawn; moved: it says what another page said, which is new to who has not seen that
 	Old  []string // what the quote of the night before contains, for changed and withdrawn
 	New  []string // what the new quote contains, for new and changed
 }
@@ -18,6 +18,7 @@ type Edit struct {
 	Name  string
 	Do    func(*Firm)
 	Want  func(*Firm) []Finding // asked after Do; nil: nothing is to be told
+	Moves bool                  // facts have moved, so that their citations must change
 	Local bool                  // it can happen to files in a directory, too
 	Files []string              // kinds of pages whose files are new or gone, when Local
 }
@@ -26,6 +27,7 @@ func changed(old, now string) Finding {
 	return Finding{Kind: "changed", Old: []string{old}, New: []string{now}}
 }
 func fresh(parts ...string) Finding     { return Finding{Kind: "new", New: parts} }
+func moved(parts ...string) Finding     { return Finding{Kind: "moved", New: parts} }
 func withdrawn(parts ...string) Finding { return Finding{Kind: "withdrawn", Old: parts} }
 
 // always returns the same findings, in which %s stands for the firm's name.
@@ -112,12 +114,12 @@ func Edits() []Edit {
 		{Name: "page gone, its facts elsewhere", Do: func(f *Firm) {
 			f.add("answers", f.Name+" answers", f.Answers[0][1], f.Answers[1][1], f.Answers[2][1])
 			f.Page(Questions).State = "404"
-		}, Local: true, Files: []string{Questions, "answers"}},
+		}, Local: true, Files: []string{Questions, "answers"}, Moves: true},
 		{Name: "page merged into another, 301", Do: func(f *Firm) {
 			f.AboutLines = append(f.AboutLines, f.LiveLines...)
 			f.Pages = slices.DeleteFunc(f.Pages, func(p *Page) bool { return p.Kind == Live })
 			f.Page(About).OldPath = Live
-		}},
+		}, Want: func(f *Firm) []Finding { return of(moved, f.LiveLines...) }, Moves: true},
 		{Name: "page moved, 301", Do: func(f *Firm) { p := f.Page(Questions); p.OldPath, p.Path = p.Path, "help/faq" }},
 		{Name: "page away for a night, 503", Do: func(f *Firm) { f.Page(Questions).State = "503" }},
 		{Name: "page behind a login, redirected", Do: func(f *Firm) { f.Page(News).State = "login" }},

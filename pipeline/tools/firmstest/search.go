@@ -42,8 +42,12 @@ func (w *Web) search(rw http.ResponseWriter, r *http.Request) {
 		}
 	}
 	slices.SortStableFunc(results, func(a, b found) int { return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.URL, b.URL)) })
+	results = results[:min(10, len(results))]
+	for _, r := range results {
+		w.shown = append(w.shown, r.Content)
+	}
 	rw.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(rw).Encode(map[string]any{"query": r.FormValue("q"), "results": results[:min(10, len(results))]})
+	_ = json.NewEncoder(rw).Encode(map[string]any{"query": r.FormValue("q"), "results": results})
 }
 
 func shared(asked []string, text string) (n float64) {

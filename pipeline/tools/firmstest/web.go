@@ -12,6 +12,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -25,6 +26,7 @@ type Web struct {
 	mu       sync.Mutex
 	requests int // makes what is never twice the same
 	sent     int
+	shown    []string // excerpts
 }
 
 // Start serves the pages of so many firms, at most 40, until the test ends.
@@ -76,6 +78,15 @@ func (w *Web) Sent() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.sent
+}
+
+// Shown reports whether the search engine has shown an excerpt with all of these parts.
+func (w *Web) Shown(parts ...string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.ContainsFunc(w.shown, func(excerpt string) bool {
+		return !slices.ContainsFunc(parts, func(part string) bool { return !strings.Contains(excerpt, part) })
+	})
 }
 
 // hosts of the kinds of pages.
