@@ -85,14 +85,18 @@ func (w *Worker) before(ctx context.Context, run topicqueue.Run, plan topicqueue
 	return m, err
 }
 
-// adopt copies the texts that a memory's traces name into a run's bundle.
+// adopt copies the texts that a memory's traces name into a run's bundle, and those of its pages that are still there.
 func (w *Worker) adopt(ctx context.Context, runID string, m *recurring.Memory) error {
 	pages := storage.Pages{Store: w.Store}
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(copiesAtOnce)
-	for _, hash := range m.Texts() {
+	needed := m.Texts()
+	for i, hash := range append(needed, m.PageTexts()...) {
 		g.Go(func() error {
 			text, err := pages.Page(ctx, m.RunID, hash)
+			if errors.Is(err, storage.ErrNotExist) && i >= len(needed) {
+				return nil
+			}
 			if err != nil {
 				return err
 			}

@@ -173,6 +173,19 @@ func (m *Memory) Texts() []string {
 	return list
 }
 
+// PageTexts returns the hashes of the texts of opened pages, each once: with them, whoever goes on from this memory knows what is only said in other
+// words. Those of documents are in their knowledge base.
+func (m *Memory) PageTexts() []string {
+	var list []string
+	for key, p := range m.Pages {
+		if p.Opened && p.Hash != "" && Document(key) == "" {
+			list = append(list, p.Hash)
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
 // Later reports that m is to stand in the place of o, of which nil is none: it is of a run that was enqueued later, or of a later attempt at the
 // same run. Of runs that were enqueued at the same moment, the ids decide.
 func (m *Memory) Later(o *Memory) bool {

@@ -102,6 +102,18 @@ func (f *refresh) text(ctx context.Context, hash string) (string, error) {
 	return text, nil
 }
 
+// kept returns a text that the run's bundle may have; what cannot be read is not known.
+func (f *refresh) kept(ctx context.Context, hash string) (string, bool, error) {
+	if hash == "" {
+		return "", false, nil
+	}
+	text, err := f.text(ctx, hash)
+	if ctx.Err() != nil {
+		return "", false, context.Cause(ctx)
+	}
+	return text, err == nil, nil
+}
+
 // stands reports whether a page still says what a claim quotes, and returns the claim with its quote where it stands now. The
 // sentence around the quote counts: a part of it may stand while its figures do not.
 func (f *refresh) stands(c topicqueue.Claim, source topicqueue.Source, then []recurring.Unit, l look) (topicqueue.Claim, bool) {
@@ -131,7 +143,7 @@ func (f *refresh) stands(c topicqueue.Claim, source topicqueue.Source, then []re
 }
 
 // engineWords reports a claim whose quote is the wording of a search engine, which joins and cuts what a page says: it never stood so on the
-// page, which was opened on the same night and has claims of its own, so nothing is told of it. still: all of its words are on the page.
+// page, which was opened on the same night and has claims of its own, so nothing is told of its end. still: all of its words are on the page.
 func (f *refresh) engineWords(ctx context.Context, c topicqueue.Claim, source topicqueue.Source, l look) (theirs, still bool, err error) {
 	page := f.memory.Pages[recurring.PageKey(source)]
 	if source.Kind != topicqueue.SourceWeb || !page.Opened || page.Hash == source.Hash {
@@ -143,16 +155,19 @@ func (f *refresh) engineWords(ctx context.Context, c topicqueue.Claim, source to
 	}
 	quote, cut := uncut(c.Quote)
 	still = !slices.ContainsFunc(wordsOf(quote), func(w string) bool { return !words[w] })
-	if !slices.Contains(f.memory.Texts(), page.Hash) {
+	text, kept, err := f.kept(ctx, page.Hash)
+	if err != nil {
+		return false, false, err
+	}
+	if !kept {
 		joined := !strings.ContainsAny(quote[max(0, len(quote)-1):], ".!?\"”")
-		return still && (cut || joined), still, nil // what the page said is not kept
+		return still && (cut || joined), still, nil
+	}
+	if _, replaced := f.successor(quote, l); replaced && !still {
+		return false, false, nil
 	}
 	if cut {
 		return true, still, nil
-	}
-	text, err := f.text(ctx, page.Hash)
-	if err != nil {
-		return false, false, err
 	}
 	_, _, stood := fold(text).find(quote)
 	return !stood, still, nil

@@ -39,28 +39,28 @@ func newLook(page recurring.Page, text string, whole bool) look {
 	return l
 }
 
-// passOver makes of fresh sentences that only say in other words what the page said no news. What it said is known as far as some trace of
-// the night before has it.
+// passOver makes of fresh sentences that only say in other words what the page said no news.
 func (f *refresh) passOver(ctx context.Context, key string, l *look) error {
 	if !slices.ContainsFunc(l.fresh, func(u recurring.Unit) bool { return u.Tells }) {
 		return nil
 	}
-	var then []evidence.Claim
-	read := map[string]bool{}
+	hashes := []string{f.memory.Pages[key].Hash}
 	for _, b := range f.memory.Blocks {
 		for _, t := range b.Traces {
-			if recurring.PageKey(t.Source) != key || read[t.Source.Hash] {
-				continue
+			if recurring.PageKey(t.Source) == key && !slices.Contains(hashes, t.Source.Hash) {
+				hashes = append(hashes, t.Source.Hash)
 			}
-			read[t.Source.Hash] = true
-			text, err := f.text(ctx, t.Source.Hash)
-			if err != nil {
-				return err
-			}
-			for _, u := range recurring.Units(text) {
-				if u.Tells && !l.marks.Has(u) {
-					then = append(then, statement(text[u.Start:u.End]))
-				}
+		}
+	}
+	var then []evidence.Claim
+	for _, hash := range hashes {
+		text, _, err := f.kept(ctx, hash)
+		if err != nil {
+			return err
+		}
+		for _, u := range recurring.Units(text) {
+			if u.Tells && !l.marks.Has(u) {
+				then = append(then, statement(text[u.Start:u.End]))
 			}
 		}
 	}
