@@ -44,12 +44,15 @@ func (s said) repeats(o said) bool {
 
 // Turn is what has become of a statement.
 type Turn struct {
-	Kind     string // one of ContradictsValue, ContradictsDate, ContradictsNegation, TurnedName
+	Kind     string // one of ContradictsValue, ContradictsDate, ContradictsNegation, TurnedName, TurnedWords
 	Old, New string // values as written; empty for a negation
 }
 
-// TurnedName is the kind of a turn by which a name has come in the place of another one.
-const TurnedName = "name"
+// Kinds of turns that are no contradictions by themselves.
+const (
+	TurnedName  = "name"  // a name has come in the place of another one
+	TurnedWords = "words" // something else is said with the same names and figures: is planned, was cancelled
+)
 
 // SameFigures reports that two claims have equal quantities, and deny both or neither.
 func (r Reading) SameFigures(i, j int) bool {
@@ -84,7 +87,18 @@ func (r Reading) Turned(i, j int, onePage bool) (Turn, bool) {
 	if t, ok := turned(a, b, true); ok {
 		return t, true
 	}
-	return firstDifference(a, b)
+	if t, ok := firstDifference(a, b); ok {
+		return t, true
+	}
+	certain := len(a.names) > 0 && slices.Equal(a.names, b.names) && r.SameFigures(i, j) && r.SameFigures(j, i) && !r.Within(i, j)
+	return Turn{Kind: TurnedWords}, certain
+}
+
+// Within reports that claim j says what claim i says, and more: it has all of its words, figures and names, and denies neither more nor less.
+func (r Reading) Within(i, j int) bool {
+	a, b := r.said[i], r.said[j]
+	return len(a.terms) >= 2 && !lacks(a.terms, b.terms) && !lacks(a.names, b.names) && !lacks(a.ordinals, b.ordinals) && slices.Equal(a.qualified, b.qualified) &&
+		agree(a.values, b.values) && !disjoint(a.times, b.times) && a.negations%2 == b.negations%2
 }
 
 // mostNameWords is the number of words of the longest name that takes the place of another one.

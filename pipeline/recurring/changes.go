@@ -35,7 +35,7 @@ type Said struct {
 
 // Change is a statement in whose place another one has come.
 type Change struct {
-	Kind string `json:"kind"` // value, date, name or negation
+	Kind string `json:"kind"` // value, date, name, words or negation
 	Old  Said   `json:"old"`
 	New  Said   `json:"new"`
 }
@@ -122,7 +122,9 @@ func (c *comparison) settle() {
 			c.tell(pair{i, j, turn})
 			continue
 		}
-		withdrawn = append(withdrawn, i)
+		if !c.goesOn(i) {
+			withdrawn = append(withdrawn, i)
+		}
 	}
 	for n, i := range withdrawn {
 		if !c.repeated(i, withdrawn[:n]) {
@@ -131,7 +133,7 @@ func (c *comparison) settle() {
 	}
 	var fresh []int
 	for _, j := range c.fresh {
-		if !used[j] && !c.within(j, used) && c.first(j, c.standing) < 0 {
+		if !used[j] && !c.within(j, used) && c.first(j, c.standing) < 0 && !c.retold(j, used) {
 			fresh = append(fresh, j)
 		}
 	}
@@ -148,6 +150,26 @@ func (c *comparison) again(i int) int {
 		return j
 	}
 	return c.first(i, c.fresh)
+}
+
+// goesOn reports a lost claim that its page still makes, in a sentence that says more: what that adds is news.
+func (c *comparison) goesOn(i int) bool {
+	for _, j := range c.fresh {
+		if PageKey(c.claims[i].Source) == PageKey(c.claims[j].Source) && c.reading.Within(2*i+1, 2*j+1) {
+			return true
+		}
+	}
+	return false
+}
+
+// retold reports a fresh claim that says what another one has been told of to say.
+func (c *comparison) retold(j int, used map[int]bool) bool {
+	for k := range used {
+		if c.same(j, k) {
+			return true
+		}
+	}
+	return false
 }
 
 // read understands every claim twice: what it states, and what its source says. Models put the same in other words every night.

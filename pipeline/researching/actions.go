@@ -234,7 +234,7 @@ func (w *work) act(ctx context.Context, calls []call) ([]outcome, error) {
 	group.SetLimit(w.maxActions())
 	for i, c := range calls {
 		group.Go(func() error {
-			o, err := w.make(groupCtx, c, false)
+			o, err := w.make(groupCtx, c, false, nil)
 			outcomes[i] = o
 			return err
 		})

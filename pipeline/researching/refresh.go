@@ -169,7 +169,7 @@ func (f *refresh) ask(ctx context.Context, calls []call, aside bool) ([]outcome,
 		f.calls++
 		c.id = fmt.Sprintf("%s/1.%d", f.block.ID, f.calls)
 		group.Go(func() (err error) {
-			outcomes[i], err = f.make(groupCtx, c, aside)
+			outcomes[i], err = f.make(groupCtx, c, aside, f.doubt(c))
 			return err
 		})
 	}
@@ -181,12 +181,15 @@ func (f *refresh) ask(ctx context.Context, calls []call, aside bool) ([]outcome,
 	return outcomes, err
 }
 
-// make makes one call, and lets the next run know of it.
-func (w *work) make(ctx context.Context, c call, aside bool) (outcome, error) {
+// make makes one call, and lets the next run know of it. doubt: what makes of its answer none; may be nil.
+func (w *work) make(ctx context.Context, c call, aside bool, doubt func(tools.Answer) bool) (outcome, error) {
 	asked := tools.Call{ToolID: c.id, Query: c.query, Known: c.known}
 	answer, err := w.Runner.Call(ctx, w.run.ID, c.tool, asked)
 	if err != nil {
 		return outcome{}, fmt.Errorf("call %s for %s: %w", c.tool, c.id, err)
+	}
+	if doubt != nil && doubt(answer) {
+		answer.Failed, answer.Sources = true, nil
 	}
 	if w.Keep != nil {
 		if err := w.Keep(ctx, recurring.CallOf(w.block.ID, c.tool, asked, answer, aside)); err != nil {

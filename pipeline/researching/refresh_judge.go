@@ -102,6 +102,11 @@ func (f *refresh) text(ctx context.Context, hash string) (string, error) {
 	return text, nil
 }
 
+// covers reports a quote that is all of its sentences.
+func covers(c topicqueue.Claim, over []recurring.Unit) bool {
+	return len(over) > 0 && c.Start <= over[0].Start && over[len(over)-1].End <= c.End
+}
+
 // kept returns a text that the run's bundle may have; what cannot be read is not known.
 func (f *refresh) kept(ctx context.Context, hash string) (string, bool, error) {
 	if hash == "" {
@@ -124,7 +129,7 @@ func (f *refresh) stands(c topicqueue.Claim, source topicqueue.Source, then []re
 	missing := slices.ContainsFunc(over, func(u recurring.Unit) bool { return !l.marks.Has(u) })
 	start, end, found := fold(l.text).find(c.Quote)
 	switch {
-	case found && missing && !sameFigures(textOf(source.Text, over), textOf(l.text, recurring.Over(l.units, start, end))):
+	case found && missing && !covers(c, over) && !sameFigures(textOf(source.Text, over), textOf(l.text, recurring.Over(l.units, start, end))):
 		found = false
 	case !found && !missing && len(over) > 0: // the sentences of the quote no longer stand together: the first one is quoted
 		if i := slices.IndexFunc(l.units, func(u recurring.Unit) bool { return u.Mark == over[0].Mark }); i >= 0 {
@@ -234,7 +239,10 @@ func (f *refresh) successor(sentence string, l look) (recurring.Unit, bool) {
 	reading := evidence.Read(claims)
 	best, most := -1, 0.0
 	for i := range l.fresh {
-		_, turned := reading.Turned(0, i+1, true)
+		turn, turned := reading.Turned(0, i+1, true)
+		if turn.Kind == evidence.TurnedWords && !l.whole { // an excerpt may show another sentence
+			continue
+		}
 		if alike := reading.Alike(0, i+1); (turned || reading.Same(0, i+1)) && alike > most {
 			best, most = i, alike
 		}

@@ -9,6 +9,7 @@ import (
 
 	"nightdesk/pipeline/evidence"
 	"nightdesk/pipeline/recurring"
+	"nightdesk/pipeline/tools"
 	"nightdesk/topicqueue"
 )
 
@@ -77,6 +78,28 @@ func (f *refresh) passOver(ctx context.Context, key string, l *look) error {
 		}
 	}
 	return nil
+}
+
+// longestNotice is the length, in bytes, of the longest text that is taken for a notice in the place of a page: consent, subscription, maintenance.
+const longestNotice = 1500
+
+// doubt returns what tells that something else stands in the place of a known page tonight: a short text that has nothing of what the page
+// said, and nothing of its title. The page is then taken for one that could not be asked.
+func (f *refresh) doubt(c call) func(tools.Answer) bool {
+	page, known := f.memory.Pages[recurring.AddressKey(c.query)]
+	if c.tool != openPage || !known || !page.Opened || len(page.Marks) < 3 {
+		return nil
+	}
+	return func(a tools.Answer) bool {
+		if a.Failed || len(a.Sources) != 1 || len(a.Sources[0].Text) > longestNotice {
+			return false
+		}
+		s := a.Sources[0]
+		units := recurring.Units(s.Text)
+		words := wordsOf(s.Title + "\n" + s.Text)
+		return len(page.Marks.Missing(units)) == len(units) &&
+			!slices.ContainsFunc(wordsOf(page.Title), func(w string) bool { return len(w) > 3 && slices.Contains(words, w) })
+	}
 }
 
 // lookAtPages takes over what became of pages that were asked for.

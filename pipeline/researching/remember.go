@@ -33,7 +33,7 @@ func (w *work) remember(ctx context.Context, memory *recurring.Memory) (returned
 			break
 		}
 		done[key] = true
-		o, err := w.make(ctx, call{id: fmt.Sprintf("%s/open.%d", w.block.ID, len(opened)+1), tool: openPage, query: t.Source.URL}, false)
+		o, err := w.make(ctx, call{id: fmt.Sprintf("%s/open.%d", w.block.ID, len(opened)+1), tool: openPage, query: t.Source.URL}, false, nil)
 		if ctx.Err() != nil {
 			return "", context.Cause(ctx)
 		}

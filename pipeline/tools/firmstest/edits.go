@@ -131,5 +131,41 @@ func Edits() []Edit {
 		{Name: "number written otherwise", Local: true, Do: func(f *Firm) { f.Operations[2] = strings.Replace(f.Operations[2], ",", "", 1) }},
 		{Name: "unit converted", Local: true, Do: func(f *Firm) { swap(&f.Operations[3], "1.2 km", "1,200 m") }},
 		{Name: "title of the page", Local: true, Do: func(f *Firm) { f.Page(Article).Title = f.Name + " | The Free Compendium" }},
+		{Name: "number in a list", Local: true, Do: func(f *Firm) { f.Sites[0] = strings.Split(f.Sites[0], ":")[0] + ": foundry with 990 workers" },
+			Want: always(Finding{"changed", []string{"foundry with"}, []string{"990 workers"}})},
+		{Name: "row of a table removed", Local: true, Do: func(f *Firm) { f.Table = f.Table[:3] }, Want: always(withdrawn("-40 Workshop"))},
+		{Name: "guarantee in a table", Local: true, Do: func(f *Firm) { f.Table[2].Guarantee = "60 months" },
+			Want: always(Finding{"changed", []string{"-30 Marine"}, []string{"-30 Marine", "60 months"}})},
+		{Name: "number in words", Local: true, Do: func(f *Firm) { swap(&f.History[0], "by two brothers", "by three brothers") },
+			Want: always(changed("by two brothers", "by three brothers"))},
+		{Name: "two facts of one page", Local: true, Do: func(f *Firm) {
+			f.PressLines[0] = f.Name + " today announced a revenue of 999 million euros for 2025."
+			f.PressLines[3] = f.Name + " spent 77 million euros on research."
+		}, Want: always(Finding{"changed", []string{"revenue of"}, []string{"999 million"}}, Finding{"changed", []string{"on research"}, []string{"77 million"}})},
+		{Name: "one fact on two pages", Do: func(f *Firm) {
+			f.Posts[1][1] = "The helpline of " + f.Name + " answered me after 3 minutes."
+			f.AboutLines = append(f.AboutLines, f.Posts[1][1])
+		}, Want: always(Finding{"changed", []string{"helpline"}, []string{"3 minutes"}})},
+		{Name: "fact moved from page to page", Do: func(f *Firm) {
+			f.NewsLines = append(f.NewsLines, f.AboutLines[1])
+			f.AboutLines = f.AboutLines[:1]
+		}, Want: func(f *Firm) []Finding { return of(moved, f.NewsLines[:3]...) }, Moves: true},
+		{Name: "question in other words", Local: true, Do: func(f *Firm) { f.Answers[0][0] = "How many days does a repair last?" }},
+		{Name: "release withdrawn", Local: true, Do: func(f *Firm) { f.Releases = f.Releases[1:] }, Want: always(withdrawn("milliseconds"))},
+		{Name: "name replaced in a quotation", Local: true, Do: func(f *Firm) {
+			f.PressLines[2] = "“We are pleased with the result,” said Jonas Ekeby, head of finance of " + f.Name + "."
+		},
+			Want: always(Finding{"changed", []string{"head of finance"}, []string{"Jonas Ekeby"}})},
+		{Name: "expected, then done", Local: true, Do: func(f *Firm) { swap(&f.NewsLines[0], "will open its second plant", "has cancelled its second plant") },
+			Want: always(Finding{"changed", []string{"will open"}, []string{"has cancelled"}})},
+		{Name: "abbreviated", Local: true, Do: func(f *Firm) { swap(&f.NewsLines[2], " thousand euros", ",000 euros") }},
+		{Name: "words between the words", Local: true, Do: func(f *Firm) {
+			f.Operations[2] = strings.Replace(f.Operations[2], "Its main hall covers", "Its large main hall covers", 1)
+		}},
+		{Name: "percentage added to a sentence", Local: true, Do: func(f *Firm) {
+			f.PressLines[3] = strings.TrimSuffix(f.PressLines[3], ".") + ", an increase of 12 percent."
+		}, Want: always(fresh("12 percent"))},
+		{Name: "page empty for a night", Do: func(f *Firm) { f.Page(Questions).State = "empty" }},
+		{Name: "consent asked for in its place", Do: func(f *Firm) { f.Page(Forum).State = "consent" }},
 	}
 }

@@ -29,7 +29,7 @@ type Page struct {
 	Path    string
 	OldPath string // moved from there by 301
 	Title   string
-	State   string   // "", 404, 410, 503, soft 404, login, wall, robots
+	State   string   // "", 404, 410, 503, soft 404, login, wall, robots, empty, consent
 	Lines   []string // of further pages
 	Shuffle bool     // its sections or rows are in another order
 	version int
@@ -70,7 +70,8 @@ type Firm struct {
 
 var (
 	firsts = strings.Fields(`Varna Kessel Oland Tirana Bruges Madero Sligo Havant Jutland Corvo Ardmore Lugano Pesaro Quimper Rostock Setubal Umbria Vilnius Wexford
-		Yarmouth Zadar Aveiro Bilbao Cadiz Dundee Evora Falmouth Gdansk Haarlem Imatra Kavala Limerick Mantua Narvik Orebro Padua Ravenna Segovia Tarbert Utrecht`)
+		Yarmouth Zadar Aveiro Bilbao Cadiz Dundee Evora Falmouth Gdansk Haarlem Imatra Kavala Limerick Mantua Narvik Orebro Padua Ravenna Segovia Tarbert Utrecht
+		Viborg Warsaw Xanthi Ystad Zermatt Ancona Bergamo Chester Delft Elgin Fulda Genoa`)
 	seconds = []string{"Optics", "Pumps", "Ferries", "Textiles", "Instruments"}
 	towns   = strings.Fields("Ashby Colne Dorking Enfield Fareham Goole Hexham Ilkley Kendal Louth")
 	people  = []string{"Ada Lind", "Boris Hale", "Clara Venn", "Dmitri Osk", "Edith Marr", "Felix Roth", "Greta Sand", "Hugo Pell"}

@@ -29,7 +29,7 @@ type Web struct {
 	shown    []string // excerpts
 }
 
-// Start serves the pages of so many firms, at most 40, until the test ends.
+// Start serves the pages of so many firms, at most 52, until the test ends.
 func Start(t testing.TB, firms int) *Web {
 	t.Helper()
 	listener, err := net.Listen("tcp", "0.0.0.0:0")
@@ -163,6 +163,12 @@ func (w *Web) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	case "login":
 		http.Redirect(rw, r, "/login?next="+r.URL.Path, http.StatusFound)
 		return
+	case "empty": // scripts would build it
+		_, _ = fmt.Fprint(rw, "<!doctype html><html><head><title>Loading</title></head><body><div id=root></div><script src=/app.js></script></body></html>")
+		return
+	case "consent":
+		_, _ = fmt.Fprint(rw, consentPage)
+		return
 	case "wall":
 		_, _ = fmt.Fprint(rw, loginPage)
 		return
@@ -208,6 +214,10 @@ const loginPage = `<!doctype html><html><head><title>Sign in</title></head><body
 <form method="post" action="/login"><label>E-mail <input name="email"></label><label>Password <input type="password" name="password"></label>
 <button>Sign in</button></form><p>You have reached the limit of free articles this month. Subscribers read without limits.</p>
 <p>Forgot your password? We can send you a new one.</p></main></body></html>`
+
+const consentPage = `<!doctype html><html><head><title>Before you continue</title></head><body><main><h1>Before you continue</h1>
+<p>We and our 812 partners use cookies and data to deliver and maintain our services and to measure engagement.</p>
+<p>If you choose to accept all, we will also use cookies to develop and improve new services.</p><button>Accept all</button><button>Reject all</button></main></body></html>`
 
 const softPage = `<!doctype html><html><head><title>Page not found</title></head><body><main><h1>Page not found</h1>
 <p>Sorry, the page that you are looking for does not exist or has been moved. Try our home page or the search.</p></main></body></html>`
