@@ -90,8 +90,19 @@ func (r Reading) Turned(i, j int, onePage bool) (Turn, bool) {
 	if t, ok := firstDifference(a, b); ok {
 		return t, true
 	}
-	certain := len(a.names) > 0 && slices.Equal(a.names, b.names) && r.SameFigures(i, j) && r.SameFigures(j, i) && !r.Within(i, j)
-	return Turn{Kind: TurnedWords}, certain
+	if len(a.names) == 0 || !slices.Equal(a.names, b.names) || a.negations%2 != b.negations%2 || !agree(a.figures(), b.figures()) || !agree(b.figures(), a.figures()) {
+		return Turn{}, false
+	}
+	return Turn{Kind: TurnedWords}, true
+}
+
+// figures are the values of a claim and the times at which it holds: which of them a date is depends on the verb.
+func (s said) figures() []value {
+	list := slices.Clone(s.values)
+	for _, t := range s.times {
+		list = append(list, value{Quantity: t})
+	}
+	return list
 }
 
 // Within reports that claim j says what claim i says, and more: it has all of its words, figures and names, and denies neither more nor less.

@@ -30,6 +30,13 @@ func TestReading(t *testing.T) {
 		{name: "another matter", old: "Alder Harbour employs 500 people.", now: "Alder Harbour moved 620 tonnes of silt."},
 		{name: "several values", old: "Of 500 ships 40 were late at Fir Harbour.", now: "Of 620 ships 55 were late at Fir Harbour.",
 			page: evidence.Turn{Kind: "value", Old: "500", New: "620"}},
+		{name: "name at the end", old: "The chief executive of Fir Harbour is Ada Lind.", now: "The chief executive of Fir Harbour is Boris van Hale.",
+			page: evidence.Turn{Kind: "name", Old: "Ada Lind", New: "Boris van Hale"}},
+		{name: "name at the beginning", old: "Ada Lind heads the office of Fir Harbour.", now: "Boris Hale heads the office of Fir Harbour.",
+			page: evidence.Turn{Kind: "name", Old: "Ada Lind", New: "Boris Hale"}},
+		{name: "other words", old: "Fir Harbour will open its second quay in Ilkley on 12 May 2026.", now: "Fir Harbour has cancelled its second quay in Ilkley on 12 May 2026.",
+			page: evidence.Turn{Kind: "words"}},
+		{name: "more words", old: "Fir Harbour spent 5 million euros on research.", now: "Fir Harbour spent 5 million euros on research, an increase of 12 percent."},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
