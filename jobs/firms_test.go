@@ -1,15 +1,17 @@
 package jobs_test
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"nightdesk/jobs"
 	"nightdesk/pipeline/llm"
@@ -235,8 +237,11 @@ func (m *firmModel) Generate(_ context.Context, req llm.Request) (llm.Response, 
 		}
 		if len(a.Actions) == 0 {
 			words := []string{"plant council news", "questions answers repairs", "change log firmware", "year revenue orders", "experience forum", "stock refurbished", "status plant water", "about services sites"}
-			n := 4*(cmp.Or(strings.TrimPrefix(req.Position.Block, "block_"), "1")[0]-'1') + byte(req.Position.Iteration-1)
-			a.Actions = append(a.Actions, prompts.Action{ToolType: "web_search", Query: subject + " " + words[int(n)%len(words)]})
+			n := req.Position.Iteration - 1
+			if req.Position.Block == "block_2" {
+				n += len(words) / 2
+			}
+			a.Actions = append(a.Actions, prompts.Action{ToolType: "web_search", Query: subject + " " + words[n%len(words)]})
 		}
 		answer = a
 	case "note":
@@ -280,4 +285,87 @@ func noteFirm(question, subject string) prompts.NoteAnswer {
 		}
 	}
 	return a
+}
+
+// Nights in a row: each is compared with the last good one. What is away for a night is no news, neither when it goes nor when it comes back; what goes
+// back to what it was is a change.
+func TestNightsInARow(t *testing.T) {
+	t.Parallel()
+	names := []string{"back", "away", "login", "gone", "later", "still"}
+	f := newFirms(t, make([]firmstest.Edit, len(names)), false)
+	at := func(which string) int { return slices.Index(names, which) }
+	name := func(which string) string { return f.web.Firms[at(which)].Name }
+	people := func(number string) func(*firmstest.Firm) {
+		return func(firm *firmstest.Firm) { firm.Operations[0] = firm.Name + " employs " + number + " people." }
+	}
+	state := func(kind, state string) func(*firmstest.Firm) {
+		return func(firm *firmstest.Firm) { firm.Page(kind).State = state }
+	}
+	check := func(night int, last, now map[string]nightReport, want map[string][]string) {
+		t.Helper()
+		for _, which := range names {
+			c := now[name(which)].changes
+			if c == nil || c.RunID != last[name(which)].run.ID {
+				t.Fatalf("night %d, %s: %+v", night, which, c)
+			}
+			var got []string
+			for _, g := range findings(c) {
+				got = append(got, topicqueue.OneLine(g.kind+" "+g.old+" "+g.now))
+			}
+			var wanted []string
+			for _, w := range want[which] {
+				wanted = append(wanted, strings.ReplaceAll(w, "%", name(which)))
+			}
+			slices.Sort(got)
+			slices.Sort(wanted)
+			if diff := cmp.Diff(wanted, got); diff != "" {
+				t.Errorf("night %d, %s: %s", night, which, diff)
+			}
+		}
+	}
+	employs := fmt.Sprintf("%% employs %s people.", "4,200") // of the first firm
+	first := f.research(1)
+
+	f.web.Edit(at("back"), people("5,131"))
+	f.web.Edit(at("away"), state(firmstest.Questions, "503"))
+	f.web.Edit(at("login"), state(firmstest.News, "wall"))
+	f.web.Edit(at("gone"), state(firmstest.Live, "404"))
+	second := f.research(2)
+	check(2, first, second, map[string][]string{
+		"back": {"changed " + employs + " % employs 5,131 people."},
+		"gone": {"withdrawn % uses 1,639 cubic metres of water a week.", "withdrawn The plant of % can make 7,739 units a day."},
+	})
+
+	// A night that fails: nothing of it is remembered.
+	f.web.Edit(at("later"), people("6,006"))
+	good := f.services.Toolbox
+	f.services.Toolbox = func(context.Context, topicqueue.Run) (jobs.Toolbox, error) {
+		return jobs.Toolbox{}, fmt.Errorf("no tools tonight: %w", llm.ErrPermanent)
+	}
+	for subject, runID := range f.work(3, nil) {
+		if run := f.run(runID); run.State != topicqueue.RunFailed {
+			t.Fatalf("%s: %s", subject, run.State)
+		}
+	}
+	f.services.Toolbox = good
+
+	f.web.Edit(at("back"), people("4,200"))
+	for _, which := range []string{"away", "login", "gone"} {
+		for _, kind := range []string{firmstest.Questions, firmstest.News, firmstest.Live} {
+			f.web.Edit(at(which), state(kind, ""))
+		}
+	}
+	fourth := f.research(4)
+	check(4, second, fourth, map[string][]string{
+		"back":  {"changed % employs 5,131 people. " + employs},
+		"gone":  {"new % uses 1,639 cubic metres of water a week.", "new The plant of % can make 7,739 units a day."},
+		"later": {"changed % employs 4,252 people. % employs 6,006 people."},
+	})
+	fifth := f.research(5)
+	check(5, fourth, fifth, nil)
+	for _, which := range names {
+		if r := fifth[name(which)]; r.calls > 0 {
+			t.Errorf("%s: nothing has changed, but %d calls: %v", which, r.calls, r.steps)
+		}
+	}
 }

@@ -96,6 +96,16 @@ func (n *nights) night(number int) map[string]nightReport { return n.nightOf(num
 // nightOf is night with options that the test changes.
 func (n *nights) nightOf(number int, change func(*topicqueue.Options)) map[string]nightReport {
 	n.t.Helper()
+	reports := map[string]nightReport{}
+	for subject, runID := range n.work(number, change) {
+		reports[subject] = n.read(subject, runID)
+	}
+	return reports
+}
+
+// work researches all subjects and returns the runs, which have ended.
+func (n *nights) work(number int, change func(*topicqueue.Options)) map[string]string {
+	n.t.Helper()
 	w := n.start(jobs.Settings{Concurrency: 16})
 	defer w.Stop()
 	now := time.Date(2026, 3, number, 20, 0, 0, 0, time.UTC)
@@ -119,12 +129,10 @@ func (n *nights) nightOf(number int, change func(*topicqueue.Options)) map[strin
 		}
 		runs[subject] = sub.Run.ID
 	}
-	reports := map[string]nightReport{}
 	for _, subject := range n.subjects {
 		n.wait(runs[subject])
-		reports[subject] = n.read(subject, runs[subject])
 	}
-	return reports
+	return runs
 }
 
 // read reads what a run has left behind, and checks it.

@@ -136,6 +136,9 @@ type ToolTrace struct {
 	// source said then and does not say any more, for which it is cited as of that day. A trace with Withdrawn has no Claims.
 	Since     string  `json:"since,omitempty"`
 	Withdrawn []Claim `json:"withdrawn,omitempty"`
+	// Dropped is how many claims of the run before were left out because nobody can look at them again, such as the words of a search
+	// engine for a page that was opened besides. Nothing is told of them, but what cites them is written anew.
+	Dropped int `json:"dropped,omitempty"`
 	// Its source could not be asked again: what it said is taken to hold.
 	Unchecked bool `json:"unchecked,omitempty"`
 }

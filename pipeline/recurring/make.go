@@ -132,10 +132,10 @@ func block(b BlockEvidence, old Block, calls []Call, date string) Block {
 	out.Unfinished = !done
 	for _, trace := range b.Traces {
 		out.LastSeq = max(out.LastSeq, Seq(trace.CitationID))
-		if len(trace.Withdrawn) > 0 {
+		if len(trace.Withdrawn) > 0 || trace.Dropped > 0 && len(trace.Claims) == 0 {
 			continue
 		}
-		trace.Since, trace.Unchecked = cmp.Or(trace.Since, date), false
+		trace.Since, trace.Unchecked, trace.Dropped = cmp.Or(trace.Since, date), false, 0
 		out.Traces = append(out.Traces, trace)
 	}
 	asked := map[string]bool{}

@@ -36,7 +36,7 @@ func Units(text string) []Unit {
 		if len(records) > 0 && slices.ContainsFunc(records, func(r []int) bool { return s.Start < r[1] && r[0] < s.End }) {
 			continue
 		}
-		stamp := stamp(s.Text) || counter(s.Text)
+		stamp := Stamped(s.Text)
 		units = append(units, Unit{s.Start, s.End, mark(s.Text), !stamp && (s.Complete || sentence(s.Text) || item(text, s)), stamp})
 	}
 	at := 0
@@ -91,6 +91,9 @@ func mark(text string) uint64 {
 	return binary.LittleEndian.Uint64(sum[:8])
 }
 
+// Stamped reports a text that says when a page was made or sent, or who looks at it, and nothing else.
+func Stamped(text string) bool { return stamp(text) || counter(text) }
+
 // stamped begins what a page says of itself rather than of its subject.
 var stamped = regexp.MustCompile(`(?i)^(?:(?:this|the|diese|dieser|die|der) (?:page|article|document|version|site|copy|print|seite|artikel) (?:was |has been |is |wurde )?)?(?:last |zuletzt |letzte |most recently )?` +
 	`(?:updated?|edited|modified|changed|change|reviewed|generated|printed|delivered|retrieved|accessed|rendered|created|checked|served|crawled|as of|valid on|today is|stand|geändert|aktualisiert|aktualisierung|änderung|abgerufen|erstellt)\b|^(?:更新|最后更新|发布时间|打印时间|访问时间)`)
@@ -98,7 +101,6 @@ var stamped = regexp.MustCompile(`(?i)^(?:(?:this|the|diese|dieser|die|der) (?:p
 // maxStamp is the longest text, in bytes, that is taken for a stamp.
 const maxStamp = 160
 
-// stamp reports a text that says when a page was made or sent, and nothing else.
 func stamp(text string) bool {
 	text = strings.TrimSpace(text)
 	if len(text) > maxStamp || !stamped.MatchString(text) {
@@ -115,7 +117,6 @@ var counted = regexp.MustCompile(`(?i)\bvisitor (?:number|no\.?|#) ?\d` +
 	`|^(?:page |this page was )?(?:served|rendered|generated) (?:at|in|by|for)\b[^.]*\d|\bsession (?:id )?[0-9a-f]{6,}\b` +
 	`|^(?:vor \d+ (?:sekunden|minuten|stunden|tagen))\.?$|\d+ (?:besucher|mitglieder|gäste)[^.]{0,30} online|besucher nr\.? ?\d|阅读(?:量|数)?[:：]? ?\d|浏览(?:量|次数)?[:：]? ?\d|\d+ ?(?:秒|分钟|小时|天)前$`)
 
-// counter reports a text that tells of the page's visitors or of the moment, and nothing else.
 func counter(text string) bool {
 	text = strings.TrimSpace(text)
 	return len(text) <= maxStamp && counted.MatchString(text)

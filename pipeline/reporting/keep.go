@@ -99,8 +99,11 @@ func (w *writer) goOn(in Input) {
 			for _, c := range t.Withdrawn {
 				w.moved[b.Block.ID], w.moved[c.CitationID] = true, true
 			}
-			if t.Since == "" && len(t.Claims) > 0 {
+			if t.Since == "" && len(t.Claims) > 0 || t.Dropped > 0 {
 				w.moved[b.Block.ID] = true
+			}
+			if t.Dropped > 0 {
+				w.moved[t.CitationID] = true
 			}
 		}
 	}

@@ -85,6 +85,9 @@ type noteTaker struct {
 // take reads the sources, chunk by chunk when they are long.
 func (t *noteTaker) take(ctx context.Context) error {
 	pieces := cut(t.outcome.fresh, noteBytes)
+	if t.run.Options.Incremental {
+		defer t.dropStamps()
+	}
 	if t.outcome.only != nil {
 		pieces = cutPieces(paragraphs(0, t.outcome.fresh[0].Text, t.outcome.only), noteBytes)
 		defer t.dropOld()
@@ -108,6 +111,13 @@ func (t *noteTaker) take(ctx context.Context) error {
 func (t *noteTaker) dropOld() {
 	t.note.found = slices.DeleteFunc(t.note.found, func(f finding) bool {
 		return len(recurring.Over(t.outcome.only, f.start, f.end)) == 0
+	})
+}
+
+// dropStamps drops what pages say of their delivery and their visitors: it would be news every night.
+func (t *noteTaker) dropStamps() {
+	t.note.found = slices.DeleteFunc(t.note.found, func(f finding) bool {
+		return recurring.Stamped(t.outcome.fresh[f.source].Text[f.start:f.end])
 	})
 }
 

@@ -42,7 +42,7 @@ func (f *refresh) judge(ctx context.Context) (carried []topicqueue.ToolTrace, lo
 		}
 		then := recurring.Units(t.Source.Text)
 		var stand, now []topicqueue.Claim // as they stood, and as they stand
-		var kept []topicqueue.Claim       // stand, and what counts with them as long as none is lost
+		var kept []topicqueue.Claim       // stand, and what stands only in the words of a search engine
 		losing := len(lost)
 		for _, c := range t.Claims {
 			moved, stands := f.stands(c, t.Source, then, l)
@@ -50,7 +50,7 @@ func (f *refresh) judge(ctx context.Context) (carried []topicqueue.ToolTrace, lo
 				stand, now, kept = append(stand, c), append(now, moved), append(kept, c)
 				continue
 			}
-			if theirs, still, err := f.engineWords(ctx, c, t.Source, l); err != nil {
+			if theirs, still, err := f.engineWords(ctx, c, t, l); err != nil {
 				return nil, nil, err
 			} else if theirs {
 				if still {
@@ -62,7 +62,6 @@ func (f *refresh) judge(ctx context.Context) (carried []topicqueue.ToolTrace, lo
 			if over := recurring.Over(then, c.Start, c.End); len(over) > 0 {
 				missing.sentence = over[0].Mark
 				if !slices.ContainsFunc(over, func(u recurring.Unit) bool { return !u.Stamp }) {
-					kept = append(kept, c)
 					continue
 				}
 				c.Start, c.End = min(c.Start, over[0].Start), max(c.End, over[len(over)-1].End)
@@ -71,15 +70,21 @@ func (f *refresh) judge(ctx context.Context) (carried []topicqueue.ToolTrace, lo
 			}
 			lost = append(lost, missing)
 		}
+		missing := len(lost) - losing
+		t.Dropped = len(t.Claims) - len(kept) - missing
 		switch {
-		case len(lost) == losing && len(kept) == len(t.Claims): // as good as it was
+		case len(kept) == len(t.Claims): // as good as it was
 			carried = append(carried, t)
 		case len(stand) == 0:
+			if t.Dropped += len(kept); t.Dropped > 0 {
+				t.Claims = nil
+				carried = append(carried, t)
+			}
 		case t.Source.Kind == topicqueue.SourceDocument:
 			t.Claims = stand
 			carried = append(carried, t)
 		default:
-			t.Source, t.Claims = l.source, now
+			t.Source, t.Claims, t.Dropped = l.source, now, t.Dropped+len(kept)-len(stand)
 			for i := range t.Claims {
 				t.Claims[i].SourceID = t.Source.ID
 			}
@@ -149,9 +154,9 @@ func (f *refresh) stands(c topicqueue.Claim, source topicqueue.Source, then []re
 
 // engineWords reports a claim whose quote is the wording of a search engine, which joins and cuts what a page says: it never stood so on the
 // page, which was opened on the same night and has claims of its own, so nothing is told of its end. still: all of its words are on the page.
-func (f *refresh) engineWords(ctx context.Context, c topicqueue.Claim, source topicqueue.Source, l look) (theirs, still bool, err error) {
-	page := f.memory.Pages[recurring.PageKey(source)]
-	if source.Kind != topicqueue.SourceWeb || !page.Opened || page.Hash == source.Hash {
+func (f *refresh) engineWords(ctx context.Context, c topicqueue.Claim, t topicqueue.ToolTrace, l look) (theirs, still bool, err error) {
+	page := f.memory.Pages[recurring.PageKey(t.Source)]
+	if t.Source.Kind != topicqueue.SourceWeb || t.ToolType == openPage || !page.Opened {
 		return false, false, nil
 	}
 	words := map[string]bool{}
