@@ -66,6 +66,8 @@ type Retention struct {
 	BundleDays, BundleCount int // of data and evidence
 	RunDays, RunCount       int // of the lines of lists
 	TopicDays, TopicCount   int // of earlier states of a topic's memory
+
+	KnowledgeDays, KnowledgeCount int // of published versions of knowledge bases
 }
 
 const smtpAllowed = "smtp://user:password@host:587 or smtps://user:password@host:465"
@@ -139,6 +141,10 @@ func retentionTable(r *Retention) []field {
 			number(&r.RunCount, 0, maxKept)),
 		setting("retention.topic_days", "0", "days", "age from which `purge` deletes earlier states of what is remembered of a topic; 0: never",
 			number(&r.TopicDays, 0, maxDays)),
+		setting("retention.knowledge_days", "0", "days", "age from which `purge` deletes versions of knowledge bases that no run of the lists uses, the newest aside; 0: never",
+			number(&r.KnowledgeDays, 0, maxDays)),
+		setting("retention.knowledge_count", "0", "versions", "versions of each knowledge base that `purge` leaves, the newest; 0: all",
+			number(&r.KnowledgeCount, 0, maxKept)),
 		setting("retention.topic_count", "0", "states", "states of what is remembered of a topic that `purge` leaves, the newest; 0: all",
 			number(&r.TopicCount, 0, maxKept)),
 	}

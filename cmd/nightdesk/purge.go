@@ -13,9 +13,9 @@ import (
 func (a *app) purgeCommand() *cobra.Command {
 	var dry, yes bool
 	cmd := &cobra.Command{
-		Use: "purge --dry-run|--yes", Short: "Delete reports, data, list entries and memories that retention.* no longer keeps", Args: cobra.NoArgs,
+		Use: "purge --dry-run|--yes", Short: "Delete reports, data, list entries, memories and knowledge that retention.* no longer keeps", Args: cobra.NoArgs,
 		Long: `Delete what the settings retention.* no longer keep: reports, data and evidence of runs, entries of lists with their digests, earlier
-states of what is remembered of topics; and, older than a day, what killed processes have left of their writes. What is in use
+states of what is remembered of topics, versions of knowledge bases; and, older than a day, what killed processes have left of their writes. What is in use
 stays: runs and batches that have not ended, and what the next night of a recurring topic needs.`,
 		RunE: a.command(func(cmd *cobra.Command, _ []string) error {
 			if dry == yes {
@@ -40,11 +40,12 @@ func (a *app) purge(ctx context.Context, dry bool) (err error) {
 		return err
 	}
 	r := a.cfg.Retention
-	things, files := 0, 0
+	things, files, total := 0, 0, int64(0)
 	p := jobs.Purge{
 		Queue: d.queue, Store: store, Now: d.clock.Now(), Dry: dry,
 		Reports: jobs.Keep{Days: r.ReportDays, Count: r.ReportCount}, Bundles: jobs.Keep{Days: r.BundleDays, Count: r.BundleCount},
 		Runs: jobs.Keep{Days: r.RunDays, Count: r.RunCount}, Topics: jobs.Keep{Days: r.TopicDays, Count: r.TopicCount},
+		Knowledge: jobs.Keep{Days: r.KnowledgeDays, Count: r.KnowledgeCount},
 	}
 	err = p.Run(ctx, func(gone jobs.Purged) error {
 		things++
@@ -52,7 +53,12 @@ func (a *app) purge(ctx context.Context, dry bool) (err error) {
 		if a.json {
 			return a.printJSON(gone, true)
 		}
-		_, err := fmt.Fprintf(a.stdout, "%s %s (%s)\n", gone.Kind, gone.Name, gone.Why)
+		size := ""
+		if gone.Bytes > 0 {
+			size = fmt.Sprintf(", %.1f MB", float64(gone.Bytes)/1e6)
+			total += gone.Bytes
+		}
+		_, err := fmt.Fprintf(a.stdout, "%s %s (%s%s)\n", gone.Kind, gone.Name, gone.Why, size)
 		return err
 	})
 	if err != nil {
@@ -62,6 +68,10 @@ func (a *app) purge(ctx context.Context, dry bool) (err error) {
 	if dry {
 		done = "would be deleted"
 	}
-	a.say("%d things, %d files %s", things, files, done)
+	size := ""
+	if total > 0 {
+		size = fmt.Sprintf(" (versions of knowledge bases: %.1f MB)", float64(total)/1e6)
+	}
+	a.say("%d things, %d files %s%s", things, files, done, size)
 	return nil
 }
