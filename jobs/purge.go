@@ -23,7 +23,7 @@ type Keep struct {
 
 // Purge deletes what a desk no longer wants to keep. It never touches what is in use: a run that has not ended or is not yet
 // in storage, the runs of a batch that has not ended or has no digest yet, the run that the newest memory of a topic is of, and that
-// memory. It can be broken off at any time; the next one goes on. A manifest goes before the files that it lists.
+// memory, the newest version of a knowledge base and those that runs of the lists use. It can be broken off at any time; the next one goes on. A manifest goes before the files that it lists.
 type Purge struct {
 	Queue *redisqueue.Queue
 	Store storage.Store
@@ -34,13 +34,16 @@ type Purge struct {
 	Bundles Keep // data and evidence
 	Runs    Keep // lines of lists; a batch of which none is left goes with its digest
 	Topics  Keep // versions of the memory of each topic
+
+	Knowledge Keep // published versions of each knowledge base
 }
 
 // Purged is something that goes.
 type Purged struct {
-	Kind  string `json:"kind"` // report, bundle, run, batch, topic or leftover
-	Name  string `json:"name"` // a run's id, a batch's name, a topic's key, a path
+	Kind  string `json:"kind"` // report, bundle, run, batch, topic, knowledge or leftover
+	Name  string `json:"name"` // a run's id, a batch's name, a topic's key, a knowledge base and version, a path
 	Files int    `json:"files"`
+	Bytes int64  `json:"bytes,omitempty"` // of knowledge
 	Why   string `json:"why"`
 }
 
@@ -93,7 +96,7 @@ func (p Purge) Run(ctx context.Context, say func(Purged) error) error {
 			w.batches[id] = b.Name
 		}
 	}
-	for _, step := range []func(context.Context) error{w.topics, w.files, w.lists, w.digests, w.leftovers} {
+	for _, step := range []func(context.Context) error{w.topics, w.files, w.lists, w.digests, w.snapshots, w.leftovers} {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -263,6 +266,9 @@ func (w *purging) lists(ctx context.Context) error {
 		size[batch]++
 	}
 	for batch, runs := range gone {
+		for _, id := range runs {
+			delete(w.batches, id)
+		}
 		if w.Dry {
 			w.emptied[batch] = len(runs) == size[batch]
 			continue

@@ -25,6 +25,8 @@ type attic struct {
 	rdb   *redis.Client
 	queue *redisqueue.Queue
 	store storage.Store
+
+	options func(*topicqueue.Options) // of the runs that are created; nil: as they are
 }
 
 // atticDay is a day of March 2026, at nine in the evening.
@@ -34,7 +36,7 @@ func eachStore(t *testing.T, test func(t *testing.T, a *attic)) {
 	t.Helper()
 	with := func(t *testing.T, s storage.Store) {
 		rdb := redistest.Server(t)
-		test(t, &attic{t, rdb, redisqueue.New(rdb, redisqueue.DefaultTiming), s})
+		test(t, &attic{t: t, rdb: rdb, queue: redisqueue.New(rdb, redisqueue.DefaultTiming), store: s})
 	}
 	t.Run("directory", func(t *testing.T) {
 		t.Parallel()
@@ -61,6 +63,9 @@ func (a *attic) run(batch string, day int, topic string, state topicqueue.RunSta
 		a.t.Fatal(err)
 	}
 	run := topicqueue.Run{ID: topicqueue.RunID(batch, topic, "", born), Batch: batch, Topic: topic, State: state, CreatedAt: born, Options: options(1, 1, 1)}
+	if a.options != nil {
+		a.options(&run.Options)
+	}
 	if _, err := a.queue.Create(ctx, run); err != nil {
 		a.t.Fatal(err)
 	}
@@ -221,7 +226,7 @@ func (b *breaks) Delete(ctx context.Context, key string) error {
 func TestPurgeGoesOn(t *testing.T) {
 	t.Parallel()
 	rdb := redistest.Server(t)
-	a := &attic{t, rdb, redisqueue.New(rdb, redisqueue.DefaultTiming), storage.NewDir(t.TempDir())}
+	a := &attic{t: t, rdb: rdb, queue: redisqueue.New(rdb, redisqueue.DefaultTiming), store: storage.NewDir(t.TempDir())}
 	runs := []string{a.run("first", 1, "a", topicqueue.RunCancelled), a.run("first", 1, "b", topicqueue.RunCancelled)}
 	a.expired(runs...)
 	for left := range 11 { // ten files, then all is done

@@ -138,6 +138,21 @@ func (d *Dir) Exists(ctx context.Context, key string) (bool, error) {
 	return info.Mode().IsRegular(), nil
 }
 
+// Stat looks at the artefact's file.
+func (d *Dir) Stat(ctx context.Context, key string) (Stat, error) {
+	if err := usable(ctx, key); err != nil {
+		return Stat{}, d.failed("look at", key, err)
+	}
+	info, err := os.Stat(d.Location(key))
+	if errors.Is(err, fs.ErrNotExist) {
+		err = ErrNotExist
+	}
+	if err != nil {
+		return Stat{}, d.failed("look at", key, err)
+	}
+	return Stat{info.Size(), info.ModTime()}, nil
+}
+
 // Delete removes the artefact's file. Its folder stays.
 func (d *Dir) Delete(ctx context.Context, key string) error {
 	if err := usable(ctx, key); err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"sort"
+	"strconv"
 	"strings"
 	"time"
 
@@ -117,6 +118,29 @@ func (s *S3) Exists(ctx context.Context, key string) (bool, error) {
 	}
 	out.Body.Close()
 	return true, nil
+}
+
+// Stat asks for the first byte, as Exists does.
+func (s *S3) Stat(ctx context.Context, key string) (Stat, error) {
+	ctx = withRecord(ctx)
+	if err := usable(ctx, key); err != nil {
+		return Stat{}, s.failed(ctx, "look at", key, err)
+	}
+	out, err := s.client.GetObject(ctx, &s3.GetObjectInput{Bucket: &s.bucket, Key: s.key(key), Range: aws.String("bytes=0-0")})
+	if code(err) == "NoSuchKey" {
+		err = ErrNotExist
+	}
+	if err != nil {
+		return Stat{}, s.failed(ctx, "look at", key, err)
+	}
+	out.Body.Close()
+	stat := Stat{Size: aws.ToInt64(out.ContentLength), Stored: aws.ToTime(out.LastModified)}
+	if _, whole, ok := strings.Cut(aws.ToString(out.ContentRange), "/"); ok {
+		if size, err := strconv.ParseInt(whole, 10, 64); err == nil {
+			stat.Size = size
+		}
+	}
+	return stat, nil
 }
 
 // Delete removes the object. A bucket with versions keeps the old ones.

@@ -44,6 +44,18 @@ type Store interface {
 	Location(key string) string
 }
 
+// Stat is what a store knows of an artefact besides its body.
+type Stat struct {
+	Size   int64     // bytes
+	Stored time.Time // when it was last put
+}
+
+// Stater is the ability of a store to tell the size and age of an artefact; Dir and S3 have it.
+type Stater interface {
+	// Stat asks for one key. ErrNotExist when there is nothing.
+	Stat(ctx context.Context, key string) (Stat, error)
+}
+
 // Linker is the ability of a store to give out links. S3 has it, Dir has not.
 type Linker interface {
 	// Link returns a URL by which anyone can read the artefact without credentials until lifetime has passed: at most

@@ -44,6 +44,11 @@ func Exercise(t *testing.T, open func(t *testing.T) storage.Store) {
 		if _, err := s.Get(t.Context(), "reports/none.md"); !errors.Is(err, storage.ErrNotExist) {
 			t.Errorf("Get: %v, want ErrNotExist", err)
 		}
+		if stater, ok := s.(storage.Stater); ok {
+			if _, err := stater.Stat(t.Context(), "reports/none.md"); !errors.Is(err, storage.ErrNotExist) {
+				t.Errorf("Stat of nothing: %v", err)
+			}
+		}
 		if there, err := s.Exists(t.Context(), "reports/none.md"); err != nil || there {
 			t.Errorf("Exists = %v, %v", there, err)
 		}

@@ -123,7 +123,7 @@ func (q *Queue) Runs(ctx context.Context, batch string, yield func(topicqueue.Ru
 func (q *Queue) keepLine(ctx context.Context, run topicqueue.Run) error {
 	run.PublishedAt, run.Unpublished, run.ToolCalls = time.Now().UTC(), "", nil
 	run.Options = topicqueue.Options{Preset: run.Options.Preset, Language: run.Options.Language,
-		KnowledgeBase: run.Options.KnowledgeBase, Tools: run.Options.Tools,
+		KnowledgeBase: run.Options.KnowledgeBase, KnowledgeVersion: run.Options.KnowledgeVersion, Tools: run.Options.Tools,
 		Budget: run.Options.Budget, BatchBudget: run.Options.BatchBudget, NightBudget: run.Options.NightBudget}
 	data, err := json.Marshal(run)
 	if err != nil {
