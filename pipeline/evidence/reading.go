@@ -153,6 +153,42 @@ func bareName(words []string) string {
 	return strings.TrimRight(strings.Join(words, " "), ".,;:!?)\"'”")
 }
 
+// missing returns the values that agree with none of the others.
+func missing(values, others []value) []value {
+	return slices.DeleteFunc(slices.Clone(values), func(v value) bool { return agree([]value{v}, others) })
+}
+
+// mostAround returns which of the values of a text differs from v and stands between the same words as v does in its own; -1 when none
+// differs.
+func mostAround(text string, values []value, of string, v value) int {
+	best, most := -1, -1
+	for i, o := range values {
+		if !quantity.Differ(v.Quantity, o.Quantity) {
+			continue
+		}
+		if n := sameAround(text, o.Quantity, of, v.Quantity); n > most {
+			best, most = i, n
+		}
+	}
+	return best
+}
+
+// sameAround returns how many words stand alike before and behind two quantities, at most four on each side.
+func sameAround(a string, v quantity.Quantity, b string, o quantity.Quantity) int {
+	const most = 4
+	words := func(text string) []string { return strings.FieldsFunc(strings.ToLower(text), notLetter) }
+	n := 0
+	one, two := words(a[:v.Start]), words(b[:o.Start])
+	for k := 1; k <= min(most, len(one), len(two)) && one[len(one)-k] == two[len(two)-k]; k++ {
+		n++
+	}
+	one, two = words(a[v.End:]), words(b[o.End:])
+	for k := 0; k < min(most, len(one), len(two)) && one[k] == two[k]; k++ {
+		n++
+	}
+	return n
+}
+
 // begins reports that a claim begins with a word, which may be a name, that the other does not have.
 func (s said) begins(o said) bool {
 	if s.unsure == "" {
@@ -200,17 +236,18 @@ func turnOf(q quantity.Quantity, old, now string) Turn {
 	return t
 }
 
-// firstDifference returns the first two values of one kind and unit that differ, else the first times that do.
+// firstDifference returns the first two values of one kind and unit that differ, else the first times that do. Where a value may have
+// come in the place of several, such as in joined rows, it is the one between the same words.
 func firstDifference(a, b said) (Turn, bool) {
-	for _, v := range a.values {
-		if slices.ContainsFunc(b.values, func(o value) bool { return quantity.Agree(v.Quantity, o.Quantity) }) {
+	old := missing(a.values, b.values)
+	now := missing(b.values, a.values)
+	for _, v := range old {
+		i := mostAround(b.text, now, a.text, v)
+		if i < 0 {
 			continue
 		}
-		for _, o := range b.values {
-			if quantity.Differ(v.Quantity, o.Quantity) && !slices.ContainsFunc(a.values, func(x value) bool { return quantity.Agree(x.Quantity, o.Quantity) }) {
-				return turnOf(v.Quantity, v.text, o.text), true
-			}
-		}
+		j := mostAround(a.text, old, b.text, now[i])
+		return turnOf(old[j].Quantity, old[j].text, now[i].text), true
 	}
 	for _, x := range a.times {
 		for _, y := range b.times {

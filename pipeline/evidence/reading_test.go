@@ -30,6 +30,8 @@ func TestReading(t *testing.T) {
 		{name: "another matter", old: "Alder Harbour employs 500 people.", now: "Alder Harbour moved 620 tonnes of silt."},
 		{name: "several values", old: "Of 500 ships 40 were late at Fir Harbour.", now: "Of 620 ships 55 were late at Fir Harbour.",
 			page: evidence.Turn{Kind: "value", Old: "500", New: "620"}},
+		{name: "one of several rows", old: "R1 refurbished, price 176, stock 46, R2 refurbished, price 301, stock 67", now: "R2 refurbished, price 249, stock 67",
+			page: evidence.Turn{Kind: "value", Old: "301", New: "249"}},
 		{name: "name at the end", old: "The chief executive of Fir Harbour is Ada Lind.", now: "The chief executive of Fir Harbour is Boris van Hale.",
 			page: evidence.Turn{Kind: "name", Old: "Ada Lind", New: "Boris van Hale"}},
 		{name: "name at the beginning", old: "Ada Lind heads the office of Fir Harbour.", now: "Boris Hale heads the office of Fir Harbour.",

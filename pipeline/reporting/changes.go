@@ -70,7 +70,7 @@ func (w *writer) whatChanged() string {
 		if ch.Old.Value != "" && ch.New.Value != "" {
 			line += "**" + citation.Escape(ch.Old.Value) + " → " + citation.Escape(ch.New.Value) + "** "
 		}
-		changed = append(changed, line+said(ch.New)+" "+words.before+": "+said(ch.Old))
+		changed = append(changed, line+said(ch.New)+"  \n  "+words.before+": "+said(ch.Old))
 	}
 	for _, t := range c.Withdrawn {
 		why := words.unsaid
@@ -92,13 +92,28 @@ func (w *writer) whatChanged() string {
 	return strings.Join(parts, "\n\n")
 }
 
+// row shows a row of a table as a line.
+func row(text string) string {
+	inner, ok := strings.CutPrefix(strings.TrimSpace(text), "|")
+	if !ok {
+		return text
+	}
+	var cells []string
+	for cell := range strings.SplitSeq(strings.TrimSuffix(inner, "|"), "|") {
+		if cell = strings.TrimSpace(cell); cell != "" {
+			cells = append(cells, cell)
+		}
+	}
+	return strings.Join(cells, " · ")
+}
+
 // said shows what a source says in its own words, where these are a whole sentence, else as the claim has it, with its citations.
 func said(s recurring.Said) string {
 	text := s.Statement
 	if first, _ := utf8.DecodeRuneInString(s.Quote); !unicode.IsLower(first) && strings.HasSuffix(strings.TrimRight(s.Quote, `"”’)`), ".") {
 		text = s.Quote
 	}
-	text = citation.Escape(text)
+	text = citation.Escape(row(text))
 	for _, id := range s.Citations {
 		if parsed, ok := citation.ParseID(id); ok {
 			text += " [" + parsed.String() + "]"
