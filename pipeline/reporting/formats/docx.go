@@ -1,0 +1,278 @@
+package formats
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/xml"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// DOCX returns the report as a document for Word, LibreOffice and others: headings, lists and tables are theirs, citations
+// lead to bookmarks at the references, figures are in it. Equal reports give equal bytes. The error wraps ErrTooLarge.
+func DOCX(r Report) ([]byte, error) {
+	d, err := read(r)
+	if err != nil {
+		return nil, err
+	}
+	w := &word{d: d, bookmarks: map[string]int{}, targets: map[string]string{}}
+	eachBlock(d.blocks, func(b *block) {
+		if b.anchor != "" {
+			w.bookmarks[b.anchor] = len(w.bookmarks) + 1
+		}
+	})
+	w.blocks(d.blocks, 0, "")
+	var out bytes.Buffer
+	archive := zip.NewWriter(&out)
+	for _, p := range w.parts() {
+		f, err := archive.CreateHeader(&zip.FileHeader{Name: p.name, Method: zip.Deflate, Modified: zipTime})
+		if err != nil {
+			return nil, fmt.Errorf("make %s of the document: %w", p.name, err)
+		}
+		if _, err := f.Write(p.body); err != nil {
+			return nil, fmt.Errorf("make %s of the document: %w", p.name, err)
+		}
+	}
+	if err := archive.Close(); err != nil {
+		return nil, fmt.Errorf("make the document: %w", err)
+	}
+	return out.Bytes(), nil
+}
+
+// zipTime is the earliest time that a zip file can have: of equal reports every byte is equal.
+var zipTime = time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// word writes a document as WordprocessingML (ECMA-376, part 1).
+type word struct {
+	d         *document
+	body      strings.Builder
+	relations strings.Builder
+	lists     []block // one for each numbering
+	bookmarks map[string]int
+	targets   map[string]string // relation ids by address
+	media     []part
+	pictures  int
+}
+
+type part struct {
+	name string
+	body []byte
+}
+
+// escaped returns text as XML has it: characters that XML cannot have become U+FFFD.
+func escaped(text string) string {
+	var b strings.Builder
+	_ = xml.EscapeText(&b, []byte(text)) // a strings.Builder takes everything
+	return b.String()
+}
+
+// maxListLevel is the deepest level that Word's lists have.
+const maxListLevel = 8
+
+// blocks writes blocks. properties: of their paragraphs.
+func (w *word) blocks(blocks []block, level int, properties string) {
+	for _, b := range blocks {
+		switch b.kind {
+		case heading:
+			w.paragraph(`<w:pStyle w:val="Heading`+strconv.Itoa(b.level)+`"/>`, b)
+		case paragraph:
+			p := properties
+			if b.anchor != "" {
+				p = `<w:pStyle w:val="Reference"/>`
+			}
+			w.paragraph(p, b)
+		case code:
+			w.code(b.text)
+		case quote:
+			w.blocks(b.blocks, level, `<w:pStyle w:val="Quote"/>`)
+		case list:
+			w.list(b, level)
+		case table:
+			w.table(b)
+		case rule:
+			w.body.WriteString(`<w:p><w:pPr><w:pBdr><w:bottom w:val="single" w:sz="4" w:space="1" w:color="BFBFBF"/></w:pBdr></w:pPr></w:p>`)
+		}
+	}
+}
+
+func (w *word) paragraph(properties string, b block) {
+	w.body.WriteString("<w:p>")
+	if properties != "" {
+		w.body.WriteString("<w:pPr>" + properties + "</w:pPr>")
+	}
+	if id := w.bookmarks[b.anchor]; b.anchor != "" && id > 0 {
+		fmt.Fprintf(&w.body, `<w:bookmarkStart w:id="%d" w:name="%s"/><w:bookmarkEnd w:id="%d"/>`, id, bookmark(b.anchor), id)
+	}
+	w.runs(b.runs)
+	w.body.WriteString("</w:p>")
+}
+
+// bookmark returns the name of a place: letters, digits and _ alone, 40 at most.
+func bookmark(anchor string) string { return strings.ReplaceAll(anchor, "-", "_") }
+
+func (w *word) code(text string) {
+	w.body.WriteString(`<w:p><w:pPr><w:pStyle w:val="CodeBlock"/></w:pPr>`)
+	for i, line := range strings.Split(text, "\n") {
+		if i > 0 {
+			w.body.WriteString(`<w:r><w:br/></w:r>`)
+		}
+		w.text("", line)
+	}
+	w.body.WriteString("</w:p>")
+}
+
+func (w *word) list(b block, level int) {
+	w.lists = append(w.lists, b)
+	id, level := len(w.lists), min(level, maxListLevel)
+	for _, item := range b.items {
+		first := fmt.Sprintf(`<w:pStyle w:val="ListParagraph"/><w:numPr><w:ilvl w:val="%d"/><w:numId w:val="%d"/></w:numPr>`, level, id)
+		rest := fmt.Sprintf(`<w:pStyle w:val="ListParagraph"/><w:ind w:left="%d"/>`, 720*(level+1))
+		if len(item) > 0 && item[0].kind == paragraph {
+			w.paragraph(first, item[0])
+			item = item[1:]
+		} else {
+			w.paragraph(first, block{})
+		}
+		w.blocks(item, level+1, rest)
+	}
+}
+
+// pageWidth is that between the margins, in twentieths of a point.
+const pageWidth = 9354
+
+func (w *word) table(b block) {
+	columns := 1
+	for _, r := range b.rows {
+		columns = max(columns, len(r))
+	}
+	w.body.WriteString(`<w:tbl><w:tblPr><w:tblStyle w:val="TableGrid"/><w:tblW w:w="5000" w:type="pct"/><w:tblLook w:val="0420"/></w:tblPr><w:tblGrid>`)
+	for range columns {
+		fmt.Fprintf(&w.body, `<w:gridCol w:w="%d"/>`, pageWidth/columns)
+	}
+	w.body.WriteString("</w:tblGrid>")
+	for i, r := range b.rows {
+		w.body.WriteString("<w:tr>")
+		if i == 0 {
+			w.body.WriteString("<w:trPr><w:tblHeader/></w:trPr>")
+		}
+		for j := range columns {
+			c := cell{}
+			if j < len(r) {
+				c = r[j]
+			}
+			properties := `<w:pStyle w:val="TableText"/>`
+			if c.right {
+				properties += `<w:jc w:val="right"/>`
+			}
+			if i == 0 {
+				for k := range c.runs {
+					c.runs[k].style |= bold
+				}
+			}
+			fmt.Fprintf(&w.body, `<w:tc><w:tcPr><w:tcW w:w="%d" w:type="dxa"/></w:tcPr>`, pageWidth/columns)
+			w.paragraph(properties, block{runs: c.runs})
+			w.body.WriteString("</w:tc>")
+		}
+		w.body.WriteString("</w:tr>")
+	}
+	w.body.WriteString(`</w:tbl><w:p><w:pPr><w:spacing w:after="60"/></w:pPr></w:p>`)
+}
+
+func (w *word) runs(runs []run) {
+	for _, x := range runs {
+		if x.figure != nil {
+			w.picture(*x.figure)
+			continue
+		}
+		closing, write := w.open(x), w.text
+		if x.cited != "" {
+			write = w.label
+		}
+		write(properties(x), x.text)
+		w.body.WriteString(closing)
+		if x.broken {
+			w.body.WriteString("<w:r><w:br/></w:r>")
+		}
+	}
+}
+
+// open begins the link of a run and returns how it ends.
+func (w *word) open(x run) string {
+	const end = "</w:hyperlink>"
+	switch {
+	case x.cited != "":
+		w.body.WriteString(`<w:hyperlink w:anchor="` + bookmark(x.cited) + `"`)
+		if tip := clip(strings.TrimSpace(w.d.Notes[x.cited].Title+": "+x.note), maxTip); tip != ":" {
+			w.body.WriteString(` w:tooltip="` + escaped(tip) + `"`)
+		}
+		w.body.WriteString(` w:history="1">`)
+	case strings.HasPrefix(x.link, "#"):
+		w.body.WriteString(`<w:hyperlink w:anchor="` + bookmark(x.link[1:]) + `" w:history="1">`)
+	case x.link != "" && !strings.HasPrefix(x.link, "../"):
+		w.body.WriteString(`<w:hyperlink r:id="` + w.target(x.link) + `" w:history="1">`)
+	default:
+		return ""
+	}
+	return end
+}
+
+// maxTip is how many characters Word shows when something is pointed at.
+const maxTip = 255
+
+// target returns the id of the relation to an address outside.
+func (w *word) target(address string) string {
+	id, known := w.targets[address]
+	if !known {
+		id = "link" + strconv.Itoa(len(w.targets)+1)
+		w.targets[address] = id
+		fmt.Fprintf(&w.relations, `<Relationship Id="%s" Type="%s/hyperlink" Target="%s" TargetMode="External"/>`, id, relationTypes, escaped(address))
+	}
+	return id
+}
+
+// properties returns the look of a run.
+func properties(x run) string {
+	var p string
+	switch {
+	case x.cited != "":
+		p += `<w:rStyle w:val="Citation"/>`
+	case x.link != "":
+		p += `<w:rStyle w:val="Hyperlink"/>`
+	case x.style&fixed != 0:
+		p += `<w:rStyle w:val="CodeText"/>`
+	case x.style&marked != 0:
+		p += `<w:rStyle w:val="Verdict"/>`
+	}
+	if x.style&bold != 0 {
+		p += "<w:b/>"
+	}
+	if x.style&italic != 0 {
+		p += "<w:i/>"
+	}
+	if x.style&struck != 0 {
+		p += "<w:strike/>"
+	}
+	return p
+}
+
+func (w *word) text(properties, text string) {
+	w.body.WriteString("<w:r>")
+	if properties != "" {
+		w.body.WriteString("<w:rPr>" + properties + "</w:rPr>")
+	}
+	w.body.WriteString(`<w:t xml:space="preserve">` + escaped(text) + "</w:t></w:r>")
+}
+
+// label writes the text of a citation, which no line break may cut.
+func (w *word) label(properties, text string) {
+	w.body.WriteString("<w:r><w:rPr>" + properties + "</w:rPr>")
+	for i, piece := range strings.Split(text, "-") {
+		if i > 0 {
+			w.body.WriteString("<w:noBreakHyphen/>")
+		}
+		w.body.WriteString(`<w:t xml:space="preserve">` + escaped(piece) + "</w:t>")
+	}
+	w.body.WriteString("</w:r>")
+}

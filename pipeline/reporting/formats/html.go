@@ -1,0 +1,274 @@
+package formats
+
+import (
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
+	"fmt"
+	"html"
+	"strconv"
+	"strings"
+)
+
+//go:embed report.css
+var styleSheet string
+
+// HTML returns the report as one page that loads nothing, runs nothing, fits a phone and can be printed. A citation leads
+// to its reference and that back to all of its citations; pointed at, a citation shows source and passage. Equal reports
+// give equal bytes. The error wraps ErrTooLarge.
+func HTML(r Report) ([]byte, error) {
+	d, err := read(r)
+	if err != nil {
+		return nil, err
+	}
+	w := &page{d: d}
+	w.head()
+	w.contents()
+	w.blocks(d.blocks, false)
+	w.out.WriteString("</main>\n</body>\n</html>\n")
+	return []byte(w.out.String()), nil
+}
+
+// page writes a document as HTML: every text goes through text, every address through attribute.
+type page struct {
+	d   *document
+	out strings.Builder
+}
+
+func (w *page) text(s string) { w.out.WriteString(html.EscapeString(s)) }
+
+func (w *page) attribute(name, value string) {
+	w.out.WriteString(" " + name + `="` + html.EscapeString(value) + `"`)
+}
+
+func (w *page) head() {
+	sum := sha256.Sum256([]byte(styleSheet))
+	hash := base64.StdEncoding.EncodeToString(sum[:])
+	w.out.WriteString("<!DOCTYPE html>\n<html")
+	if w.d.Language != "" {
+		w.attribute("lang", w.d.Language)
+	}
+	w.out.WriteString(">\n<head>\n<meta charset=\"utf-8\">\n" +
+		`<meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data:; style-src 'sha256-` + hash + `'; base-uri 'none'; form-action 'none'">` + "\n" +
+		`<meta name="viewport" content="width=device-width, initial-scale=1">` + "\n" +
+		`<meta name="referrer" content="no-referrer">` + "\n<title>")
+	w.text(w.d.Title)
+	w.out.WriteString("</title>\n<style>" + styleSheet + "</style>\n</head>\n<body>\n<main>\n")
+}
+
+// fewSections is how many sections need no list of them.
+const fewSections = 3
+
+// contents lists the sections after the title.
+func (w *page) contents() {
+	sections := w.d.headings(2)
+	if len(sections) <= fewSections {
+		return
+	}
+	if first := w.d.blocks[0]; first.kind == heading && first.level == 1 {
+		w.blocks(w.d.blocks[:1], false)
+		w.d.blocks = w.d.blocks[1:]
+	}
+	w.out.WriteString("<nav>\n<ul>\n")
+	for _, h := range sections {
+		w.out.WriteString("<li><a")
+		w.attribute("href", "#"+h.anchor)
+		w.out.WriteString(">")
+		w.text(plainText(h.runs))
+		w.out.WriteString("</a></li>\n")
+	}
+	w.out.WriteString("</ul>\n</nav>\n")
+}
+
+// blocks writes blocks. tight: the paragraphs are the items of a list.
+func (w *page) blocks(blocks []block, tight bool) {
+	for i, b := range blocks {
+		switch b.kind {
+		case heading:
+			tag := "h" + strconv.Itoa(b.level)
+			w.out.WriteString("<" + tag)
+			w.attribute("id", b.anchor)
+			w.out.WriteString(">")
+			w.runs(b.runs)
+			w.out.WriteString("</" + tag + ">\n")
+		case paragraph:
+			w.paragraph(b, tight && i == 0)
+		case code:
+			w.out.WriteString("<pre><code>")
+			w.text(b.text)
+			w.out.WriteString("</code></pre>\n")
+		case quote:
+			w.out.WriteString("<blockquote>\n")
+			w.blocks(b.blocks, false)
+			w.out.WriteString("</blockquote>\n")
+		case list:
+			w.list(b)
+		case table:
+			w.table(b)
+		case rule:
+			w.out.WriteString("<hr>\n")
+		}
+	}
+}
+
+func (w *page) paragraph(b block, bare bool) {
+	switch {
+	case b.anchor != "":
+		w.reference(b)
+	case bare:
+		w.runs(b.runs)
+	default:
+		w.out.WriteString("<p>")
+		w.runs(b.runs)
+		w.out.WriteString("</p>\n")
+	}
+}
+
+// reference writes an entry of the references: what it is, the ways back, and the passages that claims stand on.
+func (w *page) reference(b block) {
+	w.out.WriteString(`<div class="ref"`)
+	w.attribute("id", b.anchor)
+	w.out.WriteString("><p>")
+	w.runs(b.runs)
+	for i, n := range w.d.cites[b.anchor] {
+		label := strconv.Itoa(i + 1)
+		if i == 0 {
+			label = "↩\ufe0e" + label
+		}
+		w.out.WriteString(` <a class="back"`)
+		w.attribute("href", "#cite-"+strconv.Itoa(n))
+		w.out.WriteString(">" + label + "</a>")
+	}
+	w.out.WriteString("</p>\n")
+	if quotes := w.d.Notes[b.anchor].quotes(); len(quotes) > 0 {
+		w.out.WriteString("<details><summary>")
+		w.text("“" + clip(quotes[0], 60) + "”")
+		w.out.WriteString("</summary>\n")
+		for _, q := range quotes {
+			w.out.WriteString("<blockquote>")
+			w.text(q)
+			w.out.WriteString("</blockquote>\n")
+		}
+		w.out.WriteString("</details>\n")
+	}
+	w.out.WriteString("</div>\n")
+}
+
+func (w *page) list(b block) {
+	tag := "ul"
+	if b.ordered {
+		tag = "ol"
+	}
+	w.out.WriteString("<" + tag)
+	if b.ordered && b.start != 1 {
+		w.attribute("start", strconv.Itoa(b.start))
+	}
+	w.out.WriteString(">\n")
+	for _, item := range b.items {
+		w.out.WriteString("<li>")
+		w.blocks(item, true)
+		w.out.WriteString("</li>\n")
+	}
+	w.out.WriteString("</" + tag + ">\n")
+}
+
+func (w *page) table(b block) {
+	w.out.WriteString(`<div class="wide"><table>` + "\n")
+	for i, r := range b.rows {
+		tag := "td"
+		if i == 0 {
+			tag = "th"
+		}
+		w.out.WriteString("<tr>")
+		for _, c := range r {
+			w.out.WriteString("<" + tag)
+			if c.right {
+				w.attribute("class", "right")
+			}
+			w.out.WriteString(">")
+			w.runs(c.runs)
+			w.out.WriteString("</" + tag + ">")
+		}
+		w.out.WriteString("</tr>\n")
+	}
+	w.out.WriteString("</table></div>\n")
+}
+
+// tags of styles, from the outside in.
+var tags = []struct {
+	style style
+	tag   string
+}{{marked, "mark"}, {bold, "strong"}, {italic, "em"}, {struck, "del"}, {fixed, "code"}}
+
+func (w *page) runs(runs []run) {
+	for _, x := range runs {
+		switch {
+		case x.figure != nil:
+			w.picture(*x.figure)
+			continue
+		case x.cited != "":
+			w.citation(x)
+			continue
+		}
+		if x.link != "" {
+			w.out.WriteString("<a")
+			w.attribute("href", x.link)
+			w.out.WriteString(">")
+		}
+		w.styled(x)
+		if x.link != "" {
+			w.out.WriteString("</a>")
+		}
+		if x.broken {
+			w.out.WriteString("<br>\n")
+		}
+	}
+}
+
+func (w *page) styled(x run) {
+	for _, t := range tags {
+		if x.style&t.style != 0 {
+			w.out.WriteString("<" + t.tag + ">")
+		}
+	}
+	w.text(x.text)
+	for i := len(tags) - 1; i >= 0; i-- {
+		if x.style&tags[i].style != 0 {
+			w.out.WriteString("</" + tags[i].tag + ">")
+		}
+	}
+}
+
+// citation writes the link to a reference, with the source and the passage, which are shown when it is pointed at.
+func (w *page) citation(x run) {
+	id := "cite-" + strconv.Itoa(x.number)
+	w.out.WriteString(`<span class="cite"><a`)
+	w.attribute("id", id)
+	w.attribute("href", "#"+x.cited)
+	w.out.WriteString(">")
+	w.styled(x)
+	w.out.WriteString("</a>")
+	if title := w.d.Notes[x.cited].Title; title != "" || x.note != "" {
+		w.out.WriteString(`<span class="note"><b>`)
+		w.text(clip(title, maxPassage))
+		w.out.WriteString("</b>")
+		if x.note != "" {
+			w.out.WriteString("<q>")
+			w.text(x.note)
+			w.out.WriteString("</q>")
+		}
+		w.out.WriteString("</span>")
+	}
+	w.out.WriteString("</span>")
+}
+
+func (w *page) picture(f figure) {
+	kind := "image/png"
+	if f.svg {
+		kind = "image/svg+xml"
+	}
+	w.out.WriteString("<img")
+	w.attribute("alt", f.title)
+	w.attribute("src", fmt.Sprintf("data:%s;base64,%s", kind, base64.StdEncoding.EncodeToString(f.body)))
+	w.out.WriteString(">")
+}

@@ -1,0 +1,227 @@
+package formats
+
+import (
+	"html"
+	"net/url"
+	"regexp"
+	"strings"
+	"unicode"
+
+	"github.com/yuin/goldmark/ast"
+	extensionast "github.com/yuin/goldmark/extension/ast"
+)
+
+// runs returns the text of a block.
+func (r *reader) runs(n ast.Node) []run {
+	w := inline{reader: r}
+	w.children(n, run{}, 0)
+	return tidy(w.out)
+}
+
+// inline collects the runs of one block.
+type inline struct {
+	*reader
+	out []run
+}
+
+func (w *inline) children(parent ast.Node, as run, depth int) {
+	if w.tooDeep(depth) {
+		return
+	}
+	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {
+		w.node(n, as, depth)
+	}
+}
+
+// node adds one node. as: style and link of what it stands in.
+func (w *inline) node(n ast.Node, as run, depth int) {
+	add := func(text string) {
+		x := as
+		x.text = text
+		w.out = append(w.out, x)
+	}
+	switch n := n.(type) {
+	case *ast.Text:
+		raw := string(n.Segment.Value(w.source))
+		if !n.IsRaw() {
+			raw = plain(raw)
+		}
+		switch {
+		case n.HardLineBreak():
+			add(strings.TrimRight(raw, " \t"))
+			w.out[len(w.out)-1].broken = true
+		case n.SoftLineBreak():
+			add(strings.TrimRight(raw, " \t") + " ")
+		default:
+			add(raw)
+		}
+	case *ast.String:
+		add(string(n.Value))
+	case *ast.CodeSpan:
+		as.style |= fixed
+		for c := n.FirstChild(); c != nil; c = c.NextSibling() {
+			if t, ok := c.(*ast.Text); ok {
+				add(strings.ReplaceAll(string(t.Segment.Value(w.source)), "\n", " "))
+			}
+		}
+	case *ast.Emphasis:
+		if n.Level == 1 {
+			as.style |= italic
+		} else {
+			as.style |= bold
+		}
+		w.children(n, as, depth+1)
+	case *extensionast.Strikethrough:
+		as.style |= struck
+		w.children(n, as, depth+1)
+	case *ast.Link:
+		as.link, as.cited = safeLink(plain(string(n.Destination))), ""
+		if strings.HasPrefix(as.link, "#ref-") {
+			as.cited = as.link[1:]
+		}
+		w.children(n, as, depth+1)
+	case *ast.AutoLink:
+		if n.AutoLinkType == ast.AutoLinkURL {
+			as.link, as.cited = safeLink(string(n.URL(w.source))), ""
+		}
+		add(string(n.Label(w.source)))
+	case *ast.Image:
+		from := len(w.out)
+		w.children(n, as, depth+1)
+		title := plainText(w.out[from:])
+		w.out = w.out[:from]
+		if f := w.picture(plain(string(n.Destination)), title); f != nil {
+			w.out = append(w.out, run{figure: f, text: ""})
+		} else {
+			add(title)
+		}
+	case *ast.RawHTML:
+		add(string(n.Segments.Value(w.source)))
+	default:
+		w.children(n, as, depth+1)
+	}
+}
+
+// picture returns a figure of the report's own data; nil when there is none, or no room.
+func (r *reader) picture(path, title string) *figure {
+	body := r.doc.Figures[path]
+	if len(body) == 0 || r.figures+len(body) > MaxFigures {
+		return nil
+	}
+	r.figures += len(body)
+	return &figure{body: body, svg: strings.HasSuffix(path, ".svg"), title: title}
+}
+
+var entity = regexp.MustCompile(`^&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});`)
+
+// plain returns the text that Markdown stands for: without its backslashes, with the characters of its entities.
+func plain(markdown string) string {
+	if !strings.ContainsAny(markdown, `\&`) {
+		return markdown
+	}
+	var b strings.Builder
+	for i := 0; i < len(markdown); {
+		c := markdown[i]
+		if c == '\\' && i+1 < len(markdown) && strings.IndexByte("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~", markdown[i+1]) >= 0 {
+			b.WriteByte(markdown[i+1])
+			i += 2
+			continue
+		}
+		if c == '&' {
+			if e := entity.FindString(markdown[i:min(len(markdown), i+40)]); e != "" {
+				b.WriteString(html.UnescapeString(e))
+				i += len(e)
+				continue
+			}
+		}
+		b.WriteByte(c)
+		i++
+	}
+	return b.String()
+}
+
+// ownPage is a text of the run's data, beside the report.
+var ownPage = regexp.MustCompile(`^\.\./cache/[A-Za-z0-9_-]{1,100}/pages/[0-9a-f]{64}\.txt$`)
+
+// safeLink returns an address that a reader may be led to, "" when it is none: a web page, a mail address, a place of the
+// report, a text of the run's data.
+func safeLink(dest string) string {
+	dest = strings.TrimSpace(dest)
+	if strings.ContainsFunc(dest, func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) }) {
+		return ""
+	}
+	if anchor, ok := strings.CutPrefix(dest, "#"); ok {
+		if !ownPlace.MatchString(anchor) {
+			return ""
+		}
+		return dest
+	}
+	if ownPage.MatchString(dest) {
+		return dest
+	}
+	u, err := url.Parse(dest)
+	if err != nil {
+		return ""
+	}
+	switch strings.ToLower(u.Scheme) {
+	case "http", "https":
+		if u.Host == "" {
+			return ""
+		}
+	case "mailto":
+		if u.Opaque == "" {
+			return ""
+		}
+	default:
+		return ""
+	}
+	return strings.NewReplacer("'", "%27", `"`, "%22", "<", "%3C", ">", "%3E", " ", "%20", "`", "%60").Replace(u.String())
+}
+
+var ownPlace = regexp.MustCompile(`^(?:ref|part)-[a-z0-9-]{1,36}$`)
+
+// verdict is the mark of a sentence that its sources do not bear out, in the languages of reports.
+var verdict = regexp.MustCompile(`\[(?:unsupported|无来源支持)\]`)
+
+// tidy joins runs of one style, takes the brackets around citations into them and sets verdicts apart.
+func tidy(runs []run) []run {
+	var out []run
+	for i, x := range runs {
+		if x.cited != "" && i > 0 && i+1 < len(runs) && len(out) > 0 && runs[i-1].cited != x.cited &&
+			strings.HasSuffix(out[len(out)-1].text, "[") && strings.HasPrefix(runs[i+1].text, "]") {
+			last := &out[len(out)-1]
+			last.text = last.text[:len(last.text)-1]
+			runs[i+1].text = runs[i+1].text[1:]
+			x.text = "[" + x.text + "]"
+		}
+		if n := len(out); n > 0 && x.figure == nil && out[n-1].figure == nil && !out[n-1].broken && out[n-1].style == x.style && out[n-1].link == x.link && x.cited == "" && out[n-1].cited == "" {
+			out[n-1].text += x.text
+			out[n-1].broken = x.broken
+			continue
+		}
+		out = append(out, x)
+	}
+	var split []run
+	for _, x := range out {
+		if x.text == "" && x.figure == nil && !x.broken {
+			continue
+		}
+		at := 0
+		if x.cited == "" && x.style&fixed == 0 {
+			for _, m := range verdict.FindAllStringIndex(x.text, -1) {
+				before, mark := x, x
+				before.text, before.broken = x.text[at:m[0]], false
+				mark.text, mark.style, mark.broken = x.text[m[0]:m[1]], x.style|marked, false
+				if before.text != "" {
+					split = append(split, before)
+				}
+				split, at = append(split, mark), m[1]
+			}
+		}
+		x.text = x.text[at:]
+		if x.text != "" || x.figure != nil || x.broken {
+			split = append(split, x)
+		}
+	}
+	return split
+}

@@ -1,0 +1,61 @@
+package formats
+
+import (
+	"strings"
+
+	"nightdesk/pipeline/extractive"
+)
+
+const (
+	maxPassage  = 600 // runes of a passage that is shown beside a citation
+	maxPassages = 12  // of one reference
+)
+
+// passage returns the passage that most likely bears out a sentence: the one with which it has the most words in common.
+func (n Note) passage(sentence string) string {
+	best, score := "", -1.0
+	for _, q := range n.quotes() {
+		if s := extractive.Similarity(sentence, q); s > score {
+			best, score = q, s
+		}
+	}
+	return best
+}
+
+// quotes returns the passages that are shown, each in one line.
+func (n Note) quotes() []string {
+	var out []string
+	for _, q := range n.Quotes {
+		if q = clip(strings.Join(strings.Fields(q), " "), maxPassage); q != "" && len(out) < maxPassages {
+			out = append(out, q)
+		}
+	}
+	return out
+}
+
+// maxSentence bounds the text before a citation that is compared.
+const maxSentence = 1500 // bytes
+
+// sentenceEnd returns what of a text can belong to its last sentence.
+func sentenceEnd(text string) string {
+	if len(text) > maxSentence {
+		text = strings.ToValidUTF8(text[len(text)-maxSentence:], "")
+	}
+	trimmed := strings.TrimRight(text, " .。!?！？")
+	if i := strings.LastIndexAny(trimmed, ".。!?！？"); i >= 0 && i+1 < len(trimmed) && (trimmed[i] != '.' || trimmed[i+1] == ' ') {
+		return strings.ToValidUTF8(text[i+1:], "")
+	}
+	return text
+}
+
+// clip cuts text to at most n runes and marks the cut.
+func clip(text string, n int) string {
+	if len(text) <= n {
+		return text
+	}
+	runes := []rune(text)
+	if len(runes) <= n {
+		return text
+	}
+	return strings.TrimRight(string(runes[:n-1]), " ") + "…"
+}

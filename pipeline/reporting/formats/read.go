@@ -1,0 +1,203 @@
+package formats
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	extensionast "github.com/yuin/goldmark/extension/ast"
+	"github.com/yuin/goldmark/text"
+)
+
+// maxDepth bounds blocks in blocks and emphasis in emphasis: the walk is recursive.
+const maxDepth = 60
+
+// reader turns Markdown into blocks.
+type reader struct {
+	source  []byte
+	doc     *document
+	figures int // bytes that are shown
+	taken   map[string]bool
+	deep    bool
+}
+
+// read parses a report.
+func read(r Report) (*document, error) {
+	if len(r.Markdown) > MaxMarkdown {
+		return nil, fmt.Errorf("%w: it has %d bytes, at most %d are possible", ErrTooLarge, len(r.Markdown), MaxMarkdown)
+	}
+	source := []byte(strings.ToValidUTF8(strings.ReplaceAll(r.Markdown, "\x00", "\uFFFD"), "\uFFFD"))
+	if nestedDeeply(source) {
+		return nil, ErrTooLarge
+	}
+	parser := goldmark.New(goldmark.WithExtensions(extension.Table, extension.Strikethrough)).Parser()
+	rd := &reader{source: source, doc: &document{Report: r, cites: map[string][]int{}}, taken: map[string]bool{}}
+	rd.doc.blocks = rd.blocks(parser.Parse(text.NewReader(source)), 0)
+	if rd.deep {
+		return nil, ErrTooLarge
+	}
+	rd.finish()
+	return rd.doc, nil
+}
+
+// nestedDeeply finds lines that begin with more marks of quotes and lists than any text has: the parser goes down into
+// each of them.
+func nestedDeeply(source []byte) bool {
+	marks, start := 0, true
+	for _, c := range source {
+		switch {
+		case c == '\n':
+			marks, start = 0, true
+		case !start || c == ' ' || c == '\t':
+		case c == '>' || c == '-' || c == '*' || c == '+' || c == '.' || c == ')' || c >= '0' && c <= '9':
+			if c == '>' || c == '-' || c == '*' || c == '+' || c == '.' || c == ')' {
+				marks++
+			}
+			if c == '>' && marks > maxDepth || marks > 400 { // rules are long rows of the others
+				return true
+			}
+		default:
+			start = false
+		}
+	}
+	return false
+}
+
+func (r *reader) tooDeep(depth int) bool {
+	r.deep = r.deep || depth > maxDepth
+	return r.deep
+}
+
+func (r *reader) blocks(parent ast.Node, depth int) []block {
+	if r.tooDeep(depth) {
+		return nil
+	}
+	var out []block
+	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {
+		switch n := n.(type) {
+		case *ast.Heading:
+			out = append(out, block{kind: heading, level: n.Level, runs: r.runs(n)})
+		case *ast.Paragraph, *ast.TextBlock:
+			b := block{kind: paragraph, anchor: r.anchor(n)}
+			if b.runs = r.runs(n); len(b.runs) > 0 {
+				b.runs[0].text = strings.TrimLeft(b.runs[0].text, " ")
+				out = append(out, b)
+			}
+		case *ast.FencedCodeBlock, *ast.CodeBlock:
+			out = append(out, block{kind: code, text: strings.TrimRight(r.lines(n), "\n")})
+		case *ast.HTMLBlock:
+			raw := r.lines(n)
+			if n.HasClosure() {
+				raw += string(n.ClosureLine.Value(r.source))
+			}
+			if raw = strings.Join(strings.Fields(raw), " "); raw != "" {
+				out = append(out, block{kind: paragraph, runs: []run{{text: raw}}})
+			}
+		case *ast.Blockquote:
+			out = append(out, block{kind: quote, blocks: r.blocks(n, depth+1)})
+		case *ast.List:
+			b := block{kind: list, ordered: n.IsOrdered(), start: max(0, min(n.Start, 1_000_000))}
+			for item := n.FirstChild(); item != nil; item = item.NextSibling() {
+				b.items = append(b.items, r.blocks(item, depth+1))
+			}
+			out = append(out, b)
+		case *ast.ThematicBreak:
+			out = append(out, block{kind: rule})
+		case *extensionast.Table:
+			out = append(out, r.table(n))
+		default: // no other kind is parsed; its text stays
+			out = append(out, r.blocks(n, depth+1)...)
+		}
+	}
+	return out
+}
+
+func (r *reader) lines(n ast.Node) string {
+	var b strings.Builder
+	for i := range n.Lines().Len() {
+		line := n.Lines().At(i)
+		b.Write(line.Value(r.source))
+	}
+	return b.String()
+}
+
+// maxCells bounds the cells of a table: a row with few of them is filled up to the width of the first.
+const maxCells = 100_000
+
+func (r *reader) table(n *extensionast.Table) block {
+	b, cells := block{kind: table}, 0
+	for line := n.FirstChild(); line != nil && cells < maxCells; line = line.NextSibling() {
+		var cols row
+		for c := line.FirstChild(); c != nil; c = c.NextSibling() {
+			right := len(cols) < len(n.Alignments) && n.Alignments[len(cols)] == extensionast.AlignRight
+			cols = append(cols, cell{runs: r.runs(c), right: right})
+		}
+		b.rows, cells = append(b.rows, cols), cells+len(cols)
+	}
+	return b
+}
+
+// ownAnchor is the mark before a reference.
+var ownAnchor = regexp.MustCompile(`^<a id="(ref-[a-z0-9-]{1,36})">$`)
+
+// anchor returns that of a paragraph which is a reference. Each is given once.
+func (r *reader) anchor(n ast.Node) string {
+	first, ok := n.FirstChild().(*ast.RawHTML)
+	if !ok {
+		return ""
+	}
+	m := ownAnchor.FindSubmatch(first.Segments.Value(r.source))
+	if m == nil || r.taken[string(m[1])] {
+		return ""
+	}
+	r.taken[string(m[1])] = true
+	if last, ok := first.NextSibling().(*ast.RawHTML); ok && string(last.Segments.Value(r.source)) == "</a>" {
+		n.RemoveChild(n, last)
+	}
+	n.RemoveChild(n, first)
+	return string(m[1])
+}
+
+// finish gives places and citations their names, once all of them are known.
+func (r *reader) finish() {
+	headings := 0
+	eachBlock(r.doc.blocks, func(b *block) {
+		if b.kind == heading {
+			headings++
+			b.anchor = "part-" + strconv.Itoa(headings)
+		}
+	})
+	known, number := r.doc.anchors(), 0
+	eachBlock(r.doc.blocks, func(b *block) {
+		before := ""
+		for _, runs := range append([][]run{b.runs}, cellsOf(b)...) {
+			for i := range runs {
+				x := &runs[i]
+				if strings.HasPrefix(x.link, "#") && !known[x.link[1:]] {
+					x.link, x.cited = "", ""
+				}
+				if x.cited == "" {
+					before = sentenceEnd(before + x.text)
+					continue
+				}
+				number++
+				x.number = number
+				r.doc.cites[x.cited] = append(r.doc.cites[x.cited], number)
+				x.note = r.doc.Notes[x.cited].passage(before)
+			}
+		}
+	})
+}
+
+func cellsOf(b *block) (cells [][]run) {
+	for _, r := range b.rows {
+		for _, c := range r {
+			cells = append(cells, c.runs)
+		}
+	}
+	return cells
+}
