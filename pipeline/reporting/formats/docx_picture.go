@@ -5,6 +5,7 @@ import (
 	"encoding/xml"
 	"fmt"
 	"image/png"
+	"math"
 	"strconv"
 	"strings"
 )
@@ -55,7 +56,7 @@ func sizeOf(f figure) (wide, high int) {
 		x, y = float64(c.Width), float64(c.Height)
 	}
 	scale := min(1, maxWidth/(x*emuPerPixel), maxHeight/(y*emuPerPixel))
-	return max(1, int(x*emuPerPixel*scale)), max(1, int(y*emuPerPixel*scale))
+	return max(1, int(math.Round(x*emuPerPixel*scale))), max(1, int(math.Round(y*emuPerPixel*scale)))
 }
 
 // svgSize returns the size of a drawing in pixels, as its first element says it.

@@ -24,11 +24,11 @@ func Names() []string { return []string{NameHTML, NameDOCX} }
 
 // Bounds of what is made: a report is some hundred kilobytes, its figures a few megabytes.
 const (
-	MaxMarkdown = 4 << 20  // bytes
+	MaxMarkdown = 2 << 20  // bytes
 	MaxFigures  = 24 << 20 // bytes, of all figures of a report together; further ones are shown by their titles
 )
 
-// ErrTooLarge means that a report exceeds MaxMarkdown or is nested more deeply than any text is.
+// ErrTooLarge means that a report exceeds MaxMarkdown, or is nested or marked up as no text is.
 var ErrTooLarge = errors.New("the report is too large or too deeply nested to be shown in another form")
 
 // Report is a finished report and what belongs to it.

@@ -1,6 +1,7 @@
 package formats
 
 import (
+	"bytes"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -31,7 +32,7 @@ func read(r Report) (*document, error) {
 		return nil, fmt.Errorf("%w: it has %d bytes, at most %d are possible", ErrTooLarge, len(r.Markdown), MaxMarkdown)
 	}
 	source := []byte(strings.ToValidUTF8(strings.ReplaceAll(r.Markdown, "\x00", "\uFFFD"), "\uFFFD"))
-	if nestedDeeply(source) {
+	if !parsable(source) {
 		return nil, ErrTooLarge
 	}
 	parser := goldmark.New(goldmark.WithExtensions(extension.Table, extension.Strikethrough)).Parser()
@@ -44,27 +45,45 @@ func read(r Report) (*document, error) {
 	return rd.doc, nil
 }
 
-// nestedDeeply finds lines that begin with more marks of quotes and lists than any text has: the parser goes down into
-// each of them.
-func nestedDeeply(source []byte) bool {
-	marks, start := 0, true
-	for _, c := range source {
-		switch {
-		case c == '\n':
-			marks, start = 0, true
-		case !start || c == ' ' || c == '\t':
-		case c == '>' || c == '-' || c == '*' || c == '+' || c == '.' || c == ')' || c >= '0' && c <= '9':
-			if c == '>' || c == '-' || c == '*' || c == '+' || c == '.' || c == ')' {
+// maxOpeners bounds the signs of one paragraph that may begin a link or emphasis: what they cost the parser grows with
+// their square. Two thousand citations have as many.
+const maxOpeners = 4000
+
+// parsable reports whether the parser can do with a text: no line begins with more marks of quotes and lists than any text
+// has, for it goes down into each of them, and no paragraph has too many openers.
+func parsable(source []byte) bool {
+	openers := 0
+	for line := range bytes.Lines(source) {
+		start := bytes.TrimLeft(line, " \t>")
+		if len(bytes.TrimSpace(line)) == 0 || bytes.HasPrefix(start, []byte("- ")) || bytes.HasPrefix(start, []byte("## ")) {
+			openers = 0
+		}
+		quotes, marks := 0, 0
+	marks:
+		for _, c := range line {
+			switch c {
+			case '>':
+				quotes++
+			case '-', '*', '+', '.', ')': // rules are long rows of some of them
 				marks++
+			case ' ', '\t', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
+			default:
+				break marks
 			}
-			if c == '>' && marks > maxDepth || marks > 400 { // rules are long rows of the others
-				return true
+		}
+		if quotes > maxDepth || quotes > 0 && marks > maxDepth || marks > 400 {
+			return false
+		}
+		for _, c := range line {
+			if c == '[' || c == '*' || c == '_' || c == '~' {
+				openers++
 			}
-		default:
-			start = false
+		}
+		if openers > maxOpeners {
+			return false
 		}
 	}
-	return false
+	return true
 }
 
 func (r *reader) tooDeep(depth int) bool {
