@@ -26,6 +26,7 @@ type bundle struct {
 	pages   returnedPages
 	sources []sourceLine
 	missing []string // texts that traces and calls name and storage does not have
+	formats []format // the report in other forms
 }
 
 func newBundle(w *Worker, in reporting.Input, rep *reporting.Report) *bundle {
@@ -46,6 +47,9 @@ func (b *bundle) put(ctx context.Context) error {
 	}
 	events, err := b.w.Queue.AllEvents(ctx, run.ID, b.w.Now())
 	if err != nil {
+		return err
+	}
+	if err := b.makeFormats(ctx); err != nil {
 		return err
 	}
 	traces := b.in.Traces()
@@ -80,6 +84,9 @@ func (b *bundle) put(ctx context.Context) error {
 	}
 	if b.report != nil {
 		if err := b.Put(ctx, storage.ReportKey(run.ID), []byte(b.report.Markdown)); err != nil {
+			return err
+		}
+		if err := b.putFormats(ctx); err != nil {
 			return err
 		}
 		if err := b.PutJSON(ctx, b.cacheKey("outline.json"), b.report.Outline); err != nil {

@@ -61,6 +61,7 @@ type metadata struct {
 	Removed         []citation.Removal              `json:"removed"`           // what the model cited and could not be resolved
 	Lost            []string                        `json:"lost"`              // facts of cited sources that no claim has, with their sentences
 	Fallbacks       fallbacks                       `json:"fallbacks"`
+	Formats         []format                        `json:"formats,omitempty"`      // of the report, beside its Markdown
 	Verification    *verified                       `json:"verification,omitempty"` // of the report; verification.json has each sentence
 	Usage           usageTotals                     `json:"usage"`
 	Budget          *budgetLine                     `json:"budget,omitempty"`        // absent without one
@@ -141,7 +142,7 @@ func (b *bundle) metadata(run topicqueue.Run, usage []topicqueue.Usage) metadata
 		}
 	}
 	if r := b.report; r != nil {
-		m.Title, m.ReportWordCount, m.Changes = r.Title, r.Words, r.Changes
+		m.Title, m.ReportWordCount, m.Changes, m.Formats = r.Title, r.Words, r.Changes, b.formats
 		m.weighed = weighed{list(r.Evidence.Contradictions), r.Statistics.Statements, r.Statistics.ThinStatements}
 		m.Citations, m.Removed, m.Fallbacks.Reporting = list(r.Cited), list(r.Removed), list(r.Fallbacks)
 		if v := r.Verification; v != nil {

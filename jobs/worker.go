@@ -16,6 +16,7 @@ import (
 	"nightdesk/pipeline/citation/support"
 	"nightdesk/pipeline/llm"
 	"nightdesk/pipeline/planning"
+	"nightdesk/pipeline/reporting/formats"
 	"nightdesk/pipeline/researching"
 	"nightdesk/pipeline/tools"
 	"nightdesk/storage"
@@ -46,6 +47,8 @@ type Services struct {
 	Toolbox func(ctx context.Context, run topicqueue.Run) (Toolbox, error)
 	Config  map[string]string // settings of this worker by path, secrets redacted
 	Shared  tools.Shared      // what calls return, for all workers; nil: every block makes its own
+	// Format makes a report in another form than its Markdown; nil: formats.Make.
+	Format func(name string, r formats.Report) ([]byte, error)
 	// Webhooks are where events go.
 	Webhooks []*notify.Webhook
 	Mail     *notify.Mail // by which digests are mailed; nil: they are not

@@ -17,6 +17,9 @@ import (
 // ReportKey returns where the Markdown report of a run lies.
 func ReportKey(runID string) string { return "reports/" + runID + ".md" }
 
+// FormatKey returns where the report of a run lies in another form. name: its extension, such as "html".
+func FormatKey(runID, name string) string { return "reports/" + runID + "." + name }
+
 // MetadataKey returns where the facts about a report lie.
 func MetadataKey(runID string) string { return "reports/" + runID + "_metadata.json" }
 

@@ -71,7 +71,7 @@ func (w *writer) assemble(outline prompts.OutlineAnswer, d draft, v *Verificatio
 	note += w.words.checked(v, len(removed))
 	markdown += "\n\n*" + citation.Escape(note) + "*\n"
 	return Report{
-		Title: outline.Title, Markdown: markdown, Outline: w.withMergedBlocks(outline), Cited: rendered.Cited,
+		Title: outline.Title, Markdown: markdown, Outline: w.withMergedBlocks(outline), Cited: rendered.Cited, Numbers: rendered.Numbers,
 		Removed: removed, Words: countWords(strings.Join(parts, "\n\n")) - countWords(strings.Join(shown, "\n\n")), Gaps: append([]Gap{}, w.gaps...),
 		Fallbacks: append([]string{}, w.fallbacks...), Statistics: w.stats, Evidence: w.weighed,
 		Verification: v,

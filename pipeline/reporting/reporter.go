@@ -72,9 +72,10 @@ type Report struct {
 	Markdown   string                `json:"markdown"`
 	Info       string                `json:"-"` // what end_author tells watchers, in the language of the report
 	Outline    prompts.OutlineAnswer `json:"outline"`
-	Cited      []string              `json:"cited"`   // citation ids in order: planning, then by block and number
-	Removed    []citation.Removal    `json:"removed"` // markers and links of a model that nothing stands behind
-	Words      int                   `json:"words"`   // of the text without references; a Chinese or Japanese character counts as one
+	Cited      []string              `json:"cited"`             // citation ids in order: planning, then by block and number
+	Numbers    map[string]int        `json:"numbers,omitempty"` // in numbered style, the number of each cited id
+	Removed    []citation.Removal    `json:"removed"`           // markers and links of a model that nothing stands behind
+	Words      int                   `json:"words"`             // of the text without references; a Chinese or Japanese character counts as one
 	Gaps       []Gap                 `json:"gaps"`
 	Fallbacks  []string              `json:"fallbacks"` // steps that the model should have done and did not, for a person
 	Evidence   evidence.Weighed      `json:"evidence"`

@@ -1,0 +1,136 @@
+package jobs
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"regexp"
+	"strconv"
+
+	"github.com/rs/zerolog"
+
+	"nightdesk/pipeline/citation"
+	"nightdesk/pipeline/reporting"
+	"nightdesk/pipeline/reporting/formats"
+	"nightdesk/storage"
+	"nightdesk/topicqueue"
+)
+
+// format is a report in another form than its Markdown.
+type format struct {
+	Format  string `json:"format"`
+	File    string `json:"file,omitempty"`    // its storage key; empty: there is none
+	Problem string `json:"problem,omitempty"` // why there is none
+
+	body []byte
+}
+
+// makeFormats makes the forms of the report that the run asks for. Whatever goes wrong with one costs that form alone, and the
+// metadata say so: the report itself is the Markdown. The error is the store's.
+func (b *bundle) makeFormats(ctx context.Context) error {
+	asked := b.in.Run.Options.Formats
+	if b.report == nil || len(asked) == 0 {
+		return nil
+	}
+	r, err := ReportToFormat(ctx, b.w.Store, b.in, *b.report)
+	if err != nil {
+		return err
+	}
+	for _, name := range asked {
+		f := format{Format: name}
+		if f.body, err = b.makeFormat(name, r); err != nil {
+			f.Problem = err.Error()
+			zerolog.Ctx(ctx).Error().Err(err).Str("format", name).Msg("report not shown in this format")
+		} else {
+			f.File = storage.FormatKey(b.in.Run.ID, name)
+		}
+		b.formats = append(b.formats, f)
+	}
+	return nil
+}
+
+// makeFormat makes one form. A panic is an error of that form.
+func (b *bundle) makeFormat(name string, r formats.Report) (body []byte, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("make the %s of the report: panic: %v", name, p)
+		}
+	}()
+	if b.w.Format != nil {
+		return b.w.Format(name, r)
+	}
+	return formats.Make(name, r)
+}
+
+// putFormats stores the forms that were made, and takes away those of an earlier epoch that were not.
+func (b *bundle) putFormats(ctx context.Context) error {
+	made := map[string]bool{}
+	for _, f := range b.formats {
+		if f.File == "" {
+			continue
+		}
+		made[f.Format] = true
+		if err := b.Put(ctx, f.File, f.body); err != nil {
+			return err
+		}
+	}
+	for _, name := range formats.Names() {
+		if made[name] {
+			continue
+		}
+		if err := b.w.Store.Delete(ctx, storage.FormatKey(b.in.Run.ID, name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// shownFigure is a figure in the Markdown of a report.
+var shownFigure = regexp.MustCompile(`\]\((\.\./cache/[A-Za-z0-9_-]+/figures/[0-9a-f]{64}\.(?:svg|png))\)`)
+
+// ReportToFormat gathers what a report in another form shows: the passages behind its citations, and its figures. The error is the
+// store's; a figure that is not there is shown by its title.
+func ReportToFormat(ctx context.Context, store storage.Store, in reporting.Input, rep reporting.Report) (formats.Report, error) {
+	r := formats.Report{
+		Markdown: rep.Markdown, Title: rep.Title, Language: in.Run.Options.Language,
+		Notes: notes(in.Traces(), rep), Figures: map[string][]byte{},
+	}
+	room := formats.MaxFigures
+	for _, m := range shownFigure.FindAllStringSubmatch(rep.Markdown, -1) {
+		if _, known := r.Figures[m[1]]; known || room <= 0 {
+			continue
+		}
+		body, err := store.Get(ctx, path.Join(path.Dir(storage.ReportKey(in.Run.ID)), m[1]))
+		if err != nil && !errors.Is(err, storage.ErrNotExist) {
+			return r, err
+		}
+		r.Figures[m[1]] = body
+		room -= len(body)
+	}
+	return r, nil
+}
+
+// notes returns what stands behind the citations of a report, by the anchors of its references.
+func notes(traces []topicqueue.ToolTrace, rep reporting.Report) map[string]formats.Note {
+	registry, out := citation.NewRegistry(traces), map[string]formats.Note{}
+	for _, key := range rep.Cited {
+		id, ok := citation.ParseID(key)
+		trace, known := registry.Lookup(key)
+		if !ok || !known {
+			continue
+		}
+		anchor := id.Anchor()
+		if n := rep.Numbers[key]; n > 0 {
+			anchor = "ref-" + strconv.Itoa(n)
+		}
+		note := out[anchor] // several ids may share a number
+		note.Title = cmp.Or(note.Title, trace.Source.Title, trace.Source.URL, trace.Source.Document)
+		for _, c := range trace.Claims {
+			note.Quotes = append(note.Quotes, c.Quote)
+		}
+		out[anchor] = note
+	}
+	return out
+}
