@@ -147,6 +147,7 @@ type Decompose struct {
 type Reporting struct {
 	CitationStyle string // topicqueue.CitationAnchors or CitationNumbered
 	OnUnsupported string // topicqueue.UnsupportedMark or UnsupportedRemove
+	Formats       string // beside Markdown, with commas between them
 }
 
 // How the blocks of a run are worked.

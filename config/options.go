@@ -77,6 +77,7 @@ func (c Config) options() topicqueue.Options {
 		Tools:            c.tools(),
 		CitationStyle:    c.Reporting.CitationStyle,
 		OnUnsupported:    c.Reporting.OnUnsupported,
+		Formats:          reportFormats(c.Reporting.Formats),
 		Duration:         c.Limits.RunDuration,
 		WritingTime:      c.Limits.WritingTime,
 		BlockSoft:        c.Limits.BlockSoft,

@@ -172,6 +172,8 @@ func deskTable(c *Config) []field {
 			choice(&c.Reporting.CitationStyle, topicqueue.CitationAnchors, topicqueue.CitationNumbered)),
 		setting("reporting.on_unsupported", topicqueue.UnsupportedMark, "", "what becomes of a sentence whose sources do not bear it out and that the model cannot repair",
 			choice(&c.Reporting.OnUnsupported, topicqueue.UnsupportedMark, topicqueue.UnsupportedRemove)),
+		setting("reporting.formats", "html,docx", "", "forms of a report beside its Markdown; md: none",
+			text(&c.Reporting.Formats, formatsAllowed, checkFormats)),
 	}
 }
 
