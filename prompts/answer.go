@@ -88,6 +88,17 @@ type MergeGroup struct {
 	BlockIDs []string `json:"block_ids"`
 }
 
+// PlaceAnswer says which claims belong in which section.
+type PlaceAnswer struct {
+	Sections []PlacedClaims `json:"sections"`
+}
+
+// PlacedClaims are the claims of one section.
+type PlacedClaims struct {
+	Section int   `json:"section"` // its number
+	Claims  []int `json:"claims"`  // their numbers
+}
+
 // OutlineAnswer is the outline of a report; it is also the content of outline.json.
 type OutlineAnswer struct {
 	Title        string           `json:"title"`

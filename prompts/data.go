@@ -137,6 +137,27 @@ type OutlineData struct {
 	Blocks []BlockDigest
 }
 
+// PlaceData asks which claims belong in which section.
+type PlaceData struct {
+	Topic    string
+	Sections []PlaceSection
+	Claims   []PlaceClaim
+}
+
+// PlaceSection is one section of an outline that is given.
+type PlaceSection struct {
+	Number      int // counted from 1
+	Title       string
+	Instruction string
+	Parts       []string // titles of its subsections
+}
+
+// PlaceClaim is one claim to be placed.
+type PlaceClaim struct {
+	Number int // counted from 1
+	Text   string
+}
+
 // SubsectionLine is one subsection of an outline.
 type SubsectionLine struct {
 	Title       string

@@ -71,6 +71,14 @@ func questions() []question {
 			zh: of(prompts.Outline, prompts.OutlineData{Topic: topicZH, Date: "2026-11-20", Blocks: digestsZH}),
 		},
 		{
+			name: "place", structured: true, answer: prompts.PlaceAnswer{}, zero: of(prompts.Place, prompts.PlaceData{}),
+			en: of(prompts.Place, prompts.PlaceData{Topic: topicEN, Sections: []prompts.PlaceSection{
+				{Number: 1, Title: "What it guarantees", Instruction: "Show each guarantee with its price.", Parts: []string{"Crashes", "Power loss"}}, {Number: 2, Title: "Risks"},
+			}, Claims: []prompts.PlaceClaim{{Number: 1, Text: claimsEN[0].Text}, {Number: 2, Text: "A claim\nof two lines."}}}),
+			zh: of(prompts.Place, prompts.PlaceData{Topic: topicZH, Sections: []prompts.PlaceSection{{Number: 1, Title: "风险", Instruction: "说明风险。", Parts: []string{"断电"}}},
+				Claims: []prompts.PlaceClaim{{Number: 1, Text: claimsZH[0].Text}}}),
+		},
+		{
 			name: "section", zero: of(prompts.Section, prompts.SectionData{}),
 			en: of(prompts.Section, sectionEN), zh: of(prompts.Section, sectionZH),
 		},

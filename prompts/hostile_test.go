@@ -33,6 +33,7 @@ func foreign(s string) []prompts.Prompt {
 			}}),
 			prompts.Deduplicate(lang, prompts.DeduplicateData{Topic: s, Blocks: blocks}),
 			prompts.Outline(lang, prompts.OutlineData{Topic: s, Blocks: blocks}),
+			prompts.Place(lang, prompts.PlaceData{Topic: s, Sections: []prompts.PlaceSection{{Number: 1, Title: "T"}}, Claims: []prompts.PlaceClaim{{Number: 1, Text: s}}}),
 			prompts.Section(lang, section),
 			prompts.Introduction(lang, frame(s, "", section)),
 			prompts.Conclusion(lang, frame(s, "", section)),

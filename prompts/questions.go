@@ -6,8 +6,8 @@ import "encoding/json"
 // has templates of its own, every other tag takes the English ones, which name the language to write in; an empty or
 // malformed tag means English. Strings in the data may be any bytes. All are safe for concurrent use.
 //
-// Of a ClaimLine, Section shows everything; Decide, Introduction and Conclusion leave out the quote, Review, Deduplicate and
-// Outline, which see the claims of a whole run, quote and source.
+// Of a ClaimLine, Section shows everything; Decide, Introduction and Conclusion leave out the quote, Review, Deduplicate,
+// Outline and Place, which see the claims of a whole run, quote and source.
 
 // Rephrase asks for the topic as a research brief (RephraseAnswer).
 func Rephrase(lang string, d RephraseData) Prompt { return structured("rephrase", lang, d, 2000) }
@@ -67,6 +67,11 @@ func Outline(lang string, d OutlineData) Prompt {
 	return structured("outline", lang, d, 1500+600*len(d.Blocks),
 		Bound{Property: "sections", Least: 1, Most: len(d.Blocks)},
 		Bound{Property: "block_ids", Least: 1, Most: len(d.Blocks), OneOf: ids(d.Blocks)}, Bound{Property: "subsections", Most: 4})
+}
+
+// Place asks which claims belong in which section of a given outline (PlaceAnswer).
+func Place(lang string, d PlaceData) Prompt {
+	return structured("place", lang, d, 500+40*len(d.Sections)+10*len(d.Claims), Bound{Property: "sections", Most: len(d.Sections)}, Bound{Property: "claims", Most: len(d.Claims)})
 }
 
 func ids(blocks []BlockDigest) []string {
