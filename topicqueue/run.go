@@ -75,6 +75,7 @@ type Options struct {
 	Tools              []string `json:"tools"` // enabled tool names, in the order shown to the model
 	CitationStyle      string   `json:"citation_style"`
 	OnUnsupported      string   `json:"on_unsupported,omitempty"` // UnsupportedMark (also when empty) or UnsupportedRemove
+	Template           string   `json:"template,omitempty"`       // text of the report's template; empty: none
 	Formats            []string `json:"formats,omitempty"`        // of the report beside Markdown, "html", "docx"
 	Strategy           string   `json:"strategy,omitempty"`       // exploratory or focused, which the numbers above follow already; empty: balanced
 	MaxActions         int      `json:"max_actions,omitempty"`    // tool calls of one iteration; 0: as the worker is set

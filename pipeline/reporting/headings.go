@@ -139,7 +139,7 @@ const maxQualified = 90
 // heading is what a section is called below the report's title. Once in a report, one that is called like the title
 // itself gets a plain name: what it says is the report's subject.
 func (w *writer) heading(title, reportTitle string, sections []section, plain *bool) string {
-	if *plain || !likeHeading(title, reportTitle) {
+	if *plain || w.template != nil || !likeHeading(title, reportTitle) {
 		return title
 	}
 	others := slices.DeleteFunc(slices.Clone(sections), func(s section) bool { return s.title == title || s.title == w.words.shortAnswer })

@@ -13,8 +13,10 @@ import (
 // moved is kept word for word, with what was found when it was checked.
 type Text struct {
 	Language   string                  `json:"language"`
-	Groups     []topicqueue.SameBlocks `json:"groups"`  // blocks that were merged
-	Outline    prompts.OutlineAnswer   `json:"outline"` // of merged blocks it names the first
+	Template   string                  `json:"template,omitempty"`
+	Places     map[string]int          `json:"places,omitempty"` // of claims by id: the section of the template, from 0
+	Groups     []topicqueue.SameBlocks `json:"groups"`           // blocks that were merged
+	Outline    prompts.OutlineAnswer   `json:"outline"`          // of merged blocks it names the first
 	Opening    keptPart                `json:"opening"`
 	Sections   []keptPart              `json:"sections"` // as the outline has them
 	Conclusion keptPart                `json:"conclusion"`
@@ -52,10 +54,10 @@ func (w *writer) keep(outline prompts.OutlineAnswer, d draft, v *Verification) *
 		return nil
 	}
 	t := &Text{
-		Language: w.run.Options.Language, Outline: outline, Opening: keptOf(d.opening), Conclusion: keptOf(d.conclusion), Judgement: v.Judgement,
+		Language: w.run.Options.Language, Template: w.run.Options.Template, Places: w.places, Outline: outline, Opening: keptOf(d.opening), Conclusion: keptOf(d.conclusion), Judgement: v.Judgement,
 	}
 	for _, s := range w.subjects {
-		if len(s.blocks) > 1 {
+		if len(s.blocks) > 1 && w.template == nil {
 			t.Groups = append(t.Groups, topicqueue.SameBlocks{Title: s.title, BlockIDs: s.blockIDs()})
 		}
 	}
@@ -107,7 +109,7 @@ func (w *writer) goOn(in Input) {
 			}
 		}
 	}
-	if t := in.Before; t != nil && t.Language == w.run.Options.Language && len(t.Sections) == len(t.Outline.Sections) && w.Model != nil {
+	if t := in.Before; t != nil && t.Language == w.run.Options.Language && t.Template == w.run.Options.Template && len(t.Sections) == len(t.Outline.Sections) && w.Model != nil {
 		w.before = t
 	}
 }

@@ -103,6 +103,14 @@ func (w wordSet) prose(claims []claim, title string, text func(claim) string) st
 	return strings.Join(append(lead, headed...), "\n\n")
 }
 
+// proseOf shows claims of a subject: in the parts that its template gives it, else by what they stand in.
+func (w wordSet) proseOf(s subject, claims []claim, text func(claim) string) string {
+	if len(s.parts) > 0 {
+		return partedProse(claims, s.parts, text)
+	}
+	return w.prose(claims, s.title, text)
+}
+
 // homeProse shows first, in the order of the document, what the section says that all this was planned from, with its
 // own subsections as headings where several of them have something substantial to say; then other sections with theirs.
 func (w wordSet) homeProse(groups []cluster, title string, text func(claim) string) string {
@@ -208,7 +216,7 @@ func (w wordSet) localSection(subjects []subject) string {
 			continue
 		}
 		if len(subjects) == 1 {
-			return w.prose(fresh, s.title, claim.statement)
+			return w.proseOf(s, fresh, claim.statement)
 		}
 		parts = append(parts, "### "+citation.Escape(s.title))
 		for _, g := range clusters(fresh) {

@@ -43,10 +43,15 @@ type quote struct {
 
 // quoted puts the report together from verbatim quotes, without a model.
 func (w *writer) quoted(ctx context.Context) (Report, error) {
-	apart(w.subjects)
+	if w.template == nil {
+		apart(w.subjects)
+	}
 	quotes := w.choose()
 	d := draft{extractive: true}
 	outline := prompts.OutlineAnswer{Title: w.title}
+	if w.template != nil {
+		outline = w.templated()
+	}
 	var shown []claim
 	var opening []string
 	for _, i := range w.shortAnswer(quotes) {
@@ -64,14 +69,20 @@ func (w *writer) quoted(ctx context.Context) (Report, error) {
 				claims = append(claims, q.claim)
 			}
 		}
-		outline.Sections = append(outline.Sections, prompts.OutlineSection{Title: s.title, BlockIDs: []string{s.id}, Subsections: []prompts.OutlineSubsection{}})
+		if w.template == nil {
+			outline.Sections = append(outline.Sections, prompts.OutlineSection{Title: s.title, BlockIDs: []string{s.id}, Subsections: []prompts.OutlineSubsection{}})
+		}
+		if len(claims) == 0 && w.template != nil {
+			continue
+		}
 		if len(claims) == 0 {
 			w.gaps = append(w.gaps, Gap{BlockID: s.id, Title: s.title, Reason: w.words.repeated})
 			continue
 		}
 		shown = append(shown, claims...)
-		d.sections = append(d.sections, section{title: s.title, body: w.words.prose(claims, s.title, claim.quote), claims: claims})
+		d.sections = append(d.sections, section{title: s.title, body: w.words.proseOf(s, claims, claim.quote), claims: claims})
 	}
+	d.sections = w.withEmpty(d.sections)
 	w.stats.ClaimsLeftOut = w.stats.Claims - len(shown)
 	d.quotes = len(shown)
 	cited := citations(shown)

@@ -25,6 +25,7 @@ type section struct {
 	left     int       // claims that did not fit
 	local    bool      // put together from the claims, not written
 	short    bool      // the short answer in front of the others
+	empty    bool      // of a template, and nothing was found for it
 	past     *keptPart // it is of the last run's report, word for word; nil: it is not
 	told     told
 }
@@ -62,7 +63,7 @@ func (w *writer) sections(ctx context.Context, outline prompts.OutlineAnswer) ([
 	}
 	for i, s := range written { // in the order of the report, not in that of the answers
 		w.stats.ClaimsLeftOut += s.left
-		if s.local {
+		if s.local && !s.empty {
 			w.fellBack("section " + quoteTitle(written[i].title))
 		}
 	}
@@ -86,6 +87,9 @@ func (w *writer) section(ctx context.Context, reportTitle string, titles []strin
 	var all []claim
 	for _, s := range subjects {
 		all = append(all, s.claims...)
+	}
+	if len(all) == 0 {
+		return w.nothingFor(o.Title), nil
 	}
 	out.claims, out.left = pack(all, sectionBytes)
 	data := prompts.SectionData{Topic: w.topic, ReportTitle: reportTitle, Sections: titles, Title: o.Title, Instruction: o.Instruction}
@@ -111,6 +115,11 @@ func (w *writer) section(ctx context.Context, reportTitle string, titles []strin
 	out.claims, out.left, out.local = all, 0, true
 	out.body = w.words.localSection(subjects)
 	return out, nil
+}
+
+// nothingFor is a section of a template for which nothing was found.
+func (w *writer) nothingFor(title string) section {
+	return section{title: title, body: w.words.nothingFor, local: true, empty: true}
 }
 
 // errUnusable: the answers to a question hold no text that cites one of its claims.

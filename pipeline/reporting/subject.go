@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"nightdesk/pipeline/citation"
+	"nightdesk/prompts"
 	"nightdesk/topicqueue"
 )
 
@@ -15,7 +16,8 @@ type subject struct {
 	blocks   []topicqueue.Block
 	title    string
 	overview string
-	claims   []claim // by block, then in the order of their traces
+	claims   []claim                     // by block, then in the order of their traces
+	parts    []prompts.OutlineSubsection // of a section of a template
 }
 
 // claim is a claim together with the source that it stands in.
@@ -25,6 +27,7 @@ type claim struct {
 	block   string
 	support int  // independent sources that state it; 0: not known
 	home    bool // it stands in the section that its block was planned from
+	part    int  // of the subject's parts it belongs to this one, counted from 1; 0: to none
 }
 
 // quote returns the words to show when no model writes: the verbatim ones.

@@ -14,6 +14,7 @@ type wordSet struct {
 	shortAnswer, conclusion, gaps, references, planning, background, further, findings, overview, untitled, disagree string
 
 	failed, nothing, notDone, unfinished, repeated string // why a block is a gap
+	nothingFor                                     string // sentence: a section of a template for which there is nothing
 	reason                                         string // format of a reason that somebody gave: kind, reason
 	and                                            string // joins two titles
 
@@ -68,7 +69,8 @@ func count(n int, one, many string) string {
 var english = wordSet{
 	changes: englishChanges, shortAnswer: "Short answer", conclusion: "Conclusion", gaps: "Gaps", references: "References",
 	planning: "Planning", background: "Background", further: "Further findings", findings: "Findings", overview: "Overview", untitled: "Report", disagree: "Where sources disagree",
-	failed: "the research failed", nothing: "nothing usable was found", notDone: "it was not researched",
+	nothingFor: "The research found nothing on this that no other section says.",
+	failed:     "the research failed", nothing: "nothing usable was found", notDone: "it was not researched",
 	unfinished: "the research was not finished", repeated: "what was found repeats other sections",
 	reason: "%s (%s)", and: " and ",
 	writing: "Writing the report",
@@ -168,7 +170,8 @@ var chinese = wordSet{
 		topicqueue.GenreNews: "新闻", topicqueue.GenreForum: "论坛", topicqueue.GenreBlog: "博客", topicqueue.GenreGovernment: "政府", topicqueue.GenreOrganisation: "机构",
 		topicqueue.GenreRepository: "代码仓库", topicqueue.GenreDataset: "数据集", topicqueue.GenreVideo: "视频", topicqueue.GenreSocial: "社交媒体", topicqueue.GenreShop: "商店",
 	},
-	failed: "研究失败", nothing: "未找到可用的证据", notDone: "尚未研究",
+	nothingFor: "关于这一点，研究没有找到其他章节未提及的内容。",
+	failed:     "研究失败", nothing: "未找到可用的证据", notDone: "尚未研究",
 	unfinished: "研究未完成", repeated: "所得内容与其他章节重复",
 	reason: "%s（%s）", and: "与",
 	writing: "正在撰写报告",

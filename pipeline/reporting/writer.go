@@ -32,6 +32,8 @@ type writer struct {
 	texts    map[string]string // of sources, by id, as far as they were read
 	weighed  evidence.Weighed
 	changes  *recurring.Changes
+	template *Template       // in place of an outline; nil: none
+	places   map[string]int  // of claims by id: the section of the template, from 0
 	before   *Text           // what may be kept of the last report
 	moved    map[string]bool // blocks and citation ids with news, when there is a last report
 
@@ -53,6 +55,13 @@ func newWriter(r *Reporter, in Input, words wordSet) *writer {
 	}
 	for _, t := range in.Traces() {
 		w.returned[t.Source.ID] = t.Source
+	}
+	if text := in.Run.Options.Template; text != "" {
+		if t, err := ParseTemplate(text); err == nil {
+			w.template = &t
+		} else { // it was checked when the run was enqueued
+			w.fellBack("template: " + err.Error())
+		}
 	}
 	w.goOn(in)
 	w.stats.Blocks = len(in.Blocks)
@@ -76,6 +85,9 @@ func headline(topic, untitled string) string {
 // write produces the report, with the model when there is one.
 func (w *writer) write(ctx context.Context) (Report, error) {
 	if err := w.deduplicate(ctx); err != nil {
+		return Report{}, err
+	}
+	if err := w.useTemplate(ctx); err != nil {
 		return Report{}, err
 	}
 	if w.Model == nil {
@@ -129,7 +141,7 @@ func (w *writer) finish(ctx context.Context, outline prompts.OutlineAnswer, d dr
 // review has said it of all of them.
 func (w *writer) deduplicate(ctx context.Context) error {
 	before := len(w.subjects)
-	if before < 2 {
+	if before < 2 || w.template != nil { // whose sections are no blocks
 		return nil
 	}
 	groups := localGroups(w.subjects, w.words)
@@ -167,6 +179,9 @@ func (w *writer) outline(ctx context.Context) (prompts.OutlineAnswer, error) {
 	now := w.Now
 	if now == nil {
 		now = time.Now
+	}
+	if w.template != nil {
+		return w.templated(), nil
 	}
 	if w.before != nil {
 		return w.repaired(w.before.Outline), nil

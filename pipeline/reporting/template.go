@@ -1,0 +1,187 @@
+package reporting
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"nightdesk/prompts"
+)
+
+// Bounds of a template. Its text lies with every run that uses it.
+const (
+	maxTemplate         = 16 << 10 // bytes
+	maxTemplateSections = 24
+	maxTemplateProblems = 20 // that are told
+)
+
+// Template says which sections a report has, in place of an outline that is made for it.
+//
+// It is Markdown: the text of each heading is that of a section (##) or of a part of one (###), and what stands below is the
+// instruction to its writer. A line with a single # is the title, in which {topic} stands for the topic, and what stands below it the
+// instruction for the introduction; sections that are called Introduction or Conclusion are instructions for these, which every
+// report has. Headings within code are none.
+type Template struct {
+	Title        string // "{topic}" in it stands for the topic; empty: the topic
+	Introduction string // instruction
+	Sections     []prompts.OutlineSection
+	Conclusion   string // instruction
+}
+
+// What the heading of a section may mean.
+var (
+	introductions = []string{"introduction", "引言", "导言"}
+	conclusions   = []string{"conclusion", "conclusions", "结论"}
+)
+
+// ParseTemplate reads a template. The error names every line that is wrong, 20 at most.
+func ParseTemplate(text string) (Template, error) {
+	if !utf8.ValidString(text) {
+		return Template{}, errors.New("the template is not UTF-8 text")
+	}
+	if len(text) > maxTemplate {
+		return Template{}, fmt.Errorf("the template has %d bytes; at most %d are possible", len(text), maxTemplate)
+	}
+	p := templateParser{}
+	p.into = &p.Introduction
+	n := 0
+	for line := range strings.Lines(strings.TrimPrefix(text, "\ufeff")) {
+		n++
+		p.line(n, strings.TrimRight(line, " \t\r\n"))
+	}
+	if len(p.Sections) == 0 && len(p.problems) == 0 {
+		p.wrong(max(1, n), "there is no section: a line such as \"## Risks\" begins one")
+	}
+	if more := len(p.problems) - maxTemplateProblems; more > 0 {
+		p.problems = append(p.problems[:maxTemplateProblems], fmt.Errorf("and %d more", more))
+	}
+	if len(p.problems) > 0 {
+		return Template{}, errors.Join(p.problems...)
+	}
+	p.clean()
+	return p.Template, nil
+}
+
+// templateParser reads a template line by line.
+type templateParser struct {
+	Template
+	into     *string // instruction that is being read
+	titled   bool
+	framed   bool // it is of a part that every report has, which has no parts of its own
+	fence    string
+	problems []error
+}
+
+func (p *templateParser) wrong(line int, format string, args ...any) {
+	p.problems = append(p.problems, fmt.Errorf("line %d: %s", line, fmt.Sprintf(format, args...)))
+}
+
+func (p *templateParser) line(n int, line string) {
+	if n == 1 && line == "---" {
+		p.wrong(n, "a template has no front matter: the title is a line that begins with \"# \"")
+	}
+	if p.fence != "" || strings.HasPrefix(line, "```") || strings.HasPrefix(line, "~~~") {
+		switch {
+		case p.fence == "":
+			p.fence = line[:3]
+		case strings.HasPrefix(line, p.fence):
+			p.fence = ""
+		}
+		*p.into += line + "\n"
+		return
+	}
+	level := len(line) - len(strings.TrimLeft(line, "#"))
+	if level == 0 || level < len(line) && line[level] != ' ' && line[level] != '\t' { // "#hashtag" is text
+		*p.into += line + "\n"
+		return
+	}
+	title := fold(strings.TrimRight(line[level:], "# "))
+	switch {
+	case title == "":
+		p.wrong(n, "a heading without text")
+	case utf8.RuneCountInString(title) > maxTitleRunes:
+		p.wrong(n, "a heading of %d characters; at most %d are possible", utf8.RuneCountInString(title), maxTitleRunes)
+	case strings.ContainsFunc(title, unicode.IsControl):
+		p.wrong(n, "a heading with control characters")
+	case level == 1:
+		p.title(n, title)
+	case level == 2:
+		p.section(n, title)
+	case level == 3:
+		p.subsection(n, title)
+	default:
+		p.wrong(n, "a heading of level %d: sections have two (##), their parts three (###)", level)
+	}
+}
+
+func (p *templateParser) title(n int, title string) {
+	if p.titled || len(p.Sections) > 0 || p.framed {
+		p.wrong(n, "a title (#) stands at the beginning, once: sections have two (##), their parts three (###)")
+	}
+	p.titled, p.Title = true, title
+}
+
+func (p *templateParser) section(n int, title string) {
+	lower := strings.ToLower(title)
+	p.framed = false
+	switch {
+	case slices.Contains(introductions, lower):
+		p.into, p.framed = &p.Introduction, true
+		return
+	case slices.Contains(conclusions, lower):
+		p.into, p.framed = &p.Conclusion, true
+		return
+	case slices.Contains(frameTitles, lower):
+		p.wrong(n, "%q is written by the desk itself: give the section another name, or leave it out", title)
+	case len(p.Sections) == maxTemplateSections:
+		p.wrong(n, "more than %d sections", maxTemplateSections)
+	case slices.ContainsFunc(p.Sections, func(s prompts.OutlineSection) bool { return sameTitle(s.Title, title) || s.Title == title }):
+		p.wrong(n, "there is a section %q already", title)
+	}
+	p.Sections = append(p.Sections, prompts.OutlineSection{Title: title, BlockIDs: []string{}, Subsections: []prompts.OutlineSubsection{}})
+	p.into = &p.Sections[len(p.Sections)-1].Instruction
+}
+
+func (p *templateParser) subsection(n int, title string) {
+	if len(p.Sections) == 0 || p.framed {
+		p.wrong(n, "a part (###) stands in a section (##) of the report's own")
+		return
+	}
+	s := &p.Sections[len(p.Sections)-1]
+	switch {
+	case len(s.Subsections) == maxSubsections:
+		p.wrong(n, "the section %q has more than %d parts", s.Title, maxSubsections)
+	case slices.ContainsFunc(s.Subsections, func(o prompts.OutlineSubsection) bool { return o.Title == title || sameTitle(o.Title, title) }):
+		p.wrong(n, "the section %q has a part %q already", s.Title, title)
+	}
+	s.Subsections = append(s.Subsections, prompts.OutlineSubsection{Title: title})
+	p.into = &s.Subsections[len(s.Subsections)-1].Instruction
+}
+
+// clean makes one line of each instruction, as an outline has them.
+func (p *templateParser) clean() {
+	p.Introduction, p.Conclusion = fold(p.Introduction), fold(p.Conclusion)
+	for i := range p.Sections {
+		s := &p.Sections[i]
+		s.Instruction = fold(s.Instruction)
+		for j := range s.Subsections {
+			s.Subsections[j].Instruction = fold(s.Subsections[j].Instruction)
+		}
+	}
+}
+
+// outlineFor returns the outline of a report on a topic.
+func (t Template) outlineFor(topic string) prompts.OutlineAnswer {
+	o := prompts.OutlineAnswer{Title: topic, Introduction: t.Introduction, Conclusion: t.Conclusion}
+	if t.Title != "" {
+		o.Title = strings.ReplaceAll(t.Title, "{topic}", topic)
+	}
+	for _, s := range t.Sections {
+		s.BlockIDs = []string{}
+		o.Sections = append(o.Sections, s)
+	}
+	return o
+}

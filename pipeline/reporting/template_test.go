@@ -1,0 +1,256 @@
+package reporting_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"nightdesk/pipeline/llm"
+	"nightdesk/pipeline/reporting"
+	"nightdesk/prompts"
+	"nightdesk/topicqueue"
+)
+
+const brief = `# Brief: {topic}
+
+Say what has to be decided.
+
+## Standby servers and replication
+
+Which copies there are.
+
+### Failover
+
+How a standby takes over.
+
+## Costs of a licence
+
+What it costs.
+
+## The log
+
+What is written, and when.
+`
+
+func TestParseTemplate(t *testing.T) {
+	t.Parallel()
+	got, err := reporting.ParseTemplate("\ufeff" + strings.ReplaceAll(brief, "\n", "\r\n") + "\n## Conclusion\n\nName the\nrisk.\n\n```\n## no heading\n```\n#hashtag\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Title != "Brief: {topic}" || got.Introduction != "Say what has to be decided." || got.Conclusion != "Name the risk. ``` ## no heading ``` #hashtag" || len(got.Sections) != 3 {
+		t.Errorf("%+v", got)
+	}
+	if s := got.Sections[0]; s.Title != "Standby servers and replication" || s.Instruction != "Which copies there are." || len(s.Subsections) != 1 || s.Subsections[0] != (prompts.OutlineSubsection{Title: "Failover", Instruction: "How a standby takes over."}) {
+		t.Errorf("%+v", s)
+	}
+}
+
+func TestParseTemplateErrors(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct{ text, want string }{
+		"empty":           {"", "line 1: there is no section"},
+		"only a title":    {"# Title\n\ntext\n", "line 3: there is no section"},
+		"front matter":    {"---\ntitle: x\n---\n## A\n", "line 1: a template has no front matter"},
+		"two titles":      {"# A\n## B\n# C\n", "line 3: a title (#) stands at the beginning, once"},
+		"too deep":        {"## A\n### B\n#### C\n", "line 3: a heading of level 4"},
+		"same section":    {"## A risk\n\n## a Risk.\n", `line 3: there is a section "a Risk." already`},
+		"same part":       {"## A\n### B\n### B\n", `line 3: the section "A" has a part "B" already`},
+		"part of nothing": {"# T\n### B\n## A\n", "line 2: a part (###) stands in a section"},
+		"part of frame":   {"## Conclusion\n### B\n## A\n", "line 2: a part (###) stands in a section"},
+		"references":      {"## A\n## References\n", `line 2: "References" is written by the desk itself`},
+		"no text":         {"## A\n##\n", "line 2: a heading without text"},
+		"long heading":    {"## " + strings.Repeat("a", 121) + "\n", "line 1: a heading of 121 characters"},
+		"control":         {"## A\x1bB\n", "line 1: a heading with control characters"},
+		"many parts":      {"## A\n### a\n### b\n### c\n### d\n### e\n### f\n### g\n", `line 8: the section "A" has more than 6 parts`},
+		"too large":       {"## A\n" + strings.Repeat("x", 20_000), "20005 bytes"},
+		"bytes":           {"## A\n\xff", "not UTF-8"},
+		"all are told":    {"## A\n#### B\n## A\n", "line 2: a heading of level 4: sections have two (##), their parts three (###)\nline 3: there is a section \"A\" already"},
+		"not without end": {strings.Repeat("####\n#### x\n", 40), "and 60 more"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := reporting.ParseTemplate(tc.text)
+			if err == nil || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("%v, want %s", err, tc.want)
+			}
+		})
+	}
+}
+
+// What is a template makes a report with exactly its sections.
+func FuzzTemplate(f *testing.F) {
+	f.Add(brief)
+	f.Add("# {topic}\n## *A* [CIT-1-01](#x)\n```\n## B\n")
+	f.Add("## Introduction\n## <script>\n### | a | b |\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		template, err := reporting.ParseTemplate(text)
+		if err != nil {
+			return
+		}
+		in := evidence(t, topicqueue.CitationAnchors)
+		in.Run.Options.Template = text
+		r, err := (&reporting.Reporter{Now: now}).Report(t.Context(), in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(r.Fallbacks) > 0 || len(r.Outline.Sections) != len(template.Sections) {
+			t.Errorf("%d sections of %d, %v", len(r.Outline.Sections), len(template.Sections), r.Fallbacks)
+		}
+	})
+}
+
+var levelTwo = regexp.MustCompile(`(?m)^## (.*)$`)
+
+func sectionTitles(markdown string) (titles []string) {
+	for _, m := range levelTwo.FindAllStringSubmatch(markdown, -1) {
+		titles = append(titles, m[1])
+	}
+	return titles
+}
+
+// sectionText returns what stands below a heading.
+func sectionText(markdown, title string) string {
+	_, rest, _ := strings.Cut(markdown, "\n## "+title+"\n")
+	text, _, _ := strings.Cut(rest, "\n## ")
+	return text
+}
+
+func TestTemplateWithoutModel(t *testing.T) {
+	t.Parallel()
+	in := evidence(t, topicqueue.CitationAnchors)
+	in.Run.Options.Template = brief
+	r, err := (&reporting.Reporter{Now: now}).Report(t.Context(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"Short answer", "Standby servers and replication", "Costs of a licence", "The log", "Gaps", "References"}; !slices.Equal(sectionTitles(r.Markdown), want) {
+		t.Errorf("sections %q", sectionTitles(r.Markdown))
+	}
+	for section, want := range map[string]string{
+		"Standby servers and replication": "### Failover\n\nFailover promotes a standby server to primary.",
+		"Costs of a licence":              "The research found nothing on this",
+		"The log":                         "Recovery of a log of 16 MB",
+	} {
+		if text := sectionText(r.Markdown, section); !strings.Contains(text, want) {
+			t.Errorf("%s: %s", section, text)
+		}
+	}
+	if !strings.HasPrefix(r.Markdown, "# Brief: How does the database keep committed data when a server fails?\n") || len(r.Fallbacks) > 0 {
+		t.Errorf("%v, %s", r.Fallbacks, r.Markdown[:80])
+	}
+	if r.Verification.Counts.Unsupported > 0 || r.Verification.Counts.FactsUncited > 0 {
+		t.Errorf("%+v", r.Verification.Counts)
+	}
+	again, err := (&reporting.Reporter{Now: now}).Report(t.Context(), in)
+	if err != nil || again.Markdown != r.Markdown {
+		t.Errorf("the same input gives another report, %v", err)
+	}
+}
+
+// Every claim is given to exactly one section; the model says to which, and what it does not place stands where the words say.
+func TestTemplateWithModel(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		places   func(prompt string) prompts.PlaceAnswer
+		fails    bool
+		fallback string
+	}{
+		"placed": {places: func(string) prompts.PlaceAnswer {
+			return prompts.PlaceAnswer{Sections: []prompts.PlacedClaims{{Section: 2, Claims: []int{1, 2}}, {Section: 1, Claims: []int{2, 3}}}}
+		}},
+		"out of bounds": {places: func(string) prompts.PlaceAnswer {
+			return prompts.PlaceAnswer{Sections: []prompts.PlacedClaims{{Section: 9, Claims: []int{1}}, {Section: 1, Claims: []int{-1, 0, 999}}}}
+		}},
+		"model fails": {fails: true, fallback: "place"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			in := evidence(t, topicqueue.CitationAnchors)
+			in.Run.Options.Template = brief
+			seen := map[string]map[string]bool{} // sections that a claim was given to
+			model := modelFunc(func(req llm.Request) (string, error) {
+				switch req.Prompt.Name {
+				case "place":
+					if tc.fails {
+						return "", errors.New("away")
+					}
+					body, err := json.Marshal(tc.places(req.Prompt.User))
+					return string(body), err
+				case "outline", "deduplicate":
+					t.Errorf("asked for %s", req.Prompt.Name)
+				case "section":
+					return "", errors.New("away") // its claims are shown as they are
+				case "introduction", "conclusion":
+					if req.Prompt.Name == "introduction" && !strings.Contains(req.Prompt.User, "Say what has to be decided.") {
+						t.Errorf("the introduction is asked for without its instruction: %s", req.Prompt.User)
+					}
+					return "The log is written first [CIT-1-01].", nil
+				}
+				return "{}", nil
+			})
+			r, err := (&reporting.Reporter{Model: model, Now: now, Parallel: 1}).Report(context.WithoutCancel(t.Context()), in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want := []string{"Standby servers and replication", "Costs of a licence", "The log", "Conclusion", "Gaps", "References"}; !slices.Equal(sectionTitles(r.Markdown), want) {
+				t.Errorf("sections %q", sectionTitles(r.Markdown))
+			}
+			for _, title := range []string{"Standby servers and replication", "Costs of a licence", "The log"} {
+				text := sectionText(r.Markdown, title)
+				for _, b := range in.Blocks {
+					for _, trace := range b.Traces {
+						for _, c := range trace.Claims {
+							if strings.Contains(text, c.Text) && seen[c.Text] == nil {
+								seen[c.Text] = map[string]bool{}
+							}
+							if strings.Contains(text, c.Text) {
+								seen[c.Text][title] = true
+							}
+						}
+					}
+				}
+			}
+			for text, in := range seen {
+				if len(in) > 1 {
+					t.Errorf("%d sections say: %s", len(in), text)
+				}
+			}
+			if len(seen) < 14 { // those that repeat others, and one with markup, are shown otherwise
+				t.Errorf("%d claims are shown", len(seen))
+			}
+			costs := sectionText(r.Markdown, "Costs of a licence")
+			if placed := strings.Contains(costs, "A transaction counts as committed"); placed != (name == "placed") {
+				t.Errorf("costs: %s", costs)
+			}
+			if name != "placed" && !strings.Contains(costs, "found nothing") {
+				t.Errorf("costs: %s", costs)
+			}
+			if slices.Contains(r.Fallbacks, "place") != (tc.fallback != "") {
+				t.Errorf("fallbacks %q", r.Fallbacks)
+			}
+			for _, s := range r.Outline.Sections {
+				for _, id := range s.BlockIDs {
+					if !strings.HasPrefix(id, "block_") {
+						t.Errorf("the outline has %s", id)
+					}
+				}
+			}
+		})
+	}
+}
+
+// A template that is none any more costs its sections, and not the report.
+func TestTemplateUnreadable(t *testing.T) {
+	t.Parallel()
+	in := evidence(t, topicqueue.CitationAnchors)
+	in.Run.Options.Template = "no section"
+	r, err := (&reporting.Reporter{Now: now}).Report(t.Context(), in)
+	if err != nil || len(r.Fallbacks) != 1 || !strings.Contains(r.Fallbacks[0], "there is no section") {
+		t.Errorf("%v, %v", r.Fallbacks, err)
+	}
+}
