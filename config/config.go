@@ -147,6 +147,7 @@ type Decompose struct {
 type Reporting struct {
 	CitationStyle string // topicqueue.CitationAnchors or CitationNumbered
 	OnUnsupported string // topicqueue.UnsupportedMark or UnsupportedRemove
+	Template      string // file with the sections of reports; empty: each report gets its own
 	Formats       string // beside Markdown, with commas between them
 }
 

@@ -172,6 +172,8 @@ func deskTable(c *Config) []field {
 			choice(&c.Reporting.CitationStyle, topicqueue.CitationAnchors, topicqueue.CitationNumbered)),
 		setting("reporting.on_unsupported", topicqueue.UnsupportedMark, "", "what becomes of a sentence whose sources do not bear it out and that the model cannot repair",
 			choice(&c.Reporting.OnUnsupported, topicqueue.UnsupportedMark, topicqueue.UnsupportedRemove)),
+		setting("reporting.template", "", "", "file with the sections of a report and instructions for them, in Markdown; empty: every report gets its own outline",
+			text(&c.Reporting.Template, "a file; empty: none", anyText)),
 		setting("reporting.formats", "html,docx", "", "forms of a report beside its Markdown; md: none",
 			text(&c.Reporting.Formats, formatsAllowed, checkFormats)),
 	}

@@ -40,7 +40,8 @@ func (a *app) enqueueCommand() *cobra.Command {
 
 Text has a topic a line; empty lines and lines that begin with "# " are left out. CSV has a header row with a column
 topic; JSON Lines an object with a field topic on each line. Further columns set options of the one topic, before those
-of the command line: preset, priority, language, kb, tags, id, strategy, sources, duration, budget, deadline, citation_style.
+of the command line: preset, priority, language, kb, tags, id, strategy, sources, duration, budget, deadline, citation_style,
+report_template.
 Other columns are there for --template, which makes the topics: "What changed at {ticker} in {year}?".
 
 The same topic in the same batch is one run, as are two rows with the same id: enqueueing a file into a batch again adds

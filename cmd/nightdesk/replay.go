@@ -5,34 +5,57 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"nightdesk/jobs"
 	"nightdesk/pipeline/citation"
 	"nightdesk/pipeline/llm"
 	"nightdesk/pipeline/reporting"
+	"nightdesk/pipeline/reporting/formats"
 	"nightdesk/topicqueue"
 )
 
+// replayFlags say how a report is written again. Empty ones mean what the run has.
+type replayFlags struct {
+	language, style, format, out string
+	template                     *string // file; nil: as the run has it, "": none
+	extractive                   bool
+}
+
 func (a *app) replayCommand() *cobra.Command {
-	var language, style, out string
-	var extractive bool
+	var f replayFlags
+	var template string
 	cmd := &cobra.Command{
 		Use: "replay RUN", Short: "Write a run's report again from its stored evidence, without any search", Args: cobra.ExactArgs(1),
 		Long: `Write a run's report again from its stored evidence, without any search: with the model that is configured now
-(LLM_MODEL, LLM_WRITER_MODEL), in another language or citation style. The stored report stays as it is: the new one goes to
-standard output, or to --out FILE.`,
+(LLM_MODEL, LLM_WRITER_MODEL), in another language, citation style or format, or with the sections of a template. The stored
+report stays as it is: the new one goes to standard output, or to --out FILE.`,
 		RunE: a.command(func(cmd *cobra.Command, args []string) error {
-			return a.replay(cmd.Context(), args[0], language, style, out, extractive)
+			if cmd.Flags().Changed("template") {
+				f.template = &template
+			}
+			return a.replay(cmd.Context(), args[0], f)
 		}),
 	}
-	cmd.Flags().StringVar(&language, "language", "", "language of the report (default: that of the run)")
-	cmd.Flags().StringVar(&style, "citation-style", "", "anchors or numbered (default: that of the run)")
-	cmd.Flags().StringVar(&out, "out", "", "file for the report (default: standard output)")
-	cmd.Flags().BoolVar(&extractive, "extractive", false, "of verbatim quotes alone, without a model")
+	flags := cmd.Flags()
+	flags.StringVar(&f.language, "language", "", "language of the report (default: that of the run)")
+	flags.StringVar(&f.style, "citation-style", "", "anchors or numbered (default: that of the run)")
+	flags.StringVar(&template, "template", "", "file with the sections of the report (default: that of the run; \"\": none)")
+	flags.StringVar(&f.format, "format", "md", "md, html or docx")
+	flags.StringVar(&f.out, "out", "", "file for the report (default: standard output)")
+	flags.BoolVar(&f.extractive, "extractive", false, "of verbatim quotes alone, without a model")
+	flags.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+		if name == "report-template" { // as the commands call it in which --template makes topics
+			name = "template"
+		}
+		return pflag.NormalizedName(name)
+	})
 	return cmd
 }
 
@@ -49,12 +72,19 @@ type replayResult struct {
 	Fallbacks        []string           `json:"fallbacks"`
 	Report           string             `json:"report,omitempty"`   // path of --out
 	Markdown         string             `json:"markdown,omitempty"` // without --out
+	Template         bool               `json:"template"`           // its sections are those of a template
 	LLMCalls         int                `json:"llm_calls"`
 	PromptTokens     int                `json:"prompt_tokens"`
 	CompletionTokens int                `json:"completion_tokens"`
 }
 
-func (a *app) replay(ctx context.Context, runID, language, style, out string, extractive bool) error {
+func (a *app) replay(ctx context.Context, runID string, f replayFlags) error {
+	if f.format != "md" && !slices.Contains(formats.Names(), f.format) {
+		return usageError{fmt.Errorf("--format %s: it is md, %s", f.format, strings.Join(formats.Names(), " or "))}
+	}
+	if f.format != "md" && f.out == "" && (a.json || isTerminal(a.stdout)) {
+		return usageError{fmt.Errorf("--format %s needs a file: --out FILE", f.format)}
+	}
 	store, err := a.openStore(ctx)
 	if err != nil {
 		return err
@@ -64,16 +94,21 @@ func (a *app) replay(ctx context.Context, runID, language, style, out string, ex
 		return noBundle(err)
 	}
 	o := &in.Run.Options
-	switch style {
+	switch f.style {
 	case "", topicqueue.CitationAnchors, topicqueue.CitationNumbered:
-		o.CitationStyle = cmp.Or(style, o.CitationStyle)
+		o.CitationStyle = cmp.Or(f.style, o.CitationStyle)
 	default:
-		return usageError{fmt.Errorf("--citation-style %s: it is %s or %s", style, topicqueue.CitationAnchors, topicqueue.CitationNumbered)}
+		return usageError{fmt.Errorf("--citation-style %s: it is %s or %s", f.style, topicqueue.CitationAnchors, topicqueue.CitationNumbered)}
 	}
-	o.Language = cmp.Or(language, o.Language)
+	o.Language = cmp.Or(f.language, o.Language)
+	if f.template != nil {
+		if o.Template, err = readTemplate(*f.template); err != nil {
+			return err
+		}
+	}
 	r := reporting.Reporter{Now: time.Now}
-	result := replayResult{RunID: runID, Language: o.Language, CitationStyle: o.CitationStyle}
-	if !extractive {
+	result := replayResult{RunID: runID, Language: o.Language, CitationStyle: o.CitationStyle, Template: o.Template != ""}
+	if !f.extractive {
 		model, err := a.model(nil)
 		if err != nil {
 			return err
@@ -97,18 +132,28 @@ func (a *app) replay(ctx context.Context, runID, language, style, out string, ex
 		return err
 	}
 	result.Title, result.Words, result.Citations, result.Removed, result.Fallbacks = report.Title, report.Words, report.Cited, report.Removed, report.Fallbacks
-	if out != "" {
-		if err := os.WriteFile(out, []byte(report.Markdown), 0o644); err != nil {
+	body := []byte(report.Markdown)
+	if f.format != "md" {
+		shown, err := jobs.ReportToFormat(ctx, store, in, report)
+		if err != nil {
+			return err
+		}
+		if body, err = formats.Make(f.format, shown); err != nil {
+			return err
+		}
+	}
+	if f.out != "" {
+		if err := os.WriteFile(f.out, body, 0o644); err != nil {
 			return fmt.Errorf("write the report: %w", err)
 		}
-		result.Report = out
+		result.Report = f.out
 	} else {
-		result.Markdown = report.Markdown
+		result.Markdown = string(body)
 	}
 	if err := a.printReplay(result); err != nil {
 		return err
 	}
-	if len(report.Fallbacks) > 0 && !extractive {
+	if len(report.Fallbacks) > 0 && !f.extractive {
 		err := fmt.Errorf("the model failed at %s, whose local form was used: %s", counted(len(report.Fallbacks), "step"), report.Fallbacks[0])
 		return resultError{hintError{err, "`nightdesk doctor --model` says whether it answers; --extractive does without it."}, exitPartial}
 	}

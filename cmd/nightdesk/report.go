@@ -4,22 +4,27 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"nightdesk/pipeline/reporting/formats"
 	"nightdesk/storage"
 )
 
 func (a *app) reportCommand() *cobra.Command {
 	var path, link bool
+	var format string
 	var lifetime time.Duration
 	cmd := &cobra.Command{
 		Use: "report RUN|BATCH", Short: "Print the report of a run, or the digest of a batch", Args: cobra.ExactArgs(1),
 		RunE: a.command(func(cmd *cobra.Command, args []string) error {
-			return a.report(cmd.Context(), args[0], path, link, lifetime)
+			return a.report(cmd.Context(), args[0], format, path, link, lifetime)
 		}),
 	}
+	cmd.Flags().StringVar(&format, "format", "md", "md, html or docx, of those that the run has made (reporting.formats)")
 	cmd.Flags().BoolVar(&path, "path", false, "print where the report is, not its text")
 	cmd.Flags().BoolVar(&link, "link", false, "print a link that opens the report without credentials (S3 storage)")
 	cmd.Flags().DurationVar(&lifetime, "lifetime", 24*time.Hour, "how long the link holds, at most 168h")
@@ -27,15 +32,22 @@ func (a *app) reportCommand() *cobra.Command {
 }
 
 // report reads from storage alone: it works without a queue, and long after the run has left it.
-func (a *app) report(ctx context.Context, runID string, path, link bool, lifetime time.Duration) error {
+func (a *app) report(ctx context.Context, runID, format string, path, link bool, lifetime time.Duration) error {
+	if format != "md" && !slices.Contains(formats.Names(), format) {
+		return usageError{fmt.Errorf("--format %s: it is md, %s", format, strings.Join(formats.Names(), " or "))}
+	}
 	store, err := a.openStore(ctx)
 	if err != nil {
 		return err
 	}
-	key := storage.ReportKey(runID)
+	key := storage.FormatKey(runID, format)
 	body, err := store.Get(ctx, key)
-	if errors.Is(err, storage.ErrNotExist) && !isRunID(runID) && !link {
+	if errors.Is(err, storage.ErrNotExist) && !isRunID(runID) && !link && format == "md" {
 		return a.digest(ctx, runID, path)
+	}
+	if errors.Is(err, storage.ErrNotExist) && format != "md" {
+		return usageError{hintError{fmt.Errorf("there is no report of run %q as %s in %s", runID, format, store.Location("reports")),
+			"The setting reporting.formats says which are made beside Markdown; " + storage.MetadataKey(runID) + " says why one was not.\n`nightdesk replay RUN --format " + format + " --out FILE` makes it of the stored evidence."}}
 	}
 	if errors.Is(err, storage.ErrNotExist) {
 		return usageError{hintError{fmt.Errorf("there is no report of run %q in %s", runID, store.Location("reports")),
@@ -45,7 +57,14 @@ func (a *app) report(ctx context.Context, runID string, path, link bool, lifetim
 		return err
 	}
 	if a.json {
-		return a.printJSON(map[string]string{"run_id": runID, "report": store.Location(key), "markdown": string(body)}, false)
+		out := map[string]string{"run_id": runID, "report": store.Location(key)}
+		switch format {
+		case "md":
+			out["markdown"] = string(body)
+		case formats.NameHTML:
+			out["html"] = string(body)
+		}
+		return a.printJSON(out, false)
 	}
 	if link {
 		linker, ok := store.(storage.Linker)
@@ -62,6 +81,9 @@ func (a *app) report(ctx context.Context, runID string, path, link bool, lifetim
 	if path {
 		fmt.Fprintln(a.stdout, store.Location(key))
 		return nil
+	}
+	if format == formats.NameDOCX && isTerminal(a.stdout) {
+		return usageError{hintError{errors.New("a document is nothing to read in a terminal"), "Write it to a file: nightdesk report " + runID + " --format docx > report.docx; or see where it is with --path."}}
 	}
 	_, err = a.stdout.Write(body)
 	return err

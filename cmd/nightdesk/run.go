@@ -58,6 +58,7 @@ func (a *app) runFlags(cmd *cobra.Command) {
 	a.settingFlag(cmd, false, "strategy", "researching.strategy", "exploratory (broad), balanced or focused (deep)")
 	a.settingFlag(cmd, false, "sources", "researching.sources", "kinds of sources that may be used: kb, web, papers, code with commas between them (default: all that are configured)")
 	a.settingFlag(cmd, false, "citation-style", "reporting.citation_style", "anchors or numbered")
+	a.settingFlag(cmd, false, "report-template", "reporting.template", "file with the sections of the report and instructions for them, in Markdown")
 }
 
 // options resolves how topics are researched, indexing the knowledge base on the way.
@@ -83,6 +84,9 @@ func (a *app) optionsOf(cfg config.Config, kb string) (topicqueue.Options, error
 		return options, err
 	}
 	options.Incremental = a.incremental
+	if options.Template, err = readTemplate(cfg.Reporting.Template); err != nil {
+		return options, err
+	}
 	if len(options.Tools) == 0 {
 		err := hintError{errors.New("there is nothing to search in"), "Give a knowledge base: --kb DIR indexes a folder on the way, --kb NAME uses one that `nightdesk kb add` made.\nOr a search engine of the web: SEARXNG_URL, or a key such as TAVILY_API_KEY or BRAVE_API_KEY."}
 		if kb != "" || len(a.cfg.WebSearch.Engines()) > 0 {

@@ -55,7 +55,7 @@ func (r *listReader) check(row topiclist.Row) (t spooledTopic, problem string) {
 // rowSettings are the options of a row that are settings.
 var rowSettings = []struct{ column, path string }{
 	{"preset", "preset"}, {"language", "language"}, {"strategy", "researching.strategy"}, {"sources", "researching.sources"},
-	{"duration", "limits.run_duration"}, {"budget", "limits.run_budget"}, {"citation_style", "reporting.citation_style"},
+	{"duration", "limits.run_duration"}, {"budget", "limits.run_budget"}, {"citation_style", "reporting.citation_style"}, {"report_template", "reporting.template"},
 }
 
 // resolve returns the number of a row's options, which come before those of the batch.
