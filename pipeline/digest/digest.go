@@ -28,6 +28,13 @@ type Facts struct {
 	ThinStatements int                      `json:"thin_statements"`
 	Changes        *Changes                 `json:"changes"` // nil: the topic has no earlier night
 	Budget         *Budget                  `json:"budget"`  // nil: there was none
+	Formats        []Format                 `json:"formats"` // of the report beside its Markdown
+}
+
+// Format is a report in another form than its Markdown.
+type Format struct {
+	Format string `json:"format"`
+	File   string `json:"file"` // storage key; empty: it could not be made
 }
 
 // Budget is what a run was allowed to cost.
@@ -118,6 +125,7 @@ type Ref struct {
 	Topic   string              `json:"topic"`
 	State   topicqueue.RunState `json:"state"`
 	Report  string              `json:"report,omitempty"` // storage key; empty when there is none
+	Page    string              `json:"page,omitempty"`   // of the report as a page for browsers; empty when there is none
 	CostUSD float64             `json:"cost_usd,omitempty"`
 }
 
@@ -138,6 +146,11 @@ func RefOf(run Run) Ref {
 	r := Ref{RunID: run.ID, Topic: topicqueue.Clip(topicqueue.OneLine(run.Topic), maxTopic), State: run.State, CostUSD: run.Facts.Usage.CostUSD}
 	if !run.PublishedAt.IsZero() {
 		r.Report = run.Report
+		for _, f := range run.Facts.Formats {
+			if f.Format == "html" {
+				r.Page = f.File
+			}
+		}
 	}
 	return r
 }

@@ -53,7 +53,7 @@ func planted() *digest.Builder {
 			`{"usage":{"total_calls":50,"total_tokens":100000,"total_cost_usd":0.05},"statements":20,"thin_statements":15,"changes":{"since":"2026-02-28"}}`))
 	}
 	b.Add(run("Sea ice in the Arctic", topicqueue.RunCompleted, "", `{"usage":{"total_calls":61,"total_tokens":90000,"total_cost_usd":0.31},"statements":40,"thin_statements":4,
-		"changes":{"since":"2026-02-28","changed":[{"text":"The extent in February is given.","old":{"value":"14.2 million km²"},"new":{"value":"13.8 million km²"}}],"withdrawn":["The ice was thicker than ever."]}}`))
+		"formats":[{"format":"html","file":"reports/sea-ice.html"},{"format":"docx","problem":"no room"}],"changes":{"since":"2026-02-28","changed":[{"text":"The extent in February is given.","old":{"value":"14.2 million km²"},"new":{"value":"13.8 million km²"}}],"withdrawn":["The ice was thicker than ever."]}}`))
 	b.Add(run("Interest rates of the ECB", topicqueue.RunCompleted, "", `{"changes":{"since":"2026-02-28","changed":[{"statement":"The deposit rate of the ECB","old":"2.5%","new":"1.5%"}]}}`))
 	b.Add(run("Bridges over the Elbe", topicqueue.RunCompleted, "", `{"contradictions":[{"kind":"date",
 		"a":{"value":"2019","statement":"The bridge was closed in 2019.","quote":"The bridge was closed in 2019.","claims":["CIT-1-01.1"],"citations":["CIT-1-01"],"support":2},

@@ -2,6 +2,7 @@ package digest
 
 import (
 	"bytes"
+	"cmp"
 	_ "embed"
 	"fmt"
 	"html/template"
@@ -79,8 +80,8 @@ func htmlRefs(refs []Ref, link func(string) string) []htmlRef {
 	var out []htmlRef
 	for _, r := range refs {
 		h := htmlRef{State: r.State, Topic: r.Topic}
-		if r.Report != "" {
-			h.URL = link(r.Report)
+		if at := cmp.Or(r.Page, r.Report); at != "" {
+			h.URL = link(at)
 		}
 		if u, err := url.Parse(h.URL); err != nil || u.Scheme != "" && u.Scheme != "http" && u.Scheme != "https" {
 			h.URL = ""
