@@ -55,7 +55,7 @@ func TestLoad_Defaults(t *testing.T) {
 		Queue:     config.Queue{MaxLength: 5, StateExpiry: 7 * 24 * time.Hour},
 		Limits:    config.Limits{RunDuration: 45 * time.Minute, WritingTime: 9 * time.Minute, BlockSoft: 12 * time.Minute, BlockHard: 30 * time.Minute},
 		Planning:  config.Planning{Rephrase: config.Rephrase{MaxIterations: 3}, Decompose: config.Decompose{Mode: "manual", InitialSubtopics: 5, AutoMaxSubtopics: 8}},
-		Reporting: config.Reporting{CitationStyle: "anchors", OnUnsupported: "mark"},
+		Reporting: config.Reporting{CitationStyle: "anchors", OnUnsupported: "mark", Formats: "html,docx"},
 		Embedding: config.Embedding{Provider: "openai"},
 		LLM: config.LLM{
 			Timeout: 2 * time.Minute, MaxTries: 10,

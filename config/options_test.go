@@ -17,7 +17,7 @@ var kbTools = []string{"rag_hybrid", "rag_naive", "query_item", "run_code"}
 func medium() topicqueue.Options {
 	return topicqueue.Options{
 		Preset: "medium", Language: "en", KnowledgeBase: "handbook", DecomposeMode: "manual", SubTopics: 5, MaxParallel: 5, MaxIterations: 4,
-		IterationMode: "fixed", MaxLoops: 1, QueueMaxLength: 7, NewTopicMinScore: 0.85, Tools: kbTools, CitationStyle: "anchors", OnUnsupported: "mark",
+		IterationMode: "fixed", MaxLoops: 1, QueueMaxLength: 7, NewTopicMinScore: 0.85, Tools: kbTools, CitationStyle: "anchors", OnUnsupported: "mark", Formats: []string{"html", "docx"},
 		Duration: 45 * time.Minute, WritingTime: 9 * time.Minute, BlockSoft: 12 * time.Minute, BlockHard: 30 * time.Minute,
 	}
 }

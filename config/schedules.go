@@ -49,6 +49,8 @@ func scheduleFields(s *schedule.Spec) []field {
 			text(&s.BatchBudget, topicqueue.BudgetAllowed, checkBudget)),
 		setting("deadline", "", "", "time of day at which the reports are due, such as 07:00; empty: none",
 			text(&s.Deadline, "a time of day; empty: none", timeOfDayOrNone)),
+		setting("report_template", "", "", "file with the sections of the reports, read at each firing; empty: the setting",
+			text(&s.ReportTemplate, "a file; empty: the setting", anyText)),
 		setting("incremental", "false", "", "whether each topic goes on from the last time, and its report says what has changed",
 			toggle(&s.Incremental)),
 		setting("catch_up", schedule.CatchUpOnce, "", "what is done when no scheduler ran at a due time; once: the latest is caught up",

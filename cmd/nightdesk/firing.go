@@ -85,6 +85,7 @@ func (a *app) scheduled(spec schedule.Spec, now time.Time) (*app, error) {
 	for path, value := range map[string]string{
 		"preset": spec.Preset, "language": spec.Language, "kb_name": spec.KnowledgeBase,
 		"researching.strategy": spec.Strategy, "researching.sources": spec.Sources, "limits.run_budget": spec.Budget,
+		"reporting.template": spec.ReportTemplate,
 	} {
 		if value != "" {
 			own.overrides[path] = value

@@ -74,6 +74,7 @@ twice fires at the first.`,
 		{"priority", "priority", "high, normal or low (default normal)"},
 		{"budget", "budget", "what a run may spend on models: US dollars such as 2.50, or tokens such as \"2M tokens\""},
 		{"batch-budget", "batch_budget", "what all runs of one firing may spend together"},
+		{"report-template", "report_template", "file with the sections of the reports and instructions for them, read at each firing"},
 		{"deadline", "deadline", "time of day at which the reports are due, such as 07:00"},
 		{"catch-up", "catch_up", "when no scheduler ran at a due time: once (fire the latest, default) or skip"},
 		{"overlap", "overlap", "when the batch before is still worked: skip (default) or queue (fire when it has ended)"},
@@ -97,6 +98,11 @@ func (a *app) normalSpec(spec schedule.Spec) (schedule.Spec, error) {
 	var err error
 	if spec.Topics, err = normalSource(spec.Topics); err != nil {
 		return spec, err
+	}
+	if spec.ReportTemplate != "" {
+		if spec.ReportTemplate, err = filepath.Abs(spec.ReportTemplate); err != nil {
+			return spec, fmt.Errorf("template of reports %s: %w", spec.ReportTemplate, err)
+		}
 	}
 	bases, err := knowledge.List(a.knowledgeDir())
 	if err != nil {

@@ -100,7 +100,7 @@ func (a *app) scheduleShow(ctx context.Context, d *desk, name string) error {
 	table := tabwriter.NewWriter(a.stdout, 0, 4, 2, ' ', 0)
 	for _, row := range [][2]string{
 		{"topics", v.Topics}, {"template", r.Template}, {"tags", r.Tags}, {"preset", r.Preset}, {"language", r.Language}, {"kb", r.KnowledgeBase}, {"strategy", r.Strategy}, {"sources", r.Sources},
-		{"priority", r.Priority}, {"budget", r.Budget}, {"batch budget", r.BatchBudget}, {"deadline", r.Deadline}, {"incremental", map[bool]string{true: "each topic goes on from the last time"}[r.Incremental]}, {"catch up", r.CatchUp}, {"overlap", r.Overlap},
+		{"priority", r.Priority}, {"budget", r.Budget}, {"batch budget", r.BatchBudget}, {"deadline", r.Deadline}, {"report template", r.ReportTemplate}, {"incremental", map[bool]string{true: "each topic goes on from the last time"}[r.Incremental]}, {"catch up", r.CatchUp}, {"overlap", r.Overlap},
 		{"pause after", strconv.Itoa(r.PauseAfter) + " failed nights"}, {"paused", r.Paused},
 	} {
 		if row[1] != "" {
