@@ -17,6 +17,7 @@ import (
 // How much a claim's own words, the instruction and what its block is about say of the section that it belongs to.
 const (
 	placeByTitle, placeByInstruction, placeByBlock = 0.55, 0.25, 0.2
+	placeLeast                                     = 0.1    // below it they have only words of every subject in common
 	placeBytes                                     = 14_000 // of claims in one question
 )
 
@@ -115,7 +116,7 @@ func (c claim) words() string {
 }
 
 // placesNearest gives every claim the section whose title and instruction it speaks of most, by words; one that speaks of none
-// goes where most of its block goes.
+// goes where most of its block goes, and a block that speaks of none to the first section.
 func (w *writer) placesNearest() map[string]int {
 	sections := w.template.Sections
 	titles, instructions := make([]string, len(sections)), make([]string, len(sections))
@@ -130,7 +131,9 @@ func (w *writer) placesNearest() map[string]int {
 	for _, s := range w.subjects {
 		about := make([]float64, len(sections)) // the block as a whole
 		for i := range sections {
-			about[i] = extractive.Relevance(s.title+"\n"+s.overview, titles[i]+" "+instructions[i])
+			if about[i] = placed(s.title+"\n"+s.overview, titles[i], instructions[i]); about[i] < placeLeast {
+				about[i] = 0
+			}
 		}
 		sum := slices.Clone(about)
 		var lost []string
@@ -139,8 +142,11 @@ func (w *writer) placesNearest() map[string]int {
 			words := c.words()
 			for i := range sections {
 				own := placed(words, titles[i], instructions[i])
+				if own < placeLeast {
+					continue
+				}
 				sum[i] += own
-				if score := own + placeByBlock*about[i]; own > 0 && score > most {
+				if score := own + placeByBlock*about[i]; score > most {
 					best, most = i, score
 				}
 			}

@@ -4,13 +4,16 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
+	"nightdesk/pipeline/citation"
 	"nightdesk/pipeline/llm"
 	"nightdesk/pipeline/reporting"
+	"nightdesk/pipeline/reporting/formats"
 	"nightdesk/prompts"
 	"nightdesk/topicqueue"
 )
@@ -82,26 +85,69 @@ func TestParseTemplateErrors(t *testing.T) {
 	}
 }
 
-// What is a template makes a report with exactly its sections.
+// A template that is written down again is the same template.
 func FuzzTemplate(f *testing.F) {
 	f.Add(brief)
 	f.Add("# {topic}\n## *A* [CIT-1-01](#x)\n```\n## B\n")
-	f.Add("## Introduction\n## <script>\n### | a | b |\n")
+	f.Add("## Introduction\nx\n## <script>\n### | a | b |\n## Conclusion\ny\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		template, err := reporting.ParseTemplate(text)
 		if err != nil {
 			return
 		}
-		in := evidence(t, topicqueue.CitationAnchors)
-		in.Run.Options.Template = text
-		r, err := (&reporting.Reporter{Now: now}).Report(t.Context(), in)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(r.Fallbacks) > 0 || len(r.Outline.Sections) != len(template.Sections) {
-			t.Errorf("%d sections of %d, %v", len(r.Outline.Sections), len(template.Sections), r.Fallbacks)
+		text = written(&template)
+		again, err := reporting.ParseTemplate(text)
+		if len(text) <= 16<<10 && (err != nil || !reflect.DeepEqual(template, again)) {
+			t.Errorf("%v\n%+v\n%+v", err, template, again)
 		}
 	})
+}
+
+// written returns a template as text. Every instruction gets a word of its own in front, so that it cannot begin something else.
+func written(t *reporting.Template) string {
+	var b strings.Builder
+	part := func(heading, title string, instruction *string) {
+		if *instruction != "" {
+			*instruction = "Do: " + *instruction
+		}
+		if title != "" {
+			b.WriteString(heading + " " + title + "\n")
+		}
+		b.WriteString(*instruction + "\n")
+	}
+	part("#", t.Title, &t.Introduction)
+	for i := range t.Sections {
+		s := &t.Sections[i]
+		part("##", s.Title, &s.Instruction)
+		for j := range s.Subsections {
+			part("###", s.Subsections[j].Title, &s.Subsections[j].Instruction)
+		}
+	}
+	part("##", "Conclusion", &t.Conclusion)
+	return b.String()
+}
+
+// Headings of a template are shown as they are, whatever stands in them.
+func TestTemplateHostileHeadings(t *testing.T) {
+	t.Parallel()
+	in := evidence(t, topicqueue.CitationAnchors)
+	in.Run.Options.Template = "# <script> {topic} [x](javascript:y)\n## *A* [CIT-9-09](#ref-cit-9-09)\n### | log | b |\n## ![x](https://evil.example/a.png) standby\n"
+	r, err := (&reporting.Reporter{Now: now}).Report(t.Context(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := formats.HTML(formats.Report{Markdown: r.Markdown})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"&lt;script&gt;", "[x](javascript:y)</h1>", "*A* [CIT-9-09](#ref-cit-9-09)</h2>", "![x](https://evil.example/a.png) standby</h2>"} {
+		if !strings.Contains(string(page), want) {
+			t.Errorf("the page has no %s", want)
+		}
+	}
+	if len(r.Fallbacks) > 0 || len(r.Outline.Sections) != 2 || r.Verification.Status != citation.StatusVerified {
+		t.Errorf("%v, %d sections, %s", r.Fallbacks, len(r.Outline.Sections), r.Verification.Status)
+	}
 }
 
 var levelTwo = regexp.MustCompile(`(?m)^## (.*)$`)

@@ -74,27 +74,6 @@ type document struct {
 	cites  map[string][]int // by anchor of a reference, the numbers of its citations
 }
 
-// eachRun calls yield for all runs of blocks, in order.
-func eachRun(blocks []block, yield func(*run)) {
-	for i := range blocks {
-		b := &blocks[i]
-		for j := range b.runs {
-			yield(&b.runs[j])
-		}
-		for _, r := range b.rows {
-			for _, c := range r {
-				for j := range c.runs {
-					yield(&c.runs[j])
-				}
-			}
-		}
-		for _, item := range b.items {
-			eachRun(item, yield)
-		}
-		eachRun(b.blocks, yield)
-	}
-}
-
 // eachBlock calls yield for all blocks, in order.
 func eachBlock(blocks []block, yield func(*block)) {
 	for i := range blocks {
