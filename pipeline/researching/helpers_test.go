@@ -31,7 +31,7 @@ type bench struct {
 	decide func(k int, req llm.Request) any
 	note   func(req llm.Request) any
 	tools  map[string]func(query string) tools.Result
-	slow   time.Duration // that a tool takes
+	meet   func() // every call of a tool begins with it
 
 	run   topicqueue.Run
 	start researching.Start
@@ -188,8 +188,8 @@ type scriptedTool struct {
 func (s scriptedTool) Name() string        { return s.name }
 func (s scriptedTool) Description() string { return "answers with " + s.name }
 func (s scriptedTool) Call(_ context.Context, c tools.Call) (tools.Result, error) {
-	if s.b.slow > 0 {
-		defer time.Sleep(s.b.slow) // stands for a server
+	if s.b.meet != nil {
+		s.b.meet()
 	}
 	s.b.mu.Lock()
 	defer s.b.mu.Unlock()
