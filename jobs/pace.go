@@ -29,11 +29,11 @@ const figuresAge = 5 * time.Second
 func (f *figures) look(ctx context.Context, w *Worker) (redisqueue.Stats, int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if time.Since(f.at) < figuresAge {
+	if w.Now().Sub(f.at) < figuresAge {
 		return f.stats, f.slots
 	}
 	if stats, err := w.Queue.Stats(ctx); err == nil {
-		f.stats, f.at = stats, time.Now()
+		f.stats, f.at = stats, w.Now()
 	}
 	if slots, err := Slots(w.Redis); err == nil {
 		f.slots = slots
