@@ -94,3 +94,53 @@ func TestPool(t *testing.T) {
 		}
 	})
 }
+
+// TestLateRunWaitsForItsShare: a run that comes when others have been given everything begins when they have given back what
+// is its share, and not before.
+func TestLateRunWaitsForItsShare(t *testing.T) {
+	t.Parallel()
+	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
+		ctx, q := t.Context(), redisqueue.New(rdb, redisqueue.DefaultTiming)
+		for _, lane := range []string{"", "high"} {
+			early, late := newRun("early"+lane, 1), newRun("late"+lane, 1)
+			for _, run := range []*topicqueue.Run{&early, &late} {
+				run.Batch = "pool" + lane
+				run.Options.BatchBudget.Tokens, run.Options.NightBudget.Tokens = 1000, 5000
+			}
+			late.Lane = lane
+			claim := redisqueue.Claim{Limit: 1000, Wants: 1000, Needs: 100, Least: 100}
+			if !must[bool](t)(q.MayBegin(ctx, early, created, claim)) {
+				t.Error("the first run waits")
+			}
+			if share := must[int64](t)(q.DrawBatch(ctx, early, claim)); share != 1000 {
+				t.Errorf("the first run has %d", share)
+			}
+			if _, err := q.Create(ctx, late); err != nil { // which joins the pool
+				t.Fatal(err)
+			}
+			claim.Wants = 400
+			if must[bool](t)(q.MayBegin(ctx, late, created, claim)) {
+				t.Error("the late run does not wait")
+			}
+			early.Spent = 50
+			first := redisqueue.Claim{Limit: 1000, Spent: 50, Wants: 1000, Needs: 100, Least: 100}
+			if share := must[int64](t)(q.DrawBatch(ctx, early, first)); share > 900 {
+				t.Errorf("the first run has %d, and another waits", share)
+			}
+			if lane == "high" { // it wants more than its least, which is given back when the first one ends
+				if must[bool](t)(q.MayBegin(ctx, late, created, claim)) != (must[redisqueue.Pool](t)(q.BatchPool(ctx, late.Batch)).Granted <= 600) {
+					t.Error("what a run of high priority wants is not what it waits for")
+				}
+				if err := q.LeaveBudgets(ctx, early, created); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if !must[bool](t)(q.MayBegin(ctx, late, created, claim)) {
+				t.Error("the late run waits for ever")
+			}
+			if share := must[int64](t)(q.DrawBatch(ctx, late, claim)); share < 100 || lane == "high" && share != 400 {
+				t.Errorf("the late run has %d", share)
+			}
+		}
+	})
+}
