@@ -375,7 +375,7 @@ func (w *walker) dropSpace(next int) {
 		return
 	}
 	w.space = ""
-	if r, _ := utf8.DecodeRuneInString(w.text[next:]); next < len(w.text) && w.out.Len() > 0 && !strings.ContainsRune(" \t\n.,;:!?)]}。，；：！？）】", r) {
+	if r, _ := utf8.DecodeRuneInString(w.text[next:]); next < len(w.text) && w.out.Len() > 0 && !strings.ContainsRune(" \t\n.,;:!?)]}\"”’»。，；：！？）】", r) {
 		w.space = " "
 	}
 }
