@@ -52,6 +52,25 @@ func when(w quantity.When) string {
 func TestParse(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
+		// fractions and parts
+		"A third of them left.":                         "33.3333 %",
+		"Two fifths, nearly three quarters of it.":      "40 %, ~75 %",
+		"One in five stays, nine out of ten go.":        "20 %, 90 %",
+		"It grew for three quarters in a row.":          "9 month",
+		"In the first half of 2021, a third party paid": "date 2021",
+		"Half a million people, half an hour.":          "500000, 1800 s",
+		"It won by seven hundredths of a second.":       "0.07 s",
+		"Two and a half metres wide.":                   "2.5 m",
+		"Am Ziel um a quarter to eleven":                "",
+		"六成的人，三分之一的人":                                   "60 %, 33.3333 %",
+		"销售了40多万辆":                                      ">=400000",
+		// money and times of other places
+		"£3 million a year earlier":                                    "3e+06 GBP",
+		"Der Bau begann 1904 um die Ecke.":                             "date 1904",
+		"Le Royaume-Uni (78,2 M€) est loin des 91,4 millions d'euros.": "7.82e+07 EUR, 9.14e+07 EUR",
+		"It paid 40 kroner, 5 zloty and 20 pence.":                     "40 kroner, 5 PLN, 0.2 GBP",
+		"A billion requests.":                                          "1e+09",
+		"Profits went beyond $200 million.":                            ">=2e+08 USD",
 		// plain numbers
 		"It has 41,200 members.":            "41200",
 		"It has 1,234.5 of them.":           "1234.5",

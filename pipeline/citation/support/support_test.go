@@ -66,20 +66,8 @@ func TestPassage(t *testing.T) {
 // TestSpeed checks a report of 200 sentences by 40 sources of 20 KB, and text that was made to be slow.
 func TestSpeed(t *testing.T) { // its bounds leave room for a busy machine and the race detector
 	sources, cases := plant(t, "dev")
-	var all strings.Builder
-	for _, s := range sources {
-		all.WriteString(s.Text + "\n\n")
-	}
-	long := strings.Repeat(all.String(), 20_000/all.Len()+1)[:20_000]
-	var many []support.Source
-	for i := range 40 {
-		many = append(many, support.Source{ID: fmt.Sprint(i), Text: fmt.Sprintf("Source number %d.\n\n%s", i, long)})
-	}
 	began := time.Now()
-	c := support.New(many)
-	for i := range 200 {
-		c.Check(cases[i%len(cases)].sentence, []string{fmt.Sprint(i % 40), fmt.Sprint((i + 7) % 40)})
-	}
+	report(many(sources, 20_000), cases)
 	t.Logf("200 sentences, 40 sources of 20 KB: %v", time.Since(began))
 	if took := time.Since(began); took > 30*time.Second {
 		t.Errorf("took %v", took)
@@ -98,6 +86,43 @@ func TestSpeed(t *testing.T) { // its bounds leave room for a busy machine and t
 		if took > 60*time.Second {
 			t.Errorf("%s: %v", name, took)
 		}
+	}
+}
+
+// many makes 40 sources of so many bytes.
+func many(sources []support.Source, size int) []support.Source {
+	var all strings.Builder
+	for all.Len() < size {
+		for _, s := range sources {
+			all.WriteString(s.Text + "\n\n")
+		}
+	}
+	var out []support.Source
+	for i := range 40 {
+		out = append(out, support.Source{ID: fmt.Sprint(i), Text: fmt.Sprintf("Source number %d.\n\n%s", i, all.String()[:size])})
+	}
+	return out
+}
+
+// report checks 200 sentences, each by two of the sources.
+func report(sources []support.Source, cases []planted) {
+	c := support.New(sources)
+	for i := range 200 {
+		c.Check(cases[i%len(cases)].sentence, []string{fmt.Sprint(i % 40), fmt.Sprint((i + 7) % 40)})
+	}
+}
+
+// BenchmarkReport: twice the text takes about twice the time.
+func BenchmarkReport(b *testing.B) {
+	sources, cases := plant(b, "dev")
+	for _, kb := range []int{20, 40, 80} {
+		texts := many(sources, 1000*kb)
+		b.Run(fmt.Sprintf("%dKB", kb), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				report(texts, cases)
+			}
+		})
 	}
 }
 
