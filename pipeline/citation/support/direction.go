@@ -447,7 +447,7 @@ func (s *statement) crossed(m turn, p passage, o turn) bool {
 func sides(s string, words []word, at int) (before, behind map[string]bool) {
 	before, behind = map[string]bool{}, map[string]bool{}
 	marked := func(i int) bool { // a clause ends between words i-1 and i
-		return i > 0 && i < len(words) && strings.ContainsAny(s[words[i-1].end:words[i].start], ",;:，；")
+		return i > 0 && i < len(words) && strings.ContainsAny(s[words[i-1].end:max(words[i-1].end, words[i].start)], ",;:，；")
 	}
 	ended := false
 	for i := at + 1; i < len(words); i++ {

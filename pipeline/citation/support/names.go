@@ -163,7 +163,7 @@ func (s *statement) isSubject(n name) bool {
 		}
 	}
 	i := n.words[0] + 1
-	return i < len(s.words) && (verbs[s.words[i].low] || strings.HasSuffix(s.words[i].low, "ed")) && strings.TrimSpace(s.text[w.end:s.words[i].start]) == ""
+	return i < len(s.words) && (verbs[s.words[i].low] || strings.HasSuffix(s.words[i].low, "ed")) && strings.TrimSpace(s.text[w.end:max(w.end, s.words[i].start)]) == ""
 }
 
 var verbs = set(`is are was were has had have will would can could may might must does did said says won made built began became grew fell rose lost

@@ -132,6 +132,7 @@ func FuzzCheck(f *testing.F) {
 	for i, c := range cases {
 		f.Add(c.sentence, sources[i%len(sources)].Text, sources[i%len(sources)].About)
 	}
+	f.Add("水库管理局 opened before 青山水库发电量 closed, 12:30.", "青山水库发电量 opened 水库管理局 before 水库管理局 closed.\n| a | 12:30 (m) |\n|1|2|", "水库")
 	f.Add("“a b c” [x](y) 5–", "„a“ 不 5 km/", "\xff")
 	f.Fuzz(func(t *testing.T, sentence, text, about string) {
 		c := support.New([]support.Source{{ID: "x", Text: text, About: about}})
