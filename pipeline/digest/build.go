@@ -212,8 +212,16 @@ func (d Digest) first() []Item {
 	for i, k := range kinds {
 		first = append(first, k.items[:taken[i]]...)
 	}
+	for i, item := range first { // the first screen is for what is the matter; the parts below name more
+		if item.Count > firstRefs && item.Kind != KindContradiction {
+			first[i].Runs = item.Runs[:min(firstRefs, len(item.Runs))]
+		}
+	}
 	return first
 }
+
+// firstRefs is how many runs the first screen names of an item that many runs share.
+const firstRefs = 2
 
 // top keeps the items with most weight; of equal ones the earlier.
 type top struct {

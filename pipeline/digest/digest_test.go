@@ -151,7 +151,7 @@ func TestManyFailuresWithOneReasonAreOneLine(t *testing.T) {
 	}
 	b.Add(run("another", topicqueue.RunFailed, "no evidence was found", ""))
 	d := b.Digest()
-	if len(d.First) != 2 || d.First[0].Count != 100 || len(d.First[0].Runs) != 5 || d.Failed.Total != 101 {
+	if len(d.First) != 2 || d.First[0].Count != 100 || len(d.First[0].Runs) != 2 || len(d.Failed.Items[0].Runs) != 5 || d.Failed.Total != 101 {
 		t.Errorf("first %+v, total %d", d.First, d.Failed.Total)
 	}
 	if !strings.Contains(d.First[0].Do, "nightdesk retry night") {
