@@ -39,7 +39,9 @@ func (f *refresh) gather(ctx context.Context, found []outcome, lost []loss) erro
 				f.noteNew(o, o.fresh)
 			}
 		}
-		f.gatherPassages(o, lost)
+		if err := f.gatherPassages(ctx, o, lost); err != nil {
+			return err
+		}
 	}
 	opened, err := f.ask(ctx, open, false)
 	if err != nil {
@@ -82,17 +84,24 @@ func (f *refresh) gatherPages(lost []loss) {
 
 // gatherPassages takes from a search of the knowledge base the passages that have something which their document did not have, and from
 // others what they show of pages that nobody has opened.
-func (f *refresh) gatherPassages(o outcome, lost []loss) {
+func (f *refresh) gatherPassages(ctx context.Context, o outcome, lost []loss) error {
 	for _, s := range o.answer.Sources {
-		page, known := f.memory.Pages[recurring.PageKey(s)]
+		key := recurring.PageKey(s)
+		page, known := f.memory.Pages[key]
 		if !known || page.Opened && s.Kind != topicqueue.SourceDocument || s.Kind == topicqueue.SourceWeb {
 			continue
 		}
-		f.noteFresh(o, s, page.Marks.Missing(recurring.Units(s.Text)), lost)
+		l := newLook(page, s.Text, false)
+		if err := f.passOver(ctx, key, &l); err != nil {
+			return err
+		}
+		f.noteFresh(o, s, l.fresh, lost)
 	}
+	return nil
 }
 
-// gatherLost looks in the knowledge base for what has come in the place of lost claims, and in excerpts.
+// gatherLost looks in the knowledge base for what has come in the place of lost claims and for what changed documents say besides, and in
+// excerpts.
 func (f *refresh) gatherLost(ctx context.Context, lost []loss) error {
 	base, ok := firstOf(f.tools, ragHybrid, ragNaive)
 	var calls []call
@@ -107,14 +116,36 @@ func (f *refresh) gatherLost(ctx context.Context, lost []loss) error {
 			}
 		}
 	}
+	if ok {
+		calls = append(calls, f.freshCalls(base)...)
+	}
 	found, err := f.ask(ctx, calls, true)
 	if err != nil {
 		return err
 	}
 	for _, o := range found {
-		f.gatherPassages(o, lost)
+		if err := f.gatherPassages(ctx, o, lost); err != nil {
+			return err
+		}
 	}
 	return nil
+}
+
+// freshCalls are searches for what documents that the block cites say anew, in its own words: no other search may show it.
+func (f *refresh) freshCalls(base string) []call {
+	var calls []call
+	for _, key := range slices.Sorted(maps.Keys(f.looks)) {
+		l := f.looks[key]
+		if recurring.Document(key) == "" || l.state != changed {
+			continue
+		}
+		for _, u := range l.fresh {
+			if u.Tells && len(calls) < maxOpened {
+				calls = append(calls, call{tool: base, query: topicqueue.Clip(topicqueue.OneLine(l.text[u.Start:u.End]), maxClaim)})
+			}
+		}
+	}
+	return calls
 }
 
 // gatherElsewhere finds lost claims that another source makes in the same words: one that was read tonight, else a page that was

@@ -150,10 +150,16 @@ func (f *refresh) lookAtResults(ctx context.Context, found []outcome) error {
 	return nil
 }
 
-// lookAtDocuments compares the documents that the block cites with what they were.
+// lookAtDocuments compares the documents that the block cites, or was shown, with what they were.
 func (f *refresh) lookAtDocuments(ctx context.Context) error {
+	var keys []string
 	for _, t := range f.old.Traces {
-		key := recurring.PageKey(t.Source)
+		keys = append(keys, recurring.PageKey(t.Source))
+	}
+	for _, a := range f.old.Asked {
+		keys = append(keys, a.Found...)
+	}
+	for _, key := range keys {
 		document := recurring.Document(key)
 		if _, looked := f.looks[key]; document == "" || looked || f.Documents == nil {
 			continue

@@ -18,9 +18,8 @@ type Edit struct {
 	Name  string
 	Do    func(*Firm)
 	Want  func(*Firm) []Finding // asked after Do; nil: nothing is to be told
-	Moves bool                  // facts have moved, so that their citations must change
+	Moves bool                  // facts stand in other places or in further ones, so that their citations change
 	Local bool                  // it can happen to files in a directory, too
-	Files []string              // kinds of pages whose files are new or gone, when Local
 }
 
 func changed(old, now string) Finding {
@@ -97,24 +96,24 @@ func Edits() []Edit {
 		{Name: "fact gone from a page that stays", Local: true, Do: func(f *Firm) { f.AboutLines = f.AboutLines[:1] }, Want: always(withdrawn("scholarships"))},
 		{Name: "page gone, 404", Do: func(f *Firm) { f.Page(Questions).State = "404" }, Want: func(f *Firm) []Finding {
 			return of(withdrawn, f.Answers[0][1], f.Answers[1][1], f.Answers[2][1])
-		}, Local: true, Files: []string{Questions}},
+		}, Local: true},
 		{Name: "page gone, 410", Do: func(f *Firm) { f.Page(Live).State = "410" }, Want: func(f *Firm) []Finding { return of(withdrawn, f.LiveLines...) }},
 		{Name: "page gone, soft 404", Do: func(f *Firm) { f.Page(Questions).State = "soft 404" }, Want: func(f *Firm) []Finding {
 			return of(withdrawn, f.Answers[0][1], f.Answers[1][1], f.Answers[2][1])
 		}},
-		{Name: "new page, one new fact", Local: true, Files: []string{"visit"}, Do: func(f *Firm) {
+		{Name: "new page, one new fact", Local: true, Do: func(f *Firm) {
 			f.add("visit", f.Name+" is visited by the minister", f.Operations[0], "The minister promised "+f.Name+" a grant of 8,080 thousand euros.", f.Answers[0][1])
 		}, Want: always(fresh("8,080 thousand"))},
-		{Name: "new page, old facts", Local: true, Files: []string{"portrait"}, Do: func(f *Firm) {
+		{Name: "new page, old facts", Local: true, Do: func(f *Firm) {
 			f.add("portrait", "Portrait of "+f.Name, f.Operations[0], f.Answers[0][1], f.History[0])
 		}},
-		{Name: "new page, old facts in other words", Local: true, Files: []string{"sketch"}, Do: func(f *Firm) {
+		{Name: "new page, old facts in other words", Local: true, Do: func(f *Firm) {
 			f.add("sketch", "Sketch of "+f.Name, strings.Replace(f.Operations[0], " employs ", " now employs ", 1), "On average, "+strings.ToLower(f.Answers[0][1][:1])+strings.Replace(f.Answers[0][1][1:], " on average.", ".", 1))
-		}},
+		}, Moves: true},
 		{Name: "page gone, its facts elsewhere", Do: func(f *Firm) {
 			f.add("answers", f.Name+" answers", f.Answers[0][1], f.Answers[1][1], f.Answers[2][1])
 			f.Page(Questions).State = "404"
-		}, Local: true, Files: []string{Questions, "answers"}, Moves: true},
+		}, Local: true, Moves: true},
 		{Name: "page merged into another, 301", Do: func(f *Firm) {
 			f.AboutLines = append(f.AboutLines, f.LiveLines...)
 			f.Pages = slices.DeleteFunc(f.Pages, func(p *Page) bool { return p.Kind == Live })

@@ -73,6 +73,19 @@ func (w *Web) Edit(firm int, edit func(*Firm)) {
 	}
 }
 
+// Files returns a firm's pages as files: those that are delivered, and never change by themselves.
+func (w *Web) Files(firm int) map[string]string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	f, files := w.Firms[firm], map[string]string{}
+	for _, p := range f.Pages {
+		if p.State == "" && p.Kind != Live && p.Kind != Forum && p.Kind != Listing {
+			files[f.slug()+"-"+p.Path+".html"] = f.html(p, 0)
+		}
+	}
+	return files
+}
+
 // Sent is how many pages have been sent so far, not counting those of which the reader had the version.
 func (w *Web) Sent() int {
 	w.mu.Lock()
