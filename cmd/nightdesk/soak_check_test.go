@@ -1,11 +1,13 @@
 package main_test
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -73,7 +75,12 @@ func (s *soak) run(id, topic, state string) soakRun {
 		if sum := sha256.Sum256(body); len(body) != f.Size || hex.EncodeToString(sum[:]) != f.SHA256 {
 			s.t.Errorf("run %s: %s is not as the manifest says", id, f.Key)
 		}
-		r.files = append(r.files, sameText(f.Key))
+		key := sameText(f.Key)
+		if bytes.HasPrefix(body, []byte(`{"tool_id":`)) { // what calls returned, and when
+			sum := sha256.Sum256(retrievedAt.ReplaceAll(body, nil))
+			key = path.Dir(key) + "/" + hex.EncodeToString(sum[:])
+		}
+		r.files = append(r.files, key)
 	}
 	for _, key := range []string{storage.ReportKey(id), storage.CacheKey(id, "outline.json"), storage.CacheKey(id, "claims.jsonl")} {
 		r.texts[sameText(key)] = sameText(string(s.read(key)))
@@ -115,8 +122,12 @@ func (s *soak) run(id, topic, state string) soakRun {
 			seen[t.CitationID] = true
 		}
 	}
+	slices.Sort(r.files)
 	return r
 }
+
+// retrievedAt is the moment of a retrieval in what calls returned.
+var retrievedAt = regexp.MustCompile(`"retrieved_at":"[^"]*"`)
 
 func (s *soak) read(key string) []byte {
 	s.t.Helper()
