@@ -137,8 +137,12 @@ func (q *Queue) MayBegin(ctx context.Context, run topicqueue.Run, at time.Time, 
 		if err != nil {
 			return false, err
 		}
-		if ok, err := q.draw(ctx, "ask", nightPool(at), run, c, waiting[0], waiting[1], waiting[2]); err != nil || ok == 0 {
+		ok, err := q.draw(ctx, "ask", nightPool(at), run, c, waiting[0], waiting[1], waiting[2])
+		if err != nil {
 			return false, err
+		}
+		if ok == 0 {
+			return false, q.rdb.Expire(ctx, nightPool(at), nightKept).Err()
 		}
 	}
 	return true, nil

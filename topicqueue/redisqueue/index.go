@@ -42,7 +42,7 @@ func (q *Queue) watchTime() time.Duration { return q.timing.Lease / 4 }
 type note struct {
 	lane    string
 	state   topicqueue.RunState // empty = unchanged
-	check   string              // next look in ms; empty = unchanged, "inf" = never, "-1" = forget the run
+	check   string              // next look in ms; empty = unchanged, "inf" = never, "-1" = forget the run; after "=": its time, ms since 1970
 	soonest bool                // the next look is only brought forward
 	wait    string              // place among those that wait for planning; empty: does not wait, "=" unchanged
 }

@@ -58,7 +58,7 @@ func (q *Queue) Create(ctx context.Context, run topicqueue.Run) (created bool, e
 	}
 	check := "inf"
 	if deadline > 0 {
-		check = ms(max(0, time.Until(run.Options.Deadline)))
+		check = "=" + strconv.FormatInt(deadline, 10) // by Redis's clock, whatever the one of this machine says
 	}
 	return true, q.note(ctx, run.ID, note{lane: run.Lane, state: topicqueue.RunQueued, check: check,
 		wait: turn(run.CreatedAt.UnixMilli(), deadline)})

@@ -1,9 +1,9 @@
 -- The run index: what is known of all runs at once. All its keys share the hash tag {index}.
 -- KEYS: runs by next check (sorted set), state of each run (hash), counts (hash), runs of the lane that wait to be
 -- planned (sorted set), those of them that have a task (sorted set), runs that have ended by next check (sorted set)
--- ARGV: run, state ('' = unchanged), next check in ms (empty = unchanged, inf = never, -1 = forget the run), soonest (1:
--- only lower it), age (position among those that wait; '' = does not wait, = unchanged), how near (ms) a check is that
--- was announced
+-- ARGV: run, state ('' = unchanged), next check in ms (empty = unchanged, inf = never, -1 = forget the run;
+-- after = its time in ms since 1970), soonest (1: only lower it), age (position among those that wait; '' = does not wait, =
+-- unchanged), how near (ms) a check is that was announced
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
 local id, state, check, soonest, wait = ARGV[1], ARGV[2], ARGV[3], ARGV[4] == '1', ARGV[5]
@@ -36,7 +36,8 @@ if check == '-1' then
   if redis.call('HDEL', KEYS[2], id) == 1 then redis.call('HINCRBY', KEYS[3], 'state:' .. old, -1) end
 elseif check ~= '' then
   local at = math.huge
-  if check ~= 'inf' then at = now + tonumber(check) end
+  local given = string.match(check, '^=(%d+)$')
+  if given then at = tonumber(given) elseif check ~= 'inf' then at = now + tonumber(check) end
   if not had or at < had or not soonest and had > near then
     redis.call('ZADD', index, at == math.huge and '+inf' or at, id)
   end

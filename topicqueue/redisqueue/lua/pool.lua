@@ -7,7 +7,8 @@
 --          waiting run is left, how many of each kind wait ('': as the pool knows), and what it would like besides: it gets that
 --          as far as there is so much left when all others have what this one wants
 --   ask    as draw, then ms: nothing is drawn. Answers 1 when the run that has not begun should, and 0 when others hold what it is
---          to have, who will give it back when they ask anew: for so long at most
+--          to have, who will give it back when they ask anew: for so long at most, counted from when the first run of its kind
+--          was held, as long as none has found its share since: many that come late wait together, not one after the other
 --   leave  spent
 -- Returns what the run may spend in all.
 local pool, what, id = KEYS[1], ARGV[1], 'run:' .. ARGV[2]
@@ -89,15 +90,19 @@ else
   local each = math.min(least, rest / runs)
   fair = math.min(wants, each + (rest - runs * each) * kinds[kind] / weights)
   share = math.min(fair, free - wait.high * math.max(usual - least, 0))
-  fair = math.min(fair, least)
+  -- Of a budget that is too small for all nobody holds too much while the others have but the least.
+  fair = math.min(fair, least, rest + wait.high * math.min(usual - least, 0) - (runs - 1) * least)
 end
 if what == 'ask' then
-  local field = 'asked:' .. ARGV[2]
+  local field, since = 'asked:' .. ARGV[2], 'held:' .. kind
   if stage ~= 'active' and stage ~= 'done' and share < fair - 1 then
     local clock = redis.call('TIME')
     local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
-    redis.call('HSETNX', pool, field, now)
+    redis.call('HSETNX', pool, since, now)
+    redis.call('HSETNX', pool, field, num(since))
     if now - num(field) < tonumber(ARGV[13]) then return '0' end
+  else
+    redis.call('HDEL', pool, since)
   end
   redis.call('HDEL', pool, field)
   return '1'

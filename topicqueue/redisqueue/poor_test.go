@@ -1,0 +1,83 @@
+package redisqueue_test
+
+import (
+	"fmt"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"nightdesk/topicqueue"
+	"nightdesk/topicqueue/redisqueue"
+	"nightdesk/topicqueue/redisqueue/redistest"
+)
+
+// TestPoorBudgetHoldsNobody: of a budget that does not bring all runs to their ends nobody holds more than his share while nobody has
+// begun: nothing will be given back, and no run waits for it.
+func TestPoorBudgetHoldsNobody(t *testing.T) {
+	t.Parallel()
+	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
+		ctx, q := t.Context(), redisqueue.New(rdb, redisqueue.DefaultTiming)
+		for _, limit := range []int64{1, 150, 300, 390} {
+			claim := redisqueue.Claim{Limit: limit, Wants: 300, Needs: 100, Least: 100}
+			batch := fmt.Sprint("poor ", limit)
+			for i := range 4 {
+				run := newRun(fmt.Sprintf("poor %d %d", limit, i), 1)
+				run.Batch, run.Options.BatchBudget.Tokens = batch, limit
+				if _, err := q.Create(ctx, run); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for i := range 4 {
+				run := newRun(fmt.Sprintf("poor %d %d", limit, i), 1)
+				run.Batch, run.Options.BatchBudget.Tokens = batch, limit
+				if !must[bool](t)(q.MayBegin(ctx, run, created, claim)) {
+					t.Errorf("of %d run %d waits: %+v", limit, i, must[redisqueue.Pool](t)(q.BatchPool(ctx, batch)))
+				}
+				run.Spent = must[int64](t)(q.DrawBatch(ctx, run, claim))
+				run.StartedAt = created
+				if i%2 == 1 {
+					if err := q.LeaveBudgets(ctx, run, created); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+		}
+	})
+}
+
+// TestRunsThatComeLateWaitTogether: for their shares all of them wait for some minutes, not each for some when its turn has come; and
+// what they leave in Redis goes with the night.
+func TestRunsThatComeLateWaitTogether(t *testing.T) {
+	t.Parallel()
+	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
+		ctx, q := t.Context(), redisqueue.New(rdb, redisqueue.DefaultTiming)
+		claim := redisqueue.Claim{Limit: 1000, Wants: 1000, Needs: 1000, Least: 100}
+		night := func(topic string) topicqueue.Run {
+			run := newRun(topic, 1)
+			run.Options.NightBudget.Tokens = 1000
+			return run
+		}
+		must[int64](t)(q.DrawNight(ctx, night("early"), created, claim))
+		may := func(topic string) bool { return must[bool](t)(q.MayBegin(ctx, night(topic), created, claim)) }
+		for _, topic := range []string{"late", "late", "later"} {
+			if may(topic) {
+				t.Errorf("%s: it does not wait", topic)
+			}
+		}
+		pool := "nightdesk:{index}:night:" + redisqueue.Night(created)
+		passed := 6 * time.Minute
+		for field, value := range rdb.HGetAll(ctx, pool).Val() {
+			if at, err := strconv.ParseInt(value, 10, 64); err == nil && at > passed.Milliseconds() { // when somebody began to wait
+				rdb.HSet(ctx, pool, field, at-passed.Milliseconds())
+			}
+		}
+		if !may("latest") {
+			t.Error("one that comes when others have waited long enough waits anew")
+		}
+		if left := rdb.TTL(ctx, pool).Val(); left <= 0 {
+			t.Errorf("the accounts of the night are kept for %s", left)
+		}
+	})
+}
