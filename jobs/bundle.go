@@ -26,6 +26,7 @@ type bundle struct {
 	pages   returnedPages
 	sources []sourceLine
 	missing []string // texts that traces and calls name and storage does not have
+	lost    int      // of these: on which claims, links of the report or its registry rest
 	formats []format // the report in other forms
 }
 
@@ -108,20 +109,31 @@ type configFile struct {
 	Settings map[string]string `json:"settings"`
 }
 
-// missingTexts reads what calls have returned, and returns the hashes of texts that traces and calls name and that are not staged.
-func (b *bundle) missingTexts(ctx context.Context) (missing []string, err error) {
-	there := map[string]bool{}
+// findMissing reads what calls have returned, and notes the texts that traces and calls name and that are not staged.
+func (b *bundle) findMissing(ctx context.Context) (err error) {
+	b.missing, b.lost = nil, 0
+	there, linked := map[string]bool{}, map[string]bool{}
+	if b.report != nil {
+		for _, id := range citedOf(nil, b.report.Verification) {
+			linked[id] = true
+		}
+	}
 	for _, key := range b.staged {
 		if strings.HasPrefix(key, b.cacheKey("pages/")) {
 			there[pageHash(key)] = true
 		}
 	}
-	need := func(hash string) {
-		if hash != "" && !there[hash] {
-			there[hash] = true
-			missing = append(missing, hash)
+	name := func(hash string, rests bool) {
+		if hash == "" || there[hash] {
+			return
+		}
+		there[hash] = true
+		b.missing = append(b.missing, hash)
+		if rests {
+			b.lost++
 		}
 	}
+	need := func(hash string) { name(hash, true) }
 	for _, t := range b.in.Traces() {
 		if t.Timestamp.Before(b.in.Run.StartedAt) { // of an earlier run on the topic, in whose bundle the whole answer lies
 			need(t.Source.Hash)
@@ -134,16 +146,16 @@ func (b *bundle) missingTexts(ctx context.Context) (missing []string, err error)
 	for _, hash := range lists {
 		need(hash)
 	}
-	lists = slices.DeleteFunc(lists, func(hash string) bool { return slices.Contains(missing, hash) })
+	lists = slices.DeleteFunc(lists, func(hash string) bool { return slices.Contains(b.missing, hash) })
 	if b.in.Returned, err = readReturned(ctx, b.w.Store, b.in.Run.ID, lists); err != nil {
-		return nil, err
+		return err
 	}
 	for _, c := range b.in.Returned {
 		for _, s := range c.Sources {
-			need(s.Hash)
+			name(s.Hash, linked[s.ID])
 		}
 	}
-	return missing, nil
+	return nil
 }
 
 // list makes an absent list an empty one: readers of the JSON expect a list.

@@ -52,6 +52,9 @@ func CheckBundle(ctx context.Context, store storage.Store, runID string) (Bundle
 		}
 		return check, nil
 	}
+	if check.Problems, err = withoutLate(ctx, store, runID, check.Problems, in.metadata.MissingTexts); err != nil {
+		return check, err
+	}
 	check.State = in.Run.State
 	traces := in.Traces()
 	check.evidence(runID, traces)
@@ -80,6 +83,24 @@ func CheckBundle(ctx context.Context, store storage.Store, runID string) (Bundle
 		return check, nil
 	}
 	return check, check.verification(ctx, store, v, string(report), in.Input)
+}
+
+// withoutLate leaves out of the problems that texts lie there which the bundle says are missing: the machine that kept them has come
+// back after all. Their names are their hashes: another text is a problem. The error is the store's.
+func withoutLate(ctx context.Context, store storage.Store, runID string, problems []storage.Problem, missing []string) ([]storage.Problem, error) {
+	left := []storage.Problem{}
+	for _, p := range problems {
+		if hash := pageHash(p.File); p.What == storage.Unlisted && p.File == storage.PageKey(runID, hash) && slices.Contains(missing, hash) {
+			switch body, err := store.Get(ctx, p.File); {
+			case err == nil && topicqueue.TextHash(string(body)) == hash, errors.Is(err, storage.ErrNotExist):
+				continue
+			case err != nil:
+				return problems, err
+			}
+		}
+		left = append(left, p)
+	}
+	return left, nil
 }
 
 var errGarbled = errors.New("is not what a bundle has there")

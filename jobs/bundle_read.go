@@ -51,6 +51,7 @@ type storedBundle struct {
 	reporting.Input
 	metadata metadata
 	lists    bool // it says what calls returned
+	missing  bool // of what some of them returned: it is lost
 }
 
 func readBundle(ctx context.Context, store storage.Store, runID string) (in storedBundle, err error) {
@@ -107,7 +108,11 @@ func readBundle(ctx context.Context, store storage.Store, runID string) (in stor
 	}
 	var hashes []string
 	for _, page := range lists {
-		if hash := pageHash(page); page != "" && !slices.Contains(in.metadata.MissingTexts, hash) {
+		switch hash := pageHash(page); {
+		case page == "":
+		case slices.Contains(in.metadata.MissingTexts, hash):
+			in.missing = true
+		default:
 			hashes = append(hashes, hash)
 		}
 	}

@@ -59,9 +59,12 @@ func (w *Worker) put(ctx context.Context, a *attempt) error {
 	if err := w.gather(ctx, b); err != nil {
 		return err
 	}
-	if n := len(b.missing); n > 0 && a.Run.State == topicqueue.RunCompleted {
+	if n := len(b.missing); n > 0 {
+		zerolog.Ctx(ctx).Warn().Int("texts", n).Int("needed", b.lost).Msg("texts are lost with the machine that kept them while the storage was away")
+	}
+	if b.lost > 0 && a.Run.State == topicqueue.RunCompleted {
 		a.Run.State = topicqueue.RunPartial
-		a.Run.Reason = fmt.Sprintf("%d texts that the run has read are lost: the machine that kept them while the storage was away did not come back", n)
+		a.Run.Reason = fmt.Sprintf("%d texts that the run's claims rest on are lost: the machine that kept them while the storage was away did not come back", b.lost)
 		b.in.Run, in.Run = a.Run, a.Run
 	}
 	if a.Run.Options.Incremental {
@@ -97,11 +100,14 @@ func (w *Worker) published(ctx context.Context, a *attempt) error {
 	return w.Queue.Published(ctx, a.Lease, a.Run, w.settings.StateExpiry)
 }
 
-// textsWait is how long after its end a run waits for texts that another machine keeps while the storage is away.
-const textsWait = 10 * time.Minute
+// How long after its end a run waits for texts that another machine keeps while the storage is away.
+const (
+	textsWait = 10 * time.Minute // that its claims rest on
+	otherWait = time.Minute      // that were read and nothing came of them
+)
 
 // gather sees to it that the texts which a run has read are in storage. Those of a machine that does not come back are
-// given up after a while: the bundle says that they are missing, and the run is no success.
+// given up after a while: the bundle says that they are missing, and when something rests on them the run is no success.
 func (w *Worker) gather(ctx context.Context, b *bundle) error {
 	if f, ok := w.Store.(storage.Flusher); ok {
 		if _, err := f.Flush(ctx); err != nil {
@@ -112,10 +118,14 @@ func (w *Worker) gather(ctx context.Context, b *bundle) error {
 	if b.staged, err = b.Staged(ctx); err != nil {
 		return err
 	}
-	if b.missing, err = b.missingTexts(ctx); err != nil {
+	if err = b.findMissing(ctx); err != nil {
 		return err
 	}
-	if n := len(b.missing); n > 0 && w.Now().Before(b.in.Run.EndedAt.Add(textsWait)) {
+	wait := otherWait
+	if b.lost > 0 {
+		wait = textsWait
+	}
+	if n := len(b.missing); n > 0 && w.Now().Before(b.in.Run.EndedAt.Add(wait)) {
 		return fmt.Errorf("%d texts that the run has read wait on another machine for the storage", n)
 	}
 	return nil

@@ -30,8 +30,9 @@ type sourceLine struct {
 	ReturnedBy []string `json:"returned_by"`  // tool ids; none: of an earlier run
 	Citations  []string `json:"citation_ids"` // of its traces
 	Claims     int      `json:"claims"`
-	Read       bool     `json:"read"`  // its text is at pages/<sha256>.txt
-	Cited      bool     `json:"cited"` // by the report
+	Read       bool     `json:"read"`           // its text is at pages/<sha256>.txt
+	Lost       bool     `json:"lost,omitempty"` // it was read, and its text is missing: see metadata.MissingTexts
+	Cited      bool     `json:"cited"`          // by the report
 }
 
 // sourceCounts sums up sources.jsonl.
@@ -51,9 +52,10 @@ func sourceLines(in reporting.Input, cited, missing []string) []sourceLine {
 		if !known {
 			i = len(lines)
 			at[s.ID] = i
+			lost := s.Hash != "" && slices.Contains(missing, s.Hash)
 			lines = append(lines, sourceLine{
 				Source: s, Normalized: citation.NormalizeURL(s.URL), ReturnedBy: []string{}, Citations: []string{},
-				Read: s.Hash != "" && !slices.Contains(missing, s.Hash), Cited: slices.Contains(cited, s.ID),
+				Read: s.Hash != "" && !lost, Lost: lost, Cited: slices.Contains(cited, s.ID),
 			})
 		}
 		return &lines[i]
@@ -195,7 +197,7 @@ func (c *BundleCheck) registered(ctx context.Context, store storage.Store, m sto
 	for _, t := range in.Traces() {
 		earlier[t.Source.ID] = earlier[t.Source.ID] || t.Timestamp.Before(in.Run.StartedAt) || t.Source.AsOf != nil
 	}
-	whole := in.lists && len(in.metadata.MissingTexts) == 0 // all that calls returned is known
+	whole := in.lists && !in.missing // all that calls returned is known
 	for _, want := range sourceLines(in.Input, citedOf(in.metadata.Citations, v), in.metadata.MissingTexts) {
 		got, known := there[want.ID]
 		delete(there, want.ID)

@@ -86,6 +86,7 @@ type registered struct {
 	Citations  []string `json:"citation_ids"`
 	Claims     int      `json:"claims"`
 	Read       bool     `json:"read"`
+	Lost       bool     `json:"lost"`
 	Cited      bool     `json:"cited"`
 }
 

@@ -100,6 +100,9 @@ func namedByHash(key string) bool {
 	return dir == "pages" || dir == "figures"
 }
 
+// Unlisted is what is wrong with a file of a run that its manifest does not have.
+const Unlisted = "is not in the manifest"
+
 // unlisted finds files of the run that its manifest does not have.
 func unlisted(ctx context.Context, s Store, m Manifest) ([]Problem, error) {
 	var problems []Problem
@@ -110,7 +113,7 @@ func unlisted(ctx context.Context, s Store, m Manifest) ([]Problem, error) {
 		}
 		for _, key := range keys {
 			if key != ManifestKey(m.RunID) && !slices.ContainsFunc(m.Files, func(f File) bool { return f.Key == key }) {
-				problems = append(problems, Problem{key, "is not in the manifest"})
+				problems = append(problems, Problem{key, Unlisted})
 			}
 		}
 	}

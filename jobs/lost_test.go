@@ -1,0 +1,136 @@
+package jobs_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"nightdesk/jobs"
+	"nightdesk/pipeline/tools"
+	"nightdesk/storage"
+	"nightdesk/topicqueue"
+	"nightdesk/topicqueue/redisqueue/redistest"
+)
+
+// losingStore loses one text, which a machine has that does not come back.
+type losingStore struct {
+	storage.Store
+	hash string
+	lost *atomic.Pointer[[]byte]
+}
+
+func (s losingStore) Put(ctx context.Context, key string, body []byte) error {
+	if topicqueue.TextHash(string(body)) == s.hash {
+		s.lost.Store(&body)
+		return nil
+	}
+	return s.Store.Put(ctx, key, body)
+}
+
+// chatter is an engine whose second page says nothing.
+type chatter struct{ *engine }
+
+func (c chatter) Call(ctx context.Context, call tools.Call) (tools.Result, error) {
+	r, err := c.engine.Call(ctx, call)
+	if len(r.Sources) > 1 {
+		r.Sources[1].Text = "Accept all cookies"
+	}
+	return r, err
+}
+
+// TestLostTexts: a text that no claim and no link rests on is lost with its machine: the run is what it was and its sources say so. The bundle
+// is proved, also when the machine comes back after all. One that a claim rests on makes the run partial.
+func TestLostTexts(t *testing.T) {
+	t.Parallel()
+	o := options(2, 2, 2)
+	o.KnowledgeBase, o.Tools = "", []string{"web_search"}
+	// work lets a desk of its own work the topic, whose storage never gets one text, and returns its sources. Nobody waits for the text:
+	// it is late already.
+	work := func(t *testing.T, hash string) (b *bench, behind storage.Store, lost []byte, id string, lines []registered) {
+		b = setup(t, redistest.InProcess(t), nil)
+		e := &engine{outcomes: map[string]int{}, returned: map[string]bool{}}
+		b.services.Toolbox = func(context.Context, topicqueue.Run) (jobs.Toolbox, error) {
+			return jobs.Toolbox{Tools: tools.Set{chatter{e}}}, nil
+		}
+		store := losingStore{b.services.Store, hash, &atomic.Pointer[[]byte]{}}
+		behind, b.services.Store = b.services.Store, store
+		b.services.Now = func() time.Time { return time.Now().Add(time.Hour) }
+		w := b.start(jobs.Settings{})
+		defer w.Stop()
+		id = b.enqueue(topic, o, "")
+		b.wait(id)
+		body, err := behind.Get(t.Context(), storage.CacheKey(id, "sources.jsonl"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range bytes.Lines(body) {
+			var s registered
+			if err := json.Unmarshal(line, &s); err != nil {
+				t.Fatal(err)
+			}
+			lines = append(lines, s)
+		}
+		if text := store.lost.Load(); text != nil {
+			lost = *text
+		}
+		return b, behind, lost, id, lines
+	}
+	idle, cited := "", ""
+	_, _, _, _, all := work(t, "")
+	for _, s := range all {
+		switch {
+		case s.Cited:
+			cited = s.Hash
+		case s.Read && s.Claims == 0 && len(s.Citations) == 0:
+			idle = s.Hash
+		}
+	}
+	for _, c := range []struct {
+		name, hash string
+		state      topicqueue.RunState
+		proved     bool
+	}{{"nothing rests on it", idle, topicqueue.RunCompleted, true}, {"a claim rests on it", cited, topicqueue.RunPartial, false}} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			b, store, text, id, lines := work(t, c.hash)
+			run := b.run(id)
+			body, err := store.Get(t.Context(), storage.MetadataKey(id))
+			if err != nil || text == nil {
+				t.Fatal(err, "lost:", text)
+			}
+			var m struct {
+				State        topicqueue.RunState
+				MissingTexts []string `json:"missing_texts"`
+			}
+			if err := json.Unmarshal(body, &m); err != nil {
+				t.Fatal(err)
+			}
+			if run.State != c.state || m.State != c.state || !slices.Equal(m.MissingTexts, []string{c.hash}) {
+				t.Errorf("run %s (%s), metadata %s, missing %q", run.State, run.Reason, m.State, m.MissingTexts)
+			}
+			for _, s := range lines {
+				if s.Lost != (s.Hash == c.hash) || s.Lost && s.Read {
+					t.Errorf("%+v", s)
+				}
+			}
+			proved := func(when string, want bool) {
+				t.Helper()
+				check, err := jobs.CheckBundle(t.Context(), store, id)
+				if err != nil || len(check.Problems) == 0 != want {
+					t.Errorf("%s: %v, %v", when, check.Problems, err)
+				}
+			}
+			proved("lost", c.proved)
+			for when, body := range map[string][]byte{"another text": []byte("something else"), "come back": text} {
+				if err := store.Put(t.Context(), storage.PageKey(id, c.hash), body); err != nil {
+					t.Fatal(err)
+				}
+				proved(when, c.proved && when == "come back") // what was written without the text of a claim does not become proved by it
+			}
+		})
+	}
+}
