@@ -1,6 +1,7 @@
 package jobs
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,9 +10,11 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/hibiken/asynq"
+	"github.com/redis/go-redis/v9"
 
 	"nightdesk/jobs/notify"
 	"nightdesk/pipeline/digest"
@@ -45,7 +48,7 @@ const knownFor = 48 * time.Hour
 
 type webhookPayload struct {
 	ID   string          `json:"id"`
-	To   string          `json:"to"` // key of the webhook
+	To   string          `json:"to"` // key of the webhook; empty: of a version that knew one only, for all there are
 	Type string          `json:"type"`
 	Body json.RawMessage `json:"body"` // as it is signed and sent
 }
@@ -78,9 +81,13 @@ func (d *Dispatcher) Notify(ctx context.Context, e notify.Event) error {
 	}
 	var failed []error
 	for _, to := range d.webhooks {
-		failed = append(failed, d.enqueueNotification(ctx, KindWebhook, queueOf(to), "webhook:"+e.ID(), webhookPayload{e.ID(), to, e.Type, body}))
+		failed = append(failed, d.send(ctx, webhookPayload{e.ID(), to, e.Type, body}))
 	}
 	return errors.Join(failed...)
+}
+
+func (d *Dispatcher) send(ctx context.Context, p webhookPayload) error {
+	return d.enqueueNotification(ctx, KindWebhook, queueOf(p.To), "webhook:"+p.ID, p)
 }
 
 // mailDigest lets the digest of a batch be mailed, if that is wanted.
@@ -120,6 +127,14 @@ func (w *Worker) webhook(ctx context.Context, task *asynq.Task) error {
 	if err := decodeTask(task, &p); err != nil {
 		return err
 	}
+	if p.To == "" {
+		var failed []error
+		for _, h := range w.Webhooks {
+			p.To = h.Key()
+			failed = append(failed, w.Dispatcher.send(ctx, p))
+		}
+		return errors.Join(failed...)
+	}
 	i := slices.IndexFunc(w.Webhooks, func(h *notify.Webhook) bool { return h.Key() == p.To })
 	if i < 0 {
 		return errors.New("this worker has not this webhook.url: give all workers the same settings")
@@ -130,6 +145,40 @@ func (w *Worker) webhook(ctx context.Context, task *asynq.Task) error {
 		return fmt.Errorf("%w: %w", err, asynq.SkipRetry)
 	}
 	return err
+}
+
+// Unsent are events that wait for a webhook.
+type Unsent struct {
+	Webhook string // its key; empty: digests that are to be mailed, and events of a version that knew one webhook only
+	Events  int
+}
+
+// UnsentEvents returns what waits for each receiver that there was, those first that have most. One that no worker has in its
+// settings waits for ever.
+func UnsentEvents(rdb redis.UniversalClient) ([]Unsent, error) {
+	inspector := asynq.NewInspectorFromRedisClient(rdb)
+	queues, err := inspector.Queues()
+	if err != nil {
+		return nil, fmt.Errorf("list the queues of webhooks: %w", err)
+	}
+	var out []Unsent
+	for _, queue := range queues {
+		key, isHook := strings.CutPrefix(queue, queueOf(""))
+		if !isHook && queue != queueNotifying {
+			continue
+		}
+		info, err := inspector.GetQueueInfo(queue)
+		if err != nil {
+			return nil, fmt.Errorf("count the events in queue %s: %w", queue, err)
+		}
+		if n := info.Pending + info.Active + info.Scheduled + info.Retry; n > 0 {
+			out = append(out, Unsent{map[bool]string{true: key}[isHook], n})
+		}
+	}
+	slices.SortFunc(out, func(a, b Unsent) int {
+		return cmp.Or(cmp.Compare(b.Events, a.Events), cmp.Compare(a.Webhook, b.Webhook))
+	})
+	return out, nil
 }
 
 // mailTask mails the digest of a batch as it is when it is sent.

@@ -223,6 +223,28 @@ func TestDeadReceiverDelaysNoOther(t *testing.T) {
 	taken(dead, 1)
 }
 
+// TestEventOfAnOlderVersion: what a version that knew one webhook only has left in its queue comes to all there are, once.
+func TestEventOfAnOlderVersion(t *testing.T) {
+	t.Parallel()
+	rdb := redistest.Server(t)
+	b := setup(t, rdb, nil)
+	accept := func(string, int) int { return 204 }
+	one, two := newReceiver(t, accept), newReceiver(t, accept)
+	b.services.Webhooks = append(one.webhooks(), two.webhooks()...)
+	task := asynq.NewTask(jobs.KindWebhook, []byte(`{"id":"msg_OLD","type":"run.ended","body":{"type":"run.ended","data":{"batch":"old"}}}`))
+	client := asynq.NewClientFromRedisClient(rdb)
+	if _, err := client.Enqueue(task, asynq.Queue("notifying"), asynq.TaskID("webhook:msg_OLD"), asynq.MaxRetry(7)); err != nil {
+		t.Fatal(err)
+	}
+	w := b.start(jobs.Settings{})
+	defer w.Stop()
+	for _, r := range []*receiver{one, two} {
+		if d := r.next(); d.id != "msg_OLD" || d.n != 1 || d.Data.Batch != "old" {
+			t.Errorf("delivered %+v", d)
+		}
+	}
+}
+
 // TestNotifyingProcess is a worker in a process of its own, for the test that kills it.
 func TestNotifyingProcess(t *testing.T) {
 	socket := os.Getenv("NOTIFYING_PROCESS_REDIS")

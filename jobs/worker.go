@@ -131,7 +131,7 @@ func (w *Worker) Start(ctx context.Context) error {
 	for _, h := range w.Webhooks {
 		outlets = append(outlets, queueOf(h.Key()))
 	}
-	if w.Mail != nil {
+	if w.Mail != nil || len(w.Webhooks) > 0 { // without mail for what a version left there that knew one webhook only
 		outlets = append(outlets, queueNotifying)
 	}
 	for _, queue := range outlets {
