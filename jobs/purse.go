@@ -221,17 +221,18 @@ func (a *attempt) cut(ctx context.Context, what string) {
 		return
 	}
 	err := a.w.steady(ctx, "note what the budget has cut", func(ctx context.Context) error {
+		if what != topicqueue.CutTime { // told first, and again as the same event: an attempt that finds it noted tells nobody
+			if err := a.w.tellBudget(ctx, a, what); away(err) {
+				return err
+			} else if err != nil {
+				a.w.Log.Warn().Err(err).Str("run", a.Run.ID).Msg("nobody is told that the budget is reached")
+			}
+		}
 		_, err := a.w.Queue.Purse(ctx, a.Run.ID, 0, what)
 		return err
 	})
 	if err != nil {
 		a.w.Log.Warn().Err(err).Str("run", a.Run.ID).Str("cut", what).Msg("not noted what the budget has cut")
-	}
-	if what == topicqueue.CutTime {
-		return
-	}
-	if err := a.w.tellBudget(ctx, a, what); err != nil {
-		a.w.Log.Warn().Err(err).Str("run", a.Run.ID).Msg("nobody is told that the budget is reached")
 	}
 }
 
