@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"strconv"
 	"time"
 
@@ -125,8 +126,19 @@ const heldAtMost = 5 * time.Minute
 
 // MayBegin reports whether a run that has not begun finds its share of the budgets of its batch and of the night. It does not
 // when others have been given more than their shares while it was not there: they give it back when they draw again, or when
-// they end. After some minutes it may anyway. c.Limit is not used.
+// they end. Meanwhile Feed lets others have its place. After some minutes it may anyway. c.Limit is not used.
 func (q *Queue) MayBegin(ctx context.Context, run topicqueue.Run, at time.Time, c Claim) (bool, error) {
+	ok, err := q.hasShare(ctx, run, at, c)
+	if err != nil || ok {
+		return ok, err
+	}
+	if err := q.rdb.ZAddXX(ctx, fedKey(run.Lane), redis.Z{Member: run.ID, Score: math.Inf(1)}).Err(); err != nil {
+		return false, fmt.Errorf("note in Redis that run %s is held: %w", run.ID, err)
+	}
+	return false, nil
+}
+
+func (q *Queue) hasShare(ctx context.Context, run topicqueue.Run, at time.Time, c Claim) (bool, error) {
 	if c.Limit = run.Options.BatchBudget.Amount(); c.Limit > 0 {
 		if ok, err := q.draw(ctx, "ask", batchPool(run.Batch), run, c, "", "", ""); err != nil || ok == 0 {
 			return false, err

@@ -81,3 +81,40 @@ func TestRunsThatComeLateWaitTogether(t *testing.T) {
 		}
 	})
 }
+
+// TestHeldRunsGiveTheirPlace: runs that wait for their shares of a budget keep no others from being planned, and there are never more than
+// four times the tasks that there shall be.
+func TestHeldRunsGiveTheirPlace(t *testing.T) {
+	t.Parallel()
+	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
+		ctx, q := t.Context(), redisqueue.New(rdb, redisqueue.DefaultTiming)
+		claim := redisqueue.Claim{Limit: 1000, Wants: 1000, Needs: 1000, Least: 100}
+		early := newRun("early", 1)
+		early.Options.BatchBudget.Tokens = 1000
+		must[int64](t)(q.DrawBatch(ctx, early, claim))
+		runs := map[string]topicqueue.Run{}
+		for i := range 14 {
+			run := newRun(fmt.Sprint("late ", i), 1)
+			run.CreatedAt = created.Add(time.Duration(i) * time.Second)
+			if i != 5 {
+				run.Options.BatchBudget.Tokens = 1000
+			}
+			runs[run.ID] = run
+			if _, err := q.Create(ctx, run); err != nil {
+				t.Fatal(err)
+			}
+		}
+		free, fed := 0, 0
+		for range 10 {
+			for _, id := range must[[]string](t)(q.Feed(ctx, "", 2)) {
+				fed++
+				if run := runs[id]; must[bool](t)(q.MayBegin(ctx, run, created, claim)) {
+					free++
+				}
+			}
+		}
+		if free != 1 || fed != 8 {
+			t.Errorf("%d tasks were given out, %d to the run that waits for nothing", fed, free)
+		}
+	})
+}
