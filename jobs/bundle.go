@@ -19,6 +19,7 @@ const verificationName = "verification.json"
 type bundle struct {
 	*storage.Bundle
 	w       *Worker
+	store   storage.Store // see leasedStore
 	in      reporting.Input
 	report  *reporting.Report // nil when there is none
 	asked   []recurring.Call  // of a run whose topic is researched again and again
@@ -30,8 +31,30 @@ type bundle struct {
 	formats []format // the report in other forms
 }
 
-func newBundle(w *Worker, in reporting.Input, rep *reporting.Report) *bundle {
-	return &bundle{Bundle: storage.NewBundle(w.Store, in.Run.ID), w: w, in: in, report: rep}
+func newBundle(a *attempt, in reporting.Input, rep *reporting.Report) *bundle {
+	store := leasedStore{a.w.Store, a}
+	return &bundle{Bundle: storage.NewBundle(store, in.Run.ID), w: a.w, store: store, in: in, report: rep}
+}
+
+// leasedStore changes nothing while the attempt's lease may be another's. A publisher that was frozen must not take the manifest away, nor
+// put a file, when another one has made the bundle whole meanwhile.
+type leasedStore struct {
+	storage.Store
+	a *attempt
+}
+
+func (s leasedStore) Put(ctx context.Context, key string, body []byte) error {
+	if err := s.a.w.leases.wait(ctx, s.a.Lease); err != nil {
+		return err
+	}
+	return s.Store.Put(ctx, key, body)
+}
+
+func (s leasedStore) Delete(ctx context.Context, key string) error {
+	if err := s.a.w.leases.wait(ctx, s.a.Lease); err != nil {
+		return err
+	}
+	return s.Store.Delete(ctx, key)
 }
 
 func (b *bundle) cacheKey(name string) string { return storage.CacheKey(b.in.Run.ID, name) }
@@ -39,7 +62,7 @@ func (b *bundle) cacheKey(name string) string { return storage.CacheKey(b.in.Run
 // put stores everything of a run that has ended, and the manifest last.
 func (b *bundle) put(ctx context.Context) error {
 	run := b.in.Run
-	if err := b.w.Store.Delete(ctx, storage.ManifestKey(run.ID)); err != nil { // of an earlier epoch
+	if err := b.store.Delete(ctx, storage.ManifestKey(run.ID)); err != nil { // of an earlier epoch
 		return err
 	}
 	usage, err := b.w.Queue.Usage(ctx, run.ID)

@@ -80,7 +80,7 @@ func (b *bundle) putFormats(ctx context.Context) error {
 		if made[name] {
 			continue
 		}
-		if err := b.w.Store.Delete(ctx, storage.FormatKey(b.in.Run.ID, name)); err != nil {
+		if err := b.store.Delete(ctx, storage.FormatKey(b.in.Run.ID, name)); err != nil {
 			return err
 		}
 	}

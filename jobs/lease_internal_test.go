@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"nightdesk/storage"
 	"nightdesk/topicqueue/redisqueue"
 )
 
@@ -29,5 +30,43 @@ func TestLostLeases(t *testing.T) {
 	}
 	if atEnd.Err() != nil {
 		t.Errorf("the attempt that ends was stopped: %v", context.Cause(atEnd))
+	}
+}
+
+// TestFrozenPublisher: one that was frozen and whose lease another has taken meanwhile changes nothing of the bundle that this one has
+// made whole; one that still has its lease goes on.
+func TestFrozenPublisher(t *testing.T) {
+	t.Parallel()
+	for name, lost := range map[string][]string{"taken over": {redisqueue.UnitPublish}, "still its own": nil} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			store := storage.NewDir(t.TempDir())
+			manifest := storage.ManifestKey("run")
+			if err := store.Put(t.Context(), manifest, []byte("whole")); err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithCancelCause(t.Context())
+			w := &Worker{Services: Services{Store: store}, leases: newLeases(time.Minute)}
+			a := &attempt{Begun: redisqueue.Begun{Lease: redisqueue.Lease{RunID: "run", Unit: redisqueue.UnitPublish, Generation: 1}}, w: w, gate: newGate(), cancel: cancel}
+			w.leases.add(a)
+			w.leases.held[a.Lease].renewed = time.Now().Add(-2 * time.Minute) // it was frozen
+			s := leasedStore{store, a}
+			done := make(chan error, 2)
+			go func() {
+				done <- s.Delete(ctx, manifest)
+				done <- s.Put(ctx, "reports/run.md", nil)
+			}()
+			w.leases.renewed([]redisqueue.Lease{a.Lease}, redisqueue.Renewed{Lost: lost}, time.Now())
+			for range 2 {
+				if err := <-done; errors.Is(err, redisqueue.ErrFenced) != (lost != nil) {
+					t.Error(err)
+				}
+			}
+			there, err := store.Exists(t.Context(), manifest)
+			put, err2 := store.Exists(t.Context(), "reports/run.md")
+			if there != (lost != nil) || put != (lost == nil) || err != nil || err2 != nil {
+				t.Errorf("manifest there: %t (%v), report put: %t (%v)", there, err, put, err2)
+			}
+		})
 	}
 }

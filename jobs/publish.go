@@ -52,7 +52,7 @@ func (w *Worker) put(ctx context.Context, a *attempt) error {
 			return endedError{fmt.Errorf("decode the report of run %s: %w", a.Run.ID, err)}
 		}
 	}
-	b := newBundle(w, in, rep)
+	b := newBundle(a, in, rep)
 	if b.pages, err = w.returnedPages(ctx, in); err != nil {
 		return err
 	}

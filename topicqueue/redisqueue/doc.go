@@ -60,7 +60,7 @@
 // after 30 s. A run that is published is forgotten by the sweep that finds it so.
 //
 // A queued run has no task until Feed takes it from those of its lane that wait, the oldest first, as long as fewer than
-// the caller wants have one. It leaves both sets when planning begins or when it is paused or ends; a sweep puts back one that
+// the caller wants have one; those that MayBegin holds, up to three times as many, do not count. It leaves both sets when planning begins or when it is paused or ends; a sweep puts back one that
 // was resumed, retried, or whose Create broke off.
 //
 // # Leases and lapses
