@@ -18,7 +18,8 @@ func TestHeldRunsHoldUpNobody(t *testing.T) {
 	t.Parallel()
 	s := newSpender(t)
 	const budget = 1_000_000
-	o := s.options()
+	small := options(1, 1, 1)
+	o := small
 	o.BatchBudget.Tokens = budget
 	early := topicqueue.Run{ID: "research_20260301_190000_earlyearly", Batch: "night", Options: o}
 	if _, err := s.services.Queue.DrawBatch(t.Context(), early, redisqueue.Claim{Limit: budget, Wants: budget, Needs: budget, Least: 1}); err != nil {
@@ -30,7 +31,7 @@ func TestHeldRunsHoldUpNobody(t *testing.T) {
 	}
 	var others []string
 	for len(others) == 0 || slices.Max(others) < slices.Max(late) { // until one has its turn after all of them, which is by the ids
-		others = append(others, s.enqueue(fmt.Sprintf("How many ferries cross the sound of island %d?", len(others)), s.options(), ""))
+		others = append(others, s.enqueue(fmt.Sprintf("How many ferries cross the sound of island %d?", len(others)), small, ""))
 	}
 	w := s.start(jobs.Settings{MaxActions: 1, Concurrency: 2})
 	for _, id := range others {
