@@ -206,10 +206,31 @@ func (f *firms) compare(first, second map[string]nightReport, precision, recall 
 	}
 }
 
-// The same edits of files in a directory.
+// The same edits of files in a directory, and what happens to files only.
 func TestWhatChangedInDirectories(t *testing.T) {
 	t.Parallel()
 	edits := slices.DeleteFunc(firmstest.Edits(), func(e firmstest.Edit) bool { return !e.Local })
+	t.Run("pages", func(t *testing.T) {
+		t.Parallel()
+		filings := make([]firmstest.Filing, len(edits))
+		for i, e := range edits {
+			filings[i].Edit = e
+		}
+		directories(t, filings, 0.95, 0.95)
+	})
+	t.Run("files", func(t *testing.T) {
+		t.Parallel()
+		directories(t, firmstest.Filings(), 0.95, 0.95)
+	})
+}
+
+// directories judges two nights over a directory of files; filing i happens to those of firm i.
+func directories(t *testing.T, filings []firmstest.Filing, precision, recall float64) {
+	t.Helper()
+	edits := make([]firmstest.Edit, len(filings))
+	for i, filing := range filings {
+		edits[i] = filing.Edit
+	}
 	f := newFirms(t, edits, false)
 	f.model.tool = "rag_hybrid"
 	base, err := knowledge.Create(filepath.Join(t.TempDir(), "firms.sqlite"))
@@ -228,26 +249,34 @@ func TestWhatChangedInDirectories(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, e := range entries {
-			if err := os.Remove(filepath.Join(dir, e.Name())); err != nil {
+			if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil {
 				t.Fatal(err)
 			}
 		}
-		for i := range edits {
-			for name, text := range f.web.Files(i) {
-				if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+		for i, filing := range filings {
+			files := f.web.Files(i)
+			if filing.File != nil {
+				filing.File(f.web.Firms[i], files, number > 1)
+			}
+			for name, text := range files {
+				path := filepath.Join(dir, filepath.FromSlash(name))
+				if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 					t.Fatal(err)
 				}
 			}
 		}
-		if _, err := base.Ingest(t.Context(), []string{dir}, nil); err != nil {
-			t.Fatal(err)
+		rep, err := base.Ingest(t.Context(), []string{dir}, nil)
+		if err != nil || len(rep.Skipped) > 0 {
+			t.Fatal(err, rep.Skipped)
 		}
 		return f.nightOf(number, func(o *topicqueue.Options) { o.KnowledgeBase, o.Tools = "firms", []string{"rag_hybrid"} })
 	}
 	first := night(1)
 	f.edit()
-	// Documents that no search had shown before, and one shows now because another is gone, are new to the desk.
-	f.compare(first, night(2), 0.85, 0.95)
+	f.compare(first, night(2), precision, recall)
 }
 
 // firmModel researches firms as nightModel does harbours: it opens what it finds and notes every sentence and row on the firm that has its

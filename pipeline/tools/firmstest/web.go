@@ -74,10 +74,10 @@ func (w *Web) Edit(firm int, edit func(*Firm)) {
 }
 
 // Files returns a firm's pages as files: those that are delivered, and never change by themselves.
-func (w *Web) Files(firm int) map[string]string {
+func (w *Web) Files(firm int) Files {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	f, files := w.Firms[firm], map[string]string{}
+	f, files := w.Firms[firm], Files{}
 	for _, p := range f.Pages {
 		if p.State == "" && p.Kind != Live && p.Kind != Forum && p.Kind != Listing {
 			files[f.slug()+"-"+p.Path+".html"] = f.html(p, 0)
