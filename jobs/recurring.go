@@ -15,6 +15,7 @@ import (
 
 	"nightdesk/pipeline/recurring"
 	"nightdesk/pipeline/reporting"
+	"nightdesk/pipeline/researching"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
 )
@@ -241,4 +242,21 @@ func (w *Worker) documents(ctx context.Context, run topicqueue.Run, m *recurring
 		}
 	}
 	return nil
+}
+
+// documentsBefore returns the documents of a run's knowledge base as the run of a memory had them; nil when that is not known any more.
+func (w *Worker) documentsBefore(ctx context.Context, run topicqueue.Run, m *recurring.Memory) (researching.Documents, error) {
+	if m.KnowledgeVersion == "" {
+		return nil, nil
+	}
+	run.Options.KnowledgeVersion = m.KnowledgeVersion
+	box, err := w.Toolbox(ctx, run)
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	if err != nil { // what documents have been told of is remembered
+		zerolog.Ctx(ctx).Warn().Err(err).Str("version", m.KnowledgeVersion).Msg("the knowledge base of the last run is gone: what nobody has seen of it may be told as new")
+		return nil, nil
+	}
+	return box.Documents, nil
 }

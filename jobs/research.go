@@ -41,6 +41,9 @@ func (w *Worker) research(ctx context.Context, a *attempt) error {
 				return err
 			}
 		}
+		if r.Before, err = w.documentsBefore(ctx, a.Run, memory); err != nil {
+			return err
+		}
 		result, err = r.Refresh(ctx, a.Run, plan.Topic, start, memory, old, queue)
 	} else {
 		start.LastSeq = old.LastSeq

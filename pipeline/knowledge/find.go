@@ -55,6 +55,16 @@ func (b *Base) Find(ctx context.Context, query string, limit int, mode Mode) (An
 	return a, err
 }
 
+// Like returns the texts of at most limit passages that have most words of a text, best first. Vectors have no say. The error is as for Find.
+func (b *Base) Like(ctx context.Context, text string, limit int) ([]string, error) {
+	found, err := b.search(ctx, text, limit, Naive, neighbours{})
+	texts := make([]string, len(found))
+	for i, p := range found {
+		texts[i] = p.Text
+	}
+	return texts, err
+}
+
 // neighbours are the passages nearest to a query.
 type neighbours struct {
 	hits  []hit

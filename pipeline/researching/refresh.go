@@ -12,10 +12,12 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// Documents has the texts of a knowledge base; *knowledge.Base does.
+// Documents has the texts of a knowledge base; *knowledge.Base does. Safe for concurrent use.
 type Documents interface {
 	// Text returns the whole text of a document. The error wraps fs.ErrNotExist when there is none of this key.
 	Text(ctx context.Context, document string) (string, error)
+	// Like returns the texts of at most limit passages that have most words of a text, best first.
+	Like(ctx context.Context, text string, limit int) ([]string, error)
 }
 
 // askedAtOnce is how many calls of Refresh are made side by side: they cost no model call, and sites keep their own pace.

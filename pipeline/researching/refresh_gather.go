@@ -2,10 +2,12 @@ package researching
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
+	"nightdesk/pipeline/evidence"
 	"nightdesk/pipeline/recurring"
 	"nightdesk/pipeline/tools"
 	"nightdesk/topicqueue"
@@ -17,7 +19,9 @@ const maxOpened = 10
 // gather puts together what is to be noted: what changed pages say now, new results, and passages of documents that were
 // not there. What takes the place of a lost claim is found without a model.
 func (f *refresh) gather(ctx context.Context, found []outcome, lost []loss) error {
-	f.gatherPages(lost)
+	if err := f.gatherPages(ctx, lost); err != nil {
+		return err
+	}
 	var open []call
 	var shown []outcome // by open: what the search shows of it
 	taken := map[string]bool{}
@@ -35,8 +39,8 @@ func (f *refresh) gather(ctx context.Context, found []outcome, lost []loss) erro
 			}
 			if len(o.fresh) > 0 && o.fresh[0].Kind == topicqueue.SourceWeb && f.opens(len(open)) {
 				open, shown = append(open, call{tool: openPage, query: o.fresh[0].URL}), append(shown, o)
-			} else {
-				f.noteNew(o, o.fresh)
+			} else if err := f.noteNew(ctx, o, o.fresh, lost); err != nil {
+				return err
 			}
 		}
 		if err := f.gatherPassages(ctx, o, lost); err != nil {
@@ -51,7 +55,9 @@ func (f *refresh) gather(ctx context.Context, found []outcome, lost []loss) erro
 		if o.answer.Failed || len(o.answer.Sources) == 0 {
 			o, o.answer.Sources = shown[i], shown[i].fresh
 		}
-		f.noteNew(o, o.answer.Sources)
+		if err := f.noteNew(ctx, o, o.answer.Sources, lost); err != nil {
+			return err
+		}
 	}
 	if err := f.gatherLost(ctx, lost); err != nil {
 		return err
@@ -66,7 +72,7 @@ func (f *refresh) opens(others int) bool {
 }
 
 // gatherPages takes what changed pages say that they did not.
-func (f *refresh) gatherPages(lost []loss) {
+func (f *refresh) gatherPages(ctx context.Context, lost []loss) error {
 	done := map[string]bool{}
 	for _, o := range f.all {
 		if o.tool != openPage || len(o.answer.Sources) != 1 {
@@ -78,8 +84,11 @@ func (f *refresh) gatherPages(lost []loss) {
 			continue
 		}
 		done[s.ID] = true
-		f.noteFresh(o, s, l.fresh, lost)
+		if err := f.noteFresh(ctx, o, s, l.fresh, lost); err != nil {
+			return err
+		}
 	}
+	return nil
 }
 
 // gatherPassages takes from a search of the knowledge base the passages that have something which their document did not have, and from
@@ -95,7 +104,9 @@ func (f *refresh) gatherPassages(ctx context.Context, o outcome, lost []loss) er
 		if err := f.passOver(ctx, key, &l); err != nil {
 			return err
 		}
-		f.noteFresh(o, s, l.fresh, lost)
+		if err := f.noteFresh(ctx, o, s, l.fresh, lost); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -107,12 +118,14 @@ func (f *refresh) gatherLost(ctx context.Context, lost []loss) error {
 	var calls []call
 	for _, l := range lost {
 		s := f.old.Traces[l.trace].Source
-		if s.Kind == topicqueue.SourceDocument && ok && l.look.state == changed {
+		if s.Kind == topicqueue.SourceDocument && ok {
 			calls = append(calls, call{tool: base, query: topicqueue.Clip(topicqueue.OneLine(l.claim.Quote), maxClaim)})
 		}
 		if !l.look.whole && l.look.state == changed { // what an excerpt shows beside it may have stood on the page before
 			if unit, ok := f.successor(topicqueue.OneLine(l.claim.Quote), l.look); ok {
-				f.noteFresh(l.look.from, l.look.source, []recurring.Unit{unit}, lost)
+				if err := f.noteFresh(ctx, l.look.from, l.look.source, []recurring.Unit{unit}, lost); err != nil {
+					return err
+				}
 			}
 		}
 	}
@@ -237,17 +250,20 @@ func (f *refresh) arrived(o outcome) []string {
 
 // noteNew lets new sources be noted. What some page said before, in the same words, is no news: sites repeat themselves, and copies
 // come up.
-func (f *refresh) noteNew(o outcome, sources []topicqueue.Source) {
+func (f *refresh) noteNew(ctx context.Context, o outcome, sources []topicqueue.Source, lost []loss) error {
 	for _, s := range sources {
-		f.noteFresh(o, s, f.seen.Fresh(recurring.Units(s.Text)), nil)
+		if err := f.noteFresh(ctx, o, s, f.seen.Fresh(recurring.Units(s.Text)), lost); err != nil {
+			return err
+		}
 	}
+	return nil
 }
 
 // noteFresh lets the paragraphs of a source be noted that have fresh units which tell something. Those that take the place of lost claims,
 // labels too, are found already, and nobody is asked about them.
-func (f *refresh) noteFresh(o outcome, s topicqueue.Source, fresh []recurring.Unit, lost []loss) {
+func (f *refresh) noteFresh(ctx context.Context, o outcome, s topicqueue.Source, fresh []recurring.Unit, lost []loss) error {
 	if f.noted[s.ID] || len(fresh) == 0 {
-		return
+		return nil
 	}
 	var ready note
 	told := map[recurring.Unit]bool{}
@@ -263,15 +279,61 @@ func (f *refresh) noteFresh(o outcome, s topicqueue.Source, fresh []recurring.Un
 	}
 	o.fresh, o.only = []topicqueue.Source{s}, []recurring.Unit{}
 	for _, u := range fresh {
-		if u.Tells && !told[u] {
+		if !u.Tells || told[u] {
+			continue
+		}
+		if stood, err := f.stood(ctx, s, u, lost); err != nil {
+			return err
+		} else if !stood {
 			o.only = append(o.only, u)
 		}
 	}
 	if len(told)+len(o.only) == 0 {
-		return
+		return nil
 	}
 	f.noted[s.ID] = true
 	f.noting, f.ready = append(f.noting, o), append(f.ready, ready)
+	return nil
+}
+
+// likePassages is the number of passages of the knowledge base of then that are searched for a sentence.
+const likePassages = 8
+
+// stood reports a sentence of a document that the knowledge base held when the topic was last researched, in whatever document and words: files
+// are renamed, split and copied. One that says in other words what a lost claim said is to be noted all the same, since that still stands.
+func (f *refresh) stood(ctx context.Context, s topicqueue.Source, u recurring.Unit, lost []loss) (bool, error) {
+	if f.Before == nil || s.Kind != topicqueue.SourceDocument {
+		return false, nil
+	}
+	sentence := s.Text[u.Start:u.End]
+	texts, err := f.Before.Like(ctx, topicqueue.Clip(topicqueue.OneLine(sentence), maxClaim), likePassages)
+	if ctx.Err() != nil {
+		return false, context.Cause(ctx)
+	}
+	if err != nil {
+		return false, fmt.Errorf("look for a sentence in the knowledge base of %s: %w", f.memory.Date, err)
+	}
+	claims := []evidence.Claim{statement(sentence)}
+	for _, l := range lost {
+		claims = append(claims, statement(topicqueue.OneLine(l.claim.Quote)))
+	}
+	for _, text := range texts {
+		for _, then := range recurring.Units(text) {
+			if then.Mark == u.Mark {
+				return true, nil
+			}
+			if then.Tells {
+				claims = append(claims, statement(text[then.Start:then.End]))
+			}
+		}
+	}
+	reading := evidence.Read(claims)
+	for i := 1; i < len(claims); i++ {
+		if reading.Same(0, i) {
+			return i > len(lost), nil
+		}
+	}
+	return false, nil
 }
 
 // merged joins notes with what was found without them.

@@ -47,6 +47,7 @@ type Researcher struct {
 	// Of a topic that is researched again and again:
 	Keep      func(ctx context.Context, c recurring.Call) error // is told of every call; nil: nobody remembers them
 	Documents Documents                                         // of the run's knowledge base; nil: it has none
+	Before    Documents                                         // of that base as the last run had it; nil: that is not known
 }
 
 // Start is where the work on a block begins or goes on.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"html"
 	"path"
+	"slices"
 	"strings"
 	"unicode/utf16"
 )
@@ -21,6 +22,11 @@ type Files map[string]string
 
 // name is the name of a file that does not belong to a page.
 func (f *Firm) name(file string) string { return f.slug() + "-" + file }
+
+// press is all that the press release says.
+func (f *Firm) press() []string {
+	return append(slices.Clone(f.PressLines), f.Name+" makes precise instruments and is known for its service.")
+}
 
 // take removes the file of a page and returns it.
 func (s Files) take(f *Firm, kind string) string {
@@ -48,7 +54,7 @@ func Filings() []Filing {
 	press := func(name string, write func(title string, lines []string) string) func(*Firm, Files, bool) {
 		return func(f *Firm, files Files, _ bool) {
 			files.take(f, Press)
-			files[f.name(name)] = write(f.Page(Press).Title, f.PressLines)
+			files[f.name(name)] = write(f.Page(Press).Title, f.press())
 		}
 	}
 	return []Filing{
@@ -66,7 +72,7 @@ func Filings() []Filing {
 		{Edit{Name: "two files made one", Do: nothing, Moves: true}, only(func(f *Firm, files Files) {
 			files.take(f, Press)
 			files.take(f, News)
-			files[f.name("papers.md")] = markdown("Papers on "+f.Name, append(append([]string{}, f.NewsLines...), f.PressLines...))
+			files[f.name("papers.md")] = markdown("Papers on "+f.Name, slices.Concat(f.NewsLines, f.press()))
 		})},
 		{Edit{Name: "chapter moved to another file", Do: nothing, Moves: true}, func(f *Firm, files Files, after bool) {
 			files.take(f, Article)
@@ -82,14 +88,14 @@ func Filings() []Filing {
 		{Edit{Name: "file copied", Do: nothing}, only(func(f *Firm, files Files) { files[f.name("press-copy.html")] = files[f.name("press.html")] })},
 		{Edit{Name: "file in another format", Do: nothing, Moves: true}, only(func(f *Firm, files Files) {
 			files.take(f, Press)
-			files[f.name("press.md")] = markdown(f.Page(Press).Title, f.PressLines)
+			files[f.name("press.md")] = markdown(f.Page(Press).Title, f.press())
 		})},
 		{Edit{Name: "number in a DOCX", Do: revenue, Want: told}, press("press.docx", docx)},
 		{Edit{Name: "number in a PDF", Do: revenue, Want: told}, press("press.pdf", pdf)},
 		{Edit{Name: "number changed and file renamed", Do: revenue, Want: told, Moves: true}, only(func(f *Firm, files Files) { files[f.name("year-2025.html")] = files.take(f, Press) })},
 		{Edit{Name: "another encoding", Do: nothing}, func(f *Firm, files Files, after bool) {
 			files.take(f, Press)
-			text := markdown(f.Page(Press).Title, f.PressLines)
+			text := markdown(f.Page(Press).Title, f.press())
 			if after {
 				text = utf16LE(text)
 			}
@@ -101,7 +107,7 @@ func Filings() []Filing {
 			if after {
 				width, end = 40, "\r\n"
 			}
-			files[f.name("press.txt")] = strings.ReplaceAll(wrapped(strings.Join(f.PressLines, " "), width), "\n", end)
+			files[f.name("press.txt")] = strings.ReplaceAll(wrapped(strings.Join(f.press(), " "), width), "\n", end)
 		}},
 		{Edit{Name: "date in the front matter", Do: nothing}, func(f *Firm, files Files, after bool) {
 			files.take(f, Press)
@@ -109,7 +115,7 @@ func Filings() []Filing {
 			if after {
 				date = "2026-03-05"
 			}
-			files[f.name("press.md")] = "---\ntitle: Year\ndate: " + date + "\nstatus: final\n---\n" + markdown(f.Page(Press).Title, f.PressLines)
+			files[f.name("press.md")] = "---\ntitle: Year\ndate: " + date + "\nstatus: final\n---\n" + markdown(f.Page(Press).Title, f.press())
 		}},
 		{Edit{Name: "two files gone, their facts with them", Do: nothing, Want: func(f *Firm) []Finding {
 			return append(of(withdrawn, f.NewsLines...), of(withdrawn, f.Answers[0][1], f.Answers[1][1], f.Answers[2][1])...)
@@ -122,7 +128,7 @@ func Filings() []Filing {
 		})},
 		{Edit{Name: "written anew with one more fact", Do: nothing, Want: always(fresh("wind turbine"))}, only(func(f *Firm, files Files) {
 			files.take(f, Article)
-			lines := append(append([]string{}, f.Operations...), "A wind turbine of 3,300 kilowatts feeds the works of "+f.Name+".")
+			lines := append(slices.Clone(f.Operations), "A wind turbine of 3,300 kilowatts feeds the works of "+f.Name+".")
 			files[f.name("article.html")] = "<html><head><title>" + html.EscapeString(f.Name) + " in short</title></head><body><h1>Today</h1><ul><li>" + strings.Join(lines, "</li><li>") +
 				"</li></ul><h1>Before</h1><p>" + strings.Join(f.History, "</p><p>") + "</p></body></html>"
 		})},
