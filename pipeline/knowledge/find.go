@@ -9,6 +9,8 @@ import (
 
 	"github.com/rs/zerolog"
 	"golang.org/x/sync/errgroup"
+
+	"nightdesk/topicqueue"
 )
 
 // Answer is what Find found, and how.
@@ -55,14 +57,14 @@ func (b *Base) Find(ctx context.Context, query string, limit int, mode Mode) (An
 	return a, err
 }
 
-// Like returns the texts of at most limit passages that have most words of a text, best first. Vectors have no say. The error is as for Find.
-func (b *Base) Like(ctx context.Context, text string, limit int) ([]string, error) {
+// Like returns at most limit passages that have most words of a text, best first. Vectors have no say. The error is as for Find.
+func (b *Base) Like(ctx context.Context, text string, limit int) ([]topicqueue.Source, error) {
 	found, err := b.search(ctx, text, limit, Naive, neighbours{})
-	texts := make([]string, len(found))
+	sources := make([]topicqueue.Source, len(found))
 	for i, p := range found {
-		texts[i] = p.Text
+		sources[i] = p.Source(time.Now().UTC())
 	}
-	return texts, err
+	return sources, err
 }
 
 // neighbours are the passages nearest to a query.

@@ -16,8 +16,8 @@ import (
 type Documents interface {
 	// Text returns the whole text of a document. The error wraps fs.ErrNotExist when there is none of this key.
 	Text(ctx context.Context, document string) (string, error)
-	// Like returns the texts of at most limit passages that have most words of a text, best first.
-	Like(ctx context.Context, text string, limit int) ([]string, error)
+	// Like returns at most limit passages that have most words of a text, best first.
+	Like(ctx context.Context, text string, limit int) ([]topicqueue.Source, error)
 }
 
 // askedAtOnce is how many calls of Refresh are made side by side: they cost no model call, and sites keep their own pace.
@@ -38,7 +38,7 @@ const askedAtOnce = 6
 func (r *Researcher) Refresh(ctx context.Context, run topicqueue.Run, topic string, start Start, memory *recurring.Memory, old recurring.Block, q Queue) (Result, error) {
 	w := newWork(r, run, topic, start)
 	if start.Block.Iterations == 0 {
-		f := &refresh{work: w, memory: memory, old: old, seen: memory.Seen(), looks: map[string]look{}, bodies: map[string]string{}}
+		f := &refresh{work: w, memory: memory, old: old, seen: memory.Seen(), looks: map[string]look{}, unseen: map[string]bool{}, bodies: map[string]string{}}
 		if err := f.look(ctx, q); err != nil {
 			return w.result(), err
 		}
@@ -56,6 +56,7 @@ type refresh struct {
 	old    recurring.Block
 	seen   recurring.Marks // of all that the last run has seen
 	calls  int             // so far
+	unseen map[string]bool // by PageKey: documents that say something new, and that no run has seen
 	looks  map[string]look
 	bodies map[string]string // by hash
 	all    []outcome

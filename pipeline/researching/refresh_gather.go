@@ -2,12 +2,10 @@ package researching
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
-	"nightdesk/pipeline/evidence"
 	"nightdesk/pipeline/recurring"
 	"nightdesk/pipeline/tools"
 	"nightdesk/topicqueue"
@@ -97,6 +95,12 @@ func (f *refresh) gatherPassages(ctx context.Context, o outcome, lost []loss) er
 	for _, s := range o.answer.Sources {
 		key := recurring.PageKey(s)
 		page, known := f.memory.Pages[key]
+		if f.unseen[key] {
+			if err := f.noteNew(ctx, o, []topicqueue.Source{s}, lost); err != nil {
+				return err
+			}
+			continue
+		}
 		if !known || page.Opened && s.Kind != topicqueue.SourceDocument || s.Kind == topicqueue.SourceWeb {
 			continue
 		}
@@ -131,6 +135,11 @@ func (f *refresh) gatherLost(ctx context.Context, lost []loss) error {
 	}
 	if ok {
 		calls = append(calls, f.freshCalls(base)...)
+		unseen, err := f.unseenCalls(ctx, base, lost)
+		if err != nil {
+			return err
+		}
+		calls = append(calls, unseen...)
 	}
 	found, err := f.ask(ctx, calls, true)
 	if err != nil {
@@ -294,46 +303,6 @@ func (f *refresh) noteFresh(ctx context.Context, o outcome, s topicqueue.Source,
 	f.noted[s.ID] = true
 	f.noting, f.ready = append(f.noting, o), append(f.ready, ready)
 	return nil
-}
-
-// likePassages is the number of passages of the knowledge base of then that are searched for a sentence.
-const likePassages = 8
-
-// stood reports a sentence of a document that the knowledge base held when the topic was last researched, in whatever document and words: files
-// are renamed, split and copied. One that says in other words what a lost claim said is to be noted all the same, since that still stands.
-func (f *refresh) stood(ctx context.Context, s topicqueue.Source, u recurring.Unit, lost []loss) (bool, error) {
-	if f.Before == nil || s.Kind != topicqueue.SourceDocument {
-		return false, nil
-	}
-	sentence := s.Text[u.Start:u.End]
-	texts, err := f.Before.Like(ctx, topicqueue.Clip(topicqueue.OneLine(sentence), maxClaim), likePassages)
-	if ctx.Err() != nil {
-		return false, context.Cause(ctx)
-	}
-	if err != nil {
-		return false, fmt.Errorf("look for a sentence in the knowledge base of %s: %w", f.memory.Date, err)
-	}
-	claims := []evidence.Claim{statement(sentence)}
-	for _, l := range lost {
-		claims = append(claims, statement(topicqueue.OneLine(l.claim.Quote)))
-	}
-	for _, text := range texts {
-		for _, then := range recurring.Units(text) {
-			if then.Mark == u.Mark {
-				return true, nil
-			}
-			if then.Tells {
-				claims = append(claims, statement(text[then.Start:then.End]))
-			}
-		}
-	}
-	reading := evidence.Read(claims)
-	for i := 1; i < len(claims); i++ {
-		if reading.Same(0, i) {
-			return i > len(lost), nil
-		}
-	}
-	return false, nil
 }
 
 // merged joins notes with what was found without them.

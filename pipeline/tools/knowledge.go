@@ -53,7 +53,7 @@ func (t *passageTool) Call(ctx context.Context, call Call) (Result, error) {
 	var text strings.Builder
 	result := Result{Sources: make([]topicqueue.Source, len(passages))}
 	for i, p := range passages {
-		s := documentSource(p, now)
+		s := p.Source(now)
 		result.Sources[i] = s
 		if i > 0 {
 			text.WriteString("\n\n")
@@ -71,19 +71,4 @@ func heading(s topicqueue.Source) string {
 		place = fmt.Sprintf("%s, p. %d", place, s.Page)
 	}
 	return strings.Join(append([]string{s.Title}, s.Section...), " > ") + " (" + place + ")"
-}
-
-func documentSource(p knowledge.Passage, now time.Time) topicqueue.Source {
-	s := topicqueue.Source{
-		Kind: topicqueue.SourceDocument, Title: p.Title, Document: p.Document, Section: p.Section, Anchor: p.Anchor,
-		Page: p.Page, Offset: p.Offset, Hash: p.Hash, Date: p.Date, RetrievedAt: now, Text: p.Text,
-	}
-	if knowledge.IsURL(p.Document) {
-		s.URL = p.Document
-		if p.Anchor != "" && !strings.Contains(s.URL, "#") {
-			s.URL += "#" + p.Anchor
-		}
-	}
-	s.ID = topicqueue.SourceID(s)
-	return s
 }
