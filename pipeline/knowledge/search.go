@@ -19,7 +19,7 @@ type Mode string
 // The modes.
 const (
 	Naive  Mode = "naive"  // vectors; BM25 over the text of passages in a base without
-	Hybrid Mode = "hybrid" // BM25 over text, over titles and headings, words close together and vectors, fused; no page fills the answer
+	Hybrid Mode = "hybrid" // BM25 over text, over titles and headings, words close together and vectors, fused; what holds the whole query comes first, no page fills the answer
 )
 
 // Passage is a piece of a document that a citation can point to.
@@ -43,6 +43,8 @@ const (
 	maxCandidates = 120 // of each ranking
 	maxLimit      = 200
 	perSection    = 2 // passages of one section, while others are left
+
+	minQuote, maxQuote = 5, 60 // words of a query that passages may hold as it stands: those come first
 )
 
 // search is Find once the nearest passages are known.
@@ -66,6 +68,11 @@ func (b *Base) search(ctx context.Context, query string, limit int, mode Mode, n
 		if len(near.hits) > 0 {
 			ranked = fuse(ranked, near.hits)
 		}
+		if n := len(strings.Fields(query)); err == nil && minQuote <= n && n <= maxQuote {
+			var verbatim []hit
+			verbatim, err = b.rank(ctx, "{text} : "+phrase(query), "0, 0, 1", limit)
+			ranked = first(verbatim, ranked)
+		}
 	default:
 		return nil, fmt.Errorf("search: unknown mode %q", mode)
 	}
@@ -82,6 +89,13 @@ func (b *Base) search(ctx context.Context, query string, limit int, mode Mode, n
 		found = spread(found, limit)
 	}
 	return found[:min(len(found), limit)], nil
+}
+
+// first puts some hits before the others.
+func first(some, others []hit) []hit {
+	return append(some, slices.DeleteFunc(others, func(h hit) bool {
+		return slices.ContainsFunc(some, func(s hit) bool { return s.id == h.id })
+	})...)
 }
 
 // failed names what was being done; an interruption by the context is reported as its cause.
