@@ -62,7 +62,7 @@ var generic = stemmed(`overview introduction explain explanation describe descri
 	difference differences compare comparison versus advantage advantages disadvantage benefit benefits current state
 	recent latest topic topics question questions report research study analysis detail details example examples
 	purpose concept concepts basic basics fundamental general kind kinds type types different various make makes made
-	take need happen mean means provide find come choose decide thing things way ways want help know include including
+	take need happen mean means provide find come choose decide thing things way ways want help know known include including
 	summary background context perspective feature features
 	give tell show list discuss summarize summarise evaluate investigate examine identify analyze analyse assess outline
 	review understand learn look write`)

@@ -51,17 +51,18 @@ func (f *refresh) stood(ctx context.Context, s topicqueue.Source, u recurring.Un
 }
 
 const (
-	fartherPassages = 40  // of a search, among which are looked for what no search has shown
-	aroundUnit      = 600 // bytes on each side of a sentence that tell what it is about
+	fartherPassages = 40   // of a search, among which are looked for what no search has shown
+	nearly          = 0.75 // of how much of the topic another source speaks of
+	aroundUnit      = 600  // bytes on each side of a sentence that tell what it is about
 )
 
 // unseenCalls are searches for what has come into documents that no search has shown: there were others before them. The searches of the block are
-// followed farther, as far as documents of the base differ from those of then, and speak of the topic as much as any source of the block does.
+// followed farther, as far as documents of the base differ from those of then, and speak of the topic nearly as much as any source of the block does.
 func (f *refresh) unseenCalls(ctx context.Context, tool string, lost []loss) ([]call, error) {
 	if f.Before == nil || f.Documents == nil {
 		return nil, nil
 	}
-	least, err := f.aboutTopic(ctx)
+	most, err := f.aboutTopic(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +82,7 @@ func (f *refresh) unseenCalls(ctx context.Context, tool string, lost []loss) ([]
 				continue
 			}
 			done[key] = true
-			fresh, err := f.cameIn(ctx, s, least, lost)
+			fresh, err := f.cameIn(ctx, s, nearly*most, lost)
 			if err != nil {
 				return nil, err
 			}
