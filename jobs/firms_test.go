@@ -115,7 +115,7 @@ func (s *score) add(other score) {
 func (s *score) precision() float64 { return float64(s.right) / float64(max(1, s.told)) }
 func (s *score) recall() float64    { return float64(s.found) / float64(max(1, s.wanted)) }
 
-// judge compares. What the night before did not know is not missed: where it changes, it may be told as new. Without a model no page is opened: what
+// judge compares. What the night before did not know is not missed: where it changes, it may be told as new, or with what it was. Without a model no page is opened: what
 // no excerpt shows is not missed.
 func (f *firms) judge(edit firmstest.Edit, firm *firmstest.Firm, before, after nightReport) (s score) {
 	var want []firmstest.Finding
@@ -139,7 +139,7 @@ func (f *firms) judge(edit firmstest.Edit, firm *firmstest.Firm, before, after n
 		}
 		hit := false
 		for i, g := range told {
-			if g.kind == kind && (kind == "new" || holds(g.old, w.Old)) && holds(g.now, w.New) {
+			if (g.kind == kind || g.kind == w.Kind) && (g.kind == "new" || holds(g.old, w.Old)) && holds(g.now, w.New) {
 				right[i], hit = true, true
 			}
 		}

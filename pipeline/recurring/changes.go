@@ -122,7 +122,7 @@ func (c *comparison) settle() {
 			c.tell(pair{i, j, turn})
 			continue
 		}
-		if !c.goesOn(i) {
+		if c.claims[i].ID != "" && !c.goesOn(i) { // without an id, no report has made it
 			withdrawn = append(withdrawn, i)
 		}
 	}

@@ -109,7 +109,12 @@ func (f *refresh) look(ctx context.Context, q Queue) error {
 		f.lastSeq = max(f.lastSeq, citationSeq(t.CitationID))
 	}
 	cp := topicqueue.Checkpoint{Iteration: 1, Digest: f.digest(traces, f.noting)}
-	cp.Traces = slices.Concat(carried, traces, f.asOf(lost))
+	old := f.asOf(lost)
+	formers, err := f.formers(ctx, traces, lost)
+	if err != nil {
+		return err
+	}
+	cp.Traces = slices.Concat(carried, traces, old, formers)
 	cp.Events = f.references(1, slices.Concat(carried, traces))
 	if err := f.addCalls(ctx, &cp, f.all); err != nil {
 		return err

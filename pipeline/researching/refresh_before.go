@@ -59,7 +59,7 @@ const (
 // unseenCalls are searches for what has come into documents that no search has shown: there were others before them. The searches of the block are
 // followed farther, as far as documents of the base differ from those of then, and speak of the topic nearly as much as any source of the block does.
 func (f *refresh) unseenCalls(ctx context.Context, tool string, lost []loss) ([]call, error) {
-	if f.Before == nil || f.Documents == nil {
+	if f.Before == nil || f.Documents == nil || f.memory.KnowledgeVersion == f.run.Options.KnowledgeVersion {
 		return nil, nil
 	}
 	most, err := f.aboutTopic(ctx)
