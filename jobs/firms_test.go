@@ -181,6 +181,25 @@ func (f *firms) elsewhere(firm *firmstest.Firm, g finding) bool {
 	return false
 }
 
+var textOfThen = regexp.MustCompile(`\[as of [0-9-]+\]\(\.\./(cache/[^/)]+/pages/[0-9a-f]{64}\.txt)\)`)
+
+// linked checks that what was said before leads to a text that has it.
+func (f *firms) linked(r nightReport) {
+	f.t.Helper()
+	for _, old := range slices.Concat(oldSides(r.changes.Changed), taken(r.changes.Withdrawn)) {
+		_, entry, _ := strings.Cut(r.markdown, `<a id="ref-`+strings.ToLower(old.Citations[0])+`"></a>`)
+		entry, _, _ = strings.Cut(entry, "\n\n")
+		link := textOfThen.FindStringSubmatch(entry)
+		if link == nil {
+			f.t.Errorf("%q leads to %q", old.Quote, entry)
+			continue
+		}
+		if text, err := f.services.Store.Get(f.t.Context(), link[1]); err != nil || !strings.Contains(topicqueue.OneLine(string(text)), old.Quote) {
+			f.t.Errorf("%q does not stand in %s: %v", old.Quote, link[1], err)
+		}
+	}
+}
+
 // moves reports that what a report cites has moved: that of firm i, or of another firm that the report cites, too.
 func (f *firms) moves(i int, before nightReport) bool {
 	for n, other := range f.web.Firms {
@@ -218,6 +237,7 @@ func (f *firms) compare(first, second map[string]nightReport, precision, recall 
 		}
 		s := f.judge(f.edits[i], firm, one, two)
 		all.add(s)
+		f.linked(two)
 		f.t.Logf("%-45s told %d right %d wanted %d found %d unchecked %d calls %d of %d", f.edits[i].Name, s.told, s.right, s.wanted, s.found, two.changes.Unchecked, two.calls, one.calls)
 		for _, line := range s.lines {
 			f.t.Log("  ", line)

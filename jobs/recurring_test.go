@@ -201,7 +201,7 @@ func (n *nights) edit(first map[string]nightReport) map[string]facts {
 			p := page("figures")
 			old := p.Facts[0]
 			p.Facts[0] = fmt.Sprintf("%s Harbour handled %d containers in 2024.", subject, 930_000+i)
-			f.change(first[subject].quotes, old, p.Facts[0])
+			f.change(old, p.Facts[0])
 			n.corpus.Put(*p)
 		case 2: // a page that is gone
 			p := page("history")
@@ -219,7 +219,7 @@ func (n *nights) edit(first map[string]nightReport) map[string]facts {
 			p := page("report")
 			old := p.Facts[1]
 			p.Facts[1] = fmt.Sprintf("%s Harbour emitted %d tonnes of carbon dioxide according to its report.", subject, 940_000+i)
-			f.change(first[subject].quotes, old, p.Facts[1])
+			f.change(old, p.Facts[1])
 			n.corpus.Put(*p)
 		case 6: // a sentence that is gone, and another that has come
 			p := page("history")
@@ -235,13 +235,8 @@ func (n *nights) edit(first map[string]nightReport) map[string]facts {
 	return want
 }
 
-func (f *facts) change(known map[string]bool, old, now string) {
-	if known[old] {
-		f.changed = append(f.changed, old+" => "+now)
-	} else {
-		f.fresh = append(f.fresh, now)
-	}
-}
+// change expects a change to be told with what it was: the text of each page is at hand, noted or not.
+func (f *facts) change(old, now string) { f.changed = append(f.changed, old+" => "+now) }
 
 func (f *facts) withdraw(known map[string]bool, gone ...string) {
 	for _, fact := range gone {
