@@ -173,7 +173,8 @@ func (f *firms) elsewhere(firm *firmstest.Firm, g finding) bool {
 		}
 		for _, w := range f.edits[i].Want(other) {
 			named := strings.Contains(g.old+g.now, other.Name) || slices.Contains(w.Old, g.old) // a whole sentence of it
-			if named && w.Kind == g.kind && holds(g.old, w.Old) && holds(g.now, w.New) {
+			kind := w.Kind == g.kind && holds(g.old, w.Old) || w.Kind == "changed" && g.kind == "new"
+			if named && kind && holds(g.now, w.New) {
 				return true
 			}
 		}

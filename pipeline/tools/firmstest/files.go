@@ -132,6 +132,47 @@ func Filings() []Filing {
 			files[f.name("article.html")] = "<html><head><title>" + html.EscapeString(f.Name) + " in short</title></head><body><h1>Today</h1><ul><li>" + strings.Join(lines, "</li><li>") +
 				"</li></ul><h1>Before</h1><p>" + strings.Join(f.History, "</p><p>") + "</p></body></html>"
 		})},
+		{Edit{Name: "sentence changed on its way to another file", Do: revenue, Want: told, Moves: true}, func(f *Firm, files Files, after bool) {
+			files.take(f, Press)
+			files.take(f, News)
+			first, rest := f.PressLines[:1], f.press()[1:]
+			if after {
+				files[f.name("news.md")], files[f.name("press.md")] = markdown("News of "+f.Name, append(slices.Clone(f.NewsLines), first...)), markdown("Press of "+f.Name, rest)
+			} else {
+				files[f.name("news.md")], files[f.name("press.md")] = markdown("News of "+f.Name, f.NewsLines), markdown("Press of "+f.Name, f.press())
+			}
+		}},
+		{Edit{Name: "a later edition beside the one that stays", Do: nothing, Want: always(fresh("999 million"))}, only(func(f *Firm, files Files) {
+			lines := f.press()
+			lines[0] = f.Name + " today announced a revenue of 999 million euros for 2025."
+			files[f.name("press-2.md")] = markdown(f.Page(Press).Title, lines)
+		})},
+		{Edit{Name: "headings in other words, list numbered", Do: nothing}, func(f *Firm, files Files, after bool) {
+			files.take(f, About)
+			heading, bullet := "## Where it is", "- "
+			if after {
+				heading, bullet = "## Places and people", "1. "
+			}
+			files[f.name("about.md")] = markdown("About "+f.Name, f.AboutLines) + "\n" + heading + "\n\n" + bullet + strings.Join(f.Sites, "\n"+bullet) + "\n"
+		}},
+		{Edit{Name: "price in a table of a DOCX that becomes Markdown", Do: func(f *Firm) { f.Table[1].Price = "€399" }, Moves: true, Want: func(f *Firm) []Finding {
+			return []Finding{{Kind: "changed", Old: []string{f.Table[1].Model}, New: []string{f.Table[1].Model, "399"}}}
+		}}, func(f *Firm, files Files, after bool) {
+			files.take(f, Products)
+			title, lines := "Products and prices of "+f.Name, []string{}
+			for _, r := range f.Table {
+				lines = append(lines, fmt.Sprintf("The %s of %s costs %s and weighs %s.", r.Model, f.Name, r.Price, r.Weight))
+			}
+			if after {
+				files[f.name("products.md")] = markdown(title, lines)
+			} else {
+				files[f.name("products.docx")] = docx(title, lines)
+			}
+		}},
+		{Edit{Name: "facts in other words in another file", Do: nothing, Moves: true}, only(func(f *Firm, files Files) {
+			files.take(f, Questions)
+			files[f.name("service.md")] = markdown("Service of "+f.Name, []string{"On average, repairs" + strings.Replace(strings.TrimPrefix(f.Answers[0][1], "Repairs"), " on average.", ".", 1), f.Answers[1][1], f.Answers[2][1]})
+		})},
 	}
 }
 
