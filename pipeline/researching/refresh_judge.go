@@ -61,8 +61,7 @@ func (f *refresh) judge(ctx context.Context) (carried []topicqueue.ToolTrace, lo
 			missing := loss{claim: c, trace: n, look: l}
 			if over := recurring.Over(then, c.Start, c.End); len(over) > 0 {
 				missing.sentence = over[0].Mark
-				headings := recurring.MarksOf(append(slices.Clone(t.Source.Section), t.Source.Title)...)
-				if !slices.ContainsFunc(over, func(u recurring.Unit) bool { return !u.Stamp && !headings.Has(u) }) { // it states nothing
+				if !slices.ContainsFunc(over, func(u recurring.Unit) bool { return !u.Stamp }) {
 					continue
 				}
 				c.Start, c.End = min(c.Start, over[0].Start), max(c.End, over[len(over)-1].End)

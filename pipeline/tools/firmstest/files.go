@@ -211,7 +211,7 @@ func utf16LE(text string) string {
 // docx writes a document of Word with a heading and paragraphs.
 func docx(title string, lines []string) string {
 	var body strings.Builder
-	_, _ = fmt.Fprintf(&body, `<w:p><w:pPr><w:pStyle w:val="Heading1"/></w:pPr><w:r><w:t>%s</w:t></w:r></w:p>`, html.EscapeString(title))
+	_, _ = fmt.Fprintf(&body, `<w:p><w:pPr><w:outlineLvl w:val="0"/></w:pPr><w:r><w:t>%s</w:t></w:r></w:p>`, html.EscapeString(title))
 	for _, line := range lines {
 		_, _ = fmt.Fprintf(&body, `<w:p><w:r><w:t>%s</w:t></w:r></w:p>`, html.EscapeString(line))
 	}
