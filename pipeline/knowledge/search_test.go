@@ -281,3 +281,22 @@ func FuzzQuery(f *testing.F) {
 	b := ingested(f, manual)
 	f.Fuzz(func(t *testing.T, q string) { ask(t, b, q) })
 }
+
+// What holds a query word for word comes first, though the titles of others have its words, and Like finds it by words alone.
+func TestWordForWord(t *testing.T) {
+	t.Parallel()
+	f := files{"today.md": "# In short\n\nThe mill stands by the river. A wind turbine of 3,300 kilowatts feeds the works of Alder Optics. Its hall is long.\n"}
+	for _, name := range []string{"press", "about", "log", "forum", "news", "stock", "help"} {
+		f[name+".md"] = fmt.Sprintf("# The works of Alder Optics: %s\n\n## Alder Optics: wind, works, %s\n\nAlder Optics tells of its %s. The works of Alder Optics feed the town.\n", name, name, name)
+	}
+	b := ingested(t, f)
+	const sentence = "A wind turbine of 3,300 kilowatts feeds the works of Alder Optics."
+	found, err := b.Search(t.Context(), sentence, 3, knowledge.Hybrid)
+	if err != nil || len(found) != 3 || found[0].Document != "today.md" {
+		t.Errorf("%+v, %v", found, err)
+	}
+	like, err := b.Like(t.Context(), sentence, 1)
+	if err != nil || len(like) != 1 || like[0].Document != "today.md" || !strings.Contains(like[0].Text, sentence) {
+		t.Errorf("%+v, %v", like, err)
+	}
+}
