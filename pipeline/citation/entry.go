@@ -263,7 +263,7 @@ func (p *entryParser) follow(i int) int {
 		_, isEntry := p.start(j)
 		h, isHeading := headingAt(p.text, p.lines, j)
 		onlyAddress := !target && isOnlyAddress(line)
-		if isEntry || isHeading && !h.plain || p.lines[j].code && !indented || trimmed[0] == '|' || strings.HasPrefix(trimmed, "</") || underline.MatchString(line) ||
+		if isEntry || isHeading && !h.plain || namedNote.MatchString(line) || p.lines[j].code && !indented || trimmed[0] == '|' || strings.HasPrefix(trimmed, "</") || underline.MatchString(line) ||
 			blank && !indented && !onlyAddress || !indented && !onlyAddress && bulletEntry.MatchString(line) {
 			break
 		}
@@ -298,15 +298,34 @@ func (p *entryParser) close() {
 			}
 			next := *e
 			base := p.cur.body
-			next.number, next.start, next.body, next.split = n, base+m[0], base+m[1], true
+			next.number, next.start, next.body, next.split, next.prefix = n, base+m[0], base+m[1], true, ""
 			e.end = base + m[0]
 			p.entries = append(p.entries, e)
 			e, from = &next, m[1]
 			p.last = max(p.last, n)
 		}
 	}
+	if e.number == 0 && e.id == "" && onlyAddresses.MatchString(first) {
+		base := e.body
+		for _, m := range betweenAddresses.FindAllStringIndex(strings.TrimRight(first, " \t."), -1) {
+			if m[0] == 0 {
+				continue
+			}
+			next := *e
+			next.start, next.body, next.split = base+m[1], base+m[1], true
+			e.end = base + m[0]
+			p.entries = append(p.entries, e)
+			e = &next
+		}
+	}
 	p.entries = append(p.entries, e)
 }
+
+var (
+	// onlyAddresses is a line of several addresses and no words: each is an entry.
+	onlyAddresses    = regexp.MustCompile(`(?i)^[ \t]*<?https?://[^\s,;|]+(?:[ \t]*[,;|]?[ \t]+<?https?://[^\s,;|]+)+[ \t.]*$`)
+	betweenAddresses = regexp.MustCompile(`[ \t]*[,;|]?[ \t]+`)
+)
 
 // hasAddress reports whether a line holds a URL.
 func hasAddress(line string) bool {

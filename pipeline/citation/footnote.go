@@ -26,15 +26,7 @@ func (r *Registry) numberNotes(text string) (numbered string, names map[int]stri
 		if m == nil || l.code || isNoteNumber(m[1]) || numbers[strings.ToLower(m[1])] != 0 {
 			continue
 		}
-		rest := l.of(text)[len(m[0]):]
-		for _, next := range lines[i+1 : min(len(lines), i+4)] { // an address may have a line of its own
-			line := next.of(text)
-			if strings.TrimSpace(line) == "" || namedNote.MatchString(line) {
-				break
-			}
-			rest += " " + strings.TrimSpace(line)
-		}
-		if r.hasTarget(rest) {
+		if note := noteText(text, lines[i:], len(m[0])); r.hasTarget(note) && !(r.isRemark(note) && r.hasList(text)) {
 			numbers[strings.ToLower(m[1])] = -1
 			order = append(order, strings.ToLower(m[1]))
 		}

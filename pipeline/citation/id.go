@@ -125,6 +125,17 @@ func foldPrefix(s, prefix string) bool {
 	return len(s) >= len(prefix) && strings.EqualFold(s[:len(prefix)], prefix)
 }
 
+// lowerASCII is strings.ToLower for tags: it keeps the length, so that a place found in it is one of s.
+func lowerASCII(s string) string {
+	b := []byte(s)
+	for i, c := range b {
+		if c >= 'A' && c <= 'Z' {
+			b[i] = c + 'a' - 'A'
+		}
+	}
+	return string(b)
+}
+
 func isDash(r rune) bool {
 	switch r {
 	case '-', '_', '‐', '‑', '‒', '–', '—', '−':

@@ -14,6 +14,7 @@ type group struct {
 	numbers []int  // bare numbers
 	dest    string // of the link that the brackets make, if they do
 	locator string // what follows the only number: ", p. 5"
+	hash    bool   // numbers are written #1, as those of other things are
 }
 
 // maxNesting bounds brackets within brackets; more than two levels are not a marker that anybody writes.
@@ -45,6 +46,7 @@ func parseGroup(s string, i, depth int) (group, bool) {
 				return g, false
 			}
 			g.ids, g.numbers, i = append(g.ids, inner.ids...), append(g.numbers, inner.numbers...), inner.end
+			g.hash = g.hash || inner.hash
 			if g.dest == "" {
 				g.dest = inner.dest
 			}
@@ -56,6 +58,10 @@ func parseGroup(s string, i, depth int) (group, bool) {
 			}
 			g.ids, i = append(g.ids, id), i+n
 			continue
+		}
+		if r == '#' {
+			g.hash = true
+			i++
 		}
 		number, n := scanNumber(s[i:])
 		if n == 0 || round && depth == 0 && len(g.ids) == 0 {
@@ -83,6 +89,9 @@ func parseGroup(s string, i, depth int) (group, bool) {
 			g.dest, i = dest, end
 		}
 	}
+	if g.hash && g.dest != "" { // [#12](address) is a link to an issue or a comment
+		return g, false
+	}
 	g.end = i
 	return g, true
 }
@@ -104,7 +113,7 @@ func closingBracket(open rune) rune {
 }
 
 // leads are words with which models introduce ids inside the brackets.
-var leads = []string{"sources", "source", "see", "refs", "ref", "citations", "citation", "来源", "参见", "引用", "见"}
+var leads = []string{"sources", "source", "see", "refs", "ref", "citations", "citation", "cite", "来源", "参见", "引用", "见"}
 
 func skipLead(s string, i int) int {
 	i = skipSeparators(s, i)
@@ -132,7 +141,7 @@ func skipSeparators(s string, i int) int {
 			if newlines++; newlines > 1 {
 				return i
 			}
-		case ' ', '\t', '\r', '\u00a0', ',', ';', '&', '/', '^', '，', '、', '；', '和', '及':
+		case ' ', '\t', '\r', '\u00a0', '\u00ad', '\u200b', '\u2060', '\ufeff', ',', ';', '&', '/', '^', '，', '、', '；', '和', '及':
 		default:
 			if !foldPrefix(s[i:], "and ") {
 				return i
@@ -145,7 +154,7 @@ func skipSeparators(s string, i int) int {
 }
 
 // locator names a place in the source behind its number.
-var locator = regexp.MustCompile(`^(?:\s?,\s?|\s|:\s?)(?:(?:pp?|pages?|chap|chapter|ch|sec|section|fig|table|seite|s|para)\.?\s?|§+\s?|第)[0-9][0-9.]{0,7}(?:\s?[-–]\s?[0-9]{1,5})?(?:页|章)?`)
+var locator = regexp.MustCompile(`^(?:(?:\s?,\s?|\s|:\s?)(?:(?:pp?|pages?|chap|chapter|ch|sec|section|fig|table|seite|s|para)\.?\s?|§+\s?|第)|:\s)[0-9][0-9.]{0,7}(?:\s?[-–]\s?[0-9]{1,5})?(?:页|章)?`)
 
 // maxRange bounds [1-30]; more is a span of years or pages.
 const maxRange = 60

@@ -12,6 +12,9 @@ var ranges = []string{"interval", "range", "in", "between", "from", "to", "of", 
 // isCitedNumber reports whether a group of bare numbers reads like citations that a model numbered by itself:
 // "was proposed [7]." but not arr[2], [2024], the interval [0, 1] or anything in a formula.
 func (w *walker) isCitedNumber(start int, g group) bool {
+	if g.hash {
+		return false
+	}
 	for _, n := range g.numbers {
 		if n == 0 || n >= 1000 { // years, sizes; references are counted from 1
 			return false

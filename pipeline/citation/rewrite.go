@@ -122,10 +122,12 @@ func (v *verifier) heading(s *refSection) string {
 
 // item writes an entry, or nothing, and returns the byte at which the text goes on.
 func (v *verifier) item(out *bytes.Buffer, e *entry) int {
+	if e.split { // what stands between it and the entry before it
+		out.Truncate(len(bytes.TrimRight(out.Bytes(), " \t;,|")))
+	}
 	fresh := out.Len() == 0 || bytes.HasSuffix(out.Bytes(), []byte("\n"))
 	if e.reason == "" {
 		if e.split && !fresh {
-			out.Truncate(len(bytes.TrimRight(out.Bytes(), " \t;,|")))
 			out.WriteByte('\n')
 		}
 		out.WriteString(v.written(e))
@@ -145,6 +147,8 @@ func (v *verifier) item(out *bytes.Buffer, e *entry) int {
 func (v *verifier) written(e *entry) string {
 	n := strconv.Itoa(e.final)
 	switch {
+	case e.bare && v.placed && e.split:
+		return e.prefix + e.text
 	case e.id != "" || e.final == 0 || e.bare && v.placed:
 		return v.text[e.start:e.body] + e.text
 	case e.table:
@@ -156,11 +160,7 @@ func (v *verifier) written(e *entry) string {
 	if e.footnote {
 		return e.prefix + "[^" + n + "]: " + strings.TrimLeft(e.text, " \t")
 	}
-	prefix := e.prefix
-	if e.split {
-		prefix = ""
-	}
-	return strings.TrimRight(prefix+"["+n+"] "+strings.TrimLeft(e.text, " \t"), " ")
+	return strings.TrimRight(e.prefix+"["+n+"] "+strings.TrimLeft(e.text, " \t"), " ")
 }
 
 // items writes the entries of sources that only the text links to.
@@ -247,7 +247,7 @@ func (v *verifier) isMarker(w *walker, pos, at int, g group) bool {
 	for _, n := range g.numbers {
 		_, k := v.lookup(pos, n)
 		known = known && k
-		if (n == 0 || n >= 1000 || v.trusting) && !k { // years, sizes; references are counted from 1
+		if (n == 0 || n >= 1000 || v.trusting || g.hash) && !k { // years, sizes; references are counted from 1
 			return false
 		}
 	}

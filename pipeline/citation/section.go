@@ -236,14 +236,7 @@ func definitions(targets *lineTargets, sections []*refSection) *refSection {
 	p := entryParser{lineTargets: targets, lines: lines, section: len(sections)}
 	tail := len(lines)
 	if len(sections) == 0 {
-		for i := len(lines) - 1; i >= 0; i-- {
-			line := lines[i].of(text)
-			if pre, ok := targets.start(i); ok && !lines[i].code && pre.style == bracketStyle && targets.leads(i) {
-				tail = i
-			} else if strings.TrimSpace(line) != "" {
-				break
-			}
-		}
+		tail = targets.tail()
 	}
 	for i := 0; i < len(lines); i++ {
 		if len(lines[i].of(text)) == 0 || lines[i].code || i < tail && !footnote.MatchString(lines[i].of(text)) || inside(lines[i]) {

@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// raised is <sup>1</sup>, also with brackets, and with a link to a note.
-var raised = regexp.MustCompile(`(?i)^<sup(?:\s[^<>]{0,100})?>[ ]?(<a\s[^<>]{0,40}href=["']?#[^<>]{0,100}>)?(\[?)([0-9]{1,3}(?:[,–-][ ]?[0-9]{1,3}){0,9}(?:\]\[[0-9]{1,3}){0,9})(\]?)(?:</a>)?[ ]?</sup>`)
+// raised is <sup>1</sup>, also with brackets, and with a link to a note; <ref>1</ref> is no exponent.
+var raised = regexp.MustCompile(`(?i)^<(sup|ref|cite|citation)(?:\s[^<>]{0,100})?>[ ]?(<a\s[^<>]{0,40}href=["']?#[^<>]{0,100}>)?(\[?)([0-9]{1,3}(?:[,–-][ ]?[0-9]{1,3}){0,9}(?:\]\[[0-9]{1,3}){0,9})(\]?)(?:</a>)?[ ]?</(?:sup|ref|cite|citation)>`)
 
 // caret is Pandoc's way to raise.
 var caret = regexp.MustCompile(`^\^([0-9]{1,3}(?:[,–-][0-9]{1,3}){0,9})\^`)
@@ -24,22 +24,21 @@ var superscripts = strings.NewReplacer("⁰", "0", "¹", "1", "²", "2", "³", "
 
 const superscriptRunes = "⁰¹²³⁴⁵⁶⁷⁸⁹⁻˒⁽⁾"
 
-// raisedNumber handles citations of a text from outside that are no plain brackets: <sup>1</sup>, ¹, ^1^, \[1\] and
-// <a href="#ref-1">1</a>. It returns i
-// when none begins there.
+// raisedNumber handles citations of a text from outside that are no plain brackets: <sup>1</sup>, <ref>1</ref>, ¹,
+// ^1^, \[1\] and <a href="#ref-1">1</a>. It returns i when none begins there.
 func (w *walker) raisedNumber(i int) int {
 	bare := true // nothing but its place makes it a citation
 	var inside string
 	var end int
 	rest := w.text[i:min(len(w.text), w.plainEnd(i), i+400)]
 	switch c := w.text[i]; {
-	case c == '<' && (foldPrefix(rest, "<sup>") || foldPrefix(rest, "<sup ")):
+	case c == '<' && (foldPrefix(rest, "<sup") || foldPrefix(rest, "<ref") || foldPrefix(rest, "<cit")):
 		m := raised.FindStringSubmatch(rest)
-		if m == nil || (m[2] == "") != (m[4] == "") {
+		if m == nil || (m[3] == "") != (m[5] == "") {
 			return i
 		}
-		bare = m[1] == "" && m[2] == ""
-		inside, end = strings.ReplaceAll(m[3], "][", ","), i+len(m[0])
+		bare = strings.EqualFold(m[1], "sup") && m[2] == "" && m[3] == ""
+		inside, end = strings.ReplaceAll(m[4], "][", ","), i+len(m[0])
 	case c == '<' && foldPrefix(rest, "<a "):
 		m := linkedNumber.FindStringSubmatch(rest)
 		if m == nil {

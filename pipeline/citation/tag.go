@@ -8,7 +8,7 @@ import (
 var (
 	attribute    = regexp.MustCompile(`(?i)[\s"'/](href|src|id|name|alt)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))`)
 	anchorTag    = regexp.MustCompile(`(?i)^a\s+(?:id|name)\s*=\s*["']?[\w.:-]{1,100}["']?\s*/?$`)
-	eventHandler = regexp.MustCompile(`(?i)[\s"'/](?:on[a-z]+|style|srcset|action|formaction|xlink:href)\s*=`)
+	eventHandler = regexp.MustCompile(`(?i)[\s"'/](?:on[a-z]+|style|srcset|srcdoc|action|formaction|xlink:href|background|poster|lowsrc|dynsrc|ping|data|codebase|longdesc|manifest)\s*=`)
 )
 
 func attributes(tag string) map[string]string {
@@ -46,7 +46,7 @@ func (w *walker) foreignTag(i, next int, name, inside string) int {
 			}
 			v.keep = v.keep && isPlain(inside, a["href"])
 		}
-		if end := strings.Index(strings.ToLower(w.text[next:min(len(w.text), next+maxLinkText)]), "</a>"); end >= 0 {
+		if end := strings.Index(lowerASCII(w.text[next:min(len(w.text), next+maxLinkText)]), "</a>"); end >= 0 {
 			w.tail(next+end, linkTail{next + end + len("</a>"), v})
 		}
 		if v.keep {
@@ -65,7 +65,7 @@ func (w *walker) foreignTag(i, next int, name, inside string) int {
 		}
 		return w.insert(v.after, next, true)
 	case (name == "script" || name == "style") && !closing:
-		if end := strings.Index(strings.ToLower(w.text[next:min(len(w.text), next+20*maxLinkText)]), "</"+name); end >= 0 {
+		if end := strings.Index(lowerASCII(w.text[next:min(len(w.text), next+20*maxLinkText)]), "</"+name); end >= 0 {
 			next += end
 			if tag := strings.IndexByte(w.text[next:], '>'); tag >= 0 {
 				next += tag + 1

@@ -12,7 +12,7 @@ var toolTag = regexp.MustCompile(`(?i)<(/?)((?:[a-z][a-z0-9]{0,15}:)?(?:paramete
 	`|<\|channel\|>[ \t]*(?:commentary|analysis)[^<\n]{0,200}|` + token)
 
 // token stands between the parts of an answer, or cites what only the program of its vendor knows. It encloses nothing.
-const token = `\x{e200}[^\x{e201}\n]{0,300}\x{e201}|:contentReference\[oaicite:[0-9]{1,4}\](?:\{index=[0-9]{1,4}\})?|【oaicite:[0-9]{1,4}】|<\|(?:start|im_start)\|>(?:assistant|user|system|tool)?|<\|channel\|>[ \t]*final|<\|(?:message|call|end|return|im_end|eot_id|eom_id|end_of_text|endoftext)\|>`
+const token = `\x{e200}[^\x{e201}\n]{0,300}\x{e201}|:contentReference\[oaicite:[0-9]{1,4}\](?:\{index=[0-9]{1,4}\})?|【oaicite:[0-9]{1,4}】|【[0-9]{1,3}:[0-9]{1,3}†[^】\n]{0,120}】|\[cite_(?:start|end)\]|<\|(?:start|im_start)\|>(?:assistant|user|system|tool)?|<\|channel\|>[ \t]*final|<\|(?:message|call|end|return|im_end|eot_id|eom_id|end_of_text|endoftext)\|>`
 
 var onlyToken = regexp.MustCompile(`(?i)^(?:` + token + `)$`)
 
@@ -29,7 +29,7 @@ func cutToolMarkup(text string) string {
 	var out strings.Builder
 	pos := 0
 	unclosed := map[string]bool{} // names whose end does not come any more
-	lower := strings.ToLower(text)
+	lower := lowerASCII(text)
 	for _, m := range toolTag.FindAllStringSubmatchIndex(text, -1) {
 		start, end := m[0], m[1]
 		for len(code) > 0 && code[0].end <= start {

@@ -148,11 +148,15 @@ type verifier struct {
 
 // again: text is the result of a pass before this one.
 func (r *Registry) verifyOnce(text string, o VerifyOptions, again bool) *verifier {
+	if o.Sanitize {
+		text = unhide(text)
+	}
 	original := text
+	text = plainForms(text)
 	if o.Sanitize {
 		text = cutToolMarkup(text)
 	}
-	text, names := r.numberNotes(r.splitHeads(text))
+	text, names := r.numberNotes(r.nameRemarks(r.splitHeads(text)))
 	if o.Listed && !again {
 		text = r.list(text)
 	}

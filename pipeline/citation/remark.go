@@ -1,0 +1,87 @@
+package citation
+
+import (
+	"regexp"
+	"strings"
+)
+
+var (
+	numberedNote = regexp.MustCompile(`^ {0,3}\[\^([0-9]{1,4})\]:`)
+	noteAddress  = regexp.MustCompile(`(?i)(?:https?://|www\.)[^\s<>"` + "`" + `]+`)
+	visited      = regexp.MustCompile(`(?i)^[\s,;.()\[\]]*(?:last |date |zuletzt )?(?:access|retriev|visit|view|archiv|abgerufen|aufgerufen|consult|besucht|stand)`)
+)
+
+// nameRemarks gives the footnotes that are remarks names, [^note-1], where a text cites by a list of references: their
+// numbers are none of that list. A footnote that says where something stands is a citation, see isRemark.
+func (r *Registry) nameRemarks(text string) string {
+	if !strings.Contains(text, "[^") || !strings.Contains(text, "]:") {
+		return text
+	}
+	lines := textLines(text)
+	remarks := map[string]bool{}
+	for i, l := range lines {
+		if m := numberedNote.FindStringSubmatch(l.of(text)); m != nil && !l.code && r.isRemark(noteText(text, lines[i:], len(m[0]))) {
+			remarks[m[1]] = true
+		}
+	}
+	if len(remarks) == 0 || !r.hasList(text) {
+		return text
+	}
+	code := codeSpans(text)
+	var b strings.Builder
+	pos := 0
+	for _, m := range noteMarker.FindAllStringSubmatchIndex(text, -1) {
+		for len(code) > 0 && code[0].end <= m[0] {
+			code = code[1:]
+		}
+		name := text[m[2]:m[3]]
+		if len(code) > 0 && code[0].start <= m[0] || text[m[0]+1] != '^' || !remarks[name] {
+			continue
+		}
+		name = "note-" + name
+		for strings.Contains(text, "[^"+name+"]") {
+			name += "a"
+		}
+		b.WriteString(text[pos:m[2]] + name)
+		pos = m[3]
+	}
+	return b.String() + text[pos:]
+}
+
+// noteText returns what the footnote says that begins with the first of lines, from a byte of that line on.
+func noteText(text string, lines []textLine, from int) string {
+	said := lines[0].of(text)[from:]
+	for _, next := range lines[1:min(len(lines), 4)] { // an address may have a line of its own
+		line := next.of(text)
+		if strings.TrimSpace(line) == "" || namedNote.MatchString(line) {
+			break
+		}
+		said += " " + strings.TrimSpace(line)
+	}
+	return said
+}
+
+// isRemark reports whether a footnote remarks on something: it leads nowhere, or has an address in the midst of a sentence.
+func (r *Registry) isRemark(note string) bool {
+	if !hasAddress(note) {
+		return !r.hasTarget(note)
+	}
+	found := noteAddress.FindAllStringIndex(note, -1)
+	if len(found) == 0 {
+		return false
+	}
+	before, after := note[:found[0][0]], note[found[len(found)-1][1]:]
+	return len(strings.Fields(before)) >= 5 && len(strings.Fields(after)) >= 2 && !visited.MatchString(after)
+}
+
+// hasList reports whether a text has a list of references whose entries, or some of them, are no footnotes and lead somewhere.
+func (r *Registry) hasList(text string) bool {
+	for _, s := range r.findSections(text) {
+		for _, e := range s.entries {
+			if s.start >= 0 && !namedNote.MatchString(text[e.start:e.end]) && r.hasTarget(text[e.body:e.end]) {
+				return true
+			}
+		}
+	}
+	return false
+}
