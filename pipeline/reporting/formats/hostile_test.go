@@ -85,7 +85,7 @@ func checkPage(t *testing.T, page []byte) {
 func checkAddress(t *testing.T, address string) {
 	t.Helper()
 	u, err := url.Parse(address)
-	if err != nil || !slices.Contains([]string{"http", "https", "mailto"}, u.Scheme) {
+	if err != nil || !slices.Contains([]string{"http", "https", "mailto"}, u.Scheme) || u.User != nil {
 		t.Errorf("a link to %q", address)
 	}
 }
@@ -174,7 +174,7 @@ var hostile = []string{
 	`[x](data:text/html;base64,PHNjcmlwdD4=)`, `![x](https://evil.example/pixel.png)`, `![x](../../../../etc/passwd)`, `<javascript:alert(1)>`, `[x](vbscript:x "t")`,
 	`</style><script>x</script>`, `<a id="ref-cit-1-01"></a> taken`, `<a id="ref-x" onclick="x">y</a>`, `[x]: javascript:alert(1)`, "`</code><script>`",
 	"a|b\n|-|-|\n|<b>|`x|y`|", "<!-- --><iframe src=//evil.example></iframe>", `[x](//evil.example/y)`, `[x](file:///etc/passwd)`, "&lt;script&gt;&#x3c;script&#62;", `]]></w:t><w:instrText>`,
-	"\x00\x01\x1b\uFFFE", `[x](http://a.example/"onmouseover="x)`, "[[CIT-9-09](#ref-cit-9-09)]", `[x](https://user:pass@evil.example)`, "[x](\tjava\nscript:alert(1))", `<https://evil.example/"><script>>`,
+	"\x00\x01\x1b\uFFFE", `[x](http://a.example/"onmouseover="x)`, "[[CIT-9-09](#ref-cit-9-09)]", `[x](https://user:pass@evil.example)`, "[x](\tjava\nscript:alert(1))", `[x](https://bank.example@evil.example/)`, `<https://evil.example/"><script>>`,
 }
 
 func TestHostileText(t *testing.T) {

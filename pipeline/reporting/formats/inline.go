@@ -1,6 +1,7 @@
 package formats
 
 import (
+	"bytes"
 	"html"
 	"net/url"
 	"regexp"
@@ -165,7 +166,7 @@ func safeLink(dest string) string {
 	}
 	switch strings.ToLower(u.Scheme) {
 	case "http", "https":
-		if u.Host == "" {
+		if u.Host == "" || u.User != nil { // https://known.example@other.example leads to the other one
 			return ""
 		}
 	case "mailto":
@@ -186,21 +187,29 @@ var verdict = regexp.MustCompile(`\[(?:unsupported|无来源支持)\]`)
 // tidy joins runs of one style, takes the brackets around citations into them and sets verdicts apart.
 func tidy(runs []run) []run {
 	var out []run
+	var text []byte // of the last run of out: a paragraph may have a hundred thousand lines
+	end := func() {
+		if n := len(out); n > 0 {
+			out[n-1].text = string(text)
+		}
+		text = text[:0]
+	}
 	for i, x := range runs {
 		if x.cited != "" && i > 0 && i+1 < len(runs) && len(out) > 0 && runs[i-1].cited != x.cited &&
-			strings.HasSuffix(out[len(out)-1].text, "[") && strings.HasPrefix(runs[i+1].text, "]") {
-			last := &out[len(out)-1]
-			last.text = last.text[:len(last.text)-1]
+			bytes.HasSuffix(text, []byte("[")) && strings.HasPrefix(runs[i+1].text, "]") {
+			text = text[:len(text)-1]
 			runs[i+1].text = runs[i+1].text[1:]
 			x.text = "[" + x.text + "]"
 		}
 		if n := len(out); n > 0 && x.figure == nil && out[n-1].figure == nil && !out[n-1].broken && out[n-1].style == x.style && out[n-1].link == x.link && x.cited == "" && out[n-1].cited == "" {
-			out[n-1].text += x.text
+			text = append(text, x.text...)
 			out[n-1].broken = x.broken
 			continue
 		}
-		out = append(out, x)
+		end()
+		out, text = append(out, x), append(text, x.text...)
 	}
+	end()
 	var split []run
 	for _, x := range out {
 		if x.text == "" && x.figure == nil && !x.broken {

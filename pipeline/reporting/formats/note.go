@@ -38,15 +38,16 @@ const maxSentence = 1500 // bytes
 
 // sentenceEnd returns what of a text can belong to its last sentence.
 func sentenceEnd(text string) string {
-	if len(text) > maxSentence {
-		text = strings.ToValidUTF8(text[len(text)-maxSentence:], "")
-	}
+	text = strings.ToValidUTF8(lastBytes(text), "")
 	trimmed := strings.TrimRight(text, " .。!?！？")
 	if i := strings.LastIndexAny(trimmed, ".。!?！？"); i >= 0 && i+1 < len(trimmed) && (trimmed[i] != '.' || trimmed[i+1] == ' ') {
 		return strings.ToValidUTF8(text[i+1:], "")
 	}
 	return text
 }
+
+// lastBytes returns as much of the end of a text as is compared.
+func lastBytes(text string) string { return text[max(0, len(text)-maxSentence):] }
 
 // clip cuts text to at most n runes and marks the cut.
 func clip(text string, n int) string {

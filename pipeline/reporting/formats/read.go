@@ -49,11 +49,27 @@ func read(r Report) (*document, error) {
 // their square. Two thousand citations have as many.
 const maxOpeners = 4000
 
+// maxCells bounds the cells of all tables: the parser fills a row with few of them up to the width of the first.
+const maxCells = 100_000
+
+// tableRule is the second line of a table, which says how many columns it has.
+var tableRule = regexp.MustCompile(`^[ \t>*+.)0-9-]*[ \t|:-]*\|[ \t|:-]*\s*$`)
+
 // parsable reports whether the parser can do with a text: no line begins with more marks of quotes and lists than any text
-// has, for it goes down into each of them, and no paragraph has too many openers.
+// has, for it goes down into each of them, no paragraph has too many openers, and the tables have no more cells than any
+// report's.
 func parsable(source []byte) bool {
-	openers := 0
+	openers, columns, cells := 0, 0, 0
 	for line := range bytes.Lines(source) {
+		switch {
+		case len(bytes.TrimSpace(line)) == 0:
+			columns = 0
+		case tableRule.Match(line):
+			columns = max(columns, bytes.Count(line, []byte("|"))+1)
+		}
+		if cells += columns; cells > maxCells {
+			return false
+		}
 		start := bytes.TrimLeft(line, " \t>")
 		if len(bytes.TrimSpace(line)) == 0 || bytes.HasPrefix(start, []byte("- ")) || bytes.HasPrefix(start, []byte("## ")) {
 			openers = 0
@@ -144,18 +160,15 @@ func (r *reader) lines(n ast.Node) string {
 	return b.String()
 }
 
-// maxCells bounds the cells of a table: a row with few of them is filled up to the width of the first.
-const maxCells = 100_000
-
 func (r *reader) table(n *extensionast.Table) block {
-	b, cells := block{kind: table}, 0
-	for line := n.FirstChild(); line != nil && cells < maxCells; line = line.NextSibling() {
+	b := block{kind: table}
+	for line := n.FirstChild(); line != nil; line = line.NextSibling() {
 		var cols row
 		for c := line.FirstChild(); c != nil; c = c.NextSibling() {
 			right := len(cols) < len(n.Alignments) && n.Alignments[len(cols)] == extensionast.AlignRight
 			cols = append(cols, cell{runs: r.runs(c), right: right})
 		}
-		b.rows, cells = append(b.rows, cols), cells+len(cols)
+		b.rows = append(b.rows, cols)
 	}
 	return b
 }
@@ -200,13 +213,13 @@ func (r *reader) finish() {
 					x.link, x.cited = "", ""
 				}
 				if x.cited == "" {
-					before = sentenceEnd(before + x.text)
+					before = lastBytes(before + x.text)
 					continue
 				}
 				number++
 				x.number = number
 				r.doc.cites[x.cited] = append(r.doc.cites[x.cited], number)
-				x.note = r.doc.Notes[x.cited].passage(before)
+				x.note = r.doc.Notes[x.cited].passage(sentenceEnd(before))
 			}
 		}
 	})
