@@ -213,6 +213,7 @@ func TestEscape(t *testing.T) {
 		"arr[2] [CIT-3-01]": `arr\[2\] \[CIT\-3-01\]`,
 		"AT&T & &amp;":      `AT\&T & \&amp;`,
 		`C:\dir`:            `C:\\dir`,
+		"a\u202egpj\u2069":  "agpj",
 		"~~x~~ ~y":          `\~\~x\~\~ \~y`,
 		"":                  "",
 	} {

@@ -6,9 +6,10 @@ import (
 )
 
 // Escape returns Markdown that shows exactly this text on one line: white space is folded to single spaces, and what
-// would become markup or a marker is escaped. The text may begin a paragraph.
+// would become markup or a marker is escaped. What turns the order of other characters is left out: the text could make the
+// address behind it look like another. The text may begin a paragraph.
 func Escape(text string) string {
-	text = fold(strings.ToValidUTF8(text, "\uFFFD"))
+	text = fold(embedding.ReplaceAllString(strings.ToValidUTF8(text, "\uFFFD"), ""))
 	if n := lineStart(text); n > 0 {
 		return text[:n-1] + `\` + text[n-1:n] + escapeInline(text, n)
 	}
@@ -76,7 +77,7 @@ func alnum(c byte) bool {
 }
 
 // Unescape is the inverse of Escape: it removes the backslashes before ASCII punctuation.
-// Unescape(Escape(x)) is x with white space folded and invalid UTF-8 replaced.
+// Unescape(Escape(x)) is x with white space folded, invalid UTF-8 replaced and without what turns the order of text.
 func Unescape(markdown string) string {
 	if !strings.Contains(markdown, `\`) {
 		return markdown

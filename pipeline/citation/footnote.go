@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 var (
@@ -19,6 +20,7 @@ func (r *Registry) numberNotes(text string) (numbered string, names map[int]stri
 		return text, nil
 	}
 	lines := textLines(text)
+	cites := sync.OnceValue(func() bool { return r.hasList(text) })
 	numbers := map[string]int{}
 	var order []string
 	for i, l := range lines {
@@ -26,7 +28,7 @@ func (r *Registry) numberNotes(text string) (numbered string, names map[int]stri
 		if m == nil || l.code || isNoteNumber(m[1]) || numbers[strings.ToLower(m[1])] != 0 {
 			continue
 		}
-		if note := noteText(text, lines[i:], len(m[0])); r.hasTarget(note) && !(r.isRemark(note) && r.hasList(text)) {
+		if note := noteText(text, lines[i:], len(m[0])); r.hasTarget(note) && !(r.isRemark(note) && cites()) {
 			numbers[strings.ToLower(m[1])] = -1
 			order = append(order, strings.ToLower(m[1]))
 		}

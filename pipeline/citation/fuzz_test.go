@@ -94,7 +94,9 @@ func FuzzRender(f *testing.F) {
 	})
 }
 
-// FuzzEscape: what is escaped is shown as it was, holds no marker, and stays one line.
+var turning = regexp.MustCompile("[\u202a-\u202e\u2066-\u2069]")
+
+// FuzzEscape: what is escaped is shown as it was, but for what turns the order of text, holds no marker, and stays one line.
 func FuzzEscape(f *testing.F) {
 	for _, s := range append(fuzzSeeds, "# x", "1) y", "a_b_ \\* &lt; <b", "CIT-3-01 PLAN-01") {
 		f.Add(s)
@@ -102,7 +104,8 @@ func FuzzEscape(f *testing.F) {
 	r := registry()
 	f.Fuzz(func(t *testing.T, in string) {
 		got := citation.Escape(in)
-		if want := strings.Join(strings.Fields(strings.ToValidUTF8(in, "\uFFFD")), " "); citation.Unescape(got) != want {
+		ordered := turning.ReplaceAllString(strings.ToValidUTF8(in, "\uFFFD"), "")
+		if want := strings.Join(strings.Fields(ordered), " "); citation.Unescape(got) != want {
 			t.Fatalf("Unescape(%q) = %q, want %q", got, citation.Unescape(got), want)
 		}
 		if out := r.Render(got, citation.Options{}); len(out.Cited) > 0 || out.Body != got {

@@ -27,10 +27,15 @@ func (r *Registry) nameRemarks(text string) string {
 	if len(remarks) == 0 || !r.hasList(text) {
 		return text
 	}
+	markers := noteMarker.FindAllStringSubmatchIndex(text, -1)
+	taken := map[string]bool{}
+	for _, m := range markers {
+		taken[text[m[2]:m[3]]] = true
+	}
 	code := codeSpans(text)
 	var b strings.Builder
 	pos := 0
-	for _, m := range noteMarker.FindAllStringSubmatchIndex(text, -1) {
+	for _, m := range markers {
 		for len(code) > 0 && code[0].end <= m[0] {
 			code = code[1:]
 		}
@@ -39,7 +44,7 @@ func (r *Registry) nameRemarks(text string) string {
 			continue
 		}
 		name = "note-" + name
-		for strings.Contains(text, "[^"+name+"]") {
+		for taken[name] {
 			name += "a"
 		}
 		b.WriteString(text[pos:m[2]] + name)

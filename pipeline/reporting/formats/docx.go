@@ -61,10 +61,10 @@ type part struct {
 	body []byte
 }
 
-// escaped returns text as XML has it: characters that XML cannot have become U+FFFD.
+// escaped returns text as XML has it, and as it is shown: characters that XML cannot have become U+FFFD.
 func escaped(text string) string {
 	var b strings.Builder
-	_ = xml.EscapeText(&b, []byte(text)) // a strings.Builder takes everything
+	_ = xml.EscapeText(&b, []byte(ordered.Replace(text))) // a strings.Builder takes everything
 	return b.String()
 }
 

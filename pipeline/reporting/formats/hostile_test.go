@@ -174,7 +174,7 @@ var hostile = []string{
 	`[x](data:text/html;base64,PHNjcmlwdD4=)`, `![x](https://evil.example/pixel.png)`, `![x](../../../../etc/passwd)`, `<javascript:alert(1)>`, `[x](vbscript:x "t")`,
 	`</style><script>x</script>`, `<a id="ref-cit-1-01"></a> taken`, `<a id="ref-x" onclick="x">y</a>`, `[x]: javascript:alert(1)`, "`</code><script>`",
 	"a|b\n|-|-|\n|<b>|`x|y`|", "<!-- --><iframe src=//evil.example></iframe>", `[x](//evil.example/y)`, `[x](file:///etc/passwd)`, "&lt;script&gt;&#x3c;script&#62;", `]]></w:t><w:instrText>`,
-	"\x00\x01\x1b\uFFFE", `[x](http://a.example/"onmouseover="x)`, "[[CIT-9-09](#ref-cit-9-09)]", `[x](https://user:pass@evil.example)`, "[x](\tjava\nscript:alert(1))", `[x](https://bank.example@evil.example/)`, `<https://evil.example/"><script>>`,
+	"\x00\x01\x1b\uFFFE", `[x](http://a.example/"onmouseover="x)`, "[[CIT-9-09](#ref-cit-9-09)]", `[x](https://user:pass@evil.example)`, "[x](\tjava\nscript:alert(1))", `[x](https://bank.example@evil.example/)`, "a \u202egpj.exe\u202c \u2067b\u2069", `<https://evil.example/"><script>>`,
 }
 
 func TestHostileText(t *testing.T) {
@@ -188,6 +188,11 @@ func TestHostileText(t *testing.T) {
 				page, document := made(t, r)
 				checkPage(t, page)
 				parts := checkDocument(t, document)
+				for where, made := range map[string]string{"page": string(page), "document": parts["word/document.xml"], "title": parts["docProps/core.xml"]} {
+					if strings.ContainsAny(made, "\u202e\u2067") {
+						t.Errorf("the %s turns the order of text", where)
+					}
+				}
 				if name == "escaped" && strings.Count(parts["word/document.xml"], "<w:pStyle w:val=\"Heading1\"/>") != 1 {
 					t.Errorf("%d titles", strings.Count(parts["word/document.xml"], "<w:pStyle w:val=\"Heading1\"/>"))
 				}

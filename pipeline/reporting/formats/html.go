@@ -35,10 +35,10 @@ type page struct {
 	out strings.Builder
 }
 
-func (w *page) text(s string) { w.out.WriteString(html.EscapeString(s)) }
+func (w *page) text(s string) { w.out.WriteString(html.EscapeString(ordered.Replace(s))) }
 
 func (w *page) attribute(name, value string) {
-	w.out.WriteString(" " + name + `="` + html.EscapeString(value) + `"`)
+	w.out.WriteString(" " + name + `="` + html.EscapeString(ordered.Replace(value)) + `"`)
 }
 
 func (w *page) head() {

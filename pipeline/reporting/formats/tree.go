@@ -1,6 +1,9 @@
 package formats
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // kind of a block.
 type kind int
@@ -84,6 +87,10 @@ func eachBlock(blocks []block, yield func(*block)) {
 		eachBlock(blocks[i].blocks, yield)
 	}
 }
+
+// ordered takes out the characters that turn the order of others: a title could make what follows it look like something
+// else. The marks that right-to-left text needs stay.
+var ordered = strings.NewReplacer("\u202a", "", "\u202b", "", "\u202c", "", "\u202d", "", "\u202e", "", "\u2066", "", "\u2067", "", "\u2068", "", "\u2069", "")
 
 // plainText joins the text of runs.
 func plainText(runs []run) string {
