@@ -14,6 +14,7 @@ type group struct {
 	numbers []int  // bare numbers
 	dest    string // of the link that the brackets make, if they do
 	locator string // what follows the only number: ", p. 5"
+	through string // what joins the first and the last number of a range of markers, [1]–[3]
 	hash    bool   // numbers are written #1, as those of other things are
 }
 
@@ -166,12 +167,42 @@ func skipRange(s string, i int, closing rune) (last, end int) {
 	if end := strings.IndexRune(rest[:min(len(rest), 84)], closing); strings.HasPrefix(rest, "†") && end >= 0 {
 		return 0, i + end
 	}
-	if dash, size := utf8.DecodeRuneInString(rest); size > 0 && (isDash(dash) || dash == '~' || dash == '～') {
+	blank := len(rest) - len(strings.TrimPrefix(rest, " ")) // [1 - 3]
+	if dash, size := utf8.DecodeRuneInString(rest[blank:]); size > 0 && (isDash(dash) || dash == '~' || dash == '～') {
+		size += blank
+		size += len(rest[size:]) - len(strings.TrimPrefix(rest[size:], " "))
 		if last, n := scanNumber(rest[size:]); n > 0 {
 			return last, i + size + n
 		}
 	}
 	return 0, i
+}
+
+// upTo is the end of a range of markers: [1]–[3].
+var upTo = regexp.MustCompile(`^[ ]?[-–—~][ ]?\[\^?([0-9]{1,3})\]`)
+
+// throughMarker extends the group of one number at the end of which a range of markers goes on.
+func throughMarker(s string, g group) group {
+	if len(g.ids) > 0 || len(g.numbers) != 1 || g.dest != "" || g.locator != "" {
+		return g
+	}
+	m := upTo.FindStringSubmatchIndex(s[g.end:min(len(s), g.end+16)])
+	if m == nil || strings.HasPrefix(s[g.end+m[1]:], "(") {
+		return g
+	}
+	first, last := g.numbers[0], 0
+	for _, c := range []byte(s[g.end+m[2] : g.end+m[3]]) {
+		last = last*10 + int(c-'0')
+	}
+	if last <= first || last-first >= maxRange {
+		return g
+	}
+	for n := first + 1; n <= last; n++ {
+		g.numbers = append(g.numbers, n)
+	}
+	g.through = s[g.end : g.end+strings.IndexByte(s[g.end:], '[')]
+	g.end += m[1]
+	return g
 }
 
 // linkDestination reads "(destination)" or "(destination "title")" at s[i]. The destination may hold balanced

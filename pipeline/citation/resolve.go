@@ -162,6 +162,9 @@ func (w *walker) step(i int) int {
 	if !ok || w.isLabel(i) || w.links.foreign && len(g.ids) == 0 && (first == '(' || first == '（') { // what it encloses comes next
 		return i
 	}
+	if w.links.foreign {
+		g = throughMarker(w.text[:w.plainEnd(i)], g)
+	}
 	return w.replace(i, g)
 }
 
@@ -351,7 +354,7 @@ func (w *walker) punctuation(next int) int {
 			return next
 		}
 		return next + size
-	case after == '.' || after == '\n' || after == ')' || after == '。' || next == len(w.text):
+	case strings.ContainsRune(".\n),;:。，；：", after) || next == len(w.text):
 		tail := out[max(0, len(out)-12):]
 		if m := rowEnd.FindIndex(tail); m != nil {
 			w.out.Truncate(len(out) - len(tail) + m[0] + 1)
@@ -364,7 +367,7 @@ func (w *walker) punctuation(next int) int {
 var emphasisEnd = regexp.MustCompile(`^(?:\*{1,3}|_{1,3})(?:[^\w*]|$)`)
 
 // rowEnd is a row of markers whose last one has gone.
-var rowEnd = regexp.MustCompile(`\](?:,| and|, and| or|, or| und| &)$`)
+var rowEnd = regexp.MustCompile(`\](?:,| and|, and| or|, or| und| &| to| through)$`)
 
 // bullet is the beginning of a list item with nothing behind it.
 var bullet = regexp.MustCompile(`^[ \t>]*(?:[-*+]|[0-9]{1,4}[.)])[ \t]*$`)

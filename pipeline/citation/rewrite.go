@@ -196,15 +196,24 @@ func (v *verifier) body(start, end int) string {
 			return "", false
 		}
 		var markers []string
+		row := g.through != "" // both ends stay, and the numbers of what stays follow one another
+		last := 0
 		for _, id := range g.ids {
 			if e := v.byID[id.String()]; e != nil && e.reason == "" {
 				markers = append(markers, e.marker())
 			}
 		}
-		for _, n := range g.numbers {
+		for i, n := range g.numbers {
 			if e, _ := v.lookup(start+at, n); e != nil {
 				markers = append(markers, e.located(g.locator))
+				row = row && (last == 0 || e.final == last+1)
+				last = e.final
+			} else if i == 0 || i == len(g.numbers)-1 {
+				row = false
 			}
+		}
+		if row {
+			markers = []string{markers[0] + g.through + markers[len(markers)-1]}
 		}
 		if g.dest != "" {
 			markers = v.linked(markers, g.dest)
