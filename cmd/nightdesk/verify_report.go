@@ -236,6 +236,13 @@ func parseSource(line []byte) (citation.Source, error) {
 		Hash     string `json:"sha256"`
 	}
 	if err := json.Unmarshal(line, &in); err != nil {
+		var kind *json.UnmarshalTypeError
+		switch {
+		case errors.As(err, &kind) && kind.Field != "":
+			return citation.Source{}, fmt.Errorf("%s of a source is no %s", kind.Field, kind.Value)
+		case errors.As(err, &kind):
+			return citation.Source{}, fmt.Errorf(`a source is a JSON object such as {"url": "https://..."}, and no %s`, kind.Value)
+		}
 		return citation.Source{}, fmt.Errorf("no JSON object of a source: %w", err)
 	}
 	s := citation.Source{URL: strings.TrimSpace(in.URL), Key: strings.TrimSpace(in.Key), Title: in.Title, Text: in.Text, Hash: in.Hash}
