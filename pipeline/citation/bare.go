@@ -1,0 +1,177 @@
+package citation
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// scheme returns the scheme that a destination begins with, in lower case. A name with a dot in it is a file.
+func scheme(s string) string {
+	for i := 0; i < len(s) && i < 32; i++ {
+		switch c := s[i]; {
+		case c == ':' && i > 0:
+			return strings.ToLower(s[:i])
+		case alnumASCII(c) && (i > 0 || !isDigit(c)) || i > 0 && (c == '+' || c == '-'):
+		default:
+			return ""
+		}
+	}
+	return ""
+}
+
+func hasScheme(s string) bool { return scheme(s) != "" }
+
+// hasAuthority reports whether s begins with a scheme and "://".
+func hasAuthority(s string) bool {
+	name := scheme(s)
+	return name != "" && strings.HasPrefix(s[len(name):], "://")
+}
+
+// wraps reports whether s is an address within another scheme: "blob:https://...".
+func wraps(s string) bool {
+	name := scheme(s)
+	return (name == "blob" || name == "view-source" || name == "filesystem") && hasAuthority(s[len(name)+1:])
+}
+
+// isUnspaced reports whether r belongs to a script that is written without spaces.
+func isUnspaced(r rune) bool {
+	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul)
+}
+
+func isAddress(s string) bool {
+	for _, prefix := range []string{"http://", "https://", "ftp://", "//", "www."} {
+		if foldPrefix(s, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// activeTags load, run or link something when a report is shown as HTML. Others are left to the program that shows it.
+var activeTags = map[string]bool{"a": true, "img": true, "script": true, "style": true, "iframe": true, "object": true,
+	"embed": true, "form": true, "input": true, "button": true, "link": true, "meta": true, "base": true, "svg": true,
+	"video": true, "audio": true, "source": true}
+
+// angle handles <https://example.org> and HTML tags.
+func (w *walker) angle(i int) int {
+	rest := w.text[i+1 : min(len(w.text), i+maxLinkText)]
+	end := strings.IndexAny(rest, "<>")
+	if end <= 0 || rest[end] != '>' {
+		return i
+	}
+	inside, next := rest[:end], i+end+2
+	if (isAddress(inside) || w.links.foreign && hasScheme(inside)) && !strings.ContainsAny(inside, " \n") {
+		v := w.links.judge(inside, linkBare)
+		switch {
+		case v.keep && v.dest != "":
+			w.write("<" + v.dest + ">")
+		case v.keep:
+			w.copy(i, next)
+		default:
+			return w.insert(v.after, next, true)
+		}
+		return next
+	}
+	name := strings.ToLower(strings.TrimPrefix(inside, "/"))
+	if cut := strings.IndexFunc(name, func(r rune) bool { return !(r >= 'a' && r <= 'z' || r >= '0' && r <= '9') }); cut >= 0 {
+		name = name[:cut]
+	}
+	if w.links.foreign {
+		return w.foreignTag(i, next, name, inside)
+	}
+	if !activeTags[name] {
+		return i
+	}
+	if inside[0] != '/' {
+		w.links.note(w.text[i:next], ReasonMarkup)
+	}
+	return next
+}
+
+// bareURL handles an address in running text.
+func (w *walker) bareURL(i int) int {
+	if !isAddress(w.text[i:]) && !(w.links.foreign && (hasAuthority(w.text[i:]) || wraps(w.text[i:]))) {
+		return i
+	}
+	before, _ := utf8.DecodeLastRuneInString(w.text[:i])
+	if i > 0 && (isWord(before) || strings.ContainsRune("/.-@:", before)) && !(w.links.foreign && hasAuthority(w.text[i:])) {
+		return i
+	}
+	end := addressEnd(w.text, i, w.plainEnd(i))
+	address := strings.TrimRight(w.text[i:end], ".,;:!?'*_~")
+	if strings.HasPrefix(w.text[i+len(address):end], "...") { // cut short, or the end of a sentence
+		address = w.text[i : i+len(address)+3]
+	}
+	if len(address) < len("www.x") {
+		w.copy(i, i+len(address))
+		return i + len(address)
+	}
+	if han := strings.IndexFunc(address, isUnspaced); han > 0 && !w.links.known(address) {
+		address = address[:han] // a script without spaces: words may follow the address at once
+	}
+	v := w.judgeBare(address)
+	end = i + len(address)
+	switch {
+	case v.keep && v.dest != "":
+		w.write(v.dest)
+	case v.keep:
+		w.copy(i, end)
+	default:
+		return w.insert(v.after, end, true)
+	}
+	return end
+}
+
+func (w *walker) judgeBare(address string) verdict {
+	if foldPrefix(address, "www.") {
+		address = "https://" + address
+	}
+	return w.links.judge(address, linkBare)
+}
+
+// addressEnd returns where the address that begins at i ends: at white space, at a bracket that it does not open, at
+// what no address holds. Punctuation at its end is still in it.
+func addressEnd(s string, i, limit int) int {
+	var open []rune
+	for end := i; end < limit; {
+		r, size := utf8.DecodeRuneInString(s[end:])
+		if r <= ' ' || r == 0x7f || r == '\u00a0' || strings.ContainsRune(addressStops, r) {
+			return end
+		}
+		switch r {
+		case '[':
+			if !strings.ContainsRune(s[i:end], '?') && !strings.HasSuffix(s[i:end], "://") {
+				return end
+			}
+			open = append(open, r)
+		case '(':
+			open = append(open, r)
+		case ')', ']':
+			if len(open) == 0 || (open[len(open)-1] == '(') != (r == ')') {
+				return end
+			}
+			open = open[:len(open)-1]
+		}
+		end += size
+	}
+	return limit
+}
+
+// bareID handles an id in running text, "as CIT-3-01 shows". Only the exact form counts: people write "Plan-9".
+func (w *walker) bareID(i int) int {
+	id, n := scanID(w.text[i:w.plainEnd(i)])
+	if n == 0 || w.text[i:i+n] != id.String() {
+		return i
+	}
+	if before, _ := utf8.DecodeLastRuneInString(w.text[:i]); i > 0 && (isWord(before) || strings.ContainsRune("/#-.@=", before)) {
+		return i
+	}
+	if after, _ := utf8.DecodeRuneInString(w.text[i+n:]); i+n < len(w.text) && (after == '-' || after == '/' || after == '_') {
+		return i
+	}
+	return w.replace(i, group{end: i + n, ids: []ID{id}})
+}
+
+// addressStops are characters that no address holds.
+const addressStops = "<>\"`|{}\\。，；：！？（）【】《》“”、"

@@ -1,0 +1,127 @@
+package citation
+
+import (
+	"slices"
+	"strconv"
+)
+
+// findDuplicates marks entries that cite what an entry with a lower number cites. Citation ids are no numbers: several
+// of them share a source by design.
+func (v *verifier) findDuplicates() {
+	order := slices.Clone(v.entries)
+	slices.SortStableFunc(order, func(a, b *entry) int { return a.number - b.number })
+	for _, e := range order {
+		if e.reason != "" {
+			continue
+		}
+		if e.id != "" {
+			if v.bySource[e.place] == nil {
+				v.bySource[e.place] = e
+			}
+			continue
+		}
+		if first := v.bySource[e.place]; first != nil && e.place != "" && first.id == "" {
+			e.same, e.reason = first, ReasonDuplicate+strconv.Itoa(first.number)
+			continue
+		}
+		if e.place != "" {
+			v.bySource[e.place] = e
+		}
+	}
+}
+
+// number gives every entry that stays its number in the result.
+func (v *verifier) number() {
+	top := 0
+	for _, e := range v.entries {
+		top = max(top, e.number)
+	}
+	for _, e := range v.entries {
+		if e.id != "" {
+			v.byID[e.id] = e
+			continue
+		}
+		if e.number > 0 {
+			v.means(e)
+		}
+		v.anchors = v.anchors || e.anchor
+	}
+	for _, lists := range v.byNumber {
+		slices.SortFunc(lists, func(a, b numbered) int { return a.end - b.end })
+	}
+	kept := slices.DeleteFunc(slices.Clone(v.entries), func(e *entry) bool { return e.reason != "" || e.id != "" })
+	order := func(e *entry) int { // entries without numbers come last
+		if e.number == 0 {
+			return top + 1
+		}
+		return e.number
+	}
+	slices.SortStableFunc(kept, func(a, b *entry) int { return order(a) - order(b) })
+	for i, e := range kept {
+		e.final = e.number
+		if v.o.Sanitize {
+			e.final = i + 1
+		}
+		v.top = max(v.top, e.final)
+	}
+}
+
+// means notes what the number of an entry leads to: to the first entry of a list with that number that stays.
+func (v *verifier) means(e *entry) {
+	to := e
+	if e.same != nil {
+		to = e.same
+	}
+	if to.reason != "" {
+		to = nil
+	}
+	known := v.byNumber[e.number]
+	for n := len(known) - 1; n >= max(0, len(known)-2); n-- { // footnotes come between those of a list
+		if known[n].section == e.section {
+			if known[n].entry == nil {
+				known[n].entry = to
+			}
+			return
+		}
+	}
+	list := v.sections[e.section].entries
+	v.byNumber[e.number] = append(known, numbered{e.section, list[len(list)-1].end, to})
+}
+
+// lookup returns the entry that a number means at a place of the text: in the list that comes next, else in the last one
+// that has it. known: a list has such a number, though its entry may be gone.
+func (v *verifier) lookup(pos, number int) (e *entry, known bool) {
+	lists := v.byNumber[number]
+	if len(lists) == 0 {
+		return nil, false
+	}
+	at, _ := slices.BinarySearchFunc(lists, pos, func(n numbered, pos int) int { return n.end - pos })
+	return lists[min(at, len(lists)-1)].entry, true
+}
+
+// marker is how a citation of the entry is written in the result.
+func (e *entry) marker() string {
+	switch {
+	case e.id != "":
+		id, _ := ParseID(e.id)
+		return "[[" + e.id + "](#" + id.Anchor() + ")]"
+	case e.final == 0:
+		return ""
+	case e.anchor:
+		n := strconv.Itoa(e.final)
+		return "[[" + n + "](#ref-" + n + ")]"
+	}
+	if e.footnote {
+		return "[^" + strconv.Itoa(e.final) + "]"
+	}
+	return "[" + strconv.Itoa(e.final) + "]"
+}
+
+// located is the marker with the place in the source that the text names: [1, p. 5].
+func (e *entry) located(place string) string {
+	m := e.marker()
+	if place == "" || m == "" || e.anchor || e.id != "" {
+		return m
+	}
+	return m[:len(m)-1] + place + "]"
+}

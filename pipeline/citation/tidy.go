@@ -1,0 +1,132 @@
+package citation
+
+import (
+	"bytes"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+)
+
+// gone tidies up around what was removed before next, and returns where to go on.
+func (w *walker) gone(next int) int {
+	before := w.space
+	w.dropSpace(next)
+	if !w.links.foreign {
+		return next
+	}
+	if m := joinsMarker.FindStringSubmatchIndex(w.text[next:min(len(w.text), next+20)]); m != nil { // the next one takes its place
+		w.space = before
+		return next + m[2]
+	}
+	if close, size := utf8.DecodeRuneInString(w.text[next:]); close == ')' || close == '）' {
+		out := w.out.Bytes()
+		if m := announced.FindIndex(out[max(0, len(out)-24):]); m != nil {
+			w.out.Truncate(len(out) - (m[1] - m[0]))
+			w.space = ""
+			next += size
+			w.dropSpace(next)
+		}
+	}
+	for _, pair := range enclosing {
+		if strings.HasPrefix(w.text[next:], pair[1]) && w.opens(pair) {
+			w.out.Truncate(w.out.Len() - len(pair[0]))
+			trimmed := bytes.TrimRight(w.out.Bytes(), " ")
+			w.space = strings.Repeat(" ", w.out.Len()-len(trimmed))
+			w.out.Truncate(len(trimmed))
+			next += len(pair[1])
+			w.dropSpace(next)
+		}
+	}
+	if emphasisEnd.MatchString(w.text[next:min(len(w.text), next+4)]) {
+		w.space = ""
+	}
+	next = w.punctuation(next)
+	line := w.out.Bytes()[max(0, w.out.Len()-42):] // a bullet is short
+	line = line[bytes.LastIndexByte(line, '\n')+1:]
+	if len(line) > 40 || len(bytes.TrimLeft(line, " \t")) > 0 && !bullet.Match(line) {
+		return next
+	}
+	rest := strings.TrimLeft(w.text[next:], " \t")
+	switch {
+	case strings.HasPrefix(rest, "\n"): // nothing is left of the line
+		w.out.Truncate(w.out.Len() - len(line))
+		w.space = ""
+		next = len(w.text) - len(rest) + 1
+		if w.out.Len() == 0 || bytes.HasSuffix(w.out.Bytes(), []byte("\n\n")) { // one blank line between paragraphs is enough
+			next += len(w.text[next:]) - len(strings.TrimPrefix(w.text[next:], "\n"))
+		}
+		return next
+	case len(line) == 0:
+		return len(w.text) - len(rest)
+	}
+	return next
+}
+
+// joinsMarker is what stands between two markers of a row.
+var joinsMarker = regexp.MustCompile(`^(?:[ ]?[,;&/、，；]|[ ](?:and|or|und|et|y)\b|[ ]?[和及与])[ ]?(\[\^?[0-9])`)
+
+// announced is a bracket that announced what has gone: "(see", "(Source:".
+var announced = regexp.MustCompile(`(?i)\s?[(（]\s*(?:see|see also|cf\.?|via|sources?|quellen?|siehe|vgl\.?|voir|fuente|来源|参见|见)\s*[:：]?\s*$`)
+
+// enclosing is what may stand around markers, and says nothing without them.
+var enclosing = [][2]string{{"<sup>", "</sup>"}, {"**", "**"}, {"__", "__"}, {"*", "*"}, {"_", "_"}, {"^", "^"}, {"(", ")"}, {"[", "]"}, {"（", "）"}}
+
+// opens reports whether the text so far ends with the opening part of a pair, which no other one closes in its line.
+func (w *walker) opens(pair [2]string) bool {
+	out := w.out.Bytes()
+	if !bytes.HasSuffix(out, []byte(pair[0])) {
+		return false
+	}
+	if pair[0] != pair[1] {
+		return true
+	}
+	line := out[max(0, len(out)-400):]
+	line = line[bytes.LastIndexByte(line, '\n')+1:]
+	return bytes.Count(line, []byte(pair[0]))%2 == 1
+}
+
+// punctuation takes out what joined the removed to its neighbours: the comma after another comma, the "and" of a row of
+// markers that ends there.
+func (w *walker) punctuation(next int) int {
+	out := w.out.Bytes()
+	if len(out) == 0 {
+		return next
+	}
+	after, size := utf8.DecodeRuneInString(w.text[next:])
+	last, _ := utf8.DecodeLastRune(out)
+	switch {
+	case strings.ContainsRune(".,;。，；、", after) && strings.ContainsRune(".,;:!?。，；：！？、", last):
+		if strings.ContainsRune(",;，；、", last) && strings.ContainsRune(".。", after) { // the stronger one stays
+			_, n := utf8.DecodeLastRune(out)
+			w.out.Truncate(len(out) - n)
+			return next
+		}
+		return next + size
+	case strings.ContainsRune(".\n),;:。，；：", after) || next == len(w.text):
+		tail := out[max(0, len(out)-12):]
+		if m := rowEnd.FindIndex(tail); m != nil {
+			w.out.Truncate(len(out) - len(tail) + m[0] + 1)
+		}
+	}
+	return next
+}
+
+// emphasisEnd is the end of emphasised text.
+var emphasisEnd = regexp.MustCompile(`^(?:\*{1,3}|_{1,3})(?:[^\w*]|$)`)
+
+// rowEnd is a row of markers whose last one has gone.
+var rowEnd = regexp.MustCompile(`\](?:,| and|, and| or|, or| und| &| to| through)$`)
+
+// bullet is the beginning of a list item with nothing behind it.
+var bullet = regexp.MustCompile(`^[ \t>]*(?:[-*+]|[0-9]{1,4}[.)])[ \t]*$`)
+
+// dropSpace removes the white space before what is removed, unless two words would grow together.
+func (w *walker) dropSpace(next int) {
+	if w.space == "" {
+		return
+	}
+	w.space = ""
+	if r, _ := utf8.DecodeRuneInString(w.text[next:]); next < len(w.text) && w.out.Len() > 0 && !strings.ContainsRune(" \t\n.,;:!?)]}\"”’»。，；：！？）】", r) {
+		w.space = " "
+	}
+}
