@@ -236,15 +236,12 @@ func (p *entryParser) close() {
 			p.last = max(p.last, n)
 		}
 	}
-	if e.number == 0 && e.id == "" && onlyAddresses.MatchString(first) {
+	if e.number == 0 && e.id == "" {
 		base := e.body
-		for _, m := range betweenAddresses.FindAllStringIndex(strings.TrimRight(first, " \t."), -1) {
-			if m[0] == 0 {
-				continue
-			}
+		for _, m := range onlyAddresses(first) {
 			next := *e
-			next.start, next.body, next.split = base+m[1], base+m[1], true
-			e.end = base + m[0]
+			next.start, next.body, next.split = base+m[0], base+m[0], true
+			e.end = base + m[1]
 			p.entries = append(p.entries, e)
 			e = &next
 		}
@@ -252,11 +249,28 @@ func (p *entryParser) close() {
 	p.entries = append(p.entries, e)
 }
 
-var (
-	// onlyAddresses is a line of several addresses and no words: each is an entry.
-	onlyAddresses    = regexp.MustCompile(`(?i)^[ \t]*<?https?://[^\s,;|]+(?:[ \t]*[,;|]?[ \t]+<?https?://[^\s,;|]+)+[ \t.]*$`)
-	betweenAddresses = regexp.MustCompile(`[ \t]*[,;|]?[ \t]+`)
-)
+// oneAddress is an address, or a link.
+var oneAddress = regexp.MustCompile(`(?i)<?https?://[^\s,;|<>]+>?|\[[^\[\]]{1,200}\]\(<?https?://[^()\s]{1,1000}\)`)
+
+// onlyAddresses returns where the second and further entries of a line begin that has several addresses and no words, and
+// where the entries before them end. Each address is an entry.
+func onlyAddresses(line string) (entries [][2]int) {
+	last := 0
+	for i, m := range oneAddress.FindAllStringIndex(line, -1) {
+		gap := line[last:m[0]]
+		if strings.Trim(gap, " \t,;|") != "" || i > 0 && gap == "" {
+			return nil
+		}
+		if i > 0 {
+			entries = append(entries, [2]int{m[0], last})
+		}
+		last = m[1]
+	}
+	if strings.Trim(line[last:], " \t.,;|") != "" {
+		return nil
+	}
+	return entries
+}
 
 // hasAddress reports whether a line holds a URL.
 func hasAddress(line string) bool {
