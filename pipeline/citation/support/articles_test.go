@@ -22,6 +22,7 @@ func TestArticles(t *testing.T) {
 		{"articles", 1, 5, 77},
 		{"articles2", 4, 7, 74},
 		{"articles3", 2, 2, 77},
+		{"articles4", 9, 99, 0},
 	} {
 		t.Run(set.dir, func(t *testing.T) {
 			t.Parallel()
@@ -57,7 +58,7 @@ func TestArticles(t *testing.T) {
 // TestOffsets: start and end count bytes of the stored text, whatever its script, and cut no character.
 func TestOffsets(t *testing.T) {
 	t.Parallel()
-	for _, dir := range []string{"articles", "articles2", "articles3"} {
+	for _, dir := range []string{"articles", "articles2", "articles3", "articles4"} {
 		sources, cases := plant(t, dir)
 		corpus := support.New(sources)
 		text := map[string]string{}
