@@ -84,6 +84,13 @@ func judge(s *statement, texts []*text) Verdict {
 		if detail := s.swapped(texts); detail != "" {
 			return not(ReasonRoles, detail)
 		}
+		if !absence && open == "" {
+			if b := s.boundElsewhere(texts); b.certain {
+				return not(ReasonRoles, b.detail)
+			} else if b.detail != "" {
+				open, openDetail = ReasonRoles, b.detail
+			}
+		}
 		if !absence && open != ReasonDerived && open != ReasonNegation { // "37 of the ships are not fast": a part is denied
 			if detail := s.negated(best); detail != "" {
 				return not(ReasonNegation, detail)

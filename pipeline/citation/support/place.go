@@ -155,8 +155,17 @@ func capitals(words []word, from, to int) map[string]bool {
 
 // cutBetween returns where the segment of one value ends and that of the next begins.
 func cutBetween(text string, words []word, from, to int) int {
+	at, _ := cutRank(text, words, from, to)
+	return at
+}
+
+// Ranks of what parts two segments: a word such as "and", a comma.
+const cutWord = 3
+
+// cutRank is cutBetween with how clearly the two are parted; 0: not at all.
+func cutRank(text string, words []word, from, to int) (at, rank int) {
 	if from >= to {
-		return to
+		return to, 0
 	}
 	best, rank, depth := from, 0, 0
 	for i := from; i < to; i++ {
@@ -204,7 +213,7 @@ func cutBetween(text string, words []word, from, to int) int {
 			best, rank = w.end, r
 		}
 	}
-	return best
+	return best, rank
 }
 
 // anchorsIn returns the anchors of the words between two bytes, without those of the values.
