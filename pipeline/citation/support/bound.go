@@ -67,6 +67,9 @@ func (s *statement) boundToOther(t *text, texts []*text, p part, x run) (certain
 	if !known {
 		return false, false
 	}
+	if s.shortened(t, p, x, said) {
+		return true, true
+	}
 	count := map[int]int{}
 	for term := range said {
 		for _, u := range t.postings[term] {
@@ -79,22 +82,72 @@ func (s *statement) boundToOther(t *text, texts []*text, p part, x run) (certain
 		}
 		for _, g := range t.nameParts(u) {
 			theirs := shared(said, g.terms)
-			if g.holds(t.words, low) || g.anaphora || len(theirs) <= len(mine) || !covers(theirs, mine) || float64(len(theirs)) < mostOfPart*float64(len(said)) {
+			if g.holds(t.words, low) || !tells(theirs, mine) || float64(len(theirs)) < mostOfPart*float64(len(said)) {
 				continue
 			}
 			for _, y := range g.names {
 				if !s.rivalName(t, p, x, y) {
 					continue
 				}
-				if s.sameRole(t, x, y, g, theirs) {
+				if (g.pronoun < 0 || g.pronoun > y.last) && s.sameRole(t, x, y, g, theirs) {
 					return true, true
 				}
-				ok = true
+				ok = ok || g.pronoun < 0
 			}
 		}
 	}
 	return false, ok
 }
+
+// shortened reports that the sentence has x where a source has another name in a part that leaves the verb out: the medals
+// were presented by x, and the flowers by y, for "the flowers were presented by x".
+func (s *statement) shortened(t *text, p part, x run, said map[string]bool) bool {
+	low := s.words[x.last].low
+	role := roleOf(s.text, s.words, p.from, x)
+	for _, u := range t.postings[s.words[x.last].term()] {
+		parts := t.nameParts(u)
+		for i, a := range parts {
+			if i+1 == len(parts) || !a.holds(t.words, low) || parts[i+1].holds(t.words, low) {
+				continue
+			}
+			g := parts[i+1]
+			words := g.plain(t.words)
+			if len(words) == 0 || len(words) > 2 || !covers(said, words) || len(shared(words, a.terms)) > 0 {
+				continue
+			}
+			rest := a.plain(t.words)
+			if len(shared(rest, said)) == 0 || covers(said, rest) {
+				continue // the verb must be that of the sentence, and its subject another
+			}
+			for _, y := range g.names {
+				if s.rivalName(t, p, x, y) && roleOf(t.Text, t.words, g.from, y) == role {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// plain returns the content words of a part that are neither names nor numbers.
+func (p part) plain(words []word) map[string]bool {
+	out := map[string]bool{}
+	for i := p.from; i < p.to; i++ {
+		if words[i].term() != "" && !words[i].number() && !slices.ContainsFunc(p.names, func(r run) bool { return i >= r.first && i <= r.last }) {
+			out[words[i].term()] = true
+		}
+	}
+	return out
+}
+
+// tells reports that a part has nearly all that another one has of a statement, and much more.
+func tells(theirs, mine map[string]bool) bool {
+	both := len(shared(theirs, mine))
+	more, less := len(theirs)-both, len(mine)-both
+	return more > 0 && (less == 0 || more >= clearlyMore*less)
+}
+
+const clearlyMore = 4
 
 // holds reports that a part has a word at all.
 func (p part) holds(words []word, low string) bool {
@@ -206,9 +259,9 @@ func (s *statement) sameRole(t *text, x, y run, g part, theirs map[string]bool) 
 
 var being = set(`is are was were be been being wurde wurden wird werden`)
 
-// passive reports a form of "be" shortly before a word.
+// passive reports a form of "be" shortly before a word that is no noun.
 func passive(words []word, at int) bool {
-	for i := at - 1; i >= 0 && i >= at-3; i-- {
+	for i := at - 1; i >= 0 && i >= at-3 && !beforeNoun[words[i].low]; i-- {
 		if being[words[i].low] {
 			return true
 		}

@@ -11,7 +11,7 @@ type part struct {
 	from, to int // words
 	names    []run
 	terms    map[string]bool // content words, those of its names included
-	anaphora bool            // a pronoun speaks of a name that stands elsewhere
+	pronoun  int             // the first word that speaks of a name that stands before it; -1: none
 }
 
 // run is a name in a text: words in a row.
@@ -48,7 +48,7 @@ func partsOf(text string, words []word, from, to int, isName func(int) bool) []p
 	}
 	for i := 0; i < len(out) && len(out) > 1; i++ { // what has no words of its own shares those of its neighbour
 		switch bare := out[i].bare(words); {
-		case i > 0 && (relativeStart[words[out[i].from].low] || bare && i == len(out)-1):
+		case i > 0 && (relativeStart[words[out[i].from].low] || elided(words, words[out[i].from].start) || bare && i == len(out)-1):
 			out[i-1].to, out[i-1].names = out[i].to, append(out[i-1].names, out[i].names...)
 			out = slices.Delete(out, i, i+1)
 			i--
@@ -59,11 +59,15 @@ func partsOf(text string, words []word, from, to int, isName func(int) bool) []p
 		}
 	}
 	for i := range out {
-		out[i].terms = map[string]bool{}
-		for _, w := range words[out[i].from:out[i].to] {
-			out[i].anaphora = out[i].anaphora || anaphoric[w.low]
-			if term := w.term(); term != "" && !w.number() {
+		out[i].terms, out[i].pronoun = map[string]bool{}, -1
+		for j := out[i].from; j < out[i].to; j++ {
+			if anaphoric[words[j].low] && out[i].pronoun < 0 {
+				out[i].pronoun = j
+			}
+			if term := words[j].term(); term != "" {
 				out[i].terms[term] = true
+			} else if words[j].number() {
+				out[i].terms[words[j].low] = true
 			}
 		}
 	}
