@@ -1,6 +1,9 @@
 package support
 
-import "slices"
+import (
+	"maps"
+	"slices"
+)
 
 // misbound is what a source says of another name than the sentence does.
 type misbound struct {
@@ -41,6 +44,12 @@ const mostOfPart = 0.6
 func (s *statement) boundToOther(t *text, texts []*text, p part, x run) (certain, ok bool) {
 	low := s.words[x.last].low
 	said := map[string]bool{} // of x
+	names := map[string]bool{}
+	for _, r := range p.names {
+		for _, w := range s.words[r.first : r.last+1] {
+			names[w.term()] = true
+		}
+	}
 	for term := range p.terms {
 		if !slices.ContainsFunc(s.words[x.first:x.last+1], func(w word) bool { return slices.Contains(w.terms, term) }) {
 			said[term] = true
@@ -82,7 +91,7 @@ func (s *statement) boundToOther(t *text, texts []*text, p part, x run) (certain
 		}
 		for _, g := range t.nameParts(u) {
 			theirs := shared(said, g.terms)
-			if g.holds(t.words, low) || !tells(theirs, mine) || float64(len(theirs)) < mostOfPart*float64(len(said)) {
+			if g.holds(t.words, low) || !tells(theirs, mine, names) || float64(len(theirs)) < mostOfPart*float64(len(said)) {
 				continue
 			}
 			for _, y := range g.names {
@@ -140,8 +149,12 @@ func (p part) plain(words []word) map[string]bool {
 	return out
 }
 
-// tells reports that a part has nearly all that another one has of a statement, and much more.
-func tells(theirs, mine map[string]bool) bool {
+// tells reports that a part has nearly all that another one has of a statement, and much more: among it a word that
+// belongs to no name.
+func tells(theirs, mine, names map[string]bool) bool {
+	if !slices.ContainsFunc(slices.Collect(maps.Keys(theirs)), func(term string) bool { return !mine[term] && !names[term] }) {
+		return false
+	}
 	both := len(shared(theirs, mine))
 	more, less := len(theirs)-both, len(mine)-both
 	return more > 0 && (less == 0 || more >= clearlyMore*less)

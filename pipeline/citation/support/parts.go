@@ -64,10 +64,11 @@ func partsOf(text string, words []word, from, to int, isName func(int) bool) []p
 			if anaphoric[words[j].low] && out[i].pronoun < 0 {
 				out[i].pronoun = j
 			}
-			if term := words[j].term(); term != "" {
-				out[i].terms[term] = true
-			} else if words[j].number() {
+			switch term := words[j].term(); {
+			case words[j].number() && len(words[j].raw) > 2: // a year, 549 points: short ones tell little
 				out[i].terms[words[j].low] = true
+			case term != "" && !words[j].number():
+				out[i].terms[term] = true
 			}
 		}
 	}
