@@ -244,6 +244,10 @@ func (s *statement) missingQuote(texts []*text) string {
 // verbatim returns where the whole sentence stands in a source. denied: it does so only as part of one that denies it.
 func (s *statement) verbatim(texts []*text) (t *text, start, end int, denied bool) {
 	needle := strings.TrimRight(s.folded, ".!?。！？:; ")
+	if start := s.leadIn(); start > 0 {
+		needle = strings.TrimRight(foldText(s.text[start:]).text, ".!?。！？:; ")
+	}
+	needle = strings.TrimSpace(needle)
 	if len(needle) < 8 {
 		return nil, 0, 0, false
 	}
@@ -262,6 +266,23 @@ func (s *statement) verbatim(texts []*text) (t *text, start, end int, denied boo
 		}
 	}
 	return nil, 0, 0, denied
+}
+
+// leadingIn are words that name no fact, before the comma that a report begins a sentence with.
+var leadingIn = set(`according noted also overall additionally furthermore moreover finally likewise similarly specifically notably indeed meanwhile again
+	however besides laut demnach zudem außerdem ferner insgesamt`)
+
+// leadIn returns where a sentence begins behind words such as "According to the report,"; 0 when it has none.
+func (s *statement) leadIn() int {
+	for i, w := range s.words[:min(len(s.words), 7)] {
+		if i > 0 && strings.HasPrefix(s.text[s.words[i-1].end:], ", ") {
+			return w.start
+		}
+		if w.number() || denials[w.low] || w.term() != "" && !leadingIn[w.low] && !telling[w.low] && !saying[w.low] {
+			return 0
+		}
+	}
+	return 0
 }
 
 // denials turn what follows them in the same sentence into its opposite, or into something else than a statement.
