@@ -28,6 +28,9 @@ func judge(s *statement, texts []*text) Verdict {
 	point(lead)
 	not := func(r Reason, detail string) Verdict {
 		v.Result, v.Reason, v.Detail = Unsupported, r, clip(detail)
+		if (r == ReasonSubject || r == ReasonDirection || r == ReasonRoles) && s.restStands(texts) {
+			v.Result = Unverified
+		}
 		return v
 	}
 	if missing := s.missingQuote(texts); missing != "" {
@@ -283,6 +286,21 @@ func (s *statement) leadIn() int {
 		}
 	}
 	return 0
+}
+
+// restStands reports that a source has the sentence word for word but for a few words up to a comma, which turn nothing: what
+// is said of what cannot be wrong there.
+func (s *statement) restStands(texts []*text) bool {
+	for i, w := range s.words[:min(len(s.words), 7)] {
+		if i > 0 && strings.HasPrefix(s.text[s.words[i-1].end:], ", ") {
+			needle := strings.TrimSpace(strings.TrimRight(foldText(s.text[w.start:]).text, ".!?。！？:; "))
+			return len(needle) > 30 && slices.ContainsFunc(texts, func(t *text) bool { return t.folded.find(needle, 0) >= 0 })
+		}
+		if w.number() || denials[w.low] || len(polesAt(s.words, i)) > 0 || w.capital() && (i > 0 || slices.ContainsFunc(texts, func(t *text) bool { return t.isName(w.term()) })) {
+			return false
+		}
+	}
+	return false
 }
 
 // denials turn what follows them in the same sentence into its opposite, or into something else than a statement.

@@ -257,9 +257,17 @@ func (s *statement) find(q quantity.Quantity, texts []*text) finding {
 				how = met // "each year 22 m"
 			}
 			_, inTable := t.cells[p.Start]
-			if t.misplaced(s, q, p, anchors) || !inTable && (t.saidOfAnother(s, q, p, around) || !sums && t.saidElsewhere(s, q, p, around) || t.ofAnotherTime(s, q, p)) {
+			if t.misplaced(s, q, p, anchors) || !inTable && (t.saidOfAnother(s, q, p, around) || !sums && t.saidElsewhere(s, q, p, around) || t.ofAnotherTime(s, q, p) || t.ofAnotherDate(s, q, p) || t.ofAnotherName(s, q, p)) {
 				astray = max(astray, how)
 				continue
+			}
+			if how == met && !inTable && q.Kind != quantity.Label {
+				if doubt, certain := t.doubtful(s, q, p, around); certain && !sums {
+					astray = max(astray, how)
+					continue
+				} else if doubt {
+					how = rough
+				}
 			}
 			n := t.near(s, p.unit)
 			if how > best.how || how == best.how && n > share {

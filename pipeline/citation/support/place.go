@@ -333,7 +333,7 @@ func (t *text) misplaced(s *statement, q quantity.Quantity, p placed, around sur
 		if pairs != nil && i >= first && i <= last {
 			their = pairs[i-first]
 		}
-		if t.belongs(around, own, their) {
+		if t.belongs(around, own, their) || i > at && t.shortenedValue(around, words, vs, at, i, u) {
 			return true
 		}
 	}
