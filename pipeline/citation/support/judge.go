@@ -127,6 +127,8 @@ func judge(s *statement, texts []*text) Verdict {
 		v.Reason = open
 	case s.weight == 0 && specifics == 0:
 		v.Reason = ReasonWords
+	case v.Overlap >= enoughExact && v.Overlap < enough && slices.ContainsFunc(places, func(f finding) bool { return s.alone(f) }):
+		v.Reason = ReasonSubject
 	case lead.first >= 0 && (v.Overlap >= enough || specifics > 0 && v.Overlap >= enoughExact), s.weight == 0:
 		v.Result = Supported
 		v.Sources = s.bearing(best, places)
@@ -136,6 +138,17 @@ func judge(s *statement, texts []*text) Verdict {
 		v.Reason = ReasonWords
 	}
 	return v
+}
+
+// alone reports a quantity whose source sentence has no other word of the statement than names.
+func (s *statement) alone(f finding) bool {
+	if f.text == nil || f.unit < 0 {
+		return false
+	}
+	return !slices.ContainsFunc(s.terms, func(term weighted) bool {
+		_, there := slices.BinarySearch(f.text.postings[term.text], f.unit)
+		return there && !f.text.isName(term.text)
+	})
 }
 
 // windows returns the best window of each source that has one.

@@ -603,7 +603,7 @@ func (t *text) rivals(s *statement, q quantity.Quantity, unit int, p placed) []p
 	at, _ := slices.BinarySearchFunc(t.quantities, u.start, func(p placed, b int) int { return p.Start - b })
 	for ; at < len(t.quantities) && t.quantities[at].Start < u.end && len(out) < 20; at++ {
 		other := t.quantities[at]
-		if other.Start == p.Start || other.Kind != q.Kind || other.Unit != q.Unit || agree(q, other.Quantity, s.text[q.Start:q.End], other.raw) != apart {
+		if other.Start == p.Start || other.Kind != q.Kind || other.Unit != q.Unit && !alikeKind(q, other.Quantity) && q.Kind != quantity.Money || agree(q, other.Quantity, s.text[q.Start:q.End], other.raw) != apart {
 			continue
 		}
 		if mine, theirs := nounBehind(s.words, q.End), nounBehind(t.words, other.End); q.Kind == quantity.Number && mine != "" && theirs != "" && mine != theirs {

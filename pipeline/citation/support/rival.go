@@ -156,16 +156,16 @@ func (t *text) doubtful(s *statement, q quantity.Quantity, p placed, around map[
 		}
 	}
 	for u, n := range count {
-		if u == p.unit || n < len(around) || count[p.unit] >= n {
+		if u == p.unit || 3*n < 2*len(around) || count[p.unit] >= n {
 			continue
 		}
 		for _, other := range t.rivals(s, q, u, p) {
 			if _, also := s.says(other); also {
 				continue
 			}
-			doubt = true
+			doubt = doubt || n == len(around)
 			for term := range around {
-				if !slices.Contains(t.postings[term], p.unit) && (t.isName(term) && t.otherNameIn(s, p.unit) || t.unitOpposes(p.unit, term)) {
+				if slices.Contains(t.postings[term], u) && !slices.Contains(t.postings[term], p.unit) && (t.isName(term) && t.otherNameIn(s, p.unit) || t.unitOpposes(p.unit, term)) {
 					return true, true
 				}
 			}
