@@ -72,14 +72,16 @@ func (p *parser) magnitude(at int, money bool) (end int, scale float64, written 
 // dotted are written with a full stop, which ends no sentence.
 var dotted = set(`mio mrd tsd bio`)
 
-// spelled are English number words.
+// spelled are English and German number words; "elf" is an English word as well.
 var spelled = map[string]float64{
 	"one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10, "eleven": 11, "twelve": 12,
 	"thirteen": 13, "fourteen": 14, "fifteen": 15, "sixteen": 16, "seventeen": 17, "eighteen": 18, "nineteen": 19, "twenty": 20, "thirty": 30,
 	"forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90,
+	"zwei": 2, "drei": 3, "vier": 4, "fünf": 5, "sechs": 6, "sieben": 7, "acht": 8, "neun": 9, "zehn": 10, "zwölf": 12, "zwanzig": 20, "dreißig": 30,
+	"vierzig": 40, "fünfzig": 50, "sechzig": 60, "siebzig": 70, "achtzig": 80, "neunzig": 90,
 }
 
-// words reads a number in English words: twenty-five, two hundred, three million. A single "one" is none unless a
+// words reads a number in words: twenty-five, two hundred, three million. A single "one" is none unless a
 // magnitude or a unit follows.
 func (p *parser) words(i int) int {
 	word, end := wordAt(p.s, i)
