@@ -132,6 +132,9 @@ func wordBefore(words []word, at int) string {
 
 // announces reports that the sentence has a word for a computed value, or that the value is one of several: 21 of the 62.
 func (s *statement) announces(q quantity.Quantity) bool {
+	if s.sums() {
+		return true
+	}
 	for _, w := range s.words {
 		if deriving[w.low] && (w.start >= q.End || w.end <= q.Start) {
 			return true
@@ -313,6 +316,11 @@ func (t *text) others(q quantity.Quantity) bool {
 		}
 	}
 	return false
+}
+
+// othersIn reports that the passage with most of the sentence's words names some and counts the rest.
+func (s *statement) othersIn(q quantity.Quantity, w window) bool {
+	return w.first >= 0 && slices.ContainsFunc(w.text.quantities, func(p placed) bool { return p.unit >= w.first && p.unit <= w.last }) && w.text.others(q)
 }
 
 // differs reports a sentence of a source with two numbers that differ by just so much.

@@ -64,7 +64,7 @@ func judge(s *statement, texts []*text) Verdict {
 			open, openDetail = f.reason, raw
 			places = append(places, f)
 		case f.reason != ReasonSubject && f.how == apart && s.counts(q, counted):
-		case f.how == apart && (f.reason == ReasonNumber || q.Kind == quantity.Percent && f.reason != ReasonSubject || f.reason == ReasonSubject && s.sums()) && s.derived(q, texts, best):
+		case f.how == apart && (f.reason == ReasonNumber || q.Kind == quantity.Percent && f.reason != ReasonSubject || f.reason == ReasonSubject && (s.sums() || s.othersIn(q, lead))) && s.derived(q, texts, best):
 			open, openDetail = ReasonDerived, raw
 		default:
 			return not(f.reason, raw)
@@ -132,7 +132,7 @@ func judge(s *statement, texts []*text) Verdict {
 	case lead.first >= 0 && (v.Overlap >= enough || specifics > 0 && v.Overlap >= enoughExact), s.weight == 0:
 		v.Result = Supported
 		v.Sources = s.bearing(best, places)
-	case specifics == 0 && (v.Overlap < hardly && len(s.terms) >= 4 || v.Overlap == 0 && len(s.terms) >= 3):
+	case specifics == 0 && !s.compounded(texts) && (v.Overlap < hardly && len(s.terms) >= 4 || v.Overlap == 0 && len(s.terms) >= 3):
 		return not(ReasonWords, "")
 	default:
 		v.Reason = ReasonWords
@@ -149,6 +149,18 @@ func (s *statement) alone(f finding) bool {
 		_, there := slices.BinarySearch(f.text.postings[term.text], f.unit)
 		return there && !f.text.isName(term.text)
 	})
+}
+
+// compounded reports that a German source has a word of the sentence in a longer one: Becken in Unterbecken.
+func (s *statement) compounded(texts []*text) bool {
+	for _, t := range texts {
+		for _, w := range s.words {
+			if t.language == "de" && len(w.low) >= 6 && w.term() != "" && strings.Contains(t.folded.text, w.low) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // windows returns the best window of each source that has one.

@@ -1,6 +1,7 @@
 package support
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -140,6 +141,8 @@ func (s *statement) missingName(texts []*text, best window) (string, bool) {
 		text := s.text[first.start:last.end]
 		switch {
 		case len(missing) == 0:
+		case s.language == "" && len(n.words) == 1 && !first.code() && allGerman(texts):
+			continue // a German noun, as far as can be told
 		case n.weak && (best.share < 0.6 || !s.isSubject(n)):
 			continue // an ordinary word, as far as can be told
 		case len(missing) == 1 && missing[0].start == first.start && len(n.words) > 1 && s.begins(n.words[0]) && !s.otherName(n, missing, texts):
@@ -151,6 +154,10 @@ func (s *statement) missingName(texts []*text, best window) (string, bool) {
 		return text, true
 	}
 	return doubt, false
+}
+
+func allGerman(texts []*text) bool {
+	return !slices.ContainsFunc(texts, func(t *text) bool { return t.language != "de" })
 }
 
 // isSubject reports a single word at the beginning that is followed by a verb rather than being one of the words that

@@ -256,6 +256,9 @@ var relative = set(`that which who whom whose`)
 // exclusive words make "no other has" of what a source states: the first to, the only one.
 var exclusive = set(`first only sole solely alone last vacant except other`)
 
+// ceasing words say that something is no more, or is not there.
+var ceasing = set(`dropped discontinued abandoned withdrawn ceased lack lacks lacked lacking eingestellt fehlt fehlen fehlte mangels`)
+
 // plainlySaid reports that a source sentence can be held against a denial: it has the names of the statement, and says
 // nothing that comes to a denial in other words: never remarried, for did not marry again; the first to, for no other has.
 func (s *statement) plainlySaid(p passage, theirs []negation, n negation) bool {
@@ -266,6 +269,9 @@ func (s *statement) plainlySaid(p passage, theirs []negation, n negation) bool {
 		return false
 	}
 	for _, w := range p.words {
+		if ceasing[w.low] {
+			return false
+		}
 		if n.noun && exclusive[w.low] && s.compares() {
 			return false
 		}

@@ -198,3 +198,28 @@ func (t *text) unitOpposes(u int, term string) bool {
 	}
 	return false
 }
+
+// basis reports a year that an index is counted from: 2020 = 100.
+func (t *text) basis(p placed) bool {
+	return p.Kind == quantity.Date && strings.HasPrefix(strings.TrimLeft(t.Text[p.End:], " "), "= 100")
+}
+
+// sameShare reports a number behind "of" and the same number in sentence and source: 29 of 367. Where the first of them
+// stands is checked by itself.
+func (s *statement) sameShare(q quantity.Quantity, t *text, p placed) bool {
+	mine, theirs := shareBefore(s.text[:q.Start]), shareBefore(t.Text[:p.Start])
+	return mine != "" && mine == theirs
+}
+
+// shareBefore returns the number before a final "of".
+func shareBefore(text string) string {
+	text, ok := strings.CutSuffix(text[max(0, len(text)-24):], " of ")
+	if !ok {
+		return ""
+	}
+	number := text[strings.LastIndexByte(text, ' ')+1:]
+	if number == "" || number[0] < '0' || number[0] > '9' {
+		return ""
+	}
+	return number
+}
