@@ -47,7 +47,7 @@ func (s *statement) derived(q quantity.Quantity, texts []*text, ws []window) boo
 	far := leading(ws).share < someOfIt // said in words of its own: any sentence of the sources may be meant
 	d := derivation{q: q, announced: announced, exact: exact, written: writtenValue(raw)}
 	for _, t := range texts {
-		groups := s.operands(t, ws)
+		groups := append(s.operands(t, ws), t.bases()...)
 		if far && q.Kind == quantity.Number && t.differs(q) {
 			return true
 		}

@@ -173,7 +173,7 @@ func turns(s string, words []word) []turn {
 			continue
 		}
 		for _, p := range polesAt(words, i) {
-			if denied[w.term()] && w.term() != "" {
+			if denied[w.term()] && w.term() != "" || ceases(words, i) {
 				p.side = -p.side
 			}
 			t := turn{at: i, raw: w.raw, pole: p, near: map[string]int{}, beside: beside(words, i), word: w.low}
@@ -189,6 +189,16 @@ func turns(s string, words []word) []turn {
 		}
 	}
 	return out
+}
+
+// ceases reports a noun of which a word shortly behind it says that it is no more: support for it was dropped.
+func ceases(words []word, i int) bool {
+	for j := i + 1; j < len(words) && j <= i+4; j++ {
+		if ceasing[words[j].low] {
+			return isNoun(words, i) || i+1 < len(words) && (words[i+1].low == "for" || words[i+1].low == "für")
+		}
+	}
+	return false
 }
 
 // dates reports a word that tells when by a span of time or by another value, and orders nothing: a year earlier, after

@@ -303,7 +303,7 @@ func (s *statement) find(q quantity.Quantity, texts []*text) finding {
 }
 
 // generic words are counted in place of others: people for workers.
-var generic = set(`time people person men man women woman other more less member victim thing case item unit`)
+var generic = set(`time peopl person men man women woman other more less member victim thing case item unit`)
 
 // countsOtherThings reports a number of something else: 12 of Ganymede are no 12 instruments, where the source counts ten
 // instruments; 65 basis points are no branches.

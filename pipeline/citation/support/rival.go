@@ -204,6 +204,23 @@ func (t *text) basis(p placed) bool {
 	return p.Kind == quantity.Date && strings.HasPrefix(strings.TrimLeft(t.Text[p.End:], " "), "= 100")
 }
 
+// bases returns the values of the first units that an index is explained in.
+func (t *text) bases() [][]placed {
+	var out [][]placed
+	for i, p := range t.quantities {
+		if len(out) < 2 && t.basis(p) {
+			var values []placed
+			for _, o := range t.quantities[i:min(len(t.quantities), i+6)] {
+				if o.unit == p.unit {
+					values = append(values, o)
+				}
+			}
+			out = append(out, values)
+		}
+	}
+	return out
+}
+
 // sameShare reports a number behind "of" and the same number in sentence and source: 29 of 367. Where the first of them
 // stands is checked by itself.
 func (s *statement) sameShare(q quantity.Quantity, t *text, p placed) bool {
