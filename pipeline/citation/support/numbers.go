@@ -233,6 +233,9 @@ func (s *statement) find(q quantity.Quantity, texts []*text) finding {
 	if q.Kind == quantity.Number {
 		noun = smallNoun(s.words, q.End)
 	}
+	if s.brokenShare(q, texts) {
+		return finding{reason: ReasonSubject}
+	}
 	astray := apart // how well a value agrees that is said of something else
 	for _, t := range texts {
 		for _, p := range t.quantities {
@@ -507,7 +510,13 @@ func (s *statement) whyMissing(q quantity.Quantity, raw string, texts []*text) R
 
 // clause returns the content words of the part of the sentence around a quantity, up to commas, "and", "while".
 func (s *statement) clause(q quantity.Quantity) map[string]bool {
-	return clauseTerms(s.text, s.words, q.Start, 0, len(s.text))
+	found := clauseTerms(s.text, s.words, q.Start, 0, len(s.text))
+	for _, w := range s.words {
+		if w.start >= q.Start && w.end <= q.End {
+			delete(found, w.term())
+		}
+	}
+	return found
 }
 
 var clauseWords = set(`and but while whereas although though which who whose und aber während obwohl`)

@@ -228,6 +228,30 @@ func (s *statement) sameShare(q quantity.Quantity, t *text, p placed) bool {
 	return mine != "" && mine == theirs
 }
 
+// brokenShare reports a number behind "of" whose first number the sources have with another one, and it with another first:
+// 30 of 222, where they have 17 of 222 and 30 of 223.
+func (s *statement) brokenShare(q quantity.Quantity, texts []*text) bool {
+	first := shareBefore(s.text[:q.Start])
+	if first == "" || q.Kind != quantity.Number {
+		return false
+	}
+	other, elsewhere := false, false
+	for _, t := range texts {
+		for _, p := range t.quantities {
+			switch before := shareBefore(t.Text[:p.Start]); {
+			case before == "":
+			case p.Low == q.Low && before == first:
+				return false
+			case p.Low == q.Low:
+				other = true
+			case before == first:
+				elsewhere = true
+			}
+		}
+	}
+	return other && elsewhere
+}
+
 // shareBefore returns the number before a final "of".
 func shareBefore(text string) string {
 	text, ok := strings.CutSuffix(text[max(0, len(text)-24):], " of ")
