@@ -264,7 +264,7 @@ func (s *statement) find(q quantity.Quantity, texts []*text) finding {
 				astray = max(astray, how)
 				continue
 			}
-			if how == met && !inTable && q.Kind != quantity.Label {
+			if how == met && (!inTable || q.Kind == quantity.Date) && q.Kind != quantity.Label {
 				if doubt, certain := t.doubtful(s, q, p, around); certain && !sums {
 					astray = max(astray, how)
 					continue

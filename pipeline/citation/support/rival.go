@@ -146,6 +146,21 @@ func (t *text) doubtful(s *statement, q quantity.Quantity, p placed, around map[
 			}
 		}
 	}
+	if len(rivals) > 0 && s.bracketed(t, p) {
+		return true, false
+	}
+	for term := range around {
+		if slices.Contains(t.postings[term], p.unit) || !t.unitOpposes(p.unit, term) {
+			continue
+		}
+		for _, u := range t.postings[term] {
+			for _, other := range t.rivals(s, q, u, p) {
+				if _, also := s.says(other); !also {
+					return true, q.Kind == quantity.Date || q.Kind == quantity.Money
+				}
+			}
+		}
+	}
 	if len(around) < 2 {
 		return false, false
 	}
@@ -172,6 +187,19 @@ func (t *text) doubtful(s *statement, q quantity.Quantity, p placed, around map[
 		}
 	}
 	return doubt, false
+}
+
+// bracketed reports a value in brackets with words of its own, of which the sentence has none: 21 goals (17 in the league).
+func (s *statement) bracketed(t *text, p placed) bool {
+	if p.Start == 0 || t.Text[p.Start-1] != '(' {
+		return false
+	}
+	end := strings.IndexByte(t.Text[p.End:min(len(t.Text), p.End+80)], ')')
+	if end <= 0 {
+		return false
+	}
+	words := plainAnchors(anchorsIn(t.Text, t.words, p.End, p.End+end, nil))
+	return len(words) > 0 && !slices.ContainsFunc(s.terms, func(term weighted) bool { return words[term.text] })
 }
 
 // otherNameIn reports a unit that has a name which the sentence does not have.
