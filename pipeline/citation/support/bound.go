@@ -185,6 +185,19 @@ func (s *statement) rivalName(t *text, p part, x, y run) bool {
 // aliases reports that two names stand beside each other in a source with nothing but a bracket, a comma or an article
 // between them.
 func (t *text) aliases(a, b string) bool {
+	key := [2]string{a, b}
+	same, known := t.alias[key]
+	if !known {
+		if t.alias == nil {
+			t.alias = map[[2]string]bool{}
+		}
+		same = t.besideEachOther(a, b)
+		t.alias[key] = same
+	}
+	return same
+}
+
+func (t *text) besideEachOther(a, b string) bool {
 	for i, w := range t.words {
 		if w.low != a && w.low != b {
 			continue

@@ -1,6 +1,7 @@
 package support
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strconv"
@@ -238,11 +239,14 @@ func (s *statement) find(q quantity.Quantity, texts []*text) finding {
 	}
 	astray := apart // how well a value agrees that is said of something else
 	for _, t := range texts {
-		for _, p := range t.quantities {
-			how := agree(q, p.Quantity, raw, p.raw)
-			if how == apart {
-				continue
-			}
+		found := t.agreeing(s, q, raw)
+		var rivals []rivalPlace
+		var count map[int]int
+		if len(found) > 0 {
+			rivals, count = t.rivalPlaces(s, q, around)
+		}
+		for _, f := range found {
+			p, how := f.placed, f.how
 			if !bare(q) && bare(p.Quantity) && q.Kind != quantity.Date && s.countsOther(t, p) {
 				continue // 2.7 billion kroner for 2.7 billion dollars
 			}
@@ -260,12 +264,12 @@ func (s *statement) find(q quantity.Quantity, texts []*text) finding {
 				how = met // "each year 22 m"
 			}
 			_, inTable := t.cells[p.Start]
-			if !t.basis(p) && !s.sameShare(q, t, p) && (t.misplaced(s, q, p, anchors) || !inTable && (t.saidOfAnother(s, q, p, around) || !sums && t.saidElsewhere(s, q, p, around) || t.ofAnotherTime(s, q, p) || t.ofAnotherDate(s, q, p) || t.ofAnotherName(s, q, p))) {
+			if !t.basis(p) && !s.sameShare(q, t, p) && (t.misplaced(s, q, p, anchors) || !inTable && (t.saidOfAnother(s, q, p, around) || !sums && saidElsewhere(p, rivals, count[p.unit]) || t.ofAnotherTime(s, q, p) || t.ofAnotherDate(s, q, p) || t.ofAnotherName(s, q, p))) {
 				astray = max(astray, how)
 				continue
 			}
 			if how == met && (!inTable || q.Kind == quantity.Date) && q.Kind != quantity.Label {
-				if doubt, certain := t.doubtful(s, q, p, around); certain && !sums {
+				if doubt, certain := t.doubtful(s, q, p, around, rivals, count[p.unit]); certain && !sums {
 					astray = max(astray, how)
 					continue
 				} else if doubt {
@@ -303,6 +307,32 @@ func (s *statement) find(q quantity.Quantity, texts []*text) finding {
 		best.how, best.reason = rough, ReasonSubject
 	}
 	return best
+}
+
+// agreed is a value of a source that agrees with one of the sentence.
+type agreed struct {
+	placed
+	how  agreement
+	near float64
+}
+
+// agreeing returns the values of a source that agree with one of the sentence, in their order; of many those that have most of
+// the sentence's words near them.
+func (t *text) agreeing(s *statement, q quantity.Quantity, raw string) []agreed {
+	var out []agreed
+	for _, p := range t.quantities {
+		if how := agree(q, p.Quantity, raw, p.raw); how != apart {
+			out = append(out, agreed{placed: p, how: how})
+		}
+	}
+	if len(out) > maxPlaces {
+		for i := range out {
+			out[i].near = t.near(s, out[i].unit)
+		}
+		slices.SortStableFunc(out, func(a, b agreed) int { return cmp.Compare(b.near, a.near) })
+		out = out[:maxPlaces]
+	}
+	return out
 }
 
 // generic words are counted in place of others: people for workers.
@@ -623,34 +653,55 @@ func (t *text) rivals(s *statement, q quantity.Quantity, unit int, p placed) []p
 	return out
 }
 
-// Shares of a clause's words: what a source sentence needs to be the one that a value should stand in, and how much
-// less than it another may have.
-const (
-	rightPlace = 0.5
-	wrongPlace = 0.6
-)
+// wrongPlace is the share of the words of the right place, for a value, below which another is the wrong one.
+const wrongPlace = 0.6
 
-// saidElsewhere reports that another source sentence has much more of what the value is said of, and another value of
-// the same kind.
-func (t *text) saidElsewhere(s *statement, q quantity.Quantity, p placed, around map[string]bool) bool {
-	if len(around) < 2 {
-		return false
-	}
-	count := map[int]int{}
+// rivalPlace is a unit of a source that has another value of the kind than the sentence, with how many of the words that
+// the sentence has around its own.
+type rivalPlace struct {
+	unit, words int
+	rivals      []placed
+}
+
+// maxPlaces bounds the places of one value, and those of its rivals, that are looked at: the best ones.
+const maxPlaces = 60
+
+// rivalPlaces returns the units with a rival that have at least half of the words, those with most of them first.
+func (t *text) rivalPlaces(s *statement, q quantity.Quantity, around map[string]bool) (places []rivalPlace, count map[int]int) {
+	count = map[int]int{}
 	for term := range around {
 		for _, u := range t.postings[term] {
 			count[u]++
 		}
 	}
-	own := float64(count[p.unit])
+	if len(around) < 2 {
+		return nil, count
+	}
 	for u, n := range count {
-		share := float64(n) / float64(len(around))
-		if u != p.unit && share >= rightPlace && own < wrongPlace*float64(n) && n-count[p.unit] >= 2 {
-			for _, other := range t.rivals(s, q, u, p) {
-				if _, also := s.says(other); !also {
-					return true
-				}
-			}
+		if 2*n >= len(around) {
+			places = append(places, rivalPlace{unit: u, words: n})
+		}
+	}
+	slices.SortFunc(places, func(a, b rivalPlace) int { return cmp.Or(b.words-a.words, a.unit-b.unit) })
+	out := places[:0]
+	for _, place := range places[:min(len(places), 4*maxPlaces)] {
+		place.rivals = slices.DeleteFunc(t.rivals(s, q, place.unit, placed{Quantity: quantity.Quantity{Start: -1}}), func(o placed) bool {
+			_, also := s.says(o)
+			return also
+		})
+		if len(place.rivals) > 0 && len(out) < maxPlaces {
+			out = append(out, place)
+		}
+	}
+	return out, count
+}
+
+// saidElsewhere reports that another source sentence has much more of what the value is said of, and another value of
+// the same kind.
+func saidElsewhere(p placed, places []rivalPlace, own int) bool {
+	for _, place := range places {
+		if place.unit != p.unit && float64(own) < wrongPlace*float64(place.words) && place.words-own >= 2 {
+			return true
 		}
 	}
 	return false

@@ -137,23 +137,23 @@ func plainAnchors(anchors map[string]bool) map[string]bool {
 
 // doubtful reports a value that may belong to something else: it stands in brackets behind another one of its kind, or
 // another source sentence has all that the value is said of, and another value, and this one has not.
-func (t *text) doubtful(s *statement, q quantity.Quantity, p placed, around map[string]bool) (doubt, certain bool) {
-	rivals := t.rivals(s, q, p.unit, p)
-	for _, v := range rivals {
+func (t *text) doubtful(s *statement, q quantity.Quantity, p placed, around map[string]bool, places []rivalPlace, own int) (doubt, certain bool) {
+	here := t.rivals(s, q, p.unit, p)
+	for _, v := range here {
 		if between := t.Text[min(v.End, p.Start):p.Start]; strings.TrimSpace(between) == "(" {
 			if _, also := s.says(v); !also {
 				return true, false
 			}
 		}
 	}
-	if len(rivals) > 0 && s.bracketed(t, p) {
+	if len(here) > 0 && s.bracketed(t, p) {
 		return true, false
 	}
 	for term := range around {
-		if slices.Contains(t.postings[term], p.unit) || !t.unitOpposes(p.unit, term) {
+		if t.inPosting(term, p.unit) || !t.unitOpposes(p.unit, term) {
 			continue
 		}
-		for _, u := range t.postings[term] {
+		for _, u := range t.postings[term][:min(len(t.postings[term]), maxPlaces)] {
 			for _, other := range t.rivals(s, q, u, p) {
 				if _, also := s.says(other); !also {
 					return true, q.Kind == quantity.Date || q.Kind == quantity.Money
@@ -161,32 +161,24 @@ func (t *text) doubtful(s *statement, q quantity.Quantity, p placed, around map[
 			}
 		}
 	}
-	if len(around) < 2 {
-		return false, false
-	}
-	count := map[int]int{}
-	for term := range around {
-		for _, u := range t.postings[term] {
-			count[u]++
-		}
-	}
-	for u, n := range count {
-		if u == p.unit || 3*n < 2*len(around) || count[p.unit] >= n {
+	for _, place := range places {
+		if place.unit == p.unit || 3*place.words < 2*len(around) || own >= place.words {
 			continue
 		}
-		for _, other := range t.rivals(s, q, u, p) {
-			if _, also := s.says(other); also {
-				continue
-			}
-			doubt = doubt || n == len(around)
-			for term := range around {
-				if slices.Contains(t.postings[term], u) && !slices.Contains(t.postings[term], p.unit) && (t.isName(term) && t.otherNameIn(s, p.unit) || t.unitOpposes(p.unit, term)) {
-					return true, true
-				}
+		doubt = doubt || place.words == len(around)
+		for term := range around {
+			if t.inPosting(term, place.unit) && !t.inPosting(term, p.unit) && (t.isName(term) && t.otherNameIn(s, p.unit) || t.unitOpposes(p.unit, term)) {
+				return true, true
 			}
 		}
 	}
 	return doubt, false
+}
+
+// inPosting reports that a unit has a content word.
+func (t *text) inPosting(term string, unit int) bool {
+	_, there := slices.BinarySearch(t.postings[term], unit)
+	return there
 }
 
 // bracketed reports a value in brackets with words of its own, of which the sentence has none: 21 goals (17 in the league).

@@ -27,8 +27,9 @@ type text struct {
 	aboutFound []quantity.Quantity
 	capitals   map[string]bool // content words that stand there with a capital, and those that stand there without
 	small      map[string]bool
-	parts      map[int][]part // by unit, read when first asked for
-	clocks     []clock        // read when first asked for
+	parts      map[int][]part     // by unit, read when first asked for
+	alias      map[[2]string]bool // whether two names are one, when asked for
+	clocks     []clock            // read when first asked for
 	clocked    bool
 	language   string
 }
