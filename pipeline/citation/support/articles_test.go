@@ -10,31 +10,35 @@ import (
 
 // TestArticles judges the sentences about longer texts, as papers, release notes, statistics, reports and encyclopedias
 // look: with tables, lists, several similar things and figures in one sentence. The rules were written with the first
-// two sets in view; of the third, what was found before is in README. The bounds hold what was measured.
+// two sets in view, and later ones with the other two; what these showed when they were new is in README. The bounds hold
+// what was measured.
 func TestArticles(t *testing.T) {
 	t.Parallel()
 	for _, set := range []struct {
 		dir         string
 		trueSaidNot int // true sentences that are called unsupported, at most
 		figurePass  int // sentences with a wrong figure that are called supported, at most
+		swappedPass int // sentences with exchanged names that are called supported, at most
 		caught      int // of all wrong sentences, found at least, in percent
 	}{
-		{"articles", 1, 5, 77},
-		{"articles2", 4, 7, 74},
-		{"articles3", 2, 2, 77},
-		{"articles4", 9, 99, 0},
+		{"articles", 1, 4, 12, 86},
+		{"articles2", 0, 1, 11, 80},
+		{"articles3", 1, 1, 1, 83},
+		{"articles4", 0, 1, 3, 80},
 	} {
 		t.Run(set.dir, func(t *testing.T) {
 			t.Parallel()
 			sources, cases := plant(t, set.dir)
 			counts := weigh(t, sources, cases)
-			saidNot, pass, found, wrong := 0, 0, 0, 0
+			saidNot, pass, swapped, found, wrong := 0, 0, 0, 0, 0
 			for kind, c := range counts {
 				switch {
 				case good(kind):
 					saidNot += c.unsupported
 				case figure(kind):
 					pass += c.supported
+				case kind == "names":
+					swapped = c.supported
 				}
 				if !good(kind) && kind != "source" {
 					found += c.unsupported
@@ -47,10 +51,13 @@ func TestArticles(t *testing.T) {
 			if pass > set.figurePass {
 				t.Errorf("%d wrong figures are called supported, at most %d were", pass, set.figurePass)
 			}
+			if swapped > set.swappedPass {
+				t.Errorf("%d sentences with exchanged names are called supported, at most %d were", swapped, set.swappedPass)
+			}
 			if 100*found < set.caught*wrong {
 				t.Errorf("%d of %d wrong sentences found", found, wrong)
 			}
-			t.Logf("%d true sentences called unsupported, %d wrong figures supported, %d of %d wrong sentences found", saidNot, pass, found, wrong)
+			t.Logf("%d true sentences called unsupported, %d wrong figures and %d exchanged names supported, %d of %d wrong sentences found", saidNot, pass, swapped, found, wrong)
 		})
 	}
 }

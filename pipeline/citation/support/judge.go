@@ -269,13 +269,21 @@ func (s *statement) missingQuote(texts []*text) string {
 	return ""
 }
 
-// verbatim returns where the whole sentence stands in a source. denied: it does so only as part of one that denies it.
+// verbatim returns where the whole sentence stands in a source, with what it begins with or without. denied: it does so only
+// as part of one that denies it.
 func (s *statement) verbatim(texts []*text) (t *text, start, end int, denied bool) {
-	needle := strings.TrimRight(s.folded, ".!?。！？:; ")
-	if start := s.leadIn(); start > 0 {
-		needle = strings.TrimRight(foldText(s.text[start:]).text, ".!?。！？:; ")
+	if t, start, end, denied = verbatim(s.folded, texts); t != nil {
+		return t, start, end, false
 	}
-	needle = strings.TrimSpace(needle)
+	if at := s.leadIn(); at > 0 {
+		t, start, end, also := verbatim(foldText(s.text[at:]).text, texts)
+		return t, start, end, denied || also
+	}
+	return nil, 0, 0, denied
+}
+
+func verbatim(needle string, texts []*text) (t *text, start, end int, denied bool) {
+	needle = strings.TrimSpace(strings.TrimRight(needle, ".!?。！？:; "))
 	if len(needle) < 8 {
 		return nil, 0, 0, false
 	}
