@@ -1,0 +1,136 @@
+package support
+
+import (
+	"slices"
+	"strings"
+
+	"nightdesk/pipeline/quantity"
+)
+
+// ofAnotherDate reports a value that its clause gives for another date than the sentence does, or whose date stands with
+// another value of the kind: "in 2018 it was 18.9%" is not of 2023, and of "54.2%, after 61.7% in 2018" the first is not of
+// 2018. It is told only where the sentence has one date and one such value.
+func (t *text) ofAnotherDate(s *statement, q quantity.Quantity, p placed) bool {
+	if q.Kind == quantity.Date || q.Unit == "s" || q.Unit == "month" || s.announces(q) {
+		return false
+	}
+	var when *quantity.Quantity
+	for i, o := range s.quantities {
+		switch {
+		case o.Kind == quantity.Date && (when != nil || o.When.Year == 0 || !o.To.Zero()), o.Start != q.Start && alikeKind(q, o):
+			return false
+		case o.Kind == quantity.Date:
+			when = &s.quantities[i]
+		}
+	}
+	if when == nil || !datedBy[wordBefore(s.words, when.Start)] {
+		return false
+	}
+	own, other := t.clauseDates(p.unit, p.Quantity, *when)
+	if own {
+		return false
+	}
+	if other {
+		return true
+	}
+	for _, v := range t.rivals(s, q, p.unit, p) {
+		if theirs, _ := t.clauseDates(p.unit, v.Quantity, *when); theirs {
+			return true
+		}
+	}
+	return false
+}
+
+// datedBy are the words before a date that a value is of, and not compared with.
+var datedBy = set(`in im of for jahr year`)
+
+// clauseDates reports whether the clause around a value names this date, and whether it names another one.
+func (t *text) clauseDates(unit int, v, when quantity.Quantity) (same, other bool) {
+	u := t.units[unit]
+	from, to := max(u.start, cutBefore(t.Text, v.Start)), min(u.end, cutBehind(t.Text, v.End))
+	for _, d := range t.inUnit(unit) {
+		if d.Kind != quantity.Date || d.Start < from || d.End > to || d.When.Year == 0 {
+			continue
+		}
+		if agreeDates(when, d) != apart || agreeDates(d, when) != apart {
+			same = true
+		} else {
+			other = true
+		}
+	}
+	return same, other
+}
+
+// ofAnotherName reports a value that stands with another name than the one that the sentence says it of, which has a value
+// of its own behind it: Quill got 41.3%, Dunmore 33.8%.
+func (t *text) ofAnotherName(s *statement, q quantity.Quantity, p placed) bool {
+	if len(s.names) == 0 || slices.ContainsFunc(s.quantities, func(o quantity.Quantity) bool { return o.Start != q.Start && alikeKind(q, o) }) {
+		return false
+	}
+	x := s.words[s.names[0].words[len(s.names[0].words)-1]]
+	if x.start > q.Start {
+		return false
+	}
+	var before, mine *run // the last name before the value, and that of the sentence behind it
+	for _, g := range t.nameParts(p.unit) {
+		for i, r := range g.names {
+			switch named := slices.ContainsFunc(t.words[r.first:r.last+1], func(w word) bool { return w.low == x.low }); {
+			case named && t.words[r.first].start < p.Start:
+				return false
+			case named:
+				mine = &g.names[i]
+			case t.words[r.first].start < p.Start && (before == nil || r.first > before.first):
+				before = &g.names[i]
+			}
+		}
+	}
+	if before == nil || mine == nil {
+		return false
+	}
+	for _, v := range t.rivals(s, q, p.unit, p) {
+		if v.Start < t.words[mine.last].end {
+			continue
+		}
+		for _, g := range t.nameParts(p.unit) {
+			for _, r := range g.names {
+				if r.first > mine.last && t.words[r.first].start < v.Start && roleOf(t.Text, t.words, g.from, r) != "of" {
+					return false // it is of that one
+				}
+			}
+		}
+		return true
+	}
+	return false
+}
+
+// shortenedValue reports that the sentence gives value "at" of a unit the subject of a later one, i, which leaves the verb
+// out: coal made up half, limestone a sixth.
+func (t *text) shortenedValue(around surroundings, words []word, vs []quantity.Quantity, at, i int, u unit) bool {
+	if around.contrast {
+		return false
+	}
+	start := u.start
+	if at > 0 {
+		start = cutBetween(t.Text, words, vs[at-1].End, vs[at].Start)
+	}
+	end := u.end
+	if i+1 < len(vs) {
+		end = cutBetween(t.Text, words, vs[i].End, vs[i+1].Start)
+	}
+	subject := plainAnchors(anchorsIn(t.Text, words, start, vs[at].Start, vs))
+	own := plainAnchors(anchorsIn(t.Text, words, start, cutBetween(t.Text, words, vs[at].End, vs[at+1].Start), vs))
+	their := plainAnchors(anchorsIn(t.Text, words, cutBetween(t.Text, words, vs[i-1].End, vs[i].Start), vs[i].Start, vs))
+	behind := plainAnchors(anchorsIn(t.Text, words, vs[i].End, end, vs))
+	return len(their) > 0 && len(their) <= 2 && len(behind) <= 1 && covers(around.all, their) && len(shared(own, their)) == 0 &&
+		!covers(around.all, subject) && len(shared(own, around.all)) > 0
+}
+
+// plainAnchors leaves out the anchors that are numbers, pairs and the shortest words.
+func plainAnchors(anchors map[string]bool) map[string]bool {
+	for a := range anchors {
+		if len(a) <= 3 || strings.Contains(a, " ") || a[0] >= '0' && a[0] <= '9' {
+			delete(anchors, a)
+		}
+	}
+	return anchors
+}
