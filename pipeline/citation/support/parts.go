@@ -106,13 +106,6 @@ func partedAt(text string, words []word, a, b run) int {
 	return i
 }
 
-// has reports that a part has this word as part of a name.
-func (p part) has(words []word, low string) bool {
-	return slices.ContainsFunc(p.names, func(r run) bool {
-		return slices.ContainsFunc(words[r.first:r.last+1], func(w word) bool { return w.low == low })
-	})
-}
-
 // nameParts returns the parts of a unit of a source.
 func (t *text) nameParts(u int) []part {
 	if p, known := t.parts[u]; known {
