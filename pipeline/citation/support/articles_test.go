@@ -25,6 +25,7 @@ func TestArticles(t *testing.T) {
 		{"articles2", 0, 1, 11, 80},
 		{"articles3", 1, 1, 1, 83},
 		{"articles4", 0, 1, 3, 80},
+		{"articles5", 0, 9, 9, 50},
 	} {
 		t.Run(set.dir, func(t *testing.T) {
 			t.Parallel()
@@ -65,7 +66,7 @@ func TestArticles(t *testing.T) {
 // TestOffsets: start and end count bytes of the stored text, whatever its script, and cut no character.
 func TestOffsets(t *testing.T) {
 	t.Parallel()
-	for _, dir := range []string{"articles", "articles2", "articles3", "articles4"} {
+	for _, dir := range []string{"articles", "articles2", "articles3", "articles4", "articles5"} {
 		sources, cases := plant(t, dir)
 		corpus := support.New(sources)
 		text := map[string]string{}
