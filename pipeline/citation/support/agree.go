@@ -2,6 +2,7 @@ package support
 
 import (
 	"math"
+	"strings"
 
 	"nightdesk/pipeline/quantity"
 )
@@ -34,6 +35,11 @@ func agree(q, s quantity.Quantity, rawQ, rawS string) agreement {
 		}
 		if s.Unit+"/" == q.Unit[:min(len(q.Unit), len(s.Unit)+1)] && q.Kind == s.Kind && written(rawQ) == written(rawS) && magnitudeOf(rawQ) == magnitudeOf(rawS) {
 			return rough
+		}
+		if q.Kind == s.Kind && (strings.HasPrefix(s.Unit, q.Unit+"/") || strings.HasPrefix(q.Unit, s.Unit+"/")) && q.Low == q.High && s.Low == s.High && q.Bound != quantity.Exact {
+			if agreeBounds(q, s, closeness(q, s)) >= rough { // nearly 50 cents: 48 cents per kilo
+				return rough
+			}
 		}
 		if bare(s) && s.Kind == quantity.Number && !bare(q) && q.Bound != quantity.Exact && q.Low == q.High && s.Low == s.High && magnitudeOf(rawQ) == "" { // under 50 seconds: 49.44
 			n := q
