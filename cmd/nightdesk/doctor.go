@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -13,7 +12,6 @@ import (
 	"nightdesk/cmd/nightdesk/localredis"
 	"nightdesk/pipeline/knowledge"
 	"nightdesk/pipeline/knowledge/wordvec"
-	"nightdesk/pipeline/llm"
 )
 
 func (a *app) doctorCommand() *cobra.Command {
@@ -55,7 +53,7 @@ func (a *app) doctor(ctx context.Context, askModels bool) error {
 		}
 	}
 	if failed > 0 {
-		return resultError{fmt.Errorf("%d checks failed", failed), exitFailed}
+		return resultError{fmt.Errorf("%s failed", counted(failed, "check")), exitFailed}
 	}
 	return nil
 }
@@ -133,7 +131,7 @@ func (a *app) checkKnowledge(context.Context) []checkup {
 	if len(names) == 0 {
 		return []checkup{{Name: "knowledge", Result: "note", Text: "there is no knowledge base yet", Hint: "Make one with `nightdesk kb add --name NAME DIR`, or give --kb DIR to `run`."}}
 	}
-	return []checkup{{Name: "knowledge", Result: "ok", Text: fmt.Sprintf("%d knowledge bases in %s", len(names), a.knowledgeDir())}}
+	return []checkup{{Name: "knowledge", Result: "ok", Text: fmt.Sprintf("%s in %s", counted(len(names), "knowledge base"), a.knowledgeDir())}}
 }
 
 // checkEmbedding loads the file of word vectors. A server is asked when there is something to embed.
@@ -157,68 +155,4 @@ func (a *app) checkEmbedding(context.Context) []checkup {
 	}
 	return []checkup{{Name: name, Result: "ok", Text: fmt.Sprintf("%s: %d words, %d dimensions, loaded in %s; the vectors take %d MB",
 		a.cfg.Embedding.Model, s.Words, s.Dimensions, s.Took.Round(time.Millisecond), s.Bytes>>20)}}
-}
-
-const leastWindow = 4096 // tokens: below this, prompts are cut to almost nothing
-
-// checkModels checks the model of each role: that its server is there, takes the key and has the model; with ask, that it
-// answers as the desk needs it.
-func (a *app) checkModels(ctx context.Context, ask bool) []checkup {
-	client, err := a.model(nil)
-	if err != nil {
-		return []checkup{failure("model", err)}
-	}
-	if client == nil {
-		return []checkup{{Name: "model", Result: "note", Text: "LLM_MODEL is not set: the desk works extractively",
-			Hint: "Set LLM_MODEL and LLM_API_KEY, or LLM_BASE_URL for a server of your own, or LLM_PROVIDER=ollama."}}
-	}
-	var out []checkup
-	var narrow []string
-	for _, m := range a.roleModels() {
-		if ask {
-			out = append(out, askModel(ctx, client, m))
-		} else {
-			out = append(out, reachModel(ctx, client, m))
-		}
-		if m.ContextTokens < leastWindow {
-			narrow = append(narrow, fmt.Sprintf("%s (%d)", m.role, m.ContextTokens))
-		}
-	}
-	if len(narrow) > 0 {
-		out = append(out, checkup{Name: "model", Result: "note",
-			Text: fmt.Sprintf("context_tokens is below %d for %s: evidence is cut until it fits, and little is left of it", leastWindow, strings.Join(narrow, ", ")),
-			Hint: "Set LLM_CONTEXT_TOKENS to what the model takes, if that is more."})
-	}
-	return out
-}
-
-// askModel asks a tiny structured question.
-func askModel(ctx context.Context, client *llm.Client, m roleModel) checkup {
-	name := "model " + string(m.role)
-	transport, took, err := client.Probe(ctx, m.role)
-	if err != nil {
-		return failure(name, fmt.Errorf("%s: %w", m.Provider, err))
-	}
-	return checkup{Name: name, Result: "ok",
-		Text: fmt.Sprintf("%s, %s: answers structured questions by %s in %s", m.Provider, m.Name, transport, took.Round(time.Millisecond))}
-}
-
-// reachModel finds out what can be known without a question.
-func reachModel(ctx context.Context, client *llm.Client, m roleModel) checkup {
-	c := checkup{Name: "model " + string(m.role)}
-	reached, err := client.Reach(ctx, m.role)
-	took := reached.Took.Round(time.Millisecond)
-	switch {
-	case err != nil:
-		return failure(c.Name, fmt.Errorf("%s: %w", m.Provider, err))
-	case reached.Has:
-		c.Result, c.Text = "ok", fmt.Sprintf("%s, %s: the server has it, answered in %s", m.Provider, m.Name, took)
-		return c
-	case len(reached.Others) > 0:
-		c.Text = fmt.Sprintf("%s, %s: the server does not list it, but %s; answered in %s", m.Provider, m.Name, strings.Join(reached.Others, ", "), took)
-	default:
-		c.Text = fmt.Sprintf("%s, %s: the server is there and does not say which models it has, answered in %s", m.Provider, m.Name, took)
-	}
-	c.Result, c.Hint = "note", "`nightdesk doctor --model` asks it a question."
-	return c
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -58,6 +59,7 @@ func (a *app) checkWebSearch(ctx context.Context) []checkup {
 		return []checkup{{Name: name, Result: "note", Text: "no search engine is set up: only knowledge bases are searched",
 			Hint: "Set SEARXNG_URL for a SearXNG of your own, or TAVILY_API_KEY, BRAVE_API_KEY, SERPER_API_KEY or EXA_API_KEY."}}
 	}
+	const startIt = "Start it, or correct its address (SEARXNG_URL, web_search.base_urls)."
 	var out []checkup
 	for _, e := range engines {
 		c := checkup{Name: name, Result: "ok", Text: e.Name() + ": the key is set; only a search, which may cost, would show whether it is accepted"}
@@ -65,9 +67,9 @@ func (a *app) checkWebSearch(ctx context.Context) []checkup {
 		var reason *websearch.Error
 		switch {
 		case errors.As(err, &reason):
-			c = checkup{Name: name, Result: "failed", Text: fmt.Sprintf("%s: %v", e.Name(), reason.Err), Hint: reason.Advice}
+			c = checkup{Name: name, Result: "failed", Text: fmt.Sprintf("%s: %v", e.Name(), reason.Err), Hint: cmp.Or(reason.Advice, startIt)}
 		case err != nil:
-			c = failure(name, err)
+			c = checkup{Name: name, Result: "failed", Text: fmt.Sprintf("%s: %v", e.Name(), err), Hint: startIt}
 		case known:
 			c.Text = e.Name() + ": it is there and answers in JSON"
 		}

@@ -1,0 +1,111 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"nightdesk/pipeline/llm"
+)
+
+const leastWindow = 4096 // tokens: below this, prompts are cut to almost nothing
+
+// modelServers returns the roles that ask the same model of the same server with the same key in the same way together.
+func (a *app) modelServers() (groups [][]roleModel) {
+	for _, m := range a.roleModels() {
+		at := slices.IndexFunc(groups, func(g []roleModel) bool {
+			o := g[0]
+			return o.Provider == m.Provider && o.Name == m.Name && o.BaseURL == m.BaseURL && o.APIKey == m.APIKey &&
+				o.Transport == m.Transport && o.TokenField == m.TokenField && o.Reasoning == m.Reasoning
+		})
+		if at < 0 {
+			groups = append(groups, []roleModel{m})
+			continue
+		}
+		groups[at] = append(groups[at], m)
+	}
+	return groups
+}
+
+// modelFailure says what to do about a model that cannot be asked, where the error does not say it.
+func modelFailure(m roleModel, err error) checkup {
+	c := failure("model", fmt.Errorf("%s: %w", m.Provider, err))
+	var refused *llm.ProviderError
+	switch {
+	case errors.As(err, &refused):
+		c.Hint = fmt.Sprintf("Correct LLM_API_KEY, LLM_MODEL or LLM_BASE_URL (of one role: LLM_%s_MODEL and so on); `nightdesk config` shows where each comes from.", strings.ToUpper(string(m.role)))
+	case errors.Is(err, llm.ErrUnavailable):
+		c.Hint = "Start the server, or correct LLM_BASE_URL. Runs that are enqueued wait for it until their time is up."
+	}
+	return c
+}
+
+// checkModels checks the model of each role: that its server is there, takes the key and has the model; with ask, that it
+// answers as the desk needs it.
+func (a *app) checkModels(ctx context.Context, ask bool) []checkup {
+	client, err := a.model(nil)
+	if err != nil {
+		return []checkup{failure("model", err)}
+	}
+	if client == nil {
+		return []checkup{{Name: "model", Result: "note", Text: "LLM_MODEL is not set: the desk works extractively",
+			Hint: "Set LLM_MODEL and LLM_API_KEY, or LLM_BASE_URL for a server of your own, or LLM_PROVIDER=ollama."}}
+	}
+	var out []checkup
+	var narrow []string
+	for _, same := range a.modelServers() {
+		var roles []string
+		for _, m := range same {
+			roles = append(roles, string(m.role))
+			if m.ContextTokens < leastWindow {
+				narrow = append(narrow, fmt.Sprintf("%s (%d)", m.role, m.ContextTokens))
+			}
+		}
+		reach := reachModel
+		if ask {
+			reach = askModel
+		}
+		c := reach(ctx, client, same[0])
+		c.Text += " (" + strings.Join(roles, ", ") + ")"
+		out = append(out, c)
+	}
+	if len(narrow) > 0 {
+		out = append(out, checkup{Name: "model", Result: "note",
+			Text: fmt.Sprintf("context_tokens is below %d for %s: evidence is cut until it fits, and little is left of it", leastWindow, strings.Join(narrow, ", ")),
+			Hint: "Set LLM_CONTEXT_TOKENS to what the model takes, if that is more."})
+	}
+	return out
+}
+
+// askModel asks a tiny structured question.
+func askModel(ctx context.Context, client *llm.Client, m roleModel) checkup {
+	transport, took, err := client.Probe(ctx, m.role)
+	if err != nil {
+		return modelFailure(m, err)
+	}
+	return checkup{Name: "model", Result: "ok",
+		Text: fmt.Sprintf("%s, %s: answers structured questions by %s in %s", m.Provider, m.Name, transport, took.Round(time.Millisecond))}
+}
+
+// reachModel finds out what can be known without a question.
+func reachModel(ctx context.Context, client *llm.Client, m roleModel) checkup {
+	c := checkup{Name: "model"}
+	reached, err := client.Reach(ctx, m.role)
+	took := reached.Took.Round(time.Millisecond)
+	switch {
+	case err != nil:
+		return modelFailure(m, err)
+	case reached.Has:
+		c.Result, c.Text = "ok", fmt.Sprintf("%s, %s: the server has it, answered in %s", m.Provider, m.Name, took)
+		return c
+	case len(reached.Others) > 0:
+		c.Text = fmt.Sprintf("%s, %s: the server does not list it, but %s; answered in %s", m.Provider, m.Name, strings.Join(reached.Others, ", "), took)
+	default:
+		c.Text = fmt.Sprintf("%s, %s: the server is there and does not say which models it has, answered in %s", m.Provider, m.Name, took)
+	}
+	c.Result, c.Hint = "note", "Correct LLM_MODEL if it is another one; `nightdesk doctor --model` asks it a question."
+	return c
+}
