@@ -27,7 +27,7 @@ func storageAddress(s string) error {
 	return wrong
 }
 
-const httpAllowed = "http:// or https://, such as https://api.openai.com/v1"
+const httpAllowed = "http:// or https:// with a host, such as http://127.0.0.1:8000"
 
 func httpAddress(s string) error {
 	u, err := url.Parse(s)

@@ -2,6 +2,7 @@ package config
 
 import (
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -22,9 +23,9 @@ const maxSchedules = 1000
 func scheduleFields(s *schedule.Spec) []field {
 	return []field{
 		setting("cron", "", "", "when it is due: minute, hour, day of month, month, day of week, or @daily, @weekly, ..., @every 6h",
-			text(&s.Cron, "a cron expression", func(text string) error { _, err := schedule.ParseCron(text, ""); return err })),
+			text(&s.Cron, "a cron expression", cronExpression)),
 		setting("timezone", "UTC", "", "time zone of cron and deadline, such as Europe/Berlin",
-			text(&s.Zone, "a name of the IANA database", func(text string) error { _, err := schedule.ParseCron("@daily", text); return err })),
+			text(&s.Zone, "a name of the IANA database", timeZone)),
 		setting("topics", "", "", "list of topics, read at each firing: a file, a URL or s3://bucket/key",
 			text(&s.Topics, "a file, a URL or s3://bucket/key", someText)),
 		setting("template", "", "", "topic with variables, each the name of a column of the list; empty: the column topic",
@@ -214,4 +215,22 @@ func scheduleExample() string {
 		b.WriteString("  #   # " + describeSetting(f.Setting) + "\n  #   " + f.Path + ": " + value + "\n")
 	}
 	return b.String()
+}
+
+// cronExpression and timeZone leave out of their errors what the problem says already: which value it is.
+func cronExpression(text string) error {
+	_, err := schedule.ParseCron(text, "")
+	return withoutValue(err, "cron expression", text)
+}
+
+func timeZone(text string) error {
+	_, err := schedule.ParseCron("@daily", text)
+	return withoutValue(err, "time zone", text)
+}
+
+func withoutValue(err error, what, value string) error {
+	if err == nil {
+		return nil
+	}
+	return errors.New(strings.TrimLeft(strings.TrimPrefix(err.Error(), fmt.Sprintf("%s %q", what, value)), ": "))
 }

@@ -64,7 +64,7 @@ func TestProblemsOfSchedules(t *testing.T) {
 	for text, want := range map[string][]string{
 		"schedules: [a]":                                 {":1: schedules: must be schedules"},
 		"schedules:\n  a: daily":                         {":2: schedules.a: must be settings"},
-		"schedules:\n  a: {cron: 1, topic: x}":           {`schedules.a.cron "1": cron expression "1"`, "schedules.a.topic: unknown setting of a schedule; there are cron, timezone, topics"},
+		"schedules:\n  a: {cron: 1, topic: x}":           {`schedules.a.cron "1": expected exactly 5 fields`, "schedules.a.topic: unknown setting of a schedule; there are cron, timezone, topics"},
 		"schedules:\n  a: {cron: '@daily'}":              {":2: schedules.a: a schedule needs a list of topics"},
 		"schedules:\n  a: {topics: x}":                   {"minute, hour"},
 		"schedules:\n  a b: {cron: '@daily', topics: x}": {`schedule name "a b"`},

@@ -173,7 +173,7 @@ func (a *app) checkSchedules(ctx context.Context) []checkup {
 	if len(records)+len(waiting) == 0 && running == 0 {
 		return nil
 	}
-	c := checkup{Name: name, Result: "ok", Text: fmt.Sprintf("%d schedules, %d schedulers running", len(records), running)}
+	c := checkup{Name: name, Result: "ok", Text: fmt.Sprintf("%s, %s running", counted(len(records), "schedule"), counted(running, "scheduler"))}
 	var first time.Time
 	var what string
 	var out []checkup
