@@ -22,7 +22,7 @@ type Estimate struct {
 var Assumptions = []string{
 	"as many sub-topics and iterations as the preset has at most",
 	"one tool call an iteration; no discovered sub-topics, reviews that find no gap",
-	"English (4 characters a token), questions as long as TestCallsOfARun counts them",
+	"English (4 characters a token), questions as long as those of measured runs",
 }
 
 // Further ones, where nothing is known of the desk.

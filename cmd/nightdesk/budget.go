@@ -20,6 +20,7 @@ func (a *app) budgetFlags(cmd *cobra.Command) {
 		a.overrides["limits.run_budget"] = b.String()
 		return err
 	})
+	cmd.MarkFlagsMutuallyExclusive("budget", "budget-tokens")
 }
 
 // batchBudgetFlag adds the flag that says what all runs of a batch may spend together.
@@ -47,10 +48,15 @@ func (a *app) checkBudgets(o topicqueue.Options) error {
 		return usageError{err}
 	}
 	if len(unknown) > 0 {
-		return usageError{hintError{fmt.Errorf("a budget of %s, and nobody knows what %s costs", limit, strings.Join(unknown, ", ")), priceHint(unknown[0])}}
+		return usageError{hintError{noPriceError(fmt.Sprintf("a budget of %s, and nobody knows what %s costs", limit, strings.Join(unknown, ", "))), priceHint(unknown[0])}}
 	}
 	return nil
 }
+
+// noPriceError says that a budget is in money and some model has no known price.
+type noPriceError string
+
+func (e noPriceError) Error() string { return string(e) }
 
 // unpriced returns the models that are asked and have no known price.
 func (a *app) unpriced() ([]string, error) {
@@ -68,8 +74,10 @@ func (a *app) unpriced() ([]string, error) {
 }
 
 func priceHint(model string) string {
-	return fmt.Sprintf("Say it in US dollars per million tokens of question and answer, such as LLM_PRICES='%s=0.50/1.50', or give the budget in tokens.", model)
+	return fmt.Sprintf("Say it in US dollars per million tokens of question and answer, such as %s, or give the budget in tokens.", priceExample(model))
 }
+
+func priceExample(model string) string { return fmt.Sprintf("LLM_PRICES='%s=0.50/1.50'", model) }
 
 // checkPrices is doctor's check of what budgets in money need.
 func (a *app) checkPrices(context.Context) []checkup {

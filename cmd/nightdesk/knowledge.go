@@ -14,7 +14,8 @@ import (
 )
 
 func (a *app) kbCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "kb", Short: "Knowledge bases: your documents, indexed", Args: cobra.NoArgs}
+	cmd := &cobra.Command{Use: "kb", Short: "Knowledge bases: your documents, indexed", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
 	var name string
 	var reembed bool
 	add := &cobra.Command{

@@ -127,8 +127,13 @@ func tagText(tags []string) string {
 
 // noBatch is the error for a name that is no batch's.
 func noBatch(name string, batches []redisqueue.Batch) error {
-	return usageError{hintError{fmt.Errorf("there is no batch %q", name), "There are: " + batchNames(batches)}}
+	return usageError{hintError{noBatchError(name), "There are: " + batchNames(batches)}}
 }
+
+// noBatchError is the name of a batch that is not there.
+type noBatchError string
+
+func (e noBatchError) Error() string { return fmt.Sprintf("there is no batch %q", string(e)) }
 
 func batchNames(batches []redisqueue.Batch) string {
 	var names []string

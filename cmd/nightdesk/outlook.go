@@ -197,8 +197,8 @@ func checkDeadlines(o *outlook, plan *listPlan, all jobs.Estimate, of func(map[i
 		sum := of(due)
 		sum.Busy += all.Busy / time.Duration(topics) * time.Duration(waiting)
 		left, took := at.Sub(o.now), sum.Took(o.slots)
-		c := limitCheck{What: "deadline", Has: fmt.Sprintf("%s is in %s", at.Local().Format("2006-01-02 15:04"), short(left)),
-			Needs: fmt.Sprintf("about %s with %d slots", short(took), o.slots), Enough: took <= left}
+		c := limitCheck{What: "deadline", Has: fmt.Sprintf("%s is in %s", at.Local().Format("2006-01-02 15:04"), max(0, left).Round(time.Second)),
+			Needs: fmt.Sprintf("about %s with %d slots", took.Round(time.Second), o.slots), Enough: took <= left}
 		if !c.Enough {
 			c.Do = fmt.Sprintf("For full depth, start workers with %d slots in all, or use a smaller preset.", int(int64(sum.Busy)/max(1, int64(left)))+1)
 			if sum.Chain > left {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nightdesk/config"
 	"nightdesk/jobs"
 )
 
@@ -72,6 +73,9 @@ func (a *app) purge(ctx context.Context, dry bool) (err error) {
 	if total > 0 {
 		size = fmt.Sprintf(" (versions of knowledge bases: %.1f MB)", float64(total)/1e6)
 	}
-	a.say("%d things, %d files %s%s", things, files, done, size)
+	if r == (config.Retention{}) {
+		a.say("everything is kept: no retention.* is set; `nightdesk config` lists them")
+	}
+	a.say("%s, %s %s%s", counted(things, "thing"), counted(files, "file"), done, size)
 	return nil
 }

@@ -43,7 +43,11 @@ func (a *app) report(ctx context.Context, runID, format string, path, link bool,
 	key := storage.FormatKey(runID, format)
 	body, err := store.Get(ctx, key)
 	if errors.Is(err, storage.ErrNotExist) && !isRunID(runID) && !link && format == "md" {
-		return a.digest(ctx, runID, path)
+		err := a.digest(ctx, runID, path)
+		if errors.As(err, new(noBatchError)) {
+			return usageError{hintError{fmt.Errorf("there is no run and no batch %q", runID), "`nightdesk list` shows what there is."}}
+		}
+		return err
 	}
 	if errors.Is(err, storage.ErrNotExist) && format != "md" {
 		return usageError{hintError{fmt.Errorf("there is no report of run %q as %s in %s", runID, format, store.Location("reports")),

@@ -47,16 +47,27 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdin i
 	root.SetIn(stdin)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	err := root.ExecuteContext(ctx)
+	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil {
 		return exitOK
 	}
 	code := exitCode(err)
 	if !a.ran {
 		code = exitUsage
+		if !errors.As(err, new(usageError)) { // cobra's: not understood, so nobody has said what to do
+			err = hintError{err, howToCall(cmd)}
+		}
 	}
 	printError(stderr, err)
 	return code
+}
+
+// howToCall says how a command is called that was not understood.
+func howToCall(cmd *cobra.Command) string {
+	if cmd.HasAvailableSubCommands() {
+		return fmt.Sprintf("`%s --help` lists the commands.", cmd.CommandPath())
+	}
+	return fmt.Sprintf("Usage: %s; `%s --help` says more.", cmd.UseLine(), cmd.CommandPath())
 }
 
 func (a *app) root() *cobra.Command {

@@ -69,7 +69,7 @@ func (r *listReader) resolve(options map[string]string) known {
 		return k
 	}
 	o, err := r.optionsOf(options)
-	if err != nil && strings.Trim(key, "\x00") == "" {
+	if err != nil && (strings.Trim(key, "\x00") == "" || options["budget"] == "" && errors.As(err, new(noPriceError))) {
 		r.err = err // no topic's own doing
 	}
 	if err != nil {

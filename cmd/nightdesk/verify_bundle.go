@@ -30,7 +30,7 @@ func (a *app) verifyBundle(ctx context.Context, runID string) error {
 		if len(check.Problems) == 0 {
 			fmt.Fprintln(a.stdout, "everything is as it was stored")
 		} else {
-			fmt.Fprintf(a.stdout, "%d problems\n", len(check.Problems))
+			fmt.Fprintln(a.stdout, counted(len(check.Problems), "problem"))
 		}
 	}
 	if len(check.Problems) > 0 {

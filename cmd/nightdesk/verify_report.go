@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -68,6 +69,9 @@ func (a *app) verifyReport(f foreignReport) error {
 	report, err := a.readInput(f.report)
 	if err != nil {
 		return usageError{fmt.Errorf("read the report: %w", err)}
+	}
+	if !utf8.Valid(report) {
+		return usageError{fmt.Errorf("read the report: %s is not UTF-8 text; a report is Markdown", f.report)}
 	}
 	data, err := a.readInput(f.sources)
 	if err != nil {
