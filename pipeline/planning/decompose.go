@@ -52,10 +52,7 @@ func (d *draft) decompose(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		d.fill(structure)
-		if n := len(d.topics) - len(planned); len(planned) > 0 && n > 0 {
-			d.fallBack("decompose: the model gave %d of %d sub-topics; %d come from the structure of the sources", len(planned), d.wanted(), n)
-		}
+		d.fill(structure) // a plan of the model's that the sources complete is no plan without it
 	}
 	if len(d.topics) == 0 {
 		d.topics = []topicqueue.SubTopic{d.whole()}
