@@ -10,22 +10,26 @@ import (
 
 var (
 	namedNote  = regexp.MustCompile(`^ {0,3}\[\^([^\[\]\s^]{1,80})\]:`)
+	bracketed  = regexp.MustCompile(`[\[【][^\[\]【】\n]{1,80}[\]】]`)
+	numberIn   = regexp.MustCompile(`[0-9]+`)
 	noteMarker = regexp.MustCompile(`\[\^?([^\[\]\s^]{1,80})\]`)
 )
 
 // numberNotes gives footnotes with names, [^smith2020], numbers above all that the text has, where they lead somewhere;
-// remarks keep their names. names has the names by number.
+// remarks keep their names. So it does with a footnote [^1] beside a list that has a 1 of its own: [1] is not [^1] then.
+// names has the names by number.
 func (r *Registry) numberNotes(text string) (numbered string, names map[int]string) {
 	if !strings.Contains(text, "]:") || !strings.Contains(text, "[^") {
 		return text, nil
 	}
 	lines := textLines(text)
 	cites := sync.OnceValue(func() bool { return r.hasList(text) })
+	listed := r.listedNumbers(text)
 	numbers := map[string]int{}
 	var order []string
 	for i, l := range lines {
 		m := namedNote.FindStringSubmatch(l.of(text))
-		if m == nil || l.code || isNoteNumber(m[1]) || numbers[strings.ToLower(m[1])] != 0 {
+		if m == nil || l.code || isNoteNumber(m[1]) && !listed[m[1]] || numbers[strings.ToLower(m[1])] != 0 {
 			continue
 		}
 		if note := noteText(text, lines[i:], len(m[0])); r.hasTarget(note) && !(r.isRemark(note) && cites()) {
@@ -45,9 +49,15 @@ func (r *Registry) numberNotes(text string) (numbered string, names map[int]stri
 		return len(code) > 0 && code[0].start <= m[0]
 	})
 	top := 0
-	for _, m := range marks {
-		if n, err := strconv.Atoi(text[m[2]:m[3]]); err == nil && n < 1000 {
-			top = max(top, n)
+	for number := range listed {
+		n, _ := strconv.Atoi(number)
+		top = max(top, n)
+	}
+	for _, marker := range bracketed.FindAllString(text, -1) { // [1, 3-5] too
+		for _, number := range numberIn.FindAllString(marker, -1) {
+			if n, err := strconv.Atoi(number); err == nil && n < 1000 {
+				top = max(top, n)
+			}
 		}
 	}
 	names = map[int]string{}
@@ -70,4 +80,17 @@ func (r *Registry) numberNotes(text string) (numbered string, names map[int]stri
 
 func isNoteNumber(name string) bool {
 	return len(name) <= 4 && strings.Trim(name, "0123456789") == ""
+}
+
+// listedNumbers returns the numbers that entries of lists have.
+func (r *Registry) listedNumbers(text string) map[string]bool {
+	listed := map[string]bool{}
+	for _, s := range r.findSections(text) {
+		for _, e := range s.entries {
+			if !namedNote.MatchString(text[e.start:e.end]) {
+				listed[strconv.Itoa(e.number)] = true
+			}
+		}
+	}
+	return listed
 }
