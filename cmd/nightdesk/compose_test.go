@@ -66,11 +66,11 @@ func TestCompose(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, compose, ok := strings.Cut(string(readme), "### Compose")
+	_, compose, ok := strings.Cut(string(readme), "\n### Compose\n")
 	if !ok {
 		t.Fatal("README.md has no section Compose")
 	}
-	compose, _, _ = strings.Cut(compose, "\n## ")
+	compose, _, _ = strings.Cut(compose, "\n### ")
 	var used []string
 	for _, m := range regexp.MustCompile(`[^$]\$\{([A-Z0-9_]+)`).FindAllStringSubmatch(string(text), -1) {
 		used = append(used, m[1])

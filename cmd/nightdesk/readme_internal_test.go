@@ -97,8 +97,8 @@ func TestReadmeFlags(t *testing.T) {
 			}
 		}
 	}
-	_, table, _ := strings.Cut(text, "\n## Commands\n")
-	table, _, _ = strings.Cut(table, "\n## ")
+	_, table, _ := strings.Cut(text, "\n### Commands\n")
+	table, _, _ = strings.Cut(table, "\n### ")
 	for _, cmd := range root.Commands() {
 		if !regexp.MustCompile("(?m)^\\|.*`" + cmd.Name() + "[ `]").MatchString(table) {
 			t.Errorf("the table of commands lacks %s", cmd.Name())

@@ -42,7 +42,7 @@ func readReadme(t *testing.T) string {
 // block returns the first fenced block below a heading.
 func block(t *testing.T, readme, heading string) string {
 	t.Helper()
-	_, section, ok := strings.Cut(readme, "\n## "+heading+"\n")
+	_, section, ok := strings.Cut(readme, "\n### "+heading+"\n")
 	_, fenced, open := strings.Cut(section, "\n```\n")
 	fenced, _, closed := strings.Cut(fenced, "\n```\n")
 	if !ok || !open || !closed {
@@ -122,6 +122,35 @@ func TestReadmeNames(t *testing.T) {
 	for _, m := range regexp.MustCompile(`\]\(([^)#:]+)\)`).FindAllStringSubmatch(text, -1) {
 		if _, err := os.Stat(filepath.Join("../..", m[1])); err != nil {
 			t.Errorf("there is no %s", m[1])
+		}
+	}
+}
+
+// The table of contents names every chapter and section, in their order, and every link within the README leads to a heading.
+func TestReadmeContents(t *testing.T) {
+	t.Parallel()
+	text := regexp.MustCompile("(?ms)^```.*?^```$").ReplaceAllString(readReadme(t), "")
+	head, _, ok := strings.Cut(text, "\n## ")
+	if !ok || len(head) > 3000 {
+		t.Fatalf("the table of contents stands in the first %d bytes", len(head))
+	}
+	anchor := func(heading string) string {
+		return strings.ReplaceAll(regexp.MustCompile(`[^\w -]`).ReplaceAllString(strings.ToLower(heading), ""), " ", "-")
+	}
+	var there, listed []string
+	for _, m := range regexp.MustCompile(`(?m)^###? (.+)$`).FindAllStringSubmatch(text, -1) {
+		there = append(there, anchor(m[1]))
+	}
+	links := regexp.MustCompile(`\]\(#([^)]+)\)`)
+	for _, m := range links.FindAllStringSubmatch(head, -1) {
+		listed = append(listed, m[1])
+	}
+	if !slices.Equal(listed, there) {
+		t.Errorf("listed\n%s\nthere are\n%s", strings.Join(listed, "\n"), strings.Join(there, "\n"))
+	}
+	for _, m := range links.FindAllStringSubmatch(text, -1) {
+		if !slices.Contains(there, m[1]) {
+			t.Errorf("no heading is #%s", m[1])
 		}
 	}
 }
