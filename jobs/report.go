@@ -190,6 +190,11 @@ func noEvidence(in reporting.Input) string {
 	if len(blocks) == 1 {
 		why = "no evidence was found: the only topic block has no usable source"
 	}
+	if unpaid := func(note string) bool { return strings.Contains(note, llm.ErrBudget.Error()) }; slices.ContainsFunc(blocks, func(b reporting.BlockEvidence) bool {
+		return slices.ContainsFunc(b.Block.Fallbacks, unpaid)
+	}) {
+		why = budgetWords(in.Run) + " had nothing for the model, and without it " + why
+	}
 	for _, b := range blocks {
 		if b.Block.Reason != "" {
 			return fmt.Sprintf("%s; %s: %s", why, b.Block.ID, b.Block.Reason)

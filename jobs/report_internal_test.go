@@ -1,8 +1,10 @@
 package jobs
 
 import (
+	"strings"
 	"testing"
 
+	"nightdesk/pipeline/llm"
 	"nightdesk/pipeline/reporting"
 	"nightdesk/topicqueue"
 )
@@ -37,5 +39,20 @@ func TestJudgeResearchWithoutModel(t *testing.T) {
 				t.Errorf("%s (%s), want %s", state, reason, tt.want)
 			}
 		})
+	}
+}
+
+// A run without evidence that could not pay its model says so: other words for the topic would not help it.
+func TestNoEvidenceForWantOfMoney(t *testing.T) {
+	t.Parallel()
+	in := reporting.Input{Blocks: []reporting.BlockEvidence{{Block: topicqueue.Block{ID: "block_1", Reason: "nothing was found"}}}}
+	if got := noEvidence(in); strings.Contains(got, "budget") {
+		t.Errorf("without a budget: %s", got)
+	}
+	in.Blocks[0].Block.Fallbacks = []string{"decide: block_1/1: " + llm.ErrBudget.Error()}
+	in.Run.Options.NightBudget = topicqueue.Budget{USD: 1}
+	const want = "the budget of the night had nothing for the model, and without it no evidence was found: the only topic block has no usable source; block_1: nothing was found"
+	if got := noEvidence(in); got != want {
+		t.Errorf("got %s", got)
 	}
 }

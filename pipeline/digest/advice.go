@@ -5,6 +5,7 @@ import "strings"
 // advices say what to do about reasons, which our own code wrote: each begins to matter where its words stand in one.
 var advices = []struct{ words, do string }{
 	{"knowledge base", "Add the knowledge base, or set the same STORAGE_URL on every worker; then "},
+	{"had nothing for the model", "Raise the budget or choose a smaller preset; then "},
 	{"no evidence was found", "Put the topic in other words, or give it a knowledge base or a search engine that knows of it; `nightdesk doctor` says whether they answer. Then "},
 	{"before a worker had time", "Start more workers or give a later --deadline, and enqueue the topic in another batch, or "},
 	{"time of the run was over", "Give it more time (--duration), or the workers fewer topics at once; then "},
