@@ -95,6 +95,7 @@ type moneyRun struct {
 		Cuts         []string
 	}
 	iterations int
+	costs      string
 }
 
 // TestMoneyOfANight works two batches in one night, with two worker processes and a budget of the night in dollars that does not
@@ -110,7 +111,7 @@ func TestMoneyOfANight(t *testing.T) {
 		"NIGHTDESK_WEBHOOK_URL="+hook.URL, "NIGHTDESK_WEBHOOK_SECRET=whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
 	began := time.Now()
 	s.enqueue(1)
-	workers := []*process{s.start("worker1", 8), s.start("worker2", 8)}
+	workers := []*process{s.start("worker1", 4), s.start("worker2", 4)}
 	s.checkReports(1, s.wait(1))
 	full, _, _ := s.model.bill()
 	estimated := s.estimated("topics.txt")
@@ -141,6 +142,7 @@ func TestMoneyOfANight(t *testing.T) {
 			depth[priority], number[priority] = depth[priority]+r.iterations, number[priority]+1
 			if priority == "high" && (r.State != "completed" || r.iterations != soakParts*moneyIterations) {
 				t.Errorf("a run of high priority is %s after %d iterations: %s", r.State, r.iterations, r.Reason)
+				t.Logf("%s", r.costs)
 			}
 			if r.State == "partial" && !strings.Contains(r.Reason, "the budget of the night: ") {
 				t.Errorf("a run is partial: %s", r.Reason)
@@ -222,6 +224,7 @@ func (s *soak) moneyRuns() map[string][]moneyRun {
 			for _, b := range queue.Blocks {
 				r.iterations += b.Iterations
 			}
+			r.costs = string(s.read(storage.CacheKey(l.RunID, "token_cost_summary.json")))
 			out[l.Tags[0]] = append(out[l.Tags[0]], r)
 		}
 	}

@@ -124,9 +124,10 @@ func (q *Queue) DrawBatch(ctx context.Context, run topicqueue.Run, c Claim) (int
 // heldAtMost is how long a run waits before its planning for what others hold of its share.
 const heldAtMost = 5 * time.Minute
 
-// MayBegin reports whether a run that has not begun finds its share of the budgets of its batch and of the night. It does not
-// when others have been given more than their shares while it was not there: they give it back when they draw again, or when
-// they end. Meanwhile Feed lets others have its place. After some minutes it may anyway. c.Limit is not used.
+// MayBegin reports whether a run that has not begun finds its share of the budgets of its batch and of the night, which it then has.
+// It does not when others have been given more than their shares while it was not there, or hold what it needs at least: they give
+// it back when they draw again, or when they end. Meanwhile Feed lets others have its place. After some minutes it may anyway.
+// c.Limit is not used.
 func (q *Queue) MayBegin(ctx context.Context, run topicqueue.Run, at time.Time, c Claim) (bool, error) {
 	ok, err := q.hasShare(ctx, run, at, c)
 	if err != nil || ok {
@@ -205,7 +206,7 @@ func (q *Queue) LeaveBudgets(ctx context.Context, run topicqueue.Run, at time.Ti
 	if run.Options.BatchBudget.Amount() > 0 {
 		pools = append(pools, batchPool(run.Batch))
 	}
-	if run.Options.NightBudget.Amount() > 0 && !run.StartedAt.IsZero() {
+	if run.Options.NightBudget.Amount() > 0 {
 		pools = append(pools, nightPool(at))
 	}
 	for _, pool := range pools {

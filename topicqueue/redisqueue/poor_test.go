@@ -13,35 +13,51 @@ import (
 	"nightdesk/topicqueue/redisqueue/redistest"
 )
 
-// TestPoorBudgetHoldsNobody: of a budget that does not bring all runs to their ends nobody holds more than his share while nobody has
-// begun: nothing will be given back, and no run waits for it.
-func TestPoorBudgetHoldsNobody(t *testing.T) {
+// TestPoorBudget: of a budget that does not bring all runs to their ends those that come first have what one needs at least; the
+// others wait for what these will give back, and for nothing when nobody holds so much.
+func TestPoorBudget(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
 		ctx, q := t.Context(), redisqueue.New(rdb, redisqueue.DefaultTiming)
-		for _, limit := range []int64{1, 150, 300, 390} {
-			claim := redisqueue.Claim{Limit: limit, Wants: 300, Needs: 100, Least: 100}
-			batch := fmt.Sprint("poor ", limit)
+		for _, tt := range []struct {
+			limit         int64
+			shares, waits int // runs that get what one needs, and that wait first
+		}{{1, 0, 0}, {150, 2, 2}, {300, 4, 1}, {390, 4, 1}, {400, 4, 0}} {
+			claim := redisqueue.Claim{Limit: tt.limit, Wants: 300, Needs: 100, Least: 100}
+			batch := fmt.Sprint("poor ", tt.limit)
+			var runs, active []topicqueue.Run
 			for i := range 4 {
-				run := newRun(fmt.Sprintf("poor %d %d", limit, i), 1)
-				run.Batch, run.Options.BatchBudget.Tokens = batch, limit
+				run := newRun(fmt.Sprintf("poor %d %d", tt.limit, i), 1)
+				run.Batch, run.Options.BatchBudget.Tokens = batch, tt.limit
 				if _, err := q.Create(ctx, run); err != nil {
 					t.Fatal(err)
 				}
+				runs = append(runs, run)
 			}
-			for i := range 4 {
-				run := newRun(fmt.Sprintf("poor %d %d", limit, i), 1)
-				run.Batch, run.Options.BatchBudget.Tokens = batch, limit
-				if !must[bool](t)(q.MayBegin(ctx, run, created, claim)) {
-					t.Errorf("of %d run %d waits: %+v", limit, i, must[redisqueue.Pool](t)(q.BatchPool(ctx, batch)))
-				}
-				run.Spent = must[int64](t)(q.DrawBatch(ctx, run, claim))
-				run.StartedAt = created
-				if i%2 == 1 {
-					if err := q.LeaveBudgets(ctx, run, created); err != nil {
+			shares, waits := 0, 0
+			for _, run := range runs {
+				waited := false
+				for !must[bool](t)(q.MayBegin(ctx, run, created, claim)) {
+					waited = true
+					if len(active) == 0 {
+						t.Fatalf("of %d %s waits for nobody: %+v", tt.limit, run.Topic, must[redisqueue.Pool](t)(q.BatchPool(ctx, batch)))
+					}
+					active[0].Spent = 50
+					if err := q.LeaveBudgets(ctx, active[0], created); err != nil {
 						t.Fatal(err)
 					}
+					active = active[1:]
 				}
+				if waited {
+					waits++
+				}
+				if must[int64](t)(q.DrawBatch(ctx, run, claim)) >= claim.Least {
+					shares++
+				}
+				active = append(active, run)
+			}
+			if shares != tt.shares || waits != tt.waits {
+				t.Errorf("of %d %d runs have what one needs, %d have waited; want %d, %d", tt.limit, shares, waits, tt.shares, tt.waits)
 			}
 		}
 	})

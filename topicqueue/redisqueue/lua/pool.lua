@@ -1,12 +1,13 @@
 -- A budget that runs share: of a batch, or of a night. It is shared out anew whenever a run asks.
--- KEYS: the pool (hash): limit, per run what it is (kind, stage, amount), and per kind and stage how many there are (n:)
--- and their amounts in all (sum:). Stages: waiting; active, with what it may spend in all; done, with what it has spent.
+-- KEYS: the pool (hash): limit, per run what it is (kind, stage, amount, and how much of that it has besides what it wants),
+-- and per kind and stage how many there are (n:), their amounts in all (sum:) and what of these is besides (besides:).
+-- Stages: waiting; active, with what it may spend in all; done, with what it has spent.
 -- ARGV: what, run, then
 --   join   kind (high, normal, low)
 --   draw   kind, spent, what it wants in all, what it needs in all to be brought to its end, limit of the pool, the least that a
 --          waiting run is left, how many of each kind wait ('': as the pool knows), and what it would like besides: it gets that
 --          as far as there is so much left when all others have what this one wants
---   ask    as draw, then ms: nothing is drawn. Answers 1 when the run that has not begun should, and 0 when others hold what it is
+--   ask    as draw, then ms. Answers 1 when the run that has not begun should, its share being drawn, and 0 when others hold what it is
 --          to have, who will give it back when they ask anew: for so long at most, counted from when the first run of its kind
 --          was held, as long as none has found its share since: many that come late wait together, not one after the other
 --   leave  spent
@@ -18,25 +19,27 @@ local function add(field, n)
   if n ~= 0 then redis.call('HINCRBY', pool, field, string.format('%.0f', n)) end
 end
 
-local kind, stage, amount = string.match(redis.call('HGET', pool, id) or '', '^(%a+) (%a+) (%d+)$')
-amount = tonumber(amount or '0')
+local kind, stage, amount, besides = string.match(redis.call('HGET', pool, id) or '', '^(%a+) (%a+) (%d+) ?(%d*)$')
+amount, besides = tonumber(amount or '0'), tonumber(besides or '') or 0
 
-local function move(newKind, newStage, newAmount)
+local function move(newKind, newStage, newAmount, newBesides)
   if stage then
     add('n:' .. kind .. ':' .. stage, -1)
     add('sum:' .. kind .. ':' .. stage, -amount)
+    add('besides:' .. kind .. ':' .. stage, -besides)
   end
-  redis.call('HSET', pool, id, newKind .. ' ' .. newStage .. ' ' .. string.format('%.0f', newAmount))
+  redis.call('HSET', pool, id, newKind .. ' ' .. newStage .. ' ' .. string.format('%.0f %.0f', newAmount, newBesides))
   add('n:' .. newKind .. ':' .. newStage, 1)
   add('sum:' .. newKind .. ':' .. newStage, newAmount)
+  add('besides:' .. newKind .. ':' .. newStage, newBesides)
 end
 
 if what == 'join' then
-  if not stage then move(ARGV[3], 'waiting', 0) end
+  if not stage then move(ARGV[3], 'waiting', 0, 0) end
   return '0'
 end
 if what == 'leave' then
-  if stage then move(kind, 'done', tonumber(ARGV[3])) end
+  if stage then move(kind, 'done', tonumber(ARGV[3]), 0) end
   return ARGV[3]
 end
 
@@ -66,9 +69,10 @@ free = free + mine
 if stage == 'done' then free = free + amount end -- it goes on: a retry
 free = free - waits * least
 local share, fair -- fair: when all others have but what they should
+local high = num('sum:high:active') - num('besides:high:active')
 if kind == 'high' then
   share = math.min(wants, free)
-  fair = limit - waits * least - num('sum:high:active')
+  fair = limit - waits * least - high
   for k, weight in pairs(kinds) do
     fair = fair - num('sum:' .. k .. ':done')
     if weight > 0 then fair = fair - num('n:' .. k .. ':active') * least end
@@ -78,8 +82,8 @@ else
   -- What is not for high ones goes to the others, whether they are active or wait: the least to each, the rest by weight.
   local known = num('n:high:active') + num('n:high:done')
   local usual = wants
-  if known > 0 then usual = (num('sum:high:active') + num('sum:high:done')) / known end
-  local rest, runs, weights = limit - num('sum:high:active') - wait.high * usual, 1, kinds[kind]
+  if known > 0 then usual = (high + num('sum:high:done')) / known end
+  local rest, runs, weights = limit - high - wait.high * usual, 1, kinds[kind]
   for k, weight in pairs(kinds) do
     rest = rest - num('sum:' .. k .. ':done')
     local n = wait[k] + num('n:' .. k .. ':active')
@@ -90,9 +94,15 @@ else
   local each = math.min(least, rest / runs)
   fair = math.min(wants, each + (rest - runs * each) * kinds[kind] / weights)
   share = math.min(fair, free - wait.high * math.max(usual - least, 0))
-  -- Of a budget that is too small for all nobody holds too much while the others have but the least.
-  fair = math.min(fair, least, rest + wait.high * math.min(usual - least, 0) - (runs - 1) * least)
+  fair = math.min(fair, least)
+  if each < least then -- too little for all: those that come first have the least, the others what is given back
+    share, fair = math.min(least, free + waits * least - wait.high * usual), least
+  end
 end
+-- What others hold, all of which they may have spent.
+local held = -mine
+for k in pairs(kinds) do held = held + num('sum:' .. k .. ':active') end
+if held < least and (kind == 'high' or wait.high == 0) then fair = share end -- nobody waits for what nobody holds
 if what == 'ask' then
   local field, since = 'asked:' .. ARGV[2], 'held:' .. kind
   if stage ~= 'active' and stage ~= 'done' and share < fair - 1 then
@@ -105,6 +115,7 @@ if what == 'ask' then
     redis.call('HDEL', pool, since)
   end
   redis.call('HDEL', pool, field)
+  if stage ~= 'active' and stage ~= 'done' then move(kind, 'active', math.max(0, math.floor(share)), 0) end
   return '1'
 end
 -- What was begun is brought to its end: from what it had, or from what is free.
@@ -112,6 +123,8 @@ share = math.floor(math.max(share, math.min(needs, math.max(mine, free)), spent,
 local active = 1
 for k in pairs(kinds) do active = active + num('n:' .. k .. ':active') end
 local plenty = (free - share - waits * math.max(wants - least, 0)) / active
-if share >= wants and plenty > 0 then share = share + math.floor(math.min(tonumber(ARGV[12]), plenty)) end
-move(kind, 'active', share)
+local more = 0
+if share >= wants and plenty > 0 then more = math.floor(math.min(tonumber(ARGV[12]), plenty)) end
+share = share + more
+move(kind, 'active', share, more)
 return string.format('%.0f', share)
