@@ -269,7 +269,7 @@ func (s *statement) plainlySaid(p passage, theirs []negation, n negation) bool {
 		return false
 	}
 	for _, w := range p.words {
-		if ceasing[w.low] {
+		if ceasing[w.low] && !slices.ContainsFunc(s.words, func(o word) bool { return o.low == w.low }) {
 			return false
 		}
 		if n.noun && exclusive[w.low] && s.compares() {
