@@ -16,6 +16,7 @@ import (
 // others.log.
 func startHooks(ts *testscript.TestScript, _ bool, _ []string) {
 	var mu sync.Mutex
+	dir := ts.Getenv("WORK") // the script goes on setting its environment meanwhile
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		mu.Lock()
 		defer mu.Unlock()
@@ -25,7 +26,7 @@ func startHooks(ts *testscript.TestScript, _ bool, _ []string) {
 			return
 		}
 		log := map[bool]string{true: "others.log", false: "hooks.log"}[r.URL.Path == "/others"]
-		f, err := os.OpenFile(filepath.Join(ts.Getenv("WORK"), log), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+		f, err := os.OpenFile(filepath.Join(dir, log), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 		if err != nil {
 			http.Error(w, "no log", http.StatusInternalServerError)
 			return
