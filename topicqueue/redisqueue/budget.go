@@ -146,16 +146,8 @@ func (q *Queue) hasShare(ctx context.Context, run topicqueue.Run, at time.Time, 
 		}
 	}
 	if c.Limit = run.Options.NightBudget.Amount(); c.Limit > 0 {
-		waiting, err := q.waiting(ctx)
-		if err != nil {
+		if ok, err := q.drawNight(ctx, "ask", run, at, c); err != nil || ok == 0 {
 			return false, err
-		}
-		ok, err := q.draw(ctx, "ask", nightPool(at), run, c, waiting[0], waiting[1], waiting[2])
-		if err != nil {
-			return false, err
-		}
-		if ok == 0 {
-			return false, q.rdb.Expire(ctx, nightPool(at), nightKept).Err()
 		}
 	}
 	return true, nil
@@ -163,15 +155,21 @@ func (q *Queue) hasShare(ctx context.Context, run topicqueue.Run, at time.Time, 
 
 // DrawNight is DrawBatch for the budget of the night in which a run has started.
 func (q *Queue) DrawNight(ctx context.Context, run topicqueue.Run, at time.Time, c Claim) (int64, error) {
+	share, err := q.drawNight(ctx, "draw", run, at, c)
+	return max(1, share), err
+}
+
+// drawNight draws on, or asks, the accounts of a night, which are kept for some days from then.
+func (q *Queue) drawNight(ctx context.Context, what string, run topicqueue.Run, at time.Time, c Claim) (int64, error) {
 	waiting, err := q.waiting(ctx)
 	if err != nil {
 		return 0, err
 	}
-	share, err := q.draw(ctx, "draw", nightPool(at), run, c, waiting[0], waiting[1], waiting[2])
+	share, err := q.draw(ctx, what, nightPool(at), run, c, waiting[0], waiting[1], waiting[2])
 	if err != nil {
 		return 0, err
 	}
-	return max(1, share), q.rdb.Expire(ctx, nightPool(at), nightKept).Err()
+	return share, q.rdb.Expire(ctx, nightPool(at), nightKept).Err()
 }
 
 // waiting counts the runs of high, normal and low priority whose planning has not begun.
