@@ -52,7 +52,7 @@ func (a *app) showEstimate(ctx context.Context, list *topicList, plan *listPlan,
 		if err != nil {
 			return err
 		}
-		sum := plan.estimate(list.options, a.cfg.Researching.MaxActions, o.seen).AtPace(o.iteration)
+		sum := estimateOf(plan.options, list.options, a.cfg.Researching.MaxActions, o)
 		doc.Calls, doc.CallsAtMost, doc.AtOnce = sum.Calls, sum.Most, o.slots
 		for _, t := range sum.Tokens {
 			doc.PromptTokens, doc.CompletionTokens = doc.PromptTokens+t[0], doc.CompletionTokens+t[1]

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"nightdesk/jobs"
-	"nightdesk/topicqueue"
 )
 
 // listPlan is what is to be enqueued of a list.
@@ -116,12 +115,4 @@ func (p *listPlan) each(list *topicList, do func(spooledTopic) error) error {
 		}
 		return do(t)
 	})
-}
-
-// estimate is what the topics that are to be enqueued are expected to need. seen: what is known of this desk.
-func (p *listPlan) estimate(options []topicqueue.Options, maxActions int, seen jobs.Experience) (sum jobs.Estimate) {
-	for number, topics := range p.options {
-		sum.Add(jobs.EstimateRun(options[number], maxActions, seen).Times(topics))
-	}
-	return sum
 }

@@ -77,6 +77,14 @@ func (o *outlook) assumptions() (out []string) {
 	return append(out, fmt.Sprintf("one worker with %d slots (worker.concurrency), a model that takes as many calls at once", o.slots))
 }
 
+// estimateOf is what so many topics with each of the options are expected to need, as this desk works.
+func estimateOf(topics map[int]int, options []topicqueue.Options, maxActions int, o *outlook) (sum jobs.Estimate) {
+	for number, n := range topics {
+		sum.Add(jobs.EstimateRun(options[number], maxActions, o.seen).Times(n))
+	}
+	return sum.AtPace(o.iteration)
+}
+
 // limitCheck says whether a budget or a deadline suffices for a list.
 type limitCheck struct {
 	What   string `json:"what"` // run budget, batch budget, night budget or deadline
@@ -103,11 +111,8 @@ func (a *app) checkLimits(ctx context.Context, o *outlook, list *topicList, plan
 	if topics == 0 || !a.cfg.LLM.Enabled() {
 		return out, nil
 	}
-	of := func(options map[int]int) (sum jobs.Estimate) {
-		for number, n := range options {
-			sum.Add(jobs.EstimateRun(list.options[number], a.cfg.Researching.MaxActions, o.seen).Times(n))
-		}
-		return sum.AtPace(o.iteration)
+	of := func(topics map[int]int) jobs.Estimate {
+		return estimateOf(topics, list.options, a.cfg.Researching.MaxActions, o)
 	}
 	all := of(plan.options)
 	run, dearest := topicqueue.Options{}, int64(0) // the one that costs most, and the common budgets, which all have
