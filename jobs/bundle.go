@@ -77,11 +77,11 @@ func (b *bundle) put(ctx context.Context) error {
 		return err
 	}
 	traces := b.in.Traces()
+	var cited []string
 	if b.report != nil {
-		b.sources = sourceLines(b.in, citedOf(b.report.Cited, b.report.Verification), b.missing)
-	} else {
-		b.sources = sourceLines(b.in, nil, b.missing)
+		cited = citedOf(b.report.Cited, b.report.Verification)
 	}
+	b.sources = sourceLines(b.in, cited, b.missing)
 	for _, put := range []func() error{
 		func() error { return b.PutJSON(ctx, storage.MetadataKey(run.ID), b.metadata(run, usage)) },
 		func() error { return b.PutJSON(ctx, b.cacheKey("queue.json"), b.queue(run)) },

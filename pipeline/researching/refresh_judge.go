@@ -140,7 +140,7 @@ func (f *refresh) stands(c topicqueue.Claim, source topicqueue.Source, then []re
 		if i := slices.IndexFunc(l.units, func(u recurring.Unit) bool { return u.Mark == over[0].Mark }); i >= 0 {
 			start, end, found = l.units[i].Start, l.units[i].End, true
 		}
-	case !found && f.reworded(c, textOf(source.Text, over), l, &start, &end):
+	case !found && f.reworded(textOf(source.Text, over), l, &start, &end):
 		found = true
 	case !found && !l.whole: // an excerpt may show another part of the page: only what takes its place tells that it is gone
 		_, replaced := f.successor(textOf(source.Text, over), l)
@@ -198,23 +198,28 @@ func wordsOf(text string) []string {
 }
 
 // reworded finds the sentence that says the same in the place of a claim's: a mistake was mended, a number is written otherwise.
-func (f *refresh) reworded(c topicqueue.Claim, sentence string, l look, start, end *int) bool {
+func (f *refresh) reworded(sentence string, l look, start, end *int) bool {
+	u, ok := l.likest(sentence, func(reading evidence.Reading, i int) bool { return reading.Same(0, i) })
+	if ok {
+		*start, *end = u.Start, u.End
+	}
+	return ok
+}
+
+// likest returns of what the source did not say before the sentence that is most like another one, among those that fit; i is the
+// place of one in the reading, whose first is the other.
+func (l look) likest(sentence string, fits func(reading evidence.Reading, i int) bool) (best recurring.Unit, ok bool) {
 	claims := []evidence.Claim{statement(sentence)}
 	for _, u := range l.fresh {
 		claims = append(claims, statement(l.text[u.Start:u.End]))
 	}
-	reading := evidence.Read(claims)
-	best, most := -1, 0.0
-	for i := range l.fresh {
-		if alike := reading.Alike(0, i+1); reading.Same(0, i+1) && alike > most {
-			best, most = i, alike
+	reading, most := evidence.Read(claims), 0.0
+	for i, u := range l.fresh {
+		if alike := reading.Alike(0, i+1); alike > most && fits(reading, i+1) {
+			best, most, ok = u, alike, true
 		}
 	}
-	if best < 0 {
-		return false
-	}
-	*start, *end = l.fresh[best].Start, l.fresh[best].End
-	return true
+	return best, ok
 }
 
 // textOf returns the text of units that follow each other.
@@ -237,25 +242,13 @@ func statement(text string) evidence.Claim {
 // successor finds what a page now says in the place of a sentence: of what it did not say before, that which says the same of the subject
 // or something else.
 func (f *refresh) successor(sentence string, l look) (recurring.Unit, bool) {
-	claims := []evidence.Claim{statement(sentence)}
-	for _, u := range l.fresh {
-		claims = append(claims, statement(l.text[u.Start:u.End]))
-	}
-	reading := evidence.Read(claims)
-	best, most := -1, 0.0
-	for i := range l.fresh {
-		turn, turned := reading.Turned(0, i+1, true)
+	return l.likest(sentence, func(reading evidence.Reading, i int) bool {
+		turn, turned := reading.Turned(0, i, true)
 		if turn.Kind == evidence.TurnedWords && !l.whole { // an excerpt may show another sentence
-			continue
+			return false
 		}
-		if alike := reading.Alike(0, i+1); (turned || reading.Same(0, i+1)) && alike > most {
-			best, most = i, alike
-		}
-	}
-	if best < 0 {
-		return recurring.Unit{}, false
-	}
-	return l.fresh[best], true
+		return turned || reading.Same(0, i)
+	})
 }
 
 // asOf makes traces of what sources no longer say, one for each trace that lost claims.
