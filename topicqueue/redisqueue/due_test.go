@@ -16,6 +16,12 @@ import (
 // has its place again.
 func TestDueFirst(t *testing.T) {
 	t.Parallel()
+	for _, shift := range []time.Duration{0, 9 * time.Hour, 20 * time.Hour} { // whatever the hour is
+		t.Run(shift.String(), func(t *testing.T) { testDueFirst(t, shift) })
+	}
+}
+
+func testDueFirst(t *testing.T, shift time.Duration) {
 	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
 		ctx, q := t.Context(), redisqueue.New(rdb, redisqueue.DefaultTiming)
 		now := time.Now()
@@ -29,7 +35,7 @@ func TestDueFirst(t *testing.T) {
 			{"due later", 5 * time.Hour, 9 * time.Hour}, {"old", 30 * time.Hour, 0}, {"young", time.Minute, 0},
 		} {
 			run := newRun(r.topic, 1)
-			run.CreatedAt = now.Add(-r.age)
+			run.CreatedAt = now.Add(-r.age - shift)
 			if r.due > 0 {
 				run.Options.Deadline = now.Add(r.due)
 			}
@@ -41,7 +47,7 @@ func TestDueFirst(t *testing.T) {
 			}
 		}
 		stats := must[redisqueue.Stats](t)(q.Stats(ctx, ""))
-		if len(stats.Waiting) != 1 || stats.Waiting[0].Oldest.Round(time.Minute) != 3*time.Hour {
+		if len(stats.Waiting) != 1 || stats.Waiting[0].Oldest.Round(time.Minute) != shift+3*time.Hour {
 			t.Errorf("the first has waited for %v", stats.Waiting)
 		}
 		if err := q.Pause(ctx, want[1]); err != nil {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -68,23 +67,28 @@ func (q *Queue) Create(ctx context.Context, run topicqueue.Run) (created bool, e
 // without a deadline come after all others, and have the time of their creation (ms) as their place.
 func turn(created, deadline int64) string {
 	if deadline > 0 {
-		created = deadline/time.Minute.Milliseconds()*turnDay + created%turnDay - turnsBefore
+		minute := deadline / turnMinute
+		before := min(max(minute*turnMinute-created, 0), turnSpan-1)
+		created = minute*turnSpan - before - turnsBefore
 	}
 	return strconv.FormatInt(created, 10)
 }
 
 const (
-	turnDay     = 100_000_000           // ms, a little more than a day, in which ages count among runs that are due together
+	turnMinute  = 60_000                // ms
+	turnSpan    = 200_000_000           // ms before the minute, more than two days, in which ages count
 	turnsBefore = 9_000_000_000_000_000 // makes places with a deadline negative; sorted sets keep them exactly
 )
 
-// waitedSince returns when the run at a place was created, ms; of one with a deadline the last time that it can have been.
-func waitedSince(turn, now int64) int64 {
+// waitedSince returns when the run at a place was created, ms; of one that is due in more than turnSpan the last time that it can have
+// been.
+func waitedSince(turn int64) int64 {
 	if turn >= 0 {
 		return turn
 	}
-	created := (turn + turnsBefore) % turnDay
-	return now - (now-created)%turnDay
+	place := turn + turnsBefore
+	minute := (place + turnSpan - 1) / turnSpan
+	return minute*turnMinute - (minute*turnSpan - place)
 }
 
 // firstLimit is what a run may spend before it has a share of a common budget.

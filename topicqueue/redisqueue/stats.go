@@ -86,7 +86,7 @@ func sinceFirst(first []redis.Z, now time.Time) time.Duration {
 // oldestOf returns how long the first of those that wait has.
 func oldestOf(first []redis.Z, now int64) time.Duration {
 	for _, z := range first {
-		return time.Duration(max(0, now-waitedSince(int64(z.Score), now))) * time.Millisecond
+		return time.Duration(max(0, now-waitedSince(int64(z.Score)))) * time.Millisecond
 	}
 	return 0
 }
