@@ -144,3 +144,38 @@ func TestLateRunWaitsForItsShare(t *testing.T) {
 		}
 	})
 }
+
+// TestHighKeepsItsShare: what a run of high priority has been given stays its own when others come; those give way that are not.
+func TestHighKeepsItsShare(t *testing.T) {
+	t.Parallel()
+	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
+		ctx, q := t.Context(), redisqueue.New(rdb, redisqueue.DefaultTiming)
+		claim := redisqueue.Claim{Limit: 1200, Wants: 120, Needs: 20, Least: 20}
+		create := func(topic, lane string) topicqueue.Run {
+			run := newRun(topic, 1)
+			run.Batch, run.Lane, run.Options.BatchBudget.Tokens = "grows", lane, claim.Limit
+			if _, err := q.Create(ctx, run); err != nil {
+				t.Fatal(err)
+			}
+			return run
+		}
+		var normal []topicqueue.Run
+		for i := range 9 {
+			normal = append(normal, create(fmt.Sprint("normal ", i), ""))
+		}
+		high := create("high", "high")
+		for _, run := range append(normal, high) {
+			if share := must[int64](t)(q.DrawBatch(ctx, run, claim)); share != claim.Wants {
+				t.Errorf("%s has %d", run.Topic, share)
+			}
+		}
+		for i := range 40 {
+			create(fmt.Sprint("later ", i), "")
+		}
+		for _, run := range append([]topicqueue.Run{high}, normal...) {
+			if share := must[int64](t)(q.DrawBatch(ctx, run, claim)); (share == claim.Wants) != (run.Lane == "high") {
+				t.Errorf("others have come: %s has %d", run.Topic, share)
+			}
+		}
+	})
+}

@@ -71,7 +71,7 @@ free = free - waits * least
 local share, fair -- fair: when all others have but what they should
 local high = num('sum:high:active') - num('besides:high:active')
 if kind == 'high' then
-  share = math.min(wants, free)
+  share = math.min(wants, math.max(free, mine)) -- when more runs come, those give way that are not high
   fair = limit - waits * least - high
   for k, weight in pairs(kinds) do
     fair = fair - num('sum:' .. k .. ':done')
