@@ -34,12 +34,44 @@ func (t *text) ofAnotherDate(s *statement, q quantity.Quantity, p placed) bool {
 		return true
 	}
 	for _, v := range t.rivals(s, q, p.unit, p) {
-		if theirs, _ := t.clauseDates(p.unit, v.Quantity, *when); theirs {
+		theirs, other := t.clauseDates(p.unit, v.Quantity, *when)
+		if theirs && (v.Start > p.Start || t.compared(p)) || other && !theirs && v.Start < p.Start && t.bareClause(p) {
 			return true
 		}
 	}
 	return false
 }
+
+// compared reports a value that others are held against: up from 16, after 16 the year before. Another one without a date is of the
+// date that the clauses before it name: in 2023 China had 23 and Germany 5.
+func (t *text) compared(p placed) bool {
+	return slices.ContainsFunc(t.clauseWords(p), func(w word) bool { return comparing[w.low] })
+}
+
+// bareClause reports a value whose clause has but names and values: what it is a value of, and of when, the clauses before it say.
+func (t *text) bareClause(p placed) bool {
+	names, values := 0, t.inUnit(p.unit)
+	for _, w := range t.clauseWords(p) {
+		switch {
+		case w.term() == "", slices.ContainsFunc(values, func(v quantity.Quantity) bool { return w.start >= v.Start && w.end <= v.End }):
+		case w.capital():
+			names++
+		default:
+			return false
+		}
+	}
+	return names > 0
+}
+
+// clauseWords returns the words of the clause around a value.
+func (t *text) clauseWords(p placed) []word {
+	u := t.units[p.unit]
+	from, to := max(u.start, cutBefore(t.Text, p.Start)), min(u.end, cutBehind(t.Text, p.End))
+	return slices.DeleteFunc(slices.Clone(t.words[u.from:u.to]), func(w word) bool { return w.start < from || w.end > to })
+}
+
+var comparing = set(`from after before than against versus vs compared comparing earlier previous previously prior former formerly last
+	zuvor vorher vorjahr vorjahres gegenüber nach statt noch früher`)
 
 // datedBy are the words before a date that a value is of, and not compared with.
 var datedBy = set(`in im of for jahr year`)
