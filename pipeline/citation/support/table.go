@@ -102,8 +102,8 @@ func cellsOf(line string) []string {
 	return cells
 }
 
-// unitIn reads the unit in the last brackets of a head, or behind its last comma.
-func unitIn(head string) (quantity.Quantity, bool) {
+// unitName returns what stands in the last brackets of a head, or behind its last comma, without an "in".
+func unitName(head string) string {
 	head = strings.TrimRight(head, " :.\t\r\n")
 	name := ""
 	if open := strings.LastIndexByte(head, '('); open >= 0 && strings.HasSuffix(head, ")") {
@@ -111,17 +111,31 @@ func unitIn(head string) (quantity.Quantity, bool) {
 	} else if comma := strings.LastIndex(head, ", "); comma >= 0 {
 		name = head[comma+2:]
 	}
-	name = strings.TrimPrefix(strings.TrimSpace(name), "in ")
+	return strings.TrimPrefix(strings.TrimSpace(name), "in ")
+}
+
+// currency cuts the sign of a currency from the name of a unit: £ and m of £m.
+func currency(name string) (sign, rest string) {
+	i := strings.IndexAny(name, "$€£¥")
+	if i < 0 {
+		return "", name
+	}
+	end := i + 1
+	for end < len(name) && name[end] >= 0x80 {
+		end++
+	}
+	return name[:end], strings.TrimSpace(name[end:])
+}
+
+// unitIn reads the unit that a head names.
+func unitIn(head string) (quantity.Quantity, bool) {
+	name := unitName(head)
 	if name == "" || len(name) > 24 || strings.ContainsAny(name, "0123456789") {
 		return quantity.Quantity{}, false
 	}
 	spellings := []string{"1 " + name}
-	if i := strings.IndexAny(name, "$€£¥"); i >= 0 {
-		sign := i + 1
-		for sign < len(name) && name[sign] >= 0x80 {
-			sign++
-		}
-		spellings = append(spellings, name[:sign]+"1"+strings.TrimSpace(name[sign:]))
+	if sign, rest := currency(name); sign != "" {
+		spellings = append(spellings, sign+"1"+rest)
 	}
 	for i := len(spellings) - 1; i >= 0; i-- {
 		if found := quantity.Parse(spellings[i]); len(found) == 1 && found[0].Start == 0 && found[0].End == len(spellings[i]) && found[0].Low != 0 &&
