@@ -197,7 +197,7 @@ func (c *checker) judge(ctx context.Context, parts []part) error {
 			if s.text == "" {
 				continue // markers alone, of a cell
 			}
-			decisions[i] = append(decisions[i], decision{statement: s, verdict: c.check(p, s.text, s.ids), action: ActionKept})
+			decisions[i] = append(decisions[i], decision{statement: s, verdict: c.check(p, s, s.ids), action: ActionKept})
 		}
 	}
 	if err := c.lift(ctx, decisions); err != nil {
@@ -228,16 +228,19 @@ func (c *checker) judge(ctx context.Context, parts []part) error {
 	return nil
 }
 
-// check judges a text by the sources behind these citations.
-func (c *checker) check(p part, text string, citationIDs []string) support.Verdict {
+// check judges a statement by the sources behind these citations.
+func (c *checker) check(p part, s statement, citationIDs []string) support.Verdict {
 	ids := make([]string, len(citationIDs))
 	for i, id := range citationIDs {
 		ids[i] = c.sourceOf(id)
 	}
-	if p.quotes {
-		return c.corpus.Quoted(text, ids)
+	switch {
+	case p.quotes:
+		return c.corpus.Quoted(s.text, ids)
+	case s.head != "":
+		return c.corpus.CheckRow(s.head, s.text, ids)
 	}
-	return c.corpus.Check(text, ids)
+	return c.corpus.Check(s.text, ids)
 }
 
 // settle keeps a statement, or marks or removes it when it is unsupported.
@@ -250,27 +253,27 @@ func (c *checker) settle(p part, d *decision) {
 			d.action, d.changed, d.text = ActionMarked, true, c.w.words.marked(d.raw(*p.body), d.row)
 		}
 	}
-	d.checked = []CheckedSentence{c.entry(p, d.statement.text, d.ids, d.verdict, d.action)}
+	d.checked = []CheckedSentence{c.entry(p, d.statement, d.ids, d.verdict, d.action)}
 	d.checked[0].Meaning = d.meaning
 }
 
 func (s statement) raw(body string) string { return body[s.start:s.end] }
 
 // entry writes a decision down.
-func (c *checker) entry(p part, text string, ids []string, v support.Verdict, action string) CheckedSentence {
+func (c *checker) entry(p part, s statement, ids []string, v support.Verdict, action string) CheckedSentence {
 	e := CheckedSentence{
-		Text: text, Section: p.title, Citations: ids, Verdict: v.Result, Reason: v.Reason, Detail: v.Detail,
+		Text: s.text, Head: s.head, Section: p.title, Citations: ids, Verdict: v.Result, Reason: v.Reason, Detail: v.Detail,
 		Source: v.Source, Start: v.Start, End: v.End, Action: action, Quote: p.quotes,
 	}
-	if s, ok := c.sources[v.Source]; ok && s.Hash != "" {
-		e.Page = path.Join("pages", s.Hash+".txt")
+	if source, ok := c.sources[v.Source]; ok && source.Hash != "" {
+		e.Page = path.Join("pages", source.Hash+".txt")
 	}
 	return e
 }
 
 // checkLinked judges a sentence by what it links, unless a claim bears out what that does not.
 func (c *checker) checkLinked(p part, s, linked statement) decision {
-	d := decision{statement: linked, verdict: c.check(p, linked.text, linked.ids), action: ActionKept}
+	d := decision{statement: linked, verdict: c.check(p, linked, linked.ids), action: ActionKept}
 	if d.verdict.Result != support.Supported && citable(p, s) {
 		if cited, ok := c.citing(p, s); ok {
 			return cited
@@ -312,12 +315,12 @@ func (c *checker) citing(p part, s statement) (d decision, ok bool) {
 	if id == "" || !alone {
 		return d, false
 	}
-	if verdict = c.check(p, s.text, []string{id}); verdict.Result != support.Supported {
+	if verdict = c.check(p, s, []string{id}); verdict.Result != support.Supported {
 		return d, false
 	}
 	return decision{
 		statement: s, verdict: verdict, action: ActionCited, changed: true, text: withMarkers(s.raw(*p.body), []string{id}),
-		checked: []CheckedSentence{c.entry(p, s.text, []string{id}, verdict, ActionCited)},
+		checked: []CheckedSentence{c.entry(p, s, []string{id}, verdict, ActionCited)},
 	}, true
 }
 

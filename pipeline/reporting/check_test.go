@@ -76,6 +76,10 @@ func TestUnsupported(t *testing.T) {
 			text: "| Setting | Default |\n|---|---|\n| checkpoint interval | 900 seconds [CIT-1-02] |\n\n" + rightLog, repair: noRepair, action: reporting.ActionMarked,
 			want: []string{`| checkpoint interval | 900 seconds [[CIT-1-02](#ref-cit-1-02)] \[unsupported\] |`},
 		},
+		"marked row, for the unit of its head": {
+			text: "| Setting | Default (minutes) |\n|---|---|\n| checkpoint interval | 300 [CIT-1-02] |\n\n" + rightLog, repair: noRepair, action: reporting.ActionMarked,
+			want: []string{`| checkpoint interval | 300 [[CIT-1-02](#ref-cit-1-02)] \[unsupported\] |`},
+		},
 		"repaired": {
 			text: rightLog + " " + wrongLog, action: reporting.ActionRepaired,
 			repair: func(req llm.Request) (string, error) {
@@ -140,7 +144,7 @@ func TestUnsupported(t *testing.T) {
 				}
 			}
 			beginning := "The checkpoint"
-			if name == "marked row" {
+			if strings.HasPrefix(name, "marked row") {
 				beginning = "checkpoint interval"
 			}
 			if s := find(t, got, beginning); calls != 1 || s.Action != tt.action {

@@ -105,7 +105,7 @@ func (c *checker) askRepair(ctx context.Context, ordinal int, data prompts.Repai
 func (c *checker) repair(p part, d *decision, text string) {
 	if text = fold(text); text == "" {
 		d.action, d.changed, d.text = ActionRemoved, true, ""
-		d.checked = []CheckedSentence{c.entry(p, d.statement.text, d.ids, d.verdict, ActionRemoved)}
+		d.checked = []CheckedSentence{c.entry(p, d.statement, d.ids, d.verdict, ActionRemoved)}
 		return
 	}
 	if d.row { // a row cannot be told from the answer cell by cell
@@ -127,11 +127,11 @@ func (c *checker) repair(p part, d *decision, text string) {
 			}
 			continue
 		}
-		v := c.check(p, s.text, s.ids)
+		v := c.check(p, s, s.ids)
 		if v.Result == support.Unsupported {
 			return
 		}
-		e := c.entry(p, s.text, s.ids, v, ActionRepaired)
+		e := c.entry(p, s, s.ids, v, ActionRepaired)
 		e.Original = d.statement.text
 		checked = append(checked, e)
 	}

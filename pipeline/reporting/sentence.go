@@ -15,6 +15,7 @@ type statement struct {
 	text       string   // without markers, on one line
 	ids        []string // that it cites
 	row        bool     // of a table
+	head       string   // of the table, without markers
 	linked     bool     // ids are of sources: it links them and cites nothing
 }
 
@@ -30,7 +31,9 @@ func statementsOf(body string, whole bool) []statement {
 	var out []statement
 	for _, b := range blocksOf(body) {
 		if b.row {
-			out = append(out, makeStatement(body, b.start, b.end, true))
+			s := makeStatement(body, b.start, b.end, true)
+			s.head = fold(anyMarker.ReplaceAllString(b.head, ""))
+			out = append(out, s)
 			continue
 		}
 		for _, cut := range cutsOf(body[b.start:b.end], whole) {
@@ -59,6 +62,7 @@ func makeStatement(body string, start, end int, row bool) statement {
 type block struct {
 	start, end int
 	row        bool
+	head       string // of the row's table, as it stands there
 }
 
 func blocksOf(body string) []block {
@@ -71,7 +75,7 @@ func blocksOf(body string) []block {
 		open = -1
 	}
 	offset := 0
-	head := true // of a table
+	head, title := true, "" // of a table
 	for _, l := range markdownLines(body) {
 		start, end := offset, offset+len(l.text)
 		if l.level > 0 && !strings.HasPrefix(strings.TrimSpace(l.text), "#") { // its underline is a line of its own
@@ -93,8 +97,8 @@ func blocksOf(body string) []block {
 		case row:
 			flush(start)
 			if !head {
-				out = append(out, block{start: start, end: end, row: true})
-			} else if anyMarker.MatchString(text) { // a head that cites is taken for a row
+				out = append(out, block{start: start, end: end, row: true, head: title})
+			} else if title = text; anyMarker.MatchString(text) { // a head that cites is taken for a row
 				out = append(out, block{start: start, end: end, row: true})
 			}
 		case listMark.MatchString(l.text):

@@ -48,7 +48,8 @@ type VerificationCounts struct {
 
 // CheckedSentence is one sentence and what was decided.
 type CheckedSentence struct {
-	Text      string         `json:"text"` // Markdown without markers, as in the report; as it was, when it was removed
+	Text      string         `json:"text"`           // Markdown without markers, as in the report; as it was, when it was removed
+	Head      string         `json:"head,omitempty"` // of a row of a table: the table's first row
 	Section   string         `json:"section"`
 	Citations []string       `json:"citations"` // citation ids; of a sentence that only links, ids of the sources
 	Verdict   support.Result `json:"verdict"`
@@ -105,11 +106,15 @@ func (v *Verification) Recheck(sources []support.Source, sourceOf func(citation 
 		for _, c := range s.Citations {
 			ids = append(ids, sourceOf(c))
 		}
-		check := corpus.Check
-		if s.Quote {
-			check = corpus.Quoted
+		var got support.Verdict
+		switch {
+		case s.Quote:
+			got = corpus.Quoted(s.Text, ids)
+		case s.Head != "":
+			got = corpus.CheckRow(s.Head, s.Text, ids)
+		default:
+			got = corpus.Check(s.Text, ids)
 		}
-		got := check(s.Text, ids)
 		same := got.Result == s.Verdict && got.Reason == s.Reason
 		if s.Meaning {
 			same = support.CanLift(got)

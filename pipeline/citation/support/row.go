@@ -7,12 +7,12 @@ import (
 	"nightdesk/pipeline/quantity"
 )
 
-// CheckRow judges a row of a table as Check does a sentence: each cell behind the first one as what the head of its column says
-// of what the first one names. head: cells of the table's head, fewer will do. The worst verdict counts: unsupported before
-// unverified.
-func (c *Corpus) CheckRow(head, cells []string, ids []string) Verdict {
+// CheckRow judges a row of a Markdown table as Check does a sentence: each cell behind the first one as what the head of its column
+// says of what the first one names. head: the table's first row; may have fewer cells, or none. The worst verdict counts:
+// unsupported before unverified.
+func (c *Corpus) CheckRow(head, row string, ids []string) Verdict {
 	worst := Verdict{}
-	for _, s := range rowSentences(head, cells) {
+	for _, s := range rowSentences(cellsOf(head), cellsOf(row)) {
 		v := c.Check(s, ids)
 		if worst.Result == "" || v.Result == Unsupported || v.Result == Unverified && worst.Result == Supported {
 			worst = v
@@ -23,6 +23,9 @@ func (c *Corpus) CheckRow(head, cells []string, ids []string) Verdict {
 	}
 	return worst
 }
+
+// maxCells bounds the cells of a row that are looked at.
+const maxCells = 60
 
 // rowSentences says a row in sentences: Germany: 5 GWh, 2023.
 func rowSentences(head, cells []string) []string {
@@ -35,7 +38,7 @@ func rowSentences(head, cells []string) []string {
 		subject = strings.TrimSpace(cells[first])
 	}
 	var out []string
-	for i := first + 1; i < len(cells); i++ {
+	for i := first + 1; i < min(len(cells), maxCells); i++ {
 		cell, title := strings.TrimSpace(cells[i]), ""
 		if i < len(head) {
 			title = strings.TrimSpace(head[i])

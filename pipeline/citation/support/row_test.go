@@ -1,7 +1,6 @@
 package support_test
 
 import (
-	"strings"
 	"testing"
 
 	"nightdesk/pipeline/citation/support"
@@ -40,13 +39,13 @@ func TestCheckRow(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := support.New([]support.Source{{ID: "1", Text: tt.source}})
-			v := c.CheckRow(strings.Split(tt.head, " | "), strings.Split(tt.row, " | "), []string{"1"})
+			v := c.CheckRow(tt.head, tt.row, []string{"1"})
 			if v.Result != tt.want || v.Reason != tt.reason {
 				t.Errorf("%s (%s %q), want %s %s", v.Result, v.Reason, v.Detail, tt.want, tt.reason)
 			}
 		})
 	}
-	if v := support.New(nil).CheckRow(nil, nil, nil); v.Result != support.Unverified {
+	if v := support.New(nil).CheckRow("", "", nil); v.Result != support.Unverified {
 		t.Errorf("no cells, no sources: %+v", v)
 	}
 }

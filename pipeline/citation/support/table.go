@@ -89,15 +89,18 @@ func (t *text) readTables(st stems) {
 	}
 }
 
+// escapedBar stands for a bar that is no border of a cell.
+const escapedBar = "\x00"
+
 // cellsOf cuts a line at its bars.
 func cellsOf(line string) []string {
 	line = strings.TrimSpace(line)
 	if !strings.Contains(line, "|") {
 		return nil
 	}
-	cells := strings.Split(strings.TrimSuffix(strings.TrimPrefix(line, "|"), "|"), "|")
+	cells := strings.Split(strings.TrimSuffix(strings.TrimPrefix(strings.ReplaceAll(line, `\|`, escapedBar), "|"), "|"), "|")
 	for i, c := range cells {
-		cells[i] = strings.TrimSpace(c)
+		cells[i] = strings.TrimSpace(strings.ReplaceAll(c, escapedBar, `\|`))
 	}
 	return cells
 }
