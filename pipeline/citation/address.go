@@ -2,6 +2,7 @@ package citation
 
 import (
 	"html"
+	"iter"
 	"net"
 	"net/netip"
 	"regexp"
@@ -83,30 +84,37 @@ func (a address) looseKey() string {
 
 // contradicts reports whether two addresses with one loose key differ in a parameter that both have.
 func (a address) contradicts(b address) bool {
-	for _, name := range []string{"ref", "source"} {
-		x, y := a.values(name), b.values(name)
-		if len(x) > 0 && len(y) > 0 && !slices.Equal(x, y) {
-			return true
-		}
-	}
-	for _, p := range a.query {
-		x, y := a.values(p.name), b.values(p.name)
-		if len(x) > 1 && len(y) > 1 && !slices.Equal(x, y) {
+	for x, y := range a.beside(b) {
+		loose := x[0].name != "ref" && x[0].name != "source"
+		if len(y) > 0 && !(loose && (len(x) == 1 || len(y) == 1)) && !slices.Equal(x, y) {
 			return true
 		}
 	}
 	return false
 }
 
-// values returns the values of a parameter in the order in which they were written.
-func (a address) values(name string) []string {
-	var values []string
-	for _, p := range a.query {
-		if p.name == name {
-			values = append(values, p.value)
+// beside yields what a has of each of its parameters, in the order in which the values were written, and what b has of it.
+func (a address) beside(b address) iter.Seq2[[]param, []param] {
+	return func(yield func(x, y []param) bool) {
+		for mine, its := a.query, b.query; len(mine) > 0; {
+			name := mine[0].name
+			from, _ := slices.BinarySearchFunc(its, name, func(p param, name string) int { return strings.Compare(p.name, name) })
+			x, y := sameName(mine, name), sameName(its[from:], name)
+			if !yield(x, y) {
+				return
+			}
+			mine, its = mine[len(x):], its[from+len(y):]
 		}
 	}
-	return values
+}
+
+// sameName returns those at the beginning of sorted parameters that have this name.
+func sameName(query []param, name string) []param {
+	n := 0
+	for n < len(query) && query[n].name == name {
+		n++
+	}
+	return query[:n]
 }
 
 func joinQuery(query []param) string {

@@ -36,7 +36,7 @@ func wraps(s string) bool {
 
 // isUnspaced reports whether r belongs to a script that is written without spaces.
 func isUnspaced(r rune) bool {
-	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul)
+	return r >= 0x1100 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul)
 }
 
 func isAddress(s string) bool {
@@ -131,13 +131,21 @@ func (w *walker) judgeBare(address string) verdict {
 }
 
 // addressEnd returns where the address that begins at i ends: at white space, at a bracket that it does not open, at
-// what no address holds. Punctuation at its end is still in it.
+// what no address holds, and before words of a script without spaces that another address follows. Punctuation at its end is
+// still in it.
 func addressEnd(s string, i, limit int) int {
 	var open []rune
+	words := -1
 	for end := i; end < limit; {
 		r, size := utf8.DecodeRuneInString(s[end:])
 		if r <= ' ' || r == 0x7f || r == '\u00a0' || strings.ContainsRune(addressStops, r) {
 			return end
+		}
+		if words < 0 && isUnspaced(r) {
+			words = end
+		}
+		if words >= 0 && (strings.HasPrefix(s[end:], "://") || foldPrefix(s[end:], "www.")) {
+			return words
 		}
 		switch r {
 		case '[':

@@ -98,6 +98,9 @@ func hostile(size int) map[string]string {
 		"joined":         fill("[2], ") + "\n\n## Sources\n[1] https://ok.example/alpha\n[2] https://no.example\n",
 		"announced":      fill("(see [2]) ") + "\n\n## Sources\n[1] https://ok.example/alpha\n[2] https://no.example\n",
 		"zero width":     fill("[\u200b1\u200b]"),
+		"parameters":     "https://ok.example/beta?" + fill("id=1&x=2&"),
+		"unspaced":       fill("见https://ok.example/alpha参考"),
+		"scripts":        fill("<script>"),
 		"removed spaces": fill("[2] ") + "\n\n## Sources\n[1] https://ok.example/alpha\n[2] https://no.example\n",
 	}
 }

@@ -178,8 +178,8 @@ func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
 // isSubset reports whether a has parameters and b has all of them with the same values.
 func isSubset(a, b address) bool {
-	for _, p := range a.query {
-		if !slices.Equal(a.values(p.name), b.values(p.name)) {
+	for x, y := range a.beside(b) {
+		if !slices.Equal(x, y) {
 			return false
 		}
 	}

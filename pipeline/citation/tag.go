@@ -46,8 +46,8 @@ func (w *walker) foreignTag(i, next int, name, inside string) int {
 			}
 			v.keep = v.keep && isPlain(inside, a["href"])
 		}
-		if end := strings.Index(lowerASCII(w.text[next:min(len(w.text), next+maxLinkText)]), "</a>"); end >= 0 {
-			w.tail(next+end, linkTail{next + end + len("</a>"), v})
+		if end := w.closing("</a>", next); end >= 0 && end < next+maxLinkText {
+			w.tail(end, linkTail{end + len("</a>"), v})
 		}
 		if v.keep {
 			w.copy(i, next)
@@ -65,12 +65,35 @@ func (w *walker) foreignTag(i, next int, name, inside string) int {
 		}
 		return w.insert(v.after, next, true)
 	case (name == "script" || name == "style") && !closing:
-		if end := strings.Index(lowerASCII(w.text[next:min(len(w.text), next+20*maxLinkText)]), "</"+name); end >= 0 {
-			next += end
+		if end := w.closing("</"+name, next); end >= 0 && end < next+20*maxLinkText {
+			next = end
 			if tag := strings.IndexByte(w.text[next:], '>'); tag >= 0 {
 				next += tag + 1
 			}
 		}
 	}
 	return w.gone(next)
+}
+
+// closing returns where a closing tag begins next, whatever its case, and -1 when none does. from never decreases.
+func (w *walker) closing(tag string, from int) int {
+	at, known := w.links.closings[tag]
+	if known && (at < 0 || at >= from) {
+		return at
+	}
+	for at = from; ; at++ { // each part of the text is searched once for a tag
+		next := strings.IndexByte(w.text[at:], '<')
+		if next < 0 {
+			at = -1
+			break
+		}
+		if at += next; foldPrefix(w.text[at:], tag) {
+			break
+		}
+	}
+	if w.links.closings == nil {
+		w.links.closings = map[string]int{}
+	}
+	w.links.closings[tag] = at
+	return at
 }
