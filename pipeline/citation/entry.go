@@ -28,7 +28,7 @@ type entry struct {
 
 // entryParser finds the entries of one list. Text between them belongs to the report and stays.
 type entryParser struct {
-	*lineTargets
+	*reading
 	lines   []textLine // up to the end of the list
 	plain   bool       // the heading may be none: it has no markup, or names other things too
 	section int
@@ -39,42 +39,6 @@ type entryParser struct {
 	last    int // number of the last entry
 	once    int // number of the first entry
 	next    int // no line of the list before this one leads anywhere, from where it was looked for
-}
-
-// lineTargets remembers which lines of a text lead somewhere.
-type lineTargets struct {
-	r    *Registry
-	text string
-	all  []textLine
-	memo []int8 // by line: 0 = not yet known
-
-	asked  int // the line, plus one, of which start was asked last
-	prefix entryPrefix
-	isItem bool
-}
-
-// start is entryStart of line i.
-func (t *lineTargets) start(i int) (entryPrefix, bool) {
-	if t.asked != i+1 {
-		t.asked = i + 1
-		t.prefix, t.isItem = entryStart(t.all[i].of(t.text))
-	}
-	return t.prefix, t.isItem
-}
-
-// leads reports whether line i, without its label, has an address or a document.
-func (t *lineTargets) leads(i int) bool {
-	if t.memo[i] == 0 {
-		line := t.all[i].of(t.text)
-		if pre, ok := t.start(i); ok {
-			line = line[pre.length:]
-		}
-		t.memo[i] = -1
-		if strings.TrimSpace(line) != "" && t.r.hasTarget(line) {
-			t.memo[i] = 1
-		}
-	}
-	return t.memo[i] > 0
 }
 
 // parse reads the lines from first on.
@@ -105,7 +69,7 @@ func (p *entryParser) parse(first int) []*entry {
 			if len(p.entries) == 0 && p.plain {
 				return nil // a word on a line of its own above a paragraph is no heading
 			}
-			h, isHeading := headingAt(p.text, p.lines, i)
+			h, isHeading := p.heading(i)
 			if isHeading && !h.plain {
 				p.last = 0
 			}
@@ -192,7 +156,7 @@ func (p *entryParser) follow(i int) int {
 		}
 		indented := strings.HasPrefix(line, "  ") || strings.HasPrefix(line, "\t")
 		_, isEntry := p.start(j)
-		h, isHeading := headingAt(p.text, p.lines, j)
+		h, isHeading := p.heading(j)
 		onlyAddress := !target && isOnlyAddress(line)
 		if isEntry || isHeading && !h.plain || namedNote.MatchString(line) || p.lines[j].code && !indented || trimmed[0] == '|' || strings.HasPrefix(trimmed, "</") || underline.MatchString(line) ||
 			blank && !indented && !onlyAddress || !indented && !onlyAddress && bulletEntry.MatchString(line) {

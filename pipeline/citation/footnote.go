@@ -18,29 +18,29 @@ var (
 // numberNotes gives footnotes with names, [^smith2020], numbers above all that the text has, where they lead somewhere;
 // remarks keep their names. So it does with a footnote [^1] beside a list that has a 1 of its own: [1] is not [^1] then.
 // names has the names by number.
-func (r *Registry) numberNotes(text string) (numbered string, names map[int]string) {
+func (t *reading) numberNotes() (numbered *reading, names map[int]string) {
+	text := t.text
 	if !strings.Contains(text, "]:") || !strings.Contains(text, "[^") {
-		return text, nil
+		return t, nil
 	}
-	lines := textLines(text)
-	cites := sync.OnceValue(func() bool { return r.hasList(text) })
-	listed := r.listedNumbers(text)
+	cites := sync.OnceValue(t.hasList)
+	listed := t.listedNumbers()
 	numbers := map[string]int{}
 	var order []string
-	for i, l := range lines {
+	for i, l := range t.all {
 		m := namedNote.FindStringSubmatch(l.of(text))
 		if m == nil || l.code || isNoteNumber(m[1]) && !listed[m[1]] || numbers[strings.ToLower(m[1])] != 0 {
 			continue
 		}
-		if note := noteText(text, lines[i:], len(m[0])); r.hasTarget(note) && !(r.isRemark(note) && cites()) {
+		if note := t.noteText(i, len(m[0])); t.r.hasTarget(note) && !(t.r.isRemark(note) && cites()) {
 			numbers[strings.ToLower(m[1])] = -1
 			order = append(order, strings.ToLower(m[1]))
 		}
 	}
 	if len(order) == 0 {
-		return text, nil
+		return t, nil
 	}
-	code := codeSpans(text)
+	code := t.code
 	marks := noteMarker.FindAllStringSubmatchIndex(text, -1)
 	marks = slices.DeleteFunc(marks, func(m []int) bool {
 		for len(code) > 0 && code[0].end <= m[0] {
@@ -75,7 +75,7 @@ func (r *Registry) numberNotes(text string) (numbered string, names map[int]stri
 		b.WriteString(text[pos:m[2]] + strconv.Itoa(n))
 		pos = m[3]
 	}
-	return b.String() + text[pos:], names
+	return t.changed(b.String() + text[pos:]), names
 }
 
 func isNoteNumber(name string) bool {
@@ -83,11 +83,11 @@ func isNoteNumber(name string) bool {
 }
 
 // listedNumbers returns the numbers that entries of lists have.
-func (r *Registry) listedNumbers(text string) map[string]bool {
+func (t *reading) listedNumbers() map[string]bool {
 	listed := map[string]bool{}
-	for _, s := range r.findSections(text) {
+	for _, s := range t.lists() {
 		for _, e := range s.entries {
-			if !namedNote.MatchString(text[e.start:e.end]) {
+			if !namedNote.MatchString(t.text[e.start:e.end]) {
 				listed[strconv.Itoa(e.number)] = true
 			}
 		}

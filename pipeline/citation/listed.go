@@ -8,13 +8,13 @@ import (
 
 // list appends the list of references that a text without one means when its numbers are places in the registry's
 // sources: with the sources that it cites. A text that cites none of them stays as it is.
-func (r *Registry) list(text string) string {
-	if len(r.findSections(text)) > 0 {
-		return text
+func (t *reading) list() *reading {
+	if len(t.lists()) > 0 {
+		return t
 	}
 	var cited []int
-	w := walker{text: text, code: codeSpans(text), markerEnd: -1}
-	inRange := func(n int) bool { return n >= 1 && n <= len(r.sources) }
+	w := walker{text: t.text, code: t.code, markerEnd: -1}
+	inRange := func(n int) bool { return n >= 1 && n <= len(t.r.sources) }
 	note := func(at int, g group) bool {
 		if len(g.ids) > 0 || !slices.ContainsFunc(g.numbers, inRange) || !w.isCitation(at, g, true) {
 			return false
@@ -37,7 +37,7 @@ func (r *Registry) list(text string) string {
 		if !inRange(n) {
 			continue
 		}
-		s := r.sources[n-1]
+		s := t.r.sources[n-1]
 		target := s.Key
 		if s.URL != "" {
 			target = safeSpelling(s.URL)
@@ -48,7 +48,7 @@ func (r *Registry) list(text string) string {
 		b.WriteString("[" + strconv.Itoa(n) + "] " + target + "\n")
 	}
 	if b.Len() == 0 {
-		return text
+		return t
 	}
-	return strings.TrimRight(CloseCode(text), " \t\n") + "\n\n## " + sourcesHeading(text) + "\n" + b.String()
+	return t.changed(strings.TrimRight(CloseCode(t.text), " \t\n") + "\n\n## " + sourcesHeading(t.text) + "\n" + b.String())
 }

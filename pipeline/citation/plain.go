@@ -6,7 +6,7 @@ import "strings"
 // a paragraph with several each line that has one ends an entry.
 func (p *entryParser) parsePlain(first int) []*entry {
 	for i := first; i < len(p.lines); {
-		if h, ok := headingAt(p.text, p.lines, i); p.lines[i].code || strings.TrimSpace(p.lines[i].of(p.text)) == "" || ok && !h.plain {
+		if h, ok := p.heading(i); p.lines[i].code || strings.TrimSpace(p.lines[i].of(p.text)) == "" || ok && !h.plain {
 			i++
 			continue
 		}

@@ -13,26 +13,26 @@ var (
 
 // nameRemarks gives the footnotes that are remarks names, [^note-1], where a text cites by a list of references: their
 // numbers are none of that list. A footnote that says where something stands is a citation, see isRemark.
-func (r *Registry) nameRemarks(text string) string {
-	if !strings.Contains(text, "[^") || !strings.Contains(text, "]:") {
-		return text
+func (t *reading) nameRemarks() *reading {
+	text := t.text
+	if !strings.Contains(text, "[^") || !strings.Contains(text, "]:") || !t.hasList() {
+		return t
 	}
-	lines := textLines(text)
 	remarks := map[string]bool{}
-	for i, l := range lines {
-		if m := numberedNote.FindStringSubmatch(l.of(text)); m != nil && !l.code && r.isRemark(noteText(text, lines[i:], len(m[0]))) {
+	for i, l := range t.all {
+		if m := numberedNote.FindStringSubmatch(l.of(text)); m != nil && !l.code && t.r.isRemark(t.noteText(i, len(m[0]))) {
 			remarks[m[1]] = true
 		}
 	}
-	if len(remarks) == 0 || !r.hasList(text) {
-		return text
+	if len(remarks) == 0 {
+		return t
 	}
 	markers := noteMarker.FindAllStringSubmatchIndex(text, -1)
 	taken := map[string]bool{}
 	for _, m := range markers {
 		taken[text[m[2]:m[3]]] = true
 	}
-	code := codeSpans(text)
+	code := t.code
 	var b strings.Builder
 	pos := 0
 	for _, m := range markers {
@@ -50,14 +50,14 @@ func (r *Registry) nameRemarks(text string) string {
 		b.WriteString(text[pos:m[2]] + name)
 		pos = m[3]
 	}
-	return b.String() + text[pos:]
+	return t.changed(b.String() + text[pos:])
 }
 
-// noteText returns what the footnote says that begins with the first of lines, from a byte of that line on.
-func noteText(text string, lines []textLine, from int) string {
-	said := lines[0].of(text)[from:]
-	for _, next := range lines[1:min(len(lines), 4)] { // an address may have a line of its own
-		line := next.of(text)
+// noteText returns what the footnote says that begins at line i, from a byte of that line on.
+func (t *reading) noteText(i, from int) string {
+	said := t.all[i].of(t.text)[from:]
+	for _, next := range t.all[i+1 : min(len(t.all), i+4)] { // an address may have a line of its own
+		line := next.of(t.text)
 		if strings.TrimSpace(line) == "" || namedNote.MatchString(line) {
 			break
 		}
@@ -80,10 +80,10 @@ func (r *Registry) isRemark(note string) bool {
 }
 
 // hasList reports whether a text has a list of references whose entries, or some of them, are no footnotes and lead somewhere.
-func (r *Registry) hasList(text string) bool {
-	for _, s := range r.findSections(text) {
+func (t *reading) hasList() bool {
+	for _, s := range t.lists() {
 		for _, e := range s.entries {
-			if s.start >= 0 && !namedNote.MatchString(text[e.start:e.end]) && r.hasTarget(text[e.body:e.end]) {
+			if s.start >= 0 && !namedNote.MatchString(t.text[e.start:e.end]) && t.r.hasTarget(t.text[e.body:e.end]) {
 				return true
 			}
 		}

@@ -91,8 +91,8 @@ func sourcesHeading(text string) string {
 
 // endsWithHeading reports whether the last line of a text is the heading of a list of references.
 func endsWithHeading(text string) bool {
-	lines := textLines(text[strings.LastIndexByte(text, '\n')+1:])
-	h, ok := headingAt(text[strings.LastIndexByte(text, '\n')+1:], lines, 0)
+	line := text[strings.LastIndexByte(text, '\n')+1:]
+	h, ok := headingAt(line, textLines(line, codeSpans(line)), 0)
 	return ok && !h.plain && isReferenceLabel(h.label)
 }
 
@@ -275,13 +275,13 @@ func (v *verifier) allKnown(pos int, g group) bool {
 
 // linkDefinitions returns the addresses that lines such as "[label]: https://..." define, without numbered ones: those
 // are references.
-func linkDefinitions(text string) map[string]string {
+func (t *reading) linkDefinitions() map[string]string {
 	labels := map[string]string{}
-	if !strings.Contains(text, "]:") {
+	if !strings.Contains(t.text, "]:") {
 		return labels
 	}
-	for _, l := range textLines(text) {
-		line := strings.TrimLeft(l.of(text), " ")
+	for _, l := range t.all {
+		line := strings.TrimLeft(l.of(t.text), " ")
 		close := strings.Index(line, "]:")
 		if l.code || close < 2 || line[0] != '[' {
 			continue

@@ -15,8 +15,8 @@ type textLine struct {
 
 func (l textLine) of(text string) string { return text[l.start:l.end] }
 
-func textLines(text string) []textLine {
-	code := codeSpans(text)
+// textLines cuts a text with this code into lines.
+func textLines(text string, code []span) []textLine {
 	var lines []textLine
 	for start := 0; start <= len(text); {
 		end := len(text)
@@ -169,12 +169,12 @@ type refSection struct {
 	entries []*entry
 }
 
-// findSections returns the lists of references of a text, in order.
-func (r *Registry) findSections(text string) []*refSection {
-	lines := textLines(text)
+// findSections finds the lists of references.
+func (t *reading) findSections() []*refSection {
+	text, lines := t.text, t.all
 	levels := make([]int, len(lines)) // of real headings
 	for i := range lines {
-		if h, ok := headingAt(text, lines, i); ok && !h.plain && (h.level < 7 || isReferenceLabel(h.label)) {
+		if h, ok := t.heading(i); ok && !h.plain && (h.level < 7 || isReferenceLabel(h.label)) {
 			levels[i] = h.level
 		}
 	}
@@ -185,10 +185,9 @@ func (r *Registry) findSections(text string) []*refSection {
 			next[i] = i
 		}
 	}
-	targets := &lineTargets{r: r, text: text, all: lines, memo: make([]int8, len(lines))}
 	var sections []*refSection
 	for i := 0; i < len(lines); i++ {
-		h, ok := headingAt(text, lines, i)
+		h, ok := t.heading(i)
 		if !ok || !isReferenceLabel(h.label) {
 			continue
 		}
@@ -197,7 +196,7 @@ func (r *Registry) findSections(text string) []*refSection {
 			until = next[until+1]
 		}
 		s := &refSection{head: h, start: lines[i].start, end: lines[min(first, len(lines))-1].end}
-		p := entryParser{lineTargets: targets, lines: lines[:until], plain: h.plain || softLabels[h.label], section: len(sections)}
+		p := entryParser{reading: t, lines: lines[:until], plain: h.plain || softLabels[h.label], section: len(sections)}
 		s.until = lines[until-1].end
 		if s.entries = p.parse(first); len(s.entries) == 0 && !p.plain && !labelled(text, lines[first:until]) {
 			s.entries = p.parsePlain(first)
@@ -208,7 +207,7 @@ func (r *Registry) findSections(text string) []*refSection {
 		sections = append(sections, s)
 		i = until - 1
 	}
-	if s := definitions(targets, sections); s != nil {
+	if s := t.definitions(sections); s != nil {
 		sections = append(sections, s)
 	}
 	return sections
@@ -226,23 +225,23 @@ func labelled(text string, lines []textLine) bool {
 }
 
 // definitions collects what defines markers outside the lists: footnotes, and without any list the entries that end the text.
-func definitions(targets *lineTargets, sections []*refSection) *refSection {
-	text, lines := targets.text, targets.all
+func (t *reading) definitions(sections []*refSection) *refSection {
+	text, lines := t.text, t.all
 	inside := func(l textLine) bool {
 		at, found := slices.BinarySearchFunc(sections, l.start, func(s *refSection, pos int) int { return s.start - pos })
 		return found || at > 0 && l.start <= sections[at-1].entries[len(sections[at-1].entries)-1].end
 	}
 	s := &refSection{start: -1}
-	p := entryParser{lineTargets: targets, lines: lines, section: len(sections)}
+	p := entryParser{reading: t, lines: lines, section: len(sections)}
 	tail := len(lines)
 	if len(sections) == 0 {
-		tail = targets.tail()
+		tail = t.tail()
 	}
 	for i := 0; i < len(lines); i++ {
 		if len(lines[i].of(text)) == 0 || lines[i].code || i < tail && !footnote.MatchString(lines[i].of(text)) || inside(lines[i]) {
 			continue
 		}
-		if pre, ok := targets.start(i); ok && (i >= tail || hasAddress(lines[i].of(text)) || strings.Contains(pre.raw, "^")) {
+		if pre, ok := t.start(i); ok && (i >= tail || hasAddress(lines[i].of(text)) || strings.Contains(pre.raw, "^")) {
 			p.lines = lines
 			if at, _ := slices.BinarySearchFunc(sections, lines[i].start, func(s *refSection, pos int) int { return s.start - pos }); at < len(sections) {
 				end, _ := slices.BinarySearchFunc(lines, sections[at].start, func(l textLine, pos int) int { return l.start - pos })
@@ -265,10 +264,10 @@ func definitions(targets *lineTargets, sections []*refSection) *refSection {
 var footnote = regexp.MustCompile(`^ {0,3}\[\^?[0-9]{1,4}\]:`)
 
 // splitHeads puts the entries of a list on a line of their own where they stand behind its heading: "**Sources:** [1] ...".
-func (r *Registry) splitHeads(text string) string {
+func (t *reading) splitHeads() *reading {
 	var cuts []int
-	for _, l := range textLines(text) {
-		line := l.of(text)
+	for _, l := range t.all {
+		line := l.of(t.text)
 		at := strings.IndexAny(line[:min(len(line), 80)], "[【")
 		if at < 3 || l.code {
 			continue
@@ -277,18 +276,18 @@ func (r *Registry) splitHeads(text string) string {
 		if !strings.ContainsAny(head, ":：#*_") || !isReferenceLabel(headingLabel(strings.TrimLeft(head, "# "))) {
 			continue
 		}
-		if pre, ok := entryStart(line[at:]); ok && r.hasTarget(line[at+pre.length:]) {
+		if pre, ok := entryStart(line[at:]); ok && t.r.hasTarget(line[at+pre.length:]) {
 			cuts = append(cuts, l.start+at)
 		}
 	}
 	if len(cuts) == 0 {
-		return text
+		return t
 	}
 	var b strings.Builder
 	pos := 0
 	for _, c := range cuts {
-		b.WriteString(strings.TrimRight(text[pos:c], " \t") + "\n")
+		b.WriteString(strings.TrimRight(t.text[pos:c], " \t") + "\n")
 		pos = c
 	}
-	return b.String() + text[pos:]
+	return t.changed(b.String() + t.text[pos:])
 }

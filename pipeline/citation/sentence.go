@@ -18,7 +18,8 @@ type Sentence struct {
 }
 
 // sentences cuts a verified report into the sentences that cite something.
-func (r *Registry) sentences(report string, valid []Valid) []Sentence {
+func (t *reading) sentences(valid []Valid) []Sentence {
+	report := t.text
 	byNumber, byID := map[int]*Valid{}, map[string]*Valid{}
 	for i := range valid {
 		if v := &valid[i]; v.ID != "" {
@@ -31,7 +32,7 @@ func (r *Registry) sentences(report string, valid []Valid) []Sentence {
 		return nil
 	}
 	var skip []span // the lists of references
-	for _, s := range r.findSections(report) {
+	for _, s := range t.lists() {
 		if s.start >= 0 {
 			skip = append(skip, span{s.start, s.end})
 		}
@@ -56,7 +57,7 @@ func (r *Registry) sentences(report string, valid []Valid) []Sentence {
 			add(byNumber[n])
 		}
 	}
-	for _, p := range proseBlocks(report, skip) {
+	for _, p := range t.proseBlocks(skip) {
 		w := &walker{text: report[p.start:p.end], markerEnd: -1}
 		isMarker := func(at int, g group) bool {
 			at, g.end = at-p.start, g.end-p.start
@@ -80,7 +81,7 @@ func (r *Registry) sentences(report string, valid []Valid) []Sentence {
 }
 
 // proseBlocks returns the paragraphs, list items and table cells of a text: no headings, no code, nothing to skip.
-func proseBlocks(text string, skip []span) []span {
+func (t *reading) proseBlocks(skip []span) []span {
 	var blocks []span
 	open := -1
 	flush := func(end int) {
@@ -90,11 +91,11 @@ func proseBlocks(text string, skip []span) []span {
 		open = -1
 	}
 	slices.SortFunc(skip, func(a, b span) int { return a.start - b.start })
-	for _, l := range textLines(text) {
+	for _, l := range t.all {
 		for len(skip) > 0 && skip[0].end < l.start {
 			skip = skip[1:]
 		}
-		line := l.of(text)
+		line := l.of(t.text)
 		body := strings.TrimLeft(line, " \t>")
 		switch {
 		case l.code || body == "" || isATXHeading(line) || underline.MatchString(line) || len(skip) > 0 && skip[0].start <= l.start && l.start <= skip[0].end:
@@ -109,7 +110,7 @@ func proseBlocks(text string, skip []span) []span {
 			open = l.end - len(body)
 		}
 	}
-	flush(len(text))
+	flush(len(t.text))
 	return blocks
 }
 

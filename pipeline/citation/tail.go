@@ -9,7 +9,7 @@ import (
 // tail returns the line at which the list begins that ends a text without a heading for its references, and the number of
 // lines where there is none. Entries with labels such as [1] each lead somewhere. A numbered list, which may be one of other
 // things, counts from 1, has an address in each item, and the text above it cites by its numbers.
-func (t *lineTargets) tail() int {
+func (t *reading) tail() int {
 	at, count := len(t.all), 0
 	var top entryPrefix
 	target, address := false, false // of the lines below the entry that comes next

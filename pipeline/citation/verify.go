@@ -86,9 +86,9 @@ type VerifyOptions struct {
 // Verifying the result again changes nothing. Never fails; time is linear in the length of the text.
 func (r *Registry) Verify(report string, o VerifyOptions) Verification {
 	text := strings.ToValidUTF8(lineBreaks.Replace(report), "\uFFFD")
-	var first *verifier
+	var first, v *verifier
 	for range maxPasses {
-		v := r.verifyOnce(text, o, first != nil)
+		v = r.verifyOnce(text, o, first != nil)
 		if first == nil {
 			first = v
 		} else {
@@ -108,7 +108,7 @@ func (r *Registry) Verify(report string, o VerifyOptions) Verification {
 	case len(out.Valid) == 0:
 		out.Status, out.Reason = StatusUnverified, ReasonNoValid
 	}
-	out.Sentences = r.sentences(text, out.Valid)
+	out.Sentences = v.read.changed(text).sentences(out.Valid)
 	return out
 }
 
@@ -126,6 +126,7 @@ type numbered struct {
 type verifier struct {
 	*Registry
 	o        VerifyOptions
+	read     *reading
 	text     string
 	names    map[int]string // of footnotes, by the number that they were given
 	sections []*refSection
@@ -155,13 +156,14 @@ func (r *Registry) verifyOnce(text string, o VerifyOptions, again bool) *verifie
 	if o.Sanitize {
 		text = cutToolMarkup(text)
 	}
-	text, names := r.numberNotes(r.nameRemarks(r.splitHeads(text)))
+	read, names := r.read(text).splitHeads().nameRemarks().numberNotes()
 	if o.Listed && !again {
-		text = r.list(text)
+		read = read.list()
 	}
-	v := &verifier{Registry: r, o: o, text: text, names: names, byNumber: map[int][]numbered{}, byID: map[string]*entry{}, bySource: map[string]*entry{}}
+	text = read.text
+	v := &verifier{Registry: r, o: o, read: read, text: text, names: names, byNumber: map[int][]numbered{}, byID: map[string]*entry{}, bySource: map[string]*entry{}}
 	v.verification = Verification{Valid: []Valid{}, Removed: []Removed{}, UnsafeURLs: []string{}}
-	v.sections = r.findSections(text)
+	v.sections = read.lists()
 	for _, s := range v.sections {
 		v.entries = append(v.entries, s.entries...)
 	}
@@ -176,7 +178,7 @@ func (r *Registry) verifyOnce(text string, o VerifyOptions, again bool) *verifie
 	v.findDuplicates()
 	v.placed = !o.Sanitize && !slices.ContainsFunc(v.entries, func(e *entry) bool { return e.reason != "" })
 	v.number()
-	v.labels = linkDefinitions(text)
+	v.labels = read.linkDefinitions()
 	v.result = v.rewrite()
 	if len(v.added) > 0 { // now that their numbers are known
 		v.verification.BodyURLsRemoved, v.verification.BodyURLsReplaced, v.verification.UnsafeURLs = 0, 0, []string{}

@@ -1,0 +1,83 @@
+package citation
+
+import "strings"
+
+// reading is a text as far as it was read: its lines, headings and lists of references, each found once, when first needed.
+type reading struct {
+	r    *Registry
+	text string
+	code []span
+	all  []textLine
+
+	targets  []int8    // by line: whether it leads somewhere; 0 = not yet known
+	heads    []int32   // by line: place in headings plus one, -1 = it is none; 0 = not yet known
+	headings []heading // those found so far
+
+	sections []*refSection // see lists
+	known    bool
+
+	asked  int // the line, plus one, of which start was asked last
+	prefix entryPrefix
+	isItem bool
+}
+
+func (r *Registry) read(text string) *reading {
+	code := codeSpans(text)
+	lines := textLines(text, code)
+	return &reading{r: r, text: text, code: code, all: lines, targets: make([]int8, len(lines)), heads: make([]int32, len(lines))}
+}
+
+// changed returns the reading of what became of the text.
+func (t *reading) changed(text string) *reading {
+	if text == t.text {
+		return t
+	}
+	return t.r.read(text)
+}
+
+// lists returns the lists of references, in order.
+func (t *reading) lists() []*refSection {
+	if !t.known {
+		t.sections, t.known = t.findSections(), true
+	}
+	return t.sections
+}
+
+// heading recognises the heading at line i.
+func (t *reading) heading(i int) (heading, bool) {
+	if t.heads[i] == 0 {
+		t.heads[i] = -1
+		if h, ok := headingAt(t.text, t.all, i); ok {
+			t.headings = append(t.headings, h)
+			t.heads[i] = int32(len(t.headings))
+		}
+	}
+	if t.heads[i] < 0 {
+		return heading{}, false
+	}
+	return t.headings[t.heads[i]-1], true
+}
+
+// start is entryStart of line i.
+func (t *reading) start(i int) (entryPrefix, bool) {
+	if t.asked != i+1 {
+		t.asked = i + 1
+		t.prefix, t.isItem = entryStart(t.all[i].of(t.text))
+	}
+	return t.prefix, t.isItem
+}
+
+// leads reports whether line i, without its label, has an address or a document.
+func (t *reading) leads(i int) bool {
+	if t.targets[i] == 0 {
+		line := t.all[i].of(t.text)
+		if pre, ok := t.start(i); ok {
+			line = line[pre.length:]
+		}
+		t.targets[i] = -1
+		if strings.TrimSpace(line) != "" && t.r.hasTarget(line) {
+			t.targets[i] = 1
+		}
+	}
+	return t.targets[i] > 0
+}
