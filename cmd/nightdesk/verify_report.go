@@ -44,6 +44,7 @@ type verified struct {
 
 type verifiedSentence struct {
 	Text      string         `json:"text"`
+	Head      string         `json:"head,omitempty"` // of a row of a table: the table's first row
 	Verdict   support.Result `json:"verdict"`
 	Reason    support.Reason `json:"reason,omitempty"` // why it is not supported
 	Detail    string         `json:"detail,omitempty"` // the words that are not borne out
@@ -126,7 +127,7 @@ func supportOf(v citation.Verification, sources []citation.Source, same map[int]
 }
 
 func supportedSentence(corpus *support.Corpus, s citation.Sentence, same map[int][]int) (out verifiedSentence) {
-	out = verifiedSentence{Text: s.Text, Verdict: support.Unverified, Reason: support.ReasonUnknown, Citations: s.Citations}
+	out = verifiedSentence{Text: s.Text, Head: s.Head, Verdict: support.Unverified, Reason: support.ReasonUnknown, Citations: s.Citations}
 	defer func() { _ = recover() }() // the verdict is unverified then
 	var ids []string
 	var numbers []int // by ids: of the citation
@@ -135,7 +136,12 @@ func supportedSentence(corpus *support.Corpus, s citation.Sentence, same map[int
 			ids, numbers = append(ids, strconv.Itoa(at)), append(numbers, s.Citations[i])
 		}
 	}
-	verdict := corpus.Check(s.Text, ids)
+	verdict := support.Verdict{}
+	if s.Head != "" {
+		verdict = corpus.CheckRow(s.Head, s.Text, ids)
+	} else {
+		verdict = corpus.Check(s.Text, ids)
+	}
 	out.Verdict, out.Reason, out.Detail = verdict.Result, verdict.Reason, verdict.Detail
 	if at := slices.Index(ids, verdict.Source); at >= 0 && verdict.End > verdict.Start {
 		out.Passage = &passage{Source: numbers[at], Text: corpus.Passage(verdict), Start: verdict.Start, End: verdict.End}

@@ -7,9 +7,10 @@ import (
 	"unicode/utf8"
 )
 
-// Sentence is one sentence of a verified report with what it cites.
+// Sentence is one sentence of a verified report, or row of a table, with what it cites.
 type Sentence struct {
-	Text      string // without markers and markup of links; white space folded
+	Text      string // without markers and markup of links; white space folded; cells of a row are parted by " | "
+	Head      string // of a row: the cells of the table's head, as in Text
 	Start     int    // bytes into the report; report[Start:End] is the sentence as it stands there, with its markers
 	End       int
 	Citations []int    // numbers of Valid, in order, each once
@@ -57,7 +58,7 @@ func (t *reading) sentences(valid []Valid) []Sentence {
 			add(byNumber[n])
 		}
 	}
-	for _, p := range t.proseBlocks(skip) {
+	cut := func(p span) []Sentence {
 		w := &walker{text: report[p.start:p.end], markerEnd: -1}
 		isMarker := func(at int, g group) bool {
 			at, g.end = at-p.start, g.end-p.start
@@ -71,8 +72,27 @@ func (t *reading) sentences(valid []Valid) []Sentence {
 			}
 			return is
 		}
-		for _, s := range sentencesOf(report, p, isMarker, cited) {
-			if len(s.Citations) > 0 {
+		return sentencesOf(report, p, isMarker, cited)
+	}
+	var head Sentence
+	for _, p := range t.proseBlocks(skip) {
+		switch p.part {
+		case tableHead:
+			head = joinCells(report, p.span, cut)
+			continue
+		case tableRow:
+			row := joinCells(report, p.span, cut)
+			if p.headed {
+				row.Head = head.Text
+				row.cites(head)
+			}
+			if row.Text != "" && len(row.Citations) > 0 {
+				out = append(out, row)
+			}
+			continue
+		}
+		for _, s := range cut(p.span) {
+			if s.Text != "" && len(s.Citations) > 0 {
 				out = append(out, s)
 			}
 		}
@@ -80,29 +100,50 @@ func (t *reading) sentences(valid []Valid) []Sentence {
 	return out
 }
 
-// proseBlocks returns the paragraphs, list items and table cells of a text: no headings, no code, nothing to skip.
-func (t *reading) proseBlocks(skip []span) []span {
-	var blocks []span
-	open := -1
+// proseBlock is a part of a text that is cut into sentences.
+type proseBlock struct {
+	span
+	part   int
+	headed bool // a row of a table with a head
+}
+
+// The parts: paragraphs and list items, and those of tables.
+const (
+	prose = iota
+	tableHead
+	tableRow
+)
+
+// proseBlocks returns the paragraphs, list items and table rows of a text: no headings, no code, nothing to skip.
+func (t *reading) proseBlocks(skip []span) []proseBlock {
+	var blocks []proseBlock
+	open, headed := -1, false
 	flush := func(end int) {
 		if open >= 0 && open < end {
-			blocks = append(blocks, span{open, end})
+			blocks = append(blocks, proseBlock{span: span{open, end}})
 		}
 		open = -1
 	}
 	slices.SortFunc(skip, func(a, b span) int { return a.start - b.start })
-	for _, l := range t.all {
+	for i, l := range t.all {
 		for len(skip) > 0 && skip[0].end < l.start {
 			skip = skip[1:]
 		}
 		line := l.of(t.text)
 		body := strings.TrimLeft(line, " \t>")
+		headed = headed && body != "" && body[0] == '|'
 		switch {
 		case l.code || body == "" || isATXHeading(line) || underline.MatchString(line) || len(skip) > 0 && skip[0].start <= l.start && l.start <= skip[0].end:
 			flush(l.start)
 		case body[0] == '|':
 			flush(l.start)
-			blocks = append(blocks, span{l.start, l.end})
+			b := proseBlock{span{l.start, l.end}, tableRow, headed}
+			if i+1 < len(t.all) && tableRule.MatchString(t.all[i+1].of(t.text)) {
+				b.part, headed = tableHead, true
+			}
+			if !tableRule.MatchString(line) {
+				blocks = append(blocks, b)
+			}
 		case isListItem(body):
 			flush(l.start)
 			open = l.end - len(body) + strings.IndexByte(body, ' ') + 1
@@ -125,7 +166,7 @@ func sentencesOf(text string, block span, isMarker func(at int, g group) bool, c
 	cur := Sentence{Start: -1}
 	ended := false
 	flush := func(end int) {
-		if cur.Text = strings.TrimSpace(fold(words.String())); cur.Text != "" {
+		if cur.Text = strings.TrimSpace(fold(words.String())); cur.Text != "" || len(cur.Citations) > 0 {
 			cur.Text = spaceBefore.Replace(cur.Text)
 			cur.End = end
 			out = append(out, cur)
@@ -165,10 +206,6 @@ func sentencesOf(text string, block span, isMarker func(at int, g group) bool, c
 		switch {
 		case unicode.IsSpace(r):
 			words.WriteByte(' ')
-			i += size
-			continue
-		case r == '|' && (i == block.start || text[i-1] != '\\'): // the end of a table's cell
-			flush(last)
 			i += size
 			continue
 		case ended:
