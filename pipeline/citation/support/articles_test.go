@@ -26,6 +26,8 @@ func TestArticles(t *testing.T) {
 		{"articles3", 1, 1, 1, 83},
 		{"articles4", 0, 1, 3, 80},
 		{"articles5", 1, 3, 5, 62},
+		{"articles6", 31, 20, 27, 62},
+		{"articles7", 22, 18, 16, 62},
 	} {
 		t.Run(set.dir, func(t *testing.T) {
 			t.Parallel()
@@ -66,7 +68,7 @@ func TestArticles(t *testing.T) {
 // TestOffsets: start and end count bytes of the stored text, whatever its script, and cut no character.
 func TestOffsets(t *testing.T) {
 	t.Parallel()
-	for _, dir := range []string{"articles", "articles2", "articles3", "articles4", "articles5"} {
+	for _, dir := range []string{"articles", "articles2", "articles3", "articles4", "articles5", "articles6", "articles7"} {
 		sources, cases := plant(t, dir)
 		corpus := support.New(sources)
 		text := map[string]string{}
