@@ -38,6 +38,9 @@ func (p *parser) fraction(i int) int {
 	}
 	name, after := wordAt(p.s, end+1)
 	if under, at := p.outOf(name, after); counts && under >= 2 && over <= under {
+		if over == 1 && p.pronoun(i, at) {
+			return end
+		}
 		return p.part(i, at, over/under)
 	}
 	under := parts[strings.ToLower(name)]
@@ -63,6 +66,18 @@ func (p *parser) fraction(i int) int {
 		return i
 	}
 	return p.part(i, after, over/under)
+}
+
+// pronoun reports "one" that stands for what was named before, behind an adjective: a PEM machine starts in five minutes,
+// an alkaline one in 50.
+func (p *parser) pronoun(i, end int) bool {
+	adjective := p.wordBefore(i)
+	if adjective == "" || behindPart[strings.ToLower(adjective)] || adjective == "only" || adjective == "just" {
+		return false
+	}
+	article := strings.ToLower(p.wordBefore(i - len(adjective) - 1))
+	next, _ := wordAt(p.s, p.skipSpace(end, 1))
+	return (article == "a" || article == "an" || article == "the") && next == ""
 }
 
 // ofUnit returns where the unit begins in "of a second".
