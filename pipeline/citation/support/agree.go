@@ -22,6 +22,9 @@ func agree(q, s quantity.Quantity, rawQ, rawS string) agreement {
 	if q.Kind == quantity.Date || s.Kind == quantity.Date {
 		return agreeDates(q, s)
 	}
+	if q.Kind != s.Kind {
+		q, s = sterling(q, s, rawQ), sterling(s, q, rawS)
+	}
 	if q.Kind == quantity.Ordinal || q.Kind == quantity.Label || s.Kind == quantity.Ordinal || s.Kind == quantity.Label {
 		if written(rawQ) == written(rawS) && bare(q) && bare(s) {
 			return met
@@ -61,6 +64,16 @@ func agree(q, s quantity.Quantity, rawQ, rawS string) agreement {
 		return agreeRanges(q, s)
 	}
 	return agreeBounds(q, s, closeness(q, s))
+}
+
+// sterling reads pounds as money where what they are compared with is money.
+func sterling(q, other quantity.Quantity, raw string) quantity.Quantity {
+	const pound = 0.45359237 // kg
+	if q.Kind == quantity.Measure && other.Kind == quantity.Money && strings.HasPrefix(q.Unit, "kg") && strings.Contains(raw, "pound") {
+		q.Kind, q.Unit = quantity.Money, "GBP"+strings.TrimPrefix(q.Unit, "kg")
+		q.Low, q.High, q.Round = q.Low/pound, q.High/pound, q.Round/pound
+	}
+	return q
 }
 
 func bare(q quantity.Quantity) bool {

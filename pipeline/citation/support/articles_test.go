@@ -21,13 +21,13 @@ func TestArticles(t *testing.T) {
 		swappedPass int // sentences with exchanged names that are called supported, at most
 		caught      int // of all wrong sentences, found at least, in percent
 	}{
-		{"articles", 1, 4, 12, 86},
+		{"articles", 0, 2, 12, 86},
 		{"articles2", 0, 1, 11, 80},
-		{"articles3", 1, 1, 1, 83},
+		{"articles3", 0, 0, 1, 85},
 		{"articles4", 0, 1, 3, 80},
-		{"articles5", 1, 3, 5, 62},
-		{"articles6", 31, 20, 27, 62},
-		{"articles7", 22, 18, 16, 62},
+		{"articles5", 0, 2, 5, 66},
+		{"articles6", 0, 13, 26, 68},
+		{"articles7", 0, 14, 16, 64},
 	} {
 		t.Run(set.dir, func(t *testing.T) {
 			t.Parallel()

@@ -45,7 +45,7 @@ func (t *text) ofAnotherDate(s *statement, q quantity.Quantity, p placed) bool {
 // compared reports a value that others are held against: up from 16, after 16 the year before. Another one without a date is of the
 // date that the clauses before it name: in 2023 China had 23 and Germany 5.
 func (t *text) compared(p placed) bool {
-	return slices.ContainsFunc(t.clauseWords(p), func(w word) bool { return comparing[w.low] })
+	return slices.ContainsFunc(t.clauseWords(p), func(w word) bool { return heldAgainst[w.low] })
 }
 
 // bareClause reports a value whose clause has but names and values: what it is a value of, and of when, the clauses before it say.
@@ -70,7 +70,7 @@ func (t *text) clauseWords(p placed) []word {
 	return slices.DeleteFunc(slices.Clone(t.words[u.from:u.to]), func(w word) bool { return w.start < from || w.end > to })
 }
 
-var comparing = set(`from after before than against versus vs compared comparing earlier previous previously prior former formerly last
+var heldAgainst = set(`from after before than against versus vs compared comparing earlier previous previously prior former formerly last
 	zuvor vorher vorjahr vorjahres gegenüber nach statt noch früher`)
 
 // datedBy are the words before a date that a value is of, and not compared with.
@@ -116,7 +116,7 @@ func (t *text) ofAnotherName(s *statement, q quantity.Quantity, p placed) bool {
 			}
 		}
 	}
-	if before == nil || mine == nil {
+	if before == nil || mine == nil || t.told(s, p) {
 		return false
 	}
 	for _, v := range t.rivals(s, q, p.unit, p) {

@@ -10,7 +10,7 @@ import (
 func (s *statement) clause(q quantity.Quantity) map[string]bool {
 	found := clauseTerms(s.text, s.words, q.Start, 0, len(s.text))
 	for _, w := range s.words {
-		if w.start >= q.Start && w.end <= q.End {
+		if w.start >= q.Start && w.end <= q.End || s.inQuantity(w) {
 			delete(found, w.term())
 		}
 	}

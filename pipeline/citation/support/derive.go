@@ -9,14 +9,14 @@ import (
 )
 
 // deriving are words that announce a computed value.
-var deriving = set(`total together combined sum sums add adds all both altogether difference gap increase increased rise rose risen growth grew grown gain decrease decreased decline declined fall fell fallen
+var deriving = set(`total together combined sum sums add adds all both altogether difference gap increase increased rise rose risen growth grew grown gain gains gained decrease decreased decline declined fall fell fallen
 	drop dropped reduction reduced cut lowered raised times double doubled twice half halved triple tripled quadrupled ratio average mean share percent points fewer more less other others each
 	remaining remain remained rest missing lacking short without excluding including net overall per higher lower faster slower longer shorter lighter heavier larger smaller bigger older younger cheaper dearer
 	every yearly annual annually pro jährlich earlier later behind ahead majority aged age old when amounts
 	insgesamt zusammen summe differenz mehr weniger um teurer billiger höher niedriger übrigen übrige anteil fehlen fehlt ohne jede jeder je
 	manque différence ensemble total`)
 
-var derivingWide = []string{"倍", "多", "少", "共", "合计", "相差", "平均", "占", "提高", "增加", "减少", "下降"}
+var derivingWide = []string{"倍", "多", "少", "共", "合计", "相差", "平均", "占", "提高", "增加", "减少", "下降", "比"}
 
 // Bounds of what is computed: how many of the passages with most of the sentence's words, and how many of their values.
 const (
@@ -81,7 +81,7 @@ func (s *statement) derived(q quantity.Quantity, texts []*text, ws []window) boo
 var summing = set(`add adds sum together combined total altogether both sum difference remaining remain without excluding including net fewer more less outside missing insgesamt zusammen`)
 
 func (s *statement) sums() bool {
-	return slices.ContainsFunc(s.words, func(w word) bool { return summing[w.low] })
+	return slices.ContainsFunc(s.words, func(w word) bool { return summing[w.low] }) || strings.Contains(s.folded, " in all") || strings.Contains(s.folded, " between them")
 }
 
 // takesPlace reports that a source sentence says the same of another value, behind the same word: closed two of its five
@@ -143,7 +143,7 @@ func (s *statement) announces(q quantity.Quantity) bool {
 			return true
 		}
 	}
-	if before := wordBefore(s.words, q.Start); before == "by" || q.Kind == quantity.Percent && figures(s.text[q.Start:q.End]) == "" {
+	if before := wordBefore(s.words, q.Start); before == "by" || len(negations(s.text, s.words)) > 0 || q.Kind == quantity.Percent && figures(s.text[q.Start:q.End]) == "" {
 		return true
 	}
 	if q.Kind != quantity.Number {

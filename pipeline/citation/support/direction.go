@@ -25,7 +25,7 @@ func (s *statement) turned(ws []window) string {
 		}
 		same, other := 0.0, 0.0
 		for _, p := range all {
-			if p.share < sameMatter || p.share < nearlyBest*best {
+			if p.own < sameMatter || p.share < nearlyBest*best {
 				continue
 			}
 			for _, o := range turns(p.text, p.words) {
@@ -45,7 +45,7 @@ func (s *statement) turned(ws []window) string {
 					n += figure
 				}
 				side := o.pole.side
-				if s.crossed(m, p, o) {
+				if s.crossed(m, p, o) || s.otherSide(m, p, o) {
 					side = -side
 				}
 				if side == m.pole.side {
@@ -184,6 +184,17 @@ func (s *statement) crossed(m turn, p passage, o turn) bool {
 	return cross > straight && cross >= 2
 }
 
+// otherSide reports a comparison of the sentence whose second part the passage calls the opposite by itself: A is more
+// hopeful than B, and B is less hopeful.
+func (s *statement) otherSide(m turn, p passage, o turn) bool {
+	if !relates(s.words, m.at) || relates(p.words, o.at) {
+		return false
+	}
+	first, second := sides(s.text, s.words, m.at)
+	subject := clauseTerms(p.source.Text, p.words, p.words[o.at].start, p.words[0].start, p.words[o.at].start)
+	return len(shared(subject, second)) > len(shared(subject, first))
+}
+
 // sides returns the content words on both sides of word at. What "after" begins a clause with ends with that clause, and
 // the rest stands on its other side: "After the storm, they left" is "they left after the storm".
 func sides(s string, words []word, at int) (before, behind map[string]bool) {
@@ -220,7 +231,7 @@ func relates(words []word, at int) bool {
 	if w := words[at].low; !strings.HasSuffix(w, "er") && w != "more" && w != "less" && w != "better" && w != "worse" && w != "mehr" && w != "weniger" {
 		return false
 	}
-	for j := at + 1; j < len(words) && j <= at+3; j++ {
+	for j := at + 1; j < len(words) && j <= at+5; j++ {
 		if words[j].low == "than" || words[j].low == "als" {
 			return true
 		}

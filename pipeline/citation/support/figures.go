@@ -41,6 +41,9 @@ func written(raw string) string {
 	return strings.ToLower(raw)
 }
 
+// magnitudes are the powers of ten by their names.
+var magnitudes = map[string]float64{"": 1, "thousand": 1e3, "万": 1e4, "million": 1e6, "亿": 1e8, "billion": 1e9, "trillion": 1e12}
+
 // magnitudeOf returns the word for a power of ten in a quantity, in one spelling.
 func magnitudeOf(raw string) string {
 	raw = strings.ToLower(raw)

@@ -56,7 +56,7 @@ func (s *statement) find(q quantity.Quantity, texts []*text) finding {
 				how = met // "each year 22 m"
 			}
 			_, inTable := t.cells[p.Start]
-			if !t.basis(p) && !s.sameShare(q, t, p) && (t.misplaced(s, q, p, anchors) || !inTable && (t.saidOfAnother(s, q, p, around) || !sums && saidElsewhere(p, rivals, count[p.unit]) || t.ofAnotherTime(s, q, p) || t.ofAnotherDate(s, q, p) || t.ofAnotherName(s, q, p))) {
+			if !t.basis(p) && !s.sameShare(q, t, p) && (t.misplaced(s, q, p, anchors) || !inTable && (t.saidOfAnother(s, q, p, around) || !sums && saidElsewhere(p, rivals, max(count[p.unit], t.together(around, p.unit))) || t.ofAnotherTime(s, q, p) || t.ofAnotherDate(s, q, p) || t.ofAnotherName(s, q, p))) {
 				astray = max(astray, how)
 				continue
 			}
@@ -90,7 +90,7 @@ func (s *statement) find(q quantity.Quantity, texts []*text) finding {
 		best.reason = s.whyMissing(q, raw, texts)
 	case best.how == apart && s.standsThere(raw, texts):
 		best.how = met
-	case best.how == apart && s.parted(q, texts):
+	case best.how == apart && s.standsApart(q, texts):
 		best.how = met
 	case best.how == apart:
 		best.reason = s.whyMissing(q, raw, texts)
@@ -142,8 +142,11 @@ func (t *text) countsOtherThings(noun string, q quantity.Quantity, p placed) boo
 			return o.Kind == quantity.Number && o.Low != p.Low && nounBehind(t.words, o.End) == noun
 		})
 	}
-	if c, ok := t.cells[p.Start]; ok && c.head[noun] {
+	if c, ok := t.cells[p.Start]; ok && (c.head[noun] || c.label[noun] || hanOnly(noun)) {
 		return false
+	}
+	if bare(p.Quantity) && nounBehind(t.words, p.End) == "" && p.unit > 0 && t.inPosting(noun, p.unit-1) {
+		return false // five stations were planned; two will do
 	}
 	return !bare(p.Quantity) || slices.ContainsFunc(t.counts[noun], func(v float64) bool { return v != q.Low })
 }
@@ -170,7 +173,7 @@ func (t *text) limits(b quantity.Bound, u int) bool {
 // countsOther reports that a word follows a bare number at once which the sentence does not have: its unit.
 func (s *statement) countsOther(t *text, p placed) bool {
 	i, _ := slices.BinarySearchFunc(t.words, p.End, func(w word, b int) int { return w.start - b })
-	if i >= len(t.words) || t.words[i].start-p.End > 1 || t.words[i].term() == "" || t.words[i].number() {
+	if i >= len(t.words) || t.words[i].start-p.End > 1 || t.Text[p.End:t.words[i].start] == "\n" || t.words[i].term() == "" || t.words[i].number() {
 		return false
 	}
 	for _, w := range s.words {
@@ -256,8 +259,8 @@ func (s *statement) standsThere(raw string, texts []*text) bool {
 	return false
 }
 
-// parted reports a date whose year and month, or a range whose ends, stand in one place but apart.
-func (s *statement) parted(q quantity.Quantity, texts []*text) bool {
+// standsApart reports a date whose year and month, or a range whose ends, stand in one place but apart.
+func (s *statement) standsApart(q quantity.Quantity, texts []*text) bool {
 	var parts []quantity.Quantity
 	switch {
 	case q.Kind == quantity.Date && q.To.Zero() && q.When.Year > 0 && (q.When.Month > 0 || q.When.Quarter > 0):

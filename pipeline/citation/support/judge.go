@@ -64,7 +64,9 @@ func judge(s *statement, texts []*text) Verdict {
 			open, openDetail = f.reason, raw
 			places = append(places, f)
 		case f.reason != ReasonSubject && f.how == apart && s.counts(q, counted):
-		case f.how == apart && (f.reason == ReasonNumber || q.Kind == quantity.Percent && f.reason != ReasonSubject || f.reason == ReasonSubject && (s.sums() || s.othersIn(q, lead))) && s.derived(q, texts, best):
+		case f.how == apart && (f.reason == ReasonNumber || q.Kind == quantity.Percent && f.reason != ReasonSubject || f.reason == ReasonSubject && s.othersIn(q, lead) || s.sums() || s.differsBy(q)) && s.derived(q, texts, best):
+			open, openDetail = ReasonDerived, raw
+		case f.how == apart && (s.asked(q, texts, best) || q.Unit == "cents" && !anyIn(q.Unit, texts)):
 			open, openDetail = ReasonDerived, raw
 		default:
 			return not(f.reason, raw)
@@ -138,6 +140,25 @@ func judge(s *statement, texts []*text) Verdict {
 		v.Reason = ReasonWords
 	}
 	return v
+}
+
+// differsBy reports a value that is told as a difference: 60 cents dearer, grows by 70 kt.
+func (s *statement) differsBy(q quantity.Quantity) bool {
+	if comparing[wordBehind(s.text, q.End)] {
+		return true
+	}
+	i, _ := slices.BinarySearchFunc(s.words, q.Start, func(w word, b int) int { return w.start - b })
+	if q.Kind == quantity.Percent || i < 2 || s.words[i-1].low != "by" && s.words[i-1].low != "um" {
+		return false
+	}
+	return slices.ContainsFunc(polesAt(s.words, i-2), func(p pole) bool { return p.axis == change })
+}
+
+// anyIn reports a source with a quantity in a unit.
+func anyIn(unit string, texts []*text) bool {
+	return slices.ContainsFunc(texts, func(t *text) bool {
+		return slices.ContainsFunc(t.quantities, func(p placed) bool { return p.Unit == unit })
+	})
 }
 
 // alone reports a quantity whose source sentence has no other word of the statement than names.

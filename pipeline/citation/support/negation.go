@@ -49,6 +49,8 @@ func negations(s string, words []word) []negation {
 			n.trigger, n.noun = true, true
 		case denyVerb[w.low] && i+1 < len(words) && words[i+1].low == "to":
 			n.trigger = true
+		case w.low == "rather" && i+1 < len(words) && words[i+1].low == "than":
+			n.trigger, n.part, skip = true, true, 1
 		case averting[w.low]:
 		case strings.Contains(denyWide, firstChar(w.low)) && !notDeny[w.low]:
 			n.trigger, cjk = true, true
@@ -68,6 +70,9 @@ func negations(s string, words []word) []negation {
 					break
 				}
 			}
+			if n.head == "" && words[j].number() { // not to 16: figures are checked by themselves
+				break
+			}
 			term := words[j].term()
 			if term == "" || words[j].number() {
 				continue
@@ -81,7 +86,9 @@ func negations(s string, words []word) []negation {
 			n.scope[term] = true
 			count++
 		}
-		n.part = i > 0 && w.low == "not" && strings.HasSuffix(strings.TrimRight(s[:w.start], " "), ",") // from Paris, not from Rome
+		if i > 0 && (w.low == "not" || w.low == "nicht") { // from Paris, not from Rome; by the guard and not by the alarm
+			n.part = strings.HasSuffix(strings.TrimRight(s[:w.start], " "), ",") || words[i-1].low == "and" || words[i-1].low == "und"
+		}
 		for j := max(0, i-3); j < i; j++ {
 			n.part = n.part || relative[words[j].low]
 		}
@@ -134,6 +141,7 @@ type passage struct {
 	words  []word
 	terms  map[string]bool // all content words of it
 	share  float64
+	own    float64 // of the share, what does not come from the title
 }
 
 // mostPassages bounds how many sentences of the sources are held against a statement.
@@ -145,6 +153,7 @@ func (s *statement) passages(ws []window) (all []passage, best float64) {
 		text  *text
 		unit  int
 		share float64
+		own   float64
 	}
 	var places []place
 	for _, w := range ws {
@@ -160,7 +169,7 @@ func (s *statement) passages(ws []window) (all []passage, best float64) {
 		for u, terms := range covered {
 			share := s.share(terms, w.text)
 			best = max(best, share)
-			places = append(places, place{w.text, u, share})
+			places = append(places, place{w.text, u, share, s.weightOf(terms)})
 		}
 	}
 	slices.SortFunc(places, func(a, b place) int {
@@ -171,7 +180,7 @@ func (s *statement) passages(ws []window) (all []passage, best float64) {
 			break
 		}
 		u := at.text.units[at.unit]
-		p := passage{source: at.text, unit: at.unit, text: at.text.Text, words: at.text.words[u.from:u.to], terms: map[string]bool{}, share: at.share}
+		p := passage{source: at.text, unit: at.unit, text: at.text.Text, words: at.text.words[u.from:u.to], terms: map[string]bool{}, share: at.share, own: at.own}
 		for _, word := range p.words {
 			for _, term := range word.terms {
 				p.terms[term] = true

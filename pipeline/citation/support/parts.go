@@ -116,7 +116,7 @@ func (t *text) nameParts(u int) []part {
 	}
 	unit := t.units[u]
 	var found []part
-	if unit.to-unit.from <= maxPartWords {
+	if unit.to-unit.from <= maxPartWords && strings.Count(t.Text[unit.start:unit.end], "|") < 2 { // a table is bound by its rows and columns
 		found = partsOf(t.Text, t.words, unit.from, unit.to, t.nameAt)
 	}
 	for i := 1; i < len(found); i++ {

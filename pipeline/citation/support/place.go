@@ -101,7 +101,20 @@ func segment(text string, words []word, vs []quantity.Quantity, i, from, to int)
 		clear(anchors)
 	}
 	maps.Copy(anchors, before)
+	if i > 0 && inserted(text, words, vs[i-1]) && !strings.ContainsAny(text[vs[i-1].End:vs[i].Start], ";.") { // furnace B, of 1988, will run until 2029
+		lo := from
+		if i > 1 {
+			lo = cutBetween(text, words, vs[i-2].End, vs[i-1].Start)
+		}
+		maps.Copy(anchors, anchorsIn(text, words, lo, vs[i-1].Start, vs))
+	}
 	return anchors
+}
+
+// inserted reports a value between commas with nothing but a preposition before it.
+func inserted(text string, words []word, v quantity.Quantity) bool {
+	open := strings.LastIndexByte(text[:v.Start], ',')
+	return strings.HasPrefix(text[v.End:], ",") && open >= 0 && v.Start-open > 3 && v.Start-open < 12 && len(anchorsIn(text, words, open, v.Start, nil)) == 0
 }
 
 // hasAuxiliary reports a verb such as "is" between two bytes.
@@ -190,7 +203,10 @@ func cutRank(text string, words []word, from, to int) (at, rank int) {
 		case ':':
 			r = 1
 		}
-		if strings.HasPrefix(text[i:], "，") || strings.HasPrefix(text[i:], "；") || strings.HasPrefix(text[i:], "、") {
+		switch {
+		case strings.HasPrefix(text[i:], "；"):
+			r = 6
+		case strings.HasPrefix(text[i:], "，"), strings.HasPrefix(text[i:], "、"):
 			r = 4
 		}
 		if r > 0 && r >= rank {
@@ -231,28 +247,56 @@ func anchorsIn(text string, words []word, from, to int, vs []quantity.Quantity) 
 		if lo+1 < len(words) && w.capital() && w.term() != "" && words[lo+1].number() && len(words[lo+1].raw) <= 3 && words[lo+1].start-w.end == 1 {
 			out[w.term()+" "+words[lo+1].low] = true
 		}
+		if lo+1 < len(words) && w.term() != "" && letter(words[lo+1]) && words[lo+1].start-w.end == 1 { // Line A
+			out[w.term()+" "+words[lo+1].low] = true
+		}
 		addAnchor(out, w)
 	}
 	return out
 }
 
+// letter reports a word of a single capital.
+func letter(w word) bool {
+	return len(w.raw) == 1 && w.raw[0] >= 'A' && w.raw[0] <= 'Z' && w.raw != "I"
+}
+
 // surroundings are the anchors of a quantity of the sentence: close to it, up to commas, and all that are its own.
 type surroundings struct {
 	close, all map[string]bool
-	inTable    bool // the value of the source stands in a table: all words tell
 	contrast   bool // the sentence has two values of the kind, which it tells apart
+	sentence   map[string]bool
+	partners   []quantity.Quantity // values that this one is told to have become, or to have been
 }
 
 func (s *statement) around(q quantity.Quantity) surroundings {
-	vs := values(q, s.quantities)
+	var partners []quantity.Quantity
+	vs := slices.DeleteFunc(values(q, s.quantities), func(v quantity.Quantity) bool {
+		partner := s.changes(v, q) || s.changes(q, v)
+		if partner {
+			partners = append(partners, v)
+		}
+		return partner
+	})
 	from, to := s.clauseOf(q)
 	i := slices.IndexFunc(vs, func(v quantity.Quantity) bool { return v.Start == q.Start })
-	found := surroundings{all: segment(s.text, s.words, vs, i, from, to), close: map[string]bool{}, contrast: len(vs) > 1}
+	found := surroundings{all: segment(s.text, s.words, vs, i, from, to), close: map[string]bool{}, contrast: len(vs) > 1, sentence: s.anchors, partners: partners}
 	close := segment(s.text, s.words, vs, i, max(from, cutBefore(s.text, q.Start)), min(to, cutBehind(s.text, q.End)))
 	for a := range close {
 		found.close[a] = found.all[a]
 	}
 	return found
+}
+
+// changes reports that one value is told to become the other: from 52 to 46; to 0.46 from 1.12.
+func (s *statement) changes(a, b quantity.Quantity) bool {
+	if a.End > b.Start {
+		return false
+	}
+	switch strings.TrimSpace(s.text[a.End:b.Start]) {
+	case "to", "from", "auf", "von", "statt", "instead of", "rather than", "à":
+		return true
+	}
+	return false
 }
 
 // cutBefore and cutBehind return where the part between commas around a quantity begins and ends.
@@ -329,6 +373,11 @@ func (t *text) misplaced(s *statement, q quantity.Quantity, p placed, around sur
 		if i == at || !countAlike(words, p.Quantity, v) || agree(q, v, s.text[q.Start:q.End], t.Text[v.Start:v.End]) != apart {
 			continue
 		}
+		if slices.ContainsFunc(around.partners, func(o quantity.Quantity) bool {
+			return agree(o, v, s.text[o.Start:o.End], t.Text[v.Start:v.End]) != apart
+		}) {
+			continue
+		}
 		their := segment(t.Text, words, vs, i, u.start, u.end)
 		if pairs != nil && i >= first && i <= last {
 			their = pairs[i-first]
@@ -351,23 +400,16 @@ func (t *text) inUnit(unit int) []quantity.Quantity {
 	return out
 }
 
-// misplacedCell is misplaced for a table: the other values stand in the same row or the same column.
-func (t *text) misplacedCell(s *statement, q quantity.Quantity, p placed, c cell, around surroundings) bool {
-	around.inTable, around.contrast = true, true
-	for _, line := range [2]tableLine{{c.table, c.row, 0}, {c.table, 0, c.column}} {
-		for _, i := range t.lines[line] {
-			o := t.quantities[i]
-			if (alikeKind(p.Quantity, o.Quantity) || line.column > 0) && agree(q, o.Quantity, s.text[q.Start:q.End], o.raw) == apart && t.belongs(around, c.anchors, t.cells[o.Start].anchors) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
 // belongs reports that the words around a value of the sentence are their anchors and not its own. A name or a number
 // tells more than another word.
 func (t *text) belongs(around surroundings, own, their map[string]bool) bool {
+	onlyOwn, onlyTheir := without(own, their), without(their, own)
+	if !around.contrast && len(onlyOwn) > 0 && covers(around.sentence, onlyOwn) {
+		return false // all that tells it from the other one is said
+	}
+	if len(onlyOwn) > 0 && len(onlyTheir) > 0 && covers(around.all, onlyTheir) && len(shared(onlyOwn, around.sentence)) == 0 {
+		return true
+	}
 	mine, theirs, named, theirNamed := 0, 0, false, false
 	for a := range around.all {
 		if labelled(around.all, a) && (labelled(own, a) || labelled(their, a)) {
@@ -378,12 +420,23 @@ func (t *text) belongs(around surroundings, own, their map[string]bool) bool {
 		case own[a] && !their[a]:
 			mine++
 			named = named || strong
-		case their[a] && !own[a] && (around.close[a] || around.inTable):
+		case their[a] && !own[a] && around.close[a]:
 			theirs++
 			theirNamed = theirNamed || strong
 		}
 	}
 	return (theirs > 1 || theirs == 1 && around.contrast) && mine == 0 || theirNamed && !named && mine <= 1
+}
+
+// without returns the elements of a that b does not have.
+func without(a, b map[string]bool) map[string]bool {
+	out := map[string]bool{}
+	for k := range a {
+		if !b[k] {
+			out[k] = true
+		}
+	}
+	return out
 }
 
 // labelled reports that a number follows a word: Editor 8.

@@ -22,20 +22,33 @@ func (t *text) saidOfAnother(s *statement, q quantity.Quantity, p placed, around
 	}
 	clause := clauseTerms(t.Text, words, p.Start, u.start, u.end)
 	own := shared(around, clause)
+	told := t.told(s, p)
 	for _, other := range t.rivals(s, q, p.unit, p) {
 		their := clauseTerms(t.Text, words, other.Start, u.start, u.end)
 		theirs := shared(around, their)
-		if len(theirs) <= len(own) || 10*len(theirs) < 6*len(around) || !covers(theirs, own) {
+		if told && other.Start < p.Start || len(theirs) <= len(own) || 10*len(theirs) < 6*len(around) || !covers(theirs, own) {
 			continue
 		}
 		if also, has := s.says(other); has { // both values: they are exchanged only if that one fits here better
-			if other := s.clause(also); len(shared(other, clause)) <= len(shared(other, their)) {
+			if other := s.clause(also); s.changes(q, also) || s.changes(also, q) || len(shared(other, clause)) <= len(shared(other, their)) {
 				continue
 			}
 		}
 		return true
 	}
 	return false
+}
+
+// told reports that the sentence has all that tells a value from its neighbours: what it leaves out stands before.
+func (t *text) told(s *statement, p placed) bool {
+	u := t.units[p.unit]
+	vs := values(p.Quantity, t.inUnit(p.unit))
+	at := slices.IndexFunc(vs, func(v quantity.Quantity) bool { return v.Start == p.Start })
+	if at < 0 || len(vs) < 2 {
+		return false
+	}
+	label := segment(t.Text, t.words[u.from:u.to], vs, at, u.start, u.end)
+	return len(label) > 0 && covers(s.anchors, label)
 }
 
 // says returns the quantity of the sentence that another one of a source bears out.
@@ -108,6 +121,18 @@ func (t *text) rivalPlaces(s *statement, q quantity.Quantity, around map[string]
 		}
 	}
 	return out, count
+}
+
+// together counts the words that stand in a unit, and in the one before it if "it" there stands for what is named here.
+func (t *text) together(around map[string]bool, unit int) int {
+	before := unit > 0 && t.units[unit].from < t.units[unit].to && anaphoric[t.words[t.units[unit].from].low]
+	n := 0
+	for term := range around {
+		if t.inPosting(term, unit) || before && t.inPosting(term, unit-1) {
+			n++
+		}
+	}
+	return n
 }
 
 // saidElsewhere reports that another source sentence has much more of what the value is said of, and another value of

@@ -1,9 +1,12 @@
 package support
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
-// mutual are words between two names that hold in both directions.
-var mutual = set(`merg partner collabor differ meet met agre talk compet marri border equal similar resembl compar relat unlik like versus vs between work togeth share`)
+// mutual are words between two names that hold in both directions, or of each alone.
+var mutual = set(`merg partner collabor differ meet met agre talk compet marri border equal similar resembl compar relat unlik like versus vs between work togeth share lie stand remain`)
 
 // swapped returns a part of the sentence in which two names stand in each other's place: A acquired B, where every
 // source sentence that has both and the same word between them says that B acquired A.
@@ -30,6 +33,9 @@ func (s *statement) swappedPair(a, b name, first, second word, texts []*text) bo
 	if to-from > 12 || to <= from {
 		return s.ways(a, b) != 0 && s.wayTurned(a, b, first, second, texts)
 	}
+	if comparesIn(s.words[from:to]) { // A ran faster than B
+		return false
+	}
 	straight, reversed := 0, 0
 	for i := from; i < to; i++ {
 		verb := s.words[i]
@@ -53,6 +59,11 @@ func (s *statement) swappedPair(a, b name, first, second word, texts []*text) bo
 		return true
 	}
 	return straight == 0 && s.ways(a, b) != 0 && s.wayTurned(a, b, first, second, texts)
+}
+
+// comparesIn reports a comparison between two names.
+func comparesIn(words []word) bool {
+	return slices.ContainsFunc(words, func(w word) bool { return w.low == "than" || w.low == "als" })
 }
 
 // beforeNoun words stand before nouns.

@@ -16,6 +16,7 @@ type statement struct {
 	words      []word
 	terms      []weighted // distinct content words that are no numbers
 	weight     float64    // of all terms
+	anchors    map[string]bool
 	quantities []quantity.Quantity
 	quotes     []string // folded, each to stand verbatim
 	names      []name
@@ -47,7 +48,7 @@ func newStatement(sentence string, st stems) *statement {
 	s := &statement{text: sentence, folded: strings.TrimSpace(foldText(sentence).text), words: st.words(sentence), quantities: parse(sentence)}
 	s.quantities = s.quantities[:min(len(s.quantities), maxFacts)]
 	s.language = language(s.words)
-	dropArticles(s.words, s.language)
+	dropSmall(s.words, s.language)
 	index := map[string]bool{}
 	wides := 0
 	for _, w := range s.words {
@@ -70,6 +71,8 @@ func newStatement(sentence string, st stems) *statement {
 	if s.wide {
 		s.language = "zh"
 	}
+	s.anchors = anchorsIn(s.text, s.words, 0, len(s.text), nil)
+	addOrder(s.anchors, s.words)
 	s.quotes = quotesOf(sentence)
 	s.names = s.findNames()
 	s.names = s.names[:min(len(s.names), maxFacts)]
@@ -93,8 +96,15 @@ func parse(s string) []quantity.Quantity {
 				continue
 			}
 		}
+		if q.Kind == quantity.Number && strings.HasPrefix(s[q.End:], "号") { // 2号线
+			q.Kind = quantity.Label
+		}
+		if isYear(s, q) {
+			q.Kind, q.When = quantity.Date, quantity.When{Year: int(q.Low)}
+		}
 		out = append(out, q)
 	}
+	fillIn(s, out)
 	return out
 }
 
@@ -122,6 +132,17 @@ func (s *statement) share(covered map[int]bool, t *text) float64 {
 		}
 	}
 	return sum / s.weight
+}
+
+// weightOf is the weight of these terms in that of all.
+func (s *statement) weightOf(covered map[int]bool) float64 {
+	sum := 0.0
+	for i := range s.terms {
+		if covered[i] {
+			sum += s.terms[i].weight
+		}
+	}
+	return sum / max(1e-9, s.weight)
 }
 
 // aboutShare is what a word counts that only the title or a heading of the source has.

@@ -13,6 +13,8 @@ func TestCheck(t *testing.T) {
 	t.Parallel()
 	tide := support.Source{ID: "tide", Text: "The tide gauge at Port Hale was installed in 1904.\n\nMean sea level there rose by 21 cm between 1904 and 2020. Tides of up to 4.6 m were measured.", About: "Sea level at Port Hale, Ocean Agency, 2021"}
 	table := support.Source{ID: "table", Text: "| Year | Ships | Freight (Mt) |\n|---|---|---|\n| 2019 | 1,204 | 18.2 |\n| 2020 | 1,187 | 17.9 |"}
+	mill := support.Source{ID: "mill", Text: "The mill at Orsa made 5.2 million tonnes, that at Falk 3.1. It cost £212 million; a further 38 million went into the quay. Bergo owns 65% of both, Lunde the rest. Falk has 140 workers, 30 fewer than Orsa."}
+	fares := support.Source{ID: "fares", Text: "| Line | Length (km) | Fare 2021 (£) | Fare 2022 (£) |\n|---|---|---|---|\n| Line A | 12 | 1.80 | 1.90 |\n| Line C | 19 | 2.10 | 1.80 |"}
 	for name, tt := range map[string]struct {
 		sentence string
 		sources  []support.Source
@@ -40,6 +42,15 @@ func TestCheck(t *testing.T) {
 		"absence":            {"The report does not say how tides were measured in 1904.", []support.Source{tide}, support.Unverified, support.ReasonAbsence, ""},
 		"another language":   {"Der Meeresspiegel ist dort seit dem Jahr 1904 um 21 cm gestiegen.", []support.Source{tide}, support.Unverified, support.ReasonLanguage, ""},
 		"wrong in another":   {"Der Meeresspiegel ist dort seit dem Jahr 1904 um 12 cm gestiegen.", []support.Source{tide}, support.Unsupported, "", ""},
+		"unit left out":      {"Falk made 3.1 million tonnes.", []support.Source{mill}, support.Supported, "", ""},
+		"of another":         {"The mill at Falk made 5.2 million tonnes.", []support.Source{mill}, support.Unsupported, support.ReasonSubject, "5.2 million tonnes"},
+		"pounds":             {"The mill at Orsa cost 212 million pounds.", []support.Source{mill}, support.Supported, "", ""},
+		"sum left out":       {"38 million pounds went into the quay.", []support.Source{mill}, support.Supported, "", ""},
+		"the rest":           {"Lunde owns 35% of both.", []support.Source{mill}, support.Unverified, support.ReasonDerived, "35%"},
+		"fewer":              {"Orsa has 170 workers.", []support.Source{mill}, support.Unverified, support.ReasonDerived, "170"},
+		"cell":               {"The fare on Line A was £1.80 in 2021.", []support.Source{fares}, support.Supported, "", ""},
+		"another column":     {"The fare on Line A was £1.80 in 2022.", []support.Source{fares}, support.Unsupported, support.ReasonSubject, "£1.80"},
+		"another row":        {"Line A is 19 km long.", []support.Source{fares}, support.Unsupported, support.ReasonSubject, "19 km"},
 		"hyphenated":         {"The gauge was re-installed in 1904.", []support.Source{{ID: "h", Text: "The gauge was re-\ninstalled in 1904 by the navy."}}, support.Supported, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {

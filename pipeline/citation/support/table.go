@@ -1,6 +1,8 @@
 package support
 
 import (
+	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -10,7 +12,7 @@ import (
 // cell is where a quantity stands in a table.
 type cell struct {
 	table, row, column int
-	anchors, head      map[string]bool // words of its row's first cell and of its column's head; only of the head
+	label, head        map[string]bool // anchors of its row's cells without figures, and of its column's head without a unit
 }
 
 // tableLine names a row of a table, or with row 0 a column.
@@ -18,6 +20,9 @@ type tableLine struct{ table, row, column int }
 
 // maxRows bounds the rows of a table that are held against each other.
 const maxRows = 200
+
+// proseCell is the number of words from which a cell tells something, and is no value of its column.
+const proseCell = 4
 
 // readTables finds the quantities that stand in tables: lines of cells between bars, the first of them heads. What a head
 // or the line above says in brackets, such as (£m), is the unit of the bare numbers below it.
@@ -56,19 +61,13 @@ func (t *text) readTables(st stems) {
 				if column >= len(heads) {
 					continue
 				}
-				c := cell{table: table, row: row, column: column, anchors: map[string]bool{}, head: map[string]bool{}}
-				for _, w := range st.words(heads[column]) {
-					addAnchor(c.head, w)
-					addAnchor(c.anchors, w)
+				if column < len(cells) && len(strings.Fields(cells[column])) > proseCell {
+					continue
 				}
+				c := cell{table: table, row: row, column: column, label: map[string]bool{}, head: anchorsOf(withoutUnit(heads[column]), st)}
 				for i, text := range cells {
-					if i != 0 && strings.ContainsAny(text, "0123456789") {
-						continue
-					}
-					for _, w := range st.words(text) {
-						if column > 0 || !w.number() {
-							addAnchor(c.anchors, w)
-						}
+					if i != column && (i == 0 || !strings.ContainsAny(text, "0123456789")) {
+						maps.Copy(c.label, anchorsOf(text, st))
 					}
 				}
 				t.cells[p.Start] = c
@@ -78,10 +77,11 @@ func (t *text) readTables(st stems) {
 				if column == 0 {
 					continue
 				}
-				if u, ok := unitIn(heads[column]); ok {
-					scale(&p.Quantity, u)
-				} else if u, ok := unitIn(above); ok {
-					scale(&p.Quantity, u)
+				for _, place := range []string{heads[column], sameYears(heads, column), cells[0], above} {
+					if u, ok := unitIn(place); ok {
+						scale(&p.Quantity, u)
+						break
+					}
 				}
 			}
 		}
@@ -105,9 +105,94 @@ func cellsOf(line string) []string {
 	return cells
 }
 
+// sameYears returns the first head of a row of years, which alone may have the unit: 2023 (kt), 2030, 2040.
+func sameYears(heads []string, column int) string {
+	if !yearIn.MatchString(heads[column]) {
+		return ""
+	}
+	for _, head := range heads[:column] {
+		if yearIn.MatchString(head) {
+			return head
+		}
+	}
+	return ""
+}
+
+var yearIn = regexp.MustCompile(`\b(19|20)\d\d\b`)
+
+// withoutUnit cuts the unit in brackets off a head.
+func withoutUnit(head string) string {
+	for _, open := range []string{"(", "（"} {
+		if at := strings.LastIndex(head, open); at > 0 {
+			return head[:at]
+		}
+	}
+	return head
+}
+
+// anchorsOf returns the anchors of a cell.
+func anchorsOf(s string, st stems) map[string]bool {
+	words := st.words(s)
+	out := anchorsIn(s, words, 0, len(s), nil)
+	addOrder(out, words)
+	return out
+}
+
+// addOrder takes in the words that tell two columns apart and mean little elsewhere.
+func addOrder(to map[string]bool, words []word) {
+	for _, w := range words {
+		switch w.low {
+		case "before", "after", "vorher", "nachher", "vor", "nach":
+			to[w.low] = true
+		}
+	}
+}
+
+// misplacedCell is misplaced for a table: another value of the column stands in the row that the sentence names, or another
+// one of the row in the column that it names.
+func (t *text) misplacedCell(s *statement, q quantity.Quantity, p placed, c cell, around surroundings) bool {
+	noun := nounBehind(s.words, q.End)
+	for _, line := range [2]tableLine{{c.table, 0, c.column}, {c.table, c.row, 0}} {
+		for _, i := range t.lines[line] {
+			o := t.quantities[i]
+			if o.Start == p.Start || line.column == 0 && (c.head[noun] && !t.cells[o.Start].head[noun] || !alikeKind(p.Quantity, o.Quantity)) || agree(q, o.Quantity, s.text[q.Start:q.End], o.raw) != apart {
+				continue
+			}
+			own, their, said := c.label, t.cells[o.Start].label, around.sentence
+			if line.column == 0 {
+				own, their = c.head, t.cells[o.Start].head
+				if around.contrast {
+					said = around.all // what the sentence has two values for
+				}
+			}
+			if around.names(their, own, said) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// names reports that a sentence names the row, or the column, with the anchors their, and not the one with the anchors own.
+func (around surroundings) names(their, own, said map[string]bool) bool {
+	onlyTheir, onlyOwn := without(their, own), without(own, their)
+	switch {
+	case len(onlyOwn) == 0:
+		return len(onlyTheir) > 0 && covers(said, onlyTheir)
+	case covers(around.sentence, onlyOwn): // both: which one stands closer
+		return len(onlyTheir) > 0 && covers(around.all, onlyTheir) && len(shared(onlyOwn, around.all)) == 0
+	case len(shared(onlyOwn, around.sentence)) > 0:
+		return false
+	case len(onlyTheir) == 0:
+		return len(their) > 0 && covers(said, their)
+	}
+	return len(shared(onlyTheir, said)) > 0
+}
+
 // unitName returns what stands in the last brackets of a head, or behind its last comma, without an "in".
 func unitName(head string) string {
 	head = strings.TrimRight(head, " :.\t\r\n")
+	head = strings.NewReplacer("（", " (", "）", ")").Replace(head)
 	name := ""
 	if open := strings.LastIndexByte(head, '('); open >= 0 && strings.HasSuffix(head, ")") {
 		name = head[open+1 : len(head)-1]
@@ -141,12 +226,17 @@ func unitIn(head string) (quantity.Quantity, bool) {
 		spellings = append(spellings, sign+"1"+rest)
 	}
 	for i := len(spellings) - 1; i >= 0; i-- {
-		if found := quantity.Parse(spellings[i]); len(found) == 1 && found[0].Start == 0 && found[0].End == len(spellings[i]) && found[0].Low != 0 &&
+		if found := quantity.Parse(spellings[i]); len(found) == 1 && found[0].Start == 0 && hanOnly(spellings[i][found[0].End:]) && found[0].Low != 0 &&
 			found[0].Kind != quantity.Date && found[0].Kind != quantity.Label && (found[0].Kind != quantity.Number || found[0].Low != 1) {
 			return found[0], true
 		}
 	}
 	return quantity.Quantity{}, false
+}
+
+// hanOnly reports a text of Han characters or none, such as 人次 in 万人次.
+func hanOnly(s string) bool {
+	return strings.IndexFunc(s, func(r rune) bool { return !wide(r) }) < 0
 }
 
 // scale gives a bare number the unit of its head.

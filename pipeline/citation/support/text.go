@@ -56,7 +56,7 @@ func newText(s Source, st stems) *text {
 		has: map[string]bool{}, initials: map[string]bool{}, capitals: map[string]bool{}, small: map[string]bool{}, postings: map[string][]int{}, aboutTerms: map[string]bool{},
 	}
 	t.language = language(t.words)
-	dropArticles(t.words, t.language)
+	dropSmall(t.words, t.language)
 	t.units = unitsOf(s.Text)
 	at := 0
 	for i := range t.units {
@@ -108,13 +108,15 @@ func newText(s Source, st stems) *text {
 	return t
 }
 
-// dropArticles leaves the German article out, which is an English verb.
-func dropArticles(words []word, language string) {
-	if language != "de" {
-		return
-	}
+// germanSmall are German words that tell nothing of a matter, and are no words of English.
+var germanSmall = set(`um wurde wurden wird werden worden noch nur erst schon jetzt etwa rund sowie sind waren ist bei beim als auch seit bis zum zur vom ins je damit dabei
+	davon dafür dass weil wenn hatte hatten haben habe sich sein seine seiner seinem seinen ihr ihre ihrer ihrem ihren kann können konnte soll sollen sollte muss müssen nun dann
+	aber oder denn doch wieder weiter weiterhin insgesamt dort hier dieser diese dieses diesem diesen welche welcher`)
+
+// dropSmall leaves out what is no content word of German, among it the article that is an English verb.
+func dropSmall(words []word, language string) {
 	for i := range words {
-		if words[i].low == "die" {
+		if germanSmall[words[i].low] || language == "de" && (words[i].low == "die" || words[i].low == "war" || words[i].low == "hat") {
 			words[i].terms = nil
 		}
 	}

@@ -40,7 +40,7 @@ func turns(s string, words []word) []turn {
 		}
 	}
 	for i, w := range words {
-		if dates(words, i) || compass[w.low] && hyphenedWord(s, w) || consistent(s, words, i) {
+		if dates(words, i) || bounds(words, i) || lasts(words, i) || compass[w.low] && hyphenedWord(s, w) || consistent(s, words, i) {
 			continue
 		}
 		for _, p := range polesAt(words, i) {
@@ -65,7 +65,7 @@ func turns(s string, words []word) []turn {
 // ceases reports a noun of which a word shortly behind it says that it is no more: support for it was dropped.
 func ceases(words []word, i int) bool {
 	for j := i + 1; j < len(words) && j <= i+4; j++ {
-		if ceasing[words[j].low] {
+		if ceasing[words[j].low] && words[j-1].low != "for" { // not: for lack of
 			return isNoun(words, i) || i+1 < len(words) && (words[i+1].low == "for" || words[i+1].low == "für")
 		}
 	}
@@ -80,6 +80,30 @@ func dates(words []word, i int) bool {
 		return i > 0 && spans[words[i-1].low] || i+1 < len(words) && words[i+1].number()
 	}
 	return false
+}
+
+// bounds reports a word that limits a number: more than three times.
+func bounds(words []word, i int) bool {
+	switch words[i].low {
+	case "more", "less", "fewer", "mehr", "weniger":
+	default:
+		return false
+	}
+	if i+2 >= len(words) || words[i+1].low != "than" && words[i+1].low != "als" {
+		return false
+	}
+	return words[i+2].number() || smallNumbers[words[i+2].low]
+}
+
+var smallNumbers = set(`a an one two three four five six seven eight nine ten eleven twelve half twice double zwei drei vier fünf sechs sieben acht neun zehn elf zwölf doppelt`)
+
+// lasts reports "last" as a verb: stacks last 20,000 hours.
+func lasts(words []word, i int) bool {
+	if words[i].low != "last" || i == 0 {
+		return false
+	}
+	before := words[i-1]
+	return len(before.terms) > 0 && !before.capital() && !before.number() || before.low == "will" || before.low == "can" || before.low == "to"
 }
 
 // compass words are parts of names as well.

@@ -1,0 +1,150 @@
+package support
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"nightdesk/pipeline/quantity"
+)
+
+// Some sentences of sources ask to be computed with: Transnord owns 65%, Südrohr the rest; 0.6 billion less than in 2022;
+// 2.1 of the 3.4 gigawatts; between 780 and 1,020 metres; two burnt out and five were damaged.
+
+var (
+	resting   = set(`rest remainder remaining others remained übrigen übrige restlichen restliche 其余 剩余 余下`)
+	comparing = set(`more less fewer above below higher lower longer shorter cheaper dearer larger smaller mehr weniger höher niedriger teurer billiger günstiger länger kürzer times mal fold`)
+	apiece    = set(`each apiece je jeweils`)
+	adding    = set(`and or und oder both plus`)
+)
+
+// asked reports a value that comes out where a source sentence asks to be computed with.
+func (s *statement) asked(q quantity.Quantity, texts []*text, ws []window) bool {
+	if q.Kind == quantity.Date || q.Low != q.High || q.Low <= 0 {
+		return false
+	}
+	d := derivation{q: q, announced: true, written: writtenValue(s.text[q.Start:q.End])}
+	for _, t := range texts {
+		for _, values := range append(s.operands(t, ws), t.beforeRest()...) {
+			if _, inTable := t.cells[values[0].Start]; !inTable && (d.remains(t, values) || d.differs(t, values) || d.each(t, values) || s.counted(d, t, values)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// beforeRest returns the values of the sentences before those that begin with the rest.
+func (t *text) beforeRest() [][]placed {
+	var out [][]placed
+	for _, u := range t.postings["rest"] {
+		if first := t.units[u].from; u == 0 || len(out) == mostRests || !resting[t.words[first].low] && !resting[t.words[min(first+1, len(t.words)-1)].low] {
+			continue
+		}
+		at, _ := slices.BinarySearchFunc(t.quantities, t.units[u-1].start, func(p placed, b int) int { return p.Start - b })
+		end := at
+		for end < len(t.quantities) && t.quantities[end].unit == u-1 {
+			end++
+		}
+		if end > at {
+			out = append(out, t.quantities[at:end])
+		}
+	}
+	return out
+}
+
+// mostRests bounds the sentences about the rest of something that are looked at.
+const mostRests = 6
+
+// remains computes what is left: of all where the rest is spoken of, also one sentence later, and of a whole that is named.
+func (d derivation) remains(t *text, values []placed) bool {
+	u := values[0].unit
+	if t.unitSays(u, resting) || u+1 < len(t.units) && t.unitSays(u+1, resting) {
+		sum := 0.0
+		for i, a := range values {
+			if !d.same(a) {
+				continue
+			}
+			sum += a.Low
+			if d.q.Kind == quantity.Percent && (d.is(100-a.Low) || d.is(100-sum)) {
+				return true
+			}
+			if slices.ContainsFunc(values[i+1:], func(b placed) bool { return d.same(b) && d.is(math.Abs(a.Low-b.Low)) }) {
+				return true
+			}
+		}
+	}
+	for i, b := range values {
+		if d.same(b) && b.Low != b.High && d.is(b.High-b.Low) {
+			return true
+		}
+		if i == 0 || d.q.Kind == quantity.Number && d.q.Low < 10 || !d.same(b) || !d.same(values[i-1]) || !d.is(b.Low-values[i-1].Low) {
+			continue
+		}
+		if words := strings.Fields(t.Text[values[i-1].End:b.Start]); len(words) > 0 && len(words) <= 2 && (words[0] == "of" || words[0] == "der" || words[0] == "von") {
+			return true
+		}
+	}
+	return false
+}
+
+// differs computes with a value by which another one is said to be more or less.
+func (d derivation) differs(t *text, values []placed) bool {
+	for _, by := range values {
+		if !d.same(by) || !comparing[wordBehind(t.Text, by.End)] {
+			continue
+		}
+		for _, a := range values {
+			if a.Start != by.Start && d.same(a) && (d.is(a.Low+by.Low) || d.is(math.Abs(a.Low-by.Low))) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// each computes with a number of things that have as much each, or that differ by as much.
+func (d derivation) each(t *text, values []placed) bool {
+	if !t.unitSays(values[0].unit, apiece) {
+		return false
+	}
+	for _, n := range values {
+		if n.Kind != quantity.Number || n.Low < 2 || n.Low > 20 {
+			continue
+		}
+		for i, a := range values {
+			if d.same(a) && (d.is(n.Low*a.Low) || slices.ContainsFunc(values[i+1:], func(b placed) bool { return d.same(b) && d.is(n.Low*math.Abs(a.Low-b.Low)) })) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// counted computes with numbers of the same things: what is left of them, and two kinds of them that the sentence names.
+func (s *statement) counted(d derivation, t *text, values []placed) bool {
+	noun := nounBehind(s.words, d.q.End)
+	if d.q.Kind != quantity.Number || noun == "" {
+		return false
+	}
+	both := slices.ContainsFunc(s.words, func(w word) bool { return adding[w.low] })
+	for _, a := range values {
+		if a.Kind != quantity.Number || nounBehind(t.words, a.End) != noun {
+			continue
+		}
+		for _, b := range values {
+			if b.Start == a.Start || b.Kind != quantity.Number || nounBehind(t.words, b.End) != noun && !counting[wordBehind(t.Text, b.End)] {
+				continue
+			}
+			if both && a.Low+b.Low == d.q.Low || d.q.Low >= 10 && a.Low-b.Low == d.q.Low {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// unitSays reports a unit with one of these words.
+func (t *text) unitSays(u int, words map[string]bool) bool {
+	return slices.ContainsFunc(t.words[t.units[u].from:t.units[u].to], func(w word) bool { return words[w.low] })
+}
