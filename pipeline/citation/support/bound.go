@@ -50,11 +50,6 @@ func (s *statement) boundToOther(t *text, texts []*text, p part, x run) (certain
 			names[w.term()] = true
 		}
 	}
-	for _, w := range s.words[p.from:p.to] {
-		if w.capital() {
-			names[w.term()] = true
-		}
-	}
 	for term := range p.terms {
 		if !slices.ContainsFunc(s.words[x.first:x.last+1], func(w word) bool { return slices.Contains(w.terms, term) }) {
 			said[term] = true

@@ -136,7 +136,7 @@ func (t *text) know(s string, words []word) {
 			t.small[w.term()] = true
 			continue
 		}
-		if i > 0 && words[i-1].end+1 == w.start && s[words[i-1].end] == ' ' && !calendar[w.low] { // begins nothing
+		if i > 0 && !calendar[w.low] && (s[words[i-1].end:w.start] == " " || s[words[i-1].end:w.start] == ", ") { // begins nothing
 			t.capitals[w.term()] = true
 		}
 		letters := ""
