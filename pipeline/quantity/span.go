@@ -80,6 +80,9 @@ func (p *parser) isSpan(a, b Quantity) bool {
 	if a.Kind != b.Kind && a.Kind != Number && !(a.Kind == Date && b.Kind == Number && b.Low < 2200 && b.Unit == "") || a.Kind == b.Kind && a.Unit != b.Unit {
 		return false
 	}
+	if sep := strings.TrimSpace(p.s[a.End:b.Start]); a.Kind == Date && b.Kind == Number && b.Low < 100 && (sep == "to" || sep == "bis") { // from 9 in 2008 to 24
+		return false
+	}
 	if a.Kind == Date && !a.To.Zero() || b.Kind == Date && !b.To.Zero() || a.Kind == Number && b.Kind == Date && (a.Low < 1000 || a.Low > 2200 || a.Low != float64(int(a.Low))) {
 		return false
 	}
