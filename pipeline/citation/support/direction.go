@@ -18,14 +18,19 @@ func (s *statement) turned(ws []window) string {
 	if best < sameMatter {
 		return ""
 	}
+	figures, most := make([]int, len(all)), 0 // of the sentence, that stand in each passage
+	for i, p := range all {
+		figures[i] = s.figuresIn(p)
+		most = max(most, figures[i])
+	}
 	flagged := map[int]int{}
 	for _, m := range mine {
 		if (m.word == "began" || m.word == "begins" || m.word == "started") && slices.ContainsFunc(mine, func(o turn) bool { return o.pole.axis == m.pole.axis && o.pole.side != m.pole.side }) {
 			continue // it began here and ended there: which one the source tells cannot be said
 		}
 		same, other := 0.0, 0.0
-		for _, p := range all {
-			if p.own < sameMatter || p.share < nearlyBest*best {
+		for i, p := range all {
+			if figures[i] < most || p.own < sameMatter || p.share < nearlyBest*best {
 				continue
 			}
 			for _, o := range turns(p.text, p.words) {
@@ -64,6 +69,20 @@ func (s *statement) turned(ws []window) string {
 		}
 	}
 	return s.prefixed(all, best)
+}
+
+// figuresIn counts the quantities of the sentence that a passage has.
+func (s *statement) figuresIn(p passage) int {
+	n := 0
+	there := p.source.inUnit(p.unit)
+	for _, q := range s.quantities {
+		if slices.ContainsFunc(there, func(o quantity.Quantity) bool {
+			return agree(q, o, s.text[q.Start:q.End], p.text[o.Start:o.End]) >= rough
+		}) {
+			n++
+		}
+	}
+	return n
 }
 
 // figureWords is how far a change and its figure may stand apart, and figureWeight what a figure tells that both have.

@@ -46,10 +46,11 @@ type filler struct {
 func (f filler) fromBehind(from func(quantity.Quantity) bool) {
 	for i := len(f.qs) - 2; i >= 0; i-- {
 		a, b := f.qs[i], f.qs[i+1]
-		if !lacksUnit(f.s, a) || magnitudeOf(f.s[a.Start:a.End]) != "" || b.Kind == quantity.Label || !from(b) || !joinedNumbers(f.s[a.End:max(a.End, b.Start)]) {
+		scaled := magnitudeOf(f.s[a.Start:a.End]) != ""
+		if !lacksUnit(f.s, a) || b.Kind == quantity.Label || !from(b) || !joinedNumbers(f.s[a.End:max(a.End, b.Start)]) {
 			continue
 		}
-		if factor, ok := f.factor(i+1, true); ok && (b.Kind != quantity.Number || factor != 1) {
+		if factor, ok := f.factor(i+1, !scaled); ok && (b.Kind != quantity.Number || factor != 1) {
 			f.take(i, i+1, factor)
 		}
 	}

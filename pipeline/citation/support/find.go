@@ -145,7 +145,7 @@ func (t *text) countsOtherThings(noun string, q quantity.Quantity, p placed) boo
 	if c, ok := t.cells[p.Start]; ok && (c.head[noun] || c.label[noun] || hanOnly(noun)) {
 		return false
 	}
-	if bare(p.Quantity) && nounBehind(t.words, p.End) == "" && p.unit > 0 && t.inPosting(noun, p.unit-1) {
+	if own := nounBehind(t.words, p.End); bare(p.Quantity) && (generic[own] || own == "" && p.unit > 0 && t.inPosting(noun, p.unit-1)) {
 		return false // five stations were planned; two will do
 	}
 	return !bare(p.Quantity) || slices.ContainsFunc(t.counts[noun], func(v float64) bool { return v != q.Low })

@@ -73,6 +73,9 @@ func negations(s string, words []word) []negation {
 			if n.head == "" && words[j].number() { // not to 16: figures are checked by themselves
 				break
 			}
+			if words[j].low == "until" || words[j].low == "till" { // not until nine: only at nine
+				n.trigger = false
+			}
 			term := words[j].term()
 			if term == "" || words[j].number() {
 				continue
@@ -268,6 +271,9 @@ var exclusive = set(`first only sole solely alone last vacant except other`)
 // ceasing words say that something is no more, or is not there.
 var ceasing = set(`dropped discontinued abandoned withdrawn ceased lack lacks lacked lacking eingestellt fehlt fehlen fehlte mangels`)
 
+// refusing words deny what they are followed by.
+var refusing = set(`refuse refuses refused deny denies denied withhold withholds withheld verweigert verweigerte verweigern`)
+
 // plainlySaid reports that a source sentence can be held against a denial: it has the names of the statement, and says
 // nothing that comes to a denial in other words: never remarried, for did not marry again; the first to, for no other has.
 func (s *statement) plainlySaid(p passage, theirs []negation, n negation) bool {
@@ -278,7 +284,7 @@ func (s *statement) plainlySaid(p passage, theirs []negation, n negation) bool {
 		return false
 	}
 	for _, w := range p.words {
-		if ceasing[w.low] && !slices.ContainsFunc(s.words, func(o word) bool { return o.low == w.low }) {
+		if (ceasing[w.low] || refusing[w.low]) && !slices.ContainsFunc(s.words, func(o word) bool { return o.low == w.low }) {
 			return false
 		}
 		if n.noun && exclusive[w.low] && s.compares() {

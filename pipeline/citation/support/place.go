@@ -350,7 +350,7 @@ func (t *text) misplaced(s *statement, q quantity.Quantity, p placed, around sur
 	u := t.units[p.unit]
 	words := t.words[u.from:u.to]
 	vs := values(p.Quantity, t.inUnit(p.unit))
-	if len(vs) < 2 {
+	if len(vs) < 2 || p.Kind == quantity.Date && len(anchorsIn(t.Text, words, u.start, p.Start, nil)) == 0 { // a date that begins a sentence is that of all of it
 		return false
 	}
 	at := slices.IndexFunc(vs, func(v quantity.Quantity) bool { return v.Start == p.Start })

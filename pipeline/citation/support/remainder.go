@@ -12,10 +12,11 @@ import (
 // 2.1 of the 3.4 gigawatts; between 780 and 1,020 metres; two burnt out and five were damaged.
 
 var (
-	resting   = set(`rest remainder remaining others remained übrigen übrige restlichen restliche 其余 剩余 余下`)
-	comparing = set(`more less fewer above below higher lower longer shorter cheaper dearer larger smaller mehr weniger höher niedriger teurer billiger günstiger länger kürzer times mal fold`)
-	apiece    = set(`each apiece je jeweils`)
-	adding    = set(`and or und oder both plus`)
+	resting      = set(`rest remainder remaining others remained übrigen übrige restlichen restliche 其余 剩余 余下`)
+	comparing    = set(`more less fewer above below higher lower longer shorter cheaper dearer larger smaller mehr weniger höher niedriger teurer billiger günstiger länger kürzer times mal fold`)
+	comparingHan = []string{"增加", "减少", "提高", "下降", "增长", "上升", "多", "少", "高", "低"}
+	apiece       = set(`each apiece je jeweils`)
+	adding       = set(`and or und oder both plus`)
 )
 
 // asked reports a value that comes out where a source sentence asks to be computed with.
@@ -74,6 +75,17 @@ func (d derivation) remains(t *text, values []placed) bool {
 			}
 		}
 	}
+	if d.q.Kind == quantity.Percent { // 61% for it, 27% against: 12% are left
+		sum, parts := 0.0, 0
+		for _, a := range values {
+			if d.same(a) {
+				sum, parts = sum+a.Low, parts+1
+			}
+		}
+		if parts > 1 && math.Abs(100-sum-d.q.Low) < 1e-9 {
+			return true
+		}
+	}
 	for i, b := range values {
 		if d.same(b) && b.Low != b.High && d.is(b.High-b.Low) {
 			return true
@@ -91,7 +103,8 @@ func (d derivation) remains(t *text, values []placed) bool {
 // differs computes with a value by which another one is said to be more or less.
 func (d derivation) differs(t *text, values []placed) bool {
 	for _, by := range values {
-		if !d.same(by) || !comparing[wordBehind(t.Text, by.End)] {
+		before := t.Text[t.units[by.unit].start:by.Start]
+		if !d.same(by) || !comparing[wordBehind(t.Text, by.End)] && !slices.ContainsFunc(comparingHan, func(w string) bool { return strings.HasSuffix(before, w) }) {
 			continue
 		}
 		for _, a := range values {

@@ -17,7 +17,7 @@ func (s *statement) swapped(texts []*text) string {
 	for i, a := range s.names[:min(len(s.names), 12)] {
 		for _, b := range s.names[i+1 : min(len(s.names), 12)] {
 			first, second := s.words[a.words[len(a.words)-1]], s.words[b.words[len(b.words)-1]]
-			if first.low == second.low {
+			if first.low == second.low || !named(a, first, texts) || !named(b, second, texts) {
 				continue
 			}
 			if s.swappedPair(a, b, first, second, texts) {
@@ -26,6 +26,11 @@ func (s *statement) swapped(texts []*text) string {
 		}
 	}
 	return ""
+}
+
+// named reports a name that is not just the first word of the sentence.
+func named(n name, last word, texts []*text) bool {
+	return !n.weak || slices.ContainsFunc(texts, func(t *text) bool { return !t.small[last.term()] })
 }
 
 func (s *statement) swappedPair(a, b name, first, second word, texts []*text) bool {

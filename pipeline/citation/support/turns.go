@@ -49,8 +49,15 @@ func turns(s string, words []word) []turn {
 			}
 			t := turn{at: i, raw: w.raw, pole: p, near: map[string]int{}, beside: beside(words, i), word: w.low}
 			for j := max(0, i-nearWords); j < min(len(words), i+nearWords+1); j++ {
-				if term := words[j].term(); j != i && term != "" && !words[j].number() && len(polesOf(words[j])) == 0 {
-					distance := max(i-j, j-i)
+				term, distance := words[j].term(), max(i-j, j-i)
+				apart := j != i && clauseBetween(s, words[min(i, j)].end, words[max(i, j)].start)
+				if words[j].number() && !apart {
+					term = words[j].low
+				}
+				if j != i && term != "" && !(apart && words[j].number()) && len(polesOf(words[j])) == 0 {
+					if apart {
+						distance += nearWords
+					}
 					if d, known := t.near[term]; !known || distance < d {
 						t.near[term] = distance
 					}
@@ -82,10 +89,12 @@ func dates(words []word, i int) bool {
 	return false
 }
 
-// bounds reports a word that limits a number: more than three times.
+// bounds reports a word that limits a number: more than three times, at least 5.
 func bounds(words []word, i int) bool {
 	switch words[i].low {
 	case "more", "less", "fewer", "mehr", "weniger":
+	case "most", "least":
+		return i > 0 && words[i-1].low == "at"
 	default:
 		return false
 	}
