@@ -26,9 +26,9 @@ func TestArticles(t *testing.T) {
 		{"articles3", 0, 0, 1, 85},
 		{"articles4", 0, 1, 3, 80},
 		{"articles5", 0, 2, 4, 70},
-		{"articles6", 0, 13, 26, 68},
-		{"articles7", 0, 14, 16, 64},
-		{"articles8", 0, 7, 14, 62},
+		{"articles6", 0, 12, 25, 69},
+		{"articles7", 0, 6, 16, 70},
+		{"articles8", 0, 4, 14, 62},
 	} {
 		t.Run(set.dir, func(t *testing.T) {
 			t.Parallel()

@@ -15,12 +15,15 @@ import (
 // mostBetween is how many words may stand between a number without a unit and the one that it has it from.
 const mostBetween = 10
 
+// farOff is how many bytes behind an amount another one may still be of its currency: 38 million went into the quay.
+const farOff = 300
+
 // joining words stand between two numbers of which only the second has the unit.
 var joining = set(`to and or auf und oder bis of et à von der`)
 
 // counting words do not count: behind a number they leave open what it is a number of.
 var counting = set(`and or in at on by to from with for after before while whereas but as than is are was were will would has have had can could may might must went came goes come
-	under over against this that last now then only a the um im am an auf aus bei bis der die das den dem den des für mit nach noch oder seit sind und von vor war waren wird werden wurde wurden zu zum zur et en à dans par`)
+	under over against this that last now then only a the um im am an auf aus bei bis der die das den dem den des für mit nach noch oder seit sind und von vor war waren hat hatte haben hatten ist sind wird werden wurde wurden zu zum zur et en à dans par`)
 
 // isYear reports a bare number that is a year by what follows it: the harvest of 2023 came to; 2019 waren es.
 func isYear(s string, q quantity.Quantity) bool {
@@ -29,7 +32,10 @@ func isYear(s string, q quantity.Quantity) bool {
 
 // fillIn gives numbers the unit that their text leaves out.
 func fillIn(s string, qs []quantity.Quantity) {
-	f := filler{s: s, qs: qs, factors: make([]float64, len(qs))}
+	f := filler{s: s, qs: qs, factors: make([]float64, len(qs)), powers: make([]float64, len(qs))}
+	for i, q := range qs {
+		f.powers[i] = magnitudes[magnitudeOf(s[q.Start:q.End])]
+	}
 	f.fromBehind(func(of quantity.Quantity) bool { return of.Kind != quantity.Number })
 	f.fromBefore()
 	f.fromBehind(func(quantity.Quantity) bool { return true })
@@ -40,13 +46,14 @@ type filler struct {
 	s       string
 	qs      []quantity.Quantity
 	factors []float64 // what numbers that were given a unit have been multiplied with
+	powers  []float64 // the power of ten that each number is told in, such as 1e6 for millions
 }
 
 // fromBehind fills in units that stand behind the next number.
 func (f filler) fromBehind(from func(quantity.Quantity) bool) {
 	for i := len(f.qs) - 2; i >= 0; i-- {
 		a, b := f.qs[i], f.qs[i+1]
-		scaled := magnitudeOf(f.s[a.Start:a.End]) != ""
+		scaled := f.powers[i] > 1
 		if !lacksUnit(f.s, a) || b.Kind == quantity.Label || !from(b) || !joinedNumbers(f.s[a.End:max(a.End, b.Start)]) {
 			continue
 		}
@@ -63,7 +70,7 @@ func (f filler) fromBefore() {
 		if q.Kind == quantity.Date || q.Kind == quantity.Label || q.Kind == quantity.Ordinal {
 			continue
 		}
-		if last >= 0 && strings.ContainsAny(f.s[f.qs[last].End:q.Start], "\n|") {
+		if last >= 0 && (q.Start-f.qs[last].End > farOff || strings.ContainsAny(f.s[f.qs[last].End:q.Start], "\n|")) {
 			last = -1
 		}
 		if !lacksUnit(f.s, q) {
@@ -74,8 +81,7 @@ func (f filler) fromBefore() {
 		if next < 0 {
 			next = i
 		}
-		raw := f.s[q.Start:q.End]
-		scaled := magnitudeOf(raw) != ""
+		scaled := f.powers[i] > 1
 		if word := wordBehind(f.s, q.End); word != "" && !counting[word] && !comparing[word] { // it counts something of its own
 			if scaled {
 				last = -1
@@ -86,14 +92,14 @@ func (f filler) fromBefore() {
 			continue
 		}
 		a := f.qs[last]
-		of, between := f.s[a.Start:a.End], f.s[a.End:q.Start]
+		between := f.s[a.End:q.Start]
 		factor, ok := f.factor(last, !scaled)
 		switch {
 		case !ok:
 			continue
-		case scaled && a.Kind == quantity.Money && len(between) < 300:
+		case scaled && a.Kind == quantity.Money:
 		case !near, sentenceEnds(between), len(strings.Fields(between)) > mostBetween, strings.ContainsAny(between, "()"),
-			scaled && magnitudeOf(of) == "", !scaled && magnitudeOf(of) != "" && q.Low >= 1000:
+			scaled && f.powers[last] == 1, !scaled && f.powers[last] > 1 && q.Low >= 1000:
 			continue
 		case scaled, joinedNumbers(between), strings.TrimSpace(between) == "from", lastWord(f.s[:q.Start]) == lastWord(f.s[:a.Start]),
 			strings.ContainsAny(between, ",;"), strings.Contains(between, " and "), strings.Contains(between, " und "):
@@ -111,6 +117,9 @@ func (f filler) take(i, from int, factor float64) {
 	q.Kind, q.Unit = f.qs[from].Kind, f.qs[from].Unit
 	q.Low, q.High, q.Round = q.Low*factor, q.High*factor, q.Round*factor
 	f.factors[i] = factor
+	if f.powers[i] == 1 {
+		f.powers[i] = f.powers[from]
+	}
 }
 
 // factor is what a number is multiplied with to be in the unit of quantity i: with its word for a power of ten, or without.
@@ -132,7 +141,7 @@ func (f filler) factor(i int, withMagnitude bool) (float64, bool) {
 		factor *= given
 	}
 	if !withMagnitude {
-		factor /= magnitudes[magnitudeOf(raw)]
+		factor /= f.powers[i]
 	}
 	return factor, true
 }

@@ -15,6 +15,7 @@ type finding struct {
 	text   *text
 	unit   int // where it stands; -1: in what is known about the source
 	reason Reason
+	doubt  bool // it may be said of something else
 }
 
 // find looks for a quantity of the sentence in all sources, where it best fits what is said around it.
@@ -38,7 +39,7 @@ func (s *statement) find(q quantity.Quantity, texts []*text) finding {
 			rivals, count = t.rivalPlaces(s, q, around)
 		}
 		for _, f := range found {
-			p, how := f.placed, f.how
+			p, how, unsure := f.placed, f.how, false
 			if !bare(q) && bare(p.Quantity) && q.Kind != quantity.Date && s.countsOther(t, p) {
 				continue // 2.7 billion kroner for 2.7 billion dollars
 			}
@@ -64,13 +65,13 @@ func (s *statement) find(q quantity.Quantity, texts []*text) finding {
 				if doubt, certain := t.doubtful(s, q, p, around, rivals, count[p.unit]); certain && !sums {
 					astray = max(astray, how)
 					continue
-				} else if doubt {
-					how = rough
+				} else if doubt || t.likelier(s, q, p, rivals) {
+					how, unsure = rough, true
 				}
 			}
 			n := t.near(s, p.unit)
 			if how > best.how || how == best.how && n > share {
-				best, share = finding{how: how, text: t, unit: p.unit}, n
+				best, share = finding{how: how, text: t, unit: p.unit, doubt: unsure}, n
 			}
 		}
 		for _, about := range t.aboutFound {
@@ -82,6 +83,8 @@ func (s *statement) find(q quantity.Quantity, texts []*text) finding {
 	switch {
 	case best.how == otherWay:
 		best.reason = ReasonDirection
+	case best.doubt:
+		best.reason = ReasonSubject
 	case best.how == rough:
 		best.reason = ReasonRounding
 	case best.how == apart && astray == met:
@@ -248,11 +251,17 @@ func (t *text) near(s *statement, u int) float64 {
 	return s.share(covered, t)
 }
 
-// standsThere reports that a quantity stands in a source exactly as in the sentence, whatever it is read as.
+// standsThere reports that a quantity stands in a source exactly as in the sentence, whatever it is read as, and is no part
+// of another one: 25 minutes of 1 hour and 25 minutes.
 func (s *statement) standsThere(raw string, texts []*text) bool {
 	needle := strings.TrimSpace(foldText(raw).text)
 	for _, t := range texts {
-		if t.folded.find(needle, 0) >= 0 {
+		at := t.folded.find(needle, 0)
+		if at < 0 {
+			continue
+		}
+		start, end := t.folded.original(at, at+len(needle), len(t.Text))
+		if !slices.ContainsFunc(t.quantities, func(p placed) bool { return p.Start < start && p.End >= end }) {
 			return true
 		}
 	}

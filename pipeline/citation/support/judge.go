@@ -89,7 +89,7 @@ func judge(s *statement, texts []*text) Verdict {
 		if detail := s.swapped(texts); detail != "" {
 			return not(ReasonRoles, detail)
 		}
-		if !absence && open == "" {
+		if !absence && (open == "" || open == ReasonSubject) {
 			if b := s.boundElsewhere(texts); b.certain {
 				return not(ReasonRoles, b.detail)
 			} else if b.detail != "" {

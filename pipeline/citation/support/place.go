@@ -64,8 +64,33 @@ func smallNoun(words []word, end int) string {
 	return nounBehind(words, end)
 }
 
-// segment returns the anchors of one of the values of a part of a text, which are in order.
+// segment returns the anchors of one of the values of a part of a text, which are in order. Values that are joined, as in
+// from 184 to 197, or 62 of the 75, have theirs together.
 func segment(text string, words []word, vs []quantity.Quantity, i, from, to int) map[string]bool {
+	groups := make([]quantity.Quantity, 0, len(vs))
+	at := 0
+	for k, v := range vs {
+		if n := len(groups); n > 0 && joinsValues(text[groups[n-1].End:max(groups[n-1].End, v.Start)]) {
+			groups[n-1].End = v.End
+		} else {
+			groups = append(groups, v)
+		}
+		if k == i {
+			at = len(groups) - 1
+		}
+	}
+	return ownSegment(text, words, groups, at, from, to)
+}
+
+func joinsValues(between string) bool {
+	switch strings.TrimSpace(between) {
+	case "to", "auf", "of", "of the", "der", "von":
+		return true
+	}
+	return false
+}
+
+func ownSegment(text string, words []word, vs []quantity.Quantity, i, from, to int) map[string]bool {
 	start, end := from, to
 	if i > 0 {
 		start = cutBetween(text, words, vs[i-1].End, vs[i].Start)
@@ -148,9 +173,9 @@ func elided(words []word, at int) bool {
 	return i < len(words) && (auxiliary[words[i].low] || strings.HasSuffix(words[i].low, "ed"))
 }
 
-// wordsOf leaves out the anchors that are numbers.
+// wordsOf leaves out the anchors that are numbers and no years.
 func wordsOf(anchors map[string]bool) map[string]bool {
-	maps.DeleteFunc(anchors, func(a string, _ bool) bool { return a[0] >= '0' && a[0] <= '9' })
+	maps.DeleteFunc(anchors, func(a string, _ bool) bool { return a[0] >= '0' && a[0] <= '9' && !yearIn.MatchString(a) })
 	return anchors
 }
 
@@ -238,13 +263,13 @@ func anchorsIn(text string, words []word, from, to int, vs []quantity.Quantity) 
 	lo, _ := slices.BinarySearchFunc(words, from, func(w word, b int) int { return w.start - b })
 	for ; lo < len(words) && words[lo].start < to; lo++ {
 		w := words[lo]
-		if slices.ContainsFunc(vs, func(v quantity.Quantity) bool { return w.start < v.End && w.end > v.Start }) {
+		if within(w, vs) {
 			continue
 		}
 		if w.number() && (lo > 0 && words[lo-1].number() && words[lo-1].end+1 == w.start && text[w.start-1] != ' ' || lo+1 < len(words) && words[lo+1].number() && w.end+1 == words[lo+1].start && text[w.end] != ' ') {
 			continue // groups of digits
 		}
-		if lo+1 < len(words) && w.capital() && w.term() != "" && words[lo+1].number() && len(words[lo+1].raw) <= 3 && words[lo+1].start-w.end == 1 {
+		if lo+1 < len(words) && w.capital() && w.term() != "" && !calendar[w.low] && words[lo+1].number() && len(words[lo+1].raw) <= 3 && words[lo+1].start-w.end == 1 && !within(words[lo+1], vs) {
 			out[w.term()+" "+words[lo+1].low] = true
 		}
 		if lo+1 < len(words) && w.term() != "" && letter(words[lo+1]) && words[lo+1].start-w.end == 1 { // Line A
@@ -253,6 +278,11 @@ func anchorsIn(text string, words []word, from, to int, vs []quantity.Quantity) 
 		addAnchor(out, w)
 	}
 	return out
+}
+
+// within reports a word that is part of a value.
+func within(w word, vs []quantity.Quantity) bool {
+	return slices.ContainsFunc(vs, func(v quantity.Quantity) bool { return w.start < v.End && w.end > v.Start })
 }
 
 // letter reports a word of a single capital.
@@ -287,16 +317,16 @@ func (s *statement) around(q quantity.Quantity) surroundings {
 	return found
 }
 
-// changes reports that one value is told to become the other: from 52 to 46; to 0.46 from 1.12.
+// changes reports that one value is told with the other: from 52 to 46; to 0.46 from 1.12; 134 of the 189.
 func (s *statement) changes(a, b quantity.Quantity) bool {
 	if a.End > b.Start {
 		return false
 	}
 	switch strings.TrimSpace(s.text[a.End:b.Start]) {
-	case "to", "from", "auf", "von", "statt", "instead of", "rather than", "à":
+	case "from", "statt", "instead of", "rather than", "à":
 		return true
 	}
-	return false
+	return joinsValues(s.text[a.End:b.Start])
 }
 
 // cutBefore and cutBehind return where the part between commas around a quantity begins and ends.
@@ -342,9 +372,6 @@ func (t *text) misplaced(s *statement, q quantity.Quantity, p placed, around sur
 		return false
 	}
 	if c, ok := t.cells[p.Start]; ok {
-		if q.Kind == quantity.Date {
-			return false
-		}
 		return t.misplacedCell(s, q, p, c, around)
 	}
 	u := t.units[p.unit]
@@ -407,6 +434,9 @@ func (t *text) belongs(around surroundings, own, their map[string]bool) bool {
 	if !around.contrast && len(onlyOwn) > 0 && covers(around.sentence, onlyOwn) {
 		return false // all that tells it from the other one is said
 	}
+	if otherPair(onlyOwn, onlyTheir, around) {
+		return true
+	}
 	if len(onlyOwn) > 0 && len(onlyTheir) > 0 && covers(around.all, onlyTheir) && len(shared(onlyOwn, around.sentence)) == 0 {
 		return true
 	}
@@ -415,7 +445,7 @@ func (t *text) belongs(around surroundings, own, their map[string]bool) bool {
 		if labelled(around.all, a) && (labelled(own, a) || labelled(their, a)) {
 			continue // Editor 8 is one thing, and Editor 9 another
 		}
-		strong := t.isName(a) || strings.Contains(a, " ") || a[0] >= '0' && a[0] <= '9'
+		strong := t.isName(a) || strings.Contains(a, " ") || a[0] >= '0' && a[0] <= '9' && !(around.contrast && yearIn.MatchString(a))
 		switch {
 		case own[a] && !their[a]:
 			mine++
@@ -426,6 +456,22 @@ func (t *text) belongs(around surroundings, own, their map[string]bool) bool {
 		}
 	}
 	return (theirs > 1 || theirs == 1 && around.contrast) && mine == 0 || theirNamed && !named && mine <= 1
+}
+
+// otherPair reports that the sentence says it of Line B, where this value is that of Line A and the other one that of B.
+func otherPair(own, their map[string]bool, around surroundings) bool {
+	for a := range own {
+		word, _, pair := strings.Cut(a, " ")
+		if !pair || around.sentence[a] {
+			continue
+		}
+		for b := range their {
+			if strings.HasPrefix(b, word+" ") && around.all[b] {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // without returns the elements of a that b does not have.

@@ -155,7 +155,7 @@ func (t *text) misplacedCell(s *statement, q quantity.Quantity, p placed, c cell
 	for _, line := range [2]tableLine{{c.table, 0, c.column}, {c.table, c.row, 0}} {
 		for _, i := range t.lines[line] {
 			o := t.quantities[i]
-			if o.Start == p.Start || line.column == 0 && (c.head[noun] && !t.cells[o.Start].head[noun] || !alikeKind(p.Quantity, o.Quantity)) || agree(q, o.Quantity, s.text[q.Start:q.End], o.raw) != apart {
+			if o.Start == p.Start || line.column == 0 && (q.Kind == quantity.Date || c.head[noun] && !t.cells[o.Start].head[noun] || !alikeKind(p.Quantity, o.Quantity)) || agree(q, o.Quantity, s.text[q.Start:q.End], o.raw) != apart {
 				continue
 			}
 			own, their, said := c.label, t.cells[o.Start].label, around.sentence
@@ -164,6 +164,9 @@ func (t *text) misplacedCell(s *statement, q quantity.Quantity, p placed, c cell
 				if around.contrast {
 					said = around.all // what the sentence has two values for
 				}
+			}
+			if q.Kind == quantity.Date && !covers(said, without(their, own)) {
+				continue
 			}
 			if around.names(their, own, said) {
 				return true
