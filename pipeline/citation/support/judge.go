@@ -1,6 +1,7 @@
 package support
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -103,6 +104,12 @@ func judge(s *statement, texts []*text) Verdict {
 		}
 		if detail := s.contradicts(); detail != "" {
 			return not(ReasonDirection, detail)
+		}
+		if detail := cmp.Or(s.reversed(texts), s.movedOtherwise(texts)); detail != "" {
+			return not(ReasonDirection, detail)
+		}
+		if detail := s.otherPeriod(best); detail != "" {
+			return not(ReasonUnit, detail)
 		}
 		if open != ReasonDerived {
 			if detail := s.turned(best); detail != "" {

@@ -9,6 +9,7 @@ import (
 // negation is a word that denies, and what it denies.
 type negation struct {
 	word    string
+	term    string          // its stem
 	head    string          // first content word after it
 	scope   map[string]bool // content words up to the end of the clause
 	noun    bool            // "no servers fail": only head and rest together are denied
@@ -38,7 +39,7 @@ const scopeWords = 6
 func negations(s string, words []word) []negation {
 	var out []negation
 	for i, w := range words {
-		n := negation{word: w.low, scope: map[string]bool{}}
+		n := negation{word: w.low, term: w.term(), scope: map[string]bool{}}
 		cjk, skip := false, 0
 		switch {
 		case denying[w.low], strings.HasSuffix(w.low, "n't"), untrue[w.low] && i+1 < len(words) && words[i+1].low == "that":
@@ -229,7 +230,7 @@ func (s *statement) negated(ws []window) string {
 				continue
 			}
 			switch {
-			case len(shared(inScope(theirs[i]), n.scope)) > 0, anyOpposite(n.head, p.terms):
+			case len(shared(inScope(besides(theirs[i], n.head)), n.scope)) > 0, anyOpposite(n.head, p.terms):
 				deniedToo = deniedToo || p.share >= someOfIt
 			case p.share >= sameMatter && p.share >= nearlyBest*best && n.reaches(p.terms) && s.plainlySaid(p, theirs[i], n):
 				stated = true
@@ -341,6 +342,11 @@ func (n negation) reaches(terms map[string]bool) bool {
 		}
 	}
 	return count >= weighsTerms
+}
+
+// besides leaves out the negation that the word with this stem is itself: not protected denies protected.
+func besides(ns []negation, head string) []negation {
+	return slices.DeleteFunc(slices.Clone(ns), func(n negation) bool { return n.term == head })
 }
 
 func inScope(ns []negation) map[string]bool {
