@@ -25,6 +25,7 @@ support supports supported supporting favour favours favor favors favoured appro
 allow allows allowed allowing permit permits permitted enable enables enabled erlaubt erlaubte 允许 | forbid forbids forbidden prohibit prohibits prohibited ban bans banned disable disables disabled prevent prevents prevented block blocks blocked verbietet verboten 禁止
 better improve improves improved improvement best strengthen strengthens strengthened besser verbessert 更好 改善 | worse worsen worsens worsened worst degrade degrades degraded weaken weakens weakened schlechter verschlechtert 更差 恶化
 begin begins began begun start starts started open opens opened launch launched beginnt begann 开始 | end ends ended stop stops stopped close closes closed cease ceased finish finished endet endete 结束 停止
+arrive arrives arrived arrival ankommt ankam | depart departs departed departure leave leaves abfährt abfuhr
 win wins won winning gewann 获胜 | lose loses lost losing verlor 失败
 succeed succeeds succeeded success successful erfolgreich 成功 | fail fails failed failure unsuccessful gescheitert
 profit profits profitable gewinn 盈利 | loss losses unprofitable verlust 亏损

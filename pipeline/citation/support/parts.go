@@ -64,7 +64,7 @@ func partsOf(text string, words []word, from, to int, isName func(int) bool) []p
 	for i := range out {
 		out[i].terms, out[i].pronoun = map[string]bool{}, -1
 		for j := out[i].from; j < out[i].to; j++ {
-			if anaphoric[words[j].low] && out[i].pronoun < 0 {
+			if anaphoric[words[j].low] && out[i].pronoun < 0 && !out[i].possessed(text, words, j) {
 				out[i].pronoun = j
 			}
 			switch term := words[j].term(); {
@@ -77,6 +77,19 @@ func partsOf(text string, words []word, from, to int, isName func(int) bool) []p
 	}
 	return out
 }
+
+// possessed reports a pronoun whose thing has a name behind it, of which the part speaks: Her predecessor, Erik Dahl, had resigned.
+func (p part) possessed(text string, words []word, j int) bool {
+	if !possessive[words[j].low] || j+2 >= p.to || words[j+1].term() == "" {
+		return false
+	}
+	return slices.ContainsFunc(p.names, func(r run) bool {
+		between := strings.TrimSpace(text[words[j+1].end:max(words[j+1].end, words[r.first].start)])
+		return r.first == j+2 && (between == "," || between == "")
+	})
+}
+
+var possessive = set(`his her hers its their sein seine seiner ihr ihre ihrer`)
 
 // joined reports that word i and the one before it may be of one name.
 func joined(text string, words []word, i int) bool {

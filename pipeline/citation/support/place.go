@@ -409,8 +409,20 @@ func (t *text) misplaced(s *statement, q quantity.Quantity, p placed, around sur
 		if pairs != nil && i >= first && i <= last {
 			their = pairs[i-first]
 		}
-		if t.belongs(around, own, their) || i > at && t.shortenedValue(around, words, vs, at, i, u) {
+		if t.belongs(around, own, their) || q.Kind == quantity.Date && s.opposes(own) || i > at && t.shortenedValue(around, words, vs, at, i, u) {
 			return true
+		}
+	}
+	return false
+}
+
+// opposes reports that the anchors of a value are the opposite of what the sentence says: it ended in October, for it began.
+func (s *statement) opposes(anchors map[string]bool) bool {
+	for _, w := range s.words {
+		for a := range anchors {
+			if a != w.term() && opposites[w.low][a] && !slices.ContainsFunc(s.words, func(o word) bool { return o.term() == a || opposites[o.low][w.low] }) {
+				return true
+			}
 		}
 	}
 	return false
@@ -440,6 +452,9 @@ func (t *text) belongs(around surroundings, own, their map[string]bool) bool {
 	if len(onlyOwn) > 0 && len(onlyTheir) > 0 && covers(around.all, onlyTheir) && len(shared(onlyOwn, around.sentence)) == 0 {
 		return true
 	}
+	if t.nameIn(shared(onlyTheir, around.close)) && t.nameIn(without(onlyOwn, around.sentence)) && !t.nameIn(shared(own, around.sentence)) {
+		return true // 1,840 pairs in Norway, 410 in Estonia
+	}
 	mine, theirs, named, theirNamed := 0, 0, false, false
 	for a := range around.all {
 		if labelled(around.all, a) && (labelled(own, a) || labelled(their, a)) {
@@ -456,6 +471,16 @@ func (t *text) belongs(around surroundings, own, their map[string]bool) bool {
 		}
 	}
 	return (theirs > 1 || theirs == 1 && around.contrast) && mine == 0 || theirNamed && !named && mine <= 1
+}
+
+// nameIn reports anchors of which one is a name.
+func (t *text) nameIn(anchors map[string]bool) bool {
+	for a := range anchors {
+		if t.isName(a) {
+			return true
+		}
+	}
+	return false
 }
 
 // otherPair reports that the sentence says it of Line B, where this value is that of Line A and the other one that of B.
