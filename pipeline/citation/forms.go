@@ -1,77 +1,150 @@
 package citation
 
 import (
+	"iter"
 	"regexp"
 	"strings"
 )
 
 // spelled is what entities spell of markers and addresses, and the links of a vendor's program: &#91;1&#93;,
 // https&#58;//example.org, [oai_citation:0‡example.org](https://example.org).
-var spelled = regexp.MustCompile(`(?i)(?:&#0{0,4}91;|&#x0{0,4}5b;|&lbrack;|&lsqb;)(\^?[0-9][0-9,; –-]{0,40})(?:&#0{0,4}93;|&#x0{0,4}5d;|&rbrack;|&rsqb;)` +
-	`|(https?)(?::|&#0{0,4}58;|&#x0{0,4}3a;|&colon;)(?:/|&#0{0,4}47;|&#x0{0,4}2f;|&sol;)(?:/|&#0{0,4}47;|&#x0{0,4}2f;|&sol;)` +
-	`|\[oai_citation:[0-9]{1,4}‡[^\[\]\n]{0,200}\]\(([^()\s<>]{1,1000})\)`)
+var spelled = form{starts: []string{"&#", "&l", "http", "[oai_citation:"}, limit: 6000,
+	pattern: regexp.MustCompile(`^(?i:(?:&#0{0,4}91;|&#x0{0,4}5b;|&lbrack;|&lsqb;)(\^?[0-9][0-9,; –-]{0,40})(?:&#0{0,4}93;|&#x0{0,4}5d;|&rbrack;|&rsqb;)` +
+		`|(https?)(?::|&#0{0,4}58;|&#x0{0,4}3a;|&colon;)(?:/|&#0{0,4}47;|&#x0{0,4}2f;|&sol;)(?:/|&#0{0,4}47;|&#x0{0,4}2f;|&sol;)` +
+		`|\[oai_citation:[0-9]{1,4}‡[^\[\]\n]{0,200}\]\(([^()\s<>]{1,1000})\))`)}
 
 // plainForms writes in the usual way what is spelled otherwise. Code stays as it is.
 func plainForms(text string) string {
 	if !strings.Contains(text, "&") && !strings.Contains(text, "oai_citation") {
 		return text
 	}
-	return outsideCode(text, spelled, func(m []string) string {
-		switch {
-		case m[1] != "":
-			return "[" + m[1] + "]"
-		case m[2] != "":
-			return m[2] + "://"
+	return outsideCode(text, func(yield func(change) bool) {
+		for m := range spelled.in(text) {
+			c := change{start: m[0], end: m[1]}
+			switch {
+			case m[2] >= 0:
+				c.with = "[" + text[m[2]:m[3]] + "]"
+			case m[4] >= 0:
+				c.with = text[m[4]:m[5]] + "://"
+			default:
+				c.with = "<" + text[m[6]:m[7]] + ">"
+			}
+			if !yield(c) {
+				return
+			}
 		}
-		return "<" + m[3] + ">"
 	})
 }
 
-var (
-	// hidden is a word with characters that show nothing; embedding turns the order of what follows.
-	hidden    = regexp.MustCompile("[^ \\t\\n]*[\u00ad\u200b\u2060\ufeff][^ \\t\\n]*")
-	embedding = regexp.MustCompile("[\u202a-\u202e\u2066-\u2069]+")
-)
+// embedding turns the order of what follows.
+var embedding = regexp.MustCompile("[\u202a-\u202e\u2066-\u2069]+")
+
+// widthless characters show nothing.
+const widthless = "\u00ad\u200b\u2060\ufeff"
+
+var withoutHidden = strings.NewReplacer("\u00ad", "", "\u200b", "", "\u2060", "", "\ufeff", "")
 
 // unhide takes out what makes a text look other than it is: characters that turn the order of others, and those without
 // width within addresses. Code stays as it is.
 func unhide(text string) string {
-	if embedding.MatchString(text) {
-		text = outsideCode(text, embedding, func([]string) string { return "" })
-	}
-	if !strings.ContainsAny(text, "\u00ad\u200b\u2060\ufeff") {
-		return text
-	}
-	return outsideCode(text, hidden, func(m []string) string {
-		if shown := withoutHidden.Replace(m[0]); strings.Contains(shown, "://") || strings.Contains(shown, "www.") {
-			return shown
+	text = outsideCode(text, func(yield func(change) bool) {
+		for _, m := range embedding.FindAllStringIndex(text, -1) {
+			if !yield(change{start: m[0], end: m[1]}) {
+				return
+			}
 		}
-		return m[0]
+	})
+	return outsideCode(text, func(yield func(change) bool) {
+		for pos := 0; ; { // words with such characters
+			at := strings.IndexAny(text[pos:], widthless)
+			if at < 0 {
+				return
+			}
+			start, end := pos+strings.LastIndexAny(text[pos:pos+at], " \t\n")+1, len(text)
+			if n := strings.IndexAny(text[pos+at:], " \t\n"); n >= 0 {
+				end = pos + at + n
+			}
+			pos = end
+			shown := withoutHidden.Replace(text[start:end])
+			if hasAddress(shown) && !yield(change{start, end, shown}) {
+				return
+			}
+		}
 	})
 }
 
-var withoutHidden = strings.NewReplacer("\u00ad", "", "\u200b", "", "\u2060", "", "\ufeff", "")
+// change is what comes in the place of a part of a text.
+type change struct {
+	start, end int
+	with       string
+}
 
-// outsideCode replaces what pattern finds outside code.
-func outsideCode(text string, pattern *regexp.Regexp, replace func(groups []string) string) string {
-	code := codeSpans(text)
+// outsideCode makes changes, which are in order, but for those that touch code.
+func outsideCode(text string, changes iter.Seq[change]) string {
+	var code []span
+	read := false
 	var b strings.Builder
 	pos := 0
-	for _, m := range pattern.FindAllStringSubmatchIndex(text, -1) {
-		for len(code) > 0 && code[0].end <= m[0] {
+	for c := range changes {
+		if !read {
+			code, read = codeSpans(text), true // most texts need none
+		}
+		for len(code) > 0 && code[0].end <= c.start {
 			code = code[1:]
 		}
-		if len(code) > 0 && code[0].start < m[1] {
+		if len(code) > 0 && code[0].start < c.end {
 			continue
 		}
-		groups := make([]string, len(m)/2)
-		for i := range groups {
-			if m[2*i] >= 0 {
-				groups[i] = text[m[2*i]:m[2*i+1]]
-			}
-		}
-		b.WriteString(text[pos:m[0]] + replace(groups))
-		pos = m[1]
+		b.WriteString(text[pos:c.start])
+		b.WriteString(c.with)
+		pos = c.end
+	}
+	if pos == 0 {
+		return text
 	}
 	return b.String() + text[pos:]
+}
+
+// form is a pattern that is tried only where it may match: at each byte of a text it would take long.
+type form struct {
+	starts  []string       // of all that it matches, whatever their case
+	limit   int            // no match is longer, in bytes
+	pattern *regexp.Regexp // anchored at its beginning
+}
+
+// in yields the matches in a text as FindAllStringSubmatchIndex returns them.
+func (f form) in(text string) iter.Seq[[]int] {
+	var first [256]bool
+	for _, s := range f.starts {
+		first[s[0]], first[strings.ToUpper(s)[0]] = true, true
+	}
+	return func(yield func([]int) bool) {
+		for i := 0; i < len(text); i++ {
+			if !first[text[i]] || !f.begins(text[i:]) {
+				continue
+			}
+			m := f.pattern.FindStringSubmatchIndex(text[i:min(len(text), i+f.limit)])
+			if m == nil {
+				continue
+			}
+			for n := range m {
+				if m[n] >= 0 {
+					m[n] += i
+				}
+			}
+			if !yield(m) {
+				return
+			}
+			i = m[1] - 1
+		}
+	}
+}
+
+func (f form) begins(text string) bool {
+	for _, s := range f.starts {
+		if foldPrefix(text, s) {
+			return true
+		}
+	}
+	return false
 }

@@ -12,7 +12,7 @@ type links struct {
 	foreign   bool                                     // a text from outside: every scheme counts, anchors and ids stay
 	addresses map[string]string                        // destinations of [label]: definitions, by folded label
 	tails     map[int]linkTail                         // by where they begin
-	closings  map[string]int                           // where closing tags come next, see closing
+	closings  *finder                                  // of closing tags, when first needed
 }
 
 // linkKind says how an address is written.

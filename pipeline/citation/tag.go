@@ -75,25 +75,10 @@ func (w *walker) foreignTag(i, next int, name, inside string) int {
 	return w.gone(next)
 }
 
-// closing returns where a closing tag begins next, whatever its case, and -1 when none does. from never decreases.
+// closing returns where a closing tag begins next, whatever its case, and -1 when none does.
 func (w *walker) closing(tag string, from int) int {
-	at, known := w.links.closings[tag]
-	if known && (at < 0 || at >= from) {
-		return at
-	}
-	for at = from; ; at++ { // each part of the text is searched once for a tag
-		next := strings.IndexByte(w.text[at:], '<')
-		if next < 0 {
-			at = -1
-			break
-		}
-		if at += next; foldPrefix(w.text[at:], tag) {
-			break
-		}
-	}
 	if w.links.closings == nil {
-		w.links.closings = map[string]int{}
+		w.links.closings = newFinder(lowerASCII(w.text))
 	}
-	w.links.closings[tag] = at
-	return at
+	return w.links.closings.next(tag, from)
 }

@@ -2,17 +2,19 @@ package citation
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
 // toolTag is a tag with which models call tools. They leak it into texts when a call is cut short or badly made.
 // So do their thoughts, and the tokens that stand between the parts of an answer.
-var toolTag = regexp.MustCompile(`(?i)<(/?)((?:[a-z][a-z0-9]{0,15}:)?(?:parameters?|functions?|function\\?_calls?|function\\?_results?|tool\\?_calls?|tool\\?_use|tool\\?_uses|tool\\?_results?|tool\\?_response|tool\\?_input|tool\\?_code|tool\\?_outputs?|invoke|think|thinking))(?:[ \t=][^<>\n]{0,400})?>` +
-	`|<\|(?:tool[a-z_▁]{0,30}|python_tag|function_call)\|>|<｜tool[^｜<>\n]{0,40}｜>|\[/?TOOL_CALLS?\]|\[TOOL_RESULTS\]` +
-	`|<\|channel\|>[ \t]*(?:commentary|analysis)[^<\n]{0,200}|` + token)
+var toolTag = form{starts: []string{"<", "[tool_", "[/tool_", "[cite_", ":contentReference[", "【", "\ue200"}, limit: 2000,
+	pattern: regexp.MustCompile(`^(?i:<(/?)((?:[a-z][a-z0-9]{0,15}:)?(?:parameters?|functions?|function\\?_calls?|function\\?_results?|tool\\?_calls?|tool\\?_use|tool\\?_uses|tool\\?_results?|tool\\?_response|tool\\?_input|tool\\?_code|tool\\?_outputs?|invoke|think|thinking))(?:[ \t=][^<>\n]{0,400})?>` +
+		`|<\|(?:tool[a-z_▁]{0,30}|python_tag|function_call)\|>|<｜tool[^｜<>\n]{0,40}｜>|\[/?TOOL_CALLS?\]|\[TOOL_RESULTS\]` +
+		`|<\|channel\|>[ \t]{0,20}(?:commentary|analysis)[^<\n]{0,200}|` + token + `)`)}
 
 // token stands between the parts of an answer, or cites what only the program of its vendor knows. It encloses nothing.
-const token = `\x{e200}[^\x{e201}\n]{0,300}\x{e201}|:contentReference\[oaicite:[0-9]{1,4}\](?:\{index=[0-9]{1,4}\})?|【oaicite:[0-9]{1,4}】|【[0-9]{1,3}:[0-9]{1,3}†[^】\n]{0,120}】|\[cite_(?:start|end)\]|<\|(?:start|im_start)\|>(?:assistant|user|system|tool)?|<\|channel\|>[ \t]*final|<\|(?:message|call|end|return|im_end|eot_id|eom_id|end_of_text|endoftext)\|>`
+const token = `\x{e200}[^\x{e201}\n]{0,300}\x{e201}|:contentReference\[oaicite:[0-9]{1,4}\](?:\{index=[0-9]{1,4}\})?|【oaicite:[0-9]{1,4}】|【[0-9]{1,3}:[0-9]{1,3}†[^】\n]{0,120}】|\[cite_(?:start|end)\]|<\|(?:start|im_start)\|>(?:assistant|user|system|tool)?|<\|channel\|>[ \t]{0,20}final|<\|(?:message|call|end|return|im_end|eot_id|eom_id|end_of_text|endoftext)\|>`
 
 var onlyToken = regexp.MustCompile(`(?i)^(?:` + token + `)$`)
 
@@ -22,16 +24,17 @@ var headingStart = regexp.MustCompile(`(?m)^(?: {0,3}#{1,6}[ \t]+\S|(?:\*\*|__)?
 // cutToolMarkup takes leaked tool calls out of a text: a call with its end as a whole, one without its end as far as the
 // next heading, or to the end of the text. Code stays as it is.
 func cutToolMarkup(text string) string {
-	if !strings.ContainsAny(text, "<[【\ue200") || !toolTag.MatchString(text) {
-		return text
-	}
-	code := codeSpans(text)
+	var code []span
 	var out strings.Builder
 	pos := 0
-	unclosed := map[string]bool{} // names whose end does not come any more
-	lower := lowerASCII(text)
-	for _, m := range toolTag.FindAllStringSubmatchIndex(text, -1) {
+	var lower string // the text, when needed
+	var ends tokens
+	for m := range toolTag.in(text) {
 		start, end := m[0], m[1]
+		if lower == "" {
+			lower = lowerASCII(text)
+			code, ends = codeSpans(text), tokensIn(lower)
+		}
 		for len(code) > 0 && code[0].end <= start {
 			code = code[1:]
 		}
@@ -41,7 +44,7 @@ func cutToolMarkup(text string) string {
 		isClose := m[2] >= 0 && m[3] > m[2] || strings.HasPrefix(text[start:], "[/")
 		isEmpty := strings.HasSuffix(text[start:end], "/>") || onlyToken.MatchString(text[start:end])
 		if !isClose && !isEmpty {
-			end = callEnd(text, lower, m, unclosed)
+			end = ends.of(lower, m)
 		}
 		out.WriteString(strings.TrimRight(text[pos:start], " \t"))
 		pos = end
@@ -64,16 +67,46 @@ func cutToolMarkup(text string) string {
 	return out.String() + text[pos:]
 }
 
-// callEnd returns where the call ends that the tag m opens.
-func callEnd(text, lower string, m []int, unclosed map[string]bool) int {
+// tokens has the places of what may end a call, in order.
+type tokens map[string][]int
+
+var tokenStarts = []string{"</", "<|", "<｜", "[/", "[tool"}
+
+func tokensIn(lower string) tokens {
+	found := tokens{}
+	for i := 0; i < len(lower); i++ {
+		if c := lower[i]; c != '<' && c != '[' || !slices.ContainsFunc(tokenStarts, func(s string) bool { return strings.HasPrefix(lower[i:], s) }) {
+			continue
+		}
+		within := lower[i:min(len(lower), i+maxToken)]
+		if end := strings.IndexAny(within[1:], "<>[]"); end >= 0 && strings.IndexByte(">]", within[end+1]) >= 0 {
+			token := within[:end+2]
+			found[token] = append(found[token], i)
+		}
+	}
+	return found
+}
+
+// maxToken bounds a token that may end a call, in bytes.
+const maxToken = 250
+
+// next returns the first place of a token from one on, and -1 where there is none.
+func (t tokens) next(token string, from int) int {
+	places := t[token]
+	at, _ := slices.BinarySearch(places, from)
+	if at == len(places) {
+		return -1
+	}
+	return places[at]
+}
+
+// of returns where the call ends that the tag m opens, in a text of which this is the lower case.
+func (t tokens) of(lower string, m []int) int {
 	from := m[1]
 	if m[4] >= 0 {
 		closing := "</" + lower[m[4]:m[5]] + ">"
-		if !unclosed[closing] {
-			if i := strings.Index(lower[from:], closing); i >= 0 {
-				return from + i + len(closing)
-			}
-			unclosed[closing] = true
+		if at := t.next(closing, from); at >= 0 {
+			return at + len(closing)
 		}
 	} else {
 		tag := lower[m[0]:m[1]]
@@ -85,26 +118,24 @@ func callEnd(text, lower string, m []int, unclosed map[string]bool) int {
 		}
 		first := -1
 		for _, closing := range closings {
-			if unclosed[closing] || closing == tag {
+			if closing == tag {
 				continue
 			}
-			if i := strings.Index(lower[from:], closing); i < 0 {
-				unclosed[closing] = true
-			} else if end := from + i + len(closing); first < 0 || end < first {
-				first = end
+			if at := t.next(closing, from); at >= 0 && (first < 0 || at+len(closing) < first) {
+				first = at + len(closing)
 			}
 		}
 		switch {
 		case first >= 0:
 			return first
 		case inline || tag[0] == '[': // a call in one paragraph
-			if blank := strings.Index(text[from:], "\n\n"); blank >= 0 {
+			if blank := strings.Index(lower[from:], "\n\n"); blank >= 0 {
 				return from + blank
 			}
 		}
 	}
-	if h := headingStart.FindStringIndex(text[from:]); h != nil {
+	if h := headingStart.FindStringIndex(lower[from:]); h != nil {
 		return from + h[0]
 	}
-	return len(text)
+	return len(lower)
 }
