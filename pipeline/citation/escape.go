@@ -9,11 +9,20 @@ import (
 // would become markup or a marker is escaped. What turns the order of other characters is left out: the text could make the
 // address behind it look like another. The text may begin a paragraph.
 func Escape(text string) string {
-	text = fold(embedding.ReplaceAllString(strings.ToValidUTF8(text, "\uFFFD"), ""))
+	text = fold(withoutTurning(strings.ToValidUTF8(text, "\uFFFD")))
 	if n := lineStart(text); n > 0 {
 		return text[:n-1] + `\` + text[n-1:n] + escapeInline(text, n)
 	}
 	return escapeInline(text, 0)
+}
+
+func withoutTurning(text string) string {
+	return strings.Map(func(r rune) rune {
+		if strings.ContainsRune(turning, r) {
+			return -1
+		}
+		return r
+	}, text)
 }
 
 // escapeInline escapes the folded text from start on, without regard to what a line may not begin with.

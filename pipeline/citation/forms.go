@@ -36,11 +36,10 @@ func plainForms(text string) string {
 	})
 }
 
-// embedding turns the order of what follows.
-var embedding = regexp.MustCompile("[\u202a-\u202e\u2066-\u2069]+")
-
-// widthless characters show nothing.
-const widthless = "\u00ad\u200b\u2060\ufeff"
+const (
+	turning   = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069" // characters that turn the order of what follows
+	widthless = "\u00ad\u200b\u2060\ufeff"                               // characters that show nothing
+)
 
 var withoutHidden = strings.NewReplacer("\u00ad", "", "\u200b", "", "\u2060", "", "\ufeff", "")
 
@@ -48,10 +47,12 @@ var withoutHidden = strings.NewReplacer("\u00ad", "", "\u200b", "", "\u2060", ""
 // width within addresses. Code stays as it is.
 func unhide(text string) string {
 	text = outsideCode(text, func(yield func(change) bool) {
-		for _, m := range embedding.FindAllStringIndex(text, -1) {
-			if !yield(change{start: m[0], end: m[1]}) {
+		for pos := 0; ; {
+			at := strings.IndexAny(text[pos:], turning)
+			if at < 0 || !yield(change{start: pos + at, end: pos + at + len("\u202a")}) {
 				return
 			}
+			pos += at + len("\u202a")
 		}
 	})
 	return outsideCode(text, func(yield func(change) bool) {

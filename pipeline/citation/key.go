@@ -13,6 +13,10 @@ var pageSuffix = regexp.MustCompile(`(?i)(?:(?:\s*[,;:]\s*|\s+|\s*\()\(?(?:pp?\.
 // ParseKey takes a document key apart: "handbook.pdf, p.15" is page 15 of handbook.pdf. Page 0 means that none is named.
 func ParseKey(key string) (file string, page int) {
 	key = fold(key)
+	end := strings.TrimSuffix(strings.TrimRight(key, " .,;"), ")")
+	if last := len(end) - 1; last < 0 || !isDigit(end[last]) && !strings.HasSuffix(end, "页") { // nearly every line of a report
+		return strings.TrimRight(key, " ,;"), 0
+	}
 	if m := pageSuffix.FindStringSubmatchIndex(key); m != nil && m[0] > 0 {
 		for _, g := range []int{2, 4, 6} {
 			if m[g] >= 0 {

@@ -88,7 +88,9 @@ func headingAt(text string, lines []textLine, i int) (heading, bool) {
 func headingLabel(s string) string {
 	s = strings.Trim(fold(s), "*_ ")
 	s = strings.TrimLeftFunc(s, func(r rune) bool { return r > 0x7f && !unicode.IsLetter(r) || r == '[' })
-	s = numbering.ReplaceAllString(strings.TrimSpace(s), "")
+	if s = strings.TrimSpace(s); s != "" && (s[0] >= 0x80 || isDigit(s[0]) || len(s) > 1 && strings.ContainsAny(s[1:min(len(s), 6)], ".)")) {
+		s = numbering.ReplaceAllString(s, "")
+	}
 	return strings.ToLower(strings.Trim(s, "*_:：. ]【】"))
 }
 

@@ -14,7 +14,7 @@ var toolTag = form{starts: []string{"<", "[tool_", "[/tool_", "[cite_", ":conten
 		`|<\|channel\|>[ \t]{0,20}(?:commentary|analysis)[^<\n]{0,200}|` + token + `)`)}
 
 // token stands between the parts of an answer, or cites what only the program of its vendor knows. It encloses nothing.
-const token = `\x{e200}[^\x{e201}\n]{0,300}\x{e201}|:contentReference\[oaicite:[0-9]{1,4}\](?:\{index=[0-9]{1,4}\})?|【oaicite:[0-9]{1,4}】|【[0-9]{1,3}:[0-9]{1,3}†[^】\n]{0,120}】|\[cite_(?:start|end)\]|<\|(?:start|im_start)\|>(?:assistant|user|system|tool)?|<\|channel\|>[ \t]{0,20}final|<\|(?:message|call|end|return|im_end|eot_id|eom_id|end_of_text|endoftext)\|>`
+const token = `\x{e200}[^\x{e200}\x{e201}\n]{0,300}\x{e201}|:contentReference\[oaicite:[0-9]{1,4}\](?:\{index=[0-9]{1,4}\})?|【oaicite:[0-9]{1,4}】|【[0-9]{1,3}:[0-9]{1,3}†[^】\n]{0,120}】|\[cite_(?:start|end)\]|<\|(?:start|im_start)\|>(?:assistant|user|system|tool)?|<\|channel\|>[ \t]{0,20}final|<\|(?:message|call|end|return|im_end|eot_id|eom_id|end_of_text|endoftext)\|>`
 
 var onlyToken = regexp.MustCompile(`(?i)^(?:` + token + `)$`)
 
