@@ -39,6 +39,9 @@ type entryParser struct {
 	last    int // number of the last entry
 	once    int // number of the first entry
 	next    int // no line of the list before this one leads anywhere, from where it was looked for
+
+	below      span // lines for which nextHasTarget is known
+	belowLeads bool
 }
 
 // parse reads the lines from first on.
@@ -103,24 +106,34 @@ func (p *entryParser) fits(pre entryPrefix, i int, prose bool) bool {
 	return !prose && pre.number > p.last
 }
 
-// nextHasTarget reports whether the line after i goes on with an address or document.
+// nextHasTarget reports whether the lines after i go on with an address or document.
 func (p *entryParser) nextHasTarget(i int) bool {
-	for j := i + 1; j < len(p.lines) && j <= i+4; j++ {
-		line := p.lines[j].of(p.text)
-		if strings.TrimSpace(line) == "" {
-			if j+1 < len(p.lines) && isOnlyAddress(p.lines[j+1].of(p.text)) {
-				continue
-			}
-			return false
-		}
-		if _, ok := p.start(j); ok {
-			return false
-		}
-		if p.leads(j) {
-			return true
+	if i >= p.below.start && i < p.below.end {
+		return p.belowLeads
+	}
+	j := i + 1
+	for ; j < len(p.lines); j++ {
+		if blank := strings.TrimSpace(p.lines[j].of(p.text)) == ""; blank && (j+1 == len(p.lines) || !isOnlyAddress(p.lines[j+1].of(p.text))) ||
+			!blank && (p.leads(j) || !p.goesOn(j)) {
+			break
 		}
 	}
-	return false
+	p.below = span{i, j} // for none of these lines it is otherwise
+	p.belowLeads = j < len(p.lines) && p.leads(j) && p.goesOn(j)
+	return p.belowLeads
+}
+
+// goesOn reports whether line j, which is not blank, may belong to the entry above it.
+func (p *entryParser) goesOn(j int) bool {
+	line := p.lines[j].of(p.text)
+	trimmed := strings.TrimSpace(line)
+	indented := strings.HasPrefix(line, "  ") || strings.HasPrefix(line, "\t")
+	if _, isEntry := p.start(j); isEntry {
+		return false
+	}
+	h, isHeading := p.heading(j)
+	return !(isHeading && !h.plain || namedNote.MatchString(line) || p.lines[j].code && !indented || trimmed[0] == '|' || strings.HasPrefix(trimmed, "</") ||
+		underline.MatchString(line) || !indented && bulletEntry.MatchString(line) && !isOnlyAddress(line))
 }
 
 // listHasTarget reports whether an item of the list that begins at line i leads somewhere.
@@ -149,17 +162,13 @@ func (p *entryParser) follow(i int) int {
 	blank := false
 	for j := i + 1; j < len(p.lines); j++ {
 		line := p.lines[j].of(p.text)
-		trimmed := strings.TrimSpace(line)
-		if trimmed == "" {
+		if strings.TrimSpace(line) == "" {
 			blank = true
 			continue
 		}
 		indented := strings.HasPrefix(line, "  ") || strings.HasPrefix(line, "\t")
-		_, isEntry := p.start(j)
-		h, isHeading := p.heading(j)
-		onlyAddress := !target && isOnlyAddress(line)
-		if isEntry || isHeading && !h.plain || namedNote.MatchString(line) || p.lines[j].code && !indented || trimmed[0] == '|' || strings.HasPrefix(trimmed, "</") || underline.MatchString(line) ||
-			blank && !indented && !onlyAddress || !indented && !onlyAddress && bulletEntry.MatchString(line) {
+		onlyAddress := isOnlyAddress(line)
+		if !p.goesOn(j) || blank && !indented && (target || !onlyAddress) || !indented && onlyAddress && target && bulletEntry.MatchString(line) {
 			break
 		}
 		target = target || p.leads(j)

@@ -11,7 +11,7 @@ func (p *entryParser) parsePlain(first int) []*entry {
 			continue
 		}
 		end, addresses := i, 0
-		for end < len(p.lines) && !p.lines[end].code && strings.TrimSpace(p.lines[end].of(p.text)) != "" {
+		for end < len(p.lines) && !p.lines[end].code && strings.TrimSpace(p.lines[end].of(p.text)) != "" && (end == i || p.goesOn(end)) {
 			if hasAddress(p.lines[end].of(p.text)) {
 				addresses++
 			}

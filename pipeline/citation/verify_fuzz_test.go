@@ -34,15 +34,7 @@ func FuzzVerify(f *testing.F) {
 		if len(in) > 4000 {
 			return
 		}
-		o := citation.VerifyOptions{Sanitize: sanitize}
-		once := shelf().Verify(in, o)
-		twice := shelf().Verify(once.Report, o)
-		if twice.Report != once.Report {
-			t.Fatalf("not stable\n   in %q\n once %q\ntwice %q", in, once.Report, twice.Report)
-		}
-		if len(twice.Removed) > 0 || len(twice.Valid) != len(once.Valid) {
-			t.Fatalf("not stable\n   in %q\n once %q\n      %+v\ntwice %+v %+v", in, once.Report, once.Valid, twice.Valid, twice.Removed)
-		}
+		once := isStable(t, in, sanitize)
 		for _, s := range once.Sentences {
 			if s.Start < 0 || s.End > len(once.Report) || s.Start >= s.End || len(s.Citations) == 0 || s.Text == "" {
 				t.Fatalf("sentence %+v of %q", s, once.Report)
@@ -80,6 +72,8 @@ func isOfShelf(text string) bool {
 }
 
 var verifySeeds = []string{
+	"#Sources:\n###|---|\nSources:\n10## Sources\nSources:\n|---|\nSources:\n](https://ok.example/alpha)",
+	"x\n\n## Sources\nBelow.\n\nOne\ntwo\nthree\nfour\nfive\nsix\nhttps://ok.example/alpha\n",
 	"A[^3] x [1].\n\n[^3]: https://ok.example/alpha\n\nMore [2].\n\n## Sources\n[1] https://wiki.example/Go_(language)\n[2] No https://no.example\n\n## End\n\nT[^4].\n\n[^4]: handbook.pdf\n",
 	"x [1]\n\n## Sources\n1. Fake\n1. Other\n\n1. Do this\n2. Do that\n",
 	"A [1]. B [2][3], [1-3] and [^1] 【1†L2-L4】.\n\n## Sources\n[1] Alpha: https://ok.example/alpha\n[2] No: https://no.example/x\n[3] handbook.pdf, p. 3\n",
