@@ -108,9 +108,10 @@ func outsideCode(text string, changes iter.Seq[change]) string {
 
 // form is a pattern that is tried only where it may match: at each byte of a text it would take long.
 type form struct {
-	starts  []string       // of all that it matches, whatever their case
-	limit   int            // no match is longer, in bytes
-	pattern *regexp.Regexp // anchored at its beginning
+	starts  []string          // of all that it matches, whatever their case
+	ends    map[string]string // by start: what follows in each match, if that is rare
+	limit   int               // no match is longer, in bytes
+	pattern *regexp.Regexp    // anchored at its beginning
 }
 
 // in yields the matches in a text as FindAllStringSubmatchIndex returns them.
@@ -144,7 +145,7 @@ func (f form) in(text string) iter.Seq[[]int] {
 func (f form) begins(text string) bool {
 	for _, s := range f.starts {
 		if foldPrefix(text, s) {
-			return true
+			return strings.Contains(text[:min(len(text), f.limit)], f.ends[s])
 		}
 	}
 	return false

@@ -3,6 +3,7 @@ package citation
 import (
 	"path"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -35,65 +36,99 @@ func isFile(name string) bool { return len(name) < 1000 && fileName.MatchString(
 
 // documents finds sources by document key.
 type documents struct {
-	exact map[string][]int    // by folded file: sources, one for each page
-	base  map[string][]string // by the last part of the path
-	last  map[string][]string // names that are files, by their last word, to be looked for in a line
+	pages map[string]*pages   // by folded name
+	base  map[string][]string // names by the last part of the path
+	last  map[string][]int    // lengths of names that are files, by their last word, longest first: to be looked for in a line
 	words bool                // there are names that are no files
 }
 
+// pages are the sources of one document.
+type pages struct {
+	first int
+	by    map[int]int
+}
+
 func (d *documents) add(key string, source int) {
-	file, _ := ParseKey(key)
+	file, page := ParseKey(key)
 	name := strings.ToLower(file)
 	if name == "" {
 		return
 	}
-	if d.exact == nil {
-		d.exact, d.base, d.last = map[string][]int{}, map[string][]string{}, map[string][]string{}
+	if d.pages == nil {
+		d.pages, d.base, d.last = map[string]*pages{}, map[string][]string{}, map[string][]int{}
 	}
-	if _, known := d.exact[name]; !known {
+	p := d.pages[name]
+	if p == nil {
+		p = &pages{source, map[int]int{}}
+		d.pages[name] = p
 		d.base[path.Base(name)] = append(d.base[path.Base(name)], name)
 		if isFile(name) {
 			ws := fileWords(name)
-			d.last[ws[len(ws)-1]] = append(d.last[ws[len(ws)-1]], name)
+			last := ws[len(ws)-1]
+			if at, known := slices.BinarySearchFunc(d.last[last], len(name), func(have, n int) int { return n - have }); !known {
+				d.last[last] = slices.Insert(d.last[last], at, len(name))
+			}
 		} else {
 			d.words = true
 		}
 	}
-	d.exact[name] = append(d.exact[name], source)
+	if _, known := p.by[page]; !known {
+		p.by[page] = source
+	}
 }
 
-// find returns the sources of a document, by its name or by the last part of its path where only one document has it.
-func (d *documents) find(file string) []int {
+// find returns the source of a page of a document, else the document's first, by its name or by the last part of its path where
+// only one document has it. Page 0 means that none is named.
+func (d *documents) find(file string, page int) (source int, ok bool) {
 	name := strings.ToLower(file)
-	if found := d.exact[name]; found != nil {
-		return found
+	if p := d.pages[name]; p != nil {
+		return p.source(page), true
 	}
 	if names := d.base[name]; len(names) == 1 && isFile(name) {
-		return d.exact[names[0]]
+		return d.pages[names[0]].source(page), true
 	}
-	return nil
+	return 0, false
 }
 
-// within returns the sources of the longest file name that stands in a line as a word of its own.
-func (d *documents) within(line string) []int {
+func (p *pages) source(page int) int {
+	if at, known := p.by[page]; known {
+		return at
+	}
+	return p.first
+}
+
+// within is find for the longest file name that stands in a line as a word of its own.
+func (d *documents) within(line string, page int) (source int, ok bool) {
 	line = strings.ToLower(line)
-	var longest string
+	longest := ""
 	seen := map[string]bool{}
 	for _, w := range fileWords(line) {
-		if seen[w] {
+		lengths := d.last[w]
+		if seen[w] || len(lengths) == 0 || w == "" {
 			continue
 		}
 		seen[w] = true
-		for _, name := range d.last[w] {
-			if len(name) > len(longest) && holdsWord(line, name) {
-				longest = name
+		for at := 0; ; at++ { // wherever the word ends, a name may
+			next := strings.Index(line[at:], w)
+			if next < 0 {
+				break
+			}
+			at += next
+			end := at + len(w)
+			for _, n := range lengths {
+				if n <= len(longest) {
+					break
+				}
+				if n <= end && standsAlone(line, end-n, end) && d.pages[line[end-n:end]] != nil {
+					longest = line[end-n : end]
+				}
 			}
 		}
 	}
 	if longest == "" {
-		return nil
+		return 0, false
 	}
-	return d.exact[longest]
+	return d.pages[longest].source(page), true
 }
 
 // fileWords cuts a line where the name of a file may begin or end.
@@ -105,23 +140,13 @@ func fileWords(line string) []string {
 	return append(ws, "")[:max(1, len(ws))]
 }
 
-// holdsWord reports whether name stands in s and is no part of a longer name.
-func holdsWord(s, name string) bool {
-	for at := 0; ; {
-		i := strings.Index(s[at:], name)
-		if i < 0 {
-			return false
-		}
-		start, end := at+i, at+i+len(name)
-		before := start == 0 || !alnumASCII(s[start-1]) && strings.IndexByte("_-/.\\%+", s[start-1]) < 0 ||
-			s[start-1] == '/' && strings.Contains(name, "/") // below a folder, as a link names it
-		after := end == len(s) || !alnumASCII(s[end]) && strings.IndexByte("_-/\\%+", s[end]) < 0 &&
-			!(s[end] == '.' && end+1 < len(s) && alnumASCII(s[end+1]))
-		if before && after {
-			return true
-		}
-		at = start + 1
-	}
+// standsAlone reports whether the name s[start:end] is no part of a longer name.
+func standsAlone(s string, start, end int) bool {
+	before := start == 0 || !alnumASCII(s[start-1]) && strings.IndexByte("_-/.\\%+", s[start-1]) < 0 ||
+		s[start-1] == '/' && strings.Contains(s[start:end], "/") // below a folder, as a link names it
+	after := end == len(s) || !alnumASCII(s[end]) && strings.IndexByte("_-/\\%+", s[end]) < 0 &&
+		!(s[end] == '.' && end+1 < len(s) && alnumASCII(s[end+1]))
+	return before && after
 }
 
 func alnumASCII(c byte) bool { return c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z' }

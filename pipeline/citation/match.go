@@ -2,6 +2,7 @@ package citation
 
 import (
 	"slices"
+	"sort"
 	"strings"
 )
 
@@ -32,8 +33,9 @@ type addresses struct {
 
 // spelling is one way to write the address at position at.
 type spelling struct {
-	text string
-	at   int
+	text  string
+	at    int
+	other int // place in the list where the next address follows that is not at
 }
 
 func (s *addresses) add(a address, source int) {
@@ -54,15 +56,21 @@ func (s *addresses) add(a address, source int) {
 			k := a.host + a.path + joinQuery([]param{p})
 			s.params[k] = append(s.params[k], at)
 		}
-		s.keys = append(s.keys, spelling{key, at})
+		s.keys = append(s.keys, spelling{text: key, at: at})
 	}
-	s.raws = append(s.raws, spelling{a.rest, at})
+	s.raws = append(s.raws, spelling{text: a.rest, at: at})
 }
 
 // sort must be called after the last add.
 func (s *addresses) sort() {
 	for _, list := range [][]spelling{s.raws, s.keys} {
 		slices.SortFunc(list, func(a, b spelling) int { return strings.Compare(a.text, b.text) })
+		for i, other := len(list)-1, len(list); i >= 0; i-- {
+			if i+1 < len(list) && list[i].at != list[i+1].at {
+				other = i + 1
+			}
+			list[i].other = other
+		}
 	}
 }
 
@@ -128,9 +136,15 @@ func (s *addresses) having(a address) []int {
 	return rarest
 }
 
+// maxCandidates bounds the addresses that are looked through for one.
+const maxCandidates = 2000
+
 // one returns the only one of these addresses that fits.
 func (s *addresses) one(candidates []int, fits func(address) bool) (int, bool) {
 	only := -1
+	if len(candidates) > maxCandidates {
+		return 0, false
+	}
 	for _, at := range candidates {
 		if fits(s.all[at]) {
 			if only >= 0 {
@@ -145,23 +159,23 @@ func (s *addresses) one(candidates []int, fits func(address) bool) (int, bool) {
 // longer returns the only address of which a spelling goes on after text, with the cut at a place where one may be made.
 // bare: text is a host; slash: text was written with a slash at its end, which is a boundary.
 func (s *addresses) longer(list []spelling, text string, bare, slash bool) (int, bool) {
-	at, _ := slices.BinarySearchFunc(list, text, func(sp spelling, text string) int { return strings.Compare(sp.text, text) })
 	only := -1
-	for _, sp := range list[at:] {
-		if !strings.HasPrefix(sp.text, text) {
-			break
-		}
+	at, _ := slices.BinarySearchFunc(list, text, func(sp spelling, text string) int { return strings.Compare(sp.text, text) })
+	for at < len(list) && strings.HasPrefix(list[at].text, text) {
+		sp := list[at]
 		next := byte('/') // the same text: nothing is cut
 		if len(sp.text) > len(text) {
 			next = sp.text[len(text)]
 		}
-		if bare && strings.IndexByte("/?:", next) < 0 || slash && next != '/' && next != '?' || cutsNumber(sp.text, len(text)) || sp.at == only {
-			continue
-		}
-		if only >= 0 {
+		switch {
+		case bare && strings.IndexByte("/?:", next) < 0 || slash && next != '/' && next != '?' || cutsNumber(sp.text, len(text)):
+			alike := sp.text[:len(text)+1] // those that go on alike are none either
+			at += sort.Search(len(list)-at, func(i int) bool { return !strings.HasPrefix(list[at+i].text, alike) })
+		case only >= 0 && sp.at != only:
 			return 0, false
+		default:
+			only, at = sp.at, sp.other
 		}
-		only = sp.at
 	}
 	return only, only >= 0
 }
@@ -186,9 +200,6 @@ func isSubset(a, b address) bool {
 	return len(a.query) > 0 && len(b.query) > 0
 }
 
-// maxBetween bounds the sources of one host that are looked through.
-const maxBetween = 2000
-
 // between returns the only source whose address begins with head and ends with tail: a URL with an ellipsis in it.
 func (s *addresses) between(head, tail string) (int, bool) {
 	a, ok := parseAddress(head)
@@ -196,7 +207,7 @@ func (s *addresses) between(head, tail string) (int, bool) {
 		return 0, false
 	}
 	candidates := s.host[a.host]
-	if len(candidates) > maxBetween {
+	if len(candidates) > maxCandidates {
 		return 0, false
 	}
 	only := -1

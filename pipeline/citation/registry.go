@@ -27,7 +27,7 @@ type Registry struct {
 	sources   []Source
 	addresses addresses
 	documents documents
-	titles    map[string][]int // by folded title
+	titles    map[string]int // by folded title; -1: of several places
 }
 
 // NewRegistry returns the registry of these traces, and of what else the tools of the run returned: to that an address may
@@ -85,7 +85,7 @@ func RegistryOf(sources []Source) *Registry {
 }
 
 func newRegistry() *Registry {
-	return &Registry{traces: map[string]topicqueue.ToolTrace{}, at: map[string]int{}, titles: map[string][]int{}}
+	return &Registry{traces: map[string]topicqueue.ToolTrace{}, at: map[string]int{}, titles: map[string]int{}}
 }
 
 func sourceOf(s topicqueue.Source) Source {
@@ -110,7 +110,13 @@ func (r *Registry) add(s Source) {
 	}
 	r.documents.add(s.Key, at)
 	if title := foldTitle(s.Title); title != "" {
-		r.titles[title] = append(r.titles[title], at)
+		first, known := r.titles[title]
+		switch {
+		case !known:
+			r.titles[title] = at
+		case first >= 0 && placeOf(r.sources[first]) != placeOf(s):
+			r.titles[title] = -1
+		}
 	}
 }
 
@@ -138,19 +144,6 @@ func (r *Registry) matchURL(raw string) (at int, level string, ok bool) {
 	}
 	at, ok = r.addresses.between(strings.TrimRight(head, "."), tail)
 	return at, MatchTruncation, ok
-}
-
-// onPage returns the source with this page, else the first.
-func (r *Registry) onPage(found []int, page int) (int, bool) {
-	for _, at := range found {
-		if _, p := ParseKey(r.sources[at].Key); p == page {
-			return at, true
-		}
-	}
-	if len(found) == 0 {
-		return 0, false
-	}
-	return found[0], true
 }
 
 // Lookup returns the trace of a citation id in any form that ParseID accepts.

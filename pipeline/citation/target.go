@@ -49,7 +49,7 @@ func (r *Registry) matchText(line string) (at int, key string) {
 		file, page := ParseKey(c)
 		name, _, _ := strings.Cut(file, "#")
 		for _, f := range []string{file, name} {
-			if at, ok := r.onPage(r.documents.find(f), page); ok {
+			if at, ok := r.documents.find(f, page); ok {
 				return at, c
 			}
 		}
@@ -58,7 +58,7 @@ func (r *Registry) matchText(line string) (at int, key string) {
 		}
 	}
 	_, page := ParseKey(plain)
-	if at, ok := r.onPage(r.documents.within(plain), page); ok {
+	if at, ok := r.documents.within(plain, page); ok {
 		return at, r.sources[at].Key
 	}
 	return -1, key
@@ -77,16 +77,10 @@ func (r *Registry) titled(line string) int {
 	if len(line) > maxLine || strings.ContainsAny(line, ";；") {
 		return -1
 	}
-	found := r.titles[foldTitle(line)]
-	for _, at := range found[min(1, len(found)):] {
-		if placeOf(r.sources[at]) != placeOf(r.sources[found[0]]) {
-			return -1
-		}
+	if at, only := r.titles[foldTitle(line)]; only && at >= 0 {
+		return at
 	}
-	if len(found) == 0 {
-		return -1
-	}
-	return found[0]
+	return -1
 }
 
 // placeOf tells sources apart: their address, else their document and page.

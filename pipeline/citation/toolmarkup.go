@@ -9,12 +9,13 @@ import (
 // toolTag is a tag with which models call tools. They leak it into texts when a call is cut short or badly made.
 // So do their thoughts, and the tokens that stand between the parts of an answer.
 var toolTag = form{starts: []string{"<", "[tool_", "[/tool_", "[cite_", ":contentReference[", "【", "\ue200"}, limit: 2000,
+	ends: map[string]string{"\ue200": "\ue201"},
 	pattern: regexp.MustCompile(`^(?i:<(/?)((?:[a-z][a-z0-9]{0,15}:)?(?:parameters?|functions?|function\\?_calls?|function\\?_results?|tool\\?_calls?|tool\\?_use|tool\\?_uses|tool\\?_results?|tool\\?_response|tool\\?_input|tool\\?_code|tool\\?_outputs?|invoke|think|thinking))(?:[ \t=][^<>\n]{0,400})?>` +
 		`|<\|(?:tool[a-z_▁]{0,30}|python_tag|function_call)\|>|<｜tool[^｜<>\n]{0,40}｜>|\[/?TOOL_CALLS?\]|\[TOOL_RESULTS\]` +
 		`|<\|channel\|>[ \t]{0,20}(?:commentary|analysis)[^<\n]{0,200}|` + token + `)`)}
 
 // token stands between the parts of an answer, or cites what only the program of its vendor knows. It encloses nothing.
-const token = `\x{e200}[^\x{e200}\x{e201}\n]{0,300}\x{e201}|:contentReference\[oaicite:[0-9]{1,4}\](?:\{index=[0-9]{1,4}\})?|【oaicite:[0-9]{1,4}】|【[0-9]{1,3}:[0-9]{1,3}†[^】\n]{0,120}】|\[cite_(?:start|end)\]|<\|(?:start|im_start)\|>(?:assistant|user|system|tool)?|<\|channel\|>[ \t]{0,20}final|<\|(?:message|call|end|return|im_end|eot_id|eom_id|end_of_text|endoftext)\|>`
+const token = `\x{e200}[^\x{e201}\n]{0,300}\x{e201}|:contentReference\[oaicite:[0-9]{1,4}\](?:\{index=[0-9]{1,4}\})?|【oaicite:[0-9]{1,4}】|【[0-9]{1,3}:[0-9]{1,3}†[^】\n]{0,120}】|\[cite_(?:start|end)\]|<\|(?:start|im_start)\|>(?:assistant|user|system|tool)?|<\|channel\|>[ \t]{0,20}final|<\|(?:message|call|end|return|im_end|eot_id|eom_id|end_of_text|endoftext)\|>`
 
 var onlyToken = regexp.MustCompile(`(?i)^(?:` + token + `)$`)
 
