@@ -136,14 +136,20 @@ func (p *entryParser) goesOn(j int) bool {
 		underline.MatchString(line) || !indented && bulletEntry.MatchString(line) && !isOnlyAddress(line))
 }
 
-// listHasTarget reports whether an item of the list that begins at line i leads somewhere.
+// listHasTarget reports whether an item of the list that begins at line i leads somewhere. Another list may follow.
 func (p *entryParser) listHasTarget(i int) bool {
 	next := max(i, p.next)
-	for next < len(p.lines) && !p.leads(next) {
-		next++
+	for ; next < len(p.lines); next++ { // every line is looked at once
+		if h, ok := p.heading(next); ok && isReferenceLabel(h.label) && next > i {
+			break
+		}
+		if _, ok := p.start(next); ok && (p.leads(next) || p.nextHasTarget(next)) {
+			p.next = next
+			return true
+		}
 	}
-	p.next = next // every line is looked at once
-	return next < len(p.lines)
+	p.next = next
+	return false
 }
 
 func (p *entryParser) open(i int, pre entryPrefix) {

@@ -25,15 +25,18 @@ func (t *reading) numberNotes() (numbered *reading, names map[int]string) {
 	}
 	cites := sync.OnceValue(t.hasList)
 	listed := t.listedNumbers()
-	numbers := map[string]int{}
+	numbers := map[string]int{} // 0: stays
 	var order []string
 	for i, l := range t.all {
 		m := namedNote.FindStringSubmatch(l.of(text))
-		if m == nil || l.code || isNoteNumber(m[1]) && !listed[m[1]] || numbers[strings.ToLower(m[1])] != 0 {
+		if m == nil || l.code || isNoteNumber(m[1]) && !listed[m[1]] {
 			continue
 		}
+		if _, known := numbers[strings.ToLower(m[1])]; known { // the first footnote of a name counts
+			continue
+		}
+		numbers[strings.ToLower(m[1])] = 0
 		if note := t.noteText(i, len(m[0])); t.r.hasTarget(note) && !(t.r.isRemark(note) && cites()) {
-			numbers[strings.ToLower(m[1])] = -1
 			order = append(order, strings.ToLower(m[1]))
 		}
 	}

@@ -18,13 +18,19 @@ func (t *reading) nameRemarks() *reading {
 	if !strings.Contains(text, "[^") || !strings.Contains(text, "]:") || !t.hasList() {
 		return t
 	}
-	remarks := map[string]bool{}
+	remarks := map[string]bool{} // by number, of the first footnote that has it
+	some := false
 	for i, l := range t.all {
-		if m := numberedNote.FindStringSubmatch(l.of(text)); m != nil && !l.code && t.r.isRemark(t.noteText(i, len(m[0]))) {
-			remarks[m[1]] = true
+		m := numberedNote.FindStringSubmatch(l.of(text))
+		if m == nil || l.code {
+			continue
+		}
+		if _, known := remarks[m[1]]; !known {
+			remarks[m[1]] = t.r.isRemark(t.noteText(i, len(m[0])))
+			some = some || remarks[m[1]]
 		}
 	}
-	if len(remarks) == 0 {
+	if !some {
 		return t
 	}
 	markers := noteMarker.FindAllStringSubmatchIndex(text, -1)

@@ -72,6 +72,10 @@ func isOfShelf(text string) bool {
 }
 
 var verifySeeds = []string{
+	"[1]: https://ok.example/alpha\n## Sources\n[1] https://ok.example/alpha\n[2] https://no.example/x\n<p>:\n\n[1]: \n\n[3] handbook.pdf, p. 3\n",
+	"# Sources:\nhttps://ok.example/alpha.. Sources:\n# [a]Sources:\n[^b]: handbook.pdf\n[a]Sources:\n[^b]: handbook.pdf\n",
+	strings.Repeat("Notes\n1. \n\n", 15) + ":www.",
+	strings.Repeat("\ue200cite", 15) + strings.Repeat("\ue201", 15),
 	"#Sources:\n###|---|\nSources:\n10## Sources\nSources:\n|---|\nSources:\n](https://ok.example/alpha)",
 	"x\n\n## Sources\nBelow.\n\nOne\ntwo\nthree\nfour\nfive\nsix\nhttps://ok.example/alpha\n",
 	"A[^3] x [1].\n\n[^3]: https://ok.example/alpha\n\nMore [2].\n\n## Sources\n[1] https://wiki.example/Go_(language)\n[2] No https://no.example\n\n## End\n\nT[^4].\n\n[^4]: handbook.pdf\n",
