@@ -17,10 +17,10 @@ func contradict(a, b said) (kind, valueA, valueB string, ok bool) {
 	}
 	if a.negations != b.negations {
 		certain := min(a.negations, b.negations) == 0 && max(a.negations, b.negations) == 1 && len(a.terms) >= 3 &&
-			agree(a.values, b.values) && agree(b.values, a.values) && !hedged(a.text) && !hedged(b.text)
+			ofOneDay.equal(a.values, b.values) && !hedged(a.text) && !hedged(b.text)
 		return ContradictsNegation, "", "", certain
 	}
-	va, vb, ok := onlyDifference(a.values, b.values)
+	va, vb, ok := ofOneDay.onlyDifference(a.values, b.values)
 	if !ok {
 		return "", "", "", false
 	}
@@ -75,33 +75,6 @@ func otherYear(a, b said) bool {
 // moves reports a claim that something rose or fell, without saying when: it may do so again.
 func moves(s said) bool {
 	return len(s.times) == 0 && slices.ContainsFunc(s.terms, func(t string) bool { return moving[t] })
-}
-
-// onlyDifference returns the one pair of values that differ; false when there are none or several, or when it is not
-// clear which belong together.
-func onlyDifference(a, b []value) (va, vb value, ok bool) {
-	if len(a) != len(b) || len(a) == 0 {
-		return value{}, value{}, false
-	}
-	taken := make([]bool, len(b))
-	var restA []value
-	for _, v := range a {
-		i := slices.IndexFunc(b, func(o value) bool { return quantity.Agree(v.Quantity, o.Quantity) && v.noun == o.noun })
-		if i < 0 || taken[i] {
-			restA = append(restA, v)
-			continue
-		}
-		taken[i] = true
-	}
-	if len(restA) != 1 {
-		return value{}, value{}, false
-	}
-	left := slices.Index(taken, false)
-	va, vb = restA[0], b[left]
-	if va.noun != vb.noun || !quantity.Differ(va.Quantity, vb.Quantity) {
-		return value{}, value{}, false
-	}
-	return va, vb, true
 }
 
 // hedged reports wording that denies less than it seems to.

@@ -146,7 +146,7 @@ func (w *weighing) group() {
 	for i := range w.claims {
 		w.root[i] = i
 		for _, j := range partners[i] {
-			if w.root[j] == j && w.said[j].same(w.said[i]) {
+			if w.root[j] == j && w.said[j].same(w.said[i], ofOneDay) {
 				w.root[i] = j
 				break
 			}

@@ -19,6 +19,7 @@ func Read(claims []Claim) Reading {
 	r := Reading{said: make([]said, len(claims))}
 	for i, c := range claims {
 		r.said[i] = understand(c)
+		r.said[i].row = rowOf(c)
 	}
 	confirmNames(r.said, claims)
 	return r
@@ -27,7 +28,10 @@ func Read(claims []Claim) Reading {
 // Same reports that claims i and j say the same: alike in words, with equal quantities, names, limits and negation.
 func (r Reading) Same(i, j int) bool {
 	a, b := r.said[i], r.said[j]
-	if b.same(a) || a.repeats(b) {
+	if n, rows := rowShared(a, b); rows {
+		return n == len(a.row)
+	}
+	if b.same(a, ofTwoDays) || a.repeats(b) {
 		return true
 	}
 	return len(a.values)+len(a.times) > 0 && r.Alike(i, j) >= sameTerms && r.SameFigures(i, j) &&
@@ -39,7 +43,7 @@ const sameTerms = 0.85
 
 // repeats reports the same words around equal values.
 func (s said) repeats(o said) bool {
-	return s.canonical != "" && strings.EqualFold(strings.Join(strings.Fields(s.canonical), " "), strings.Join(strings.Fields(o.canonical), " "))
+	return s.canonical != "" && ofTwoDays.equal(s.figures(), o.figures()) && strings.EqualFold(strings.Join(strings.Fields(s.canonical), " "), strings.Join(strings.Fields(o.canonical), " "))
 }
 
 // Turn is what has become of a statement.
@@ -57,12 +61,7 @@ const (
 // SameFigures reports that two claims have equal quantities, and deny both or neither.
 func (r Reading) SameFigures(i, j int) bool {
 	a, b := r.said[i], r.said[j]
-	for _, pair := range [][2]said{{a, b}, {b, a}} {
-		if !agree(pair[0].values, pair[1].values) || len(pair[0].times) > 0 && disjoint(pair[0].times, pair[1].times) {
-			return false
-		}
-	}
-	return a.negations%2 == b.negations%2 && len(a.times) == len(b.times)
+	return ofTwoDays.equal(a.values, b.values) && !disjoint(a.times, b.times) && a.negations%2 == b.negations%2 && len(a.times) == len(b.times)
 }
 
 // likeTerms is how alike in their words two sentences of one page must be for one to have taken the place of the other.
@@ -72,11 +71,14 @@ const likeTerms = 0.6
 //
 // The claims must name the same subject in the same words and the same time, and differ in one value alone or in their
 // negation. Within one page, a sentence may have taken the place of another in other words: then most of them suffice, the
-// time may have gone on with the value, and of several values that differ the first is told.
+// time may have gone on with the value, and of several values that differ the first is told. Rows of a table have the same label.
 func (r Reading) Turned(i, j int, onePage bool) (Turn, bool) {
 	a, b := r.said[i], r.said[j]
 	if !onePage {
 		return turned(a, b, sameSubject(a, b) && sameTime(a, b))
+	}
+	if _, rows := rowShared(a, b); rows {
+		return rowTurned(a, b)
 	}
 	if t, ok := renamed(a, b); ok {
 		return t, true
@@ -90,7 +92,7 @@ func (r Reading) Turned(i, j int, onePage bool) (Turn, bool) {
 	if t, ok := firstDifference(a, b); ok {
 		return t, true
 	}
-	if len(a.names) == 0 || !slices.Equal(a.names, b.names) || a.negations%2 != b.negations%2 || !agree(a.figures(), b.figures()) || !agree(b.figures(), a.figures()) {
+	if len(a.names) == 0 || !slices.Equal(a.names, b.names) || a.negations%2 != b.negations%2 || !ofTwoDays.equal(a.figures(), b.figures()) {
 		return Turn{}, false
 	}
 	return Turn{Kind: TurnedWords}, true
@@ -109,7 +111,7 @@ func (s said) figures() []value {
 func (r Reading) Within(i, j int) bool {
 	a, b := r.said[i], r.said[j]
 	return len(a.terms) >= 2 && !lacks(a.terms, b.terms) && !lacks(a.names, b.names) && !lacks(a.ordinals, b.ordinals) && slices.Equal(a.qualified, b.qualified) &&
-		agree(a.values, b.values) && !disjoint(a.times, b.times) && a.negations%2 == b.negations%2
+		len(ofTwoDays.missing(a.values, b.values)) == 0 && !disjoint(a.times, b.times) && a.negations%2 == b.negations%2
 }
 
 // mostNameWords is the number of words of the longest name that takes the place of another one.
@@ -153,17 +155,12 @@ func bareName(words []string) string {
 	return strings.TrimRight(strings.Join(words, " "), ".,;:!?)\"'”")
 }
 
-// missing returns the values that agree with none of the others.
-func missing(values, others []value) []value {
-	return slices.DeleteFunc(slices.Clone(values), func(v value) bool { return agree([]value{v}, others) })
-}
-
 // mostAround returns which of the values of a text differs from v and stands between the same words as v does in its own; -1 when none
 // differs.
 func mostAround(text string, values []value, of string, v value) int {
 	best, most := -1, -1
 	for i, o := range values {
-		if !quantity.Differ(v.Quantity, o.Quantity) {
+		if !ofTwoDays.differ(v.Quantity, o.Quantity) {
 			continue
 		}
 		if n := sameAround(text, o.Quantity, of, v.Quantity); n > most {
@@ -198,8 +195,11 @@ func (s said) begins(o said) bool {
 	return lacks(terms, o.terms)
 }
 
-// Alike returns how alike two claims are in their words, from 0 to 1, whatever their quantities.
+// Alike returns how alike two claims are in their words, from 0 to 1, whatever their quantities; rows of a table, in their cells.
 func (r Reading) Alike(i, j int) float64 {
+	if n, rows := rowShared(r.said[i], r.said[j]); rows {
+		return float64(n) / float64(len(r.said[i].row))
+	}
 	a, b := r.said[i].terms, r.said[j].terms
 	if len(a)+len(b) == 0 {
 		return 0
@@ -218,10 +218,10 @@ func turned(a, b said, comparable bool) (Turn, bool) {
 		return Turn{}, false
 	}
 	if a.negations%2 != b.negations%2 {
-		certain := len(a.terms) >= 2 && agree(a.values, b.values) && agree(b.values, a.values)
+		certain := len(a.terms) >= 2 && ofTwoDays.equal(a.values, b.values)
 		return Turn{Kind: ContradictsNegation}, certain
 	}
-	va, vb, ok := onlyDifference(a.values, b.values)
+	va, vb, ok := ofTwoDays.onlyDifference(a.values, b.values)
 	if !ok {
 		return Turn{}, false
 	}
@@ -239,8 +239,8 @@ func turnOf(q quantity.Quantity, old, now string) Turn {
 // firstDifference returns the first two values of one kind and unit that differ, else the first times that do. Where a value may have
 // come in the place of several, such as in joined rows, it is the one between the same words.
 func firstDifference(a, b said) (Turn, bool) {
-	old := missing(a.values, b.values)
-	now := missing(b.values, a.values)
+	old := ofTwoDays.missing(a.values, b.values)
+	now := ofTwoDays.missing(b.values, a.values)
 	for _, v := range old {
 		i := mostAround(b.text, now, a.text, v)
 		if i < 0 {
@@ -251,7 +251,7 @@ func firstDifference(a, b said) (Turn, bool) {
 	}
 	for _, x := range a.times {
 		for _, y := range b.times {
-			if quantity.Differ(x, y) {
+			if ofTwoDays.differ(x, y) {
 				return turnOf(x, a.text[x.Start:x.End], b.text[y.Start:y.End]), true
 			}
 		}

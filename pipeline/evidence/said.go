@@ -25,6 +25,7 @@ type said struct {
 	ordinals  []string            // 3rd, version 15: they are part of the subject
 	qualified []string            // words that limit what is said: average, planned; sorted
 	negations int
+	row       []said // cells, of a row of a table
 	source    topicqueue.Source
 }
 
@@ -193,27 +194,20 @@ func confirmNames(list []said, claims []Claim) {
 func notLetter(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
 
 // same reports that two claims say the same: alike in words, with equal quantities, names, limits and negation.
-func (s said) same(o said) bool {
+func (s said) same(o said, c comparison) bool {
 	if !slices.Equal(s.ordinals, o.ordinals) || !slices.Equal(s.qualified, o.qualified) || s.negations%2 != o.negations%2 {
 		return false
 	}
 	if lacks(s.names, o.names) && lacks(o.names, s.names) {
 		return false
 	}
-	if !agree(s.values, o.values) || !agree(o.values, s.values) || disjoint(s.times, o.times) {
+	if !c.equal(s.values, o.values) || disjoint(s.times, o.times) {
 		return false
 	}
 	if len(s.values) > 0 && len(s.terms) >= 2 && slices.Equal(s.terms, o.terms) {
 		return true
 	}
 	return extractive.Same(s.canonical, o.canonical)
-}
-
-// agree reports that each of the values agrees with one of the others.
-func agree(values, others []value) bool {
-	return !slices.ContainsFunc(values, func(v value) bool {
-		return !slices.ContainsFunc(others, func(o value) bool { return quantity.Agree(v.Quantity, o.Quantity) })
-	})
 }
 
 // disjoint reports that two claims name times of which none lies in one of the other's; one that names none holds always.

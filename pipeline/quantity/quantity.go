@@ -2,7 +2,7 @@
 // and years, in English, German and Chinese, each with its place in the text and the room that its wording leaves.
 //
 // It knows nothing of what a number is said of: that is for packages evidence and citation. Entry points: Parse finds,
-// Agree and Differ compare. All functions are pure and safe for concurrent use; foreign text may make them find
+// Agree, Equal and Differ compare. All functions are pure and safe for concurrent use; foreign text may make them find
 // nothing, never fail.
 package quantity
 
@@ -83,6 +83,19 @@ func Agree(a, b Quantity) bool {
 		return false
 	}
 	return !apart(a, b)
+}
+
+// Equal reports that two quantities say the same, the later in the place of the earlier: Agree, and where both have the same
+// limit, or are ranges, the same figures in it. "Up to 400" and "up to 500" can both be true and are not equal.
+func Equal(a, b Quantity) bool {
+	if !Agree(a, b) {
+		return false
+	}
+	if a.Kind == Date || a.Bound != b.Bound || (a.Low == a.High) != (b.Low == b.High) {
+		return true
+	}
+	round := max(a.Round, b.Round) * (1 + 1e-9)
+	return math.Abs(a.Low-b.Low) <= round && math.Abs(a.High-b.High) <= round
 }
 
 // Differ reports that two quantities of one unit cannot both be true of the same thing: no value fits both, whatever the

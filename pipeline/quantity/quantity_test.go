@@ -267,6 +267,36 @@ func TestCompare(t *testing.T) {
 	}
 }
 
+// Of two days, the same limit with another figure is another statement.
+func TestEqual(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		a, b  string
+		equal bool
+	}{
+		{"up to 400 m", "up to 500 m", false},
+		{"up to 400 m", "up to 0.4 km", true},
+		{"about 500", "about 540", false},
+		{"about 500", "500", true},
+		{"at least 5 days", "7 days", true},
+		{"10-12 km", "10-14 km", false},
+		{"10-12 km", "10 to 12 km", true},
+		{"10-12 km", "11 km", true},
+		{"26,052", "26,053", false},
+		{"1.2 million", "1,230,000", true},
+		{"in 1998", "in March 1998", true},
+		{"5 km", "5 kg", false},
+	} {
+		a, b := quantity.Parse(tc.a), quantity.Parse(tc.b)
+		if len(a) != 1 || len(b) != 1 {
+			t.Fatalf("%q, %q: %s; %s", tc.a, tc.b, show(a), show(b))
+		}
+		if got := quantity.Equal(a[0], b[0]); got != tc.equal || got != quantity.Equal(b[0], a[0]) {
+			t.Errorf("%s equals %s: %v", tc.a, tc.b, got)
+		}
+	}
+}
+
 // Whatever the text, places are in order and lie within it, and nothing agrees and differs at once.
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{"It cost about €3.5 million in Q1 2024", "10-12 km/h, 5.-6.3.2024", "1亿2000万 百分之五", "twenty-five per cent", "US$ 1'234.5e3 × 10^9", "1990s 3rd v1.2.3"} {

@@ -12,8 +12,12 @@ import (
 // maxClaims bounds what one answer can add; a page does not hold more that bears on one sub-topic.
 const maxClaims = 24
 
-// minQuoteWords is the shortest quote that says something. In scripts without spaces, two signs count as a word.
-const minQuoteWords = 3
+// minQuoteWords is the shortest quote that says something. In scripts without spaces, two signs count as a word. A row of a
+// table says something with a label and a value.
+const (
+	minQuoteWords = 3
+	minRowWords   = 2
+)
 
 // check keeps the claims whose quotes stand in a source of the chunk: the one that the model named, else the only one
 // that has the quote. The quote becomes the source's own bytes.
@@ -33,7 +37,7 @@ func (t *noteTaker) check(chunk []piece, claims []prompts.NoteClaim) []finding {
 			break
 		}
 		quote := shortened(c.Quote)
-		if quoteWords(quote) < minQuoteWords {
+		if words := quoteWords(quote); words < minQuoteWords && (words < minRowWords || !strings.Contains(strings.Trim(quote, "| "), "|")) {
 			continue
 		}
 		source, start, end, ok := 0, 0, 0, false

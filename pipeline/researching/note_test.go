@@ -115,6 +115,35 @@ func TestLongQuote(t *testing.T) {
 	}
 }
 
+// A row of a table says something with a label and a value; either alone does not.
+func TestQuotedRow(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.run.Options.MaxIterations = 1
+	b.tools["rag_hybrid"] = func(string) tools.Result {
+		return found("Tidal range by harbour\n\n| Harbour | Metres |\n| Brest | 6.1 |\n| Calais | 5.8 |")
+	}
+	b.note = func(llm.Request) any {
+		return prompts.NoteAnswer{Summary: "S.", Claims: []prompts.NoteClaim{
+			{Source: 1, Text: "The range at Brest is 6.1 metres.", Quote: "| Brest | 6.1 |"},
+			{Source: 1, Text: "The range at Calais is 5.8 metres.", Quote: "Calais | 5.8"},
+			{Source: 1, Text: "There is a Brest.", Quote: "| Brest |"},
+		}}
+	}
+	if _, err := b.research(); err != nil {
+		t.Fatal(err)
+	}
+	var quotes []string
+	for _, tr := range b.queue.traces() {
+		for _, c := range tr.Claims {
+			quotes = append(quotes, c.Quote)
+		}
+	}
+	if want := []string{"| Brest | 6.1 |", "Calais | 5.8"}; !slices.Equal(quotes, want) {
+		t.Errorf("%q, want %q", quotes, want)
+	}
+}
+
 // Quotes that stand nowhere: the sentences of the source itself take their place.
 func TestInventedQuotes(t *testing.T) {
 	t.Parallel()
