@@ -166,6 +166,17 @@ func TestEncodings(t *testing.T) {
 	}
 }
 
+// What stands around the text of a page, whatever its frame.
+func TestFurniture(t *testing.T) {
+	t.Parallel()
+	for _, class := range []string{"ad", "advertisement box", "cookie-consent", "Breadcrumbs"} {
+		doc, err := extract.File(t.Context(), "a.html", []byte(`<body><div class="`+class+`">Come to the fair of the savings bank!</div><div><p>The gauge stands at the pier.</p></div></body>`))
+		if err != nil || doc.Text != "The gauge stands at the pier." {
+			t.Errorf("%s: %q, %v", class, doc.Text, err)
+		}
+	}
+}
+
 // Hostile input of a megabyte must not take more than time in proportion to it.
 func TestHostile(t *testing.T) {
 	t.Parallel()

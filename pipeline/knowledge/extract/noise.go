@@ -6,12 +6,13 @@ import "strings"
 var unseen = set(`script style noscript template head title svg canvas iframe object embed applet audio video map select
 	button input textarea datalist nav noframes noembed del s strike`)
 
-// furniture are classes of what surrounds a page: site navigation, permalinks, link bars, as the documentation
+// furniture are classes of what surrounds a page: site navigation, permalinks, link bars, advertisements, as the documentation
 // generators (Sphinx, DocBook, Doxygen, MediaWiki, Hugo, Docusaurus) and common themes name it.
 var furniture = set(`nav navbar navigation navheader navfooter nav-links sphinxsidebar sphinxsidebarwrapper related
 	breadcrumb breadcrumbs headerlink header-anchor heading-anchor anchor-link permalink anchorjs-link hash-link toc
 	table-of-contents toctree-wrapper localtoc skip-link skiplink site-header site-footer page-footer footer masthead
-	menu sidebar-nav side-nav cookie-banner share social-share mw-editsection printfooter catlinks navbox noprint
+	menu sidebar-nav side-nav cookie-banner cookie-consent cookie-notice ad ads advert advertisement sponsored
+	share social-share mw-editsection printfooter catlinks navbox noprint
 	pagination prev-next prevnext pager edit-page-link edit-this-page feedback visually-hidden sr-only mw-jump-link
 	tabs-nav dynheader indexdiv indextable genindextable directory-toc genindex-jumpbox line-numbers linenos`)
 
