@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+
+	"nightdesk/pipeline/knowledge/extract"
 )
 
 const (
@@ -50,7 +52,7 @@ func gather(ctx context.Context, roots []string, dir string) (files []source, sk
 }
 
 // download fetches pages into dir, each as a file with a fitting extension. A page that cannot be had is in skipped and
-// its key in unread, so that what the base holds of it stays. The operator names the pages: any address is allowed.
+// its key in unread, so that what the base holds of it stays, unless the site says that there is none. The operator names the pages: any address is allowed.
 func download(ctx context.Context, addresses []string, dir string) (files []source, skipped []Skipped, unread []string, err error) {
 	client := &http.Client{Timeout: downloadTime}
 	found := make([]source, len(addresses))
@@ -70,7 +72,9 @@ func download(ctx context.Context, addresses []string, dir string) (files []sour
 	for i, address := range addresses {
 		if failed[i] != nil {
 			skipped = append(skipped, Skipped{Document: address, Reason: failed[i].Error()})
-			unread = append(unread, address)
+			if !errors.Is(failed[i], extract.ErrNoPage) {
+				unread = append(unread, address)
+			}
 			continue
 		}
 		files = append(files, found[i])
@@ -95,7 +99,11 @@ func downloadPage(ctx context.Context, client *http.Client, address, name string
 		return source{}, fmt.Errorf("not downloaded: %w", err)
 	}
 	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
+	switch resp.StatusCode {
+	case http.StatusOK:
+	case http.StatusNotFound, http.StatusGone:
+		return source{}, fmt.Errorf("not downloaded: the server answers %s, %w", resp.Status, extract.ErrNoPage)
+	default:
 		return source{}, fmt.Errorf("not downloaded: the server answers %s", resp.Status)
 	}
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxFile+1))
@@ -118,7 +126,7 @@ func downloadPage(ctx context.Context, client *http.Client, address, name string
 	if err != nil {
 		return source{}, fmt.Errorf("not kept: %w", err)
 	}
-	return source{key: address, file: file, info: info}, nil
+	return source{key: address, file: file, info: info, page: true}, nil
 }
 
 // extension returns that of the page's content: what the server says, else that of the address.

@@ -72,3 +72,57 @@ func TestWebPagesBecomeDocuments(t *testing.T) {
 		t.Errorf("found %v, %v after the trouble", found, err)
 	}
 }
+
+// What stands in the place of a page that the base holds, and whether it holds it still.
+func TestWebPagesThatAreNotThere(t *testing.T) {
+	t.Parallel()
+	const page = `<html><head><title>Tides</title></head><body><main><h1>Tides</h1><p>Spring tides are caused by the sun and the moon.</p></main></body></html>`
+	for _, tt := range []struct {
+		name   string
+		status int
+		body   string
+		held   bool
+	}{
+		{"trouble", http.StatusServiceUnavailable, "out of order", true},
+		{"refused", http.StatusForbidden, "no", true},
+		{"nothing", http.StatusOK, "<html><body></body></html>", true},
+		{"a check for human visitors", http.StatusOK, "<html><body><h1>Just a moment</h1><p>We are checking your browser.</p></body></html>", true},
+		{"a form to sign in", http.StatusOK, `<html><body><p>Please sign in to read about this harbour.</p><input type="password"></body></html>`, true},
+		{"gone", http.StatusGone, page, false},
+		{"not found", http.StatusNotFound, page, false},
+		{"not found, with status 200", http.StatusOK, "<html><head><title>Page not found</title></head><body><p>We have looked everywhere.</p></body></html>", false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			var later atomic.Bool
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				w.Header().Set("Content-Type", "text/html")
+				if later.Load() && r.URL.Path == "/tides" {
+					w.WriteHeader(tt.status)
+					fmt.Fprint(w, tt.body)
+					return
+				}
+				fmt.Fprint(w, page)
+			}))
+			defer server.Close()
+			base, err := knowledge.Create(filepath.Join(t.TempDir(), "web.sqlite"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer base.Close()
+			for range 2 {
+				rep, err := base.Ingest(t.Context(), []string{server.URL + "/tides", server.URL + "/other"}, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !later.Load() {
+					later.Store(true)
+					continue
+				}
+				if held := rep.Removed == 0; held != tt.held || len(rep.Skipped) != 1 || rep.Updated != 0 {
+					t.Errorf("%+v, want held %v", rep, tt.held)
+				}
+			}
+		})
+	}
+}

@@ -49,7 +49,8 @@ type Skipped struct {
 // changed since the last time is extracted again. progress may be nil; it is called from one goroutine at a time, after
 // each file, with done counting up to total.
 //
-// A file that cannot be read is reported and does not end the work; what the base held of it stays. The error is
+// A file that cannot be read is reported and does not end the work; what the base held of it stays. So does that of a web page in whose
+// place stands nothing or a notice; one that is gone (404, 410, or it says so) goes. The error is
 // ErrEmpty, context.Cause(ctx), or one of the file system or of SQLite. Work is committed in batches: after an error
 // or a kill the base is in order, and the next Ingest goes on from there. When two processes ingest, the second waits
 // for each batch of the first.
@@ -136,6 +137,11 @@ type prepared struct {
 	read   bool // the content was read, so that err is about what is in it
 }
 
+// over reports that what could not be used takes the place of what was there: a file is what it is, sites have bad days.
+func (p prepared) over() bool {
+	return p.read && (!p.page || errors.Is(p.err, extract.ErrNoPage))
+}
+
 type prepareChunk struct {
 	chunk
 	hash  string
@@ -215,6 +221,11 @@ func prepareFile(ctx context.Context, f source, old state) prepared {
 	if p.doc, p.err = extract.File(ctx, f.info.Name(), data); p.err != nil {
 		return p
 	}
+	if kind, _ := extract.TypeOf(f.info.Name()); f.page && kind == extract.TypeHTML {
+		if p.err = extract.InItsPlace(p.doc.Title, p.doc.Text, data); p.err != nil {
+			return p
+		}
+	}
 	if p.doc.Title == "" {
 		p.doc.Title = titleFromName(f.info.Name())
 	}
@@ -275,7 +286,7 @@ func (in *ingestion) write(ctx context.Context, batch []prepared) error {
 		if p.err != nil {
 			in.report.Skipped = append(in.report.Skipped, Skipped{Document: p.key, Reason: p.err.Error()})
 		}
-		if _, had := in.known[p.key]; p.err == nil || had && !p.read {
+		if _, had := in.known[p.key]; p.err == nil || had && !p.over() {
 			in.keep[p.key] = true
 		}
 		in.progress(p.key)

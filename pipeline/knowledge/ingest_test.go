@@ -107,7 +107,7 @@ func TestIngestIsIncremental(t *testing.T) {
 			files{"d.md": "The lynx waits."}.write(t, dir)
 		}, knowledge.Report{Added: 1, Unchanged: 2, Removed: 1}, "lynx", "otter", false},
 		{"became binary", func() { files{"d.md": "\x00\x01"}.write(t, dir) },
-			knowledge.Report{Unchanged: 2, Skipped: []knowledge.Skipped{{Document: "d.md", Reason: "binary content"}}}, "heron", "lynx", false},
+			knowledge.Report{Unchanged: 2, Removed: 1, Skipped: []knowledge.Skipped{{Document: "d.md", Reason: "binary content"}}}, "heron", "lynx", false},
 		{"renamed", func() {
 			if err := os.Rename(filepath.Join(dir, "a.md"), filepath.Join(dir, "z.md")); err != nil {
 				t.Fatal(err)

@@ -24,6 +24,7 @@ type source struct {
 	key  string // slash-separated, unique within the base
 	file string
 	info fs.FileInfo
+	page bool // it was downloaded
 }
 
 // leftOut are directories that hold no documents of the user: version control, dependencies, caches. Hidden ones go

@@ -63,9 +63,6 @@ func (w *writer) document(p *prepared, counted *Report) error {
 	had := err == nil
 	switch {
 	case p.err != nil:
-		if had && p.read { // what is there now is no document any more
-			return w.remove(old.id)
-		}
 		return nil
 	case had && old.hash == p.hash:
 		counted.Unchanged++

@@ -83,7 +83,7 @@ func (t openPage) Call(ctx context.Context, call Call) (Result, error) {
 		return Result{}, context.Cause(ctx)
 	}
 	if err != nil {
-		return Result{Failed: true, Final: true, Gone: errors.Is(err, errNoPage), Text: unread(response.URL, err)}, nil
+		return Result{Failed: true, Final: true, Gone: errors.Is(err, extract.ErrNoPage), Text: unread(response.URL, err)}, nil
 	}
 	result := p.result(response.URL)
 	result.Sources[0].ETag, result.Sources[0].LastModified = response.Version().ETag, response.Version().LastModified
@@ -191,11 +191,11 @@ func refusedWords(e *fetch.RefusedError) string {
 func unread(address string, err error) string {
 	what := "open_page got " + fetch.Redact(address) + ", but "
 	switch {
-	case errors.Is(err, errBlocked):
+	case errors.Is(err, extract.ErrBlocked):
 		return what + "the site shows a check for human visitors in its place. Use another source on the same subject."
-	case errors.Is(err, errSignIn):
+	case errors.Is(err, extract.ErrSignIn):
 		return what + "the site asks to sign in first. Use another source on the same subject."
-	case errors.Is(err, errNoPage):
+	case errors.Is(err, extract.ErrNoPage):
 		return what + "there is no such page, as the site says. Do not guess addresses; search for the title, or open another source."
 	case errors.Is(err, extract.ErrEmpty):
 		return what + "there is no text in it; scripts may build the page. Use another source, or search for its title."

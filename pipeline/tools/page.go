@@ -29,15 +29,10 @@ type page struct {
 	kind              sources.Page
 }
 
-// Why a page has no text to be used.
-var (
-	errBlocked  = errors.New("a check for human visitors")
-	errTooLarge = errors.New("too large")
-	errSignIn   = errors.New("a form to sign in")
-	errNoPage   = errors.New("a message that there is no such page") // with status 200
-)
+// errTooLarge: more than is read of a page.
+var errTooLarge = errors.New("too large")
 
-// readPage extracts what was fetched. The error wraps one of the above or one of package extract, or is
+// readPage extracts what was fetched. The error wraps errTooLarge or one of package extract, or is
 // context.Cause(ctx). It never panics, whatever the content.
 func readPage(ctx context.Context, r fetch.Response) (page, error) {
 	kind, ok := pageTypes[r.Type]
@@ -70,7 +65,7 @@ func readPage(ctx context.Context, r fetch.Response) (page, error) {
 	}
 	p.title = short(p.title)
 	if kind == extract.TypeHTML {
-		if err := inItsPlace(p, r.Body); err != nil {
+		if err := extract.InItsPlace(p.title, p.text, r.Body); err != nil {
 			return page{}, err
 		}
 	}
@@ -141,34 +136,6 @@ func withHeadings(doc extract.Document) string {
 	}
 	b.WriteString(doc.Text[end:])
 	return strings.TrimSpace(b.String())
-}
-
-// check are words of pages that want to see a human being first.
-var check = regexp.MustCompile(`(?i)captcha|verify (?:that )?you are (?:a )?human|checking your browser|just a moment|enable javascript|access denied|unusual traffic|are you a robot`)
-
-// noSuchPage are titles of what servers send with status 200 for pages that they do not have.
-var noSuchPage = regexp.MustCompile(`(?i)^(?:(?:error )?404\b|(?:sorry, )?(?:the |this )?page (?:(?:was |is |could |can )?not (?:be )?found|does not exist|doesn.t exist|no longer exists)\b|not found$|seite (?:wurde )?nicht gefunden|页面不存在|找不到页面)`)
-
-// secret is the field of a form that asks for a password.
-var secret = regexp.MustCompile(`(?i)<input\b[^>]*\btype\s*=\s*["']?password\b`)
-
-// longestNotice is the length, in bytes, of the longest text of a page that says why another one is not shown.
-const longestNotice = 1500
-
-// inItsPlace returns an error when something stands in the place of the page: a check for human visitors, a form to sign in, a message that
-// there is none.
-func inItsPlace(p page, body []byte) error {
-	switch {
-	case len(p.text) >= longestNotice:
-		return nil
-	case check.MatchString(p.title + "\n" + p.text):
-		return errBlocked
-	case noSuchPage.MatchString(strings.TrimSpace(p.title)):
-		return errNoPage
-	case secret.Match(body):
-		return errSignIn
-	}
-	return nil
 }
 
 // wrapped finds an address within what a model may write around it.
