@@ -543,6 +543,47 @@ func TestDocumentsChange(t *testing.T) {
 	}
 }
 
+// A block of which all is withdrawn has done its work: the run has not failed in part.
+func TestBlockIsWithdrawn(t *testing.T) {
+	t.Parallel()
+	b := setup(t, redistest.Server(t), nil)
+	dir := t.TempDir()
+	for _, place := range []string{"Alder", "Birch", "Elm", "Fir", "Oak", "Pine"} {
+		for name, text := range map[string]string{
+			"waste":  "Households in %[1]s produced 43,195 tonnes of waste. The recycling yard of %[1]s counted 311 deliveries a week.",
+			"budget": "The council of %[1]s adopted a budget of 42,059 thousand euros. Business tax brought %[1]s 976 thousand euros.",
+			"health": "The clinic of %[1]s treated 16,178 patients. The maternity ward of %[1]s will be closed on 3 May 2027.",
+		} {
+			text = fmt.Sprintf("# The %[2]s of %[1]s\n\n"+text+"\n", place, name)
+			if err := os.WriteFile(filepath.Join(dir, place+"-"+name+".md"), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	b.services.Toolbox = func(context.Context, topicqueue.Run) (jobs.Toolbox, error) {
+		return jobs.Toolbox{Tools: tools.Set{tools.NewRAGHybrid(b.base, 1)}, Sections: b.base, Documents: b.base}, nil
+	}
+	n := &nights{bench: b, model: &nightModel{}, subjects: []string{"Alder"}, topic: func(string) string { return "Alder" }}
+	night := func(number int) nightReport {
+		t.Helper()
+		if _, err := b.base.Ingest(t.Context(), []string{dir}, nil); err != nil {
+			t.Fatal(err)
+		}
+		return n.nightOf(number, func(o *topicqueue.Options) {
+			o.KnowledgeBase, o.Tools, o.SubTopics = "kb", []string{"rag_hybrid"}, 3
+		})["Alder"]
+	}
+	if first := night(1); first.run.State != topicqueue.RunCompleted {
+		t.Fatalf("%s, %s", first.run.State, first.run.Reason)
+	}
+	if err := os.Remove(filepath.Join(dir, "Alder-waste.md")); err != nil {
+		t.Fatal(err)
+	}
+	if second := night(2); second.run.State != topicqueue.RunCompleted || len(second.changes.Withdrawn) == 0 || !strings.Contains(second.markdown, "closed on 3 May 2027") {
+		t.Errorf("%s, %s, %+v\n%s", second.run.State, second.run.Reason, second.changes, second.markdown)
+	}
+}
+
 // A run that is retried goes on from the night before, not from itself: it tells the same again, and what it then knows is what is
 // remembered.
 func TestRetriedNight(t *testing.T) {

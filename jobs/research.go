@@ -35,7 +35,8 @@ func (w *Worker) research(ctx context.Context, a *attempt) error {
 	}
 	var result researching.Result
 	queue := &blockQueue{a: a, view: a.View, last: time.Now()}
-	if old, known := memory.Block(a.Block.ID, a.Block.Title); known && !old.Unfinished {
+	old, known := memory.Block(a.Block.ID, a.Block.Title)
+	if known && !old.Unfinished {
 		if a.budgeted() { // its calls leave what the report takes
 			if _, _, err := a.purse(ctx, 0); err != nil {
 				return err
@@ -58,7 +59,7 @@ func (w *Worker) research(ctx context.Context, a *attempt) error {
 	if result.Cut {
 		return a.endBlock(ctx, topicqueue.BlockFailed, "there is no budget or no time for it", result)
 	}
-	if result.Claims == 0 {
+	if withdrawn := known && len(old.Traces) > 0; result.Claims == 0 && !withdrawn { // that all of it is withdrawn is a result
 		return a.endBlock(ctx, topicqueue.BlockFailed, recurring.NothingFound, result)
 	}
 	return a.endBlock(ctx, topicqueue.BlockCompleted, "", result)
