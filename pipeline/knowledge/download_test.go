@@ -88,6 +88,7 @@ func TestWebPagesThatAreNotThere(t *testing.T) {
 		{"nothing", http.StatusOK, "<html><body></body></html>", true},
 		{"a check for human visitors", http.StatusOK, "<html><body><h1>Just a moment</h1><p>We are checking your browser.</p></body></html>", true},
 		{"a form to sign in", http.StatusOK, `<html><body><p>Please sign in to read about this harbour.</p><input type="password"></body></html>`, true},
+		{"out of order", http.StatusOK, "<html><body><h1>We will be back soon</h1><p>This site is down for maintenance. Please try again later.</p></body></html>", true},
 		{"gone", http.StatusGone, page, false},
 		{"not found", http.StatusNotFound, page, false},
 		{"not found, with status 200", http.StatusOK, "<html><head><title>Page not found</title></head><body><p>We have looked everywhere.</p></body></html>", false},
