@@ -158,7 +158,7 @@ func (a *app) scheduleAdd(ctx context.Context, name string, values map[string]st
 	if len(unknown) > 0 {
 		a.say("%s in topics are no variables and stay as they are; there are %s", strings.Join(unknown, " "), strings.Join(schedule.Variables(), " "))
 	}
-	did, err := putSchedule(ctx, d.queue, spec, false)
+	did, err := putSchedule(ctx, d, spec, false)
 	if err != nil {
 		return err
 	}
@@ -167,7 +167,7 @@ func (a *app) scheduleAdd(ctx context.Context, name string, values map[string]st
 		return err
 	}
 	if a.json {
-		return a.printJSON(viewOf(r), true)
+		return a.printJSON(viewOf(r, d.clock.Now()), true)
 	}
 	fmt.Fprintf(a.stdout, "schedule %s %s: %d topics, next due %s\n", name, did, plan.topics, showDue(next[0]))
 	if running, err := d.dispatcher.Schedulers(); err == nil && running == 0 {
@@ -200,10 +200,10 @@ func (a *app) changeSchedule(ctx context.Context, d *desk, name, done string, ch
 		return err
 	}
 	if a.json {
-		return a.printJSON(viewOf(r), true)
+		return a.printJSON(viewOf(r, d.clock.Now()), true)
 	}
 	text := ""
-	if next := viewOf(r).Next; len(next) > 0 {
+	if next := viewOf(r, d.clock.Now()).Next; len(next) > 0 {
 		text = ", next due " + showDue(next[0])
 	}
 	fmt.Fprintf(a.stdout, "schedule %s %s%s\n", name, done, text)

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/alicebob/miniredis/v2"
 	"github.com/redis/go-redis/v9"
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -43,6 +44,29 @@ func scheduleEnded(ts *testscript.TestScript, _ bool, args []string) {
 func overdue(ctx context.Context, q *redisqueue.Queue, name string, d time.Duration) error {
 	_, err := q.ChangeSchedule(ctx, name, func(r *schedule.Record) error { r.Since = time.Now().Add(-d); return nil })
 	return err
+}
+
+// TestSchedulesByRedisClock: a machine whose clock is wrong adds and shows schedules as all others see them.
+func TestSchedulesByRedisClock(t *testing.T) {
+	t.Parallel()
+	server := miniredis.RunT(t)
+	now := time.Now().Add(60 * 24 * time.Hour).UTC()
+	server.SetTime(now)
+	f := newDeskAt(t, "redis://"+server.Addr())
+	if err := writeFile(filepath.Join(f.dir, "topics.txt"), "How is a harbour operated?\n"); err != nil {
+		t.Fatal(err)
+	}
+	f.output("schedule", "add", "daily", "--cron", "@daily", "--topics", "topics.txt", "--kb", "docs")
+	var r struct {
+		Since time.Time
+		Next  []time.Time
+	}
+	if err := json.Unmarshal([]byte(f.output("schedule", "list", "--json")), &r); err != nil {
+		t.Fatal(err)
+	}
+	if apart := r.Since.Sub(now).Abs(); apart > time.Hour || len(r.Next) == 0 || !r.Next[0].After(now) || r.Next[0].Sub(now) > 25*time.Hour {
+		t.Errorf("Redis has %s; since %s, next %s", now, r.Since, r.Next)
+	}
 }
 
 // TestKilledScheduler kills one of three scheduler processes with -9 in the middle of a submission: the others go on with

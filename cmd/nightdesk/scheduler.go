@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"nightdesk/jobs"
-	"nightdesk/topicqueue/redisqueue"
 	"nightdesk/topicqueue/schedule"
 )
 
@@ -60,7 +59,7 @@ func (a *app) declare(ctx context.Context, d *desk) error {
 		if err != nil {
 			return fmt.Errorf("schedule %s of the settings file: %w", spec.Name, err)
 		}
-		if _, err := putSchedule(ctx, d.queue, spec, true); err != nil {
+		if _, err := putSchedule(ctx, d, spec, true); err != nil {
 			return err
 		}
 	}
@@ -84,14 +83,14 @@ const (
 )
 
 // putSchedule adds a schedule or gives the one of its name this spec; what has become of it stays.
-func putSchedule(ctx context.Context, q *redisqueue.Queue, spec schedule.Spec, declared bool) (did string, err error) {
-	now := time.Now()
+func putSchedule(ctx context.Context, d *desk, spec schedule.Spec, declared bool) (did string, err error) {
+	now := d.clock.Now()
 	r := schedule.New(spec, now)
 	r.Declared = declared
-	if added, err := q.AddSchedule(ctx, r); err != nil || added {
+	if added, err := d.queue.AddSchedule(ctx, r); err != nil || added {
 		return scheduleAdded, err
 	}
-	_, err = q.ChangeSchedule(ctx, spec.Name, func(r *schedule.Record) error {
+	_, err = d.queue.ChangeSchedule(ctx, spec.Name, func(r *schedule.Record) error {
 		did = scheduleChanged
 		if r.Spec == spec {
 			did = scheduleUnchanged

@@ -24,14 +24,13 @@ type scheduleView struct {
 	Next   []time.Time `json:"next"`   // due times to come; none while it is paused
 }
 
-func viewOf(r schedule.Record) scheduleView {
+func viewOf(r schedule.Record, now time.Time) scheduleView {
 	v := scheduleView{Record: r, Topics: shownSource(r.Topics), Next: []time.Time{}}
 	if r.Paused == "" {
-		after := time.Now()
-		if r.Since.After(after) {
-			after = r.Since
+		if r.Since.After(now) {
+			now = r.Since
 		}
-		v.Next = append(v.Next, r.Next(after, shownNext)...)
+		v.Next = append(v.Next, r.Next(now, shownNext)...)
 	}
 	return v
 }
@@ -59,7 +58,7 @@ func (a *app) scheduleList(ctx context.Context) (err error) {
 		fmt.Fprintln(table, "SCHEDULE\tCRON\tZONE\tNEXT\tLAST\tTOPICS")
 	}
 	for _, r := range records {
-		v := viewOf(r)
+		v := viewOf(r, d.clock.Now())
 		if a.json {
 			if err := a.printJSON(v, true); err != nil {
 				return err
@@ -95,7 +94,7 @@ func (a *app) scheduleShow(ctx context.Context, d *desk, name string) error {
 	if err != nil {
 		return err
 	}
-	v := viewOf(r)
+	v := viewOf(r, d.clock.Now())
 	if a.json {
 		return a.printJSON(v, false)
 	}
@@ -181,7 +180,7 @@ func (a *app) checkSchedules(ctx context.Context) []checkup {
 	var what string
 	var out []checkup
 	for _, r := range records {
-		v := viewOf(r)
+		v := viewOf(r, d.clock.Now())
 		if r.Paused != "" {
 			out = append(out, checkup{Name: name, Result: "note", Text: r.Name + " is paused: " + r.Paused, Hint: "Let it fire again with `nightdesk schedule resume " + r.Name + "`."})
 		}
