@@ -181,7 +181,7 @@ func (w *Worker) settle(ctx, asynqCtx context.Context, log zerolog.Logger, a *at
 		} else if saveErr != nil {
 			return fmt.Errorf("end %s of run %s as failed: %w", a.Lease.Unit, a.Lease.RunID, saveErr)
 		}
-		return fmt.Errorf("%s of run %s failed: %w: %w", a.Lease.Unit, a.Lease.RunID, err, asynq.SkipRetry)
+		return givenUpError{fmt.Errorf("%s of run %s failed: %w", a.Lease.Unit, a.Lease.RunID, err)}
 	}
 	log.Warn().Err(err).Int("tried", retried+1).Msg("to be tried again")
 	if releaseErr := w.Queue.Release(saveCtx, a.Lease); releaseErr != nil {

@@ -113,7 +113,7 @@ func (w *Worker) digest(ctx context.Context, task *asynq.Task) error {
 // plainHandler makes an asynq handler of work that belongs to no run. As for attempts, its context is our own, and a
 // worker that stops waits for it.
 func (w *Worker) plainHandler(do func(context.Context, *asynq.Task) error) asynq.HandlerFunc {
-	return func(_ context.Context, task *asynq.Task) error {
+	return func(asynqCtx context.Context, task *asynq.Task) error {
 		if !w.handlers.enter() {
 			return errDrain
 		}
@@ -125,7 +125,13 @@ func (w *Worker) plainHandler(do func(context.Context, *asynq.Task) error) asynq
 		if cause := context.Cause(w.work); cause != nil {
 			return cause
 		}
-		w.Log.Warn().Err(err).Str("kind", task.Type()).Msg("to be tried again")
+		log := w.Log.Warn().Err(err).Str("kind", task.Type())
+		tried, _ := asynq.GetRetryCount(asynqCtx)
+		if last, _ := asynq.GetMaxRetry(asynqCtx); tried >= last || errors.Is(err, asynq.SkipRetry) {
+			log.Msg("given up")
+		} else {
+			log.Msg("to be tried again")
+		}
 		return err
 	}
 }

@@ -1,7 +1,6 @@
 package jobs
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,11 +9,9 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/hibiken/asynq"
-	"github.com/redis/go-redis/v9"
 
 	"nightdesk/jobs/notify"
 	"nightdesk/pipeline/digest"
@@ -142,43 +139,9 @@ func (w *Worker) webhook(ctx context.Context, task *asynq.Task) error {
 	err := w.Webhooks[i].Deliver(ctx, p.ID, p.Body, w.Now())
 	var refused *notify.RefusedError
 	if errors.As(err, &refused) && refused.Status == http.StatusGone {
-		return fmt.Errorf("%w: %w", err, asynq.SkipRetry)
+		return givenUpError{err}
 	}
 	return err
-}
-
-// Unsent are events that wait for a webhook.
-type Unsent struct {
-	Webhook string // its key; empty: digests that are to be mailed, and events of a version that knew one webhook only
-	Events  int
-}
-
-// UnsentEvents returns what waits for each receiver that there was, those first that have most. One that no worker has in its
-// settings waits for ever.
-func UnsentEvents(rdb redis.UniversalClient) ([]Unsent, error) {
-	inspector := asynq.NewInspectorFromRedisClient(rdb)
-	queues, err := inspector.Queues()
-	if err != nil {
-		return nil, fmt.Errorf("list the queues of webhooks: %w", err)
-	}
-	var out []Unsent
-	for _, queue := range queues {
-		key, isHook := strings.CutPrefix(queue, queueOf(""))
-		if !isHook && queue != queueNotifying {
-			continue
-		}
-		info, err := inspector.GetQueueInfo(queue)
-		if err != nil {
-			return nil, fmt.Errorf("count the events in queue %s: %w", queue, err)
-		}
-		if n := info.Pending + info.Active + info.Scheduled + info.Retry; n > 0 {
-			out = append(out, Unsent{map[bool]string{true: key}[isHook], n})
-		}
-	}
-	slices.SortFunc(out, func(a, b Unsent) int {
-		return cmp.Or(cmp.Compare(b.Events, a.Events), cmp.Compare(a.Webhook, b.Webhook))
-	})
-	return out, nil
 }
 
 // mailTask mails the digest of a batch as it is when it is sent.

@@ -152,25 +152,39 @@ func TestEventsAreDelivered(t *testing.T) {
 	}
 }
 
-func TestReceiverThatIsGoneIsNotAskedAgain(t *testing.T) {
+// TestReceiversThatTakeNothing: one that is gone is not asked again, one that fails is; what each has not had can be told.
+func TestReceiversThatTakeNothing(t *testing.T) {
 	t.Parallel()
 	rdb := redistest.Server(t)
 	b := setup(t, rdb, nil)
-	r := newReceiver(t, func(string, int) int { return http.StatusGone })
-	b.services.Webhooks = r.webhooks()
+	gone := newReceiver(t, func(string, int) int { return http.StatusGone })
+	broken := newReceiver(t, func(string, int) int { return http.StatusInternalServerError })
+	b.services.Webhooks = append(gone.webhooks(), broken.webhooks()...)
 	b.services.Dispatcher.Announce([]string{notify.BudgetReached}, b.services.Webhooks, false)
 	e := notify.Event{Type: notify.BudgetReached, Subject: "night 2026-03-01"}
 	if err := b.services.Dispatcher.Notify(t.Context(), e); err != nil {
 		t.Fatal(err)
 	}
-	w := b.start(jobs.Settings{})
-	if d := r.next(); d.id != e.ID() {
-		t.Errorf("delivered %+v", d)
+	w := b.start(jobs.Settings{RetryPause: time.Hour})
+	for _, r := range []*receiver{gone, broken} {
+		if d := r.next(); d.id != e.ID() {
+			t.Errorf("delivered %+v", d)
+		}
 	}
-	w.Stop() // returns when the task is settled
-	info, err := asynq.NewInspectorFromRedisClient(rdb).GetTaskInfo("notifying-"+b.services.Webhooks[0].Key(), "webhook:"+e.ID())
-	if err != nil || info.State != asynq.TaskStateArchived || !strings.Contains(info.LastErr, "remove webhook.url") {
-		t.Errorf("task %+v, %v", info, err)
+	w.Stop() // returns when the tasks are settled
+	unsent, err := jobs.UnsentEvents(rdb)
+	if err != nil || len(unsent) != 2 {
+		t.Fatalf("unsent: %+v, %v", unsent, err)
+	}
+	for i, want := range []jobs.Unsent{{Waiting: 1, Failed: 1, Error: "500 Internal Server Error"}, {GivenUp: 1, Error: "remove webhook.url"}} {
+		got, key := unsent[i], b.services.Webhooks[1-i].Key()
+		if !strings.HasSuffix(got.Error, want.Error) {
+			t.Errorf("unsent because: %s", got.Error)
+		}
+		want.Webhook, want.Queue, want.Error = key, "notifying-"+key, got.Error
+		if got != want {
+			t.Errorf("unsent: %+v, want %+v", got, want)
+		}
 	}
 }
 

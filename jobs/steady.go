@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hibiken/asynq"
 	"github.com/redis/go-redis/v9"
 	"github.com/rs/zerolog"
 
@@ -74,6 +75,12 @@ func away(err error) bool {
 	}
 	return false
 }
+
+// givenUpError is of a task that asynq archives at once. It reads as what failed.
+type givenUpError struct{ error }
+
+// Unwrap adds asynq's mark.
+func (e givenUpError) Unwrap() []error { return []error{e.error, asynq.SkipRetry} }
 
 // emit appends events in the name of the attempt.
 func (a *attempt) emit(ctx context.Context, events ...topicqueue.Event) error {

@@ -139,7 +139,7 @@ func decodeTask(task *asynq.Task, into interface{ check() error }) error {
 		err = into.check()
 	}
 	if err != nil {
-		return fmt.Errorf("decode payload of %s task: %w: %w", task.Type(), err, asynq.SkipRetry)
+		return givenUpError{fmt.Errorf("decode payload of %s task: %w", task.Type(), err)}
 	}
 	return nil
 }

@@ -35,7 +35,7 @@ type checkup struct {
 func (a *app) doctor(ctx context.Context, askModels bool) error {
 	failed := 0
 	checkModels := func(ctx context.Context) []checkup { return a.checkModels(ctx, askModels) }
-	for _, check := range []func(context.Context) []checkup{a.checkSettings, a.checkRedis, a.checkSchedules, a.checkStorage, a.checkKnowledge, a.checkEmbedding, a.checkWebSearch, a.checkPapers, a.checkSandbox, checkModels, a.checkPrices, a.checkServers, a.checkUnsent} {
+	for _, check := range []func(context.Context) []checkup{a.checkSettings, a.checkRedis, a.checkSchedules, a.checkStorage, a.checkKnowledge, a.checkEmbedding, a.checkWebSearch, a.checkPapers, a.checkSandbox, checkModels, a.checkPrices, a.checkServers, a.checkMail, a.checkUnsent} {
 		for _, c := range check(ctx) {
 			if c.Result == "failed" {
 				failed++

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"net"
 	"strings"
 	"testing"
 
@@ -35,6 +36,34 @@ func TestDoctorTellsOfUnsentEvents(t *testing.T) {
 		got := app.checkUnsent(t.Context())
 		if len(got) != want || want == 1 && (!strings.HasPrefix(got[0].Text, "2 events for an address") || !strings.Contains(got[0].Hint, "notifying-"+removed.Key())) {
 			t.Errorf("webhook.url %q: %+v", address, got)
+		}
+	}
+}
+
+// Doctor tells of events that a receiver has refused, and asks the mail server before there is a digest to send.
+func TestDoctorTellsOfTroubles(t *testing.T) {
+	t.Parallel()
+	got := troubles(jobs.Unsent{Webhook: "abc", Queue: "notifying-abc", Waiting: 5, Failed: 2, GivenUp: 1, Error: "it answers 500"}, "webhooks", "event", " for hooks.example.org")
+	for i, want := range []string{"2 events for hooks.example.org to be sent again: it answers 500", "1 event for hooks.example.org given up: it answers 500"} {
+		if i >= len(got) || got[i].Text != want || !strings.Contains(got[i].Hint, "notifying-abc") {
+			t.Errorf("want %q: %+v", want, got)
+		}
+	}
+	closed, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed.Close()
+	app := &app{}
+	for _, c := range []struct{ server, to, want string }{
+		{"", "", ""},
+		{"smtp://" + closed.Addr().String(), "", "mail.from and mail.to must be"},
+		{"smtp://" + closed.Addr().String(), "b@example.org", closed.Addr().String()},
+	} {
+		app.cfg.Mail.Server, app.cfg.Mail.From, app.cfg.Mail.To = config.NewURL(c.server), "a@example.org", c.to
+		got := app.checkMail(t.Context())
+		if c.want == "" && got != nil || c.want != "" && (len(got) != 1 || got[0].Result != "failed" || !strings.Contains(got[0].Text, c.want)) {
+			t.Errorf("%q to %q: %+v", c.server, c.to, got)
 		}
 	}
 }

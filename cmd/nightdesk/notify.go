@@ -16,16 +16,27 @@ func (a *app) outlets(d *desk) (webhooks []*notify.Webhook, mail *notify.Mail, e
 	for _, w := range webhooks {
 		d.closers = append(d.closers, w.Close)
 	}
-	if m := a.cfg.Mail; m.Server.Reveal() != "" {
-		if m.From == "" || m.To == "" {
-			return nil, nil, usageError{errors.New("mail.server is set: mail.from and mail.to must be, too")}
-		}
-		if mail, err = notify.NewMail(m.Server.Reveal(), m.From, m.To, nil); err != nil {
-			return nil, nil, usageError{err}
-		}
+	if mail, err = a.mail(); err != nil {
+		return nil, nil, err
 	}
 	d.dispatcher.Announce(a.cfg.Webhook.Types(), webhooks, mail != nil)
 	return webhooks, mail, nil
+}
+
+// mail is what sends digests; nil: mail.server is not set.
+func (a *app) mail() (*notify.Mail, error) {
+	m := a.cfg.Mail
+	if m.Server.Reveal() == "" {
+		return nil, nil
+	}
+	if m.From == "" || m.To == "" {
+		return nil, usageError{errors.New("mail.server is set: mail.from and mail.to must be, too")}
+	}
+	mail, err := notify.NewMail(m.Server.Reveal(), m.From, m.To, nil)
+	if err != nil {
+		return nil, usageError{err}
+	}
+	return mail, nil
 }
 
 // webhooks are those that are set up.

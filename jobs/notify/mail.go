@@ -66,17 +66,40 @@ type Message struct {
 
 // Send sends a message once.
 func (m *Mail) Send(ctx context.Context, msg Message) error {
+	body, err := m.compose(msg)
+	if err != nil {
+		return err
+	}
+	return m.talk(ctx, func(c *smtp.Client) error {
+		w, err := c.Data()
+		if err != nil {
+			return err
+		}
+		if _, err := w.Write(body); err != nil {
+			return err
+		}
+		return w.Close()
+	})
+}
+
+// Check asks the server whether it would take a mail from this sender to these receivers, and sends none.
+func (m *Mail) Check(ctx context.Context) error {
+	return m.talk(ctx, (*smtp.Client).Reset)
+}
+
+// Host is what messages say of the server.
+func (m *Mail) Host() string { return net.JoinHostPort(m.host, m.port) }
+
+// talk does something once sender and receivers are accepted.
+func (m *Mail) talk(ctx context.Context, then func(*smtp.Client) error) error {
 	ctx, cancel := context.WithTimeout(ctx, mailTime)
 	defer cancel()
-	body, err := m.compose(msg)
-	if err == nil {
-		err = m.send(ctx, body)
-	}
+	err := m.dial(ctx, then)
 	if ctx.Err() != nil {
 		err = errors.Join(context.Cause(ctx), err)
 	}
 	if err != nil {
-		return fmt.Errorf("send mail by %s: %w", net.JoinHostPort(m.host, m.port), m.hide(err))
+		return fmt.Errorf("send mail by %s: %w", m.Host(), m.hide(err))
 	}
 	return nil
 }
@@ -89,14 +112,14 @@ func (m *Mail) hide(err error) error {
 	return errors.New(strings.ReplaceAll(err.Error(), m.password, "[redacted]"))
 }
 
-func (m *Mail) send(ctx context.Context, body []byte) error {
+func (m *Mail) dial(ctx context.Context, then func(*smtp.Client) error) error {
 	config := &tls.Config{MinVersion: tls.VersionTLS12}
 	if m.roots != nil {
 		config = m.roots.Clone()
 	}
 	config.ServerName = m.host
 	dialer := net.Dialer{}
-	raw, err := dialer.DialContext(ctx, "tcp", net.JoinHostPort(m.host, m.port))
+	raw, err := dialer.DialContext(ctx, "tcp", m.Host())
 	if err != nil {
 		return err
 	}
@@ -131,17 +154,10 @@ func (m *Mail) send(ctx context.Context, body []byte) error {
 			return fmt.Errorf("to %s: %w", to.Address, err)
 		}
 	}
-	w, err := c.Data()
-	if err != nil {
+	if err := then(c); err != nil {
 		return err
 	}
-	if _, err := w.Write(body); err != nil {
-		return err
-	}
-	if err := w.Close(); err != nil {
-		return err
-	}
-	_ = c.Quit() // it has taken the mail
+	_ = c.Quit() // it has said yes
 	return nil
 }
 

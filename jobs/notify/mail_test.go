@@ -113,6 +113,9 @@ func TestMail(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			if err := m.Check(t.Context()); err != nil || len(box.got) > 0 {
+				t.Fatalf("checked: %v; %d mails were sent", err, len(box.got))
+			}
 			if err := m.Send(t.Context(), message); err != nil {
 				t.Fatal(err)
 			}
@@ -164,8 +167,10 @@ func TestMailIsRefused(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := m.Send(t.Context(), message); err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "pass:") {
-			t.Errorf("%s: %v", name, err)
+		for doing, err := range map[string]error{"check": m.Check(t.Context()), "send": m.Send(t.Context(), message)} {
+			if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "pass:") {
+				t.Errorf("%s: %s: %v", name, doing, err)
+			}
 		}
 	}
 	if len(box.got) > 0 {

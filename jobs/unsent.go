@@ -1,0 +1,72 @@
+package jobs
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/hibiken/asynq"
+	"github.com/redis/go-redis/v9"
+)
+
+// Unsent is what a receiver of notifications has not had.
+type Unsent struct {
+	Webhook string // its key; empty: digests that are to be mailed, and events of a version that knew one webhook only
+	Queue   string // of asynq, which has them
+	Waiting int    // to be sent, those that failed among them
+	Failed  int    // of these, to be sent again
+	GivenUp int    // sent no more, unless somebody runs the tasks again
+	Error   string // of one of those that failed or were given up
+}
+
+// UnsentEvents returns what each receiver that there was has not had, those first for which most waits. What waits for one
+// that no worker has in its settings waits for ever.
+func UnsentEvents(rdb redis.UniversalClient) ([]Unsent, error) {
+	inspector := asynq.NewInspectorFromRedisClient(rdb)
+	queues, err := inspector.Queues()
+	if err != nil {
+		return nil, fmt.Errorf("list the queues of webhooks: %w", err)
+	}
+	var out []Unsent
+	for _, queue := range queues {
+		key, isHook := strings.CutPrefix(queue, queueOf(""))
+		if !isHook && queue != queueNotifying {
+			continue
+		}
+		u := Unsent{Queue: queue}
+		if isHook {
+			u.Webhook = key
+		}
+		if err := u.count(inspector); err != nil {
+			return nil, fmt.Errorf("count the events in queue %s: %w", queue, err)
+		}
+		if u.Waiting+u.GivenUp > 0 {
+			out = append(out, u)
+		}
+	}
+	slices.SortFunc(out, func(a, b Unsent) int {
+		return cmp.Or(cmp.Compare(b.Waiting, a.Waiting), cmp.Compare(a.Queue, b.Queue))
+	})
+	return out, nil
+}
+
+// count looks at the receiver's queue.
+func (u *Unsent) count(inspector *asynq.Inspector) error {
+	info, err := inspector.GetQueueInfo(u.Queue)
+	if err != nil {
+		return err
+	}
+	u.Waiting = info.Pending + info.Active + info.Scheduled + info.Retry
+	u.Failed, u.GivenUp = info.Retry, info.Archived
+	for _, list := range []func(string, ...asynq.ListOption) ([]*asynq.TaskInfo, error){inspector.ListRetryTasks, inspector.ListArchivedTasks} {
+		some, err := list(u.Queue, asynq.PageSize(1))
+		if err != nil {
+			return err
+		}
+		if len(some) > 0 && u.Error == "" {
+			u.Error = some[0].LastErr
+		}
+	}
+	return nil
+}
