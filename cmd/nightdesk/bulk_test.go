@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -61,6 +63,52 @@ func TestBulk(t *testing.T) {
 	// The command keeps hashes of what it has read, not the topics.
 	if grown, most := resident[*bulkTopics]-resident[*bulkTopics/10], int64(16<<20)+700*int64(*bulkTopics); grown > most {
 		t.Errorf("%d topics take %d bytes more of the command's memory than a tenth of them, at most %d are right", *bulkTopics, grown, most)
+	}
+}
+
+// TestInterruptedEnqueue stops an enqueueing with Ctrl-C, twice: each time it says how many topics are in the queue, and the
+// next one adds the others.
+func TestInterruptedEnqueue(t *testing.T) {
+	t.Parallel()
+	f := newDeskAt(t, "redis-socket://"+redistest.Socket(t))
+	const topics = 5000
+	writeBulk(t, filepath.Join(f.dir, "list.csv"), topics)
+	said := regexp.MustCompile(`lines \d+ to \d+: interrupted\n  At least (\d+) of 5000 topics are in the queue; enqueue the file again with --batch night`)
+	least := 0
+	for range 2 {
+		cmd := f.command("enqueue", "list.csv", "--kb", "docs", "--batch", "night", "--json")
+		var stderr bytes.Buffer
+		cmd.Stderr = &stderr
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		lines := bufio.NewScanner(out)
+		for n := 0; lines.Scan(); n++ {
+			if n == least { // those that are there come first
+				if err := cmd.Process.Signal(os.Interrupt); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		err = cmd.Wait()
+		match := said.FindStringSubmatch(stderr.String())
+		if cmd.ProcessState.ExitCode() != 1 || match == nil {
+			t.Fatalf("%v: %s", err, stderr.String())
+		}
+		now, err := strconv.Atoi(match[1])
+		if err != nil || now <= least {
+			t.Errorf("%s in the queue, before %d, %v", match[1], least, err)
+		}
+		least = now
+	}
+	out := f.output("enqueue", "list.csv", "--kb", "docs", "--batch", "night")
+	var added, known int
+	if _, err := fmt.Sscanf(out, "batch night: %d topics enqueued, %d there already", &added, &known); err != nil || added+known != topics || known < least {
+		t.Errorf("%s: at least %d were there, %v", out, least, err)
 	}
 }
 

@@ -44,8 +44,8 @@ of the command line: preset, priority, language, kb, tags, id, strategy, sources
 report_template.
 Other columns are there for --template, which makes the topics: "What changed at {ticker} in {year}?".
 
-The same topic in the same batch is one run, as are two rows with the same id: enqueueing a file into a batch again adds
-only what is new. Of topics that are nearly the same as another one of the list, or of the batch, --dedupe says what becomes;
+The same topic in the same batch is one run, and so is the same id, whatever became of its wording since: enqueueing a file
+into a batch again adds only what is new. One id for two topics of a list is an error. Of topics that are nearly the same as another one of the list, or of the batch, --dedupe says what becomes;
 what the batch has stays as it is. Nothing of a file with errors is enqueued, unless with --skip-invalid.`,
 		Args: cobra.ExactArgs(1),
 		RunE: a.command(func(cmd *cobra.Command, args []string) error {
@@ -172,9 +172,11 @@ func (a *app) submit(ctx context.Context, list *topicList, plan *listPlan, f enq
 			return nil
 		}
 		isNew, err := d.dispatcher.EnqueueAll(ctx, d.queue, runs)
+		there := done // in the queue, in whatever way they came there
 		for i, run := range runs {
 			if isNew[i] {
 				added++
+				there++
 			}
 			if a.json && err == nil {
 				line := lineOf(run, "", isNew[i])
@@ -185,8 +187,11 @@ func (a *app) submit(ctx context.Context, list *topicList, plan *listPlan, f enq
 			}
 		}
 		if err != nil {
+			if ctx.Err() != nil {
+				err = errors.New("interrupted")
+			}
 			return hintError{fmt.Errorf("lines %d to %d: %w", lines[0], lines[len(lines)-1], err),
-				fmt.Sprintf("At least %d topics are in the queue; enqueue the file again with --batch %s to add the rest.", added, name)}
+				fmt.Sprintf("At least %d of %s are in the queue; enqueue the file again with --batch %s to add the rest.", there, counted(plan.topics, "topic"), name)}
 		}
 		done += len(runs)
 		bar.set(done, plan.topics, "")
@@ -217,9 +222,9 @@ func (a *app) submit(ctx context.Context, list *topicList, plan *listPlan, f enq
 		return hintError{err, fmt.Sprintf("All topics are in the queue; enqueue the file again with --batch %s for the digest.", name)}
 	}
 	if !a.json {
-		fmt.Fprintf(a.stdout, "batch %s: %d topics enqueued", name, added)
+		fmt.Fprintf(a.stdout, "batch %s: %s enqueued", name, counted(added, "topic"))
 		if known := plan.topics - added; known > 0 {
-			fmt.Fprintf(a.stdout, ", %d were there already", known)
+			fmt.Fprintf(a.stdout, ", %d there already", known)
 		}
 		fmt.Fprintln(a.stdout)
 		a.say("work them with `nightdesk worker`, look at them with `nightdesk list --batch %s`", name)

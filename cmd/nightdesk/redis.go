@@ -178,6 +178,8 @@ func redisHint(err error) string {
 	var unknown x509.UnknownAuthorityError
 	var name x509.HostnameError
 	switch {
+	case redis.IsLoadingError(err):
+		return "It is reading its data back after a start: try again in a moment."
 	case errors.As(err, &unknown):
 		return "Give the certificate of its authority as redis_ca_file (REDIS_CA_FILE)."
 	case errors.As(err, &name):

@@ -1,6 +1,7 @@
 package main_test
 
 import (
+	"bytes"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -108,6 +109,38 @@ func TestRedisWithTLSAndACL(t *testing.T) {
 			t.Errorf("%s: %v, want %q\n%s", wrong.env, err, wrong.want, out)
 		}
 		f.env = env
+	}
+}
+
+// A Redis that reads its data back after a start is there: one has to wait, not to start another.
+func TestRedisThatIsLoading(t *testing.T) {
+	t.Parallel()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	go func() {
+		for conn, err := listener.Accept(); err == nil; conn, err = listener.Accept() {
+			go func() {
+				defer conn.Close()
+				for buffer := make([]byte, 4096); ; {
+					n, err := conn.Read(buffer)
+					if err != nil {
+						return
+					}
+					for range bytes.Count(buffer[:n], []byte("*")) { // commands
+						if _, err := conn.Write([]byte("-LOADING Redis is loading the dataset in memory\r\n")); err != nil {
+							return
+						}
+					}
+				}
+			}()
+		}
+	}()
+	f := newDeskAt(t, "redis://"+listener.Addr().String())
+	if out := f.fails(1, "list"); !strings.Contains(out, "try again in a moment") || strings.Contains(out, "Start it there") {
+		t.Errorf("list:\n%s", out)
 	}
 }
 

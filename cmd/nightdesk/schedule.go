@@ -240,7 +240,7 @@ func (a *app) scheduleFire(ctx context.Context, d *desk, name string) error {
 	if a.json {
 		return a.printJSON(f, true)
 	}
-	fmt.Fprintf(a.stdout, "batch %s: %d topics enqueued\n", f.Batch, f.Topics)
+	fmt.Fprintf(a.stdout, "batch %s: %s enqueued\n", f.Batch, counted(f.Topics, "topic"))
 	return nil
 }
 

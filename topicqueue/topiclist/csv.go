@@ -53,36 +53,35 @@ func (l *Reader) openCSV(in *bufio.Reader) error {
 	}
 	if err := l.checkHeader(c.columns); err != nil {
 		at, _ := c.csv.FieldPos(0)
-		return &RowError{at + c.before, err.Error()}
+		return &RowError{at + c.before, strings.ReplaceAll(err.Error(), "\n", "; ")}
 	}
 	l.rows = c.next
 	return nil
 }
 
+// checkHeader says all that is wrong with the columns.
 func (l *Reader) checkHeader(columns []string) error {
+	var wrong []error
 	shown := topicqueue.Clip(strings.Join(columns, ", "), 200)
 	for i, name := range columns {
 		if name != "" && slices.Contains(columns[:i], name) {
-			return fmt.Errorf("the column %q stands there twice", topicqueue.Clip(name, 60))
+			wrong = append(wrong, fmt.Errorf("the column %q stands there twice", topicqueue.Clip(name, 60)))
 		}
 	}
 	for _, v := range l.template.Variables() {
 		if !slices.Contains(columns, v) {
-			return fmt.Errorf("the template names {%s}, which is none of the columns: %s", v, shown)
+			wrong = append(wrong, fmt.Errorf("the template names {%s}, which is none of the columns: %s", v, shown))
 		}
 	}
 	for _, name := range columns {
-		if l.means(name) {
-			continue
-		}
-		if err := misspelt(name); err != nil {
-			return err
+		if err := misspelt(name); err != nil && !l.means(name) {
+			wrong = append(wrong, err)
 		}
 	}
-	if l.template == nil && !slices.Contains(columns, "topic") {
+	if len(wrong) == 0 && l.template == nil && !slices.Contains(columns, "topic") {
 		return fmt.Errorf("no column is named topic, and there is no --template; the columns are: %s", shown)
 	}
-	return nil
+	return errors.Join(wrong...)
 }
 
 // next returns the next row that is not empty.

@@ -112,6 +112,7 @@ func TestReaderProblems(t *testing.T) {
 		"no topic":                     {text: "name,id\na,1\n", format: topiclist.CSV, want: []string{"line 1: no column is named topic"}},
 		"a column twice":               {text: "topic,Topic \na,1\n", want: []string{`line 1: the column "topic" stands there twice`}},
 		"a column misspelt":            {text: "topic,presett\na,quick\n", want: []string{`did you mean "preset"?`}},
+		"several columns":              {format: topiclist.CSV, text: "topik,presett,x,x\na,quick\n", want: []string{`line 1: the column "x" stands there twice; "topik" is no option; did you mean "topic"?; "presett" is no option; did you mean "preset"?`}},
 		"a variable that is no column": {text: "topic,year\na,1\n", template: "{topic} {ticker}", format: topiclist.CSV, want: []string{"the template names {ticker}, which is none of the columns: topic, year"}},
 		"a variable of a text":         {text: "a\n", template: "{ticker}", want: []string{"a list of text has {topic} only"}},
 		"a variable that is empty":     {text: "ticker,year\nA,\nB,2\n", template: "{ticker} {year}", rows: 1, want: []string{"line 2: the template needs {year}"}},
