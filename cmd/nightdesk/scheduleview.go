@@ -131,6 +131,9 @@ func (a *app) scheduleShow(ctx context.Context, d *desk, name string) error {
 }
 
 func showFiring(f schedule.Firing) string {
+	if f.State == schedule.Open && f.Reason != "" { // what is in its way, until it is tried again
+		return fmt.Sprintf("%s: %s", f.State, clipColumns(f.Reason, 60))
+	}
 	return strings.TrimSuffix(fmt.Sprintf("%s: %s", f.State, showRuns(f)), ": ")
 }
 
