@@ -33,7 +33,7 @@ type BundleCheck struct {
 // CheckBundle proves a bundle again from nothing but its files: that none of them was changed, that the quote of each
 // claim stands in its source where the claim says, that the sources are those which tool calls returned, that each citation of
 // the report leads to a source and each figure to a file, and that each sentence with citations is judged again as it was.
-// The error wraps ErrNoBundle when the run has no whole bundle; otherwise it is the store's.
+// The error wraps ErrNoBundle when nothing of the run lies there; otherwise it is the store's.
 func CheckBundle(ctx context.Context, store storage.Store, runID string) (BundleCheck, error) {
 	check := BundleCheck{RunID: runID, Problems: []storage.Problem{}}
 	manifest, problems, err := storage.CheckBundle(ctx, store, runID)
@@ -45,6 +45,9 @@ func CheckBundle(ctx context.Context, store storage.Store, runID string) (Bundle
 	}
 	check.Files = len(manifest.Files)
 	check.Problems = append(check.Problems, problems...)
+	if len(manifest.Files) == 0 {
+		return check, nil
+	}
 	in, err := readBundle(ctx, store, runID)
 	if err != nil { // of files that are missing or garbled
 		if len(problems) == 0 {

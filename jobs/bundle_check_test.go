@@ -104,8 +104,18 @@ func TestCheckBundle(t *testing.T) {
 	if err := store.Delete(t.Context(), storage.ManifestKey(id)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := jobs.CheckBundle(t.Context(), store, id); !errors.Is(err, jobs.ErrNoBundle) {
-		t.Errorf("without a manifest: %v", err)
+	manifest := storage.ManifestKey(id)
+	if p := check().Problems; len(p) != 1 || p[0].File != manifest || !strings.HasPrefix(p[0].What, "is missing beside") {
+		t.Errorf("without a manifest: %v", p)
+	}
+	if err := store.Put(t.Context(), manifest, []byte(`{"files":`)); err != nil {
+		t.Fatal(err)
+	}
+	if p := check().Problems; len(p) != 1 || p[0].File != manifest || !strings.HasPrefix(p[0].What, "is no manifest") {
+		t.Errorf("with a garbled manifest: %v", p)
+	}
+	if _, err := jobs.CheckBundle(t.Context(), store, id+"x"); !errors.Is(err, jobs.ErrNoBundle) {
+		t.Errorf("of no run: %v", err)
 	}
 }
 
