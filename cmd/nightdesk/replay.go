@@ -94,13 +94,12 @@ func (a *app) replay(ctx context.Context, runID string, f replayFlags) error {
 		return noBundle(err)
 	}
 	o := &in.Run.Options
-	switch f.style {
-	case "", topicqueue.CitationAnchors, topicqueue.CitationNumbered:
-		o.CitationStyle = cmp.Or(f.style, o.CitationStyle)
-	default:
-		return usageError{fmt.Errorf("--citation-style %s: it is %s or %s", f.style, topicqueue.CitationAnchors, topicqueue.CitationNumbered)}
+	asked := map[string]string{"language": cmp.Or(f.language, o.Language), "reporting.citation_style": cmp.Or(f.style, o.CitationStyle)}
+	cfg, err := a.cfg.With(asked)
+	if err != nil {
+		return usageError{err}
 	}
-	o.Language = cmp.Or(f.language, o.Language)
+	o.Language, o.CitationStyle = cfg.Language, cfg.Reporting.CitationStyle
 	if f.template != nil {
 		if o.Template, err = readTemplate(*f.template); err != nil {
 			return err
@@ -114,6 +113,9 @@ func (a *app) replay(ctx context.Context, runID string, f replayFlags) error {
 			return err
 		}
 		if model != nil { // a nil *Client in the interface would not be nil
+			if err := a.checkModel(ctx, model, llm.Writer); err != nil {
+				return err
+			}
 			var mu sync.Mutex
 			r.Model = llm.Recorded(model, func(_ context.Context, u topicqueue.Usage) {
 				mu.Lock()

@@ -159,7 +159,7 @@ func (a *app) runTopic(ctx context.Context, topic, out string) (err error) {
 		return err
 	}
 
-	if err := a.checkModel(ctx, services.Model); err != nil {
+	if err := a.checkModel(ctx, services.Model, llm.Planner); err != nil {
 		return err
 	}
 
@@ -223,14 +223,14 @@ func (a *app) awaitPublished(ctx context.Context, q *redisqueue.Queue, runID str
 	}
 }
 
-// checkModel asks the model server whether it is there and knows key and model. A worker waits for one that is away, since
+// checkModel asks the model server of a role whether it is there and knows key and model. A worker waits for one that is away, since
 // its night is long; somebody who waits for one report is told at once.
-func (a *app) checkModel(ctx context.Context, model llm.Model) error {
+func (a *app) checkModel(ctx context.Context, model llm.Model, role llm.Role) error {
 	client, ok := model.(*llm.Client)
 	if !ok {
 		return nil
 	}
-	if _, err := client.Reach(ctx, llm.Planner); err != nil {
+	if _, err := client.Reach(ctx, role); err != nil {
 		return hintError{fmt.Errorf("the model cannot be asked: %w", err),
 			"`nightdesk doctor` says what is wrong with each role. Without LLM_MODEL, the report is made of quotes alone."}
 	}
