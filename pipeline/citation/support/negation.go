@@ -61,7 +61,7 @@ func negations(s string, words []word) []negation {
 		if i+1 < len(words) && skip == 0 && afterNot[words[i+1].low] || n.noun && exceptBehind(words, i) {
 			continue
 		}
-		count, next := 0, i+1+skip
+		count, next, whole := 0, i+1+skip, false
 		if cjk && strings.ContainsAny(w.low, "有能会可曾") { // the word after both characters
 			next++
 		}
@@ -74,7 +74,7 @@ func negations(s string, words []word) []negation {
 			if n.head == "" && words[j].number() { // not to 16: figures are checked by themselves
 				break
 			}
-			if words[j].low == "until" || words[j].low == "till" { // not until nine: only at nine
+			if !whole && (words[j].low == "until" || words[j].low == "till") { // not until nine: only at nine
 				n.trigger = false
 			}
 			term := words[j].term()
@@ -82,6 +82,7 @@ func negations(s string, words []word) []negation {
 				continue
 			}
 			if n.head == "" && truth[words[j].low] {
+				whole = true
 				continue // "it is not true that": what follows is denied
 			}
 			if n.head == "" && !strings.HasSuffix(words[j].low, "ly") {
