@@ -29,6 +29,7 @@ func TestArticles(t *testing.T) {
 		{"articles6", 0, 12, 25, 69},
 		{"articles7", 0, 6, 16, 70},
 		{"articles8", 0, 4, 14, 62},
+		{"articles9", 0, 0, 0, 100},
 	} {
 		t.Run(set.dir, func(t *testing.T) {
 			t.Parallel()
@@ -69,7 +70,7 @@ func TestArticles(t *testing.T) {
 // TestOffsets: start and end count bytes of the stored text, whatever its script, and cut no character.
 func TestOffsets(t *testing.T) {
 	t.Parallel()
-	for _, dir := range []string{"articles", "articles2", "articles3", "articles4", "articles5", "articles6", "articles7", "articles8"} {
+	for _, dir := range []string{"articles", "articles2", "articles3", "articles4", "articles5", "articles6", "articles7", "articles8", "articles9"} {
 		sources, cases := plant(t, dir)
 		corpus := support.New(sources)
 		text := map[string]string{}

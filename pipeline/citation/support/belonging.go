@@ -23,7 +23,7 @@ func (t *text) ofAnotherDate(s *statement, q quantity.Quantity, p placed) bool {
 			when = &s.quantities[i]
 		}
 	}
-	if when == nil || !datedBy[wordBefore(s.words, when.Start)] {
+	if when == nil || when.Start > 0 && !datedBy[wordBefore(s.words, when.Start)] {
 		return false
 	}
 	own, other := t.clauseDates(p.unit, p.Quantity, *when)

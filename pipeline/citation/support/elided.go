@@ -23,7 +23,7 @@ var joining = set(`to and or auf und oder bis of et à von der`)
 
 // counting words do not count: behind a number they leave open what it is a number of.
 var counting = set(`and or in at on by to from with for after before while whereas but as than is are was were will would has have had can could may might must went came goes come
-	under over against this that last now then only a the um im am an auf aus bei bis der die das den dem den des für mit nach noch oder seit sind und von vor war waren hat hatte haben hatten ist sind wird werden wurde wurden zu zum zur et en à dans par`)
+	under over against about nearly rund etwa knapp fast this that last now then only a the um im am an auf aus bei bis der die das den dem den des für mit nach noch oder seit sind und von vor war waren hat hatte haben hatten ist sind wird werden wurde wurden zu zum zur et en à dans par`)
 
 // isYear reports a bare number that is a year by what follows it: the harvest of 2023 came to; 2019 waren es.
 func isYear(s string, q quantity.Quantity) bool {

@@ -43,7 +43,7 @@ func (s *statement) find(q quantity.Quantity, texts []*text) finding {
 			if !bare(q) && bare(p.Quantity) && q.Kind != quantity.Date && s.countsOther(t, p) {
 				continue // 2.7 billion kroner for 2.7 billion dollars
 			}
-			if t.countsOtherThings(noun, q, p) {
+			if t.countsOtherThings(s, noun, q, p) {
 				astray = max(astray, how)
 				continue
 			}
@@ -135,7 +135,7 @@ var generic = set(`time peopl person men man women woman other more less member 
 
 // countsOtherThings reports a number of something else: 12 of Ganymede are no 12 instruments, where the source counts ten
 // instruments; 65 basis points are no branches.
-func (t *text) countsOtherThings(noun string, q quantity.Quantity, p placed) bool {
+func (t *text) countsOtherThings(s *statement, noun string, q quantity.Quantity, p placed) bool {
 	if noun == "" || generic[noun] || p.Kind == quantity.Date {
 		return false
 	}
@@ -145,7 +145,7 @@ func (t *text) countsOtherThings(noun string, q quantity.Quantity, p placed) boo
 			return o.Kind == quantity.Number && o.Low != p.Low && nounBehind(t.words, o.End) == noun
 		})
 	}
-	if c, ok := t.cells[p.Start]; ok && (c.head[noun] || c.label[noun] || hanOnly(noun)) {
+	if c, ok := t.cells[p.Start]; ok && (c.head[noun] || hanOnly(noun) || len(shared(c.label, s.anchors)) > 0) {
 		return false
 	}
 	if own := nounBehind(t.words, p.End); bare(p.Quantity) && (generic[own] || own == "" && p.unit > 0 && t.inPosting(noun, p.unit-1)) {

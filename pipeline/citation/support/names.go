@@ -141,8 +141,6 @@ func (s *statement) missingName(texts []*text, best window) (string, bool) {
 		text := s.text[first.start:last.end]
 		switch {
 		case len(missing) == 0:
-		case s.language == "" && len(n.words) == 1 && !first.code() && allGerman(texts):
-			continue // a German noun, as far as can be told
 		case n.weak && (best.share < 0.6 || !s.isSubject(n)):
 			continue // an ordinary word, as far as can be told
 		case len(missing) == 1 && missing[0].start == first.start && len(n.words) > 1 && s.begins(n.words[0]) && !s.otherName(n, missing, texts):

@@ -8,6 +8,7 @@ import (
 
 // negation is a word that denies, and what it denies.
 type negation struct {
+	at      int // word
 	word    string
 	term    string          // its stem
 	head    string          // first content word after it
@@ -39,7 +40,7 @@ const scopeWords = 6
 func negations(s string, words []word) []negation {
 	var out []negation
 	for i, w := range words {
-		n := negation{word: w.low, term: w.term(), scope: map[string]bool{}}
+		n := negation{at: i, word: w.low, term: w.term(), scope: map[string]bool{}}
 		cjk, skip := false, 0
 		switch {
 		case denying[w.low], strings.HasSuffix(w.low, "n't"), untrue[w.low] && i+1 < len(words) && words[i+1].low == "that":
@@ -231,7 +232,7 @@ func (s *statement) negated(ws []window) string {
 				continue
 			}
 			switch {
-			case len(shared(inScope(besides(theirs[i], n.head)), n.scope)) > 0, anyOpposite(n.head, p.terms):
+			case len(shared(inScope(besides(theirs[i], n.head)), n.scope)) > 0, anyOpposite(n.head, p.terms), p.deniesBefore(theirs[i], n.head):
 				deniedToo = deniedToo || p.share >= someOfIt
 			case p.share >= sameMatter && p.share >= nearlyBest*best && n.reaches(p.terms) && s.plainlySaid(p, theirs[i], n):
 				stated = true
@@ -262,6 +263,18 @@ func (s *statement) negated(ws []window) string {
 		}
 	}
 	return ""
+}
+
+// deniesBefore reports a German sentence that denies, in the same clause, behind a word: aus Landesmitteln nicht zu ersetzen.
+func (p passage) deniesBefore(ns []negation, term string) bool {
+	return p.source.language == "de" && slices.ContainsFunc(ns, func(n negation) bool {
+		for i := n.at - 1; i >= 0 && !clauseBetween(p.text, p.words[i].end, p.words[i+1].start); i-- {
+			if p.words[i].term() == term {
+				return true
+			}
+		}
+		return false
+	})
 }
 
 // relative words begin a clause that tells which one is meant.

@@ -263,7 +263,7 @@ func anchorsIn(text string, words []word, from, to int, vs []quantity.Quantity) 
 	lo, _ := slices.BinarySearchFunc(words, from, func(w word, b int) int { return w.start - b })
 	for ; lo < len(words) && words[lo].start < to; lo++ {
 		w := words[lo]
-		if within(w, vs) {
+		if within(w, vs) || powers[w.low] {
 			continue
 		}
 		if w.number() && (lo > 0 && words[lo-1].number() && words[lo-1].end+1 == w.start && text[w.start-1] != ' ' || lo+1 < len(words) && words[lo+1].number() && w.end+1 == words[lo+1].start && text[w.end] != ' ') {
@@ -279,6 +279,9 @@ func anchorsIn(text string, words []word, from, to int, vs []quantity.Quantity) 
 	}
 	return out
 }
+
+// powers are words that only raise a number.
+var powers = set(`hundred thousand million millions billion billions trillion tausend mio mrd millionen milliarde milliarden`)
 
 // within reports a word that is part of a value.
 func within(w word, vs []quantity.Quantity) bool {
@@ -365,6 +368,9 @@ func (s *statement) clauseOf(q quantity.Quantity) (from, to int) {
 	return from, to
 }
 
+// differences are words before a value that is that of two others.
+var differences = set(`difference gap unterschied differenz abstand`)
+
 // misplaced reports that a value of a source belongs to something else than the sentence says: the anchors that tell it
 // from another value of the sentence or table are the other one's.
 func (t *text) misplaced(s *statement, q quantity.Quantity, p placed, around surroundings) bool {
@@ -377,7 +383,7 @@ func (t *text) misplaced(s *statement, q quantity.Quantity, p placed, around sur
 	u := t.units[p.unit]
 	words := t.words[u.from:u.to]
 	vs := values(p.Quantity, t.inUnit(p.unit))
-	if len(vs) < 2 || p.Kind == quantity.Date && len(anchorsIn(t.Text, words, u.start, p.Start, nil)) == 0 { // a date that begins a sentence is that of all of it
+	if len(vs) < 2 || differences[wordBefore(t.words, p.Start)] || p.Kind == quantity.Date && len(anchorsIn(t.Text, words, u.start, p.Start, nil)) == 0 { // a date that begins a sentence is that of all of it
 		return false
 	}
 	at := slices.IndexFunc(vs, func(v quantity.Quantity) bool { return v.Start == p.Start })
@@ -449,7 +455,7 @@ func (t *text) belongs(around surroundings, own, their map[string]bool) bool {
 	if otherPair(onlyOwn, onlyTheir, around) {
 		return true
 	}
-	if len(onlyOwn) > 0 && len(onlyTheir) > 0 && covers(around.all, onlyTheir) && len(shared(onlyOwn, around.sentence)) == 0 {
+	if own, their := wordsOf(maps.Clone(onlyOwn)), wordsOf(maps.Clone(onlyTheir)); len(own) > 0 && len(their) > 0 && covers(around.all, their) && len(shared(own, around.sentence)) == 0 {
 		return true
 	}
 	if t.nameIn(shared(onlyTheir, around.close)) && t.nameIn(without(onlyOwn, around.sentence)) && !t.nameIn(shared(own, around.sentence)) {

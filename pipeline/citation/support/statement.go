@@ -36,7 +36,8 @@ const maxFacts = 60
 // maxSentence bounds what is checked of a sentence, in bytes: what is longer is no sentence.
 const maxSentence = 4000
 
-func newStatement(sentence string, st stems) *statement {
+// newStatement reads a sentence. likely: the language that it is in if it cannot be told, "" for none.
+func newStatement(sentence string, st stems, likely string) *statement {
 	sentence = plain(sentence)
 	if len(sentence) > maxSentence {
 		cut := maxSentence
@@ -47,7 +48,9 @@ func newStatement(sentence string, st stems) *statement {
 	}
 	s := &statement{text: sentence, folded: strings.TrimSpace(foldText(sentence).text), words: st.words(sentence), quantities: parse(sentence)}
 	s.quantities = s.quantities[:min(len(s.quantities), maxFacts)]
-	s.language = language(s.words)
+	if s.language = language(s.words); s.language == "" {
+		s.language = likely
+	}
 	dropSmall(s.words, s.language)
 	index := map[string]bool{}
 	wides := 0

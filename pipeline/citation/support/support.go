@@ -120,7 +120,11 @@ func (c *Corpus) Check(sentence string, ids []string) Verdict {
 	if len(texts) == 0 {
 		return Verdict{Result: Unverified, Reason: ReasonNoText}
 	}
-	return judge(newStatement(sentence, c.stems), texts)
+	likely := ""
+	if allGerman(texts) {
+		likely = "de"
+	}
+	return judge(newStatement(sentence, c.stems, likely), texts)
 }
 
 // text returns a source in the form that is checked by; nil when its text is not known.
@@ -152,7 +156,7 @@ func (c *Corpus) Quoted(quote string, ids []string) Verdict {
 
 // Factual reports a sentence that states what can be checked: a quantity, a date or a name.
 func Factual(sentence string) bool {
-	s := newStatement(sentence, stems{})
+	s := newStatement(sentence, stems{}, "")
 	for _, q := range s.quantities {
 		if !s.counts(q, counted) {
 			return true
