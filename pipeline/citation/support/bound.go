@@ -55,15 +55,16 @@ func (s *statement) boundToOther(t *text, texts []*text, p part, x run) (certain
 			said[term] = true
 		}
 	}
-	if len(said) < 2 {
+	if len(said) == 0 {
 		return false, false
 	}
-	mine, known := map[string]bool{}, false
+	mine, known, most := map[string]bool{}, false, 0
 	for _, o := range texts {
 		for _, u := range o.postings[s.words[x.last].term()] {
 			for _, g := range o.nameParts(u) {
 				if g.holds(o.words, low) {
 					known = true
+					most = max(most, len(shared(said, g.terms)))
 					for term := range g.terms {
 						if said[term] {
 							mine[term] = true
@@ -91,7 +92,10 @@ func (s *statement) boundToOther(t *text, texts []*text, p part, x run) (certain
 		}
 		for _, g := range t.nameParts(u) {
 			theirs := shared(said, g.terms)
-			if g.holds(t.words, low) || !tells(theirs, mine, names) || float64(len(theirs)) < mostOfPart*float64(len(said)) {
+			if !g.holds(t.words, low) && 2*most < len(said) && len(theirs) > most && len(without(without(theirs, mine), names)) > 0 && s.rivalIn(t, p, x, g) {
+				ok = true
+			}
+			if len(said) < 2 || g.holds(t.words, low) || !tells(theirs, mine, names) || float64(len(theirs)) < mostOfPart*float64(len(said)) {
 				continue
 			}
 			for _, y := range g.names {
@@ -107,6 +111,16 @@ func (s *statement) boundToOther(t *text, texts []*text, p part, x run) (certain
 	}
 	return false, ok
 }
+
+// rivalIn reports a part that is said of another name.
+func (s *statement) rivalIn(t *text, p part, x run, g part) bool {
+	return slices.ContainsFunc(g.names, func(y run) bool {
+		introduces := g.pronoun >= 0 && possessive[t.words[g.pronoun].low] && g.pronoun < y.first && y.first-g.pronoun <= 4 // its chair, Ann Rowe
+		return (g.pronoun < 0 || introduces) && s.rivalName(t, p, x, y)
+	})
+}
+
+var possessive = set(`his her its their hers theirs sein seine seiner ihre ihrer`)
 
 // shortened reports that the sentence has x where a source has another name in a part that leaves the verb out: the medals
 // were presented by x, and the flowers by y, for "the flowers were presented by x".
