@@ -14,6 +14,9 @@ var months = map[string]int{
 	"januar": 1, "jänner": 1, "februar": 2, "märz": 3, "mai": 5, "juni": 6, "juli": 7, "oktober": 10, "okt": 10, "dezember": 12, "dez": 12,
 }
 
+// germanMonths are the names that are no English ones. No day follows them.
+var germanMonths = set(`januar jänner februar märz mai juni juli oktober okt dezember dez`)
+
 const monthName = `([A-Za-zä]{3,9})`
 
 var (
@@ -97,7 +100,7 @@ func (p *parser) dateFromWord(i int) int {
 	if m := monthYear.FindStringSubmatch(s); m != nil && months[strings.ToLower(m[1])] > 0 {
 		return p.date(i, m[0], m[2], strconv.Itoa(months[strings.ToLower(m[1])]), "")
 	}
-	if m := monthDay.FindStringSubmatch(s); m != nil && months[strings.ToLower(m[1])] > 0 {
+	if m := monthDay.FindStringSubmatch(s); m != nil && months[strings.ToLower(m[1])] > 0 && !p.commas && !germanMonths[strings.ToLower(m[1])] { // seit Januar 9 Euro
 		return p.date(i, m[0], m[3], strconv.Itoa(months[strings.ToLower(m[1])]), m[2])
 	}
 	return i
