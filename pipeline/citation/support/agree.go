@@ -22,6 +22,9 @@ func agree(q, s quantity.Quantity, rawQ, rawS string) agreement {
 	if q.Kind == quantity.Date || s.Kind == quantity.Date {
 		return agreeDates(q, s)
 	}
+	if q.Kind == quantity.Money && s.Kind == quantity.Money && q.Unit != s.Unit {
+		q.Unit = sameCurrency(q.Unit, s.Unit, rawQ, rawS)
+	}
 	if q.Kind != s.Kind {
 		q, s = sterling(q, s, rawQ), sterling(s, q, rawS)
 	}
@@ -64,6 +67,27 @@ func agree(q, s quantity.Quantity, rawQ, rawS string) agreement {
 		return agreeRanges(q, s)
 	}
 	return agreeBounds(q, s, closeness(q, s))
+}
+
+// sameCurrency returns the second currency if the first one may be the same by a name that several have: kroner and NOK,
+// dollars and NZ$.
+func sameCurrency(a, b, rawA, rawB string) string {
+	over, under, _ := strings.Cut(a, "/")
+	over2, under2, _ := strings.Cut(b, "/")
+	if under != under2 {
+		return a
+	}
+	plain := func(raw string) bool { return strings.Contains(raw, "dollar") || strings.Contains(raw, "Dollar") }
+	for _, names := range []string{"kroner NOK DKK", "kroner SEK", "pesos MXN ARS CLP COP PHP", "lira TRY", "dinars RSD"} {
+		if first, rest, _ := strings.Cut(names, " "); over == first && strings.Contains(rest, over2) || over2 == first && strings.Contains(rest, over) {
+			return b
+		}
+	}
+	const dollars = "AUD CAD NZD HKD SGD TWD"
+	if over == "USD" && strings.Contains(dollars, over2) && plain(rawA) || over2 == "USD" && strings.Contains(dollars, over) && plain(rawB) {
+		return b
+	}
+	return a
 }
 
 // sterling reads pounds as money where what they are compared with is money.

@@ -120,8 +120,6 @@ func (s *statement) rivalIn(t *text, p part, x run, g part) bool {
 	})
 }
 
-var possessive = set(`his her its their hers theirs sein seine seiner ihre ihrer`)
-
 // shortened reports that the sentence has x where a source has another name in a part that leaves the verb out: the medals
 // were presented by x, and the flowers by y, for "the flowers were presented by x".
 func (s *statement) shortened(t *text, p part, x run, said map[string]bool) bool {

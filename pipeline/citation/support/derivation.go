@@ -46,7 +46,7 @@ func (d derivation) is(v float64) bool {
 		return true
 	case !d.announced:
 		return false
-	case q.Bound == quantity.About && math.Abs(v-q.Low) <= max(room, 0.05*q.Low), math.Abs(v-q.Low) <= room*(1+1e-9):
+	case q.Bound == quantity.About && math.Abs(v-q.Low) <= max(room, d.loose()*q.Low), math.Abs(v-q.Low) <= room*(1+1e-9):
 		return true
 	case q.Bound == quantity.AtLeast:
 		return v > q.Low && v <= 1.25*q.Low
@@ -56,12 +56,20 @@ func (d derivation) is(v float64) bool {
 	return false
 }
 
+// loose is how far about a value reaches: a quarter further than 25%.
+func (d derivation) loose() float64 {
+	if d.q.Kind == quantity.Percent && d.written == 0 {
+		return marked
+	}
+	return 0.05
+}
+
 // same reports a value of the kind that is looked for.
 func (d derivation) same(p placed) bool {
 	if p.Kind == quantity.Number && d.q.Kind == quantity.Money && p.Low >= 1000 { // 4.5 million more
 		return true
 	}
-	return p.Kind == d.q.Kind && (p.Unit == d.q.Unit || strings.HasPrefix(p.Unit, d.q.Unit+"/")) || d.q.Kind == quantity.Points && p.Kind == quantity.Percent
+	return p.Kind == d.q.Kind && (p.Unit == d.q.Unit || p.Kind == quantity.Money && sameCurrency(p.Unit, d.q.Unit, "", "") == d.q.Unit || strings.HasPrefix(p.Unit, d.q.Unit+"/")) || d.q.Kind == quantity.Points && p.Kind == quantity.Percent
 }
 
 // across computes from values of several passages: sums, differences, and spans between dates.

@@ -61,7 +61,7 @@ func (s *statement) derived(q quantity.Quantity, texts []*text, ws []window) boo
 		if d.across(all[:min(len(all), deriveValues)]) || q.Kind != quantity.Number && d.across(t.few(q)) {
 			return true
 		}
-		if q.Unit == "s" && d.ofClocks(t.times()) || t.others(q) || q.Unit == "s" && t.nth(raw) {
+		if q.Unit == "s" && d.ofClocks(t.times()) || t.others(q) || (q.Unit == "s" || ranks[wordBefore(s.words, q.Start)]) && t.nth(raw) {
 			return true
 		}
 		if q.Unit == "month" && len(groups) > 0 || q.Kind == quantity.Number && announced {

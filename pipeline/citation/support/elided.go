@@ -19,11 +19,11 @@ const mostBetween = 10
 const farOff = 300
 
 // joining words stand between two numbers of which only the second has the unit.
-var joining = set(`to and or auf und oder bis of et à von der`)
+var joining = set(`to and or auf und oder bis of et à von der statt`)
 
 // counting words do not count: behind a number they leave open what it is a number of.
 var counting = set(`and or in at on by to from with for after before while whereas but as than is are was were will would has have had can could may might must went came goes come
-	under over against about nearly rund etwa knapp fast this that last now then only a the um im am an auf aus bei bis der die das den dem den des für mit nach noch oder seit sind und von vor war waren hat hatte haben hatten ist sind wird werden wurde wurden zu zum zur et en à dans par`)
+	under over against about nearly rund etwa knapp fast this that last now then only a the um im am an auf aus bei bis der die das den dem den des für mit nach noch oder seit sind und von vor war waren hat hatte haben hatten ist sind wird werden wurde wurden zu zum zur et en à dans par beyond without among alone`)
 
 // isYear reports a bare number that is a year by what follows it: the harvest of 2023 came to; 2019 waren es.
 func isYear(s string, q quantity.Quantity) bool {
@@ -31,8 +31,8 @@ func isYear(s string, q quantity.Quantity) bool {
 }
 
 // fillIn gives numbers the unit that their text leaves out.
-func fillIn(s string, qs []quantity.Quantity) {
-	f := filler{s: s, qs: qs, factors: make([]float64, len(qs)), powers: make([]float64, len(qs))}
+func fillIn(s string, qs []quantity.Quantity, german bool) {
+	f := filler{s: s, qs: qs, german: german, factors: make([]float64, len(qs)), powers: make([]float64, len(qs))}
 	for i, q := range qs {
 		f.powers[i] = magnitudes[magnitudeOf(s[q.Start:q.End])]
 	}
@@ -45,6 +45,7 @@ func fillIn(s string, qs []quantity.Quantity) {
 type filler struct {
 	s       string
 	qs      []quantity.Quantity
+	german  bool      // all nouns have capitals
 	factors []float64 // what numbers that were given a unit have been multiplied with
 	powers  []float64 // the power of ten that each number is told in, such as 1e6 for millions
 }
@@ -82,7 +83,7 @@ func (f filler) fromBefore() {
 			next = i
 		}
 		scaled := f.powers[i] > 1
-		if word := wordBehind(f.s, q.End); word != "" && !counting[word] && !comparing[word] { // it counts something of its own
+		if f.counts(q) { // it counts something of its own
 			if scaled {
 				last = -1
 			}
@@ -109,6 +110,15 @@ func (f filler) fromBefore() {
 		f.take(i, last, factor)
 		last, next = i, -1
 	}
+}
+
+// counts reports a number with something behind it that it is a number of.
+func (f filler) counts(q quantity.Quantity) bool {
+	word := wordBehind(f.s, q.End)
+	if word == "" || counting[word] || comparing[word] {
+		return false
+	}
+	return !f.german || !strings.HasPrefix(strings.TrimLeft(f.s[q.End:], " "), word) // that was put in lower case: a noun
 }
 
 // take gives number i the kind and unit of another quantity.

@@ -24,7 +24,7 @@ func (s *statement) find(q quantity.Quantity, texts []*text) finding {
 	best, share := finding{}, -1.0
 	around, anchors := s.clause(q), s.around(q)
 	noun, sums := "", s.sums()
-	if q.Kind == quantity.Number {
+	if q.Kind == quantity.Number && s.language != "de" { // where what has a small letter is no noun
 		noun = smallNoun(s.words, q.End)
 	}
 	if s.brokenShare(q, texts) {

@@ -65,9 +65,9 @@ func judge(s *statement, texts []*text) Verdict {
 			open, openDetail = f.reason, raw
 			places = append(places, f)
 		case f.reason != ReasonSubject && f.how == apart && s.counts(q, counted):
-		case f.how == apart && (f.reason == ReasonNumber || q.Kind == quantity.Percent && f.reason != ReasonSubject || f.reason == ReasonSubject && s.othersIn(q, lead) || s.sums() || s.differsBy(q)) && s.derived(q, texts, best):
+		case f.how == apart && (f.reason == ReasonNumber || (q.Kind == quantity.Percent || q.Unit == "s") && f.reason != ReasonSubject || f.reason == ReasonSubject && s.othersIn(q, lead) || s.sums() || s.differsBy(q)) && s.derived(q, texts, best):
 			open, openDetail = ReasonDerived, raw
-		case f.how == apart && (s.asked(q, texts, best) || strings.HasPrefix(q.Unit, "cents") && !anyIn(q.Unit, texts)):
+		case f.how == apart && (s.asked(q, texts, best) || f.reason == ReasonNumber && s.ofRest(texts) || strings.HasPrefix(q.Unit, "cents") && !anyIn(q.Unit, texts)):
 			open, openDetail = ReasonDerived, raw
 		default:
 			return not(f.reason, raw)

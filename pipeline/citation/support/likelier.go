@@ -13,8 +13,24 @@ func (t *text) likelier(s *statement, q quantity.Quantity, p placed, places []ri
 	if q.Kind == quantity.Label || q.Kind == quantity.Ordinal {
 		return false
 	}
-	return t.likelierBeside(s, q, p) || q.Kind != quantity.Date && p.Kind != quantity.Date && t.likelierElsewhere(s, p, places)
+	return t.outdated(s, q, p) || t.likelierBeside(s, q, p) || q.Kind != quantity.Date && p.Kind != quantity.Date && t.likelierElsewhere(s, p, places)
 }
+
+// outdated reports a value that has become another one, of which the sentence does not say so: it fell from 27.8 to 23.1.
+func (t *text) outdated(s *statement, q quantity.Quantity, p placed) bool {
+	before := wordBefore(t.words, p.Start)
+	if before != "from" && before != "von" || q.Kind == quantity.Date || slices.ContainsFunc(s.quantities, func(o quantity.Quantity) bool {
+		return o.Start != q.Start && (o.Kind == quantity.Date || alikeKind(q, o))
+	}) || slices.ContainsFunc(s.words, func(w word) bool { return former[w.low] }) {
+		return false
+	}
+	return slices.ContainsFunc(t.inUnit(p.unit), func(o quantity.Quantity) bool {
+		return o.Start > p.End && alikeKind(p.Quantity, o) && joinsValues(t.Text[p.End:o.Start])
+	})
+}
+
+// former words tell that something is no longer so.
+var former = set(`from before earlier previous previously former formerly once until had last ago von vorher zuvor früher vorjahr einst hatte hatten bis`)
 
 func (t *text) likelierBeside(s *statement, q quantity.Quantity, p placed) bool {
 	u := t.units[p.unit]

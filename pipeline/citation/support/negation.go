@@ -23,7 +23,7 @@ var (
 	denyNoun = set(`no without neither nor none kein keine keinen keiner keinem ohne sans`)
 	denyVerb = set(`fail fails failed unable refuse refuses refused`) // to do it
 	// averting words say that something does not happen; they do not make an opposite of what says that it can.
-	averting = set(`prevent prevents prevented avoid avoids avoided protect protects protected lack lacks lacked absence instead rather unlike unlikely badly poorly hardly barely scarcely partly insufficiently inadequately kaum unwahrscheinlich verhindert vermeidet`)
+	averting = set(`beyond prevent prevents prevented avoid avoids avoided protect protects protected lack lacks lacked absence instead rather unlike unlikely badly poorly hardly barely scarcely partly insufficiently inadequately kaum unwahrscheinlich verhindert vermeidet`)
 	// afterNot are words that make no denial of the whole: not only, no later than.
 	afterNot = set(`only just merely until before later more less fewer longer than nur erst mehr weniger necessarily`)
 	untrue   = set(`false untrue wrong incorrect falsch`)

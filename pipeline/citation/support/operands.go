@@ -99,13 +99,21 @@ func (s *statement) hasAny(terms map[string]bool) bool {
 	return false
 }
 
-// fourth weeks in a row make four.
-var ordinals = []string{2: "", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh", "twelfth"}
+// The fourth week in a row makes four; who was sixth has place 6.
+var (
+	ordinals       = []string{2: "", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh", "twelfth"}
+	germanOrdinals = []string{2: "", "dritte", "vierte", "fünfte", "sechste", "siebte", "achte", "neunte", "zehnte", "elfte", "zwölfte"}
+	ranks          = set(`place rank position platz rang tabellenplatz`)
+)
 
-// nth reports that a source has the ordinal of a small number: the fourth week in a row, for four weeks.
+// nth reports that a source has the ordinal of a small number.
 func (t *text) nth(raw string) bool {
 	n := int(writtenValue(raw))
-	return n > 2 && n < len(ordinals) && t.has[ordinals[n]]
+	if n <= 2 || n >= len(ordinals) {
+		return false
+	}
+	german := germanOrdinals[n]
+	return t.has[ordinals[n]] || t.has[german] || t.has[german+"r"] || t.has[german+"n"]
 }
 
 // others reports that a source names some and counts the rest: Tessel, Nordvik and 23 other firms.

@@ -368,6 +368,12 @@ func (s *statement) clauseOf(q quantity.Quantity) (from, to int) {
 	return from, to
 }
 
+// anaphora reports a word between two bytes that stands for what was named before.
+func anaphora(words []word, from, to int) bool {
+	lo, _ := slices.BinarySearchFunc(words, from, func(w word, b int) int { return w.start - b })
+	return slices.ContainsFunc(words[lo:], func(w word) bool { return w.start < to && anaphoric[w.low] })
+}
+
 // differences are words before a value that is that of two others.
 var differences = set(`difference gap unterschied differenz abstand`)
 
@@ -414,6 +420,9 @@ func (t *text) misplaced(s *statement, q quantity.Quantity, p placed, around sur
 		their := segment(t.Text, words, vs, i, u.start, u.end)
 		if pairs != nil && i >= first && i <= last {
 			their = pairs[i-first]
+		}
+		if i < at && anaphora(words, cutBetween(t.Text, words, vs[at-1].End, vs[at].Start), cutBehind(t.Text, p.End)) { // since 2019 she has owned it all
+			maps.DeleteFunc(their, func(a string, _ bool) bool { return t.isName(a) })
 		}
 		if t.belongs(around, own, their) || q.Kind == quantity.Date && s.opposes(own) || i > at && t.shortenedValue(around, words, vs, at, i, u) {
 			return true

@@ -27,7 +27,7 @@ func (s *statement) asked(q quantity.Quantity, texts []*text, ws []window) bool 
 	d := derivation{q: q, announced: true, written: writtenValue(s.text[q.Start:q.End])}
 	for _, t := range texts {
 		for _, values := range append(s.operands(t, ws), t.beforeRest()...) {
-			if _, inTable := t.cells[values[0].Start]; !inTable && (d.remains(t, values) || d.differs(t, values) || d.each(t, values) || s.counted(d, t, values)) {
+			if _, inTable := t.cells[values[0].Start]; !inTable && (d.remains(t, values) || d.shareOf(values) || d.differs(t, values) || d.each(t, values) || s.counted(d, t, values)) {
 				return true
 			}
 		}
@@ -61,12 +61,15 @@ const mostRests = 6
 func (d derivation) remains(t *text, values []placed) bool {
 	u := values[0].unit
 	if t.unitSays(u, resting) || u+1 < len(t.units) && t.unitSays(u+1, resting) {
-		sum := 0.0
+		sum, most := 0.0, 0.0
 		for i, a := range values {
 			if !d.same(a) {
 				continue
 			}
-			sum += a.Low
+			sum, most = sum+a.Low, max(most, a.Low)
+			if sum > most && d.is(most-(sum-most)) { // 74 without 41 and 25
+				return true
+			}
 			if d.q.Kind == quantity.Percent && (d.is(100-a.Low) || d.is(100-sum)) {
 				return true
 			}
@@ -134,22 +137,68 @@ func (d derivation) each(t *text, values []placed) bool {
 	return false
 }
 
+// shareOf computes a share of a number: a quarter of the 2,800.
+func (d derivation) shareOf(values []placed) bool {
+	for _, share := range values {
+		if share.Kind != quantity.Percent {
+			continue
+		}
+		if slices.ContainsFunc(values, func(a placed) bool {
+			return d.same(a) && a.Low > 10 && a.Kind != quantity.Percent && d.is(a.Low*share.Low/100)
+		}) {
+			return true
+		}
+	}
+	return false
+}
+
 // counted computes with numbers of the same things: what is left of them, and two kinds of them that the sentence names.
 func (s *statement) counted(d derivation, t *text, values []placed) bool {
-	noun := nounBehind(s.words, d.q.End)
-	if d.q.Kind != quantity.Number || noun == "" {
+	nouns := nounsBehind(s.words, d.q.End)
+	if d.q.Kind != quantity.Number || len(nouns) == 0 {
 		return false
 	}
 	both := slices.ContainsFunc(s.words, func(w word) bool { return adding[w.low] })
 	for _, a := range values {
-		if a.Kind != quantity.Number || nounBehind(t.words, a.End) != noun {
+		if a.Kind != quantity.Number || !nouns[nounBehind(t.words, a.End)] {
 			continue
 		}
 		for _, b := range values {
-			if b.Start == a.Start || b.Kind != quantity.Number || nounBehind(t.words, b.End) != noun && !counting[wordBehind(t.Text, b.End)] {
+			if b.Start == a.Start || b.Kind != quantity.Number || !nouns[nounBehind(t.words, b.End)] && !counting[wordBehind(t.Text, b.End)] {
 				continue
 			}
 			if both && a.Low+b.Low == d.q.Low || d.q.Low >= 10 && a.Low-b.Low == d.q.Low {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// nounsBehind returns the content words that follow a number at once, at most two: damaged houses.
+func nounsBehind(words []word, end int) map[string]bool {
+	out := map[string]bool{}
+	for range 2 {
+		noun := nounBehind(words, end)
+		if noun == "" {
+			break
+		}
+		out[noun] = true
+		i, _ := slices.BinarySearchFunc(words, end, func(w word, b int) int { return w.start - b })
+		end = words[i].end
+	}
+	return out
+}
+
+// restWords is how many words of a sentence about the rest tell whose it is.
+const restWords = 9
+
+// ofRest reports that the sources say of something in the sentence that the rest is its: the rest came from the friends.
+func (s *statement) ofRest(texts []*text) bool {
+	for _, t := range texts {
+		for _, u := range t.postings["rest"] {
+			words := t.words[t.units[u].from:t.units[u].to]
+			if resting[words[min(1, len(words)-1)].low] && slices.ContainsFunc(words[:min(len(words), restWords)], func(w word) bool { return w.term() != "" && w.term() != "rest" && s.anchors[w.term()] }) {
 				return true
 			}
 		}

@@ -46,11 +46,12 @@ func newStatement(sentence string, st stems, likely string) *statement {
 		}
 		sentence = sentence[:cut]
 	}
-	s := &statement{text: sentence, folded: strings.TrimSpace(foldText(sentence).text), words: st.words(sentence), quantities: parse(sentence)}
-	s.quantities = s.quantities[:min(len(s.quantities), maxFacts)]
+	s := &statement{text: sentence, folded: strings.TrimSpace(foldText(sentence).text), words: st.words(sentence)}
 	if s.language = language(s.words); s.language == "" {
 		s.language = likely
 	}
+	s.quantities = parse(sentence, s.language)
+	s.quantities = s.quantities[:min(len(s.quantities), maxFacts)]
 	dropSmall(s.words, s.language)
 	index := map[string]bool{}
 	wides := 0
@@ -86,7 +87,7 @@ var perWords = set(`each every per annually annual yearly daily monthly weekly h
 
 // parse finds the quantities of a text. "Over 24 weeks" says how long, and not that it was longer; two hours and 22
 // minutes are one time.
-func parse(s string) []quantity.Quantity {
+func parse(s, language string) []quantity.Quantity {
 	found := quantity.Parse(s)
 	out := found[:0]
 	for _, q := range found {
@@ -107,7 +108,7 @@ func parse(s string) []quantity.Quantity {
 		}
 		out = append(out, q)
 	}
-	fillIn(s, out)
+	fillIn(s, out, language == "de")
 	return out
 }
 

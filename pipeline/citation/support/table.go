@@ -228,6 +228,9 @@ func unitIn(head string) (quantity.Quantity, bool) {
 	if sign, rest := currency(name); sign != "" {
 		spellings = append(spellings, sign+"1"+rest)
 	}
+	if code, rest, ok := strings.Cut(name, " "); ok && len(code) == 3 { // NOK m
+		spellings = append(spellings, code+" 1"+rest)
+	}
 	for i := len(spellings) - 1; i >= 0; i-- {
 		if found := quantity.Parse(spellings[i]); len(found) == 1 && found[0].Start == 0 && hanOnly(spellings[i][found[0].End:]) && found[0].Low != 0 &&
 			found[0].Kind != quantity.Date && found[0].Kind != quantity.Label && (found[0].Kind != quantity.Number || found[0].Low != 1) {

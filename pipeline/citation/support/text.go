@@ -76,7 +76,7 @@ func newText(s Source, st stems) *text {
 		u.to = at
 	}
 	at = 0
-	for _, q := range parse(s.Text) {
+	for _, q := range parse(s.Text, t.language) {
 		for at+1 < len(t.units) && t.units[at].end <= q.Start {
 			at++
 		}
@@ -104,7 +104,7 @@ func newText(s Source, st stems) *text {
 			t.aboutTerms[term] = true
 		}
 	}
-	t.aboutFound = parse(s.About)
+	t.aboutFound = parse(s.About, t.language)
 	return t
 }
 
