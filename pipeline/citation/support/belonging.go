@@ -35,11 +35,21 @@ func (t *text) ofAnotherDate(s *statement, q quantity.Quantity, p placed) bool {
 	}
 	for _, v := range t.rivals(s, q, p.unit, p) {
 		theirs, other := t.clauseDates(p.unit, v.Quantity, *when)
-		if theirs && (v.Start > p.Start || t.compared(p)) || other && !theirs && v.Start < p.Start && t.bareClause(p) {
+		if theirs && (v.Start > p.Start || t.compared(p) || t.datesIn(p.unit) > 1) || other && !theirs && v.Start < p.Start && t.bareClause(p) {
 			return true
 		}
 	}
 	return false
+}
+
+// datesIn counts the dates of a unit.
+func (t *text) datesIn(unit int) (n int) {
+	for _, q := range t.inUnit(unit) {
+		if q.Kind == quantity.Date {
+			n++
+		}
+	}
+	return n
 }
 
 // compared reports a value that others are held against: up from 16, after 16 the year before. Another one without a date is of the
