@@ -57,7 +57,7 @@ func (t *text) likelierBeside(s *statement, q quantity.Quantity, p placed) bool 
 		if p.Kind == quantity.Date && few > 0 || covers(s.anchors, mine) || t.hasName(shared(mine, s.anchors)) {
 			continue
 		}
-		if len(shared(theirs, s.anchors)) > few {
+		if said := len(shared(theirs, s.anchors)); said > 0 && said >= few { // as much: which one is meant cannot be told
 			return true
 		}
 	}
