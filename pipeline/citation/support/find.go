@@ -43,7 +43,7 @@ func (s *statement) find(q quantity.Quantity, texts []*text) finding {
 			if !bare(q) && bare(p.Quantity) && q.Kind != quantity.Date && s.countsOther(t, p) {
 				continue // 2.7 billion kroner for 2.7 billion dollars
 			}
-			if t.countsOtherThings(s, noun, q, p) {
+			if t.countsOtherThings(s, noun, q, p) || t.wholeForPart(s, q, p) {
 				astray = max(astray, how)
 				continue
 			}
@@ -367,4 +367,11 @@ func (s *statement) counts(q quantity.Quantity, st map[string]bool) bool {
 		}
 	}
 	return false
+}
+
+// countsUnsaid reports a small number of things that no source calls so: the three countries, which it names one by one.
+func (s *statement) countsUnsaid(q quantity.Quantity, texts []*text) bool {
+	noun := smallNoun(s.words, q.End)
+	return q.Kind == quantity.Number && q.Low == q.High && q.Low <= 12 && q.Low == math.Trunc(q.Low) && noun != "" &&
+		!slices.ContainsFunc(texts, func(t *text) bool { return t.has[noun] || t.aboutTerms[noun] })
 }

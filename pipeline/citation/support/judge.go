@@ -69,6 +69,8 @@ func judge(s *statement, texts []*text) Verdict {
 			open, openDetail = ReasonDerived, raw
 		case f.how == apart && (s.asked(q, texts, best) || f.reason == ReasonNumber && s.ofRest(texts) || strings.HasPrefix(q.Unit, "cents") && !anyIn(q.Unit, texts)):
 			open, openDetail = ReasonDerived, raw
+		case f.how == apart && s.countsUnsaid(q, texts):
+			open, openDetail = ReasonDerived, raw
 		default:
 			return not(f.reason, raw)
 		}
@@ -105,7 +107,7 @@ func judge(s *statement, texts []*text) Verdict {
 		if detail := s.contradicts(); detail != "" {
 			return not(ReasonDirection, detail)
 		}
-		if detail := cmp.Or(s.reversed(texts), s.movedOtherwise(texts)); detail != "" {
+		if detail := cmp.Or(s.reversed(texts), s.movedOtherwise(texts), s.misranked(texts)); detail != "" {
 			return not(ReasonDirection, detail)
 		}
 		if detail := s.otherPeriod(best); detail != "" {

@@ -1,6 +1,7 @@
 package support
 
 import (
+	"slices"
 	"strings"
 
 	"nightdesk/pipeline/quantity"
@@ -71,3 +72,47 @@ func shareBefore(text string) string {
 	}
 	return number
 }
+
+// wholeForPart reports the number behind "of" where the sentence says of it what the source says of the one before: cracks were found
+// in 144 cables, for cracks in 23 of the 144 cables.
+func (t *text) wholeForPart(s *statement, q quantity.Quantity, p placed) bool {
+	u := t.units[p.unit]
+	words := t.words[u.from:u.to]
+	of := wholeBehind(words, p.Start)
+	if q.Kind != quantity.Number || of < 1 || wholeBehind(s.words, q.Start) >= 0 {
+		return false
+	}
+	part := slices.IndexFunc(t.inUnit(p.unit), func(o quantity.Quantity) bool { return o.Kind == quantity.Number && o.End+1 == words[of].start })
+	if part < 0 {
+		return false
+	}
+	first := t.inUnit(p.unit)[part]
+	if _, also := s.says(placed{Quantity: first, raw: t.Text[first.Start:first.End]}); also {
+		return false
+	}
+	said := 0
+	for _, w := range words[:of] {
+		if w.term() != "" && !w.number() && w.end <= first.Start && !t.isName(w.term()) && slices.ContainsFunc(s.terms, func(term weighted) bool { return term.text == w.term() }) {
+			said++
+		}
+	}
+	return said >= leastSaid
+}
+
+// wholeBehind returns the "of" that a number stands behind: of 144, of the 144, of all 144; -1 when it stands behind none.
+func wholeBehind(words []word, start int) int {
+	i, _ := slices.BinarySearchFunc(words, start, func(w word, b int) int { return w.start - b })
+	for i--; i >= 0; i-- {
+		switch words[i].low {
+		case "of", "von":
+			return i
+		case "the", "its", "their", "all", "den", "seinen", "ihren", "allen":
+		default:
+			return -1
+		}
+	}
+	return -1
+}
+
+// leastSaid is how many words show that the same is said.
+const leastSaid = 2
