@@ -43,7 +43,7 @@ func (s *statement) find(q quantity.Quantity, texts []*text) finding {
 			if !bare(q) && bare(p.Quantity) && q.Kind != quantity.Date && s.countsOther(t, p) {
 				continue // 2.7 billion kroner for 2.7 billion dollars
 			}
-			if t.countsOtherThings(s, noun, q, p) || t.wholeForPart(s, q, p) {
+			if t.countsOtherThings(s, noun, q, p) || t.wholeForPart(s, q, p) || t.ofThem(s, p) || t.ofAnotherHead(s, q, p) {
 				astray = max(astray, how)
 				continue
 			}
@@ -57,7 +57,7 @@ func (s *statement) find(q quantity.Quantity, texts []*text) finding {
 				how = met // "each year 22 m"
 			}
 			_, inTable := t.cells[p.Start]
-			if !t.basis(p) && !s.sameShare(q, t, p) && (t.misplaced(s, q, p, anchors) || !inTable && (t.saidOfAnother(s, q, p, around) || !sums && saidElsewhere(p, rivals, max(count[p.unit], t.together(around, p.unit))) || t.ofAnotherTime(s, q, p) || t.ofAnotherDate(s, q, p) || t.ofAnotherName(s, q, p))) {
+			if !t.basis(p) && !s.sameShare(q, t, p) && !(q.Kind == quantity.Number && shareOf(s.words, wholeBehind(s.words, q.Start))) && (t.misplaced(s, q, p, anchors) || !inTable && (t.saidOfAnother(s, q, p, around) || !sums && saidElsewhere(p, rivals, max(count[p.unit], t.together(around, p.unit))) || t.ofAnotherTime(s, q, p) || t.ofAnotherDate(s, q, p) || t.ofAnotherName(s, q, p))) {
 				astray = max(astray, how)
 				continue
 			}
@@ -65,7 +65,7 @@ func (s *statement) find(q quantity.Quantity, texts []*text) finding {
 				if doubt, certain := t.doubtful(s, q, p, around, rivals, count[p.unit]); certain && !sums {
 					astray = max(astray, how)
 					continue
-				} else if doubt || t.likelier(s, q, p, rivals) {
+				} else if doubt || t.likelier(s, q, p, rivals) || t.measuredElsewhere(s, q, p) {
 					how, unsure = rough, true
 				}
 			}

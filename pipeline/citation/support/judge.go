@@ -89,7 +89,7 @@ func judge(s *statement, texts []*text) Verdict {
 		open, openDetail = ReasonName, missing
 	}
 	if !foreign && open != ReasonDerived {
-		if detail := s.swapped(texts); detail != "" {
+		if detail := cmp.Or(s.swapped(texts), s.otherAgent(texts)); detail != "" {
 			return not(ReasonRoles, detail)
 		}
 		if !absence && (open == "" || open == ReasonSubject) {

@@ -114,5 +114,12 @@ func wholeBehind(words []word, start int) int {
 	return -1
 }
 
+// shareOf reports that the "of" at i stands behind a share: 45 of, a third of, most of.
+func shareOf(words []word, i int) bool {
+	return i > 0 && (words[i-1].number() || smallNumbers[words[i-1].low] || parts[words[i-1].low])
+}
+
+var parts = set(`half third thirds quarter quarters fifth fifths tenth percent most many some all none few majority hälfte drittel viertel prozent meisten`)
+
 // leastSaid is how many words show that the same is said.
 const leastSaid = 2
