@@ -21,12 +21,12 @@ func TestArticles(t *testing.T) {
 		swappedPass int // sentences with exchanged names that are called supported, at most
 		caught      int // of all wrong sentences, found at least, in percent
 	}{
-		{"articles", 0, 2, 11, 86},
+		{"articles", 0, 2, 10, 87},
 		{"articles2", 0, 1, 10, 80},
 		{"articles3", 0, 0, 1, 85},
 		{"articles4", 0, 1, 3, 80},
 		{"articles5", 0, 2, 3, 70},
-		{"articles6", 0, 12, 23, 69},
+		{"articles6", 0, 13, 23, 69},
 		{"articles7", 0, 6, 16, 68},
 		{"articles8", 0, 4, 12, 62},
 		{"articles9", 0, 2, 5, 67},

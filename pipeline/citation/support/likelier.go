@@ -54,20 +54,10 @@ func (t *text) likelierBeside(s *statement, q quantity.Quantity, p placed) bool 
 		delete(their, noun)
 		mine, theirs := without(own, their), without(their, own)
 		few := len(shared(mine, s.anchors))
-		if p.Kind == quantity.Date && few > 0 || covers(s.anchors, mine) || t.hasName(shared(mine, s.anchors)) {
+		if p.Kind == quantity.Date && few > 0 || covers(s.anchors, mine) || t.nameIn(shared(mine, s.anchors)) {
 			continue
 		}
 		if said := len(shared(theirs, s.anchors)); said > 0 && said >= few { // as much: which one is meant cannot be told
-			return true
-		}
-	}
-	return false
-}
-
-// hasName reports a name among anchors.
-func (t *text) hasName(anchors map[string]bool) bool {
-	for a := range anchors {
-		if t.isName(a) {
 			return true
 		}
 	}
