@@ -13,14 +13,14 @@ type pole struct {
 }
 
 // axes are words that turn what a sentence says into its opposite when one side stands for the other. Words that often
-// mean something else (up, over, back, long) are left out.
+// mean something else (up, over, back, long) are left out. A star marks axes that tell whom it is said of, and not what.
 const axes = `
 increase increases increased increasing rise rises rose risen rising grow grows grew grown growing growth climb climbs climbed gain gains gained surge surged expand expands expanded expansion jump jumped soar soared raise raises raised steigt stieg steigen gestiegen wächst wuchs zunimmt nahm erhöht erhöhte wuchsen widen widens widened augmenté progressé progresse hausse crû 增加 增长 上升 提高 上涨 | decrease decreases decreased decreasing decline declines declined declining fall falls fell fallen falling drop drops dropped dropping reduce reduces reduced reducing reduction shrink shrinks shrank shrunk cut cuts plunge plunged dip dipped lose loses lost losing lower lowers lowered sinkt sank sinken gesunken fällt fiel abnimmt verringert verringerte senkt senkte narrow narrows narrowed reculé baissé diminué recule baisse 减少 下降 降低 下跌 缩小
 more greater higher larger bigger most highest largest greatest mehr höher größer höchste größte 更多 更高 更大 最高 最大 | less fewer lower smaller least lowest smallest fewest weniger niedriger geringer kleiner niedrigste kleinste 更少 更低 更小 最低 最小
 faster quickly quicker fastest quickest schneller 更快 最快 | slower slowest slowly langsamer 更慢 最慢
 longer longest länger 更长 | shorter shortest kürzer 更短
 before earlier prior vor vorher 之前 以前 | after later afterwards following nach nachher 之后 以后
-older oldest älter | newer younger newest youngest jünger
+* older oldest älter | newer younger newest youngest jünger
 support supports supported supporting favour favours favor favors favoured approve approves approved endorse endorses endorsed accept accepts accepted agree agrees agreed ratified adopted passed grant grants granted stattgegeben welcome welcomes welcomed praise praises praised unterstützt befürwortet genehmigt 支持 赞成 批准 同意 | abgewiesen zurückgewiesen oppose opposes opposed opposing reject rejects rejected disagree disagrees disagreed against refuse refuses refused dispute disputed deny denies denied veto vetoed criticise criticises criticised criticize criticizes criticized condemn condemns condemned ablehnt abgelehnt lehnt lehnte 反对 拒绝 否决
 allow allows allowed allowing permit permits permitted enable enables enabled erlaubt erlaubte 允许 | forbid forbids forbidden prohibit prohibits prohibited ban bans banned disable disables disabled prevent prevents prevented block blocks blocked verbietet verboten 禁止
 better improve improves improved improvement best strengthen strengthens strengthened besser verbessert 更好 改善 | worse worsen worsens worsened worst degrade degrades degraded weaken weakens weakened schlechter verschlechtert 更差 恶化
@@ -39,20 +39,20 @@ safe sicher | unsafe dangerous gefährlich
 buy buys bought purchase purchased acquire acquired kauft kaufte | sell sells sold selling verkauft verkaufte
 strong stronger strongest stark | weak weaker weakest schwach
 early früh | late spät
-northern north nördlich | southern south südlich
-eastern east östlich | western west westlich
-upper above oberhalb über | lower below unterhalb unter beneath
+* northern north nördlich | southern south südlich
+* eastern east östlich | western west westlich
+* upper above oberhalb über | lower below unterhalb unter beneath
 hot warm warmer hotter heiß | cold cool cooler colder kalt
 add adds added | remove removes removed delete deletes deleted
 majority mehrheit 多数 | minority minderheit 少数
 legal lawful | illegal unlawful
-male men | female women
+* male men | female women
 internal | external
 ascending | descending
 input | output
 primary | secondary
-domestic | foreign
-public | private
+* domestic | foreign
+* public | private
 maximum maximal | minimum minimal
 majority most | minority few
 frequent häufig 经常 | rare rarest rarer seltener selten 很少
@@ -66,12 +66,17 @@ rich wealthy | poor
 first | last final
 `
 
+// parties are the axes that tell whom it is said of.
+var parties = map[int]bool{}
+
 // poles has every word of axes, as written and by its stem, with its sides: a word may stand on several axes.
 var poles, opposites = readAxes(axes)
 
 func readAxes(list string) (map[string][]pole, map[string]map[string]bool) {
 	found, opposite := map[string][]pole{}, map[string]map[string]bool{}
 	for axis, line := range strings.Split(strings.TrimSpace(list), "\n") {
+		line, who := strings.CutPrefix(line, "* ")
+		parties[axis] = who
 		plus, minus, _ := strings.Cut(line, "|")
 		sides := [2][]string{strings.Fields(plus), strings.Fields(minus)}
 		if len(sides[1]) == 0 {

@@ -61,6 +61,9 @@ func (s *statement) turned(ws []window) string {
 			}
 		}
 		if other > clearly*same && other > 0 {
+			if s.bothSides(m, mine) {
+				continue // men read 19 minutes and women 34: that is told by the figures
+			}
 			flagged[m.pole.axis]++
 			// Who is for and who against, in one sentence: an exchange turns both.
 			if flagged[m.pole.axis] > 1 || !slices.ContainsFunc(mine, func(o turn) bool { return o.pole.axis == m.pole.axis && o.pole.side != m.pole.side }) {
@@ -69,6 +72,19 @@ func (s *statement) turned(ws []window) string {
 		}
 	}
 	return s.prefixed(all, best)
+}
+
+// bothSides reports a word of an axis of which the sentence has both sides, each with a figure of one kind.
+func (s *statement) bothSides(m turn, all []turn) bool {
+	if !parties[m.pole.axis] || !slices.ContainsFunc(all, func(o turn) bool { return o.pole.axis == m.pole.axis && o.pole.side != m.pole.side }) {
+		return false
+	}
+	for i, a := range s.quantities {
+		if a.Kind != quantity.Date && slices.ContainsFunc(s.quantities[i+1:], func(b quantity.Quantity) bool { return alikeKind(a, b) }) {
+			return true
+		}
+	}
+	return false
 }
 
 // figuresIn counts the quantities of the sentence that a passage has.

@@ -67,6 +67,7 @@ func (f filler) fromBehind(from func(quantity.Quantity) bool) {
 // fromBefore fills in units that stand behind an earlier number.
 func (f filler) fromBefore() {
 	last, next := -1, -1 // the quantity that the unit comes from, and the first one behind it and what was given its unit
+	sum := -1            // the last sum of money
 	for i, q := range f.qs {
 		if q.Kind == quantity.Date || q.Kind == quantity.Label || q.Kind == quantity.Ordinal {
 			continue
@@ -75,7 +76,9 @@ func (f filler) fromBefore() {
 			last = -1
 		}
 		if !lacksUnit(f.s, q) {
-			last, next = i, -1
+			if last, next = i, -1; q.Kind == quantity.Money {
+				sum = i
+			}
 			continue
 		}
 		near := next < 0
@@ -88,6 +91,9 @@ func (f filler) fromBefore() {
 				last = -1
 			}
 			continue
+		}
+		if scaled && sum >= 0 && (last < 0 || f.powers[last] == 1) && q.Start-f.qs[sum].End <= farOff && !strings.Contains(f.s[f.qs[sum].End:q.Start], "\n") {
+			last = sum // 88 million dollars over six years, 120 million
 		}
 		if last < 0 || f.qs[last].Kind == quantity.Number {
 			continue
@@ -139,8 +145,12 @@ func (f filler) factor(i int, withMagnitude bool) (float64, bool) {
 	given := f.factors[i]
 	digit := func(r rune) bool { return r >= '0' && r <= '9' }
 	first, last := strings.IndexFunc(raw, digit), strings.LastIndexFunc(raw, digit)
-	if first < 0 || q.Low != q.High || q.Unit == "K" {
+	if q.Low != q.High || q.Unit == "K" {
 		return 0, false
+	}
+	if first < 0 { // four minutes
+		value := writtenValue(raw)
+		return q.Low / max(value, 1e-9), value > 0 && f.powers[i] == 1
 	}
 	one := quantity.Parse(raw[:first] + "1" + raw[last+1:])
 	if len(one) != 1 || one[0].Unit != q.Unit && given == 0 {
@@ -156,16 +166,19 @@ func (f filler) factor(i int, withMagnitude bool) (float64, bool) {
 	return factor, true
 }
 
-// lacksUnit reports a bare number in figures that is no year.
+// lacksUnit reports a bare number in figures that is no year, or one in words by which something differs: eleven less.
 func lacksUnit(s string, q quantity.Quantity) bool {
 	raw := s[q.Start:q.End]
 	year := len(raw) == 4 && q.Low >= 1500 && q.Low < 2100 && q.Low == math.Trunc(q.Low)
-	return q.Kind == quantity.Number && q.Low == q.High && raw[0] >= '0' && raw[0] <= '9' && !year
+	return q.Kind == quantity.Number && q.Low == q.High && (raw[0] >= '0' && raw[0] <= '9' || comparing[wordBehind(s, q.End)]) && !year
 }
 
 // joinedNumbers reports that nothing stands between two numbers but words that join them.
 func joinedNumbers(between string) bool {
 	words := strings.Fields(strings.ToLower(between))
+	if len(words) == 2 && (words[0] == "instead" && words[1] == "of" || words[0] == "rather" && words[1] == "than") {
+		return true
+	}
 	if len(words) == 0 || len(words) > 2 || !joining[words[0]] {
 		return false
 	}

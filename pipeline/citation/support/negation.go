@@ -21,7 +21,7 @@ type negation struct {
 var (
 	denying  = set(`not nobody niemand never cannot nicht nie niemals pas jamais`)
 	denyNoun = set(`no without neither nor none kein keine keinen keiner keinem ohne sans`)
-	denyVerb = set(`fail fails failed unable refuse refuses refused`) // to do it
+	denyVerb = set(`decline declines declined fail fails failed unable refuse refuses refused`) // to do it
 	// averting words say that something does not happen; they do not make an opposite of what says that it can.
 	averting = set(`beyond prevent prevents prevented avoid avoids avoided protect protects protected lack lacks lacked absence instead rather unlike unlikely badly poorly hardly barely scarcely partly insufficiently inadequately kaum unwahrscheinlich verhindert vermeidet`)
 	// afterNot are words that make no denial of the whole: not only, no later than.

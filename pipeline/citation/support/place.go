@@ -110,7 +110,11 @@ func ownSegment(text string, words []word, vs []quantity.Quantity, i, from, to i
 		}
 		shared := capitals(words, start, vs[0].Start)
 		if n := len(subject) + len(verb); n > 0 && n <= 2 && !hasAuxiliary(words, next, vs[1].Start) { // coal made up half, limestone a sixth: only the subject differs
-			maps.DeleteFunc(before, func(a string, _ bool) bool { return !shared[a] && !firstAnchors(text, words, start, n)[a] })
+			first := firstAnchors(text, words, start, n)
+			maps.DeleteFunc(before, func(a string, _ bool) bool { return !shared[a] && !first[a] })
+			if len(subject) == 0 {
+				shared = without(shared, first) // its capital is that of the sentence
+			}
 		}
 		for a := range before {
 			if shared[a] && len(subject) == 0 || !shared[a] && len(verb) == 0 {

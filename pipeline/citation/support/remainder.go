@@ -107,16 +107,21 @@ func (d derivation) remains(t *text, values []placed) bool {
 func (d derivation) differs(t *text, values []placed) bool {
 	for _, by := range values {
 		before := t.Text[t.units[by.unit].start:by.Start]
-		if !d.same(by) || !comparing[wordBehind(t.Text, by.End)] && !slices.ContainsFunc(comparingHan, func(w string) bool { return strings.HasSuffix(before, w) }) {
+		if !d.same(by) && !strings.HasPrefix(d.q.Unit, by.Unit+"/") || !comparing[wordBehind(t.Text, by.End)] && !slices.ContainsFunc(comparingHan, func(w string) bool { return strings.HasSuffix(before, w) }) {
 			continue
 		}
 		for _, a := range values {
-			if a.Start != by.Start && d.same(a) && (d.is(a.Low+by.Low) || d.is(math.Abs(a.Low-by.Low))) {
+			if a.Start != by.Start && d.same(a) && (d.is(a.Low+by.Low) || d.is(math.Abs(a.Low-by.Low)) || d.by(writtenValue(a.raw), writtenValue(by.raw))) {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// by compares numbers without their units: 86 crowns a year, 9 crowns more.
+func (d derivation) by(a, difference float64) bool {
+	return d.written > 0 && (a+difference == d.written || a-difference == d.written)
 }
 
 // each computes with a number of things that have as much each, or that differ by as much.
@@ -196,9 +201,24 @@ const restWords = 9
 // ofRest reports that the sources say of something in the sentence that the rest is its: the rest came from the friends.
 func (s *statement) ofRest(texts []*text) bool {
 	for _, t := range texts {
+		if s.wide && t.ofRestWide(s) {
+			return true
+		}
 		for _, u := range t.postings["rest"] {
 			words := t.words[t.units[u].from:t.units[u].to]
 			if resting[words[min(1, len(words)-1)].low] && slices.ContainsFunc(words[:min(len(words), restWords)], func(w word) bool { return w.term() != "" && w.term() != "rest" && s.anchors[w.term()] }) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// ofRestWide is ofRest for a script without spaces.
+func (t *text) ofRestWide(s *statement) bool {
+	for _, term := range s.terms[:min(len(s.terms), restWords)] {
+		for _, u := range t.postings[term.text][:min(len(t.postings[term.text]), mostRests)] {
+			if unit := t.Text[t.units[u].start:t.units[u].end]; strings.Contains(unit, "其余") || strings.Contains(unit, "剩余") {
 				return true
 			}
 		}

@@ -202,6 +202,7 @@ func unitName(head string) string {
 	} else if comma := strings.LastIndex(head, ", "); comma >= 0 {
 		name = head[comma+2:]
 	}
+	name, _, _ = strings.Cut(name, " of ") // % of readers
 	return strings.TrimPrefix(strings.TrimSpace(name), "in ")
 }
 
