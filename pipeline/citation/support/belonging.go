@@ -126,7 +126,7 @@ func (t *text) ofAnotherName(s *statement, q quantity.Quantity, p placed) bool {
 			}
 		}
 	}
-	if before == nil || mine == nil || t.told(s, p) {
+	if before == nil || mine == nil || t.told(s, p) || roleOf(t.Text, t.words, 0, *mine) != "" && !clauseBetween(t.Text, p.End, t.words[mine.first].start) { // 31 million came from Ostmark
 		return false
 	}
 	for _, v := range t.rivals(s, q, p.unit, p) {

@@ -30,8 +30,7 @@ func (s *statement) find(q quantity.Quantity, texts []*text) finding {
 	if s.brokenShare(q, texts) {
 		return finding{reason: ReasonSubject}
 	}
-	astray := apart   // how well a value agrees that is said of something else
-	nameless := false // it has no currency, as in 31 million of that
+	astray := apart // how well a value agrees that is said of something else
 	for _, t := range texts {
 		found := t.agreeing(s, q, raw)
 		var rivals []rivalPlace
@@ -60,7 +59,6 @@ func (s *statement) find(q quantity.Quantity, texts []*text) finding {
 			_, inTable := t.cells[p.Start]
 			if !t.basis(p) && !s.sameShare(q, t, p) && !(q.Kind == quantity.Number && shareOf(s.words, wholeBehind(s.words, q.Start))) && (t.misplaced(s, q, p, anchors) || !inTable && (t.saidOfAnother(s, q, p, around) || !sums && saidElsewhere(p, rivals, max(count[p.unit], t.together(around, p.unit))) || t.ofAnotherTime(s, q, p) || t.ofAnotherDate(s, q, p) || t.ofAnotherName(s, q, p))) {
 				astray = max(astray, how)
-				nameless = nameless || q.Kind == quantity.Money && bare(p.Quantity) && magnitudeOf(p.raw) != ""
 				continue
 			}
 			if how == met && (!inTable || q.Kind == quantity.Date) && q.Kind != quantity.Label {
@@ -91,8 +89,6 @@ func (s *statement) find(q quantity.Quantity, texts []*text) finding {
 		best.reason = ReasonRounding
 	case best.how == apart && astray == met:
 		best.reason = ReasonSubject
-	case best.how == apart && nameless: // neither the currency nor what it is said of is quite the same
-		best.how, best.reason = rough, ReasonSubject
 	case best.how == apart && astray != apart:
 		best.reason = s.whyMissing(q, raw, texts)
 	case best.how == apart && s.standsThere(raw, texts):
