@@ -2,7 +2,6 @@ package support
 
 import (
 	"slices"
-	"strings"
 
 	"nightdesk/pipeline/quantity"
 )
@@ -167,12 +166,46 @@ func (t *text) shortenedValue(around surroundings, words []word, vs []quantity.Q
 		!covers(around.all, subject) && len(shared(own, around.all)) > 0
 }
 
-// plainAnchors leaves out the anchors that are numbers, pairs and the shortest words.
-func plainAnchors(anchors map[string]bool) map[string]bool {
-	for a := range anchors {
-		if len(a) <= 3 || strings.Contains(a, " ") || a[0] >= '0' && a[0] <= '9' {
-			delete(anchors, a)
+// ofAnotherTime reports a value that the source sentence gives for another date: of $145 in 2021 and $97 in 2024, the
+// second is not that of 2021. It is told only where values and dates take turns.
+func (t *text) ofAnotherTime(s *statement, q quantity.Quantity, p placed) bool {
+	if q.Kind == quantity.Date || p.Kind == quantity.Date {
+		return false
+	}
+	var when *quantity.Quantity // that the sentence gives for the value
+	for i := range s.quantities {
+		d := &s.quantities[i]
+		if d.Kind == quantity.Date && (d.Start >= q.End && d.Start-q.End < 30 || q.Start >= d.End && q.Start-d.End < 30) {
+			if when != nil {
+				return false // which one cannot be told
+			}
+			when = d
 		}
 	}
-	return anchors
+	if when == nil || !when.To.Zero() {
+		return false
+	}
+	u := t.units[p.unit]
+	var row []placed
+	at, _ := slices.BinarySearchFunc(t.quantities, u.start, func(p placed, b int) int { return p.Start - b })
+	for ; at < len(t.quantities) && t.quantities[at].Start < u.end && len(row) < 40; at++ {
+		if o := t.quantities[at]; o.Kind == quantity.Date || o.Kind == p.Kind && o.Unit == p.Unit {
+			row = append(row, o)
+		}
+	}
+	if len(row) < 4 || len(row)%2 != 0 {
+		return false
+	}
+	for i := range row[1:] {
+		if (row[i].Kind == quantity.Date) == (row[i+1].Kind == quantity.Date) {
+			return false
+		}
+	}
+	for i, o := range row {
+		if o.Start == p.Start {
+			date := row[i^1] // its neighbour in the pair
+			return agreeDates(*when, date.Quantity) == apart
+		}
+	}
+	return false
 }

@@ -60,3 +60,12 @@ func clauseMark(s string, i int) bool {
 	}
 	return false
 }
+
+func clauseBetween(text string, from, to int) bool {
+	for i := from; i < to && i < len(text); i++ {
+		if clauseMark(text, i) {
+			return true
+		}
+	}
+	return false
+}

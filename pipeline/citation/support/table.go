@@ -256,12 +256,3 @@ func scale(q *quantity.Quantity, u quantity.Quantity) {
 	}
 	q.Kind, q.Unit, q.Low, q.High, q.Round = u.Kind, u.Unit, q.Low*u.Low, q.High*u.Low, q.Round*u.Low
 }
-
-// addAnchor takes in a word by its stem, a number as it is written.
-func addAnchor(to map[string]bool, w word) {
-	if w.number() {
-		to[strings.Trim(w.low, ".,")] = true
-	} else if term := w.term(); term != "" && !spans[w.low] {
-		to[term] = true
-	}
-}
