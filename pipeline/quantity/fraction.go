@@ -58,7 +58,7 @@ func (p *parser) fraction(i int) int {
 	time := under == 4 && next != "of" && p.s[end] == ' ' && !p.commas // three quarters of it; three quarters of growth are no share
 	switch {
 	case over > 1 && !time, plural && !time:
-	case next == "", behindPart[strings.ToLower(next)]:
+	case name == "Hälfte", next == "", behindPart[strings.ToLower(next)]:
 		if time && plural {
 			return i
 		}

@@ -58,6 +58,7 @@ func TestParse(t *testing.T) {
 		"One in five stays, nine out of ten go.":        "20 %, 90 %",
 		"It rose from 9 in 2008 to 24 in 2021.":         "9, date 2008, 24, date 2021",
 		"Es kostet seit Januar 9 statt 8 Euro.":         "9, 8 EUR",
+		"Das Land soll die Hälfte tragen.":              "50 %",
 		"It takes 5 minutes, an older one in 50.":       "300 s, 50",
 		"It grew for three quarters in a row.":          "9 month",
 		"In the first half of 2021, a third party paid": "date 2021",
