@@ -12,7 +12,7 @@ import (
 var deriving = set(`total together combined sum sums add adds all both altogether difference gap increase increased rise rose risen growth grew grown gain gains gained decrease decreased decline declined fall fell fallen
 	drop dropped reduction reduced cut lowered raised times double doubled twice half halved triple tripled quadrupled ratio average mean share percent points fewer more less other others each
 	remaining remain remained rest missing budget lacking short without excluding including net overall per higher lower faster slower longer shorter lighter heavier larger smaller bigger older younger cheaper dearer
-	every yearly annual annually pro jährlich earlier later behind ahead majority aged age old when amounts
+	against gegen every yearly annual annually pro jährlich earlier later behind ahead majority aged age old when amounts
 	insgesamt zusammen summe differenz mehr weniger um teurer billiger höher niedriger übrigen übrige anteil fehlen fehlt ohne jede jeder je
 	manque différence ensemble total`)
 

@@ -43,11 +43,12 @@ func fillIn(s string, qs []quantity.Quantity, german bool) {
 
 // filler is the work on one text.
 type filler struct {
-	s       string
-	qs      []quantity.Quantity
-	german  bool      // all nouns have capitals
-	factors []float64 // what numbers that were given a unit have been multiplied with
-	powers  []float64 // the power of ten that each number is told in, such as 1e6 for millions
+	s        string
+	qs       []quantity.Quantity
+	german   bool      // all nouns have capitals
+	factors  []float64 // what numbers that were given a unit have been multiplied with
+	compared bool      // the number is one by which something differs
+	powers   []float64 // the power of ten that each number is told in, such as 1e6 for millions
 }
 
 // fromBehind fills in units that stand behind the next number.
@@ -100,6 +101,7 @@ func (f filler) fromBefore() {
 		}
 		a := f.qs[last]
 		between := f.s[a.End:q.Start]
+		f.compared = comparing[wordBehind(f.s, q.End)]
 		factor, ok := f.factor(last, !scaled)
 		switch {
 		case !ok:
@@ -150,7 +152,7 @@ func (f filler) factor(i int, withMagnitude bool) (float64, bool) {
 	}
 	if first < 0 { // four minutes
 		value := writtenValue(raw)
-		return q.Low / max(value, 1e-9), value > 0 && f.powers[i] == 1
+		return q.Low / max(value, 1e-9), value > 0 && f.powers[i] == 1 && f.compared
 	}
 	one := quantity.Parse(raw[:first] + "1" + raw[last+1:])
 	if len(one) != 1 || one[0].Unit != q.Unit && given == 0 {

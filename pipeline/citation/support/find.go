@@ -2,6 +2,7 @@ package support
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"strings"
 
@@ -57,7 +58,9 @@ func (s *statement) find(q quantity.Quantity, texts []*text) finding {
 			}
 			_, inTable := t.cells[p.Start]
 			if !t.basis(p) && !s.sameShare(q, t, p) && !(q.Kind == quantity.Number && shareOf(s.words, wholeBehind(s.words, q.Start))) && (t.misplaced(s, q, p, anchors) || !inTable && (t.saidOfAnother(s, q, p, around) || !sums && saidElsewhere(p, rivals, max(count[p.unit], t.together(around, p.unit))) || t.ofAnotherTime(s, q, p) || t.ofAnotherDate(s, q, p) || t.ofAnotherName(s, q, p))) {
-				astray = max(astray, how)
+				if how != met || q.Kind == quantity.Date || math.Abs(q.Low-p.Low) <= 1e-9*math.Abs(q.Low) || q.Low != q.High || written(raw) == written(p.raw) { // what is only near it may be another value
+					astray = max(astray, how)
+				}
 				continue
 			}
 			if how == met && (!inTable || q.Kind == quantity.Date) && q.Kind != quantity.Label {

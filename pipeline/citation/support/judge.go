@@ -67,7 +67,7 @@ func judge(s *statement, texts []*text) Verdict {
 		case f.reason != ReasonSubject && f.how == apart && s.counts(q, counted):
 		case f.how == apart && (f.reason == ReasonNumber || (q.Kind == quantity.Percent || q.Unit == "s") && f.reason != ReasonSubject || f.reason == ReasonSubject && s.othersIn(q, lead) || s.sums() || s.differsBy(q)) && s.derived(q, texts, best):
 			open, openDetail = ReasonDerived, raw
-		case f.how == apart && (s.asked(q, texts, best) || f.reason == ReasonNumber && s.ofRest(texts) || strings.HasPrefix(q.Unit, "cents") && !anyIn(q.Unit, texts)):
+		case f.how == apart && (s.asked(q, f.reason == ReasonNumber, texts, best) || f.reason == ReasonNumber && s.ofRest(texts) || strings.HasPrefix(q.Unit, "cents") && !anyIn(q.Unit, texts)):
 			open, openDetail = ReasonDerived, raw
 		case f.how == apart && s.countsUnsaid(q, texts):
 			open, openDetail = ReasonDerived, raw

@@ -124,7 +124,7 @@ func fromTo(words []word, qs []quantity.Quantity) (from, to quantity.Quantity, o
 		for _, o := range qs[i+1:] {
 			if o.Kind == q.Kind && o.Unit == q.Unit {
 				before := wordBefore(words, o.Start)
-				return q, o, target(before) || before == "auf"
+				return q, o, target(before) && before != "nach" || before == "auf" // nach 11 Millionen: they were before
 			}
 		}
 	}

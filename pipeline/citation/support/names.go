@@ -141,7 +141,7 @@ func (s *statement) missingName(texts []*text, best window) (string, bool) {
 		text := s.text[first.start:last.end]
 		switch {
 		case len(missing) == 0:
-		case n.weak && (best.share < 0.6 || !s.isSubject(n)):
+		case n.weak && (best.share < 0.6 || sameWord[first.term()] != "" || len(polesOf(first)) > 0 || !s.isSubject(n)):
 			continue // an ordinary word, as far as can be told
 		case len(missing) == 1 && missing[0].start == first.start && len(n.words) > 1 && s.begins(n.words[0]) && !s.otherName(n, missing, texts):
 			continue // "Enabling Kerberos": the first word is an ordinary one

@@ -68,7 +68,7 @@ func negations(s string, words []word) []negation {
 					break
 				}
 			}
-			if n.head == "" && words[j].number() { // not to 16: figures are checked by themselves
+			if n.head == "" && !n.noun && words[j].number() { // not to 16: figures are checked by themselves
 				break
 			}
 			if !whole && (words[j].low == "until" || words[j].low == "till") { // not until nine: only at nine
@@ -82,7 +82,7 @@ func negations(s string, words []word) []negation {
 				whole = true
 				continue // "it is not true that": what follows is denied
 			}
-			if n.head == "" && !strings.HasSuffix(words[j].low, "ly") {
+			if n.head == "" && (!strings.HasSuffix(words[j].low, "ly") || verbsInLy[words[j].low]) {
 				n.head = term
 			}
 			n.scope[term] = true
@@ -108,6 +108,9 @@ func negations(s string, words []word) []negation {
 	}
 	return out
 }
+
+// verbsInLy are no adverbs.
+var verbsInLy = set(`fly rely apply supply reply comply imply multiply ally family rally`)
 
 // exceptBehind reports "no gain but": what follows is stated.
 func exceptBehind(words []word, i int) bool {

@@ -159,5 +159,10 @@ func (t *text) few(q quantity.Quantity) []placed {
 			}
 		}
 	}
+	for _, about := range t.aboutFound {
+		if about.Kind == q.Kind && about.Unit == q.Unit {
+			out = append(out, placed{Quantity: about, raw: t.About[about.Start:about.End]})
+		}
+	}
 	return out
 }

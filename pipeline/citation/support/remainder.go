@@ -19,15 +19,15 @@ var (
 	adding       = set(`and or und oder both plus`)
 )
 
-// asked reports a value that comes out where a source sentence asks to be computed with.
-func (s *statement) asked(q quantity.Quantity, texts []*text, ws []window) bool {
+// asked reports a value that comes out where a source sentence asks to be computed with. missing: no source has its number.
+func (s *statement) asked(q quantity.Quantity, missing bool, texts []*text, ws []window) bool {
 	if q.Kind == quantity.Date || q.Low != q.High || q.Low <= 0 {
 		return false
 	}
 	d := derivation{q: q, announced: true, written: writtenValue(s.text[q.Start:q.End])}
 	for _, t := range texts {
 		for _, values := range append(s.operands(t, ws), t.beforeRest()...) {
-			if _, inTable := t.cells[values[0].Start]; !inTable && (d.remains(t, values) || d.shareOf(values) || d.differs(t, values) || d.each(t, values) || s.counted(d, t, values)) {
+			if _, inTable := t.cells[values[0].Start]; !inTable && (d.remains(t, values) || missing && d.shareOf(append(values[:len(values):len(values)], t.valuesIn(values[0].unit+1)...)) || d.differs(t, values) || d.each(t, values) || s.counted(d, t, values)) {
 				return true
 			}
 		}
@@ -42,16 +42,24 @@ func (t *text) beforeRest() [][]placed {
 		if first := t.units[u].from; u == 0 || len(out) == mostRests || !resting[t.words[first].low] && !resting[t.words[min(first+1, len(t.words)-1)].low] {
 			continue
 		}
-		at, _ := slices.BinarySearchFunc(t.quantities, t.units[u-1].start, func(p placed, b int) int { return p.Start - b })
-		end := at
-		for end < len(t.quantities) && t.quantities[end].unit == u-1 {
-			end++
-		}
-		if end > at {
-			out = append(out, t.quantities[at:end])
+		if values := t.valuesIn(u - 1); len(values) > 0 {
+			out = append(out, values)
 		}
 	}
 	return out
+}
+
+// valuesIn returns the quantities of a unit.
+func (t *text) valuesIn(u int) []placed {
+	if u >= len(t.units) {
+		return nil
+	}
+	at, _ := slices.BinarySearchFunc(t.quantities, t.units[u].start, func(p placed, b int) int { return p.Start - b })
+	end := at
+	for end < len(t.quantities) && t.quantities[end].unit == u {
+		end++
+	}
+	return t.quantities[at:end]
 }
 
 // mostRests bounds the sentences about the rest of something that are looked at.

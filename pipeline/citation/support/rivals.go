@@ -22,7 +22,7 @@ func (t *text) saidOfAnother(s *statement, q quantity.Quantity, p placed, around
 	}
 	clause := clauseTerms(t.Text, words, p.Start, u.start, u.end)
 	own := shared(around, clause)
-	told := t.told(s, p)
+	told := t.told(s, p) || covers(s.anchors, clause) && t.clauseSaid(s, p) // what it leaves out stands before
 	for _, other := range t.rivals(s, q, p.unit, p) {
 		their := clauseTerms(t.Text, words, other.Start, u.start, u.end)
 		theirs := shared(around, their)
@@ -49,6 +49,20 @@ func (t *text) told(s *statement, p placed) bool {
 	}
 	label := segment(t.Text, t.words[u.from:u.to], vs, at, u.start, u.end)
 	return len(label) > 0 && covers(s.anchors, label)
+}
+
+// clauseSaid reports that the sentence has all dates and measured values of the clause around a value.
+func (t *text) clauseSaid(s *statement, p placed) bool {
+	from, to := cutBefore(t.Text, p.Start), cutBehind(t.Text, p.End)
+	if p.Start > 0 && t.Text[p.Start-1] == '(' {
+		return false
+	}
+	for _, o := range t.valuesIn(p.unit) {
+		if _, said := s.says(o); !said && o.Start != p.Start && o.Start >= from && o.End <= to && o.Kind != quantity.Number {
+			return false
+		}
+	}
+	return true
 }
 
 // says returns the quantity of the sentence that another one of a source bears out.

@@ -1,6 +1,7 @@
 package support
 
 import (
+	"maps"
 	"unicode/utf8"
 
 	"nightdesk/pipeline/quantity"
@@ -37,6 +38,9 @@ func turns(s string, words []word) []turn {
 	for _, n := range negations(s, words) {
 		if n.trigger {
 			denied[n.head] = true
+		}
+		if n.trigger && n.word == "none" { // none of the advisers loses his job
+			maps.Copy(denied, n.scope)
 		}
 	}
 	for i, w := range words {
