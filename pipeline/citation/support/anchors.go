@@ -20,7 +20,7 @@ func anchorsIn(text string, words []word, from, to int, vs []quantity.Quantity) 
 	lo, _ := slices.BinarySearchFunc(words, from, func(w word, b int) int { return w.start - b })
 	for ; lo < len(words) && words[lo].start < to; lo++ {
 		w := words[lo]
-		if within(w, vs) || powers[w.low] {
+		if within(w, vs) || powers[w.low] || lo > 0 && words[lo-1].number() && measures[w.low] {
 			continue
 		}
 		if w.number() && (lo > 0 && words[lo-1].number() && words[lo-1].end+1 == w.start && text[w.start-1] != ' ' || lo+1 < len(words) && words[lo+1].number() && w.end+1 == words[lo+1].start && text[w.end] != ' ') {
@@ -39,6 +39,10 @@ func anchorsIn(text string, words []word, from, to int, vs []quantity.Quantity) 
 
 // powers are words that only raise a number.
 var powers = set(`hundred thousand million millions billion billions trillion tausend mio mrd millionen milliarde milliarden`)
+
+// measures are units behind a number, of what has been measured they say nothing.
+var measures = set(`tonne tonnes ton tons tonnen kilogram kilograms kg gram grams metre metres meter meters metern kilometre kilometres kilometer kilometers kilometern km mile miles feet
+	litre litres liter liters litern degrees grad percent prozent euro euros dollar dollars pound pounds kroner francs franken yen yuan`)
 
 // within reports a word that is part of a value.
 func within(w word, vs []quantity.Quantity) bool {

@@ -43,7 +43,7 @@ func (s *statement) find(q quantity.Quantity, texts []*text) finding {
 			if !bare(q) && bare(p.Quantity) && q.Kind != quantity.Date && s.countsOther(t, p) {
 				continue // 2.7 billion kroner for 2.7 billion dollars
 			}
-			if t.countsOtherThings(s, noun, q, p) || t.wholeForPart(s, q, p) || t.ofThem(s, p) || t.ofAnotherHead(s, q, p) {
+			if t.countsOtherThings(s, noun, q, p) || t.wholeForPart(s, q, p) || t.ofThem(s, p) || t.restInstead(s, p) || t.ofAnotherHead(s, q, p) {
 				astray = max(astray, how)
 				continue
 			}

@@ -69,7 +69,7 @@ func judge(s *statement, texts []*text) Verdict {
 			open, openDetail = ReasonDerived, raw
 		case f.how == apart && (s.asked(q, f.reason == ReasonNumber, texts, best) || f.reason == ReasonNumber && s.ofRest(texts) || strings.HasPrefix(q.Unit, "cents") && !anyIn(q.Unit, texts)):
 			open, openDetail = ReasonDerived, raw
-		case f.how == apart && s.countsUnsaid(q, texts):
+		case f.how == apart && (s.countsUnsaid(q, texts) || (f.reason == ReasonNumber || f.reason == ReasonDate) && s.countedFrom(q, texts)):
 			open, openDetail = ReasonDerived, raw
 		default:
 			return not(f.reason, raw)

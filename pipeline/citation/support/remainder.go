@@ -214,6 +214,9 @@ func (s *statement) ofRest(texts []*text) bool {
 		}
 		for _, u := range t.postings["rest"] {
 			words := t.words[t.units[u].from:t.units[u].to]
+			if from, to := restOf(t.Text, words); slices.ContainsFunc(words[from:to], func(w word) bool { return w.term() != "rest" && s.anchors[w.term()] }) {
+				return true
+			}
 			if resting[words[min(1, len(words)-1)].low] && slices.ContainsFunc(words[:min(len(words), restWords)], func(w word) bool { return w.term() != "" && w.term() != "rest" && s.anchors[w.term()] }) {
 				return true
 			}

@@ -123,3 +123,42 @@ var parts = set(`half third thirds quarter quarters fifth fifths tenth percent m
 
 // leastSaid is how many words show that the same is said.
 const leastSaid = 2
+
+// restOf returns the words of the clause that says whose the rest is; 0, 0 when there is none.
+func restOf(text string, words []word) (from, to int) {
+	at := slices.IndexFunc(words, func(w word) bool { return w.low == "rest" || w.low == "remainder" })
+	if at < 1 || !beforeNoun[words[at-1].low] || at+1 < len(words) && (words[at+1].low == "of" || words[at+1].low == "des") {
+		return 0, 0
+	}
+	from, to = at, at+1
+	for from > 0 && !clauseWords[words[from].low] && !clauseBetween(text, words[from-1].end, words[from].start) {
+		from--
+	}
+	for to < len(words) && !clauseWords[words[to].low] && !clauseBetween(text, words[to-1].end, words[to].start) {
+		to++
+	}
+	return from, to
+}
+
+// restInstead reports a value of which the rest is that of what the sentence gives the value to: the state paid two thirds and the
+// insurers the rest.
+func (t *text) restInstead(s *statement, p placed) bool {
+	u := t.units[p.unit]
+	words := t.words[u.from:u.to]
+	from, to := restOf(t.Text, words)
+	if to == 0 || words[from].start < p.End {
+		return false
+	}
+	of := termsOf(words[from:to])
+	for term := range termsOf(words[:from]) {
+		delete(of, term)
+	}
+	said, unsaid := false, false
+	for _, term := range s.terms {
+		said = said || of[term.text]
+	}
+	for _, w := range words[:from] {
+		unsaid = unsaid || w.term() != "" && !w.number() && !s.anchors[w.term()]
+	}
+	return said && unsaid
+}
