@@ -34,6 +34,7 @@ func TestArticles(t *testing.T) {
 		{"articles11", 1, 2, 2, 64},
 		{"articles12", 0, 2, 2, 68},
 		{"articles13", 0, 6, 5, 50},
+		{"articles14", 0, 5, 3, 84},
 	} {
 		t.Run(set.dir, func(t *testing.T) {
 			t.Parallel()
