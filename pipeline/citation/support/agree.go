@@ -92,8 +92,16 @@ func sameCurrency(a, b, rawA, rawB string) string {
 
 // sterling reads pounds as money where what they are compared with is money.
 func sterling(q, other quantity.Quantity, raw string) quantity.Quantity {
+	if other.Kind != quantity.Money {
+		return q
+	}
+	return inSterling(q, raw)
+}
+
+// inSterling reads pounds as money.
+func inSterling(q quantity.Quantity, raw string) quantity.Quantity {
 	const pound = 0.45359237 // kg
-	if q.Kind == quantity.Measure && other.Kind == quantity.Money && strings.HasPrefix(q.Unit, "kg") && strings.Contains(raw, "pound") {
+	if q.Kind == quantity.Measure && strings.HasPrefix(q.Unit, "kg") && strings.Contains(raw, "pound") {
 		q.Kind, q.Unit = quantity.Money, "GBP"+strings.TrimPrefix(q.Unit, "kg")
 		q.Low, q.High, q.Round = q.Low/pound, q.High/pound, q.Round/pound
 	}

@@ -12,6 +12,7 @@ type surroundings struct {
 	close, all map[string]bool
 	contrast   bool // the sentence has two values of the kind, which it tells apart
 	sentence   map[string]bool
+	whole      bool                // it is what a share is of: half of the six
 	partners   []quantity.Quantity // values that this one is told to have become, or to have been
 }
 
@@ -26,12 +27,19 @@ func (s *statement) around(q quantity.Quantity) surroundings {
 	})
 	from, to := s.clauseOf(q)
 	i := slices.IndexFunc(vs, func(v quantity.Quantity) bool { return v.Start == q.Start })
-	found := surroundings{all: segment(s.text, s.words, vs, i, from, to), close: map[string]bool{}, contrast: len(vs) > 1, sentence: s.anchors, partners: partners}
+	found := surroundings{all: segment(s.text, s.words, vs, i, from, to), close: map[string]bool{}, contrast: len(vs) > 1, sentence: s.anchors, partners: partners, whole: s.whole(q)}
 	close := segment(s.text, s.words, vs, i, max(from, cutBefore(s.text, q.Start)), min(to, cutBehind(s.text, q.End)))
 	for a := range close {
 		found.close[a] = found.all[a]
 	}
 	return found
+}
+
+// whole reports a number that a share is told of.
+func (s *statement) whole(q quantity.Quantity) bool {
+	return q.Kind == quantity.Number && slices.ContainsFunc(s.quantities, func(o quantity.Quantity) bool {
+		return o.Kind == quantity.Percent && o.End < q.Start && joinsValues(s.text[o.End:q.Start])
+	})
 }
 
 // changes reports that one value is told with the other: from 52 to 46; to 0.46 from 1.12; 134 of the 189.

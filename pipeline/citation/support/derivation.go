@@ -179,6 +179,9 @@ func (d derivation) span(a, b quantity.Quantity) bool {
 	if a.When.Month == 0 || b.When.Month == 0 {
 		return years > 0 && math.Abs(years*365.25-size) <= 0.01*size+2
 	}
+	if d.q.Bound == quantity.AtLeast {
+		return between > size && between <= 1.25*size
+	}
 	if d.q.Bound != quantity.Exact || a.When.Day == 0 || b.When.Day == 0 {
 		room = max(31, 0.1*between)
 	}

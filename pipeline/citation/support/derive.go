@@ -46,6 +46,9 @@ func (s *statement) derived(q quantity.Quantity, texts []*text, ws []window) boo
 	d := derivation{q: q, announced: announced, exact: exact, written: writtenValue(raw)}
 	for _, t := range texts {
 		groups := append(s.operands(t, ws), t.bases()...)
+		if far && q.Unit == "month" && q.Bound != quantity.Exact && d.across(t.dates()[:min(len(t.dates()), deriveValues)]) {
+			return true
+		}
 		if far && q.Kind == quantity.Number && t.differs(q) {
 			return true
 		}

@@ -23,7 +23,7 @@ var joining = set(`to and or auf und oder bis of et à von der statt`)
 
 // counting words do not count: behind a number they leave open what it is a number of.
 var counting = set(`and or in at on by to from with for after before while whereas but as than is are was were will would has have had can could may might must went came goes come
-	under over against about nearly rund etwa knapp fast this that last now then only a the um im am an auf aus bei bis der die das den dem den des für mit nach noch oder seit sind und von vor war waren hat hatte haben hatten ist sind wird werden wurde wurden zu zum zur et en à dans par beyond without among alone`)
+	under over against about nearly rund etwa knapp fast this that last now then only a the um im am an auf aus bei bis der die das den dem den des für mit nach noch oder seit sind und von vor war waren hat hatte haben hatten ist sind wird werden wurde wurden zu zum zur et en à dans par beyond without among alone did does do`)
 
 // isYear reports a bare number that is a year by what follows it: the harvest of 2023 came to; 2019 waren es.
 func isYear(s string, q quantity.Quantity) bool {
@@ -111,7 +111,7 @@ func (f filler) fromBefore() {
 			scaled && f.powers[last] == 1, !scaled && f.powers[last] > 1 && q.Low >= 1000:
 			continue
 		case scaled, joinedNumbers(between), strings.TrimSpace(between) == "from", lastWord(f.s[:q.Start]) == lastWord(f.s[:a.Start]),
-			strings.ContainsAny(between, ",;"), strings.Contains(between, " and "), strings.Contains(between, " und "):
+			strings.ContainsAny(between, ",;:"), strings.Contains(between, " and "), strings.Contains(between, " und "):
 		default:
 			continue
 		}
@@ -155,6 +155,9 @@ func (f filler) factor(i int, withMagnitude bool) (float64, bool) {
 		return q.Low / max(value, 1e-9), value > 0 && f.powers[i] == 1 && f.compared
 	}
 	one := quantity.Parse(raw[:first] + "1" + raw[last+1:])
+	if len(one) == 1 && q.Kind == quantity.Money {
+		one[0] = inSterling(one[0], raw)
+	}
 	if len(one) != 1 || one[0].Unit != q.Unit && given == 0 {
 		return 0, false
 	}

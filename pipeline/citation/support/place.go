@@ -20,7 +20,7 @@ var differences = set(`difference gap unterschied differenz abstand`)
 // misplaced reports that a value of a source belongs to something else than the sentence says: the anchors that tell it
 // from another value of the sentence or table are the other one's.
 func (t *text) misplaced(s *statement, q quantity.Quantity, p placed, around surroundings) bool {
-	if q.Kind == quantity.Label || q.Kind == quantity.Ordinal {
+	if q.Kind == quantity.Label || q.Kind == quantity.Ordinal || around.whole {
 		return false
 	}
 	if c, ok := t.cells[p.Start]; ok {

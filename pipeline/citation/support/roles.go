@@ -48,6 +48,9 @@ func (s *statement) swappedPair(a, b name, first, second word, texts []*text) bo
 		if term == "" || verb.number() || mutual[term] || verb.capital() || isNoun(s.words, i) {
 			continue
 		}
+		if i+1 < to && (s.words[i+1].low == "with" || s.words[i+1].low == "mit") { // the war between A and B ended with the treaty of C
+			continue
+		}
 		passive := by(s.words, i, to)
 		for _, t := range texts {
 			for _, u := range t.postings[term] {
