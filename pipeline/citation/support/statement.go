@@ -100,7 +100,7 @@ func parse(s, language string) []quantity.Quantity {
 				continue
 			}
 		}
-		if magnitudeOf(s[q.Start:q.End]) != "" { // nobody weighs millions of pounds
+		if q.Unit == "kg" && magnitudeOf(s[q.Start:q.End]) != "" { // nobody weighs millions of pounds
 			q = inSterling(q, s[q.Start:q.End])
 		}
 		if q.Kind == quantity.Number && strings.HasPrefix(s[q.End:], "号") { // 2号线
