@@ -252,5 +252,16 @@ func endsSentence(block string, i int, r rune) bool {
 	}
 	before := block[max(0, i-20) : i-1]
 	word := strings.ToLower(before[strings.LastIndexAny(before, " (\n")+1:])
-	return !slices.Contains(abbreviations, word) && !(len(word) == 1 && word[0] >= 'a' && word[0] <= 'z')
+	return !slices.Contains(abbreviations, word) && !(len(word) == 1 && word[0] >= 'a' && word[0] <= 'z') && !dayOfMonth(word, rest)
+}
+
+var germanMonths = []string{"Januar", "Jänner", "Februar", "März", "April", "Mai", "Juni", "Juli", "August", "September", "Oktober", "November", "Dezember"}
+
+// dayOfMonth reports the full stop of a German date: am 3. Oktober.
+func dayOfMonth(day, rest string) bool {
+	if len(day) == 0 || len(day) > 2 || strings.Trim(day, "0123456789") != "" {
+		return false
+	}
+	rest = strings.TrimLeft(rest, " \u00a0\n")
+	return slices.ContainsFunc(germanMonths, func(month string) bool { return strings.HasPrefix(rest, month) })
 }
