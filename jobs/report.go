@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"nightdesk/pipeline/llm"
+	"nightdesk/pipeline/recurring"
 	"nightdesk/pipeline/reporting"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
@@ -196,7 +197,7 @@ func noEvidence(in reporting.Input) string {
 		why = budgetWords(in.Run) + " had nothing for the model, and without it " + why
 	}
 	for _, b := range blocks {
-		if b.Block.Reason != "" {
+		if b.Block.Reason != "" && b.Block.Reason != recurring.NothingFound { // that has been said
 			return fmt.Sprintf("%s; %s: %s", why, b.Block.ID, b.Block.Reason)
 		}
 	}

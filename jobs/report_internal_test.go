@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"nightdesk/pipeline/llm"
+	"nightdesk/pipeline/recurring"
 	"nightdesk/pipeline/reporting"
 	"nightdesk/topicqueue"
 )
@@ -39,6 +40,16 @@ func TestJudgeResearchWithoutModel(t *testing.T) {
 				t.Errorf("%s (%s), want %s", state, reason, tt.want)
 			}
 		})
+	}
+}
+
+// A reason that says no more than that there is no evidence is not repeated.
+func TestNoEvidence(t *testing.T) {
+	t.Parallel()
+	in := reporting.Input{Blocks: []reporting.BlockEvidence{{Block: topicqueue.Block{ID: "block_1", Reason: recurring.NothingFound}}}}
+	const want = "no evidence was found: the only topic block has no usable source"
+	if got := noEvidence(in); got != want {
+		t.Errorf("got %s", got)
 	}
 }
 
