@@ -185,6 +185,33 @@ func TestUnopenedPages(t *testing.T) {
 	}
 }
 
+// What one search has found does not hide what another one has found first.
+func TestPagesOfAllSearchesAreSuggested(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.run.Options.MaxIterations, b.run.Options.Tools = 2, []string{"web_search", "open_page"}
+	b.tools["web_search"] = func(query string) tools.Result {
+		r := found("snippet 0", "snippet 1", "snippet 2", "snippet 3", "snippet 4", "snippet 5")
+		for i := range r.Sources {
+			r.Sources[i].URL = fmt.Sprintf("http://a.example/%s/%d", query, i)
+			r.Sources[i].Text += " of " + query
+		}
+		return r
+	}
+	b.tools["open_page"] = func(string) tools.Result { return found("A page.") }
+	b.decide = func(int, llm.Request) any { return act(ask("web_search", "springs"), ask("web_search", "neaps")) }
+	b.note = func(llm.Request) any { return prompts.NoteAnswer{} }
+	if _, err := b.research(); err != nil {
+		t.Fatal(err)
+	}
+	shown := b.questions("decide")[1].Prompt.User
+	for _, page := range []string{"springs/0", "springs/1", "neaps/0", "neaps/1"} {
+		if !strings.Contains(shown, "whole: Tides http://a.example/"+page) {
+			t.Errorf("%s is not suggested:\n%s", page, shown)
+		}
+	}
+}
+
 // Four calls of different tools are under way at the same time; one that fails and a name that does not exist are told, in order.
 func TestMixedTools(t *testing.T) {
 	t.Parallel()
