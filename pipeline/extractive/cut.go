@@ -18,6 +18,9 @@ func cut(p string) []span {
 	start := 0
 	emit := func(end, next int) {
 		s := strings.TrimLeftFunc(p[start:end], unicode.IsSpace)
+		if start > 0 { // behind a sentence, dots say that something was left out: search engines join passages so
+			s = strings.TrimPrefix(s, "... ")
+		}
 		from := end - len(s)
 		if s = strings.TrimRightFunc(s, unicode.IsSpace); s != "" {
 			out = append(out, span{from, from + len(s)})

@@ -40,6 +40,8 @@ func TestSentencesCut(t *testing.T) {
 		{"calls", "Call x.y() or f(a...) first. Then wait.", []string{"Call x.y() or f(a...) first.", "Then wait."}},
 		{"lower-case name begins", "The list is copied. str.join() builds the text.", []string{"The list is copied.", "str.join() builds the text."}},
 		{"ellipsis goes on", "SELECT ... FOR UPDATE takes a lock. The lock is held.", []string{"SELECT ... FOR UPDATE takes a lock.", "The lock is held."}},
+		{"passages that an engine joined", "The dock is full. ... Boats wait outside.", []string{"The dock is full.", "Boats wait outside."}},
+		{"begins in mid-sentence", "... of the harbour is full. Boats wait outside.", []string{"... of the harbour is full.", "Boats wait outside."}},
 		{"quotes after the stop", "He said “It works.” Nobody believed it.", []string{"He said “It works.”", "Nobody believed it."}},
 		{"no cut inside quotes", "The text “Stop. Go back.” is shown. It blinks.", []string{"The text “Stop. Go back.” is shown.", "It blinks."}},
 		{"no cut inside brackets", "It fails (see the log. It helps.) at night. We retry.", []string{"It fails (see the log. It helps.) at night.", "We retry."}},
