@@ -82,8 +82,9 @@ func (t *noteTaker) keepLost() {
 		return
 	}
 	text := func(g gap) string { return t.outcome.fresh[g.source].Text[g.start:g.end] }
-	gaps := slices.DeleteFunc(t.lost(), func(g gap) bool { return g.chosen || g.end-g.start > maxClaim })
 	about := t.block.Title + " " + t.outcome.query
+	beside := t.beside(about)
+	gaps := slices.DeleteFunc(t.lost(), func(g gap) bool { return g.chosen || g.end-g.start > maxClaim || beside[g.source] })
 	for i, g := range gaps {
 		gaps[i].relevance = extractive.Relevance(text(g), about)
 	}
@@ -100,6 +101,26 @@ func (t *noteTaker) keepLost() {
 			t.note.lost[g.source] = append(list, line)
 		}
 	}
+}
+
+// beside returns the sources that are about something else, the like of another place: the model has taken nothing of them, and they speak
+// less of the block than those of which it has.
+func (t *noteTaker) beside(about string) map[int]bool {
+	taken := map[int]bool{}
+	for _, f := range t.note.found {
+		taken[f.source] = true
+	}
+	speaks, most := make([]float64, len(t.outcome.fresh)), 0.0
+	for i, s := range t.outcome.fresh {
+		if speaks[i] = extractive.Relevance(s.Title+"\n"+s.Text, about); taken[i] {
+			most = max(most, speaks[i])
+		}
+	}
+	beside := map[int]bool{}
+	for i := range speaks {
+		beside[i] = !taken[i] && speaks[i] < nearly*most
+	}
+	return beside
 }
 
 // fact is a word with a digit in it, and what belongs to it: 1,000.5, 2026-05-01, 10:30, QX-4417.

@@ -147,3 +147,38 @@ func TestKeptOfNotes(t *testing.T) {
 		})
 	}
 }
+
+// What the model passes over in a source of which it has taken nothing is kept where that speaks of the block as much as another, not where
+// it speaks of another place.
+func TestKeptOfOtherSources(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.run.Options.MaxIterations = 1
+	b.start.Block.Title, b.start.Block.Queries = "Schools in Elm", []string{"schools in Elm"}
+	b.decide = func(int, llm.Request) any { return act(ask("rag_hybrid", "schools in Elm")) }
+	b.tools["rag_hybrid"] = func(string) tools.Result {
+		r := found("The schools of Elm have 37,308 pupils in 12 buildings.", "The schools in Elm employ 292 teachers on half days.", "The schools of Fir employ 511 teachers on half days.")
+		for i, title := range []string{"Schools of Elm", "Teachers of Elm", "Schools of Fir"} {
+			r.Sources[i].Title = title
+		}
+		return r
+	}
+	b.note = func(llm.Request) any {
+		quote := "The schools of Elm have 37,308 pupils in 12 buildings."
+		return prompts.NoteAnswer{Summary: "s", Claims: []prompts.NoteClaim{{Source: 1, Text: quote, Quote: quote}}}
+	}
+	if _, err := b.research(); err != nil {
+		t.Fatal(err)
+	}
+	var kept []string
+	for _, tr := range b.queue.traces() {
+		for _, c := range tr.Claims {
+			if c.Kept {
+				kept = append(kept, c.Quote)
+			}
+		}
+	}
+	if want := []string{"The schools in Elm employ 292 teachers on half days."}; !slices.Equal(kept, want) {
+		t.Errorf("kept %q, want %q", kept, want)
+	}
+}
