@@ -5,14 +5,19 @@ import (
 	"errors"
 	"path"
 	"strings"
+	"sync/atomic"
 )
 
 // Spool is a store in front of one that can be away: meanwhile the texts and figures that runs read and draw are kept in
 // a directory of this machine, until Flush brings them where they belong. Everything else goes to the store itself,
 // so that a bundle is whole there or not at all.
+//
+// A store that is away takes its time to say so: from its first such answer until the next Flush it is not asked for what may
+// wait, and nobody waits for it.
 type Spool struct {
 	Store
-	dir *Dir
+	dir  *Dir
+	away atomic.Bool
 }
 
 var (
@@ -48,11 +53,25 @@ func waits(key string) bool {
 	return strings.HasPrefix(key, "cache/") && (namedByHash(key) || path.Base(path.Dir(key)) == "asked")
 }
 
+// isAway reports whether that is the store's answer, and remembers it.
+func (s *Spool) isAway(err error) bool {
+	if errors.Is(err, ErrAway) {
+		s.away.Store(true)
+		return true
+	}
+	return false
+}
+
 // Put stores body, in the directory where the store is away and the artefact may wait.
 func (s *Spool) Put(ctx context.Context, key string, body []byte) error {
-	err := s.Store.Put(ctx, key, body)
-	if !errors.Is(err, ErrAway) || !waits(key) || ctx.Err() != nil {
-		return err
+	if !waits(key) {
+		return s.Store.Put(ctx, key, body)
+	}
+	var err error
+	if !s.away.Load() {
+		if err = s.Store.Put(ctx, key, body); !s.isAway(err) || ctx.Err() != nil {
+			return err
+		}
 	}
 	if kept := s.dir.Put(ctx, key, body); kept != nil {
 		return errors.Join(err, kept)
@@ -62,8 +81,14 @@ func (s *Spool) Put(ctx context.Context, key string, body []byte) error {
 
 // Get returns a body from the store, else what waits to be stored.
 func (s *Spool) Get(ctx context.Context, key string) ([]byte, error) {
+	if waits(key) && s.away.Load() {
+		if kept, err := s.dir.Get(ctx, key); err == nil {
+			return kept, nil
+		}
+	}
 	body, err := s.Store.Get(ctx, key)
 	if err != nil && waits(key) && ctx.Err() == nil {
+		s.isAway(err)
 		if kept, keptErr := s.dir.Get(ctx, key); keptErr == nil {
 			return kept, nil
 		}
@@ -71,18 +96,26 @@ func (s *Spool) Get(ctx context.Context, key string) ([]byte, error) {
 	return body, err
 }
 
-// Exists reports whether a body is stored or waits.
+// Exists reports whether a body is stored or waits. Where the store is away, what it may have is put there once more, which is
+// harmless.
 func (s *Spool) Exists(ctx context.Context, key string) (bool, error) {
-	there, err := s.Store.Exists(ctx, key)
-	if !there && waits(key) && ctx.Err() == nil {
-		if kept, keptErr := s.dir.Exists(ctx, key); keptErr == nil && kept {
-			return true, nil
-		}
-		if errors.Is(err, ErrAway) { // it will be put there once more, which is harmless
-			return false, nil
-		}
+	if !waits(key) {
+		return s.Store.Exists(ctx, key)
 	}
-	return there, err
+	var there bool
+	var err error
+	away := s.away.Load()
+	if !away {
+		there, err = s.Store.Exists(ctx, key)
+		away = s.isAway(err)
+	}
+	if there || ctx.Err() != nil {
+		return there, err
+	}
+	if kept, keptErr := s.dir.Exists(ctx, key); keptErr == nil && kept || away {
+		return kept, nil
+	}
+	return false, err
 }
 
 // Delete removes a body, and what waits to be stored.
@@ -113,5 +146,6 @@ func (s *Spool) Flush(ctx context.Context) (int, error) {
 			return n, err
 		}
 	}
+	s.away.Store(false)
 	return len(keys), nil
 }

@@ -2,7 +2,9 @@ package storage_test
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
+	"fmt"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -14,10 +16,12 @@ import (
 // outage is a store that can be away.
 type outage struct {
 	storage.Store
-	away atomic.Bool
+	away  atomic.Bool
+	asked atomic.Int32
 }
 
 func (o *outage) state() error {
+	o.asked.Add(1)
 	if o.away.Load() {
 		return storage.ErrAway
 	}
@@ -89,6 +93,56 @@ func TestSpool(t *testing.T) {
 	}
 	if n, err := flusher.Flush(ctx); n != 0 || err != nil {
 		t.Errorf("flushed %d again, %v", n, err)
+	}
+}
+
+// TestSpoolAsksOnce: a store that is away takes its time to say so, and is asked once until somebody looks whether it is back.
+func TestSpoolAsksOnce(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	o := &outage{Store: storage.NewDir(t.TempDir())}
+	s := storage.NewSpool(o, t.TempDir())
+	pages := storage.Pages{Store: s}
+	read := func(text string) {
+		t.Helper()
+		hash := fmt.Sprintf("%x", sha256.Sum256([]byte(text)))
+		if err := pages.PutPage(ctx, "run", hash, text); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := pages.Page(ctx, "run", hash); err != nil || got != text {
+			t.Fatalf("%q, %v", got, err)
+		}
+	}
+	asked := func(want int32) {
+		t.Helper()
+		if n := o.asked.Swap(0); n != want {
+			t.Errorf("the store was asked %d times, want %d", n, want)
+		}
+	}
+	o.away.Store(true)
+	for _, text := range []string{"one", "two", "three"} {
+		read(text)
+	}
+	asked(1)
+	flusher, ok := s.(storage.Flusher)
+	if !ok {
+		t.Fatal("a spool that cannot be flushed")
+	}
+	if _, err := flusher.Flush(ctx); !errors.Is(err, storage.ErrAway) {
+		t.Errorf("flushed: %v", err)
+	}
+	asked(1)
+	read("four")
+	asked(0)
+	o.away.Store(false)
+	if n, err := flusher.Flush(ctx); n != 4 || err != nil {
+		t.Errorf("flushed %d, %v", n, err)
+	}
+	asked(4)
+	read("five") // looked for, stored, read
+	asked(3)
+	if body, err := o.Store.Get(ctx, storage.PageKey("run", fmt.Sprintf("%x", sha256.Sum256([]byte("five"))))); err != nil || string(body) != "five" {
+		t.Errorf("the store has %q, %v", body, err)
 	}
 }
 
