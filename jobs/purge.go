@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -297,7 +298,7 @@ func (w *purging) digests(ctx context.Context) error {
 			files[name] = append(files[name], key)
 		}
 	}
-	for name, keys := range files {
+	for _, name := range slices.Sorted(maps.Keys(files)) {
 		why := "its runs are no longer listed"
 		if !w.emptied[name] {
 			if why, err = w.unlisted(ctx, name); err != nil {
@@ -307,7 +308,7 @@ func (w *purging) digests(ctx context.Context) error {
 		if why == "" {
 			continue
 		}
-		if err := w.delete(ctx, Purged{Kind: "batch", Name: name, Why: why}, keys); err != nil {
+		if err := w.delete(ctx, Purged{Kind: "batch", Name: name, Why: why}, files[name]); err != nil {
 			return err
 		}
 	}
@@ -349,7 +350,8 @@ func (w *purging) topics(ctx context.Context) error {
 			versions[name] = append(versions[name], key)
 		}
 	}
-	for name, list := range versions {
+	for _, name := range slices.Sorted(maps.Keys(versions)) {
+		list := versions[name]
 		newest := list[len(list)-1]
 		if err := w.pin(ctx, newest); err != nil { // memory.json may be behind it
 			return err

@@ -99,7 +99,14 @@ func (a *attic) expired(runs ...string) {
 	}
 }
 
-func (a *attic) purge(p jobs.Purge) (gone []string) {
+// purge returns what goes, sorted.
+func (a *attic) purge(p jobs.Purge) []string {
+	a.t.Helper()
+	return slices.Sorted(slices.Values(a.told(p)))
+}
+
+// told is purge in the order in which it is told.
+func (a *attic) told(p jobs.Purge) (gone []string) {
 	a.t.Helper()
 	p.Queue, p.Store = a.queue, a.store
 	if p.Now.IsZero() {
@@ -112,7 +119,6 @@ func (a *attic) purge(p jobs.Purge) (gone []string) {
 	if err != nil {
 		a.t.Fatal(err)
 	}
-	slices.Sort(gone)
 	return gone
 }
 
@@ -202,6 +208,28 @@ func TestPurgeOfTopics(t *testing.T) {
 		keep.Topics = jobs.Keep{Days: 5}
 		same(t, "by age", a.purge(keep), "topic k 000002.json", "topic k 000003.json")
 		same(t, "left", a.keys("topics/"), "topics/k/memory.json", "topics/k/versions/000004.json", "topics/x/versions/000001.json", "topics/x/versions/000002.json")
+	})
+}
+
+// TestPurgeTellsInOrder: what goes is told as the dry run has told it.
+func TestPurgeTellsInOrder(t *testing.T) {
+	t.Parallel()
+	eachStore(t, func(t *testing.T, a *attic) {
+		var want []string
+		for i := range 9 {
+			body := fmt.Sprintf(`{"run_id":"x","created_at":%q}`, atticDay(i+1).Format(time.RFC3339))
+			for _, version := range []string{"000001", "000002"} {
+				if err := a.store.Put(t.Context(), fmt.Sprintf("topics/k%d/versions/%s.json", i, version), []byte(body)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want = append(want, fmt.Sprintf("topic k%d 000001.json", i))
+		}
+		for _, dry := range []bool{true, false} {
+			if got := a.told(jobs.Purge{Dry: dry, Topics: jobs.Keep{Count: 1}}); !slices.Equal(got, want) {
+				t.Errorf("told, dry %t: %q, want %q", dry, got, want)
+			}
+		}
 	})
 }
 
