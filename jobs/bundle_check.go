@@ -60,7 +60,9 @@ func CheckBundle(ctx context.Context, store storage.Store, runID string) (Bundle
 	}
 	check.State = in.Run.State
 	traces := in.Traces()
-	check.evidence(runID, traces)
+	if err := check.evidence(ctx, store, runID, traces); err != nil {
+		return check, err
+	}
 	v, err := storedVerification(ctx, store, runID)
 	if errors.Is(err, errGarbled) {
 		check.add(storage.CacheKey(runID, verificationName), "%v", err)
@@ -129,9 +131,11 @@ func (c *BundleCheck) add(file, format string, args ...any) {
 	c.Problems = append(c.Problems, storage.Problem{File: file, What: fmt.Sprintf(format, args...)})
 }
 
-// evidence checks that each claim's quote stands in its source.
-func (c *BundleCheck) evidence(runID string, traces []topicqueue.ToolTrace) {
+// evidence checks that each claim's quote stands in its source, and that claims.jsonl has the claims of the traces. The error is
+// the store's.
+func (c *BundleCheck) evidence(ctx context.Context, store storage.Store, runID string, traces []topicqueue.ToolTrace) error {
 	file, seen := storage.CacheKey(runID, "claims.jsonl"), map[string]bool{}
+	var claims, listed []topicqueue.Claim
 	for _, t := range traces {
 		if !seen[t.Source.ID] {
 			seen[t.Source.ID] = true
@@ -147,7 +151,17 @@ func (c *BundleCheck) evidence(runID string, traces []topicqueue.ToolTrace) {
 				c.add(file, "the quote of %s does not stand in %s where it should", claim.ID, path.Base(t.RawAnswer))
 			}
 		}
+		claims = append(claims, t.Claims...)
 	}
+	body, err := store.Get(ctx, file)
+	if err != nil {
+		return ignoreMissing(err) // which the manifest has told already
+	}
+	eachLine(body, func(claim topicqueue.Claim) { listed = append(listed, claim) })
+	if !slices.Equal(claims, listed) {
+		c.add(file, "does not have the claims of the blocks in queue.json")
+	}
+	return nil
 }
 
 var (
@@ -230,11 +244,15 @@ func (c *BundleCheck) verification(ctx context.Context, store storage.Store, v *
 	for _, i := range v.Recheck(sources, in.SourceOf(registry)) {
 		c.add(file, "sentence %d is said to be %s, which its sources do not bear out: %s", i+1, v.Sentences[i].Verdict, v.Sentences[i].Text)
 	}
-	text := reporting.PlainSentences(report)
-	for i, s := range v.Sentences {
-		if in := strings.Contains(text, reporting.PlainSentences(s.Text)); !in && s.Action != reporting.ActionRemoved {
-			c.add(file, "sentence %d is not in the report: %s", i+1, s.Text)
-		}
+	d := v.Compare(report, registry, in.Changes)
+	for _, sentence := range d.Absent {
+		c.add(storage.ReportKey(c.RunID), "does not have a sentence that was checked, or not with its citations: %s", sentence)
+	}
+	for _, passage := range d.Unchecked {
+		c.add(storage.ReportKey(c.RunID), "has a citation that was not checked: ...%s", passage)
+	}
+	for _, entry := range d.References {
+		c.add(storage.ReportKey(c.RunID), "has a reference that is not the one that was checked: %s", entry)
 	}
 	c.Sentences = len(v.Sentences)
 	return nil

@@ -156,6 +156,19 @@ func (r *Registry) Lookup(id string) (topicqueue.ToolTrace, bool) {
 	return t, ok
 }
 
+// Source returns what a citation id stands for.
+func (r *Registry) Source(id string) (Source, bool) {
+	parsed, ok := ParseID(id)
+	if !ok {
+		return Source{}, false
+	}
+	at, ok := r.at[parsed.String()]
+	if !ok {
+		return Source{}, false
+	}
+	return r.sources[at], true
+}
+
 // Only returns a registry of the same sources that knows no other citations than these; unknown ids are ignored. A section may
 // cite just what it was given.
 func (r *Registry) Only(ids []string) *Registry {

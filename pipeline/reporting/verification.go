@@ -1,8 +1,6 @@
 package reporting
 
 import (
-	"regexp"
-
 	"nightdesk/pipeline/citation"
 	"nightdesk/pipeline/citation/support"
 )
@@ -124,14 +122,6 @@ func (v *Verification) Recheck(sources []support.Source, sourceOf func(citation 
 		}
 	}
 	return wrong
-}
-
-var linkedMarker = regexp.MustCompile(`\s*\[\[[^\[\]]{1,40}\]\(#ref-[a-z0-9-]+\)\]`)
-
-// PlainSentences returns a report, or a sentence of it, without linked markers and with white space folded: each delivered
-// sentence of a verification is part of that of its report.
-func PlainSentences(markdown string) string {
-	return fold(linkedMarker.ReplaceAllString(markdown, ""))
 }
 
 func newVerification() *Verification {

@@ -1,0 +1,116 @@
+package jobs_test
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"nightdesk/jobs"
+	"nightdesk/storage"
+	"nightdesk/topicqueue"
+	"nightdesk/topicqueue/redisqueue/redistest"
+)
+
+// TestForgedBundle changes files of a bundle together with its manifest: what the report says and cites is proved all the same.
+func TestForgedBundle(t *testing.T) {
+	t.Parallel()
+	for _, style := range []string{topicqueue.CitationAnchors, topicqueue.CitationNumbered} {
+		t.Run(style, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t, redistest.InProcess(t), nil)
+			o := options(3, 2, 2)
+			o.CitationStyle = style
+			w := b.start(jobs.Settings{})
+			id := b.enqueue(topic, o, "")
+			b.wait(id)
+			w.Stop()
+			store, report, claims := b.services.Store, storage.ReportKey(id), storage.CacheKey(id, "claims.jsonl")
+			marker := regexp.MustCompile(`\[\[[^\]]+\]\(#ref-[^)]+\)\]`)
+			markdown := get(t, store, report)
+			sentence := regexp.MustCompile(`(?m)^(?:- )?[A-Z][^\n]*? \[\[[^\]]+\]\(#ref-[^)]+\)\]`).Find(markdown)
+			markers := slices.Compact(marker.FindAllString(string(markdown), -1))
+			if sentence == nil || len(markers) < 2 {
+				t.Fatalf("%d markers, sentence %q:\n%s", len(markers), sentence, markdown)
+			}
+			other := map[string]string{topicqueue.CitationAnchors: markers[len(markers)-1], topicqueue.CitationNumbered: "[[99](#ref-99)]"}[style]
+			for name, c := range map[string]struct {
+				file  string
+				forge func(body string) string
+				want  string
+			}{
+				"a word of a sentence": {report, func(s string) string { return strings.Replace(s, string(sentence), "Not "+string(sentence), 1) }, "a sentence that was checked"},
+				"a sentence twice": {report, func(s string) string {
+					return strings.Replace(s, string(sentence), string(sentence)+"\n\n"+string(sentence), 1)
+				}, "a citation that was not checked"},
+				"a sentence of its own": {report, func(s string) string {
+					return strings.Replace(s, string(sentence), "Pumps are loud. "+markers[0]+"\n\n"+string(sentence), 1)
+				}, "a citation that was not checked"},
+				"the source of one":    {report, func(s string) string { return strings.Replace(s, markers[0], other, 1) }, "not with its citations"},
+				"where a marker leads": {report, func(s string) string { return strings.Replace(s, "](#ref-", "](#ref-x", 1) }, "not with its citations"},
+				"an entry of references": {report, func(s string) string {
+					return regexp.MustCompile(`(?s)(<a id="ref-.*?)\.md`).ReplaceAllString(s, "${1}x.md")
+				}, "a reference that is not the one"},
+				"a claim":         {claims, func(s string) string { return strings.Replace(s, `"text":"`, `"text":"Not `, 1) }, "the claims of the blocks"},
+				"one claim fewer": {claims, func(s string) string { return s[strings.IndexByte(s, '\n')+1:] }, "the claims of the blocks"},
+			} {
+				body := string(get(t, store, c.file))
+				forged := c.forge(body)
+				if forged == body {
+					t.Errorf("%s: nothing was forged", name)
+				}
+				replace(t, store, id, c.file, forged)
+				check, err := jobs.CheckBundle(t.Context(), store, id)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !slices.ContainsFunc(check.Problems, func(p storage.Problem) bool { return p.File == c.file && strings.Contains(p.What, c.want) }) {
+					t.Errorf("%s: %q", name, check.Problems)
+				}
+				replace(t, store, id, c.file, body)
+			}
+			if check, err := jobs.CheckBundle(t.Context(), store, id); err != nil || len(check.Problems) > 0 {
+				t.Errorf("restored: %q, %v", check.Problems, err)
+			}
+		})
+	}
+}
+
+// replace stores another body of a file of a bundle, and a manifest to which it belongs.
+func replace(t *testing.T, store storage.Store, id, key, body string) {
+	t.Helper()
+	sum := func(b []byte) string {
+		s := sha256.Sum256(b)
+		return hex.EncodeToString(s[:])
+	}
+	encode := func(m storage.Manifest) []byte {
+		var out bytes.Buffer
+		e := json.NewEncoder(&out)
+		e.SetEscapeHTML(false)
+		e.SetIndent("", "  ")
+		if err := e.Encode(m); err != nil {
+			t.Fatal(err)
+		}
+		return out.Bytes()
+	}
+	var m storage.Manifest
+	if err := json.Unmarshal(get(t, store, storage.ManifestKey(id)), &m); err != nil {
+		t.Fatal(err)
+	}
+	for i := range m.Files {
+		if m.Files[i].Key == key {
+			m.Files[i].Size, m.Files[i].SHA256 = len(body), sum([]byte(body))
+		}
+	}
+	m.SHA256 = ""
+	m.SHA256 = sum(encode(m))
+	for at, content := range map[string][]byte{key: []byte(body), storage.ManifestKey(id): encode(m)} {
+		if err := store.Put(t.Context(), at, content); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
