@@ -122,6 +122,7 @@ var phrases = map[string][]phrase{
 	"canadian":   {{"canadian dollars", unit{Money, "CAD", 1, 0}}},
 	"australian": {{"australian dollars", unit{Money, "AUD", 1, 0}}},
 	"hong":       {{"hong kong dollars", unit{Money, "HKD", 1, 0}}},
+	"watt":       {{"watt-hours", unit{Measure, "J", 3600, 0}}, {"watt hours", unit{Measure, "J", 3600, 0}}},
 	"kilowatt":   {{"kilowatt-hours", unit{Measure, "J", 3.6e6, 0}}, {"kilowatt hours", unit{Measure, "J", 3.6e6, 0}}},
 	"megawatt":   {{"megawatt-hours", unit{Measure, "J", 3.6e9, 0}}, {"megawatt hours", unit{Measure, "J", 3.6e9, 0}}},
 	"gigawatt":   {{"gigawatt-hours", unit{Measure, "J", 3.6e12, 0}}, {"gigawatt hours", unit{Measure, "J", 3.6e12, 0}}},

@@ -34,6 +34,12 @@ func agree(q, s quantity.Quantity, rawQ, rawS string) agreement {
 		}
 		return apart
 	}
+	if q.Unit == "K" && s.Unit == "deg" || q.Unit == "deg" && s.Unit == "K" { // -20 °C, minus 20 degrees
+		if strings.Trim(written(rawQ), "-−–minus ") == strings.Trim(written(rawS), "-−–minus ") {
+			return rough
+		}
+		return apart
+	}
 	if q.Kind != s.Kind || q.Unit != s.Unit {
 		// A unit may be left out, or stand in the head of a table.
 		if q.Unit+"/" == s.Unit[:min(len(s.Unit), len(q.Unit)+1)] && q.Kind == s.Kind && written(rawQ) == written(rawS) && magnitudeOf(rawQ) == magnitudeOf(rawS) {

@@ -42,6 +42,8 @@ func (s *statement) negated(ws []window) string {
 			switch {
 			case len(shared(inScope(besides(theirs[i], n.head)), n.scope)) > 0, anyOpposite(n.head, p.terms), p.deniesBefore(theirs[i], n.head):
 				deniedToo = deniedToo || p.share >= someOfIt
+			case s.denyAlike(p, mine, theirs[i]):
+				deniedToo = deniedToo || p.share >= sameMatter
 			case p.share >= sameMatter && p.share >= nearlyBest*best && n.reaches(p.terms) && s.plainlySaid(p, theirs[i], n):
 				stated = true
 			}
@@ -179,4 +181,14 @@ func anyOpposite(term string, terms map[string]bool) bool {
 		}
 	}
 	return false
+}
+
+// denyAlike reports that sentence and passage deny one thing each with the same word, and that the passage has all words of the
+// sentence: cars will not get the cells, the cells will not be used in cars.
+func (s *statement) denyAlike(p passage, mine, theirs []negation) bool {
+	denies := func(ns []negation) []negation {
+		return slices.DeleteFunc(slices.Clone(ns), func(n negation) bool { return !n.trigger || n.part })
+	}
+	a, b := denies(mine), denies(theirs)
+	return len(a) == 1 && len(b) == 1 && a[0].word == b[0].word && !slices.ContainsFunc(s.terms, func(term weighted) bool { return !p.terms[term.text] })
 }

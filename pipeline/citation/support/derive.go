@@ -158,6 +158,9 @@ func (s *statement) announces(q quantity.Quantity) bool {
 
 // complement reports what remains of a number that the sentence names too: 45 of the 48, where three of 48 did.
 func (s *statement) complement(q quantity.Quantity, texts []*text) bool {
+	if q.Kind == quantity.Percent && s.losesOrKeeps(q, texts) {
+		return true
+	}
 	if q.Kind != quantity.Number || len(negations(s.text, s.words)) == 0 && s.takesPlace(q, texts) {
 		return false
 	}

@@ -37,7 +37,7 @@ func (s *statement) turned(ws []window) string {
 				if o.pole.axis != m.pole.axis {
 					continue
 				}
-				if o.beside == m.beside && o.word == m.word {
+				if o.word == m.word && (o.beside == m.beside || s.atEnd(p, m.word)) {
 					same = math.Inf(1) // the very words
 					continue
 				}
@@ -190,3 +190,33 @@ func (s *statement) prefixed(all []passage, best float64) string {
 	}
 	return ""
 }
+
+// atEnd reports a superlative that stands closer to a name of the sentence, in a passage that tells of both ends of a range, than its
+// opposite does.
+func (s *statement) atEnd(p passage, end string) bool {
+	if !superlative[end] {
+		return false
+	}
+	for _, n := range s.names {
+		low := s.words[n.words[len(n.words)-1]].low
+		at := slices.IndexFunc(p.words, func(w word) bool { return w.low == low })
+		mine, other := len(p.words), len(p.words)
+		for i, w := range p.words {
+			switch distance := max(i-at, at-i); {
+			case at < 0:
+			case w.low == end:
+				mine = min(mine, distance)
+			case superlative[w.low] && opposites[end][w.low]:
+				other = min(other, distance)
+			}
+		}
+		if mine < other && other < len(p.words) {
+			return true
+		}
+	}
+	return false
+}
+
+// superlative words stand beside their opposites where the ends of a range are told: most in Oststadt, least in Helm.
+var superlative = set(`most least highest lowest largest smallest fewest longest shortest oldest newest youngest fastest slowest best worst
+	höchste niedrigste größte kleinste längste kürzeste älteste jüngste meisten wenigsten`)

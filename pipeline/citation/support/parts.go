@@ -150,7 +150,7 @@ func (t *text) leavesOut(p part, unit int) bool {
 	values := t.inUnit(unit)
 	for i := p.from; i < p.to; i++ {
 		w := t.words[i]
-		if w.term() == "" || w.number() || w.capital() || i > p.from && t.words[i-1].number() {
+		if w.term() == "" || w.number() || w.capital() || i > p.from && t.words[i-1].number() || superlative[w.low] || i+1 < p.to && t.words[i+1].low == "of" {
 			continue
 		}
 		if !slices.ContainsFunc(values, func(v quantity.Quantity) bool { return w.start >= v.Start && w.end <= v.End }) {

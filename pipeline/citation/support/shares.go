@@ -1,6 +1,7 @@
 package support
 
 import (
+	"math"
 	"slices"
 	"strings"
 
@@ -162,3 +163,28 @@ func (t *text) restInstead(s *statement, p placed) bool {
 	}
 	return said && unsaid
 }
+
+// losesOrKeeps reports a percentage of which the sources have the rest to a hundred: lost 22% of its capacity, for kept 78%.
+func (s *statement) losesOrKeeps(q quantity.Quantity, texts []*text) bool {
+	loses := func(words []word) bool { return slices.ContainsFunc(words, func(w word) bool { return losing[w.low] }) }
+	keeps := func(words []word) bool {
+		return slices.ContainsFunc(words, func(w word) bool { return keeping[w.low] })
+	}
+	for _, t := range texts {
+		for _, p := range t.quantities {
+			if p.Kind != quantity.Percent || math.Abs(p.Low+q.Low-100) > 1e-9 || t.near(s, p.unit) < someOfIt {
+				continue
+			}
+			words := t.words[t.units[p.unit].from:t.units[p.unit].to]
+			if loses(s.words) && keeps(words) || keeps(s.words) && loses(words) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+var (
+	losing  = set(`lost lose loses losing missing fell dropped gone without verlor verliert fehlen fehlten`)
+	keeping = set(`kept keep keeps retained retains retain left remained remains remaining behielt behält blieben bleiben`)
+)
