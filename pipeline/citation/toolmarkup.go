@@ -23,8 +23,8 @@ var onlyToken = regexp.MustCompile(`(?i)^(?:` + token + `)$`)
 var headingStart = regexp.MustCompile(`(?m)^(?: {0,3}#{1,6}[ \t]+\S|(?:\*\*|__)?(?i:sources|references|参考文献)(?:\*\*|__)?[:：]?[ \t]*$)`)
 
 // cutToolMarkup takes leaked tool calls out of a text: a call with its end as a whole, one without its end as far as the
-// next heading, or to the end of the text. Code stays as it is.
-func cutToolMarkup(text string) string {
+// next heading, or to the end of the text. Code stays as it is if sparesCode.
+func cutToolMarkup(text string, sparesCode bool) string {
 	var code []span
 	var out strings.Builder
 	pos := 0
@@ -34,7 +34,10 @@ func cutToolMarkup(text string) string {
 		start, end := m[0], m[1]
 		if lower == "" {
 			lower = lowerASCII(text)
-			code, ends = codeSpans(text), tokensIn(lower)
+			ends = tokensIn(lower)
+			if sparesCode {
+				code = codeSpans(text)
+			}
 		}
 		for len(code) > 0 && code[0].end <= start {
 			code = code[1:]

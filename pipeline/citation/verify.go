@@ -87,8 +87,8 @@ type VerifyOptions struct {
 func (r *Registry) Verify(report string, o VerifyOptions) Verification {
 	text := strings.ToValidUTF8(lineBreaks.Replace(report), "\uFFFD")
 	var first, v *verifier
-	for range maxPasses {
-		v = r.verifyOnce(text, o, first != nil)
+	for pass := range maxPasses {
+		v = r.verifyOnce(text, o, pass)
 		if first == nil {
 			first = v
 		} else {
@@ -113,7 +113,11 @@ func (r *Registry) Verify(report string, o VerifyOptions) Verification {
 }
 
 // maxPasses bounds how often a text is read: what is removed may join its neighbours to something new. Two for real text.
-const maxPasses = 12
+// In one that was made so that each leaked call which goes lays bare another one, those in code go from hostilePass on.
+const (
+	maxPasses   = 16
+	hostilePass = 10
+)
 
 // numbered is what a number means in one list.
 type numbered struct {
@@ -146,18 +150,18 @@ type verifier struct {
 	verification Verification
 }
 
-// again: text is the result of a pass before this one.
-func (r *Registry) verifyOnce(text string, o VerifyOptions, again bool) *verifier {
+// pass: how many were made before; text is the result of the last of them.
+func (r *Registry) verifyOnce(text string, o VerifyOptions, pass int) *verifier {
 	if o.Sanitize {
 		text = unhide(text)
 	}
 	original := text
 	text = plainForms(text)
 	if o.Sanitize {
-		text = cutToolMarkup(text)
+		text = cutToolMarkup(text, pass < hostilePass)
 	}
 	read, names := r.read(text).splitHeads().nameRemarks().numberNotes()
-	if o.Listed && !again {
+	if o.Listed && pass == 0 {
 		read = read.list()
 	}
 	text = read.text
@@ -184,7 +188,7 @@ func (r *Registry) verifyOnce(text string, o VerifyOptions, again bool) *verifie
 		v.verification.BodyURLsRemoved, v.verification.BodyURLsReplaced, v.verification.UnsafeURLs = 0, 0, []string{}
 		v.result = v.rewrite()
 	}
-	if !again {
+	if pass == 0 {
 		v.findLines(original)
 	}
 	v.record()

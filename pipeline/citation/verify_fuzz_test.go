@@ -74,6 +74,7 @@ func isOfShelf(text string) bool {
 var verifySeeds = []string{
 	"[1]: https://ok.example/alpha\n## Sources\n[1] https://ok.example/alpha\n[2] https://no.example/x\n<p>:\n\n[1]: \n\n[3] handbook.pdf, p. 3\n",
 	"# Sources:\nhttps://ok.example/alpha.. Sources:\n# [a]Sources:\n[^b]: handbook.pdf\n[a]Sources:\n[^b]: handbook.pdf\n",
+	"<think>\n\n````</think><think>\n\n``</think><think>``Sources:\n````</think><think>Sources:\n```</think>Sources:\n``<think>Sources:\n````&#91;\n\n</think>``<think>\n\n````</think><think>\n\n````</think><think>\n\n``</think><think>``\n\n````</think><think>\n\n~~~</think><think>Sources:\n````</think><think>-->Sources:\n````Sources:\nSources:\n<think>",
 	strings.Repeat("Notes\n1. \n\n", 15) + ":www.",
 	strings.Repeat("\ue200cite", 15) + strings.Repeat("\ue201", 15),
 	"#Sources:\n###|---|\nSources:\n10## Sources\nSources:\n|---|\nSources:\n](https://ok.example/alpha)",
