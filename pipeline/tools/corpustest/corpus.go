@@ -11,9 +11,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"maps"
-	"net"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync"
@@ -46,8 +44,8 @@ func (p *Page) etag() string {
 
 // Corpus is a running web. Safe for concurrent use.
 type Corpus struct {
+	Site
 	Pages []*Page
-	port  string
 
 	mu       sync.Mutex
 	byPath   map[string]*Page // host and path
@@ -63,31 +61,15 @@ var hosts = []string{"127.0.0.2", "127.0.0.3", "127.0.0.4", "127.0.0.5", "127.0.
 // Start serves a corpus of so many subjects until the test ends: six pages each, and a list on every host.
 func Start(t testing.TB, subjects int) *Corpus {
 	t.Helper()
-	listener, err := net.Listen("tcp", "0.0.0.0:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, port, err := net.SplitHostPort(listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := &Corpus{port: port, byPath: map[string]*Page{}, fetched: map[string]int{}, same: map[string]int{}, searched: map[string]int{}, found: map[string]int{}}
+	c := &Corpus{byPath: map[string]*Page{}, fetched: map[string]int{}, same: map[string]int{}, searched: map[string]int{}, found: map[string]int{}}
+	c.Site = Serve(t, c)
 	for i := range subjects {
 		for k := range Kinds {
 			c.put(c.write(i, k))
 		}
 	}
-	server := &httptest.Server{Listener: listener, Config: &http.Server{Handler: c}}
-	server.Start()
-	t.Cleanup(server.Close)
 	return c
 }
-
-// SearchURL is the address of the search engine, as SEARXNG_URL has it.
-func (c *Corpus) SearchURL() string { return "http://127.0.0.1:" + c.port }
-
-// Allow is what fetch.allow must say for the pages to be reached.
-func (c *Corpus) Allow() string { return "127.0.0.0/8" }
 
 // Subject returns the name of a subject.
 func Subject(i int) string {

@@ -14,7 +14,7 @@ func (c *Corpus) write(i, k int) *Page {
 		Subject: name, Kind: kind, Type: "text/html; charset=utf-8",
 		Title: fmt.Sprintf("%s Harbour: %s", name, kind),
 		Date:  fmt.Sprintf("2025-%02d-%02d", 1+(i+k)%12, 1+(7*i+3*k)%28),
-		URL:   fmt.Sprintf("http://%s:%s/%s/%s", hosts[(i+k%3)%len(hosts)], c.port, slug(name), kind),
+		URL:   fmt.Sprintf("http://%s:%s/%s/%s", hosts[(i+k%3)%len(hosts)], c.Port, slug(name), kind),
 	}
 	if kind == "report" {
 		p.Type, p.URL = "application/pdf", p.URL+".pdf"

@@ -9,19 +9,19 @@ package firmstest
 import (
 	"compress/gzip"
 	"fmt"
-	"net"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+
+	"nightdesk/pipeline/tools/corpustest"
 )
 
 // Web is a running web. Safe for concurrent use.
 type Web struct {
+	corpustest.Site
 	Firms []*Firm
-	port  string
 
 	mu       sync.Mutex
 	requests int // makes what is never twice the same
@@ -32,29 +32,13 @@ type Web struct {
 // Start serves the pages of so many firms, at most 52, until the test ends.
 func Start(t testing.TB, firms int) *Web {
 	t.Helper()
-	listener, err := net.Listen("tcp", "0.0.0.0:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, port, err := net.SplitHostPort(listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	w := &Web{port: port}
+	w := &Web{}
+	w.Site = corpustest.Serve(t, w)
 	for i := range firms {
 		w.Firms = append(w.Firms, newFirm(i))
 	}
-	server := &httptest.Server{Listener: listener, Config: &http.Server{Handler: w}}
-	server.Start()
-	t.Cleanup(server.Close)
 	return w
 }
-
-// SearchURL is the address of the search engine, as SEARXNG_URL has it.
-func (w *Web) SearchURL() string { return "http://127.0.0.1:" + w.port }
-
-// Allow is what fetch.allow must say for the pages to be reached.
-func (w *Web) Allow() string { return "127.0.0.0/8" }
 
 // Edit changes a firm; the pages that then say something else have another Last-Modified.
 func (w *Web) Edit(firm int, edit func(*Firm)) {
@@ -114,7 +98,7 @@ func (w *Web) url(f *Firm, p *Page) string {
 	if host == "" {
 		host = "127.0.0.3"
 	}
-	return fmt.Sprintf("http://%s:%s/%s/%s", host, w.port, f.slug(), p.Path)
+	return fmt.Sprintf("http://%s:%s/%s/%s", host, w.Port, f.slug(), p.Path)
 }
 
 func (w *Web) page(r *http.Request) (*Firm, *Page) {
