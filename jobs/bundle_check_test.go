@@ -24,15 +24,7 @@ func TestCheckBundle(t *testing.T) {
 	b.wait(id)
 	w.Stop()
 	store := b.services.Store
-	check := func() jobs.BundleCheck {
-		t.Helper()
-		c, err := jobs.CheckBundle(t.Context(), store, id)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return c
-	}
-	whole := check()
+	whole := b.check(id)
 	if len(whole.Problems) > 0 || whole.Files < 10 || whole.Claims == 0 || whole.Sources == 0 || whole.Citations == 0 || whole.Sentences == 0 || whole.State != topicqueue.RunCompleted {
 		t.Fatalf("%+v", whole)
 	}
@@ -61,7 +53,7 @@ func TestCheckBundle(t *testing.T) {
 			if err := store.Put(t.Context(), key, other); err != nil {
 				t.Fatal(err)
 			}
-			if len(check().Problems) == 0 {
+			if len(b.check(id).Problems) == 0 {
 				t.Errorf("a changed byte of %s goes unseen", key)
 			}
 			changed++
@@ -71,7 +63,7 @@ func TestCheckBundle(t *testing.T) {
 			if err := store.Put(t.Context(), key, other); err != nil {
 				t.Fatal(err)
 			}
-			if len(check().Problems) == 0 {
+			if len(b.check(id).Problems) == 0 {
 				t.Errorf("%s of %s goes unseen", name, key)
 			}
 			restore()
@@ -82,7 +74,7 @@ func TestCheckBundle(t *testing.T) {
 		if err := store.Delete(t.Context(), key); err != nil {
 			t.Fatal(err)
 		}
-		if len(check().Problems) == 0 {
+		if len(b.check(id).Problems) == 0 {
 			t.Errorf("that %s is missing goes unseen", key)
 		}
 		restore()
@@ -91,13 +83,13 @@ func TestCheckBundle(t *testing.T) {
 	if err := store.Put(t.Context(), extra, []byte("x")); err != nil {
 		t.Fatal(err)
 	}
-	if p := check().Problems; len(p) != 1 || p[0].File != extra {
+	if p := b.check(id).Problems; len(p) != 1 || p[0].File != extra {
 		t.Errorf("an added file: %v", p)
 	}
 	if err := store.Delete(t.Context(), extra); err != nil {
 		t.Fatal(err)
 	}
-	if p := check().Problems; len(p) > 0 {
+	if p := b.check(id).Problems; len(p) > 0 {
 		t.Errorf("restored: %v", p)
 	}
 	t.Logf("%d files, %d changed bytes", whole.Files, changed)
@@ -105,13 +97,13 @@ func TestCheckBundle(t *testing.T) {
 		t.Fatal(err)
 	}
 	manifest := storage.ManifestKey(id)
-	if p := check().Problems; len(p) != 1 || p[0].File != manifest || !strings.HasPrefix(p[0].What, "is missing beside") {
+	if p := b.check(id).Problems; len(p) != 1 || p[0].File != manifest || !strings.HasPrefix(p[0].What, "is missing beside") {
 		t.Errorf("without a manifest: %v", p)
 	}
 	if err := store.Put(t.Context(), manifest, []byte(`{"files":`)); err != nil {
 		t.Fatal(err)
 	}
-	if p := check().Problems; len(p) != 1 || p[0].File != manifest || !strings.HasPrefix(p[0].What, "is no manifest") {
+	if p := b.check(id).Problems; len(p) != 1 || p[0].File != manifest || !strings.HasPrefix(p[0].What, "is no manifest") {
 		t.Errorf("with a garbled manifest: %v", p)
 	}
 	if _, err := jobs.CheckBundle(t.Context(), store, id+"x"); !errors.Is(err, jobs.ErrNoBundle) {

@@ -2,7 +2,6 @@ package jobs_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"os"
@@ -377,59 +376,29 @@ var (
 )
 
 func (m *firmModel) Generate(_ context.Context, req llm.Request) (llm.Response, error) {
-	step, _, _ := strings.Cut(req.Position.Step, ".")
-	m.count(req.Position.RunID, step)
-	subject := ""
-	if found := firmSubject.FindStringSubmatch(req.Prompt.User); found != nil {
-		subject = found[1]
-	}
-	var answer any
-	switch step {
-	case "queries":
-		answer = prompts.QueriesAnswer{Queries: []string{subject + " overview", subject + " products prices"}}
-	case "decompose":
-		answer = prompts.DecomposeAnswer{SubTopics: []prompts.DecomposedTopic{
-			{Title: "History, people and sites of " + subject, Overview: "What it is.", Queries: []string{subject + " company people sites"}},
-			{Title: "Products and results of " + subject, Overview: "What it makes.", Queries: []string{subject + " products prices revenue"}},
-		}}
-	case "decide":
-		a := prompts.DecideAnswer{Reasoning: "more", Actions: []prompts.Action{}, NewSubTopics: []prompts.NewSubTopic{}}
-		if req.Position.Iteration > 1 {
-			slug := "/" + strings.ToLower(strings.ReplaceAll(subject, " ", "-")) + "/"
-			_, feedback, _ := strings.Cut(req.Prompt.User, "What became of your last actions")
-			for _, page := range nightPage.FindAllString(feedback, -1) {
-				if page = strings.TrimRight(page, ".,;)]"); strings.Contains(page, slug) {
-					a.Actions = append(a.Actions, prompts.Action{ToolType: "open_page", Query: page})
-				}
-			}
-		}
-		if len(a.Actions) == 0 {
+	return m.reply(req, firmSubject, func(step, subject string) any {
+		switch step {
+		case "queries":
+			return prompts.QueriesAnswer{Queries: []string{subject + " overview", subject + " products prices"}}
+		case "decompose":
+			return prompts.DecomposeAnswer{SubTopics: []prompts.DecomposedTopic{
+				{Title: "History, people and sites of " + subject, Overview: "What it is.", Queries: []string{subject + " company people sites"}},
+				{Title: "Products and results of " + subject, Overview: "What it makes.", Queries: []string{subject + " products prices revenue"}},
+			}}
+		case "decide":
 			words := []string{"plant council news", "questions answers repairs", "change log firmware", "year revenue orders", "experience forum", "stock refurbished", "status plant water", "about services sites"}
 			n := req.Position.Iteration - 1
 			if req.Position.Block == "block_2" {
 				n += len(words) / 2
 			}
-			a.Actions = append(a.Actions, prompts.Action{ToolType: m.tool, Query: subject + " " + words[n%len(words)]})
+			return decideNight(req, subject, prompts.Action{ToolType: m.tool, Query: subject + " " + words[n%len(words)]})
+		case "note":
+			return noteFirm(req.Prompt.User, subject)
+		case "outline":
+			return outlineNight("What is known of "+subject, "What it is", "What it makes")
 		}
-		answer = a
-	case "note":
-		answer = noteFirm(req.Prompt.User, subject)
-	case "review":
-		answer = prompts.ReviewAnswer{}
-	case "deduplicate":
-		answer = prompts.DeduplicateAnswer{}
-	case "outline":
-		answer = prompts.OutlineAnswer{Title: "What is known of " + subject, Introduction: "Sum up.", Conclusion: "Sum up.", Sections: []prompts.OutlineSection{
-			{Title: "What it is", BlockIDs: []string{"block_1"}, Subsections: []prompts.OutlineSubsection{}},
-			{Title: "What it makes", BlockIDs: []string{"block_2"}, Subsections: []prompts.OutlineSubsection{}},
-		}}
-	case "section", "introduction", "conclusion":
-		return llm.Response{Text: nightText(req.Prompt.User, step)}, nil
-	default:
-		return llm.Response{}, fmt.Errorf("unexpected question %s: %w", step, llm.ErrPermanent)
-	}
-	text, err := json.Marshal(answer)
-	return llm.Response{Text: strings.ReplaceAll(string(text), ":null", ":[]")}, err
+		return nil
+	})
 }
 
 func noteFirm(question, subject string) prompts.NoteAnswer {

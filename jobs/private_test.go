@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -27,20 +25,8 @@ func TestKnowledgeBasesArePrivate(t *testing.T) {
 	secrets := map[string]string{"red": "The Redwood clause limits spring tides to 4711 litres at the harbour.", "blue": "The Bluebell clause limits spring tides to 8088 litres at the harbour."}
 	bases := map[string]*knowledge.Base{}
 	for name, secret := range secrets {
-		dir := t.TempDir()
 		text := "# Spring tides at the harbour\n\n" + secret + " What is said of spring tides at the harbour is agreed in writing.\n"
-		if err := os.WriteFile(filepath.Join(dir, "tides.md"), []byte(text), 0o600); err != nil { // the same document key in both
-			t.Fatal(err)
-		}
-		base, err := knowledge.Create(filepath.Join(t.TempDir(), "kb.sqlite"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { base.Close() })
-		if _, err := base.Ingest(t.Context(), []string{dir}, nil); err != nil {
-			t.Fatal(err)
-		}
-		bases[name] = base
+		bases[name] = indexed(t, map[string]string{"tides.md": text}) // the same document key in both
 	}
 	web := &counted{name: "web_search", answer: func(query string) (address, text string) {
 		return "https://a.example/tides", "Spring tides at the harbour rise by 7 metres in most years. The gauge of the harbour measures spring tides since 1911."

@@ -48,54 +48,75 @@ func (m *nightModel) of(runID string) (int, map[string]int) {
 }
 
 func (m *nightModel) Generate(_ context.Context, req llm.Request) (llm.Response, error) {
+	return m.reply(req, nightSubject, func(step, subject string) any {
+		switch step {
+		case "queries":
+			return prompts.QueriesAnswer{Queries: []string{subject + " Harbour overview", subject + " Harbour figures"}}
+		case "decompose":
+			return prompts.DecomposeAnswer{SubTopics: []prompts.DecomposedTopic{
+				{Title: "Size and staff of " + subject + " Harbour", Overview: "How large it is.", Queries: []string{subject + " Harbour overview area people"}},
+				{Title: "Traffic and history of " + subject + " Harbour", Overview: "What it handles.", Queries: []string{subject + " Harbour figures containers ships"}},
+			}}
+		case "decide":
+			return decideNight(req, subject, prompts.Action{ToolType: "web_search", Query: fmt.Sprintf("%s Harbour part %d of %s", subject, req.Position.Iteration, req.Position.Block)})
+		case "note":
+			return noteFigures(req.Prompt.User, subject)
+		case "outline":
+			return outlineNight("What is known of the harbour "+subject, "How large it is", "What it handles")
+		}
+		return nil
+	})
+}
+
+// reply answers with what own says of a step and the subject of the question, and as every such model where it says nothing.
+func (m *nightModel) reply(req llm.Request, subjects *regexp.Regexp, own func(step, subject string) any) (llm.Response, error) {
 	step, _, _ := strings.Cut(req.Position.Step, ".")
 	m.count(req.Position.RunID, step)
 	subject := ""
-	if found := nightSubject.FindStringSubmatch(req.Prompt.User); found != nil {
+	if found := subjects.FindStringSubmatch(req.Prompt.User); found != nil {
 		subject = found[1]
 	}
-	var answer any
-	switch step {
-	case "queries":
-		answer = prompts.QueriesAnswer{Queries: []string{subject + " Harbour overview", subject + " Harbour figures"}}
-	case "decompose":
-		answer = prompts.DecomposeAnswer{SubTopics: []prompts.DecomposedTopic{
-			{Title: "Size and staff of " + subject + " Harbour", Overview: "How large it is.", Queries: []string{subject + " Harbour overview area people"}},
-			{Title: "Traffic and history of " + subject + " Harbour", Overview: "What it handles.", Queries: []string{subject + " Harbour figures containers ships"}},
-		}}
-	case "decide":
-		a := prompts.DecideAnswer{Reasoning: "more", Actions: []prompts.Action{}, NewSubTopics: []prompts.NewSubTopic{}}
-		if req.Position.Iteration > 1 {
-			slug := "/" + strings.ToLower(strings.ReplaceAll(subject, " ", "-")) + "/"
-			_, feedback, _ := strings.Cut(req.Prompt.User, "What became of your last actions")
-			for _, page := range nightPage.FindAllString(feedback, -1) {
-				if strings.Contains(page, slug) {
-					a.Actions = append(a.Actions, prompts.Action{ToolType: "open_page", Query: page})
-				}
-			}
+	answer := own(step, subject)
+	if answer == nil {
+		switch step {
+		case "review":
+			answer = prompts.ReviewAnswer{}
+		case "deduplicate":
+			answer = prompts.DeduplicateAnswer{}
+		case "section", "introduction", "conclusion":
+			return llm.Response{Text: nightText(req.Prompt.User, step)}, nil
+		default:
+			return llm.Response{}, fmt.Errorf("unexpected question %s: %w", step, llm.ErrPermanent)
 		}
-		if len(a.Actions) == 0 {
-			a.Actions = append(a.Actions, prompts.Action{ToolType: "web_search", Query: fmt.Sprintf("%s Harbour part %d of %s", subject, req.Position.Iteration, req.Position.Block)})
-		}
-		answer = a
-	case "note":
-		answer = noteFigures(req.Prompt.User, subject)
-	case "review":
-		answer = prompts.ReviewAnswer{}
-	case "deduplicate":
-		answer = prompts.DeduplicateAnswer{}
-	case "outline":
-		answer = prompts.OutlineAnswer{Title: "What is known of the harbour " + subject, Introduction: "Sum up.", Conclusion: "Sum up.", Sections: []prompts.OutlineSection{
-			{Title: "How large it is", BlockIDs: []string{"block_1"}, Subsections: []prompts.OutlineSubsection{}},
-			{Title: "What it handles", BlockIDs: []string{"block_2"}, Subsections: []prompts.OutlineSubsection{}},
-		}}
-	case "section", "introduction", "conclusion":
-		return llm.Response{Text: nightText(req.Prompt.User, step)}, nil
-	default:
-		return llm.Response{}, fmt.Errorf("unexpected question %s: %w", step, llm.ErrPermanent)
 	}
 	text, err := json.Marshal(answer)
 	return llm.Response{Text: strings.ReplaceAll(string(text), ":null", ":[]")}, err
+}
+
+// decideNight opens the pages of a subject that the last actions have found, and searches where there are none.
+func decideNight(req llm.Request, subject string, search prompts.Action) prompts.DecideAnswer {
+	a := prompts.DecideAnswer{Reasoning: "more", Actions: []prompts.Action{}, NewSubTopics: []prompts.NewSubTopic{}}
+	if req.Position.Iteration > 1 {
+		slug := "/" + strings.ToLower(strings.ReplaceAll(subject, " ", "-")) + "/"
+		_, feedback, _ := strings.Cut(req.Prompt.User, "What became of your last actions")
+		for _, page := range nightPage.FindAllString(feedback, -1) {
+			if page = strings.TrimRight(page, ".,;)]"); strings.Contains(page, slug) {
+				a.Actions = append(a.Actions, prompts.Action{ToolType: "open_page", Query: page})
+			}
+		}
+	}
+	if len(a.Actions) == 0 {
+		a.Actions = append(a.Actions, search)
+	}
+	return a
+}
+
+// outlineNight has a section for each of two blocks.
+func outlineNight(title, first, second string) prompts.OutlineAnswer {
+	return prompts.OutlineAnswer{Title: title, Introduction: "Sum up.", Conclusion: "Sum up.", Sections: []prompts.OutlineSection{
+		{Title: first, BlockIDs: []string{"block_1"}, Subsections: []prompts.OutlineSubsection{}},
+		{Title: second, BlockIDs: []string{"block_2"}, Subsections: []prompts.OutlineSubsection{}},
+	}}
 }
 
 // nightText says what the claims of a question say.

@@ -137,14 +137,6 @@ func TestRegistry(t *testing.T) {
 		}
 		return body
 	}
-	check := func() jobs.BundleCheck {
-		t.Helper()
-		c, err := jobs.CheckBundle(t.Context(), store, id)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return c
-	}
 	sources, got := storage.CacheKey(id, "sources.jsonl"), map[string]bool{}
 	counts := map[string]int{}
 	body := get(sources)
@@ -174,7 +166,7 @@ func TestRegistry(t *testing.T) {
 	if !cmp.Equal(meta.Sources, counts) || counts["cited"] == 0 || counts["cited"] > counts["with_claims"] {
 		t.Errorf("the metadata count %v, the lines %v", meta.Sources, counts)
 	}
-	if c := check(); len(c.Problems) > 0 || c.Returned != counts["returned"] {
+	if c := b.check(id); len(c.Problems) > 0 || c.Returned != counts["returned"] {
 		t.Errorf("%+v", c)
 	}
 
@@ -190,7 +182,7 @@ func TestRegistry(t *testing.T) {
 		"not read":                      bytes.Replace(body, []byte(`"read":false`), []byte(`"read":true`), 1),
 	} {
 		rebundle(t, store, id, map[string][]byte{sources: changed})
-		if p := check().Problems; len(p) == 0 || p[0].File != sources {
+		if p := b.check(id).Problems; len(p) == 0 || p[0].File != sources {
 			t.Errorf("%s: %v", name, p)
 		}
 	}
@@ -217,7 +209,7 @@ func TestRegistry(t *testing.T) {
 		storage.CacheKey(id, "queue.json"): []byte(plain.Replace(string(get(storage.CacheKey(id, "queue.json"))))),
 		storage.CacheKey(id, "step1_planning.json"): []byte(plain.Replace(string(get(storage.CacheKey(id, "step1_planning.json"))))),
 	})
-	if p := check().Problems; len(p) > 0 {
+	if p := b.check(id).Problems; len(p) > 0 {
 		t.Errorf("an old bundle: %v", p)
 	}
 	t.Logf("%v in %d calls %v with %d stops", counts, e.calls, e.outcomes, stops)
@@ -325,21 +317,13 @@ func TestLinkedSources(t *testing.T) {
 	if linked != 1 {
 		t.Errorf("the page that is linked is not said to be cited:\n%s", lines)
 	}
-	check := func() []storage.Problem {
-		t.Helper()
-		c, err := jobs.CheckBundle(t.Context(), store, id)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return c.Problems
-	}
-	if p := check(); len(p) > 0 {
+	if p := b.check(id).Problems; len(p) > 0 {
 		t.Error(p)
 	}
 	rebundle(t, store, id, map[string][]byte{file: bytes.Replace(body, []byte(`"match": "exact",
       "source_ids"`), []byte(`"match": "prefix",
       "source_ids"`), 1)})
-	if p := check(); len(p) != 1 || p[0].File != file {
+	if p := b.check(id).Problems; len(p) != 1 || p[0].File != file {
 		t.Errorf("another level: %v", p)
 	}
 }

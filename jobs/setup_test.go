@@ -74,8 +74,23 @@ Larger radiators or floor heating let a heat pump heat an old house efficiently 
 
 func setup(t testing.TB, rdb *redis.Client, model llm.Model) *bench {
 	t.Helper()
+	base := indexed(t, documents)
+	b := &bench{t: t, base: base}
+	b.services = jobs.Services{
+		Redis: rdb, Queue: redisqueue.New(rdb, redisqueue.DefaultTiming), Dispatcher: jobs.NewDispatcher(asynq.NewClientFromRedisClient(rdb), asynq.NewInspectorFromRedisClient(rdb)),
+		Store: storage.NewDir(t.TempDir()), Model: model, Log: zerolog.New(zerolog.NewTestWriter(t)).Level(zerolog.WarnLevel), Now: time.Now,
+		Toolbox: func(context.Context, topicqueue.Run) (jobs.Toolbox, error) {
+			return jobs.Toolbox{Tools: tools.Set{tools.NewRAGHybrid(base, 6)}, Sections: base}, nil
+		},
+	}
+	return b
+}
+
+// indexed returns a knowledge base of files with these texts.
+func indexed(t testing.TB, files map[string]string) *knowledge.Base {
+	t.Helper()
 	dir := t.TempDir()
-	for name, text := range documents {
+	for name, text := range files {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -88,15 +103,7 @@ func setup(t testing.TB, rdb *redis.Client, model llm.Model) *bench {
 	if _, err := base.Ingest(t.Context(), []string{dir}, nil); err != nil {
 		t.Fatal(err)
 	}
-	b := &bench{t: t, base: base}
-	b.services = jobs.Services{
-		Redis: rdb, Queue: redisqueue.New(rdb, redisqueue.DefaultTiming), Dispatcher: jobs.NewDispatcher(asynq.NewClientFromRedisClient(rdb), asynq.NewInspectorFromRedisClient(rdb)),
-		Store: storage.NewDir(t.TempDir()), Model: model, Log: zerolog.New(zerolog.NewTestWriter(t)).Level(zerolog.WarnLevel), Now: time.Now,
-		Toolbox: func(context.Context, topicqueue.Run) (jobs.Toolbox, error) {
-			return jobs.Toolbox{Tools: tools.Set{tools.NewRAGHybrid(base, 6)}, Sections: base}, nil
-		},
-	}
-	return b
+	return base
 }
 
 // stubModel returns a client for a stub server.
@@ -207,4 +214,14 @@ func (b *bench) run(runID string) topicqueue.Run {
 		b.t.Fatal(err)
 	}
 	return run
+}
+
+// check proves the bundle of a run.
+func (b *bench) check(runID string) jobs.BundleCheck {
+	b.t.Helper()
+	check, err := jobs.CheckBundle(b.t.Context(), b.services.Store, runID)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return check
 }

@@ -41,8 +41,12 @@ func NewMail(server, from, to string, roots *tls.Config) (*Mail, error) {
 	}
 	m := &Mail{host: u.Hostname(), port: u.Port(), tlsFirst: u.Scheme == "smtps", user: u.User.Username(), roots: roots}
 	m.password, _ = u.User.Password()
-	if m.port == "" {
-		m.port = map[bool]string{false: "587", true: "465"}[m.tlsFirst]
+	switch {
+	case m.port != "":
+	case m.tlsFirst:
+		m.port = "465"
+	default:
+		m.port = "587"
 	}
 	sender, err := mail.ParseAddress(from)
 	if err != nil {
