@@ -2,12 +2,11 @@ package formats_test
 
 import (
 	"errors"
-	"runtime"
+	"fmt"
 	"strings"
-	"syscall"
 	"testing"
-	"time"
 
+	"nightdesk/pipeline/lineartest"
 	"nightdesk/pipeline/reporting/formats"
 )
 
@@ -25,12 +24,17 @@ func TestHostileSize(t *testing.T) {
 	}
 }
 
-// linear fails unless several times a text takes about as many times the time that it takes.
+// linear checks that several times a text takes about as many times the time that it takes.
 func linear(t *testing.T, short string, times int) {
-	few, many := min(cpuTime(t, short), cpuTime(t, short), cpuTime(t, short)), cpuTime(t, strings.Repeat(short, times))
-	if many > 500*time.Millisecond && many > 4*time.Duration(times)*few {
-		t.Errorf("%.20q: %s for %d bytes, %s for %d", short, few, len(short), many, times*len(short))
-	}
+	t.Helper()
+	lineartest.Check(t, fmt.Sprintf("%.20q", short), short, strings.Repeat(short, times), func(markdown string) {
+		r := formats.Report{Markdown: markdown, Notes: map[string]formats.Note{"ref-cit-1-01": {Title: "T", Quotes: []string{strings.Repeat("some words ", 40)}}}}
+		for _, name := range formats.Names() {
+			if _, err := formats.Make(name, r); err != nil && !errors.Is(err, formats.ErrTooLarge) {
+				t.Fatal(err)
+			}
+		}
+	})
 }
 
 // A row with few cells is filled up to the width of its table, so that a small text can make a large one.
@@ -45,26 +49,4 @@ func TestWideTable(t *testing.T) {
 			}
 		}
 	}
-}
-
-// cpuTime is how long the processor makes both formats of a text.
-func cpuTime(t *testing.T, markdown string) time.Duration {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	used := func() time.Duration {
-		var u syscall.Rusage
-		const thread = 1 // RUSAGE_THREAD
-		if err := syscall.Getrusage(thread, &u); err != nil {
-			t.Fatal(err)
-		}
-		return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-	}
-	r := formats.Report{Markdown: markdown, Notes: map[string]formats.Note{"ref-cit-1-01": {Title: "T", Quotes: []string{strings.Repeat("some words ", 40)}}}}
-	start := used()
-	for _, name := range formats.Names() {
-		if _, err := formats.Make(name, r); err != nil && !errors.Is(err, formats.ErrTooLarge) {
-			t.Fatal(err)
-		}
-	}
-	return max(used()-start, time.Millisecond)
 }
