@@ -120,8 +120,13 @@ func supportOf(v citation.Verification, sources []citation.Source, same map[int]
 	}
 	corpus := support.New(all)
 	out := []verifiedSentence{}
+	judged := map[string]verifiedSentence{} // a text may say the same thousands of times
 	for _, s := range v.Sentences {
-		out = append(out, supportedSentence(corpus, s, same))
+		key := fmt.Sprint(s.Citations, s.Sources, s.Text)
+		if _, known := judged[key]; !known {
+			judged[key] = supportedSentence(corpus, s, same)
+		}
+		out = append(out, judged[key])
 	}
 	return out
 }
