@@ -1,7 +1,6 @@
 package citation
 
 import (
-	"slices"
 	"strings"
 )
 
@@ -34,12 +33,13 @@ func (r *Registry) ResolveLinks(markdown string) (resolved string, removed []Rem
 	markdown = strings.ToValidUTF8(markdown, "\uFFFD")
 	// What is removed may join its neighbours to a new marker, so the text is read until nothing changes: twice for real
 	// text. The bound is for text that was made to annoy: brackets nested without end.
+	var found linkList
 	for range 30 {
 		out, more, links := r.resolveOnce(markdown)
 		removed = append(removed, more...)
 		for _, l := range links {
-			if !slices.ContainsFunc(kept, func(k Linked) bool { return k.Address == l.Address && l.Match == MatchExact }) { // else it was made so
-				kept = addLink(kept, l)
+			if l.Match != MatchExact || !found.led[l.Address] { // else it was made so
+				found.add(l)
 			}
 		}
 		if out == markdown {
@@ -47,11 +47,12 @@ func (r *Registry) ResolveLinks(markdown string) (resolved string, removed []Rem
 		}
 		markdown = out
 	}
-	return markdown, removed, kept
+	return markdown, removed, found.list
 }
 
 func (r *Registry) resolveOnce(markdown string) (out string, removed []Removal, kept []Linked) {
 	note := func(marker, reason string) { removed = append(removed, Removal{marker, reason}) }
+	var found linkList
 	w := walker{text: markdown, code: codeSpans(markdown), markerEnd: -1}
 	w.links = links{note: note, judge: func(dest string, kind linkKind) verdict {
 		l, ok := r.Lead(dest)
@@ -62,7 +63,7 @@ func (r *Registry) resolveOnce(markdown string) (out string, removed []Removal, 
 		case kind == linkDefinition: // goes in any case
 			return verdict{}
 		}
-		kept = addLink(kept, l)
+		found.add(l)
 		if l.Match == MatchExact {
 			return verdict{keep: true}
 		}
@@ -93,5 +94,5 @@ func (r *Registry) resolveOnce(markdown string) (out string, removed []Removal, 
 		}
 		return b.String(), true
 	}
-	return w.run(), removed, kept
+	return w.run(), removed, found.list
 }

@@ -1,7 +1,5 @@
 package citation
 
-import "slices"
-
 // Linked is an address in a text and the source that it leads to.
 type Linked struct {
 	URL     string   `json:"url"`     // as the writer had it
@@ -13,18 +11,18 @@ type Linked struct {
 // Links returns the addresses of a Markdown text, outside code, that lead to a source of the registry, each once, in order.
 // Never fails.
 func (r *Registry) Links(markdown string) []Linked {
-	var out []Linked
+	var out linkList
 	w := walker{text: markdown, code: codeSpans(markdown), markerEnd: -1}
 	w.onGroup = func(int, group) (string, bool) { return "", false }
 	w.links = links{note: func(string, string) {}, known: r.HasURL, isMarker: func(_ int, g group) bool { return len(g.ids) > 0 }}
 	w.links.judge = func(dest string, _ linkKind) verdict {
 		if l, ok := r.Lead(dest); ok {
-			out = addLink(out, l)
+			out.add(l)
 		}
 		return verdict{keep: true}
 	}
 	w.run()
-	return out
+	return out.list
 }
 
 // Lead returns the source that an address of a text leads to. A host alone names a source only when it is one, and an address
@@ -38,10 +36,20 @@ func (r *Registry) Lead(dest string) (Linked, bool) {
 	return Linked{URL: dest, Address: s.URL, Match: level, Sources: s.IDs}, true
 }
 
-// addLink adds a link unless the list has one that was written alike.
-func addLink(list []Linked, l Linked) []Linked {
-	if slices.ContainsFunc(list, func(o Linked) bool { return o.URL == l.URL }) {
-		return list
+// linkList has links in order, each of those that were written alike once.
+type linkList struct {
+	list []Linked
+	urls map[string]bool
+	led  map[string]bool // addresses
+}
+
+func (l *linkList) add(link Linked) {
+	if l.urls[link.URL] {
+		return
 	}
-	return append(list, l)
+	if l.urls == nil {
+		l.urls, l.led = map[string]bool{}, map[string]bool{}
+	}
+	l.urls[link.URL], l.led[link.Address] = true, true
+	l.list = append(l.list, link)
 }
