@@ -145,7 +145,7 @@ func isListItem(body string) bool {
 
 // appendInline appends the inline code of the paragraph md[start:end].
 func appendInline(spans []span, md string, start, end int) []span {
-	unclosed := map[int]bool{} // lengths of runs that no later run closes: keeps the search linear
+	var last map[int]int // place of the last run of a length: none is looked for that does not come
 	for i := start; i < end; {
 		if md[i] == '\\' {
 			i += 2
@@ -156,26 +156,24 @@ func appendInline(spans []span, md string, start, end int) []span {
 			i++
 			continue
 		}
-		if unclosed[n] {
-			i += n
-			continue
-		}
-		closing := -1
-		for j := i + n; j < end; {
-			run := backticks(md, j, end)
-			if run == n {
-				closing = j
-				break
+		if last == nil {
+			last = map[int]int{}
+			for j := i; j < end; {
+				run := backticks(md, j, end)
+				last[run] = j
+				j += max(run, 1)
 			}
-			j += max(run, 1)
 		}
-		if closing < 0 {
-			unclosed[n] = true
+		closing := i + n
+		if last[n] < closing {
 			i += n
 			continue
 		}
-		spans = append(spans, span{i, closing + n})
-		i = closing + n
+		for run := 0; run != n; closing += max(run, 1) {
+			run = backticks(md, closing, end)
+		}
+		spans = append(spans, span{i, closing})
+		i = closing
 	}
 	return spans
 }

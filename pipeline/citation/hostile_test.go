@@ -113,6 +113,7 @@ func hostile(size int) map[string]string {
 		"garbled scheme": "x [1]\n\n## Sources\n" + fill("[1] hxxps : // ok.example/alpha\n"),
 		"channels":       fill("<|channel|>analysis<|message|>x<|end|>") + "<|call|>",
 		"distinct calls": each(size, "<a%d:tool_call>\n# x\n"),
+		"growing ticks":  growing("`", size),
 		"thoughts":       fill("<think>a\n# x\n"),
 		"carriage":       fill("[1]\r") + list,
 		"no text":        fill("\xff[1]") + list,
@@ -137,6 +138,15 @@ func nestedList(depth int) string {
 	var b strings.Builder
 	for i := range depth {
 		b.WriteString(strings.Repeat(" ", i%400) + "- a [1]\n")
+	}
+	return b.String()
+}
+
+// growing returns runs of 1, 2, 3 and more of a character.
+func growing(mark string, size int) string {
+	var b strings.Builder
+	for n := 1; b.Len() < size; n++ {
+		b.WriteString(strings.Repeat(mark, n) + " ")
 	}
 	return b.String()
 }

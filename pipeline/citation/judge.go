@@ -212,8 +212,8 @@ func (v *verifier) citing(at int, level string) *entry {
 		return e
 	}
 	e := &entry{number: 0, found: found{source: at, level: level, place: place}, final: v.top + len(v.added) + 1, anchor: v.anchors}
-	if last := v.lastNumbered(); last != nil {
-		e.footnote = last.footnote
+	if v.last != nil {
+		e.footnote = v.last.footnote
 	}
 	title := fold(s.Title)
 	address := safeSpelling(s.URL)

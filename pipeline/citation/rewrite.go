@@ -14,7 +14,6 @@ import (
 func (v *verifier) rewrite() string {
 	var out bytes.Buffer
 	pos := 0
-	last := v.lastNumbered()
 	heads := v.sections
 	if n := len(heads); n > 0 && heads[n-1].start < 0 {
 		heads = heads[:n-1]
@@ -34,7 +33,7 @@ func (v *verifier) rewrite() string {
 			out.WriteString(v.body(pos, e.start))
 		}
 		pos = v.item(&out, e)
-		if e == last && len(v.added) > 0 {
+		if e == v.last && len(v.added) > 0 {
 			ended := bytes.HasSuffix(out.Bytes(), []byte("\n"))
 			v.items(&out)
 			if ended {
@@ -46,7 +45,7 @@ func (v *verifier) rewrite() string {
 		out.WriteString(v.body(pos, len(v.text)))
 	}
 	result := out.String()
-	if last == nil && len(v.added) > 0 {
+	if v.last == nil && len(v.added) > 0 {
 		out.Reset()
 		out.WriteString(strings.TrimRight(CloseCode(result), " \t\n"))
 		if !endsWithHeading(out.String()) {
@@ -70,14 +69,13 @@ func (v *verifier) rewrite() string {
 }
 
 // lastNumbered returns the last entry of the last list with numbers, nil without one.
-func (v *verifier) lastNumbered() *entry {
-	var last *entry
-	for _, s := range v.sections {
+func lastNumbered(sections []*refSection) *entry {
+	for _, s := range slices.Backward(sections) {
 		if s.entries[0].id == "" {
-			last = s.entries[len(s.entries)-1]
+			return s.entries[len(s.entries)-1]
 		}
 	}
-	return last
+	return nil
 }
 
 // sourcesHeading names the list of sources of a text that has none.

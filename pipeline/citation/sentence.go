@@ -42,9 +42,14 @@ func (t *reading) sentences(valid []Valid) []Sentence {
 		}
 	}
 	var out []Sentence
+	var seen map[int]bool // numbers that the sentence has
 	cited := func(s *Sentence, g group) {
+		if len(s.Citations) == 0 {
+			seen = map[int]bool{}
+		}
 		add := func(v *Valid) {
-			if v != nil && !slices.Contains(s.Citations, v.Number) {
+			if v != nil && !seen[v.Number] {
+				seen[v.Number] = true
 				s.Citations, s.Sources = append(s.Citations, v.Number), append(s.Sources, v.Source)
 				if v.ID != "" {
 					s.IDs = append(s.IDs, v.ID)

@@ -140,6 +140,7 @@ type verifier struct {
 	anchors  bool               // the references have anchors
 	byID     map[string]*entry
 	bySource map[string]*entry // by placeOf: the entry that cites a source
+	last     *entry            // of the last list with numbers; nil without one
 	added    []*entry          // for sources that only the text outside the references links to
 	labels   map[string]string // link definitions
 	trusting bool              // no sources to check against: entries stay, if they are safe
@@ -171,6 +172,7 @@ func (r *Registry) verifyOnce(text string, o VerifyOptions, pass int) *verifier 
 	for _, s := range v.sections {
 		v.entries = append(v.entries, s.entries...)
 	}
+	v.last = lastNumbered(v.sections)
 	slices.SortFunc(v.entries, func(a, b *entry) int { return a.start - b.start }) // footnotes stand anywhere
 	v.countBare()
 	if v.trusting = len(r.sources) == 0; v.trusting {

@@ -2,7 +2,6 @@ package citation
 
 import (
 	"bytes"
-	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -15,12 +14,12 @@ type walker struct {
 	links   links // zero: links, tags and ids without brackets are left as they are
 
 	out       bytes.Buffer
-	space     string   // white space held back until it is clear what follows
-	markerEnd int      // where the last replaced group ends in text; -1 = none yet
-	adjacent  []string // ids of the groups that end there
-	outMark   int      // where the last marker ends in out
-	bracket   int      // the ] that comes next; -1 = none does
-	math      []span   // found when first needed
+	space     string          // white space held back until it is clear what follows
+	markerEnd int             // where the last replaced group ends in text; -1 = none yet
+	adjacent  map[string]bool // ids of the groups that end there
+	outMark   int             // where the last marker ends in out
+	bracket   int             // the ] that comes next; -1 = none does
+	math      []span          // found when first needed
 	mathFound bool
 }
 
@@ -79,7 +78,7 @@ func (w *walker) step(i int) int {
 // replace puts what onGroup wants in the place of the group at i; it returns i when the group stays.
 func (w *walker) replace(i int, g group) int {
 	if w.markerEnd != i && !w.links.foreign {
-		w.adjacent = w.adjacent[:0]
+		w.adjacent = nil
 	}
 	replacement, ok := w.onGroup(i, g)
 	if !ok {
@@ -96,10 +95,13 @@ func (w *walker) replace(i int, g group) int {
 
 // fresh reports whether the id does not stand in the same row of markers already.
 func (w *walker) fresh(id string) bool {
-	if slices.Contains(w.adjacent, id) {
+	if w.adjacent[id] {
 		return false
 	}
-	w.adjacent = append(w.adjacent, id)
+	if w.adjacent == nil {
+		w.adjacent = map[string]bool{}
+	}
+	w.adjacent[id] = true
 	return true
 }
 
@@ -156,7 +158,7 @@ func (w *walker) insert(marker string, next int, gone bool) int {
 // cite returns those of the markers that do not stand at the end of what is written already.
 func (w *walker) cite(markers ...string) string {
 	if w.out.Len() != w.outMark {
-		w.adjacent = w.adjacent[:0]
+		w.adjacent = nil
 	}
 	var b strings.Builder
 	for _, m := range markers {
