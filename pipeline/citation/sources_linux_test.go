@@ -12,7 +12,7 @@ import (
 // TestManySources: sources that are hard to tell apart cost a report no more than their number allows.
 func TestManySources(t *testing.T) {
 	t.Parallel()
-	const most = 8000
+	const most = 4000
 	for name, kind := range map[string]struct{ source, cites string }{ // %d: a number
 		"title":           {"https://ok.example/%d|Alpha", "Alpha"},
 		"document":        {"handbook.pdf, p. %d", "See handbook.pdf there, p. 99999"},
