@@ -17,6 +17,29 @@ var months = map[string]int{
 // germanMonths are the names that are no English ones. No day follows them.
 var germanMonths = set(`januar jänner februar märz mai juni juli oktober okt dezember dez`)
 
+// smallMonths are months in languages that write them small: French, Spanish, Italian, Portuguese, Dutch, Russian. Only
+// so written are they months: "Mars 2020" is a journey.
+var smallMonths = func() map[string]int {
+	found := map[string]int{}
+	for i, names := range strings.Split(`janvier enero gennaio janeiro januari января январе
+février febrero febbraio fevereiro februari февраля феврале
+mars marzo março maart марта марте
+avril abril aprile апреля апреле
+mai mayo maggio maio mei мая мае
+juin junio giugno junho juni июня июне
+juillet julio luglio julho juli июля июле
+août agosto augustus августа августе
+septembre septiembre setiembre settembre setembro сентября сентябре
+octobre octubre ottobre outubro oktober октября октябре
+novembre noviembre novembro ноября ноябре
+décembre diciembre dicembre dezembro декабря декабре`, "\n") {
+		for name := range strings.FieldsSeq(names) {
+			found[name] = i + 1
+		}
+	}
+	return found
+}()
+
 const monthName = `([A-Za-zä]{3,9})`
 
 var (
@@ -27,6 +50,8 @@ var (
 	dayMonth   = regexp.MustCompile(`^(\d{1,2})(?:\.|st|nd|rd|th)?[  ](?:of )?` + monthName + `\.?,?(?:[  ](?:of )?(\d{4}))?`)
 	monthDay   = regexp.MustCompile(`^` + monthName + `\.?[  ](\d{1,2})(?:st|nd|rd|th)?(?:,?[  ](\d{4}))?`)
 	monthYear  = regexp.MustCompile(`^` + monthName + `\.?,?[  ](?:of )?(\d{4})`)
+	smallMonth = regexp.MustCompile(`^(\p{Ll}{3,10})[  ](?:del? )?(\d{4})`)
+	daySmall   = regexp.MustCompile(`^(\d{1,2})(?:er|º)?[  ](?:de )?(\p{Ll}{3,10})(?:[  ](?:del? )?(\d{4}))?`)
 	hanDate    = regexp.MustCompile(`^(\d{4})\s?年(?:\s?(\d{1,2})\s?月(?:\s?(\d{1,2})\s?[日号])?)?`)
 	hanDay     = regexp.MustCompile(`^(\d{1,2})\s?月\s?(\d{1,2})\s?[日号]`)
 	quarterOf  = regexp.MustCompile(`^[QqHh]([1-4])(?:[  ](?:of )?|/|-)?(?:FY)?(\d{4})`)
@@ -71,12 +96,18 @@ func (p *parser) dateFromDigit(i int) int {
 			return p.date(i, m[0], m[3], strconv.Itoa(month), m[1])
 		}
 	}
+	if m := daySmall.FindStringSubmatch(s); m != nil && smallMonths[m[2]] > 0 {
+		return p.date(i, m[0], m[3], strconv.Itoa(smallMonths[m[2]]), m[1])
+	}
 	return i
 }
 
 // dateFromWord reads a date that begins with a letter.
 func (p *parser) dateFromWord(i int) int {
 	s := p.s[i:min(len(p.s), i+40)]
+	if m := smallMonth.FindStringSubmatch(s); m != nil && smallMonths[m[1]] > 0 {
+		return p.date(i, m[0], m[2], strconv.Itoa(smallMonths[m[1]]), "")
+	}
 	if s[0] >= 'a' && s[0] <= 'z' && !strings.Contains(s, "quarter") { // you may 5 times
 		return i
 	}

@@ -10,7 +10,10 @@ var magnitudes = map[string]float64{
 	"hundred": 1e2, "dozen": 12, "thousand": 1e3, "lakh": 1e5, "lakhs": 1e5, "million": 1e6, "millions": 1e6, "mn": 1e6, "mln": 1e6, "crore": 1e7, "crores": 1e7,
 	"billion": 1e9, "billions": 1e9, "bn": 1e9, "bln": 1e9, "trillion": 1e12, "trillions": 1e12, "tn": 1e12, "trn": 1e12, "quadrillion": 1e15,
 	"tausend": 1e3, "tsd": 1e3, "millionen": 1e6, "mio": 1e6, "milliarde": 1e9, "milliarden": 1e9, "mrd": 1e9, "billionen": 1e12, "bio": 1e12,
-	"milliard": 1e9, "milliards": 1e9, "millones": 1e6, "mille": 1e3,
+	"milliard": 1e9, "milliards": 1e9, "millón": 1e6, "millones": 1e6, "billón": 1e12, "billones": 1e12, "mille": 1e3,
+	"milione": 1e6, "milioni": 1e6, "miliardo": 1e9, "miliardi": 1e9, "milhão": 1e6, "milhões": 1e6, "bilhão": 1e9, "bilhões": 1e9, "miljoen": 1e6, "miljard": 1e9,
+	"тыс": 1e3, "тысяча": 1e3, "тысячи": 1e3, "тысяч": 1e3, "млн": 1e6, "миллион": 1e6, "миллиона": 1e6, "миллионов": 1e6,
+	"млрд": 1e9, "миллиард": 1e9, "миллиарда": 1e9, "миллиардов": 1e9, "трлн": 1e12, "триллион": 1e12, "триллиона": 1e12, "триллионов": 1e12,
 }
 
 // hanUnits are powers of ten in Chinese and Japanese.
@@ -70,7 +73,7 @@ func (p *parser) magnitude(at int, money bool) (end int, scale float64, written 
 }
 
 // dotted are written with a full stop, which ends no sentence.
-var dotted = set(`mio mrd tsd bio`)
+var dotted = set(`mio mrd tsd bio тыс млн млрд трлн`)
 
 // spelled are English and German number words; "elf" is an English word as well.
 var spelled = map[string]float64{

@@ -18,6 +18,7 @@ var currencyWords = map[string]string{
 	"dirham": "AED", "dirhams": "AED", "riyal": "SAR", "riyals": "SAR", "dinar": "dinars", "dinars": "dinars", "naira": "NGN", "hryvnia": "UAH", "hryvnias": "UAH", "ringgit": "MYR", "rupiah": "IDR",
 	"ducat": "ducats", "ducats": "ducats", "guinea": "guineas", "guineas": "guineas", "florin": "florins", "florins": "florins", "soldi": "soldi", "shilling": "shillings", "shillings": "shillings",
 	"crowns": "crowns", "thaler": "thalers", "thalers": "thalers", "taler": "thalers", "gulden": "florins", "livres": "livres", "rubel": "RUB", "cents": "cents", "cent": "cents",
+	"dólar": "USD", "dólares": "USD", "dollaro": "USD", "dollari": "USD", "доллар": "USD", "доллара": "USD", "долларов": "USD", "евро": "EUR", "рубль": "RUB", "рубля": "RUB", "рублей": "RUB",
 	"瑞郎": "CHF", "韩元": "KRW", "卢布": "RUB", "新元": "SGD", "台币": "TWD",
 	"元": "CNY", "日元": "JPY", "日圆": "JPY", "円": "JPY", "英镑": "GBP", "港元": "HKD", "卢比": "INR",
 }

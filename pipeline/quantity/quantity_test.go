@@ -52,6 +52,13 @@ func when(w quantity.When) string {
 func TestParse(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
+		// other languages
+		"Abrió en marzo de 2019 y el 5 de mayo de 2020.":   "date 2019-3, date 2020-5-5",
+		"Ouvert le 1er mars 2019, en août 2021.":           "date 2019-3-1, date 2021-8",
+		"В марте 2019 года, 12,5 млн тонн, 3,2 млрд евро.": "date 2019-3, 1.25e+07, 3.2e+09 EUR",
+		"Los 3.200 millones de dólares, 2 miliardi.":       "3.2e+09 USD, 2e+09",
+		"The Mars 2020 rover, 12 marches.":                 "2020, 12",
+
 		// fractions and parts
 		"A third of them left.":                         "33.3333 %",
 		"Two fifths, nearly three quarters of it.":      "40 %, ~75 %",
