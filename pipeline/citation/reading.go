@@ -15,6 +15,7 @@ type reading struct {
 
 	sections []*refSection // see lists
 	known    bool
+	markers  []int // by number: where the first marker with this or a lower number stands; nil: not yet known
 
 	asked  int // the line, plus one, of which start was asked last
 	prefix entryPrefix

@@ -94,74 +94,6 @@ func headingLabel(s string) string {
 	return strings.ToLower(strings.Trim(s, "*_:：. ]【】"))
 }
 
-// referenceLabels name lists of references, by language.
-var referenceLabels = func() map[string]bool {
-	labels := map[string]bool{}
-	for _, list := range []string{
-		"sources|references|reference list|list of references|list of sources|source list|bibliography|works cited|cited works|sources cited|cited sources|references cited|citations|literature|literature cited|footnotes|endnotes|notes|sources consulted|works consulted|sources used|further reading",
-		"参考文献|参考资料|参考来源|参考|引用|引用来源|引用文献|来源|资料来源|信息来源|数据来源|文献|脚注|注释|參考文獻|參考資料|參考來源|資料來源|來源|引用來源|出典|参照|参考資料|참고문헌|참고 문헌|참고자료|출처",
-		"quellen|quellenverzeichnis|quellenangaben|literatur|literaturverzeichnis|literaturangaben|referenzen|einzelnachweise|nachweise|belege|fußnoten|bibliografie",
-		"références|references bibliographiques|références bibliographiques|bibliographie|sources et références|notes et références",
-		"referencias|referencias bibliográficas|bibliografía|bibliografia|fuentes|obras citadas|referências|referências bibliográficas|fontes|riferimenti|riferimenti bibliografici|fonti|note",
-		"bronnen|referenties|literatuur|literatuurlijst|bronvermelding|källor|referenser|kilder|referanser|referencer|lähteet|viitteet|źródła|bibliografia|literatura|zdroje|források|kaynaklar|kaynakça",
-		"источники|список источников|литература|список литературы|ссылки|библиография|джерела|література|المراجع|المصادر|संदर्भ|स्रोत",
-	} {
-		for label := range strings.SplitSeq(list, "|") {
-			labels[label] = true
-		}
-	}
-	return labels
-}()
-
-// firstWord returns the beginning of a label up to what may follow or join one.
-func firstWord(label string) string {
-	for i, r := range label {
-		if r <= ' ' || strings.ContainsRune("/&|,(（和与及", r) {
-			return label[:i]
-		}
-	}
-	return label
-}
-
-// firstWords are the first words of all labels.
-var firstWords = func() map[string]bool {
-	words := map[string]bool{}
-	for label := range referenceLabels {
-		words[firstWord(label)] = true
-	}
-	return words
-}()
-
-// softLabels name other things as well: the entries below them must lead somewhere.
-var softLabels = map[string]bool{"notes": true, "note": true, "literature": true, "further reading": true, "文献": true, "注释": true, "参考": true, "参照": true, "引用": true}
-
-// labelNote is what stands behind a label in brackets: "sources (12)".
-var labelNote = regexp.MustCompile(`^([^(（]+?)\s*[(（][^()（）/]{0,40}[)）]$`)
-
-var labelJoin = regexp.MustCompile(`\s*(?:/|&|\||,|\band\b|\bund\b|\bet\b|\by\b|和|与|及)\s*`)
-
-// isReferenceLabel reports whether a heading's words name a list of references, in any of the languages known here:
-// "references", "sources and notes", "参考文献". "sources of income" does not.
-func isReferenceLabel(label string) bool {
-	if label == "" || len(label) > 90 {
-		return false
-	}
-	if referenceLabels[label] {
-		return true
-	}
-	if !firstWords[firstWord(label)] {
-		return false // nearly every line of a report
-	}
-	if m := labelNote.FindStringSubmatch(label); m != nil && isReferenceLabel(m[1]) {
-		return true
-	}
-	parts := labelJoin.Split(label, -1)
-	return len(parts) > 1 && !slices.ContainsFunc(parts, func(p string) bool { return !referenceLabels[p] })
-}
-
-// english labels are written as one, so that reports of different writers look alike.
-var english = map[string]bool{"sources": true, "references": true, "reference list": true}
-
 // refSection is a list of references: the lines from to until, the first of which are its heading.
 type refSection struct {
 	head    heading
@@ -188,26 +120,35 @@ func (t *reading) findSections() []*refSection {
 		}
 	}
 	var sections []*refSection
-	for i := 0; i < len(lines); i++ {
-		h, ok := t.heading(i)
-		if !ok || !isReferenceLabel(h.label) {
-			continue
+	collect := func(isList func(h heading, first, until int) bool) {
+		for i := 0; i < len(lines); i++ {
+			h, ok := t.heading(i)
+			if !ok {
+				continue
+			}
+			first, until := i+h.lines, i+h.lines
+			for until = next[min(until, len(lines))]; until < len(lines) && levels[until] > h.level; {
+				until = next[until+1]
+			}
+			if !isList(h, first, until) {
+				continue
+			}
+			s := &refSection{head: h, start: lines[i].start, end: lines[min(first, len(lines))-1].end}
+			p := entryParser{reading: t, lines: lines[:until], plain: h.plain || softLabels[h.label], section: len(sections)}
+			s.until = lines[until-1].end
+			if s.entries = p.parse(first); len(s.entries) == 0 && !p.plain && !labelled(text, lines[first:until]) {
+				s.entries = p.parsePlain(first)
+			}
+			if len(s.entries) == 0 {
+				continue
+			}
+			sections = append(sections, s)
+			i = until - 1
 		}
-		first, until := i+h.lines, i+h.lines
-		for until = next[min(until, len(lines))]; until < len(lines) && levels[until] > h.level; {
-			until = next[until+1]
-		}
-		s := &refSection{head: h, start: lines[i].start, end: lines[min(first, len(lines))-1].end}
-		p := entryParser{reading: t, lines: lines[:until], plain: h.plain || softLabels[h.label], section: len(sections)}
-		s.until = lines[until-1].end
-		if s.entries = p.parse(first); len(s.entries) == 0 && !p.plain && !labelled(text, lines[first:until]) {
-			s.entries = p.parsePlain(first)
-		}
-		if len(s.entries) == 0 {
-			continue
-		}
-		sections = append(sections, s)
-		i = until - 1
+	}
+	collect(func(h heading, _, _ int) bool { return isReferenceLabel(h.label) })
+	if len(sections) == 0 { // in a language, or by a name, that is not known here
+		collect(func(h heading, first, until int) bool { return h.level < 7 && t.isCitedList(first, until) })
 	}
 	if s := t.definitions(sections); s != nil {
 		sections = append(sections, s)
@@ -237,7 +178,7 @@ func (t *reading) definitions(sections []*refSection) *refSection {
 	p := entryParser{reading: t, lines: lines, section: len(sections)}
 	tail := len(lines)
 	if len(sections) == 0 {
-		tail = t.tail()
+		tail = t.tail(len(lines))
 	}
 	for i := 0; i < len(lines); i++ {
 		if len(lines[i].of(text)) == 0 || lines[i].code || i < tail && !footnote.MatchString(lines[i].of(text)) || inside(lines[i]) {
