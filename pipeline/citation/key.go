@@ -6,16 +6,20 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // pageSuffix is what may follow a document's name: ", p.15", " p15", ", pages 3-4", " (S. 7)", "#page=3", " 第15页".
-var pageSuffix = regexp.MustCompile(`(?i)(?:(?:\s*[,;:]\s*|\s+|\s*\()\(?(?:pp?\.?|pages?|pg\.?|seiten?|s\.|página|pág\.?)\s*(\d{1,6})(?:\s*[-–—,]\s*\d{1,6})*|#page=(\d{1,6})|\s*,?\s*第\s*(\d{1,6})\s*页)\)?[\s.,;]*$`)
+var pageSuffix = regexp.MustCompile(`(?i)(?:(?:\s*[,;:，；：]\s*|\s+|\s*[(（])\(?(?:pp?\.?|pages?|pg\.?|seiten?|s\.|página|pág\.?|с\.|стр\.?)\s*(\d{1,6})(?:\s*[-–—,]\s*\d{1,6})*|#page=(\d{1,6})|\s*[,，]?\s*[(（]?第?\s*(\d{1,6})\s*(?:[页頁쪽]|ページ))[)）]?[\s.,;]*$`)
 
 // ParseKey takes a document key apart: "handbook.pdf, p.15" is page 15 of handbook.pdf. Page 0 means that none is named.
 func ParseKey(key string) (file string, page int) {
-	key = fold(key)
-	end := strings.TrimSuffix(strings.TrimRight(key, " .,;"), ")")
-	if last := len(end) - 1; last < 0 || !isDigit(end[last]) && !strings.HasSuffix(end, "页") { // nearly every line of a report
+	key = norm.NFC.String(fold(key))
+	end := strings.TrimRight(key, " .,;)）")
+	if last := len(end) - 1; last < 0 || !isDigit(end[last]) && !strings.ContainsRune("页頁쪽ジ", lastRune(end)) { // nearly every line of a report
 		return strings.TrimRight(key, " ,;"), 0
 	}
 	if m := pageSuffix.FindStringSubmatchIndex(key); m != nil && m[0] > 0 {
@@ -27,6 +31,11 @@ func ParseKey(key string) (file string, page int) {
 		key = key[:m[0]]
 	}
 	return strings.TrimRight(key, " ,;"), page
+}
+
+func lastRune(s string) rune {
+	r, _ := utf8.DecodeLastRuneInString(s)
+	return r
 }
 
 // fileName is how a file looks: a name and an extension of 1 to 5 characters that begins with a letter.
@@ -142,11 +151,29 @@ func fileWords(line string) []string {
 
 // standsAlone reports whether the name s[start:end] is no part of a longer name.
 func standsAlone(s string, start, end int) bool {
-	before := start == 0 || !alnumASCII(s[start-1]) && strings.IndexByte("_-/.\\%+", s[start-1]) < 0 ||
+	before := start == 0 || !alnumASCII(s[start-1]) && strings.IndexByte("_-/.\\%+", s[start-1]) < 0 && !isWordPart(s[:start], s[start:end]) ||
 		s[start-1] == '/' && strings.Contains(s[start:end], "/") // below a folder, as a link names it
 	after := end == len(s) || !alnumASCII(s[end]) && strings.IndexByte("_-/\\%+", s[end]) < 0 &&
 		!(s[end] == '.' && end+1 < len(s) && alnumASCII(s[end+1]))
 	return before && after
 }
+
+// isWordPart reports whether the word before a name is a part of it: in scripts without spaces all but the words that lead to
+// a document are.
+func isWordPart(before, name string) bool {
+	first, _ := utf8.DecodeRuneInString(name)
+	start := len(before)
+	for start > 0 {
+		r, size := utf8.DecodeLastRuneInString(before[:start])
+		if !unicode.IsLetter(r) || isUnspaced(r) != isUnspaced(first) {
+			break
+		}
+		start -= size
+	}
+	return start < len(before) && !slices.Contains(leadsTo, before[start:])
+}
+
+// leadsTo are words that stand directly before the name of a document.
+var leadsTo = []string{"见", "見", "详见", "詳見", "参见", "參見", "请见", "另见", "参考", "參考", "参阅", "參閱", "参照", "引自", "出自", "来自", "來自", "来源", "根据", "依据", "文件", "文档", "资料"}
 
 func alnumASCII(c byte) bool { return c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z' }

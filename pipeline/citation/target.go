@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 var (
@@ -23,7 +25,7 @@ func (r *Registry) matchText(line string) (at int, key string) {
 	if !r.documents.words && !strings.Contains(line, ".") {
 		return -1, "" // no file is named
 	}
-	line = fold(line)
+	line = norm.NFC.String(fold(line))
 	plain := strings.Trim(Unescape(line), "*_ .,;:`")
 	candidates := []string{plain}
 	if cut := lastBrackets.ReplaceAllString(plain, ""); cut != plain {
@@ -66,7 +68,7 @@ func (r *Registry) matchText(line string) (at int, key string) {
 
 // foldTitle returns the form in which titles are compared.
 func foldTitle(title string) string {
-	t := strings.Trim(Unescape(fold(title)), "*_`\"“”「」《》[] ")
+	t := strings.Trim(Unescape(norm.NFC.String(fold(title))), "*_`\"“”「」《》[] ")
 	t = strings.Trim(lastBrackets.ReplaceAllString(t, ""), "*_`\"“”:：. ")
 	return strings.ToLower(t)
 }
