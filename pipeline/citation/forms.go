@@ -6,16 +6,17 @@ import (
 	"strings"
 )
 
-// spelled is what entities spell of markers and addresses, and the links of a vendor's program: &#91;1&#93;,
-// https&#58;//example.org, [oai_citation:0‡example.org](https://example.org).
-var spelled = form{starts: []string{"&#", "&l", "http", "[oai_citation:"}, limit: 6000,
+// spelled is what entities spell of markers and addresses, and the links and quotations of vendors' programs: &#91;1&#93;,
+// https&#58;//example.org, [oai_citation:0‡example.org](https://example.org), <cite index="1-2">text</cite>.
+var spelled = form{starts: []string{"&#", "&l", "http", "[oai_citation:", "<cite index="}, limit: 6000,
 	pattern: regexp.MustCompile(`^(?i:(?:&#0{0,4}91;|&#x0{0,4}5b;|&lbrack;|&lsqb;)(\^?[0-9][0-9,; –-]{0,40})(?:&#0{0,4}93;|&#x0{0,4}5d;|&rbrack;|&rsqb;)` +
 		`|(https?)(?::|&#0{0,4}58;|&#x0{0,4}3a;|&colon;)(?:/|&#0{0,4}47;|&#x0{0,4}2f;|&sol;)(?:/|&#0{0,4}47;|&#x0{0,4}2f;|&sol;)` +
-		`|\[oai_citation:[0-9]{1,4}‡[^\[\]\n]{0,200}\]\(([^()\s<>]{1,1000})\))`)}
+		`|\[oai_citation:[0-9]{1,4}‡[^\[\]\n]{0,200}\]\(([^()\s<>]{1,1000})\)` +
+		`|<cite index=["']?[0-9,: -]{1,60}["']?>([^<>]{0,1000})</cite>)`)}
 
 // plainForms writes in the usual way what is spelled otherwise. Code stays as it is.
 func plainForms(text string) string {
-	if !strings.Contains(text, "&") && !strings.Contains(text, "oai_citation") {
+	if !strings.Contains(text, "&") && !strings.Contains(text, "oai_citation") && !strings.Contains(text, "index=") {
 		return text
 	}
 	return outsideCode(text, func(yield func(change) bool) {
@@ -26,8 +27,10 @@ func plainForms(text string) string {
 				c.with = "[" + text[m[2]:m[3]] + "]"
 			case m[4] >= 0:
 				c.with = text[m[4]:m[5]] + "://"
-			default:
+			case m[6] >= 0:
 				c.with = "<" + text[m[6]:m[7]] + ">"
+			default:
+				c.with = text[m[8]:m[9]]
 			}
 			if !yield(c) {
 				return

@@ -8,16 +8,19 @@ import (
 
 // toolTag is a tag with which models call tools. They leak it into texts when a call is cut short or badly made.
 // So do their thoughts, and the tokens that stand between the parts of an answer.
-var toolTag = form{starts: []string{"<", "[tool_", "[/tool_", "[cite_", ":contentReference[", "【", "\ue200"}, limit: 2000,
+var toolTag = form{starts: []string{"<", "[tool_", "[/tool_", "[cite_", "[inst]", "[/inst]", ":contentReference[", "citeturn", "filecite", "【", "\ue200"}, limit: 2000,
 	ends: map[string]string{"\ue200": "\ue201"},
-	pattern: regexp.MustCompile(`^(?i:<(/?)((?:[a-z][a-z0-9]{0,15}:)?(?:parameters?|functions?|function\\?_calls?|function\\?_results?|tool\\?_calls?|tool\\?_use|tool\\?_uses|tool\\?_results?|tool\\?_response|tool\\?_input|tool\\?_code|tool\\?_outputs?|invoke|think|thinking))(?:[ \t=][^<>\n]{0,400})?>` +
-		`|<\|(?:tool[a-z_▁]{0,30}|python_tag|function_call)\|>|<｜tool[^｜<>\n]{0,40}｜>|\[/?TOOL_CALLS?\]|\[TOOL_RESULTS\]` +
-		`|<\|channel\|>[ \t]{0,20}(?:commentary|analysis)[^<\n]{0,200}|` + token + `)`)}
+	pattern: regexp.MustCompile(`^(?i:<(/?)((?:[a-z][a-z0-9]{0,15}:)?(?:parameters?|functions?|function\\?_calls?|function\\?_results?|function\\?_response|tool(?:\\?_)?calls?|tool\\?_use|tool\\?_uses|tool\\?_results?|tool\\?_response|tool\\?_input|tool\\?_code|tool\\?_outputs?|arg\\?_key|arg\\?_value|invoke|think|thinking|reasoning|reflection|scratchpad)|grok:render)(?:[ \t=][^<>\n]{0,400})?>` +
+		`|(` + callEnds + `)|<\|(?:tool[a-z_▁]{0,30}|python_tag|function_call|start_action)\|>|<｜tool[^｜<>\n]{0,40}｜>|\[/?TOOL_CALLS?\]|\[TOOL_RESULTS\]` +
+		`|<\|channel\|>[ \t]{0,20}(?:commentary|analysis)[^<\n]{0,200}|(` + token + `))`)}
+
+// callEnds close a call that began elsewhere, or nowhere.
+const callEnds = `<\|tool[a-z_▁]{0,30}[_▁]end\|>|<｜tool[^｜<>\n]{0,40}end｜>`
 
 // token stands between the parts of an answer, or cites what only the program of its vendor knows. It encloses nothing.
-const token = `\x{e200}[^\x{e201}\n]{0,300}\x{e201}|:contentReference\[oaicite:[0-9]{1,4}\](?:\{index=[0-9]{1,4}\})?|【oaicite:[0-9]{1,4}】|【[0-9]{1,3}:[0-9]{1,3}†[^】\n]{0,120}】|\[cite_(?:start|end)\]|<\|(?:start|im_start)\|>(?:assistant|user|system|tool)?|<\|channel\|>[ \t]{0,20}final|<\|(?:message|call|end|return|im_end|eot_id|eom_id|end_of_text|endoftext)\|>`
-
-var onlyToken = regexp.MustCompile(`(?i)^(?:` + token + `)$`)
+const token = `\x{e200}[^\x{e201}\n]{0,300}\x{e201}|:contentReference\[oaicite:[0-9]{1,4}\](?:\{index=[0-9]{1,4}\})?|【oaicite:[0-9]{1,4}】|【[0-9]{1,3}:[0-9]{1,3}†[^】\n]{0,120}】|\[cite_(?:start|end)\]` +
+	`|(?:file)?cite(?:turn[0-9]{1,3}[a-z]{1,12}[0-9]{1,3})+|<\|(?:start|im_start)\|>(?:assistant|user|system|tool)?|<\|start_header_id\|>[a-z]{0,12}<\|end_header_id\|>|<\|channel\|>[ \t]{0,20}final|<\|[a-z][a-z_]{1,40}\|>|<｜[^｜<>\n]{1,40}｜>` +
+	`|<start_of_turn>(?:model|user)?|<end_of_turn>|\[/?INST\]`
 
 // headingStart is where the report goes on behind a call that nobody closed.
 var headingStart = regexp.MustCompile(`(?m)^(?: {0,3}#{1,6}[ \t]+\S|(?:\*\*|__)?(?i:sources|references|参考文献)(?:\*\*|__)?[:：]?[ \t]*$)`)
@@ -25,6 +28,9 @@ var headingStart = regexp.MustCompile(`(?m)^(?: {0,3}#{1,6}[ \t]+\S|(?:\*\*|__)?
 // cutToolMarkup takes leaked tool calls out of a text: a call with its end as a whole, one without its end as far as the
 // next heading, or to the end of the text. Code stays as it is if sparesCode.
 func cutToolMarkup(text string, sparesCode bool) string {
+	if strings.Contains(text, "tool_") {
+		text = cutToolFences(text)
+	}
 	var code []span
 	var out strings.Builder
 	pos := 0
@@ -46,7 +52,7 @@ func cutToolMarkup(text string, sparesCode bool) string {
 			continue
 		}
 		isClose := m[2] >= 0 && m[3] > m[2] || strings.HasPrefix(text[start:], "[/")
-		isEmpty := strings.HasSuffix(text[start:end], "/>") || onlyToken.MatchString(text[start:end])
+		isEmpty := strings.HasSuffix(text[start:end], "/>") || m[6] >= 0 || m[8] >= 0
 		if !isClose && !isEmpty {
 			end = ends.of(lower, m)
 		}
@@ -115,7 +121,7 @@ func (t tokens) of(lower string, m []int) int {
 	} else {
 		tag := lower[m[0]:m[1]]
 		opening := strings.Trim(tag, "<|>[]｜")
-		closings := []string{"<|/" + opening + "|>", "[/" + opening + "]", strings.Replace(tag, "begin", "end", 1), strings.Replace(tag, "_call", "_call_end", 1)}
+		closings := []string{"<|/" + opening + "|>", "[/" + opening + "]", strings.Replace(tag, "begin", "end", 1), strings.Replace(tag, "start", "end", 1), strings.Replace(tag, "start", "end", 1), strings.Replace(tag, "_call", "_call_end", 1)}
 		inline := strings.Contains(tag, "channel") || strings.Contains(tag, "python_tag")
 		if inline {
 			closings = []string{"<|call|>", "<|end|>", "<|eom_id|>", "<|eot_id|>"}
@@ -142,4 +148,30 @@ func (t tokens) of(lower string, m []int) int {
 		return from + h[0]
 	}
 	return len(lower)
+}
+
+// toolFence begins a block of code that a model wrote to be run, and no example.
+var toolFence = regexp.MustCompile("^[ \t]*(?:`{3,}|~{3,})[ ]*tool_(?:code|calls?|outputs?|response|results?)[ \t]*\n")
+
+// fenceEnd ends a block of code that is closed.
+var fenceEnd = regexp.MustCompile("\n[ \t]*(?:`{3,}|~{3,})[ \t]*\n?$")
+
+// cutToolFences takes blocks of code out that are calls of tools.
+func cutToolFences(text string) string {
+	var out strings.Builder
+	pos := 0
+	for _, c := range codeSpans(text) {
+		if block := text[c.start:c.end]; !toolFence.MatchString(block[:min(len(block), 100)]) {
+			continue
+		}
+		out.WriteString(text[pos:c.start])
+		pos = c.end
+		if h := headingStart.FindStringIndex(text[c.start:pos]); h != nil && !fenceEnd.MatchString(text[c.start:pos]) {
+			pos = c.start + h[0]
+		}
+		if strings.HasSuffix(text[:c.start], "\n") { // one blank line between paragraphs is enough
+			pos += len(text[pos:]) - len(strings.TrimLeft(text[pos:], "\n"))
+		}
+	}
+	return out.String() + text[pos:]
 }
