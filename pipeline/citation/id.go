@@ -2,6 +2,7 @@ package citation
 
 import (
 	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -92,9 +93,9 @@ func scanID(s string) (ID, int) {
 	return id, i
 }
 
-// scanNumber reads one to six ASCII or full-width digits.
+// scanNumber reads one to six digits, ASCII or others.
 func scanNumber(s string) (n, length int) {
-	if strings.HasPrefix(s, "\uff10"[:2]) {
+	if s != "" && s[0] >= utf8.RuneSelf {
 		return scanWide(s)
 	}
 	for length < len(s) && length < 7 && s[length] >= '0' && s[length] <= '9' {
@@ -107,13 +108,17 @@ func scanNumber(s string) (n, length int) {
 	return n, length
 }
 
+// zeros are those of full-width, Arabic, Persian and Hindi digits; the others follow them.
+var zeros = []rune{'０', '٠', '۰', '०'}
+
 func scanWide(s string) (n, length int) {
 	digits := 0
 	for _, r := range s {
-		if r < '０' || r > '９' {
+		i := slices.IndexFunc(zeros, func(zero rune) bool { return r >= zero && r <= zero+9 })
+		if i < 0 {
 			break
 		}
-		n, length, digits = n*10+int(r-'０'), length+utf8.RuneLen(r), digits+1
+		n, length, digits = n*10+int(r-zeros[i]), length+utf8.RuneLen(r), digits+1
 		if digits > 6 {
 			return 0, 0
 		}

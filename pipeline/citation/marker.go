@@ -88,6 +88,8 @@ func parseGroup(s string, i, depth int) (group, bool) {
 	if closing != ')' && closing != '）' {
 		if dest, end, ok := linkDestination(s, i); ok {
 			g.dest, i = dest, end
+		} else if depth == 0 && open == '[' && strings.HasPrefix(s[i:], "[]") { // refers to a definition of its own number
+			i += len("[]")
 		}
 	}
 	if g.hash && g.dest != "" { // [#12](address) is a link to an issue or a comment
@@ -111,71 +113,6 @@ func closingBracket(open rune) rune {
 		return '］'
 	}
 	return 0
-}
-
-// leads are words with which models introduce ids inside the brackets.
-var leads = []string{"sources", "source", "see", "refs", "ref", "citations", "citation", "cite", "来源", "参见", "引用", "见"}
-
-func skipLead(s string, i int) int {
-	i = skipSeparators(s, i)
-	for _, lead := range leads {
-		if foldPrefix(s[i:], lead) {
-			end := i + len(lead)
-			for _, mark := range []string{".", ":", "："} {
-				end += len(s[end:]) - len(strings.TrimPrefix(s[end:], mark))
-			}
-			if next, _ := utf8.DecodeRuneInString(s[end:]); end == len(s) || !isWord(next) || end > i+len(lead) {
-				return end
-			}
-		}
-	}
-	return i
-}
-
-// skipSeparators skips what stands between ids: white space up to one line break, commas, "and", a footnote's ^.
-func skipSeparators(s string, i int) int {
-	newlines := 0
-	for i < len(s) {
-		r, size := utf8.DecodeRuneInString(s[i:])
-		switch r {
-		case '\n':
-			if newlines++; newlines > 1 {
-				return i
-			}
-		case ' ', '\t', '\r', '\u00a0', '\u00ad', '\u200b', '\u2060', '\ufeff', ',', ';', '&', '/', '^', '，', '、', '；', '和', '及':
-		default:
-			if !foldPrefix(s[i:], "and ") {
-				return i
-			}
-			size = 4
-		}
-		i += size
-	}
-	return i
-}
-
-// locator names a place in the source behind its number.
-var locator = regexp.MustCompile(`^(?:(?:\s?,\s?|\s|:\s?)(?:(?:pp?|pages?|chap|chapter|ch|sec|section|fig|table|seite|s|para)\.?\s?|§+\s?|第)|:\s)[0-9][0-9.]{0,7}(?:\s?[-–]\s?[0-9]{1,5})?(?:页|章)?`)
-
-// maxRange bounds [1-30]; more is a span of years or pages.
-const maxRange = 60
-
-// skipRange skips what follows a number within brackets: "-5" of a range, whose end it returns, "†L1-L9" of a browsing
-// model.
-func skipRange(s string, i int, closing rune) (last, end int) {
-	rest := s[i:]
-	if end := strings.IndexRune(rest[:min(len(rest), 84)], closing); strings.HasPrefix(rest, "†") && end >= 0 {
-		return 0, i + end
-	}
-	blank := len(rest) - len(strings.TrimPrefix(rest, " ")) // [1 - 3]
-	if dash, size := utf8.DecodeRuneInString(rest[blank:]); size > 0 && (isDash(dash) || dash == '~' || dash == '～') {
-		size += blank
-		size += len(rest[size:]) - len(strings.TrimPrefix(rest[size:], " "))
-		if last, n := scanNumber(rest[size:]); n > 0 {
-			return last, i + size + n
-		}
-	}
-	return 0, i
 }
 
 // upTo is the end of a range of markers: [1]–[3].

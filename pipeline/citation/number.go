@@ -60,8 +60,12 @@ func (w *walker) isIndex(start, end int) bool {
 	case ']': // m[1][2] indexes, [text][1] cites
 		open := strings.LastIndexByte(before, '[')
 		return open > 0 && (alnumASCII(before[open-1]) || strings.IndexByte("_])", before[open-1]) >= 0)
-	case '$', '_':
+	case '$':
 		return true
+	case '_': // a_[2] indexes, __a__[2] cites
+		run := before[len(strings.TrimRight(before, "_")):]
+		open := strings.LastIndex(before[:len(before)-len(run)], run)
+		return open < 0 || open > 0 && (before[open-1] == '_' || alnumASCII(before[open-1]))
 	}
 	word := before[strings.LastIndexFunc(before, func(r rune) bool { return r >= utf8.RuneSelf || r != '_' && r != '.' && !alnumASCII(byte(r)) })+1:]
 	if strings.ContainsAny(word, "_.") || slices.Contains(arrays, word) || len(word) == 1 && word[0] >= 'a' {

@@ -162,7 +162,7 @@ func (t *reading) proseBlocks(skip []span) []proseBlock {
 
 // abbreviations do not end a sentence.
 var abbreviations = []string{"e.g", "i.e", "etc", "vs", "cf", "dr", "mr", "mrs", "ms", "prof", "st", "no", "fig", "figs", "eq", "al", "approx",
-	"inc", "ltd", "co", "corp", "dept", "est", "vol", "pp", "p", "u.s", "u.k", "z.b", "d.h", "bzw", "ca", "nr", "jan", "feb", "mar", "apr", "jun", "jul", "aug", "sep", "sept", "oct", "nov", "dec"}
+	"inc", "ltd", "co", "corp", "dept", "est", "vol", "pp", "p", "u.s", "u.k", "z.b", "d.h", "bzw", "ca", "nr", "mio", "mrd", "tsd", "vgl", "abb", "kap", "pág", "núm", "тыс", "млн", "млрд", "стр", "jan", "feb", "mar", "apr", "jun", "jul", "aug", "sep", "sept", "oct", "nov", "dec"}
 
 // sentencesOf cuts a block. Markers behind the end of a sentence belong to it.
 func sentencesOf(text string, block span, isMarker func(at int, g group) bool, cited func(*Sentence, group)) []Sentence {

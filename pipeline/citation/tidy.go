@@ -95,8 +95,9 @@ func (w *walker) punctuation(next int) int {
 	after, size := utf8.DecodeRuneInString(w.text[next:])
 	last, _ := utf8.DecodeLastRune(out)
 	switch {
-	case strings.ContainsRune(".,;。，；、", after) && strings.ContainsRune(".,;:!?。，；：！？、", last):
-		if strings.ContainsRune(",;，；、", last) && strings.ContainsRune(".。", after) { // the stronger one stays
+	case last == ';' && entityEnd.Match(out[max(0, len(out)-12):]): // no punctuation
+	case strings.ContainsRune(".,;。，；、،؛", after) && strings.ContainsRune(".,;:!?。，；：！？、،؛", last):
+		if strings.ContainsRune(",;，；、،؛", last) && strings.ContainsRune(".。", after) { // the stronger one stays
 			_, n := utf8.DecodeLastRune(out)
 			w.out.Truncate(len(out) - n)
 			return next
@@ -111,11 +112,14 @@ func (w *walker) punctuation(next int) int {
 	return next
 }
 
+// entityEnd is the end of a character's name: &nbsp;
+var entityEnd = regexp.MustCompile(`&#?[a-zA-Z0-9]{2,8};$`)
+
 // emphasisEnd is the end of emphasised text.
-var emphasisEnd = regexp.MustCompile(`^(?:\*{1,3}|_{1,3})(?:[^\w*]|$)`)
+var emphasisEnd = regexp.MustCompile(`^(?:\*{1,3}|_{1,3}|~~|==)(?:[^\w*]|$)`)
 
 // rowEnd is a row of markers whose last one has gone.
-var rowEnd = regexp.MustCompile(`\](?:,| and|, and| or|, or| und| &| to| through)$`)
+var rowEnd = regexp.MustCompile(`\](?:,|;| and|, and| or|, or| und| &| to| through)$`)
 
 // bullet is the beginning of a list item with nothing behind it.
 var bullet = regexp.MustCompile(`^[ \t>]*(?:[-*+]|[0-9]{1,4}[.)])[ \t]*$`)
@@ -126,7 +130,7 @@ func (w *walker) dropSpace(next int) {
 		return
 	}
 	w.space = ""
-	if r, _ := utf8.DecodeRuneInString(w.text[next:]); next < len(w.text) && w.out.Len() > 0 && !strings.ContainsRune(" \t\n.,;:!?)]}\"”’»。，；：！？）】", r) {
+	if r, _ := utf8.DecodeRuneInString(w.text[next:]); next < len(w.text) && w.out.Len() > 0 && !strings.ContainsRune(" \t\n\u00a0\u202f\u3000.,;:!?)]}\"”’»…。，；：！？）】،؛؟۔।", r) {
 		w.space = " "
 	}
 }

@@ -122,7 +122,7 @@ func (w *walker) plainEnd(i int) int {
 
 func (w *walker) copy(start, end int) {
 	s := w.text[start:end]
-	if strings.Trim(s, " \t") == "" {
+	if strings.Trim(s, " \t\u00a0\u202f\u3000") == "" {
 		w.space += s
 		return
 	}
