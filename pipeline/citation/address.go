@@ -185,6 +185,9 @@ func normalQuery(query string) []param {
 		if pair == "" || clickIDs[lower] || strings.HasPrefix(lower, "utm_") {
 			continue
 		}
+		if lower == "ref" || lower == "source" { // the case of a name that the reader's way left there means nothing
+			p.name = lower
+		}
 		params = append(params, p)
 	}
 	slices.SortStableFunc(params, func(a, b param) int { return strings.Compare(a.name, b.name) })

@@ -39,6 +39,9 @@ func isUnspaced(r rune) bool {
 	return r >= 0x1100 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul)
 }
 
+// standsClose reports whether r may follow an address without a space, though addresses have it as well.
+func standsClose(r rune) bool { return isUnspaced(r) || r == '—' || r == '・' }
+
 func isAddress(s string) bool {
 	for _, prefix := range []string{"http://", "https://", "ftp://", "//", "www."} {
 		if foldPrefix(s, prefix) {
@@ -107,8 +110,8 @@ func (w *walker) bareURL(i int) int {
 		w.copy(i, i+len(address))
 		return i + len(address)
 	}
-	if han := strings.IndexFunc(address, isUnspaced); han > 0 && !w.links.known(address) {
-		address = address[:han] // a script without spaces: words may follow the address at once
+	if word := strings.IndexFunc(address, standsClose); word > 0 && !w.links.known(address) {
+		address = address[:word] // words may follow the address at once
 	}
 	v := w.judgeBare(address)
 	end = i + len(address)
@@ -138,7 +141,11 @@ func addressEnd(s string, i, limit int) int {
 	words := -1
 	for end := i; end < limit; {
 		r, size := utf8.DecodeRuneInString(s[end:])
-		if r <= ' ' || r == 0x7f || r == '\u00a0' || strings.ContainsRune(addressStops, r) {
+		if r == '\\' && end+1 < limit && (strings.IndexByte("_*~(&#+=-", s[end+1]) >= 0 || s[end+1] == ')' && len(open) > 0) {
+			end++ // escaped for Markdown
+			continue
+		}
+		if r <= ' ' || r == 0x7f || strings.ContainsRune(addressStops, r) || r >= utf8.RuneSelf && endsAddress(r, s[end+size:limit]) {
 			return end
 		}
 		if words < 0 && isUnspaced(r) {
@@ -148,6 +155,10 @@ func addressEnd(s string, i, limit int) int {
 			return words
 		}
 		switch r {
+		case ',', ';': // and another address
+			if foldPrefix(s[end+1:limit], "http://") || foldPrefix(s[end+1:limit], "https://") {
+				return end
+			}
 		case '[':
 			if !strings.ContainsRune(s[i:end], '?') && !strings.HasSuffix(s[i:end], "://") {
 				return end
@@ -182,4 +193,14 @@ func (w *walker) bareID(i int) int {
 }
 
 // addressStops are characters that no address holds.
-const addressStops = "<>\"`|{}\\。，；：！？（）【】《》“”、"
+const addressStops = "<>\"`|{}\\。，；：！？（）【】《》“”、،؛؟۔।"
+
+// endsAddress reports whether a character beyond ASCII, before rest, is white space, a quotation mark or a bracket, none
+// of which an address holds but for an apostrophe within a word.
+func endsAddress(r rune, rest string) bool {
+	if r == '‘' || r == '’' {
+		next, _ := utf8.DecodeRuneInString(rest)
+		return !unicode.IsLetter(next)
+	}
+	return unicode.IsSpace(r) || unicode.In(r, unicode.Ps, unicode.Pe, unicode.Pi, unicode.Pf, unicode.Bidi_Control)
+}

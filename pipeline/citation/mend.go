@@ -20,6 +20,7 @@ func (v *verifier) mend(text string) string {
 	if len(text) > maxLine {
 		return text
 	}
+	text = v.replaceNames(text)
 	text = v.replaceAddress(text, brokenScheme)
 	if !strings.Contains(text, "://") {
 		text = v.replaceAddress(text, noScheme)
@@ -47,6 +48,28 @@ func (v *verifier) replaceAddress(text string, pattern *regexp.Regexp) string {
 		pos = m[2] + len(rest)
 	}
 	return b.String() + text[pos:]
+}
+
+// paperName is what papers are called by, doi:10.1000/182 and arXiv:2401.01234, and has an address by.
+var paperName = regexp.MustCompile(`(?i)\b(?:doi[:：]?[ ]?(10\.[0-9]{4,9}/[^\s<>"` + "`" + `|]+)|arxiv[:：][ ]?([0-9]{4}\.[0-9]{4,5}(?:v[0-9]{1,2})?))`)
+
+// replaceNames writes the names of papers as the addresses of sources that they stand for.
+func (v *verifier) replaceNames(text string) string {
+	if strings.Contains(text, "://") {
+		return text
+	}
+	return paperName.ReplaceAllStringFunc(text, func(name string) string {
+		m := paperName.FindStringSubmatch(name)
+		address, after := "https://arxiv.org/abs/"+m[2], ""
+		if m[1] != "" {
+			id := strings.TrimRight(m[1][:addressEnd(m[1], 0, len(m[1]))], ".,;:!?'*_~")
+			address, after = "https://doi.org/"+id, m[1][len(id):]
+		}
+		if _, level, ok := v.matchURL(address); !ok || level != MatchExact {
+			return name
+		}
+		return address + after
+	})
 }
 
 // withoutHalfEscape cuts what is left of an escaped character at the end of an address.

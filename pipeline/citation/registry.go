@@ -127,14 +127,14 @@ func (r *Registry) Sources() []Source { return slices.Clone(r.sources) }
 // stand for two sources stands for none. An ellipsis in the URL counts as text that was cut out.
 func (r *Registry) matchURL(raw string) (at int, level string, ok bool) {
 	raw = strings.TrimSpace(raw)
-	if at, level, ok = r.addresses.match(raw, false); ok {
+	whole := withoutHalfEscape(raw)
+	head, tail, cut := strings.Cut(strings.ReplaceAll(raw, "…", "..."), "...")
+	if at, level, ok = r.addresses.match(raw, cut || whole != raw); ok {
 		return at, level, true
 	}
-	if whole := withoutHalfEscape(raw); whole != raw {
+	if whole != raw {
 		return r.addresses.match(whole, true)
 	}
-	raw = strings.ReplaceAll(raw, "…", "...")
-	head, tail, cut := strings.Cut(raw, "...")
 	if !cut {
 		return 0, "", false
 	}
