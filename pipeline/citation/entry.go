@@ -9,7 +9,7 @@ import (
 // entry is one item of a list of references.
 type entry struct {
 	section    int
-	number     int    // as written, else by place where no entry of the text has one; 0: it has none
+	number     int    // as written, else by place where no entry of the text has one; noNumber: it has none
 	bare       bool   // its number was not written
 	id         string // canonical citation id; empty: it has a number
 	anchor     bool   // an HTML anchor stands before the label
@@ -22,9 +22,12 @@ type entry struct {
 	split      bool   // stands behind another entry on the same line
 
 	found        // what the text leads to
-	final int    // number in the result; 0 = none
+	final int    // number in the result
 	same  *entry // is a duplicate of this one
 }
+
+// noNumber is the number of an entry without one; some lists count from 0.
+const noNumber = -1
 
 // entryParser finds the entries of one list. Text between them belongs to the report and stays.
 type entryParser struct {
@@ -49,7 +52,7 @@ func (p *entryParser) parse(first int) []*entry {
 	prose := false // there is text that is no entry since the last one
 	for i := first; i < len(p.lines); i++ {
 		line := p.lines[i].of(p.text)
-		if p.lines[i].code {
+		if p.lines[i].code && (prose || p.plain || !p.isShifted(i)) {
 			prose = true
 			continue
 		}
@@ -57,10 +60,8 @@ func (p *entryParser) parse(first int) []*entry {
 			continue
 		}
 		pre, ok := p.start(i)
-		if !ok && (p.style == 0 || p.style == bulletStyle) {
-			if m := bulletEntry.FindString(line); m != "" && hasAddress(line) {
-				pre, ok = entryPrefix{style: bulletStyle, indent: m, raw: m, length: len(m)}, true
-			}
+		if !ok && hasAddress(line) {
+			pre, ok = p.unlabelled(line)
 		}
 		if ok && pre.style == orderedStyle && pre.number == p.once && p.style == orderedStyle && !prose {
 			pre.number = p.last + 1 // 1. 1. 1. is how Markdown lets one number a list
@@ -88,6 +89,26 @@ func (p *entryParser) parse(first int) []*entry {
 		prose = false
 	}
 	return p.entries
+}
+
+// unlabelled recognises an item of a list, or a row of a table, without a label.
+func (p *entryParser) unlabelled(line string) (entryPrefix, bool) {
+	style, pattern := bulletStyle, bulletEntry
+	if strings.HasPrefix(strings.TrimLeft(line, " \t"), "|") {
+		style, pattern = rowStyle, rowEntry
+	}
+	if p.style != 0 && p.style != style {
+		return entryPrefix{}, false
+	}
+	m := pattern.FindString(line)
+	return entryPrefix{style: style, number: noNumber, indent: m, raw: m, length: len(m)}, m != ""
+}
+
+// isShifted reports whether line i, which Markdown shows as code, is an entry of a list that is indented as a whole.
+func (p *entryParser) isShifted(i int) bool {
+	pre, ok := p.start(i)
+	isFirst := len(p.entries) == 0 || strings.TrimLeft(p.cur.prefix, " \t") != p.cur.prefix
+	return ok && isFirst && pre.style == bracketStyle && hasAddress(p.lines[i].of(p.text))
 }
 
 // fits reports whether what looks like an entry is one in this list.
@@ -173,7 +194,7 @@ func (p *entryParser) follow(i int) int {
 			continue
 		}
 		indented := strings.HasPrefix(line, "  ") || strings.HasPrefix(line, "\t")
-		onlyAddress := isOnlyAddress(line)
+		onlyAddress := isOnlyAddress(line) || p.cur.id != "" && !target && p.leads(j) // of our own: a query, then its source
 		if !p.goesOn(j) || blank && !indented && (target || !onlyAddress) || !indented && onlyAddress && target && bulletEntry.MatchString(line) {
 			break
 		}
@@ -199,7 +220,7 @@ func (p *entryParser) close() {
 	if nl := strings.IndexByte(first, '\n'); nl >= 0 {
 		first = first[:nl]
 	}
-	if e.number > 0 && !e.table && strings.Contains(first, "[") {
+	if e.number >= 0 && !e.table && strings.Contains(first, "[") {
 		from := 0
 		for _, m := range several.FindAllStringSubmatchIndex(first, -1) {
 			n, _ := strconv.Atoi(first[m[2]:m[3]])
@@ -215,7 +236,7 @@ func (p *entryParser) close() {
 			p.last = max(p.last, n)
 		}
 	}
-	if e.number == 0 && e.id == "" {
+	if e.number == noNumber && e.id == "" {
 		base := e.body
 		for _, m := range onlyAddresses(first) {
 			next := *e

@@ -135,7 +135,7 @@ func destination(raw string) (string, destKind) {
 	d = strings.TrimSpace(d)
 	switch s := scheme(d); {
 	case s == "http" || s == "https":
-		return d, destWeb
+		return Unescape(d), destWeb
 	case s == "artifact": // a picture of the desk that wrote the report
 		return d, destHarmless
 	case s != "" || strings.Contains(d, "://"):
@@ -211,7 +211,7 @@ func (v *verifier) citing(at int, level string) *entry {
 	if e := v.bySource[place]; e != nil {
 		return e
 	}
-	e := &entry{number: 0, found: found{source: at, level: level, place: place}, final: v.top + len(v.added) + 1, anchor: v.anchors}
+	e := &entry{number: noNumber, found: found{source: at, level: level, place: place}, final: v.top + len(v.added) + 1, anchor: v.anchors}
 	if v.last != nil {
 		e.footnote = v.last.footnote
 	}

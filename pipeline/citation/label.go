@@ -2,7 +2,6 @@ package citation
 
 import (
 	"regexp"
-	"strconv"
 	"strings"
 )
 
@@ -14,6 +13,7 @@ const (
 	orderedStyle                       // 1. 1) (1)
 	tableStyle                         // | 1 |
 	bulletStyle                        // - https://...
+	rowStyle                           // | https://... |
 	plainStyle                         // https://...
 )
 
@@ -29,10 +29,11 @@ type entryPrefix struct {
 }
 
 var (
-	bracketEntry = regexp.MustCompile(`^([ \t>]{0,8}(?:[-*+•][ \t]+|#{3,6}[ \t]+|<(?:li|p|div|dt|dd)(?:[ ][^<>]{0,60})?>[ \t]*)?)((?:<a (?:id|name)=["'][^"'<>]{0,100}["']>[ \t]*</a>[ \t]*)?)(?:\*\*|__)?(?:\[\^?#?([0-9]{1,4})\]|【([0-9]{1,4})(?:†[^】]{0,80})?】|［([0-9]{1,4})］|\\\[([0-9]{1,4})\\\]|\[\[([0-9]{1,4})\](?:\(#[^)\s]{0,100}\))?\]|<sup>\[?([0-9]{1,4})\]?</sup>|\[(?i:source|reference|ref|citation|quelle)[ .:#]{0,2}([0-9]{1,4})\]|(?i:source|reference|quelle|来源)[ ]?([0-9]{1,4})(?:[:：])|([⁰¹²³⁴⁵⁶⁷⁸⁹]{1,4})|\[((?i:CIT|PLAN)[-0-9]{2,20})\])(?:\*\*|__)?[.:：]?[ \t]*`)
+	bracketEntry = regexp.MustCompile(`^([ \t>]{0,8}(?:[-*+•][ \t]+|#{3,6}[ \t]+|<(?:li|p|div|dt|dd)(?:[ ][^<>]{0,60})?>[ \t]*)?)((?:<a (?:id|name)=["'][^"'<>]{0,100}["']>[ \t]*</a>[ \t]*)?)(?:\*\*|__)?(?:\[\^?#?([0-9]{1,4}|[٠-٩۰-۹०-९]{1,4})\]|【([0-9]{1,4})(?:†[^】]{0,80})?】|［([0-9]{1,4})］|\\\[([0-9]{1,4})\\\]|\[\[([0-9]{1,4})\](?:\(#[^)\s]{0,100}\))?\]|<sup>\[?([0-9]{1,4})\]?</sup>|\[(?i:source|reference|ref|citation|quelle)[ .:#]{0,2}([0-9]{1,4})\]|(?i:source|reference|quelle|来源)[ ]?([0-9]{1,4})(?:[:：])|([⁰¹²³⁴⁵⁶⁷⁸⁹]{1,4})|\[((?i:CIT|PLAN)[-0-9]{2,20})\])(?:\*\*|__)?[.:：]?[ \t]*`)
 	orderedEntry = regexp.MustCompile(`^([ \t>]{0,8}(?:[-*+•][ \t]+|#{3,6}[ \t]+)?)((?:<a (?:id|name)=["'][^"'<>]{0,100}["']>[ \t]*</a>[ \t]*)?)(?:\*\*|__)?(?:([0-9]{1,4})(?:[.):](?:\*\*|__)?[ \t]+|、[ \t]*|．[ \t]*)|\(([0-9]{1,4})\)[ \t]+|（([0-9]{1,4})）[ \t]*)`)
-	tableEntry   = regexp.MustCompile(`^[ \t]{0,3}\|[ \t]*(?:\[\^?([0-9]{1,4})\]|([0-9]{1,4})\.?)[ \t]*\|`)
-	bulletEntry  = regexp.MustCompile(`^([ \t>]{0,8}(?:[-*+•][ \t]+|<li>[ \t]*))`)
+	tableEntry   = regexp.MustCompile(`^[ \t]{0,3}\|[ \t]*(?:\[\^?([0-9]{1,4})\](?:[ \t]*\||[ \t]+)|([0-9]{1,4})\.?[ \t]*\|)`)
+	bulletEntry  = regexp.MustCompile(`^([ \t>]{0,8}(?:[-*+•][ \t]+|<li(?:[ ][^<>]{0,60})?>[ \t]*))`)
+	rowEntry     = regexp.MustCompile(`^[ \t]{0,3}\|[ \t]*`)
 )
 
 // labelWord is the word of labels such as "Source 1:".
@@ -50,7 +51,7 @@ func entryStart(line string) (entryPrefix, bool) {
 		if m == nil {
 			continue
 		}
-		p := entryPrefix{style: style, raw: m[0], length: len(m[0])}
+		p := entryPrefix{style: style, number: noNumber, raw: m[0], length: len(m[0])}
 		labels := m[1:]
 		if style != tableStyle {
 			p.indent, p.anchor, labels = m[1], m[2] != "", m[3:]
@@ -64,11 +65,11 @@ func entryStart(line string) (entryPrefix, bool) {
 			label = superscripts.Replace(label)
 			if id, ok := ParseID(label); ok {
 				p.id = id.String()
-			} else if n, err := strconv.Atoi(label); err == nil {
+			} else if n, length := scanNumber(label); length > 0 && length == len(label) {
 				p.number = n
 			}
 		}
-		if p.number > 0 || p.id != "" {
+		if p.number >= 0 || p.id != "" {
 			return p, true
 		}
 	}

@@ -41,7 +41,7 @@ func (v *verifier) number() {
 			v.byID[e.id] = e
 			continue
 		}
-		if e.number > 0 {
+		if e.number >= 0 {
 			v.means(e)
 		}
 		v.anchors = v.anchors || e.anchor
@@ -51,14 +51,14 @@ func (v *verifier) number() {
 	}
 	kept := slices.DeleteFunc(slices.Clone(v.entries), func(e *entry) bool { return e.reason != "" || e.id != "" })
 	order := func(e *entry) int { // entries without numbers come last
-		if e.number == 0 {
+		if e.number == noNumber {
 			return top + 1
 		}
 		return e.number
 	}
 	slices.SortStableFunc(kept, func(a, b *entry) int { return order(a) - order(b) })
 	for i, e := range kept {
-		e.final = e.number
+		e.final = max(e.number, 0)
 		if v.o.Sanitize {
 			e.final = i + 1
 		}
@@ -105,8 +105,6 @@ func (e *entry) marker() string {
 	case e.id != "":
 		id, _ := ParseID(e.id)
 		return "[[" + e.id + "](#" + id.Anchor() + ")]"
-	case e.final == 0:
-		return ""
 	case e.anchor:
 		n := strconv.Itoa(e.final)
 		return "[[" + n + "](#ref-" + n + ")]"

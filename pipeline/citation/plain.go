@@ -34,7 +34,7 @@ func (p *entryParser) parsePlain(first int) []*entry {
 
 // plainEntry adds the lines from first to last as an entry.
 func (p *entryParser) plainEntry(first, last int) {
-	p.open(first, entryPrefix{style: plainStyle})
+	p.open(first, entryPrefix{style: plainStyle, number: noNumber})
 	p.cur.end = p.lines[last].end
 	p.close()
 }

@@ -5,7 +5,7 @@ func (v *verifier) record() {
 	out := &v.verification
 	for i, e := range v.entries {
 		number := e.number
-		if number == 0 {
+		if number == noNumber {
 			number = i + 1
 		}
 		line := v.asItCame(e)
@@ -47,7 +47,7 @@ func (v *verifier) merge(later *verifier) {
 		}
 	}
 	for _, gone := range b.Removed {
-		if n := original[gone.Number]; n > 0 && gone.ID == "" {
+		if n, known := original[gone.Number]; known && gone.ID == "" {
 			gone.Number = n
 		}
 		a.Removed = append(a.Removed, gone)

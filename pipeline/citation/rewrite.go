@@ -147,7 +147,7 @@ func (v *verifier) written(e *entry) string {
 	switch {
 	case e.bare && v.placed && e.split:
 		return e.prefix + e.text
-	case e.id != "" || e.final == 0 || e.bare && v.placed:
+	case e.id != "" || e.number == noNumber && !v.o.Sanitize || e.bare && v.placed:
 		return v.text[e.start:e.body] + e.text
 	case e.table:
 		label := v.text[e.start:e.body]

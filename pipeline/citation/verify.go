@@ -199,7 +199,7 @@ func (r *Registry) verifyOnce(text string, o VerifyOptions, pass int) *verifier 
 
 // countBare gives entries without numbers those of their places, which the markers of such a text mean.
 func (v *verifier) countBare() {
-	if slices.ContainsFunc(v.entries, func(e *entry) bool { return e.number > 0 || e.id != "" }) {
+	if slices.ContainsFunc(v.entries, func(e *entry) bool { return e.number >= 0 || e.id != "" }) {
 		return
 	}
 	for i, e := range v.entries {
