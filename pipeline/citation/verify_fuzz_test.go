@@ -94,4 +94,7 @@ var verifySeeds = []string{
 	"A [1] [2].\n\n## Sources\n<ol>\n<li><a href=\"https://ok.example/alpha\">A</a></li>\n<li>ok.example/beta?id=1&x=2</li>\n</ol>\n",
 	"<|channel|>analysis<|message|>x<|end|><|start|>assistant<|channel|>final<|message|>A [1] <think>y</think> [TOOL_CALLS] [{}]\n\nSource 1: https://ok.example/alpha%E2%80\n",
 	"x [2]\n\n[1] Alpha https://ok.example/alpha\n[2] https://ok.example/beta?x=2\n[1] Beta\nand more\n\n  indented\n",
+	"A [0] __b__[2], [1 und 2] [1, S. 4] [٢] c[1][]; ([1]; [2]).\n\n## Список\n\n[0] https://ok.example/alpha\n[1] «https://ok.example/beta?id=1»\n[2] https://no.example/x\n\n## End\n\nText.\n",
+	"A [1] citeturn0search1 <cite index=\"1-2\">b</cite> [](https://no.example) <end_of_turn>\n\n```tool_code\nx\n```\n\n## Quelle\n\n1. [A](https://wiki.example/Go_\\(language\\))\n2. https://ok.example/alpha,https://no.example\n\n# End\n",
+	"A [1].\n\n## Sources\n\n\t[1] Alpha: https://ok.example/alpha\n\t[2] No: https://no.example/x\n\n## More\n",
 }

@@ -12,7 +12,7 @@ import (
 	"nightdesk/pipeline/citation"
 )
 
-// vector is one case of testdata/verify*.jsonl; those of verify_unseen.jsonl were written by somebody who had not read the
+// vector is one case of testdata/verify*.jsonl; those of verify_unseen*.jsonl were written by people who had not read the
 // verifier. Its kind says which fields count.
 type vector struct {
 	ID   string `json:"id"`
@@ -32,6 +32,7 @@ type vector struct {
 	Listed      bool             `json:"listed"`   // verify: numbers are places in the sources
 	Valid       []vectorCitation `json:"valid"`
 	Removed     []vectorCitation `json:"removed"`
+	Lines       map[int]int      `json:"lines"` // verify: in which lines of the report these entries begin
 	BodyRemoved int              `json:"body_removed"`
 	Status      string           `json:"status"` // empty: verified
 	Reason      string           `json:"reason"` // empty: not looked at
@@ -73,7 +74,7 @@ func (v vector) registry() *citation.Registry {
 func TestVerifyVectors(t *testing.T) {
 	t.Parallel()
 	var data []byte
-	for _, name := range []string{"testdata/verify.jsonl", "testdata/verify_unseen.jsonl"} {
+	for _, name := range []string{"testdata/verify.jsonl", "testdata/verify_unseen.jsonl", "testdata/verify_unseen2.jsonl"} {
 		file, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
@@ -110,7 +111,7 @@ func TestVerifyVectors(t *testing.T) {
 			}
 		})
 	}
-	if n < 1000 {
+	if n < 1400 {
 		t.Errorf("%d cases", n)
 	}
 	t.Logf("%d cases", n)
@@ -123,11 +124,19 @@ func (v vector) verify(t *testing.T) {
 		t.Errorf("report (-want +got):\n%s", cmp.Diff(v.Report, got.Report))
 	}
 	var valid, removed []vectorCitation
+	lines := map[int]int{}
 	for _, c := range got.Valid {
+		lines[c.Number] = c.LineNumber
 		valid = append(valid, vectorCitation{c.Number, c.Match})
 	}
 	for _, r := range got.Removed {
+		lines[r.Number] = r.LineNumber
 		removed = append(removed, vectorCitation{r.Number, r.Reason})
+	}
+	for number, line := range v.Lines {
+		if lines[number] != line {
+			t.Errorf("entry %d is in line %d, not %d", number, lines[number], line)
+		}
 	}
 	if v.Status == "" {
 		v.Status = citation.StatusVerified
