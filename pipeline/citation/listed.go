@@ -16,7 +16,7 @@ func (t *reading) list() *reading {
 	w := walker{text: t.text, code: t.code, markerEnd: -1}
 	inRange := func(n int) bool { return n >= 1 && n <= len(t.r.sources) }
 	note := func(at int, g group) bool {
-		if len(g.ids) > 0 || !slices.ContainsFunc(g.numbers, inRange) || !w.isCitation(at, g, true) {
+		if len(g.ids) > 0 || !slices.ContainsFunc(g.numbers, inRange) || !w.isCitation(at, g) {
 			return false
 		}
 		cited = append(cited, g.numbers...)

@@ -29,12 +29,11 @@ func (w *walker) isCitedNumber(start int, g group) bool {
 	return !w.isInterval(start, g) && !w.isMath(start)
 }
 
-// isCitation reports whether a group of bare numbers in a text from outside is one of citations. known: the references
-// have all of these numbers, so that a word before the bracket is a citation's and not an array's name.
-func (w *walker) isCitation(start int, g group, known bool) bool {
+// isCitation reports whether a group of bare numbers in a text from outside is one of citations, and indexes nothing.
+func (w *walker) isCitation(start int, g group) bool {
 	footnote := strings.HasPrefix(w.text[start:], "[^")
 	if start > 0 && w.markerEnd != start && w.text[start] == '[' && !footnote && w.text[start-1] < utf8.RuneSelf &&
-		(alnumASCII(w.text[start-1]) || strings.IndexByte("_])$", w.text[start-1]) >= 0) && (!known || w.isIndex(start, g.end)) {
+		(alnumASCII(w.text[start-1]) || strings.IndexByte("_])$", w.text[start-1]) >= 0) && w.isIndex(start, g.end) {
 		return false
 	}
 	return !w.isInterval(start, g) && !w.isMath(start)

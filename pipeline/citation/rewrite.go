@@ -250,15 +250,12 @@ func (v *verifier) isMarker(w *walker, pos, at int, g group) bool {
 	if len(v.entries)+len(v.added) == 0 {
 		return false
 	}
-	known := true
 	for _, n := range g.numbers {
-		_, k := v.lookup(pos, n)
-		known = known && k
-		if (n == 0 || n >= 1000 || v.trusting || g.hash) && !k { // years, sizes; references are counted from 1
+		if _, known := v.lookup(pos, n); !known && (n == 0 || n >= 1000 || v.trusting || g.hash) { // years, sizes; references are counted from 1
 			return false
 		}
 	}
-	return w.isCitation(at, g, known)
+	return w.isCitation(at, g)
 }
 
 // allKnown reports whether the references have all numbers of a group, though the entries may be gone.

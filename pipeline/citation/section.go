@@ -97,7 +97,7 @@ func headingLabel(s string) string {
 // refSection is a list of references: the lines from to until, the first of which are its heading.
 type refSection struct {
 	head    heading
-	start   int // byte of the heading; -1: there is none
+	start   int // byte of the heading, if it is one of the list; -1: there is none
 	end     int // byte behind the heading's lines
 	until   int // byte at which the next heading begins
 	entries []*entry
@@ -120,22 +120,25 @@ func (t *reading) findSections() []*refSection {
 		}
 	}
 	var sections []*refSection
-	collect := func(isList func(h heading, first, until int) bool) {
+	collect := func(named bool) {
 		for i := 0; i < len(lines); i++ {
 			h, ok := t.heading(i)
-			if !ok {
+			if !ok || named != isReferenceLabel(h.label) {
 				continue
 			}
-			first, until := i+h.lines, i+h.lines
-			for until = next[min(until, len(lines))]; until < len(lines) && levels[until] > h.level; {
+			first := i + h.lines
+			until := next[min(first, len(lines))]
+			for named && until < len(lines) && levels[until] > h.level {
 				until = next[until+1]
 			}
-			if !isList(h, first, until) {
+			if !named && (h.level == 7 || !t.isCitedList(first, until)) {
 				continue
 			}
-			s := &refSection{head: h, start: lines[i].start, end: lines[min(first, len(lines))-1].end}
+			s := &refSection{head: h, start: lines[i].start, end: lines[min(first, len(lines))-1].end, until: lines[until-1].end}
+			if !named { // its heading is one of the text
+				s.start = s.end
+			}
 			p := entryParser{reading: t, lines: lines[:until], plain: h.plain || softLabels[h.label], section: len(sections)}
-			s.until = lines[until-1].end
 			if s.entries = p.parse(first); len(s.entries) == 0 && !p.plain && !labelled(text, lines[first:until]) {
 				s.entries = p.parsePlain(first)
 			}
@@ -146,9 +149,9 @@ func (t *reading) findSections() []*refSection {
 			i = until - 1
 		}
 	}
-	collect(func(h heading, _, _ int) bool { return isReferenceLabel(h.label) })
+	collect(true)
 	if len(sections) == 0 { // in a language, or by a name, that is not known here
-		collect(func(h heading, first, until int) bool { return h.level < 7 && t.isCitedList(first, until) })
+		collect(false)
 	}
 	if s := t.definitions(sections); s != nil {
 		sections = append(sections, s)

@@ -71,7 +71,7 @@ func (t *reading) sentences(valid []Valid) []Sentence {
 			for _, n := range g.numbers {
 				known = known && byNumber[n] != nil
 			}
-			is := len(g.ids) > 0 || known && w.isCitation(at, g, true)
+			is := len(g.ids) > 0 || known && w.isCitation(at, g)
 			if is {
 				w.markerEnd = g.end
 			}
