@@ -121,7 +121,7 @@ func (t tokens) of(lower string, m []int) int {
 	} else {
 		tag := lower[m[0]:m[1]]
 		opening := strings.Trim(tag, "<|>[]｜")
-		closings := []string{"<|/" + opening + "|>", "[/" + opening + "]", strings.Replace(tag, "begin", "end", 1), strings.Replace(tag, "start", "end", 1), strings.Replace(tag, "start", "end", 1), strings.Replace(tag, "_call", "_call_end", 1)}
+		closings := []string{"<|/" + opening + "|>", "[/" + opening + "]", strings.Replace(tag, "begin", "end", 1), strings.Replace(tag, "start", "end", 1), strings.Replace(tag, "_call", "_call_end", 1)}
 		inline := strings.Contains(tag, "channel") || strings.Contains(tag, "python_tag")
 		if inline {
 			closings = []string{"<|call|>", "<|end|>", "<|eom_id|>", "<|eot_id|>"}
