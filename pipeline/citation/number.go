@@ -66,7 +66,7 @@ func (w *walker) isIndex(start, end int) bool {
 		open := strings.LastIndex(before[:len(before)-len(run)], run)
 		return open < 0 || open > 0 && (before[open-1] == '_' || alnumASCII(before[open-1]))
 	}
-	word := before[strings.LastIndexFunc(before, func(r rune) bool { return r >= utf8.RuneSelf || r != '_' && r != '.' && !alnumASCII(byte(r)) })+1:]
+	word := before[len(strings.TrimRightFunc(before, func(r rune) bool { return r < utf8.RuneSelf && (r == '_' || r == '.' || alnumASCII(byte(r))) })):]
 	if strings.ContainsAny(word, "_.") || slices.Contains(arrays, word) || len(word) == 1 && word[0] >= 'a' {
 		return true
 	}

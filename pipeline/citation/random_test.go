@@ -13,7 +13,8 @@ var pieces = append(strings.Split("[|]|(|)|[1]|[2]|[10]|[1, 2]|[1-3]|[1]–[3]|[
 	"https://ok.example/alpha|https://no.example/x|](https://ok.example/alpha)|](https://no.example)|http://|www.ok.example|bit.ly/abc|handbook.pdf|p. 3|Alpha|…|...|%E2|%|"+
 	"CIT-1-01|[[CIT-1-01](#ref-cit-1-01)]|a|b c|1|2|10|0| |. |, |; |: | and |-|—|'|\"|。|#|# |## Sources\n|**References**|Sources:\n|参考文献\n|Notes\n|1. |2. |- |* |> |    |\t|\n|\n\n|\r\n|\n---\n|\n===\n|"+
 	"```|`|``|~~~|*|**|_|__|~|\\|&#91;|&#93;|&amp;|&lt;|<a href=\"|\">|<a href=\"https://no.example\">|</a>|<a id=\"ref-1\"></a>|<sup>|</sup>|<script>|<!--|-->|<li>|<tool_call>|</tool_call>|<think>|</think>|[TOOL_CALLS]|"+
-	"\u200b|\u202e|\ufeff|\u00a0|\ue200cite|\ue201", "|"),
+	"\u200b|\u202e|\ufeff|\u00a0|\ue200cite|\ue201|[0]|[٢]|[1, S. 2]|[1 und 2]|[1][]|## Überall\n|\t[1] |doi:10.1000/182|«|»|“|citeturn0search1|<end_of_turn>|```tool_code\n|word", "|"),
+	"| https://ok.example/alpha |\n", "<cite index=\"1-2\">",
 	"|", "<|channel|>", "|---|\n", "\n## Sources\n[1] https://ok.example/alpha\n[2] https://no.example/x\n", "[3] handbook.pdf, p. 3\n")
 
 // randomText returns a text of about size bytes, which mostly consists of a few kinds of pieces.

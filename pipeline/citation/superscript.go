@@ -91,7 +91,7 @@ func (w *walker) isPower(i, end int) bool {
 		return true
 	}
 	before := w.text[max(0, i-20):i]
-	word := strings.ToLower(before[strings.LastIndexFunc(before, func(r rune) bool { return r >= utf8.RuneSelf || !alnumASCII(byte(r)) })+1:])
+	word := strings.ToLower(before[len(strings.TrimRightFunc(before, func(r rune) bool { return r < utf8.RuneSelf && alnumASCII(byte(r)) })):])
 	last, _ := utf8.DecodeLastRuneInString(before)
 	switch {
 	case word != "":

@@ -28,9 +28,7 @@ var headingStart = regexp.MustCompile(`(?m)^(?: {0,3}#{1,6}[ \t]+\S|(?:\*\*|__)?
 // cutToolMarkup takes leaked tool calls out of a text: a call with its end as a whole, one without its end as far as the
 // next heading, or to the end of the text. Code stays as it is if sparesCode.
 func cutToolMarkup(text string, sparesCode bool) string {
-	if strings.Contains(text, "tool_") {
-		text = cutToolFences(text)
-	}
+	text = cutToolFences(text)
 	var code []span
 	var out strings.Builder
 	pos := 0
@@ -148,30 +146,4 @@ func (t tokens) of(lower string, m []int) int {
 		return from + h[0]
 	}
 	return len(lower)
-}
-
-// toolFence begins a block of code that a model wrote to be run, and no example.
-var toolFence = regexp.MustCompile("^[ \t]*(?:`{3,}|~{3,})[ ]*tool_(?:code|calls?|outputs?|response|results?)[ \t]*\n")
-
-// fenceEnd ends a block of code that is closed.
-var fenceEnd = regexp.MustCompile("\n[ \t]*(?:`{3,}|~{3,})[ \t]*\n?$")
-
-// cutToolFences takes blocks of code out that are calls of tools.
-func cutToolFences(text string) string {
-	var out strings.Builder
-	pos := 0
-	for _, c := range codeSpans(text) {
-		if block := text[c.start:c.end]; !toolFence.MatchString(block[:min(len(block), 100)]) {
-			continue
-		}
-		out.WriteString(text[pos:c.start])
-		pos = c.end
-		if h := headingStart.FindStringIndex(text[c.start:pos]); h != nil && !fenceEnd.MatchString(text[c.start:pos]) {
-			pos = c.start + h[0]
-		}
-		if strings.HasSuffix(text[:c.start], "\n") { // one blank line between paragraphs is enough
-			pos += len(text[pos:]) - len(strings.TrimLeft(text[pos:], "\n"))
-		}
-	}
-	return out.String() + text[pos:]
 }
