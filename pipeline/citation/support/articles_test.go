@@ -35,7 +35,7 @@ func TestArticles(t *testing.T) {
 		{"articles12", 0, 2, 2, 68},
 		{"articles13", 0, 6, 5, 50},
 		{"articles14", 0, 2, 1, 60},
-		{"plain", 0, 5, 3, 84},
+		{"plain", 0, 8, 7, 80},
 	} {
 		t.Run(set.dir, func(t *testing.T) {
 			t.Parallel()
