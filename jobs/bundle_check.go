@@ -27,6 +27,7 @@ type BundleCheck struct {
 	Claims    int                 `json:"claims"`    // of all sources
 	Citations int                 `json:"citations"` // distinct ids that the report cites
 	Sentences int                 `json:"sentences"` // with citations, whose verdict was reached again
+	Otherwise int                 `json:"otherwise"` // that the version which stored them judged by other rules, and otherwise
 	Problems  []storage.Problem   `json:"problems"`
 }
 
@@ -241,10 +242,16 @@ func (c *BundleCheck) verification(ctx context.Context, store storage.Store, v *
 		}
 		sources = append(sources, reporting.SupportSource(s, text))
 	}
-	for _, i := range v.Recheck(sources, in.SourceOf(registry)) {
+	wrong, otherwise := v.Recheck(sources, in.SourceOf(registry))
+	for _, i := range wrong {
 		c.add(file, "sentence %d is said to be %s, which its sources do not bear out: %s", i+1, v.Sentences[i].Verdict, v.Sentences[i].Text)
 	}
+	c.Sentences, c.Otherwise = len(v.Sentences), otherwise
 	d := v.Compare(report, registry, in.Changes)
+	if v.Rules != support.Rules { // what a sentence is, and a reference, was found by other rules, too
+		c.Otherwise += len(d.Absent) + len(d.Unchecked) + len(d.References)
+		return nil
+	}
 	for _, sentence := range d.Absent {
 		c.add(storage.ReportKey(c.RunID), "does not have a sentence that was checked, or not with its citations: %s", sentence)
 	}
@@ -254,6 +261,5 @@ func (c *BundleCheck) verification(ctx context.Context, store storage.Store, v *
 	for _, entry := range d.References {
 		c.add(storage.ReportKey(c.RunID), "has a reference that is not the one that was checked: %s", entry)
 	}
-	c.Sentences = len(v.Sentences)
 	return nil
 }

@@ -5,12 +5,14 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"nightdesk/jobs"
+	"nightdesk/pipeline/citation/support"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue/redistest"
@@ -73,8 +75,19 @@ func TestForgedBundle(t *testing.T) {
 				}
 				replace(t, store, id, c.file, body)
 			}
-			if check, err := jobs.CheckBundle(t.Context(), store, id); err != nil || len(check.Problems) > 0 {
-				t.Errorf("restored: %q, %v", check.Problems, err)
+			if check, err := jobs.CheckBundle(t.Context(), store, id); err != nil || len(check.Problems) > 0 || check.Otherwise > 0 {
+				t.Errorf("restored: %q, %v, %d otherwise", check.Problems, err, check.Otherwise)
+			}
+			// Another version had other rules: what these have judged otherwise is no forgery.
+			verification := storage.CacheKey(id, "verification.json")
+			body := string(get(t, store, verification))
+			older := strings.Replace(strings.Replace(body, `"verdict": "supported"`, `"verdict": "unverified"`, 1), fmt.Sprintf(`"rules": %d`, support.Rules), `"rules": 0`, 1)
+			for stored, otherwise := range map[string]int{older: 1, strings.Replace(older, `"rules": 0`, fmt.Sprintf(`"rules": %d`, support.Rules), 1): 0} {
+				replace(t, store, id, verification, stored)
+				check, err := jobs.CheckBundle(t.Context(), store, id)
+				if err != nil || check.Otherwise != otherwise || len(check.Problems) != 1-otherwise {
+					t.Errorf("of a sentence judged otherwise: %q, %d otherwise, %v", check.Problems, check.Otherwise, err)
+				}
 			}
 		})
 	}

@@ -33,6 +33,9 @@ func (a *app) verifyBundle(ctx context.Context, runID string) error {
 			fmt.Fprintln(a.stdout, counted(len(check.Problems), "problem"))
 		}
 	}
+	if check.Otherwise > 0 {
+		a.say("%s judged otherwise by the rules of this version; the bundle was checked by those of another one", counted(check.Otherwise, "sentence"))
+	}
 	if len(check.Problems) > 0 {
 		return resultError{errors.New("the bundle is not as it was stored"), exitFailed}
 	}

@@ -214,7 +214,15 @@ func (c *checker) judge(ctx context.Context, parts []part) error {
 			}
 			p.told.Checked = append(p.told.Checked, d.checked...)
 		}
-		c.v.Sentences = append(c.v.Sentences, p.told.Checked...)
+		for _, s := range p.told.Checked {
+			switch s.Rules {
+			case c.v.Rules:
+				s.Rules = 0
+			case 0: // kept from a night before the rules had numbers
+				s.Rules = -1
+			}
+			c.v.Sentences = append(c.v.Sentences, s)
+		}
 		body := *p.body
 		for _, d := range slices.Backward(decisions[i]) {
 			if d.changed {
@@ -263,7 +271,7 @@ func (s statement) raw(body string) string { return body[s.start:s.end] }
 func (c *checker) entry(p part, s statement, ids []string, v support.Verdict, action string) CheckedSentence {
 	e := CheckedSentence{
 		Text: s.text, Head: s.head, Section: p.title, Citations: ids, Verdict: v.Result, Reason: v.Reason, Detail: v.Detail,
-		Source: v.Source, Start: v.Start, End: v.End, Action: action, Quote: p.quotes,
+		Source: v.Source, Start: v.Start, End: v.End, Action: action, Quote: p.quotes, Rules: support.Rules,
 	}
 	if source, ok := c.sources[v.Source]; ok && source.Hash != "" {
 		e.Page = path.Join("pages", source.Hash+".txt")

@@ -154,13 +154,17 @@ func TestUnsupported(t *testing.T) {
 				t.Errorf("fallbacks %q", got.Fallbacks)
 			}
 			checkStructure(t, in, got, topicqueue.CitationAnchors)
-			if wrong := got.Verification.Recheck(sources(in), sourceOf(in)); len(wrong) > 0 {
+			if wrong, _ := got.Verification.Recheck(sources(in), sourceOf(in)); len(wrong) > 0 {
 				t.Errorf("sentences %v are judged otherwise the second time", wrong)
 			}
 			got.Verification.Sentences[1].Verdict = "supported "
 			got.Verification.Sentences[2].Start++
-			if wrong := got.Verification.Recheck(sources(in), sourceOf(in)); !slices.Equal(wrong, []int{1, 2}) {
+			if wrong, _ := got.Verification.Recheck(sources(in), sourceOf(in)); !slices.Equal(wrong, []int{1, 2}) {
 				t.Errorf("of two changed sentences, %v are seen", wrong)
+			}
+			got.Verification.Sentences[1].Rules = support.Rules + 1
+			if wrong, otherwise := got.Verification.Recheck(sources(in), sourceOf(in)); !slices.Equal(wrong, []int{2}) || otherwise != 1 {
+				t.Errorf("of a sentence that other rules have judged: %v are wrong, %d otherwise", wrong, otherwise)
 			}
 		})
 	}

@@ -85,7 +85,7 @@ func TestLinks(t *testing.T) {
 	for _, tr := range in.Traces() {
 		sources = append(sources, reporting.SupportSource(tr.Source, tr.Source.Text))
 	}
-	if bad := got.Verification.Recheck(sources, in.SourceOf(registry)); len(bad) > 0 {
+	if bad, _ := got.Verification.Recheck(sources, in.SourceOf(registry)); len(bad) > 0 {
 		t.Errorf("not found again: %v", bad)
 	}
 }

@@ -1,6 +1,8 @@
 package reporting
 
 import (
+	"cmp"
+
 	"nightdesk/pipeline/citation"
 	"nightdesk/pipeline/citation/support"
 )
@@ -17,6 +19,7 @@ const (
 // Verification says how a report was checked: each citation against the registry of the run, and each sentence with
 // citations against the stored text of the sources that it cites.
 type Verification struct {
+	Rules      int                `json:"rules"`             // support.Rules of the version that checked; 0: of one before there were numbers
 	Status     string             `json:"status"`            // citation.StatusVerified, or StatusUnverified: a check could not be done
 	Reason     string             `json:"reason"`            // of the latter; of the former what was left out
 	Valid      []citation.Valid   `json:"valid_citations"`   // entries of the references, with how their source was found
@@ -61,6 +64,7 @@ type CheckedSentence struct {
 	Original  string         `json:"original,omitempty"` // what a repaired sentence said before
 	Meaning   bool           `json:"by_meaning,omitempty"`
 	Quote     bool           `json:"quote,omitempty"` // shown as a quotation of its source
+	Rules     int            `json:"rules,omitempty"` // by which it was judged, where these are not the report's: in a part that is kept from an earlier night
 }
 
 // count sums up the sentences.
@@ -96,9 +100,9 @@ func (v *Verification) count() {
 // Recheck judges the delivered sentences of a verification again and returns the indexes of those whose verdict or
 // passage it cannot confirm. sources: all of the run, by source_id, with their texts; sourceOf: the source_id behind a
 // citation id, "" when there is none. What an embedding model has settled is confirmed when the words leave it open.
-func (v *Verification) Recheck(sources []support.Source, sourceOf func(citation string) string) []int {
+// otherwise: how many were judged by the rules of another version, and are not so by those of this one.
+func (v *Verification) Recheck(sources []support.Source, sourceOf func(citation string) string) (wrong []int, otherwise int) {
 	corpus := support.New(sources)
-	var wrong []int
 	for i, s := range v.Sentences {
 		var ids []string
 		for _, c := range s.Citations {
@@ -117,13 +121,17 @@ func (v *Verification) Recheck(sources []support.Source, sourceOf func(citation 
 		if s.Meaning {
 			same = support.CanLift(got)
 		}
-		if !same || got.Source != s.Source || got.Start != s.Start || got.End != s.End {
+		switch {
+		case same && got.Source == s.Source && got.Start == s.Start && got.End == s.End:
+		case cmp.Or(s.Rules, v.Rules) != support.Rules:
+			otherwise++
+		default:
 			wrong = append(wrong, i)
 		}
 	}
-	return wrong
+	return wrong, otherwise
 }
 
 func newVerification() *Verification {
-	return &Verification{Status: citation.StatusVerified, Valid: []citation.Valid{}, Removed: []citation.Removed{}, Links: []citation.Linked{}, Sentences: []CheckedSentence{}}
+	return &Verification{Rules: support.Rules, Status: citation.StatusVerified, Valid: []citation.Valid{}, Removed: []citation.Removed{}, Links: []citation.Linked{}, Sentences: []CheckedSentence{}}
 }

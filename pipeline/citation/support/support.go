@@ -11,6 +11,9 @@ package support
 
 import "strings"
 
+// Rules is the number of the rules by which this version judges: others may judge otherwise. TestRules says when it must be raised.
+const Rules = 1
+
 // Result says what a check found.
 type Result string
 
