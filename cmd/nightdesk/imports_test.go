@@ -28,6 +28,7 @@ var layers = map[string][]string{
 	"pipeline/knowledge":    {"topicqueue"},
 	"pipeline/citation":     {"pipeline/extractive", "pipeline/quantity", "topicqueue"},
 	"pipeline/extractive":   {"topicqueue"},
+	"pipeline/lineartest":   {},
 	"prompts":               {},
 	"storage":               {},
 	"topicqueue":            {},

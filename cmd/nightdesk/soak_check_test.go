@@ -191,6 +191,9 @@ func firstDifference(got, want string) string {
 // recording is how long before the death of a process an answer may have been given that is not in the journal yet.
 const recording = time.Second
 
+// thawing is how long a process that goes on takes to send what it had begun to send when it was stopped.
+const thawing = 250 * time.Millisecond
+
 // repeats are calls that were made more often than undisturbed, by what had become of the first one.
 type repeats struct {
 	open   int           // its process died while it was open
@@ -210,8 +213,8 @@ func (s *soak) lost(c soakCall, calls []soakCall) (r repeats) {
 			return next.process == c.process && next.topic == c.topic && next.step != c.step && next.from.After(c.to) && next.from.Before(d.at)
 		})
 		switch {
-		case d.process != "" && d.process != c.process, !d.until.IsZero() && c.from.After(d.until), recorded:
-		case d.process == c.process && (!c.answered || before < 0): // also what the server read only after the death
+		case d.process != "" && d.process != c.process, !d.until.IsZero() && c.from.After(d.until.Add(thawing)), recorded:
+		case d.process == c.process && (!c.answered || before < 0): // also what the server read only after the death, or when the process went on
 			return repeats{open: 1}
 		case d.process == c.process && before < recording:
 			return repeats{late: 1, lateBy: before}

@@ -2,6 +2,7 @@ package main_test
 
 import (
 	"flag"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -15,9 +16,42 @@ var (
 	soakAway   = flag.Duration("soak.away", 7*time.Second, "how long Redis is away in TestRedisAway")
 )
 
-// undisturbed works so many topics with one worker and returns what comes of it, and the questions that were asked. env: as
-// for newSoak.
+// calmRuns are those that undisturbed has worked, by the number of their topics: tests that disturb the same ones share them.
+var calmRuns struct {
+	sync.Mutex
+	of map[int]*calmWork
+}
+
+type calmWork struct {
+	once      sync.Once
+	runs      map[string]soakRun
+	questions map[string]int
+}
+
+// undisturbed works so many topics with one worker and returns what comes of it, and the questions that were asked; nobody may
+// change them. env: as for newSoak.
 func undisturbed(t *testing.T, topics int, env ...string) (runs map[string]soakRun, questions map[string]int) {
+	t.Helper()
+	if len(env) > 0 {
+		return workCalmly(t, topics, env...)
+	}
+	calmRuns.Lock()
+	if calmRuns.of == nil {
+		calmRuns.of = map[int]*calmWork{}
+	}
+	if calmRuns.of[topics] == nil {
+		calmRuns.of[topics] = &calmWork{}
+	}
+	w := calmRuns.of[topics]
+	calmRuns.Unlock()
+	w.once.Do(func() { w.runs, w.questions = workCalmly(t, topics) })
+	if w.runs == nil {
+		t.Fatal("the undisturbed runs, which another test has worked, failed there")
+	}
+	return w.runs, w.questions
+}
+
+func workCalmly(t *testing.T, topics int, env ...string) (runs map[string]soakRun, questions map[string]int) {
 	t.Helper()
 	s := newSoak(t, env...)
 	s.enqueue(topics)
