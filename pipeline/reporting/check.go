@@ -242,13 +242,7 @@ func (c *checker) check(p part, s statement, citationIDs []string) support.Verdi
 	for i, id := range citationIDs {
 		ids[i] = c.sourceOf(id)
 	}
-	switch {
-	case p.quotes:
-		return c.corpus.Quoted(s.text, ids)
-	case s.head != "":
-		return c.corpus.CheckRow(s.head, s.text, ids)
-	}
-	return c.corpus.Check(s.text, ids)
+	return verdictOn(c.corpus, p.quotes, s.head, s.text, ids)
 }
 
 // settle keeps a statement, or marks or removes it when it is unsupported.

@@ -108,15 +108,7 @@ func (v *Verification) Recheck(sources []support.Source, sourceOf func(citation 
 		for _, c := range s.Citations {
 			ids = append(ids, sourceOf(c))
 		}
-		var got support.Verdict
-		switch {
-		case s.Quote:
-			got = corpus.Quoted(s.Text, ids)
-		case s.Head != "":
-			got = corpus.CheckRow(s.Head, s.Text, ids)
-		default:
-			got = corpus.Check(s.Text, ids)
-		}
+		got := verdictOn(corpus, s.Quote, s.Head, s.Text, ids)
 		same := got.Result == s.Verdict && got.Reason == s.Reason
 		if s.Meaning {
 			same = support.CanLift(got)
@@ -130,6 +122,17 @@ func (v *Verification) Recheck(sources []support.Source, sourceOf func(citation 
 		}
 	}
 	return wrong, otherwise
+}
+
+// verdictOn judges a sentence by its sources, when a report is checked and whenever that is proved again. head: of the table, of a row.
+func verdictOn(corpus *support.Corpus, quote bool, head, text string, ids []string) support.Verdict {
+	switch {
+	case quote:
+		return corpus.Quoted(text, ids)
+	case head != "":
+		return corpus.CheckRow(head, text, ids)
+	}
+	return corpus.Check(text, ids)
 }
 
 func newVerification() *Verification {

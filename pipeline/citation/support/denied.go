@@ -6,8 +6,7 @@ import (
 )
 
 // negated returns the word that the sentence denies and the sources state, or the other way round; "" when there is none.
-func (s *statement) negated(ws []window) string {
-	all, best := s.passages(ws)
+func (s *statement) negated(all []passage, best float64) string {
 	if best < sameMatter {
 		return ""
 	}
@@ -15,7 +14,7 @@ func (s *statement) negated(ws []window) string {
 	for _, term := range s.terms {
 		own[term.text] = true
 	}
-	mine := negations(s.text, s.words)
+	mine := s.negations
 	theirs := make([][]negation, len(all))
 	heads := map[string]bool{}
 	for i, p := range all {

@@ -146,7 +146,7 @@ func (s *statement) announces(q quantity.Quantity) bool {
 			return true
 		}
 	}
-	if before := wordBefore(s.words, q.Start); before == "by" || len(negations(s.text, s.words)) > 0 || q.Kind == quantity.Percent && figures(s.text[q.Start:q.End]) == "" {
+	if before := wordBefore(s.words, q.Start); before == "by" || len(s.negations) > 0 || q.Kind == quantity.Percent && figures(s.text[q.Start:q.End]) == "" {
 		return true
 	}
 	if q.Kind != quantity.Number {
@@ -161,7 +161,7 @@ func (s *statement) complement(q quantity.Quantity, texts []*text) bool {
 	if q.Kind == quantity.Percent && s.losesOrKeeps(q, texts) {
 		return true
 	}
-	if q.Kind != quantity.Number || len(negations(s.text, s.words)) == 0 && s.takesPlace(q, texts) {
+	if q.Kind != quantity.Number || len(s.negations) == 0 && s.takesPlace(q, texts) {
 		return false
 	}
 	for _, whole := range s.quantities {

@@ -9,12 +9,11 @@ import (
 )
 
 // turned returns the word of the sentence whose opposite the sources have in its place; "" when there is none.
-func (s *statement) turned(ws []window) string {
+func (s *statement) turned(all []passage, best float64) string {
 	mine := turns(s.text, s.words)
 	if len(mine) == 0 && len(s.terms) == 0 {
 		return ""
 	}
-	all, best := s.passages(ws)
 	if best < sameMatter {
 		return ""
 	}
@@ -154,7 +153,7 @@ func together(a, b map[string]int) float64 {
 
 // prefixed returns a word of the sentence that the best passage has only with a prefix that denies it, or without.
 func (s *statement) prefixed(all []passage, best float64) string {
-	if len(negations(s.text, s.words)) > 0 {
+	if len(s.negations) > 0 {
 		return ""
 	}
 	own := map[string]bool{}

@@ -30,7 +30,8 @@ func (s *statement) find(q quantity.Quantity, texts []*text) finding {
 	if s.brokenShare(q, texts) {
 		return finding{reason: ReasonSubject}
 	}
-	astray := apart // how well a value agrees that is said of something else
+	ofShare := q.Kind == quantity.Number && shareOf(s.words, wholeBehind(s.words, q.Start)) // a third of the 2,150
+	astray := apart                                                                         // how well a value agrees that is said of something else
 	for _, t := range texts {
 		found := t.agreeing(s, q, raw)
 		var rivals []rivalPlace
@@ -57,7 +58,7 @@ func (s *statement) find(q quantity.Quantity, texts []*text) finding {
 				how = met // "each year 22 m"
 			}
 			_, inTable := t.cells[p.Start]
-			if !t.basis(p) && !s.sameShare(q, t, p) && !(q.Kind == quantity.Number && shareOf(s.words, wholeBehind(s.words, q.Start))) && (t.misplaced(s, q, p, anchors) || !inTable && (t.saidOfAnother(s, q, p, around) || !sums && saidElsewhere(p, rivals, max(count[p.unit], t.together(around, p.unit))) || t.ofAnotherTime(s, q, p) || t.ofAnotherDate(s, q, p) || t.ofAnotherName(s, q, p))) {
+			if !t.basis(p) && !s.sameShare(q, t, p) && !ofShare && (t.misplaced(s, q, p, anchors) || !inTable && (t.saidOfAnother(s, q, p, around) || !sums && saidElsewhere(p, rivals, max(count[p.unit], t.together(around, p.unit))) || t.ofAnotherTime(s, q, p) || t.ofAnotherDate(s, q, p) || t.ofAnotherName(s, q, p))) {
 				if how != met || q.Kind == quantity.Date || math.Abs(q.Low-p.Low) <= 1e-9*math.Abs(q.Low) || q.Low != q.High || written(raw) == written(p.raw) { // what is only near it may be another value
 					astray = max(astray, how)
 				}

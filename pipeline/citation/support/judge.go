@@ -59,7 +59,7 @@ func judge(s *statement, texts []*text) Verdict {
 		case f.how == met:
 			specifics++
 			places = append(places, f)
-		case f.how == otherWay && len(negations(s.text, s.words)) > 0: // more than half have none: less than half have one
+		case f.how == otherWay && len(s.negations) > 0: // more than half have none: less than half have one
 			open, openDetail = ReasonNegation, raw
 		case f.how == rough:
 			open, openDetail = f.reason, raw
@@ -89,6 +89,7 @@ func judge(s *statement, texts []*text) Verdict {
 		open, openDetail = ReasonName, missing
 	}
 	if !foreign && open != ReasonDerived {
+		near, nearest := s.passages(best)
 		if detail := cmp.Or(s.swapped(texts), s.otherAgent(texts)); detail != "" {
 			return not(ReasonRoles, detail)
 		}
@@ -100,7 +101,7 @@ func judge(s *statement, texts []*text) Verdict {
 			}
 		}
 		if !absence && open != ReasonDerived && open != ReasonNegation { // "37 of the ships are not fast": a part is denied
-			if detail := s.negated(best); detail != "" {
+			if detail := s.negated(near, nearest); detail != "" {
 				return not(ReasonNegation, detail)
 			}
 		}
@@ -110,11 +111,11 @@ func judge(s *statement, texts []*text) Verdict {
 		if detail := cmp.Or(s.reversed(texts), s.movedOtherwise(texts), s.misranked(texts)); detail != "" {
 			return not(ReasonDirection, detail)
 		}
-		if detail := s.otherPeriod(best); detail != "" {
+		if detail := s.otherPeriod(near, nearest); detail != "" {
 			return not(ReasonUnit, detail)
 		}
 		if open != ReasonDerived {
-			if detail := s.turned(best); detail != "" {
+			if detail := s.turned(near, nearest); detail != "" {
 				return not(ReasonDirection, detail)
 			}
 		}

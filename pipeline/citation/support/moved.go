@@ -81,7 +81,7 @@ func amount(w word) (side int, ok bool) {
 // movedOtherwise returns the word that the sentence has for the direction of a figure, where the sources that have this figure
 // give it the other direction.
 func (s *statement) movedOtherwise(texts []*text) string {
-	if s.compares() || slices.ContainsFunc(s.words, func(w word) bool { return w.low == "than" || w.low == "als" }) || len(negations(s.text, s.words)) > 0 {
+	if s.compares() || comparesIn(s.words) || len(s.negations) > 0 {
 		return ""
 	}
 	for _, m := range movements(s.text, s.words, s.quantities) {

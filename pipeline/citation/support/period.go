@@ -1,13 +1,21 @@
 package support
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
-// periods are the words for how often: every day, once a week, per hour, monthly.
-var periods = map[string]string{
-	"second": "second", "sekunde": "second", "minute": "minute", "hour": "hour", "hourly": "hour", "stunde": "hour", "stündlich": "hour",
-	"day": "day", "daily": "day", "tag": "day", "täglich": "day", "week": "week", "weekly": "week", "woche": "week", "wöchentlich": "week",
-	"month": "month", "monthly": "month", "monat": "month", "monatlich": "month", "year": "year", "yearly": "year", "annually": "year", "jahr": "year", "jährlich": "year",
-}
+// periods are the words for them that need another one to say how often, every day, once a week, per hour; often those that say it.
+var (
+	periods = map[string]string{
+		"second": "second", "sekunde": "second", "minute": "minute", "hour": "hour", "stunde": "hour", "day": "day", "tag": "day",
+		"week": "week", "woche": "week", "month": "month", "monat": "month", "year": "year", "jahr": "year",
+	}
+	often = map[string]string{
+		"hourly": "hour", "stündlich": "hour", "daily": "day", "täglich": "day", "weekly": "week", "wöchentlich": "week",
+		"monthly": "month", "monatlich": "month", "yearly": "year", "annually": "year", "jährlich": "year",
+	}
+)
 
 var (
 	eachOf  = set(`every each per pro jede jeden jedes jeder`)
@@ -20,12 +28,10 @@ func periodsIn(words []word) map[string]bool {
 	out := map[string]bool{}
 	for i, w := range words {
 		p := periods[w.low]
-		if p == "" {
-			continue
-		}
 		switch {
-		case w.low != p && w.low[len(w.low)-2:] == "ly" || w.low == "daily" || w.low[max(0, len(w.low)-4):] == "lich":
-			out[p] = true
+		case often[w.low] != "":
+			out[often[w.low]] = true
+		case p == "":
 		case i > 0 && eachOf[words[i-1].low]:
 			out[p] = true
 		case i > 1 && (words[i-1].low == "a" || words[i-1].low == "an") && (howOft[words[i-2].low] || len(words[i-2].terms) > 0) && (i+1 == len(words) || !agoWord[words[i+1].low]):
@@ -37,12 +43,11 @@ func periodsIn(words []word) map[string]bool {
 
 // otherPeriod returns the period of the sentence, where what the sources say of it is of another one: 17,000 a week, for 17,000 a
 // day.
-func (s *statement) otherPeriod(ws []window) string {
+func (s *statement) otherPeriod(all []passage, best float64) string {
 	mine := periodsIn(s.words)
 	if len(mine) != 1 {
 		return ""
 	}
-	all, best := s.passages(ws)
 	other := false
 	for _, p := range all {
 		theirs := periodsIn(p.words)
@@ -51,25 +56,13 @@ func (s *statement) otherPeriod(ws []window) string {
 				return ""
 			}
 		}
-		if p.share >= sameDenied && p.share >= nearlyBest*best && len(theirs) == 1 && s.sameFigures(p) {
+		if p.share >= sameDenied && p.share >= nearlyBest*best && len(theirs) == 1 && s.figuresIn(p) == len(s.quantities) { // of other figures the period may be converted
 			other = true
 		}
 	}
 	if !other {
 		return ""
 	}
-	at := slices.IndexFunc(s.words, func(w word) bool { return mine[periods[w.low]] })
+	at := slices.IndexFunc(s.words, func(w word) bool { return mine[cmp.Or(periods[w.low], often[w.low])] })
 	return s.words[at].raw
-}
-
-// sameFigures reports that a passage has all figures of the sentence: of other ones the period may be converted.
-func (s *statement) sameFigures(p passage) bool {
-	for _, q := range s.quantities {
-		if !slices.ContainsFunc(p.source.quantities, func(o placed) bool {
-			return o.unit == p.unit && agree(q, o.Quantity, s.text[q.Start:q.End], o.raw) >= rough
-		}) {
-			return false
-		}
-	}
-	return true
 }

@@ -9,7 +9,7 @@ import (
 // misranked returns the word with which the sentence, without figures of its own, calls one thing more than another, where a source
 // gives figures of both that say the contrary: Denmark has more pairs than Norway, for 1,840 in Norway, 960 in Denmark.
 func (s *statement) misranked(texts []*text) string {
-	if slices.ContainsFunc(s.quantities, func(q quantity.Quantity) bool { return q.Kind != quantity.Date }) || len(negations(s.text, s.words)) > 0 {
+	if slices.ContainsFunc(s.quantities, func(q quantity.Quantity) bool { return q.Kind != quantity.Date }) || len(s.negations) > 0 {
 		return ""
 	}
 	at, side, than := -1, 0, -1

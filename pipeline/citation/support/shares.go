@@ -83,11 +83,12 @@ func (t *text) wholeForPart(s *statement, q quantity.Quantity, p placed) bool {
 	if q.Kind != quantity.Number || of < 1 || wholeBehind(s.words, q.Start) >= 0 {
 		return false
 	}
-	part := slices.IndexFunc(t.inUnit(p.unit), func(o quantity.Quantity) bool { return o.Kind == quantity.Number && o.End+1 == words[of].start })
+	values := t.inUnit(p.unit)
+	part := slices.IndexFunc(values, func(o quantity.Quantity) bool { return o.Kind == quantity.Number && o.End+1 == words[of].start })
 	if part < 0 {
 		return false
 	}
-	first := t.inUnit(p.unit)[part]
+	first := values[part]
 	if _, also := s.says(placed{Quantity: first, raw: t.Text[first.Start:first.End]}); also {
 		return false
 	}

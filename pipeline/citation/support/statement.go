@@ -20,6 +20,7 @@ type statement struct {
 	quantities []quantity.Quantity
 	quotes     []string // folded, each to stand verbatim
 	names      []name
+	negations  []negation
 	language   string
 	wide       bool // written in a script without spaces
 	per        bool // it speaks of each year, hour, ...
@@ -80,6 +81,7 @@ func newStatement(sentence string, st stems, likely string) *statement {
 	s.quotes = quotesOf(sentence)
 	s.names = s.findNames()
 	s.names = s.names[:min(len(s.names), maxFacts)]
+	s.negations = negations(s.text, s.words)
 	return s
 }
 

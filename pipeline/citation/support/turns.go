@@ -150,12 +150,8 @@ func comparison(words []word, i int) (side int, ok bool) {
 	case "down":
 		return -1, next == "from"
 	}
-	for _, p := range polesOf(words[i]) {
-		if p.axis <= change+1 {
-			return p.side, next == "than" || next == "als"
-		}
-	}
-	return 0, false
+	side, ok = amount(words[i])
+	return side, ok && (next == "than" || next == "als")
 }
 
 // compared returns the values next to a word on both sides, of one kind.
