@@ -1,0 +1,49 @@
+package text
+
+import "slices"
+
+// Similarity compares two texts by their content words: 0 nothing in common, 1 the same words. Symmetric. The order of
+// words, repetitions and stop words do not count. Two texts without content words score 0. Source: Dice coefficient on sets
+// (Dice 1945, Sørensen 1948).
+func Similarity(a, b string) float64 {
+	ta, tb := TermSet(a), TermSet(b)
+	if len(ta)+len(tb) == 0 {
+		return 0
+	}
+	return 2 * float64(common(ta, tb)) / float64(len(ta)+len(tb))
+}
+
+// Coverage returns the share of the distinct content words of query that stand in s, 0 to 1 (coordination level matching).
+// A query without content words is covered by nothing.
+func Coverage(s, query string) float64 {
+	asked := TermSet(query)
+	if len(asked) == 0 {
+		return 0
+	}
+	return float64(common(TermSet(s), asked)) / float64(len(asked))
+}
+
+// TermSet returns the distinct Terms of s, sorted.
+func TermSet(s string) []string {
+	ts := Terms(s)
+	slices.Sort(ts)
+	return slices.Compact(ts)
+}
+
+// common counts what two sorted sets share.
+func common(a, b []string) int {
+	n := 0
+	for i, j := 0, 0; i < len(a) && j < len(b); {
+		switch {
+		case a[i] == b[j]:
+			n++
+			i++
+			j++
+		case a[i] < b[j]:
+			i++
+		default:
+			j++
+		}
+	}
+	return n
+}

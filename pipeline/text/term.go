@@ -1,0 +1,204 @@
+package text
+
+import (
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+
+	snowball "github.com/kljensen/snowball/english"
+	"golang.org/x/text/unicode/norm"
+)
+
+// Terms returns the content words of s: folded, stemmed (English; Porter 2, 2001), without stop words, in order, with
+// repetitions. Chinese, Japanese, Korean and Thai come as pairs of characters.
+//
+// Names from code count whole and by parts: "sync.Mutex" yields sync.mutex, sync and mutex. Numbers are kept, without
+// thousands separators; a unit that is written onto its number is parted from it. Hyphens part words. A word in capitals is
+// never a stop word: "US", "IT".
+func Terms(s string) []string {
+	var out []string
+	scan(s, func(t token) { out = appendTerms(out, t) })
+	return out
+}
+
+// maxTerm is the length in bytes above which a word is no word but data, and is left out.
+const maxTerm = 80
+
+// appendTerms appends the content words of one token; none for a stop word.
+func appendTerms(out []string, t token) []string {
+	if t.wide {
+		return appendPairs(out, t.text)
+	}
+	if len(t.text) > maxTerm {
+		return out
+	}
+	low := strings.Trim(fold(t.text), "'")
+	switch {
+	case stopWords[low]:
+		if len(t.text) > 1 && strings.ToUpper(t.text) == t.text {
+			out = append(out, low)
+		}
+		return out
+	case strings.ContainsAny(low, "._/:'-,0123456789#+"):
+		return appendCompound(out, t.text, low)
+	case utf8.RuneCountInString(low) < 2 && !(t.text >= "B" && t.text <= "Z"): // vitamin C, the language R
+		return out
+	}
+	if parts := camelParts(t.text); len(parts) > 1 {
+		return appendParts(append(out, low), parts)
+	}
+	return append(out, stem(low))
+}
+
+// appendCompound appends the terms of a word with marks or digits inside. raw keeps the capitals that part camelCase.
+func appendCompound(out []string, raw, low string) []string {
+	low = strings.Trim(low, "_")
+	if low == "" {
+		return out
+	}
+	if digit(low[0]) {
+		return appendNumber(out, low)
+	}
+	if strings.ContainsAny(low, "#+") { // c++, c#
+		return append(out, low)
+	}
+	if body, ok := strings.CutSuffix(low, "'s"); ok && !stopWords[body] {
+		low, raw = body, raw[:len(raw)-len("s")]
+	}
+	if i := strings.IndexByte(low, '\''); i > 0 && i <= 2 && i+1 < len(low) { // l'eau, d'un, qu'il
+		low, raw = low[i+1:], low[i+1:]
+	}
+	parts := strings.FieldsFunc(raw, func(r rune) bool { return strings.ContainsRune("._/:'’-,", r) })
+	if !strings.ContainsAny(low, "._/:") { // hyphens alone: write-ahead is two words
+		return appendParts(out, parts)
+	}
+	out = append(out, low)
+	for _, p := range parts {
+		out = appendParts(out, append([]string{p}, camelParts(p)...))
+	}
+	return out
+}
+
+func appendParts(out, parts []string) []string {
+	for _, p := range parts {
+		p = fold(p)
+		if p == "" || stopWords[p] || len(p) < 2 && !digit(p[0]) {
+			continue
+		}
+		out = append(out, stem(p))
+	}
+	return out
+}
+
+// appendNumber appends a number without thousands separators, apart from the unit that is written onto it: 64KB, 1.5x.
+func appendNumber(out []string, low string) []string {
+	digits, unit := low, ""
+	if i := strings.IndexFunc(low, unicode.IsLetter); i > 0 && len(low)-i <= 3 && !strings.ContainsAny(low[i:], "0123456789") {
+		digits, unit = low[:i], low[i:]
+	} else if strings.ContainsAny(low, "-/:") { // 2024-01-31, 24/7, 10-20
+		for _, p := range strings.FieldsFunc(low, func(r rune) bool { return strings.ContainsRune("-/:", r) }) {
+			if digit(p[0]) {
+				out = appendNumber(out, p)
+			} else {
+				out = append(out, stem(p))
+			}
+		}
+		return out
+	}
+	digits = strings.Trim(digits, ".,-/:'_")
+	if i := strings.IndexByte(digits, ','); i > 0 && len(digits)-i == 4 || strings.Count(digits, ",") > 1 {
+		digits = strings.ReplaceAll(digits, ",", "")
+	}
+	if digits != "" {
+		out = append(out, digits)
+	}
+	switch unit {
+	case "", "st", "nd", "rd", "th":
+	default:
+		if len(unit) > 1 && !stopWords[unit] {
+			out = append(out, unit)
+		}
+	}
+	return out
+}
+
+// camelParts parts getElementById, but not the names of things that are written in two capitals, like GitHub.
+func camelParts(s string) []string {
+	var parts []string
+	start, prev := 0, rune(0)
+	for i, r := range s {
+		if i > 0 && unicode.IsUpper(r) && unicode.IsLower(prev) {
+			parts = append(parts, s[start:i])
+			start = i
+		}
+		prev = r
+	}
+	parts = append(parts, s[start:])
+	first, _ := utf8.DecodeRuneInString(s)
+	if len(parts) == 1 || len(parts) == 2 && (unicode.IsUpper(first) || len(parts[0]) < 2) {
+		return nil
+	}
+	return parts
+}
+
+// fold lower-cases a word and brings it into one Unicode form.
+func fold(s string) string {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return strings.ReplaceAll(strings.ToLower(norm.NFKC.String(s)), "’", "'")
+		}
+	}
+	return strings.ToLower(s)
+}
+
+// stems remembers what stem has returned: texts repeat their words, and a report compares each with many. It is emptied
+// when it is full.
+var stems = struct {
+	sync.RWMutex
+	of map[string]string
+}{of: map[string]string{}}
+
+const maxStems = 1 << 16
+
+// stem returns the English stem of a folded word. Words with other letters than a to z are left as they are.
+func stem(w string) string {
+	if len(w) < 3 || strings.Trim(w, "abcdefghijklmnopqrstuvwxyz") != "" {
+		return w
+	}
+	stems.RLock()
+	s, ok := stems.of[w]
+	stems.RUnlock()
+	if ok {
+		return s
+	}
+	s = snowball.Stem(w, true)
+	stems.Lock()
+	if len(stems.of) >= maxStems {
+		clear(stems.of)
+	}
+	stems.of[strings.Clone(w)] = s
+	stems.Unlock()
+	return s
+}
+
+// appendPairs appends the overlapping pairs of a run of wide characters, without those that have a character of grammar in
+// them; a single character stands for itself.
+func appendPairs(out []string, s string) []string {
+	rs := []rune(norm.NFKC.String(s))
+	if len(rs) == 1 && !grammar(rs[0]) {
+		return append(out, string(rs))
+	}
+	for i := 0; i+1 < len(rs); i++ {
+		if !grammar(rs[i]) && !grammar(rs[i+1]) {
+			out = append(out, string(rs[i:i+2]))
+		}
+	}
+	return out
+}
+
+// grammar reports a character that is written between words of content and seldom in them: the particles of Chinese and
+// Japanese, and what their questions are made of.
+func grammar(r rune) bool {
+	return strings.ContainsRune("的了是在和与及或也都就而这那之其被把怎什么哪吗呢をはがのにでと", r)
+}
