@@ -59,7 +59,6 @@ type metadata struct {
 	Sources         *sourceCounts                   `json:"sources,omitempty"` // see sources.jsonl
 	Citations       []string                        `json:"citations"`         // ids that the report cites
 	Removed         []citation.Removal              `json:"removed"`           // what the model cited and could not be resolved
-	Lost            []string                        `json:"lost"`              // facts of cited sources that no claim has, with their sentences
 	Fallbacks       fallbacks                       `json:"fallbacks"`
 	Formats         []format                        `json:"formats,omitempty"`      // of the report, beside its Markdown
 	Verification    *verified                       `json:"verification,omitempty"` // of the report; verification.json has each sentence
@@ -119,7 +118,7 @@ func (b *bundle) metadata(run topicqueue.Run, usage []topicqueue.Usage) metadata
 	m := metadata{
 		ResearchID: run.ID, Topic: run.Topic, OptimizedTopic: b.in.Plan.Topic, Batch: run.Batch, State: run.State, Reason: run.Reason,
 		Statistics: b.statistics(), Usage: total(usage), ToolCalls: run.ToolCalls, MissingTexts: b.missing, StartedAt: run.StartedAt, CompletedAt: run.EndedAt,
-		Citations: []string{}, Lost: []string{}, Removed: []citation.Removal{},
+		Citations: []string{}, Removed: []citation.Removal{},
 		Fallbacks: fallbacks{Planning: list(b.in.Plan.Fallbacks), Researching: []string{}, Reviewing: []string{}, Reporting: []string{}},
 		weighed:   weighed{Contradictions: []evidence.Contradiction{}},
 	}
@@ -134,11 +133,6 @@ func (b *bundle) metadata(run topicqueue.Run, usage []topicqueue.Usage) metadata
 	for _, block := range b.in.Blocks {
 		for _, f := range block.Block.Fallbacks {
 			m.Fallbacks.Researching = append(m.Fallbacks.Researching, block.Block.ID+": "+f)
-		}
-		for _, t := range block.Traces {
-			for _, line := range t.Lost {
-				m.Lost = append(m.Lost, t.CitationID+": "+line)
-			}
 		}
 	}
 	if r := b.report; r != nil {

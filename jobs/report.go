@@ -1,6 +1,7 @@
 package jobs
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -53,9 +54,7 @@ func (w *Worker) write(ctx context.Context, a *attempt, in reporting.Input, mode
 	r := reporting.Reporter{
 		Model: model, Emit: a.emit, Now: w.Now, Parallel: reportParallel, Page: storage.Pages{Store: w.Store}.Page, Embed: w.Embed, Judge: w.Judge,
 	}
-	if model != nil {
-		in.Returned = w.returnedFor(ctx, in)
-	}
+	in.Returned = w.returnedFor(ctx, in)
 	rep, err := r.Report(ctx, in)
 	if errors.Is(err, reporting.ErrNoEvidence) {
 		out := redisqueue.Outcome{State: topicqueue.RunFailed, Reason: noEvidence(in)}
@@ -178,6 +177,21 @@ func quotedAlone(blocks []reporting.BlockEvidence) int {
 	return n
 }
 
+// maxNearest bounds the documents that are named where none of them bears on the topic.
+const maxNearest = 3
+
+// nearest names the first documents that the searches of a run have returned.
+func nearest(sources []topicqueue.Source) string {
+	var names []string
+	for _, s := range sources {
+		name := topicqueue.Clip(topicqueue.OneLine(cmp.Or(s.Title, s.Document, s.URL)), 80)
+		if name != "" && !slices.Contains(names, name) && len(names) < maxNearest {
+			names = append(names, name)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
 // noEvidence says why there is nothing to report.
 func noEvidence(in reporting.Input) string {
 	blocks := in.Blocks
@@ -187,9 +201,9 @@ func noEvidence(in reporting.Input) string {
 	if c := in.Changes; c != nil && len(c.Withdrawn) > 0 {
 		return fmt.Sprintf("of what the report of %s says nothing stands in its sources any more, and nothing new was found; that report is kept as run %s", c.Since, c.RunID)
 	}
-	why := fmt.Sprintf("no evidence was found: none of %d topic blocks has a usable source", len(blocks))
-	if len(blocks) == 1 {
-		why = "no evidence was found: the only topic block has no usable source"
+	why := "no evidence was found: no source that the searches returned bears on the topic"
+	if near := nearest(in.AllReturned()); near != "" {
+		why += "; the nearest documents: " + near
 	}
 	if unpaid := func(note string) bool { return strings.Contains(note, llm.ErrBudget.Error()) }; slices.ContainsFunc(blocks, func(b reporting.BlockEvidence) bool {
 		return slices.ContainsFunc(b.Block.Fallbacks, unpaid)

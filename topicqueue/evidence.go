@@ -56,6 +56,7 @@ type Source struct {
 	Figures     []Figure  `json:"figures,omitempty"`     // that a program drew beside its output
 	RetrievedAt time.Time `json:"retrieved_at,omitzero"` // UTC
 	Text        string    `json:"-"`                     // UTF-8; kept in storage under Hash, not in Redis
+	Share       float64   `json:"share,omitempty"`       // its score in the search that returned it against that of the best, 0 to 1; 0: none
 
 	// Of a page: how its server calls this version of it. Empty: it does not.
 	ETag         string `json:"etag,omitempty"`
@@ -104,14 +105,14 @@ func TextHash(text string) string {
 
 // Claim is one checkable statement with the words of the source that carry it.
 type Claim struct {
-	ID         string `json:"claim_id"`    // citation id and ordinal: CIT-3-02.1
-	CitationID string `json:"citation_id"` // of the trace that it belongs to
-	SourceID   string `json:"source_id"`
-	Text       string `json:"text"`  // the statement; equal to Quote when no model wrote it
-	Quote      string `json:"quote"` // verbatim: Source.Text[Start:End]
-	Start      int    `json:"start"` // bytes into Source.Text
-	End        int    `json:"end"`
-	Kept       bool   `json:"kept,omitempty"` // a model that read the source passed it over; its figures bear on the block
+	ID         string  `json:"claim_id"`    // citation id and ordinal: CIT-3-02.1
+	CitationID string  `json:"citation_id"` // of the trace that it belongs to
+	SourceID   string  `json:"source_id"`
+	Text       string  `json:"text"`  // the statement; equal to Quote when no model wrote it
+	Quote      string  `json:"quote"` // verbatim: Source.Text[Start:End]
+	Start      int     `json:"start"` // bytes into Source.Text
+	End        int     `json:"end"`
+	Share      float64 `json:"share,omitempty"` // of a claim that no model chose: Source.Share, or that of its passage in a page that was read whole
 }
 
 // ToolTrace is one source that one tool call returned, with its compressed note and its claims.
@@ -130,7 +131,6 @@ type ToolTrace struct {
 	Iteration             int       `json:"iteration"`
 	Source                Source    `json:"source"`
 	Claims                []Claim   `json:"claims"`
-	Lost                  []string  `json:"lost,omitempty"` // numbers, dates and names of the source that no claim has, each with its sentence
 
 	// Of a run that goes on from an earlier one: since when this is known, YYYY-MM-DD, empty: since this run; and what the
 	// source said then and does not say any more, for which it is cited as of that day. A trace with Withdrawn has no Claims.

@@ -26,7 +26,7 @@ import (
 
 // format numbers the layout of the file together with the rules of extraction and cutting: passages of another format
 // cannot be compared with ours. Raise it whenever the same document would yield other passages.
-const format = 1
+const format = 2
 
 // ErrFormat means that a file is not a knowledge base of this version of the program.
 var ErrFormat = errors.New("not a knowledge base of this version")

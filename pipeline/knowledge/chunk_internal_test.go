@@ -27,8 +27,10 @@ func TestChunks(t *testing.T) {
 		{"ideographs", strings.Repeat("缓存", 1000), 4},
 		{"code", paragraph + "\n\n" + code + "\n\n" + code + "\n\n" + paragraph, 1},
 		{"long code", "```\n" + strings.Repeat("x := f(x)\n", 400) + "```", 3},
-		{"list", strings.Repeat("- "+sentence+"\n", 40), 3},
-		{"table", "|a|b|\n|-|-|\n" + strings.Repeat("|"+sentence+"|b|\n", 40), 3},
+		{"list", strings.Repeat("- "+sentence+"\n", 40), 1},
+		{"long list", strings.Repeat("- "+sentence+"\n", 80), 5},
+		{"table", "|a|b|\n|-|-|\n" + strings.Repeat("|"+sentence+"|b|\n", 40), 1},
+		{"long table", "|a|b|\n|-|-|\n" + strings.Repeat("|"+sentence+"|b|\n", 80), 5},
 		{"caption", paragraph + "\n\n**Table 7.** Sizes\n\n|a|b|\n|-|-|\n|1|2|\n", 2},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -76,7 +78,7 @@ func checkChunks(t *testing.T, doc extract.Document) []chunk {
 		if doc.Text[c.offset:c.offset+len(c.text)] != c.text || !utf8.ValidString(c.text) || strings.TrimSpace(c.text) == "" {
 			t.Fatalf("passage at %d is not the text: %q", c.offset, c.text)
 		}
-		if len(c.text) > passageMax {
+		if len(c.text) > 3600 {
 			t.Fatalf("passage of %d bytes", len(c.text))
 		}
 		end := len(doc.Text)

@@ -87,19 +87,6 @@ func anyOf(columns string, terms []string) string {
 	return "{" + columns + "} : (" + strings.Join(q, " OR ") + ")"
 }
 
-// together returns the FTS5 query for passages in which neighbouring terms of the query stand close to each other;
-// empty for a single term.
-func together(terms []string) string {
-	var q []string
-	for i := 0; i+1 < len(terms) && i < 8; i++ {
-		q = append(q, "NEAR("+quoted(terms[i])+" "+quoted(terms[i+1])+", 6)")
-	}
-	if len(q) == 0 {
-		return ""
-	}
-	return "{text} : (" + strings.Join(q, " OR ") + ")"
-}
-
 // phrase returns the FTS5 query for the words of a name in a row, in any column.
 func phrase(name string) string {
 	return `"` + strings.ReplaceAll(strings.Join(strings.Fields(pairs(strings.ToValidUTF8(strings.ReplaceAll(name, "\x00", " "), " "))), " "), `"`, `""`) + `"`

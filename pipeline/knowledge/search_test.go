@@ -166,7 +166,7 @@ func TestHybridComesFromSeveralDocuments(t *testing.T) {
 	for _, p := range found {
 		count[p.Document]++
 	}
-	if len(found) != 6 || count["book.md"] > 2 {
+	if len(found) != 6 || count["book.md"] > 4 {
 		t.Errorf("%d passages: %v", len(found), count)
 	}
 	if found, err = b.Search(t.Context(), "otter part", 16, knowledge.Hybrid); err != nil || len(found) != 16 {

@@ -1,10 +1,7 @@
 package knowledge
 
 import (
-	"cmp"
 	"context"
-	"math"
-	"slices"
 	"strings"
 )
 
@@ -21,52 +18,22 @@ type SectionHit struct {
 
 const leadSize = 300
 
-// Rarity returns how much a word tells texts of the base apart, from 0 (it stands everywhere) to 1 (in one passage, or
-// nowhere): the logarithm of the geometric mean of the shares of documents and of passages that hold it, in any
-// inflection and also in titles and headings. known is false when none does. Of several words, as Search finds them
-// in one, all must be there.
-func (b *Base) Rarity(ctx context.Context, word string) (rarity float64, known bool, err error) {
-	words := terms(word)
-	if len(words) == 0 {
-		return 1, false, ctx.Err()
-	}
-	for i := range words {
-		words[i] = quoted(words[i])
-	}
-	var documents, passages, allDocuments, allPassages float64
-	err = b.read.QueryRowContext(ctx, `SELECT count(DISTINCT p.document), count(*), (SELECT count(*) FROM documents), (SELECT count(*) FROM passages)
-		FROM words JOIN passages p ON p.id = words.rowid WHERE words MATCH ?`, strings.Join(words, " AND ")).
-		Scan(&documents, &passages, &allDocuments, &allPassages)
-	if err != nil {
-		return 0, false, b.failed(ctx, "count a word", err)
-	}
-	if passages == 0 {
-		return 1, false, nil
-	}
-	once := 0.5 / math.Sqrt(allDocuments*allPassages) // half of a single passage, so that one of one is no zero
-	share := math.Sqrt(documents / allDocuments * passages / allPassages)
-	return min(1, math.Log(share)/math.Log(once)), true, nil
-}
-
 // Sections returns at most limit sections that answer query best, best first: the corpus' own structure around a
-// topic. A section counts by its best passages and by its heading. query and errors as Search.
+// topic. A section counts by its best passage. query and errors as Search.
 func (b *Base) Sections(ctx context.Context, query string, limit int) ([]SectionHit, error) {
 	words := terms(query)
 	limit = min(limit, maxLimit)
 	if len(words) == 0 || limit <= 0 {
 		return nil, ctx.Err()
 	}
-	ranked, err := b.rank(ctx, anyOf("title section text", words), "3, 4, 1", 400)
+	ranked, err := b.rank(ctx, anyOf("title section text", words), fieldWeights, 400)
 	if err != nil {
 		return nil, b.failed(ctx, "search sections", err)
 	}
-	hits, err := b.bySection(ctx, ranked)
+	hits, err := b.owners(ctx, "section", ranked)
 	if err != nil {
 		return nil, b.failed(ctx, "search sections", err)
 	}
-	slices.SortStableFunc(hits, func(a, b sectionScore) int {
-		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.id, b.id))
-	})
 	hits = hits[:min(len(hits), limit)]
 	out := make([]SectionHit, 0, len(hits))
 	for _, h := range hits {
@@ -85,54 +52,72 @@ func (b *Base) Sections(ctx context.Context, query string, limit int) ([]Section
 	return out, nil
 }
 
-type sectionScore struct {
-	id    int64
-	score float64
-	seen  int
+// DocumentHit is a document whose title speaks of a query.
+type DocumentHit struct {
+	Document, Title string
+	Score           float64 // higher is better; comparable within one answer only
 }
 
-// bySection adds up the scores of a section's passages, each further one counting half as much.
-func (b *Base) bySection(ctx context.Context, ranked []hit) ([]sectionScore, error) {
+// Titles returns at most limit documents whose titles match query best, best first. query and errors as Search.
+func (b *Base) Titles(ctx context.Context, query string, limit int) ([]DocumentHit, error) {
+	words := terms(query)
+	limit = min(limit, maxLimit)
+	if len(words) == 0 || limit <= 0 {
+		return nil, ctx.Err()
+	}
+	ranked, err := b.rank(ctx, anyOf("title", words), "1, 0, 0", 400)
+	if err != nil {
+		return nil, b.failed(ctx, "search titles", err)
+	}
+	hits, err := b.owners(ctx, "document", ranked)
+	if err != nil {
+		return nil, b.failed(ctx, "search titles", err)
+	}
+	out := make([]DocumentHit, 0, limit)
+	for _, h := range hits[:min(len(hits), limit)] {
+		d := DocumentHit{Score: h.score}
+		err := b.read.QueryRowContext(ctx, `SELECT key, title FROM documents WHERE id = ?`, h.id).Scan(&d.Document, &d.Title)
+		if err != nil {
+			return nil, b.failed(ctx, "search titles", err)
+		}
+		out = append(out, d)
+	}
+	return out, nil
+}
+
+// owners returns the sections or documents of passages, each with the score of its best passage, best first. column: section
+// or document.
+func (b *Base) owners(ctx context.Context, column string, ranked []hit) ([]hit, error) {
 	if len(ranked) == 0 {
 		return nil, nil
 	}
-	score := make(map[int64]float64, len(ranked))
 	args := make([]any, len(ranked))
 	for i, h := range ranked {
-		score[h.id] = h.score
 		args[i] = h.id
 	}
-	rows, err := b.read.QueryContext(ctx, `SELECT id, section FROM passages WHERE id IN (?`+strings.Repeat(",?", len(args)-1)+`)`, args...)
+	rows, err := b.read.QueryContext(ctx, `SELECT id, `+column+` FROM passages WHERE id IN (?`+strings.Repeat(",?", len(args)-1)+`)`, args...)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	section := map[int64]int64{}
+	owner := map[int64]int64{}
 	for rows.Next() {
-		var passage, s int64
-		if err := rows.Scan(&passage, &s); err != nil {
+		var passage, o int64
+		if err := rows.Scan(&passage, &o); err != nil {
 			return nil, err
 		}
-		section[passage] = s
+		owner[passage] = o
 	}
 	if err := rows.Err(); err != nil {
 		return nil, err
 	}
-	var out []sectionScore
-	index := map[int64]int{}
-	for _, h := range ranked { // best first
-		id, ok := section[h.id]
-		if !ok {
-			continue
+	var out []hit
+	seen := map[int64]bool{}
+	for _, h := range ranked {
+		if id, ok := owner[h.id]; ok && !seen[id] {
+			seen[id] = true
+			out = append(out, hit{id, h.score})
 		}
-		i, ok := index[id]
-		if !ok {
-			i = len(out)
-			index[id] = i
-			out = append(out, sectionScore{id: id})
-		}
-		out[i].score += score[h.id] * math.Pow(0.5, float64(out[i].seen))
-		out[i].seen++
 	}
 	return out, nil
 }

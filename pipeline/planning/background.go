@@ -7,24 +7,26 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"nightdesk/pipeline/extractive"
 	"nightdesk/pipeline/llm"
+	"nightdesk/pipeline/text"
 	"nightdesk/pipeline/tools"
 	"nightdesk/prompts"
 	"nightdesk/topicqueue"
 )
 
 const (
-	parallelLookups = 4    // searches of background retrieval at once
-	minRelevance    = 0.25 // share of the question's words, weighted, from which a source bears on it
-	leadBytes       = 400  // of a source, as the summary of its trace
+	parallelLookups = 4   // searches of background retrieval at once
+	leadBytes       = 400 // of a source, as the summary of its trace
 )
 
-// background searches the knowledge base, without one the web, for what the decomposition should know. Without a tool, or
-// when nothing is found, planning goes on without it.
+// background searches the knowledge base, without one the web, for what the decomposition should know. Without a model,
+// without a tool, or when nothing is found, planning goes on without it.
 func (d *draft) background(ctx context.Context) error {
 	if err := d.step(ctx, topicqueue.StepStartSearchBackground, "looking for background"); err != nil {
 		return err
+	}
+	if d.Model == nil {
+		return d.step(ctx, topicqueue.StepEndSearchBackground, "no model needs background: planning goes on without it")
 	}
 	enabled := d.Runner.Tools.Enabled(d.run.Options.Tools)
 	tool, ok := enabled.Retrieval()
@@ -72,7 +74,7 @@ func (d *draft) background(ctx context.Context) error {
 // the user's own words.
 func (d *draft) backgroundQueries(ctx context.Context) ([]string, error) {
 	own := []string{d.question()}
-	if d.Model == nil || !d.manual() {
+	if !d.manual() {
 		return own, nil
 	}
 	answer, err := llm.Ask[prompts.QueriesAnswer](ctx, d.Model, d.request(0, 0, prompts.Queries(d.run.Options.Language,
@@ -89,8 +91,8 @@ func (d *draft) backgroundQueries(ctx context.Context) ([]string, error) {
 		d.fallBack("queries: background was searched with the topic alone: the model gave no query")
 		return own, nil
 	}
-	// Queries that have next to nothing of the topic find what a weak model has made up.
-	if own := d.question(); extractive.Relevance(strings.Join(queries, "\n"), own) < minRelevance {
+	// Queries that have no word of the topic find what a weak model has made up.
+	if own := d.question(); text.Coverage(strings.Join(queries, "\n"), own) == 0 {
 		queries = append([]string{own}, queries...)
 	}
 	return queries, nil
@@ -118,7 +120,7 @@ func planToolID(call int) string { return fmt.Sprintf("plan/1.%d", call+1) }
 // keep makes a trace of every source that bears on the topic and that no earlier call has returned.
 func (d *draft) keep(tool string, call int, query string, a tools.Answer) {
 	for _, s := range a.Sources {
-		if d.has(s) || max(extractive.Relevance(s.Text, query), extractive.Relevance(s.Text, d.run.Topic)) < minRelevance {
+		if d.has(s) || text.Coverage(s.Text, query+"\n"+d.run.Topic) == 0 {
 			continue
 		}
 		d.traces = append(d.traces, topicqueue.ToolTrace{
@@ -146,27 +148,17 @@ func (d *draft) has(s topicqueue.Source) bool {
 	return false
 }
 
-// lead is the beginning of a text: its first complete sentences, else its first words.
-func lead(text string) string {
-	if l := completeLead(text); l != "" {
-		return l
-	}
-	return topicqueue.Clip(topicqueue.OneLine(text), leadBytes)
-}
-
-// completeLead is as many of the first complete sentences of a text as fit a lead, at least one; empty: it has none.
-func completeLead(text string) string {
-	var out []string
-	size := 0
-	for _, s := range extractive.Sentences(text) {
-		if !s.Complete {
-			continue
-		}
-		sentence := topicqueue.OneLine(s.Text)
-		if size += len(sentence) + 1; len(out) > 0 && size > leadBytes {
+// lead is the beginning of a text: its first sentences, at least one, cut where they do not fit.
+func lead(s string) string {
+	end := 0
+	for _, sentence := range text.Sentences(s) {
+		if end > 0 && sentence.End > leadBytes {
 			break
 		}
-		out = append(out, sentence)
+		end = sentence.End
 	}
-	return topicqueue.Clip(strings.Join(out, " "), leadBytes)
+	if end == 0 {
+		end = len(s)
+	}
+	return topicqueue.Clip(topicqueue.OneLine(s[:end]), leadBytes)
 }

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"strings"
 
-	"nightdesk/pipeline/extractive"
 	"nightdesk/pipeline/llm"
+	"nightdesk/pipeline/text"
 	"nightdesk/prompts"
 	"nightdesk/topicqueue"
 )
@@ -36,26 +36,22 @@ func (d *draft) decompose(ctx context.Context) error {
 		case err == nil:
 			planned = d.checked(answer.SubTopics)
 			if len(planned) == 0 {
-				d.fallBack("decompose: the model gave no usable sub-topic; the plan follows the structure of the sources")
+				d.fallBack("decompose: the model gave no usable sub-topic; the plan follows the sources")
 			}
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
 		case errors.Is(err, llm.ErrAnswer), errors.Is(err, llm.ErrContextLength):
-			d.fallBack("decompose: the plan follows the structure of the sources: %s", topicqueue.Clip(topicqueue.OneLine(err.Error()), maxReason))
+			d.fallBack("decompose: the plan follows the sources: %s", topicqueue.Clip(topicqueue.OneLine(err.Error()), maxReason))
 		default:
 			return fmt.Errorf("ask the planner model for sub-topics: %w", err)
 		}
 	}
 	d.topics = planned
-	if len(planned) == 0 || d.manual() && len(planned) < d.wanted() {
-		structure, err := d.fromStructure(ctx)
-		if err != nil {
+	if len(planned) == 0 {
+		var err error
+		if d.topics, err = d.fromSources(ctx); err != nil {
 			return err
 		}
-		d.fill(structure) // a plan of the model's that the sources complete is no plan without it
-	}
-	if len(d.topics) == 0 {
-		d.topics = []topicqueue.SubTopic{d.whole()}
 	}
 	d.cleanStarters()
 	return nil
@@ -84,8 +80,8 @@ func (d *draft) askDecompose(ctx context.Context) (answer prompts.DecomposeAnswe
 func (d *draft) passages(limit int) []prompts.Passage {
 	var out []prompts.Passage
 	for _, t := range d.traces {
-		headings := t.Source.Title + ". " + strings.Join(t.Source.Section, ". ") + ".\n\n"
-		if extractive.Relevance(headings+t.Source.Text, d.question()) < minRelevance {
+		headings := t.Source.Title + "\n" + strings.Join(t.Source.Section, "\n") + "\n"
+		if text.Coverage(headings+t.Source.Text, d.question()) == 0 {
 			continue
 		}
 		if limit -= len(t.Source.Text); limit < 0 {
@@ -118,15 +114,6 @@ func (d *draft) checked(answers []prompts.DecomposedTopic) []topicqueue.SubTopic
 	return topics
 }
 
-// fill adds sub-topics that are not there yet, up to the wanted number.
-func (d *draft) fill(more []topicqueue.SubTopic) {
-	for _, t := range more {
-		if len(d.topics) < d.wanted() && !planned(d.topics, t.Title) {
-			d.topics = append(d.topics, t)
-		}
-	}
-}
-
 func planned(topics []topicqueue.SubTopic, title string) bool {
 	for _, t := range topics {
 		if topicqueue.Duplicate(t.Title, title) {
@@ -138,12 +125,7 @@ func planned(topics []topicqueue.SubTopic, title string) bool {
 
 // whole is the topic itself as a sub-topic.
 func (d *draft) whole() topicqueue.SubTopic {
-	topic := topicqueue.OneLine(d.run.Topic)
-	t := topicqueue.SubTopic{Title: topicqueue.Clip(extractive.Title(topic), maxTitle), Queries: []string{topic}}
-	if t.Title == "" {
-		t.Title = topicqueue.Clip(topic, maxTitle)
-	}
-	return t
+	return topicqueue.SubTopic{Title: text.Title(d.run.Topic), Queries: []string{topicqueue.OneLine(d.run.Topic)}}
 }
 
 // cleanStarters cleans the starter queries of all sub-topics; a query stays with the first that has it.

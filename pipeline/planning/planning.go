@@ -1,9 +1,9 @@
 // Package planning turns the topic of a run into sub-topics: it rephrases the topic, looks into the knowledge base for
 // background, and decomposes. It does not fill the queue and does not research. Entry point: Planner.Plan.
 //
-// With a model, each step has a fallback: the user's own topic, no background, sub-topics from the structure of the
-// corpus, and last the topic itself as the only sub-topic, so that a plan is never empty. Without a model the plan
-// comes from the structure of the corpus alone.
+// With a model, each step has a fallback: the user's own topic, no background, the plan that is made without a model. That
+// one is the topic itself and the sections of the knowledge base that answer it nearly as well as the best. A plan is never
+// empty.
 package planning
 
 import (
@@ -22,18 +22,15 @@ import (
 type SectionFinder interface {
 	// Sections returns the sections that match a query best, best first, at most limit.
 	Sections(ctx context.Context, query string, limit int) ([]knowledge.SectionHit, error)
-	// Rarity returns how much a word tells texts apart, from 0 (it stands everywhere) to 1, and whether it occurs.
-	Rarity(ctx context.Context, word string) (rarity float64, known bool, err error)
-	// Outline returns the title of a document and its sections in order, each with its own text; knowledge.ErrNotFound
-	// when there is no such document.
-	Outline(ctx context.Context, document string) (title string, parts []knowledge.Part, err error)
+	// Titles returns the documents whose titles match a query best, best first, at most limit.
+	Titles(ctx context.Context, query string, limit int) ([]knowledge.DocumentHit, error)
 }
 
 // Planner plans runs. Its fields are set once; Plan is safe for concurrent use.
 type Planner struct {
 	Model    llm.Model     // nil: the extractive form
 	Runner   *tools.Runner // makes the calls of background retrieval
-	Sections SectionFinder // nil: the structure is taken from what background retrieval finds
+	Sections SectionFinder // nil: without a model the topic is the only sub-topic
 	Emit     topicqueue.Emit
 	Now      func() time.Time // nil: time.Now
 }

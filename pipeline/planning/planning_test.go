@@ -180,10 +180,10 @@ func TestDecompose(t *testing.T) {
 		{"too many", "manual", topics("A tide", "B tide", "C tide", "D tide"), "A tide|B tide|C tide", ""},
 		{"duplicates and blanks", "auto", topics("Spring tides", "", "spring TIDES", "Tides of spring", "Neap tides"), "Spring tides|Neap tides", ""},
 		{"fewer in auto mode", "auto", topics("Spring tides"), "Spring tides", ""},
-		{"fewer in manual mode", "manual", topics("Spring tides"), "Spring tides|Coasts", ""},
-		{"none", "auto", topics(), "Coasts", "decompose: the model gave no usable sub-topic"},
-		{"bad answers", "manual", "no json", "Coasts", "decompose: the plan follows"},
-		{"window too small", "manual", fmt.Errorf("%w: %w", llm.ErrPermanent, llm.ErrContextLength), "Coasts", "decompose: the plan follows"},
+		{"fewer in manual mode", "manual", topics("Spring tides"), "Spring tides", ""},
+		{"none", "auto", topics(), "How do tides work?", "decompose: the model gave no usable sub-topic"},
+		{"bad answers", "manual", "no json", "How do tides work?", "decompose: the plan follows"},
+		{"window too small", "manual", fmt.Errorf("%w: %w", llm.ErrPermanent, llm.ErrContextLength), "How do tides work?", "decompose: the plan follows"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -3,72 +3,64 @@ package planning
 import (
 	"context"
 	"fmt"
-	"strings"
 
-	"nightdesk/pipeline/extractive"
+	"nightdesk/pipeline/text"
 	"nightdesk/topicqueue"
 )
 
-const sectionsPerTopic = 8 // sections looked at for each sub-topic that is wanted
+// nearlyAsGood is the share of the best score from which another section, or the title of another document, is worth a
+// sub-topic of its own.
+const nearlyAsGood = 0.8
 
-// section is a part of the corpus that could become a sub-topic.
-type section struct {
-	*node
-	title string  // as a heading of the report
-	merit float64 // how well it answers the topic
-	said  float64 // how much of the topic it speaks of
-	alone bool    // without the sections below it
-}
-
-// fromStructure makes sub-topics of the structure of the corpus: of the sections of the document that is about the
-// topic, in its order, and of sections of other documents that add something. It returns none when the corpus has
-// nothing on the topic and more than one is wanted.
-func (d *draft) fromStructure(ctx context.Context) ([]topicqueue.SubTopic, error) {
-	w, hits, err := d.weigh(ctx, d.question())
+// fromSources is the plan without a model: the topic itself, then the documents whose titles, and the sections whose
+// passages answer it nearly as well as the best one, as many as are wanted at most. Fewer are normal: nothing is planned that
+// was not asked for.
+func (d *draft) fromSources(ctx context.Context) ([]topicqueue.SubTopic, error) {
+	topics := []topicqueue.SubTopic{d.whole()}
+	if d.Sections == nil || d.wanted() == 1 {
+		return topics, nil
+	}
+	documents, err := d.Sections.Titles(ctx, d.question(), d.wanted())
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("look up the titles of the knowledge base: %w", err)
 	}
-	documents := d.foundDocuments(w)
-	if d.Sections != nil {
-		more, err := d.Sections.Sections(ctx, d.question(), sectionsPerTopic*d.wanted())
-		if err != nil {
-			return nil, fmt.Errorf("look up the sections of the knowledge base: %w", err)
+	sections, err := d.Sections.Sections(ctx, d.question(), d.wanted())
+	if err != nil {
+		return nil, fmt.Errorf("look up the sections of the knowledge base: %w", err)
+	}
+	add := func(title, overview string) {
+		query := topicqueue.Clip(d.question()+" "+title, maxQuery)
+		if topicqueue.CanonicalQuery(query) == topicqueue.CanonicalQuery(d.question()) { // it is in the topic already
+			query = title
 		}
-		hits = append(more, hits...)
-		if documents, err = d.documents(ctx, w, hits); err != nil {
-			return nil, err
-		}
-		if short := w.shorten(documents); len(short) > 0 { // now that they are known, what uses them counts, too
-			for _, s := range short {
-				more, err := d.Sections.Sections(ctx, s, perWord)
-				if err != nil {
-					return nil, fmt.Errorf("look up %q in the knowledge base: %w", s, err)
-				}
-				hits = append(hits, more...)
-			}
-			if documents, err = d.documents(ctx, w, hits); err != nil {
-				return nil, err
-			}
+		if len(topics) < d.wanted() && !planned(topics, title) {
+			topics = append(topics, topicqueue.SubTopic{
+				Title: title, Overview: topicqueue.Clip(topicqueue.OneLine(overview), maxOverview), Queries: []string{query},
+			})
 		}
 	}
-	candidates := w.candidates(documents, d.wanted())
-	if d.wanted() == 1 {
-		t := d.whole()
-		if len(candidates) > 0 {
-			t.Overview = d.overview(candidates[0])
-			t.Queries = append(t.Queries, candidates[0].places()...)
+	for _, h := range documents {
+		if h.Score >= nearlyAsGood*documents[0].Score && len(sections) > 0 && h.Document != sections[0].Document {
+			add(sectionTitle(h.Title, nil), "")
 		}
-		return []topicqueue.SubTopic{t}, nil
 	}
-	var topics []topicqueue.SubTopic
-	for _, s := range inOrder(w.choose(candidates, d.wanted())) {
-		topics = append(topics, topicqueue.SubTopic{
-			Title:    s.title,
-			Overview: d.overview(s),
-			Queries:  w.starters(s, d.question()),
-		})
+	for _, h := range sections {
+		if h.Score >= nearlyAsGood*sections[0].Score {
+			add(sectionTitle(h.Title, h.Section), h.Lead)
+		}
 	}
 	return topics, nil
+}
+
+// sectionTitle names a section of a document: "Developing with asyncio: Running blocking code".
+func sectionTitle(document string, section []string) string {
+	title := text.Heading(document)
+	if n := len(section); n > 0 {
+		if last := text.Heading(section[n-1]); last != "" && last != title {
+			title += ": " + last
+		}
+	}
+	return topicqueue.Clip(title, maxTitle)
 }
 
 // question is the user's topic as a search: its own words, a paragraph shortened to its heading.
@@ -77,60 +69,5 @@ func (d *draft) question() string {
 	if len(topic) <= maxQuery {
 		return topic
 	}
-	return extractive.Title(topic)
-}
-
-// overview is 2 to 3 sentences of the section itself; it is empty when the section has no prose.
-func (d *draft) overview(s section) string {
-	text := s.allText()
-	for _, about := range []string{s.title + " " + d.question(), s.title} {
-		if o := extractive.Overview(text, about); o != "" {
-			return topicqueue.Clip(topicqueue.OneLine(o), maxOverview)
-		}
-	}
-	return completeLead(text)
-}
-
-// allText is the beginning of a section with those below it.
-func (s section) allText() string {
-	var text strings.Builder
-	s.walk(func(n *node) {
-		if text.Len() < maxRead {
-			text.WriteString("\n\n" + n.text)
-		}
-	})
-	return text.String()
-}
-
-// starters are the first look-ups for a section: the place where it stands, read as a whole, then a search for its
-// heading with the words of the topic that tell something.
-func (w weights) starters(s section, topic string) []string {
-	return append(s.places(), s.title+" "+strings.Join(missingWords(strings.Join(w.telling(topic), " "), s.title), " "))
-}
-
-// places is where the section stands, for those who can read it as a whole.
-func (s section) places() []string {
-	if s.document.web {
-		return nil
-	}
-	return []string{topicqueue.Place(s.document.title, s.path)}
-}
-
-// missingWords returns the content words of text that are not in other.
-func missingWords(text, other string) []string {
-	have := map[string]bool{}
-	for _, t := range extractive.Terms(other) {
-		have[t] = true
-	}
-	var out []string
-	for word := range strings.FieldsSeq(text) {
-		for _, t := range extractive.Terms(word) {
-			if !have[t] {
-				have[t] = true
-				out = append(out, strings.Trim(word, `.,;:?!()"'`))
-				break
-			}
-		}
-	}
-	return out
+	return text.Title(topic)
 }

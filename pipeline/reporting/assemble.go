@@ -1,6 +1,7 @@
 package reporting
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 
@@ -18,6 +19,15 @@ type draft struct {
 	quotes     int // shown in an extractive report
 }
 
+// repeated returns the sentences that were taken out because the report says the same before.
+func (d draft) repeated() []string {
+	out := slices.Concat(d.opening.repeated, d.conclusion.repeated)
+	for _, s := range d.sections {
+		out = append(out, s.repeated...)
+	}
+	return out
+}
+
 // assemble joins the parts, shows the figures, renders the citations and adds references, gaps and the note on how the
 // report was made and checked.
 func (w *writer) assemble(outline prompts.OutlineAnswer, d draft, v *Verification) Report {
@@ -26,14 +36,13 @@ func (w *writer) assemble(outline prompts.OutlineAnswer, d draft, v *Verificatio
 		parts = []string{parts[0], changed, "---", parts[1]}
 	}
 	removed := append([]citation.Removal{}, d.opening.removed...)
-	written, plain := !d.opening.local || !d.conclusion.local, false
+	written := !d.opening.local || !d.conclusion.local
 	figures, gone := w.figures(d.sections)
 	removed = append(removed, gone...)
 	var shown []string
 	for i, s := range d.sections {
 		written = written || !s.local
-		heading := w.heading(s.title, outline.Title, d.sections, &plain)
-		parts = append(parts, "## "+citation.Escape(heading), citation.CloseCode(s.body))
+		parts = append(parts, "## "+citation.Escape(s.title), citation.CloseCode(s.body))
 		for _, f := range figures[i] {
 			shown = append(shown, w.show(len(shown)+1, f))
 			parts = append(parts, shown[len(shown)-1])
@@ -68,7 +77,9 @@ func (w *writer) assemble(outline prompts.OutlineAnswer, d draft, v *Verificatio
 	if rendered.References != "" {
 		markdown += "\n\n## " + w.words.references + "\n\n" + rendered.References
 	}
-	note += w.words.checked(v, len(removed))
+	if !d.extractive { // quotations are what they are
+		note += w.words.checked(v, len(removed))
+	}
 	markdown += "\n\n*" + citation.Escape(note) + "*\n"
 	return Report{
 		Title: outline.Title, Markdown: markdown, Outline: w.withMergedBlocks(outline), Cited: rendered.Cited, Numbers: rendered.Numbers,

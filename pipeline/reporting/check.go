@@ -26,7 +26,6 @@ type part struct {
 	body   *string
 	claims []claim
 	whole  bool // put together from claims: each statement ends with its marker
-	quotes bool // which are shown word for word
 	past   *keptPart
 	told   *told
 }
@@ -37,10 +36,10 @@ func (w *writer) checkable(d *draft) []part {
 	for _, s := range d.sections {
 		all = append(all, s.claims...)
 	}
-	parts := []part{{body: &d.opening.body, claims: all, whole: d.opening.local || d.extractive, quotes: d.extractive, past: d.opening.past, told: &d.opening.told}}
+	parts := []part{{body: &d.opening.body, claims: all, whole: d.opening.local, past: d.opening.past, told: &d.opening.told}}
 	for i := range d.sections {
 		s := &d.sections[i]
-		parts = append(parts, part{title: s.title, body: &s.body, claims: s.claims, whole: s.local || d.extractive, quotes: d.extractive, past: s.past, told: &s.told})
+		parts = append(parts, part{title: s.title, body: &s.body, claims: s.claims, whole: s.local, past: s.past, told: &s.told})
 	}
 	return append(parts, part{title: w.words.conclusion, body: &d.conclusion.body, claims: all, whole: d.conclusion.local, past: d.conclusion.past, told: &d.conclusion.told})
 }
@@ -242,7 +241,7 @@ func (c *checker) check(p part, s statement, citationIDs []string) support.Verdi
 	for i, id := range citationIDs {
 		ids[i] = c.sourceOf(id)
 	}
-	return verdictOn(c.corpus, p.quotes, s.head, s.text, ids)
+	return verdictOn(c.corpus, false, s.head, s.text, ids)
 }
 
 // settle keeps a statement, or marks or removes it when it is unsupported.
@@ -265,7 +264,7 @@ func (s statement) raw(body string) string { return body[s.start:s.end] }
 func (c *checker) entry(p part, s statement, ids []string, v support.Verdict, action string) CheckedSentence {
 	e := CheckedSentence{
 		Text: s.text, Head: s.head, Section: p.title, Citations: ids, Verdict: v.Result, Reason: v.Reason, Detail: v.Detail,
-		Source: v.Source, Start: v.Start, End: v.End, Action: action, Quote: p.quotes, Rules: support.Rules,
+		Source: v.Source, Start: v.Start, End: v.End, Action: action, Rules: support.Rules,
 	}
 	if source, ok := c.sources[v.Source]; ok && source.Hash != "" {
 		e.Page = path.Join("pages", source.Hash+".txt")

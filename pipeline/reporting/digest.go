@@ -7,7 +7,7 @@ import (
 	"unicode"
 
 	"nightdesk/pipeline/citation"
-	"nightdesk/pipeline/extractive"
+	"nightdesk/pipeline/text"
 	"nightdesk/prompts"
 )
 
@@ -16,10 +16,8 @@ import (
 // commonly run with.
 const (
 	sectionBytes       = 28_000 // about 7,000 to 9,000 tokens
-	detailBytes        = 2_500  // of it for claims that the model which read their source passed over
 	outlineDigestBytes = 10_000 // all blocks together: what a block is about shows in a part of its claims
 	frameDigestBytes   = 6_000  // all sections together: an introduction has room for a few dozen statements at most
-	dedupDigestBytes   = 9_000  // titles and a few claims tell whether blocks say the same
 	digestTries        = 3      // of which each has half the claims of the one before
 )
 
@@ -42,11 +40,11 @@ func carries(statement, quote string) bool {
 		return true
 	}
 	has := map[string]bool{}
-	for _, term := range extractive.Terms(statement) {
+	for _, term := range text.Terms(statement) {
 		has[term] = true
 	}
 	asked, carried := 0, 0
-	for _, term := range extractive.Terms(quote) {
+	for _, term := range text.Terms(quote) {
 		asked++
 		if has[term] {
 			carried++
@@ -83,11 +81,10 @@ func sizeOf(claims []claim) int {
 }
 
 // pack returns the claims that fit into budget bytes, taking from each block in turn so that none is crowded out, and
-// how many did not fit. Those that no model has taken come last and have little room. Repetitions of one statement from one source are left out first. The result is in the order of
+// how many did not fit. Repetitions of one statement from one source are left out first. The result is in the order of
 // the claims.
 func pack(claims []claim, budget int) (packed []claim, left int) {
 	type place struct{ turn, index int }
-	const afterAll = 1 << 30 // turns
 	turns := map[string]int{}
 	var order []place
 	seen := map[string]bool{}
@@ -99,20 +96,13 @@ func pack(claims []claim, budget int) (packed []claim, left int) {
 		}
 		seen[key] = true
 		turn := turns[c.block]
-		if c.Kept {
-			turn += afterAll
-		}
 		order = append(order, place{turn, i})
 		turns[c.block]++
 	}
 	slices.SortStableFunc(order, func(a, b place) int { return cmp.Compare(a.turn, b.turn) })
 	var kept []int
-	details := false
 	for _, p := range order {
 		cost := size(claimLine(claims[p.index]))
-		if p.turn >= afterAll && !details {
-			details, budget = true, min(budget, detailBytes)
-		}
 		if cost > budget && len(kept) > 0 {
 			left++
 			continue
@@ -155,4 +145,24 @@ func statements(claims []claim, budget, shrink int) []prompts.ClaimLine {
 		lines[i] = prompts.ClaimLine{CitationID: c.CitationID, Text: c.statement()}
 	}
 	return lines
+}
+
+// localSection is a section put together from its claims: what a reader gets where the model failed.
+func localSection(subjects []subject) string {
+	var parts []string
+	said := map[string]bool{}
+	for _, s := range subjects {
+		if len(subjects) > 1 {
+			parts = append(parts, "### "+citation.Escape(s.title))
+		}
+		var lines []string
+		for _, c := range s.claims {
+			if key := sentenceKey(c.statement()); !said[key] {
+				said[key] = true
+				lines = append(lines, "- "+citation.Escape(c.statement())+" ["+c.CitationID+"]")
+			}
+		}
+		parts = append(parts, strings.Join(lines, "\n"))
+	}
+	return tidy(strings.Join(parts, "\n\n"))
 }

@@ -7,7 +7,6 @@ import (
 
 	"nightdesk/pipeline/citation"
 	"nightdesk/pipeline/citation/support"
-	"nightdesk/pipeline/extractive"
 	"nightdesk/topicqueue"
 )
 
@@ -180,15 +179,16 @@ func yearOf(s topicqueue.Source) int {
 
 // redundancy is the share of sentences that repeat an earlier one.
 func redundancy(texts []string) float64 {
-	var seen extractive.Seen
+	said := map[string]bool{}
 	all, again := 0, 0
 	for _, text := range texts {
 		for _, s := range statementsOf(text, false) {
-			if !s.row && len(extractive.Terms(s.text)) >= minRepeatWords {
+			if key := sentenceKey(s.text); !s.row && !tooShort(key) {
 				all++
-				if !seen.Add(s.text) {
+				if said[key] {
 					again++
 				}
+				said[key] = true
 			}
 		}
 	}

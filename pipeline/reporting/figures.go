@@ -36,15 +36,8 @@ func (w *writer) figures(sections []section) (placed [][]figure, removed []citat
 			}
 		}
 	}
-	for i, s := range sections {
-		if !s.short {
-			place(i)
-		}
-	}
-	for i, s := range sections {
-		if s.short {
-			place(i)
-		}
+	for i := range sections {
+		place(i)
 	}
 	return placed, removed
 }

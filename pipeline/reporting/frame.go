@@ -15,7 +15,7 @@ import (
 type passage struct {
 	body     string
 	removed  []citation.Removal
-	repeated int       // sentences that were taken out
+	repeated []string  // sentences that were taken out: they stood there twice
 	local    bool      // frame text of this program, not written
 	past     *keptPart // it is of the last run's report, word for word; nil: it is not
 	told     told
@@ -61,7 +61,6 @@ func (w *writer) frame(ctx context.Context, outline prompts.OutlineAnswer, secti
 		w.fellBack("conclusion")
 		conclusion = passage{local: true, body: w.words.closing(len(sections), len(citations(cited)), len(w.gaps))}
 	}
-	w.stats.RepeatedSentences += opening.repeated + conclusion.repeated
 	return opening, conclusion, nil
 }
 

@@ -27,9 +27,9 @@ type Text struct {
 type keptPart struct {
 	Body     string             `json:"body"`
 	Removed  []citation.Removal `json:"removed,omitempty"`
-	Left     int                `json:"left,omitempty"`     // claims that had no room
-	Repeated int                `json:"repeated,omitempty"` // sentences that were taken out
-	Local    bool               `json:"local,omitempty"`    // put together and not written: the next run has it written
+	Left     int                `json:"left,omitempty"`               // claims that had no room
+	Repeated []string           `json:"repeated_sentences,omitempty"` // that were taken out
+	Local    bool               `json:"local,omitempty"`              // put together and not written: the next run has it written
 	told
 }
 
@@ -56,11 +56,6 @@ func (w *writer) keep(outline prompts.OutlineAnswer, d draft, v *Verification) *
 	t := &Text{
 		Language: w.run.Options.Language, Template: w.run.Options.Template, Places: w.places, Outline: outline, Opening: keptOf(d.opening), Conclusion: keptOf(d.conclusion), Judgement: v.Judgement,
 	}
-	for _, s := range w.subjects {
-		if len(s.blocks) > 1 && w.template == nil {
-			t.Groups = append(t.Groups, topicqueue.SameBlocks{Title: s.title, BlockIDs: s.blockIDs()})
-		}
-	}
 	for _, s := range d.sections {
 		t.Sections = append(t.Sections, keptPart{Body: s.body, Removed: s.removed, Left: s.left, Repeated: s.repeated, Local: s.local, told: s.told})
 	}
@@ -73,15 +68,6 @@ func keptOf(p passage) keptPart {
 
 func (k *keptPart) passage() passage {
 	return passage{body: k.Body, removed: k.Removed, repeated: k.Repeated, local: k.Local, past: k}
-}
-
-// groups returns the blocks that the last report has merged, as a model would have said it.
-func (t *Text) groups() []prompts.MergeGroup {
-	var groups []prompts.MergeGroup
-	for _, g := range t.Groups {
-		groups = append(groups, prompts.MergeGroup(g))
-	}
-	return groups
 }
 
 // goOn takes over what the last run of the topic has left.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode"
 
-	"nightdesk/pipeline/extractive"
+	"nightdesk/pipeline/text"
 	"nightdesk/prompts"
 )
 
@@ -126,9 +126,9 @@ func joinSections(into *prompts.OutlineSection, s prompts.OutlineSection) {
 func bestSection(sections []prompts.OutlineSection, title string) int {
 	best, score := -1, fitting
 	for i, s := range sections {
-		similarity := extractive.Similarity(s.Title, title)
+		similarity := text.Similarity(s.Title, title)
 		for _, sub := range s.Subsections {
-			similarity = max(similarity, extractive.Similarity(sub.Title, title))
+			similarity = max(similarity, text.Similarity(sub.Title, title))
 		}
 		if similarity >= score && similarity > 0 && (best < 0 || similarity > score) {
 			best, score = i, similarity

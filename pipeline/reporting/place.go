@@ -7,19 +7,13 @@ import (
 	"slices"
 	"strings"
 
-	"nightdesk/pipeline/citation"
-	"nightdesk/pipeline/extractive"
 	"nightdesk/pipeline/llm"
+	"nightdesk/pipeline/text"
 	"nightdesk/prompts"
 	"nightdesk/topicqueue"
 )
 
-// How much a claim's own words, the instruction and what its block is about say of the section that it belongs to.
-const (
-	placeByTitle, placeByInstruction, placeByBlock = 0.55, 0.25, 0.2
-	placeLeast                                     = 0.1    // below it they have only words of every subject in common
-	placeBytes                                     = 14_000 // of claims in one question
-)
+const placeBytes = 14_000 // of claims in one question
 
 // useTemplate replaces the blocks of the run by the sections of its template, each with the claims that belong there. A claim
 // that fits none stands in the one that comes nearest. Without a template nothing happens.
@@ -50,7 +44,7 @@ func (w *writer) useTemplate(ctx context.Context) error {
 	}
 	sections := make([]subject, len(w.template.Sections))
 	for i, s := range w.template.Sections {
-		sections[i] = subject{id: sectionID(i), title: s.Title, parts: s.Subsections}
+		sections[i] = subject{id: sectionID(i), title: s.Title}
 	}
 	for _, s := range w.subjects {
 		for _, c := range s.claims {
@@ -60,7 +54,6 @@ func (w *writer) useTemplate(ctx context.Context) error {
 					into.blocks = append(into.blocks, b)
 				}
 			}
-			c.home, c.part = false, nearestPart(c, w.template.Sections[w.places[c.ID]])
 			into.claims = append(into.claims, c)
 		}
 	}
@@ -95,13 +88,8 @@ func (w *writer) withEmpty(sections []section) []section {
 		return sections
 	}
 	var out []section
-	for _, s := range sections {
-		if s.short {
-			out = append(out, s)
-		}
-	}
 	for _, t := range w.template.Sections {
-		if i := slices.IndexFunc(sections, func(s section) bool { return !s.short && s.title == t.Title }); i >= 0 {
+		if i := slices.IndexFunc(sections, func(s section) bool { return s.title == t.Title }); i >= 0 {
 			out = append(out, sections[i])
 		} else {
 			out = append(out, w.nothingFor(t.Title))
@@ -115,73 +103,46 @@ func (c claim) words() string {
 	return c.statement() + "\n" + c.quote() + "\n" + strings.Join(c.source.Section, " ")
 }
 
-// placesNearest gives every claim the section whose title and instruction it speaks of most, by words; one that speaks of none
-// goes where most of its block goes, and a block that speaks of none to the first section.
+// placesNearest gives every claim the section whose title and instruction have most of its words (BM25); one that shares
+// none goes where most of its block goes, and a block that shares none to the first section.
 func (w *writer) placesNearest() map[string]int {
-	sections := w.template.Sections
-	titles, instructions := make([]string, len(sections)), make([]string, len(sections))
-	for i, s := range sections {
-		titles[i], instructions[i] = s.Title, s.Instruction
+	docs := make([]text.Document, len(w.template.Sections))
+	for i, s := range w.template.Sections {
+		docs[i] = text.Document{Heading: s.Title, Text: s.Instruction}
 		for _, p := range s.Subsections {
-			titles[i] += " " + p.Title
-			instructions[i] += " " + p.Instruction
+			docs[i].Heading += "\n" + p.Title
+			docs[i].Text += "\n" + p.Instruction
 		}
 	}
-	places := map[string]int{}
+	index, places := text.NewIndex(docs), map[string]int{}
 	for _, s := range w.subjects {
-		about := make([]float64, len(sections)) // the block as a whole
-		for i := range sections {
-			if about[i] = placed(s.title+"\n"+s.overview, titles[i], instructions[i]); about[i] < placeLeast {
-				about[i] = 0
-			}
-		}
-		sum := slices.Clone(about)
+		sum := make([]float64, len(docs))
 		var lost []string
 		for _, c := range s.claims {
-			best, most := -1, 0.0
-			words := c.words()
-			for i := range sections {
-				own := placed(words, titles[i], instructions[i])
-				if own < placeLeast {
-					continue
-				}
-				sum[i] += own
-				if score := own + placeByBlock*about[i]; score > most {
-					best, most = i, score
-				}
+			scores := index.BM25(c.words())
+			for i, score := range scores {
+				sum[i] += score
 			}
-			if places[c.ID] = best; best < 0 {
+			if places[c.ID] = highest(scores); scores[places[c.ID]] == 0 {
 				lost = append(lost, c.ID)
 			}
 		}
-		most := 0
-		for i := range sum {
-			if sum[i] > sum[most] {
-				most = i
-			}
-		}
 		for _, id := range lost {
-			places[id] = most
+			places[id] = highest(sum)
 		}
 	}
 	return places
 }
 
-// nearestPart returns the part of its section that a claim speaks of most, counted from 1; 0: it speaks more of the section itself.
-func nearestPart(c claim, s prompts.OutlineSection) int {
-	words := c.words()
-	best, most := 0, placed(words, s.Title, s.Instruction)
-	for i, p := range s.Subsections {
-		if score := placed(words, p.Title, p.Instruction); score > most {
-			best, most = i+1, score
+// highest returns the index of the first of the highest numbers.
+func highest(scores []float64) int {
+	best := 0
+	for i, s := range scores {
+		if s > scores[best] {
+			best = i
 		}
 	}
 	return best
-}
-
-// placed says how much words speak of what has this title and this instruction.
-func placed(words, title, instruction string) float64 {
-	return placeByTitle*extractive.Relevance(words, title) + placeByInstruction*extractive.Relevance(words, instruction)
 }
 
 // placesByModel asks the model where the claims belong, of which the last report says nothing. What it does not place stays
@@ -251,25 +212,4 @@ func (w *writer) placePart(ctx context.Context, data prompts.PlaceData, ordinal 
 	}
 	w.fellBack("place")
 	return nil
-}
-
-// partedProse shows the claims of a section in its parts: first those that belong to none. Parts without a claim are left out.
-func partedProse(claims []claim, parts []prompts.OutlineSubsection, text func(claim) string) string {
-	var out []string
-	for n := range len(parts) + 1 {
-		var own []claim
-		for _, c := range claims {
-			if c.part == n {
-				own = append(own, c)
-			}
-		}
-		if len(own) == 0 {
-			continue
-		}
-		if n > 0 {
-			out = append(out, "### "+citation.Escape(parts[n-1].Title))
-		}
-		out = append(out, unheaded(clusters(own), text)...)
-	}
-	return strings.Join(out, "\n\n")
 }

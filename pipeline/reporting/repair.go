@@ -32,7 +32,7 @@ func (c *checker) repairAll(ctx context.Context, parts []part, decisions [][]dec
 	for i, p := range parts {
 		var wrong []int
 		for j, d := range decisions[i] {
-			if d.verdict.Result == support.Unsupported && !p.quotes && !d.linked && len(wrong) < repairSentence {
+			if d.verdict.Result == support.Unsupported && !d.linked && len(wrong) < repairSentence {
 				wrong = append(wrong, j)
 			}
 		}

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"nightdesk/pipeline/extractive"
+	"nightdesk/pipeline/text"
 )
 
 // markersAhead matches markers at the start of what follows a full stop: they belong to the sentence before it.
@@ -17,83 +17,115 @@ var anyMarker = regexp.MustCompile(`\s*\[(?:CIT-\d+-\d+|PLAN-\d+)\]`)
 type sentence struct {
 	start, end int
 	text       string // without markers
+	key        string // equal for sentences of the same words
 	cited      bool
 }
 
-// sentencesOf returns the complete sentences of a paragraph of prose.
+// sentencesOf returns the sentences of a paragraph of prose.
 func sentencesOf(paragraph string) []sentence {
 	var found []sentence
-	for _, s := range extractive.Sentences(paragraph) {
+	for _, s := range text.Sentences(paragraph) {
 		start, end := s.Start, s.End
 		start += len(markersAhead.FindString(paragraph[start:]))
 		end += len(markersAhead.FindString(paragraph[end:]))
-		if start >= end || !s.Complete && start == s.Start {
+		if start >= end {
 			continue
 		}
 		whole := paragraph[start:end]
-		found = append(found, sentence{start: start, end: end, text: fold(anyMarker.ReplaceAllString(whole, "")), cited: anyMarker.MatchString(whole)})
+		bare := fold(anyMarker.ReplaceAllString(whole, ""))
+		found = append(found, sentence{start: start, end: end, text: bare, key: sentenceKey(bare), cited: anyMarker.MatchString(whole)})
 	}
 	return found
 }
 
-// minRepeatWords is the number of content words below which sentences are alike by chance.
-const minRepeatWords = 5
-
-// dropRepeated removes sentences that say nearly word for word what an earlier section, or the same one, says already; of a
-// section that is kept, nothing. It returns how many. A section that would be empty without them stays as it is.
-func dropRepeated(sections []section) int {
-	var seen extractive.Seen
-	for _, s := range sections {
-		if s.past != nil {
-			withoutRepeats(s.body, &seen)
-		}
-	}
-	dropped := 0
-	for i := range sections {
-		if sections[i].past != nil {
-			continue
-		}
-		body, n := withoutRepeats(sections[i].body, &seen)
-		sections[i].body = body
-		dropped += n
-	}
-	return dropped
+// sentenceKey is equal for sentences of the same words, whatever their case, white space and marks.
+func sentenceKey(s string) string {
+	return strings.Join(strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !isWord(r) }), " ")
 }
 
-// withoutRepeats removes the sentences of a text that have been seen, takes the others into seen, and returns how many
-// it removed: none when nothing would be left.
-func withoutRepeats(body string, seen *extractive.Seen) (string, int) {
+// minRepeatWords is the number of words below which sentences are equal by chance.
+const minRepeatWords = 5
+
+func tooShort(key string) bool { return countWords(key) < minRepeatWords }
+
+// dropRepeated removes the paragraphs of which every sentence stands in an earlier section word for word; of a section that
+// is kept from the last report, nothing. A section that would be empty without them stays as it is.
+func dropRepeated(sections []section) {
+	said := map[string]bool{}
+	note := func(body string) {
+		for _, p := range paragraphs(body) {
+			for _, s := range sentencesOf(p.text) {
+				said[s.key] = true
+			}
+		}
+	}
+	for _, s := range sections {
+		if s.past != nil {
+			note(s.body)
+		}
+	}
+	for i := range sections {
+		if s := &sections[i]; s.past == nil {
+			body, dropped := withoutParagraphs(s.body, said)
+			s.body, s.repeated = body, append(s.repeated, dropped...)
+			note(s.body)
+		}
+	}
+}
+
+// withoutParagraphs removes the paragraphs of a text that say nothing new, and returns their sentences: none when nothing
+// would be left.
+func withoutParagraphs(body string, said map[string]bool) (left string, dropped []string) {
 	var out []string
-	n := 0
+	for _, p := range paragraphs(body) {
+		sentences := sentencesOf(p.text)
+		fresh := !p.prose || slices.ContainsFunc(sentences, func(s sentence) bool { return !said[s.key] || tooShort(s.key) })
+		if fresh {
+			out = append(out, p.text)
+			continue
+		}
+		for _, s := range sentences {
+			dropped = append(dropped, s.text)
+		}
+	}
+	if left = tidy(strings.Join(out, "\n\n")); len(dropped) > 0 && left != "" {
+		return left, dropped
+	}
+	return body, nil
+}
+
+// withoutLoops removes from one text the sentences that stand in it before, word for word: weak models go round in circles.
+// It returns what it removed.
+func withoutLoops(body string) (left string, dropped []string) {
+	said := map[string]bool{}
+	var out []string
 	for _, p := range paragraphs(body) {
 		if !p.prose {
 			out = append(out, p.text)
 			continue
 		}
-		text := p.text
-		for _, s := range slices.Backward(repeats(p.text, seen)) {
-			text = without(text, s)
-			n++
+		kept := p.text
+		var again []sentence
+		for _, s := range sentencesOf(p.text) {
+			if said[s.key] && !tooShort(s.key) {
+				again = append(again, s)
+			}
+			said[s.key] = true
 		}
-		if text = strings.TrimSpace(text); anyMarker.ReplaceAllString(text, "") != "" { // else it cites for what is gone
-			out = append(out, text)
+		for _, s := range slices.Backward(again) {
+			kept = without(kept, s)
 		}
-	}
-	if left := tidy(strings.Join(out, "\n\n")); n > 0 && left != "" {
-		return left, n
-	}
-	return body, 0
-}
-
-// repeats returns the sentences of a paragraph that have been seen, and takes the others into seen.
-func repeats(text string, seen *extractive.Seen) []sentence {
-	var found []sentence
-	for _, s := range sentencesOf(text) {
-		if len(extractive.Terms(s.text)) >= minRepeatWords && !seen.Add(s.text) {
-			found = append(found, s)
+		for _, s := range again {
+			dropped = append(dropped, s.text)
+		}
+		if kept = strings.TrimSpace(kept); anyMarker.ReplaceAllString(kept, "") != "" { // else it cites for what is gone
+			out = append(out, kept)
 		}
 	}
-	return found
+	if left = tidy(strings.Join(out, "\n\n")); len(dropped) > 0 && left != "" {
+		return left, dropped
+	}
+	return body, nil
 }
 
 // without cuts a sentence out and leaves one space where there was any.
@@ -134,8 +166,8 @@ func paragraphs(body string) []paragraph {
 	var lines []string
 	code := false
 	flush := func() {
-		if text := strings.Join(lines, "\n"); strings.TrimSpace(text) != "" {
-			found = append(found, paragraph{text: strings.Trim(text, "\n"), prose: !code && !notProse.MatchString(text)})
+		if body := strings.Join(lines, "\n"); strings.TrimSpace(body) != "" {
+			found = append(found, paragraph{text: strings.Trim(body, "\n"), prose: !code && !notProse.MatchString(body)})
 		}
 		lines, code = nil, false
 	}

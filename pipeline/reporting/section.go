@@ -10,7 +10,6 @@ import (
 
 	"nightdesk/pipeline/citation"
 	"nightdesk/pipeline/evidence"
-	"nightdesk/pipeline/extractive"
 	"nightdesk/pipeline/llm"
 	"nightdesk/prompts"
 )
@@ -21,10 +20,10 @@ type section struct {
 	body     string
 	claims   []claim // that it was written from
 	removed  []citation.Removal
-	repeated int       // sentences that were taken out because the section said the same before
+	repeated []string  // sentences that were taken out because the report says the same before
 	left     int       // claims that did not fit
 	local    bool      // put together from the claims, not written
-	short    bool      // the short answer in front of the others
+	excerpts []excerpt // that it shows, in a report without a model
 	empty    bool      // of a template, and nothing was found for it
 	past     *keptPart // it is of the last run's report, word for word; nil: it is not
 	told     told
@@ -113,7 +112,7 @@ func (w *writer) section(ctx context.Context, reportTitle string, titles []strin
 		return out, nil
 	}
 	out.claims, out.left, out.local = all, 0, true
-	out.body = w.words.localSection(subjects)
+	out.body = localSection(subjects)
 	return out, nil
 }
 
@@ -144,12 +143,12 @@ func (w *writer) parts(ctx context.Context, data prompts.SectionData, index, cut
 		}
 		whole.body = strings.TrimSpace(whole.body + "\n\n" + p.body)
 		whole.removed = append(whole.removed, p.removed...)
-		whole.repeated += p.repeated
+		whole.repeated = append(whole.repeated, p.repeated...)
 	}
 	if len(claims) > 1 {
-		var repeated int
-		whole.body, repeated = withoutRepeats(whole.body, new(extractive.Seen))
-		whole.repeated += repeated
+		var repeated []string
+		whole.body, repeated = withoutLoops(whole.body)
+		whole.repeated = append(whole.repeated, repeated...)
 	}
 	return whole, nil
 }
@@ -201,7 +200,7 @@ func (w *writer) accept(text, title string, ids []string) (p passage, usable boo
 	body, removed, links := w.registry.Only(ids).ResolveLinks(body)
 	p.removed = removed
 	w.noteLinks(links)
-	p.body, p.repeated = withoutRepeats(tidy(body), new(extractive.Seen))
+	p.body, p.repeated = withoutLoops(tidy(body))
 	cited := w.registry.Render(p.body, citation.Options{}).Cited
 	return p, p.body != "" && (len(ids) == 0 || len(cited) > 0)
 }

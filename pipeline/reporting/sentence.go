@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"nightdesk/pipeline/citation"
-	"nightdesk/pipeline/extractive"
+	"nightdesk/pipeline/text"
 )
 
 // statement is a sentence, list item or table row of a written text with all that stands in it.
@@ -130,7 +130,7 @@ func cutsOf(block string, whole bool) [][2]int {
 			starts = append(starts, m[1]+tail)
 		}
 	} else {
-		for _, s := range extractive.Sentences(block) {
+		for _, s := range text.Sentences(block) {
 			starts = append(starts, s.Start+len(markersAhead.FindString(block[s.Start:])))
 		}
 		if len(starts) > 0 {

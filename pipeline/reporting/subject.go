@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"nightdesk/pipeline/citation"
-	"nightdesk/prompts"
 	"nightdesk/topicqueue"
 )
 
@@ -16,8 +15,7 @@ type subject struct {
 	blocks   []topicqueue.Block
 	title    string
 	overview string
-	claims   []claim                     // by block, then in the order of their traces
-	parts    []prompts.OutlineSubsection // of a section of a template
+	claims   []claim // by block, then in the order of their traces
 }
 
 // claim is a claim together with the source that it stands in.
@@ -25,9 +23,7 @@ type claim struct {
 	topicqueue.Claim
 	source  topicqueue.Source
 	block   string
-	support int  // independent sources that state it; 0: not known
-	home    bool // it stands in the section that its block was planned from
-	part    int  // of the subject's parts it belongs to this one, counted from 1; 0: to none
+	support int // independent sources that state it; 0: not known
 }
 
 // quote returns the words to show when no model writes: the verbatim ones.
@@ -62,9 +58,6 @@ const backgroundID = "planning"
 func gather(in Input, words wordSet) (subjects []subject, gaps []Gap) {
 	for _, b := range in.Blocks {
 		claims := claimsOf(b.Traces, b.Block.ID)
-		for i := range claims {
-			claims[i].home = atHome(b.Block, claims[i].source)
-		}
 		if gap, missing := gapOf(b.Block, len(claims), words); missing {
 			gaps = append(gaps, gap)
 		}
@@ -81,18 +74,6 @@ func gather(in Input, words wordSet) (subjects []subject, gaps []Gap) {
 		}
 	}
 	return subjects, gaps
-}
-
-// atHome reports whether a source stands in the section of the corpus that a block was planned from: the place that its
-// starter queries name.
-func atHome(b topicqueue.Block, s topicqueue.Source) bool {
-	at := topicqueue.Place(s.Title, s.Section)
-	return slices.ContainsFunc(b.Queries, func(q string) bool { return topicqueue.IsPlace(q) && topicqueue.Within(at, q) })
-}
-
-// hasHome reports a subject that was planned from a section of the corpus and found something there.
-func (s subject) hasHome() bool {
-	return slices.ContainsFunc(s.claims, func(c claim) bool { return c.home })
 }
 
 // claimsOf returns the claims of these traces that can be cited.

@@ -2,6 +2,8 @@ package reporting
 
 import (
 	"cmp"
+	"slices"
+	"strings"
 
 	"nightdesk/pipeline/citation"
 	"nightdesk/pipeline/citation/support"
@@ -28,6 +30,7 @@ type Verification struct {
 	Counts     VerificationCounts `json:"counts"`
 	Sentences  []CheckedSentence  `json:"sentences"` // in the order of the report
 	Evaluation Evaluation         `json:"evaluation"`
+	Repeated   []string           `json:"repeated,omitempty"`  // sentences taken out because the report says the same before
 	Judgement  *Judgement         `json:"judgement,omitempty"` // by a model; nil when none is configured for it
 }
 
@@ -102,11 +105,20 @@ func (v *Verification) count() {
 // citation id, "" when there is none. What an embedding model has settled is confirmed when the words leave it open.
 // otherwise: how many were judged by the rules of another version, and are not so by those of this one.
 func (v *Verification) Recheck(sources []support.Source, sourceOf func(citation string) string) (wrong []int, otherwise int) {
-	corpus := support.New(sources)
+	corpus, texts := support.New(sources), map[string]string{}
+	for _, s := range sources {
+		texts[s.ID] = s.Text
+	}
 	for i, s := range v.Sentences {
 		var ids []string
 		for _, c := range s.Citations {
 			ids = append(ids, sourceOf(c))
+		}
+		if s.Quote && v.Rules == support.Rules {
+			if !slices.Contains(ids, s.Source) || !s.quotes(texts[s.Source]) {
+				wrong = append(wrong, i)
+			}
+			continue
 		}
 		got := verdictOn(corpus, s.Quote, s.Head, s.Text, ids)
 		same := got.Result == s.Verdict && got.Reason == s.Reason
@@ -122,6 +134,11 @@ func (v *Verification) Recheck(sources []support.Source, sourceOf func(citation 
 		}
 	}
 	return wrong, otherwise
+}
+
+// quotes reports whether the words of a text at the recorded place are shown as this quotation.
+func (s CheckedSentence) quotes(text string) bool {
+	return 0 <= s.Start && s.Start < s.End && s.End <= len(text) && fold(quoteMarkdown(text[s.Start:s.End])) == strings.TrimSuffix(s.Text, " "+attribution)
 }
 
 // verdictOn judges a sentence by its sources, when a report is checked and whenever that is proved again. head: of the table, of a row.

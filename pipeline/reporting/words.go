@@ -11,12 +11,11 @@ import (
 // wordSet holds the fixed texts of a report in one language. They are the only sentences of an extractive report that
 // are not quotes.
 type wordSet struct {
-	shortAnswer, conclusion, gaps, references, planning, background, further, findings, overview, untitled, disagree string
+	bestMatch, conclusion, gaps, references, planning, background, untitled, disagree string
 
-	failed, nothing, notDone, unfinished, repeated string // why a block is a gap
-	nothingFor                                     string // sentence: a section of a template for which there is nothing
-	reason                                         string // format of a reason that somebody gave: kind, reason
-	and                                            string // joins two titles
+	failed, nothing, notDone, unfinished string // why a block is a gap
+	nothingFor                           string // sentence: a section of a template for which there is nothing
+	reason                               string // format of a reason that somebody gave: kind, reason
 
 	genres map[string]string // of sources; a missing one is called as topicqueue calls it
 
@@ -25,8 +24,7 @@ type wordSet struct {
 	writing  string                                      // event
 	written  func(sections, words, citations int) string // event
 	gapsLead string
-	quoted   func(quotes, documents int) string               // opening of an extractive report
-	unspoken func(words []string, quotes int) string          // goes on with it: words of the topic that no quote has
+	quoted   func(missing []string) string                    // opening of an extractive report; missing: words of the topic that no quote has
 	opening  func(topic string, claims, documents int) string // opening where the model wrote none
 	closing  func(sections, citations, gaps int) string       // conclusion where the model wrote none
 
@@ -67,35 +65,25 @@ func count(n int, one, many string) string {
 }
 
 var english = wordSet{
-	changes: englishChanges, shortAnswer: "Short answer", conclusion: "Conclusion", gaps: "Gaps", references: "References",
-	planning: "Planning", background: "Background", further: "Further findings", findings: "Findings", overview: "Overview", untitled: "Report", disagree: "Where sources disagree",
+	changes: englishChanges, bestMatch: "Best match", conclusion: "Conclusion", gaps: "Gaps", references: "References",
+	planning: "Planning", background: "Background", untitled: "Report", disagree: "Where sources disagree",
 	nothingFor: "The research found nothing on this that no other section says.",
 	failed:     "the research failed", nothing: "nothing usable was found", notDone: "it was not researched",
-	unfinished: "the research was not finished", repeated: "what was found repeats other sections",
-	reason: "%s (%s)", and: " and ",
-	writing: "Writing the report",
+	unfinished: "the research was not finished",
+	reason:     "%s (%s)",
+	writing:    "Writing the report",
 	written: func(sections, words, citations int) string {
 		return fmt.Sprintf("Report written: %s, %s, %s cited", count(sections, "section", "sections"), count(words, "word", "words"), count(citations, "passage", "passages"))
 	},
 	gapsLead: "This report does not answer everything that was planned:",
-	quoted: func(quotes, documents int) string {
-		every := "Every statement below is"
-		if quotes == 1 {
-			every = "The statement below is"
+	quoted: func(missing []string) string {
+		opening := "These are the passages that match the topic best, quoted word for word. No model judged whether they answer it."
+		if n := len(missing); n > 1 {
+			opening += " None of them contains “" + strings.Join(missing[:n-1], "”, “") + "” or “" + missing[n-1] + "”."
+		} else if n == 1 {
+			opening += " None of them contains “" + missing[0] + "”."
 		}
-		return fmt.Sprintf("This is what %s on the topic, in %s. %s quoted word for word and followed by its reference.",
-			count(documents, "source says", "sources say"), count(quotes, "quote", "quotes"), every)
-	},
-	unspoken: func(words []string, quotes int) string {
-		lead := " None of them mentions "
-		if quotes == 1 {
-			lead = " It does not mention "
-		}
-		list := "“" + strings.Join(words, "”, “") + "”"
-		if n := len(words); n > 1 {
-			list = "“" + strings.Join(words[:n-1], "”, “") + "” or “" + words[n-1] + "”"
-		}
-		return lead + list + " from the topic."
+		return opening
 	},
 	opening: func(topic string, claims, documents int) string {
 		return fmt.Sprintf("This report sets out what was found on the topic “%s”. It rests on %s from %s.",
@@ -117,19 +105,10 @@ var english = wordSet{
 	},
 	notReviewed: " Whether the evidence has gaps was not checked at the end.",
 	madeQuoted: func(s Statistics, quotes int) string {
-		headings := "headings"
-		if s.Figures > 0 {
-			headings = "headings, captions"
-		}
-		note := fmt.Sprintf("How this report was made: the sources were searched and their most relevant sentences selected, without a language model. "+
-			"Apart from %s, the opening paragraph, the list of gaps and this note, every sentence is a verbatim quote of the source cited after it; only white space is normalised. "+
-			"It holds %s from %s of %s.", headings, count(quotes, "quote", "quotes"), count(s.Citations, "passage", "passages"), count(s.Documents, "source", "sources"))
+		note := fmt.Sprintf("How this report was made: the sources were searched and ranked by words, without a language model. It quotes %s from %s.",
+			count(quotes, "passage", "passages"), count(s.Documents, "document", "documents"))
 		if s.ClaimsLeftOut > 0 {
-			repetitions := "repetitions"
-			if s.ClaimsLeftOut == 1 {
-				repetitions = "a repetition"
-			}
-			note += fmt.Sprintf(" %s left out as %s or as less relevant.", count(s.ClaimsLeftOut, "more quote was", "more quotes were"), repetitions)
+			note += fmt.Sprintf(" %s ranked lower and left out.", count(s.ClaimsLeftOut, "paragraph was", "paragraphs were"))
 		}
 		return note
 	},
@@ -163,8 +142,8 @@ var english = wordSet{
 }
 
 var chinese = wordSet{
-	changes: chineseChanges, shortAnswer: "简要回答", conclusion: "结论", gaps: "未覆盖的内容", references: "参考文献",
-	planning: "规划阶段", background: "背景", further: "其他发现", findings: "研究结果", overview: "概述", untitled: "报告", disagree: "来源之间的分歧",
+	changes: chineseChanges, bestMatch: "最相关的段落", conclusion: "结论", gaps: "未覆盖的内容", references: "参考文献",
+	planning: "规划阶段", background: "背景", untitled: "报告", disagree: "来源之间的分歧",
 	genres: map[string]string{
 		topicqueue.GenrePaper: "论文", topicqueue.GenrePreprint: "预印本", topicqueue.GenreDocumentation: "文档", topicqueue.GenreReference: "参考资料",
 		topicqueue.GenreNews: "新闻", topicqueue.GenreForum: "论坛", topicqueue.GenreBlog: "博客", topicqueue.GenreGovernment: "政府", topicqueue.GenreOrganisation: "机构",
@@ -172,18 +151,19 @@ var chinese = wordSet{
 	},
 	nothingFor: "关于这一点，研究没有找到其他章节未提及的内容。",
 	failed:     "研究失败", nothing: "未找到可用的证据", notDone: "尚未研究",
-	unfinished: "研究未完成", repeated: "所得内容与其他章节重复",
-	reason: "%s（%s）", and: "与",
-	writing: "正在撰写报告",
+	unfinished: "研究未完成",
+	reason:     "%s（%s）",
+	writing:    "正在撰写报告",
 	written: func(sections, words, citations int) string {
 		return fmt.Sprintf("报告已完成：%d 个章节，%d 字，引用 %d 处", sections, words, citations)
 	},
 	gapsLead: "本报告未能回答计划中的全部内容：",
-	quoted: func(quotes, documents int) string {
-		return fmt.Sprintf("本报告汇集了 %d 个来源中与该主题有关的 %d 条引文。以下每句话均为逐字引用，其后标明出处。", documents, quotes)
-	},
-	unspoken: func(words []string, _ int) string {
-		return "这些引文未提及主题中的“" + strings.Join(words, "”“") + "”。"
+	quoted: func(missing []string) string {
+		opening := "以下是与主题最相关的段落，逐字引用。未经模型判断它们是否回答了问题。"
+		if len(missing) > 0 {
+			opening += "这些段落未提及“" + strings.Join(missing, "”“") + "”。"
+		}
+		return opening
 	},
 	opening: func(topic string, claims, documents int) string {
 		return fmt.Sprintf("本报告汇总了关于“%s”的研究结果，依据 %d 个来源中的 %d 条陈述。", topic, documents, claims)
@@ -204,14 +184,9 @@ var chinese = wordSet{
 	},
 	notReviewed: "最后未检查证据是否有缺口。",
 	madeQuoted: func(s Statistics, quotes int) string {
-		headings := "标题"
-		if s.Figures > 0 {
-			headings = "标题、图注"
-		}
-		note := fmt.Sprintf("本报告的生成方式：检索来源并选出最相关的句子，未使用语言模型。除%s、开头段落、未覆盖内容的列表和本说明外，每句话都是其后所注来源的逐字引文，仅规范了空白字符。共 %d 条引文，出自 %d 个来源的 %d 处。",
-			headings, quotes, s.Documents, s.Citations)
+		note := fmt.Sprintf("本报告的生成方式：检索来源并按词语排序，未使用语言模型。引用了 %d 个文档的 %d 个段落。", s.Documents, quotes)
 		if s.ClaimsLeftOut > 0 {
-			note += fmt.Sprintf("另有 %d 条因重复或相关性较低而未收录。", s.ClaimsLeftOut)
+			note += fmt.Sprintf("另有 %d 段排名较低，未收录。", s.ClaimsLeftOut)
 		}
 		return note
 	},

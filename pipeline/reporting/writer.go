@@ -1,6 +1,7 @@
 package reporting
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -9,9 +10,9 @@ import (
 
 	"nightdesk/pipeline/citation"
 	"nightdesk/pipeline/evidence"
-	"nightdesk/pipeline/extractive"
 	"nightdesk/pipeline/llm"
 	"nightdesk/pipeline/recurring"
+	"nightdesk/pipeline/text"
 	"nightdesk/prompts"
 	"nightdesk/topicqueue"
 )
@@ -73,20 +74,11 @@ func newWriter(r *Reporter, in Input, words wordSet) *writer {
 
 // headline makes the report's title of what the user asked for.
 func headline(topic, untitled string) string {
-	if title := CleanTitle(extractive.Title(topic)); title != "" {
-		return title
-	}
-	if title := CleanTitle(topic); title != "" {
-		return title
-	}
-	return untitled
+	return cmp.Or(text.Title(topic), untitled)
 }
 
 // write produces the report, with the model when there is one.
 func (w *writer) write(ctx context.Context) (Report, error) {
-	if err := w.deduplicate(ctx); err != nil {
-		return Report{}, err
-	}
 	if err := w.useTemplate(ctx); err != nil {
 		return Report{}, err
 	}
@@ -101,14 +93,10 @@ func (w *writer) write(ctx context.Context) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
-	w.stats.RepeatedSentences = dropRepeated(sections)
-	for _, s := range sections {
-		w.stats.RepeatedSentences += s.repeated
-	}
+	dropRepeated(sections)
 	d := draft{sections: sections}
 	if past := w.keptFrame(sections); past != nil {
 		d.opening, d.conclusion = past.Opening.passage(), past.Conclusion.passage()
-		w.stats.RepeatedSentences += d.opening.repeated + d.conclusion.repeated
 	} else if d.opening, d.conclusion, err = w.frame(ctx, outline, sections); err != nil {
 		return Report{}, err
 	}
@@ -117,8 +105,11 @@ func (w *writer) write(ctx context.Context) (Report, error) {
 
 // finish checks a draft and makes the report of it.
 func (w *writer) finish(ctx context.Context, outline prompts.OutlineAnswer, d draft) (Report, error) {
-	d, v, err := w.check(ctx, d)
-	if err != nil {
+	var v *Verification
+	var err error
+	if d.extractive {
+		v = w.checkQuoted(d)
+	} else if d, v, err = w.check(ctx, d); err != nil {
 		return Report{}, err
 	}
 	if w.keptFrame(d.sections) != nil && d.opening.past != nil {
@@ -130,48 +121,12 @@ func (w *writer) finish(ctx context.Context, outline prompts.OutlineAnswer, d dr
 	if now == nil {
 		now = time.Now
 	}
-	v.Links = w.links(d)
+	v.Links, v.Repeated = w.links(d), d.repeated()
+	w.stats.RepeatedSentences = len(v.Repeated)
 	v.Evaluation = w.evaluate(d, v, w.run.Date(now()))
 	report := w.assemble(outline, d, v)
 	report.Changes, report.Text = w.changes, w.keep(outline, d, v)
 	return report, nil
-}
-
-// deduplicate merges subjects that say the same. With one subject there is nothing to ask, and neither when the last
-// review has said it of all of them.
-func (w *writer) deduplicate(ctx context.Context) error {
-	before := len(w.subjects)
-	if before < 2 || w.template != nil { // whose sections are no blocks
-		return nil
-	}
-	groups := localGroups(w.subjects, w.words)
-	switch {
-	case w.Model == nil:
-	case w.before != nil:
-		groups = w.before.groups()
-	case w.review.Covers(subjectIDs(w.subjects)):
-		groups = nil
-		for _, s := range w.review.Same {
-			groups = append(groups, prompts.MergeGroup(s))
-		}
-	default:
-		answer, err := ask[prompts.DeduplicateAnswer](ctx, w, func(shrink int) prompts.Prompt {
-			return prompts.Deduplicate(w.run.Options.Language, prompts.DeduplicateData{
-				Topic: w.topic, Blocks: digests(w.subjects, dedupDigestBytes, shrink),
-			})
-		})
-		if err != nil && ctx.Err() != nil {
-			return err
-		}
-		if err != nil {
-			w.fellBack("deduplicate")
-		} else {
-			groups = answer.Groups
-		}
-	}
-	w.subjects = merge(w.subjects, groups)
-	w.stats.MergedBlocks = before - len(w.subjects)
-	return nil
 }
 
 // outline asks for the outline; without a usable answer each subject becomes a section.

@@ -3,12 +3,10 @@ package researching
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
 
-	"nightdesk/pipeline/extractive"
 	"nightdesk/pipeline/recurring"
 	"nightdesk/pipeline/tools"
 	"nightdesk/pipeline/tools/fetch"
@@ -37,10 +35,11 @@ type callList struct {
 	w     *work
 	k     int
 	asked issued
+	limit int // calls
 	calls []call
 }
 
-func (l *callList) full() bool { return len(l.calls) >= l.w.maxActions() }
+func (l *callList) full() bool { return len(l.calls) >= l.limit }
 
 func (l *callList) has(tool, query string) bool {
 	key := issuedKey(tool, query)
@@ -66,7 +65,7 @@ func (l *callList) add(tool, query string) bool {
 // checkActions makes calls of what a model asked for. What is refused becomes a line for the next iteration. What another
 // block has asked is no reason to refuse: this one gets the same answer.
 func (w *work) checkActions(k int, actions []prompts.Action) []call {
-	l := callList{w: w, k: k, asked: w.own}
+	l := callList{w: w, k: k, asked: w.own, limit: w.maxActions()}
 	for _, a := range actions {
 		tool, query := strings.TrimSpace(a.ToolType), strings.TrimSpace(prompts.Unmarked(strings.ToValidUTF8(a.Query, "")))
 		if !verbatim(tool) {
@@ -93,138 +92,47 @@ func (w *work) checkActions(k int, actions []prompts.Action) []call {
 	return l.calls
 }
 
-// plannedCalls are the calls of an iteration for which no model has planned any: starters that are still unused, then
-// the title with words of the overview and of what was found. It returns none when all of that has been asked.
-func (w *work) plannedCalls(k int, phase string) []call {
-	planned := w.plannedTools(k, phase)
-	if len(planned) == 0 {
-		return nil
+// plannedCalls are the calls that need no model to plan them: what the block was planned for, asked of each of these searches,
+// then the items that the topic names. It returns none when all of that has been asked.
+func (w *work) plannedCalls(k int, searches []string) []call {
+	l := callList{w: w, k: k, asked: w.issued, limit: w.maxActions()}
+	_, items := w.tools.Lookup(queryItem)
+	queries := w.block.Queries
+	if len(queries) == 0 {
+		queries = []string{w.block.Title}
 	}
-	l := callList{w: w, k: k, asked: w.issued}
-	tool := planned[0]
-	for _, c := range w.starters(tool) {
-		if c.tool == tool {
-			c.tool = planned[len(l.calls)%len(planned)]
+	for _, q := range queries {
+		q = topicqueue.Clip(topicqueue.OneLine(q), maxClaim)
+		switch {
+		case topicqueue.CanonicalQuery(q) == "":
+		case items && topicqueue.IsPlace(q):
+			l.add(queryItem, q)
+		default:
+			for _, tool := range searches {
+				l.add(tool, q)
+			}
 		}
-		l.add(c.tool, c.query)
 	}
-	title := w.titleQuery()
-	for _, word := range w.followUps() {
-		if l.full() {
-			break
-		}
-		if query := strings.TrimSpace(title + " " + word); topicqueue.CanonicalQuery(query) != topicqueue.CanonicalQuery(title) {
-			l.add(planned[len(l.calls)%len(planned)], query)
+	if items {
+		for _, item := range namedItems(w.block.Title + "\n" + w.topic) {
+			l.add(queryItem, item)
 		}
 	}
 	return l.calls
 }
 
-// starters are the questions that a block comes with, for the tool that is given: the plan's queries, items that the
-// title or the topic names, and the title.
-func (w *work) starters(tool string) []call {
-	var starters []call
-	_, items := w.tools.Lookup(queryItem)
-	for _, q := range w.block.Queries {
-		switch q = topicqueue.OneLine(q); {
-		case topicqueue.CanonicalQuery(q) == "":
-		case items && topicqueue.IsPlace(q):
-			starters = append(starters, call{tool: queryItem, query: q})
-		default:
-			starters = append(starters, call{tool: tool, query: q})
-		}
+// searches are the enabled tools that take a question: that of the knowledge base first.
+func (w *work) searches() []string {
+	var names []string
+	if base, ok := firstOf(w.tools, ragHybrid, ragNaive); ok {
+		names = append(names, base)
 	}
-	if items {
-		for _, item := range namedItems(w.block.Title + "\n" + w.topic) {
-			starters = append(starters, call{tool: queryItem, query: item})
-		}
-	}
-	if title := w.titleQuery(); topicqueue.CanonicalQuery(title) != "" {
-		starters = append(starters, call{tool: tool, query: title})
-	}
-	return starters
-}
-
-// titleQuery asks for what the block is called.
-func (w *work) titleQuery() string {
-	if len(w.homes()) > 0 { // a heading of one document says little without the topic
-		return topicqueue.Clip(topicqueue.OneLine(w.subject()), maxClaim)
-	}
-	return topicqueue.Clip(topicqueue.OneLine(w.block.Title), maxClaim)
-}
-
-// grounded makes sure that a block without evidence asks what it was planned for, whatever its model has in mind: one
-// of the calls is a search for a starter, the first that the run has not asked, in place of the last call where the
-// list is full.
-func (w *work) grounded(k int, calls []call) []call {
-	tool, ok := searchTool(w.tools)
-	if w.claims > 0 || !ok {
-		return calls
-	}
-	asked := map[string]bool{}
-	for _, c := range calls {
-		if !verbatim(c.tool) {
-			asked[topicqueue.CanonicalQuery(c.query)] = true
-		}
-	}
-	// Items are looked up, which finds nothing where no document has them; a place of the corpus is certain.
-	starters := slices.DeleteFunc(w.starters(tool), func(c call) bool { return c.tool != tool && !topicqueue.IsPlace(c.query) })
-	if slices.ContainsFunc(starters, func(c call) bool { return asked[topicqueue.CanonicalQuery(c.query)] }) {
-		return calls
-	}
-	l := callList{w: w, k: k, asked: w.issued, calls: calls}
-	if l.full() {
-		l.calls = slices.Clone(calls[:len(calls)-1])
-	}
-	for _, c := range starters {
-		if !l.add(c.tool, c.query) {
-			continue
-		}
-		if len(l.calls) == len(calls) {
-			dropped := calls[len(calls)-1]
-			w.tell("%s was not asked for %q: without evidence, %q had to be asked first", dropped.tool, topicqueue.Clip(topicqueue.OneLine(dropped.query), maxLine), topicqueue.Clip(c.query, maxLine))
-		}
-		return l.calls
-	}
-	return calls
-}
-
-// plannedTools are the tools among which the calls of iteration k go round: the knowledge base early, then web and papers
-// in turn, late everything; in each case of those that are enabled.
-func (w *work) plannedTools(k int, phase string) []string {
-	var outside []string
 	for _, name := range []string{webSearch, paperSearch} {
 		if _, ok := w.tools.Lookup(name); ok {
-			outside = append(outside, name)
+			names = append(names, name)
 		}
 	}
-	base, ok := firstOf(w.tools, ragHybrid, ragNaive)
-	switch {
-	case !ok && len(outside) == 0:
-		return nil
-	case ok && (phase == prompts.PhaseEarly || len(outside) == 0):
-		return []string{base}
-	case phase == prompts.PhaseLate && ok:
-		return append([]string{base}, outside...)
-	case phase == prompts.PhaseMiddle:
-		return []string{outside[k%len(outside)]}
-	}
-	return outside
-}
-
-// followUps are words that turn a title into new queries: of the overview, then of the claims, best first.
-func (w *work) followUps() []string {
-	words := extractive.Keywords([]string{w.block.Overview}, 4)
-	var texts []string
-	for _, t := range w.traces {
-		for _, c := range t.Claims {
-			texts = append(texts, c.Text)
-		}
-	}
-	if len(texts) > 0 {
-		words = append(words, extractive.Keywords(texts, 2*w.maxActions()*max(1, w.run.Options.MaxIterations))...)
-	}
-	return words
+	return names
 }
 
 // act makes all calls at once and returns their outcomes in order. The error is for what must stop the block.

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"unicode"
 
-	"nightdesk/pipeline/extractive"
+	"nightdesk/pipeline/text"
 	"nightdesk/prompts"
 	"nightdesk/topicqueue"
 )
@@ -22,11 +22,11 @@ const (
 // check keeps the claims whose quotes stand in a source of the chunk: the one that the model named, else the only one
 // that has the quote. The quote becomes the source's own bytes.
 func (t *noteTaker) check(chunk []piece, claims []prompts.NoteClaim) []finding {
-	texts := map[int]folded{} // by source; folded when first needed
-	text := func(source int) folded {
+	texts := map[int]text.Folded{} // by source; folded when first needed
+	folded := func(source int) text.Folded {
 		f, ok := texts[source]
 		if !ok {
-			f = fold(t.outcome.fresh[source].Text)
+			f = text.Fold(t.outcome.fresh[source].Text)
 			texts[source] = f
 		}
 		return f
@@ -43,10 +43,10 @@ func (t *noteTaker) check(chunk []piece, claims []prompts.NoteClaim) []finding {
 		source, start, end, ok := 0, 0, 0, false
 		if n := c.Source - 1; n >= 0 && n < len(chunk) {
 			source = chunk[n].source
-			start, end, ok = text(source).find(quote)
+			start, end, ok = folded(source).Find(quote)
 		}
 		if !ok {
-			source, start, end, ok = onlySource(chunk, text, quote)
+			source, start, end, ok = onlySource(chunk, folded, quote)
 		}
 		if !ok {
 			continue
@@ -61,14 +61,14 @@ func (t *noteTaker) check(chunk []piece, claims []prompts.NoteClaim) []finding {
 }
 
 // onlySource finds a quote that stands in exactly one source of the chunk.
-func onlySource(chunk []piece, text func(int) folded, quote string) (source, start, end int, ok bool) {
+func onlySource(chunk []piece, folded func(int) text.Folded, quote string) (source, start, end int, ok bool) {
 	tried := map[int]bool{}
 	for _, p := range chunk {
 		if tried[p.source] {
 			continue
 		}
 		tried[p.source] = true
-		s, e, stands := text(p.source).find(quote)
+		s, e, stands := folded(p.source).Find(quote)
 		if stands && ok {
 			return 0, 0, 0, false
 		}
@@ -85,7 +85,7 @@ func shortened(quote string) string {
 		return quote
 	}
 	end := 0
-	for _, s := range extractive.Sentences(quote) {
+	for _, s := range text.Sentences(quote) {
 		if s.End > maxClaim {
 			break
 		}
@@ -100,7 +100,7 @@ func quoteWords(quote string) int {
 		latin := false
 		for _, r := range field {
 			switch {
-			case wideScript(r):
+			case text.Wide(r):
 				wide++
 			case unicode.IsLetter(r), unicode.IsDigit(r):
 				latin = true

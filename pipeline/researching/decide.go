@@ -17,6 +17,7 @@ type decision struct {
 	sufficient bool
 	calls      []call
 	proposals  []topicqueue.SubTopic
+	extractive bool // no model reads what the calls return
 }
 
 // What decide shows of a long block, in bytes of claims and in queries: about 5,000 tokens together, so that the
@@ -34,6 +35,11 @@ const maxProposals = 5
 func (w *work) decide(ctx context.Context, k int) (decision, error) {
 	if w.Model == nil {
 		return w.decideExtractively(k), nil
+	}
+	if k == 1 && len(w.block.Queries) > 0 { // there is nothing to judge yet, and what to ask is planned
+		if calls := w.plannedCalls(k, w.searches()[:min(1, len(w.searches()))]); len(calls) > 0 {
+			return decision{calls: calls, thought: "Asking what this block was planned for."}, nil
+		}
 	}
 	answer, err := w.askDecide(ctx, k)
 	w.feedback = nil // shown; what follows is for the next iteration
@@ -53,9 +59,8 @@ func (w *work) decide(ctx context.Context, k int) (decision, error) {
 		proposals:  w.checkProposals(k, answer.NewSubTopics),
 	}
 	if stops := w.flexible() && d.sufficient && w.claims > 0; len(d.calls) == 0 && !stops {
-		d.calls = w.plannedCalls(k, w.phase(k))
+		d.calls = w.plannedCalls(k, w.searches())
 	}
-	d.calls = w.grounded(k, d.calls)
 	return d, nil
 }
 
@@ -127,9 +132,6 @@ func (w *work) claimLines(limit int) []prompts.ClaimLine {
 			source += " (" + label + ")"
 		}
 		for _, c := range slices.Backward(t.Claims) {
-			if c.Kept { // details, for the report
-				continue
-			}
 			if limit -= len(c.Text) + len(source); limit < 0 {
 				slices.Reverse(lines)
 				return lines

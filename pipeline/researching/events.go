@@ -78,3 +78,18 @@ func describe(traces []topicqueue.ToolTrace) map[string]string {
 	}
 	return references
 }
+
+// place says where a source stands, for a person: title and section, page or address.
+func place(s topicqueue.Source) string {
+	parts := []string{s.Title}
+	if n := len(s.Section); n > 0 && s.Section[n-1] != s.Title {
+		parts = append(parts, s.Section[n-1])
+	}
+	if s.Page > 0 {
+		parts = append(parts, fmt.Sprintf("p. %d", s.Page))
+	}
+	if s.Title == "" {
+		parts[0] = s.Document + s.URL
+	}
+	return topicqueue.OneLine(strings.Join(parts, ", "))
+}

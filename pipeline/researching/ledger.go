@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"nightdesk/pipeline/extractive"
+	"nightdesk/pipeline/text"
 	"nightdesk/prompts"
 	"nightdesk/topicqueue"
 )
@@ -27,7 +27,7 @@ func (w *work) digest(traces []topicqueue.ToolTrace, outcomes []outcome) topicqu
 	most := 0
 	for i, t := range traces {
 		claims[i] = slices.SortedStableFunc(slices.Values(t.Claims), func(a, b topicqueue.Claim) int {
-			return cmp.Compare(extractive.Relevance(b.Text, w.subject()), extractive.Relevance(a.Text, w.subject()))
+			return cmp.Compare(text.Coverage(b.Text, w.question()), text.Coverage(a.Text, w.question()))
 		})
 		most = max(most, len(claims[i]))
 	}

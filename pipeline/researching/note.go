@@ -30,20 +30,20 @@ const (
 type note struct {
 	summary string
 	found   []finding
-	lost    map[int][]string // by source: facts that no claim has, each with its sentence
 }
 
 // finding is a claim before it has an id.
 type finding struct {
 	source     int // index into outcome.fresh
 	text       string
-	start, end int // of the quote, in the source's text
-	kept       bool
+	start, end int     // of the quote, in the source's text
+	share      float64 // how well its passage bears on the topic, of what no model chose
 }
 
 // takeNotes reads the fresh sources of all outcomes at once; notes[i] belongs to outcomes[i].
 func (w *work) takeNotes(ctx context.Context, k int, outcomes []outcome) ([]note, error) {
 	notes := make([]note, len(outcomes))
+	shares := w.bestShares(outcomes)
 	lines := make([][]string, len(outcomes)) // fallbacks
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.SetLimit(w.maxActions())
@@ -52,7 +52,7 @@ func (w *work) takeNotes(ctx context.Context, k int, outcomes []outcome) ([]note
 			continue
 		}
 		group.Go(func() error {
-			t := noteTaker{work: w, outcome: o, k: k, ordinal: i * ordinalStep}
+			t := noteTaker{work: w, outcome: o, k: k, ordinal: i * ordinalStep, shares: shares}
 			err := t.take(groupCtx)
 			notes[i], lines[i] = t.note, t.fallbacks
 			return err
@@ -74,11 +74,11 @@ func (w *work) takeNotes(ctx context.Context, k int, outcomes []outcome) ([]note
 type noteTaker struct {
 	*work
 	outcome   outcome
+	shares    passageShares
 	k         int
 	ordinal   int // of the next call
 	note      note
-	facts     []gap // that the note should have
-	away      bool  // the model server is: what is left to read is read without it
+	away      bool // the model server is: what is left to read is read without it
 	fallbacks []string
 }
 
@@ -92,7 +92,7 @@ func (t *noteTaker) take(ctx context.Context) error {
 		pieces = cutPieces(paragraphs(0, t.outcome.fresh[0].Text, t.outcome.only), noteBytes)
 		defer t.dropOld()
 	}
-	pieces = mostRelevant(pieces, t.subject(), noteBytes*maxNotes)
+	pieces = mostRelevant(pieces, t.question(), noteBytes*maxNotes)
 	if t.Model == nil {
 		t.extract(pieces)
 		return nil
@@ -102,7 +102,6 @@ func (t *noteTaker) take(ctx context.Context) error {
 			return err
 		}
 	}
-	t.keepLost()
 	t.summarise()
 	return nil
 }
@@ -167,7 +166,6 @@ func (t *noteTaker) read(ctx context.Context, chunk []piece, limit int) error {
 		return nil
 	}
 	t.note.found = append(t.note.found, found...)
-	t.expect(chunk, len(answer.Claims))
 	if len(found) > 0 {
 		t.note.summary = strings.TrimSpace(t.note.summary + "\n\n" + strings.TrimSpace(prompts.Unmarked(strings.ToValidUTF8(answer.Summary, ""))))
 	}
@@ -176,7 +174,7 @@ func (t *noteTaker) read(ctx context.Context, chunk []piece, limit int) error {
 
 // extract takes the note of these pieces without a model.
 func (t *noteTaker) extract(pieces []piece) {
-	t.note.found = append(t.note.found, t.work.extract(t.outcome.fresh, pieces)...)
+	t.note.found = append(t.note.found, t.work.extract(t.outcome, pieces, t.shares)...)
 	t.summarise()
 }
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"nightdesk/pipeline/extractive"
+	"nightdesk/pipeline/text"
 	"nightdesk/topicqueue"
 )
 
@@ -71,21 +71,18 @@ func pack(pieces []piece, limit int) [][]piece {
 	return groups
 }
 
-// mostRelevant keeps, in order, the pieces that bear most on the subject and fit limit bytes together.
-func mostRelevant(pieces []piece, subject string, limit int) []piece {
-	total := 0
-	for _, p := range pieces {
+// mostRelevant keeps, in order, the pieces that bear most on a question and fit limit bytes together.
+func mostRelevant(pieces []piece, question string, limit int) []piece {
+	docs, order, total := make([]text.Document, len(pieces)), make([]int, len(pieces)), 0
+	for i, p := range pieces {
+		docs[i], order[i] = text.Document{Text: p.text}, i
 		total += len(p.text)
 	}
 	if total <= limit {
 		return pieces
 	}
-	order := make([]int, len(pieces))
-	score := make([]float64, len(pieces))
-	for i, p := range pieces {
-		order[i], score[i] = i, extractive.Relevance(p.text, subject)
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(score[b], score[a]) })
+	scores := text.BM25(question, docs)
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(scores[b], scores[a]) })
 	kept := order[:0]
 	for _, i := range order {
 		if limit -= len(pieces[i].text); limit < 0 {

@@ -29,9 +29,7 @@ func (w *work) record(k int, outcomes []outcome, notes []note) []topicqueue.Tool
 				continue
 			}
 			seq++
-			t := w.trace(k, seq, o, o.fresh[n], notes[i].summary, found)
-			t.Lost = notes[i].lost[n]
-			traces = append(traces, t)
+			traces = append(traces, w.trace(k, seq, o, o.fresh[n], notes[i].summary, found))
 		}
 		if len(o.fresh) > 0 && len(notes[i].found) == 0 {
 			w.tell("%s for %q found nothing that bears on this block", o.tool, topicqueue.Clip(topicqueue.OneLine(o.query), maxLine))
@@ -66,7 +64,7 @@ func (w *work) trace(k, seq int, o outcome, s topicqueue.Source, summary string,
 			Quote:      s.Text[f.start:f.end],
 			Start:      f.start,
 			End:        f.end,
-			Kept:       f.kept,
+			Share:      f.share,
 		}
 	}
 	return t

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"nightdesk/pipeline/evidence"
-	"nightdesk/pipeline/extractive"
 	"nightdesk/pipeline/recurring"
+	"nightdesk/pipeline/text"
 	"nightdesk/topicqueue"
 )
 
@@ -115,7 +115,7 @@ func (f *refresh) cameIn(ctx context.Context, s topicqueue.Source, least float64
 	var sentences []string
 	for _, u := range recurring.MarksOf(then).Fresh(recurring.Units(now)) {
 		around := s.Title + "\n" + strings.ToValidUTF8(now[max(0, u.Start-aroundUnit):min(len(now), u.End+aroundUnit)], "")
-		if extractive.Relevance(around, f.run.Topic) < least {
+		if text.Coverage(around, f.run.Topic) < least {
 			continue
 		}
 		if stood, err := f.stood(ctx, whole, u, lost); err != nil {
@@ -130,11 +130,11 @@ func (f *refresh) cameIn(ctx context.Context, s topicqueue.Source, least float64
 // aboutTopic returns how much of the topic the source of the block speaks of that speaks of it most.
 func (f *refresh) aboutTopic(ctx context.Context) (most float64, err error) {
 	for _, t := range f.old.Traces {
-		text, err := f.text(ctx, t.Source.Hash)
+		body, err := f.text(ctx, t.Source.Hash)
 		if err != nil {
 			return 0, err
 		}
-		most = max(most, extractive.Relevance(t.Source.Title+"\n"+text, f.run.Topic))
+		most = max(most, text.Coverage(t.Source.Title+"\n"+body, f.run.Topic))
 	}
 	return most, nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"nightdesk/pipeline/evidence"
 	"nightdesk/pipeline/recurring"
+	"nightdesk/pipeline/text"
 	"nightdesk/topicqueue"
 )
 
@@ -132,7 +133,7 @@ func (f *refresh) stands(c topicqueue.Claim, source topicqueue.Source, then []re
 	}
 	over := recurring.Over(then, c.Start, c.End)
 	missing := slices.ContainsFunc(over, func(u recurring.Unit) bool { return !l.marks.Has(u) })
-	start, end, found := fold(l.text).find(c.Quote)
+	start, end, found := text.Fold(l.text).Find(c.Quote)
 	switch {
 	case found && missing && !covers(c, over) && !sameFigures(textOf(source.Text, over), textOf(l.text, recurring.Over(l.units, start, end))):
 		found = false
@@ -165,7 +166,7 @@ func (f *refresh) engineWords(ctx context.Context, c topicqueue.Claim, t topicqu
 	}
 	quote, cut := uncut(c.Quote)
 	still = !slices.ContainsFunc(wordsOf(quote), func(w string) bool { return !words[w] })
-	text, kept, err := f.kept(ctx, page.Hash)
+	then, kept, err := f.kept(ctx, page.Hash)
 	if err != nil {
 		return false, false, err
 	}
@@ -179,7 +180,7 @@ func (f *refresh) engineWords(ctx context.Context, c topicqueue.Claim, t topicqu
 	if cut {
 		return true, still, nil
 	}
-	_, _, stood := fold(text).find(quote)
+	_, _, stood := text.Fold(then).Find(quote)
 	return !stood, still, nil
 }
 

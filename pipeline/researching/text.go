@@ -1,6 +1,10 @@
 package researching
 
-import "strings"
+import (
+	"strings"
+
+	"nightdesk/pipeline/text"
+)
 
 // Limits of what a model or a tool may put into a line that is shown again, in bytes.
 const (
@@ -12,6 +16,6 @@ const (
 
 // foldedText is the form by which equal statements are recognised.
 func foldedText(s string) string {
-	s = string(fold(strings.ToLower(s)).bytes)
+	s = text.Fold(strings.ToLower(s)).String()
 	return strings.TrimRight(s, ".!?。！？ ")
 }

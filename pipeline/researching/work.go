@@ -136,9 +136,19 @@ func (w *work) iterate(ctx context.Context, q Queue, k int) (goOn bool, err erro
 		}
 		return false, w.checkpoint(ctx, q, topicqueue.Checkpoint{Iteration: k, Proposals: d.proposals})
 	}
+	if d.extractive && len(d.calls) == 0 { // all is asked: further iterations would find the same
+		return false, nil
+	}
 	outcomes, err := w.act(ctx, d.calls)
 	if err != nil {
 		return false, err
+	}
+	if d.extractive {
+		pages, err := w.act(ctx, w.bestPages(k, d.calls, outcomes))
+		if err != nil {
+			return false, err
+		}
+		outcomes = append(outcomes, pages...)
 	}
 	notes, err := w.takeNotes(ctx, k, outcomes)
 	if err != nil {

@@ -7,31 +7,34 @@ import (
 	"unicode/utf8"
 )
 
-// maxTitle is the length of a heading in characters.
-const maxTitle = 90
+// maxTitle is the length of a heading in characters: a question of two halves fits.
+const maxTitle = 200
 
-// Title makes a heading of a topic of any length: as Heading, but its first letter becomes a capital unless the word
-// is a name from code.
-func Title(s string) string { return capitalised(Heading(s)) }
+// Title makes a heading of a topic of any length: as many of its first sentences as fit 200 characters, on one line, with a
+// capital at the beginning unless the first word is a name from code. A question keeps its question mark.
+func Title(s string) string {
+	s = unquoted(strings.Join(strings.Fields(strings.TrimLeft(s, "#> \t\n")), " "))
+	end := 0
+	for _, sentence := range Sentences(s) {
+		if utf8.RuneCountInString(s[:sentence.End]) > maxTitle {
+			break
+		}
+		end = sentence.End
+	}
+	if end > 0 {
+		s = s[:end]
+	}
+	return capitalised(clip(strings.TrimRight(s, " .:;,。：，")))
+}
 
-// Heading cleans the heading of a document: without numbering ("2.3.1", "Chapter 4."), anchors, site suffix, closing
-// stop and surrounding quotes, in one line of at most 90 characters cut at a word. A paragraph gives its first
-// sentence. The case is the document's own: "gc" is a name that no rule can tell from a word. Empty for a text
-// without letters.
+// Heading cleans the heading of a document: without numbering ("2.3.1", "Chapter 4."), anchors, site suffix, closing stop and
+// surrounding quotes, on one line of at most 200 characters. Empty for a text without letters.
 func Heading(s string) string {
 	s = strings.Join(strings.Fields(strings.TrimLeft(s, "#> \t\n")), " ")
 	s = strings.TrimSpace(strings.TrimRight(s, "¶§ "))
 	s = strings.TrimSuffix(s, " "+strings.Repeat("#", len(s)-len(strings.TrimRight(s, "#")))) // "## Title ##", but "C#"
-	s = strings.TrimSpace(s)
-	s = siteSuffix(s)
-	s = numbering(s)
-	if ss := Sentences(s); len(ss) > 1 && utf8.RuneCountInString(s) > maxTitle {
-		s = ss[0].Text
-	}
-	s = strings.TrimRight(s, " .:;,。：，¶")
-	s = unquoted(s)
-	s = clip(s, maxTitle)
-	s = strings.TrimSpace(s)
+	s = numbering(siteSuffix(strings.TrimSpace(s)))
+	s = clip(unquoted(strings.TrimRight(s, " .:;,。：，¶")))
 	if strings.IndexFunc(s, unicode.IsLetter) < 0 {
 		return ""
 	}
@@ -90,38 +93,16 @@ func unquoted(s string) string {
 	return s
 }
 
-// clip cuts s at a word so that it has at most limit characters, and takes off what would dangle: articles,
-// prepositions, an open bracket. No ellipsis: a heading is not a quotation.
-func clip(s string, limit int) string {
-	if utf8.RuneCountInString(s) <= limit {
+// clip cuts s to maxTitle characters, at a word where there is one, and says so by an ellipsis.
+func clip(s string) string {
+	if utf8.RuneCountInString(s) <= maxTitle {
 		return s
 	}
-	rs := []rune(s)
-	cut := limit
-	for i := limit; i > limit/2; i-- {
-		if unicode.IsSpace(rs[i]) {
-			cut = i
-			break
-		}
+	cut := string([]rune(s)[:maxTitle-1])
+	if i := strings.LastIndexByte(cut, ' '); i > len(cut)/2 {
+		cut = cut[:i]
 	}
-	// A clause border in the second half makes a better heading than the last word that fits.
-	for i := cut - 1; i > limit/2; i-- {
-		if strings.ContainsRune(",;:–—，；：", rs[i]) && (i+1 >= len(rs) || unicode.IsSpace(rs[i+1]) || Wide(rs[i+1])) {
-			cut = i
-			break
-		}
-	}
-	out := strings.TrimRightFunc(string(rs[:cut]), func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(",;:-–—(/", r) })
-	if open := strings.LastIndexByte(out, '('); open > 0 && !strings.Contains(out[open:], ")") {
-		out = strings.TrimSpace(out[:open])
-	}
-	for {
-		i := strings.LastIndexByte(out, ' ')
-		if i < 0 || !stopWords[strings.ToLower(strings.Trim(out[i+1:], ",;:"))] {
-			return strings.TrimRight(out, " ,;:")
-		}
-		out = strings.TrimRight(out[:i], " ,;:")
-	}
+	return strings.TrimRight(cut, " ,;:.-–—(") + "…"
 }
 
 func capitalised(s string) string {

@@ -58,6 +58,9 @@ var plainForm = map[rune]string{
 	'…': "...",
 }
 
+// String returns the folded form: equal for two texts that differ only in white space and in the typography of their marks.
+func (f Folded) String() string { return string(f.bytes) }
+
 // Find looks for the words of quote and returns where they stand in the text: text[start:end], bytes, on rune boundaries.
 // Runs of white space count as one space; typographic quotation marks, apostrophes and dashes equal their plain forms.
 // Letter case counts. A quote that a model has wrapped in quotation marks or in an ellipsis, or ended with a full stop of

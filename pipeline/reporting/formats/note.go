@@ -3,7 +3,7 @@ package formats
 import (
 	"strings"
 
-	"nightdesk/pipeline/extractive"
+	"nightdesk/pipeline/text"
 )
 
 const (
@@ -15,7 +15,7 @@ const (
 func (n Note) passage(sentence string) string {
 	best, score := "", -1.0
 	for _, q := range n.quotes() {
-		if s := extractive.Similarity(sentence, q); s > score {
+		if s := text.Similarity(sentence, q); s > score {
 			best, score = q, s
 		}
 	}

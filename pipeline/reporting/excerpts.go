@@ -1,0 +1,270 @@
+package reporting
+
+import (
+	"cmp"
+	"context"
+	"path"
+	"slices"
+	"strings"
+
+	"nightdesk/pipeline/citation"
+	"nightdesk/pipeline/citation/support"
+	"nightdesk/pipeline/text"
+	"nightdesk/prompts"
+	"nightdesk/topicqueue"
+)
+
+// The constants of a report without a model.
+const (
+	// maxBetween is how many bytes of white space may stand between two claims of one excerpt.
+	maxBetween = 8
+	// variety is the weight of relevance against likeness to what is shown already (lambda of maximal marginal relevance;
+	// Carbonell and Goldstein 1998 recommend 0.7 for a few best answers).
+	variety = 0.7
+	// further is what the passages of further blocks count, whose sections answered the topic less well than the best one.
+	further = 0.8
+	// defaultWords is the length of the report of a preset that quotedWords does not name.
+	defaultWords = 900
+)
+
+// quotedWords is about how many words a report without a model quotes, by preset.
+var quotedWords = map[string]int{"quick": 300, "medium": 900, "deep": 1800, "auto": 1800}
+
+// excerpt is a stretch of a source that a report without a model shows whole: the claims of one source that follow each
+// other.
+type excerpt struct {
+	claims    []claim // in the order of the source
+	relevance float64 // to the topic, 0 to 1
+	words     int
+	body      string
+}
+
+// quoted puts the report together from excerpts, without a model: the best one first, then the others by document.
+func (w *writer) quoted(ctx context.Context) (Report, error) {
+	d := draft{extractive: true}
+	outline := prompts.OutlineAnswer{Title: w.title}
+	var shown []excerpt
+	add := func(title string, body []string, of []excerpt) {
+		shown = append(shown, of...)
+		d.sections = append(d.sections, section{title: title, body: strings.Join(body, "\n\n"), excerpts: of})
+	}
+	if w.template != nil {
+		outline = w.templated()
+		for _, s := range w.subjects {
+			best := choose(excerptsOf(s.claims), w.quotedWords()/len(w.template.Sections))
+			add(s.title, bodies(best, ""), best)
+		}
+		d.sections = w.withEmpty(d.sections)
+	} else {
+		var all []claim
+		for _, s := range w.subjects {
+			all = append(all, s.claims...)
+		}
+		best := choose(excerptsOf(all), w.quotedWords())
+		add(w.words.bestMatch, bodies(best[:1], ""), best[:1])
+		for _, of := range byDocument(best[1:]) {
+			title := documentTitle(of[0].claims[0])
+			add(title, bodies(of, title), of)
+		}
+		for _, s := range d.sections {
+			outline.Sections = append(outline.Sections, prompts.OutlineSection{Title: s.title, Subsections: []prompts.OutlineSubsection{}})
+		}
+	}
+	left := w.stats.Claims
+	for _, e := range shown {
+		left -= len(e.claims)
+		d.quotes++
+	}
+	w.stats.ClaimsLeftOut = left
+	if s, ids := w.disagreementSection(); len(ids) > 0 {
+		d.sections = append(d.sections, s)
+	}
+	d.opening = passage{body: w.words.quoted(w.unmentioned(shown)), local: true}
+	return w.finish(ctx, outline, d)
+}
+
+func (w *writer) quotedWords() int { return cmp.Or(quotedWords[w.run.Options.Preset], defaultWords) }
+
+// excerptsOf joins the claims of each citation that follow each other. The order is that of the claims' traces.
+func excerptsOf(claims []claim) []excerpt {
+	at := map[string][]claim{}
+	var ids []string
+	for _, c := range claims {
+		if _, known := at[c.CitationID]; !known {
+			ids = append(ids, c.CitationID)
+		}
+		at[c.CitationID] = append(at[c.CitationID], c)
+	}
+	var out []excerpt
+	for _, id := range ids {
+		of := at[id]
+		slices.SortStableFunc(of, func(a, b claim) int { return cmp.Compare(a.Start, b.Start) })
+		for i, c := range of {
+			if i > 0 && c.Start <= of[i-1].End+maxBetween {
+				last := &out[len(out)-1]
+				last.claims = append(last.claims, c)
+				continue
+			}
+			out = append(out, excerpt{claims: []claim{c}, relevance: relevance(c)})
+		}
+	}
+	for i := range out {
+		out[i].body = out[i].markdown()
+		out[i].words = countWords(out[i].body)
+	}
+	return out
+}
+
+// relevance is how well a claim bears on the topic: as research has ranked it. What a model chose counts in full.
+func relevance(c claim) float64 {
+	share := cmp.Or(c.Share, 1)
+	if c.block != topicqueue.BlockID(1) {
+		share *= further
+	}
+	return share
+}
+
+// attribution stands before the marker of an excerpt that ends with a table or code, below it.
+const attribution = "—"
+
+// markdown shows an excerpt with the marker of its source.
+func (e excerpt) markdown() string {
+	parts := make([]string, len(e.claims))
+	for i, c := range e.claims {
+		parts[i] = quoteMarkdown(c.Quote)
+	}
+	body := strings.Join(parts, "\n\n")
+	marker := "[" + e.claims[0].CitationID + "]"
+	last := body[strings.LastIndexByte(body, '\n')+1:]
+	if strings.HasPrefix(last, "```") || strings.HasPrefix(last, "|") {
+		return body + "\n\n" + attribution + " " + marker
+	}
+	return body + " " + marker
+}
+
+// choose returns excerpts, the best first, varied by maximal marginal relevance: as many as fit the number of words, whole,
+// at least one. The last may exceed the number by two thirds.
+func choose(all []excerpt, words int) []excerpt {
+	var chosen []excerpt
+	taken := make([]bool, len(all))
+	for used := 0; used < words; {
+		best, most := -1, 0.0
+		for i, e := range all {
+			if taken[i] || len(chosen) > 0 && used+e.words > words+words*2/3 {
+				continue
+			}
+			alike := 0.0
+			for _, c := range chosen {
+				alike = max(alike, text.Similarity(e.body, c.body))
+			}
+			if score := variety*e.relevance - (1-variety)*alike; best < 0 || score > most {
+				best, most = i, score
+			}
+		}
+		if best < 0 {
+			break
+		}
+		taken[best] = true
+		used += all[best].words
+		chosen = append(chosen, all[best])
+	}
+	return chosen
+}
+
+// byDocument groups excerpts by document, in the order of the best of each; those of one document as they stand there.
+func byDocument(all []excerpt) [][]excerpt {
+	at := map[string]int{}
+	var out [][]excerpt
+	for _, e := range all {
+		key := e.claims[0].document()
+		i, known := at[key]
+		if !known {
+			i = len(out)
+			at[key] = i
+			out = append(out, nil)
+		}
+		out[i] = append(out[i], e)
+	}
+	for _, of := range out {
+		slices.SortStableFunc(of, func(a, b excerpt) int { return cmp.Compare(a.claims[0].offset(), b.claims[0].offset()) })
+	}
+	return out
+}
+
+func documentTitle(c claim) string {
+	return cmp.Or(CleanTitle(text.Heading(c.source.Title)), CleanTitle(c.source.Title), c.document())
+}
+
+// bodies shows excerpts, each below the place where it stands. document: the title of the document when it stands above them
+// all, else "".
+func bodies(all []excerpt, document string) []string {
+	var out []string
+	last := ""
+	for _, e := range all {
+		if place := placeTitle(e.claims[0], document); place != last {
+			last = place
+			if place != "" {
+				out = append(out, "### "+citation.Escape(place))
+			}
+		}
+		out = append(out, e.body)
+	}
+	return out
+}
+
+// placeTitle names where a claim stands: its section, below its document unless that is said already.
+func placeTitle(c claim, document string) string {
+	var names []string
+	for _, h := range append([]string{c.source.Title}, c.source.Section...) {
+		if h = CleanTitle(text.Heading(h)); h != "" && h != document && !slices.Contains(names, h) {
+			names = append(names, h)
+		}
+	}
+	return strings.Join(names, " › ")
+}
+
+// maxUnmentioned bounds the words of the topic that a report says it has nothing on.
+const maxUnmentioned = 4
+
+// unmentioned returns the words of the topic that no excerpt has, and no heading above one.
+func (w *writer) unmentioned(shown []excerpt) []string {
+	has := map[string]bool{}
+	for _, e := range shown {
+		s := e.claims[0].source
+		for _, t := range text.Terms(strings.Join(append([]string{e.body, s.Title, s.Document, s.URL}, s.Section...), "\n")) {
+			has[t] = true
+		}
+	}
+	var missing []string
+	for word := range strings.FieldsSeq(w.run.Topic) {
+		word = strings.Trim(word, `.,;:?!()[]"'“”‘’«»`)
+		terms := text.Terms(word)
+		if len(terms) == 0 || strings.ContainsFunc(word, text.Wide) || len(missing) == maxUnmentioned {
+			continue
+		}
+		if !slices.ContainsFunc(terms, func(t string) bool { return has[t] }) && !slices.Contains(missing, word) {
+			missing = append(missing, word)
+		}
+	}
+	return missing
+}
+
+// checkQuoted records what a report without a model shows: each excerpt stands word for word where it says.
+func (w *writer) checkQuoted(d draft) *Verification {
+	v := newVerification()
+	for _, s := range d.sections {
+		for _, e := range s.excerpts {
+			first, last := e.claims[0], e.claims[len(e.claims)-1]
+			checked := CheckedSentence{
+				Text: fold(anyMarker.ReplaceAllString(e.body, "")), Section: s.title, Citations: []string{first.CitationID},
+				Verdict: support.Supported, Source: first.source.ID, Start: first.Start, End: last.End, Action: ActionKept, Quote: true,
+			}
+			if first.source.Hash != "" {
+				checked.Page = path.Join("pages", first.source.Hash+".txt")
+			}
+			v.Sentences = append(v.Sentences, checked)
+		}
+	}
+	v.count()
+	return v
+}
