@@ -77,11 +77,6 @@ type ReviewGap struct {
 	Reason   string   `json:"reason"`
 }
 
-// DeduplicateAnswer lists groups of blocks to be merged; a block that is in no group stays alone.
-type DeduplicateAnswer struct {
-	Groups []MergeGroup `json:"groups"`
-}
-
 // MergeGroup is one set of blocks that say the same.
 type MergeGroup struct {
 	Title    string   `json:"title"`
@@ -99,7 +94,7 @@ type PlacedClaims struct {
 	Claims  []int `json:"claims"`  // their numbers
 }
 
-// OutlineAnswer is the outline of a report; it is also the content of outline.json.
+// OutlineAnswer is the outline of a report.
 type OutlineAnswer struct {
 	Title        string           `json:"title"`
 	Introduction string           `json:"introduction"` // instruction for its writer
@@ -111,7 +106,8 @@ type OutlineAnswer struct {
 type OutlineSection struct {
 	Title       string              `json:"title"`
 	Instruction string              `json:"instruction"`
-	BlockIDs    []string            `json:"block_ids"`
+	BlockIDs    []string            `json:"block_ids"` // whose claims belong here unless they are placed by number
+	Claims      []int               `json:"claims"`    // by number
 	Subsections []OutlineSubsection `json:"subsections"`
 }
 
@@ -119,6 +115,7 @@ type OutlineSection struct {
 type OutlineSubsection struct {
 	Title       string `json:"title"`
 	Instruction string `json:"instruction"`
+	Claims      []int  `json:"claims"` // by number
 }
 
 // RepairSectionAnswer has new texts for unsupported sentences.

@@ -116,25 +116,22 @@ type ReviewBlock struct {
 	Left     int // claims that are not shown
 }
 
-// DeduplicateData asks which blocks say the same and should be merged.
-type DeduplicateData struct {
-	Topic  string
-	Blocks []BlockDigest
-}
-
-// BlockDigest is a researched block shown to the writer.
+// BlockDigest is a researched block shown to the editor.
 type BlockDigest struct {
 	ID       string
 	Title    string
 	Overview string
-	Claims   []ClaimLine
+	Claims   []PlaceClaim
+	Left     int // claims that are not shown
 }
 
-// OutlineData asks for a three-level outline.
+// OutlineData asks for a three-level outline with the claims of each part.
 type OutlineData struct {
 	Topic  string
 	Date   string
 	Blocks []BlockDigest
+	// Disagreements are pairs of claims that cannot both be true.
+	Disagreements []Disagreement
 }
 
 // PlaceData asks which claims belong in which section.
@@ -162,6 +159,7 @@ type PlaceClaim struct {
 type SubsectionLine struct {
 	Title       string
 	Instruction string
+	Claims      []ClaimLine // that the editor has placed there
 }
 
 // SectionData asks for the text of one section from its own claims.
@@ -172,8 +170,8 @@ type SectionData struct {
 	Title       string
 	Instruction string
 	Subsections []SubsectionLine
-	Part, Parts int // counted from 1, when the claims of the section are more than one question holds; 0: it is the whole
-	Claims      []ClaimLine
+	Part, Parts int         // counted from 1, when the claims of the section are more than one question holds; 0: it is the whole
+	Claims      []ClaimLine // those that stand in no subsection
 	// Disagreements are pairs of statements that cannot both be true, at least one of them of Claims.
 	Disagreements []Disagreement
 }
@@ -193,13 +191,15 @@ type FrameData struct {
 	Topic       string
 	ReportTitle string
 	Instruction string
-	Sections    []SectionDigest
+	Sections    []WrittenSection
+	Open        []string // what the research could not answer, a line each
 }
 
-// SectionDigest is a written section shown to the writer of introduction and conclusion.
-type SectionDigest struct {
-	Title  string
-	Claims []ClaimLine // the claims that the section cites
+// WrittenSection is a finished section shown to the writers of introduction and conclusion.
+type WrittenSection struct {
+	Title string
+	Text  string // Markdown with markers
+	Left  int    // paragraphs at its end that are not shown
 }
 
 // RepairSectionData asks for new texts of sentences that their sources do not bear out.

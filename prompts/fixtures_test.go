@@ -61,13 +61,8 @@ func questions() []question {
 			}, MaxGaps: 1}),
 		},
 		{
-			name: "deduplicate", structured: true, answer: prompts.DeduplicateAnswer{}, zero: of(prompts.Deduplicate, prompts.DeduplicateData{}),
-			en: of(prompts.Deduplicate, prompts.DeduplicateData{Topic: topicEN, Blocks: digestsEN}),
-			zh: of(prompts.Deduplicate, prompts.DeduplicateData{Topic: topicZH, Blocks: digestsZH}),
-		},
-		{
 			name: "outline", structured: true, answer: prompts.OutlineAnswer{}, zero: of(prompts.Outline, prompts.OutlineData{}),
-			en: of(prompts.Outline, prompts.OutlineData{Topic: topicEN, Date: "2026-11-20", Blocks: digestsEN}),
+			en: of(prompts.Outline, prompts.OutlineData{Topic: topicEN, Date: "2026-11-20", Blocks: digestsEN, Disagreements: sectionEN.Disagreements}),
 			zh: of(prompts.Outline, prompts.OutlineData{Topic: topicZH, Date: "2026-11-20", Blocks: digestsZH}),
 		},
 		{
@@ -219,12 +214,21 @@ var decideZH = prompts.DecideData{
 
 var digestsEN = []prompts.BlockDigest{
 	{ID: "block_1", Title: "What survives a power failure in WAL and rollback modes", Overview: "Find out what each mode guarantees."},
-	{ID: "block_2", Title: decideEN.Title, Overview: decideEN.Overview, Claims: claimsEN},
+	{ID: "block_2", Title: decideEN.Title, Overview: decideEN.Overview, Claims: numbered(claimsEN), Left: 4},
 }
 
 var digestsZH = []prompts.BlockDigest{
 	{ID: "block_1", Title: "WAL 与回滚日志在断电后的完整性", Overview: "查清两种模式各保证什么。"},
-	{ID: "block_2", Title: decideZH.Title, Overview: decideZH.Overview, Claims: claimsZH},
+	{ID: "block_2", Title: decideZH.Title, Overview: decideZH.Overview, Claims: numbered(claimsZH), Left: 2},
+}
+
+// numbered shows claims to the editor.
+func numbered(claims []prompts.ClaimLine) []prompts.PlaceClaim {
+	var out []prompts.PlaceClaim
+	for i, c := range claims {
+		out = append(out, prompts.PlaceClaim{Number: i + 1, Text: c.Text})
+	}
+	return out
 }
 
 var sectionEN = prompts.SectionData{
@@ -233,9 +237,9 @@ var sectionEN = prompts.SectionData{
 	Title:    "Checkpoints and open readers", Instruction: "Show when checkpoints run and what delays them. Name the disagreement about their cost.",
 	Subsections: []prompts.SubsectionLine{
 		{Title: "When a checkpoint runs", Instruction: "Give the default and what triggers it."},
-		{Title: "What keeps it from finishing"},
+		{Title: "What keeps it from finishing", Claims: claimsEN[1:]},
 	},
-	Part: 1, Parts: 2, Claims: claimsEN,
+	Part: 1, Parts: 2, Claims: claimsEN[:1],
 	Disagreements: []prompts.Disagreement{{
 		A: prompts.DisagreementSide{Text: claimsEN[0].Text, CitationIDs: []string{"CIT-2-01", "CIT-3-04"}, Support: 3},
 		B: prompts.DisagreementSide{Text: "SQLite runs a checkpoint by default when the WAL reaches 4000 pages.", CitationIDs: []string{"CIT-1-07"}, Support: 1},
@@ -256,6 +260,7 @@ var sectionZH = prompts.SectionData{
 func frame(topic, instruction string, s prompts.SectionData) prompts.FrameData {
 	return prompts.FrameData{
 		Topic: topic, ReportTitle: s.ReportTitle, Instruction: instruction,
-		Sections: []prompts.SectionDigest{{Title: s.Sections[0]}, {Title: s.Title, Claims: s.Claims}},
+		Sections: []prompts.WrittenSection{{Title: s.Sections[0]}, {Title: s.Title, Text: "### Size\n\nThe log grows [CIT-2-01].\n\n| a | b |", Left: 2}},
+		Open:     []string{"Flash wear: nothing usable was found"},
 	}
 }

@@ -13,7 +13,7 @@ import (
 func foreign(s string) []prompts.Prompt {
 	claims := []prompts.ClaimLine{{CitationID: "CIT-1-01", Text: s, Quote: s, Source: s}}
 	passages := []prompts.Passage{{ID: "1", Title: s, Place: s, Text: s}, {ID: "2", Title: s, Place: s, Text: s}}
-	blocks := []prompts.BlockDigest{{ID: "block_1", Title: s, Overview: s, Claims: claims}}
+	blocks := []prompts.BlockDigest{{ID: "block_1", Title: s, Overview: s, Claims: numbered(claims)}}
 	decide := decideEN
 	decide.Topic, decide.Title, decide.Overview, decide.Claims = s, s, s, claims
 	decide.Blocks = []prompts.BlockLine{{ID: "block_1", Title: s}}
@@ -31,7 +31,6 @@ func foreign(s string) []prompts.Prompt {
 			prompts.Review(lang, prompts.ReviewData{Topic: s, MaxGaps: 3, Blocks: []prompts.ReviewBlock{
 				{ID: "block_1", Title: s, Overview: s, Trouble: s, Claims: claims}, {ID: "block_2", Title: s},
 			}}),
-			prompts.Deduplicate(lang, prompts.DeduplicateData{Topic: s, Blocks: blocks}),
 			prompts.Outline(lang, prompts.OutlineData{Topic: s, Blocks: blocks}),
 			prompts.Place(lang, prompts.PlaceData{Topic: s, Sections: []prompts.PlaceSection{{Number: 1, Title: "T"}}, Claims: []prompts.PlaceClaim{{Number: 1, Text: s}}}),
 			prompts.Section(lang, section),

@@ -22,7 +22,6 @@ func TestLimitsLeaveRoom(t *testing.T) {
 		{"decompose", prompts.Decompose("en", prompts.DecomposeData{N: 2}), 0},
 		{"many queries", prompts.Queries("en", prompts.QueriesData{N: 12}), 12 * 20 * 3 / 2},
 		{"review", prompts.Review("en", prompts.ReviewData{MaxGaps: 1}), 0},
-		{"deduplicate", prompts.Deduplicate("en", prompts.DeduplicateData{Blocks: make([]prompts.BlockDigest, 2)}), 0},
 		{"outline", prompts.Outline("en", prompts.OutlineData{Blocks: make([]prompts.BlockDigest, 2)}), 0},
 		{"place", prompts.Place("en", prompts.PlaceData{Sections: make([]prompts.PlaceSection, 3), Claims: make([]prompts.PlaceClaim, 4)}), 0},
 		{"section", prompts.Section("en", prompts.SectionData{Claims: claims}), 20 * 50 * 3 / 2},

@@ -6,7 +6,7 @@ import "encoding/json"
 // has templates of its own, every other tag takes the English ones, which name the language to write in; an empty or
 // malformed tag means English. Strings in the data may be any bytes. All are safe for concurrent use.
 //
-// Of a ClaimLine, Section shows everything; Decide, Introduction and Conclusion leave out the quote, Review, Deduplicate,
+// Of a ClaimLine, Section shows everything; Decide leaves out the quote, Review,
 // Outline and Place, which see the claims of a whole run, quote and source.
 
 // Rephrase asks for the topic as a research brief (RephraseAnswer).
@@ -56,17 +56,18 @@ func Review(lang string, d ReviewData) Prompt {
 		Bound{Property: "same", Most: max(1, len(d.Blocks)/2)}, Bound{Property: "block_ids", Least: 2, Most: max(2, len(d.Blocks)), OneOf: names})
 }
 
-// Deduplicate asks which blocks are one subject (DeduplicateAnswer).
-func Deduplicate(lang string, d DeduplicateData) Prompt {
-	return structured("deduplicate", lang, d, 800+100*len(d.Blocks),
-		Bound{Property: "groups", Most: max(1, len(d.Blocks)/2)}, Bound{Property: "block_ids", Least: 2, Most: len(d.Blocks), OneOf: ids(d.Blocks)})
-}
+// maxSections bounds the sections of an outline, whatever the number of blocks.
+const maxSections = 6
 
 // Outline asks for the outline of the report (OutlineAnswer).
 func Outline(lang string, d OutlineData) Prompt {
-	return structured("outline", lang, d, 1500+600*len(d.Blocks),
-		Bound{Property: "sections", Least: 1, Most: len(d.Blocks)},
-		Bound{Property: "block_ids", Least: 1, Most: len(d.Blocks), OneOf: ids(d.Blocks)}, Bound{Property: "subsections", Most: 4})
+	claims := 0
+	for _, b := range d.Blocks {
+		claims += len(b.Claims)
+	}
+	return structured("outline", lang, d, 2500+10*claims,
+		Bound{Property: "sections", Least: 1, Most: maxSections}, Bound{Property: "block_ids", Most: len(d.Blocks), OneOf: ids(d.Blocks)},
+		Bound{Property: "claims", Most: claims}, Bound{Property: "subsections", Most: 4})
 }
 
 // Place asks which claims belong in which section of a given outline (PlaceAnswer).
@@ -84,7 +85,11 @@ func ids(blocks []BlockDigest) []string {
 
 // Section asks for the text of one section: Markdown without a heading of its own, with [CIT-3-01] markers.
 func Section(lang string, d SectionData) Prompt {
-	return freeText("section", lang, d, 1000+250*len(d.Claims))
+	claims := len(d.Claims)
+	for _, s := range d.Subsections {
+		claims += len(s.Claims)
+	}
+	return freeText("section", lang, d, 1000+250*claims)
 }
 
 // Introduction asks for the text of the introduction: Markdown without headings, with [CIT-3-01] markers.

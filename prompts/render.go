@@ -3,6 +3,7 @@ package prompts
 import (
 	"embed"
 	"fmt"
+	"regexp"
 	"strings"
 	"text/template"
 	"unicode"
@@ -33,6 +34,7 @@ func parse(dir string) templates {
 		"line":  line,
 
 		"firstMarker": firstMarker,
+		"anyMarker":   anyMarker,
 		// include renders a named template to a string, so that it can be piped into quote.
 		"include": func(name string, data any) (string, error) {
 			var b strings.Builder
@@ -53,10 +55,25 @@ func (t templates) render(name string, data any) string {
 	return strings.TrimSpace(b.String())
 }
 
-// firstMarker returns the citation id of the first claim, empty without one: a real one as the example at a question's
-// end, where small models look.
+// firstMarker returns a marker of the finished sections, empty without one: a real one as the example at a question's end,
+// where small models look.
 func firstMarker(d FrameData) string {
 	for _, s := range d.Sections {
+		if m := aMarker.FindStringSubmatch(s.Text); m != nil {
+			return m[1]
+		}
+	}
+	return ""
+}
+
+var aMarker = regexp.MustCompile(`\[((?:CIT-\d+|PLAN)-\d+)\]`)
+
+// anyMarker is firstMarker for the claims of one section.
+func anyMarker(d SectionData) string {
+	if len(d.Claims) > 0 {
+		return d.Claims[0].CitationID
+	}
+	for _, s := range d.Subsections {
 		if len(s.Claims) > 0 {
 			return s.Claims[0].CitationID
 		}

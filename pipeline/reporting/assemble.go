@@ -6,7 +6,6 @@ import (
 	"unicode"
 
 	"nightdesk/pipeline/citation"
-	"nightdesk/prompts"
 	"nightdesk/topicqueue"
 )
 
@@ -30,7 +29,7 @@ func (d draft) repeated() []string {
 
 // assemble joins the parts, shows the figures, renders the citations and adds references, gaps and the note on how the
 // report was made and checked.
-func (w *writer) assemble(outline prompts.OutlineAnswer, d draft, v *Verification) Report {
+func (w *writer) assemble(outline Outline, d draft, v *Verification) Report {
 	parts := []string{"# " + citation.Escape(outline.Title), d.opening.body}
 	if changed := w.whatChanged(); changed != "" {
 		parts = []string{parts[0], changed, "---", parts[1]}
@@ -82,7 +81,7 @@ func (w *writer) assemble(outline prompts.OutlineAnswer, d draft, v *Verificatio
 	}
 	markdown += "\n\n*" + citation.Escape(note) + "*\n"
 	return Report{
-		Title: outline.Title, Markdown: markdown, Outline: w.withMergedBlocks(outline), Cited: rendered.Cited, Numbers: rendered.Numbers,
+		Title: outline.Title, Markdown: markdown, Outline: outline, Cited: rendered.Cited, Numbers: rendered.Numbers,
 		Removed: removed, Words: countWords(strings.Join(parts, "\n\n")) - countWords(strings.Join(shown, "\n\n")), Gaps: append([]Gap{}, w.gaps...),
 		Fallbacks: append([]string{}, w.fallbacks...), Statistics: w.stats, Evidence: w.weighed,
 		Verification: v,
@@ -99,12 +98,8 @@ func (w *writer) gapList() string {
 
 // blockHeading names the block of a group of references.
 func (w *writer) blockHeading(number int) string {
-	for _, s := range w.subjects {
-		for _, b := range s.blocks {
-			if b.ID == topicqueue.BlockID(number) {
-				return blockTitle(b)
-			}
-		}
+	if b := w.block(topicqueue.BlockID(number)); b != nil {
+		return b.title
 	}
 	return ""
 }

@@ -111,18 +111,17 @@ func countCitations(removed []citation.Removal) int {
 // coverage measures how much of plan and claims the citations reach.
 func (w *writer) coverage(e *Evaluation, used map[string]int) {
 	blocks, covered, claims, told := map[string]bool{}, map[string]bool{}, 0, 0
-	for _, s := range w.subjects {
-		for _, b := range s.blocks {
-			blocks[b.ID] = true
-		}
-		for _, c := range s.claims {
-			claims++
-			if used[c.CitationID] > 0 {
-				told++
-				covered[c.block] = true
-			}
+	for _, b := range w.blocks {
+		blocks[b.id] = true
+	}
+	for _, c := range w.claims {
+		claims++
+		if used[c.CitationID] > 0 {
+			told++
+			covered[c.block] = true
 		}
 	}
+	delete(blocks, backgroundID)
 	for _, g := range w.gaps { // planned, and nothing was found
 		blocks[g.BlockID] = true
 	}

@@ -10,7 +10,6 @@ import (
 	"nightdesk/pipeline/citation"
 	"nightdesk/pipeline/citation/support"
 	"nightdesk/pipeline/text"
-	"nightdesk/prompts"
 	"nightdesk/topicqueue"
 )
 
@@ -42,32 +41,34 @@ type excerpt struct {
 // quoted puts the report together from excerpts, without a model: the best one first, then the others by document.
 func (w *writer) quoted(ctx context.Context) (Report, error) {
 	d := draft{extractive: true}
-	outline := prompts.OutlineAnswer{Title: w.title}
+	plan := reportPlan{title: w.title}
 	var shown []excerpt
 	add := func(title string, body []string, of []excerpt) {
 		shown = append(shown, of...)
 		d.sections = append(d.sections, section{title: title, body: strings.Join(body, "\n\n"), excerpts: of})
+		plan.sections = append(plan.sections, sectionPlan{title: title, claims: claimsOfExcerpts(of)})
 	}
 	if w.template != nil {
-		outline = w.templated()
-		for _, s := range w.subjects {
-			best := choose(excerptsOf(s.claims), w.quotedWords()/len(w.template.Sections))
+		filled, err := w.planned(ctx)
+		if err != nil {
+			return Report{}, err
+		}
+		plan.title, plan.introduction, plan.conclusion = filled.title, filled.introduction, filled.conclusion
+		for _, s := range filled.sections {
+			if len(s.claims) == 0 {
+				d.sections = append(d.sections, w.nothingFor(s.title))
+				plan.sections = append(plan.sections, sectionPlan{title: s.title})
+				continue
+			}
+			best := choose(excerptsOf(s.claims), w.quotedWords()/len(filled.sections))
 			add(s.title, bodies(best, ""), best)
 		}
-		d.sections = w.withEmpty(d.sections)
 	} else {
-		var all []claim
-		for _, s := range w.subjects {
-			all = append(all, s.claims...)
-		}
-		best := choose(excerptsOf(all), w.quotedWords())
+		best := choose(excerptsOf(w.claims), w.quotedWords())
 		add(w.words.bestMatch, bodies(best[:1], ""), best[:1])
 		for _, of := range byDocument(best[1:]) {
 			title := documentTitle(of[0].claims[0])
 			add(title, bodies(of, title), of)
-		}
-		for _, s := range d.sections {
-			outline.Sections = append(outline.Sections, prompts.OutlineSection{Title: s.title, Subsections: []prompts.OutlineSubsection{}})
 		}
 	}
 	left := w.stats.Claims
@@ -80,7 +81,15 @@ func (w *writer) quoted(ctx context.Context) (Report, error) {
 		d.sections = append(d.sections, s)
 	}
 	d.opening = passage{body: w.words.quoted(w.unmentioned(shown)), local: true}
-	return w.finish(ctx, outline, d)
+	return w.finish(ctx, plan.outline(), d)
+}
+
+func claimsOfExcerpts(excerpts []excerpt) []claim {
+	var claims []claim
+	for _, e := range excerpts {
+		claims = append(claims, e.claims...)
+	}
+	return claims
 }
 
 func (w *writer) quotedWords() int { return cmp.Or(quotedWords[w.run.Options.Preset], defaultWords) }
@@ -129,11 +138,17 @@ const attribution = "—"
 
 // markdown shows an excerpt with the marker of its source.
 func (e excerpt) markdown() string {
-	parts := make([]string, len(e.claims))
+	var quote strings.Builder
 	for i, c := range e.claims {
-		parts[i] = quoteMarkdown(c.Quote)
+		switch {
+		case i > 0 && c.Start <= e.claims[i-1].End+1: // sentences of one paragraph
+			quote.WriteString(" ")
+		case i > 0:
+			quote.WriteString("\n\n")
+		}
+		quote.WriteString(c.Quote)
 	}
-	body := strings.Join(parts, "\n\n")
+	body := quoteMarkdown(quote.String())
 	marker := "[" + e.claims[0].CitationID + "]"
 	last := body[strings.LastIndexByte(body, '\n')+1:]
 	if strings.HasPrefix(last, "```") || strings.HasPrefix(last, "|") {
@@ -142,9 +157,38 @@ func (e excerpt) markdown() string {
 	return body + " " + marker
 }
 
+// withoutHeld drops excerpts whose words another one shows, too, which is then as relevant as they were.
+func withoutHeld(all []excerpt) []excerpt {
+	keys := make([]string, len(all))
+	for i, e := range all {
+		keys[i] = sentenceKey(e.quote())
+	}
+	held := make([]bool, len(all))
+	for i := range all {
+		for j, k := range keys {
+			if i != j && strings.Contains(k, keys[i]) && (len(k) > len(keys[i]) || j < i) {
+				held[i] = true
+				all[j].relevance = max(all[j].relevance, all[i].relevance)
+				break
+			}
+		}
+	}
+	var out []excerpt
+	for i, e := range all {
+		if !held[i] {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// quote returns the words of the source, without the marker.
+func (e excerpt) quote() string { return strings.TrimSuffix(e.body, "["+e.claims[0].CitationID+"]") }
+
 // choose returns excerpts, the best first, varied by maximal marginal relevance: as many as fit the number of words, whole,
 // at least one. The last may exceed the number by two thirds.
 func choose(all []excerpt, words int) []excerpt {
+	all = withoutHeld(all)
 	var chosen []excerpt
 	taken := make([]bool, len(all))
 	for used := 0; used < words; {

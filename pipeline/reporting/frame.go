@@ -3,6 +3,7 @@ package reporting
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"golang.org/x/sync/errgroup"
 
@@ -21,17 +22,20 @@ type passage struct {
 	told     told
 }
 
-// frame writes introduction and conclusion from what the sections cite. The error is the end of ctx and nothing else.
-func (w *writer) frame(ctx context.Context, outline prompts.OutlineAnswer, sections []section) (opening, conclusion passage, err error) {
+// frame writes introduction and conclusion from the finished sections. The error is the end of ctx and nothing else.
+func (w *writer) frame(ctx context.Context, plan reportPlan, sections []section) (opening, conclusion passage, err error) {
 	var cited []claim
 	for _, s := range sections {
 		cited = append(cited, w.citedOf(s)...)
 	}
 	language := w.run.Options.Language
 	data := func(instruction string, shrink int) prompts.FrameData {
-		d := prompts.FrameData{Topic: w.topic, ReportTitle: outline.Title, Instruction: instruction}
+		d := prompts.FrameData{Topic: w.topic, ReportTitle: plan.title, Instruction: instruction}
 		for _, s := range sections {
-			d.Sections = append(d.Sections, prompts.SectionDigest{Title: s.title, Claims: statements(w.citedOf(s), frameDigestBytes/len(sections), shrink)})
+			d.Sections = append(d.Sections, shownSection(s, shrink))
+		}
+		for _, g := range w.gaps {
+			d.Open = append(d.Open, g.Title+": "+g.Reason)
 		}
 		return d
 	}
@@ -40,13 +44,13 @@ func (w *writer) frame(ctx context.Context, outline prompts.OutlineAnswer, secti
 	var openingOK, conclusionOK bool
 	g.Go(func() (err error) {
 		opening, openingOK, err = w.passage(groupCtx, cited, func(shrink int) prompts.Prompt {
-			return prompts.Introduction(language, data(outline.Introduction, shrink))
+			return prompts.Introduction(language, data(plan.introduction, shrink))
 		})
 		return err
 	})
 	g.Go(func() (err error) {
 		conclusion, conclusionOK, err = w.passage(groupCtx, cited, func(shrink int) prompts.Prompt {
-			return prompts.Conclusion(language, data(outline.Conclusion, shrink))
+			return prompts.Conclusion(language, data(plan.conclusion, shrink))
 		})
 		return err
 	})
@@ -64,8 +68,21 @@ func (w *writer) frame(ctx context.Context, outline prompts.OutlineAnswer, secti
 	return opening, conclusion, nil
 }
 
-// passage asks for one text of the frame; false means that no answer was usable. prompt makes the question of evidence
-// that is halved shrink times, for models with a small window.
+// shownSection shows a finished section: of a window too small for all, the first half of its paragraphs, a quarter, and so on.
+func shownSection(s section, shrink int) prompts.WrittenSection {
+	all := paragraphs(s.body)
+	shown := max(1, len(all)>>shrink)
+	out := prompts.WrittenSection{Title: s.title, Left: max(0, len(all)-shown)}
+	var texts []string
+	for _, p := range all[:min(len(all), shown)] {
+		texts = append(texts, p.text)
+	}
+	out.Text = strings.Join(texts, "\n\n")
+	return out
+}
+
+// passage asks for one text of the frame; false means that no answer was usable. prompt makes the question of sections
+// that are halved shrink times, for models with a small window.
 func (w *writer) passage(ctx context.Context, cited []claim, prompt func(shrink int) prompts.Prompt) (passage, bool, error) {
 	shrink := 0
 	for attempt := 0; attempt-shrink < attempts; attempt++ {

@@ -5,29 +5,25 @@ import (
 	"slices"
 
 	"nightdesk/pipeline/citation"
-	"nightdesk/prompts"
-	"nightdesk/topicqueue"
 )
 
 // Text is a report that a model has written, in parts, as the next run of its topic needs it: a part whose evidence has not
 // moved is kept word for word, with what was found when it was checked.
 type Text struct {
-	Language   string                  `json:"language"`
-	Template   string                  `json:"template,omitempty"`
-	Places     map[string]int          `json:"places,omitempty"` // of claims by id: the section of the template, from 0
-	Groups     []topicqueue.SameBlocks `json:"groups"`           // blocks that were merged
-	Outline    prompts.OutlineAnswer   `json:"outline"`          // of merged blocks it names the first
-	Opening    keptPart                `json:"opening"`
-	Sections   []keptPart              `json:"sections"` // as the outline has them
-	Conclusion keptPart                `json:"conclusion"`
-	Judgement  *Judgement              `json:"judgement,omitempty"`
+	Language   string         `json:"language"`
+	Template   string         `json:"template,omitempty"`
+	Places     map[string]int `json:"places,omitempty"` // of claims by id: the section of the template, from 0
+	Outline    Outline        `json:"outline"`          // with the claims of each section
+	Opening    keptPart       `json:"opening"`
+	Sections   []keptPart     `json:"sections"` // as the outline has them
+	Conclusion keptPart       `json:"conclusion"`
+	Judgement  *Judgement     `json:"judgement,omitempty"`
 }
 
 // keptPart is a part of a report: Markdown with canonical markers.
 type keptPart struct {
 	Body     string             `json:"body"`
 	Removed  []citation.Removal `json:"removed,omitempty"`
-	Left     int                `json:"left,omitempty"`               // claims that had no room
 	Repeated []string           `json:"repeated_sentences,omitempty"` // that were taken out
 	Local    bool               `json:"local,omitempty"`              // put together and not written: the next run has it written
 	told
@@ -49,17 +45,31 @@ func ReadText(body json.RawMessage) (*Text, error) {
 }
 
 // keep returns what the next run may keep of this report; nil when there will be none.
-func (w *writer) keep(outline prompts.OutlineAnswer, d draft, v *Verification) *Text {
+func (w *writer) keep(outline Outline, d draft, v *Verification) *Text {
 	if !w.run.Options.Incremental || d.extractive || v.Status != citation.StatusVerified {
 		return nil
 	}
 	t := &Text{
-		Language: w.run.Options.Language, Template: w.run.Options.Template, Places: w.places, Outline: outline, Opening: keptOf(d.opening), Conclusion: keptOf(d.conclusion), Judgement: v.Judgement,
+		Language: w.run.Options.Language, Template: w.run.Options.Template, Outline: outline, Opening: keptOf(d.opening), Conclusion: keptOf(d.conclusion), Judgement: v.Judgement,
+	}
+	for i, s := range outline.Sections {
+		for _, id := range s.AllClaimIDs() {
+			if w.template != nil {
+				t.place(id, i)
+			}
+		}
 	}
 	for _, s := range d.sections {
-		t.Sections = append(t.Sections, keptPart{Body: s.body, Removed: s.removed, Left: s.left, Repeated: s.repeated, Local: s.local, told: s.told})
+		t.Sections = append(t.Sections, keptPart{Body: s.body, Removed: s.removed, Repeated: s.repeated, Local: s.local, told: s.told})
 	}
 	return t
+}
+
+func (t *Text) place(claim string, section int) {
+	if t.Places == nil {
+		t.Places = map[string]int{}
+	}
+	t.Places[claim] = section
 }
 
 func keptOf(p passage) keptPart {
@@ -85,10 +95,7 @@ func (w *writer) goOn(in Input) {
 	for _, b := range in.Blocks {
 		for _, t := range b.Traces {
 			for _, c := range t.Withdrawn {
-				w.moved[b.Block.ID], w.moved[c.CitationID] = true, true
-			}
-			if t.Since == "" && len(t.Claims) > 0 || t.Dropped > 0 {
-				w.moved[b.Block.ID] = true
+				w.moved[c.CitationID] = true
 			}
 			if t.Dropped > 0 {
 				w.moved[t.CitationID] = true
@@ -100,28 +107,25 @@ func (w *writer) goOn(in Input) {
 	}
 }
 
-// keptSection returns a section of the last report: one of the same blocks, of which none has news, and which cites nothing that has
-// become something else.
-func (w *writer) keptSection(o prompts.OutlineSection) (section, bool) {
+// keptSection returns a section of the last report: one of the same claims that cites nothing which has become something else.
+func (w *writer) keptSection(s sectionPlan) (section, bool) {
 	if w.before == nil {
 		return section{}, false
 	}
-	i := slices.IndexFunc(w.before.Outline.Sections, func(b prompts.OutlineSection) bool {
-		return b.Title == o.Title && slices.Equal(b.BlockIDs, o.BlockIDs)
+	ids := make([]string, len(s.claims))
+	for i, c := range s.claims {
+		ids[i] = c.ID
+	}
+	slices.Sort(ids)
+	i := slices.IndexFunc(w.before.Outline.Sections, func(b OutlineSection) bool {
+		return b.Title == s.title && slices.Equal(slices.Sorted(slices.Values(b.AllClaimIDs())), ids)
 	})
-	if i < 0 || w.before.Sections[i].Local || !w.holds(w.before.Sections[i].Body) {
+	moved := func(c claim) bool { return w.moved[c.CitationID] }
+	if i < 0 || w.before.Sections[i].Local || !w.holds(w.before.Sections[i].Body) || slices.ContainsFunc(s.claims, moved) {
 		return section{}, false
 	}
-	s := section{title: o.Title}
-	for _, subject := range w.subjectsOf(o) {
-		if slices.ContainsFunc(subject.blockIDs(), func(id string) bool { return w.moved[id] }) {
-			return section{}, false
-		}
-		s.claims = append(s.claims, subject.claims...)
-	}
 	past := &w.before.Sections[i]
-	s.body, s.removed, s.left, s.repeated, s.past = past.Body, past.Removed, past.Left, past.Repeated, past
-	return s, true
+	return section{title: s.title, claims: s.claims, body: past.Body, removed: past.Removed, repeated: past.Repeated, past: past}, true
 }
 
 // holds reports that everything which a text cites is what it was. Of what it links nobody has looked.

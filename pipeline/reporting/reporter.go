@@ -12,7 +12,6 @@ import (
 	"nightdesk/pipeline/evidence"
 	"nightdesk/pipeline/llm"
 	"nightdesk/pipeline/recurring"
-	"nightdesk/prompts"
 	"nightdesk/topicqueue"
 )
 
@@ -68,18 +67,18 @@ type BlockEvidence struct {
 
 // Report is a finished report.
 type Report struct {
-	Title      string                `json:"title"`
-	Markdown   string                `json:"markdown"`
-	Info       string                `json:"-"` // what end_author tells watchers, in the language of the report
-	Outline    prompts.OutlineAnswer `json:"outline"`
-	Cited      []string              `json:"cited"`             // citation ids in order: planning, then by block and number
-	Numbers    map[string]int        `json:"numbers,omitempty"` // in numbered style, the number of each cited id
-	Removed    []citation.Removal    `json:"removed"`           // markers and links of a model that nothing stands behind
-	Words      int                   `json:"words"`             // of the text without references; a Chinese or Japanese character counts as one
-	Gaps       []Gap                 `json:"gaps"`
-	Fallbacks  []string              `json:"fallbacks"` // steps that the model should have done and did not, for a person
-	Evidence   evidence.Weighed      `json:"evidence"`
-	Statistics Statistics            `json:"statistics"`
+	Title      string             `json:"title"`
+	Markdown   string             `json:"markdown"`
+	Info       string             `json:"-"` // what end_author tells watchers, in the language of the report
+	Outline    Outline            `json:"outline"`
+	Cited      []string           `json:"cited"`             // citation ids in order: planning, then by block and number
+	Numbers    map[string]int     `json:"numbers,omitempty"` // in numbered style, the number of each cited id
+	Removed    []citation.Removal `json:"removed"`           // markers and links of a model that nothing stands behind
+	Words      int                `json:"words"`             // of the text without references; a Chinese or Japanese character counts as one
+	Gaps       []Gap              `json:"gaps"`
+	Fallbacks  []string           `json:"fallbacks"` // steps that the model should have done and did not, for a person
+	Evidence   evidence.Weighed   `json:"evidence"`
+	Statistics Statistics         `json:"statistics"`
 
 	Verification *Verification `json:"verification,omitempty"` // how it was checked
 
@@ -97,10 +96,9 @@ type Gap struct {
 // Statistics counts what went into a report.
 type Statistics struct {
 	Blocks            int `json:"blocks"`
-	MergedBlocks      int `json:"merged_blocks"` // blocks that joined another one
 	Sections          int `json:"sections"`
 	Claims            int `json:"claims"`             // all that the run holds
-	ClaimsLeftOut     int `json:"claims_left_out"`    // did not fit a prompt, repeated others or were less relevant
+	ClaimsLeftOut     int `json:"claims_left_out"`    // of a report without a model: ranked lower than what it shows
 	Citations         int `json:"citations"`          // distinct ids cited
 	Documents         int `json:"documents"`          // distinct documents and pages cited
 	Figures           int `json:"figures"`            // shown
@@ -119,7 +117,7 @@ type Statistics struct {
 func (r *Reporter) Report(ctx context.Context, in Input) (Report, error) {
 	words := wordsFor(in.Run.Options.Language)
 	w := newWriter(r, in, words)
-	if len(w.subjects) == 0 {
+	if len(w.claims) == 0 {
 		return Report{}, ErrNoEvidence
 	}
 	if err := w.weigh(ctx, in); err != nil {

@@ -21,7 +21,6 @@ type section struct {
 	claims   []claim // that it was written from
 	removed  []citation.Removal
 	repeated []string  // sentences that were taken out because the report says the same before
-	left     int       // claims that did not fit
 	local    bool      // put together from the claims, not written
 	excerpts []excerpt // that it shows, in a report without a model
 	empty    bool      // of a template, and nothing was found for it
@@ -34,26 +33,26 @@ type section struct {
 const attempts = 2
 
 const (
-	sectionCuts = 4    // parts of 28,000 bytes, then of 9,000, 3,000 and 1,000: below that a window has no room to write
+	sectionCuts = 5    // the whole section, then parts of a third of its claims, of a ninth, ...: below that a window has no room
 	partStep    = 1000 // ordinals of a section's parts: section + part x 1000
 )
 
-// sections writes all sections of the outline, several at a time.
-func (w *writer) sections(ctx context.Context, outline prompts.OutlineAnswer) ([]section, error) {
-	titles := make([]string, len(outline.Sections))
-	for i, s := range outline.Sections {
-		titles[i] = s.Title
+// sections writes all sections of the plan, several at a time.
+func (w *writer) sections(ctx context.Context, plan reportPlan) ([]section, error) {
+	titles := make([]string, len(plan.sections))
+	for i, s := range plan.sections {
+		titles[i] = s.title
 	}
-	written, placed := make([]section, len(outline.Sections)), w.placed(outline)
+	written, placed := make([]section, len(plan.sections)), w.placed(plan)
 	g, groupCtx := errgroup.WithContext(ctx)
 	g.SetLimit(parallel(w.Parallel))
-	for i, s := range outline.Sections {
+	for i, s := range plan.sections {
 		if kept, ok := w.keptSection(s); ok {
 			written[i] = kept
 			continue
 		}
 		g.Go(func() (err error) {
-			written[i], err = w.section(groupCtx, outline.Title, titles, i, s, placed[i])
+			written[i], err = w.section(groupCtx, plan.title, titles, i, s, placed[i])
 			return err
 		})
 	}
@@ -61,7 +60,6 @@ func (w *writer) sections(ctx context.Context, outline prompts.OutlineAnswer) ([
 		return nil, ended(ctx, err)
 	}
 	for i, s := range written { // in the order of the report, not in that of the answers
-		w.stats.ClaimsLeftOut += s.left
 		if s.local && !s.empty {
 			w.fellBack("section " + quoteTitle(written[i].title))
 		}
@@ -78,41 +76,33 @@ func parallel(n int) int {
 
 func quoteTitle(title string) string { return "“" + title + "”" }
 
-// section writes one section from its own claims and the disagreements that it is to tell of, in as many parts as the model's window makes necessary. The error is
-// the end of ctx and nothing else.
-func (w *writer) section(ctx context.Context, reportTitle string, titles []string, index int, o prompts.OutlineSection, disagreements []evidence.Contradiction) (section, error) {
-	out := section{title: o.Title}
-	subjects := w.subjectsOf(o)
-	var all []claim
-	for _, s := range subjects {
-		all = append(all, s.claims...)
+// section writes one section from its own claims and the disagreements that it is to tell of, in as many parts as the model's
+// window makes necessary. The error is the end of ctx and nothing else.
+func (w *writer) section(
+	ctx context.Context, reportTitle string, titles []string, index int, s sectionPlan, disagreements []evidence.Contradiction,
+) (section, error) {
+	if len(s.claims) == 0 {
+		return w.nothingFor(s.title), nil
 	}
-	if len(all) == 0 {
-		return w.nothingFor(o.Title), nil
-	}
-	out.claims, out.left = pack(all, sectionBytes)
-	data := prompts.SectionData{Topic: w.topic, ReportTitle: reportTitle, Sections: titles, Title: o.Title, Instruction: o.Instruction}
-	for _, s := range o.Subsections {
-		data.Subsections = append(data.Subsections, prompts.SubsectionLine(s))
-	}
-	budget := sectionBytes
+	out := section{title: s.title, claims: s.claims}
+	data := prompts.SectionData{Topic: w.topic, ReportTitle: reportTitle, Sections: titles, Title: s.title, Instruction: s.instruction}
+	budget := sizeOf(s.claims)
 	for cut := range sectionCuts {
-		written, err := w.parts(ctx, data, index, cut, inParts(out.claims, budget), disagreements)
+		written, err := w.parts(ctx, data, s, index, cut, inParts(s.claims, budget), disagreements)
 		if ctx.Err() != nil {
 			return out, context.Cause(ctx)
 		}
 		if errors.Is(err, llm.ErrContextLength) {
-			budget = min(budget, sizeOf(out.claims)) / 3 // the window is smaller than most
+			budget /= 3
 			continue
 		}
 		if err != nil {
 			break
 		}
-		out.body, out.removed, out.repeated = written.body, written.removed, written.repeated
+		out.body, out.removed, out.repeated = w.withHeadings(written.body, s), written.removed, written.repeated
 		return out, nil
 	}
-	out.claims, out.left, out.local = all, 0, true
-	out.body = localSection(subjects)
+	out.local, out.body = true, w.localSection(s)
 	return out, nil
 }
 
@@ -125,14 +115,20 @@ func (w *writer) nothingFor(title string) section {
 var errUnusable = errors.New("no usable text")
 
 // parts writes a section part by part, each from its own claims, and joins them.
-func (w *writer) parts(ctx context.Context, data prompts.SectionData, index, cut int, claims [][]claim, disagreements []evidence.Contradiction) (passage, error) {
+func (w *writer) parts(
+	ctx context.Context, data prompts.SectionData, s sectionPlan, index, cut int, claims [][]claim, disagreements []evidence.Contradiction,
+) (passage, error) {
 	var whole passage
 	for i, part := range claims {
-		data.Claims, data.Disagreements = nil, disagreementLines(disagreements)
+		data.Disagreements = disagreementLines(disagreements)
 		ids := withSides(citations(part), disagreements)
 		disagreements = nil // the first part tells of them
-		for _, c := range part {
-			data.Claims = append(data.Claims, claimLine(c))
+		data.Claims, data.Subsections = claimLines(part, 0), nil
+		for n, sub := range s.parts {
+			line := prompts.SubsectionLine{Title: sub.Title, Instruction: sub.Instruction, Claims: claimLines(part, n+1)}
+			if len(claims) == 1 || len(line.Claims) > 0 {
+				data.Subsections = append(data.Subsections, line)
+			}
 		}
 		if len(claims) > 1 {
 			data.Part, data.Parts = i+1, len(claims)
@@ -151,6 +147,17 @@ func (w *writer) parts(ctx context.Context, data prompts.SectionData, index, cut
 		whole.repeated = append(whole.repeated, repeated...)
 	}
 	return whole, nil
+}
+
+// claimLines shows the claims of one subsection to a model; 0: those that stand in none.
+func claimLines(claims []claim, part int) []prompts.ClaimLine {
+	var lines []prompts.ClaimLine
+	for _, c := range claims {
+		if c.part == part {
+			lines = append(lines, claimLine(c))
+		}
+	}
+	return lines
 }
 
 // part asks for a text that may cite these ids.

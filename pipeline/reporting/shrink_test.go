@@ -2,8 +2,8 @@ package reporting_test
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 
@@ -11,13 +11,16 @@ import (
 	"nightdesk/pipeline/reporting"
 )
 
-// TestSmallWindow: a question that does not fit the model's window is asked with half the claims, then with a quarter,
+// claimShown matches a claim of the outline's question, and a citation of a written section.
+var claimShown = regexp.MustCompile(`(?m)^\d+: |\[CIT-`)
+
+// TestSmallWindow: a question that does not fit the model's window is asked with half the evidence, then with a quarter, then an eighth,
 // before the step takes its local form.
 func TestSmallWindow(t *testing.T) {
 	t.Parallel()
 	tooLong := fmt.Errorf("%w: %w", llm.ErrPermanent, llm.ErrContextLength)
-	for _, step := range []string{"deduplicate", "outline", "introduction", "conclusion"} {
-		for _, refusals := range []int{1, 2, 3} {
+	for _, step := range []string{"outline", "introduction", "conclusion"} {
+		for _, refusals := range []int{1, 2, 3, 4} {
 			t.Run(fmt.Sprintf("%s refused %d times", step, refusals), func(t *testing.T) {
 				t.Parallel()
 				var mu sync.Mutex
@@ -33,7 +36,7 @@ func TestSmallWindow(t *testing.T) {
 						t.Errorf("position %+v is used twice", req.Position)
 					}
 					positions[req.Position] = true
-					if shown = append(shown, strings.Count(req.Prompt.User, "[CIT-")); len(shown) <= refusals {
+					if shown = append(shown, len(claimShown.FindAllString(req.Prompt.User, -1))); len(shown) <= refusals {
 						return "", tooLong
 					}
 					return writer(req)
@@ -42,10 +45,10 @@ func TestSmallWindow(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if want := min(refusals+1, 3); len(shown) != want {
+				if want := min(refusals+1, 4); len(shown) != want {
 					t.Errorf("%d questions, want %d", len(shown), want)
 				}
-				if fell := slices.Contains(got.Fallbacks, step); fell != (refusals == 3) {
+				if fell := slices.Contains(got.Fallbacks, step); fell != (refusals == 4) {
 					t.Errorf("fallbacks %q", got.Fallbacks)
 				}
 				for i := 1; i < len(shown); i++ {

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"nightdesk/prompts"
 )
 
 // Bounds of a template. Its text lies with every run that uses it.
@@ -27,7 +25,7 @@ const (
 type Template struct {
 	Title        string // "{topic}" in it stands for the topic; empty: the topic
 	Introduction string // instruction
-	Sections     []prompts.OutlineSection
+	Sections     []OutlineSection
 	Conclusion   string // instruction
 }
 
@@ -138,10 +136,10 @@ func (p *templateParser) section(n int, title string) {
 		p.wrong(n, "%q is written by the desk itself: give the section another name, or leave it out", title)
 	case len(p.Sections) == maxTemplateSections:
 		p.wrong(n, "more than %d sections", maxTemplateSections)
-	case slices.ContainsFunc(p.Sections, func(s prompts.OutlineSection) bool { return sameTitle(s.Title, title) || s.Title == title }):
+	case slices.ContainsFunc(p.Sections, func(s OutlineSection) bool { return sameTitle(s.Title, title) || s.Title == title }):
 		p.wrong(n, "there is a section %q already", title)
 	}
-	p.Sections = append(p.Sections, prompts.OutlineSection{Title: title, BlockIDs: []string{}, Subsections: []prompts.OutlineSubsection{}})
+	p.Sections = append(p.Sections, OutlineSection{Title: title, BlockIDs: []string{}, Subsections: []OutlineSubsection{}})
 	p.into = &p.Sections[len(p.Sections)-1].Instruction
 }
 
@@ -154,10 +152,10 @@ func (p *templateParser) subsection(n int, title string) {
 	switch {
 	case len(s.Subsections) == maxSubsections:
 		p.wrong(n, "the section %q has more than %d parts", s.Title, maxSubsections)
-	case slices.ContainsFunc(s.Subsections, func(o prompts.OutlineSubsection) bool { return o.Title == title || sameTitle(o.Title, title) }):
+	case slices.ContainsFunc(s.Subsections, func(o OutlineSubsection) bool { return o.Title == title || sameTitle(o.Title, title) }):
 		p.wrong(n, "the section %q has a part %q already", s.Title, title)
 	}
-	s.Subsections = append(s.Subsections, prompts.OutlineSubsection{Title: title})
+	s.Subsections = append(s.Subsections, OutlineSubsection{Title: title})
 	p.into = &s.Subsections[len(s.Subsections)-1].Instruction
 }
 
@@ -174,8 +172,8 @@ func (p *templateParser) clean() {
 }
 
 // outlineFor returns the outline of a report on a topic.
-func (t Template) outlineFor(topic string) prompts.OutlineAnswer {
-	o := prompts.OutlineAnswer{Title: topic, Introduction: t.Introduction, Conclusion: t.Conclusion}
+func (t Template) outlineFor(topic string) Outline {
+	o := Outline{Title: topic, Introduction: t.Introduction, Conclusion: t.Conclusion}
 	if t.Title != "" {
 		o.Title = strings.ReplaceAll(t.Title, "{topic}", topic)
 	}

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"nightdesk/pipeline/text"
 )
 
 // maxTitleRunes bounds a heading; what is longer is a sentence and no heading.
@@ -63,4 +65,24 @@ func titleKey(s string) string {
 		}
 		return -1
 	}, CleanTitle(s))
+}
+
+// jsonResidue is what a model leaves in a text that it wrote as a part of an object.
+var jsonResidue = regexp.MustCompile(`[{}]|["']\s*:|\\["n]|\[\s*\]|^\[.*\]$`)
+
+// reportTitle reports whether a model's title can stand above a report: two words at least, or several signs of a script
+// without spaces, and nothing of the object that it was sent in.
+func reportTitle(s string) bool {
+	words, run := 0, 0
+	for word := range strings.FieldsSeq(s) {
+		if strings.ContainsFunc(word, unicode.IsLetter) {
+			words++
+		}
+	}
+	for _, r := range s {
+		if text.Wide(r) {
+			run++
+		}
+	}
+	return (words > 1 || run > 1) && !jsonResidue.MatchString(s)
 }

@@ -31,10 +31,8 @@ func (w *writer) weigh(ctx context.Context, in Input) error {
 	}
 	w.weighed = evidence.Weigh(claims, sketches)
 	support := w.weighed.Support()
-	for _, s := range w.subjects {
-		for i := range s.claims {
-			s.claims[i].support = support[s.claims[i].ID]
-		}
+	for i := range w.claims {
+		w.claims[i].support = support[w.claims[i].ID]
 	}
 	w.stats.Statements, w.stats.ThinStatements = len(w.weighed.Statements), w.weighed.Thin
 	w.stats.Contradictions = len(w.weighed.Contradictions)
@@ -77,15 +75,12 @@ func (w *writer) disagreements() []evidence.Contradiction {
 }
 
 // placed gives each disagreement to the first section that has a claim of either side.
-func (w *writer) placed(outline prompts.OutlineAnswer) [][]evidence.Contradiction {
-	placed := make([][]evidence.Contradiction, len(outline.Sections))
+func (w *writer) placed(plan reportPlan) [][]evidence.Contradiction {
+	placed := make([][]evidence.Contradiction, len(plan.sections))
 	for _, c := range w.disagreements() {
-		for i, s := range outline.Sections {
-			if slices.ContainsFunc(w.subjectsOf(s), func(s subject) bool {
-				return slices.ContainsFunc(s.claims, func(k claim) bool {
-					return slices.Contains(c.A.Claims, k.ID) || slices.Contains(c.B.Claims, k.ID)
-				})
-			}) {
+		side := func(k claim) bool { return slices.Contains(c.A.Claims, k.ID) || slices.Contains(c.B.Claims, k.ID) }
+		for i, s := range plan.sections {
+			if slices.ContainsFunc(s.claims, side) {
 				placed[i] = append(placed[i], c)
 				break
 			}

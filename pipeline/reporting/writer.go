@@ -27,16 +27,16 @@ type writer struct {
 	registry *citation.Registry
 	returned map[string]topicqueue.Source // by source id: what traces hold and what else was returned
 	review   topicqueue.Review
-	subjects []subject
+	blocks   []blockEvidence
+	claims   []claim // of all blocks
 	gaps     []Gap
 	stats    Statistics
 	texts    map[string]string // of sources, by id, as far as they were read
 	weighed  evidence.Weighed
 	changes  *recurring.Changes
 	template *Template       // in place of an outline; nil: none
-	places   map[string]int  // of claims by id: the section of the template, from 0
 	before   *Text           // what may be kept of the last report
-	moved    map[string]bool // blocks and citation ids with news, when there is a last report
+	moved    map[string]bool // citation ids with news, when there is a last report
 
 	mu        sync.Mutex
 	fallbacks []string
@@ -49,7 +49,7 @@ func newWriter(r *Reporter, in Input, words wordSet) *writer {
 		w.topic = in.Run.Topic
 	}
 	w.title = headline(in.Run.Topic, words.untitled)
-	w.subjects, w.gaps = gather(in, words)
+	w.blocks, w.claims, w.gaps = gather(in, words)
 	w.registry = in.Registry()
 	for _, s := range in.AllReturned() {
 		w.returned[s.ID] = s
@@ -65,10 +65,7 @@ func newWriter(r *Reporter, in Input, words wordSet) *writer {
 		}
 	}
 	w.goOn(in)
-	w.stats.Blocks = len(in.Blocks)
-	for _, s := range w.subjects {
-		w.stats.Claims += len(s.claims)
-	}
+	w.stats.Blocks, w.stats.Claims = len(in.Blocks), len(w.claims)
 	return w
 }
 
@@ -79,17 +76,14 @@ func headline(topic, untitled string) string {
 
 // write produces the report, with the model when there is one.
 func (w *writer) write(ctx context.Context) (Report, error) {
-	if err := w.useTemplate(ctx); err != nil {
-		return Report{}, err
-	}
 	if w.Model == nil {
 		return w.quoted(ctx)
 	}
-	outline, err := w.outline(ctx)
+	plan, err := w.planned(ctx)
 	if err != nil {
 		return Report{}, err
 	}
-	sections, err := w.sections(ctx, outline)
+	sections, err := w.sections(ctx, plan)
 	if err != nil {
 		return Report{}, err
 	}
@@ -97,14 +91,14 @@ func (w *writer) write(ctx context.Context) (Report, error) {
 	d := draft{sections: sections}
 	if past := w.keptFrame(sections); past != nil {
 		d.opening, d.conclusion = past.Opening.passage(), past.Conclusion.passage()
-	} else if d.opening, d.conclusion, err = w.frame(ctx, outline, sections); err != nil {
+	} else if d.opening, d.conclusion, err = w.frame(ctx, plan, sections); err != nil {
 		return Report{}, err
 	}
-	return w.finish(ctx, outline, d)
+	return w.finish(ctx, plan.outline(), d)
 }
 
 // finish checks a draft and makes the report of it.
-func (w *writer) finish(ctx context.Context, outline prompts.OutlineAnswer, d draft) (Report, error) {
+func (w *writer) finish(ctx context.Context, outline Outline, d draft) (Report, error) {
 	var v *Verification
 	var err error
 	if d.extractive {
@@ -117,80 +111,29 @@ func (w *writer) finish(ctx context.Context, outline prompts.OutlineAnswer, d dr
 	} else if v.Judgement, err = w.judge(ctx, outline.Title, d); err != nil {
 		return Report{}, err
 	}
-	now := w.Now
-	if now == nil {
-		now = time.Now
-	}
 	v.Links, v.Repeated = w.links(d), d.repeated()
 	w.stats.RepeatedSentences = len(v.Repeated)
-	v.Evaluation = w.evaluate(d, v, w.run.Date(now()))
+	v.Evaluation = w.evaluate(d, v, w.run.Date(w.now()))
 	report := w.assemble(outline, d, v)
 	report.Changes, report.Text = w.changes, w.keep(outline, d, v)
 	return report, nil
 }
 
-// outline asks for the outline; without a usable answer each subject becomes a section.
-func (w *writer) outline(ctx context.Context) (prompts.OutlineAnswer, error) {
-	now := w.Now
-	if now == nil {
-		now = time.Now
-	}
-	if w.template != nil {
-		return w.templated(), nil
-	}
-	if w.before != nil {
-		return w.repaired(w.before.Outline), nil
-	}
-	data := prompts.OutlineData{Topic: w.topic, Date: w.run.Date(now())}
-	answer, err := ask[prompts.OutlineAnswer](ctx, w, func(shrink int) prompts.Prompt {
-		data.Blocks = digests(w.subjects, outlineDigestBytes, shrink)
-		return prompts.Outline(w.run.Options.Language, data)
-	})
-	if err != nil {
-		if ctx.Err() != nil {
-			return answer, err
-		}
-		w.fellBack("outline")
-		answer = prompts.OutlineAnswer{}
-	}
-	return w.repaired(answer), nil
-}
-
-// repaired places every subject in the outline.
-func (w *writer) repaired(answer prompts.OutlineAnswer) prompts.OutlineAnswer {
-	lines := make([]prompts.BlockLine, len(w.subjects))
-	for i, s := range w.subjects {
-		lines[i] = prompts.BlockLine{ID: s.id, Title: s.title}
-	}
-	return RepairOutline(answer, w.title, lines)
-}
-
-// withMergedBlocks names all blocks of each section, for the outline that is stored: the steps before know only the
-// first of merged blocks.
-func (w *writer) withMergedBlocks(o prompts.OutlineAnswer) prompts.OutlineAnswer {
-	sections := make([]prompts.OutlineSection, len(o.Sections))
-	for i, s := range o.Sections {
-		sections[i] = s
-		sections[i].BlockIDs = nil
-		for _, subject := range w.subjectsOf(s) {
-			sections[i].BlockIDs = append(sections[i].BlockIDs, subject.blockIDs()...)
+// block returns a block that has claims, nil for another id.
+func (w *writer) block(id string) *blockEvidence {
+	for i := range w.blocks {
+		if w.blocks[i].id == id {
+			return &w.blocks[i]
 		}
 	}
-	o.Sections = sections
-	return o
+	return nil
 }
 
-// subjectsOf returns the subjects that a section of the outline is written from.
-func (w *writer) subjectsOf(s prompts.OutlineSection) []subject {
-	var found []subject
-	for _, id := range s.BlockIDs {
-		for _, subject := range w.subjects {
-			if subject.id == id {
-				found = append(found, subject)
-			}
-		}
+func (w *writer) now() time.Time {
+	if w.Now == nil {
+		return time.Now()
 	}
-	return found
+	return w.Now()
 }
 
 // fellBack records that the local form of a step was used. Safe for concurrent use.

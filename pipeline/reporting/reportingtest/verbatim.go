@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"unicode"
 
 	"nightdesk/pipeline/citation"
 )
@@ -16,56 +17,69 @@ var marker = regexp.MustCompile(`\[\[((?:CIT-\d+-\d+|PLAN-\d+|\d+))\]\(#ref-[a-z
 var framed = map[string]bool{"Gaps": true, "References": true, "未覆盖的内容": true, "参考文献": true}
 
 // CheckVerbatim proves that an extractive report invents nothing: between the first heading of level two and the gaps or
-// references, every stretch of text is followed by markers, and stands word for word (white space folded) in the text
-// of at least one source that they cite. It returns one line for each violation, none for a sound report.
+// references, the paragraphs before each row of markers stand word for word (letters and digits, in order) in the text of at
+// least one source that they cite. It returns one line for each violation, none for a sound report.
 //
 // markdown: a finished report, with anchors or numbers. sourceText returns the text of the source behind a citation id,
 // in numbered style behind the number ("3"), where texts of several passages may be joined; "" for an unknown one.
 func CheckVerbatim(markdown string, sourceText func(citationID string) string) []string {
 	var violations []string
 	body, quotes := false, 0
+	var quote strings.Builder // since the last marker or heading
+	flush := func() {
+		if words(quote.String()) != "" {
+			violations = append(violations, fmt.Sprintf("no citation: %q", quote.String()))
+		}
+		quote.Reset()
+	}
 	for _, l := range strings.Split(markdown, "\n") {
-		l = strings.TrimSpace(l)
 		if heading, ok := strings.CutPrefix(l, "## "); ok {
+			flush()
 			body = !framed[heading]
 			continue
 		}
-		if !body || l == "" || strings.HasPrefix(l, "### ") || strings.HasPrefix(l, "#### ") {
+		if strings.HasPrefix(l, "### ") {
+			flush()
 			continue
 		}
-		l = strings.TrimPrefix(l, "- ") // a list item; a dash of the quote's own is escaped
-		at := 0
-		for at < len(l) {
-			next := marker.FindStringIndex(l[at:])
+		if !body {
+			continue
+		}
+		for {
+			next := marker.FindStringSubmatchIndex(l)
 			if next == nil {
-				violations = append(violations, fmt.Sprintf("no citation: %q", l[at:]))
+				quote.WriteString(l + "\n")
 				break
 			}
-			text := fold(citation.Unescape(l[at : at+next[0]]))
-			at += next[0]
-			var ids []string
-			for m := marker.FindStringSubmatchIndex(l[at:]); m != nil && strings.TrimSpace(l[at:at+m[0]]) == ""; m = marker.FindStringSubmatchIndex(l[at:]) {
-				ids = append(ids, l[at+m[2]:at+m[3]])
-				at += m[1]
+			quote.WriteString(l[:next[0]])
+			ids := []string{l[next[2]:next[3]]}
+			for l = l[next[1]:]; ; {
+				more := marker.FindStringSubmatchIndex(l)
+				if more == nil || strings.TrimSpace(l[:more[0]]) != "" {
+					break
+				}
+				ids, l = append(ids, l[more[2]:more[3]]), l[more[1]:]
 			}
+			text := words(citation.Unescape(quote.String()))
+			quote.Reset()
 			quotes++
-			if text == "" {
-				violations = append(violations, fmt.Sprintf("citation %v without text: %q", ids, l))
-				continue
-			}
 			found := false
 			for _, id := range ids {
-				found = found || strings.Contains(fold(sourceText(id)), text)
+				found = found || text != "" && strings.Contains(words(sourceText(id)), text)
 			}
 			if !found {
 				violations = append(violations, fmt.Sprintf("not in the text of %v: %q", ids, text))
 			}
 		}
 	}
+	flush()
 	if quotes == 0 {
 		violations = append(violations, "the report quotes nothing")
 	}
 	return violations
 }
 
-func fold(s string) string { return strings.Join(strings.Fields(s), " ") }
+// words returns the letters and digits of a text, one space between its words.
+func words(s string) string {
+	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }), " ")
+}

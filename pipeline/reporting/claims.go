@@ -9,21 +9,19 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// subject is what one part of the report is about: a block, or several that say the same, with their evidence.
-type subject struct {
-	id       string // of the first block
-	blocks   []topicqueue.Block
-	title    string
-	overview string
-	claims   []claim // by block, then in the order of their traces
+// blockEvidence is a block that has claims.
+type blockEvidence struct {
+	id, title, overview string
+	block               topicqueue.Block
 }
 
 // claim is a claim together with the source that it stands in.
 type claim struct {
 	topicqueue.Claim
 	source  topicqueue.Source
-	block   string
-	support int // independent sources that state it; 0: not known
+	block   string // id, or backgroundID
+	support int    // independent sources that state it; 0: not known
+	part    int    // subsection of its section, counted from 1; 0: none
 }
 
 // quote returns the words to show when no model writes: the verbatim ones.
@@ -53,27 +51,25 @@ func (c claim) document() string {
 // backgroundID stands for the evidence of planning, which belongs to no block.
 const backgroundID = "planning"
 
-// gather sorts the run's evidence into subjects, one for each block that found something, and names the other blocks.
-// Evidence of planning is a subject of its own only when nothing else was found.
-func gather(in Input, words wordSet) (subjects []subject, gaps []Gap) {
+// gather returns the blocks that found something with all their claims, by block and in the order of their traces, and names
+// the other blocks. Evidence of planning counts only when nothing else was found.
+func gather(in Input, words wordSet) (blocks []blockEvidence, claims []claim, gaps []Gap) {
 	for _, b := range in.Blocks {
-		claims := claimsOf(b.Traces, b.Block.ID)
-		if gap, missing := gapOf(b.Block, len(claims), words); missing {
+		found := claimsOf(b.Traces, b.Block.ID)
+		if gap, missing := gapOf(b.Block, len(found), words); missing {
 			gaps = append(gaps, gap)
 		}
-		if len(claims) > 0 {
-			subjects = append(subjects, subject{
-				id: b.Block.ID, blocks: []topicqueue.Block{b.Block}, claims: claims,
-				title: blockTitle(b.Block), overview: fold(b.Block.Overview),
-			})
+		if len(found) > 0 {
+			blocks = append(blocks, blockEvidence{id: b.Block.ID, title: blockTitle(b.Block), overview: fold(b.Block.Overview), block: b.Block})
+			claims = append(claims, found...)
 		}
 	}
-	if len(subjects) == 0 {
-		if claims := claimsOf(in.Plan.Traces, backgroundID); len(claims) > 0 {
-			subjects = append(subjects, subject{id: backgroundID, title: words.background, claims: claims})
+	if len(blocks) == 0 {
+		if claims = claimsOf(in.Plan.Traces, backgroundID); len(claims) > 0 {
+			blocks = append(blocks, blockEvidence{id: backgroundID, title: words.background})
 		}
 	}
-	return subjects, gaps
+	return blocks, claims, gaps
 }
 
 // claimsOf returns the claims of these traces that can be cited.
@@ -122,26 +118,6 @@ func blockTitle(b topicqueue.Block) string {
 	return strings.ReplaceAll(b.ID, "_", " ")
 }
 
-// blockIDs returns the ids of a subject's blocks.
-func (s subject) blockIDs() []string {
-	if len(s.blocks) == 0 {
-		return []string{s.id}
-	}
-	ids := make([]string, len(s.blocks))
-	for i, b := range s.blocks {
-		ids[i] = b.ID
-	}
-	return ids
-}
-
-func subjectIDs(subjects []subject) []string {
-	ids := make([]string, len(subjects))
-	for i, s := range subjects {
-		ids[i] = s.id
-	}
-	return ids
-}
-
 // citations returns the citation ids of claims, each once, in order of appearance.
 func citations(claims []claim) []string {
 	var ids []string
@@ -155,3 +131,8 @@ func citations(claims []claim) []string {
 
 // fold makes one line of text: white space becomes single spaces.
 func fold(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// words returns what tells what a claim is about.
+func (c claim) words() string {
+	return c.statement() + "\n" + c.quote() + "\n" + strings.Join(c.source.Section, " ")
+}

@@ -1,0 +1,446 @@
+package reporting
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"nightdesk/pipeline/llm"
+	"nightdesk/pipeline/text"
+	"nightdesk/prompts"
+	"nightdesk/topicqueue"
+)
+
+// reportPlan is a report before it is written: its sections, each with the claims that its writer gets.
+type reportPlan struct {
+	title, introduction, conclusion string
+	sections                        []sectionPlan
+}
+
+// sectionPlan is a section before it is written.
+type sectionPlan struct {
+	title, instruction string
+	parts              []OutlineSubsection // its subsections: titles and instructions
+	claims             []claim             // claim.part says in which of them
+}
+
+// planned returns the plan of the report: of its template, of the last report, or by the model, whose failure leaves a section for
+// each block. The error is the end of ctx and nothing else.
+func (w *writer) planned(ctx context.Context) (reportPlan, error) {
+	outline, err := w.outline(ctx)
+	if err != nil {
+		return reportPlan{}, err
+	}
+	places := w.places(outline)
+	if w.template != nil && w.Model != nil {
+		if err := w.placeByModel(ctx, places); err != nil {
+			return reportPlan{}, err
+		}
+	}
+	p := reportPlan{title: outline.Title, introduction: outline.Introduction, conclusion: outline.Conclusion}
+	for i, s := range outline.Sections {
+		section := sectionPlan{title: s.Title, instruction: s.Instruction}
+		for n, part := range s.Subsections {
+			here := func(c claim) bool { return places[c.ID] == place{i, n + 1} }
+			if w.template != nil || slices.ContainsFunc(w.claims, here) {
+				section.parts = append(section.parts, OutlineSubsection{Title: part.Title, Instruction: part.Instruction})
+				number := len(section.parts)
+				for _, c := range w.claims {
+					if here(c) {
+						c.part = number
+						section.claims = append(section.claims, c)
+					}
+				}
+			}
+		}
+		for _, c := range w.claims {
+			if places[c.ID] == (place{i, 0}) {
+				section.claims = append(section.claims, c)
+			}
+		}
+		if len(section.claims) > 0 || w.template != nil {
+			p.sections = append(p.sections, section)
+		}
+	}
+	return p, nil
+}
+
+// place says where a claim stands: section from 0, subsection from 1; 0: in none.
+type place struct{ section, part int }
+
+// outline returns the template's outline, that of the last report, or the model's, which is repaired.
+func (w *writer) outline(ctx context.Context) (Outline, error) {
+	switch {
+	case w.template != nil:
+		return w.template.outlineFor(w.title), nil
+	case w.before != nil:
+		return w.before.Outline, nil
+	}
+	data := prompts.OutlineData{Topic: w.topic, Date: w.run.Date(w.now()), Disagreements: disagreementLines(w.disagreements())}
+	answer, err := ask[prompts.OutlineAnswer](ctx, w, func(shrink int) prompts.Prompt {
+		data.Blocks = w.digests(shrink)
+		return prompts.Outline(w.run.Options.Language, data)
+	})
+	if ctx.Err() != nil {
+		return Outline{}, err
+	}
+	if err != nil {
+		w.fellBack("outline")
+		answer = prompts.OutlineAnswer{}
+	}
+	return w.repaired(answer), nil
+}
+
+// digests shows the claims of each block, numbered as in w.claims from 1; of a window too small for all, half of them, a
+// quarter, and so on.
+func (w *writer) digests(shrink int) []prompts.BlockDigest {
+	var out []prompts.BlockDigest
+	for _, b := range w.blocks {
+		d := prompts.BlockDigest{ID: b.id, Title: b.title, Overview: b.overview}
+		for i, c := range w.claims {
+			if c.block == b.id {
+				d.Claims = append(d.Claims, prompts.PlaceClaim{Number: i + 1, Text: c.statement()})
+			}
+		}
+		shown := max(1, len(d.Claims)>>shrink)
+		d.Left = len(d.Claims) - shown
+		d.Claims = d.Claims[:shown]
+		out = append(out, d)
+	}
+	return out
+}
+
+const (
+	// maxSubsections keeps a model from cutting a section into headings with a sentence each.
+	maxSubsections = 6
+	// maxSections bounds a report's sections, as its question does.
+	maxSections = 6
+)
+
+// frameTitles belong to the parts that every report has around its sections.
+var frameTitles = []string{"introduction", "conclusion", "conclusions", "references", "sources", "gaps", "引言", "导言", "结论", "参考文献", "未覆盖的内容"}
+
+// repaired makes a model's outline usable: titles are clean and not repeated, sections have claims, every block stands in
+// one section unless its claims are placed by number. An outline without anything usable becomes a section for each block.
+func (w *writer) repaired(a prompts.OutlineAnswer) Outline {
+	out := Outline{Title: CleanTitle(a.Title), Introduction: fold(a.Introduction), Conclusion: fold(a.Conclusion)}
+	if !reportTitle(out.Title) {
+		out.Title = w.title
+	}
+	taken, blocks := map[int]bool{}, map[string]bool{}
+	numbers := func(claims []int) (ids []string) {
+		for _, n := range claims {
+			if n > 0 && n <= len(w.claims) && !taken[n] {
+				taken[n] = true
+				ids = append(ids, w.claims[n-1].ID)
+			}
+		}
+		return ids
+	}
+	for _, s := range a.Sections {
+		section := OutlineSection{Title: CleanTitle(s.Title), Instruction: fold(s.Instruction)}
+		var subs []OutlineSubsection
+		for _, sub := range s.Subsections {
+			subs = append(subs, OutlineSubsection{Title: sub.Title, Instruction: sub.Instruction, ClaimIDs: numbers(sub.Claims)})
+		}
+		section.ClaimIDs = numbers(s.Claims)
+		section.setSubsections(subs)
+		for _, id := range s.BlockIDs {
+			if id = strings.TrimSpace(id); !blocks[id] && w.block(id) != nil {
+				blocks[id] = true
+				section.BlockIDs = append(section.BlockIDs, id)
+			}
+		}
+		if len(section.BlockIDs)+len(section.AllClaimIDs()) == 0 {
+			continue
+		}
+		if section.Title == "" || slices.Contains(frameTitles, strings.ToLower(section.Title)) {
+			section.Title = w.titleFor(section)
+		}
+		out.Sections = w.withSection(out.Sections, section)
+	}
+	for _, b := range w.blocks {
+		if blocks[b.id] || w.allPlaced(b.id, taken) {
+			continue
+		}
+		if i := w.sectionOfMost(out.Sections, b.id); i >= 0 {
+			out.Sections[i].BlockIDs = append(out.Sections[i].BlockIDs, b.id)
+			continue
+		}
+		out.Sections = append(out.Sections, OutlineSection{
+			Title: b.title, BlockIDs: []string{b.id}, Subsections: []OutlineSubsection{},
+		})
+	}
+	return out
+}
+
+// withSection adds a section, or joins it to the one of the same title, or to the last one where there are too many.
+func (w *writer) withSection(sections []OutlineSection, s OutlineSection) []OutlineSection {
+	i := slices.IndexFunc(sections, func(o OutlineSection) bool { return sameTitle(o.Title, s.Title) })
+	if i < 0 && len(sections) == maxSections {
+		i = maxSections - 1
+	}
+	if i < 0 {
+		return append(sections, s)
+	}
+	into := &sections[i]
+	into.BlockIDs = append(into.BlockIDs, s.BlockIDs...)
+	into.ClaimIDs = append(into.ClaimIDs, s.ClaimIDs...)
+	into.Instruction = fold(into.Instruction + " " + s.Instruction)
+	into.setSubsections(append(into.Subsections, s.Subsections...))
+	return sections
+}
+
+// titleFor names a section that has no usable title: after its first block.
+func (w *writer) titleFor(s OutlineSection) string {
+	for _, id := range s.BlockIDs {
+		return w.block(id).title
+	}
+	for _, c := range w.claims {
+		if slices.Contains(s.AllClaimIDs(), c.ID) {
+			return w.block(c.block).title
+		}
+	}
+	return w.title
+}
+
+// allPlaced reports a block of which every claim is placed by number.
+func (w *writer) allPlaced(block string, taken map[int]bool) bool {
+	for i, c := range w.claims {
+		if c.block == block && !taken[i+1] {
+			return false
+		}
+	}
+	return true
+}
+
+// sectionOfMost returns the section that has most of a block's claims by number, else the one whose title and instruction say
+// most of its words; -1: none does.
+func (w *writer) sectionOfMost(sections []OutlineSection, block string) int {
+	docs, scores := make([]text.Document, len(sections)), make([]float64, len(sections))
+	for i, s := range sections {
+		docs[i] = text.Document{Heading: s.Title, Text: s.Instruction}
+		for _, c := range w.claims {
+			if c.block == block && slices.Contains(s.AllClaimIDs(), c.ID) {
+				scores[i]++
+			}
+		}
+	}
+	if len(sections) > 0 && slices.Max(scores) == 0 {
+		scores = text.BM25(w.block(block).title, docs)
+	}
+	if i := highest(scores); i >= 0 && scores[i] > 0 {
+		return i
+	}
+	return -1
+}
+
+// highest returns the index of the first of the highest numbers, -1 of none.
+func highest(scores []float64) int {
+	best := -1
+	for i, s := range scores {
+		if best < 0 || s > scores[best] {
+			best = i
+		}
+	}
+	return best
+}
+
+// setSubsections takes subsections over, but for those without a title, with that of the section, or with one that came before:
+// their claims stand in the section itself.
+func (s *OutlineSection) setSubsections(subs []OutlineSubsection) {
+	s.Subsections = []OutlineSubsection{}
+	for _, sub := range subs {
+		sub.Title, sub.Instruction = CleanTitle(sub.Title), fold(sub.Instruction)
+		same := func(o OutlineSubsection) bool { return sameTitle(o.Title, sub.Title) }
+		if titleKey(sub.Title) == "" || sameTitle(sub.Title, s.Title) || len(s.Subsections) == maxSubsections || slices.ContainsFunc(s.Subsections, same) {
+			s.ClaimIDs = append(s.ClaimIDs, sub.ClaimIDs...)
+			continue
+		}
+		s.Subsections = append(s.Subsections, sub)
+	}
+}
+
+// places returns where each claim stands by an outline: where it is named, else where its block stands, else in the section
+// of the template whose title and instruction have most of its words, else in the first.
+func (w *writer) places(o Outline) map[string]place {
+	places, blocks := map[string]place{}, map[string]int{}
+	for i, s := range o.Sections {
+		for _, id := range s.ClaimIDs {
+			places[id] = place{i, 0}
+		}
+		for n, sub := range s.Subsections {
+			for _, id := range sub.ClaimIDs {
+				places[id] = place{i, n + 1}
+			}
+		}
+		for _, id := range s.BlockIDs {
+			blocks[id] = i
+		}
+	}
+	if w.template != nil {
+		w.placeByWords(o, places)
+	}
+	first := map[string]place{} // what several blocks have found stands together
+	for _, c := range w.claims {
+		p, named := places[c.ID]
+		if !named {
+			p = place{blocks[c.block], 0}
+		}
+		if at, said := first[c.statement()]; said {
+			p = at
+		}
+		first[c.statement()], places[c.ID] = p, p
+	}
+	return places
+}
+
+// placeByWords gives claims that no place is known for the section of the template that has most of their words (BM25); one
+// that shares none goes where most of its block goes. Those that the last report had stay where they were.
+func (w *writer) placeByWords(o Outline, places map[string]place) {
+	if w.before != nil {
+		for id, section := range w.before.Places {
+			if section >= 0 && section < len(o.Sections) {
+				places[id] = place{section, 0}
+			}
+		}
+	}
+	docs := make([]text.Document, len(o.Sections))
+	for i, s := range o.Sections {
+		docs[i] = text.Document{Heading: s.Title, Text: s.Instruction}
+		for _, p := range s.Subsections {
+			docs[i].Heading += "\n" + p.Title
+			docs[i].Text += "\n" + p.Instruction
+		}
+	}
+	index, sums := text.NewIndex(docs), map[string][]float64{}
+	var lost []claim
+	for _, c := range w.claims {
+		scores := index.BM25(c.words())
+		if sums[c.block] == nil {
+			sums[c.block] = make([]float64, len(docs))
+		}
+		for i, s := range scores {
+			sums[c.block][i] += s
+		}
+		if _, known := places[c.ID]; known {
+			continue
+		}
+		if best := highest(scores); scores[best] > 0 {
+			places[c.ID] = place{best, 0}
+		} else {
+			lost = append(lost, c)
+		}
+	}
+	for _, c := range lost {
+		places[c.ID] = place{highest(sums[c.block]), 0}
+	}
+}
+
+// placeByModel asks the model where the claims of a template belong that the last report does not have. What it does not
+// place stays where it is. The error is the end of ctx and nothing else.
+func (w *writer) placeByModel(ctx context.Context, places map[string]place) error {
+	var open []claim
+	said := map[string]bool{}
+	for _, c := range w.claims {
+		if _, known := w.placedBefore()[c.ID]; !known && !said[c.statement()] {
+			open, said[c.statement()] = append(open, c), true
+		}
+	}
+	data := prompts.PlaceData{Topic: w.topic}
+	for i, s := range w.template.Sections {
+		line := prompts.PlaceSection{Number: i + 1, Title: s.Title, Instruction: s.Instruction}
+		for _, p := range s.Subsections {
+			line.Parts = append(line.Parts, p.Title)
+		}
+		data.Sections = append(data.Sections, line)
+	}
+	size, failed := len(open), false
+	for ordinal, at := 0, 0; at < len(open); ordinal++ {
+		shown := open[at:min(len(open), at+size)]
+		answer, err := w.askPlaces(ctx, data, ordinal, shown)
+		switch {
+		case ctx.Err() != nil:
+			return err
+		case errors.Is(err, llm.ErrContextLength) && size > 1:
+			size = (size + 1) / 2 // the window takes fewer
+			continue
+		case err != nil:
+			failed = true
+		}
+		w.takePlaces(places, shown, answer)
+		at += len(shown)
+	}
+	if failed {
+		w.fellBack("place")
+	}
+	return nil
+}
+
+// placedBefore returns where the last report has its claims; nil: nothing of it is kept.
+func (w *writer) placedBefore() map[string]int {
+	if w.before == nil {
+		return nil
+	}
+	return w.before.Places
+}
+
+func (w *writer) askPlaces(ctx context.Context, data prompts.PlaceData, ordinal int, claims []claim) (answer prompts.PlaceAnswer, err error) {
+	data.Claims = nil
+	for i, c := range claims {
+		data.Claims = append(data.Claims, prompts.PlaceClaim{Number: i + 1, Text: c.statement()})
+	}
+	p := prompts.Place(w.run.Options.Language, data)
+	answer, err = llm.Ask[prompts.PlaceAnswer](ctx, w.Model, llm.Request{Position: w.position(p.Name, ordinal, 0), Role: llm.Writer, Prompt: p})
+	return answer, ended(ctx, err)
+}
+
+// takePlaces takes over what a model says of these claims, and of others that say the same.
+func (w *writer) takePlaces(places map[string]place, claims []claim, answer prompts.PlaceAnswer) {
+	taken := map[string]place{}
+	for _, s := range answer.Sections {
+		for _, n := range s.Claims {
+			if s.Section < 1 || s.Section > len(w.template.Sections) || n < 1 || n > len(claims) {
+				continue
+			}
+			if _, twice := taken[claims[n-1].statement()]; !twice {
+				taken[claims[n-1].statement()] = place{s.Section - 1, 0}
+			}
+		}
+	}
+	for _, c := range w.claims {
+		if p, ok := taken[c.statement()]; ok {
+			places[c.ID] = p
+		}
+	}
+}
+
+// outline returns the outline of a plan as it is stored: each section with its blocks and claims.
+func (p reportPlan) outline() Outline {
+	o := Outline{Title: p.title, Introduction: p.introduction, Conclusion: p.conclusion}
+	for _, s := range p.sections {
+		section := OutlineSection{
+			Title: s.title, Instruction: s.instruction, BlockIDs: []string{}, Subsections: slices.Clone(s.parts),
+		}
+		if section.Subsections == nil {
+			section.Subsections = []OutlineSubsection{}
+		}
+		for _, c := range s.claims {
+			if !slices.Contains(section.BlockIDs, c.block) {
+				section.BlockIDs = append(section.BlockIDs, c.block)
+			}
+			ids := &section.ClaimIDs
+			if c.part > 0 {
+				ids = &section.Subsections[c.part-1].ClaimIDs
+			}
+			*ids = append(*ids, c.ID)
+		}
+		slices.SortFunc(section.BlockIDs, func(a, b string) int {
+			return cmp.Compare(topicqueue.BlockNumber(a), topicqueue.BlockNumber(b))
+		})
+		o.Sections = append(o.Sections, section)
+	}
+	return o
+}

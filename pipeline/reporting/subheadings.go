@@ -1,0 +1,79 @@
+package reporting
+
+import (
+	"slices"
+	"strings"
+
+	"nightdesk/pipeline/citation"
+)
+
+// withHeadings puts back the headings of subsections that a writer has left out: each before the first paragraph that cites
+// mostly its claims, when the paragraphs of the subsections follow each other. Else the text stays as it is.
+func (w *writer) withHeadings(body string, s sectionPlan) string {
+	if len(s.parts) == 0 {
+		return body
+	}
+	all := paragraphs(body)
+	var parts []int // of each paragraph
+	for _, p := range all {
+		if strings.HasPrefix(p.text, "#") && headingOf(p.text, s) > 0 {
+			return body // the writer has set headings
+		}
+		parts = append(parts, w.partOf(p.text, s))
+	}
+	first := map[int]int{} // paragraph at which a subsection begins
+	last := 0
+	for i, part := range parts {
+		if part == 0 || part == last {
+			continue
+		}
+		if _, again := first[part]; again {
+			return body
+		}
+		first[part], last = i, part
+	}
+	var out []string
+	for i, p := range all {
+		for part, at := range first {
+			if at == i {
+				out = append(out, "### "+citation.Escape(s.parts[part-1].Title))
+			}
+		}
+		out = append(out, p.text)
+	}
+	return strings.Join(out, "\n\n")
+}
+
+// headingOf returns the subsection that a heading names, counted from 1; 0: none.
+func headingOf(line string, s sectionPlan) int {
+	title := strings.TrimLeft(line, "# ")
+	for i, p := range s.parts {
+		if sameTitle(title, p.Title) {
+			return i + 1
+		}
+	}
+	return 0
+}
+
+// partOf returns the subsection whose claims most of a paragraph's citations stand for; 0: none has more than half.
+func (w *writer) partOf(paragraph string, s sectionPlan) int {
+	cited := w.registry.Render(paragraph, citation.Options{}).Cited
+	count := make([]int, len(s.parts)+1)
+	for _, id := range cited {
+		part := map[int]bool{}
+		for _, c := range s.claims {
+			if c.CitationID == id {
+				part[c.part] = true
+			}
+		}
+		for p := range part {
+			count[p]++
+		}
+	}
+	for p := range slices.Backward(count) {
+		if p > 0 && 2*count[p] > len(cited) {
+			return p
+		}
+	}
+	return 0
+}
