@@ -14,8 +14,8 @@ import (
 	"nightdesk/pipeline/citation"
 	"nightdesk/pipeline/reporting"
 	"nightdesk/pipeline/reporting/formats"
+	"nightdesk/pipeline/text"
 	"nightdesk/storage"
-	"nightdesk/topicqueue"
 )
 
 // format is a report in another form than its Markdown.
@@ -95,7 +95,11 @@ var shownFigure = regexp.MustCompile(`\]\((\.\./cache/[A-Za-z0-9_-]+/figures/[0-
 func ReportToFormat(ctx context.Context, store storage.Store, in reporting.Input, rep reporting.Report) (formats.Report, error) {
 	r := formats.Report{
 		Markdown: rep.Markdown, Title: rep.Title, Language: in.Run.Options.Language,
-		Notes: notes(in.Traces(), rep), Figures: map[string][]byte{},
+		Figures: map[string][]byte{},
+	}
+	var err error
+	if r.Notes, err = notes(ctx, store, in, rep); err != nil {
+		return r, err
 	}
 	room := formats.MaxFigures
 	for _, m := range shownFigure.FindAllStringSubmatch(rep.Markdown, -1) {
@@ -112,9 +116,10 @@ func ReportToFormat(ctx context.Context, store storage.Store, in reporting.Input
 	return r, nil
 }
 
-// notes returns what stands behind the citations of a report, by the anchors of its references.
-func notes(traces []topicqueue.ToolTrace, rep reporting.Report) map[string]formats.Note {
-	registry, out := citation.NewRegistry(traces), map[string]formats.Note{}
+// notes returns what stands behind the citations of a report, by the anchors of its references. The error is the store's.
+func notes(ctx context.Context, store storage.Store, in reporting.Input, rep reporting.Report) (map[string]formats.Note, error) {
+	registry, out := citation.NewRegistry(in.Traces()), map[string]formats.Note{}
+	pages := map[string]string{} // by hash
 	for _, key := range rep.Cited {
 		id, ok := citation.ParseID(key)
 		trace, known := registry.Lookup(key)
@@ -125,12 +130,25 @@ func notes(traces []topicqueue.ToolTrace, rep reporting.Report) map[string]forma
 		if n := rep.Numbers[key]; n > 0 {
 			anchor = "ref-" + strconv.Itoa(n)
 		}
+		hash := trace.Source.Hash
+		if _, read := pages[hash]; !read {
+			body, err := store.Get(ctx, storage.PageKey(in.Run.ID, hash))
+			if err != nil && !errors.Is(err, storage.ErrNotExist) {
+				return nil, err
+			}
+			pages[hash] = string(body)
+		}
 		note := out[anchor] // several ids may share a number
 		note.Title = cmp.Or(note.Title, trace.Source.Title, trace.Source.URL, trace.Source.Document)
 		for _, c := range trace.Claims {
-			note.Quotes = append(note.Quotes, c.Quote)
+			p := formats.Passage{Quote: c.Quote}
+			p.Before, p.After = text.Around(pages[hash], c.Start, c.End, contextBytes)
+			note.Passages = append(note.Passages, p)
 		}
 		out[anchor] = note
 	}
-	return out
+	return out, nil
 }
+
+// contextBytes is how much of its source is shown on each side of a passage.
+const contextBytes = 250

@@ -154,26 +154,19 @@ func TestOnly(t *testing.T) {
 
 func TestRenderAnchors(t *testing.T) {
 	t.Parallel()
-	got := registry().Render("A [CIT-10-01]. B [CIT-3-01][PLAN-01]. `[CIT-3-02]` C [CIT-9-09].", citation.Options{
-		Group: func(block int) string { return map[int]string{3: "Locks & *waiting*"}[block] },
-	})
+	got := registry().Render("A [CIT-10-01]. B [CIT-3-01][PLAN-01]. `[CIT-3-02]` C [CIT-9-09]. D [CIT-3-02].", citation.Options{})
 	want := citation.Rendered{
-		Body: "A [[CIT-10-01](#ref-cit-10-01)]. B [[CIT-3-01](#ref-cit-3-01)][[PLAN-01](#ref-plan-01)]. `[CIT-3-02]` C.",
-		References: `### Planning
+		Body: "A [[CIT-10-01](#ref-cit-10-01)]. B [[CIT-3-01](#ref-cit-3-01)][[PLAN-01](#ref-plan-01)]. `[CIT-3-02]` C. D [[CIT-3-02](#ref-cit-3-02)].",
+		References: `**A \<b> page**  
+<a id="ref-plan-01"></a> [PLAN-01] [example.org/a\_%28b%29?q=1](https://example.org/a_%28b%29?q=1)
 
-<a id="ref-plan-01"></a> [PLAN-01] rag_hybrid: how \*locks\* work  
-[A \<b> page](https://example.org/a_%28b%29?q=1)
+**Handbook** · 2024-05-01 · ` + "`docs/handbook.html`" + `  
+<a id="ref-cit-3-01"></a> [CIT-3-01] 3.2 Memory › Locks  
+<a id="ref-cit-3-02"></a> [CIT-3-02] 3.2 Memory › Locks
 
-### Locks & \*waiting\*
-
-<a id="ref-cit-3-01"></a> [CIT-3-01] rag_hybrid: how \*locks\* work  
-Handbook · 3.2 Memory › Locks · ` + "`docs/handbook.html#locks`" + ` · 2024-05-01
-
-### Block 10
-
-<a id="ref-cit-10-01"></a> [CIT-10-01] rag_hybrid: how \*locks\* work  
-Paper \[draft\] · p. 15 · ` + "`paper.pdf`",
-		Cited: []string{"PLAN-01", "CIT-3-01", "CIT-10-01"},
+**Paper \[draft\]** · ` + "`paper.pdf`" + `  
+<a id="ref-cit-10-01"></a> [CIT-10-01] p. 15`,
+		Cited: []string{"PLAN-01", "CIT-3-01", "CIT-3-02", "CIT-10-01"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

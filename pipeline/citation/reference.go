@@ -1,6 +1,7 @@
 package citation
 
 import (
+	"cmp"
 	"net/url"
 	"path"
 	"regexp"
@@ -10,48 +11,91 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// maxQueryRunes bounds the query shown in a reference; a whole paragraph would hide the source.
-const maxQueryRunes = 160
-
 // maxPublisherRunes bounds the name of a publisher: some sites put a slogan there.
 const maxPublisherRunes = 60
 
-// groupedReferences lists one entry for each id, below a heading for each block.
+// groupedReferences lists the sources, a paragraph each: what the document is, and below it a line for each id with the place
+// that it stands for.
 func (r *Registry) groupedReferences(ids []string, o Options) string {
-	var entries []string
-	last := -1
+	var order []string
+	lines := map[string][]string{} // by document
 	for _, key := range ids {
 		id, _ := ParseID(key)
-		trace := r.traces[key]
-		if id.Block != last {
-			entries = append(entries, "### "+groupHeading(id.Block, o))
-			last = id.Block
+		s := r.traces[key].Source
+		document := documentKey(s)
+		if lines[document] == nil {
+			order = append(order, document)
+			lines[document] = []string{aboutDocument(s, o)}
 		}
-		label := `<a id="` + id.Anchor() + `"></a> [` + key + "] " + Escape(trace.ToolType)
-		if query := clip(fold(trace.Query), maxQueryRunes); query != "" {
-			label += ": " + Escape(query)
+		line := `<a id="` + id.Anchor() + `"></a> [` + key + "]"
+		if place := placeInDocument(s, o); place != "" {
+			line += " " + place
 		}
-		if d := describe(trace.Source, o); d != "" {
-			label += "  \n" + d // two spaces: a line break within the entry
-		}
-		entries = append(entries, label)
+		lines[document] = append(lines[document], line)
+	}
+	entries := make([]string, len(order))
+	for i, document := range order {
+		entries[i] = strings.Join(lines[document], "  \n") // two spaces: a line break within the paragraph
 	}
 	return strings.Join(entries, "\n\n")
 }
 
-func groupHeading(block int, o Options) string {
-	if block == 0 {
-		if o.Planning != "" {
-			return Escape(o.Planning)
-		}
-		return "Planning"
+// documentKey tells documents apart.
+func documentKey(s topicqueue.Source) string {
+	key := cmp.Or(NormalizeURL(strings.SplitN(s.URL, "#", 2)[0]), s.Document, s.Kind+"\x00"+s.ID)
+	if s.AsOf != nil { // what it said then
+		key += "\x00" + s.AsOf.RunID
 	}
-	if o.Group != nil {
-		if title := o.Group(block); title != "" {
-			return Escape(title)
-		}
+	return key
+}
+
+// aboutDocument says in one line what a document is: title, publisher, kind, date, and its key when it is a file.
+func aboutDocument(s topicqueue.Source, o Options) string {
+	title := cmp.Or(fold(s.Title), s.URL, s.Document)
+	parts := []string{"**" + Escape(title) + "**"}
+	if p := clip(fold(s.Publisher), maxPublisherRunes); p != "" && !strings.Contains(strings.ToLower(title), strings.ToLower(p)) {
+		parts = append(parts, Escape(p))
 	}
-	return "Block " + strconv.Itoa(block)
+	if kind := o.genre(s.Genre); kind != "" {
+		parts = append(parts, escapeInline(kind, 0))
+	}
+	if s.Date != "" {
+		parts = append(parts, escapeInline(fold(s.Date), 0))
+	}
+	if s.URL == "" && s.Document != "" && s.Document != title && s.Kind != topicqueue.SourceCode {
+		parts = append(parts, codeSpan(s.Document))
+	}
+	return strings.Join(parts, " · ")
+}
+
+// placeInDocument links the place of a source: its address, else its text in the run's data.
+func placeInDocument(s topicqueue.Source, o Options) string {
+	place := within(s)
+	address, linked := webAddress(s)
+	switch {
+	case linked:
+		place = cmp.Or(place, clip(shortAddress(address), maxAddressRunes))
+	case s.Kind == topicqueue.SourceCode && o.Bundle != "" && pageName.MatchString(s.Document):
+		address, linked, place = o.Bundle+s.Document, true, cmp.Or(place, s.Document)
+	case o.Bundle != "" && pageName.MatchString("pages/"+s.Hash+".txt") && s.AsOf == nil:
+		address, linked = o.Bundle+"pages/"+s.Hash+".txt", place != ""
+	}
+	if place = Escape(place); linked {
+		place = "[" + place + "](" + address + ")"
+	}
+	if s.AsOf != nil {
+		place = strings.TrimPrefix(place+" · "+o.asOf(s), " · ")
+	}
+	return place
+}
+
+// maxAddressRunes bounds an address that is shown.
+const maxAddressRunes = 80
+
+// shortAddress is an address without what every address has.
+func shortAddress(address string) string {
+	_, rest, _ := strings.Cut(address, "://")
+	return strings.TrimSuffix(strings.TrimPrefix(rest, "www."), "/")
 }
 
 // numberedReferences lists one entry for each number. ids are in order of appearance.

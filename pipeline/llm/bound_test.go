@@ -123,7 +123,6 @@ func TestBoundsOfThePromptsFit(t *testing.T) {
 		prompts.Decompose("en", prompts.DecomposeData{N: 3, Exactly: true}),
 		prompts.Decide("en", prompts.DecideData{MaxActions: 3, Tools: []prompts.ToolLine{{Name: "rag_naive"}}}),
 		prompts.Note("en", prompts.NoteData{}),
-		prompts.Deduplicate("en", prompts.DeduplicateData{Blocks: blocks}),
 		prompts.Outline("en", prompts.OutlineData{Blocks: blocks}),
 	} {
 		t.Run(p.Name, func(t *testing.T) {

@@ -6,7 +6,6 @@ import (
 	"unicode"
 
 	"nightdesk/pipeline/citation"
-	"nightdesk/topicqueue"
 )
 
 // draft is a report before its citations are rendered. Texts have canonical markers and no headings above ###.
@@ -59,7 +58,7 @@ func (w *writer) assemble(outline Outline, d draft, v *Verification) Report {
 		parts = append(parts, "## "+w.words.gaps, w.words.gapsLead, w.gapList())
 	}
 	rendered := w.registry.Render(strings.Join(parts, "\n\n"), citation.Options{
-		Style: w.run.Options.CitationStyle, Planning: w.words.planning, Group: w.blockHeading, Bundle: w.bundle(), Genres: w.words.genres, AsOf: w.words.changes.asOf,
+		Style: w.run.Options.CitationStyle, Bundle: w.bundle(), Genres: w.words.genres, AsOf: w.words.changes.asOf,
 	})
 	w.stats.Sections = len(d.sections)
 	w.stats.Figures = len(shown)
@@ -94,14 +93,6 @@ func (w *writer) gapList() string {
 		lines[i] = "- **" + citation.Escape(g.Title) + "**: " + citation.Escape(g.Reason)
 	}
 	return strings.Join(lines, "\n")
-}
-
-// blockHeading names the block of a group of references.
-func (w *writer) blockHeading(number int) string {
-	if b := w.block(topicqueue.BlockID(number)); b != nil {
-		return b.title
-	}
-	return ""
 }
 
 func (w *writer) citedDocuments(ids []string) int {

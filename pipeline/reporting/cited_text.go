@@ -152,19 +152,39 @@ func (t *citedText) marker(at int) int {
 	return n
 }
 
-// takeMarkers notes that the markers of a passage are checked, if they are those of these places. A passage may begin with one.
+// takeMarkers notes that the markers of a passage are checked, if they are those of these places. A passage may begin with one,
+// and where the next markers of its line are equal to its last ones, these are shown once, there.
 func (t *citedText) takeMarkers(from, to int, places []string) bool {
 	last := t.marker(to + 1)
 	for _, first := range []int{t.marker(from + 1), t.marker(from - 1)} {
-		var got []string
-		for _, m := range t.markers[first:last] {
-			got = append(got, m.place)
-		}
-		slices.Sort(got)
-		if slices.Equal(slices.Compact(got), places) {
+		if t.stand(t.markers[first:last], places) {
 			for i := range t.markers[first:last] {
 				t.markers[first+i].checked = true
 			}
+			return true
+		}
+	}
+	next := last
+	for next < len(t.markers) && t.markers[next].at == t.markers[last].at {
+		next++
+	}
+	return next > last && !t.breaks(to, t.markers[last].at) && t.stand(t.markers[t.marker(from+1):next], places)
+}
+
+// stand reports whether markers are those of these places.
+func (t *citedText) stand(markers []marker, places []string) bool {
+	var got []string
+	for _, m := range markers {
+		got = append(got, m.place)
+	}
+	slices.Sort(got)
+	return slices.Equal(slices.Compact(got), places)
+}
+
+// breaks reports whether a line begins between two places.
+func (t *citedText) breaks(from, to int) bool {
+	for at := from; at < to; at++ {
+		if t.lines[at] {
 			return true
 		}
 	}

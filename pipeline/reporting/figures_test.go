@@ -112,7 +112,7 @@ func TestFiguresWithoutAModel(t *testing.T) {
 		if n := len(shown(r)); n < 2 || r.Statistics.Figures != n {
 			t.Errorf("%s\n%s", got, r.Markdown)
 		}
-		if want := "[Output of a Python program](../cache/" + in.Run.ID + "/pages/"; !strings.Contains(r.Markdown, want) {
+		if want := "](../cache/" + in.Run.ID + "/pages/"; !strings.Contains(r.Markdown, want) {
 			t.Errorf("no reference leads to a program:\n%s", r.Markdown)
 		}
 		if more := r.Words - plain.Words; more < 0 || more > 60 {

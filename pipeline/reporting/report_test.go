@@ -284,7 +284,7 @@ func TestUnfinishedBlock(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(got.Markdown, "- **Write-ahead log and recovery**: the research was not finished (out of time)") || !strings.Contains(got.Markdown, "## Write-ahead log") {
+	if !strings.Contains(got.Markdown, "- **Write-ahead log and recovery**: the research was not finished (out of time)") || !strings.Contains(got.Markdown, "The write-ahead log is a file") {
 		t.Error(got.Markdown)
 	}
 }

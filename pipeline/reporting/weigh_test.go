@@ -96,7 +96,7 @@ func TestWriterSeesSupportAndDisagreement(t *testing.T) {
 	if !strings.Contains(report.Markdown, "[[CIT-1-01](#ref-cit-1-01)], another 1,600 MW [[CIT-2-02](#ref-cit-2-02)]") || len(report.Removed) > 0 {
 		t.Errorf("removed %v of\n%s", report.Removed, report.Markdown)
 	}
-	if !strings.Contains(report.Markdown, " · news · Paper 3 · 2024-03-05") {
+	if !strings.Contains(report.Markdown, " · Paper 3 · news · 2024-03-05") {
 		t.Errorf("a reference does not say what its source is:\n%s", report.Markdown)
 	}
 	if s := report.Statistics; s.Statements != 2 || s.ThinStatements != 1 || s.Contradictions != 1 {

@@ -11,7 +11,7 @@ import (
 // wordSet holds the fixed texts of a report in one language. They are the only sentences of an extractive report that
 // are not quotes.
 type wordSet struct {
-	bestMatch, conclusion, gaps, references, planning, background, untitled, disagree string
+	bestMatch, conclusion, gaps, references, background, untitled, disagree string
 
 	failed, nothing, notDone, unfinished string // why a block is a gap
 	nothingFor                           string // sentence: a section of a template for which there is nothing
@@ -66,7 +66,7 @@ func count(n int, one, many string) string {
 
 var english = wordSet{
 	changes: englishChanges, bestMatch: "Best match", conclusion: "Conclusion", gaps: "Gaps", references: "References",
-	planning: "Planning", background: "Background", untitled: "Report", disagree: "Where sources disagree",
+	background: "Background", untitled: "Report", disagree: "Where sources disagree",
 	nothingFor: "The research found nothing on this that no other section says.",
 	failed:     "the research failed", nothing: "nothing usable was found", notDone: "it was not researched",
 	unfinished: "the research was not finished",
@@ -143,7 +143,7 @@ var english = wordSet{
 
 var chinese = wordSet{
 	changes: chineseChanges, bestMatch: "最相关的段落", conclusion: "结论", gaps: "未覆盖的内容", references: "参考文献",
-	planning: "规划阶段", background: "背景", untitled: "报告", disagree: "来源之间的分歧",
+	background: "背景", untitled: "报告", disagree: "来源之间的分歧",
 	genres: map[string]string{
 		topicqueue.GenrePaper: "论文", topicqueue.GenrePreprint: "预印本", topicqueue.GenreDocumentation: "文档", topicqueue.GenreReference: "参考资料",
 		topicqueue.GenreNews: "新闻", topicqueue.GenreForum: "论坛", topicqueue.GenreBlog: "博客", topicqueue.GenreGovernment: "政府", topicqueue.GenreOrganisation: "机构",

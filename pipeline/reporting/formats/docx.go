@@ -204,7 +204,7 @@ func (w *word) open(x run) string {
 	switch {
 	case x.cited != "":
 		w.body.WriteString(`<w:hyperlink w:anchor="` + bookmark(x.cited) + `"`)
-		if tip := clip(strings.TrimSpace(w.d.Notes[x.cited].Title+": "+x.note), maxTip); tip != ":" {
+		if tip := clip(strings.TrimSpace(w.d.Notes[x.cited].Title+": "+x.passage.Quote), maxTip); tip != ":" {
 			w.body.WriteString(` w:tooltip="` + escaped(tip) + `"`)
 		}
 		w.body.WriteString(` w:history="1">`)

@@ -46,9 +46,12 @@ type Report struct {
 
 // Note is what stands behind a citation.
 type Note struct {
-	Title  string   // of the source, plain text
-	Quotes []string // passages that claims stand on, plain text
+	Title    string    // of the source, plain text
+	Passages []Passage // that claims stand on
 }
+
+// Passage is a passage of a source with what stands around it there. All are plain text.
+type Passage struct{ Before, Quote, After string }
 
 // Make returns a report in the named format. Equal reports give equal bytes. The error wraps ErrTooLarge, or says that there is no
 // such format.

@@ -184,7 +184,7 @@ func TestHostileText(t *testing.T) {
 		for name, shown := range map[string]string{"raw": text, "escaped": citation.Escape(text)} {
 			t.Run(fmt.Sprintf("%s %d", name, i), func(t *testing.T) {
 				t.Parallel()
-				r := formats.Report{Markdown: fmt.Sprintf(frame, shown), Title: text, Language: text, Notes: map[string]formats.Note{"ref-cit-1-01": {Title: text, Quotes: []string{text, "b " + text}}}}
+				r := formats.Report{Markdown: fmt.Sprintf(frame, shown), Title: text, Language: text, Notes: map[string]formats.Note{"ref-cit-1-01": {Title: text, Passages: []formats.Passage{{Quote: text, Before: text, After: text}, {Quote: "b " + text}}}}}
 				page, document := made(t, r)
 				checkPage(t, page)
 				parts := checkDocument(t, document)
@@ -219,7 +219,7 @@ func FuzzFormats(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, markdown string) {
-		r := formats.Report{Markdown: markdown, Title: markdown, Notes: map[string]formats.Note{"ref-cit-1-01": {Title: markdown, Quotes: []string{markdown}}}}
+		r := formats.Report{Markdown: markdown, Title: markdown, Notes: map[string]formats.Note{"ref-cit-1-01": {Title: markdown, Passages: []formats.Passage{{Quote: markdown}}}}}
 		page, err := formats.HTML(r)
 		if errors.Is(err, formats.ErrTooLarge) {
 			return

@@ -140,13 +140,13 @@ func (w *page) reference(b block) {
 		w.out.WriteString(">" + label + "</a>")
 	}
 	w.out.WriteString("</p>\n")
-	if quotes := w.d.Notes[b.anchor].quotes(); len(quotes) > 0 {
+	if passages := w.d.Notes[b.anchor].passages(); len(passages) > 0 {
 		w.out.WriteString("<details><summary>")
-		w.text("“" + clip(quotes[0], 60) + "”")
+		w.text("“" + clip(passages[0].Quote, 60) + "”")
 		w.out.WriteString("</summary>\n")
-		for _, q := range quotes {
+		for _, p := range passages {
 			w.out.WriteString("<blockquote>")
-			w.text(q)
+			w.passage(p)
 			w.out.WriteString("</blockquote>\n")
 		}
 		w.out.WriteString("</details>\n")
@@ -248,18 +248,31 @@ func (w *page) citation(x run) {
 	w.out.WriteString(">")
 	w.styled(x)
 	w.out.WriteString("</a>")
-	if title := w.d.Notes[x.cited].Title; title != "" || x.note != "" {
+	if title := w.d.Notes[x.cited].Title; title != "" || x.passage.Quote != "" {
 		w.out.WriteString(`<span class="note"><b>`)
 		w.text(clip(title, maxPassage))
 		w.out.WriteString("</b>")
-		if x.note != "" {
+		if x.passage.Quote != "" {
 			w.out.WriteString("<q>")
-			w.text(x.note)
+			w.passage(x.passage)
 			w.out.WriteString("</q>")
 		}
 		w.out.WriteString("</span>")
 	}
 	w.out.WriteString("</span>")
+}
+
+// passage writes a passage among what stands around it.
+func (w *page) passage(p Passage) {
+	if p.Before != "" {
+		w.text(p.Before + " ")
+	}
+	w.out.WriteString("<strong>")
+	w.text(p.Quote)
+	w.out.WriteString("</strong>")
+	if p.After != "" {
+		w.text(" " + p.After)
+	}
 }
 
 func (w *page) picture(f figure) {

@@ -12,7 +12,7 @@ import (
 	extensionast "github.com/yuin/goldmark/extension/ast"
 )
 
-// runs returns the text of a block.
+// runs returns the text of a heading or cell.
 func (r *reader) runs(n ast.Node) []run {
 	w := inline{reader: r}
 	w.children(n, run{}, 0)

@@ -12,26 +12,29 @@ const (
 )
 
 // passage returns the passage that most likely bears out a sentence: the one with which it has the most words in common.
-func (n Note) passage(sentence string) string {
-	best, score := "", -1.0
-	for _, q := range n.quotes() {
-		if s := text.Similarity(sentence, q); s > score {
-			best, score = q, s
+func (n Note) passage(sentence string) (best Passage) {
+	score := -1.0
+	for _, p := range n.passages() {
+		if s := text.Similarity(sentence, p.Quote); s > score {
+			best, score = p, s
 		}
 	}
 	return best
 }
 
-// quotes returns the passages that are shown, each in one line.
-func (n Note) quotes() []string {
-	var out []string
-	for _, q := range n.Quotes {
-		if q = clip(strings.Join(strings.Fields(q), " "), maxPassage); q != "" && len(out) < maxPassages {
-			out = append(out, q)
+// passages returns those that are shown, each in one line.
+func (n Note) passages() []Passage {
+	var out []Passage
+	for _, p := range n.Passages {
+		if p.Quote = clip(oneLine(p.Quote), maxPassage); p.Quote != "" && len(out) < maxPassages {
+			p.Before, p.After = oneLine(p.Before), oneLine(p.After)
+			out = append(out, p)
 		}
 	}
 	return out
 }
+
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // maxSentence bounds the text before a citation that is compared.
 const maxSentence = 1500 // bytes

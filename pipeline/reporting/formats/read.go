@@ -117,11 +117,7 @@ func (r *reader) blocks(parent ast.Node, depth int) []block {
 		case *ast.Heading:
 			out = append(out, block{kind: heading, level: n.Level, runs: r.runs(n)})
 		case *ast.Paragraph, *ast.TextBlock:
-			b := block{kind: paragraph, anchor: r.anchor(n)}
-			if b.runs = r.runs(n); len(b.runs) > 0 {
-				b.runs[0].text = strings.TrimLeft(b.runs[0].text, " ")
-				out = append(out, b)
-			}
+			out = append(out, r.paragraphs(n)...)
 		case *ast.FencedCodeBlock, *ast.CodeBlock:
 			out = append(out, block{kind: code, text: strings.TrimRight(r.lines(n), "\n")})
 		case *ast.HTMLBlock:
@@ -176,21 +172,44 @@ func (r *reader) table(n *extensionast.Table) block {
 // ownAnchor is the mark before a reference.
 var ownAnchor = regexp.MustCompile(`^<a id="(ref-[a-z0-9-]{1,36})">$`)
 
-// anchor returns that of a paragraph which is a reference. Each is given once.
-func (r *reader) anchor(n ast.Node) string {
-	first, ok := n.FirstChild().(*ast.RawHTML)
+// paragraphs returns a paragraph; one of the references as what stands before the first mark, and a paragraph for each mark. Each
+// mark is given once.
+func (r *reader) paragraphs(n ast.Node) (out []block) {
+	b, w := block{kind: paragraph}, inline{reader: r}
+	flush := func() {
+		if b.runs = tidy(w.out); len(b.runs) > 0 {
+			b.runs[0].text = strings.TrimLeft(b.runs[0].text, " ")
+			b.runs[len(b.runs)-1].broken = false
+			out = append(out, b)
+		}
+		w.out = nil
+	}
+	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
+		if anchor := r.mark(c); anchor != "" {
+			flush()
+			b = block{kind: paragraph, anchor: anchor}
+			r.taken[anchor] = true
+			if closing, ok := c.NextSibling().(*ast.RawHTML); ok && string(closing.Segments.Value(r.source)) == "</a>" {
+				c = closing
+			}
+			continue
+		}
+		w.node(c, run{}, 0)
+	}
+	flush()
+	return out
+}
+
+// mark returns the anchor that a node is the mark of; "" when it is none, or one that was there before.
+func (r *reader) mark(n ast.Node) string {
+	raw, ok := n.(*ast.RawHTML)
 	if !ok {
 		return ""
 	}
-	m := ownAnchor.FindSubmatch(first.Segments.Value(r.source))
+	m := ownAnchor.FindSubmatch(raw.Segments.Value(r.source))
 	if m == nil || r.taken[string(m[1])] {
 		return ""
 	}
-	r.taken[string(m[1])] = true
-	if last, ok := first.NextSibling().(*ast.RawHTML); ok && string(last.Segments.Value(r.source)) == "</a>" {
-		n.RemoveChild(n, last)
-	}
-	n.RemoveChild(n, first)
 	return string(m[1])
 }
 
@@ -219,7 +238,7 @@ func (r *reader) finish() {
 				number++
 				x.number = number
 				r.doc.cites[x.cited] = append(r.doc.cites[x.cited], number)
-				x.note = r.doc.Notes[x.cited].passage(sentenceEnd(before))
+				x.passage = r.doc.Notes[x.cited].passage(sentenceEnd(before))
 			}
 		}
 	})

@@ -28,7 +28,7 @@ func TestHostileSize(t *testing.T) {
 func linear(t *testing.T, short string, times int) {
 	t.Helper()
 	lineartest.Check(t, fmt.Sprintf("%.20q", short), short, strings.Repeat(short, times), func(markdown string) {
-		r := formats.Report{Markdown: markdown, Notes: map[string]formats.Note{"ref-cit-1-01": {Title: "T", Quotes: []string{strings.Repeat("some words ", 40)}}}}
+		r := formats.Report{Markdown: markdown, Notes: map[string]formats.Note{"ref-cit-1-01": {Title: "T", Passages: []formats.Passage{{Quote: strings.Repeat("some words ", 40)}}}}}
 		for _, name := range formats.Names() {
 			if _, err := formats.Make(name, r); err != nil && !errors.Is(err, formats.ErrTooLarge) {
 				t.Fatal(err)

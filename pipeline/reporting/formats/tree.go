@@ -58,9 +58,10 @@ type run struct {
 	link   string // safe address, or "#" and an anchor of the report; "" = none
 	number int    // of a citation, from 1; 0 = it is none
 	cited  string // anchor of the reference that a citation leads to
-	note   string // passage that the citation stands on
 	broken bool   // a line break follows
 	figure *figure
+
+	passage Passage // that the citation stands on; of no citation: zero
 }
 
 // figure is a picture.

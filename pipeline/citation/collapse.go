@@ -1,0 +1,45 @@
+package citation
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"nightdesk/pipeline/text"
+)
+
+// linkedMarkers is a row of linked markers.
+var linkedMarkers = regexp.MustCompile(`(?:\[\[[^\[\]]{1,40}\]\(#ref-[a-z0-9-]+\)\])+`)
+
+// collapse shows equal rows of markers once where they stand behind sentences that follow each other, behind the last of these: a
+// sentence without a citation ends such a series. Rows of tables keep theirs, since each cell is read alone. The text is rendered;
+// code is left alone.
+func collapse(rendered string) string {
+	code, lineStart := codeSpans(rendered), 0
+	var out strings.Builder
+	for line := range strings.SplitAfterSeq(rendered, "\n") {
+		rows := linkedMarkers.FindAllStringIndex(line, -1)
+		if strings.HasPrefix(strings.TrimLeft(line, " "), "|") {
+			rows = nil
+		}
+		rows = slices.DeleteFunc(rows, func(r []int) bool {
+			i, _ := slices.BinarySearchFunc(code, lineStart+r[0], func(s span, at int) int { return s.end - at - 1 })
+			return i < len(code) && code[i].start < lineStart+r[1]
+		})
+		last := 0
+		for i := range rows {
+			if i+1 < len(rows) && line[rows[i][0]:rows[i][1]] == line[rows[i+1][0]:rows[i+1][1]] && oneSentence(line[rows[i][1]:rows[i+1][0]]) {
+				out.WriteString(strings.TrimRight(line[last:rows[i][0]], " "))
+				last = rows[i][1]
+			}
+		}
+		out.WriteString(line[last:])
+		lineStart += len(line)
+	}
+	return out.String()
+}
+
+// oneSentence reports whether what stands between two markers is all of one sentence.
+func oneSentence(between string) bool {
+	return len(text.Sentences(strings.TrimLeft(between, ".!?。！？…;:,\"'”’)] "))) <= 1
+}
