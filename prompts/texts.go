@@ -1,0 +1,165 @@
+package prompts
+
+import (
+	"embed"
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+	"text/template"
+
+	"github.com/goccy/go-yaml"
+	"golang.org/x/text/language"
+)
+
+// Texts are what reports say in words of their own, in one language: headings, notes, and what stands where no model wrote. The files
+// in texts say of each what it is.
+type Texts struct {
+	Language string `yaml:"-"` // BCP 47
+
+	BestMatch  Text `yaml:"best_match"`
+	Conclusion Text `yaml:"conclusion"`
+	Gaps       Text `yaml:"gaps"`
+	References Text `yaml:"references"`
+	Background Text `yaml:"background"`
+	Disagree   Text `yaml:"disagree"`
+	Untitled   Text `yaml:"untitled"`
+
+	Topic     Text `yaml:"topic"`     // Topic
+	Run       Text `yaml:"run"`       // Date, Run
+	Batch     Text `yaml:"batch"`     // Batch
+	Entry     Text `yaml:"entry"`     // ID
+	Completed Text `yaml:"completed"` // the state
+	Partial   Text `yaml:"partial"`   // Reason
+	Confirmed Text `yaml:"confirmed"` // Confirmed, Sentences, Repaired, Unsupported
+
+	Quoted      Text `yaml:"quoted"`
+	Missing     Text `yaml:"missing"` // Terms
+	Opening     Text `yaml:"opening"` // Topic, Claims, Documents
+	Closing     Text `yaml:"closing"` // Sections, Citations, Gaps
+	NothingFor  Text `yaml:"nothing_for"`
+	Figure      Text `yaml:"figure"` // N, Title
+	Unsupported Text `yaml:"unsupported"`
+
+	GapsLead   Text `yaml:"gaps_lead"`
+	Failed     Text `yaml:"failed"`
+	Nothing    Text `yaml:"nothing"`
+	NotDone    Text `yaml:"not_done"`
+	Unfinished Text `yaml:"unfinished"`
+	Because    Text `yaml:"because"` // What, Reason
+
+	MadeQuoted    Text `yaml:"made_quoted"`  // Quotes, Documents, LeftOut
+	MadeWritten   Text `yaml:"made_written"` // Claims, Citations, Documents, Local
+	MadeLocally   Text `yaml:"made_locally"` // Claims, Citations, Documents
+	NotReviewed   Text `yaml:"not_reviewed"`
+	OtherLanguage Text `yaml:"other_language"` // Language; of English alone, which stands in for what there is not
+
+	NotChecked     Text `yaml:"not_checked"` // Reason
+	NothingCited   Text `yaml:"nothing_cited"`
+	Checked        Text `yaml:"checked"`         // Sentences, Supported, Judged, Repaired, Removed, Unsupported, Unverified, FactsUncited, SourcesUnread
+	MarkersRemoved Text `yaml:"markers_removed"` // N
+
+	Changes   Text `yaml:"changes"`    // Date
+	AsOf      Text `yaml:"as_of"`      // Date
+	NoChanges Text `yaml:"no_changes"` // Date
+	New       Text `yaml:"new"`
+	Changed   Text `yaml:"changed"`
+	Withdrawn Text `yaml:"withdrawn"`
+	Open      Text `yaml:"open"`
+	Before    Text `yaml:"before"`
+	Gone      Text `yaml:"gone"`
+	Unsaid    Text `yaml:"unsaid"`
+	NotAsked  Text `yaml:"not_asked"` // N
+
+	Writing Text `yaml:"writing"`
+	Written Text `yaml:"written"` // Sections, Words, Citations
+
+	Misquoted Text `yaml:"misquoted"` // Text
+	NoFigure  Text `yaml:"no_figure"` // Text
+	NotSaid   Text `yaml:"not_said"`
+
+	Genres map[string]string `yaml:"genres"` // of sources; one that is missing is shown as it is stored
+	Space  string            `yaml:"space"`  // between two sentences
+}
+
+// V are the values of a text.
+type V map[string]any
+
+// Text is one of Texts.
+type Text struct{ t *template.Template }
+
+// String returns a text without values.
+func (t Text) String() string { return t.With(nil) }
+
+// With returns a text with its values. Which it has is said beside it: another one is a bug that the tests would have shown, and panics.
+func (t Text) With(values V) string {
+	var b strings.Builder
+	if err := t.t.Execute(&b, values); err != nil {
+		panic(fmt.Sprintf("say %q: %v", t.t.Root, err))
+	}
+	return b.String()
+}
+
+// UnmarshalYAML reads a text.
+func (t *Text) UnmarshalYAML(unmarshal func(any) error) (err error) {
+	var s string
+	if err = unmarshal(&s); err == nil {
+		t.t, err = template.New("").Option("missingkey=error").Funcs(textFuncs).Parse(s)
+	}
+	return err
+}
+
+var textFuncs = template.FuncMap{
+	"count": func(n int, one, many string) string {
+		if n == 1 {
+			many = one
+		}
+		return fmt.Sprintf("%d %s", n, many)
+	},
+	"list": func(format, between, last string, words []string) string {
+		var b strings.Builder
+		for i, w := range words {
+			switch {
+			case i == 0:
+			case i == len(words)-1:
+				b.WriteString(last)
+			default:
+				b.WriteString(between)
+			}
+			fmt.Fprintf(&b, format, w)
+		}
+		return b.String()
+	},
+}
+
+//go:embed texts/*.yaml
+var textFiles embed.FS
+
+// texts are those of all languages, by their primary tag.
+var texts = readTexts()
+
+func readTexts() map[string]*Texts {
+	files, err := textFiles.ReadDir("texts")
+	all := map[string]*Texts{}
+	for _, f := range files {
+		t := &Texts{Language: strings.TrimSuffix(f.Name(), path.Ext(f.Name()))}
+		body, readErr := textFiles.ReadFile("texts/" + f.Name())
+		err = errors.Join(err, readErr, yaml.UnmarshalWithOptions(body, t, yaml.Strict()))
+		all[t.Language] = t
+	}
+	if err != nil {
+		panic(fmt.Sprintf("read the texts of reports: %v", err)) // a bug in a file, which the tests would have shown
+	}
+	return all
+}
+
+// TextsIn returns the texts for a BCP 47 tag, in English where there are none in its language.
+func TextsIn(lang string) *Texts {
+	if tag, err := language.Parse(lang); err == nil {
+		base, _ := tag.Base()
+		if t := texts[base.String()]; t != nil {
+			return t
+		}
+	}
+	return texts["en"]
+}
