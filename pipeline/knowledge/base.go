@@ -6,7 +6,7 @@
 // fails, words do. Publish stores what a base holds as an immutable version, Fetch makes it a file on another machine.
 // A base may be read while it is ingested, by any number of goroutines and processes.
 //
-// It does not know queues or the web, nor models beyond the Embedder that it is given. Formats are the business of
+// It does not know queues or the web, nor models, beyond the Downloader and the Embedder that it is given. Formats are the business of
 // package extract.
 package knowledge
 
@@ -63,7 +63,8 @@ type Base struct {
 	read  *sql.DB
 	write *sql.DB // one connection: SQLite has one writer
 
-	embedder Embedder // nil = none
+	embedder Embedder   // nil = none
+	download Downloader // nil = none
 	vectors  vectorCache
 }
 

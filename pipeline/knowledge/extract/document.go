@@ -65,6 +65,34 @@ const (
 	TypeDOCX     Type = "docx"
 )
 
+// Readable names the kinds of files for a person.
+const Readable = "HTML, PDF, Word (.docx), Markdown (.md) and text (.txt, .rst)"
+
+// Extension returns the extension by which TypeOf knows the type.
+func (t Type) Extension() string {
+	switch t {
+	case TypeMarkdown:
+		return ".md"
+	case TypeText:
+		return ".txt"
+	}
+	return "." + string(t)
+}
+
+// media are the media types of the kinds of files.
+var media = map[string]Type{
+	"text/html": TypeHTML, "application/xhtml+xml": TypeHTML,
+	"text/markdown": TypeMarkdown, "text/x-markdown": TypeMarkdown, "text/plain": TypeText,
+	"application/pdf": TypePDF, "application/x-pdf": TypePDF,
+	"application/vnd.openxmlformats-officedocument.wordprocessingml.document": TypeDOCX,
+}
+
+// TypeOfMedia returns the type that a media type stands for, and false for one that stands for none of them.
+func TypeOfMedia(kind string) (Type, bool) {
+	t, ok := media[kind]
+	return t, ok
+}
+
 // TypeOf returns the type that the name of a file stands for, and false for a name that stands for none of them.
 func TypeOf(name string) (Type, bool) {
 	base := path.Base(name)
