@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"nightdesk/topicqueue"
 )
 
 // What callers branch on. Every error of Client.Generate matches ErrPermanent or ErrUnavailable, or wraps
@@ -90,7 +92,7 @@ func redact(text, key string) string {
 		text = strings.ReplaceAll(text, key, "[redacted]")
 	}
 	text = keyLike.ReplaceAllString(strings.ToValidUTF8(text, "\uFFFD"), "[redacted]")
-	return clip(strings.Join(strings.Fields(text), " "), maxMessage)
+	return clip(topicqueue.OneLine(text), maxMessage)
 }
 
 // clip cuts text to at most limit bytes at a rune boundary and marks the cut.
