@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -175,6 +176,7 @@ func (a *app) kbList(ctx context.Context) error {
 	if !a.json && len(names) > 0 {
 		fmt.Fprintln(table, "NAME\tDOCUMENTS\tPASSAGES\tVERSION\tUPDATED")
 	}
+	var broken []error
 	for _, name := range names {
 		err := a.withBase(name, func(b *knowledge.Base) error {
 			info, err := b.Info(ctx)
@@ -187,11 +189,14 @@ func (a *app) kbList(ctx context.Context) error {
 			fmt.Fprintf(table, "%s\t%d\t%d\t%.12s\t%s\n", name, info.Documents, info.Passages, info.Version, info.Updated.Format("2006-01-02 15:04"))
 			return nil
 		})
-		if err != nil {
-			return err
+		if err != nil && ctx.Err() == nil {
+			broken = append(broken, fmt.Errorf("knowledge base %s cannot be read: %w; `nightdesk kb remove %s` removes it", name, err, name))
 		}
 	}
-	return table.Flush()
+	if err := table.Flush(); err != nil || ctx.Err() != nil || len(broken) == 0 {
+		return cmp.Or(err, context.Cause(ctx))
+	}
+	return resultError{errors.Join(broken...), exitPartial}
 }
 
 func (a *app) kbShow(ctx context.Context, name string) error {
