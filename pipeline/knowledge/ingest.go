@@ -209,7 +209,8 @@ func (in *ingestion) prepare(ctx context.Context, files []source) []prepared {
 
 func (b *Base) prepareFile(ctx context.Context, f source, old state) prepared {
 	p := prepared{source: f}
-	if f.address == "" && old.id != 0 && old.size == f.size && old.mtime == f.modified.UnixNano() {
+	seen := f.address == "" && old.size == f.size && old.mtime == f.modified.UnixNano()
+	if seen && strings.HasSuffix(old.hash, extraction) {
 		p.same, p.hash = true, old.hash
 		return p
 	}
@@ -220,7 +221,7 @@ func (b *Base) prepareFile(ctx context.Context, f source, old state) prepared {
 	}
 	p.read = true
 	sum := sha256.Sum256(data)
-	p.hash = hex.EncodeToString(sum[:])
+	p.hash = hex.EncodeToString(sum[:]) + extraction
 	if p.hash == old.hash {
 		p.same = true
 		return p
