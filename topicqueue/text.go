@@ -6,9 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// Hidden reports whether nobody sees a character although a terminal or a browser may obey it: controls, marks that turn
-// the direction of text, zero-width characters, tags. Line ends, tabs and the joiners that scripts and emoji need are not
-// hidden.
+// Hidden reports whether nobody sees a character although a terminal or a browser may obey it: controls, marks that
+// turn the direction of text, zero-width characters, tags. Line ends, tabs and the joiners that scripts and emoji need
+// are not hidden.
 func Hidden(r rune) bool {
 	switch {
 	case r < 0x7f:

@@ -106,7 +106,8 @@ func reachModel(ctx context.Context, client *llm.Client, m roleModel) checkup {
 			m.Provider, m.Name, strings.Join(reached.Others, ", "))
 		c.Hint = "Correct LLM_MODEL. If the server takes any name, `nightdesk doctor --model` asks it a question instead."
 	default:
-		c.Result, c.Text = "note", fmt.Sprintf("%s, %s: the server is there and does not say which models it has, answered in %s",
+		c.Result = "note"
+		c.Text = fmt.Sprintf("%s, %s: the server is there and does not say which models it has, answered in %s",
 			m.Provider, m.Name, took)
 		c.Hint = "Correct LLM_MODEL if it is another one; `nightdesk doctor --model` asks it a question."
 	}

@@ -13,8 +13,8 @@ import (
 	"nightdesk/pipeline/tools/fetch"
 )
 
-// downloader returns what fetches the web pages among the roots of a knowledge base. Who names a page may reach its host,
-// wherever that is; what the page redirects to must be public or allowed as everywhere.
+// downloader returns what fetches the web pages among the roots of a knowledge base. Who names a page may reach its
+// host, wherever that is; what the page redirects to must be public or allowed as everywhere.
 func (a *app) downloader(roots []string) (knowledge.Downloader, error) {
 	var own []string
 	for _, root := range roots {
@@ -52,8 +52,8 @@ func (a *app) downloader(roots []string) (knowledge.Downloader, error) {
 	}, nil
 }
 
-// hostPorts returns what may be dialled for a page that the user has named: its host and port, and without a port both of
-// the web, because sites redirect from one to the other.
+// hostPorts returns what may be dialled for a page that the user has named: its host and port, and without a port both
+// of the web, because sites redirect from one to the other.
 func hostPorts(address string) []string {
 	u, err := url.Parse(address)
 	switch {

@@ -163,7 +163,8 @@ func (a *app) kbAdd(ctx context.Context, name string, paths []string, reembed bo
 		return a.printJSON(kbLine{Name: name, Info: info, Report: &rep}, false)
 	}
 	fmt.Fprintf(a.stdout, "%s: %s, %s (%d added, %d updated, %d unchanged, %d removed, %d skipped)\n",
-		name, counted(info.Documents, "document"), counted(info.Passages, "passage"), rep.Added, rep.Updated, rep.Unchanged, rep.Removed, len(rep.Skipped))
+		name, counted(info.Documents, "document"), counted(info.Passages, "passage"),
+		rep.Added, rep.Updated, rep.Unchanged, rep.Removed, len(rep.Skipped))
 	return nil
 }
 
@@ -190,7 +191,8 @@ func (a *app) kbList(ctx context.Context) error {
 			return nil
 		})
 		if err != nil && ctx.Err() == nil {
-			broken = append(broken, fmt.Errorf("knowledge base %s cannot be read: %w; `nightdesk kb remove %s` removes it", name, err, name))
+			broken = append(broken, fmt.Errorf("knowledge base %s cannot be read: %w; `nightdesk kb remove %s` removes it",
+				name, err, name))
 		}
 	}
 	if err := table.Flush(); err != nil || ctx.Err() != nil || len(broken) == 0 {

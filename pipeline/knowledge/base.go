@@ -6,8 +6,8 @@
 // fails, words do. Publish stores what a base holds as an immutable version, Fetch makes it a file on another machine.
 // A base may be read while it is ingested, by any number of goroutines and processes.
 //
-// It does not know queues or the web, nor models, beyond the Downloader and the Embedder that it is given. Formats are the business of
-// package extract.
+// It does not know queues or the web, nor models, beyond the Downloader and the Embedder that it is given. Formats are
+// the business of package extract.
 package knowledge
 
 import (
@@ -27,8 +27,8 @@ import (
 // format numbers the layout of the file. A base of another format cannot be read.
 const format = 1
 
-// extraction ends the hash of a document and numbers the rules by which its text was extracted and cut. Raise it when the
-// same document would yield other passages: then the next Ingest reads all documents again.
+// extraction ends the hash of a document and numbers the rules by which its text was extracted and cut. Raise it when
+// the same document would yield other passages: then the next Ingest reads all documents again.
 const extraction = "-2"
 
 // ErrFormat means that a file is not a knowledge base of this version of the program.

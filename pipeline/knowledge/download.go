@@ -20,8 +20,8 @@ type Page struct {
 	Modified time.Time
 }
 
-// Downloader fetches one page. The error wraps extract.ErrNoPage when the site has no such page. It is called by several
-// goroutines.
+// Downloader fetches one page. The error wraps extract.ErrNoPage when the site has no such page. It is called by
+// several goroutines.
 type Downloader func(ctx context.Context, address string) (Page, error)
 
 // SetDownloader makes Ingest fetch roots that are web pages by d. Call it before the base is used.
@@ -43,8 +43,8 @@ func PageKey(address string) (string, error) {
 	return u.String(), nil
 }
 
-// gather lists the files below roots that are directories and files, and the web pages among them, which are still to be
-// downloaded. The results are those of walk.
+// gather lists the files below roots that are directories and files, and the web pages among them, which are still to
+// be downloaded. The results are those of walk.
 func gather(ctx context.Context, roots []string) (files []source, skipped []Skipped, unread []string, err error) {
 	var pages []source
 	var paths []string

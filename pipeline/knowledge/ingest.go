@@ -92,7 +92,8 @@ func nothing(roots []string, skipped []Skipped) error {
 			shown[i], _ = PageKey(root) // gather has read it
 		}
 	}
-	return fmt.Errorf("%w below %s: looked for %s, found %d other files", ErrEmpty, strings.Join(shown, ", "), extract.Readable, len(skipped))
+	return fmt.Errorf("%w below %s: looked for %s, found %d other files",
+		ErrEmpty, strings.Join(shown, ", "), extract.Readable, len(skipped))
 }
 
 // state is what the base knows of a document's file.

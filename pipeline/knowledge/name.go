@@ -26,7 +26,8 @@ func CheckName(name string) error {
 }
 
 // Name makes a name for the knowledge base of a directory or page: its own name, cleaned, and eight hex digits of its
-// absolute path or address, so that two directories called "docs" have two bases. The same directory has the same name each time.
+// absolute path or address, so that two directories called "docs" have two bases. The same directory has the same name
+// each time.
 func Name(path string) string {
 	abs, err := filepath.Abs(path)
 	if err != nil {

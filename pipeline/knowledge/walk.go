@@ -171,7 +171,8 @@ func (w *walker) add(file, key string, info fs.FileInfo) {
 	case info.Size() > maxFile:
 		w.skip(key, fmt.Sprintf("too large: %d MB, at most %d MB are read", info.Size()>>20, maxFile>>20))
 	default:
-		w.files = append(w.files, source{key: strings.ReplaceAll(topicqueue.Printable(key), "\n", " "), file: file, name: info.Name(), size: info.Size(), modified: info.ModTime()})
+		key = strings.ReplaceAll(topicqueue.Printable(key), "\n", " ")
+		w.files = append(w.files, source{key: key, file: file, name: info.Name(), size: info.Size(), modified: info.ModTime()})
 	}
 	w.seen[file] = true
 }

@@ -125,7 +125,8 @@ func (s *answerSchema) encode(value any) (json.RawMessage, []string) {
 	return out, nil
 }
 
-// printable takes what nobody sees out of all texts of an answer: they can be written as escapes, which only decoding shows.
+// printable takes what nobody sees out of all texts of an answer: they can be written as escapes, which only decoding
+// shows.
 func printable(value any) any {
 	switch v := value.(type) {
 	case string:

@@ -266,7 +266,8 @@ func labelled(s topicqueue.Source) topicqueue.Source {
 		}
 	}
 	s.Title, s.Publisher = topicqueue.OneLine(s.Title), topicqueue.OneLine(s.Publisher)
-	if url, document := topicqueue.Printable(s.URL), topicqueue.Printable(s.Document); url != s.URL || document != s.Document {
+	url, document := topicqueue.Printable(s.URL), topicqueue.Printable(s.Document)
+	if url != s.URL || document != s.Document {
 		s.URL, s.Document, s.ID = url, document, ""
 	}
 	return s

@@ -115,9 +115,9 @@ func (q *Queue) Runs(ctx context.Context, batch string, yield func(topicqueue.Ru
 	}
 }
 
-// listed returns a run of a batch: its state, else the line that is kept of it; nil when there is neither.
-func (q *Queue) listed(ctx context.Context, batch, id string, state *redis.MapStringStringCmd) (*topicqueue.Run, error) {
-	fields, err := state.Result()
+// listed returns a run of a batch: its state, which cmd has read, else the line that is kept of it; nil when there is neither.
+func (q *Queue) listed(ctx context.Context, batch, id string, cmd *redis.MapStringStringCmd) (*topicqueue.Run, error) {
+	fields, err := cmd.Result()
 	switch {
 	case wrongType(err):
 		return nil, err
@@ -153,8 +153,8 @@ type BrokenError struct{ Runs []BrokenRun }
 func (e *BrokenError) Error() string {
 	var lines []string
 	for _, r := range e.Runs {
-		lines = append(lines, fmt.Sprintf("run %s cannot be read from Redis: the key %s holds something else (%v); remove it with redis-cli DEL '%s'",
-			r.ID, r.Key, r.Err, r.Key))
+		lines = append(lines, fmt.Sprintf("run %s cannot be read from Redis: %s holds something else (%v); "+
+			"remove it with redis-cli DEL '%s'", r.ID, r.Key, r.Err, r.Key))
 	}
 	return strings.Join(lines, "\n")
 }

@@ -13,8 +13,8 @@ import (
 	"golang.org/x/net/html/charset"
 )
 
-// Limits of one file of packed parts: what each may unpack to, and all together, and how often larger than packed. Honest XML shrinks to a
-// tenth, long tables to a fiftieth.
+// Limits of one file of packed parts: what each may unpack to, and all together, and how often larger than packed.
+// Honest XML shrinks to a tenth, long tables to a fiftieth.
 const (
 	maxParts     = 20_000
 	maxPart      = 96 << 20

@@ -11,7 +11,8 @@ import (
 // separators are the signs that may stand between the fields of a CSV file.
 const separators = ",;\t|"
 
-// csvTable is how much of a file becomes one table, in bytes: its first row stands above each, so that a passage has it.
+// csvTable is how much of a file becomes one table, in bytes: its first row stands above each, so that a passage has
+// it.
 const csvTable = 900
 
 // CSV extracts a file of rows with fields as tables. text is UTF-8; what does not look like rows is plain text.
@@ -45,8 +46,8 @@ func isHeader(row []string) bool {
 	})
 }
 
-// csvSeparator finds out what separates the fields: of the signs that cut nearly all of the first rows into as many fields,
-// the one that makes the most.
+// csvSeparator finds out what separates the fields: of the signs that cut nearly all of the first rows into as many
+// fields, the one that makes the most.
 func csvSeparator(text string) (separator rune, ok bool) {
 	most := 1
 	for _, s := range separators {

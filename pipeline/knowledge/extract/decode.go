@@ -13,8 +13,8 @@ import (
 // sniffed is how much of a file is looked at to tell text from other content.
 const sniffed = 8 << 10
 
-// decodeText returns the content of a text file: UTF-8, UTF-16 with a byte order mark, or Windows-1252, of which Latin-1 is
-// a part.
+// decodeText returns the content of a text file: UTF-8, UTF-16 with a byte order mark, or Windows-1252, of which
+// Latin-1 is a part.
 func decodeText(data []byte) (string, error) {
 	switch {
 	case bytes.HasPrefix(data, []byte{0xff, 0xfe}), bytes.HasPrefix(data, []byte{0xfe, 0xff}):
@@ -40,9 +40,10 @@ func decodeText(data []byte) (string, error) {
 	return normaliseLines(string(out)), nil
 }
 
-// isWestern reports whether text that is not UTF-8 is most likely Windows-1252: bytes that this encoding has, and letters
-// of ASCII with here and there another one between them. In other alphabets most letters are beyond ASCII, in encodings of
-// several bytes they stand side by side; UTF-8 with a flaw has characters of several bytes that are whole.
+// isWestern reports whether text that is not UTF-8 is most likely Windows-1252: bytes that this encoding has, and
+// letters of ASCII with here and there another one between them. In other alphabets most letters are beyond ASCII, in
+// encodings of several bytes they stand side by side; UTF-8 with a flaw has characters of several bytes that are
+// whole.
 func isWestern(data []byte) bool {
 	high, pairs, ascii, last := 0, 0, 0, byte(0)
 	for _, c := range data {

@@ -128,8 +128,8 @@ func TypeOf(name string) (Type, bool) {
 	return "", false
 }
 
-// File extracts one file. name decides the type, unless the content is a PDF, Word, PowerPoint or EPUB file; data is the whole
-// content. The error wraps ErrType, ErrBinary, ErrEncoding, ErrEmpty or a reason of PDF or DOCX, or is
+// File extracts one file. name decides the type, unless the content is a PDF, Word, PowerPoint or EPUB file; data is
+// the whole content. The error wraps ErrType, ErrBinary, ErrEncoding, ErrEmpty or a reason of PDF or DOCX, or is
 // context.Cause(ctx). It never panics, whatever the content.
 func File(ctx context.Context, name string, data []byte) (Document, error) {
 	kind, ok := TypeOf(name)

@@ -80,7 +80,8 @@ func (f *archive) book() (b book, err error) {
 		case xml.StartElement:
 			switch inside = t.Name.Local; inside {
 			case "item":
-				if kind, _ := TypeOfMedia(attr(t, "media-type")); kind == TypeHTML && !strings.Contains(attr(t, "properties"), "nav") {
+				kind, _ := TypeOfMedia(attr(t, "media-type"))
+				if kind == TypeHTML && !strings.Contains(attr(t, "properties"), "nav") {
 					files[attr(t, "id")] = f.beside(name, attr(t, "href"))
 				}
 			case "itemref":

@@ -6,10 +6,10 @@ import (
 	"unicode"
 )
 
-// What surrounds the text of a page, as publishing systems mark it: by what a page says of its parts (ARIA, microdata), by
-// words in the names of classes, and by shape: how much of the text is links, which articles stand inside of others
-// (Kohlschütter, Fankhauser and Nejdl: Boilerplate Detection using Shallow Text Features, 2010). It comes on top of isNoise,
-// which needs no context.
+// What surrounds the text of a page, as publishing systems mark it: by what a page says of its parts (ARIA,
+// microdata), by words in the names of classes, and by shape: how much of the text is links, which articles stand
+// inside of others (Kohlschütter, Fankhauser and Nejdl: Boilerplate Detection using Shallow Text Features, 2010). It
+// comes on top of isNoise, which needs no context.
 
 // furnitureWords are words of class names, each of which alone says that an element is none of the text.
 var furnitureWords = set(`ad ads adslot adspot advert advertisement advertising announcement banner bio breadcrumb
@@ -21,7 +21,8 @@ var furnitureWords = set(`ad ads adslot adspot advert advertisement advertising 
 
 // furniturePairs are words that say so only together.
 var furniturePairs = [][2]string{
-	{"author", "bio"}, {"author", "box"}, {"author", "card"}, {"author", "description"}, {"author", "info"}, {"about", "author"},
+	{"author", "bio"}, {"author", "box"}, {"author", "card"}, {"author", "description"}, {"author", "info"},
+	{"about", "author"},
 	{"most", "read"}, {"read", "more"}, {"read", "next"}, {"next", "prev"}, {"next", "previous"}, {"site", "header"},
 	{"cat", "links"}, {"post", "preview"}, {"print", "hidden"}, {"print", "no"}, {"print", "none"},
 }
@@ -53,7 +54,7 @@ type furnisher struct {
 	whole int   // bytes of text below the root
 	title *node // the first heading
 	shape map[*node]shape
-	used  map[string]int // bytes of text that bear a word of furnitureWords in their names, but for elements that are too large
+	used  map[string]int // bytes of text that bear a word of furniture in their names, but for elements that are too large
 }
 
 // markFurniture marks what surrounds the text below root. Where next to nothing would be left, it marks nothing: such a
@@ -123,7 +124,8 @@ func (f *furnisher) count(n *node, within []string) {
 // large reports whether so many bytes are too much of the page for furniture.
 func (f *furnisher) large(size int) bool { return size*3 > f.whole }
 
-// mark marks n or what is furniture below it, and reports whether it has marked anything. in: the innermost article around n.
+// mark marks n or what is furniture below it, and reports whether it has marked anything. in: the innermost article
+// around n.
 func (f *furnisher) mark(n, in *node) bool {
 	if n.tag == "" || n.tag == "pre" || n.tag == "code" || isNoise(n) {
 		return false
@@ -185,7 +187,8 @@ func isComment(n *node) bool {
 	if microdataOf(n)["comment"] || microdataOf(n)["usercomments"] {
 		return true
 	}
-	if number, ok := strings.CutPrefix(strings.ToLower(n.attr["id"]), "comment-"); ok && strings.Trim(number, "0123456789") == "" {
+	number, ok := strings.CutPrefix(strings.ToLower(n.attr["id"]), "comment-")
+	if ok && strings.Trim(number, "0123456789") == "" {
 		return true
 	}
 	for class := range strings.FieldsSeq(n.attr["class"]) {
@@ -235,8 +238,8 @@ func furnitureWordsOf(n *node) map[string]bool {
 	return found
 }
 
-// isBoxOfManual reports whether an element is a note, a warning or a sidebar of a manual: Sphinx makes names of classes of
-// their titles.
+// isBoxOfManual reports whether an element is a note, a warning or a sidebar of a manual: Sphinx makes names of
+// classes of their titles.
 func isBoxOfManual(n *node) bool {
 	if !n.hasClass("sidebar") {
 		return isAdmonition(n)
@@ -249,8 +252,8 @@ func isBoxOfManual(n *node) bool {
 // states are first words of classes that tell of a state or of what is inside.
 var states = set("has is with without no not js")
 
-// furnitureID adds the words of an id that has two at most, unless it is the anchor of a section of the text: then they are
-// those of its heading.
+// furnitureID adds the words of an id that has two at most, unless it is the anchor of a section of the text: then
+// they are those of its heading.
 func furnitureID(n *node, add func(word string)) {
 	words := nameWords(n.attr["id"])
 	named := false
@@ -314,8 +317,8 @@ func microdataOf(n *node) map[string]bool {
 	return kinds
 }
 
-// isTeaser reports whether an element leads to another text: all of its heading is a link, or it is an article inside of
-// an article that holds more. Articles inside of articles that have headings of their own are sections.
+// isTeaser reports whether an element leads to another text: all of its heading is a link, or it is an article inside
+// of an article that holds more. Articles inside of articles that have headings of their own are sections.
 func (f *furnisher) isTeaser(n *node, s shape, in *node) bool {
 	if s.text == 0 || s.text > teaserText || n.tag == "table" || n.tag == "p" {
 		return false

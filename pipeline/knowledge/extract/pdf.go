@@ -29,8 +29,8 @@ const maxBookmarks = 10_000
 // pdfTime is how long one PDF may take.
 const pdfTime = 60 * time.Second
 
-// PDF extracts a PDF file: package pdf reads the words; their order, paragraphs, headings and tables are found here. The
-// error wraps one of the reasons above or is context.Cause(ctx).
+// PDF extracts a PDF file: package pdf reads the words; their order, paragraphs, headings and tables are found here.
+// The error wraps one of the reasons above or is context.Cause(ctx).
 func PDF(ctx context.Context, data []byte) (Document, error) {
 	limited, cancel := context.WithTimeoutCause(ctx, pdfTime, ErrTooLong)
 	defer cancel()

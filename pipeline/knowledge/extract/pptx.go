@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// PPTX extracts a presentation. A slide is a page, its title a heading; what the speaker has noted follows its text. The
-// error wraps ErrDamaged, ErrEncrypted, ErrTooLarge or ErrBinary.
+// PPTX extracts a presentation. A slide is a page, its title a heading; what the speaker has noted follows its text.
+// The error wraps ErrDamaged, ErrEncrypted, ErrTooLarge or ErrBinary.
 func PPTX(data []byte) (Document, error) {
 	if isOLE(data) {
 		return Document{}, fmt.Errorf("%w, or an old .ppt: save it as .pptx", ErrEncrypted)

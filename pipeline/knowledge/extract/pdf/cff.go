@@ -20,8 +20,8 @@ type cff struct {
 	strings [][]byte
 }
 
-// cffEncoding returns the encoding that a font program in Compact Font Format has of itself (Adobe Technical Note 5176),
-// nil when it gives none.
+// cffEncoding returns the encoding that a font program in Compact Font Format has of itself (Adobe Technical Note
+// 5176), nil when it gives none.
 func cffEncoding(program []byte) *encodingTable {
 	if bytes.HasPrefix(program, []byte("OTTO")) {
 		program = openTypeTable(program, "CFF ")
