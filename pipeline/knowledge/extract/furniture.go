@@ -45,8 +45,8 @@ const (
 
 // shape is what an element holds of the text, in bytes.
 type shape struct {
-	text, linked, heading, marked int
-	links                         int // to other pages
+	text, linked, heading int
+	links                 int // to other pages
 }
 
 // furnisher marks furniture below the root of a page.
