@@ -22,7 +22,7 @@ func reportFormats(list string) []string {
 func checkFormats(list string) error {
 	for _, name := range reportFormats(list) {
 		if name != "html" && name != "docx" {
-			return fmt.Errorf("%q is none: it must be %s", clip(name), formatsAllowed)
+			return fmt.Errorf("%q is not a format; use %s", clip(name), formatsAllowed)
 		}
 	}
 	return nil

@@ -219,6 +219,8 @@ func TestLoad_ErrorsNeverShowSecrets(t *testing.T) {
 		{"redis_url: redis:/u:" + canary + "@host\n", nil},
 		{"redis_url: [\"redis://u:" + canary + "@host\"]\n", nil},
 		{"", map[string]string{"REDIS_URL": "u:" + canary + "@host:6379"}},
+		{"", map[string]string{"STORAGE_URL": "s3://bucket/prefix?k=" + canary}},
+		{"", map[string]string{"STORAGE_URL": "file:///dir#k=" + canary}},
 		{"", map[string]string{"REDIS_URL": "http://u:" + canary + "@host:x"}},
 		{"", map[string]string{"REDIS_URL": "http://u:" + canary + "/#?@host"}},
 		{"", map[string]string{"REDIS_URL": "http://h?password=" + canary}},

@@ -94,6 +94,7 @@ func format(f fmt.State, verb rune, shown string) {
 var (
 	scheme         = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*://`)
 	secretParam    = regexp.MustCompile(`(?i)([?&;#][^=&;#]*(?:pass|pwd|secret|token|key|auth|sig|cred)[^=&;#]*=)[^&;#]*`)
+	anyParam       = regexp.MustCompile(`([?&;#][^=&;#]*=)[^&;#]*`) // of an address that was refused nothing is known
 	redactedMarker = "${1}" + Redacted
 )
 

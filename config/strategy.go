@@ -96,7 +96,7 @@ const sourcesAllowed = "some of kb, web, papers, code with commas between them; 
 func checkSources(list string) error {
 	for _, name := range sourceNames(list) {
 		if !slices.ContainsFunc(sourceKinds, func(s source) bool { return s.name == name }) {
-			return fmt.Errorf("%q is none: it must be %s", clip(name), sourcesAllowed)
+			return fmt.Errorf("%q is not a kind of source; use %s", clip(name), sourcesAllowed)
 		}
 	}
 	return nil

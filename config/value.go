@@ -192,6 +192,6 @@ func address(p *URL, allowed string, check func(string) error) value {
 		},
 		reveal: func() string { return p.Reveal() },
 		show:   func() string { return p.String() },
-		redact: RedactURL,
+		redact: func(refused string) string { return anyParam.ReplaceAllString(RedactURL(refused), redactedMarker) },
 	}
 }

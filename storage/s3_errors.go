@@ -50,7 +50,7 @@ func (s *S3) failed(ctx context.Context, doing, key string, err error) error {
 	if code := status(err); code >= 500 && code != http.StatusNotImplemented || code == http.StatusTooManyRequests || code == 0 && !errors.As(err, &missing) {
 		e.causes = append(e.causes, ErrAway)
 	}
-	e.text = s.credentials.redact(fmt.Sprintf("%s %q in bucket %s at %s: %s", doing, key, s.bucket, s.host, reason))
+	e.text = fmt.Sprintf("%s %q in bucket %s at %s: %s", doing, key, s.bucket, s.host, s.credentials.redact(reason))
 	return e
 }
 
@@ -176,16 +176,25 @@ func (c *watchedCredentials) Retrieve(ctx context.Context) (aws.Credentials, err
 	return found, nil
 }
 
+// The shortest keys that servers give out. A shorter one is a name, such as that of the program or its bucket.
+const (
+	minAccessKey = 16
+	minSecretKey = 8
+)
+
 // redact removes credentials from what a server has echoed.
 func (c *watchedCredentials) redact(text string) string {
 	last := c.last.Load()
 	if last == nil {
 		return text
 	}
-	for _, secret := range []string{last.SecretAccessKey, last.SessionToken, last.AccessKeyID} {
-		if secret != "" {
+	for _, secret := range []string{last.SecretAccessKey, last.SessionToken} {
+		if len(secret) >= minSecretKey {
 			text = strings.ReplaceAll(text, secret, "[redacted]")
 		}
+	}
+	if len(last.AccessKeyID) >= minAccessKey {
+		text = strings.ReplaceAll(text, last.AccessKeyID, "[redacted]")
 	}
 	return text
 }

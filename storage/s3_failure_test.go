@@ -89,7 +89,7 @@ func TestS3SaysWhatToDo(t *testing.T) {
 		"a website, 404":    {page(404), "correct S3_ENDPOINT"},
 		"a website, 405":    {page(405), "correct S3_ENDPOINT"},
 		"something else":    {answer(400, "EntityTooLarge", "too large"), "the server answers 400 EntityTooLarge: too large"},
-		"echo of a secret":  {answer(400, "Odd", "you sent nightdesk-test and a-secret-of-tests-only"), "you sent [redacted] and [redacted]"},
+		"echo of a secret":  {answer(400, "Odd", "you sent NIGHTDESKTESTKEY0001 and a-secret-of-tests-only"), "you sent [redacted] and [redacted]"},
 		"a hostile message": {answer(400, "Odd", "line\nline\u202e "+strings.Repeat("long ", 500)), "line line long"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -101,6 +101,21 @@ func TestS3SaysWhatToDo(t *testing.T) {
 				t.Errorf("the error has %d bytes", len(err.Error()))
 			}
 		})
+	}
+}
+
+// A short access key is a word, and messages say that word for other reasons.
+func TestS3ShortAccessKeyHidesNothing(t *testing.T) {
+	t.Parallel()
+	f := newFront(t, every, answer(404, "NoSuchBucket", "The bucket of desk is gone."))
+	f.AccessKey = f.Bucket
+	s := hasty(t, f.S3Settings)
+	err := storage.Check(t.Context(), s)
+	if err == nil || !strings.Contains(err.Error(), "in bucket "+f.Bucket+" at ") || strings.Contains(err.Error(), "[redacted]") {
+		t.Errorf("the error is %v", err)
+	}
+	if strings.Contains(err.Error(), f.SecretKey) {
+		t.Errorf("the error shows the secret key: %v", err)
 	}
 }
 

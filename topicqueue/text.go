@@ -6,15 +6,51 @@ import (
 	"unicode/utf8"
 )
 
-// OneLine makes a line of foreign text: valid UTF-8, no control signs, white space folded.
-func OneLine(s string) string {
-	s = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) && !unicode.IsSpace(r) {
+// Hidden reports whether nobody sees a character although a terminal or a browser may obey it: controls, marks that
+// turn the direction of text, zero-width characters, tags. Line ends, tabs and the joiners that scripts and emoji need
+// are not hidden.
+func Hidden(r rune) bool {
+	switch {
+	case r < 0x7f:
+		return r < ' ' && r != '\n' && r != '\t'
+	case r == '\u00ad', r == '\u061c', r == '\u180e', r == '\u200b', r == '\u200e', r == '\u200f', r == '\ufeff':
+		return true
+	}
+	return unicode.IsControl(r) || r >= '\u202a' && r <= '\u202e' || r >= '\u2060' && r <= '\u206f' ||
+		r >= '\ufff9' && r <= '\ufffb' || r >= 0xe0000 && r <= 0xe007f
+}
+
+// Printable returns foreign text as it may be stored, quoted and shown: valid UTF-8 without hidden characters. Whatever
+// ends a line becomes a line feed. Everything that enters a run passes through it before it is stored, so that
+// quotes and their offsets are of the same text. It changes nothing the second time.
+func Printable(s string) string {
+	if strings.IndexFunc(s, func(r rune) bool { return r == utf8.RuneError || Hidden(r) || lineEnd(r) }) < 0 {
+		return s
+	}
+	s = strings.ReplaceAll(strings.ToValidUTF8(s, "\ufffd"), "\r\n", "\n")
+	return strings.Map(func(r rune) rune {
+		switch {
+		case lineEnd(r):
+			return '\n'
+		case Hidden(r):
 			return -1
 		}
 		return r
-	}, strings.ToValidUTF8(s, ""))
-	return strings.Join(strings.Fields(s), " ")
+	}, s)
+}
+
+// lineEnd reports whether r ends a line or page, other than a line feed.
+func lineEnd(r rune) bool {
+	switch r {
+	case '\r', '\v', '\f', '\u0085', '\u2028', '\u2029':
+		return true
+	}
+	return false
+}
+
+// OneLine makes a line of foreign text: Printable, white space folded.
+func OneLine(s string) string {
+	return strings.Join(strings.Fields(Printable(strings.ToValidUTF8(s, ""))), " ")
 }
 
 // Clip cuts s to at most limit bytes on a rune boundary and says so by an ellipsis, for which limit has room.

@@ -24,6 +24,29 @@ func TestOneLine(t *testing.T) {
 	}
 }
 
+// What terminals and browsers obey goes; what scripts and emoji need stays; the second time nothing changes.
+func TestPrintable(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"":                                      "",
+		"plain text,\n\tindented":               "plain text,\n\tindented",
+		"\x1b[31mred\x1b[0m \x1b]0;title\x07":   "[31mred[0m ]0;title",
+		"a\u009b31mb\u0090c":                    "a31mbc",
+		"bell\a nul\x00 back\b del\x7f":         "bell nul back del",
+		"one\r\ntwo\rthree\ffour\u2028five":     "one\ntwo\nthree\nfour\nfive",
+		"user\u202egnp.exe\u2066x\u2069\u200fy": "usergnp.exexy",
+		"zero\u200bwidth\ufeff\u2060 soft\u00adhyphen \U000e0041tag": "zerowidth softhyphen tag",
+		"می\u200cخواهم क्\u200dष 👩\u200d🚀 ❤\ufe0f":                   "می\u200cخواهم क्\u200dष 👩\u200d🚀 ❤\ufe0f",
+		"bad \xff byte, kept \ufffd":                                 "bad \ufffd byte, kept \ufffd",
+		"\u200b\ufeff":                                               "",
+	} {
+		got := topicqueue.Printable(in)
+		if got != want || topicqueue.Printable(got) != got {
+			t.Errorf("Printable(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
+
 func TestClip(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

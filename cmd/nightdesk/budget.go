@@ -89,6 +89,9 @@ func (a *app) checkPrices(context.Context) []checkup {
 	if err != nil {
 		return []checkup{failure(name, err)}
 	}
+	if c, strange := a.strangePrices(); strange {
+		return []checkup{c}
+	}
 	if len(unknown) == 0 {
 		return []checkup{{Name: name, Result: "ok", Text: "the price of every model is known"}}
 	}
@@ -97,6 +100,20 @@ func (a *app) checkPrices(context.Context) []checkup {
 		c.Result, c.Text = "failed", fmt.Sprintf("a budget is in US dollars, and nobody knows what %s costs: nothing can be enqueued", strings.Join(unknown, ", "))
 	}
 	return []checkup{c}
+}
+
+// strangePrices reports prices of models that are not in use. llm.prices has been read once without an error.
+func (a *app) strangePrices() (c checkup, strange bool) {
+	prices, _ := llm.ParsePrices(a.cfg.LLM.Prices)
+	models := []string{a.cfg.Embedding.Model}
+	for _, m := range a.roleModels() {
+		models = append(models, m.Name)
+	}
+	names := prices.Strange(models)
+	return checkup{Name: "prices", Result: "failed",
+		Text: fmt.Sprintf("llm.prices names models that are not in use: %s; in use: %s",
+			strings.Join(names, ", "), strings.Join(slices.Compact(slices.Sorted(slices.Values(models[1:]))), ", ")),
+		Hint: "Correct the name in LLM_PRICES (llm.prices), or remove the entry."}, len(names) > 0
 }
 
 // spentOf says what a run has spent and may spend; both zero without a budget.

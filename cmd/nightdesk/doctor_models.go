@@ -102,10 +102,14 @@ func reachModel(ctx context.Context, client *llm.Client, m roleModel) checkup {
 		c.Result, c.Text = "ok", fmt.Sprintf("%s, %s: the server has it, answered in %s", m.Provider, m.Name, took)
 		return c
 	case len(reached.Others) > 0:
-		c.Text = fmt.Sprintf("%s, %s: the server does not list it, but %s; answered in %s", m.Provider, m.Name, strings.Join(reached.Others, ", "), took)
+		c.Result, c.Text = "failed", fmt.Sprintf("%s, %s: the server does not list this model; it lists: %s",
+			m.Provider, m.Name, strings.Join(reached.Others, ", "))
+		c.Hint = "Correct LLM_MODEL. If the server takes any name, `nightdesk doctor --model` asks it a question instead."
 	default:
-		c.Text = fmt.Sprintf("%s, %s: the server is there and does not say which models it has, answered in %s", m.Provider, m.Name, took)
+		c.Result = "note"
+		c.Text = fmt.Sprintf("%s, %s: the server is there and does not say which models it has, answered in %s",
+			m.Provider, m.Name, took)
+		c.Hint = "Correct LLM_MODEL if it is another one; `nightdesk doctor --model` asks it a question."
 	}
-	c.Result, c.Hint = "note", "Correct LLM_MODEL if it is another one; `nightdesk doctor --model` asks it a question."
 	return c
 }

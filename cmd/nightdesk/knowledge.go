@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nightdesk/pipeline/knowledge"
+	"nightdesk/pipeline/knowledge/extract"
 )
 
 func (a *app) kbCommand() *cobra.Command {
@@ -60,7 +62,13 @@ func (a *app) kbCommand() *cobra.Command {
 // happened. reembed: make all vectors anew.
 func (a *app) ingest(ctx context.Context, name string, paths []string, reembed bool) (knowledge.Report, error) {
 	for _, p := range paths {
-		if _, err := os.Stat(p); err != nil && !knowledge.IsURL(p) {
+		var err error
+		if knowledge.IsURL(p) {
+			_, err = knowledge.PageKey(p)
+		} else {
+			_, err = os.Stat(p)
+		}
+		if err != nil {
 			return knowledge.Report{}, usageError{fmt.Errorf("knowledge base %s: %w", name, err)}
 		}
 	}
@@ -74,6 +82,11 @@ func (a *app) ingest(ctx context.Context, name string, paths []string, reembed b
 		return knowledge.Report{}, fmt.Errorf("make knowledge base %s: %w", name, err)
 	}
 	defer base.Close()
+	download, err := a.downloader(paths)
+	if err != nil {
+		return knowledge.Report{}, err
+	}
+	base.SetDownloader(download)
 	bar := a.newBar("indexing " + name)
 	rep, err := base.Ingest(ctx, paths, func(done, total int, document string) { bar.set(done, total, document) })
 	bar.end()
@@ -81,12 +94,20 @@ func (a *app) ingest(ctx context.Context, name string, paths []string, reembed b
 		if statErr != nil { // made for nothing
 			err = errors.Join(err, knowledge.Remove(a.knowledgeDir(), name))
 		}
-		return rep, hintError{err, "Markdown, text, HTML, PDF and DOCX can be read; name a directory that has some."}
+		if soleURL(rep) {
+			return rep, err
+		}
+		return rep, hintError{err, extract.Readable + " can be read; name a directory that has some."}
 	}
 	if err != nil {
-		return rep, fmt.Errorf("index %s into knowledge base %s: %w", strings.Join(paths, ", "), name, err)
+		return rep, fmt.Errorf("index into knowledge base %s: %w", name, err)
 	}
 	return rep, a.embed(ctx, base, name, reembed)
+}
+
+// soleURL reports whether a web page was all that was skipped: an error then says why.
+func soleURL(rep knowledge.Report) bool {
+	return len(rep.Skipped) == 1 && knowledge.IsURL(rep.Skipped[0].Document)
 }
 
 // embed makes the vectors that are missing. A server that does not answer is no error: words are searched all the same.
@@ -117,6 +138,9 @@ type kbLine struct {
 func (a *app) kbAdd(ctx context.Context, name string, paths []string, reembed bool) error {
 	rep, err := a.ingest(ctx, name, paths, reembed)
 	for i, s := range rep.Skipped {
+		if errors.Is(err, knowledge.ErrEmpty) && soleURL(rep) {
+			break
+		}
 		if i == 20 {
 			a.say("%d more were skipped; --json lists them all", len(rep.Skipped)-i)
 			break
@@ -138,8 +162,9 @@ func (a *app) kbAdd(ctx context.Context, name string, paths []string, reembed bo
 	if a.json {
 		return a.printJSON(kbLine{Name: name, Info: info, Report: &rep}, false)
 	}
-	fmt.Fprintf(a.stdout, "%s: %d documents, %d passages (%d added, %d updated, %d unchanged, %d removed, %d skipped)\n",
-		name, info.Documents, info.Passages, rep.Added, rep.Updated, rep.Unchanged, rep.Removed, len(rep.Skipped))
+	fmt.Fprintf(a.stdout, "%s: %s, %s (%d added, %d updated, %d unchanged, %d removed, %d skipped)\n",
+		name, counted(info.Documents, "document"), counted(info.Passages, "passage"),
+		rep.Added, rep.Updated, rep.Unchanged, rep.Removed, len(rep.Skipped))
 	return nil
 }
 
@@ -152,6 +177,7 @@ func (a *app) kbList(ctx context.Context) error {
 	if !a.json && len(names) > 0 {
 		fmt.Fprintln(table, "NAME\tDOCUMENTS\tPASSAGES\tVERSION\tUPDATED")
 	}
+	var broken []error
 	for _, name := range names {
 		err := a.withBase(name, func(b *knowledge.Base) error {
 			info, err := b.Info(ctx)
@@ -164,11 +190,15 @@ func (a *app) kbList(ctx context.Context) error {
 			fmt.Fprintf(table, "%s\t%d\t%d\t%.12s\t%s\n", name, info.Documents, info.Passages, info.Version, info.Updated.Format("2006-01-02 15:04"))
 			return nil
 		})
-		if err != nil {
-			return err
+		if err != nil && ctx.Err() == nil {
+			broken = append(broken, fmt.Errorf("knowledge base %s cannot be read: %w; `nightdesk kb remove %s` removes it",
+				name, err, name))
 		}
 	}
-	return table.Flush()
+	if err := table.Flush(); err != nil || ctx.Err() != nil || len(broken) == 0 {
+		return cmp.Or(err, context.Cause(ctx))
+	}
+	return resultError{errors.Join(broken...), exitPartial}
 }
 
 func (a *app) kbShow(ctx context.Context, name string) error {

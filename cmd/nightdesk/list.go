@@ -87,6 +87,7 @@ func (a *app) list(ctx context.Context, batch, state string, tags []string) (err
 	}
 	table := tabwriter.NewWriter(a.stdout, 0, 4, 2, ' ', 0)
 	shown := 0
+	var broken []error
 	for _, b := range batches {
 		err := d.queue.Runs(ctx, b.Name, func(run topicqueue.Run) error {
 			if state != "" && run.State != topicqueue.RunState(state) {
@@ -110,11 +111,17 @@ func (a *app) list(ctx context.Context, batch, state string, tags []string) (err
 			_, err := fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", run.ID, run.Batch, word, clipColumns(run.Topic, 50)+tagText(run.Tags), line.Report)
 			return err
 		})
-		if err != nil {
+		var unread *redisqueue.BrokenError
+		if errors.As(err, &unread) {
+			broken = append(broken, err)
+		} else if err != nil {
 			return err
 		}
 	}
-	return table.Flush()
+	if err := table.Flush(); err != nil || len(broken) == 0 {
+		return err
+	}
+	return resultError{errors.Join(broken...), exitPartial}
 }
 
 // tagText shows tags behind a topic.

@@ -128,7 +128,9 @@ func (a *app) runTopic(ctx context.Context, topic, out string) (err error) {
 		}
 		topic = string(text)
 	}
-	topic = strings.TrimSpace(topic)
+	if !strings.ContainsRune(topic, 0) { // that is no text
+		topic = strings.TrimSpace(topicqueue.Printable(topic))
+	}
 	if err := jobs.CheckTopic(topic); err != nil {
 		return usageError{err}
 	}

@@ -54,6 +54,7 @@ func TestScripts(t *testing.T) {
 			"site":     startSite,
 			"search":   startSearch,
 			"left":     checkLeft,
+			"intranet": startIntranet,
 		},
 		RequireExplicitExec: true,
 	})

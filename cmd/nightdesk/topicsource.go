@@ -14,6 +14,7 @@ import (
 
 	"nightdesk/pipeline/tools/fetch"
 	"nightdesk/storage"
+	"nightdesk/topicqueue/redisqueue"
 )
 
 // maxList is the size of a list of topics of a schedule, in bytes.
@@ -84,7 +85,7 @@ func (a *app) openSource(ctx context.Context, d *desk, source string) (io.ReadCl
 			return nil, err
 		}
 	} else {
-		client, err := a.outside(d)
+		client, err := a.outside(redisqueue.NewPace(d.redis))
 		if err != nil {
 			return nil, err
 		}

@@ -150,11 +150,11 @@ func (a *app) services(ctx context.Context, d *desk) (jobs.Services, error) {
 		dir: a.knowledgeDir(), limit: a.cfg.Researching.ResultLimit, store: store, embedder: embedder, open: map[string]*knowledge.Base{},
 	}
 	d.closers = append(d.closers, library.Close)
-	outside, err := a.outside(d)
+	pace := redisqueue.NewPace(d.redis)
+	outside, err := a.outside(pace)
 	if err != nil {
 		return s, err
 	}
-	pace := redisqueue.NewPace(d.redis)
 	engines, err := a.searchEngines(pace, outside)
 	if err != nil {
 		return s, err
@@ -178,8 +178,9 @@ func (a *app) services(ctx context.Context, d *desk) (jobs.Services, error) {
 	return s, nil
 }
 
-// outside returns the way to the web, whose rates all workers share.
-func (a *app) outside(d *desk) (*fetch.Client, error) {
+// outside returns the way to the web. pace: the rates that all workers share; nil for a command that works alone. own:
+// what may be reached beside what fetch.allow says.
+func (a *app) outside(pace fetch.Pace, own ...string) (*fetch.Client, error) {
 	f := a.cfg.Fetch
 	allow := strings.FieldsFunc(f.Allow, func(r rune) bool { return r == ',' || r == ' ' })
 	for _, entry := range allow {
@@ -187,7 +188,7 @@ func (a *app) outside(d *desk) (*fetch.Client, error) {
 			return nil, usageError{fmt.Errorf("fetch.allow: %w", err)}
 		}
 	}
-	return fetch.New(fetch.Settings{Allow: allow, Timeout: f.Timeout, PerHost: f.PerHost, Pace: redisqueue.NewPace(d.redis)}), nil
+	return fetch.New(fetch.Settings{Allow: append(allow, own...), Timeout: f.Timeout, PerHost: f.PerHost, Pace: pace}), nil
 }
 
 // embedder returns what makes vectors; nil when nothing does. Static word vectors are loaded once for this process.

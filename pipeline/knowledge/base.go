@@ -6,8 +6,8 @@
 // fails, words do. Publish stores what a base holds as an immutable version, Fetch makes it a file on another machine.
 // A base may be read while it is ingested, by any number of goroutines and processes.
 //
-// It does not know queues or the web, nor models beyond the Embedder that it is given. Formats are the business of
-// package extract.
+// It does not know queues or the web, nor models, beyond the Downloader and the Embedder that it is given. Formats are
+// the business of package extract.
 package knowledge
 
 import (
@@ -24,9 +24,12 @@ import (
 	"modernc.org/sqlite"
 )
 
-// format numbers the layout of the file together with the rules of extraction and cutting: passages of another format
-// cannot be compared with ours. Raise it whenever the same document would yield other passages.
-const format = 2
+// format numbers the layout of the file. A base of another format cannot be read.
+const format = 1
+
+// extraction ends the hash of a document and numbers the rules by which its text was extracted and cut. Raise it when
+// the same document would yield other passages: then the next Ingest reads all documents again.
+const extraction = "-2"
 
 // ErrFormat means that a file is not a knowledge base of this version of the program.
 var ErrFormat = errors.New("not a knowledge base of this version")
@@ -38,7 +41,7 @@ CREATE TABLE documents(
 	date TEXT NOT NULL,      -- the document's own, YYYY-MM-DD; empty: that of the file counts
 	size INTEGER NOT NULL,   -- bytes of the file
 	mtime INTEGER NOT NULL,  -- of the file, nanoseconds
-	hash TEXT NOT NULL,      -- SHA-256 of the file
+	hash TEXT NOT NULL,      -- SHA-256 of the file, and extraction
 	passages INTEGER NOT NULL, bytes INTEGER NOT NULL, text TEXT NOT NULL);
 CREATE TABLE sections(
 	id INTEGER PRIMARY KEY, document INTEGER NOT NULL, path TEXT NOT NULL, -- headings, separated by char(31)
@@ -63,7 +66,8 @@ type Base struct {
 	read  *sql.DB
 	write *sql.DB // one connection: SQLite has one writer
 
-	embedder Embedder // nil = none
+	embedder Embedder   // nil = none
+	download Downloader // nil = none
 	vectors  vectorCache
 }
 

@@ -1,16 +1,43 @@
 package knowledge_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"nightdesk/pipeline/knowledge"
+	"nightdesk/pipeline/knowledge/extract"
+	outside "nightdesk/pipeline/tools/fetch"
 )
+
+// download fetches pages as the program does, of these tests' servers.
+func download(ctx context.Context, address string) (knowledge.Page, error) {
+	client := outside.New(outside.Settings{Allow: []string{"127.0.0.1"}, PerHost: time.Nanosecond})
+	defer client.Close()
+	r, err := client.Do(ctx, outside.Request{URL: address})
+	var status *outside.StatusError
+	if errors.As(err, &status) && (status.Status == http.StatusNotFound || status.Status == http.StatusGone) {
+		err = fmt.Errorf("%w: %w", err, extract.ErrNoPage)
+	}
+	if err != nil {
+		return knowledge.Page{}, err
+	}
+	u, err := url.Parse(r.URL)
+	if err != nil {
+		return knowledge.Page{}, err
+	}
+	changed, _ := http.ParseTime(r.Header.Get("Last-Modified"))
+	return knowledge.Page{Body: r.Body, Type: r.Type, Path: u.Path, Modified: changed}, nil
+}
 
 func TestWebPagesBecomeDocuments(t *testing.T) {
 	t.Parallel()
@@ -44,13 +71,14 @@ func TestWebPagesBecomeDocuments(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer base.Close()
+	base.SetDownloader(download)
 	pages := []string{server.URL + "/tides", server.URL + "/notes.md", server.URL + "/absent", server.URL + "/endless", server.URL + "/tides"}
 	rep, err := base.Ingest(t.Context(), pages, nil)
 	if err != nil || rep.Added != 2 || len(rep.Skipped) != 2 {
 		t.Fatalf("first time: %+v, %v; want 2 added, 2 skipped", rep, err)
 	}
 	for _, s := range rep.Skipped {
-		if !strings.Contains(s.Reason, "404") && !strings.Contains(s.Reason, "larger than") {
+		if !strings.Contains(s.Reason, "404") && !strings.Contains(s.Reason, "larger than 20 MB") {
 			t.Errorf("%s is skipped because %q", s.Document, s.Reason)
 		}
 	}
@@ -111,6 +139,7 @@ func TestWebPagesThatAreNotThere(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer base.Close()
+			base.SetDownloader(download)
 			for range 2 {
 				rep, err := base.Ingest(t.Context(), []string{server.URL + "/tides", server.URL + "/other"}, nil)
 				if err != nil {
@@ -125,5 +154,63 @@ func TestWebPagesThatAreNotThere(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// User and password of an address are for the request: neither the base's file nor the report has them.
+func TestPasswordOfAnAddressIsNotKept(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if user, password, _ := r.BasicAuth(); user != "reader" || password != "hunter2" {
+			http.Error(w, "no", http.StatusUnauthorized)
+			return
+		}
+		if r.URL.Path == "/gone" {
+			http.NotFound(w, r)
+			return
+		}
+		fmt.Fprint(w, "<html><body><main><h1>Tides</h1><p>Spring tides are caused by the sun and the moon.</p></main></body></html>")
+	}))
+	defer server.Close()
+	path := filepath.Join(t.TempDir(), "web.sqlite")
+	base, err := knowledge.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	base.SetDownloader(download)
+	host := strings.TrimPrefix(server.URL, "http://")
+	roots := []string{"http://reader:hunter2@" + host + "/tides", "http://reader:hunter2@" + host + "/gone", server.URL + "/tides"}
+	rep, err := base.Ingest(t.Context(), roots, nil)
+	if err != nil || rep.Added != 1 || len(rep.Skipped) != 1 || strings.Contains(fmt.Sprint(rep), "hunter2") {
+		t.Errorf("%+v, %v", rep, err)
+	}
+	found, err := base.Search(t.Context(), "spring tides", 1, knowledge.Hybrid)
+	if err != nil || len(found) != 1 || found[0].Document != server.URL+"/tides" {
+		t.Errorf("found %+v, %v", found, err)
+	}
+	empty, err := knowledge.Create(filepath.Join(t.TempDir(), "empty.sqlite"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer empty.Close()
+	empty.SetDownloader(download)
+	_, err = empty.Ingest(t.Context(), roots[1:2], nil)
+	if !errors.Is(err, knowledge.ErrEmpty) || !strings.Contains(err.Error(), "404") || strings.Contains(err.Error(), "hunter2") {
+		t.Errorf("a sole page that is not there: %v", err)
+	}
+	if name := knowledge.Name(roots[0]); strings.Contains(name, "hunter") || name != knowledge.Name(roots[2]) {
+		t.Errorf("its name is %s", name)
+	}
+	if err := base.Close(); err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob(path + "*")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	for _, file := range files {
+		if body, err := os.ReadFile(file); err != nil || strings.Contains(string(body), "hunter2") {
+			t.Errorf("%s has the password, or %v", filepath.Base(file), err)
+		}
 	}
 }

@@ -45,9 +45,8 @@ type Skipped struct {
 }
 
 // Ingest makes the base hold the documents below roots, which are directories, files or addresses of web pages, and
-// nothing else. Only what
-// changed since the last time is extracted again. progress may be nil; it is called from one goroutine at a time, after
-// each file, with done counting up to total.
+// nothing else. Only what changed since the last time is extracted again. progress may be nil; it is called from one
+// goroutine at a time, after each file, with done counting up to total.
 //
 // A file that cannot be read is reported and does not end the work; what the base held of it stays. So does that of a web page in whose
 // place stands nothing or a notice; one that is gone (404, 410, or it says so) goes. The error is
@@ -55,12 +54,7 @@ type Skipped struct {
 // or a kill the base is in order, and the next Ingest goes on from there. When two processes ingest, the second waits
 // for each batch of the first.
 func (b *Base) Ingest(ctx context.Context, roots []string, progress func(done, total int, name string)) (Report, error) {
-	dir, err := os.MkdirTemp("", "nightdesk-pages-")
-	if err != nil {
-		return Report{}, fmt.Errorf("ingest: %w", err)
-	}
-	defer os.RemoveAll(dir)
-	files, skipped, unread, err := gather(ctx, roots, dir)
+	files, skipped, unread, err := gather(ctx, roots)
 	if err != nil {
 		return Report{}, err
 	}
@@ -76,8 +70,7 @@ func (b *Base) Ingest(ctx context.Context, roots []string, progress func(done, t
 	err = in.run(ctx, files)
 	slices.SortStableFunc(in.report.Skipped, func(a, b Skipped) int { return strings.Compare(a.Document, b.Document) })
 	if err == nil && len(in.keep) == 0 {
-		err = fmt.Errorf("%w below %s: looked for HTML, PDF, DOCX, Markdown (.md) and text (.txt, .rst), found %d other files",
-			ErrEmpty, strings.Join(roots, ", "), len(in.report.Skipped))
+		err = nothing(roots, in.report.Skipped)
 	}
 	if err == nil {
 		err = in.finish(ctx)
@@ -86,6 +79,21 @@ func (b *Base) Ingest(ctx context.Context, roots []string, progress func(done, t
 		err = context.Cause(ctx)
 	}
 	return in.report, err
+}
+
+// nothing says why there is no document below roots.
+func nothing(roots []string, skipped []Skipped) error {
+	if len(skipped) == 1 && IsURL(skipped[0].Document) {
+		return fmt.Errorf("%w: %s: %s", ErrEmpty, skipped[0].Document, skipped[0].Reason)
+	}
+	shown := slices.Clone(roots)
+	for i, root := range shown {
+		if IsURL(root) {
+			shown[i], _ = PageKey(root) // gather has read it
+		}
+	}
+	return fmt.Errorf("%w below %s: looked for %s, found %d other files",
+		ErrEmpty, strings.Join(shown, ", "), extract.Readable, len(skipped))
 }
 
 // state is what the base knows of a document's file.
@@ -139,7 +147,7 @@ type prepared struct {
 
 // over reports that what could not be used takes the place of what was there: a file is what it is, sites have bad days.
 func (p prepared) over() bool {
-	return p.read && (!p.page || errors.Is(p.err, extract.ErrNoPage))
+	return errors.Is(p.err, extract.ErrNoPage) || p.read && p.address == ""
 }
 
 type prepareChunk struct {
@@ -156,8 +164,8 @@ func (in *ingestion) run(ctx context.Context, files []source) error {
 		defer close(batches)
 		for len(files) > 0 {
 			n, size := 0, int64(0)
-			for n < len(files) && n < batchFiles && (n == 0 || size+files[n].info.Size() <= batchBytes) {
-				size += files[n].info.Size()
+			for n < len(files) && n < batchFiles && (n == 0 || size+files[n].size <= batchBytes) {
+				size += files[n].size
 				n++
 			}
 			select {
@@ -191,7 +199,7 @@ func (in *ingestion) prepare(ctx context.Context, files []source) []prepared {
 	for i, f := range files {
 		group.Go(func() error {
 			if ctx.Err() == nil {
-				out[i] = prepareFile(ctx, f, in.known[f.key])
+				out[i] = in.base.prepareFile(ctx, f, in.known[f.key])
 			}
 			return nil
 		})
@@ -200,34 +208,35 @@ func (in *ingestion) prepare(ctx context.Context, files []source) []prepared {
 	return out
 }
 
-func prepareFile(ctx context.Context, f source, old state) prepared {
+func (b *Base) prepareFile(ctx context.Context, f source, old state) prepared {
 	p := prepared{source: f}
-	if old.id != 0 && old.size == f.info.Size() && old.mtime == f.info.ModTime().UnixNano() {
+	seen := f.address == "" && old.size == f.size && old.mtime == f.modified.UnixNano()
+	if seen && strings.HasSuffix(old.hash, extraction) {
 		p.same, p.hash = true, old.hash
 		return p
 	}
-	data, err := readFile(f.file)
+	data, err := p.content(ctx, b.download)
 	if err != nil {
-		p.err = fmt.Errorf("unreadable: %s", reason(err))
+		p.err = err
 		return p
 	}
 	p.read = true
 	sum := sha256.Sum256(data)
-	p.hash = hex.EncodeToString(sum[:])
+	p.hash = hex.EncodeToString(sum[:]) + extraction
 	if p.hash == old.hash {
 		p.same = true
 		return p
 	}
-	if p.doc, p.err = extract.File(ctx, f.info.Name(), data); p.err != nil {
+	if p.doc, p.err = extract.File(ctx, p.name, data); p.err != nil {
 		return p
 	}
-	if kind, _ := extract.TypeOf(f.info.Name()); f.page && kind == extract.TypeHTML {
+	if kind, _ := extract.TypeOf(p.name); p.address != "" && kind == extract.TypeHTML {
 		if p.err = extract.InItsPlace(p.doc.Title, p.doc.Text, data); p.err != nil {
 			return p
 		}
 	}
 	if p.doc.Title == "" {
-		p.doc.Title = titleFromName(f.info.Name())
+		p.doc.Title = titleFromName(p.name)
 	}
 	for _, c := range chunks(p.doc) {
 		path := p.doc.Sections[c.section].Path
@@ -237,6 +246,18 @@ func prepareFile(ctx context.Context, f source, old state) prepared {
 	}
 	p.labels = labels(p.doc)
 	return p
+}
+
+// content reads the file or downloads the page.
+func (s *source) content(ctx context.Context, download Downloader) ([]byte, error) {
+	if s.address != "" {
+		return s.fetchPage(ctx, download)
+	}
+	data, err := readFile(s.file)
+	if err != nil {
+		return nil, fmt.Errorf("unreadable: %s", reason(err))
+	}
+	return data, nil
 }
 
 // readFile reads a file that may have grown since it was listed.

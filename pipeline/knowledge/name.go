@@ -25,16 +25,23 @@ func CheckName(name string) error {
 	return nil
 }
 
-// Name makes a name for the knowledge base of a directory: its own name, cleaned, and eight hex digits of its absolute
-// path, so that two directories called "docs" have two bases. The same directory has the same name each time.
+// Name makes a name for the knowledge base of a directory or page: its own name, cleaned, and eight hex digits of its
+// absolute path or address, so that two directories called "docs" have two bases. The same directory has the same name
+// each time.
 func Name(path string) string {
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		abs = filepath.Clean(path)
 	}
+	if key, err := PageKey(path); IsURL(path) && err == nil { // without what may be secret
+		abs = key
+		path, _, _ = strings.Cut(key, "?")
+	} else {
+		path = abs
+	}
 	sum := sha256.Sum256([]byte(filepath.ToSlash(abs)))
 	var b strings.Builder
-	for _, r := range strings.ToLower(filepath.Base(abs)) {
+	for _, r := range strings.ToLower(filepath.Base(path)) {
 		switch {
 		case r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '.' || r == '_':
 			b.WriteRune(r)

@@ -11,20 +11,25 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"nightdesk/pipeline/knowledge/extract"
+	"nightdesk/topicqueue"
 )
 
 // maxFile is the size of the largest file that is read, in bytes.
 const maxFile = 20 << 20
 
-// source is one file that may become a document.
+// source is one file or web page that may become a document. Of a page only key and address are known before it is
+// downloaded.
 type source struct {
-	key  string // slash-separated, unique within the base
-	file string
-	info fs.FileInfo
-	page bool // it was downloaded
+	key      string // slash-separated, unique within the base
+	file     string // path; empty: a page
+	address  string // of a page, perhaps with user and password
+	name     string // whose extension says what is in it
+	size     int64  // bytes
+	modified time.Time
 }
 
 // leftOut are directories that hold no documents of the user: version control, dependencies, caches. Hidden ones go
@@ -166,7 +171,8 @@ func (w *walker) add(file, key string, info fs.FileInfo) {
 	case info.Size() > maxFile:
 		w.skip(key, fmt.Sprintf("too large: %d MB, at most %d MB are read", info.Size()>>20, maxFile>>20))
 	default:
-		w.files = append(w.files, source{key: key, file: file, info: info})
+		key = strings.ReplaceAll(topicqueue.Printable(key), "\n", " ")
+		w.files = append(w.files, source{key: key, file: file, name: info.Name(), size: info.Size(), modified: info.ModTime()})
 	}
 	w.seen[file] = true
 }

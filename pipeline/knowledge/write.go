@@ -66,10 +66,10 @@ func (w *writer) document(p *prepared, counted *Report) error {
 		return nil
 	case had && old.hash == p.hash:
 		counted.Unchanged++
-		if old.size == p.info.Size() && old.mtime == p.info.ModTime().UnixNano() {
+		if old.size == p.size && old.mtime == p.modified.UnixNano() {
 			return nil
 		}
-		_, err := w.touch.Exec(p.info.Size(), p.info.ModTime().UnixNano(), old.id)
+		_, err := w.touch.Exec(p.size, p.modified.UnixNano(), old.id)
 		return err
 	case p.same: // removed by another process since we looked: the next ingestion finds it
 		return nil
@@ -87,7 +87,7 @@ func (w *writer) document(p *prepared, counted *Report) error {
 func (w *writer) add(p *prepared) error {
 	id := w.nextDocument
 	w.nextDocument++
-	if _, err := w.addDocument.Exec(id, p.key, p.doc.Title, p.doc.Date, p.info.Size(), p.info.ModTime().UnixNano(), p.hash,
+	if _, err := w.addDocument.Exec(id, p.key, p.doc.Title, p.doc.Date, p.size, p.modified.UnixNano(), p.hash,
 		len(p.chunks), len(p.doc.Text), p.doc.Text); err != nil {
 		return err
 	}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"nightdesk/topicqueue"
 )
 
 // What callers branch on. Every error of Client.Generate matches ErrPermanent or ErrUnavailable, or wraps
@@ -81,13 +83,16 @@ func ended(ctx context.Context, doing string) error {
 // keyLike matches what looks like an API key, also the shortened form in which some servers echo a bad one.
 var keyLike = regexp.MustCompile(`\b(sk|pk|gsk|xai|key)-[A-Za-z0-9_*.-]{6,}`)
 
+// minKey is the length of the shortest key that is a secret. Servers without keys are given words such as "none".
+const minKey = 8
+
 // redact makes one clipped line of a foreign text and removes the key from it.
 func redact(text, key string) string {
-	if key != "" {
+	if len(key) >= minKey {
 		text = strings.ReplaceAll(text, key, "[redacted]")
 	}
 	text = keyLike.ReplaceAllString(strings.ToValidUTF8(text, "\uFFFD"), "[redacted]")
-	return clip(strings.Join(strings.Fields(text), " "), maxMessage)
+	return clip(topicqueue.OneLine(text), maxMessage)
 }
 
 // clip cuts text to at most limit bytes at a rune boundary and marks the cut.

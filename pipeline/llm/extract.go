@@ -6,6 +6,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"nightdesk/topicqueue"
 )
 
 const cutHint = "the answer was cut by the token limit: answer more briefly"
@@ -116,11 +118,29 @@ func (s *answerSchema) dropThink(value map[string]any) {
 }
 
 func (s *answerSchema) encode(value any) (json.RawMessage, []string) {
-	out, err := json.Marshal(s.coerce(value, false)) // whole numbers in the form that Go decodes into an int
+	out, err := json.Marshal(printable(s.coerce(value, false))) // whole numbers in the form that Go decodes into an int
 	if err != nil {
 		return nil, []string{"the answer cannot be encoded: " + err.Error()}
 	}
 	return out, nil
+}
+
+// printable takes what nobody sees out of all texts of an answer: they can be written as escapes, which only decoding
+// shows.
+func printable(value any) any {
+	switch v := value.(type) {
+	case string:
+		return topicqueue.Printable(v)
+	case []any:
+		for i := range v {
+			v[i] = printable(v[i])
+		}
+	case map[string]any:
+		for key := range v {
+			v[key] = printable(v[key])
+		}
+	}
+	return value
 }
 
 // candidates finds the pieces that may be objects, in order: balanced ones, and what is open at the end. Braces within

@@ -37,6 +37,7 @@ func TestExtract(t *testing.T) {
 		want       string // empty = no answer
 	}{
 		{"plain", text, false, plain},
+		{"escapes for terminals", with(`"s"`, `"\u001b[31ms\u202e\u200b\ufeff"`), false, strings.Replace(plain, `"s"`, `"[31ms"`, 1)},
 		{"fence", "```json\n" + text + "\n```", false, plain},
 		{"prose around", "Here it is:\n" + text + "\nI hope {that} helps.", false, plain},
 		{"prose with braces", "In the set {x | x > 0} and \\frac{a}{b} we find: " + text, false, plain},

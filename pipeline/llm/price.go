@@ -3,6 +3,7 @@ package llm
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -78,6 +79,23 @@ func parsePrice(text string) (p Price, ok bool) {
 
 // snapshot is the date that providers append to the name of a fixed version of a model.
 var snapshot = regexp.MustCompile(`-(\d{4}-\d{2}-\d{2}|\d{8})$`)
+
+// Strange returns, in order, the names among own prices that belong neither to one of these models nor to one with a
+// built-in price: most often a typing error.
+func (own Prices) Strange(models []string) []string {
+	names := map[string]bool{}
+	for _, m := range models {
+		names[m], names[snapshot.ReplaceAllString(m, "")] = true, true
+	}
+	var strange []string
+	for name := range own {
+		if _, known := knownPrices[snapshot.ReplaceAllString(name, "")]; !known && !names[name] {
+			strange = append(strange, name)
+		}
+	}
+	slices.Sort(strange)
+	return strange
+}
 
 // Cost returns what a call cost in USD, and false when its model has no known price: unknown is never guessed. own
 // prices come before the built-in ones; the fixed version of a model (gpt-4o-2024-08-06) costs what the model does.

@@ -2,6 +2,7 @@ package llm_test
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"nightdesk/pipeline/llm"
@@ -32,6 +33,13 @@ func TestPrices(t *testing.T) {
 		if known != tc.known || math.Abs(got-tc.want) > 1e-9 {
 			t.Errorf("Cost of %q = %v, %v; want %v, %v", tc.model, got, known, tc.want, tc.known)
 		}
+	}
+	used := []string{"local", "gpt-4o-mini", "vendor/model:free-2026-01-02"}
+	if strange := own.Strange(used); len(strange) != 0 {
+		t.Errorf("%q are called strange", strange)
+	}
+	if strange := own.Strange(used[1:]); !slices.Equal(strange, []string{"local"}) {
+		t.Errorf("%q are called strange, want local", strange)
 	}
 	own, err = llm.ParsePrices("plain=3/15, cached=3/15/0.3, written=3/15/0.3/3.75")
 	if err != nil {

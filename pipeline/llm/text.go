@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"unicode/utf8"
+
+	"nightdesk/topicqueue"
 )
 
 // Text puts a question that is answered in free text, trimmed and without an outer ``` fence.
@@ -41,7 +43,7 @@ func Text(ctx context.Context, m Model, req Request) (string, error) {
 
 // usableText returns what a caller gets of an answer; empty when there is nothing to use.
 func usableText(resp Response) string {
-	text := unfence(StripThinking(resp.Text))
+	text := unfence(StripThinking(topicqueue.Printable(resp.Text)))
 	if resp.Truncated {
 		text = wholeSentences(text)
 	}

@@ -28,13 +28,6 @@ const (
 	readAtOnce   = 2         // pages of one tool: a hostile one takes a quarter of a gigabyte for a few seconds
 )
 
-// pageTypes are the media types that can be read.
-var pageTypes = map[string]extract.Type{
-	"text/html": extract.TypeHTML, "application/xhtml+xml": extract.TypeHTML,
-	"text/plain": extract.TypeText, "text/markdown": extract.TypeMarkdown, "text/x-markdown": extract.TypeMarkdown,
-	"application/pdf": extract.TypePDF, "application/x-pdf": extract.TypePDF,
-}
-
 // Fetcher is the way to the outside; *fetch.Client is one.
 type Fetcher interface {
 	Do(ctx context.Context, r fetch.Request) (fetch.Response, error)

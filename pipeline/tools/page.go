@@ -35,7 +35,7 @@ var errTooLarge = errors.New("too large")
 // readPage extracts what was fetched. The error wraps errTooLarge or one of package extract, or is
 // context.Cause(ctx). It never panics, whatever the content.
 func readPage(ctx context.Context, r fetch.Response) (page, error) {
-	kind, ok := pageTypes[r.Type]
+	kind, ok := extract.TypeOfMedia(r.Type)
 	if !ok { // Accept does not let it through
 		return page{}, fmt.Errorf("its content is of type %q", r.Type)
 	}

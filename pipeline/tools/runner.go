@@ -171,7 +171,7 @@ func (r *Runner) call(ctx context.Context, runID, tool string, call Call) (Answe
 	}
 	result.Named = named(result.Named)
 	answer := Answer{Result: result, OriginalSize: len(result.Text), Took: took}
-	answer.Text = strings.ToValidUTF8(answer.Text, "\ufffd")
+	answer.Text = topicqueue.Printable(answer.Text)
 	if len(answer.Text) > MaxAnswer {
 		answer.Text, answer.Truncated = clip(answer.Text, MaxAnswer), true
 	}
@@ -239,9 +239,9 @@ func (r *Runner) names() string {
 func complete(found []topicqueue.Source, now time.Time) []topicqueue.Source {
 	out := make([]topicqueue.Source, len(found))
 	for i, s := range found {
-		if !utf8.ValidString(s.Text) { // storage would change it, and the hash must be that of what is stored
-			s.Text = strings.ToValidUTF8(s.Text, "\ufffd")
-			s.Hash, s.ID = "", ""
+		s = labelled(s)
+		if clean := topicqueue.Printable(s.Text); clean != s.Text { // the hash must be that of what is stored and quoted
+			s.Text, s.Hash, s.ID = clean, "", ""
 		}
 		if s.Hash == "" {
 			s.Hash = topicqueue.TextHash(s.Text)
@@ -257,6 +257,22 @@ func complete(found []topicqueue.Source, now time.Time) []topicqueue.Source {
 	return out
 }
 
+// labelled returns a source whose labels can be shown.
+func labelled(s topicqueue.Source) topicqueue.Source {
+	s.Section, s.Authors = slices.Clone(s.Section), slices.Clone(s.Authors)
+	for _, texts := range [][]string{s.Section, s.Authors} {
+		for i := range texts {
+			texts[i] = topicqueue.OneLine(texts[i])
+		}
+	}
+	s.Title, s.Publisher = topicqueue.OneLine(s.Title), topicqueue.OneLine(s.Publisher)
+	url, document := topicqueue.Printable(s.URL), topicqueue.Printable(s.Document)
+	if url != s.URL || document != s.Document {
+		s.URL, s.Document, s.ID = url, document, ""
+	}
+	return s
+}
+
 // named makes sources that have a place and no text.
 func named(found []topicqueue.Source) []topicqueue.Source {
 	var out []topicqueue.Source
@@ -264,6 +280,7 @@ func named(found []topicqueue.Source) []topicqueue.Source {
 		if s.URL == "" && s.Document == "" {
 			continue
 		}
+		s = labelled(s)
 		s.Text, s.Hash = "", ""
 		s.ID = topicqueue.SourceID(s)
 		out = append(out, sources.Describe(s, sources.Page{}))

@@ -88,6 +88,39 @@ func TestRunnerStoresAndCompletes(t *testing.T) {
 	}
 }
 
+// What a page, a program or a search writes for terminals to obey is neither stored nor shown.
+func TestRunnerStoresPrintableText(t *testing.T) {
+	t.Parallel()
+	const dirty, clean = "a \x1b[31mred\u202e\u200b word\x00", "a [31mred word"
+	pages := &bundle{}
+	r := &tools.Runner{Tools: tools.Set{returns(tools.Result{
+		Text: dirty,
+		Sources: []topicqueue.Source{{
+			Kind: topicqueue.SourceWeb, URL: "https://a.example/\u202e", Title: dirty, Publisher: dirty, Section: []string{dirty},
+			Text: dirty, Hash: topicqueue.TextHash(dirty), ID: "stale",
+		}},
+		Named: []topicqueue.Source{{Kind: topicqueue.SourceWeb, URL: "https://b.example", Title: dirty}},
+	})}, Pages: pages}
+	answer, err := r.Call(t.Context(), "run_1", "fake", tools.Call{Query: "q"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := answer.Sources[0]
+	for _, text := range []string{answer.Text, s.Text, s.Title, s.Publisher, s.Section[0], answer.Named[0].Title} {
+		if text != clean {
+			t.Errorf("%q, want %q", text, clean)
+		}
+	}
+	if s.Hash != topicqueue.TextHash(clean) || s.ID == "stale" || s.URL != "https://a.example/" {
+		t.Errorf("%+v", s)
+	}
+	for key, text := range pages.texts {
+		if text != clean {
+			t.Errorf("%s is stored as %q", key, text)
+		}
+	}
+}
+
 func TestRunnerTruncates(t *testing.T) {
 	t.Parallel()
 	pages := &bundle{}

@@ -22,7 +22,7 @@ import (
 
 const (
 	bucket    = "desk"
-	accessKey = "nightdesk-test"
+	accessKey = "NIGHTDESKTESTKEY0001"
 	secretKey = "a-secret-of-tests-only"
 )
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -76,15 +77,17 @@ func (q *Queue) BatchRuns(ctx context.Context, batch string) ([]string, error) {
 // listChunk is how many runs one round trip reads.
 const listChunk = 500
 
-// Runs calls yield for every run of a batch in the order of enqueueing, and stops at its first error.
+// Runs calls yield for every run of a batch in the order of enqueueing, and stops at its first error. Runs whose state
+// cannot be read do not hide the others: at the end they are a *BrokenError.
 func (q *Queue) Runs(ctx context.Context, batch string, yield func(topicqueue.Run) error) error {
+	var broken BrokenError
 	for start := int64(0); ; start += listChunk {
 		ids, err := q.rdb.ZRange(ctx, batchKey(batch, "runs"), start, start+listChunk-1).Result()
 		if err != nil {
 			return fmt.Errorf("list runs of batch %q in Redis: %w", batch, err)
 		}
 		if len(ids) == 0 {
-			return nil
+			return broken.err()
 		}
 		cmds, err := q.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
 			for _, id := range ids {
@@ -92,30 +95,75 @@ func (q *Queue) Runs(ctx context.Context, batch string, yield func(topicqueue.Ru
 			}
 			return nil
 		})
-		if err != nil {
+		if err != nil && !wrongType(err) {
 			return fmt.Errorf("read runs of batch %q from Redis: %w", batch, err)
 		}
 		for i, cmd := range cmds {
-			fields := cmd.(*redis.MapStringStringCmd).Val()
-			var run topicqueue.Run
-			if len(fields) > 0 {
-				run, err = decodeRun(fields)
-			} else {
-				line, lineErr := q.line(ctx, batch, ids[i])
-				if err = lineErr; err == nil && line == nil {
-					continue
-				} else if err == nil {
-					run = *line
+			run, err := q.listed(ctx, batch, ids[i], cmd.(*redis.MapStringStringCmd))
+			switch {
+			case wrongType(err), errors.Is(err, errDamaged):
+				broken.Runs = append(broken.Runs, BrokenRun{ids[i], key(ids[i], "run"), err})
+			case err != nil:
+				return err
+			case run == nil: // purged meanwhile
+			default:
+				if err := yield(*run); err != nil {
+					return err
 				}
-			}
-			if err != nil {
-				return err
-			}
-			if err := yield(run); err != nil {
-				return err
 			}
 		}
 	}
+}
+
+// listed returns a run of a batch: its state, which cmd has read, else the line that is kept of it; nil when there is neither.
+func (q *Queue) listed(ctx context.Context, batch, id string, cmd *redis.MapStringStringCmd) (*topicqueue.Run, error) {
+	fields, err := cmd.Result()
+	switch {
+	case wrongType(err):
+		return nil, err
+	case err != nil:
+		return nil, fmt.Errorf("read run %s of batch %q from Redis: %w", id, batch, err)
+	}
+	if len(fields) == 0 {
+		return q.line(ctx, batch, id)
+	}
+	run, err := decodeRun(fields)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errDamaged, err)
+	}
+	return &run, nil
+}
+
+// errDamaged means that a key does not hold what this program writes.
+var errDamaged = errors.New("damaged")
+
+// wrongType reports that a key holds another type of value.
+func wrongType(err error) bool { return err != nil && strings.HasPrefix(err.Error(), "WRONGTYPE") }
+
+// BrokenRun is a run whose state in Redis cannot be read.
+type BrokenRun struct {
+	ID, Key string
+	Err     error
+}
+
+// BrokenError names the runs that could not be read.
+type BrokenError struct{ Runs []BrokenRun }
+
+// Error says which and what to do.
+func (e *BrokenError) Error() string {
+	var lines []string
+	for _, r := range e.Runs {
+		lines = append(lines, fmt.Sprintf("run %s cannot be read from Redis: %s holds something else (%v); "+
+			"remove it with redis-cli DEL '%s'", r.ID, r.Key, r.Err, r.Key))
+	}
+	return strings.Join(lines, "\n")
+}
+
+func (e *BrokenError) err() error {
+	if len(e.Runs) == 0 {
+		return nil
+	}
+	return e
 }
 
 // keepLine keeps what a list shows of a run that is published: its state expires, its line does not. In its batch it is

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -363,6 +364,43 @@ func TestBatches(t *testing.T) {
 		}
 		if _, err := q.Run(ctx, "research_x"); !errors.Is(err, redisqueue.ErrNotFound) {
 			t.Errorf("unknown run: %v, want ErrNotFound", err)
+		}
+	})
+}
+
+// A key of another type and one with damaged values do not hide the other runs of a batch.
+func TestRunsWithBrokenOnes(t *testing.T) {
+	t.Parallel()
+	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
+		ctx, q := t.Context(), redisqueue.New(rdb, redisqueue.DefaultTiming)
+		must[time.Time](t)(q.OpenBatch(ctx, "night", created))
+		var ids []string
+		for i := range 4 {
+			run := newRun(fmt.Sprintf("topic %d", i), 1)
+			run.CreatedAt = created.Add(time.Duration(i) * time.Millisecond)
+			if _, err := q.Create(ctx, run); err != nil {
+				t.Fatal(err)
+			}
+			ids = append(ids, run.ID)
+		}
+		state := func(id string) string { return must[[]string](t)(rdb.Keys(ctx, "*"+id+"*:run").Result())[0] }
+		if err := rdb.Set(ctx, state(ids[1]), "a text", 0).Err(); err != nil {
+			t.Fatal(err)
+		}
+		if err := rdb.HSet(ctx, state(ids[2]), "options", "no JSON").Err(); err != nil {
+			t.Fatal(err)
+		}
+		var topics []string
+		err := q.Runs(ctx, "night", func(r topicqueue.Run) error { topics = append(topics, r.Topic); return nil })
+		if want := []string{"topic 0", "topic 3"}; !cmp.Equal(want, topics) {
+			t.Errorf("runs %v, want %v", topics, want)
+		}
+		var broken *redisqueue.BrokenError
+		if !errors.As(err, &broken) || len(broken.Runs) != 2 || broken.Runs[0].ID != ids[1] || broken.Runs[1].ID != ids[2] {
+			t.Fatalf("%v, want the two broken runs", err)
+		}
+		if text := err.Error(); !strings.Contains(text, ids[1]) || !strings.Contains(text, "redis-cli DEL '"+state(ids[1])+"'") {
+			t.Errorf("the error is %q", text)
 		}
 	})
 }

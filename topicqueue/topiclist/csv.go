@@ -8,7 +8,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"nightdesk/topicqueue"
 )
@@ -94,11 +93,12 @@ func (c *csvRows) next() (row, error) {
 		line, _ := c.csv.FieldPos(0)
 		r := row{line + c.before, map[string]string{}}
 		for i, cell := range cells {
-			if cell = strings.TrimSpace(cell); cell == "" || i >= len(c.columns) || c.columns[i] == "" {
-				continue
-			}
-			if !utf8.ValidString(cell) {
+			cell, ok := cleanCell(cell)
+			if !ok {
 				return row{}, &RowError{r.line, notUTF8}
+			}
+			if cell == "" || i >= len(c.columns) || c.columns[i] == "" {
+				continue
 			}
 			r.values[c.columns[i]] = cell
 		}

@@ -48,7 +48,8 @@ func objectValues(text []byte, means func(string) bool) (map[string]string, erro
 	}
 	switch v := v.(type) {
 	case string:
-		return map[string]string{"topic": v}, nil
+		text, err := valueText(v)
+		return map[string]string{"topic": text}, err
 	case map[string]any:
 		values := map[string]string{}
 		for name, value := range v {
@@ -81,7 +82,11 @@ func valueText(v any) (string, error) {
 	case nil:
 		return "", nil
 	case string:
-		return strings.TrimSpace(v), nil
+		text, ok := cleanCell(v)
+		if !ok {
+			return "", errors.New(notUTF8)
+		}
+		return text, nil
 	case json.Number:
 		return v.String(), nil
 	case bool:

@@ -57,6 +57,8 @@ func TestReader(t *testing.T) {
 	}{
 		"text": {text: "\ufeffFirst?\r\n\r\n# a comment\n#1 of the charts, and why\n  Last, with commas; and more  ", format: topiclist.Text,
 			want: []row{{Line: 1, Topic: "First?"}, {Line: 4, Topic: "#1 of the charts, and why"}, {Line: 5, Topic: "Last, with commas; and more"}}},
+		"lines of nothing that is seen": {text: "\u200b\n \ufeff\u2060\n\x1bWind\u202e\u200b?\n", format: topiclist.Text,
+			want: []row{{Line: 3, Topic: "Wind?"}}},
 		"text through a template": {text: "heat pumps\nwind\n", template: "What is new about {topic}?", format: topiclist.Text,
 			want: []row{{Line: 1, Topic: "What is new about heat pumps?"}, {Line: 2, Topic: "What is new about wind?"}}},
 		"text whose first line has the word": {text: "Every topic that matters, and why we think that it does so much, really\n", format: topiclist.Text,

@@ -8,6 +8,8 @@ import (
 	"io"
 	"strings"
 	"unicode/utf8"
+
+	"nightdesk/topicqueue"
 )
 
 // lineReader reads line by line. A line that is too long is read past.
@@ -42,6 +44,14 @@ func (l *lineReader) next() ([]byte, error) {
 // notUTF8 says what to do about a list in another encoding.
 const notUTF8 = `it is not UTF-8 text; save the list as UTF-8 (spreadsheets call it "CSV UTF-8")`
 
+// cleanCell returns a line or a cell without what nobody sees; ok is false for what is no text.
+func cleanCell(cell string) (clean string, ok bool) {
+	if !utf8.ValidString(cell) || strings.ContainsRune(cell, 0) {
+		return "", false
+	}
+	return strings.TrimSpace(topicqueue.Printable(cell)), true
+}
+
 type textRows struct{ lines lineReader }
 
 func (t *textRows) next() (row, error) {
@@ -50,12 +60,12 @@ func (t *textRows) next() (row, error) {
 		if err != nil {
 			return row{}, err
 		}
-		topic := strings.TrimSpace(string(line))
+		topic, ok := cleanCell(string(line))
+		if !ok {
+			return row{}, &RowError{t.lines.line, notUTF8}
+		}
 		if topic == "" || topic == "#" || strings.HasPrefix(topic, "# ") {
 			continue
-		}
-		if !utf8.ValidString(topic) {
-			return row{}, &RowError{t.lines.line, notUTF8}
 		}
 		return row{t.lines.line, map[string]string{"topic": topic}}, nil
 	}

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"nightdesk/topicqueue"
 )
 
 // clean returns text as one line: white space collapsed, invisible characters and controls gone, valid UTF-8.
@@ -50,15 +52,8 @@ func isClean(text string) bool {
 	return text == "" || last != ' '
 }
 
-// dropped are characters that nobody sees: soft hyphens, zero-width spaces, byte order marks, direction marks,
-// controls. Zero-width joiners stay: Persian, Hindi and emoji need them.
-func dropped(r rune) bool {
-	switch r {
-	case '\u00ad', '\u200b', '\u2060', '\ufeff', '\u200e', '\u200f':
-		return true
-	}
-	return unicode.IsControl(r) || r >= '\u202a' && r <= '\u202e' || r >= '\u2066' && r <= '\u2069'
-}
+// dropped are characters that nobody sees.
+func dropped(r rune) bool { return topicqueue.Hidden(r) || r == '\n' || r == '\t' }
 
 // cleanCode keeps lines and spaces; trailing blanks and empty lines at both ends go.
 func cleanCode(text string) string {

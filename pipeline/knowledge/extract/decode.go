@@ -6,13 +6,15 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/net/html/charset"
+	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/unicode"
 )
 
 // sniffed is how much of a file is looked at to tell text from other content.
 const sniffed = 8 << 10
 
-// decodeText returns the content of a text file: UTF-8, or UTF-16 with a byte order mark.
+// decodeText returns the content of a text file: UTF-8, UTF-16 with a byte order mark, or Windows-1252, of which
+// Latin-1 is a part.
 func decodeText(data []byte) (string, error) {
 	switch {
 	case bytes.HasPrefix(data, []byte{0xff, 0xfe}), bytes.HasPrefix(data, []byte{0xfe, 0xff}):
@@ -25,10 +27,50 @@ func decodeText(data []byte) (string, error) {
 		return "", ErrBinary
 	}
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
-	if !utf8.Valid(data) {
+	if utf8.Valid(data) {
+		return normaliseLines(string(data)), nil
+	}
+	if !isWestern(data) {
 		return "", ErrEncoding
 	}
-	return normaliseLines(string(data)), nil
+	out, err := charmap.Windows1252.NewDecoder().Bytes(data)
+	if err != nil {
+		return "", ErrEncoding
+	}
+	return normaliseLines(string(out)), nil
+}
+
+// isWestern reports whether text that is not UTF-8 is most likely Windows-1252: bytes that this encoding has, and
+// letters of ASCII with here and there another one between them. In other alphabets most letters are beyond ASCII, in
+// encodings of several bytes they stand side by side; UTF-8 with a flaw has characters of several bytes that are
+// whole.
+func isWestern(data []byte) bool {
+	high, pairs, ascii, last := 0, 0, 0, byte(0)
+	for _, c := range data {
+		switch {
+		case c >= 0x80:
+			if strings.IndexByte("\x81\x8d\x8f\x90\x9d", c) >= 0 {
+				return false
+			}
+			if high++; last >= 0x80 {
+				pairs++
+			}
+		case c < ' ' && c != '\t' && c != '\n' && c != '\r' && c != '\f':
+			return false
+		case c|0x20 >= 'a' && c|0x20 <= 'z':
+			ascii++
+		}
+		last = c
+	}
+	whole := 0
+	for rest := data; len(rest) > 0; {
+		r, size := utf8.DecodeRune(rest)
+		if r != utf8.RuneError && size > 1 {
+			whole++
+		}
+		rest = rest[size:]
+	}
+	return high*3 <= ascii && pairs*10 <= high && whole*10 <= high
 }
 
 // decodeHTML returns a page as UTF-8. The encoding is that of the byte order mark, the header, the page's own

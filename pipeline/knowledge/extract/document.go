@@ -1,5 +1,5 @@
-// Package extract turns files into one common form of text: Markdown, HTML, plain text, PDF and DOCX
-// become a Document.
+// Package extract turns files into one common form of text: Markdown, HTML, plain text, CSV, PDF, Word,
+// PowerPoint and EPUB files become a Document.
 //
 // The form. Paragraphs are separated by blank lines, and a paragraph is one line: hard line breaks are joined. List
 // items begin with "- " or "1. ", one line each. Code stands verbatim between ``` fences; table rows are lines
@@ -25,8 +25,9 @@ import (
 var (
 	ErrType     = errors.New("unknown type of file")
 	ErrBinary   = errors.New("binary content")
-	ErrEncoding = errors.New("bad encoding: the text is neither UTF-8 nor what it declares")
-	ErrEmpty    = errors.New("no text in it")
+	ErrEncoding = errors.New("bad encoding: the text is neither UTF-8 nor Windows-1252 nor what it declares; " +
+		"convert it, for example with iconv -t utf8")
+	ErrEmpty = errors.New("no text in it")
 )
 
 // Document is the text of one file.
@@ -63,7 +64,40 @@ const (
 	TypeText     Type = "text"
 	TypePDF      Type = "pdf"
 	TypeDOCX     Type = "docx"
+	TypePPTX     Type = "pptx"
+	TypeEPUB     Type = "epub"
+	TypeCSV      Type = "csv"
 )
+
+// Readable names the kinds of files for a person.
+const Readable = "HTML, PDF, Word (.docx), PowerPoint (.pptx), EPUB, CSV, Markdown (.md) and text (.txt, .rst)"
+
+// Extension returns the extension by which TypeOf knows the type.
+func (t Type) Extension() string {
+	switch t {
+	case TypeMarkdown:
+		return ".md"
+	case TypeText:
+		return ".txt"
+	}
+	return "." + string(t)
+}
+
+// media are the media types of the kinds of files.
+var media = map[string]Type{
+	"text/html": TypeHTML, "application/xhtml+xml": TypeHTML,
+	"text/markdown": TypeMarkdown, "text/x-markdown": TypeMarkdown, "text/plain": TypeText,
+	"application/pdf": TypePDF, "application/x-pdf": TypePDF,
+	"application/vnd.openxmlformats-officedocument.wordprocessingml.document":   TypeDOCX,
+	"application/vnd.openxmlformats-officedocument.presentationml.presentation": TypePPTX,
+	"application/epub+zip": TypeEPUB, "text/csv": TypeCSV, "text/tab-separated-values": TypeCSV,
+}
+
+// TypeOfMedia returns the type that a media type stands for, and false for one that stands for none of them.
+func TypeOfMedia(kind string) (Type, bool) {
+	t, ok := media[kind]
+	return t, ok
+}
 
 // TypeOf returns the type that the name of a file stands for, and false for a name that stands for none of them.
 func TypeOf(name string) (Type, bool) {
@@ -79,6 +113,12 @@ func TypeOf(name string) (Type, bool) {
 		return TypePDF, true
 	case ".docx", ".docm", ".dotx":
 		return TypeDOCX, true
+	case ".pptx", ".pptm", ".ppsx":
+		return TypePPTX, true
+	case ".epub":
+		return TypeEPUB, true
+	case ".csv", ".tsv":
+		return TypeCSV, true
 	case "":
 		switch strings.ToUpper(base) {
 		case "README", "NEWS", "CHANGES", "CHANGELOG", "TODO", "FAQ", "INSTALL", "AUTHORS", "HISTORY", "CONTRIBUTING":
@@ -88,8 +128,8 @@ func TypeOf(name string) (Type, bool) {
 	return "", false
 }
 
-// File extracts one file. name decides the type, unless the content begins as a PDF or a DOCX does; data is the whole
-// content. The error wraps ErrType, ErrBinary, ErrEncoding, ErrEmpty or a reason of PDF or DOCX, or is
+// File extracts one file. name decides the type, unless the content is a PDF, Word, PowerPoint or EPUB file; data is
+// the whole content. The error wraps ErrType, ErrBinary, ErrEncoding, ErrEmpty or a reason of PDF or DOCX, or is
 // context.Cause(ctx). It never panics, whatever the content.
 func File(ctx context.Context, name string, data []byte) (Document, error) {
 	kind, ok := TypeOf(name)
@@ -101,11 +141,11 @@ func File(ctx context.Context, name string, data []byte) (Document, error) {
 
 // Sniff returns the type that the first bytes of data show, else kind.
 func Sniff(kind Type, data []byte) Type {
-	switch {
-	case bytes.HasPrefix(data, []byte("%PDF-")), kind == TypeDOCX && pdf.IsPDF(data):
+	if bytes.HasPrefix(data, []byte("%PDF-")) || kind == TypeDOCX && pdf.IsPDF(data) {
 		return TypePDF
-	case isDOCX(data):
-		return TypeDOCX
+	}
+	if packed, ok := typeOfArchive(data); ok {
+		return packed
 	}
 	return kind
 }
@@ -123,6 +163,10 @@ func Bytes(ctx context.Context, kind Type, data []byte, contentType string) (doc
 		doc, err = PDF(ctx, data)
 	case TypeDOCX:
 		doc, err = DOCX(data)
+	case TypePPTX:
+		doc, err = PPTX(data)
+	case TypeEPUB:
+		doc, err = EPUB(data)
 	default:
 		doc, err = textual(kind, data, contentType)
 	}
@@ -153,6 +197,8 @@ func textual(kind Type, data []byte, contentType string) (doc Document, err erro
 		doc = Markdown(text)
 	case TypeText:
 		doc = PlainText(text)
+	case TypeCSV:
+		doc = CSV(text)
 	default:
 		return Document{}, fmt.Errorf("%w: %q", ErrType, kind)
 	}

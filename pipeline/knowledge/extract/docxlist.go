@@ -25,7 +25,7 @@ type docxLevel struct {
 	start  int
 }
 
-func (f *docxFile) numbering(name string) (*docxLists, error) {
+func (f *archive) numbering(name string) (*docxLists, error) {
 	l := &docxLists{levels: map[string]map[int]docxLevel{}, lists: map[string]docxList{}, counts: map[string][9]int{}}
 	d, err := f.open(name)
 	if d == nil || err != nil {
@@ -71,7 +71,7 @@ func (f *docxFile) numbering(name string) (*docxLists, error) {
 		}
 	})
 	if err != nil {
-		return nil, docxReason(err)
+		return nil, damage(err)
 	}
 	return l, nil
 }

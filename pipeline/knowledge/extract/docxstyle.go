@@ -17,7 +17,7 @@ type docxStyle struct {
 type docxStyles map[string]docxStyle
 
 // styles reads the paragraph styles by their ids.
-func (f *docxFile) styles(name string) (docxStyles, error) {
+func (f *archive) styles(name string) (docxStyles, error) {
 	d, err := f.open(name)
 	if d == nil || err != nil {
 		return nil, err
@@ -48,7 +48,7 @@ func (f *docxFile) styles(name string) (docxStyles, error) {
 		}
 	})
 	if err != nil {
-		return nil, docxReason(err)
+		return nil, damage(err)
 	}
 	return out, nil
 }

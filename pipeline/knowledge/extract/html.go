@@ -12,6 +12,7 @@ import (
 func HTML(page string) Document {
 	tree := parseTree(page)
 	root := contentRoot(tree)
+	markFurniture(root)
 	b := newBuilder()
 	w := &htmlWalker{b: b, inArticle: root.tag != "body" && root.tag != "html"}
 	w.walk(root)
@@ -116,7 +117,7 @@ func (w *htmlWalker) walk(n *node) {
 // container walks an element that has no form of its own.
 func (w *htmlWalker) container(n *node) {
 	article, notes := w.inArticle, w.admonition
-	w.inArticle = w.inArticle || n.tag == "article" || n.tag == "main"
+	w.inArticle = w.inArticle || n.tag == "article" || n.tag == "main" || microdataOf(n)["articlebody"]
 	if isAdmonition(n) {
 		w.admonition++
 	}

@@ -20,7 +20,7 @@ var furnitureRole = set("navigation banner contentinfo search complementary menu
 
 // isNoise reports whether an element is no part of the text wherever it stands.
 func isNoise(n *node) bool {
-	if unseen[n.tag] {
+	if unseen[n.tag] || n.furniture {
 		return true
 	}
 	if n.attr == nil || n.tag == "body" || n.tag == "html" || n.tag == "main" || n.tag == "article" {

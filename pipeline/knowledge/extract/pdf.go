@@ -29,17 +29,20 @@ const maxBookmarks = 10_000
 // pdfTime is how long one PDF may take.
 const pdfTime = 60 * time.Second
 
-// PDF extracts a PDF file. This program reads the words itself; where it cannot, or finds characters that no font
-// explains, the program pdftotext is asked when it is installed. The order, paragraphs, headings and tables are found
-// here. The error wraps one of the reasons above or is context.Cause(ctx).
+// PDF extracts a PDF file: package pdf reads the words; their order, paragraphs, headings and tables are found here.
+// The error wraps one of the reasons above or is context.Cause(ctx).
 func PDF(ctx context.Context, data []byte) (Document, error) {
 	limited, cancel := context.WithTimeoutCause(ctx, pdfTime, ErrTooLong)
 	defer cancel()
-	pages, info, err := pdfWords(limited, data)
+	file, err := pdf.Open(limited, data)
 	if err != nil {
 		return Document{}, pdfReason(err)
 	}
-	return pdfDocument(limited, pages, info)
+	pages, err := file.Words()
+	if err != nil {
+		return Document{}, pdfReason(err)
+	}
+	return pdfDocument(limited, pages, file.Info())
 }
 
 func pdfReason(err error) error {
@@ -51,34 +54,6 @@ func pdfReason(err error) error {
 		}
 	}
 	return err
-}
-
-// pdfWords reads the words, with the better of the two readers.
-func pdfWords(ctx context.Context, data []byte) ([]pdf.Page, pdf.Info, error) {
-	var info pdf.Info
-	var own []pdf.Page
-	file, err := pdf.Open(ctx, data)
-	if err == nil {
-		info = file.Info()
-		own, err = file.Words()
-	}
-	if ctx.Err() != nil {
-		return nil, info, context.Cause(ctx)
-	}
-	q := qualityOf(own)
-	if err == nil && q.letters > 0 && q.plausible() && q.unknown*50 < q.runes {
-		return own, info, nil
-	}
-	pages, popplerErr := pdf.Poppler(ctx, data)
-	switch other := qualityOf(pages); {
-	case ctx.Err() != nil:
-		return nil, info, context.Cause(ctx)
-	case popplerErr == nil && (err != nil || other.letters*2 > q.runes && other.better(q)): // it leaves out what it cannot read
-		return pages, info, nil
-	case errors.Is(popplerErr, pdf.ErrNoPoppler) && err == nil && !q.plausible():
-		return nil, info, fmt.Errorf("%w; or install pdftotext (poppler-utils), which knows more fonts", ErrGarbled)
-	}
-	return own, info, err
 }
 
 // pdfDocument makes a document of words.

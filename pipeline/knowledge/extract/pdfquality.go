@@ -105,11 +105,3 @@ func (q quality) plausible() bool {
 func (q quality) String() string {
 	return fmt.Sprintf("of %d characters %d are unknown, of %d words %d are common ones", q.runes, q.unknown, q.words, q.common)
 }
-
-// better reports whether q is of better text than other, of the same file.
-func (q quality) better(other quality) bool {
-	if q.plausible() != other.plausible() {
-		return q.plausible()
-	}
-	return q.letters-2*q.unknown > other.letters-2*other.unknown
-}

@@ -19,12 +19,15 @@ type node struct {
 	text string
 	attr map[string]string // only those of kept; nil = none
 	kids []*node
+
+	furniture bool // surrounds the text of a page
 }
 
 // kept are the attributes that extraction looks at.
 var kept = map[string]bool{
 	"id": true, "name": true, "class": true, "role": true, "href": true, "style": true, "start": true, "type": true,
-	"hidden": true, "aria-hidden": true, "property": true, "content": true, "itemprop": true, "encoding": true, "summary": true,
+	"hidden": true, "aria-hidden": true, "property": true, "content": true, "itemprop": true,
+	"itemtype": true, "encoding": true, "summary": true,
 }
 
 var void = set("area base br col embed hr img input link meta param source track wbr")

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/retry"
 )
 
@@ -119,11 +120,11 @@ func snippet(page string, secrets []string) string {
 			b.WriteByte(' ')
 		case c == '>' && inTag:
 			inTag = false
-		case !inTag && (c >= ' ' && c != 0x7f || c == '\n' || c == '\t'):
+		case !inTag:
 			b.WriteRune(c)
 		}
 	}
-	line := []rune(strings.Join(strings.Fields(b.String()), " "))
+	line := []rune(topicqueue.OneLine(b.String()))
 	if len(line) > maxSnippet {
 		return string(line[:maxSnippet]) + "..."
 	}

@@ -234,6 +234,9 @@ func (c *Client) exchange(ctx context.Context, r Request, address *url.URL, own 
 			return Response{}, nil, &RefusedError{RefusedRedirect, redact(address), "it redirects to something that is no address"}
 		}
 		next.User, next.Fragment = nil, ""
+		if sameOrigin(address, next) { // those of its own address are the server's to give to nobody
+			next.User = address.User
+		}
 		return Response{}, next, checkURL(next)
 	}
 	if resp.StatusCode == http.StatusNotModified && own && r.Known != (Version{}) {

@@ -7,7 +7,6 @@ import (
 	_ "embed"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 )
@@ -15,25 +14,14 @@ import (
 //go:embed python/probe.py
 var probeSource string
 
-// probe proves that a program cannot do what it must not: better no tool than a sandbox that is none. It looks for a file
-// that this process has just written and for a variable of its environment.
+// probe proves that a program cannot do what it must not: better no tool than a sandbox that is none. It looks for the
+// host's directory of temporary files, for inherited descriptors and for a variable of this process's environment.
 func (b *Bubblewrap) probe(ctx context.Context) error {
-	dir, err := os.MkdirTemp("", "nightdesk-probe")
-	if err != nil {
-		return fmt.Errorf("probe the sandbox: %w", err)
-	}
-	defer func() { _ = os.RemoveAll(dir) }()
-	mark := filepath.Join(dir, "mark")
-	if err := os.Chmod(dir, 0o755); err != nil {
-		return fmt.Errorf("probe the sandbox: %w", err)
-	}
-	if err := os.WriteFile(mark, []byte("host"), 0o644); err != nil {
-		return fmt.Errorf("probe the sandbox: %w", err)
-	}
 	limits := b.limits
 	limits.Time = 20 * time.Second
 	probed := &Bubblewrap{bwrap: b.bwrap, python: b.python, limits: limits}
-	out, err := probed.Run(ctx, fmt.Sprintf("MARK = %q\nMEMORY = %d\nDISK = %d\n", mark, limits.Memory, limits.Disk)+probeSource)
+	out, err := probed.Run(ctx, fmt.Sprintf("HOST = %q\nEXPORT = %d\nMEMORY = %d\nDISK = %d\n",
+		os.TempDir(), exportFD, limits.Memory, limits.Disk)+probeSource)
 	switch {
 	case err != nil:
 		return err

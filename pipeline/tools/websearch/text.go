@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"nightdesk/topicqueue"
 )
 
 // Limits of texts, in bytes.
@@ -41,7 +43,7 @@ func plain(s string) string {
 			return r
 		case unicode.IsSpace(r):
 			return ' '
-		case unicode.IsControl(r), r == '\u200b', r == '\u00ad', r == '\ufeff': // soft hyphens and the like would part words
+		case topicqueue.Hidden(r): // soft hyphens and the like would part words
 			return -1
 		}
 		return r

@@ -8,8 +8,11 @@ import (
 
 var put = regexp.MustCompile(`dup\s+(\d+)\s*/([^\s/]+)\s+put`)
 
-// builtin returns the encoding that an embedded Type 1 font has of itself, nil when it gives none.
+// builtin returns the encoding that an embedded font has of itself, nil when it gives none.
 func (d *document) builtin(descriptor dict) *encodingTable {
+	if s, ok := d.resolve(descriptor["FontFile3"]).(*stream); ok {
+		return cffEncoding(d.decode(s))
+	}
 	s, ok := d.resolve(descriptor["FontFile"]).(*stream)
 	if !ok {
 		return nil

@@ -36,6 +36,7 @@ type renderer struct {
 	fonts map[any]*font
 	drawn map[*stream][]byte // unpacked forms: a letterhead is drawn on every page
 	total int                // words of all pages
+	shown int                // glyphs of all pages
 
 	page     *Page
 	state    textState
@@ -72,6 +73,9 @@ func (r *renderer) pageOf(l leaf) Page {
 	for _, o := range r.d.list(l.dict["Contents"], nil) {
 		if s, ok := r.d.resolve(o).(*stream); ok {
 			content = append(append(content, r.d.decode(s)...), '\n')
+		}
+		if len(content) > maxStream {
+			panic(stop{ErrTooLarge})
 		}
 	}
 	r.run(content, l.res, 0)
@@ -297,6 +301,9 @@ const wordGap = 0.16
 
 func (r *renderer) glyph(g glyph) {
 	r.d.step()
+	if r.shown++; r.shown > maxGlyphs {
+		panic(stop{ErrTooLarge})
+	}
 	s := &r.state
 	at := matrix{a: s.size * s.stretch, d: s.size, f: s.rise}.then(r.tm).then(s.ctm)
 	size := math.Hypot(at.c, at.d)

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/ascii85"
 	"encoding/hex"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -135,5 +136,23 @@ func TestHostile(t *testing.T) {
 				t.Errorf("took %v", took)
 			}
 		})
+	}
+}
+
+// A file may show so many glyphs, also where none of them becomes a word.
+func TestGlyphsAreBounded(t *testing.T) {
+	t.Parallel()
+	show := func(shown int) (err error) {
+		defer rescue(&err)
+		r := newRenderer(newDocument(nil, func() error { return nil }))
+		r.page, r.state.font, r.shown = &Page{}, &font{}, shown
+		r.glyph(glyph{text: "a"})
+		return nil
+	}
+	if err := show(maxGlyphs - 1); err != nil {
+		t.Error(err)
+	}
+	if err := show(maxGlyphs); !errors.Is(err, ErrTooLarge) {
+		t.Errorf("got %v, want %v", err, ErrTooLarge)
 	}
 }

@@ -103,6 +103,9 @@ func (d *document) simpleFont(f *font, dict dict, base string) {
 	missing, _ := d.number(descriptor["MissingWidth"])
 	for c := range 256 {
 		f.simple[c] = glyphText(table[c])
+		if f.simple[c] == "" && table[c] != "" && d.name(dict["Subtype"]) == "Type3" {
+			f.simple[c] = bitmapText(c)
+		}
 		if f.simple[c] == "" && (c == '\t' || c == '\n' || c == '\r' || c == ' ') {
 			f.simple[c] = " " // programs that print a line's end as a character
 		}

@@ -69,6 +69,22 @@ func glyphText(n string) string {
 	return ""
 }
 
+// texCodes are those of the letters in TeX's fonts that have no place of their own in ASCII: of OT1, and above 15 of
+// T1.
+var texCodes = map[int]string{
+	11: "ff", 12: "fi", 13: "fl", 14: "ffi", 15: "ffl",
+	16: "“", 17: "”", 21: "–", 22: "—", 27: "ff", 28: "fi", 29: "fl", 30: "ffi", 31: "ffl",
+}
+
+// bitmapText returns what a code of a font of pictures most likely shows, where the glyph's name does not say it: such
+// fonts are TeX's, or were made by programs that keep the codes and invent the names.
+func bitmapText(code int) string {
+	if code > ' ' && code < 0x7f {
+		return string(rune(code))
+	}
+	return texCodes[code]
+}
+
 // An encodingTable gives the name of the glyph for each code of one byte.
 type encodingTable [256]string
 

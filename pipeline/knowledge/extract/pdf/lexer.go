@@ -22,6 +22,8 @@ type lexer struct {
 	data []byte
 	at   int
 	refs bool // "1 0 R" is a reference: in a file, not in a content stream
+
+	values int // in the arrays and dictionaries of the object under way
 }
 
 // end is what next returns after the last object.
@@ -58,6 +60,7 @@ func (l *lexer) blanks() {
 
 // object returns the next object, an operator, or end{}.
 func (l *lexer) object() any {
+	l.values = 0
 	for {
 		o := l.next(0)
 		if _, stray := o.(closing); !stray {
@@ -332,7 +335,9 @@ func (l *lexer) array(depth int) any {
 			}
 			continue
 		}
-		out = append(out, o)
+		if l.values++; l.values <= maxValues { // the others are read and left out
+			out = append(out, o)
+		}
 	}
 }
 
@@ -364,7 +369,9 @@ func (l *lexer) dict(depth int) any {
 				}
 				continue
 			}
-			out[key] = v
+			if l.values++; l.values <= maxValues {
+				out[key] = v
+			}
 		}
 	}
 }

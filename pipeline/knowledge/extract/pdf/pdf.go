@@ -1,9 +1,8 @@
 // Package pdf reads PDF files into words with their places on the page. It knows nothing of paragraphs, columns and
 // headings: package extract makes text of the words.
 //
-// Read does it in this process: cross-reference tables are not trusted, the objects are found by scanning the file, so
-// that damaged files are read as far as they go. Poppler asks the pdftotext program, which knows more fonts, for the
-// same words. What a hostile file can cost is bounded: memory by the budgets below, time by ctx.
+// Cross-reference tables are not trusted: the objects are found by scanning the file, so that damaged files are read as
+// far as they go. What a hostile file can cost is bounded: memory by the budgets below, time by ctx.
 package pdf
 
 import (
@@ -23,10 +22,12 @@ var (
 // Limits of one file.
 const (
 	maxPages   = 20_000
-	maxDecoded = 512 << 20 // bytes that all streams together may unpack to
-	maxStream  = 128 << 20 // bytes that one stream may unpack to
+	maxDecoded = 256 << 20 // bytes that all streams together may unpack to
+	maxStream  = 64 << 20  // bytes that one stream, or the content of one page, may unpack to
 	maxWords   = 2_000_000
-	maxDepth   = 60 // of nested objects, forms and page trees
+	maxGlyphs  = 10 * maxWords
+	maxValues  = 1 << 19 // in one object
+	maxDepth   = 60      // of nested objects, forms and page trees
 )
 
 // Word is text without white space. Its box is in points (1/72 inch) from the upper left corner of the page as it is
@@ -34,7 +35,7 @@ const (
 type Word struct {
 	Text           string
 	X0, Y0, X1, Y1 float64
-	Bold           bool // as far as the font's name says; never with Poppler
+	Bold           bool // as far as the font's name says
 	Mono           bool // as Bold
 	Upright        bool // runs from left to right
 }
@@ -43,7 +44,7 @@ type Word struct {
 type Page struct {
 	Width, Height float64 // points
 	Words         []Word
-	Pictures      int // images that are shown; 0 with Poppler
+	Pictures      int // images that are shown
 }
 
 // Bookmark is an entry of the outline.

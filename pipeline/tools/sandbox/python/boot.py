@@ -7,6 +7,10 @@ def boot():
     given = json.loads(sys.stdin.buffer.read())
     work = given["work"]
     os.chdir(work)
+    export = given.get("export")
+    if export:  # a program gets no descriptor that somebody left open, in this process or in one before it
+        os.closerange(3, export["fd"])
+        os.closerange(export["fd"] + 1, 2**31 - 1)
     sys.path[:] = [p for p in sys.path if p] + [work]
     for name, limit in (given.get("rlimits") or {}).items():
         import resource
@@ -19,7 +23,6 @@ def boot():
     sys.modules["__main__"] = main
 
     # What leaves the sandbox is checked outside. A program that spoils this loses its own figures, no more.
-    export = given.get("export")
     listdir, lstat, fopen, isreg = os.listdir, os.lstat, open, stat.S_ISREG
     dumps, encode = json.dumps, base64.b64encode
 

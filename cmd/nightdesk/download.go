@@ -1,0 +1,66 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+
+	"nightdesk/pipeline/knowledge"
+	"nightdesk/pipeline/knowledge/extract"
+	"nightdesk/pipeline/tools/fetch"
+)
+
+// downloader returns what fetches the web pages among the roots of a knowledge base. Who names a page may reach its
+// host, wherever that is; what the page redirects to must be public or allowed as everywhere.
+func (a *app) downloader(roots []string) (knowledge.Downloader, error) {
+	var own []string
+	for _, root := range roots {
+		if knowledge.IsURL(root) {
+			own = append(own, hostPorts(root)...)
+		}
+	}
+	outside, err := a.outside(nil, own...)
+	if err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context, address string) (knowledge.Page, error) {
+		r, err := outside.Do(ctx, fetch.Request{
+			URL: address, Robots: true,
+			Accept: []string{"text/html", "text/markdown", "text/plain", "application/pdf", "*/*;q=0.5"},
+		})
+		var status *fetch.StatusError
+		var refused *fetch.RefusedError
+		switch {
+		case errors.As(err, &status) && (status.Status == http.StatusNotFound || status.Status == http.StatusGone):
+			return knowledge.Page{}, fmt.Errorf("%w: %w", err, extract.ErrNoPage)
+		case errors.As(err, &refused) && refused.Reason == fetch.RefusedAddress:
+			return knowledge.Page{}, fmt.Errorf("%w; allow its host by fetch.allow if it is one of your own", err)
+		case err != nil:
+			return knowledge.Page{}, err
+		}
+		p := knowledge.Page{Body: r.Body, Type: r.Type}
+		if u, err := url.Parse(r.URL); err == nil {
+			p.Path = u.Path
+		}
+		if at, err := http.ParseTime(r.Header.Get("Last-Modified")); err == nil {
+			p.Modified = at
+		}
+		return p, nil
+	}, nil
+}
+
+// hostPorts returns what may be dialled for a page that the user has named: its host and port, and without a port both
+// of the web, because sites redirect from one to the other.
+func hostPorts(address string) []string {
+	u, err := url.Parse(address)
+	switch {
+	case err != nil:
+		return nil
+	case u.Port() != "":
+		return []string{net.JoinHostPort(u.Hostname(), u.Port())}
+	}
+	return []string{net.JoinHostPort(u.Hostname(), "80"), net.JoinHostPort(u.Hostname(), "443")}
+}

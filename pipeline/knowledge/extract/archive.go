@@ -1,0 +1,197 @@
+package extract
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"strings"
+
+	"golang.org/x/net/html/charset"
+)
+
+// Limits of one file of packed parts: what each may unpack to, and all together, and how often larger than packed.
+// Honest XML shrinks to a tenth, long tables to a fiftieth.
+const (
+	maxParts     = 20_000
+	maxPart      = 96 << 20
+	maxAllParts  = 256 << 20
+	maxPartRatio = 400
+	maxDOCXDepth = 60 // of tables in tables, boxes in boxes
+)
+
+// archive is a zip file of parts, as Word, PowerPoint and EPUB files are.
+type archive struct {
+	parts    map[string]*zip.File // by clean path
+	unpacked int                  // bytes so far
+}
+
+// openArchive opens a zip file. The error wraps ErrDamaged or ErrTooLarge.
+func openArchive(data []byte) (*archive, error) {
+	r, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		return nil, fmt.Errorf("%w (%w)", ErrDamaged, err)
+	}
+	if len(r.File) > maxParts {
+		return nil, ErrTooLarge
+	}
+	f := &archive{parts: map[string]*zip.File{}}
+	for _, part := range r.File {
+		f.parts[strings.TrimPrefix(path.Clean("/"+part.Name), "/")] = part
+	}
+	return f, nil
+}
+
+// isOLE reports an OLE container: what the programs of Office make of a file with a password, and their old formats.
+func isOLE(data []byte) bool { return bytes.HasPrefix(data, []byte("\xd0\xcf\x11\xe0")) }
+
+// typeOfArchive returns the type of a zip file by the part that every file of the type has.
+func typeOfArchive(data []byte) (Type, bool) {
+	if !bytes.HasPrefix(data, []byte("PK\x03\x04")) {
+		return "", false
+	}
+	f, err := openArchive(data)
+	if err != nil {
+		return "", false
+	}
+	for _, known := range []struct {
+		part string
+		kind Type
+	}{{"word/document.xml", TypeDOCX}, {"ppt/presentation.xml", TypePPTX}, {"META-INF/container.xml", TypeEPUB}} {
+		if f.parts[known.part] != nil {
+			return known.kind, true
+		}
+	}
+	return "", false
+}
+
+// damage keeps reasons and calls everything else damage.
+func damage(err error) error {
+	if errors.Is(err, ErrTooLarge) || errors.Is(err, ErrDamaged) {
+		return err
+	}
+	return fmt.Errorf("%w (%w)", ErrDamaged, err)
+}
+
+// open returns a decoder of a part; nil when the file has no such part.
+func (f *archive) open(name string) (*xml.Decoder, error) {
+	data, err := f.read(name)
+	if data == nil || err != nil {
+		return nil, err
+	}
+	d := xml.NewDecoder(bytes.NewReader(data))
+	d.Strict = false // no entities are ever fetched: the decoder knows none but its own
+	d.CharsetReader = charset.NewReaderLabel
+	return d, nil
+}
+
+// read returns the content of a part; nil when the file has no such part.
+func (f *archive) read(name string) ([]byte, error) {
+	part := f.parts[name]
+	if part == nil {
+		return nil, nil
+	}
+	size, packed := part.UncompressedSize64, part.CompressedSize64
+	if size > maxPart || size > 1<<20 && packed > 0 && size/packed > maxPartRatio {
+		return nil, fmt.Errorf("%w (%s)", ErrTooLarge, name)
+	}
+	r, err := part.Open()
+	if err != nil {
+		return nil, fmt.Errorf("%w (%s: %w)", ErrDamaged, name, err)
+	}
+	defer r.Close()
+	data, err := io.ReadAll(io.LimitReader(r, maxPart+1)) // what the directory says of the size may be a lie
+	if f.unpacked += len(data); len(data) > maxPart || f.unpacked > maxAllParts {
+		return nil, fmt.Errorf("%w (%s)", ErrTooLarge, name)
+	}
+	if err != nil && len(data) == 0 {
+		return nil, fmt.Errorf("%w (%s: %w)", ErrDamaged, name, err)
+	}
+	return data, nil
+}
+
+// properties returns the title and the day of the last change.
+func (f *archive) properties() (title, day string, err error) {
+	d, err := f.open("docProps/core.xml")
+	if d == nil || err != nil {
+		return "", "", err
+	}
+	name, created := "", ""
+	for {
+		t, err := d.Token()
+		if err != nil { // the end, or damage: properties are no reason to refuse a document
+			break
+		}
+		switch t := t.(type) {
+		case xml.StartElement:
+			name = t.Name.Local
+		case xml.EndElement:
+			name = ""
+		case xml.CharData:
+			switch name {
+			case "title":
+				title += string(t)
+			case "created":
+				created = date(string(t))
+			case "modified":
+				day = date(string(t))
+			}
+		}
+	}
+	if day == "" {
+		day = created
+	}
+	return fileTitle(title), day, nil
+}
+
+// related returns what a part names as its relations: targets by id, and the first of each kind (the end of its type).
+func (f *archive) related(name string) (byID, byKind map[string]string) {
+	byID, byKind = map[string]string{}, map[string]string{}
+	d, err := f.open(path.Join(path.Dir(name), "_rels", path.Base(name)+".rels"))
+	if err != nil || d == nil {
+		return byID, byKind
+	}
+	_ = elements(d, func(e xml.StartElement) { // of a damaged one what there is
+		target := attr(e, "Target")
+		if e.Name.Local != "Relationship" || strings.EqualFold(attr(e, "TargetMode"), "External") {
+			return
+		}
+		if !strings.HasPrefix(target, "/") {
+			target = path.Join(path.Dir(name), target)
+		}
+		target = strings.TrimPrefix(path.Clean("/"+target), "/")
+		byID[attr(e, "Id")] = target
+		if kind := path.Base(attr(e, "Type")); byKind[kind] == "" {
+			byKind[kind] = target
+		}
+	})
+	return byID, byKind
+}
+
+// elements calls use for every element of d.
+func elements(d *xml.Decoder, use func(xml.StartElement)) error {
+	for {
+		t, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if e, ok := t.(xml.StartElement); ok {
+			use(e)
+		}
+	}
+}
+
+func attr(e xml.StartElement, name string) string {
+	for _, a := range e.Attr {
+		if a.Name.Local == name {
+			return a.Value
+		}
+	}
+	return ""
+}

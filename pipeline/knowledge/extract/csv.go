@@ -1,0 +1,85 @@
+package extract
+
+import (
+	"encoding/csv"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+)
+
+// separators are the signs that may stand between the fields of a CSV file.
+const separators = ",;\t|"
+
+// csvTable is how much of a file becomes one table, in bytes: its first row stands above each, so that a passage has
+// it.
+const csvTable = 900
+
+// CSV extracts a file of rows with fields as tables. text is UTF-8; what does not look like rows is plain text.
+func CSV(text string) Document {
+	separator, ok := csvSeparator(text)
+	if !ok {
+		return PlainText(text)
+	}
+	b := newBuilder()
+	var header []string
+	begin := 0
+	_ = csvRows(text, separator, func(row []string) bool {
+		switch {
+		case header == nil:
+			header = row
+		case b.buf.Len()-begin > csvTable && isHeader(header):
+			b.last = min(b.last, blockText) // the next table is another one
+			begin = b.buf.Len()
+			b.row(slices.Clone(header))
+		}
+		b.row(slices.Clone(row))
+		return true
+	})
+	return b.document("", "")
+}
+
+// isHeader reports whether a first row names the columns: none of its fields is empty or a number.
+func isHeader(row []string) bool {
+	return !slices.ContainsFunc(row, func(field string) bool {
+		return strings.TrimSpace(strings.Trim(field, "0123456789.,%+-$€£ ")) == ""
+	})
+}
+
+// csvSeparator finds out what separates the fields: of the signs that cut nearly all of the first rows into as many
+// fields, the one that makes the most.
+func csvSeparator(text string) (separator rune, ok bool) {
+	most := 1
+	for _, s := range separators {
+		counts, rows := map[int]int{}, 0
+		err := csvRows(text, s, func(row []string) bool {
+			rows++
+			counts[len(row)]++
+			return rows < 50
+		})
+		for fields, n := range counts {
+			if err == nil && n*10 >= rows*9 && fields > most {
+				most, separator = fields, s
+			}
+		}
+	}
+	return separator, most > 1
+}
+
+// csvRows calls use for every row until it returns false.
+func csvRows(text string, separator rune, use func(row []string) bool) error {
+	r := csv.NewReader(strings.NewReader(text))
+	r.Comma, r.FieldsPerRecord, r.LazyQuotes = separator, -1, true
+	for {
+		row, err := r.Read()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if !use(row) {
+			return nil
+		}
+	}
+}

@@ -1,0 +1,369 @@
+package extract
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// What surrounds the text of a page, as publishing systems mark it: by what a page says of its parts (ARIA,
+// microdata), by words in the names of classes, and by shape: how much of the text is links, which articles stand
+// inside of others (Kohlschütter, Fankhauser and Nejdl: Boilerplate Detection using Shallow Text Features, 2010). It
+// comes on top of isNoise, which needs no context.
+
+// furnitureWords are words of class names, each of which alone says that an element is none of the text.
+var furnitureWords = set(`ad ads adslot adspot advert advertisement advertising announcement banner bio breadcrumb
+	breadcrumbs colophon consent cookie cookies copyright crumb crumbs cta discuss disqus donate donation footer
+	gdpr modal nav navbar navigation newsletter newsletters outbrain overlay pager pagination paging paywall popular popup
+	promo promoted promotion rail recirc recirculation recommendation recommendations recommended related relatedposts
+	respond share sharebar sharedaddy sharing sidebar signup social sponsor sponsored subscribe subscription subscriptions
+	taboola tags tagcloud taxonomy teaser teasers ticker toolbar topbar trending upsell viewed widget widgets`)
+
+// furniturePairs are words that say so only together.
+var furniturePairs = [][2]string{
+	{"author", "bio"}, {"author", "box"}, {"author", "card"}, {"author", "description"}, {"author", "info"},
+	{"about", "author"},
+	{"most", "read"}, {"read", "more"}, {"read", "next"}, {"next", "prev"}, {"next", "previous"}, {"site", "header"},
+	{"cat", "links"}, {"post", "preview"}, {"print", "hidden"}, {"print", "no"}, {"print", "none"},
+}
+
+// commentWords are words in the class names of what readers have written below a text.
+var commentWords = set("comment comments commentlist response responses disqus webmentions")
+
+// microdata are the types and properties of microdata for what is none of the text.
+var microdata = set("comment usercomments wpheader wpfooter wpsidebar wpadblock sitenavigationelement")
+
+// furnishable are the elements that can be furniture by their names or shape.
+var furnishable = set("div section aside ul ol dl li p header footer figure form nav article details table")
+
+// Limits of what is taken for furniture.
+const (
+	teaserText   = 500 // bytes of text of one teaser
+	linkedText   = 400 // bytes of text of a box of links
+	remainingMin = 600 // bytes of text that are left of a page with comments
+)
+
+// shape is what an element holds of the text, in bytes.
+type shape struct {
+	text, linked, heading int
+	links                 int // to other pages
+}
+
+// furnisher marks furniture below the root of a page.
+type furnisher struct {
+	whole int   // bytes of text below the root
+	title *node // the first heading
+	shape map[*node]shape
+	used  map[string]int // bytes of text that bear a word of furniture in their names, but for elements that are too large
+}
+
+// markFurniture marks what surrounds the text below root. Where next to nothing would be left, it marks nothing: such a
+// page is a list of teasers or a discussion.
+func markFurniture(root *node) {
+	f := &furnisher{shape: map[*node]shape{}, used: map[string]int{}}
+	f.title = root.find(func(n *node) bool { return n.tag == "h1" && !isNoise(n) })
+	f.whole = f.measure(root, false).text
+	for _, k := range root.kids {
+		f.count(k, nil)
+	}
+	for _, k := range root.kids {
+		f.mark(k, root)
+	}
+	if left := f.measure(root, true).text; left < remainingMin && left*4 < f.whole {
+		root.find(func(n *node) bool { n.furniture = false; return false })
+	}
+}
+
+// measure notes the shapes of an element and those below it; unmarked: of what is not marked.
+func (f *furnisher) measure(n *node, unmarked bool) shape {
+	if n.tag == "" {
+		return shape{text: len(strings.TrimSpace(n.text))}
+	}
+	if isNoise(n) || unmarked && n.furniture {
+		return shape{}
+	}
+	var s shape
+	for _, k := range n.kids {
+		part := f.measure(k, unmarked)
+		s.text += part.text
+		s.linked += part.linked
+		s.heading += part.heading
+		s.links += part.links
+	}
+	switch {
+	case outside(n):
+		s.linked = s.text
+		s.links++
+	case headingTag(n.tag):
+		s.heading = s.text
+	}
+	if furnishable[n.tag] {
+		f.shape[n] = s
+	}
+	return s
+}
+
+// count adds up how much text bears each word: a page that calls a third of its text so means something else by it.
+func (f *furnisher) count(n *node, within []string) {
+	if n.tag == "" || isNoise(n) {
+		return
+	}
+	if s := f.shape[n]; s.text > 0 && !f.large(s.text) {
+		for word := range furnitureWordsOf(n) {
+			if !slices.Contains(within, word) {
+				f.used[word] += s.text
+				within = append(slices.Clone(within), word)
+			}
+		}
+	}
+	for _, k := range n.kids {
+		f.count(k, within)
+	}
+}
+
+// large reports whether so many bytes are too much of the page for furniture.
+func (f *furnisher) large(size int) bool { return size*3 > f.whole }
+
+// mark marks n or what is furniture below it, and reports whether it has marked anything. in: the innermost article
+// around n.
+func (f *furnisher) mark(n, in *node) bool {
+	if n.tag == "" || n.tag == "pre" || n.tag == "code" || isNoise(n) {
+		return false
+	}
+	if furnishable[n.tag] && f.isFurniture(n, in) && !f.titled(n) {
+		n.furniture = true
+		return true
+	}
+	if n.tag == "article" {
+		in = n
+	}
+	marked := false
+	for _, k := range n.kids {
+		marked = f.mark(k, in) || marked
+	}
+	if marked && boxed[n.tag] {
+		n.furniture = f.empty(n)
+	}
+	return marked
+}
+
+// titled reports whether an element holds the title of the page.
+func (f *furnisher) titled(n *node) bool {
+	return f.title != nil && n.find(func(k *node) bool { return k == f.title }) != nil
+}
+
+// boxed are the elements that go with all that is in them.
+var boxed = set("div section aside ul ol li header footer")
+
+// empty reports whether nothing is left of a box but headings.
+func (f *furnisher) empty(n *node) bool {
+	for _, k := range n.kids {
+		switch {
+		case k == f.title, k.tag == "" && strings.TrimSpace(k.text) != "":
+			return false
+		case k.tag != "" && !headingTag(k.tag) && !isNoise(k) && !f.empty(k):
+			return false
+		}
+	}
+	return true
+}
+
+func (f *furnisher) isFurniture(n, in *node) bool {
+	s := f.shape[n]
+	if isBoxOfManual(n) {
+		return false
+	}
+	if isComment(n) {
+		return true
+	}
+	if f.large(s.text) {
+		return false
+	}
+	return f.named(n) || f.isTeaser(n, s, in) || isLinkBox(n, s)
+}
+
+// isComment reports whether an element is one comment of a reader or all of them.
+func isComment(n *node) bool {
+	if microdataOf(n)["comment"] || microdataOf(n)["usercomments"] {
+		return true
+	}
+	number, ok := strings.CutPrefix(strings.ToLower(n.attr["id"]), "comment-")
+	if ok && strings.Trim(number, "0123456789") == "" {
+		return true
+	}
+	for class := range strings.FieldsSeq(n.attr["class"]) {
+		for _, w := range nameWords(class) {
+			if commentWords[w] {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// named reports whether a page says of an element that it is none of the text.
+func (f *furnisher) named(n *node) bool {
+	for kind := range microdataOf(n) {
+		if microdata[kind] {
+			return true
+		}
+	}
+	switch strings.ToLower(n.attr["role"]) {
+	case "dialog", "alertdialog":
+		return true
+	}
+	for word := range furnitureWordsOf(n) {
+		if !f.large(f.used[word]) {
+			return true
+		}
+	}
+	return false
+}
+
+// furnitureWordsOf returns the words of an element's names that say that it is none of the text; of a pair both.
+func furnitureWordsOf(n *node) map[string]bool {
+	var found map[string]bool
+	add := func(word string) {
+		if found == nil {
+			found = map[string]bool{}
+		}
+		found[word] = true
+	}
+	for class := range strings.FieldsSeq(n.attr["class"]) {
+		if words := nameWords(class); len(words) > 0 && !states[words[0]] {
+			furnitureName(words, add)
+		}
+	}
+	furnitureID(n, add)
+	return found
+}
+
+// isBoxOfManual reports whether an element is a note, a warning or a sidebar of a manual: Sphinx makes names of
+// classes of their titles.
+func isBoxOfManual(n *node) bool {
+	if !n.hasClass("sidebar") {
+		return isAdmonition(n)
+	}
+	return n.find(func(k *node) bool {
+		return k.tag == "p" && (k.hasClass("sidebar-title") || k.hasClass("title")) || k.hasClass("titlepage")
+	}) != nil
+}
+
+// states are first words of classes that tell of a state or of what is inside.
+var states = set("has is with without no not js")
+
+// furnitureID adds the words of an id that has two at most, unless it is the anchor of a section of the text: then
+// they are those of its heading.
+func furnitureID(n *node, add func(word string)) {
+	words := nameWords(n.attr["id"])
+	named := false
+	furnitureName(words, func(string) { named = true })
+	if !named || len(words) > 2 || n.tag == "section" || n.tag == "p" {
+		return
+	}
+	if heading := n.find(func(k *node) bool { return headingTag(k.tag) }); heading != nil {
+		title := nameWords(inlineText(heading))
+		if slices.ContainsFunc(words, func(w string) bool { return slices.Contains(title, w) }) {
+			return
+		}
+	}
+	furnitureName(words, add)
+}
+
+// furnitureName adds the words of a name that say that an element is none of the text.
+func furnitureName(words []string, add func(word string)) {
+	for _, w := range words {
+		if furnitureWords[w] {
+			add(w)
+		}
+	}
+	for _, p := range furniturePairs {
+		if slices.Contains(words, p[0]) && slices.Contains(words, p[1]) {
+			add(p[0] + " " + p[1])
+		}
+	}
+}
+
+// nameWords returns the words of a name, such as post, share and bar of post__shareBar, in lower case.
+func nameWords(name string) []string {
+	var words []string
+	start := 0
+	var last rune
+	for i, r := range name + "-" {
+		letter := unicode.IsLetter(r)
+		if !letter || unicode.IsUpper(r) && unicode.IsLower(last) {
+			if start < i {
+				words = append(words, strings.ToLower(name[start:i]))
+			}
+			start = i
+			if !letter {
+				start = i + 1
+			}
+		}
+		last = r
+	}
+	return words
+}
+
+// microdataOf returns the kinds that microdata give an element, in lower case.
+func microdataOf(n *node) map[string]bool {
+	if n.attr["itemprop"] == "" && n.attr["itemtype"] == "" {
+		return nil
+	}
+	kinds := map[string]bool{}
+	for kind := range strings.FieldsSeq(strings.ToLower(n.attr["itemprop"] + " " + n.attr["itemtype"])) {
+		kinds[kind[strings.LastIndexByte(kind, '/')+1:]] = true
+	}
+	return kinds
+}
+
+// isTeaser reports whether an element leads to another text: all of its heading is a link, or it is an article inside
+// of an article that holds more. Articles inside of articles that have headings of their own are sections.
+func (f *furnisher) isTeaser(n *node, s shape, in *node) bool {
+	if s.text == 0 || s.text > teaserText || n.tag == "table" || n.tag == "p" {
+		return false
+	}
+	if n.tag == "article" && in.tag == "article" && s.heading == 0 && s.text*2 < f.shape[in].text {
+		return true
+	}
+	if s.links == 0 || s.heading == 0 {
+		return false
+	}
+	headings, linked, paragraphs := 0, 0, 0
+	var look func(n *node, link bool)
+	look = func(n *node, link bool) {
+		link = link || outside(n)
+		if n.tag == "p" {
+			paragraphs++
+		}
+		if headingTag(n.tag) {
+			headings++
+			if link || n.find(func(k *node) bool { return outside(k) && textSize(k) == textSize(n) }) != nil {
+				linked++
+			}
+			return
+		}
+		for _, k := range n.kids {
+			if k.tag != "" {
+				look(k, link)
+			}
+		}
+	}
+	look(n, false)
+	return headings > 0 && headings == linked && paragraphs <= headings
+}
+
+// outside reports whether an element is a link to another page and not to a section, as manuals have them in headings.
+func outside(n *node) bool {
+	return n.tag == "a" && n.attr["href"] != "" && !strings.Contains(n.attr["href"], "#")
+}
+
+// isLinkBox reports whether an element holds links to other pages and little else.
+func isLinkBox(n *node, s shape) bool {
+	switch n.tag {
+	case "div", "section", "aside", "header", "footer":
+		return s.links > 0 && s.text <= linkedText && s.linked*10 >= s.text*8 && s.heading == 0 &&
+			n.find(func(k *node) bool { return k.tag == "p" }) == nil
+	}
+	return false
+}

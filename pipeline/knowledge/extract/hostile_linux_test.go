@@ -1,0 +1,70 @@
+package extract_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"nightdesk/pipeline/knowledge/extract"
+	"nightdesk/pipeline/lineartest"
+)
+
+// Hostile input must not take more processor time than in proportion to it.
+func TestHostile(t *testing.T) {
+	t.Parallel()
+	const size = 1 << 18
+	fill := func(s string) string { return strings.Repeat(s, size/len(s)) }
+	for _, tc := range []struct{ name, file, data string }{
+		{"deep div", "a.html", strings.Repeat("<div>", 20_000) + "<p>deep</p>" + strings.Repeat("</div>", 20_000)},
+		{"deep list", "a.html", strings.Repeat("<ul><li>x", 20_000)},
+		{"deep table", "a.html", strings.Repeat("<table><tr><td>x", 20_000)},
+		{"deep sup", "a.html", strings.Repeat("<sup>1", 20_000)},
+		{"formatting in every paragraph", "a.html", func() string {
+			var b strings.Builder
+			for i := range 500 {
+				fmt.Fprintf(&b, "<b id=%d>", i)
+			}
+			return b.String() + fill("</p><p>x")
+		}()},
+		{"open tags", "a.html", "text" + fill("<a ")},
+		{"open comments", "a.html", "text" + fill("<!-- ")},
+		{"entities", "a.html", fill("&amp")},
+		{"one word", "a.html", "<p>" + fill("a")},
+		{"many ids", "a.html", fill("<h2 id=a>x</h2><p>y</p>")},
+		{"backquotes", "a.md", fill("` `` ")},
+		{"brackets", "a.md", "x" + fill("[")},
+		{"links", "a.md", fill("[](")},
+		{"closed brackets", "a.md", "[a]: b\n\n" + fill("[a") + fill("]")},
+		{"stars", "a.md", fill("*a_")},
+		{"comments", "a.md", "x" + fill("<!--")},
+		{"quotes", "a.md", fill(">") + "x"},
+		{"quote lines", "a.md", fill("> > > x\n")},
+		{"nested lists", "a.md", fill("- - - - x\n")},
+		{"growing lists", "a.md", func() string {
+			var b strings.Builder
+			for i := range 2000 {
+				b.WriteString(strings.Repeat("  ", i) + "- x\n")
+			}
+			return b.String()
+		}()},
+		{"html lines", "a.md", fill("<div>\n\n") + "x"},
+		{"table", "a.md", "|a|\n|-|\n" + fill("|`|")},
+		{"dollars", "a.md", fill("$ a")},
+		{"text rules", "a.txt", fill("---\nx\n")},
+		{"page breaks", "a.txt", "x\n" + fill("[Page 1]\n\n")},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			read := func(text string) extract.Document {
+				doc, err := extract.File(t.Context(), tc.file, []byte(text))
+				if err != nil && !errors.Is(err, extract.ErrEmpty) {
+					t.Error(err)
+				}
+				return doc
+			}
+			check(t, read(tc.data))
+			lineartest.Check(t, tc.name, tc.data[:len(tc.data)/8], tc.data, func(text string) { read(text) })
+		})
+	}
+}
