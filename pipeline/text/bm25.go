@@ -75,3 +75,15 @@ func (ix *Index) BM25(query string) []float64 {
 	}
 	return scores
 }
+
+// Coverage returns the share of the distinct content words of query that some document of the index has, 0 to 1.
+func (ix *Index) Coverage(query string) float64 {
+	asked := TermSet(query)
+	n := 0
+	for _, t := range asked {
+		if len(ix.postings[t]) > 0 {
+			n++
+		}
+	}
+	return float64(n) / float64(max(1, len(asked)))
+}
