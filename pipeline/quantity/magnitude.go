@@ -7,7 +7,7 @@ import (
 
 // magnitudes are words for powers of ten, in lower case. A German Billion is an English trillion: only its plural tells.
 var magnitudes = map[string]float64{
-	"hundred": 1e2, "dozen": 12, "thousand": 1e3, "lakh": 1e5, "lakhs": 1e5, "million": 1e6, "millions": 1e6, "mn": 1e6, "mln": 1e6, "crore": 1e7, "crores": 1e7,
+	"hundred": 1e2, "dozen": 12, "thousand": 1e3, "thousands": 1e3, "lakh": 1e5, "lakhs": 1e5, "million": 1e6, "millions": 1e6, "mn": 1e6, "mln": 1e6, "crore": 1e7, "crores": 1e7,
 	"billion": 1e9, "billions": 1e9, "bn": 1e9, "bln": 1e9, "trillion": 1e12, "trillions": 1e12, "tn": 1e12, "trn": 1e12, "quadrillion": 1e15,
 	"tausend": 1e3, "tsd": 1e3, "millionen": 1e6, "mio": 1e6, "milliarde": 1e9, "milliarden": 1e9, "mrd": 1e9, "billionen": 1e12, "bio": 1e12,
 	"milliard": 1e9, "milliards": 1e9, "millón": 1e6, "millones": 1e6, "billón": 1e12, "billones": 1e12, "mille": 1e3,
@@ -64,7 +64,7 @@ func (p *parser) magnitude(at int, money bool) (end int, scale float64, written 
 		}
 		r, size := utf8.DecodeRuneInString(p.s[next:])
 		factor, ok := hanUnits[r]
-		if !ok || r == '十' {
+		if _, unit := p.wide(next); !ok || r == '十' || unit { // 千瓦时
 			return end, scale, written
 		}
 		end, scale, written = next+size, scale*factor, true

@@ -12,7 +12,7 @@ const currencyCodes = `USD EUR GBP JPY CNY RMB INR CHF CAD AUD NZD SEK NOK DKK H
 
 var currencyWords = map[string]string{
 	"dollar": "USD", "dollars": "USD", "euro": "EUR", "euros": "EUR", "yen": "JPY", "yuan": "CNY", "renminbi": "CNY", "rupee": "INR", "rupees": "INR",
-	"franken": "CHF", "francs": "CHF", "rubles": "RUB", "roubles": "RUB", "won": "KRW", "kronor": "SEK", "美元": "USD", "欧元": "EUR", "人民币": "CNY",
+	"franken": "CHF", "francs": "CHF", "rubles": "RUB", "roubles": "RUB", "kronor": "SEK", "美元": "USD", "欧元": "EUR", "人民币": "CNY",
 	"krone": "kroner", "kroner": "kroner", "kronen": "kroner", "krona": "SEK", "zloty": "PLN", "zlotys": "PLN", "złoty": "PLN", "koruna": "CZK", "korunas": "CZK", "forint": "HUF",
 	"forints": "HUF", "peso": "pesos", "pesos": "pesos", "real": "BRL", "reais": "BRL", "rand": "ZAR", "baht": "THB", "shekel": "ILS", "shekels": "ILS", "lira": "lira", "lire": "lira", "liras": "lira",
 	"dirham": "AED", "dirhams": "AED", "riyal": "SAR", "riyals": "SAR", "dinar": "dinars", "dinars": "dinars", "naira": "NGN", "hryvnia": "UAH", "hryvnias": "UAH", "ringgit": "MYR", "rupiah": "IDR",

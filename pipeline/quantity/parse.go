@@ -8,7 +8,15 @@ import (
 
 // Parse returns the quantities of a text in order; they do not overlap. Time is linear in the length of the text.
 func Parse(text string) []Quantity {
-	p := parser{s: text, commas: writesCommas(text)}
+	p := read(text)
+	return p.joined()
+}
+
+// Figures is Parse with the ends of a range as two quantities, each as it is written: of 10-12 km the first has no unit.
+func Figures(text string) []Quantity { return read(text).out }
+
+func read(text string) *parser {
+	p := &parser{s: text, commas: writesCommas(text)}
 	for i := 0; i < len(text); {
 		if end := p.at(i); end > i {
 			i = end
@@ -17,7 +25,7 @@ func Parse(text string) []Quantity {
 		_, size := utf8.DecodeRuneInString(text[i:])
 		i += size
 	}
-	return p.joined()
+	return p
 }
 
 // parser is the work on one text.
@@ -136,6 +144,7 @@ func (p *parser) finish(start int, n number, currency string) int {
 		n.step = trailing(n.value)
 	}
 	n.end = at
+	q.Digits, q.Magnitude = n.value/scale, scale
 	switch u, end, ok := p.unit(n.end); {
 	case currency == "" && !written && n.whole && !n.grouped && p.decade(n, &q) > n.end:
 		n.end = p.decade(n, &q)
@@ -143,6 +152,9 @@ func (p *parser) finish(start int, n number, currency string) int {
 		q.Kind, q.Unit = Money, currency
 		n.end = p.per(n.end, &q, &n)
 	case ok:
+		if written && u.base == "kg" && strings.HasPrefix(p.s[p.skipSpace(n.end, 1):], "pound") { // nobody weighs millions of them
+			u = unit{Money, "GBP", 1, 0}
+		}
 		q.Kind, q.Unit = u.kind, u.base
 		n.value, n.step = n.value*u.factor+u.offset, n.step*u.factor
 		n.end = end

@@ -42,6 +42,8 @@ type Quantity struct {
 	Unit       string  // base unit: m, kg, s, month, K, J, W, B, m3, m2, m/s, USD, %; "" for a bare number
 	Bound      Bound
 	Round      float64 // by how much the true value may differ, by the places that are written: 0.05 for 1.2
+	Digits     float64 // Low as its figures stand in the text, without magnitude and unit: 1.2 for 1.2 million km
+	Magnitude  float64 // that the text gives in words: a million; 1 when it gives none
 	When       When    // of a date
 	To         When    // end of a span of dates; zero: none
 }

@@ -19,7 +19,7 @@ m: m=1 km=1000 cm=.01 mm=.001 µm=1e-6 μm=1e-6 um=1e-6 nm=1e-9 pm=1e-12 metre m
 	centimetre centimetres centimeter centimeters zentimeter zentimetern=.01 millimetre millimetres millimeter millimeters=.001 micrometre micrometres micrometer micrometers micron microns=1e-6
 	nanometre nanometres nanometer nanometers=1e-9 mile miles mi meile meilen=1609.344 foot feet ft=.3048 inch inches zoll=.0254 yard yards yd=.9144
 	nmi=1852 ly=9.4607e15 公里 千米=1000 米=1 厘米=.01 毫米=.001 微米=1e-6 纳米=1e-9
-m2: m² m2 sqm quadratmeter quadratmetern 平方米=1 km² km2 quadratkilometer quadratkilometern 平方公里 平方千米=1e6 cm² cm2=1e-4 mm² mm2=1e-6 ha hectare hectares hektar 公顷=1e4 acre acres=4046.8564 mi²=2589988.11 ft² sqft=.09290304
+m2: m² m2 sqm quadratmeter quadratmetern 平方米=1 km² km2 quadratkilometer quadratkilometern 平方公里 平方千米=1e6 cm² cm2=1e-4 mm² mm2=1e-6 ha hectare hectares hektar 公顷=1e4 亩=666.6666666666667 acre acres=4046.8564 mi²=2589988.11 ft² sqft=.09290304
 m3: m³ m3 kubikmeter kubikmetern 立方米=1 km³ km3=1e9 cm³ cm3 cc=1e-6 l L litre litres liter liters litern 升=.001 ml mL millilitre millilitres milliliter milliliters 毫升=1e-6 hl hectolitre hectolitres hectoliter hectoliters hektoliter=.1
 	gallon gallons=.003785411784 barrel barrels bbl=.158987295
 kg: kg kilogram kilograms kilogramm kilo kilos 公斤 千克=1 g gram grams gramm 克=.001 mg milligram milligrams milligramm 毫克=1e-6 µg μg microgram micrograms=1e-9 ng=1e-12
@@ -251,7 +251,7 @@ func (p *parser) per(at int, q *Quantity, n *number) int {
 	switch {
 	case slash:
 		after = next + 1
-	case word == "per" || word == "pro" || word == "je":
+	case word == "per" || word == "pro" || word == "je" || word == "par" || word == "por":
 		after = p.skipSpace(after, 1)
 	case word == "a" || word == "an" || word == "each":
 		after = p.skipSpace(after, 1)
