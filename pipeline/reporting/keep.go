@@ -20,7 +20,6 @@ type Text struct {
 	Opening    keptPart                `json:"opening"`
 	Sections   []keptPart              `json:"sections"` // as the outline has them
 	Conclusion keptPart                `json:"conclusion"`
-	Judgement  *Judgement              `json:"judgement,omitempty"`
 }
 
 // keptPart is a part of a report: Markdown with canonical markers.
@@ -54,7 +53,7 @@ func (w *writer) keep(outline prompts.OutlineAnswer, d draft, v *Verification) *
 		return nil
 	}
 	t := &Text{
-		Language: w.run.Options.Language, Template: w.run.Options.Template, Places: w.places, Outline: outline, Opening: keptOf(d.opening), Conclusion: keptOf(d.conclusion), Judgement: v.Judgement,
+		Language: w.run.Options.Language, Template: w.run.Options.Template, Places: w.places, Outline: outline, Opening: keptOf(d.opening), Conclusion: keptOf(d.conclusion),
 	}
 	for _, s := range w.subjects {
 		if len(s.blocks) > 1 && w.template == nil {

@@ -121,11 +121,6 @@ func (w *writer) finish(ctx context.Context, outline prompts.OutlineAnswer, d dr
 	if err != nil {
 		return Report{}, err
 	}
-	if w.keptFrame(d.sections) != nil && d.opening.past != nil {
-		v.Judgement = w.before.Judgement
-	} else if v.Judgement, err = w.judge(ctx, outline.Title, d); err != nil {
-		return Report{}, err
-	}
 	now := w.Now
 	if now == nil {
 		now = time.Now
