@@ -46,6 +46,8 @@ type Quantity struct {
 	Magnitude  float64 // that the text gives in words: a million; 1 when it gives none
 	When       When    // of a date
 	To         When    // end of a span of dates; zero: none
+
+	factor, offset float64 // of the unit: Low = Digits x Magnitude x factor + offset
 }
 
 // When is a date as far as it is said.
@@ -135,10 +137,4 @@ func (w When) quarter() int {
 		return (w.Month + 2) / 3
 	}
 	return w.Quarter
-}
-
-// Covers reports that a date lies within another or is the same: March 2024 lies within 2024.
-func (w When) Covers(o When) bool {
-	return (w.Year == 0 || w.Year == o.Year) && (w.Quarter == 0 || w.Quarter == o.quarter()) &&
-		(w.Month == 0 || w.Month == o.Month) && (w.Day == 0 || w.Day == o.Day)
 }
