@@ -27,7 +27,7 @@ var layers = map[string][]string{
 	"pipeline/digest":       {"pipeline/evidence", "pipeline/citation", "pipeline/quantity", "topicqueue"},
 	"pipeline/evidence":     {"pipeline/text", "pipeline/extractive", "pipeline/quantity", "pipeline/sources", "topicqueue"},
 	"pipeline/knowledge":    {"pipeline/text", "topicqueue"},
-	"pipeline/citation":     {"pipeline/text", "pipeline/extractive", "pipeline/quantity", "topicqueue"},
+	"pipeline/citation":     {"pipeline/text", "pipeline/quantity", "topicqueue"},
 	"pipeline/text":         {"topicqueue"},
 	"pipeline/extractive":   {"pipeline/text", "topicqueue"},
 	"pipeline/lineartest":   {},
