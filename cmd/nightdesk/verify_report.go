@@ -36,7 +36,8 @@ func (f *foreignReport) flags(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.listed, "numbered-sources", false, "[1] is the first of the sources: a report without references gets their list")
 	cmd.Flags().BoolVar(&f.noSanitize, "no-sanitize", false, "leave addresses outside the references, and the numbers, as they are")
 	cmd.Flags().BoolVar(&f.noSupport, "no-support", false, "do not look whether the sources say what the sentences say")
-	cmd.Flags().BoolVar(&f.judge, "judge", false, "ask the configured model (LLM_JUDGE_MODEL, else LLM_MODEL) whether they do; else only quotations and figures are compared")
+	cmd.Flags().BoolVar(&f.judge, "judge", false,
+		"ask the configured model (LLM_JUDGE_MODEL, else LLM_MODEL) whether they do; else only quotations and figures are compared")
 	cmd.MarkFlagsMutuallyExclusive("no-support", "judge")
 }
 
@@ -133,7 +134,8 @@ func (a *app) verifyReport(ctx context.Context, f foreignReport) error {
 // judge returns access to the model that judges sentences.
 func (a *app) judge() (*llm.Client, error) {
 	if a.cfg.LLM.Judge.Name == "" {
-		return nil, usageError{hintError{errors.New("--judge needs a model, and none is configured"), "Set LLM_MODEL or LLM_JUDGE_MODEL, or leave --judge out."}}
+		return nil, usageError{hintError{errors.New("--judge needs a model, and none is configured"),
+			"Set LLM_MODEL or LLM_JUDGE_MODEL, or leave --judge out."}}
 	}
 	return a.client(nil, []roleModel{{llm.Judge, a.cfg.LLM.Judge}})
 }
@@ -141,10 +143,12 @@ func (a *app) judge() (*llm.Client, error) {
 // sentencesAtOnce is how many sentences of a foreign report one call of the judge is asked about.
 const sentencesAtOnce = 20
 
-// supportOf looks for the sentences with citations in the texts of the sources that they cite, and of what same says of them, and
-// asks the judge, when there is one, about the others. What a defect of the check or the judge leaves open is unverified. The
-// error is the end of ctx.
-func (a *app) supportOf(ctx context.Context, v citation.Verification, sources []citation.Source, same map[int][]int, judge llm.Model) ([]verifiedSentence, error) {
+// supportOf looks for the sentences with citations in the texts of the sources that they cite, and of what same
+// says of them, and asks the judge, when there is one, about the others. What a defect of the check or the judge
+// leaves open is unverified. The error is the end of ctx.
+func (a *app) supportOf(ctx context.Context, v citation.Verification, sources []citation.Source, same map[int][]int,
+	judge llm.Model,
+) ([]verifiedSentence, error) {
 	all, titles, ids := make([]support.Source, len(sources)), map[string]string{}, make([]string, len(sources))
 	for i, s := range sources {
 		ids[i] = cmp.Or(s.URL, s.Key)
@@ -169,7 +173,9 @@ func (a *app) supportOf(ctx context.Context, v citation.Verification, sources []
 		order[i] = at
 	}
 	if judge != nil {
-		if err := a.judgeAll(ctx, corpus, judge, func(source string) string { return titles[source] }, distinct); err != nil {
+		about := func(source string) string { return titles[source] }
+		j := judging.Judge{Model: judge, Language: "en", Corpus: corpus, About: about}
+		if err := a.judgeAll(ctx, j, distinct); err != nil {
 			return nil, err
 		}
 	}
@@ -181,7 +187,9 @@ func (a *app) supportOf(ctx context.Context, v citation.Verification, sources []
 }
 
 // foundSentence looks for a sentence in its sources. ids: of all sources, as the corpus has them.
-func foundSentence(corpus *support.Corpus, s citation.Sentence, ids []string, same map[int][]int, judge bool) (out verifiedSentence) {
+func foundSentence(corpus *support.Corpus, s citation.Sentence, ids []string, same map[int][]int, judge bool) (
+	out verifiedSentence,
+) {
 	out = verifiedSentence{Text: s.Text, Head: s.Head, Citations: s.Citations, Findings: support.Findings{NoText: true}}
 	defer func() { _ = recover() }() // nothing was looked for then
 	for i, source := range s.Sources[:min(len(s.Sources), len(s.Citations))] {
@@ -200,7 +208,7 @@ func foundSentence(corpus *support.Corpus, s citation.Sentence, ids []string, sa
 }
 
 // judgeAll asks the judge about the sentences that are not verbatim.
-func (a *app) judgeAll(ctx context.Context, corpus *support.Corpus, judge llm.Model, about func(string) string, sentences []verifiedSentence) error {
+func (a *app) judgeAll(ctx context.Context, judge judging.Judge, sentences []verifiedSentence) error {
 	var open []int
 	for i, s := range sentences {
 		if s.Quotation.Result != support.Verbatim && s.Judge.Missing == "" {
@@ -213,7 +221,7 @@ func (a *app) judgeAll(ctx context.Context, corpus *support.Corpus, judge llm.Mo
 			s := sentences[at]
 			asked[i] = judging.Sentence{Text: s.Text, Head: s.Head, Sources: s.sources, Findings: s.Findings}
 		}
-		answers, err := judging.Judge(ctx, judge, "en", llm.Position{Stage: "verify", Ordinal: n}, corpus, about, asked)
+		answers, err := judge.Ask(ctx, llm.Position{Stage: "verify", Ordinal: n}, asked)
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
@@ -246,7 +254,8 @@ func (a *app) saySupported(sentences []verifiedSentence, judged bool) {
 	for _, s := range sentences {
 		counts[s.Verdict]++
 	}
-	a.say("%s with citations: %d supported, %d unsupported, %d unverified", counted(len(sentences), "sentence"), counts[support.Supported], counts[support.Unsupported], counts[support.Unverified])
+	a.say("%s with citations: %d supported, %d unsupported, %d unverified", counted(len(sentences), "sentence"),
+		counts[support.Supported], counts[support.Unsupported], counts[support.Unverified])
 	if !judged {
 		a.say("  only quotations, figures and dates were compared; --judge asks a model about the rest")
 	}

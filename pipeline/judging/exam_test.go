@@ -59,8 +59,9 @@ func (s score) String() string {
 	return b.String()
 }
 
-// TestExam judges the sentences of a directory of texts and prints by kind what came of them: without a judge, and with the one
-// of -exam.judge. A file holds {id, language, title, published, text, sentences: [{text, true, kind}]}.
+// TestExam judges the sentences of a directory of texts and prints by kind what came of them: without a judge, and
+// with the one of -exam.judge. A file holds {id, language, title, published, text, sentences: [{text, true,
+// kind}]}.
 func TestExam(t *testing.T) {
 	if *exam.texts == "" {
 		t.Skip("no texts: -exam.texts DIR")
@@ -128,7 +129,8 @@ func (x examText) grade(t *testing.T, judge llm.Model, alone, judged score) {
 			asked = append(asked, questions[i])
 		}
 		about := func(string) string { return strings.Trim(x.Title+", "+x.Published, ", ") }
-		answers, err := judging.Judge(t.Context(), judge, x.Language, llm.Position{RunID: x.ID, Ordinal: ordinal}, corpus, about, asked)
+		j := judging.Judge{Model: judge, Language: x.Language, Corpus: corpus, About: about}
+		answers, err := j.Ask(t.Context(), llm.Position{RunID: x.ID, Ordinal: ordinal}, asked)
 		if err != nil {
 			t.Logf("%s: %v", x.ID, err)
 		}

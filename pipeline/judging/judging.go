@@ -1,7 +1,7 @@
-// Package judging asks a model whether the sources that sentences cite say what the sentences say. Its answers count only as far
-// as package support proves them: see support.Findings.Decide.
+// Package judging asks a model whether the sources that sentences cite say what the sentences say. Its answers
+// count only as far as package support proves them: see support.Findings.Decide.
 //
-// Entry point: Judge, one call for a section.
+// Entry point: Judge.Ask, one call for a section.
 package judging
 
 import (
@@ -18,11 +18,11 @@ import (
 
 // Limits of one call.
 const (
-	MostSentences   = 40     // that one answer has room for
-	passagesBytes   = 24_000 // of all passages: 6,000 tokens
-	passageBytes    = 700    // of the passages of one sentence
-	shrinks         = 3      // tries with half the passages, for models with a small window
-	quotesOfASource = 2      // of claims, that passages are taken around
+	MostSentences = 40     // that one answer has room for
+	passagesBytes = 24_000 // of all passages: 6,000 tokens
+	passageBytes  = 700    // of the passages of one sentence
+	shrinks       = 3      // tries with half the passages, for models with a small window
+	mostQuotes    = 2      // of a sentence's claims, that passages are taken around
 )
 
 // Sentence is a sentence to be judged.
@@ -34,10 +34,18 @@ type Sentence struct {
 	Findings support.Findings
 }
 
-// Judge asks one question about the sentences of a section and returns what was said of each, in their order: of those that the
-// call has no room for, or that the answer leaves out, that it was not said. about describes a source: title, date. The
-// error says why there is no answer; then all are without judgement.
-func Judge(ctx context.Context, m llm.Model, language string, at llm.Position, corpus *support.Corpus, about func(source string) string, sentences []Sentence) ([]support.Judged, error) {
+// Judge asks a model about sentences. Safe for concurrent use.
+type Judge struct {
+	Model    llm.Model
+	Language string                     // BCP 47 tag of the report
+	Corpus   *support.Corpus            // of the sources
+	About    func(source string) string // describes one: title, publisher, date
+}
+
+// Ask asks one question about the sentences of a section and returns what was said of each, in their order, or why
+// nothing was: the call has no room for a sentence, or the answer leaves it out. at: of the call; its step is
+// filled in. The error says why there is no answer; then all sentences are without judgement.
+func (j Judge) Ask(ctx context.Context, at llm.Position, sentences []Sentence) ([]support.Judged, error) {
 	out := make([]support.Judged, len(sentences))
 	for i := range out {
 		out[i].Missing = support.NoRoom
@@ -47,10 +55,10 @@ func Judge(ctx context.Context, m llm.Model, language string, at llm.Position, c
 	var err error
 	limit := passageBytes
 	for range shrinks {
-		data := question(corpus, about, asked, limit)
-		prompt := prompts.Judge(language, data)
+		prompt := prompts.Judge(j.Language, j.question(asked, limit))
 		at.Step = prompt.Name
-		answer, err = llm.Ask[prompts.JudgeAnswer](ctx, m, llm.Request{Position: at, Role: llm.Judge, Prompt: prompt})
+		call := llm.Request{Position: at, Role: llm.Judge, Prompt: prompt}
+		answer, err = llm.Ask[prompts.JudgeAnswer](ctx, j.Model, call)
 		if !errors.Is(err, llm.ErrContextLength) {
 			break
 		}
@@ -65,8 +73,8 @@ func Judge(ctx context.Context, m llm.Model, language string, at llm.Position, c
 	}
 	for _, f := range answer.Findings {
 		if i := f.Sentence - 1; i >= 0 && i < len(asked) && out[i].Missing != "" {
-			if j, ok := judged(f); ok {
-				out[i] = corpus.Prove(j, asked[i].Sources)
+			if said, ok := judged(f); ok {
+				out[i] = j.Corpus.Prove(said, asked[i].Sources)
 			}
 		}
 	}
@@ -75,7 +83,10 @@ func Judge(ctx context.Context, m llm.Model, language string, at llm.Position, c
 
 // judged reads a finding; ok is false when its verdict is none.
 func judged(f prompts.JudgeFinding) (j support.Judged, ok bool) {
-	j = support.Judged{Judgement: support.Judgement(strings.ToLower(strings.TrimSpace(f.Verdict))), Words: strings.TrimSpace(f.Span), Wrong: strings.Join(strings.Fields(f.Wrong), " ")}
+	j = support.Judged{
+		Judgement: support.Judgement(strings.ToLower(strings.TrimSpace(f.Verdict))),
+		Words:     strings.TrimSpace(f.Span), Wrong: strings.Join(strings.Fields(f.Wrong), " "),
+	}
 	switch j.Judgement {
 	case support.JudgedSupported:
 		j.Wrong = ""
@@ -87,18 +98,20 @@ func judged(f prompts.JudgeFinding) (j support.Judged, ok bool) {
 }
 
 // question puts together what is asked. limit: bytes of the passages of one sentence.
-func question(corpus *support.Corpus, about func(string) string, sentences []Sentence, limit int) prompts.JudgeData {
+func (j Judge) question(sentences []Sentence, limit int) prompts.JudgeData {
 	limit = min(limit, passagesBytes/max(1, len(sentences)))
 	var all []support.Span // of all sentences, without overlaps
 	spans := make([][]support.Span, len(sentences))
 	for i, s := range sentences {
-		spans[i] = corpus.Passages(s.Head+" "+s.Text, s.Sources, s.Quotes[:min(len(s.Quotes), quotesOfASource)], limit)
+		quotes := s.Quotes[:min(len(s.Quotes), mostQuotes)]
+		spans[i] = j.Corpus.Passages(s.Head+" "+s.Text, s.Sources, quotes, limit)
 		all = append(all, spans[i]...)
 	}
 	all = support.Merge(all)
 	data := prompts.JudgeData{}
 	for i, p := range all {
-		data.Passages = append(data.Passages, prompts.Passage{ID: fmt.Sprint(i + 1), Title: about(p.Source), Text: corpus.Text(p)})
+		passage := prompts.Passage{ID: fmt.Sprint(i + 1), Title: j.About(p.Source), Text: j.Corpus.Text(p)}
+		data.Passages = append(data.Passages, passage)
 	}
 	for i, s := range sentences {
 		var ids []string
@@ -112,7 +125,9 @@ func question(corpus *support.Corpus, about func(string) string, sentences []Sen
 			text = s.Head + "\n" + s.Text
 		}
 		computed, missing := hints(s.Findings)
-		data.Sentences = append(data.Sentences, prompts.JudgeSentence{Number: i + 1, Text: text, Passages: strings.Join(ids, ", "), Computed: computed, Missing: missing})
+		data.Sentences = append(data.Sentences, prompts.JudgeSentence{
+			Number: i + 1, Text: text, Passages: strings.Join(ids, ", "), Computed: computed, Missing: missing,
+		})
 	}
 	return data
 }

@@ -44,8 +44,8 @@ func say(findings ...prompts.JudgeFinding) string {
 	return string(body)
 }
 
-// TestJudge asks servers of all protocols, as a small checker on Ollama is asked: each sentence with the passages of its own
-// sources, once.
+// TestJudge asks servers of all protocols, as a small checker on Ollama is asked: each sentence with the passages
+// of its own sources, once.
 func TestJudge(t *testing.T) {
 	t.Parallel()
 	for _, provider := range []llm.Provider{llm.ProviderOpenAI, llm.ProviderAnthropic, llm.ProviderOllama} {
@@ -62,7 +62,8 @@ func TestJudge(t *testing.T) {
 				)
 			})
 			corpus := support.New([]support.Source{pump, survey})
-			got, err := judging.Judge(t.Context(), model, "en", llm.Position{}, corpus, func(id string) string { return "Title of " + id }, []judging.Sentence{
+			j := judging.Judge{Model: model, Language: "en", Corpus: corpus, About: func(id string) string { return "Title of " + id }}
+			got, err := j.Ask(t.Context(), llm.Position{}, []judging.Sentence{
 				sentence(corpus, "The price was 41.6 million euros, 3.4 million above 38.2.", "pump"),
 				sentence(corpus, "Marine life was harmed.", "survey"),
 				sentence(corpus, "Marine life is well.", "pump"),
@@ -95,7 +96,8 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// TestSmallWindow: a question that does not fit is asked with shorter passages; sentences that one call has no room for are left.
+// TestSmallWindow: a question that does not fit is asked with shorter passages; sentences that one call has no room
+// for are left.
 func TestSmallWindow(t *testing.T) {
 	t.Parallel()
 	model, stub := serve(t, llm.ProviderOpenAI, 8000, func(llmtest.Question) string { return say() })
@@ -104,12 +106,13 @@ func TestSmallWindow(t *testing.T) {
 	for range judging.MostSentences + 1 {
 		many = append(many, sentence(corpus, "Marine life was seen, and nothing else was.", "survey"))
 	}
-	got, err := judging.Judge(t.Context(), model, "zh", llm.Position{}, corpus, func(string) string { return strings.Repeat("很长的标题", 300) }, many)
+	long := func(string) string { return strings.Repeat("很长的标题", 300) }
+	got, err := judging.Judge{Model: model, Language: "zh", Corpus: corpus, About: long}.Ask(t.Context(), llm.Position{}, many)
 	if err != nil || stub.Stats().Calls != 1 || got[0].Missing != support.NoAnswer || got[judging.MostSentences].Missing != support.NoRoom {
 		t.Errorf("%d calls, %v, %+v", stub.Stats().Calls, err, got[judging.MostSentences])
 	}
 	model, _ = serve(t, llm.ProviderOpenAI, 2000, func(llmtest.Question) string { return say() })
-	got, err = judging.Judge(t.Context(), model, "en", llm.Position{}, corpus, func(string) string { return "" }, many)
+	got, err = judging.Judge{Model: model, Corpus: corpus, About: long}.Ask(t.Context(), llm.Position{}, many)
 	if !errors.Is(err, llm.ErrContextLength) || got[0].Missing != support.NoAnswer {
 		t.Errorf("%v, %+v", err, got[0])
 	}

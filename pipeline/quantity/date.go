@@ -7,7 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// dates are the forms of dates, with groups named y, q(uarter), h(alf), m(onth), d(ay). Names of months are checked afterwards.
+// dates are the forms of dates, with groups named y, q(uarter), h(alf), m(onth), d(ay). Names of months are checked
+// afterwards.
 var dates = compile(
 	`(?P<y>\d{4})-(?P<m>\d{2})(?:-(?P<d>\d{2}))?(?:T[0-9:.]+Z?)?`,
 	`(?P<y>\d{4})/(?P<m>\d{1,2})/(?P<d>\d{1,2})`,
@@ -37,7 +38,8 @@ func compile(patterns ...string) []form {
 	var out []form
 	for _, p := range patterns {
 		first := strings.TrimPrefix(p[strings.IndexByte(p, '>')+1:], "(")
-		out = append(out, form{regexp.MustCompile("^" + p), strings.HasPrefix(first, `\d`) && strings.HasPrefix(p, "(?P")})
+		digit := strings.HasPrefix(first, `\d`) && strings.HasPrefix(p, "(?P")
+		out = append(out, form{regexp.MustCompile("^" + p), digit})
 	}
 	return out
 }
@@ -75,8 +77,11 @@ func (p *parser) begins(i int) bool {
 	for digitAt(p.s, end) {
 		end++
 	}
-	if rest := p.s[end:]; strings.HasPrefix(rest, ".") || strings.HasPrefix(rest, "-") || strings.HasPrefix(rest, "/") || end-i > 4 {
-		return end-i <= 4
+	if end-i > 4 {
+		return false
+	}
+	if end < len(p.s) && strings.IndexByte(".-/", p.s[end]) >= 0 {
+		return true
 	}
 	word, after := wordAt(p.s, end)
 	at := p.skipSpace(after, 1)
@@ -99,20 +104,22 @@ func (p *parser) when(f form, m []string) (w When, ok bool) {
 		return ""
 	}
 	name := strings.ToLower(group("q"))
-	w = When{Year: atoi(group("y")), Day: atoi(group("d")), Quarter: max(int(quarters[name]), atoi(name), 2*atoi(group("h")))} // the half-year ends with it
+	quarter := max(int(quarters[name]), atoi(name), 2*atoi(group("h"))) // a half-year ends with its second one
+	w = When{Year: atoi(group("y")), Day: atoi(group("d")), Quarter: quarter}
 	switch name := group("m"); {
 	case name == "":
 	case name[0] >= '0' && name[0] <= '9':
 		w.Month = atoi(name)
 	case name[0] >= 'A' && name[0] <= 'Z':
 		w.Month = int(months[strings.ToLower(name)])
-		if dayBehind := f.SubexpIndex("d") > f.SubexpIndex("m"); dayBehind && (p.commas || germanly[strings.ToLower(name)]) { // seit Januar 9 Euro
+		german := p.commas || germanly[strings.ToLower(name)]
+		if german && f.SubexpIndex("d") > f.SubexpIndex("m") { // seit Januar 9 Euro
 			return w, false
 		}
 	default:
 		w.Month = int(smallMonths[name])
 	}
-	if strings.Contains(m[0], "/") && group("y") != "" && !strings.HasPrefix(m[0], group("y")) && w.Quarter == 0 { // 3/4/2024 is March in one country and April in another
+	if f.SubexpIndex("y") > f.SubexpIndex("d") && f.SubexpIndex("d") > 0 && strings.Contains(m[0], "/") { // 3/4/2024 may be in April
 		switch {
 		case w.Month > 12:
 			w.Month, w.Day = w.Day, w.Month
@@ -147,7 +154,8 @@ func (p *parser) isYear(q *Quantity, before string) bool {
 	word, _ := wordAt(p.s, next)
 	lower := word != "" && word[0] >= 'a' && word[0] <= 'z'
 	if beforeYear[before] {
-		return !lower || behindYear[word] || year >= 1900 && year < 2100 && before != "of" && before != "to" && before != "and" && before != "or"
+		joins := before == "of" || before == "to" || before == "and" || before == "or"
+		return !lower || behindYear[word] || year >= 1900 && year < 2100 && !joins
 	}
 	if year < 1500 || year >= 2100 {
 		return false

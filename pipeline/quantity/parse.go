@@ -12,7 +12,8 @@ func Parse(text string) []Quantity {
 	return p.joined()
 }
 
-// Figures is Parse with the ends of a range as two quantities, each as it is written: of 10-12 km the first has no unit.
+// Figures is Parse with the ends of a range as two quantities, each as it is written: of 10-12 km the first has no
+// unit.
 func Figures(text string) []Quantity { return read(text).out }
 
 func read(text string) *parser {
@@ -138,7 +139,7 @@ func (p *parser) finish(start int, n number, currency string) int {
 	case !written && p.decade(n, &q) > n.end:
 		n.end = p.decade(n, &q)
 	case ok:
-		if written && u.base == "kg" && strings.HasPrefix(p.s[p.skipSpace(n.end, 1):], "pound") { // nobody weighs millions of them
+		if pounds := strings.HasPrefix(p.s[p.skipSpace(n.end, 1):], "pound"); pounds && written { // of money, by millions
 			u = unit{Money, "GBP", 1, 0}
 		}
 		q.Kind, q.Unit, q.factor, q.offset = u.kind, u.base, u.factor, u.offset
@@ -168,7 +169,8 @@ func (p *parser) atWord(i int) int {
 	if u := units[word+"$"]; u.kind == Money && strings.HasPrefix(p.s[end:], "$") {
 		return p.atCurrency(i, end+1, u.base)
 	}
-	if u := units[word]; u.kind == Money && len(word) == 3 && strings.ToUpper(word) == word && digitAt(p.s, p.skipSpace(end, 1)) {
+	code := len(word) == 3 && strings.ToUpper(word) == word
+	if u := units[word]; code && u.kind == Money && digitAt(p.s, p.skipSpace(end, 1)) {
 		return p.atCurrency(i, end, u.base)
 	}
 	if at := p.fraction(i); at > i {
@@ -177,7 +179,8 @@ func (p *parser) atWord(i int) int {
 	if at := p.inWords(i); at > i {
 		return at
 	}
-	if strings.HasPrefix(p.s[end:], "-") && digitAt(p.s, end+1) && unicode.IsLower(rune(word[len(word)-1])) { // mid-1998, and not COVID-19
+	small := word == strings.ToLower(word)
+	if small && strings.HasPrefix(p.s[end:], "-") && digitAt(p.s, end+1) { // mid-1998, and not COVID-19
 		return end + 1
 	}
 	return wordEnd(p.s, end)

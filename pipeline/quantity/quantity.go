@@ -1,5 +1,6 @@
-// Package quantity finds what can be measured or dated in a text: numbers with their units, sums of money, shares, dates
-// and years, in English, German and Chinese, each with its place in the text and the room that its wording leaves.
+// Package quantity finds what can be measured or dated in a text: numbers with their units, sums of money, shares,
+// dates and years, in English, German and Chinese, each with its place in the text and the room that its wording
+// leaves.
 //
 // It knows nothing of what a number is said of: that is for packages evidence and citation. Entry points: Parse finds,
 // Agree, Equal and Differ compare. All functions are pure and safe for concurrent use; foreign text may make them find
@@ -89,8 +90,9 @@ func Agree(a, b Quantity) bool {
 	return !apart(a, b)
 }
 
-// Equal reports that two quantities say the same, the later in the place of the earlier: Agree, and where both have the same
-// limit, or are ranges, the same figures in it. "Up to 400" and "up to 500" can both be true and are not equal.
+// Equal reports that two quantities say the same, the later in the place of the earlier: Agree, and where both have
+// the same limit, or are ranges, the same figures in it. "Up to 400" and "up to 500" can both be true and are not
+// equal.
 func Equal(a, b Quantity) bool {
 	if !Agree(a, b) {
 		return false
@@ -102,8 +104,8 @@ func Equal(a, b Quantity) bool {
 	return math.Abs(a.Low-b.Low) <= round && math.Abs(a.High-b.High) <= round
 }
 
-// Differ reports that two quantities of one unit cannot both be true of the same thing: no value fits both, whatever the
-// rounding. Quantities of different units never differ in this sense.
+// Differ reports that two quantities of one unit cannot both be true of the same thing: no value fits both,
+// whatever the rounding. Quantities of different units never differ in this sense.
 func Differ(a, b Quantity) bool {
 	if !comparable(a, b) {
 		return false

@@ -53,11 +53,11 @@ func (p *parser) isRange(a, b Quantity) bool {
 	before := strings.ToLower(strings.TrimRight(p.s[max(0, a.Start-40):a.Start], " "))
 	switch strings.TrimSpace(p.s[a.End:b.Start]) {
 	case "-", "–", "—", "~", "～", "至", "到":
-		return a.Kind == Money && b.Kind == Number && b.Low > a.Low || b.Low >= a.Low || a.Kind == Date || a.Kind == Number
+		return b.Low >= a.Low || a.Kind == Date || a.Kind == Number
 	case "and", "und":
 		return a.Kind != Money && (strings.HasSuffix(before, "between") || strings.HasSuffix(before, "zwischen"))
 	case "to", "bis":
-		if a.Kind == Money && b.Kind == Number || a.Kind == Date && b.Kind == Number && b.Low < 100 { // from 9 in 2008 to 24
+		if b.Kind == Number && (a.Kind == Money || a.Kind == Date && b.Low < 100) { // from 9 in 2008 to 24
 			return false
 		}
 		if !strings.HasSuffix(before, "from") && !strings.HasSuffix(before, "von") || a.Kind == Date {

@@ -120,9 +120,10 @@ var phrases = func() map[string][]string {
 }()
 
 var (
-	labels, commaWords, pointWords          = words("label"), words("comma"), words("point")
-	beforeYear, behindYear, agoWords        = words("beforeyear"), words("behindyear"), words("ago")
-	magnitudes, dotted, spelled             = numbers("power"), words("dotted"), numbers("number")
-	parts, numerators, ofWords              = numbers("part"), numbers("over"), words("of")
-	months, smallMonths, quarters, germanly = numbers("month"), numbers("smallmonth"), numbers("quarter"), words("germanmonth")
+	labels, commaWords, pointWords   = words("label"), words("comma"), words("point")
+	beforeYear, behindYear, agoWords = words("beforeyear"), words("behindyear"), words("ago")
+	magnitudes, dotted, spelled      = numbers("power"), words("dotted"), numbers("number")
+	parts, numerators, ofWords       = numbers("part"), numbers("over"), words("of")
+	months, smallMonths, germanly    = numbers("month"), numbers("smallmonth"), words("germanmonth")
+	quarters                         = numbers("quarter")
 )

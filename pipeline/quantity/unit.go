@@ -50,7 +50,7 @@ func (p *parser) unit(at int) (u unit, end int, ok bool) {
 	}
 	for token := tokenAt(p.s, next); len(token) > 0; { // km/h as a whole, else km
 		end := next + len(token)
-		if u, ok := lookup(token); ok && (next > at || len(token) > 1 || !attached(p.s, end)) && !attached(p.s, end) && !digitAt(p.s, end) {
+		if u, ok := lookup(token); ok && !attached(p.s, end) && !digitAt(p.s, end) {
 			return u, end, true
 		}
 		cut := strings.LastIndexAny(token, "/·")
@@ -129,8 +129,8 @@ func (p *parser) per(at int, q *Quantity) int {
 		after = p.skipSpace(after, 1)
 		name, behind := wordAt(p.s, after)
 		base := units[name].base
-		time := base == "s" || base == "month"
-		if next, _ := wordAt(p.s, p.skipSpace(behind, 1)); agoWords[next] || !time && !(q.Kind == Money && (base == "m3" || base == "kg")) {
+		often := base == "s" || base == "month" || q.Kind == Money && (base == "m3" || base == "kg")
+		if next, _ := wordAt(p.s, p.skipSpace(behind, 1)); agoWords[next] || !often {
 			return at // $3m a year earlier
 		}
 	default:

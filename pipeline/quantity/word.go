@@ -68,18 +68,18 @@ func (p *parser) inWords(i int) int {
 			article, after := wordAt(p.s, p.skipSpace(end, 1))
 			value, end, ok = .5, after, article == "a" || article == "an"
 		}
-		power, after := wordAt(p.s, p.skipSpace(end, 1))
+		power, _ := wordAt(p.s, p.skipSpace(end, 1))
 		u := units[power]
-		if !(magnitudes[power] >= 1e3 && len(power) > 3 && !strings.HasSuffix(power, "s")) && !(low == "half" && u.kind == Measure && after > end) {
-			ok = false
-		}
+		million := magnitudes[power] >= 1e3 && len(power) > 3 && !strings.HasSuffix(power, "s")
+		ok = ok && (million || low == "half" && u.kind == Measure)
 	}
 	if !ok {
 		return i
 	}
 	if value >= 20 && end < len(p.s) && (p.s[end] == '-' || p.s[end] == ' ') {
-		if ones, after := wordAt(p.s, end+1); spelled[strings.ToLower(ones)] > 0 && spelled[strings.ToLower(ones)] < 10 {
-			value, end = value+spelled[strings.ToLower(ones)], after
+		ones, after := wordAt(p.s, end+1)
+		if n := spelled[strings.ToLower(ones)]; n > 0 && n < 10 {
+			value, end = value+n, after
 		}
 	}
 	n := number{value: value, step: 1, end: end, whole: value >= 1}
@@ -99,7 +99,8 @@ func (p *parser) inWords(i int) int {
 	return p.finish(i, n, "")
 }
 
-// roundPart is by how many percentage points a share may differ that is told as a fraction: a third stands for 32 to 35%.
+// roundPart is by how many percentage points a share may differ that is told as a fraction: a third stands for 32
+// to 35%.
 const roundPart = 1.7
 
 // fraction reads two thirds of, half of, die Hälfte; i when there is none. Without "of" a quarter may be three months.
@@ -116,14 +117,20 @@ func (p *parser) fraction(i int) int {
 	next := p.skipSpace(after, 1)
 	of, behind := wordAt(p.s, next)
 	alone := name == "Hälfte" || strings.EqualFold(name, "moitié")
-	if under == 0 || over == 0 || over > under || !ofWords[of] && !alone || digitAt(p.s, p.skipSpace(behind, 1)) { // the first half of 2021
+	if under == 0 || over == 0 || over > under || !ofWords[of] && !alone {
+		return i
+	}
+	if digitAt(p.s, p.skipSpace(behind, 1)) { // the first half of 2021
 		return i
 	}
 	return p.part(i, after, over/under)
 }
 
 func (p *parser) part(start, end int, share float64) int {
-	q := Quantity{Start: start, End: end, Kind: Percent, Unit: "%", Low: 100 * share, High: 100 * share, Digits: 100 * share, Magnitude: 1, factor: 1, Round: min(roundPart, 10*share)}
+	q := Quantity{
+		Start: start, End: end, Kind: Percent, Unit: "%", Low: 100 * share, High: 100 * share,
+		Digits: 100 * share, Magnitude: 1, factor: 1, Round: min(roundPart, 10*share),
+	}
 	p.bound(&q)
 	p.out = append(p.out, q)
 	return end
@@ -132,7 +139,8 @@ func (p *parser) part(start, end int, share float64) int {
 // hanDigits are the figures of Chinese and Japanese.
 var hanDigits = map[rune]float64{'一': 1, '二': 2, '两': 2, '兩': 2, '三': 3, '四': 4, '五': 5, '六': 6, '七': 7, '八': 8, '九': 9}
 
-// atHan reads a number in Chinese figures, at least two of them and one a power of ten: 三百, 一百二十万; 百分之五, 三分之一 and 六成 too.
+// atHan reads a number in Chinese figures, at least two of them and one a power of ten: 三百, 一百二十万; 百分之五, 三分之一 and
+// 六成 too.
 func (p *parser) atHan(i int) int {
 	if rest, share := strings.CutPrefix(p.s[i:], "百分之"); share {
 		at := len(p.s) - len(rest)
@@ -163,7 +171,8 @@ func (p *parser) atHan(i int) int {
 		}
 	}
 	value, end := p.han(i)
-	if text := p.s[i:end]; utf8.RuneCountInString(text) < 2 || !strings.ContainsFunc(text, func(r rune) bool { return hanUnits[r] > 0 }) {
+	power := func(r rune) bool { return hanUnits[r] > 0 }
+	if text := p.s[i:end]; utf8.RuneCountInString(text) < 2 || !strings.ContainsFunc(text, power) {
 		return i
 	}
 	return p.finish(i, number{value: value, step: 1, end: end, whole: true}, "")

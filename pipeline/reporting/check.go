@@ -46,9 +46,9 @@ func (w *writer) checkable(d *draft) []part {
 	return append(parts, part{title: w.words.conclusion, body: &d.conclusion.body, claims: all, whole: d.conclusion.local, past: d.conclusion.past, told: &d.conclusion.told})
 }
 
-// check checks each sentence of a draft that cites something, repairs, marks or removes what its sources do not say, and
-// says what it did. Whatever goes wrong in it, the draft comes back as it was: the error is the end of ctx and
-// nothing else.
+// check checks each sentence of a draft that cites something, repairs, marks or removes what its sources do not
+// say, and says what it did. Whatever goes wrong in it, the draft comes back as it was: the error is the end of ctx
+// and nothing else.
 func (w *writer) check(ctx context.Context, written draft) (d draft, v *Verification, err error) {
 	defer func() {
 		if p := recover(); p != nil { // a report is never lost to its check
@@ -306,8 +306,10 @@ func (s statement) raw(body string) string { return body[s.start:s.end] }
 func (c *checker) entry(p part, d decision) CheckedSentence {
 	shown := c.corpus.Shown(d.statement.text, c.sourcesOf(d.ids), d.findings, d.judged)
 	e := CheckedSentence{
-		Text: d.statement.text, Head: d.head, Section: p.title, Citations: d.ids, Verdict: d.verdict, Findings: d.findings, Judge: d.judged,
-		Source: shown.Source, Start: shown.Start, End: shown.End, Action: d.action, Quote: p.quotes, Rules: support.Rules,
+		Text: d.statement.text, Head: d.head, Section: p.title, Citations: d.ids,
+		Verdict: d.verdict, Findings: d.findings, Judge: d.judged,
+		Source: shown.Source, Start: shown.Start, End: shown.End,
+		Action: d.action, Quote: p.quotes, Rules: support.Rules,
 	}
 	if source, ok := c.sources[shown.Source]; ok && source.Hash != "" {
 		e.Page = path.Join("pages", source.Hash+".txt")
@@ -318,8 +320,8 @@ func (c *checker) entry(p part, d decision) CheckedSentence {
 // citable reports a sentence that states facts and can get a citation.
 func citable(p part, s statement) bool { return !p.whole && !s.row && support.Factual(s.text) }
 
-// citing gives a sentence the citation of the claim that it repeats: one that has it word for word, or all its figures and a word
-// besides. ok is false when there is none, or more than one.
+// citing gives a sentence the citation of the claim that it repeats: one that has it word for word, or all its
+// figures and a word besides. ok is false when there is none, or more than one.
 func (c *checker) citing(p part, s statement) (d decision, ok bool) {
 	id := ""
 	for _, claim := range p.claims {
@@ -345,7 +347,10 @@ func (c *checker) repeats(sentence string, from claim) bool {
 	if f.Quotation.Result == support.Verbatim {
 		return true
 	}
-	return len(f.Figures) > 0 && !f.Has(support.Absent) && !f.Has(support.Derived) && slices.ContainsFunc(text.TermSet(sentence), func(term string) bool {
+	if len(f.Figures) == 0 || f.Has(support.Absent) || f.Has(support.Derived) {
+		return false
+	}
+	return slices.ContainsFunc(text.TermSet(sentence), func(term string) bool {
 		return !strings.ContainsAny(term, "0123456789") && text.Coverage(said, term) > 0
 	})
 }

@@ -13,8 +13,8 @@ import (
 	"nightdesk/pipeline/text"
 )
 
-// askJudge asks the judge about the statements that are not verbatim, once for each section, several at a time; those of the
-// introduction and the conclusion go with the first and the last section. The error is the end of ctx.
+// askJudge asks the judge about the statements that are not verbatim, once for each section, several at a time;
+// those of the introduction and the conclusion go with the first and the last section. The error is the end of ctx.
 func (c *checker) askJudge(ctx context.Context, parts []part, decisions [][]decision) error {
 	open := make([][]*decision, len(parts))
 	first, last := 0, 0 // sections that are asked about
@@ -41,16 +41,20 @@ func (c *checker) askJudge(ctx context.Context, parts []part, decisions [][]deci
 		}
 		for _, d := range open[i] {
 			sections[n] = append(sections[n], d)
-			asked[n] = append(asked[n], judging.Sentence{Text: d.statement.text, Head: d.head, Sources: c.sourcesOf(d.ids), Quotes: quotesFor(d.statement, p.claims), Findings: d.findings})
+			asked[n] = append(asked[n], judging.Sentence{
+				Text: d.statement.text, Head: d.head, Sources: c.sourcesOf(d.ids),
+				Quotes: quotesFor(d.statement, p.claims), Findings: d.findings,
+			})
 		}
 	}
 	answers, errs := make([][]support.Judged, len(sections)), make([]error, len(sections))
+	judge := judging.Judge{Model: c.w.Model, Language: c.w.run.Options.Language, Corpus: c.corpus, About: c.describe}
 	var g errgroup.Group
 	g.SetLimit(parallel(c.w.Parallel))
 	for n := range sections {
 		if len(asked[n]) > 0 {
 			g.Go(func() error {
-				answers[n], errs[n] = judging.Judge(ctx, c.w.Model, c.w.run.Options.Language, c.w.position("", n, 0), c.corpus, c.describe, asked[n])
+				answers[n], errs[n] = judge.Ask(ctx, c.w.position("", n, 0), asked[n])
 				return nil
 			})
 		}
@@ -93,13 +97,16 @@ func (c *checker) describe(source string) string {
 	return strings.Join(parts, ", ")
 }
 
-// quotesFor returns where the quotes of the claims stand that a statement may rest on: those that it cites, the most alike
-// first.
+// quotesFor returns where the quotes of the claims stand that a statement may rest on: those that it cites, the
+// most alike first.
 func quotesFor(s statement, claims []claim) []support.Span {
-	cited := slices.DeleteFunc(slices.Clone(claims), func(from claim) bool { return !slices.Contains(s.ids, from.CitationID) })
+	var cited []claim
 	alike := map[string]float64{}
-	for _, from := range cited {
-		alike[from.ID] = text.Similarity(from.statement(), s.text)
+	for _, from := range claims {
+		if slices.Contains(s.ids, from.CitationID) {
+			cited = append(cited, from)
+			alike[from.ID] = text.Similarity(from.statement(), s.text)
+		}
 	}
 	slices.SortStableFunc(cited, func(a, b claim) int { return cmp.Compare(alike[b.ID], alike[a.ID]) })
 	out := make([]support.Span, len(cited))

@@ -20,8 +20,9 @@ const (
 	passageBytes   = 600
 )
 
-// repairAll asks once for each part that has unsupported sentences, several parts at a time, for sentences that the sources
-// do say. Rows of tables are not asked for. What the model does not repair stays as it was. The error is the end of ctx.
+// repairAll asks once for each part that has unsupported sentences, several parts at a time, for sentences that the
+// sources do say. Rows of tables are not asked for. What the model does not repair stays as it was. The error is
+// the end of ctx.
 func (c *checker) repairAll(ctx context.Context, parts []part, decisions [][]decision) error {
 	if c.w.Model == nil {
 		return nil
@@ -71,7 +72,8 @@ func (c *checker) repairData(p part, all []decision, wrong []int) prompts.Repair
 		d := all[j]
 		ids = append(ids, d.ids...)
 		data.Sentences = append(data.Sentences, prompts.UnsupportedLine{
-			Number: n + 1, Text: d.raw(*p.body), Problem: c.w.words.problem(d.findings, d.judged), Passage: c.passage(p, d),
+			Number: n + 1, Text: d.raw(*p.body), Passage: c.passage(p, d),
+			Problem: c.w.words.problem(d.findings, d.judged),
 		})
 	}
 	left := repairBytes
@@ -98,13 +100,17 @@ func (c *checker) passage(p part, d decision) string {
 }
 
 // askRepair returns the answers by decision, and whether there was none.
-func (c *checker) askRepair(ctx context.Context, ordinal int, data prompts.RepairSectionData, wrong []int) (map[int]prompts.SentenceRepair, bool) {
+func (c *checker) askRepair(ctx context.Context, ordinal int, data prompts.RepairSectionData, wrong []int) (
+	repairs map[int]prompts.SentenceRepair, failed bool,
+) {
 	prompt := prompts.RepairSection(c.w.run.Options.Language, data)
-	answer, err := llm.Ask[prompts.RepairSectionAnswer](ctx, c.w.Model, llm.Request{Position: c.w.position(prompt.Name, ordinal, 0), Role: llm.Writer, Prompt: prompt})
+	answer, err := llm.Ask[prompts.RepairSectionAnswer](ctx, c.w.Model, llm.Request{
+		Position: c.w.position(prompt.Name, ordinal, 0), Role: llm.Writer, Prompt: prompt,
+	})
 	if err != nil {
 		return nil, true
 	}
-	repairs := map[int]prompts.SentenceRepair{}
+	repairs = map[int]prompts.SentenceRepair{}
 	for _, r := range answer.Repairs {
 		if r.Sentence >= 1 && r.Sentence <= len(wrong) {
 			repairs[wrong[r.Sentence-1]] = r
@@ -113,8 +119,8 @@ func (c *checker) askRepair(ctx context.Context, ordinal int, data prompts.Repai
 	return repairs, false
 }
 
-// repair puts a new text in the place of an unsupported sentence, unless a program finds fault with that too; an empty one takes
-// the sentence out. words: of a source, that show it.
+// repair puts a new text in the place of an unsupported sentence, unless a program finds fault with that too; an
+// empty one takes the sentence out. words: of a source, that show it.
 func (c *checker) repair(p part, d *decision, text, words string) {
 	if text = fold(text); text == "" {
 		d.action, d.changed, d.text = ActionRemoved, true, ""
@@ -138,8 +144,10 @@ func (c *checker) repair(p part, d *decision, text, words string) {
 			continue
 		}
 		repaired := decision{statement: s, findings: c.look(p, s), action: ActionRepaired}
-		repaired.judged = c.corpus.Prove(support.Judged{Judgement: support.JudgedSupported, Words: words, By: support.ByRepair}, c.sourcesOf(s.ids))
-		if repaired.verdict = repaired.findings.Decide(repaired.judged); repaired.verdict == support.Unsupported || repaired.findings.Has(support.Absent) {
+		said := support.Judged{Judgement: support.JudgedSupported, Words: words, By: support.ByRepair}
+		repaired.judged = c.corpus.Prove(said, c.sourcesOf(s.ids))
+		repaired.verdict = repaired.findings.Decide(repaired.judged)
+		if repaired.verdict == support.Unsupported || repaired.findings.Has(support.Absent) {
 			return
 		}
 		e := c.entry(p, repaired)

@@ -64,7 +64,8 @@ type CheckedSentence struct {
 	Action   string         `json:"action"`             // one of the Action... constants
 	Original string         `json:"original,omitempty"` // what a repaired sentence said before
 	Quote    bool           `json:"quote,omitempty"`    // shown as a quotation of its source
-	Rules    int            `json:"rules,omitempty"`    // by which it was judged, where these are not the report's: in a part that is kept from an earlier night
+	// Rules by which it was judged, where these are not the report's: in a part that is kept from an earlier night.
+	Rules int `json:"rules,omitempty"`
 }
 
 // count sums up the sentences.
@@ -97,11 +98,13 @@ func (v *Verification) count() {
 	}
 }
 
-// Recheck looks for the sentences of a verification again, without a model, and returns the indexes of those whose findings,
-// words of the judge or verdict it cannot confirm. sources: all of the run, by source_id, with their texts; sourceOf: the
-// source_id behind a citation id, "" when there is none. otherwise: how many were checked by the rules of another version, and
-// come out otherwise by those of this one.
-func (v *Verification) Recheck(sources []support.Source, sourceOf func(citation string) string) (wrong []int, otherwise int) {
+// Recheck looks for the sentences of a verification again, without a model, and returns the indexes of those whose
+// findings, words of the judge or verdict it cannot confirm. sources: all of the run, by source_id, with their
+// texts; sourceOf: the source_id behind a citation id, "" when there is none. otherwise: how many were checked by
+// the rules of another version, and come out otherwise by those of this one.
+func (v *Verification) Recheck(sources []support.Source, sourceOf func(citation string) string) (
+	wrong []int, otherwise int,
+) {
 	corpus := support.New(sources)
 	for i, s := range v.Sentences {
 		var ids []string
@@ -119,18 +122,18 @@ func (v *Verification) Recheck(sources []support.Source, sourceOf func(citation 
 	return wrong, otherwise
 }
 
-// holds reports whether a sentence comes out as it was written down. What a model has judged is taken from there, if the words
-// that it named stand where they should.
+// holds reports whether a sentence comes out as it was written down. What a model has judged is taken from there,
+// if the words that it named stand where they should.
 func (s CheckedSentence) holds(corpus *support.Corpus, ids []string) bool {
 	findings := findingsOf(corpus, s.Quote, s.Head, s.Text, ids)
 	judge := corpus.Prove(s.Judge, ids)
 	shown := corpus.Shown(s.Text, ids, findings, judge)
-	return reflect.DeepEqual(findings, s.Findings) && reflect.DeepEqual(judge, s.Judge) && findings.Decide(judge) == s.Verdict &&
-		shown == support.Span{Source: s.Source, Start: s.Start, End: s.End}
+	return reflect.DeepEqual(findings, s.Findings) && reflect.DeepEqual(judge, s.Judge) &&
+		findings.Decide(judge) == s.Verdict && shown == support.Span{Source: s.Source, Start: s.Start, End: s.End}
 }
 
-// findingsOf looks for a sentence in its sources, when a report is checked and whenever that is proved again. head: of the table, of a
-// row.
+// findingsOf looks for a sentence in its sources, when a report is checked and whenever that is proved again. head:
+// of the table, of a row.
 func findingsOf(corpus *support.Corpus, quote bool, head, text string, ids []string) support.Findings {
 	if quote {
 		return corpus.Quoted(text, ids)
@@ -139,5 +142,8 @@ func findingsOf(corpus *support.Corpus, quote bool, head, text string, ids []str
 }
 
 func newVerification() *Verification {
-	return &Verification{Rules: support.Rules, Status: citation.StatusVerified, Valid: []citation.Valid{}, Removed: []citation.Removed{}, Links: []citation.Linked{}, Sentences: []CheckedSentence{}}
+	return &Verification{
+		Rules: support.Rules, Status: citation.StatusVerified, Valid: []citation.Valid{}, Removed: []citation.Removed{},
+		Links: []citation.Linked{}, Sentences: []CheckedSentence{},
+	}
 }

@@ -8,7 +8,8 @@ import (
 	"nightdesk/pipeline/citation/support"
 )
 
-// marked returns a sentence with the mark of what its sources do not bear out; of a table row it stands in the last cell.
+// marked returns a sentence with the mark of what its sources do not bear out; of a table row it stands in the last
+// cell.
 func (w wordSet) marked(raw string, row bool) string {
 	mark := ` \[` + w.unsupported + `\]`
 	if cells, ok := strings.CutSuffix(strings.TrimRight(raw, " "), "|"); row && ok {
@@ -38,15 +39,16 @@ func checkedEnglish(v *Verification, removed int) string {
 	note := " How this report was checked: "
 	switch {
 	case v.Status != citation.StatusVerified:
-		note += "the citations lead to sources of the run. Whether these sources say what is said here could not be checked (" + fold(v.Reason) + ")."
-		return note + removedEnglish(removed)
+		return note + "the citations lead to sources of the run. Whether these sources say what is said here could not be checked (" +
+			fold(v.Reason) + ")." + removedEnglish(removed)
 	case c.Sentences == 0:
 		return note + "it has no sentences with citations." + removedEnglish(removed)
 	case c.Judged > 0:
-		note += fmt.Sprintf("%d of %s confirmed: the sentence stands word for word in a source that it cites, or a language model judged it and named words that stand there.",
-			c.Supported, count(c.Sentences, "cited sentence is", "cited sentences are"))
+		note += fmt.Sprintf("%d of %s confirmed: the sentence stands word for word in a source that it cites, "+
+			"or a language model judged it and named words that stand there.", c.Supported, count(c.Sentences, "cited sentence is", "cited sentences are"))
 	case c.Supported > 0:
-		note += fmt.Sprintf("%d of %s word for word in a source that it cites.", c.Supported, count(c.Sentences, "cited sentence stands", "cited sentences stand"))
+		note += fmt.Sprintf("%d of %s word for word in a source that it cites.", c.Supported,
+			count(c.Sentences, "cited sentence stands", "cited sentences stand"))
 	default:
 		note += "no cited sentence stands word for word in its source."
 	}
@@ -63,10 +65,12 @@ func checkedEnglish(v *Verification, removed int) string {
 	case c.Unverified > 0 && c.Judged > 0:
 		note += " " + count(c.Unverified, "sentence is", "sentences are") + " not confirmed."
 	case c.Unverified > 0:
-		note += " Of " + count(c.Unverified, "sentence", "sentences") + " only quotations, figures and dates were compared with the sources; no model judged the rest."
+		note += " Of " + count(c.Unverified, "sentence", "sentences") +
+			" only quotations, figures and dates were compared with the sources; no model judged the rest."
 	}
 	if c.FactsUncited > 0 {
-		note += " " + count(c.FactsUncited, "further sentence with figures has", "further sentences with figures have") + " no citation."
+		note += " " + count(c.FactsUncited, "further sentence with figures has", "further sentences with figures have") +
+			" no citation."
 	}
 	if c.SourcesUnread > 0 {
 		note += " The text of " + count(c.SourcesUnread, "source", "sources") + " could not be read."

@@ -59,10 +59,10 @@ var plainForm = map[rune]string{
 	'…': "...",
 }
 
-// Find looks for the words of quote and returns where they stand in the text: text[start:end], bytes, on rune boundaries.
-// Runs of white space count as one space; typographic quotation marks, apostrophes and dashes equal their plain forms.
-// Letter case counts, except that of the first letter. A quote that a model has wrapped in quotation marks or in an ellipsis,
-// or ended with a full stop of its own, is found without them.
+// Find looks for the words of quote and returns where they stand in the text: text[start:end], bytes, on rune
+// boundaries. Runs of white space count as one space; typographic quotation marks, apostrophes and dashes equal
+// their plain forms. Letter case counts, except that of the first letter. A quote that a model has wrapped in
+// quotation marks or in an ellipsis, or ended with a full stop of its own, is found without them.
 //
 // A match never begins or ends inside a word or a number: "3.1 seconds" does not stand in "13.1 seconds", nor
 // "able to" in "unable to". The first match counts. ok is false when there is none, when quote has no letter or digit,

@@ -49,8 +49,8 @@ const (
 
 // Decide gives the verdict.
 //
-// A judge's "supported" counts only with words that stand in a cited source, and not against an absent figure. Its "partly"
-// and "not_in_source" do not count against figures that are computed: judges often miss that.
+// A judge's "supported" counts only with words that stand in a cited source, and not against an absent figure. Its
+// "partly" and "not_in_source" do not count against figures that are computed: judges often miss that.
 func (f Findings) Decide(j Judged) Result {
 	switch {
 	case f.Quotation.Result == Verbatim:
@@ -74,8 +74,9 @@ func (f Findings) Has(r Finding) bool {
 	return slices.ContainsFunc(f.Figures, func(g Figure) bool { return g.Result == r })
 }
 
-// Shown returns the passage of the sources with these IDs that a reader should see beside a sentence: the words that decided, else
-// its quotation, else the sentence with one of its figures, else the one with most of its words; the zero Span when there is none.
+// Shown returns the passage of the sources with these IDs that a reader should see beside a sentence: the words
+// that decided, else its quotation, else the sentence with one of its figures, else the one with most of its words;
+// the zero Span when there is none.
 func (c *Corpus) Shown(sentence string, ids []string, f Findings, j Judged) Span {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -102,8 +103,8 @@ func (c *Corpus) Shown(sentence string, ids []string, f Findings, j Judged) Span
 	return Span{}
 }
 
-// Prove looks for the words of a judgement in the sources with these IDs, and notes where they stand. Where words are left out
-// with "...", each part must stand there; the first one's place is noted.
+// Prove looks for the words of a judgement in the sources with these IDs, and notes where they stand. Where words
+// are left out with "...", each part must stand there; the first one's place is noted.
 func (c *Corpus) Prove(j Judged, ids []string) Judged {
 	c.mu.Lock()
 	defer c.mu.Unlock()

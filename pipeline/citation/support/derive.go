@@ -36,7 +36,8 @@ func operandsIn(docs []*document, near units) []operand {
 	var out []operand
 	for _, d := range docs {
 		for _, v := range d.values {
-			if u := d.unitAt(v.Start); near[d][u] && v.Kind != quantity.Label && v.Kind != quantity.Ordinal && len(out) < maxOperands {
+			named := v.Kind == quantity.Label || v.Kind == quantity.Ordinal
+			if u := d.unitAt(v.Start); !named && near[d][u] && len(out) < maxOperands {
 				out = append(out, operand{v, d, u})
 			}
 		}
@@ -49,9 +50,9 @@ func operandsIn(docs []*document, near units) []operand {
 	return out
 }
 
-// derive returns how a figure can be computed from others: from two as difference, sum, mean, share, percent change, ratio,
-// product or quotient, as the sum of a sentence or column, as what is left of 100%, or as the time between two dates; "" when
-// it cannot.
+// derive returns how a figure can be computed from others: from two as difference, sum, mean, share, percent
+// change, ratio, product or quotient, as the sum of a sentence or column, as what is left of 100%, or as the time
+// between two dates; "" when it cannot.
 func derive(v value, operands []operand) (operation string, used []Span) {
 	if v.Kind == quantity.Label {
 		return "", nil
@@ -78,8 +79,8 @@ func derive(v value, operands []operand) (operation string, used []Span) {
 	return "", nil
 }
 
-// from returns the operation by which v comes from a and b, in this order; "" when none does. near: they stand close to each
-// other.
+// from returns the operation by which v comes from a and b, in this order; "" when none does. near: they stand
+// close to each other.
 func (v value) from(a, b value, near bool) string {
 	if v.Kind == quantity.Date || a.Kind == quantity.Date || b.Kind == quantity.Date {
 		return v.fromDates(a, b)
@@ -152,7 +153,8 @@ func (v value) fromDates(a, b value) string {
 	case v.Kind == quantity.Date && b.Unit == "s" && a.When.Day > 0:
 		for _, seconds := range []float64{b.Low, -b.Low} {
 			then := date(a.day()).Add(time.Duration(seconds) * time.Second)
-			if v.sameDay(value{Quantity: quantity.Quantity{When: quantity.When{Year: then.Year(), Month: int(then.Month()), Day: then.Day()}}}) && v.When.Day > 0 {
+			w := quantity.When{Year: then.Year(), Month: int(then.Month()), Day: then.Day()}
+			if v.When.Day > 0 && v.sameDay(value{Quantity: quantity.Quantity{When: w}}) {
 				return fmt.Sprintf("%s %+g days", a.text, seconds/86400)
 			}
 		}

@@ -51,7 +51,7 @@ func rowText(row, head string) string {
 	heads, cells := cellsOf(head), cellsOf(row)
 	for i, cell := range cells {
 		cell = strings.TrimSpace(cell)
-		if v := valuesOf(cell); i < len(heads) && len(v) == 1 && v[0].Start == 0 && v[0].End == len(cell) && v[0].bare() {
+		if v := valuesOf(cell); i < len(heads) && len(v) == 1 && v[0].text == cell && v[0].bare() {
 			if unit := inBrackets(heads[i]); unit != "" {
 				cell = withUnit(cell, unit)
 			}
@@ -66,7 +66,7 @@ type units map[*document]map[int]bool
 
 const (
 	bestUnits = 8   // of a source that bear on a sentence, by BM25, each with its neighbours
-	fewWords  = 0.5 // share of the sentence's words: a source that has no more cannot be ranked, and all of it bears on the sentence
+	fewWords  = 0.5 // of the sentence's words, as a share: a source without more of them cannot be ranked
 )
 
 func bearingOn(sentence string, docs []*document) units {
@@ -85,8 +85,8 @@ func bearingOn(sentence string, docs []*document) units {
 	return near
 }
 
-// find returns where a figure stands, in a unit that bears on the sentence if there is one. Without a place in the text it stands
-// in what else is known of a source.
+// find returns where a figure stands, in a unit that bears on the sentence if there is one. Without a place in the
+// text it stands in what else is known of a source.
 func (v value) find(docs []*document, near units) (place operand, ok bool) {
 	for _, d := range docs {
 		for _, o := range d.values {

@@ -26,8 +26,8 @@ func (p planted) cites() []string {
 	return []string{p.source}
 }
 
-// good reports a sentence that is true to its source: as it has it, in other words, rounded, in another unit, or computed from its
-// figures.
+// good reports a sentence that is true to its source: as it has it, in other words, rounded, in another unit, or
+// computed from its figures.
 func (p planted) good() bool {
 	return slices.Contains([]string{"verbatim", "paraphrase", "rounded", "converted", "derived", "both"}, p.kind)
 }
@@ -37,8 +37,8 @@ func (p planted) wrongFigure() bool {
 	return slices.Contains([]string{"number", "unit", "magnitude", "year"}, p.kind)
 }
 
-// plant reads the texts of testdata: every sentence of them as it is, the cases that are written below, and every third good
-// one with a source that it does not come from.
+// plant reads the texts of testdata: every sentence of them as it is, the cases that are written below, and every
+// third good one with a source that it does not come from.
 func plant(t testing.TB) ([]support.Source, []planted) {
 	t.Helper()
 	paths, err := filepath.Glob("testdata/texts/*.txt")

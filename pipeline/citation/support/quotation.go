@@ -40,8 +40,8 @@ func quotationOf(sentence string, docs []*document) Quotation {
 	return q
 }
 
-// standsAlone reports whether a stretch of a text is a sentence of it, or several: what is only a part of one may lack the words
-// that deny or limit it.
+// standsAlone reports whether a stretch of a text is a sentence of it, or several: what is only a part of one may
+// lack the words that deny or limit it.
 func standsAlone(s string, start, end int) bool {
 	before := strings.TrimRight(s[:start], " \t\"'“”‘’«»„「『(*_#>|-•")
 	last, _ := utf8.DecodeLastRuneInString(before)
@@ -115,7 +115,9 @@ func partsOf(quote string) []string {
 	}
 	var out []string
 	for part := range strings.SplitSeq(strings.ReplaceAll(quote, "...", "…"), "…") {
-		part = strings.TrimFunc(part, func(r rune) bool { return !letterOrDigit(r) && !unicode.Is(unicode.Sc, r) && r != '%' })
+		part = strings.TrimFunc(part, func(r rune) bool {
+			return !letterOrDigit(r) && !unicode.Is(unicode.Sc, r) && r != '%'
+		})
 		if part != "" {
 			out = append(out, part)
 		}

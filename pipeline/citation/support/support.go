@@ -1,13 +1,13 @@
 // Package support finds in the sources that a sentence cites what shows the sentence to be right or wrong. It is
 // deterministic and asks no model.
 //
-// There are two findings. Quotation: the sentence, or what it puts in quotation marks, stands verbatim in a cited source.
-// Figures: each figure and date is in a cited source, can be computed from figures that are, or is absent. Words that
-// sentence and source share prove nothing, so everything else is for a model (package judging), which gets the Passages that
-// bear on the sentence, and whose answer Decide combines with the findings.
+// There are two findings. Quotation: the sentence, or what it puts in quotation marks, stands verbatim in a cited
+// source. Figures: each figure and date is in a cited source, can be computed from figures that are, or is absent.
+// Words that sentence and source share prove nothing, so everything else is for a model (package judging), which
+// gets the Passages that bear on the sentence, and whose answer Decide combines with the findings.
 //
-// Entry points: New takes the sources, Corpus.Check finds, Decide gives the verdict. Time is linear in the length of the
-// texts; foreign text never makes anything fail.
+// Entry points: New takes the sources, Corpus.Check finds, Decide gives the verdict. Time is linear in the length
+// of the texts; foreign text never makes anything fail.
 package support
 
 import (
@@ -17,8 +17,8 @@ import (
 	"nightdesk/pipeline/text"
 )
 
-// Rules is the number of the rules by which this version checks. Raise it when a change makes other findings or verdicts of
-// the same texts: a bundle that was checked by other rules is then not taken for forged.
+// Rules is the number of the rules by which this version checks. Raise it when a change makes other findings or
+// verdicts of the same texts: a bundle that was checked by other rules is then not taken for forged.
 const Rules = 2
 
 // Source is a text that can be cited.
@@ -64,12 +64,12 @@ type Quotation struct {
 type Figure struct {
 	Text      string  `json:"text"`                // as the sentence writes it
 	Result    Finding `json:"result"`              // Found, Derived or Absent
-	Spans     []Span  `json:"spans,omitempty"`     // where it stands, or where the operands do; none: in what else is known of a source
+	Spans     []Span  `json:"spans,omitempty"`     // where it or the operands stand; none: in About
 	Operation string  `json:"operation,omitempty"` // of a derived one: 41.6 - 38.2
 }
 
-// Corpus holds sources in a form that many sentences can be checked by. A source is read when it is first cited. Safe for
-// concurrent use, one call at a time.
+// Corpus holds sources in a form that many sentences can be checked by. A source is read when it is first cited.
+// Safe for concurrent use, one call at a time.
 type Corpus struct {
 	mu      sync.Mutex // for what is made when it is first needed
 	sources map[string]Source

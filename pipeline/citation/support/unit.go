@@ -95,9 +95,9 @@ func (d *document) unitAt(at int) int {
 	return max(0, i)
 }
 
-// Passages returns the places of the sources with these IDs that bear on a sentence: around the quotes, and those with most
-// of its words by BM25, each with the sentences before and behind it. They are in the order of their use, do not overlap,
-// and have at most limit bytes together, but for the first.
+// Passages returns the places of the sources with these IDs that bear on a sentence: around the quotes, and those
+// with most of its words by BM25, each with the sentences before and behind it. They are in the order of their use,
+// do not overlap, and have at most limit bytes together, but for the first.
 func (c *Corpus) Passages(sentence string, ids []string, quotes []Span, limit int) []Span {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -147,8 +147,8 @@ func (c *Corpus) Passages(sentence string, ids []string, quotes []Span, limit in
 // mostPassages bounds the passages of one source.
 const mostPassages = 4
 
-// Merge joins spans that overlap or touch, but for white space between paragraphs. Sources keep the order of their first span, the spans of a
-// source are in the order of its text. It may reorder what it is given.
+// Merge joins spans that overlap or touch, but for white space between paragraphs. Sources keep the order of their
+// first span, the spans of a source are in the order of its text. It may reorder what it is given.
 func Merge(spans []Span) []Span {
 	order := map[string]int{}
 	for _, s := range spans {

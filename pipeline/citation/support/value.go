@@ -56,7 +56,8 @@ func valuesOf(s string) []value {
 		hours, _ := strconv.Atoi(s[m[2]:m[3]])
 		minutes, _ := strconv.Atoi(s[m[4]:m[5]])
 		at := float64(3600*hours + 60*minutes)
-		found = append(found, quantity.Quantity{Start: m[0], End: m[1], Kind: quantity.Measure, Unit: clock, Low: at, High: at})
+		q := quantity.Quantity{Start: m[0], End: m[1], Kind: quantity.Measure, Unit: clock, Low: at, High: at}
+		found = append(found, q)
 	}
 	if len(times) > 0 {
 		slices.SortStableFunc(found, func(a, b quantity.Quantity) int { return a.Start - b.Start })
@@ -71,21 +72,27 @@ func valuesOf(s string) []value {
 		if q.When.Year > 0 {
 			year = q.When.Year
 		}
-		if n := len(out) - 1; n >= 0 && q.Unit == "s" && out[n].Unit == "s" && q.Low < out[n].Low && q.Start-out[n].End < 6 {
-			switch strings.TrimSpace(s[out[n].End:q.Start]) {
-			case "", "and", "und", "et", "y": // two hours and 22 minutes
-				out[n].Low, out[n].High, out[n].Round, out[n].End = out[n].Low+q.Low, out[n].Low+q.Low, q.Round, q.End
-				out[n].text = s[out[n].Start:q.End]
-				continue
-			}
+		if n := len(out) - 1; n >= 0 && out[n].goesOn(s, q) {
+			out[n].Low, out[n].High, out[n].Round, out[n].End = out[n].Low+q.Low, out[n].Low+q.Low, q.Round, q.End
+			out[n].text = s[out[n].Start:q.End]
+			continue
 		}
 		out = append(out, v)
 	}
 	return out
 }
 
-// figure reports what can be looked for: a token with digits, or a number word with a unit or magnitude. Fractions and ordinals
-// are none.
+// goesOn reports that a quantity belongs to the one before it: two hours and 22 minutes.
+func (v value) goesOn(s string, q quantity.Quantity) bool {
+	if q.Unit != "s" || v.Unit != "s" || q.Low >= v.Low {
+		return false
+	}
+	between := strings.TrimSpace(s[v.End:q.Start])
+	return slices.Contains([]string{"", "and", "und", "et", "y"}, between)
+}
+
+// figure reports what can be looked for: a token with digits, or a number word with a unit or magnitude. Fractions
+// and ordinals are none.
 func (v value) figure() bool {
 	if v.Kind == quantity.Ordinal {
 		return false
@@ -118,8 +125,8 @@ func digits(s string) string {
 // seconds of the units of time; months are not equally long.
 var seconds = map[string]float64{"s": 1, "month": 365.2425 * 86400 / 12}
 
-// readings returns the numbers that o may stand for in the unit of v. Both have one unit, or units that convert, or o has the
-// unit from its sentence or table. loosely: or one of the two has none.
+// readings returns the numbers that o may stand for in the unit of v. Both have one unit, or units that convert, or
+// o has the unit from its sentence or table. loosely: or one of the two has none.
 func (v value) readings(o value, loosely bool) []float64 {
 	if !v.numeric() || !o.numeric() || v.Digits == 0 {
 		return nil
@@ -134,7 +141,7 @@ func (v value) readings(o value, loosely bool) []float64 {
 		out = append(out, o.Low*b/a)
 	case o.Unit == "" && o.Magnitude > 1 && v.Kind == quantity.Money: // a further 38 million
 		out = append(out, o.Low*unit)
-	case v.Unit != "" && strings.HasPrefix(o.Unit, v.Unit+"/"), o.Unit != "" && strings.HasPrefix(v.Unit, o.Unit+"/"), // 22 m a year, of each year
+	case perUnit(v.Unit, o.Unit), perUnit(o.Unit, v.Unit), // 22 m a year, of each year
 		loosely && (v.Unit == "" || o.Unit == "" && !(o.bare() && o.oneDigit())):
 		out = append(out, o.Digits*o.Magnitude*unit)
 	}
@@ -146,10 +153,14 @@ func (v value) readings(o value, loosely bool) []float64 {
 	return out
 }
 
+// perUnit reports that one unit is another one by time or the like: m/s and m.
+func perUnit(unit, of string) bool { return of != "" && strings.HasPrefix(unit, of+"/") }
+
 // nearly is how far "about", "more than" and "less than" reach, as a share of the number.
 const nearly = 0.1
 
-// near reports whether v says a number: rounded to the places that v writes, or within what "about" and "more than" leave open.
+// near reports whether v says a number: rounded to the places that v writes, or within what "about" and "more than"
+// leave open.
 func (v value) near(x float64) bool {
 	off, size := x-v.Low, math.Abs(v.Low)
 	switch {
@@ -165,8 +176,8 @@ func (v value) near(x float64) bool {
 	return false
 }
 
-// reach returns how far from v a value is of which people say that it is more or less than v: a tenth of v, or one in the place
-// of its last figure that is no 0, as 1,000 for "more than 5,000".
+// reach returns how far from v a value is of which people say that it is more or less than v: a tenth of v, or one
+// in the place of its last figure that is no 0, as 1,000 for "more than 5,000".
 func (v value) reach() float64 {
 	if v.Digits == 0 {
 		return 0
@@ -204,18 +215,24 @@ func grouped(s string) string {
 	return s[:at] + s[at+1:]
 }
 
-// sameDay reports whether a date of a source has all that v says of the day, but for the year, which may stand elsewhere.
+// sameDay reports whether a date of a source has all that v says of the day, but for the year, which may stand
+// elsewhere.
 func (v value) sameDay(o value) bool {
 	a, b := v.When, o.When
 	if !o.To.Zero() && a.Month == 0 { // the 1990s
 		return a.Year >= b.Year && a.Year <= o.To.Year
 	}
-	return (a.Year == b.Year || b.Year == 0 && a.Month > 0) && (a.Month == 0 || a.Month == b.Month) && (a.Day == 0 || a.Day == b.Day) &&
-		(a.Quarter == 0 || a.Quarter == b.Quarter || (b.Month+2)/3 == a.Quarter)
+	quarter := b.Quarter
+	if b.Month > 0 {
+		quarter = (b.Month + 2) / 3
+	}
+	year := a.Year == b.Year || b.Year == 0 && a.Month > 0
+	says := func(said, has int) bool { return said == 0 || said == has }
+	return year && says(a.Month, b.Month) && says(a.Day, b.Day) && says(a.Quarter, quarter)
 }
 
-// read finds the figures of a document. A bare number may have the unit and magnitude of another one of its sentence, or what
-// its row, the head of its column and the line above its table have in brackets.
+// read finds the figures of a document. A bare number may have the unit and magnitude of another one of its
+// sentence, or what its row, the head of its column and the line above its table have in brackets.
 func (d *document) read() {
 	if d.valued {
 		return
