@@ -73,7 +73,7 @@ var roles = []role{
 	{"researcher", "decides what a block does next", 1000, func(l *LLM) *Model { return &l.Researcher }},
 	{"note", "compresses what tools return", 2000, func(l *LLM) *Model { return &l.Note }},
 	{"writer", "writes the report", 0, func(l *LLM) *Model { return &l.Writer }},
-	{"judge", "evaluates the report", 2000, func(l *LLM) *Model { return &l.Judge }},
+	{"judge", "checks cited sentences against their sources", 4000, func(l *LLM) *Model { return &l.Judge }},
 }
 
 func llmTable(l *LLM) []field {

@@ -6,8 +6,8 @@ import (
 	"nightdesk/topicqueue/redisqueue"
 )
 
-// askedCall is a kind of call that a run makes of its models: what `enqueue` estimates, and what a run keeps money for. Lengths are
-// those that TestCallsOfARun counts, which holds them against it, in characters.
+// askedCall is a kind of call that a run makes of its models: what `enqueue` estimates, and what a run keeps money
+// for. Lengths are those that TestCallsOfARun counts, which holds them against it, in characters.
 type askedCall struct {
 	role     llm.Role
 	times    int // where they are made, all at once
@@ -37,8 +37,8 @@ func planCalls(o topicqueue.Options, blocks int) []askedCall {
 	return calls
 }
 
-// iterationCalls are those of one iteration with one tool call, in a run that has so many iterations in all: what others
-// have found stands in its questions, half of it on the average.
+// iterationCalls are those of one iteration with one tool call, in a run that has so many iterations in all: what
+// others have found stands in its questions, half of it on the average.
 func iterationCalls(work int) []askedCall {
 	return []askedCall{
 		{llm.Researcher, 1, 5_600 + 115*work + schema, 240}, // decide
@@ -49,14 +49,20 @@ func iterationCalls(work int) []askedCall {
 // reviewCall looks for gaps.
 var reviewCall = askedCall{llm.Planner, 1, 18_000 + bigSchema, 1_030}
 
-// reportCalls are those of a report of so many sections from so much evidence. reviewed: the review has said which blocks
-// are one subject.
+// judgeCall checks the sentences of a report of so many sections from so much evidence. A run keeps no money for
+// it: without it, sentences stay unverified.
+func judgeCall(sections, evidence int) askedCall {
+	return askedCall{llm.Judge, sections, 3_600 + evidence/sections + schema, 300 + evidence/sections/5}
+}
+
+// reportCalls are those of writing a report of so many sections from so much evidence. reviewed: the review has
+// said which blocks are one subject.
 func reportCalls(sections, evidence int, reviewed bool) []askedCall {
 	per := func(charsOfAnIteration int) int { return charsOfAnIteration * evidence / evidenceOfIteration }
 	calls := []askedCall{
 		{llm.Writer, 1, min(13_400, 5_400+per(390)) + bigSchema, 150 * sections}, // outline
-		{llm.Writer, sections, 3_350 + evidence/sections, 4_000},
-		{llm.Writer, 2, min(7_100, 3_400+per(180)), 1_200}, // introduction and conclusion
+		{llm.Writer, sections, 3_520 + evidence/sections, 4_000},
+		{llm.Writer, 2, min(7_270, 3_570+per(180)), 1_200}, // introduction and conclusion
 	}
 	if sections > 1 && !reviewed {
 		calls = append(calls, askedCall{llm.Writer, 1, 10_400 + schema, 100}) // deduplicate
@@ -89,8 +95,8 @@ func (x Experience) usual(role llm.Role) int {
 	return usualAnswer
 }
 
-// tokens returns what a call takes. Answers are as long as those of its role were; so are the questions of notes, which are
-// what tools answer. Other questions are as long as the run is.
+// tokens returns what a call takes. Answers are as long as those of its role were; so are the questions of notes,
+// which are what tools answer. Other questions are as long as the run is.
 func (x Experience) tokens(c askedCall) tokens {
 	t := tokens{c.question / charsPerToken, c.answer / charsPerToken}
 	if seen, ok := x[c.role]; ok {

@@ -57,7 +57,7 @@ func (a *attempt) reserve(ctx context.Context, place string, most topicqueue.Usa
 		known = known && ok
 	}
 	if !known {
-		a.cut(ctx, topicqueue.CutReport)
+		a.cut(ctx, a.cutBy(most))
 		return 0, fmt.Errorf("%w: nobody knows what model %s costs: set llm.prices, or give the budget in tokens: %w", llm.ErrBudget, most.Model, llm.ErrUnavailable)
 	}
 	var answer int64
@@ -74,11 +74,7 @@ func (a *attempt) reserve(ctx context.Context, place string, most topicqueue.Usa
 		}
 	}
 	if errors.Is(err, redisqueue.ErrBudget) {
-		if a.Lease.Unit == redisqueue.UnitReport {
-			a.cut(ctx, topicqueue.CutReport)
-		} else {
-			a.cut(ctx, topicqueue.CutIterations)
-		}
+		a.cut(ctx, a.cutBy(most))
 		return 0, fmt.Errorf("%w: %w", llm.ErrBudget, llm.ErrUnavailable)
 	}
 	if err != nil || answer >= r.Longest || r.Longest == 0 {
@@ -86,9 +82,20 @@ func (a *attempt) reserve(ctx context.Context, place string, most topicqueue.Usa
 	}
 	limit = max(1, int(float64(answer)/float64(r.Longest)*float64(longest)))
 	if a.Lease.Unit == redisqueue.UnitReport && limit < usual {
-		a.cut(ctx, topicqueue.CutReport)
+		a.cut(ctx, a.cutBy(most))
 	}
 	return limit, nil
+}
+
+// cutBy says what a run does without when a call cannot be paid.
+func (a *attempt) cutBy(call topicqueue.Usage) string {
+	switch {
+	case llm.Role(call.Role) == llm.Judge:
+		return topicqueue.CutCheck
+	case a.Lease.Unit == redisqueue.UnitReport:
+		return topicqueue.CutReport
+	}
+	return topicqueue.CutIterations
 }
 
 // night is the time whose night a run belongs to, in the time zone of this worker.

@@ -26,14 +26,14 @@ type BundleCheck struct {
 	Returned  int                 `json:"returned"`  // sources, by all tool calls
 	Claims    int                 `json:"claims"`    // of all sources
 	Citations int                 `json:"citations"` // distinct ids that the report cites
-	Sentences int                 `json:"sentences"` // with citations, whose verdict was reached again
-	Otherwise int                 `json:"otherwise"` // that the version which stored them judged by other rules, and otherwise
+	Sentences int                 `json:"sentences"` // with citations
+	Otherwise int                 `json:"otherwise"` // of these, checked by the rules of another version, with another outcome
 	Problems  []storage.Problem   `json:"problems"`
 }
 
 // CheckBundle proves a bundle again from nothing but its files: that none of them was changed, that the quote of each
 // claim stands in its source where the claim says, that the sources are those which tool calls returned, that each citation of
-// the report leads to a source and each figure to a file, and that each sentence with citations is judged again as it was.
+// the report leads to a source and each figure to a file, and that each sentence with citations comes out as it was recorded.
 // The error wraps ErrNoBundle when nothing of the run lies there; otherwise it is the store's.
 func CheckBundle(ctx context.Context, store storage.Store, runID string) (BundleCheck, error) {
 	check := BundleCheck{RunID: runID, Problems: []storage.Problem{}}
@@ -209,7 +209,8 @@ func (c *BundleCheck) shown(m storage.Manifest, markdown string) {
 	}
 }
 
-// verification checks that each sentence of the report has the verdict that was written down, and stands in the report, and that
+// verification checks that each sentence of the report has the findings and the verdict that were written down, that the words of a judge
+// stand in its source, that the sentence stands in the report, and that
 // what the report links are the sources that were written down. The error is the store's.
 func (c *BundleCheck) verification(ctx context.Context, store storage.Store, v *reporting.Verification, report string, in reporting.Input) error {
 	if v.Status != citation.StatusVerified {
@@ -244,7 +245,7 @@ func (c *BundleCheck) verification(ctx context.Context, store storage.Store, v *
 	}
 	wrong, otherwise := v.Recheck(sources, in.SourceOf(registry))
 	for _, i := range wrong {
-		c.add(file, "sentence %d is said to be %s, which its sources do not bear out: %s", i+1, v.Sentences[i].Verdict, v.Sentences[i].Text)
+		c.add(file, "sentence %d is recorded as %s, and its sources do not confirm the record: %s", i+1, v.Sentences[i].Verdict, v.Sentences[i].Text)
 	}
 	c.Sentences, c.Otherwise = len(v.Sentences), otherwise
 	d := v.Compare(report, registry, in.Changes)

@@ -86,7 +86,6 @@ type verified struct {
 	Reason     string                       `json:"reason,omitempty"`
 	Counts     reporting.VerificationCounts `json:"counts"`
 	Evaluation reporting.Evaluation         `json:"evaluation"`
-	Judgement  *reporting.Judgement         `json:"judgement,omitempty"`
 }
 
 // verificationFile is verification.json: what was decided about each citation and each sentence that cites.
@@ -140,7 +139,7 @@ func (b *bundle) metadata(run topicqueue.Run, usage []topicqueue.Usage) metadata
 		m.weighed = weighed{list(r.Evidence.Contradictions), r.Statistics.Statements, r.Statistics.ThinStatements}
 		m.Citations, m.Removed, m.Fallbacks.Reporting = list(r.Cited), list(r.Removed), list(r.Fallbacks)
 		if v := r.Verification; v != nil {
-			m.Verification = &verified{Status: v.Status, Reason: v.Reason, Counts: v.Counts, Evaluation: v.Evaluation, Judgement: v.Judgement}
+			m.Verification = &verified{Status: v.Status, Reason: v.Reason, Counts: v.Counts, Evaluation: v.Evaluation}
 		}
 	}
 	return m

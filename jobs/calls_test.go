@@ -38,11 +38,11 @@ func TestCallsOfARun(t *testing.T) {
 		calls, chain, most, longest int // as counted, and at most
 		chars                       int // at most; 0: no limit
 	}{
-		{"quick", 1, 1, 0, 8, 7, 9, 8, 0},
-		{"medium", 5, 4, 1, 51, 14, 52, 14, 430_000},
-		{"deep", 8, 7, 2, 126, 34, 127, 34, 0},
-		{"without a review", 5, 4, 0, 51, 14, 52, 14, 0},
-		{"auto", 8, 6, 1, 110, 30, 111, 30, 0},
+		{"quick", 1, 1, 0, 9, 8, 10, 9, 0},
+		{"medium", 5, 4, 1, 56, 15, 57, 15, 475_000},
+		{"deep", 8, 7, 2, 134, 35, 135, 35, 0},
+		{"without a review", 5, 4, 0, 56, 15, 57, 15, 0},
+		{"auto", 8, 6, 1, 118, 31, 119, 31, 0},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
@@ -280,6 +280,7 @@ var (
 	callRound   = regexp.MustCompile(`Iteration (\d+) of`)
 	callCite    = regexp.MustCompile(`(?m)^\[((?:CIT|PLAN)-[\d-]+)\] (.+)$`)
 	callRecord  = regexp.MustCompile(`Record (\d+) gives a sum of (\d+) crowns for the harbour of (\w+) in month (\d+), paid by its town to the keeper of the harbour under rule (\d+), and no other payment\.`)
+	callJudged  = regexp.MustCompile(`(?s)\nSentence \d+, passages [^\n]*\n<[^>]*>\n[^<]*?\(record (\d+) of the yearbook\)`)
 	callWriting = regexp.MustCompile(`(?m)^Write the (section|introduction|conclusion)\b`)
 )
 
@@ -351,6 +352,14 @@ func (m *callLog) reply(q llmtest.Question) (string, bool) {
 			sections = append(sections, object{"title": "What " + h + " spends", "instruction": "Give the figures by month, and say who pays.", "block_ids": []string{topicqueue.BlockID(i + 1)}, "subsections": []object{}})
 		}
 		v = object{"title": "Keeping the harbours of the coast", "introduction": "Say what is compared.", "conclusion": "Say which costs most.", "sections": sections}
+	case "judge":
+		m.gather(step, m.blocks)
+		findings := []object{}
+		for i, record := range callJudged.FindAllStringSubmatch(q.User, -1) { // each sentence names its record
+			span := regexp.MustCompile(`Record ` + record[1] + ` gives [^.]*\.`).FindString(q.User)
+			findings = append(findings, object{"sentence": i + 1, "span": span, "wrong": "", "verdict": "supported"})
+		}
+		v = object{"findings": findings}
 	case "section", "introduction", "conclusion":
 		if step == "section" {
 			m.gather(step, m.blocks)

@@ -299,9 +299,9 @@ func (a *attempt) roomFor(ctx context.Context, wanted int) (int, error) {
 
 // budgetReason says what budget and deadline have cut; empty when nothing.
 func budgetReason(run topicqueue.Run) string {
-	words := map[string]string{topicqueue.CutReview: "no review", topicqueue.CutIterations: "fewer iterations", topicqueue.CutBlocks: "fewer topic blocks", topicqueue.CutReport: "a shorter report"}
+	words := map[string]string{topicqueue.CutReview: "no review", topicqueue.CutIterations: "fewer iterations", topicqueue.CutBlocks: "fewer topic blocks", topicqueue.CutReport: "a shorter report", topicqueue.CutCheck: "sentences not judged"}
 	var cuts []string
-	for _, cut := range []string{topicqueue.CutReview, topicqueue.CutIterations, topicqueue.CutBlocks, topicqueue.CutReport} {
+	for _, cut := range []string{topicqueue.CutReview, topicqueue.CutIterations, topicqueue.CutBlocks, topicqueue.CutReport, topicqueue.CutCheck} {
 		if slices.Contains(run.Cuts, cut) {
 			cuts = append(cuts, words[cut])
 		}

@@ -52,7 +52,7 @@ const finalTime = 20 * time.Second
 // write writes the report and ends the run. without: why not all of it was asked of the model; empty: it was.
 func (w *Worker) write(ctx context.Context, a *attempt, in reporting.Input, model llm.Model, without string) error {
 	r := reporting.Reporter{
-		Model: model, Emit: a.emit, Now: w.Now, Parallel: reportParallel, Page: storage.Pages{Store: w.Store}.Page, Embed: w.Embed, Judge: w.Judge,
+		Model: model, Emit: a.emit, Now: w.Now, Parallel: reportParallel, Page: storage.Pages{Store: w.Store}.Page,
 	}
 	in.Returned = w.returnedFor(ctx, in)
 	rep, err := r.Report(ctx, in)

@@ -13,7 +13,6 @@ import (
 	"github.com/rs/zerolog"
 
 	"nightdesk/jobs/notify"
-	"nightdesk/pipeline/citation/support"
 	"nightdesk/pipeline/llm"
 	"nightdesk/pipeline/planning"
 	"nightdesk/pipeline/reporting/formats"
@@ -40,8 +39,6 @@ type Services struct {
 	Store      storage.Store
 	Model      llm.Model // nil: the extractive path
 	Prices     llm.Prices
-	Embed      support.Embed // compares cited sentences with their sources by meaning; nil: by words alone
-	Judge      bool          // the judge model is asked about every report
 	// Toolbox returns the tools of a run. An error is tried again, as those of Redis and storage are, and then ends the run
 	// as failed: "the knowledge base is not on this machine".
 	Toolbox func(ctx context.Context, run topicqueue.Run) (Toolbox, error)

@@ -127,16 +127,18 @@ type RepairSectionAnswer struct {
 type SentenceRepair struct {
 	Sentence int    `json:"sentence"` // number of the sentence, counted from 1
 	Text     string `json:"text"`     // empty: it is to be taken out
+	Span     string `json:"span"`     // verbatim words of a source that show it
 }
 
-// JudgeAnswer is what a judge says of a report.
+// JudgeAnswer says what a judge has found of each sentence.
 type JudgeAnswer struct {
-	Scores []JudgeScore `json:"scores"`
+	Findings []JudgeFinding `json:"findings"`
 }
 
-// JudgeScore is the score for one criterion.
-type JudgeScore struct {
-	Criterion string `json:"criterion"` // one of JudgeCriteria
-	Reason    string `json:"reason"`
-	Score     int    `json:"score"` // 1 to 5
+// JudgeFinding is the judgement of one sentence.
+type JudgeFinding struct {
+	Sentence int    `json:"sentence"` // its number
+	Span     string `json:"span"`     // verbatim words of a passage; empty: none
+	Wrong    string `json:"wrong"`    // empty: nothing
+	Verdict  string `json:"verdict"`  // JudgedSupported, ...
 }

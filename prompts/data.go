@@ -204,7 +204,6 @@ type WrittenSection struct {
 
 // RepairSectionData asks for new texts of sentences that their sources do not bear out.
 type RepairSectionData struct {
-	Topic     string
 	Title     string // of the section; empty for the introduction
 	Sentences []UnsupportedLine
 	Claims    []ClaimLine // of the sources that they cite
@@ -214,14 +213,23 @@ type RepairSectionData struct {
 type UnsupportedLine struct {
 	Number  int    // counted from 1
 	Text    string // with its markers
-	Problem string // what is not borne out
-	Passage string // what comes nearest to it in the sources; may be empty
+	Problem string // one plain sentence
+	Passage string // of the sources, on what it says; may be empty
 }
 
-// JudgeData asks what a report is worth.
+// JudgeData asks whether sentences follow from the passages of their sources.
 type JudgeData struct {
-	Topic  string
-	Report string // Markdown with markers; a long one is cut
+	Passages  []Passage // ID is the ordinal 1, 2, ... that the sentences name
+	Sentences []JudgeSentence
+}
+
+// JudgeSentence is one sentence to be judged.
+type JudgeSentence struct {
+	Number   int    // counted from 1
+	Text     string // without markers
+	Passages string // ordinals of those of its sources: 1, 3
+	Computed string // figures that a program could compute from the source, each with how; may be empty
+	Missing  string // quotations and figures that a program did not find; may be empty
 }
 
 // RepairData asks once more after an answer that did not fit its schema.

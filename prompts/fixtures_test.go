@@ -90,21 +90,24 @@ func questions() []question {
 		{
 			name: "repair_section", structured: true, answer: prompts.RepairSectionAnswer{}, zero: of(prompts.RepairSection, prompts.RepairSectionData{}),
 			en: of(prompts.RepairSection, prompts.RepairSectionData{
-				Topic: topicEN, Title: "Power loss", Claims: claimsEN,
+				Title: "Power loss", Claims: claimsEN,
 				Sentences: []prompts.UnsupportedLine{
-					{Number: 1, Text: "A commit survives in 95% of the cases [CIT-1-01].", Problem: "the number “95%” is not in the source", Passage: "Commits survive a crash of the process."},
-					{Number: 2, Text: "Flash wears out [CIT-1-02].", Problem: "the source is about something else"},
+					{Number: 1, Text: "A commit survives in 95% of the cases [CIT-1-01].", Problem: "The source does not have the figure “95%”.", Passage: "Commits survive a crash of the process."},
+					{Number: 2, Text: "Flash wears out [CIT-1-02].", Problem: "The source says nothing about flash."},
 				},
 			}),
 			zh: of(prompts.RepairSection, prompts.RepairSectionData{
-				Topic: topicZH, Title: "断电", Claims: sectionZH.Claims,
-				Sentences: []prompts.UnsupportedLine{{Number: 1, Text: "95% 的提交得以保留 [CIT-1-01]。", Problem: "来源中没有数字“95%”"}},
+				Title: "断电", Claims: sectionZH.Claims,
+				Sentences: []prompts.UnsupportedLine{{Number: 1, Text: "95% 的提交得以保留 [CIT-1-01]。", Problem: "来源中没有数字“95%”。"}},
 			}),
 		},
 		{
 			name: "judge", structured: true, answer: prompts.JudgeAnswer{}, zero: of(prompts.Judge, prompts.JudgeData{}),
-			en: of(prompts.Judge, prompts.JudgeData{Topic: topicEN, Report: "# WAL mode\n\nIt fits [CIT-1-01]."}),
-			zh: of(prompts.Judge, prompts.JudgeData{Topic: topicZH, Report: "# WAL 模式\n\n适用 [CIT-1-01]。"}),
+			en: of(prompts.Judge, prompts.JudgeData{Passages: noteSources, Sentences: []prompts.JudgeSentence{
+				{Number: 1, Text: "A checkpoint runs every 1000 pages, ten times as often\nas before.", Passages: "1", Computed: "ten = 1000 / 100"},
+				{Number: 2, Text: "Checkpoints take 5 ms.", Passages: "1, 2", Missing: "“5 ms”"},
+			}}),
+			zh: of(prompts.Judge, prompts.JudgeData{Passages: noteSources[:1], Sentences: []prompts.JudgeSentence{{Number: 1, Text: "检查点每 1000 页运行一次。", Passages: "1"}}}),
 		},
 		{
 			name: "repair", zero: of(prompts.Repair, prompts.RepairData{}),

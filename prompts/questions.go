@@ -100,18 +100,22 @@ func Conclusion(lang string, d FrameData) Prompt { return freeText("conclusion",
 
 // RepairSection asks for new texts of unsupported sentences (RepairSectionAnswer).
 func RepairSection(lang string, d RepairSectionData) Prompt {
-	return structured("repair_section", lang, d, 500+200*len(d.Sentences), Bound{Property: "repairs", Most: len(d.Sentences)})
+	return structured("repair_section", lang, d, 500+250*len(d.Sentences), Bound{Property: "repairs", Most: len(d.Sentences)})
 }
 
-// Judge asks what a report is worth (JudgeAnswer).
+// Judge asks whether sentences follow from the passages of their sources (JudgeAnswer).
 func Judge(lang string, d JudgeData) Prompt {
-	return structured("judge", lang, d, 1500, Bound{Property: "criterion", OneOf: JudgeCriteria()})
+	return structured("judge", lang, d, 400+150*len(d.Sentences), Bound{Property: "findings", Most: len(d.Sentences)},
+		Bound{Property: "verdict", OneOf: []string{JudgedSupported, JudgedContradicted, JudgedPartly, JudgedAbsent}})
 }
 
-// JudgeCriteria are what a judge gives scores for.
-func JudgeCriteria() []string {
-	return []string{"answers_the_topic", "depth", "balance", "clarity", "structure"}
-}
+// The verdicts of a judge.
+const (
+	JudgedSupported    = "supported"
+	JudgedContradicted = "contradicted"
+	JudgedPartly       = "partly"
+	JudgedAbsent       = "not_in_source"
+)
 
 // Repair returns in User what is appended to the user part of a question whose answer did not fit its schema.
 // System and Schema are empty: those of the question stay in force.

@@ -7,6 +7,7 @@ const (
 	CutBlocks     = "blocks"     // fewer sub-topics, or some not researched
 	CutTime       = "time"       // fewer sub-topics or iterations, so that all runs are ready in time
 	CutReport     = "report"     // parts of the report are shorter, or not written by the model
+	CutCheck      = "check"      // sentences of the report were not judged by the model
 )
 
 // Purse is where a run stands with its budget. Amounts are in the unit of the budget.

@@ -136,6 +136,12 @@ func readsHeatPumps(q llmtest.Question) (string, bool) {
 			claims = append(claims, object{"source": 1, "text": quote, "quote": quote})
 		}
 		answer = object{"summary": "It says how they work.", "claims": claims}
+	case asksFor("findings"):
+		findings := []object{}
+		for i := range strings.Count(q.User, "\nSentence ") {
+			findings = append(findings, object{"sentence": i + 1, "span": heatPumps.FindString(q.User), "wrong": "", "verdict": "supported"})
+		}
+		answer = object{"findings": findings}
 	case asksFor("sections"):
 		answer = object{"title": "Heat pumps", "introduction": "Begin.", "conclusion": "End.",
 			"sections": []object{{"title": "In winter", "instruction": "Tell.", "block_ids": []string{"block_1"}, "subsections": []object{}}}}

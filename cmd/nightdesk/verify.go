@@ -25,7 +25,7 @@ Exit codes with --report: 0 every citation is valid, 3 something was removed, 1 
 				if len(args) > 0 {
 					return usageError{errors.New("verify takes a run or a report, not both")}
 				}
-				return a.verifyReport(foreign)
+				return a.verifyReport(cmd.Context(), foreign)
 			}
 			if len(args) == 0 {
 				return usageError{hintError{errors.New("verify needs a run, or a report and its sources"), "nightdesk verify RUN, or nightdesk verify --report report.md --sources sources.jsonl"}}

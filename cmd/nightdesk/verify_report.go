@@ -3,13 +3,14 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -17,6 +18,8 @@ import (
 
 	"nightdesk/pipeline/citation"
 	"nightdesk/pipeline/citation/support"
+	"nightdesk/pipeline/judging"
+	"nightdesk/pipeline/llm"
 )
 
 // foreignReport is what `verify --report` is asked to do.
@@ -24,6 +27,7 @@ type foreignReport struct {
 	report, sources       string // files, or - for standard input
 	listed                bool   // numbers of a report without references are those of the lines of sources
 	noSanitize, noSupport bool
+	judge                 bool // the configured model is asked what quotations and figures leave open
 }
 
 func (f *foreignReport) flags(cmd *cobra.Command) {
@@ -32,6 +36,9 @@ func (f *foreignReport) flags(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.listed, "numbered-sources", false, "[1] is the first of the sources: a report without references gets their list")
 	cmd.Flags().BoolVar(&f.noSanitize, "no-sanitize", false, "leave addresses outside the references, and the numbers, as they are")
 	cmd.Flags().BoolVar(&f.noSupport, "no-support", false, "do not look whether the sources say what the sentences say")
+	cmd.Flags().BoolVar(&f.judge, "judge", false,
+		"ask the configured model (LLM_JUDGE_MODEL, else LLM_MODEL) whether they do; else only quotations and figures are compared")
+	cmd.MarkFlagsMutuallyExclusive("no-support", "judge")
 }
 
 func (f *foreignReport) given() bool { return f.report != "" || f.sources != "" }
@@ -43,16 +50,19 @@ type verified struct {
 }
 
 type verifiedSentence struct {
-	Text      string         `json:"text"`
-	Head      string         `json:"head,omitempty"` // of a row of a table: the table's first row
-	Verdict   support.Result `json:"verdict"`
-	Reason    support.Reason `json:"reason,omitempty"` // why it is not supported
-	Detail    string         `json:"detail,omitempty"` // the words that are not borne out
-	Citations []int          `json:"citations"`        // numbers of valid_citations
+	Text    string         `json:"text"`
+	Head    string         `json:"head,omitempty"` // of a row of a table: the table's first row
+	Verdict support.Result `json:"verdict"`
+	support.Findings
+	Judge     support.Judged `json:"judge,omitzero"`
+	Citations []int          `json:"citations"` // numbers of valid_citations
 	Passage   *passage       `json:"passage"`
+
+	sources []string // that it cites, as the corpus names them
+	numbers []int    // by sources: of the citation
 }
 
-// passage is the place of a source that a sentence was compared with.
+// passage is the place of a source that shows best what was found.
 type passage struct {
 	Source int    `json:"source"` // number of the citation
 	Text   string `json:"text"`
@@ -60,12 +70,20 @@ type passage struct {
 	End    int    `json:"end"`
 }
 
-func (a *app) verifyReport(f foreignReport) error {
+func (a *app) verifyReport(ctx context.Context, f foreignReport) error {
 	if f.report == "" || f.sources == "" {
 		return usageError{hintError{errors.New("verify needs both a report and its sources"), "nightdesk verify --report report.md --sources sources.jsonl"}}
 	}
 	if f.report == "-" && f.sources == "-" {
 		return usageError{errors.New("the report and its sources cannot both come from standard input")}
+	}
+	var judge llm.Model
+	if f.judge {
+		client, err := a.judge()
+		if err != nil {
+			return err
+		}
+		judge = client
 	}
 	report, err := a.readInput(f.report)
 	if err != nil {
@@ -89,14 +107,16 @@ func (a *app) verifyReport(f foreignReport) error {
 	})
 	sentences := []verifiedSentence{}
 	if !f.noSupport {
-		sentences = supportOf(v, registry.Sources(), same)
+		if sentences, err = a.supportOf(ctx, v, registry.Sources(), same, judge); err != nil {
+			return err
+		}
 	}
 	if a.json {
 		err = a.printJSON(verified{v, sentences}, false)
 	} else {
 		_, err = io.WriteString(a.stdout, v.Report)
 		a.sayVerified(v)
-		a.saySupported(sentences)
+		a.saySupported(sentences, f.judge)
 	}
 	switch {
 	case err != nil:
@@ -111,63 +131,155 @@ func (a *app) verifyReport(f foreignReport) error {
 	return nil
 }
 
-// supportOf judges the sentences with citations by the texts of the sources that they cite, and of what same says of them. A
-// defect of the check leaves them unverified.
-func supportOf(v citation.Verification, sources []citation.Source, same map[int][]int) []verifiedSentence {
-	all := make([]support.Source, len(sources))
+// judge returns access to the model that judges sentences.
+func (a *app) judge() (*llm.Client, error) {
+	if a.cfg.LLM.Judge.Name == "" {
+		return nil, usageError{hintError{errors.New("--judge needs a model, and none is configured"),
+			"Set LLM_MODEL or LLM_JUDGE_MODEL, or leave --judge out."}}
+	}
+	return a.client(nil, []roleModel{{llm.Judge, a.cfg.LLM.Judge}})
+}
+
+// sentencesAtOnce is how many sentences of a foreign report one call of the judge is asked about.
+const sentencesAtOnce = 20
+
+// supportOf looks for the sentences with citations in the texts of the sources that they cite, and of what same
+// says of them, and asks the judge, when there is one, about the others. What a defect of the check or the judge
+// leaves open is unverified. The error is the end of ctx.
+func (a *app) supportOf(ctx context.Context, v citation.Verification, sources []citation.Source, same map[int][]int,
+	judge llm.Model,
+) ([]verifiedSentence, error) {
+	all, titles, ids := make([]support.Source, len(sources)), map[string]string{}, make([]string, len(sources))
 	for i, s := range sources {
-		all[i] = support.Source{ID: strconv.Itoa(i), Text: s.Text, About: strings.Join([]string{s.Title, s.Key, s.URL}, ". ")}
+		ids[i] = cmp.Or(s.URL, s.Key)
+		if _, taken := titles[ids[i]]; taken || ids[i] == "" {
+			ids[i] = fmt.Sprint("source ", i+1)
+		}
+		titles[ids[i]] = s.Title
+		all[i] = support.Source{ID: ids[i], Text: s.Text, About: strings.Join([]string{s.Title, s.Key, s.URL}, ". ")}
 	}
 	corpus := support.New(all)
-	out := []verifiedSentence{}
-	judged := map[string]verifiedSentence{} // a text may say the same thousands of times
-	for _, s := range v.Sentences {
-		key := fmt.Sprint(s.Citations, s.Sources, s.Text)
-		if _, known := judged[key]; !known {
-			judged[key] = supportedSentence(corpus, s, same)
+	places := map[string]int{} // a text may say the same thousands of times
+	var distinct []verifiedSentence
+	order := make([]int, len(v.Sentences))
+	for i, s := range v.Sentences {
+		key := fmt.Sprint(s.Citations, s.Sources, s.Head, s.Text)
+		at, known := places[key]
+		if !known {
+			at = len(distinct)
+			places[key] = at
+			distinct = append(distinct, foundSentence(corpus, s, ids, same, judge != nil))
 		}
-		out = append(out, judged[key])
+		order[i] = at
 	}
-	return out
+	if judge != nil {
+		about := func(source string) string { return titles[source] }
+		j := judging.Judge{Model: judge, Language: "en", Corpus: corpus, About: about}
+		if err := a.judgeAll(ctx, j, distinct); err != nil {
+			return nil, err
+		}
+	}
+	out := make([]verifiedSentence, len(order))
+	for i, at := range order {
+		out[i] = distinct[at].decided(corpus)
+	}
+	return out, nil
 }
 
-func supportedSentence(corpus *support.Corpus, s citation.Sentence, same map[int][]int) (out verifiedSentence) {
-	out = verifiedSentence{Text: s.Text, Head: s.Head, Verdict: support.Unverified, Reason: support.ReasonUnknown, Citations: s.Citations}
-	defer func() { _ = recover() }() // the verdict is unverified then
-	var ids []string
-	var numbers []int // by ids: of the citation
+// foundSentence looks for a sentence in its sources. ids: of all sources, as the corpus has them.
+func foundSentence(corpus *support.Corpus, s citation.Sentence, ids []string, same map[int][]int, judge bool) (
+	out verifiedSentence,
+) {
+	out = verifiedSentence{Text: s.Text, Head: s.Head, Citations: s.Citations, Findings: support.Findings{NoText: true}}
+	defer func() { _ = recover() }() // nothing was looked for then
 	for i, source := range s.Sources[:min(len(s.Sources), len(s.Citations))] {
 		for _, at := range append([]int{source}, same[source]...) {
-			ids, numbers = append(ids, strconv.Itoa(at)), append(numbers, s.Citations[i])
+			out.sources, out.numbers = append(out.sources, ids[at]), append(out.numbers, s.Citations[i])
 		}
 	}
-	verdict := support.Verdict{}
-	if s.Head != "" {
-		verdict = corpus.CheckRow(s.Head, s.Text, ids)
-	} else {
-		verdict = corpus.Check(s.Text, ids)
-	}
-	out.Verdict, out.Reason, out.Detail = verdict.Result, verdict.Reason, verdict.Detail
-	if at := slices.Index(ids, verdict.Source); at >= 0 && verdict.End > verdict.Start {
-		out.Passage = &passage{Source: numbers[at], Text: corpus.Passage(verdict), Start: verdict.Start, End: verdict.End}
+	out.Findings = corpus.Check(s.Text, s.Head, out.sources)
+	switch {
+	case out.NoText:
+		out.Judge.Missing = support.NoSource
+	case out.Quotation.Result != support.Verbatim && !judge:
+		out.Judge.Missing = support.NoJudge
 	}
 	return out
 }
 
-// saySupported tells a person which sentences their sources do not bear out.
-func (a *app) saySupported(sentences []verifiedSentence) {
+// judgeAll asks the judge about the sentences that are not verbatim.
+func (a *app) judgeAll(ctx context.Context, judge judging.Judge, sentences []verifiedSentence) error {
+	var open []int
+	for i, s := range sentences {
+		if s.Quotation.Result != support.Verbatim && s.Judge.Missing == "" {
+			open = append(open, i)
+		}
+	}
+	for n, batch := range slices.Collect(slices.Chunk(open, sentencesAtOnce)) {
+		asked := make([]judging.Sentence, len(batch))
+		for i, at := range batch {
+			s := sentences[at]
+			asked[i] = judging.Sentence{Text: s.Text, Head: s.Head, Sources: s.sources, Findings: s.Findings}
+		}
+		answers, err := judge.Ask(ctx, llm.Position{Stage: "verify", Ordinal: n}, asked)
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err != nil {
+			a.say("%s left unverified: %v", counted(len(batch), "sentence"), err)
+		}
+		for i, at := range batch {
+			sentences[at].Judge = answers[i]
+		}
+	}
+	return nil
+}
+
+// decided gives the verdict and the passage.
+func (s verifiedSentence) decided(corpus *support.Corpus) verifiedSentence {
+	s.Verdict = s.Findings.Decide(s.Judge)
+	shown := corpus.Shown(s.Text, s.sources, s.Findings, s.Judge)
+	if at := slices.Index(s.sources, shown.Source); at >= 0 && shown.End > shown.Start {
+		s.Passage = &passage{Source: s.numbers[at], Text: corpus.Text(shown), Start: shown.Start, End: shown.End}
+	}
+	return s
+}
+
+// saySupported tells a person which sentences their sources do not say, and what was not checked.
+func (a *app) saySupported(sentences []verifiedSentence, judged bool) {
+	if len(sentences) == 0 {
+		return
+	}
 	counts := map[support.Result]int{}
 	for _, s := range sentences {
 		counts[s.Verdict]++
 	}
-	if len(sentences) > 0 {
-		a.say("%d sentences with citations: %d supported, %d unsupported, %d could not be decided", len(sentences), counts[support.Supported], counts[support.Unsupported], counts[support.Unverified])
+	a.say("%s with citations: %d supported, %d unsupported, %d unverified", counted(len(sentences), "sentence"),
+		counts[support.Supported], counts[support.Unsupported], counts[support.Unverified])
+	if !judged {
+		a.say("  only quotations, figures and dates were compared; --judge asks a model about the rest")
 	}
 	for _, s := range sentences {
 		if s.Verdict == support.Unsupported {
-			a.say("  unsupported (%s %s): %s", s.Reason, s.Detail, clipLine(s.Text))
+			a.say("  unsupported: %s: %s", s.why(), clipLine(s.Text))
 		}
 	}
+}
+
+// why says what is wrong with an unsupported sentence.
+func (s verifiedSentence) why() string {
+	if s.Quotation.Result == support.Absent {
+		return "no source has the quotation “" + s.Quotation.Missing + "”"
+	}
+	if s.Judge.Wrong != "" {
+		return s.Judge.Wrong
+	}
+	for _, f := range s.Figures {
+		if f.Result == support.Absent {
+			return "no source has the figure “" + f.Text + "”"
+		}
+	}
+	return "no source says it"
 }
 
 // sayVerified tells a person what was done.

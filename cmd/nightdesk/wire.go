@@ -70,9 +70,14 @@ func (a *app) model(governor llm.Governor) (*llm.Client, error) {
 	if !a.cfg.LLM.Enabled() {
 		return nil, nil
 	}
+	return a.client(governor, a.roleModels())
+}
+
+// client returns access to the models of these roles. governor: see model.
+func (a *app) client(governor llm.Governor, models []roleModel) (*llm.Client, error) {
 	l := a.cfg.LLM
 	roles := map[llm.Role]llm.RoleSettings{}
-	for _, m := range a.roleModels() {
+	for _, m := range models {
 		roles[m.role] = llm.RoleSettings{
 			Provider: llm.Provider(m.Provider), Model: m.Name, BaseURL: m.BaseURL.Reveal(), APIKey: m.APIKey.Reveal(), Temperature: m.Temperature,
 			MaxTokens: m.MaxTokens, ContextTokens: m.ContextTokens, Reasoning: m.Reasoning,
@@ -142,10 +147,6 @@ func (a *app) services(ctx context.Context, d *desk) (jobs.Services, error) {
 	if err != nil {
 		return s, err
 	}
-	if embedder != nil && a.cfg.Embedding.Provider != config.ProviderStatic { // word vectors know words, not what a sentence says
-		s.Embed = embedder.Embed
-	}
-	s.Judge = a.cfg.Given("llm.judge.model")
 	library := &library{
 		dir: a.knowledgeDir(), limit: a.cfg.Researching.ResultLimit, store: store, embedder: embedder, open: map[string]*knowledge.Base{},
 	}

@@ -7,143 +7,129 @@ import (
 	"unicode/utf8"
 )
 
-// months in English and German, in lower case.
-var months = map[string]int{
-	"january": 1, "february": 2, "march": 3, "april": 4, "may": 5, "june": 6, "july": 7, "august": 8, "september": 9, "october": 10, "november": 11, "december": 12,
-	"jan": 1, "feb": 2, "mar": 3, "apr": 4, "jun": 6, "jul": 7, "aug": 8, "sep": 9, "sept": 9, "oct": 10, "nov": 11, "dec": 12,
-	"januar": 1, "jänner": 1, "februar": 2, "märz": 3, "mai": 5, "juni": 6, "juli": 7, "oktober": 10, "okt": 10, "dezember": 12, "dez": 12,
-}
-
-// germanMonths are the names that are no English ones. No day follows them.
-var germanMonths = set(`januar jänner februar märz mai juni juli oktober okt dezember dez`)
-
-// smallMonths are months in languages that write them small: French, Spanish, Italian, Portuguese, Dutch, Russian. Only
-// so written are they months: "Mars 2020" is a journey.
-var smallMonths = func() map[string]int {
-	found := map[string]int{}
-	for i, names := range strings.Split(`janvier enero gennaio janeiro januari января январе
-février febrero febbraio fevereiro februari февраля феврале
-mars marzo março maart марта марте
-avril abril aprile апреля апреле
-mai mayo maggio maio mei мая мае
-juin junio giugno junho juni июня июне
-juillet julio luglio julho juli июля июле
-août agosto augustus августа августе
-septembre septiembre setiembre settembre setembro сентября сентябре
-octobre octubre ottobre outubro oktober октября октябре
-novembre noviembre novembro ноября ноябре
-décembre diciembre dicembre dezembro декабря декабре`, "\n") {
-		for name := range strings.FieldsSeq(names) {
-			found[name] = i + 1
-		}
-	}
-	return found
-}()
-
-const monthName = `([A-Za-zä]{3,9})`
-
-var (
-	isoDate    = regexp.MustCompile(`^(\d{4})-(\d{2})(?:-(\d{2}))?(?:T[0-9:.]+Z?)?`)
-	slashDate  = regexp.MustCompile(`^(\d{4})/(\d{1,2})/(\d{1,2})`)
-	dottedDate = regexp.MustCompile(`^(\d{1,2})\.[  ]?(\d{1,2})\.[  ]?(\d{4})`)
-	mixedDate  = regexp.MustCompile(`^(\d{1,2})/(\d{1,2})/(\d{4})`)
-	dayMonth   = regexp.MustCompile(`^(\d{1,2})(?:\.|st|nd|rd|th)?[  ](?:of )?` + monthName + `\.?,?(?:[  ](?:of )?(\d{4}))?`)
-	monthDay   = regexp.MustCompile(`^` + monthName + `\.?[  ](\d{1,2})(?:st|nd|rd|th)?(?:,?[  ](\d{4}))?`)
-	monthYear  = regexp.MustCompile(`^` + monthName + `\.?,?[  ](?:of )?(\d{4})`)
-	smallMonth = regexp.MustCompile(`^(\p{Ll}{3,10})[  ](?:del? )?(\d{4})`)
-	daySmall   = regexp.MustCompile(`^(\d{1,2})(?:er|º)?[  ](?:de )?(\p{Ll}{3,10})(?:[  ](?:del? )?(\d{4}))?`)
-	hanDate    = regexp.MustCompile(`^(\d{4})\s?年(?:\s?(\d{1,2})\s?月(?:\s?(\d{1,2})\s?[日号])?)?`)
-	hanDay     = regexp.MustCompile(`^(\d{1,2})\s?月\s?(\d{1,2})\s?[日号]`)
-	quarterOf  = regexp.MustCompile(`^[QqHh]([1-4])(?:[  ](?:of )?|/|-)?(?:FY)?(\d{4})`)
-	ofQuarter  = regexp.MustCompile(`^(\d{4})[  -]?[Q]([1-4])`)
-	spelledQ   = regexp.MustCompile(`^(?i:(first|second|third|fourth)[ -]quarter (?:of )?)(\d{4})`)
-	fiscal     = regexp.MustCompile(`^FY[  ]?(\d{4})`)
-	quarters   = map[string]int{"first": 1, "second": 2, "third": 3, "fourth": 4}
+// dates are the forms of dates, with groups named y, q(uarter), h(alf), m(onth), d(ay). Names of months are checked
+// afterwards.
+var dates = compile(
+	`(?P<y>\d{4})-(?P<m>\d{2})(?:-(?P<d>\d{2}))?(?:T[0-9:.]+Z?)?`,
+	`(?P<y>\d{4})/(?P<m>\d{1,2})/(?P<d>\d{1,2})`,
+	`(?P<y>\d{4})\s?年(?:\s?(?P<m>\d{1,2})\s?月(?:\s?(?P<d>\d{1,2})\s?[日号])?)?`,
+	`(?P<m>\d{1,2})\s?月\s?(?P<d>\d{1,2})\s?[日号]`,
+	`(?P<d>\d{1,2})\.[ \x{a0}]?(?P<m>\d{1,2})\.[ \x{a0}]?(?P<y>\d{4})`,
+	`(?P<m>\d{1,2})/(?P<d>\d{1,2})/(?P<y>\d{4})`,
+	`(?P<y>\d{4})[ \x{a0}-]?Q(?P<q>[1-4])`,
+	`(?P<d>\d{1,2})(?:\.|st|nd|rd|th)?[ \x{a0}](?:of )?(?P<m>[A-Z][A-Za-zä]{2,8})\.?(?:,?[ \x{a0}](?:of )?(?P<y>\d{4}))?`,
+	`(?P<d>\d{1,2})(?:er|º)?[ \x{a0}](?:de )?(?P<m>\p{Ll}{3,10})(?:[ \x{a0}](?:del? )?(?P<y>\d{4}))?`,
+	`(?P<m>\p{Ll}{3,10})[ \x{a0}](?:del? )?(?P<y>\d{4})`,
+	`[Qq](?P<q>[1-4])(?:[ \x{a0}](?:of )?|/|-)?(?:FY)?(?P<y>\d{4})`,
+	`[Hh](?P<h>[1-2])(?:[ \x{a0}](?:of )?|/|-)?(?:FY)?(?P<y>\d{4})`,
+	`FY[ \x{a0}]?(?P<y>\d{4})`,
+	`(?i:(?P<q>first|second|third|fourth)[ -]quarter (?:of )?)(?P<y>\d{4})`,
+	`(?P<m>[A-Z][A-Za-zä]{2,8})\.?,?[ \x{a0}](?:of )?(?P<y>\d{4})`,
+	`(?P<m>[A-Z][A-Za-zä]{2,8})\.?[ \x{a0}](?P<d>\d{1,2})(?:st|nd|rd|th)?(?:,?[ \x{a0}](?P<y>\d{4}))?`,
 )
 
-// dateFromDigit reads a date that begins with a digit and returns its end; i when there is none.
-func (p *parser) dateFromDigit(i int) int {
-	s := p.s[i:min(len(p.s), i+40)]
-	if m := isoDate.FindStringSubmatch(s); m != nil {
-		return p.date(i, m[0], m[1], m[2], m[3])
-	}
-	if m := slashDate.FindStringSubmatch(s); m != nil {
-		return p.date(i, m[0], m[1], m[2], m[3])
-	}
-	if m := hanDate.FindStringSubmatch(s); m != nil {
-		return p.date(i, m[0], m[1], m[2], m[3])
-	}
-	if m := hanDay.FindStringSubmatch(s); m != nil {
-		return p.date(i, m[0], "", m[1], m[2])
-	}
-	if m := dottedDate.FindStringSubmatch(s); m != nil {
-		return p.date(i, m[0], m[3], m[2], m[1])
-	}
-	if m := mixedDate.FindStringSubmatch(s); m != nil { // 3/4/2024 is March in one country and April in another
-		switch {
-		case m[1] > "12" && len(m[1]) == 2:
-			return p.date(i, m[0], m[3], m[2], m[1])
-		case m[2] > "12" && len(m[2]) == 2:
-			return p.date(i, m[0], m[3], m[1], m[2])
-		}
-		return p.date(i, m[0], m[3], "", "")
-	}
-	if m := ofQuarter.FindStringSubmatch(s); m != nil {
-		return p.put(i, m[0], When{Year: atoi(m[1]), Quarter: atoi(m[2])})
-	}
-	if m := dayMonth.FindStringSubmatch(s); m != nil {
-		if month := months[strings.ToLower(m[2])]; month > 0 && m[2][0] < 'a' {
-			return p.date(i, m[0], m[3], strconv.Itoa(month), m[1])
-		}
-	}
-	if m := daySmall.FindStringSubmatch(s); m != nil && smallMonths[m[2]] > 0 {
-		return p.date(i, m[0], m[3], strconv.Itoa(smallMonths[m[2]]), m[1])
-	}
-	return i
+// form is one form of dates.
+type form struct {
+	*regexp.Regexp
+	digit bool // it begins with one
 }
 
-// dateFromWord reads a date that begins with a letter.
-func (p *parser) dateFromWord(i int) int {
-	s := p.s[i:min(len(p.s), i+40)]
-	if m := smallMonth.FindStringSubmatch(s); m != nil && smallMonths[m[1]] > 0 {
-		return p.date(i, m[0], m[2], strconv.Itoa(smallMonths[m[1]]), "")
+func compile(patterns ...string) []form {
+	var out []form
+	for _, p := range patterns {
+		first := strings.TrimPrefix(p[strings.IndexByte(p, '>')+1:], "(")
+		digit := strings.HasPrefix(first, `\d`) && strings.HasPrefix(p, "(?P")
+		out = append(out, form{regexp.MustCompile("^" + p), digit})
 	}
-	if s[0] >= 'a' && s[0] <= 'z' && !strings.Contains(s, "quarter") { // you may 5 times
+	return out
+}
+
+// date reads a date and returns its end; i when there is none.
+func (p *parser) date(i int) int {
+	digit := digitAt(p.s, i)
+	if !p.begins(i) {
 		return i
 	}
-	switch s[0] | 0x20 {
-	case 'q', 'h':
-		if m := quarterOf.FindStringSubmatch(s); m != nil {
-			w := When{Year: atoi(m[2]), Quarter: atoi(m[1])}
-			if s[0]|0x20 == 'h' {
-				w.Quarter *= 2 // the half-year ends with it
+	s := p.s[i:min(len(p.s), i+40)]
+	for _, f := range dates {
+		if f.digit != digit {
+			continue
+		}
+		if m := f.FindStringSubmatch(s); m != nil {
+			if w, ok := p.when(f, m); ok {
+				return p.put(i, m[0], w)
 			}
-			return p.put(i, m[0], w)
 		}
-	case 'f', 's', 't':
-		if m := fiscal.FindStringSubmatch(s); m != nil {
-			return p.put(i, m[0], When{Year: atoi(m[1])})
-		}
-		if m := spelledQ.FindStringSubmatch(s); m != nil {
-			return p.put(i, m[0], When{Year: atoi(m[2]), Quarter: quarters[strings.ToLower(m[1])]})
-		}
-	}
-	if m := monthYear.FindStringSubmatch(s); m != nil && months[strings.ToLower(m[1])] > 0 {
-		return p.date(i, m[0], m[2], strconv.Itoa(months[strings.ToLower(m[1])]), "")
-	}
-	if m := monthDay.FindStringSubmatch(s); m != nil && months[strings.ToLower(m[1])] > 0 && !p.commas && !germanMonths[strings.ToLower(m[1])] { // seit Januar 9 Euro
-		return p.date(i, m[0], m[3], strconv.Itoa(months[strings.ToLower(m[1])]), m[2])
 	}
 	return i
 }
 
-// date puts down a date, unless there is no such day.
-func (p *parser) date(i int, text, year, month, day string) int {
-	w := When{Year: atoi(year), Month: atoi(month), Day: atoi(day)}
-	if w.Month > 12 || w.Day > 31 || w.Month == 0 && w.Day > 0 || month != "" && w.Month == 0 || day != "" && w.Day == 0 {
-		return i
+// begins reports whether a date may begin at byte i: to try all forms at each word and number takes long.
+func (p *parser) begins(i int) bool {
+	named := func(word string) bool {
+		low := strings.ToLower(word)
+		return months[low] > 0 || smallMonths[word] > 0 || quarters[low] > 0 || low == "q" || low == "h" || word == "FY"
 	}
-	return p.put(i, text, w)
+	if word, _ := wordAt(p.s, i); !digitAt(p.s, i) {
+		return named(word)
+	}
+	end := i
+	for digitAt(p.s, end) {
+		end++
+	}
+	if end-i > 4 {
+		return false
+	}
+	if end < len(p.s) && strings.IndexByte(".-/", p.s[end]) >= 0 {
+		return true
+	}
+	word, after := wordAt(p.s, end)
+	at := p.skipSpace(after, 1)
+	if rest := p.s[at:]; strings.HasPrefix(rest, "年") || strings.HasPrefix(rest, "月") {
+		return true
+	}
+	next, after := wordAt(p.s, at)
+	if next == "of" || next == "de" {
+		next, _ = wordAt(p.s, p.skipSpace(after, 1))
+	}
+	return (word == "" || len(word) <= 2) && (named(next) || named(word))
+}
+
+// when makes a date of what a form has found; ok is false when there is no such day or month.
+func (p *parser) when(f form, m []string) (w When, ok bool) {
+	group := func(name string) string {
+		if at := f.SubexpIndex(name); at >= 0 {
+			return m[at]
+		}
+		return ""
+	}
+	name := strings.ToLower(group("q"))
+	quarter := max(int(quarters[name]), atoi(name), 2*atoi(group("h"))) // a half-year ends with its second one
+	w = When{Year: atoi(group("y")), Day: atoi(group("d")), Quarter: quarter}
+	switch name := group("m"); {
+	case name == "":
+	case name[0] >= '0' && name[0] <= '9':
+		w.Month = atoi(name)
+	case name[0] >= 'A' && name[0] <= 'Z':
+		w.Month = int(months[strings.ToLower(name)])
+		german := p.commas || germanly[strings.ToLower(name)]
+		if german && f.SubexpIndex("d") > f.SubexpIndex("m") { // seit Januar 9 Euro
+			return w, false
+		}
+	default:
+		w.Month = int(smallMonths[name])
+	}
+	if f.SubexpIndex("y") > f.SubexpIndex("d") && f.SubexpIndex("d") > 0 && strings.Contains(m[0], "/") { // 3/4/2024 may be in April
+		switch {
+		case w.Month > 12:
+			w.Month, w.Day = w.Day, w.Month
+		case w.Day <= 12:
+			w.Month, w.Day = 0, 0
+			return w, true
+		}
+	}
+	missing := group("m") != "" && w.Month == 0 || group("d") != "" && w.Day == 0
+	return w, !missing && w.Month <= 12 && w.Day <= 31
 }
 
 func (p *parser) put(i int, text string, w When) int {
@@ -160,12 +146,6 @@ func atoi(s string) int {
 	return n
 }
 
-// yearWords stand before years.
-var yearWords = set(`in since by of from until till before after during through year years early late mid around circa and or to between
-	im seit bis vor nach jahr jahre ab um ende anfang mitte winter summer spring autumn fall sommer herbst
-	january february march april may june july august september october november december en depuis
-	founded established built opened released published copyright born died`)
-
 // isYear reports whether a whole number of four figures is a year: by the word before it, or because nothing that could
 // be counted follows.
 func (p *parser) isYear(q *Quantity, before string) bool {
@@ -173,8 +153,9 @@ func (p *parser) isYear(q *Quantity, before string) bool {
 	next := p.skipSpace(q.End, 1)
 	word, _ := wordAt(p.s, next)
 	lower := word != "" && word[0] >= 'a' && word[0] <= 'z'
-	if yearWords[before] {
-		return !lower || following[word] || year >= 1900 && year < 2100 && before != "of" && before != "to" && before != "and" && before != "or"
+	if beforeYear[before] {
+		joins := before == "of" || before == "to" || before == "and" || before == "or"
+		return !lower || behindYear[word] || year >= 1900 && year < 2100 && !joins
 	}
 	if year < 1500 || year >= 2100 {
 		return false
@@ -182,17 +163,13 @@ func (p *parser) isYear(q *Quantity, before string) bool {
 	if r, _ := utf8.DecodeRuneInString(p.s[next:]); !lower && r < 0x2e80 && (next >= len(p.s) || r != '-' && r != '–') {
 		return true
 	}
-	return year >= 1900 && (before == "the" || before == "a" || before == "its" || before == "s") || following[word]
+	return year >= 1900 && (before == "the" || before == "a" || before == "its" || before == "s") || behindYear[word]
 }
-
-// following are words that follow a year and nothing that is counted.
-var following = set(`and or to the a an was were is are it they he she had has when after as for in on at by with but which that while
-	und um wurde war waren ist bis der die das zu from onward onwards until through`)
 
 // decade reads 1990s: a span of ten years. It returns the end, and n.end when it is none.
 func (p *parser) decade(n number, q *Quantity) int {
 	word, end := wordAt(p.s, n.end)
-	if word != "s" || n.value < 1000 || n.value >= 2100 || int(n.value)%10 != 0 {
+	if word != "s" || !n.whole || n.grouped || n.value < 1000 || n.value >= 2100 || int(n.value)%10 != 0 {
 		return n.end
 	}
 	q.Kind, q.When, q.To = Date, When{Year: int(n.value)}, When{Year: int(n.value) + 9}

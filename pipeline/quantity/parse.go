@@ -8,7 +8,16 @@ import (
 
 // Parse returns the quantities of a text in order; they do not overlap. Time is linear in the length of the text.
 func Parse(text string) []Quantity {
-	p := parser{s: text, commas: writesCommas(text)}
+	p := read(text)
+	return p.joined()
+}
+
+// Figures is Parse with the ends of a range as two quantities, each as it is written: of 10-12 km the first has no
+// unit.
+func Figures(text string) []Quantity { return read(text).out }
+
+func read(text string) *parser {
+	p := &parser{s: text, commas: writesCommas(text)}
 	for i := 0; i < len(text); {
 		if end := p.at(i); end > i {
 			i = end
@@ -17,7 +26,7 @@ func Parse(text string) []Quantity {
 		_, size := utf8.DecodeRuneInString(text[i:])
 		i += size
 	}
-	return p.joined()
+	return p
 }
 
 // parser is the work on one text.
@@ -26,12 +35,6 @@ type parser struct {
 	commas bool // decimals are written with commas
 	out    []Quantity
 }
-
-// commaWords are words of languages that write 3,5 for what English writes 3.5.
-var commaWords = set(`wurden waren werden sind haben beim zum zur bei aus nach noch nur rund etwa der die das und ist sind nicht von mit für auf ein eine im zu wird wurde hat prozent mio mrd millionen milliarden
-	le les des est une dans pour sur avec los las del una para con della gli`)
-
-var pointWords = set(`the of and is are was were with for in on has have by`)
 
 // writesCommas tells by its small words how a text writes its decimals.
 func writesCommas(s string) bool {
@@ -57,11 +60,8 @@ func (p *parser) at(i int) int {
 	case isLetter(r):
 		return p.atWord(i)
 	case unicode.Is(unicode.Sc, r):
-		return p.atCurrency(i, i+size)
-	case hanDigits[r] > 0 || hanUnits[r] > 0 || r == '百':
-		if end := p.hanPart(i); end > i {
-			return end
-		}
+		return p.atCurrency(i, i+size, units[string(r)].base)
+	case hanDigits[r] > 0 || hanUnits[r] > 0:
 		return p.atHan(i)
 	}
 	return i
@@ -69,7 +69,7 @@ func (p *parser) at(i int) int {
 
 // atDigit reads a date, a number with what follows it, or skips what is none.
 func (p *parser) atDigit(i int) int {
-	if end := p.dateFromDigit(i); end > i {
+	if end := p.date(i); end > i {
 		return end
 	}
 	n, ok := p.number(i)
@@ -83,19 +83,14 @@ func (p *parser) atDigit(i int) int {
 	return p.finish(start, n, "")
 }
 
-// atCurrency reads a sum that begins with a sign of money: $5, US$ 5 bn, €3,5 Mio.
-func (p *parser) atCurrency(start, after int) int {
-	sign := p.s[start:after]
+// atCurrency reads a sum that begins with a sign or code of money: $5, US$ 5 bn, €3,5 Mio, USD 12,000.
+func (p *parser) atCurrency(start, after int, currency string) int {
 	at := p.skipSpace(after, 1)
-	if at >= len(p.s) || !digitAt(p.s, at) {
+	if !digitAt(p.s, at) {
 		return after
 	}
 	n, ok := p.number(at)
-	if !ok {
-		return n.end
-	}
-	currency := signs[sign]
-	if currency == "" {
+	if !ok || currency == "" {
 		return n.end
 	}
 	return p.finish(start, n, currency)
@@ -118,7 +113,7 @@ func (p *parser) sign(i int) int {
 
 // finish takes what follows a number, puts the quantity down and returns its end. currency: what stood before it.
 func (p *parser) finish(start int, n number, currency string) int {
-	q := Quantity{Start: start, Kind: Number}
+	q := Quantity{Start: start, Kind: Number, factor: 1}
 	at, scale, written := p.magnitude(n.end, currency != "")
 	for written && digitAt(p.s, at) { // 1亿2000万
 		more, ok := p.number(at)
@@ -129,32 +124,36 @@ func (p *parser) finish(start int, n number, currency string) int {
 		n.value, n.step = n.value+more.value*by/scale, more.step*by/scale
 		at = end
 	}
+	q.Digits, q.Magnitude, n.end = n.value, scale, at
+	n.value *= scale
 	if written { // 2 million: rounded to the last place that is written
 		n.step *= scale
-		n.value *= scale
 	} else if n.whole {
 		n.step = trailing(n.value)
 	}
-	n.end = at
-	switch u, end, ok := p.unit(n.end); {
-	case currency == "" && !written && n.whole && !n.grouped && p.decade(n, &q) > n.end:
-		n.end = p.decade(n, &q)
+	u, unitEnd, ok := p.unit(n.end)
+	switch {
 	case currency != "":
 		q.Kind, q.Unit = Money, currency
-		n.end = p.per(n.end, &q, &n)
+		n.end = p.per(n.end, &q)
+	case !written && p.decade(n, &q) > n.end:
+		n.end = p.decade(n, &q)
 	case ok:
-		q.Kind, q.Unit = u.kind, u.base
-		n.value, n.step = n.value*u.factor+u.offset, n.step*u.factor
-		n.end = end
+		if pounds := strings.HasPrefix(p.s[p.skipSpace(n.end, 1):], "pound"); pounds && written { // of money, by millions
+			u = unit{Money, "GBP", 1, 0}
+		}
+		q.Kind, q.Unit, q.factor, q.offset = u.kind, u.base, u.factor, u.offset
+		n.end = unitEnd
 		if u.kind == Money || u.kind == Measure {
-			n.end = p.per(n.end, &q, &n)
+			n.end = p.per(n.end, &q)
 		}
 	case !written && p.ordinal(n.end) > n.end:
 		q.Kind, n.end = Ordinal, p.ordinal(n.end)
 	case attached(p.s, n.end): // 3D, 4x4, 5G: a name
 		return wordEnd(p.s, n.end)
 	}
-	q.Low, q.High, q.Round, q.End = n.value, n.value, n.step/2, n.end
+	q.Low = n.value*q.factor + q.offset
+	q.High, q.Round, q.End = q.Low, n.step*q.factor/2, n.end
 	p.name(&q, n, written)
 	p.bound(&q)
 	p.out = append(p.out, q)
@@ -163,33 +162,29 @@ func (p *parser) finish(start int, n number, currency string) int {
 
 // atWord reads a date, a sum of money or a number in words, or passes over the word with what is joined to it.
 func (p *parser) atWord(i int) int {
-	if end := p.dateFromWord(i); end > i {
+	if end := p.date(i); end > i {
 		return end
 	}
 	word, end := wordAt(p.s, i)
-	if at := p.code(i, word, end); at > i {
-		return at
+	if u := units[word+"$"]; u.kind == Money && strings.HasPrefix(p.s[end:], "$") {
+		return p.atCurrency(i, end+1, u.base)
+	}
+	code := len(word) == 3 && strings.ToUpper(word) == word
+	if u := units[word]; code && u.kind == Money && digitAt(p.s, p.skipSpace(end, 1)) {
+		return p.atCurrency(i, end, u.base)
 	}
 	if at := p.fraction(i); at > i {
 		return at
 	}
-	if at := p.words(i); at > i {
+	if at := p.inWords(i); at > i {
 		return at
 	}
-	if end < len(p.s) && p.s[end] == '-' && (digitAt(p.s, end+1) && joining[strings.ToLower(word)]) {
-		return end + 1 // mid-1998
+	small := word == strings.ToLower(word)
+	if small && strings.HasPrefix(p.s[end:], "-") && digitAt(p.s, end+1) { // mid-1998, and not COVID-19
+		return end + 1
 	}
 	return wordEnd(p.s, end)
 }
-
-// joining are prefixes before years.
-var joining = set(`mid early late pre post since non ex sub`)
-
-// labels are words before a number that is a name.
-var labels = set(`version release section chapter table figure fig page pages pp part step no number nr item theorem lemma equation
-	eq appendix article paragraph clause rule line lines volume vol issue phase stage type class grade level model series python windows
-	ios android java go php ubuntu debian postgresql redis kernel abschnitt kapitel tabelle abbildung abb seite teil artikel absatz abs
-	schritt nummer stufe phase route highway flight platform room apollo boeing airbus rfc iso din en cve chapter week day tag woche`)
 
 // name tells years and labels from other bare numbers.
 func (p *parser) name(q *Quantity, n number, written bool) {
@@ -199,7 +194,8 @@ func (p *parser) name(q *Quantity, n number, written bool) {
 	before := p.wordBefore(q.Start)
 	low := strings.ToLower(strings.Trim(before, "."))
 	switch {
-	case n.dots > 1 || labels[low] && !(low == "no" || low == "en"), before == "No." || before == "no.", strings.HasSuffix(p.s[:q.Start], "#"), strings.HasSuffix(strings.TrimRight(p.s[:q.Start], " "), "§"):
+	case n.dots > 1, labels[low], before == "No.", before == "no.", strings.HasSuffix(p.s[:q.Start], "#"),
+		strings.HasSuffix(strings.TrimRight(p.s[:q.Start], " "), "§"):
 		q.Kind = Label
 	case n.whole && !n.grouped && n.end-q.Start == 4 && n.value >= 1000 && n.value < 2200 && p.isYear(q, low):
 		q.Kind, q.When = Date, When{Year: int(n.value)}
@@ -273,11 +269,3 @@ func isLetter(r rune) bool {
 }
 
 func digitAt(s string, i int) bool { return i >= 0 && i < len(s) && s[i] >= '0' && s[i] <= '9' }
-
-func set(words string) map[string]bool {
-	out := map[string]bool{}
-	for _, w := range strings.Fields(words) {
-		out[w] = true
-	}
-	return out
-}

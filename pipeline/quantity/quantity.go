@@ -1,5 +1,6 @@
-// Package quantity finds what can be measured or dated in a text: numbers with their units, sums of money, shares, dates
-// and years, in English, German and Chinese, each with its place in the text and the room that its wording leaves.
+// Package quantity finds what can be measured or dated in a text: numbers with their units, sums of money, shares,
+// dates and years, in English, German and Chinese, each with its place in the text and the room that its wording
+// leaves.
 //
 // It knows nothing of what a number is said of: that is for packages evidence and citation. Entry points: Parse finds,
 // Agree, Equal and Differ compare. All functions are pure and safe for concurrent use; foreign text may make them find
@@ -42,8 +43,12 @@ type Quantity struct {
 	Unit       string  // base unit: m, kg, s, month, K, J, W, B, m3, m2, m/s, USD, %; "" for a bare number
 	Bound      Bound
 	Round      float64 // by how much the true value may differ, by the places that are written: 0.05 for 1.2
+	Digits     float64 // Low as its figures stand in the text, without magnitude and unit: 1.2 for 1.2 million km
+	Magnitude  float64 // that the text gives in words: a million; 1 when it gives none
 	When       When    // of a date
 	To         When    // end of a span of dates; zero: none
+
+	factor, offset float64 // of the unit: Low = Digits x Magnitude x factor + offset
 }
 
 // When is a date as far as it is said.
@@ -85,8 +90,9 @@ func Agree(a, b Quantity) bool {
 	return !apart(a, b)
 }
 
-// Equal reports that two quantities say the same, the later in the place of the earlier: Agree, and where both have the same
-// limit, or are ranges, the same figures in it. "Up to 400" and "up to 500" can both be true and are not equal.
+// Equal reports that two quantities say the same, the later in the place of the earlier: Agree, and where both have
+// the same limit, or are ranges, the same figures in it. "Up to 400" and "up to 500" can both be true and are not
+// equal.
 func Equal(a, b Quantity) bool {
 	if !Agree(a, b) {
 		return false
@@ -98,8 +104,8 @@ func Equal(a, b Quantity) bool {
 	return math.Abs(a.Low-b.Low) <= round && math.Abs(a.High-b.High) <= round
 }
 
-// Differ reports that two quantities of one unit cannot both be true of the same thing: no value fits both, whatever the
-// rounding. Quantities of different units never differ in this sense.
+// Differ reports that two quantities of one unit cannot both be true of the same thing: no value fits both,
+// whatever the rounding. Quantities of different units never differ in this sense.
 func Differ(a, b Quantity) bool {
 	if !comparable(a, b) {
 		return false
@@ -133,10 +139,4 @@ func (w When) quarter() int {
 		return (w.Month + 2) / 3
 	}
 	return w.Quarter
-}
-
-// Covers reports that a date lies within another or is the same: March 2024 lies within 2024.
-func (w When) Covers(o When) bool {
-	return (w.Year == 0 || w.Year == o.Year) && (w.Quarter == 0 || w.Quarter == o.quarter()) &&
-		(w.Month == 0 || w.Month == o.Month) && (w.Day == 0 || w.Day == o.Day)
 }

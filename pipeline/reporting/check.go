@@ -14,6 +14,7 @@ import (
 
 	"nightdesk/pipeline/citation"
 	"nightdesk/pipeline/citation/support"
+	"nightdesk/pipeline/text"
 	"nightdesk/topicqueue"
 )
 
@@ -44,9 +45,9 @@ func (w *writer) checkable(d *draft) []part {
 	return append(parts, part{title: w.words.conclusion, body: &d.conclusion.body, claims: all, whole: d.conclusion.local, past: d.conclusion.past, told: &d.conclusion.told})
 }
 
-// check checks each sentence of a draft that cites something, repairs, marks or removes what its sources do not bear
-// out, and says what it did. Whatever goes wrong in it, the draft comes back as it was: the error is the end of ctx and
-// nothing else.
+// check checks each sentence of a draft that cites something, repairs, marks or removes what its sources do not
+// say, and says what it did. Whatever goes wrong in it, the draft comes back as it was: the error is the end of ctx
+// and nothing else.
 func (w *writer) check(ctx context.Context, written draft) (d draft, v *Verification, err error) {
 	defer func() {
 		if p := recover(); p != nil { // a report is never lost to its check
@@ -74,6 +75,9 @@ func (w *writer) check(ctx context.Context, written draft) (d draft, v *Verifica
 	} else if c.unread > 0 {
 		c.v.Reason = fmt.Sprintf("the texts of %d of %d sources could not be read: %s", c.unread, c.cited, c.trouble)
 	}
+	if c.silent != nil {
+		c.v.Reason = strings.TrimPrefix(fmt.Sprintf("%s; %v", c.v.Reason, c.silent), "; ")
+	}
 	c.v.Counts.SourcesUnread = c.unread
 	return d, c.v, nil
 }
@@ -87,6 +91,7 @@ type checker struct {
 	cited   int                          // sources
 	unread  int
 	trouble string // why the first of them was not read
+	silent  error  // why a judge gave no answer, the first time
 }
 
 // sourceOf returns the source id behind a citation id.
@@ -167,12 +172,13 @@ func SupportSource(s topicqueue.Source, text string) support.Source {
 // decision is what becomes of one statement.
 type decision struct {
 	statement
-	verdict support.Verdict
-	action  string
-	checked []CheckedSentence
-	text    string // in place of the statement, when changed
-	changed bool
-	meaning bool
+	findings support.Findings
+	judged   support.Judged
+	verdict  support.Result
+	action   string
+	checked  []CheckedSentence
+	text     string // in place of the statement, when changed
+	changed  bool
 }
 
 // judge decides about all statements of all parts, asks for repairs, and changes the parts accordingly.
@@ -185,179 +191,171 @@ func (c *checker) judge(ctx context.Context, parts []part) error {
 			continue
 		}
 		for _, s := range statementsOf(*p.body, p.whole) {
-			if linked, ok := c.w.linkedStatement(p, s); ok {
-				decisions[i] = append(decisions[i], c.checkLinked(p, s, linked))
-				continue
+			if d, ok := c.found(p, s); ok {
+				decisions[i] = append(decisions[i], d)
 			}
-			if len(s.ids) == 0 {
-				c.cite(p, s, &decisions[i])
-				continue
-			}
-			if s.text == "" {
-				continue // markers alone, of a cell
-			}
-			decisions[i] = append(decisions[i], decision{statement: s, verdict: c.check(p, s, s.ids), action: ActionKept})
 		}
 	}
-	if err := c.lift(ctx, decisions); err != nil {
-		return err
-	}
-	if err := c.repairAll(ctx, parts, decisions); err != nil {
+	if err := c.askJudge(ctx, parts, decisions); err != nil {
 		return err
 	}
 	for i, p := range parts {
 		for j := range decisions[i] {
 			d := &decisions[i][j]
-			if len(d.checked) == 0 {
-				c.settle(p, d)
+			d.verdict = d.findings.Decide(d.judged)
+		}
+		decisions[i] = slices.DeleteFunc(decisions[i], func(d decision) bool {
+			wrong := d.action == ActionCited && d.verdict == support.Unsupported
+			if wrong {
+				p.missed(c.v)
 			}
-			p.told.Checked = append(p.told.Checked, d.checked...)
-		}
-		for _, s := range p.told.Checked {
-			switch s.Rules {
-			case c.v.Rules:
-				s.Rules = 0
-			case 0: // kept from a night before the rules had numbers
-				s.Rules = -1
-			}
-			c.v.Sentences = append(c.v.Sentences, s)
-		}
-		body := *p.body
-		for _, d := range slices.Backward(decisions[i]) {
-			if d.changed {
-				body = d.withText(body, d.text)
-			}
-		}
-		if body != *p.body {
-			*p.body = readable(body)
-		}
+			return wrong
+		})
+	}
+	if err := c.repairAll(ctx, parts, decisions); err != nil {
+		return err
+	}
+	for i, p := range parts {
+		c.settleAll(p, decisions[i])
 	}
 	return nil
 }
 
-// check judges a statement by the sources behind these citations.
-func (c *checker) check(p part, s statement, citationIDs []string) support.Verdict {
+// found looks for a statement in its sources. ok is false when it cites nothing.
+func (c *checker) found(p part, s statement) (d decision, ok bool) {
+	if len(s.ids) == 0 && citable(p, s) {
+		if d, ok := c.citing(p, s); ok {
+			return d, true
+		}
+	}
+	if linked, ok := c.w.linkedStatement(p, s); ok {
+		s = linked
+	}
+	switch {
+	case len(s.ids) == 0 && citable(p, s):
+		p.missed(c.v)
+		return d, false
+	case len(s.ids) == 0, s.text == "": // markers alone, of a cell
+		return d, false
+	}
+	return decision{statement: s, findings: c.look(p, s), action: ActionKept}, true
+}
+
+// look looks for a statement in the sources behind its citations.
+func (c *checker) look(p part, s statement) support.Findings {
+	return c.corpus.Check(s.text, s.head, c.sourcesOf(s.ids))
+}
+
+// sourcesOf returns the source ids behind citation ids.
+func (c *checker) sourcesOf(citationIDs []string) []string {
 	ids := make([]string, len(citationIDs))
 	for i, id := range citationIDs {
 		ids[i] = c.sourceOf(id)
 	}
-	return verdictOn(c.corpus, false, s.head, s.text, ids)
+	return ids
+}
+
+// settleAll keeps, marks or removes the statements of a part, and writes down what was decided.
+func (c *checker) settleAll(p part, decisions []decision) {
+	for i := range decisions {
+		d := &decisions[i]
+		if len(d.checked) == 0 {
+			c.settle(p, d)
+		}
+		p.told.Checked = append(p.told.Checked, d.checked...)
+	}
+	for _, s := range p.told.Checked {
+		switch s.Rules {
+		case c.v.Rules:
+			s.Rules = 0
+		case 0: // kept from a night before the rules had numbers
+			s.Rules = -1
+		}
+		c.v.Sentences = append(c.v.Sentences, s)
+	}
+	body := *p.body
+	for _, d := range slices.Backward(decisions) {
+		if d.changed {
+			body = d.withText(body, d.text)
+		}
+	}
+	if body != *p.body {
+		*p.body = readable(body)
+	}
 }
 
 // settle keeps a statement, or marks or removes it when it is unsupported.
 func (c *checker) settle(p part, d *decision) {
-	if d.verdict.Result == support.Unsupported {
-		switch c.w.run.Options.OnUnsupported {
-		case topicqueue.UnsupportedRemove:
-			d.action, d.changed, d.text = ActionRemoved, true, ""
-		default:
-			d.action, d.changed, d.text = ActionMarked, true, c.w.words.marked(d.raw(*p.body), d.row)
+	switch {
+	case d.verdict != support.Unsupported:
+		if d.action == ActionCited {
+			d.changed, d.text = true, withMarkers(d.raw(*p.body), d.ids)
 		}
+	case c.w.run.Options.OnUnsupported == topicqueue.UnsupportedRemove:
+		d.action, d.changed, d.text = ActionRemoved, true, ""
+	default:
+		d.action, d.changed, d.text = ActionMarked, true, c.w.words.marked(d.raw(*p.body), d.row)
 	}
-	d.checked = []CheckedSentence{c.entry(p, d.statement, d.ids, d.verdict, d.action)}
-	d.checked[0].Meaning = d.meaning
+	d.checked = []CheckedSentence{c.entry(p, *d)}
 }
 
 func (s statement) raw(body string) string { return body[s.start:s.end] }
 
 // entry writes a decision down.
-func (c *checker) entry(p part, s statement, ids []string, v support.Verdict, action string) CheckedSentence {
+func (c *checker) entry(p part, d decision) CheckedSentence {
+	shown := c.corpus.Shown(d.statement.text, c.sourcesOf(d.ids), d.findings, d.judged)
 	e := CheckedSentence{
-		Text: s.text, Head: s.head, Section: p.title, Citations: ids, Verdict: v.Result, Reason: v.Reason, Detail: v.Detail,
-		Source: v.Source, Start: v.Start, End: v.End, Action: action, Rules: support.Rules,
+		Text: d.statement.text, Head: d.head, Section: p.title, Citations: d.ids,
+		Verdict: d.verdict, Findings: d.findings, Judge: d.judged,
+		Source: shown.Source, Start: shown.Start, End: shown.End,
+		Action: d.action, Rules: support.Rules,
 	}
-	if source, ok := c.sources[v.Source]; ok && source.Hash != "" {
+	if source, ok := c.sources[shown.Source]; ok && source.Hash != "" {
 		e.Page = path.Join("pages", source.Hash+".txt")
 	}
 	return e
 }
 
-// checkLinked judges a sentence by what it links, unless a claim bears out what that does not.
-func (c *checker) checkLinked(p part, s, linked statement) decision {
-	d := decision{statement: linked, verdict: c.check(p, linked, linked.ids), action: ActionKept}
-	if d.verdict.Result != support.Supported && citable(p, s) {
-		if cited, ok := c.citing(p, s); ok {
-			return cited
-		}
-	}
-	return d
-}
-
 // citable reports a sentence that states facts and can get a citation.
 func citable(p part, s statement) bool { return !p.whole && !s.row && support.Factual(s.text) }
 
-// cite gives a sentence that states facts and cites nothing the citation of the claim that bears it out, when there is just
-// one; else it is counted.
-func (c *checker) cite(p part, s statement, out *[]decision) {
-	if !citable(p, s) {
-		return
-	}
-	if d, ok := c.citing(p, s); ok {
-		*out = append(*out, d)
-	} else {
-		p.missed(c.v)
-	}
-}
-
-// citing gives a sentence the citation of the claim that bears it out; ok is false when there is none, or more than one.
+// citing gives a sentence the citation of the claim that it repeats: one that has it word for word, or all its
+// figures and a word besides. ok is false when there is none, or more than one.
 func (c *checker) citing(p part, s statement) (d decision, ok bool) {
-	id, alone := "", true
-	var verdict support.Verdict
+	id := ""
 	for _, claim := range p.claims {
-		if id == claim.CitationID || !alone {
+		if id == claim.CitationID || !c.repeats(s.text, claim) {
 			continue
 		}
-		v := support.Check(s.text, []support.Source{{ID: claim.source.ID, Text: claim.quote(), About: SupportSource(claim.source, "").About}})
-		if v.Result == support.Supported {
-			alone = id == ""
-			id = claim.CitationID
+		if id != "" {
+			return d, false
 		}
+		id = claim.CitationID
 	}
-	if id == "" || !alone {
+	if id == "" {
 		return d, false
 	}
-	if verdict = c.check(p, s, []string{id}); verdict.Result != support.Supported {
-		return d, false
+	s.ids = []string{id}
+	return decision{statement: s, findings: c.look(p, s), action: ActionCited}, true
+}
+
+// repeats reports a sentence that says what a claim does, as far as words and figures tell.
+func (c *checker) repeats(sentence string, from claim) bool {
+	said := from.statement() + "\n\n" + from.quote()
+	f := support.New([]support.Source{{ID: from.ID, Text: said}}).Check(sentence, "", []string{from.ID})
+	if f.Quotation.Result == support.Verbatim {
+		return true
 	}
-	return decision{
-		statement: s, verdict: verdict, action: ActionCited, changed: true, text: withMarkers(s.raw(*p.body), []string{id}),
-		checked: []CheckedSentence{c.entry(p, s, []string{id}, verdict, ActionCited)},
-	}, true
+	if len(f.Figures) == 0 || f.Has(support.Absent) || f.Has(support.Derived) {
+		return false
+	}
+	return slices.ContainsFunc(text.TermSet(sentence), func(term string) bool {
+		return !strings.ContainsAny(term, "0123456789") && text.Coverage(said, term) > 0
+	})
 }
 
 // missed counts a sentence with facts that cites nothing.
 func (p part) missed(v *Verification) {
 	p.told.FactsUncited++
 	v.Counts.FactsUncited++
-}
-
-// lift asks the embedding model, when there is one, about sentences that only their choice of words leaves open. Its
-// failure changes nothing.
-func (c *checker) lift(ctx context.Context, decisions [][]decision) error {
-	if c.w.Embed == nil {
-		return nil
-	}
-	var open []*decision
-	var pairs []support.Pair
-	for i := range decisions {
-		for j := range decisions[i] {
-			if d := &decisions[i][j]; support.CanLift(d.verdict) {
-				open = append(open, d)
-				pairs = append(pairs, support.Pair{Sentence: d.statement.text, Passage: c.corpus.Passage(d.verdict)})
-			}
-		}
-	}
-	same, err := support.Lift(ctx, c.w.Embed, pairs)
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	if err != nil {
-		return nil
-	}
-	for i, d := range open {
-		if same[i] {
-			d.verdict.Result, d.verdict.Reason, d.meaning = support.Supported, "", true
-		}
-	}
-	return nil
 }

@@ -2,11 +2,13 @@ package reporting_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -15,15 +17,23 @@ import (
 	"nightdesk/pipeline/citation/support"
 	"nightdesk/pipeline/llm"
 	"nightdesk/pipeline/reporting"
+	"nightdesk/prompts"
 	"nightdesk/topicqueue"
 )
 
-// logModel writes this text as the section on the log, and answers a repair with repaired.
+// logModel writes this text as the section on the log, answers a repair with repaired, and has no judge.
 func logModel(text string, repaired func(req llm.Request) (string, error)) modelFunc {
+	return judgedModel(text, repaired, func(llm.Request) (string, error) { return "", errors.New("connection refused") })
+}
+
+// judgedModel is logModel with a judge.
+func judgedModel(text string, repaired, judge func(req llm.Request) (string, error)) modelFunc {
 	return func(req llm.Request) (string, error) {
 		switch {
 		case req.Prompt.Name == "repair_section":
 			return repaired(req)
+		case req.Prompt.Name == "judge":
+			return judge(req)
 		case req.Prompt.Name == "section" && strings.Contains(req.Prompt.User, "Your section: The log"):
 			return text, nil
 		}
@@ -32,6 +42,25 @@ func logModel(text string, repaired func(req llm.Request) (string, error)) model
 }
 
 func noRepair(llm.Request) (string, error) { return "", errors.New("connection refused") }
+
+var askedSentence = regexp.MustCompile(`(?s)Sentence (\d+), passages ([^\n]*)\n<material-[0-9a-f]+>\n(.*?)\n</material`)
+
+// verdicts is a judge that says this of the sentences that begin so, and nothing of the others.
+func verdicts(of map[string]prompts.JudgeFinding) func(llm.Request) (string, error) {
+	return func(req llm.Request) (string, error) {
+		answer := prompts.JudgeAnswer{Findings: []prompts.JudgeFinding{}}
+		for _, m := range askedSentence.FindAllStringSubmatch(req.Prompt.User, -1) {
+			for beginning, f := range of {
+				if strings.HasPrefix(m[3], beginning) {
+					f.Sentence, _ = strconv.Atoi(m[1])
+					answer.Findings = append(answer.Findings, f)
+				}
+			}
+		}
+		body, err := json.Marshal(answer)
+		return string(body), err
+	}
+}
 
 // find returns the checked sentence that begins like this.
 func find(t *testing.T, r reporting.Report, beginning string) reporting.CheckedSentence {
@@ -62,11 +91,11 @@ func TestUnsupported(t *testing.T) {
 	}{
 		"marked": {
 			text: rightLog + " " + wrongLog, repair: noRepair, action: reporting.ActionMarked,
-			want: []string{`defaults to 900 seconds [[CIT-1-02](#ref-cit-1-02)]. \[unsupported\]`, "1 is marked as unsupported"},
+			want: []string{`defaults to 900 seconds [[CIT-1-02](#ref-cit-1-02)]. \[unsupported\]`, "1 sentence is marked as unsupported"},
 		},
 		"removed": {
 			text: rightLog + " " + wrongLog + " Recovery reads the log from the last checkpoint [CIT-1-01].", option: topicqueue.UnsupportedRemove, repair: noRepair, action: reporting.ActionRemoved,
-			want: []string{"0.4 seconds. Recovery reads the log from the last checkpoint [[CIT-1-01](#ref-cit-1-01)]", "1 unsupported sentence was taken out"}, not: []string{"900"},
+			want: []string{"0.4 seconds. Recovery reads the log from the last checkpoint [[CIT-1-01](#ref-cit-1-01)]", "1 unsupported sentence was removed"}, not: []string{"900"},
 		},
 		"removed item": {
 			text: "The tests say:\n\n- " + rightLog + "\n- " + wrongLog, option: topicqueue.UnsupportedRemove, repair: noRepair, action: reporting.ActionRemoved,
@@ -83,37 +112,39 @@ func TestUnsupported(t *testing.T) {
 		"repaired": {
 			text: rightLog + " " + wrongLog, action: reporting.ActionRepaired,
 			repair: func(req llm.Request) (string, error) {
-				for _, part := range []string{"900 seconds", "[CIT-1-02] The setting checkpoint_interval defaults to 300 seconds.", "Section: The log"} {
+				for _, part := range []string{"900 seconds", "[CIT-1-02] The setting checkpoint_interval defaults to 300 seconds.", "Section: The log", "Problem: The source does not have the figure “900 seconds”.", "defaults to 300 seconds. Shorter"} {
 					if !strings.Contains(req.Prompt.User, part) {
 						return "", fmt.Errorf("no %q in the question:\n%s", part, req.Prompt.User)
 					}
 				}
-				return `{"repairs": [{"sentence": 1, "text": "The checkpoint interval defaults to 300 seconds [CIT-1-02]."}]}`, nil
+				return `{"repairs": [{"sentence": 1, "text": "The checkpoint interval defaults to 300 seconds [CIT-1-02].", "span": "checkpoint_interval defaults to 300 seconds"}]}`, nil
 			},
-			want: []string{"defaults to 300 seconds [[CIT-1-02]", "1 was rewritten from the evidence"}, not: []string{"900", "unsupported"},
+			want: []string{"defaults to 300 seconds [[CIT-1-02]", "1 sentence was corrected"}, not: []string{"900", "unsupported"},
 		},
 		"repaired without a marker": {
 			text: rightLog + " " + wrongLog, action: reporting.ActionRepaired,
 			repair: func(llm.Request) (string, error) {
-				return `{"repairs": [{"sentence": 1, "text": "The checkpoint interval defaults to 300 seconds."}]}`, nil
+				return `{"repairs": [{"sentence": 1, "text": "The checkpoint interval defaults to 300 seconds.", "span": ""}]}`, nil
 			},
 			want: []string{"defaults to 300 seconds [[CIT-1-02]"}, not: []string{"900"},
 		},
 		"dropped": {
 			text: rightLog + " " + wrongLog, action: reporting.ActionRemoved,
-			repair: func(llm.Request) (string, error) { return `{"repairs": [{"sentence": 1, "text": ""}]}`, nil }, not: []string{"900"},
+			repair: func(llm.Request) (string, error) {
+				return `{"repairs": [{"sentence": 1, "text": "", "span": ""}]}`, nil
+			}, not: []string{"900"},
 		},
 		"repaired wrongly": {
 			text: rightLog + " " + wrongLog, action: reporting.ActionMarked,
 			repair: func(llm.Request) (string, error) {
-				return `{"repairs": [{"sentence": 1, "text": "The checkpoint interval defaults to 600 seconds [CIT-1-02]."}, {"sentence": 9, "text": "x"}]}`, nil
+				return `{"repairs": [{"sentence": 1, "text": "The checkpoint interval defaults to 600 seconds [CIT-1-02].", "span": ""}, {"sentence": 9, "text": "x", "span": ""}]}`, nil
 			},
 			want: []string{`900 seconds [[CIT-1-02](#ref-cit-1-02)]. \[unsupported\]`}, not: []string{"600"},
 		},
 		"repaired from nothing": {
 			text: rightLog + " " + wrongLog, action: reporting.ActionMarked,
 			repair: func(llm.Request) (string, error) {
-				return `{"repairs": [{"sentence": 1, "text": "The checkpoint interval defaults to 300 seconds [CIT-1-02]. Oracle was founded in 1977."}]}`, nil
+				return `{"repairs": [{"sentence": 1, "text": "The checkpoint interval defaults to 300 seconds [CIT-1-02]. Oracle was founded in 1977.", "span": ""}]}`, nil
 			},
 			want: []string{`\[unsupported\]`}, not: []string{"Oracle"},
 		},
@@ -143,11 +174,11 @@ func TestUnsupported(t *testing.T) {
 					t.Errorf("%q in\n%s", part, got.Markdown)
 				}
 			}
-			beginning := "The checkpoint"
-			if strings.HasPrefix(name, "marked row") {
-				beginning = "checkpoint interval"
+			beginning, repairs := "The checkpoint", 1
+			if strings.HasPrefix(name, "marked row") { // for which no repair is asked
+				beginning, repairs = "checkpoint interval", 0
 			}
-			if s := find(t, got, beginning); calls != 1 || s.Action != tt.action {
+			if s := find(t, got, beginning); calls != repairs || s.Action != tt.action {
 				t.Errorf("%d calls, %+v", calls, s)
 			}
 			if len(got.Fallbacks) > 0 {
@@ -205,7 +236,7 @@ func TestCitesWhatOneClaimBears(t *testing.T) {
 	if !strings.Contains(got.Markdown, "in the tests of version 3.2 [[CIT-1-01](#ref-cit-1-01)].") || strings.Contains(got.Markdown, "plays [[") {
 		t.Error(got.Markdown)
 	}
-	if s := find(t, got, "Recovery of a log"); s.Action != reporting.ActionCited || s.Verdict != support.Supported || got.Verification.Counts.FactsUncited != 1 {
+	if s := find(t, got, "Recovery of a log"); s.Action != reporting.ActionCited || s.Verdict != support.Supported || s.Quotation.Result != support.Verbatim || got.Verification.Counts.FactsUncited != 1 {
 		t.Errorf("%+v, counts %+v", s, got.Verification.Counts)
 	}
 }
@@ -281,39 +312,103 @@ func TestExtractiveIsSupported(t *testing.T) {
 	}
 }
 
-// TestJudge: a judge is asked once when one is wanted; its failure changes nothing.
+// TestJudge: one call for each section judges what is not verbatim, before repair; what it says counts as far as its words stand
+// in the source.
 func TestJudge(t *testing.T) {
 	t.Parallel()
-	for name, tt := range map[string]struct {
-		answer string
-		status string
+	const text = "Long intervals make recovery faster [CIT-1-02]. A commit is safe on disk [CIT-1-01]. The log is kept for a year [CIT-1-01]. " +
+		"At 0.4 seconds for 16 MB, the log was read at 40 MB/s [CIT-1-01]. Checkpoints are rare [CIT-1-02]. Shorter intervals make recovery faster but cause more writes [CIT-1-02]. " +
+		"It took 0.9 seconds [CIT-1-01]."
+	judge := verdicts(map[string]prompts.JudgeFinding{
+		"Long intervals":   {Span: "Shorter intervals make recovery faster", Wrong: "The source says that shorter intervals do.", Verdict: "contradicted"},
+		"A commit is safe": {Span: "A transaction counts\nas committed when its last record has reached the disk.", Verdict: "supported"},
+		"The log is kept":  {Wrong: "The source does not say how long.", Verdict: "not_in_source"},
+		"At 0.4 seconds":   {Wrong: "The source gives no speed.", Verdict: "not_in_source"},
+		"Checkpoints are":  {Span: "checkpoints are a rare event", Verdict: "supported"},
+		"It took 0.9":      {Span: "Recovery of a log of 16 MB took 0.4 seconds", Verdict: "supported"},
+	})
+	var mu sync.Mutex
+	var judged []llm.Request
+	repairs := ""
+	model := judgedModel(text, func(req llm.Request) (string, error) {
+		repairs += req.Prompt.User
+		return `{"repairs": [{"sentence": 1, "text": "Short intervals make recovery faster [CIT-1-02].", "span": "Shorter intervals make recovery faster but cause more writes."}]}`, nil
+	}, func(req llm.Request) (string, error) {
+		mu.Lock()
+		judged = append(judged, req)
+		mu.Unlock()
+		return judge(req)
+	})
+	in := evidence(t, "")
+	got, err := (&reporting.Reporter{Model: model, Now: now}).Report(t.Context(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(judged) != len(got.Outline.Sections) {
+		t.Errorf("%d calls for %d sections", len(judged), len(got.Outline.Sections))
+	}
+	for _, req := range judged {
+		if req.Role != llm.Judge || strings.Contains(req.Prompt.User, "cause more writes [") {
+			t.Errorf("%s: %s", req.Role, req.Prompt.User)
+		}
+	}
+	for beginning, want := range map[string]struct {
+		verdict support.Result
+		action  string
+		judge   support.Judgement
+		proven  bool
 	}{
-		"scores":  {`{"scores": [{"criterion": "depth", "reason": "It weighs.", "score": 4}, {"criterion": "clarity", "reason": "x", "score": 11}]}`, citation.StatusVerified},
-		"nothing": {`{"scores": []}`, citation.StatusUnverified},
-		"prose":   {"A fine report.", citation.StatusUnverified},
+		"Short intervals":   {support.Supported, reporting.ActionRepaired, support.JudgedSupported, true},
+		"A commit is safe":  {support.Supported, reporting.ActionKept, support.JudgedSupported, true},
+		"The log is kept":   {support.Unsupported, reporting.ActionMarked, support.JudgedAbsent, false},
+		"At 0.4 seconds":    {support.Unverified, reporting.ActionKept, support.JudgedAbsent, false}, // it is computed
+		"Checkpoints are":   {support.Unverified, reporting.ActionKept, support.JudgedSupported, false},
+		"Shorter intervals": {support.Supported, reporting.ActionKept, "", false}, // verbatim
+		"It took 0.9":       {support.Unverified, reporting.ActionKept, support.JudgedSupported, true},
 	} {
-		var plain string
-		for _, judge := range []bool{false, true} {
-			model := modelFunc(func(req llm.Request) (string, error) {
-				if req.Prompt.Name == "judge" {
-					if !judge || req.Role != llm.Judge {
-						t.Errorf("%s: asked %s", name, req.Role)
-					}
-					return tt.answer, nil
-				}
-				return writer(req)
-			})
-			got, err := (&reporting.Reporter{Model: model, Now: now, Judge: judge}).Report(t.Context(), evidence(t, ""))
-			if err != nil {
-				t.Fatal(err)
+		if s := find(t, got, beginning); s.Verdict != want.verdict || s.Action != want.action || s.Judge.Judgement != want.judge || (s.Judge.Span != nil) != want.proven {
+			t.Errorf("%s: %+v", beginning, s)
+		}
+	}
+	for _, part := range []string{"Problem: The source says that shorter intervals do.", "Problem: The source does not say how long."} {
+		if !strings.Contains(repairs, part) {
+			t.Errorf("no %q in\n%s", part, repairs)
+		}
+	}
+	if strings.Contains(repairs, "no speed") || !strings.Contains(got.Markdown, "1 sentence was corrected.") {
+		t.Errorf("repairs:\n%s\nreport:\n%s", repairs, got.Markdown)
+	}
+	if wrong, _ := got.Verification.Recheck(sources(in), sourceOf(in)); len(wrong) > 0 {
+		t.Errorf("sentences %v are not confirmed the second time", wrong)
+	}
+	for i, s := range got.Verification.Sentences { // a judgement without the words that it rests on
+		if s.Verdict == support.Supported && s.Judge.Span != nil {
+			got.Verification.Sentences[i].Judge.Words = "The source says so indeed."
+			if wrong, _ := got.Verification.Recheck(sources(in), sourceOf(in)); !slices.Equal(wrong, []int{i}) {
+				t.Errorf("of a forged judgement, %v are seen", wrong)
 			}
-			if !judge {
-				plain = got.Markdown
-				continue
-			}
-			if j := got.Verification.Judgement; j == nil || j.Status != tt.status || (tt.status == citation.StatusVerified) != (len(j.Scores) == 1) || got.Markdown != plain {
-				t.Errorf("%s: %+v", name, j)
-			}
+			break
+		}
+	}
+}
+
+// TestSilentJudge: whatever a judge does, there is a report, and it says what was not checked.
+func TestSilentJudge(t *testing.T) {
+	t.Parallel()
+	for name, answer := range map[string]string{
+		"nothing": `{"findings": []}`, "prose": "All sentences are fine.",
+		"nonsense": `{"findings": [{"sentence": 99, "span": "", "wrong": "", "verdict": "supported"}, {"sentence": 1, "span": "", "wrong": "", "verdict": "maybe"}]}`,
+	} {
+		got, err := (&reporting.Reporter{Model: judgedModel(rightLog, noRepair, func(llm.Request) (string, error) { return answer, nil }), Now: now}).Report(t.Context(), evidence(t, ""))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := find(t, got, "Recovery of a log")
+		if s.Verdict != support.Unverified || s.Judge.Missing != support.NoAnswer || got.Verification.Counts.Supported > 0 || !strings.Contains(got.Markdown, "no model judged the rest") {
+			t.Errorf("%s: %+v\n%s", name, s, got.Markdown)
+		}
+		if failed := name == "prose"; (got.Verification.Counts.JudgeFailed > 0) != failed || (got.Verification.Reason != "") != failed {
+			t.Errorf("%s: %+v %q", name, got.Verification.Counts, got.Verification.Reason)
 		}
 	}
 }
@@ -359,7 +454,12 @@ func liar(seed uint64) (modelFunc, *lies) {
 			if random.IntN(3) > 0 {
 				return "", errors.New("connection refused")
 			}
-			return `{"repairs": [{"sentence": 1, "text": ""}]}`, nil
+			return `{"repairs": [{"sentence": 1, "text": "", "span": ""}]}`, nil
+		case "judge":
+			if seed%3 == 0 {
+				return "", errors.New("connection refused")
+			}
+			return honest(req, all), nil
 		case "section", "introduction", "conclusion":
 		default:
 			return writer(req)
@@ -415,6 +515,21 @@ func liar(seed uint64) (modelFunc, *lies) {
 	}, all
 }
 
+// honest judges sentences by what is known of the lies.
+func honest(req llm.Request, all *lies) string {
+	answer := prompts.JudgeAnswer{Findings: []prompts.JudgeFinding{}}
+	for _, m := range askedSentence.FindAllStringSubmatch(req.Prompt.User, -1) {
+		n, _ := strconv.Atoi(m[1])
+		f := prompts.JudgeFinding{Sentence: n, Verdict: "supported", Span: m[3]}
+		if all.kind(m[3]) != "" {
+			f.Verdict, f.Wrong = "contradicted", "It is a lie."
+		}
+		answer.Findings = append(answer.Findings, f)
+	}
+	body, _ := json.Marshal(answer)
+	return string(body)
+}
+
 // TestLiar: whatever a model makes up, no citation of the report leads nowhere, what was made up is not in it, and each
 // removal is written down.
 func TestLiar(t *testing.T) {
@@ -461,11 +576,14 @@ func TestLiar(t *testing.T) {
 			if kinds[kind]++; lied && s.Verdict == support.Supported {
 				t.Errorf("seed %d: supported: %s", seed, s.Text)
 			}
+			if lied && seed%3 > 0 && s.Verdict != support.Unsupported {
+				t.Errorf("seed %d: judged and not unsupported: %+v", seed, s)
+			}
 			if s.Verdict == support.Unsupported && s.Action == reporting.ActionKept {
 				t.Errorf("seed %d: unsupported and kept: %s", seed, s.Text)
 			}
 			if !lied && s.Verdict == support.Unsupported {
-				t.Errorf("seed %d: a true sentence is unsupported (%s %s): %s", seed, s.Reason, s.Detail, s.Text)
+				t.Errorf("seed %d: a true sentence is unsupported: %+v", seed, s)
 			}
 		}
 	}

@@ -33,6 +33,8 @@ func writer(req llm.Request) (string, error) {
 		return `{"groups": [{"title": "Replication to standby servers", "block_ids": ["block_2", "block_4", "block_77"]}]}`, nil
 	case "outline":
 		return outlineReply, nil
+	case "judge": // which has nothing to say
+		return `{"findings": []}`, nil
 	case "introduction":
 		return "# Introduction\n\nA commit is as safe as the slowest place it waits for: the disk of one machine [CIT-1-01] or a second machine [CIT-2-01].", nil
 	case "conclusion":

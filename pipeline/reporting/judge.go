@@ -1,62 +1,117 @@
 package reporting
 
 import (
+	"cmp"
 	"context"
-	"errors"
+	"slices"
 	"strings"
 
-	"nightdesk/pipeline/citation"
-	"nightdesk/pipeline/llm"
-	"nightdesk/prompts"
+	"golang.org/x/sync/errgroup"
+
+	"nightdesk/pipeline/citation/support"
+	"nightdesk/pipeline/judging"
+	"nightdesk/pipeline/text"
 )
 
-// judgeBytes bounds what a judge reads of a report, in bytes.
-const judgeBytes = 40_000
-
-// Judgement is what a judge model says of a report. It decides nothing.
-type Judgement struct {
-	Status string               `json:"status"`           // citation.StatusVerified or StatusUnverified
-	Reason string               `json:"reason,omitempty"` // why there is none
-	Scores []prompts.JudgeScore `json:"scores"`
+// askJudge asks the judge about the statements that are not verbatim, once for each section, several at a time;
+// those of the introduction and the conclusion go with the first and the last section. The error is the end of ctx.
+func (c *checker) askJudge(ctx context.Context, parts []part, decisions [][]decision) error {
+	open := make([][]*decision, len(parts))
+	first, last := 0, 0 // sections that are asked about
+	for i := range parts {
+		for j := range decisions[i] {
+			d := &decisions[i][j]
+			d.judged.Missing = c.unjudged(*d)
+			if d.judged.Missing == "" && d.findings.Quotation.Result != support.Verbatim {
+				open[i] = append(open[i], d)
+			}
+		}
+		if i > 0 && i < len(parts)-1 && len(open[i]) > 0 {
+			first, last = cmp.Or(first, i), i
+		}
+	}
+	sections, asked := make([][]*decision, len(parts)), make([][]judging.Sentence, len(parts))
+	for i, p := range parts {
+		n := i
+		switch i {
+		case 0:
+			n = first
+		case len(parts) - 1:
+			n = last
+		}
+		for _, d := range open[i] {
+			sections[n] = append(sections[n], d)
+			asked[n] = append(asked[n], judging.Sentence{
+				Text: d.statement.text, Head: d.head, Sources: c.sourcesOf(d.ids),
+				Quotes: quotesFor(d.statement, p.claims), Findings: d.findings,
+			})
+		}
+	}
+	answers, errs := make([][]support.Judged, len(sections)), make([]error, len(sections))
+	judge := judging.Judge{Model: c.w.Model, Language: c.w.run.Options.Language, Corpus: c.corpus, About: c.describe}
+	var g errgroup.Group
+	g.SetLimit(parallel(c.w.Parallel))
+	for n := range sections {
+		if len(asked[n]) > 0 {
+			g.Go(func() error {
+				answers[n], errs[n] = judge.Ask(ctx, c.w.position("", n, 0), asked[n])
+				return nil
+			})
+		}
+	}
+	_ = g.Wait() // none returns an error
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	for n, answer := range answers {
+		if errs[n] != nil {
+			c.v.Counts.JudgeFailed++
+			if c.silent == nil {
+				c.silent = errs[n]
+			}
+		}
+		for i, j := range answer {
+			sections[n][i].judged = j
+		}
+	}
+	return nil
 }
 
-// judge asks the judge model once. Its failure is written down; the error is the end of ctx and nothing else.
-func (w *writer) judge(ctx context.Context, title string, d draft) (*Judgement, error) {
-	if w.Model == nil || !w.Judge {
-		return nil, nil
+// unjudged says why a judge is not asked about a statement, "" when it is.
+func (c *checker) unjudged(d decision) support.Missing {
+	switch {
+	case d.findings.Quotation.Result == support.Verbatim:
+		return ""
+	case d.findings.NoText:
+		return support.NoSource
+	case c.w.Model == nil:
+		return support.NoJudge
 	}
-	parts := []string{"# " + citation.Escape(title), d.opening.body}
-	for _, s := range d.sections {
-		parts = append(parts, "## "+citation.Escape(s.title), s.body)
-	}
-	report := strings.ToValidUTF8(strings.Join(append(parts, d.conclusion.body), "\n\n"), "\uFFFD")
-	var answer prompts.JudgeAnswer
-	var err error
-	for shrink := range digestTries {
-		text := report
-		if limit := judgeBytes >> shrink; len(text) > limit {
-			text = strings.ToValidUTF8(text[:limit], "") + " […]"
-		}
-		p := prompts.Judge(w.run.Options.Language, prompts.JudgeData{Topic: w.topic, Report: text})
-		answer, err = llm.Ask[prompts.JudgeAnswer](ctx, w.Model, llm.Request{Position: w.position(p.Name, 0, shrink), Role: llm.Judge, Prompt: p})
-		if err == nil || !errors.Is(err, llm.ErrContextLength) {
-			break
-		}
-	}
-	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
-	}
-	if err != nil {
-		return &Judgement{Status: citation.StatusUnverified, Reason: "the judge model gave no usable answer: " + err.Error(), Scores: []prompts.JudgeScore{}}, nil
-	}
-	j := &Judgement{Status: citation.StatusVerified, Scores: []prompts.JudgeScore{}}
-	for _, s := range answer.Scores {
-		if s.Score >= 1 && s.Score <= 5 {
-			j.Scores = append(j.Scores, s)
+	return ""
+}
+
+// describe names a source for the judge: what the report says of it may be who published it, and when.
+func (c *checker) describe(source string) string {
+	s := c.sources[source]
+	parts := slices.DeleteFunc([]string{s.Title, s.Publisher, s.Date}, func(part string) bool { return part == "" })
+	return strings.Join(parts, ", ")
+}
+
+// quotesFor returns where the quotes of the claims stand that a statement may rest on: those that it cites, the
+// most alike first.
+func quotesFor(s statement, claims []claim) []support.Span {
+	var cited []claim
+	alike := map[string]float64{}
+	for _, from := range claims {
+		if slices.Contains(s.ids, from.CitationID) {
+			cited = append(cited, from)
+			alike[from.ID] = text.Similarity(from.statement(), s.text)
 		}
 	}
-	if len(j.Scores) == 0 {
-		j.Status, j.Reason = citation.StatusUnverified, "the judge model gave no score from 1 to 5"
+	slices.SortStableFunc(cited, func(a, b claim) int { return cmp.Compare(alike[b.ID], alike[a.ID]) })
+	out := make([]support.Span, len(cited))
+	for i, from := range cited {
+		out[i] = support.Span{Source: from.source.ID, Start: from.Start, End: from.End}
 	}
-	return j, nil
+	return out
 }

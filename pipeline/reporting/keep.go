@@ -17,7 +17,6 @@ type Text struct {
 	Opening    keptPart       `json:"opening"`
 	Sections   []keptPart     `json:"sections"` // as the outline has them
 	Conclusion keptPart       `json:"conclusion"`
-	Judgement  *Judgement     `json:"judgement,omitempty"`
 }
 
 // keptPart is a part of a report: Markdown with canonical markers.
@@ -50,7 +49,7 @@ func (w *writer) keep(outline Outline, d draft, v *Verification) *Text {
 		return nil
 	}
 	t := &Text{
-		Language: w.run.Options.Language, Template: w.run.Options.Template, Outline: outline, Opening: keptOf(d.opening), Conclusion: keptOf(d.conclusion), Judgement: v.Judgement,
+		Language: w.run.Options.Language, Template: w.run.Options.Template, Outline: outline, Opening: keptOf(d.opening), Conclusion: keptOf(d.conclusion),
 	}
 	for i, s := range outline.Sections {
 		for _, id := range s.AllClaimIDs() {

@@ -3,6 +3,7 @@ package reporting
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"golang.org/x/sync/errgroup"
 
@@ -16,23 +17,24 @@ import (
 const (
 	repairBytes    = 12_000 // of claims
 	repairSentence = 20
-	passageRunes   = 500
+	passageBytes   = 600
 )
 
 // repairAll asks once for each part that has unsupported sentences, several parts at a time, for sentences that the
-// evidence bears out. What the model does not repair stays as it was. The error is the end of ctx.
+// sources do say. Rows of tables are not asked for. What the model does not repair stays as it was. The error is
+// the end of ctx.
 func (c *checker) repairAll(ctx context.Context, parts []part, decisions [][]decision) error {
 	if c.w.Model == nil {
 		return nil
 	}
-	answers := make([]map[int]string, len(parts))
+	answers := make([]map[int]prompts.SentenceRepair, len(parts))
 	failed := make([]bool, len(parts))
 	var g errgroup.Group
 	g.SetLimit(parallel(c.w.Parallel))
 	for i, p := range parts {
 		var wrong []int
 		for j, d := range decisions[i] {
-			if d.verdict.Result == support.Unsupported && !d.linked && len(wrong) < repairSentence {
+			if d.verdict == support.Unsupported && !d.linked && !d.row && len(wrong) < repairSentence {
 				wrong = append(wrong, j)
 			}
 		}
@@ -54,8 +56,8 @@ func (c *checker) repairAll(ctx context.Context, parts []part, decisions [][]dec
 			c.v.Counts.RepairsFailed++
 		}
 		for j := range decisions[i] {
-			if text, ok := answers[i][j]; ok {
-				c.repair(p, &decisions[i][j], text)
+			if r, ok := answers[i][j]; ok {
+				c.repair(p, &decisions[i][j], prompts.Unmarked(r.Text), r.Span)
 			}
 		}
 	}
@@ -64,14 +66,14 @@ func (c *checker) repairAll(ctx context.Context, parts []part, decisions [][]dec
 
 // repairData is the question about a part: its unsupported sentences and the claims of the sources that they cite.
 func (c *checker) repairData(p part, all []decision, wrong []int) prompts.RepairSectionData {
-	data := prompts.RepairSectionData{Topic: c.w.topic, Title: p.title}
+	data := prompts.RepairSectionData{Title: p.title}
 	var ids []string
 	for n, j := range wrong {
 		d := all[j]
 		ids = append(ids, d.ids...)
 		data.Sentences = append(data.Sentences, prompts.UnsupportedLine{
-			Number: n + 1, Text: d.raw(*p.body), Problem: c.w.words.problem(d.verdict.Reason, d.verdict.Detail),
-			Passage: clipRunes(fold(c.corpus.Passage(d.verdict)), passageRunes),
+			Number: n + 1, Text: d.raw(*p.body), Passage: c.passage(p, d),
+			Problem: c.w.words.problem(d.findings, d.judged),
 		})
 	}
 	left := repairBytes
@@ -84,31 +86,45 @@ func (c *checker) repairData(p part, all []decision, wrong []int) prompts.Repair
 	return data
 }
 
+// passage returns the words of the sources around what decided about a sentence.
+func (c *checker) passage(p part, d decision) string {
+	quotes := quotesFor(d.statement, p.claims)
+	if d.judged.Span != nil {
+		quotes = []support.Span{*d.judged.Span}
+	}
+	var texts []string
+	for _, s := range support.Merge(c.corpus.Passages(d.statement.text, c.sourcesOf(d.ids), quotes, passageBytes)) {
+		texts = append(texts, fold(c.corpus.Text(s)))
+	}
+	return clipRunes(strings.Join(texts, " […] "), passageBytes)
+}
+
 // askRepair returns the answers by decision, and whether there was none.
-func (c *checker) askRepair(ctx context.Context, ordinal int, data prompts.RepairSectionData, wrong []int) (map[int]string, bool) {
+func (c *checker) askRepair(ctx context.Context, ordinal int, data prompts.RepairSectionData, wrong []int) (
+	repairs map[int]prompts.SentenceRepair, failed bool,
+) {
 	prompt := prompts.RepairSection(c.w.run.Options.Language, data)
-	answer, err := llm.Ask[prompts.RepairSectionAnswer](ctx, c.w.Model, llm.Request{Position: c.w.position(prompt.Name, ordinal, 0), Role: llm.Writer, Prompt: prompt})
+	answer, err := llm.Ask[prompts.RepairSectionAnswer](ctx, c.w.Model, llm.Request{
+		Position: c.w.position(prompt.Name, ordinal, 0), Role: llm.Writer, Prompt: prompt,
+	})
 	if err != nil {
 		return nil, true
 	}
-	texts := map[int]string{}
+	repairs = map[int]prompts.SentenceRepair{}
 	for _, r := range answer.Repairs {
 		if r.Sentence >= 1 && r.Sentence <= len(wrong) {
-			texts[wrong[r.Sentence-1]] = prompts.Unmarked(r.Text)
+			repairs[wrong[r.Sentence-1]] = r
 		}
 	}
-	return texts, false
+	return repairs, false
 }
 
-// repair puts a new text in the place of an unsupported sentence, if the evidence bears that out; an empty one takes the
-// sentence out.
-func (c *checker) repair(p part, d *decision, text string) {
+// repair puts a new text in the place of an unsupported sentence, unless a program finds fault with that too; an
+// empty one takes the sentence out. words: of a source, that show it.
+func (c *checker) repair(p part, d *decision, text, words string) {
 	if text = fold(text); text == "" {
 		d.action, d.changed, d.text = ActionRemoved, true, ""
-		d.checked = []CheckedSentence{c.entry(p, d.statement, d.ids, d.verdict, ActionRemoved)}
-		return
-	}
-	if d.row { // a row cannot be told from the answer cell by cell
+		d.checked = []CheckedSentence{c.entry(p, *d)}
 		return
 	}
 	written, _ := c.w.accept(text, "", citations(p.claims))
@@ -127,11 +143,14 @@ func (c *checker) repair(p part, d *decision, text string) {
 			}
 			continue
 		}
-		v := c.check(p, s, s.ids)
-		if v.Result == support.Unsupported {
+		repaired := decision{statement: s, findings: c.look(p, s), action: ActionRepaired}
+		said := support.Judged{Judgement: support.JudgedSupported, Words: words, By: support.ByRepair}
+		repaired.judged = c.corpus.Prove(said, c.sourcesOf(s.ids))
+		repaired.verdict = repaired.findings.Decide(repaired.judged)
+		if repaired.verdict == support.Unsupported || repaired.findings.Has(support.Absent) {
 			return
 		}
-		e := c.entry(p, s, s.ids, v, ActionRepaired)
+		e := c.entry(p, repaired)
 		e.Original = d.statement.text
 		checked = append(checked, e)
 	}

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"nightdesk/pipeline/citation"
-	"nightdesk/pipeline/citation/support"
 	"nightdesk/pipeline/evidence"
 	"nightdesk/pipeline/llm"
 	"nightdesk/pipeline/recurring"
@@ -31,8 +30,6 @@ type Reporter struct {
 
 	// Verify checks a finished report; nil: the registry's own verification, without sanitising.
 	Verify func(registry *citation.Registry, markdown string) citation.Verification
-	Embed  support.Embed // nil: the check of what is cited goes by words alone
-	Judge  bool          // ask the judge model what it thinks of the report
 }
 
 // Input is what a report is written from.

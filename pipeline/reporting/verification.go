@@ -2,6 +2,7 @@ package reporting
 
 import (
 	"cmp"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -15,7 +16,7 @@ const (
 	ActionRepaired = "repaired" // written anew from the evidence
 	ActionMarked   = "marked"   // unsupported, and says so
 	ActionRemoved  = "removed"
-	ActionCited    = "cited" // had no citation and got that of the only claim that bears it out
+	ActionCited    = "cited" // had no citation and got that of the only claim that it repeats
 )
 
 // Verification says how a report was checked: each citation against the registry of the run, and each sentence with
@@ -30,24 +31,24 @@ type Verification struct {
 	Counts     VerificationCounts `json:"counts"`
 	Sentences  []CheckedSentence  `json:"sentences"` // in the order of the report
 	Evaluation Evaluation         `json:"evaluation"`
-	Repeated   []string           `json:"repeated,omitempty"`  // sentences taken out because the report says the same before
-	Judgement  *Judgement         `json:"judgement,omitempty"` // by a model; nil when none is configured for it
+	Repeated   []string           `json:"repeated,omitempty"` // sentences taken out because the report says the same before
 }
 
 // VerificationCounts counts what was found in the report as it is delivered, unless a field says otherwise.
 type VerificationCounts struct {
-	Sentences       int `json:"sentences"` // with citations
-	Supported       int `json:"supported"`
-	Unsupported     int `json:"unsupported"` // and marked as such
-	Unverified      int `json:"unverified"`
-	Repaired        int `json:"repaired"`
-	Marked          int `json:"marked"`
-	Removed         int `json:"removed"`           // taken out
-	Cited           int `json:"cited"`             // had no citation and got one
-	FactsUncited    int `json:"facts_uncited"`     // sentences with figures, dates or names that have no citation
-	SourcesUnread   int `json:"sources_unread"`    // cited ones whose text could not be read
-	RepairsFailed   int `json:"repairs_failed"`    // sections whose repair the model did not give
-	LiftedByMeaning int `json:"lifted_by_meaning"` // supported by what an embedding model says of their meaning
+	Sentences     int `json:"sentences"` // with citations
+	Supported     int `json:"supported"`
+	Unsupported   int `json:"unsupported"` // and marked as such
+	Unverified    int `json:"unverified"`
+	Repaired      int `json:"repaired"`
+	Marked        int `json:"marked"`
+	Removed       int `json:"removed"`        // taken out
+	Cited         int `json:"cited"`          // had no citation and got one
+	Judged        int `json:"judged"`         // by a model, besides those that stand verbatim in a source
+	FactsUncited  int `json:"facts_uncited"`  // sentences with figures or quotations that have no citation
+	SourcesUnread int `json:"sources_unread"` // cited ones whose text could not be read
+	JudgeFailed   int `json:"judge_failed"`   // sections about which the model gave no answer
+	RepairsFailed int `json:"repairs_failed"` // sections whose repair the model did not give
 }
 
 // CheckedSentence is one sentence and what was decided.
@@ -57,17 +58,17 @@ type CheckedSentence struct {
 	Section   string         `json:"section"`
 	Citations []string       `json:"citations"` // citation ids; of a sentence that only links, ids of the sources
 	Verdict   support.Result `json:"verdict"`
-	Reason    support.Reason `json:"reason,omitempty"`
-	Detail    string         `json:"detail,omitempty"` // what is not borne out
-	Source    string         `json:"source,omitempty"` // source_id of the best passage
-	Page      string         `json:"page,omitempty"`   // where its text is: pages/<sha256>.txt
-	Start     int            `json:"start"`            // bytes into it
-	End       int            `json:"end"`
-	Action    string         `json:"action"`             // one of the Action... constants
-	Original  string         `json:"original,omitempty"` // what a repaired sentence said before
-	Meaning   bool           `json:"by_meaning,omitempty"`
-	Quote     bool           `json:"quote,omitempty"` // shown as a quotation of its source
-	Rules     int            `json:"rules,omitempty"` // by which it was judged, where these are not the report's: in a part that is kept from an earlier night
+	support.Findings
+	Judge    support.Judged `json:"judge,omitzero"`   // by a model; or why it was not asked
+	Source   string         `json:"source,omitempty"` // source_id of the place that shows best what was found
+	Page     string         `json:"page,omitempty"`   // where its text is: pages/<sha256>.txt
+	Start    int            `json:"start"`            // bytes into it
+	End      int            `json:"end"`
+	Action   string         `json:"action"`             // one of the Action... constants
+	Original string         `json:"original,omitempty"` // what a repaired sentence said before
+	Quote    bool           `json:"quote,omitempty"`    // shown as a quotation of its source
+	// Rules by which it was judged, where these are not the report's: in a part that is kept from an earlier night.
+	Rules int `json:"rules,omitempty"`
 }
 
 // count sums up the sentences.
@@ -94,17 +95,19 @@ func (v *Verification) count() {
 		case support.Unverified:
 			c.Unverified++
 		}
-		if s.Meaning {
-			c.LiftedByMeaning++
+		if s.Judge.Judgement != "" {
+			c.Judged++
 		}
 	}
 }
 
-// Recheck judges the delivered sentences of a verification again and returns the indexes of those whose verdict or
-// passage it cannot confirm. sources: all of the run, by source_id, with their texts; sourceOf: the source_id behind a
-// citation id, "" when there is none. What an embedding model has settled is confirmed when the words leave it open.
-// otherwise: how many were judged by the rules of another version, and are not so by those of this one.
-func (v *Verification) Recheck(sources []support.Source, sourceOf func(citation string) string) (wrong []int, otherwise int) {
+// Recheck looks for the sentences of a verification again, without a model, and returns the indexes of those whose
+// findings, words of the judge or verdict it cannot confirm. sources: all of the run, by source_id, with their
+// texts; sourceOf: the source_id behind a citation id, "" when there is none. otherwise: how many were checked by
+// the rules of another version, and come out otherwise by those of this one.
+func (v *Verification) Recheck(sources []support.Source, sourceOf func(citation string) string) (
+	wrong []int, otherwise int,
+) {
 	corpus, texts := support.New(sources), map[string]string{}
 	for _, s := range sources {
 		texts[s.ID] = s.Text
@@ -120,13 +123,8 @@ func (v *Verification) Recheck(sources []support.Source, sourceOf func(citation 
 			}
 			continue
 		}
-		got := verdictOn(corpus, s.Quote, s.Head, s.Text, ids)
-		same := got.Result == s.Verdict && got.Reason == s.Reason
-		if s.Meaning {
-			same = support.CanLift(got)
-		}
 		switch {
-		case same && got.Source == s.Source && got.Start == s.Start && got.End == s.End:
+		case s.holds(corpus, ids):
 		case cmp.Or(s.Rules, v.Rules) != support.Rules:
 			otherwise++
 		default:
@@ -141,17 +139,19 @@ func (s CheckedSentence) quotes(text string) bool {
 	return 0 <= s.Start && s.Start < s.End && s.End <= len(text) && fold(quoteMarkdown(text[s.Start:s.End])) == strings.TrimSuffix(s.Text, " "+attribution)
 }
 
-// verdictOn judges a sentence by its sources, when a report is checked and whenever that is proved again. head: of the table, of a row.
-func verdictOn(corpus *support.Corpus, quote bool, head, text string, ids []string) support.Verdict {
-	switch {
-	case quote:
-		return corpus.Quoted(text, ids)
-	case head != "":
-		return corpus.CheckRow(head, text, ids)
-	}
-	return corpus.Check(text, ids)
+// holds reports whether a sentence comes out as it was written down. What a model has judged is taken from there,
+// if the words that it named stand where they should.
+func (s CheckedSentence) holds(corpus *support.Corpus, ids []string) bool {
+	findings := corpus.Check(s.Text, s.Head, ids)
+	judge := corpus.Prove(s.Judge, ids)
+	shown := corpus.Shown(s.Text, ids, findings, judge)
+	return reflect.DeepEqual(findings, s.Findings) && reflect.DeepEqual(judge, s.Judge) &&
+		findings.Decide(judge) == s.Verdict && shown == support.Span{Source: s.Source, Start: s.Start, End: s.End}
 }
 
 func newVerification() *Verification {
-	return &Verification{Rules: support.Rules, Status: citation.StatusVerified, Valid: []citation.Valid{}, Removed: []citation.Removed{}, Links: []citation.Linked{}, Sentences: []CheckedSentence{}}
+	return &Verification{
+		Rules: support.Rules, Status: citation.StatusVerified, Valid: []citation.Valid{}, Removed: []citation.Removed{},
+		Links: []citation.Linked{}, Sentences: []CheckedSentence{},
+	}
 }

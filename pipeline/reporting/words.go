@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"nightdesk/pipeline/citation/support"
 	"nightdesk/topicqueue"
 )
 
@@ -37,8 +36,9 @@ type wordSet struct {
 	// goes on with it: how the report was checked; removed are markers and links that nothing stands behind
 	checked func(v *Verification, removed int) string
 
-	unsupported string                    // mark behind a sentence that its sources do not bear out
-	problems    map[support.Reason]string // for the model that repairs: format of what is not borne out
+	unsupported string // mark behind a sentence that its sources do not say
+
+	misquoted, noFigure, notSaid string // for the model that repairs: what is wrong with a sentence
 }
 
 func (w wordSet) because(kind, reason string) string {
@@ -114,14 +114,9 @@ var english = wordSet{
 	},
 	checked:     checkedEnglish,
 	unsupported: "unsupported",
-	problems: map[support.Reason]string{
-		support.ReasonQuote: "the quotation “%s” does not stand in the source word for word", support.ReasonNumber: "the number “%s” is not in the source",
-		support.ReasonUnit: "the number in “%s” has another unit in the source", support.ReasonMagnitude: "the number in “%s” has another power of ten in the source",
-		support.ReasonDate: "the date “%s” is not in the source", support.ReasonSubject: "the source gives “%s” for something else",
-		support.ReasonName: "the name “%s” is not in the source", support.ReasonRoles: "in “%s” the roles are exchanged",
-		support.ReasonNegation: "negation: “%s” is denied in one of sentence and source, and stated in the other", support.ReasonDirection: "direction: the source says the opposite of “%s”",
-		support.ReasonWords: "the source is about something else%s",
-	},
+	misquoted:   "The quotation “%s” does not stand word for word in the source.",
+	noFigure:    "The source does not have the figure “%s”.",
+	notSaid:     "The source does not say this.",
 	madeWritten: func(s Statistics, local []string, all bool) string {
 		cited := fmt.Sprintf("it cites %s of %s.", count(s.Citations, "passage", "passages"), count(s.Documents, "source", "sources"))
 		claims := count(s.Claims, "claim that was", "claims that were")
@@ -192,14 +187,9 @@ var chinese = wordSet{
 	},
 	checked:     checkedChinese,
 	unsupported: "无来源支持",
-	problems: map[support.Reason]string{
-		support.ReasonQuote: "引文“%s”在来源中没有逐字出现", support.ReasonNumber: "来源中没有数字“%s”",
-		support.ReasonUnit: "“%s”中的数字在来源中用的是另一单位", support.ReasonMagnitude: "“%s”中的数字在来源中是另一数量级",
-		support.ReasonDate: "来源中没有日期“%s”", support.ReasonSubject: "来源中的“%s”说的是别的事",
-		support.ReasonName: "来源中没有名称“%s”", support.ReasonRoles: "“%s”中的主客关系颠倒了",
-		support.ReasonNegation: "否定：“%s”在句子和来源中一处被否定、一处被肯定", support.ReasonDirection: "方向：来源所说与“%s”相反",
-		support.ReasonWords: "来源说的是别的事%s",
-	},
+	misquoted:   "引文“%s”在来源中没有逐字出现。",
+	noFigure:    "来源中没有数字“%s”。",
+	notSaid:     "来源没有这样说。",
 	madeWritten: func(s Statistics, local []string, all bool) string {
 		cited := fmt.Sprintf("引用了 %d 个来源的 %d 处。", s.Documents, s.Citations)
 		if all {

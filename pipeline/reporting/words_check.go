@@ -8,7 +8,8 @@ import (
 	"nightdesk/pipeline/citation/support"
 )
 
-// marked returns a sentence with the mark of what its sources do not bear out; of a table row it stands in the last cell.
+// marked returns a sentence with the mark of what its sources do not bear out; of a table row it stands in the last
+// cell.
 func (w wordSet) marked(raw string, row bool) string {
 	mark := ` \[` + w.unsupported + `\]`
 	if cells, ok := strings.CutSuffix(strings.TrimRight(raw, " "), "|"); row && ok {
@@ -17,64 +18,64 @@ func (w wordSet) marked(raw string, row bool) string {
 	return strings.TrimRight(raw, " ") + mark
 }
 
-// problem says what is wrong with a sentence, for the model that is to repair it.
-func (w wordSet) problem(reason support.Reason, detail string) string {
-	format, ok := w.problems[reason]
-	if !ok {
-		format = w.problems[support.ReasonWords]
+// problem says in one sentence what is wrong with a sentence, for the model that is to repair it.
+func (w wordSet) problem(f support.Findings, j support.Judged) string {
+	if f.Quotation.Result == support.Absent {
+		return fmt.Sprintf(w.misquoted, f.Quotation.Missing)
 	}
-	if reason == support.ReasonWords {
-		detail = ""
+	if j.Wrong != "" {
+		return j.Wrong
 	}
-	return fmt.Sprintf(format, detail)
+	for _, g := range f.Figures {
+		if g.Result == support.Absent {
+			return fmt.Sprintf(w.noFigure, g.Text)
+		}
+	}
+	return w.notSaid
 }
 
 func checkedEnglish(v *Verification, removed int) string {
 	c := v.Counts
 	note := " How this report was checked: "
-	if v.Status != citation.StatusVerified {
-		note += "the citations lead to sources of the run, but whether these say what is said here could not be checked (" + fold(v.Reason) + ")."
-		return note + removedEnglish(removed)
-	}
-	if c.Sentences == 0 {
+	switch {
+	case v.Status != citation.StatusVerified:
+		return note + "the citations lead to sources of the run. Whether these sources say what is said here could not be checked (" +
+			fold(v.Reason) + ")." + removedEnglish(removed)
+	case c.Sentences == 0:
 		return note + "it has no sentences with citations." + removedEnglish(removed)
+	case c.Judged > 0:
+		note += fmt.Sprintf("%d of %s confirmed: the sentence stands word for word in a source that it cites, "+
+			"or a language model judged it and named words that stand there.", c.Supported, count(c.Sentences, "cited sentence is", "cited sentences are"))
+	case c.Supported > 0:
+		note += fmt.Sprintf("%d of %s word for word in a source that it cites.", c.Supported,
+			count(c.Sentences, "cited sentence stands", "cited sentences stand"))
+	default:
+		note += "no cited sentence stands word for word in its source."
 	}
-	note += "its " + count(c.Sentences, "sentence", "sentences") + " with citations were compared, without a model, with the stored text of what they cite: quotations, figures, dates, names, negations, wording. " +
-		were(c.Supported) + " found to be supported"
-	if c.Unverified > 0 {
-		note += fmt.Sprintf(", %d could not be decided", c.Unverified)
-	}
-	if c.Unsupported > 0 {
-		note += ", " + are(c.Unsupported) + " marked as unsupported"
-	}
-	note += "."
 	if c.Repaired > 0 {
-		note += fmt.Sprintf(" Of these, %s rewritten from the evidence after a first check.", were(c.Repaired))
+		note += " " + count(c.Repaired, "sentence was", "sentences were") + " corrected."
 	}
 	if c.Removed > 0 {
-		note += " " + count(c.Removed, "unsupported sentence was", "unsupported sentences were") + " taken out."
+		note += " " + count(c.Removed, "unsupported sentence was", "unsupported sentences were") + " removed."
+	}
+	if c.Unsupported > 0 {
+		note += " " + count(c.Unsupported, "sentence is", "sentences are") + " marked as unsupported."
+	}
+	switch {
+	case c.Unverified > 0 && c.Judged > 0:
+		note += " " + count(c.Unverified, "sentence is", "sentences are") + " not confirmed."
+	case c.Unverified > 0:
+		note += " Of " + count(c.Unverified, "sentence", "sentences") +
+			" only quotations, figures and dates were compared with the sources; no model judged the rest."
 	}
 	if c.FactsUncited > 0 {
-		note += " " + count(c.FactsUncited, "further sentence with figures or names has", "further sentences with figures or names have") + " no citation."
+		note += " " + count(c.FactsUncited, "further sentence with figures has", "further sentences with figures have") +
+			" no citation."
 	}
 	if c.SourcesUnread > 0 {
 		note += " The text of " + count(c.SourcesUnread, "source", "sources") + " could not be read."
 	}
 	return note + removedEnglish(removed)
-}
-
-func are(n int) string {
-	if n == 1 {
-		return "1 is"
-	}
-	return fmt.Sprintf("%d are", n)
-}
-
-func were(n int) string {
-	if n == 1 {
-		return "1 was"
-	}
-	return fmt.Sprintf("%d were", n)
 }
 
 func removedEnglish(removed int) string {
@@ -96,22 +97,29 @@ func checkedChinese(v *Verification, removed int) string {
 	case c.Sentences == 0:
 		note += "报告中没有带引用的句子。"
 	default:
-		note += fmt.Sprintf("不使用模型，将 %d 个带引用的句子逐一与所引来源的存档文本比对，包括引文、数字、日期、名称、否定和措辞。其中 %d 个得到支持", c.Sentences, c.Supported)
-		if c.Unverified > 0 {
-			note += fmt.Sprintf("，%d 个无法判定", c.Unverified)
+		note += fmt.Sprintf("%d 个带引用的句子中，%d 个得到证实：", c.Sentences, c.Supported)
+		if c.Judged > 0 {
+			note += "句子在所引来源中逐字出现，或由语言模型判断并指出了来源中确有的原文。"
+		} else {
+			note += "句子在所引来源中逐字出现。"
 		}
-		if c.Unsupported > 0 {
-			note += fmt.Sprintf("，%d 个标为无来源支持", c.Unsupported)
-		}
-		note += "。"
 		if c.Repaired > 0 {
-			note += fmt.Sprintf("其中 %d 个在首次核查后根据证据改写。", c.Repaired)
+			note += fmt.Sprintf("修改了 %d 个句子。", c.Repaired)
 		}
 		if c.Removed > 0 {
 			note += fmt.Sprintf("删去了 %d 个无来源支持的句子。", c.Removed)
 		}
+		if c.Unsupported > 0 {
+			note += fmt.Sprintf("%d 个句子标为无来源支持。", c.Unsupported)
+		}
+		switch {
+		case c.Unverified > 0 && c.Judged > 0:
+			note += fmt.Sprintf("%d 个句子未能证实。", c.Unverified)
+		case c.Unverified > 0:
+			note += fmt.Sprintf("其余 %d 个句子只比对了引文、数字和日期，没有模型判断其内容。", c.Unverified)
+		}
 		if c.FactsUncited > 0 {
-			note += fmt.Sprintf("另有 %d 个含数字或名称的句子没有引用。", c.FactsUncited)
+			note += fmt.Sprintf("另有 %d 个含数字的句子没有引用。", c.FactsUncited)
 		}
 		if c.SourcesUnread > 0 {
 			note += fmt.Sprintf("有 %d 个来源的文本未能读取。", c.SourcesUnread)

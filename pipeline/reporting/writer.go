@@ -106,11 +106,6 @@ func (w *writer) finish(ctx context.Context, outline Outline, d draft) (Report, 
 	} else if d, v, err = w.check(ctx, d); err != nil {
 		return Report{}, err
 	}
-	if w.keptFrame(d.sections) != nil && d.opening.past != nil {
-		v.Judgement = w.before.Judgement
-	} else if v.Judgement, err = w.judge(ctx, outline.Title, d); err != nil {
-		return Report{}, err
-	}
 	v.Links, v.Repeated = w.links(d), d.repeated()
 	w.stats.RepeatedSentences = len(v.Repeated)
 	v.Evaluation = w.evaluate(d, v, w.run.Date(w.now()))

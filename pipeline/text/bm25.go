@@ -5,18 +5,18 @@ import "math"
 // Document is what BM25 ranks. Heading may be empty.
 type Document struct{ Heading, Text string }
 
-// The constants of BM25. k1 and b are the usual values (Robertson and Zaragoza 2009, section 3.2); headingWeight says how
-// many occurrences in the text one in the heading is worth (BM25F, section 3.6).
+// The constants of BM25. k1 and b are the usual values (Robertson and Zaragoza 2009, section 3.2); headingWeight
+// says how many occurrences in the text one in the heading is worth (BM25F, section 3.6).
 const (
 	k1            = 1.2
 	b             = 0.75
 	headingWeight = 2.0
 )
 
-// BM25 returns the score of each document for query, in the order of docs. 0 means that the document has no content word
-// of the query; scores have no upper bound and compare only within one call. Words are those of Terms, a word that the query
-// repeats counts once. Never fails; time grows with the total length of the documents. NewIndex is for many queries.
-// Source: BM25 and BM25F, Robertson and Zaragoza, "The Probabilistic Relevance Framework" (2009).
+// BM25 returns the score of each document for query, in the order of docs. 0 means that the document has no content
+// word of the query; scores have no upper bound and compare only within one call. Words are those of Terms, a word
+// that the query repeats counts once. Never fails; time grows with the total length of the documents. NewIndex is
+// for many queries. Source: BM25 and BM25F, Robertson and Zaragoza, "The Probabilistic Relevance Framework" (2009).
 func BM25(query string, docs []Document) []float64 { return NewIndex(docs).BM25(query) }
 
 // Index holds documents for any number of BM25 queries. Safe for concurrent use.
@@ -25,8 +25,8 @@ type Index struct {
 	postings map[string][]posting
 }
 
-// posting says how often a term stands in a document: an occurrence in a field counts by the field's weight and less in a
-// long field (the weighted term frequency of BM25F).
+// posting says how often a term stands in a document: an occurrence in a field counts by the field's weight and
+// less in a long field (the weighted term frequency of BM25F).
 type posting struct {
 	doc       int
 	frequency float64
@@ -74,4 +74,16 @@ func (ix *Index) BM25(query string) []float64 {
 		}
 	}
 	return scores
+}
+
+// Coverage returns the share of the distinct content words of query that some document of the index has, 0 to 1.
+func (ix *Index) Coverage(query string) float64 {
+	asked := TermSet(query)
+	n := 0
+	for _, t := range asked {
+		if len(ix.postings[t]) > 0 {
+			n++
+		}
+	}
+	return float64(n) / float64(max(1, len(asked)))
 }

@@ -2,6 +2,7 @@ package text
 
 import (
 	"bytes"
+	"iter"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -58,47 +59,75 @@ var plainForm = map[rune]string{
 	'…': "...",
 }
 
-// String returns the folded form: equal for two texts that differ only in white space and in the typography of their marks.
+// String returns the folded form: equal for two texts that differ only in white space and in the typography of their
+// marks.
 func (f Folded) String() string { return string(f.bytes) }
 
-// Find looks for the words of quote and returns where they stand in the text: text[start:end], bytes, on rune boundaries.
-// Runs of white space count as one space; typographic quotation marks, apostrophes and dashes equal their plain forms.
-// Letter case counts. A quote that a model has wrapped in quotation marks or in an ellipsis, or ended with a full stop of
-// its own, is found without them.
+// Find looks for the words of quote and returns where they stand in the text: text[start:end], bytes, on rune
+// boundaries. Runs of white space count as one space; typographic quotation marks, apostrophes and dashes equal
+// their plain forms. Letter case counts, except that of the first letter. A quote that a model has wrapped in
+// quotation marks or in an ellipsis, or ended with a full stop of its own, is found without them.
 //
 // A match never begins or ends inside a word or a number: "3.1 seconds" does not stand in "13.1 seconds", nor
 // "able to" in "unable to". The first match counts. ok is false when there is none, when quote has no letter or digit,
 // and when it is not UTF-8. Never fails; time grows with the length of the text.
 func (f Folded) Find(quote string) (start, end int, ok bool) {
-	if !utf8.ValidString(quote) {
-		return 0, 0, false
-	}
-	whole := string(Fold(quote).bytes)
-	for _, candidate := range []string{whole, strings.Trim(whole, `"' `), strings.Trim(whole, `"'. `)} {
-		if start, end, ok = f.findFolded(candidate); ok {
-			return start, end, true
-		}
+	for start, end := range f.All(quote) {
+		return start, end, true
 	}
 	return 0, 0, false
 }
 
-func (f Folded) findFolded(quote string) (start, end int, ok bool) {
+// All yields all places that Find could return, in order, of the first form of quote that the text has.
+func (f Folded) All(quote string) iter.Seq2[int, int] {
+	return func(yield func(start, end int) bool) {
+		if !utf8.ValidString(quote) {
+			return
+		}
+		whole := string(Fold(quote).bytes)
+		for _, candidate := range []string{whole, strings.Trim(whole, `"' `), strings.Trim(whole, `"'. `)} {
+			for _, form := range []string{candidate, otherCase(candidate)} {
+				if found, more := f.each(form, yield); found || !more {
+					return
+				}
+			}
+		}
+	}
+}
+
+// otherCase returns s with its first letter in the other case; "" when it has none.
+func otherCase(s string) string {
+	r, size := utf8.DecodeRuneInString(s)
+	switch {
+	case unicode.IsUpper(r):
+		return string(unicode.ToLower(r)) + s[size:]
+	case unicode.IsLower(r):
+		return string(unicode.ToUpper(r)) + s[size:]
+	}
+	return ""
+}
+
+// each yields the places of a folded quote. more is false when yield has asked to stop.
+func (f Folded) each(quote string, yield func(start, end int) bool) (found, more bool) {
 	if strings.IndexFunc(quote, letterOrDigit) < 0 {
-		return 0, 0, false
+		return false, true
 	}
 	for from := 0; from <= len(f.bytes)-len(quote); {
 		i := bytes.Index(f.bytes[from:], []byte(quote))
 		if i < 0 {
-			return 0, 0, false
+			break
 		}
 		i += from
-		start, end = f.start[i], f.end[i+len(quote)-1]
+		start, end := f.start[i], f.end[i+len(quote)-1]
 		if !joined(f.text[:start], f.text[start:]) && !joined(f.text[:end], f.text[end:]) {
-			return start, end, true
+			found = true
+			if !yield(start, end) {
+				return true, false
+			}
 		}
 		from = i + 1
 	}
-	return 0, 0, false
+	return found, true
 }
 
 // joined reports whether a cut between these two texts would go through a word or a number.

@@ -1,205 +1,232 @@
 package support
 
 import (
+	"fmt"
+	"math"
 	"slices"
-	"strconv"
 	"strings"
+	"time"
 
 	"nightdesk/pipeline/quantity"
 )
 
-// deriving are words that announce a computed value.
-var deriving = set(`total together combined sum sums add adds all both altogether difference gap increase increased rise rose risen growth grew grown gain gains gained decrease decreased decline declined fall fell fallen
-	drop dropped reduction reduced cut lowered raised times double doubled twice half halved triple tripled quadrupled ratio average mean share percent points fewer more less other others each
-	remaining remain remained rest missing budget lacking short without excluding including net overall per higher lower faster slower longer shorter lighter heavier larger smaller bigger older younger cheaper dearer
-	against gegen every yearly annual annually pro jährlich earlier later behind ahead majority aged age old when amounts
-	insgesamt zusammen summe differenz mehr weniger um teurer billiger höher niedriger übrigen übrige anteil fehlen fehlt ohne jede jeder je
-	manque différence ensemble total`)
+// maxOperands bounds the figures that a value may be computed from: pairs of them are tried.
+const maxOperands = 60
 
-var derivingWide = []string{"倍", "多", "少", "共", "合计", "相差", "平均", "占", "提高", "增加", "减少", "下降", "比"}
-
-// Bounds of what is computed: how many of the passages with most of the sentence's words, and how many of their values.
-const (
-	derivePlaces = 12
-	deriveValues = 48
-)
-
-// derived reports that a quantity can be computed from two or more that stand where the sentence's words do. A value that
-// no word announces must be exact and have three figures, or be what remains of a number: 21 of the 62. Figures that the
-// sources have in another order are a slip, and not computed.
-func (s *statement) derived(q quantity.Quantity, texts []*text, ws []window) bool {
-	if q.Kind == quantity.Date || q.Low != q.High || q.Low <= 0 {
-		return false
-	}
-	raw := s.text[q.Start:q.End]
-	announced := s.announces(q)
-	exact := len(strings.Trim(strings.ReplaceAll(figures(raw), ".", ""), "0")) >= 3
-	for _, t := range texts {
-		if t.slipped(q, raw) {
-			return false
-		}
-	}
-	if !exact && !s.sums() && s.takesPlace(q, texts) {
-		return false
-	}
-	far := leading(ws).share < someOfIt // said in words of its own: any sentence of the sources may be meant
-	d := derivation{q: q, announced: announced, exact: exact, written: writtenValue(raw)}
-	for _, t := range texts {
-		groups := append(s.operands(t, ws), t.bases()...)
-		if far && q.Unit == "month" && q.Bound != quantity.Exact && d.across(t.dates()[:min(len(t.dates()), deriveValues)]) {
-			return true
-		}
-		if far && q.Kind == quantity.Number && t.differs(q) {
-			return true
-		}
-		for _, values := range groups {
-			if d.within(values) {
-				return true
-			}
-		}
-		var all []placed
-		for _, values := range groups {
-			all = append(all, values...)
-		}
-		if d.across(all[:min(len(all), deriveValues)]) || q.Kind != quantity.Number && d.across(t.few(q)) {
-			return true
-		}
-		if q.Unit == "s" && d.ofClocks(t.times()) || t.others(q) || (q.Unit == "s" || ranks[wordBefore(s.words, q.Start)]) && t.nth(raw) {
-			return true
-		}
-		if q.Unit == "month" && len(groups) > 0 || q.Kind == quantity.Number && announced {
-			for _, a := range all[:min(len(all), deriveValues/3)] { // an age, a span of years that began elsewhere
-				for _, b := range t.dates() {
-					if a.Kind == quantity.Date && a.When.Year > 0 && d.span(a.Quantity, b.Quantity) {
-						return true
-					}
-				}
-			}
-		}
-	}
-	return false
+// operand is a figure of a source.
+type operand struct {
+	value
+	doc   *document // nil: it stands in what else is known of a source
+	place int       // the unit of doc
 }
 
-// summing words leave no doubt that a value is computed.
-var summing = set(`add adds sum together combined total altogether both sum difference remaining remain without excluding including net fewer more less outside missing insgesamt zusammen`)
-
-func (s *statement) sums() bool {
-	return slices.ContainsFunc(s.words, func(w word) bool { return summing[w.low] }) || strings.Contains(s.folded, " in all") || strings.Contains(s.folded, " between them")
-}
-
-// takesPlace reports that a source sentence says the same of another value, behind the same word: closed two of its five
-// plants, where the sentence has three.
-func (s *statement) takesPlace(q quantity.Quantity, texts []*text) bool {
-	before := wordBefore(s.words, q.Start)
-	if before == "" || before == "or" || before == "and" {
-		return false
-	}
-	for _, t := range texts {
-		for i, values := range s.operands(t, nil) {
-			if i > 2 {
-				break
-			}
-			u := values[0].unit
-			covered := map[int]bool{}
-			for i, term := range s.terms {
-				if _, there := slices.BinarySearch(t.postings[term.text], u); there {
-					covered[i] = true
-				}
-			}
-			if s.share(covered, t) < 0.9 {
-				continue
-			}
-			rivals := map[float64]bool{}
-			for _, p := range values {
-				if alikeKind(p.Quantity, q) && wordBefore(t.words, p.Start) == before && agree(q, p.Quantity, s.text[q.Start:q.End], p.raw) == apart {
-					rivals[p.Low] = true
-				}
-			}
-			if len(rivals) == 1 {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-func wordBefore(words []word, at int) string {
-	i, _ := slices.BinarySearchFunc(words, at, func(w word, b int) int { return w.start - b })
-	if i == 0 {
-		return ""
-	}
-	return words[i-1].low
-}
-
-// announces reports that the sentence has a word for a computed value, or that the value is one of several: 21 of the 62.
-func (s *statement) announces(q quantity.Quantity) bool {
-	if s.sums() {
-		return true
-	}
-	for _, w := range s.words {
-		if deriving[w.low] && (w.start >= q.End || w.end <= q.Start) {
-			return true
-		}
-	}
-	for _, w := range derivingWide {
-		if strings.Contains(s.text, w) {
-			return true
-		}
-	}
-	if before := wordBefore(s.words, q.Start); before == "by" || len(s.negations) > 0 || q.Kind == quantity.Percent && figures(s.text[q.Start:q.End]) == "" {
-		return true
-	}
-	if q.Kind != quantity.Number {
-		return false
-	}
-	rest := strings.TrimLeft(s.text[q.End:], " ")
-	return strings.HasPrefix(rest, "of ") || strings.HasPrefix(rest, "der ") || strings.HasPrefix(rest, "des ")
-}
-
-// complement reports what remains of a number that the sentence names too: 45 of the 48, where three of 48 did.
-func (s *statement) complement(q quantity.Quantity, texts []*text) bool {
-	if q.Kind == quantity.Percent && s.losesOrKeeps(q, texts) {
-		return true
-	}
-	if q.Kind != quantity.Number || len(s.negations) == 0 && s.takesPlace(q, texts) {
-		return false
-	}
-	for _, whole := range s.quantities {
-		if whole.Start <= q.End || whole.Start-q.End > 12 || whole.Kind != quantity.Number && whole.Kind != quantity.Measure {
-			continue
-		}
-		if words := strings.Fields(s.text[q.End:whole.Start]); len(words) == 0 || words[0] != "of" && words[0] != "der" && words[0] != "von" {
-			continue
-		}
-		rest := writtenValue(s.text[whole.Start:whole.End]) - q.Low
-		for _, t := range texts {
-			for _, p := range t.quantities {
-				if rest > 0 && written(p.raw) == strconv.FormatFloat(rest, 'f', -1, 64) && t.unitHas(p.unit, s.text[whole.Start:whole.End]) {
-					return true
-				}
-			}
-		}
-	}
-	return false
-}
-
-// unitHas reports that a quantity with this number stands in a unit.
-func (t *text) unitHas(unit int, raw string) bool {
-	for _, q := range t.inUnit(unit) {
-		if written(t.Text[q.Start:q.End]) == written(raw) {
-			return true
-		}
-	}
-	return false
-}
-
-// dates returns at most a hundred of a source's dates.
-func (t *text) dates() []placed {
-	var out []placed
-	for _, p := range t.quantities {
-		if p.Kind == quantity.Date && p.When.Year > 0 && len(out) < 100 {
-			out = append(out, p)
+// spans returns where operands stand.
+func spans(operands ...operand) []Span {
+	var out []Span
+	for _, o := range operands {
+		if o.doc != nil {
+			out = append(out, Span{o.doc.ID, o.Start, o.End})
 		}
 	}
 	return out
+}
+
+// operandsIn returns the figures of the units that bear on a sentence, and the dates of the sources.
+func operandsIn(docs []*document, near units) []operand {
+	var out []operand
+	for _, d := range docs {
+		for _, v := range d.values {
+			named := v.Kind == quantity.Label || v.Kind == quantity.Ordinal
+			if u := d.unitAt(v.Start); !named && near[d][u] && len(out) < maxOperands {
+				out = append(out, operand{v, d, u})
+			}
+		}
+		for _, v := range d.about {
+			if v.Kind == quantity.Date && len(out) < maxOperands {
+				out = append(out, operand{v, nil, 0})
+			}
+		}
+	}
+	return out
+}
+
+// derive returns how a figure can be computed from others: from two as difference, sum, mean, share, percent
+// change, ratio, product or quotient, as the sum of a sentence or column, as what is left of 100%, or as the time
+// between two dates; "" when it cannot.
+func derive(v value, operands []operand) (operation string, used []Span) {
+	if v.Kind == quantity.Label {
+		return "", nil
+	}
+	for i, a := range operands {
+		for _, b := range operands[i+1:] {
+			here := a.doc == b.doc && a.place == b.place
+			if !here && !(a.figure() && b.figure()) {
+				continue // small numbers in words are everywhere
+			}
+			near := a.doc == b.doc && max(a.place-b.place, b.place-a.place) <= 1
+			for _, pair := range [2][2]operand{{a, b}, {b, a}} {
+				if operation := v.from(pair[0].value, pair[1].value, near); operation != "" {
+					return operation, spans(pair[:]...)
+				}
+			}
+		}
+	}
+	for _, group := range groupsOf(operands) {
+		if operation := v.ofGroup(group); operation != "" {
+			return operation, spans(group...)
+		}
+	}
+	return "", nil
+}
+
+// from returns the operation by which v comes from a and b, in this order; "" when none does. near: they stand
+// close to each other.
+func (v value) from(a, b value, near bool) string {
+	if v.Kind == quantity.Date || a.Kind == quantity.Date || b.Kind == quantity.Date {
+		return v.fromDates(a, b)
+	}
+	part := near && b.Kind == quantity.Percent && v.Kind != quantity.Percent
+	times := near && b.Unit == "" && b.Low > 1
+	for _, x := range v.readings(a, false) {
+		for _, y := range v.readings(b, false) {
+			switch {
+			case x > y && v.near(x-y):
+				return a.text + " - " + b.text
+			case a.Start != b.Start && v.near(x+y):
+				return a.text + " + " + b.text
+			}
+		}
+		switch share := b.Low / 100; {
+		case part && v.near(x*share):
+			return b.text + " of " + a.text
+		case part && (v.near(x-x*share) || v.near(x+x*share)):
+			return a.text + " changed by " + b.text
+		case part && v.near(x/share):
+			return "the whole of which " + b.text + " is " + a.text
+		case times && v.near(x*b.Low):
+			return a.text + " x " + b.text
+		case times && v.near(x/b.Low):
+			return a.text + " / " + b.text
+		}
+	}
+	sameUnit := a.Unit == b.Unit && a.Low != b.Low
+	ratio := v.Unit == "x" || v.Unit == "" && v.Magnitude <= 1
+	switch {
+	case v.Kind == quantity.Percent && sameUnit && a.Low < b.Low && v.near(100*a.Low/b.Low):
+		return a.text + " as a share of " + b.text
+	case v.Kind == quantity.Percent && sameUnit && v.near(math.Abs(100*(a.Low/b.Low-1))):
+		return "change to " + a.text + " from " + b.text
+	case ratio && sameUnit && a.Low > b.Low && v.near(a.Low/b.Low),
+		v.Unit != "" && v.Unit == quotient(a.Unit, b.Unit) && v.near(a.Low/b.Low):
+		return a.text + " / " + b.text
+	case v.Unit != "" && a.Unit == quotient(v.Unit, b.Unit) && v.near(a.Low*b.Low):
+		return a.text + " x " + b.text
+	case v.Unit == "s" && a.Unit == clock && b.Unit == clock && a.Low > b.Low && v.near(a.Low-b.Low):
+		return a.text + " - " + b.text
+	}
+	return ""
+}
+
+// quotient returns the unit of a quotient of two units; "" when there is none.
+func quotient(over, under string) string {
+	switch {
+	case over == "" || under == "" || over == under:
+		return ""
+	case over == "J" && under == "s":
+		return "W"
+	case over == "J" && under == "W":
+		return "s"
+	}
+	return over + "/" + under
+}
+
+// fromDates returns how v comes from two dates, or from a date and a time.
+func (v value) fromDates(a, b value) string {
+	switch {
+	case a.Kind != quantity.Date || a.year() == 0:
+	case v.Kind == quantity.Date && b.Unit == "month" && v.When == (quantity.When{Year: v.When.Year}):
+		for _, years := range []float64{b.Low / 12, -b.Low / 12} {
+			if float64(a.year())+years == float64(v.When.Year) {
+				return fmt.Sprintf("%s %+g years", a.text, years)
+			}
+		}
+	case v.Kind == quantity.Date && b.Unit == "s" && a.When.Day > 0:
+		for _, seconds := range []float64{b.Low, -b.Low} {
+			then := date(a.day()).Add(time.Duration(seconds) * time.Second)
+			w := quantity.When{Year: then.Year(), Month: int(then.Month()), Day: then.Day()}
+			if v.When.Day > 0 && v.sameDay(value{Quantity: quantity.Quantity{When: w}}) {
+				return fmt.Sprintf("%s %+g days", a.text, seconds/86400)
+			}
+		}
+	case v.Kind != quantity.Date && b.Kind == quantity.Date && b.year() > 0 && v.between(b.day(), a.day()):
+		return a.text + " - " + b.text
+	}
+	return ""
+}
+
+func date(w quantity.When) time.Time {
+	return time.Date(w.Year, time.Month(w.Month), w.Day, 0, 0, 0, 0, time.UTC)
+}
+
+// between reports whether v is the time from one date to another, as far as both say it.
+func (v value) between(from, to quantity.When) bool {
+	years := float64(to.Year - from.Year)
+	switch {
+	case v.Unit == "" && v.Magnitude <= 1: // years, without saying so
+		return years > 0 && v.Low == years
+	case v.Unit == "month" && (from.Month == 0 || to.Month == 0):
+		return years > 0 && v.near(12*years)
+	case v.Unit == "month":
+		months := 12*years + float64(to.Month-from.Month)
+		return months > 0 && (v.near(months) || v.Low == 12*math.Floor(months/12))
+	case v.Unit == "s" && v.Low >= 86400 && from.Day > 0 && to.Day > 0:
+		days := date(to).Sub(date(from)).Hours() / 24
+		return days > 0 && math.Abs(v.Low/86400-days) <= 1 // with or without the first day
+	}
+	return false
+}
+
+// groupsOf returns figures of one unit that stand in one sentence, or in one column of a table.
+func groupsOf(operands []operand) [][]operand {
+	groups := map[string][]operand{}
+	var names []string
+	for _, o := range operands {
+		if o.doc == nil || o.Kind == quantity.Date {
+			continue
+		}
+		name := fmt.Sprint(o.doc.ID, "\x00", o.place, o.Kind, o.Unit)
+		if line := o.doc.Text[o.doc.units[o.place].start:o.Start]; strings.Contains(line, "|") {
+			name = fmt.Sprint(o.doc.ID, "\x00column", strings.Count(strings.TrimLeft(line, "| "), "|"))
+		}
+		if groups[name] == nil {
+			names = append(names, name)
+		}
+		groups[name] = append(groups[name], o)
+	}
+	var out [][]operand
+	for _, name := range names {
+		out = append(out, groups[name])
+	}
+	return out
+}
+
+// ofGroup returns how v comes from all figures of a group together; "" when it does not.
+func (v value) ofGroup(group []operand) string {
+	sum, texts := 0.0, make([]string, len(group))
+	for i, o := range group {
+		x := v.readings(o.value, false)
+		if len(x) == 0 || slices.Contains(texts, o.text) {
+			return ""
+		}
+		sum, texts[i] = sum+x[0], o.text
+	}
+	switch {
+	case len(group) > 1 && v.near(sum):
+		return strings.Join(texts, " + ")
+	case v.Kind == quantity.Percent && sum < 100 && v.near(100-sum):
+		return "100% - " + strings.Join(texts, " - ")
+	case len(group) > 1 && v.near(sum/float64(len(group))):
+		return "mean of " + strings.Join(texts, ", ")
+	}
+	return ""
 }

@@ -1,60 +1,133 @@
 package support
 
 import (
-	"strconv"
+	"slices"
 	"strings"
 
 	"nightdesk/pipeline/quantity"
 )
 
-// figures returns the digits of a quantity as it is written, without separators and trailing decimal zeros.
-func figures(raw string) string {
-	var b strings.Builder
-	for _, r := range raw {
-		if r >= '0' && r <= '9' || r == '.' && b.Len() > 0 {
-			b.WriteRune(r)
-		} else if b.Len() > 0 && r != ',' && r != ' ' && r != '\'' && r != '\u00a0' && r != '\u202f' {
-			break
+// maxFigures bounds the figures of a sentence that are looked for.
+const maxFigures = 60
+
+// figuresOf looks for the figures of a sentence; of a row of a table, head is the table's first row.
+func figuresOf(sentence, head string, docs []*document) []Figure {
+	if head != "" {
+		sentence = rowText(sentence, head)
+	}
+	own := slices.DeleteFunc(valuesOf(sentence), func(v value) bool { return !v.figure() })
+	own = own[:min(len(own), maxFigures)]
+	if len(own) == 0 {
+		return nil
+	}
+	for _, d := range docs {
+		d.read()
+	}
+	near := bearingOn(sentence, docs)
+	out := make([]Figure, len(own))
+	var operands []operand
+	for i, v := range own {
+		out[i] = Figure{Text: v.text, Result: Absent}
+		if place, ok := v.find(docs, near); ok {
+			out[i].Result, out[i].Spans = Found, spans(place)
+			operands = append(operands, place)
 		}
 	}
-	text := strings.TrimRight(b.String(), ".")
-	if strings.Contains(text, ".") {
-		text = strings.TrimRight(strings.TrimRight(text, "0"), ".")
+	operands = append(operands, operandsIn(docs, near)...)
+	for i, v := range own {
+		if out[i].Result != Absent {
+			continue
+		}
+		if operation, used := derive(v, operands); operation != "" {
+			out[i].Result, out[i].Operation, out[i].Spans = Derived, operation, used
+			operands = append(operands, operand{value: v}) // the share of a difference
+		}
 	}
-	return text
+	return out
 }
 
-// written returns the number of a quantity as it is written, without its unit; of number words, in figures.
-func written(raw string) string {
-	if f := figures(raw); f != "" {
-		return f
+// rowText writes a row of a table with the units of its head.
+func rowText(row, head string) string {
+	heads, cells := cellsOf(head), cellsOf(row)
+	for i, cell := range cells {
+		cell = strings.TrimSpace(cell)
+		if v := valuesOf(cell); i < len(heads) && len(v) == 1 && v[0].text == cell && v[0].bare() {
+			if unit := inBrackets(heads[i]); unit != "" {
+				cell = withUnit(cell, unit)
+			}
+		}
+		cells[i] = cell
 	}
-	for length := range 3 { // twenty-five years: the longest number that its first words make
-		words := strings.Fields(raw)
-		if n := 3 - length; n <= len(words) {
-			first := strings.Join(words[:n], " ")
-			if found := quantity.Parse(first); len(found) == 1 && found[0].Kind == quantity.Number && found[0].End == len(first) {
-				return strconv.FormatFloat(found[0].Low, 'f', -1, 64)
+	return strings.Join(cells, " | ")
+}
+
+// units holds the units of each document that bear on a sentence.
+type units map[*document]map[int]bool
+
+const (
+	bestUnits = 8   // of a source that bear on a sentence, by BM25, each with its neighbours
+	fewWords  = 0.5 // of the sentence's words, as a share: a source without more of them cannot be ranked
+)
+
+func bearingOn(sentence string, docs []*document) units {
+	near := units{}
+	for _, d := range docs {
+		near[d] = map[int]bool{}
+		for _, u := range d.ranked(sentence, bestUnits) {
+			near[d][u-1], near[d][u], near[d][u+1] = true, true, true
+		}
+		if d.words().Coverage(sentence) <= fewWords {
+			for u := range d.units {
+				near[d][u] = true
 			}
 		}
 	}
-	return strings.ToLower(raw)
+	return near
 }
 
-// magnitudes are the powers of ten by their names.
-var magnitudes = map[string]float64{"": 1, "thousand": 1e3, "万": 1e4, "million": 1e6, "亿": 1e8, "billion": 1e9, "trillion": 1e12}
-
-// magnitudeOf returns the word for a power of ten in a quantity, in one spelling.
-func magnitudeOf(raw string) string {
-	raw = strings.ToLower(raw)
-	for _, m := range []struct{ name, words string }{
-		{"trillion", "trillion tn 兆"}, {"billion", "billion bn milliarde mrd"}, {"million", "million mio mn mln"}, {"thousand", "thousand tausend tsd"}, {"亿", "亿 億"}, {"万", "万 萬"},
-	} {
-		for word := range strings.FieldsSeq(m.words) {
-			if strings.Contains(raw, word) {
-				return m.name
+// find returns where a figure stands, in a unit that bears on the sentence if there is one. Without a place in the
+// text it stands in what else is known of a source.
+func (v value) find(docs []*document, near units) (place operand, ok bool) {
+	for _, d := range docs {
+		for _, o := range d.values {
+			if !v.says(o) || v.Kind == quantity.Date && o.Kind == quantity.Date && !d.hasYear(v, o) {
+				continue
+			}
+			here := operand{o, d, d.unitAt(o.Start)}
+			if near[d][here.place] {
+				return here, true
+			}
+			if !ok {
+				place, ok = here, true
 			}
 		}
 	}
-	return ""
+	if ok {
+		return place, true
+	}
+	for _, d := range docs {
+		if slices.ContainsFunc(d.about, v.says) {
+			return operand{value: v}, true
+		}
+		if start, end, ok := d.folded().Find(v.text); ok && v.Kind != quantity.Number {
+			v.Start, v.End = start, end
+			return operand{v, d, d.unitAt(start)}, true
+		}
+	}
+	return operand{}, false
+}
+
+// hasYear reports whether the year of a date is said where o gives only day and month: somewhere in the source.
+func (d *document) hasYear(v, o value) bool {
+	if v.When.Year == 0 || o.When.Year > 0 {
+		return true
+	}
+	said := func(o value) bool { return o.Kind == quantity.Date && o.When.Year == v.When.Year }
+	return slices.ContainsFunc(d.values, said) || slices.ContainsFunc(d.about, said)
+}
+
+// Factual reports a sentence that states what can be looked for: a figure or a quotation.
+func Factual(sentence string) bool {
+	sentence = plain(sentence)
+	return slices.ContainsFunc(valuesOf(sentence), value.figure) || len(quotesOf(sentence)) > 0
 }

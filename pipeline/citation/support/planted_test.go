@@ -1,7 +1,6 @@
 package support_test
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -9,7 +8,7 @@ import (
 	"testing"
 
 	"nightdesk/pipeline/citation/support"
-	"nightdesk/pipeline/extractive"
+	txt "nightdesk/pipeline/text"
 )
 
 // planted is a sentence with what is known of it.
@@ -27,32 +26,24 @@ func (p planted) cites() []string {
 	return []string{p.source}
 }
 
-// good reports a kind whose sentences are true to their source: as it has them, in other words, rounded, in another
-// unit, computed from its figures, or each half from another source.
-func good(kind string) bool {
-	switch kind {
-	case "verbatim", "paraphrase", "rounded", "converted", "derived", "both":
-		return true
-	}
-	return false
+// good reports a sentence that is true to its source: as it has it, in other words, rounded, in another unit, or
+// computed from its figures.
+func (p planted) good() bool {
+	return slices.Contains([]string{"verbatim", "paraphrase", "rounded", "converted", "derived", "both"}, p.kind)
 }
 
-// figure reports a kind whose sentences have a figure that their sources do not have.
-func figure(kind string) bool {
-	switch kind {
-	case "number", "unit", "magnitude", "year":
-		return true
-	}
-	return false
+// wrongFigure reports a sentence with a figure that its sources do not have.
+func (p planted) wrongFigure() bool {
+	return slices.Contains([]string{"number", "unit", "magnitude", "year"}, p.kind)
 }
 
-// plant reads the corpus of a directory: every sentence of the texts as it is, the cases that are written below the
-// texts, and every third good one with a source that it does not come from.
-func plant(t testing.TB, dir string) ([]support.Source, []planted) {
+// plant reads the texts of testdata: every sentence of them as it is, the cases that are written below, and every
+// third good one with a source that it does not come from.
+func plant(t testing.TB) ([]support.Source, []planted) {
 	t.Helper()
-	paths, err := filepath.Glob(filepath.Join("testdata", dir, "*.txt"))
+	paths, err := filepath.Glob("testdata/texts/*.txt")
 	if err != nil || len(paths) == 0 {
-		t.Fatalf("no corpus in %s: %v", dir, err)
+		t.Fatalf("no texts: %v", err)
 	}
 	var sources []support.Source
 	var cases []planted
@@ -68,7 +59,7 @@ func plant(t testing.TB, dir string) ([]support.Source, []planted) {
 		}
 		s := support.Source{ID: strings.TrimSuffix(filepath.Base(path), ".txt"), Text: text, About: strings.TrimPrefix(head, "title: ")}
 		sources = append(sources, s)
-		for _, sentence := range extractive.Sentences(text) {
+		for _, sentence := range txt.Sentences(text) {
 			cases = append(cases, planted{"verbatim", sentence.Text, s.ID, ""})
 		}
 		for line := range strings.Lines(lines) {
@@ -82,7 +73,7 @@ func plant(t testing.TB, dir string) ([]support.Source, []planted) {
 	}
 	n := 0
 	for _, c := range slices.Clone(cases) {
-		if !good(c.kind) || c.second != "" {
+		if !c.good() || c.second != "" {
 			continue
 		}
 		if n++; n%3 == 0 {
@@ -91,88 +82,4 @@ func plant(t testing.TB, dir string) ([]support.Source, []planted) {
 		}
 	}
 	return sources, cases
-}
-
-// count is what became of the sentences of one kind.
-type count struct{ all, supported, unverified, unsupported int }
-
-// weigh checks all cases, prints the table and returns the counts by kind.
-func weigh(t *testing.T, sources []support.Source, cases []planted) map[string]*count {
-	t.Helper()
-	corpus := support.New(sources)
-	counts := map[string]*count{}
-	var kinds []string
-	for _, c := range cases {
-		v := corpus.Check(c.sentence, c.cites())
-		n := counts[c.kind]
-		if n == nil {
-			n = &count{}
-			counts[c.kind] = n
-			kinds = append(kinds, c.kind)
-		}
-		n.all++
-		wrong := false
-		switch v.Result {
-		case support.Supported:
-			n.supported++
-			wrong = !good(c.kind)
-		case support.Unverified:
-			n.unverified++
-		case support.Unsupported:
-			n.unsupported++
-			wrong = good(c.kind)
-		}
-		if wrong || v.Result == support.Unverified {
-			t.Logf("%-10s %-11s %-9s %-20q %.2f %s", c.kind, v.Result, v.Reason, v.Detail, v.Overlap, c.sentence)
-		}
-	}
-	t.Log(table(kinds, counts))
-	return counts
-}
-
-// table shows by kind what was found, with the recall of the kind's wrong sentences and the precision of the verdicts.
-func table(kinds []string, counts map[string]*count) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "\n%-12s %5s %10s %11s %12s   %s\n", "kind", "all", "supported", "unverified", "unsupported", "recall")
-	var rightNo, wrongNo, rightYes, wrongYes int
-	for _, k := range kinds {
-		c := counts[k]
-		recall := c.unsupported
-		if good(k) {
-			recall = c.supported
-			rightYes += c.supported
-			wrongNo += c.unsupported
-		} else {
-			wrongYes += c.supported
-			rightNo += c.unsupported
-		}
-		fmt.Fprintf(&b, "%-12s %5d %10d %11d %12d   %5.1f%%\n", k, c.all, c.supported, c.unverified, c.unsupported, 100*float64(recall)/float64(c.all))
-	}
-	fmt.Fprintf(&b, "precision of unsupported %.1f%% (%d of %d), of supported %.1f%% (%d of %d)",
-		percent(rightNo, wrongNo), rightNo, rightNo+wrongNo, percent(rightYes, wrongYes), rightYes, rightYes+wrongYes)
-	return b.String()
-}
-
-func percent(n, rest int) float64 { return 100 * float64(n) / float64(max(1, n+rest)) }
-
-// TestPlanted checks what must never fail: no good sentence is called unsupported, and no wrong figure passes.
-func TestPlanted(t *testing.T) {
-	t.Parallel()
-	for _, dir := range []string{"dev", "held"} {
-		t.Run(dir, func(t *testing.T) {
-			t.Parallel()
-			sources, cases := plant(t, dir)
-			counts := weigh(t, sources, cases)
-			for kind, c := range counts {
-				switch {
-				case kind == "verbatim" && c.supported < c.all:
-					t.Errorf("%d of %d verbatim sentences are not supported", c.all-c.supported, c.all)
-				case good(kind) && c.unsupported > 0:
-					t.Errorf("%d of %d good sentences (%s) are called unsupported", c.unsupported, c.all, kind)
-				case figure(kind) && c.unsupported < c.all:
-					t.Errorf("%d of %d sentences with a wrong %s pass", c.all-c.unsupported, c.all, kind)
-				}
-			}
-		})
-	}
 }

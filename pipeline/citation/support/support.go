@@ -1,96 +1,84 @@
-// Package support decides whether the sources that a sentence cites say what it says. It is deterministic and asks no
-// model: every quote, quantity, date and name of the sentence must stand in the text of a cited source, beside the words
-// that it is said of, and negation, direction and roles must agree; the rest of the wording is compared word by word.
+// Package support finds in the sources that a sentence cites what shows the sentence to be right or wrong. It is
+// deterministic and asks no model.
 //
-// It errs to one side. Unsupported is said only of what can be pointed at; what cannot be decided, such as a free
-// paraphrase, a derived value or a translation, is unverified. It does not judge whether a source is right.
+// There are two findings. Quotation: the sentence, or what it puts in quotation marks, stands verbatim in a cited
+// source. Figures: each figure and date is in a cited source, can be computed from figures that are, or is absent.
+// Words that sentence and source share prove nothing, so everything else is for a model (package judging), which
+// gets the Passages that bear on the sentence, and whose answer Decide combines with the findings.
 //
-// Entry points: New takes the sources, Corpus.Check judges a sentence, Lift asks an embedding model about what the words
-// left open. Foreign text may leave more unverified; it never fails, and the time is linear in its length.
+// Entry points: New takes the sources, Corpus.Check finds, Decide gives the verdict. Time is linear in the length
+// of the texts; foreign text never makes anything fail.
 package support
 
-import "strings"
+import (
+	"strings"
+	"sync"
 
-// Rules is the number of the rules by which this version judges: others may judge otherwise. TestRules says when it must be raised.
-const Rules = 1
-
-// Result says what a check found.
-type Result string
-
-// The results of a check.
-const (
-	Supported   Result = "supported"
-	Unsupported Result = "unsupported"
-	Unverified  Result = "unverified"
+	"nightdesk/pipeline/text"
 )
 
-// Reason says why a sentence is not supported.
-type Reason string
-
-// The reasons of Unsupported. Detail says which words of the sentence it is about.
-const (
-	ReasonQuote     Reason = "quote"     // a quotation does not stand there word for word
-	ReasonNumber    Reason = "number"    // a number is not there
-	ReasonUnit      Reason = "unit"      // the number is there with another unit
-	ReasonMagnitude Reason = "magnitude" // the figures are there with another power of ten
-	ReasonDate      Reason = "date"      // a date or year is not there
-	ReasonSubject   Reason = "subject"   // a number or date is there and said of something else
-	ReasonName      Reason = "name"      // a name is not there
-	ReasonRoles     Reason = "roles"     // who does it to whom is the other way round
-	ReasonNegation  Reason = "negation"  // one of the two is negated
-	ReasonDirection Reason = "direction" // more for less, before for after, and the like
-	ReasonWords     Reason = "words"     // hardly a word of it is there; also of Unverified: too few are
-)
-
-// The reasons of Unverified, besides ReasonWords and ReasonSubject.
-const (
-	ReasonNoText   Reason = "no_text"  // the text of the sources is not known
-	ReasonDerived  Reason = "derived"  // a number can be computed from others that are there
-	ReasonRounding Reason = "rounding" // a number is there, but rounded or limited in another way
-	ReasonLanguage Reason = "language" // the sources are in another language
-	ReasonAbsence  Reason = "absence"  // it says what the sources do not say
-	ReasonUnknown  Reason = "unknown"  // the check itself failed
-)
+// Rules is the number of the rules by which this version checks. Raise it when a change makes other findings or
+// verdicts of the same texts: a bundle that was checked by other rules is then not taken for forged.
+const Rules = 2
 
 // Source is a text that can be cited.
 type Source struct {
 	ID    string
 	Text  string // UTF-8, any length
-	About string // what else is known of it: title, headings, authors, publisher, date; names and dates may stand there
+	About string // what else is known of it: title, headings, authors, publisher, date
 }
 
-// Verdict is the judgement of one sentence.
-type Verdict struct {
-	Result  Result   `json:"verdict"`
-	Reason  Reason   `json:"reason,omitempty"` // empty when supported
-	Detail  string   `json:"detail,omitempty"` // the words of the sentence that are not borne out
-	Source  string   `json:"source,omitempty"` // ID of the source with the best passage; empty: none has any of it
-	Start   int      `json:"start"`            // bytes of the best passage in that source's text
-	End     int      `json:"end"`
-	Sources []string `json:"sources,omitempty"` // IDs of the sources that bear it out, in the order in which they were given
-	Overlap float64  `json:"overlap"`           // share of the sentence's content words in the best passages, 0 to 1
+// Span is a place in the text of a source.
+type Span struct {
+	Source string `json:"source"` // Source.ID
+	Start  int    `json:"start"`  // bytes
+	End    int    `json:"end"`
 }
 
-// Check judges one sentence by these sources; see Corpus.Check.
-func Check(sentence string, sources []Source) Verdict {
-	ids := make([]string, len(sources))
-	for i, s := range sources {
-		ids[i] = s.ID
-	}
-	return New(sources).Check(sentence, ids)
+// Finding says what was found of a quotation or figure.
+type Finding string
+
+// The findings.
+const (
+	Verbatim Finding = "verbatim" // the whole sentence stands in a source
+	Found    Finding = "found"    // all quoted passages do; the figure does
+	Derived  Finding = "derived"  // of a figure: it can be computed from figures of the sources
+	Absent   Finding = "absent"
+)
+
+// Findings are what was found of one sentence.
+type Findings struct {
+	NoText    bool      `json:"no_text,omitempty"` // no cited source has a text: nothing was looked for
+	Quotation Quotation `json:"quotation,omitzero"`
+	Figures   []Figure  `json:"figures,omitempty"` // in the order of the sentence
 }
 
-// Corpus holds sources in a form that many sentences can be checked by. A source is read when it is first cited. Not
-// for concurrent use.
+// Quotation is the finding about verbatim words.
+type Quotation struct {
+	Result  Finding `json:"result"`          // Verbatim, Found or Absent
+	Spans   []Span  `json:"spans,omitempty"` // of the sentence, or of the quoted passages that stand in a text
+	Missing string  `json:"missing,omitempty"`
+}
+
+// Figure is the finding about one figure or date.
+type Figure struct {
+	Text      string  `json:"text"`                // as the sentence writes it
+	Result    Finding `json:"result"`              // Found, Derived or Absent
+	Spans     []Span  `json:"spans,omitempty"`     // where it or the operands stand; none: in About
+	Operation string  `json:"operation,omitempty"` // of a derived one: 41.6 - 38.2
+}
+
+// Corpus holds sources in a form that many sentences can be checked by. A source is read when it is first cited.
+// Safe for concurrent use, one call at a time.
 type Corpus struct {
+	mu      sync.Mutex // for what is made when it is first needed
 	sources map[string]Source
-	texts   map[string]*text
-	stems   stems
+	read    map[string]*document
 }
 
 // New returns the corpus of these sources. Of two with one ID the first counts.
 func New(sources []Source) *Corpus {
-	c := &Corpus{sources: map[string]Source{}, texts: map[string]*text{}, stems: stems{}}
+	c := &Corpus{sources: map[string]Source{}, read: map[string]*document{}}
 	for _, s := range sources {
 		if _, known := c.sources[s.ID]; !known {
 			c.sources[s.ID] = s
@@ -99,76 +87,68 @@ func New(sources []Source) *Corpus {
 	return c
 }
 
-// Passage returns the text that a verdict points at, empty when it points at none.
-func (c *Corpus) Passage(v Verdict) string {
-	s, ok := c.sources[v.Source]
-	if !ok || v.Start < 0 || v.End > len(s.Text) || v.Start > v.End {
+// Text returns the text of a span, empty when there is no such place.
+func (c *Corpus) Text(s Span) string {
+	source, ok := c.sources[s.Source]
+	if !ok || s.Start < 0 || s.Start > s.End || s.End > len(source.Text) {
 		return ""
 	}
-	return s.Text[v.Start:v.End]
+	return source.Text[s.Start:s.End]
 }
 
-// Check judges a sentence by the sources with these IDs, unknown ones being ignored: each of its facts must be borne out
-// by at least one. sentence: UTF-8 without citation markers; Markdown emphasis, links and escapes are read as what they
-// show. Never fails.
-func (c *Corpus) Check(sentence string, ids []string) Verdict {
-	var texts []*text
+// Check looks for a sentence in the sources with these IDs; unknown ones are ignored. sentence: UTF-8 without citation
+// markers; Markdown emphasis, links and escapes are read as what they show. head: the first row of the table, when the
+// sentence is a row of one.
+func (c *Corpus) Check(sentence, head string, ids []string) Findings {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	docs := c.documents(ids)
+	if len(docs) == 0 {
+		return Findings{NoText: true}
+	}
+	sentence = plain(sentence)
+	quotation := quotationOf(sentence, docs)
+	if quotation.Result == Verbatim {
+		return Findings{Quotation: quotation} // and so its figures
+	}
+	return Findings{Quotation: quotation, Figures: figuresOf(sentence, plain(head), docs)}
+}
+
+// documents returns the sources with these IDs whose text is known, each once.
+func (c *Corpus) documents(ids []string) []*document {
+	var out []*document
 	seen := map[string]bool{}
 	for _, id := range ids {
-		if t := c.text(id); t != nil && !seen[id] {
-			seen[id] = true
-			texts = append(texts, t)
-		}
-	}
-	if len(texts) == 0 {
-		return Verdict{Result: Unverified, Reason: ReasonNoText}
-	}
-	likely := ""
-	if allGerman(texts) {
-		likely = "de"
-	}
-	return judge(newStatement(sentence, c.stems, likely), texts)
-}
-
-// text returns a source in the form that is checked by; nil when its text is not known.
-func (c *Corpus) text(id string) *text {
-	t, known := c.texts[id]
-	if !known {
-		if s, ok := c.sources[id]; ok && s.Text != "" {
-			t = newText(s, c.stems)
-		}
-		c.texts[id] = t
-	}
-	return t
-}
-
-// Quoted judges a text that should stand in a source word for word, of one sentence or several; when it does not, it is
-// judged as Check does.
-func (c *Corpus) Quoted(quote string, ids []string) Verdict {
-	needle := strings.TrimSpace(foldText(plain(quote)).text)
-	for _, id := range ids {
-		if t := c.text(id); t != nil && needle != "" {
-			if i := t.folded.find(needle, 0); i >= 0 {
-				start, end := t.folded.original(i, i+len(needle), len(t.Text))
-				return Verdict{Result: Supported, Overlap: 1, Source: id, Start: start, End: end, Sources: []string{id}}
+		d, read := c.read[id]
+		if !read {
+			if s, known := c.sources[id]; known && strings.TrimSpace(s.Text) != "" {
+				d = &document{Source: s, units: unitsOf(s.Text)}
 			}
+			c.read[id] = d
+		}
+		if d != nil && !seen[id] {
+			seen[id] = true
+			out = append(out, d)
 		}
 	}
-	return c.Check(quote, ids)
+	return out
 }
 
-// Factual reports a sentence that states what can be checked: a quantity, a date or a name.
-func Factual(sentence string) bool {
-	s := newStatement(sentence, stems{}, "")
-	for _, q := range s.quantities {
-		if !s.counts(q, counted) {
-			return true
-		}
+// document is a source that is checked by. What takes time to make is made when it is first needed.
+type document struct {
+	Source
+	units  []unit
+	fold   *text.Folded
+	index  *text.Index
+	values []value // of the text, in order
+	about  []value // of Source.About
+	valued bool
+}
+
+func (d *document) folded() text.Folded {
+	if d.fold == nil {
+		f := text.Fold(d.Text)
+		d.fold = &f
 	}
-	for _, n := range s.names {
-		if !n.weak {
-			return true
-		}
-	}
-	return len(s.quotes) > 0
+	return *d.fold
 }

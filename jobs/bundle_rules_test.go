@@ -1,0 +1,24 @@
+package jobs_test
+
+import (
+	"os"
+	"testing"
+
+	"nightdesk/jobs"
+	"nightdesk/storage"
+)
+
+// TestBundleOfEarlierRules: a bundle that was checked by the first rules, with names and words, is read and not taken for forged; that its
+// sentences come out otherwise is counted.
+func TestBundleOfEarlierRules(t *testing.T) {
+	t.Parallel()
+	const id = "research_20261122_153205_fro4lwpnkw"
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS("testdata/rules1")); err != nil {
+		t.Fatal(err)
+	}
+	check, err := jobs.CheckBundle(t.Context(), storage.NewDir(dir), id)
+	if err != nil || len(check.Problems) > 0 || check.Sentences != 12 || check.Otherwise != 12 || check.Citations != 1 {
+		t.Errorf("%+v, %v", check, err)
+	}
+}

@@ -1,0 +1,171 @@
+package support
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"nightdesk/pipeline/text"
+)
+
+// unit is a sentence of a source, or a line of what has no sentences, such as tables and code.
+type unit struct{ start, end int }
+
+// maxUnit is the length in bytes above which a sentence is cut: what is longer is no sentence.
+const maxUnit = 2000
+
+func unitsOf(s string) []unit {
+	var out []unit
+	add := func(start, end int) {
+		if !strings.ContainsFunc(s[start:end], letterOrDigit) {
+			return
+		}
+		for end-start > maxUnit {
+			stop := start + maxUnit
+			for stop > start+maxUnit/2 && s[stop] != ' ' && s[stop] != '\n' {
+				stop--
+			}
+			out = append(out, unit{start, stop})
+			start = stop
+		}
+		out = append(out, unit{start, end})
+	}
+	prose := func(start, end int) { // what is not in a sentence goes by lines
+		at := start
+		for _, sentence := range text.Sentences(s[start:end]) {
+			for line := range strings.Lines(s[at : start+sentence.Start]) {
+				add(at, at+len(line))
+				at += len(line)
+			}
+			at = start + sentence.End
+			add(start+sentence.Start, at)
+		}
+		for line := range strings.Lines(s[at:end]) {
+			add(at, at+len(line))
+			at += len(line)
+		}
+	}
+	at, from := 0, 0
+	for line := range strings.Lines(s) {
+		if end := at + len(line); strings.Contains(line, "|") { // a row of a table
+			prose(from, at)
+			add(at, end)
+			from = end
+		}
+		at += len(line)
+	}
+	prose(from, len(s))
+	return out
+}
+
+func letterOrDigit(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+
+// words returns the index of the units.
+func (d *document) words() *text.Index {
+	if d.index == nil {
+		docs := make([]text.Document, len(d.units))
+		for i, u := range d.units {
+			docs[i].Text = d.Text[u.start:u.end]
+		}
+		d.index = text.NewIndex(docs)
+	}
+	return d.index
+}
+
+// ranked returns the units of a document that have a word of the query, the best first, at most so many.
+func (d *document) ranked(query string, most int) []int {
+	scores := d.words().BM25(query)
+	var found []int
+	for i, s := range scores {
+		if s > 0 {
+			found = append(found, i)
+		}
+	}
+	slices.SortStableFunc(found, func(a, b int) int { return cmp.Compare(scores[b], scores[a]) })
+	return found[:min(len(found), most)]
+}
+
+// unitAt returns the unit around a byte of the text, or the one before it.
+func (d *document) unitAt(at int) int {
+	i, found := slices.BinarySearchFunc(d.units, at, func(u unit, at int) int { return u.start - at })
+	if !found {
+		i--
+	}
+	return max(0, i)
+}
+
+// Passages returns the places of the sources with these IDs that bear on a sentence: around the quotes, and those
+// with most of its words by BM25, each with the sentences before and behind it. They are in the order of their use,
+// do not overlap, and have at most limit bytes together, but for the first.
+func (c *Corpus) Passages(sentence string, ids []string, quotes []Span, limit int) []Span {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var out []Span
+	left := limit
+	take := func(d *document, first, last int) {
+		first, last = max(0, first-1), min(len(d.units)-1, last+1)
+		s := Span{d.ID, d.units[first].start, d.units[last].end}
+		for _, o := range out {
+			if o.Source == s.Source && o.Start < s.End && s.Start < o.End { // what is left of it beside that one
+				if s.Start >= o.Start {
+					s.Start = o.End
+				} else {
+					s.End = o.Start
+				}
+			}
+		}
+		if s.Start >= s.End || len(out) > 0 && s.End-s.Start > left || strings.TrimSpace(d.Text[s.Start:s.End]) == "" {
+			return
+		}
+		out = append(out, s)
+		left -= s.End - s.Start
+	}
+	docs := c.documents(ids)
+	for _, q := range quotes {
+		for _, d := range docs {
+			if d.ID == q.Source && q.Start >= 0 && q.Start < q.End && q.End <= len(d.Text) {
+				take(d, d.unitAt(q.Start), d.unitAt(q.End-1))
+			}
+		}
+	}
+	sentence = plain(sentence)
+	rankings := make([][]int, len(docs))
+	for i, d := range docs {
+		rankings[i] = d.ranked(sentence, mostPassages)
+	}
+	for n := range mostPassages { // the best of each source, then the second
+		for i, d := range docs {
+			if n < len(rankings[i]) {
+				take(d, rankings[i][n], rankings[i][n])
+			}
+		}
+	}
+	return out
+}
+
+// mostPassages bounds the passages of one source.
+const mostPassages = 4
+
+// Merge joins spans that overlap or touch, but for white space between paragraphs. Sources keep the order of their
+// first span, the spans of a source are in the order of its text. It may reorder what it is given.
+func Merge(spans []Span) []Span {
+	order := map[string]int{}
+	for _, s := range spans {
+		if _, known := order[s.Source]; !known {
+			order[s.Source] = len(order)
+		}
+	}
+	slices.SortFunc(spans, func(a, b Span) int {
+		return cmp.Or(order[a.Source]-order[b.Source], a.Start-b.Start, a.End-b.End)
+	})
+	var out []Span
+	for _, s := range spans {
+		if n := len(out) - 1; n >= 0 && out[n].Source == s.Source && s.Start <= out[n].End+len("\n\n") {
+			out[n].End = max(out[n].End, s.End)
+			continue
+		}
+		out = append(out, s)
+	}
+	return out
+}

@@ -1,0 +1,119 @@
+package judging_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"nightdesk/pipeline/citation/support"
+	"nightdesk/pipeline/judging"
+	"nightdesk/pipeline/llm"
+	"nightdesk/pipeline/llm/llmtest"
+	"nightdesk/prompts"
+)
+
+var (
+	pump   = support.Source{ID: "pump", Text: "The heat pump reached 4,930 full-load hours in 2024. It cost 41.6 million euros."}
+	survey = support.Source{ID: "survey", Text: "Marine life was not harmed.\n\n" + strings.Repeat("Nothing else was seen.\n\n", 400)}
+)
+
+func sentence(corpus *support.Corpus, text string, sources ...string) judging.Sentence {
+	return judging.Sentence{Text: text, Sources: sources, Findings: corpus.Check(text, "", sources)}
+}
+
+// serve starts a model server and returns a client of it for the judge.
+func serve(t *testing.T, provider llm.Provider, window int, answer func(q llmtest.Question) string) (llm.Model, *llmtest.Stub) {
+	t.Helper()
+	stub := &llmtest.Stub{Answer: func(q llmtest.Question) (string, bool) { return answer(q), true }}
+	server := httptest.NewServer(stub)
+	t.Cleanup(server.Close)
+	client, err := llm.NewClient(llm.Settings{Roles: map[llm.Role]llm.RoleSettings{
+		llm.Judge: {Provider: provider, Model: "small-checker", BaseURL: server.URL, ContextTokens: window, MaxTokens: 1000, MaxTries: 1},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return client, stub
+}
+
+func say(findings ...prompts.JudgeFinding) string {
+	body, _ := json.Marshal(prompts.JudgeAnswer{Findings: findings})
+	return string(body)
+}
+
+// TestJudge asks servers of all protocols, as a small checker on Ollama is asked: each sentence with the passages
+// of its own sources, once.
+func TestJudge(t *testing.T) {
+	t.Parallel()
+	for _, provider := range []llm.Provider{llm.ProviderOpenAI, llm.ProviderAnthropic, llm.ProviderOllama} {
+		t.Run(string(provider), func(t *testing.T) {
+			t.Parallel()
+			user := ""
+			model, stub := serve(t, provider, 0, func(q llmtest.Question) string {
+				user = q.User
+				return say(
+					prompts.JudgeFinding{Sentence: 2, Span: "Marine life\nwas not harmed", Wrong: "The source says that it was not.", Verdict: "Contradicted"},
+					prompts.JudgeFinding{Sentence: 1, Span: "It cost 41.6 million euros.", Wrong: "x", Verdict: "supported"},
+					prompts.JudgeFinding{Sentence: 1, Verdict: "contradicted"},
+					prompts.JudgeFinding{Sentence: 3, Span: "Marine life was not harmed", Verdict: "supported"},
+				)
+			})
+			corpus := support.New([]support.Source{pump, survey})
+			j := judging.Judge{Model: model, Language: "en", Corpus: corpus, About: func(id string) string { return "Title of " + id }}
+			got, err := j.Ask(t.Context(), llm.Position{}, []judging.Sentence{
+				sentence(corpus, "The price was 41.6 million euros, 3.4 million above 38.2.", "pump"),
+				sentence(corpus, "Marine life was harmed.", "survey"),
+				sentence(corpus, "Marine life is well.", "pump"),
+				sentence(corpus, "It ran for 4,930 hours.", "pump"),
+			})
+			if err != nil || stub.Stats().Calls != 1 {
+				t.Fatalf("%d calls, %v", stub.Stats().Calls, err)
+			}
+			for i, want := range []string{"supported pump", "contradicted survey", "supported -", "no_answer"} {
+				place := "-"
+				if got[i].Span != nil {
+					place = got[i].Span.Source
+				}
+				if said := strings.TrimPrefix(fmt.Sprintf("%s %s", got[i].Judgement, place), " -"); got[i].Missing == "" && said != want || got[i].Missing != "" && string(got[i].Missing) != want {
+					t.Errorf("sentence %d: %+v, want %s", i+1, got[i], want)
+				}
+			}
+			if got[0].Wrong != "" || got[1].Wrong == "" {
+				t.Errorf("%+v", got)
+			}
+			for _, part := range []string{"Title: Title of pump", "Hint: not found in the source: “3.4 million”", "Sentence 2, passages 2\n", "Sentence 4, passages 1\n"} {
+				if !strings.Contains(user, part) {
+					t.Errorf("no %q in\n%s", part, user)
+				}
+			}
+			if len(user) > 6000 {
+				t.Errorf("the question has %d bytes", len(user))
+			}
+		})
+	}
+}
+
+// TestSmallWindow: a question that does not fit is asked with shorter passages; sentences that one call has no room
+// for are left.
+func TestSmallWindow(t *testing.T) {
+	t.Parallel()
+	model, stub := serve(t, llm.ProviderOpenAI, 8000, func(llmtest.Question) string { return say() })
+	corpus := support.New([]support.Source{survey})
+	var many []judging.Sentence
+	for range judging.MostSentences + 1 {
+		many = append(many, sentence(corpus, "Marine life was seen, and nothing else was.", "survey"))
+	}
+	long := func(string) string { return strings.Repeat("很长的标题", 300) }
+	got, err := judging.Judge{Model: model, Language: "zh", Corpus: corpus, About: long}.Ask(t.Context(), llm.Position{}, many)
+	if err != nil || stub.Stats().Calls != 1 || got[0].Missing != support.NoAnswer || got[judging.MostSentences].Missing != support.NoRoom {
+		t.Errorf("%d calls, %v, %+v", stub.Stats().Calls, err, got[judging.MostSentences])
+	}
+	model, _ = serve(t, llm.ProviderOpenAI, 2000, func(llmtest.Question) string { return say() })
+	got, err = judging.Judge{Model: model, Corpus: corpus, About: long}.Ask(t.Context(), llm.Position{}, many)
+	if !errors.Is(err, llm.ErrContextLength) || got[0].Missing != support.NoAnswer {
+		t.Errorf("%v, %+v", err, got[0])
+	}
+}
