@@ -60,7 +60,7 @@ func TestFigureInTheReport(t *testing.T) {
 		box.Tools = append(box.Tools, tools.NewRunCode(drawingBox{}, sandbox.DefaultLimits(time.Minute)))
 		return box, err
 	}
-	o := options(1, 1, 1)
+	o := options(1, 2, 1) // the first iteration asks what the plan has
 	o.Tools = []string{"rag_hybrid", "run_code"}
 	w := b.start(jobs.Settings{})
 	id := b.enqueue(topic, o, "")

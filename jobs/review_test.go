@@ -62,7 +62,7 @@ func TestReviewLoops(t *testing.T) {
 		{name: "two", loops: 2, room: 5, reviews: 2, blocks: 4},
 		{name: "the queue fills up", loops: 3, room: 1, reviews: 1, blocks: 3},
 		{name: "the queue is full", loops: 2, room: 0, reviews: 0, blocks: 2},
-		{name: "no model", loops: 2, room: 5, withoutModel: true, blocks: 1},
+		{name: "no model", loops: 2, room: 5, withoutModel: true, blocks: 2},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()

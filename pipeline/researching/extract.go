@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"nightdesk/pipeline/recurring"
 	"nightdesk/pipeline/text"
 	"nightdesk/topicqueue"
 )
@@ -40,17 +41,22 @@ func (w *work) decideExtractively(k int) decision {
 // question is what a passage must bear on: the topic in the user's words, of which a block is a part.
 func (w *work) question() string { return w.run.Topic + "\n" + w.block.Title }
 
-// bestPages are the calls that open what searches of the web have found, the best first: an engine's excerpt is no finding.
+// bestPages are the calls that open what searches of the web have found, the best first: an engine's excerpt is no finding. Of
+// a topic that is researched again and again they are more, so that what is new can be told from what was not read.
 func (w *work) bestPages(k int, calls []call, outcomes []outcome) []call {
 	if _, ok := w.tools.Lookup(openPage); !ok {
 		return nil
+	}
+	most := maxOpenedPages
+	if w.Keep != nil {
+		most = maxOpened
 	}
 	l := callList{w: w, k: k, asked: w.issued, calls: slices.Clone(calls), limit: len(calls)}
 	for _, o := range outcomes {
 		if o.tool != webSearch {
 			continue
 		}
-		l.limit += maxOpenedPages
+		l.limit += most
 		for _, s := range o.answer.Sources {
 			if strings.HasPrefix(s.URL, "http") {
 				l.add(openPage, s.URL)
@@ -68,6 +74,12 @@ func (w *work) extract(o outcome, pieces []piece, shares passageShares) []findin
 	for _, p := range passagesOf(pieces) {
 		share := shares.of(o, p)
 		if share < enoughShare {
+			continue
+		}
+		if o.only != nil { // of a text that was read before: what is news in it
+			for _, u := range recurring.Over(o.only, p.at, p.at+len(p.text)) {
+				found = append(found, finding{source: p.source, text: topicqueue.OneLine(o.fresh[p.source].Text[u.Start:u.End]), start: u.Start, end: u.End, share: share})
+			}
 			continue
 		}
 		for _, b := range text.Blocks(p.text) {
