@@ -49,19 +49,14 @@ func iterationCalls(work int) []askedCall {
 // reviewCall looks for gaps.
 var reviewCall = askedCall{llm.Planner, 1, 18_000 + bigSchema, 1_030}
 
-// reportCalls are those of a report of so many sections from so much evidence. reviewed: the review has said which blocks
-// are one subject.
-func reportCalls(sections, evidence int, reviewed bool) []askedCall {
+// reportCalls are those of a report of so many sections from so much evidence.
+func reportCalls(sections, evidence int) []askedCall {
 	per := func(charsOfAnIteration int) int { return charsOfAnIteration * evidence / evidenceOfIteration }
-	calls := []askedCall{
+	return []askedCall{
 		{llm.Writer, 1, min(13_400, 5_400+per(390)) + bigSchema, 150 * sections}, // outline
 		{llm.Writer, sections, 3_350 + evidence/sections, 4_000},
 		{llm.Writer, 2, min(7_100, 3_400+per(180)), 1_200}, // introduction and conclusion
 	}
-	if sections > 1 && !reviewed {
-		calls = append(calls, askedCall{llm.Writer, 1, 10_400 + schema, 100}) // deduplicate
-	}
-	return calls
 }
 
 // tokens of one call: of the question and of the answer.

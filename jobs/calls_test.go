@@ -348,11 +348,11 @@ func (m *callLog) reply(q llmtest.Question) (string, bool) {
 		}
 		v = object{"title": "Keeping the harbours of the coast", "introduction": "Say what is compared.", "conclusion": "Say which costs most.", "sections": sections}
 	case "section", "introduction", "conclusion":
-		if step == "section" {
-			m.gather(step, m.blocks)
-		} else {
+		if step != "section" {
 			m.gather("frame", 2)
+			return framed(q.User, 8), true
 		}
+		m.gather(step, m.blocks)
 		var text strings.Builder
 		var cited []string
 		for _, m := range callCite.FindAllStringSubmatch(q.User, -1) { // what its claim says: nothing to repair

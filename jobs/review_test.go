@@ -150,9 +150,6 @@ func TestReviewThatCannotBeDone(t *testing.T) {
 				if strings.HasPrefix(q.Name, "review") {
 					return "I would say that all is well.", true
 				}
-				if strings.HasPrefix(q.Name, "deduplicate") {
-					return `{"think":"","groups":[]}`, true
-				}
 				return sensible(q)
 			}
 			m.stub.Intercept = func(w http.ResponseWriter, q llmtest.Question) bool {
@@ -187,9 +184,6 @@ func TestReviewThatHangs(t *testing.T) {
 	m.stub.Answer = func(q llmtest.Question) (string, bool) {
 		if strings.HasPrefix(q.Name, "review") {
 			<-end
-		}
-		if strings.HasPrefix(q.Name, "deduplicate") {
-			return `{"think":"","groups":[]}`, true
 		}
 		return sensible(q)
 	}
