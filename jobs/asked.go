@@ -55,19 +55,14 @@ func judgeCall(sections, evidence int) askedCall {
 	return askedCall{llm.Judge, sections, 3_600 + evidence/sections + schema, 300 + evidence/sections/5}
 }
 
-// reportCalls are those of writing a report of so many sections from so much evidence. reviewed: the review has
-// said which blocks are one subject.
-func reportCalls(sections, evidence int, reviewed bool) []askedCall {
+// reportCalls are those of writing a report of so many sections from so much evidence.
+func reportCalls(sections, evidence int) []askedCall {
 	per := func(charsOfAnIteration int) int { return charsOfAnIteration * evidence / evidenceOfIteration }
-	calls := []askedCall{
+	return []askedCall{
 		{llm.Writer, 1, min(13_400, 5_400+per(390)) + bigSchema, 150 * sections}, // outline
 		{llm.Writer, sections, 3_520 + evidence/sections, 4_000},
 		{llm.Writer, 2, min(7_270, 3_570+per(180)), 1_200}, // introduction and conclusion
 	}
-	if sections > 1 && !reviewed {
-		calls = append(calls, askedCall{llm.Writer, 1, 10_400 + schema, 100}) // deduplicate
-	}
-	return calls
 }
 
 // tokens of one call: of the question and of the answer.

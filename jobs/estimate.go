@@ -61,7 +61,7 @@ func EstimateRun(o topicqueue.Options, maxActions int, seen Experience) Estimate
 		e.iteration += duration(seen.tokens(c))
 	}
 	add(reviews, reviews, reviewCall)
-	add(1, 1, reportCalls(blocks, work*evidenceOfIteration, reviews > 0)...)
+	add(1, 1, reportCalls(blocks, work*evidenceOfIteration)...)
 	add(1, 1, judgeCall(blocks, work*evidenceOfIteration))
 	if o.MaxActions > 0 {
 		maxActions = o.MaxActions

@@ -60,7 +60,7 @@ func TestFigureInTheReport(t *testing.T) {
 		box.Tools = append(box.Tools, tools.NewRunCode(drawingBox{}, sandbox.DefaultLimits(time.Minute)))
 		return box, err
 	}
-	o := options(1, 1, 1)
+	o := options(1, 2, 1) // the first iteration asks what the plan has
 	o.Tools = []string{"rag_hybrid", "run_code"}
 	w := b.start(jobs.Settings{})
 	id := b.enqueue(topic, o, "")
@@ -88,7 +88,7 @@ func TestFigureInTheReport(t *testing.T) {
 	if err != nil || !strings.Contains(string(manifest), `"`+key+`"`) {
 		t.Errorf("the manifest lacks %s: %s, %v", key, manifest, err)
 	}
-	if page := regexp.MustCompile(`\[Output of a Python program\]\((.*?)\)`).FindSubmatch(report); page == nil {
+	if page := regexp.MustCompile(`(?s)\*\*Output of a Python program\*\*.*?\]\((\.\./cache/.*?)\)`).FindSubmatch(report); page == nil {
 		t.Errorf("no reference leads to the program:\n%s", report)
 	} else if body, err := store.Get(t.Context(), path.Join("reports", string(page[1]))); err != nil || !strings.Contains(string(body), "print(1)") {
 		t.Errorf("the reference leads to %q, %v", body, err)

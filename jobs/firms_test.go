@@ -387,7 +387,7 @@ func (m *firmModel) Generate(_ context.Context, req llm.Request) (llm.Response, 
 			}}
 		case "decide":
 			words := []string{"plant council news", "questions answers repairs", "change log firmware", "year revenue orders", "experience forum", "stock refurbished", "status plant water", "about services sites"}
-			n := req.Position.Iteration - 1
+			n := req.Position.Iteration - 2 // the first asks what the block was planned for
 			if req.Position.Block == "block_2" {
 				n += len(words) / 2
 			}

@@ -47,7 +47,7 @@ func (c chatter) Call(ctx context.Context, call tools.Call) (tools.Result, error
 func TestLostTexts(t *testing.T) {
 	t.Parallel()
 	o := options(2, 2, 2)
-	o.KnowledgeBase, o.Tools = "", []string{"web_search"}
+	o.KnowledgeBase, o.Tools = "", []string{"paper_search"}
 	// work lets a desk of its own work the topic, whose storage never gets one text, and returns its sources. Nobody waits for the text:
 	// it is late already.
 	work := func(t *testing.T, hash string) (b *bench, behind storage.Store, lost []byte, id string, lines []registered) {

@@ -50,9 +50,8 @@ func (w *Worker) modelOf(role llm.Role) string {
 // of its report.
 func (a *attempt) estimate(evidence, sections int) topicqueue.Estimate {
 	o := a.Run.Options
-	reviewed := a.Lease.Unit == redisqueue.UnitReport && o.MaxLoops > 0 && !slices.Contains(a.Run.Cuts, topicqueue.CutReview)
-	report := a.cost(reportCalls(sections, evidence, reviewed)...)
-	e := topicqueue.Estimate{PerByte: float64(a.cost(reportCalls(sections, evidence+evidenceOfIteration, reviewed)...)-report) / evidenceOfIteration}
+	report := a.cost(reportCalls(sections, evidence)...)
+	e := topicqueue.Estimate{PerByte: float64(a.cost(reportCalls(sections, evidence+evidenceOfIteration)...)-report) / evidenceOfIteration}
 	room, _ := a.price(topicqueue.Usage{Model: a.w.modelOf(llm.Writer)}, 0, a.experience().usual(llm.Writer)) // without which the last answer may be shortened
 	e.Report = int64(reportShare*float64(report)) + room
 	e.Iteration = a.cost(iterationCalls(max(1, len(a.View.Blocks), o.SubTopics)*o.MaxIterations)...) + int64(e.PerByte*evidenceOfIteration)

@@ -26,6 +26,7 @@ var (
 	nightSubject = regexp.MustCompile(`What is known of (.+?) Harbour`)
 	nightPage    = regexp.MustCompile(`http://127[^\s"<>]+`)
 	nightClaim   = regexp.MustCompile(`(?m)^\[(CIT-[\d-]+)\] (.+?)$`)
+	citedBefore  = regexp.MustCompile(`([^\n\[\]]+) \[((?:CIT-\d+|PLAN)-\d+)\]\.`) // a sentence of a finished section
 )
 
 func (m *nightModel) count(runID, step string) {
@@ -81,8 +82,6 @@ func (m *nightModel) reply(req llm.Request, subjects *regexp.Regexp, own func(st
 		switch step {
 		case "review":
 			answer = prompts.ReviewAnswer{}
-		case "deduplicate":
-			answer = prompts.DeduplicateAnswer{}
 		case "section", "introduction", "conclusion":
 			return llm.Response{Text: nightText(req.Prompt.User, step)}, nil
 		default:
@@ -119,11 +118,25 @@ func outlineNight(title, first, second string) prompts.OutlineAnswer {
 	}}
 }
 
-// nightText says what the claims of a question say.
+// framed says what finished sections say, in at most so many sentences.
+func framed(question string, most int) string {
+	var text []string
+	for _, c := range citedBefore.FindAllStringSubmatch(question, -1) {
+		if line := strings.TrimLeft(c[1], " .") + " [" + c[2] + "]."; len(text) < most && !slices.Contains(text, line) {
+			text = append(text, line)
+		}
+	}
+	return strings.Join(text, " ")
+}
+
+// nightText says what the claims of a question say, or the finished sections.
 func nightText(question, step string) string {
+	if step != "section" {
+		return framed(question, 2)
+	}
 	var text []string
 	for _, c := range nightClaim.FindAllStringSubmatch(question, -1) {
-		if line := strings.TrimRight(c[2], ".") + " [" + c[1] + "]."; !slices.Contains(text, line) && (step == "section" || len(text) < 2) {
+		if line := strings.TrimRight(c[2], ".") + " [" + c[1] + "]."; !slices.Contains(text, line) {
 			text = append(text, line)
 		}
 	}

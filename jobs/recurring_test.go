@@ -46,8 +46,9 @@ func newNights(t *testing.T, subjects int, extractive bool) *nights {
 		}
 	}
 	var model llm.Model
+	results := 10 // of one search; without a model it is the only one
 	if !extractive {
-		model = n.model
+		model, results = n.model, 6
 	}
 	n.bench = setup(t, redistest.Server(t), model)
 	n.shares()
@@ -56,7 +57,7 @@ func newNights(t *testing.T, subjects int, extractive bool) *nights {
 	if err != nil {
 		t.Fatal(err)
 	}
-	set := tools.Set{tools.NewWebSearch(websearch.NewChain(engine), 6), tools.NewOpenPage(outside)}
+	set := tools.Set{tools.NewWebSearch(websearch.NewChain(engine), results), tools.NewOpenPage(outside)}
 	n.services.Toolbox = func(context.Context, topicqueue.Run) (jobs.Toolbox, error) { return jobs.Toolbox{Tools: set}, nil }
 	for i := 0; len(n.subjects) < subjects; i++ { // the search engine knows no shorter words
 		if name := corpustest.Subject(i); len(name) > 3 {
@@ -180,6 +181,9 @@ func (n *nights) read(subject, runID string) nightReport {
 // facts are what should be told of one subject.
 type facts struct{ fresh, changed, withdrawn []string }
 
+// inOtherOrder is the edit that only moves sentences.
+const inOtherOrder = 4
+
 // edit changes the corpus between two nights and says what there is to be told, by subject. What the first night has not found is not
 // missed: where it changes, it is new.
 func (n *nights) edit(first map[string]nightReport) map[string]facts {
@@ -194,6 +198,7 @@ func (n *nights) edit(first map[string]nightReport) map[string]facts {
 			p.Facts = []string{
 				fmt.Sprintf("The extension of %s Harbour covers %d square metres.", subject, 910_000+i),
 				fmt.Sprintf("%s Harbour will open its new lock to %d barges.", subject, 920_000+i),
+				fmt.Sprintf("The extension of %s Harbour was built by %d workers.", subject, 925_000+i), // with fewer it ranks below pages of another harbour
 			}
 			f.fresh = p.Facts
 			n.corpus.Put(*p)
@@ -211,7 +216,7 @@ func (n *nights) edit(first map[string]nightReport) map[string]facts {
 			p := page("overview")
 			p.Menu, p.Stamp, p.Date = "Winter sale", "This page was last updated on 2 March 2026.", "2026-03-02"
 			n.corpus.Put(*p)
-		case 4: // other order
+		case inOtherOrder:
 			p := page("figures")
 			slices.Reverse(p.Facts)
 			n.corpus.Put(*p)
@@ -240,7 +245,7 @@ func (f *facts) change(old, now string) { f.changed = append(f.changed, old+" =>
 
 func (f *facts) withdraw(known map[string]bool, gone ...string) {
 	for _, fact := range gone {
-		if known[fact] {
+		if known[fact] || slices.ContainsFunc(slices.Collect(maps.Keys(known)), func(quote string) bool { return strings.Contains(quote, fact) }) {
 			f.withdrawn = append(f.withdrawn, fact)
 		}
 	}
@@ -284,8 +289,9 @@ func (y *tally) add(subject, kind string, want, got []string) {
 	}
 }
 
-// without returns a report without the part on what has changed.
-func without(markdown string) string {
+// rest returns the report without the part on what has changed, and without the id of its run, to which its links lead.
+func (r nightReport) rest() string {
+	markdown := strings.ReplaceAll(r.markdown, r.run.ID, "this run")
 	head, rest, ok := strings.Cut(markdown, "## What changed since ")
 	_, body, rule := strings.Cut(rest, "\n---\n\n")
 	if !ok || !rule {
@@ -307,7 +313,7 @@ func TestWhatChanged(t *testing.T) {
 			want := n.edit(first)
 			second := n.night(2)
 			var y tally
-			for _, subject := range n.subjects {
+			for i, subject := range n.subjects {
 				one, two := first[subject], second[subject]
 				if one.changes != nil || two.changes == nil || two.changes.RunID != one.run.ID {
 					t.Fatalf("%s: changes %+v and %+v", subject, one.changes, two.changes)
@@ -326,7 +332,10 @@ func TestWhatChanged(t *testing.T) {
 				if 10*two.calls > one.calls {
 					t.Errorf("%s has not changed and took %d calls of %d: %v", subject, two.calls, one.calls, two.steps)
 				}
-				if without(two.markdown) != one.markdown {
+				if extractive && i%10 == inOtherOrder { // passages are quoted in the order of their page
+					continue
+				}
+				if two.rest() != one.rest() {
 					t.Errorf("%s has not changed, but its report has:\n%s\n\n%s", subject, one.markdown, two.markdown)
 				}
 			}
@@ -403,7 +412,7 @@ func TestNothingChanged(t *testing.T) {
 					if r.calls > 0 {
 						t.Errorf("night %d, %s took %d calls: %v", number, subject, r.calls, r.steps)
 					}
-					if !strings.Contains(r.markdown, "\n\nNo change: ") || without(r.markdown) != first[subject].markdown {
+					if !strings.Contains(r.markdown, "\n\nNo change: ") || r.rest() != first[subject].rest() {
 						t.Errorf("night %d, %s:\n%s\n\n%s", number, subject, first[subject].markdown, r.markdown)
 					}
 				}
@@ -518,7 +527,7 @@ func TestDocumentsChange(t *testing.T) {
 		"fees.md": "# Fees of Alder Harbour\n\n## Berths\n\nA berth at Alder Harbour costs 12 euros a night. Alder Harbour grants a rebate of 3 euros in winter.\n",
 	})
 	first := night(1)
-	if second := night(2); !second.changes.None() || without(second.markdown) != first.markdown {
+	if second := night(2); !second.changes.None() || second.rest() != first.rest() {
 		t.Errorf("nothing was edited: %+v\n%s", told(second.changes), second.markdown)
 	}
 	ingest(map[string]string{

@@ -26,7 +26,7 @@ import (
 	"nightdesk/topicqueue/redisqueue/redistest"
 )
 
-// engine is a search that answers one query always alike: some not at all, some with nothing, the others with pages of which some
+// engine is a search of papers that answers one query always alike: some not at all, some with nothing, the others with pages of which some
 // have no excerpt. It notes what it has returned.
 type engine struct {
 	mu       sync.Mutex
@@ -36,8 +36,8 @@ type engine struct {
 	onCall   func(n int)
 }
 
-func (*engine) Name() string        { return "web_search" }
-func (*engine) Description() string { return "searches the web" }
+func (*engine) Name() string        { return "paper_search" }
+func (*engine) Description() string { return "searches papers" }
 
 func (e *engine) Call(_ context.Context, call tools.Call) (tools.Result, error) {
 	key := topicqueue.TextHash(topicqueue.CanonicalQuery(call.Query))[:8]
@@ -94,7 +94,7 @@ type registered struct {
 // the calls that returned it; what one adds to them, takes away or changes is seen.
 func TestRegistry(t *testing.T) {
 	t.Parallel()
-	b := setup(t, redistest.Server(t), nil)
+	b := setup(t, redistest.Server(t), stubModel(t, &llmtest.Stub{}))
 	e := &engine{outcomes: map[string]int{}, returned: map[string]bool{}}
 	b.services.Toolbox = func(context.Context, topicqueue.Run) (jobs.Toolbox, error) {
 		return jobs.Toolbox{Tools: tools.Set{e}}, nil
@@ -109,7 +109,7 @@ func TestRegistry(t *testing.T) {
 		}
 	}
 	o := options(3, 3, 2)
-	o.KnowledgeBase, o.Tools, o.MaxLoops = "", []string{"web_search"}, 1
+	o.KnowledgeBase, o.Tools, o.MaxLoops = "", []string{"paper_search"}, 1
 	id := b.enqueue(topic, o, "")
 	stops := 0
 	for !b.run(id).State.Final() {
@@ -274,7 +274,7 @@ func TestLinkedSources(t *testing.T) {
 		return jobs.Toolbox{Tools: tools.Set{e}}, nil
 	}
 	o := options(2, 3, 2)
-	o.KnowledgeBase, o.Tools, o.MaxLoops = "", []string{"web_search"}, 1
+	o.KnowledgeBase, o.Tools, o.MaxLoops = "", []string{"paper_search"}, 1
 	w := b.start(jobs.Settings{})
 	id := b.enqueue(topic, o, "")
 	b.wait(id)

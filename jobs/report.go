@@ -161,14 +161,14 @@ func cutShort(blocks []reporting.BlockEvidence) int {
 }
 
 // quotedAlone counts the blocks that a model should have researched and of whose statements it wrote none: what it did
-// not read is quoted, and a quote states itself.
+// not read is quoted, and a quote states itself, on one line.
 func quotedAlone(blocks []reporting.BlockEvidence) int {
 	n := 0
 	for _, b := range blocks {
 		claims, written := 0, false
 		for _, t := range b.Traces {
 			claims += len(t.Claims)
-			written = written || slices.ContainsFunc(t.Claims, func(c topicqueue.Claim) bool { return c.Text != c.Quote })
+			written = written || slices.ContainsFunc(t.Claims, func(c topicqueue.Claim) bool { return c.Text != topicqueue.OneLine(c.Quote) })
 		}
 		if claims > 0 && !written && len(b.Block.Fallbacks) > 0 {
 			n++

@@ -18,7 +18,7 @@ func TestJudgeResearchWithoutModel(t *testing.T) {
 			Traces: []topicqueue.ToolTrace{{Claims: claims}},
 		}
 	}
-	quoted := topicqueue.Claim{Text: "Tides rise.", Quote: "Tides rise."}
+	quoted := topicqueue.Claim{Text: "Tides rise: - at night", Quote: "Tides rise:\n\n- at night"}
 	written := topicqueue.Claim{Text: "The water rises.", Quote: "Tides rise."}
 	gone := []string{"decide: went on with queries of the plan"}
 	for _, tt := range []struct {
@@ -43,13 +43,32 @@ func TestJudgeResearchWithoutModel(t *testing.T) {
 	}
 }
 
-// A reason that says no more than that there is no evidence is not repeated.
+// Why there is nothing to report, with the documents that came nearest.
 func TestNoEvidence(t *testing.T) {
 	t.Parallel()
-	in := reporting.Input{Blocks: []reporting.BlockEvidence{{Block: topicqueue.Block{ID: "block_1", Reason: recurring.NothingFound}}}}
-	const want = "no evidence was found: the only topic block has no usable source"
-	if got := noEvidence(in); got != want {
-		t.Errorf("got %s", got)
+	returned := []topicqueue.Returned{{Sources: []topicqueue.Source{
+		{ID: "1", Title: "The dairy"}, {ID: "2", Document: "notes/sheep.md"}, {ID: "3", Title: "The  dairy", Document: "again.md"},
+	}}, {Sources: []topicqueue.Source{{ID: "4", URL: "https://a.example/"}, {ID: "5", Title: "A fourth"}}}}
+	for _, tt := range []struct {
+		name     string
+		block    topicqueue.Block
+		returned []topicqueue.Returned
+		want     string
+	}{
+		{"nothing", topicqueue.Block{}, nil, "no evidence was found: no source that the searches returned bears on the topic"},
+		{"a reason that says no more", topicqueue.Block{Reason: recurring.NothingFound}, nil, "no evidence was found: no source that the searches returned bears on the topic"},
+		{"a reason", topicqueue.Block{Reason: "its time was over"}, nil,
+			"no evidence was found: no source that the searches returned bears on the topic; block_1: its time was over"},
+		{"the nearest", topicqueue.Block{}, returned, "no evidence was found: no source that the searches returned bears on the topic; " +
+			"the nearest documents: The dairy, notes/sheep.md, https://a.example/"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			tt.block.ID = "block_1"
+			if got := noEvidence(reporting.Input{Blocks: []reporting.BlockEvidence{{Block: tt.block}}, Returned: tt.returned}); got != tt.want {
+				t.Errorf("got %s", got)
+			}
+		})
 	}
 }
 
@@ -62,8 +81,7 @@ func TestNoEvidenceForWantOfMoney(t *testing.T) {
 	}
 	in.Blocks[0].Block.Fallbacks = []string{"decide: block_1/1: " + llm.ErrBudget.Error()}
 	in.Run.Options.NightBudget = topicqueue.Budget{USD: 1}
-	const want = "the budget of the night had nothing for the model, and without it no evidence was found: the only topic block has no usable source; block_1: nothing was found"
-	if got := noEvidence(in); got != want {
+	if got := noEvidence(in); !strings.HasPrefix(got, "the budget of the night had nothing for the model, and without it no evidence was found: ") || !strings.HasSuffix(got, "; block_1: nothing was found") {
 		t.Errorf("got %s", got)
 	}
 }

@@ -22,8 +22,8 @@ import (
 	"nightdesk/topicqueue/redisqueue/redistest"
 )
 
-// researcher is a model whose decisions and notes are the test's; the rest is a stub's. Without a writer, the report is
-// made of what was found.
+// researcher is a model whose decisions and notes are the test's, from the first iteration on: it plans no queries. The rest is
+// a stub's. Without a writer, the report is made of what was found.
 type researcher struct {
 	llm.Model
 	decide   func(block string, k int, question string) prompts.DecideAnswer
@@ -37,6 +37,8 @@ func (m researcher) Generate(ctx context.Context, req llm.Request) (llm.Response
 		answer = m.decide(req.Position.Block, req.Position.Iteration, req.Prompt.User)
 	case step == "note":
 		answer = noteFacts(req.Prompt.User)
+	case step == "decompose":
+		return m.unplanned(ctx, req)
 	case m.noWriter && req.Position.Stage == "reporting":
 		return llm.Response{}, fmt.Errorf("no writer: %w", llm.ErrUnavailable)
 	default:
@@ -44,6 +46,24 @@ func (m researcher) Generate(ctx context.Context, req llm.Request) (llm.Response
 	}
 	text, err := json.Marshal(answer)
 	return llm.Response{Text: strings.ReplaceAll(string(text), ":null", ":[]")}, err
+}
+
+// unplanned asks for a plan and takes the queries out of it.
+func (m researcher) unplanned(ctx context.Context, req llm.Request) (llm.Response, error) {
+	res, err := m.Model.Generate(ctx, req)
+	if err != nil {
+		return res, err
+	}
+	var plan prompts.DecomposeAnswer
+	if err := json.Unmarshal([]byte(res.Text), &plan); err != nil {
+		return res, err
+	}
+	for i := range plan.SubTopics {
+		plan.SubTopics[i].Queries = []string{}
+	}
+	text, err := json.Marshal(plan)
+	res.Text = string(text)
+	return res, err
 }
 
 // noteFacts makes a claim of each line of the question that begins with Fact; of quays only when they are the subject.

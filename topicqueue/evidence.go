@@ -108,7 +108,7 @@ type Claim struct {
 	ID         string  `json:"claim_id"`    // citation id and ordinal: CIT-3-02.1
 	CitationID string  `json:"citation_id"` // of the trace that it belongs to
 	SourceID   string  `json:"source_id"`
-	Text       string  `json:"text"`  // the statement; equal to Quote when no model wrote it
+	Text       string  `json:"text"`  // the statement; Quote on one line when no model wrote it
 	Quote      string  `json:"quote"` // verbatim: Source.Text[Start:End]
 	Start      int     `json:"start"` // bytes into Source.Text
 	End        int     `json:"end"`

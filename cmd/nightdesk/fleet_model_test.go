@@ -89,8 +89,6 @@ func (f *fleetModel) answer(q llmtest.Question) (string, bool) {
 			}
 		}
 		return answer(object{"think": "", "draft": "", "reasoning": "All else is answered.", "gaps": gaps, "same": []object{}})
-	case strings.HasPrefix(q.Name, "deduplicate"):
-		return answer(object{"think": "", "groups": []object{}})
 	case strings.HasPrefix(q.Name, "outline"):
 		var sections []object
 		for i, part := range fleetParts[:f.parts] {

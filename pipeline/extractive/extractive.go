@@ -1,10 +1,9 @@
-// Package extractive is the desk without a model: it cuts text into sentences and finds those that say something about
-// a topic. Planning, researching and reporting use it for their extractive forms, and their similarity measure.
+// Package extractive holds rules about language that pipeline/evidence, pipeline/recurring and pipeline/citation/support
+// still use: sentences that stand alone, words with weights, statements that say the same. Nothing else may use it: it goes
+// with them. Sentences, words and ranking for all others are in pipeline/text.
 //
 // Texts are in the form that package knowledge extracts: paragraphs separated by blank lines, list items beginning
-// with "- " or "1. ", code between ``` fences, table rows beginning with "|". Offsets are bytes into the given text.
-//
-// Entry points: Sentences cuts, Rank and Gist choose, Similarity and Seen recognise what was said before. All
+// with "- " or "1. ", code between ``` fences, table rows beginning with "|". Offsets are bytes into the given text. All
 // functions are pure and safe for concurrent use; foreign text may make them return nothing, never fail.
 package extractive
 

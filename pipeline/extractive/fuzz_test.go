@@ -8,6 +8,32 @@ import (
 	"nightdesk/pipeline/extractive"
 )
 
+// journal has every kind of paragraph.
+const journal = `# Journal modes
+
+A rollback journal keeps the original pages of a transaction until it commits. This makes it possible to undo the transaction after a crash. For example, a power cut leaves the journal behind.
+
+This section describes the journal modes. See also the chapter on locking. The following table lists all modes:
+
+| mode | meaning |
+|---|---|
+| DELETE | removed |
+
+The write-ahead log (WAL) appends changes to a separate file instead of the database. Readers are not blocked by a writer in WAL mode. As shown above, WAL mode needs shared memory. A checkpoint moves the changes of the WAL back into the database after 1000 pages.
+
+- Fast
+- The journal file is deleted at the end of each transaction.
+- The WAL file grows without bound when a reader never finishes.
+
+` + "```sql\nPRAGMA journal_mode = WAL; -- The journal mode is set here.\n```" + `
+
+How large may the journal become? It depends on the transaction. Use the journal_mode pragma to change the journal mode of a database.
+
+# Colours
+
+The door of the house was painted red in the summer. Cats sleep for most of the day.
+`
+
 var fuzzSeeds = []string{
 	journal,
 	"",
@@ -65,50 +91,6 @@ func FuzzSimilarity(f *testing.F) {
 		}
 		if extractive.Same(a, b) != extractive.Same(b, a) {
 			t.Fatal("Same is not symmetric")
-		}
-	})
-}
-
-// FuzzRank: spans are verbatim, complete, free of overlap, at most limit; relevance stays within bounds.
-func FuzzRank(f *testing.F) {
-	for _, s := range fuzzSeeds {
-		f.Add(s, "journal log 数据", 3)
-	}
-	f.Fuzz(func(t *testing.T, text, query string, limit int) {
-		got := salient(text, query, limit)
-		if len(got) > max(limit, 0) {
-			t.Fatalf("%d spans, limit %d", len(got), limit)
-		}
-		end := 0
-		for _, s := range got {
-			if s.Start < end || text[s.Start:s.End] != s.Text || !s.Complete {
-				t.Fatalf("%+v after %d", s, end)
-			}
-			end = s.End
-		}
-		if r := extractive.Relevance(text, query); !(r >= 0 && r <= 1) {
-			t.Fatalf("relevance %v", r)
-		}
-		extractive.Overview(text, query)
-		if n := len(extractive.Keywords([]string{text, query}, 4)); n > 4 {
-			t.Fatalf("%d keywords", n)
-		}
-	})
-}
-
-// FuzzTitle: one line of at most 90 characters, and a title's title is itself.
-func FuzzTitle(f *testing.F) {
-	for _, s := range fuzzSeeds {
-		f.Add(s)
-	}
-	f.Add("Chapter 4. 2.3 A – B | C (" + strings.Repeat("word ", 40))
-	f.Fuzz(func(t *testing.T, s string) {
-		got := extractive.Title(s)
-		if utf8.RuneCountInString(got) > 90 || strings.ContainsAny(got, "\n\r\t") || strings.TrimSpace(got) != got {
-			t.Fatalf("%q", got)
-		}
-		if utf8.ValidString(s) && !utf8.ValidString(got) {
-			t.Fatalf("%q splits a character", got)
 		}
 	})
 }

@@ -2,9 +2,7 @@ package extractive_test
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
 	"nightdesk/pipeline/extractive"
@@ -98,73 +96,6 @@ func TestSame(t *testing.T) {
 				t.Errorf("not symmetric: got %v, want %v", got, test.want)
 			}
 		})
-	}
-}
-
-func TestSeen(t *testing.T) {
-	t.Parallel()
-	var seen extractive.Seen
-	for i, test := range []struct {
-		text string
-		want bool
-	}{
-		{"A checkpoint moves the pages of the log into the database.", true},
-		{"Into the database, a checkpoint moves the log's pages.", false},
-		{"A checkpoint of 15 pages moves the log into the database.", true},
-		{"Readers are not blocked by writers.", true},
-		{"A writer does not block its reader.", false},
-	} {
-		if got := seen.Add(test.text); got != test.want {
-			t.Errorf("%d: Add(%q) is %v, want %v", i, test.text, got, test.want)
-		}
-	}
-	if got := seen.Find("No reader is blocked by a writer."); got != 2 {
-		t.Errorf("Find gave %d, want 2", got)
-	}
-	if got := seen.Find("The bakery sells bread."); got != -1 {
-		t.Errorf("Find gave %d, want -1", got)
-	}
-	if first, second := seen.Add(""), seen.Add(""); !first || !second {
-		t.Error("texts without content words are never the same")
-	}
-}
-
-// Seen looks up a few terms only; it must find what comparing with every sentence finds.
-func TestSeenFindsAll(t *testing.T) {
-	t.Parallel()
-	var seen extractive.Seen
-	var kept []string
-	random := rand.New(rand.NewPCG(1, 2))
-	vocabulary := strings.Fields("lock page log reader writer cache index table row file block queue worker report topic note trace claim source run")
-	text := ""
-	for range 200 {
-		ws := strings.Fields(text)
-		if len(ws) == 0 || random.IntN(3) == 0 {
-			ws = ws[:0]
-			for range 3 + random.IntN(9) {
-				ws = append(ws, vocabulary[random.IntN(len(vocabulary))])
-			}
-		} else { // change the one before
-			ws[random.IntN(len(ws))] = vocabulary[random.IntN(len(vocabulary))]
-			ws = append(ws, vocabulary[random.IntN(len(vocabulary))])
-		}
-		text = strings.Join(ws, " ")
-		want := -1
-		for k, other := range kept {
-			if extractive.Same(text, other) {
-				want = k
-				break
-			}
-		}
-		if got := seen.Find(text); got != want {
-			t.Fatalf("Find(%q) is %d, want %d", text, got, want)
-		}
-		if seen.Add(text) {
-			kept = append(kept, text)
-		}
-	}
-	if len(kept) < 20 || len(kept) > 190 {
-		t.Fatalf("the sentences are no test: %d of 200 kept", len(kept))
 	}
 }
 

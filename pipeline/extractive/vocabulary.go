@@ -1,7 +1,5 @@
 package extractive
 
-import "strings"
-
 // Word lists. They are small on purpose: each entry earned its place by a bad sentence that it keeps out.
 
 // admonition labels are printed before a paragraph and belong to no sentence.
@@ -85,42 +83,3 @@ var common = stemmed(`able access act add age allow application apply area avail
 	solution special specific specify stage standard start step stop store string structure subject success support
 	system table task team technology term test text three time title today tool total turn two understand unit update
 	user value variable version view module war water web week word world write year young`)
-
-// anaphoric words at the beginning of a sentence point to what was said before it.
-var anaphoric = set(`this these that those it its they them their he she his her him such however therefore thus hence
-	consequently moreover furthermore additionally also besides similarly likewise instead conversely nevertheless
-	nonetheless still yet but and or so otherwise then next finally meanwhile afterwards afterward second secondly third
-	thirdly lastly another neither either others here both first firstly alternatively accordingly subsequently rather
-	again latter former same nor other indeed namely specifically
-	dies diese dieser dieses diesem diesen er sie es dabei dadurch daher deshalb darum jedoch allerdings außerdem zudem
-	somit dann hierbei damit dazu trotzdem solche dafür danach aber ebenso hier dort
-	ce cet cette ces cela ceci il elle ils elles ainsi donc cependant toutefois mais ensuite ici c'est
-	esto este esta estos estas ese esa eso ello él ella ellos ellas además así también pero entonces aquí`)
-
-// anaphoricPhrase are beginnings of several words with the same effect; lower case, words joined by one space.
-var anaphoricPhrase = []string{
-	"as a result", "as such", "for this", "for that", "for these", "for example", "for instance", "in addition", "in contrast",
-	"by contrast", "on the other hand", "on the one hand", "in this", "in that", "in these", "in those", "in such", "in other words",
-	"in turn", "in both", "in either", "in particular", "in fact", "in short", "that is", "because of this", "to do this",
-	"to do so", "if so", "if not", "if set", "if true", "if false", "if given", "if specified", "if omitted", "if none", "if present", "when set", "when true", "when specified", "if this", "if that", "if it", "if they", "if these", "like this", "the same", "the latter",
-	"the former", "the other", "the others", "the above", "the second", "the third", "the last of", "the next",
-	"the result", "the resulting", "the former", "one of these", "one of them", "some of these", "some of them", "most of these",
-	"most of them", "many of these", "all of these", "all of this", "all of them", "each of these", "each of them", "none of these",
-	"any of these", "either way", "at this point", "at that point", "at that time", "at this time", "at this stage", "on the contrary",
-	"as with", "even so", "even then", "even though this", "much of this", "doing so", "after that", "after this", "before that", "because it",
-	"because they", "since this", "since it", "since they", "when this", "when it", "when they", "while this", "while it", "while they",
-	"once this", "once it", "once they", "with this", "with these", "with that", "without this", "without it", "unlike this",
-	"until this", "as this", "as it", "as they", "by this", "by that", "from this", "from these", "of these", "of those", "on this", "to this",
-	"under this", "under these", "despite this", "although this", "although it", "although they", "though this", "though it",
-	"part of this", "together they", "together these", "not only that", "worse still", "more precisely", "more specifically",
-	"to this end", "to that end", "the reason is", "the reason for this", "the difference is", "what this", "where this", "only then",
-	"in both cases", "either of these", "neither of these", "the point is", "one reason", "another reason", "one exception", "as an example", "one limitation", "one difference", "one advantage", "one disadvantage", "one consequence", "one problem",
-	"the default is", "the default value", "the default setting", "the value 0", "the value is", "the possible values", "valid values", "a value of", "setting it", "setting this",
-	"the exception", "an exception", "an alternative is", "the alternative", "the opposite", "the rest", "two of these",
-	"zum beispiel", "in diesem", "in dieser", "aus diesem", "par exemple", "par conséquent", "en outre", "de plus", "dans ce", "à cet",
-	"por lo tanto", "por tanto", "por ejemplo", "sin embargo", "en este", "en esta", "de este", "a pesar de",
-}
-
-// anaphoricWide are beginnings with the same effect in Chinese and Japanese.
-var anaphoricWide = strings.Fields(`这 此 该 它 他 她 其 因此 所以 但 然而 另外 同时 例如 那么 那 否则 而 并且 由此 于是 上述 以上 如上 如下 下面
-	これ それ この その あの しかし また そのため したがって ただし さらに そして つまり なお だが でも 一方 例えば たとえば ここ そこ そう こう`)

@@ -37,7 +37,7 @@ func Units(text string) []Unit {
 			continue
 		}
 		stamp := Stamped(s.Text)
-		units = append(units, Unit{s.Start, s.End, mark(s.Text), !stamp && (s.Complete || sentence(s.Text) || item(text, s)), stamp})
+		units = append(units, Unit{s.Start, s.End, mark(s.Text), !stamp && !asks(s.Text) && (s.Complete || sentence(s.Text) || item(text, s)), stamp})
 	}
 	at := 0
 	for line := range strings.Lines(text) {
@@ -61,6 +61,9 @@ func Over(units []Unit, start, end int) []Unit {
 	}
 	return over
 }
+
+// asks reports a question, which states nothing.
+func asks(text string) bool { return strings.HasSuffix(text, "?") || strings.HasSuffix(text, "？") }
 
 // leastWords is the number of words from which a text with a full stop is a sentence, whether its grammar is understood or not.
 const leastWords = 5

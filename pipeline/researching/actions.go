@@ -92,15 +92,11 @@ func (w *work) checkActions(k int, actions []prompts.Action) []call {
 	return l.calls
 }
 
-// plannedCalls are the calls that need no model to plan them: what the block was planned for, asked of each of these searches,
-// then the items that the topic names. It returns none when all of that has been asked.
-func (w *work) plannedCalls(k int, searches []string) []call {
+// plannedCalls are the calls that need no model to plan them: these queries, asked of each of these searches, then the items that
+// the topic names. It returns none when all of that has been asked.
+func (w *work) plannedCalls(k int, queries, searches []string) []call {
 	l := callList{w: w, k: k, asked: w.issued, limit: w.maxActions()}
 	_, items := w.tools.Lookup(queryItem)
-	queries := w.block.Queries
-	if len(queries) == 0 {
-		queries = []string{w.block.Title}
-	}
 	for _, q := range queries {
 		q = topicqueue.Clip(topicqueue.OneLine(q), maxClaim)
 		switch {

@@ -17,7 +17,7 @@ type decision struct {
 	sufficient bool
 	calls      []call
 	proposals  []topicqueue.SubTopic
-	extractive bool // no model reads what the calls return
+	extractive bool // no model has planned the calls: the best pages that they find are opened with them
 }
 
 // What decide shows of a long block, in bytes of claims and in queries: about 5,000 tokens together, so that the
@@ -37,17 +37,20 @@ func (w *work) decide(ctx context.Context, k int) (decision, error) {
 		return w.decideExtractively(k), nil
 	}
 	if k == 1 && len(w.block.Queries) > 0 { // there is nothing to judge yet, and what to ask is planned
-		if calls := w.plannedCalls(k, w.searches()[:min(1, len(w.searches()))]); len(calls) > 0 {
+		searches := w.searches()
+		if calls := w.plannedCalls(k, w.block.Queries, searches[:min(1, len(searches))]); len(calls) > 0 {
 			return decision{calls: calls, thought: "Asking what this block was planned for."}, nil
 		}
 	}
 	answer, err := w.askDecide(ctx, k)
 	w.feedback = nil // shown; what follows is for the next iteration
+	failed := false
 	switch {
 	case err == nil:
 	case ctx.Err() != nil:
 		return decision{}, context.Cause(ctx)
 	case errors.Is(err, llm.ErrAnswer), errors.Is(err, llm.ErrContextLength), errors.Is(err, llm.ErrUnavailable) && w.claims == 0:
+		failed = true
 		w.fallBack(fmt.Sprintf("decide: %s/%d went on with queries of the plan: %s", w.block.ID, k, topicqueue.Clip(topicqueue.OneLine(err.Error()), maxLine)))
 	default:
 		return decision{}, fmt.Errorf("decide %s/%d: %w", w.block.ID, k, err)
@@ -57,9 +60,10 @@ func (w *work) decide(ctx context.Context, k int) (decision, error) {
 		sufficient: answer.IsSufficient,
 		calls:      w.checkActions(k, answer.Actions),
 		proposals:  w.checkProposals(k, answer.NewSubTopics),
+		extractive: failed,
 	}
 	if stops := w.flexible() && d.sufficient && w.claims > 0; len(d.calls) == 0 && !stops {
-		d.calls = w.plannedCalls(k, w.searches())
+		d.calls = w.plannedCalls(k, append(slices.Clone(w.block.Queries), w.block.Title), w.searches())
 	}
 	return d, nil
 }

@@ -65,9 +65,9 @@ func TestActions(t *testing.T) {
 		{name: "query of several lines",
 			actions: []prompts.Action{ask(" rag_hybrid ", "height\n\tof\x00 tides")},
 			called:  []string{"rag_hybrid: height of tides"}},
-		{name: "nothing left of them: starter queries that nobody asked", own: []string{"tide height"}, issued: []string{"spring tides moon phase"},
+		{name: "nothing left of them: the title", own: []string{"tide height"},
 			actions: []prompts.Action{ask("rag_hybrid", "tide height")},
-			called:  []string{"rag_hybrid: Spring tides", "rag_hybrid: spring tides cause"}},
+			called:  []string{"rag_hybrid: Spring tides", "web_search: Spring tides"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -83,8 +83,6 @@ func TestActions(t *testing.T) {
 			}
 			b.start.View.Own = tt.own
 			b.start.View.Queries = slices.Concat(tt.issued, tt.own)
-			b.start.Block.Overview = "" // its words would become follow-up queries
-			b.start.Traces = evidence() // else a starter query would be asked in any case
 			var first []string
 			b.decide = func(k int, req llm.Request) any {
 				if k == 2 {
@@ -111,6 +109,7 @@ func TestActions(t *testing.T) {
 func TestRepeatingModel(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
+	b.start.Block.Queries = starters
 	b.run.Options.MaxIterations = 12
 	b.decide = func(int, llm.Request) any {
 		return act(ask("rag_hybrid", "spring tides cause"), ask("rag_hybrid", "Cause: spring tides"))
@@ -244,42 +243,32 @@ func TestDecideShrinks(t *testing.T) {
 	}
 }
 
-// A block without evidence asks what it was planned for, whatever its model has in mind.
-func TestGrounded(t *testing.T) {
+// A block that was planned with queries begins with them: nobody is asked what is known.
+func TestStarters(t *testing.T) {
 	t.Parallel()
-	nonsense := []prompts.Action{ask("rag_hybrid", "moon cheese"), ask("web_search", "green cheese"), ask("rag_hybrid", "cheese boats")}
 	tests := []struct {
 		name    string
 		enabled []string
 		queries []string // of the plan
-		issued  []string
-		actions []prompts.Action
+		issued  []string // by other blocks
 		called  []string // in the first iteration, sorted
-		told    string
+		decides int      // iteration of the first decide
 	}{
-		{name: "room for one more", queries: []string{"spring tides cause"}, actions: nonsense[:2],
-			called: []string{"rag_hybrid: moon cheese", "rag_hybrid: spring tides cause", "web_search: green cheese"}},
-		{name: "in place of the last", queries: []string{"spring tides cause"}, actions: nonsense,
-			called: []string{"rag_hybrid: moon cheese", "rag_hybrid: spring tides cause", "web_search: green cheese"},
-			told:   `rag_hybrid was not asked for "cheese boats": without evidence, "spring tides cause" had to be asked first`},
-		{name: "the next that was not asked", queries: []string{"spring tides cause", "moon phase"}, issued: []string{"cause of spring tides", "Spring tides: cause"}, actions: nonsense[:1],
-			called: []string{"rag_hybrid: moon cheese", "rag_hybrid: moon phase"}},
-		{name: "the title", actions: nonsense[:1],
-			called: []string{"rag_hybrid: Spring tides", "rag_hybrid: moon cheese"}},
-		{name: "asked in other words, of another tool", queries: []string{"spring tides cause"}, actions: []prompts.Action{ask("web_search", "Cause: spring tides")},
-			called: []string{"web_search: Cause: spring tides"}},
-		{name: "asked as the title", queries: []string{"spring tides cause"}, actions: []prompts.Action{ask("rag_hybrid", "spring tides")},
-			called: []string{"rag_hybrid: spring tides"}},
-		{name: "a program is no search", queries: []string{"spring tides cause"}, actions: []prompts.Action{ask("run_code", "spring tides")},
-			called: []string{"rag_hybrid: spring tides cause", "run_code: spring tides"}},
-		{name: "a place of the corpus", queries: []string{"Tides › Springs", "spring tides"}, actions: nonsense[:1],
-			called: []string{"query_item: Tides › Springs", "rag_hybrid: moon cheese"}},
-		{name: "a place of the same words as one that was asked", queries: []string{"Tides › Springs", "Tides › Springs › Tides"}, issued: []string{"query_item: Tides › Springs"}, actions: nonsense[:1],
-			called: []string{"query_item: Tides › Springs › Tides", "rag_hybrid: moon cheese"}},
-		{name: "all asked before", issued: []string{"tides, spring"}, actions: nonsense[:1],
-			called: []string{"rag_hybrid: moon cheese"}},
-		{name: "no search enabled", enabled: []string{"run_code"}, actions: []prompts.Action{ask("run_code", "1")},
-			called: []string{"run_code: 1"}},
+		{name: "of the knowledge base", queries: starters, decides: 2,
+			called: []string{"rag_hybrid: spring tides cause", "rag_hybrid: spring tides moon phase"}},
+		{name: "without one of the web", enabled: []string{"web_search", "paper_search"}, queries: starters[:1], decides: 2,
+			called: []string{"web_search: spring tides cause"}},
+		{name: "at most three at once", queries: []string{"a1", "a2", "a3", "a4"}, decides: 2,
+			called: []string{"rag_hybrid: a1", "rag_hybrid: a2", "rag_hybrid: a3"}},
+		{name: "not what another block has asked", queries: starters, issued: []string{"Spring tides: cause"}, decides: 2,
+			called: []string{"rag_hybrid: spring tides moon phase"}},
+		{name: "all asked by others", queries: starters[:1], issued: []string{"Spring tides: cause"}, decides: 1,
+			called: []string{"rag_hybrid: question number 1"}},
+		{name: "a place of the corpus", queries: []string{"Tides › Springs", "spring tides"}, decides: 2,
+			called: []string{"query_item: Tides › Springs", "rag_hybrid: spring tides"}},
+		{name: "no search enabled", enabled: []string{"run_code"}, queries: starters, decides: 1,
+			called: []string{"run_code: question number 1"}},
+		{name: "none", decides: 1, called: []string{"rag_hybrid: question number 1"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -290,7 +279,7 @@ func TestGrounded(t *testing.T) {
 			if tt.enabled != nil {
 				b.run.Options.Tools = tt.enabled
 			}
-			for _, name := range []string{"query_item", "web_search", "run_code"} {
+			for _, name := range []string{"query_item", "web_search", "paper_search", "run_code"} {
 				b.tools[name] = b.tools["rag_hybrid"]
 			}
 			b.start.Block.Queries, b.start.View.Queries = tt.queries, tt.issued
@@ -299,35 +288,38 @@ func TestGrounded(t *testing.T) {
 				if k == 2 {
 					first = slices.Sorted(slices.Values(b.called))
 				}
-				return act(tt.actions...)
+				return act(ask(b.run.Options.Tools[0], fmt.Sprintf("question number %d", k)))
 			}
-			if _, err := b.research(); err != nil {
-				t.Fatal(err)
+			res, err := b.research()
+			if err != nil || res.Claims < 2 {
+				t.Fatalf("%+v, %v", res, err)
 			}
 			if !slices.Equal(first, tt.called) {
 				t.Errorf("called %q, want %q", first, tt.called)
 			}
-			if shown := b.questions("decide")[1].Prompt.User; !strings.Contains(shown, tt.told) {
-				t.Errorf("the model is not told %q in\n%s", tt.told, shown)
+			if k := b.questions("decide")[0].Position.Iteration; k != tt.decides {
+				t.Errorf("the first decide is that of iteration %d, want %d", k, tt.decides)
 			}
 		})
 	}
 }
 
-// The loop of a block whose model invents nonsense and finds nothing with it still ends with evidence.
-func TestNonsenseQueries(t *testing.T) {
+// A model that fails to plan while pages are to be found: they are opened, as without a model.
+func TestPagesAreOpenedWhenDecideFails(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.decide = func(k int, _ llm.Request) any {
-		return act(ask("rag_hybrid", fmt.Sprintf("cheese %d", k)), ask("rag_hybrid", fmt.Sprintf("boats %d", k)), ask("rag_hybrid", fmt.Sprintf("clocks %d", k)))
-	}
-	b.tools["rag_hybrid"] = func(q string) tools.Result {
-		if !strings.Contains(q, "tides") {
-			return tools.Result{}
+	b.web(t)
+	b.run.Options.MaxIterations = 1
+	b.decide = func(int, llm.Request) any { return "no plan" }
+	b.note = func(req llm.Request) any {
+		quote := "Spring tides come at new moon and at full moon."
+		if !strings.Contains(req.Prompt.User, quote) {
+			return prompts.NoteAnswer{}
 		}
-		return found(fact(q))
+		return prompts.NoteAnswer{Claims: []prompts.NoteClaim{{Source: 1, Text: quote, Quote: quote}}}
 	}
-	if res, err := b.research(); err != nil || res.Claims != 1 || len(b.called) != 9 {
+	res, err := b.research()
+	if err != nil || res.Claims == 0 || !slices.Contains(b.called, "open_page: https://a.example/springs") {
 		t.Fatalf("%+v, %v, called %q", res, err, b.called)
 	}
 }

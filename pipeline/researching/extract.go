@@ -6,18 +6,30 @@ import (
 	"slices"
 	"strings"
 
+	"nightdesk/pipeline/recurring"
 	"nightdesk/pipeline/text"
 	"nightdesk/topicqueue"
 )
 
 // The extractive form of the loop is what a block does when there is no model, or when one fails: it asks every search what
 // the block was planned for, opens the best pages of the web, and keeps the passages that they return, whole.
-const maxRanked = 3 // pages that one search of the web has opened
+const (
+	maxOpenedPages = 3 // of one search of the web
+
+	// enoughShare is the share of the best passage's score from which another one is shown beside it. Of 114 questions the
+	// first passages answer 86 with 0.5 and 0.6, 84 with 0.7; passages on another company or site are shown for 3, 1 and 1
+	// of 12.
+	enoughShare = 0.6
+)
 
 // decideExtractively plans what is left to ask; the evidence suffices when that is nothing.
 func (w *work) decideExtractively(k int) decision {
 	w.feedback = nil
-	calls := w.plannedCalls(k, w.searches())
+	queries := w.block.Queries
+	if len(queries) == 0 {
+		queries = []string{w.block.Title}
+	}
+	calls := w.plannedCalls(k, queries, w.searches())
 	return decision{
 		sufficient: len(calls) == 0,
 		calls:      calls,
@@ -29,17 +41,22 @@ func (w *work) decideExtractively(k int) decision {
 // question is what a passage must bear on: the topic in the user's words, of which a block is a part.
 func (w *work) question() string { return w.run.Topic + "\n" + w.block.Title }
 
-// bestPages are the calls that open what searches of the web have found, the best first: an engine's excerpt is no finding.
+// bestPages are the calls that open what searches of the web have found, the best first: an engine's excerpt is no finding. Of
+// a topic that is researched again and again they are more, so that what is new can be told from what was not read.
 func (w *work) bestPages(k int, calls []call, outcomes []outcome) []call {
 	if _, ok := w.tools.Lookup(openPage); !ok {
 		return nil
+	}
+	most := maxOpenedPages
+	if w.Keep != nil {
+		most = maxOpened
 	}
 	l := callList{w: w, k: k, asked: w.issued, calls: slices.Clone(calls), limit: len(calls)}
 	for _, o := range outcomes {
 		if o.tool != webSearch {
 			continue
 		}
-		l.limit += maxRanked
+		l.limit += most
 		for _, s := range o.answer.Sources {
 			if strings.HasPrefix(s.URL, "http") {
 				l.add(openPage, s.URL)
@@ -59,6 +76,12 @@ func (w *work) extract(o outcome, pieces []piece, shares passageShares) []findin
 		if share < enoughShare {
 			continue
 		}
+		if o.only != nil { // of a text that was read before: what is news in it
+			for _, u := range recurring.Over(o.only, p.at, p.at+len(p.text)) {
+				found = append(found, finding{source: p.source, text: topicqueue.OneLine(o.fresh[p.source].Text[u.Start:u.End]), start: u.Start, end: u.End, share: share})
+			}
+			continue
+		}
 		for _, b := range text.Blocks(p.text) {
 			found = append(found, finding{
 				source: p.source, text: topicqueue.OneLine(p.text[b.Start:b.End]), start: p.at + b.Start, end: p.at + b.End, share: share,
@@ -67,10 +90,6 @@ func (w *work) extract(o outcome, pieces []piece, shares passageShares) []findin
 	}
 	return found
 }
-
-// enoughShare is the share of the best passage's score from which another one is shown beside it. Of 114 questions the first
-// passages answer 86 with 0.5 and 0.6, 84 with 0.7; passages on another company or site are shown for 3, 1 and 1 of 12.
-const enoughShare = 0.6
 
 // passagesOf cuts what is longer than a passage into passages, in order.
 func passagesOf(pieces []piece) []piece {
@@ -83,63 +102,67 @@ func passagesOf(pieces []piece) []piece {
 	return out
 }
 
-// passageShares says how well passages bear on the topic, 0 to 1, against the best one: by source and bytes before them.
-type passageShares map[string]map[int]float64
+// passageShares says how well passages of sources bear on the topic, 0 to 1, against the best one. By source.
+type passageShares map[string][]passageShare
 
-func (s passageShares) of(o outcome, p piece) float64 {
-	at := s[o.fresh[p.source].ID]
-	if share, ok := at[p.at]; ok {
-		return share
-	}
-	return at[wholeSource]
+type passageShare struct {
+	start, end int // of the passage, in the source's text
+	share      float64
 }
 
-// wholeSource stands for all passages of a source.
-const wholeSource = -1
+func (s passageShares) of(o outcome, p piece) float64 {
+	share := 0.0
+	for _, known := range s[o.fresh[p.source].ID] {
+		if known.start < p.at+len(p.text) && p.at < known.end {
+			share = max(share, known.share)
+		}
+	}
+	return share
+}
 
-// bestShares ranks what calls have returned. A search of the knowledge base has done so; what an item's name found is what
-// was asked for; pages and papers are ranked together by their words (BM25); an engine's excerpt is no finding.
+// bestShares ranks what calls have returned. A search of the knowledge base by words has done so; what an item's name found is
+// what was asked for; all else is ranked together by its words (BM25); an engine's excerpt is no finding.
 func (w *work) bestShares(outcomes []outcome) passageShares {
 	shares := passageShares{}
-	set := func(id string, at int, share float64) {
-		if shares[id] == nil {
-			shares[id] = map[int]float64{}
-		}
-		shares[id][at] = share
+	whole := func(s topicqueue.Source, share float64) {
+		shares[s.ID] = append(shares[s.ID], passageShare{end: len(s.Text), share: share})
 	}
 	var docs []text.Document
 	var ids []string
-	var places []int
+	var spans []passageShare
 	for _, o := range outcomes {
 		switch {
 		case o.tool == webSearch:
-		case retrieval(o.tool):
+		case retrieval(o.tool) && ranked(o.answer.Sources):
 			for i, share := range inOrder(o.answer.Sources) {
-				set(o.answer.Sources[i].ID, wholeSource, share)
+				whole(o.answer.Sources[i], share)
 			}
 		case o.tool == queryItem:
 			for _, s := range o.fresh {
-				set(s.ID, wholeSource, 1)
+				whole(s, 1)
 			}
 		default:
 			for _, p := range passagesOf(cut(o.fresh, noteBytes)) {
 				s := o.fresh[p.source]
 				docs = append(docs, text.Document{Heading: strings.Join(append([]string{s.Title}, s.Section...), "\n"), Text: p.text})
-				ids, places = append(ids, s.ID), append(places, p.at)
+				ids, spans = append(ids, s.ID), append(spans, passageShare{start: p.at, end: p.at + len(p.text)})
 			}
 		}
 	}
 	scores := text.BM25(w.question(), docs)
-	best := 0.0
-	for _, s := range scores {
-		best = max(best, s)
-	}
+	best := slices.Max(append(scores, 0))
 	for i, s := range scores {
 		if s > 0 {
-			set(ids[i], places[i], s/best)
+			spans[i].share = s / best
+			shares[ids[i]] = append(shares[ids[i]], spans[i])
 		}
 	}
 	return shares
+}
+
+// ranked reports whether a search has ranked its sources by words.
+func ranked(sources []topicqueue.Source) bool {
+	return slices.ContainsFunc(sources, func(s topicqueue.Source) bool { return s.Share > 0 })
 }
 
 // inOrder returns the shares of sources as a search of the knowledge base has ordered them: the order is the search's, in
@@ -156,7 +179,7 @@ func inOrder(sources []topicqueue.Source) []float64 {
 	shares := make([]float64, len(sources))
 	next := 0
 	for i, s := range sources {
-		if len(values) > 0 && (s.Share > 0 || i < 2) {
+		if s.Share > 0 || i < 2 {
 			shares[i] = values[min(next, len(values)-1)]
 			next++
 		}

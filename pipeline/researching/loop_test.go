@@ -65,6 +65,7 @@ func TestSufficientWithoutActions(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []string{"fixed", "flexible"} {
 		b := newBench(t)
+		b.start.Block.Queries = starters
 		b.run.Options.IterationMode = mode
 		b.decide = func(int, llm.Request) any { return prompts.DecideAnswer{IsSufficient: true} }
 		res, err := b.research()

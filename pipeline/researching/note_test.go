@@ -78,9 +78,7 @@ func TestNoteClaims(t *testing.T) {
 					n = 2
 				}
 				for _, c := range tr.Claims {
-					if !c.Kept { // see TestKeptOfNotes
-						got = append(got, fmt.Sprintf("%d|%s|%s", n, c.Text, c.Quote))
-					}
+					got = append(got, fmt.Sprintf("%d|%s|%s", n, c.Text, c.Quote))
 				}
 			}
 			if strings.Join(got, "\n") != strings.Join(tt.want, "\n") {
@@ -264,6 +262,7 @@ func TestServerAway(t *testing.T) {
 	t.Parallel()
 	away := fmt.Errorf("503: %w", llm.ErrUnavailable)
 	b := newBench(t)
+	b.start.Block.Queries = starters
 	b.decide = func(int, llm.Request) any { return away }
 	b.note = func(llm.Request) any { return away }
 	res, err := b.research()
@@ -291,7 +290,7 @@ func TestSourcesAreReadOnce(t *testing.T) {
 		return prompts.NoteAnswer{Summary: "S.", Claims: []prompts.NoteClaim{{Source: 2, Text: "Neaps.", Quote: "The range at Brest is 2.8 metres"}}}
 	}
 	res, err := b.research()
-	if err != nil || res.Claims != 2 || len(b.questions("note")) != 1 { // the range at springs is kept
+	if err != nil || res.Claims != 1 || len(b.questions("note")) != 1 {
 		t.Fatalf("%+v, %v, %d note questions", res, err, len(b.questions("note")))
 	}
 }
@@ -311,7 +310,7 @@ func TestNothingTwice(t *testing.T) {
 		return prompts.NoteAnswer{Summary: "S.", Claims: []prompts.NoteClaim{{Source: 1, Text: "Boats wait.", Quote: "Boats should wait."}}}
 	}
 	res, err := b.research()
-	if err != nil || res.Claims != 2 || len(b.queue.checkpoints[1].Traces) != 0 { // the range at springs is kept
+	if err != nil || res.Claims != 1 || len(b.queue.checkpoints[1].Traces) != 0 {
 		t.Fatalf("%+v, %v", res, err)
 	}
 	c := newBench(t)
@@ -319,7 +318,7 @@ func TestNothingTwice(t *testing.T) {
 	c.start.Block.Iterations = 1
 	c.start.Traces = b.queue.checkpoints[0].Traces
 	c.tools["rag_hybrid"] = func(string) tools.Result { return found(springs) }
-	if res, err := c.research(); err != nil || res.Claims != 2 || len(c.questions("note")) != 0 {
+	if res, err := c.research(); err != nil || res.Claims != 1 || len(c.questions("note")) != 0 {
 		t.Fatalf("continued: %+v, %v, %d note questions", res, err, len(c.questions("note")))
 	}
 }

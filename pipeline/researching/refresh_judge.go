@@ -42,6 +42,7 @@ func (f *refresh) judge(ctx context.Context) (carried []topicqueue.ToolTrace, lo
 			continue
 		}
 		then := recurring.Units(t.Source.Text)
+		t.Claims = parted(t, then, l)
 		var stand, now []topicqueue.Claim // as they stood, and as they stand
 		var kept []topicqueue.Claim       // stand, and what stands only in the words of a search engine
 		losing := len(lost)
@@ -85,7 +86,7 @@ func (f *refresh) judge(ctx context.Context) (carried []topicqueue.ToolTrace, lo
 			t.Claims = stand
 			carried = append(carried, t)
 		default:
-			t.Source, t.Claims, t.Dropped = l.source, now, t.Dropped+len(kept)-len(stand)
+			t.Source, t.Claims, t.Dropped = l.source, apart(now), t.Dropped+len(kept)-len(stand)
 			for i := range t.Claims {
 				t.Claims[i].SourceID = t.Source.ID
 			}
@@ -93,6 +94,64 @@ func (f *refresh) judge(ctx context.Context) (carried []topicqueue.ToolTrace, lo
 		}
 	}
 	return carried, lost, nil
+}
+
+// parted cuts claims that quote whole paragraphs, and do not stand any more as they were, into stretches that still do and
+// sentences that do not: only these have changed. The first part keeps the id of its claim.
+func parted(t topicqueue.ToolTrace, then []recurring.Unit, l look) []topicqueue.Claim {
+	var out []topicqueue.Claim
+	now, next := text.Fold(l.text), len(t.Claims)
+	stands := func(start, end int) bool {
+		_, _, found := now.Find(t.Source.Text[start:end])
+		return found
+	}
+	for _, c := range t.Claims {
+		over := recurring.Over(then, c.Start, c.End)
+		if len(over) == 0 || c.Text != topicqueue.OneLine(c.Quote) || stands(c.Start, c.End) {
+			out = append(out, c)
+			continue
+		}
+		last := c.Start // end of the part before
+		for i := 0; i < len(over); {
+			part, n := c, i+1
+			part.Start, part.End = over[i].Start, over[i].End
+			if stands(part.Start, part.End) {
+				for ; n < len(over) && stands(part.Start, over[n].End); n++ {
+					part.End = over[n].End
+				}
+				if marked := last + leadingSpace(t.Source.Text[last:]); stands(marked, part.End) { // with the marker of its item
+					part.Start = marked
+				}
+			}
+			last = part.End
+			if n == i+1 && !over[i].Tells && !stands(part.Start, part.End) { // a label
+				i = n
+				continue
+			}
+			if i > 0 {
+				next++
+				part.ID = fmt.Sprintf("%s.%d", c.CitationID, next)
+			}
+			part.Quote = t.Source.Text[part.Start:part.End]
+			part.Text = topicqueue.OneLine(part.Quote)
+			out = append(out, part)
+			i = n
+		}
+	}
+	return out
+}
+
+func leadingSpace(s string) int { return len(s) - len(strings.TrimLeftFunc(s, unicode.IsSpace)) }
+
+// apart drops claims that stand where an earlier one stands: a sentence that a page repeats is found at its first place.
+func apart(claims []topicqueue.Claim) []topicqueue.Claim {
+	var out []topicqueue.Claim
+	for _, c := range claims {
+		if !slices.ContainsFunc(out, func(o topicqueue.Claim) bool { return c.Start < o.End && o.Start < c.End }) {
+			out = append(out, c)
+		}
+	}
+	return out
 }
 
 // text returns a text of the run's bundle.

@@ -98,7 +98,7 @@ func TestReturnedAtTheEnd(t *testing.T) {
 	}
 	b.tools["web_search"] = func(query string) tools.Result { return page(fact(query)) }
 	b.tools["open_page"] = func(string) tools.Result { return page("The whole page.") }
-	b.decide = func(int, llm.Request) any { return act(ask("web_search", b.start.Block.Queries[0])) }
+	b.decide = func(int, llm.Request) any { return act(ask("web_search", "spring tides cause")) }
 	result, err := b.research()
 	if err != nil {
 		t.Fatal(err)

@@ -44,7 +44,7 @@ func (b *bench) runCode(program string, out sandbox.Outcome, quotes ...string) {
 		return r
 	}
 	b.decide = func(int, llm.Request) any {
-		return act(ask("rag_hybrid", b.start.Block.Queries[0]), ask("run_code", program))
+		return act(ask("rag_hybrid", "spring tides cause"), ask("run_code", program))
 	}
 	b.note = func(req llm.Request) any {
 		if !strings.Contains(req.Prompt.User, "run_code") {

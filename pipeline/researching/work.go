@@ -136,7 +136,7 @@ func (w *work) iterate(ctx context.Context, q Queue, k int) (goOn bool, err erro
 		}
 		return false, w.checkpoint(ctx, q, topicqueue.Checkpoint{Iteration: k, Proposals: d.proposals})
 	}
-	if d.extractive && len(d.calls) == 0 { // all is asked: further iterations would find the same
+	if w.Model == nil && len(d.calls) == 0 { // all is asked: further iterations would find the same
 		return false, nil
 	}
 	outcomes, err := w.act(ctx, d.calls)
