@@ -37,12 +37,7 @@ func withBounds(p prompts.Prompt) prompts.Prompt {
 	return p
 }
 
-// insertAfter returns schema with text behind the first occurrence of at, in new memory; unchanged without one.
+// insertAfter returns schema with text behind each occurrence of at, in new memory.
 func insertAfter(schema json.RawMessage, at, text string) json.RawMessage {
-	i := bytes.Index(schema, []byte(at))
-	if i < 0 {
-		return schema
-	}
-	i += len(at)
-	return bytes.Join([][]byte{schema[:i], []byte(text), schema[i:]}, nil)
+	return bytes.ReplaceAll(schema, []byte(at), []byte(at+text))
 }

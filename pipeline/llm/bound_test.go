@@ -128,8 +128,8 @@ func TestBoundsOfThePromptsFit(t *testing.T) {
 		t.Run(p.Name, func(t *testing.T) {
 			t.Parallel()
 			for _, b := range p.Bounds {
-				if n := strings.Count(string(p.Schema), `"`+b.Property+`":{`); n != 1 {
-					t.Errorf("%s stands %d times in the schema", b.Property, n)
+				if !strings.Contains(string(p.Schema), `"`+b.Property+`":{`) {
+					t.Errorf("%s does not stand in the schema", b.Property)
 				}
 			}
 			var seen llmtest.Question
@@ -140,9 +140,10 @@ func TestBoundsOfThePromptsFit(t *testing.T) {
 			}
 			added := 0
 			for _, b := range p.Bounds {
+				places := strings.Count(string(p.Schema), `"`+b.Property+`":{`)
 				for _, on := range []bool{b.Least > 0, b.Most > 0, len(b.OneOf) > 0} {
 					if on {
-						added++
+						added += places
 					}
 				}
 			}
