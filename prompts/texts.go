@@ -155,11 +155,21 @@ func readTexts() map[string]*Texts {
 
 // TextsIn returns the texts for a BCP 47 tag, in English where there are none in its language.
 func TextsIn(lang string) *Texts {
-	if tag, err := language.Parse(lang); err == nil {
-		base, _ := tag.Base()
-		if t := texts[base.String()]; t != nil {
-			return t
-		}
+	if t := texts[primary(lang)]; t != nil {
+		return t
 	}
 	return texts["en"]
+}
+
+// Speaks reports whether the texts are in the language of a BCP 47 tag.
+func (t *Texts) Speaks(lang string) bool { return t.Language == primary(lang) }
+
+// primary returns the language of a BCP 47 tag without its region and script; English for what is none.
+func primary(lang string) string {
+	tag, err := language.Parse(lang)
+	if err != nil {
+		return "en"
+	}
+	base, _ := tag.Base()
+	return base.String()
 }

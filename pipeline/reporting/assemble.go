@@ -6,6 +6,7 @@ import (
 	"unicode"
 
 	"nightdesk/pipeline/citation"
+	"nightdesk/prompts"
 )
 
 // draft is a report before its citations are rendered. Texts have canonical markers and no headings above ###.
@@ -51,40 +52,71 @@ func (w *writer) assemble(outline Outline, d draft, v *Verification) Report {
 		}
 	}
 	if d.conclusion.body != "" {
-		parts = append(parts, "## "+w.words.conclusion, d.conclusion.body)
+		parts = append(parts, "## "+w.texts.Conclusion.String(), d.conclusion.body)
 		removed = append(removed, d.conclusion.removed...)
 	}
 	if len(w.gaps) > 0 {
-		parts = append(parts, "## "+w.words.gaps, w.words.gapsLead, w.gapList())
+		parts = append(parts, "## "+w.texts.Gaps.String(), w.texts.GapsLead.String(), w.gapList())
 	}
 	rendered := w.registry.Render(strings.Join(parts, "\n\n"), citation.Options{
-		Style: w.run.Options.CitationStyle, Bundle: w.bundle(), Genres: w.words.genres, AsOf: w.words.changes.asOf,
+		Style: w.run.Options.CitationStyle, Bundle: w.bundle(), Genres: w.texts.Genres, AsOf: func(date string) string { return w.texts.AsOf.With(prompts.V{"Date": date}) },
 	})
 	w.stats.Sections = len(d.sections)
 	w.stats.Figures = len(shown)
 	w.stats.Citations = len(rendered.Cited)
 	w.stats.Documents = w.citedDocuments(rendered.Cited)
-	note := w.words.madeWritten(w.stats, w.fallbacks, !written)
-	if d.extractive {
-		note = w.words.madeQuoted(w.stats, d.quotes)
-	}
-	if w.review.NotDone != "" {
-		note += w.words.notReviewed
-	}
 	markdown := rendered.Body
 	if rendered.References != "" {
-		markdown += "\n\n## " + w.words.references + "\n\n" + rendered.References
+		markdown += "\n\n## " + w.texts.References.String() + "\n\n" + rendered.References
 	}
-	if !d.extractive { // quotations are what they are
-		note += w.words.checked(v, len(removed))
-	}
-	markdown += "\n\n*" + citation.Escape(note) + "*\n"
+	markdown += "\n\n*" + citation.Escape(strings.Join(w.note(d, v, written, len(removed)), w.texts.Space)) + "*\n"
 	return Report{
 		Title: outline.Title, Markdown: markdown, Outline: outline, Cited: rendered.Cited, Numbers: rendered.Numbers,
 		Removed: removed, Words: countWords(strings.Join(parts, "\n\n")) - countWords(strings.Join(shown, "\n\n")), Gaps: append([]Gap{}, w.gaps...),
 		Fallbacks: append([]string{}, w.fallbacks...), Statistics: w.stats, Evidence: w.weighed,
 		Verification: v,
 	}
+}
+
+// note says how a report was made and checked. written: a part of it by a model; removed: markers and links that nothing
+// stands behind.
+func (w *writer) note(d draft, v *Verification, written bool, removed int) []string {
+	of := prompts.V{"Claims": w.stats.Claims, "Citations": w.stats.Citations, "Documents": w.stats.Documents, "Local": w.fallbacks,
+		"Quotes": d.quotes, "LeftOut": w.stats.ClaimsLeftOut, "Language": w.run.Options.Language}
+	made := w.texts.MadeLocally
+	switch {
+	case d.extractive:
+		made = w.texts.MadeQuoted
+	case written:
+		made = w.texts.MadeWritten
+	}
+	note := []string{made.With(of)}
+	if w.review.NotDone != "" {
+		note = append(note, w.texts.NotReviewed.String())
+	}
+	if !d.extractive { // quotations are what they are
+		note = append(note, w.checkNote(v))
+		if removed > 0 {
+			note = append(note, w.texts.MarkersRemoved.With(prompts.V{"N": removed}))
+		}
+	}
+	if !w.texts.Speaks(w.run.Options.Language) {
+		note = append(note, w.texts.OtherLanguage.With(of))
+	}
+	return note
+}
+
+func (w *writer) checkNote(v *Verification) string {
+	c := v.Counts
+	switch {
+	case v.Status != citation.StatusVerified:
+		return w.texts.NotChecked.With(prompts.V{"Reason": fold(v.Reason)})
+	case c.Sentences == 0:
+		return w.texts.NothingCited.String()
+	}
+	return w.texts.Checked.With(prompts.V{"Sentences": c.Sentences, "Supported": c.Supported, "Judged": c.Judged,
+		"Repaired": c.Repaired, "Removed": c.Removed, "Unsupported": c.Unsupported, "Unverified": c.Unverified,
+		"FactsUncited": c.FactsUncited, "SourcesUnread": c.SourcesUnread})
 }
 
 func (w *writer) gapList() string {

@@ -42,7 +42,7 @@ func (w *writer) checkable(d *draft) []part {
 		s := &d.sections[i]
 		parts = append(parts, part{title: s.title, body: &s.body, claims: s.claims, whole: s.local, past: s.past, told: &s.told})
 	}
-	return append(parts, part{title: w.words.conclusion, body: &d.conclusion.body, claims: all, whole: d.conclusion.local, past: d.conclusion.past, told: &d.conclusion.told})
+	return append(parts, part{title: w.texts.Conclusion.String(), body: &d.conclusion.body, claims: all, whole: d.conclusion.local, past: d.conclusion.past, told: &d.conclusion.told})
 }
 
 // check checks each sentence of a draft that cites something, repairs, marks or removes what its sources do not
@@ -127,7 +127,7 @@ func (c *checker) read(ctx context.Context, parts []part) error {
 	var g errgroup.Group
 	g.SetLimit(8)
 	for i, s := range sources {
-		if texts[i] = cmp.Or(s.Text, c.w.texts[s.ID]); texts[i] != "" || c.w.Page == nil {
+		if texts[i] = cmp.Or(s.Text, c.w.read[s.ID]); texts[i] != "" || c.w.Page == nil {
 			continue
 		}
 		g.Go(func() (err error) {
@@ -294,7 +294,7 @@ func (c *checker) settle(p part, d *decision) {
 	case c.w.run.Options.OnUnsupported == topicqueue.UnsupportedRemove:
 		d.action, d.changed, d.text = ActionRemoved, true, ""
 	default:
-		d.action, d.changed, d.text = ActionMarked, true, c.w.words.marked(d.raw(*p.body), d.row)
+		d.action, d.changed, d.text = ActionMarked, true, c.w.marked(d.raw(*p.body), d.row)
 	}
 	d.checked = []CheckedSentence{c.entry(p, *d)}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"nightdesk/pipeline/citation"
+	"nightdesk/prompts"
 	"nightdesk/topicqueue"
 )
 
@@ -53,10 +54,10 @@ const backgroundID = "planning"
 
 // gather returns the blocks that found something with all their claims, by block and in the order of their traces, and names
 // the other blocks. Evidence of planning counts only when nothing else was found.
-func gather(in Input, words wordSet) (blocks []blockEvidence, claims []claim, gaps []Gap) {
+func gather(in Input, texts *prompts.Texts) (blocks []blockEvidence, claims []claim, gaps []Gap) {
 	for _, b := range in.Blocks {
 		found := claimsOf(b.Traces, b.Block.ID)
-		if gap, missing := gapOf(b.Block, len(found), words); missing {
+		if gap, missing := gapOf(b.Block, len(found), texts); missing {
 			gaps = append(gaps, gap)
 		}
 		if len(found) > 0 {
@@ -66,7 +67,7 @@ func gather(in Input, words wordSet) (blocks []blockEvidence, claims []claim, ga
 	}
 	if len(blocks) == 0 {
 		if claims = claimsOf(in.Plan.Traces, backgroundID); len(claims) > 0 {
-			blocks = append(blocks, blockEvidence{id: backgroundID, title: words.background})
+			blocks = append(blocks, blockEvidence{id: backgroundID, title: texts.Background.String()})
 		}
 	}
 	return blocks, claims, gaps
@@ -91,19 +92,26 @@ func claimsOf(traces []topicqueue.ToolTrace, block string) []claim {
 	return claims
 }
 
+func because(texts *prompts.Texts, what prompts.Text, reason string) string {
+	if reason == "" {
+		return what.String()
+	}
+	return texts.Because.With(prompts.V{"What": what.String(), "Reason": strings.TrimRight(reason, ".。")})
+}
+
 // gapOf says what is missing of a block; false when nothing is.
-func gapOf(b topicqueue.Block, claims int, words wordSet) (Gap, bool) {
+func gapOf(b topicqueue.Block, claims int, texts *prompts.Texts) (Gap, bool) {
 	gap := Gap{BlockID: b.ID, Title: blockTitle(b)}
 	reason := fold(b.Reason)
 	switch {
 	case b.Status == topicqueue.BlockFailed && claims == 0:
-		gap.Reason = words.because(words.failed, reason)
+		gap.Reason = because(texts, texts.Failed, reason)
 	case claims == 0 && b.Status == topicqueue.BlockCompleted:
-		gap.Reason = words.because(words.nothing, reason)
+		gap.Reason = because(texts, texts.Nothing, reason)
 	case claims == 0:
-		gap.Reason = words.because(words.notDone, reason)
+		gap.Reason = because(texts, texts.NotDone, reason)
 	case b.Status != topicqueue.BlockCompleted:
-		gap.Reason = words.because(words.unfinished, reason)
+		gap.Reason = because(texts, texts.Unfinished, reason)
 	default:
 		return gap, false
 	}

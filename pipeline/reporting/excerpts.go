@@ -10,6 +10,7 @@ import (
 	"nightdesk/pipeline/citation"
 	"nightdesk/pipeline/citation/support"
 	"nightdesk/pipeline/text"
+	"nightdesk/prompts"
 	"nightdesk/topicqueue"
 )
 
@@ -65,7 +66,7 @@ func (w *writer) quoted(ctx context.Context) (Report, error) {
 		}
 	} else {
 		best := choose(excerptsOf(w.claims), w.quotedWords())
-		add(w.words.bestMatch, bodies(best[:1], ""), best[:1])
+		add(w.texts.BestMatch.String(), bodies(best[:1], ""), best[:1])
 		for _, of := range byDocument(best[1:]) {
 			title := documentTitle(of[0].claims[0])
 			add(title, bodies(of, title), of)
@@ -80,7 +81,11 @@ func (w *writer) quoted(ctx context.Context) (Report, error) {
 	if s, ids := w.disagreementSection(); len(ids) > 0 {
 		d.sections = append(d.sections, s)
 	}
-	d.opening = passage{body: w.words.quoted(w.unmentioned(shown)), local: true}
+	opening := w.texts.Quoted.String()
+	if missing := w.unmentioned(shown); len(missing) > 0 {
+		opening += w.texts.Space + w.texts.Missing.With(prompts.V{"Terms": missing})
+	}
+	d.opening = passage{body: opening, local: true}
 	return w.finish(ctx, plan.outline(), d)
 }
 

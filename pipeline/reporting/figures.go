@@ -4,6 +4,7 @@ import (
 	"regexp"
 
 	"nightdesk/pipeline/citation"
+	"nightdesk/prompts"
 )
 
 // figureName is the place of a figure in a bundle: nothing in it can turn into other Markdown.
@@ -45,7 +46,7 @@ func (w *writer) figures(sections []section) (placed [][]figure, removed []citat
 // show writes the n-th figure of a report: the picture, then its caption with the marker of its source.
 func (w *writer) show(n int, f figure) string {
 	return "![" + citation.Escape(f.title) + "](" + w.bundle() + f.path + ")\n\n" +
-		"*" + citation.Escape(w.words.figure(n, f.title)) + "* [" + f.citationID + "]"
+		"*" + citation.Escape(w.texts.Figure.With(prompts.V{"N": n, "Title": f.title})) + "* [" + f.citationID + "]"
 }
 
 // bundle leads from reports/<run>.md to the run's data, in a directory as in a bucket.

@@ -59,11 +59,11 @@ func (w *writer) frame(ctx context.Context, plan reportPlan, sections []section)
 	}
 	if !openingOK {
 		w.fellBack("introduction")
-		opening = passage{local: true, body: w.words.opening(citation.Escape(w.title), len(cited), documents(cited))}
+		opening = passage{local: true, body: w.texts.Opening.With(prompts.V{"Topic": citation.Escape(w.title), "Claims": len(cited), "Documents": documents(cited)})}
 	}
 	if !conclusionOK {
 		w.fellBack("conclusion")
-		conclusion = passage{local: true, body: w.words.closing(len(sections), len(citations(cited)), len(w.gaps))}
+		conclusion = passage{local: true, body: w.texts.Closing.With(prompts.V{"Sections": len(sections), "Citations": len(citations(cited)), "Gaps": len(w.gaps)})}
 	}
 	return opening, conclusion, nil
 }

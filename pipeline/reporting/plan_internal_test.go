@@ -13,7 +13,7 @@ import (
 
 // planner returns a writer of three blocks with two claims each: claims 1 and 2 are of block_1, and so on.
 func planner() *writer {
-	w := &writer{Reporter: &Reporter{}, words: english, title: "Topic", registry: citation.NewRegistry(nil)}
+	w := &writer{Reporter: &Reporter{}, texts: prompts.TextsIn("en"), title: "Topic", registry: citation.NewRegistry(nil)}
 	for i, title := range []string{"Write-ahead log", "Standby servers", "Synchronous standby servers"} {
 		id := topicqueue.BlockID(i + 1)
 		w.blocks = append(w.blocks, blockEvidence{id: id, title: title})

@@ -73,7 +73,7 @@ func (c *checker) repairData(p part, all []decision, wrong []int) prompts.Repair
 		ids = append(ids, d.ids...)
 		data.Sentences = append(data.Sentences, prompts.UnsupportedLine{
 			Number: n + 1, Text: d.raw(*p.body), Passage: c.passage(p, d),
-			Problem: c.w.words.problem(d.findings, d.judged),
+			Problem: c.w.problem(d.findings, d.judged),
 		})
 	}
 	left := repairBytes

@@ -11,6 +11,7 @@ import (
 	"nightdesk/pipeline/evidence"
 	"nightdesk/pipeline/llm"
 	"nightdesk/pipeline/recurring"
+	"nightdesk/prompts"
 	"nightdesk/topicqueue"
 )
 
@@ -112,15 +113,15 @@ type Statistics struct {
 // Trouble with the model is no error: the step takes its local form and is named in Report.Fallbacks. The error is
 // ErrNoEvidence, the cause of ctx's end, or that of Emit, after which nothing may be written any more.
 func (r *Reporter) Report(ctx context.Context, in Input) (Report, error) {
-	words := wordsFor(in.Run.Options.Language)
-	w := newWriter(r, in, words)
+	texts := prompts.TextsIn(in.Run.Options.Language)
+	w := newWriter(r, in, texts)
 	if len(w.claims) == 0 {
 		return Report{}, ErrNoEvidence
 	}
 	if err := w.weigh(ctx, in); err != nil {
 		return Report{}, fmt.Errorf("weigh the evidence of %s: %w", in.Run.ID, err)
 	}
-	if err := r.emit(ctx, topicqueue.StepEvent(topicqueue.StepStartAuthor, words.writing)); err != nil {
+	if err := r.emit(ctx, topicqueue.StepEvent(topicqueue.StepStartAuthor, texts.Writing.String())); err != nil {
 		return Report{}, err
 	}
 	report, err := w.write(ctx)
@@ -128,7 +129,7 @@ func (r *Reporter) Report(ctx context.Context, in Input) (Report, error) {
 		return Report{}, fmt.Errorf("write report of %s: %w", in.Run.ID, err)
 	}
 	r.verify(ctx, w.registry, &report)
-	report.Info = words.written(report.Statistics.Sections, report.Words, report.Statistics.Citations)
+	report.Info = texts.Written.With(prompts.V{"Sections": report.Statistics.Sections, "Words": report.Words, "Citations": report.Statistics.Citations})
 	return report, nil
 }
 

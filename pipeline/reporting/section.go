@@ -108,7 +108,7 @@ func (w *writer) section(
 
 // nothingFor is a section of a template for which nothing was found.
 func (w *writer) nothingFor(title string) section {
-	return section{title: title, body: w.words.nothingFor, local: true, empty: true}
+	return section{title: title, body: w.texts.NothingFor.String(), local: true, empty: true}
 }
 
 // errUnusable: the answers to a question hold no text that cites one of its claims.

@@ -60,7 +60,7 @@ func (w *writer) sketches(ctx context.Context, runID string, list []topicqueue.S
 	found := make(map[string]sources.Sketch, len(list))
 	for i, s := range list {
 		found[s.ID] = read[i]
-		w.texts[s.ID] = texts[i]
+		w.read[s.ID] = texts[i]
 	}
 	return found
 }
@@ -143,5 +143,5 @@ func (w *writer) disagreementSection() (s section, cited []string) {
 			side("  ", c.B)
 		}
 	}
-	return section{title: w.words.disagree, body: strings.Join(lines, "\n")}, cited
+	return section{title: w.texts.Disagree.String(), body: strings.Join(lines, "\n")}, cited
 }

@@ -23,7 +23,7 @@ type writer struct {
 	run      topicqueue.Run
 	topic    string // as researched: what a model is given
 	title    string // heading of the topic: what a report is called by default
-	words    wordSet
+	texts    *prompts.Texts
 	registry *citation.Registry
 	returned map[string]topicqueue.Source // by source id: what traces hold and what else was returned
 	review   topicqueue.Review
@@ -31,7 +31,7 @@ type writer struct {
 	claims   []claim // of all blocks
 	gaps     []Gap
 	stats    Statistics
-	texts    map[string]string // of sources, by id, as far as they were read
+	read     map[string]string // of sources, by id, as far as they were read
 	weighed  evidence.Weighed
 	changes  *recurring.Changes
 	template *Template       // in place of an outline; nil: none
@@ -43,13 +43,13 @@ type writer struct {
 	found     map[string]citation.Linked // by the source's address: how it was written
 }
 
-func newWriter(r *Reporter, in Input, words wordSet) *writer {
-	w := &writer{Reporter: r, texts: map[string]string{}, returned: map[string]topicqueue.Source{}, found: map[string]citation.Linked{}, run: in.Run, words: words, topic: in.Plan.Topic, review: in.Review}
+func newWriter(r *Reporter, in Input, texts *prompts.Texts) *writer {
+	w := &writer{Reporter: r, read: map[string]string{}, returned: map[string]topicqueue.Source{}, found: map[string]citation.Linked{}, run: in.Run, texts: texts, topic: in.Plan.Topic, review: in.Review}
 	if strings.TrimSpace(w.topic) == "" {
 		w.topic = in.Run.Topic
 	}
-	w.title = headline(in.Run.Topic, words.untitled)
-	w.blocks, w.claims, w.gaps = gather(in, words)
+	w.title = headline(in.Run.Topic, texts.Untitled.String())
+	w.blocks, w.claims, w.gaps = gather(in, texts)
 	w.registry = in.Registry()
 	for _, s := range in.AllReturned() {
 		w.returned[s.ID] = s

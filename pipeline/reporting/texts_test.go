@@ -33,6 +33,8 @@ func TestSingular(t *testing.T) {
 			}
 			return writer(req)
 		}), []string{"wrote it from 1 claim that was extracted", "The model failed at: conclusion; this part was put together"}},
+		"extractive in German":        {"de-CH", nil, []string{"## Bester Treffer", "## Quellen", "1 Abschnitt aus 1 Dokument"}},
+		"extractive in Dutch":         {"nl", nil, []string{"## Best match", "It quotes 1 passage from 1 document. Its headings and notes are in English, since nightdesk does not have them in the language “nl”.*"}},
 		"extractive in Chinese":       {"zh", nil, []string{"引用了 1 个文档的 1 个段落。"}},
 		"model that fails in Chinese": {"zh", modelFunc(func(llm.Request) (string, error) { return "", errors.New("reset") }), []string{"各来源的内容见上文章节，共引用 1 处。"}},
 	} {

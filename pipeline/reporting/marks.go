@@ -1,0 +1,34 @@
+package reporting
+
+import (
+	"strings"
+
+	"nightdesk/pipeline/citation/support"
+	"nightdesk/prompts"
+)
+
+// marked returns a sentence with the mark of what its sources do not bear out; of a table row it stands in the last
+// cell.
+func (w *writer) marked(raw string, row bool) string {
+	mark := ` \[` + w.texts.Unsupported.String() + `\]`
+	if cells, ok := strings.CutSuffix(strings.TrimRight(raw, " "), "|"); row && ok {
+		return strings.TrimRight(cells, " ") + mark + " |"
+	}
+	return strings.TrimRight(raw, " ") + mark
+}
+
+// problem says in one sentence what is wrong with a sentence, for the model that is to repair it.
+func (w *writer) problem(f support.Findings, j support.Judged) string {
+	if f.Quotation.Result == support.Absent {
+		return w.texts.Misquoted.With(prompts.V{"Text": f.Quotation.Missing})
+	}
+	if j.Wrong != "" {
+		return j.Wrong
+	}
+	for _, g := range f.Figures {
+		if g.Result == support.Absent {
+			return w.texts.NoFigure.With(prompts.V{"Text": g.Text})
+		}
+	}
+	return w.texts.NotSaid.String()
+}
