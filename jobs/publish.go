@@ -67,6 +67,9 @@ func (w *Worker) put(ctx context.Context, a *attempt) error {
 		a.Run.Reason = fmt.Sprintf("%d texts that the run's claims rest on are lost: the machine that kept them while the storage was away did not come back", b.lost)
 		b.in.Run, in.Run = a.Run, a.Run
 	}
+	if rep != nil {
+		rep.AddHead(a.Run)
+	}
 	if a.Run.Options.Incremental {
 		if b.asked, err = w.asked(ctx, a.Run.ID); err != nil {
 			return err

@@ -133,6 +133,7 @@ func (a *app) replay(ctx context.Context, runID string, f replayFlags) error {
 	if err != nil {
 		return err
 	}
+	report.AddHead(in.Run)
 	result.Title, result.Words, result.Citations, result.Removed, result.Fallbacks = report.Title, report.Words, report.Cited, report.Removed, report.Fallbacks
 	body := []byte(report.Markdown)
 	if f.format != "md" {

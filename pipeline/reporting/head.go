@@ -1,0 +1,74 @@
+package reporting
+
+import (
+	"cmp"
+	"strings"
+
+	"nightdesk/pipeline/citation"
+	"nightdesk/prompts"
+	"nightdesk/topicqueue"
+)
+
+// AddHead says below the title of a report what it is: topic, date, run, batch and entry of the list, how it ended, and
+// how it was checked. run: as it has ended, so that a report is written before anybody can know all this.
+func (r *Report) AddHead(run topicqueue.Run) {
+	head := r.head(run)
+	title, rest, _ := strings.Cut(r.Markdown, "\n")
+	r.Markdown = title + "\n\n" + head + rest
+	if r.Verification != nil {
+		r.Verification.shift(strings.Count(head, "\n") + 1)
+	}
+}
+
+// head is a block quote of some lines.
+func (r *Report) head(run topicqueue.Run) string {
+	t := prompts.TextsIn(run.Options.Language)
+	var lines []string
+	if topic := fold(run.Topic); topicqueue.TopicKey(topic) != topicqueue.TopicKey(r.Title) {
+		lines = append(lines, t.Topic.With(prompts.V{"Topic": citation.Escape(topic)}))
+	}
+	place := []string{t.Run.With(prompts.V{"Date": run.Date(run.EndedAt), "Run": run.ID})}
+	if run.Batch != "" {
+		place = append(place, t.Batch.With(prompts.V{"Batch": citation.Escape(run.Batch)}))
+	}
+	if run.Ref != "" {
+		place = append(place, t.Entry.With(prompts.V{"ID": citation.Escape(fold(run.Ref))}))
+	}
+	if run.State == topicqueue.RunCompleted {
+		place = append(place, t.Completed.String())
+	}
+	lines = append(lines, strings.Join(place, " · "))
+	if run.State != topicqueue.RunCompleted {
+		reason := cmp.Or(strings.TrimRight(fold(run.Reason), "."), string(run.State)) + "."
+		lines = append(lines, t.Partial.With(prompts.V{"Reason": citation.Escape(reason)}))
+	}
+	if v := r.Verification; v != nil && v.Status == citation.StatusVerified && v.Counts.Sentences > 0 && !v.quotesOnly() {
+		c := v.Counts
+		lines = append(lines, t.Confirmed.With(prompts.V{"Sentences": c.Sentences, "Confirmed": c.Supported, "Repaired": c.Repaired, "Unsupported": c.Unsupported}))
+	}
+	return "> " + strings.Join(lines, "  \n> ") + "\n"
+}
+
+// shift moves the entries of the references down by so many lines.
+func (v *Verification) shift(lines int) {
+	for i := range v.Valid {
+		if v.Valid[i].LineNumber > 0 {
+			v.Valid[i].LineNumber += lines
+		}
+	}
+	for i := range v.Removed {
+		if v.Removed[i].LineNumber > 0 {
+			v.Removed[i].LineNumber += lines
+		}
+	}
+}
+
+// quotesOnly reports whether a report shows quotations and says nothing of its own.
+func (v *Verification) quotesOnly() bool {
+	for _, s := range v.Sentences {
+		if !s.Quote {
+			return false
+		}
+	}
+	return true
+}
