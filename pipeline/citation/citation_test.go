@@ -120,7 +120,7 @@ func TestResolve(t *testing.T) {
 		"escaped":              {in: `a \[7\] \[CIT-3-1\]`, want: `a \[7\] \[CIT-3-1\]`},
 		"foreign link":         {in: "See [the *docs* `x]`](https://evil.org/x) now.", want: "See the *docs* `x]` now.", removed: []citation.Removal{{Marker: "https://evil.org/x", Reason: address}}},
 		"known link":           {in: "See [docs](HTTPS://Example.org/a_(b)?q=1#top) now.", want: "See [docs](HTTPS://Example.org/a_(b)?q=1#top) now."},
-		"image":                {in: "![alt](https://evil.org/x.png)", want: "alt", removed: []citation.Removal{{Marker: "https://evil.org/x.png", Reason: address}}},
+		"image":                {in: "![alt](https://evil.org/x.png)", want: "", removed: []citation.Removal{{Marker: "https://evil.org/x.png", Reason: address}}},
 		"script link":          {in: "[x](javascript:alert(1))", want: "x", removed: []citation.Removal{{Marker: "javascript:alert(1)", Reason: address}}},
 		"bare address":         {in: "See https://evil.org/x(y). Then", want: "See. Then", removed: []citation.Removal{{Marker: "https://evil.org/x(y)", Reason: address}}},
 		"known bare address":   {in: "See https://example.org/a_(b)?q=1.", want: "See https://example.org/a_(b)?q=1."},

@@ -95,6 +95,9 @@ func (w *walker) bracketed(i int) int {
 		return i
 	}
 	v := w.links.judge(dest, kind)
+	if open > i && !v.keep { // what an image shows goes with it
+		return w.insert(v.after, end, true)
+	}
 	if label := w.text[open+1 : closing]; w.links.foreign && !v.keep && (strings.TrimSpace(label) == "" || v.after == "" && isOnlyAddress(label)) {
 		return w.insert(v.after, end, true)
 	}

@@ -101,7 +101,7 @@ func (v *verifier) heads(s *refSection) bool {
 		s.until <= last.end || strings.TrimSpace(v.text[last.end:s.until]) == ""
 }
 
-// heading returns the heading of a list, in one form for all where it is a plain one.
+// heading returns the heading of a list by its own name, in one form for all where it is a plain one.
 func (v *verifier) heading(s *refSection) string {
 	raw := v.text[s.start:s.end]
 	line, _, _ := strings.Cut(raw, "\n")
@@ -109,10 +109,7 @@ func (v *verifier) heading(s *refSection) string {
 	if len(v.sections) > 1 || s.head.html || s.entries[0].anchor || s.entries[0].id != "" || strings.ToLower(name) != s.head.label {
 		return raw
 	}
-	if english[s.head.label] {
-		return "## Sources"
-	}
-	if s.head.level == 7 {
+	if s.head.level == 7 || english[s.head.label] {
 		return "## " + name
 	}
 	return raw

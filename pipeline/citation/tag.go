@@ -6,7 +6,7 @@ import (
 )
 
 var (
-	attribute    = regexp.MustCompile(`(?i)[\s"'/](href|src|id|name|alt)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))`)
+	attribute    = regexp.MustCompile(`(?i)[\s"'/](href|src|id|name)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))`)
 	anchorTag    = regexp.MustCompile(`(?i)^a\s+(?:id|name)\s*=\s*["']?[\w.:-]{1,100}["']?\s*/?$`)
 	eventHandler = regexp.MustCompile(`(?i)[\s"'/](?:on[a-z]+|style|srcset|srcdoc|action|formaction|xlink:href|background|poster|lowsrc|dynsrc|ping|data|codebase|longdesc|manifest)\s*=`)
 )
@@ -58,10 +58,6 @@ func (w *walker) foreignTag(i, next int, name, inside string) int {
 		if v.keep && v.dest == "" && isPlain(inside, a["src"]) {
 			w.copy(i, next)
 			return next
-		}
-		if alt := fold(a["alt"]); alt != "" {
-			w.write(Escape(alt))
-			return w.insert(v.after, next, false)
 		}
 		return w.insert(v.after, next, true)
 	case (name == "script" || name == "style") && !closing:

@@ -76,7 +76,7 @@ func TestFigures(t *testing.T) {
 	}
 	checkStructure(t, in, r, "")
 	want := []string{
-		"The log | " + base + strings.Repeat("a", 64) + `.svg | *Figure 1: Time of recovery by \*size\* x* [[CIT-1-09](#ref-cit-1-09)]`,
+		"The log | " + base + strings.Repeat("a", 64) + `.svg | *Figure 1: Time of recovery by \*size\** [[CIT-1-09](#ref-cit-1-09)]`,
 		"The log | " + base + strings.Repeat("b", 64) + ".png | *Figure 2* [[CIT-1-09](#ref-cit-1-09)]",
 	}
 	if got := shown(r); !slices.Equal(got, want) {
