@@ -5,9 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"path"
+	"path/filepath"
 	"regexp"
 	"strconv"
+	"strings"
 
 	"github.com/rs/zerolog"
 
@@ -95,7 +98,7 @@ var shownFigure = regexp.MustCompile(`\]\((\.\./cache/[A-Za-z0-9_-]+/figures/[0-
 func ReportToFormat(ctx context.Context, store storage.Store, in reporting.Input, rep reporting.Report) (formats.Report, error) {
 	r := formats.Report{
 		Markdown: rep.Markdown, Title: rep.Title, Language: in.Run.Options.Language,
-		Figures: map[string][]byte{},
+		Figures: map[string][]byte{}, Files: files(in, rep),
 	}
 	var err error
 	if r.Notes, err = notes(ctx, store, in, rep); err != nil {
@@ -114,6 +117,21 @@ func ReportToFormat(ctx context.Context, store storage.Store, in reporting.Input
 		room -= len(body)
 	}
 	return r, nil
+}
+
+// files returns the addresses of the local documents that a report cites, by their names.
+func files(in reporting.Input, rep reporting.Report) map[string]string {
+	registry, out := citation.NewRegistry(in.Traces()), map[string]string{}
+	for _, key := range rep.Cited {
+		if t, ok := registry.Lookup(key); ok && t.Source.File != "" {
+			slashed := filepath.ToSlash(t.Source.File)
+			if !strings.HasPrefix(slashed, "/") { // a drive
+				slashed = "/" + slashed
+			}
+			out[t.Source.Document] = (&url.URL{Scheme: "file", Path: slashed}).String()
+		}
+	}
+	return out
 }
 
 // notes returns what stands behind the citations of a report, by the anchors of its references. The error is the store's.

@@ -53,6 +53,7 @@ type Source struct {
 	Publisher   string    `json:"publisher,omitempty"`   // site, journal or conference, as it calls itself; empty = unknown
 	Authors     []string  `json:"authors,omitempty"`     // of a paper, as printed; at most 10, "et al." stands for the others
 	DOI         string    `json:"doi,omitempty"`         // of a paper, lower case, without a resolver's address
+	File        string    `json:"file,omitempty"`        // of a document: its absolute path where it was indexed
 	Figures     []Figure  `json:"figures,omitempty"`     // that a program drew beside its output
 	RetrievedAt time.Time `json:"retrieved_at,omitzero"` // UTC
 	Text        string    `json:"-"`                     // UTF-8; kept in storage under Hash, not in Redis

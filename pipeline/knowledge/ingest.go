@@ -141,8 +141,9 @@ type prepared struct {
 	chunks []prepareChunk
 	labels []label
 	err    error
-	same   bool // size and time are those of the last ingestion, or the content is
-	read   bool // the content was read, so that err is about what is in it
+	path   string // of the file, absolute; empty: a page
+	same   bool   // size and time are those of the last ingestion, or the content is
+	read   bool   // the content was read, so that err is about what is in it
 }
 
 // over reports that what could not be used takes the place of what was there: a file is what it is, sites have bad days.
@@ -210,6 +211,9 @@ func (in *ingestion) prepare(ctx context.Context, files []source) []prepared {
 
 func (b *Base) prepareFile(ctx context.Context, f source, old state) prepared {
 	p := prepared{source: f}
+	if f.address == "" {
+		p.path, _ = filepath.Abs(f.file) // fails without a working directory: the document can be read all the same
+	}
 	seen := f.address == "" && old.size == f.size && old.mtime == f.modified.UnixNano()
 	if seen && strings.HasSuffix(old.hash, extraction) {
 		p.same, p.hash = true, old.hash

@@ -181,6 +181,27 @@ func checkBase(t testing.TB, b *knowledge.Base) {
 	}
 }
 
+// A passage knows the file that it is from, also when the folder was moved and its documents are what they were.
+func TestFileOfAPassage(t *testing.T) {
+	t.Parallel()
+	b, dir := create(t), filepath.Join(t.TempDir(), "old")
+	files{"tides.md": "# Tides\n\nSpring tides follow the new moon.\n", "gone.md": "# Gone\n\nNeap tides follow the half moon.\n"}.write(t, dir)
+	for _, moved := range []string{dir, filepath.Join(filepath.Dir(dir), "new")} {
+		if moved != dir {
+			if err := errors.Join(os.Rename(dir, moved), os.Remove(filepath.Join(moved, "gone.md"))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := b.Ingest(t.Context(), []string{moved}, nil); err != nil {
+			t.Fatal(err)
+		}
+		found, err := b.Search(t.Context(), "spring tides", 1, knowledge.Naive)
+		if want := filepath.Join(moved, "tides.md"); err != nil || len(found) != 1 || found[0].File != want || found[0].Source(time.Now()).File != want {
+			t.Errorf("found %+v, %v; want it from %s", found, err, want)
+		}
+	}
+}
+
 func TestVersionDependsOnContentOnly(t *testing.T) {
 	t.Parallel()
 	f := files{"a.md": "One.", "b/c.md": "Two."}

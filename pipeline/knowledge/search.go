@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 )
 
 // Mode is a way of searching.
@@ -31,7 +30,8 @@ type Passage struct {
 	Offset   int      // byte of the document's text (see Base.Text) at which Text begins
 	Text     string   // verbatim, UTF-8, in the form of package extract
 	Hash     string   // lower-case hex SHA-256 of Text
-	Date     string   // YYYY-MM-DD: what the document says, else that of its file
+	Date     string   // YYYY-MM-DD, as the document says; empty: it does not
+	File     string   // absolute path where it was indexed; empty: a page, or indexed by a version that did not note it
 	Score    float64  // higher is better; comparable within one answer only
 	Share    float64  // of a Hybrid search, 0 to 1: its score by words against that of the best passage; 0: words did not find it
 }
@@ -237,18 +237,14 @@ func (b *Base) count(ctx context.Context, match string) (n int, err error) {
 	return n, err
 }
 
-const passageColumns = `p.id, d.key, d.title, s.path, s.anchor, p.page, p.offset, p.text, p.hash, d.date, d.mtime
-	FROM passages p JOIN documents d ON d.id = p.document JOIN sections s ON s.id = p.section`
+const passageColumns = `p.id, d.key, d.title, s.path, s.anchor, p.page, p.offset, p.text, p.hash, d.date,
+	coalesce((SELECT value FROM meta WHERE meta.key = 'file/' || d.id), '') FROM passages p JOIN documents d ON d.id = p.document JOIN sections s ON s.id = p.section`
 
 func scanPassage(rows *sql.Rows) (Passage, error) {
 	var p Passage
 	var path string
-	var mtime int64
-	err := rows.Scan(&p.ID, &p.Document, &p.Title, &path, &p.Anchor, &p.Page, &p.Offset, &p.Text, &p.Hash, &p.Date, &mtime)
+	err := rows.Scan(&p.ID, &p.Document, &p.Title, &path, &p.Anchor, &p.Page, &p.Offset, &p.Text, &p.Hash, &p.Date, &p.File)
 	p.Section = splitPath(path)
-	if p.Date == "" {
-		p.Date = time.Unix(0, mtime).UTC().Format(time.DateOnly)
-	}
 	return p, err
 }
 

@@ -13,7 +13,7 @@ const separator = "\x1f"
 // writer changes documents within one transaction, with statements that are prepared once for it.
 type writer struct {
 	tx                                       *sql.Tx
-	find, touch, list                        *sql.Stmt
+	find, touch, list, place, displace       *sql.Stmt
 	addDocument, addSection, addPassage      *sql.Stmt
 	addWords, addLabel                       *sql.Stmt
 	dropWords, dropPassages, dropSections    *sql.Stmt
@@ -27,7 +27,9 @@ func newWriter(ctx context.Context, tx *sql.Tx) (*writer, error) {
 		to    **sql.Stmt
 		query string
 	}{
-		{&w.find, `SELECT id, size, mtime, hash FROM documents WHERE key = ?`},
+		{&w.find, `SELECT id, size, mtime, hash, coalesce((SELECT value FROM meta WHERE meta.key = 'file/' || id), '') FROM documents WHERE key = ?`},
+		{&w.place, `INSERT OR REPLACE INTO meta VALUES ('file/' || ?, ?)`},
+		{&w.displace, `DELETE FROM meta WHERE key = 'file/' || ?`},
 		{&w.touch, `UPDATE documents SET size = ?, mtime = ? WHERE id = ?`},
 		{&w.list, `SELECT id, key FROM documents ORDER BY key`},
 		{&w.addDocument, `INSERT INTO documents VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`},
@@ -56,7 +58,8 @@ func newWriter(ctx context.Context, tx *sql.Tx) (*writer, error) {
 // of known documents was read, another process may have done the work.
 func (w *writer) document(p *prepared, counted *Report) error {
 	var old state
-	err := w.find.QueryRow(p.key).Scan(&old.id, &old.size, &old.mtime, &old.hash)
+	var file string
+	err := w.find.QueryRow(p.key).Scan(&old.id, &old.size, &old.mtime, &old.hash, &file)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return err
 	}
@@ -66,6 +69,11 @@ func (w *writer) document(p *prepared, counted *Report) error {
 		return nil
 	case had && old.hash == p.hash:
 		counted.Unchanged++
+		if p.path != file && p.path != "" { // moved with its folder
+			if _, err := w.place.Exec(old.id, p.path); err != nil {
+				return err
+			}
+		}
 		if old.size == p.size && old.mtime == p.modified.UnixNano() {
 			return nil
 		}
@@ -90,6 +98,11 @@ func (w *writer) add(p *prepared) error {
 	if _, err := w.addDocument.Exec(id, p.key, p.doc.Title, p.doc.Date, p.size, p.modified.UnixNano(), p.hash,
 		len(p.chunks), len(p.doc.Text), p.doc.Text); err != nil {
 		return err
+	}
+	if p.path != "" {
+		if _, err := w.place.Exec(id, p.path); err != nil {
+			return err
+		}
 	}
 	first := w.nextSection
 	inSection := make([]int, len(p.doc.Sections))
@@ -120,7 +133,7 @@ func (w *writer) add(p *prepared) error {
 }
 
 func (w *writer) remove(id int64) error {
-	for _, s := range []*sql.Stmt{w.dropWords, w.dropPassages, w.dropSections, w.dropLabels, w.dropDocument} {
+	for _, s := range []*sql.Stmt{w.dropWords, w.dropPassages, w.dropSections, w.dropLabels, w.displace, w.dropDocument} {
 		if _, err := s.Exec(id); err != nil {
 			return err
 		}
@@ -158,7 +171,7 @@ func (w *writer) removeAllBut(keep func(key string) bool) (int, error) {
 }
 
 func (w *writer) close() {
-	for _, s := range []*sql.Stmt{w.find, w.touch, w.list, w.addDocument, w.addSection, w.addPassage, w.addWords, w.addLabel,
+	for _, s := range []*sql.Stmt{w.find, w.touch, w.list, w.place, w.displace, w.addDocument, w.addSection, w.addPassage, w.addWords, w.addLabel,
 		w.dropWords, w.dropPassages, w.dropSections, w.dropLabels, w.dropDocument} {
 		_ = s.Close()
 	}

@@ -39,6 +39,8 @@ type Report struct {
 
 	// Notes has what stands behind citations, by the anchor of their reference: "ref-cit-3-01", "ref-1".
 	Notes map[string]Note
+	// Files has the addresses of local documents, "file:///...", by the names that references show.
+	Files map[string]string
 	// Figures has the pictures by the path that the Markdown shows them under, "../cache/<run>/figures/<sha256>.svg" or
 	// .png. Others are shown by their title alone.
 	Figures map[string][]byte

@@ -59,6 +59,7 @@ func full(t testing.TB) formats.Report {
 	}
 	return formats.Report{
 		Markdown: report, Title: "How the log works", Language: "en",
+		Files: map[string]string{"guide.html": "file:///docs/a%20guide.html"},
 		Notes: map[string]formats.Note{
 			"ref-cit-1-01": {Title: "Guide", Passages: []formats.Passage{{Quote: "Recovery reads all rows of the log."}, {Before: "A log has rules.", Quote: "Every change is written first to the log.", After: "Then come the pages."}}},
 			"ref-cit-1-02": {Title: "Output", Passages: []formats.Passage{{Quote: "It takes 300 s."}}},
@@ -89,7 +90,7 @@ func TestHTML(t *testing.T) {
 		"figure":               `<img alt="A curve" src="data:image/svg+xml;base64,`,
 		"bitmap":               `<img alt="A dot" src="data:image/png;base64,`,
 		"reference":            `<div class="ref" id="ref-cit-1-02"><p>[CIT-1-02] <a href="../cache/run_1/pages/cccc`,
-		"document":             "<p><strong>Guide</strong> · <code>guide.html</code></p>",
+		"document":             "<p><strong>Guide</strong> · <a href=\"file:///docs/a%20guide.html\"><code>guide.html</code></a></p>",
 		"inline code":          `<code>wal_level</code>`,
 		"how it was made":      `<p><em>How this report was made: by hand.</em></p>`,
 		"headings have places": `<h2 id="part-2">First part</h2>`,

@@ -70,6 +70,9 @@ func checkPage(t *testing.T, page []byte) {
 	}
 	walk(root)
 	for _, link := range links {
+		if strings.HasPrefix(link, "file:///docs/") { // of a document that was handed in, and of no Markdown
+			continue
+		}
 		if anchor, inside := strings.CutPrefix(link, "#"); inside {
 			if !ids[anchor] {
 				t.Errorf("a link to #%s, which is not there", anchor)

@@ -210,6 +210,9 @@ func (w *page) runs(runs []run) {
 			w.citation(x)
 			continue
 		}
+		if x.link == "" && x.style&fixed != 0 {
+			x.link = w.d.Files[x.text]
+		}
 		if x.link != "" {
 			w.out.WriteString("<a")
 			w.attribute("href", x.link)
