@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"testing"
 	"time"
@@ -24,9 +25,13 @@ import (
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/eventtest"
 	"nightdesk/topicqueue/redisqueue"
+	"nightdesk/topicqueue/scaletest"
 )
 
 func TestMain(m *testing.M) {
+	if scaletest.Race {
+		debug.SetGCPercent(300) // else the collector takes a sixth of the processor's time
+	}
 	goleak.VerifyTestMain(m,
 		// The SQLite driver and database/sql keep these for the life of the process.
 		goleak.IgnoreTopFunction("database/sql.(*DB).connectionOpener"))
@@ -174,7 +179,7 @@ func (b *bench) enqueue(topic string, o topicqueue.Options, lane string) string 
 // wait returns the events of a run when its stream has ended.
 func (b *bench) wait(runID string) []topicqueue.Event {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(b.t.Context(), scaletest.Patience)
 	defer cancel()
 	var events []topicqueue.Event
 	stream := eventtest.New()
