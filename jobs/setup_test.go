@@ -121,7 +121,7 @@ func modelAt(t testing.TB, url string) llm.Model {
 	t.Helper()
 	roles := map[llm.Role]llm.RoleSettings{}
 	for _, role := range []llm.Role{llm.Planner, llm.Researcher, llm.Note, llm.Writer, llm.Judge} {
-		roles[role] = llm.RoleSettings{Model: "stub", BaseURL: url, APIKey: "key", MaxTokens: 1000, ContextTokens: 32_000, Timeout: 20 * time.Second, MaxTries: 2}
+		roles[role] = llm.RoleSettings{Model: "stub", BaseURL: url, APIKey: "key", MaxTokens: 1000, ContextTokens: 32_000, Timeout: time.Minute, MaxTries: 2}
 	}
 	client, err := llm.NewClient(llm.Settings{Roles: roles})
 	if err != nil {
@@ -144,7 +144,7 @@ func (b *bench) start(settings jobs.Settings) *jobs.Worker {
 		settings.Concurrency = 8
 	}
 	settings.Lanes = []string{jobs.LaneHigh, "", jobs.LaneLow}
-	settings.MaxActions, settings.ToolTimeout, settings.ResultLimit = cmp.Or(settings.MaxActions, 3), 20*time.Second, 6
+	settings.MaxActions, settings.ToolTimeout, settings.ResultLimit = cmp.Or(settings.MaxActions, 3), time.Minute, 6
 	settings.PollInterval, settings.SweepInterval = 5*time.Millisecond, 50*time.Millisecond
 	settings.RetryPause = cmp.Or(settings.RetryPause, 5*time.Millisecond)
 	settings.StateExpiry, settings.SharedLifetime = time.Hour, time.Hour
