@@ -22,6 +22,7 @@ import (
 	"nightdesk/pipeline/tools"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue/redistest"
+	"nightdesk/topicqueue/scaletest"
 )
 
 // callParallel is how many blocks of a run are researched at once.
@@ -44,6 +45,9 @@ func TestCallsOfARun(t *testing.T) {
 		{"without a review", 5, 4, 0, 51, 14, 52, 14, 0},
 		{"auto", 8, 6, 1, 110, 30, 111, 30, 0},
 	} {
+		if tc.blocks > 5 && !scaletest.Full {
+			continue
+		}
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			m := newCallLog(tc.blocks)

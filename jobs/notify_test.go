@@ -21,6 +21,7 @@ import (
 	"nightdesk/jobs"
 	"nightdesk/jobs/notify"
 	"nightdesk/topicqueue/redisqueue/redistest"
+	"nightdesk/topicqueue/scaletest"
 )
 
 const hookSecret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
@@ -105,7 +106,7 @@ func (r *receiver) next() delivery {
 	select {
 	case d := <-r.got:
 		return d
-	case <-time.After(time.Minute):
+	case <-time.After(scaletest.Patience):
 		r.t.Fatal("no delivery within a minute")
 	}
 	return delivery{}

@@ -23,10 +23,11 @@ import (
 	"nightdesk/jobs"
 	"nightdesk/storage"
 	"nightdesk/topicqueue/redisqueue"
+	"nightdesk/topicqueue/scaletest"
 )
 
 var (
-	fleetTopics  = flag.Int("fleet.topics", 6, "topics of TestFleet")
+	fleetTopics  = flag.Int("fleet.topics", scaletest.Of(3, 6), "topics of TestFleet")
 	fleetLatency = flag.Duration("fleet.latency", 20*time.Millisecond, "latency of its model")
 	fleetPreset  = flag.String("fleet.preset", "deep", "preset of its topics")
 	fleetWorkers = flag.Int("fleet.workers", 2, "worker processes")
@@ -41,6 +42,7 @@ var (
 // expired and was purged. With -v it prints what a desk's size is computed from, for example
 // go test ./cmd/nightdesk -run TestFleet -v -timeout 1h -args -fleet.topics 1000 -fleet.preset quick -fleet.expiry 1m
 func TestFleet(t *testing.T) {
+	t.Parallel()
 	const parallel = 3
 	settings, err := config.Load("", false, func(string) string { return "" }, map[string]string{"preset": *fleetPreset})
 	if err != nil {

@@ -19,14 +19,7 @@ func TestRunOnS3(t *testing.T) {
 	t.Parallel()
 	storagetest.EachS3(t, func(t *testing.T, s storage.S3Settings) {
 		dir := t.TempDir()
-		self, err := os.Executable()
-		if err != nil {
-			t.Fatal(err)
-		}
-		program := filepath.Join(dir, "nightdesk")
-		if err := os.Symlink(self, program); err != nil {
-			t.Fatal(err)
-		}
+		program := link(t, dir)
 		if err := os.Mkdir(filepath.Join(dir, "docs"), 0o755); err != nil {
 			t.Fatal(err)
 		}

@@ -16,6 +16,7 @@ import (
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
 	"nightdesk/topicqueue/redisqueue/redistest"
+	"nightdesk/topicqueue/scaletest"
 )
 
 const (
@@ -69,7 +70,7 @@ func blocked(t testing.TB, g *redisqueue.Governor, c topicqueue.Call) bool {
 func eventually(t testing.TB, rdb redis.UniversalClient, what string, is func(s redisqueue.GovernorStat) bool) {
 	t.Helper()
 	var stats []redisqueue.GovernorStat
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); {
+	for deadline := time.Now().Add(scaletest.Patience); time.Now().Before(deadline); {
 		var err error
 		if stats, err = redisqueue.GovernorStats(t.Context(), rdb); err == nil && len(stats) == 1 && is(stats[0]) {
 			return

@@ -16,6 +16,7 @@ import (
 	"nightdesk/topicqueue/eventtest"
 	"nightdesk/topicqueue/redisqueue"
 	"nightdesk/topicqueue/redisqueue/redistest"
+	"nightdesk/topicqueue/scaletest"
 )
 
 var hasty = redisqueue.Timing{Lease: 40 * time.Millisecond, Stuck: 20 * time.Millisecond, Gap: time.Hour, Quiet: 0}
@@ -190,7 +191,7 @@ func TestDueRuns(t *testing.T) {
 
 func waitDue(ctx context.Context, t *testing.T, q *redisqueue.Queue, runID string) {
 	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(scaletest.Patience); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
 		runs, _, err := q.Due(ctx)
 		if err != nil {
 			t.Fatal(err)

@@ -14,10 +14,11 @@ import (
 
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
+	"nightdesk/topicqueue/scaletest"
 )
 
 var (
-	propertySteps = flag.Int("property.steps", 4000, "steps of TestTransitions; 100000 take about two minutes")
+	propertySteps = flag.Int("property.steps", scaletest.Of(1500, 4000), "steps of TestTransitions; 100000 take about two minutes")
 	propertySeed  = flag.Uint64("property.seed", 0, "seed of TestTransitions; 0: a new one, which a failure prints")
 )
 

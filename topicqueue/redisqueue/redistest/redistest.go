@@ -12,6 +12,8 @@ import (
 
 	"github.com/alicebob/miniredis/v2"
 	"github.com/redis/go-redis/v9"
+
+	"nightdesk/topicqueue/scaletest"
 )
 
 // Each runs a test against every kind of Redis there is: in-process always, redis-server when it is on PATH. In CI
@@ -69,7 +71,7 @@ func Socket(t testing.TB) string {
 		cmd.Process.Kill()
 		cmd.Wait()
 	})
-	for deadline := time.Now().Add(20 * time.Second); ; {
+	for deadline := time.Now().Add(scaletest.Patience); ; {
 		conn, err := net.Dial("unix", sock)
 		if err == nil {
 			conn.Close()
