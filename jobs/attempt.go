@@ -104,9 +104,7 @@ func (w *Worker) handler(do func(context.Context, *attempt) error) asynq.Handler
 		if err != nil {
 			return err
 		}
-		if p.Unit == redisqueue.UnitPlan { // it waits no longer: the next one may
-			w.feedSoon()
-		}
+		defer w.feedSoon()
 		ctx, cancel := context.WithCancelCause(log.WithContext(w.work))
 		defer cancel(nil)
 		a := &attempt{Begun: begun, w: w, gate: newGate(), cancel: cancel, begun: time.Now()}

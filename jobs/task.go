@@ -75,7 +75,11 @@ func describe(i redisqueue.Intent) (kind, queue, id string) {
 	generation := strconv.Itoa(i.Generation)
 	switch i.Unit {
 	case redisqueue.UnitPlan:
-		return KindPlan, queueName(queuePlanning, i.Lane), "plan:" + i.RunID + ":" + generation
+		stage := queuePlanning
+		if i.Begun && i.Generation > 1 { // it goes before runs that have not begun, and its first task is no more
+			stage = queueResearching
+		}
+		return KindPlan, queueName(stage, i.Lane), "plan:" + i.RunID + ":" + generation
 	case redisqueue.UnitReview: // generations count on from one loop to the next
 		return KindReview, queueName(queueReporting, i.Lane), "review:" + i.RunID + ":" + generation
 	case redisqueue.UnitReport:
@@ -145,9 +149,9 @@ func decodeTask(task *asynq.Task, into interface{ check() error }) error {
 }
 
 // Feed puts runs that wait to be planned into the job queue, the oldest of the lane first, until it has so many tasks of
-// them.
-func (d *Dispatcher) Feed(ctx context.Context, q *redisqueue.Queue, lane string, tasks int) error {
-	runs, err := q.Feed(ctx, lane, tasks)
+// them, or as many runs have begun as the workers have slots; slots: 0 = any number.
+func (d *Dispatcher) Feed(ctx context.Context, q *redisqueue.Queue, lane string, tasks, slots int) error {
+	runs, err := q.Feed(ctx, lane, tasks, slots)
 	if err != nil {
 		return err
 	}

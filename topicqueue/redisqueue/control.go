@@ -34,8 +34,8 @@ func (q *Queue) Pause(ctx context.Context, runID string) error {
 	if err != nil {
 		return err
 	}
-	if r.state() == topicqueue.RunQueued { // others are planned before it; should it wait again by now, a sweep puts it back
-		err = q.note(ctx, runID, note{lane: text(r.values, 0), state: r.state(), check: ms(q.watchTime()), soonest: true})
+	if !r.state().Final() { // others are begun in its place; should it go on by now, a sweep corrects that
+		err = q.note(ctx, runID, note{lane: text(r.values, 0), state: r.state(), check: ms(q.watchTime()), soonest: true, paused: true})
 	}
 	if err != nil {
 		return err

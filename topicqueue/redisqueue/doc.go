@@ -63,6 +63,11 @@
 // the caller wants have one; those that MayBegin holds, up to three times as many, do not count. It leaves both sets when planning begins or when it is paused or ends; a sweep puts back one that
 // was resumed, retried, or whose Create broke off.
 //
+// Feed begins no more runs than the workers have slots: the runs that are being planned or researched, of this lane and of
+// those that are served before it, take one slot each, also while nobody works them. A run that has a report to write takes
+// none, since workers keep slots for reports. A worker reports its slots with each Beat. One that has just started counts
+// only those that were heard of since, because earlier ones may have been killed with it.
+//
 // # Leases and lapses
 //
 // Leases live for Timing.Lease unless they are renewed (Renew, Checkpoint). Begin is refused with ErrHeld while another's
@@ -183,6 +188,8 @@
 //	nightdesk:{index}:states                hash        the same
 //	nightdesk:{index}:waiting:LANE          sorted set  an entry while the run waits
 //	nightdesk:{index}:fed:LANE              sorted set  an entry while its planning task waits
+//	nightdesk:{index}:begun:LANE            set         an entry while the run is planned or researched
+//	nightdesk:{index}:workers               sorted set  an entry from a worker's start until its stop, or a week after its death
 //	nightdesk:{index}:digests               sorted set  an entry from SealBatch until the batch has its digest
 //	nightdesk:{index}:clock                 hash        for ever                                            0.1 KB
 //	nightdesk:{index}:stats                 hash        for ever                                            0.2 KB

@@ -122,7 +122,7 @@ func TestHeldRunsGiveTheirPlace(t *testing.T) {
 		}
 		free, fed := 0, 0
 		for range 10 {
-			for _, id := range must[[]string](t)(q.Feed(ctx, "", 2)) {
+			for _, id := range must[[]string](t)(q.Feed(ctx, "", 2, 0)) {
 				fed++
 				if run := runs[id]; must[bool](t)(q.MayBegin(ctx, run, created, claim)) {
 					free++

@@ -325,7 +325,7 @@ func (w *world) retry(what string) *call {
 
 // lookAround is what every worker does each second: feed, then sweep what is due.
 func (w *world) lookAround(ctx context.Context, f fault) error {
-	fed, err := w.queue.Feed(ctx, w.run.Lane, 2)
+	fed, err := w.queue.Feed(ctx, w.run.Lane, 2, 0)
 	if err != nil {
 		return err
 	}
@@ -352,7 +352,7 @@ func (w *world) forgotten(ctx context.Context) bool {
 			return false
 		}
 	}
-	return w.rdb.HLen(ctx, "nightdesk:{index}:states").Val() == 0
+	return w.rdb.HLen(ctx, "nightdesk:{index}:states").Val()+w.rdb.SCard(ctx, "nightdesk:{index}:begun:").Val() == 0
 }
 
 // expire lets the time pass after which the state of a published run is gone.

@@ -62,6 +62,7 @@ type Intent struct {
 	Unit       string // one of the Unit... constants or a block id
 	Generation int
 	Lane       string // suffix of the queue names
+	Begun      bool   // of a plan: its run has begun before
 }
 
 // key returns the name of one of a run's keys.
@@ -155,7 +156,9 @@ func (r reply) intents(runID string) []Intent {
 	pairs, _ := r.values[1].([]any)
 	out := make([]Intent, 0, len(pairs)/2)
 	for i := 0; i+1 < len(pairs); i += 2 {
-		out = append(out, Intent{RunID: runID, Unit: text(pairs, i), Generation: number(pairs, i+1), Lane: text(r.values, 0)})
+		unit := text(pairs, i)
+		out = append(out, Intent{RunID: runID, Unit: unit, Generation: number(pairs, i+1), Lane: text(r.values, 0),
+			Begun: unit == UnitPlan && r.state() == topicqueue.RunPlanning})
 	}
 	return out
 }

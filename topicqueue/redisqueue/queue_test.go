@@ -71,7 +71,7 @@ func planned(t *testing.T, q *redisqueue.Queue, run topicqueue.Run, titles ...st
 // fed chooses runs to be planned and returns the tasks of this one.
 func fed(t *testing.T, q *redisqueue.Queue, run topicqueue.Run) []redisqueue.Intent {
 	t.Helper()
-	if runs := must[[]string](t)(q.Feed(t.Context(), run.Lane, 1000)); len(runs) == 0 {
+	if runs := must[[]string](t)(q.Feed(t.Context(), run.Lane, 1000, 0)); len(runs) == 0 {
 		t.Fatal("no run is waiting")
 	}
 	return swept(t, q, run, false)
@@ -88,7 +88,7 @@ func TestLifeOfARun(t *testing.T) {
 		ctx, q := t.Context(), redisqueue.New(rdb, redisqueue.DefaultTiming)
 		run := newRun("solar power", 2)
 		intents := planned(t, q, run, "Panels", "Inverters", "Batteries")
-		if want := []redisqueue.Intent{{run.ID, "block_1", 1, ""}, {run.ID, "block_2", 1, ""}}; !cmp.Equal(want, intents) {
+		if want := []redisqueue.Intent{{run.ID, "block_1", 1, "", false}, {run.ID, "block_2", 1, "", false}}; !cmp.Equal(want, intents) {
 			t.Fatalf("admitted %v, want %v", intents, want)
 		}
 		if again, err := q.Create(ctx, run); err != nil || again {
@@ -118,7 +118,7 @@ func TestLifeOfARun(t *testing.T) {
 			t.Errorf("view after the checkpoint: %+v", res.View)
 		}
 
-		for n, wantNext := range map[int][]redisqueue.Intent{1: {{run.ID, "block_3", 1, ""}}} {
+		for n, wantNext := range map[int][]redisqueue.Intent{1: {{run.ID, "block_3", 1, "", false}}} {
 			next := must[[]redisqueue.Intent](t)(q.EndBlock(ctx, b1.Lease, topicqueue.BlockCompleted, "", nil, ""))
 			if !cmp.Equal(wantNext, next) {
 				t.Errorf("after block %d: %v, want %v", n, next, wantNext)
@@ -132,7 +132,7 @@ func TestLifeOfARun(t *testing.T) {
 			}
 			intents = must[[]redisqueue.Intent](t)(q.EndBlock(ctx, b.Lease, status, reason, nil, ""))
 		}
-		if want := []redisqueue.Intent{{run.ID, "report", 1, ""}}; !cmp.Equal(want, intents) {
+		if want := []redisqueue.Intent{{run.ID, "report", 1, "", false}}; !cmp.Equal(want, intents) {
 			t.Fatalf("after the last block: %v, want %v", intents, want)
 		}
 		rep := must[redisqueue.Begun](t)(q.Begin(ctx, run.ID, redisqueue.UnitReport, 1))
@@ -143,7 +143,7 @@ func TestLifeOfARun(t *testing.T) {
 			Events: []topicqueue.Event{topicqueue.StepEvent(topicqueue.StepEndAuthor, ""), topicqueue.NewEvent("report", topicqueue.StatusReport, "reports/x.md")}}
 		for range 2 {
 			got := must[[]redisqueue.Intent](t)(q.Finish(ctx, rep.Lease, out))
-			if want := []redisqueue.Intent{{run.ID, "publish", 1, ""}}; !cmp.Equal(want, got) {
+			if want := []redisqueue.Intent{{run.ID, "publish", 1, "", false}}; !cmp.Equal(want, got) {
 				t.Fatalf("after the report: %v, want %v", got, want)
 			}
 		}
@@ -173,7 +173,7 @@ func TestStaleAttemptsAreRefused(t *testing.T) {
 			t.Errorf("begin while the lease lives: %v, want ErrHeld", err)
 		}
 		intents := must[[]redisqueue.Intent](t)(q.Yield(ctx, first.Lease))
-		if want := []redisqueue.Intent{{run.ID, "block_1", 2, ""}}; !cmp.Equal(want, intents) {
+		if want := []redisqueue.Intent{{run.ID, "block_1", 2, "", false}}; !cmp.Equal(want, intents) {
 			t.Fatalf("Yield wants %v, want %v", intents, want)
 		}
 		if wanted := swept(t, q, run, false); !cmp.Equal(intents, wanted) {
@@ -229,7 +229,7 @@ func TestLostRepliesChangeNothing(t *testing.T) {
 		if diff := cmp.Diff(first, second); diff != "" {
 			t.Errorf("the second answer differs: %s", diff)
 		}
-		if want := []redisqueue.Intent{{run.ID, "block_1", 1, ""}}; !cmp.Equal(want, intents) {
+		if want := []redisqueue.Intent{{run.ID, "block_1", 1, "", false}}; !cmp.Equal(want, intents) {
 			t.Errorf("wants %v, want %v", intents, want)
 		}
 		if traces := must[[]topicqueue.ToolTrace](t)(q.Traces(ctx, run.ID, "block_1")); len(traces) != 1 {
@@ -237,7 +237,7 @@ func TestLostRepliesChangeNothing(t *testing.T) {
 		}
 		for range 2 {
 			intents = must[[]redisqueue.Intent](t)(q.EndBlock(ctx, b.Lease, topicqueue.BlockCompleted, "", nil, ""))
-			if want := []redisqueue.Intent{{run.ID, "block_2", 1, ""}}; !cmp.Equal(want, intents) {
+			if want := []redisqueue.Intent{{run.ID, "block_2", 1, "", false}}; !cmp.Equal(want, intents) {
 				t.Errorf("wants %v, want %v", intents, want)
 			}
 		}

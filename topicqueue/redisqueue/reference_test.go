@@ -162,7 +162,8 @@ func (r *reference) wantedUnits() []string {
 func (r *reference) intents(units ...string) []redisqueue.Intent {
 	out := []redisqueue.Intent{}
 	for _, unit := range units {
-		out = append(out, redisqueue.Intent{RunID: r.id, Unit: unit, Generation: r.unit(unit).generation})
+		out = append(out, redisqueue.Intent{RunID: r.id, Unit: unit, Generation: r.unit(unit).generation,
+			Begun: unit == "plan" && r.state == topicqueue.RunPlanning})
 	}
 	return out
 }

@@ -85,4 +85,4 @@ if not ended() then
     if at > now and (next < 0 or at - now < next) then next = at - now end
   end
 end
-return answer(out, next, forced, missed, lapses)
+return answer(out, next, forced, missed, lapses, paused() and 1 or 0)
