@@ -28,7 +28,7 @@ func (q *Queue) Cancel(ctx context.Context, runID, reason string, report bool) (
 	return r.intents(runID), q.tell(ctx, runID)
 }
 
-// Pause stops a run where it stands: calls in flight end and are kept, no new one begins. Its time goes on.
+// Pause stops a run where it stands: calls in flight end and are kept, no new one begins. Then its clock stands too.
 func (q *Queue) Pause(ctx context.Context, runID string) error {
 	r, err := q.run(ctx, pauseScript, "pause", runID, 1)
 	if err != nil {

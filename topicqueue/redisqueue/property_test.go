@@ -210,6 +210,9 @@ func (w *world) step(ctx context.Context, what byte, how int, wrong byte) error 
 		if how%8 == 0 {
 			w.say("much time passes")
 			w.pass(time.Duration(how) * w.timing.Lease / 16)
+		} else if how%8 == 1 && w.exact {
+			w.say("the clock jumps")
+			w.pass(2 * time.Hour)
 		}
 	case 60:
 		if a != nil {
@@ -236,7 +239,7 @@ func (w *world) step(ctx context.Context, what byte, how int, wrong byte) error 
 func (w *world) choose(how int) *worked {
 	var live []*worked
 	for _, a := range w.attempts {
-		if w.ref.holds(a.ref) {
+		if w.ref.valid(a.ref) {
 			live = append(live, a)
 		}
 	}

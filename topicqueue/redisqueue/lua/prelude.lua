@@ -22,9 +22,32 @@ local function generation(unit)
   return g
 end
 
--- holds reports whether this owner took the lease of this generation and nobody took it since.
+-- tick brings the clock of the run up to date. Of the time since the last sign of life of its workers at most so many ms count; the
+-- rest puts off the end of research and of the run, but never beyond the deadline, which is absolute.
+local function tick(most)
+  local beat = num(run, 'beat')
+  if beat == 0 or ended() then return end
+  local idle = now - beat - math.max(0, math.min(now - beat, most))
+  if idle == 0 then return end
+  redis.call('HINCRBY', run, 'idle', idle)
+  redis.call('HSET', run, 'beat', beat + idle)
+  local final, till, deadline = num(run, 'final'), num(run, 'until'), num(run, 'deadline')
+  if till == 0 then return end
+  local reserve = final - num(run, 'seal')
+  till = till + idle
+  final = till
+  if deadline > 0 and deadline < till then final = deadline end
+  redis.call('HSET', run, 'until', till, 'final', final, 'seal', final - reserve)
+end
+
+-- holds reports whether this owner took the lease of this generation and nobody took it since. Asking is a sign of life.
 local function holds(unit, gen, owner)
-  return generation(unit) == tonumber(gen) and redis.call('HGET', work, unit .. ':owner') == owner
+  if generation(unit) ~= tonumber(gen) or redis.call('HGET', work, unit .. ':owner') ~= owner then return false end
+  if num(run, 'beat') > 0 and not ended() then
+    tick(num(run, 'grace'))
+    redis.call('HSET', run, 'beat', now)
+  end
+  return true
 end
 
 -- dropCalls gives back what a unit has reserved for calls that nobody waits for any more.
@@ -127,6 +150,17 @@ local function wanted()
     end
   end
   return out
+end
+
+-- held reports whether somebody has the lease of something that the run wants, or has in work while it is paused. but: a
+-- unit that does not count.
+local function held(but)
+  local unit = stage[state()]
+  if unit then return unit ~= but and text(work, unit .. ':owner') ~= '' end
+  for _, id in ipairs(redis.call('ZRANGE', active, 0, -1)) do
+    if id ~= but and text(work, id .. ':owner') ~= '' then return true end
+  end
+  return false
 end
 
 -- answer is the reply of every script that returns tasks: lane, tasks and state of the run stand first.
