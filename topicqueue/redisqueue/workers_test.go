@@ -55,6 +55,8 @@ func TestNoMoreRunsThanSlots(t *testing.T) {
 			must[[]redisqueue.Intent](t)(q.Cancel(ctx, id, "a person did", false))
 		}
 		third := feed("", "one is written, the high ones are cancelled", 1)
+		must[[]redisqueue.Intent](t)(q.CommitPlan(ctx, begun[runs[1]].Lease, planOf("Passau")))
+		feed("", "the other one is researched", 0)
 		if err := q.Pause(ctx, runs[1]); err != nil {
 			t.Fatal(err)
 		}
@@ -62,6 +64,11 @@ func TestNoMoreRunsThanSlots(t *testing.T) {
 		feed("", "one is paused", 1)
 		must[[]redisqueue.Intent](t)(q.Resume(ctx, runs[1]))
 		feed("", "it goes on", 0)
+		for _, id := range append(runs, third...) {
+			must[[]redisqueue.Intent](t)(q.Cancel(ctx, id, "a person did", false))
+		}
+		feed("high", "nobody has begun", 2)
+		feed("low", "two high ones have a task", 0)
 		if got := must[[]string](t)(q.Feed(ctx, "low", 10, 0)); len(got) != 4 {
 			t.Errorf("with any number of slots %d of 4 are fed", len(got))
 		}
