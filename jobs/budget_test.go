@@ -224,3 +224,39 @@ func (m *callLog) atOnce() int {
 	}
 	return most
 }
+
+// TestPoorBatchBudget works a batch whose budget is what two of its runs take, with a model whose answers ignore
+// max_tokens: the run of high priority has all that it needs, and no more is spent than the budget.
+func TestPoorBatchBudget(t *testing.T) {
+	t.Parallel()
+	s := newSpender(t)
+	w := s.start(jobs.Settings{MaxActions: 1})
+	first := s.enqueue("How are the harbours of the coast kept, and what does it cost?", s.options(), "")
+	s.wait(first)
+	w.Stop()
+	full, _ := s.recorded(first)
+	counted, o := s.counted(), s.options()
+	o.BatchBudget.Tokens = 2 * full
+	var runs []string
+	for i := range 12 {
+		lane := ""
+		if i == 7 {
+			lane = jobs.LaneHigh
+		}
+		runs = append(runs, s.enqueue(fmt.Sprintf("How are the harbours of coast %d kept, and what does it cost?", i), o, lane))
+	}
+	w = s.start(jobs.Settings{MaxActions: 1, Concurrency: 8, ReportConcurrency: 2})
+	defer w.Stop()
+	for i, id := range runs {
+		s.wait(id)
+		run, n := s.run(id), s.iterations(id)
+		spent, _ := s.recorded(id)
+		t.Logf("%q %s %d iterations %d of %d %v", run.Lane, run.State, n, spent, run.Limit, run.Cuts)
+		if i == 7 && (run.State != topicqueue.RunCompleted || n < budgetBlocks*budgetIterations) {
+			t.Errorf("the run of high priority is %s after %d iterations: %s", run.State, n, run.Reason)
+		}
+	}
+	if spent := s.counted() - counted; spent > o.BatchBudget.Tokens {
+		t.Errorf("%d tokens of %d", spent, o.BatchBudget.Tokens)
+	}
+}
