@@ -260,3 +260,35 @@ func TestPoorBatchBudget(t *testing.T) {
 		t.Errorf("%d tokens of %d", spent, o.BatchBudget.Tokens)
 	}
 }
+
+// TestAnswersBeyondTheirLimit: what a server that ignores max_tokens has shown is set aside for its answers, which cannot be made
+// shorter: a run whose budget is nearly spent does without them.
+func TestAnswersBeyondTheirLimit(t *testing.T) {
+	t.Parallel()
+	s := newSpender(t)
+	w := s.start(jobs.Settings{MaxActions: 1, Concurrency: 8})
+	defer w.Stop()
+	first := s.enqueue("How are the harbours of the coast kept, and what does it cost?", s.options(), "")
+	s.wait(first)
+	full, _ := s.recorded(first)
+	stats, err := s.services.Queue.Stats(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	longest := map[string]int64{}
+	for _, m := range stats.Models {
+		longest[m.Role] = m.Longest
+	}
+	if longest["note"] < 1000 || longest["researcher"] > 0 { // of which 1000 tokens are allowed
+		t.Errorf("the longest answers beyond their limit are %v", longest)
+	}
+	for share := 30; share < 120; share += 6 { // in thousandths: answers are bounded
+		o := s.options()
+		o.Budget.Tokens = full * int64(share) / 1000
+		id := s.enqueue(fmt.Sprintf("How are the harbours of the coast kept for %d?", share), o, "")
+		s.wait(id)
+		if spent, _ := s.recorded(id); spent > o.Budget.Tokens {
+			t.Errorf("%d tokens of %d", spent, o.Budget.Tokens)
+		}
+	}
+}
