@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -227,6 +228,12 @@ type asynqLog struct{ log zerolog.Logger }
 
 func (l asynqLog) Debug(args ...any) { l.log.Debug().Str("from", "asynq").Msg(fmt.Sprint(args...)) }
 func (l asynqLog) Info(args ...any)  { l.log.Debug().Str("from", "asynq").Msg(fmt.Sprint(args...)) }
-func (l asynqLog) Warn(args ...any)  { l.log.Warn().Str("from", "asynq").Msg(fmt.Sprint(args...)) }
+func (l asynqLog) Warn(args ...any) {
+	message, level := fmt.Sprint(args...), zerolog.WarnLevel
+	if strings.HasPrefix(message, "Retry exhausted") || strings.HasPrefix(message, "revoke task") { // the worker has said why
+		level = zerolog.DebugLevel
+	}
+	l.log.WithLevel(level).Str("from", "asynq").Msg(message)
+}
 func (l asynqLog) Error(args ...any) { l.log.Error().Str("from", "asynq").Msg(fmt.Sprint(args...)) }
 func (l asynqLog) Fatal(args ...any) { l.log.Error().Str("from", "asynq").Msg(fmt.Sprint(args...)) }

@@ -14,6 +14,7 @@ import (
 // strings of keys. Times are Redis's, in ms. Owners are numbers; 0 is nobody.
 type reference struct {
 	options topicqueue.Options
+	about   redisqueue.About
 	lease   int64
 	stuck   int64
 	id      string
@@ -109,7 +110,7 @@ type refLease struct {
 }
 
 func newReference(run topicqueue.Run, timing redisqueue.Timing) *reference {
-	return &reference{id: run.ID, options: run.Options, lease: timing.Lease.Milliseconds(), stuck: timing.Stuck.Milliseconds(),
+	return &reference{id: run.ID, about: redisqueue.About{Topic: run.Topic, Batch: run.Batch}, options: run.Options, lease: timing.Lease.Milliseconds(), stuck: timing.Stuck.Milliseconds(),
 		units: map[string]*refUnit{}, journal: map[string]map[string]string{}, done: map[int]int{}}
 }
 
@@ -208,8 +209,12 @@ func (r *reference) wantedUnits() []string {
 func (r *reference) intents(units ...string) []redisqueue.Intent {
 	out := []redisqueue.Intent{}
 	for _, unit := range units {
-		out = append(out, redisqueue.Intent{RunID: r.id, Unit: unit, Generation: r.unit(unit).generation,
-			Begun: unit == "plan" && r.state == topicqueue.RunPlanning})
+		i := redisqueue.Intent{RunID: r.id, Unit: unit, Generation: r.unit(unit).generation, About: r.about,
+			Begun: unit == "plan" && r.state == topicqueue.RunPlanning}
+		if b := r.block(unit); b != nil {
+			i.About.Title = b.title
+		}
+		out = append(out, i)
 	}
 	return out
 }
@@ -886,7 +891,7 @@ func (r *reference) publish(l refLease) error {
 
 // expire is what the time after the publishing does.
 func (r *reference) expire() {
-	*r = reference{id: r.id, options: r.options, lease: r.lease, stuck: r.stuck, now: r.now, line: r.line,
+	*r = reference{id: r.id, about: r.about, options: r.options, lease: r.lease, stuck: r.stuck, now: r.now, line: r.line,
 		units: map[string]*refUnit{}, journal: map[string]map[string]string{}, done: map[int]int{}}
 }
 

@@ -163,8 +163,18 @@ local function held(but)
   return false
 end
 
--- answer is the reply of every script that returns tasks: lane, tasks and state of the run stand first.
-local function answer(list, ...) return { 'ok', lane(), list, state(), ... } end
+-- answer is the reply of every script that returns tasks: lane, tasks and state of the run stand first. Before the tasks
+-- comes what they are about, for a person: the first bytes of topic and batch, and after each the title of its block.
+local function answer(list, ...)
+  local tasks = {}
+  if #list > 0 then tasks = { string.sub(text(run, 'topic'), 1, 400), string.sub(text(run, 'batch'), 1, 400) } end
+  for i = 1, #list, 2 do
+    local title = ''
+    if string.find(list[i], '^block_') then title = string.sub(cjson.decode(text(blocks, list[i])).title, 1, 400) end
+    for _, value in ipairs({ list[i], list[i + 1], title }) do table.insert(tasks, value) end
+  end
+  return { 'ok', lane(), tasks, state(), ... }
+end
 
 -- wants reports whether the run wants this unit worked on now.
 local function wants(unit)
@@ -204,11 +214,12 @@ local function doneEvents(unit, status, reason)
   return list
 end
 
--- closeBlock writes how a block has ended and tells the stream.
+-- closeBlock writes how a block has ended and tells the stream. attempt: the last one at it, 0 when there was none.
 local function closeBlock(unit, status, reason, attempt)
   redis.call('HSET', blocks, unit .. ':status', status, unit .. ':reason', reason, unit .. ':updated', now)
   redis.call('ZREM', active, unit)
   redis.call('HINCRBY', run, 'processed', 1)
+  if status == 'FAILED' then redis.call('HSET', work, unit .. ':failed', attempt) end
   redis.call('DEL', base .. 'journal:' .. unit)
   dropCalls(unit)
   emit(progress(doneEvents(unit, status, reason)), attempt)

@@ -55,7 +55,7 @@ for i = 1, #list, 2 do
     elseif unit == 'narrate' then
       conclude(text(run, 'outcome'), text(run, 'reason'), generation('narrate'))
     elseif string.find(unit, '^block_') then -- a report goes on without its model, see Begun.Lapses; publishing goes on
-      endBlock(unit, 'FAILED', reason, generation(unit))
+      endBlock(unit, 'FAILED', reason, generation(unit) - 1)
     end
   end
 end
