@@ -106,11 +106,15 @@ func (a *app) checkRedis(ctx context.Context) []checkup {
 	if text, hint := clockTrouble(d.clock.Ahead()); text != "" {
 		out = append(out, checkup{Name: "clock", Result: "note", Text: text, Hint: hint})
 	}
-	if err := d.queue.Writable(ctx); err != nil {
+	err = d.queue.Writable(ctx)
+	if err != nil {
 		t := unwritable(err)
 		out = append(out, checkup{Name: name, Result: "failed", Text: t.Text, Hint: t.Hint})
 	}
 	for _, f := range inspectRedis(ctx, d.redis) {
+		if f.Level == redisNearlyFull && err != nil { // it is full, which has been said
+			continue
+		}
 		c := checkup{Name: name, Result: "note", Text: f.Text, Hint: f.Hint}
 		if f.Level >= redisEvicting {
 			c.Result = "failed"
