@@ -1,6 +1,7 @@
 package jobs
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -94,6 +95,8 @@ func (a *attempt) ask(ctx context.Context, place string, most topicqueue.Usage, 
 	}
 	defer a.gate.leave()
 	made, err := do(ctx, limit)
+	allowed := cmp.Or(limit, most.CompletionTokens)
+	made.Usage.OverLimit = allowed > 0 && made.Usage.CompletionTokens > allowed && !made.Usage.Estimated
 	if cost, known := a.w.Prices.Cost(made.Usage); known {
 		made.Usage.CostUSD = &cost
 	}

@@ -112,6 +112,9 @@ func TestDeadline(t *testing.T) {
 				tc.prepare(t, b)
 			}
 			o := bounded()
+			if tc.before != nil { // while nobody works it, its duration does not pass
+				o.Deadline, o.Duration = time.Now().Add(length), 0
+			}
 			if tc.options != nil {
 				tc.options(&o)
 			}

@@ -24,6 +24,7 @@ func (w *Worker) report(ctx context.Context, a *attempt) error {
 	if err != nil {
 		return err
 	}
+	a.claims.Store(claimsOf(in))
 	if a.budgeted() {
 		if _, _, err := a.purse(ctx, 0); err != nil {
 			return err

@@ -445,7 +445,7 @@ func TestFailingSchedule(t *testing.T) {
 func failAll(t *testing.T, q *redisqueue.Queue, batch string) {
 	t.Helper()
 	for {
-		ids, err := q.Feed(t.Context(), "", 8)
+		ids, err := q.Feed(t.Context(), "", 8, 0)
 		if err != nil {
 			t.Fatal(err)
 		}

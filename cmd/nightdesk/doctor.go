@@ -12,6 +12,7 @@ import (
 	"nightdesk/cmd/nightdesk/localredis"
 	"nightdesk/pipeline/knowledge"
 	"nightdesk/pipeline/knowledge/wordvec"
+	"nightdesk/storage"
 )
 
 func (a *app) doctorCommand() *cobra.Command {
@@ -35,7 +36,7 @@ type checkup struct {
 func (a *app) doctor(ctx context.Context, askModels bool) error {
 	failed := 0
 	checkModels := func(ctx context.Context) []checkup { return a.checkModels(ctx, askModels) }
-	for _, check := range []func(context.Context) []checkup{a.checkSettings, a.checkRedis, a.checkSchedules, a.checkStorage, a.checkKnowledge, a.checkEmbedding, a.checkWebSearch, a.checkPapers, a.checkSandbox, checkModels, a.checkPrices, a.checkServers, a.checkMail, a.checkUnsent} {
+	for _, check := range []func(context.Context) []checkup{a.checkSettings, a.checkRedis, a.checkWorkers, a.checkSchedules, a.checkStorage, a.checkKnowledge, a.checkEmbedding, a.checkWebSearch, a.checkPapers, a.checkSandbox, checkModels, a.checkPrices, a.checkServers, a.checkMail, a.checkUnsent} {
 		for _, c := range check(ctx) {
 			if c.Result == "failed" {
 				failed++
@@ -105,7 +106,15 @@ func (a *app) checkRedis(ctx context.Context) []checkup {
 	if text, hint := clockTrouble(d.clock.Ahead()); text != "" {
 		out = append(out, checkup{Name: "clock", Result: "note", Text: text, Hint: hint})
 	}
+	err = d.queue.Writable(ctx)
+	if err != nil {
+		t := unwritable(err)
+		out = append(out, checkup{Name: name, Result: "failed", Text: t.Text, Hint: t.Hint})
+	}
 	for _, f := range inspectRedis(ctx, d.redis) {
+		if f.Level == redisNearlyFull && err != nil { // it is full, which has been said
+			continue
+		}
 		c := checkup{Name: name, Result: "note", Text: f.Text, Hint: f.Hint}
 		if f.Level >= redisEvicting {
 			c.Result = "failed"
@@ -120,7 +129,12 @@ func (a *app) checkStorage(ctx context.Context) []checkup {
 	if err != nil {
 		return []checkup{failure("storage", err)}
 	}
-	return []checkup{{Name: "storage", Result: "ok", Text: s.Location("reports") + " can be written"}}
+	out := []checkup{{Name: "storage", Result: "ok", Text: s.Location("reports") + " can be written"}}
+	dirs := []string{a.cfg.DataDir}
+	if _, local := s.(*storage.Dir); local {
+		dirs = append(dirs, s.Location(""))
+	}
+	return append(out, a.checkRoom(ctx, dirs...)...)
 }
 
 func (a *app) checkKnowledge(context.Context) []checkup {

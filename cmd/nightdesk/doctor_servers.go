@@ -26,6 +26,11 @@ func (a *app) checkServers(ctx context.Context) []checkup {
 	for _, s := range stats {
 		out = append(out, modelServer(s))
 	}
+	figures, err := d.queue.Stats(ctx)
+	if err != nil {
+		return append(out, failure("model", err))
+	}
+	out = append(out, a.longAnswers(figures.Models)...)
 	if !a.cfg.Researching.EnablePaperSearch {
 		return out
 	}
@@ -38,6 +43,20 @@ func (a *app) checkServers(ctx context.Context) []checkup {
 		if left > longTurn {
 			out = append(out, checkup{Name: "paper_search", Result: "note",
 				Text: fmt.Sprintf("%s has had enough: all workers leave it alone for %s more, as it asks", papers.Label(name), left.Round(time.Second))})
+		}
+	}
+	return out
+}
+
+// longAnswers names the roles whose model answers beyond max_tokens.
+func (a *app) longAnswers(figures []redisqueue.ModelStats) (out []checkup) {
+	for _, m := range a.roleModels() {
+		for _, f := range figures {
+			if f.Role == string(m.role) && f.Model == m.Name && f.Longest > 0 {
+				out = append(out, checkup{Name: "model", Result: "note",
+					Text: fmt.Sprintf("%s as %s: answers of up to %d tokens, more than max_tokens allows", m.Name, m.role, f.Longest),
+					Hint: "The server ignores max_tokens, or was asked again. Budgets set aside that many tokens for each such call, and skip the call when they cannot."})
+			}
 		}
 	}
 	return out

@@ -56,6 +56,17 @@ func ask(t *testing.T, rdb *redis.Client) {
 	g.Release(t.Context(), permit, topicqueue.CallEnd{Outcome: topicqueue.CallThrottled})
 }
 
+// Doctor names a model whose answers ignore max_tokens.
+func TestDoctorTellsOfLongAnswers(t *testing.T) {
+	t.Parallel()
+	app := &app{}
+	app.cfg.LLM.Note.Name, app.cfg.LLM.Writer.Name = "stub", "other"
+	got := app.longAnswers([]redisqueue.ModelStats{{Role: "note", Model: "stub", Longest: 1441}, {Role: "note", Model: "former", Longest: 9000}, {Role: "writer", Model: "other"}})
+	if len(got) != 1 || got[0].Result != "note" || !strings.HasPrefix(got[0].Text, "stub as note: answers of up to 1441 tokens") {
+		t.Errorf("%+v", got)
+	}
+}
+
 func TestModelServer(t *testing.T) {
 	t.Parallel()
 	away := modelServer(redisqueue.GovernorStat{Server: "short", Host: "h\xff", Down: time.Unix(0, 0)})

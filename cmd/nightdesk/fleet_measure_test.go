@@ -238,7 +238,7 @@ func (f *fleet) purged(rdb *redis.Client) {
 }
 
 // ofTheDesk are the keys that a desk has without any run: counters and figures.
-var ofTheDesk = regexp.MustCompile(`^(nightdesk:(\{index\}:(clock|stats)|governors)|asynq:(queues|servers|workers|\{[a-z-]+\}:(processed|failed)(:.*)?))$`)
+var ofTheDesk = regexp.MustCompile(`^(nightdesk:(\{index\}:(clock|stats|workers)|governors)|asynq:(queues|servers|workers|\{[a-z-]+\}:(processed|failed)(:.*)?))$`)
 
 // mostCommands says which commands Redis had most of, and how many a topic.
 func mostCommands(before, after redisCost) string {

@@ -49,12 +49,12 @@ func (a *app) outlook(ctx context.Context, d *desk) (*outlook, error) {
 	if stats.Iterations > 0 {
 		o.iteration = stats.IterationTime / time.Duration(stats.Iterations)
 	}
-	slots, err := jobs.Slots(d.redis)
+	workers, err := d.queue.Workers(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if slots > 0 {
-		o.slots, o.working = slots, true
+	if workers.Slots > 0 {
+		o.slots, o.working = workers.Slots, true
 	}
 	return o, nil
 }

@@ -92,7 +92,7 @@ func (a *app) openWorkingDesk(ctx context.Context, start bool) (*desk, error) {
 		switch f.Level {
 		case redisTooOld:
 			return nil, errors.Join(hintError{errors.New(f.Text), f.Hint}, d.Close())
-		case redisForgetful, redisEvicting:
+		case redisForgetful, redisNearlyFull, redisEvicting:
 			a.say("warning: %s. %s", f.Text, f.Hint)
 		}
 	}

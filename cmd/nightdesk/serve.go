@@ -27,6 +27,7 @@ func (a *app) serveCommand() *cobra.Command {
   /monitoring/  the queues and their tasks, in asynqmon, read-only
   /metrics      for Prometheus
   /healthz      200 when Redis and storage can be reached, else 503
+  /readyz       200 when the queue is also worked: workers, schedulers, room in Redis and on the disk; else 503
 
 There is no login yet: it listens on this machine only unless told otherwise.`,
 		Args: cobra.NoArgs,
@@ -53,7 +54,8 @@ func (a *app) serve(ctx context.Context) (err error) {
 	server := &http.Server{
 		Handler: web.New(web.Services{
 			Redis: d.redis, Queue: d.queue, Log: a.log,
-			Storage: func(ctx context.Context) error { return storage.CheckRead(ctx, store) },
+			Storage:  func(ctx context.Context) error { return storage.CheckRead(ctx, store) },
+			Troubles: func(ctx context.Context) []web.Trouble { return a.troubles(ctx, d, store) },
 		}),
 		ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute,
 		MaxHeaderBytes: 64 << 10,

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nightdesk/jobs"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
@@ -68,6 +69,9 @@ func (a *app) status(ctx context.Context, name string) (err error) {
 	}
 	if s.List, err = d.queue.Blocks(ctx, run.ID); err != nil {
 		return err
+	}
+	if !run.State.Final() && jobs.SharedLane(run.Lane) {
+		a.warnOfTroubles(ctx, d, store)
 	}
 	if a.json {
 		return a.printJSON(s, false)
@@ -125,10 +129,11 @@ type batchStatus struct {
 }
 
 func (a *app) batchStatus(ctx context.Context, d *desk, name string) error {
-	s := batchStatus{Batch: name, States: map[topicqueue.RunState]int{}}
+	s, open := batchStatus{Batch: name, States: map[topicqueue.RunState]int{}}, false
 	err := d.queue.Runs(ctx, name, func(run topicqueue.Run) error {
 		s.Runs++
 		s.States[run.State]++
+		open = open || !run.State.Final() && jobs.SharedLane(run.Lane)
 		if spent, _ := spentOf(run); spent.Amount() > 0 && spent.SameUnit(s.Spent) {
 			s.Spent = spent.Of(spent.Amount() + s.Spent.Amount())
 		}
@@ -148,6 +153,9 @@ func (a *app) batchStatus(ctx context.Context, d *desk, name string) error {
 	}
 	if s.Runs == 0 {
 		return a.gone(ctx, name)
+	}
+	if store, err := a.openStore(ctx); err == nil && open {
+		a.warnOfTroubles(ctx, d, store)
 	}
 	if a.json {
 		return a.printJSON(s, false)

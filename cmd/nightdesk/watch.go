@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nightdesk/cmd/nightdesk/web"
 	"nightdesk/jobs"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
@@ -56,6 +57,7 @@ func (a *app) watch(ctx context.Context, name, batch string, from int64) (err er
 		return err
 	}
 	w := &watcher{app: a, queue: d.queue, store: store, servers: modelServers{redis: d.redis}}
+	w.troubles.look = func(ctx context.Context) []web.Trouble { return a.troubles(ctx, d, store) }
 	if name != "" {
 		run, err := d.queue.Run(ctx, name)
 		if err == nil {
@@ -92,10 +94,11 @@ func (a *app) watch(ctx context.Context, name, batch string, from int64) (err er
 
 // watcher is what watching needs.
 type watcher struct {
-	app     *app
-	queue   *redisqueue.Queue
-	store   storage.Store
-	servers modelServers
+	app      *app
+	queue    *redisqueue.Queue
+	store    storage.Store
+	servers  modelServers
+	troubles watchedTroubles
 }
 
 // run watches one run.
@@ -228,6 +231,9 @@ func (h healer) show(ctx context.Context, run topicqueue.Run, events []topicqueu
 		return err
 	}
 	h.w.servers.look(ctx, h.viewer)
+	if !run.State.Final() && jobs.SharedLane(run.Lane) {
+		h.w.troubles.tell(ctx, h.viewer)
+	}
 	return nil
 }
 

@@ -76,6 +76,9 @@ func (b *batchWatch) watch(ctx context.Context) error {
 		}
 		o.off()
 		b.servers.look(ctx, b)
+		if len(b.open) > 0 {
+			b.troubles.tell(ctx, b)
+		}
 		if err := b.print(); err != nil {
 			return err
 		}
