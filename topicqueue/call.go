@@ -41,7 +41,8 @@ const (
 // CallEnd is what a try comes to.
 type CallEnd struct {
 	Outcome CallOutcome
-	Tokens  int // really used; below 0: not known
+	Tokens  int    // really used; below 0: not known
+	Why     string // for a person: what was wrong, when the server may be down
 }
 
 // CallVerdict is what the governor knows when a try has ended.

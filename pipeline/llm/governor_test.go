@@ -75,9 +75,14 @@ func (d *desk) outcomes() []topicqueue.CallOutcome {
 // governed returns a client for handler in memory, with two tries of ten seconds, and its governor.
 func governed(t *testing.T, handler http.Handler, d *desk) *llm.Client {
 	t.Helper()
+	return governedBy(t, llm.ProviderOpenAI, handler, d)
+}
+
+func governedBy(t *testing.T, p llm.Provider, handler http.Handler, d *desk) *llm.Client {
+	t.Helper()
 	c, err := llm.NewClient(llm.Settings{
 		Roles: map[llm.Role]llm.RoleSettings{llm.Researcher: {
-			Model: "m", BaseURL: "http://model.test/v1", APIKey: testKey, MaxTokens: 1000, Timeout: 10 * time.Second, MaxTries: 2,
+			Provider: p, Model: "m", BaseURL: "http://model.test/v1", APIKey: testKey, MaxTokens: 1000, Timeout: 10 * time.Second, MaxTries: 2,
 		}},
 		HTTPClient: &http.Client{Transport: llmtest.Memory{Handler: handler}}, Governor: d,
 		Limits: topicqueue.CallLimits{RequestsPerMinute: 60, TokensPerMinute: 7000, InFlight: 5},

@@ -5,7 +5,10 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
+
+	"github.com/rs/zerolog"
 
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/retry"
@@ -63,6 +66,7 @@ func (t trial) run(ctx context.Context, r *role) error {
 			what = interrupted
 		}
 		verdict := governor.Release(ctx, permit, callEnd(what, ex, err))
+		r.outage.tell(ctx, what, verdict, err)
 		if ctx.Err() != nil {
 			return ended(ctx, t.doing)
 		}
@@ -101,6 +105,19 @@ func (t trial) run(ctx context.Context, r *role) error {
 		if err := t.pause(ctx, err, ex, tries); err != nil {
 			return err
 		}
+	}
+}
+
+// outage is what the log has been told of a server. The governor keeps the truth, for all workers.
+type outage struct{ told atomic.Bool }
+
+// tell logs that calls begin to wait for a server, and that they go on.
+func (o *outage) tell(ctx context.Context, what outcome, verdict topicqueue.CallVerdict, err error) {
+	switch {
+	case what == answered && o.told.CompareAndSwap(true, false):
+		zerolog.Ctx(ctx).Info().Msg("the model server answers again")
+	case what == broken && verdict.Down && o.told.CompareAndSwap(false, true):
+		zerolog.Ctx(ctx).Warn().Err(err).Msg("the model server is down: calls wait until it answers again")
 	}
 }
 

@@ -67,6 +67,7 @@ type (
 		Epoch    int                    `json:"epoch"`
 		Answered int                    `json:"answered"`
 		Inside   int                    `json:"inside"`
+		Why      string                 `json:"why,omitempty"`
 
 		used    int
 		verdict chan topicqueue.CallVerdict // buffered; nil: nobody waits for it

@@ -284,10 +284,12 @@ func TestGovernor_Circuit(t *testing.T) {
 		}
 		release(t, g, acquire(t, g, callOf("well")), topicqueue.CallAnswered)
 		for i := range 3 {
-			if v := release(t, g, acquire(t, g, callOf("lone")), topicqueue.CallUnavailable); v.Down != (i == 2) {
+			end := topicqueue.CallEnd{Outcome: topicqueue.CallUnavailable, Why: fmt.Sprint("refused ", i+1)}
+			if v := g.Release(t.Context(), acquire(t, g, callOf("lone")), end); v.Down != (i == 2) {
 				t.Fatalf("try %d: down is %t", i+1, v.Down)
 			}
 		}
+		eventually(t, rdb, "down", func(s redisqueue.GovernorStat) bool { return !s.Down.IsZero() && s.Why == "refused 3" })
 		impatient := callOf("search")
 		impatient.Patient = false
 		if _, err := other.Acquire(t.Context(), impatient); !errors.Is(err, topicqueue.ErrServerDown) {
