@@ -135,6 +135,7 @@ func (r *role) call(ctx context.Context, req Request, quick bool) (Response, err
 	t := trial{
 		call: topicqueue.Call{
 			Run: req.Position.RunID, First: isUrgent(req.Position.Stage), Tokens: tokens + f.limit, Patient: true,
+			Until: req.Until,
 		},
 		doing: doing, most: r.settings.MaxTries, quick: quick,
 		late: func() {

@@ -48,7 +48,7 @@ const maxWhy = 300 // bytes
 // callEnd is what an outcome tells the governor.
 func callEnd(what outcome, ex *exchange, err error) topicqueue.CallEnd {
 	end := topicqueue.CallEnd{Tokens: ex.answer.prompt + ex.answer.completion}
-	if what == busy || what == broken || what == late {
+	if isOutage(what) {
 		end.Why = clip(err.Error(), maxWhy)
 	}
 	if end.Tokens == 0 {

@@ -41,11 +41,17 @@ func (d *desk) Acquire(ctx context.Context, call topicqueue.Call) (topicqueue.Pe
 	d.calls = append(d.calls, call)
 	held := len(d.ends) > 0 && d.isDown()
 	d.mu.Unlock()
-	if held && !call.Patient {
+	if held && !call.Waits(time.Now()) {
 		return topicqueue.Permit{}, topicqueue.ErrServerDown
 	}
 	if held {
+		var impatient <-chan time.Time
+		if !call.Until.IsZero() {
+			impatient = time.After(time.Until(call.Until))
+		}
 		select {
+		case <-impatient:
+			return topicqueue.Permit{}, topicqueue.ErrServerDown
 		case <-d.up:
 		case <-ctx.Done():
 			return topicqueue.Permit{}, context.Cause(ctx)

@@ -84,8 +84,8 @@ func (g *Governor) Close() error {
 // says that the governor was closed.
 func (g *Governor) Acquire(ctx context.Context, call topicqueue.Call) (topicqueue.Permit, error) {
 	w := &waiting{ask: ask{
-		ID: rand.Text(), Run: call.Run, Class: 1, Tokens: call.Tokens, Patient: call.Patient,
-	}, call: call.ID, granted: make(chan error, 1), fresh: true}
+		ID: rand.Text(), Run: call.Run, Class: 1, Tokens: call.Tokens,
+	}, call: call, granted: make(chan error, 1), fresh: true}
 	if call.First {
 		w.Class = 0
 	}

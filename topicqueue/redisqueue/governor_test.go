@@ -295,6 +295,16 @@ func TestGovernor_Circuit(t *testing.T) {
 		if _, err := other.Acquire(t.Context(), impatient); !errors.Is(err, topicqueue.ErrServerDown) {
 			t.Errorf("an impatient call: %v", err)
 		}
+		limited := callOf("limited")
+		limited.Until = time.Now().Add(300 * time.Millisecond)
+		waitCtx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		p, err := other.Acquire(waitCtx, limited)
+		cancel()
+		if err == nil { // it was the probe
+			release(t, other, p, topicqueue.CallUnavailable)
+		} else if !errors.Is(err, topicqueue.ErrServerDown) || time.Now().Before(limited.Until) {
+			t.Errorf("a call whose patience has ended: %v", err)
+		}
 		start := time.Now()
 		var wg sync.WaitGroup
 		var mu sync.Mutex
