@@ -35,6 +35,7 @@ type attempt struct {
 	cancel context.CancelCauseFunc
 	begun  time.Time
 	seen   atomic.Value // Experience of the desk, when the attempt last looked at its budget
+	away   atomic.Value // string: why a model call of the attempt got no answer, the last that did not
 	bound  atomic.Value // string: whose budget allows least, see boundBy
 	stay   atomic.Int64 // of the budget, that the calls of this attempt must leave for the report
 	claims atomic.Int64 // that a report is written from

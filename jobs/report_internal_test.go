@@ -35,11 +35,23 @@ func TestJudgeResearchWithoutModel(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			state, reason := judge(reporting.Input{Blocks: tt.blocks}, reporting.Report{})
+			state, reason := judge(reporting.Input{Blocks: tt.blocks}, reporting.Report{}, "")
 			if state != tt.want || (reason == "") != (state == topicqueue.RunCompleted) {
 				t.Errorf("%s (%s), want %s", state, reason, tt.want)
 			}
+			if reason != "" && !strings.HasSuffix(reason, " ("+gone[0]+")") {
+				t.Errorf("the reason does not say why: %s", reason)
+			}
 		})
+	}
+}
+
+func TestReportWithoutTheModelSaysWhy(t *testing.T) {
+	t.Parallel()
+	rep := reporting.Report{Fallbacks: []string{"outline", "introduction"}}
+	const want = "report without the model: outline and 1 more (model.test answered 503)"
+	if state, reason := judge(reporting.Input{}, rep, "model.test answered 503"); state != topicqueue.RunPartial || reason != want {
+		t.Errorf("%s (%s)", state, reason)
 	}
 }
 
@@ -49,6 +61,10 @@ func TestNoEvidence(t *testing.T) {
 	in := reporting.Input{Blocks: []reporting.BlockEvidence{{Block: topicqueue.Block{ID: "block_1", Reason: recurring.NothingFound}}}}
 	const want = "no evidence was found: the only topic block has no usable source"
 	if got := noEvidence(in); got != want {
+		t.Errorf("got %s", got)
+	}
+	in.Blocks[0].Block.Fallbacks = []string{"decide: model.test answered 503"}
+	if got := noEvidence(in); got != want+"; without the model: decide: model.test answered 503" {
 		t.Errorf("got %s", got)
 	}
 }

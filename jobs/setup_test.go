@@ -119,11 +119,16 @@ func stubModel(t testing.TB, stub *llmtest.Stub) llm.Model {
 
 func modelAt(t testing.TB, url string) llm.Model {
 	t.Helper()
+	return governedModel(t, url, nil)
+}
+
+func governedModel(t testing.TB, url string, governor llm.Governor) llm.Model {
+	t.Helper()
 	roles := map[llm.Role]llm.RoleSettings{}
 	for _, role := range []llm.Role{llm.Planner, llm.Researcher, llm.Note, llm.Writer, llm.Judge} {
 		roles[role] = llm.RoleSettings{Model: "stub", BaseURL: url, APIKey: "key", MaxTokens: 1000, ContextTokens: 32_000, Timeout: time.Minute, MaxTries: 2}
 	}
-	client, err := llm.NewClient(llm.Settings{Roles: roles})
+	client, err := llm.NewClient(llm.Settings{Roles: roles, Governor: governor})
 	if err != nil {
 		t.Fatal(err)
 	}

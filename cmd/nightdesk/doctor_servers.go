@@ -77,7 +77,7 @@ func modelServer(s redisqueue.GovernorStat) checkup {
 		strings.ToValidUTF8(s.Host, "?"), s.Server[:min(8, len(s.Server))], takes, s.InFlight, s.Waiting, s.Throttled, s.Granted)
 	if !s.Down.IsZero() {
 		c.Result = "note"
-		c.Text += "; away since " + s.Down.Local().Format("2006-01-02 15:04:05 MST")
+		c.Text += "; away since " + s.Down.Local().Format("2006-01-02 15:04:05 MST") + because(s.Why)
 		c.Hint = "One call at a time finds out whether it is back; the others wait for that."
 	}
 	return c

@@ -69,8 +69,11 @@ func TestDoctorTellsOfLongAnswers(t *testing.T) {
 
 func TestModelServer(t *testing.T) {
 	t.Parallel()
-	away := modelServer(redisqueue.GovernorStat{Server: "short", Host: "h\xff", Down: time.Unix(0, 0)})
+	away := modelServer(redisqueue.GovernorStat{Server: "short", Host: "h\xff", Down: time.Unix(0, 0), Why: "it \xff"})
 	if away.Result != "note" || away.Hint == "" || !strings.HasPrefix(away.Text, "h? (short): takes any number of calls at a time, as far as is known;") || !strings.Contains(away.Text, "; away since ") {
 		t.Errorf("%+v", away)
+	}
+	if !strings.HasSuffix(away.Text, " (it ?)") {
+		t.Errorf("the reason is not told: %s", away.Text)
 	}
 }

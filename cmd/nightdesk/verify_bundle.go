@@ -28,16 +28,20 @@ func (a *app) verifyBundle(ctx context.Context, runID string) error {
 		}
 		fmt.Fprintf(a.stdout, "%s: %d files, %d claims of %d sources among %d that tools returned, %d citations, %d sentences with citations: ", runID, check.Files, check.Claims, check.Sources, check.Returned, check.Citations, check.Sentences)
 		if len(check.Problems) == 0 {
-			fmt.Fprintln(a.stdout, "everything is as it was stored")
+			fmt.Fprintln(a.stdout, "no problems found")
 		} else {
 			fmt.Fprintln(a.stdout, counted(len(check.Problems), "problem"))
 		}
+	}
+	if check.Outside > 0 {
+		a.say("%s of the report could not be checked when it was written: see \"outside\" in verification.json",
+			counted(check.Outside, "passage"))
 	}
 	if check.Otherwise > 0 {
 		a.say("%s judged otherwise by the rules of this version; the bundle was checked by those of another one", counted(check.Otherwise, "sentence"))
 	}
 	if len(check.Problems) > 0 {
-		return resultError{errors.New("the bundle is not as it was stored"), exitFailed}
+		return resultError{errors.New("the files do not match what the bundle records; the lines above say where"), exitFailed}
 	}
 	return nil
 }

@@ -133,6 +133,7 @@ func (r *Reporter) Report(ctx context.Context, in Input) (Report, error) {
 		return Report{}, fmt.Errorf("write report of %s: %w", in.Run.ID, err)
 	}
 	r.verify(ctx, w.registry, &report)
+	report.Verification.deliver(report.Markdown, w.registry, in.Changes)
 	report.Info = words.written(report.Statistics.Sections, report.Words, report.Statistics.Citations)
 	return report, nil
 }

@@ -29,6 +29,7 @@ type Verification struct {
 	Sentences  []CheckedSentence  `json:"sentences"` // in the order of the report
 	Evaluation Evaluation         `json:"evaluation"`
 	Judgement  *Judgement         `json:"judgement,omitempty"` // by a model; nil when none is configured for it
+	Outside    Difference         `json:"outside,omitzero"`    // parts of the delivered report that the check did not cover
 }
 
 // VerificationCounts counts what was found in the report as it is delivered, unless a field says otherwise.

@@ -41,6 +41,7 @@ type Researcher struct {
 	Now        func() time.Time // nil: time.Now
 	MaxActions int              // calls per iteration; 0: 3
 	SoftLimit  time.Time        // by the clock of this machine; no iteration begins after it; zero: none
+	Patience   time.Time        // by the same clock; a block that has nothing by then goes on without its model; zero: it never does
 	// May reports whether there is money for an iteration; nil: always.
 	May func(ctx context.Context, iteration int) (bool, error)
 
