@@ -146,7 +146,7 @@ func (a *app) scheduleAdd(ctx context.Context, name string, values map[string]st
 	if err != nil {
 		return err
 	}
-	list, unknown, err := own.scheduledList(ctx, d, spec, next[0], now)
+	list, err := own.scheduledList(ctx, d, spec, next[0], now)
 	if err != nil {
 		return usageError{err}
 	}
@@ -155,8 +155,11 @@ func (a *app) scheduleAdd(ctx context.Context, name string, values map[string]st
 	if err != nil {
 		return err
 	}
-	if len(unknown) > 0 {
-		a.say("%s in topics are no variables and stay as they are; there are %s", strings.Join(unknown, " "), strings.Join(schedule.Variables(), " "))
+	for _, name := range list.clashes {
+		a.say("{%s} is the column %q of %s here, not the time of the firing. To get the time, rename the column.", name, name, list.shortName())
+	}
+	if len(list.unknown) > 0 {
+		a.say("%s in topics: not a variable, left as it is. The variables are %s", strings.Join(list.unknown, " "), strings.Join(schedule.Variables(), " "))
 	}
 	did, err := putSchedule(ctx, d, spec, false)
 	if err != nil {
