@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -245,65 +244,6 @@ func (t *top) add(item Item) {
 
 func (t *top) section() Section {
 	return Section{Items: append([]Item{}, t.items...), Total: t.total}
-}
-
-// reasons groups runs by why they did not end well.
-type reasons struct {
-	groups []*reason // in the order in which they were first given
-	known  map[string]*reason
-	total  int
-}
-
-type reason struct {
-	text string
-	runs []Ref
-	n    int
-}
-
-// particular is what differs in reasons that are the same to a person.
-var particular = regexp.MustCompile(`research_\w+|\d+`)
-
-func (r *reasons) add(text string, run Ref) {
-	r.total++
-	if r.known == nil {
-		r.known = map[string]*reason{}
-	}
-	key := particular.ReplaceAllString(line(text), "#")
-	g := r.known[key]
-	if g == nil {
-		if len(r.groups) == maxReasons {
-			key, text = "", "further reasons, see `nightdesk list`"
-			g = r.known[key]
-		}
-		if g == nil {
-			g = &reason{text: line(text)}
-			r.known[key], r.groups = g, append(r.groups, g)
-		}
-	}
-	g.n++
-	if len(g.runs) < maxRefs {
-		g.runs = append(g.runs, run)
-	}
-}
-
-// alone is how many runs with one reason are told one by one.
-const alone = 3
-
-// section lists what many runs have in common first.
-func (r *reasons) section(kind, batch string) Section {
-	var t top
-	for _, g := range r.groups {
-		if g.n <= alone {
-			for _, run := range g.runs {
-				t.add(Item{Kind: kind, Text: g.text, Do: advice(kind, g.text, run.RunID), Runs: []Ref{run}, Count: 1, weight: 1})
-			}
-			continue
-		}
-		t.add(Item{Kind: kind, Text: g.text, Do: advice(kind, g.text, batch), Runs: g.runs, Count: g.n, weight: float64(g.n)})
-	}
-	s := t.section()
-	s.Total = r.total
-	return s
 }
 
 // count1 is "1 source", "2 sources".

@@ -159,6 +159,48 @@ func TestManyFailuresWithOneReasonAreOneLine(t *testing.T) {
 	}
 }
 
+// TestGroupedReasonsSayWhatIsTrueOfAll checks that no item tells of one run what holds for another only.
+func TestGroupedReasonsSayWhatIsTrueOfAll(t *testing.T) {
+	t.Parallel()
+	kept := func(i int) string {
+		return fmt.Sprintf("nothing new was found; the report is kept as run research_20261122_0410%02d_bov5gskqu%d", i, i)
+	}
+	for name, tc := range map[string]struct {
+		reasons []string
+		want    []string // texts of the items
+	}{
+		"counts": {reasons: []string{"4 of 7 topic blocks failed", "6 of 7 topic blocks failed", "5 of 7 topic blocks failed", "5 of 7 topic blocks failed"},
+			want: []string{"4 to 6 of 7 topic blocks failed"}},
+		"long numbers": {reasons: []string{"1,500 of 2,000 calls, 2.50 USD", "900 of 2,000 calls, 2.5 USD", "1,200 of 2,000 calls, 2.5 USD", "1,500 of 2,000 calls, 2.5 USD"},
+			want: []string{"900 to 1,500 of 2,000 calls, 2.50 USD"}},
+		"the same for all":              {reasons: []string{"it took 2.5 s", "it took 2.5 s", "it took 2.5 s", "it took 2.5 s"}, want: []string{"it took 2.5 s"}},
+		"few runs have their own texts": {reasons: []string{kept(1), kept(2), kept(3)}, want: []string{kept(1), kept(2), kept(3)}},
+		"many have no id": {reasons: []string{kept(1), kept(2), kept(3), kept(4)},
+			want: []string{"nothing new was found; the report is kept as run …"}},
+		"dates, addresses and quotations": {reasons: []string{
+			`2026-11-20: no "Ada" at 127.0.0.1:3912 (req_09af)`, `2026-11-21: no "Ada" at 127.0.0.1:3912 (req_7b)`,
+			`2026-11-22: no "Bob" at 127.0.0.1:4001 (req_7b)`, `2026-11-22: no "Bob" at 127.0.0.1:4001 (req_1c)`},
+			want: []string{"…: no … at … (…)"}},
+		"other causes": {reasons: []string{"the budget is used up", "the model is away", "the budget is used up", "the budget is used up", "the budget is used up"},
+			want: []string{"the budget is used up", "the model is away"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := digest.NewBuilder("night", evening)
+			for i, reason := range tc.reasons {
+				b.Add(run(fmt.Sprintf("topic %c", 'a'+i), topicqueue.RunFailed, reason, ""))
+			}
+			var got []string
+			for _, item := range b.Digest().Failed.Items {
+				got = append(got, item.Text)
+			}
+			if d := cmp.Diff(tc.want, got); d != "" {
+				t.Errorf("texts -want +got:\n%s", d)
+			}
+		})
+	}
+}
+
 func TestFirstScreenHasRoomForAllKinds(t *testing.T) {
 	t.Parallel()
 	b := digest.NewBuilder("night", evening)
