@@ -121,6 +121,9 @@ func (a *app) control(ctx context.Context, name, done string, skip func(topicque
 		return err
 	}
 	defer func() { err = errors.Join(err, d.Close()) }()
+	if name, err = a.fullID(ctx, d.queue, name); err != nil {
+		return err
+	}
 	gone := 0
 	one := func(run topicqueue.Run) (string, error) {
 		if why := skip(run); why != "" {

@@ -42,10 +42,14 @@ func (a *app) digest(ctx context.Context, batch string, path bool) error {
 		return nil
 	case errors.Is(err, storage.ErrNotExist) && path:
 		return usageError{hintError{fmt.Errorf("there is no digest of batch %s in %s", batch, store.Location("batches")),
-			"It comes with the last report of the batch; without --path, what there is until now is printed."}}
+			"It is written when the last run of the batch ends. Without --path, the digest so far is printed."}}
 	case errors.Is(err, storage.ErrNotExist):
-		if d, err = a.digestNow(ctx, store, batch); err == nil {
-			a.say("the batch has no digest yet; this is what there is until now")
+		d, err = a.digestNow(ctx, store, batch)
+		if noQueue(err) {
+			return usageError{hintError{noBatchError(batch), fmt.Sprintf("There is no queue, and no digest of it in %s.", store.Location("batches"))}}
+		}
+		if err == nil {
+			a.say("the final digest is not written yet; this is the digest so far")
 		}
 	}
 	if err != nil {

@@ -63,8 +63,7 @@ func (a *app) openDesk(ctx context.Context, start bool) (*desk, error) {
 	default:
 		r, err := localredis.Attach(ctx, a.cfg.DataDir)
 		if errors.Is(err, localredis.ErrNotRunning) {
-			return nil, usageError{hintError{fmt.Errorf("there is no queue: REDIS_URL is not set, and no nightdesk is running with the data directory %s", a.cfg.DataDir),
-				"Start a Redis and set REDIS_URL=redis://127.0.0.1:6379/0, or use `nightdesk run`, which needs none."}}
+			return nil, usageError{hintError{noQueueError{}, "Start Redis and set REDIS_URL, for example to redis://127.0.0.1:6379/0, or use `nightdesk run`."}}
 		}
 		if err != nil {
 			return nil, err

@@ -32,11 +32,15 @@ func (a *app) reportCommand() *cobra.Command {
 }
 
 // report reads from storage alone: it works without a queue, and long after the run has left it.
-func (a *app) report(ctx context.Context, runID, format string, path, link bool, lifetime time.Duration) error {
+func (a *app) report(ctx context.Context, name, format string, path, link bool, lifetime time.Duration) error {
 	if format != "md" && !slices.Contains(formats.Names(), format) {
 		return usageError{fmt.Errorf("--format %s: it is md, %s", format, strings.Join(formats.Names(), " or "))}
 	}
 	store, err := a.openStore(ctx)
+	if err != nil {
+		return err
+	}
+	runID, err := a.fullID(ctx, nil, name)
 	if err != nil {
 		return err
 	}

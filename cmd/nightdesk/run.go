@@ -17,6 +17,7 @@ import (
 	"nightdesk/config"
 	"nightdesk/jobs"
 	"nightdesk/pipeline/llm"
+	"nightdesk/pipeline/reporting/formats"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
@@ -106,6 +107,7 @@ type runResult struct {
 	Reason           string              `json:"reason,omitempty"`
 	Unpublished      string              `json:"unpublished,omitempty"` // why the report is not in storage yet
 	Report           string              `json:"report"`                // path; empty when there is none
+	Page             string              `json:"page,omitempty"`        // path of the report as a page for browsers
 	Blocks           int                 `json:"blocks"`
 	FailedBlocks     int                 `json:"failed_blocks"`
 	Citations        int                 `json:"citations"` // that the report cites
@@ -198,7 +200,11 @@ func (a *app) runTopic(ctx context.Context, topic, out string) (err error) {
 		return followErr
 	}
 	a.dropLane(d, name)
-	result, err := a.result(ctx, d.queue, services.Store, sub.Run.ID, now)
+	run, err := d.queue.Run(ctx, sub.Run.ID)
+	if err != nil {
+		return err
+	}
+	result, err := a.result(ctx, d.queue, services.Store, run, now)
 	if err != nil {
 		return err
 	}
@@ -249,15 +255,11 @@ func (a *app) dropLane(d *desk, lane string) {
 }
 
 // result gathers what a finished run came to.
-func (a *app) result(ctx context.Context, q *redisqueue.Queue, store storage.Store, runID string, started time.Time) (runResult, error) {
-	run, err := q.Run(ctx, runID)
-	if err != nil {
-		return runResult{}, err
-	}
+func (a *app) result(ctx context.Context, from runReader, store storage.Store, run topicqueue.Run, started time.Time) (runResult, error) {
 	r := runResult{RunID: run.ID, Batch: run.Batch, Topic: run.Topic, State: run.State, Reason: run.Reason, Unpublished: run.Unpublished, TookMS: time.Since(started).Milliseconds()}
 	r.Report, r.Cuts = location(store, run), run.Cuts
 	r.Spent, r.Budget = spentOf(run)
-	blocks, err := q.Blocks(ctx, runID)
+	blocks, err := from.Blocks(ctx, run.ID)
 	if err != nil {
 		return r, err
 	}
@@ -267,7 +269,7 @@ func (a *app) result(ctx context.Context, q *redisqueue.Queue, store storage.Sto
 		if b.Status == topicqueue.BlockFailed {
 			r.FailedBlocks++
 		}
-		traces, err := q.Traces(ctx, runID, b.ID)
+		traces, err := from.Traces(ctx, run.ID, b.ID)
 		if err != nil {
 			return r, err
 		}
@@ -276,7 +278,7 @@ func (a *app) result(ctx context.Context, q *redisqueue.Queue, store storage.Sto
 		}
 	}
 	r.Sources = len(sources)
-	usage, err := q.Usage(ctx, runID)
+	usage, err := from.Usage(ctx, run.ID)
 	if err != nil {
 		return r, err
 	}
@@ -293,8 +295,18 @@ func (a *app) result(ctx context.Context, q *redisqueue.Queue, store storage.Sto
 	if known {
 		r.CostUSD = &cost
 	}
-	if r.Citations, err = citedIn(ctx, store, runID); err != nil {
+	if r.Report == "" {
+		return r, nil
+	}
+	metadata, err := readMetadata(ctx, store, run.ID)
+	if err != nil {
 		return r, err
+	}
+	r.Citations = len(metadata.Citations)
+	for _, f := range metadata.Formats {
+		if f.Format == formats.NameHTML && f.File != "" {
+			r.Page = store.Location(f.File)
+		}
 	}
 	return r, nil
 }
@@ -309,9 +321,12 @@ func (a *app) showResult(r runResult) error {
 		if r.LLMCalls > 0 && r.CostUSD != nil {
 			cost = fmt.Sprintf(", $%.4f", *r.CostUSD)
 		}
-		a.say("%s: %d topic blocks, %d sources, %d citations, %d model calls%s, %.1f s", r.State, r.Blocks, r.Sources, r.Citations, r.LLMCalls, cost, float64(r.TookMS)/1000)
-		if r.Report != "" {
-			fmt.Fprintln(a.stdout, r.Report)
+		a.say("%s: %s, %s, %s, %s%s, %.1f s", r.State, counted(r.Blocks, "topic block"), counted(r.Sources, "source"),
+			counted(r.Citations, "citation"), counted(r.LLMCalls, "model call"), cost, float64(r.TookMS)/1000)
+		for _, path := range []string{r.Page, r.Report} { // the report last, where scripts look for it
+			if path != "" {
+				fmt.Fprintln(a.stdout, path)
+			}
 		}
 	}
 	return outcome(topicqueue.Run{ID: r.RunID, State: r.State, Reason: r.Reason})

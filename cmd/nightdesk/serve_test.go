@@ -157,7 +157,7 @@ func TestServe(t *testing.T) {
 func TestServe_OnTheLocalRedis(t *testing.T) {
 	t.Parallel()
 	f := newDeskAt(t, "")
-	if out := f.fails(2, "serve"); !strings.Contains(out, "there is no queue") {
+	if out := f.fails(2, "serve"); !strings.Contains(out, "so there is no queue") {
 		t.Errorf("without a queue: %s", out)
 	}
 	r, err := localredis.Open(t.Context(), filepath.Join(f.dir, "nightdesk-data"))

@@ -247,7 +247,7 @@ func TestBatchView(t *testing.T) {
 	if diff := cmp.Diff(append(want[:3:3], "  and 2 more in work"), v.live(at, 62, 4)); diff != "" {
 		t.Errorf("low: %s", diff)
 	}
-	if !strings.Contains(v.live(at, 130, 10)[2], "research_20260301_200000_abcdefghij") {
+	if !strings.Contains(v.live(at, 130, 10)[2], " abcdefghij ") {
 		t.Error("a wide terminal does not show the ids")
 	}
 }

@@ -179,6 +179,7 @@ func (b *Builder) Digest() Digest {
 	d.Partial = b.partial.section(KindPartial, d.Batch)
 	d.Changed, d.Disagree, d.Thin = b.changed.section(), b.disagree.section(), b.thin.section()
 	d.Dearest = slices.Concat(d.Dearest, b.dearest)
+	d.shorten()
 	d.First = d.first()
 	return d
 }

@@ -201,6 +201,34 @@ func TestGroupedReasonsSayWhatIsTrueOfAll(t *testing.T) {
 	}
 }
 
+// TestTemplatedTopics checks that runs of one template can be told apart, by the ids of the list or by what differs.
+func TestTemplatedTopics(t *testing.T) {
+	t.Parallel()
+	b := digest.NewBuilder("night", evening)
+	long := strings.Repeat("and all that has to do with them in any way ", 5)
+	for i, firm := range []string{"Aldor Chips", "Bolt", "Cern Oil", "Dura"} {
+		r := run("What are the results, plans and risks "+long+"of "+firm+" in 2025?", topicqueue.RunFailed, "the model is away", "")
+		if i == 1 {
+			r.Ref = "case-17"
+		}
+		b.Add(r)
+	}
+	d := b.Digest()
+	if want := "Failed … Aldor Chips in 2025?; case-17 and 2 more: the model is away"; d.First[0].Line() != want {
+		t.Errorf("the line is %q, want %q", d.First[0].Line(), want)
+	}
+	text := string(d.Markdown(relative))
+	page, err := d.HTML(relative)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"failed: … Aldor Chips in 2025?", "failed: case-17: … Bolt in 2025?"} {
+		if !strings.Contains(text, want) || !strings.Contains(string(page), want) {
+			t.Errorf("%q is missing:\n%s", want, text)
+		}
+	}
+}
+
 func TestFirstScreenHasRoomForAllKinds(t *testing.T) {
 	t.Parallel()
 	b := digest.NewBuilder("night", evening)
