@@ -80,6 +80,7 @@ func (a *app) root() *cobra.Command {
   nightdesk enqueue topics.txt && nightdesk worker
 
 Exit codes: 0 ok, 1 failed, 2 wrong use, 3 partial result.`,
+		Version:       versionText(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
