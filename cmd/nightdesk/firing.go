@@ -39,7 +39,7 @@ func (a *app) readFiring(ctx context.Context, d *desk, spec schedule.Spec, due, 
 	if err != nil {
 		return s, err
 	}
-	own.stderr = io.Discard // nobody reads along; what matters is an error
+	own.stderr, own.service = io.Discard, "" // nobody reads along; what matters is an error
 	list, err := own.scheduledList(ctx, d, spec, due, now)
 	if err != nil {
 		return s, withHint(err)

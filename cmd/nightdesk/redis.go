@@ -70,11 +70,16 @@ func (a *app) openDesk(ctx context.Context, start bool) (*desk, error) {
 		}
 		d.redis, d.closers = r.Client, append(d.closers, r.Close)
 	}
+	d.connect(ctx)
+	return d, nil
+}
+
+// connect makes the adapters of the desk's Redis.
+func (d *desk) connect(ctx context.Context) {
 	d.clock = redisqueue.StartClock(ctx, d.redis)
 	d.closers = append(d.closers, d.clock.Close)
 	client := asynq.NewClientFromRedisClient(d.redis)
 	d.queue, d.dispatcher = redisqueue.New(d.redis, redisqueue.DefaultTiming), jobs.NewDispatcher(client, asynq.NewInspectorFromRedisClient(d.redis))
-	return d, nil
 }
 
 // openWorkingDesk is openDesk for commands that put work into the queue or do it: what is wrong with the Redis is said
@@ -84,18 +89,26 @@ func (a *app) openWorkingDesk(ctx context.Context, start bool) (*desk, error) {
 	if err != nil || d.inMemory {
 		return d, err
 	}
+	if err := a.warnOfRedis(ctx, d); err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
+	return d, nil
+}
+
+// warnOfRedis says what is wrong with the Redis; the error is for one that cannot be used.
+func (a *app) warnOfRedis(ctx context.Context, d *desk) error {
 	if text, hint := clockTrouble(d.clock.Ahead()); text != "" {
-		a.say("warning: %s. %s", text, hint)
+		a.warn("%s. %s", text, hint)
 	}
 	for _, f := range inspectRedis(ctx, d.redis) {
 		switch f.Level {
 		case redisTooOld:
-			return nil, errors.Join(hintError{errors.New(f.Text), f.Hint}, d.Close())
+			return hintError{errors.New(f.Text), f.Hint}
 		case redisForgetful, redisEvicting:
-			a.say("warning: %s. %s", f.Text, f.Hint)
+			a.warn("%s. %s", f.Text, f.Hint)
 		}
 	}
-	return d, nil
+	return nil
 }
 
 // clockTrouble says what is wrong when the clock of this machine is so far ahead of Redis's, or behind it; empty: nothing.
@@ -121,14 +134,27 @@ func (a *app) dialRedis(ctx context.Context) (redis.UniversalClient, error) {
 		return nil, err
 	}
 	client := newRedisClient(options)
-	ctx, cancel := context.WithTimeout(ctx, dialTime)
-	defer cancel()
-	err = client.Ping(ctx).Err()
-	if err == nil {
-		return client, nil
+	if err = a.pingRedis(ctx, client); err != nil {
+		_ = client.Close() // there is a better error
+		return nil, err
 	}
-	_ = client.Close() // there is a better error
-	return nil, hintError{fmt.Errorf("the Redis at %s does not answer: %w", a.cfg.RedisURL, err), redisHint(err)}
+	return client, nil
+}
+
+// pingRedis finds out whether the configured Redis answers. A service waits until it does.
+func (a *app) pingRedis(ctx context.Context, client redis.UniversalClient) error {
+	ping := func(ctx context.Context) error {
+		ctx, cancel := context.WithTimeout(ctx, dialTime)
+		defer cancel()
+		if err := client.Ping(ctx).Err(); err != nil {
+			return hintError{fmt.Errorf("the Redis at %s does not answer: %w", a.cfg.RedisURL, err), redisHint(err)}
+		}
+		return nil
+	}
+	if a.service == "" {
+		return ping(ctx)
+	}
+	return a.await(ctx, "Redis", lastingRedis, ping)
 }
 
 // clusterLook is how long after a failover a cluster's client may still ask the node that is gone: nothing else tells it.

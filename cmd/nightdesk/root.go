@@ -26,6 +26,7 @@ type app struct {
 	stdout io.Writer
 	stderr io.Writer
 
+	service     string // name of the command when it runs until it is stopped
 	configFile  string
 	json        bool
 	deadline    string            // of the runs that are enqueued
@@ -114,10 +115,10 @@ func (a *app) command(do func(cmd *cobra.Command, args []string) error) func(*co
 			return err
 		}
 		a.ran, a.cfg = true, cfg
+		a.log = a.logger(zerolog.InfoLevel)
 		for _, n := range cfg.Notices() {
 			a.say("%s", n)
 		}
-		a.log = a.logger(zerolog.InfoLevel)
 		redis.SetLogger(redisLog{a}) // its own would write to standard error
 		return do(cmd, args)
 	}
@@ -147,7 +148,12 @@ func (a *app) logger(least zerolog.Level) zerolog.Logger {
 	if isTerminal(a.stderr) {
 		out = zerolog.ConsoleWriter{Out: a.stderr, TimeFormat: "15:04:05"}
 	}
-	return zerolog.New(out).Level(level).With().Timestamp().Logger()
+	with := zerolog.New(out).Level(level).With().Timestamp()
+	if a.service != "" && out == a.stderr { // a person at a terminal knows
+		host, name := serviceName()
+		with = with.Str("host", host).Str(a.service, name)
+	}
+	return with.Logger()
 }
 
 // redisLog writes the client's own messages to the log of the process.
@@ -155,11 +161,6 @@ type redisLog struct{ a *app }
 
 func (l redisLog) Printf(_ context.Context, format string, v ...any) {
 	l.a.log.Debug().Str("from", "redis").Msgf(format, v...)
-}
-
-// say prints one line for a person on standard error.
-func (a *app) say(format string, args ...any) {
-	fmt.Fprintf(a.stderr, "nightdesk: "+format+"\n", args...)
 }
 
 // printJSON prints one document on standard output; line: on a line of its own.

@@ -48,7 +48,8 @@ func TestRunOnS3(t *testing.T) {
 			}
 			return strings.TrimSpace(string(out))
 		}
-		where := nightdesk("run", "What are spring tides caused by?", "--kb", "docs", "--preset", "quick")
+		paths := strings.Fields(nightdesk("run", "What are spring tides caused by?", "--kb", "docs", "--preset", "quick"))
+		where := paths[len(paths)-1]
 		if want := "s3://" + s.Bucket + "/desk/reports/research_"; !strings.HasPrefix(where, want) {
 			t.Fatalf("the report is at %q, want %s...", where, want)
 		}

@@ -176,7 +176,7 @@ func TestServe_OnTheLocalRedis(t *testing.T) {
 func TestServe_OpenToTheNetwork(t *testing.T) {
 	t.Parallel()
 	f := newDeskAt(t, "redis-socket://"+redistest.Socket(t))
-	cmd := f.command("serve", "--listen", ":0", "--json")
+	cmd := f.command("serve", "--log-level", "warn", "--listen", ":0", "--json")
 	log, err := os.Create(filepath.Join(f.dir, "log"))
 	if err != nil {
 		t.Fatal(err)

@@ -51,7 +51,7 @@ func (a *app) store(ctx context.Context) (storage.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := storage.Check(ctx, s); err != nil {
+	if err := a.checkStore(ctx, s); err != nil {
 		if _, local := s.(*storage.Dir); local {
 			err = hintError{fmt.Errorf("the storage directory cannot be used: %w", err),
 				"Choose another with --data-dir or STORAGE_URL=file:///dir, or make room there."}
@@ -62,6 +62,26 @@ func (a *app) store(ctx context.Context) (storage.Store, error) {
 		s = storage.NewSpool(s, filepath.Join(a.cfg.DataDir, "spool"))
 	}
 	return s, nil
+}
+
+// checkStore finds out whether the storage takes what will be put into it. A service waits for one that is away.
+func (a *app) checkStore(ctx context.Context, s storage.Store) error {
+	if a.service == "" {
+		return storage.Check(ctx, s)
+	}
+	return a.await(ctx, "the storage", lastingStorage, func(ctx context.Context) error {
+		if err := readStore(ctx, s); err != nil { // which is found out sooner
+			return err
+		}
+		return storage.Check(ctx, s)
+	})
+}
+
+// readStore finds out within some seconds whether the storage can be read.
+func readStore(ctx context.Context, s storage.Store) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, dialTime, fmt.Errorf("no success within %s", dialTime))
+	defer cancel()
+	return storage.CheckRead(ctx, s)
 }
 
 // model returns access to the configured models; nil when there are none. governor: nil for a command that makes a few
