@@ -161,6 +161,7 @@ func (a *app) pingRedis(ctx context.Context, client redis.UniversalClient) error
 const clusterLook = 3 * time.Second
 
 func newRedisClient(options *redis.UniversalOptions) redis.UniversalClient {
+	fewConnections(options)
 	if !options.IsClusterMode {
 		return redis.NewUniversalClient(options)
 	}

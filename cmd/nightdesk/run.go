@@ -149,6 +149,7 @@ func (a *app) runTopic(ctx context.Context, topic, out string) (err error) {
 	if !a.cfg.Given("log_level") {
 		a.log = a.logger(zerolog.ErrorLevel) // the progress says the rest
 	}
+	a.fitSlots()
 	options, err := a.options(ctx)
 	if err != nil {
 		return err

@@ -99,9 +99,10 @@ func (a *app) model(governor llm.Governor) (*llm.Client, error) {
 			Transport: auto[llm.Transport](m.Transport), TokenField: auto[string](m.TokenField), Timeout: l.Timeout, MaxTries: l.MaxTries,
 		}
 	}
-	client, err := llm.NewClient(llm.Settings{Roles: roles, Governor: governor, Limits: topicqueue.CallLimits{
-		RequestsPerMinute: l.RequestsPerMinute, TokensPerMinute: l.TokensPerMinute, InFlight: l.MaxInFlight,
-	}})
+	client, err := llm.NewClient(llm.Settings{
+		Roles: roles, Governor: governor, HTTPClient: llm.NewHTTPClient(a.idleConnections()),
+		Limits: topicqueue.CallLimits{RequestsPerMinute: l.RequestsPerMinute, TokensPerMinute: l.TokensPerMinute, InFlight: l.MaxInFlight},
+	})
 	if err != nil {
 		return nil, usageError{err}
 	}
@@ -208,7 +209,9 @@ func (a *app) outside(pace fetch.Pace, own ...string) (*fetch.Client, error) {
 			return nil, usageError{fmt.Errorf("fetch.allow: %w", err)}
 		}
 	}
-	return fetch.New(fetch.Settings{Allow: append(allow, own...), Timeout: f.Timeout, PerHost: f.PerHost, Pace: pace}), nil
+	return fetch.New(fetch.Settings{
+		Allow: append(allow, own...), Timeout: f.Timeout, PerHost: f.PerHost, Pace: pace, Idle: a.idleConnections(),
+	}), nil
 }
 
 // embedder returns what makes vectors; nil when nothing does. Static word vectors are loaded once for this process.
@@ -229,6 +232,7 @@ func (a *app) embedder(governor llm.Governor) (knowledge.Embedder, error) {
 	embedder, err := llm.NewEmbedder(llm.EmbedderSettings{
 		Model: e.Model, BaseURL: e.BaseURL.Reveal(), APIKey: e.APIKey.Reveal(), Dimensions: e.Dimensions,
 		Timeout: a.cfg.LLM.Timeout, MaxTries: a.cfg.LLM.MaxTries, Governor: governor,
+		HTTPClient: llm.NewHTTPClient(a.idleConnections()),
 	})
 	if err != nil {
 		return nil, usageError{err}

@@ -21,6 +21,7 @@ func (a *app) workerCommand() *cobra.Command {
 }
 
 func (a *app) work(ctx context.Context) (err error) {
+	a.fitSlots()
 	d, err := a.openWorkingDesk(ctx, false)
 	if err != nil {
 		return err
