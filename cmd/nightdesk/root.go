@@ -59,6 +59,9 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdin i
 			err = hintError{err, howToCall(cmd)}
 		}
 	}
+	if !errors.As(err, new(hintError)) {
+		err = a.withRoom(err)
+	}
 	printError(stderr, err)
 	return code
 }

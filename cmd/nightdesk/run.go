@@ -188,14 +188,15 @@ func (a *app) runTopic(ctx context.Context, topic, out string) (err error) {
 		return err
 	}
 	view := newRunScreen(a.stderr, sub.Run, false)
-	_, followErr := a.follow(ctx, d.queue, sub.Run.ID, 0, outageTime, view)
+	usable := usable(d.queue, services.Store)
+	_, followErr := a.follow(ctx, d.queue, sub.Run.ID, 0, usable, view)
 	view.end()
 	if followErr == nil {
-		followErr = a.awaitPublished(ctx, d.queue, sub.Run.ID)
+		followErr = a.awaitPublished(ctx, d.queue, sub.Run.ID, usable, view)
 	}
 	worker.Stop()
 	if ctx.Err() != nil {
-		return hintError{fmt.Errorf("interrupted: run %s is not finished", sub.Run.ID), "Give the same command again to begin anew; `nightdesk enqueue` is for what is to outlive its terminal."}
+		return hintError{fmt.Errorf("interrupted; run %s is not finished", sub.Run.ID), "Run the command again to start over. Use `nightdesk enqueue` for work that should survive the terminal."}
 	}
 	if followErr != nil {
 		return followErr
@@ -212,21 +213,40 @@ func (a *app) runTopic(ctx context.Context, topic, out string) (err error) {
 	return a.showResult(result)
 }
 
-// awaitPublished waits until everything of a run that has ended is in storage.
-func (a *app) awaitPublished(ctx context.Context, q *redisqueue.Queue, runID string) error {
-	for start := time.Now(); ; {
+// usable returns whether a run of this process can go on: Redis takes writes, and so does a storage directory.
+func usable(q *redisqueue.Queue, store storage.Store) func(context.Context) error {
+	return func(ctx context.Context) error {
+		err := q.Writable(ctx)
+		if _, local := store.(*storage.Dir); local && err == nil {
+			err = storage.Check(ctx, store)
+		}
+		return err
+	}
+}
+
+// awaitPublished waits until everything of a run that has ended is in storage. usable: see follow.
+func (a *app) awaitPublished(ctx context.Context, q *redisqueue.Queue, runID string, usable func(context.Context) error, n noter) error {
+	for o := (outage{noter: n, since: time.Now(), patience: outageTime}); ; {
 		run, err := q.Run(ctx, runID)
-		if err != nil {
-			return err
-		}
-		if !run.PublishedAt.IsZero() {
+		switch {
+		case err != nil:
+		case !run.PublishedAt.IsZero():
 			return nil
+		case run.Unpublished != "":
+			err = fmt.Errorf("run %s is %s, but its report cannot be stored: %s", runID, run.State, run.Unpublished)
+		default:
+			err = usable(ctx)
 		}
-		if run.Unpublished != "" && time.Since(start) > outageTime {
-			return hintError{fmt.Errorf("run %s is %s, but its report cannot be stored: %s", runID, run.State, run.Unpublished),
-				"The queue keeps it: with a Redis that lasts, start a `nightdesk worker` when the storage can be used again."}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
 		}
-		if err := retry.Sleep(ctx, 20*time.Millisecond); err != nil {
+		if err == nil {
+			o.off()
+			err = retry.Sleep(ctx, 20*time.Millisecond)
+		} else {
+			err = o.on(ctx, err)
+		}
+		if err != nil {
 			return err
 		}
 	}

@@ -155,7 +155,7 @@ type watcher struct {
 // run watches one run.
 func (w *watcher) run(ctx context.Context, run topicqueue.Run, from int64) error {
 	v, end := w.viewer(run)
-	ended, err := w.app.follow(ctx, w.queue, run.ID, from, 0, healer{v, w})
+	ended, err := w.app.follow(ctx, w.queue, run.ID, from, nil, healer{v, w})
 	if err == nil {
 		ended, err = w.stored(ctx, ended, v)
 	}
