@@ -72,6 +72,8 @@ func deskTable(c *Config) []field {
 			address(&c.StorageURL, storageAllowed, storageAddress)),
 		setting("s3.endpoint", "", "", "S3-compatible server of an s3:// storage_url; empty: Amazon's. Credentials are the usual AWS_* ones",
 			address(&c.S3.Endpoint, httpAllowed, httpAddress)),
+		setting("s3.public_endpoint", "", "", "address of that server in links (`report --link`), where browsers know it by another name; empty: s3.endpoint",
+			address(&c.S3.PublicEndpoint, httpAllowed, httpAddress)),
 		setting("s3.region", "", "", "region that requests are signed for; empty: AWS_REGION, else us-east-1",
 			text(&c.S3.Region, "a region such as us-east-1; empty: AWS_REGION, else us-east-1", anyText)),
 

@@ -37,7 +37,7 @@ func (a *app) openBucket(ctx context.Context, url string) (storage.Store, error)
 		return nil, usageError{err}
 	}
 	s, err := storage.NewS3(ctx, storage.S3Settings{
-		Bucket: bucket, Prefix: prefix, Endpoint: a.cfg.S3.Endpoint.Reveal(), Region: a.cfg.S3.Region,
+		Bucket: bucket, Prefix: prefix, Endpoint: a.cfg.S3.Endpoint.Reveal(), Public: a.cfg.S3.PublicEndpoint.Reveal(), Region: a.cfg.S3.Region,
 	})
 	if err != nil {
 		return nil, err
