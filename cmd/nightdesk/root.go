@@ -94,7 +94,7 @@ Exit codes: 0 ok, 1 failed, 2 wrong use, 3 partial result.`,
 	a.settingFlag(root, true, "data-dir", "data_dir", "where knowledge bases, reports and the local Redis live")
 	a.settingFlag(root, true, "log-level", "log_level", "trace, debug, info, warn or error")
 	root.AddCommand(a.runCommand(), a.enqueueCommand(), a.workerCommand(), a.scheduleCommand(), a.schedulerCommand(), a.listCommand(), a.statusCommand(), a.watchCommand(),
-		a.reportCommand(), a.digestCommand(), a.purgeCommand(), a.cancelCommand(), a.pauseCommand(), a.resumeCommand(), a.retryCommand(), a.replayCommand(), a.verifyCommand(), a.kbCommand(), a.configCommand(), a.doctorCommand(), a.serveCommand())
+		a.reportCommand(), a.digestCommand(), a.purgeCommand(), a.cancelCommand(), a.pauseCommand(), a.resumeCommand(), a.retryCommand(), a.replayCommand(), a.verifyCommand(), a.kbCommand(), a.configCommand(), a.doctorCommand(), a.healthCommand(), a.serveCommand())
 	return root
 }
 

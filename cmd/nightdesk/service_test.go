@@ -117,6 +117,10 @@ func TestServicesWait(t *testing.T) {
 		return r.StatusCode == http.StatusOK
 	})
 
+	for _, s := range services {
+		until(t, s.name+" in good health", func() bool { return f.command("health", s.name).Run() == nil })
+	}
+
 	f.enqueueParts(1, "--preset", "quick")
 	worker.says(t, `"kind":"run:publish"`)
 	f.wait(1)
@@ -129,6 +133,9 @@ func TestServicesWait(t *testing.T) {
 			t.Errorf("%s: %v", s.name, err)
 		}
 		checkLog(t, s)
+		if out, err := f.command("health", s.name).CombinedOutput(); err == nil || !strings.Contains(string(out), "no "+s.name+" of host") {
+			t.Errorf("health of a %s that has stopped: %v, %s", s.name, err, out)
+		}
 	}
 }
 
