@@ -146,7 +146,7 @@ func deskTable(c *Config) []field {
 		setting("queue.state_expiry", "168h", "", "how long the state of a finished run stays in Redis, for status and retry; its bundle stays in storage",
 			duration(&c.Queue.StateExpiry, time.Minute, 365*24*time.Hour)),
 
-		setting("limits.run_duration", "45m", "", "time of a run from the begin of planning; then it ends with what there is",
+		setting("limits.run_duration", "45m", "", "maximum duration of a run, counted from the start of planning; then it ends with what there is",
 			duration(&c.Limits.RunDuration, time.Second, 7*24*time.Hour)),
 		setting("limits.writing_time", "9m", "", "part of it that is kept for the report, at most half",
 			duration(&c.Limits.WritingTime, time.Second, 24*time.Hour)),

@@ -120,8 +120,8 @@ func clockTrouble(ahead time.Duration) (text, hint string) {
 	if ahead < 0 {
 		side = "behind"
 	}
-	return fmt.Sprintf("the clock of this machine is %s %s that of Redis", ahead.Abs().Round(time.Second), side),
-		"Runs and schedules go by that of Redis. Keep both in step (NTP): else tasks that are worked here or elsewhere look dead and are handed out twice, to no harm but noise."
+	return fmt.Sprintf("the clock of this machine is %s %s the clock of Redis", ahead.Abs().Round(time.Second), side),
+		"Runs and schedules use the clock of Redis. Synchronize both clocks (NTP); otherwise tasks may be handed out twice. This is harmless but fills the log."
 }
 
 // dialTime bounds the first answer of a Redis.

@@ -86,14 +86,14 @@ func judgeRedis(text, where, cli string) []redisFinding {
 	case "noeviction":
 	case "":
 		found = append(found, redisFinding{redisUnknown, where + " does not tell its maxmemory-policy",
-			"Make sure that it is noeviction: with any other, a full Redis throws runs away."})
+			"Make sure that it is noeviction. With any other policy, a full Redis deletes runs."})
 	default:
-		found = append(found, redisFinding{redisEvicting, fmt.Sprintf("maxmemory-policy is %s at %s: a full Redis throws runs away", policy, where),
-			fmt.Sprintf("Mend it with `%s CONFIG SET maxmemory-policy noeviction`, and in its configuration.", cli)})
+		found = append(found, redisFinding{redisEvicting, fmt.Sprintf("maxmemory-policy is %s at %s: a full Redis deletes runs", policy, where),
+			fmt.Sprintf("Fix it with `%s CONFIG SET maxmemory-policy noeviction` and make the same change in redis.conf.", cli)})
 	}
 	if info["aof_enabled"] == "0" {
 		found = append(found, redisFinding{redisForgetful, fmt.Sprintf("appendonly is off at %s: its restart loses the queue", where),
-			fmt.Sprintf("Mend it with `%s CONFIG SET appendonly yes`, and in its configuration.", cli)})
+			fmt.Sprintf("Fix it with `%s CONFIG SET appendonly yes` and make the same change in redis.conf.", cli)})
 	}
 	return found
 }

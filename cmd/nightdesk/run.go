@@ -42,7 +42,7 @@ func (a *app) runCommand() *cobra.Command {
 	}
 	cmd.Long = "Research one topic in this process; the report's path is the last line. TOPIC is a line or a paragraph; - reads it\nfrom standard input."
 	a.runFlags(cmd)
-	a.settingFlag(cmd, false, "concurrency", "worker.concurrency", "tasks that are worked at once")
+	a.settingFlag(cmd, false, "concurrency", "worker.concurrency", "number of tasks to run in parallel")
 	cmd.Flags().StringVar(&out, "out", "", "directory for the report and its data (default: the storage)")
 	return cmd
 }
@@ -52,10 +52,10 @@ func (a *app) runFlags(cmd *cobra.Command) {
 	a.settingFlag(cmd, false, "preset", "preset", "limits of the research: quick, medium, deep or auto")
 	a.settingFlag(cmd, false, "kb", "kb_name", "knowledge base by name, or a directory, which is indexed on the way")
 	a.settingFlag(cmd, false, "language", "language", "language of the report: en, zh or another tag")
-	a.settingFlag(cmd, false, "duration", "limits.run_duration", "time of a run from the begin of planning, such as 20m")
+	a.settingFlag(cmd, false, "duration", "limits.run_duration", "maximum duration, counted from the start of planning, such as 20m")
 	cmd.Flags().StringVar(&a.deadline, "deadline", "", "when the report is due, waiting included: 07:00, 2026-03-01 07:00 or RFC 3339")
 	a.budgetFlags(cmd)
-	cmd.Flags().BoolVar(&a.incremental, "incremental", false, "go on from the last run of this topic: look only for what has changed, and say it first")
+	cmd.Flags().BoolVar(&a.incremental, "incremental", false, "update the last report on this topic: research only what changed and list the changes first")
 	a.settingFlag(cmd, false, "strategy", "researching.strategy", "exploratory (broad), balanced or focused (deep)")
 	a.settingFlag(cmd, false, "sources", "researching.sources", "kinds of sources that may be used: kb, web, papers, code with commas between them (default: all that are configured)")
 	a.settingFlag(cmd, false, "citation-style", "reporting.citation_style", "anchors or numbered")

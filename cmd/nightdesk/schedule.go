@@ -82,7 +82,7 @@ twice fires at the first.`,
 	} {
 		cmd.Flags().Func(f.name, f.usage, func(value string) error { values[f.key] = value; return nil })
 	}
-	cmd.Flags().BoolFunc("incremental", "go on from the last time with each topic, and say in its report what has changed", func(value string) error {
+	cmd.Flags().BoolFunc("incremental", "update the last report on each topic: research only what changed and list the changes first", func(value string) error {
 		values["incremental"] = value
 		return nil
 	})

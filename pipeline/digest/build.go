@@ -123,7 +123,7 @@ func (b *Builder) evidence(f Facts, r Ref) {
 	b.d.ThinStatements += max(0, f.ThinStatements)
 	share := float64(f.ThinStatements) / float64(max(1, f.Statements))
 	if f.Statements >= thinStatements && share >= thinShare {
-		b.thin.add(Item{Kind: KindThin, Text: fmt.Sprintf("%d of %d statements rest on one source alone", f.ThinStatements, f.Statements),
+		b.thin.add(Item{Kind: KindThin, Text: thin(f.ThinStatements, f.Statements),
 			Runs: []Ref{r}, Count: 1, weight: share})
 	}
 }
@@ -188,7 +188,7 @@ func (b *Builder) Digest() Digest {
 func (d Digest) first() []Item {
 	thin := d.Thin.Items
 	if n := d.Thin.Total; n > 1 { // one line for all
-		one := Item{Kind: KindThin, Text: fmt.Sprintf("%d reports rest mostly on statements of one source alone", n), Count: n}
+		one := Item{Kind: KindThin, Text: fmt.Sprintf("in %d reports most statements have a single source", n), Count: n}
 		for _, item := range thin[:min(maxRefs, len(thin))] {
 			one.Runs = append(one.Runs, item.Runs...)
 		}

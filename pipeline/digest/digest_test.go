@@ -120,7 +120,7 @@ func TestBudget(t *testing.T) {
 	b := digest.NewBuilder("night", evening)
 	b.Add(run("a", topicqueue.RunCompleted, "", `{"usage":{"total_calls":5,"total_tokens":1000,"total_cost_usd":0.5},"budget":{"batch":{"usd":2},"limit":{"usd":1},"cuts":["review"]}}`))
 	b.Add(run("b", topicqueue.RunCompleted, "", `{"budget":{"batch":{"usd":2},"cuts":[]}}`))
-	if got, want := b.Digest().Spend(), "5 model calls, 1,000 tokens, 0.50 USD of a budget of 2.00 USD. 1 report smaller, for the budget or the time."; !strings.Contains(got, want) {
+	if got, want := b.Digest().Spend(), "5 model calls, 1,000 tokens, 0.50 USD of a budget of 2.00 USD. 1 report was shortened to stay within budget or time."; !strings.Contains(got, want) {
 		t.Errorf("%q has no %q", got, want)
 	}
 	b.Add(run("c", topicqueue.RunCompleted, "", `{"budget":{"batch":{"usd":2},"night":{"tokens":3000000},"cuts":[]}}`))

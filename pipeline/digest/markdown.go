@@ -156,13 +156,13 @@ func (d Digest) Outcome() string {
 		}
 	}
 	if d.Unchanged > 0 {
-		found = append(found, fmt.Sprintf("nothing moved in %s", count1(d.Unchanged, "topic")))
+		found = append(found, count1(d.Unchanged, "topic")+" unchanged")
 	}
 	if len(found) > 0 {
 		text += " " + upper(strings.Join(found, ", ")) + "."
 	}
 	if d.Statements > 0 {
-		text += fmt.Sprintf(" %d of %d statements rest on one source alone.", d.ThinStatements, d.Statements)
+		text += " " + upper(thin(d.ThinStatements, d.Statements)) + "."
 	}
 	if !d.Compared {
 		text += " There were too many claims to compare all reports with each other."
@@ -195,13 +195,21 @@ func (d Digest) Spend() string {
 	}
 	text += "."
 	if d.Trimmed > 0 {
-		text += fmt.Sprintf(" %s smaller, for the budget or the time.", count1(d.Trimmed, "report"))
+		text += fmt.Sprintf(" %s shortened to stay within budget or time.", count1(d.Trimmed, "report")+map[bool]string{true: " was", false: " were"}[d.Trimmed == 1])
 	}
 	if len(d.Dearest) > 0 && d.Runs > 1 {
 		r := d.Dearest[0]
-		text += fmt.Sprintf(" The dearest: %s, %.2f USD.", r.Topic, r.CostUSD)
+		text += fmt.Sprintf(" Most expensive: %s, %.2f USD.", r.Topic, r.CostUSD)
 	}
 	return text
+}
+
+// thin says how many statements have no second source.
+func thin(n, of int) string {
+	if n == of {
+		return fmt.Sprintf("all %s statements have a single source", figure(of))
+	}
+	return fmt.Sprintf("%s of %s statements have a single source", figure(n), figure(of))
 }
 
 func upper(s string) string { return strings.ToUpper(s[:min(1, len(s))]) + s[min(1, len(s)):] }
