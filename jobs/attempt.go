@@ -124,16 +124,29 @@ func (w *Worker) handler(do func(context.Context, *attempt) error) asynq.Handler
 		}
 
 		started := w.Now()
-		log.Info().Str("kind", task.Type()).Msg("started")
+		log.Info().Str("kind", task.Type()).Func(a.named(redisqueue.UnitPlan)).Msg("started")
 		err = guard(ctx, a, do)
 		if cause := context.Cause(ctx); err != nil && cause != nil {
 			err = cause // whatever the work made of it
 		}
 		if err == nil {
-			log.Info().Str("kind", task.Type()).Dur("took_ms", w.Now().Sub(started)).Msg("ended")
+			log.Info().Str("kind", task.Type()).Dur("took_ms", w.Now().Sub(started)).Func(a.named(redisqueue.UnitPublish)).Msg("ended")
 			return w.concluded(ctx, task, a)
 		}
 		return w.settle(ctx, asynqCtx, task, a, err)
+	}
+}
+
+// named adds to the line about one unit of a run which run that is, and how it has ended.
+func (a *attempt) named(unit string) func(*zerolog.Event) {
+	return func(e *zerolog.Event) {
+		if a.Lease.Unit != unit {
+			return
+		}
+		e.Str("batch", a.Run.Batch).Str("topic", topicqueue.Clip(topicqueue.OneLine(a.Run.Topic), 200))
+		if a.Run.State.Final() {
+			e.Str("state", string(a.Run.State)).Str("reason", a.Run.Reason)
+		}
 	}
 }
 

@@ -61,7 +61,7 @@ func (a *attempt) reserve(ctx context.Context, place string, most topicqueue.Usa
 	}
 	if !known {
 		a.cut(ctx, topicqueue.CutReport)
-		return 0, fmt.Errorf("%w: nobody knows what model %s costs: set llm.prices, or give the budget in tokens: %w", llm.ErrBudget, most.Model, llm.ErrUnavailable)
+		return 0, fmt.Errorf("%w: no price is known for model %s: set llm.prices, or give the budget in tokens: %w", llm.ErrBudget, most.Model, llm.ErrUnavailable)
 	}
 	var answer int64
 	for pause := heldPause; ; pause = min(2*pause, time.Second) {

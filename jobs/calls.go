@@ -178,6 +178,7 @@ const recordTime = 2 * time.Minute
 func (a *attempt) record(ctx context.Context, place string, value []byte, usage *topicqueue.Usage) ([]byte, error) {
 	saveCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTime)
 	defer cancel()
+	defer context.AfterFunc(a.w.work, func() { time.AfterFunc(a.w.settings.Grace, cancel) })() // a stop waits no longer
 	stands := value
 	err := a.w.steady(saveCtx, "write the journal", func(ctx context.Context) (err error) {
 		entry := value

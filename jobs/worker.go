@@ -223,7 +223,7 @@ func (w *Worker) Stop() {
 	w.cancel(errDrain)
 }
 
-// asynqLog writes asynq's own messages to the worker's log.
+// asynqLog writes asynq's own messages to the worker's log. Its errors are warnings here: asynq tries again.
 type asynqLog struct{ log zerolog.Logger }
 
 func (l asynqLog) Debug(args ...any) { l.log.Debug().Str("from", "asynq").Msg(fmt.Sprint(args...)) }
@@ -235,5 +235,5 @@ func (l asynqLog) Warn(args ...any) {
 	}
 	l.log.WithLevel(level).Str("from", "asynq").Msg(message)
 }
-func (l asynqLog) Error(args ...any) { l.log.Error().Str("from", "asynq").Msg(fmt.Sprint(args...)) }
+func (l asynqLog) Error(args ...any) { l.log.Warn().Str("from", "asynq").Msg(fmt.Sprint(args...)) }
 func (l asynqLog) Fatal(args ...any) { l.log.Error().Str("from", "asynq").Msg(fmt.Sprint(args...)) }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -33,8 +35,25 @@ type checkup struct {
 	Hint   string `json:"hint,omitempty"`
 }
 
+// lines are the checkup as a table has it, fitted to a width.
+func (c checkup) lines(width int) (lines []string) {
+	const indent = 25
+	room := max(30, width-1-indent)
+	for i, line := range slices.Concat(wrapColumns(c.Text, room), wrapColumns(c.Hint, room)) {
+		head := strings.Repeat(" ", indent)
+		if i == 0 {
+			head = fmt.Sprintf("%-7s %-16s ", c.Result, c.Name)
+		}
+		lines = append(lines, head+line)
+	}
+	return lines
+}
+
 func (a *app) doctor(ctx context.Context, askModels bool) error {
-	failed := 0
+	failed, width := 0, 1<<20
+	if s := newScreen(a.stdout); s != nil {
+		width, _ = s.size()
+	}
 	checkModels := func(ctx context.Context) []checkup { return a.checkModels(ctx, askModels) }
 	for _, check := range []func(context.Context) []checkup{a.checkSettings, a.checkRedis, a.checkWorkers, a.checkSchedules, a.checkStorage, a.checkKnowledge, a.checkEmbedding, a.checkWebSearch, a.checkPapers, a.checkSandbox, checkModels, a.checkPrices, a.checkServers, a.checkMail, a.checkUnsent} {
 		for _, c := range check(ctx) {
@@ -47,9 +66,8 @@ func (a *app) doctor(ctx context.Context, askModels bool) error {
 				}
 				continue
 			}
-			fmt.Fprintf(a.stdout, "%-7s %-16s %s\n", c.Result, c.Name, c.Text)
-			if c.Hint != "" {
-				fmt.Fprintf(a.stdout, "%-24s %s\n", "", c.Hint)
+			if err := printPlain(a.stdout, c.lines(width)); err != nil {
+				return err
 			}
 		}
 	}
@@ -76,7 +94,7 @@ func (a *app) checkSettings(context.Context) []checkup {
 			given++
 		}
 	}
-	return []checkup{{Name: "settings", Result: "ok", Text: fmt.Sprintf("%d settings are given, the others have their defaults; `nightdesk config` shows all", given)}}
+	return []checkup{{Name: "settings", Result: "ok", Text: fmt.Sprintf("%s given, the others have their defaults; `nightdesk config` shows all", counted(given, "setting"))}}
 }
 
 func (a *app) checkRedis(ctx context.Context) []checkup {

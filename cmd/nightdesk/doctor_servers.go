@@ -68,13 +68,13 @@ const longTurn = 30 * time.Second
 // modelServer is one line on a model server.
 func modelServer(s redisqueue.GovernorStat) checkup {
 	c := checkup{Name: "model server", Result: "ok"}
-	takes := "takes any number of calls at a time, as far as is known"
+	takes := "no concurrency limit seen yet"
 	if s.Limit > 0 {
-		takes = fmt.Sprintf("takes %d calls at a time, as learned", s.Limit)
+		takes = fmt.Sprintf("at most %s at a time, as learned", counted(s.Limit, "call"))
 	}
 	// Two keys of one host are two servers.
-	c.Text = fmt.Sprintf("%s (%s): %s; %d in flight, %d wait; %d of %d tries were refused for being too many",
-		strings.ToValidUTF8(s.Host, "?"), s.Server[:min(8, len(s.Server))], takes, s.InFlight, s.Waiting, s.Throttled, s.Granted)
+	c.Text = fmt.Sprintf("%s (%s): %s; %s running, %d waiting; %d of %d tries refused (too many requests)",
+		strings.ToValidUTF8(s.Host, "?"), s.Server[:min(8, len(s.Server))], takes, counted(s.InFlight, "call"), s.Waiting, s.Throttled, s.Granted)
 	if !s.Down.IsZero() {
 		c.Result = "note"
 		c.Text += "; away since " + s.Down.Local().Format("2006-01-02 15:04:05 MST") + because(s.Why)

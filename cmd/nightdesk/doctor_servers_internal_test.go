@@ -33,7 +33,7 @@ func TestDoctorTellsOfServers(t *testing.T) {
 		t.Fatalf("%+v", got)
 	}
 	for i, want := range []string{
-		"models.example (0123abcd): takes 1 calls at a time, as learned; 1 in flight, 0 wait; 1 of 2 tries were refused for being too many",
+		"models.example (0123abcd): at most 1 call at a time, as learned; 1 call running, 0 waiting; 1 of 2 tries refused (too many requests)",
 		"arXiv has had enough: all workers leave it alone for ",
 	} {
 		if !strings.HasPrefix(got[i].Text, want) {
@@ -70,7 +70,7 @@ func TestDoctorTellsOfLongAnswers(t *testing.T) {
 func TestModelServer(t *testing.T) {
 	t.Parallel()
 	away := modelServer(redisqueue.GovernorStat{Server: "short", Host: "h\xff", Down: time.Unix(0, 0), Why: "it \xff"})
-	if away.Result != "note" || away.Hint == "" || !strings.HasPrefix(away.Text, "h? (short): takes any number of calls at a time, as far as is known;") || !strings.Contains(away.Text, "; away since ") {
+	if away.Result != "note" || away.Hint == "" || !strings.HasPrefix(away.Text, "h? (short): no concurrency limit seen yet;") || !strings.Contains(away.Text, "; away since ") {
 		t.Errorf("%+v", away)
 	}
 	if !strings.HasSuffix(away.Text, " (it ?)") {

@@ -96,9 +96,9 @@ type limitCheck struct {
 
 func (l limitCheck) text() string {
 	if l.Enough {
-		return fmt.Sprintf("%s; %s needed: it suffices", l.Has, l.Needs)
+		return fmt.Sprintf("%s; %s needed: enough", l.Has, l.Needs)
 	}
-	return fmt.Sprintf("%s; %s needed: reports will be smaller. %s", l.Has, l.Needs, l.Do)
+	return fmt.Sprintf("%s; %s needed: reports will be shorter. %s", l.Has, l.Needs, l.Do)
 }
 
 // checkLimits compares what the topics of a list need at full depth with budgets and deadlines. batch: empty for a new one.

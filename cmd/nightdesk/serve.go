@@ -31,14 +31,14 @@ func (a *app) serveCommand() *cobra.Command {
 
 There is no login yet: it listens on this machine only unless told otherwise.`,
 		Args: cobra.NoArgs,
-		RunE: a.command(func(cmd *cobra.Command, _ []string) error { return a.serve(cmd.Context()) }),
+		RunE: a.serviceCommand(servicePages, a.serve),
 	}
 	a.settingFlag(cmd, false, "listen", "serve.listen", "host:port to listen on (default 127.0.0.1:8080)")
 	return cmd
 }
 
 func (a *app) serve(ctx context.Context) (err error) {
-	d, err := a.openWorkingDesk(ctx, false)
+	d, err := a.openServed(ctx)
 	if err != nil {
 		return err
 	}
@@ -68,6 +68,9 @@ func (a *app) serve(ctx context.Context) (err error) {
 	} else {
 		_, err = fmt.Fprintln(a.stdout, address)
 	}
+	if err == nil { // /healthz says what is waited for
+		err = a.awaitServed(ctx, d, store)
+	}
 	if err == nil {
 		select {
 		case err = <-ended:
@@ -85,6 +88,32 @@ func (a *app) serve(ctx context.Context) (err error) {
 	return err
 }
 
+// openServed returns the desk of a server, whose Redis may be away.
+func (a *app) openServed(ctx context.Context) (*desk, error) {
+	if a.cfg.RedisURL.Reveal() == "" {
+		return a.openDesk(ctx, false)
+	}
+	options, err := a.redisOptions()
+	if err != nil {
+		return nil, err
+	}
+	client := newRedisClient(options)
+	d := &desk{redis: client, closers: []func() error{client.Close}}
+	d.connect(ctx)
+	return d, nil
+}
+
+// awaitServed waits until Redis and storage can be used. An error is one that waiting does not change.
+func (a *app) awaitServed(ctx context.Context, d *desk, store storage.Store) error {
+	if err := a.pingRedis(ctx, d.redis); err != nil {
+		return err
+	}
+	if err := a.warnOfRedis(ctx, d); err != nil {
+		return err
+	}
+	return a.await(ctx, "the storage", lastingStorage, func(ctx context.Context) error { return readStore(ctx, store) })
+}
+
 // listen opens the port, with a warning when others than this machine can reach it.
 func (a *app) listen() (net.Listener, error) {
 	listener, err := net.Listen("tcp", a.cfg.Serve.Listen)
@@ -96,7 +125,7 @@ func (a *app) listen() (net.Listener, error) {
 		return nil, usageError{hintError{fmt.Errorf("listen on %s: %w", a.cfg.Serve.Listen, err), hint}}
 	}
 	if tcp, ok := listener.Addr().(*net.TCPAddr); ok && !tcp.IP.IsLoopback() {
-		a.say("warning: %s can be reached from other machines, and there is no login: anybody there sees the queues", listener.Addr())
+		a.warn("%s can be reached from other machines, and there is no login: anybody there sees the queues", listener.Addr())
 	}
 	return listener, nil
 }

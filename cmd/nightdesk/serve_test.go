@@ -157,7 +157,7 @@ func TestServe(t *testing.T) {
 func TestServe_OnTheLocalRedis(t *testing.T) {
 	t.Parallel()
 	f := newDeskAt(t, "")
-	if out := f.fails(2, "serve"); !strings.Contains(out, "there is no queue") {
+	if out := f.fails(2, "serve"); !strings.Contains(out, "so there is no queue") {
 		t.Errorf("without a queue: %s", out)
 	}
 	r, err := localredis.Open(t.Context(), filepath.Join(f.dir, "nightdesk-data"))
@@ -176,7 +176,7 @@ func TestServe_OnTheLocalRedis(t *testing.T) {
 func TestServe_OpenToTheNetwork(t *testing.T) {
 	t.Parallel()
 	f := newDeskAt(t, "redis-socket://"+redistest.Socket(t))
-	cmd := f.command("serve", "--listen", ":0", "--json")
+	cmd := f.command("serve", "--log-level", "warn", "--listen", ":0", "--json")
 	log, err := os.Create(filepath.Join(f.dir, "log"))
 	if err != nil {
 		t.Fatal(err)

@@ -9,8 +9,12 @@ import (
 )
 
 // verifyBundle proves the bundle of a run again, from storage alone.
-func (a *app) verifyBundle(ctx context.Context, runID string) error {
+func (a *app) verifyBundle(ctx context.Context, name string) error {
 	store, err := a.openStore(ctx)
+	if err != nil {
+		return err
+	}
+	runID, err := a.fullID(ctx, nil, name)
 	if err != nil {
 		return err
 	}

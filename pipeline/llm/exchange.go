@@ -128,7 +128,7 @@ func (ex *exchange) requestBody(req *http.Request) ([]byte, error) {
 // exchanging returns a client like this one, nil for a sensible one, whose requests are exchanges.
 func exchanging(client *http.Client) *http.Client {
 	if client == nil {
-		client = defaultHTTPClient()
+		client = NewHTTPClient(64)
 	}
 	below := *client
 	if below.Transport == nil {
