@@ -173,15 +173,6 @@ func (m *soakModel) open(process string, blocks bool) int {
 	return n
 }
 
-// questions counts how often each question was asked.
-func (m *soakModel) questions() map[string]int {
-	out := map[string]int{}
-	for _, c := range m.all() {
-		out[c.hash]++
-	}
-	return out
-}
-
 // mostBlocks returns the largest number of topic blocks of one run that were in flight at once: from the first call of a
 // block to the end of its last, whoever made them.
 func mostBlocks(calls []soakCall) int {
