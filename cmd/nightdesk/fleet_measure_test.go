@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hibiken/asynq"
 	"github.com/redis/go-redis/v9"
 
 	"nightdesk/config"
@@ -210,6 +211,16 @@ func (f *fleet) purged(rdb *redis.Client) {
 		Now: time.Now().Add(400 * 24 * time.Hour), Reports: all, Bundles: all, Runs: all, Topics: all}
 	if err := purge.Run(ctx, func(jobs.Purged) error { return nil }); err != nil {
 		f.t.Fatal(err)
+	}
+	tasks := asynq.NewInspectorFromRedisClient(rdb)
+	queues, err := tasks.Queues()
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	for _, queue := range queues { // tasks that have ended can be seen for a day
+		if _, err := tasks.DeleteAllCompletedTasks(queue); err != nil {
+			f.t.Fatal(err)
+		}
 	}
 	keys, err := rdb.Keys(ctx, "*").Result()
 	if err != nil {
