@@ -54,8 +54,9 @@ type Config struct {
 // S3 says where the bucket of an s3:// StorageURL is. Credentials are not settings: the AWS_* variables, profiles and
 // roles that every S3 program honours are used.
 type S3 struct {
-	Endpoint URL // empty: Amazon's
-	Region   string
+	Endpoint       URL // empty: Amazon's
+	PublicEndpoint URL // in links; empty: Endpoint
+	Region         string
 }
 
 // Serve governs the web pages.

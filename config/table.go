@@ -72,6 +72,8 @@ func deskTable(c *Config) []field {
 			address(&c.StorageURL, storageAllowed, storageAddress)),
 		setting("s3.endpoint", "", "", "S3-compatible server of an s3:// storage_url; empty: Amazon's. Credentials are the usual AWS_* ones",
 			address(&c.S3.Endpoint, httpAllowed, httpAddress)),
+		setting("s3.public_endpoint", "", "", "address of that server in links (`report --link`), where browsers know it by another name; empty: s3.endpoint",
+			address(&c.S3.PublicEndpoint, httpAllowed, httpAddress)),
 		setting("s3.region", "", "", "region that requests are signed for; empty: AWS_REGION, else us-east-1",
 			text(&c.S3.Region, "a region such as us-east-1; empty: AWS_REGION, else us-east-1", anyText)),
 
@@ -144,7 +146,7 @@ func deskTable(c *Config) []field {
 		setting("queue.state_expiry", "168h", "", "how long the state of a finished run stays in Redis, for status and retry; its bundle stays in storage",
 			duration(&c.Queue.StateExpiry, time.Minute, 365*24*time.Hour)),
 
-		setting("limits.run_duration", "45m", "", "time of a run from the begin of planning; then it ends with what there is",
+		setting("limits.run_duration", "45m", "", "maximum duration of a run, counted from the start of planning; then it ends with what there is",
 			duration(&c.Limits.RunDuration, time.Second, 7*24*time.Hour)),
 		setting("limits.writing_time", "9m", "", "part of it that is kept for the report, at most half",
 			duration(&c.Limits.WritingTime, time.Second, 24*time.Hour)),

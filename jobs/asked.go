@@ -68,15 +68,21 @@ func reportCalls(sections, evidence int) []askedCall {
 // tokens of one call: of the question and of the answer.
 type tokens struct{ in, out int }
 
-// Experience is what calls of each role have taken in a desk on the average, by the models that it has now.
-type Experience map[llm.Role]tokens
+// Experience is what calls of each role have taken in a desk, by the models that it has now.
+type Experience map[llm.Role]taken
+
+// taken is what calls of one role have taken on the average, and the longest answer beyond its limit; 0: none was.
+type taken struct {
+	tokens
+	longest int
+}
 
 // ExperienceOf takes it from the figures of a desk. model returns the model of a role.
 func ExperienceOf(figures []redisqueue.ModelStats, model func(llm.Role) string) Experience {
 	x := Experience{}
 	for _, m := range figures {
 		if role := llm.Role(m.Role); m.Calls > 0 && m.TokensOut > 0 && m.Model == model(role) {
-			x[role] = tokens{int(m.TokensIn / m.Calls), int(m.TokensOut / m.Calls)}
+			x[role] = taken{tokens{int(m.TokensIn / m.Calls), int(m.TokensOut / m.Calls)}, int(m.Longest)}
 		}
 	}
 	return x
@@ -84,10 +90,14 @@ func ExperienceOf(figures []redisqueue.ModelStats, model func(llm.Role) string) 
 
 // usual is what most answers of a role stay below, in tokens.
 func (x Experience) usual(role llm.Role) int {
-	if seen, ok := x[role]; ok {
-		return max(leastAnswer, aboveAverage*seen.out)
+	seen, ok := x[role]
+	switch {
+	case !ok:
+		return usualAnswer
+	case seen.longest > 0:
+		return seen.longest
 	}
-	return usualAnswer
+	return max(leastAnswer, aboveAverage*seen.out)
 }
 
 // tokens returns what a call takes. Answers are as long as those of its role were; so are the questions of notes,

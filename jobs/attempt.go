@@ -35,8 +35,10 @@ type attempt struct {
 	cancel context.CancelCauseFunc
 	begun  time.Time
 	seen   atomic.Value // Experience of the desk, when the attempt last looked at its budget
+	away   atomic.Value // string: why a model call of the attempt got no answer, the last that did not
 	bound  atomic.Value // string: whose budget allows least, see boundBy
 	stay   atomic.Int64 // of the budget, that the calls of this attempt must leave for the report
+	claims atomic.Int64 // that a report is written from
 }
 
 // until returns the moment that lies d after the attempt's begin; zero when d is negative: never.
@@ -97,16 +99,16 @@ func (w *Worker) handler(do func(context.Context, *attempt) error) asynq.Handler
 		}
 		log := w.Log.With().Str("run", p.RunID).Str("unit", p.Unit).Int("attempt", p.Generation).Logger()
 		begun, err := w.Queue.Begin(w.work, p.RunID, p.Unit, p.Generation)
-		if errors.Is(err, redisqueue.ErrStale) || errors.Is(err, redisqueue.ErrHeld) {
+		switch {
+		case errors.Is(err, redisqueue.ErrHeld):
 			log.Debug().Err(err).Msg("task not needed")
-			return nil
-		}
-		if err != nil {
+			return revoked(err)
+		case errors.Is(err, redisqueue.ErrStale):
+			return w.notNeeded(asynqCtx, log, p, err)
+		case err != nil:
 			return err
 		}
-		if p.Unit == redisqueue.UnitPlan { // it waits no longer: the next one may
-			w.feedSoon()
-		}
+		defer w.feedSoon()
 		ctx, cancel := context.WithCancelCause(log.WithContext(w.work))
 		defer cancel(nil)
 		a := &attempt{Begun: begun, w: w, gate: newGate(), cancel: cancel, begun: time.Now()}
@@ -122,16 +124,29 @@ func (w *Worker) handler(do func(context.Context, *attempt) error) asynq.Handler
 		}
 
 		started := w.Now()
-		log.Info().Str("kind", task.Type()).Msg("started")
+		log.Info().Str("kind", task.Type()).Func(a.named(redisqueue.UnitPlan)).Msg("started")
 		err = guard(ctx, a, do)
 		if cause := context.Cause(ctx); err != nil && cause != nil {
 			err = cause // whatever the work made of it
 		}
 		if err == nil {
-			log.Info().Str("kind", task.Type()).Dur("took_ms", w.Now().Sub(started)).Msg("ended")
-			return nil
+			log.Info().Str("kind", task.Type()).Dur("took_ms", w.Now().Sub(started)).Func(a.named(redisqueue.UnitPublish)).Msg("ended")
+			return w.concluded(ctx, task, a)
 		}
-		return w.settle(ctx, asynqCtx, log, a, err)
+		return w.settle(ctx, asynqCtx, task, a, err)
+	}
+}
+
+// named adds to the line about one unit of a run which run that is, and how it has ended.
+func (a *attempt) named(unit string) func(*zerolog.Event) {
+	return func(e *zerolog.Event) {
+		if a.Lease.Unit != unit {
+			return
+		}
+		e.Str("batch", a.Run.Batch).Str("topic", topicqueue.Clip(topicqueue.OneLine(a.Run.Topic), 200))
+		if a.Run.State.Final() {
+			e.Str("state", string(a.Run.State)).Str("reason", a.Run.Reason)
+		}
 	}
 }
 
@@ -151,9 +166,10 @@ func guard(ctx context.Context, a *attempt, do func(context.Context, *attempt) e
 //   - the lease was lost (another attempt has the unit, or the run was cancelled): nothing is written, the task is done with.
 //   - the worker stops, or the run is paused: the unit is yielded to a new generation; this task is done with.
 //   - its time is over: a block ends with what it has; the sweep does the rest. The task is done with.
-//   - endedError: the unit ends as failed, and its task is archived with the reason, where an operator sees it.
+//   - endedError: the unit ends as failed, see concluded.
 //   - anything else: asynq tries again, and after the last try the unit ends as failed; publishing never does.
-func (w *Worker) settle(ctx, asynqCtx context.Context, log zerolog.Logger, a *attempt, err error) error {
+func (w *Worker) settle(ctx, asynqCtx context.Context, task *asynq.Task, a *attempt, err error) error {
+	log := zerolog.Ctx(ctx)
 	saveCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTime)
 	defer cancel()
 	var ended endedError
@@ -161,27 +177,30 @@ func (w *Worker) settle(ctx, asynqCtx context.Context, log zerolog.Logger, a *at
 	switch {
 	case errors.Is(err, redisqueue.ErrFenced):
 		log.Warn().Err(err).Msg("stopped: the unit is no longer this attempt's")
-		return nil
+		return revoked(err)
 	case errors.Is(err, errDrain), errors.Is(err, errPaused):
 		if err := a.end(saveCtx, "hand on", func(ctx context.Context) ([]redisqueue.Intent, error) { return w.Queue.Yield(ctx, a.Lease) }); err != nil && !errors.Is(err, redisqueue.ErrFenced) {
 			return fmt.Errorf("hand %s of run %s on: %w", a.Lease.Unit, a.Lease.RunID, err)
 		}
 		log.Info().AnErr("because", err).Msg("handed on")
-		return nil
+		return revoked(err)
 	case errors.Is(err, errTimeUp):
 		log.Warn().Err(err).Msg("stopped")
 		if err := a.timeUp(saveCtx); err != nil && !errors.Is(err, redisqueue.ErrFenced) {
 			return fmt.Errorf("end %s of run %s: %w", a.Lease.Unit, a.Lease.RunID, err)
 		}
-		return nil
+		if a.Block.ID == "" {
+			return revoked(err)
+		}
+		return w.concluded(ctx, task, a)
 	case a.Lease.Unit != redisqueue.UnitPublish && (errors.As(err, &ended) || retried >= maxRetry):
 		log.Warn().Err(err).Msg("failed")
 		if saveErr := a.fail(saveCtx, err.Error()); errors.Is(saveErr, redisqueue.ErrFenced) {
-			return nil
+			return revoked(err)
 		} else if saveErr != nil {
 			return fmt.Errorf("end %s of run %s as failed: %w", a.Lease.Unit, a.Lease.RunID, saveErr)
 		}
-		return givenUpError{fmt.Errorf("%s of run %s failed: %w", a.Lease.Unit, a.Lease.RunID, err)}
+		return w.concluded(ctx, task, a)
 	}
 	log.Warn().Err(err).Int("tried", retried+1).Msg("to be tried again")
 	if releaseErr := w.Queue.Release(saveCtx, a.Lease); releaseErr != nil {

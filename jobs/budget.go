@@ -45,20 +45,23 @@ func (a *attempt) reserve(ctx context.Context, place string, most topicqueue.Usa
 	if longest == 0 {
 		longest = longestAnswer
 	}
-	usual := a.experience().usual(llm.Role(most.Role))
+	usual, least := a.experience().usual(llm.Role(most.Role)), leastAnswer
+	if a.experience()[llm.Role(most.Role)].longest > 0 { // its answers cannot be made shorter
+		longest, least = max(longest, usual), usual
+	}
 	r := redisqueue.Reservation{Stay: a.stay.Load()}
 	known := true
 	for _, part := range []struct {
 		into             *int64
 		question, answer int
-	}{{&r.Question, most.PromptTokens, 0}, {&r.Longest, 0, longest}, {&r.Usual, 0, min(longest, usual)}, {&r.Least, 0, min(longest, leastAnswer)}} {
+	}{{&r.Question, most.PromptTokens, 0}, {&r.Longest, 0, longest}, {&r.Usual, 0, min(longest, usual)}, {&r.Least, 0, min(longest, least)}} {
 		var ok bool
 		*part.into, ok = a.price(most, part.question, part.answer)
 		known = known && ok
 	}
 	if !known {
 		a.cut(ctx, a.cutBy(most))
-		return 0, fmt.Errorf("%w: nobody knows what model %s costs: set llm.prices, or give the budget in tokens: %w", llm.ErrBudget, most.Model, llm.ErrUnavailable)
+		return 0, fmt.Errorf("%w: no price is known for model %s: set llm.prices, or give the budget in tokens: %w", llm.ErrBudget, most.Model, llm.ErrUnavailable)
 	}
 	var answer int64
 	for pause := heldPause; ; pause = min(2*pause, time.Second) {

@@ -224,3 +224,71 @@ func (m *callLog) atOnce() int {
 	}
 	return most
 }
+
+// TestPoorBatchBudget works a batch whose budget is what two of its runs take, with a model whose answers ignore
+// max_tokens: the run of high priority has all that it needs, and no more is spent than the budget.
+func TestPoorBatchBudget(t *testing.T) {
+	t.Parallel()
+	s := newSpender(t)
+	w := s.start(jobs.Settings{MaxActions: 1})
+	first := s.enqueue("How are the harbours of the coast kept, and what does it cost?", s.options(), "")
+	s.wait(first)
+	w.Stop()
+	full, _ := s.recorded(first)
+	counted, o := s.counted(), s.options()
+	o.BatchBudget.Tokens = 2 * full
+	var runs []string
+	for i := range 12 {
+		lane := ""
+		if i == 7 {
+			lane = jobs.LaneHigh
+		}
+		runs = append(runs, s.enqueue(fmt.Sprintf("How are the harbours of coast %d kept, and what does it cost?", i), o, lane))
+	}
+	w = s.start(jobs.Settings{MaxActions: 1, Concurrency: 8, ReportConcurrency: 2})
+	defer w.Stop()
+	for i, id := range runs {
+		s.wait(id)
+		run, n := s.run(id), s.iterations(id)
+		spent, _ := s.recorded(id)
+		t.Logf("%q %s %d iterations %d of %d %v", run.Lane, run.State, n, spent, run.Limit, run.Cuts)
+		if i == 7 && (run.State != topicqueue.RunCompleted || n < budgetBlocks*budgetIterations) {
+			t.Errorf("the run of high priority is %s after %d iterations: %s", run.State, n, run.Reason)
+		}
+	}
+	if spent := s.counted() - counted; spent > o.BatchBudget.Tokens {
+		t.Errorf("%d tokens of %d", spent, o.BatchBudget.Tokens)
+	}
+}
+
+// TestAnswersBeyondTheirLimit: what a server that ignores max_tokens has shown is set aside for its answers, which cannot be made
+// shorter: a run whose budget is nearly spent does without them.
+func TestAnswersBeyondTheirLimit(t *testing.T) {
+	t.Parallel()
+	s := newSpender(t)
+	w := s.start(jobs.Settings{MaxActions: 1, Concurrency: 8})
+	defer w.Stop()
+	first := s.enqueue("How are the harbours of the coast kept, and what does it cost?", s.options(), "")
+	s.wait(first)
+	full, _ := s.recorded(first)
+	stats, err := s.services.Queue.Stats(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	longest := map[string]int64{}
+	for _, m := range stats.Models {
+		longest[m.Role] = m.Longest
+	}
+	if longest["note"] < 1000 || longest["researcher"] > 0 { // of which 1000 tokens are allowed
+		t.Errorf("the longest answers beyond their limit are %v", longest)
+	}
+	for share := 30; share < 120; share += 6 { // in thousandths: answers are bounded
+		o := s.options()
+		o.Budget.Tokens = full * int64(share) / 1000
+		id := s.enqueue(fmt.Sprintf("How are the harbours of the coast kept for %d?", share), o, "")
+		s.wait(id)
+		if spent, _ := s.recorded(id); spent > o.Budget.Tokens {
+			t.Errorf("%d tokens of %d", spent, o.Budget.Tokens)
+		}
+	}
+}

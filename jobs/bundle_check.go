@@ -27,7 +27,8 @@ type BundleCheck struct {
 	Claims    int                 `json:"claims"`    // of all sources
 	Citations int                 `json:"citations"` // distinct ids that the report cites
 	Sentences int                 `json:"sentences"` // with citations
-	Otherwise int                 `json:"otherwise"` // of these, checked by the rules of another version, with another outcome
+	Outside   int                 `json:"outside"`   // sentences and citations of the report that its check did not cover
+	Otherwise int                 `json:"otherwise"` // sentences checked by the rules of another version, with another outcome
 	Problems  []storage.Problem   `json:"problems"`
 }
 
@@ -173,23 +174,31 @@ var (
 // report checks that each citation of the report leads to a reference, and each reference stands for a source of the run.
 func (c *BundleCheck) report(runID, markdown, style string, traces []topicqueue.ToolTrace) {
 	file, registry := storage.ReportKey(runID), citation.NewRegistry(traces)
-	given, cited := map[string]bool{}, map[string]bool{}
-	for _, m := range givenAnchor.FindAllStringSubmatch(markdown, -1) {
-		given[m[1]] = true
-		if _, known := registry.Lookup(strings.ToUpper(m[1])); !known && style != topicqueue.CitationNumbered {
-			c.add(file, "refers to %s, which no source has", strings.ToUpper(m[1]))
+	given, code := map[string]bool{}, citation.Code(markdown)
+	for _, anchor := range anchors(givenAnchor, markdown, code) {
+		given[anchor] = true
+		if _, known := registry.Lookup(strings.ToUpper(anchor)); !known && style != topicqueue.CitationNumbered {
+			c.add(file, "refers to %s, which no source has", strings.ToUpper(anchor))
 		}
 	}
-	for _, m := range citedAnchor.FindAllStringSubmatch(markdown, -1) {
-		if cited[m[1]] {
-			continue
-		}
-		cited[m[1]] = true
-		if !given[m[1]] {
-			c.add(file, "cites %s, which its references do not have", strings.ToUpper(m[1]))
+	cited := anchors(citedAnchor, markdown, code)
+	for _, anchor := range cited {
+		if !given[anchor] {
+			c.add(file, "cites %s, which its references do not have", strings.ToUpper(anchor))
 		}
 	}
 	c.Citations = len(cited)
+}
+
+// anchors returns what a pattern finds in Markdown outside of its code, in order, each once.
+func anchors(pattern *regexp.Regexp, markdown string, code [][2]int) []string {
+	var found []string
+	for _, m := range pattern.FindAllStringSubmatchIndex(markdown, -1) {
+		if anchor := markdown[m[2]:m[3]]; !citation.Within(code, m[0]) && !slices.Contains(found, anchor) {
+			found = append(found, anchor)
+		}
+	}
+	return found
 }
 
 // inBundle is a link of a report to the run's data: a figure, the output of a program.
@@ -230,7 +239,7 @@ func (c *BundleCheck) verification(ctx context.Context, store storage.Store, v *
 			linked[id] = true
 		}
 		if again, ok := registry.Lead(l.URL); !ok || again.Address != l.Address || again.Match != l.Match {
-			c.add(file, "says that %s leads to %s, which the sources of the run do not bear out", l.URL, l.Address)
+			c.add(file, "has %s lead to %s, which the sources of the run do not", l.URL, l.Address)
 		}
 	}
 	for _, s := range in.AllReturned() {
@@ -248,6 +257,7 @@ func (c *BundleCheck) verification(ctx context.Context, store storage.Store, v *
 		c.add(file, "sentence %d is recorded as %s, and its sources do not confirm the record: %s", i+1, v.Sentences[i].Verdict, v.Sentences[i].Text)
 	}
 	c.Sentences, c.Otherwise = len(v.Sentences), otherwise
+	c.Outside = len(v.Outside.Absent) + len(v.Outside.Unchecked)
 	d := v.Compare(report, registry, in.Changes)
 	if v.Rules != support.Rules { // what a sentence is, and a reference, was found by other rules, too
 		c.Otherwise += len(d.Absent) + len(d.Unchecked) + len(d.References)

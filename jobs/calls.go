@@ -1,9 +1,11 @@
 package jobs
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"time"
 
@@ -11,6 +13,7 @@ import (
 	"nightdesk/pipeline/tools"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
+	"nightdesk/topicqueue/redisqueue"
 )
 
 // runner makes the tool calls of one run.
@@ -53,7 +56,20 @@ func (a *attempt) model() llm.Model {
 	if a.w.Model == nil {
 		return nil
 	}
-	return llm.Journaled(a.w.Model, a.ask)
+	m := a.w.Model
+	if limit := a.hardLimit(); limit >= 0 {
+		m = llm.Patient(m, a.until(a.patience(limit)))
+	}
+	return llm.Journaled(m, a.ask)
+}
+
+// patience returns how much of its time an attempt waits for a model server that is down. The rest is for the work
+// without it. Planning waits for less, because the calls of the topic blocks wait again.
+func (a *attempt) patience(limit time.Duration) time.Duration {
+	if a.Lease.Unit == redisqueue.UnitPlan {
+		return limit / (planShare + 1)
+	}
+	return limit - limit/3
 }
 
 // maxEntry is the size of an answer above which the journal keeps it in storage and only its name in Redis.
@@ -94,6 +110,11 @@ func (a *attempt) ask(ctx context.Context, place string, most topicqueue.Usage, 
 	}
 	defer a.gate.leave()
 	made, err := do(ctx, limit)
+	allowed := cmp.Or(limit, most.CompletionTokens)
+	made.Usage.OverLimit = allowed > 0 && made.Usage.CompletionTokens > allowed && !made.Usage.Estimated
+	if errors.Is(err, llm.ErrUnavailable) {
+		a.away.Store(topicqueue.Clip(topicqueue.OneLine(llm.Why(err)), maxReason))
+	}
 	if cost, known := a.w.Prices.Cost(made.Usage); known {
 		made.Usage.CostUSD = &cost
 	}
@@ -157,6 +178,7 @@ const recordTime = 2 * time.Minute
 func (a *attempt) record(ctx context.Context, place string, value []byte, usage *topicqueue.Usage) ([]byte, error) {
 	saveCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTime)
 	defer cancel()
+	defer context.AfterFunc(a.w.work, func() { time.AfterFunc(a.w.settings.Grace, cancel) })() // a stop waits no longer
 	stands := value
 	err := a.w.steady(saveCtx, "write the journal", func(ctx context.Context) (err error) {
 		entry := value

@@ -22,6 +22,7 @@ import (
 	"nightdesk/pipeline/tools"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue/redistest"
+	"nightdesk/topicqueue/scaletest"
 )
 
 // callParallel is how many blocks of a run are researched at once.
@@ -44,6 +45,9 @@ func TestCallsOfARun(t *testing.T) {
 		{"without a review", 5, 4, 0, 56, 15, 57, 15, 0},
 		{"auto", 8, 6, 1, 118, 31, 119, 31, 0},
 	} {
+		if tc.blocks > 5 && !scaletest.Full {
+			continue
+		}
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			m := newCallLog(tc.blocks)

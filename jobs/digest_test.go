@@ -18,12 +18,13 @@ import (
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
 	"nightdesk/topicqueue/redisqueue/redistest"
+	"nightdesk/topicqueue/scaletest"
 )
 
 // digestOf waits for the digest of a batch that knows of so many generations.
 func (b *bench) digestOf(batch string, generation int) digest.Digest {
 	b.t.Helper()
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(scaletest.Patience); ; time.Sleep(20 * time.Millisecond) {
 		end, err := b.services.Queue.Ending(b.t.Context(), batch)
 		if err != nil {
 			b.t.Fatal(err)

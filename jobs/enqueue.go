@@ -80,13 +80,17 @@ func (d *Dispatcher) EnqueueAll(ctx context.Context, q *redisqueue.Queue, runs [
 	if err := g.Wait(); err != nil {
 		return created, err
 	}
+	workers, err := q.Workers(ctx)
+	if err != nil {
+		return created, err
+	}
 	lanes := map[string]bool{}
 	for _, run := range runs {
 		if lanes[run.Lane] {
 			continue
 		}
 		lanes[run.Lane] = true
-		if err := d.Feed(ctx, q, run.Lane, firstTasks); err != nil {
+		if err := d.Feed(ctx, q, run.Lane, firstTasks, workers.Slots); err != nil {
 			return created, err
 		}
 	}

@@ -28,7 +28,7 @@ var Assumptions = []string{
 // Further ones, where nothing is known of the desk.
 const (
 	AssumedLengths = "answers of tools of 4,000 characters, sections of 4,000, notes of 5,800, which are eight claims and a summary"
-	AssumedPace    = "models that begin to answer after 1 s and write 50 tokens a second"
+	AssumedPace    = "model latency 1 s, 50 tokens/s"
 )
 
 // How fast tokens come, where nobody has measured it.

@@ -18,6 +18,7 @@ import (
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
 	"nightdesk/topicqueue/redisqueue/redistest"
+	"nightdesk/topicqueue/scaletest"
 )
 
 // asked is a model that notes its questions and lets the test stop it in the middle of one.
@@ -64,7 +65,7 @@ func (a *asked) repeated() (again, total int) {
 // until waits for a state of the run.
 func (b *bench) until(runID, what string, ok func(topicqueue.Run) bool) topicqueue.Run {
 	b.t.Helper()
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(2 * time.Millisecond) {
+	for deadline := time.Now().Add(scaletest.Patience); ; time.Sleep(2 * time.Millisecond) {
 		run := b.run(runID)
 		if ok(run) {
 			return run
@@ -232,7 +233,6 @@ func TestCancel(t *testing.T) {
 				w := b.start(jobs.Settings{})
 				id := b.enqueue(topic, options(3, 1, 1), "")
 				<-reached
-				start := time.Now()
 				intents, err := b.services.Queue.Cancel(t.Context(), id, "not needed", tc.report)
 				if err == nil {
 					err = b.services.Dispatcher.Dispatch(t.Context(), intents)
@@ -241,9 +241,6 @@ func TestCancel(t *testing.T) {
 					t.Fatal(err)
 				}
 				run := b.until(id, "published", published)
-				if took := time.Since(start); took > 5*time.Second {
-					t.Errorf("it took %s", took)
-				}
 				w.Stop() // returns: nothing hangs any more
 				if run.State != tc.want || !strings.Contains(run.Reason, "not needed") || tc.report != (run.Report != "") {
 					t.Errorf("state %s (%s), report %q; want %s", run.State, run.Reason, run.Report, tc.want)
@@ -323,7 +320,7 @@ func TestPauseAndResume(t *testing.T) {
 func (b *bench) idle() {
 	b.t.Helper()
 	inspector := asynq.NewInspectorFromRedisClient(b.services.Redis)
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(2 * time.Millisecond) {
+	for deadline := time.Now().Add(scaletest.Patience); time.Now().Before(deadline); time.Sleep(2 * time.Millisecond) {
 		active := 0
 		for _, queue := range []string{"planning", "researching", "reporting"} {
 			info, err := inspector.GetQueueInfo(queue)

@@ -21,6 +21,7 @@ import (
 	"nightdesk/jobs"
 	"nightdesk/jobs/notify"
 	"nightdesk/topicqueue/redisqueue/redistest"
+	"nightdesk/topicqueue/scaletest"
 )
 
 const hookSecret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
@@ -105,7 +106,7 @@ func (r *receiver) next() delivery {
 	select {
 	case d := <-r.got:
 		return d
-	case <-time.After(time.Minute):
+	case <-time.After(scaletest.Patience):
 		r.t.Fatal("no delivery within a minute")
 	}
 	return delivery{}
@@ -152,13 +153,16 @@ func TestEventsAreDelivered(t *testing.T) {
 	}
 }
 
-// TestReceiversThatTakeNothing: one that is gone is not asked again, one that fails is; what each has not had can be told.
+// TestReceiversThatTakeNothing: one that is gone is not asked again, one that fails is; what each has not had can be told,
+// and sent again.
 func TestReceiversThatTakeNothing(t *testing.T) {
 	t.Parallel()
 	rdb := redistest.Server(t)
 	b := setup(t, rdb, nil)
-	gone := newReceiver(t, func(string, int) int { return http.StatusGone })
-	broken := newReceiver(t, func(string, int) int { return http.StatusInternalServerError })
+	first := func(status int) func(string, int) int {
+		return func(_ string, n int) int { return map[bool]int{true: status, false: http.StatusNoContent}[n == 1] }
+	}
+	gone, broken := newReceiver(t, first(http.StatusGone)), newReceiver(t, first(http.StatusInternalServerError))
 	b.services.Webhooks = append(gone.webhooks(), broken.webhooks()...)
 	b.services.Dispatcher.Announce([]string{notify.BudgetReached}, b.services.Webhooks, false)
 	e := notify.Event{Type: notify.BudgetReached, Subject: "night 2026-03-01"}
@@ -185,6 +189,24 @@ func TestReceiversThatTakeNothing(t *testing.T) {
 		if got != want {
 			t.Errorf("unsent: %+v, want %+v", got, want)
 		}
+	}
+
+	retried, err := jobs.RetryNotifications(rdb)
+	if err != nil || len(retried) != 2 || retried[0].Waiting != 1 || retried[1].Waiting != 1 {
+		t.Fatalf("retried: %+v, %v", retried, err)
+	}
+	w = b.start(jobs.Settings{RetryPause: time.Hour})
+	for _, r := range []*receiver{gone, broken} {
+		if d := r.next(); d.id != e.ID() || d.n != 2 {
+			t.Errorf("sent again: %+v", d)
+		}
+	}
+	w.Stop()
+	if unsent, err := jobs.UnsentEvents(rdb); err != nil || len(unsent) != 0 {
+		t.Errorf("unsent after that: %+v, %v", unsent, err)
+	}
+	if retried, err := jobs.RetryNotifications(rdb); err != nil || len(retried) != 0 {
+		t.Errorf("retried once more: %+v, %v", retried, err)
 	}
 }
 

@@ -16,21 +16,22 @@ import (
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue/redistest"
+	"nightdesk/topicqueue/scaletest"
 )
 
-// Fifty topics of one batch that overlap: every page is fetched and read once, and every search made once, for all of them; and each
+// Topics of one batch that overlap: every page is fetched and read once, and every search made once, for all of them; and each
 // report has what it has when every run looks for itself.
 func TestOverlappingTopics(t *testing.T) {
 	t.Parallel()
 	quotes := map[bool]map[string][]string{}
 	for _, sharing := range []bool{true, false} {
-		n := newNights(t, 10, false)
+		n := newNights(t, scaletest.Of(3, 10), false)
 		if !sharing {
 			n.services.Shared = nil
 		}
 		subjects := n.subjects
 		n.subjects = nil
-		for view := range 5 {
+		for view := range scaletest.Of(3, 5) {
 			for _, subject := range subjects {
 				n.subjects = append(n.subjects, fmt.Sprintf("%s Harbour, part %d, with all of %s", subject, view+1, subject))
 			}

@@ -2,13 +2,9 @@ package jobs
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"sync"
 	"time"
-
-	"github.com/hibiken/asynq"
-	"github.com/redis/go-redis/v9"
 
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
@@ -35,24 +31,10 @@ func (f *figures) look(ctx context.Context, w *Worker) (redisqueue.Stats, int) {
 	if stats, err := w.Queue.Stats(ctx); err == nil {
 		f.stats, f.at = stats, w.Now()
 	}
-	if slots, err := Slots(w.Redis); err == nil {
-		f.slots = slots
+	if workers, err := w.Queue.Workers(ctx); err == nil {
+		f.slots = workers.Slots
 	}
 	return f.stats, f.slots
-}
-
-// Slots is how many tasks all workers that run now can work at once.
-func Slots(rdb redis.UniversalClient) (slots int, err error) {
-	servers, err := asynq.NewInspectorFromRedisClient(rdb).Servers()
-	if err != nil {
-		return 0, fmt.Errorf("count the workers: %w", err)
-	}
-	for _, s := range servers {
-		if _, researches := s.Queues[queueName(queueResearching, "")]; researches {
-			slots += s.Concurrency
-		}
-	}
-	return slots, nil
 }
 
 // pace says how fast the desk is and how much it has to do by the deadline of the run; without one there is no hurry.

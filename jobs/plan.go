@@ -58,10 +58,14 @@ func (w *Worker) plan(ctx context.Context, a *attempt) error {
 			plan.Fallbacks = append(plan.Fallbacks, "the time for planning was over")
 		}
 	}
-	if errors.Is(err, llm.ErrBudget) && ctx.Err() == nil {
+	if errors.Is(err, llm.ErrUnavailable) && ctx.Err() == nil {
+		why := topicqueue.Clip(topicqueue.OneLine(llm.Why(err)), maxReason)
+		if errors.Is(err, llm.ErrBudget) {
+			why = "the budget has nothing for planning"
+		}
 		p.Model = nil
 		if plan, err = p.Plan(ctx, run); err == nil {
-			plan.Fallbacks = append(plan.Fallbacks, "the budget has nothing for planning")
+			plan.Fallbacks = append(plan.Fallbacks, why)
 		}
 	}
 	if err != nil {

@@ -137,12 +137,16 @@ func (a *attempt) claim(p topicqueue.Purse, e topicqueue.Estimate, more int) red
 	if o.MaxLoops > 0 {
 		rest += a.cost(reviewCall) * int64(o.MaxLoops)
 	}
-	high := a.Run.Lane == LaneHigh // holds from the beginning what others ask for when they need it
-	if high && o.MaxLoops > 0 && a.Lease.Unit != redisqueue.UnitReport {
-		more = max(more, 1)
+	wants := func(more int) int64 {
+		return p.Spent + int64(spareShare*float64(rest)) + int64(more)*p.Block(o.MaxIterations, e)
 	}
-	block := p.Block(o.MaxIterations, e)
-	claim.Wants = p.Spent + int64(spareShare*float64(rest)) + int64(more)*block
+	claim.Wants, claim.High = wants(more), wants(more)
+	if o.MaxLoops > 0 && a.Lease.Unit != redisqueue.UnitReport { // a high one holds from the beginning what others ask for when they need it
+		claim.High = wants(max(more, 1))
+	}
+	if a.Run.Lane == LaneHigh {
+		claim.Wants = claim.High
+	}
 	claim.Spare = 4 * a.longest(llm.Planner) // so that none of its answers is bounded, see redisqueue.Reserve
 	if a.Lease.Unit == redisqueue.UnitReport {
 		claim.Spare = 4 * a.longest(llm.Writer)

@@ -11,6 +11,7 @@ import (
 
 	"nightdesk/jobs"
 	"nightdesk/pipeline/llm/llmtest"
+	"nightdesk/topicqueue/scaletest"
 )
 
 // slowClock is the time of a desk on which every iteration takes so long, however fast the machine is: each note that the model
@@ -91,7 +92,7 @@ func (c *slowClock) enqueueDue(s *spender, topics, iterations int, budget int64)
 // iterations take on this desk, so that all reports are there before the time is over.
 func TestReadyBy(t *testing.T) {
 	t.Parallel()
-	const topics, full = 16, budgetBlocks * budgetIterations
+	topics, full := scaletest.Of(5, 16), budgetBlocks*budgetIterations
 	for name, tc := range map[string]struct {
 		share       int // of the time that full depth takes, in percent
 		budget      int // of the tokens that it takes, in percent; 0: no limit
@@ -112,7 +113,7 @@ func TestReadyBy(t *testing.T) {
 			if tc.budget > 0 {
 				first := s.enqueue("How are the harbours of the coast kept, and what does it cost?", s.options(), "")
 				s.wait(first)
-				limit = s.counted() * topics * int64(tc.budget) / 100
+				limit = s.counted() * int64(topics*tc.budget) / 100
 			}
 			before := s.counted()
 			runs := clock.enqueueDue(s, topics, topics*full*tc.share/100, limit)

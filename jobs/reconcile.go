@@ -14,6 +14,7 @@ import (
 func (w *Worker) reconcile() {
 	w.every(flushPause, w.flush)
 	w.every(w.settings.SweepInterval, func(ctx context.Context) {
+		w.attend(ctx)
 		w.feed(ctx)
 		runs, takeover, err := w.Queue.Due(ctx)
 		if err != nil {
@@ -39,10 +40,35 @@ func (w *Worker) reconcile() {
 	})
 }
 
-// feed puts waiting runs into the job queue, about two for every slot: the others wait where they cost nothing.
+// attend tells the others that this worker lives, unless it works for itself alone, and counts the slots of all.
+func (w *Worker) attend(ctx context.Context) {
+	if w.attendance == nil || w.handlers.cause() != nil {
+		return
+	}
+	all, err := w.attendance.Beat(ctx)
+	if err != nil {
+		w.Log.Warn().Err(err).Msg("other workers do not hear of this one")
+		return
+	}
+	w.slots.Store(int64(all.Slots))
+}
+
+// leave tells the others that this worker has stopped. Without it they would notice some seconds later.
+func (w *Worker) leave() {
+	if w.attendance == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(w.work), time.Second)
+	defer cancel()
+	if err := w.attendance.End(ctx); err != nil {
+		w.Log.Warn().Err(err).Msg("other workers hear late that this one has stopped")
+	}
+}
+
+// feed puts waiting runs into the job queue, no more than there are slots: the others wait where they cost nothing.
 func (w *Worker) feed(ctx context.Context) {
 	for _, lane := range w.settings.Lanes {
-		if err := w.Dispatcher.Feed(ctx, w.Queue, lane, 2*w.settings.Concurrency); err != nil {
+		if err := w.Dispatcher.Feed(ctx, w.Queue, lane, 2*w.settings.Concurrency, int(w.slots.Load())); err != nil {
 			w.Log.Warn().Err(err).Msg("no runs taken from those that wait")
 		}
 	}

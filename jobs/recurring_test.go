@@ -26,6 +26,7 @@ import (
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
 	"nightdesk/topicqueue/redisqueue/redistest"
+	"nightdesk/topicqueue/scaletest"
 )
 
 // nights is a desk that researches the harbours of a corpus night after night.
@@ -300,14 +301,14 @@ func (r nightReport) rest() string {
 	return head + body
 }
 
-// Twenty topics, two nights, seven kinds of edits between them: the reports tell of all that moved and of nothing else, and what has not
+// Topics, two nights, seven kinds of edits between them: the reports tell of all that moved and of nothing else, and what has not
 // moved costs next to nothing and stays as it was.
 func TestWhatChanged(t *testing.T) {
 	t.Parallel()
 	for name, extractive := range map[string]bool{"model": false, "extractive": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			n := newNights(t, 20, extractive)
+			n := newNights(t, scaletest.Of(7, 20), extractive)
 			first := n.night(1)
 			fetched := n.corpus.Counts()
 			want := n.edit(first)
@@ -402,7 +403,7 @@ func TestNothingChanged(t *testing.T) {
 	for name, extractive := range map[string]bool{"model": false, "extractive": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			n := newNights(t, 8, extractive)
+			n := newNights(t, scaletest.Of(2, 8), extractive)
 			first := n.night(1)
 			for number := 2; number <= 3; number++ {
 				for subject, r := range n.night(number) {

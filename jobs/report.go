@@ -25,6 +25,7 @@ func (w *Worker) report(ctx context.Context, a *attempt) error {
 	if err != nil {
 		return err
 	}
+	a.claims.Store(claimsOf(in))
 	if a.budgeted() {
 		if _, _, err := a.purse(ctx, 0); err != nil {
 			return err
@@ -78,7 +79,8 @@ func (w *Worker) write(ctx context.Context, a *attempt, in reporting.Input, mode
 		in.Run.Cuts, in.Run.Limit = run.Cuts, run.Limit
 	}
 	out := redisqueue.Outcome{Report: storage.ReportKey(a.Run.ID), Content: content}
-	out.State, out.Reason = judge(in, rep)
+	away, _ := a.away.Load().(string)
+	out.State, out.Reason = judge(in, rep, away)
 	out.Events = []topicqueue.Event{topicqueue.StepEvent(topicqueue.StepEndAuthor, rep.Info), topicqueue.NewEvent("report", topicqueue.StatusReport, map[string]string{"report": out.Report, "title": rep.Title})}
 	return a.finish(ctx, out)
 }
@@ -101,8 +103,9 @@ func (w *Worker) finalReport(ctx context.Context, l redisqueue.Lease) error {
 // add. The governor sees to it that no server has more calls than it takes.
 const reportParallel = 12
 
-// judge says whether a run with a report is completed or partial, and why.
-func judge(in reporting.Input, rep reporting.Report) (topicqueue.RunState, string) {
+// judge says whether a run with a report is completed or partial, and why. away: why the model did not write all of the
+// report, where it is known.
+func judge(in reporting.Input, rep reporting.Report, away string) (topicqueue.RunState, string) {
 	var reasons []string
 	if in.Run.Sealed != "" {
 		reasons = append(reasons, in.Run.Sealed)
@@ -125,20 +128,33 @@ func judge(in reporting.Input, rep reporting.Report) (topicqueue.RunState, strin
 	if n := len(in.Plan.Fallbacks); n > 0 {
 		reasons = append(reasons, "planning without the model: "+in.Plan.Fallbacks[0])
 	}
-	if n := quotedAlone(in.Blocks); n > 0 && 2*n >= len(in.Blocks) {
-		reasons = append(reasons, "research without the model: "+ofBlocks(n, in.Blocks))
+	if n, why := quotedAlone(in.Blocks); n > 0 && 2*n >= len(in.Blocks) {
+		reasons = append(reasons, "research without the model: "+ofBlocks(n, in.Blocks)+because(why, in.Plan.Fallbacks...))
 	}
 	if n := len(rep.Fallbacks); n > 0 {
 		steps := rep.Fallbacks[0]
 		if n > 1 {
 			steps = fmt.Sprintf("%s and %d more", steps, n-1)
 		}
-		reasons = append(reasons, "report without the model: "+steps)
+		reasons = append(reasons, "report without the model: "+steps+because(away, reasons...))
 	}
 	if len(reasons) == 0 {
 		return topicqueue.RunCompleted, ""
 	}
 	return topicqueue.RunPartial, strings.Join(reasons, "; ")
+}
+
+// because is a cause in parentheses; nothing when there is none, or when it has been told.
+func because(cause string, told ...string) string {
+	for _, t := range told {
+		if strings.Contains(t, cause) || strings.Contains(cause, t) {
+			return ""
+		}
+	}
+	if cause == "" {
+		return ""
+	}
+	return " (" + cause + ")"
 }
 
 // ofBlocks says how many of a run's blocks it is about: "2 of 3 topic blocks".
@@ -161,9 +177,8 @@ func cutShort(blocks []reporting.BlockEvidence) int {
 }
 
 // quotedAlone counts the blocks that a model should have researched and of whose statements it wrote none: what it did
-// not read is quoted, and a quote states itself, on one line.
-func quotedAlone(blocks []reporting.BlockEvidence) int {
-	n := 0
+// not read is quoted, and a quote states itself, on one line. why: of the first of them.
+func quotedAlone(blocks []reporting.BlockEvidence) (n int, why string) {
 	for _, b := range blocks {
 		claims, written := 0, false
 		for _, t := range b.Traces {
@@ -171,10 +186,12 @@ func quotedAlone(blocks []reporting.BlockEvidence) int {
 			written = written || slices.ContainsFunc(t.Claims, func(c topicqueue.Claim) bool { return c.Text != topicqueue.OneLine(c.Quote) })
 		}
 		if claims > 0 && !written && len(b.Block.Fallbacks) > 0 {
-			n++
+			if n++; n == 1 {
+				why = b.Block.Fallbacks[0]
+			}
 		}
 	}
-	return n
+	return n, why
 }
 
 // maxNearest bounds the documents that are named where none of them bears on the topic.
@@ -213,6 +230,11 @@ func noEvidence(in reporting.Input) string {
 	for _, b := range blocks {
 		if b.Block.Reason != "" && b.Block.Reason != recurring.NothingFound { // that has been said
 			return fmt.Sprintf("%s; %s: %s", why, b.Block.ID, b.Block.Reason)
+		}
+	}
+	for _, b := range blocks {
+		if len(b.Block.Fallbacks) > 0 {
+			return why + "; without the model: " + b.Block.Fallbacks[0]
 		}
 	}
 	return why

@@ -35,11 +35,23 @@ func TestJudgeResearchWithoutModel(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			state, reason := judge(reporting.Input{Blocks: tt.blocks}, reporting.Report{})
+			state, reason := judge(reporting.Input{Blocks: tt.blocks}, reporting.Report{}, "")
 			if state != tt.want || (reason == "") != (state == topicqueue.RunCompleted) {
 				t.Errorf("%s (%s), want %s", state, reason, tt.want)
 			}
+			if reason != "" && !strings.HasSuffix(reason, " ("+gone[0]+")") {
+				t.Errorf("the reason does not say why: %s", reason)
+			}
 		})
+	}
+}
+
+func TestReportWithoutTheModelSaysWhy(t *testing.T) {
+	t.Parallel()
+	rep := reporting.Report{Fallbacks: []string{"outline", "introduction"}}
+	const want = "report without the model: outline and 1 more (model.test answered 503)"
+	if state, reason := judge(reporting.Input{}, rep, "model.test answered 503"); state != topicqueue.RunPartial || reason != want {
+		t.Errorf("%s (%s)", state, reason)
 	}
 }
 
@@ -59,6 +71,8 @@ func TestNoEvidence(t *testing.T) {
 		{"a reason that says no more", topicqueue.Block{Reason: recurring.NothingFound}, nil, "no evidence was found: no source that the searches returned bears on the topic"},
 		{"a reason", topicqueue.Block{Reason: "its time was over"}, nil,
 			"no evidence was found: no source that the searches returned bears on the topic; block_1: its time was over"},
+		{"without the model", topicqueue.Block{Fallbacks: []string{"decide: model.test answered 503"}}, nil,
+			"no evidence was found: no source that the searches returned bears on the topic; without the model: decide: model.test answered 503"},
 		{"the nearest", topicqueue.Block{}, returned, "no evidence was found: no source that the searches returned bears on the topic; " +
 			"the nearest documents: The dairy, notes/sheep.md, https://a.example/"},
 	} {

@@ -25,6 +25,9 @@ func (w *Worker) research(ctx context.Context, a *attempt) error {
 		Model: a.model(), Runner: w.runner(a, box), Emit: a.emit, Now: w.Now, MaxActions: w.settings.MaxActions, SoftLimit: a.softLimit(),
 		Keep: a.keep(), Documents: box.Documents,
 	}
+	if limit := a.hardLimit(); limit >= 0 {
+		r.Patience = a.until(limit - limit/4)
+	}
 	if a.budgeted() || !a.Run.Options.Deadline.IsZero() {
 		r.May = a.mayIterate
 	}

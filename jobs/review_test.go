@@ -195,7 +195,7 @@ func TestReviewThatHangs(t *testing.T) {
 		w.Stop()
 	})
 	o := options(2, 1, 2)
-	o.MaxLoops, o.Duration, o.WritingTime = 1, 12*time.Second, 6*time.Second
+	o.MaxLoops, o.Duration, o.WritingTime = 1, 24*time.Second, 10*time.Second // a busy machine has to plan and to research first
 	id := b.enqueue("How are the harbours of the coast kept, and what does it cost?", o, "")
 	b.wait(id)
 	run, meta := b.run(id), b.metadata(id)

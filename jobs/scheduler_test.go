@@ -20,6 +20,7 @@ import (
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
 	"nightdesk/topicqueue/redisqueue/redistest"
+	"nightdesk/topicqueue/scaletest"
 	"nightdesk/topicqueue/schedule"
 )
 
@@ -192,10 +193,10 @@ func (k *killed) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Proce
 
 // TestSchedulersThroughChangesOfClocks lets three schedulers look every half hour through the four nights of 2026 in
 // which clocks are changed in Berlin and Sydney, each of them at the same time as the others. One is killed in the
-// middle of 10,000 topics.
+// middle of a long list.
 func TestSchedulersThroughChangesOfClocks(t *testing.T) {
 	t.Parallel()
-	const many = 10_000
+	many := scaletest.Of(1000, 10_000)
 	spring, autumn := time.Date(2026, 3, 27, 12, 0, 0, 0, time.UTC), time.Date(2026, 10, 2, 12, 0, 0, 0, time.UTC)
 	n := newNight(t, redistest.Server(t), spring)
 	n.add(schedule.Spec{Name: "berlin", Cron: "30 2 * * *", Zone: "Europe/Berlin"})
@@ -247,16 +248,25 @@ func TestSchedulersThroughChangesOfClocks(t *testing.T) {
 		}
 	}
 	through(spring.AddDate(0, 0, 10))
-	for _, name := range []string{"berlin", "sydney"} { // summer passes
-		if _, err := n.queue.ChangeSchedule(t.Context(), name, func(r *schedule.Record) error { r.Resume(autumn); return nil }); err != nil {
-			t.Fatal(err)
+	pass := func(to time.Time) { // without anything being fired
+		for _, name := range []string{"berlin", "sydney"} {
+			if _, err := n.queue.ChangeSchedule(t.Context(), name, func(r *schedule.Record) error { r.Resume(to); return nil }); err != nil {
+				t.Fatal(err)
+			}
 		}
+		n.set(to)
 	}
-	n.set(autumn)
-	through(time.Date(2026, 10, 25, 0, 30, 0, 0, time.UTC))
+	pass(autumn) // the summer
+	days := 22
+	if !scaletest.Full { // weeks in which no clock is changed pass, too
+		days = 3
+		through(autumn.AddDate(0, 0, days))
+		pass(time.Date(2026, 10, 24, 12, 0, 0, 0, time.UTC))
+	}
+	through(two)
 
 	// The first scheduler fires the long list alone, and dies on the way.
-	victim.left.Store(20_000)
+	victim.left.Store(int64(2 * many))
 	if err := schedulers[0].Look(t.Context()); !errors.Is(err, errKilled) {
 		t.Fatalf("the first scheduler was not killed: %v", err)
 	}
@@ -313,7 +323,7 @@ func TestSchedulersThroughChangesOfClocks(t *testing.T) {
 				t.Errorf("%s: not fired: %s", name, due)
 			}
 		}
-		if want := 10 + 22 + map[string]int{"sydney": 1}[name]; len(all) != want {
+		if want := 10 + days + map[string]int{"sydney": 1}[name]; len(all) != want {
 			t.Errorf("%s: fired %d times, want %d: %v", name, len(all), want, ran[name])
 		}
 	}
@@ -364,7 +374,7 @@ func TestStoppedInSubmission(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		k := newKilled()
 		k.onLast = stop
-		k.left.Store(2000)
+		k.left.Store(4 * topics)
 		if err := n.scheduler(k).Look(ctx); !errors.Is(err, context.Canceled) {
 			t.Fatalf("not stopped: %v", err)
 		}
@@ -372,9 +382,12 @@ func TestStoppedInSubmission(t *testing.T) {
 			t.Fatalf("left at %+v", f)
 		}
 		n.look(n.scheduler(nil))
-		f := n.last("nightly")
-		if got := n.runs(f.Batch); f.State != schedule.Running || len(got) != topics {
-			t.Errorf("%d runs, %+v", len(got), f)
+		f, runs := n.last("nightly"), 0
+		if err := n.queue.Runs(t.Context(), f.Batch, func(topicqueue.Run) error { runs++; return nil }); err != nil {
+			t.Fatal(err)
+		}
+		if f.State != schedule.Running || runs != topics {
+			t.Errorf("%d runs, %+v", runs, f)
 		}
 	})
 }
@@ -432,7 +445,7 @@ func TestFailingSchedule(t *testing.T) {
 func failAll(t *testing.T, q *redisqueue.Queue, batch string) {
 	t.Helper()
 	for {
-		ids, err := q.Feed(t.Context(), "", 8)
+		ids, err := q.Feed(t.Context(), "", 8, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -521,7 +534,7 @@ func TestSchedulerStarted(t *testing.T) {
 		if !got.Equal(due) {
 			t.Errorf("fired what is due %s", got)
 		}
-	case <-time.After(20 * time.Second):
+	case <-time.After(scaletest.Patience):
 		t.Error("not fired")
 	}
 	s.Stop()
@@ -533,7 +546,7 @@ func TestSchedulerStarted(t *testing.T) {
 // within waits for a state that nothing announces.
 func within(t *testing.T, holds func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !holds(); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(scaletest.Patience); !holds(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("it has not come about")
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"testing"
 	"time"
@@ -24,9 +25,13 @@ import (
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/eventtest"
 	"nightdesk/topicqueue/redisqueue"
+	"nightdesk/topicqueue/scaletest"
 )
 
 func TestMain(m *testing.M) {
+	if scaletest.Race {
+		debug.SetGCPercent(300) // else the collector takes a sixth of the processor's time
+	}
 	goleak.VerifyTestMain(m,
 		// The SQLite driver and database/sql keep these for the life of the process.
 		goleak.IgnoreTopFunction("database/sql.(*DB).connectionOpener"))
@@ -114,11 +119,16 @@ func stubModel(t testing.TB, stub *llmtest.Stub) llm.Model {
 
 func modelAt(t testing.TB, url string) llm.Model {
 	t.Helper()
+	return governedModel(t, url, nil)
+}
+
+func governedModel(t testing.TB, url string, governor llm.Governor) llm.Model {
+	t.Helper()
 	roles := map[llm.Role]llm.RoleSettings{}
 	for _, role := range []llm.Role{llm.Planner, llm.Researcher, llm.Note, llm.Writer, llm.Judge} {
-		roles[role] = llm.RoleSettings{Model: "stub", BaseURL: url, APIKey: "key", MaxTokens: 1000, ContextTokens: 32_000, Timeout: 20 * time.Second, MaxTries: 2}
+		roles[role] = llm.RoleSettings{Model: "stub", BaseURL: url, APIKey: "key", MaxTokens: 1000, ContextTokens: 32_000, Timeout: time.Minute, MaxTries: 2}
 	}
-	client, err := llm.NewClient(llm.Settings{Roles: roles})
+	client, err := llm.NewClient(llm.Settings{Roles: roles, Governor: governor})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +149,7 @@ func (b *bench) start(settings jobs.Settings) *jobs.Worker {
 		settings.Concurrency = 8
 	}
 	settings.Lanes = []string{jobs.LaneHigh, "", jobs.LaneLow}
-	settings.MaxActions, settings.ToolTimeout, settings.ResultLimit = cmp.Or(settings.MaxActions, 3), 20*time.Second, 6
+	settings.MaxActions, settings.ToolTimeout, settings.ResultLimit = cmp.Or(settings.MaxActions, 3), time.Minute, 6
 	settings.PollInterval, settings.SweepInterval = 5*time.Millisecond, 50*time.Millisecond
 	settings.RetryPause = cmp.Or(settings.RetryPause, 5*time.Millisecond)
 	settings.StateExpiry, settings.SharedLifetime = time.Hour, time.Hour
@@ -174,7 +184,7 @@ func (b *bench) enqueue(topic string, o topicqueue.Options, lane string) string 
 // wait returns the events of a run when its stream has ended.
 func (b *bench) wait(runID string) []topicqueue.Event {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(b.t.Context(), scaletest.Patience)
 	defer cancel()
 	var events []topicqueue.Event
 	stream := eventtest.New()

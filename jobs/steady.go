@@ -27,7 +27,7 @@ import (
 //	Redis, storage   steady, until the attempt's time is over: a service that is away fails nothing
 //	attempt          settle (attempt.go): asynq tries what is left, maxRetry times
 //	lapsed lease     the sweep: a new generation; MaxLapses times without progress end the unit
-//	a person         Retry: a new epoch
+//	a person         Retry, or an archived task of a failed block or run that is run again: a new epoch
 
 const (
 	firstPause = 100 * time.Millisecond

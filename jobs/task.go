@@ -17,6 +17,7 @@ import (
 
 	"github.com/hibiken/asynq"
 
+	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
 )
 
@@ -42,18 +43,39 @@ const (
 	LaneLow  = "low"
 )
 
+// SharedLane reports whether every worker serves a lane; others are private to one process.
+func SharedLane(lane string) bool { return lane == LaneHigh || lane == "" || lane == LaneLow }
+
 const (
 	// maxRetry counts attempts after errors of our own services (Redis, storage) and after crashes, not the model's.
 	maxRetry = 4
+	// retention is how long a task that has ended can be seen, with its result.
+	retention = 24 * time.Hour
 	// taskTimeout lies above everything: asynq starts a task again whose time is over while it still runs.
 	taskTimeout = 24 * time.Hour
 )
 
-// payload is the content of every task.
+// payload is the content of every task. What it is about stands first: dashboards cut long payloads.
 type payload struct {
-	RunID      string `json:"run_id"`
+	Topic      string `json:"topic,omitempty"` // shortened, as are title and batch
+	Title      string `json:"title,omitempty"` // of the block
+	Batch      string `json:"batch,omitempty"`
 	Unit       string `json:"unit"` // a unit of the run, see redisqueue: plan, review, report, publish or a block id
 	Generation int    `json:"generation"`
+	RunID      string `json:"run_id"`
+}
+
+// Bytes of a payload's texts: each heartbeat of asynq writes those of all active tasks.
+const (
+	aboutTopic = 160
+	aboutTitle = 100
+	aboutBatch = 60
+)
+
+func payloadOf(i redisqueue.Intent) payload {
+	short := func(text string, limit int) string { return topicqueue.Clip(topicqueue.OneLine(text), limit) }
+	return payload{Topic: short(i.About.Topic, aboutTopic), Title: short(i.About.Title, aboutTitle),
+		Batch: short(i.About.Batch, aboutBatch), Unit: i.Unit, Generation: i.Generation, RunID: i.RunID}
 }
 
 func (p *payload) check() error {
@@ -75,7 +97,11 @@ func describe(i redisqueue.Intent) (kind, queue, id string) {
 	generation := strconv.Itoa(i.Generation)
 	switch i.Unit {
 	case redisqueue.UnitPlan:
-		return KindPlan, queueName(queuePlanning, i.Lane), "plan:" + i.RunID + ":" + generation
+		stage := queuePlanning
+		if i.Begun && i.Generation > 1 { // it goes before runs that have not begun, and its first task is no more
+			stage = queueResearching
+		}
+		return KindPlan, queueName(stage, i.Lane), "plan:" + i.RunID + ":" + generation
 	case redisqueue.UnitReview: // generations count on from one loop to the next
 		return KindReview, queueName(queueReporting, i.Lane), "review:" + i.RunID + ":" + generation
 	case redisqueue.UnitReport:
@@ -112,11 +138,14 @@ func (d *Dispatcher) Dispatch(ctx context.Context, intents []redisqueue.Intent) 
 
 func (d *Dispatcher) enqueue(ctx context.Context, i redisqueue.Intent) error {
 	kind, queue, id := describe(i)
-	retries := maxRetry
-	if i.Unit == redisqueue.UnitPublish { // what was paid for is not given up
-		retries = math.MaxInt32
+	options := []asynq.Option{asynq.MaxRetry(maxRetry)}
+	switch {
+	case i.Unit == redisqueue.UnitPublish: // what was paid for is not given up
+		options[0] = asynq.MaxRetry(math.MaxInt32)
+	case SharedLane(i.Lane): // others go with their process
+		options = append(options, asynq.Retention(retention))
 	}
-	return d.put(ctx, kind, queue, id, payload{RunID: i.RunID, Unit: i.Unit, Generation: i.Generation}, asynq.MaxRetry(retries))
+	return d.put(ctx, kind, queue, id, payloadOf(i), options...)
 }
 
 // put enqueues one task. The error wraps asynq.ErrTaskIDConflict when there is one with this id.
@@ -145,9 +174,9 @@ func decodeTask(task *asynq.Task, into interface{ check() error }) error {
 }
 
 // Feed puts runs that wait to be planned into the job queue, the oldest of the lane first, until it has so many tasks of
-// them.
-func (d *Dispatcher) Feed(ctx context.Context, q *redisqueue.Queue, lane string, tasks int) error {
-	runs, err := q.Feed(ctx, lane, tasks)
+// them, or as many runs have begun as the workers have slots; slots: 0 = any number.
+func (d *Dispatcher) Feed(ctx context.Context, q *redisqueue.Queue, lane string, tasks, slots int) error {
+	runs, err := q.Feed(ctx, lane, tasks, slots)
 	if err != nil {
 		return err
 	}

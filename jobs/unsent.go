@@ -24,22 +24,14 @@ type Unsent struct {
 // that no worker has in its settings waits for ever.
 func UnsentEvents(rdb redis.UniversalClient) ([]Unsent, error) {
 	inspector := asynq.NewInspectorFromRedisClient(rdb)
-	queues, err := inspector.Queues()
+	receivers, err := receivers(inspector)
 	if err != nil {
-		return nil, fmt.Errorf("list the queues of webhooks: %w", err)
+		return nil, err
 	}
 	var out []Unsent
-	for _, queue := range queues {
-		key, isHook := strings.CutPrefix(queue, queueOf(""))
-		if !isHook && queue != queueNotifying {
-			continue
-		}
-		u := Unsent{Queue: queue}
-		if isHook {
-			u.Webhook = key
-		}
+	for _, u := range receivers {
 		if err := u.count(inspector); err != nil {
-			return nil, fmt.Errorf("count the events in queue %s: %w", queue, err)
+			return nil, fmt.Errorf("count the events in queue %s: %w", u.Queue, err)
 		}
 		if u.Waiting+u.GivenUp > 0 {
 			out = append(out, u)
@@ -48,6 +40,46 @@ func UnsentEvents(rdb redis.UniversalClient) ([]Unsent, error) {
 	slices.SortFunc(out, func(a, b Unsent) int {
 		return cmp.Or(cmp.Compare(b.Waiting, a.Waiting), cmp.Compare(a.Queue, b.Queue))
 	})
+	return out, nil
+}
+
+// receivers returns the receivers that there were, with nothing counted.
+func receivers(inspector *asynq.Inspector) (out []Unsent, err error) {
+	queues, err := inspector.Queues()
+	if err != nil {
+		return nil, fmt.Errorf("list the queues of webhooks: %w", err)
+	}
+	for _, queue := range queues {
+		if key, isHook := strings.CutPrefix(queue, queueOf("")); isHook {
+			out = append(out, Unsent{Queue: queue, Webhook: key})
+		} else if queue == queueNotifying {
+			out = append(out, Unsent{Queue: queue})
+		}
+	}
+	return out, nil
+}
+
+// RetryNotifications puts what was given up, and what waits for its next attempt, to be sent now, and returns how many
+// that are by receiver: Waiting. After an error some may have been put there.
+func RetryNotifications(rdb redis.UniversalClient) ([]Unsent, error) {
+	inspector := asynq.NewInspectorFromRedisClient(rdb)
+	receivers, err := receivers(inspector)
+	if err != nil {
+		return nil, err
+	}
+	var out []Unsent
+	for _, u := range receivers {
+		for _, run := range []func(string) (int, error){inspector.RunAllArchivedTasks, inspector.RunAllRetryTasks} {
+			n, err := run(u.Queue)
+			if err != nil {
+				return out, fmt.Errorf("retry the notifications in queue %s: %w", u.Queue, err)
+			}
+			u.Waiting += n
+		}
+		if u.Waiting > 0 {
+			out = append(out, u)
+		}
+	}
 	return out, nil
 }
 

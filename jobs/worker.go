@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hibiken/asynq"
@@ -81,8 +84,10 @@ type Worker struct {
 	servers    []*asynq.Server
 	stopped    context.Context // ends what runs in the background
 	stop       context.CancelFunc
-	figures    figures       // of the desk
-	hungry     chan struct{} // a planning task has begun: there is room for another
+	figures    figures                // of the desk
+	hungry     chan struct{}          // an attempt has ended: there may be room for another run
+	attendance *redisqueue.Attendance // nil: its lanes are its own
+	slots      atomic.Int64           // of all workers, as far as this one has heard; 0: its lanes are its own
 	background sync.WaitGroup
 }
 
@@ -115,6 +120,10 @@ func (w *Worker) Start(ctx context.Context) error {
 		all[queueName(queueResearching, lane)] = top - 1
 		all[queueName(queuePlanning, lane)] = top - 2
 		reports[queueName(queueReporting, lane)] = top
+	}
+	if slices.Contains(w.settings.Lanes, "") {
+		w.attendance = w.Queue.Attend(w.settings.Concurrency)
+		w.slots.Store(int64(w.settings.Concurrency))
 	}
 	poll, err := w.pollInterval()
 	if err != nil {
@@ -195,6 +204,7 @@ func (w *Worker) Stop() {
 		s.Stop()
 	}
 	w.handlers.close(errDrain)
+	w.leave()
 	w.leases.closeAll(errDrain)
 	select {
 	case <-w.handlers.landed:
@@ -210,11 +220,17 @@ func (w *Worker) Stop() {
 	w.cancel(errDrain)
 }
 
-// asynqLog writes asynq's own messages to the worker's log.
+// asynqLog writes asynq's own messages to the worker's log. Its errors are warnings here: asynq tries again.
 type asynqLog struct{ log zerolog.Logger }
 
 func (l asynqLog) Debug(args ...any) { l.log.Debug().Str("from", "asynq").Msg(fmt.Sprint(args...)) }
 func (l asynqLog) Info(args ...any)  { l.log.Debug().Str("from", "asynq").Msg(fmt.Sprint(args...)) }
-func (l asynqLog) Warn(args ...any)  { l.log.Warn().Str("from", "asynq").Msg(fmt.Sprint(args...)) }
-func (l asynqLog) Error(args ...any) { l.log.Error().Str("from", "asynq").Msg(fmt.Sprint(args...)) }
+func (l asynqLog) Warn(args ...any) {
+	message, level := fmt.Sprint(args...), zerolog.WarnLevel
+	if strings.HasPrefix(message, "Retry exhausted") || strings.HasPrefix(message, "revoke task") { // the worker has said why
+		level = zerolog.DebugLevel
+	}
+	l.log.WithLevel(level).Str("from", "asynq").Msg(message)
+}
+func (l asynqLog) Error(args ...any) { l.log.Warn().Str("from", "asynq").Msg(fmt.Sprint(args...)) }
 func (l asynqLog) Fatal(args ...any) { l.log.Error().Str("from", "asynq").Msg(fmt.Sprint(args...)) }

@@ -21,6 +21,7 @@ type S3Settings struct {
 	Bucket    string
 	Prefix    string // folder in the bucket, without slashes at its ends; empty: the whole bucket
 	Endpoint  string // http(s)://host:port of a server other than Amazon's; empty: AWS_ENDPOINT_URL_S3, else Amazon
+	Public    string // the same as browsers know it, for links; empty: Endpoint
 	Region    string // empty: AWS_REGION or the profile's, else us-east-1
 	AccessKey string // empty: the usual sources of AWS credentials: environment, profile, container, machine
 	SecretKey string // goes with AccessKey
@@ -35,8 +36,9 @@ type S3Settings struct {
 // "abort incomplete multipart uploads" removes it.
 type S3 struct {
 	client         *s3.Client
-	bucket, prefix string // prefix: empty or with a slash at its end
-	host           string // of the endpoint, for messages
+	links          *s3.Client // that signs links
+	bucket, prefix string     // prefix: empty or with a slash at its end
+	host           string     // of the endpoint, for messages
 	credentials    *watchedCredentials
 	retryer        retryer
 	pace           pace
@@ -94,6 +96,12 @@ func newS3(ctx context.Context, settings S3Settings, p pace) (*S3, error) {
 		o.Retryer = s.retryer
 		o.Logger = logging.Nop{} // errors are returned
 	})
+	s.links = s.client
+	if settings.Public != "" {
+		o := s.client.Options()
+		o.BaseEndpoint, o.UsePathStyle = aws.String(settings.Public), true
+		s.links = s3.New(o)
+	}
 	return s, nil
 }
 
@@ -183,7 +191,7 @@ func (s *S3) Link(ctx context.Context, key string, lifetime time.Duration) (stri
 	if err := usable(ctx, key); err != nil {
 		return "", s.failed(ctx, "link to", key, err)
 	}
-	req, err := s3.NewPresignClient(s.client, s3.WithPresignExpires(lifetime)).PresignGetObject(ctx,
+	req, err := s3.NewPresignClient(s.links, s3.WithPresignExpires(lifetime)).PresignGetObject(ctx,
 		&s3.GetObjectInput{Bucket: &s.bucket, Key: s.key(key)})
 	if err != nil {
 		return "", s.failed(ctx, "link to", key, err)

@@ -39,12 +39,14 @@ func (s S3Settings) check() error {
 	if (s.AccessKey == "") != (s.SecretKey == "") {
 		return errors.New("credentials for S3: give the access key and the secret key, or neither")
 	}
-	if s.Endpoint == "" {
-		return nil
-	}
-	u, err := url.Parse(s.Endpoint)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return errors.New("S3_ENDPOINT must be http://host:port or https://host:port, without user, password and query")
+	for name, address := range map[string]string{"S3_ENDPOINT": s.Endpoint, "S3_PUBLIC_ENDPOINT": s.Public} {
+		if address == "" {
+			continue
+		}
+		u, err := url.Parse(address)
+		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+			return fmt.Errorf("%s must be http://host:port or https://host:port, without user, password and query", name)
+		}
 	}
 	return nil
 }

@@ -1,17 +1,26 @@
 package topicqueue
 
-import "errors"
+import (
+	"errors"
+	"time"
+)
 
 // Call is one request to a model server, as it asks the governor for its turn.
 type Call struct {
-	ID      string // of the call; all its tries have the same
-	Server  string // whose limits count: a hash of provider, address and key, in which none can be read
-	Host    string // the server's name for people
-	Run     string // run that it belongs to; empty: none
-	First   bool   // goes before all others, as calls for reports do
-	Tokens  int    // about how many it will use, question and answer together
-	Patient bool   // waits while the server is down; else it is told so
+	ID      string    // of the call; all its tries have the same
+	Server  string    // whose limits count: a hash of provider, address and key, in which none can be read
+	Host    string    // the server's name for people
+	Run     string    // run that it belongs to; empty: none
+	First   bool      // goes before all others, as calls for reports do
+	Tokens  int       // about how many it will use, question and answer together
+	Patient bool      // waits while the server is down; else it is told so
+	Until   time.Time // when its patience ends; zero: never
 	Limits  CallLimits
+}
+
+// Waits reports whether the call waits at this time for a server that is down.
+func (c Call) Waits(now time.Time) bool {
+	return c.Patient && (c.Until.IsZero() || now.Before(c.Until))
 }
 
 // CallLimits are the limits of one server that are known beforehand; 0 = none.
@@ -41,7 +50,8 @@ const (
 // CallEnd is what a try comes to.
 type CallEnd struct {
 	Outcome CallOutcome
-	Tokens  int // really used; below 0: not known
+	Tokens  int    // really used; below 0: not known
+	Why     string // for a person: what was wrong, when the server may be down
 }
 
 // CallVerdict is what the governor knows when a try has ended.

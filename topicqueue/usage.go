@@ -14,6 +14,7 @@ type Usage struct {
 	CachedTokens     int       `json:"cached_tokens,omitempty"`      // of PromptTokens: read from the provider's cache of prompts
 	CacheWriteTokens int       `json:"cache_write_tokens,omitempty"` // of PromptTokens: written to it
 	Estimated        bool      `json:"estimated,omitempty"`          // the provider gave no figures
+	OverLimit        bool      `json:"over_limit,omitempty"`         // more CompletionTokens than the answer was allowed to have
 	Failed           bool      `json:"failed,omitempty"`             // no answer came back; tokens are 0
 	CostUSD          *float64  `json:"cost_usd"`                     // nil: the model's price is not known
 	TookMS           int64     `json:"took_ms"`

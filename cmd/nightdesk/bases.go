@@ -71,7 +71,7 @@ func (a *app) knowledgeBase(ctx context.Context, value string) (string, error) {
 	}
 	rep, err := a.ingest(ctx, name, []string{path}, false)
 	if err == nil {
-		a.say("%s is knowledge base %s: %d documents%s", path, name, rep.Added+rep.Updated+rep.Unchanged, skippedNote(rep, path))
+		a.say("%s is knowledge base %s: %s%s", path, name, counted(rep.Added+rep.Updated+rep.Unchanged, "document"), skippedNote(rep, path))
 	}
 	return name, err
 }
@@ -106,7 +106,7 @@ func skippedNote(rep knowledge.Report, path string) string {
 	if len(rep.Skipped) == 0 {
 		return ""
 	}
-	return fmt.Sprintf(", %d files skipped (`nightdesk kb add %s` says why)", len(rep.Skipped), path)
+	return fmt.Sprintf(", %s skipped (`nightdesk kb add %s` says why)", counted(len(rep.Skipped), "file"), path)
 }
 
 // publishBases indexes the knowledge base of the batch, when it is a directory, and puts those that topics use into the

@@ -48,7 +48,7 @@ func (a *app) checkBudgets(o topicqueue.Options) error {
 		return usageError{err}
 	}
 	if len(unknown) > 0 {
-		return usageError{hintError{noPriceError(fmt.Sprintf("a budget of %s, and nobody knows what %s costs", limit, strings.Join(unknown, ", "))), priceHint(unknown[0])}}
+		return usageError{hintError{noPriceError(fmt.Sprintf("a budget of %s, and no price is known for %s", limit, strings.Join(unknown, ", "))), priceHint(unknown[0])}}
 	}
 	return nil
 }
@@ -95,9 +95,9 @@ func (a *app) checkPrices(context.Context) []checkup {
 	if len(unknown) == 0 {
 		return []checkup{{Name: name, Result: "ok", Text: "the price of every model is known"}}
 	}
-	c := checkup{Name: name, Result: "note", Text: fmt.Sprintf("nobody knows what %s costs: costs are not told, and budgets are possible in tokens alone", strings.Join(unknown, ", ")), Hint: priceHint(unknown[0])}
+	c := checkup{Name: name, Result: "note", Text: fmt.Sprintf("no price is known for %s: costs cannot be shown, and budgets must be given in tokens", strings.Join(unknown, ", ")), Hint: priceHint(unknown[0])}
 	if l := a.cfg.Limits; l.RunBudget.Money() || l.NightBudget.Money() {
-		c.Result, c.Text = "failed", fmt.Sprintf("a budget is in US dollars, and nobody knows what %s costs: nothing can be enqueued", strings.Join(unknown, ", "))
+		c.Result, c.Text = "failed", fmt.Sprintf("a budget is in US dollars, and no price is known for %s: nothing can be enqueued", strings.Join(unknown, ", "))
 	}
 	return []checkup{c}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"nightdesk/storage"
+	"nightdesk/topicqueue/scaletest"
 )
 
 // TestAccountsUnderKills kills workers with -9 in the middle of runs with budgets: the accounts of the runs have what the model
@@ -14,7 +15,7 @@ import (
 // in them once.
 func TestAccountsUnderKills(t *testing.T) {
 	t.Parallel()
-	const topics, kills = 6, 3
+	topics, kills := scaletest.Of(4, 6), scaletest.Of(2, 3)
 	want, questions := undisturbed(t, topics)
 	s := newSoak(t, "NIGHTDESK_LIMITS_RUN_BUDGET=10M tokens")
 	s.enqueue(topics, "--batch-budget", "100M tokens")

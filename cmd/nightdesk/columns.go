@@ -62,6 +62,25 @@ func padColumns(s string, n int) string {
 	return s + strings.Repeat(" ", max(0, n-columns(s)))
 }
 
+// wrapColumns breaks a text between words into lines of at most n columns. A longer word has a line of its own.
+func wrapColumns(s string, n int) (lines []string) {
+	line := ""
+	for _, word := range strings.Fields(s) {
+		switch {
+		case line == "":
+			line = word
+		case columns(line)+1+columns(word) <= n:
+			line += " " + word
+		default:
+			lines, line = append(lines, line), word
+		}
+	}
+	if line != "" {
+		lines = append(lines, line)
+	}
+	return lines
+}
+
 // drawBar draws how much of a whole is done, w columns wide.
 func drawBar(done, total, w int) string {
 	inner := max(1, w-2)

@@ -60,13 +60,24 @@ func (a *app) resumeCommand() *cobra.Command {
 }
 
 func (a *app) retryCommand() *cobra.Command {
-	var report, all bool
+	var report, all, notifications bool
 	cmd := &cobra.Command{
-		Use: "retry RUN|BATCH", Short: "Do again what failed in a run, or in all failed and partial runs of a batch", Args: cobra.ExactArgs(1),
+		Use: "retry RUN|BATCH", Short: "Do again what failed in a run, or in all failed and partial runs of a batch", Args: cobra.MaximumNArgs(1),
 		Long: `Do again what failed: topic blocks that failed or were cut short, then the report. What was found stays, and is not
 paid for again. A run that failed before it had a plan begins anew. The queue keeps what this needs for queue.state_expiry
-after the end of a run.`,
+after the end of a run.
+
+retry --notifications sends webhooks and mails again that were given up or that wait for their next attempt.`,
 		RunE: a.command(func(cmd *cobra.Command, args []string) error {
+			if notifications {
+				if len(args) > 0 || report || all {
+					return usageError{errors.New("--notifications is for the notifications of all runs: give nothing else")}
+				}
+				return a.retryNotifications(cmd.Context())
+			}
+			if len(args) == 0 {
+				return usageError{errors.New("retry needs a run or a batch, or --notifications")}
+			}
 			what := redisqueue.RetryBlocks
 			switch {
 			case report && all:
@@ -83,6 +94,7 @@ after the end of a run.`,
 	}
 	cmd.Flags().BoolVar(&report, "report", false, "write the report again, of a completed run too")
 	cmd.Flags().BoolVar(&all, "all", false, "begin anew with planning, a completed run too")
+	cmd.Flags().BoolVar(&notifications, "notifications", false, "send again the webhooks and mails that could not be delivered")
 	return cmd
 }
 
@@ -121,6 +133,9 @@ func (a *app) control(ctx context.Context, name, done string, skip func(topicque
 		return err
 	}
 	defer func() { err = errors.Join(err, d.Close()) }()
+	if name, err = a.fullID(ctx, d.queue, name); err != nil {
+		return err
+	}
 	gone := 0
 	one := func(run topicqueue.Run) (string, error) {
 		if why := skip(run); why != "" {

@@ -127,20 +127,6 @@ func registeredPages(t *testing.T, file string) map[string]bool {
 	return pages
 }
 
-// link gives the program that is under test a name in dir.
-func link(t *testing.T, dir string) string {
-	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	program := filepath.Join(dir, "nightdesk")
-	if err := os.Symlink(self, program); err != nil {
-		t.Fatal(err)
-	}
-	return program
-}
-
 var (
 	figure    = regexp.MustCompile(`\d{5}`)
 	stating   = regexp.MustCompile(`[A-Z][^.<>"]*?\d{5}[^.<>"]*\.`)

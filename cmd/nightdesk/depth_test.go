@@ -9,10 +9,12 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"nightdesk/topicqueue/scaletest"
 )
 
 var (
-	depthRuns    = flag.Int("depth.runs", 12, "runs of TestDepthFirst")
+	depthRuns    = flag.Int("depth.runs", scaletest.Of(8, 12), "runs of TestDepthFirst")
 	depthLatency = flag.Duration("depth.latency", 20*time.Millisecond, "latency of its model")
 )
 
@@ -159,6 +161,7 @@ func simulate(runs []*stages, slots int, depthFirst bool) time.Duration {
 // stands beside it, to show what it is worth:
 // go test ./cmd/nightdesk -run TestDepthFirst -v -args -depth.runs 50 -depth.latency 80ms
 func TestDepthFirst(t *testing.T) {
+	t.Parallel()
 	f := newFleet(t, *depthLatency, "NIGHTDESK_WORKER_REPORT_CONCURRENCY=1")
 	f.enqueue(*depthRuns, "--preset", "medium")
 	log, stop := f.loggedWorker("3")

@@ -15,19 +15,19 @@ import (
 )
 
 func (a *app) digestCommand() *cobra.Command {
-	var path bool
+	var f reportFlags
 	cmd := &cobra.Command{
-		Use: "digest BATCH", Short: "Print what a person must see of a batch: failures, changes, contradictions, cost", Args: cobra.ExactArgs(1),
-		Long: `Print what a person must see of a batch, the most important first. A batch that has ended has its digest in the storage, as
-Markdown, HTML and JSON; of one that has not, what there is until now is printed and not stored.`,
-		RunE: a.command(func(cmd *cobra.Command, args []string) error { return a.digest(cmd.Context(), args[0], path) }),
+		Use: "digest BATCH", Short: "Print the digest of a batch: failures, changes, contradictions, cost", Args: cobra.ExactArgs(1),
+		Long: `Print the digest of a batch, the most important first. A batch that has ended has its digest in the storage, as Markdown,
+HTML and JSON. For a batch that has not ended, the digest so far is printed and not stored.`,
+		RunE: a.command(func(cmd *cobra.Command, args []string) error { return a.digest(cmd.Context(), args[0], f) }),
 	}
-	cmd.Flags().BoolVar(&path, "path", false, "print where the page of the digest is, not its text")
+	f.linkFlags(cmd, "page of the digest")
 	return cmd
 }
 
 // digest reads from storage what is there: that works without a queue.
-func (a *app) digest(ctx context.Context, batch string, path bool) error {
+func (a *app) digest(ctx context.Context, batch string, f reportFlags) error {
 	if err := checkBatchName(batch); err != nil {
 		return err
 	}
@@ -37,15 +37,21 @@ func (a *app) digest(ctx context.Context, batch string, path bool) error {
 	}
 	d, err := jobs.ReadDigest(ctx, store, batch)
 	switch {
-	case err == nil && path:
+	case err == nil && f.link:
+		return a.printLink(ctx, store, storage.DigestKey(batch, "html"), f.lifetime)
+	case err == nil && f.path:
 		fmt.Fprintln(a.stdout, store.Location(storage.DigestKey(batch, "html")))
 		return nil
-	case errors.Is(err, storage.ErrNotExist) && path:
+	case errors.Is(err, storage.ErrNotExist) && (f.path || f.link):
 		return usageError{hintError{fmt.Errorf("there is no digest of batch %s in %s", batch, store.Location("batches")),
-			"It comes with the last report of the batch; without --path, what there is until now is printed."}}
+			"It is written when the last run of the batch ends. Without --path and --link, the digest so far is printed."}}
 	case errors.Is(err, storage.ErrNotExist):
-		if d, err = a.digestNow(ctx, store, batch); err == nil {
-			a.say("the batch has no digest yet; this is what there is until now")
+		d, err = a.digestNow(ctx, store, batch)
+		if noQueue(err) {
+			return usageError{hintError{noBatchError(batch), fmt.Sprintf("There is no queue, and no digest of it in %s.", store.Location("batches"))}}
+		}
+		if err == nil {
+			a.say("the final digest is not written yet; this is the digest so far")
 		}
 	}
 	if err != nil {

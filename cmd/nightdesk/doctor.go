@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -12,6 +14,7 @@ import (
 	"nightdesk/cmd/nightdesk/localredis"
 	"nightdesk/pipeline/knowledge"
 	"nightdesk/pipeline/knowledge/wordvec"
+	"nightdesk/storage"
 )
 
 func (a *app) doctorCommand() *cobra.Command {
@@ -32,10 +35,27 @@ type checkup struct {
 	Hint   string `json:"hint,omitempty"`
 }
 
+// lines are the checkup as a table has it, fitted to a width.
+func (c checkup) lines(width int) (lines []string) {
+	const indent = 25
+	room := max(30, width-1-indent)
+	for i, line := range slices.Concat(wrapColumns(c.Text, room), wrapColumns(c.Hint, room)) {
+		head := strings.Repeat(" ", indent)
+		if i == 0 {
+			head = fmt.Sprintf("%-7s %-16s ", c.Result, c.Name)
+		}
+		lines = append(lines, head+line)
+	}
+	return lines
+}
+
 func (a *app) doctor(ctx context.Context, askModels bool) error {
-	failed := 0
+	failed, width := 0, 1<<20
+	if s := newScreen(a.stdout); s != nil {
+		width, _ = s.size()
+	}
 	checkModels := func(ctx context.Context) []checkup { return a.checkModels(ctx, askModels) }
-	for _, check := range []func(context.Context) []checkup{a.checkSettings, a.checkRedis, a.checkSchedules, a.checkStorage, a.checkKnowledge, a.checkEmbedding, a.checkWebSearch, a.checkPapers, a.checkSandbox, checkModels, a.checkPrices, a.checkServers, a.checkMail, a.checkUnsent} {
+	for _, check := range []func(context.Context) []checkup{a.checkSettings, a.checkRedis, a.checkWorkers, a.checkSchedules, a.checkStorage, a.checkKnowledge, a.checkEmbedding, a.checkWebSearch, a.checkPapers, a.checkSandbox, checkModels, a.checkPrices, a.checkServers, a.checkMail, a.checkUnsent} {
 		for _, c := range check(ctx) {
 			if c.Result == "failed" {
 				failed++
@@ -46,9 +66,8 @@ func (a *app) doctor(ctx context.Context, askModels bool) error {
 				}
 				continue
 			}
-			fmt.Fprintf(a.stdout, "%-7s %-16s %s\n", c.Result, c.Name, c.Text)
-			if c.Hint != "" {
-				fmt.Fprintf(a.stdout, "%-24s %s\n", "", c.Hint)
+			if err := printPlain(a.stdout, c.lines(width)); err != nil {
+				return err
 			}
 		}
 	}
@@ -75,7 +94,7 @@ func (a *app) checkSettings(context.Context) []checkup {
 			given++
 		}
 	}
-	return []checkup{{Name: "settings", Result: "ok", Text: fmt.Sprintf("%d settings are given, the others have their defaults; `nightdesk config` shows all", given)}}
+	return []checkup{{Name: "settings", Result: "ok", Text: fmt.Sprintf("%s given, the others have their defaults; `nightdesk config` shows all", counted(given, "setting"))}}
 }
 
 func (a *app) checkRedis(ctx context.Context) []checkup {
@@ -105,7 +124,15 @@ func (a *app) checkRedis(ctx context.Context) []checkup {
 	if text, hint := clockTrouble(d.clock.Ahead()); text != "" {
 		out = append(out, checkup{Name: "clock", Result: "note", Text: text, Hint: hint})
 	}
+	err = d.queue.Writable(ctx)
+	if err != nil {
+		t := unwritable(err)
+		out = append(out, checkup{Name: name, Result: "failed", Text: t.Text, Hint: t.Hint})
+	}
 	for _, f := range inspectRedis(ctx, d.redis) {
+		if f.Level == redisNearlyFull && err != nil { // it is full, which has been said
+			continue
+		}
 		c := checkup{Name: name, Result: "note", Text: f.Text, Hint: f.Hint}
 		if f.Level >= redisEvicting {
 			c.Result = "failed"
@@ -120,7 +147,12 @@ func (a *app) checkStorage(ctx context.Context) []checkup {
 	if err != nil {
 		return []checkup{failure("storage", err)}
 	}
-	return []checkup{{Name: "storage", Result: "ok", Text: s.Location("reports") + " can be written"}}
+	out := []checkup{{Name: "storage", Result: "ok", Text: s.Location("reports") + " can be written"}}
+	dirs := []string{a.cfg.DataDir}
+	if _, local := s.(*storage.Dir); local {
+		dirs = append(dirs, s.Location(""))
+	}
+	return append(out, a.checkRoom(ctx, dirs...)...)
 }
 
 func (a *app) checkKnowledge(context.Context) []checkup {

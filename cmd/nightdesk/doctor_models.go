@@ -38,7 +38,8 @@ func modelFailure(m roleModel, err error) checkup {
 	case errors.As(err, &refused):
 		c.Hint = fmt.Sprintf("Correct LLM_API_KEY, LLM_MODEL or LLM_BASE_URL (of one role: LLM_%s_MODEL and so on); `nightdesk config` shows where each comes from.", strings.ToUpper(string(m.role)))
 	case errors.Is(err, llm.ErrUnavailable):
-		c.Hint = "Start the server, or correct LLM_BASE_URL. Runs that are enqueued wait for it until their time is up."
+		c.Hint = "Start the server, or correct LLM_BASE_URL. " +
+			"Runs wait for it for two thirds of their time, then quote their sources without it."
 	}
 	return c
 }

@@ -26,6 +26,11 @@ func (a *app) checkServers(ctx context.Context) []checkup {
 	for _, s := range stats {
 		out = append(out, modelServer(s))
 	}
+	figures, err := d.queue.Stats(ctx)
+	if err != nil {
+		return append(out, failure("model", err))
+	}
+	out = append(out, a.longAnswers(figures.Models)...)
 	if !a.cfg.Researching.EnablePaperSearch {
 		return out
 	}
@@ -43,22 +48,36 @@ func (a *app) checkServers(ctx context.Context) []checkup {
 	return out
 }
 
+// longAnswers names the roles whose model answers beyond max_tokens.
+func (a *app) longAnswers(figures []redisqueue.ModelStats) (out []checkup) {
+	for _, m := range a.roleModels() {
+		for _, f := range figures {
+			if f.Role == string(m.role) && f.Model == m.Name && f.Longest > 0 {
+				out = append(out, checkup{Name: "model", Result: "note",
+					Text: fmt.Sprintf("%s as %s: answers of up to %d tokens, more than max_tokens allows", m.Name, m.role, f.Longest),
+					Hint: "The server ignores max_tokens, or was asked again. Budgets set aside that many tokens for each such call, and skip the call when they cannot."})
+			}
+		}
+	}
+	return out
+}
+
 // longTurn is longer than a turn of any index is far away because of other searches.
 const longTurn = 30 * time.Second
 
 // modelServer is one line on a model server.
 func modelServer(s redisqueue.GovernorStat) checkup {
 	c := checkup{Name: "model server", Result: "ok"}
-	takes := "takes any number of calls at a time, as far as is known"
+	takes := "no concurrency limit seen yet"
 	if s.Limit > 0 {
-		takes = fmt.Sprintf("takes %d calls at a time, as learned", s.Limit)
+		takes = fmt.Sprintf("at most %s at a time, as learned", counted(s.Limit, "call"))
 	}
 	// Two keys of one host are two servers.
-	c.Text = fmt.Sprintf("%s (%s): %s; %d in flight, %d wait; %d of %d tries were refused for being too many",
-		strings.ToValidUTF8(s.Host, "?"), s.Server[:min(8, len(s.Server))], takes, s.InFlight, s.Waiting, s.Throttled, s.Granted)
+	c.Text = fmt.Sprintf("%s (%s): %s; %s running, %d waiting; %d of %d tries refused (too many requests)",
+		strings.ToValidUTF8(s.Host, "?"), s.Server[:min(8, len(s.Server))], takes, counted(s.InFlight, "call"), s.Waiting, s.Throttled, s.Granted)
 	if !s.Down.IsZero() {
 		c.Result = "note"
-		c.Text += "; away since " + s.Down.Local().Format("2006-01-02 15:04:05 MST")
+		c.Text += "; away since " + s.Down.Local().Format("2006-01-02 15:04:05 MST") + because(s.Why)
 		c.Hint = "One call at a time finds out whether it is back; the others wait for that."
 	}
 	return c

@@ -33,7 +33,7 @@ func TestDoctorTellsOfServers(t *testing.T) {
 		t.Fatalf("%+v", got)
 	}
 	for i, want := range []string{
-		"models.example (0123abcd): takes 1 calls at a time, as learned; 1 in flight, 0 wait; 1 of 2 tries were refused for being too many",
+		"models.example (0123abcd): at most 1 call at a time, as learned; 1 call running, 0 waiting; 1 of 2 tries refused (too many requests)",
 		"arXiv has had enough: all workers leave it alone for ",
 	} {
 		if !strings.HasPrefix(got[i].Text, want) {
@@ -56,10 +56,24 @@ func ask(t *testing.T, rdb *redis.Client) {
 	g.Release(t.Context(), permit, topicqueue.CallEnd{Outcome: topicqueue.CallThrottled})
 }
 
+// Doctor names a model whose answers ignore max_tokens.
+func TestDoctorTellsOfLongAnswers(t *testing.T) {
+	t.Parallel()
+	app := &app{}
+	app.cfg.LLM.Note.Name, app.cfg.LLM.Writer.Name = "stub", "other"
+	got := app.longAnswers([]redisqueue.ModelStats{{Role: "note", Model: "stub", Longest: 1441}, {Role: "note", Model: "former", Longest: 9000}, {Role: "writer", Model: "other"}})
+	if len(got) != 1 || got[0].Result != "note" || !strings.HasPrefix(got[0].Text, "stub as note: answers of up to 1441 tokens") {
+		t.Errorf("%+v", got)
+	}
+}
+
 func TestModelServer(t *testing.T) {
 	t.Parallel()
-	away := modelServer(redisqueue.GovernorStat{Server: "short", Host: "h\xff", Down: time.Unix(0, 0)})
-	if away.Result != "note" || away.Hint == "" || !strings.HasPrefix(away.Text, "h? (short): takes any number of calls at a time, as far as is known;") || !strings.Contains(away.Text, "; away since ") {
+	away := modelServer(redisqueue.GovernorStat{Server: "short", Host: "h\xff", Down: time.Unix(0, 0), Why: "it \xff"})
+	if away.Result != "note" || away.Hint == "" || !strings.HasPrefix(away.Text, "h? (short): no concurrency limit seen yet;") || !strings.Contains(away.Text, "; away since ") {
 		t.Errorf("%+v", away)
+	}
+	if !strings.HasSuffix(away.Text, " (it ?)") {
+		t.Errorf("the reason is not told: %s", away.Text)
 	}
 }

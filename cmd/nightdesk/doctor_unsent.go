@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -52,27 +53,70 @@ func (a *app) checkUnsent(ctx context.Context) []checkup {
 			out = append(out, troubles(u, "mail", "digest", "")...)
 		case i >= 0:
 			out = append(out, troubles(u, name, "event", " for "+webhooks[i].Host())...)
-		case u.Waiting == 0: // nobody wants to know of what was given up for a receiver that is gone
+		case u.Waiting == 0: // given up for a receiver that is gone
 		case u.Webhook == "":
 			out = append(out, checkup{Name: "mail", Result: "note", Text: fmt.Sprintf("%s to be sent, and mail.server is not set", counted(u.Waiting, "digest")),
-				Hint: "Set mail.server, or delete the tasks of the queue " + u.Queue + " in asynqmon."})
+				Hint: "Set mail.server, and they are sent; until then they wait in the queue " + u.Queue + "."})
 		default:
 			out = append(out, checkup{Name: name, Result: "note", Text: fmt.Sprintf("%s for an address that webhook.url does not have (any more)", counted(u.Waiting, "event")),
-				Hint: "Give webhook.url the address back, and they are sent; or delete the tasks of the queue " + u.Queue + " in asynqmon."})
+				Hint: "Add the address to webhook.url again, and they are sent; until then they wait in the queue " + u.Queue + "."})
 		}
 	}
 	return out
+}
+
+// retryNotifications sends again what could not be delivered.
+func (a *app) retryNotifications(ctx context.Context) (err error) {
+	webhooks, err := a.webhooks()
+	if err != nil {
+		return err
+	}
+	for _, w := range webhooks {
+		defer w.Close()
+	}
+	d, err := a.openDesk(ctx, false)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, d.Close()) }()
+	retried, err := jobs.RetryNotifications(d.redis)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		for _, u := range retried {
+			if err := a.printJSON(map[string]any{"queue": u.Queue, "notifications": u.Waiting}, true); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if len(retried) == 0 {
+		a.say("no notification waits to be retried")
+	}
+	for _, u := range retried {
+		line := counted(u.Waiting, "digest") + " by mail"
+		if u.Webhook != "" {
+			to := "an address that is not in webhook.url"
+			if i := slices.IndexFunc(webhooks, func(w *notify.Webhook) bool { return w.Key() == u.Webhook }); i >= 0 {
+				to = webhooks[i].Host()
+			}
+			line = counted(u.Waiting, "event") + " for " + to
+		}
+		fmt.Fprintf(a.stdout, "%s: a worker sends them now\n", line)
+	}
+	return nil
 }
 
 // troubles tells what failed of what is for a receiver.
 func troubles(u jobs.Unsent, check, thing, to string) (out []checkup) {
 	if u.Failed > 0 {
 		out = append(out, checkup{Name: check, Result: "note", Text: fmt.Sprintf("%s%s to be sent again: %s", counted(u.Failed, thing), to, u.Error),
-			Hint: "Workers try for nearly 18 hours; the queue " + u.Queue + " in asynqmon says when, and sends at once what is run there."})
+			Hint: "Workers try for nearly 18 hours. To send them now: `nightdesk retry --notifications` (queue " + u.Queue + ")."})
 	}
 	if u.GivenUp > 0 {
 		out = append(out, checkup{Name: check, Result: "note", Text: fmt.Sprintf("%s%s given up: %s", counted(u.GivenUp, thing), to, u.Error),
-			Hint: "They are archived in the queue " + u.Queue + " in asynqmon: run them again there, or delete them."})
+			Hint: "When the receiver is back, send them with `nightdesk retry --notifications` (archived in queue " + u.Queue + ")."})
 	}
 	return out
 }

@@ -28,7 +28,8 @@ type enqueueFlags struct {
 	tags        []string
 	skipInvalid bool
 	dryRun      bool
-	now         time.Time // against which deadlines of topics are read; zero: the clock's
+	now         time.Time         // against which deadlines of topics are read; zero: the clock's
+	variables   map[string]string // of a schedule
 }
 
 func (a *app) enqueueCommand() *cobra.Command {

@@ -100,9 +100,9 @@ func costText(doc estimateDocument) string {
 	missing := strings.Join(doc.Unpriced, ", ")
 	switch {
 	case doc.CostUSD == nil:
-		return "unknown: nobody knows what " + missing + " costs; " + priceExample(doc.Unpriced[0])
+		return "unknown: no price is known for " + missing + "; " + priceExample(doc.Unpriced[0])
 	case missing != "":
-		return fmt.Sprintf("about $%.2f, without %s, whose price nobody knows; %s", *doc.CostUSD, missing, priceExample(doc.Unpriced[0]))
+		return fmt.Sprintf("about $%.2f, without %s, for which no price is known; %s", *doc.CostUSD, missing, priceExample(doc.Unpriced[0]))
 	}
 	return fmt.Sprintf("about $%.2f", *doc.CostUSD)
 }

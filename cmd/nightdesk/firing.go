@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -38,8 +39,8 @@ func (a *app) readFiring(ctx context.Context, d *desk, spec schedule.Spec, due, 
 	if err != nil {
 		return s, err
 	}
-	own.stderr = io.Discard // nobody reads along; what matters is an error
-	list, _, err := own.scheduledList(ctx, d, spec, due, now)
+	own.stderr, own.service = io.Discard, "" // nobody reads along; what matters is an error
+	list, err := own.scheduledList(ctx, d, spec, due, now)
 	if err != nil {
 		return s, withHint(err)
 	}
@@ -106,30 +107,28 @@ func (a *app) scheduled(spec schedule.Spec, now time.Time) (*app, error) {
 	return &own, err
 }
 
-// scheduledList reads and checks the topics of a schedule, with its variables filled in. unknown: words in braces that
-// are none.
-func (a *app) scheduledList(ctx context.Context, d *desk, spec schedule.Spec, due, now time.Time) (list *topicList, unknown []string, err error) {
+// scheduledList reads and checks the topics of a schedule, with its variables filled in.
+func (a *app) scheduledList(ctx context.Context, d *desk, spec schedule.Spec, due, now time.Time) (*topicList, error) {
 	source, err := a.openSource(ctx, d, spec.Topics)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	defer source.Close()
 	name := strings.TrimSuffix(shownSource(spec.Topics), "?[redacted]")
 	text, err := io.ReadAll(io.LimitReader(source, maxList+1))
 	if err != nil {
-		return nil, nil, fmt.Errorf("read topics from %s: %w", name, err)
+		return nil, fmt.Errorf("read topics from %s: %w", name, err)
 	}
 	if len(text) > maxList {
-		return nil, nil, fmt.Errorf("list of topics %s: more than %d bytes: split it between schedules", name, maxList)
+		return nil, fmt.Errorf("list of topics %s: more than %d bytes: split it between schedules", name, maxList)
 	}
 	zone := scheduleZone(spec)
-	template, _ := schedule.Fill(spec.Template, due.In(zone)) // what it does not know may be a column
-	filled, unknown := schedule.Fill(string(text), due.In(zone))
-	list, err = a.readList(ctx, strings.NewReader(filled), enqueueFlags{
-		file: name, priority: spec.Priority, template: template, tags: strings.Split(spec.Tags, ","), now: now.In(zone),
+	list, err := a.readList(ctx, bytes.NewReader(text), enqueueFlags{
+		file: name, priority: spec.Priority, template: spec.Template, variables: schedule.Values(due.In(zone)),
+		tags: strings.Split(spec.Tags, ","), now: now.In(zone),
 	})
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if list.problems.count > 0 {
 		err = fmt.Errorf("%d of the lines of %s cannot be enqueued:\n  %s", list.problems.count, name, list.problems.text())
@@ -137,7 +136,7 @@ func (a *app) scheduledList(ctx context.Context, d *desk, spec schedule.Spec, du
 		err = fmt.Errorf("there is no topic in %s: give one a line", name)
 	}
 	if err != nil {
-		return nil, nil, errors.Join(err, list.Close())
+		return nil, errors.Join(err, list.Close())
 	}
-	return list, unknown, nil
+	return list, nil
 }

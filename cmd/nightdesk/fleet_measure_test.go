@@ -17,16 +17,18 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hibiken/asynq"
 	"github.com/redis/go-redis/v9"
 
 	"nightdesk/config"
 	"nightdesk/jobs"
 	"nightdesk/storage"
 	"nightdesk/topicqueue/redisqueue"
+	"nightdesk/topicqueue/scaletest"
 )
 
 var (
-	fleetTopics  = flag.Int("fleet.topics", 6, "topics of TestFleet")
+	fleetTopics  = flag.Int("fleet.topics", scaletest.Of(3, 6), "topics of TestFleet")
 	fleetLatency = flag.Duration("fleet.latency", 20*time.Millisecond, "latency of its model")
 	fleetPreset  = flag.String("fleet.preset", "deep", "preset of its topics")
 	fleetWorkers = flag.Int("fleet.workers", 2, "worker processes")
@@ -41,6 +43,7 @@ var (
 // expired and was purged. With -v it prints what a desk's size is computed from, for example
 // go test ./cmd/nightdesk -run TestFleet -v -timeout 1h -args -fleet.topics 1000 -fleet.preset quick -fleet.expiry 1m
 func TestFleet(t *testing.T) {
+	t.Parallel()
 	const parallel = 3
 	settings, err := config.Load("", false, func(string) string { return "" }, map[string]string{"preset": *fleetPreset})
 	if err != nil {
@@ -209,6 +212,16 @@ func (f *fleet) purged(rdb *redis.Client) {
 	if err := purge.Run(ctx, func(jobs.Purged) error { return nil }); err != nil {
 		f.t.Fatal(err)
 	}
+	tasks := asynq.NewInspectorFromRedisClient(rdb)
+	queues, err := tasks.Queues()
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	for _, queue := range queues { // tasks that have ended can be seen for a day
+		if _, err := tasks.DeleteAllCompletedTasks(queue); err != nil {
+			f.t.Fatal(err)
+		}
+	}
 	keys, err := rdb.Keys(ctx, "*").Result()
 	if err != nil {
 		f.t.Fatal(err)
@@ -236,7 +249,7 @@ func (f *fleet) purged(rdb *redis.Client) {
 }
 
 // ofTheDesk are the keys that a desk has without any run: counters and figures.
-var ofTheDesk = regexp.MustCompile(`^(nightdesk:(\{index\}:(clock|stats)|governors)|asynq:(queues|servers|workers|\{[a-z-]+\}:(processed|failed)(:.*)?))$`)
+var ofTheDesk = regexp.MustCompile(`^(nightdesk:(\{index\}:(clock|stats|workers)|governors)|asynq:(queues|servers|workers|\{[a-z-]+\}:(processed|failed)(:.*)?))$`)
 
 // mostCommands says which commands Redis had most of, and how many a topic.
 func mostCommands(before, after redisCost) string {

@@ -15,6 +15,7 @@ import (
 
 	"nightdesk/pipeline/llm/llmtest"
 	"nightdesk/topicqueue/redisqueue/redistest"
+	"nightdesk/topicqueue/scaletest"
 )
 
 func writeFile(path, text string) error { return os.WriteFile(path, []byte(text), 0o600) }
@@ -33,14 +34,7 @@ type fleet struct {
 func newFleet(t *testing.T, latency time.Duration, env ...string) *fleet {
 	t.Helper()
 	f := &fleet{t: t, dir: t.TempDir(), socket: redistest.Socket(t), model: &fleetModel{blocks: map[string]map[string]*span{}, parts: 8}}
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	f.program = filepath.Join(f.dir, "nightdesk")
-	if err := os.Symlink(self, f.program); err != nil {
-		t.Fatal(err)
-	}
+	f.program = link(t, f.dir)
 	f.stub = &llmtest.Stub{Answer: f.model.answer, Latency: latency}
 	server := httptest.NewServer(f.stub)
 	t.Cleanup(server.Close)
@@ -69,12 +63,17 @@ func (f *fleet) output(args ...string) string {
 	return string(out)
 }
 
+// fleetTopic is the i-th topic of enqueue.
+func fleetTopic(i int) string {
+	return fmt.Sprintf("How is harbour number %d operated and maintained?", i+1)
+}
+
 // enqueue puts so many topics into the batch "fleet".
 func (f *fleet) enqueue(n int, args ...string) {
 	f.t.Helper()
 	var topics strings.Builder
 	for i := range n {
-		fmt.Fprintf(&topics, "How is harbour number %d operated and maintained?\n", i+1)
+		topics.WriteString(fleetTopic(i) + "\n")
 	}
 	if err := writeFile(filepath.Join(f.dir, "topics.txt"), topics.String()); err != nil {
 		f.t.Fatal(err)
@@ -117,7 +116,7 @@ func (f *fleet) wait(runs int) map[string]int {
 		if s.States["completed"]+s.States["partial"]+s.States["failed"] == runs && s.Unpublished == 0 {
 			return s.States
 		}
-		if time.Since(started) > 9*time.Minute {
+		if time.Since(started) > scaletest.Patience {
 			f.t.Fatalf("not done after %s: %v", time.Since(started), s.States)
 		}
 	}
@@ -140,12 +139,10 @@ func (f *fleet) checkReports(runs int, states map[string]int) {
 func TestKilledWorker(t *testing.T) {
 	t.Parallel() // it waits for a lease most of the time
 	const topics, parallel = 3, 3
-	f := newFleet(t, 50*time.Millisecond, "NIGHTDESK_RESEARCHING_MAX_PARALLEL_TOPICS="+fmt.Sprint(parallel))
+	f := newFleet(t, 50*time.Millisecond, "NIGHTDESK_RESEARCHING_MAX_PARALLEL_TOPICS="+fmt.Sprint(parallel), shortLease)
 	f.enqueue(topics, "--preset", "medium")
 	victim := f.worker(6)
-	for f.model.blocksSeen() < 3 { // it is in the middle of blocks
-		time.Sleep(10 * time.Millisecond)
-	}
+	until(t, "the worker is in the middle of blocks", func() bool { return f.model.blocksSeen() >= 3 })
 	if err := victim.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
@@ -159,9 +156,6 @@ func TestKilledWorker(t *testing.T) {
 		t.Errorf("%d blocks of one run in flight, want at most %d", most, parallel)
 	}
 	t.Logf("all reports there %s after the kill", took.Round(10*time.Millisecond))
-	if took > 60*time.Second {
-		t.Errorf("the work of a killed worker was taken over too late: everything was done after %s", took)
-	}
 }
 
 // fleetCorpus writes documents with many short sections.

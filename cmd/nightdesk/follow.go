@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
+	"syscall"
 	"time"
 
 	"nightdesk/topicqueue"
@@ -26,6 +28,7 @@ type noter interface {
 const (
 	// outageTime is how long `run`, which has nothing else to do, waits for a Redis that cannot be used.
 	outageTime = 15 * time.Second
+	fullTime   = 3 * time.Second        // for one without room to write, which does not come back by itself
 	newsPause  = 100 * time.Millisecond // between two looks for events
 	lookPause  = 500 * time.Millisecond // between two looks at a run without events
 	lookTime   = 3 * time.Second        // for one look; Redis that takes longer is away
@@ -34,12 +37,15 @@ const (
 
 // follow shows a run's events after number seq until its stream has ended, and returns the run as it is then.
 //
-// patience: how long Redis may be away or take no writes, after which that is an error: nothing would ever come. Zero:
-// for ever, and writes do not matter.
-func (a *app) follow(ctx context.Context, q *redisqueue.Queue, runID string, seq int64, patience time.Duration, v viewer) (topicqueue.Run, error) {
-	o := outage{noter: v, since: time.Now(), patience: patience}
+// usable finds out whether the run can be worked, and after outageTime of failures its error ends the following. Nil:
+// others work the run, and an outage is waited for without end.
+func (a *app) follow(ctx context.Context, q *redisqueue.Queue, runID string, seq int64, usable func(context.Context) error, v viewer) (topicqueue.Run, error) {
+	o := outage{noter: v, since: time.Now()}
+	if usable != nil {
+		o.patience = outageTime
+	}
 	for looked := (time.Time{}); ; {
-		n, err := look(ctx, q, runID, seq, time.Since(looked) >= lookPause, patience > 0)
+		n, err := look(ctx, q, runID, seq, time.Since(looked) >= lookPause, usable)
 		if ctx.Err() != nil {
 			return n.run, context.Cause(ctx)
 		}
@@ -83,7 +89,7 @@ type news struct {
 
 // look reads the next events of a run, and with events or when asked the run as it is after them. It does not wait for
 // events in Redis: a client that waits there notices late that Redis is away, or that the user has had enough.
-func look(ctx context.Context, q *redisqueue.Queue, runID string, seq int64, ask, writable bool) (n news, err error) {
+func look(ctx context.Context, q *redisqueue.Queue, runID string, seq int64, ask bool, usable func(context.Context) error) (n news, err error) {
 	ctx, cancel := context.WithTimeout(ctx, lookTime)
 	defer cancel()
 	n.events, err = q.Events(ctx, runID, seq, 0)
@@ -95,8 +101,8 @@ func look(ctx context.Context, q *redisqueue.Queue, runID string, seq int64, ask
 	if err != nil || !n.looked {
 		return n, err
 	}
-	if writable && len(n.events) == 0 {
-		if err := q.Writable(ctx); err != nil {
+	if usable != nil && len(n.events) == 0 {
+		if err := usable(ctx); err != nil {
 			return n, err
 		}
 	}
@@ -114,14 +120,17 @@ type outage struct {
 
 // on takes an error of Redis, and waits a moment before the next try. Its error says that patience is at its end.
 func (o *outage) on(ctx context.Context, err error) error {
-	away := time.Since(o.since)
-	if o.patience > 0 && away > o.patience {
-		return hintError{fmt.Errorf("the queue cannot be used: %w", err),
-			"What was found so far is kept. Bring Redis back, or make room on its disk, and start again."}
+	away, full := time.Since(o.since), noRoom(err)
+	switch {
+	case o.patience == 0:
+	case full && away > fullTime:
+		return err
+	case away > o.patience:
+		return hintError{fmt.Errorf("the run cannot go on: %w", err), "Bring Redis and the storage back and run the command again."}
 	}
-	if !o.told && away > 2*time.Second {
+	if !o.told && away > 2*time.Second && !(full && o.patience > 0) {
 		o.told = true
-		o.note("Redis is away (%v); waiting for it", err)
+		o.note("waiting until this works again: %v", err)
 	}
 	_ = retry.Sleep(ctx, outageLook)
 	return nil
@@ -129,7 +138,35 @@ func (o *outage) on(ctx context.Context, err error) error {
 
 func (o *outage) off() {
 	if o.told {
-		o.note("Redis is back after %s", short(time.Since(o.since)))
+		o.note("it works again, after %s", short(time.Since(o.since)))
 	}
 	o.told, o.since = false, time.Now()
+}
+
+// noRoom reports whether an error says that a disk or the memory of Redis is full.
+func noRoom(err error) bool {
+	if errors.Is(err, syscall.ENOSPC) {
+		return true
+	}
+	said := strings.ToLower(err.Error())
+	for _, text := range []string{"misconf", "oom command not allowed", "no space left on device", "disk is full", "disk i/o error"} {
+		if strings.Contains(said, text) {
+			return true
+		}
+	}
+	return false
+}
+
+// withRoom adds to an error that says that there is no room what to do. Other errors stay as they are.
+func (a *app) withRoom(err error) error {
+	switch {
+	case err == nil || !noRoom(err):
+		return err
+	case strings.Contains(err.Error(), "OOM command"):
+		return hintError{fmt.Errorf("the Redis at %s is full: %w", a.cfg.RedisURL, err), "Raise its maxmemory, or leave it unset, and run the command again."}
+	case strings.Contains(err.Error(), "MISCONF") && a.cfg.RedisURL.Reveal() != "":
+		return hintError{fmt.Errorf("the Redis at %s cannot write to its disk: %w", a.cfg.RedisURL, err), "Free space on that disk and run the command again."}
+	}
+	return hintError{fmt.Errorf("the disk is full: %w", err),
+		fmt.Sprintf("Free space there, or choose a directory on another disk with --data-dir (now %s), and run the command again.", a.cfg.DataDir)}
 }

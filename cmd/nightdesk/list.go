@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -17,15 +16,21 @@ import (
 )
 
 func (a *app) listCommand() *cobra.Command {
-	var batch, state string
-	var tags []string
+	var f listFlags
 	cmd := &cobra.Command{
 		Use: "list", Short: "List runs", Args: cobra.NoArgs,
-		RunE: a.command(func(cmd *cobra.Command, _ []string) error { return a.list(cmd.Context(), batch, state, tags) }),
+		Long: `List runs, the oldest first. On a terminal each run has one line and the last ten characters of its id, which suffice for
+all commands; elsewhere lines have the full id and the place of the report. Without a queue, the runs in storage are listed.`,
+		RunE: a.command(func(cmd *cobra.Command, _ []string) error { return a.list(cmd.Context(), f) }),
 	}
-	cmd.Flags().StringVar(&batch, "batch", "", "runs of this batch only")
-	cmd.Flags().StringVar(&state, "state", "", "runs in this state only, such as failed")
-	cmd.Flags().StringSliceVar(&tags, "tag", nil, "runs with this tag only; with all of them when it is given several times")
+	flags := cmd.Flags()
+	flags.StringVar(&f.batch, "batch", "", "only runs of this batch")
+	flags.StringVar(&f.state, "state", "", "only runs in this state, such as failed")
+	flags.StringSliceVar(&f.tags, "tag", nil, "only runs with this tag; repeat it for runs that have several tags")
+	flags.StringVar(&f.search, "search", "", "only runs that have this text in their topic, id or tags")
+	flags.StringVar(&f.since, "since", "", "only runs enqueued or ended since then: 24h, 7d, 2026-03-01 or RFC 3339")
+	flags.StringVar(&f.sort, "sort", "", "oldest (default), newest, ended (the latest first), state or topic")
+	flags.IntVar(&f.limit, "limit", 0, "at most this number of runs; without --sort the newest")
 	return cmd
 }
 
@@ -57,59 +62,53 @@ func lineOf(run topicqueue.Run, report string, created ...bool) runLine {
 	return l
 }
 
-func (a *app) list(ctx context.Context, batch, state string, tags []string) (err error) {
-	if state != "" && !slices.Contains(topicqueue.RunStates, topicqueue.RunState(state)) {
-		var names []string
-		for _, s := range topicqueue.RunStates {
-			names = append(names, string(s))
-		}
-		return usageError{fmt.Errorf("state %q is unknown: use one of %s", state, strings.Join(names, ", "))}
-	}
-	d, err := a.openDesk(ctx, false)
+func (a *app) list(ctx context.Context, f listFlags) (err error) {
+	pick, err := f.check(time.Now())
 	if err != nil {
 		return err
-	}
-	defer func() { err = errors.Join(err, d.Close()) }()
-	batches, err := d.queue.Batches(ctx)
-	if err != nil {
-		return err
-	}
-	if batch != "" {
-		known := batches
-		batches = slices.DeleteFunc(slices.Clone(batches), func(b redisqueue.Batch) bool { return b.Name != batch })
-		if len(batches) == 0 {
-			return noBatch(batch, known)
-		}
 	}
 	store, err := a.openStore(ctx)
 	if err != nil {
 		return err
 	}
-	table := tabwriter.NewWriter(a.stdout, 0, 4, 2, ' ', 0)
-	shown := 0
+	var from runLister
+	d, err := a.openDesk(ctx, false)
+	switch {
+	case noQueue(err):
+		if from, err = a.storedRuns(ctx, store); err != nil {
+			return err
+		}
+	case err != nil:
+		return err
+	default:
+		defer func() { err = errors.Join(err, d.Close()) }()
+		from = d.queue
+	}
+	batches, err := from.Batches(ctx)
+	if err != nil {
+		return err
+	}
+	if f.batch != "" {
+		known := batches
+		batches = slices.DeleteFunc(slices.Clone(batches), func(b redisqueue.Batch) bool { return b.Name != f.batch })
+		if len(batches) == 0 {
+			return noBatch(f.batch, known)
+		}
+	}
+	stream := a.json && f.sort == "" && f.limit == 0 // of any length
+	var lines []listLine
 	var broken []error
 	for _, b := range batches {
-		err := d.queue.Runs(ctx, b.Name, func(run topicqueue.Run) error {
-			if state != "" && run.State != topicqueue.RunState(state) {
+		err := from.Runs(ctx, b.Name, func(run topicqueue.Run) error {
+			if !pick(run) {
 				return nil
 			}
-			if slices.ContainsFunc(tags, func(tag string) bool { return !slices.Contains(run.Tags, tag) }) {
-				return nil
+			line := listLine{lineOf(run, location(store, run)), stateWord(run)}
+			if stream {
+				return a.printJSON(line.runLine, true)
 			}
-			line := lineOf(run, location(store, run))
-			if a.json {
-				return a.printJSON(line, true)
-			}
-			if shown == 0 {
-				fmt.Fprintln(table, "RUN\tBATCH\tSTATE\tTOPIC\tREPORT")
-			}
-			shown++
-			word := stateWord(run)
-			if spent := spentWords(line.Spent, line.Budget); spent != "" {
-				word += ", " + spent
-			}
-			_, err := fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", run.ID, run.Batch, word, clipColumns(run.Topic, 50)+tagText(run.Tags), line.Report)
-			return err
+			lines = append(lines, line)
+			return nil
 		})
 		var unread *redisqueue.BrokenError
 		if errors.As(err, &unread) {
@@ -118,7 +117,7 @@ func (a *app) list(ctx context.Context, batch, state string, tags []string) (err
 			return err
 		}
 	}
-	if err := table.Flush(); err != nil || len(broken) == 0 {
+	if err := a.showList(f.order(lines)); err != nil || len(broken) == 0 {
 		return err
 	}
 	return resultError{errors.Join(broken...), exitPartial}

@@ -11,6 +11,7 @@ import (
 
 	"nightdesk/storage"
 	"nightdesk/storage/storagetest"
+	"nightdesk/topicqueue/scaletest"
 )
 
 // machine is a directory in which a worker has all that a machine has of its own: home, working directory, temporary files,
@@ -22,16 +23,13 @@ type machine struct {
 	workers   int // so far
 }
 
-// withoutPrograms: a process that is kept from seeing others can make no sandbox, and its models would know fewer tools.
-const withoutPrograms = "NIGHTDESK_RESEARCHING_ENABLE_RUN_CODE=false"
-
 // newMachines returns a desk whose processes have Redis and a bucket in common, and that many machines besides the one that
 // enqueues.
 func newMachines(t *testing.T, n int) (*soak, []*machine) {
 	t.Helper()
 	bucket := storagetest.Versitygw(t)
 	s := newSoak(t, "STORAGE_URL=s3://"+bucket.Bucket+"/desk", "S3_ENDPOINT="+bucket.Endpoint, "S3_REGION=us-east-1",
-		"AWS_ACCESS_KEY_ID="+bucket.AccessKey, "AWS_SECRET_ACCESS_KEY="+bucket.SecretKey, withoutPrograms)
+		"AWS_ACCESS_KEY_ID="+bucket.AccessKey, "AWS_SECRET_ACCESS_KEY="+bucket.SecretKey)
 	bucket.Prefix = "desk"
 	store, err := storage.NewS3(t.Context(), bucket)
 	if err != nil {
@@ -86,9 +84,9 @@ func alone(dir string) bool {
 // call is made twice, and what is on the machines is of no consequence.
 func TestRollingRestart(t *testing.T) {
 	t.Parallel()
-	const topics, slots = 24, 2
+	topics, slots := scaletest.Of(9, 24), 2
 	s, machines := newMachines(t, 3)
-	want, questions := undisturbed(t, topics, withoutPrograms)
+	want, questions := undisturbed(t, topics)
 	s.enqueue(topics)
 	for _, m := range machines {
 		s.startWorker(m, slots)

@@ -8,18 +8,53 @@ import (
 	"strconv"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"nightdesk/topicqueue/redisqueue"
 )
 
 // TestMain lets the test binary serve as the program: scripts and process tests run the real thing.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"nightdesk": func() {
+	testscript.Main(suite{m}, map[string]func(){"nightdesk": func() {
+		if lease, err := time.ParseDuration(os.Getenv("TEST_LEASE")); err == nil {
+			shorten(&redisqueue.DefaultTiming, lease)
+		}
 		if dir := os.Getenv("FLEET_PROFILE"); dir != "" && len(os.Args) > 1 && os.Args[1] == "worker" {
 			profile(filepath.Join(dir, strconv.Itoa(os.Getpid())+".pprof"))
 		}
 		main()
 	}})
+}
+
+// suite runs all tests, with a directory for the program that they build and no pause at the end of its processes.
+type suite struct{ *testing.M }
+
+func (s suite) Run() int {
+	dir, err := os.MkdirTemp("", "nightdesk-test")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	for key, value := range map[string]string{
+		"TEST_BUILD_DIR": dir,
+		"GORACE":         "atexit_sleep_ms=0 " + os.Getenv("GORACE"), // else a process sleeps for a second at its end
+	} {
+		if err := os.Setenv(key, value); err != nil {
+			panic(err)
+		}
+	}
+	return s.M.Run()
+}
+
+// shorten makes a lease last that long, and other times of the queue shorter in proportion. The gap stays: it must be longer
+// than the time from one sweep to the next.
+func shorten(timing *redisqueue.Timing, lease time.Duration) {
+	part := lease.Seconds() / timing.Lease.Seconds()
+	for _, d := range []*time.Duration{&timing.Lease, &timing.Stuck, &timing.Quiet} {
+		*d = time.Duration(float64(*d) * part)
+	}
 }
 
 // profile records what this process spends processor time on until it gets SIGUSR1. Then the file is there, whole.

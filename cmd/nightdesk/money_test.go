@@ -163,7 +163,7 @@ func TestMoneyOfANight(t *testing.T) {
 		t.Errorf("told of budgets: %+v", reached)
 	}
 	for _, batch := range []string{"evening", "later"} {
-		if text := s.output("digest", batch); !strings.Contains(text, "(the night has ") || !strings.Contains(text, "smaller, for the budget") {
+		if text := s.output("digest", batch); !strings.Contains(text, "(the night has ") || !strings.Contains(text, "shortened to stay within budget") {
 			t.Errorf("the digest of %s does not tell of the budget:\n%s", batch, text)
 		}
 	}

@@ -49,12 +49,12 @@ func (a *app) outlook(ctx context.Context, d *desk) (*outlook, error) {
 	if stats.Iterations > 0 {
 		o.iteration = stats.IterationTime / time.Duration(stats.Iterations)
 	}
-	slots, err := jobs.Slots(d.redis)
+	workers, err := d.queue.Workers(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if slots > 0 {
-		o.slots, o.working = slots, true
+	if workers.Slots > 0 {
+		o.slots, o.working = workers.Slots, true
 	}
 	return o, nil
 }
@@ -96,9 +96,9 @@ type limitCheck struct {
 
 func (l limitCheck) text() string {
 	if l.Enough {
-		return fmt.Sprintf("%s; %s needed: it suffices", l.Has, l.Needs)
+		return fmt.Sprintf("%s; %s needed: enough", l.Has, l.Needs)
 	}
-	return fmt.Sprintf("%s; %s needed: reports will be smaller. %s", l.Has, l.Needs, l.Do)
+	return fmt.Sprintf("%s; %s needed: reports will be shorter. %s", l.Has, l.Needs, l.Do)
 }
 
 // checkLimits compares what the topics of a list need at full depth with budgets and deadlines. batch: empty for a new one.

@@ -110,8 +110,9 @@ func (p *provider) window(t *testing.T, what string, d time.Duration) (refused, 
 // TestProviderCap works a batch with four worker processes and a model server that takes eight calls at a time, then
 // four, is away for some time, and takes eight again: it is used well, seldom refuses, and every run completes.
 func TestProviderCap(t *testing.T) {
+	t.Parallel()
 	topics, preset := 14, "medium"
-	start, window, halved, outage := 3*time.Second, 3*time.Second, 3*time.Second, 4*time.Second
+	start, window, halved, outage := 2*time.Second, 2*time.Second, 2*time.Second, 3*time.Second
 	if *providerFull {
 		topics, preset = 50, "deep"
 		start, window, halved, outage = 10*time.Second, 30*time.Second, 20*time.Second, 2*time.Minute

@@ -20,7 +20,7 @@ states of what is remembered of topics, versions of knowledge bases; and, older 
 stays: runs and batches that have not ended, and what the next night of a recurring topic needs.`,
 		RunE: a.command(func(cmd *cobra.Command, _ []string) error {
 			if dry == yes {
-				return usageError{hintError{errors.New("purge deletes for good: say which is meant"), "--dry-run shows what would go, --yes deletes it."}}
+				return usageError{hintError{errors.New("purge deletes permanently: choose --dry-run or --yes"), "--dry-run shows what would go, --yes deletes it."}}
 			}
 			return a.purge(cmd.Context(), dry)
 		}),
@@ -63,11 +63,11 @@ func (a *app) purge(ctx context.Context, dry bool) (err error) {
 		return err
 	})
 	if err != nil {
-		return hintError{err, "What is gone is gone; call purge again for the rest."}
+		return hintError{err, "The items above are deleted. Run purge again for the rest."}
 	}
-	done := "deleted"
+	done, none := "deleted", "nothing to delete"
 	if dry {
-		done = "would be deleted"
+		done, none = "would be deleted", "nothing would be deleted"
 	}
 	size := ""
 	if total > 0 {
@@ -76,6 +76,10 @@ func (a *app) purge(ctx context.Context, dry bool) (err error) {
 	if r == (config.Retention{}) {
 		a.say("everything is kept: no retention.* is set; `nightdesk config` lists them")
 	}
-	a.say("%s, %s %s%s", counted(things, "thing"), counted(files, "file"), done, size)
+	if things == 0 {
+		a.say("%s", none)
+		return nil
+	}
+	a.say("%s, %s %s%s", counted(things, "item"), counted(files, "file"), done, size)
 	return nil
 }

@@ -63,19 +63,23 @@ func (a *app) openDesk(ctx context.Context, start bool) (*desk, error) {
 	default:
 		r, err := localredis.Attach(ctx, a.cfg.DataDir)
 		if errors.Is(err, localredis.ErrNotRunning) {
-			return nil, usageError{hintError{fmt.Errorf("there is no queue: REDIS_URL is not set, and no nightdesk is running with the data directory %s", a.cfg.DataDir),
-				"Start a Redis and set REDIS_URL=redis://127.0.0.1:6379/0, or use `nightdesk run`, which needs none."}}
+			return nil, usageError{hintError{noQueueError{}, "Start Redis and set REDIS_URL, for example to redis://127.0.0.1:6379/0, or use `nightdesk run`."}}
 		}
 		if err != nil {
 			return nil, err
 		}
 		d.redis, d.closers = r.Client, append(d.closers, r.Close)
 	}
+	d.connect(ctx)
+	return d, nil
+}
+
+// connect makes the adapters of the desk's Redis.
+func (d *desk) connect(ctx context.Context) {
 	d.clock = redisqueue.StartClock(ctx, d.redis)
 	d.closers = append(d.closers, d.clock.Close)
 	client := asynq.NewClientFromRedisClient(d.redis)
 	d.queue, d.dispatcher = redisqueue.New(d.redis, redisqueue.DefaultTiming), jobs.NewDispatcher(client, asynq.NewInspectorFromRedisClient(d.redis))
-	return d, nil
 }
 
 // openWorkingDesk is openDesk for commands that put work into the queue or do it: what is wrong with the Redis is said
@@ -85,18 +89,26 @@ func (a *app) openWorkingDesk(ctx context.Context, start bool) (*desk, error) {
 	if err != nil || d.inMemory {
 		return d, err
 	}
+	if err := a.warnOfRedis(ctx, d); err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
+	return d, nil
+}
+
+// warnOfRedis says what is wrong with the Redis; the error is for one that cannot be used.
+func (a *app) warnOfRedis(ctx context.Context, d *desk) error {
 	if text, hint := clockTrouble(d.clock.Ahead()); text != "" {
-		a.say("warning: %s. %s", text, hint)
+		a.warn("%s. %s", text, hint)
 	}
 	for _, f := range inspectRedis(ctx, d.redis) {
 		switch f.Level {
 		case redisTooOld:
-			return nil, errors.Join(hintError{errors.New(f.Text), f.Hint}, d.Close())
-		case redisForgetful, redisEvicting:
-			a.say("warning: %s. %s", f.Text, f.Hint)
+			return hintError{errors.New(f.Text), f.Hint}
+		case redisForgetful, redisNearlyFull, redisEvicting:
+			a.warn("%s. %s", f.Text, f.Hint)
 		}
 	}
-	return d, nil
+	return nil
 }
 
 // clockTrouble says what is wrong when the clock of this machine is so far ahead of Redis's, or behind it; empty: nothing.
@@ -108,8 +120,8 @@ func clockTrouble(ahead time.Duration) (text, hint string) {
 	if ahead < 0 {
 		side = "behind"
 	}
-	return fmt.Sprintf("the clock of this machine is %s %s that of Redis", ahead.Abs().Round(time.Second), side),
-		"Runs and schedules go by that of Redis. Keep both in step (NTP): else tasks that are worked here or elsewhere look dead and are handed out twice, to no harm but noise."
+	return fmt.Sprintf("the clock of this machine is %s %s the clock of Redis", ahead.Abs().Round(time.Second), side),
+		"Runs and schedules use the clock of Redis. Synchronize both clocks (NTP); otherwise tasks may be handed out twice. This is harmless but fills the log."
 }
 
 // dialTime bounds the first answer of a Redis.
@@ -122,20 +134,34 @@ func (a *app) dialRedis(ctx context.Context) (redis.UniversalClient, error) {
 		return nil, err
 	}
 	client := newRedisClient(options)
-	ctx, cancel := context.WithTimeout(ctx, dialTime)
-	defer cancel()
-	err = client.Ping(ctx).Err()
-	if err == nil {
-		return client, nil
+	if err = a.pingRedis(ctx, client); err != nil {
+		_ = client.Close() // there is a better error
+		return nil, err
 	}
-	_ = client.Close() // there is a better error
-	return nil, hintError{fmt.Errorf("the Redis at %s does not answer: %w", a.cfg.RedisURL, err), redisHint(err)}
+	return client, nil
+}
+
+// pingRedis finds out whether the configured Redis answers. A service waits until it does.
+func (a *app) pingRedis(ctx context.Context, client redis.UniversalClient) error {
+	ping := func(ctx context.Context) error {
+		ctx, cancel := context.WithTimeout(ctx, dialTime)
+		defer cancel()
+		if err := client.Ping(ctx).Err(); err != nil {
+			return hintError{fmt.Errorf("the Redis at %s does not answer: %w", a.cfg.RedisURL, err), redisHint(err)}
+		}
+		return nil
+	}
+	if a.service == "" {
+		return ping(ctx)
+	}
+	return a.await(ctx, "Redis", lastingRedis, ping)
 }
 
 // clusterLook is how long after a failover a cluster's client may still ask the node that is gone: nothing else tells it.
 const clusterLook = 3 * time.Second
 
 func newRedisClient(options *redis.UniversalOptions) redis.UniversalClient {
+	fewConnections(options)
 	if !options.IsClusterMode {
 		return redis.NewUniversalClient(options)
 	}

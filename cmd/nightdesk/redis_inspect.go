@@ -24,10 +24,11 @@ type redisLevel int
 
 // How bad a finding is, the mildest first.
 const (
-	redisUnknown   redisLevel = iota // nobody knows
-	redisForgetful                   // its restart loses runs
-	redisEvicting                    // it may throw runs away at any time
-	redisTooOld                      // the desk cannot work with it
+	redisUnknown    redisLevel = iota // nobody knows
+	redisForgetful                    // its restart loses runs
+	redisNearlyFull                   // it will soon take no writes
+	redisEvicting                     // it may throw runs away at any time
+	redisTooOld                       // the desk cannot work with it
 )
 
 // The oldest Redis that asynq's scripts run on.
@@ -86,14 +87,19 @@ func judgeRedis(text, where, cli string) []redisFinding {
 	case "noeviction":
 	case "":
 		found = append(found, redisFinding{redisUnknown, where + " does not tell its maxmemory-policy",
-			"Make sure that it is noeviction: with any other, a full Redis throws runs away."})
+			"Make sure that it is noeviction. With any other policy, a full Redis deletes runs."})
 	default:
-		found = append(found, redisFinding{redisEvicting, fmt.Sprintf("maxmemory-policy is %s at %s: a full Redis throws runs away", policy, where),
-			fmt.Sprintf("Mend it with `%s CONFIG SET maxmemory-policy noeviction`, and in its configuration.", cli)})
+		found = append(found, redisFinding{redisEvicting, fmt.Sprintf("maxmemory-policy is %s at %s: a full Redis deletes runs", policy, where),
+			fmt.Sprintf("Fix it with `%s CONFIG SET maxmemory-policy noeviction` and make the same change in redis.conf.", cli)})
+	}
+	used, _ := strconv.ParseInt(info["used_memory"], 10, 64)
+	if most, _ := strconv.ParseInt(info["maxmemory"], 10, 64); most > 0 && used >= most/10*9 {
+		found = append(found, redisFinding{redisNearlyFull, fmt.Sprintf("%s uses %s of its maxmemory of %s: when it is full, no run goes on", where, sizeWords(used), sizeWords(most)),
+			"Raise its maxmemory, or delete old runs with `nightdesk purge`."})
 	}
 	if info["aof_enabled"] == "0" {
 		found = append(found, redisFinding{redisForgetful, fmt.Sprintf("appendonly is off at %s: its restart loses the queue", where),
-			fmt.Sprintf("Mend it with `%s CONFIG SET appendonly yes`, and in its configuration.", cli)})
+			fmt.Sprintf("Fix it with `%s CONFIG SET appendonly yes` and make the same change in redis.conf.", cli)})
 	}
 	return found
 }

@@ -29,14 +29,7 @@ import (
 func newDeskAt(t *testing.T, redisURL string, env ...string) *fleet {
 	t.Helper()
 	f := &fleet{t: t, dir: t.TempDir()}
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	f.program = filepath.Join(f.dir, "nightdesk")
-	if err := os.Symlink(self, f.program); err != nil {
-		t.Fatal(err)
-	}
+	f.program = link(t, f.dir)
 	f.env = append(append(os.Environ(), "REDIS_URL="+redisURL, "LLM_MODEL=", "NIGHTDESK_LOG_LEVEL=error"), env...)
 	fleetCorpus(t, filepath.Join(f.dir, "docs"))
 	f.output("kb", "add", "--name", "docs", "docs")

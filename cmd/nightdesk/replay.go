@@ -78,7 +78,7 @@ type replayResult struct {
 	CompletionTokens int                `json:"completion_tokens"`
 }
 
-func (a *app) replay(ctx context.Context, runID string, f replayFlags) error {
+func (a *app) replay(ctx context.Context, name string, f replayFlags) error {
 	if f.format != "md" && !slices.Contains(formats.Names(), f.format) {
 		return usageError{fmt.Errorf("--format %s: it is md, %s", f.format, strings.Join(formats.Names(), " or "))}
 	}
@@ -86,6 +86,10 @@ func (a *app) replay(ctx context.Context, runID string, f replayFlags) error {
 		return usageError{fmt.Errorf("--format %s needs a file: --out FILE", f.format)}
 	}
 	store, err := a.openStore(ctx)
+	if err != nil {
+		return err
+	}
+	runID, err := a.fullID(ctx, nil, name)
 	if err != nil {
 		return err
 	}

@@ -14,25 +14,34 @@ import (
 	"nightdesk/storage"
 )
 
+// reportFlags say how a report or a digest is handed out.
+type reportFlags struct {
+	format     string
+	path, link bool
+	lifetime   time.Duration // of the link
+}
+
+// linkFlags adds the flags for where a report or a digest is.
+func (f *reportFlags) linkFlags(cmd *cobra.Command, thing string) {
+	cmd.Flags().BoolVar(&f.path, "path", false, "print where the "+thing+" is, not its text")
+	cmd.Flags().BoolVar(&f.link, "link", false, "print a link that opens the "+thing+" without credentials (S3 storage)")
+	cmd.Flags().DurationVar(&f.lifetime, "lifetime", 24*time.Hour, "how long the link holds, at most 168h")
+}
+
 func (a *app) reportCommand() *cobra.Command {
-	var path, link bool
-	var format string
-	var lifetime time.Duration
+	var f reportFlags
 	cmd := &cobra.Command{
 		Use: "report RUN|BATCH", Short: "Print the report of a run, or the digest of a batch", Args: cobra.ExactArgs(1),
-		RunE: a.command(func(cmd *cobra.Command, args []string) error {
-			return a.report(cmd.Context(), args[0], format, path, link, lifetime)
-		}),
+		RunE: a.command(func(cmd *cobra.Command, args []string) error { return a.report(cmd.Context(), args[0], f) }),
 	}
-	cmd.Flags().StringVar(&format, "format", "md", "md, html or docx, of those that the run has made (reporting.formats)")
-	cmd.Flags().BoolVar(&path, "path", false, "print where the report is, not its text")
-	cmd.Flags().BoolVar(&link, "link", false, "print a link that opens the report without credentials (S3 storage)")
-	cmd.Flags().DurationVar(&lifetime, "lifetime", 24*time.Hour, "how long the link holds, at most 168h")
+	cmd.Flags().StringVar(&f.format, "format", "md", "md, html or docx, of those that the run has made (reporting.formats)")
+	f.linkFlags(cmd, "report")
 	return cmd
 }
 
 // report reads from storage alone: it works without a queue, and long after the run has left it.
-func (a *app) report(ctx context.Context, runID, format string, path, link bool, lifetime time.Duration) error {
+func (a *app) report(ctx context.Context, name string, f reportFlags) error {
+	format := f.format
 	if format != "md" && !slices.Contains(formats.Names(), format) {
 		return usageError{fmt.Errorf("--format %s: it is md, %s", format, strings.Join(formats.Names(), " or "))}
 	}
@@ -40,10 +49,14 @@ func (a *app) report(ctx context.Context, runID, format string, path, link bool,
 	if err != nil {
 		return err
 	}
+	runID, err := a.fullID(ctx, nil, name)
+	if err != nil {
+		return err
+	}
 	key := storage.FormatKey(runID, format)
 	body, err := store.Get(ctx, key)
-	if errors.Is(err, storage.ErrNotExist) && !isRunID(runID) && !link && format == "md" {
-		err := a.digest(ctx, runID, path)
+	if errors.Is(err, storage.ErrNotExist) && !isRunID(runID) && (format == "md" || format == formats.NameHTML && f.link) {
+		err := a.digest(ctx, runID, f)
 		if errors.As(err, new(noBatchError)) {
 			return usageError{hintError{fmt.Errorf("there is no run and no batch %q", runID), "`nightdesk list` shows what there is."}}
 		}
@@ -60,6 +73,9 @@ func (a *app) report(ctx context.Context, runID, format string, path, link bool,
 	if err != nil {
 		return err
 	}
+	if f.link {
+		return a.printLink(ctx, store, key, f.lifetime)
+	}
 	if a.json {
 		out := map[string]string{"run_id": runID, "report": store.Location(key)}
 		switch format {
@@ -70,19 +86,7 @@ func (a *app) report(ctx context.Context, runID, format string, path, link bool,
 		}
 		return a.printJSON(out, false)
 	}
-	if link {
-		linker, ok := store.(storage.Linker)
-		if !ok {
-			return usageError{hintError{errors.New("a directory has no links that others could open"), "Set STORAGE_URL=s3://bucket/prefix, or print the path with --path."}}
-		}
-		url, err := linker.Link(ctx, key, lifetime)
-		if err != nil {
-			return err
-		}
-		fmt.Fprintln(a.stdout, url)
-		return nil
-	}
-	if path {
+	if f.path {
 		fmt.Fprintln(a.stdout, store.Location(key))
 		return nil
 	}
@@ -91,4 +95,22 @@ func (a *app) report(ctx context.Context, runID, format string, path, link bool,
 	}
 	_, err = a.stdout.Write(body)
 	return err
+}
+
+// printLink prints a link to an artefact that opens without credentials, as do the links of a page to other pages.
+func (a *app) printLink(ctx context.Context, store storage.Store, key string, lifetime time.Duration) error {
+	s, err := newSharer(ctx, store, lifetime)
+	if err != nil {
+		return err
+	}
+	const depth = 2 // a digest, and its reports
+	link, err := s.link(ctx, key, depth)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(map[string]string{"link": link}, false)
+	}
+	fmt.Fprintln(a.stdout, link)
+	return nil
 }

@@ -12,7 +12,7 @@ import (
 // is researched.
 func TestKilledReviewer(t *testing.T) {
 	t.Parallel() // it waits for a lease most of the time
-	f := newFleet(t, time.Millisecond)
+	f := newFleet(t, time.Millisecond, shortLease)
 	var reviews atomic.Int32
 	reached, end := make(chan struct{}), make(chan struct{})
 	t.Cleanup(func() { close(end) }) // before the server closes

@@ -26,6 +26,7 @@ type app struct {
 	stdout io.Writer
 	stderr io.Writer
 
+	service     string // name of the command when it runs until it is stopped
 	configFile  string
 	json        bool
 	deadline    string            // of the runs that are enqueued
@@ -58,6 +59,9 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdin i
 			err = hintError{err, howToCall(cmd)}
 		}
 	}
+	if !errors.As(err, new(hintError)) {
+		err = a.withRoom(err)
+	}
 	printError(stderr, err)
 	return code
 }
@@ -80,6 +84,7 @@ func (a *app) root() *cobra.Command {
   nightdesk enqueue topics.txt && nightdesk worker
 
 Exit codes: 0 ok, 1 failed, 2 wrong use, 3 partial result.`,
+		Version:       versionText(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
@@ -89,7 +94,7 @@ Exit codes: 0 ok, 1 failed, 2 wrong use, 3 partial result.`,
 	a.settingFlag(root, true, "data-dir", "data_dir", "where knowledge bases, reports and the local Redis live")
 	a.settingFlag(root, true, "log-level", "log_level", "trace, debug, info, warn or error")
 	root.AddCommand(a.runCommand(), a.enqueueCommand(), a.workerCommand(), a.scheduleCommand(), a.schedulerCommand(), a.listCommand(), a.statusCommand(), a.watchCommand(),
-		a.reportCommand(), a.digestCommand(), a.purgeCommand(), a.cancelCommand(), a.pauseCommand(), a.resumeCommand(), a.retryCommand(), a.replayCommand(), a.verifyCommand(), a.kbCommand(), a.configCommand(), a.doctorCommand(), a.serveCommand())
+		a.reportCommand(), a.digestCommand(), a.purgeCommand(), a.cancelCommand(), a.pauseCommand(), a.resumeCommand(), a.retryCommand(), a.replayCommand(), a.verifyCommand(), a.kbCommand(), a.configCommand(), a.doctorCommand(), a.healthCommand(), a.serveCommand())
 	return root
 }
 
@@ -113,10 +118,10 @@ func (a *app) command(do func(cmd *cobra.Command, args []string) error) func(*co
 			return err
 		}
 		a.ran, a.cfg = true, cfg
+		a.log = a.logger(zerolog.InfoLevel)
 		for _, n := range cfg.Notices() {
 			a.say("%s", n)
 		}
-		a.log = a.logger(zerolog.InfoLevel)
 		redis.SetLogger(redisLog{a}) // its own would write to standard error
 		return do(cmd, args)
 	}
@@ -146,7 +151,12 @@ func (a *app) logger(least zerolog.Level) zerolog.Logger {
 	if isTerminal(a.stderr) {
 		out = zerolog.ConsoleWriter{Out: a.stderr, TimeFormat: "15:04:05"}
 	}
-	return zerolog.New(out).Level(level).With().Timestamp().Logger()
+	with := zerolog.New(out).Level(level).With().Timestamp()
+	if a.service != "" && out == a.stderr { // a person at a terminal knows
+		host, name := serviceName()
+		with = with.Str("host", host).Str(a.service, name)
+	}
+	return with.Logger()
 }
 
 // redisLog writes the client's own messages to the log of the process.
@@ -154,11 +164,6 @@ type redisLog struct{ a *app }
 
 func (l redisLog) Printf(_ context.Context, format string, v ...any) {
 	l.a.log.Debug().Str("from", "redis").Msgf(format, v...)
-}
-
-// say prints one line for a person on standard error.
-func (a *app) say(format string, args ...any) {
-	fmt.Fprintf(a.stderr, "nightdesk: "+format+"\n", args...)
 }
 
 // printJSON prints one document on standard output; line: on a line of its own.

@@ -17,6 +17,7 @@ import (
 	"nightdesk/config"
 	"nightdesk/jobs"
 	"nightdesk/pipeline/llm"
+	"nightdesk/pipeline/reporting/formats"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
@@ -41,7 +42,7 @@ func (a *app) runCommand() *cobra.Command {
 	}
 	cmd.Long = "Research one topic in this process; the report's path is the last line. TOPIC is a line or a paragraph; - reads it\nfrom standard input."
 	a.runFlags(cmd)
-	a.settingFlag(cmd, false, "concurrency", "worker.concurrency", "tasks that are worked at once")
+	a.settingFlag(cmd, false, "concurrency", "worker.concurrency", "number of tasks to run in parallel")
 	cmd.Flags().StringVar(&out, "out", "", "directory for the report and its data (default: the storage)")
 	return cmd
 }
@@ -51,10 +52,10 @@ func (a *app) runFlags(cmd *cobra.Command) {
 	a.settingFlag(cmd, false, "preset", "preset", "limits of the research: quick, medium, deep or auto")
 	a.settingFlag(cmd, false, "kb", "kb_name", "knowledge base by name, or a directory, which is indexed on the way")
 	a.settingFlag(cmd, false, "language", "language", "language of the report: en, zh or another tag")
-	a.settingFlag(cmd, false, "duration", "limits.run_duration", "time of a run from the begin of planning, such as 20m")
+	a.settingFlag(cmd, false, "duration", "limits.run_duration", "maximum duration, counted from the start of planning, such as 20m")
 	cmd.Flags().StringVar(&a.deadline, "deadline", "", "when the report is due, waiting included: 07:00, 2026-03-01 07:00 or RFC 3339")
 	a.budgetFlags(cmd)
-	cmd.Flags().BoolVar(&a.incremental, "incremental", false, "go on from the last run of this topic: look only for what has changed, and say it first")
+	cmd.Flags().BoolVar(&a.incremental, "incremental", false, "update the last report on this topic: research only what changed and list the changes first")
 	a.settingFlag(cmd, false, "strategy", "researching.strategy", "exploratory (broad), balanced or focused (deep)")
 	a.settingFlag(cmd, false, "sources", "researching.sources", "kinds of sources that may be used: kb, web, papers, code with commas between them (default: all that are configured)")
 	a.settingFlag(cmd, false, "citation-style", "reporting.citation_style", "anchors or numbered")
@@ -106,6 +107,7 @@ type runResult struct {
 	Reason           string              `json:"reason,omitempty"`
 	Unpublished      string              `json:"unpublished,omitempty"` // why the report is not in storage yet
 	Report           string              `json:"report"`                // path; empty when there is none
+	Page             string              `json:"page,omitempty"`        // path of the report as a page for browsers
 	Blocks           int                 `json:"blocks"`
 	FailedBlocks     int                 `json:"failed_blocks"`
 	Citations        int                 `json:"citations"` // that the report cites
@@ -147,6 +149,7 @@ func (a *app) runTopic(ctx context.Context, topic, out string) (err error) {
 	if !a.cfg.Given("log_level") {
 		a.log = a.logger(zerolog.ErrorLevel) // the progress says the rest
 	}
+	a.fitSlots()
 	options, err := a.options(ctx)
 	if err != nil {
 		return err
@@ -185,41 +188,65 @@ func (a *app) runTopic(ctx context.Context, topic, out string) (err error) {
 		return err
 	}
 	view := newRunScreen(a.stderr, sub.Run, false)
-	_, followErr := a.follow(ctx, d.queue, sub.Run.ID, 0, outageTime, view)
+	usable := usable(d.queue, services.Store)
+	_, followErr := a.follow(ctx, d.queue, sub.Run.ID, 0, usable, view)
 	view.end()
 	if followErr == nil {
-		followErr = a.awaitPublished(ctx, d.queue, sub.Run.ID)
+		followErr = a.awaitPublished(ctx, d.queue, sub.Run.ID, usable, view)
 	}
 	worker.Stop()
 	if ctx.Err() != nil {
-		return hintError{fmt.Errorf("interrupted: run %s is not finished", sub.Run.ID), "Give the same command again to begin anew; `nightdesk enqueue` is for what is to outlive its terminal."}
+		return hintError{fmt.Errorf("interrupted; run %s is not finished", sub.Run.ID), "Run the command again to start over. Use `nightdesk enqueue` for work that should survive the terminal."}
 	}
 	if followErr != nil {
 		return followErr
 	}
 	a.dropLane(d, name)
-	result, err := a.result(ctx, d.queue, services.Store, sub.Run.ID, now)
+	run, err := d.queue.Run(ctx, sub.Run.ID)
+	if err != nil {
+		return err
+	}
+	result, err := a.result(ctx, d.queue, services.Store, run, now)
 	if err != nil {
 		return err
 	}
 	return a.showResult(result)
 }
 
-// awaitPublished waits until everything of a run that has ended is in storage.
-func (a *app) awaitPublished(ctx context.Context, q *redisqueue.Queue, runID string) error {
-	for start := time.Now(); ; {
+// usable returns whether a run of this process can go on: Redis takes writes, and so does a storage directory.
+func usable(q *redisqueue.Queue, store storage.Store) func(context.Context) error {
+	return func(ctx context.Context) error {
+		err := q.Writable(ctx)
+		if _, local := store.(*storage.Dir); local && err == nil {
+			err = storage.Check(ctx, store)
+		}
+		return err
+	}
+}
+
+// awaitPublished waits until everything of a run that has ended is in storage. usable: see follow.
+func (a *app) awaitPublished(ctx context.Context, q *redisqueue.Queue, runID string, usable func(context.Context) error, n noter) error {
+	for o := (outage{noter: n, since: time.Now(), patience: outageTime}); ; {
 		run, err := q.Run(ctx, runID)
-		if err != nil {
-			return err
-		}
-		if !run.PublishedAt.IsZero() {
+		switch {
+		case err != nil:
+		case !run.PublishedAt.IsZero():
 			return nil
+		case run.Unpublished != "":
+			err = fmt.Errorf("run %s is %s, but its report cannot be stored: %s", runID, run.State, run.Unpublished)
+		default:
+			err = usable(ctx)
 		}
-		if run.Unpublished != "" && time.Since(start) > outageTime {
-			return hintError{fmt.Errorf("run %s is %s, but its report cannot be stored: %s", runID, run.State, run.Unpublished),
-				"The queue keeps it: with a Redis that lasts, start a `nightdesk worker` when the storage can be used again."}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
 		}
-		if err := retry.Sleep(ctx, 20*time.Millisecond); err != nil {
+		if err == nil {
+			o.off()
+			err = retry.Sleep(ctx, 20*time.Millisecond)
+		} else {
+			err = o.on(ctx, err)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -249,15 +276,11 @@ func (a *app) dropLane(d *desk, lane string) {
 }
 
 // result gathers what a finished run came to.
-func (a *app) result(ctx context.Context, q *redisqueue.Queue, store storage.Store, runID string, started time.Time) (runResult, error) {
-	run, err := q.Run(ctx, runID)
-	if err != nil {
-		return runResult{}, err
-	}
+func (a *app) result(ctx context.Context, from runReader, store storage.Store, run topicqueue.Run, started time.Time) (runResult, error) {
 	r := runResult{RunID: run.ID, Batch: run.Batch, Topic: run.Topic, State: run.State, Reason: run.Reason, Unpublished: run.Unpublished, TookMS: time.Since(started).Milliseconds()}
 	r.Report, r.Cuts = location(store, run), run.Cuts
 	r.Spent, r.Budget = spentOf(run)
-	blocks, err := q.Blocks(ctx, runID)
+	blocks, err := from.Blocks(ctx, run.ID)
 	if err != nil {
 		return r, err
 	}
@@ -267,7 +290,7 @@ func (a *app) result(ctx context.Context, q *redisqueue.Queue, store storage.Sto
 		if b.Status == topicqueue.BlockFailed {
 			r.FailedBlocks++
 		}
-		traces, err := q.Traces(ctx, runID, b.ID)
+		traces, err := from.Traces(ctx, run.ID, b.ID)
 		if err != nil {
 			return r, err
 		}
@@ -276,7 +299,7 @@ func (a *app) result(ctx context.Context, q *redisqueue.Queue, store storage.Sto
 		}
 	}
 	r.Sources = len(sources)
-	usage, err := q.Usage(ctx, runID)
+	usage, err := from.Usage(ctx, run.ID)
 	if err != nil {
 		return r, err
 	}
@@ -293,8 +316,18 @@ func (a *app) result(ctx context.Context, q *redisqueue.Queue, store storage.Sto
 	if known {
 		r.CostUSD = &cost
 	}
-	if r.Citations, err = citedIn(ctx, store, runID); err != nil {
+	if r.Report == "" {
+		return r, nil
+	}
+	metadata, err := readMetadata(ctx, store, run.ID)
+	if err != nil {
 		return r, err
+	}
+	r.Citations = len(metadata.Citations)
+	for _, f := range metadata.Formats {
+		if f.Format == formats.NameHTML && f.File != "" {
+			r.Page = store.Location(f.File)
+		}
 	}
 	return r, nil
 }
@@ -309,9 +342,12 @@ func (a *app) showResult(r runResult) error {
 		if r.LLMCalls > 0 && r.CostUSD != nil {
 			cost = fmt.Sprintf(", $%.4f", *r.CostUSD)
 		}
-		a.say("%s: %d topic blocks, %d sources, %d citations, %d model calls%s, %.1f s", r.State, r.Blocks, r.Sources, r.Citations, r.LLMCalls, cost, float64(r.TookMS)/1000)
-		if r.Report != "" {
-			fmt.Fprintln(a.stdout, r.Report)
+		a.say("%s: %s, %s, %s, %s%s, %.1f s", r.State, counted(r.Blocks, "topic block"), counted(r.Sources, "source"),
+			counted(r.Citations, "citation"), counted(r.LLMCalls, "model call"), cost, float64(r.TookMS)/1000)
+		for _, path := range []string{r.Page, r.Report} { // the report last, where scripts look for it
+			if path != "" {
+				fmt.Fprintln(a.stdout, path)
+			}
 		}
 	}
 	return outcome(topicqueue.Run{ID: r.RunID, State: r.State, Reason: r.Reason})

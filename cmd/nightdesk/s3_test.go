@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -14,19 +15,27 @@ import (
 	"nightdesk/topicqueue/redisqueue/redistest"
 )
 
+// opens returns what a link opens, without credentials.
+func opens(t *testing.T, link string) string {
+	t.Helper()
+	answer, err := http.Get(link)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	body, err := io.ReadAll(answer.Body)
+	if err != nil || answer.StatusCode != http.StatusOK {
+		t.Fatalf("%s answers %s, %v", link, answer.Status, err)
+	}
+	return string(body)
+}
+
 // TestRunOnS3 puts a report into a bucket and opens it by its link.
 func TestRunOnS3(t *testing.T) {
 	t.Parallel()
 	storagetest.EachS3(t, func(t *testing.T, s storage.S3Settings) {
 		dir := t.TempDir()
-		self, err := os.Executable()
-		if err != nil {
-			t.Fatal(err)
-		}
-		program := filepath.Join(dir, "nightdesk")
-		if err := os.Symlink(self, program); err != nil {
-			t.Fatal(err)
-		}
+		program := link(t, dir)
 		if err := os.Mkdir(filepath.Join(dir, "docs"), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -48,20 +57,15 @@ func TestRunOnS3(t *testing.T) {
 			}
 			return strings.TrimSpace(string(out))
 		}
-		where := nightdesk("run", "What are spring tides caused by?", "--kb", "docs", "--preset", "quick")
+		paths := strings.Fields(nightdesk("run", "What are spring tides caused by?", "--kb", "docs", "--preset", "quick"))
+		where := paths[len(paths)-1]
 		if want := "s3://" + s.Bucket + "/desk/reports/research_"; !strings.HasPrefix(where, want) {
 			t.Fatalf("the report is at %q, want %s...", where, want)
 		}
 		runID := strings.TrimSuffix(where[strings.LastIndexByte(where, '/')+1:], ".md")
 		text := nightdesk("report", runID)
-		answer, err := http.Get(nightdesk("report", runID, "--link", "--lifetime", "10m"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer answer.Body.Close()
-		body, err := io.ReadAll(answer.Body)
-		if err != nil || answer.StatusCode != http.StatusOK || strings.TrimSpace(string(body)) != text || !strings.Contains(text, "the sun and the moon") {
-			t.Errorf("the link answers %s with %d bytes, %v; want the report", answer.Status, len(body), err)
+		if body := opens(t, nightdesk("report", runID, "--link", "--lifetime", "10m")); strings.TrimSpace(body) != text || !strings.Contains(text, "the sun and the moon") {
+			t.Errorf("the link has %d bytes; want the report", len(body))
 		}
 
 		// A worker on another machine: it has the queue and the bucket, and nothing else.
@@ -81,5 +85,19 @@ func TestRunOnS3(t *testing.T) {
 		until(t, "the other machine's report", func() bool {
 			return strings.Contains(nightdesk("status", "tonight", "--json"), `"completed": 1`)
 		})
+
+		// The digest by its link, and from there the report.
+		until(t, "a digest", func() bool {
+			cmd := exec.Command(program, "digest", "tonight", "--path")
+			cmd.Dir, cmd.Env = dir, env
+			return cmd.Run() == nil
+		})
+		for _, command := range [][]string{{"digest", "tonight", "--link"}, {"report", "tonight", "--link"}} {
+			page := opens(t, nightdesk(command...))
+			m := regexp.MustCompile(`href="([^"]*research_[^"]*)"`).FindStringSubmatch(page)
+			if m == nil || !strings.Contains(opens(t, strings.ReplaceAll(m[1], "&amp;", "&")), "the sun and the moon") {
+				t.Errorf("%v: the digest does not lead to the report:\n%s", command, page)
+			}
+		}
 	})
 }

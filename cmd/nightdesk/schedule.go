@@ -82,7 +82,7 @@ twice fires at the first.`,
 	} {
 		cmd.Flags().Func(f.name, f.usage, func(value string) error { values[f.key] = value; return nil })
 	}
-	cmd.Flags().BoolFunc("incremental", "go on from the last time with each topic, and say in its report what has changed", func(value string) error {
+	cmd.Flags().BoolFunc("incremental", "update the last report on each topic: research only what changed and list the changes first", func(value string) error {
 		values["incremental"] = value
 		return nil
 	})
@@ -146,7 +146,7 @@ func (a *app) scheduleAdd(ctx context.Context, name string, values map[string]st
 	if err != nil {
 		return err
 	}
-	list, unknown, err := own.scheduledList(ctx, d, spec, next[0], now)
+	list, err := own.scheduledList(ctx, d, spec, next[0], now)
 	if err != nil {
 		return usageError{err}
 	}
@@ -155,8 +155,11 @@ func (a *app) scheduleAdd(ctx context.Context, name string, values map[string]st
 	if err != nil {
 		return err
 	}
-	if len(unknown) > 0 {
-		a.say("%s in topics are no variables and stay as they are; there are %s", strings.Join(unknown, " "), strings.Join(schedule.Variables(), " "))
+	for _, name := range list.clashes {
+		a.say("{%s} is the column %q of %s here, not the time of the firing. To get the time, rename the column.", name, name, list.shortName())
+	}
+	if len(list.unknown) > 0 {
+		a.say("%s in topics: not a variable, left as it is. The variables are %s", strings.Join(list.unknown, " "), strings.Join(schedule.Variables(), " "))
 	}
 	did, err := putSchedule(ctx, d, spec, false)
 	if err != nil {

@@ -25,7 +25,7 @@ func (a *app) schedulerCommand() *cobra.Command {
 		Long: `Fire schedules until stopped: those that "schedule add" made, and those of the settings file.
 Any number of schedulers may run, on any machine: each due time is fired once.`,
 		Args: cobra.NoArgs,
-		RunE: a.command(func(cmd *cobra.Command, _ []string) error { return a.scheduler(cmd.Context()) }),
+		RunE: a.serviceCommand(serviceScheduler, a.scheduler),
 	}
 }
 

@@ -51,7 +51,7 @@ func (a *app) scheduleList(ctx context.Context) (err error) {
 		a.say("declared in the settings file, and taken up when a scheduler starts: %s", strings.Join(waiting, ", "))
 	}
 	if running, err := d.dispatcher.Schedulers(); err == nil && running == 0 && len(records) > 0 {
-		a.say("no scheduler is running: nothing is fired, and nobody sees that a batch has ended; start one with `nightdesk scheduler`")
+		a.say("no scheduler is running: schedules will not fire; start one with `nightdesk scheduler`")
 	}
 	table := tabwriter.NewWriter(a.stdout, 0, 4, 2, ' ', 0)
 	if len(records) > 0 && !a.json {

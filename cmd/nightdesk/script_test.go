@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -27,6 +28,7 @@ func TestScripts(t *testing.T) {
 		Dir: filepath.Join("testdata", "script"),
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("HOME", env.WorkDir)
+			env.Setenv("GORACE", os.Getenv("GORACE"))
 			env.Values["t"] = t
 			return nil
 		},
@@ -36,6 +38,7 @@ func TestScripts(t *testing.T) {
 			"model":    startModel,
 			"exits":    exits,
 			"report":   lastLineIsReport,
+			"shortid":  setShortID,
 			"repeat":   repeat,
 			"waitfor":  waitFor,
 			"soon":     soon,
@@ -179,6 +182,12 @@ func lastLineIsReport(ts *testscript.TestScript, _ bool, _ []string) {
 	}
 	ts.Check(writeFile(ts.MkAbs("report.md"), text))
 	ts.Setenv("RUN", strings.TrimSuffix(filepath.Base(lines[len(lines)-1]), ".md"))
+}
+
+// setShortID sets SHORT to the last ten characters of RUN.
+func setShortID(ts *testscript.TestScript, _ bool, _ []string) {
+	run := ts.Getenv("RUN")
+	ts.Setenv("SHORT", run[len(run)-10:])
 }
 
 // waitFor waits until so many runs of a batch have ended: waitfor BATCH N.

@@ -27,17 +27,18 @@ func (a *app) serveCommand() *cobra.Command {
   /monitoring/  the queues and their tasks, in asynqmon, read-only
   /metrics      for Prometheus
   /healthz      200 when Redis and storage can be reached, else 503
+  /readyz       200 when the queue is also worked: workers, schedulers, room in Redis and on the disk; else 503
 
 There is no login yet: it listens on this machine only unless told otherwise.`,
 		Args: cobra.NoArgs,
-		RunE: a.command(func(cmd *cobra.Command, _ []string) error { return a.serve(cmd.Context()) }),
+		RunE: a.serviceCommand(servicePages, a.serve),
 	}
 	a.settingFlag(cmd, false, "listen", "serve.listen", "host:port to listen on (default 127.0.0.1:8080)")
 	return cmd
 }
 
 func (a *app) serve(ctx context.Context) (err error) {
-	d, err := a.openWorkingDesk(ctx, false)
+	d, err := a.openServed(ctx)
 	if err != nil {
 		return err
 	}
@@ -53,7 +54,8 @@ func (a *app) serve(ctx context.Context) (err error) {
 	server := &http.Server{
 		Handler: web.New(web.Services{
 			Redis: d.redis, Queue: d.queue, Log: a.log,
-			Storage: func(ctx context.Context) error { return storage.CheckRead(ctx, store) },
+			Storage:  func(ctx context.Context) error { return storage.CheckRead(ctx, store) },
+			Troubles: func(ctx context.Context) []web.Trouble { return a.troubles(ctx, d, store) },
 		}),
 		ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute,
 		MaxHeaderBytes: 64 << 10,
@@ -65,6 +67,9 @@ func (a *app) serve(ctx context.Context) (err error) {
 		err = a.printJSON(map[string]string{"url": address}, true)
 	} else {
 		_, err = fmt.Fprintln(a.stdout, address)
+	}
+	if err == nil { // /healthz says what is waited for
+		err = a.awaitServed(ctx, d, store)
 	}
 	if err == nil {
 		select {
@@ -83,6 +88,32 @@ func (a *app) serve(ctx context.Context) (err error) {
 	return err
 }
 
+// openServed returns the desk of a server, whose Redis may be away.
+func (a *app) openServed(ctx context.Context) (*desk, error) {
+	if a.cfg.RedisURL.Reveal() == "" {
+		return a.openDesk(ctx, false)
+	}
+	options, err := a.redisOptions()
+	if err != nil {
+		return nil, err
+	}
+	client := newRedisClient(options)
+	d := &desk{redis: client, closers: []func() error{client.Close}}
+	d.connect(ctx)
+	return d, nil
+}
+
+// awaitServed waits until Redis and storage can be used. An error is one that waiting does not change.
+func (a *app) awaitServed(ctx context.Context, d *desk, store storage.Store) error {
+	if err := a.pingRedis(ctx, d.redis); err != nil {
+		return err
+	}
+	if err := a.warnOfRedis(ctx, d); err != nil {
+		return err
+	}
+	return a.await(ctx, "the storage", lastingStorage, func(ctx context.Context) error { return readStore(ctx, store) })
+}
+
 // listen opens the port, with a warning when others than this machine can reach it.
 func (a *app) listen() (net.Listener, error) {
 	listener, err := net.Listen("tcp", a.cfg.Serve.Listen)
@@ -94,7 +125,7 @@ func (a *app) listen() (net.Listener, error) {
 		return nil, usageError{hintError{fmt.Errorf("listen on %s: %w", a.cfg.Serve.Listen, err), hint}}
 	}
 	if tcp, ok := listener.Addr().(*net.TCPAddr); ok && !tcp.IP.IsLoopback() {
-		a.say("warning: %s can be reached from other machines, and there is no login: anybody there sees the queues", listener.Addr())
+		a.warn("%s can be reached from other machines, and there is no login: anybody there sees the queues", listener.Addr())
 	}
 	return listener, nil
 }

@@ -72,10 +72,10 @@ func (s served) checkPages() {
 	s.t.Helper()
 	for path, want := range map[string][]string{
 		"":                      {`href="monitoring/"`, `href="metrics"`, `href="healthz"`},
-		"healthz":               {`{"status":"ok","redis":"ok","storage":"ok"}`},
+		"healthz":               {`{"status":"ok","redis":"ok","storage":"ok","troubles":[`, `no worker is running and 3 runs are not finished`},
 		"monitoring/":           {`window.FLAG_READ_ONLY="true"`},
 		"monitoring/api/queues": {`"queue":"planning"`, `"pending":3`},
-		"monitoring/api/queues/planning/pending_tasks": {`"payload":"plan, attempt 1"`},
+		"monitoring/api/queues/planning/pending_tasks": {`"payload":"How does the harbour inspect`, `\nplan, attempt 1\nbatch fleet"`},
 		"metrics": {"nightdesk_redis_up 1", "nightdesk_runs_watched 3", `nightdesk_queue_tasks{lane="normal",stage="planning",state="pending"} 3`,
 			"nightdesk_worker_processes 0"},
 	} {
@@ -88,6 +88,9 @@ func (s served) checkPages() {
 		if strings.Contains(body, "canary") {
 			s.t.Errorf("/%s shows the password of Redis", path)
 		}
+	}
+	if body := s.get("readyz", http.StatusServiceUnavailable); !strings.Contains(body, "no worker is running") {
+		s.t.Errorf("/readyz does not say that no worker is running: %s", body)
 	}
 }
 
@@ -157,7 +160,7 @@ func TestServe(t *testing.T) {
 func TestServe_OnTheLocalRedis(t *testing.T) {
 	t.Parallel()
 	f := newDeskAt(t, "")
-	if out := f.fails(2, "serve"); !strings.Contains(out, "there is no queue") {
+	if out := f.fails(2, "serve"); !strings.Contains(out, "so there is no queue") {
 		t.Errorf("without a queue: %s", out)
 	}
 	r, err := localredis.Open(t.Context(), filepath.Join(f.dir, "nightdesk-data"))
@@ -176,7 +179,7 @@ func TestServe_OnTheLocalRedis(t *testing.T) {
 func TestServe_OpenToTheNetwork(t *testing.T) {
 	t.Parallel()
 	f := newDeskAt(t, "redis-socket://"+redistest.Socket(t))
-	cmd := f.command("serve", "--listen", ":0", "--json")
+	cmd := f.command("serve", "--log-level", "warn", "--listen", ":0", "--json")
 	log, err := os.Create(filepath.Join(f.dir, "log"))
 	if err != nil {
 		t.Fatal(err)

@@ -188,16 +188,13 @@ func firstDifference(got, want string) string {
 	return ""
 }
 
-// recording is how long before the death of a process an answer may have been given that is not in the journal yet.
-const recording = time.Second
-
-// thawing is how long a process that goes on takes to send what it had begun to send when it was stopped.
-const thawing = 250 * time.Millisecond
+// flushing is how late a Redis that was killed may have written to its file what it has acknowledged (appendfsync everysec).
+const flushing = 2 * time.Second
 
 // repeats are calls that were made more often than undisturbed, by what had become of the first one.
 type repeats struct {
 	open   int           // its process died while it was open
-	late   int           // it was answered when its process was about to die, before it could be recorded
+	late   int           // it was answered, and nothing shows that it was recorded before its process died
 	lateBy time.Duration // the longest time between such an answer and the death
 	redis  int           // it was recorded in the last moments of a Redis that was killed
 }
@@ -205,20 +202,24 @@ type repeats struct {
 func (r repeats) all() int { return r.open + r.late + r.redis }
 
 // lost says what became of a call that perhaps nobody has recorded; zero for any other. A run in series asks one step after
-// the other: a process that has asked the next one has recorded the answer to the one before.
+// the other: who has asked the next one knows the answer to the one before.
 func (s *soak) lost(c soakCall, calls []soakCall) (r repeats) {
 	for _, d := range s.deaths {
 		before := d.at.Sub(c.to)
-		recorded := c.answered && slices.ContainsFunc(calls, func(next soakCall) bool {
-			return next.process == c.process && next.topic == c.topic && next.step != c.step && next.from.After(c.to) && next.from.Before(d.at)
-		})
+		next := func(process string, from, to time.Time) bool { // process: empty for any
+			return slices.ContainsFunc(calls, func(o soakCall) bool {
+				return o.topic == c.topic && o.step != c.step && (process == "" || o.process == process) && o.from.After(from) && o.from.Before(to)
+			})
+		}
 		switch {
-		case d.process != "" && d.process != c.process, !d.until.IsZero() && c.from.After(d.until.Add(thawing)), recorded:
+		case d.process != "" && d.process != c.process:
+		case !d.until.IsZero() && c.from.After(d.until) && next(c.process, d.until, c.from): // what it was about to ask when it was frozen was another
+		case c.answered && next("", c.to, d.at): // recorded
 		case d.process == c.process && (!c.answered || before < 0): // also what the server read only after the death, or when the process went on
 			return repeats{open: 1}
-		case d.process == c.process && before < recording:
+		case d.process == c.process:
 			return repeats{late: 1, lateBy: before}
-		case d.process == "" && c.answered && before > -recording && before < recording:
+		case d.process == "" && c.answered && before > -flushing && before < flushing:
 			return repeats{redis: 1}
 		}
 	}

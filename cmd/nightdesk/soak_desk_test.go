@@ -16,6 +16,7 @@ import (
 
 	"nightdesk/storage"
 	"nightdesk/topicqueue/redisqueue/redistest"
+	"nightdesk/topicqueue/scaletest"
 )
 
 // soak is a fleet on a Redis that keeps its data, with a soakModel, whose processes have names and whose logs are read.
@@ -56,6 +57,12 @@ type process struct {
 	read chan struct{} // closed when its log has been read to the end
 }
 
+// withoutPrograms: a process that is kept from seeing others can make no sandbox, and its models would know fewer tools.
+const withoutPrograms = "NIGHTDESK_RESEARCHING_ENABLE_RUN_CODE=false"
+
+// shortLease lets a worker's work be taken over soon after it was killed.
+var shortLease = "TEST_LEASE=" + scaletest.Of("4s", "20s")
+
 // soakParts is how many topic blocks a run of a soak has.
 const soakParts = 3
 
@@ -69,7 +76,7 @@ func newSoak(t *testing.T, env ...string) *soak {
 	s.fleet = newDeskAt(t, "redis://"+s.redis.Addr(), append([]string{
 		"LLM_MODEL=stub", "LLM_BASE_URL=http://model.test/v1", "NO_PROXY=", "no_proxy=", "http_proxy=", "NIGHTDESK_PRESET=medium",
 		"NIGHTDESK_PLANNING_DECOMPOSE_INITIAL_SUBTOPICS=" + fmt.Sprint(soakParts), "NIGHTDESK_RESEARCHING_MAX_ITERATIONS=2",
-		"NIGHTDESK_RESEARCHING_EXECUTION_MODE=series"}, env...)...)
+		"NIGHTDESK_RESEARCHING_EXECUTION_MODE=series", withoutPrograms, shortLease}, env...)...)
 	s.store = storage.NewDir(filepath.Join(s.dir, "nightdesk-data"))
 	return s
 }

@@ -24,6 +24,19 @@ type soakModel struct {
 
 	mu    sync.Mutex
 	calls []*soakCall
+	held  map[string]chan struct{} // by process: its blocks' first questions are not answered before this is closed
+}
+
+// hold keeps the topic blocks of a process, which is to start yet, in the middle of their first iteration until release.
+func (m *soakModel) hold(process string) (release func()) {
+	gate := make(chan struct{})
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.held == nil {
+		m.held = map[string]chan struct{}{}
+	}
+	m.held[process] = gate
+	return sync.OnceFunc(func() { close(gate) })
 }
 
 // soakCall is one request.
@@ -33,6 +46,7 @@ type soakCall struct {
 	topic    string // of the run
 	step     string // name of the schema; empty for free text, which is asked for in parallel
 	block    string // title of the topic block that decides or notes; empty for other calls
+	held     <-chan struct{}
 	from     time.Time
 	to       time.Time // zero while it is open
 	answered bool      // else the caller went away
@@ -62,6 +76,12 @@ func (m *soakModel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	var usage soakUsage
 	c := m.begin(r.Header.Get("Proxy-Authorization"), body)
+	if c.held != nil {
+		select {
+		case <-c.held:
+		case <-r.Context().Done():
+		}
+	}
 	select {
 	case <-time.After(m.latency(body)):
 		r.Body = io.NopCloser(bytes.NewReader(body))
@@ -124,6 +144,9 @@ func (m *soakModel) begin(credentials string, body []byte) *soakCall {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if k := iteration.FindStringSubmatch(text.String()); c.block != "" && k != nil && k[1] == "1" && m.held[process] != nil {
+		c.held = m.held[process]
+	}
 	m.calls = append(m.calls, c)
 	return c
 }
@@ -148,15 +171,6 @@ func (m *soakModel) open(process string, blocks bool) int {
 		}
 	}
 	return n
-}
-
-// questions counts how often each question was asked.
-func (m *soakModel) questions() map[string]int {
-	out := map[string]int{}
-	for _, c := range m.all() {
-		out[c.hash]++
-	}
-	return out
 }
 
 // mostBlocks returns the largest number of topic blocks of one run that were in flight at once: from the first call of a

@@ -11,10 +11,12 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"nightdesk/topicqueue/scaletest"
 )
 
 var (
-	soakTopics = flag.Int("soak.topics", 10, "topics of TestSoak")
+	soakTopics = flag.Int("soak.topics", scaletest.Of(5, 10), "topics of TestSoak")
 	soakKills  = flag.Int("soak.kills", 0, "workers that it kills, at most; 0: one for five topics")
 	soakEvery  = flag.Duration("soak.every", 0, "mean time between two kills; 0: 1s, with 50 topics and more 4s")
 	soakSlots  = flag.Int("soak.slots", 2, "slots of a worker")
@@ -81,7 +83,7 @@ func TestSoak(t *testing.T) {
 	if killed == 0 || restarted == 0 {
 		t.Errorf("%d kills and %d restarts: the test shows nothing", killed, restarted)
 	}
-	t.Logf("%d topics in %s, undisturbed in %s; %d kills with %d calls in flight, %d restarts of Redis; %d model calls, %d of them repeated (%d were open at a kill, %d answered at most %s before one, %d before one of Redis); %d unfinished files left in storage",
+	t.Logf("%d topics in %s, undisturbed in %s; %d kills with %d calls in flight, %d restarts of Redis; %d model calls, %d of them repeated (%d were open at a kill, %d answered at most %s before one and perhaps not recorded, %d before one of Redis); %d unfinished files left in storage",
 		topics, took.Round(100*time.Millisecond), calmTook.Round(100*time.Millisecond), killed, inFlight, restarted, len(s.model.all()), again.all(), again.open, again.late, again.lateBy.Round(time.Millisecond), again.redis, s.leftFiles())
 	t.Logf("tasks left in the job queue: %v; warnings: %v", left, s.warnings())
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nightdesk/jobs"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
@@ -38,24 +39,69 @@ type runStatus struct {
 }
 
 func (a *app) status(ctx context.Context, name string) (err error) {
-	d, err := a.openDesk(ctx, false)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, d.Close()) }()
-	run, err := d.queue.Run(ctx, name)
-	if errors.Is(err, redisqueue.ErrNotFound) {
-		return a.batchStatus(ctx, d, name)
-	}
-	if err != nil {
-		return err
-	}
 	store, err := a.openStore(ctx)
 	if err != nil {
 		return err
 	}
+	d, err := a.openDesk(ctx, false)
+	if noQueue(err) {
+		return a.storedStatus(ctx, store, name)
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, d.Close()) }()
+	if name, err = a.fullID(ctx, d.queue, name); err != nil {
+		return err
+	}
+	run, err := d.queue.Run(ctx, name)
+	switch {
+	case err == nil:
+		if !run.State.Final() && jobs.SharedLane(run.Lane) {
+			a.warnOfTroubles(ctx, d, store)
+		}
+		return a.runStatus(ctx, d.queue, store, run)
+	case !errors.Is(err, redisqueue.ErrNotFound):
+		return err
+	case isRunID(name): // its state may have expired
+		return a.storedStatus(ctx, store, name)
+	}
+	open, err := a.batchStatus(ctx, d.queue, name)
+	if open {
+		a.warnOfTroubles(ctx, d, store)
+	}
+	return err
+}
+
+// storedStatus is status from the bundles in storage.
+func (a *app) storedStatus(ctx context.Context, store storage.Store, name string) error {
+	name, err := a.fullID(ctx, nil, name)
+	if err != nil {
+		return err
+	}
+	archive := jobs.Archive{Store: store}
+	if isRunID(name) {
+		run, err := archive.Run(ctx, name)
+		if errors.Is(err, jobs.ErrNoBundle) {
+			return noSuch(name)
+		}
+		if err != nil {
+			return err
+		}
+		return a.runStatus(ctx, archive, store, asStored(run))
+	}
+	stored, err := a.storedRuns(ctx, store)
+	if err != nil {
+		return err
+	}
+	_, err = a.batchStatus(ctx, stored, name)
+	return err
+}
+
+// runStatus prints the status of one run.
+func (a *app) runStatus(ctx context.Context, from runReader, store storage.Store, run topicqueue.Run) (err error) {
 	s := runStatus{Options: run.Options, CreatedAt: run.CreatedAt, StartedAt: run.StartedAt, EndedAt: run.EndedAt, ToolCalls: run.ToolCalls}
-	if s.runResult, err = a.result(ctx, d.queue, store, run.ID, run.CreatedAt); err != nil {
+	if s.runResult, err = a.result(ctx, from, store, run, run.CreatedAt); err != nil {
 		return err
 	}
 	switch {
@@ -66,51 +112,77 @@ func (a *app) status(ctx context.Context, name string) (err error) {
 	default:
 		s.TookMS = run.EndedAt.Sub(run.StartedAt).Milliseconds()
 	}
-	if s.List, err = d.queue.Blocks(ctx, run.ID); err != nil {
+	if s.List, err = from.Blocks(ctx, run.ID); err != nil {
 		return err
 	}
 	if a.json {
 		return a.printJSON(s, false)
 	}
-	fmt.Fprintf(a.stdout, "run      %s (batch %s)\ntopic    %s\nstate    %s\n", run.ID, run.Batch, clipColumns(run.Topic, 200)+tagText(run.Tags), stateWord(run))
+	return printPlain(a.stdout, append(s.lines(run), s.blockLines(run)...))
+}
+
+// lines describe the run.
+func (s runStatus) lines(run topicqueue.Run) []string {
+	lines := []string{
+		fmt.Sprintf("run      %s (batch %s)", run.ID, run.Batch),
+		"topic    " + clipColumns(run.Topic, 200) + tagText(run.Tags),
+	}
+	add := func(name, format string, args ...any) {
+		lines = append(lines, fmt.Sprintf("%-8s %s", name, fmt.Sprintf(format, args...)))
+	}
+	if run.Ref != "" {
+		add("id", "%s", run.Ref)
+	}
+	add("state", "%s", stateWord(run))
 	if run.Reason != "" {
-		fmt.Fprintf(a.stdout, "reason   %s\n", run.Reason)
+		add("reason", "%s", run.Reason)
 	}
 	if run.Unpublished != "" {
-		fmt.Fprintf(a.stdout, "waiting  its report is kept in the queue until it can be stored: %s\n", run.Unpublished)
+		add("waiting", "the queue keeps the report until it can be stored: %s", run.Unpublished)
 	}
 	if !run.FinalAt.IsZero() && run.EndedAt.IsZero() {
-		fmt.Fprintf(a.stdout, "time     ends by %s, %s left\n", run.FinalAt.Local().Format("15:04:05"), max(0, time.Until(run.FinalAt)).Round(time.Second))
+		add("time", "ends by %s, %s left", run.FinalAt.Local().Format("15:04:05"), max(0, time.Until(run.FinalAt)).Round(time.Second))
 	}
 	if s.Report != "" {
-		fmt.Fprintf(a.stdout, "report   %s\n", s.Report)
+		add("report", "%s", s.Report)
 	}
-	fmt.Fprintf(a.stdout, "so far   %d sources, %d model calls, %d tokens, %s\n", s.Sources, s.LLMCalls, s.PromptTokens+s.CompletionTokens, (time.Duration(s.TookMS) * time.Millisecond).Round(100*time.Millisecond))
+	if s.Page != "" {
+		add("page", "%s", s.Page)
+	}
+	add("so far", "%s, %s, %s, %s", counted(s.Sources, "source"), counted(s.LLMCalls, "model call"),
+		counted(s.PromptTokens+s.CompletionTokens, "token"), (time.Duration(s.TookMS) * time.Millisecond).Round(100*time.Millisecond))
 	if spent := spentWords(s.Spent, s.Budget); spent != "" {
 		if len(s.Cuts) > 0 {
 			spent += "; cut: " + strings.Join(s.Cuts, ", ")
 		}
-		fmt.Fprintf(a.stdout, "budget   %s\n", spent)
+		add("budget", "%s", spent)
 	}
 	for _, tool := range slices.Sorted(maps.Keys(run.ToolCalls)) {
 		n := run.ToolCalls[tool]
-		fmt.Fprintf(a.stdout, "calls    %s: %d asked for, %d made, %d shared\n", tool, n.Asked, n.Asked-n.Shared, n.Shared)
+		add("calls", "%s: %d asked for, %d made, %d shared", tool, n.Asked, n.Asked-n.Shared, n.Shared)
 	}
+	return lines
+}
+
+// blockLines are a table of the topic blocks.
+func (s runStatus) blockLines(run topicqueue.Run) []string {
 	if len(s.List) == 0 {
 		return nil
 	}
-	table := tabwriter.NewWriter(a.stdout, 0, 4, 2, ' ', 0)
+	var b strings.Builder
+	table := tabwriter.NewWriter(&b, 0, 4, 2, ' ', 0)
 	fmt.Fprintln(table, "\nBLOCK\tSTATUS\tITERATIONS\tSUB-TOPIC")
-	for _, b := range s.List {
-		title := clipColumns(b.Title, 70)
-		if b.Reason != "" {
-			title += " (" + clipColumns(b.Reason, 100) + ")"
-		} else if b.Why != "" {
-			title += " (added by a review: " + clipColumns(b.Why, 80) + ")"
+	for _, block := range s.List {
+		title := clipColumns(block.Title, 70)
+		if block.Reason != "" {
+			title += " (" + clipColumns(block.Reason, 100) + ")"
+		} else if block.Why != "" {
+			title += " (added by a review: " + clipColumns(block.Why, 80) + ")"
 		}
-		fmt.Fprintf(table, "%s\t%s\t%d/%d\t%s\n", b.ID, b.Status, b.Iterations, run.Options.MaxIterations, title)
+		fmt.Fprintf(table, "%s\t%s\t%d/%d\t%s\n", block.ID, block.Status, block.Iterations, run.Options.MaxIterations, title)
 	}
-	return table.Flush()
+	_ = table.Flush() // a Builder has no errors
+	return strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
 }
 
 // batchStatus is what `status BATCH --json` prints.
@@ -124,11 +196,13 @@ type batchStatus struct {
 	Unpublished int                         `json:"unpublished"`     // that have ended and whose bundles are not yet whole in storage
 }
 
-func (a *app) batchStatus(ctx context.Context, d *desk, name string) error {
+// batchStatus also reports whether a run of the batch waits for workers that all runs share.
+func (a *app) batchStatus(ctx context.Context, from runLister, name string) (open bool, err error) {
 	s := batchStatus{Batch: name, States: map[topicqueue.RunState]int{}}
-	err := d.queue.Runs(ctx, name, func(run topicqueue.Run) error {
+	err = from.Runs(ctx, name, func(run topicqueue.Run) error {
 		s.Runs++
 		s.States[run.State]++
+		open = open || !run.State.Final() && jobs.SharedLane(run.Lane)
 		if spent, _ := spentOf(run); spent.Amount() > 0 && spent.SameUnit(s.Spent) {
 			s.Spent = spent.Of(spent.Amount() + s.Spent.Amount())
 		}
@@ -144,13 +218,13 @@ func (a *app) batchStatus(ctx context.Context, d *desk, name string) error {
 		return nil
 	})
 	if err != nil {
-		return err
+		return false, err
 	}
 	if s.Runs == 0 {
-		return a.gone(ctx, name)
+		return false, noSuch(name)
 	}
 	if a.json {
-		return a.printJSON(s, false)
+		return open, a.printJSON(s, false)
 	}
 	fmt.Fprintf(a.stdout, "batch %s: %d runs\n", name, s.Runs)
 	for _, state := range topicqueue.RunStates {
@@ -170,23 +244,29 @@ func (a *app) batchStatus(ctx context.Context, d *desk, name string) error {
 	if s.Unpublished > 0 {
 		fmt.Fprintf(a.stdout, "  %d of them not yet in storage\n", s.Unpublished)
 	}
-	return nil
+	return open, nil
 }
 
-// citedIn returns how many citations a run's report has; 0 when there is no metadata (yet).
-func citedIn(ctx context.Context, store storage.Store, runID string) (int, error) {
+// runMetadata is what commands read from the metadata of a report.
+type runMetadata struct {
+	Citations []string `json:"citations"`
+	Formats   []struct {
+		Format string `json:"format"`
+		File   string `json:"file"` // storage key; empty: it could not be made
+	} `json:"formats"`
+}
+
+// readMetadata returns the metadata of a run's report; the zero value when there is none yet.
+func readMetadata(ctx context.Context, store storage.Store, runID string) (m runMetadata, err error) {
 	data, err := store.Get(ctx, storage.MetadataKey(runID))
 	if errors.Is(err, storage.ErrNotExist) {
-		return 0, nil
+		return m, nil
 	}
 	if err != nil {
-		return 0, err
-	}
-	var m struct {
-		Citations []string `json:"citations"`
+		return m, err
 	}
 	if err := json.Unmarshal(data, &m); err != nil {
-		return 0, fmt.Errorf("decode %s: %w", storage.MetadataKey(runID), err)
+		return m, fmt.Errorf("decode %s: %w", storage.MetadataKey(runID), err)
 	}
-	return len(m.Citations), nil
+	return m, nil
 }

@@ -29,6 +29,8 @@ type topicList struct {
 	options  []topicqueue.Options // that the topics name by number
 	problems problemList
 	unused   []string // columns that mean nothing
+	unknown  []string // words in braces that are no variables of a schedule
+	clashes  []string // variables of a schedule that are columns, too
 }
 
 // Close gives the spool back.
@@ -133,7 +135,7 @@ func (a *app) readList(ctx context.Context, in io.Reader, f enqueueFlags) (*topi
 	if r.bases, err = knowledge.List(a.knowledgeDir()); err != nil {
 		return nil, err
 	}
-	rows, err := topiclist.NewReader(in, f.file, format, template)
+	rows, err := topiclist.NewReader(in, f.file, format, template, f.variables)
 	if err != nil {
 		return nil, usageError{fmt.Errorf("read topics from %s: %w", name, err)}
 	}
@@ -149,7 +151,7 @@ func (a *app) readList(ctx context.Context, in io.Reader, f enqueueFlags) (*topi
 	if err := r.read(ctx, rows); err != nil {
 		return nil, errors.Join(err, r.list.Close())
 	}
-	r.list.format, r.list.unused = rows.Format(), rows.Unused()
+	r.list.format, r.list.unused, r.list.unknown, r.list.clashes = rows.Format(), rows.Unused(), rows.Unknown(), rows.Clashes()
 	return r.list, nil
 }
 

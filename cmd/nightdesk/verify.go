@@ -10,8 +10,8 @@ func (a *app) verifyCommand() *cobra.Command {
 	var foreign foreignReport
 	cmd := &cobra.Command{
 		Use:   "verify RUN | verify --report FILE.md --sources FILE.jsonl",
-		Short: "Prove the bundle of a run again, offline, or check the citations of a report from elsewhere",
-		Long: `verify RUN proves the bundle of a run again, offline: every file, quote and citation.
+		Short: "Check offline that a run's files are unchanged and its citations hold; or check the citations of a report from elsewhere",
+		Long: `verify RUN checks offline that the files of a run are unchanged, and that its quotes and citations hold.
 
 verify --report FILE.md --sources FILE.jsonl checks every citation of a Markdown report from elsewhere against a list of
 sources. What leads to no source is removed and the verified report is printed; what was removed and why goes to standard

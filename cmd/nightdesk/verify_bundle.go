@@ -9,8 +9,12 @@ import (
 )
 
 // verifyBundle proves the bundle of a run again, from storage alone.
-func (a *app) verifyBundle(ctx context.Context, runID string) error {
+func (a *app) verifyBundle(ctx context.Context, name string) error {
 	store, err := a.openStore(ctx)
+	if err != nil {
+		return err
+	}
+	runID, err := a.fullID(ctx, nil, name)
 	if err != nil {
 		return err
 	}
@@ -28,16 +32,20 @@ func (a *app) verifyBundle(ctx context.Context, runID string) error {
 		}
 		fmt.Fprintf(a.stdout, "%s: %d files, %d claims of %d sources among %d that tools returned, %d citations, %d sentences with citations: ", runID, check.Files, check.Claims, check.Sources, check.Returned, check.Citations, check.Sentences)
 		if len(check.Problems) == 0 {
-			fmt.Fprintln(a.stdout, "everything is as it was stored")
+			fmt.Fprintln(a.stdout, "no problems found")
 		} else {
 			fmt.Fprintln(a.stdout, counted(len(check.Problems), "problem"))
 		}
+	}
+	if check.Outside > 0 {
+		a.say("%s of the report could not be checked when it was written: see \"outside\" in verification.json",
+			counted(check.Outside, "passage"))
 	}
 	if check.Otherwise > 0 {
 		a.say("%s checked by the rules of another version come out differently by those of this one; that is no problem", counted(check.Otherwise, "sentence"))
 	}
 	if len(check.Problems) > 0 {
-		return resultError{errors.New("the bundle is not as it was stored"), exitFailed}
+		return resultError{errors.New("the files do not match what the bundle records; the lines above say where"), exitFailed}
 	}
 	return nil
 }

@@ -38,6 +38,24 @@ func TestClipColumns(t *testing.T) {
 	}
 }
 
+func TestDoctorFits(t *testing.T) {
+	t.Parallel()
+	c := checkup{Name: "redis", Result: "failed", Text: "the Redis at redis://127.0.0.1:6379 does not answer: connection refused", Hint: "Start it there, or correct REDIS_URL."}
+	want := []string{
+		"failed  redis            the Redis at",
+		"                         redis://127.0.0.1:6379 does",
+		"                         not answer: connection refused",
+		"                         Start it there, or correct",
+		"                         REDIS_URL.",
+	}
+	if d := cmp.Diff(want, c.lines(56)); d != "" {
+		t.Error(d)
+	}
+	if got := c.lines(1 << 20); len(got) != 2 {
+		t.Errorf("without a terminal: %q", got)
+	}
+}
+
 func FuzzClipColumns(f *testing.F) {
 	f.Add("热泵 👩‍🔬 \x1b[31m", 7)
 	f.Add("\xff\xfe\u200d", 2)
@@ -247,7 +265,7 @@ func TestBatchView(t *testing.T) {
 	if diff := cmp.Diff(append(want[:3:3], "  and 2 more in work"), v.live(at, 62, 4)); diff != "" {
 		t.Errorf("low: %s", diff)
 	}
-	if !strings.Contains(v.live(at, 130, 10)[2], "research_20260301_200000_abcdefghij") {
+	if !strings.Contains(v.live(at, 130, 10)[2], " abcdefghij ") {
 		t.Error("a wide terminal does not show the ids")
 	}
 }

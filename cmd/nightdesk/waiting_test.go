@@ -18,11 +18,12 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"nightdesk/topicqueue/redisqueue/redistest"
+	"nightdesk/topicqueue/scaletest"
 )
 
 var (
 	waitingRuns   = flag.Int("waiting.runs", 2000, "runs of TestWaitingRuns")
-	waitingWindow = flag.Duration("waiting.window", 4*time.Second, "how long it looks at Redis")
+	waitingWindow = flag.Duration("waiting.window", scaletest.Of(2*time.Second, 4*time.Second), "how long it looks at Redis")
 )
 
 // redisCost is what Redis was asked to do.
@@ -82,6 +83,7 @@ func costPerSecond(t *testing.T, rdb *redis.Client, what string, d time.Duration
 // enqueueing and cancelling them takes:
 // go test ./cmd/nightdesk -run TestWaitingRuns -v -args -waiting.runs 100000 -waiting.window 20s
 func TestWaitingRuns(t *testing.T) {
+	t.Parallel()
 	const slots = 4
 	end := make(chan struct{})
 	model := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nightdesk/cmd/nightdesk/web"
 	"nightdesk/jobs"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
@@ -46,17 +47,25 @@ Exit codes: 0 completed, 1 failed, cancelled or stopped with Ctrl-C, 2 wrong use
 }
 
 func (a *app) watch(ctx context.Context, name, batch string, from int64) (err error) {
-	d, err := a.openDesk(ctx, false)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, d.Close()) }()
 	store, err := a.openStore(ctx)
 	if err != nil {
 		return err
 	}
-	w := &watcher{app: a, queue: d.queue, store: store, servers: modelServers{redis: d.redis}}
-	if name != "" {
+	w := &watcher{app: a, store: store}
+	d, err := a.openDesk(ctx, false)
+	switch {
+	case noQueue(err):
+	case err != nil:
+		return err
+	default:
+		defer func() { err = errors.Join(err, d.Close()) }()
+		w.queue, w.servers = d.queue, modelServers{redis: d.redis}
+		w.troubles.look = func(ctx context.Context) []web.Trouble { return a.troubles(ctx, d, store) }
+	}
+	if name, err = a.fullID(ctx, w.queue, name); err != nil {
+		return err
+	}
+	if name != "" && w.queue != nil {
 		run, err := d.queue.Run(ctx, name)
 		if err == nil {
 			return w.run(ctx, run, from)
@@ -64,14 +73,32 @@ func (a *app) watch(ctx context.Context, name, batch string, from int64) (err er
 		if !errors.Is(err, redisqueue.ErrNotFound) {
 			return err
 		}
-		if run, events, ok := w.archive(ctx, name); ok {
-			return w.replay(ctx, run, after(events, from))
+	}
+	if isRunID(name) {
+		run, events, ok := w.archive(ctx, name)
+		if !ok {
+			return noSuch(name)
 		}
+		return w.replay(ctx, run, after(events, from))
 	}
 	if from > 0 {
 		return usageError{errors.New("--from is for one run: the messages of each are numbered for themselves")}
 	}
-	batches, err := d.queue.Batches(ctx)
+	return w.anyBatch(ctx, name, batch)
+}
+
+// anyBatch watches a batch that may be there: name, batch, or without both the newest. name: it may be that of a run.
+func (w *watcher) anyBatch(ctx context.Context, name, batch string) error {
+	var from runLister = w.queue
+	watch := w.batch
+	if w.queue == nil {
+		stored, err := w.app.storedRuns(ctx, w.store)
+		if err != nil {
+			return err
+		}
+		from, watch = stored, func(ctx context.Context, name string) error { return w.storedBatch(ctx, stored, name) }
+	}
+	batches, err := from.Batches(ctx)
 	if err != nil {
 		return err
 	}
@@ -81,7 +108,7 @@ func (a *app) watch(ctx context.Context, name, batch string, from int64) (err er
 	}
 	switch {
 	case slices.ContainsFunc(batches, func(b redisqueue.Batch) bool { return b.Name == batch }):
-		return w.batch(ctx, batch)
+		return watch(ctx, batch)
 	case batch == "":
 		return usageError{hintError{errors.New("there is nothing to watch"), "Put topics into the queue with `nightdesk enqueue`."}}
 	case name != "":
@@ -90,18 +117,48 @@ func (a *app) watch(ctx context.Context, name, batch string, from int64) (err er
 	return noBatch(batch, batches)
 }
 
+// storedBatch shows a batch whose runs are in storage: they have ended.
+func (w *watcher) storedBatch(ctx context.Context, stored storedRuns, name string) error {
+	b := w.newBatchWatch(name)
+	err := stored.Runs(ctx, name, func(run topicqueue.Run) error {
+		b.view.runs++
+		b.final[run.State]++
+		b.ended = append(b.ended, run)
+		if !w.app.json {
+			return nil
+		}
+		run, events, _ := w.archive(ctx, run.ID)
+		return b.printMessages(ctx, run, events)
+	})
+	if err != nil {
+		return err
+	}
+	if !w.app.json {
+		b.screen = newScreen(w.app.stdout)
+	}
+	b.view.states = b.final
+	if err := b.print(); err != nil {
+		return err
+	}
+	if b.screen != nil {
+		b.screen.draw(nil, nil)
+	}
+	return b.summary()
+}
+
 // watcher is what watching needs.
 type watcher struct {
-	app     *app
-	queue   *redisqueue.Queue
-	store   storage.Store
-	servers modelServers
+	app      *app
+	queue    *redisqueue.Queue // nil: there is none, runs are those in storage
+	store    storage.Store
+	servers  modelServers
+	troubles watchedTroubles
 }
 
 // run watches one run.
 func (w *watcher) run(ctx context.Context, run topicqueue.Run, from int64) error {
 	v, end := w.viewer(run)
-	ended, err := w.app.follow(ctx, w.queue, run.ID, from, 0, healer{v, w})
+	ended, err := w.app.follow(ctx, w.queue, run.ID, from, nil, healer{v, w})
 	if err == nil {
 		ended, err = w.stored(ctx, ended, v)
 	}
@@ -193,7 +250,7 @@ func (w *watcher) archive(ctx context.Context, runID string) (run topicqueue.Run
 	if err != nil {
 		return run, nil, false
 	}
-	run.PublishedAt, run.Unpublished = cmp.Or(run.PublishedAt, run.EndedAt), "" // they were written before
+	run = asStored(run) // its files were written before
 	data, err := w.store.Get(ctx, storage.CacheKey(runID, "events.jsonl"))
 	if err != nil {
 		return run, nil, false
@@ -228,6 +285,9 @@ func (h healer) show(ctx context.Context, run topicqueue.Run, events []topicqueu
 		return err
 	}
 	h.w.servers.look(ctx, h.viewer)
+	if !run.State.Final() && jobs.SharedLane(run.Lane) {
+		h.w.troubles.tell(ctx, h.viewer)
+	}
 	return nil
 }
 

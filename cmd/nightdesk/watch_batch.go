@@ -20,10 +20,7 @@ const (
 
 // batch watches the runs of a batch until all have ended.
 func (w *watcher) batch(ctx context.Context, name string) error {
-	b := &batchWatch{
-		watcher: w, seqs: map[string]int64{}, known: map[string]bool{}, missing: map[string]time.Time{}, final: map[topicqueue.RunState]int{}, first: true,
-		view: batchView{name: name},
-	}
+	b := w.newBatchWatch(name)
 	if !w.app.json {
 		b.screen = newScreen(w.app.stdout)
 	}
@@ -40,6 +37,13 @@ func (w *watcher) batch(ctx context.Context, name string) error {
 	return b.summary()
 }
 
+func (w *watcher) newBatchWatch(name string) *batchWatch {
+	return &batchWatch{
+		watcher: w, seqs: map[string]int64{}, known: map[string]bool{}, missing: map[string]time.Time{}, final: map[topicqueue.RunState]int{}, first: true,
+		view: batchView{name: name},
+	}
+}
+
 // batchWatch is a batch that is being watched.
 type batchWatch struct {
 	*watcher
@@ -49,7 +53,7 @@ type batchWatch struct {
 	open    []string                    // those that have not ended, in the order of enqueueing
 	final   map[topicqueue.RunState]int // those that have, by state
 	seqs    map[string]int64            // last message of a run that was printed
-	lines   []string                    // to be printed
+	ended   []topicqueue.Run            // to be printed
 	missing map[string]time.Time        // entries of the batch without a run, by the time of the first look
 	first   bool                        // nothing has been seen yet
 	counts  string                      // of the last plain line
@@ -76,6 +80,9 @@ func (b *batchWatch) watch(ctx context.Context) error {
 		}
 		o.off()
 		b.servers.look(ctx, b)
+		if len(b.open) > 0 {
+			b.troubles.tell(ctx, b)
+		}
 		if err := b.print(); err != nil {
 			return err
 		}
@@ -194,7 +201,7 @@ func (b *batchWatch) end(ctx context.Context, p redisqueue.Pulse) error {
 	delete(b.seqs, p.RunID)
 	b.final[run.State]++
 	if !b.first || run.State != topicqueue.RunCompleted {
-		b.lines = append(b.lines, endedLines(run, location(b.store, run))...)
+		b.ended = append(b.ended, run)
 	}
 	return nil
 }
@@ -237,15 +244,19 @@ func (e outputError) Unwrap() error { return e.error }
 
 // print shows the batch and what has ended since the last call.
 func (b *batchWatch) print() error {
-	lines := b.lines
-	b.lines = nil
+	ended := b.ended
+	b.ended = nil
 	if b.app.json {
 		return nil
 	}
 	if b.screen != nil {
 		columns, rows := b.screen.room()
-		b.screen.draw(lines, b.view.live(time.Now(), columns, rows))
+		b.screen.draw(b.view.endedOn(columns, ended), b.view.live(time.Now(), columns, rows))
 		return nil
+	}
+	var lines []string
+	for _, run := range ended {
+		lines = append(lines, endedLines(run, location(b.store, run))...)
 	}
 	if counts := b.view.counts(); counts != b.counts && (time.Since(b.line) >= countsPause || len(b.open) == 0) {
 		b.counts, b.line = counts, time.Now()

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -13,6 +14,14 @@ import (
 type modelServers struct {
 	redis redis.UniversalClient
 	down  map[string]time.Time // servers that the watcher was told of
+}
+
+// because is a reason in parentheses, or nothing.
+func because(why string) string {
+	if why == "" {
+		return ""
+	}
+	return " (" + strings.ToValidUTF8(why, "?") + ")"
 }
 
 // look tells what has changed since the last look. That Redis is away is told by others.
@@ -31,7 +40,7 @@ func (m *modelServers) look(ctx context.Context, n noter) {
 				m.down = map[string]time.Time{}
 			}
 			m.down[s.Server] = s.Down
-			n.note("the model server %s is down or overloaded; calls wait until it answers again", s.Host)
+			n.note("the model server %s is down or overloaded%s; calls wait until it answers again", s.Host, because(s.Why))
 		case told && s.Down.IsZero():
 			delete(m.down, s.Server)
 			n.note("the model server %s answers again, after %s", s.Host, short(time.Since(since)))

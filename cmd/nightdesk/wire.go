@@ -37,7 +37,7 @@ func (a *app) openBucket(ctx context.Context, url string) (storage.Store, error)
 		return nil, usageError{err}
 	}
 	s, err := storage.NewS3(ctx, storage.S3Settings{
-		Bucket: bucket, Prefix: prefix, Endpoint: a.cfg.S3.Endpoint.Reveal(), Region: a.cfg.S3.Region,
+		Bucket: bucket, Prefix: prefix, Endpoint: a.cfg.S3.Endpoint.Reveal(), Public: a.cfg.S3.PublicEndpoint.Reveal(), Region: a.cfg.S3.Region,
 	})
 	if err != nil {
 		return nil, err
@@ -51,7 +51,7 @@ func (a *app) store(ctx context.Context) (storage.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := storage.Check(ctx, s); err != nil {
+	if err := a.checkStore(ctx, s); err != nil {
 		if _, local := s.(*storage.Dir); local {
 			err = hintError{fmt.Errorf("the storage directory cannot be used: %w", err),
 				"Choose another with --data-dir or STORAGE_URL=file:///dir, or make room there."}
@@ -62,6 +62,26 @@ func (a *app) store(ctx context.Context) (storage.Store, error) {
 		s = storage.NewSpool(s, filepath.Join(a.cfg.DataDir, "spool"))
 	}
 	return s, nil
+}
+
+// checkStore finds out whether the storage takes what will be put into it. A service waits for one that is away.
+func (a *app) checkStore(ctx context.Context, s storage.Store) error {
+	if a.service == "" {
+		return storage.Check(ctx, s)
+	}
+	return a.await(ctx, "the storage", lastingStorage, func(ctx context.Context) error {
+		if err := readStore(ctx, s); err != nil { // which is found out sooner
+			return err
+		}
+		return storage.Check(ctx, s)
+	})
+}
+
+// readStore finds out within some seconds whether the storage can be read.
+func readStore(ctx context.Context, s storage.Store) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, dialTime, fmt.Errorf("no success within %s", dialTime))
+	defer cancel()
+	return storage.CheckRead(ctx, s)
 }
 
 // model returns access to the configured models; nil when there are none. governor: nil for a command that makes a few
@@ -84,9 +104,10 @@ func (a *app) client(governor llm.Governor, models []roleModel) (*llm.Client, er
 			Transport: auto[llm.Transport](m.Transport), TokenField: auto[string](m.TokenField), Timeout: l.Timeout, MaxTries: l.MaxTries,
 		}
 	}
-	client, err := llm.NewClient(llm.Settings{Roles: roles, Governor: governor, Limits: topicqueue.CallLimits{
-		RequestsPerMinute: l.RequestsPerMinute, TokensPerMinute: l.TokensPerMinute, InFlight: l.MaxInFlight,
-	}})
+	client, err := llm.NewClient(llm.Settings{
+		Roles: roles, Governor: governor, HTTPClient: llm.NewHTTPClient(a.idleConnections()),
+		Limits: topicqueue.CallLimits{RequestsPerMinute: l.RequestsPerMinute, TokensPerMinute: l.TokensPerMinute, InFlight: l.MaxInFlight},
+	})
 	if err != nil {
 		return nil, usageError{err}
 	}
@@ -189,7 +210,9 @@ func (a *app) outside(pace fetch.Pace, own ...string) (*fetch.Client, error) {
 			return nil, usageError{fmt.Errorf("fetch.allow: %w", err)}
 		}
 	}
-	return fetch.New(fetch.Settings{Allow: append(allow, own...), Timeout: f.Timeout, PerHost: f.PerHost, Pace: pace}), nil
+	return fetch.New(fetch.Settings{
+		Allow: append(allow, own...), Timeout: f.Timeout, PerHost: f.PerHost, Pace: pace, Idle: a.idleConnections(),
+	}), nil
 }
 
 // embedder returns what makes vectors; nil when nothing does. Static word vectors are loaded once for this process.
@@ -210,6 +233,7 @@ func (a *app) embedder(governor llm.Governor) (knowledge.Embedder, error) {
 	embedder, err := llm.NewEmbedder(llm.EmbedderSettings{
 		Model: e.Model, BaseURL: e.BaseURL.Reveal(), APIKey: e.APIKey.Reveal(), Dimensions: e.Dimensions,
 		Timeout: a.cfg.LLM.Timeout, MaxTries: a.cfg.LLM.MaxTries, Governor: governor,
+		HTTPClient: llm.NewHTTPClient(a.idleConnections()),
 	})
 	if err != nil {
 		return nil, usageError{err}

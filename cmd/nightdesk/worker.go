@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 
 	"github.com/spf13/cobra"
@@ -13,14 +14,14 @@ func (a *app) workerCommand() *cobra.Command {
 		Use:   "worker",
 		Short: "Work the queue until stopped",
 		Args:  cobra.NoArgs,
-		RunE:  a.command(func(cmd *cobra.Command, _ []string) error { return a.work(cmd) }),
+		RunE:  a.serviceCommand(serviceWorker, a.work),
 	}
-	a.settingFlag(cmd, false, "concurrency", "worker.concurrency", "tasks that are worked at once")
+	a.settingFlag(cmd, false, "concurrency", "worker.concurrency", "number of tasks to run in parallel")
 	return cmd
 }
 
-func (a *app) work(cmd *cobra.Command) (err error) {
-	ctx := cmd.Context()
+func (a *app) work(ctx context.Context) (err error) {
+	a.fitSlots()
 	d, err := a.openWorkingDesk(ctx, false)
 	if err != nil {
 		return err
@@ -44,7 +45,7 @@ func (a *app) work(cmd *cobra.Command) (err error) {
 	}
 	a.log.Info().Int("concurrency", a.cfg.Worker.Concurrency).Msg("worker started; stop it with Ctrl-C or SIGTERM")
 	<-ctx.Done()
-	a.log.Info().Msg("worker is stopping: work in flight ends or is handed on")
+	a.log.Info().Msg("worker is stopping: finishing work in progress or handing it to other workers")
 	w.Stop()
 	a.log.Info().Msg("worker stopped")
 	return nil

@@ -102,6 +102,14 @@ func TestResolve(t *testing.T) {
 		"unknown":              {in: "A [CIT-9-99].", want: "A.", removed: []citation.Removal{{Marker: "[CIT-9-99]", Reason: key}}},
 		"unknown of two":       {in: "A [CIT-9-99, CIT-3-01] b.", want: "A [CIT-3-01] b.", removed: []citation.Removal{{Marker: "[CIT-9-99]", Reason: key}}},
 		"unknown in sentence":  {in: "A [CIT-9-99] b.", want: "A b.", removed: []citation.Removal{{Marker: "[CIT-9-99]", Reason: key}}},
+		"an example of ours":   {in: "A [CIT-999-01].", want: "A.", removed: []citation.Removal{{Marker: "[CIT-999-01]", Reason: key}}},
+		"block zero":           {in: "A [CIT-0-01] b.", want: "A b.", removed: []citation.Removal{{Marker: "[CIT-0-01]", Reason: key}}},
+		"letters for numbers":  {in: "A [CIT-X-01].", want: "A.", removed: []citation.Removal{{Marker: "[CIT-X-01]", Reason: key}}},
+		"no second number":     {in: "A [CIT-3, CIT-3-01].", want: "A [CIT-3-01].", removed: []citation.Removal{{Marker: "[CIT-3]", Reason: key}}},
+		"linked, block zero":   {in: "A [[CIT-0-01](#ref-cit-0-01)].", want: "A.", removed: []citation.Removal{{Marker: "[CIT-0-01]", Reason: key}}},
+		"plan zero":            {in: "A [PLAN-0].", want: "A.", removed: []citation.Removal{{Marker: "[PLAN-0]", Reason: key}}},
+		"names like ids":       {in: "Form (CIT-10) and [CIT-10 for firms], [PLAN-B], [CIT].", want: "Form (CIT-10) and [CIT-10 for firms], [PLAN-B], [CIT]."},
+		"a name that links":    {in: "[CIT-10](https://example.org/a_(b)?q=1)", want: "[CIT-10](https://example.org/a_(b)?q=1)"},
 		"number":               {in: "A [7]. B [3, 4].", want: "A. B.", removed: []citation.Removal{{Marker: "[7]", Reason: number}, {Marker: "[3, 4]", Reason: number}}},
 		"browsing number":      {in: "A【7†L1-L9】.", want: "A.", removed: []citation.Removal{{Marker: "【7†L1-L9】", Reason: number}}},
 		"linked number":        {in: "A [[1](#ref-1)].", want: "A.", removed: []citation.Removal{{Marker: "[[1](#ref-1)]", Reason: number}}},
@@ -237,6 +245,20 @@ func TestCode(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("Code(%q) (-want +got):\n%s", in, diff)
 		}
+	}
+}
+
+func TestWithin(t *testing.T) {
+	t.Parallel()
+	const text = "a `b` c\n\n```\nd\n```\n"
+	inside := ""
+	for i := range text {
+		if citation.Within(citation.Code(text), i) {
+			inside += text[i : i+1]
+		}
+	}
+	if want := "`b````\nd\n```\n"; inside != want {
+		t.Errorf("%q, want %q", inside, want)
 	}
 }
 

@@ -1,6 +1,9 @@
 package citation
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // span is a range of bytes.
 type span struct{ start, end int }
@@ -13,6 +16,12 @@ func Code(markdown string) [][2]int {
 		ranges = append(ranges, [2]int{s.start, s.end})
 	}
 	return ranges
+}
+
+// Within reports whether a place lies in one of these ranges, which are in order and do not overlap.
+func Within(ranges [][2]int, at int) bool {
+	i, found := slices.BinarySearchFunc(ranges, at, func(r [2]int, at int) int { return r[0] - at })
+	return found || i > 0 && at < ranges[i-1][1]
 }
 
 // CloseCode returns Markdown whose last fenced block is closed, so that it cannot swallow what is put after it.

@@ -15,10 +15,15 @@ import (
 type ID struct {
 	Block int // number of the block; 0 for planning
 	Seq   int // from 1
+
+	raw string // of what only looks like an id: its text
 }
 
 // String returns the canonical form: PLAN-01, CIT-3-02.
 func (id ID) String() string {
+	if id.raw != "" {
+		return id.raw
+	}
 	if id.Block == 0 {
 		return topicqueue.PlanCitationID(id.Seq)
 	}
@@ -91,6 +96,28 @@ func scanID(s string) (ID, int) {
 		return ID{}, 0
 	}
 	return id, i
+}
+
+const maxLookalike = 16 // bytes behind the first dash of what only looks like an id
+
+// scanLookalike reads text that is written like an id and is none: CIT-0-01, CIT-X-01. No run has such an id. It is for
+// text in square brackets only, because words such as CIT-10 look like ids, too.
+func scanLookalike(s string) (ID, int) {
+	prefix := "CIT"
+	if !strings.HasPrefix(s, prefix) {
+		prefix = "PLAN"
+	}
+	rest, ok := strings.CutPrefix(s, prefix)
+	dash, size := utf8.DecodeRuneInString(rest)
+	if !ok || !isDash(dash) {
+		return ID{}, 0
+	}
+	end := strings.IndexFunc(rest[size:], func(r rune) bool { return !isDash(r) && !isWord(r) })
+	if end <= 0 || end > maxLookalike || prefix == "PLAN" && !isDigit(rest[size]) {
+		return ID{}, 0
+	}
+	n := len(prefix) + size + end
+	return ID{raw: s[:n]}, n
 }
 
 // scanNumber reads one to six digits, ASCII or others.

@@ -2,6 +2,7 @@ package citation
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -16,6 +17,11 @@ type group struct {
 	locator string // what follows the only number: ", p. 5"
 	through string // what joins the first and the last number of a range of markers, [1]–[3]
 	hash    bool   // numbers are written #1, as those of other things are
+}
+
+// named reports whether the group has something that only looks like an id.
+func (g group) named() bool {
+	return slices.ContainsFunc(g.ids, func(id ID) bool { return id.raw != "" })
 }
 
 // maxNesting bounds brackets within brackets; more than two levels are not a marker that anybody writes.
@@ -53,7 +59,11 @@ func parseGroup(s string, i, depth int) (group, bool) {
 			}
 			continue
 		}
-		if id, n := scanID(s[i:]); n > 0 {
+		id, n := scanID(s[i:])
+		if n == 0 && !round {
+			id, n = scanLookalike(s[i:])
+		}
+		if n > 0 {
 			if round && id.Block == 0 && s[i:i+n] != id.String() {
 				return g, false // "(plan 9)" and the like are words, "(PLAN-09)" is a marker
 			}
@@ -92,8 +102,8 @@ func parseGroup(s string, i, depth int) (group, bool) {
 			i += len("[]")
 		}
 	}
-	if g.hash && g.dest != "" { // [#12](address) is a link to an issue or a comment
-		return g, false
+	if g.dest != "" && (g.hash || g.named() && !strings.HasPrefix(g.dest, "#")) {
+		return g, false // [#12](address) is a link to an issue or a comment, [CIT-100](address) one to anything
 	}
 	g.end = i
 	return g, true

@@ -7,12 +7,13 @@ import (
 
 	"nightdesk/pipeline/citation"
 	"nightdesk/pipeline/lineartest"
+	"nightdesk/topicqueue/scaletest"
 )
 
 // TestManySources: sources that are hard to tell apart cost a report no more than their number allows.
 func TestManySources(t *testing.T) {
 	t.Parallel()
-	const most = 4000
+	most := scaletest.Of(1000, 4000)
 	for name, kind := range map[string]struct{ source, cites string }{ // %d: a number
 		"title":           {"https://ok.example/%d|Alpha", "Alpha"},
 		"document":        {"handbook.pdf, p. %d", "See handbook.pdf there, p. 99999"},

@@ -6,14 +6,14 @@ import "strings"
 var advices = []struct{ words, do string }{
 	{"knowledge base", "Add the knowledge base, or set the same STORAGE_URL on every worker; then "},
 	{"had nothing for the model", "Raise the budget or choose a smaller preset; then "},
-	{"no evidence was found", "Put the topic in other words, or give it a knowledge base or a search engine that knows of it; `nightdesk doctor` says whether they answer. Then "},
+	{"no evidence was found", "Rephrase the topic, or add a knowledge base or search engine that covers it; `nightdesk doctor` checks whether they answer. Then "},
 	{"before a worker had time", "Start more workers or give a later --deadline, and enqueue the topic in another batch, or "},
 	{"time of the run was over", "Give it more time (--duration), or the workers fewer topics at once; then "},
 	{"time for research was over", "Give it more time (--duration), or the workers fewer topics at once; then "},
 	{"budget", "Raise the budget or choose a smaller preset; then "},
-	{"ended 5 times without", "It ends its workers: look at their memory and logs before you "},
-	{"defect in nightdesk", "Please report it with the worker's log; perhaps it helps to "},
-	{"API key", "`nightdesk doctor --model` says what is wrong with the model; correct it, then "},
+	{"ended 5 times without", "It ends its workers. Look at their memory and logs before you "},
+	{"defect in nightdesk", "Please report it with the worker's log. It may help to "},
+	{"API key", "`nightdesk doctor --model` says what is wrong with the model. Correct it, then "},
 	{"model", "`nightdesk doctor --model` says whether the model answers; then "},
 }
 

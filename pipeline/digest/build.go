@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -124,7 +123,7 @@ func (b *Builder) evidence(f Facts, r Ref) {
 	b.d.ThinStatements += max(0, f.ThinStatements)
 	share := float64(f.ThinStatements) / float64(max(1, f.Statements))
 	if f.Statements >= thinStatements && share >= thinShare {
-		b.thin.add(Item{Kind: KindThin, Text: fmt.Sprintf("%d of %d statements rest on one source alone", f.ThinStatements, f.Statements),
+		b.thin.add(Item{Kind: KindThin, Text: thin(f.ThinStatements, f.Statements),
 			Runs: []Ref{r}, Count: 1, weight: share})
 	}
 }
@@ -180,6 +179,7 @@ func (b *Builder) Digest() Digest {
 	d.Partial = b.partial.section(KindPartial, d.Batch)
 	d.Changed, d.Disagree, d.Thin = b.changed.section(), b.disagree.section(), b.thin.section()
 	d.Dearest = slices.Concat(d.Dearest, b.dearest)
+	d.shorten()
 	d.First = d.first()
 	return d
 }
@@ -188,7 +188,7 @@ func (b *Builder) Digest() Digest {
 func (d Digest) first() []Item {
 	thin := d.Thin.Items
 	if n := d.Thin.Total; n > 1 { // one line for all
-		one := Item{Kind: KindThin, Text: fmt.Sprintf("%d reports rest mostly on statements of one source alone", n), Count: n}
+		one := Item{Kind: KindThin, Text: fmt.Sprintf("in %d reports most statements have a single source", n), Count: n}
 		for _, item := range thin[:min(maxRefs, len(thin))] {
 			one.Runs = append(one.Runs, item.Runs...)
 		}
@@ -245,65 +245,6 @@ func (t *top) add(item Item) {
 
 func (t *top) section() Section {
 	return Section{Items: append([]Item{}, t.items...), Total: t.total}
-}
-
-// reasons groups runs by why they did not end well.
-type reasons struct {
-	groups []*reason // in the order in which they were first given
-	known  map[string]*reason
-	total  int
-}
-
-type reason struct {
-	text string
-	runs []Ref
-	n    int
-}
-
-// particular is what differs in reasons that are the same to a person.
-var particular = regexp.MustCompile(`research_\w+|\d+`)
-
-func (r *reasons) add(text string, run Ref) {
-	r.total++
-	if r.known == nil {
-		r.known = map[string]*reason{}
-	}
-	key := particular.ReplaceAllString(line(text), "#")
-	g := r.known[key]
-	if g == nil {
-		if len(r.groups) == maxReasons {
-			key, text = "", "further reasons, see `nightdesk list`"
-			g = r.known[key]
-		}
-		if g == nil {
-			g = &reason{text: line(text)}
-			r.known[key], r.groups = g, append(r.groups, g)
-		}
-	}
-	g.n++
-	if len(g.runs) < maxRefs {
-		g.runs = append(g.runs, run)
-	}
-}
-
-// alone is how many runs with one reason are told one by one.
-const alone = 3
-
-// section lists what many runs have in common first.
-func (r *reasons) section(kind, batch string) Section {
-	var t top
-	for _, g := range r.groups {
-		if g.n <= alone {
-			for _, run := range g.runs {
-				t.add(Item{Kind: kind, Text: g.text, Do: advice(kind, g.text, run.RunID), Runs: []Ref{run}, Count: 1, weight: 1})
-			}
-			continue
-		}
-		t.add(Item{Kind: kind, Text: g.text, Do: advice(kind, g.text, batch), Runs: g.runs, Count: g.n, weight: float64(g.n)})
-	}
-	s := t.section()
-	s.Total = r.total
-	return s
 }
 
 // count1 is "1 source", "2 sources".

@@ -7,7 +7,9 @@
 package digest
 
 import (
+	"cmp"
 	"time"
+	"unicode/utf8"
 
 	"nightdesk/pipeline/evidence"
 	"nightdesk/topicqueue"
@@ -122,7 +124,9 @@ type Item struct {
 // Ref points to a run.
 type Ref struct {
 	RunID   string              `json:"run_id"`
+	ID      string              `json:"id,omitempty"` // of the topic in its list
 	Topic   string              `json:"topic"`
+	Short   string              `json:"short,omitempty"` // the topic without words that most topics share; empty: it is short itself
 	State   topicqueue.RunState `json:"state"`
 	Report  string              `json:"report,omitempty"` // storage key; empty when there is none
 	Page    string              `json:"page,omitempty"`   // of the report as a page for browsers; empty when there is none
@@ -138,12 +142,14 @@ const (
 	maxDearest = 3
 	maxReasons = 500 // that are told apart
 	maxTopic   = 160 // bytes
+	maxWhole   = 600 // bytes, of a topic before words are left out
+	maxShort   = 60  // characters, at best
 	maxText    = 600
 )
 
 // RefOf returns what a digest shows of a run.
 func RefOf(run Run) Ref {
-	r := Ref{RunID: run.ID, Topic: topicqueue.Clip(topicqueue.OneLine(run.Topic), maxTopic), State: run.State, CostUSD: run.Facts.Usage.CostUSD}
+	r := Ref{RunID: run.ID, ID: run.Ref, Topic: topicqueue.Clip(topicqueue.OneLine(run.Topic), maxWhole), State: run.State, CostUSD: run.Facts.Usage.CostUSD}
 	if !run.PublishedAt.IsZero() {
 		r.Report = run.Report
 		for _, f := range run.Facts.Formats {
@@ -153,6 +159,47 @@ func RefOf(run Run) Ref {
 		}
 	}
 	return r
+}
+
+// name is how a digest calls a run. short: among others.
+func (r Ref) name(short bool) string {
+	switch {
+	case short:
+		return cmp.Or(r.ID, r.Short, r.Topic)
+	case r.ID != "":
+		return r.ID + ": " + r.Topic
+	}
+	return r.Topic
+}
+
+// shorten leaves out words that most topics share, where there is not room for all.
+func (r *Ref) shorten(common *topicqueue.Common) {
+	r.Short = ""
+	if short := common.Shorten(r.Topic, maxShort, utf8.RuneCountInString); short != r.Topic {
+		r.Short = topicqueue.Clip(short, maxTopic)
+	}
+	if len(r.Topic) > maxTopic {
+		r.Topic = topicqueue.Clip(common.Shorten(r.Topic, maxTopic, func(s string) int { return len(s) }), maxTopic)
+	}
+}
+
+// shorten shortens the topics of all runs.
+func (d *Digest) shorten() {
+	var common topicqueue.Common
+	for _, r := range d.Reports {
+		common.Add(r.Topic)
+	}
+	lists := [][]Ref{d.Reports, d.Dearest}
+	for _, s := range []Section{d.Failed, d.Changed, d.Disagree, d.Partial, d.Thin} {
+		for _, item := range s.Items {
+			lists = append(lists, item.Runs)
+		}
+	}
+	for _, list := range lists {
+		for i := range list {
+			list[i].shorten(&common)
+		}
+	}
 }
 
 func line(text string) string { return topicqueue.Clip(topicqueue.OneLine(text), maxText) }

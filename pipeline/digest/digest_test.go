@@ -120,7 +120,7 @@ func TestBudget(t *testing.T) {
 	b := digest.NewBuilder("night", evening)
 	b.Add(run("a", topicqueue.RunCompleted, "", `{"usage":{"total_calls":5,"total_tokens":1000,"total_cost_usd":0.5},"budget":{"batch":{"usd":2},"limit":{"usd":1},"cuts":["review"]}}`))
 	b.Add(run("b", topicqueue.RunCompleted, "", `{"budget":{"batch":{"usd":2},"cuts":[]}}`))
-	if got, want := b.Digest().Spend(), "5 model calls, 1,000 tokens, 0.50 USD of a budget of 2.00 USD. 1 report smaller, for the budget or the time."; !strings.Contains(got, want) {
+	if got, want := b.Digest().Spend(), "5 model calls, 1,000 tokens, 0.50 USD of a budget of 2.00 USD. 1 report was shortened to stay within budget or time."; !strings.Contains(got, want) {
 		t.Errorf("%q has no %q", got, want)
 	}
 	b.Add(run("c", topicqueue.RunCompleted, "", `{"budget":{"batch":{"usd":2},"night":{"tokens":3000000},"cuts":[]}}`))
@@ -156,6 +156,76 @@ func TestManyFailuresWithOneReasonAreOneLine(t *testing.T) {
 	}
 	if !strings.Contains(d.First[0].Do, "nightdesk retry night") {
 		t.Errorf("what to do: %q", d.First[0].Do)
+	}
+}
+
+// TestGroupedReasonsSayWhatIsTrueOfAll checks that no item tells of one run what holds for another only.
+func TestGroupedReasonsSayWhatIsTrueOfAll(t *testing.T) {
+	t.Parallel()
+	kept := func(i int) string {
+		return fmt.Sprintf("nothing new was found; the report is kept as run research_20261122_0410%02d_bov5gskqu%d", i, i)
+	}
+	for name, tc := range map[string]struct {
+		reasons []string
+		want    []string // texts of the items
+	}{
+		"counts": {reasons: []string{"4 of 7 topic blocks failed", "6 of 7 topic blocks failed", "5 of 7 topic blocks failed", "5 of 7 topic blocks failed"},
+			want: []string{"4 to 6 of 7 topic blocks failed"}},
+		"long numbers": {reasons: []string{"1,500 of 2,000 calls, 2.50 USD", "900 of 2,000 calls, 2.5 USD", "1,200 of 2,000 calls, 2.5 USD", "1,500 of 2,000 calls, 2.5 USD"},
+			want: []string{"900 to 1,500 of 2,000 calls, 2.50 USD"}},
+		"the same for all":              {reasons: []string{"it took 2.5 s", "it took 2.5 s", "it took 2.5 s", "it took 2.5 s"}, want: []string{"it took 2.5 s"}},
+		"few runs have their own texts": {reasons: []string{kept(1), kept(2), kept(3)}, want: []string{kept(1), kept(2), kept(3)}},
+		"many have no id": {reasons: []string{kept(1), kept(2), kept(3), kept(4)},
+			want: []string{"nothing new was found; the report is kept as run …"}},
+		"dates, addresses and quotations": {reasons: []string{
+			`2026-11-20: no "Ada" at 127.0.0.1:3912 (req_09af)`, `2026-11-21: no "Ada" at 127.0.0.1:3912 (req_7b)`,
+			`2026-11-22: no "Bob" at 127.0.0.1:4001 (req_7b)`, `2026-11-22: no "Bob" at 127.0.0.1:4001 (req_1c)`},
+			want: []string{"…: no … at … (…)"}},
+		"other causes": {reasons: []string{"the budget is used up", "the model is away", "the budget is used up", "the budget is used up", "the budget is used up"},
+			want: []string{"the budget is used up", "the model is away"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := digest.NewBuilder("night", evening)
+			for i, reason := range tc.reasons {
+				b.Add(run(fmt.Sprintf("topic %c", 'a'+i), topicqueue.RunFailed, reason, ""))
+			}
+			var got []string
+			for _, item := range b.Digest().Failed.Items {
+				got = append(got, item.Text)
+			}
+			if d := cmp.Diff(tc.want, got); d != "" {
+				t.Errorf("texts -want +got:\n%s", d)
+			}
+		})
+	}
+}
+
+// TestTemplatedTopics checks that runs of one template can be told apart, by the ids of the list or by what differs.
+func TestTemplatedTopics(t *testing.T) {
+	t.Parallel()
+	b := digest.NewBuilder("night", evening)
+	long := strings.Repeat("and all that has to do with them in any way ", 5)
+	for i, firm := range []string{"Aldor Chips", "Bolt", "Cern Oil", "Dura"} {
+		r := run("What are the results, plans and risks "+long+"of "+firm+" in 2025?", topicqueue.RunFailed, "the model is away", "")
+		if i == 1 {
+			r.Ref = "case-17"
+		}
+		b.Add(r)
+	}
+	d := b.Digest()
+	if want := "Failed … Aldor Chips in 2025?; case-17 and 2 more: the model is away"; d.First[0].Line() != want {
+		t.Errorf("the line is %q, want %q", d.First[0].Line(), want)
+	}
+	text := string(d.Markdown(relative))
+	page, err := d.HTML(relative)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"failed: … Aldor Chips in 2025?", "failed: case-17: … Bolt in 2025?"} {
+		if !strings.Contains(text, want) || !strings.Contains(string(page), want) {
+			t.Errorf("%q is missing:\n%s", want, text)
+		}
 	}
 }
 

@@ -39,8 +39,8 @@ type (
 		More             int
 	}
 	htmlRef struct {
-		State      topicqueue.RunState
-		Topic, URL string
+		State     topicqueue.RunState
+		Name, URL string
 	}
 	htmlSpan struct {
 		Text string
@@ -51,7 +51,7 @@ type (
 // HTML returns the digest as one page that loads nothing, runs nothing and fits a phone. link: as for Markdown; of absolute
 // addresses only those of http and https are used.
 func (d Digest) HTML(link func(key string) string) ([]byte, error) {
-	page := htmlPage{Digest: d, First: htmlItems(d.First, link), Reports: htmlRefs(d.Reports, link), More: d.Runs - len(d.Reports)}
+	page := htmlPage{Digest: d, First: htmlItems(d.First, link), Reports: htmlRefs(d.Reports, false, link), More: d.Runs - len(d.Reports)}
 	for _, s := range d.sections() {
 		page.Sections = append(page.Sections, htmlSection{s.Title, htmlItems(s.Items, link), s.More})
 	}
@@ -65,7 +65,7 @@ func (d Digest) HTML(link func(key string) string) ([]byte, error) {
 func htmlItems(items []Item, link func(string) string) []htmlItem {
 	var out []htmlItem
 	for _, i := range items {
-		h := htmlItem{Kind: i.Kind, Word: Word(i.Kind), Text: i.Text, Sides: i.Sides, Runs: htmlRefs(i.Runs, link), More: i.Count - len(i.Runs)}
+		h := htmlItem{Kind: i.Kind, Word: Word(i.Kind), Text: i.Text, Sides: i.Sides, Runs: htmlRefs(i.Runs, len(i.Runs) > 1, link), More: i.Count - len(i.Runs)}
 		for n, piece := range strings.Split(i.Do, "`") { // commands stand between backticks
 			if piece != "" {
 				h.Do = append(h.Do, htmlSpan{piece, n%2 == 1})
@@ -76,10 +76,10 @@ func htmlItems(items []Item, link func(string) string) []htmlItem {
 	return out
 }
 
-func htmlRefs(refs []Ref, link func(string) string) []htmlRef {
+func htmlRefs(refs []Ref, short bool, link func(string) string) []htmlRef {
 	var out []htmlRef
 	for _, r := range refs {
-		h := htmlRef{State: r.State, Topic: r.Topic}
+		h := htmlRef{State: r.State, Name: r.name(short)}
 		if at := cmp.Or(r.Page, r.Report); at != "" {
 			h.URL = link(at)
 		}

@@ -30,7 +30,7 @@ func (d Digest) Markdown(link func(key string) string) []byte {
 	}
 	b.WriteString("\n## All reports\n\n")
 	for _, r := range d.Reports {
-		fmt.Fprintf(&b, "- %s: %s\n", r.State, linked(r, link))
+		fmt.Fprintf(&b, "- %s: %s\n", r.State, linked(r, false, link))
 	}
 	if more := d.Runs - len(d.Reports); more > 0 {
 		fmt.Fprintf(&b, "\n%d more are not listed; `nightdesk list --batch %s` has all.\n", more, d.Batch)
@@ -42,7 +42,7 @@ func writeItem(b *strings.Builder, mark string, item Item, link func(string) str
 	indent := strings.Repeat(" ", len(mark)+1)
 	fmt.Fprintf(b, "%s **%s**", mark, Word(item.Kind))
 	for i, r := range item.Runs {
-		b.WriteString([]string{" ", "; "}[min(i, 1)] + linked(r, link))
+		b.WriteString([]string{" ", "; "}[min(i, 1)] + linked(r, len(item.Runs) > 1, link))
 	}
 	if more := item.Count - len(item.Runs); more > 0 {
 		fmt.Fprintf(b, " and %d more", more)
@@ -60,7 +60,7 @@ func writeItem(b *strings.Builder, mark string, item Item, link func(string) str
 func (i Item) Line() string {
 	text := Word(i.Kind)
 	for n, r := range i.Runs {
-		text += []string{" ", "; "}[min(n, 1)] + r.Topic
+		text += []string{" ", "; "}[min(n, 1)] + r.name(len(i.Runs) > 1)
 	}
 	if more := i.Count - len(i.Runs); more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
@@ -68,9 +68,9 @@ func (i Item) Line() string {
 	return text + ": " + i.Text
 }
 
-// linked is the topic of a run, which leads to its report when there is one.
-func linked(r Ref, link func(string) string) string {
-	text := citation.Escape(r.Topic)
+// linked is the name of a run, which leads to its report when there is one.
+func linked(r Ref, short bool, link func(string) string) string {
+	text := citation.Escape(r.name(short))
 	if r.Report == "" {
 		return text
 	}
@@ -156,13 +156,13 @@ func (d Digest) Outcome() string {
 		}
 	}
 	if d.Unchanged > 0 {
-		found = append(found, fmt.Sprintf("nothing moved in %s", count1(d.Unchanged, "topic")))
+		found = append(found, count1(d.Unchanged, "topic")+" unchanged")
 	}
 	if len(found) > 0 {
 		text += " " + upper(strings.Join(found, ", ")) + "."
 	}
 	if d.Statements > 0 {
-		text += fmt.Sprintf(" %d of %d statements rest on one source alone.", d.ThinStatements, d.Statements)
+		text += " " + upper(thin(d.ThinStatements, d.Statements)) + "."
 	}
 	if !d.Compared {
 		text += " There were too many claims to compare all reports with each other."
@@ -195,13 +195,21 @@ func (d Digest) Spend() string {
 	}
 	text += "."
 	if d.Trimmed > 0 {
-		text += fmt.Sprintf(" %s smaller, for the budget or the time.", count1(d.Trimmed, "report"))
+		text += fmt.Sprintf(" %s shortened to stay within budget or time.", count1(d.Trimmed, "report")+map[bool]string{true: " was", false: " were"}[d.Trimmed == 1])
 	}
 	if len(d.Dearest) > 0 && d.Runs > 1 {
 		r := d.Dearest[0]
-		text += fmt.Sprintf(" The dearest: %s, %.2f USD.", r.Topic, r.CostUSD)
+		text += fmt.Sprintf(" Most expensive: %s, %.2f USD.", r.Topic, r.CostUSD)
 	}
 	return text
+}
+
+// thin says how many statements have no second source.
+func thin(n, of int) string {
+	if n == of {
+		return fmt.Sprintf("all %s statements have a single source", figure(of))
+	}
+	return fmt.Sprintf("%s of %s statements have a single source", figure(n), figure(of))
 }
 
 func upper(s string) string { return strings.ToUpper(s[:min(1, len(s))]) + s[min(1, len(s)):] }

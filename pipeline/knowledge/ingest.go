@@ -35,7 +35,8 @@ type Report struct {
 	Updated   int       `json:"updated"`
 	Unchanged int       `json:"unchanged"`
 	Removed   int       `json:"removed"`
-	Skipped   []Skipped `json:"skipped"` // in order of the documents
+	Empty     int       `json:"empty"`   // Markdown and text files without text, such as stubs
+	Skipped   []Skipped `json:"skipped"` // other files that could not be read, sorted by document
 }
 
 // Skipped is a file that did not become a document.
@@ -70,7 +71,7 @@ func (b *Base) Ingest(ctx context.Context, roots []string, progress func(done, t
 	err = in.run(ctx, files)
 	slices.SortStableFunc(in.report.Skipped, func(a, b Skipped) int { return strings.Compare(a.Document, b.Document) })
 	if err == nil && len(in.keep) == 0 {
-		err = nothing(roots, in.report.Skipped)
+		err = nothing(roots, in.report)
 	}
 	if err == nil {
 		err = in.finish(ctx)
@@ -82,7 +83,8 @@ func (b *Base) Ingest(ctx context.Context, roots []string, progress func(done, t
 }
 
 // nothing says why there is no document below roots.
-func nothing(roots []string, skipped []Skipped) error {
+func nothing(roots []string, r Report) error {
+	skipped := r.Skipped
 	if len(skipped) == 1 && IsURL(skipped[0].Document) {
 		return fmt.Errorf("%w: %s: %s", ErrEmpty, skipped[0].Document, skipped[0].Reason)
 	}
@@ -93,7 +95,7 @@ func nothing(roots []string, skipped []Skipped) error {
 		}
 	}
 	return fmt.Errorf("%w below %s: looked for %s, found %d other files",
-		ErrEmpty, strings.Join(shown, ", "), extract.Readable, len(skipped))
+		ErrEmpty, strings.Join(shown, ", "), extract.Readable, len(skipped)+r.Empty)
 }
 
 // state is what the base knows of a document's file.
@@ -149,6 +151,13 @@ type prepared struct {
 // over reports that what could not be used takes the place of what was there: a file is what it is, sites have bad days.
 func (p prepared) over() bool {
 	return errors.Is(p.err, extract.ErrNoPage) || p.read && p.address == ""
+}
+
+// stub reports whether a file of plain text has no text. Files of other types can hold text that is not found, such as
+// scans, and a web page without text is a failure.
+func (p prepared) stub() bool {
+	kind, _ := extract.TypeOf(p.name)
+	return p.address == "" && errors.Is(p.err, extract.ErrEmpty) && (kind == extract.TypeMarkdown || kind == extract.TypeText)
 }
 
 type prepareChunk struct {
@@ -308,7 +317,10 @@ func (in *ingestion) write(ctx context.Context, batch []prepared) error {
 	in.report.Updated += counted.Updated
 	in.report.Unchanged += counted.Unchanged
 	for _, p := range batch {
-		if p.err != nil {
+		switch {
+		case p.stub():
+			in.report.Empty++
+		case p.err != nil:
 			in.report.Skipped = append(in.report.Skipped, Skipped{Document: p.key, Reason: p.err.Error()})
 		}
 		if _, had := in.known[p.key]; p.err == nil || had && !p.over() {

@@ -19,6 +19,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"nightdesk/pipeline/knowledge"
+	"nightdesk/topicqueue/scaletest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -250,7 +251,7 @@ func TestWalk(t *testing.T) {
 	if err := errors.Join(links...); err != nil {
 		t.Fatal(err)
 	}
-	skipped := []string{"big.txt", "data.bin", "empty.md", "latin.txt", "link.md", "linked"}
+	skipped := []string{"big.txt", "data.bin", "latin.txt", "link.md", "linked"} // empty.md is not worth a word
 	for _, tc := range []struct {
 		name    string
 		roots   []string
@@ -296,6 +297,9 @@ func TestWalk(t *testing.T) {
 			}
 			if diff := cmp.Diff(tc.skipped, got); diff != "" {
 				t.Errorf("skipped -want +got:\n%s", diff)
+			}
+			if stubs := min(1, len(tc.skipped)); report.Empty != stubs {
+				t.Errorf("%d empty files, want %d", report.Empty, stubs)
 			}
 		})
 	}
@@ -383,9 +387,10 @@ func TestIngestErrors(t *testing.T) {
 // Two programs ingest the same base while a third searches it.
 func TestConcurrentUse(t *testing.T) {
 	t.Parallel()
+	documents := scaletest.Of(50, 200)
 	dir, path := t.TempDir(), filepath.Join(t.TempDir(), "deep", "base.sqlite")
 	f := files{}
-	for i := range 200 {
+	for i := range documents {
 		f[fmt.Sprintf("%03d.md", i)] = fmt.Sprintf("# Page %d\n\nAnimal number %d sleeps in the reeds.\n", i, i)
 	}
 	f.write(t, dir)
@@ -427,7 +432,7 @@ func TestConcurrentUse(t *testing.T) {
 		t.Fatal(err)
 	}
 	added := reports[0].Added + reports[1].Added
-	if added != 200 || reports[0].Unchanged+reports[1].Unchanged != 200 {
+	if added != documents || reports[0].Unchanged+reports[1].Unchanged != documents {
 		t.Errorf("%+v", reports)
 	}
 	b, err := knowledge.Open(path)
@@ -435,7 +440,7 @@ func TestConcurrentUse(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer b.Close()
-	if n := len(keys(t, b)); n != 200 {
+	if n := len(keys(t, b)); n != documents {
 		t.Errorf("%d documents", n)
 	}
 	checkBase(t, b)

@@ -16,6 +16,7 @@ const anthropicMaxTokens = 4096
 
 var anthropicMessages = protocol{
 	baseURL:    "https://api.anthropic.com/v1",
+	usual:      "ends in /v1",
 	slips:      []string{"/messages"},
 	transports: []Transport{TransportTool, TransportPrompt},
 	connect:    connectAnthropic,
@@ -52,7 +53,7 @@ func askAnthropic(s RoleSettings, q question, ex *exchange) []llms.CallOption {
 // parseAnthropic reads a message. Its blocks are joined: text with text, each tool call for itself, thoughts left out.
 func parseAnthropic(body []byte) (wireAnswer, error) {
 	var a wireAnswer
-	body, err := jsonBody(body, "It usually ends in /v1")
+	body, err := jsonObject(body)
 	if err != nil {
 		return a, err
 	}
@@ -81,7 +82,7 @@ func parseAnthropic(body []byte) (wireAnswer, error) {
 			a.failure = raw.Error
 			return a, nil
 		}
-		return a, fmt.Errorf("%w: it has no content", errBody)
+		return a, without("content")
 	}
 	var blocks []struct {
 		Type  string          `json:"type"`

@@ -18,9 +18,9 @@ const (
 	reshaped            // it will not do this, but perhaps what is now asked instead
 	busy                // 429, or no capacity at the moment
 	again               // it asks for another try and says nothing about its health
-	broken              // no connection, or 5xx
+	broken              // no connection, 5xx, or an answer that somebody else gave
 	late                // no answer within the time of one try
-	garbled             // an answer that is no chat completion
+	garbled             // an answer of the protocol that cannot be read
 	interrupted         // the call's context has ended
 )
 
@@ -28,9 +28,12 @@ const statusOverloaded = 529 // Anthropic's: everybody asks at the moment, the s
 
 // judge classifies one exchange. The error is nil for answered only; it carries no class yet.
 func (r *role) judge(ex *exchange, inTime bool, err error) (outcome, error) {
+	foreign := ex.foreign()
 	switch {
 	case !inTime:
 		return late, fmt.Errorf("%s gave no whole answer within %s; when it is slow, allow a model call more time", r.host, r.settings.Timeout)
+	case foreign != nil:
+		return broken, r.tell(foreign, ex.wanted)
 	case errors.Is(ex.err, errBody), errors.Is(ex.err, errBodyTooLarge):
 		return garbled, fmt.Errorf("%s: %s", r.host, redact(ex.err.Error(), r.settings.APIKey))
 	case ex.err != nil:
@@ -55,8 +58,6 @@ func (r *role) judge(ex *exchange, inTime bool, err error) (outcome, error) {
 		return refused, e
 	case e.Status >= 500:
 		return broken, e
-	case e.Status < 300:
-		return garbled, e
 	}
 	return refused, e
 }

@@ -34,6 +34,7 @@ type role struct {
 	learned  *learned     // per server and model
 	governor Governor
 	account  string // whose limits count
+	outage   *outage
 	limits   topicqueue.CallLimits
 }
 
@@ -44,7 +45,7 @@ func NewClient(s Settings) (*Client, error) {
 		return nil, fmt.Errorf("model settings: no role has a model: %w", ErrPermanent)
 	}
 	c := &Client{roles: map[Role]*role{}}
-	models := map[string]*learned{}
+	models, outages := map[string]*learned{}, map[string]*outage{}
 	var wrong []error
 	for name, settings := range s.Roles {
 		settings, err := settings.withDefaults()
@@ -62,9 +63,14 @@ func NewClient(s Settings) (*Client, error) {
 		if models[served] == nil {
 			models[served] = &learned{}
 		}
+		account := account("chat", settings)
+		if outages[account] == nil {
+			outages[account] = &outage{}
+		}
 		c.roles[name] = &role{
 			settings: settings, host: settings.host(), protocol: p, llm: model, client: below,
-			learned: models[served], governor: governorOr(s.Governor), account: account("chat", settings), limits: s.Limits,
+			learned: models[served], governor: governorOr(s.Governor), account: account, outage: outages[account],
+			limits: s.Limits,
 		}
 	}
 	if len(wrong) > 0 {
@@ -129,6 +135,7 @@ func (r *role) call(ctx context.Context, req Request, quick bool) (Response, err
 	t := trial{
 		call: topicqueue.Call{
 			Run: req.Position.RunID, First: isUrgent(req.Position.Stage), Tokens: tokens + f.limit, Patient: true,
+			Until: req.Until,
 		},
 		doing: doing, most: r.settings.MaxTries, quick: quick,
 		late: func() {
@@ -153,6 +160,7 @@ func (r *role) call(ctx context.Context, req Request, quick bool) (Response, err
 			}
 			resp = r.response(req, ex, f, billed)
 		case what == refused || what == broken:
+			billed.AddTokens(ex.answer.usage()) // of an answer without a message
 			var said *ProviderError
 			if errors.As(err, &said) {
 				if next, other := f.adapt(said); other && (what == refused || f.transport != "") {

@@ -208,10 +208,25 @@ func TestRetryAfter(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
 			start := time.Now()
-			_, err := inMemory(t, &llmtest.Stub{Busy: 1, RetryAfter: "3600"}, nil).Generate(ctx, free())
+			stub := &llmtest.Stub{Busy: 1000, RetryAfter: "3600"}
+			_, err := inMemory(t, stub, nil).Generate(ctx, free())
 			var perr *llm.ProviderError
-			if !errors.Is(err, llm.ErrUnavailable) || !errors.As(err, &perr) || perr.RetryAfter != time.Hour || time.Since(start) != 0 {
-				t.Errorf("%v after %s", err, time.Since(start))
+			if !errors.Is(err, llm.ErrUnavailable) || !errors.As(err, &perr) || perr.RetryAfter != time.Hour {
+				t.Error(err)
+			}
+			if took, calls := time.Since(start), stub.Stats().Calls; took < 59*time.Second || ctx.Err() != nil || calls > 10 {
+				t.Errorf("%d calls in %s", calls, took)
+			}
+		})
+	})
+	t.Run("beyond the deadline, but the server is back before", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			start := time.Now()
+			_, err := inMemory(t, &llmtest.Stub{Busy: 1, RetryAfter: "3600"}, nil).Generate(ctx, free())
+			if took := time.Since(start); err != nil || took != 30*time.Second {
+				t.Errorf("%v after %s", err, took)
 			}
 		})
 	})

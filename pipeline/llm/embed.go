@@ -76,7 +76,7 @@ func NewEmbedder(s EmbedderSettings) (*Embedder, error) {
 	e := &Embedder{
 		role: &role{
 			settings: settings, host: settings.host(), protocol: protocols[settings.Provider],
-			governor: governorOr(s.Governor), account: account("embedding", settings),
+			governor: governorOr(s.Governor), account: account("embedding", settings), outage: &outage{},
 		},
 		client: client,
 		name:   s.Model, prefixes: prefixesOf(s.Model), wanted: s.Dimensions, concurrency: cmp.Or(s.Concurrency, defaultConcurrency),
@@ -189,7 +189,9 @@ func (e *Embedder) request(ctx context.Context, texts []string, out [][]float32,
 func (e *Embedder) exchange(ctx context.Context, texts []string, out [][]float32) (ex *exchange, inTime bool, err error) {
 	tryCtx, cancel := context.WithTimeout(ctx, e.role.settings.Timeout)
 	defer cancel()
-	ex = &exchange{noAuth: e.role.settings.APIKey == "", set: map[string]any{"encoding_format": "float"}}
+	ex = &exchange{
+		noAuth: e.role.settings.APIKey == "", wanted: "embeddings", set: map[string]any{"encoding_format": "float"},
+	}
 	if e.wanted > 0 {
 		ex.set["dimensions"] = e.wanted
 	}

@@ -246,7 +246,7 @@ func TestEmbed_Failures(t *testing.T) {
 		{"no such model", body(404, `{"error":{"message":"model 'x' not found, try pulling it first"}}`), llm.ErrPermanent, "check the model's name", 1},
 		{"refuses everything", body(400, `{"error":{"message":"unknown parameter encoding_format"}}`), llm.ErrPermanent, "encoding_format", 3},
 		{"down", body(503, `no`), llm.ErrUnavailable, "answered 503", 3},
-		{"a web page", body(200, `<html>`), llm.ErrUnavailable, "web page", 3},
+		{"a web page", body(200, `<html>`), llm.ErrUnavailable, "an HTML page, not with embeddings", 3},
 		{"empty", body(200, ``), llm.ErrUnavailable, "empty", 3},
 		{"half a body", body(200, `{"data":[{"index":0,"embedding":[0.1,`), llm.ErrUnavailable, "unexpected end", 3},
 		{"a torn connection", func(w http.ResponseWriter, _ llmtest.EmbeddingQuestion) bool {

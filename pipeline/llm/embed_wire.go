@@ -31,12 +31,9 @@ func parseEmbeddings(body []byte, n int) (wireEmbeddings, error) {
 	wrong := func(format string, args ...any) (wireEmbeddings, error) {
 		return wireEmbeddings{tokens: a.tokens}, notEmbeddings{fmt.Sprintf(format, args...)}
 	}
-	body = bytes.TrimPrefix(bytes.TrimSpace(body), []byte("\uFEFF"))
-	if len(body) == 0 {
-		return wrong("the body is empty")
-	}
-	if body[0] == '<' {
-		return wrong("it is a web page; is the base URL right? It usually ends in /v1")
+	body, err := jsonObject(body)
+	if err != nil {
+		return a, err
 	}
 	var raw struct {
 		Data []struct {
@@ -50,11 +47,13 @@ func parseEmbeddings(body []byte, n int) (wireEmbeddings, error) {
 		return wrong("%v", err)
 	}
 	a.tokens, _, _ = usageOf(raw.Usage)
-	if len(raw.Data) == 0 && len(raw.Error) > 0 && string(raw.Error) != "null" {
+	switch {
+	case len(raw.Data) == 0 && isSet(raw.Error):
 		a.failure = raw.Error
 		return a, nil
-	}
-	if len(raw.Data) != n {
+	case len(raw.Data) == 0:
+		return a, without("data")
+	case len(raw.Data) != n:
 		return wrong("it has %d vectors for %d texts", len(raw.Data), n)
 	}
 	a.vectors = make([][]float32, n)

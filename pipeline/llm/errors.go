@@ -69,6 +69,29 @@ func (e *AnswerError) Error() string {
 // Is makes errors.Is(err, ErrAnswer) hold.
 func (e *AnswerError) Is(target error) bool { return target == ErrAnswer }
 
+// unavailableError ends a call that its server has not answered.
+type unavailableError struct {
+	doing string
+	why   error  // what the last try came to
+	after string // how many tries there were
+}
+
+func (e *unavailableError) Error() string {
+	return e.doing + ": " + e.why.Error() + e.after + ": " + ErrUnavailable.Error()
+}
+
+func (e *unavailableError) Unwrap() []error { return []error{e.why, ErrUnavailable} }
+
+// Why returns the cause of an error of Generate, for a person who need not know which call it ended: what the server did
+// instead of answering, else the error's own words.
+func Why(err error) string {
+	var e *unavailableError
+	if errors.As(err, &e) {
+		return e.why.Error()
+	}
+	return err.Error()
+}
+
 const maxMessage = 600 // bytes of foreign text in an error: enough for a person, too little to flood a log
 
 // ended is the error of a call whose context has ended. It wraps both the context's error and its cause.

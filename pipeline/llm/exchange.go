@@ -24,12 +24,15 @@ type exchange struct {
 	unset  []string       // fields removed from it
 	noAuth bool           // there is no key: do not send the one that langchaingo insists on
 	bearer string         // key that langchaingo does not send; empty = none
+	wanted string         // what the answer should be, for a person
 
 	// read takes a body with status 200 and returns what langchaingo is to see of it.
 	read func(body []byte) (forward []byte, err error)
 
+	hostname   string // that was asked
 	status     int
-	retryAfter time.Duration // from the answer's headers
+	location   string        // from the answer's headers
+	retryAfter time.Duration // from them, too
 	body       []byte        // whole
 	answer     wireAnswer    // of a body with status 200
 	err        error         // no answer: transport, time or size
@@ -75,7 +78,7 @@ func (ex *exchange) send(base http.RoundTripper, req *http.Request) (*http.Respo
 		return nil, err
 	}
 	defer resp.Body.Close()
-	ex.status = resp.StatusCode
+	ex.hostname, ex.status, ex.location = req.URL.Hostname(), resp.StatusCode, resp.Header.Get("Location")
 	ex.retryAfter = retry.After(resp.Header, time.Now(), longestRest)
 	ex.body, err = io.ReadAll(io.LimitReader(resp.Body, maxBody+1))
 	switch {
@@ -125,7 +128,7 @@ func (ex *exchange) requestBody(req *http.Request) ([]byte, error) {
 // exchanging returns a client like this one, nil for a sensible one, whose requests are exchanges.
 func exchanging(client *http.Client) *http.Client {
 	if client == nil {
-		client = defaultHTTPClient()
+		client = NewHTTPClient(64)
 	}
 	below := *client
 	if below.Transport == nil {

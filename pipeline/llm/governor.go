@@ -43,9 +43,14 @@ func account(use string, s RoleSettings) string {
 	return hex.EncodeToString(sum[:10])
 }
 
+const maxWhy = 300 // bytes
+
 // callEnd is what an outcome tells the governor.
 func callEnd(what outcome, ex *exchange, err error) topicqueue.CallEnd {
 	end := topicqueue.CallEnd{Tokens: ex.answer.prompt + ex.answer.completion}
+	if isOutage(what) {
+		end.Why = clip(err.Error(), maxWhy)
+	}
 	if end.Tokens == 0 {
 		end.Tokens = -1
 	}
@@ -61,7 +66,8 @@ func callEnd(what outcome, ex *exchange, err error) topicqueue.CallEnd {
 	case broken:
 		end.Outcome, end.Tokens = topicqueue.CallUnavailable, 0
 		var said *ProviderError
-		if errors.As(err, &said) && !isGateway(said.Status) {
+		var foreign *foreignAnswer
+		if errors.As(err, &said) && !isGateway(said.Status) || errors.As(err, &foreign) && foreign.odd {
 			end.Outcome = topicqueue.CallFailed
 		}
 	case interrupted:

@@ -41,11 +41,17 @@ func (d *desk) Acquire(ctx context.Context, call topicqueue.Call) (topicqueue.Pe
 	d.calls = append(d.calls, call)
 	held := len(d.ends) > 0 && d.isDown()
 	d.mu.Unlock()
-	if held && !call.Patient {
+	if held && !call.Waits(time.Now()) {
 		return topicqueue.Permit{}, topicqueue.ErrServerDown
 	}
 	if held {
+		var impatient <-chan time.Time
+		if !call.Until.IsZero() {
+			impatient = time.After(time.Until(call.Until))
+		}
 		select {
+		case <-impatient:
+			return topicqueue.Permit{}, topicqueue.ErrServerDown
 		case <-d.up:
 		case <-ctx.Done():
 			return topicqueue.Permit{}, context.Cause(ctx)
@@ -75,9 +81,14 @@ func (d *desk) outcomes() []topicqueue.CallOutcome {
 // governed returns a client for handler in memory, with two tries of ten seconds, and its governor.
 func governed(t *testing.T, handler http.Handler, d *desk) *llm.Client {
 	t.Helper()
+	return governedBy(t, llm.ProviderOpenAI, handler, d)
+}
+
+func governedBy(t *testing.T, p llm.Provider, handler http.Handler, d *desk) *llm.Client {
+	t.Helper()
 	c, err := llm.NewClient(llm.Settings{
 		Roles: map[llm.Role]llm.RoleSettings{llm.Researcher: {
-			Model: "m", BaseURL: "http://model.test/v1", APIKey: testKey, MaxTokens: 1000, Timeout: 10 * time.Second, MaxTries: 2,
+			Provider: p, Model: "m", BaseURL: "http://model.test/v1", APIKey: testKey, MaxTokens: 1000, Timeout: 10 * time.Second, MaxTries: 2,
 		}},
 		HTTPClient: &http.Client{Transport: llmtest.Memory{Handler: handler}}, Governor: d,
 		Limits: topicqueue.CallLimits{RequestsPerMinute: 60, TokensPerMinute: 7000, InFlight: 5},

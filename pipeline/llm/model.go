@@ -41,6 +41,7 @@ type Request struct {
 	Role     Role
 	Prompt   prompts.Prompt
 	Valid    func(Response) bool // what Journaled may keep; nil: every answer
+	Until    time.Time           // when the call stops waiting for a server that is down; zero: with its context
 	Limit    int                 // tokens that the answer may have, below what role and prompt allow; 0: as these say
 	asked    string              // set by Ask and Text for both of their questions: see asked
 }

@@ -15,6 +15,7 @@ import (
 
 var ollamaChat = protocol{
 	baseURL:    "http://127.0.0.1:11434",
+	usual:      "has no path",
 	slips:      []string{"/v1", "/chat", "/api"}, // the address of its other API, or of this one with its path
 	transports: []Transport{TransportSchema, TransportPrompt},
 	connect:    connectOllama,
@@ -50,14 +51,15 @@ func askOllama(s RoleSettings, q question, ex *exchange) []llms.CallOption {
 // none: the server gave up in the middle.
 func parseOllama(body []byte) (wireAnswer, error) {
 	var a wireAnswer
-	body, err := jsonBody(body, "It usually has no path")
+	body, err := jsonObject(body)
 	if err != nil {
 		return a, err
 	}
 	var text strings.Builder
+	begun := false
 	for parts := json.NewDecoder(bytes.NewReader(body)); ; {
 		var part struct {
-			Message struct {
+			Message *struct {
 				Content string `json:"content"`
 			} `json:"message"`
 			Done       bool            `json:"done"`
@@ -68,6 +70,8 @@ func parseOllama(body []byte) (wireAnswer, error) {
 		}
 		err := parts.Decode(&part)
 		switch {
+		case errors.Is(err, io.EOF) && !begun:
+			return a, without("a message")
 		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 			return a, fmt.Errorf("%w: it ends before its last part", errBody)
 		case err != nil:
@@ -76,8 +80,11 @@ func parseOllama(body []byte) (wireAnswer, error) {
 			a.failure = part.Error
 			return a, nil
 		}
-		text.WriteString(part.Message.Content)
-		if part.Done {
+		if part.Message != nil {
+			begun = true
+			text.WriteString(part.Message.Content)
+		}
+		if part.Done && begun {
 			a.text = text.String()
 			a.prompt, a.completion = count(part.Prompt), count(part.Completion)
 			_ = json.Unmarshal(part.DoneReason, &a.finishReason) // another type than a string says nothing

@@ -13,6 +13,7 @@ import (
 
 var openAI = protocol{
 	baseURL:    "https://api.openai.com/v1",
+	usual:      "ends in /v1",
 	slips:      []string{"/chat/completions"},
 	transports: []Transport{TransportSchema, TransportTool, TransportPrompt},
 	connect:    connectOpenAI,
@@ -51,7 +52,7 @@ func askOpenAI(s RoleSettings, q question, ex *exchange) []llms.CallOption {
 // parseOpenAI reads a chat completion.
 func parseOpenAI(body []byte) (wireAnswer, error) {
 	var a wireAnswer
-	body, err := jsonBody(body, "It usually ends in /v1")
+	body, err := jsonObject(body)
 	if err != nil {
 		return a, err
 	}
@@ -79,7 +80,7 @@ func parseOpenAI(body []byte) (wireAnswer, error) {
 			a.failure = raw.Error
 			return a, nil
 		}
-		return a, fmt.Errorf("%w: it has no choices", errBody)
+		return a, without("choices")
 	}
 	message := raw.Choices[0].Message
 	a.text = contentText(message.Content)

@@ -20,6 +20,7 @@ const (
 // protocol is what differs between providers. Retries, limits, structured answers and errors are the same for all.
 type protocol struct {
 	baseURL    string      // the provider's own
+	usual      string      // what base URLs look like: "ends in /v1"
 	slips      []string    // ends of an address that are often given and do not belong to it
 	transports []Transport // that it has, the strictest first; the last is TransportPrompt
 

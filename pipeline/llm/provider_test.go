@@ -130,8 +130,8 @@ func TestProvidersFailAlike(t *testing.T) {
 			{"refused without a word", empty(400), llm.ErrPermanent, "400"},
 			{"nothing with status 200", empty(200), llm.ErrUnavailable, "empty"},
 			{"nothing with status 204", empty(204), llm.ErrUnavailable, "204"},
-			{"web page", body("<html>Welcome"), llm.ErrUnavailable, "web page"},
-			{"another protocol", body(`{"object":"list"}`), llm.ErrUnavailable, "not a chat completion"},
+			{"web page", body("<html>Welcome"), llm.ErrUnavailable, "an HTML page, not with a chat completion"},
+			{"another protocol", body(`{"object":"list"}`), llm.ErrUnavailable, "not with a chat completion"},
 			{"error with status 200", body(`{"type":"error","error":{"type":"api_error","message":"upstream is gone"}}`), llm.ErrUnavailable, "upstream is gone"},
 		} {
 			t.Run(tc.name, func(t *testing.T) {

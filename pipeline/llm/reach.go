@@ -53,7 +53,11 @@ func (c *Client) Reach(ctx context.Context, name Role) (Reached, error) {
 			err = outer.Err
 		}
 		return Reached{Took: took}, fmt.Errorf("%s: %s: %s: %w", doing, r.host, redact(err.Error(), r.settings.APIKey), ErrUnavailable)
-	case ex.status == http.StatusOK:
+	}
+	if foreign := ex.foreign(); foreign != nil {
+		return Reached{Took: took}, fmt.Errorf("%s: %w: %w", doing, r.tell(foreign, "a list of models"), ErrUnavailable)
+	}
+	if ex.status == http.StatusOK {
 		has, others := r.protocol.models(ex.body, r.settings.Model)
 		return Reached{Has: has, Others: others, Took: took}, nil
 	}
@@ -83,8 +87,13 @@ func (r *role) show(ctx context.Context) (*exchange, error) {
 		return nil, err
 	}
 	defer resp.Body.Close()
-	ex := &exchange{status: resp.StatusCode, retryAfter: retry.After(resp.Header, time.Now(), longestRest)}
-	ex.body, err = io.ReadAll(io.LimitReader(resp.Body, maxListBody))
+	ex := &exchange{
+		hostname: req.URL.Hostname(), status: resp.StatusCode, location: resp.Header.Get("Location"),
+		retryAfter: retry.After(resp.Header, time.Now(), longestRest),
+	}
+	if ex.body, err = io.ReadAll(io.LimitReader(resp.Body, maxListBody)); err == nil && ex.status == http.StatusOK {
+		ex.body, ex.err = jsonObject(ex.body)
+	}
 	return ex, err
 }
 

@@ -30,7 +30,7 @@ func (r *role) request(req Request, f form) ([]llms.MessageContent, []llms.CallO
 			p = withBounds(p)
 		}
 	}
-	ex := &exchange{set: map[string]any{}}
+	ex := &exchange{set: map[string]any{}, wanted: "a chat completion"}
 	ex.read = func(body []byte) (forward []byte, err error) {
 		if ex.answer, err = r.protocol.parse(body); err != nil {
 			return nil, err

@@ -131,16 +131,17 @@ func (s RoleSettings) host() string {
 	return u.Host
 }
 
-// defaultHTTPClient keeps connections for a worker's parallel calls. It has no timeout: every try has its own.
-func defaultHTTPClient() *http.Client {
+// NewHTTPClient returns a client for model servers that keeps this number of idle connections to each of them. It has no
+// timeout because every try has its own.
+func NewHTTPClient(idle int) *http.Client {
 	return &http.Client{Transport: &http.Transport{
 		Proxy:                 http.ProxyFromEnvironment,
 		DialContext:           (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
 		TLSHandshakeTimeout:   10 * time.Second,
 		ExpectContinueTimeout: time.Second,
 		ForceAttemptHTTP2:     true,
-		MaxIdleConns:          128,
-		MaxIdleConnsPerHost:   64,
+		MaxIdleConns:          2 * idle,
+		MaxIdleConnsPerHost:   idle,
 		IdleConnTimeout:       90 * time.Second,
 	}}
 }

@@ -5,7 +5,10 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
+
+	"github.com/rs/zerolog"
 
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/retry"
@@ -54,15 +57,16 @@ func (t trial) run(ctx context.Context, r *role) error {
 		case ctx.Err() != nil:
 			return ended(ctx, t.doing)
 		case errors.Is(err, topicqueue.ErrServerDown):
-			return fmt.Errorf("%s: other calls found %w: %w", t.doing, err, ErrUnavailable)
+			return &unavailableError{t.doing, r.outage.why(err), ""}
 		case err != nil:
-			return fmt.Errorf("%s: %w: %w", t.doing, err, ErrUnavailable)
+			return &unavailableError{t.doing, err, ""}
 		}
 		what, ex, err := t.send(ctx)
 		if ctx.Err() != nil { // also when an answer came: langchaingo may have swallowed the end
 			what = interrupted
 		}
 		verdict := governor.Release(ctx, permit, callEnd(what, ex, err))
+		r.outage.tell(ctx, what, verdict, err)
 		if ctx.Err() != nil {
 			return ended(ctx, t.doing)
 		}
@@ -81,7 +85,7 @@ func (t trial) run(ctx context.Context, r *role) error {
 				continue
 			}
 		case broken:
-			if verdict.Down && t.call.Patient {
+			if verdict.Down && t.call.Waits(time.Now()) {
 				continue
 			}
 		case late:
@@ -96,7 +100,7 @@ func (t trial) run(ctx context.Context, r *role) error {
 			nGarbled++
 		}
 		if tries++; tries >= t.most || nLate == maxLate || nGarbled == maxGarbled {
-			return fmt.Errorf("%s: %w (try %d of %d): %w", t.doing, err, tries, t.most, ErrUnavailable)
+			return &unavailableError{t.doing, err, fmt.Sprintf(" (try %d of %d)", tries, t.most)}
 		}
 		if err := t.pause(ctx, err, ex, tries); err != nil {
 			return err
@@ -104,18 +108,57 @@ func (t trial) run(ctx context.Context, r *role) error {
 	}
 }
 
-// pause waits before the next try, after the n-th of its kind: as long as the server asks for, else longer each time. why:
-// what the last one came to.
+// outage is what this process knows of an outage of a server. The governor knows it for all workers.
+type outage struct{ last atomic.Pointer[error] } // that a call ended with; nil: the server is up
+
+// tell logs that calls begin to wait for a server, and that they go on.
+func (o *outage) tell(ctx context.Context, what outcome, verdict topicqueue.CallVerdict, err error) {
+	switch {
+	case what == answered && o.last.Swap(nil) != nil:
+		zerolog.Ctx(ctx).Info().Msg("the model server answers again")
+	case isOutage(what) && verdict.Down && o.last.Swap(&err) == nil:
+		zerolog.Ctx(ctx).Warn().Err(err).Msg("the model server is down or overloaded: calls wait until it answers again")
+	}
+}
+
+// isOutage reports whether a try may show that its server is down.
+func isOutage(what outcome) bool { return what == busy || what == broken || what == late }
+
+// why returns what is wrong with the server: what a call of this process has seen, else what the governor says.
+func (o *outage) why(governor error) error {
+	if last := o.last.Load(); last != nil {
+		return *last
+	}
+	return fmt.Errorf("other calls found %w", governor)
+}
+
+// pause waits before the next try, after the n-th of its kind: as long as the server asks for, else longer each time. A
+// patient call whose server asks for more time than there is asks again when half of what is left is over, for servers
+// are often back sooner than they say. why: what the last try came to.
 func (t trial) pause(ctx context.Context, why error, ex *exchange, n int) error {
 	wait := retry.Backoff(n, firstBackoff, maxBackoff)
 	if ex.retryAfter > 0 {
 		wait = ex.retryAfter
 	}
 	if !retry.Fits(ctx, wait) {
-		return fmt.Errorf("%s: %w (the next try in %s would be too late): %w", t.doing, why, wait.Round(time.Millisecond), ErrUnavailable)
+		left := t.left(ctx)
+		if ex.retryAfter == 0 || !t.call.Patient || t.quick || left < firstBackoff {
+			wait = wait.Round(time.Millisecond)
+			return &unavailableError{t.doing, why, fmt.Sprintf(" (the next try in %s would be too late)", wait)}
+		}
+		wait = left / 2
 	}
 	if retry.Sleep(ctx, wait) != nil {
 		return ended(ctx, t.doing)
 	}
 	return nil
+}
+
+// left returns how long the call may still wait for its server. ctx has a deadline.
+func (t trial) left(ctx context.Context) time.Duration {
+	end, _ := ctx.Deadline()
+	if until := t.call.Until; !until.IsZero() && until.Before(end) {
+		end = until
+	}
+	return time.Until(end)
 }

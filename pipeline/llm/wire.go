@@ -1,16 +1,14 @@
 package llm
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strings"
 
 	"nightdesk/topicqueue"
 )
 
-// errBody marks an answer with status 200 that is no chat completion.
+// errBody marks an answer with status 200 that begins as one of the protocol and cannot be read.
 var errBody = errors.New("not a chat completion")
 
 // wireAnswer is the part of an answer that we use, whatever the protocol. It is read more tolerantly than langchaingo does:
@@ -32,18 +30,6 @@ func (a wireAnswer) usage() topicqueue.Usage {
 }
 
 type wireCall struct{ name, arguments string }
-
-// jsonBody returns a body from its first byte of JSON on. address: what is usually right, for a person.
-func jsonBody(body []byte, address string) ([]byte, error) {
-	body = bytes.TrimPrefix(bytes.TrimSpace(body), []byte("\uFEFF"))
-	if len(body) == 0 {
-		return nil, fmt.Errorf("%w: the body is empty", errBody)
-	}
-	if body[0] == '<' {
-		return nil, fmt.Errorf("%w: it is a web page; is the base URL right? %s", errBody, address)
-	}
-	return body, nil
-}
 
 // isSet reports whether a member is there and not null.
 func isSet(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }

@@ -19,6 +19,7 @@ import (
 	"nightdesk/pipeline/reporting"
 	"nightdesk/prompts"
 	"nightdesk/topicqueue"
+	"nightdesk/topicqueue/scaletest"
 )
 
 // logModel writes this text as the section on the log, answers a repair with repaired, and has no judge.
@@ -536,7 +537,7 @@ func TestLiar(t *testing.T) {
 	t.Parallel()
 	sentences, marked, removed, repaired, markers := 0, 0, 0, 0, 0
 	kinds := map[string]int{}
-	for seed := range uint64(50) {
+	for seed := range scaletest.Of[uint64](16, 50) {
 		in := evidence(t, []string{topicqueue.CitationAnchors, topicqueue.CitationNumbered}[seed%2])
 		in.Run.Options.OnUnsupported = []string{topicqueue.UnsupportedMark, topicqueue.UnsupportedRemove}[seed/2%2]
 		var mu sync.Mutex
@@ -592,5 +593,5 @@ func TestLiar(t *testing.T) {
 			t.Errorf("no lie of kind %s was told: %v", kind, kinds)
 		}
 	}
-	t.Logf("50 reports, %d sentences with citations: %d marked, %d taken out, %d repaired; %d markers and links removed", sentences, marked, removed, repaired, markers)
+	t.Logf("%d sentences with citations: %d marked, %d taken out, %d repaired; %d markers and links removed", sentences, marked, removed, repaired, markers)
 }

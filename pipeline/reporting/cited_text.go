@@ -18,7 +18,7 @@ type citedText struct {
 	text     string
 	lines    map[int]bool // where lines began, by bytes into text
 	markers  []marker     // in their order
-	taken    map[int]bool // where sentences begin that were found
+	taken    []bool       // bytes of text that sentences have which were found
 }
 
 // marker is a citation in the text of a report.
@@ -33,7 +33,7 @@ type marker struct {
 var captions = regexp.MustCompile(`(?m)^!\[.*\]\(\S+\)\n\n\*.*$`)
 
 func newCitedText(report string, registry *citation.Registry, references []citation.Valid) *citedText {
-	t := &citedText{registry: registry, numbers: map[string]string{}, lines: map[int]bool{}, taken: map[int]bool{}}
+	t := &citedText{registry: registry, numbers: map[string]string{}, lines: map[int]bool{}}
 	for _, r := range references {
 		if r.ID == "" {
 			t.numbers[strconv.Itoa(r.Number)] = placeOf(r.URL, r.CitationKey)
@@ -58,8 +58,11 @@ func newCitedText(report string, registry *citation.Registry, references []citat
 			plain = utf8.AppendRune(plain, r)
 		}
 	}
-	last := 0
+	last, code := 0, citation.Code(report)
 	for _, m := range linkedMarker.FindAllStringSubmatchIndex(report, -1) {
+		if citation.Within(code, m[2]) {
+			continue
+		}
 		write(report[last:m[0]])
 		last = m[1]
 		if line && len(plain) > 0 && plain[len(plain)-1] != ' ' { // it opens a paragraph, and is no part of the one before
@@ -69,7 +72,7 @@ func newCitedText(report string, registry *citation.Registry, references []citat
 		t.markers = append(t.markers, marker{label: label, at: len(plain), place: t.leadsTo(label, report[m[4]:m[5]]), checked: alone(report, m[2])})
 	}
 	write(report[last:])
-	t.text = string(plain)
+	t.text, t.taken = string(plain), make([]bool, len(plain))
 	return t
 }
 
@@ -124,6 +127,27 @@ func (t *citedText) places(cited []string) (places []string) {
 	return slices.Compact(places)
 }
 
+// takeAll finds sentences, each at a place of its own, and returns those that it does not find. Long sentences come
+// first: a short one may be the end of a long one, and stand elsewhere by itself.
+func (t *citedText) takeAll(sentences []CheckedSentence) (absent []string) {
+	plain, order, found := make([]string, len(sentences)), []int{}, make([]bool, len(sentences))
+	for i, s := range sentences {
+		if found[i] = s.Action == ActionRemoved; !found[i] {
+			plain[i], order = PlainSentences(s.Text), append(order, i)
+		}
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return len(plain[j]) - len(plain[i]) })
+	for _, i := range order {
+		found[i] = t.take(plain[i], t.places(sentences[i].Citations))
+	}
+	for i, s := range sentences {
+		if !found[i] {
+			absent = append(absent, s.Text)
+		}
+	}
+	return absent
+}
+
 // take finds a sentence that no other one is, with markers for these places and no others, and notes that they are checked.
 func (t *citedText) take(sentence string, places []string) bool {
 	for from := 0; sentence != ""; from++ {
@@ -132,7 +156,9 @@ func (t *citedText) take(sentence string, places []string) bool {
 			break
 		}
 		if from += at; !t.taken[from] && t.begins(from) && t.takeMarkers(from, from+len(sentence), places) {
-			t.taken[from] = true
+			for i := range len(sentence) {
+				t.taken[from+i] = true
+			}
 			return true
 		}
 	}
@@ -152,9 +178,29 @@ func (t *citedText) marker(at int) int {
 	return n
 }
 
-// takeMarkers notes that the markers of a passage are checked, if they are those of these places. A passage may begin with one,
-// and where the next markers of its line are equal to its last ones, these are shown once, there.
+// row extends a passage over empty cells to both sides of it; a passage that is in no table stays as it is.
+func (t *citedText) row(from, to int) (start, end int) {
+	start, end = from, to
+	for end < len(t.text) && strings.IndexByte(" |", t.text[end]) >= 0 && !t.lines[end] {
+		end++
+	}
+	for start > 0 && strings.IndexByte(" |", t.text[start-1]) >= 0 && !t.lines[start] {
+		start--
+	}
+	if !strings.Contains(t.text[to:end], "|") {
+		end = to
+	}
+	if !strings.Contains(t.text[start:from], "|") {
+		start = from
+	}
+	return start, end
+}
+
+// takeMarkers notes that the markers of a passage are checked, if they are those of these places. A passage may begin
+// with one, and the row of a table may have them in cells of their own. Where the next markers of its line are equal to
+// its last ones, these are shown once, there.
 func (t *citedText) takeMarkers(from, to int, places []string) bool {
+	from, to = t.row(from, to)
 	last := t.marker(to + 1)
 	for _, first := range []int{t.marker(from + 1), t.marker(from - 1)} {
 		if t.stand(t.markers[first:last], places) {

@@ -1,8 +1,10 @@
 package reporting
 
 import (
+	"fmt"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 
 	"nightdesk/pipeline/citation"
@@ -20,27 +22,53 @@ func PlainSentences(markdown string) string {
 
 // Difference is where a report is not the one that was checked.
 type Difference struct {
-	Absent     []string // sentences that do not stand there, as often as they should and with their sources
-	Unchecked  []string // the ends of passages with a marker that belongs to no sentence, or leads elsewhere than it says
-	References []string // entries that are not those that were checked, or lead to other sources
+	// sentences that do not stand there, as often as they should and with their sources
+	Absent []string `json:"absent,omitempty"`
+	// the ends of passages with a marker that belongs to no sentence, or leads elsewhere than it says
+	Unchecked []string `json:"unchecked,omitempty"`
+	// entries that are not those that were checked, or lead to other sources
+	References []string `json:"references,omitempty"`
 }
 
-// Compare looks whether a report is the one that was checked. registry: of its run; changes: what the report opens with, nil: it
-// opens with none.
+// deliver records which parts of the delivered report the check did not cover. A model's Markdown may be so odd that a
+// sentence is not found again; recorded now, that is no difference later.
+func (v *Verification) deliver(report string, registry *citation.Registry, changes *recurring.Changes) {
+	defer func() {
+		if p := recover(); p != nil { // a report is never lost to its check
+			v.Status, v.Reason = citation.StatusUnverified, fmt.Sprintf("the report was not compared with its check: %v", p)
+		}
+	}()
+	if v.Status == citation.StatusVerified {
+		v.Outside = v.Compare(report, registry, changes)
+	}
+}
+
+// minus returns the texts of a list that another one does not have, each as often as it has more of them.
+func minus(list, other []string) []string {
+	left := map[string]int{}
+	for _, text := range other {
+		left[text]++
+	}
+	return slices.DeleteFunc(list, func(text string) bool {
+		left[text]--
+		return left[text] >= 0
+	})
+}
+
+// Compare returns where a report differs from the one that was checked. What the check did not cover then is left out, see
+// deliver. registry: of its run; changes: what the report opens with, nil: it opens with none.
 func (v *Verification) Compare(report string, registry *citation.Registry, changes *recurring.Changes) (d Difference) {
 	again := registry.Verify(report, citation.VerifyOptions{})
 	d.References = v.otherReferences(again)
 	t := newCitedText(report, registry, again.Valid)
-	for _, s := range append(toldChanges(changes), v.Sentences...) {
-		if s.Action != ActionRemoved && !t.take(PlainSentences(s.Text), t.places(s.Citations)) {
-			d.Absent = append(d.Absent, s.Text)
-		}
-	}
+	d.Absent = t.takeAll(append(toldChanges(changes), v.Sentences...))
 	for _, m := range t.markers {
 		if !m.checked {
 			d.Unchecked = append(d.Unchecked, strings.ToValidUTF8(t.text[max(0, m.at-60):m.at], "")+" ["+m.label+"]")
 		}
 	}
+	d.Absent, d.Unchecked = minus(d.Absent, v.Outside.Absent), minus(d.Unchecked, v.Outside.Unchecked)
+	d.References = minus(d.References, v.Outside.References)
 	return d
 }
 

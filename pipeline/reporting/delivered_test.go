@@ -41,6 +41,12 @@ func TestCompare(t *testing.T) {
 	if d := compare(whole); len(d.Absent)+len(d.Unchecked)+len(d.References) > 0 {
 		t.Errorf("the report that was checked: %+v", d)
 	}
+	// A sentence that is the end of a longer one, which stands before it, is found at its own place.
+	checked = append(checked, sentence("They say: Fans hum.", "CIT-1-02"))
+	if d := compare("They say: Fans hum. " + b + "\n\n" + whole); len(d.Absent)+len(d.Unchecked) > 0 {
+		t.Errorf("the end of a longer sentence: %+v", d)
+	}
+	checked = checked[:len(checked)-1]
 	for name, c := range map[string]struct {
 		body              string
 		absent, unchecked []string

@@ -129,6 +129,7 @@ func (r *Reporter) Report(ctx context.Context, in Input) (Report, error) {
 		return Report{}, fmt.Errorf("write report of %s: %w", in.Run.ID, err)
 	}
 	r.verify(ctx, w.registry, &report)
+	report.Verification.deliver(report.Markdown, w.registry, in.Changes)
 	report.Info = texts.Written.With(prompts.V{"Sections": report.Statistics.Sections, "Words": report.Words, "Citations": report.Statistics.Citations})
 	return report, nil
 }

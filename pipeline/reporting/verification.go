@@ -32,6 +32,7 @@ type Verification struct {
 	Sentences  []CheckedSentence  `json:"sentences"` // in the order of the report
 	Evaluation Evaluation         `json:"evaluation"`
 	Repeated   []string           `json:"repeated,omitempty"` // sentences taken out because the report says the same before
+	Outside    Difference         `json:"outside,omitzero"`   // parts of the delivered report that the check did not cover
 }
 
 // VerificationCounts counts what was found in the report as it is delivered, unless a field says otherwise.

@@ -67,18 +67,18 @@ func (l *callList) add(tool, query string) bool {
 func (w *work) checkActions(k int, actions []prompts.Action) []call {
 	l := callList{w: w, k: k, asked: w.own, limit: w.maxActions()}
 	for _, a := range actions {
-		tool, query := strings.TrimSpace(a.ToolType), strings.TrimSpace(prompts.Unmarked(strings.ToValidUTF8(a.Query, "")))
+		name := topicqueue.Clip(topicqueue.OneLine(strings.TrimSpace(a.ToolType)), maxLine)
+		tool, ok := meant(name, w.tools)
+		switch {
+		case !ok:
+			w.tell("tool %q does not exist and was not called; the tools are: %s", name, strings.Join(w.toolNames(), ", "))
+			continue
+		case tool != name:
+			w.tell("tool %q does not exist; its query went to %s", name, tool)
+		}
+		query := strings.TrimSpace(prompts.Unmarked(strings.ToValidUTF8(a.Query, "")))
 		if !verbatim(tool) {
 			query = topicqueue.Clip(topicqueue.OneLine(query), maxClaim)
-		}
-		if _, ok := w.tools.Lookup(tool); !ok {
-			instead, ok := searchTool(w.tools)
-			if !ok {
-				w.tell("tool %q does not exist and was not called", topicqueue.Clip(topicqueue.OneLine(tool), maxLine))
-				continue
-			}
-			w.tell("tool %q does not exist; its query went to %s", topicqueue.Clip(topicqueue.OneLine(tool), maxLine), instead)
-			tool, query = instead, topicqueue.Clip(topicqueue.OneLine(query), maxClaim)
 		}
 		switch {
 		case !verbatim(tool) && topicqueue.CanonicalQuery(query) == "", query == "":
@@ -90,6 +90,14 @@ func (w *work) checkActions(k int, actions []prompts.Action) []call {
 		}
 	}
 	return l.calls
+}
+
+func (w *work) toolNames() []string {
+	names := make([]string, len(w.tools))
+	for i, t := range w.tools {
+		names[i] = t.Name()
+	}
+	return names
 }
 
 // plannedCalls are the calls that need no model to plan them: these queries, asked of each of these searches, then the items that

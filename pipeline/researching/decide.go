@@ -51,7 +51,8 @@ func (w *work) decide(ctx context.Context, k int) (decision, error) {
 		return decision{}, context.Cause(ctx)
 	case errors.Is(err, llm.ErrAnswer), errors.Is(err, llm.ErrContextLength), errors.Is(err, llm.ErrUnavailable) && w.claims == 0:
 		failed = true
-		w.fallBack(fmt.Sprintf("decide: %s/%d went on with queries of the plan: %s", w.block.ID, k, topicqueue.Clip(topicqueue.OneLine(err.Error()), maxLine)))
+		why := topicqueue.Clip(topicqueue.OneLine(llm.Why(err)), maxLine)
+		w.fallBack(fmt.Sprintf("decide: %s/%d went on with queries of the plan: %s", w.block.ID, k, why))
 	default:
 		return decision{}, fmt.Errorf("decide %s/%d: %w", w.block.ID, k, err)
 	}

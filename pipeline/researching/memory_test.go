@@ -243,7 +243,8 @@ func TestMixedTools(t *testing.T) {
 		if k == 2 {
 			return act()
 		}
-		return act(ask("web_search", "spring tides cause"), ask("open_page", "https://a.example/x"), ask("paper_search", "broken"), ask("google", "moon"))
+		return act(ask("web_search", "spring tides cause"), ask("open_page", "https://a.example/x"), ask("paper_search", "broken"), ask("google", "moon"),
+			ask("functions.web_search", "moon"))
 	}
 	if _, err := b.research(); err != nil {
 		t.Fatal(err)
@@ -259,7 +260,8 @@ func TestMixedTools(t *testing.T) {
 		t.Errorf("traces of %q, want %q", ids, want)
 	}
 	shown := b.questions("decide")[1].Prompt.User
-	for _, told := range []string{`tool "google" does not exist; its query went to web_search`, `paper_search for "broken" failed: the server has a failure (500)`} {
+	for _, told := range []string{`tool "google" does not exist and was not called; the tools are: web_search, open_page, paper_search`,
+		`tool "functions.web_search" does not exist; its query went to web_search`, `paper_search for "broken" failed: the server has a failure (500)`} {
 		if !strings.Contains(shown, told) {
 			t.Errorf("%q is not told:\n%s", told, shown)
 		}

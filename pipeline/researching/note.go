@@ -153,7 +153,7 @@ func (t *noteTaker) read(ctx context.Context, chunk []piece, limit int) error {
 		return nil
 	case errors.Is(err, llm.ErrContextLength), errors.Is(err, llm.ErrAnswer), errors.Is(err, llm.ErrUnavailable):
 		t.away = errors.Is(err, llm.ErrUnavailable)
-		t.fallBack("%s", topicqueue.Clip(topicqueue.OneLine(err.Error()), maxLine))
+		t.fallBack("%s", topicqueue.Clip(topicqueue.OneLine(llm.Why(err)), maxLine))
 		t.extract(chunk)
 		return nil
 	default:

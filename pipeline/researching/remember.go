@@ -3,6 +3,7 @@ package researching
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"nightdesk/pipeline/recurring"
 	"nightdesk/topicqueue"
@@ -29,7 +30,7 @@ func (w *work) remember(ctx context.Context, memory *recurring.Memory) (returned
 		if memory != nil && memory.Pages[key].Opened || done[key] || w.own.has(openPage, t.Source.URL) || t.Source.Kind != topicqueue.SourceWeb || len(t.Withdrawn) > 0 {
 			continue
 		}
-		if !w.SoftLimit.IsZero() && w.now().After(w.SoftLimit) {
+		if !w.SoftLimit.IsZero() && time.Now().After(w.SoftLimit) {
 			break
 		}
 		done[key] = true

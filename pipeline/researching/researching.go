@@ -40,7 +40,8 @@ type Researcher struct {
 	Emit       topicqueue.Emit
 	Now        func() time.Time // nil: time.Now
 	MaxActions int              // calls per iteration; 0: 3
-	SoftLimit  time.Time        // no iteration begins after it; zero: none
+	SoftLimit  time.Time        // by the clock of this machine; no iteration begins after it; zero: none
+	Patience   time.Time        // by the same clock; a block that has nothing by then goes on without its model; zero: it never does
 	// May reports whether there is money for an iteration; nil: always.
 	May func(ctx context.Context, iteration int) (bool, error)
 
@@ -83,7 +84,7 @@ func (r *Researcher) Research(ctx context.Context, run topicqueue.Run, topic str
 		if ctx.Err() != nil {
 			return w.result(), context.Cause(ctx)
 		}
-		if k > 1 && !r.SoftLimit.IsZero() && r.now().After(r.SoftLimit) {
+		if k > 1 && !r.SoftLimit.IsZero() && time.Now().After(r.SoftLimit) {
 			w.fallBack(fmt.Sprintf("the time of %s was over after %d of %d iterations", w.block.ID, k-1, run.Options.MaxIterations))
 			break
 		}

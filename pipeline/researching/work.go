@@ -17,6 +17,7 @@ import (
 // work is one attempt at a block: what it knows and has found. It belongs to one goroutine.
 type work struct {
 	*Researcher
+	Model      llm.Model // of the Researcher, with its Patience
 	run        topicqueue.Run
 	topic      string
 	block      topicqueue.Block
@@ -46,6 +47,9 @@ func newWork(r *Researcher, run topicqueue.Run, topic string, start Start) *work
 		own:        issued{},
 		noted:      map[string]bool{},
 		texts:      map[string]bool{},
+	}
+	if r.Model != nil {
+		w.Model = &patient{model: r.Model, work: w}
 	}
 	w.see(start.View)
 	w.lastSeq = start.LastSeq

@@ -1,12 +1,15 @@
 package storagetest
 
 import (
+	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -73,30 +76,15 @@ func Versitygw(t testing.TB) storage.S3Settings {
 	if err := os.Mkdir(objects, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	addr := freeAddr(t)
-	cmd := exec.Command(path, "--port", addr, "--access", accessKey, "--secret", secretKey, "--region", "us-east-1",
-		"--quiet", "posix", objects)
-	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, log, log
-	if err := cmd.Start(); err != nil {
-		t.Fatalf("start versitygw: %v", err)
-	}
-	ended := make(chan struct{})
-	go func() { cmd.Wait(); close(ended) }()
-	t.Cleanup(func() { cmd.Process.Kill(); <-ended })
-	for deadline := time.Now().Add(30 * time.Second); ; {
-		conn, err := net.Dial("tcp", addr)
-		if err == nil {
-			conn.Close()
+	addr := ""
+	for range 20 { // between the look and the start another program may take the port
+		addr = freeAddr(t)
+		if err = startVersitygw(t, path, dir, addr, objects, log); err == nil {
 			break
 		}
-		select {
-		case <-ended:
-			t.Fatalf("versitygw has ended: %s", readLog(log))
-		case <-time.After(10 * time.Millisecond): // there is no event to wait for
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("versitygw does not answer: %v: %s", err, readLog(log))
-		}
+	}
+	if err != nil {
+		t.Fatalf("%v: %s", err, readLog(log))
 	}
 	s := settings("http://" + addr)
 	client := s3.New(s3.Options{BaseEndpoint: &s.Endpoint, UsePathStyle: true, Region: "us-east-1",
@@ -105,6 +93,35 @@ func Versitygw(t testing.TB) storage.S3Settings {
 		t.Fatalf("create the bucket: %v: %s", err, readLog(log))
 	}
 	return s
+}
+
+// startVersitygw starts a server that ends with the test, and waits until it takes connections or has ended.
+func startVersitygw(t testing.TB, path, dir, addr, objects string, log *os.File) error {
+	t.Helper()
+	cmd := exec.Command(path, "--port", addr, "--access", accessKey, "--secret", secretKey, "--region", "us-east-1",
+		"--quiet", "posix", objects)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, log, log
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("start versitygw: %w", err)
+	}
+	ended := make(chan struct{})
+	go func() { cmd.Wait(); close(ended) }()
+	t.Cleanup(func() { cmd.Process.Kill(); <-ended })
+	for deadline := time.Now().Add(2 * time.Minute); ; {
+		conn, err := net.Dial("tcp", addr)
+		if err == nil {
+			conn.Close()
+			return nil
+		}
+		select {
+		case <-ended:
+			return errors.New("versitygw has ended")
+		case <-time.After(10 * time.Millisecond): // there is no event to wait for
+		}
+		if time.Now().After(deadline) {
+			return fmt.Errorf("versitygw does not answer: %w", err)
+		}
+	}
 }
 
 func settings(endpoint string) storage.S3Settings {
@@ -125,15 +142,19 @@ func Empty(t testing.TB, settings storage.S3Settings) *storage.S3 {
 	return s
 }
 
-// freeAddr returns a loopback address with a port that was free just now. versitygw cannot choose one and say which.
+// freeAddr returns a loopback address with a port that was free just now. versitygw cannot choose one and say which. The port
+// lies below those that systems give to connections.
 func freeAddr(t testing.TB) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	for range 1000 {
+		l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(23_000+rand.IntN(9_000))))
+		if err == nil {
+			defer l.Close()
+			return l.Addr().String()
+		}
 	}
-	defer l.Close()
-	return l.Addr().String()
+	t.Fatal("there is no free port for versitygw")
+	return ""
 }
 
 func readLog(f *os.File) string {

@@ -82,6 +82,7 @@ type Claim struct {
 	Needs int64 // in all, to be brought to its end
 	Least int64 // that a run which waits must be left
 	Spare int64 // would like to have besides, where all others have what they want
+	High  int64 // would want in all if it were of high priority; 0: as Wants
 }
 
 // Kinds of runs in a common budget, by their lanes: high ones get all that they want, of the rest normal ones twice as much as
@@ -191,7 +192,7 @@ func (q *Queue) waiting(ctx context.Context) (n [3]int64, err error) {
 
 func (q *Queue) draw(ctx context.Context, what, pool string, run topicqueue.Run, c Claim, high, normal, low any) (int64, error) {
 	share, err := poolScript.Run(ctx, q.rdb, []string{pool}, what, run.ID, kindOf(run.Lane), c.Spent, c.Wants, c.Needs,
-		c.Limit, c.Least, high, normal, low, c.Spare, heldAtMost.Milliseconds()).Text()
+		c.Limit, c.Least, high, normal, low, c.Spare, heldAtMost.Milliseconds(), c.High).Text()
 	if err != nil {
 		return 0, fmt.Errorf("draw run %s's share of a common budget from Redis: %w", run.ID, err)
 	}

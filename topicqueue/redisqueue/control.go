@@ -28,14 +28,14 @@ func (q *Queue) Cancel(ctx context.Context, runID, reason string, report bool) (
 	return r.intents(runID), q.tell(ctx, runID)
 }
 
-// Pause stops a run where it stands: calls in flight end and are kept, no new one begins. Its time goes on.
+// Pause stops a run where it stands: calls in flight end and are kept, no new one begins. Then its clock stands too.
 func (q *Queue) Pause(ctx context.Context, runID string) error {
 	r, err := q.run(ctx, pauseScript, "pause", runID, 1)
 	if err != nil {
 		return err
 	}
-	if r.state() == topicqueue.RunQueued { // others are planned before it; should it wait again by now, a sweep puts it back
-		err = q.note(ctx, runID, note{lane: text(r.values, 0), state: r.state(), check: ms(q.watchTime()), soonest: true})
+	if !r.state().Final() { // others are begun in its place; should it go on by now, a sweep corrects that
+		err = q.note(ctx, runID, note{lane: text(r.values, 0), state: r.state(), check: ms(q.watchTime()), soonest: true, paused: true})
 	}
 	if err != nil {
 		return err

@@ -63,6 +63,11 @@
 // the caller wants have one; those that MayBegin holds, up to three times as many, do not count. It leaves both sets when planning begins or when it is paused or ends; a sweep puts back one that
 // was resumed, retried, or whose Create broke off.
 //
+// Feed begins no more runs than the workers have slots: the runs that are being planned or researched, of this lane and of
+// those that are served before it, take one slot each, also while nobody works them. A run that has a report to write takes
+// none, since workers keep slots for reports. A worker reports its slots with each Beat. One that has just started counts
+// only those that were heard of since, because earlier ones may have been killed with it.
+//
 // # Leases and lapses
 //
 // Leases live for Timing.Lease unless they are renewed (Renew, Checkpoint). Begin is refused with ErrHeld while another's
@@ -79,13 +84,19 @@
 // blocks are one subject. A retry that researches again drops it; one that kills its workers leaves a note that it was
 // not done.
 //
-// # Deadlines
+// # Deadlines and the clock of a run
 //
 // The first Begin of planning sets when the run is over (final): Options.Duration later, but not after
 // Options.Deadline; and when research is (seal): Options.WritingTime before, but at most half of what there is. Before it
 // only Options.Deadline counts. The sweep carries both out, also of a paused run. Past final it hands the lease of
 // the report's next generation to the sweeper (Swept.Forced), whoever held it, again each quarter of a lease until the
 // run has ended; the sweeper commits what there is. A sealed run takes no block more and is not narrated.
+//
+// A duration is time in which the run is worked. Every call under a lease is a sign of life, and between two of them at
+// most half a lease counts. While nobody holds a lease of the run nothing counts: its worker was killed, it waits for a
+// slot, for an answer, or it is paused. What does not count puts off seal and final, but never beyond Options.Deadline,
+// which is absolute. So a Redis that was away, a suspended machine and a clock that jumps cost a run seconds at most. The
+// time that a block has taken (Begun.Spent) goes by the same clock.
 //
 // # Journal
 //
@@ -108,7 +119,7 @@
 // # Pause
 //
 // A paused run admits nothing and no unit of it begins, but who holds a lease may go on and commit: Renew tells it, and
-// it should yield. Leases do not lapse to others meanwhile, its time goes on. Resume admits what there is room for. The end of a run, and
+// it should yield. Leases do not lapse to others meanwhile. When they have yielded, its clock stands. Resume admits what there is room for. The end of a run, and
 // Cancel with report, end its pause.
 //
 // # Batches
@@ -157,7 +168,7 @@
 // for a run of five blocks, four iterations each, without traces, usage and the events of its workers (which grow with what is found).
 //
 //	key                                     type        there                                               size
-//	nightdesk:{RUN}:run                     hash        from Create                                         1.4 KB
+//	nightdesk:{RUN}:run                     hash        from Create                                         1.5 KB
 //	nightdesk:{RUN}:work                    hash        leases, generations, memories of blocks            1.4 KB
 //	nightdesk:{RUN}:plan                    string      from CommitPlan                                     0.6 KB
 //	nightdesk:{RUN}:blocks                  hash        from CommitPlan                                     0.6 KB a block
@@ -183,6 +194,8 @@
 //	nightdesk:{index}:states                hash        the same
 //	nightdesk:{index}:waiting:LANE          sorted set  an entry while the run waits
 //	nightdesk:{index}:fed:LANE              sorted set  an entry while its planning task waits
+//	nightdesk:{index}:begun:LANE            set         an entry while the run is planned or researched
+//	nightdesk:{index}:workers               sorted set  for ever, an entry a worker until its stop, or a week after its death
 //	nightdesk:{index}:digests               sorted set  an entry from SealBatch until the batch has its digest
 //	nightdesk:{index}:clock                 hash        for ever                                            0.1 KB
 //	nightdesk:{index}:stats                 hash        for ever                                            0.2 KB

@@ -57,7 +57,7 @@ func testDueFirst(t *testing.T, shift time.Duration) {
 		if _, err := q.Sweep(ctx, want[1], false); err != nil {
 			t.Fatal(err)
 		}
-		if got := must[[]string](t)(q.Feed(ctx, "", len(want))); !slices.Equal(got, want) {
+		if got := must[[]string](t)(q.Feed(ctx, "", len(want), 0)); !slices.Equal(got, want) {
 			t.Errorf("planned in the order %v, want %v", got, want)
 		}
 	})

@@ -84,8 +84,8 @@ func (g *Governor) Close() error {
 // says that the governor was closed.
 func (g *Governor) Acquire(ctx context.Context, call topicqueue.Call) (topicqueue.Permit, error) {
 	w := &waiting{ask: ask{
-		ID: rand.Text(), Run: call.Run, Class: 1, Tokens: call.Tokens, Patient: call.Patient,
-	}, call: call.ID, granted: make(chan error, 1), fresh: true}
+		ID: rand.Text(), Run: call.Run, Class: 1, Tokens: call.Tokens,
+	}, call: call, granted: make(chan error, 1), fresh: true}
 	if call.First {
 		w.Class = 0
 	}
@@ -109,7 +109,7 @@ func (g *Governor) Acquire(ctx context.Context, call topicqueue.Call) (topicqueu
 // Release gives a permit back and tells how the try went. After an answer it returns at once; after anything else it
 // waits for the verdict until ctx ends.
 func (g *Governor) Release(ctx context.Context, p topicqueue.Permit, e topicqueue.CallEnd) topicqueue.CallVerdict {
-	end := ending{Outcome: e.Outcome, used: e.Tokens}
+	end := ending{Outcome: e.Outcome, Why: e.Why, used: e.Tokens}
 	if e.Outcome != topicqueue.CallAnswered && e.Outcome != topicqueue.CallInterrupted {
 		end.verdict = make(chan topicqueue.CallVerdict, 1)
 	}

@@ -38,7 +38,7 @@ type governed struct {
 // waiting is a call that waits for its permit.
 type waiting struct {
 	ask
-	call    string
+	call    topicqueue.Call
 	granted chan error // nil: it has its permit; buffered
 	fresh   bool       // Redis has not been told
 }
@@ -67,6 +67,7 @@ type (
 		Epoch    int                    `json:"epoch"`
 		Answered int                    `json:"answered"`
 		Inside   int                    `json:"inside"`
+		Why      string                 `json:"why,omitempty"`
 
 		used    int
 		verdict chan topicqueue.CallVerdict // buffered; nil: nobody waits for it
@@ -110,6 +111,7 @@ func (s *governed) batch(now time.Time, last bool) (batch, bool) {
 	b.all = !now.Before(s.look)
 	for _, w := range s.waiting {
 		if b.all || w.fresh {
+			w.Patient = w.call.Waits(now)
 			b.Asks = append(b.Asks, w.ask)
 			w.fresh = false
 		}
@@ -159,7 +161,7 @@ func (s *governed) grant(p permit) {
 		return
 	}
 	delete(s.waiting, p.id)
-	s.held[p.id] = held{call: w.call, tokens: w.Tokens, epoch: p.epoch, answered: p.answered, inside: p.inside}
+	s.held[p.id] = held{call: w.call.ID, tokens: w.Tokens, epoch: p.epoch, answered: p.answered, inside: p.inside}
 	w.granted <- nil
 }
 

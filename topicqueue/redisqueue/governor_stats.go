@@ -20,6 +20,7 @@ type GovernorStat struct {
 	Throttled int       `json:"throttled"`     // tries that were refused for being too many, ever
 	Granted   int       `json:"granted"`       // tries, ever
 	Down      time.Time `json:"down,omitzero"` // since when one call at a time finds out whether it is up again; zero = it is up
+	Why       string    `json:"why,omitempty"` // it is down: what the last call that found it so came to
 }
 
 // GovernorStats returns the figures of all servers that were asked within the last hour, by host.
@@ -42,7 +43,7 @@ func GovernorStats(ctx context.Context, rdb redis.UniversalClient) ([]GovernorSt
 			InFlight: number(v, 5), Waiting: number(v, 6),
 		}
 		if number(v, 3) > 0 {
-			s.Down = millis(text(v, 4))
+			s.Down, s.Why = millis(text(v, 4)), text(v, 7)
 		}
 		out = append(out, s)
 	}

@@ -16,6 +16,7 @@ import (
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
 	"nightdesk/topicqueue/redisqueue/redistest"
+	"nightdesk/topicqueue/scaletest"
 )
 
 const (
@@ -69,7 +70,7 @@ func blocked(t testing.TB, g *redisqueue.Governor, c topicqueue.Call) bool {
 func eventually(t testing.TB, rdb redis.UniversalClient, what string, is func(s redisqueue.GovernorStat) bool) {
 	t.Helper()
 	var stats []redisqueue.GovernorStat
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); {
+	for deadline := time.Now().Add(scaletest.Patience); time.Now().Before(deadline); {
 		var err error
 		if stats, err = redisqueue.GovernorStats(t.Context(), rdb); err == nil && len(stats) == 1 && is(stats[0]) {
 			return
@@ -284,14 +285,26 @@ func TestGovernor_Circuit(t *testing.T) {
 		}
 		release(t, g, acquire(t, g, callOf("well")), topicqueue.CallAnswered)
 		for i := range 3 {
-			if v := release(t, g, acquire(t, g, callOf("lone")), topicqueue.CallUnavailable); v.Down != (i == 2) {
+			end := topicqueue.CallEnd{Outcome: topicqueue.CallUnavailable, Why: fmt.Sprint("refused ", i+1)}
+			if v := g.Release(t.Context(), acquire(t, g, callOf("lone")), end); v.Down != (i == 2) {
 				t.Fatalf("try %d: down is %t", i+1, v.Down)
 			}
 		}
+		eventually(t, rdb, "down", func(s redisqueue.GovernorStat) bool { return !s.Down.IsZero() && s.Why == "refused 3" })
 		impatient := callOf("search")
 		impatient.Patient = false
 		if _, err := other.Acquire(t.Context(), impatient); !errors.Is(err, topicqueue.ErrServerDown) {
 			t.Errorf("an impatient call: %v", err)
+		}
+		limited := callOf("limited")
+		limited.Until = time.Now().Add(300 * time.Millisecond)
+		waitCtx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		p, err := other.Acquire(waitCtx, limited)
+		cancel()
+		if err == nil { // it was the probe
+			release(t, other, p, topicqueue.CallUnavailable)
+		} else if !errors.Is(err, topicqueue.ErrServerDown) || time.Now().Before(limited.Until) {
+			t.Errorf("a call whose patience has ended: %v", err)
 		}
 		start := time.Now()
 		var wg sync.WaitGroup

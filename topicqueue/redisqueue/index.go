@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -25,6 +26,15 @@ const (
 
 func waitingKey(lane string) string { return prefix + "{index}:waiting:" + lane } // sorted set: run by age (ms)
 func fedKey(lane string) string     { return prefix + "{index}:fed:" + lane }     // sorted set: of those, with a task
+func begunKey(lane string) string   { return prefix + "{index}:begun:" + lane }   // set: runs that take slots, see begun
+
+// Lanes that all workers serve, in the order in which they do; others are private to one process.
+var lanes = []string{"high", "", "low"}
+
+// begun reports whether a run in this state takes slots for research: those that have slots of their own or need none do not.
+func begun(s topicqueue.RunState) bool {
+	return s == topicqueue.RunPlanning || s == topicqueue.RunResearching
+}
 
 // MaxLapses is how often a unit's workers may end without any progress before the unit is given up: what kills five
 // workers would kill them all.
@@ -45,6 +55,7 @@ type note struct {
 	check   string              // next look in ms; empty = unchanged, "inf" = never, "-1" = forget the run; after "=": its time, ms since 1970
 	soonest bool                // the next look is only brought forward
 	wait    string              // place among those that wait for planning; empty: does not wait, "=" unchanged
+	paused  bool
 }
 
 func (q *Queue) note(ctx context.Context, runID string, n note) error {
@@ -52,14 +63,21 @@ func (q *Queue) note(ctx context.Context, runID string, n note) error {
 	if n.soonest {
 		soonest = 1
 	}
-	if err := noteScript.Run(ctx, q.rdb, indexKeys(n.lane), runID, string(n.state), n.check, soonest, n.wait, ms(q.watchTime())).Err(); err != nil {
+	slots := ""
+	switch {
+	case n.check == "-1", n.state != "" && (n.paused || !begun(n.state)):
+		slots = "0"
+	case n.state != "":
+		slots = "1"
+	}
+	if err := noteScript.Run(ctx, q.rdb, indexKeys(n.lane), runID, string(n.state), n.check, soonest, n.wait, ms(q.watchTime()), slots).Err(); err != nil {
 		return fmt.Errorf("note run %s in Redis: %w", runID, err)
 	}
 	return nil
 }
 
 func indexKeys(lane string) []string {
-	return []string{indexKey, stateKey, statsKey, waitingKey(lane), fedKey(lane), endedKey}
+	return []string{indexKey, stateKey, statsKey, waitingKey(lane), fedKey(lane), endedKey, begunKey(lane)}
 }
 
 func ms(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
@@ -90,9 +108,14 @@ func (q *Queue) Due(ctx context.Context) (runs []string, takeover bool, err erro
 }
 
 // Feed chooses which waiting runs of a lane are planned next, the oldest first, until tasks of them are in the job
-// queue. The caller sweeps each for its task.
-func (q *Queue) Feed(ctx context.Context, lane string, tasks int) ([]string, error) {
-	runs, err := feedScript.Run(ctx, q.rdb, indexKeys(lane), tasks, q.watchTime().Milliseconds()).StringSlice()
+// queue. No more runs are begun than there are slots, of this lane and those before it; slots: of all workers, 0 = any number
+// of runs. The caller sweeps each for its task.
+func (q *Queue) Feed(ctx context.Context, lane string, tasks, slots int) ([]string, error) {
+	keys := indexKeys(lane)
+	for _, before := range lanes[:max(0, slices.Index(lanes, lane))] {
+		keys = append(keys, fedKey(before), begunKey(before))
+	}
+	runs, err := feedScript.Run(ctx, q.rdb, keys, tasks, q.watchTime().Milliseconds(), slots).StringSlice()
 	if err != nil {
 		return nil, fmt.Errorf("feed runs from Redis: %w", err)
 	}
@@ -125,7 +148,7 @@ func (q *Queue) Sweep(ctx context.Context, runID string, takeover bool) (Swept, 
 		return Swept{}, err
 	}
 	out := Swept{Intents: r.intents(runID)}
-	n := note{lane: text(r.values, 0), state: r.state(), check: strconv.Itoa(number(r.values, 3))}
+	n := note{lane: text(r.values, 0), state: r.state(), check: strconv.Itoa(number(r.values, 3)), paused: number(r.values, 7) == 1}
 	if n.check == "-1" {
 		n.check = "inf"
 	}

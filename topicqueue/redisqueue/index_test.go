@@ -16,6 +16,7 @@ import (
 	"nightdesk/topicqueue/eventtest"
 	"nightdesk/topicqueue/redisqueue"
 	"nightdesk/topicqueue/redisqueue/redistest"
+	"nightdesk/topicqueue/scaletest"
 )
 
 var hasty = redisqueue.Timing{Lease: 40 * time.Millisecond, Stuck: 20 * time.Millisecond, Gap: time.Hour, Quiet: 0}
@@ -46,15 +47,15 @@ func TestSweepGivesLapsedWorkToTheNextGeneration(t *testing.T) {
 		run := newRun("lakes", 2)
 		planned(t, q, run, "Constance", "Geneva", "Garda")
 		b := must[redisqueue.Begun](t)(q.Begin(ctx, run.ID, "block_1", 1))
-		if got, want := swept(t, q, run, false), []redisqueue.Intent{{run.ID, "block_2", 1, ""}}; !cmp.Equal(want, got) {
+		if got, want := swept(t, q, run, false), []redisqueue.Intent{task(run, "block_2", 1)}; !sameTasks(want, got) {
 			t.Errorf("while block_1 is worked, wants %v, want %v", got, want)
 		}
 		lapse(t, rdb, hasty.Lease)
-		if got, want := swept(t, q, run, false), []redisqueue.Intent{{run.ID, "block_2", 1, ""}}; !cmp.Equal(want, got) {
+		if got, want := swept(t, q, run, false), []redisqueue.Intent{task(run, "block_2", 1)}; !sameTasks(want, got) {
 			t.Errorf("in the quiet time after a gap, wants %v, want %v", got, want)
 		}
 		got := swept(t, q, run, true)
-		if want := []redisqueue.Intent{{run.ID, "block_1", 2, ""}, {run.ID, "block_2", 1, ""}}; !cmp.Equal(want, got) {
+		if want := []redisqueue.Intent{task(run, "block_1", 2), task(run, "block_2", 1)}; !sameTasks(want, got) {
 			t.Errorf("after the lease, wants %v, want %v", got, want)
 		}
 		if _, err := q.EndBlock(ctx, b.Lease, topicqueue.BlockCompleted, "", nil, ""); !errors.Is(err, redisqueue.ErrFenced) {
@@ -100,7 +101,7 @@ func TestPoisonBlockEndsAndTheRunGoesOn(t *testing.T) {
 			}
 		}
 		got := die(0)
-		if want := []redisqueue.Intent{{run.ID, "report", 1, ""}}; !cmp.Equal(want, got) {
+		if want := []redisqueue.Intent{task(run, "report", 1)}; !sameTasks(want, got) {
 			t.Errorf("after %d lapses wants %v, want the report", redisqueue.MaxLapses, got)
 		}
 		blocks := must[[]topicqueue.Block](t)(q.Blocks(ctx, run.ID))
@@ -156,7 +157,7 @@ func TestDueRuns(t *testing.T) {
 		if check := rdb.ZScore(ctx, "nightdesk:{index}:runs", run.ID).Val(); !math.IsInf(check, 1) {
 			t.Errorf("a run that waits is looked at at %v, want never", check)
 		}
-		if runs := must[[]string](t)(q.Feed(ctx, "", 1)); !cmp.Equal(runs, []string{run.ID}) {
+		if runs := must[[]string](t)(q.Feed(ctx, "", 1, 0)); !cmp.Equal(runs, []string{run.ID}) {
 			t.Errorf("fed %v", runs)
 		}
 		waitDue(ctx, t, q, run.ID)
@@ -164,14 +165,14 @@ func TestDueRuns(t *testing.T) {
 			t.Errorf("a run that was due is due again at once (%v), or leases may be taken after a gap: %v", runs, takeover)
 		}
 		intents := swept(t, q, run, true)
-		if want := []redisqueue.Intent{{run.ID, "plan", 1, ""}}; !cmp.Equal(want, intents) {
+		if want := []redisqueue.Intent{task(run, "plan", 1)}; !sameTasks(want, intents) {
 			t.Errorf("wants %v, want %v", intents, want)
 		}
 		b := must[redisqueue.Begun](t)(q.Begin(ctx, run.ID, redisqueue.UnitPlan, 1))
 		waitDue(ctx, t, q, run.ID) // planning has brought the next check forward
 		must[[]redisqueue.Intent](t)(q.Finish(ctx, b.Lease, redisqueue.Outcome{State: topicqueue.RunFailed, Reason: "x"}))
 		intents = swept(t, q, run, true)
-		if want := []redisqueue.Intent{{run.ID, "publish", 1, ""}}; !cmp.Equal(want, intents) {
+		if want := []redisqueue.Intent{task(run, "publish", 1)}; !sameTasks(want, intents) {
 			t.Errorf("an ended run wants %v, want %v", intents, want)
 		}
 		b = must[redisqueue.Begun](t)(q.Begin(ctx, run.ID, redisqueue.UnitPublish, 1))
@@ -190,7 +191,7 @@ func TestDueRuns(t *testing.T) {
 
 func waitDue(ctx context.Context, t *testing.T, q *redisqueue.Queue, runID string) {
 	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(scaletest.Patience); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
 		runs, _, err := q.Due(ctx)
 		if err != nil {
 			t.Fatal(err)
@@ -213,7 +214,7 @@ func TestAdvancePastDeadTasks(t *testing.T) {
 			t.Errorf("an active task that may still begin: %v", got)
 		}
 		lapse(t, rdb, hasty.Stuck)
-		if got, want := must[[]redisqueue.Intent](t)(q.Advance(ctx, i, true)), []redisqueue.Intent{{run.ID, "block_1", 2, ""}}; !cmp.Equal(want, got) {
+		if got, want := must[[]redisqueue.Intent](t)(q.Advance(ctx, i, true)), []redisqueue.Intent{task(run, "block_1", 2)}; !sameTasks(want, got) {
 			t.Errorf("an active task that began nothing: %v, want %v", got, want)
 		}
 		if got := must[[]redisqueue.Intent](t)(q.Advance(ctx, i, false)); len(got) != 0 {

@@ -47,8 +47,15 @@ func (q *Queue) Answered(ctx context.Context, l Lease, epoch int, place string, 
 	if u.CostUSD != nil {
 		counters["cost_usd"+of] = *u.CostUSD
 	}
+	if u.OverLimit {
+		if err := longestScript.Run(ctx, q.rdb, []string{statsKey}, "longest"+of, u.CompletionTokens).Err(); err != nil {
+			return nil, fmt.Errorf("note the longest answer in Redis: %w", err)
+		}
+	}
 	return stands, q.count(ctx, counters)
 }
+
+var longestScript = redis.NewScript(readLua("longest"))
 
 func (q *Queue) journal(ctx context.Context, l Lease, epoch int, place string, value, usage []byte, cost int64) ([]byte, error) {
 	r, err := q.run(ctx, journalScript, "journal", l.RunID, l.Unit, epoch, place, value, usage, cost, l.Generation)

@@ -85,6 +85,8 @@ func TestKeys(t *testing.T) {
 		if err := q.Writable(ctx); err != nil {
 			t.Fatal(err)
 		}
+		attendance := q.Attend(2)
+		must[redisqueue.Workers](t)(attendance.Beat(ctx))
 		if _, err := q.Create(ctx, run); err != nil {
 			t.Fatal(err)
 		}
@@ -121,6 +123,9 @@ func TestKeys(t *testing.T) {
 			}
 		}
 
+		if err := attendance.End(ctx); err != nil {
+			t.Fatal(err)
+		}
 		b := begin(redisqueue.UnitPublish)
 		if err := q.Published(ctx, b.Lease, b.Run, 100*time.Millisecond); err != nil {
 			t.Fatal(err)

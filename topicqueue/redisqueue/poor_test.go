@@ -122,7 +122,7 @@ func TestHeldRunsGiveTheirPlace(t *testing.T) {
 		}
 		free, fed := 0, 0
 		for range 10 {
-			for _, id := range must[[]string](t)(q.Feed(ctx, "", 2)) {
+			for _, id := range must[[]string](t)(q.Feed(ctx, "", 2, 0)) {
 				fed++
 				if run := runs[id]; must[bool](t)(q.MayBegin(ctx, run, created, claim)) {
 					free++
@@ -131,6 +131,74 @@ func TestHeldRunsGiveTheirPlace(t *testing.T) {
 		}
 		if free != 1 || fed != 8 {
 			t.Errorf("%d tasks were given out, %d to the run that waits for nothing", fed, free)
+		}
+	})
+}
+
+// TestPoorBudgetServesHighFirst: of a budget that does not bring all runs to their ends one of high priority has all that it wants at every
+// draw, whether it comes with the others or after them; the others have what it leaves.
+func TestPoorBudgetServesHighFirst(t *testing.T) {
+	t.Parallel()
+	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
+		ctx, q := t.Context(), redisqueue.New(rdb, redisqueue.DefaultTiming)
+		claim := redisqueue.Claim{Limit: 500, Wants: 300, Needs: 100, Least: 100}
+		create := func(batch, topic, lane string) topicqueue.Run {
+			run := newRun(batch+topic, 1)
+			run.Batch, run.Lane, run.Options.BatchBudget.Tokens = batch, lane, claim.Limit
+			must[bool](t)(q.Create(ctx, run))
+			return run
+		}
+		share := func(run topicqueue.Run, spent, wants int64) int64 {
+			c := claim
+			c.Spent, c.Wants, c.Needs = spent, wants, max(spent, c.Needs)
+			return must[int64](t)(q.DrawBatch(ctx, run, c))
+		}
+		var normal []topicqueue.Run
+		for i := range 11 {
+			normal = append(normal, create("together", fmt.Sprint("normal ", i), ""))
+		}
+		high := create("together", "high", "high")
+		before := claim
+		before.High = 450 // leaves less than the least
+		if must[bool](t)(q.MayBegin(ctx, normal[0], created, before)) {
+			t.Error("a normal one begins with what the high one will want")
+		}
+		if !must[bool](t)(q.MayBegin(ctx, high, created, claim)) {
+			t.Error("it waits, and nobody holds anything")
+		}
+		for _, draw := range []struct{ spent, wants int64 }{{0, 300}, {50, 300}, {200, 350}} {
+			if got := share(high, draw.spent, draw.wants); got != draw.wants {
+				t.Errorf("with %d spent it has %d, want %d", draw.spent, got, draw.wants)
+			}
+			if got := share(normal[0], 0, 300); got < 100 || got > 150 {
+				t.Errorf("a normal one has %d of what is left", got)
+			}
+		}
+
+		normal = nil
+		for i := range 5 {
+			normal = append(normal, create("late", fmt.Sprint("normal ", i), ""))
+		}
+		for _, run := range normal {
+			if !must[bool](t)(q.MayBegin(ctx, run, created, claim)) {
+				t.Fatalf("%s waits", run.Topic)
+			}
+		}
+		late := create("late", "high", "high")
+		for i := range 2 { // each gives back the half of its share
+			if must[bool](t)(q.MayBegin(ctx, late, created, claim)) {
+				t.Fatalf("when %d have ended, it begins with %d", i, share(late, 0, 300))
+			}
+			normal[i].Spent = 50
+			if err := q.LeaveBudgets(ctx, normal[i], created); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if !must[bool](t)(q.MayBegin(ctx, late, created, claim)) {
+			t.Error("it waits for more than it needs")
+		}
+		if got := share(late, 0, 300); got != 100 {
+			t.Errorf("late, it has %d", got)
 		}
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"nightdesk/topicqueue/redisqueue"
+	"nightdesk/topicqueue/scaletest"
 )
 
 // life is the clean life of a run, in which every transition comes once: what TestEveryCrash interrupts.
@@ -46,17 +47,18 @@ func life(w *world) []func() *call {
 
 // TestEveryCrash interrupts each call in the life of a run before each of its commands, once by the death of its worker and
 // once by a pause in which the others look at the run, and has a clean worker bring the run to its end, which must find
-// everything by itself.
+// everything by itself. By default it interrupts every fourth call, and others by a pause than by a death.
 func TestEveryCrash(t *testing.T) {
 	t.Parallel()
-	for name, kind := range map[string]int{"death": faultCrash, "pause": faultFreeze} {
+	for name, tc := range map[string]struct{ kind, first int }{"death": {faultCrash, 0}, "pause": {faultFreeze, 2}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			v := newVirtual(t)
-			for n, more := 0, true; more; n++ {
+			each := scaletest.Of(4, 1)
+			for n, more := tc.first%each, true; more; n += each {
 				for at, hit := 0, true; more && hit; at++ {
 					var err error
-					if more, hit, err = v.interrupted(t.Context(), n, fault{kind: kind, at: at}); err != nil {
+					if more, hit, err = v.interrupted(t.Context(), n, fault{kind: tc.kind, at: at}); err != nil {
 						t.Fatalf("call %d, before its command %d: %v", n, at, err)
 					}
 				}

@@ -14,10 +14,11 @@ import (
 
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
+	"nightdesk/topicqueue/scaletest"
 )
 
 var (
-	propertySteps = flag.Int("property.steps", 4000, "steps of TestTransitions; 100000 take about two minutes")
+	propertySteps = flag.Int("property.steps", scaletest.Of(1500, 4000), "steps of TestTransitions; 100000 take about two minutes")
 	propertySeed  = flag.Uint64("property.seed", 0, "seed of TestTransitions; 0: a new one, which a failure prints")
 )
 
@@ -210,6 +211,9 @@ func (w *world) step(ctx context.Context, what byte, how int, wrong byte) error 
 		if how%8 == 0 {
 			w.say("much time passes")
 			w.pass(time.Duration(how) * w.timing.Lease / 16)
+		} else if how%8 == 1 && w.exact {
+			w.say("the clock jumps")
+			w.pass(2 * time.Hour)
 		}
 	case 60:
 		if a != nil {
@@ -236,7 +240,7 @@ func (w *world) step(ctx context.Context, what byte, how int, wrong byte) error 
 func (w *world) choose(how int) *worked {
 	var live []*worked
 	for _, a := range w.attempts {
-		if w.ref.holds(a.ref) {
+		if w.ref.valid(a.ref) {
 			live = append(live, a)
 		}
 	}
@@ -325,7 +329,7 @@ func (w *world) retry(what string) *call {
 
 // lookAround is what every worker does each second: feed, then sweep what is due.
 func (w *world) lookAround(ctx context.Context, f fault) error {
-	fed, err := w.queue.Feed(ctx, w.run.Lane, 2)
+	fed, err := w.queue.Feed(ctx, w.run.Lane, 2, 0)
 	if err != nil {
 		return err
 	}
@@ -352,7 +356,7 @@ func (w *world) forgotten(ctx context.Context) bool {
 			return false
 		}
 	}
-	return w.rdb.HLen(ctx, "nightdesk:{index}:states").Val() == 0
+	return w.rdb.HLen(ctx, "nightdesk:{index}:states").Val()+w.rdb.SCard(ctx, "nightdesk:{index}:begun:").Val() == 0
 }
 
 // expire lets the time pass after which the state of a published run is gone.

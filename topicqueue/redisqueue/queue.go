@@ -62,7 +62,12 @@ type Intent struct {
 	Unit       string // one of the Unit... constants or a block id
 	Generation int
 	Lane       string // suffix of the queue names
+	Begun      bool   // of a plan: its run has begun before
+	About      About
 }
+
+// About says for a person what a task is about. Of long texts it is the first bytes, which may end within a rune.
+type About struct{ Topic, Title, Batch string }
 
 // key returns the name of one of a run's keys.
 func key(runID, name string) string { return prefix + "{" + runID + "}:" + name }
@@ -152,10 +157,13 @@ func (r reply) state() topicqueue.RunState { return topicqueue.RunState(text(r.v
 
 // intents reads lane and tasks, which stand first in the reply of every script that returns tasks.
 func (r reply) intents(runID string) []Intent {
-	pairs, _ := r.values[1].([]any)
-	out := make([]Intent, 0, len(pairs)/2)
-	for i := 0; i+1 < len(pairs); i += 2 {
-		out = append(out, Intent{RunID: runID, Unit: text(pairs, i), Generation: number(pairs, i+1), Lane: text(r.values, 0)})
+	list, _ := r.values[1].([]any)
+	out := []Intent{}
+	for i := 2; i+2 < len(list); i += 3 {
+		unit := text(list, i)
+		out = append(out, Intent{RunID: runID, Unit: unit, Generation: number(list, i+1), Lane: text(r.values, 0),
+			Begun: unit == UnitPlan && r.state() == topicqueue.RunPlanning,
+			About: About{Topic: text(list, 0), Title: text(list, i+2), Batch: text(list, 1)}})
 	}
 	return out
 }

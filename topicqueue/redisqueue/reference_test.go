@@ -14,6 +14,7 @@ import (
 // strings of keys. Times are Redis's, in ms. Owners are numbers; 0 is nobody.
 type reference struct {
 	options topicqueue.Options
+	about   redisqueue.About
 	lease   int64
 	stuck   int64
 	id      string
@@ -27,7 +28,8 @@ type reference struct {
 	paused, published                   bool
 	outcome                             string
 	started, ended, seal, final         int64
-	deadline                            int64
+	deadline, until                     int64 // absolute, and by the clock of the run
+	beat, idle                          int64 // last sign of life of its workers, and how long its clock has stood
 	epoch, loop, processed              int
 
 	hasPlan, hasReport bool
@@ -69,6 +71,7 @@ type refBlock struct {
 	traces     int
 	returned   []string
 	began      int64
+	idle       int64    // of the run, then
 	view       *refView // that the next iteration sees
 	admissions []topicqueue.Admission
 	feedback   int // number of the checkpoint that the memory is of
@@ -107,7 +110,7 @@ type refLease struct {
 }
 
 func newReference(run topicqueue.Run, timing redisqueue.Timing) *reference {
-	return &reference{id: run.ID, options: run.Options, lease: timing.Lease.Milliseconds(), stuck: timing.Stuck.Milliseconds(),
+	return &reference{id: run.ID, about: redisqueue.About{Topic: run.Topic, Batch: run.Batch}, options: run.Options, lease: timing.Lease.Milliseconds(), stuck: timing.Stuck.Milliseconds(),
 		units: map[string]*refUnit{}, journal: map[string]map[string]string{}, done: map[int]int{}}
 }
 
@@ -131,9 +134,53 @@ func (r *reference) block(unit string) *refBlock {
 func (u *refUnit) release() { u.owner, u.lease = 0, 0 }
 func (u *refUnit) fence()   { u.generation++; u.release(); u.calls = nil }
 
-func (r *reference) holds(l refLease) bool {
+// valid reports whether a lease is good; holds does for a call that is made under it, which is a sign of life.
+func (r *reference) valid(l refLease) bool {
 	u := r.unit(l.unit)
 	return r.exists && u.generation == l.generation && u.owner == l.owner && l.owner != 0
+}
+
+func (r *reference) holds(l refLease) bool {
+	if !r.valid(l) {
+		return false
+	}
+	if r.beat > 0 && r.ended == 0 {
+		r.tick(r.lease / 2)
+		r.beat = r.now
+	}
+	return true
+}
+
+// tick brings the clock of the run up to date. Between two signs of life of its workers it goes on for so long at most.
+func (r *reference) tick(most int64) {
+	if r.beat == 0 || r.ended > 0 {
+		return
+	}
+	idle := r.now - r.beat - max(0, min(r.now-r.beat, most))
+	r.beat, r.idle = r.beat+idle, r.idle+idle
+	if r.until > 0 {
+		reserve := r.final - r.seal
+		r.until += idle
+		r.final = r.until
+		if r.deadline > 0 {
+			r.final = min(r.final, r.deadline)
+		}
+		r.seal = r.final - reserve
+	}
+}
+
+// held reports whether somebody works the run, but for one unit.
+func (r *reference) held(but string) bool {
+	for name, u := range r.units {
+		if name == but || u.owner == 0 {
+			continue
+		}
+		n := topicqueue.BlockNumber(name)
+		if stageOf[r.state] == name || stageOf[r.state] == "" && slices.Contains(r.active, n) {
+			return true
+		}
+	}
+	return false
 }
 
 // stageOf is the unit that a run works on in a state; blocks are those of researching.
@@ -162,7 +209,12 @@ func (r *reference) wantedUnits() []string {
 func (r *reference) intents(units ...string) []redisqueue.Intent {
 	out := []redisqueue.Intent{}
 	for _, unit := range units {
-		out = append(out, redisqueue.Intent{RunID: r.id, Unit: unit, Generation: r.unit(unit).generation})
+		i := redisqueue.Intent{RunID: r.id, Unit: unit, Generation: r.unit(unit).generation, About: r.about,
+			Begun: unit == "plan" && r.state == topicqueue.RunPlanning}
+		if b := r.block(unit); b != nil {
+			i.About.Title = b.title
+		}
+		out = append(out, i)
 	}
 	return out
 }
@@ -198,6 +250,14 @@ func (r *reference) begin(l refLease) (refBegun, error) {
 	if u.lease > r.now && u.owner != l.owner {
 		return refBegun{}, redisqueue.ErrHeld
 	}
+	if l.unit != "publish" {
+		if !r.held(l.unit) {
+			r.tick(0)
+		}
+		if r.beat == 0 {
+			r.beat = r.now
+		}
+	}
 	u.owner, u.lease, u.calls = l.owner, r.now+r.lease, nil
 	if l.unit == "plan" {
 		r.state = topicqueue.RunPlanning
@@ -210,12 +270,12 @@ func (r *reference) begin(l refLease) (refBegun, error) {
 	if block := r.block(l.unit); block != nil {
 		block.status = topicqueue.BlockResearching
 		if block.began == 0 {
-			block.began = r.now
+			block.began, block.idle = r.now, r.idle
 		}
 		if block.view == nil {
 			block.view = r.freeze()
 		}
-		b.spent, b.view, b.iterations = r.now-block.began, r.see(l.unit, *block.view), block.iterations
+		b.spent, b.view, b.iterations = r.now-block.began-(r.idle-block.idle), r.see(l.unit, *block.view), block.iterations
 		b.traces, b.feedback = block.traces, block.feedback
 	}
 	return b, nil
@@ -225,8 +285,11 @@ func (r *reference) begin(l refLease) (refBegun, error) {
 // reserved, but at most half of what there is.
 func (r *reference) limit(duration, deadline int64) {
 	end := deadline
-	if duration > 0 && (end == 0 || r.now+duration < end) {
-		end = r.now + duration
+	if duration > 0 {
+		r.until = r.now + duration
+	}
+	if duration > 0 && (end == 0 || r.until < end) {
+		end = r.until
 	}
 	if end > 0 {
 		r.final = end
@@ -666,6 +729,11 @@ func (r *reference) sweep(takeover bool, owner int) (intents []redisqueue.Intent
 	if !r.exists || r.published {
 		return nil, 0, redisqueue.ErrStale
 	}
+	if r.held("") {
+		r.tick(r.lease / 2)
+	} else {
+		r.tick(0)
+	}
 	final := r.final
 	if final == 0 {
 		final = r.deadline
@@ -749,6 +817,7 @@ func (r *reference) retry(what string, maxIterations, token int) ([]redisqueue.I
 	r.epoch++
 	r.reason, r.report, r.sealed, r.outcome, r.answer, r.unpublished = "", "", "", "", "", ""
 	r.ended, r.started, r.final, r.seal, r.deadline, r.loop = 0, 0, 0, 0, 0, 0
+	r.beat, r.idle, r.until = 0, 0, 0
 	r.published, r.hasReport, r.forcedUntil = false, false, 0
 	r.done, r.told = map[int]int{}, false
 	for _, unit := range []string{"plan", "review", "report", "narrate", "publish"} {
@@ -787,7 +856,7 @@ func (r *reference) retry(what string, maxIterations, token int) ([]redisqueue.I
 		r.waiting = append(r.waiting, n+1)
 	}
 	r.processed, r.told = len(r.blocks)-len(r.waiting), true
-	r.started = r.now
+	r.started, r.beat = r.now, r.now
 	r.limit(r.options.Duration.Milliseconds(), 0)
 	if what == redisqueue.RetryReport {
 		r.loop = r.options.MaxLoops
@@ -822,7 +891,7 @@ func (r *reference) publish(l refLease) error {
 
 // expire is what the time after the publishing does.
 func (r *reference) expire() {
-	*r = reference{id: r.id, options: r.options, lease: r.lease, stuck: r.stuck, now: r.now, line: r.line,
+	*r = reference{id: r.id, about: r.about, options: r.options, lease: r.lease, stuck: r.stuck, now: r.now, line: r.line,
 		units: map[string]*refUnit{}, journal: map[string]map[string]string{}, done: map[int]int{}}
 }
 

@@ -16,7 +16,7 @@ import (
 )
 
 // Stats are the figures of all runs in this Redis. Scripts keep them as they go, in a hash with the fields state:<state>,
-// ended:<state>, deadline_missed, lapses, iterations, iteration_ms, tool_asked:<tool>, tool_shared:<tool>, and calls:<role>:<model>, tokens_in:..., tokens_out:..., cost_usd:... of each
+// ended:<state>, deadline_missed, lapses, iterations, iteration_ms, tool_asked:<tool>, tool_shared:<tool>, and calls:<role>:<model>, tokens_in:..., tokens_out:..., cost_usd:..., longest:... of each
 // model: nobody walks the runs to count them.
 type Stats struct {
 	Runs            map[topicqueue.RunState]int64 // not yet published, in each state now; nil before the first run was counted
@@ -45,6 +45,7 @@ type ModelStats struct {
 	Calls               int64
 	TokensIn, TokensOut int64
 	CostUSD             float64 // of the calls whose price is known
+	Longest             int64   // tokens of the longest answer among those that were longer than they were allowed to be; 0: none was
 }
 
 // Stats reads the counters: one round trip, whatever the number of runs. lanes: those whose waiting runs are counted.
@@ -135,7 +136,7 @@ func decodeStats(fields map[string]string) Stats {
 			}
 			s.Tools[name] = t
 			continue
-		case "calls", "tokens_in", "tokens_out", "cost_usd":
+		case "calls", "tokens_in", "tokens_out", "cost_usd", "longest":
 		default:
 			continue
 		}
@@ -152,6 +153,8 @@ func decodeStats(fields map[string]string) Stats {
 			m.TokensIn = n
 		case "tokens_out":
 			m.TokensOut = n
+		case "longest":
+			m.Longest = n
 		case "cost_usd":
 			m.CostUSD, _ = strconv.ParseFloat(text, 64)
 		}

@@ -14,6 +14,7 @@ import (
 	"nightdesk/topicqueue/eventtest"
 	"nightdesk/topicqueue/redisqueue"
 	"nightdesk/topicqueue/redisqueue/redistest"
+	"nightdesk/topicqueue/scaletest"
 )
 
 // TestStreamsOfRandomRuns: whatever attempts do, yield, repeat and leave half done, and when ever it is cancelled, the
@@ -22,7 +23,7 @@ func TestStreamsOfRandomRuns(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
 		q := redisqueue.New(rdb, redisqueue.DefaultTiming)
-		for seed := range uint64(30) {
+		for seed := range scaletest.Of[uint64](10, 30) {
 			r := &randomRun{t: t, q: q, rng: rand.New(rand.NewPCG(seed, 1)), run: newRun(fmt.Sprint("random ", seed), 1+int(seed%3)), stream: eventtest.New()}
 			if _, err := q.Create(t.Context(), r.run); err != nil {
 				t.Fatal(err)

@@ -30,7 +30,7 @@ func TestReviewThatFindsNothingLeadsToTheReport(t *testing.T) {
 		q, run := redisqueue.New(rdb, redisqueue.DefaultTiming), newRun("polders", 1)
 		run.Options.MaxLoops = 2
 		got := must[[]redisqueue.Intent](t)(q.CloseReview(t.Context(), reviewed(t, q, run), topicqueue.Review{}))
-		if want := []redisqueue.Intent{{run.ID, "report", 1, ""}}; !cmp.Equal(want, got) {
+		if want := []redisqueue.Intent{task(run, "report", 1)}; !sameTasks(want, got) {
 			t.Errorf("wants %v, want %v", got, want)
 		}
 	})
@@ -112,7 +112,7 @@ func TestCancelOfARunThatWaits(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := must[[]redisqueue.Intent](t)(q.Cancel(t.Context(), run.ID, "a person did", false))
-		if want := []redisqueue.Intent{{run.ID, "publish", 1, ""}}; !cmp.Equal(want, got) {
+		if want := []redisqueue.Intent{task(run, "publish", 1)}; !sameTasks(want, got) {
 			t.Errorf("wants %v, want %v", got, want)
 		}
 	})
@@ -123,7 +123,7 @@ func TestAdvanceLeavesAlone(t *testing.T) {
 	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
 		ctx, q, run := t.Context(), redisqueue.New(rdb, redisqueue.DefaultTiming), newRun("weirs", 1)
 		planned(t, q, run, "Fish ladders")
-		for _, i := range []redisqueue.Intent{{run.ID, "plan", 1, ""}, {"research_gone", "plan", 1, ""}} {
+		for _, i := range []redisqueue.Intent{task(run, "plan", 1), task(topicqueue.Run{ID: "research_gone"}, "plan", 1)} {
 			if got := must[[]redisqueue.Intent](t)(q.Advance(ctx, i, false)); len(got) > 0 {
 				t.Errorf("of work that nobody wants: %v", got)
 			}

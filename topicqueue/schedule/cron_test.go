@@ -1,6 +1,7 @@
 package schedule_test
 
 import (
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -159,21 +160,19 @@ func FuzzCron(f *testing.F) {
 	})
 }
 
-func TestFill(t *testing.T) {
+func TestValues(t *testing.T) {
 	t.Parallel()
-	due := time.Date(2026, 3, 29, 3, 0, 0, 0, time.FixedZone("", 7200))
-	for in, want := range map[string]string{
-		"News of {date}":                         "News of 2026-03-29",
-		"{yesterday} to {tomorrow}, a {weekday}": "2026-03-28 to 2026-03-30, a Sunday",
-		"{year} {month} {week} {quarter} {time}": "2026 2026-03 2026-W13 2026-Q1 03:00",
-		`\frac{a}{b} of {ticker} {Date} {}`:      `\frac{a}{b} of {ticker} {Date} {}`,
-		"none":                                   "none",
-	} {
-		if got, _ := schedule.Fill(in, due); got != want {
-			t.Errorf("%q became %q, want %q", in, got, want)
-		}
+	want := map[string]string{
+		"date": "2026-03-29", "yesterday": "2026-03-28", "tomorrow": "2026-03-30", "weekday": "Sunday", "week": "2026-W13",
+		"month": "2026-03", "quarter": "2026-Q1", "year": "2026", "time": "03:00",
 	}
-	if _, unknown := schedule.Fill("{date} {dat} {dat}", due); len(unknown) != 1 || unknown[0] != "{dat}" {
-		t.Errorf("unknown are %q, want {dat}", unknown)
+	got := schedule.Values(time.Date(2026, 3, 29, 3, 0, 0, 0, time.FixedZone("", 7200)))
+	if !maps.Equal(got, want) {
+		t.Errorf("Values = %v, want %v", got, want)
+	}
+	for _, name := range schedule.Variables() {
+		if got[strings.Trim(name, "{}")] == "" {
+			t.Errorf("%s has no value", name)
+		}
 	}
 }

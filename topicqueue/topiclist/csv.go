@@ -49,6 +49,7 @@ func (l *Reader) openCSV(in *bufio.Reader) error {
 	}
 	for _, name := range header {
 		c.columns = append(c.columns, canonical(name))
+		l.columns[canonical(name)] = true
 	}
 	if err := l.checkHeader(c.columns); err != nil {
 		at, _ := c.csv.FieldPos(0)
@@ -68,7 +69,7 @@ func (l *Reader) checkHeader(columns []string) error {
 		}
 	}
 	for _, v := range l.template.Variables() {
-		if !slices.Contains(columns, v) {
+		if !slices.Contains(columns, v) && !l.fallback.has(v) {
 			wrong = append(wrong, fmt.Errorf("the template names {%s}, which is none of the columns: %s", v, shown))
 		}
 	}
@@ -80,7 +81,7 @@ func (l *Reader) checkHeader(columns []string) error {
 	if len(wrong) == 0 && l.template == nil && !slices.Contains(columns, "topic") {
 		return fmt.Errorf("no column is named topic, and there is no --template; the columns are: %s", shown)
 	}
-	return errors.Join(wrong...)
+	return errors.Join(append(wrong, l.checkTemplate())...)
 }
 
 // next returns the next row that is not empty.

@@ -30,7 +30,7 @@ func FuzzReader(f *testing.F) {
 		if err != nil {
 			tmpl = nil
 		}
-		r, err := topiclist.NewReader(bytes.NewReader(list), "", fm, tmpl)
+		r, err := topiclist.NewReader(bytes.NewReader(list), "", fm, tmpl, map[string]string{"date": "2026-03-29"})
 		if err != nil {
 			return
 		}

@@ -41,7 +41,9 @@ type Reader struct {
 	format   Format
 	template *Template // nil: the column topic, or the line
 	rows     func() (row, error)
+	columns  map[string]bool // all of a CSV file; of JSON Lines the fields that were read so far
 	unused   map[string]bool // columns that mean nothing
+	fallback *fallback       // nil: there are only columns
 }
 
 // row is a row before its template.
@@ -51,10 +53,12 @@ type row struct {
 }
 
 // NewReader begins to read a list. name: of the file, by whose ending the format is known, may be empty. format: empty to
-// find it out from name and first line. template: nil for none. UTF-8 and, with a byte order mark, UTF-16 are understood.
+// find it out from name and first line. template: nil for none. values: of variables that the list may use without having
+// such columns, by name; a column with the same name takes precedence. They are filled into the template and into cells,
+// {date} for example; nil for none. UTF-8 and, with a byte order mark, UTF-16 are understood.
 //
 // The error says what makes every row unreadable, such as a header without the columns that the template names.
-func NewReader(r io.Reader, name string, format Format, template *Template) (*Reader, error) {
+func NewReader(r io.Reader, name string, format Format, template *Template, values map[string]string) (*Reader, error) {
 	in := bufio.NewReaderSize(r, peekBytes)
 	mark, err := in.Peek(3)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -73,19 +77,24 @@ func NewReader(r io.Reader, name string, format Format, template *Template) (*Re
 	if format == "" {
 		format = detect(name, head, template)
 	}
-	l := &Reader{format: format, template: template, unused: map[string]bool{}}
+	l := &Reader{format: format, template: template, columns: map[string]bool{}, unused: map[string]bool{}}
+	if values != nil {
+		l.fallback = &fallback{values: values, used: map[string]bool{}, clashes: map[string]bool{}, unknown: map[string]bool{}}
+	}
 	switch format {
 	case CSV:
 		return l, l.openCSV(in)
 	case JSONLines:
 		l.rows = (&jsonRows{lines: lineReader{in: in}, means: l.means}).next
 	default:
-		if template != nil {
-			for _, v := range template.Variables() {
-				if v != "topic" {
-					return nil, fmt.Errorf("the template names {%s}, and a list of text has {topic} only, which is the line; give a CSV or JSON Lines file", v)
-				}
+		l.columns["topic"] = true
+		for _, v := range template.Variables() {
+			if v != "topic" && !l.fallback.has(v) {
+				return nil, fmt.Errorf("the template names {%s}, and a list of text has {topic} only, which is the line; give a CSV or JSON Lines file", v)
 			}
+		}
+		if err := l.checkTemplate(); err != nil {
+			return nil, err
 		}
 		l.rows = (&textRows{lines: lineReader{in: in}}).next
 	}
@@ -104,6 +113,9 @@ func (l *Reader) Next() (Row, error) {
 	r, err := l.rows()
 	if err != nil {
 		return Row{}, err
+	}
+	if err := l.fillCells(r); err != nil {
+		return Row{}, &RowError{r.line, err.Error()}
 	}
 	out := Row{Line: r.line, Topic: r.values["topic"]}
 	for name, value := range r.values {
@@ -126,6 +138,7 @@ func (l *Reader) Next() (Row, error) {
 		}
 	}
 	if l.template != nil {
+		l.addFallback(r)
 		if out.Topic, err = l.template.Fill(r.values); err != nil {
 			return Row{}, &RowError{r.line, err.Error()}
 		}
@@ -156,7 +169,7 @@ func canonical(name string) string {
 func misspelt(name string) error {
 	for _, c := range Columns {
 		if d := topicqueue.EditDistance(name, c); d > 0 && d <= len(c)/4 {
-			return fmt.Errorf("%q is no option; did you mean %q?", topicqueue.Clip(name, 60), c)
+			return fmt.Errorf("unknown column %q; did you mean %q?", topicqueue.Clip(name, 60), c)
 		}
 	}
 	return nil

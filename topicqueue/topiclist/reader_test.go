@@ -26,7 +26,7 @@ func read(t *testing.T, text, name string, format topiclist.Format, template str
 	if len(text) < 1<<16 {
 		in = iotest.OneByteReader(in)
 	}
-	r, err := topiclist.NewReader(in, name, format, tmpl)
+	r, err := topiclist.NewReader(in, name, format, tmpl, nil)
 	if err != nil {
 		return nil, []string{err.Error()}, nil
 	}
@@ -114,12 +114,12 @@ func TestReaderProblems(t *testing.T) {
 		"no topic":                     {text: "name,id\na,1\n", format: topiclist.CSV, want: []string{"line 1: no column is named topic"}},
 		"a column twice":               {text: "topic,Topic \na,1\n", want: []string{`line 1: the column "topic" stands there twice`}},
 		"a column misspelt":            {text: "topic,presett\na,quick\n", want: []string{`did you mean "preset"?`}},
-		"several columns":              {format: topiclist.CSV, text: "topik,presett,x,x\na,quick\n", want: []string{`line 1: the column "x" stands there twice; "topik" is no option; did you mean "topic"?; "presett" is no option; did you mean "preset"?`}},
+		"several columns":              {format: topiclist.CSV, text: "topik,presett,x,x\na,quick\n", want: []string{`line 1: the column "x" stands there twice; unknown column "topik"; did you mean "topic"?; unknown column "presett"; did you mean "preset"?`}},
 		"a variable that is no column": {text: "topic,year\na,1\n", template: "{topic} {ticker}", format: topiclist.CSV, want: []string{"the template names {ticker}, which is none of the columns: topic, year"}},
 		"a variable of a text":         {text: "a\n", template: "{ticker}", want: []string{"a list of text has {topic} only"}},
 		"a variable that is empty":     {text: "ticker,year\nA,\nB,2\n", template: "{ticker} {year}", rows: 1, want: []string{"line 2: the template needs {year}"}},
 		"json": {text: "{\"topic\":\"a\"}\n{\"topic\":\n[1]\n{\"topic\":{}}\n{\"topic\":\"b\"} {}\n7\n{\"presett\":\"quick\",\"topic\":\"c\"}\n{\"topic\":\"d\",\"Topic\":\"e\"}\n{\"topic\":\"\xff\"}\n", rows: 1,
-			want: []string{"line 2: it is not JSON", "line 3: a list was found", `line 4: "topic": an object cannot be used`, "line 5: there is more than one", "line 6: each line must be", `line 7: "presett" is no option; did you mean "preset"`, `line 8: "topic" stands there twice`, "line 9: it is not UTF-8"}},
+			want: []string{"line 2: it is not JSON", "line 3: a list was found", `line 4: "topic": an object cannot be used`, "line 5: there is more than one", "line 6: each line must be", `line 7: unknown column "presett"; did you mean "preset"`, `line 8: "topic" stands there twice`, "line 9: it is not UTF-8"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

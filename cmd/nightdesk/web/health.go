@@ -26,14 +26,29 @@ type healthAnswer struct {
 	Status  string `json:"status"`  // ok or failing
 	Redis   string `json:"redis"`   // ok, or what is wrong
 	Storage string `json:"storage"` // likewise
+
+	Troubles []Trouble `json:"troubles,omitempty"` // what else keeps the queue from being worked
 }
 
-// ServeHTTP answers 200 when all is well and 503 when something is not.
-func (h *health) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+// alive answers 200 when the services are there and 503 when one is not.
+func (h *health) alive(w http.ResponseWriter, r *http.Request) {
 	a := h.check(context.WithoutCancel(r.Context())) // others wait for the same answer
+	tell(w, a, a.Status == "ok")
+}
+
+// ready answers 200 when the queue is worked, or would be, and 503 when something keeps it from that.
+func (h *health) ready(w http.ResponseWriter, r *http.Request) {
+	a := h.check(context.WithoutCancel(r.Context()))
+	if len(a.Troubles) > 0 {
+		a.Status = "failing"
+	}
+	tell(w, a, a.Status == "ok")
+}
+
+func tell(w http.ResponseWriter, a healthAnswer, ok bool) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
-	if a.Status != "ok" {
+	if !ok {
 		w.WriteHeader(http.StatusServiceUnavailable)
 	}
 	_ = json.NewEncoder(w).Encode(a) // the reader is gone
@@ -42,7 +57,7 @@ func (h *health) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (h *health) check(ctx context.Context) healthAnswer {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.answer.Status == "ok" && time.Since(h.at) < healthAge {
+	if h.answer.Status == "ok" && len(h.answer.Troubles) == 0 && time.Since(h.at) < healthAge {
 		return h.answer
 	}
 	ctx, cancel := context.WithTimeout(ctx, healthTime)
@@ -51,6 +66,9 @@ func (h *health) check(ctx context.Context) healthAnswer {
 	var both sync.WaitGroup
 	both.Go(func() { a.Redis = verdict(h.Queue.Writable(ctx)) })
 	both.Go(func() { a.Storage = verdict(h.Storage(ctx)) })
+	if h.Services.Troubles != nil {
+		both.Go(func() { a.Troubles = h.Services.Troubles(ctx) })
+	}
 	both.Wait()
 	if a.Redis != "ok" || a.Storage != "ok" {
 		a.Status = "failing"

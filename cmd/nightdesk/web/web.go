@@ -24,7 +24,16 @@ type Services struct {
 	Queue *redisqueue.Queue // on that Redis
 	// Storage reports why the artefact store cannot be reached; nil when it can.
 	Storage func(ctx context.Context) error
-	Log     zerolog.Logger
+	// Troubles returns what else keeps the queue from being worked, or soon will; nil: nobody looks.
+	Troubles func(ctx context.Context) []Trouble
+	Log      zerolog.Logger
+}
+
+// Trouble is what keeps the queue from being worked, for a person.
+type Trouble struct {
+	Of   string `json:"of"` // workers, schedulers, redis or storage
+	Text string `json:"text"`
+	Hint string `json:"hint"` // what to do
 }
 
 //go:embed index.html
@@ -35,7 +44,8 @@ var index []byte
 //	/             a page with links to the others
 //	/monitoring/  asynqmon, read-only
 //	/metrics      for Prometheus
-//	/healthz      200 when Redis and storage are there, else 503; both say which in JSON
+//	/healthz      200 when Redis and storage are there, else 503; the JSON says which, and what else keeps the queue from being worked
+//	/readyz       200 when nothing does, else 503
 func New(s Services) http.Handler {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(newCollector(s), collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
@@ -44,7 +54,9 @@ func New(s Services) http.Handler {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		_, _ = w.Write(index) // the reader is gone
 	})
-	mux.Handle("GET /healthz", &health{Services: s})
+	h := &health{Services: s}
+	mux.HandleFunc("GET /healthz", h.alive)
+	mux.HandleFunc("GET /readyz", h.ready)
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{
 		ErrorHandling: promhttp.ContinueOnError, MaxRequestsInFlight: 4, ErrorLog: scrapeLog{s.Log},
 	}))

@@ -82,3 +82,26 @@ func TestHealth_Storage(t *testing.T) {
 		t.Errorf("%d %s", code, body)
 	}
 }
+
+// TestReady: what keeps the queue from being worked is named by both, and only /readyz fails for it.
+func TestReady(t *testing.T) {
+	t.Parallel()
+	rdb := redistest.InProcess(t)
+	var troubles []web.Trouble
+	handler := web.New(web.Services{Redis: rdb, Queue: redisqueue.New(rdb, redisqueue.DefaultTiming), Log: zerolog.Nop(),
+		Storage: func(context.Context) error { return nil }, Troubles: func(context.Context) []web.Trouble { return troubles }})
+	ask := func(path string, code int, want string) {
+		t.Helper()
+		answer := httptest.NewRecorder()
+		handler.ServeHTTP(answer, httptest.NewRequestWithContext(t.Context(), "GET", path, nil))
+		if body := strings.TrimSpace(answer.Body.String()); answer.Code != code || body != want {
+			t.Errorf("%s: %d %s", path, answer.Code, body)
+		}
+	}
+	troubles = []web.Trouble{{Of: "workers", Text: "no worker is running", Hint: "Start one."}}
+	named := `,"redis":"ok","storage":"ok","troubles":[{"of":"workers","text":"no worker is running","hint":"Start one."}]}`
+	ask("/healthz", 200, `{"status":"ok"`+named)
+	ask("/readyz", 503, `{"status":"failing"`+named)
+	troubles = nil
+	ask("/readyz", 200, `{"status":"ok","redis":"ok","storage":"ok"}`)
+}

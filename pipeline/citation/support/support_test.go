@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 	"unicode/utf8"
 
 	"nightdesk/pipeline/citation/support"
@@ -217,35 +216,6 @@ func checkSpans(t testing.TB, corpus *support.Corpus, sources []support.Source, 
 		}
 		if utf8.ValidString(sources[at].Text) && !utf8.ValidString(corpus.Text(s)) {
 			t.Fatalf("%+v cuts a character", s)
-		}
-	}
-}
-
-// TestSpeed checks a report of 200 sentences by 40 sources of 20 KB, and text that was made to be slow.
-func TestSpeed(t *testing.T) { // its bounds leave room for a busy machine and the race detector
-	sources, cases := plant(t)
-	began := time.Now()
-	report(many(sources, 20_000), cases)
-	t.Logf("200 sentences, 40 sources of 20 KB: %v", time.Since(began))
-	if took := time.Since(began); took > 30*time.Second {
-		t.Errorf("took %v", took)
-	}
-	for name, s := range map[string]string{
-		"digits": strings.Repeat("1,", 50_000), "capitals": strings.Repeat("A B ", 25_000), "quotes": strings.Repeat("“a b c ", 60_000),
-		"negations": strings.Repeat("not more ", 11_000), "one word": strings.Repeat("a", 100_000), "brackets": strings.Repeat("[", 100_000),
-		"years": strings.Repeat("in 1999 ", 12_000), "han": strings.Repeat("不没万", 11_000), "hyphens": strings.Repeat("a-\n", 32_000), "tables": strings.Repeat("| a | 1 | 2 km |\n", 6_000), "wide table": strings.Repeat(strings.Repeat("| 5 km ", 200)+"|\n", 70), "clocks": strings.Repeat("at 12:30 ", 11_000),
-		"shares": strings.Repeat("half of a third of ", 5_000), "values": strings.Repeat("5 km and 6 km, ", 6_000), "sentences": strings.Repeat("It took 5 km and 1999 for 6 km. ", 3_000), "hours": strings.Repeat("2 hours and 1 minute ", 5_000), "bars": strings.Repeat("|", 100_000), "dots": strings.Repeat("... ", 25_000),
-	} {
-		began := time.Now()
-		c := support.New([]support.Source{{ID: "x", Text: s, About: s[:min(len(s), 3000)]}})
-		c.Check(s, s, []string{"x"})
-		c.Check("Ann Rowe has not acquired “Bo Lee and others” in 1999 for more than 5 km, 7 hours and 12%.", "", []string{"x"})
-		c.Passages(s, []string{"x"}, nil, 1000)
-		c.Prove(support.Judged{Words: s}, []string{"x"})
-		took := time.Since(began)
-		t.Logf("%s: %d KB in %v", name, len(s)/1000, took)
-		if took > 60*time.Second {
-			t.Errorf("%s: %v", name, took)
 		}
 	}
 }

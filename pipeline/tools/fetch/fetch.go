@@ -32,6 +32,7 @@ const (
 	DefaultMaxRedirects = 5
 	DefaultUserAgent    = "nightdesk/1.0 (research; respects robots.txt)"
 	DefaultPerHost      = time.Second
+	DefaultIdle         = 100
 )
 
 // Pace keeps a rate that all workers share.
@@ -52,6 +53,7 @@ type Settings struct {
 	UserAgent    string        // its first word up to a slash is the name that robots.txt may address
 	PerHost      time.Duration // between requests for pages of one host
 	Pace         Pace          // nil: the rate of this process alone
+	Idle         int           // connections that are kept for the next request
 }
 
 // Request is one request.
@@ -115,6 +117,7 @@ func newClient(s Settings, resolver *net.Resolver) *Client {
 	s.MaxRedirects = cmp.Or(s.MaxRedirects, DefaultMaxRedirects)
 	s.UserAgent = cmp.Or(s.UserAgent, DefaultUserAgent)
 	s.PerHost = cmp.Or(s.PerHost, DefaultPerHost)
+	s.Idle = cmp.Or(s.Idle, DefaultIdle)
 	if s.Pace == nil {
 		s.Pace = &localPace{}
 	}
@@ -126,7 +129,7 @@ func newClient(s Settings, resolver *net.Resolver) *Client {
 		DisableCompression:     true, // unpacked here, within bounds
 		TLSHandshakeTimeout:    15 * time.Second,
 		IdleConnTimeout:        30 * time.Second,
-		MaxIdleConns:           100,
+		MaxIdleConns:           s.Idle,
 		MaxResponseHeaderBytes: 256 << 10,
 	}}
 }

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"go.uber.org/goleak"
 
 	"nightdesk/pipeline/tools/sandbox"
+	"nightdesk/topicqueue/scaletest"
 )
 
 const secret = "hunter2-of-the-parent"
@@ -38,8 +40,22 @@ type fleet struct {
 
 // shared has the sandboxes by how long a program may take, made once for all tests: compiling Python takes seconds.
 var shared = map[time.Duration]func() fleet{
-	long:  sync.OnceValue(func() fleet { return open(long) }),
-	short: sync.OnceValue(func() fleet { return open(short) }),
+	long: longFleet,
+	short: sync.OnceValue(func() fleet {
+		if box := longFleet().have[sandbox.NameWASM]; box != nil {
+			_, _ = box.Run(context.Background(), "") // compiles Python, for both
+		}
+		return open(short)
+	}),
+}
+
+var longFleet = sync.OnceValue(func() fleet { return open(long) })
+
+// raced are the tests whose programs run in WebAssembly with the race detector, too.
+var raced = []string{
+	"TestLimits/endless_loop", "TestLimits/memory_at_once", "TestLimits/1_GB_of_output", "TestLimits/thousands_of_files",
+	"TestEscapes/files_of_the_host", "TestEscapes/network", "TestEscapes/processes", "TestEscapes/environment",
+	"TestMasses/many_figures", "TestRunsAreSeparate", "TestCancelled",
 }
 
 // inEach runs a test in every sandbox. In CI (environment variable CI set) a missing one fails the test; elsewhere its part
@@ -51,6 +67,8 @@ func inEach(t *testing.T, limit time.Duration, test func(t *testing.T, box sandb
 		t.Run(name, func(t *testing.T) {
 			box := f.have[name]
 			switch {
+			case name == sandbox.NameWASM && scaletest.Race && !scaletest.Full && !slices.Contains(raced, strings.TrimSuffix(t.Name(), "/"+name)):
+				t.Skip("with the race detector a program in WebAssembly takes a second of the processor: set FULL_TESTS=1")
 			case box != nil:
 				test(t, box)
 			case os.Getenv("CI") != "":

@@ -3,7 +3,7 @@
 --   process: who speaks; channel: prefix of the channels on which processes hear of their grants
 --   lease, wait: milliseconds for which a permit and a waiting call live without being mentioned
 --   limits: in_flight, requests, tokens; 0 = none
---   ends:   tries that have ended: id, call, outcome, tokens (used minus reserved), epoch, answered, inside
+--   ends:   tries that have ended: id, call, outcome, tokens (used minus reserved), epoch, answered, inside, why
 --   keep:   ids of permits that are still used
 --   asks:   calls that wait for a permit: id, run, class (0 before 1), tokens, patient
 -- Returns the permits granted to this process as id, epoch, answered, inside, ...; the ids of impatient calls that are
@@ -27,9 +27,9 @@ local first_probe, last_probe = 1000, 15000 -- pauses between two probes
 -- The state is read once and written once.
 local names = { 'limit', 'epoch', 'changed', 'trial', 'pause', 'rounds', 'since', 'well', 'answered', 'granted', 'throttled',
   'failing', 'open', 'opened', 'probe_at', 'probe_pause', 'requests', 'tokens', 'seq' }
-local s, raw = {}, redis.call('HMGET', state, 'probe', unpack(names))
-local probe = raw[1] or ''
-for i, name in ipairs(names) do s[name] = tonumber(raw[i + 1] or 0) or 0 end
+local s, raw = {}, redis.call('HMGET', state, 'probe', 'why', unpack(names))
+local probe, why = raw[1] or '', raw[2] or ''
+for i, name in ipairs(names) do s[name] = tonumber(raw[i + 2] or 0) or 0 end
 if s.pause == 0 then s.pause, s.rounds = step, 1 end
 
 -- score orders the runs of calls that wait: class, then calls granted so far, then the oldest waiting call's number.
@@ -113,8 +113,10 @@ local function up(id)
   s.failing, s.open, probe = 0, 0, ''
 end
 
--- down: a try found nobody (how: away), or no capacity (full). what: the same for tries that count once.
-local function down(id, what, how)
+-- down: a try e found nobody (how: away), or no capacity (full). what: the same for tries that count once.
+local function down(e, what, how)
+  local id = e.id
+  why = e.why or why
   if s.open > 0 then
     if id == probe then
       probe, s.probe_pause = '', math.min(last_probe, 2 * s.probe_pause)
@@ -144,7 +146,7 @@ local function throttled(e, inside)
   s.throttled = s.throttled + 1
   if s.limit > 0 and e.epoch == s.epoch and s.well == 0 then
     s.changed = now
-    return down(e.id, e.id, full)
+    return down(e, e.id, full)
   end
   if s.limit == 0 then
     lower(inside, 1)
@@ -162,7 +164,7 @@ end
 -- time, unless that is as many as there were.
 local function late(e, inside)
   local meanwhile, most = s.answered - e.answered, math.max(e.inside, inside + 1)
-  if meanwhile == 0 then down(e.id, e.call, full) end
+  if meanwhile == 0 then down(e, e.call, full) end
   if most > 1 and meanwhile < most then
     if s.limit == 0 or meanwhile < s.limit then lower(meanwhile, 10) end
     return meanwhile > 0
@@ -186,9 +188,9 @@ for i, e in ipairs(batch.ends) do
     elseif e.outcome == 'late' then
       queued[i] = late(e, inside)
     elseif e.outcome == 'unavailable' then
-      down(e.id, e.id, away)
+      down(e, e.id, away)
     elseif e.outcome == 'failed' then
-      down(e.id, e.call, away)
+      down(e, e.call, away)
     end
   end
 end
@@ -288,7 +290,7 @@ for i in ipairs(batch.ends) do
   table.insert(verdicts, s.open > 0 and 1 or 0)
   table.insert(verdicts, queued[i] and 1 or 0)
 end
-local fields = { 'probe', probe }
+local fields = { 'probe', probe, 'why', why }
 for _, name in ipairs(names) do
   table.insert(fields, name)
   table.insert(fields, string.format('%.0f', s[name]))

@@ -1,9 +1,10 @@
 -- The run index: what is known of all runs at once. All its keys share the hash tag {index}.
 -- KEYS: runs by next check (sorted set), state of each run (hash), counts (hash), runs of the lane that wait to be
--- planned (sorted set), those of them that have a task (sorted set), runs that have ended by next check (sorted set)
+-- planned (sorted set), those of them that have a task (sorted set), runs that have ended by next check (sorted set),
+-- runs of the lane that have begun and take slots (set)
 -- ARGV: run, state ('' = unchanged), next check in ms (empty = unchanged, inf = never, -1 = forget the run;
 -- after = its time in ms since 1970), soonest (1: only lower it), age (position among those that wait; '' = does not wait, =
--- unchanged), how near (ms) a check is that was announced
+-- unchanged), how near (ms) a check is that was announced, whether it takes slots (1, 0; '' = unchanged)
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
 local id, state, check, soonest, wait = ARGV[1], ARGV[2], ARGV[3], ARGV[4] == '1', ARGV[5]
@@ -20,6 +21,7 @@ if state ~= '' and old ~= state then
   end
   old = state
 end
+if ARGV[7] == '1' then redis.call('SADD', KEYS[7], id) elseif ARGV[7] == '0' then redis.call('SREM', KEYS[7], id) end
 -- A check that is near was announced after whoever wants it later, or never, looked at the run: it stays.
 local index, other = KEYS[1], KEYS[6]
 if ended(old) then index, other = KEYS[6], KEYS[1] end

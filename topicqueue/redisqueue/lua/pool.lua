@@ -6,9 +6,9 @@
 --   join   kind (high, normal, low)
 --   draw   kind, spent, what it wants in all, what it needs in all to be brought to its end, limit of the pool, the least that a
 --          waiting run is left, how many of each kind wait ('': as the pool knows), and what it would like besides: it gets that
---          as far as there is so much left when all others have what this one wants
---   ask    as draw, then ms. Answers 1 when the run that has not begun should, its share being drawn, and 0 when others hold what it is
---          to have, who will give it back when they ask anew: for so long at most, counted from when the first run of its kind
+--          as far as there is so much left when all others have what this one wants; ms for ask; what it would want if it were high
+--   ask    as draw. Answers 1 when the run that has not begun should, its share being drawn, and 0 when others hold what it is
+--          to have, who will give it back when they ask anew: for so many ms at most, counted from when the first run of its kind
 --          was held, as long as none has found its share since: many that come late wait together, not one after the other
 --   leave  spent
 -- Returns what the run may spend in all.
@@ -68,7 +68,7 @@ end
 free = free + mine
 if stage == 'done' then free = free + amount end -- it goes on: a retry
 free = free - waits * least
-local share, fair -- fair: when all others have but what they should
+local share, fair, first -- fair: when all others have but what they should; first: what is free when others are not left the least
 local high = num('sum:high:active') - num('besides:high:active')
 if kind == 'high' then
   share = math.min(wants, math.max(free, mine)) -- when more runs come, those give way that are not high
@@ -78,10 +78,15 @@ if kind == 'high' then
     if weight > 0 then fair = fair - num('n:' .. k .. ':active') * least end
   end
   fair = math.min(wants, fair)
+  if free < math.min(wants, least) then -- too little for all: it comes first
+    first = free + (waits - wait.high) * least
+    share = math.min(wants, math.max(first, mine))
+    fair = math.max(fair, math.min(wants, least))
+  end
 else
   -- What is not for high ones goes to the others, whether they are active or wait: the least to each, the rest by weight.
   local known = num('n:high:active') + num('n:high:done')
-  local usual = wants
+  local usual = math.max(wants, tonumber(ARGV[14]))
   if known > 0 then usual = (high + num('sum:high:done')) / known end
   local rest, runs, weights = limit - high - wait.high * usual, 1, kinds[kind]
   for k, weight in pairs(kinds) do
@@ -123,6 +128,7 @@ share = math.floor(math.max(share, math.min(needs, math.max(mine, free)), spent,
 local active = 1
 for k in pairs(kinds) do active = active + num('n:' .. k .. ':active') end
 local plenty = (free - share - waits * math.max(wants - least, 0)) / active
+if first then plenty = first - share end
 local more = 0
 if share >= wants and plenty > 0 then more = math.floor(math.min(tonumber(ARGV[12]), plenty)) end
 share = share + more

@@ -22,9 +22,32 @@ local function generation(unit)
   return g
 end
 
--- holds reports whether this owner took the lease of this generation and nobody took it since.
+-- tick brings the clock of the run up to date. Of the time since the last sign of life of its workers at most so many ms count; the
+-- rest puts off the end of research and of the run, but never beyond the deadline, which is absolute.
+local function tick(most)
+  local beat = num(run, 'beat')
+  if beat == 0 or ended() then return end
+  local idle = now - beat - math.max(0, math.min(now - beat, most))
+  if idle == 0 then return end
+  redis.call('HINCRBY', run, 'idle', idle)
+  redis.call('HSET', run, 'beat', beat + idle)
+  local final, till, deadline = num(run, 'final'), num(run, 'until'), num(run, 'deadline')
+  if till == 0 then return end
+  local reserve = final - num(run, 'seal')
+  till = till + idle
+  final = till
+  if deadline > 0 and deadline < till then final = deadline end
+  redis.call('HSET', run, 'until', till, 'final', final, 'seal', final - reserve)
+end
+
+-- holds reports whether this owner took the lease of this generation and nobody took it since. Asking is a sign of life.
 local function holds(unit, gen, owner)
-  return generation(unit) == tonumber(gen) and redis.call('HGET', work, unit .. ':owner') == owner
+  if generation(unit) ~= tonumber(gen) or redis.call('HGET', work, unit .. ':owner') ~= owner then return false end
+  if num(run, 'beat') > 0 and not ended() then
+    tick(num(run, 'grace'))
+    redis.call('HSET', run, 'beat', now)
+  end
+  return true
 end
 
 -- dropCalls gives back what a unit has reserved for calls that nobody waits for any more.
@@ -129,8 +152,29 @@ local function wanted()
   return out
 end
 
--- answer is the reply of every script that returns tasks: lane, tasks and state of the run stand first.
-local function answer(list, ...) return { 'ok', lane(), list, state(), ... } end
+-- held reports whether somebody has the lease of something that the run wants, or has in work while it is paused. but: a
+-- unit that does not count.
+local function held(but)
+  local unit = stage[state()]
+  if unit then return unit ~= but and text(work, unit .. ':owner') ~= '' end
+  for _, id in ipairs(redis.call('ZRANGE', active, 0, -1)) do
+    if id ~= but and text(work, id .. ':owner') ~= '' then return true end
+  end
+  return false
+end
+
+-- answer is the reply of every script that returns tasks: lane, tasks and state of the run stand first. Before the tasks
+-- comes what they are about, for a person: the first bytes of topic and batch, and after each the title of its block.
+local function answer(list, ...)
+  local tasks = {}
+  if #list > 0 then tasks = { string.sub(text(run, 'topic'), 1, 400), string.sub(text(run, 'batch'), 1, 400) } end
+  for i = 1, #list, 2 do
+    local title = ''
+    if string.find(list[i], '^block_') then title = string.sub(cjson.decode(text(blocks, list[i])).title, 1, 400) end
+    for _, value in ipairs({ list[i], list[i + 1], title }) do table.insert(tasks, value) end
+  end
+  return { 'ok', lane(), tasks, state(), ... }
+end
 
 -- wants reports whether the run wants this unit worked on now.
 local function wants(unit)
@@ -170,11 +214,12 @@ local function doneEvents(unit, status, reason)
   return list
 end
 
--- closeBlock writes how a block has ended and tells the stream.
+-- closeBlock writes how a block has ended and tells the stream. attempt: the last one at it, 0 when there was none.
 local function closeBlock(unit, status, reason, attempt)
   redis.call('HSET', blocks, unit .. ':status', status, unit .. ':reason', reason, unit .. ':updated', now)
   redis.call('ZREM', active, unit)
   redis.call('HINCRBY', run, 'processed', 1)
+  if status == 'FAILED' then redis.call('HSET', work, unit .. ':failed', attempt) end
   redis.call('DEL', base .. 'journal:' .. unit)
   dropCalls(unit)
   emit(progress(doneEvents(unit, status, reason)), attempt)

@@ -19,7 +19,7 @@ end
 redis.call('HINCRBY', run, 'epoch', 1)
 redis.call('HSET', run, 'retried', ARGV[3])
 for _, key in ipairs(kept()) do redis.call('PERSIST', key) end
-redis.call('HDEL', run, 'ended', 'reason', 'report', 'sealed', 'published', 'unpublished', 'outcome', 'started', 'final', 'seal', 'missed', 'open', 'wave', 'hosts', 'deadline', 'loop', 'answer', 'cuts')
+redis.call('HDEL', run, 'ended', 'reason', 'report', 'sealed', 'published', 'unpublished', 'outcome', 'started', 'final', 'seal', 'missed', 'open', 'wave', 'hosts', 'deadline', 'loop', 'answer', 'cuts', 'beat', 'idle', 'until')
 if redis.call('HEXISTS', run, 'limit') == 1 then -- what was spent is spent: the budget begins anew
   local spent, own = num(run, 'spent'), tonumber(ARGV[4])
   if own > 0 then redis.call('HSET', run, 'ceiling', spent + own) end
@@ -63,10 +63,10 @@ if what == 'all' then
   return answer({})
 end
 -- Planning is over: the time of the run begins now.
-redis.call('HSET', run, 'started', now, 'processed', num(run, 'blocks') - #again)
+redis.call('HSET', run, 'started', now, 'beat', now, 'processed', num(run, 'blocks') - #again)
 if num(run, 'duration') > 0 then
   local final = now + num(run, 'duration')
-  redis.call('HSET', run, 'final', final, 'seal', final - math.min(num(run, 'reserve'), math.floor(num(run, 'duration') / 2)))
+  redis.call('HSET', run, 'until', final, 'final', final, 'seal', final - math.min(num(run, 'reserve'), math.floor(num(run, 'duration') / 2)))
 end
 if #again > 0 then redis.call('RPUSH', todo, unpack(again)) end
 if what ~= 'report' then redis.call('HDEL', run, 'review') end -- it knows nothing of what comes

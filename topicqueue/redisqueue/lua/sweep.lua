@@ -9,6 +9,7 @@ local takeover, most = ARGV[1] == '1', tonumber(ARGV[2])
 local forced, missed, lapses = 0, 0, 0
 
 if not ended() then
+  tick(held() and num(run, 'grace') or 0)
   local final = num(run, 'final')
   if final == 0 then final = num(run, 'deadline') end
   local s = state()
@@ -54,7 +55,7 @@ for i = 1, #list, 2 do
     elseif unit == 'narrate' then
       conclude(text(run, 'outcome'), text(run, 'reason'), generation('narrate'))
     elseif string.find(unit, '^block_') then -- a report goes on without its model, see Begun.Lapses; publishing goes on
-      endBlock(unit, 'FAILED', reason, generation(unit))
+      endBlock(unit, 'FAILED', reason, generation(unit) - 1)
     end
   end
 end
@@ -66,23 +67,14 @@ for i = 1, #list, 2 do
     table.insert(out, list[i + 1])
   end
 end
--- worked reports that somebody may still end what a paused run had in work.
-local function worked()
-  local unit = stage[state()]
-  if unit and text(work, unit .. ':owner') ~= '' then return true end
-  for _, id in ipairs(redis.call('ZRANGE', active, 0, -1)) do
-    if text(work, id .. ':owner') ~= '' then return true end
-  end
-  return false
-end
 local next = tonumber(ARGV[3])
 if not ended() then
-  -- A person or the feeder moves it on.
-  if state() == 'queued' or state() == 'awaiting_input' or paused() and not worked() then next = -1 end
-  local final = num(run, 'final')
-  if final == 0 then final = num(run, 'deadline') end
-  for _, at in ipairs({ num(run, 'seal'), final }) do
+  local final, deadline = num(run, 'final'), num(run, 'deadline')
+  local reserve = final - num(run, 'seal')
+  -- A person or the feeder moves it on: meanwhile its clock stands.
+  if state() == 'queued' or state() == 'awaiting_input' or paused() and not held() then next, final = -1, deadline end
+  for _, at in ipairs({ final - reserve, final }) do
     if at > now and (next < 0 or at - now < next) then next = at - now end
   end
 end
-return answer(out, next, forced, missed, lapses)
+return answer(out, next, forced, missed, lapses, paused() and 1 or 0)

@@ -1,13 +1,19 @@
 package redistest
 
 import (
+	"bufio"
+	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"nightdesk/topicqueue/scaletest"
 )
 
 // Process is a redis-server of a test's own, for tests of what a plain private one has not: TLS, sentinels, clusters,
@@ -31,43 +37,108 @@ func Start(t testing.TB, args ...string) *Process {
 		}
 		t.Skip("redis-server is not on PATH")
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, port, _ := net.SplitHostPort(l.Addr().String())
-	l.Close()
-	p := &Process{Port: port, Dir: t.TempDir(), t: t}
-	for _, a := range args {
-		p.args = append(p.args, strings.ReplaceAll(a, "PORT", port))
-	}
+	p := &Process{Dir: t.TempDir(), t: t}
 	t.Cleanup(func() { p.End(syscall.SIGKILL) })
-	p.Begin()
-	return p
+	var err error
+	for range 20 { // between the look and the start another program may take the port
+		p.Port, p.args = freePort(t), nil
+		for _, a := range args {
+			p.args = append(p.args, strings.ReplaceAll(a, "PORT", p.Port))
+		}
+		if err = p.begin(); err == nil {
+			return p
+		}
+	}
+	t.Fatal(err)
+	return nil
+}
+
+// freePort returns a port that is free, and so is the one that a node of a cluster listens at besides, 10,000 above. Both lie
+// below the ports that systems give to connections, so that no connection takes them while the server is restarted.
+func freePort(t testing.TB) string {
+	t.Helper()
+	for range 1000 {
+		port := 10_000 + rand.IntN(12_000)
+		free := true
+		for _, p := range []int{port, port + 10_000} {
+			l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(p)))
+			if err != nil {
+				free = false
+				continue
+			}
+			l.Close()
+		}
+		if free {
+			return strconv.Itoa(port)
+		}
+	}
+	t.Fatal("there is no free port for redis-server")
+	return ""
 }
 
 // Addr returns host:port.
 func (p *Process) Addr() string { return net.JoinHostPort("127.0.0.1", p.Port) }
 
-// Begin starts a server that was ended again, in the same directory and on the same port.
+// Begin starts a server that was ended again, in the same directory and on the same port, and waits until it has read its
+// data and takes connections.
 func (p *Process) Begin() {
 	p.t.Helper()
-	p.cmd = exec.Command("redis-server", p.args...)
-	p.cmd.Dir = p.Dir
-	if err := p.cmd.Start(); err != nil {
-		p.t.Fatalf("start redis-server: %v", err)
-	}
-	for deadline := time.Now().Add(20 * time.Second); ; {
-		conn, err := net.Dial("tcp", p.Addr())
+	for deadline := time.Now().Add(scaletest.Patience); ; time.Sleep(50 * time.Millisecond) { // another program may use the port for a moment
+		err := p.begin()
 		if err == nil {
-			conn.Close()
 			return
 		}
 		if time.Now().After(deadline) {
-			p.t.Fatalf("redis-server %s does not answer: %v", strings.Join(p.args, " "), err)
+			p.t.Fatal(err)
 		}
-		time.Sleep(5 * time.Millisecond) // there is no event to wait for
 	}
+}
+
+// begin starts the server and reads its log until it says that it takes connections, or to its end.
+func (p *Process) begin() error {
+	cmd := exec.Command("redis-server", p.args...)
+	cmd.Dir = p.Dir
+	out, w, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	cmd.Stdout, cmd.Stderr = w, w
+	err = cmd.Start()
+	w.Close()
+	if err != nil {
+		out.Close()
+		return fmt.Errorf("start redis-server: %w", err)
+	}
+	ready := make(chan string, 1) // empty, or the log of a server that has ended
+	go func() {
+		defer out.Close()
+		var log strings.Builder
+		up := false
+		for lines := bufio.NewScanner(out); lines.Scan(); {
+			if line := lines.Text(); !up && (strings.Contains(line, "Ready to accept connections") || strings.Contains(line, "Sentinel ID is")) {
+				up = true
+				ready <- ""
+			} else if !up {
+				log.WriteString("\n" + line)
+			}
+		}
+		if !up {
+			ready <- log.String() + "\n"
+		}
+	}()
+	select {
+	case log := <-ready:
+		if log != "" {
+			_ = cmd.Wait() // its log says why
+			return fmt.Errorf("redis-server %s has ended: %s", strings.Join(p.args, " "), log)
+		}
+	case <-time.After(scaletest.Patience):
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait() // killed
+		return fmt.Errorf("redis-server %s does not say that it takes connections", strings.Join(p.args, " "))
+	}
+	p.cmd = cmd
+	return nil
 }
 
 // Signal sends the server a signal that does not end it: SIGSTOP, SIGCONT.

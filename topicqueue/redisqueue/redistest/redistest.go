@@ -7,11 +7,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/alicebob/miniredis/v2"
 	"github.com/redis/go-redis/v9"
+
+	"nightdesk/topicqueue/scaletest"
 )
 
 // Each runs a test against every kind of Redis there is: in-process always, redis-server when it is on PATH. In CI
@@ -69,7 +72,7 @@ func Socket(t testing.TB) string {
 		cmd.Process.Kill()
 		cmd.Wait()
 	})
-	for deadline := time.Now().Add(20 * time.Second); ; {
+	for deadline := time.Now().Add(scaletest.Patience); ; {
 		conn, err := net.Dial("unix", sock)
 		if err == nil {
 			conn.Close()
@@ -87,4 +90,37 @@ func client(t testing.TB, opt *redis.Options) *redis.Client {
 	rdb := redis.NewClient(opt)
 	t.Cleanup(func() { rdb.Close() })
 	return rdb
+}
+
+// Jumping starts an in-process Redis that ends with the test. Its clock goes with that of this machine until jump is
+// called: then it is ahead by so much more, and so much older are the keys that have a lifetime.
+func Jumping(t testing.TB) (rdb *redis.Client, jump func(time.Duration)) {
+	t.Helper()
+	m := miniredis.NewMiniRedis()
+	m.ClockTTL(true)
+	if err := m.Start(); err != nil {
+		t.Fatalf("start the in-process Redis: %v", err)
+	}
+	t.Cleanup(m.Close)
+	var ahead atomic.Int64
+	stop, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		tick := time.NewTicker(time.Millisecond)
+		defer tick.Stop()
+		for {
+			m.SetTime(time.Now().Add(time.Duration(ahead.Load())))
+			select {
+			case <-stop:
+				return
+			case <-tick.C:
+			}
+		}
+	}()
+	t.Cleanup(func() { close(stop); <-stopped })
+	return client(t, &redis.Options{Addr: m.Addr()}), func(d time.Duration) {
+		ahead.Add(int64(d))
+		m.SetTime(time.Now().Add(time.Duration(ahead.Load())))
+		m.FastForward(d)
+	}
 }

@@ -1,0 +1,5 @@
+//go:build !unix
+
+package main
+
+func fileLimit() int { return 0 }

@@ -1,0 +1,139 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"nightdesk/jobs"
+	"nightdesk/storage"
+	"nightdesk/topicqueue"
+	"nightdesk/topicqueue/redisqueue"
+)
+
+// runLister is where commands find runs: the queue, or storage on a machine without one.
+type runLister interface {
+	// Batches returns the batches, the oldest first.
+	Batches(ctx context.Context) ([]redisqueue.Batch, error)
+	// Runs calls yield for every run of a batch in the order of enqueueing, and stops at its first error.
+	Runs(ctx context.Context, batch string, yield func(topicqueue.Run) error) error
+}
+
+// runReader reads one run.
+type runReader interface {
+	Run(ctx context.Context, runID string) (topicqueue.Run, error)
+	Blocks(ctx context.Context, runID string) ([]topicqueue.Block, error)
+	Traces(ctx context.Context, runID, unit string) ([]topicqueue.ToolTrace, error)
+	Usage(ctx context.Context, runID string) ([]topicqueue.Usage, error)
+}
+
+// noQueueError says that there is no Redis to connect to.
+type noQueueError struct{}
+
+func (noQueueError) Error() string { return "REDIS_URL is not set, so there is no queue" }
+
+func noQueue(err error) bool { return errors.As(err, new(noQueueError)) }
+
+// storedRuns is the runs of bundles.
+type storedRuns []topicqueue.Run
+
+func (a *app) storedRuns(ctx context.Context, store storage.Store) (storedRuns, error) {
+	list, err := jobs.Archive{Store: store}.Runs(a.log.WithContext(ctx))
+	for i, run := range list {
+		list[i] = asStored(run)
+	}
+	return list, err
+}
+
+// asStored returns a run of a bundle as one that is published, which the bundle of an early version does not say.
+func asStored(run topicqueue.Run) topicqueue.Run {
+	if run.PublishedAt.IsZero() {
+		run.PublishedAt = run.EndedAt
+	}
+	run.Unpublished = ""
+	return run
+}
+
+// Batches implements runLister.
+func (s storedRuns) Batches(context.Context) (batches []redisqueue.Batch, _ error) {
+	for _, run := range s {
+		if !slices.ContainsFunc(batches, func(b redisqueue.Batch) bool { return b.Name == run.Batch }) {
+			batches = append(batches, redisqueue.Batch{Name: run.Batch, CreatedAt: run.CreatedAt})
+		}
+	}
+	return batches, nil
+}
+
+// Runs implements runLister.
+func (s storedRuns) Runs(_ context.Context, batch string, yield func(topicqueue.Run) error) error {
+	for _, run := range s {
+		if run.Batch != batch {
+			continue
+		}
+		if err := yield(run); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// shortID matches the end of a run's id.
+var shortID = regexp.MustCompile(`^[a-z2-7]{10}$`)
+
+// shortOf returns the end of a run's id, by which commands know it, too.
+func shortOf(runID string) string { return runID[max(0, len(runID)-10):] }
+
+// fullID returns the id of the run that a person has named by the last ten characters of its id, and other names as they
+// are. queue: nil where there is none.
+func (a *app) fullID(ctx context.Context, queue *redisqueue.Queue, name string) (string, error) {
+	if !shortID.MatchString(name) {
+		return name, nil
+	}
+	var found []string
+	if queue != nil {
+		batches, err := queue.Batches(ctx)
+		if err != nil {
+			return "", err
+		}
+		for _, b := range batches {
+			if b.Name == name {
+				return name, nil
+			}
+			ids, err := queue.BatchRuns(ctx, b.Name)
+			if err != nil {
+				return "", err
+			}
+			found = append(found, endingWith(ids, name)...)
+		}
+	}
+	if len(found) == 0 {
+		store, err := a.openStore(ctx)
+		if err != nil {
+			return "", err
+		}
+		ids, err := jobs.Archive{Store: store}.IDs(ctx)
+		if err != nil {
+			return "", err
+		}
+		found = endingWith(ids, name)
+	}
+	switch len(found) {
+	case 0:
+		return name, nil
+	case 1:
+		return found[0], nil
+	}
+	return "", usageError{hintError{fmt.Errorf("%d runs end with %s", len(found), name), "Give one of the full ids: " + strings.Join(found, ", ")}}
+}
+
+func endingWith(ids []string, end string) (found []string) {
+	for _, id := range ids {
+		if strings.HasSuffix(id, "_"+end) {
+			found = append(found, id)
+		}
+	}
+	return found
+}

@@ -1,0 +1,131 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/spf13/cobra"
+
+	"nightdesk/storage"
+	"nightdesk/topicqueue/retry"
+)
+
+// Names of the commands that run until they are stopped.
+const (
+	serviceWorker    = "worker"
+	serviceScheduler = "scheduler"
+	servicePages     = "serve"
+)
+
+// serviceCommand wraps a command that runs until it is stopped: it waits for Redis and storage at its start, and what it says to
+// people are lines of its log, with the names of host and process.
+func (a *app) serviceCommand(name string, do func(context.Context) error) func(*cobra.Command, []string) error {
+	run := a.command(func(cmd *cobra.Command, _ []string) error {
+		err := do(cmd.Context())
+		if cause := context.Cause(cmd.Context()); cause != nil && errors.Is(err, cause) { // stopped while it waited
+			a.log.Info().Msg(name + " stopped")
+			return nil
+		}
+		return err
+	})
+	return func(cmd *cobra.Command, args []string) error {
+		a.service = name
+		return run(cmd, args)
+	}
+}
+
+// say prints one line for a person on standard error. A service writes it to its log.
+func (a *app) say(format string, args ...any) {
+	if a.service != "" {
+		a.log.Info().Msgf(format, args...)
+		return
+	}
+	fmt.Fprintf(a.stderr, "nightdesk: "+format+"\n", args...)
+}
+
+// warn is say for what a person should change.
+func (a *app) warn(format string, args ...any) {
+	if a.service != "" {
+		a.log.Warn().Msgf(format, args...)
+		return
+	}
+	a.say("warning: "+format, args...)
+}
+
+// awaitPause is how often a service says what it waits for.
+const awaitPause = 5 * time.Second
+
+// await calls try every second until it succeeds or fails with a lasting error. what: a name for messages.
+func (a *app) await(ctx context.Context, what string, lasting func(error) bool, try func(context.Context) error) error {
+	var told time.Time
+	for {
+		err := try(ctx)
+		switch {
+		case err == nil:
+			if !told.IsZero() {
+				a.say("%s can be used now", what)
+			}
+			return nil
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case lasting(err):
+			return err
+		}
+		if time.Since(told) >= awaitPause {
+			told = time.Now()
+			a.warn("waiting for %s: %v", what, err)
+		}
+		if err := retry.Sleep(ctx, time.Second); err != nil {
+			return err
+		}
+	}
+}
+
+// wrongAddress reports whether an error is about the name or the certificate of a server.
+func wrongAddress(err error) bool {
+	var (
+		name      *net.DNSError
+		authority x509.UnknownAuthorityError
+		host      x509.HostnameError
+		cert      *tls.CertificateVerificationError
+	)
+	if errors.As(err, &name) {
+		return name.IsNotFound
+	}
+	return errors.As(err, &authority) || errors.As(err, &host) || errors.As(err, &cert) || errors.Is(err, http.ErrSchemeMismatch)
+}
+
+// lastingStorage reports whether the storage refuses what waiting does not change.
+func lastingStorage(err error) bool { return wrongAddress(err) || !errors.Is(err, storage.ErrAway) }
+
+// lastingRedis reports whether Redis refuses user or password, does not have the database or the master, or is another
+// kind of server.
+func lastingRedis(err error) bool {
+	if wrongAddress(err) || redis.IsAuthError(err) || redis.IsPermissionError(err) || errors.Is(err, redis.Nil) {
+		return true
+	}
+	for _, text := range []string{"DB index", "redis: can't parse", "redis: invalid reply"} {
+		if strings.Contains(err.Error(), text) {
+			return true
+		}
+	}
+	return false
+}
+
+// serviceName is the name of this process among others: host and process id, as asynq shows them.
+func serviceName() (host, name string) {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	return host, fmt.Sprintf("%s:%d", host, os.Getpid())
+}

@@ -1,0 +1,245 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"nightdesk/cmd/nightdesk/web"
+	"nightdesk/storage"
+)
+
+// What troubles are of.
+const (
+	ofWorkers    = "workers"
+	ofSchedulers = "schedulers"
+	ofRedis      = "redis"
+	ofStorage    = "storage"
+)
+
+// troubles returns what keeps the queue from being worked, or soon will. What cannot be found out because Redis is away is
+// told by others.
+func (a *app) troubles(ctx context.Context, d *desk, store storage.Store) []web.Trouble {
+	var out []web.Trouble
+	for _, look := range []func() (web.Trouble, error){
+		func() (web.Trouble, error) { return missingWorkers(ctx, d) },
+		func() (web.Trouble, error) { return missingSchedulers(ctx, d) },
+		func() (web.Trouble, error) { return fullRedis(ctx, d), nil },
+		func() (web.Trouble, error) { return fullDisk(ctx, d, store) },
+	} {
+		if t, err := look(); err == nil && t.Text != "" {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// missingWorkers says that nobody works the queue.
+func missingWorkers(ctx context.Context, d *desk) (t web.Trouble, err error) {
+	w, err := d.queue.Workers(ctx)
+	if err != nil || w.Live > 0 {
+		return t, err
+	}
+	runs, err := unfinished(ctx, d)
+	if err != nil {
+		return t, err
+	}
+	t = web.Trouble{Of: ofWorkers, Text: "no worker is running", Hint: "Start one with `nightdesk worker`."}
+	if runs > 0 {
+		t.Text += fmt.Sprintf(" and %s not finished", areOne(runs, "run"))
+	}
+	if w.Seen >= 0 {
+		t.Text += fmt.Sprintf("; the last sign of a worker was %s ago", short(w.Seen))
+	}
+	return t, nil
+}
+
+func areOne(n int64, thing string) string {
+	if n == 1 {
+		return "1 " + thing + " is"
+	}
+	return fmt.Sprintf("%d %ss are", n, thing)
+}
+
+// unfinished counts the runs that have not ended.
+func unfinished(ctx context.Context, d *desk) (n int64, err error) {
+	stats, err := d.queue.Stats(ctx)
+	for state, runs := range stats.Runs {
+		if !state.Final() {
+			n += runs
+		}
+	}
+	return n, err
+}
+
+// missingSchedulers says that schedules will not fire.
+func missingSchedulers(ctx context.Context, d *desk) (t web.Trouble, err error) {
+	records, err := d.queue.Schedules(ctx)
+	if err != nil {
+		return t, err
+	}
+	active := int64(0)
+	for _, r := range records {
+		if r.Paused == "" {
+			active++
+		}
+	}
+	running, err := d.dispatcher.Schedulers()
+	if err != nil || running > 0 || active == 0 {
+		return t, err
+	}
+	return web.Trouble{Of: ofSchedulers, Text: fmt.Sprintf("no scheduler is running and %s to fire", areOne(active, "schedule")),
+		Hint: "Start one with `nightdesk scheduler`."}, nil
+}
+
+// fullRedis says that Redis takes no writes, or soon will not.
+func fullRedis(ctx context.Context, d *desk) web.Trouble {
+	if err := d.queue.Writable(ctx); err != nil {
+		return unwritable(err)
+	}
+	for _, f := range inspectRedis(ctx, d.redis) {
+		if f.Level == redisNearlyFull {
+			return web.Trouble{Of: ofRedis, Text: f.Text, Hint: f.Hint}
+		}
+	}
+	return web.Trouble{}
+}
+
+// unwritable says what to do about a Redis that takes no writes.
+func unwritable(err error) web.Trouble {
+	hint := "Make it writable again; runs wait until then."
+	switch {
+	case strings.HasPrefix(err.Error(), "OOM"):
+		hint = "Raise its maxmemory, or delete old runs with `nightdesk purge`; runs wait until then."
+	case strings.HasPrefix(err.Error(), "MISCONF"):
+		hint = "Make room on its disk; runs wait until then."
+	}
+	return web.Trouble{Of: ofRedis, Text: fmt.Sprintf("Redis takes no writes: %v", err), Hint: hint}
+}
+
+// Room that a night needs on the disk of reports, and of the data directory.
+const (
+	leastRoom = 256 << 20 // about what 1,000 quick runs leave behind
+	roomOfRun = 2 << 20   // more than most runs do
+)
+
+// fullDisk says that the disk of a local storage has less room than the runs that wait, or a usual night, will need.
+func fullDisk(ctx context.Context, d *desk, store storage.Store) (t web.Trouble, err error) {
+	if _, local := store.(*storage.Dir); !local {
+		return t, nil
+	}
+	runs, err := unfinished(ctx, d)
+	if err != nil {
+		return t, err
+	}
+	return smallRoom(store.Location(""), runs), nil
+}
+
+func smallRoom(dir string, runs int64) web.Trouble {
+	need := max(leastRoom, runs*roomOfRun)
+	room, known := roomIn(dir)
+	if !known || room >= need {
+		return web.Trouble{}
+	}
+	return web.Trouble{Of: ofStorage, Text: fmt.Sprintf("%s has %s left, a night needs about %s", filepath.Clean(dir), sizeWords(room), sizeWords(need)),
+		Hint: "Make room there, delete old runs with `nightdesk purge`, or move to a larger disk with --data-dir or STORAGE_URL."}
+}
+
+// sizeWords is a number of bytes for a person.
+func sizeWords(n int64) string {
+	for _, unit := range []struct {
+		size int64
+		name string
+	}{{1 << 30, "GB"}, {1 << 20, "MB"}, {1 << 10, "KB"}} {
+		if n >= unit.size {
+			return fmt.Sprintf("%d %s", n/unit.size, unit.name)
+		}
+	}
+	return fmt.Sprintf("%d bytes", n)
+}
+
+// checkRoom says which of these directories has too little room for a night.
+func (a *app) checkRoom(ctx context.Context, dirs ...string) []checkup {
+	runs := int64(0) // that wait, as far as there is a queue
+	if d, err := a.openDesk(ctx, false); err == nil {
+		defer d.Close()
+		runs, _ = unfinished(ctx, d)
+	}
+	for _, dir := range dirs {
+		if t := smallRoom(dir, runs); t.Text != "" {
+			return []checkup{{Name: t.Of, Result: "failed", Text: t.Text, Hint: t.Hint}}
+		}
+	}
+	return nil
+}
+
+// warnOfTroubles tells whoever looks at work that is not finished why it may stand still.
+func (a *app) warnOfTroubles(ctx context.Context, d *desk, store storage.Store) {
+	for _, t := range a.troubles(ctx, d, store) {
+		a.say("warning: %s. %s", t.Text, t.Hint)
+	}
+}
+
+// troubleLook is how often a watcher looks for troubles.
+const troubleLook = 5 * time.Second
+
+// watchedTroubles tells a watcher why nothing moves.
+type watchedTroubles struct {
+	look func(ctx context.Context) []web.Trouble
+	at   time.Time
+	told map[string]string // text by what it is of
+}
+
+// tell notes what has changed since the last look.
+func (w *watchedTroubles) tell(ctx context.Context, n noter) {
+	if time.Since(w.at) < troubleLook {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, lookTime)
+	defer cancel()
+	now := map[string]string{}
+	for _, t := range w.look(ctx) {
+		now[t.Of] = t.Text
+		if w.told[t.Of] == "" {
+			n.note("%s. %s", t.Text, t.Hint)
+		}
+	}
+	if ctx.Err() != nil { // that Redis is away is told by others
+		return
+	}
+	for of := range w.told {
+		if now[of] == "" {
+			n.note("%s: in order again", of)
+		}
+	}
+	w.at, w.told = time.Now(), now
+}
+
+// checkWorkers says whether anybody works the queue.
+func (a *app) checkWorkers(ctx context.Context) []checkup {
+	d, err := a.openDesk(ctx, false)
+	if err != nil { // said by the check of Redis
+		return nil
+	}
+	defer d.Close()
+	w, err := d.queue.Workers(ctx)
+	if err != nil {
+		return []checkup{failure(ofWorkers, err)}
+	}
+	if w.Live > 0 {
+		return []checkup{{Name: ofWorkers, Result: "ok", Text: fmt.Sprintf("%s with %d slots", counted(w.Live, "worker"), w.Slots)}}
+	}
+	t, err := missingWorkers(ctx, d)
+	runs, runsErr := unfinished(ctx, d)
+	if err := errors.Join(err, runsErr); err != nil {
+		return []checkup{failure(ofWorkers, err)}
+	}
+	c := checkup{Name: ofWorkers, Result: "note", Text: t.Text, Hint: t.Hint}
+	if runs > 0 {
+		c.Result = "failed"
+	}
+	return []checkup{c}
+}

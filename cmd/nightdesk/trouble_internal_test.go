@@ -1,0 +1,154 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"nightdesk/cmd/nightdesk/web"
+	"nightdesk/config"
+	"nightdesk/storage"
+	"nightdesk/topicqueue"
+	"nightdesk/topicqueue/redisqueue/redistest"
+	"nightdesk/topicqueue/schedule"
+)
+
+// TestTroubles: missing workers and schedulers and a full Redis are named, each while it is so.
+func TestTroubles(t *testing.T) {
+	t.Parallel()
+	rdb := redistest.Server(t)
+	var stderr bytes.Buffer
+	app := &app{stderr: &stderr}
+	app.cfg.RedisURL, app.cfg.DataDir = config.NewURL("redis-socket://"+rdb.Options().Addr), t.TempDir()
+	ctx := t.Context()
+	d, err := app.openDesk(ctx, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	store := storage.NewDir(t.TempDir())
+	look := func() (texts []string) {
+		for _, trouble := range app.troubles(ctx, d, store) {
+			if trouble.Hint == "" {
+				t.Errorf("nothing says what to do about %+v", trouble)
+			}
+			texts = append(texts, trouble.Text)
+		}
+		return texts
+	}
+	want := func(why string, texts ...string) {
+		t.Helper()
+		got := look()
+		if len(got) != len(texts) {
+			t.Fatalf("%s: %q", why, got)
+		}
+		for i := range texts {
+			if !strings.HasPrefix(got[i], texts[i]) {
+				t.Errorf("%s: %q, want %q", why, got[i], texts[i])
+			}
+		}
+	}
+	want("an idle desk", "no worker is running")
+	if c := app.checkWorkers(ctx); len(c) != 1 || c[0].Result != "note" {
+		t.Errorf("doctor of an idle desk: %+v", c)
+	}
+	run := topicqueue.Run{ID: "research_20260301_200000_aaaaaaaaaa", Batch: "night", Topic: "bees", CreatedAt: time.Now()}
+	if _, err := d.queue.Create(ctx, run); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.queue.AddSchedule(ctx, schedule.New(schedule.Spec{Name: "nightly", Cron: "0 1 * * *", Zone: "UTC"}, time.Now())); err != nil {
+		t.Fatal(err)
+	}
+	want("nobody works", "no worker is running and 1 run is not finished", "no scheduler is running and 1 schedule is to fire")
+	if c := app.checkWorkers(ctx); len(c) != 1 || c[0].Result != "failed" {
+		t.Errorf("doctor while a run waits: %+v", c)
+	}
+	worker := d.queue.Attend(3)
+	if _, err := worker.Beat(ctx); err != nil {
+		t.Fatal(err)
+	}
+	want("a worker has come", "no scheduler is running")
+	if c := app.checkWorkers(ctx); len(c) != 1 || c[0].Text != "1 worker with 3 slots" {
+		t.Errorf("doctor with a worker: %+v", c)
+	}
+	if err := worker.End(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if err := rdb.ConfigSet(ctx, "maxmemory", "1gb").Err(); err != nil {
+		t.Fatal(err)
+	}
+	if used := look(); slices.ContainsFunc(used, func(s string) bool { return strings.Contains(s, "maxmemory") }) {
+		t.Errorf("Redis has room: %q", used)
+	}
+	if err := rdb.ConfigSet(ctx, "maxmemory", "1mb").Err(); err != nil {
+		t.Fatal(err)
+	}
+	want("Redis is full", "no worker is running", "no scheduler is running", "Redis takes no writes: OOM")
+	if c := app.checkRedis(ctx); !slices.ContainsFunc(c, func(c checkup) bool { return c.Result == "failed" && strings.Contains(c.Text, "OOM") }) {
+		t.Errorf("doctor with a full Redis: %+v", c)
+	}
+	app.warnOfTroubles(ctx, d, store)
+	if told := stderr.String(); strings.Count(told, "nightdesk: warning: ") != 3 {
+		t.Errorf("told %q", told)
+	}
+}
+
+// TestNearlyFullRedis: a Redis is called nearly full from nine tenths of its maxmemory on.
+func TestNearlyFullRedis(t *testing.T) {
+	t.Parallel()
+	for used, want := range map[int]bool{0: false, 899: false, 900: true, 1000: true} {
+		found := judgeRedis(fmt.Sprintf("redis_version:7.0.0\r\nmaxmemory_policy:noeviction\r\nused_memory:%d\r\nmaxmemory:1000\r\n", used), "it", "redis-cli")
+		if got := slices.ContainsFunc(found, func(f redisFinding) bool { return f.Level == redisNearlyFull }); got != want {
+			t.Errorf("%d of 1000: %+v", used, found)
+		}
+	}
+	if found := judgeRedis("redis_version:7.0.0\r\nmaxmemory_policy:noeviction\r\nused_memory:5000\r\nmaxmemory:0\r\n", "it", "redis-cli"); len(found) > 0 {
+		t.Errorf("without a limit: %+v", found)
+	}
+}
+
+// TestSmallRoom: a disk is too small for the runs that wait, or for any night.
+func TestSmallRoom(t *testing.T) {
+	t.Parallel()
+	room, known := roomIn(t.TempDir() + "/not/yet/there")
+	if !known {
+		t.Skip("this system does not tell")
+	}
+	if trouble := smallRoom(t.TempDir(), room/roomOfRun+1); !strings.Contains(trouble.Text, " left, a night needs about ") || trouble.Hint == "" {
+		t.Errorf("%+v", trouble)
+	}
+	if trouble := smallRoom(t.TempDir(), 0); room > leastRoom && trouble.Text != "" {
+		t.Errorf("with %d bytes: %+v", room, trouble)
+	}
+	for n, want := range map[int64]string{10: "10 bytes", 10 << 10: "10 KB", 300 << 20: "300 MB", 5 << 30: "5 GB"} {
+		if got := sizeWords(n); got != want {
+			t.Errorf("%d: %s", n, got)
+		}
+	}
+}
+
+type notes []string
+
+func (n *notes) note(format string, args ...any) { *n = append(*n, fmt.Sprintf(format, args...)) }
+
+// TestWatchedTroubles: a watcher is told of a trouble once, and when it is over.
+func TestWatchedTroubles(t *testing.T) {
+	t.Parallel()
+	now := []web.Trouble{{Of: ofWorkers, Text: "no worker is running", Hint: "Start one."}}
+	w := watchedTroubles{look: func(context.Context) []web.Trouble { return now }}
+	var told notes
+	look := func() { w.at = time.Time{}; w.tell(t.Context(), &told) }
+	look()
+	look()
+	w.tell(t.Context(), &told) // too soon
+	now = nil
+	look()
+	look()
+	if want := []string{"no worker is running. Start one.", "workers: in order again"}; !slices.Equal(told, want) {
+		t.Errorf("told %q", told)
+	}
+}

@@ -1,0 +1,102 @@
+package jobs
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/rs/zerolog"
+	"golang.org/x/sync/errgroup"
+
+	"nightdesk/storage"
+	"nightdesk/topicqueue"
+)
+
+// Archive reads runs from their bundles in storage, as redisqueue.Queue reads them from Redis.
+type Archive struct{ Store storage.Store }
+
+// Runs returns the runs that have a bundle, the oldest first. A bundle that cannot be read is logged and left out.
+func (a Archive) Runs(ctx context.Context) ([]topicqueue.Run, error) {
+	ids, err := a.IDs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	runs := make([]topicqueue.Run, len(ids))
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.SetLimit(readsAtOnce)
+	for i, id := range ids {
+		group.Go(func() error {
+			run, err := a.Run(groupCtx, id)
+			if err != nil && groupCtx.Err() == nil {
+				zerolog.Ctx(ctx).Warn().Err(err).Str("run", id).Msg("run left out")
+				return nil
+			}
+			runs[i] = run
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	runs = slices.DeleteFunc(runs, func(r topicqueue.Run) bool { return r.ID == "" })
+	slices.SortStableFunc(runs, func(x, y topicqueue.Run) int {
+		return cmp.Or(x.CreatedAt.Compare(y.CreatedAt), cmp.Compare(x.ID, y.ID))
+	})
+	return runs, nil
+}
+
+// IDs returns the ids of all runs that have a bundle or the beginning of one.
+func (a Archive) IDs(ctx context.Context) ([]string, error) {
+	const folder = "reports/"
+	keys, err := a.Store.List(ctx, folder)
+	if err != nil {
+		return nil, err
+	}
+	var ids []string
+	for _, key := range keys {
+		id := strings.TrimPrefix(strings.TrimSuffix(key, "_metadata.json"), folder)
+		if key == storage.MetadataKey(id) {
+			ids = append(ids, id)
+		}
+	}
+	return ids, nil
+}
+
+// Run returns the run as it ended. The error wraps ErrNoBundle when it has no whole bundle.
+func (a Archive) Run(ctx context.Context, runID string) (topicqueue.Run, error) {
+	return ReadRun(ctx, a.Store, runID)
+}
+
+// Blocks returns the topic blocks of a run.
+func (a Archive) Blocks(ctx context.Context, runID string) ([]topicqueue.Block, error) {
+	queue, err := a.queue(ctx, runID)
+	var blocks []topicqueue.Block
+	for _, b := range queue.Blocks {
+		blocks = append(blocks, b.Block)
+	}
+	return blocks, err
+}
+
+// Traces returns the traces of a topic block.
+func (a Archive) Traces(ctx context.Context, runID, block string) ([]topicqueue.ToolTrace, error) {
+	queue, err := a.queue(ctx, runID)
+	for _, b := range queue.Blocks {
+		if b.ID == block {
+			return b.ToolTraces, err
+		}
+	}
+	return nil, err
+}
+
+func (a Archive) queue(ctx context.Context, runID string) (queue queueFile, err error) {
+	err = readJSON(ctx, a.Store, storage.CacheKey(runID, "queue.json"), &queue)
+	return queue, err
+}
+
+// Usage returns the model calls of a run.
+func (a Archive) Usage(ctx context.Context, runID string) ([]topicqueue.Usage, error) {
+	var costs costFile
+	err := readJSON(ctx, a.Store, storage.CacheKey(runID, "token_cost_summary.json"), &costs)
+	return costs.Records, err
+}

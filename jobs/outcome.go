@@ -1,0 +1,178 @@
+package jobs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/hibiken/asynq"
+	"github.com/rs/zerolog"
+
+	"nightdesk/pipeline/reporting"
+	"nightdesk/topicqueue"
+	"nightdesk/topicqueue/redisqueue"
+)
+
+// What dashboards show of a task that has ended, for a day: a result line, written by its last attempt. A topic block that has failed, and
+// a run that has, is an archived task with the reason: the block's own, and the run's last one, which publishes it. Running such
+// a task again is a retry. A task that nobody needs leaves nothing.
+
+// revoked is the outcome of a task that leaves nothing: it was not needed, or what it was for is handed on.
+func revoked(why error) error { return fmt.Errorf("%w: %w", why, asynq.RevokeTask) }
+
+// failure is what the archived task of a block or run that has failed says.
+func failure(reason string) error { return givenUpError{errors.New(failedWord + reason)} }
+
+// failedWord begins the error of such a task, and of no other.
+const failedWord = "failed: "
+
+// concluded says what becomes of the task of an attempt that has committed.
+func (w *Worker) concluded(ctx context.Context, task *asynq.Task, a *attempt) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTime)
+	defer cancel()
+	p := payload{RunID: a.Lease.RunID, Unit: a.Lease.Unit, Generation: a.Lease.Generation}
+	reason, failed, err := w.Queue.Failure(ctx, p.RunID, p.Unit, p.Generation)
+	switch {
+	case err != nil:
+		return err // the next attempt will find that it has committed
+	case failed:
+		return failure(reason)
+	case p.Unit == redisqueue.UnitPublish:
+		return nil
+	}
+	line, err := w.resultLine(ctx, a)
+	if err == nil {
+		_, err = task.ResultWriter().Write([]byte(line))
+	}
+	if err != nil {
+		zerolog.Ctx(ctx).Debug().Err(err).Msg("result not shown")
+	}
+	return nil
+}
+
+// resultLine says what a unit has come to: state, claims, calls, cost.
+func (w *Worker) resultLine(ctx context.Context, a *attempt) (string, error) {
+	usage, err := w.Queue.Usage(ctx, a.Run.ID)
+	if err != nil {
+		return "", err
+	}
+	switch a.Lease.Unit {
+	case redisqueue.UnitPlan:
+		plan, err := w.Queue.Plan(ctx, a.Run.ID)
+		if err != nil && !errors.Is(err, redisqueue.ErrNotFound) {
+			return "", err
+		}
+		return fmt.Sprintf("planned: %d topic blocks, %s", len(plan.SubTopics), callsOf(usage, func(u topicqueue.Usage) bool { return u.Stage == "planning" })), nil
+	case redisqueue.UnitReview:
+		review, err := w.Queue.Review(ctx, a.Run.ID)
+		state := fmt.Sprintf("reviewed: %d gaps", len(review.Gaps))
+		if review.NotDone != "" {
+			state = "not reviewed: " + review.NotDone
+		}
+		return state + ", " + callsOf(usage, func(u topicqueue.Usage) bool { return u.Stage == "reviewing" }), err
+	case redisqueue.UnitReport:
+		run, err := w.Queue.Run(ctx, a.Run.ID)
+		return resultOf(string(run.State), run.Reason, int(a.claims.Load()), callsOf(usage, func(topicqueue.Usage) bool { return true })), err
+	}
+	blocks, err := w.Queue.Blocks(ctx, a.Run.ID)
+	if err != nil {
+		return "", err
+	}
+	traces, err := w.Queue.Traces(ctx, a.Run.ID, a.Lease.Unit)
+	if err != nil {
+		return "", err
+	}
+	b := blocks[topicqueue.BlockNumber(a.Lease.Unit)-1]
+	return resultOf(strings.ToLower(string(b.Status)), b.Reason, countClaims(traces), callsOf(usage, func(u topicqueue.Usage) bool { return u.Block == b.ID })), nil
+}
+
+func resultOf(state, reason string, claims int, calls string) string {
+	line := fmt.Sprintf("%s: %d claims, %s", state, claims, calls)
+	if reason != "" {
+		line += "; " + reason
+	}
+	return topicqueue.Clip(topicqueue.OneLine(line), maxResult)
+}
+
+// maxResult bounds a result line, in bytes.
+const maxResult = 300
+
+// callsOf sums up model calls: "9 model calls, $0.0123".
+func callsOf(usage []topicqueue.Usage, of func(topicqueue.Usage) bool) string {
+	calls, tokens, cost, priced := 0, 0, 0.0, true
+	for _, u := range usage {
+		if !of(u) {
+			continue
+		}
+		calls, tokens = calls+1, tokens+u.PromptTokens+u.CompletionTokens
+		if u.CostUSD == nil {
+			priced = false
+		} else {
+			cost += *u.CostUSD
+		}
+	}
+	if !priced {
+		return fmt.Sprintf("%d model calls, %d tokens", calls, tokens)
+	}
+	return fmt.Sprintf("%d model calls, $%.4f", calls, cost)
+}
+
+func countClaims(traces []topicqueue.ToolTrace) (n int) {
+	for _, t := range traces {
+		n += len(t.Claims)
+	}
+	return n
+}
+
+func claimsOf(in reporting.Input) (n int64) {
+	for _, b := range in.Blocks {
+		n += int64(countClaims(b.Traces))
+	}
+	return n
+}
+
+// notNeeded says what becomes of a task whose unit has moved on. The one of a block or run that has failed is archived: its worker may
+// have died before that. When it was, somebody runs it again, and the run is tried again.
+func (w *Worker) notNeeded(asynqCtx context.Context, log zerolog.Logger, p payload, stale error) error {
+	reason, failed, err := w.Queue.Failure(w.work, p.RunID, p.Unit, p.Generation)
+	gone := errors.Is(err, redisqueue.ErrNotFound)
+	if err != nil && !gone {
+		return err
+	}
+	if !failed && !gone {
+		log.Debug().Err(stale).Msg("task not needed")
+		return revoked(stale)
+	}
+	id, _ := asynq.GetTaskID(asynqCtx)
+	queue, _ := asynq.GetQueueName(asynqCtx)
+	info, err := w.Dispatcher.inspector.GetTaskInfo(queue, id)
+	if err != nil {
+		return fmt.Errorf("look at task %s: %w", id, err)
+	}
+	archived, again := strings.CutPrefix(info.LastErr, failedWord)
+	switch {
+	case gone && again:
+		return failure(strings.TrimSuffix(archived, expired) + expired)
+	case gone:
+		return revoked(stale)
+	case !again:
+		return failure(reason)
+	}
+	run, err := w.Queue.Run(w.work, p.RunID)
+	if err != nil {
+		return err
+	}
+	intents, err := w.Queue.Retry(w.work, p.RunID, redisqueue.RetryBlocks, run.Options.MaxIterations)
+	if errors.Is(err, redisqueue.ErrRunning) {
+		return failure(reason + " (run this task again when the run has ended)")
+	}
+	if err != nil {
+		return err
+	}
+	log.Info().Msg("tried again: somebody has run its archived task")
+	return w.Dispatcher.Dispatch(w.work, intents)
+}
+
+// expired is added to the reason of a run that can no longer be tried again.
+const expired = " (its state has expired: `nightdesk retry` says what can still be done)"

@@ -1,0 +1,25 @@
+package llm
+
+import (
+	"context"
+	"time"
+
+	"nightdesk/topicqueue"
+)
+
+// Patient wraps a Model whose calls wait for a server that is down until the given time and no longer: then they fail
+// with ErrUnavailable, while a server that answers is asked as before.
+func Patient(m Model, until time.Time) Model { return patient{m, until} }
+
+type patient struct {
+	model Model
+	until time.Time
+}
+
+func (p patient) Generate(ctx context.Context, req Request) (Response, error) {
+	req.Until = p.until
+	return p.model.Generate(ctx, req)
+}
+
+// Most implements Estimator.
+func (p patient) Most(req Request) topicqueue.Usage { return Most(p.model, req) }

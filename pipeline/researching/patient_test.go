@@ -1,0 +1,61 @@
+package researching_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"nightdesk/pipeline/llm"
+)
+
+// hanging never answers from an iteration on.
+type hanging struct {
+	llm.Model
+	from int
+}
+
+func (h hanging) Generate(ctx context.Context, req llm.Request) (llm.Response, error) {
+	if req.Position.Iteration >= h.from {
+		<-ctx.Done()
+		return llm.Response{}, context.Cause(ctx)
+	}
+	return h.Model.Generate(ctx, req)
+}
+
+// TestPatience: a block that has nothing goes on without a model that hangs while there is time for it; one that has
+// something asks as long as it may.
+func TestPatience(t *testing.T) {
+	t.Parallel()
+	const patience, limit = time.Minute, 3 * time.Minute
+	errLimit := errors.New("its time is over")
+	for name, tc := range map[string]struct {
+		from int
+		err  error
+		took time.Duration
+	}{
+		"nothing yet": {1, nil, patience},
+		"claims":      {2, errLimit, limit},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				b := newBench(t)
+				b.run.Options.MaxIterations = 2
+				start := time.Now()
+				b.r.Model, b.r.Patience = hanging{b, tc.from}, start.Add(patience)
+				ctx, cancel := context.WithTimeoutCause(t.Context(), limit, errLimit)
+				defer cancel()
+				res, err := b.researchWith(ctx)
+				if !errorsIs(err, tc.err) || res.Claims == 0 || time.Since(start) != tc.took {
+					t.Errorf("%+v, %v after %s", res, err, time.Since(start))
+				}
+				if got := strings.Join(res.Fallbacks, "\n"); (tc.err == nil) != strings.Contains(got, "decide: block_3/1 went on") {
+					t.Errorf("fallbacks %q", got)
+				}
+			})
+		})
+	}
+}

@@ -1,0 +1,40 @@
+package prompts_test
+
+import (
+	"io/fs"
+	"os"
+	"regexp"
+	"testing"
+
+	"nightdesk/pipeline/citation"
+)
+
+// marker is one in the text of a template, not one that is filled in.
+var marker = regexp.MustCompile(`\[((?:CIT|PLAN)-[^\]{}]*)\]`)
+
+// exampleBlock is the block of the examples' ids. No run has so many blocks: queue.max_length is 200 at most.
+const exampleBlock = 999
+
+// TestExamplesCiteNothing: models copy the markers of our examples, so these must be ids that are recognised and that no
+// run has.
+func TestExamplesCiteNothing(t *testing.T) {
+	t.Parallel()
+	found := 0
+	templates := os.DirFS("templates")
+	err := fs.WalkDir(templates, ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := fs.ReadFile(templates, path)
+		for _, m := range marker.FindAllSubmatch(text, -1) {
+			found++
+			if id, ok := citation.ParseID(string(m[1])); !ok || id.Block != exampleBlock {
+				t.Errorf("%s: %s", path, m[0])
+			}
+		}
+		return err
+	})
+	if err != nil || found == 0 {
+		t.Errorf("%d markers, %v", found, err)
+	}
+}

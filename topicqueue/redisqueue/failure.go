@@ -1,0 +1,35 @@
+package redisqueue
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/redis/go-redis/v9"
+
+	"nightdesk/topicqueue"
+)
+
+// Failure returns why a generation of a unit was the last one: of a block that has failed, of UnitPublish that its run has and is
+// published. failed: it was. ErrNotFound: the state of the run has expired.
+func (q *Queue) Failure(ctx context.Context, runID, unit string, generation int) (reason string, failed bool, err error) {
+	var run, blocks, work *redis.SliceCmd
+	_, err = q.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
+		run = p.HMGet(ctx, key(runID, "run"), "state", "reason", "published")
+		blocks = p.HMGet(ctx, key(runID, "blocks"), unit+":status", unit+":reason")
+		work = p.HMGet(ctx, key(runID, "work"), unit+":failed", unit+":gen")
+		return nil
+	})
+	state := topicqueue.RunState(text(run.Val(), 0))
+	switch is := strconv.Itoa(generation); {
+	case err != nil:
+		return "", false, fmt.Errorf("look for a failure of run %s in Redis: %w", runID, err)
+	case state == "":
+		return "", false, fmt.Errorf("look for a failure of run %s: %w", runID, ErrNotFound)
+	case unit == UnitPublish && state == topicqueue.RunFailed && text(run.Val(), 2) != "" && text(work.Val(), 1) == is:
+		return text(run.Val(), 1), true, nil
+	case topicqueue.BlockStatus(text(blocks.Val(), 0)) == topicqueue.BlockFailed && text(work.Val(), 0) == is:
+		return text(blocks.Val(), 1), true, nil
+	}
+	return "", false, nil
+}
