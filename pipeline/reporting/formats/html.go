@@ -59,16 +59,21 @@ func (w *page) head() {
 // fewSections is how many sections need no list of them.
 const fewSections = 3
 
-// contents lists the sections after the title.
+// contents lists the sections after the title and what the report says of itself.
 func (w *page) contents() {
 	sections := w.d.headings(2)
 	if len(sections) <= fewSections {
 		return
 	}
+	before := 0
 	if first := w.d.blocks[0]; first.kind == heading && first.level == 1 {
-		w.blocks(w.d.blocks[:1], false)
-		w.d.blocks = w.d.blocks[1:]
+		before = 1
 	}
+	if before < len(w.d.blocks) && w.d.blocks[before].kind == quote {
+		before++
+	}
+	w.blocks(w.d.blocks[:before], false)
+	w.d.blocks = w.d.blocks[before:]
 	w.out.WriteString("<nav>\n<ul>\n")
 	for _, h := range sections {
 		w.out.WriteString("<li><a")
