@@ -225,7 +225,7 @@ func TestCancel(t *testing.T) {
 				end, reached := make(chan struct{}), make(chan struct{}, 100)
 				t.Cleanup(func() { close(end) })
 				model.onEach(func(_ int, q llmtest.Question) {
-					if strings.HasPrefix(q.Name, "decide") && len(b.blocksDone()) > 0 {
+					if strings.HasPrefix(q.Name, "note") && len(b.blocksDone()) > 0 {
 						reached <- struct{}{}
 						<-end
 					}
