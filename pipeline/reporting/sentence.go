@@ -131,7 +131,7 @@ func cutsOf(block string, whole bool) [][2]int {
 		}
 	} else {
 		for _, s := range text.Sentences(block) {
-			starts = append(starts, s.Start+len(markersAhead.FindString(block[s.Start:])))
+			starts = append(starts, s.Start+len(closedMarkers.FindString(block[s.Start:])))
 		}
 		if len(starts) > 0 {
 			starts = starts[1:]
@@ -149,6 +149,9 @@ func cutsOf(block string, whole bool) [][2]int {
 	}
 	return out
 }
+
+// closedMarkers matches markers at the start of what follows a full stop, and a second stop behind them.
+var closedMarkers = regexp.MustCompile(`^(?:\s*\[(?:CIT-\d+-\d+|PLAN-\d+)\])+(?:\s*[.。](?:\s|$))?`)
 
 // anyMarkers matches a row of markers.
 var anyMarkers = regexp.MustCompile(`(?:\s*\[(?:CIT-\d+-\d+|PLAN-\d+)\])+`)

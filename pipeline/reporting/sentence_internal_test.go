@@ -22,6 +22,10 @@ func TestStatements(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
+	odd := statementsOf("It fell to 4. [CIT-1-01] [CIT-1-02]. Then it rose [CIT-1-03].", false)
+	if len(odd) != 2 || odd[0].text != "It fell to 4.." || len(odd[0].ids) != 2 || odd[1].text != "Then it rose." {
+		t.Errorf("a second stop behind markers: %+v", odd)
+	}
 	whole := statementsOf("One. Two [CIT-1-01]. Three. Four. [CIT-1-02] Five", true)
 	if len(whole) != 3 || whole[0].text != "One. Two." || whole[1].text != "Three. Four." || whole[2].text != "Five" {
 		t.Errorf("%+v", whole)
