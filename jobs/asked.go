@@ -25,9 +25,9 @@ const (
 
 // planCalls are those of planning so many sub-topics.
 func planCalls(o topicqueue.Options, blocks int) []askedCall {
-	calls := []askedCall{
-		{llm.Planner, 1, 2_100 + schema, 24 + 48*blocks},                         // queries for the background
-		{llm.Planner, 1, 6_700 + 1_040*min(blocks, 5) + bigSchema, 240 * blocks}, // decompose
+	calls := []askedCall{{llm.Planner, 1, 6_700 + 1_040*min(blocks, 5) + bigSchema, 240 * blocks}} // decompose
+	if o.DecomposeMode == topicqueue.DecomposeManual && blocks > 1 {
+		calls = append(calls, askedCall{llm.Planner, 1, 2_100 + schema, 24 + 48*blocks}) // queries for the background
 	}
 	if o.Rephrase {
 		for range max(1, o.RephraseIterations) {
@@ -37,31 +37,39 @@ func planCalls(o topicqueue.Options, blocks int) []askedCall {
 	return calls
 }
 
-// iterationCalls are those of one iteration with one tool call, in a run that has so many iterations in all: what
-// others have found stands in its questions, half of it on the average.
-func iterationCalls(work int) []askedCall {
-	return []askedCall{
-		{llm.Researcher, 1, 5_600 + 115*work + schema, 240}, // decide
-		{llm.Note, 1, 8_180 + schema, 5_760},
-	}
+// noteCall reads what a tool has returned.
+var noteCall = askedCall{llm.Note, 1, 8_050 + schema, 5_760}
+
+// decideCall says what an iteration asks, in a run that has so many iterations in all: what others have found stands in
+// it, half of it on the average. The first iteration of a block asks what was planned.
+func decideCall(work int) askedCall {
+	return askedCall{llm.Researcher, 1, 6_350 + 115*work + schema, 240}
 }
 
 // reviewCall looks for gaps.
 var reviewCall = askedCall{llm.Planner, 1, 18_000 + bigSchema, 1_030}
 
-// judgeCall checks the sentences of a report of so many sections from so much evidence. A run keeps no money for
-// it: without it, sentences stay unverified.
-func judgeCall(sections, evidence int) askedCall {
-	return askedCall{llm.Judge, sections, 3_600 + evidence/sections + schema, 300 + evidence/sections/5}
+// mostSections are as many as an outline has, however many blocks there are.
+const mostSections = 6
+
+// judgeCall checks the sentences of a report from so many blocks with so much evidence. A run keeps no money for it:
+// without it, sentences stay unverified. Short sections share a call.
+func judgeCall(blocks, evidence int) askedCall {
+	calls := 1 + (min(blocks, mostSections)-1)/3
+	if blocks > mostSections { // longer ones
+		calls++
+	}
+	return askedCall{llm.Judge, calls, 3_600 + evidence/calls + schema, 300 + evidence/calls/5}
 }
 
-// reportCalls are those of writing a report of so many sections from so much evidence.
-func reportCalls(sections, evidence int) []askedCall {
+// reportCalls are those of a report from so many blocks with so much evidence.
+func reportCalls(blocks, evidence int) []askedCall {
+	sections := min(blocks, mostSections)
 	per := func(charsOfAnIteration int) int { return charsOfAnIteration * evidence / evidenceOfIteration }
 	return []askedCall{
-		{llm.Writer, 1, min(13_400, 5_400+per(390)) + bigSchema, 150 * sections}, // outline
-		{llm.Writer, sections, 3_520 + evidence/sections, 4_000},
-		{llm.Writer, 2, min(7_270, 3_570+per(180)), 1_200}, // introduction and conclusion
+		{llm.Writer, 1, 5_000 + per(1_183) + bigSchema, 150 * sections}, // outline
+		{llm.Writer, sections, 3_730 + evidence/sections, 4_000},
+		{llm.Writer, 2, 2_830 + 660*sections, 1_200}, // introduction and conclusion
 	}
 }
 

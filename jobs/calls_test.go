@@ -39,11 +39,11 @@ func TestCallsOfARun(t *testing.T) {
 		calls, chain, most, longest int // as counted, and at most
 		chars                       int // at most; 0: no limit
 	}{
-		{"quick", 1, 1, 0, 9, 8, 10, 9, 0},
-		{"medium", 5, 4, 1, 56, 15, 57, 15, 475_000},
-		{"deep", 8, 7, 2, 134, 35, 135, 35, 0},
-		{"without a review", 5, 4, 0, 56, 15, 57, 15, 0},
-		{"auto", 8, 6, 1, 118, 31, 119, 31, 0},
+		{"quick", 1, 1, 0, 7, 6, 8, 7, 0},
+		{"medium", 5, 4, 1, 48, 14, 48, 14, 450_000},
+		{"deep", 8, 7, 2, 119, 33, 120, 34, 0},
+		{"without a review", 5, 4, 0, 47, 13, 48, 14, 0},
+		{"auto", 8, 6, 1, 103, 29, 104, 30, 0},
 	} {
 		if tc.blocks > 5 && !scaletest.Full {
 			continue

@@ -56,10 +56,9 @@ func EstimateRun(o topicqueue.Options, maxActions int, seen Experience) Estimate
 		}
 	}
 	add(1, 1, planCalls(o, blocks)...)
-	add(work, inLine, iterationCalls(work)...)
-	for _, c := range iterationCalls(work) {
-		e.iteration += duration(seen.tokens(c))
-	}
+	add(work-blocks, inLine-inLine/iterations, decideCall(work))
+	add(work, inLine, noteCall)
+	e.iteration = duration(seen.tokens(decideCall(work))) + duration(seen.tokens(noteCall))
 	add(reviews, reviews, reviewCall)
 	add(1, 1, reportCalls(blocks, work*evidenceOfIteration)...)
 	add(1, 1, judgeCall(blocks, work*evidenceOfIteration))
@@ -67,7 +66,7 @@ func EstimateRun(o topicqueue.Options, maxActions int, seen Experience) Estimate
 		maxActions = o.MaxActions
 	}
 	all := max(blocks, o.QueueMaxLength)
-	e.Most = e.Calls + all*iterations*(1+max(1, maxActions)) - 2*work + all - blocks + max(0, o.MaxLoops-reviews)
+	e.Most = e.Calls + all*iterations*(1+max(1, maxActions)) - 2*work + all + max(0, o.MaxLoops-reviews)
 	return e
 }
 

@@ -54,7 +54,7 @@ func (a *attempt) estimate(evidence, sections int) topicqueue.Estimate {
 	e := topicqueue.Estimate{PerByte: float64(a.cost(reportCalls(sections, evidence+evidenceOfIteration)...)-report) / evidenceOfIteration}
 	room, _ := a.price(topicqueue.Usage{Model: a.w.modelOf(llm.Writer)}, 0, a.experience().usual(llm.Writer)) // without which the last answer may be shortened
 	e.Report = int64(reportShare*float64(report)) + room
-	e.Iteration = a.cost(iterationCalls(max(1, len(a.View.Blocks), o.SubTopics)*o.MaxIterations)...) + int64(e.PerByte*evidenceOfIteration)
+	e.Iteration = a.cost(noteCall, decideCall(max(1, len(a.View.Blocks), o.SubTopics)*o.MaxIterations)) + int64(e.PerByte*evidenceOfIteration)
 	return e
 }
 

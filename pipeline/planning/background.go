@@ -71,10 +71,10 @@ func (d *draft) background(ctx context.Context) error {
 }
 
 // backgroundQueries are N that the model writes in manual mode, the user's own words where these miss the topic, else
-// the user's own words.
+// the user's own words. For one sub-topic these do: decomposing gives its queries.
 func (d *draft) backgroundQueries(ctx context.Context) ([]string, error) {
 	own := []string{d.question()}
-	if !d.manual() {
+	if !d.manual() || d.wanted() == 1 {
 		return own, nil
 	}
 	answer, err := llm.Ask[prompts.QueriesAnswer](ctx, d.Model, d.request(0, 0, prompts.Queries(d.run.Options.Language,

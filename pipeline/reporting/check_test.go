@@ -345,7 +345,7 @@ func TestJudge(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(judged) != len(got.Outline.Sections) {
+	if len(judged) != 1 { // short sections share a call
 		t.Errorf("%d calls for %d sections", len(judged), len(got.Outline.Sections))
 	}
 	for _, req := range judged {

@@ -13,8 +13,9 @@ import (
 	"nightdesk/pipeline/text"
 )
 
-// askJudge asks the judge about the statements that are not verbatim, once for each section, several at a time;
-// those of the introduction and the conclusion go with the first and the last section. The error is the end of ctx.
+// askJudge asks the judge about the statements that are not verbatim, section by section,
+// short ones together, several calls at a time; those of the introduction and the conclusion go with the first and the
+// last section. The error is the end of ctx.
 func (c *checker) askJudge(ctx context.Context, parts []part, decisions [][]decision) error {
 	open := make([][]*decision, len(parts))
 	first, last := 0, 0 // sections that are asked about
@@ -47,6 +48,7 @@ func (c *checker) askJudge(ctx context.Context, parts []part, decisions [][]deci
 			})
 		}
 	}
+	sections, asked = together(sections, asked)
 	answers, errs := make([][]support.Judged, len(sections)), make([]error, len(sections))
 	judge := judging.Judge{Model: c.w.Model, Language: c.w.run.Options.Language, Corpus: c.corpus, About: c.describe}
 	var g errgroup.Group
@@ -75,6 +77,21 @@ func (c *checker) askJudge(ctx context.Context, parts []part, decisions [][]deci
 		}
 	}
 	return nil
+}
+
+// judgedTogether is how many sentences of neighbouring sections share a call.
+const judgedTogether = 24
+
+// together puts neighbouring sections into one call as far as they are short.
+func together(sections [][]*decision, asked [][]judging.Sentence) (calls [][]*decision, of [][]judging.Sentence) {
+	for n, s := range sections {
+		if last := len(calls) - 1; last >= 0 && len(calls[last])+len(s) <= judgedTogether {
+			calls[last], of[last] = append(calls[last], s...), append(of[last], asked[n]...)
+			continue
+		}
+		calls, of = append(calls, s), append(of, asked[n])
+	}
+	return calls, of
 }
 
 // unjudged says why a judge is not asked about a statement, "" when it is.
