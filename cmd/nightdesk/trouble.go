@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
 	"nightdesk/cmd/nightdesk/web"
 	"nightdesk/storage"
 )
@@ -98,6 +100,10 @@ func missingSchedulers(ctx context.Context, d *desk) (t web.Trouble, err error) 
 // fullRedis says that Redis takes no writes, or soon will not.
 func fullRedis(ctx context.Context, d *desk) web.Trouble {
 	if err := d.queue.Writable(ctx); err != nil {
+		var said redis.Error
+		if !errors.As(err, &said) { // it is away
+			return web.Trouble{}
+		}
 		return unwritable(err)
 	}
 	for _, f := range inspectRedis(ctx, d.redis) {
@@ -117,7 +123,7 @@ func unwritable(err error) web.Trouble {
 	case strings.HasPrefix(err.Error(), "MISCONF"):
 		hint = "Make room on its disk; runs wait until then."
 	}
-	return web.Trouble{Of: ofRedis, Text: fmt.Sprintf("Redis takes no writes: %v", err), Hint: hint}
+	return web.Trouble{Of: ofRedis, Text: "Redis takes no writes: " + strings.TrimSuffix(err.Error(), "."), Hint: hint}
 }
 
 // Room that a night needs on the disk of reports, and of the data directory.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -92,8 +93,25 @@ func TestTroubles(t *testing.T) {
 		t.Errorf("doctor with a full Redis: %+v", c)
 	}
 	app.warnOfTroubles(ctx, d, store)
-	if told := stderr.String(); strings.Count(told, "nightdesk: warning: ") != 3 {
+	if told := stderr.String(); strings.Count(told, "nightdesk: warning: ") != 3 || strings.Contains(told, "..") {
 		t.Errorf("told %q", told)
+	}
+}
+
+// TestTroublesWithoutRedis: a Redis that is away is not called full.
+func TestTroublesWithoutRedis(t *testing.T) {
+	t.Parallel()
+	server := redistest.Start(t, "--port", "PORT", "--save", "", "--appendonly", "no")
+	app := &app{stderr: &bytes.Buffer{}}
+	app.cfg.RedisURL, app.cfg.DataDir = config.NewURL("redis://"+server.Addr()), t.TempDir()
+	d, err := app.openDesk(t.Context(), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	server.End(syscall.SIGKILL)
+	if got := app.troubles(t.Context(), d, storage.NewDir(t.TempDir())); len(got) > 0 {
+		t.Errorf("%+v", got)
 	}
 }
 

@@ -64,7 +64,7 @@ func parseAnthropic(body []byte) (wireAnswer, error) {
 		Error      json.RawMessage `json:"error"`
 	}
 	if err := json.Unmarshal(body, &raw); err != nil {
-		return a, fmt.Errorf("%w: %w", errBody, err)
+		return a, unreadable(err)
 	}
 	var usage struct { // what was written to the cache or read from it is not in input_tokens
 		Input   json.RawMessage `json:"input_tokens"`

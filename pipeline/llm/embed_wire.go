@@ -44,6 +44,9 @@ func parseEmbeddings(body []byte, n int) (wireEmbeddings, error) {
 		Error json.RawMessage `json:"error"`
 	}
 	if err := json.Unmarshal(body, &raw); err != nil {
+		if err := unreadable(err); !errors.Is(err, errBody) {
+			return a, err
+		}
 		return wrong("%v", err)
 	}
 	a.tokens, _, _ = usageOf(raw.Usage)

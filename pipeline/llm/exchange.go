@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"time"
 
 	"nightdesk/topicqueue/retry"
@@ -29,7 +30,7 @@ type exchange struct {
 	// read takes a body with status 200 and returns what langchaingo is to see of it.
 	read func(body []byte) (forward []byte, err error)
 
-	hostname   string // that was asked
+	asked      *url.URL
 	status     int
 	location   string        // from the answer's headers
 	retryAfter time.Duration // from them, too
@@ -78,7 +79,7 @@ func (ex *exchange) send(base http.RoundTripper, req *http.Request) (*http.Respo
 		return nil, err
 	}
 	defer resp.Body.Close()
-	ex.hostname, ex.status, ex.location = req.URL.Hostname(), resp.StatusCode, resp.Header.Get("Location")
+	ex.asked, ex.status, ex.location = req.URL, resp.StatusCode, resp.Header.Get("Location")
 	ex.retryAfter = retry.After(resp.Header, time.Now(), longestRest)
 	ex.body, err = io.ReadAll(io.LimitReader(resp.Body, maxBody+1))
 	switch {

@@ -2,11 +2,13 @@ package llm
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"html"
 	"net/http"
 	"net/url"
+	"path"
 	"regexp"
 	"strings"
 )
@@ -53,8 +55,18 @@ func excerpt(text []byte) string {
 // without is the error of a JSON object that lacks a part of the protocol.
 func without(part string) error { return &foreignAnswer{what: "JSON without " + part, odd: true} }
 
+// unreadable is the error of a body that begins as a JSON object: broken JSON, which may have been cut off on its way, or
+// errBody.
+func unreadable(err error) error {
+	var syntax *json.SyntaxError
+	if errors.As(err, &syntax) {
+		return &foreignAnswer{what: fmt.Sprintf("broken JSON (%v)", err), odd: true}
+	}
+	return fmt.Errorf("%w: %w", errBody, err)
+}
+
 // foreign describes an answer that is not of the protocol; nil for any other. Networks ask for a login by a redirect to
-// another host. A redirect within the host comes from a server that has another address.
+// another host or page. A redirect within the host to the same page is that of a server that has another address.
 func (ex *exchange) foreign() *foreignAnswer {
 	var e *foreignAnswer
 	if errors.As(ex.err, &e) {
@@ -67,10 +79,17 @@ func (ex *exchange) foreign() *foreignAnswer {
 		return &foreignAnswer{what: fmt.Sprintf("status %d", ex.status)}
 	}
 	to, err := url.Parse(ex.location)
-	if err != nil || to.Hostname() == "" || strings.EqualFold(to.Hostname(), ex.hostname) {
+	if err != nil || ex.location == "" {
 		return nil
 	}
-	return &foreignAnswer{what: "a redirect to " + to.Host, page: true}
+	to = ex.asked.ResolveReference(to)
+	if !strings.EqualFold(to.Hostname(), ex.asked.Hostname()) {
+		return &foreignAnswer{what: "a redirect to " + to.Host, page: true}
+	}
+	if path.Base(to.Path) == path.Base(ex.asked.Path) {
+		return nil
+	}
+	return &foreignAnswer{what: "a redirect to its page " + excerpt([]byte(to.Path)), page: true}
 }
 
 // tell completes the message of a foreign answer to a question for what is wanted, and takes the key out of it.

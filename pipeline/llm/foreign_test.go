@@ -36,6 +36,10 @@ var foreign = []struct {
 	{name: "no data", body: `{"data":[]}`, odd: true, says: "JSON without "},
 	{name: "a redirect", status: http.StatusFound, location: "http://login.hotel.test/?back=x",
 		says: "a redirect to login.hotel.test, "},
+	{name: "a redirect within the host", status: http.StatusFound, location: "/login?back=x",
+		says: `a redirect to its page "/login", `},
+	{name: "half an object", body: `{"choices":[{"message":{"content":"It ra`, odd: true, says: ""},
+	{name: "another language", body: `{choices: 1}`, odd: true, says: "broken JSON ("},
 }
 
 // portal serves a foreign answer until it is told to stop.

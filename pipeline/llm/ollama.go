@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -73,9 +72,9 @@ func parseOllama(body []byte) (wireAnswer, error) {
 		case errors.Is(err, io.EOF) && !begun:
 			return a, without("a message")
 		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-			return a, fmt.Errorf("%w: it ends before its last part", errBody)
+			return a, &foreignAnswer{what: "a stream that ends before its last part", odd: true}
 		case err != nil:
-			return a, fmt.Errorf("%w: %w", errBody, err)
+			return a, unreadable(err)
 		case isSet(part.Error) && string(part.Error) != `""`:
 			a.failure = part.Error
 			return a, nil

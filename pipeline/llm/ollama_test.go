@@ -24,7 +24,7 @@ func TestOllamaStreams(t *testing.T) {
 		{"without its end", one + two, "", "ends before its last part"},
 		{"broken off in a part", one + `{"message":{"conte`, "", "ends before its last part"},
 		{"error in the middle", one + `{"error":"llama runner process has terminated: out of memory"}`, "", "out of memory"},
-		{"no stream at all", one + "Bad Gateway", "", "not a chat completion"},
+		{"no stream at all", one + "Bad Gateway", "", "broken JSON"},
 		{"odd counts", one + two + `{"done":true,"done_reason":7,"prompt_eval_count":"many","eval_count":null}`, "It rains.", ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

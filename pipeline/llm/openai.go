@@ -3,7 +3,6 @@ package llm
 import (
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"strconv"
 
@@ -72,7 +71,7 @@ func parseOpenAI(body []byte) (wireAnswer, error) {
 		Error json.RawMessage `json:"error"`
 	}
 	if err := json.Unmarshal(body, &raw); err != nil {
-		return a, fmt.Errorf("%w: %w", errBody, err)
+		return a, unreadable(err)
 	}
 	a.prompt, a.completion, a.cached = usageOf(raw.Usage)
 	if len(raw.Choices) == 0 {

@@ -88,7 +88,7 @@ func (r *role) show(ctx context.Context) (*exchange, error) {
 	}
 	defer resp.Body.Close()
 	ex := &exchange{
-		hostname: req.URL.Hostname(), status: resp.StatusCode, location: resp.Header.Get("Location"),
+		asked: req.URL, status: resp.StatusCode, location: resp.Header.Get("Location"),
 		retryAfter: retry.After(resp.Header, time.Now(), longestRest),
 	}
 	if ex.body, err = io.ReadAll(io.LimitReader(resp.Body, maxListBody)); err == nil && ex.status == http.StatusOK {

@@ -195,7 +195,7 @@
 //	nightdesk:{index}:waiting:LANE          sorted set  an entry while the run waits
 //	nightdesk:{index}:fed:LANE              sorted set  an entry while its planning task waits
 //	nightdesk:{index}:begun:LANE            set         an entry while the run is planned or researched
-//	nightdesk:{index}:workers               sorted set  for ever, an entry a worker until its stop, or a week after its death
+//	nightdesk:{index}:workers               sorted set  an entry from a worker's start until its stop, or a week after its death
 //	nightdesk:{index}:digests               sorted set  an entry from SealBatch until the batch has its digest
 //	nightdesk:{index}:clock                 hash        for ever                                            0.1 KB
 //	nightdesk:{index}:stats                 hash        for ever                                            0.2 KB

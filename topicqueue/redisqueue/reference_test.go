@@ -251,7 +251,9 @@ func (r *reference) begin(l refLease) (refBegun, error) {
 		return refBegun{}, redisqueue.ErrHeld
 	}
 	if l.unit != "publish" {
-		if !r.held(l.unit) {
+		if r.held(l.unit) {
+			r.tick(r.lease / 2)
+		} else {
 			r.tick(0)
 		}
 		if r.beat == 0 {

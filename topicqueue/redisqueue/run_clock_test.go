@@ -150,6 +150,13 @@ func TestClockOfARun(t *testing.T) {
 			c.commit()
 			c.begin("block_1", 1)
 		}, state: topicqueue.RunResearching, seal: 6 * time.Minute},
+		"the clock jumps while a block is worked, and the next one sees it first": {live: func(c *clocked) {
+			c.commit()
+			c.begin("block_1", 1)
+			c.work(time.Minute)
+			c.pass(2 * time.Hour)
+			c.begin("block_2", 1)
+		}, state: topicqueue.RunResearching, seal: 7*time.Minute - 10*time.Second},
 		"the clock jumps in the middle of a block": {live: func(c *clocked) {
 			c.commit()
 			c.begin("block_1", 1)

@@ -3,7 +3,7 @@ local unit, gen, owner, lease = ARGV[1], tonumber(ARGV[2]), ARGV[3], tonumber(AR
 if state() == '' or generation(unit) ~= gen or not wants(unit) then return { 'stale' } end
 if num(work, unit .. ':lease') > now and text(work, unit .. ':owner') ~= owner then return { 'held' } end
 if unit ~= 'publish' then
-  if not held(unit) then tick(0) end
+  tick(held(unit) and num(run, 'grace') or 0)
   redis.call('HSETNX', run, 'beat', now)
   redis.call('HSET', run, 'grace', math.floor(lease / 2))
 end
