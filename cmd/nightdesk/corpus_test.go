@@ -76,7 +76,7 @@ func TestResearchOfTheWeb(t *testing.T) {
 			}
 		}
 	}
-	if iterations, notes, actions := model.counts(); iterations != 5*4 || notes > actions {
+	if iterations, notes, actions := model.counts(); iterations != 5*3 || notes > actions {
 		t.Errorf("%d iterations with %d notes of %d tool calls", iterations, notes, actions)
 	}
 	if len(counts.Fetched) < 10 || stated < 30 || told*10 < stated*9 {
@@ -134,6 +134,7 @@ var (
 	opened    = regexp.MustCompile(`open_page: (\S+)`)
 	sourceNo  = regexp.MustCompile(`(?m)^Source (\d+)`)
 	blockHead = regexp.MustCompile(`(?m)^Title: (\S+) Harbour$`)
+	told      = regexp.MustCompile(`[A-Z][^\n.]* \[CIT-\d+-\d+\]\.`)
 	claimOf   = regexp.MustCompile(`\[(CIT-\d+-\d+)\] ([^\n]+)`)
 )
 
@@ -215,7 +216,7 @@ func (m *webModel) answer(q llmtest.Question) (string, bool) {
 	case "outline":
 		sections := []object{}
 		for i := range 5 {
-			sections = append(sections, object{"title": corpustest.Subject(i) + " Harbour", "instruction": "Tell.", "block_ids": []string{topicqueue.BlockID(i + 1)}, "subsections": []object{}})
+			sections = append(sections, object{"title": corpustest.Subject(i) + " Harbour", "instruction": "Tell.", "block_ids": []string{topicqueue.BlockID(i + 1)}, "claims": []int{}, "subsections": []object{}})
 		}
 		return answer(object{"title": "Five harbours", "introduction": "Begin.", "conclusion": "End.", "sections": sections})
 	}
@@ -229,6 +230,9 @@ func (m *webModel) answer(q llmtest.Question) (string, bool) {
 			seen[statement] = true
 			fmt.Fprintf(&text, "%s [%s]. ", statement, c[1])
 		}
+	}
+	if text.Len() == 0 { // the introduction and the conclusion say what a section says
+		return told.FindString(q.User), true
 	}
 	return text.String(), true
 }

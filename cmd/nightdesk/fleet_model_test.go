@@ -92,7 +92,7 @@ func (f *fleetModel) answer(q llmtest.Question) (string, bool) {
 	case strings.HasPrefix(q.Name, "outline"):
 		var sections []object
 		for i, part := range fleetParts[:f.parts] {
-			sections = append(sections, object{"title": "How the " + part + " are kept", "instruction": "Tell.", "block_ids": []string{fmt.Sprintf("block_%d", i+1)}, "subsections": []object{}})
+			sections = append(sections, object{"title": "How the " + part + " are kept", "instruction": "Tell.", "block_ids": []string{fmt.Sprintf("block_%d", i+1)}, "claims": []int{}, "subsections": []object{}})
 		}
 		return answer(object{"think": "", "title": "Keeping a harbour", "introduction": "Begin.", "conclusion": "End.", "sections": sections})
 	case q.Schema == nil:

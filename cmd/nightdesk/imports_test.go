@@ -44,7 +44,7 @@ var onlyIn = map[string][]string{
 	"github.com/tmc/langchaingo":   {"pipeline/llm"},
 	"modernc.org/sqlite":           {"pipeline/knowledge"},
 	"github.com/spf13/cobra":       {"cmd"},
-	"github.com/goccy/go-yaml":     {"config"},
+	"github.com/goccy/go-yaml":     {"config", "prompts"},
 }
 
 func TestImportsPointDownwards(t *testing.T) {

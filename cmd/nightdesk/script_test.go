@@ -133,6 +133,9 @@ func readsHeatPumps(q llmtest.Question) (string, bool) {
 	case asksFor("actions"):
 		answer = object{"reasoning": "More is needed.", "is_sufficient": false, "new_sub_topics": []object{},
 			"actions": []object{{"tool_type": "rag_hybrid", "query": "defrost cycle of a heat pump", "rationale": "a gap"}}}
+	case asksFor("sections"):
+		answer = object{"title": "Heat pumps", "introduction": "Begin.", "conclusion": "End.",
+			"sections": []object{{"title": "In winter", "instruction": "Tell.", "block_ids": []string{"block_1"}, "claims": []int{}, "subsections": []object{}}}}
 	case asksFor("claims"):
 		claims := []object{}
 		for _, quote := range heatPumps.FindAllString(q.User, 1) {
@@ -145,9 +148,6 @@ func readsHeatPumps(q llmtest.Question) (string, bool) {
 			findings = append(findings, object{"sentence": i + 1, "span": heatPumps.FindString(q.User), "wrong": "", "verdict": "supported"})
 		}
 		answer = object{"findings": findings}
-	case asksFor("sections"):
-		answer = object{"title": "Heat pumps", "introduction": "Begin.", "conclusion": "End.",
-			"sections": []object{{"title": "In winter", "instruction": "Tell.", "block_ids": []string{"block_1"}, "subsections": []object{}}}}
 	case q.Schema == nil:
 		return "Heat pumps work in winter " + strings.Join(cited.FindAllString(q.User, 2), " ") + ".", true
 	default:

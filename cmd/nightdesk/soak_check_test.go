@@ -126,8 +126,8 @@ func (s *soak) run(id, topic, state string) soakRun {
 	return r
 }
 
-// retrievedAt is the moment of a retrieval in what calls returned.
-var retrievedAt = regexp.MustCompile(`"retrieved_at":"[^"]*"`)
+// retrievedAt is the moment of a retrieval in what calls returned, and where the document lay: each test has its own desk.
+var retrievedAt = regexp.MustCompile(`"(?:retrieved_at|file)":"[^"]*"`)
 
 func (s *soak) read(key string) []byte {
 	s.t.Helper()

@@ -59,6 +59,9 @@ func undisturbed(t *testing.T, topics int) (runs map[string]soakRun, questions m
 			questions[hash] += n
 		}
 	}
+	for hash, n := range w.questions[""] { // that name no topic, and are the same for all
+		questions[hash] += n * topics / size
+	}
 	return runs, questions
 }
 
