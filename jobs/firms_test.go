@@ -252,7 +252,7 @@ func (f *firms) compare(first, second map[string]nightReport, precision, recall 
 		for _, line := range s.lines {
 			f.t.Log("  ", line)
 		}
-		if f.edits[i].Want == nil && !f.moves(i, one) {
+		if two.changes.None() && !f.moves(i, one) {
 			calls[0], calls[1] = calls[0]+one.calls, calls[1]+two.calls
 			if 10*two.calls > one.calls {
 				f.t.Errorf("%s: nothing to tell, but %d calls of %d: %v", f.edits[i].Name, two.calls, one.calls, two.steps)
@@ -412,7 +412,7 @@ func noteFirm(question, subject string) prompts.NoteAnswer {
 		for line := range strings.Lines(part) {
 			for _, s := range firmSentence.FindAllString(line, -1) {
 				s = strings.TrimSpace(strings.TrimLeft(s, " -*"))
-				if len(strings.Fields(s)) < 4 || firmDelivery.MatchString(s) || !strings.Contains(s, subject) && !someFigure.MatchString(s) {
+				if len(strings.Fields(s)) < 4 || strings.HasPrefix(s, "Title: ") || firmDelivery.MatchString(s) || !strings.Contains(s, subject) && !someFigure.MatchString(s) {
 					continue
 				}
 				a.Claims = append(a.Claims, prompts.NoteClaim{Source: n + 1, Text: s, Quote: s})
