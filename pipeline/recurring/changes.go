@@ -129,18 +129,20 @@ func (c *comparison) change(old, now Said) {
 
 // settle tells of what is left: what one source has lost and another one has won, has changed or moved.
 func (c *comparison) settle() {
-	old, now := make([]string, len(c.lost)), make([]string, len(c.fresh))
-	for i, s := range c.lost {
-		old[i] = s.Quote
-	}
-	for j, s := range c.fresh {
-		now[j] = s.Quote
-	}
 	lost, fresh := map[int]bool{}, map[int]bool{}
-	for _, p := range text.Match(old, now) {
-		lost[p[0]], fresh[p[1]] = true, true
-		if !Same(old[p[0]], now[p[1]]) {
-			c.change(c.lost[p[0]].Said, c.fresh[p[1]])
+	for i, s := range c.lost {
+		best, most := -1, 0.0
+		for j, now := range c.fresh {
+			if alike := text.Similarity(s.Quote, now.Quote); !fresh[j] && alike > most && Follows(s.Quote, now.Quote) {
+				best, most = j, alike
+			}
+		}
+		if best < 0 {
+			continue
+		}
+		lost[i], fresh[best] = true, true
+		if !Same(s.Quote, c.fresh[best].Quote) {
+			c.change(s.Said, c.fresh[best])
 		}
 	}
 	for i, s := range c.lost {
@@ -171,7 +173,7 @@ func (c *comparison) known(quote string) bool {
 	_, figures := parts(quote)
 	return len(figures) > 0 && slices.ContainsFunc(c.standing, func(s string) bool {
 		_, others := parts(s)
-		return slices.EqualFunc(figures, others, equal) && len(text.Match([]string{s}, []string{quote})) > 0
+		return slices.EqualFunc(figures, others, equal) && Follows(s, quote)
 	})
 }
 

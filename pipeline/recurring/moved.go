@@ -137,6 +137,25 @@ func equal(a, b quantity.Quantity) bool {
 	return a.Kind == b.Kind && a.Unit == b.Unit && a.When == b.When && a.To == b.To && near(a.Low, b.Low) && near(a.High, b.High)
 }
 
+// farAlike is how alike two sentences must be for one to have come in the place of the other somewhere else.
+const farAlike = 0.7
+
+// Follows reports that a sentence can have come in the place of another one in another text: it is about the same, for one of
+// them has all words of the other, figures aside. In files of one form, sentences on others look much the same, too.
+func Follows(old, now string) bool {
+	a, b := terms(old), terms(now)
+	within := func(x, y []string) bool {
+		return !slices.ContainsFunc(x, func(t string) bool { return !slices.Contains(y, t) })
+	}
+	return len(a) > 0 && len(b) > 0 && (within(a, b) || within(b, a)) && float64(2*min(len(a), len(b))) >= farAlike*float64(len(a)+len(b))
+}
+
+// terms returns the content words of a text beside its figures.
+func terms(s string) []string {
+	words, _ := parts(s)
+	return text.TermSet(strings.Join(words, " "))
+}
+
 // leastMisspelt is the length in characters from which a word that differs in one sign is taken for the same, misspelt.
 const leastMisspelt = 5
 

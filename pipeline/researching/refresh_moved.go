@@ -158,7 +158,7 @@ const (
 // about returns how much of the topic a part of a text and its surroundings speak of, 0 to 1.
 func (f *refresh) about(title, s string, start, end int) float64 {
 	around := strings.ToValidUTF8(s[max(0, start-aroundUnit):min(len(s), end+aroundUnit)], "")
-	return text.Coverage(title+"\n"+around, f.question())
+	return text.Coverage(title+"\n"+around, f.run.Topic)
 }
 
 // standing returns a trace with those of its claims that stand. They keep the text that they were taken from.
@@ -308,7 +308,7 @@ func (f *refresh) settle(ctx context.Context) error {
 		quote := l.look.then.Text[l.unit.Start:l.unit.End]
 		for _, other := range f.inOrder() {
 			for _, u := range other.diff.New {
-				if len(text.Match([]string{quote}, []string{other.text[u.Start:u.End]})) > 0 && !slices.Contains(other.added, u) {
+				if recurring.Follows(quote, other.text[u.Start:u.End]) && !slices.Contains(other.added, u) {
 					other.added = append(other.added, u)
 				}
 			}

@@ -88,25 +88,6 @@ func (u Unit) standsIn(s, words string) bool {
 	return strings.Contains(words, " "+strings.Join(Words(s[u.Start:u.End]), " ")+" ")
 }
 
-// Match pairs texts with those that are very alike: each at most once, the most alike first. The result has indexes.
-func Match(old, now []string) [][2]int {
-	rows := func(list []string) (left []unitText) {
-		for _, s := range list {
-			left = append(left, unitText{s, strings.HasPrefix(s, "|") || strings.HasPrefix(s, "{")})
-		}
-		return left
-	}
-	texts := append(rows(old), rows(now)...)
-	l := newLikeness(texts, texts)
-	all := func(n int) (list []int) {
-		for i := range n {
-			list = append(list, i)
-		}
-		return list
-	}
-	return l.nearest(all(len(old)), all(len(now)), len(old))
-}
-
 // side is one of the texts that are compared.
 type side struct {
 	text  string
