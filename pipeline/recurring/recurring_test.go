@@ -1,0 +1,158 @@
+package recurring_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"nightdesk/pipeline/recurring"
+	"nightdesk/topicqueue"
+)
+
+func TestArrived(t *testing.T) {
+	t.Parallel()
+	list := func(s string) []string { return strings.Fields(s) }
+	for _, tt := range []struct {
+		name, before, now, known string
+		full                     bool
+		arrived, doubtful        []int
+	}{
+		{name: "the same", before: "a b c", now: "a b c", full: true},
+		{name: "other order", before: "a b c", now: "c a b", full: true},
+		{name: "above", before: "a b c", now: "n a b", full: true, arrived: []int{0}},
+		{name: "between", before: "a b c", now: "a n c", full: true, arrived: []int{1}},
+		{name: "below, where nobody saw", before: "a b c", now: "a b n", full: true, doubtful: []int{2}},
+		{name: "below, of a short list", before: "a b", now: "a b n", arrived: []int{2}},
+		{name: "known from another search", before: "a b", now: "k a b", known: "k"},
+		{name: "twice", before: "a", now: "n n a", arrived: []int{0}},
+		{name: "nothing before", now: "n", arrived: []int{0}},
+		{name: "all others", before: "a b", now: "n m", full: true, doubtful: []int{0, 1}},
+	} {
+		known := func(key string) bool { return slices.Contains(list(tt.before+" "+tt.known), key) }
+		arrived, doubtful := recurring.Arrived(list(tt.before), list(tt.now), known, tt.full)
+		if !slices.Equal(arrived, tt.arrived) || !slices.Equal(doubtful, tt.doubtful) {
+			t.Errorf("%s: %v, %v; want %v, %v", tt.name, arrived, doubtful, tt.arrived, tt.doubtful)
+		}
+	}
+}
+
+func TestKey(t *testing.T) {
+	t.Parallel()
+	o := topicqueue.Options{Tools: []string{"web_search", "open_page"}}
+	key := recurring.Key("What is dark matter?", o)
+	other := o
+	other.Tools = []string{"open_page", "web_search"}
+	if again := recurring.Key(" what is  dark matter", other); again != key || len(key) != 32 {
+		t.Errorf("keys %q and %q", key, again)
+	}
+	private := o
+	private.KnowledgeBase = "secret"
+	fewer := o
+	fewer.Tools = o.Tools[:1]
+	for _, differs := range []string{recurring.Key("What is dark energy?", o), recurring.Key("What is dark matter?", private), recurring.Key("What is dark matter?", fewer)} {
+		if differs == key {
+			t.Errorf("another topic, base or set of tools has key %q", key)
+		}
+	}
+}
+
+func TestLater(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 3, 1, 20, 0, 0, 0, time.UTC)
+	m := &recurring.Memory{RunID: "b", CreatedAt: at, Epoch: 1}
+	for name, tt := range map[string]struct {
+		other *recurring.Memory
+		want  bool
+	}{
+		"none":                     {nil, true},
+		"an earlier run":           {&recurring.Memory{RunID: "z", CreatedAt: at.Add(-time.Hour)}, true},
+		"a later run":              {&recurring.Memory{RunID: "a", CreatedAt: at.Add(time.Hour)}, false},
+		"of the same moment":       {&recurring.Memory{RunID: "a", CreatedAt: at}, true},
+		"the same run":             {&recurring.Memory{RunID: "b", CreatedAt: at, Epoch: 1}, false},
+		"an attempt before":        {&recurring.Memory{RunID: "b", CreatedAt: at, Epoch: 0}, true},
+		"an attempt that is later": {&recurring.Memory{RunID: "b", CreatedAt: at, Epoch: 2}, false},
+	} {
+		if got := m.Later(tt.other); got != tt.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+func FuzzDecode(f *testing.F) {
+	f.Add([]byte(`{"schema":2,"key":"k","run_id":"r","pages":{"web:a":{"sha256":"x","opened":true}},"blocks":[{"block_id":"block_1","traces":[{"citation_id":"CIT-1-01"}]}]}`))
+	f.Add([]byte(`{"schema":1}`))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		m, err := recurring.Decode(body, "k")
+		if err != nil {
+			return
+		}
+		_, _ = m.Block("block_1", "")
+		m.Remembered()
+		m.Texts()
+		m.Figures()
+		recurring.Compare(m, []recurring.BlockEvidence{{Block: topicqueue.Block{ID: "block_1"}}})
+	})
+}
+
+// What blocks have found is put together: each fact is told once, and what has moved from one source to another is no news.
+func TestCompare(t *testing.T) {
+	t.Parallel()
+	quote := func(id, s string) topicqueue.Claim { return topicqueue.Claim{CitationID: id, Text: s, Quote: s} }
+	pair := func(old, now string) topicqueue.Claim {
+		c, n := quote("CIT-1-09", old), quote("CIT-1-02", now)
+		c.Now = &n
+		return c
+	}
+	const costs, dearer = "The quay of Alder costs 12 euros.", "The quay of Alder costs 14 euros."
+	for _, tt := range []struct {
+		name   string
+		traces []topicqueue.ToolTrace
+		want   []string
+	}{
+		{"nothing", []topicqueue.ToolTrace{{Since: "2026-03-01", Claims: []topicqueue.Claim{quote("CIT-1-01", costs)}}}, nil},
+		{"changed, in two sources", []topicqueue.ToolTrace{
+			{Withdrawn: []topicqueue.Claim{pair(costs, dearer)}}, {Withdrawn: []topicqueue.Claim{pair(costs, dearer)}},
+		}, []string{"value 12 euros -> 14 euros"}},
+		{"changed alike, of two subjects", []topicqueue.ToolTrace{
+			{Withdrawn: []topicqueue.Claim{pair(costs, dearer)}}, {Withdrawn: []topicqueue.Claim{pair("The quay of Elm costs 12 euros.", "The quay of Elm costs 14 euros.")}},
+		}, []string{"value 12 euros -> 14 euros", "value 12 euros -> 14 euros"}},
+		{"moved", []topicqueue.ToolTrace{
+			{Withdrawn: []topicqueue.Claim{quote("CIT-1-09", costs)}}, {Added: []topicqueue.Claim{quote("CIT-1-02", costs)}},
+		}, nil},
+		{"moved and changed", []topicqueue.ToolTrace{
+			{Withdrawn: []topicqueue.Claim{quote("CIT-1-09", costs)}}, {Added: []topicqueue.Claim{quote("CIT-1-02", dearer)}},
+		}, []string{"value 12 euros -> 14 euros"}},
+		{"another subject in its place", []topicqueue.ToolTrace{
+			{Withdrawn: []topicqueue.Claim{quote("CIT-1-09", costs)}}, {Added: []topicqueue.Claim{quote("CIT-1-02", "The quay of Elm costs 14 euros.")}},
+		}, []string{"new The quay of Elm costs 14 euros.", "withdrawn " + costs}},
+		{"known from what stands", []topicqueue.ToolTrace{
+			{Since: "2026-03-01", Claims: []topicqueue.Claim{quote("CIT-1-01", costs)}}, {Added: []topicqueue.Claim{quote("CIT-1-02", "Today the quay of Alder costs 12 euros.")}},
+		}, nil},
+		{"not asked", []topicqueue.ToolTrace{{Unchecked: true, Since: "2026-03-01"}}, []string{"unchecked"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			m := &recurring.Memory{Date: "2026-03-01", RunID: "r", Blocks: []recurring.Block{{ID: "block_1"}}}
+			c := recurring.Compare(m, []recurring.BlockEvidence{{Block: topicqueue.Block{ID: "block_1"}, Traces: tt.traces}})
+			var got []string
+			for _, s := range c.New {
+				got = append(got, "new "+s.Quote)
+			}
+			for _, ch := range c.Changed {
+				got = append(got, ch.Kind+" "+ch.Old.Value+" -> "+ch.New.Value)
+			}
+			for _, s := range c.Withdrawn {
+				got = append(got, "withdrawn "+s.Quote)
+			}
+			if c.Unchecked > 0 {
+				got = append(got, "unchecked")
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
