@@ -86,17 +86,17 @@ func (f *firms) edit() {
 }
 
 // finding is what a report tells.
-type finding struct{ kind, old, now string }
+type finding struct{ kind, old, now, place string }
 
 func findings(c *recurring.Changes) (list []finding) {
 	for _, s := range c.New {
-		list = append(list, finding{"new", "", s.Quote})
+		list = append(list, finding{"new", "", s.Quote, s.Document + s.URL})
 	}
 	for _, s := range c.Changed {
-		list = append(list, finding{"changed", s.Old.Quote, s.New.Quote})
+		list = append(list, finding{"changed", s.Old.Quote, s.New.Quote, s.New.Document + s.New.URL})
 	}
 	for _, s := range c.Withdrawn {
-		list = append(list, finding{"withdrawn", s.Quote, ""})
+		list = append(list, finding{"withdrawn", s.Quote, "", s.Document + s.URL})
 	}
 	return list
 }
@@ -181,7 +181,7 @@ func (f *firms) elsewhere(firm *firmstest.Firm, g finding) bool {
 			continue
 		}
 		for _, w := range f.edits[i].Want(other) {
-			named := strings.Contains(g.old+g.now, other.Name) || slices.Contains(w.Old, g.old) // a whole sentence of it
+			named := strings.Contains(g.old+g.now, other.Name) || slices.Contains(w.Old, g.old) || strings.Contains(g.place, strings.ToLower(strings.ReplaceAll(other.Name, " ", "-"))) // a sentence of it
 			kind := w.Kind == g.kind && holds(g.old, w.Old) || w.Kind == "changed" && g.kind == "new"
 			if named && kind && holds(g.now, w.New) {
 				return true
