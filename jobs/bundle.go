@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"nightdesk/pipeline/recurring"
 	"nightdesk/pipeline/reporting"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
@@ -22,7 +21,6 @@ type bundle struct {
 	store   storage.Store // see leasedStore
 	in      reporting.Input
 	report  *reporting.Report // nil when there is none
-	asked   []recurring.Call  // of a run whose topic is researched again and again
 	staged  []string          // pages and figures that storage has already
 	pages   returnedPages
 	sources []sourceLine
@@ -98,11 +96,6 @@ func (b *bundle) put(ctx context.Context) error {
 		func() error { return b.putProgress(ctx, events) },
 	} {
 		if err := put(); err != nil {
-			return err
-		}
-	}
-	if b.asked != nil {
-		if err := b.PutJSON(ctx, b.cacheKey("asked.json"), b.asked); err != nil {
 			return err
 		}
 	}
@@ -208,7 +201,7 @@ func (b *bundle) queue(run topicqueue.Run) queueFile {
 	for _, block := range b.in.Blocks {
 		q := queueBlock{Block: block.Block, ToolTraces: list(block.Traces), Metadata: map[string]any{}}
 		for _, hash := range b.pages[block.Block.ID] {
-			q.Returned = append(q.Returned, pagePath(hash))
+			q.Returned = append(q.Returned, topicqueue.PagePath(hash))
 		}
 		f.Blocks = append(f.Blocks, q)
 	}
@@ -259,7 +252,7 @@ func (b *bundle) planning() planningFile {
 		TotalSubTopics: len(p.SubTopics), Mode: p.Mode, Traces: list(p.Traces),
 	}
 	if p.Returned != "" {
-		f.Returned = pagePath(p.Returned)
+		f.Returned = topicqueue.PagePath(p.Returned)
 	}
 	return f
 }

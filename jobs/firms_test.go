@@ -86,17 +86,17 @@ func (f *firms) edit() {
 }
 
 // finding is what a report tells.
-type finding struct{ kind, old, now string }
+type finding struct{ kind, old, now, place string }
 
 func findings(c *recurring.Changes) (list []finding) {
 	for _, s := range c.New {
-		list = append(list, finding{"new", "", s.Quote})
+		list = append(list, finding{"new", "", s.Quote, s.Document + s.URL})
 	}
 	for _, s := range c.Changed {
-		list = append(list, finding{"changed", s.Old.Quote, s.New.Quote})
+		list = append(list, finding{"changed", s.Old.Quote, s.New.Quote, s.New.Document + s.New.URL})
 	}
 	for _, s := range c.Withdrawn {
-		list = append(list, finding{"withdrawn", s.Quote, ""})
+		list = append(list, finding{"withdrawn", s.Quote, "", s.Document + s.URL})
 	}
 	return list
 }
@@ -181,7 +181,7 @@ func (f *firms) elsewhere(firm *firmstest.Firm, g finding) bool {
 			continue
 		}
 		for _, w := range f.edits[i].Want(other) {
-			named := strings.Contains(g.old+g.now, other.Name) || slices.Contains(w.Old, g.old) // a whole sentence of it
+			named := strings.Contains(g.old+g.now, other.Name) || slices.Contains(w.Old, g.old) || strings.Contains(g.place, strings.ToLower(strings.ReplaceAll(other.Name, " ", "-"))) // a sentence of it
 			kind := w.Kind == g.kind && holds(g.old, w.Old) || w.Kind == "changed" && g.kind == "new"
 			if named && kind && holds(g.now, w.New) {
 				return true
@@ -252,7 +252,7 @@ func (f *firms) compare(first, second map[string]nightReport, precision, recall 
 		for _, line := range s.lines {
 			f.t.Log("  ", line)
 		}
-		if f.edits[i].Want == nil && !f.moves(i, one) {
+		if two.changes.None() && !f.moves(i, one) {
 			calls[0], calls[1] = calls[0]+one.calls, calls[1]+two.calls
 			if 10*two.calls > one.calls {
 				f.t.Errorf("%s: nothing to tell, but %d calls of %d: %v", f.edits[i].Name, two.calls, one.calls, two.steps)
@@ -412,7 +412,7 @@ func noteFirm(question, subject string) prompts.NoteAnswer {
 		for line := range strings.Lines(part) {
 			for _, s := range firmSentence.FindAllString(line, -1) {
 				s = strings.TrimSpace(strings.TrimLeft(s, " -*"))
-				if len(strings.Fields(s)) < 4 || firmDelivery.MatchString(s) || !strings.Contains(s, subject) && !someFigure.MatchString(s) {
+				if len(strings.Fields(s)) < 4 || strings.HasPrefix(s, "Title: ") || firmDelivery.MatchString(s) || !strings.Contains(s, subject) && !someFigure.MatchString(s) {
 					continue
 				}
 				a.Claims = append(a.Claims, prompts.NoteClaim{Source: n + 1, Text: s, Quote: s})

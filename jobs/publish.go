@@ -70,26 +70,19 @@ func (w *Worker) put(ctx context.Context, a *attempt) error {
 	if rep != nil {
 		rep.AddHead(a.Run)
 	}
-	if a.Run.Options.Incremental {
-		if b.asked, err = w.asked(ctx, a.Run.ID); err != nil {
-			return err
-		}
-	}
 	if err := b.put(ctx); err != nil {
 		return err
 	}
-	if err := w.remember(ctx, a, in, rep, b.asked); err != nil {
+	if err := w.remember(ctx, a, b.in, rep); err != nil {
 		return err
 	}
-	for _, prefix := range []string{storage.JournalPrefix(a.Run.ID), storage.AskedPrefix(a.Run.ID)} {
-		left, err := w.Store.List(ctx, prefix)
-		if err != nil {
+	left, err := w.Store.List(ctx, storage.JournalPrefix(a.Run.ID))
+	if err != nil {
+		return err
+	}
+	for _, key := range left {
+		if err := w.Store.Delete(ctx, key); err != nil {
 			return err
-		}
-		for _, key := range left {
-			if err := w.Store.Delete(ctx, key); err != nil {
-				return err
-			}
 		}
 	}
 	return w.published(ctx, a)

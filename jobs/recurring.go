@@ -1,10 +1,7 @@
 package jobs
 
 import (
-	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -86,13 +83,14 @@ func (w *Worker) before(ctx context.Context, run topicqueue.Run, plan topicqueue
 	return m, err
 }
 
-// adopt copies the texts that a memory's traces name into a run's bundle, and those of its pages that are still there.
+// adopt copies what the next run of a topic needs into its bundle: the texts that a memory's traces name and their figures, and of
+// its pages those that are still there.
 func (w *Worker) adopt(ctx context.Context, runID string, m *recurring.Memory) error {
 	pages := storage.Pages{Store: w.Store}
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(copiesAtOnce)
-	needed := m.Texts()
-	for i, hash := range append(needed, m.PageTexts()...) {
+	needed, wanted := m.Texts()
+	for i, hash := range append(needed, wanted...) {
 		g.Go(func() error {
 			text, err := pages.Page(ctx, m.RunID, hash)
 			if errors.Is(err, storage.ErrNotExist) && i >= len(needed) {
@@ -104,73 +102,21 @@ func (w *Worker) adopt(ctx context.Context, runID string, m *recurring.Memory) e
 			return pages.PutPage(ctx, runID, hash, text)
 		})
 	}
-	return g.Wait()
-}
-
-// keep returns what tells the next run of the topic of an attempt's calls; nil when there will be none.
-func (a *attempt) keep() func(context.Context, recurring.Call) error {
-	if !a.Run.Options.Incremental {
-		return nil
-	}
-	return func(ctx context.Context, c recurring.Call) error {
-		body, err := json.Marshal(c)
-		if err != nil {
-			return fmt.Errorf("encode call %s: %w", c.ID, err)
-		}
-		sum := sha256.Sum256([]byte(c.ID + "\x00" + c.Query))
-		key := storage.AskedPrefix(a.Run.ID) + hex.EncodeToString(sum[:8]) + ".json"
-		return a.w.steady(ctx, "remember a call", func(ctx context.Context) error { return a.w.Store.Put(ctx, key, body) })
-	}
-}
-
-// asked returns all calls of a run that were kept: those of earlier attempts to publish it are in its bundle.
-func (w *Worker) asked(ctx context.Context, runID string) ([]recurring.Call, error) {
-	known := map[string]recurring.Call{}
-	published, err := w.Store.Get(ctx, storage.CacheKey(runID, "asked.json"))
-	if err != nil && !errors.Is(err, storage.ErrNotExist) {
-		return nil, err
-	}
-	var calls []recurring.Call
-	if err == nil {
-		if err := json.Unmarshal(published, &calls); err != nil {
-			return nil, fmt.Errorf("decode the calls of run %s: %w", runID, err)
-		}
-	}
-	keys, err := w.Store.List(ctx, storage.AskedPrefix(runID))
-	if err != nil {
-		return nil, err
-	}
-	later := make([]recurring.Call, len(keys))
-	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(copiesAtOnce)
-	for i, key := range keys {
+	for _, figure := range m.Figures() {
 		g.Go(func() error {
-			body, err := w.Store.Get(ctx, key)
+			body, err := w.Store.Get(ctx, storage.CacheKey(m.RunID, figure))
 			if err != nil {
 				return err
 			}
-			return json.Unmarshal(body, &later[i])
+			return w.Store.Put(ctx, storage.CacheKey(runID, figure), body)
 		})
 	}
-	if err := g.Wait(); err != nil {
-		return nil, fmt.Errorf("read the calls of run %s: %w", runID, err)
-	}
-	for _, c := range slices.Concat(calls, later) {
-		known[c.ID+"\x00"+c.Query] = c
-	}
-	out := make([]recurring.Call, 0, len(known))
-	for _, c := range known {
-		out = append(out, c)
-	}
-	slices.SortFunc(out, func(a, b recurring.Call) int {
-		return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.Query, b.Query))
-	})
-	return out, nil
+	return g.Wait()
 }
 
 // remember stores what the next run of a topic has to know of this one, as a new version of the topic's memory. Of several runs that end at
 // once, the one that was enqueued last has the last word.
-func (w *Worker) remember(ctx context.Context, a *attempt, in reporting.Input, rep *reporting.Report, calls []recurring.Call) error {
+func (w *Worker) remember(ctx context.Context, a *attempt, in reporting.Input, rep *reporting.Report) error {
 	if !a.Run.Options.Incremental || rep == nil {
 		return nil
 	}
@@ -178,7 +124,7 @@ func (w *Worker) remember(ctx context.Context, a *attempt, in reporting.Input, r
 	if err != nil {
 		return err
 	}
-	ended := recurring.Ended{Run: a.Run, Epoch: a.Epoch, Plan: in.Plan, Calls: calls}
+	ended := recurring.Ended{Run: a.Run, Epoch: a.Epoch, Plan: in.Plan, Returned: in.Returned}
 	for _, b := range in.Blocks {
 		ended.Blocks = append(ended.Blocks, recurring.BlockEvidence(b))
 	}
@@ -193,9 +139,6 @@ func (w *Worker) remember(ctx context.Context, a *attempt, in reporting.Input, r
 	m := recurring.Make(base, ended)
 	if m == nil {
 		return nil
-	}
-	if err := w.documents(ctx, a.Run, m); err != nil {
-		return err
 	}
 	for {
 		versions, err := storage.TopicVersions(ctx, w.Store, m.Key)
@@ -221,27 +164,6 @@ func (w *Worker) remember(ctx context.Context, a *attempt, in reporting.Input, r
 			return err
 		}
 	}
-}
-
-// documents tells a memory what the documents of the run's knowledge base say as a whole.
-func (w *Worker) documents(ctx context.Context, run topicqueue.Run, m *recurring.Memory) error {
-	list := m.Documents()
-	if len(list) == 0 {
-		return nil
-	}
-	box, err := w.Toolbox(ctx, run)
-	if err != nil || box.Documents == nil { // without it the passages that were shown are what is known of them
-		zerolog.Ctx(ctx).Warn().Err(err).Msg("the documents are not remembered as a whole")
-		return nil
-	}
-	for _, document := range list {
-		if text, err := box.Documents.Text(ctx, document); err == nil {
-			m.SetDocument(document, text)
-		} else if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-	}
-	return nil
 }
 
 // documentsBefore returns the documents of a run's knowledge base as the run of a memory had them; nil when that is not known any more.

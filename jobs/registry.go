@@ -115,10 +115,7 @@ func (p returnedPages) inOrder(blocks []reporting.BlockEvidence) []string {
 	return hashes
 }
 
-// pagePath is how the files of a bundle name one of its texts.
-func pagePath(hash string) string { return "pages/" + hash + ".txt" }
-
-// pageHash is the reverse of pagePath.
+// pageHash is the reverse of topicqueue.PagePath.
 func pageHash(page string) string { return strings.TrimSuffix(path.Base(page), path.Ext(page)) }
 
 // returnedPages returns where it is said what the calls of a run returned.

@@ -23,7 +23,7 @@ func (w *Worker) research(ctx context.Context, a *attempt) error {
 	}
 	r := researching.Researcher{
 		Model: a.model(), Runner: w.runner(a, box), Emit: a.emit, Now: w.Now, MaxActions: w.settings.MaxActions, SoftLimit: a.softLimit(),
-		Keep: a.keep(), Documents: box.Documents,
+		Documents: box.Documents,
 	}
 	if limit := a.hardLimit(); limit >= 0 {
 		r.Patience = a.until(limit - limit/4)

@@ -66,6 +66,14 @@ type ReviewAnswer struct {
 	Reasoning string       `json:"reasoning"`
 	Gaps      []ReviewGap  `json:"gaps"`
 	Same      []MergeGroup `json:"same"`
+
+	Contradictions []ReviewedPair `json:"contradictions"`
+}
+
+// ReviewedPair is a pair of claims that cannot both be true.
+type ReviewedPair struct {
+	Pair int    `json:"pair"` // number of the pair, counted from 1
+	Why  string `json:"why"`  // what differs, and what explains it
 }
 
 // ReviewGap is a block that a review asks for.

@@ -102,8 +102,9 @@ type ReviewData struct {
 	Topic   string
 	Date    string
 	Blocks  []ReviewBlock
-	MaxGaps int  // new blocks, at most
-	Draft   bool // a short answer of the topic is drafted first
+	Pairs   []Disagreement // of claims that may contradict each other; an answer names them by their ordinals 1, 2, ...
+	MaxGaps int            // new blocks, at most
+	Draft   bool           // a short answer of the topic is drafted first
 }
 
 // ReviewBlock is a block that has ended.
@@ -177,7 +178,10 @@ type SectionData struct {
 }
 
 // Disagreement is two statements that cannot both be true.
-type Disagreement struct{ A, B DisagreementSide }
+type Disagreement struct {
+	A, B DisagreementSide
+	Why  string // what differs, and what may explain it; empty: unknown
+}
 
 // DisagreementSide is one of them.
 type DisagreementSide struct {

@@ -55,7 +55,7 @@ func questions() []question {
 			en: of(prompts.Review, prompts.ReviewData{Topic: topicEN, Date: "2026-11-20", Blocks: []prompts.ReviewBlock{
 				{ID: "block_1", Title: decideEN.Blocks[0].Title, Overview: "Find out what each mode guarantees.", Trouble: "failed: no source was found that says something about this"},
 				{ID: "block_2", Title: decideEN.Title, Overview: decideEN.Overview, Claims: claimsEN, Left: 4},
-			}, MaxGaps: 3, Draft: true}),
+			}, Pairs: sectionEN.Disagreements, MaxGaps: 3, Draft: true}),
 			zh: of(prompts.Review, prompts.ReviewData{Topic: topicZH, Date: "2026-11-20", Blocks: []prompts.ReviewBlock{
 				{ID: "block_1", Title: decideZH.Title, Overview: decideZH.Overview, Claims: claimsZH},
 			}, MaxGaps: 1}),

@@ -51,9 +51,9 @@ func Review(lang string, d ReviewData) Prompt {
 	for i, b := range d.Blocks {
 		names[i] = b.ID
 	}
-	return structured("review", lang, d, 1200+300*d.MaxGaps+100*len(d.Blocks),
+	return structured("review", lang, d, 1200+300*d.MaxGaps+100*len(d.Blocks)+60*len(d.Pairs),
 		Bound{Property: "gaps", Most: d.MaxGaps}, Bound{Property: "queries", Least: 1, Most: 3}, Bound{Property: "parent", OneOf: append([]string{""}, names...)},
-		Bound{Property: "same", Most: max(1, len(d.Blocks)/2)}, Bound{Property: "block_ids", Least: 2, Most: max(2, len(d.Blocks)), OneOf: names})
+		Bound{Property: "contradictions", Most: len(d.Pairs)}, Bound{Property: "same", Most: max(1, len(d.Blocks)/2)}, Bound{Property: "block_ids", Least: 2, Most: max(2, len(d.Blocks)), OneOf: names})
 }
 
 // maxSections bounds the sections of an outline, whatever the number of blocks.

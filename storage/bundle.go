@@ -32,10 +32,6 @@ func PageKey(runID, hash string) string { return CacheKey(runID, "pages/"+hash+"
 // JournalPrefix begins the keys of a run's large answers, which lie in the store until the run is published.
 func JournalPrefix(runID string) string { return CacheKey(runID, "journal/") }
 
-// AskedPrefix begins the keys of the calls of a run whose topic is researched again and again, which lie in the store until the run is
-// published.
-func AskedPrefix(runID string) string { return CacheKey(runID, "asked/") }
-
 // ManifestKey returns where the list of a bundle's files lies. Its presence means that the bundle is whole.
 func ManifestKey(runID string) string { return CacheKey(runID, "manifest.json") }
 

@@ -104,6 +104,9 @@ func TextHash(text string) string {
 	return hex.EncodeToString(sum[:])
 }
 
+// PagePath returns how the files of a bundle name one of its texts, by its hash.
+func PagePath(hash string) string { return "pages/" + hash + ".txt" }
+
 // Claim is one checkable statement with the words of the source that carry it.
 type Claim struct {
 	ID         string  `json:"claim_id"`    // citation id and ordinal: CIT-3-02.1
@@ -114,6 +117,7 @@ type Claim struct {
 	Start      int     `json:"start"` // bytes into Source.Text
 	End        int     `json:"end"`
 	Share      float64 `json:"share,omitempty"` // of a claim that no model chose: Source.Share, or that of its passage in a page that was read whole
+	Now        *Claim  `json:"now,omitempty"`   // of a withdrawn one: the sentence that has come in its place; nil: none has
 }
 
 // ToolTrace is one source that one tool call returned, with its compressed note and its claims.
@@ -137,8 +141,9 @@ type ToolTrace struct {
 	// source said then and does not say any more, for which it is cited as of that day. A trace with Withdrawn has no Claims.
 	Since     string  `json:"since,omitempty"`
 	Withdrawn []Claim `json:"withdrawn,omitempty"`
-	// Dropped is how many claims of the run before were left out because nobody can look at them again, such as the words of a search
-	// engine for a page that was opened besides. Nothing is told of them, but what cites them is written anew.
+	Added     []Claim `json:"added,omitempty"` // sentences of the source that are news since then, besides the claims
+	// Dropped is how many claims of the run before were left out, because their paragraph says something else now. What cites
+	// them is written anew.
 	Dropped int `json:"dropped,omitempty"`
 	// Its source could not be asked again: what it said is taken to hold.
 	Unchecked bool `json:"unchecked,omitempty"`

@@ -1,7 +1,9 @@
 // Package evidence weighs what the claims of a run say together: which of them say the same, how many independent sources
 // stand behind a statement, and where sources contradict each other. It asks no model.
 //
-// It does not say which side is right, nor whether a claim stands in its source. Entry points: Collect, then Weigh. All
+// It does not say which side is right, nor whether a claim stands in its source. Entry points: Collect, then Weigh; Pairs
+// names what a model should look at. Words are compared, never understood: what says the same in other words counts as another
+// statement, and a contradiction in other words is for a model to find. All
 // functions are pure and safe for concurrent use; foreign text may make them find nothing, never fail.
 package evidence
 
@@ -64,21 +66,22 @@ type Statement struct {
 
 // Contradiction is two statements that cannot both be true, from sources that are no copies of each other.
 type Contradiction struct {
-	Kind string `json:"kind"` // value, date or negation
-	A    Side   `json:"a"`    // the side with more support; of equal ones the earlier
+	Kind string `json:"kind"`          // value, date or, where a model has found it in the words, words
+	Why  string `json:"why,omitempty"` // what a model says that differs, and what may explain it
+	A    Side   `json:"a"`             // the side with more support; of equal ones the earlier
 	B    Side   `json:"b"`
 }
 
 // Kinds of contradictions.
 const (
-	ContradictsValue    = "value"
-	ContradictsDate     = "date"
-	ContradictsNegation = "negation"
+	ContradictsValue = "value"
+	ContradictsDate  = "date"
+	ContradictsWords = "words"
 )
 
 // Side is one side of a contradiction.
 type Side struct {
-	Value     string   `json:"value,omitempty"` // as its source writes it: 1.2 million; empty for a negation
+	Value     string   `json:"value,omitempty"` // as its source writes it: 1.2 million; empty where the words differ
 	Statement string   `json:"statement"`       // of the first claim
 	Quote     string   `json:"quote"`           // verbatim
 	Claims    []string `json:"claims"`
@@ -87,11 +90,30 @@ type Side struct {
 }
 
 // Weigh compares all claims with each other. sketches: of the texts of sources, by source id; a missing one makes its
-// source a copy only by hash and address. Deterministic. A thousand claims take about a second.
-func Weigh(claims []Claim, sketches map[string]sources.Sketch) Weighed {
+// source a copy only by hash and address. judged: the pairs of claims that a model has found to contradict each other; nil: none
+// was asked, and contradictions are claims with the same words and another value. Deterministic. A thousand claims take about a
+// second.
+func Weigh(claims []Claim, sketches map[string]sources.Sketch, judged []topicqueue.Contradiction) Weighed {
 	w := newWeighing(claims, sketches)
 	w.group()
-	return Weighed{Statements: w.statements(), Contradictions: w.contradictions(), Thin: w.thin()}
+	return Weighed{Statements: w.statements(), Contradictions: w.contradictions(judged), Thin: w.thin()}
+}
+
+// Pairs returns pairs of claims of different sources, at most limit, that may contradict each other: they share most of their
+// rare words, and each has a value of a kind and unit that the other one has another value of. The most alike first; by index.
+func Pairs(claims []Claim, limit int) [][2]int {
+	w := newWeighing(claims, nil)
+	var found [][2]int
+	for _, p := range w.pairs {
+		a, b := w.said[p[0]], w.said[p[1]]
+		if _, _, ok := rival(a, b); ok && w.family[p[0]] != w.family[p[1]] && likeness(a, b) >= likely {
+			found = append(found, p)
+		}
+	}
+	slices.SortStableFunc(found, func(x, y [2]int) int {
+		return cmp.Compare(likeness(w.said[y[0]], w.said[y[1]]), likeness(w.said[x[0]], w.said[x[1]]))
+	})
+	return found[:min(len(found), limit)]
 }
 
 // Support returns by claim id how many independent sources state what the claim says.
@@ -130,7 +152,6 @@ func newWeighing(claims []Claim, sketches map[string]sources.Sketch) *weighing {
 		w.family[i], w.origin[i] = families[at[c.Source.ID]], origins[at[c.Source.ID]]
 		w.said[i] = understand(c)
 	}
-	confirmNames(w.said, claims)
 	w.pairs = candidates(w.said)
 	return w
 }
@@ -146,7 +167,7 @@ func (w *weighing) group() {
 	for i := range w.claims {
 		w.root[i] = i
 		for _, j := range partners[i] {
-			if w.root[j] == j && w.said[j].same(w.said[i], ofOneDay) {
+			if w.root[j] == j && same(w.said[j], w.said[i]) {
 				w.root[i] = j
 				break
 			}
@@ -192,25 +213,37 @@ func (w *weighing) ids(group []int) []string {
 }
 
 // contradictions returns each pair of statements that contradict each other once, the best supported first.
-func (w *weighing) contradictions() []Contradiction {
+func (w *weighing) contradictions(judged []topicqueue.Contradiction) []Contradiction {
 	found := []Contradiction{}
 	seen := map[[2]int]bool{}
-	for _, p := range w.pairs {
-		i, j := p[0], p[1]
+	add := func(i, j int, c Contradiction, a, b string) {
 		key := [2]int{min(w.root[i], w.root[j]), max(w.root[i], w.root[j])}
 		if key[0] == key[1] || seen[key] || w.family[i] == w.family[j] {
-			continue
-		}
-		kind, a, b, ok := contradict(w.said[i], w.said[j])
-		if !ok {
-			continue
+			return
 		}
 		seen[key] = true
-		c := Contradiction{Kind: kind, A: w.side(i, a), B: w.side(j, b)}
-		if c.B.Support > c.A.Support {
+		if c.A, c.B = w.side(i, a), w.side(j, b); c.B.Support > c.A.Support {
 			c.A, c.B = c.B, c.A
 		}
 		found = append(found, c)
+	}
+	at := map[string]int{}
+	for i, c := range w.claims {
+		at[c.ID] = i
+	}
+	for _, j := range judged {
+		a, knownA := at[j.A]
+		b, knownB := at[j.B]
+		if knownA && knownB {
+			kind, valueA, valueB := valuesOf(w.said[a], w.said[b])
+			add(a, b, Contradiction{Kind: kind, Why: j.Why}, valueA, valueB)
+		}
+	}
+	for _, p := range w.pairs {
+		if a, b := w.said[p[0]], w.said[p[1]]; judged == nil && contradict(a, b) {
+			kind, valueA, valueB := valuesOf(a, b)
+			add(p[0], p[1], Contradiction{Kind: kind}, valueA, valueB)
+		}
 	}
 	slices.SortStableFunc(found, func(a, b Contradiction) int {
 		return cmp.Compare(b.A.Support+b.B.Support, a.A.Support+a.B.Support)

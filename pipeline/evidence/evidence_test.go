@@ -2,7 +2,6 @@ package evidence_test
 
 import (
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -23,64 +22,64 @@ func claim(n int, about, text string) evidence.Claim {
 	return evidence.Claim{Claim: topicqueue.Claim{ID: id + ".1", CitationID: id, SourceID: s.ID, Text: text, Quote: text}, Source: sources.Describe(s, sources.Page{})}
 }
 
-// Each pair is judged alone, in both orders. A contradiction that is none costs the reader's trust, so there must be none;
-// one that is missed costs less. The rules grew with pairs.txt; unseen.txt was written afterwards, and one pair of it
-// (oil prices that fell) changed a rule: its figures tell more of other texts.
+// What contradicts what without a model, in both orders: the same words with another value. What is said in other words is for a model.
 func TestContradictions(t *testing.T) {
 	t.Parallel()
-	for file, leastRecall := range map[string]float64{"pairs.txt": 0.9, "unseen.txt": 0.7} {
-		t.Run(file, func(t *testing.T) {
+	for _, tt := range []struct {
+		name, a, b string // behind @: the year of the source
+		want       string // the two values
+		pair       bool   // a model is asked
+	}{
+		{"value", "The Harbour has 4 cranes.", "The Harbour has 5 cranes.", "4 | 5", true},
+		{"date", "The Harbour was opened on 3 May 1911.", "The Harbour was opened on 4 May 1911.", "3 May 1911 | 4 May 1911", true},
+		{"the same, rounded", "Acme sold 1.2 million widgets.", "Acme sold 1,230,000 widgets.", "", false},
+		{"another unit of the same", "The quay is 900 metres long.", "The quay is 0.9 km long.", "", false},
+		{"another year", "Acme sold 12 widgets in 2022.", "Acme sold 14 widgets in 2023.", "", false},
+		{"sources of other years", "Acme sold 12 widgets.@2022", "Acme sold 14 widgets.@2023", "", true},
+		{"sources of one year", "Acme sold 12 widgets.@2023", "Acme sold 14 widgets.@2023", "12 | 14", true},
+		{"another subject", "Acme employs 12 people in Leeds.", "Zeta employs 14 people in Leeds.", "", true},
+		{"other words and value", "The port of Ashby operates 7 cranes.", "5 cranes stand in the port of Ashby.", "", true},
+		{"another kind of value", "Acme grew by 5 percent.", "Acme grew by 5 million euros.", "", false},
+		{"no value", "Zeta encrypts all messages.", "Zeta does not encrypt all messages.", "", false},
+		{"two values", "Acme sold 12 widgets for 30 euros.", "Acme sold 14 widgets for 40 euros.", "", true},
+		{"versions", "Version 15 of Zeta stores 4 keys.", "Version 16 of Zeta stores 5 keys.", "", true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			n, found, wrong, missed := judged(t, "testdata/"+file)
-			recall := float64(found) / float64(found+missed)
-			t.Logf("%d pairs: precision %.2f, recall %.2f", n, float64(found)/float64(max(1, found+wrong)), recall)
-			if wrong > 0 || recall < leastRecall {
-				t.Errorf("%d wrong, recall %.2f", wrong, recall)
+			a, yearA, _ := strings.Cut(tt.a, "@")
+			b, yearB, _ := strings.Cut(tt.b, "@")
+			pair := []evidence.Claim{claim(1, "Title@"+yearA, a), claim(2, "Title@"+yearB, b)}
+			got := ""
+			for _, c := range evidence.Weigh(pair, nil, nil).Contradictions {
+				got = c.A.Value + " | " + c.B.Value
+			}
+			if got != tt.want {
+				t.Errorf("%q, want %q", got, tt.want)
+			}
+			slices.Reverse(pair)
+			if n := len(evidence.Weigh(pair, nil, nil).Contradictions); (n > 0) != (tt.want != "") {
+				t.Errorf("%d in the other order", n)
+			}
+			if n := len(evidence.Pairs(pair, 9)); (n > 0) != tt.pair {
+				t.Errorf("%d pairs for a model", n)
 			}
 		})
 	}
 }
 
-// judged compares the pairs of a file and counts them, and, twice each, the contradictions found, wrongly found and missed.
-func judged(t *testing.T, file string) (n, found, wrong, missed int) {
-	t.Helper()
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
+// Where a model was asked, its word counts, and nothing else.
+func TestJudgedContradictions(t *testing.T) {
+	t.Parallel()
+	claims := []evidence.Claim{
+		claim(1, "Harbour", "The Harbour has 4 cranes."), claim(2, "Harbour", "The Harbour has 5 cranes."), claim(3, "Harbour", "The cranes of the Harbour are gone."),
 	}
-	for line := range strings.Lines(string(text)) {
-		line = strings.TrimSpace(line)
-		if line == "" || line[0] == '#' {
-			continue
-		}
-		n++
-		fields := strings.Split(line, "|")
-		first, second, both := strings.Cut(fields[1], "/")
-		if !both {
-			second = first
-		}
-		want := strings.TrimSpace(fields[0]) == "yes"
-		pair := []evidence.Claim{claim(1, first, strings.TrimSpace(fields[2])), claim(2, second, strings.TrimSpace(fields[3]))}
-		for range 2 {
-			w := evidence.Weigh(pair, nil)
-			got := len(w.Contradictions) > 0
-			switch {
-			case got && want:
-				found++
-			case got:
-				wrong++
-				t.Logf("no contradiction: %s: %+v", line, w.Contradictions[0])
-			case want:
-				missed++
-				t.Logf("missed: %s", line)
-			}
-			if got && len(w.Statements) != 2 {
-				t.Errorf("contradicts and says the same: %s", line)
-			}
-			slices.Reverse(pair)
-		}
+	if c := evidence.Weigh(claims, nil, []topicqueue.Contradiction{}).Contradictions; len(c) != 0 {
+		t.Errorf("%+v", c)
 	}
-	return n, found, wrong, missed
+	c := evidence.Weigh(claims, nil, []topicqueue.Contradiction{{A: "CIT-1-01.1", B: "CIT-1-03.1", Why: "gone"}, {A: "CIT-1-01.1", B: "CIT-9-01.1"}}).Contradictions
+	if len(c) != 1 || c[0].Kind != evidence.ContradictsWords || c[0].Why != "gone" || c[0].B.Statement != "The cranes of the Harbour are gone." {
+		t.Errorf("%+v", c)
+	}
 }
 
 func TestSupport(t *testing.T) {
@@ -97,7 +96,7 @@ func TestSupport(t *testing.T) {
 	}
 	// The third is a copy of the first in another place.
 	sketches := map[string]sources.Sketch{"src_1": sources.NewSketch(text), "src_3": sources.NewSketch("By our correspondent. " + text)}
-	w := evidence.Weigh(claims, sketches)
+	w := evidence.Weigh(claims, sketches, nil)
 	support := w.Support()
 	for id, want := range map[string]int{"CIT-1-01.1": 2, "CIT-1-02.1": 2, "CIT-1-03.1": 2, "CIT-1-04.1": 1, "CIT-1-05.1": 1, "CIT-1-06.1": 1, "CIT-1-07.1": 1} {
 		if support[id] != want {
@@ -121,11 +120,11 @@ func TestSupport(t *testing.T) {
 func TestCopiesDoNotContradict(t *testing.T) {
 	t.Parallel()
 	a, b := claim(1, "Harbour", "The Harbour has 4 cranes in use."), claim(2, "Harbour", "The Harbour has 5 cranes in use.")
-	if w := evidence.Weigh([]evidence.Claim{a, b}, nil); len(w.Contradictions) != 1 {
+	if w := evidence.Weigh([]evidence.Claim{a, b}, nil, nil); len(w.Contradictions) != 1 {
 		t.Fatalf("%+v", w)
 	}
 	b.Source.Hash = a.Source.Hash
-	if w := evidence.Weigh([]evidence.Claim{a, b}, nil); len(w.Contradictions) != 0 {
+	if w := evidence.Weigh([]evidence.Claim{a, b}, nil, nil); len(w.Contradictions) != 0 {
 		t.Errorf("%+v", w)
 	}
 }
@@ -138,15 +137,15 @@ func TestSame(t *testing.T) {
 	}{
 		{"Acme sold 1.2 million widgets.", "Acme sold 1,200,000 widgets.", true},
 		{"Acme sold 1.2 million widgets.", "Acme sold 1,300,000 widgets.", false},
-		{"The Acme plant covers 3 km².", "The Acme plant has an area of 3 square kilometres.", true},
-		{"The Acme plant is 2 km long.", "The Acme plant has a length of 2,000 metres.", true},
+		{"The Acme plant is 2 km long.", "The Acme plant is 2,000 metres long.", true},
+		{"The Acme plant is 2 km long.", "The Acme plant has a length of 2,000 metres.", false}, // other words: nobody understands them
 		{"The award went to Ada Byron for work on engines in London.", "The award went to Mary Shelley for work on engines in London.", false},
 		{"Zeta encrypts all messages by default.", "Zeta does not encrypt all messages by default.", false},
 		{"Zeta encrypts all messages by default.", "By default, Zeta encrypts all messages.", true},
 		{"Version 15 of Zeta encrypts all messages.", "Version 16 of Zeta encrypts all messages.", false},
 		{"Acme's revenue rose by 5% in 2023.", "Acme's revenue rose by 5 percent in 2022.", false},
 	} {
-		w := evidence.Weigh([]evidence.Claim{claim(1, "", tc.a), claim(2, "", tc.b)}, nil)
+		w := evidence.Weigh([]evidence.Claim{claim(1, "", tc.a), claim(2, "", tc.b)}, nil, nil)
 		if got := len(w.Statements) == 1; got != tc.same {
 			t.Errorf("%q and %q: same %v", tc.a, tc.b, got)
 		}
@@ -155,7 +154,7 @@ func TestSame(t *testing.T) {
 
 func TestNothing(t *testing.T) {
 	t.Parallel()
-	if w := evidence.Weigh(nil, nil); w.Statements == nil || w.Contradictions == nil || w.Thin != 0 {
+	if w := evidence.Weigh(nil, nil, nil); w.Statements == nil || w.Contradictions == nil || w.Thin != 0 {
 		t.Errorf("%+v", w)
 	}
 	if got := evidence.Collect([]topicqueue.ToolTrace{{}}); len(got) != 0 {
@@ -168,7 +167,7 @@ func FuzzWeigh(f *testing.F) {
 	f.Add("华为公司成立于1987年。", "no 1.2 %")
 	f.Fuzz(func(t *testing.T, a, b string) {
 		claims := []evidence.Claim{claim(1, "x", a), claim(2, "x", b), claim(3, "x", a)}
-		w := evidence.Weigh(claims, nil)
+		w := evidence.Weigh(claims, nil, nil)
 		n := 0
 		for _, s := range w.Statements {
 			n += len(s.Claims)
@@ -195,6 +194,6 @@ func BenchmarkWeigh1000(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		evidence.Weigh(claims, nil)
+		evidence.Weigh(claims, nil, nil)
 	}
 }

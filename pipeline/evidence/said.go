@@ -1,225 +1,138 @@
 package evidence
 
 import (
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
-	"nightdesk/pipeline/extractive"
 	"nightdesk/pipeline/quantity"
-	"nightdesk/topicqueue"
+	"nightdesk/pipeline/text"
 )
 
-// said is a claim taken apart: its subject, what is measured, and when it holds.
+const (
+	sameTerms = 0.8 // of their words that claims with equal figures share that say the same
+	likely    = 0.4 // that claims share which may contradict each other
+)
+
+// said is a claim taken apart.
 type said struct {
-	text      string   // the statement
-	canonical string   // with all quantities in one form, for comparing statements
-	terms     []string // content words without quantities, neutral words and synonyms folded; sorted, distinct
-	names     []string // words that are names, folded; sorted, distinct
-	unsure    string   // first word, which may be a name
-	values    []value
-	times     []quantity.Quantity // when it holds
-	ordinals  []string            // 3rd, version 15: they are part of the subject
-	qualified []string            // words that limit what is said: average, planned; sorted
-	negations int
-	row       []said // cells, of a row of a table
-	source    topicqueue.Source
+	text    string              // the statement
+	terms   []string            // content words beside the figures, sorted, distinct
+	words   []string            // all words beside the figures, sorted
+	figures []quantity.Quantity // in order
+	year    string              // of the source; empty: unknown
 }
 
-// value is one quantity that is said of the subject.
-type value struct {
-	quantity.Quantity
-	text string // as written
-	noun string // what is counted, of a bare number
+// values returns the figures that a claim is about, and when it holds: a date is a value where there is no other one.
+func (s said) values() (values, times []quantity.Quantity) {
+	for _, q := range s.figures {
+		if q.Kind == quantity.Date {
+			times = append(times, q)
+		} else {
+			values = append(values, q)
+		}
+	}
+	if len(values) == 0 {
+		return times, nil
+	}
+	return values, times
 }
 
-// attribution says who says it, which is no part of what is said.
-var attribution = regexp.MustCompile(`(?i)^(?:according to|laut|nach angaben (?:der|des|von))\b[^,.]{1,80},|,? according to [^,.]{1,80}`)
+// rival reports claims of one time of which each has a value that the other one has another value of.
+func rival(a, b said) (va, vb []quantity.Quantity, ok bool) {
+	valuesA, timesA := a.values()
+	valuesB, timesB := b.values()
+	apart := len(timesA) > 0 && len(timesB) > 0 && !slices.ContainsFunc(timesA, func(q quantity.Quantity) bool {
+		return slices.ContainsFunc(timesB, func(o quantity.Quantity) bool { return quantity.Agree(q, o) })
+	})
+	va, vb = differing(valuesA, valuesB), differing(valuesB, valuesA)
+	return va, vb, !apart && len(va) > 0 && len(vb) > 0
+}
 
 // understand takes a claim apart.
 func understand(c Claim) said {
-	s := said{text: c.statement(), source: c.Source}
-	quantities := quantity.Parse(s.text)
-	measured := slices.ContainsFunc(quantities, func(q quantity.Quantity) bool {
-		return q.Kind != quantity.Date && q.Kind != quantity.Label && q.Kind != quantity.Ordinal
-	})
-	var rest, canonical strings.Builder
+	s := said{text: c.statement(), year: c.Source.Date[:min(len(c.Source.Date), 4)]}
+	var rest strings.Builder
 	at := 0
-	for _, q := range quantities {
-		before, text := s.text[at:q.Start], s.text[q.Start:q.End]
-		rest.WriteString(before + " ")
-		canonical.WriteString(before + " " + canonicalForm(q, text) + " ")
-		at = q.End
-		switch {
-		case q.Kind == quantity.Label || q.Kind == quantity.Ordinal:
-			s.ordinals = append(s.ordinals, strings.ToLower(text))
-		case q.Kind == quantity.Date && measured:
-			s.times = append(s.times, q)
-		default:
-			s.values = append(s.values, value{q, s.text[q.Start:q.End], counted(q, s.text)})
+	for _, q := range quantity.Parse(s.text) {
+		if q.Kind == quantity.Label || q.Kind == quantity.Ordinal { // version 15: part of the subject
+			continue
 		}
+		rest.WriteString(s.text[at:q.Start] + " ")
+		s.figures = append(s.figures, q)
+		at = q.End
 	}
 	rest.WriteString(s.text[at:])
-	canonical.WriteString(s.text[at:])
-	s.canonical = canonical.String()
-	s.words(attribution.ReplaceAllString(rest.String(), " "))
-	if !measured && !once(s.terms) { // of what may happen every year, a year is no value
-		for _, v := range s.values {
-			s.times = append(s.times, v.Quantity)
-		}
-		s.values = nil
-	}
+	s.terms, s.words = text.TermSet(rest.String()), text.Words(rest.String())
+	slices.Sort(s.words)
 	return s
 }
 
-// canonicalForm writes a quantity so that equal ones are equal words: four figures, in the base unit.
-func canonicalForm(q quantity.Quantity, text string) string {
-	number := func(f float64) string {
-		short, err := strconv.ParseFloat(strconv.FormatFloat(f, 'e', 3, 64), 64)
-		if err != nil {
-			return text
-		}
-		return strconv.FormatFloat(short, 'f', -1, 64)
-	}
-	switch {
-	case q.Kind == quantity.Label || q.Kind == quantity.Ordinal:
-		return text
-	case q.Kind == quantity.Date:
-		var out []string
-		for _, w := range []quantity.When{q.When, q.To} {
-			for _, n := range []int{w.Year, w.Quarter, w.Month, w.Day} {
-				if n > 0 {
-					out = append(out, strconv.Itoa(n))
-				}
-			}
-		}
-		return strings.Join(out, " ")
-	case q.Low != q.High:
-		return number(q.Low) + " " + number(q.High) + " " + q.Unit
-	}
-	return number(q.Low) + " " + q.Unit
+// same reports that two claims say the same: equal figures among much the same words, or the same words.
+func same(a, b said) bool {
+	equal := slices.EqualFunc(sorted(a.figures), sorted(b.figures), quantity.Agree)
+	return equal && (len(a.figures) > 0 && likeness(a, b) >= sameTerms || slices.Equal(a.words, b.words))
 }
 
-// counted returns the first content word behind a bare number: passengers of "41,200 passengers".
-func counted(q quantity.Quantity, text string) string {
-	if q.Kind != quantity.Number {
-		return ""
-	}
-	behind := text[q.End:min(len(text), q.End+60)]
-	if cut := strings.LastIndexByte(behind, ' '); cut > 0 && q.End+60 < len(text) {
-		behind = behind[:cut]
-	}
-	if end := strings.IndexAny(behind, ",.;:("); end >= 0 {
-		behind = behind[:end]
-	}
-	if terms := folded(extractive.Terms(strings.ToValidUTF8(behind, ""))); len(terms) > 0 {
-		return terms[0]
-	}
-	return ""
-}
-
-// words sorts the words that are no quantities into subject, names, limits and negations.
-func (s *said) words(rest string) {
-	for _, t := range folded(extractive.Terms(rest)) {
-		switch {
-		case qualifying[t]:
-			s.qualified = append(s.qualified, t)
-			s.terms = append(s.terms, t)
-		case !neutral[t]:
-			s.terms = append(s.terms, t)
-		}
-	}
-	for _, list := range []*[]string{&s.terms, &s.qualified, &s.ordinals} {
-		slices.Sort(*list)
-		*list = slices.Compact(*list)
-	}
-	start := true // of a sentence
-	for word := range strings.FieldsSeq(rest) {
-		bare := strings.TrimFunc(word, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
-		first, _ := utf8.DecodeRuneInString(bare)
-		low := strings.ToLower(bare)
-		switch {
-		case negating[low] || strings.HasSuffix(low, "n't") || strings.HasSuffix(low, "n’t"):
-			s.negations++
-		case unicode.IsUpper(first) && !plainWord[low]:
-			name := strings.TrimSuffix(strings.TrimSuffix(low, "'s"), "’s")
-			if start && s.unsure == "" && !capitals(bare) {
-				s.unsure = name
-			} else if !start || capitals(bare) {
-				s.names = append(s.names, name)
-			}
-		}
-		start = strings.HasSuffix(word, ".") || strings.HasSuffix(word, ":")
-	}
-	s.negations += strings.Count(rest, "不") + strings.Count(rest, "没有") + strings.Count(rest, "并非")
-	slices.Sort(s.names)
-	s.names = slices.Compact(s.names)
-}
-
-// capitals reports a second capital: NASA, OpenAI.
-func capitals(word string) bool {
-	n := 0
-	for _, r := range word {
-		if unicode.IsUpper(r) {
-			n++
-		}
-	}
-	return n > 1
-}
-
-// confirmNames decides which first words are names: those that some claim has within a sentence, or the title of the source.
-func confirmNames(list []said, claims []Claim) {
-	known := map[string]bool{}
-	for _, s := range list {
-		for _, n := range s.names {
-			known[n] = true
-		}
-	}
-	for i := range list {
-		s := &list[i]
-		if s.unsure == "" {
-			continue
-		}
-		if known[s.unsure] || slices.Contains(strings.FieldsFunc(strings.ToLower(claims[i].Source.Title), notLetter), s.unsure) {
-			s.names = append(s.names, s.unsure)
-			slices.Sort(s.names)
-			s.names = slices.Compact(s.names)
-		}
-	}
-}
-
-func notLetter(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
-
-// same reports that two claims say the same: alike in words, with equal quantities, names, limits and negation.
-func (s said) same(o said, c comparison) bool {
-	if !slices.Equal(s.ordinals, o.ordinals) || !slices.Equal(s.qualified, o.qualified) || s.negations%2 != o.negations%2 {
-		return false
-	}
-	if lacks(s.names, o.names) && lacks(o.names, s.names) {
-		return false
-	}
-	if !c.equal(s.values, o.values) || disjoint(s.times, o.times) {
-		return false
-	}
-	if len(s.values) > 0 && len(s.terms) >= 2 && slices.Equal(s.terms, o.terms) {
-		return true
-	}
-	return extractive.Same(s.canonical, o.canonical)
-}
-
-// disjoint reports that two claims name times of which none lies in one of the other's; one that names none holds always.
-func disjoint(a, b []quantity.Quantity) bool {
-	if len(a) == 0 || len(b) == 0 {
-		return false
-	}
-	return !slices.ContainsFunc(a, func(x quantity.Quantity) bool {
-		return slices.ContainsFunc(b, func(y quantity.Quantity) bool { return quantity.Agree(x, y) })
+// sorted orders figures by kind and value: a sentence may begin or end with its year.
+func sorted(list []quantity.Quantity) []quantity.Quantity {
+	return slices.SortedFunc(slices.Values(list), func(a, b quantity.Quantity) int {
+		return slices.Compare([]float64{float64(a.Kind), a.Low, float64(a.When.Year)}, []float64{float64(b.Kind), b.Low, float64(b.When.Year)})
 	})
 }
 
-func lacks(from, in []string) bool {
-	return slices.ContainsFunc(from, func(t string) bool { return !slices.Contains(in, t) })
+// likeness is the share of content words that two claims have in common (Dice 1945).
+func likeness(a, b said) float64 {
+	shared := 0
+	for _, t := range a.terms {
+		if _, ok := slices.BinarySearch(b.terms, t); ok {
+			shared++
+		}
+	}
+	return 2 * float64(shared) / float64(max(1, len(a.terms)+len(b.terms)))
+}
+
+// contradict reports claims with the same words that differ in one value alone. Where neither says of when it is, sources of two
+// years may both be right.
+func contradict(a, b said) bool {
+	dated := func(s said) bool {
+		return s.year == "" || slices.ContainsFunc(s.figures, func(q quantity.Quantity) bool { return q.Kind == quantity.Date })
+	}
+	va, vb, ok := rival(a, b)
+	return ok && len(va) == 1 && len(vb) == 1 && len(a.figures) == len(b.figures) && len(a.terms) >= 2 && slices.Equal(a.words, b.words) &&
+		(a.year == b.year || dated(a) && dated(b))
+}
+
+// differing returns the figures that agree with none of the others, though one of these is of the same kind and unit.
+func differing(list, others []quantity.Quantity) []quantity.Quantity {
+	return slices.DeleteFunc(slices.Clone(list), func(q quantity.Quantity) bool {
+		return slices.ContainsFunc(others, func(o quantity.Quantity) bool { return quantity.Agree(q, o) }) ||
+			!slices.ContainsFunc(others, func(o quantity.Quantity) bool { return quantity.Differ(q, o) })
+	})
+}
+
+// valuesOf returns in what two claims differ, as they write it: the first such value of each.
+func valuesOf(a, b said) (kind, valueA, valueB string) {
+	va, vb, _ := rival(a, b)
+	for _, x := range va {
+		i := slices.IndexFunc(vb, func(y quantity.Quantity) bool { return quantity.Differ(x, y) })
+		if i < 0 {
+			continue
+		}
+		if kind = ContradictsValue; x.Kind == quantity.Date {
+			kind = ContradictsDate
+		}
+		return kind, a.text[x.Start:x.End], b.text[vb[i].Start:vb[i].End]
+	}
+	return ContradictsWords, "", ""
+}
+
+// Subject returns what a claim speaks of, without what it says of it: only claims of one subject can contradict each other,
+// so that those of many runs can be sorted before Weigh compares them. Empty when a claim says too little to contradict
+// anything.
+func Subject(c Claim) string {
+	s := understand(c)
+	if len(s.terms) < 2 || len(s.figures) == 0 {
+		return ""
+	}
+	return strings.Join(s.words, " ")
 }

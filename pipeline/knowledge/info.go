@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"nightdesk/topicqueue"
 )
 
 // Document is one document of a base.
@@ -91,4 +93,30 @@ func (b *Base) Info(ctx context.Context) (Info, error) {
 		return Info{}, b.failed(ctx, "describe the knowledge base", err)
 	}
 	return i, nil
+}
+
+// Passages returns all passages of a document in order; none when the base has no document of this key.
+func (b *Base) Passages(ctx context.Context, key string) ([]topicqueue.Source, error) {
+	found, err := b.selectPassages(ctx, "WHERE d.key = ? ORDER BY p.offset, p.id", key)
+	if err != nil {
+		return nil, b.failed(ctx, "read document", err)
+	}
+	sources := make([]topicqueue.Source, len(found))
+	for i, p := range found {
+		sources[i] = p.Source(time.Now().UTC())
+	}
+	return sources, nil
+}
+
+// Hashes returns of all documents the hash of file and extraction, by key.
+func (b *Base) Hashes(ctx context.Context) (map[string]string, error) {
+	known, err := b.known(ctx)
+	if err != nil {
+		return nil, b.failed(ctx, "list documents", err)
+	}
+	hashes := make(map[string]string, len(known))
+	for key, s := range known {
+		hashes[key] = s.hash
+	}
+	return hashes, nil
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"nightdesk/pipeline/evidence"
 	"nightdesk/pipeline/llm"
 	"nightdesk/prompts"
 	"nightdesk/topicqueue"
@@ -18,6 +19,7 @@ const (
 	reviewBytes   = 12_000
 	reviewShrinks = 3
 	maxGaps       = 3 // of one review
+	maxPairs      = 12
 	maxFailure    = 200
 )
 
@@ -45,7 +47,7 @@ type BlockEvidence struct {
 }
 
 // Review says which blocks a run still needs, at most three and as many as its queue and its time have room for, none
-// like another, and which of its blocks are one subject.
+// like another, which of its blocks are one subject, and which claims contradict each other.
 //
 // Where there is no room for a block, nobody is asked. Without a model nothing is compared: blocks have then asked all
 // that follows from plan and claims by themselves, and no rule finds better questions. A model that is away or gives
@@ -68,7 +70,9 @@ func (r *Reviewer) Review(ctx context.Context, run topicqueue.Run, e Evidence) (
 	default:
 		return topicqueue.Review{NotDone: "the queue has no room for another block"}, nil
 	}
-	answer, err := r.ask(ctx, run, e, min(maxGaps, room))
+	claimed := claimsOf(e)
+	pairs := evidence.Pairs(claimed, maxPairs)
+	answer, err := r.ask(ctx, run, e, min(maxGaps, room), shown(claimed, pairs))
 	if ctx.Err() != nil {
 		return topicqueue.Review{}, context.Cause(ctx)
 	}
@@ -82,17 +86,26 @@ func (r *Reviewer) Review(ctx context.Context, run topicqueue.Run, e Evidence) (
 		}
 	}
 	review.Same = same(review.Blocks, answer.Same)
+	for _, c := range answer.Contradictions {
+		if n := c.Pair - 1; n >= 0 && n < len(pairs) {
+			review.Contradictions = append(review.Contradictions, topicqueue.Contradiction{
+				A: claimed[pairs[n][0]].ID, B: claimed[pairs[n][1]].ID, Why: topicqueue.Clip(topicqueue.OneLine(prompts.Unmarked(c.Why)), maxReason),
+			})
+		}
+	}
 	return review, nil
 }
 
 // ask shows as much evidence as the model's window takes.
-func (r *Reviewer) ask(ctx context.Context, run topicqueue.Run, e Evidence, most int) (answer prompts.ReviewAnswer, err error) {
+func (r *Reviewer) ask(
+	ctx context.Context, run topicqueue.Run, e Evidence, most int, pairs []prompts.Disagreement,
+) (answer prompts.ReviewAnswer, err error) {
 	now := r.Now
 	if now == nil {
 		now = time.Now
 	}
 	for shrink := range reviewShrinks {
-		data := prompts.ReviewData{Topic: e.Topic, Date: run.Date(now().UTC()), MaxGaps: most, Draft: r.Draft}
+		data := prompts.ReviewData{Topic: e.Topic, Date: run.Date(now().UTC()), MaxGaps: most, Draft: r.Draft, Pairs: pairs[:len(pairs)>>shrink]}
 		for _, b := range e.Blocks {
 			data.Blocks = append(data.Blocks, reviewed(b, (reviewBytes>>shrink)/len(e.Blocks)))
 		}
@@ -105,6 +118,25 @@ func (r *Reviewer) ask(ctx context.Context, run topicqueue.Run, e Evidence, most
 		}
 	}
 	return answer, err
+}
+
+// claimsOf returns all claims of a run with their sources.
+func claimsOf(e Evidence) (list []evidence.Claim) {
+	for _, b := range e.Blocks {
+		list = append(list, evidence.Collect(b.Traces)...)
+	}
+	return list
+}
+
+// shown shows pairs of claims to a model.
+func shown(claims []evidence.Claim, pairs [][2]int) (list []prompts.Disagreement) {
+	side := func(i int) prompts.DisagreementSide {
+		return prompts.DisagreementSide{Text: topicqueue.Clip(claims[i].Text, maxReason), CitationIDs: []string{claims[i].CitationID}}
+	}
+	for _, p := range pairs {
+		list = append(list, prompts.Disagreement{A: side(p[0]), B: side(p[1])})
+	}
+	return list
 }
 
 func claims(b BlockEvidence) int {

@@ -8,59 +8,19 @@ import (
 	"strings"
 
 	"nightdesk/pipeline/tools"
-	"nightdesk/pipeline/tools/fetch"
 	"nightdesk/topicqueue"
 )
 
 // NothingFound is the reason of a block that has looked and found nothing: it has failed, and yet is done.
 const NothingFound = "no source was found that says something about this"
 
-// Call is a call of a tool and what it returned.
-type Call struct {
-	ID        string  `json:"tool_id"`
-	Block     string  `json:"block_id"`
-	Tool      string  `json:"tool"`
-	Query     string  `json:"query"`
-	Aside     bool    `json:"aside,omitempty"`     // it is not made again: the next run would have no reason to
-	Failed    bool    `json:"failed,omitempty"`    // it says nothing about its pages, unless Gone
-	Gone      bool    `json:"gone,omitempty"`      // there is no such page
-	Unchanged bool    `json:"unchanged,omitempty"` // the page is as it was
-	Results   int     `json:"results"`             // sources that it returned
-	Found     []Found `json:"found"`               // their pages, each once, in order
-}
-
-// Found is one page that a call returned.
-type Found struct {
-	Key string `json:"key"` // PageKey
-	Page
-}
-
-// CallOf returns what is remembered of a call. The texts of the answer's sources must be there.
-func CallOf(block, tool string, call tools.Call, a tools.Answer, aside bool) Call {
-	c := Call{ID: call.ToolID, Block: block, Tool: tool, Query: call.Query, Aside: aside, Failed: a.Failed, Gone: a.Gone, Unchanged: a.Unchanged, Results: len(a.Sources), Found: []Found{}}
-	for _, s := range a.Sources {
-		key := PageKey(s)
-		if i := slices.IndexFunc(c.Found, func(f Found) bool { return f.Key == key }); i >= 0 {
-			c.Found[i].Marks = c.Found[i].Marks.With(MarksOf(s.Text))
-		} else if key != "" {
-			c.Found = append(c.Found, Found{key, pageOf(s, tool == openPage)})
-		}
-	}
-	return c
-}
-
-func pageOf(s topicqueue.Source, opened bool) Page {
-	return Page{URL: s.URL, Title: s.Title, ETag: s.ETag, LastModified: s.LastModified, Hash: s.Hash, Opened: opened, Marks: MarksOf(s.Text)}
-}
-
-// Version returns how the page's server calls the version that was seen.
-func (p Page) Version() fetch.Version {
-	return fetch.Version{ETag: p.ETag, LastModified: p.LastModified}
-}
-
 const (
 	openPage = "open_page"
 	runCode  = "run_code"
+
+	// ReadDocument is what the reading of a whole document of a knowledge base is called among the calls of a run. Its first
+	// source is the document, others are passages of it.
+	ReadDocument = "read_document"
 )
 
 // BlockEvidence is a block with what it found.
@@ -71,35 +31,28 @@ type BlockEvidence struct {
 
 // Ended is a run that has ended with a report.
 type Ended struct {
-	Run    topicqueue.Run
-	Epoch  int
-	Plan   topicqueue.Plan
-	Blocks []BlockEvidence
-	Calls  []Call
-	Open   []Open // gaps of the report
-	Text   json.RawMessage
+	Run      topicqueue.Run
+	Epoch    int
+	Plan     topicqueue.Plan
+	Blocks   []BlockEvidence
+	Returned []topicqueue.Returned // what the calls of the run returned
+	Open     []Open                // gaps of the report
+	Text     json.RawMessage
 }
 
 // Make makes the memory of a run that has ended. base: the memory that it went on from; nil: none. Version is left for whoever
-// stores it, and the marks of documents are those of what was shown of them: see Documents. It returns nil when no claim is left to
-// remember.
+// stores it. It returns nil when nothing is left to look at again.
 func Make(base *Memory, e Ended) *Memory {
 	m := &Memory{
-		Schema: schema, Key: Key(e.Run.Topic, e.Run.Options), Topic: e.Run.Topic, RunID: e.Run.ID, Epoch: e.Epoch, Date: e.Run.Date(e.Run.EndedAt),
-		CreatedAt: e.Run.CreatedAt, KnowledgeBase: e.Run.Options.KnowledgeBase, KnowledgeVersion: e.Run.Options.KnowledgeVersion,
-		Plan: e.Plan, Blocks: []Block{}, Open: e.Open, Text: e.Text,
+		Schema: schema, Key: Key(e.Run.Topic, e.Run.Options), Topic: e.Run.Topic, RunID: e.Run.ID, Epoch: e.Epoch,
+		Date: e.Run.Date(e.Run.EndedAt), CreatedAt: e.Run.CreatedAt, Plan: e.Plan, Blocks: []Block{}, Open: e.Open, Text: e.Text,
+		KnowledgeBase: e.Run.Options.KnowledgeBase, KnowledgeVersion: e.Run.Options.KnowledgeVersion,
 	}
 	if m.Open == nil {
 		m.Open = []Open{}
 	}
 	m.Plan.SubTopics, m.Plan.Traces, m.Plan.Memory, m.Plan.Returned = nil, nil, "", ""
-	calls := slices.SortedFunc(slices.Values(e.Calls), func(a, b Call) int { return cmp.Compare(a.ID, b.ID) })
-	var before map[string]Page
-	if base != nil {
-		before = base.Pages
-	}
-	m.Pages = pages(before, calls)
-	claims := 0
+	m.Pages = pages(base, e)
 	for _, b := range e.Blocks {
 		var old Block
 		if base != nil {
@@ -107,57 +60,62 @@ func Make(base *Memory, e Ended) *Memory {
 		}
 		made := old
 		if b.Block.Iterations > 0 || old.ID == "" {
-			made = block(b, old, calls, m.Date)
-		}
-		for _, t := range made.Traces {
-			claims += len(t.Claims)
+			made = block(b, old, e.Returned, m.Date)
 		}
 		m.Blocks = append(m.Blocks, made)
 	}
-	if claims == 0 {
+	m.forget()
+	if !slices.ContainsFunc(m.Blocks, func(b Block) bool { return len(b.Traces)+len(b.Asked) > 0 }) {
 		return nil
 	}
-	m.forget()
 	return m
 }
 
 // block returns what is remembered of a block that was worked on.
-func block(b BlockEvidence, old Block, calls []Call, date string) Block {
+func block(b BlockEvidence, old Block, returned []topicqueue.Returned, date string) Block {
 	t := b.Block
 	out := Block{
 		ID: t.ID, SubTopic: topicqueue.SubTopic{Title: t.Title, Overview: t.Overview, Queries: t.Queries, Parent: t.Parent, Why: t.Why},
-		LastSeq: old.LastSeq, Traces: []topicqueue.ToolTrace{}, Asked: []Asked{},
+		LastSeq: old.LastSeq, Traces: []topicqueue.ToolTrace{}, Asked: slices.Clone(old.Asked),
 	}
 	done := t.Status == topicqueue.BlockCompleted && t.Reason == "" || t.Status == topicqueue.BlockFailed && t.Reason == NothingFound
 	out.Unfinished = !done
 	for _, trace := range b.Traces {
 		out.LastSeq = max(out.LastSeq, Seq(trace.CitationID))
-		if len(trace.Withdrawn) > 0 || trace.Dropped > 0 && len(trace.Claims) == 0 {
+		if len(trace.Claims) == 0 {
 			continue
 		}
-		trace.Since, trace.Unchecked, trace.Dropped = cmp.Or(trace.Since, date), false, 0
+		trace.Since, trace.Unchecked, trace.Dropped, trace.Added = cmp.Or(trace.Since, date), false, 0, nil
+		trace.RawAnswer = topicqueue.PagePath(trace.Source.Hash) // all of the answer that the next bundle has
 		out.Traces = append(out.Traces, trace)
 	}
-	asked := map[string]bool{}
-	for _, c := range calls {
-		form := tools.Key(c.Tool, c.Query)
-		if c.Block != t.ID || c.Aside || c.Tool == runCode || form == "" || asked[form] || c.Gone {
+	for _, r := range returned {
+		form := tools.Key(r.ToolType, r.Query)
+		if blockOf(r) != t.ID || r.ToolType == runCode || r.ToolType == ReadDocument || form == "" {
 			continue
 		}
-		asked[form] = true
-		a := Asked{Tool: c.Tool, Query: c.Query, Results: c.Results, Found: []string{}}
-		for _, f := range c.Found {
-			a.Found = append(a.Found, f.Key)
+		a := Asked{Tool: r.ToolType, Query: r.Query, Found: []string{}}
+		for _, s := range r.Sources {
+			if key := PageKey(s); key != "" && !slices.Contains(a.Found, key) {
+				a.Found = append(a.Found, key)
+			}
+			if s.Hash != "" {
+				a.Results++
+			}
 		}
-		switch i := slices.IndexFunc(old.Asked, func(o Asked) bool { return tools.Key(o.Tool, o.Query) == form }); {
-		case (c.Failed || c.Unchanged) && i >= 0:
-			a = old.Asked[i]
-		case c.Failed: // what it would have found is not known, so nothing could be told from finding it
-			continue
+		if i := slices.IndexFunc(out.Asked, func(o Asked) bool { return tools.Key(o.Tool, o.Query) == form }); i >= 0 {
+			out.Asked[i] = a
+		} else {
+			out.Asked = append(out.Asked, a)
 		}
-		out.Asked = append(out.Asked, a)
 	}
 	return out
+}
+
+// blockOf returns the block whose call it was.
+func blockOf(r topicqueue.Returned) string {
+	block, _, _ := strings.Cut(r.ToolID, "/")
+	return block
 }
 
 // Seq returns the number of a citation within its block: 2 of CIT-3-02; 0 for what is none.
@@ -170,41 +128,33 @@ func Seq(citationID string) int {
 }
 
 // pages returns the pages as they are now: what was opened or shown tonight, and what nobody has seen otherwise since.
-func pages(before map[string]Page, calls []Call) map[string]Page {
-	now, gone := map[string]Page{}, map[string]bool{}
-	for _, c := range calls {
-		if c.Gone {
-			gone[AddressKey(c.Query)] = true
+func pages(base *Memory, e Ended) map[string]Page {
+	now := map[string]Page{}
+	if base != nil {
+		for key, p := range base.Pages {
+			now[key] = p
 		}
-		for _, f := range c.Found {
-			have, there := now[f.Key]
-			switch {
-			case !there:
-				have = f.Page
-			case f.Opened && !have.Opened:
-				marks := have.Marks
-				have = f.Page
-				have.Marks = have.Marks.With(marks)
-			default:
-				have.Marks = have.Marks.With(f.Marks)
+	}
+	for _, b := range e.Blocks {
+		for _, t := range b.Traces {
+			if t.Source.AsOf != nil && t.Source.AsOf.Gone {
+				delete(now, PageKey(t.Source))
 			}
-			now[f.Key] = have
 		}
 	}
-	for _, c := range calls { // an address that leads to another one
-		if key := AddressKey(c.Query); c.Tool == openPage && len(c.Found) == 1 && c.Found[0].Key != key {
-			now[key] = now[c.Found[0].Key]
+	for _, r := range e.Returned {
+		if topicqueue.BlockNumber(blockOf(r)) == 0 {
+			continue
 		}
-	}
-	for key, old := range before {
-		have, there := now[key]
-		switch {
-		case gone[key]:
-		case !there:
-			now[key] = old
-		case old.Opened && !have.Opened: // it was not sent again
-			old.Marks = old.Marks.With(have.Marks)
-			now[key] = old
+		for i, s := range r.Sources {
+			key, opened := PageKey(s), r.ToolType == openPage || r.ToolType == ReadDocument && i == 0
+			if key == "" || now[key].Opened && !opened {
+				continue
+			}
+			now[key] = Page{URL: s.URL, Title: s.Title, ETag: s.ETag, LastModified: s.LastModified, Hash: s.Hash, Opened: opened}
+			if asked := AddressKey(r.Query); r.ToolType == openPage && asked != key { // an address that leads to another one
+				now[asked] = now[key]
+			}
 		}
 	}
 	return now
@@ -233,21 +183,26 @@ func (m *Memory) forget() {
 	}
 }
 
-// Documents returns the keys of the documents among the pages, in order: whoever has the knowledge base tells of them by SetDocument.
-func (m *Memory) Documents() []string {
-	var list []string
-	for key := range m.Pages {
-		if document := Document(key); document != "" {
-			list = append(list, document)
+// Arrived says which results of a search that is asked again were not there before. before, now: keys of pages in order; known:
+// pages that the run has seen in whatever way; full: the list of then was as long as it may be, so that more may have stood below it.
+//
+// What stands above a result of then has come. What stands below all of them, in a list that was full, may have moved up from
+// where nobody saw it, because others are gone: such results are doubtful.
+func Arrived(before, now []string, known func(key string) bool, full bool) (arrived, doubtful []int) {
+	last := -1
+	for i, key := range now {
+		if slices.Contains(before, key) {
+			last = i
 		}
 	}
-	slices.Sort(list)
-	return list
-}
-
-// SetDocument remembers the whole text of a document.
-func (m *Memory) SetDocument(document, text string) {
-	page := m.Pages[DocumentKey(document)]
-	page.Hash, page.Opened, page.Marks = topicqueue.TextHash(text), true, MarksOf(text)
-	m.Pages[DocumentKey(document)] = page
+	for i, key := range now {
+		switch {
+		case key == "" || known(key) || slices.Contains(now[:i], key):
+		case !full || i < last:
+			arrived = append(arrived, i)
+		default:
+			doubtful = append(doubtful, i)
+		}
+	}
+	return arrived, doubtful
 }

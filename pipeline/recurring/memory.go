@@ -6,17 +6,18 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"path"
+	"maps"
 	"slices"
 	"strings"
 	"time"
 
 	"nightdesk/pipeline/tools"
+	"nightdesk/pipeline/tools/fetch"
 	"nightdesk/topicqueue"
 )
 
 // schema numbers the form of a memory. One of another form is none.
-const schema = 1
+const schema = 2
 
 // Key returns what a topic's memory is kept under: 32 hex digits of the SHA-256 of the topic's canonical form, the knowledge base
 // and the tools, which say what sources there are. Runs with other sources remember for themselves, so that nothing of a private knowledge
@@ -70,9 +71,13 @@ type Page struct {
 	Title        string `json:"title,omitempty"`
 	ETag         string `json:"etag,omitempty"`
 	LastModified string `json:"last_modified,omitempty"`
-	Hash         string `json:"sha256"`           // of its text: that of the page as it was opened, of the whole document, else of what a search showed
-	Opened       bool   `json:"opened,omitempty"` // its whole text was read; else Marks are of what searches showed of it
-	Marks        Marks  `json:"marks"`
+	Hash         string `json:"sha256"`           // of its text: that of the page as it was opened, else of what a search showed
+	Opened       bool   `json:"opened,omitempty"` // its whole text was read
+}
+
+// Version returns how the page's server calls the version that was seen.
+func (p Page) Version() fetch.Version {
+	return fetch.Version{ETag: p.ETag, LastModified: p.LastModified}
 }
 
 // PageKey returns what tells pages apart: the address of a page without what does not change it, the key of a document, the DOI of a
@@ -96,9 +101,6 @@ func AddressKey(address string) string {
 	_, form, _ := strings.Cut(tools.Key("open_page", address), "\x00")
 	return "web:" + form
 }
-
-// DocumentKey returns the PageKey of a document of a knowledge base; Document is its inverse, "" for other keys.
-func DocumentKey(document string) string { return "doc:" + document }
 
 // Document returns the document that a PageKey is of, "" when it is none.
 func Document(key string) string {
@@ -144,42 +146,37 @@ func (m *Memory) Remembered() topicqueue.Plan {
 	return plan
 }
 
-// Seen returns the marks of all that was seen.
-func (m *Memory) Seen() Marks {
-	var all Marks
-	for _, p := range m.Pages {
-		all = append(all, p.Marks...)
-	}
-	slices.Sort(all)
-	return slices.Compact(all)
-}
-
-// Texts returns the hashes of the texts that traces name, sources and answers, each once: whoever goes on from this memory needs
-// them.
-func (m *Memory) Texts() []string {
-	var list []string
+// Texts returns the hashes of the texts that the next run compares: of the sources that traces name, which it needs, and of opened
+// pages, without which it does not know what else stood there. Those of documents are in their knowledge base.
+func (m *Memory) Texts() (needed, wanted []string) {
 	seen := map[string]bool{"": true}
-	for _, b := range m.Blocks {
-		for _, t := range b.Traces {
-			raw := path.Base(t.RawAnswer)
-			for _, hash := range []string{t.Source.Hash, strings.TrimSuffix(raw, path.Ext(raw))} {
-				if !seen[hash] && hash != "." {
-					seen[hash] = true
-					list = append(list, hash)
-				}
-			}
+	add := func(list *[]string, hash string) {
+		if !seen[hash] {
+			seen[hash] = true
+			*list = append(*list, hash)
 		}
 	}
-	return list
+	for _, b := range m.Blocks {
+		for _, t := range b.Traces {
+			add(&needed, t.Source.Hash)
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(m.Pages)) {
+		if p := m.Pages[key]; p.Opened {
+			add(&wanted, p.Hash)
+		}
+	}
+	return needed, wanted
 }
 
-// PageTexts returns the hashes of the texts of opened pages, each once: with them, whoever goes on from this memory knows what is only said in other
-// words. Those of documents are in their knowledge base.
-func (m *Memory) PageTexts() []string {
+// Figures returns the pictures of programs that traces name, each once.
+func (m *Memory) Figures() []string {
 	var list []string
-	for key, p := range m.Pages {
-		if p.Opened && p.Hash != "" && Document(key) == "" {
-			list = append(list, p.Hash)
+	for _, b := range m.Blocks {
+		for _, t := range b.Traces {
+			for _, f := range t.Source.Figures {
+				list = append(list, f.Path)
+			}
 		}
 	}
 	slices.Sort(list)

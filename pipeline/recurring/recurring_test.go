@@ -1,7 +1,6 @@
 package recurring_test
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
@@ -12,72 +11,6 @@ import (
 	"nightdesk/pipeline/recurring"
 	"nightdesk/topicqueue"
 )
-
-func TestUnits(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string][]string{ // what tells something
-		"The quay is 77 metres long. It was built in 1911.":                    {"The quay is 77 metres long.", "It was built in 1911."},
-		"# Harbour\n\nHome\n\nTickets 12":                                      nil,
-		"Last updated: 3 March 2026, 10:15.":                                   nil,
-		"This page was last modified on 3 March 2026.":                         nil,
-		"Zuletzt geändert am 3. März 2026.":                                    nil,
-		"The bridge was last modified by Smith in 1950 and carries 40 trains.": {"The bridge was last modified by Smith in 1950 and carries 40 trains."},
-		"The reconstruction of the harbour cost 10114 guilders.":               {"The reconstruction of the harbour cost 10114 guilders."},
-		"| Year | Ships |\n|---|---|\n| 2024 | 500 calls |\n":                  {"| Year | Ships |", "| 2024 | 500 calls |"},
-		"": nil,
-	} {
-		var got []string
-		for _, u := range recurring.Units(text) {
-			if u.Tells {
-				got = append(got, text[u.Start:u.End])
-			}
-		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%q: %s", text, diff)
-		}
-	}
-}
-
-// What is cosmetic leaves no fresh unit, what is not leaves just its own.
-func TestFresh(t *testing.T) {
-	t.Parallel()
-	const page = "## Size\n\nThe harbour covers 5,100 square metres. Its quays are 900 metres long.\n\nThe port employs 500 people."
-	marks := recurring.MarksOf(page)
-	for text, want := range map[string][]string{
-		page: nil,
-		"The port employs 500 people.\n\nIts quays are 900 metres long. The harbour  covers\n5,100 square metres.": nil,
-		"MENU\n\n" + page + "\n\nPrinted on 3 March 2026.":                                                         nil,
-		strings.Replace(page, "500", "620", 1):                                                                     {"The port employs 620 people."},
-		page + " The port has 3 tugs of its own.":                                                                  {"The port has 3 tugs of its own."},
-		strings.Replace(page, " Its quays are 900 metres long.", "", 1):                                            nil,
-	} {
-		var got []string
-		for _, u := range marks.Fresh(recurring.Units(text)) {
-			got = append(got, text[u.Start:u.End])
-		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%q: %s", text, diff)
-		}
-	}
-}
-
-func TestMarksInJSON(t *testing.T) {
-	t.Parallel()
-	want := recurring.MarksOf("The quay is 77 metres long. It was built in 1911.")
-	data, err := json.Marshal(want)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got recurring.Marks
-	if err := json.Unmarshal(data, &got); err != nil || !slices.Equal(got, want) {
-		t.Errorf("%s: %v, %v", data, got, err)
-	}
-	for _, bad := range []string{`"AAAA"`, `"!"`, `7`} {
-		if err := json.Unmarshal([]byte(bad), &got); err == nil {
-			t.Errorf("%s is read", bad)
-		}
-	}
-}
 
 func TestArrived(t *testing.T) {
 	t.Parallel()
@@ -148,30 +81,9 @@ func TestLater(t *testing.T) {
 	}
 }
 
-func FuzzUnits(f *testing.F) {
-	f.Add("# A\n\nThe quay is 77 metres long.\n\n| a | b |\n\xff\n|", 3, 9)
-	f.Add("Last updated: 3 March 2026.\n```\ncode\n```", 0, 40)
-	f.Fuzz(func(t *testing.T, text string, start, end int) {
-		units := recurring.Units(text)
-		for i, u := range units {
-			if u.Start < 0 || u.Start >= u.End || u.End > len(text) || i > 0 && u.Start < units[i-1].Start {
-				t.Fatalf("unit %+v of %q", u, text)
-			}
-		}
-		if fresh := recurring.MarksOf(text).Fresh(units); len(fresh) > 0 {
-			t.Fatalf("%q lacks its own %+v", text, fresh)
-		}
-		for _, u := range recurring.Over(units, start, end) {
-			if u.Start >= end || u.End <= start {
-				t.Fatalf("%+v is not over %d to %d", u, start, end)
-			}
-		}
-	})
-}
-
 func FuzzDecode(f *testing.F) {
-	f.Add([]byte(`{"schema":1,"key":"k","run_id":"r","pages":{"web:a":{"marks":"AAAAAAAAAAA="}},"blocks":[{"block_id":"block_1","traces":[{"citation_id":"CIT-1-01"}]}]}`))
-	f.Add([]byte(`{"schema":2}`))
+	f.Add([]byte(`{"schema":2,"key":"k","run_id":"r","pages":{"web:a":{"sha256":"x","opened":true}},"blocks":[{"block_id":"block_1","traces":[{"citation_id":"CIT-1-01"}]}]}`))
+	f.Add([]byte(`{"schema":1}`))
 	f.Fuzz(func(t *testing.T, body []byte) {
 		m, err := recurring.Decode(body, "k")
 		if err != nil {
@@ -180,7 +92,67 @@ func FuzzDecode(f *testing.F) {
 		_, _ = m.Block("block_1", "")
 		m.Remembered()
 		m.Texts()
-		m.Seen()
+		m.Figures()
 		recurring.Compare(m, []recurring.BlockEvidence{{Block: topicqueue.Block{ID: "block_1"}}})
 	})
+}
+
+// What blocks have found is put together: each fact is told once, and what has moved from one source to another is no news.
+func TestCompare(t *testing.T) {
+	t.Parallel()
+	quote := func(id, s string) topicqueue.Claim { return topicqueue.Claim{CitationID: id, Text: s, Quote: s} }
+	pair := func(old, now string) topicqueue.Claim {
+		c, n := quote("CIT-1-09", old), quote("CIT-1-02", now)
+		c.Now = &n
+		return c
+	}
+	const costs, dearer = "The quay of Alder costs 12 euros.", "The quay of Alder costs 14 euros."
+	for _, tt := range []struct {
+		name   string
+		traces []topicqueue.ToolTrace
+		want   []string
+	}{
+		{"nothing", []topicqueue.ToolTrace{{Since: "2026-03-01", Claims: []topicqueue.Claim{quote("CIT-1-01", costs)}}}, nil},
+		{"changed, in two sources", []topicqueue.ToolTrace{
+			{Withdrawn: []topicqueue.Claim{pair(costs, dearer)}}, {Withdrawn: []topicqueue.Claim{pair(costs, dearer)}},
+		}, []string{"value 12 euros -> 14 euros"}},
+		{"changed alike, of two subjects", []topicqueue.ToolTrace{
+			{Withdrawn: []topicqueue.Claim{pair(costs, dearer)}}, {Withdrawn: []topicqueue.Claim{pair("The quay of Elm costs 12 euros.", "The quay of Elm costs 14 euros.")}},
+		}, []string{"value 12 euros -> 14 euros", "value 12 euros -> 14 euros"}},
+		{"moved", []topicqueue.ToolTrace{
+			{Withdrawn: []topicqueue.Claim{quote("CIT-1-09", costs)}}, {Added: []topicqueue.Claim{quote("CIT-1-02", costs)}},
+		}, nil},
+		{"moved and changed", []topicqueue.ToolTrace{
+			{Withdrawn: []topicqueue.Claim{quote("CIT-1-09", costs)}}, {Added: []topicqueue.Claim{quote("CIT-1-02", dearer)}},
+		}, []string{"value 12 euros -> 14 euros"}},
+		{"another subject in its place", []topicqueue.ToolTrace{
+			{Withdrawn: []topicqueue.Claim{quote("CIT-1-09", costs)}}, {Added: []topicqueue.Claim{quote("CIT-1-02", "The quay of Elm costs 14 euros.")}},
+		}, []string{"new The quay of Elm costs 14 euros.", "withdrawn " + costs}},
+		{"known from what stands", []topicqueue.ToolTrace{
+			{Since: "2026-03-01", Claims: []topicqueue.Claim{quote("CIT-1-01", costs)}}, {Added: []topicqueue.Claim{quote("CIT-1-02", "Today the quay of Alder costs 12 euros.")}},
+		}, nil},
+		{"not asked", []topicqueue.ToolTrace{{Unchecked: true, Since: "2026-03-01"}}, []string{"unchecked"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			m := &recurring.Memory{Date: "2026-03-01", RunID: "r", Blocks: []recurring.Block{{ID: "block_1"}}}
+			c := recurring.Compare(m, []recurring.BlockEvidence{{Block: topicqueue.Block{ID: "block_1"}, Traces: tt.traces}})
+			var got []string
+			for _, s := range c.New {
+				got = append(got, "new "+s.Quote)
+			}
+			for _, ch := range c.Changed {
+				got = append(got, ch.Kind+" "+ch.Old.Value+" -> "+ch.New.Value)
+			}
+			for _, s := range c.Withdrawn {
+				got = append(got, "withdrawn "+s.Quote)
+			}
+			if c.Unchecked > 0 {
+				got = append(got, "unchecked")
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
 }

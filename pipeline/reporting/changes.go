@@ -28,10 +28,10 @@ func (w *writer) whatChanged() string {
 	}
 	var fresh, changed, taken, open []string
 	for _, s := range c.New {
-		fresh = append(fresh, "- "+said(s))
+		fresh = append(fresh, "- "+where(s)+said(s))
 	}
 	for _, ch := range c.Changed {
-		line := "- "
+		line := "- " + where(ch.New)
 		if ch.Old.Value != "" && ch.New.Value != "" {
 			line += "**" + citation.Escape(ch.Old.Value) + " → " + citation.Escape(ch.New.Value) + "** "
 		}
@@ -42,7 +42,7 @@ func (w *writer) whatChanged() string {
 		if t.Gone {
 			why = w.texts.Gone
 		}
-		taken = append(taken, "- "+said(t.Said)+" ("+why.String()+")")
+		taken = append(taken, "- "+where(t.Said)+said(t.Said)+" ("+why.String()+")")
 	}
 	for _, o := range c.Open {
 		open = append(open, "- **"+citation.Escape(o.Title)+"**: "+citation.Escape(o.Reason))
@@ -55,6 +55,14 @@ func (w *writer) whatChanged() string {
 		parts = append(parts, w.texts.NotAsked.With(prompts.V{"N": c.Unchecked}))
 	}
 	return strings.Join(parts, "\n\n")
+}
+
+// where names the document of a sentence that does not name it: "Its revenue was 12 million" tells nothing by itself.
+func where(s recurring.Said) string {
+	if s.Title == "" || strings.Contains(s.Quote, s.Title) {
+		return ""
+	}
+	return "*" + citation.Escape(s.Title) + "*: "
 }
 
 // row shows a row of a table as a line.

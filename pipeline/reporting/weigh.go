@@ -29,7 +29,11 @@ func (w *writer) weigh(ctx context.Context, in Input) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	w.weighed = evidence.Weigh(claims, sketches)
+	judged := w.review.Contradictions
+	if len(w.review.Blocks) > 0 && judged == nil { // a model was asked, and found none
+		judged = []topicqueue.Contradiction{}
+	}
+	w.weighed = evidence.Weigh(claims, sketches, judged)
 	support := w.weighed.Support()
 	for i := range w.claims {
 		w.claims[i].support = support[w.claims[i].ID]
@@ -93,7 +97,7 @@ func (w *writer) placed(plan reportPlan) [][]evidence.Contradiction {
 func disagreementLines(list []evidence.Contradiction) []prompts.Disagreement {
 	var lines []prompts.Disagreement
 	for _, c := range list {
-		lines = append(lines, prompts.Disagreement{A: disagreementSide(c.A), B: disagreementSide(c.B)})
+		lines = append(lines, prompts.Disagreement{A: disagreementSide(c.A), B: disagreementSide(c.B), Why: c.Why})
 	}
 	return lines
 }

@@ -7,7 +7,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"nightdesk/pipeline/recurring"
 	"nightdesk/pipeline/tools"
 	"nightdesk/pipeline/tools/fetch"
 	"nightdesk/prompts"
@@ -27,7 +26,7 @@ type outcome struct {
 	call
 	answer tools.Answer
 	fresh  []topicqueue.Source // sources that no note of this block has read
-	only   []recurring.Unit    // of the one fresh source: what is news in it; nil: all of it
+	only   []piece             // of them that are news; nil: all
 }
 
 // callList collects the calls of one iteration; it refuses what has been asked before.
@@ -146,7 +145,7 @@ func (w *work) act(ctx context.Context, calls []call) ([]outcome, error) {
 	group.SetLimit(w.maxActions())
 	for i, c := range calls {
 		group.Go(func() error {
-			o, err := w.make(groupCtx, c, false, nil)
+			o, err := w.make(groupCtx, c)
 			outcomes[i] = o
 			return err
 		})

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"nightdesk/pipeline/recurring"
 	"nightdesk/pipeline/text"
 	"nightdesk/topicqueue"
 )
@@ -48,7 +47,7 @@ func (w *work) bestPages(k int, calls []call, outcomes []outcome) []call {
 		return nil
 	}
 	most := maxOpenedPages
-	if w.Keep != nil {
+	if w.run.Options.Incremental {
 		most = maxOpened
 	}
 	l := callList{w: w, k: k, asked: w.issued, calls: slices.Clone(calls), limit: len(calls)}
@@ -74,12 +73,6 @@ func (w *work) extract(o outcome, pieces []piece, shares passageShares) []findin
 	for _, p := range passagesOf(pieces) {
 		share := shares.of(o, p)
 		if share < enoughShare {
-			continue
-		}
-		if o.only != nil { // of a text that was read before: what is news in it
-			for _, u := range recurring.Over(o.only, p.at, p.at+len(p.text)) {
-				found = append(found, finding{source: p.source, text: topicqueue.OneLine(o.fresh[p.source].Text[u.Start:u.End]), start: u.Start, end: u.End, share: share})
-			}
 			continue
 		}
 		for _, b := range text.Blocks(p.text) {

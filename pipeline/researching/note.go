@@ -11,7 +11,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"nightdesk/pipeline/llm"
-	"nightdesk/pipeline/recurring"
 	"nightdesk/prompts"
 	"nightdesk/topicqueue"
 )
@@ -85,11 +84,8 @@ type noteTaker struct {
 // take reads the sources, chunk by chunk when they are long.
 func (t *noteTaker) take(ctx context.Context) error {
 	pieces := cut(t.outcome.fresh, noteBytes)
-	if t.run.Options.Incremental {
-		defer t.dropStamps()
-	}
 	if t.outcome.only != nil {
-		pieces = cutPieces(paragraphs(0, t.outcome.fresh[0].Text, t.outcome.only), noteBytes)
+		pieces = cutPieces(t.outcome.only, noteBytes)
 		defer t.dropOld()
 	}
 	pieces = mostRelevant(pieces, t.question(), noteBytes*maxNotes)
@@ -106,17 +102,12 @@ func (t *noteTaker) take(ctx context.Context) error {
 	return nil
 }
 
-// dropOld drops what was found in sentences that are no news.
+// dropOld drops what was found beside the pieces that are news.
 func (t *noteTaker) dropOld() {
 	t.note.found = slices.DeleteFunc(t.note.found, func(f finding) bool {
-		return len(recurring.Over(t.outcome.only, f.start, f.end)) == 0
-	})
-}
-
-// dropStamps drops what pages say of their delivery and their visitors: it would be news every night.
-func (t *noteTaker) dropStamps() {
-	t.note.found = slices.DeleteFunc(t.note.found, func(f finding) bool {
-		return recurring.Stamped(t.outcome.fresh[f.source].Text[f.start:f.end])
+		return !slices.ContainsFunc(t.outcome.only, func(p piece) bool {
+			return p.source == f.source && p.at < f.end && f.start < p.at+len(p.text)
+		})
 	})
 }
 

@@ -16,6 +16,10 @@ import (
 type Documents interface {
 	// Text returns the whole text of a document. The error wraps fs.ErrNotExist when there is none of this key.
 	Text(ctx context.Context, document string) (string, error)
+	// Passages returns all passages of a document in order. None: there is no document of this key.
+	Passages(ctx context.Context, document string) ([]topicqueue.Source, error)
+	// Hashes returns the hash of each document, by key: equal for equal documents.
+	Hashes(ctx context.Context) (map[string]string, error)
 	// Like returns at most limit passages that have most words of a text, best first.
 	Like(ctx context.Context, text string, limit int) ([]topicqueue.Source, error)
 }
@@ -23,23 +27,29 @@ type Documents interface {
 // askedAtOnce is how many calls of Refresh are made side by side: they cost no model call, and sites keep their own pace.
 const askedAtOnce = 6
 
-// Refresh works on a block that an earlier run has researched: in one iteration it looks whether what the block says still
-// stands, makes its searches again, and takes notes of what is new. Its calls are
+// Refresh works on a block that an earlier run has researched, in one iteration:
 //
-//	pages       are asked for by the version that is known of them    -> unchanged, changed, gone, not to be had
-//	documents   of the knowledge base are compared by their texts
-//	searches    are asked again; results that were not there are opened
-//	notes       of new pages, and of the paragraphs of a changed page that have something new
+//	look    pages are asked for by the version that is known of them, documents read, searches asked again
+//	align   the text of then with that of tonight (recurring.Span)
+//	judge   claims stand, or the paragraph of theirs says something else now: it is read again
+//	note    a model sees only the paragraphs that have moved, and says what matters in them; without one, what is
+//	        about the topic as much as the claims are matters
+//	tell    as Withdrawn, with what has come in its place, and Added
 //
-// Traces whose claims all stand are carried over as they are, under their own citations. What a source no longer says becomes a
-// trace with Withdrawn, of the old text and under a citation of its own. The texts that memory.Texts names must be in the run's bundle.
+// Traces whose claims stand keep their citations. What a source no longer says becomes a trace with Withdrawn, of the old text
+// and under a citation of its own. The texts that memory.Texts names must be in the run's bundle.
 //
 // Where nothing has moved, no model is asked. The error is as for Research.
-func (r *Researcher) Refresh(ctx context.Context, run topicqueue.Run, topic string, start Start, memory *recurring.Memory, old recurring.Block, q Queue) (Result, error) {
+func (r *Researcher) Refresh(
+	ctx context.Context, run topicqueue.Run, topic string, start Start, memory *recurring.Memory, old recurring.Block, q Queue,
+) (Result, error) {
 	w := newWork(r, run, topic, start)
 	if start.Block.Iterations == 0 {
-		f := &refresh{work: w, memory: memory, old: old, seen: memory.Seen(), looks: map[string]look{}, unseen: map[string]bool{}, bodies: map[string]string{}}
-		if err := f.look(ctx, q); err != nil {
+		f := &refresh{
+			work: w, memory: memory, old: old, looks: map[string]*look{},
+			span: recurring.Span{Since: memory.Date, Now: run.Date(w.now())},
+		}
+		if err := f.iterate(ctx, q); err != nil {
 			return w.result(), err
 		}
 	}
@@ -54,68 +64,45 @@ type refresh struct {
 	*work
 	memory *recurring.Memory
 	old    recurring.Block
-	seen   recurring.Marks // of all that the last run has seen
-	calls  int             // so far
-	unseen map[string]bool // by PageKey: documents that say something new, and that no run has seen
-	looks  map[string]look
-	bodies map[string]string // by hash
-	all    []outcome
-	noting []outcome // with something to be noted
-	ready  []note    // by noting: what is known without a note
+	span   recurring.Span
+	looks  map[string]*look // by recurring.PageKey
+	all    []outcome        // calls that were made
+	calls  int
+
+	most    float64         // how much of the topic that claim speaks of which speaks of it most
+	seen    map[uint64]bool // marks of all that the last run has read; nil: not yet known
+	losses  []loss
+	places  map[uint64][]spot      // by marks, of all that is said tonight; nil: not yet known
+	carried []topicqueue.ToolTrace // whose claims stand
 }
 
-func (f *refresh) look(ctx context.Context, q Queue) error {
+func (f *refresh) iterate(ctx context.Context, q Queue) error {
 	f.lastSeq = max(f.lastSeq, f.old.LastSeq)
 	pages, searches := f.pageCalls(), f.searchCalls()
 	thought := fmt.Sprintf("Looking again at what was found on %s: %d pages, %d searches.", f.memory.Date, len(pages), len(searches))
 	if err := f.emitThought(ctx, 1, decision{thought: thought}); err != nil {
 		return err
 	}
-	opened, err := f.ask(ctx, pages, false)
-	if err != nil {
-		return err
-	}
-	found, err := f.ask(ctx, searches, false)
-	if err != nil {
-		return err
-	}
-	if err := f.lookAtPages(ctx, opened); err != nil {
-		return err
-	}
-	if err := f.lookAtResults(ctx, found); err != nil {
-		return err
-	}
-	if err := f.lookAtDocuments(ctx); err != nil {
-		return err
-	}
-	carried, lost, err := f.judge(ctx)
-	if err != nil {
-		return err
-	}
-	for _, t := range carried {
-		for _, c := range t.Claims {
-			f.texts[foldedText(c.Text)] = true
+	for _, step := range []func(context.Context) error{
+		func(ctx context.Context) error { return f.lookAround(ctx, pages, searches) }, f.align, f.judge, f.settle,
+	} {
+		if err := step(ctx); err != nil {
+			return err
 		}
 	}
-	if err := f.gather(ctx, found, lost); err != nil {
-		return err
-	}
-	notes, err := f.takeNotes(ctx, 1, f.noting)
+	traces, err := f.note(ctx)
 	if err != nil {
 		return err
 	}
-	traces := f.record(1, f.noting, f.merged(notes))
-	for _, t := range append(slices.Clone(traces), carried...) {
-		f.lastSeq = max(f.lastSeq, citationSeq(t.CitationID))
+	citing := make([]*topicqueue.ToolTrace, 0, len(traces)+len(f.carried))
+	for _, list := range [][]topicqueue.ToolTrace{traces, f.carried} {
+		for i := range list {
+			citing = append(citing, &list[i])
+		}
 	}
-	cp := topicqueue.Checkpoint{Iteration: 1, Digest: f.digest(traces, f.noting)}
-	old := f.asOf(lost)
-	formers, err := f.formers(ctx, traces, lost)
-	if err != nil {
-		return err
-	}
-	cp.Traces = slices.Concat(carried, traces, old, formers)
-	cp.Events = f.references(1, slices.Concat(carried, traces))
+	cp := topicqueue.Checkpoint{Iteration: 1, Digest: f.digest(traces, f.all), Traces: slices.Concat(traces, f.tell(citing))}
+	cp.Traces = slices.Concat(f.carried, cp.Traces)
+	cp.Events = f.references(1, slices.Concat(f.carried, traces))
 	if err := f.addCalls(ctx, &cp, f.all); err != nil {
 		return err
 	}
@@ -157,19 +144,20 @@ func (f *refresh) pageCalls() []call {
 	return calls
 }
 
-// searchCalls are the block's searches.
+// searchCalls are the block's searches, and those that it was planned with: they may have found nothing.
 func (f *refresh) searchCalls() []call {
-	var calls []call
+	calls := f.plannedCalls(1, f.old.SubTopic.Queries, f.searches())
 	for _, a := range f.old.Asked {
-		if _, ok := f.tools.Lookup(a.Tool); ok && a.Tool != openPage {
+		same := func(c call) bool { return tools.Key(c.tool, c.query) == tools.Key(a.Tool, a.Query) }
+		if _, ok := f.tools.Lookup(a.Tool); ok && a.Tool != openPage && !slices.ContainsFunc(calls, same) {
 			calls = append(calls, call{tool: a.Tool, query: a.Query})
 		}
 	}
 	return calls
 }
 
-// ask makes calls, several at a time. aside: the next run has no reason to make them again.
-func (f *refresh) ask(ctx context.Context, calls []call, aside bool) ([]outcome, error) {
+// ask makes calls, several at a time.
+func (f *refresh) ask(ctx context.Context, calls []call) ([]outcome, error) {
 	outcomes := make([]outcome, len(calls))
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.SetLimit(askedAtOnce)
@@ -177,7 +165,10 @@ func (f *refresh) ask(ctx context.Context, calls []call, aside bool) ([]outcome,
 		f.calls++
 		c.id = fmt.Sprintf("%s/1.%d", f.block.ID, f.calls)
 		group.Go(func() (err error) {
-			outcomes[i], err = f.make(groupCtx, c, aside, f.doubt(c))
+			outcomes[i], err = f.make(groupCtx, c)
+			if err == nil && f.doubtful(groupCtx, outcomes[i]) {
+				outcomes[i].answer.Failed, outcomes[i].answer.Sources = true, nil
+			}
 			return err
 		})
 	}
@@ -189,20 +180,11 @@ func (f *refresh) ask(ctx context.Context, calls []call, aside bool) ([]outcome,
 	return outcomes, err
 }
 
-// make makes one call, and lets the next run know of it. doubt: what makes of its answer none; may be nil.
-func (w *work) make(ctx context.Context, c call, aside bool, doubt func(tools.Answer) bool) (outcome, error) {
-	asked := tools.Call{ToolID: c.id, Query: c.query, Known: c.known}
-	answer, err := w.Runner.Call(ctx, w.run.ID, c.tool, asked)
+// make makes one call.
+func (w *work) make(ctx context.Context, c call) (outcome, error) {
+	answer, err := w.Runner.Call(ctx, w.run.ID, c.tool, tools.Call{ToolID: c.id, Query: c.query, Known: c.known})
 	if err != nil {
 		return outcome{}, fmt.Errorf("call %s for %s: %w", c.tool, c.id, err)
-	}
-	if doubt != nil && doubt(answer) {
-		answer.Failed, answer.Sources = true, nil
-	}
-	if w.Keep != nil {
-		if err := w.Keep(ctx, recurring.CallOf(w.block.ID, c.tool, asked, answer, aside)); err != nil {
-			return outcome{}, fmt.Errorf("remember %s: %w", c.id, err)
-		}
 	}
 	return outcome{call: c, answer: answer}, nil
 }

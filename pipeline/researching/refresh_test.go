@@ -1,12 +1,12 @@
 package researching_test
 
 import (
-	"context"
 	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -22,7 +22,7 @@ type web struct {
 	*bench
 	pages map[string]string
 	down  map[string]bool // pages whose server has a failure
-	calls []recurring.Call
+	last  string          // what was returned at the end of the block
 }
 
 var quotable = regexp.MustCompile(`[A-Z][^.\n>]*\d[^.\n>]*\.`)
@@ -32,7 +32,7 @@ func newWeb(t *testing.T, pages map[string]string, model bool) *web {
 	for name, text := range pages {
 		w.pages["https://site.example/"+name] = text
 	}
-	w.run.Options.Tools, w.run.Options.MaxIterations = []string{"web_search", "open_page"}, 2
+	w.run.Options.Tools, w.run.Options.MaxIterations, w.run.Options.Incremental = []string{"web_search", "open_page"}, 2, true
 	w.start.Block.Queries = []string{"spring tides at the harbour"}
 	w.bench.tools = map[string]func(string) tools.Result{"web_search": func(string) tools.Result {
 		var r tools.Result
@@ -75,12 +75,6 @@ func newWeb(t *testing.T, pages map[string]string, model bool) *web {
 		w.r.Model = nil
 	}
 	w.r.MaxActions = 5
-	w.r.Keep = func(_ context.Context, c recurring.Call) error {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		w.calls = append(w.calls, c)
-		return nil
-	}
 	return w
 }
 
@@ -96,19 +90,38 @@ func (w *web) addresses() []string {
 // first researches the block, and returns what is remembered of it.
 func (w *web) first() *recurring.Memory {
 	w.t.Helper()
-	if _, err := w.research(); err != nil {
+	result, err := w.research()
+	if err != nil {
 		w.t.Fatal(err)
 	}
+	w.last = result.Returned
 	return w.remembered(nil)
 }
 
 func (w *web) remembered(base *recurring.Memory) *recurring.Memory {
 	w.t.Helper()
-	m := recurring.Make(base, recurring.Ended{Run: w.run, Plan: topicqueue.Plan{Topic: w.run.Topic}, Blocks: w.blocks(), Calls: w.calls})
+	m := recurring.Make(base, recurring.Ended{Run: w.run, Plan: topicqueue.Plan{Topic: w.run.Topic}, Blocks: w.blocks(), Returned: w.all()})
 	if m == nil {
 		w.t.Fatal("nothing is remembered")
 	}
 	return m
+}
+
+// all is what the calls of the block have returned.
+func (w *web) all() (list []topicqueue.Returned) {
+	w.t.Helper()
+	hashes := []string{w.last}
+	for _, cp := range w.queue.checkpoints {
+		hashes = append(hashes, cp.Returned)
+	}
+	for _, hash := range hashes {
+		calls, err := topicqueue.DecodeReturned(w.bench.pages[hash])
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		list = append(list, calls...)
+	}
+	return list
 }
 
 func (w *web) blocks() []recurring.BlockEvidence {
@@ -121,15 +134,18 @@ func (w *web) blocks() []recurring.BlockEvidence {
 func (w *web) again(m *recurring.Memory) (recurring.Changes, int) {
 	w.t.Helper()
 	w.queue = &memoryQueue{view: w.start.View, max: 8, emit: w.r.Emit}
-	w.calls, w.asked = nil, nil
+	w.asked = nil
 	w.run.ID = "research_20260102_000000_bbbbbbbbbb"
+	w.r.Now = func() time.Time { return time.Date(2026, 1, 2, 5, 0, 0, 0, time.UTC) }
 	old, ok := m.Block(w.start.Block.ID, w.start.Block.Title)
 	if !ok {
 		w.t.Fatal("the block is not remembered")
 	}
-	if _, err := w.r.Refresh(w.t.Context(), w.run, w.run.Topic, w.start, m, old, w.queue); err != nil {
+	result, err := w.r.Refresh(w.t.Context(), w.run, w.run.Topic, w.start, m, old, w.queue)
+	if err != nil {
 		w.t.Fatal(err)
 	}
+	w.last = result.Returned
 	for _, t := range w.queue.traces() { // every quote stands where its claim says, in a text of the bundle
 		for _, c := range slices.Concat(t.Claims, t.Withdrawn) {
 			if text := w.bench.pages[t.Source.Hash]; c.End > len(text) || text[c.Start:c.End] != c.Quote {
@@ -193,12 +209,14 @@ func TestRefresh(t *testing.T) {
 			w.pages["https://site.example/a"] = "The old pier is popular.\n\nVisitors may look at the gauge on 3 days of the week. The gauge of the harbour was built in 1911.\n\nSpring tides at the harbour rise by 7 metres."
 		}},
 		{name: "a sentence that is not about figures", edit: replaced("a", "The old pier is popular.", "The old pier is not popular any more."), calls: 1},
-		{name: "a number", edit: replaced("a", "7 metres", "8 metres"), want: []string{"value 7 metres -> 8 metres: Spring tides at the harbour rise by 8 metres."}},
-		{name: "a year", edit: replaced("a", "1911", "1913"), want: []string{"date 1911 -> 1913: The gauge of the harbour was built in 1913."}},
-		{name: "a number, in a sentence with more words", edit: replaced("a", "rise by 7 metres.", "rise by 9 metres in most years."),
+		{name: "a number", edit: replaced("a", "7 metres", "8 metres"), calls: 1, want: []string{"value 7 metres -> 8 metres: Spring tides at the harbour rise by 8 metres."}},
+		{name: "a year", edit: replaced("a", "1911", "1913"), calls: 1, want: []string{"date 1911 -> 1913: The gauge of the harbour was built in 1913."}},
+		{name: "a number, in a sentence with more words", edit: replaced("a", "rise by 7 metres.", "rise by 9 metres in most years."), calls: 1,
 			want: []string{"value 7 metres -> 9 metres: Spring tides at the harbour rise by 9 metres in most years."}},
-		{name: "the same in other words", edit: replaced("a", "The gauge of the harbour was built in 1911.", "The harbour's gauge was built in 1911.")},
-		{name: "words around the quote", edit: replaced("a", "Spring tides at the harbour rise by 7 metres.", "As everybody knows, spring tides at the harbour rise by 7 metres."), calls: 0},
+		{name: "the same in other words", edit: replaced("a", "The gauge of the harbour was built in 1911.", "The harbour's gauge was built in 1911."), calls: 1,
+			want: []string{"words gauge of the harbour -> harbour's gauge: The harbour's gauge was built in 1911."}},
+		{name: "words around the quote", edit: replaced("a", "Spring tides at the harbour rise by 7 metres.", "As everybody knows, spring tides at the harbour rise by 7 metres."), calls: 1,
+			want: []string{"words Spring -> As everybody knows, spring: As everybody knows, spring tides at the harbour rise by 7 metres."}},
 		{name: "a new sentence", edit: replaced("a", "The old pier is popular.", "The old pier is popular. A new tide table covers 40 harbours."), calls: 1,
 			want: []string{"new: A new tide table covers 40 harbours."}},
 		{name: "a sentence that is gone", edit: replaced("b", "\n\nThe lower quay lies 4 metres above the sea.", ""),
@@ -227,7 +245,7 @@ func TestRefresh(t *testing.T) {
 		{name: "a number that moves to another page", edit: func(w *web) {
 			replaced("a", "Spring tides at the harbour rise by 7 metres.", "Spring tides are described elsewhere.")(w)
 			w.pages["https://site.example/c"] = "Spring tides at the harbour rise by 9 metres."
-		}, calls: 2, want: []string{"value 7 metres -> 9 metres: Spring tides at the harbour rise by 9 metres."}},
+		}, calls: 1, want: []string{"value 7 metres -> 9 metres: Spring tides at the harbour rise by 9 metres."}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

@@ -2,46 +2,65 @@ package researching
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"time"
 
 	"nightdesk/pipeline/recurring"
 	"nightdesk/topicqueue"
 )
 
-// remember opens the pages that the block cites from searches alone, so that the next run knows what else stood there and asks
-// for them by their version. Only for topics that are researched again; it costs no model call. The result names what the calls
-// have returned, see topicqueue.Checkpoint.
+// remember reads the whole of what the block cites from searches alone, so that the next run can compare it: pages and documents.
+// Only for topics that are researched again; it costs no model call. The result names what the calls have returned, see
+// topicqueue.Checkpoint.
 func (w *work) remember(ctx context.Context, memory *recurring.Memory) (returned string, err error) {
-	_, ok := w.tools.Lookup(openPage)
-	if w.Keep == nil || !ok {
+	if !w.run.Options.Incremental {
 		return "", nil
 	}
+	_, opens := w.tools.Lookup(openPage)
 	done := map[string]bool{}
-	var opened []outcome
 	for _, t := range w.traces {
-		key := recurring.PageKey(t.Source)
-		if t.ToolType == openPage {
-			done[key] = true
+		if t.ToolType == openPage || t.ToolType == recurring.ReadDocument || len(t.Withdrawn) > 0 {
+			done[recurring.PageKey(t.Source)] = true
 		}
 	}
+	var read []outcome
 	for _, t := range w.traces {
 		key := recurring.PageKey(t.Source)
-		if memory != nil && memory.Pages[key].Opened || done[key] || w.own.has(openPage, t.Source.URL) || t.Source.Kind != topicqueue.SourceWeb || len(t.Withdrawn) > 0 {
+		if done[key] || memory != nil && memory.Pages[key].Opened {
 			continue
 		}
 		if !w.SoftLimit.IsZero() && time.Now().After(w.SoftLimit) {
 			break
 		}
 		done[key] = true
-		o, err := w.make(ctx, call{id: fmt.Sprintf("%s/open.%d", w.block.ID, len(opened)+1), tool: openPage, query: t.Source.URL}, false, nil)
-		if ctx.Err() != nil {
-			return "", context.Cause(ctx)
+		o := outcome{call: call{id: fmt.Sprintf("%s/open.%d", w.block.ID, len(read)+1), tool: openPage, query: t.Source.URL}}
+		switch {
+		case t.Source.Kind == topicqueue.SourceDocument && w.Documents != nil:
+			o.tool, o.query = recurring.ReadDocument, t.Source.Document
+			whole, _, err := wholeDocument(ctx, w.Documents, t.Source.Document)
+			if err == nil {
+				o.answer.Sources = []topicqueue.Source{whole}
+				err = w.Runner.Pages.PutPage(ctx, w.run.ID, whole.Hash, whole.Text)
+			}
+			if ctx.Err() != nil {
+				return "", context.Cause(ctx)
+			}
+			if err != nil && !errors.Is(err, fs.ErrNotExist) { // it may just have gone
+				return "", fmt.Errorf("read document %q for the next run: %w", t.Source.Document, err)
+			}
+		case t.Source.Kind == topicqueue.SourceWeb && opens && !w.own.has(openPage, t.Source.URL):
+			if o, err = w.make(ctx, o.call); ctx.Err() != nil {
+				return "", context.Cause(ctx)
+			}
+			if err != nil {
+				return "", err
+			}
+		default:
+			continue
 		}
-		if err != nil {
-			return "", err
-		}
-		opened = append(opened, o)
+		read = append(read, o)
 	}
-	return w.putReturned(ctx, opened)
+	return w.putReturned(ctx, read)
 }

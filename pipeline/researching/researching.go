@@ -21,7 +21,6 @@ import (
 	"time"
 
 	"nightdesk/pipeline/llm"
-	"nightdesk/pipeline/recurring"
 	"nightdesk/pipeline/tools"
 	"nightdesk/topicqueue"
 )
@@ -46,9 +45,8 @@ type Researcher struct {
 	May func(ctx context.Context, iteration int) (bool, error)
 
 	// Of a topic that is researched again and again:
-	Keep      func(ctx context.Context, c recurring.Call) error // is told of every call; nil: nobody remembers them
-	Documents Documents                                         // of the run's knowledge base; nil: it has none
-	Before    Documents                                         // of that base as the last run had it; nil: that is not known
+	Documents Documents // of the run's knowledge base; nil: it has none
+	Before    Documents // of that base as the last run had it; nil: that is not known
 }
 
 // Start is where the work on a block begins or goes on.

@@ -1,14 +1,12 @@
 package researching_test
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
 	"nightdesk/pipeline/llm"
-	"nightdesk/pipeline/recurring"
 	"nightdesk/pipeline/tools"
 	"nightdesk/prompts"
 	"nightdesk/topicqueue"
@@ -92,7 +90,7 @@ func TestReturnedAtTheEnd(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.run.Options.MaxIterations, b.run.Options.Tools = 1, []string{"web_search", "open_page"}
-	b.r.Keep = func(context.Context, recurring.Call) error { return nil }
+	b.run.Options.Incremental = true
 	page := func(text string) tools.Result {
 		return tools.Result{Text: text, Sources: []topicqueue.Source{{Kind: topicqueue.SourceWeb, Title: "Tides", URL: "https://a.example/tides", Text: text}}}
 	}

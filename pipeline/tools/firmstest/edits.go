@@ -150,7 +150,7 @@ func Edits() []Edit {
 			f.AboutLines = f.AboutLines[:1]
 		}, Want: func(f *Firm) []Finding { return of(moved, f.NewsLines[:3]...) }, Moves: true},
 		{Name: "question in other words", Local: true, Do: func(f *Firm) { f.Answers[0][0] = "How many days does a repair last?" }},
-		{Name: "release withdrawn", Local: true, Do: func(f *Firm) { f.Releases = f.Releases[1:] }, Want: always(withdrawn("milliseconds"))},
+		{Name: "release withdrawn", Local: true, Do: func(f *Firm) { f.Releases = f.Releases[1:] }, Want: always(withdrawn("milliseconds"), withdrawn("Fixes a crash"))},
 		{Name: "name replaced in a quotation", Local: true, Do: func(f *Firm) {
 			f.PressLines[2] = "“We are pleased with the result,” said Jonas Ekeby, head of finance of " + f.Name + "."
 		},
@@ -160,10 +160,10 @@ func Edits() []Edit {
 		{Name: "abbreviated", Local: true, Do: func(f *Firm) { swap(&f.NewsLines[2], " thousand euros", ",000 euros") }},
 		{Name: "words between the words", Local: true, Do: func(f *Firm) {
 			f.Operations[2] = strings.Replace(f.Operations[2], "Its main hall covers", "Its large main hall covers", 1)
-		}},
+		}, Want: always(changed("Its main hall", "Its large main hall"))},
 		{Name: "percentage added to a sentence", Local: true, Do: func(f *Firm) {
 			f.PressLines[3] = strings.TrimSuffix(f.PressLines[3], ".") + ", an increase of 12 percent."
-		}, Want: always(fresh("12 percent"))},
+		}, Want: always(Finding{"changed", []string{"on research"}, []string{"12 percent"}})},
 		{Name: "page empty for a night", Do: func(f *Firm) { f.Page(Questions).State = "empty" }},
 		{Name: "consent asked for in its place", Do: func(f *Firm) { f.Page(Forum).State = "consent" }},
 	}

@@ -25,7 +25,9 @@ func (f *Firm) name(file string) string { return f.slug() + "-" + file }
 
 // press is all that the press release says.
 func (f *Firm) press() []string {
-	return append(slices.Clone(f.PressLines), f.Name+" makes precise instruments and is known for its service.")
+	lines := append(slices.Clone(f.PressLines), f.Name+" makes precise instruments and is known for its service.")
+	lines[0] = "4 February 2026 – " + lines[0]
+	return lines
 }
 
 // take removes the file of a page and returns it.
@@ -169,7 +171,9 @@ func Filings() []Filing {
 				files[f.name("products.docx")] = docx(title, lines)
 			}
 		}},
-		{Edit{Name: "facts in other words in another file", Do: nothing, Moves: true}, only(func(f *Firm, files Files) {
+		{Edit{Name: "facts in other words in another file", Do: nothing, Moves: true, Want: func(f *Firm) []Finding {
+			return []Finding{{Kind: "changed", Old: []string{f.Answers[0][1]}, New: []string{"On average, repairs"}}}
+		}}, only(func(f *Firm, files Files) {
 			files.take(f, Questions)
 			files[f.name("service.md")] = markdown("Service of "+f.Name, []string{"On average, repairs" + strings.Replace(strings.TrimPrefix(f.Answers[0][1], "Repairs"), " on average.", ".", 1), f.Answers[1][1], f.Answers[2][1]})
 		})},

@@ -1,0 +1,204 @@
+package jobs_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"nightdesk/jobs"
+	"nightdesk/pipeline/knowledge"
+	"nightdesk/pipeline/tools"
+	"nightdesk/topicqueue"
+	"nightdesk/topicqueue/redisqueue/redistest"
+)
+
+// companyForm is how the files of a corpus tell of companies. %[1]s is the name of one, %[2]d a number of its own.
+type companyForm struct {
+	topic, file string
+
+	revenue, lawsuit, hearing, paragraph [2]string // before and after
+	investigation                        string    // after the sentence on the lawsuit
+	cosmetic                             [][2]string
+}
+
+// The rules of what has changed were made with the first form; the second one was written before, and looked at last.
+var companyForms = map[string]companyForm{
+	"prose": {
+		topic: "Revenue, lawsuits and investigations of the companies",
+		file: "# %[1]s\n\n%[1]s was founded in 19%[3]d and makes parts for machines. Its revenue was %[2]d million euros in 2025. The company employs 4%[3]d people.\n\n" +
+			"A lawsuit of a supplier against %[1]s is pending. The court will hear the case on 12 May 2026. The board calls the claims unfounded.\n\n" +
+			"%[1]s plans a plant in the north. The canteen serves lunch at noon.\n",
+		revenue:       [2]string{"revenue was %[2]d million", "revenue was 9%[2]d million"},
+		lawsuit:       [2]string{"A lawsuit of a supplier against %[1]s is pending.", "A lawsuit of a supplier against %[1]s was settled for 3 million euros."},
+		hearing:       [2]string{"12 May 2026", "30 June 2026"},
+		paragraph:     [2]string{"A lawsuit of a supplier against %[1]s is pending. The court will hear the case on 12 May 2026. The board calls the claims unfounded.\n\n", ""},
+		investigation: " The cartel office has opened an investigation into prices of %[1]s.",
+		cosmetic: [][2]string{{"makes parts", "makes  parts"}, {"%[1]s plans a plant in the north. The canteen serves lunch at noon.", "The canteen serves lunch at noon. %[1]s plans a plant in the north."},
+			{"people.", "peolpe."}, {"# %[1]s", "# The company %[1]s"}},
+	},
+	"records": {
+		topic: "Which turnover do the firms report, which suits and inquiries are they facing?",
+		file: "%[1]s — profile\n\n## Figures\n\n| Item | Value |\n|---|---|\n| Turnover of %[1]s 2025 | EUR %[2]dm |\n| Staff | 5%[3]d |\n\n## Law\n\n" +
+			"- Suits: Orr & Sons v. %[1]s over late deliveries has not been decided\n- Next date: the ruling is due on 3 March 2027\n\n" +
+			"## Other\n\nThe warehouse of %[1]s holds 7,%[3]d0 pallets. Visitors need a badge.\n\nAuditors confirmed the turnover of %[1]s without remarks.\n",
+		revenue:       [2]string{"EUR %[2]dm", "EUR 8%[2]dm"},
+		lawsuit:       [2]string{"over late deliveries has not been decided", "over late deliveries ended with a payment of EUR 2m"},
+		hearing:       [2]string{"3 March 2027", "17 April 2027"},
+		paragraph:     [2]string{"Auditors confirmed the turnover of %[1]s without remarks.\n", ""},
+		investigation: "\n- Inquiries: customs officers searched offices of %[1]s in an inquiry into turnover tax",
+		cosmetic: [][2]string{{"Visitors need", "Visitors  need"}, {"## Other", "## Further matters"},
+			{"warehouse", "warehuose"}, {"| Staff | 5%[3]d |", "| Staff | 5%[3]d.0 |"}},
+	},
+}
+
+const companies = 200
+
+// company writes a part of the file of company i.
+func company(i int, text string) string {
+	syllables := []string{"Ar", "Bel", "Cor", "Dan", "El", "Far", "Gor", "Hal", "Is", "Jor", "Kel", "Lun", "Mor", "Nor", "Or", "Pel"}
+	name := syllables[i%16] + strings.ToLower(syllables[i/16]) + "ton Works"
+	return strings.NewReplacer("%[1]s", name, "%[2]d", fmt.Sprint(1000+7*i), "%[3]d", fmt.Sprint(10+i%90)).Replace(text)
+}
+
+// One topic over two hundred short files, of which thirteen change in what the topic asks for, and others in what it does not.
+func TestWhatChangedAmongCompanies(t *testing.T) {
+	t.Parallel()
+	for name, form := range companyForms {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t, redistest.Server(t), nil)
+			dir := t.TempDir()
+			write := func(i int, text string) {
+				if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("company-%03d.md", i)), []byte(company(i, text)), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			published := map[string]*knowledge.Base{}
+			b.services.Toolbox = func(_ context.Context, run topicqueue.Run) (jobs.Toolbox, error) {
+				base := published[run.Options.KnowledgeVersion]
+				return jobs.Toolbox{Tools: tools.Set{tools.NewRAGHybrid(base, 10)}, Sections: base, Documents: base}, nil
+			}
+			n := &nights{bench: b, model: &nightModel{}, subjects: []string{"companies"}, topic: func(string) string { return form.topic }}
+			night := func(number int) nightReport {
+				t.Helper()
+				version, base := publishBase(t, b.services.Store, dir)
+				published[version] = base
+				return n.nightOf(number, func(o *topicqueue.Options) {
+					o.KnowledgeBase, o.KnowledgeVersion, o.Tools = "companies", version, []string{"rag_hybrid"}
+				})["companies"]
+			}
+			for i := range companies {
+				write(i, form.file)
+			}
+			first := night(1)
+			want := form.edit(t, write, filepath.Join(dir, "company-140.md"))
+			second := night(2)
+			told, found := findings(second.changes), make([]bool, len(want))
+			right := 0
+			for _, g := range told {
+				known := g.kind == "withdrawn" && strings.Contains(company(140, form.file), g.old) // of the file that was deleted
+				for k, w := range want {
+					if g.kind == w.Kind && holds(g.old, w.Old) && holds(g.now, w.New) {
+						found[k], known = true, true
+					}
+				}
+				if known {
+					right++
+				} else {
+					t.Logf("wrongly told: %+v", g)
+				}
+			}
+			hits := 0
+			for k, w := range want {
+				if found[k] {
+					hits++
+				} else {
+					t.Logf("not told: %+v", w)
+				}
+			}
+			precision, recall := float64(right)/float64(max(1, len(told))), float64(hits)/float64(len(want))
+			took := func(r nightReport) float64 { return r.run.EndedAt.Sub(r.run.StartedAt).Seconds() }
+			t.Logf("%d told of %d edits: precision %.3f, recall %.3f; nights took %.1f and %.1f s", len(told), len(want), precision, recall, took(first), took(second))
+			if precision < 0.95 || recall < 0.95 {
+				t.Error("too little is told rightly")
+			}
+			if third := night(3); !third.changes.None() {
+				t.Errorf("nothing was edited, but %+v", findings(third.changes))
+			}
+		})
+	}
+}
+
+// edit changes files and says what there is to tell.
+func (form companyForm) edit(t *testing.T, write func(int, string), deleted string) (want []wanted) {
+	t.Helper()
+	swap := func(i int, pair [2]string) string {
+		if !strings.Contains(form.file, pair[0]) {
+			t.Fatalf("%q is not there", pair[0])
+		}
+		return strings.Replace(form.file, pair[0], pair[1], 1)
+	}
+	change := func(i int, pair [2]string) {
+		write(i, swap(i, pair))
+		want = append(want, wanted{"changed", parts(i, pair[0]), parts(i, pair[1])})
+	}
+	for _, i := range []int{3, 31, 77, 102, 158, 199} {
+		change(i, form.revenue)
+	}
+	for _, i := range []int{12, 64, 121} {
+		change(i, form.lawsuit)
+	}
+	change(88, form.hearing)
+	write(45, swap(45, form.paragraph))
+	want = append(want, wanted{"withdrawn", nil, nil})
+	for _, sentence := range strings.SplitAfter(company(45, form.paragraph[0]), ". ") {
+		want[len(want)-1].Old = []string{strings.TrimSpace(sentence)}
+		break
+	}
+	anchor := form.lawsuit[0]
+	write(170, strings.Replace(form.file, anchor, anchor+form.investigation, 1))
+	want = append(want, wanted{"new", nil, parts(170, strings.TrimLeft(form.investigation, " \n-"))})
+	if err := os.Remove(deleted); err != nil {
+		t.Fatal(err)
+	}
+	want = append(want, wanted{"withdrawn", parts(140, form.lawsuit[0]), nil}, wanted{"withdrawn", parts(140, form.revenue[0]), nil})
+	for k, pair := range form.cosmetic {
+		write(20+k, swap(20+k, pair))
+	}
+	return want
+}
+
+type wanted struct {
+	Kind     string
+	Old, New []string
+}
+
+func parts(i int, text string) []string { return []string{company(i, text)} }
+
+// publishBase indexes a directory, and returns what was published of it.
+func publishBase(t *testing.T, store knowledge.SnapshotStore, dir string) (version string, base *knowledge.Base) {
+	t.Helper()
+	made, err := knowledge.Create(filepath.Join(t.TempDir(), "base.sqlite"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer made.Close()
+	if rep, err := made.Ingest(t.Context(), []string{dir}, nil); err != nil || len(rep.Skipped) > 0 {
+		t.Fatal(err, rep.Skipped)
+	}
+	if version, err = knowledge.Publish(t.Context(), made, store); err != nil {
+		t.Fatal(err)
+	}
+	path, err := knowledge.Fetch(t.Context(), store, t.TempDir(), "base", version)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if base, err = knowledge.Open(path); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { base.Close() })
+	return version, base
+}

@@ -1,0 +1,134 @@
+package recurring
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"nightdesk/pipeline/quantity"
+	"nightdesk/pipeline/text"
+)
+
+// Kinds of changes.
+const (
+	ChangedValue = "value" // another figure
+	ChangedDate  = "date"  // another date
+	ChangedWords = "words" // other words with the same figures
+)
+
+// maxValue is the length in bytes up to which what differs is shown by itself.
+const maxValue = 60
+
+// Differing says what differs in a sentence or row and the one in its place: which kind of change it is, and the two values
+// or stretches of words as written, both empty where they are long.
+func Differing(old, now string) (kind, before, after string) {
+	if strings.HasPrefix(old, "|") && strings.HasPrefix(now, "|") {
+		one, two := strings.Split(strings.Trim(old, "| "), "|"), strings.Split(strings.Trim(now, "| "), "|")
+		for i := range min(len(one), len(two)) {
+			if x, y := strings.TrimSpace(one[i]), strings.TrimSpace(two[i]); !sameCell(x, y) {
+				return kindOf(x, y), x, y
+			}
+		}
+	}
+	kind = kindOf(old, now)
+	if before, after = figure(old, now); before == "" {
+		before, after = middle(old, now)
+	}
+	if len(before) > maxValue || len(after) > maxValue {
+		before, after = "", ""
+	}
+	return kind, before, after
+}
+
+// kindOf says what kind of change it is by the first figure that differs.
+func kindOf(old, now string) string {
+	_, a := parts(old)
+	_, b := parts(now)
+	for i := range max(len(a), len(b)) {
+		if i < len(a) && i < len(b) && equal(a[i], b[i]) {
+			continue
+		}
+		if i < len(b) && b[i].Kind == quantity.Date || i >= len(b) && a[i].Kind == quantity.Date {
+			return ChangedDate
+		}
+		return ChangedValue
+	}
+	return ChangedWords
+}
+
+// middle returns what stands between the words that both texts begin and end with, figures whole.
+func middle(old, now string) (string, string) {
+	one, two := fields(old), fields(now)
+	equalWord := func(a, b stretch) bool {
+		return slices.Equal(text.Words(old[a.start:a.end]), text.Words(now[b.start:b.end]))
+	}
+	head, tail := 0, 0
+	for head < min(len(one), len(two)) && equalWord(one[head], two[head]) {
+		head++
+	}
+	for tail < min(len(one), len(two))-head && equalWord(one[len(one)-1-tail], two[len(two)-1-tail]) {
+		tail++
+	}
+	if head+tail == min(len(one), len(two)) { // nothing stands there in one of them: with the words beside it
+		if head > 0 {
+			head--
+		}
+		if tail > 0 {
+			tail--
+		}
+	}
+	return whole(old, one[head:len(one)-tail]), whole(now, two[head:len(two)-tail])
+}
+
+// stretch is a part of a text: bytes.
+type stretch struct{ start, end int }
+
+// fields returns the words of a text as they stand there.
+func fields(s string) (list []stretch) {
+	at := 0
+	for _, f := range strings.Fields(s) {
+		at += strings.Index(s[at:], f)
+		list = append(list, stretch{at, at + len(f)})
+		at += len(f)
+	}
+	return list
+}
+
+// whole returns the words with the rest of the figures that they cut.
+func whole(s string, words []stretch) string {
+	if len(words) == 0 {
+		return ""
+	}
+	start, end := words[0].start, words[len(words)-1].end
+	for _, q := range quantity.Parse(s) {
+		if q.Start < end && start < q.End {
+			start, end = min(start, q.Start), max(end, q.End)
+		}
+	}
+	return strings.Trim(strings.Join(strings.Fields(s[start:end]), " "), ".,;: ")
+}
+
+// figure returns the first two figures of one kind and unit that stand in each other's place; both empty: there are none.
+func figure(old, now string) (string, string) {
+	_, a := parts(old)
+	_, b := parts(now)
+	if len(a) != len(b) {
+		return "", ""
+	}
+	for i := range a {
+		if a[i].Kind == b[i].Kind && a[i].Unit == b[i].Unit && !equal(a[i], b[i]) {
+			return old[a[i].Start:a[i].End], now[b[i].Start:b[i].End]
+		}
+	}
+	return "", ""
+}
+
+// date writes a day as YYYY-MM-DD.
+func date(w quantity.When) string { return fmt.Sprintf("%04d-%02d-%02d", w.Year, w.Month, w.Day) }
+
+// months counts the months of a date since the year 0, 0 when it is none.
+func months(day string) int {
+	var year, month int
+	_, _ = fmt.Sscanf(day, "%d-%d", &year, &month) // what it cannot read stays 0
+	return 12*year + month
+}

@@ -1,0 +1,597 @@
+package researching
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	"nightdesk/pipeline/quantity"
+	"nightdesk/pipeline/recurring"
+	"nightdesk/pipeline/text"
+	"nightdesk/pipeline/tools"
+	"nightdesk/topicqueue"
+)
+
+// spot is where a sentence stands tonight.
+type spot struct {
+	look       *look
+	start, end int // in its text
+}
+
+// loss is a sentence of a claim that its source no longer says.
+type loss struct {
+	look  *look
+	unit  text.Unit // of then
+	share float64   // of the claim
+	noted bool      // else it only stood beside a claim
+}
+
+// align finds what has moved in each text.
+func (f *refresh) align(ctx context.Context) error {
+	for _, l := range f.inOrder() {
+		if err := f.alignOne(ctx, l); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// inOrder returns all looks, in the order of their keys.
+func (f *refresh) inOrder() []*look {
+	var list []*look
+	for _, key := range slices.Sorted(maps.Keys(f.looks)) {
+		list = append(list, f.looks[key])
+	}
+	return list
+}
+
+func (f *refresh) alignOne(ctx context.Context, l *look) error {
+	switch l.state {
+	case changed:
+		l.diff, l.respelt = f.span.Moved(l.then.Text, l.text)
+		f.dropRestless(ctx, l)
+	case gone:
+		l.diff.Withdrawn = slices.DeleteFunc(text.Units(l.then.Text), func(u text.Unit) bool { return u.Form == text.Label })
+	}
+	if l.excerpt {
+		l.diff.Withdrawn = nil
+	}
+	if l.excerpt || l.then.Text == "" && l.cited { // what stood beside the claims is not known
+		l.diff.New = nil
+	}
+	l.places = counterparts(l.then.Text, l.text, slices.Concat(l.respelt, l.diff.Changed))
+	return f.dropKnown(ctx, l)
+}
+
+// dropRestless asks for a page that has changed once more: what is another one a moment later, such as the number of visitors, is no
+// news. When that fails, all is taken for news.
+func (f *refresh) dropRestless(ctx context.Context, l *look) {
+	tool, ok := f.tools.Lookup(openPage)
+	if !ok || l.call.tool != openPage || len(l.diff.Changed)+len(l.diff.New) == 0 {
+		return
+	}
+	again, err := tool.Call(ctx, tools.Call{ToolID: l.call.id, Query: l.call.query}) // not by the runner, which knows the answer
+	if err != nil || again.Failed || len(again.Sources) == 0 {
+		return
+	}
+	marks := marksOf(again.Sources[0].Text)
+	l.diff.Changed = slices.DeleteFunc(l.diff.Changed, func(p text.Pair) bool {
+		if !marks[p.New.Mark] {
+			l.respelt = append(l.respelt, p)
+		}
+		return !marks[p.New.Mark]
+	})
+	l.diff.New = slices.DeleteFunc(l.diff.New, func(u text.Unit) bool { return !marks[u.Mark] })
+}
+
+// dropKnown drops new units that the last run has read elsewhere, or that its knowledge base had elsewhere: pages are copied and
+// files renamed.
+func (f *refresh) dropKnown(ctx context.Context, l *look) error {
+	if len(l.diff.New) > 0 && f.seen == nil {
+		f.seen = map[uint64]bool{}
+		needed, wanted := f.memory.Texts()
+		for _, hash := range append(needed, wanted...) {
+			if body, err := f.Runner.Pages.Page(ctx, f.run.ID, hash); err == nil { // else it is not known
+				maps.Copy(f.seen, marksOf(body))
+			}
+		}
+	}
+	fresh := l.diff.New[:0]
+	for _, u := range l.diff.New {
+		known := f.seen[u.Mark]
+		if !known && f.Before != nil && l.call.tool == recurring.ReadDocument {
+			like, err := f.Before.Like(ctx, topicqueue.Clip(topicqueue.OneLine(l.text[u.Start:u.End]), maxClaim), maxOpened)
+			if err != nil {
+				return f.failed(ctx, l.call.query, err)
+			}
+			known = slices.ContainsFunc(like, func(s topicqueue.Source) bool { return marksOf(s.Text)[u.Mark] })
+		}
+		if !known {
+			fresh = append(fresh, u)
+		}
+	}
+	l.diff.New = fresh
+	return ctx.Err()
+}
+
+// judge carries over the traces whose claims stand. Claims in a paragraph that says something else now are taken anew from what it
+// says, and those that no source makes any more are lost.
+func (f *refresh) judge(ctx context.Context) (err error) {
+	traces := slices.Clone(f.old.Traces)
+	for i := range traces {
+		s := &traces[i].Source
+		if s.Text, err = f.Runner.Pages.Page(ctx, f.run.ID, s.Hash); err != nil {
+			return f.failed(ctx, s.Title, err)
+		}
+		for _, c := range traces[i].Claims {
+			f.most = max(f.most, f.about(s.Title, s.Text, c.Start, c.End))
+		}
+	}
+	for _, t := range traces {
+		l := f.lookOf(t.Source)
+		switch {
+		case l == nil || l.state == unseen:
+			t.Unchecked = t.Source.Kind != topicqueue.SourceCode
+		case l.state == asItWas:
+			t.Source.ETag, t.Source.LastModified = cmp.Or(l.now[0].ETag, t.Source.ETag), cmp.Or(l.now[0].LastModified, t.Source.LastModified)
+		default:
+			t = f.standing(t, l)
+		}
+		if len(t.Claims) == 0 && t.Dropped == 0 {
+			continue
+		}
+		for _, c := range t.Claims {
+			f.texts[foldedText(c.Text)] = true
+		}
+		f.carried = append(f.carried, t)
+	}
+	return nil
+}
+
+const (
+	nearly     = 0.75 // of how much of the topic a claim speaks of
+	aroundUnit = 600  // bytes on each side of a sentence that tell what it is about
+)
+
+// about returns how much of the topic a part of a text and its surroundings speak of, 0 to 1.
+func (f *refresh) about(title, s string, start, end int) float64 {
+	around := strings.ToValidUTF8(s[max(0, start-aroundUnit):min(len(s), end+aroundUnit)], "")
+	return text.Coverage(title+"\n"+around, f.run.Topic)
+}
+
+// standing returns a trace with those of its claims that stand. They keep the text that they were taken from.
+func (f *refresh) standing(t topicqueue.ToolTrace, l *look) topicqueue.ToolTrace {
+	if len(l.diff.Changed)+len(l.diff.New)+len(l.diff.Withdrawn) == 0 {
+		return t
+	}
+	claims, places := t.Claims, map[int]text.Unit{}
+	if t.Source.Hash != l.then.Hash {
+		places = counterparts(t.Source.Text, l.then.Text, text.Align(t.Source.Text, l.then.Text).Changed)
+	}
+	t.Claims = nil
+	for _, c := range claims {
+		var over []text.Unit // of then
+		for _, u := range text.Over(text.Units(t.Source.Text), c.Start, c.End) {
+			then, ok := places[u.Start]
+			if t.Source.Hash == l.then.Hash {
+				then, ok = u, true
+			}
+			if ok {
+				over = append(over, then)
+			}
+		}
+		if len(over) == 0 { // the words of a search engine, which the page never had
+			t.Dropped++
+			continue
+		}
+		slices.SortFunc(over, func(a, b text.Unit) int { return a.Start - b.Start })
+		from, to := paragraph(l.then.Text, over[0].Start, over[len(over)-1].End)
+		l.claimed = append(l.claimed, text.Block{Start: from, End: to})
+		if !l.renewed(c, over, from, to) {
+			t.Claims = append(t.Claims, c)
+			continue
+		}
+		t.Dropped++
+		f.renew(l, c, over)
+	}
+	return t
+}
+
+// counterparts returns of the units of a text, by their start, those of another one that say the same, or that stand in their place.
+func counterparts(old, now string, pairs []text.Pair) map[int]text.Unit {
+	places, at := map[int]text.Unit{}, map[uint64]text.Unit{}
+	for _, u := range slices.Backward(text.Units(now)) {
+		at[u.Mark] = u
+	}
+	for _, u := range text.Units(old) {
+		if there, stands := at[u.Mark]; stands {
+			places[u.Start] = there
+		}
+	}
+	for _, p := range pairs {
+		places[p.Old.Start] = p.New
+	}
+	return places
+}
+
+// paragraph returns what stands around a part of a text, from blank line to blank line.
+func paragraph(s string, start, end int) (from, to int) {
+	if from = strings.LastIndex(s[:start], "\n\n"); from >= 0 {
+		from += 2
+	}
+	if to = strings.Index(s[end:], "\n\n"); to < 0 {
+		return max(0, from), len(s)
+	}
+	return max(0, from), end + to
+}
+
+// renewed reports a claim whose paragraph, from one byte to another, says something else now, or that names a figure which has
+// become another one.
+func (l *look) renewed(c topicqueue.Claim, over []text.Unit, from, to int) bool {
+	inside := func(u text.Unit) bool { return from <= u.Start && u.Start < to }
+	if slices.ContainsFunc(l.diff.Changed, func(p text.Pair) bool { return inside(p.Old) }) || slices.ContainsFunc(l.diff.Withdrawn, inside) {
+		return true
+	}
+	for _, u := range over {
+		if now, ok := l.places[u.Start]; ok {
+			from, to = paragraph(l.text, now.Start, now.End)
+			if slices.ContainsFunc(l.diff.New, inside) {
+				return true
+			}
+		}
+	}
+	return l.stale(c)
+}
+
+// stale reports a claim with a figure that stood in what has moved, and stands nowhere any more.
+func (l *look) stale(c topicqueue.Claim) bool {
+	var moved []quantity.Quantity
+	for _, p := range l.diff.Changed {
+		moved = append(moved, quantity.Parse(l.then.Text[p.Old.Start:p.Old.End])...)
+	}
+	for _, u := range l.diff.Withdrawn {
+		moved = append(moved, quantity.Parse(l.then.Text[u.Start:u.End])...)
+	}
+	has := func(list []quantity.Quantity, q quantity.Quantity) bool {
+		return slices.ContainsFunc(list, func(o quantity.Quantity) bool { return quantity.Equal(o, q) })
+	}
+	return slices.ContainsFunc(quantity.Parse(c.Text), func(q quantity.Quantity) bool {
+		return q.Kind != quantity.Label && has(moved, q) && !has(quantity.Parse(l.text), q)
+	})
+}
+
+// renew takes anew what has come in the place of the sentences of a claim.
+func (f *refresh) renew(l *look, c topicqueue.Claim, over []text.Unit) {
+	for _, u := range over {
+		if now, ok := l.places[u.Start]; ok {
+			l.found = f.quote(l.found, l, now, c.Share)
+			continue
+		}
+		if !slices.Contains(l.diff.Withdrawn, u) {
+			continue
+		}
+		f.losses = append(f.losses, loss{l, u, c.Share, true})
+	}
+}
+
+// settle takes what claims have lost from where else it stands, on whatever page that the last run has read and in whatever
+// document, or what has come there in its place.
+func (f *refresh) settle(ctx context.Context) error {
+	for _, l := range f.inOrder() {
+		for _, u := range l.diff.Withdrawn {
+			if l.weigh && f.matters(l, l.then.Text, u) || l.state != gone && l.beside(u) {
+				f.losses = append(f.losses, loss{look: l, unit: u})
+			}
+		}
+	}
+	stands := func(l loss) bool {
+		_, ok := f.elsewhere(l.look, l.unit)
+		return ok
+	}
+	if slices.ContainsFunc(f.losses, func(l loss) bool { return !stands(l) }) {
+		if err := f.lookAtOthers(ctx); err != nil {
+			return err
+		}
+	}
+	for _, l := range f.losses {
+		if p, ok := f.elsewhere(l.look, l.unit); ok {
+			if l.noted {
+				p.look.found = f.quote(p.look.found, p.look, text.Unit{Start: p.start, End: p.end}, l.share)
+			}
+			continue
+		}
+		if !slices.Contains(l.look.lost, l.unit) {
+			l.look.lost = append(l.look.lost, l.unit)
+		}
+		quote := l.look.then.Text[l.unit.Start:l.unit.End]
+		for _, other := range f.inOrder() {
+			for _, u := range other.diff.New {
+				if recurring.Follows(quote, other.text[u.Start:u.End]) && !slices.Contains(other.added, u) {
+					other.added = append(other.added, u)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// beside reports a sentence of then in a paragraph with a claim.
+func (l *look) beside(u text.Unit) bool {
+	return slices.ContainsFunc(l.claimed, func(b text.Block) bool { return u.Start < b.End && b.Start < u.End })
+}
+
+// elsewhere finds what a source no longer says in another one.
+func (f *refresh) elsewhere(l *look, u text.Unit) (spot, bool) {
+	if f.places == nil {
+		f.places = map[uint64][]spot{}
+		for _, l := range f.inOrder() {
+			for _, u := range text.Units(l.text) {
+				f.places[u.Mark] = append(f.places[u.Mark], spot{l, u.Start, u.End})
+			}
+		}
+	}
+	for _, p := range f.places[u.Mark] {
+		if p.look != l {
+			return p, true
+		}
+	}
+	return spot{}, false
+}
+
+// within returns the source that has a part of the text, and where.
+func (l *look) within(start, end int) (i, from, to int, ok bool) {
+	for i, s := range l.now {
+		from, to = start-s.Offset, end-s.Offset
+		if from >= 0 && to <= len(s.Text) && s.Text[from:to] == l.text[start:end] {
+			return i, from, to, true
+		}
+	}
+	return 0, 0, 0, false
+}
+
+// quote adds a sentence to what is found; without a model all of its block, as everywhere in such a run.
+func (f *refresh) quote(found []finding, l *look, u text.Unit, share float64) []finding {
+	i, start, end, ok := l.within(u.Start, u.End)
+	if !ok {
+		return found
+	}
+	if f.Model == nil {
+		for _, b := range text.Blocks(l.now[i].Text) {
+			if b.Start < end && start < b.End {
+				start, end = min(start, b.Start), max(end, b.End)
+			}
+		}
+	}
+	if slices.ContainsFunc(found, func(o finding) bool { return o.source == i && o.start < end && start < o.end }) {
+		return found
+	}
+	return append(found, finding{source: i, text: topicqueue.OneLine(l.now[i].Text[start:end]), start: start, end: end, share: share})
+}
+
+// note reads what has moved, and records what is to be cited of it.
+func (f *refresh) note(ctx context.Context) ([]topicqueue.ToolTrace, error) {
+	var looks []*look
+	var outcomes []outcome
+	for _, l := range f.inOrder() {
+		o := l.call
+		o.fresh, o.only = l.now, f.moved(l)
+		if len(o.only)+len(l.found)+len(l.added)+len(l.diff.Changed) > 0 {
+			looks, outcomes = append(looks, l), append(outcomes, o)
+		}
+	}
+	notes, err := f.read(ctx, outcomes)
+	if err != nil {
+		return nil, err
+	}
+	for i, l := range looks {
+		f.conclude(l, &notes[i])
+	}
+	traces := f.record(1, outcomes, notes)
+	for _, t := range traces {
+		f.lastSeq = max(f.lastSeq, citationSeq(t.CitationID))
+	}
+	return traces, f.keepTexts(ctx, append(slices.Clone(traces), f.carried...))
+}
+
+// read has the model read what has moved, all of it at once. Without a model the notes are empty.
+func (f *refresh) read(ctx context.Context, outcomes []outcome) ([]note, error) {
+	notes, starts := make([]note, len(outcomes)), make([]int, len(outcomes))
+	var all outcome
+	for i, o := range outcomes {
+		starts[i] = len(all.fresh)
+		all.fresh = append(all.fresh, o.fresh...)
+		for _, p := range o.only {
+			p.source += starts[i]
+			all.only = append(all.only, p)
+		}
+	}
+	if f.Model == nil || len(all.only) == 0 {
+		return notes, nil
+	}
+	all.call = call{id: outcomes[0].id, tool: outcomes[0].tool, query: f.block.Title}
+	read, err := f.takeNotes(ctx, 1, []outcome{all})
+	if err != nil {
+		return nil, err
+	}
+	for _, o := range read[0].found {
+		i, exact := slices.BinarySearch(starts, o.source)
+		if !exact {
+			i--
+		}
+		o.source -= starts[i]
+		notes[i].found = append(notes[i].found, o)
+	}
+	return notes, nil
+}
+
+// moved are the paragraphs of a text that say what they did not say.
+func (f *refresh) moved(l *look) []piece {
+	pieces := []piece{}
+	units := slices.Clone(l.diff.New)
+	for _, p := range l.diff.Changed {
+		units = append(units, p.New)
+	}
+	slices.SortFunc(units, func(a, b text.Unit) int { return a.Start - b.Start })
+	for _, u := range units {
+		i, start, end, ok := l.within(u.Start, u.End)
+		if !ok || !f.matters(l, l.text, u) {
+			continue
+		}
+		from, to := paragraph(l.now[i].Text, start, end)
+		p := piece{source: i, at: from, text: l.now[i].Text[from:to]}
+		if len(pieces) == 0 || pieces[len(pieces)-1] != p {
+			pieces = append(pieces, p)
+		}
+	}
+	return pieces
+}
+
+// matters reports a part of a text, of then or now, that may be told: a model says whether it is. Where none does, it must be about
+// the topic nearly as much as the claims are.
+func (f *refresh) matters(l *look, s string, u text.Unit) bool {
+	title := l.then.Title
+	if len(l.now) > 0 {
+		title = l.now[0].Title
+	}
+	return f.Model != nil && !l.weigh || f.about(title, s, u.Start, u.End) >= nearly*f.most
+}
+
+// conclude decides what is told of a text, and adds to its note what must be there for it.
+func (f *refresh) conclude(l *look, n *note) {
+	noted := func(u text.Unit) bool {
+		i, start, end, ok := l.within(u.Start, u.End)
+		return ok && slices.ContainsFunc(n.found, func(o finding) bool { return o.source == i && o.start < end && start < o.end })
+	}
+	for _, p := range l.diff.Changed {
+		if l.beside(p.Old) || noted(p.New) || f.Model == nil && f.matters(l, l.text, p.New) {
+			l.pairs = append(l.pairs, p)
+		}
+	}
+	for _, u := range l.diff.New {
+		if !slices.Contains(l.added, u) && (noted(u) || f.Model == nil && f.matters(l, l.text, u)) {
+			l.added = append(l.added, u)
+		}
+	}
+	for _, o := range l.found {
+		if !slices.ContainsFunc(n.found, func(m finding) bool { return m.source == o.source && m.start < o.end && o.start < m.end }) {
+			n.found = append(n.found, o)
+		}
+	}
+	for _, p := range l.pairs {
+		n.found = f.quote(n.found, l, p.New, 0)
+	}
+	for _, u := range l.added {
+		n.found = f.quote(n.found, l, u, 0)
+	}
+	n.summary = summaryOf(n.found)
+}
+
+// keepTexts puts what traces cite of documents into the run's bundle, and says that it was read.
+func (f *refresh) keepTexts(ctx context.Context, traces []topicqueue.ToolTrace) error {
+	for _, l := range f.inOrder() {
+		if l.call.tool != recurring.ReadDocument && l.state != asItWas || len(l.now) == 0 {
+			continue
+		}
+		o, cited := l.call, false
+		for i, s := range l.now {
+			uses := func(t topicqueue.ToolTrace) bool { return t.Source.ID == s.ID }
+			if slices.ContainsFunc(traces, uses) {
+				cited = true
+			} else if i < len(l.now)-1 {
+				continue
+			}
+			o.answer.Sources = append([]topicqueue.Source{s}, o.answer.Sources...) // the whole, which is the last, first
+		}
+		if !cited && !l.cited || l.state == asItWas && !slices.ContainsFunc(traces, func(t topicqueue.ToolTrace) bool { return t.ToolID == l.call.id }) {
+			continue
+		}
+		for _, s := range o.answer.Sources {
+			if err := f.Runner.Pages.PutPage(ctx, f.run.ID, s.Hash, s.Text); err != nil {
+				return f.failed(ctx, s.Title, err)
+			}
+		}
+		f.all = append(f.all, o)
+	}
+	return nil
+}
+
+// tell says in traces what is new, and returns traces of what sources no longer say.
+func (f *refresh) tell(traces []*topicqueue.ToolTrace) (formers []topicqueue.ToolTrace) {
+	for _, l := range f.inOrder() {
+		for _, u := range l.added {
+			if t, c := f.citing(traces, l, u); t != nil {
+				t.Added = append(t.Added, *c)
+			}
+		}
+		var withdrawn []topicqueue.Claim
+		for _, p := range l.pairs {
+			if t, c := f.citing(traces, l, p.New); t != nil {
+				old := l.said(p.Old)
+				old.Now = c
+				withdrawn = append(withdrawn, old)
+			}
+		}
+		for _, u := range l.lost {
+			withdrawn = append(withdrawn, l.said(u))
+		}
+		if len(withdrawn) > 0 {
+			formers = append(formers, f.former(l, withdrawn))
+		}
+	}
+	return formers
+}
+
+// citing returns the trace that cites a sentence of tonight, and the sentence as a claim; nil: none does.
+func (f *refresh) citing(traces []*topicqueue.ToolTrace, l *look, u text.Unit) (*topicqueue.ToolTrace, *topicqueue.Claim) {
+	i, start, end, ok := l.within(u.Start, u.End)
+	if !ok {
+		return nil, nil
+	}
+	quote := l.now[i].Text[start:end]
+	var best *topicqueue.ToolTrace
+	for _, t := range traces {
+		for _, c := range t.Claims {
+			same := t.Source.ID == l.now[i].ID && c.Start < end && start < c.End
+			if same || best == nil && foldedText(c.Text) == foldedText(quote) { // another source says it, too
+				best = t
+			}
+		}
+	}
+	if best == nil {
+		return nil, nil
+	}
+	return best, &topicqueue.Claim{
+		CitationID: best.CitationID, SourceID: l.now[i].ID, Text: topicqueue.OneLine(quote), Quote: quote, Start: start, End: end,
+	}
+}
+
+// said is a sentence of then as a claim.
+func (l *look) said(u text.Unit) topicqueue.Claim {
+	quote := l.then.Text[u.Start:u.End]
+	return topicqueue.Claim{SourceID: l.then.ID, Text: topicqueue.OneLine(quote), Quote: quote, Start: u.Start, End: u.End}
+}
+
+// former makes the trace of what a source no longer says.
+func (f *refresh) former(l *look, withdrawn []topicqueue.Claim) topicqueue.ToolTrace {
+	t := topicqueue.ToolTrace{ToolID: l.call.id, ToolType: l.call.tool, Query: l.call.query, Timestamp: f.memory.CreatedAt, BlockID: f.block.ID}
+	for _, old := range f.old.Traces {
+		if recurring.PageKey(old.Source) == recurring.PageKey(l.then) {
+			t = old
+			break
+		}
+	}
+	f.lastSeq++
+	t.CitationID, t.Iteration = topicqueue.BlockCitationID(f.block.Number(), f.lastSeq), 1
+	t.RawAnswer, t.Source, t.Claims = topicqueue.PagePath(l.then.Hash), l.then, []topicqueue.Claim{}
+	if t.Source.AsOf == nil {
+		t.Source.AsOf = &topicqueue.AsOf{RunID: f.memory.RunID, Date: f.memory.Date}
+	}
+	t.Source.AsOf.Gone = l.state == gone
+	for i := range withdrawn {
+		withdrawn[i].CitationID = t.CitationID
+	}
+	t.Withdrawn = withdrawn
+	return t
+}
