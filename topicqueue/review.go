@@ -1,7 +1,5 @@
 package topicqueue
 
-import "slices"
-
 // Review is what comparing the evidence of a run with its plan came to.
 type Review struct {
 	Gaps    []SubTopic   `json:"gaps,omitempty"`     // blocks that it adds to the queue; none: the report is due
@@ -14,9 +12,4 @@ type Review struct {
 type SameBlocks struct {
 	Title    string   `json:"title"` // covers all of them
 	BlockIDs []string `json:"block_ids"`
-}
-
-// Covers reports whether the review compared exactly these blocks: what it says of them holds still.
-func (r Review) Covers(blocks []string) bool {
-	return len(blocks) > 0 && slices.Equal(r.Blocks, blocks)
 }

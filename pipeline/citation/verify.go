@@ -10,13 +10,11 @@ import (
 const (
 	StatusVerified   = "verified"
 	StatusUnverified = "unverified"
-	StatusDisabled   = "disabled"
 
 	ReasonValid    = "valid_citations"
-	ReasonNoSource = "no_sources"            // the registry is empty
-	ReasonNoValid  = "no_valid_citations"    // nothing that the text cites is in the registry
-	ReasonPanicked = "verification_failed"   // a defect of the verifier; the text is as it came
-	ReasonSwitched = "verification_disabled" // nobody asked for it
+	ReasonNoSource = "no_sources"          // the registry is empty
+	ReasonNoValid  = "no_valid_citations"  // nothing that the text cites is in the registry
+	ReasonPanicked = "verification_failed" // a defect of the verifier; the text is as it came
 )
 
 // Why an entry of the references was removed, besides ReasonUnknownKey and ReasonUnknownURL.

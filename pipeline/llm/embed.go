@@ -51,10 +51,9 @@ type Embedder struct {
 	wanted      int // dimensions
 	concurrency int
 
-	batch  atomic.Int64 // texts of one request
-	bytes  atomic.Int64 // of one text; 0 = no limit is known
-	found  atomic.Int64 // dimensions of the vectors so far; 0 = none yet
-	tokens atomic.Int64
+	batch atomic.Int64 // texts of one request
+	bytes atomic.Int64 // of one text; 0 = no limit is known
+	found atomic.Int64 // dimensions of the vectors so far; 0 = none yet
 }
 
 // NewEmbedder checks the settings and returns an embedder. It opens no connection. The error lists all that is wrong.
@@ -90,9 +89,6 @@ func NewEmbedder(s EmbedderSettings) (*Embedder, error) {
 
 // Model returns a name that vectors of other models do not have: the model's, and @ with the dimensions when they are set.
 func (e *Embedder) Model() string { return e.name }
-
-// Tokens returns how many tokens the server has counted so far; 0 when it does not count.
-func (e *Embedder) Tokens() int64 { return e.tokens.Load() }
 
 // Embed returns one vector for each text, in their order, all of one length. texts: what will be searched, UTF-8, any
 // number, none empty. A text that exceeds the model's window is embedded by its beginning; one that the server
@@ -209,7 +205,6 @@ func (e *Embedder) exchange(ctx context.Context, texts []string, out [][]float32
 		return placeholder(len(texts)), nil
 	}
 	_, err = e.client.CreateEmbedding(withExchange(tryCtx, ex), texts)
-	e.tokens.Add(int64(ex.answer.prompt))
 	copy(out, vectors)
 	return ex, ex.err == nil || tryCtx.Err() == nil || ctx.Err() != nil, err
 }
