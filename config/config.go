@@ -73,12 +73,12 @@ type Worker struct {
 
 // Researching governs the loop of a topic block.
 type Researching struct {
-	ExecutionMode     string // ExecutionParallel or ExecutionSeries
+	ExecutionMode     string // parallel or series
 	MaxParallelTopics int    // in parallel mode
 	MaxIterations     int
 	MaxLoops          int     // reviews of a run's evidence
 	NewTopicMinScore  float64 // 0 to 1
-	Strategy          string  // StrategyExploratory, StrategyBalanced or StrategyFocused
+	Strategy          string  // exploratory, balanced or focused
 	Sources           string  // kinds of sources with commas between them; empty: all that are configured
 	IterationMode     string  // topicqueue.IterationFixed or IterationFlexible
 	MaxActions        int     // tool calls per iteration
@@ -154,8 +154,8 @@ type Reporting struct {
 
 // How the blocks of a run are worked.
 const (
-	ExecutionParallel = "parallel"
-	ExecutionSeries   = "series" // one block of a run at a time
+	executionParallel = "parallel"
+	executionSeries   = "series" // one block of a run at a time
 )
 
 // origin says where the value of a setting came from.

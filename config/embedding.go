@@ -9,7 +9,7 @@ import (
 // Embedding says what makes vectors for knowledge bases: an embedding model, of any server that speaks OpenAI's protocol,
 // or a file of word vectors. After Load it is complete.
 type Embedding struct {
-	Provider   string // ProviderOpenAI or ProviderStatic
+	Provider   string // openai, or ProviderStatic
 	Model      string // ProviderStatic: the path of the file. Empty: none, knowledge bases are searched by words
 	BaseURL    URL    // empty: OpenAI's own
 	APIKey     Secret // empty: none is sent
@@ -29,8 +29,8 @@ func embeddingTable(e *Embedding) []field {
 		secret(&e.APIKey))
 	key.alias = openAIKey
 	return []field{
-		setting("embedding.provider", ProviderOpenAI, "", "openai: every server that speaks its protocol; static: no server, a file of word vectors",
-			choice(&e.Provider, ProviderOpenAI, ProviderStatic)),
+		setting("embedding.provider", providerOpenAI, "", "openai: every server that speaks its protocol; static: no server, a file of word vectors",
+			choice(&e.Provider, providerOpenAI, ProviderStatic)),
 		setting("embedding.model", "", "", "embedding model for knowledge bases, with static the path of the file; empty: none, they are searched by words",
 			text(&e.Model, "the name of an embedding model, or the path of a file", anyText)),
 		server,
@@ -94,7 +94,7 @@ func serverOf(u URL) string {
 // checkEmbedding returns what is wrong with these settings taken together. known: problems of single settings.
 func checkEmbedding(c Config, known Problems) Problems {
 	e := c.Embedding
-	if e.Enabled() && e.Provider == ProviderOpenAI && e.APIKey == (Secret{}) && serverOf(e.BaseURL) == openAIServer &&
+	if e.Enabled() && e.Provider == providerOpenAI && e.APIKey == (Secret{}) && serverOf(e.BaseURL) == openAIServer &&
 		!known.about("embedding.api_key", "embedding.base_url", "llm.api_key", "llm.base_url") {
 		return Problems{{Key: "embedding.model", Value: clip(e.Model), Source: c.source("embedding.model"),
 			Reason: "there is neither a key nor a server for it: set EMBEDDING_API_KEY, or EMBEDDING_BASE_URL for a server that needs no key"}}

@@ -29,7 +29,7 @@ type LLM struct {
 
 // Model is one model and how it is asked.
 type Model struct {
-	Provider      string // ProviderOpenAI, ...
+	Provider      string // openai, anthropic or ollama
 	Name          string // empty: no model, the desk works extractively
 	BaseURL       URL    // empty: OpenAI's own
 	APIKey        Secret // empty: none is sent
@@ -37,23 +37,23 @@ type Model struct {
 	Temperature   float64
 	MaxTokens     int // of an answer
 	Reasoning     bool
-	Transport     string // of structured answers: TransportAuto, ...
-	TokenField    string // that carries MaxTokens: TokenFieldAuto, ...
+	Transport     string // of structured answers: auto, json_schema, tool or prompt
+	TokenField    string // that carries MaxTokens: auto, max_tokens or max_completion_tokens
 }
 
 // How a structured answer is asked for.
 const (
-	TransportAuto       = "auto" // found out by asking
-	TransportJSONSchema = "json_schema"
-	TransportTool       = "tool"
-	TransportPrompt     = "prompt"
+	transportAuto       = "auto" // found out by asking
+	transportJSONSchema = "json_schema"
+	transportTool       = "tool"
+	transportPrompt     = "prompt"
 )
 
 // Field of a request that carries the limit of an answer. Older servers know only max_tokens.
 const (
-	TokenFieldAuto       = "auto" // found out by asking
-	TokenFieldMaxTokens  = "max_tokens"
-	TokenFieldCompletion = "max_completion_tokens"
+	tokenFieldAuto       = "auto" // found out by asking
+	tokenFieldMaxTokens  = "max_tokens"
+	tokenFieldCompletion = "max_completion_tokens"
 )
 
 // Enabled reports whether there is a model at all.
@@ -110,8 +110,8 @@ func llmTable(l *LLM) []field {
 
 func modelTable(prefix string, m *Model) []field {
 	return []field{
-		setting(prefix+".provider", ProviderOpenAI, "", "whose protocol the model server speaks; openai: most others speak it too",
-			choice(&m.Provider, ProviderOpenAI, ProviderAnthropic, ProviderOllama)),
+		setting(prefix+".provider", providerOpenAI, "", "whose protocol the model server speaks; openai: most others speak it too",
+			choice(&m.Provider, providerOpenAI, providerAnthropic, providerOllama)),
 		setting(prefix+".model", "", "", "model that is asked; empty: none, the desk works extractively",
 			text(&m.Name, "the name of a model", anyText)),
 		setting(prefix+".base_url", "", "", "model server; empty: OPENAI_BASE_URL or OLLAMA_HOST, else the provider's own",
@@ -126,10 +126,10 @@ func modelTable(prefix string, m *Model) []field {
 			number(&m.MaxTokens, 16, 1_000_000)),
 		setting(prefix+".reasoning", "false", "", "whether the model thinks before it answers",
 			toggle(&m.Reasoning)),
-		setting(prefix+".transport", TransportAuto, "", "how structured answers are asked for; auto: found out. anthropic has no json_schema, ollama no tool",
-			choice(&m.Transport, TransportAuto, TransportJSONSchema, TransportTool, TransportPrompt)),
-		setting(prefix+".token_field", TokenFieldAuto, "", "request field for max_tokens, of openai; auto: found out",
-			choice(&m.TokenField, TokenFieldAuto, TokenFieldMaxTokens, TokenFieldCompletion)),
+		setting(prefix+".transport", transportAuto, "", "how structured answers are asked for; auto: found out. anthropic has no json_schema, ollama no tool",
+			choice(&m.Transport, transportAuto, transportJSONSchema, transportTool, transportPrompt)),
+		setting(prefix+".token_field", tokenFieldAuto, "", "request field for max_tokens, of openai; auto: found out",
+			choice(&m.TokenField, tokenFieldAuto, tokenFieldMaxTokens, tokenFieldCompletion)),
 	}
 }
 
@@ -143,7 +143,7 @@ func completeModels(c *Config, byPath map[string]field, getenv func(string) stri
 		if f.Inherit == "" || c.Given(f.Path) {
 			continue
 		}
-		if c.LLM.foreign(f.Path) || f.Path == "embedding.base_url" && c.LLM.Main.Provider != ProviderOpenAI {
+		if c.LLM.foreign(f.Path) || f.Path == "embedding.base_url" && c.LLM.Main.Provider != providerOpenAI {
 			_ = f.set(byPath[f.Inherit].Default) // a default has passed the check
 			continue
 		}
@@ -217,7 +217,7 @@ func remarkModels(c Config) []string {
 	var notices []string
 	if !c.LLM.Enabled() {
 		for _, path := range []string{"llm.api_key", "llm.base_url", "llm.provider"} {
-			if c.Given(path) && (path != "llm.provider" || c.LLM.Main.Provider != ProviderOpenAI) {
+			if c.Given(path) && (path != "llm.provider" || c.LLM.Main.Provider != providerOpenAI) {
 				name, ok := strings.CutPrefix(c.source(path), "environment ")
 				if !ok {
 					name = path + " (" + c.source(path) + ")"

@@ -92,7 +92,7 @@ func (c Config) options() topicqueue.Options {
 		o.SubTopics = c.Planning.Decompose.AutoMaxSubtopics
 	}
 	useStrategy(c, &o)
-	if c.Researching.ExecutionMode == ExecutionSeries {
+	if c.Researching.ExecutionMode == executionSeries {
 		o.MaxParallel = 1
 	}
 	// A plan that fills the queue leaves no room for what research discovers: then no run would ever grow.

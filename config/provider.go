@@ -9,9 +9,9 @@ import (
 
 // Protocols of model servers.
 const (
-	ProviderOpenAI    = "openai" // every server that speaks OpenAI's
-	ProviderAnthropic = "anthropic"
-	ProviderOllama    = "ollama" // its own, not the one that it shares with OpenAI
+	providerOpenAI    = "openai" // every server that speaks OpenAI's
+	providerAnthropic = "anthropic"
+	providerOllama    = "ollama" // its own, not the one that it shares with OpenAI
 )
 
 // provider is what other programs agree on about the servers of one protocol.
@@ -24,9 +24,9 @@ type provider struct {
 }
 
 var providers = map[string]provider{
-	ProviderOpenAI:    {key: openAIKey, server: "OPENAI_BASE_URL"},
-	ProviderAnthropic: {key: "ANTHROPIC_API_KEY", own: "https://api.anthropic.com/v1"},
-	ProviderOllama:    {server: "OLLAMA_HOST", address: ollamaAddress, own: "http://127.0.0.1:11434", keyless: true},
+	providerOpenAI:    {key: openAIKey, server: "OPENAI_BASE_URL"},
+	providerAnthropic: {key: "ANTHROPIC_API_KEY", own: "https://api.anthropic.com/v1"},
+	providerOllama:    {server: "OLLAMA_HOST", address: ollamaAddress, own: "http://127.0.0.1:11434", keyless: true},
 }
 
 // ownHost returns host and port of the provider's own server.
@@ -116,7 +116,7 @@ func ownAddresses(c *Config) {
 	for _, r := range roles {
 		each("llm."+r.name, r.model(&c.LLM))
 	}
-	if path := "embedding.base_url"; c.LLM.Main.Provider == ProviderOllama && !c.Given(path) {
+	if path := "embedding.base_url"; c.LLM.Main.Provider == providerOllama && !c.Given(path) {
 		c.Embedding.BaseURL = NewURL(strings.TrimSuffix(strings.TrimRight(c.LLM.Main.BaseURL.Reveal(), "/"), "/v1") + "/v1")
 		c.origins[path] = origin{text: "llm.base_url"}
 	}

@@ -85,7 +85,7 @@ func strategyOrNone(s string) error {
 	if s == "" {
 		return nil
 	}
-	return choice(new(string), StrategyExploratory, StrategyBalanced, StrategyFocused).set(s)
+	return choice(new(string), strategyExploratory, strategyBalanced, strategyFocused).set(s)
 }
 
 func timeOfDayOrNone(s string) error {

@@ -11,9 +11,9 @@ import (
 
 // Strategies: how the work of a run is spread.
 const (
-	StrategyExploratory = "exploratory" // broad: more sub-topics and discoveries, each looked at less long
-	StrategyBalanced    = "balanced"    // as the preset has it
-	StrategyFocused     = "focused"     // deep: fewer sub-topics, each looked at longer
+	strategyExploratory = "exploratory" // broad: more sub-topics and discoveries, each looked at less long
+	strategyBalanced    = "balanced"    // as the preset has it
+	strategyFocused     = "focused"     // deep: fewer sub-topics, each looked at longer
 )
 
 // strategy is what a strategy makes of a preset.
@@ -23,8 +23,8 @@ type strategy struct {
 }
 
 var strategies = map[string]strategy{
-	StrategyExploratory: {subTopics: 1.5, iterations: 0.75, actions: 1.5, minScore: 0.75},
-	StrategyFocused:     {subTopics: 0.6, iterations: 1.5, actions: 1, minScore: 0.92},
+	strategyExploratory: {subTopics: 1.5, iterations: 0.75, actions: 1.5, minScore: 0.75},
+	strategyFocused:     {subTopics: 0.6, iterations: 1.5, actions: 1, minScore: 0.92},
 }
 
 // useStrategy changes breadth and depth of a run, except for what a person set. c: with the preset's values.

@@ -21,8 +21,8 @@ type Submission struct {
 	Created bool           `json:"created"` // false: the batch has this topic already
 }
 
-// MaxTopicBytes bounds a topic: it stands in every prompt of its run.
-const MaxTopicBytes = 16 << 10
+// maxTopicBytes bounds a topic: it stands in every prompt of its run.
+const maxTopicBytes = 16 << 10
 
 // CheckTopic says what is wrong with a topic, and nil when nothing is.
 func CheckTopic(topic string) error {
@@ -31,9 +31,9 @@ func CheckTopic(topic string) error {
 		return errors.New("the topic is not UTF-8 text")
 	case topicqueue.TopicKey(topic) == "":
 		return errors.New("the topic is empty; give a line or a paragraph that says what to research")
-	case len(topic) > MaxTopicBytes:
+	case len(topic) > maxTopicBytes:
 		return fmt.Errorf("the topic has %d bytes, at most %d are possible; put long material into a knowledge base (--kb) and keep the topic to what is asked",
-			len(topic), MaxTopicBytes)
+			len(topic), maxTopicBytes)
 	}
 	return nil
 }
@@ -90,7 +90,7 @@ func (d *Dispatcher) EnqueueAll(ctx context.Context, q *redisqueue.Queue, runs [
 			continue
 		}
 		lanes[run.Lane] = true
-		if err := d.Feed(ctx, q, run.Lane, firstTasks, workers.Slots); err != nil {
+		if err := d.feed(ctx, q, run.Lane, firstTasks, workers.Slots); err != nil {
 			return created, err
 		}
 	}

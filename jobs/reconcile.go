@@ -68,7 +68,7 @@ func (w *Worker) leave() {
 // feed puts waiting runs into the job queue, no more than there are slots: the others wait where they cost nothing.
 func (w *Worker) feed(ctx context.Context) {
 	for _, lane := range w.settings.Lanes {
-		if err := w.Dispatcher.Feed(ctx, w.Queue, lane, 2*w.settings.Concurrency, int(w.slots.Load())); err != nil {
+		if err := w.Dispatcher.feed(ctx, w.Queue, lane, 2*w.settings.Concurrency, int(w.slots.Load())); err != nil {
 			w.Log.Warn().Err(err).Msg("no runs taken from those that wait")
 		}
 	}

@@ -173,9 +173,9 @@ func decodeTask(task *asynq.Task, into interface{ check() error }) error {
 	return nil
 }
 
-// Feed puts runs that wait to be planned into the job queue, the oldest of the lane first, until it has so many tasks of
+// feed puts runs that wait to be planned into the job queue, the oldest of the lane first, until it has so many tasks of
 // them, or as many runs have begun as the workers have slots; slots: 0 = any number.
-func (d *Dispatcher) Feed(ctx context.Context, q *redisqueue.Queue, lane string, tasks, slots int) error {
+func (d *Dispatcher) feed(ctx context.Context, q *redisqueue.Queue, lane string, tasks, slots int) error {
 	runs, err := q.Feed(ctx, lane, tasks, slots)
 	if err != nil {
 		return err

@@ -47,8 +47,8 @@ func (s Secret) Sign(id string, at time.Time, body []byte) string {
 	return "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil))
 }
 
-// DeliveryTime bounds one attempt at a delivery.
-const DeliveryTime = 20 * time.Second
+// deliveryTime bounds one attempt at a delivery.
+const deliveryTime = 20 * time.Second
 
 // longestRest is the longest time that a receiver may ask to be left alone.
 const longestRest = 24 * time.Hour
@@ -61,14 +61,14 @@ type Webhook struct {
 }
 
 // NewWebhook returns the webhook at an http or https address. The error does not quote the address. patience: 0 =
-// DeliveryTime.
+// deliveryTime.
 func NewWebhook(address string, secret Secret, patience time.Duration) (*Webhook, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
 		return nil, errors.New("must be an http:// or https:// address")
 	}
 	if patience == 0 {
-		patience = DeliveryTime
+		patience = deliveryTime
 	}
 	return &Webhook{address: u, secret: secret, client: &http.Client{
 		Timeout:       patience,

@@ -36,9 +36,9 @@ func (v *verifier) judgeEntry(e *entry) {
 			}
 		}
 		if !ok {
-			if unresolved++; v.o.Sanitize && (kind == destUnsafe || e.detail == DetailUnsafe) {
+			if unresolved++; v.o.Sanitize && (kind == destUnsafe || e.detail == detailUnsafe) {
 				v.unsafe(d)
-				e.detail = DetailUnsafe
+				e.detail = detailUnsafe
 			}
 			return verdict{}
 		}
@@ -151,14 +151,14 @@ func destination(raw string) (string, destKind) {
 // unfit says why a source's own address may not stand in a report; empty: it may.
 func unfit(raw string) string {
 	if strings.Contains(raw, "…") || strings.HasSuffix(raw, "...") {
-		return DetailTruncated
+		return detailTruncated
 	}
 	a, ok := parseAddress(raw)
 	switch {
 	case !ok || isIP(a.host):
-		return DetailUnsafe
+		return detailUnsafe
 	case isShortener(a.host):
-		return DetailShortened
+		return detailShortened
 	}
 	return ""
 }

@@ -25,9 +25,9 @@ const (
 
 // Why a source's own address may not stand in a report.
 const (
-	DetailShortened = "shortened_url"
-	DetailTruncated = "truncated_url"
-	DetailUnsafe    = "unsafe_url"
+	detailShortened = "shortened_url"
+	detailTruncated = "truncated_url"
+	detailUnsafe    = "unsafe_url"
 )
 
 // Valid is an entry of the references that leads to a source. Number is the one of the text as it came: a report is

@@ -65,7 +65,7 @@ func (d Digest) HTML(link func(key string) string) ([]byte, error) {
 func htmlItems(items []Item, link func(string) string) []htmlItem {
 	var out []htmlItem
 	for _, i := range items {
-		h := htmlItem{Kind: i.Kind, Word: Word(i.Kind), Text: i.Text, Sides: i.Sides, Runs: htmlRefs(i.Runs, len(i.Runs) > 1, link), More: i.Count - len(i.Runs)}
+		h := htmlItem{Kind: i.Kind, Word: word(i.Kind), Text: i.Text, Sides: i.Sides, Runs: htmlRefs(i.Runs, len(i.Runs) > 1, link), More: i.Count - len(i.Runs)}
 		for n, piece := range strings.Split(i.Do, "`") { // commands stand between backticks
 			if piece != "" {
 				h.Do = append(h.Do, htmlSpan{piece, n%2 == 1})

@@ -40,7 +40,7 @@ func (d Digest) Markdown(link func(key string) string) []byte {
 
 func writeItem(b *strings.Builder, mark string, item Item, link func(string) string) {
 	indent := strings.Repeat(" ", len(mark)+1)
-	fmt.Fprintf(b, "%s **%s**", mark, Word(item.Kind))
+	fmt.Fprintf(b, "%s **%s**", mark, word(item.Kind))
 	for i, r := range item.Runs {
 		b.WriteString([]string{" ", "; "}[min(i, 1)] + linked(r, len(item.Runs) > 1, link))
 	}
@@ -58,7 +58,7 @@ func writeItem(b *strings.Builder, mark string, item Item, link func(string) str
 
 // Line is the item as plain text on one line.
 func (i Item) Line() string {
-	text := Word(i.Kind)
+	text := word(i.Kind)
 	for n, r := range i.Runs {
 		text += []string{" ", "; "}[min(n, 1)] + r.name(len(i.Runs) > 1)
 	}
@@ -80,8 +80,8 @@ func linked(r Ref, short bool, link func(string) string) string {
 	return text
 }
 
-// Word is what an item of a kind begins with.
-func Word(kind string) string {
+// word is what an item of a kind begins with.
+func word(kind string) string {
 	switch kind {
 	case KindFailed:
 		return "Failed"

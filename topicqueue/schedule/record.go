@@ -224,7 +224,7 @@ func (r *Record) Fire(now time.Time, owner string) (due time.Time, ok bool) {
 }
 
 func (r *Record) open(f *Firing, now time.Time, owner string) {
-	f.State, f.Reason, f.Batch, f.Owner = Open, "", r.Batch(f.Due), owner
+	f.State, f.Reason, f.Batch, f.Owner = Open, "", r.batch(f.Due), owner
 	f.FiredAt, f.TouchedAt = now.UTC(), now.UTC()
 }
 

@@ -81,5 +81,5 @@ func (s Spec) Check() error {
 	return errors.Join(errs...)
 }
 
-// Batch returns the name of the batch of a due time, which is in UTC: no two due times share one.
-func (s Spec) Batch(due time.Time) string { return s.Name + "-" + due.UTC().Format("20060102T150405Z") }
+// batch returns the name of the batch of a due time, which is in UTC: no two due times share one.
+func (s Spec) batch(due time.Time) string { return s.Name + "-" + due.UTC().Format("20060102T150405Z") }

@@ -14,15 +14,15 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// Columns are the names that mean something in a header row and in a JSON object: the topic and its options. All other
+// columns are the names that mean something in a header row and in a JSON object: the topic and its options. All other
 // columns are there for the template. Case, spaces and hyphens do not matter ("Citation style" is citation_style).
-var Columns = []string{"topic", "id", "tags", "preset", "priority", "language", "kb", "strategy", "sources", "duration", "budget", "deadline", "citation_style", "report_template"}
+var columns = []string{"topic", "id", "tags", "preset", "priority", "language", "kb", "strategy", "sources", "duration", "budget", "deadline", "citation_style", "report_template"}
 
 // Row is one topic of a list.
 type Row struct {
 	Line    int               // where it begins, counted from 1
 	Topic   string            // as it stands there, or as the template makes it; not checked
-	Options map[string]string // by name, see Columns; an empty cell is no entry. Several tags have commas between them
+	Options map[string]string // by the name of their column; an empty cell is no entry. Several tags have commas between them
 }
 
 // RowError says what is wrong with one row. The rows after it can be read.
@@ -148,7 +148,7 @@ func (l *Reader) Next() (Row, error) {
 
 const mostUnused = 20
 
-func isColumn(name string) bool { return slices.Contains(Columns, name) }
+func isColumn(name string) bool { return slices.Contains(columns, name) }
 
 // means reports whether a column is an option or a variable.
 func (l *Reader) means(name string) bool { return isColumn(name) || l.template.has(name) }
@@ -167,7 +167,7 @@ func canonical(name string) string {
 // misspelt returns an error for a name that is nearly that of a column: to leave an option out in silence would make other
 // reports than were asked for.
 func misspelt(name string) error {
-	for _, c := range Columns {
+	for _, c := range columns {
 		if d := topicqueue.EditDistance(name, c); d > 0 && d <= len(c)/4 {
 			return fmt.Errorf("unknown column %q; did you mean %q?", topicqueue.Clip(name, 60), c)
 		}

@@ -27,12 +27,12 @@ import (
 
 // Defaults of Settings.
 const (
-	DefaultTimeout      = 30 * time.Second
-	DefaultMaxBytes     = 20 << 20
-	DefaultMaxRedirects = 5
-	DefaultUserAgent    = "nightdesk/1.0 (research; respects robots.txt)"
-	DefaultPerHost      = time.Second
-	DefaultIdle         = 100
+	defaultTimeout      = 30 * time.Second
+	defaultMaxBytes     = 20 << 20
+	defaultMaxRedirects = 5
+	defaultUserAgent    = "nightdesk/1.0 (research; respects robots.txt)"
+	defaultPerHost      = time.Second
+	defaultIdle         = 100
 )
 
 // Pace keeps a rate that all workers share.
@@ -112,12 +112,12 @@ func New(s Settings) *Client {
 }
 
 func newClient(s Settings, resolver *net.Resolver) *Client {
-	s.Timeout = cmp.Or(s.Timeout, DefaultTimeout)
-	s.MaxBytes = cmp.Or(s.MaxBytes, DefaultMaxBytes)
-	s.MaxRedirects = cmp.Or(s.MaxRedirects, DefaultMaxRedirects)
-	s.UserAgent = cmp.Or(s.UserAgent, DefaultUserAgent)
-	s.PerHost = cmp.Or(s.PerHost, DefaultPerHost)
-	s.Idle = cmp.Or(s.Idle, DefaultIdle)
+	s.Timeout = cmp.Or(s.Timeout, defaultTimeout)
+	s.MaxBytes = cmp.Or(s.MaxBytes, defaultMaxBytes)
+	s.MaxRedirects = cmp.Or(s.MaxRedirects, defaultMaxRedirects)
+	s.UserAgent = cmp.Or(s.UserAgent, defaultUserAgent)
+	s.PerHost = cmp.Or(s.PerHost, defaultPerHost)
+	s.Idle = cmp.Or(s.Idle, defaultIdle)
 	if s.Pace == nil {
 		s.Pace = &localPace{}
 	}
