@@ -96,7 +96,8 @@ type Researching struct {
 
 // Fetch governs requests to pages and services of the web.
 type Fetch struct {
-	Allow   string // hosts, addresses and networks, with commas between them, that may be reached although they are not public
+	// hosts, addresses and networks, with commas between them, that may be reached although they are not public
+	Allow   string
 	Timeout time.Duration
 	PerHost time.Duration // between requests for pages of one host
 }

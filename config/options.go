@@ -19,7 +19,8 @@ import (
 func (c Config) RunOptions(preset, language, kb, citationStyle string) (topicqueue.Options, error) {
 	c = c.clone()
 	fields := deskTable(&c)
-	asked := map[string]string{"preset": preset, "language": language, "kb_name": kb, "reporting.citation_style": citationStyle}
+	asked := map[string]string{"preset": preset, "language": language, "kb_name": kb,
+		"reporting.citation_style": citationStyle}
 	var problems Problems
 	for _, f := range fields {
 		if text := asked[f.Path]; text != "" {

@@ -71,9 +71,11 @@ type source struct {
 
 var sourceKinds = []source{
 	{"kb", []string{"rag_hybrid", "rag_naive", "query_item"}, []string{"rag_hybrid", "rag_naive", "query_item"},
-		"there is no knowledge base to search: name one with --kb or kb_name, and switch on researching.enable_rag_hybrid, enable_rag_naive or enable_query_item"},
+		"there is no knowledge base to search: name one with --kb or kb_name, and switch on " +
+			"researching.enable_rag_hybrid, enable_rag_naive or enable_query_item"},
 	{"web", []string{"web_search", "open_page"}, []string{"web_search", "open_page"},
-		"the web is not configured: name a search engine, for instance with SEARXNG_URL, or set researching.enable_open_page to true"},
+		"the web is not configured: name a search engine, for instance with SEARXNG_URL, or set " +
+			"researching.enable_open_page to true"},
 	{"papers", []string{"paper_search", "open_page"}, []string{"paper_search"},
 		"the search for papers is switched off: set researching.enable_paper_search to true"},
 	{"code", []string{"run_code"}, []string{"run_code"},

@@ -32,7 +32,8 @@ func CheckTopic(topic string) error {
 	case topicqueue.TopicKey(topic) == "":
 		return errors.New("the topic is empty; give a line or a paragraph that says what to research")
 	case len(topic) > maxTopicBytes:
-		return fmt.Errorf("the topic has %d bytes, at most %d are possible; put long material into a knowledge base (--kb) and keep the topic to what is asked",
+		return fmt.Errorf("the topic has %d bytes, at most %d are possible; put long material into a knowledge base "+
+			"(--kb) and keep the topic to what is asked",
 			len(topic), maxTopicBytes)
 	}
 	return nil
@@ -40,7 +41,8 @@ func CheckTopic(topic string) error {
 
 // NewRun returns the run of a topic in a batch, which is the same run whenever it is handed in: the one with this id in
 // labels, else the one with this topic. now decides the order of runs.
-func NewRun(batch redisqueue.Batch, topic string, options topicqueue.Options, lane string, labels topicqueue.Labels, now time.Time) topicqueue.Run {
+func NewRun(batch redisqueue.Batch, topic string, options topicqueue.Options, lane string, labels topicqueue.Labels,
+	now time.Time) topicqueue.Run {
 	id := topicqueue.RunID(batch.Name, topic, "", batch.CreatedAt)
 	if labels.Ref != "" {
 		id = topicqueue.RunID(batch.Name, "", "id:"+labels.Ref, batch.CreatedAt)
@@ -51,7 +53,8 @@ func NewRun(batch redisqueue.Batch, topic string, options topicqueue.Options, la
 
 // Enqueue creates the run of one topic in a batch and puts its planning into the queue. The same topic in the same
 // batch is the same run: enqueueing it again adds nothing.
-func (d *Dispatcher) Enqueue(ctx context.Context, q *redisqueue.Queue, batch redisqueue.Batch, topic string, options topicqueue.Options, lane string, now time.Time) (Submission, error) {
+func (d *Dispatcher) Enqueue(ctx context.Context, q *redisqueue.Queue, batch redisqueue.Batch, topic string,
+	options topicqueue.Options, lane string, now time.Time) (Submission, error) {
 	run := NewRun(batch, topic, options, lane, topicqueue.Labels{}, now)
 	created, err := d.EnqueueAll(ctx, q, []topicqueue.Run{run})
 	if err != nil {
@@ -60,9 +63,10 @@ func (d *Dispatcher) Enqueue(ctx context.Context, q *redisqueue.Queue, batch red
 	return Submission{Run: run, Created: created[0]}, nil
 }
 
-// EnqueueAll is Enqueue for many runs of NewRun, several at a time. created: for each whether it is new. After an error some
-// of them may exist, also some that created does not say; enqueueing them again adds the others.
-func (d *Dispatcher) EnqueueAll(ctx context.Context, q *redisqueue.Queue, runs []topicqueue.Run) (created []bool, err error) {
+// EnqueueAll is Enqueue for many runs of NewRun, several at a time. created: for each whether it is new. After an
+// error some of them may exist, also some that created does not say; enqueueing them again adds the others.
+func (d *Dispatcher) EnqueueAll(ctx context.Context, q *redisqueue.Queue,
+	runs []topicqueue.Run) (created []bool, err error) {
 	created = make([]bool, len(runs))
 	var next atomic.Int64
 	g, groupCtx := errgroup.WithContext(ctx)

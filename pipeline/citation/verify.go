@@ -110,8 +110,9 @@ func (r *Registry) Verify(report string, o VerifyOptions) Verification {
 	return out
 }
 
-// maxPasses bounds how often a text is read: what is removed may join its neighbours to something new. Two for real text.
-// In one that was made so that each leaked call which goes lays bare another one, those in code go from hostilePass on.
+// maxPasses bounds how often a text is read: what is removed may join its neighbours to something new. Two for real
+// text. In one that was made so that each leaked call which goes lays bare another one, those in code go from
+// hostilePass on.
 const (
 	maxPasses   = 16
 	hostilePass = 10
@@ -164,7 +165,8 @@ func (r *Registry) verifyOnce(text string, o VerifyOptions, pass int) *verifier 
 		read = read.list()
 	}
 	text = read.text
-	v := &verifier{Registry: r, o: o, read: read, text: text, names: names, byNumber: map[int][]numbered{}, byID: map[string]*entry{}, bySource: map[string]*entry{}}
+	v := &verifier{Registry: r, o: o, read: read, text: text, names: names, byNumber: map[int][]numbered{},
+		byID: map[string]*entry{}, bySource: map[string]*entry{}}
 	v.verification = Verification{Valid: []Valid{}, Removed: []Removed{}, UnsafeURLs: []string{}}
 	v.sections = read.lists()
 	for _, s := range v.sections {
@@ -224,7 +226,8 @@ func Guarded(report string, verify func() Verification) (v Verification, err err
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("verify the report: %v", p)
-			v = Verification{Report: report, Valid: []Valid{}, Removed: []Removed{}, UnsafeURLs: []string{}, Status: StatusUnverified, Reason: ReasonPanicked}
+			v = Verification{Report: report, Valid: []Valid{}, Removed: []Removed{}, UnsafeURLs: []string{},
+				Status: StatusUnverified, Reason: ReasonPanicked}
 		}
 	}()
 	return verify(), nil

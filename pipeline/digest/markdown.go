@@ -75,7 +75,8 @@ func linked(r Ref, short bool, link func(string) string) string {
 		return text
 	}
 	if address := link(r.Report); address != "" {
-		return "[" + text + "](<" + strings.NewReplacer("<", "%3C", ">", "%3E", "\n", "%0A", "\r", "%0D").Replace(address) + ">)"
+		return "[" + text + "](<" + strings.NewReplacer("<", "%3C", ">", "%3E", "\n", "%0A", "\r", "%0D").Replace(address) +
+			">)"
 	}
 	return text
 }
@@ -115,7 +116,8 @@ func (d Digest) sections() []listed {
 		title, kind string
 		Section
 	}{
-		{"Failures", KindFailed, d.Failed}, {"Changes", KindChanged, d.Changed}, {"Contradictions", KindContradiction, d.Disagree},
+		{"Failures", KindFailed, d.Failed}, {"Changes", KindChanged, d.Changed},
+		{"Contradictions", KindContradiction, d.Disagree},
 		{"Cut short", KindPartial, d.Partial}, {"Thin evidence", KindThin, d.Thin},
 	} {
 		if len(s.Items) <= shown[s.kind] {
@@ -195,7 +197,8 @@ func (d Digest) Spend() string {
 	}
 	text += "."
 	if d.Trimmed > 0 {
-		text += fmt.Sprintf(" %s shortened to stay within budget or time.", count1(d.Trimmed, "report")+map[bool]string{true: " was", false: " were"}[d.Trimmed == 1])
+		text += fmt.Sprintf(" %s shortened to stay within budget or time.", count1(d.Trimmed, "report")+
+			map[bool]string{true: " was", false: " were"}[d.Trimmed == 1])
 	}
 	if len(d.Dearest) > 0 && d.Runs > 1 {
 		r := d.Dearest[0]

@@ -58,8 +58,9 @@ type Embedder struct {
 
 // NewEmbedder checks the settings and returns an embedder. It opens no connection. The error lists all that is wrong.
 func NewEmbedder(s EmbedderSettings) (*Embedder, error) {
-	settings, err := RoleSettings{Model: s.Model, BaseURL: strings.TrimSuffix(strings.TrimRight(strings.TrimSpace(s.BaseURL), "/"), "/embeddings"),
-		APIKey: s.APIKey, MaxTries: s.MaxTries, Timeout: cmp.Or(s.Timeout, defaultEmbeddingTimeout)}.withDefaults()
+	settings, err := RoleSettings{Model: s.Model,
+		BaseURL: strings.TrimSuffix(strings.TrimRight(strings.TrimSpace(s.BaseURL), "/"), "/embeddings"),
+		APIKey:  s.APIKey, MaxTries: s.MaxTries, Timeout: cmp.Or(s.Timeout, defaultEmbeddingTimeout)}.withDefaults()
 	if s.Dimensions < 0 || s.Batch < 0 || s.Concurrency < 0 {
 		err = errors.Join(err, errors.New("dimensions, batch and concurrency must not be negative"))
 	}
@@ -78,7 +79,8 @@ func NewEmbedder(s EmbedderSettings) (*Embedder, error) {
 			governor: governorOr(s.Governor), account: account("embedding", settings), outage: &outage{},
 		},
 		client: client,
-		name:   s.Model, prefixes: prefixesOf(s.Model), wanted: s.Dimensions, concurrency: cmp.Or(s.Concurrency, defaultConcurrency),
+		name:   s.Model, prefixes: prefixesOf(s.Model), wanted: s.Dimensions,
+		concurrency: cmp.Or(s.Concurrency, defaultConcurrency),
 	}
 	if s.Dimensions > 0 {
 		e.name = fmt.Sprintf("%s@%d", s.Model, s.Dimensions)
@@ -87,7 +89,8 @@ func NewEmbedder(s EmbedderSettings) (*Embedder, error) {
 	return e, nil
 }
 
-// Model returns a name that vectors of other models do not have: the model's, and @ with the dimensions when they are set.
+// Model returns a name that vectors of other models do not have: the model's, and @ with the dimensions when they are
+// set.
 func (e *Embedder) Model() string { return e.name }
 
 // Embed returns one vector for each text, in their order, all of one length. texts: what will be searched, UTF-8, any
@@ -182,7 +185,8 @@ func (e *Embedder) request(ctx context.Context, texts []string, out [][]float32,
 }
 
 // exchange sends one request. inTime = false: it ran into the time of one try.
-func (e *Embedder) exchange(ctx context.Context, texts []string, out [][]float32) (ex *exchange, inTime bool, err error) {
+func (e *Embedder) exchange(ctx context.Context, texts []string,
+	out [][]float32) (ex *exchange, inTime bool, err error) {
 	tryCtx, cancel := context.WithTimeout(ctx, e.role.settings.Timeout)
 	defer cancel()
 	ex = &exchange{
@@ -216,7 +220,8 @@ func (e *Embedder) agree(dimensions int) error {
 			"set EMBEDDING_DIMENSIONS to what the model has, or leave it empty", dimensions, e.wanted)}
 	}
 	if !e.found.CompareAndSwap(0, int64(dimensions)) && e.found.Load() != int64(dimensions) {
-		return &dimensionsError{fmt.Sprintf("answered vectors of %d dimensions, earlier ones had %d: is it more than one model?", dimensions, e.found.Load())}
+		return &dimensionsError{fmt.Sprintf("answered vectors of %d dimensions, earlier ones had %d: is it more "+
+			"than one model?", dimensions, e.found.Load())}
 	}
 	return nil
 }

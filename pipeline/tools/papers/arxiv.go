@@ -14,8 +14,8 @@ import (
 	"golang.org/x/net/html/charset"
 )
 
-// arXivEvery is what arXiv's terms of use allow to all machines of one user together: one request in three seconds, on one
-// connection.
+// arXivEvery is what arXiv's terms of use allow to all machines of one user together: one request in three seconds, on
+// one connection.
 const arXivEvery = 3 * time.Second
 
 // isWithdrawn matches what an author writes in the comment or in the place of the abstract.
@@ -85,8 +85,10 @@ func decodeArXiv(body []byte) ([]Paper, error) {
 			return nil, fmt.Errorf("%w: %.200q", ErrQuery, e.Summary)
 		}
 		p := Paper{
-			Title: e.Title, Authors: e.Authors, Abstract: strings.Join(strings.Fields(e.Summary), " "), ArXiv: canonicalArXiv(e.ID), Date: e.Published,
-			URL: e.ID, Venue: "arXiv", Kind: KindPreprint, Retracted: isWithdrawn.MatchString(e.Comment) || isWithdrawn.MatchString(e.Summary),
+			Title: e.Title, Authors: e.Authors, Abstract: strings.Join(strings.Fields(e.Summary), " "),
+			ArXiv: canonicalArXiv(e.ID), Date: e.Published,
+			URL: e.ID, Venue: "arXiv", Kind: KindPreprint, Retracted: isWithdrawn.MatchString(e.Comment) ||
+				isWithdrawn.MatchString(e.Summary),
 		}
 		for _, l := range e.Links {
 			if l.Title == "pdf" {
