@@ -27,13 +27,15 @@ type RedisKind int
 
 // Kinds of Redis.
 const (
-	RedisServer   RedisKind = iota // redis://[user:password@]host[:6379][/db]
-	RedisSocket                    // redis-socket://[user:password@]/path[?db=1]
-	RedisSentinel                  // redis-sentinel://[user:password@]host[:26379],.../master[/db][?sentinel_username=&sentinel_password=]
-	RedisCluster                   // redis-cluster://[user:password@]host[:6379],...
+	RedisServer RedisKind = iota // redis://[user:password@]host[:6379][/db]
+	RedisSocket                  // redis-socket://[user:password@]/path[?db=1]
+	// redis-sentinel://[user:password@]host[:26379],.../master[/db][?sentinel_username=&sentinel_password=]
+	RedisSentinel
+	RedisCluster // redis-cluster://[user:password@]host[:6379],...
 )
 
-const redisAllowed = "redis://[user:password@]host:6379/0, redis-socket:///path, redis-sentinel://host,host/master or " +
+const redisAllowed = "redis://[user:password@]host:6379/0, redis-socket:///path, " +
+	"redis-sentinel://host,host/master or " +
 	"redis-cluster://host,host, the three over the network with TLS as rediss...://; empty: embedded"
 
 // redisAddress is the check of redis_url.
@@ -103,13 +105,16 @@ func (a *RedisAddress) parameters(query string) error {
 	if err != nil {
 		return errors.New("cannot be read behind its ?")
 	}
-	known := map[RedisKind][]string{RedisSocket: {"db"}, RedisSentinel: {"master", "sentinel_username", "sentinel_password"}}[a.Kind]
+	known := map[RedisKind][]string{RedisSocket: {"db"}, RedisSentinel: {"master", "sentinel_username",
+		"sentinel_password"}}[a.Kind]
 	for name, list := range values {
 		if !slices.Contains(known, name) || len(list) > 1 {
-			return errors.New("has a parameter behind its ? that is not known there; known are: " + strings.Join(append(known, "no others"), ", "))
+			return errors.New("has a parameter behind its ? that is not known there; known are: " +
+				strings.Join(append(known, "no others"), ", "))
 		}
 	}
-	a.Master, a.SentinelUsername, a.SentinelPassword = values.Get("master"), values.Get("sentinel_username"), values.Get("sentinel_password")
+	a.Master, a.SentinelUsername, a.SentinelPassword = values.Get("master"), values.Get("sentinel_username"),
+		values.Get("sentinel_password")
 	return a.database(values.Get("db"))
 }
 
@@ -123,7 +128,8 @@ func (a *RedisAddress) hosts(list string) error {
 		if err != nil { // without a port
 			h, p = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]"), port
 		}
-		if n, err := strconv.ParseUint(p, 10, 16); err != nil || n == 0 || h == "" || strings.ContainsAny(h, "[]@%# \t\r\n\"'<>\\") ||
+		if n, err := strconv.ParseUint(p, 10, 16); err != nil || n == 0 || h == "" ||
+			strings.ContainsAny(h, "[]@%# \t\r\n\"'<>\\") ||
 			strings.Contains(h, ":") && net.ParseIP(h) == nil {
 			return errors.New("needs host:port, or several of them with commas between where a cluster or sentinels are meant")
 		}

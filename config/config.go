@@ -73,12 +73,12 @@ type Worker struct {
 
 // Researching governs the loop of a topic block.
 type Researching struct {
-	ExecutionMode     string // ExecutionParallel or ExecutionSeries
+	ExecutionMode     string // parallel or series
 	MaxParallelTopics int    // in parallel mode
 	MaxIterations     int
 	MaxLoops          int     // reviews of a run's evidence
 	NewTopicMinScore  float64 // 0 to 1
-	Strategy          string  // StrategyExploratory, StrategyBalanced or StrategyFocused
+	Strategy          string  // exploratory, balanced or focused
 	Sources           string  // kinds of sources with commas between them; empty: all that are configured
 	IterationMode     string  // topicqueue.IterationFixed or IterationFlexible
 	MaxActions        int     // tool calls per iteration
@@ -96,7 +96,8 @@ type Researching struct {
 
 // Fetch governs requests to pages and services of the web.
 type Fetch struct {
-	Allow   string // hosts, addresses and networks, with commas between them, that may be reached although they are not public
+	// hosts, addresses and networks, with commas between them, that may be reached although they are not public
+	Allow   string
 	Timeout time.Duration
 	PerHost time.Duration // between requests for pages of one host
 }
@@ -154,8 +155,8 @@ type Reporting struct {
 
 // How the blocks of a run are worked.
 const (
-	ExecutionParallel = "parallel"
-	ExecutionSeries   = "series" // one block of a run at a time
+	executionParallel = "parallel"
+	executionSeries   = "series" // one block of a run at a time
 )
 
 // origin says where the value of a setting came from.

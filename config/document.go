@@ -8,8 +8,9 @@ import (
 // Effective is one setting with the value that is in force.
 type Effective struct {
 	Setting
-	Value  string `json:"value"`  // as it would stand in the file, secrets redacted
-	Source string `json:"source"` // default, preset medium, nightdesk.yaml:12, environment LLM_MODEL, flag, or the path it is taken from
+	Value string `json:"value"` // as it would stand in the file, secrets redacted
+	// default, preset medium, nightdesk.yaml:12, environment LLM_MODEL, flag, or the path it is taken from
+	Source string `json:"source"`
 }
 
 // Effective returns every setting with its value and where it came from, in the order in which they are shown.

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// Embedding says what makes vectors for knowledge bases: an embedding model, of any server that speaks OpenAI's protocol,
-// or a file of word vectors. After Load it is complete.
+// Embedding says what makes vectors for knowledge bases: an embedding model, of any server that speaks OpenAI's
+// protocol, or a file of word vectors. After Load it is complete.
 type Embedding struct {
-	Provider   string // ProviderOpenAI or ProviderStatic
+	Provider   string // openai, or ProviderStatic
 	Model      string // ProviderStatic: the path of the file. Empty: none, knowledge bases are searched by words
 	BaseURL    URL    // empty: OpenAI's own
 	APIKey     Secret // empty: none is sent
@@ -23,19 +23,25 @@ const ProviderStatic = "static"
 func (e Embedding) Enabled() bool { return e.Model != "" }
 
 func embeddingTable(e *Embedding) []field {
-	server := setting("embedding.base_url", "", "", "embedding server, which speaks OpenAI's protocol; empty: llm.base_url, OpenAI's own with anthropic", address(&e.BaseURL, httpAllowed, httpAddress))
+	server := setting("embedding.base_url", "", "",
+		"embedding server, which speaks OpenAI's protocol; empty: llm.base_url, OpenAI's own with anthropic",
+		address(&e.BaseURL, httpAllowed, httpAddress))
 	server.Inherit = "llm.base_url"
-	key := setting("embedding.api_key", "", "", "key of the embedding server; empty: llm.api_key if that is the same server, OPENAI_API_KEY if it is OpenAI's",
+	key := setting("embedding.api_key", "", "",
+		"key of the embedding server; empty: llm.api_key if that is the same server, OPENAI_API_KEY if it is OpenAI's",
 		secret(&e.APIKey))
 	key.alias = openAIKey
 	return []field{
-		setting("embedding.provider", ProviderOpenAI, "", "openai: every server that speaks its protocol; static: no server, a file of word vectors",
-			choice(&e.Provider, ProviderOpenAI, ProviderStatic)),
-		setting("embedding.model", "", "", "embedding model for knowledge bases, with static the path of the file; empty: none, they are searched by words",
+		setting("embedding.provider", providerOpenAI, "",
+			"openai: every server that speaks its protocol; static: no server, a file of word vectors",
+			choice(&e.Provider, providerOpenAI, ProviderStatic)),
+		setting("embedding.model", "", "",
+			"embedding model for knowledge bases, with static the path of the file; empty: none, they are searched by words",
 			text(&e.Model, "the name of an embedding model, or the path of a file", anyText)),
 		server,
 		key,
-		setting("embedding.dimensions", "0", "numbers", "length of a vector, for models that can shorten theirs; 0: the model's own",
+		setting("embedding.dimensions", "0", "numbers",
+			"length of a vector, for models that can shorten theirs; 0: the model's own",
 			number(&e.Dimensions, 0, 65536)),
 	}
 }
@@ -94,10 +100,11 @@ func serverOf(u URL) string {
 // checkEmbedding returns what is wrong with these settings taken together. known: problems of single settings.
 func checkEmbedding(c Config, known Problems) Problems {
 	e := c.Embedding
-	if e.Enabled() && e.Provider == ProviderOpenAI && e.APIKey == (Secret{}) && serverOf(e.BaseURL) == openAIServer &&
+	if e.Enabled() && e.Provider == providerOpenAI && e.APIKey == (Secret{}) && serverOf(e.BaseURL) == openAIServer &&
 		!known.about("embedding.api_key", "embedding.base_url", "llm.api_key", "llm.base_url") {
 		return Problems{{Key: "embedding.model", Value: clip(e.Model), Source: c.source("embedding.model"),
-			Reason: "there is neither a key nor a server for it: set EMBEDDING_API_KEY, or EMBEDDING_BASE_URL for a server that needs no key"}}
+			Reason: "there is neither a key nor a server for it: set EMBEDDING_API_KEY, or EMBEDDING_BASE_URL for a server " +
+				"that needs no key"}}
 	}
 	return nil
 }
@@ -110,9 +117,13 @@ func remarkEmbedding(c Config) []string {
 		switch {
 		case !c.Given(path) || c.source(path) == "environment "+openAIKey:
 		case !c.Embedding.Enabled():
-			notices = append(notices, fmt.Sprintf("%s is set (%s) but EMBEDDING_MODEL is not: knowledge bases are searched by words; set EMBEDDING_MODEL=...", path, c.source(path)))
+			notices = append(notices,
+				fmt.Sprintf("%s is set (%s) but EMBEDDING_MODEL is not: knowledge bases are searched by words; set "+
+					"EMBEDDING_MODEL=...", path, c.source(path)))
 		case c.Embedding.Provider == ProviderStatic:
-			notices = append(notices, fmt.Sprintf("%s is set (%s) but means nothing to a file of word vectors: remove it, or set EMBEDDING_PROVIDER=openai", path, c.source(path)))
+			notices = append(notices,
+				fmt.Sprintf("%s is set (%s) but means nothing to a file of word vectors: remove it, or set "+
+					"EMBEDDING_PROVIDER=openai", path, c.source(path)))
 		}
 	}
 	return notices

@@ -19,7 +19,8 @@ import (
 )
 
 // The parser's time grows with the square of how deep a text nests (100 KB of [ take 20 s) and of how many keys a group
-// has (80,000 take 11 s). Both need long lines, many lines, brackets or dashes; no settings file comes near these limits.
+// has (80,000 take 11 s). Both need long lines, many lines, brackets or dashes; no settings file comes near these
+// limits.
 const (
 	maxFileBytes = 1 << 20
 	maxLines     = 10_000
@@ -109,7 +110,8 @@ func tooMuch(data []byte) (line int, reason string) {
 	depth := 0
 	for text := range bytes.Lines(data) {
 		line++
-		depth += bytes.Count(text, []byte("[")) + bytes.Count(text, []byte("{")) - bytes.Count(text, []byte("]")) - bytes.Count(text, []byte("}"))
+		depth += bytes.Count(text, []byte("[")) + bytes.Count(text, []byte("{")) - bytes.Count(text, []byte("]")) -
+			bytes.Count(text, []byte("}"))
 		switch {
 		case line > maxLines:
 			return line, fmt.Sprintf("the file has more than %d lines", maxLines)

@@ -29,7 +29,7 @@ type LLM struct {
 
 // Model is one model and how it is asked.
 type Model struct {
-	Provider      string // ProviderOpenAI, ...
+	Provider      string // openai, anthropic or ollama
 	Name          string // empty: no model, the desk works extractively
 	BaseURL       URL    // empty: OpenAI's own
 	APIKey        Secret // empty: none is sent
@@ -37,23 +37,23 @@ type Model struct {
 	Temperature   float64
 	MaxTokens     int // of an answer
 	Reasoning     bool
-	Transport     string // of structured answers: TransportAuto, ...
-	TokenField    string // that carries MaxTokens: TokenFieldAuto, ...
+	Transport     string // of structured answers: auto, json_schema, tool or prompt
+	TokenField    string // that carries MaxTokens: auto, max_tokens or max_completion_tokens
 }
 
 // How a structured answer is asked for.
 const (
-	TransportAuto       = "auto" // found out by asking
-	TransportJSONSchema = "json_schema"
-	TransportTool       = "tool"
-	TransportPrompt     = "prompt"
+	transportAuto       = "auto" // found out by asking
+	transportJSONSchema = "json_schema"
+	transportTool       = "tool"
+	transportPrompt     = "prompt"
 )
 
 // Field of a request that carries the limit of an answer. Older servers know only max_tokens.
 const (
-	TokenFieldAuto       = "auto" // found out by asking
-	TokenFieldMaxTokens  = "max_tokens"
-	TokenFieldCompletion = "max_completion_tokens"
+	tokenFieldAuto       = "auto" // found out by asking
+	tokenFieldMaxTokens  = "max_tokens"
+	tokenFieldCompletion = "max_completion_tokens"
 )
 
 // Enabled reports whether there is a model at all.
@@ -80,15 +80,23 @@ func llmTable(l *LLM) []field {
 	fields := []field{
 		setting("llm.timeout", "120s", "", "time for one model call",
 			duration(&l.Timeout, time.Second, time.Hour)),
-		setting("llm.max_tries", "10", "tries", "tries of one model call, with growing pauses between them; being told to come later, and an outage, use up none",
+		setting("llm.max_tries", "10", "tries",
+			"tries of one model call, with growing pauses between them; being told to come later, and an outage, use up none",
 			number(&l.MaxTries, 1, 10)),
-		setting("llm.requests_per_minute", "0", "requests", "model calls that all workers together make in a minute with one key, at most; 0: no limit is known",
+		setting("llm.requests_per_minute", "0", "requests",
+			"model calls that all workers together make in a minute with one key, at most; 0: no limit is known",
 			number(&l.RequestsPerMinute, 0, 10_000_000)),
-		setting("llm.tokens_per_minute", "0", "tokens", "tokens of questions and answers that all workers together use in a minute with one key, at most; 0: no limit is known",
+		setting("llm.tokens_per_minute", "0", "tokens",
+			"tokens of questions and answers that all workers together use in a minute with one key, at most; 0: no "+
+				"limit is known",
 			number(&l.TokensPerMinute, 0, 2_000_000_000)),
-		setting("llm.max_in_flight", "0", "calls", "model calls that all workers together have under way with one key, at most; 0: learned from the server's refusals",
+		setting("llm.max_in_flight", "0", "calls",
+			"model calls that all workers together have under way with one key, at most; 0: learned from the server's refusals",
 			number(&l.MaxInFlight, 0, 1_000_000)),
-		setting("llm.prices", "", "", "what models cost, where the built-in list prices do not hold: NAME=INPUT/OUTPUT, ... in USD per million tokens; NAME=INPUT/OUTPUT/CACHED/WRITTEN where the provider reads questions from a cache, or writes them, at another price",
+		setting("llm.prices", "", "",
+			"what models cost, where the built-in list prices do not hold: NAME=INPUT/OUTPUT, ... in USD per million tokens; "+
+				"NAME=INPUT/OUTPUT/CACHED/WRITTEN where the provider reads questions from a cache, or writes them, at "+
+				"another price",
 			text(&l.Prices, "NAME=INPUT/OUTPUT, ... such as my-model=0.2/0.8, local=0/0", anyText)),
 	}
 	fields = append(fields, modelTable("llm", &l.Main)...)
@@ -110,40 +118,45 @@ func llmTable(l *LLM) []field {
 
 func modelTable(prefix string, m *Model) []field {
 	return []field{
-		setting(prefix+".provider", ProviderOpenAI, "", "whose protocol the model server speaks; openai: most others speak it too",
-			choice(&m.Provider, ProviderOpenAI, ProviderAnthropic, ProviderOllama)),
+		setting(prefix+".provider", providerOpenAI, "",
+			"whose protocol the model server speaks; openai: most others speak it too",
+			choice(&m.Provider, providerOpenAI, providerAnthropic, providerOllama)),
 		setting(prefix+".model", "", "", "model that is asked; empty: none, the desk works extractively",
 			text(&m.Name, "the name of a model", anyText)),
 		setting(prefix+".base_url", "", "", "model server; empty: OPENAI_BASE_URL or OLLAMA_HOST, else the provider's own",
 			address(&m.BaseURL, httpAllowed, httpAddress)),
-		setting(prefix+".api_key", "", "", "key of the model server, better in the environment than in a file; empty: OPENAI_API_KEY or ANTHROPIC_API_KEY",
+		setting(prefix+".api_key", "", "",
+			"key of the model server, better in the environment than in a file; empty: OPENAI_API_KEY or ANTHROPIC_API_KEY",
 			secret(&m.APIKey)),
 		setting(prefix+".context_tokens", "32768", "tokens", "tokens of question and answer together that the model can take",
 			number(&m.ContextTokens, 1024, 10_000_000)),
 		setting(prefix+".temperature", "0.5", "", "0: always the likeliest words; higher: more variety",
 			decimal(&m.Temperature, 0, 2)),
-		setting(prefix+".max_tokens", "12000", "tokens", "tokens of one answer, at most; unless set, never more than half of context_tokens",
+		setting(prefix+".max_tokens", "12000", "tokens",
+			"tokens of one answer, at most; unless set, never more than half of context_tokens",
 			number(&m.MaxTokens, 16, 1_000_000)),
 		setting(prefix+".reasoning", "false", "", "whether the model thinks before it answers",
 			toggle(&m.Reasoning)),
-		setting(prefix+".transport", TransportAuto, "", "how structured answers are asked for; auto: found out. anthropic has no json_schema, ollama no tool",
-			choice(&m.Transport, TransportAuto, TransportJSONSchema, TransportTool, TransportPrompt)),
-		setting(prefix+".token_field", TokenFieldAuto, "", "request field for max_tokens, of openai; auto: found out",
-			choice(&m.TokenField, TokenFieldAuto, TokenFieldMaxTokens, TokenFieldCompletion)),
+		setting(prefix+".transport", transportAuto, "",
+			"how structured answers are asked for; auto: found out. anthropic has no json_schema, ollama no tool",
+			choice(&m.Transport, transportAuto, transportJSONSchema, transportTool, transportPrompt)),
+		setting(prefix+".token_field", tokenFieldAuto, "", "request field for max_tokens, of openai; auto: found out",
+			choice(&m.TokenField, tokenFieldAuto, tokenFieldMaxTokens, tokenFieldCompletion)),
 	}
 }
 
 func lastKey(path string) string { return path[strings.LastIndexByte(path, '.')+1:] }
 
 // completeModels gives every role what it does not set itself. byPath: the table of c; apply sets a field.
-func completeModels(c *Config, byPath map[string]field, getenv func(string) string, apply func(f field, text, source string)) {
+func completeModels(c *Config, byPath map[string]field, getenv func(string) string,
+	apply func(f field, text, source string)) {
 	commonVariables(c, byPath, getenv, apply)
 	limitAnswer(c, "llm", &c.LLM.Main, c.LLM.Main.MaxTokens, "")
 	for _, f := range byPath {
 		if f.Inherit == "" || c.Given(f.Path) {
 			continue
 		}
-		if c.LLM.foreign(f.Path) || f.Path == "embedding.base_url" && c.LLM.Main.Provider != ProviderOpenAI {
+		if c.LLM.foreign(f.Path) || f.Path == "embedding.base_url" && c.LLM.Main.Provider != providerOpenAI {
 			_ = f.set(byPath[f.Inherit].Default) // a default has passed the check
 			continue
 		}
@@ -196,8 +209,10 @@ func checkModels(c Config, known Problems) Problems {
 		case m.Name != "" && main.Name == "":
 			add(path, m.Name, "the other roles have no model: set LLM_MODEL too")
 		case m.Name == "" && main.Name != "" && m.Provider != main.Provider:
-			add(path, "", fmt.Sprintf("must be set: llm.model is %s's, and this role's provider is %s", main.Provider, m.Provider))
-		case m.Provider != main.Provider && lacksKey(m, "llm."+r.name) != "" && !known.about("llm."+r.name+".api_key", "llm."+r.name+".base_url"):
+			add(path, "", fmt.Sprintf("must be set: llm.model is %s's, and this role's provider is %s",
+				main.Provider, m.Provider))
+		case m.Provider != main.Provider && lacksKey(m, "llm."+r.name) != "" &&
+			!known.about("llm."+r.name+".api_key", "llm."+r.name+".base_url"):
 			add(path, m.Name, lacksKey(m, "llm."+r.name))
 		case m.Name == "" && main.Name != "":
 			add(path, "", "must not be empty: remove it to use llm.model")
@@ -206,7 +221,8 @@ func checkModels(c Config, known Problems) Problems {
 	for i, m := range models {
 		path := prefixes[i] + ".max_tokens"
 		if c.Given(path) && m.MaxTokens >= m.ContextTokens && !known.about(path, prefixes[i]+".context_tokens") {
-			add(path, strconv.Itoa(m.MaxTokens), fmt.Sprintf("must leave room for the question in %s.context_tokens (%d)", prefixes[i], m.ContextTokens))
+			add(path, strconv.Itoa(m.MaxTokens), fmt.Sprintf("must leave room for the question in %s.context_tokens (%d)",
+				prefixes[i], m.ContextTokens))
 		}
 	}
 	return problems
@@ -217,7 +233,7 @@ func remarkModels(c Config) []string {
 	var notices []string
 	if !c.LLM.Enabled() {
 		for _, path := range []string{"llm.api_key", "llm.base_url", "llm.provider"} {
-			if c.Given(path) && (path != "llm.provider" || c.LLM.Main.Provider != ProviderOpenAI) {
+			if c.Given(path) && (path != "llm.provider" || c.LLM.Main.Provider != providerOpenAI) {
 				name, ok := strings.CutPrefix(c.source(path), "environment ")
 				if !ok {
 					name = path + " (" + c.source(path) + ")"
@@ -234,9 +250,11 @@ func remarkModels(c Config) []string {
 			continue
 		}
 		base, m := "llm."+r.name+".base_url", r.model(&c.LLM)
-		if c.Given(base) && !c.Given("llm."+r.name+".api_key") && m.APIKey != (Secret{}) && m.BaseURL.Host() != c.LLM.Main.BaseURL.Host() {
-			notices = append(notices, fmt.Sprintf("the key of llm.api_key (%s) is also sent to %s (%s): set LLM_%s_API_KEY to send another key",
-				c.source("llm.api_key"), m.BaseURL.Host(), c.source(base), strings.ToUpper(r.name)))
+		if c.Given(base) && !c.Given("llm."+r.name+".api_key") && m.APIKey != (Secret{}) &&
+			m.BaseURL.Host() != c.LLM.Main.BaseURL.Host() {
+			notices = append(notices,
+				fmt.Sprintf("the key of llm.api_key (%s) is also sent to %s (%s): set LLM_%s_API_KEY to send another key",
+					c.source("llm.api_key"), m.BaseURL.Host(), c.source(base), strings.ToUpper(r.name)))
 		}
 	}
 	return notices

@@ -107,9 +107,12 @@ func checkEvents(list string) error {
 
 func notifyTable(w *Webhook, m *Mail) []field {
 	return []field{
-		setting("webhook.url", "", "", "address that is told of events, by Standard Webhooks, or several with commas between them; empty: none",
+		setting("webhook.url", "", "",
+			"address that is told of events, by Standard Webhooks, or several with commas between them; empty: none",
 			secretAddress(&w.URL, "http:// or https://, such as https://hooks.example.org/nightdesk", httpAddresses)),
-		setting("webhook.secret", "", "", "signs them, better in the environment than in a file: whsec_ and the base64 of 24 to 64 random bytes; of several addresses, one for all or one for each, in their order",
+		setting("webhook.secret", "", "",
+			"signs them, better in the environment than in a file: whsec_ and the base64 of 24 to 64 random bytes; of "+
+				"several addresses, one for all or one for each, in their order",
 			secret(&w.Secret)),
 		setting("webhook.events", "", "", "which events; empty: all of "+strings.Join(eventTypes, ", "),
 			text(&w.Events, "types of events with commas between them; empty: all", checkEvents)),
@@ -135,17 +138,23 @@ func retentionTable(r *Retention) []field {
 			number(&r.BundleDays, 0, maxDays)),
 		setting("retention.bundle_count", "0", "runs", "runs whose data and evidence `purge` leaves, the newest; 0: all",
 			number(&r.BundleCount, 0, maxKept)),
-		setting("retention.run_days", "0", "days", "age from which `purge` takes runs out of the lists, and batches with their digest; 0: never",
+		setting("retention.run_days", "0", "days",
+			"age from which `purge` takes runs out of the lists, and batches with their digest; 0: never",
 			number(&r.RunDays, 0, maxDays)),
 		setting("retention.run_count", "0", "runs", "runs that `purge` leaves in the lists, the newest; 0: all",
 			number(&r.RunCount, 0, maxKept)),
-		setting("retention.topic_days", "0", "days", "age from which `purge` deletes earlier states of what is remembered of a topic; 0: never",
+		setting("retention.topic_days", "0", "days",
+			"age from which `purge` deletes earlier states of what is remembered of a topic; 0: never",
 			number(&r.TopicDays, 0, maxDays)),
-		setting("retention.knowledge_days", "0", "days", "age from which `purge` deletes versions of knowledge bases that no run of the lists uses, the newest aside; 0: never",
+		setting("retention.knowledge_days", "0", "days",
+			"age from which `purge` deletes versions of knowledge bases that no run of the lists uses, the newest "+
+				"aside; 0: never",
 			number(&r.KnowledgeDays, 0, maxDays)),
-		setting("retention.knowledge_count", "0", "versions", "versions of each knowledge base that `purge` leaves, the newest; 0: all",
+		setting("retention.knowledge_count", "0", "versions",
+			"versions of each knowledge base that `purge` leaves, the newest; 0: all",
 			number(&r.KnowledgeCount, 0, maxKept)),
-		setting("retention.topic_count", "0", "states", "states of what is remembered of a topic that `purge` leaves, the newest; 0: all",
+		setting("retention.topic_count", "0", "states",
+			"states of what is remembered of a topic that `purge` leaves, the newest; 0: all",
 			number(&r.TopicCount, 0, maxKept)),
 	}
 }

@@ -19,7 +19,8 @@ import (
 func (c Config) RunOptions(preset, language, kb, citationStyle string) (topicqueue.Options, error) {
 	c = c.clone()
 	fields := deskTable(&c)
-	asked := map[string]string{"preset": preset, "language": language, "kb_name": kb, "reporting.citation_style": citationStyle}
+	asked := map[string]string{"preset": preset, "language": language, "kb_name": kb,
+		"reporting.citation_style": citationStyle}
 	var problems Problems
 	for _, f := range fields {
 		if text := asked[f.Path]; text != "" {
@@ -92,7 +93,7 @@ func (c Config) options() topicqueue.Options {
 		o.SubTopics = c.Planning.Decompose.AutoMaxSubtopics
 	}
 	useStrategy(c, &o)
-	if c.Researching.ExecutionMode == ExecutionSeries {
+	if c.Researching.ExecutionMode == executionSeries {
 		o.MaxParallel = 1
 	}
 	// A plan that fills the queue leaves no room for what research discovers: then no run would ever grow.

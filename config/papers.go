@@ -23,11 +23,15 @@ var paperServices = []string{"openalex", "semantic_scholar", "crossref"}
 func paperTable(p *PaperSearch) []field {
 	names := strings.Join(paperProviders, ", ")
 	return []field{
-		setting("paper_search.providers", "", "", "indexes that paper_search asks; empty: arxiv, crossref, europepmc, and of openalex and semanticscholar those whose key is set",
+		setting("paper_search.providers", "", "",
+			"indexes that paper_search asks; empty: arxiv, crossref, europepmc, and of openalex and semanticscholar those "+
+				"whose key is set",
 			text(&p.Providers, "some of "+names+" with commas between them; empty: those that work", paperNames)),
-		setting("openalex.api_key", "", "", "key of OpenAlex, free at openalex.org: 1,000 searches a day, without it about ten",
+		setting("openalex.api_key", "", "",
+			"key of OpenAlex, free at openalex.org: 1,000 searches a day, without it about ten",
 			secret(&p.OpenAlexKey)),
-		setting("semantic_scholar.api_key", "", "", "key of Semantic Scholar: one search a second; without it most are refused",
+		setting("semantic_scholar.api_key", "", "",
+			"key of Semantic Scholar: one search a second; without it most are refused",
 			secret(&p.SemanticScholarKey)),
 		setting("crossref.mailto", "", "", "mail address that Crossref may write to; with it, it allows more searches",
 			text(&p.CrossrefMailto, "a mail address; empty: none is told", mailAddress)),
@@ -65,7 +69,8 @@ func paperNames(s string) error {
 }
 
 func mailAddress(s string) error {
-	if name, host, ok := strings.Cut(s, "@"); s != "" && (!ok || name == "" || !strings.Contains(host, ".") || strings.ContainsAny(s, " ,<>")) {
+	if name, host, ok := strings.Cut(s, "@"); s != "" && (!ok || name == "" || !strings.Contains(host, ".") ||
+		strings.ContainsAny(s, " ,<>")) {
 		return errors.New("must be a mail address such as desk@example.org")
 	}
 	return nil

@@ -9,9 +9,9 @@ import (
 
 // Protocols of model servers.
 const (
-	ProviderOpenAI    = "openai" // every server that speaks OpenAI's
-	ProviderAnthropic = "anthropic"
-	ProviderOllama    = "ollama" // its own, not the one that it shares with OpenAI
+	providerOpenAI    = "openai" // every server that speaks OpenAI's
+	providerAnthropic = "anthropic"
+	providerOllama    = "ollama" // its own, not the one that it shares with OpenAI
 )
 
 // provider is what other programs agree on about the servers of one protocol.
@@ -24,9 +24,9 @@ type provider struct {
 }
 
 var providers = map[string]provider{
-	ProviderOpenAI:    {key: openAIKey, server: "OPENAI_BASE_URL"},
-	ProviderAnthropic: {key: "ANTHROPIC_API_KEY", own: "https://api.anthropic.com/v1"},
-	ProviderOllama:    {server: "OLLAMA_HOST", address: ollamaAddress, own: "http://127.0.0.1:11434", keyless: true},
+	providerOpenAI:    {key: openAIKey, server: "OPENAI_BASE_URL"},
+	providerAnthropic: {key: "ANTHROPIC_API_KEY", own: "https://api.anthropic.com/v1"},
+	providerOllama:    {server: "OLLAMA_HOST", address: ollamaAddress, own: "http://127.0.0.1:11434", keyless: true},
 }
 
 // ownHost returns host and port of the provider's own server.
@@ -37,8 +37,8 @@ func (p provider) ownHost() string {
 	return NewURL(p.own).Host()
 }
 
-// ollamaAddress reads what Ollama itself accepts: a host, a port behind a colon, both, or a URL. An address that means all
-// of a machine is where the server listens: from here it is this machine.
+// ollamaAddress reads what Ollama itself accepts: a host, a port behind a colon, both, or a URL. An address that means
+// all of a machine is where the server listens: from here it is this machine.
 func ollamaAddress(text string) string {
 	scheme, rest, ok := strings.Cut(strings.TrimSpace(text), "://")
 	port := map[string]string{"http": "80", "https": "443"}[scheme]
@@ -58,8 +58,8 @@ func ollamaAddress(text string) string {
 	return strings.TrimRight(scheme+"://"+net.JoinHostPort(host, port)+"/"+path, "/")
 }
 
-// ofOneProvider are the settings of a model that mean nothing to another provider: a role with a provider of its own does
-// not take them from the main model.
+// ofOneProvider are the settings of a model that mean nothing to another provider: a role with a provider of its own
+// does not take them from the main model.
 var ofOneProvider = []string{"model", "base_url", "api_key", "transport", "token_field"}
 
 // foreign reports whether a setting of a role is one that the main model's cannot stand in for.
@@ -72,9 +72,10 @@ func (l *LLM) foreign(path string) bool {
 	return false
 }
 
-// commonVariables gives models without key or address those of the variables that other programs use. Any setting of our
-// own is stronger.
-func commonVariables(c *Config, byPath map[string]field, getenv func(string) string, apply func(f field, text, source string)) {
+// commonVariables gives models without key or address those of the variables that other programs use. Any setting of
+// our own is stronger.
+func commonVariables(c *Config, byPath map[string]field, getenv func(string) string,
+	apply func(f field, text, source string)) {
 	honour := func(path, variable string, address func(string) string) {
 		if variable == "" || c.Given(path) {
 			return
@@ -116,7 +117,7 @@ func ownAddresses(c *Config) {
 	for _, r := range roles {
 		each("llm."+r.name, r.model(&c.LLM))
 	}
-	if path := "embedding.base_url"; c.LLM.Main.Provider == ProviderOllama && !c.Given(path) {
+	if path := "embedding.base_url"; c.LLM.Main.Provider == providerOllama && !c.Given(path) {
 		c.Embedding.BaseURL = NewURL(strings.TrimSuffix(strings.TrimRight(c.LLM.Main.BaseURL.Reveal(), "/"), "/v1") + "/v1")
 		c.origins[path] = origin{text: "llm.base_url"}
 	}
@@ -125,10 +126,12 @@ func ownAddresses(c *Config) {
 // remarkKey says that a key from the variable of other programs goes to another server than its own.
 func remarkKey(c Config, prefix string, m Model) []string {
 	server, from, p := m.BaseURL.Host(), c.source(prefix+".base_url"), providers[m.Provider]
-	if c.source(prefix+".api_key") != "environment "+p.key || server == "" || server == p.ownHost() || from == "environment "+p.server {
+	if c.source(prefix+".api_key") != "environment "+p.key || server == "" || server == p.ownHost() ||
+		from == "environment "+p.server {
 		return nil
 	}
-	return []string{fmt.Sprintf("%s is sent to %s (%s): set %s_API_KEY to send another key", p.key, server, from, variable(prefix))}
+	return []string{fmt.Sprintf("%s is sent to %s (%s): set %s_API_KEY to send another key", p.key, server, from,
+		variable(prefix))}
 }
 
 // variable returns how the environment variables of a model begin.
@@ -141,5 +144,6 @@ func lacksKey(m Model, prefix string) string {
 		return ""
 	}
 	env := variable(prefix)
-	return fmt.Sprintf("there is neither a key nor a server for it: set %s_API_KEY or %s, or %s_BASE_URL for a server that needs no key", env, p.key, env)
+	return fmt.Sprintf("there is neither a key nor a server for it: set %s_API_KEY or %s, or %s_BASE_URL for a server "+
+		"that needs no key", env, p.key, env)
 }

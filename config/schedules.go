@@ -22,7 +22,8 @@ const maxSchedules = 1000
 // scheduleFields returns what a settings file may say of one schedule, bound to s.
 func scheduleFields(s *schedule.Spec) []field {
 	return []field{
-		setting("cron", "", "", "when it is due: minute, hour, day of month, month, day of week, or @daily, @weekly, ..., @every 6h",
+		setting("cron", "", "",
+			"when it is due: minute, hour, day of month, month, day of week, or @daily, @weekly, ..., @every 6h",
 			text(&s.Cron, "a cron expression", cronExpression)),
 		setting("timezone", "UTC", "", "time zone of cron and deadline, such as Europe/Berlin",
 			text(&s.Zone, "a name of the IANA database", timeZone)),
@@ -52,13 +53,17 @@ func scheduleFields(s *schedule.Spec) []field {
 			text(&s.Deadline, "a time of day; empty: none", timeOfDayOrNone)),
 		setting("report_template", "", "", "file with the sections of the reports, read at each firing; empty: the setting",
 			text(&s.ReportTemplate, "a file; empty: the setting", anyText)),
-		setting("incremental", "false", "", "whether each topic goes on from the last time, and its report says what has changed",
+		setting("incremental", "false", "",
+			"whether each topic goes on from the last time, and its report says what has changed",
 			toggle(&s.Incremental)),
-		setting("catch_up", schedule.CatchUpOnce, "", "what is done when no scheduler ran at a due time; once: the latest is caught up",
+		setting("catch_up", schedule.CatchUpOnce, "",
+			"what is done when no scheduler ran at a due time; once: the latest is caught up",
 			choice(&s.CatchUp, schedule.CatchUpOnce, schedule.CatchUpSkip)),
-		setting("overlap", schedule.OverlapSkip, "", "what is done when the batch before is still worked; queue: it is fired when that has ended",
+		setting("overlap", schedule.OverlapSkip, "",
+			"what is done when the batch before is still worked; queue: it is fired when that has ended",
 			choice(&s.Overlap, schedule.OverlapSkip, schedule.OverlapQueue)),
-		setting("pause_after", strconv.Itoa(schedule.DefaultPauseAfter), "nights", "failed nights in a row after which it pauses itself",
+		setting("pause_after", strconv.Itoa(schedule.DefaultPauseAfter), "nights",
+			"failed nights in a row after which it pauses itself",
 			number(&s.PauseAfter, 1, 1000)),
 	}
 }
@@ -85,7 +90,7 @@ func strategyOrNone(s string) error {
 	if s == "" {
 		return nil
 	}
-	return choice(new(string), StrategyExploratory, StrategyBalanced, StrategyFocused).set(s)
+	return choice(new(string), strategyExploratory, strategyBalanced, strategyFocused).set(s)
 }
 
 func timeOfDayOrNone(s string) error {
@@ -191,7 +196,8 @@ func (w *walker) walkSchedule(line int, name, path string, node ast.Node) {
 			continue
 		}
 		if err := f.set(strings.TrimSpace(value)); err != nil {
-			w.problems = append(w.problems, Problem{Key: clip(path + "." + key), Value: clip(value), Source: w.source(line), Reason: err.Error()})
+			w.problems = append(w.problems, Problem{Key: clip(path + "." + key), Value: clip(value), Source: w.source(line),
+				Reason: err.Error()})
 		}
 	}
 	if len(w.problems) == before {
@@ -203,7 +209,8 @@ func (w *walker) walkSchedule(line int, name, path string, node ast.Node) {
 // scheduleExample is what an example file says of schedules.
 func scheduleExample() string {
 	var b strings.Builder
-	b.WriteString("\n# Recurring batches by name, which `nightdesk scheduler` fires. Remove the \"# \" before the lines of one.\nschedules:\n  # nightly:\n")
+	b.WriteString("\n# Recurring batches by name, which `nightdesk scheduler` fires. Remove the \"# \" before the " +
+		"lines of one.\nschedules:\n  # nightly:\n")
 	for _, f := range scheduleFields(new(schedule.Spec)) {
 		value := exampleValue(f.Setting)
 		switch f.Path {

@@ -11,9 +11,9 @@ import (
 
 // Strategies: how the work of a run is spread.
 const (
-	StrategyExploratory = "exploratory" // broad: more sub-topics and discoveries, each looked at less long
-	StrategyBalanced    = "balanced"    // as the preset has it
-	StrategyFocused     = "focused"     // deep: fewer sub-topics, each looked at longer
+	strategyExploratory = "exploratory" // broad: more sub-topics and discoveries, each looked at less long
+	strategyBalanced    = "balanced"    // as the preset has it
+	strategyFocused     = "focused"     // deep: fewer sub-topics, each looked at longer
 )
 
 // strategy is what a strategy makes of a preset.
@@ -23,8 +23,8 @@ type strategy struct {
 }
 
 var strategies = map[string]strategy{
-	StrategyExploratory: {subTopics: 1.5, iterations: 0.75, actions: 1.5, minScore: 0.75},
-	StrategyFocused:     {subTopics: 0.6, iterations: 1.5, actions: 1, minScore: 0.92},
+	strategyExploratory: {subTopics: 1.5, iterations: 0.75, actions: 1.5, minScore: 0.75},
+	strategyFocused:     {subTopics: 0.6, iterations: 1.5, actions: 1, minScore: 0.92},
 }
 
 // useStrategy changes breadth and depth of a run, except for what a person set. c: with the preset's values.
@@ -71,9 +71,11 @@ type source struct {
 
 var sourceKinds = []source{
 	{"kb", []string{"rag_hybrid", "rag_naive", "query_item"}, []string{"rag_hybrid", "rag_naive", "query_item"},
-		"there is no knowledge base to search: name one with --kb or kb_name, and switch on researching.enable_rag_hybrid, enable_rag_naive or enable_query_item"},
+		"there is no knowledge base to search: name one with --kb or kb_name, and switch on " +
+			"researching.enable_rag_hybrid, enable_rag_naive or enable_query_item"},
 	{"web", []string{"web_search", "open_page"}, []string{"web_search", "open_page"},
-		"the web is not configured: name a search engine, for instance with SEARXNG_URL, or set researching.enable_open_page to true"},
+		"the web is not configured: name a search engine, for instance with SEARXNG_URL, or set " +
+			"researching.enable_open_page to true"},
 	{"papers", []string{"paper_search", "open_page"}, []string{"paper_search"},
 		"the search for papers is switched off: set researching.enable_paper_search to true"},
 	{"code", []string{"run_code"}, []string{"run_code"},

@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// WebSearch says which search engines of the web there are. One is there when its key, of SearXNG its address, is given.
+// WebSearch says which search engines of the web there are. One is there when its key, of SearXNG its address, is
+// given.
 type WebSearch struct {
 	SearXNGURL   URL
 	TavilyAPIKey Secret
@@ -38,8 +39,10 @@ type searchEngine struct {
 // engines returns all search engines, also those that are not there, in the order in which they are asked.
 func (w WebSearch) engines() []searchEngine {
 	return []searchEngine{
-		{name: "searxng", setting: "searxng_url", url: w.SearXNGURL}, {name: "tavily", setting: "tavily_api_key", key: w.TavilyAPIKey},
-		{name: "brave", setting: "brave_api_key", key: w.BraveAPIKey}, {name: "serper", setting: "serper_api_key", key: w.SerperAPIKey},
+		{name: "searxng", setting: "searxng_url", url: w.SearXNGURL},
+		{name: "tavily", setting: "tavily_api_key", key: w.TavilyAPIKey},
+		{name: "brave", setting: "brave_api_key", key: w.BraveAPIKey},
+		{name: "serper", setting: "serper_api_key", key: w.SerperAPIKey},
 		{name: "exa", setting: "exa_api_key", key: w.ExaAPIKey},
 	}
 }
@@ -83,18 +86,32 @@ func (w WebSearch) Engines() []SearchEngine {
 func webSearchTable(w *WebSearch) []field {
 	const key = "key of the search engine "
 	return []field{
-		setting("searxng_url", "", "", "start page of a SearXNG, a search engine of your own, which must answer in JSON (search.formats)",
+		setting("searxng_url", "", "",
+			"start page of a SearXNG, a search engine of your own, which must answer in JSON (search.formats)",
 			address(&w.SearXNGURL, "http:// or https://, such as http://127.0.0.1:8888", httpAddress)),
 		setting("tavily_api_key", "", "", key+"Tavily, better in the environment than in a file", secret(&w.TavilyAPIKey)),
 		setting("brave_api_key", "", "", key+"Brave", secret(&w.BraveAPIKey)),
 		setting("serper_api_key", "", "", key+"Serper, which asks Google", secret(&w.SerperAPIKey)),
 		setting("exa_api_key", "", "", key+"Exa", secret(&w.ExaAPIKey)),
-		setting("web_search.providers", "", "", "search engines in the order in which they are asked, the next one when one fails, such as brave, searxng; empty: all that are set up",
-			text(&w.Providers, "names with commas between them: "+strings.Join(SearchEngineNames(), ", "), func(s string) error { _, err := engineNames(s); return err })),
-		setting("web_search.per_second", "", "", "requests a second, by all workers together, where a plan allows others than the smallest does: NAME=REQUESTS, ... such as brave=20",
-			text(&w.PerSecond, "NAME=REQUESTS, ... such as brave=20, tavily=1.5", func(s string) error { _, err := pairs(s, requestRate); return err })),
+		setting("web_search.providers", "", "",
+			"search engines in the order in which they are asked, the next one when one fails, such as brave, searxng; "+
+				"empty: all that are set up",
+			text(&w.Providers, "names with commas between them: "+strings.Join(SearchEngineNames(), ", "), func(s string) error {
+				_, err := engineNames(s)
+				return err
+			})),
+		setting("web_search.per_second", "", "",
+			"requests a second, by all workers together, where a plan allows others than the smallest does: NAME=REQUESTS, "+
+				"... such as brave=20",
+			text(&w.PerSecond, "NAME=REQUESTS, ... such as brave=20, tavily=1.5", func(s string) error {
+				_, err := pairs(s, requestRate)
+				return err
+			})),
 		setting("web_search.base_urls", "", "", "where search engines are, if not at their own address: NAME=URL, ...",
-			address(&w.BaseURLs, "NAME=URL, ... such as tavily=https://gateway.internal/tavily", func(s string) error { _, err := pairs(s, httpAddress); return err })),
+			address(&w.BaseURLs, "NAME=URL, ... such as tavily=https://gateway.internal/tavily", func(s string) error {
+				_, err := pairs(s, httpAddress)
+				return err
+			})),
 	}
 }
 
@@ -154,7 +171,8 @@ func checkWebSearch(c Config) (problems Problems) {
 	names, _ := engineNames(c.WebSearch.Providers)
 	for _, e := range c.WebSearch.engines() {
 		if slices.Contains(names, e.name) && !e.there() {
-			problems = append(problems, Problem{Key: "web_search.providers", Value: clip(c.WebSearch.Providers), Source: c.source("web_search.providers"),
+			problems = append(problems, Problem{Key: "web_search.providers", Value: clip(c.WebSearch.Providers),
+				Source: c.source("web_search.providers"),
 				Reason: fmt.Sprintf("%s is not set up: set %s", e.name, strings.ToUpper(e.setting))})
 		}
 	}

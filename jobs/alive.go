@@ -2,8 +2,8 @@ package jobs
 
 import "fmt"
 
-// Alive counts the workers, or the schedulers, of a host that have given a sign of life within about ten seconds, and the
-// tasks that they are working now. Single runs (`nightdesk run`) are counted as workers.
+// Alive counts the workers, or the schedulers, of a host that have given a sign of life within about ten seconds, and
+// the tasks that they are working now. Single runs (`nightdesk run`) are counted as workers.
 func (d *Dispatcher) Alive(host string, schedulers bool) (processes, tasks int, err error) {
 	servers, err := d.inspector.Servers()
 	if err != nil {

@@ -86,7 +86,8 @@ func stageError(doing string, err error) error {
 }
 
 // handler makes an asynq handler of the work on one kind of unit. do returns nil when it has committed. Our own context
-// runs the work: asynq starts a task again as soon as the context that it gave has ended, though its handler still runs.
+// runs the work: asynq starts a task again as soon as the context that it gave has ended, though its handler still
+// runs.
 func (w *Worker) handler(do func(context.Context, *attempt) error) asynq.HandlerFunc {
 	return func(asynqCtx context.Context, task *asynq.Task) error {
 		if !w.handlers.enter() {
@@ -130,7 +131,8 @@ func (w *Worker) handler(do func(context.Context, *attempt) error) asynq.Handler
 			err = cause // whatever the work made of it
 		}
 		if err == nil {
-			log.Info().Str("kind", task.Type()).Dur("took_ms", w.Now().Sub(started)).Func(a.named(redisqueue.UnitPublish)).Msg("ended")
+			log.Info().Str("kind", task.Type()).Dur("took_ms",
+				w.Now().Sub(started)).Func(a.named(redisqueue.UnitPublish)).Msg("ended")
 			return w.concluded(ctx, task, a)
 		}
 		return w.settle(ctx, asynqCtx, task, a, err)
@@ -179,7 +181,9 @@ func (w *Worker) settle(ctx, asynqCtx context.Context, task *asynq.Task, a *atte
 		log.Warn().Err(err).Msg("stopped: the unit is no longer this attempt's")
 		return revoked(err)
 	case errors.Is(err, errDrain), errors.Is(err, errPaused):
-		if err := a.end(saveCtx, "hand on", func(ctx context.Context) ([]redisqueue.Intent, error) { return w.Queue.Yield(ctx, a.Lease) }); err != nil && !errors.Is(err, redisqueue.ErrFenced) {
+		if err := a.end(saveCtx, "hand on", func(ctx context.Context) ([]redisqueue.Intent, error) {
+			return w.Queue.Yield(ctx, a.Lease)
+		}); err != nil && !errors.Is(err, redisqueue.ErrFenced) {
 			return fmt.Errorf("hand %s of run %s on: %w", a.Lease.Unit, a.Lease.RunID, err)
 		}
 		log.Info().AnErr("because", err).Msg("handed on")
@@ -237,7 +241,8 @@ func (a *attempt) timeUp(ctx context.Context) error {
 }
 
 // endBlock ends the attempt's block as Queue.EndBlock does.
-func (a *attempt) endBlock(ctx context.Context, status topicqueue.BlockStatus, reason string, r researching.Result) error {
+func (a *attempt) endBlock(ctx context.Context, status topicqueue.BlockStatus, reason string,
+	r researching.Result) error {
 	return a.end(ctx, "end "+a.Block.ID, func(ctx context.Context) ([]redisqueue.Intent, error) {
 		return a.w.Queue.EndBlock(ctx, a.Lease, status, reason, r.Fallbacks, r.Returned)
 	})

@@ -54,14 +54,16 @@ func (a *attempt) reserve(ctx context.Context, place string, most topicqueue.Usa
 	for _, part := range []struct {
 		into             *int64
 		question, answer int
-	}{{&r.Question, most.PromptTokens, 0}, {&r.Longest, 0, longest}, {&r.Usual, 0, min(longest, usual)}, {&r.Least, 0, min(longest, least)}} {
+	}{{&r.Question, most.PromptTokens, 0}, {&r.Longest, 0, longest}, {&r.Usual, 0, min(longest, usual)},
+		{&r.Least, 0, min(longest, least)}} {
 		var ok bool
 		*part.into, ok = a.price(most, part.question, part.answer)
 		known = known && ok
 	}
 	if !known {
 		a.cut(ctx, a.cutBy(most))
-		return 0, fmt.Errorf("%w: no price is known for model %s: set llm.prices, or give the budget in tokens: %w", llm.ErrBudget, most.Model, llm.ErrUnavailable)
+		return 0, fmt.Errorf("%w: no price is known for model %s: set llm.prices, or give the budget in tokens: %w",
+			llm.ErrBudget, most.Model, llm.ErrUnavailable)
 	}
 	var answer int64
 	for pause := heldPause; ; pause = min(2*pause, time.Second) {

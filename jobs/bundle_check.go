@@ -28,14 +28,15 @@ type BundleCheck struct {
 	Citations int                 `json:"citations"` // distinct ids that the report cites
 	Sentences int                 `json:"sentences"` // with citations
 	Outside   int                 `json:"outside"`   // sentences and citations of the report that its check did not cover
-	Otherwise int                 `json:"otherwise"` // sentences checked by the rules of another version, with another outcome
-	Problems  []storage.Problem   `json:"problems"`
+	// sentences checked by the rules of another version, with another outcome
+	Otherwise int               `json:"otherwise"`
+	Problems  []storage.Problem `json:"problems"`
 }
 
 // CheckBundle proves a bundle again from nothing but its files: that none of them was changed, that the quote of each
-// claim stands in its source where the claim says, that the sources are those which tool calls returned, that each citation of
-// the report leads to a source and each figure to a file, and that each sentence with citations comes out as it was recorded.
-// The error wraps ErrNoBundle when nothing of the run lies there; otherwise it is the store's.
+// claim stands in its source where the claim says, that the sources are those which tool calls returned, that each
+// citation of the report leads to a source and each figure to a file, and that each sentence with citations comes out
+// as it was recorded. The error wraps ErrNoBundle when nothing of the run lies there; otherwise it is the store's.
 func CheckBundle(ctx context.Context, store storage.Store, runID string) (BundleCheck, error) {
 	check := BundleCheck{RunID: runID, Problems: []storage.Problem{}}
 	manifest, problems, err := storage.CheckBundle(ctx, store, runID)
@@ -92,12 +93,14 @@ func CheckBundle(ctx context.Context, store storage.Store, runID string) (Bundle
 	return check, check.verification(ctx, store, v, string(report), in.Input)
 }
 
-// withoutLate leaves out of the problems that texts lie there which the bundle says are missing: the machine that kept them has come
-// back after all. Their names are their hashes: another text is a problem. The error is the store's.
-func withoutLate(ctx context.Context, store storage.Store, runID string, problems []storage.Problem, missing []string) ([]storage.Problem, error) {
+// withoutLate leaves out of the problems that texts lie there which the bundle says are missing: the machine that kept
+// them has come back after all. Their names are their hashes: another text is a problem. The error is the store's.
+func withoutLate(ctx context.Context, store storage.Store, runID string, problems []storage.Problem,
+	missing []string) ([]storage.Problem, error) {
 	left := []storage.Problem{}
 	for _, p := range problems {
-		if hash := pageHash(p.File); p.What == storage.Unlisted && p.File == storage.PageKey(runID, hash) && slices.Contains(missing, hash) {
+		if hash := pageHash(p.File); p.What == storage.Unlisted && p.File == storage.PageKey(runID, hash) &&
+			slices.Contains(missing, hash) {
 			switch body, err := store.Get(ctx, p.File); {
 			case err == nil && topicqueue.TextHash(string(body)) == hash, errors.Is(err, storage.ErrNotExist):
 				continue
@@ -112,8 +115,8 @@ func withoutLate(ctx context.Context, store storage.Store, runID string, problem
 
 var errGarbled = errors.New("is not what a bundle has there")
 
-// storedVerification reads how the report of a run was checked; nil: it was written by a version that did not check, or is missing,
-// which the manifest tells.
+// storedVerification reads how the report of a run was checked; nil: it was written by a version that did not check,
+// or is missing, which the manifest tells.
 func storedVerification(ctx context.Context, store storage.Store, runID string) (*reporting.Verification, error) {
 	body, err := store.Get(ctx, storage.CacheKey(runID, verificationName))
 	if errors.Is(err, storage.ErrNotExist) {
@@ -133,9 +136,10 @@ func (c *BundleCheck) add(file, format string, args ...any) {
 	c.Problems = append(c.Problems, storage.Problem{File: file, What: fmt.Sprintf(format, args...)})
 }
 
-// evidence checks that each claim's quote stands in its source, and that claims.jsonl has the claims of the traces. The error is
-// the store's.
-func (c *BundleCheck) evidence(ctx context.Context, store storage.Store, runID string, traces []topicqueue.ToolTrace) error {
+// evidence checks that each claim's quote stands in its source, and that claims.jsonl has the claims of the traces.
+// The error is the store's.
+func (c *BundleCheck) evidence(ctx context.Context, store storage.Store, runID string,
+	traces []topicqueue.ToolTrace) error {
 	file, seen := storage.CacheKey(runID, "claims.jsonl"), map[string]bool{}
 	var claims, listed []topicqueue.Claim
 	for _, t := range traces {
@@ -171,7 +175,8 @@ var (
 	givenAnchor = regexp.MustCompile(`<a id="ref-([a-z0-9-]+)"></a> \[`)
 )
 
-// report checks that each citation of the report leads to a reference, and each reference stands for a source of the run.
+// report checks that each citation of the report leads to a reference, and each reference stands for a source of the
+// run.
 func (c *BundleCheck) report(runID, markdown, style string, traces []topicqueue.ToolTrace) {
 	file, registry := storage.ReportKey(runID), citation.NewRegistry(traces)
 	given, code := map[string]bool{}, citation.Code(markdown)
@@ -209,7 +214,8 @@ func (c *BundleCheck) shown(m storage.Manifest, markdown string) {
 	file := storage.ReportKey(m.RunID)
 	for _, match := range inBundle.FindAllStringSubmatch(markdown, -1) {
 		key := path.Join(path.Dir(file), match[1])
-		if rest, other := strings.CutPrefix(key, "cache/"); other && !strings.HasPrefix(rest, m.RunID+"/") { // of an earlier run, of whose text this one has a copy
+		// of an earlier run, of whose text this one has a copy
+		if rest, other := strings.CutPrefix(key, "cache/"); other && !strings.HasPrefix(rest, m.RunID+"/") {
 			key = storage.CacheKey(m.RunID, rest[strings.IndexByte(rest, '/')+1:])
 		}
 		if !slices.ContainsFunc(m.Files, func(f storage.File) bool { return f.Key == key }) {
@@ -218,10 +224,11 @@ func (c *BundleCheck) shown(m storage.Manifest, markdown string) {
 	}
 }
 
-// verification checks that each sentence of the report has the findings and the verdict that were written down, that the words of a judge
-// stand in its source, that the sentence stands in the report, and that
-// what the report links are the sources that were written down. The error is the store's.
-func (c *BundleCheck) verification(ctx context.Context, store storage.Store, v *reporting.Verification, report string, in reporting.Input) error {
+// verification checks that each sentence of the report has the findings and the verdict that were written down, that
+// the words of a judge stand in its source, that the sentence stands in the report, and that what the report links are
+// the sources that were written down. The error is the store's.
+func (c *BundleCheck) verification(ctx context.Context, store storage.Store, v *reporting.Verification, report string,
+	in reporting.Input) error {
 	if v.Status != citation.StatusVerified {
 		return nil // nothing was claimed
 	}
@@ -254,7 +261,8 @@ func (c *BundleCheck) verification(ctx context.Context, store storage.Store, v *
 	}
 	wrong, otherwise := v.Recheck(sources, in.SourceOf(registry))
 	for _, i := range wrong {
-		c.add(file, "sentence %d is recorded as %s, and its sources do not confirm the record: %s", i+1, v.Sentences[i].Verdict, v.Sentences[i].Text)
+		c.add(file, "sentence %d is recorded as %s, and its sources do not confirm the record: %s", i+1,
+			v.Sentences[i].Verdict, v.Sentences[i].Text)
 	}
 	c.Sentences, c.Otherwise = len(v.Sentences), otherwise
 	c.Outside = len(v.Outside.Absent) + len(v.Outside.Unchecked)
@@ -264,7 +272,8 @@ func (c *BundleCheck) verification(ctx context.Context, store storage.Store, v *
 		return nil
 	}
 	for _, sentence := range d.Absent {
-		c.add(storage.ReportKey(c.RunID), "does not have a sentence that was checked, or not with its citations: %s", sentence)
+		c.add(storage.ReportKey(c.RunID), "does not have a sentence that was checked, or not with its citations: %s",
+			sentence)
 	}
 	for _, passage := range d.Unchecked {
 		c.add(storage.ReportKey(c.RunID), "has a citation that was not checked: ...%s", passage)

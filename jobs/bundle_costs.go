@@ -55,7 +55,8 @@ type costSummary struct {
 }
 
 func costs(usage []topicqueue.Usage) costFile {
-	s := costSummary{usageTotals: total(usage), ByRole: map[string]*usageTotals{}, ByStage: map[string]*usageTotals{}, ByModel: map[string]*usageTotals{}}
+	s := costSummary{usageTotals: total(usage), ByRole: map[string]*usageTotals{}, ByStage: map[string]*usageTotals{},
+		ByModel: map[string]*usageTotals{}}
 	for _, u := range usage {
 		for _, group := range []struct {
 			totals map[string]*usageTotals

@@ -47,28 +47,33 @@ func (b *bundle) statistics() statistics {
 }
 
 type metadata struct {
-	ResearchID      string                          `json:"research_id"`
-	Topic           string                          `json:"topic"`
-	OptimizedTopic  string                          `json:"optimized_topic"`
-	Batch           string                          `json:"batch"`
-	State           topicqueue.RunState             `json:"state"`
-	Reason          string                          `json:"reason,omitempty"`
-	Title           string                          `json:"title,omitempty"`
-	Statistics      statistics                      `json:"statistics"`
-	ReportWordCount int                             `json:"report_word_count"`
-	Sources         *sourceCounts                   `json:"sources,omitempty"` // see sources.jsonl
-	Citations       []string                        `json:"citations"`         // ids that the report cites
-	Removed         []citation.Removal              `json:"removed"`           // what the model cited and could not be resolved
-	Fallbacks       fallbacks                       `json:"fallbacks"`
-	Formats         []format                        `json:"formats,omitempty"`      // of the report, beside its Markdown
-	Verification    *verified                       `json:"verification,omitempty"` // of the report; verification.json has each sentence
-	Usage           usageTotals                     `json:"usage"`
-	Budget          *budgetLine                     `json:"budget,omitempty"`        // absent without one
-	ToolCalls       map[string]topicqueue.ToolCalls `json:"tool_calls"`              // of the blocks' finished iterations, by tool
-	MissingTexts    []string                        `json:"missing_texts,omitempty"` // hashes: a machine kept them while the storage was away, and is gone
-	Changes         *recurring.Changes              `json:"changes,omitempty"`       // since the run that this one goes on from
-	StartedAt       time.Time                       `json:"started_at"`
-	CompletedAt     time.Time                       `json:"completed_at"`
+	ResearchID      string              `json:"research_id"`
+	Topic           string              `json:"topic"`
+	OptimizedTopic  string              `json:"optimized_topic"`
+	Batch           string              `json:"batch"`
+	State           topicqueue.RunState `json:"state"`
+	Reason          string              `json:"reason,omitempty"`
+	Title           string              `json:"title,omitempty"`
+	Statistics      statistics          `json:"statistics"`
+	ReportWordCount int                 `json:"report_word_count"`
+	Sources         *sourceCounts       `json:"sources,omitempty"` // see sources.jsonl
+	Citations       []string            `json:"citations"`         // ids that the report cites
+	// what the model cited and could not be resolved
+	Removed   []citation.Removal `json:"removed"`
+	Fallbacks fallbacks          `json:"fallbacks"`
+	Formats   []format           `json:"formats,omitempty"` // of the report, beside its Markdown
+	// of the report; verification.json has each sentence
+	Verification *verified   `json:"verification,omitempty"`
+	Usage        usageTotals `json:"usage"`
+	Budget       *budgetLine `json:"budget,omitempty"` // absent without one
+	// of the blocks' finished iterations, by tool
+	ToolCalls map[string]topicqueue.ToolCalls `json:"tool_calls"`
+	// hashes: a machine kept them while the storage was away, and is gone
+	MissingTexts []string `json:"missing_texts,omitempty"`
+	// since the run that this one goes on from
+	Changes     *recurring.Changes `json:"changes,omitempty"`
+	StartedAt   time.Time          `json:"started_at"`
+	CompletedAt time.Time          `json:"completed_at"`
 
 	weighed
 }
@@ -100,7 +105,8 @@ type budgetLine struct {
 	Run   topicqueue.Budget `json:"run,omitzero"`
 	Batch topicqueue.Budget `json:"batch,omitzero"` // of all runs of the batch together
 	Night topicqueue.Budget `json:"night,omitzero"` // of all runs of the night together
-	Limit topicqueue.Budget `json:"limit"`          // of this run in the end, by its own budget and its share of the others
+	// of this run in the end, by its own budget and its share of the others
+	Limit topicqueue.Budget `json:"limit"`
 	Spent topicqueue.Budget `json:"spent"`
 	Cuts  []string          `json:"cuts"` // see topicqueue.CutReview and those after it
 }
@@ -115,16 +121,20 @@ type fallbacks struct {
 
 func (b *bundle) metadata(run topicqueue.Run, usage []topicqueue.Usage) metadata {
 	m := metadata{
-		ResearchID: run.ID, Topic: run.Topic, OptimizedTopic: b.in.Plan.Topic, Batch: run.Batch, State: run.State, Reason: run.Reason,
-		Statistics: b.statistics(), Usage: total(usage), ToolCalls: run.ToolCalls, MissingTexts: b.missing, StartedAt: run.StartedAt, CompletedAt: run.EndedAt,
+		ResearchID: run.ID, Topic: run.Topic, OptimizedTopic: b.in.Plan.Topic, Batch: run.Batch, State: run.State,
+		Reason:     run.Reason,
+		Statistics: b.statistics(), Usage: total(usage), ToolCalls: run.ToolCalls, MissingTexts: b.missing,
+		StartedAt: run.StartedAt, CompletedAt: run.EndedAt,
 		Citations: []string{}, Removed: []citation.Removal{},
-		Fallbacks: fallbacks{Planning: list(b.in.Plan.Fallbacks), Researching: []string{}, Reviewing: []string{}, Reporting: []string{}},
-		weighed:   weighed{Contradictions: []evidence.Contradiction{}},
+		Fallbacks: fallbacks{Planning: list(b.in.Plan.Fallbacks), Researching: []string{}, Reviewing: []string{},
+			Reporting: []string{}},
+		weighed: weighed{Contradictions: []evidence.Contradiction{}},
 	}
 	counts := countSources(b.sources)
 	m.Sources = &counts
 	if limit := run.Options.Limit(); limit.Amount() > 0 {
-		m.Budget = &budgetLine{run.Options.Budget, run.Options.BatchBudget, run.Options.NightBudget, limit.Of(run.Limit), limit.Of(run.Spent), list(run.Cuts)}
+		m.Budget = &budgetLine{run.Options.Budget, run.Options.BatchBudget, run.Options.NightBudget, limit.Of(run.Limit),
+			limit.Of(run.Spent), list(run.Cuts)}
 	}
 	if why := b.in.Review.NotDone; why != "" {
 		m.Fallbacks.Reviewing = append(m.Fallbacks.Reviewing, why)

@@ -79,7 +79,8 @@ const maxEntry = 64 << 10
 const storedMark = '@'
 
 // once is the attempt's topicqueue.Once: every tool call of the pipeline passes here.
-func (a *attempt) once(ctx context.Context, place string, do func(context.Context) ([]byte, bool, error)) ([]byte, error) {
+func (a *attempt) once(ctx context.Context, place string,
+	do func(context.Context) ([]byte, bool, error)) ([]byte, error) {
 	value, found, err := a.recall(ctx, place)
 	if err != nil || found {
 		return value, err
@@ -96,7 +97,8 @@ func (a *attempt) once(ctx context.Context, place string, do func(context.Contex
 }
 
 // ask is the attempt's llm.Journal: every model call of the pipeline passes here.
-func (a *attempt) ask(ctx context.Context, place string, most topicqueue.Usage, do func(context.Context, int) (llm.Made, error)) ([]byte, error) {
+func (a *attempt) ask(ctx context.Context, place string, most topicqueue.Usage,
+	do func(context.Context, int) (llm.Made, error)) ([]byte, error) {
 	value, found, err := a.recall(ctx, place)
 	if err != nil || found {
 		return value, err
@@ -126,7 +128,8 @@ func (a *attempt) ask(ctx context.Context, place string, most topicqueue.Usage, 
 }
 
 // replay is an llm.Journal that asks nothing: what it has is what there is.
-func (a *attempt) replay(ctx context.Context, place string, _ topicqueue.Usage, do func(context.Context, int) (llm.Made, error)) ([]byte, error) {
+func (a *attempt) replay(ctx context.Context, place string, _ topicqueue.Usage,
+	do func(context.Context, int) (llm.Made, error)) ([]byte, error) {
 	value, found, err := a.recall(ctx, place)
 	if err != nil || found {
 		return value, err

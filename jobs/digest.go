@@ -20,8 +20,8 @@ import (
 	"nightdesk/topicqueue/redisqueue"
 )
 
-// KindDigest is the task that tells what a batch has come to. It belongs to no run: generation and state are the batch's,
-// and doing it twice writes the same.
+// KindDigest is the task that tells what a batch has come to. It belongs to no run: generation and state are the
+// batch's, and doing it twice writes the same.
 const KindDigest = "batch:digest"
 
 type digestPayload struct {
@@ -40,7 +40,8 @@ func digestID(batch string, generation int) string {
 	return "digest:" + batch + ":" + strconv.Itoa(generation)
 }
 
-// enqueueDigest puts the digest of a batch into the queue, and sees to it that a dead task of the same id does not hide it.
+// enqueueDigest puts the digest of a batch into the queue, and sees to it that a dead task of the same id does not
+// hide it.
 func (d *Dispatcher) enqueueDigest(ctx context.Context, q *redisqueue.Queue, batch string, generation int) error {
 	for {
 		id := digestID(batch, generation)
@@ -169,9 +170,10 @@ func MakeDigest(ctx context.Context, q *redisqueue.Queue, store storage.Store, b
 	if err != nil {
 		return digest.Digest{}, err
 	}
-	found, complete, err := digest.Between(ctx, bundles, func(ctx context.Context, runID string) ([]evidence.Claim, error) {
-		return storedClaims(ctx, store, runID)
-	})
+	found, complete, err := digest.Between(ctx, bundles,
+		func(ctx context.Context, runID string) ([]evidence.Claim, error) {
+			return storedClaims(ctx, store, runID)
+		})
 	if err != nil {
 		return digest.Digest{}, fmt.Errorf("compare the reports of batch %q: %w", batch, err)
 	}
@@ -182,8 +184,8 @@ func MakeDigest(ctx context.Context, q *redisqueue.Queue, store storage.Store, b
 // readsAtOnce is how many files of a store are read at the same time.
 const readsAtOnce = 8
 
-// facts reads the metadata of runs, as far as there are any. What is none is passed over: one file that somebody changed
-// must not keep everybody from the digest.
+// facts reads the metadata of runs, as far as there are any. What is none is passed over: one file that somebody
+// changed must not keep everybody from the digest.
 func facts(ctx context.Context, store storage.Store, runs []topicqueue.Run) ([]digest.Run, error) {
 	out := make([]digest.Run, len(runs))
 	g, ctx := errgroup.WithContext(ctx)

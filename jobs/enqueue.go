@@ -21,8 +21,8 @@ type Submission struct {
 	Created bool           `json:"created"` // false: the batch has this topic already
 }
 
-// MaxTopicBytes bounds a topic: it stands in every prompt of its run.
-const MaxTopicBytes = 16 << 10
+// maxTopicBytes bounds a topic: it stands in every prompt of its run.
+const maxTopicBytes = 16 << 10
 
 // CheckTopic says what is wrong with a topic, and nil when nothing is.
 func CheckTopic(topic string) error {
@@ -31,16 +31,18 @@ func CheckTopic(topic string) error {
 		return errors.New("the topic is not UTF-8 text")
 	case topicqueue.TopicKey(topic) == "":
 		return errors.New("the topic is empty; give a line or a paragraph that says what to research")
-	case len(topic) > MaxTopicBytes:
-		return fmt.Errorf("the topic has %d bytes, at most %d are possible; put long material into a knowledge base (--kb) and keep the topic to what is asked",
-			len(topic), MaxTopicBytes)
+	case len(topic) > maxTopicBytes:
+		return fmt.Errorf("the topic has %d bytes, at most %d are possible; put long material into a knowledge base "+
+			"(--kb) and keep the topic to what is asked",
+			len(topic), maxTopicBytes)
 	}
 	return nil
 }
 
 // NewRun returns the run of a topic in a batch, which is the same run whenever it is handed in: the one with this id in
 // labels, else the one with this topic. now decides the order of runs.
-func NewRun(batch redisqueue.Batch, topic string, options topicqueue.Options, lane string, labels topicqueue.Labels, now time.Time) topicqueue.Run {
+func NewRun(batch redisqueue.Batch, topic string, options topicqueue.Options, lane string, labels topicqueue.Labels,
+	now time.Time) topicqueue.Run {
 	id := topicqueue.RunID(batch.Name, topic, "", batch.CreatedAt)
 	if labels.Ref != "" {
 		id = topicqueue.RunID(batch.Name, "", "id:"+labels.Ref, batch.CreatedAt)
@@ -51,7 +53,8 @@ func NewRun(batch redisqueue.Batch, topic string, options topicqueue.Options, la
 
 // Enqueue creates the run of one topic in a batch and puts its planning into the queue. The same topic in the same
 // batch is the same run: enqueueing it again adds nothing.
-func (d *Dispatcher) Enqueue(ctx context.Context, q *redisqueue.Queue, batch redisqueue.Batch, topic string, options topicqueue.Options, lane string, now time.Time) (Submission, error) {
+func (d *Dispatcher) Enqueue(ctx context.Context, q *redisqueue.Queue, batch redisqueue.Batch, topic string,
+	options topicqueue.Options, lane string, now time.Time) (Submission, error) {
 	run := NewRun(batch, topic, options, lane, topicqueue.Labels{}, now)
 	created, err := d.EnqueueAll(ctx, q, []topicqueue.Run{run})
 	if err != nil {
@@ -60,9 +63,10 @@ func (d *Dispatcher) Enqueue(ctx context.Context, q *redisqueue.Queue, batch red
 	return Submission{Run: run, Created: created[0]}, nil
 }
 
-// EnqueueAll is Enqueue for many runs of NewRun, several at a time. created: for each whether it is new. After an error some
-// of them may exist, also some that created does not say; enqueueing them again adds the others.
-func (d *Dispatcher) EnqueueAll(ctx context.Context, q *redisqueue.Queue, runs []topicqueue.Run) (created []bool, err error) {
+// EnqueueAll is Enqueue for many runs of NewRun, several at a time. created: for each whether it is new. After an
+// error some of them may exist, also some that created does not say; enqueueing them again adds the others.
+func (d *Dispatcher) EnqueueAll(ctx context.Context, q *redisqueue.Queue,
+	runs []topicqueue.Run) (created []bool, err error) {
 	created = make([]bool, len(runs))
 	var next atomic.Int64
 	g, groupCtx := errgroup.WithContext(ctx)
@@ -90,7 +94,7 @@ func (d *Dispatcher) EnqueueAll(ctx context.Context, q *redisqueue.Queue, runs [
 			continue
 		}
 		lanes[run.Lane] = true
-		if err := d.Feed(ctx, q, run.Lane, firstTasks, workers.Slots); err != nil {
+		if err := d.feed(ctx, q, run.Lane, firstTasks, workers.Slots); err != nil {
 			return created, err
 		}
 	}

@@ -9,8 +9,9 @@ import (
 
 // Estimate is what runs are expected to ask of their models, or the sum of several such.
 type Estimate struct {
-	Calls  int                   // with one tool call an iteration and no discovery
-	Most   int                   // when the queue fills up and every iteration makes all its tool calls; tries again not counted
+	Calls int // with one tool call an iteration and no discovery
+	// when the queue fills up and every iteration makes all its tool calls; tries again not counted
+	Most   int
 	Tokens map[llm.Role][2]int64 // of questions and of answers, for Calls
 	Chain  time.Duration         // of calls that wait for each other: no run is done sooner
 	Busy   time.Duration         // of all calls, one after the other
@@ -27,8 +28,9 @@ var Assumptions = []string{
 
 // Further ones, where nothing is known of the desk.
 const (
-	AssumedLengths = "answers of tools of 4,000 characters, sections of 4,000, notes of 5,800, which are eight claims and a summary"
-	AssumedPace    = "model latency 1 s, 50 tokens/s"
+	AssumedLengths = "answers of tools of 4,000 characters, sections of 4,000, notes of 5,800, which are eight claims " +
+		"and a summary"
+	AssumedPace = "model latency 1 s, 50 tokens/s"
 )
 
 // How fast tokens come, where nobody has measured it.
@@ -37,8 +39,9 @@ const (
 	firstToken      = time.Second
 )
 
-// EstimateRun says what a run with these options is expected to ask of its models: a pure function of them. maxActions: tool
-// calls of one iteration, unless the options say. seen: what the calls of this desk have taken; nil: nothing is known.
+// EstimateRun says what a run with these options is expected to ask of its models: a pure function of them.
+// maxActions: tool calls of one iteration, unless the options say. seen: what the calls of this desk have taken; nil:
+// nothing is known.
 func EstimateRun(o topicqueue.Options, maxActions int, seen Experience) Estimate {
 	blocks, iterations, reviews := max(1, o.SubTopics), max(1, o.MaxIterations), min(1, o.MaxLoops)
 	parallel := min(blocks, max(1, o.MaxParallel))
@@ -103,7 +106,8 @@ func (e Estimate) Took(atOnce int) time.Duration {
 }
 
 // Amount is what the runs take from a budget in the unit of this one. False: a price is not known.
-func (e Estimate) Amount(unit topicqueue.Budget, prices llm.Prices, models map[llm.Role]string) (topicqueue.Budget, bool) {
+func (e Estimate) Amount(unit topicqueue.Budget, prices llm.Prices,
+	models map[llm.Role]string) (topicqueue.Budget, bool) {
 	if !unit.Money() {
 		sum := int64(0)
 		for _, t := range e.Tokens {
@@ -117,15 +121,16 @@ func (e Estimate) Amount(unit topicqueue.Budget, prices llm.Prices, models map[l
 
 // Times returns the estimate of so many runs like this one.
 func (e Estimate) Times(n int) Estimate {
-	out := Estimate{Calls: n * e.Calls, Most: n * e.Most, Tokens: map[llm.Role][2]int64{}, Chain: e.Chain, Busy: time.Duration(n) * e.Busy, iteration: e.iteration}
+	out := Estimate{Calls: n * e.Calls, Most: n * e.Most, Tokens: map[llm.Role][2]int64{}, Chain: e.Chain,
+		Busy: time.Duration(n) * e.Busy, iteration: e.iteration}
 	for role, t := range e.Tokens {
 		out.Tokens[role] = [2]int64{int64(n) * t[0], int64(n) * t[1]}
 	}
 	return out
 }
 
-// Cost returns what the tokens cost in USD, and the models without a known price, whose tokens it leaves out. models: by
-// role.
+// Cost returns what the tokens cost in USD, and the models without a known price, whose tokens it leaves out. models:
+// by role.
 func (e Estimate) Cost(prices llm.Prices, models map[llm.Role]string) (usd float64, unpriced []string) {
 	seen := map[string]bool{}
 	for _, role := range []llm.Role{llm.Planner, llm.Researcher, llm.Note, llm.Writer, llm.Judge} {

@@ -45,8 +45,8 @@ const (
 // errTaken ends the work of a scheduler on a firing that is no longer its own.
 var errTaken = errors.New("another scheduler has taken over, or the schedule was removed")
 
-// carryOut enqueues the topics of a firing that this scheduler owns, from where it was left. Whatever breaks off between
-// two lines of it, the next one who carries it out comes to the same runs.
+// carryOut enqueues the topics of a firing that this scheduler owns, from where it was left. Whatever breaks off
+// between two lines of it, the next one who carries it out comes to the same runs.
 func (s *Scheduler) carryOut(ctx context.Context, name string, due time.Time) error {
 	r, err := s.Queue.Schedule(ctx, name)
 	if err != nil {
@@ -67,13 +67,16 @@ func (s *Scheduler) carryOut(ctx context.Context, name string, due time.Time) er
 	batch := redisqueue.Batch{Name: f.Batch, CreatedAt: created}
 	for first := f.Done; first < len(snapshot.Topics); first += cursorEvery {
 		if first > f.Done {
-			if err := s.own(ctx, name, due, func(_ *schedule.Record, f *schedule.Firing) { f.Done, f.TouchedAt = first, s.Now().UTC() }); err != nil {
+			if err := s.own(ctx, name, due, func(_ *schedule.Record, f *schedule.Firing) {
+				f.Done, f.TouchedAt = first, s.Now().UTC()
+			}); err != nil {
 				return err
 			}
 		}
 		runs := snapshot.runs(batch, due, first, min(first+cursorEvery, len(snapshot.Topics)))
 		if _, err := s.Dispatcher.EnqueueAll(ctx, s.Queue, runs); err != nil {
-			return errors.Join(fmt.Errorf("topics from %d on of batch %s: %w", first+1, f.Batch, err), s.handOn(ctx, name, due, first))
+			return errors.Join(fmt.Errorf("topics from %d on of batch %s: %w", first+1, f.Batch, err),
+				s.handOn(ctx, name, due, first))
 		}
 	}
 	if err := s.Queue.SealBatch(ctx, f.Batch); err != nil { // its digest comes with its last report
@@ -83,7 +86,8 @@ func (s *Scheduler) carryOut(ctx context.Context, name string, due time.Time) er
 		f.State, f.Done, f.Owner = schedule.Running, len(snapshot.Topics), ""
 	})
 	if err == nil {
-		s.Log.Info().Str("schedule", name).Time("due", due).Str("batch", f.Batch).Int("topics", len(snapshot.Topics)).Msg("schedule fired")
+		s.Log.Info().Str("schedule", name).Time("due", due).Str("batch", f.Batch).Int("topics",
+			len(snapshot.Topics)).Msg("schedule fired")
 	}
 	return err
 }
@@ -123,7 +127,8 @@ func (s *Scheduler) handOn(ctx context.Context, name string, due time.Time, done
 }
 
 // own changes a firing of this scheduler; errTaken when it is no longer its own.
-func (s *Scheduler) own(ctx context.Context, name string, due time.Time, change func(*schedule.Record, *schedule.Firing)) error {
+func (s *Scheduler) own(ctx context.Context, name string, due time.Time,
+	change func(*schedule.Record, *schedule.Firing)) error {
 	_, err := s.Queue.ChangeSchedule(ctx, name, func(r *schedule.Record) error {
 		f := r.At(due)
 		if f == nil || f.State != schedule.Open || f.Owner != s.owner {
@@ -156,8 +161,8 @@ func (s *Scheduler) snapshot(ctx context.Context, r schedule.Record, f *schedule
 	return out, nil
 }
 
-// freeze reads the topics of a firing, stores them, and sets f.Snapshot to what stands: of several schedulers that do it,
-// the first one's.
+// freeze reads the topics of a firing, stores them, and sets f.Snapshot to what stands: of several schedulers that do
+// it, the first one's.
 func (s *Scheduler) freeze(ctx context.Context, r schedule.Record, f *schedule.Firing) error {
 	readCtx, cancel := context.WithTimeout(ctx, readTime)
 	defer cancel()
@@ -245,7 +250,8 @@ func (s *Scheduler) settle(ctx context.Context, name string, f schedule.Firing) 
 	})
 }
 
-// tellTime is how long a schedule that has paused itself is told of, in each look: once is enough, and the first may fail.
+// tellTime is how long a schedule that has paused itself is told of, in each look: once is enough, and the first may
+// fail.
 const tellTime = 10 * time.Minute
 
 // pausedEvent is what schedule.paused tells.
@@ -280,7 +286,8 @@ func (s *Scheduler) judge(ctx context.Context, name string, change func(*schedul
 		return nil
 	}
 	if err == nil && paused {
-		s.Log.Error().Str("schedule", name).Str("reason", r.Paused).Msg("schedule has paused itself; when the cause is gone, resume it with `nightdesk schedule resume`")
+		s.Log.Error().Str("schedule", name).Str("reason",
+			r.Paused).Msg("schedule has paused itself; when the cause is gone, resume it with `nightdesk schedule resume`")
 	}
 	return err
 }

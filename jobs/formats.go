@@ -30,8 +30,8 @@ type format struct {
 	body []byte
 }
 
-// makeFormats makes the forms of the report that the run asks for. Whatever goes wrong with one costs that form alone, and the
-// metadata say so: the report itself is the Markdown. The error is the store's.
+// makeFormats makes the forms of the report that the run asks for. Whatever goes wrong with one costs that form alone,
+// and the metadata say so: the report itself is the Markdown. The error is the store's.
 func (b *bundle) makeFormats(ctx context.Context) error {
 	asked := b.in.Run.Options.Formats
 	if b.report == nil || len(asked) == 0 {
@@ -93,9 +93,10 @@ func (b *bundle) putFormats(ctx context.Context) error {
 // shownFigure is a figure in the Markdown of a report.
 var shownFigure = regexp.MustCompile(`\]\((\.\./cache/[A-Za-z0-9_-]+/figures/[0-9a-f]{64}\.(?:svg|png))\)`)
 
-// ReportToFormat gathers what a report in another form shows: the passages behind its citations, and its figures. The error is the
-// store's; a figure that is not there is shown by its title.
-func ReportToFormat(ctx context.Context, store storage.Store, in reporting.Input, rep reporting.Report) (formats.Report, error) {
+// ReportToFormat gathers what a report in another form shows: the passages behind its citations, and its figures. The
+// error is the store's; a figure that is not there is shown by its title.
+func ReportToFormat(ctx context.Context, store storage.Store, in reporting.Input,
+	rep reporting.Report) (formats.Report, error) {
 	r := formats.Report{
 		Markdown: rep.Markdown, Title: rep.Title, Language: in.Run.Options.Language,
 		Figures: map[string][]byte{}, Files: files(in, rep),
@@ -134,8 +135,10 @@ func files(in reporting.Input, rep reporting.Report) map[string]string {
 	return out
 }
 
-// notes returns what stands behind the citations of a report, by the anchors of its references. The error is the store's.
-func notes(ctx context.Context, store storage.Store, in reporting.Input, rep reporting.Report) (map[string]formats.Note, error) {
+// notes returns what stands behind the citations of a report, by the anchors of its references. The error is the
+// store's.
+func notes(ctx context.Context, store storage.Store, in reporting.Input,
+	rep reporting.Report) (map[string]formats.Note, error) {
 	registry, out := citation.NewRegistry(in.Traces()), map[string]formats.Note{}
 	pages := map[string]string{} // by hash
 	for _, key := range rep.Cited {

@@ -2,9 +2,9 @@ package jobs
 
 import "sync"
 
-// gate lets things begin, or not any more, and knows when those that began have ended. A worker has one for its attempts,
-// an attempt one for its calls: a stopping worker and a paused run begin no new call, and what is in flight ends and is
-// kept.
+// gate lets things begin, or not any more, and knows when those that began have ended. A worker has one for its
+// attempts, an attempt one for its calls: a stopping worker and a paused run begin no new call, and what is in flight
+// ends and is kept.
 type gate struct {
 	mu     sync.Mutex
 	closed error         // why nothing may begin; nil while it may

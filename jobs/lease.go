@@ -43,8 +43,8 @@ func (l *leases) remove(a *attempt) {
 	l.back.Broadcast()
 }
 
-// ending notes that an attempt gives its lease up: that it is lost is no reason to stop any more. If another has it, the
-// transition is refused.
+// ending notes that an attempt gives its lease up: that it is lost is no reason to stop any more. If another has it,
+// the transition is refused.
 func (l *leases) ending(a *attempt) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -53,7 +53,8 @@ func (l *leases) ending(a *attempt) {
 	}
 }
 
-// byRun returns the held leases grouped by run: one script call renews all of a run. run: of this one only; empty = all.
+// byRun returns the held leases grouped by run: one script call renews all of a run. run: of this one only; empty =
+// all.
 func (l *leases) byRun(run string) map[string][]redisqueue.Lease {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -26,8 +26,8 @@ const (
 	KindMail    = "notify:mail"
 )
 
-// queueNotifying is apart from the stages: a receiver that hangs must not hold up reports. Each webhook has its own queue, with
-// its key, and its own slots: neither must it hold up other receivers.
+// queueNotifying is apart from the stages: a receiver that hangs must not hold up reports. Each webhook has its own
+// queue, with its key, and its own slots: neither must it hold up other receivers.
 const queueNotifying = "notifying"
 
 func queueOf(webhook string) string { return queueNotifying + "-" + webhook }
@@ -35,12 +35,12 @@ func queueOf(webhook string) string { return queueNotifying + "-" + webhook }
 // notifySlots is how many notifications one worker sends to a receiver at once.
 const notifySlots = 4
 
-// notifyPauses are the pauses between the tries of a notification, in units of Settings.RetryPause: of a second, nearly 18
-// hours in all.
+// notifyPauses are the pauses between the tries of a notification, in units of Settings.RetryPause: of a second,
+// nearly 18 hours in all.
 var notifyPauses = []time.Duration{5, 60, 5 * 60, 30 * 60, 2 * 3600, 5 * 3600, 10 * 3600}
 
-// knownFor is how long a notification that was sent is remembered, so that it is not sent again when what tells of it is
-// done again. Its receivers know it by its id for ever.
+// knownFor is how long a notification that was sent is remembered, so that it is not sent again when what tells of it
+// is done again. Its receivers know it by its id for ever.
 const knownFor = 48 * time.Hour
 
 type webhookPayload struct {
@@ -66,8 +66,8 @@ func (d *Dispatcher) Announce(types []string, webhooks []*notify.Webhook, mail b
 	}
 }
 
-// Notify tells of an event, if anybody wants to know: for each webhook by itself, a worker sends it, and again until it is
-// taken. The same event is told once, however often this is called.
+// Notify tells of an event, if anybody wants to know: for each webhook by itself, a worker sends it, and again until
+// it is taken. The same event is told once, however often this is called.
 func (d *Dispatcher) Notify(ctx context.Context, e notify.Event) error {
 	if !slices.Contains(d.wanted, e.Type) {
 		return nil
@@ -92,7 +92,8 @@ func (d *Dispatcher) mailDigest(ctx context.Context, batch string, generation in
 	if !d.mail {
 		return nil
 	}
-	return d.enqueueNotification(ctx, KindMail, queueNotifying, "mail:"+batch+":"+strconv.Itoa(generation), digestPayload{batch, generation})
+	return d.enqueueNotification(ctx, KindMail, queueNotifying, "mail:"+batch+":"+strconv.Itoa(generation),
+		digestPayload{batch, generation})
 }
 
 func (d *Dispatcher) enqueueNotification(ctx context.Context, kind, queue, id string, p any) error {
@@ -179,17 +180,19 @@ type runEnded struct {
 	EndedAt   time.Time           `json:"ended_at"`
 }
 
-// tellEnd tells that a run has ended and that what it leaves behind is in storage. It comes before the last commit, so that
-// it is told again, as the same event, when that breaks off.
+// tellEnd tells that a run has ended and that what it leaves behind is in storage. It comes before the last commit, so
+// that it is told again, as the same event, when that breaks off.
 func (w *Worker) tellEnd(ctx context.Context, a *attempt) error {
 	e := runEnded{
-		RunID: a.Run.ID, Batch: a.Run.Batch, Topic: topicqueue.Clip(a.Run.Topic, maxTold), State: a.Run.State, Reason: topicqueue.Clip(a.Run.Reason, maxTold),
+		RunID: a.Run.ID, Batch: a.Run.Batch, Topic: topicqueue.Clip(a.Run.Topic, maxTold), State: a.Run.State,
+		Reason:    topicqueue.Clip(a.Run.Reason, maxTold),
 		CreatedAt: a.Run.CreatedAt, EndedAt: a.Run.EndedAt,
 	}
 	if a.Run.Report != "" {
 		e.Report = w.Store.Location(a.Run.Report)
 	}
-	return w.Dispatcher.Notify(ctx, notify.Event{Type: notify.RunEnded, Subject: fmt.Sprintf("%s/%d", a.Run.ID, a.Epoch), Time: a.Run.EndedAt, Data: e})
+	return w.Dispatcher.Notify(ctx, notify.Event{Type: notify.RunEnded, Subject: fmt.Sprintf("%s/%d", a.Run.ID, a.Epoch),
+		Time: a.Run.EndedAt, Data: e})
 }
 
 // budgetReached is what the event budget.reached says.
@@ -200,11 +203,12 @@ type budgetReached struct {
 	Batch  string            `json:"batch"`
 	RunID  string            `json:"run_id"` // the first run that does less for it
 	Topic  string            `json:"topic"`
-	Cut    string            `json:"cut"` // what this run does without from now on, the first of it: see topicqueue.CutReview
+	// what this run does without from now on, the first of it: see topicqueue.CutReview
+	Cut string `json:"cut"`
 }
 
-// tellBudget tells that a run does less than it could because of a budget: once for all that this budget cuts, of however
-// many runs.
+// tellBudget tells that a run does less than it could because of a budget: once for all that this budget cuts, of
+// however many runs.
 func (w *Worker) tellBudget(ctx context.Context, a *attempt, what string) error {
 	o := a.Run.Options
 	e := budgetReached{RunID: a.Run.ID, Batch: a.Run.Batch, Topic: topicqueue.Clip(a.Run.Topic, maxTold), Cut: what}
@@ -246,6 +250,8 @@ func (w *Worker) tellBatchEnd(ctx context.Context, p digestPayload, d digest.Dig
 	for _, item := range d.First {
 		e.First = append(e.First, item.Line())
 	}
-	err := w.Dispatcher.Notify(ctx, notify.Event{Type: notify.BatchEnded, Subject: fmt.Sprintf("%s/%d/%d", p.Batch, d.CreatedAt.UnixMilli(), p.Generation), Time: w.Now(), Data: e})
+	err := w.Dispatcher.Notify(ctx,
+		notify.Event{Type: notify.BatchEnded, Subject: fmt.Sprintf("%s/%d/%d", p.Batch, d.CreatedAt.UnixMilli(),
+			p.Generation), Time: w.Now(), Data: e})
 	return errors.Join(err, w.Dispatcher.mailDigest(ctx, p.Batch, p.Generation))
 }

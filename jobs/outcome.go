@@ -14,9 +14,9 @@ import (
 	"nightdesk/topicqueue/redisqueue"
 )
 
-// What dashboards show of a task that has ended, for a day: a result line, written by its last attempt. A topic block that has failed, and
-// a run that has, is an archived task with the reason: the block's own, and the run's last one, which publishes it. Running such
-// a task again is a retry. A task that nobody needs leaves nothing.
+// What dashboards show of a task that has ended, for a day: a result line, written by its last attempt. A topic block
+// that has failed, and a run that has, is an archived task with the reason: the block's own, and the run's last one,
+// which publishes it. Running such a task again is a retry. A task that nobody needs leaves nothing.
 
 // revoked is the outcome of a task that leaves nothing: it was not needed, or what it was for is handed on.
 func revoked(why error) error { return fmt.Errorf("%w: %w", why, asynq.RevokeTask) }
@@ -63,7 +63,9 @@ func (w *Worker) resultLine(ctx context.Context, a *attempt) (string, error) {
 		if err != nil && !errors.Is(err, redisqueue.ErrNotFound) {
 			return "", err
 		}
-		return fmt.Sprintf("planned: %d topic blocks, %s", len(plan.SubTopics), callsOf(usage, func(u topicqueue.Usage) bool { return u.Stage == "planning" })), nil
+		return fmt.Sprintf("planned: %d topic blocks, %s", len(plan.SubTopics), callsOf(usage, func(u topicqueue.Usage) bool {
+			return u.Stage == "planning"
+		})), nil
 	case redisqueue.UnitReview:
 		review, err := w.Queue.Review(ctx, a.Run.ID)
 		state := fmt.Sprintf("reviewed: %d gaps", len(review.Gaps))
@@ -73,7 +75,9 @@ func (w *Worker) resultLine(ctx context.Context, a *attempt) (string, error) {
 		return state + ", " + callsOf(usage, func(u topicqueue.Usage) bool { return u.Stage == "reviewing" }), err
 	case redisqueue.UnitReport:
 		run, err := w.Queue.Run(ctx, a.Run.ID)
-		return resultOf(string(run.State), run.Reason, int(a.claims.Load()), callsOf(usage, func(topicqueue.Usage) bool { return true })), err
+		return resultOf(string(run.State), run.Reason, int(a.claims.Load()), callsOf(usage, func(topicqueue.Usage) bool {
+			return true
+		})), err
 	}
 	blocks, err := w.Queue.Blocks(ctx, a.Run.ID)
 	if err != nil {
@@ -84,7 +88,8 @@ func (w *Worker) resultLine(ctx context.Context, a *attempt) (string, error) {
 		return "", err
 	}
 	b := blocks[topicqueue.BlockNumber(a.Lease.Unit)-1]
-	return resultOf(strings.ToLower(string(b.Status)), b.Reason, countClaims(traces), callsOf(usage, func(u topicqueue.Usage) bool { return u.Block == b.ID })), nil
+	return resultOf(strings.ToLower(string(b.Status)), b.Reason, countClaims(traces),
+		callsOf(usage, func(u topicqueue.Usage) bool { return u.Block == b.ID })), nil
 }
 
 func resultOf(state, reason string, claims int, calls string) string {
@@ -132,8 +137,8 @@ func claimsOf(in reporting.Input) (n int64) {
 	return n
 }
 
-// notNeeded says what becomes of a task whose unit has moved on. The one of a block or run that has failed is archived: its worker may
-// have died before that. When it was, somebody runs it again, and the run is tried again.
+// notNeeded says what becomes of a task whose unit has moved on. The one of a block or run that has failed is
+// archived: its worker may have died before that. When it was, somebody runs it again, and the run is tried again.
 func (w *Worker) notNeeded(asynqCtx context.Context, log zerolog.Logger, p payload, stale error) error {
 	reason, failed, err := w.Queue.Failure(w.work, p.RunID, p.Unit, p.Generation)
 	gone := errors.Is(err, redisqueue.ErrNotFound)

@@ -46,7 +46,8 @@ func (a *attempt) pace(ctx context.Context) topicqueue.Pace {
 	stats, slots := a.w.figures.look(ctx, a.w)
 	p.Left, p.Slots, p.Runs = a.leftUntilSeal(), slots, 0
 	for state, n := range stats.Runs {
-		if !slices.Contains([]topicqueue.RunState{topicqueue.RunAwaitingInput, topicqueue.RunReporting, topicqueue.RunNarrating}, state) && !state.Final() {
+		if !slices.Contains([]topicqueue.RunState{topicqueue.RunAwaitingInput, topicqueue.RunReporting,
+			topicqueue.RunNarrating}, state) && !state.Final() {
 			p.Runs += int(n)
 		}
 	}

@@ -49,17 +49,19 @@ var progressNames = map[string][][2]string{
 	topicqueue.StatusProgress:                 {{stageResearching, "parallel_status_update"}},
 	topicqueue.StatusQuestionDone:             {{stageResearching, "block_completed"}},
 	topicqueue.StepTaskFailed:                 {{stageResearching, "block_failed"}},
-	topicqueue.StepStartAuthor:                {{stageResearching, "researching_completed"}, {stageReporting, "reporting_started"}},
-	topicqueue.StepEndAuthor:                  {{stageReporting, "writing_completed"}},
-	topicqueue.StepFailAuthor:                 {{stageReporting, "reporting_failed"}},
-	topicqueue.StatusReport:                   {{stageReporting, "reporting_completed"}},
+	topicqueue.StepStartAuthor: {{stageResearching, "researching_completed"},
+		{stageReporting, "reporting_started"}},
+	topicqueue.StepEndAuthor:  {{stageReporting, "writing_completed"}},
+	topicqueue.StepFailAuthor: {{stageReporting, "reporting_failed"}},
+	topicqueue.StatusReport:   {{stageReporting, "reporting_completed"}},
 }
 
 // putProgress stores the progress files made of a run's events.
 func (b *bundle) putProgress(ctx context.Context, events []topicqueue.Event) error {
 	for _, stage := range []string{stagePlanning, stageResearching, stageReporting} {
 		f := progressFile{
-			ResearchID: b.in.Run.ID, Stage: stage, InputTopic: b.in.Run.Topic, OptimizedTopic: b.in.Plan.Topic, Events: []progressEvent{},
+			ResearchID: b.in.Run.ID, Stage: stage, InputTopic: b.in.Run.Topic, OptimizedTopic: b.in.Plan.Topic,
+			Events: []progressEvent{},
 		}
 		for _, e := range events {
 			name := e.Status
@@ -72,7 +74,8 @@ func (b *bundle) putProgress(ctx context.Context, events []topicqueue.Event) err
 			}
 			for _, listed := range progressNames[name] {
 				if listed[0] == stage {
-					f.Events = append(f.Events, progressEvent{Status: listed[1], Timestamp: e.Time, BlockID: e.BlockID, Payload: e.Content})
+					f.Events = append(f.Events, progressEvent{Status: listed[1], Timestamp: e.Time, BlockID: e.BlockID,
+						Payload: e.Content})
 				}
 			}
 		}

@@ -22,9 +22,10 @@ type Keep struct {
 	Count int // the newest
 }
 
-// Purge deletes what a desk no longer wants to keep. It never touches what is in use: a run that has not ended or is not yet
-// in storage, the runs of a batch that has not ended or has no digest yet, the run that the newest memory of a topic is of, and that
-// memory, the newest version of a knowledge base and those that runs of the lists use. It can be broken off at any time; the next one goes on. A manifest goes before the files that it lists.
+// Purge deletes what a desk no longer wants to keep. It never touches what is in use: a run that has not ended or is
+// not yet in storage, the runs of a batch that has not ended or has no digest yet, the run that the newest memory of a
+// topic is of, and that memory, the newest version of a knowledge base and those that runs of the lists use. It can be
+// broken off at any time; the next one goes on. A manifest goes before the files that it lists.
 type Purge struct {
 	Queue *redisqueue.Queue
 	Store storage.Store
@@ -48,7 +49,8 @@ type Purged struct {
 	Why   string `json:"why"`
 }
 
-// What is no run's bundle or belongs to a run that nobody knows is left alone for so long: the longest run takes seven days.
+// What is no run's bundle or belongs to a run that nobody knows is left alone for so long: the longest run takes seven
+// days.
 const unknownFor = 8 * 24 * time.Hour
 
 // leftoverAge is how old a file is that nobody is writing any more.
@@ -78,7 +80,8 @@ type purging struct {
 
 // Run purges, and calls say for everything that goes, before it does. It stops at the first error.
 func (p Purge) Run(ctx context.Context, say func(Purged) error) error {
-	w := &purging{Purge: p, say: say, batches: map[string]string{}, held: map[string]bool{}, pinned: map[string]bool{}, emptied: map[string]bool{}}
+	w := &purging{Purge: p, say: say, batches: map[string]string{}, held: map[string]bool{}, pinned: map[string]bool{},
+		emptied: map[string]bool{}}
 	batches, err := p.Queue.Batches(ctx)
 	if err != nil {
 		return err
@@ -282,7 +285,8 @@ func (w *purging) lists(ctx context.Context) error {
 	return nil
 }
 
-// digests deletes what is in storage of batches that are no longer listed. Those of a Redis that was lost go by their age.
+// digests deletes what is in storage of batches that are no longer listed. Those of a Redis that was lost go by their
+// age.
 func (w *purging) digests(ctx context.Context) error {
 	if w.Runs == (Keep{}) {
 		return nil
@@ -315,8 +319,8 @@ func (w *purging) digests(ctx context.Context) error {
 	return nil
 }
 
-// unlisted says why the files of a batch go that this purge has not taken out of the lists: it is not listed, since a purge broke
-// off or it was another Redis, and it is old. Empty when they stay.
+// unlisted says why the files of a batch go that this purge has not taken out of the lists: it is not listed, since a
+// purge broke off or it was another Redis, and it is old. Empty when they stay.
 func (w *purging) unlisted(ctx context.Context, batch string) (string, error) {
 	_, err := w.Queue.Batch(ctx, batch)
 	if !errors.Is(err, redisqueue.ErrNotFound) {
@@ -332,7 +336,8 @@ func (w *purging) unlisted(ctx context.Context, batch string) (string, error) {
 	return Keep{Days: max(w.Runs.Days, int(unknownFor/(24*time.Hour)))}.over(d.CreatedAt, w.Now, 0), nil
 }
 
-// topics purges earlier versions of memories, and notes which runs the newest ones are of: the next night reads their pages.
+// topics purges earlier versions of memories, and notes which runs the newest ones are of: the next night reads their
+// pages.
 func (w *purging) topics(ctx context.Context) error {
 	keys, err := w.Store.List(ctx, "topics/")
 	if err != nil {
@@ -370,7 +375,8 @@ func (w *purging) topics(ctx context.Context) error {
 				born = w.Now
 			}
 			if why := w.Topics.over(born, w.Now, rank+1); why != "" {
-				if err := w.delete(ctx, Purged{Kind: "topic", Name: name + " " + path.Base(key), Why: why}, []string{key}); err != nil {
+				if err := w.delete(ctx, Purged{Kind: "topic", Name: name + " " + path.Base(key), Why: why},
+					[]string{key}); err != nil {
 					return err
 				}
 			}
@@ -415,7 +421,8 @@ func (w *purging) leftovers(ctx context.Context) error {
 		return err
 	}
 	for _, path := range paths {
-		if err := w.say(Purged{Kind: "leftover", Name: path, Files: 1, Why: "of a write that was broken off, or an empty folder"}); err != nil {
+		if err := w.say(Purged{Kind: "leftover", Name: path, Files: 1,
+			Why: "of a write that was broken off, or an empty folder"}); err != nil {
 			return err
 		}
 		if w.Dry {

@@ -15,7 +15,8 @@ import (
 	"nightdesk/topicqueue/redisqueue"
 )
 
-// freshSnapshot is how long a snapshot stays whatever is to be kept: an enqueueing that has published it may not have come to its runs yet.
+// freshSnapshot is how long a snapshot stays whatever is to be kept: an enqueueing that has published it may not have
+// come to its runs yet.
 const freshSnapshot = 24 * time.Hour
 
 // snapshot is a published version of a knowledge base.
@@ -25,8 +26,9 @@ type snapshot struct {
 	why string
 }
 
-// snapshots purges versions of knowledge bases: never the newest of a base, nor one that a run of the lists uses. A run that has ended uses it as
-// long as it can be retried, that is, as long as its state or its data is there; to replay its report, no knowledge base is needed.
+// snapshots purges versions of knowledge bases: never the newest of a base, nor one that a run of the lists uses. A
+// run that has ended uses it as long as it can be retried, that is, as long as its state or its data is there; to
+// replay its report, no knowledge base is needed.
 func (w *purging) snapshots(ctx context.Context) error {
 	stater, ok := w.Store.(storage.Stater)
 	if w.Knowledge == (Keep{}) || !ok {
@@ -38,7 +40,8 @@ func (w *purging) snapshots(ctx context.Context) error {
 	}
 	bases := map[string][]snapshot{}
 	for _, key := range keys {
-		if name, version := path.Split(strings.TrimPrefix(key, "knowledge/")); name != "" && strings.HasSuffix(version, ".sqlite") {
+		if name, version := path.Split(strings.TrimPrefix(key, "knowledge/")); name != "" &&
+			strings.HasSuffix(version, ".sqlite") {
 			stat, err := stater.Stat(ctx, key)
 			if errors.Is(err, storage.ErrNotExist) {
 				continue
@@ -51,7 +54,9 @@ func (w *purging) snapshots(ctx context.Context) error {
 	}
 	var over []snapshot
 	for _, list := range bases {
-		slices.SortFunc(list, func(a, b snapshot) int { return cmp.Or(b.Stored.Compare(a.Stored), cmp.Compare(a.key, b.key)) })
+		slices.SortFunc(list, func(a, b snapshot) int {
+			return cmp.Or(b.Stored.Compare(a.Stored), cmp.Compare(a.key, b.key))
+		})
 		for rank, s := range list[1:] {
 			if s.why = w.Knowledge.over(s.Stored, w.Now, rank+1); s.why != "" && w.Now.Sub(s.Stored) > freshSnapshot {
 				over = append(over, s)
@@ -73,7 +78,8 @@ func (w *purging) snapshots(ctx context.Context) error {
 			continue
 		}
 		name := strings.TrimSuffix(strings.TrimPrefix(s.key, "knowledge/"), ".sqlite")
-		if err := w.delete(ctx, Purged{Kind: "knowledge", Name: name, Bytes: s.Size, Why: s.why}, []string{s.key}); err != nil {
+		if err := w.delete(ctx, Purged{Kind: "knowledge", Name: name, Bytes: s.Size, Why: s.why},
+			[]string{s.key}); err != nil {
 			return err
 		}
 	}

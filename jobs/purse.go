@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	// spareShare is what a run asks of a common budget beyond what it will probably take: it asks again before each iteration, and
-	// what it does not use is there again for others.
+	// spareShare is what a run asks of a common budget beyond what it will probably take: it asks again before each
+	// iteration, and what it does not use is there again for others.
 	spareShare = 1.1
 	// reportShare is what is kept for a report, of what it will probably take.
 	reportShare = 1.1
@@ -46,21 +46,24 @@ func (w *Worker) modelOf(role llm.Role) string {
 	return llm.Most(w.Model, llm.Request{Role: role}).Model
 }
 
-// estimate says what parts of the run will probably cost. evidence: bytes of statements that its report is made from; sections:
-// of its report.
+// estimate says what parts of the run will probably cost. evidence: bytes of statements that its report is made from;
+// sections: of its report.
 func (a *attempt) estimate(evidence, sections int) topicqueue.Estimate {
 	o := a.Run.Options
 	report := a.cost(reportCalls(sections, evidence)...)
-	e := topicqueue.Estimate{PerByte: float64(a.cost(reportCalls(sections, evidence+evidenceOfIteration)...)-report) / evidenceOfIteration}
-	room, _ := a.price(topicqueue.Usage{Model: a.w.modelOf(llm.Writer)}, 0, a.experience().usual(llm.Writer)) // without which the last answer may be shortened
+	e := topicqueue.Estimate{PerByte: float64(a.cost(reportCalls(sections, evidence+evidenceOfIteration)...)-
+		report) / evidenceOfIteration}
+	// without which the last answer may be shortened
+	room, _ := a.price(topicqueue.Usage{Model: a.w.modelOf(llm.Writer)}, 0, a.experience().usual(llm.Writer))
 	e.Report = int64(reportShare*float64(report)) + room
-	e.Iteration = a.cost(noteCall, decideCall(max(1, len(a.View.Blocks), o.SubTopics)*o.MaxIterations)) + int64(e.PerByte*evidenceOfIteration)
+	e.Iteration = a.cost(noteCall, decideCall(max(1, len(a.View.Blocks), o.SubTopics)*o.MaxIterations)) +
+		int64(e.PerByte*evidenceOfIteration)
 	return e
 }
 
-// purse says where the run stands with its budget and what is to come. Of a budget that it shares with others it draws its
-// share first. What the report takes is from now on kept out of the reach of the attempt's calls. more: blocks that the run
-// would like to have besides.
+// purse says where the run stands with its budget and what is to come. Of a budget that it shares with others it draws
+// its share first. What the report takes is from now on kept out of the reach of the attempt's calls. more: blocks
+// that the run would like to have besides.
 func (a *attempt) purse(ctx context.Context, more int) (p topicqueue.Purse, e topicqueue.Estimate, err error) {
 	look := func(share int64) {
 		err = a.w.steady(ctx, "look at the budget", func(ctx context.Context) (err error) {
@@ -95,7 +98,8 @@ func (a *attempt) purse(ctx context.Context, more int) (p topicqueue.Purse, e to
 }
 
 // draw returns what the run may spend by its share of the budgets of its batch and its night.
-func (a *attempt) draw(ctx context.Context, p topicqueue.Purse, e topicqueue.Estimate, more int) (share int64, err error) {
+func (a *attempt) draw(ctx context.Context, p topicqueue.Purse, e topicqueue.Estimate,
+	more int) (share int64, err error) {
 	o := a.Run.Options
 	claim := a.claim(p, e, more)
 	bound := boundByRun
@@ -143,7 +147,8 @@ func (a *attempt) claim(p topicqueue.Purse, e topicqueue.Estimate, more int) red
 		return p.Spent + int64(spareShare*float64(rest)) + int64(more)*p.Block(o.MaxIterations, e)
 	}
 	claim.Wants, claim.High = wants(more), wants(more)
-	if o.MaxLoops > 0 && a.Lease.Unit != redisqueue.UnitReport { // a high one holds from the beginning what others ask for when they need it
+	// a high one holds from the beginning what others ask for when they need it
+	if o.MaxLoops > 0 && a.Lease.Unit != redisqueue.UnitReport {
 		claim.High = wants(max(more, 1))
 	}
 	if a.Run.Lane == LaneHigh {
@@ -159,8 +164,8 @@ func (a *attempt) claim(p topicqueue.Purse, e topicqueue.Estimate, more int) red
 // errHeld: others hold what a run is to have of a common budget.
 var errHeld = errors.New("it waits for its share of a budget, which others hold and will give back")
 
-// whenAffordable lets planning begin when the run finds its share of the budgets of its batch and its night; until then its task
-// is tried again and again, and its time does not begin.
+// whenAffordable lets planning begin when the run finds its share of the budgets of its batch and its night; until
+// then its task is tried again and again, and its time does not begin.
 func (w *Worker) whenAffordable(begin asynq.HandlerFunc) asynq.HandlerFunc {
 	return func(ctx context.Context, task *asynq.Task) error {
 		var p payload
@@ -174,7 +179,8 @@ func (w *Worker) whenAffordable(begin asynq.HandlerFunc) asynq.HandlerFunc {
 		a := &attempt{Begun: redisqueue.Begun{Run: run}, w: w}
 		figures, _ := w.figures.look(w.work, w)
 		a.seen.Store(ExperienceOf(figures.Models, w.modelOf))
-		switch ok, err := w.Queue.MayBegin(w.work, run, w.night(run), a.claim(topicqueue.Purse{}, topicqueue.Estimate{}, 0)); {
+		switch ok, err := w.Queue.MayBegin(w.work, run, w.night(run),
+			a.claim(topicqueue.Purse{}, topicqueue.Estimate{}, 0)); {
 		case err != nil:
 			return err
 		case !ok:
@@ -226,7 +232,8 @@ func (a *attempt) cut(ctx context.Context, what string) {
 		return
 	}
 	err := a.w.steady(ctx, "note what the budget has cut", func(ctx context.Context) error {
-		if what != topicqueue.CutTime { // told first, and again as the same event: an attempt that finds it noted tells nobody
+		// told first, and again as the same event: an attempt that finds it noted tells nobody
+		if what != topicqueue.CutTime {
 			if err := a.w.tellBudget(ctx, a, what); away(err) {
 				return err
 			} else if err != nil {
@@ -262,8 +269,8 @@ func (a *attempt) affordable(p topicqueue.Purse, most int) int {
 	return n
 }
 
-// mayIterate reports whether budget and time allow the attempt's block another iteration. A run without any evidence has
-// nothing to keep money for: it looks for some as far as that goes, and then without the model.
+// mayIterate reports whether budget and time allow the attempt's block another iteration. A run without any evidence
+// has nothing to keep money for: it looks for some as far as that goes, and then without the model.
 func (a *attempt) mayIterate(ctx context.Context, k int) (bool, error) {
 	if !a.hasTime(ctx, k) {
 		return false, nil
@@ -304,9 +311,12 @@ func (a *attempt) roomFor(ctx context.Context, wanted int) (int, error) {
 
 // budgetReason says what budget and deadline have cut; empty when nothing.
 func budgetReason(run topicqueue.Run) string {
-	words := map[string]string{topicqueue.CutReview: "no review", topicqueue.CutIterations: "fewer iterations", topicqueue.CutBlocks: "fewer topic blocks", topicqueue.CutReport: "a shorter report", topicqueue.CutCheck: "sentences not judged"}
+	words := map[string]string{topicqueue.CutReview: "no review", topicqueue.CutIterations: "fewer iterations",
+		topicqueue.CutBlocks: "fewer topic blocks", topicqueue.CutReport: "a shorter report",
+		topicqueue.CutCheck: "sentences not judged"}
 	var cuts []string
-	for _, cut := range []string{topicqueue.CutReview, topicqueue.CutIterations, topicqueue.CutBlocks, topicqueue.CutReport, topicqueue.CutCheck} {
+	for _, cut := range []string{topicqueue.CutReview, topicqueue.CutIterations, topicqueue.CutBlocks,
+		topicqueue.CutReport, topicqueue.CutCheck} {
 		if slices.Contains(run.Cuts, cut) {
 			cuts = append(cuts, words[cut])
 		}

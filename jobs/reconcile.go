@@ -8,9 +8,9 @@ import (
 )
 
 // reconcile looks at the runs that are due and enqueues again what they want and nobody works on: tasks that were lost
-// between a transition and its enqueueing, work of dead and frozen workers, tasks that asynq has given up. It seals runs
-// whose time for research is over, and commits what there is of those whose time is over. Every worker does it; a run is
-// looked at by one of them at a time. So are batches, for the digests of those that have ended.
+// between a transition and its enqueueing, work of dead and frozen workers, tasks that asynq has given up. It seals
+// runs whose time for research is over, and commits what there is of those whose time is over. Every worker does it; a
+// run is looked at by one of them at a time. So are batches, for the digests of those that have ended.
 func (w *Worker) reconcile() {
 	w.every(flushPause, w.flush)
 	w.every(w.settings.SweepInterval, func(ctx context.Context) {
@@ -68,7 +68,7 @@ func (w *Worker) leave() {
 // feed puts waiting runs into the job queue, no more than there are slots: the others wait where they cost nothing.
 func (w *Worker) feed(ctx context.Context) {
 	for _, lane := range w.settings.Lanes {
-		if err := w.Dispatcher.Feed(ctx, w.Queue, lane, 2*w.settings.Concurrency, int(w.slots.Load())); err != nil {
+		if err := w.Dispatcher.feed(ctx, w.Queue, lane, 2*w.settings.Concurrency, int(w.slots.Load())); err != nil {
 			w.Log.Warn().Err(err).Msg("no runs taken from those that wait")
 		}
 	}

@@ -81,7 +81,8 @@ func (w *Worker) write(ctx context.Context, a *attempt, in reporting.Input, mode
 	out := redisqueue.Outcome{Report: storage.ReportKey(a.Run.ID), Content: content}
 	away, _ := a.away.Load().(string)
 	out.State, out.Reason = judge(in, rep, away)
-	out.Events = []topicqueue.Event{topicqueue.StepEvent(topicqueue.StepEndAuthor, rep.Info), topicqueue.NewEvent("report", topicqueue.StatusReport, map[string]string{"report": out.Report, "title": rep.Title})}
+	out.Events = []topicqueue.Event{topicqueue.StepEvent(topicqueue.StepEndAuthor, rep.Info),
+		topicqueue.NewEvent("report", topicqueue.StatusReport, map[string]string{"report": out.Report, "title": rep.Title})}
 	return a.finish(ctx, out)
 }
 
@@ -183,7 +184,9 @@ func quotedAlone(blocks []reporting.BlockEvidence) (n int, why string) {
 		claims, written := 0, false
 		for _, t := range b.Traces {
 			claims += len(t.Claims)
-			written = written || slices.ContainsFunc(t.Claims, func(c topicqueue.Claim) bool { return c.Text != topicqueue.OneLine(c.Quote) })
+			written = written || slices.ContainsFunc(t.Claims, func(c topicqueue.Claim) bool {
+				return c.Text != topicqueue.OneLine(c.Quote)
+			})
 		}
 		if claims > 0 && !written && len(b.Block.Fallbacks) > 0 {
 			if n++; n == 1 {
@@ -216,13 +219,16 @@ func noEvidence(in reporting.Input) string {
 		return in.Run.Sealed + " before there was a plan"
 	}
 	if c := in.Changes; c != nil && len(c.Withdrawn) > 0 {
-		return fmt.Sprintf("of what the report of %s says nothing stands in its sources any more, and nothing new was found; that report is kept as run %s", c.Since, c.RunID)
+		return fmt.Sprintf("of what the report of %s says nothing stands in its sources any more, and nothing new was "+
+			"found; that report is kept as run %s", c.Since, c.RunID)
 	}
 	why := "no evidence was found: no source that the searches returned bears on the topic"
 	if near := nearest(in.AllReturned()); near != "" {
 		why += "; the nearest documents: " + near
 	}
-	if unpaid := func(note string) bool { return strings.Contains(note, llm.ErrBudget.Error()) }; slices.ContainsFunc(blocks, func(b reporting.BlockEvidence) bool {
+	if unpaid := func(note string) bool {
+		return strings.Contains(note, llm.ErrBudget.Error())
+	}; slices.ContainsFunc(blocks, func(b reporting.BlockEvidence) bool {
 		return slices.ContainsFunc(b.Block.Fallbacks, unpaid)
 	}) {
 		why = budgetWords(in.Run) + " had nothing for the model, and without it " + why

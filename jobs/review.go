@@ -51,7 +51,8 @@ func (w *Worker) review(ctx context.Context, a *attempt) error {
 	review, err := r.Review(reviewCtx, a.Run, e)
 	cancel()
 	if errors.Is(context.Cause(reviewCtx), errTimeUp) && ctx.Err() == nil && err != nil {
-		review, err = topicqueue.Review{NotDone: "the model had not answered when there was no time left for another block"}, nil
+		review, err = topicqueue.Review{NotDone: "the model had not answered when there was no time left for another block"},
+			nil
 	}
 	if err != nil {
 		return fmt.Errorf("review the evidence: %w", err)

@@ -36,8 +36,8 @@ type SchedulerServices struct {
 	Read func(ctx context.Context, spec schedule.Spec, due, now time.Time) (Snapshot, error)
 }
 
-// Scheduler fires schedules. Any number of them may run at the same time: each due time is fired once, since who fires it
-// is settled by the record of the schedule, and whoever goes on with a firing makes the same runs.
+// Scheduler fires schedules. Any number of them may run at the same time: each due time is fired once, since who fires
+// it is settled by the record of the schedule, and whoever goes on with a firing makes the same runs.
 type Scheduler struct {
 	SchedulerServices
 	owner string // tells this scheduler from others
@@ -55,8 +55,8 @@ func NewScheduler(s SchedulerServices) *Scheduler {
 	return &Scheduler{SchedulerServices: s, owner: rand.Text()[:12], wake: make(chan struct{}, 1)}
 }
 
-// looksAtOnce bounds how many schedules one look deals with at the same time: a list that takes minutes to read does not
-// keep the others.
+// looksAtOnce bounds how many schedules one look deals with at the same time: a list that takes minutes to read does
+// not keep the others.
 const looksAtOnce = 4
 
 // Look does all that is due now: fires, goes on with firings that their schedulers left, ends those whose runs have
@@ -201,8 +201,8 @@ func (s *Scheduler) Stop() {
 	s.server.Shutdown()
 }
 
-// board shows schedules in asynq's list of schedulers, where asynqmon finds them. What asynq enqueues from it wakes one of
-// our schedulers; the due time in the task's id makes one task of the doubles.
+// board shows schedules in asynq's list of schedulers, where asynqmon finds them. What asynq enqueues from it wakes
+// one of our schedulers; the due time in the task's id makes one task of the doubles.
 type board struct {
 	asynq *asynq.Scheduler
 	log   asynqLog
@@ -217,8 +217,9 @@ const keepTask = 24 * time.Hour
 func newBoard(rdb redis.UniversalClient, heartbeat time.Duration, log asynqLog) *board {
 	return &board{
 		// At its end it complains that the connection, which is ours, is not its own: only what is fatal is logged.
-		asynq: asynq.NewSchedulerFromRedisClient(rdb, &asynq.SchedulerOpts{HeartbeatInterval: heartbeat, Logger: log, LogLevel: asynq.FatalLevel}),
-		log:   log, shown: map[string]boardEntry{},
+		asynq: asynq.NewSchedulerFromRedisClient(rdb, &asynq.SchedulerOpts{HeartbeatInterval: heartbeat, Logger: log,
+			LogLevel: asynq.FatalLevel}),
+		log: log, shown: map[string]boardEntry{},
 	}
 }
 

@@ -60,14 +60,17 @@ func away(err error) bool {
 	var netErr net.Error
 	var redisErr redis.Error
 	switch {
-	case err == nil, errors.Is(err, redisqueue.ErrFenced), errors.Is(err, redisqueue.ErrStale), errors.Is(err, redisqueue.ErrHeld),
+	case err == nil, errors.Is(err, redisqueue.ErrFenced), errors.Is(err, redisqueue.ErrStale),
+		errors.Is(err, redisqueue.ErrHeld),
 		errors.Is(err, redisqueue.ErrNotFound), errors.Is(err, storage.ErrNotExist):
 		return false
-	case errors.As(err, &netErr), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, redis.ErrPoolTimeout),
+	case errors.As(err, &netErr), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF),
+		errors.Is(err, redis.ErrPoolTimeout),
 		errors.Is(err, storage.ErrAway):
 		return true
 	case errors.As(err, &redisErr):
-		for _, prefix := range []string{"LOADING", "READONLY", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN", "MISCONF", "OOM", "NOREPLICAS", "UNBLOCKED", "BUSY", "MOVED", "ASK"} {
+		for _, prefix := range []string{"LOADING", "READONLY", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN", "MISCONF", "OOM",
+			"NOREPLICAS", "UNBLOCKED", "BUSY", "MOVED", "ASK"} {
 			if strings.HasPrefix(redisErr.Error(), prefix) {
 				return true
 			}
@@ -91,7 +94,8 @@ func (a *attempt) emit(ctx context.Context, events ...topicqueue.Event) error {
 
 // commit makes a transition and enqueues what the run then wants. Both may be repeated: transitions know the owner who
 // made them, tasks have ids.
-func (a *attempt) commit(ctx context.Context, doing string, transition func(ctx context.Context) ([]redisqueue.Intent, error)) error {
+func (a *attempt) commit(ctx context.Context, doing string,
+	transition func(ctx context.Context) ([]redisqueue.Intent, error)) error {
 	return a.w.steady(ctx, doing, func(ctx context.Context) error {
 		intents, err := transition(ctx)
 		if err != nil {
@@ -101,9 +105,10 @@ func (a *attempt) commit(ctx context.Context, doing string, transition func(ctx 
 	})
 }
 
-// end is commit for a transition that ends the attempt. The lease is gone with it, perhaps in a try whose reply was lost:
-// that it cannot be renewed any more must not stop what is left to do.
-func (a *attempt) end(ctx context.Context, doing string, transition func(ctx context.Context) ([]redisqueue.Intent, error)) error {
+// end is commit for a transition that ends the attempt. The lease is gone with it, perhaps in a try whose reply was
+// lost: that it cannot be renewed any more must not stop what is left to do.
+func (a *attempt) end(ctx context.Context, doing string,
+	transition func(ctx context.Context) ([]redisqueue.Intent, error)) error {
 	a.w.leases.ending(a)
 	return a.commit(ctx, doing, func(ctx context.Context) ([]redisqueue.Intent, error) {
 		intents, err := transition(ctx)
@@ -121,7 +126,9 @@ type steadyPages struct {
 }
 
 func (p steadyPages) PutPage(ctx context.Context, runID, hash, text string) error {
-	return p.w.steady(ctx, "store a page", func(ctx context.Context) error { return p.Pages.PutPage(ctx, runID, hash, text) })
+	return p.w.steady(ctx, "store a page", func(ctx context.Context) error {
+		return p.Pages.PutPage(ctx, runID, hash, text)
+	})
 }
 
 func (p steadyPages) Page(ctx context.Context, runID, hash string) (text string, err error) {
@@ -135,5 +142,7 @@ func (p steadyPages) Page(ctx context.Context, runID, hash string) (text string,
 var _ tools.FigureStore = steadyPages{}
 
 func (p steadyPages) PutFigure(ctx context.Context, runID, path string, body []byte) error {
-	return p.w.steady(ctx, "store a figure", func(ctx context.Context) error { return p.Pages.PutFigure(ctx, runID, path, body) })
+	return p.w.steady(ctx, "store a figure", func(ctx context.Context) error {
+		return p.Pages.PutFigure(ctx, runID, path, body)
+	})
 }

@@ -173,9 +173,9 @@ func decodeTask(task *asynq.Task, into interface{ check() error }) error {
 	return nil
 }
 
-// Feed puts runs that wait to be planned into the job queue, the oldest of the lane first, until it has so many tasks of
-// them, or as many runs have begun as the workers have slots; slots: 0 = any number.
-func (d *Dispatcher) Feed(ctx context.Context, q *redisqueue.Queue, lane string, tasks, slots int) error {
+// feed puts runs that wait to be planned into the job queue, the oldest of the lane first, until it has so many tasks
+// of them, or as many runs have begun as the workers have slots; slots: 0 = any number.
+func (d *Dispatcher) feed(ctx context.Context, q *redisqueue.Queue, lane string, tasks, slots int) error {
 	runs, err := q.Feed(ctx, lane, tasks, slots)
 	if err != nil {
 		return err
@@ -202,8 +202,9 @@ func (d *Dispatcher) heal(ctx context.Context, q *redisqueue.Queue, intents []re
 	return nil
 }
 
-// healOne enqueues an intent that nobody works on, and sees to it that a dead task of the same id does not hide it: asynq
-// keeps archived tasks for months, and for ever those that were active when their worker died at the wrong moment.
+// healOne enqueues an intent that nobody works on, and sees to it that a dead task of the same id does not hide it:
+// asynq keeps archived tasks for months, and for ever those that were active when their worker died at the wrong
+// moment.
 func (d *Dispatcher) healOne(ctx context.Context, q *redisqueue.Queue, i redisqueue.Intent) error {
 	err := d.enqueue(ctx, i)
 	if !errors.Is(err, asynq.ErrTaskIDConflict) {

@@ -20,8 +20,8 @@ type Unsent struct {
 	Error   string // of one of those that failed or were given up
 }
 
-// UnsentEvents returns what each receiver that there was has not had, those first for which most waits. What waits for one
-// that no worker has in its settings waits for ever.
+// UnsentEvents returns what each receiver that there was has not had, those first for which most waits. What waits for
+// one that no worker has in its settings waits for ever.
 func UnsentEvents(rdb redis.UniversalClient) ([]Unsent, error) {
 	inspector := asynq.NewInspectorFromRedisClient(rdb)
 	receivers, err := receivers(inspector)
@@ -91,7 +91,8 @@ func (u *Unsent) count(inspector *asynq.Inspector) error {
 	}
 	u.Waiting = info.Pending + info.Active + info.Scheduled + info.Retry
 	u.Failed, u.GivenUp = info.Retry, info.Archived
-	for _, list := range []func(string, ...asynq.ListOption) ([]*asynq.TaskInfo, error){inspector.ListRetryTasks, inspector.ListArchivedTasks} {
+	for _, list := range []func(string, ...asynq.ListOption) ([]*asynq.TaskInfo, error){inspector.ListRetryTasks,
+		inspector.ListArchivedTasks} {
 		some, err := list(u.Queue, asynq.PageSize(1))
 		if err != nil {
 			return err

@@ -42,8 +42,8 @@ type Services struct {
 	Store      storage.Store
 	Model      llm.Model // nil: the extractive path
 	Prices     llm.Prices
-	// Toolbox returns the tools of a run. An error is tried again, as those of Redis and storage are, and then ends the run
-	// as failed: "the knowledge base is not on this machine".
+	// Toolbox returns the tools of a run. An error is tried again, as those of Redis and storage are, and then ends the
+	// run as failed: "the knowledge base is not on this machine".
 	Toolbox func(ctx context.Context, run topicqueue.Run) (Toolbox, error)
 	Config  map[string]string // settings of this worker by path, secrets redacted
 	Shared  tools.Shared      // what calls return, for all workers; nil: every block makes its own
@@ -141,7 +141,8 @@ func (w *Worker) Start(ctx context.Context) error {
 		outlets = append(outlets, queueNotifying)
 	}
 	for _, queue := range outlets {
-		w.servers = append(w.servers, w.server(map[string]int{queue: 1}, notifySlots, max(poll, w.settings.SweepInterval), w.notifyPause))
+		w.servers = append(w.servers, w.server(map[string]int{queue: 1}, notifySlots, max(poll, w.settings.SweepInterval),
+			w.notifyPause))
 	}
 	for _, s := range w.servers {
 		if err := s.Start(mux); err != nil {
@@ -170,7 +171,8 @@ func (w *Worker) pollInterval() (time.Duration, error) {
 	return min(w.settings.PollInterval*time.Duration(1+len(processes)), max(w.settings.PollInterval, time.Second)), nil
 }
 
-func (w *Worker) server(queues map[string]int, slots int, poll time.Duration, delay asynq.RetryDelayFunc) *asynq.Server {
+func (w *Worker) server(queues map[string]int, slots int, poll time.Duration,
+	delay asynq.RetryDelayFunc) *asynq.Server {
 	return asynq.NewServerFromRedisClient(w.Redis, asynq.Config{
 		Concurrency:              slots,
 		Queues:                   queues,
@@ -197,8 +199,8 @@ func (w *Worker) attemptPause(tried int, err error, _ *asynq.Task) time.Duration
 	return pause + rand.N(pause+1)
 }
 
-// Stop takes no more tasks and lets no new call begin; calls in flight have the grace period to end. What is not done is
-// handed on to other workers. It returns when every handler has returned. It may be called once after Start.
+// Stop takes no more tasks and lets no new call begin; calls in flight have the grace period to end. What is not done
+// is handed on to other workers. It returns when every handler has returned. It may be called once after Start.
 func (w *Worker) Stop() {
 	for _, s := range w.servers {
 		s.Stop()
@@ -227,7 +229,8 @@ func (l asynqLog) Debug(args ...any) { l.log.Debug().Str("from", "asynq").Msg(fm
 func (l asynqLog) Info(args ...any)  { l.log.Debug().Str("from", "asynq").Msg(fmt.Sprint(args...)) }
 func (l asynqLog) Warn(args ...any) {
 	message, level := fmt.Sprint(args...), zerolog.WarnLevel
-	if strings.HasPrefix(message, "Retry exhausted") || strings.HasPrefix(message, "revoke task") { // the worker has said why
+	// the worker has said why
+	if strings.HasPrefix(message, "Retry exhausted") || strings.HasPrefix(message, "revoke task") {
 		level = zerolog.DebugLevel
 	}
 	l.log.WithLevel(level).Str("from", "asynq").Msg(message)

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/text/language"
 )
 
-// Texts are what reports say in words of their own, in one language: headings, notes, and what stands where no model wrote. The files
-// in texts say of each what it is.
+// Texts are what reports say in words of their own, in one language: headings, notes, and what stands where no model
+// wrote. The files in texts say of each what it is.
 type Texts struct {
 	Language string `yaml:"-"` // BCP 47
 
@@ -54,9 +54,10 @@ type Texts struct {
 	NotReviewed   Text `yaml:"not_reviewed"`
 	OtherLanguage Text `yaml:"other_language"` // Language; of English alone, which stands in for what there is not
 
-	NotChecked     Text `yaml:"not_checked"` // Reason
-	NothingCited   Text `yaml:"nothing_cited"`
-	Checked        Text `yaml:"checked"`         // Sentences, Supported, Judged, Repaired, Removed, Unsupported, Unverified, FactsUncited, SourcesUnread
+	NotChecked   Text `yaml:"not_checked"` // Reason
+	NothingCited Text `yaml:"nothing_cited"`
+	// Sentences, Supported, Judged, Repaired, Removed, Unsupported, Unverified, FactsUncited, SourcesUnread
+	Checked        Text `yaml:"checked"`
 	MarkersRemoved Text `yaml:"markers_removed"` // N
 
 	Changes   Text `yaml:"changes"`    // Date
@@ -91,7 +92,8 @@ type Text struct{ t *template.Template }
 // String returns a text without values.
 func (t Text) String() string { return t.With(nil) }
 
-// With returns a text with its values. Which it has is said beside it: another one is a bug that the tests would have shown, and panics.
+// With returns a text with its values. Which it has is said beside it: another one is a bug that the tests would have
+// shown, and panics.
 func (t Text) With(values V) string {
 	var b strings.Builder
 	if err := t.t.Execute(&b, values); err != nil {

@@ -22,8 +22,8 @@ type Problem struct {
 }
 
 // CheckBundle compares everything that lies under a run's keys with its manifest: every byte counts. The problems are
-// sorted by file; a manifest without files is one that is missing or cannot be read, which is the only problem then. The error
-// wraps ErrNotExist when nothing lies there; otherwise it is the store's.
+// sorted by file; a manifest without files is one that is missing or cannot be read, which is the only problem then.
+// The error wraps ErrNotExist when nothing lies there; otherwise it is the store's.
 func CheckBundle(ctx context.Context, s Store, runID string) (Manifest, []Problem, error) {
 	var m Manifest
 	at := ManifestKey(runID)
@@ -33,7 +33,9 @@ func CheckBundle(ctx context.Context, s Store, runID string) (Manifest, []Proble
 		if listErr != nil || len(rest) == 0 {
 			return m, nil, cmp.Or(listErr, err)
 		}
-		return m, []Problem{{at, fmt.Sprintf("is missing beside %d other files: it is written last, so the run is not stored to its end, or the file was taken away", len(rest))}}, nil
+		return m, []Problem{{at,
+			fmt.Sprintf("is missing beside %d other files: it is written last, so the run is not stored to its end, or the "+
+				"file was taken away", len(rest))}}, nil
 	}
 	if err != nil {
 		return m, nil, err

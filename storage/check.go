@@ -14,8 +14,8 @@ const (
 	probeTime = 15 * time.Second
 )
 
-// Check finds out within 15 s whether a store takes what will be put into it: it stores the key cache/writable, reads it
-// back and lists it. Better at start than after the work.
+// Check finds out within 15 s whether a store takes what will be put into it: it stores the key cache/writable, reads
+// it back and lists it. Better at start than after the work.
 func Check(ctx context.Context, s Store) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, probeTime, fmt.Errorf("no success within %s", probeTime))
 	defer cancel()
@@ -28,14 +28,16 @@ func Check(ctx context.Context, s Store) error {
 		return err
 	}
 	if err != nil || !bytes.Equal(got, body) {
-		return fmt.Errorf("%s does not hold what was just stored there: check what STORAGE_URL and S3_ENDPOINT lead to", s.Location(probeKey))
+		return fmt.Errorf("%s does not hold what was just stored there: check what STORAGE_URL and S3_ENDPOINT lead to",
+			s.Location(probeKey))
 	}
 	keys, err := s.List(ctx, probeKey)
 	if err != nil {
 		return err
 	}
 	if !slices.Contains(keys, probeKey) {
-		return fmt.Errorf("%s is not listed although it was just stored: check what STORAGE_URL and S3_ENDPOINT lead to", s.Location(probeKey))
+		return fmt.Errorf("%s is not listed although it was just stored: check what STORAGE_URL and S3_ENDPOINT lead to",
+			s.Location(probeKey))
 	}
 	return nil
 }

@@ -18,9 +18,10 @@ const tempPrefix = ".tmp-"
 
 // Dir keeps artefacts as files below one directory.
 //
-// Put syncs the file and its folder, for small pages as for reports: measured on ext4, 2 KB cost 2 to 4 ms then and 0.2 ms
-// without, so the few hundred pages of a run pay about a second of its many minutes. In exchange a power cut leaves a whole
-// file or none. Without it, a page could be left empty under its final name, and would be taken for stored ever after.
+// Put syncs the file and its folder, for small pages as for reports: measured on ext4, 2 KB cost 2 to 4 ms then and
+// 0.2 ms without, so the few hundred pages of a run pay about a second of its many minutes. In exchange a power cut
+// leaves a whole file or none. Without it, a page could be left empty under its final name, and would be taken for
+// stored ever after.
 type Dir struct{ root string }
 
 var _ Store = (*Dir)(nil)
@@ -44,8 +45,8 @@ func (d *Dir) Put(ctx context.Context, key string, body []byte) error {
 	return d.failed("store", key, syncFolder(filepath.Dir(temp)))
 }
 
-// PutNew writes a temporary file beside the target, syncs it and links it to the target's name, which fails when there is
-// a file of this name. The file system must know hard links.
+// PutNew writes a temporary file beside the target, syncs it and links it to the target's name, which fails when there
+// is a file of this name. The file system must know hard links.
 func (d *Dir) PutNew(ctx context.Context, key string, body []byte) (created bool, err error) {
 	if there, err := d.Exists(ctx, key); err != nil || there {
 		return false, err

@@ -12,7 +12,8 @@ import (
 )
 
 // Leftovers returns the paths of what killed processes have left of files that they were writing, and of empty folders,
-// both when they are older than that: whoever writes is done with a file in seconds. Folders come after what is in them.
+// both when they are older than that: whoever writes is done with a file in seconds. Folders come after what is in
+// them.
 func (d *Dir) Leftovers(ctx context.Context, older time.Time) ([]string, error) {
 	var files, folders []string
 	err := filepath.WalkDir(d.root, func(path string, e fs.DirEntry, err error) error {
@@ -26,7 +27,8 @@ func (d *Dir) Leftovers(ctx context.Context, older time.Time) ([]string, error) 
 		if rel, err := filepath.Rel(d.root, path); err == nil {
 			part, _, _ = strings.Cut(filepath.ToSlash(rel), "/")
 		}
-		known := part == "." || part == "reports" || part == "cache" || part == "batches" || part == "topics" || part == "knowledge"
+		known := part == "." || part == "reports" || part == "cache" || part == "batches" || part == "topics" ||
+			part == "knowledge"
 		temp := strings.HasPrefix(e.Name(), tempPrefix)
 		switch {
 		case e.IsDir() && !known:

@@ -29,11 +29,11 @@ type S3Settings struct {
 
 // S3 keeps artefacts as objects of a bucket on Amazon S3 or a server that speaks its protocol.
 //
-// Requests are tried again, with growing pauses, when the network or the server fails: at most 6 attempts, with pauses of
-// 30 s together; each attempt may take 30 s and the time that its bytes need at 64 KiB/s; the context ends all of it. Every
-// object carries its SHA-256 as metadata, which Get verifies. The credentials need the rights to get, put and list objects
-// and to abort multipart uploads. What a killed process leaves of an upload in parts is invisible; a bucket's rule
-// "abort incomplete multipart uploads" removes it.
+// Requests are tried again, with growing pauses, when the network or the server fails: at most 6 attempts, with pauses
+// of 30 s together; each attempt may take 30 s and the time that its bytes need at 64 KiB/s; the context ends all of
+// it. Every object carries its SHA-256 as metadata, which Get verifies. The credentials need the rights to get, put
+// and list objects and to abort multipart uploads. What a killed process leaves of an upload in parts is invisible; a
+// bucket's rule "abort incomplete multipart uploads" removes it.
 type S3 struct {
 	client         *s3.Client
 	links          *s3.Client // that signs links
@@ -60,11 +60,13 @@ func newS3(ctx context.Context, settings S3Settings, p pace) (*S3, error) {
 	}
 	var options []func(*config.LoadOptions) error
 	if settings.AccessKey != "" {
-		options = append(options, config.WithCredentialsProvider(credentials.NewStaticCredentialsProvider(settings.AccessKey, settings.SecretKey, "")))
+		options = append(options, config.WithCredentialsProvider(credentials.NewStaticCredentialsProvider(settings.AccessKey,
+			settings.SecretKey, "")))
 	}
 	cfg, err := config.LoadDefaultConfig(ctx, options...)
 	if err != nil {
-		return nil, fmt.Errorf("read the AWS settings for s3://%s: %w: correct the AWS_* variables or the AWS configuration file", settings.Bucket, err)
+		return nil, fmt.Errorf("read the AWS settings for s3://%s: %w: correct the AWS_* variables or the AWS "+
+			"configuration file", settings.Bucket, err)
 	}
 	s := &S3{bucket: settings.Bucket, retryer: newRetryer(p), pace: p}
 	if settings.Prefix != "" {
@@ -108,14 +110,15 @@ func newS3(ctx context.Context, settings S3Settings, p pace) (*S3, error) {
 // Location returns the object's address: s3://bucket/prefix/key.
 func (s *S3) Location(key string) string { return "s3://" + s.bucket + "/" + s.prefix + key }
 
-// Exists asks for the first byte. The answer to a HEAD has no body, and its 404 would not say whether the key, the bucket
-// or, with versitygw, the user does not exist.
+// Exists asks for the first byte. The answer to a HEAD has no body, and its 404 would not say whether the key, the
+// bucket or, with versitygw, the user does not exist.
 func (s *S3) Exists(ctx context.Context, key string) (bool, error) {
 	ctx = withRecord(ctx)
 	if err := usable(ctx, key); err != nil {
 		return false, s.failed(ctx, "look for", key, err)
 	}
-	out, err := s.client.GetObject(ctx, &s3.GetObjectInput{Bucket: &s.bucket, Key: s.key(key), Range: aws.String("bytes=0-0")})
+	out, err := s.client.GetObject(ctx, &s3.GetObjectInput{Bucket: &s.bucket, Key: s.key(key),
+		Range: aws.String("bytes=0-0")})
 	switch {
 	case code(err) == "NoSuchKey":
 		return false, nil
@@ -134,7 +137,8 @@ func (s *S3) Stat(ctx context.Context, key string) (Stat, error) {
 	if err := usable(ctx, key); err != nil {
 		return Stat{}, s.failed(ctx, "look at", key, err)
 	}
-	out, err := s.client.GetObject(ctx, &s3.GetObjectInput{Bucket: &s.bucket, Key: s.key(key), Range: aws.String("bytes=0-0")})
+	out, err := s.client.GetObject(ctx, &s3.GetObjectInput{Bucket: &s.bucket, Key: s.key(key),
+		Range: aws.String("bytes=0-0")})
 	if code(err) == "NoSuchKey" {
 		err = ErrNotExist
 	}

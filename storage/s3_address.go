@@ -11,8 +11,8 @@ import (
 // bucketName is what all S3 servers accept.
 var bucketName = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$`)
 
-// ParseS3 splits s3://bucket/prefix. Slashes at the ends of the prefix are cut off. Errors do not repeat the address, in
-// which a password may stand by mistake.
+// ParseS3 splits s3://bucket/prefix. Slashes at the ends of the prefix are cut off. Errors do not repeat the address,
+// in which a password may stand by mistake.
 func ParseS3(address string) (bucket, prefix string, err error) {
 	rest, ok := strings.CutPrefix(address, "s3://")
 	if !ok {
@@ -44,7 +44,8 @@ func (s S3Settings) check() error {
 			continue
 		}
 		u, err := url.Parse(address)
-		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" ||
+			u.Fragment != "" {
 			return fmt.Errorf("%s must be http://host:port or https://host:port, without user, password and query", name)
 		}
 	}

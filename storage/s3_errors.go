@@ -27,7 +27,8 @@ type s3Error struct {
 func (e *s3Error) Error() string   { return e.text }
 func (e *s3Error) Unwrap() []error { return e.causes }
 
-// failed says what was being done with which key and bucket and where, why it failed and what to do. nil when err is nil.
+// failed says what was being done with which key and bucket and where, why it failed and what to do. nil when err is
+// nil.
 func (s *S3) failed(ctx context.Context, doing, key string, err error) error {
 	if err == nil {
 		return nil
@@ -47,7 +48,8 @@ func (s *S3) failed(ctx context.Context, doing, key string, err error) error {
 		reason = fmt.Sprintf("%s (%d attempts)", reason, gaveUp.Attempt)
 	}
 	var missing credentialsError
-	if code := status(err); code >= 500 && code != http.StatusNotImplemented || code == http.StatusTooManyRequests || code == 0 && !errors.As(err, &missing) {
+	if code := status(err); code >= 500 && code != http.StatusNotImplemented || code == http.StatusTooManyRequests ||
+		code == 0 && !errors.As(err, &missing) {
 		e.causes = append(e.causes, ErrAway)
 	}
 	e.text = fmt.Sprintf("%s %q in bucket %s at %s: %s", doing, key, s.bucket, s.host, s.credentials.redact(reason))
@@ -76,7 +78,8 @@ func status(err error) int {
 func (s *S3) explain(err error) string {
 	var missing credentialsError
 	if errors.As(err, &missing) {
-		return fmt.Sprintf("there are no credentials that can be used (%s): set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY", plain(missing.err.Error()))
+		return fmt.Sprintf("there are no credentials that can be used (%s): set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
+			plain(missing.err.Error()))
 	}
 	if status(err) != 0 {
 		return s.explainAnswer(err)
@@ -91,9 +94,11 @@ func (s *S3) explain(err error) string {
 	)
 	switch {
 	case errors.As(err, &name):
-		return fmt.Sprintf("the name %s cannot be resolved (%s): correct S3_ENDPOINT, or check the network", name.Name, name.Err)
+		return fmt.Sprintf("the name %s cannot be resolved (%s): correct S3_ENDPOINT, or check the network",
+			name.Name, name.Err)
 	case errors.As(err, &cert):
-		return fmt.Sprintf("its certificate is not trusted (%s): set AWS_CA_BUNDLE to the authority's certificate, or correct S3_ENDPOINT", plain(cert.Err.Error()))
+		return fmt.Sprintf("its certificate is not trusted (%s): set AWS_CA_BUNDLE to the authority's certificate, or "+
+			"correct S3_ENDPOINT", plain(cert.Err.Error()))
 	case errors.As(err, &op) && op.Op == "dial":
 		return fmt.Sprintf("no connection (%s): start the server, correct S3_ENDPOINT, or check the network", op.Err)
 	case errors.Is(err, http.ErrSchemeMismatch):
@@ -101,7 +106,8 @@ func (s *S3) explain(err error) string {
 	case errors.As(err, &slow):
 		return slow.Error() + ": look at its log, or check the network"
 	case errors.As(err, &req):
-		return fmt.Sprintf("the connection broke off (%s): look at the server's log, or check the network", plain(req.Err.Error()))
+		return fmt.Sprintf("the connection broke off (%s): look at the server's log, or check the network",
+			plain(req.Err.Error()))
 	case errors.As(err, &call):
 		return plain(call.Err.Error())
 	}
@@ -113,7 +119,8 @@ func (s *S3) explainAnswer(err error) string {
 	answer := fmt.Sprintf("%d %s", status(err), http.StatusText(status(err)))
 	var api smithy.APIError
 	// Of an answer that is not the XML of an S3 error the SDK makes a code out of the status.
-	spoken := errors.As(err, &api) && api.ErrorCode() != "UnknownError" && api.ErrorMessage() != http.StatusText(status(err))
+	spoken := errors.As(err, &api) && api.ErrorCode() != "UnknownError" &&
+		api.ErrorMessage() != http.StatusText(status(err))
 	if spoken {
 		answer = plain(fmt.Sprintf("%d %s: %s", status(err), api.ErrorCode(), api.ErrorMessage()))
 	}
@@ -129,9 +136,11 @@ func (s *S3) explainAnswer(err error) string {
 	case c == "RequestTimeTooSkewed":
 		return "this machine and the server do not agree on the time: set the clock"
 	case c == "PermanentRedirect", c == "AuthorizationHeaderMalformed", status(err) == http.StatusMovedPermanently:
-		return fmt.Sprintf("the bucket is in another region than %s (%s): correct S3_REGION", s.client.Options().Region, answer)
+		return fmt.Sprintf("the bucket is in another region than %s (%s): correct S3_REGION",
+			s.client.Options().Region, answer)
 	case status(err) == http.StatusForbidden:
-		return fmt.Sprintf("access is refused (%s): check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and that they may get, put and list objects", answer)
+		return fmt.Sprintf("access is refused (%s): check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and that they may "+
+			"get, put and list objects", answer)
 	case status(err) == http.StatusNotImplemented:
 		return fmt.Sprintf("the server cannot do this (%s): use another S3 server", answer)
 	case status(err) == http.StatusInsufficientStorage, c == "QuotaExceeded", c == "XMinioStorageFull":
@@ -148,7 +157,9 @@ func (s *S3) explainAnswer(err error) string {
 
 // plain makes one line of at most 300 characters of a foreign text.
 func plain(text string) string {
-	line := []rune(strings.Join(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }), " "))
+	line := []rune(strings.Join(strings.FieldsFunc(text, func(r rune) bool {
+		return unicode.IsSpace(r) || !unicode.IsPrint(r)
+	}), " "))
 	if len(line) > 300 {
 		line = append(line[:299], '…')
 	}

@@ -46,7 +46,8 @@ func (e bodyError) Error() string { return e.err.Error() }
 func (e bodyError) Unwrap() error { return e.err }
 
 func (s *S3) download(ctx context.Context, key string) ([]byte, error) {
-	out, err := s.client.GetObject(ctx, &s3.GetObjectInput{Bucket: &s.bucket, Key: s.key(key), ChecksumMode: types.ChecksumModeEnabled})
+	out, err := s.client.GetObject(ctx, &s3.GetObjectInput{Bucket: &s.bucket, Key: s.key(key),
+		ChecksumMode: types.ChecksumModeEnabled})
 	if code(err) == "NoSuchKey" {
 		return nil, ErrNotExist
 	}

@@ -26,10 +26,11 @@ type pace struct {
 	part     int           // bytes; S3 allows no less than 5 MiB
 }
 
-var usualPace = pace{attempts: 6, pause: 8 * time.Second, patience: 30 * time.Second, rate: 64 << 10, single: 16 << 20, part: 8 << 20}
+var usualPace = pace{attempts: 6, pause: 8 * time.Second, patience: 30 * time.Second, rate: 64 << 10,
+	single: 16 << 20, part: 8 << 20}
 
-// retryer is the SDK's standard policy (errors of network and server, throttling; exponential pauses with jitter), without
-// its quota: after an outage under load that refuses to try again for as long as nothing succeeds.
+// retryer is the SDK's standard policy (errors of network and server, throttling; exponential pauses with jitter),
+// without its quota: after an outage under load that refuses to try again for as long as nothing succeeds.
 type retryer struct{ *retry.Standard }
 
 func newRetryer(p pace) retryer {
@@ -101,8 +102,8 @@ func (e slowError) Error() string {
 }
 func (e slowError) Timeout() bool { return true }
 
-// patientClient limits the time of each attempt by its bytes: a server that hangs or drips is given up, a large body on a
-// slow line is not. The limit holds for the answer's body too.
+// patientClient limits the time of each attempt by its bytes: a server that hangs or drips is given up, a large body
+// on a slow line is not. The limit holds for the answer's body too.
 type patientClient struct {
 	next s3.HTTPClient
 	pace pace

@@ -91,8 +91,8 @@ func (s *S3) putWhole(ctx context.Context, u upload) error {
 	return err
 }
 
-// putParts uploads parts in parallel and puts them together. feature/s3/transfermanager would copy the body, print to the
-// standard log when the last step fails and hide the kind of error behind a failed abort.
+// putParts uploads parts in parallel and puts them together. feature/s3/transfermanager would copy the body, print to
+// the standard log when the last step fails and hide the kind of error behind a failed abort.
 func (s *S3) putParts(ctx context.Context, u upload) error {
 	started, err := s.client.CreateMultipartUpload(ctx, &s3.CreateMultipartUploadInput{Bucket: &s.bucket, Key: u.key,
 		Metadata: u.meta, ContentType: u.kind})
@@ -107,7 +107,8 @@ func (s *S3) putParts(ctx context.Context, u upload) error {
 		// Parts that stay behind are invisible but cost their bytes. Nothing can be done when this fails as well.
 		abortCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), abortTime)
 		defer cancel()
-		s.client.AbortMultipartUpload(abortCtx, &s3.AbortMultipartUploadInput{Bucket: &s.bucket, Key: u.key, UploadId: started.UploadId})
+		s.client.AbortMultipartUpload(abortCtx, &s3.AbortMultipartUploadInput{Bucket: &s.bucket, Key: u.key,
+			UploadId: started.UploadId})
 	}
 	return err
 }
@@ -133,7 +134,8 @@ func (s *S3) sendParts(ctx context.Context, u upload, id *string) error {
 	if err := group.Wait(); err != nil {
 		return err
 	}
-	_, err := s.client.CompleteMultipartUpload(ctx, &s3.CompleteMultipartUploadInput{Bucket: &s.bucket, Key: u.key, UploadId: id,
+	_, err := s.client.CompleteMultipartUpload(ctx, &s3.CompleteMultipartUploadInput{Bucket: &s.bucket,
+		Key: u.key, UploadId: id,
 		IfNoneMatch: u.onlyNew, MultipartUpload: &types.CompletedMultipartUpload{Parts: parts}})
 	return err
 }

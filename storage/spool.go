@@ -8,12 +8,12 @@ import (
 	"sync/atomic"
 )
 
-// Spool is a store in front of one that can be away: meanwhile the texts and figures that runs read and draw are kept in
-// a directory of this machine, until Flush brings them where they belong. Everything else goes to the store itself,
+// Spool is a store in front of one that can be away: meanwhile the texts and figures that runs read and draw are kept
+// in a directory of this machine, until Flush brings them where they belong. Everything else goes to the store itself,
 // so that a bundle is whole there or not at all.
 //
-// A store that is away takes its time to say so: from its first such answer until the next Flush it is not asked for what may
-// wait, and nobody waits for it.
+// A store that is away takes its time to say so: from its first such answer until the next Flush it is not asked for
+// what may wait, and nobody waits for it.
 type Spool struct {
 	Store
 	dir  *Dir
@@ -25,8 +25,8 @@ var (
 	_ Linker = spoolLinker{}
 )
 
-// NewSpool returns the spool of a store in this directory, which is created when it is needed. Stores that give out links
-// do so through it.
+// NewSpool returns the spool of a store in this directory, which is created when it is needed. Stores that give out
+// links do so through it.
 func NewSpool(s Store, dir string) Store {
 	spool := &Spool{Store: s, dir: NewDir(dir)}
 	if l, ok := s.(Linker); ok {
@@ -42,13 +42,13 @@ type spoolLinker struct {
 
 // Flusher is the ability of a store to bring what it keeps elsewhere where it belongs.
 type Flusher interface {
-	// Flush stores everything that waits, and returns how many artefacts that were. What is stored waits no more, also when
-	// a later one fails.
+	// Flush stores everything that waits, and returns how many artefacts that were. What is stored waits no more, also
+	// when a later one fails.
 	Flush(ctx context.Context) (int, error)
 }
 
-// waits reports whether an artefact may wait: nothing is read into its absence, and its name is its content's, or that of the call
-// that it tells of.
+// waits reports whether an artefact may wait: nothing is read into its absence, and its name is its content's, or that
+// of the call that it tells of.
 func waits(key string) bool {
 	return strings.HasPrefix(key, "cache/") && (namedByHash(key) || path.Base(path.Dir(key)) == "asked")
 }
@@ -96,8 +96,8 @@ func (s *Spool) Get(ctx context.Context, key string) ([]byte, error) {
 	return body, err
 }
 
-// Exists reports whether a body is stored or waits. Where the store is away, what it may have is put there once more, which is
-// harmless.
+// Exists reports whether a body is stored or waits. Where the store is away, what it may have is put there once more,
+// which is harmless.
 func (s *Spool) Exists(ctx context.Context, key string) (bool, error) {
 	if !waits(key) {
 		return s.Store.Exists(ctx, key)

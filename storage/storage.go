@@ -23,8 +23,9 @@ func (e awayError) Unwrap() error        { return e.error }
 func (e awayError) Is(target error) bool { return target == ErrAway }
 
 // Store keeps artefacts. Implementations are safe for concurrent use, also by several processes. Bodies are held in
-// memory as a whole. An error says what was being done, with which key and where, and never holds a credential; when ctx
-// has ended it wraps its cause. A key must not be a folder of another one ("a" and "a/b"): a directory cannot hold both.
+// memory as a whole. An error says what was being done, with which key and where, and never holds a credential; when
+// ctx has ended it wraps its cause. A key must not be a folder of another one ("a" and "a/b"): a directory cannot hold
+// both.
 type Store interface {
 	// Put stores body under key, replacing what was there. Readers see the old body or the new one, never a part. When it
 	// returns, the body survives a power cut. After an error the body may be stored or not; putting it again is harmless.

@@ -13,8 +13,9 @@ import (
 //	topics/<key>/versions/000001.json   each is written once, by whoever creates it
 //	topics/<key>/memory.json            a copy of the newest, for readers
 //
-// Whoever writes says which version it has read: two that go on from one version cannot both write the next. Retention may
-// delete all versions but the newest, and no bundle of a run that a newest version names: the next run takes its texts from there.
+// Whoever writes says which version it has read: two that go on from one version cannot both write the next. Retention
+// may delete all versions but the newest, and no bundle of a run that a newest version names: the next run takes its
+// texts from there.
 
 // TopicKey returns where the newest memory of a topic lies.
 func TopicKey(key string) string { return "topics/" + key + "/memory.json" }
@@ -40,8 +41,8 @@ func TopicVersions(ctx context.Context, s Store, key string) ([]string, error) {
 	return s.List(ctx, topicVersions(key))
 }
 
-// PutTopic stores a version of a topic's memory unless there is one of this number; created tells which. Then it must be read and
-// judged again. After an error nobody knows; calling again tells.
+// PutTopic stores a version of a topic's memory unless there is one of this number; created tells which. Then it must
+// be read and judged again. After an error nobody knows; calling again tells.
 func PutTopic(ctx context.Context, s Store, key string, version int, body []byte) (created bool, err error) {
 	created, err = s.PutNew(ctx, TopicVersionKey(key, version), body)
 	if err != nil || !created {
@@ -50,7 +51,8 @@ func PutTopic(ctx context.Context, s Store, key string, version int, body []byte
 	return true, CopyTopic(ctx, s, key)
 }
 
-// CopyTopic makes memory.json the newest version. Of several that do it at once, the last to write finds what is newest then.
+// CopyTopic makes memory.json the newest version. Of several that do it at once, the last to write finds what is
+// newest then.
 func CopyTopic(ctx context.Context, s Store, key string) error {
 	for copied := ""; ; {
 		versions, err := TopicVersions(ctx, s, key)

@@ -25,8 +25,9 @@ type SubTopic struct {
 	Title    string   `json:"title"`
 	Overview string   `json:"overview"`          // 2 to 3 sentences
 	Queries  []string `json:"queries,omitempty"` // starter queries, natural language
-	Parent   string   `json:"parent,omitempty"`  // block that discovered it, or that a review goes on from; empty for a planned one
-	Why      string   `json:"why,omitempty"`     // a review added it: what the evidence lacked, for a person
+	// block that discovered it, or that a review goes on from; empty for a planned one
+	Parent string `json:"parent,omitempty"`
+	Why    string `json:"why,omitempty"` // a review added it: what the evidence lacked, for a person
 }
 
 // Block is a topic block: the smallest unit that the queue schedules.

@@ -35,7 +35,8 @@ func (c *Common) Add(topic string) {
 }
 
 // Shorten replaces words of a topic by "…" until its width is at most limit: sequences of words that more than half of
-// the topics share, the longest first. The result is still wider if that does not suffice. width: of a text, in any unit.
+// the topics share, the longest first. The result is still wider if that does not suffice. width: of a text, in any
+// unit.
 func (c *Common) Shorten(topic string, limit int, width func(string) int) string {
 	if width(topic) <= limit || c.topics < 2 {
 		return topic

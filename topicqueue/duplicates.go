@@ -10,8 +10,9 @@ import (
 // Duplicates finds those of many titles that name the same topic, as Duplicate has it, in a time that grows with their
 // number and not with its square. It keeps hashes, some 70 bytes a title, not the titles. Not safe for concurrent use.
 //
-// Two sets of words of which 85% are common share one of their rarest words, however these are counted (prefix filtering:
-// Chaudhuri, Ganti, Kaushik 2006; Bayardo, Ma, Srikant 2007), and all of their numbers. Only titles that do are compared.
+// Two sets of words of which 85% are common share one of their rarest words, however these are counted (prefix
+// filtering: Chaudhuri, Ganti, Kaushik 2006; Bayardo, Ma, Srikant 2007), and all of their numbers. Only titles that do
+// are compared.
 type Duplicates struct {
 	seed   maphash.Seed
 	words  []uint32 // of all titles, as hashes; the lowest bit says that the word must be the same in the other one
@@ -66,8 +67,8 @@ func (d *Duplicates) Add(title, scope string) {
 
 func wordCounter(hash uint32) uint32 { return hash >> 1 % wordCounters }
 
-// mostCompared bounds how many titles one is compared with: a list whose titles are all made of a few words takes no longer.
-// In such a list a duplicate may be missed; one of the same words never is.
+// mostCompared bounds how many titles one is compared with: a list whose titles are all made of a few words takes no
+// longer. In such a list a duplicate may be missed; one of the same words never is.
 const mostCompared = 500
 
 // place is where titles that may be duplicates of each other meet.
@@ -76,9 +77,9 @@ type place struct {
 	word  uint32
 }
 
-// Find returns for each title, in the order of Add, the number (from 0) of the earliest one before it that it duplicates
-// and that is itself no duplicate; -1 when there is none. title: returns a title by its number again; it is asked for those
-// that seem to be duplicates.
+// Find returns for each title, in the order of Add, the number (from 0) of the earliest one before it that it
+// duplicates and that is itself no duplicate; -1 when there is none. title: returns a title by its number again; it is
+// asked for those that seem to be duplicates.
 func (d *Duplicates) Find(title func(i int) string) []int32 {
 	out := make([]int32, len(d.titles))
 	first := map[uint64]int32{} // by key, or by words, of titles that are no duplicates
@@ -181,8 +182,8 @@ func prefixLength(n int) int {
 	return n - int(math.Ceil(duplicateSimilarity*float64(n)-1e-9)) + 1
 }
 
-// near reports whether two titles of one scope, whose words are in order, may be duplicates. It gives up at the first word
-// too many.
+// near reports whether two titles of one scope, whose words are in order, may be duplicates. It gives up at the first
+// word too many.
 func (d *Duplicates) near(i, j int) bool {
 	a, b := d.of(i), d.of(j)
 	sum := len(a) + len(b)

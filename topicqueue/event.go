@@ -75,11 +75,12 @@ type Placement struct {
 
 // Event is one message of a run's stream. Seq counts from 1 without gaps.
 type Event struct {
-	Seq       int64           `json:"seq"`
-	Time      time.Time       `json:"time"`
-	RunID     string          `json:"run_id"`
-	BlockID   string          `json:"block_id,omitempty"`
-	Attempt   int             `json:"attempt"` // generation of the stage or block that sent it; 0: nobody, a cancel or a deadline
+	Seq     int64     `json:"seq"`
+	Time    time.Time `json:"time"`
+	RunID   string    `json:"run_id"`
+	BlockID string    `json:"block_id,omitempty"`
+	// generation of the stage or block that sent it; 0: nobody, a cancel or a deadline
+	Attempt   int             `json:"attempt"`
 	Placement Placement       `json:"placement"`
 	Status    string          `json:"status"`
 	Content   json.RawMessage `json:"content"`

@@ -10,8 +10,8 @@ type Pace struct {
 	Runs      int           // that have not ended, this one included
 }
 
-// iterations is how many each run may have in all, with one for its plan and one for what it waits for in between; below 0: any
-// number.
+// iterations is how many each run may have in all, with one for its plan and one for what it waits for in between;
+// below 0: any number.
 func (p Pace) iterations() int {
 	if p.Left < 0 || p.Iteration <= 0 || p.Slots < 1 || p.Runs < 1 {
 		return -1

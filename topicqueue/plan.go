@@ -9,5 +9,6 @@ type Plan struct {
 	Traces    []ToolTrace `json:"traces"`             // PLAN-01, ...: what background retrieval found
 	Fallbacks []string    `json:"fallbacks"`          // steps that a model should have done and did not, for a person
 	Returned  string      `json:"returned,omitempty"` // what background retrieval returned: see Checkpoint.Returned
-	Memory    string      `json:"memory,omitempty"`   // storage key of what is remembered of the run that this one goes on from; empty: none
+	// storage key of what is remembered of the run that this one goes on from; empty: none
+	Memory string `json:"memory,omitempty"`
 }

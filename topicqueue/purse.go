@@ -36,8 +36,8 @@ type Estimate struct {
 // headroom is what the next iteration may cost more than those before: its questions are longer.
 const headroom = 1.15
 
-// iteration is what one iteration costs, with what its evidence costs the report: by the experience of the block n, else
-// of all blocks, else by the estimate. n counts from 1; 0: of all.
+// iteration is what one iteration costs, with what its evidence costs the report: by the experience of the block n,
+// else of all blocks, else by the estimate. n counts from 1; 0: of all.
 func (p Purse) iteration(n int, e Estimate) float64 {
 	spent, done := int64(0), 0.0
 	own := n > 0 && p.Blocks[n-1].Iterations > 0
@@ -67,8 +67,8 @@ func (p Purse) iteration(n int, e Estimate) float64 {
 // left is what research may still spend.
 func (p Purse) left(e Estimate) float64 { return float64(p.Limit - p.Spent - e.Report) }
 
-// level is what it takes to bring blocks to k iterations each, those that are under way counted as done in full. waiting:
-// blocks that have not begun, too. but: a block that is left out, from 1; 0: none.
+// level is what it takes to bring blocks to k iterations each, those that are under way counted as done in full.
+// waiting: blocks that have not begun, too. but: a block that is left out, from 1; 0: none.
 func (p Purse) level(k int, cost float64, waiting bool, but int) float64 {
 	need := 0.0
 	for i, b := range p.Blocks {
@@ -87,9 +87,9 @@ func (p Purse) level(k int, cost float64, waiting bool, but int) float64 {
 }
 
 // MayIterate reports whether the budget allows block n (from 1) its iteration k. All blocks come before one of them
-// goes deeper: a further iteration is allowed when enough is left for every other block to come as far as this one is. Before
-// a first one only those that have begun count: what waits comes later or not at all. An iteration that was begun is
-// brought to its end.
+// goes deeper: a further iteration is allowed when enough is left for every other block to come as far as this one is.
+// Before a first one only those that have begun count: what waits comes later or not at all. An iteration that was
+// begun is brought to its end.
 func (p Purse) MayIterate(n, k int, e Estimate) bool {
 	if p.Limit == 0 || n < 1 || n > len(p.Blocks) || p.Blocks[n-1].UnderWay {
 		return true
@@ -98,7 +98,8 @@ func (p Purse) MayIterate(n, k int, e Estimate) bool {
 	return cost+p.level(k-1, cost, k > 1, n) <= p.left(e)
 }
 
-// Room returns how many more blocks the budget allows when all that there are have their iterations; below 0: any number.
+// Room returns how many more blocks the budget allows when all that there are have their iterations; below 0: any
+// number.
 func (p Purse) Room(iterations int, e Estimate) int {
 	if p.Limit == 0 {
 		return -1
@@ -111,8 +112,8 @@ func (p Purse) Room(iterations int, e Estimate) int {
 	return int(spare / (cost * float64(iterations)))
 }
 
-// Rest is what it will probably take to bring all blocks to so many iterations and write the report. 0: only what is under
-// way is brought to its end.
+// Rest is what it will probably take to bring all blocks to so many iterations and write the report. 0: only what is
+// under way is brought to its end.
 func (p Purse) Rest(iterations int, e Estimate) int64 {
 	return int64(p.level(iterations, p.iteration(0, e), iterations > 0, 0)) + e.Report
 }

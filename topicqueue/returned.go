@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Returned is what one tool call of a run returned: its sources, whether anything came of them or not. Calls that failed or
-// found nothing have returned none.
+// Returned is what one tool call of a run returned: its sources, whether anything came of them or not. Calls that
+// failed or found nothing have returned none.
 type Returned struct {
 	ToolID   string   `json:"tool_id"` // of the call, as in ToolTrace
 	ToolType string   `json:"tool_type"`
@@ -16,7 +16,8 @@ type Returned struct {
 	Sources  []Source `json:"sources"` // those without Hash were named only: no text of them was read
 }
 
-// EncodeReturned returns calls as JSON Lines, one line for each. Equal calls make an equal text; no calls make an empty one.
+// EncodeReturned returns calls as JSON Lines, one line for each. Equal calls make an equal text; no calls make an
+// empty one.
 func EncodeReturned(calls []Returned) string {
 	var b strings.Builder
 	enc := json.NewEncoder(&b)

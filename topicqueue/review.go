@@ -1,7 +1,5 @@
 package topicqueue
 
-import "slices"
-
 // Review is what comparing the evidence of a run with its plan came to.
 type Review struct {
 	Gaps           []SubTopic      `json:"gaps,omitempty"`           // blocks that it adds to the queue; none: the report is due
@@ -22,9 +20,4 @@ type Contradiction struct {
 	A   string `json:"a"` // ids of claims
 	B   string `json:"b"`
 	Why string `json:"why"` // what differs, and what may explain it
-}
-
-// Covers reports whether the review compared exactly these blocks: what it says of them holds still.
-func (r Review) Covers(blocks []string) bool {
-	return len(blocks) > 0 && slices.Equal(r.Blocks, blocks)
 }

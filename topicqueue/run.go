@@ -59,10 +59,11 @@ const (
 // Options are the settings of one run. They are resolved from preset and configuration when the run is enqueued and
 // frozen with it, so that every worker treats it alike.
 type Options struct {
-	Preset             string   `json:"preset"`
-	Language           string   `json:"language"` // BCP 47 primary tag of the report, "en" or "zh" or another
-	KnowledgeBase      string   `json:"knowledge_base,omitempty"`
-	KnowledgeVersion   string   `json:"knowledge_version,omitempty"` // published one that the run uses; empty: this machine's
+	Preset        string `json:"preset"`
+	Language      string `json:"language"` // BCP 47 primary tag of the report, "en" or "zh" or another
+	KnowledgeBase string `json:"knowledge_base,omitempty"`
+	// published one that the run uses; empty: this machine's
+	KnowledgeVersion   string   `json:"knowledge_version,omitempty"`
 	Rephrase           bool     `json:"rephrase,omitempty"`
 	RephraseIterations int      `json:"rephrase_iterations,omitempty"`
 	DecomposeMode      string   `json:"decompose_mode"`
@@ -77,18 +78,24 @@ type Options struct {
 	OnUnsupported      string   `json:"on_unsupported,omitempty"` // UnsupportedMark (also when empty) or UnsupportedRemove
 	Template           string   `json:"template,omitempty"`       // text of the report's template; empty: none
 	Formats            []string `json:"formats,omitempty"`        // of the report beside Markdown, "html", "docx"
-	Strategy           string   `json:"strategy,omitempty"`       // exploratory or focused, which the numbers above follow already; empty: balanced
-	MaxActions         int      `json:"max_actions,omitempty"`    // tool calls of one iteration; 0: as the worker is set
+	// exploratory or focused, which the numbers above follow already; empty: balanced
+	Strategy   string `json:"strategy,omitempty"`
+	MaxActions int    `json:"max_actions,omitempty"` // tool calls of one iteration; 0: as the worker is set
 
-	Duration    time.Duration `json:"duration_ns,omitempty"`     // from the begin of planning to the end; 0 = without limit
+	// from the begin of planning to the end; 0 = without limit
+	Duration    time.Duration `json:"duration_ns,omitempty"`
 	WritingTime time.Duration `json:"writing_time_ns,omitempty"` // of it, kept for the report; at most half is
-	Deadline    time.Time     `json:"deadline,omitzero"`         // the run has ended by then, waiting included; zero = none
-	BlockSoft   time.Duration `json:"block_soft_ns,omitempty"`   // after it a block begins no new iteration; 0 = without limit
-	BlockHard   time.Duration `json:"block_hard_ns,omitempty"`   // after it a block ends with what it has; 0 = without limit
-	MaxLoops    int           `json:"max_loops,omitempty"`       // reviews that may add blocks
-	Narrate     bool          `json:"narrate,omitempty"`         // the report is read aloud
+	// the run has ended by then, waiting included; zero = none
+	Deadline time.Time `json:"deadline,omitzero"`
+	// after it a block begins no new iteration; 0 = without limit
+	BlockSoft time.Duration `json:"block_soft_ns,omitempty"`
+	// after it a block ends with what it has; 0 = without limit
+	BlockHard time.Duration `json:"block_hard_ns,omitempty"`
+	MaxLoops  int           `json:"max_loops,omitempty"` // reviews that may add blocks
+	Narrate   bool          `json:"narrate,omitempty"`   // the report is read aloud
 
-	Incremental bool `json:"incremental,omitempty"` // it goes on from the last run of this topic, and its report says what has changed
+	// it goes on from the last run of this topic, and its report says what has changed
+	Incremental bool `json:"incremental,omitempty"`
 
 	Budget      Budget `json:"budget,omitzero"`       // of the run
 	BatchBudget Budget `json:"batch_budget,omitzero"` // of all runs of its batch together
@@ -116,11 +123,12 @@ type Labels struct {
 
 // Run is one topic on its way to one report.
 type Run struct {
-	ID        string    `json:"run_id"`
-	Batch     string    `json:"batch"`
-	Topic     string    `json:"topic"`
-	Options   Options   `json:"options"`
-	Lane      string    `json:"lane,omitempty"` // suffix of the asynq queues that carry its tasks; empty for the shared ones
+	ID      string  `json:"run_id"`
+	Batch   string  `json:"batch"`
+	Topic   string  `json:"topic"`
+	Options Options `json:"options"`
+	// suffix of the asynq queues that carry its tasks; empty for the shared ones
+	Lane      string    `json:"lane,omitempty"`
 	State     RunState  `json:"state"`
 	Reason    string    `json:"reason,omitempty"` // why it is partial, failed or cancelled, for a person
 	Report    string    `json:"report,omitempty"` // storage key of the Markdown report
@@ -143,8 +151,8 @@ type Run struct {
 	ToolCalls map[string]ToolCalls `json:"tool_calls,omitempty"` // of its blocks' finished iterations, by tool
 }
 
-// Date returns the day of the run, YYYY-MM-DD in UTC, as prompts say it: that of its start and not of the attempt, since
-// a question that is asked again must be the same. now: for a run that has not started.
+// Date returns the day of the run, YYYY-MM-DD in UTC, as prompts say it: that of its start and not of the attempt,
+// since a question that is asked again must be the same. now: for a run that has not started.
 func (r Run) Date(now time.Time) string {
 	if !r.StartedAt.IsZero() {
 		now = r.StartedAt

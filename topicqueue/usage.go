@@ -4,21 +4,23 @@ import "time"
 
 // Usage is the cost of one model call.
 type Usage struct {
-	Role             string    `json:"role"`  // planner, researcher, note, writer, judge
-	Stage            string    `json:"stage"` // planning, researching, reviewing, reporting
-	Step             string    `json:"step"`  // prompt name: decompose, decide, note, review, section, ...
-	Block            string    `json:"block_id,omitempty"`
-	Model            string    `json:"model"`
-	PromptTokens     int       `json:"prompt_tokens"`
-	CompletionTokens int       `json:"completion_tokens"`
-	CachedTokens     int       `json:"cached_tokens,omitempty"`      // of PromptTokens: read from the provider's cache of prompts
-	CacheWriteTokens int       `json:"cache_write_tokens,omitempty"` // of PromptTokens: written to it
-	Estimated        bool      `json:"estimated,omitempty"`          // the provider gave no figures
-	OverLimit        bool      `json:"over_limit,omitempty"`         // more CompletionTokens than the answer was allowed to have
-	Failed           bool      `json:"failed,omitempty"`             // no answer came back; tokens are 0
-	CostUSD          *float64  `json:"cost_usd"`                     // nil: the model's price is not known
-	TookMS           int64     `json:"took_ms"`
-	Timestamp        time.Time `json:"timestamp"`
+	Role             string `json:"role"`  // planner, researcher, note, writer, judge
+	Stage            string `json:"stage"` // planning, researching, reviewing, reporting
+	Step             string `json:"step"`  // prompt name: decompose, decide, note, review, section, ...
+	Block            string `json:"block_id,omitempty"`
+	Model            string `json:"model"`
+	PromptTokens     int    `json:"prompt_tokens"`
+	CompletionTokens int    `json:"completion_tokens"`
+	// of PromptTokens: read from the provider's cache of prompts
+	CachedTokens     int  `json:"cached_tokens,omitempty"`
+	CacheWriteTokens int  `json:"cache_write_tokens,omitempty"` // of PromptTokens: written to it
+	Estimated        bool `json:"estimated,omitempty"`          // the provider gave no figures
+	// more CompletionTokens than the answer was allowed to have
+	OverLimit bool      `json:"over_limit,omitempty"`
+	Failed    bool      `json:"failed,omitempty"` // no answer came back; tokens are 0
+	CostUSD   *float64  `json:"cost_usd"`         // nil: the model's price is not known
+	TookMS    int64     `json:"took_ms"`
+	Timestamp time.Time `json:"timestamp"`
 }
 
 // AddTokens adds the tokens of another call, or of another try of the same one.

@@ -56,7 +56,8 @@ func (a *app) checkBase(ctx context.Context, name string) error {
 	return a.withBase(name, func(b *knowledge.Base) error {
 		info, err := b.Info(ctx)
 		if err == nil && info.Passages == 0 {
-			err = hintError{fmt.Errorf("knowledge base %s is empty", name), "Fill it with `nightdesk kb add --name " + name + " DIR`."}
+			err = hintError{fmt.Errorf("knowledge base %s is empty", name), "Fill it with `nightdesk kb add --name " +
+				name + " DIR`."}
 		}
 		return err
 	})
@@ -71,13 +72,14 @@ func (a *app) knowledgeBase(ctx context.Context, value string) (string, error) {
 	}
 	rep, err := a.ingest(ctx, name, []string{path}, false)
 	if err == nil {
-		a.say("%s is knowledge base %s: %s%s", path, name, counted(rep.Added+rep.Updated+rep.Unchanged, "document"), skippedNote(rep, path))
+		a.say("%s is knowledge base %s: %s%s", path, name, counted(rep.Added+rep.Updated+rep.Unchanged, "document"),
+			skippedNote(rep, path))
 	}
 	return name, err
 }
 
-// findBase says which knowledge base a value of --kb means, without indexing anything. path: what is to be indexed, empty
-// for one that is there. A name that is both is the knowledge base, unless it is written like a path.
+// findBase says which knowledge base a value of --kb means, without indexing anything. path: what is to be indexed,
+// empty for one that is there. A name that is both is the knowledge base, unless it is written like a path.
 func (a *app) findBase(ctx context.Context, value string) (name, path string, err error) {
 	if value == "" {
 		return "", "", nil
@@ -131,8 +133,8 @@ func (a *app) publishBases(ctx context.Context, list *topicList) error {
 	return nil
 }
 
-// publish puts the knowledge base as it is now into the storage, from where workers on any machine fetch it, and returns
-// the version that the runs are to use, whatever becomes of the base meanwhile.
+// publish puts the knowledge base as it is now into the storage, from where workers on any machine fetch it, and
+// returns the version that the runs are to use, whatever becomes of the base meanwhile.
 func (a *app) publish(ctx context.Context, kb string) (version string, err error) {
 	if kb == "" {
 		return "", nil

@@ -12,7 +12,8 @@ import (
 	"nightdesk/topicqueue/redisqueue"
 )
 
-// batchTopics is what a batch has already, when a list is enqueued into it. It keeps few bytes a topic, as topicList does.
+// batchTopics is what a batch has already, when a list is enqueued into it. It keeps few bytes a topic, as topicList
+// does.
 type batchTopics struct {
 	batch redisqueue.Batch
 	spool *spool              // topics, with the ids of their runs as Ref

@@ -77,7 +77,8 @@ const (
 func (v *batchView) live(now time.Time, width, rows int) []string {
 	lines := []string{
 		fmt.Sprintf("batch %s: %d runs: %s", v.name, v.runs, v.counts()),
-		fmt.Sprintf("%s %d/%d runs have ended", drawBar(v.done(), v.runs*whole, max(12, min(50, width-30))), v.ended(), v.runs),
+		fmt.Sprintf("%s %d/%d runs have ended", drawBar(v.done(), v.runs*whole, max(12, min(50, width-30))),
+			v.ended(), v.runs),
 	}
 	room := max(0, rows-len(lines))
 	shown := v.worked
@@ -140,7 +141,8 @@ func endedLines(run topicqueue.Run, report string) []string {
 	return lines
 }
 
-// endedOn returns the lines that tell a terminal of runs that have ended: one for each, and one for the reason of a bad end.
+// endedOn returns the lines that tell a terminal of runs that have ended: one for each, and one for the reason of a
+// bad end.
 func (v *batchView) endedOn(width int, ended []topicqueue.Run) (lines []string) {
 	common, refs := v.common(), 0
 	for _, run := range ended {

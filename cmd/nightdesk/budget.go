@@ -25,10 +25,12 @@ func (a *app) budgetFlags(cmd *cobra.Command) {
 
 // batchBudgetFlag adds the flag that says what all runs of a batch may spend together.
 func (a *app) batchBudgetFlag(cmd *cobra.Command) {
-	cmd.Flags().Func("batch-budget", "what all runs of the batch may spend together: US dollars such as 20, or tokens such as \"20M tokens\"", func(value string) (err error) {
-		a.batchBudget, err = topicqueue.ParseBudget(value)
-		return err
-	})
+	cmd.Flags().Func("batch-budget",
+		"what all runs of the batch may spend together: US dollars such as 20, or tokens such as \"20M tokens\"",
+		func(value string) (err error) {
+			a.batchBudget, err = topicqueue.ParseBudget(value)
+			return err
+		})
 }
 
 // checkBudgets refuses budgets that nobody could keep: in different units, or in money for models without a price.
@@ -36,8 +38,10 @@ func (a *app) checkBudgets(o topicqueue.Options) error {
 	limit := o.Limit()
 	for _, b := range []topicqueue.Budget{o.BatchBudget, o.NightBudget} {
 		if !limit.SameUnit(b) {
-			return usageError{hintError{fmt.Errorf("a budget of %s beside one of %s: what a run spends is counted in one unit", limit, b),
-				"Give all budgets (--budget, --batch-budget, limits.run_budget, limits.night_budget) in US dollars, or all in tokens."}}
+			return usageError{hintError{fmt.Errorf("a budget of %s beside one of %s: what a run spends is counted in one unit",
+				limit, b),
+				"Give all budgets (--budget, --batch-budget, limits.run_budget, limits.night_budget) in US dollars, or " +
+					"all in tokens."}}
 		}
 	}
 	if !limit.Money() || !a.cfg.LLM.Enabled() {
@@ -48,7 +52,8 @@ func (a *app) checkBudgets(o topicqueue.Options) error {
 		return usageError{err}
 	}
 	if len(unknown) > 0 {
-		return usageError{hintError{noPriceError(fmt.Sprintf("a budget of %s, and no price is known for %s", limit, strings.Join(unknown, ", "))), priceHint(unknown[0])}}
+		return usageError{hintError{noPriceError(fmt.Sprintf("a budget of %s, and no price is known for %s", limit,
+			strings.Join(unknown, ", "))), priceHint(unknown[0])}}
 	}
 	return nil
 }
@@ -74,7 +79,8 @@ func (a *app) unpriced() ([]string, error) {
 }
 
 func priceHint(model string) string {
-	return fmt.Sprintf("Say it in US dollars per million tokens of question and answer, such as %s, or give the budget in tokens.", priceExample(model))
+	return fmt.Sprintf("Say it in US dollars per million tokens of question and answer, such as %s, or give the "+
+		"budget in tokens.", priceExample(model))
 }
 
 func priceExample(model string) string { return fmt.Sprintf("LLM_PRICES='%s=0.50/1.50'", model) }
@@ -95,9 +101,13 @@ func (a *app) checkPrices(context.Context) []checkup {
 	if len(unknown) == 0 {
 		return []checkup{{Name: name, Result: "ok", Text: "the price of every model is known"}}
 	}
-	c := checkup{Name: name, Result: "note", Text: fmt.Sprintf("no price is known for %s: costs cannot be shown, and budgets must be given in tokens", strings.Join(unknown, ", ")), Hint: priceHint(unknown[0])}
+	c := checkup{Name: name, Result: "note",
+		Text: fmt.Sprintf("no price is known for %s: costs cannot be shown, and budgets must be given in tokens",
+			strings.Join(unknown, ", ")), Hint: priceHint(unknown[0])}
 	if l := a.cfg.Limits; l.RunBudget.Money() || l.NightBudget.Money() {
-		c.Result, c.Text = "failed", fmt.Sprintf("a budget is in US dollars, and no price is known for %s: nothing can be enqueued", strings.Join(unknown, ", "))
+		c.Result, c.Text = "failed",
+			fmt.Sprintf("a budget is in US dollars, and no price is known for %s: nothing can be enqueued",
+				strings.Join(unknown, ", "))
 	}
 	return []checkup{c}
 }

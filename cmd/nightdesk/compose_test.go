@@ -2,33 +2,87 @@ package main_test
 
 import (
 	"os"
-	"path/filepath"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/compose-spec/compose-go/v2/cli"
-	"github.com/compose-spec/compose-go/v2/types"
 	"github.com/goccy/go-yaml"
 
 	"nightdesk/config"
 )
 
-// TestCompose loads docker-compose.yaml as docker compose would, and checks what could not be seen before somebody runs
-// it: variables that are not documented, services without a health check, secrets, images without a version.
+const composeFile = "../../docker-compose.yaml"
+
+// composeProject is what docker-compose.yaml may say: any other key is a slip of the pen until it stands here.
+type composeProject struct {
+	Name     string
+	XService any `yaml:"x-service"`
+	XDesk    any `yaml:"x-nightdesk"`
+	Services map[string]composeService
+	Configs  map[string]struct{ Content string }
+	Volumes  map[string]any
+}
+
+type composeService struct {
+	Image           string
+	Build           struct{ Context, Dockerfile string }
+	Entrypoint      []string
+	Command         []string
+	Init            bool
+	Restart         string
+	Profiles        []string
+	WorkingDir      string             `yaml:"working_dir"`
+	StopGracePeriod string             `yaml:"stop_grace_period"`
+	MemLimit        string             `yaml:"mem_limit"`
+	Environment     map[string]*string // without a value: that of the shell, or of .env
+	EnvFile         []struct {
+		Path     string
+		Required bool
+	} `yaml:"env_file"`
+	Volumes     []string
+	Ports       []string
+	Configs     []struct{ Source, Target string }
+	DependsOn   map[string]struct{ Condition string } `yaml:"depends_on"`
+	HealthCheck *struct {
+		Test              []string
+		Interval, Timeout string
+		Retries           int
+		StartPeriod       string `yaml:"start_period"`
+		Disable           bool
+	} `yaml:"healthcheck"`
+	Logging struct {
+		Driver  string
+		Options map[string]string
+	}
+}
+
+// readCompose reads docker-compose.yaml as docker compose does when no variable is set but those that must be.
+func readCompose(t *testing.T) (text string, project composeProject) {
+	t.Helper()
+	data, err := os.ReadFile(composeFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	filled := regexp.MustCompile(`:\?[^{}]*\}`).ReplaceAllString(string(data), ":-given}") // must be set
+	variable := regexp.MustCompile(`\$\{[A-Z0-9_]+(?::-([^{}]*))?\}`)
+	for variable.MatchString(filled) { // a default may name a variable itself
+		filled = variable.ReplaceAllString(filled, "$1")
+	}
+	// What a merged mapping is overridden with counts as a duplicate for this library.
+	err = yaml.UnmarshalWithOptions([]byte(filled), &project, yaml.Strict(), yaml.AllowDuplicateMapKey())
+	if err != nil {
+		t.Fatalf("read %s: %v", composeFile, err)
+	}
+	return string(data), project
+}
+
+// TestCompose checks what could not be seen in docker-compose.yaml before somebody runs it: variables that are not
+// documented, services without a health check, secrets, images without a version.
 func TestCompose(t *testing.T) {
 	t.Parallel()
-	const path = "../../docker-compose.yaml"
-	options, err := cli.NewProjectOptions([]string{path}, cli.WithName("nightdesk"), cli.WithProfiles([]string{"ollama"}),
-		cli.WithEnv([]string{"S3_ACCESS_KEY=test-access", "S3_SECRET_KEY=test-secret"}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	project, err := options.LoadProject(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	text, project := readCompose(t)
 	known := map[string]bool{"AWS_ACCESS_KEY_ID": true, "AWS_SECRET_ACCESS_KEY": true}
 	for _, s := range config.Settings() {
 		known[s.Env] = true
@@ -40,19 +94,28 @@ func TestCompose(t *testing.T) {
 		if service.HealthCheck == nil {
 			t.Errorf("%s has no health check", name)
 		}
-		if service.StopGracePeriod == nil || service.MemLimit == 0 || service.Logging == nil || service.Logging.Options["max-size"] == "" {
-			t.Errorf("%s: time to stop %v, memory %d, log %v", name, service.StopGracePeriod, service.MemLimit, service.Logging)
+		if service.StopGracePeriod == "" || service.MemLimit == "" || service.Logging.Options["max-size"] == "" {
+			t.Errorf("%s: time to stop %q, memory %q, log %v", name, service.StopGracePeriod, service.MemLimit, service.Logging)
 		}
-		for _, p := range service.Ports {
-			if p.HostIP != "127.0.0.1" {
-				t.Errorf("%s: port %s is open to the network", name, p.Published)
+		for _, port := range service.Ports {
+			if !strings.HasPrefix(port, "127.0.0.1:") {
+				t.Errorf("%s: port %s is open to the network", name, port)
 			}
 		}
 		for _, v := range service.Volumes {
-			if v.Type == types.VolumeTypeVolume {
-				if _, ok := project.Volumes[v.Source]; !ok {
-					t.Errorf("%s: volume %s is not a named one", name, v.Source)
-				}
+			source, _, _ := strings.Cut(v, ":")
+			if _, ok := project.Volumes[source]; !ok && !strings.HasPrefix(source, ".") {
+				t.Errorf("%s: volume %s is neither a named one nor a folder of this machine", name, source)
+			}
+		}
+		for other := range service.DependsOn {
+			if project.Services[other].HealthCheck == nil {
+				t.Errorf("%s waits for %s, which says nothing of its health", name, other)
+			}
+		}
+		for _, c := range service.Configs {
+			if project.Configs[c.Source].Content == "" {
+				t.Errorf("%s: there is no config %s", name, c.Source)
 			}
 		}
 	}
@@ -65,10 +128,6 @@ func TestCompose(t *testing.T) {
 		t.Errorf("searxng: the tag of %s does not end in a commit", tag)
 	}
 
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
 	readme, err := os.ReadFile("../../README.md")
 	if err != nil {
 		t.Fatal(err)
@@ -79,7 +138,7 @@ func TestCompose(t *testing.T) {
 	}
 	compose, _, _ = strings.Cut(compose, "\n### ")
 	var used []string
-	for _, m := range regexp.MustCompile(`[^$]\$\{([A-Z0-9_]+)`).FindAllStringSubmatch(string(text), -1) {
+	for _, m := range regexp.MustCompile(`[^$]\$\{([A-Z0-9_]+)`).FindAllStringSubmatch(text, -1) {
 		used = append(used, m[1])
 	}
 	slices.Sort(used)
@@ -101,46 +160,26 @@ func TestCompose(t *testing.T) {
 	}
 }
 
-// TestComposePassesSettings checks that every setting in .env, and those of a model in the shell, reach the services.
+// TestComposePassesSettings checks that every setting in .env, and those of a model in the shell, reach the services:
+// what a service sets without a value comes from the shell or from .env, and a value hides that of .env.
 func TestComposePassesSettings(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	text, err := os.ReadFile("../../docker-compose.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	settings := "S3_ACCESS_KEY=test-access\nS3_SECRET_KEY=test-secret\n"
-	for _, s := range config.Settings() {
-		if s.Env != "LLM_MODEL" {
-			settings += s.Env + "=given\n"
-		}
-	}
-	for name, body := range map[string]string{"docker-compose.yaml": string(text), ".env": settings} {
-		if err := writeFile(filepath.Join(dir, name), body); err != nil {
-			t.Fatal(err)
-		}
-	}
-	options, err := cli.NewProjectOptions([]string{filepath.Join(dir, "docker-compose.yaml")}, cli.WithEnv([]string{"LLM_MODEL=shell"}),
-		cli.WithWorkingDirectory(dir), cli.WithEnvFiles(), cli.WithDotEnv)
-	if err != nil {
-		t.Fatal(err)
-	}
-	project, err := options.LoadProject(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, project := readCompose(t)
 	for _, name := range []string{"worker", "scheduler", "purge", "serve"} {
 		service := project.Services[name]
-		for _, s := range config.Settings() {
-			if v := service.Environment[s.Env]; v == nil || *v == "" {
-				t.Errorf("%s: %s does not reach it", name, s.Env)
+		if len(service.EnvFile) != 1 || path.Clean(service.EnvFile[0].Path) != ".env" || service.EnvFile[0].Required {
+			t.Errorf("%s: .env does not reach it, or must be there: %v", name, service.EnvFile)
+		}
+		for variable, value := range service.Environment {
+			if value != nil && *value == "" {
+				t.Errorf("%s: what .env says of %s does not reach it", name, variable)
 			}
 		}
-		if v := service.Environment["LLM_MODEL"]; v == nil || *v != "shell" {
+		if value, ok := service.Environment["LLM_MODEL"]; !ok || value != nil {
 			t.Errorf("%s: LLM_MODEL of the shell does not reach it", name)
 		}
-		if service.WorkingDir != "/config" || !slices.ContainsFunc(service.Volumes, func(v types.ServiceVolumeConfig) bool {
-			return v.Target == service.WorkingDir && v.ReadOnly
+		if service.WorkingDir != "/config" || !slices.ContainsFunc(service.Volumes, func(v string) bool {
+			return strings.HasSuffix(v, ":"+service.WorkingDir+":ro")
 		}) {
 			t.Errorf("%s: nightdesk.yaml is not read from a folder of this machine", name)
 		}

@@ -15,15 +15,17 @@ func (a *app) cancelCommand() *cobra.Command {
 	var report bool
 	var reason string
 	cmd := &cobra.Command{
-		Use: "cancel RUN|BATCH", Short: "End a run, or all runs of a batch, now; what was found is kept", Args: cobra.ExactArgs(1),
+		Use: "cancel RUN|BATCH", Short: "End a run, or all runs of a batch, now; what was found is kept",
+		Args: cobra.ExactArgs(1),
 		RunE: a.command(func(cmd *cobra.Command, args []string) error {
 			done := "cancelled"
 			if report {
 				done = "cancelled, what was found is written up"
 			}
-			return a.control(cmd.Context(), args[0], done, active, func(ctx context.Context, d *desk, run topicqueue.Run) ([]redisqueue.Intent, error) {
-				return d.queue.Cancel(ctx, run.ID, reason, report)
-			})
+			return a.control(cmd.Context(), args[0], done, active,
+				func(ctx context.Context, d *desk, run topicqueue.Run) ([]redisqueue.Intent, error) {
+					return d.queue.Cancel(ctx, run.ID, reason, report)
+				})
 		}),
 	}
 	cmd.Flags().BoolVar(&report, "report", false, "write up what was found until now; the run then ends as partial")
@@ -33,11 +35,13 @@ func (a *app) cancelCommand() *cobra.Command {
 
 func (a *app) pauseCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "pause RUN|BATCH", Short: "Stop a run, or all runs of a batch, where they stand; their time goes on", Args: cobra.ExactArgs(1),
+		Use: "pause RUN|BATCH", Short: "Stop a run, or all runs of a batch, where they stand; their time goes on",
+		Args: cobra.ExactArgs(1),
 		RunE: a.command(func(cmd *cobra.Command, args []string) error {
-			return a.control(cmd.Context(), args[0], "paused", active, func(ctx context.Context, d *desk, run topicqueue.Run) ([]redisqueue.Intent, error) {
-				return nil, d.queue.Pause(ctx, run.ID)
-			})
+			return a.control(cmd.Context(), args[0], "paused", active,
+				func(ctx context.Context, d *desk, run topicqueue.Run) ([]redisqueue.Intent, error) {
+					return nil, d.queue.Pause(ctx, run.ID)
+				})
 		}),
 	}
 }
@@ -52,9 +56,10 @@ func (a *app) resumeCommand() *cobra.Command {
 				}
 				return "it is not paused"
 			}
-			return a.control(cmd.Context(), args[0], "resumed", paused, func(ctx context.Context, d *desk, run topicqueue.Run) ([]redisqueue.Intent, error) {
-				return d.queue.Resume(ctx, run.ID)
-			})
+			return a.control(cmd.Context(), args[0], "resumed", paused,
+				func(ctx context.Context, d *desk, run topicqueue.Run) ([]redisqueue.Intent, error) {
+					return d.queue.Resume(ctx, run.ID)
+				})
 		}),
 	}
 }
@@ -62,7 +67,8 @@ func (a *app) resumeCommand() *cobra.Command {
 func (a *app) retryCommand() *cobra.Command {
 	var report, all, notifications bool
 	cmd := &cobra.Command{
-		Use: "retry RUN|BATCH", Short: "Do again what failed in a run, or in all failed and partial runs of a batch", Args: cobra.MaximumNArgs(1),
+		Use: "retry RUN|BATCH", Short: "Do again what failed in a run, or in all failed and partial runs of a batch",
+		Args: cobra.MaximumNArgs(1),
 		Long: `Do again what failed: topic blocks that failed or were cut short, then the report. What was found stays, and is not
 paid for again. A run that failed before it had a plan begins anew. The queue keeps what this needs for queue.state_expiry
 after the end of a run.
@@ -87,14 +93,16 @@ retry --notifications sends webhooks and mails again that were given up or that 
 			case all:
 				what = redisqueue.RetryAll
 			}
-			return retryGone(a.control(cmd.Context(), args[0], "to be tried again", retriable(report || all), func(ctx context.Context, d *desk, run topicqueue.Run) ([]redisqueue.Intent, error) {
-				return d.queue.Retry(ctx, run.ID, what, run.Options.MaxIterations)
-			}))
+			return retryGone(a.control(cmd.Context(), args[0], "to be tried again", retriable(report || all),
+				func(ctx context.Context, d *desk, run topicqueue.Run) ([]redisqueue.Intent, error) {
+					return d.queue.Retry(ctx, run.ID, what, run.Options.MaxIterations)
+				}))
 		}),
 	}
 	cmd.Flags().BoolVar(&report, "report", false, "write the report again, of a completed run too")
 	cmd.Flags().BoolVar(&all, "all", false, "begin anew with planning, a completed run too")
-	cmd.Flags().BoolVar(&notifications, "notifications", false, "send again the webhooks and mails that could not be delivered")
+	cmd.Flags().BoolVar(&notifications, "notifications", false,
+		"send again the webhooks and mails that could not be delivered")
 	return cmd
 }
 
@@ -125,9 +133,10 @@ type changed struct {
 	Reason  string `json:"reason,omitempty"` // why not
 }
 
-// control does something with one run, or with all runs of a batch. skip says why a run is left as it is; of a batch such
-// runs are passed over, a single one is an error.
-func (a *app) control(ctx context.Context, name, done string, skip func(topicqueue.Run) string, do func(context.Context, *desk, topicqueue.Run) ([]redisqueue.Intent, error)) (err error) {
+// control does something with one run, or with all runs of a batch. skip says why a run is left as it is; of a batch
+// such runs are passed over, a single one is an error.
+func (a *app) control(ctx context.Context, name, done string, skip func(topicqueue.Run) string,
+	do func(context.Context, *desk, topicqueue.Run) ([]redisqueue.Intent, error)) (err error) {
 	d, err := a.openDesk(ctx, false)
 	if err != nil {
 		return err

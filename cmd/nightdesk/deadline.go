@@ -19,7 +19,9 @@ func deadlineAt(text string, now time.Time) (time.Time, error) {
 	}
 	at, err := time.Parse("15:04", text)
 	if err != nil {
-		return time.Time{}, usageError{fmt.Errorf("deadline %q: give a time of day (07:00), a date and time (2026-03-01 07:00) or RFC 3339 (2026-03-01T07:00:00Z)", text)}
+		return time.Time{},
+			usageError{fmt.Errorf("deadline %q: give a time of day (07:00), a date and time (2026-03-01 07:00) or RFC 3339 "+
+				"(2026-03-01T07:00:00Z)", text)}
 	}
 	due := time.Date(now.Year(), now.Month(), now.Day(), at.Hour(), at.Minute(), 0, 0, now.Location())
 	if !due.After(now) {

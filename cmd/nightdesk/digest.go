@@ -17,7 +17,8 @@ import (
 func (a *app) digestCommand() *cobra.Command {
 	var f reportFlags
 	cmd := &cobra.Command{
-		Use: "digest BATCH", Short: "Print the digest of a batch: failures, changes, contradictions, cost", Args: cobra.ExactArgs(1),
+		Use: "digest BATCH", Short: "Print the digest of a batch: failures, changes, contradictions, cost",
+		Args: cobra.ExactArgs(1),
 		Long: `Print the digest of a batch, the most important first. A batch that has ended has its digest in the storage, as Markdown,
 HTML and JSON. For a batch that has not ended, the digest so far is printed and not stored.`,
 		RunE: a.command(func(cmd *cobra.Command, args []string) error { return a.digest(cmd.Context(), args[0], f) }),
@@ -48,7 +49,8 @@ func (a *app) digest(ctx context.Context, batch string, f reportFlags) error {
 	case errors.Is(err, storage.ErrNotExist):
 		d, err = a.digestNow(ctx, store, batch)
 		if noQueue(err) {
-			return usageError{hintError{noBatchError(batch), fmt.Sprintf("There is no queue, and no digest of it in %s.", store.Location("batches"))}}
+			return usageError{hintError{noBatchError(batch), fmt.Sprintf("There is no queue, and no digest of it in %s.",
+				store.Location("batches"))}}
 		}
 		if err == nil {
 			a.say("the final digest is not written yet; this is the digest so far")

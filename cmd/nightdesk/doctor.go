@@ -55,7 +55,9 @@ func (a *app) doctor(ctx context.Context, askModels bool) error {
 		width, _ = s.size()
 	}
 	checkModels := func(ctx context.Context) []checkup { return a.checkModels(ctx, askModels) }
-	for _, check := range []func(context.Context) []checkup{a.checkSettings, a.checkRedis, a.checkWorkers, a.checkSchedules, a.checkStorage, a.checkKnowledge, a.checkEmbedding, a.checkWebSearch, a.checkPapers, a.checkSandbox, checkModels, a.checkPrices, a.checkServers, a.checkMail, a.checkUnsent} {
+	for _, check := range []func(context.Context) []checkup{a.checkSettings, a.checkRedis, a.checkWorkers,
+		a.checkSchedules, a.checkStorage, a.checkKnowledge, a.checkEmbedding, a.checkWebSearch, a.checkPapers, a.checkSandbox,
+		checkModels, a.checkPrices, a.checkServers, a.checkMail, a.checkUnsent} {
 		for _, c := range check(ctx) {
 			if c.Result == "failed" {
 				failed++
@@ -94,7 +96,9 @@ func (a *app) checkSettings(context.Context) []checkup {
 			given++
 		}
 	}
-	return []checkup{{Name: "settings", Result: "ok", Text: fmt.Sprintf("%s given, the others have their defaults; `nightdesk config` shows all", counted(given, "setting"))}}
+	return []checkup{{Name: "settings", Result: "ok",
+		Text: fmt.Sprintf("%s given, the others have their defaults; `nightdesk config` shows all",
+			counted(given, "setting"))}}
 }
 
 func (a *app) checkRedis(ctx context.Context) []checkup {
@@ -112,7 +116,8 @@ func (a *app) checkRedis(ctx context.Context) []checkup {
 					Hint: "Set REDIS_URL for `enqueue` and `worker`."}}
 			}
 		}
-		return []checkup{{Name: name, Result: "note", Text: "REDIS_URL is not set and there is no redis-server on PATH: `run` keeps its queue in memory",
+		return []checkup{{Name: name, Result: "note",
+			Text: "REDIS_URL is not set and there is no redis-server on PATH: `run` keeps its queue in memory",
 			Hint: "Install Redis or Valkey, or set REDIS_URL, for `enqueue` and `worker`."}}
 	}
 	d, err := a.openDesk(ctx, false)
@@ -161,17 +166,21 @@ func (a *app) checkKnowledge(context.Context) []checkup {
 		return []checkup{failure("knowledge", err)}
 	}
 	if len(names) == 0 {
-		return []checkup{{Name: "knowledge", Result: "note", Text: "there is no knowledge base yet", Hint: "Make one with `nightdesk kb add --name NAME DIR`, or give --kb DIR to `run`."}}
+		return []checkup{{Name: "knowledge", Result: "note", Text: "there is no knowledge base yet",
+			Hint: "Make one with `nightdesk kb add --name NAME DIR`, or give --kb DIR to `run`."}}
 	}
-	return []checkup{{Name: "knowledge", Result: "ok", Text: fmt.Sprintf("%s in %s", counted(len(names), "knowledge base"), a.knowledgeDir())}}
+	return []checkup{{Name: "knowledge", Result: "ok", Text: fmt.Sprintf("%s in %s", counted(len(names), "knowledge base"),
+		a.knowledgeDir())}}
 }
 
 // checkEmbedding loads the file of word vectors. A server is asked when there is something to embed.
 func (a *app) checkEmbedding(context.Context) []checkup {
 	const name = "embedding"
 	if !a.cfg.Embedding.Enabled() {
-		return []checkup{{Name: name, Result: "note", Text: "EMBEDDING_MODEL is not set: knowledge bases are searched by words",
-			Hint: "Set EMBEDDING_MODEL for a server, or EMBEDDING_PROVIDER=static and a file of word vectors, to search by meaning too."}}
+		return []checkup{{Name: name, Result: "note",
+			Text: "EMBEDDING_MODEL is not set: knowledge bases are searched by words",
+			Hint: "Set EMBEDDING_MODEL for a server, or EMBEDDING_PROVIDER=static and a file of word vectors, to search by " +
+				"meaning too."}}
 	}
 	embedder, err := a.embedder(nil)
 	if err != nil {
@@ -185,6 +194,7 @@ func (a *app) checkEmbedding(context.Context) []checkup {
 	if err != nil {
 		return []checkup{failure(name, err)}
 	}
-	return []checkup{{Name: name, Result: "ok", Text: fmt.Sprintf("%s: %d words, %d dimensions, loaded in %s; the vectors take %d MB",
-		a.cfg.Embedding.Model, s.Words, s.Dimensions, s.Took.Round(time.Millisecond), s.Bytes>>20)}}
+	return []checkup{{Name: name, Result: "ok",
+		Text: fmt.Sprintf("%s: %d words, %d dimensions, loaded in %s; the vectors take %d MB",
+			a.cfg.Embedding.Model, s.Words, s.Dimensions, s.Took.Round(time.Millisecond), s.Bytes>>20)}}
 }

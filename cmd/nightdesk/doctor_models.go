@@ -36,7 +36,8 @@ func modelFailure(m roleModel, err error) checkup {
 	var refused *llm.ProviderError
 	switch {
 	case errors.As(err, &refused):
-		c.Hint = fmt.Sprintf("Correct LLM_API_KEY, LLM_MODEL or LLM_BASE_URL (of one role: LLM_%s_MODEL and so on); `nightdesk config` shows where each comes from.", strings.ToUpper(string(m.role)))
+		c.Hint = fmt.Sprintf("Correct LLM_API_KEY, LLM_MODEL or LLM_BASE_URL (of one role: LLM_%s_MODEL and so on); "+
+			"`nightdesk config` shows where each comes from.", strings.ToUpper(string(m.role)))
 	case errors.Is(err, llm.ErrUnavailable):
 		c.Hint = "Start the server, or correct LLM_BASE_URL. " +
 			"Runs wait for it for two thirds of their time, then quote their sources without it."
@@ -44,8 +45,8 @@ func modelFailure(m roleModel, err error) checkup {
 	return c
 }
 
-// checkModels checks the model of each role: that its server is there, takes the key and has the model; with ask, that it
-// answers as the desk needs it.
+// checkModels checks the model of each role: that its server is there, takes the key and has the model; with ask, that
+// it answers as the desk needs it.
 func (a *app) checkModels(ctx context.Context, ask bool) []checkup {
 	client, err := a.model(nil)
 	if err != nil {
@@ -75,7 +76,8 @@ func (a *app) checkModels(ctx context.Context, ask bool) []checkup {
 	}
 	if len(narrow) > 0 {
 		out = append(out, checkup{Name: "model", Result: "note",
-			Text: fmt.Sprintf("context_tokens is below %d for %s: evidence is cut until it fits, and little is left of it", leastWindow, strings.Join(narrow, ", ")),
+			Text: fmt.Sprintf("context_tokens is below %d for %s: evidence is cut until it fits, and little is left of it",
+				leastWindow, strings.Join(narrow, ", ")),
 			Hint: "Set LLM_CONTEXT_TOKENS to what the model takes, if that is more."})
 	}
 	return out
@@ -88,7 +90,8 @@ func askModel(ctx context.Context, client *llm.Client, m roleModel) checkup {
 		return modelFailure(m, err)
 	}
 	return checkup{Name: "model", Result: "ok",
-		Text: fmt.Sprintf("%s, %s: answers structured questions by %s in %s", m.Provider, m.Name, transport, took.Round(time.Millisecond))}
+		Text: fmt.Sprintf("%s, %s: answers structured questions by %s in %s", m.Provider, m.Name, transport,
+			took.Round(time.Millisecond))}
 }
 
 // reachModel finds out what can be known without a question.

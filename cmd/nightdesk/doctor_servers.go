@@ -10,8 +10,8 @@ import (
 	"nightdesk/topicqueue/redisqueue"
 )
 
-// checkServers tells what all workers know together of the servers that they ask: how much model servers take, and which
-// indexes of papers are left alone.
+// checkServers tells what all workers know together of the servers that they ask: how much model servers take, and
+// which indexes of papers are left alone.
 func (a *app) checkServers(ctx context.Context) []checkup {
 	d, err := a.openDesk(ctx, false)
 	if err != nil { // said by the check of Redis
@@ -42,7 +42,8 @@ func (a *app) checkServers(ctx context.Context) []checkup {
 		}
 		if left > longTurn {
 			out = append(out, checkup{Name: "paper_search", Result: "note",
-				Text: fmt.Sprintf("%s has had enough: all workers leave it alone for %s more, as it asks", papers.Label(name), left.Round(time.Second))})
+				Text: fmt.Sprintf("%s has had enough: all workers leave it alone for %s more, as it asks", papers.Label(name),
+					left.Round(time.Second))})
 		}
 	}
 	return out
@@ -55,7 +56,8 @@ func (a *app) longAnswers(figures []redisqueue.ModelStats) (out []checkup) {
 			if f.Role == string(m.role) && f.Model == m.Name && f.Longest > 0 {
 				out = append(out, checkup{Name: "model", Result: "note",
 					Text: fmt.Sprintf("%s as %s: answers of up to %d tokens, more than max_tokens allows", m.Name, m.role, f.Longest),
-					Hint: "The server ignores max_tokens, or was asked again. Budgets set aside that many tokens for each such call, and skip the call when they cannot."})
+					Hint: "The server ignores max_tokens, or was asked again. Budgets set aside that many tokens for each such " +
+						"call, and skip the call when they cannot."})
 			}
 		}
 	}
@@ -74,7 +76,8 @@ func modelServer(s redisqueue.GovernorStat) checkup {
 	}
 	// Two keys of one host are two servers.
 	c.Text = fmt.Sprintf("%s (%s): %s; %s running, %d waiting; %d of %d tries refused (too many requests)",
-		strings.ToValidUTF8(s.Host, "?"), s.Server[:min(8, len(s.Server))], takes, counted(s.InFlight, "call"), s.Waiting, s.Throttled, s.Granted)
+		strings.ToValidUTF8(s.Host, "?"), s.Server[:min(8, len(s.Server))], takes, counted(s.InFlight, "call"), s.Waiting,
+		s.Throttled, s.Granted)
 	if !s.Down.IsZero() {
 		c.Result = "note"
 		c.Text += "; away since " + s.Down.Local().Format("2006-01-02 15:04:05 MST") + because(s.Why)

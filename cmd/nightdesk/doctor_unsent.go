@@ -21,9 +21,12 @@ func (a *app) checkMail(ctx context.Context) []checkup {
 		return nil
 	}
 	if err := mail.Check(ctx); err != nil {
-		return []checkup{failure(name, hintError{err, "Correct mail.server, mail.from or mail.to: signs with a meaning in URLs are percent-encoded in user and password (@ is %40)."})}
+		return []checkup{failure(name,
+			hintError{err, "Correct mail.server, mail.from or mail.to: signs with a meaning in URLs are percent-encoded in " +
+				"user and password (@ is %40)."})}
 	}
-	return []checkup{{Name: name, Result: "ok", Text: fmt.Sprintf("%s takes mail from %s to %s", mail.Host(), a.cfg.Mail.From, a.cfg.Mail.To)}}
+	return []checkup{{Name: name, Result: "ok", Text: fmt.Sprintf("%s takes mail from %s to %s", mail.Host(),
+		a.cfg.Mail.From, a.cfg.Mail.To)}}
 }
 
 // checkUnsent tells of events and digests that did not reach whom they are for.
@@ -55,11 +58,14 @@ func (a *app) checkUnsent(ctx context.Context) []checkup {
 			out = append(out, troubles(u, name, "event", " for "+webhooks[i].Host())...)
 		case u.Waiting == 0: // given up for a receiver that is gone
 		case u.Webhook == "":
-			out = append(out, checkup{Name: "mail", Result: "note", Text: fmt.Sprintf("%s to be sent, and mail.server is not set", counted(u.Waiting, "digest")),
+			out = append(out, checkup{Name: "mail", Result: "note",
+				Text: fmt.Sprintf("%s to be sent, and mail.server is not set", counted(u.Waiting, "digest")),
 				Hint: "Set mail.server, and they are sent; until then they wait in the queue " + u.Queue + "."})
 		default:
-			out = append(out, checkup{Name: name, Result: "note", Text: fmt.Sprintf("%s for an address that webhook.url does not have (any more)", counted(u.Waiting, "event")),
-				Hint: "Add the address to webhook.url again, and they are sent; until then they wait in the queue " + u.Queue + "."})
+			out = append(out, checkup{Name: name, Result: "note",
+				Text: fmt.Sprintf("%s for an address that webhook.url does not have (any more)", counted(u.Waiting, "event")),
+				Hint: "Add the address to webhook.url again, and they are sent; until then they wait in the queue " +
+					u.Queue + "."})
 		}
 	}
 	return out
@@ -111,12 +117,16 @@ func (a *app) retryNotifications(ctx context.Context) (err error) {
 // troubles tells what failed of what is for a receiver.
 func troubles(u jobs.Unsent, check, thing, to string) (out []checkup) {
 	if u.Failed > 0 {
-		out = append(out, checkup{Name: check, Result: "note", Text: fmt.Sprintf("%s%s to be sent again: %s", counted(u.Failed, thing), to, u.Error),
-			Hint: "Workers try for nearly 18 hours. To send them now: `nightdesk retry --notifications` (queue " + u.Queue + ")."})
+		out = append(out, checkup{Name: check, Result: "note", Text: fmt.Sprintf("%s%s to be sent again: %s",
+			counted(u.Failed, thing), to, u.Error),
+			Hint: "Workers try for nearly 18 hours. To send them now: `nightdesk retry --notifications` (queue " +
+				u.Queue + ")."})
 	}
 	if u.GivenUp > 0 {
-		out = append(out, checkup{Name: check, Result: "note", Text: fmt.Sprintf("%s%s given up: %s", counted(u.GivenUp, thing), to, u.Error),
-			Hint: "When the receiver is back, send them with `nightdesk retry --notifications` (archived in queue " + u.Queue + ")."})
+		out = append(out, checkup{Name: check, Result: "note",
+			Text: fmt.Sprintf("%s%s given up: %s", counted(u.GivenUp, thing), to, u.Error),
+			Hint: "When the receiver is back, send them with `nightdesk retry --notifications` (archived in queue " +
+				u.Queue + ")."})
 	}
 	return out
 }

@@ -60,8 +60,11 @@ what the batch has stays as it is. Nothing of a file with errors is enqueued, un
 	flags.StringVar(&f.batch, "batch", "", "name of the batch (default: a new one)")
 	flags.StringVar(&f.priority, "priority", "normal", "high, normal or low")
 	flags.StringVar(&f.format, "format", "auto", "text, csv or jsonl (default: found out from name and first line)")
-	flags.StringVar(&f.template, "template", "", `topic with variables, each the name of a column: "What changed at {ticker} in {year}?"`)
-	flags.StringVar(&f.dedupe, "dedupe", dedupeKeep, "topics that are nearly the same: keep all, skip all but the first, or merge them into the first (its tags, priority and deadline)")
+	flags.StringVar(&f.template, "template", "",
+		`topic with variables, each the name of a column: "What changed at {ticker} in {year}?"`)
+	flags.StringVar(&f.dedupe, "dedupe", dedupeKeep,
+		"topics that are nearly the same: keep all, skip all but the first, or merge them into the first (its tags, "+
+			"priority and deadline)")
 	flags.StringSliceVar(&f.tags, "tag", nil, "tag of all topics; may be given several times")
 	flags.BoolVar(&f.skipInvalid, "skip-invalid", false, "enqueue the valid lines of a list with errors")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "only check the list, and say what it is expected to cost")
@@ -133,9 +136,11 @@ func (a *app) showProblems(list *topicList, skipInvalid bool) error {
 	if list.problems.count == 0 {
 		return nil
 	}
-	text := fmt.Sprintf("%d of the lines of %s cannot be enqueued:\n  %s", list.problems.count, list.name, list.problems.text())
+	text := fmt.Sprintf("%d of the lines of %s cannot be enqueued:\n  %s", list.problems.count, list.name,
+		list.problems.text())
 	if !skipInvalid {
-		return usageError{hintError{errors.New(text), "Nothing was enqueued. Correct them, or leave them out with --skip-invalid."}}
+		return usageError{hintError{errors.New(text),
+			"Nothing was enqueued. Correct them, or leave them out with --skip-invalid."}}
 	}
 	a.say("%s", text)
 	return nil
@@ -192,7 +197,8 @@ func (a *app) submit(ctx context.Context, list *topicList, plan *listPlan, f enq
 				err = errors.New("interrupted")
 			}
 			return hintError{fmt.Errorf("lines %d to %d: %w", lines[0], lines[len(lines)-1], err),
-				fmt.Sprintf("At least %d of %s are in the queue; enqueue the file again with --batch %s to add the rest.", there, counted(plan.topics, "topic"), name)}
+				fmt.Sprintf("At least %d of %s are in the queue; enqueue the file again with --batch %s to add the rest.", there,
+					counted(plan.topics, "topic"), name)}
 		}
 		done += len(runs)
 		bar.set(done, plan.topics, "")
@@ -220,7 +226,8 @@ func (a *app) submit(ctx context.Context, list *topicList, plan *listPlan, f enq
 		return err
 	}
 	if err := d.queue.SealBatch(ctx, name); err != nil { // its digest comes with its last report
-		return hintError{err, fmt.Sprintf("All topics are in the queue; enqueue the file again with --batch %s for the digest.", name)}
+		return hintError{err,
+			fmt.Sprintf("All topics are in the queue; enqueue the file again with --batch %s for the digest.", name)}
 	}
 	if !a.json {
 		fmt.Fprintf(a.stdout, "batch %s: %s enqueued", name, counted(added, "topic"))

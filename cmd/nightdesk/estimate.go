@@ -36,8 +36,10 @@ type estimateDocument struct {
 
 // showEstimate says what a list is expected to cost. Nothing is enqueued.
 func (a *app) showEstimate(ctx context.Context, list *topicList, plan *listPlan, batch string) (err error) {
-	doc := estimateDocument{List: list.name, Format: string(list.format), Topics: plan.topics - plan.known, Known: plan.known, Invalid: list.problems.count,
-		Repeated: plan.repeated, Similar: plan.similar, Presets: map[string]int{}, Assumptions: []string{}, Limits: []limitCheck{}}
+	doc := estimateDocument{List: list.name, Format: string(list.format), Topics: plan.topics - plan.known,
+		Known: plan.known, Invalid: list.problems.count,
+		Repeated: plan.repeated, Similar: plan.similar, Presets: map[string]int{}, Assumptions: []string{},
+		Limits: []limitCheck{}}
 	for number, topics := range plan.options {
 		doc.Presets[list.options[number].Preset] += topics
 	}
@@ -79,14 +81,17 @@ func (a *app) showEstimate(ctx context.Context, list *topicList, plan *listPlan,
 	if doc.Known > 0 {
 		presets = append(presets, fmt.Sprintf("%d more are in the batch already", doc.Known))
 	}
-	fmt.Fprintf(a.stdout, "%s (%s): %s would be enqueued: %s\n", doc.List, doc.Format, counted(doc.Topics, "topic"), strings.Join(presets, ", "))
+	fmt.Fprintf(a.stdout, "%s (%s): %s would be enqueued: %s\n", doc.List, doc.Format, counted(doc.Topics, "topic"),
+		strings.Join(presets, ", "))
 	if doc.AtOnce == 0 {
 		fmt.Fprintln(a.stdout, "no LLM_MODEL: reports are made of quotes, no model is asked")
 	} else {
 		fmt.Fprintf(a.stdout, "model calls:  about %d, at most %d\n", doc.Calls, doc.CallsAtMost)
-		fmt.Fprintf(a.stdout, "tokens:       about %s of questions, %s of answers\n", inThousands(doc.PromptTokens), inThousands(doc.CompletionTokens))
+		fmt.Fprintf(a.stdout, "tokens:       about %s of questions, %s of answers\n", inThousands(doc.PromptTokens),
+			inThousands(doc.CompletionTokens))
 		fmt.Fprintf(a.stdout, "cost:         %s\n", costText(doc))
-		fmt.Fprintf(a.stdout, "time:         about %s with %d calls at once\n", (time.Duration(doc.TookSeconds) * time.Second).Round(time.Second), doc.AtOnce)
+		fmt.Fprintf(a.stdout, "time:         about %s with %d calls at once\n",
+			(time.Duration(doc.TookSeconds) * time.Second).Round(time.Second), doc.AtOnce)
 		for _, l := range doc.Limits {
 			fmt.Fprintf(a.stdout, "%-13s %s\n", l.What+":", l.text())
 		}
@@ -102,7 +107,8 @@ func costText(doc estimateDocument) string {
 	case doc.CostUSD == nil:
 		return "unknown: no price is known for " + missing + "; " + priceExample(doc.Unpriced[0])
 	case missing != "":
-		return fmt.Sprintf("about $%.2f, without %s, for which no price is known; %s", *doc.CostUSD, missing, priceExample(doc.Unpriced[0]))
+		return fmt.Sprintf("about $%.2f, without %s, for which no price is known; %s", *doc.CostUSD, missing,
+			priceExample(doc.Unpriced[0]))
 	}
 	return fmt.Sprintf("about $%.2f", *doc.CostUSD)
 }

@@ -9,8 +9,8 @@ const (
 	slotFiles = 8  // of a slot
 )
 
-// fitSlots lowers the number of slots to what the limit of open files allows, and says what to raise: a worker without room
-// for another file or connection stands still. Go has raised the soft limit to the hard one.
+// fitSlots lowers the number of slots to what the limit of open files allows, and says what to raise: a worker without
+// room for another file or connection stands still. Go has raised the soft limit to the hard one.
 func (a *app) fitSlots() {
 	w := &a.cfg.Worker
 	limit, slots := fileLimit(), w.Concurrency+w.ReportConcurrency
@@ -21,7 +21,8 @@ func (a *app) fitSlots() {
 	fit := max(2, (limit-ownFiles)/slotFiles)
 	w.ReportConcurrency = max(1, min(w.ReportConcurrency, fit/4))
 	w.Concurrency = min(w.Concurrency, fit-w.ReportConcurrency)
-	a.warn("this process may open %d files, and %d slots (worker.concurrency and worker.report_concurrency) need up to %d: "+
+	a.warn("this process may open %d files, and %d slots (worker.concurrency and worker.report_concurrency) "+
+		"need up to %d: "+
 		"working with %d slots. Raise the limit with `ulimit -n %d`, LimitNOFILE= of systemd or ulimits: of Compose",
 		limit, slots, need, w.Concurrency+w.ReportConcurrency, need)
 }

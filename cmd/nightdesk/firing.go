@@ -34,7 +34,8 @@ func (a *app) newScheduler(ctx context.Context, d *desk) (*jobs.Scheduler, error
 
 // readFiring reads what a schedule enqueues at a due time. now: when it is fired, which is later than due when it is
 // caught up.
-func (a *app) readFiring(ctx context.Context, d *desk, spec schedule.Spec, due, now time.Time) (s jobs.Snapshot, err error) {
+func (a *app) readFiring(ctx context.Context, d *desk, spec schedule.Spec,
+	due, now time.Time) (s jobs.Snapshot, err error) {
 	own, err := a.scheduled(spec, now)
 	if err != nil {
 		return s, err

@@ -39,7 +39,8 @@ const (
 //
 // usable finds out whether the run can be worked, and after outageTime of failures its error ends the following. Nil:
 // others work the run, and an outage is waited for without end.
-func (a *app) follow(ctx context.Context, q *redisqueue.Queue, runID string, seq int64, usable func(context.Context) error, v viewer) (topicqueue.Run, error) {
+func (a *app) follow(ctx context.Context, q *redisqueue.Queue, runID string, seq int64,
+	usable func(context.Context) error, v viewer) (topicqueue.Run, error) {
 	o := outage{noter: v, since: time.Now()}
 	if usable != nil {
 		o.patience = outageTime
@@ -89,7 +90,8 @@ type news struct {
 
 // look reads the next events of a run, and with events or when asked the run as it is after them. It does not wait for
 // events in Redis: a client that waits there notices late that Redis is away, or that the user has had enough.
-func look(ctx context.Context, q *redisqueue.Queue, runID string, seq int64, ask bool, usable func(context.Context) error) (n news, err error) {
+func look(ctx context.Context, q *redisqueue.Queue, runID string, seq int64, ask bool,
+	usable func(context.Context) error) (n news, err error) {
 	ctx, cancel := context.WithTimeout(ctx, lookTime)
 	defer cancel()
 	n.events, err = q.Events(ctx, runID, seq, 0)
@@ -126,7 +128,8 @@ func (o *outage) on(ctx context.Context, err error) error {
 	case full && away > fullTime:
 		return err
 	case away > o.patience:
-		return hintError{fmt.Errorf("the run cannot go on: %w", err), "Bring Redis and the storage back and run the command again."}
+		return hintError{fmt.Errorf("the run cannot go on: %w", err),
+			"Bring Redis and the storage back and run the command again."}
 	}
 	if !o.told && away > 2*time.Second && !(full && o.patience > 0) {
 		o.told = true
@@ -149,7 +152,8 @@ func noRoom(err error) bool {
 		return true
 	}
 	said := strings.ToLower(err.Error())
-	for _, text := range []string{"misconf", "oom command not allowed", "no space left on device", "disk is full", "disk i/o error"} {
+	for _, text := range []string{"misconf", "oom command not allowed", "no space left on device", "disk is full",
+		"disk i/o error"} {
 		if strings.Contains(said, text) {
 			return true
 		}
@@ -163,10 +167,13 @@ func (a *app) withRoom(err error) error {
 	case err == nil || !noRoom(err):
 		return err
 	case strings.Contains(err.Error(), "OOM command"):
-		return hintError{fmt.Errorf("the Redis at %s is full: %w", a.cfg.RedisURL, err), "Raise its maxmemory, or leave it unset, and run the command again."}
+		return hintError{fmt.Errorf("the Redis at %s is full: %w", a.cfg.RedisURL, err),
+			"Raise its maxmemory, or leave it unset, and run the command again."}
 	case strings.Contains(err.Error(), "MISCONF") && a.cfg.RedisURL.Reveal() != "":
-		return hintError{fmt.Errorf("the Redis at %s cannot write to its disk: %w", a.cfg.RedisURL, err), "Free space on that disk and run the command again."}
+		return hintError{fmt.Errorf("the Redis at %s cannot write to its disk: %w", a.cfg.RedisURL, err),
+			"Free space on that disk and run the command again."}
 	}
 	return hintError{fmt.Errorf("the disk is full: %w", err),
-		fmt.Sprintf("Free space there, or choose a directory on another disk with --data-dir (now %s), and run the command again.", a.cfg.DataDir)}
+		fmt.Sprintf("Free space there, or choose a directory on another disk with --data-dir (now %s), and run the "+
+			"command again.", a.cfg.DataDir)}
 }

@@ -17,11 +17,12 @@ type goneError struct {
 }
 
 func (e goneError) Error() string {
-	return fmt.Sprintf("run %s has ended as %s, and its state has left the queue, which keeps it for %s (queue.state_expiry)", e.run.ID, e.run.State, e.after)
+	return fmt.Sprintf("run %s has ended as %s, and its state has left the queue, which keeps it for %s "+
+		"(queue.state_expiry)", e.run.ID, e.run.State, e.after)
 }
 
-// gone is the error for a name that the queue does not know: it never did, or it is that of a run and it does no longer.
-// The storage knows.
+// gone is the error for a name that the queue does not know: it never did, or it is that of a run and it does no
+// longer. The storage knows.
 func (a *app) gone(ctx context.Context, name string) error {
 	if !isRunID(name) {
 		return noSuch(name)
@@ -43,7 +44,8 @@ func (a *app) gone(ctx context.Context, name string) error {
 
 // noSuch is the error for a name that is neither a run's nor a batch's.
 func noSuch(name string) error {
-	return usageError{hintError{fmt.Errorf("there is no run and no batch %q", name), "`nightdesk list` shows what there is."}}
+	return usageError{hintError{fmt.Errorf("there is no run and no batch %q", name),
+		"`nightdesk list` shows what there is."}}
 }
 
 // retryGone says what to do instead of a retry.
@@ -53,14 +55,17 @@ func retryGone(err error) error {
 		return err
 	}
 	o := gone.run.Options
-	again := "printf '%s\\n' " + shellQuote(strings.Join(strings.Fields(gone.run.Topic), " ")) + " | nightdesk enqueue - --preset " + shellQuote(o.Preset)
+	again := "printf '%s\\n' " + shellQuote(strings.Join(strings.Fields(gone.run.Topic), " ")) +
+		" | nightdesk enqueue - --preset " + shellQuote(o.Preset)
 	if o.KnowledgeBase != "" {
 		again += " --kb " + shellQuote(o.KnowledgeBase)
 	}
 	if o.Language != "" {
 		again += " --language " + shellQuote(o.Language)
 	}
-	return usageError{hintError{gone, fmt.Sprintf("Write its report again from what it has found:\n    nightdesk replay %s --out report.md\n  Or research its topic again, in a new batch:\n    %s", gone.run.ID, again)}}
+	return usageError{hintError{gone,
+		fmt.Sprintf("Write its report again from what it has found:\n    nightdesk replay %s --out report.md\n  Or "+
+			"research its topic again, in a new batch:\n    %s", gone.run.ID, again)}}
 }
 
 // shellQuote writes a text as one word of a POSIX shell.

@@ -12,7 +12,8 @@ import (
 
 func (a *app) healthCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "health worker|scheduler", Short: "Check that a worker or a scheduler of this machine is alive, for health checks of containers",
+		Use:   "health worker|scheduler",
+		Short: "Check that a worker or a scheduler of this machine is alive, for health checks of containers",
 		Long: `Check that a worker or a scheduler of this machine (in a container: of this container) has given Redis a sign of life
 within the last ten seconds. Exit codes: 0 it is alive, 1 it is not, or Redis does not answer.`,
 		Args: cobra.ExactArgs(1), ValidArgs: []string{serviceWorker, serviceScheduler},
@@ -43,7 +44,8 @@ func (a *app) health(ctx context.Context, service string) (err error) {
 		_, err = fmt.Fprintf(a.stdout, "%s %s: alive, %s in progress\n", service, host, counted(tasks, "task"))
 	}
 	if processes == 0 {
-		return resultError{hintError{fmt.Errorf("no %s of host %s is alive", service, host), "Start `nightdesk " + service + "` here, or look at its log."}, exitFailed}
+		return resultError{hintError{fmt.Errorf("no %s of host %s is alive", service, host), "Start `nightdesk " + service +
+			"` here, or look at its log."}, exitFailed}
 	}
 	return err
 }

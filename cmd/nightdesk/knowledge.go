@@ -58,8 +58,8 @@ func (a *app) kbCommand() *cobra.Command {
 	return cmd
 }
 
-// ingest indexes paths into the named knowledge base, embeds what is new when there is an embedding model, and says what
-// happened. reembed: make all vectors anew.
+// ingest indexes paths into the named knowledge base, embeds what is new when there is an embedding model, and says
+// what happened. reembed: make all vectors anew.
 func (a *app) ingest(ctx context.Context, name string, paths []string, reembed bool) (knowledge.Report, error) {
 	for _, p := range paths {
 		var err error
@@ -187,7 +187,8 @@ func (a *app) kbList(ctx context.Context) error {
 			if a.json {
 				return a.printJSON(kbLine{Name: name, Info: info}, true)
 			}
-			fmt.Fprintf(table, "%s\t%d\t%d\t%.12s\t%s\n", name, info.Documents, info.Passages, info.Version, info.Updated.Format("2006-01-02 15:04"))
+			fmt.Fprintf(table, "%s\t%d\t%d\t%.12s\t%s\n", name, info.Documents, info.Passages, info.Version,
+				info.Updated.Format("2006-01-02 15:04"))
 			return nil
 		})
 		if err != nil && ctx.Err() == nil {

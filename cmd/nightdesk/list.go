@@ -54,7 +54,9 @@ type runLine struct {
 }
 
 func lineOf(run topicqueue.Run, report string, created ...bool) runLine {
-	l := runLine{RunID: run.ID, Batch: run.Batch, Topic: run.Topic, Labels: run.Labels, State: run.State, Reason: run.Reason, Paused: run.Paused, Waits: run.Unpublished, Report: report, CreatedAt: run.CreatedAt, EndedAt: run.EndedAt}
+	l := runLine{RunID: run.ID, Batch: run.Batch, Topic: run.Topic, Labels: run.Labels, State: run.State,
+		Reason: run.Reason, Paused: run.Paused, Waits: run.Unpublished, Report: report, CreatedAt: run.CreatedAt,
+		EndedAt: run.EndedAt}
 	l.Spent, l.Budget = spentOf(run)
 	if len(created) > 0 {
 		l.Created = &created[0]

@@ -23,7 +23,8 @@ type listPlan struct {
 
 // planList decides what becomes of topics that stand there twice, and points them out.
 func (a *app) planList(list *topicList, dedupe string) (*listPlan, error) {
-	p := &listPlan{merge: dedupe == dedupeMerge, drop: dedupe != dedupeKeep, options: map[int]int{}, due: map[time.Time]map[int]int{}, merged: map[int32]spooledTopic{}}
+	p := &listPlan{merge: dedupe == dedupeMerge, drop: dedupe != dedupeKeep, options: map[int]int{},
+		due: map[time.Time]map[int]int{}, merged: map[int32]spooledTopic{}}
 	var shown problemList
 	err := list.spool.each(func(n int, t spooledTopic) error {
 		i := int32(n)
@@ -31,7 +32,8 @@ func (a *app) planList(list *topicList, dedupe string) (*listPlan, error) {
 		switch other := list.repeats[i]; {
 		case list.same[i] >= 0:
 			p.repeated++
-			shown.add("line %d is line %d again, whose options count: %s", t.Line, list.lines[list.same[i]], clipColumns(t.Topic, 80))
+			shown.add("line %d is line %d again, whose options count: %s", t.Line, list.lines[list.same[i]],
+				clipColumns(t.Topic, 80))
 		case other >= 0:
 			p.similar++
 			if p.drop {
@@ -41,11 +43,14 @@ func (a *app) planList(list *topicList, dedupe string) (*listPlan, error) {
 			if err != nil {
 				return err
 			}
-			shown.add("line %d is nearly the same as %s of batch %s%s: %s", t.Line, run.Ref, list.there.batch.Name, what, clipColumns(t.Topic, 80))
+			shown.add("line %d is nearly the same as %s of batch %s%s: %s", t.Line, run.Ref, list.there.batch.Name, what,
+				clipColumns(t.Topic, 80))
 		case list.near[i] >= 0:
 			p.similar++
-			what = map[string]string{dedupeKeep: "", dedupeSkip: ", and is left out", dedupeMerge: ", and becomes a part of it"}[dedupe]
-			shown.add("line %d is nearly the same as line %d%s: %s", t.Line, list.lines[list.near[i]], what, clipColumns(t.Topic, 80))
+			what = map[string]string{dedupeKeep: "", dedupeSkip: ", and is left out",
+				dedupeMerge: ", and becomes a part of it"}[dedupe]
+			shown.add("line %d is nearly the same as line %d%s: %s", t.Line, list.lines[list.near[i]], what,
+				clipColumns(t.Topic, 80))
 		}
 		switch head := list.head(i, p.drop); {
 		case head == i:
@@ -72,7 +77,8 @@ func (a *app) planList(list *topicList, dedupe string) (*listPlan, error) {
 	if shown.count > 0 {
 		more := ""
 		if dedupe == dedupeKeep && p.similar > 0 {
-			more = fmt.Sprintf("\n  What is nearly the same (%s) gets a report of its own; --dedupe skip or --dedupe merge changes that.", counted(p.similar, "topic"))
+			more = fmt.Sprintf("\n  What is nearly the same (%s) gets a report of its own; --dedupe skip or --dedupe merge "+
+				"changes that.", counted(p.similar, "topic"))
 		}
 		a.say("%s of %s repeating others:\n  %s%s", counted(shown.count, "line"), list.name, shown.text(), more)
 	}

@@ -85,7 +85,9 @@ func sinceAt(text string, now time.Time) (time.Time, error) {
 			return at, nil
 		}
 	}
-	return time.Time{}, usageError{fmt.Errorf("--since %q: give a duration (24h, 7d), a date (2026-03-01, 2026-03-01 07:00) or RFC 3339", text)}
+	return time.Time{},
+		usageError{fmt.Errorf("--since %q: give a duration (24h, 7d), a date (2026-03-01, 2026-03-01 07:00) or RFC 3339",
+			text)}
 }
 
 // order sorts and shortens a list.

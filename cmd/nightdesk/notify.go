@@ -46,7 +46,8 @@ func (a *app) webhooks() (webhooks []*notify.Webhook, err error) {
 		secrets = []string{""}
 	}
 	if len(addresses) > 0 && len(secrets) != 1 && len(secrets) != len(addresses) {
-		return nil, usageError{fmt.Errorf("webhook.url has %d addresses and webhook.secret %d secrets: give one for all of them, or one for each, in their order",
+		return nil, usageError{fmt.Errorf("webhook.url has %d addresses and webhook.secret %d secrets: give one for all "+
+			"of them, or one for each, in their order",
 			len(addresses), len(secrets))}
 	}
 	for i, address := range addresses {

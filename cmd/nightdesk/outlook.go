@@ -72,9 +72,11 @@ func (o *outlook) assumptions() (out []string) {
 		out = append(out, jobs.AssumedPace)
 	}
 	if o.working {
-		return append(out, fmt.Sprintf("the %d slots of the workers that run now, and a model that takes as many calls at once", o.slots))
+		return append(out,
+			fmt.Sprintf("the %d slots of the workers that run now, and a model that takes as many calls at once", o.slots))
 	}
-	return append(out, fmt.Sprintf("one worker with %d slots (worker.concurrency), a model that takes as many calls at once", o.slots))
+	return append(out,
+		fmt.Sprintf("one worker with %d slots (worker.concurrency), a model that takes as many calls at once", o.slots))
 }
 
 // estimateOf is what so many topics with each of the options are expected to need, as this desk works.
@@ -101,8 +103,10 @@ func (l limitCheck) text() string {
 	return fmt.Sprintf("%s; %s needed: reports will be shorter. %s", l.Has, l.Needs, l.Do)
 }
 
-// checkLimits compares what the topics of a list need at full depth with budgets and deadlines. batch: empty for a new one.
-func (a *app) checkLimits(ctx context.Context, o *outlook, list *topicList, plan *listPlan, batch string) ([]limitCheck, error) {
+// checkLimits compares what the topics of a list need at full depth with budgets and deadlines. batch: empty for a new
+// one.
+func (a *app) checkLimits(ctx context.Context, o *outlook, list *topicList, plan *listPlan,
+	batch string) ([]limitCheck, error) {
 	out := []limitCheck{}
 	topics := 0
 	for _, n := range plan.options {
@@ -125,7 +129,8 @@ func (a *app) checkLimits(ctx context.Context, o *outlook, list *topicList, plan
 	}
 	if dearest > 0 && run.Budget.Amount() > 0 {
 		needs := run.Budget.Of(dearest)
-		out = append(out, a.limitCheck("run budget", run.Budget, needs, roundBudget(run.Budget)+" each", roundBudget(needs)+" at most", "--budget", 1, o, run))
+		out = append(out, a.limitCheck("run budget", run.Budget, needs, roundBudget(run.Budget)+" each", roundBudget(needs)+
+			" at most", "--budget", 1, o, run))
 	}
 	common := func(what string, limit topicqueue.Budget, pool redisqueue.Pool, setting string) {
 		needs, _ := all.Amount(limit, o.prices, o.models)
@@ -166,7 +171,8 @@ func (a *app) checkLimits(ctx context.Context, o *outlook, list *topicList, plan
 }
 
 // limitCheck compares, and looks for what would suffice. runs: that the amount is for.
-func (a *app) limitCheck(what string, left, needs topicqueue.Budget, has, words, setting string, runs int, o *outlook, run topicqueue.Options) limitCheck {
+func (a *app) limitCheck(what string, left, needs topicqueue.Budget, has, words, setting string, runs int, o *outlook,
+	run topicqueue.Options) limitCheck {
 	c := limitCheck{What: what, Has: has, Needs: words, Enough: needs.Amount() <= left.Amount()}
 	if c.Enough {
 		return c
@@ -181,7 +187,8 @@ func (a *app) limitCheck(what string, left, needs topicqueue.Budget, has, words,
 		if err != nil {
 			continue
 		}
-		amount, known := jobs.EstimateRun(other, a.cfg.Researching.MaxActions, o.seen).Times(runs).Amount(left, o.prices, o.models)
+		amount, known := jobs.EstimateRun(other, a.cfg.Researching.MaxActions, o.seen).Times(runs).Amount(left,
+			o.prices, o.models)
 		if known && amount.Amount() > 0 && amount.Amount() <= left.Amount() && preset != run.Preset {
 			c.Do += fmt.Sprintf(", or use --preset %s, which takes about %s", preset, roundBudget(amount))
 			break
@@ -191,8 +198,10 @@ func (a *app) limitCheck(what string, left, needs topicqueue.Budget, has, words,
 	return c
 }
 
-// checkDeadlines checks that what is due first can be ready first. waiting: runs that are there already, taken to be like these.
-func checkDeadlines(o *outlook, plan *listPlan, all jobs.Estimate, of func(map[int]int) jobs.Estimate, topics, waiting int) []limitCheck {
+// checkDeadlines checks that what is due first can be ready first. waiting: runs that are there already, taken to be
+// like these.
+func checkDeadlines(o *outlook, plan *listPlan, all jobs.Estimate, of func(map[int]int) jobs.Estimate,
+	topics, waiting int) []limitCheck {
 	var out []limitCheck
 	due := map[int]int{}
 	for _, at := range slices.SortedFunc(maps.Keys(plan.due), time.Time.Compare) {
@@ -202,10 +211,12 @@ func checkDeadlines(o *outlook, plan *listPlan, all jobs.Estimate, of func(map[i
 		sum := of(due)
 		sum.Busy += all.Busy / time.Duration(topics) * time.Duration(waiting)
 		left, took := at.Sub(o.now), sum.Took(o.slots)
-		c := limitCheck{What: "deadline", Has: fmt.Sprintf("%s is in %s", at.Local().Format("2006-01-02 15:04"), max(0, left).Round(time.Second)),
+		c := limitCheck{What: "deadline", Has: fmt.Sprintf("%s is in %s", at.Local().Format("2006-01-02 15:04"),
+			max(0, left).Round(time.Second)),
 			Needs: fmt.Sprintf("about %s with %d slots", took.Round(time.Second), o.slots), Enough: took <= left}
 		if !c.Enough {
-			c.Do = fmt.Sprintf("For full depth, start workers with %d slots in all, or use a smaller preset.", int(int64(sum.Busy)/max(1, int64(left)))+1)
+			c.Do = fmt.Sprintf("For full depth, start workers with %d slots in all, or use a smaller preset.",
+				int(int64(sum.Busy)/max(1, int64(left)))+1)
 			if sum.Chain > left {
 				c.Do = "No number of workers makes a single run that fast: use a smaller preset or a later deadline."
 			}

@@ -43,7 +43,8 @@ func askIndexes(ctx context.Context, index *papers.Search) []checkup {
 	var out []checkup
 	for _, answer := range index.Ask(ctx, papers.ParseQuery("electron", 1)) {
 		label := papers.Label(answer.Provider)
-		c := checkup{Name: "paper_search", Result: "ok", Text: fmt.Sprintf("%s answers in %s", label, answer.Took.Round(time.Millisecond))}
+		c := checkup{Name: "paper_search", Result: "ok",
+			Text: fmt.Sprintf("%s answers in %s", label, answer.Took.Round(time.Millisecond))}
 		switch {
 		case answer.Err != nil:
 			c = failure(c.Name, answer.Err)
@@ -58,7 +59,8 @@ func askIndexes(ctx context.Context, index *papers.Search) []checkup {
 
 // indexHint says what to do about an index that does not answer.
 func indexHint(provider string, err error) string {
-	key := map[string]string{papers.OpenAlex: "OPENALEX_API_KEY", papers.SemanticScholar: "SEMANTIC_SCHOLAR_API_KEY"}[provider]
+	key := map[string]string{papers.OpenAlex: "OPENALEX_API_KEY",
+		papers.SemanticScholar: "SEMANTIC_SCHOLAR_API_KEY"}[provider]
 	var status *fetch.StatusError
 	switch {
 	case errors.As(err, &status) && key != "" && status.Status < http.StatusInternalServerError:

@@ -14,13 +14,16 @@ import (
 func (a *app) purgeCommand() *cobra.Command {
 	var dry, yes bool
 	cmd := &cobra.Command{
-		Use: "purge --dry-run|--yes", Short: "Delete reports, data, list entries, memories and knowledge that retention.* no longer keeps", Args: cobra.NoArgs,
+		Use:   "purge --dry-run|--yes",
+		Short: "Delete reports, data, list entries, memories and knowledge that retention.* no longer keeps",
+		Args:  cobra.NoArgs,
 		Long: `Delete what the settings retention.* no longer keep: reports, data and evidence of runs, entries of lists with their digests, earlier
 states of what is remembered of topics, versions of knowledge bases; and, older than a day, what killed processes have left of their writes. What is in use
 stays: runs and batches that have not ended, and what the next night of a recurring topic needs.`,
 		RunE: a.command(func(cmd *cobra.Command, _ []string) error {
 			if dry == yes {
-				return usageError{hintError{errors.New("purge deletes permanently: choose --dry-run or --yes"), "--dry-run shows what would go, --yes deletes it."}}
+				return usageError{hintError{errors.New("purge deletes permanently: choose --dry-run or --yes"),
+					"--dry-run shows what would go, --yes deletes it."}}
 			}
 			return a.purge(cmd.Context(), dry)
 		}),
@@ -44,8 +47,9 @@ func (a *app) purge(ctx context.Context, dry bool) (err error) {
 	things, files, total := 0, 0, int64(0)
 	p := jobs.Purge{
 		Queue: d.queue, Store: store, Now: d.clock.Now(), Dry: dry,
-		Reports: jobs.Keep{Days: r.ReportDays, Count: r.ReportCount}, Bundles: jobs.Keep{Days: r.BundleDays, Count: r.BundleCount},
-		Runs: jobs.Keep{Days: r.RunDays, Count: r.RunCount}, Topics: jobs.Keep{Days: r.TopicDays, Count: r.TopicCount},
+		Reports: jobs.Keep{Days: r.ReportDays, Count: r.ReportCount},
+		Bundles: jobs.Keep{Days: r.BundleDays, Count: r.BundleCount},
+		Runs:    jobs.Keep{Days: r.RunDays, Count: r.RunCount}, Topics: jobs.Keep{Days: r.TopicDays, Count: r.TopicCount},
 		Knowledge: jobs.Keep{Days: r.KnowledgeDays, Count: r.KnowledgeCount},
 	}
 	err = p.Run(ctx, func(gone jobs.Purged) error {

@@ -63,7 +63,8 @@ func (a *app) openDesk(ctx context.Context, start bool) (*desk, error) {
 	default:
 		r, err := localredis.Attach(ctx, a.cfg.DataDir)
 		if errors.Is(err, localredis.ErrNotRunning) {
-			return nil, usageError{hintError{noQueueError{}, "Start Redis and set REDIS_URL, for example to redis://127.0.0.1:6379/0, or use `nightdesk run`."}}
+			return nil, usageError{hintError{noQueueError{},
+				"Start Redis and set REDIS_URL, for example to redis://127.0.0.1:6379/0, or use `nightdesk run`."}}
 		}
 		if err != nil {
 			return nil, err
@@ -79,7 +80,8 @@ func (d *desk) connect(ctx context.Context) {
 	d.clock = redisqueue.StartClock(ctx, d.redis)
 	d.closers = append(d.closers, d.clock.Close)
 	client := asynq.NewClientFromRedisClient(d.redis)
-	d.queue, d.dispatcher = redisqueue.New(d.redis, redisqueue.DefaultTiming), jobs.NewDispatcher(client, asynq.NewInspectorFromRedisClient(d.redis))
+	d.queue, d.dispatcher = redisqueue.New(d.redis, redisqueue.DefaultTiming),
+		jobs.NewDispatcher(client, asynq.NewInspectorFromRedisClient(d.redis))
 }
 
 // openWorkingDesk is openDesk for commands that put work into the queue or do it: what is wrong with the Redis is said
@@ -111,7 +113,8 @@ func (a *app) warnOfRedis(ctx context.Context, d *desk) error {
 	return nil
 }
 
-// clockTrouble says what is wrong when the clock of this machine is so far ahead of Redis's, or behind it; empty: nothing.
+// clockTrouble says what is wrong when the clock of this machine is so far ahead of Redis's, or behind it; empty:
+// nothing.
 func clockTrouble(ahead time.Duration) (text, hint string) {
 	if ahead.Abs() < 30*time.Second { // asynq, which goes by the clocks of machines, allows for that
 		return "", ""
@@ -121,7 +124,8 @@ func clockTrouble(ahead time.Duration) (text, hint string) {
 		side = "behind"
 	}
 	return fmt.Sprintf("the clock of this machine is %s %s the clock of Redis", ahead.Abs().Round(time.Second), side),
-		"Runs and schedules use the clock of Redis. Synchronize both clocks (NTP); otherwise tasks may be handed out twice. This is harmless but fills the log."
+		"Runs and schedules use the clock of Redis. Synchronize both clocks (NTP); otherwise tasks may be handed out " +
+			"twice. This is harmless but fills the log."
 }
 
 // dialTime bounds the first answer of a Redis.
@@ -157,7 +161,8 @@ func (a *app) pingRedis(ctx context.Context, client redis.UniversalClient) error
 	return a.await(ctx, "Redis", lastingRedis, ping)
 }
 
-// clusterLook is how long after a failover a cluster's client may still ask the node that is gone: nothing else tells it.
+// clusterLook is how long after a failover a cluster's client may still ask the node that is gone: nothing else tells
+// it.
 const clusterLook = 3 * time.Second
 
 func newRedisClient(options *redis.UniversalOptions) redis.UniversalClient {
@@ -170,7 +175,8 @@ func newRedisClient(options *redis.UniversalOptions) redis.UniversalClient {
 	return redis.NewClusterClient(cluster)
 }
 
-// redisOptions turns the address into what newRedisClient takes: it makes a plain, a sentinel or a cluster client of it.
+// redisOptions turns the address into what newRedisClient takes: it makes a plain, a sentinel or a cluster client of
+// it.
 func (a *app) redisOptions() (*redis.UniversalOptions, error) {
 	address, err := config.ParseRedisAddress(a.cfg.RedisURL.Reveal())
 	if err != nil {
@@ -211,7 +217,8 @@ func redisHint(err error) string {
 	case errors.As(err, &name):
 		return "Use a host name that stands in the certificate of the server."
 	case redis.IsAuthError(err), redis.IsPermissionError(err):
-		return "Correct user and password in REDIS_URL: redis://user:password@host:6379/0, percent-encoded. A user needs all keys, all channels and all commands but administration."
+		return "Correct user and password in REDIS_URL: redis://user:password@host:6379/0, percent-encoded. A user needs " +
+			"all keys, all channels and all commands but administration."
 	}
 	return "Start it there, or correct REDIS_URL; unset, `nightdesk run` brings a Redis of its own."
 }

@@ -51,7 +51,8 @@ func inspectRedis(ctx context.Context, rdb redis.UniversalClient) []redisFinding
 		return nil
 	})
 	if err != nil {
-		all = append(all, redisFinding{redisUnknown, fmt.Sprintf("not all masters of the cluster could be looked at: %v", err), ""})
+		all = append(all, redisFinding{redisUnknown,
+			fmt.Sprintf("not all masters of the cluster could be looked at: %v", err), ""})
 	}
 	slices.SortFunc(all, func(x, y redisFinding) int { return strings.Compare(x.Text, y.Text) })
 	return all
@@ -80,7 +81,8 @@ func judgeRedis(text, where, cli string) []redisFinding {
 	}
 	var found []redisFinding
 	if version := info["redis_version"]; tooOld(version) {
-		found = append(found, redisFinding{redisTooOld, fmt.Sprintf("%s is version %s: %d.%d or later is needed", where, version, leastMajor, leastMinor),
+		found = append(found, redisFinding{redisTooOld, fmt.Sprintf("%s is version %s: %d.%d or later is needed", where,
+			version, leastMajor, leastMinor),
 			"Install a newer Redis or Valkey."})
 	}
 	switch policy := info["maxmemory_policy"]; policy {
@@ -89,17 +91,22 @@ func judgeRedis(text, where, cli string) []redisFinding {
 		found = append(found, redisFinding{redisUnknown, where + " does not tell its maxmemory-policy",
 			"Make sure that it is noeviction. With any other policy, a full Redis deletes runs."})
 	default:
-		found = append(found, redisFinding{redisEvicting, fmt.Sprintf("maxmemory-policy is %s at %s: a full Redis deletes runs", policy, where),
-			fmt.Sprintf("Fix it with `%s CONFIG SET maxmemory-policy noeviction` and make the same change in redis.conf.", cli)})
+		found = append(found,
+			redisFinding{redisEvicting, fmt.Sprintf("maxmemory-policy is %s at %s: a full Redis deletes runs", policy, where),
+				fmt.Sprintf("Fix it with `%s CONFIG SET maxmemory-policy noeviction` and make the same change in redis.conf.",
+					cli)})
 	}
 	used, _ := strconv.ParseInt(info["used_memory"], 10, 64)
 	if most, _ := strconv.ParseInt(info["maxmemory"], 10, 64); most > 0 && used >= most/10*9 {
-		found = append(found, redisFinding{redisNearlyFull, fmt.Sprintf("%s uses %s of its maxmemory of %s: when it is full, no run goes on", where, sizeWords(used), sizeWords(most)),
-			"Raise its maxmemory, or delete old runs with `nightdesk purge`."})
+		found = append(found,
+			redisFinding{redisNearlyFull, fmt.Sprintf("%s uses %s of its maxmemory of %s: when it is full, no run goes on",
+				where, sizeWords(used), sizeWords(most)),
+				"Raise its maxmemory, or delete old runs with `nightdesk purge`."})
 	}
 	if info["aof_enabled"] == "0" {
-		found = append(found, redisFinding{redisForgetful, fmt.Sprintf("appendonly is off at %s: its restart loses the queue", where),
-			fmt.Sprintf("Fix it with `%s CONFIG SET appendonly yes` and make the same change in redis.conf.", cli)})
+		found = append(found,
+			redisFinding{redisForgetful, fmt.Sprintf("appendonly is off at %s: its restart loses the queue", where),
+				fmt.Sprintf("Fix it with `%s CONFIG SET appendonly yes` and make the same change in redis.conf.", cli)})
 	}
 	return found
 }

@@ -32,7 +32,8 @@ func (a *app) replayCommand() *cobra.Command {
 	var f replayFlags
 	var template string
 	cmd := &cobra.Command{
-		Use: "replay RUN", Short: "Write a run's report again from its stored evidence, without any search", Args: cobra.ExactArgs(1),
+		Use: "replay RUN", Short: "Write a run's report again from its stored evidence, without any search",
+		Args: cobra.ExactArgs(1),
 		Long: `Write a run's report again from its stored evidence, without any search: with the model that is configured now
 (LLM_MODEL, LLM_WRITER_MODEL), in another language, citation style or format, or with the sections of a template. The stored
 report stays as it is: the new one goes to standard output, or to --out FILE.`,
@@ -46,7 +47,8 @@ report stays as it is: the new one goes to standard output, or to --out FILE.`,
 	flags := cmd.Flags()
 	flags.StringVar(&f.language, "language", "", "language of the report (default: that of the run)")
 	flags.StringVar(&f.style, "citation-style", "", "anchors or numbered (default: that of the run)")
-	flags.StringVar(&template, "template", "", "file with the sections of the report (default: that of the run; \"\": none)")
+	flags.StringVar(&template, "template", "",
+		"file with the sections of the report (default: that of the run; \"\": none)")
 	flags.StringVar(&f.format, "format", "md", "md, html or docx")
 	flags.StringVar(&f.out, "out", "", "file for the report (default: standard output)")
 	flags.BoolVar(&f.extractive, "extractive", false, "of verbatim quotes alone, without a model")
@@ -98,7 +100,8 @@ func (a *app) replay(ctx context.Context, name string, f replayFlags) error {
 		return noBundle(err)
 	}
 	o := &in.Run.Options
-	asked := map[string]string{"language": cmp.Or(f.language, o.Language), "reporting.citation_style": cmp.Or(f.style, o.CitationStyle)}
+	asked := map[string]string{"language": cmp.Or(f.language, o.Language),
+		"reporting.citation_style": cmp.Or(f.style, o.CitationStyle)}
 	cfg, err := a.cfg.With(asked)
 	if err != nil {
 		return usageError{err}
@@ -138,7 +141,8 @@ func (a *app) replay(ctx context.Context, name string, f replayFlags) error {
 		return err
 	}
 	report.AddHead(in.Run)
-	result.Title, result.Words, result.Citations, result.Removed, result.Fallbacks = report.Title, report.Words, report.Cited, report.Removed, report.Fallbacks
+	result.Title, result.Words, result.Citations, result.Removed, result.Fallbacks = report.Title, report.Words,
+		report.Cited, report.Removed, report.Fallbacks
 	body := []byte(report.Markdown)
 	if f.format != "md" {
 		shown, err := jobs.ReportToFormat(ctx, store, in, report)
@@ -161,8 +165,10 @@ func (a *app) replay(ctx context.Context, name string, f replayFlags) error {
 		return err
 	}
 	if len(report.Fallbacks) > 0 && !f.extractive {
-		err := fmt.Errorf("the model failed at %s, whose local form was used: %s", counted(len(report.Fallbacks), "step"), report.Fallbacks[0])
-		return resultError{hintError{err, "`nightdesk doctor --model` says whether it answers; --extractive does without it."}, exitPartial}
+		err := fmt.Errorf("the model failed at %s, whose local form was used: %s", counted(len(report.Fallbacks), "step"),
+			report.Fallbacks[0])
+		return resultError{hintError{err,
+			"`nightdesk doctor --model` says whether it answers; --extractive does without it."}, exitPartial}
 	}
 	return nil
 }

@@ -34,7 +34,8 @@ func (a *app) reportCommand() *cobra.Command {
 		Use: "report RUN|BATCH", Short: "Print the report of a run, or the digest of a batch", Args: cobra.ExactArgs(1),
 		RunE: a.command(func(cmd *cobra.Command, args []string) error { return a.report(cmd.Context(), args[0], f) }),
 	}
-	cmd.Flags().StringVar(&f.format, "format", "md", "md, html or docx, of those that the run has made (reporting.formats)")
+	cmd.Flags().StringVar(&f.format, "format", "md",
+		"md, html or docx, of those that the run has made (reporting.formats)")
 	f.linkFlags(cmd, "report")
 	return cmd
 }
@@ -58,13 +59,17 @@ func (a *app) report(ctx context.Context, name string, f reportFlags) error {
 	if errors.Is(err, storage.ErrNotExist) && !isRunID(runID) && (format == "md" || format == formats.NameHTML && f.link) {
 		err := a.digest(ctx, runID, f)
 		if errors.As(err, new(noBatchError)) {
-			return usageError{hintError{fmt.Errorf("there is no run and no batch %q", runID), "`nightdesk list` shows what there is."}}
+			return usageError{hintError{fmt.Errorf("there is no run and no batch %q", runID),
+				"`nightdesk list` shows what there is."}}
 		}
 		return err
 	}
 	if errors.Is(err, storage.ErrNotExist) && format != "md" {
-		return usageError{hintError{fmt.Errorf("there is no report of run %q as %s in %s", runID, format, store.Location("reports")),
-			"The setting reporting.formats says which are made beside Markdown; " + storage.MetadataKey(runID) + " says why one was not.\n`nightdesk replay RUN --format " + format + " --out FILE` makes it of the stored evidence."}}
+		return usageError{hintError{fmt.Errorf("there is no report of run %q as %s in %s", runID, format,
+			store.Location("reports")),
+			"The setting reporting.formats says which are made beside Markdown; " + storage.MetadataKey(runID) +
+				" says why one was not.\n`nightdesk replay RUN --format " + format +
+				" --out FILE` makes it of the stored evidence."}}
 	}
 	if errors.Is(err, storage.ErrNotExist) {
 		return usageError{hintError{fmt.Errorf("there is no report of run %q in %s", runID, store.Location("reports")),
@@ -91,7 +96,8 @@ func (a *app) report(ctx context.Context, name string, f reportFlags) error {
 		return nil
 	}
 	if format == formats.NameDOCX && isTerminal(a.stdout) {
-		return usageError{hintError{errors.New("a document is nothing to read in a terminal"), "Write it to a file: nightdesk report " + runID + " --format docx > report.docx; or see where it is with --path."}}
+		return usageError{hintError{errors.New("a document is nothing to read in a terminal"),
+			"Write it to a file: nightdesk report " + runID + " --format docx > report.docx; or see where it is with --path."}}
 	}
 	_, err = a.stdout.Write(body)
 	return err

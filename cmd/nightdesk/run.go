@@ -40,7 +40,8 @@ func (a *app) runCommand() *cobra.Command {
 			return a.runTopic(cmd.Context(), strings.Join(args, " "), out)
 		}),
 	}
-	cmd.Long = "Research one topic in this process; the report's path is the last line. TOPIC is a line or a paragraph; - reads it\nfrom standard input."
+	cmd.Long = "Research one topic in this process; the report's path is the last line. TOPIC is a line or a " +
+		"paragraph; - reads it\nfrom standard input."
 	a.runFlags(cmd)
 	a.settingFlag(cmd, false, "concurrency", "worker.concurrency", "number of tasks to run in parallel")
 	cmd.Flags().StringVar(&out, "out", "", "directory for the report and its data (default: the storage)")
@@ -52,14 +53,20 @@ func (a *app) runFlags(cmd *cobra.Command) {
 	a.settingFlag(cmd, false, "preset", "preset", "limits of the research: quick, medium, deep or auto")
 	a.settingFlag(cmd, false, "kb", "kb_name", "knowledge base by name, or a directory, which is indexed on the way")
 	a.settingFlag(cmd, false, "language", "language", "language of the report: en, zh or another tag")
-	a.settingFlag(cmd, false, "duration", "limits.run_duration", "maximum duration, counted from the start of planning, such as 20m")
-	cmd.Flags().StringVar(&a.deadline, "deadline", "", "when the report is due, waiting included: 07:00, 2026-03-01 07:00 or RFC 3339")
+	a.settingFlag(cmd, false, "duration", "limits.run_duration",
+		"maximum duration, counted from the start of planning, such as 20m")
+	cmd.Flags().StringVar(&a.deadline, "deadline", "",
+		"when the report is due, waiting included: 07:00, 2026-03-01 07:00 or RFC 3339")
 	a.budgetFlags(cmd)
-	cmd.Flags().BoolVar(&a.incremental, "incremental", false, "update the last report on this topic: research only what changed and list the changes first")
+	cmd.Flags().BoolVar(&a.incremental, "incremental", false,
+		"update the last report on this topic: research only what changed and list the changes first")
 	a.settingFlag(cmd, false, "strategy", "researching.strategy", "exploratory (broad), balanced or focused (deep)")
-	a.settingFlag(cmd, false, "sources", "researching.sources", "kinds of sources that may be used: kb, web, papers, code with commas between them (default: all that are configured)")
+	a.settingFlag(cmd, false, "sources", "researching.sources",
+		"kinds of sources that may be used: kb, web, papers, code with commas between them (default: all that "+
+			"are configured)")
 	a.settingFlag(cmd, false, "citation-style", "reporting.citation_style", "anchors or numbered")
-	a.settingFlag(cmd, false, "report-template", "reporting.template", "file with the sections of the report and instructions for them, in Markdown")
+	a.settingFlag(cmd, false, "report-template", "reporting.template",
+		"file with the sections of the report and instructions for them, in Markdown")
 }
 
 // options resolves how topics are researched, indexing the knowledge base on the way.
@@ -89,9 +96,12 @@ func (a *app) optionsOf(cfg config.Config, kb string) (topicqueue.Options, error
 		return options, err
 	}
 	if len(options.Tools) == 0 {
-		err := hintError{errors.New("there is nothing to search in"), "Give a knowledge base: --kb DIR indexes a folder on the way, --kb NAME uses one that `nightdesk kb add` made.\nOr a search engine of the web: SEARXNG_URL, or a key such as TAVILY_API_KEY or BRAVE_API_KEY."}
+		err := hintError{errors.New("there is nothing to search in"),
+			"Give a knowledge base: --kb DIR indexes a folder on the way, --kb NAME uses one that `nightdesk kb add` " +
+				"made.\nOr a search engine of the web: SEARXNG_URL, or a key such as TAVILY_API_KEY or BRAVE_API_KEY."}
 		if kb != "" || len(a.cfg.WebSearch.Engines()) > 0 {
-			err.hint = "All tools are switched off: set one of researching.enable_rag_hybrid, enable_rag_naive, enable_query_item, enable_web_search to true."
+			err.hint = "All tools are switched off: set one of researching.enable_rag_hybrid, enable_rag_naive, " +
+				"enable_query_item, enable_web_search to true."
 		}
 		return options, usageError{err}
 	}
@@ -175,7 +185,8 @@ func (a *app) runTopic(ctx context.Context, topic, out string) (err error) {
 	if err != nil {
 		return err
 	}
-	sub, err := d.dispatcher.Enqueue(ctx, d.queue, redisqueue.Batch{Name: name, CreatedAt: created}, topic, options, name, now)
+	sub, err := d.dispatcher.Enqueue(ctx, d.queue, redisqueue.Batch{Name: name, CreatedAt: created}, topic,
+		options, name, now)
 	if err != nil {
 		return err
 	}
@@ -196,7 +207,8 @@ func (a *app) runTopic(ctx context.Context, topic, out string) (err error) {
 	}
 	worker.Stop()
 	if ctx.Err() != nil {
-		return hintError{fmt.Errorf("interrupted; run %s is not finished", sub.Run.ID), "Run the command again to start over. Use `nightdesk enqueue` for work that should survive the terminal."}
+		return hintError{fmt.Errorf("interrupted; run %s is not finished", sub.Run.ID),
+			"Run the command again to start over. Use `nightdesk enqueue` for work that should survive the terminal."}
 	}
 	if followErr != nil {
 		return followErr
@@ -225,7 +237,8 @@ func usable(q *redisqueue.Queue, store storage.Store) func(context.Context) erro
 }
 
 // awaitPublished waits until everything of a run that has ended is in storage. usable: see follow.
-func (a *app) awaitPublished(ctx context.Context, q *redisqueue.Queue, runID string, usable func(context.Context) error, n noter) error {
+func (a *app) awaitPublished(ctx context.Context, q *redisqueue.Queue, runID string, usable func(context.Context) error,
+	n noter) error {
 	for o := (outage{noter: n, since: time.Now(), patience: outageTime}); ; {
 		run, err := q.Run(ctx, runID)
 		switch {
@@ -252,8 +265,8 @@ func (a *app) awaitPublished(ctx context.Context, q *redisqueue.Queue, runID str
 	}
 }
 
-// checkModel asks the model server of a role whether it is there and knows key and model. A worker waits for one that is away, since
-// its night is long; somebody who waits for one report is told at once.
+// checkModel asks the model server of a role whether it is there and knows key and model. A worker waits for one that
+// is away, since its night is long; somebody who waits for one report is told at once.
 func (a *app) checkModel(ctx context.Context, model llm.Model, role llm.Role) error {
 	client, ok := model.(*llm.Client)
 	if !ok {
@@ -276,8 +289,10 @@ func (a *app) dropLane(d *desk, lane string) {
 }
 
 // result gathers what a finished run came to.
-func (a *app) result(ctx context.Context, from runReader, store storage.Store, run topicqueue.Run, started time.Time) (runResult, error) {
-	r := runResult{RunID: run.ID, Batch: run.Batch, Topic: run.Topic, State: run.State, Reason: run.Reason, Unpublished: run.Unpublished, TookMS: time.Since(started).Milliseconds()}
+func (a *app) result(ctx context.Context, from runReader, store storage.Store, run topicqueue.Run,
+	started time.Time) (runResult, error) {
+	r := runResult{RunID: run.ID, Batch: run.Batch, Topic: run.Topic, State: run.State, Reason: run.Reason,
+		Unpublished: run.Unpublished, TookMS: time.Since(started).Milliseconds()}
 	r.Report, r.Cuts = location(store, run), run.Cuts
 	r.Spent, r.Budget = spentOf(run)
 	blocks, err := from.Blocks(ctx, run.ID)

@@ -86,8 +86,8 @@ var shortID = regexp.MustCompile(`^[a-z2-7]{10}$`)
 // shortOf returns the end of a run's id, by which commands know it, too.
 func shortOf(runID string) string { return runID[max(0, len(runID)-10):] }
 
-// fullID returns the id of the run that a person has named by the last ten characters of its id, and other names as they
-// are. queue: nil where there is none.
+// fullID returns the id of the run that a person has named by the last ten characters of its id, and other names as
+// they are. queue: nil where there is none.
 func (a *app) fullID(ctx context.Context, queue *redisqueue.Queue, name string) (string, error) {
 	if !shortID.MatchString(name) {
 		return name, nil
@@ -126,7 +126,8 @@ func (a *app) fullID(ctx context.Context, queue *redisqueue.Queue, name string) 
 	case 1:
 		return found[0], nil
 	}
-	return "", usageError{hintError{fmt.Errorf("%d runs end with %s", len(found), name), "Give one of the full ids: " + strings.Join(found, ", ")}}
+	return "", usageError{hintError{fmt.Errorf("%d runs end with %s", len(found), name), "Give one of the full ids: " +
+		strings.Join(found, ", ")}}
 }
 
 func endingWith(ids []string, end string) (found []string) {

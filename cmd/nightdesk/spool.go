@@ -86,7 +86,8 @@ func (s *spool) at(i int) (t spooledTopic, err error) {
 	return t, nil
 }
 
-// each calls do for every topic in the order of the list, after flush, with its number from 0, until do returns an error.
+// each calls do for every topic in the order of the list, after flush, with its number from 0, until do returns an
+// error.
 func (s *spool) each(do func(i int, t spooledTopic) error) error {
 	if _, err := s.file.Seek(0, io.SeekStart); err != nil {
 		return fmt.Errorf("read the checked topics: %w", err)

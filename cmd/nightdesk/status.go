@@ -21,7 +21,8 @@ import (
 
 func (a *app) statusCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "status RUN|BATCH", Short: "Show one run with its topic blocks, or the counts of a batch", Args: cobra.ExactArgs(1),
+		Use: "status RUN|BATCH", Short: "Show one run with its topic blocks, or the counts of a batch",
+		Args: cobra.ExactArgs(1),
 		RunE: a.command(func(cmd *cobra.Command, args []string) error { return a.status(cmd.Context(), args[0]) }),
 	}
 }
@@ -100,7 +101,8 @@ func (a *app) storedStatus(ctx context.Context, store storage.Store, name string
 
 // runStatus prints the status of one run.
 func (a *app) runStatus(ctx context.Context, from runReader, store storage.Store, run topicqueue.Run) (err error) {
-	s := runStatus{Options: run.Options, CreatedAt: run.CreatedAt, StartedAt: run.StartedAt, EndedAt: run.EndedAt, ToolCalls: run.ToolCalls}
+	s := runStatus{Options: run.Options, CreatedAt: run.CreatedAt, StartedAt: run.StartedAt, EndedAt: run.EndedAt,
+		ToolCalls: run.ToolCalls}
 	if s.runResult, err = a.result(ctx, from, store, run, run.CreatedAt); err != nil {
 		return err
 	}
@@ -141,7 +143,8 @@ func (s runStatus) lines(run topicqueue.Run) []string {
 		add("waiting", "the queue keeps the report until it can be stored: %s", run.Unpublished)
 	}
 	if !run.FinalAt.IsZero() && run.EndedAt.IsZero() {
-		add("time", "ends by %s, %s left", run.FinalAt.Local().Format("15:04:05"), max(0, time.Until(run.FinalAt)).Round(time.Second))
+		add("time", "ends by %s, %s left", run.FinalAt.Local().Format("15:04:05"),
+			max(0, time.Until(run.FinalAt)).Round(time.Second))
 	}
 	if s.Report != "" {
 		add("report", "%s", s.Report)
@@ -150,7 +153,8 @@ func (s runStatus) lines(run topicqueue.Run) []string {
 		add("page", "%s", s.Page)
 	}
 	add("so far", "%s, %s, %s, %s", counted(s.Sources, "source"), counted(s.LLMCalls, "model call"),
-		counted(s.PromptTokens+s.CompletionTokens, "token"), (time.Duration(s.TookMS) * time.Millisecond).Round(100*time.Millisecond))
+		counted(s.PromptTokens+s.CompletionTokens, "token"),
+		(time.Duration(s.TookMS) * time.Millisecond).Round(100*time.Millisecond))
 	if spent := spentWords(s.Spent, s.Budget); spent != "" {
 		if len(s.Cuts) > 0 {
 			spent += "; cut: " + strings.Join(s.Cuts, ", ")
@@ -187,13 +191,14 @@ func (s runStatus) blockLines(run topicqueue.Run) []string {
 
 // batchStatus is what `status BATCH --json` prints.
 type batchStatus struct {
-	Batch       string                      `json:"batch"`
-	Runs        int                         `json:"runs"`
-	States      map[topicqueue.RunState]int `json:"states"`
-	Paused      int                         `json:"paused"`
-	Budget      topicqueue.Budget           `json:"budget,omitzero"` // of all runs together
-	Spent       topicqueue.Budget           `json:"spent,omitzero"`  // by runs with a budget
-	Unpublished int                         `json:"unpublished"`     // that have ended and whose bundles are not yet whole in storage
+	Batch  string                      `json:"batch"`
+	Runs   int                         `json:"runs"`
+	States map[topicqueue.RunState]int `json:"states"`
+	Paused int                         `json:"paused"`
+	Budget topicqueue.Budget           `json:"budget,omitzero"` // of all runs together
+	Spent  topicqueue.Budget           `json:"spent,omitzero"`  // by runs with a budget
+	// that have ended and whose bundles are not yet whole in storage
+	Unpublished int `json:"unpublished"`
 }
 
 // batchStatus also reports whether a run of the batch waits for workers that all runs share.

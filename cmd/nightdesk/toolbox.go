@@ -32,7 +32,8 @@ func (t toolbox) of(ctx context.Context, run topicqueue.Run) (box jobs.Toolbox, 
 		case ok:
 			box.Tools = append(box.Tools, common)
 		case name == "web_search":
-			zerolog.Ctx(ctx).Warn().Str("run", run.ID).Msg("a run wants web_search, and this worker has no search engine: set SEARXNG_URL or a key here, too")
+			zerolog.Ctx(ctx).Warn().Str("run",
+				run.ID).Msg("a run wants web_search, and this worker has no search engine: set SEARXNG_URL or a key here, too")
 		case b == nil: // the others search the knowledge base
 		case name == "rag_hybrid":
 			box.Tools = append(box.Tools, tools.NewRAGHybrid(b, t.bases.limit))

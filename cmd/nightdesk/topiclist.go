@@ -39,8 +39,8 @@ func (l *topicList) Close() error { return errors.Join(l.spool.Close(), l.there.
 // shortName is a list's name as it is shown.
 func (l *topicList) shortName() string { return filepath.Base(l.name) }
 
-// head returns the topic whose run this one's is: itself, or an earlier one that is the same, or, with near, nearly the same;
-// -1, with near, when the batch has such a one.
+// head returns the topic whose run this one's is: itself, or an earlier one that is the same, or, with near, nearly
+// the same; -1, with near, when the batch has such a one.
 func (l *topicList) head(i int32, near bool) int32 {
 	for {
 		switch {
@@ -105,7 +105,8 @@ type known struct {
 // entered is what is kept of a topic for those below: hashes of its text and of what it is researched in.
 type entered struct{ topic, scope uint64 }
 
-// readList reads and checks a list. The error is for what ends the reading; what is wrong with single lines is in the list.
+// readList reads and checks a list. The error is for what ends the reading; what is wrong with single lines is in the
+// list.
 func (a *app) readList(ctx context.Context, in io.Reader, f enqueueFlags) (*topicList, error) {
 	format, err := topiclist.ParseFormat(f.format)
 	if err != nil {
@@ -151,7 +152,8 @@ func (a *app) readList(ctx context.Context, in io.Reader, f enqueueFlags) (*topi
 	if err := r.read(ctx, rows); err != nil {
 		return nil, errors.Join(err, r.list.Close())
 	}
-	r.list.format, r.list.unused, r.list.unknown, r.list.clashes = rows.Format(), rows.Unused(), rows.Unknown(), rows.Clashes()
+	r.list.format, r.list.unused, r.list.unknown, r.list.clashes = rows.Format(), rows.Unused(),
+		rows.Unknown(), rows.Clashes()
 	return r.list, nil
 }
 
@@ -228,9 +230,11 @@ func (r *listReader) enter(t spooledTopic) (problem string) {
 		case first.topic != me.topic:
 			return fmt.Sprintf("the id %q is that of line %d, which has another topic", topicqueue.Clip(t.Ref, 60), line)
 		case first.scope != me.scope && t.Ref != "":
-			return fmt.Sprintf("the id %q is that of line %d, which has another language, knowledge base or other sources", topicqueue.Clip(t.Ref, 60), line)
+			return fmt.Sprintf("the id %q is that of line %d, which has another language, knowledge base or other sources",
+				topicqueue.Clip(t.Ref, 60), line)
 		case first.scope != me.scope:
-			return fmt.Sprintf("it is the topic of line %d again, with another language, knowledge base or other sources: for a report of its own give it an id", line)
+			return fmt.Sprintf("it is the topic of line %d again, with another language, knowledge base or other sources: "+
+				"for a report of its own give it an id", line)
 		}
 		same = number
 	} else {

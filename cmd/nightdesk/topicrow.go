@@ -31,7 +31,9 @@ func (r *listReader) check(row topiclist.Row) (t spooledTopic, problem string) {
 			return t, err.Error()
 		}
 	}
-	own, err := checkTags(strings.FieldsFunc(row.Options["tags"], func(r rune) bool { return strings.ContainsRune(",;|", r) }))
+	own, err := checkTags(strings.FieldsFunc(row.Options["tags"], func(r rune) bool {
+		return strings.ContainsRune(",;|", r)
+	}))
 	if err != nil {
 		return t, err.Error()
 	}
@@ -54,8 +56,10 @@ func (r *listReader) check(row topiclist.Row) (t spooledTopic, problem string) {
 
 // rowSettings are the options of a row that are settings.
 var rowSettings = []struct{ column, path string }{
-	{"preset", "preset"}, {"language", "language"}, {"strategy", "researching.strategy"}, {"sources", "researching.sources"},
-	{"duration", "limits.run_duration"}, {"budget", "limits.run_budget"}, {"citation_style", "reporting.citation_style"}, {"report_template", "reporting.template"},
+	{"preset", "preset"}, {"language", "language"}, {"strategy", "researching.strategy"},
+	{"sources", "researching.sources"},
+	{"duration", "limits.run_duration"}, {"budget", "limits.run_budget"}, {"citation_style", "reporting.citation_style"},
+	{"report_template", "reporting.template"},
 }
 
 // resolve returns the number of a row's options, which come before those of the batch.
@@ -85,7 +89,8 @@ func (r *listReader) resolve(options map[string]string) known {
 func (r *listReader) optionsOf(options map[string]string) (topicqueue.Options, error) {
 	kb := cmp.Or(options["kb"], r.kb)
 	if options["kb"] != "" && !slices.Contains(r.bases, kb) {
-		return topicqueue.Options{}, fmt.Errorf("there is no knowledge base %q: make it with `nightdesk kb add --name NAME DIR`", topicqueue.Clip(kb, 60))
+		return topicqueue.Options{},
+			fmt.Errorf("there is no knowledge base %q: make it with `nightdesk kb add --name NAME DIR`", topicqueue.Clip(kb, 60))
 	}
 	asked := map[string]string{}
 	for _, s := range rowSettings {

@@ -40,11 +40,13 @@ func normalSource(source string) (string, error) {
 			return "", usageError{fmt.Errorf("list of topics %s: not an address", fetch.Redact(source))}
 		}
 		if u.User != nil {
-			return "", usageError{fmt.Errorf("list of topics %s: an address with user or password is not kept; use a file, or s3://bucket/key with the AWS_* credentials", fetch.Redact(source))}
+			return "", usageError{fmt.Errorf("list of topics %s: an address with user or password is not kept; use a file, "+
+				"or s3://bucket/key with the AWS_* credentials", fetch.Redact(source))}
 		}
 		return source, nil
 	}
-	return "", usageError{fmt.Errorf("list of topics: %s:// is not known; give a file, an http(s) address or s3://bucket/key", scheme)}
+	return "", usageError{fmt.Errorf("list of topics: %s:// is not known; give a file, an http(s) address or "+
+		"s3://bucket/key", scheme)}
 }
 
 // shownSource returns the name of a list of topics as people see it: an address may hold a key.
@@ -93,7 +95,8 @@ func (a *app) openSource(ctx context.Context, d *desk, source string) (io.ReadCl
 		answer, err := client.Do(ctx, fetch.Request{URL: source, MaxBytes: maxList})
 		var refused *fetch.RefusedError
 		if errors.As(err, &refused) && refused.Reason == fetch.RefusedAddress {
-			return nil, hintError{fmt.Errorf("%w; allow its host by fetch.allow if it is one of your own", err), "For example NIGHTDESK_FETCH_ALLOW=lists.internal"}
+			return nil, hintError{fmt.Errorf("%w; allow its host by fetch.allow if it is one of your own", err),
+				"For example NIGHTDESK_FETCH_ALLOW=lists.internal"}
 		}
 		if err != nil {
 			return nil, err

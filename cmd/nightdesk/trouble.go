@@ -22,8 +22,8 @@ const (
 	ofStorage    = "storage"
 )
 
-// troubles returns what keeps the queue from being worked, or soon will. What cannot be found out because Redis is away is
-// told by others.
+// troubles returns what keeps the queue from being worked, or soon will. What cannot be found out because Redis is
+// away is told by others.
 func (a *app) troubles(ctx context.Context, d *desk, store storage.Store) []web.Trouble {
 	var out []web.Trouble
 	for _, look := range []func() (web.Trouble, error){
@@ -93,7 +93,8 @@ func missingSchedulers(ctx context.Context, d *desk) (t web.Trouble, err error) 
 	if err != nil || running > 0 || active == 0 {
 		return t, err
 	}
-	return web.Trouble{Of: ofSchedulers, Text: fmt.Sprintf("no scheduler is running and %s to fire", areOne(active, "schedule")),
+	return web.Trouble{Of: ofSchedulers, Text: fmt.Sprintf("no scheduler is running and %s to fire",
+		areOne(active, "schedule")),
 		Hint: "Start one with `nightdesk scheduler`."}, nil
 }
 
@@ -150,8 +151,10 @@ func smallRoom(dir string, runs int64) web.Trouble {
 	if !known || room >= need {
 		return web.Trouble{}
 	}
-	return web.Trouble{Of: ofStorage, Text: fmt.Sprintf("%s has %s left, a night needs about %s", filepath.Clean(dir), sizeWords(room), sizeWords(need)),
-		Hint: "Make room there, delete old runs with `nightdesk purge`, or move to a larger disk with --data-dir or STORAGE_URL."}
+	return web.Trouble{Of: ofStorage, Text: fmt.Sprintf("%s has %s left, a night needs about %s", filepath.Clean(dir),
+		sizeWords(room), sizeWords(need)),
+		Hint: "Make room there, delete old runs with `nightdesk purge`, or move to a larger disk with --data-dir or " +
+			"STORAGE_URL."}
 }
 
 // sizeWords is a number of bytes for a person.
@@ -236,7 +239,8 @@ func (a *app) checkWorkers(ctx context.Context) []checkup {
 		return []checkup{failure(ofWorkers, err)}
 	}
 	if w.Live > 0 {
-		return []checkup{{Name: ofWorkers, Result: "ok", Text: fmt.Sprintf("%s with %d slots", counted(w.Live, "worker"), w.Slots)}}
+		return []checkup{{Name: ofWorkers, Result: "ok",
+			Text: fmt.Sprintf("%s with %d slots", counted(w.Live, "worker"), w.Slots)}}
 	}
 	t, err := missingWorkers(ctx, d)
 	runs, runsErr := unfinished(ctx, d)

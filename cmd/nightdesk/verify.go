@@ -9,8 +9,9 @@ import (
 func (a *app) verifyCommand() *cobra.Command {
 	var foreign foreignReport
 	cmd := &cobra.Command{
-		Use:   "verify RUN | verify --report FILE.md --sources FILE.jsonl",
-		Short: "Check offline that a run's files are unchanged and its citations hold; or check the citations of a report from elsewhere",
+		Use: "verify RUN | verify --report FILE.md --sources FILE.jsonl",
+		Short: "Check offline that a run's files are unchanged and its citations hold; or check the citations of a report " +
+			"from elsewhere",
 		Long: `verify RUN checks offline that the files of a run are unchanged, and that its quotes and citations hold.
 
 verify --report FILE.md --sources FILE.jsonl checks every citation of a Markdown report from elsewhere against a list of
@@ -28,7 +29,8 @@ Exit codes with --report: 0 every citation is valid, 3 something was removed, 1 
 				return a.verifyReport(cmd.Context(), foreign)
 			}
 			if len(args) == 0 {
-				return usageError{hintError{errors.New("verify needs a run, or a report and its sources"), "nightdesk verify RUN, or nightdesk verify --report report.md --sources sources.jsonl"}}
+				return usageError{hintError{errors.New("verify needs a run, or a report and its sources"),
+					"nightdesk verify RUN, or nightdesk verify --report report.md --sources sources.jsonl"}}
 			}
 			return a.verifyBundle(cmd.Context(), args[0])
 		}),

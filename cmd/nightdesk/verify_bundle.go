@@ -30,7 +30,9 @@ func (a *app) verifyBundle(ctx context.Context, name string) error {
 		for _, p := range check.Problems {
 			fmt.Fprintf(a.stdout, "%s %s\n", p.File, p.What)
 		}
-		fmt.Fprintf(a.stdout, "%s: %d files, %d claims of %d sources among %d that tools returned, %d citations, %d sentences with citations: ", runID, check.Files, check.Claims, check.Sources, check.Returned, check.Citations, check.Sentences)
+		fmt.Fprintf(a.stdout,
+			"%s: %d files, %d claims of %d sources among %d that tools returned, %d citations, %d sentences with citations: ",
+			runID, check.Files, check.Claims, check.Sources, check.Returned, check.Citations, check.Sentences)
 		if len(check.Problems) == 0 {
 			fmt.Fprintln(a.stdout, "no problems found")
 		} else {
@@ -42,10 +44,12 @@ func (a *app) verifyBundle(ctx context.Context, name string) error {
 			counted(check.Outside, "passage"))
 	}
 	if check.Otherwise > 0 {
-		a.say("%s checked by the rules of another version come out differently by those of this one; that is no problem", counted(check.Otherwise, "sentence"))
+		a.say("%s checked by the rules of another version come out differently by those of this one; that is no problem",
+			counted(check.Otherwise, "sentence"))
 	}
 	if len(check.Problems) > 0 {
-		return resultError{errors.New("the files do not match what the bundle records; the lines above say where"), exitFailed}
+		return resultError{errors.New("the files do not match what the bundle records; the lines above say where"),
+			exitFailed}
 	}
 	return nil
 }
@@ -53,7 +57,8 @@ func (a *app) verifyBundle(ctx context.Context, name string) error {
 // noBundle says what to do where a run has no bundle; other errors stay as they are.
 func noBundle(err error) error {
 	if errors.Is(err, jobs.ErrNoBundle) {
-		return usageError{hintError{err, "`nightdesk list` shows which runs have ended; STORAGE_URL or --data-dir says where their bundles are."}}
+		return usageError{hintError{err,
+			"`nightdesk list` shows which runs have ended; STORAGE_URL or --data-dir says where their bundles are."}}
 	}
 	return err
 }

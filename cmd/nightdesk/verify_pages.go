@@ -9,9 +9,9 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// readPages gives the sources of a bundle their texts, which lie beside its sources.jsonl by hash. It returns for each source the
-// others that are the same page or passage: a bundle has a line for each version and excerpt that a tool returned. A source that
-// nobody has read, or whose text is not what it was, stays without.
+// readPages gives the sources of a bundle their texts, which lie beside its sources.jsonl by hash. It returns for each
+// source the others that are the same page or passage: a bundle has a line for each version and excerpt that a tool
+// returned. A source that nobody has read, or whose text is not what it was, stays without.
 func readPages(sources []citation.Source, file string) (others map[int][]int) {
 	places := map[string][]int{}
 	for i := range sources {

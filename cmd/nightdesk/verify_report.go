@@ -33,11 +33,14 @@ type foreignReport struct {
 func (f *foreignReport) flags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.report, "report", "", "a report from elsewhere, a Markdown file")
 	cmd.Flags().StringVar(&f.sources, "sources", "", "its sources, a JSON object on each line")
-	cmd.Flags().BoolVar(&f.listed, "numbered-sources", false, "[1] is the first of the sources: a report without references gets their list")
-	cmd.Flags().BoolVar(&f.noSanitize, "no-sanitize", false, "leave addresses outside the references, and the numbers, as they are")
+	cmd.Flags().BoolVar(&f.listed, "numbered-sources", false,
+		"[1] is the first of the sources: a report without references gets their list")
+	cmd.Flags().BoolVar(&f.noSanitize, "no-sanitize", false,
+		"leave addresses outside the references, and the numbers, as they are")
 	cmd.Flags().BoolVar(&f.noSupport, "no-support", false, "do not look whether the sources say what the sentences say")
 	cmd.Flags().BoolVar(&f.judge, "judge", false,
-		"ask the configured model (LLM_JUDGE_MODEL, else LLM_MODEL) whether they do; else only quotations and figures are compared")
+		"ask the configured model (LLM_JUDGE_MODEL, else LLM_MODEL) whether they do; else only quotations and figures "+
+			"are compared")
 	cmd.MarkFlagsMutuallyExclusive("no-support", "judge")
 }
 
@@ -72,7 +75,8 @@ type passage struct {
 
 func (a *app) verifyReport(ctx context.Context, f foreignReport) error {
 	if f.report == "" || f.sources == "" {
-		return usageError{hintError{errors.New("verify needs both a report and its sources"), "nightdesk verify --report report.md --sources sources.jsonl"}}
+		return usageError{hintError{errors.New("verify needs both a report and its sources"),
+			"nightdesk verify --report report.md --sources sources.jsonl"}}
 	}
 	if f.report == "-" && f.sources == "-" {
 		return usageError{errors.New("the report and its sources cannot both come from standard input")}
@@ -126,7 +130,8 @@ func (a *app) verifyReport(ctx context.Context, f foreignReport) error {
 	case v.Status != citation.StatusVerified:
 		return resultError{fmt.Errorf("no citation of the report is valid: %s", v.Reason), exitFailed}
 	case len(v.Removed) > 0 || v.BodyURLsRemoved > 0:
-		return resultError{fmt.Errorf("the report had citations or links without a source: %d removed, %d stay", len(v.Removed)+v.BodyURLsRemoved, len(v.Valid)), exitPartial}
+		return resultError{fmt.Errorf("the report had citations or links without a source: %d removed, %d stay",
+			len(v.Removed)+v.BodyURLsRemoved, len(v.Valid)), exitPartial}
 	}
 	return nil
 }
@@ -368,11 +373,13 @@ func parseSource(line []byte) (citation.Source, error) {
 		case errors.As(err, &kind) && kind.Field != "":
 			return citation.Source{}, fmt.Errorf("%s of a source is no %s", kind.Field, kind.Value)
 		case errors.As(err, &kind):
-			return citation.Source{}, fmt.Errorf(`a source is a JSON object such as {"url": "https://..."}, and no %s`, kind.Value)
+			return citation.Source{},
+				fmt.Errorf(`a source is a JSON object such as {"url": "https://..."}, and no %s`, kind.Value)
 		}
 		return citation.Source{}, fmt.Errorf("no JSON object of a source: %w", err)
 	}
-	s := citation.Source{URL: strings.TrimSpace(in.URL), Key: strings.TrimSpace(in.Key), Title: in.Title, Text: in.Text, Hash: in.Hash}
+	s := citation.Source{URL: strings.TrimSpace(in.URL), Key: strings.TrimSpace(in.Key), Title: in.Title,
+		Text: in.Text, Hash: in.Hash}
 	if s.Key == "" && in.Document != "" {
 		s.Key = in.Document
 		if in.Page > 0 {

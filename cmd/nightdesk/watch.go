@@ -110,7 +110,8 @@ func (w *watcher) anyBatch(ctx context.Context, name, batch string) error {
 	case slices.ContainsFunc(batches, func(b redisqueue.Batch) bool { return b.Name == batch }):
 		return watch(ctx, batch)
 	case batch == "":
-		return usageError{hintError{errors.New("there is nothing to watch"), "Put topics into the queue with `nightdesk enqueue`."}}
+		return usageError{hintError{errors.New("there is nothing to watch"),
+			"Put topics into the queue with `nightdesk enqueue`."}}
 	case name != "":
 		return noSuch(name)
 	}
@@ -200,7 +201,8 @@ func (w *watcher) viewer(run topicqueue.Run) (viewer, func()) {
 	}
 	s := newRunScreen(w.app.stdout, run, true)
 	if s.screen == nil {
-		_ = printPlain(w.app.stdout, []string{fmt.Sprintf("%s  %s%s", run.ID, stateWord(run), clock(run, time.Now())), run.Topic})
+		_ = printPlain(w.app.stdout,
+			[]string{fmt.Sprintf("%s  %s%s", run.ID, stateWord(run), clock(run, time.Now())), run.Topic})
 	}
 	return s, s.end
 }

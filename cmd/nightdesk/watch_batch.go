@@ -39,7 +39,8 @@ func (w *watcher) batch(ctx context.Context, name string) error {
 
 func (w *watcher) newBatchWatch(name string) *batchWatch {
 	return &batchWatch{
-		watcher: w, seqs: map[string]int64{}, known: map[string]bool{}, missing: map[string]time.Time{}, final: map[topicqueue.RunState]int{}, first: true,
+		watcher: w, seqs: map[string]int64{}, known: map[string]bool{}, missing: map[string]time.Time{},
+		final: map[topicqueue.RunState]int{}, first: true,
 		view: batchView{name: name},
 	}
 }
@@ -278,7 +279,8 @@ func (b *batchWatch) note(format string, args ...any) {
 // summary says how the batch has ended.
 func (b *batchWatch) summary() error {
 	if !b.app.json && b.screen != nil {
-		if err := printPlain(b.app.stdout, []string{fmt.Sprintf("batch %s: %d runs: %s", b.view.name, b.view.runs, b.view.counts())}); err != nil {
+		if err := printPlain(b.app.stdout,
+			[]string{fmt.Sprintf("batch %s: %d runs: %s", b.view.name, b.view.runs, b.view.counts())}); err != nil {
 			return err
 		}
 	}

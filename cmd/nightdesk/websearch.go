@@ -13,9 +13,9 @@ import (
 	"nightdesk/pipeline/tools/websearch"
 )
 
-// searchEngines returns the search engines of the web that are set up, in the order in which they are asked. pace: what all
-// workers share. outside: the way to those that are at their own address. Each of the others is a service of the operator
-// and has a way of its own, which leads nowhere else but to what is public.
+// searchEngines returns the search engines of the web that are set up, in the order in which they are asked. pace:
+// what all workers share. outside: the way to those that are at their own address. Each of the others is a service of
+// the operator and has a way of its own, which leads nowhere else but to what is public.
 func (a *app) searchEngines(pace fetch.Pace, outside *fetch.Client) ([]*websearch.Provider, error) {
 	var engines []*websearch.Provider
 	for _, e := range a.cfg.WebSearch.Engines() {
@@ -62,12 +62,14 @@ func (a *app) checkWebSearch(ctx context.Context) []checkup {
 	const startIt = "Start it, or correct its address (SEARXNG_URL, web_search.base_urls)."
 	var out []checkup
 	for _, e := range engines {
-		c := checkup{Name: name, Result: "ok", Text: e.Name() + ": the key is set; only a search, which may cost, would show whether it is accepted"}
+		c := checkup{Name: name, Result: "ok", Text: e.Name() +
+			": the key is set; only a search, which may cost, would show whether it is accepted"}
 		known, err := e.Reach(ctx)
 		var reason *websearch.Error
 		switch {
 		case errors.As(err, &reason):
-			c = checkup{Name: name, Result: "failed", Text: fmt.Sprintf("%s: %v", e.Name(), reason.Err), Hint: cmp.Or(reason.Advice, startIt)}
+			c = checkup{Name: name, Result: "failed", Text: fmt.Sprintf("%s: %v", e.Name(), reason.Err),
+				Hint: cmp.Or(reason.Advice, startIt)}
 		case err != nil:
 			c = checkup{Name: name, Result: "failed", Text: fmt.Sprintf("%s: %v", e.Name(), err), Hint: startIt}
 		case known:
@@ -76,7 +78,8 @@ func (a *app) checkWebSearch(ctx context.Context) []checkup {
 		out = append(out, c)
 	}
 	if !a.cfg.Researching.EnableWebSearch {
-		out = append(out, checkup{Name: name, Result: "note", Text: "researching.enable_web_search is false: they are not asked"})
+		out = append(out, checkup{Name: name, Result: "note",
+			Text: "researching.enable_web_search is false: they are not asked"})
 	}
 	return out
 }

@@ -37,7 +37,8 @@ func (a *app) openBucket(ctx context.Context, url string) (storage.Store, error)
 		return nil, usageError{err}
 	}
 	s, err := storage.NewS3(ctx, storage.S3Settings{
-		Bucket: bucket, Prefix: prefix, Endpoint: a.cfg.S3.Endpoint.Reveal(), Public: a.cfg.S3.PublicEndpoint.Reveal(), Region: a.cfg.S3.Region,
+		Bucket: bucket, Prefix: prefix, Endpoint: a.cfg.S3.Endpoint.Reveal(), Public: a.cfg.S3.PublicEndpoint.Reveal(),
+		Region: a.cfg.S3.Region,
 	})
 	if err != nil {
 		return nil, err
@@ -99,14 +100,17 @@ func (a *app) client(governor llm.Governor, models []roleModel) (*llm.Client, er
 	roles := map[llm.Role]llm.RoleSettings{}
 	for _, m := range models {
 		roles[m.role] = llm.RoleSettings{
-			Provider: llm.Provider(m.Provider), Model: m.Name, BaseURL: m.BaseURL.Reveal(), APIKey: m.APIKey.Reveal(), Temperature: m.Temperature,
-			MaxTokens: m.MaxTokens, ContextTokens: m.ContextTokens, Reasoning: m.Reasoning,
-			Transport: auto[llm.Transport](m.Transport), TokenField: auto[string](m.TokenField), Timeout: l.Timeout, MaxTries: l.MaxTries,
+			Provider: llm.Provider(m.Provider), Model: m.Name, BaseURL: m.BaseURL.Reveal(), APIKey: m.APIKey.Reveal(),
+			Temperature: m.Temperature,
+			MaxTokens:   m.MaxTokens, ContextTokens: m.ContextTokens, Reasoning: m.Reasoning,
+			Transport: auto[llm.Transport](m.Transport), TokenField: auto[string](m.TokenField), Timeout: l.Timeout,
+			MaxTries: l.MaxTries,
 		}
 	}
 	client, err := llm.NewClient(llm.Settings{
 		Roles: roles, Governor: governor, HTTPClient: llm.NewHTTPClient(a.idleConnections()),
-		Limits: topicqueue.CallLimits{RequestsPerMinute: l.RequestsPerMinute, TokensPerMinute: l.TokensPerMinute, InFlight: l.MaxInFlight},
+		Limits: topicqueue.CallLimits{RequestsPerMinute: l.RequestsPerMinute, TokensPerMinute: l.TokensPerMinute,
+			InFlight: l.MaxInFlight},
 	})
 	if err != nil {
 		return nil, usageError{err}
@@ -123,7 +127,8 @@ type roleModel struct {
 // roleModels returns the models of all roles, in the order of a run.
 func (a *app) roleModels() []roleModel {
 	l := a.cfg.LLM
-	return []roleModel{{llm.Planner, l.Planner}, {llm.Researcher, l.Researcher}, {llm.Note, l.Note}, {llm.Writer, l.Writer}, {llm.Judge, l.Judge}}
+	return []roleModel{{llm.Planner, l.Planner}, {llm.Researcher, l.Researcher}, {llm.Note, l.Note},
+		{llm.Writer, l.Writer}, {llm.Judge, l.Judge}}
 }
 
 // auto turns the setting "auto" into the zero value that asks for finding out.
@@ -141,7 +146,8 @@ func (a *app) services(ctx context.Context, d *desk) (jobs.Services, error) {
 		return jobs.Services{}, err
 	}
 	s := jobs.Services{
-		Redis: d.redis, Queue: d.queue, Dispatcher: d.dispatcher, Store: store, Log: a.log, Now: d.clock.Now, Config: map[string]string{},
+		Redis: d.redis, Queue: d.queue, Dispatcher: d.dispatcher, Store: store, Log: a.log, Now: d.clock.Now,
+		Config: map[string]string{},
 	}
 	for _, e := range a.cfg.Effective() {
 		s.Config[e.Path] = e.Value
@@ -169,7 +175,8 @@ func (a *app) services(ctx context.Context, d *desk) (jobs.Services, error) {
 		return s, err
 	}
 	library := &library{
-		dir: a.knowledgeDir(), limit: a.cfg.Researching.ResultLimit, store: store, embedder: embedder, open: map[string]*knowledge.Base{},
+		dir: a.knowledgeDir(), limit: a.cfg.Researching.ResultLimit, store: store, embedder: embedder,
+		open: map[string]*knowledge.Base{},
 	}
 	d.closers = append(d.closers, library.Close)
 	pace := redisqueue.NewPace(d.redis)
@@ -247,7 +254,8 @@ func (a *app) workerSettings(lanes ...string) jobs.Settings {
 		Lanes: lanes, Concurrency: a.cfg.Worker.Concurrency, ReportConcurrency: a.cfg.Worker.ReportConcurrency,
 		MaxActions: a.cfg.Researching.MaxActions, ToolTimeout: a.cfg.Researching.ToolTimeout,
 		PlannerTokens: a.cfg.LLM.Planner.ContextTokens,
-		ResultLimit:   a.cfg.Researching.ResultLimit, SharedLifetime: a.cfg.Researching.SharedLifetime, Grace: a.cfg.Worker.ShutdownTimeout, PollInterval: 50 * time.Millisecond,
+		ResultLimit:   a.cfg.Researching.ResultLimit, SharedLifetime: a.cfg.Researching.SharedLifetime,
+		Grace: a.cfg.Worker.ShutdownTimeout, PollInterval: 50 * time.Millisecond,
 		RetryPause: time.Second, SweepInterval: time.Second, StateExpiry: a.cfg.Queue.StateExpiry,
 	}
 }

@@ -1,9 +1,9 @@
 // Package notify tells other systems and people what has happened: events by webhooks, signed as Standard Webhooks 1.0
 // says (https://www.standardwebhooks.com), and digests by mail.
 //
-// It makes one attempt at a time and keeps nothing: when to try again is for package jobs. What it returns as errors names
-// hosts and never holds a credential, nor the path of a webhook's address, which often is one. Entry points: Event,
-// Webhook.Deliver, Mail.Send.
+// It makes one attempt at a time and keeps nothing: when to try again is for package jobs. What it returns as errors
+// names hosts and never holds a credential, nor the path of a webhook's address, which often is one. Entry points:
+// Event, Webhook.Deliver, Mail.Send.
 package notify
 
 import (
@@ -27,8 +27,9 @@ var Types = []string{RunEnded, BatchEnded, SchedulePaused, BudgetReached}
 
 // Event is something that has happened.
 type Event struct {
-	Type    string // one of Types
-	Subject string // what it has happened to and for which time, such as a run's id and epoch: the same again is the same event
+	Type string // one of Types
+	// what it has happened to and for which time, such as a run's id and epoch: the same again is the same event
+	Subject string
 	Time    time.Time
 	Data    any // as JSON, at most some kilobytes; nothing secret
 }

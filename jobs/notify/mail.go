@@ -31,12 +31,13 @@ type Mail struct {
 // mailTime bounds one attempt.
 const mailTime = time.Minute
 
-// NewMail returns what sends mail through server: smtp://[user:password@]host[:587], which must offer STARTTLS unless it is
-// on this machine, or smtps://[user:password@]host[:465]. to: addresses with commas between them. roots: authorities to
-// trust, nil: the system's. The error does not quote the server's address.
+// NewMail returns what sends mail through server: smtp://[user:password@]host[:587], which must offer STARTTLS unless
+// it is on this machine, or smtps://[user:password@]host[:465]. to: addresses with commas between them. roots:
+// authorities to trust, nil: the system's. The error does not quote the server's address.
 func NewMail(server, from, to string, roots *tls.Config) (*Mail, error) {
 	u, err := url.Parse(server)
-	if err != nil || u.Scheme != "smtp" && u.Scheme != "smtps" || u.Hostname() == "" || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" {
+	if err != nil || u.Scheme != "smtp" && u.Scheme != "smtps" || u.Hostname() == "" || strings.Trim(u.Path, "/") != "" ||
+		u.RawQuery != "" {
 		return nil, errors.New("mail.server must be smtp://user:password@host:587 or smtps://user:password@host:465")
 	}
 	m := &Mail{host: u.Hostname(), port: u.Port(), tlsFirst: u.Scheme == "smtps", user: u.User.Username(), roots: roots}
@@ -179,14 +180,18 @@ func (m *Mail) compose(msg Message) ([]byte, error) {
 	}
 	var out bytes.Buffer
 	parts := multipart.NewWriter(&out)
-	fmt.Fprintf(&out, "From: %s\r\nTo: %s\r\nSubject: %s\r\nDate: %s\r\nMessage-ID: <%s@%s>\r\n", m.from.String(), strings.Join(to, ", "),
-		mime.QEncoding.Encode("utf-8", oneLine(msg.Subject)), msg.Date.UTC().Format(time.RFC1123Z), msg.ID, domain(m.from.Address))
-	fmt.Fprintf(&out, "MIME-Version: 1.0\r\nAuto-Submitted: auto-generated\r\nContent-Type: multipart/alternative; boundary=%s\r\n\r\n", parts.Boundary())
+	fmt.Fprintf(&out, "From: %s\r\nTo: %s\r\nSubject: %s\r\nDate: %s\r\nMessage-ID: <%s@%s>\r\n", m.from.String(),
+		strings.Join(to, ", "),
+		mime.QEncoding.Encode("utf-8", oneLine(msg.Subject)), msg.Date.UTC().Format(time.RFC1123Z), msg.ID,
+		domain(m.from.Address))
+	fmt.Fprintf(&out, "MIME-Version: 1.0\r\nAuto-Submitted: auto-generated\r\nContent-Type: multipart/alternative; "+
+		"boundary=%s\r\n\r\n", parts.Boundary())
 	for _, p := range []struct {
 		kind string
 		body []byte
 	}{{"text/plain", msg.Text}, {"text/html", msg.HTML}} {
-		w, err := parts.CreatePart(textproto.MIMEHeader{"Content-Type": {p.kind + "; charset=utf-8"}, "Content-Transfer-Encoding": {"quoted-printable"}})
+		w, err := parts.CreatePart(textproto.MIMEHeader{"Content-Type": {p.kind + "; charset=utf-8"},
+			"Content-Transfer-Encoding": {"quoted-printable"}})
 		if err != nil {
 			return nil, err
 		}

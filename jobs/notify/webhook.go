@@ -27,7 +27,8 @@ func ParseSecret(text string) (Secret, error) {
 	encoded, ok := strings.CutPrefix(text, "whsec_")
 	key, err := base64.StdEncoding.DecodeString(encoded)
 	if !ok || err != nil || len(key) < 24 || len(key) > 64 {
-		return Secret{}, errors.New("must be whsec_ and the base64 of 24 to 64 random bytes: echo whsec_$(openssl rand -base64 32)")
+		return Secret{}, errors.New("must be whsec_ and the base64 of 24 to 64 random bytes: echo whsec_$(openssl " +
+			"rand -base64 32)")
 	}
 	return Secret{key}, nil
 }
@@ -47,8 +48,8 @@ func (s Secret) Sign(id string, at time.Time, body []byte) string {
 	return "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil))
 }
 
-// DeliveryTime bounds one attempt at a delivery.
-const DeliveryTime = 20 * time.Second
+// deliveryTime bounds one attempt at a delivery.
+const deliveryTime = 20 * time.Second
 
 // longestRest is the longest time that a receiver may ask to be left alone.
 const longestRest = 24 * time.Hour
@@ -61,18 +62,19 @@ type Webhook struct {
 }
 
 // NewWebhook returns the webhook at an http or https address. The error does not quote the address. patience: 0 =
-// DeliveryTime.
+// deliveryTime.
 func NewWebhook(address string, secret Secret, patience time.Duration) (*Webhook, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
 		return nil, errors.New("must be an http:// or https:// address")
 	}
 	if patience == 0 {
-		patience = DeliveryTime
+		patience = deliveryTime
 	}
 	return &Webhook{address: u, secret: secret, client: &http.Client{
-		Timeout:       patience,
-		Transport:     &http.Transport{Proxy: nil, ForceAttemptHTTP2: true, IdleConnTimeout: 30 * time.Second, MaxResponseHeaderBytes: 64 << 10},
+		Timeout: patience,
+		Transport: &http.Transport{Proxy: nil, ForceAttemptHTTP2: true, IdleConnTimeout: 30 * time.Second,
+			MaxResponseHeaderBytes: 64 << 10},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}, nil
 }
@@ -113,8 +115,8 @@ func (e *RefusedError) Error() string {
 	return text
 }
 
-// Deliver sends a body once. Any status of 2xx is success, whatever else the answer says. The error is a *RefusedError, the cause of
-// ctx's end, or tells of the network.
+// Deliver sends a body once. Any status of 2xx is success, whatever else the answer says. The error is a
+// *RefusedError, the cause of ctx's end, or tells of the network.
 func (w *Webhook) Deliver(ctx context.Context, id string, body []byte, now time.Time) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, w.address.String(), bytes.NewReader(body))
 	if err != nil {
@@ -130,11 +132,13 @@ func (w *Webhook) Deliver(ctx context.Context, id string, body []byte, now time.
 		return w.failed(ctx, err)
 	}
 	defer resp.Body.Close()
-	_, _ = io.CopyN(io.Discard, resp.Body, 64<<10) // so that the connection can be used again; what it says does not matter
+	// so that the connection can be used again; what it says does not matter
+	_, _ = io.CopyN(io.Discard, resp.Body, 64<<10)
 	if resp.StatusCode >= 200 && resp.StatusCode <= 299 {
 		return nil
 	}
-	return &RefusedError{Host: w.address.Host, Status: resp.StatusCode, RetryAfter: retry.After(resp.Header, now, longestRest)}
+	return &RefusedError{Host: w.address.Host, Status: resp.StatusCode,
+		RetryAfter: retry.After(resp.Header, now, longestRest)}
 }
 
 // failed makes an error that names the host alone of the address.

@@ -25,8 +25,8 @@ type address struct {
 type param struct{ name, value string }
 
 // NormalizeURL returns the form in which URLs are compared, and "" for what is no absolute http(s) URL or names a user.
-// The scheme is https, the host lower case and ASCII, a default port, the fragment, a trailing slash and dot segments are
-// gone, escapes are as few as possible, parameters that count clicks are dropped and the others sorted.
+// The scheme is https, the host lower case and ASCII, a default port, the fragment, a trailing slash and dot segments
+// are gone, escapes are as few as possible, parameters that count clicks are dropped and the others sorted.
 func NormalizeURL(raw string) string {
 	a, ok := parseAddress(raw)
 	if !ok {
@@ -93,12 +93,15 @@ func (a address) contradicts(b address) bool {
 	return false
 }
 
-// beside yields what a has of each of its parameters, in the order in which the values were written, and what b has of it.
+// beside yields what a has of each of its parameters, in the order in which the values were written, and what b has of
+// it.
 func (a address) beside(b address) iter.Seq2[[]param, []param] {
 	return func(yield func(x, y []param) bool) {
 		for mine, its := a.query, b.query; len(mine) > 0; {
 			name := mine[0].name
-			from, _ := slices.BinarySearchFunc(its, name, func(p param, name string) int { return strings.Compare(p.name, name) })
+			from, _ := slices.BinarySearchFunc(its, name, func(p param, name string) int {
+				return strings.Compare(p.name, name)
+			})
 			x, y := sameName(mine, name), sameName(its[from:], name)
 			if !yield(x, y) {
 				return
@@ -171,16 +174,21 @@ func normalPath(path string) string {
 }
 
 // clickIDs are parameters that say where a reader came from, and nothing of what is read.
-var clickIDs = map[string]bool{"gclid": true, "gclsrc": true, "dclid": true, "gbraid": true, "wbraid": true, "fbclid": true,
-	"msclkid": true, "yclid": true, "twclid": true, "ttclid": true, "li_fat_id": true, "igshid": true, "igsh": true, "mc_eid": true,
-	"mc_cid": true, "mkt_tok": true, "_hsenc": true, "_hsmi": true, "vero_id": true, "oly_anon_id": true, "oly_enc_id": true,
-	"_ga": true, "_gl": true, "ref_src": true, "ref_url": true, "wt_mc": true, "s_cid": true, "srsltid": true, "spm": true}
+var clickIDs = map[string]bool{"gclid": true, "gclsrc": true, "dclid": true, "gbraid": true, "wbraid": true,
+	"fbclid":  true,
+	"msclkid": true, "yclid": true, "twclid": true, "ttclid": true, "li_fat_id": true, "igshid": true, "igsh": true,
+	"mc_eid": true,
+	"mc_cid": true, "mkt_tok": true, "_hsenc": true, "_hsmi": true, "vero_id": true, "oly_anon_id": true,
+	"oly_enc_id": true,
+	"_ga":        true, "_gl": true, "ref_src": true, "ref_url": true, "wt_mc": true, "s_cid": true,
+	"srsltid": true, "spm": true}
 
 func normalQuery(query string) []param {
 	var params []param
 	for pair := range strings.SplitSeq(query, "&") {
 		name, value, _ := strings.Cut(pair, "=")
-		p := param{unescape(strings.ReplaceAll(name, "+", " "), "&=#%+"), unescape(strings.ReplaceAll(value, "+", " "), "&#%+")}
+		p := param{unescape(strings.ReplaceAll(name, "+", " "), "&=#%+"),
+			unescape(strings.ReplaceAll(value, "+", " "), "&#%+")}
 		lower := strings.ToLower(p.name)
 		if pair == "" || clickIDs[lower] || strings.HasPrefix(lower, "utm_") {
 			continue
@@ -257,7 +265,8 @@ func isIP(host string) bool {
 }
 
 // shorteners are hosts whose addresses hide where they lead.
-var shorteners = []string{"bit.ly", "tinyurl.com", "t.co", "goo.gl", "ow.ly", "is.gd", "buff.ly", "short.io", "rb.gy", "cutt.ly",
+var shorteners = []string{"bit.ly", "tinyurl.com", "t.co", "goo.gl", "ow.ly", "is.gd", "buff.ly", "short.io",
+	"rb.gy", "cutt.ly",
 	"lnkd.in", "soo.gd", "s.coop", "cli.gs", "budurl.com", "yourls.org"}
 
 func isShortener(host string) bool {

@@ -77,7 +77,9 @@ func (w *walker) angle(i int) int {
 		return next
 	}
 	name := strings.ToLower(strings.TrimPrefix(inside, "/"))
-	if cut := strings.IndexFunc(name, func(r rune) bool { return !(r >= 'a' && r <= 'z' || r >= '0' && r <= '9') }); cut >= 0 {
+	if cut := strings.IndexFunc(name, func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= '0' && r <= '9')
+	}); cut >= 0 {
 		name = name[:cut]
 	}
 	if w.links.foreign {
@@ -98,7 +100,8 @@ func (w *walker) bareURL(i int) int {
 		return i
 	}
 	before, _ := utf8.DecodeLastRuneInString(w.text[:i])
-	if i > 0 && (isWord(before) || strings.ContainsRune("/.-@:", before)) && !(w.links.foreign && hasAuthority(w.text[i:])) {
+	if i > 0 && (isWord(before) || strings.ContainsRune("/.-@:", before)) &&
+		!(w.links.foreign && hasAuthority(w.text[i:])) {
 		return i
 	}
 	end := addressEnd(w.text, i, w.plainEnd(i))
@@ -134,8 +137,8 @@ func (w *walker) judgeBare(address string) verdict {
 }
 
 // addressEnd returns where the address that begins at i ends: at white space, at a bracket that it does not open, at
-// what no address holds, and before words of a script without spaces that another address follows. Punctuation at its end is
-// still in it.
+// what no address holds, and before words of a script without spaces that another address follows. Punctuation at its
+// end is still in it.
 func addressEnd(s string, i, limit int) int {
 	var open []rune
 	words := -1
@@ -145,7 +148,8 @@ func addressEnd(s string, i, limit int) int {
 			end++ // escaped for Markdown
 			continue
 		}
-		if r <= ' ' || r == 0x7f || strings.ContainsRune(addressStops, r) || r >= utf8.RuneSelf && endsAddress(r, s[end+size:limit]) {
+		if r <= ' ' || r == 0x7f || strings.ContainsRune(addressStops, r) || r >= utf8.RuneSelf &&
+			endsAddress(r, s[end+size:limit]) {
 			return end
 		}
 		if words < 0 && isUnspaced(r) {
@@ -183,10 +187,12 @@ func (w *walker) bareID(i int) int {
 	if n == 0 || w.text[i:i+n] != id.String() {
 		return i
 	}
-	if before, _ := utf8.DecodeLastRuneInString(w.text[:i]); i > 0 && (isWord(before) || strings.ContainsRune("/#-.@=", before)) {
+	if before, _ := utf8.DecodeLastRuneInString(w.text[:i]); i > 0 &&
+		(isWord(before) || strings.ContainsRune("/#-.@=", before)) {
 		return i
 	}
-	if after, _ := utf8.DecodeRuneInString(w.text[i+n:]); i+n < len(w.text) && (after == '-' || after == '/' || after == '_') {
+	if after, _ := utf8.DecodeRuneInString(w.text[i+n:]); i+n < len(w.text) &&
+		(after == '-' || after == '/' || after == '_') {
 		return i
 	}
 	return w.replace(i, group{end: i + n, ids: []ID{id}})
@@ -195,8 +201,8 @@ func (w *walker) bareID(i int) int {
 // addressStops are characters that no address holds.
 const addressStops = "<>\"`|{}\\。，；：！？（）【】《》“”、،؛؟۔।"
 
-// endsAddress reports whether a character beyond ASCII, before rest, is white space, a quotation mark or a bracket, none
-// of which an address holds but for an apostrophe within a word.
+// endsAddress reports whether a character beyond ASCII, before rest, is white space, a quotation mark or a bracket,
+// none of which an address holds but for an apostrophe within a word.
 func endsAddress(r rune, rest string) bool {
 	if r == '‘' || r == '’' {
 		next, _ := utf8.DecodeRuneInString(rest)

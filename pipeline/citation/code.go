@@ -48,8 +48,8 @@ func CloseCode(markdown string) string {
 }
 
 // codeSpans returns the parts of Markdown that are code, in order and without overlap: fenced blocks (with their
-// fences), indented blocks and inline code. An inline span does not reach beyond its paragraph, heading or list item; a fence
-// that is never closed reaches to the end. Source: CommonMark 0.31, sections 4.1 to 4.5 and 6.1.
+// fences), indented blocks and inline code. An inline span does not reach beyond its paragraph, heading or list item;
+// a fence that is never closed reaches to the end. Source: CommonMark 0.31, sections 4.1 to 4.5 and 6.1.
 func codeSpans(md string) []span {
 	var spans []span
 	paragraph := -1 // start of the text not yet searched for inline code
@@ -70,7 +70,8 @@ func codeSpans(md string) []span {
 		body := strings.TrimLeft(line, " \t>")
 		switch {
 		case fence != "":
-			if run := fenceRun(body); run != "" && run[0] == fence[0] && len(run) >= len(fence) && strings.TrimSpace(body[len(run):]) == "" {
+			if run := fenceRun(body); run != "" && run[0] == fence[0] && len(run) >= len(fence) &&
+				strings.TrimSpace(body[len(run):]) == "" {
 				spans = append(spans, span{fenceStart, end})
 				fence = ""
 			}

@@ -6,8 +6,8 @@ import (
 )
 
 // Escape returns Markdown that shows exactly this text on one line: white space is folded to single spaces, and what
-// would become markup or a marker is escaped. What turns the order of other characters is left out: the text could make the
-// address behind it look like another. The text may begin a paragraph.
+// would become markup or a marker is escaped. What turns the order of other characters is left out: the text could
+// make the address behind it look like another. The text may begin a paragraph.
 func Escape(text string) string {
 	text = fold(withoutTurning(strings.ToValidUTF8(text, "\uFFFD")))
 	if n := lineStart(text); n > 0 {

@@ -2,8 +2,8 @@ package citation
 
 import "strings"
 
-// finder finds strings in a text from places that never go back, so that each part of the text is searched once for each
-// string.
+// finder finds strings in a text from places that never go back, so that each part of the text is searched once for
+// each string.
 type finder struct {
 	text string
 	at   map[string]int // where a string comes next; -1: not any more

@@ -16,8 +16,8 @@ var (
 )
 
 // numberNotes gives footnotes with names, [^smith2020], numbers above all that the text has, where they lead somewhere;
-// remarks keep their names. So it does with a footnote [^1] beside a list that has a 1 of its own: [1] is not [^1] then.
-// names has the names by number.
+// remarks keep their names. So it does with a footnote [^1] beside a list that has a 1 of its own: [1] is not [^1]
+// then. names has the names by number.
 func (t *reading) numberNotes() (numbered *reading, names map[int]string) {
 	text := t.text
 	if !strings.Contains(text, "]:") || !strings.Contains(text, "[^") {

@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// spelled is what entities spell of markers and addresses, and the links and quotations of vendors' programs: &#91;1&#93;,
-// https&#58;//example.org, [oai_citation:0‡example.org](https://example.org), <cite index="1-2">text</cite>.
+// spelled is what entities spell of markers and addresses, and the links and quotations of vendors' programs:
+// &#91;1&#93;, https&#58;//example.org, [oai_citation:0‡example.org](https://example.org), <cite
+// index="1-2">text</cite>.
 var spelled = form{starts: []string{"&#", "&l", "http", "[oai_citation:", "<cite index="}, limit: 6000,
 	pattern: regexp.MustCompile(`^(?i:(?:&#0{0,4}91;|&#x0{0,4}5b;|&lbrack;|&lsqb;)(\^?[0-9][0-9,; –-]{0,40})(?:&#0{0,4}93;|&#x0{0,4}5d;|&rbrack;|&rsqb;)` +
 		`|(https?)(?::|&#0{0,4}58;|&#x0{0,4}3a;|&colon;)(?:/|&#0{0,4}47;|&#x0{0,4}2f;|&sol;)(?:/|&#0{0,4}47;|&#x0{0,4}2f;|&sol;)` +

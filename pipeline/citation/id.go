@@ -40,8 +40,8 @@ func ParseID(s string) (ID, bool) {
 	return id, n > 0 && n == len(s)
 }
 
-// Compare orders citation ids for people: planning first, then by block, then by number in the block. Text that is no id
-// comes last, in byte order.
+// Compare orders citation ids for people: planning first, then by block, then by number in the block. Text that is no
+// id comes last, in byte order.
 func Compare(a, b string) int {
 	ia, okA := ParseID(a)
 	ib, okB := ParseID(b)

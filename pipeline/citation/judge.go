@@ -23,7 +23,9 @@ func (v *verifier) judgeEntry(e *entry) {
 	unresolved, refused := 0, false // refused: the registry has it, but a reader could not check it
 	w := walker{text: raw, markerEnd: -1}
 	w.onGroup = func(int, group) (string, bool) { return "", false }
-	w.links = links{foreign: true, note: func(string, string) {}, known: v.knows, isMarker: func(int, group) bool { return false }}
+	w.links = links{foreign: true, note: func(string, string) {}, known: v.knows, isMarker: func(int, group) bool {
+		return false
+	}}
 	w.links.judge = func(dest string, _ linkKind) verdict {
 		d, kind := destination(dest)
 		if kind == destHarmless {
@@ -36,9 +38,9 @@ func (v *verifier) judgeEntry(e *entry) {
 			}
 		}
 		if !ok {
-			if unresolved++; v.o.Sanitize && (kind == destUnsafe || e.detail == DetailUnsafe) {
+			if unresolved++; v.o.Sanitize && (kind == destUnsafe || e.detail == detailUnsafe) {
 				v.unsafe(d)
-				e.detail = DetailUnsafe
+				e.detail = detailUnsafe
 			}
 			return verdict{}
 		}
@@ -151,14 +153,14 @@ func destination(raw string) (string, destKind) {
 // unfit says why a source's own address may not stand in a report; empty: it may.
 func unfit(raw string) string {
 	if strings.Contains(raw, "…") || strings.HasSuffix(raw, "...") {
-		return DetailTruncated
+		return detailTruncated
 	}
 	a, ok := parseAddress(raw)
 	switch {
 	case !ok || isIP(a.host):
-		return DetailUnsafe
+		return detailUnsafe
 	case isShortener(a.host):
-		return DetailShortened
+		return detailShortened
 	}
 	return ""
 }
@@ -204,14 +206,16 @@ func isHost(d string) bool {
 	return ok && a.path == "/" && len(a.query) == 0
 }
 
-// citing returns the entry that cites a source. A source that the text links to and the references do not list gets one.
+// citing returns the entry that cites a source. A source that the text links to and the references do not list gets
+// one.
 func (v *verifier) citing(at int, level string) *entry {
 	s := v.Registry.sources[at]
 	place := placeOf(s)
 	if e := v.bySource[place]; e != nil {
 		return e
 	}
-	e := &entry{number: noNumber, found: found{source: at, level: level, place: place}, final: v.top + len(v.added) + 1, anchor: v.anchors}
+	e := &entry{number: noNumber, found: found{source: at, level: level, place: place}, final: v.top + len(v.added) + 1,
+		anchor: v.anchors}
 	if v.last != nil {
 		e.footnote = v.last.footnote
 	}
@@ -270,7 +274,9 @@ func addressesIn(text string) []string {
 	var out []string
 	w := walker{text: text, markerEnd: -1}
 	w.onGroup = func(int, group) (string, bool) { return "", false }
-	w.links = links{foreign: true, note: func(string, string) {}, known: func(string) bool { return true }, isMarker: func(int, group) bool { return false }}
+	w.links = links{foreign: true, note: func(string, string) {}, known: func(string) bool {
+		return true
+	}, isMarker: func(int, group) bool { return false }}
 	w.links.judge = func(dest string, _ linkKind) verdict {
 		if d, kind := destination(dest); kind == destWeb {
 			out = append(out, d)

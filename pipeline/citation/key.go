@@ -15,11 +15,13 @@ import (
 // pageSuffix is what may follow a document's name: ", p.15", " p15", ", pages 3-4", " (S. 7)", "#page=3", " 第15页".
 var pageSuffix = regexp.MustCompile(`(?i)(?:(?:\s*[,;:，；：]\s*|\s+|\s*[(（])\(?(?:pp?\.?|pages?|pg\.?|seiten?|s\.|página|pág\.?|с\.|стр\.?)\s*(\d{1,6})(?:\s*[-–—,]\s*\d{1,6})*|#page=(\d{1,6})|\s*[,，]?\s*[(（]?第?\s*(\d{1,6})\s*(?:[页頁쪽]|ページ))[)）]?[\s.,;]*$`)
 
-// ParseKey takes a document key apart: "handbook.pdf, p.15" is page 15 of handbook.pdf. Page 0 means that none is named.
+// ParseKey takes a document key apart: "handbook.pdf, p.15" is page 15 of handbook.pdf. Page 0 means that none is
+// named.
 func ParseKey(key string) (file string, page int) {
 	key = norm.NFC.String(fold(key))
 	end := strings.TrimRight(key, " .,;)）")
-	if last := len(end) - 1; last < 0 || !isDigit(end[last]) && !strings.ContainsRune("页頁쪽ジ", lastRune(end)) { // nearly every line of a report
+	// nearly every line of a report
+	if last := len(end) - 1; last < 0 || !isDigit(end[last]) && !strings.ContainsRune("页頁쪽ジ", lastRune(end)) {
 		return strings.TrimRight(key, " ,;"), 0
 	}
 	if m := pageSuffix.FindStringSubmatchIndex(key); m != nil && m[0] > 0 {
@@ -47,8 +49,9 @@ func isFile(name string) bool { return len(name) < 1000 && fileName.MatchString(
 type documents struct {
 	pages map[string]*pages   // by folded name
 	base  map[string][]string // names by the last part of the path
-	last  map[string][]int    // lengths of names that are files, by their last word, longest first: to be looked for in a line
-	words bool                // there are names that are no files
+	// lengths of names that are files, by their last word, longest first: to be looked for in a line
+	last  map[string][]int
+	words bool // there are names that are no files
 }
 
 // pages are the sources of one document.
@@ -86,8 +89,8 @@ func (d *documents) add(key string, source int) {
 	}
 }
 
-// find returns the source of a page of a document, else the document's first, by its name or by the last part of its path where
-// only one document has it. Page 0 means that none is named.
+// find returns the source of a page of a document, else the document's first, by its name or by the last part of its
+// path where only one document has it. Page 0 means that none is named.
 func (d *documents) find(file string, page int) (source int, ok bool) {
 	name := strings.ToLower(file)
 	if p := d.pages[name]; p != nil {
@@ -142,7 +145,9 @@ func (d *documents) within(line string, page int) (source int, ok bool) {
 
 // fileWords cuts a line where the name of a file may begin or end.
 func fileWords(line string) []string {
-	ws := strings.FieldsFunc(line, func(r rune) bool { return r > 0x7f || strings.ContainsRune(" \t\n\"'`()[]{}<>|,;:*#/", r) })
+	ws := strings.FieldsFunc(line, func(r rune) bool {
+		return r > 0x7f || strings.ContainsRune(" \t\n\"'`()[]{}<>|,;:*#/", r)
+	})
 	for i, w := range ws {
 		ws[i] = strings.Trim(w, "_.")
 	}
@@ -151,15 +156,16 @@ func fileWords(line string) []string {
 
 // standsAlone reports whether the name s[start:end] is no part of a longer name.
 func standsAlone(s string, start, end int) bool {
-	before := start == 0 || !alnumASCII(s[start-1]) && strings.IndexByte("_-/.\\%+", s[start-1]) < 0 && !isWordPart(s[:start], s[start:end]) ||
+	before := start == 0 || !alnumASCII(s[start-1]) && strings.IndexByte("_-/.\\%+", s[start-1]) < 0 &&
+		!isWordPart(s[:start], s[start:end]) ||
 		s[start-1] == '/' && strings.Contains(s[start:end], "/") // below a folder, as a link names it
 	after := end == len(s) || !alnumASCII(s[end]) && strings.IndexByte("_-/\\%+", s[end]) < 0 &&
 		!(s[end] == '.' && end+1 < len(s) && alnumASCII(s[end+1]))
 	return before && after
 }
 
-// isWordPart reports whether the word before a name is a part of it: in scripts without spaces all but the words that lead to
-// a document are.
+// isWordPart reports whether the word before a name is a part of it: in scripts without spaces all but the words that
+// lead to a document are.
 func isWordPart(before, name string) bool {
 	first, _ := utf8.DecodeRuneInString(name)
 	start := len(before)
@@ -174,6 +180,7 @@ func isWordPart(before, name string) bool {
 }
 
 // leadsTo are words that stand directly before the name of a document.
-var leadsTo = []string{"见", "見", "详见", "詳見", "参见", "參見", "请见", "另见", "参考", "參考", "参阅", "參閱", "参照", "引自", "出自", "来自", "來自", "来源", "根据", "依据", "文件", "文档", "资料"}
+var leadsTo = []string{"见", "見", "详见", "詳見", "参见", "參見", "请见", "另见", "参考", "參考", "参阅", "參閱", "参照", "引自", "出自", "来自",
+	"來自", "来源", "根据", "依据", "文件", "文档", "资料"}
 
 func alnumASCII(c byte) bool { return c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z' }

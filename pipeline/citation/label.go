@@ -42,7 +42,8 @@ var labelWord = regexp.MustCompile(`^(?i:source|reference|quelle) ?[0-9]{1,4}:`)
 // entryStart recognises the beginning of an entry with a label.
 func entryStart(line string) (entryPrefix, bool) {
 	first := strings.TrimLeft(line[:min(len(line), 40)], " \t>-+*•_#")
-	if first == "" || first[0] < 0x80 && !isDigit(first[0]) && strings.IndexByte(`[(\<|`, first[0]) < 0 && !labelWord.MatchString(first) {
+	if first == "" || first[0] < 0x80 && !isDigit(first[0]) && strings.IndexByte(`[(\<|`, first[0]) < 0 &&
+		!labelWord.MatchString(first) {
 		return entryPrefix{}, false // nearly every line of a report
 	}
 	for i, pattern := range []*regexp.Regexp{bracketEntry, orderedEntry, tableEntry} {

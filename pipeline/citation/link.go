@@ -63,7 +63,8 @@ func (w *walker) stepLink(i int) int {
 		return w.angle(i)
 	case (c == 'C' || c == 'P') && !w.links.foreign:
 		return w.bareID(i)
-	case w.links.foreign && c|0x20 >= 'a' && c|0x20 <= 'z' || c == 'h' || c == 'H' || c == 'f' || c == 'F' || c == 'w' || c == 'W':
+	case w.links.foreign && c|0x20 >= 'a' && c|0x20 <= 'z' || c == 'h' || c == 'H' || c == 'f' || c == 'F' ||
+		c == 'w' || c == 'W':
 		return w.bareURL(i)
 	}
 	return i
@@ -98,7 +99,8 @@ func (w *walker) bracketed(i int) int {
 	if open > i && !v.keep { // what an image shows goes with it
 		return w.insert(v.after, end, true)
 	}
-	if label := w.text[open+1 : closing]; w.links.foreign && !v.keep && (strings.TrimSpace(label) == "" || v.after == "" && isOnlyAddress(label)) {
+	if label := w.text[open+1 : closing]; w.links.foreign && !v.keep && (strings.TrimSpace(label) == "" || v.after == "" &&
+		isOnlyAddress(label)) {
 		return w.insert(v.after, end, true)
 	}
 	w.tail(closing, linkTail{end, v})

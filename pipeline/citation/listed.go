@@ -50,5 +50,6 @@ func (t *reading) list() *reading {
 	if b.Len() == 0 {
 		return t
 	}
-	return t.changed(strings.TrimRight(CloseCode(t.text), " \t\n") + "\n\n## " + sourcesHeading(t.text) + "\n" + b.String())
+	return t.changed(strings.TrimRight(CloseCode(t.text), " \t\n") + "\n\n## " + sourcesHeading(t.text) +
+		"\n" + b.String())
 }

@@ -156,11 +156,13 @@ func (s *addresses) one(candidates []int, fits func(address) bool) (int, bool) {
 	return only, only >= 0
 }
 
-// longer returns the only address of which a spelling goes on after text, with the cut at a place where one may be made.
-// bare: text is a host; slash: text was written with a slash at its end, which is a boundary.
+// longer returns the only address of which a spelling goes on after text, with the cut at a place where one may be
+// made. bare: text is a host; slash: text was written with a slash at its end, which is a boundary.
 func (s *addresses) longer(list []spelling, text string, bare, slash bool) (int, bool) {
 	only := -1
-	at, _ := slices.BinarySearchFunc(list, text, func(sp spelling, text string) int { return strings.Compare(sp.text, text) })
+	at, _ := slices.BinarySearchFunc(list, text, func(sp spelling, text string) int {
+		return strings.Compare(sp.text, text)
+	})
 	for at < len(list) && strings.HasPrefix(list[at].text, text) {
 		sp := list[at]
 		next := byte('/') // the same text: nothing is cut
@@ -168,7 +170,8 @@ func (s *addresses) longer(list []spelling, text string, bare, slash bool) (int,
 			next = sp.text[len(text)]
 		}
 		switch {
-		case bare && strings.IndexByte("/?:", next) < 0 || slash && next != '/' && next != '?' || cutsNumber(sp.text, len(text)):
+		case bare && strings.IndexByte("/?:", next) < 0 || slash && next != '/' && next != '?' ||
+			cutsNumber(sp.text, len(text)):
 			alike := sp.text[:len(text)+1] // those that go on alike are none either
 			at += sort.Search(len(list)-at, func(i int) bool { return !strings.HasPrefix(list[at+i].text, alike) })
 		case only >= 0 && sp.at != only:
@@ -180,7 +183,8 @@ func (s *addresses) longer(list []spelling, text string, bare, slash bool) (int,
 	return only, only >= 0
 }
 
-// cutsNumber reports whether a number would be torn apart at i: page 1 is not page 12. The digits of an escape are none.
+// cutsNumber reports whether a number would be torn apart at i: page 1 is not page 12. The digits of an escape are
+// none.
 func cutsNumber(s string, i int) bool {
 	if i == 0 || i >= len(s) || !isDigit(s[i-1]) || !isDigit(s[i]) {
 		return false

@@ -7,7 +7,8 @@ import (
 )
 
 var (
-	// brokenScheme is an address whose beginning is garbled: https:/x.org, htps://x.org, https:// x.org, https://https://x.org.
+	// brokenScheme is an address whose beginning is garbled: https:/x.org, htps://x.org, https:// x.org,
+	// https://https://x.org.
 	brokenScheme = regexp.MustCompile(`(?i)\b(?:hxxps?|h{1,2}t{1,3}ps?|h?ttp?ps?|ttps?)[ ]?(?::|;)?[ ]?[/\\]{0,3}[ ]?(?:https?(?::|;)?[/\\]{1,3})?((?:[\pL\pN-]+\.)+[\pL]{2,24}(?::[0-9]{1,5})?(?:[/?][^\s<>"` + "`" + `|]*)?)`)
 	// noScheme is an address without one.
 	noScheme = regexp.MustCompile(`(?i)(?:^|[\s(<\[*"“])((?:[\pL\pN-]+\.)+[\pL]{2,24}/[^\s<>"` + "`" + `|]+)`)
@@ -38,7 +39,8 @@ func (v *verifier) replaceAddress(text string, pattern *regexp.Regexp) string {
 		}
 		rest := text[m[2]:m[3]]
 		rest = strings.TrimRight(rest[:addressEnd(rest, 0, len(rest))], ".,;:!?'*_~")
-		if hasAuthority(text[start:]) && strings.EqualFold(text[start:m[2]], text[start:start+len(scheme(text[start:]))]+"://") && isAddress(text[start:]) {
+		if hasAuthority(text[start:]) && strings.EqualFold(text[start:m[2]], text[start:start+len(scheme(text[start:]))]+
+			"://") && isAddress(text[start:]) {
 			continue // nothing is wrong with it
 		}
 		if _, level, ok := v.matchURL("https://" + rest); !ok || level != MatchExact && isHost("https://"+rest) {
@@ -51,7 +53,8 @@ func (v *verifier) replaceAddress(text string, pattern *regexp.Regexp) string {
 }
 
 // paperName is what papers are called by, doi:10.1000/182 and arXiv:2401.01234, and has an address by.
-var paperName = regexp.MustCompile(`(?i)\b(?:doi[:：]?[ ]?(10\.[0-9]{4,9}/[^\s<>"` + "`" + `|]+)|arxiv[:：][ ]?([0-9]{4}\.[0-9]{4,5}(?:v[0-9]{1,2})?))`)
+var paperName = regexp.MustCompile(`(?i)\b(?:doi[:：]?[ ]?(10\.[0-9]{4,9}/[^\s<>"` + "`" +
+	`|]+)|arxiv[:：][ ]?([0-9]{4}\.[0-9]{4,5}(?:v[0-9]{1,2})?))`)
 
 // replaceNames writes the names of papers as the addresses of sources that they stand for.
 func (v *verifier) replaceNames(text string) string {

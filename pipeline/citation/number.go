@@ -40,8 +40,10 @@ func (w *walker) isCitation(start int, g group) bool {
 }
 
 // arrays are names that programmers give to what they index.
-var arrays = []string{"arr", "array", "list", "item", "items", "data", "args", "argv", "vec", "vector", "buf", "buffer", "map", "dict",
-	"row", "rows", "col", "cols", "matrix", "tensor", "values", "nums", "str", "list", "obj", "result", "results", "words", "lines", "tuple"}
+var arrays = []string{"arr", "array", "list", "item", "items", "data", "args", "argv", "vec", "vector", "buf",
+	"buffer", "map", "dict",
+	"row", "rows", "col", "cols", "matrix", "tensor", "values", "nums", "str", "list", "obj", "result", "results", "words",
+	"lines", "tuple"}
 
 // isIndex reports whether the bracket at start, directly behind a word or a bracket, indexes it as programs do.
 func (w *walker) isIndex(start, end int) bool {
@@ -66,11 +68,16 @@ func (w *walker) isIndex(start, end int) bool {
 		open := strings.LastIndex(before[:len(before)-len(run)], run)
 		return open < 0 || open > 0 && (before[open-1] == '_' || alnumASCII(before[open-1]))
 	}
-	word := before[len(strings.TrimRightFunc(before, func(r rune) bool { return r < utf8.RuneSelf && (r == '_' || r == '.' || alnumASCII(byte(r))) })):]
+	word := before[len(strings.TrimRightFunc(before, func(r rune) bool {
+		return r < utf8.RuneSelf && (r == '_' || r == '.' || alnumASCII(byte(r)))
+	})):]
 	if strings.ContainsAny(word, "_.") || slices.Contains(arrays, word) || len(word) == 1 && word[0] >= 'a' {
 		return true
 	}
-	return strings.IndexFunc(word[1:], func(r rune) bool { return r >= 'A' && r <= 'Z' }) >= 0 && word != strings.ToUpper(word) // camelCase
+	// camelCase
+	return strings.IndexFunc(word[1:], func(r rune) bool {
+		return r >= 'A' && r <= 'Z'
+	}) >= 0 && word != strings.ToUpper(word)
 }
 
 // isInterval reports whether [1, 2] follows a word that makes it a range of values.
@@ -86,8 +93,10 @@ func (w *walker) isInterval(start int, g group) bool {
 }
 
 // reporting are words that make "in [1, 2]" a citation.
-var reporting = []string{"shown", "reported", "described", "discussed", "seen", "found", "noted", "given", "presented", "proposed",
-	"detailed", "outlined", "listed", "cited", "reviewed", "introduced", "studied", "published", "documented", "summarized", "summarised", "as", "results", "work", "works"}
+var reporting = []string{"shown", "reported", "described", "discussed", "seen", "found", "noted", "given",
+	"presented", "proposed",
+	"detailed", "outlined", "listed", "cited", "reviewed", "introduced", "studied", "published", "documented",
+	"summarized", "summarised", "as", "results", "work", "works"}
 
 // isMath reports whether a place is within a formula.
 func (w *walker) isMath(start int) bool {
@@ -98,8 +107,8 @@ func (w *walker) isMath(start int) bool {
 	return found || at > 0 && w.math[at-1].end > start
 }
 
-// mathSpans returns what stands between $ or $$ in one paragraph. As in Pandoc, the text begins and ends without a space
-// and no digit follows the closing $, so that "$5 and $6" is money.
+// mathSpans returns what stands between $ or $$ in one paragraph. As in Pandoc, the text begins and ends without a
+// space and no digit follows the closing $, so that "$5 and $6" is money.
 func mathSpans(md string) []span {
 	var spans []span
 	for i := 0; i < len(md); i++ {

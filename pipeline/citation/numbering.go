@@ -88,8 +88,8 @@ func (v *verifier) means(e *entry) {
 	v.byNumber[e.number] = append(known, numbered{e.section, list[len(list)-1].end, to})
 }
 
-// lookup returns the entry that a number means at a place of the text: in the list that comes next, else in the last one
-// that has it. known: a list has such a number, though its entry may be gone.
+// lookup returns the entry that a number means at a place of the text: in the list that comes next, else in the last
+// one that has it. known: a list has such a number, though its entry may be gone.
 func (v *verifier) lookup(pos, number int) (e *entry, known bool) {
 	lists := v.byNumber[number]
 	if len(lists) == 0 {

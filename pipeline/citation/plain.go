@@ -2,8 +2,8 @@ package citation
 
 import "strings"
 
-// parsePlain reads a list whose entries have neither numbers nor bullets: a paragraph with one address is an entry, and of
-// a paragraph with several each line that has one ends an entry.
+// parsePlain reads a list whose entries have neither numbers nor bullets: a paragraph with one address is an entry,
+// and of a paragraph with several each line that has one ends an entry.
 func (p *entryParser) parsePlain(first int) []*entry {
 	for i := first; i < len(p.lines); {
 		if h, ok := p.heading(i); p.lines[i].code || strings.TrimSpace(p.lines[i].of(p.text)) == "" || ok && !h.plain {
@@ -11,7 +11,8 @@ func (p *entryParser) parsePlain(first int) []*entry {
 			continue
 		}
 		end, addresses := i, 0
-		for end < len(p.lines) && !p.lines[end].code && strings.TrimSpace(p.lines[end].of(p.text)) != "" && (end == i || p.goesOn(end)) {
+		for end < len(p.lines) && !p.lines[end].code && strings.TrimSpace(p.lines[end].of(p.text)) != "" &&
+			(end == i || p.goesOn(end)) {
 			if hasAddress(p.lines[end].of(p.text)) {
 				addresses++
 			}

@@ -2,7 +2,8 @@ package citation
 
 import "strings"
 
-// reading is a text as far as it was read: its lines, headings and lists of references, each found once, when first needed.
+// reading is a text as far as it was read: its lines, headings and lists of references, each found once, when first
+// needed.
 type reading struct {
 	r    *Registry
 	text string
@@ -25,7 +26,8 @@ type reading struct {
 func (r *Registry) read(text string) *reading {
 	code := codeSpans(text)
 	lines := textLines(text, code)
-	return &reading{r: r, text: text, code: code, all: lines, targets: make([]int8, len(lines)), heads: make([]int32, len(lines))}
+	return &reading{r: r, text: text, code: code, all: lines, targets: make([]int8, len(lines)),
+		heads: make([]int32, len(lines))}
 }
 
 // changed returns the reading of what became of the text.

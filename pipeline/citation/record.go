@@ -10,7 +10,8 @@ func (v *verifier) record() {
 		}
 		line := v.asItCame(e)
 		if e.reason != "" {
-			out.Removed = append(out.Removed, Removed{Number: number, ID: e.id, Line: line, LineNumber: e.line, Reason: e.reason, Detail: e.detail})
+			out.Removed = append(out.Removed, Removed{Number: number, ID: e.id, Line: line, LineNumber: e.line, Reason: e.reason,
+				Detail: e.detail})
 			continue
 		}
 		if e.source >= 0 {
@@ -24,7 +25,8 @@ func (v *verifier) record() {
 
 func (v *verifier) valid(e *entry, number int, line string) Valid {
 	s := v.Registry.sources[e.source]
-	c := Valid{Number: number, ID: e.id, Line: line, LineNumber: e.line, Match: e.level, ReportNumber: e.final, Source: e.source}
+	c := Valid{Number: number, ID: e.id, Line: line, LineNumber: e.line, Match: e.level, ReportNumber: e.final,
+		Source: e.source}
 	if s.URL != "" {
 		c.URL = &s.URL
 	}

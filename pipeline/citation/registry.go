@@ -30,9 +30,9 @@ type Registry struct {
 	titles    map[string]int // by folded title; -1: of several places
 }
 
-// NewRegistry returns the registry of these traces, and of what else the tools of the run returned: to that an address may
-// lead, but no citation id names it. Of two traces with one id the first counts; a trace whose id is not a citation id is
-// left out, for nothing could cite it.
+// NewRegistry returns the registry of these traces, and of what else the tools of the run returned: to that an address
+// may lead, but no citation id names it. Of two traces with one id the first counts; a trace whose id is not a
+// citation id is left out, for nothing could cite it.
 func NewRegistry(traces []topicqueue.ToolTrace, returned ...topicqueue.Source) *Registry {
 	r := newRegistry()
 	places := map[string]int{}
@@ -123,8 +123,8 @@ func (r *Registry) add(s Source) {
 // Sources returns all sources in the order in which they were added. The slice is the caller's.
 func (r *Registry) Sources() []Source { return slices.Clone(r.sources) }
 
-// matchURL returns the place in sources of what a URL stands for and how it was found: MatchExact to MatchQuery. What could
-// stand for two sources stands for none. An ellipsis in the URL counts as text that was cut out.
+// matchURL returns the place in sources of what a URL stands for and how it was found: MatchExact to MatchQuery. What
+// could stand for two sources stands for none. An ellipsis in the URL counts as text that was cut out.
 func (r *Registry) matchURL(raw string) (at int, level string, ok bool) {
 	raw = strings.TrimSpace(raw)
 	whole := withoutHalfEscape(raw)
@@ -169,8 +169,8 @@ func (r *Registry) Source(id string) (Source, bool) {
 	return r.sources[at], true
 }
 
-// Only returns a registry of the same sources that knows no other citations than these; unknown ids are ignored. A section may
-// cite just what it was given.
+// Only returns a registry of the same sources that knows no other citations than these; unknown ids are ignored. A
+// section may cite just what it was given.
 func (r *Registry) Only(ids []string) *Registry {
 	only := *r
 	only.traces = map[string]topicqueue.ToolTrace{}
@@ -220,7 +220,8 @@ func within(s topicqueue.Source) string {
 
 func page(n int) string { return "p. " + strconv.Itoa(n) }
 
-// sectionPath joins the headings above a source, without the document's own title and doubled ones: they say nothing new.
+// sectionPath joins the headings above a source, without the document's own title and doubled ones: they say nothing
+// new.
 func sectionPath(s topicqueue.Source) string {
 	var path []string
 	for _, heading := range s.Section {

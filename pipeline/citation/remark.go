@@ -72,7 +72,8 @@ func (t *reading) noteText(i, from int) string {
 	return said
 }
 
-// isRemark reports whether a footnote remarks on something: it leads nowhere, or has an address in the midst of a sentence.
+// isRemark reports whether a footnote remarks on something: it leads nowhere, or has an address in the midst of a
+// sentence.
 func (r *Registry) isRemark(note string) bool {
 	if !hasAddress(note) {
 		return !r.hasTarget(note)
@@ -85,7 +86,8 @@ func (r *Registry) isRemark(note string) bool {
 	return len(strings.Fields(before)) >= 5 && len(strings.Fields(after)) >= 2 && !visited.MatchString(after)
 }
 
-// hasList reports whether a text has a list of references whose entries, or some of them, are no footnotes and lead somewhere.
+// hasList reports whether a text has a list of references whose entries, or some of them, are no footnotes and lead
+// somewhere.
 func (t *reading) hasList() bool {
 	for _, s := range t.lists() {
 		for _, e := range s.entries {

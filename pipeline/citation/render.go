@@ -19,8 +19,9 @@ type Rendered struct {
 
 // Options says how citations are shown.
 type Options struct {
-	Style  string                   // topicqueue.CitationAnchors or CitationNumbered; empty means anchors
-	Bundle string                   // where the run's data lie as seen from the text, "../cache/<run>/"; "" links nothing in there
+	Style string // topicqueue.CitationAnchors or CitationNumbered; empty means anchors
+	// where the run's data lie as seen from the text, "../cache/<run>/"; "" links nothing in there
+	Bundle string
 	Genres map[string]string        // names of genres; one that is missing is shown as it is
 	AsOf   func(date string) string // says of which day an earlier text of a source is; nil: "as of 2026-03-01"
 }
@@ -37,9 +38,10 @@ func (o Options) genre(genre string) string {
 }
 
 // Render links the markers of Markdown that Resolve has returned, or that was put together from escaped text and
-// canonical markers, and lists the references. Equal places share a number in numbered style; neighbours that cite the same
-// show it once, behind the last of them. Every marker of the result has its reference, every reference is cited; markers of unknown ids are removed. Rendering a body again with
-// anchors changes nothing. Code is left alone. Never fails.
+// canonical markers, and lists the references. Equal places share a number in numbered style; neighbours that cite the
+// same show it once, behind the last of them. Every marker of the result has its reference, every reference is cited;
+// markers of unknown ids are removed. Rendering a body again with anchors changes nothing. Code is left alone. Never
+// fails.
 func (r *Registry) Render(markdown string, o Options) Rendered {
 	var out Rendered
 	numbers := map[string]int{} // by place

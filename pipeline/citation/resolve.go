@@ -18,11 +18,11 @@ type Removal struct {
 	Reason string `json:"reason"` // one of the Reason... constants
 }
 
-// Resolve returns Markdown in which every marker has its canonical form, [CIT-3-01], one bracket for each id, and stands
-// for a citation of the registry. Everything else that looks like a citation is removed together with the space before
-// it and reported: unknown ids, bare numbers, addresses that no source has (the text of such a link stays).
-// An address that leads to a source in another way than exactly becomes the source's own.
-// Code is left alone. Resolving the result again changes nothing, unless brackets are nested a hundred deep. Never fails.
+// Resolve returns Markdown in which every marker has its canonical form, [CIT-3-01], one bracket for each id, and
+// stands for a citation of the registry. Everything else that looks like a citation is removed together with the space
+// before it and reported: unknown ids, bare numbers, addresses that no source has (the text of such a link stays). An
+// address that leads to a source in another way than exactly becomes the source's own. Code is left alone. Resolving
+// the result again changes nothing, unless brackets are nested a hundred deep. Never fails.
 func (r *Registry) Resolve(markdown string) (string, []Removal) {
 	resolved, removed, _ := r.ResolveLinks(markdown)
 	return resolved, removed

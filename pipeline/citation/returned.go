@@ -8,13 +8,15 @@ type Linked struct {
 	Sources []string `json:"source_ids"`
 }
 
-// Links returns the addresses of a Markdown text, outside code, that lead to a source of the registry, each once, in order.
-// Never fails.
+// Links returns the addresses of a Markdown text, outside code, that lead to a source of the registry, each once, in
+// order. Never fails.
 func (r *Registry) Links(markdown string) []Linked {
 	var out linkList
 	w := walker{text: markdown, code: codeSpans(markdown), markerEnd: -1}
 	w.onGroup = func(int, group) (string, bool) { return "", false }
-	w.links = links{note: func(string, string) {}, known: r.HasURL, isMarker: func(_ int, g group) bool { return len(g.ids) > 0 }}
+	w.links = links{note: func(string, string) {}, known: r.HasURL, isMarker: func(_ int, g group) bool {
+		return len(g.ids) > 0
+	}}
 	w.links.judge = func(dest string, _ linkKind) verdict {
 		if l, ok := r.Lead(dest); ok {
 			out.add(l)
@@ -25,8 +27,8 @@ func (r *Registry) Links(markdown string) []Linked {
 	return out.list
 }
 
-// Lead returns the source that an address of a text leads to. A host alone names a source only when it is one, and an address
-// that may not stand in a report names none.
+// Lead returns the source that an address of a text leads to. A host alone names a source only when it is one, and an
+// address that may not stand in a report names none.
 func (r *Registry) Lead(dest string) (Linked, bool) {
 	at, level, ok := r.matchURL(dest)
 	if !ok || level != MatchExact && (isHost(dest) || unfit(r.sources[at].URL) != "") {

@@ -81,7 +81,9 @@ func lastNumbered(sections []*refSection) *entry {
 // sourcesHeading names the list of sources of a text that has none.
 func sourcesHeading(text string) string {
 	han := strings.IndexFunc(text, func(r rune) bool { return unicode.Is(unicode.Han, r) })
-	if han >= 0 && strings.IndexFunc(text, func(r rune) bool { return unicode.In(r, unicode.Hiragana, unicode.Katakana, unicode.Hangul) }) < 0 {
+	if han >= 0 && strings.IndexFunc(text, func(r rune) bool {
+		return unicode.In(r, unicode.Hiragana, unicode.Katakana, unicode.Hangul)
+	}) < 0 {
 		return "参考文献"
 	}
 	return "Sources"
@@ -106,7 +108,8 @@ func (v *verifier) heading(s *refSection) string {
 	raw := v.text[s.start:s.end]
 	line, _, _ := strings.Cut(raw, "\n")
 	name := strings.Trim(fold(line), "#*_:： ")
-	if len(v.sections) > 1 || s.head.html || s.entries[0].anchor || s.entries[0].id != "" || strings.ToLower(name) != s.head.label {
+	if len(v.sections) > 1 || s.head.html || s.entries[0].anchor || s.entries[0].id != "" ||
+		strings.ToLower(name) != s.head.label {
 		return raw
 	}
 	if s.head.level == 7 || english[s.head.label] {
@@ -248,7 +251,8 @@ func (v *verifier) isMarker(w *walker, pos, at int, g group) bool {
 		return false
 	}
 	for _, n := range g.numbers {
-		if _, known := v.lookup(pos, n); !known && (n == 0 || n >= 1000 || v.trusting || g.hash) { // years, sizes; references are counted from 1
+		// years, sizes; references are counted from 1
+		if _, known := v.lookup(pos, n); !known && (n == 0 || n >= 1000 || v.trusting || g.hash) {
 			return false
 		}
 	}

@@ -26,7 +26,8 @@ func textLines(text string, code []span) []textLine {
 		for len(code) > 0 && code[0].end <= start {
 			code = code[1:]
 		}
-		inBlock := len(code) > 0 && code[0].start <= start && (text[code[0].start] != '`' || strings.HasPrefix(text[code[0].start:], "```"))
+		inBlock := len(code) > 0 && code[0].start <= start &&
+			(text[code[0].start] != '`' || strings.HasPrefix(text[code[0].start:], "```"))
 		lines = append(lines, textLine{start, end, inBlock && code[0].end >= end})
 		start = end + 1
 	}
@@ -66,7 +67,8 @@ func headingAt(text string, lines []textLine, i int) (heading, bool) {
 	if m := htmlHeading.FindStringSubmatch(line); m != nil {
 		return heading{label: headingLabel(m[2]), level: int(m[1][0] - '0'), lines: 1}, true
 	}
-	if i+1 < len(lines) && underline.MatchString(lines[i+1].of(text)) && (i == 0 || strings.TrimSpace(lines[i-1].of(text)) == "") {
+	if i+1 < len(lines) && underline.MatchString(lines[i+1].of(text)) &&
+		(i == 0 || strings.TrimSpace(lines[i-1].of(text)) == "") {
 		level := 2
 		if strings.Contains(lines[i+1].of(text), "=") {
 			level = 1
@@ -88,7 +90,8 @@ func headingAt(text string, lines []textLine, i int) (heading, bool) {
 func headingLabel(s string) string {
 	s = strings.Trim(fold(s), "*_ ")
 	s = strings.TrimLeftFunc(s, func(r rune) bool { return r > 0x7f && !unicode.IsLetter(r) || r == '[' })
-	if s = strings.TrimSpace(s); s != "" && (s[0] >= 0x80 || isDigit(s[0]) || len(s) > 1 && strings.ContainsAny(s[1:min(len(s), 6)], ".)")) {
+	if s = strings.TrimSpace(s); s != "" && (s[0] >= 0x80 || isDigit(s[0]) || len(s) > 1 &&
+		strings.ContainsAny(s[1:min(len(s), 6)], ".)")) {
 		s = numbering.ReplaceAllString(s, "")
 	}
 	return strings.ToLower(strings.Trim(s, "*_:：. ]【】"))
@@ -164,13 +167,15 @@ func labelled(text string, lines []textLine) bool {
 	for _, l := range lines {
 		if line := l.of(text); !l.code && strings.TrimSpace(line) != "" {
 			_, ok := entryStart(line)
-			return ok || strings.HasPrefix(strings.TrimSpace(line), "|") || footnote.MatchString(line) || namedNote.MatchString(line)
+			return ok || strings.HasPrefix(strings.TrimSpace(line), "|") || footnote.MatchString(line) ||
+				namedNote.MatchString(line)
 		}
 	}
 	return false
 }
 
-// definitions collects what defines markers outside the lists: footnotes, and without any list the entries that end the text.
+// definitions collects what defines markers outside the lists: footnotes, and without any list the entries that end
+// the text.
 func (t *reading) definitions(sections []*refSection) *refSection {
 	text, lines := t.text, t.all
 	inside := func(l textLine) bool {
@@ -184,12 +189,15 @@ func (t *reading) definitions(sections []*refSection) *refSection {
 		tail = t.tail(len(lines))
 	}
 	for i := 0; i < len(lines); i++ {
-		if len(lines[i].of(text)) == 0 || lines[i].code || i < tail && !footnote.MatchString(lines[i].of(text)) || inside(lines[i]) {
+		if len(lines[i].of(text)) == 0 || lines[i].code || i < tail && !footnote.MatchString(lines[i].of(text)) ||
+			inside(lines[i]) {
 			continue
 		}
 		if pre, ok := t.start(i); ok && (i >= tail || hasAddress(lines[i].of(text)) || strings.Contains(pre.raw, "^")) {
 			p.lines = lines
-			if at, _ := slices.BinarySearchFunc(sections, lines[i].start, func(s *refSection, pos int) int { return s.start - pos }); at < len(sections) {
+			if at, _ := slices.BinarySearchFunc(sections, lines[i].start, func(s *refSection, pos int) int {
+				return s.start - pos
+			}); at < len(sections) {
 				end, _ := slices.BinarySearchFunc(lines, sections[at].start, func(l textLine, pos int) int { return l.start - pos })
 				p.lines = lines[:end]
 			}
@@ -209,7 +217,8 @@ func (t *reading) definitions(sections []*refSection) *refSection {
 // footnote is the definition of a numbered footnote or reference link.
 var footnote = regexp.MustCompile(`^ {0,3}\[\^?[0-9]{1,4}\]:`)
 
-// splitHeads puts the entries of a list on a line of their own where they stand behind its heading: "**Sources:** [1] ...".
+// splitHeads puts the entries of a list on a line of their own where they stand behind its heading: "**Sources:** [1]
+// ...".
 func (t *reading) splitHeads() *reading {
 	var cuts []int
 	for _, l := range t.all {

@@ -138,7 +138,8 @@ func (t *reading) proseBlocks(skip []span) []proseBlock {
 		body := strings.TrimLeft(line, " \t>")
 		headed = headed && body != "" && body[0] == '|'
 		switch {
-		case l.code || body == "" || isATXHeading(line) || underline.MatchString(line) || len(skip) > 0 && skip[0].start <= l.start && l.start <= skip[0].end:
+		case l.code || body == "" || isATXHeading(line) || underline.MatchString(line) || len(skip) > 0 &&
+			skip[0].start <= l.start && l.start <= skip[0].end:
 			flush(l.start)
 		case body[0] == '|':
 			flush(l.start)
@@ -161,11 +162,15 @@ func (t *reading) proseBlocks(skip []span) []proseBlock {
 }
 
 // abbreviations do not end a sentence.
-var abbreviations = []string{"e.g", "i.e", "etc", "vs", "cf", "dr", "mr", "mrs", "ms", "prof", "st", "no", "fig", "figs", "eq", "al", "approx",
-	"inc", "ltd", "co", "corp", "dept", "est", "vol", "pp", "p", "u.s", "u.k", "z.b", "d.h", "bzw", "ca", "nr", "mio", "mrd", "tsd", "vgl", "abb", "kap", "pág", "núm", "тыс", "млн", "млрд", "стр", "jan", "feb", "mar", "apr", "jun", "jul", "aug", "sep", "sept", "oct", "nov", "dec"}
+var abbreviations = []string{"e.g", "i.e", "etc", "vs", "cf", "dr", "mr", "mrs", "ms", "prof", "st", "no", "fig",
+	"figs", "eq", "al", "approx",
+	"inc", "ltd", "co", "corp", "dept", "est", "vol", "pp", "p", "u.s", "u.k", "z.b", "d.h", "bzw", "ca", "nr", "mio",
+	"mrd", "tsd", "vgl", "abb", "kap", "pág", "núm", "тыс", "млн", "млрд", "стр", "jan", "feb", "mar", "apr", "jun", "jul",
+	"aug", "sep", "sept", "oct", "nov", "dec"}
 
 // sentencesOf cuts a block. Markers behind the end of a sentence belong to it.
-func sentencesOf(text string, block span, isMarker func(at int, g group) bool, cited func(*Sentence, group)) []Sentence {
+func sentencesOf(text string, block span, isMarker func(at int, g group) bool,
+	cited func(*Sentence, group)) []Sentence {
 	var out []Sentence
 	var words strings.Builder
 	cur := Sentence{Start: -1}
@@ -237,7 +242,8 @@ func sentencesOf(text string, block span, isMarker func(at int, g group) bool, c
 	return out
 }
 
-var spaceBefore = strings.NewReplacer(" .", ".", " ,", ",", " ;", ";", " :", ":", " !", "!", " ?", "?", " 。", "。", " ，", "，")
+var spaceBefore = strings.NewReplacer(" .", ".", " ,", ",", " ;", ";", " :", ":", " !", "!", " ?", "?", " 。",
+	"。", " ，", "，")
 
 // endsSentence reports whether the rune r, which ends at i, ends a sentence.
 func endsSentence(block string, i int, r rune) bool {
@@ -257,10 +263,12 @@ func endsSentence(block string, i int, r rune) bool {
 	}
 	before := block[max(0, i-20) : i-1]
 	word := strings.ToLower(before[strings.LastIndexAny(before, " (\n")+1:])
-	return !slices.Contains(abbreviations, word) && !(len(word) == 1 && word[0] >= 'a' && word[0] <= 'z') && !dayOfMonth(word, rest)
+	return !slices.Contains(abbreviations, word) && !(len(word) == 1 && word[0] >= 'a' && word[0] <= 'z') &&
+		!dayOfMonth(word, rest)
 }
 
-var germanMonths = []string{"Januar", "Jänner", "Februar", "März", "April", "Mai", "Juni", "Juli", "August", "September", "Oktober", "November", "Dezember"}
+var germanMonths = []string{"Januar", "Jänner", "Februar", "März", "April", "Mai", "Juni", "Juli", "August",
+	"September", "Oktober", "November", "Dezember"}
 
 // dayOfMonth reports the full stop of a German date: am 3. Oktober.
 func dayOfMonth(day, rest string) bool {

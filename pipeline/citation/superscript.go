@@ -20,7 +20,8 @@ var linkedNumber = regexp.MustCompile(`(?i)^<a\s[^<>]{0,60}href=["']?#[^<>]{0,10
 var escaped = regexp.MustCompile(`^\\\[([0-9]{1,3}(?:[,;–-][ ]?[0-9]{1,3}){0,9})\\\]`)
 
 // superscripts are the raised digits of Unicode.
-var superscripts = strings.NewReplacer("⁰", "0", "¹", "1", "²", "2", "³", "3", "⁴", "4", "⁵", "5", "⁶", "6", "⁷", "7", "⁸", "8", "⁹", "9", "⁻", "-", "˒", ",", "⁽", "[", "⁾", "]")
+var superscripts = strings.NewReplacer("⁰", "0", "¹", "1", "²", "2", "³", "3", "⁴", "4", "⁵", "5", "⁶", "6", "⁷", "7",
+	"⁸", "8", "⁹", "9", "⁻", "-", "˒", ",", "⁽", "[", "⁾", "]")
 
 const superscriptRunes = "⁰¹²³⁴⁵⁶⁷⁸⁹⁻˒⁽⁾"
 
@@ -79,10 +80,11 @@ func (w *walker) raisedNumber(i int) int {
 }
 
 // powers are words behind which a raised number is an exponent.
-var powers = []string{"inch", "inches", "foot", "feet", "mile", "miles", "yard", "yards", "meter", "meters", "metre", "metres", "sin", "cos", "tan", "log", "exp", "chi"}
+var powers = []string{"inch", "inches", "foot", "feet", "mile", "miles", "yard", "yards", "meter", "meters", "metre",
+	"metres", "sin", "cos", "tan", "log", "exp", "chi"}
 
-// isPower reports whether the raised number at text[i:end] is an exponent: behind a number or a short name, as in m², or
-// before a letter.
+// isPower reports whether the raised number at text[i:end] is an exponent: behind a number or a short name, as in m²,
+// or before a letter.
 func (w *walker) isPower(i, end int) bool {
 	if i == 0 {
 		return false
@@ -91,7 +93,9 @@ func (w *walker) isPower(i, end int) bool {
 		return true
 	}
 	before := w.text[max(0, i-20):i]
-	word := strings.ToLower(before[len(strings.TrimRightFunc(before, func(r rune) bool { return r < utf8.RuneSelf && alnumASCII(byte(r)) })):])
+	word := strings.ToLower(before[len(strings.TrimRightFunc(before, func(r rune) bool {
+		return r < utf8.RuneSelf && alnumASCII(byte(r))
+	})):])
 	last, _ := utf8.DecodeLastRuneInString(before)
 	switch {
 	case word != "":

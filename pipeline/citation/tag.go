@@ -26,8 +26,8 @@ func isPlain(tag, dest string) bool {
 	return !eventHandler.MatchString(tag) && strings.Count(tag, "://") <= strings.Count(dest, "://")
 }
 
-// foreignTag handles an HTML tag of a text from outside: links and pictures are judged by their addresses, what loads or
-// runs something goes, anchors and plain markup stay.
+// foreignTag handles an HTML tag of a text from outside: links and pictures are judged by their addresses, what loads
+// or runs something goes, anchors and plain markup stay.
 func (w *walker) foreignTag(i, next int, name, inside string) int {
 	a := attributes(inside)
 	closing := strings.HasPrefix(inside, "/")

@@ -7,9 +7,10 @@ import (
 	"strings"
 )
 
-// tail returns the line at which the list begins that ends the lines before until and has no heading that names references,
-// and until where there is none. Entries with labels such as [1] each lead somewhere. A numbered list, which may be one of other
-// things, counts from 1, has an address in each item, and the text above it cites by its numbers.
+// tail returns the line at which the list begins that ends the lines before until and has no heading that names
+// references, and until where there is none. Entries with labels such as [1] each lead somewhere. A numbered list,
+// which may be one of other things, counts from 1, has an address in each item, and the text above it cites by its
+// numbers.
 func (t *reading) tail(until int) int {
 	at, count := until, 0
 	var top entryPrefix
@@ -24,8 +25,10 @@ func (t *reading) tail(until int) int {
 			target, address = target || t.leads(i), address || hasAddress(line)
 			continue // goes on with the entry above
 		}
-		isEntry := pre.style == bracketStyle && (target || t.leads(i)) || pre.style == orderedStyle && (address || hasAddress(line))
-		if !ok || t.all[i].code || !isEntry || count > 0 && (pre.style != top.style || pre.style == orderedStyle && pre.number != top.number-1) {
+		isEntry := pre.style == bracketStyle && (target || t.leads(i)) || pre.style == orderedStyle &&
+			(address || hasAddress(line))
+		if !ok || t.all[i].code || !isEntry || count > 0 && (pre.style != top.style || pre.style == orderedStyle &&
+			pre.number != top.number-1) {
 			break
 		}
 		at, top, target, address = i, pre, false, false

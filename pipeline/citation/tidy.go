@@ -14,7 +14,8 @@ func (w *walker) gone(next int) int {
 	if !w.links.foreign {
 		return next
 	}
-	if m := joinsMarker.FindStringSubmatchIndex(w.text[next:min(len(w.text), next+20)]); m != nil { // the next one takes its place
+	// the next one takes its place
+	if m := joinsMarker.FindStringSubmatchIndex(w.text[next:min(len(w.text), next+20)]); m != nil {
 		w.space = before
 		return next + m[2]
 	}
@@ -69,7 +70,8 @@ var joinsMarker = regexp.MustCompile(`^(?:[ ]?[,;&/、，；]|[ ](?:and|or|und|e
 var announced = regexp.MustCompile(`(?i)\s?[(（]\s*(?:see|see also|cf\.?|via|sources?|quellen?|siehe|vgl\.?|voir|fuente|来源|参见|见)\s*[:：]?\s*$`)
 
 // enclosing is what may stand around markers, and says nothing without them.
-var enclosing = [][2]string{{"<sup>", "</sup>"}, {"**", "**"}, {"__", "__"}, {"*", "*"}, {"_", "_"}, {"^", "^"}, {"(", ")"}, {"[", "]"}, {"（", "）"}}
+var enclosing = [][2]string{{"<sup>", "</sup>"}, {"**", "**"}, {"__", "__"}, {"*", "*"}, {"_", "_"}, {"^", "^"},
+	{"(", ")"}, {"[", "]"}, {"（", "）"}}
 
 // opens reports whether the text so far ends with the opening part of a pair, which no other one closes in its line.
 func (w *walker) opens(pair [2]string) bool {
@@ -130,7 +132,8 @@ func (w *walker) dropSpace(next int) {
 		return
 	}
 	w.space = ""
-	if r, _ := utf8.DecodeRuneInString(w.text[next:]); next < len(w.text) && w.out.Len() > 0 && !strings.ContainsRune(" \t\n\u00a0\u202f\u3000.,;:!?)]}\"”’»…。，；：！？）】،؛؟۔।", r) {
+	if r, _ := utf8.DecodeRuneInString(w.text[next:]); next < len(w.text) && w.out.Len() > 0 &&
+		!strings.ContainsRune(" \t\n\u00a0\u202f\u3000.,;:!?)]}\"”’»…。，；：！？）】،؛؟۔।", r) {
 		w.space = " "
 	}
 }

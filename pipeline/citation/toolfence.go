@@ -6,10 +6,11 @@ import (
 )
 
 // toolFence begins a block of code that a model wrote to be run, and no example.
-var toolFence = regexp.MustCompile("^[ \t>]*(?:`{3,}|~{3,})[ ]*tool_(?:code|calls?|outputs?|response|results?)[ \t]*\n?$")
+var toolFence = regexp.MustCompile("^[ \t>]*(?:`{3,}|~{3,})[ " +
+	"]*tool_(?:code|calls?|outputs?|response|results?)[ \t]*\n?$")
 
-// cutToolFences takes blocks of code out that are calls of tools: a closed one as a whole, one without its end as far as
-// the next heading.
+// cutToolFences takes blocks of code out that are calls of tools: a closed one as a whole, one without its end as far
+// as the next heading.
 func cutToolFences(text string) string {
 	if !strings.Contains(text, "tool_") {
 		return text

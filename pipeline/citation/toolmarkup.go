@@ -8,7 +8,8 @@ import (
 
 // toolTag is a tag with which models call tools. They leak it into texts when a call is cut short or badly made.
 // So do their thoughts, and the tokens that stand between the parts of an answer.
-var toolTag = form{starts: []string{"<", "[tool_", "[/tool_", "[cite_", "[inst]", "[/inst]", ":contentReference[", "citeturn", "filecite", "【", "\ue200"}, limit: 2000,
+var toolTag = form{starts: []string{"<", "[tool_", "[/tool_", "[cite_", "[inst]", "[/inst]", ":contentReference[",
+	"citeturn", "filecite", "【", "\ue200"}, limit: 2000,
 	ends: map[string]string{"\ue200": "\ue201"},
 	pattern: regexp.MustCompile(`^(?i:<(/?)((?:[a-z][a-z0-9]{0,15}:)?(?:parameters?|functions?|function\\?_calls?|function\\?_results?|function\\?_response|tool(?:\\?_)?calls?|tool\\?_use|tool\\?_uses|tool\\?_results?|tool\\?_response|tool\\?_input|tool\\?_code|tool\\?_outputs?|arg\\?_key|arg\\?_value|invoke|think|thinking|reasoning|reflection|scratchpad)|grok:render)(?:[ \t=][^<>\n]{0,400})?>` +
 		`|(` + callEnds + `)|<\|(?:tool[a-z_▁]{0,30}|python_tag|function_call|start_action)\|>|<｜tool[^｜<>\n]{0,40}｜>|\[/?TOOL_CALLS?\]|\[TOOL_RESULTS\]` +
@@ -25,8 +26,8 @@ const token = `\x{e200}[^\x{e201}\n]{0,300}\x{e201}|:contentReference\[oaicite:[
 // headingStart is where the report goes on behind a call that nobody closed.
 var headingStart = regexp.MustCompile(`(?m)^(?: {0,3}#{1,6}[ \t]+\S|(?:\*\*|__)?(?i:sources|references|参考文献)(?:\*\*|__)?[:：]?[ \t]*$)`)
 
-// cutToolMarkup takes leaked tool calls out of a text: a call with its end as a whole, one without its end as far as the
-// next heading, or to the end of the text. Code stays as it is if sparesCode.
+// cutToolMarkup takes leaked tool calls out of a text: a call with its end as a whole, one without its end as far as
+// the next heading, or to the end of the text. Code stays as it is if sparesCode.
 func cutToolMarkup(text string, sparesCode bool) string {
 	text = cutToolFences(text)
 	var code []span
@@ -61,7 +62,8 @@ func cutToolMarkup(text string, sparesCode bool) string {
 		case rest == "" || strings.TrimSpace(rest) == "":
 		case kept == "" || strings.HasSuffix(kept, "\n"): // the call had lines of its own
 			pos += len(rest) - len(strings.TrimLeft(rest, "\n"))
-			if kept != "" && !strings.HasSuffix(kept, "\n\n") && (len(rest) > 1 && strings.HasPrefix(rest, "\n\n") || strings.HasPrefix(rest, "#")) {
+			if kept != "" && !strings.HasSuffix(kept, "\n\n") && (len(rest) > 1 && strings.HasPrefix(rest, "\n\n") ||
+				strings.HasPrefix(rest, "#")) {
 				out.WriteByte('\n')
 			}
 		case !strings.HasPrefix(rest, " ") && !strings.HasPrefix(rest, "\n"):
@@ -83,7 +85,9 @@ var tokenStarts = []string{"</", "<|", "<｜", "[/", "[tool"}
 func tokensIn(lower string) tokens {
 	found := tokens{}
 	for i := 0; i < len(lower); i++ {
-		if c := lower[i]; c != '<' && c != '[' || !slices.ContainsFunc(tokenStarts, func(s string) bool { return strings.HasPrefix(lower[i:], s) }) {
+		if c := lower[i]; c != '<' && c != '[' || !slices.ContainsFunc(tokenStarts, func(s string) bool {
+			return strings.HasPrefix(lower[i:], s)
+		}) {
 			continue
 		}
 		within := lower[i:min(len(lower), i+maxToken)]
@@ -119,7 +123,8 @@ func (t tokens) of(lower string, m []int) int {
 	} else {
 		tag := lower[m[0]:m[1]]
 		opening := strings.Trim(tag, "<|>[]｜")
-		closings := []string{"<|/" + opening + "|>", "[/" + opening + "]", strings.Replace(tag, "begin", "end", 1), strings.Replace(tag, "start", "end", 1), strings.Replace(tag, "_call", "_call_end", 1)}
+		closings := []string{"<|/" + opening + "|>", "[/" + opening + "]", strings.Replace(tag, "begin", "end", 1),
+			strings.Replace(tag, "start", "end", 1), strings.Replace(tag, "_call", "_call_end", 1)}
 		inline := strings.Contains(tag, "channel") || strings.Contains(tag, "python_tag")
 		if inline {
 			closings = []string{"<|call|>", "<|end|>", "<|eom_id|>", "<|eot_id|>"}

@@ -10,13 +10,11 @@ import (
 const (
 	StatusVerified   = "verified"
 	StatusUnverified = "unverified"
-	StatusDisabled   = "disabled"
 
 	ReasonValid    = "valid_citations"
-	ReasonNoSource = "no_sources"            // the registry is empty
-	ReasonNoValid  = "no_valid_citations"    // nothing that the text cites is in the registry
-	ReasonPanicked = "verification_failed"   // a defect of the verifier; the text is as it came
-	ReasonSwitched = "verification_disabled" // nobody asked for it
+	ReasonNoSource = "no_sources"          // the registry is empty
+	ReasonNoValid  = "no_valid_citations"  // nothing that the text cites is in the registry
+	ReasonPanicked = "verification_failed" // a defect of the verifier; the text is as it came
 )
 
 // Why an entry of the references was removed, besides ReasonUnknownKey and ReasonUnknownURL.
@@ -27,9 +25,9 @@ const (
 
 // Why a source's own address may not stand in a report.
 const (
-	DetailShortened = "shortened_url"
-	DetailTruncated = "truncated_url"
-	DetailUnsafe    = "unsafe_url"
+	detailShortened = "shortened_url"
+	detailTruncated = "truncated_url"
+	detailUnsafe    = "unsafe_url"
 )
 
 // Valid is an entry of the references that leads to a source. Number is the one of the text as it came: a report is
@@ -112,8 +110,9 @@ func (r *Registry) Verify(report string, o VerifyOptions) Verification {
 	return out
 }
 
-// maxPasses bounds how often a text is read: what is removed may join its neighbours to something new. Two for real text.
-// In one that was made so that each leaked call which goes lays bare another one, those in code go from hostilePass on.
+// maxPasses bounds how often a text is read: what is removed may join its neighbours to something new. Two for real
+// text. In one that was made so that each leaked call which goes lays bare another one, those in code go from
+// hostilePass on.
 const (
 	maxPasses   = 16
 	hostilePass = 10
@@ -166,7 +165,8 @@ func (r *Registry) verifyOnce(text string, o VerifyOptions, pass int) *verifier 
 		read = read.list()
 	}
 	text = read.text
-	v := &verifier{Registry: r, o: o, read: read, text: text, names: names, byNumber: map[int][]numbered{}, byID: map[string]*entry{}, bySource: map[string]*entry{}}
+	v := &verifier{Registry: r, o: o, read: read, text: text, names: names, byNumber: map[int][]numbered{},
+		byID: map[string]*entry{}, bySource: map[string]*entry{}}
 	v.verification = Verification{Valid: []Valid{}, Removed: []Removed{}, UnsafeURLs: []string{}}
 	v.sections = read.lists()
 	for _, s := range v.sections {
@@ -226,7 +226,8 @@ func Guarded(report string, verify func() Verification) (v Verification, err err
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("verify the report: %v", p)
-			v = Verification{Report: report, Valid: []Valid{}, Removed: []Removed{}, UnsafeURLs: []string{}, Status: StatusUnverified, Reason: ReasonPanicked}
+			v = Verification{Report: report, Valid: []Valid{}, Removed: []Removed{}, UnsafeURLs: []string{},
+				Status: StatusUnverified, Reason: ReasonPanicked}
 		}
 	}()
 	return verify(), nil

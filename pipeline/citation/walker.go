@@ -66,7 +66,8 @@ func (w *walker) step(i int) int {
 		return i
 	}
 	g, ok := parseGroup(w.text[:w.plainEnd(i)], i, 0)
-	if !ok || w.isLabel(i) || w.links.foreign && len(g.ids) == 0 && (first == '(' || first == '（') { // what it encloses comes next
+	// what it encloses comes next
+	if !ok || w.isLabel(i) || w.links.foreign && len(g.ids) == 0 && (first == '(' || first == '（') {
 		return i
 	}
 	if w.links.foreign {

@@ -7,7 +7,8 @@ import (
 )
 
 // leads are words with which models introduce ids inside the brackets.
-var leads = []string{"sources", "source", "see", "refs", "ref", "citations", "citation", "cite", "cf", "e.g", "vgl", "siehe", "quelle", "voir", "véase", "см", "来源", "参见", "引用", "见"}
+var leads = []string{"sources", "source", "see", "refs", "ref", "citations", "citation", "cite", "cf", "e.g", "vgl",
+	"siehe", "quelle", "voir", "véase", "см", "来源", "参见", "引用", "见"}
 
 func skipLead(s string, i int) int {
 	i = skipSeparators(s, i)
@@ -35,7 +36,8 @@ func skipSeparators(s string, i int) int {
 			if newlines++; newlines > 1 {
 				return i
 			}
-		case ' ', '\t', '\r', '\u00a0', '\u00ad', '\u200b', '\u2060', '\ufeff', ',', ';', '&', '/', '^', '，', '、', '；', '،', '؛', '和', '及':
+		case ' ', '\t', '\r', '\u00a0', '\u00ad', '\u200b', '\u2060', '\ufeff', ',', ';', '&', '/', '^', '，', '、', '；', '،',
+			'؛', '和', '及':
 		default:
 			if size = joined(s, i); size == 0 {
 				return i

@@ -6,8 +6,11 @@ import "strings"
 var advices = []struct{ words, do string }{
 	{"knowledge base", "Add the knowledge base, or set the same STORAGE_URL on every worker; then "},
 	{"had nothing for the model", "Raise the budget or choose a smaller preset; then "},
-	{"no evidence was found", "Rephrase the topic, or add a knowledge base or search engine that covers it; `nightdesk doctor` checks whether they answer. Then "},
-	{"before a worker had time", "Start more workers or give a later --deadline, and enqueue the topic in another batch, or "},
+	{"no evidence was found",
+		"Rephrase the topic, or add a knowledge base or search engine that covers it; `nightdesk doctor` checks whether " +
+			"they answer. Then "},
+	{"before a worker had time",
+		"Start more workers or give a later --deadline, and enqueue the topic in another batch, or "},
 	{"time of the run was over", "Give it more time (--duration), or the workers fewer topics at once; then "},
 	{"time for research was over", "Give it more time (--duration), or the workers fewer topics at once; then "},
 	{"budget", "Raise the budget or choose a smaller preset; then "},

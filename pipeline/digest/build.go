@@ -28,7 +28,8 @@ type Builder struct {
 // NewBuilder returns a builder of the digest of this batch.
 func NewBuilder(batch string, created time.Time) *Builder {
 	return &Builder{d: Digest{
-		Batch: batch, CreatedAt: created, States: map[topicqueue.RunState]int{}, Compared: true, Reports: []Ref{}, Dearest: []Ref{}, First: []Item{},
+		Batch: batch, CreatedAt: created, States: map[topicqueue.RunState]int{}, Compared: true, Reports: []Ref{},
+		Dearest: []Ref{}, First: []Item{},
 	}, seen: map[string]bool{}}
 }
 
@@ -112,7 +113,8 @@ func (b *Builder) contradiction(c evidence.Contradiction, where string, runs []R
 	if len(runs) > 1 {
 		weight += 0.5
 	}
-	b.disagree.add(Item{Kind: KindContradiction, Text: what + ", " + where, Sides: sides, Runs: runs, Count: count, weight: weight})
+	b.disagree.add(Item{Kind: KindContradiction, Text: what + ", " + where, Sides: sides, Runs: runs, Count: count,
+		weight: weight})
 }
 
 // A report is thin from this share of statements that one source alone supports, when it has so many statements.
@@ -184,7 +186,8 @@ func (b *Builder) Digest() Digest {
 	return d
 }
 
-// first chooses what stands on the first screen: of every kind as many as its share, then more of them while there is room.
+// first chooses what stands on the first screen: of every kind as many as its share, then more of them while there is
+// room.
 func (d Digest) first() []Item {
 	thin := d.Thin.Items
 	if n := d.Thin.Total; n > 1 { // one line for all

@@ -1,9 +1,10 @@
-// Package digest tells what a person must see of a batch that has ended, in the order of importance: failures with what to
-// do, large changes, contradictions within and between reports, what was cut short, thin evidence, what it cost.
+// Package digest tells what a person must see of a batch that has ended, in the order of importance: failures with
+// what to do, large changes, contradictions within and between reports, what was cut short, thin evidence, what it
+// cost.
 //
-// It reads nothing by itself and asks no model. Entry points: a Builder is given the facts of each run (Read makes them of
-// the metadata of its report) and the contradictions that Between finds, Builder.Digest makes the Digest, which has a
-// Markdown and an HTML form. Memory is bounded however many runs there are.
+// It reads nothing by itself and asks no model. Entry points: a Builder is given the facts of each run (Read makes
+// them of the metadata of its report) and the contradictions that Between finds, Builder.Digest makes the Digest,
+// which has a Markdown and an HTML form. Memory is bounded however many runs there are.
 package digest
 
 import (
@@ -88,8 +89,9 @@ type Digest struct {
 	Changed   Section                     `json:"changed"`
 	Disagree  Section                     `json:"contradictions"`
 	Partial   Section                     `json:"partial"`
-	Thin      Section                     `json:"thin"`     // reports whose statements rest mostly on one source each
-	Compared  bool                        `json:"compared"` // all claims that could contradict those of other reports were compared
+	Thin      Section                     `json:"thin"` // reports whose statements rest mostly on one source each
+	// all claims that could contradict those of other reports were compared
+	Compared bool `json:"compared"`
 
 	Statements     int    `json:"statements"`
 	ThinStatements int    `json:"thin_statements"`
@@ -97,8 +99,9 @@ type Digest struct {
 	Usage          Usage  `json:"usage"`
 	Budget         Amount `json:"budget,omitzero"`       // of the batch; zero = none
 	NightBudget    Amount `json:"night_budget,omitzero"` // of all runs of its night together; zero = none
-	Trimmed        int    `json:"trimmed"`               // runs that were made smaller to stay within a budget, or to be ready in time
-	Dearest        []Ref  `json:"dearest"`               // runs that cost most, at most 3; none when nothing cost anything
+	// runs that were made smaller to stay within a budget, or to be ready in time
+	Trimmed int   `json:"trimmed"`
+	Dearest []Ref `json:"dearest"` // runs that cost most, at most 3; none when nothing cost anything
 
 	Reports []Ref `json:"reports"` // in the order of enqueueing, at most 2,000
 }
@@ -123,10 +126,11 @@ type Item struct {
 
 // Ref points to a run.
 type Ref struct {
-	RunID   string              `json:"run_id"`
-	ID      string              `json:"id,omitempty"` // of the topic in its list
-	Topic   string              `json:"topic"`
-	Short   string              `json:"short,omitempty"` // the topic without words that most topics share; empty: it is short itself
+	RunID string `json:"run_id"`
+	ID    string `json:"id,omitempty"` // of the topic in its list
+	Topic string `json:"topic"`
+	// the topic without words that most topics share; empty: it is short itself
+	Short   string              `json:"short,omitempty"`
 	State   topicqueue.RunState `json:"state"`
 	Report  string              `json:"report,omitempty"` // storage key; empty when there is none
 	Page    string              `json:"page,omitempty"`   // of the report as a page for browsers; empty when there is none
@@ -149,7 +153,8 @@ const (
 
 // RefOf returns what a digest shows of a run.
 func RefOf(run Run) Ref {
-	r := Ref{RunID: run.ID, ID: run.Ref, Topic: topicqueue.Clip(topicqueue.OneLine(run.Topic), maxWhole), State: run.State, CostUSD: run.Facts.Usage.CostUSD}
+	r := Ref{RunID: run.ID, ID: run.Ref, Topic: topicqueue.Clip(topicqueue.OneLine(run.Topic), maxWhole), State: run.State,
+		CostUSD: run.Facts.Usage.CostUSD}
 	if !run.PublishedAt.IsZero() {
 		r.Report = run.Report
 		for _, f := range run.Facts.Formats {

@@ -48,10 +48,11 @@ type (
 	}
 )
 
-// HTML returns the digest as one page that loads nothing, runs nothing and fits a phone. link: as for Markdown; of absolute
-// addresses only those of http and https are used.
+// HTML returns the digest as one page that loads nothing, runs nothing and fits a phone. link: as for Markdown; of
+// absolute addresses only those of http and https are used.
 func (d Digest) HTML(link func(key string) string) ([]byte, error) {
-	page := htmlPage{Digest: d, First: htmlItems(d.First, link), Reports: htmlRefs(d.Reports, false, link), More: d.Runs - len(d.Reports)}
+	page := htmlPage{Digest: d, First: htmlItems(d.First, link), Reports: htmlRefs(d.Reports, false, link), More: d.Runs -
+		len(d.Reports)}
 	for _, s := range d.sections() {
 		page.Sections = append(page.Sections, htmlSection{s.Title, htmlItems(s.Items, link), s.More})
 	}
@@ -65,7 +66,8 @@ func (d Digest) HTML(link func(key string) string) ([]byte, error) {
 func htmlItems(items []Item, link func(string) string) []htmlItem {
 	var out []htmlItem
 	for _, i := range items {
-		h := htmlItem{Kind: i.Kind, Word: Word(i.Kind), Text: i.Text, Sides: i.Sides, Runs: htmlRefs(i.Runs, len(i.Runs) > 1, link), More: i.Count - len(i.Runs)}
+		h := htmlItem{Kind: i.Kind, Word: word(i.Kind), Text: i.Text, Sides: i.Sides,
+			Runs: htmlRefs(i.Runs, len(i.Runs) > 1, link), More: i.Count - len(i.Runs)}
 		for n, piece := range strings.Split(i.Do, "`") { // commands stand between backticks
 			if piece != "" {
 				h.Do = append(h.Do, htmlSpan{piece, n%2 == 1})

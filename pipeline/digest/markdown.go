@@ -40,7 +40,7 @@ func (d Digest) Markdown(link func(key string) string) []byte {
 
 func writeItem(b *strings.Builder, mark string, item Item, link func(string) string) {
 	indent := strings.Repeat(" ", len(mark)+1)
-	fmt.Fprintf(b, "%s **%s**", mark, Word(item.Kind))
+	fmt.Fprintf(b, "%s **%s**", mark, word(item.Kind))
 	for i, r := range item.Runs {
 		b.WriteString([]string{" ", "; "}[min(i, 1)] + linked(r, len(item.Runs) > 1, link))
 	}
@@ -58,7 +58,7 @@ func writeItem(b *strings.Builder, mark string, item Item, link func(string) str
 
 // Line is the item as plain text on one line.
 func (i Item) Line() string {
-	text := Word(i.Kind)
+	text := word(i.Kind)
 	for n, r := range i.Runs {
 		text += []string{" ", "; "}[min(n, 1)] + r.name(len(i.Runs) > 1)
 	}
@@ -75,13 +75,14 @@ func linked(r Ref, short bool, link func(string) string) string {
 		return text
 	}
 	if address := link(r.Report); address != "" {
-		return "[" + text + "](<" + strings.NewReplacer("<", "%3C", ">", "%3E", "\n", "%0A", "\r", "%0D").Replace(address) + ">)"
+		return "[" + text + "](<" + strings.NewReplacer("<", "%3C", ">", "%3E", "\n", "%0A", "\r", "%0D").Replace(address) +
+			">)"
 	}
 	return text
 }
 
-// Word is what an item of a kind begins with.
-func Word(kind string) string {
+// word is what an item of a kind begins with.
+func word(kind string) string {
 	switch kind {
 	case KindFailed:
 		return "Failed"
@@ -115,7 +116,8 @@ func (d Digest) sections() []listed {
 		title, kind string
 		Section
 	}{
-		{"Failures", KindFailed, d.Failed}, {"Changes", KindChanged, d.Changed}, {"Contradictions", KindContradiction, d.Disagree},
+		{"Failures", KindFailed, d.Failed}, {"Changes", KindChanged, d.Changed},
+		{"Contradictions", KindContradiction, d.Disagree},
 		{"Cut short", KindPartial, d.Partial}, {"Thin evidence", KindThin, d.Thin},
 	} {
 		if len(s.Items) <= shown[s.kind] {
@@ -195,7 +197,8 @@ func (d Digest) Spend() string {
 	}
 	text += "."
 	if d.Trimmed > 0 {
-		text += fmt.Sprintf(" %s shortened to stay within budget or time.", count1(d.Trimmed, "report")+map[bool]string{true: " was", false: " were"}[d.Trimmed == 1])
+		text += fmt.Sprintf(" %s shortened to stay within budget or time.", count1(d.Trimmed, "report")+
+			map[bool]string{true: " was", false: " were"}[d.Trimmed == 1])
 	}
 	if len(d.Dearest) > 0 && d.Runs > 1 {
 		r := d.Dearest[0]

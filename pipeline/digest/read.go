@@ -15,8 +15,8 @@ type Changes struct {
 	Open      []Change `json:"open"`
 }
 
-// Change is one of them. In JSON it is a text, or an object with any of text or statement, old and new; these are texts or
-// objects with a value, text or statement.
+// Change is one of them. In JSON it is a text, or an object with any of text or statement, old and new; these are
+// texts or objects with a value, text or statement.
 type Change struct {
 	Text string // the statement as it is now; of a withdrawn one, as it was
 	Old  string // value, else statement, of the earlier night; empty unless it has changed

@@ -26,7 +26,8 @@ type reason struct {
 // alone is how many runs with one cause are listed one by one, each with its own text.
 const alone = 3
 
-// particulars match what differs between texts with one cause: numbers, dates, ids, addresses with a number, and quotations.
+// particulars match what differs between texts with one cause: numbers, dates, ids, addresses with a number, and
+// quotations.
 var particulars = regexp.MustCompile(`"[^"]*"|“[^”]*”|\d+(?:,\d{3})+|[\w.:/+@-]*\d(?:[\w.:/+@-]*\w)?`)
 
 func (r *reasons) add(text string, run Ref) {
@@ -81,11 +82,13 @@ func (r *reasons) section(kind, batch string) Section {
 	for _, g := range r.groups {
 		if g.n <= alone {
 			for i, run := range g.runs {
-				t.add(Item{Kind: kind, Text: g.texts[i], Do: advice(kind, g.texts[i], run.RunID), Runs: []Ref{run}, Count: 1, weight: 1})
+				t.add(Item{Kind: kind, Text: g.texts[i], Do: advice(kind, g.texts[i], run.RunID), Runs: []Ref{run},
+					Count: 1, weight: 1})
 			}
 			continue
 		}
-		t.add(Item{Kind: kind, Text: g.text(), Do: advice(kind, g.text(), batch), Runs: g.runs, Count: g.n, weight: float64(g.n)})
+		t.add(Item{Kind: kind, Text: g.text(), Do: advice(kind, g.text(), batch), Runs: g.runs, Count: g.n,
+			weight: float64(g.n)})
 	}
 	s := t.section()
 	s.Total = r.total

@@ -115,7 +115,8 @@ func open(path, mode string) (*Base, error) {
 	case tables == 0:
 		err = errBlank
 	case version != format:
-		err = fmt.Errorf("%w: %s has format %d and this program needs %d; remove it and ingest the documents again", ErrFormat, path, version, format)
+		err = fmt.Errorf("%w: %s has format %d and this program needs %d; remove it and ingest the documents again",
+			ErrFormat, path, version, format)
 	default:
 		return b, nil
 	}

@@ -92,7 +92,8 @@ func (b *Base) prepareVectors(ctx context.Context, tx *sql.Tx, again bool) error
 }
 
 func (b *Base) otherModel(state Embedding) error {
-	return fmt.Errorf("%w: those of %s are of %s and the model in use is %s; embed the passages again with it (`nightdesk kb add --reembed`) or set EMBEDDING_MODEL back",
+	return fmt.Errorf("%w: those of %s are of %s and the model in use is %s; embed the passages again with it "+
+		"(`nightdesk kb add --reembed`) or set EMBEDDING_MODEL back",
 		ErrModel, b.path, state.Model, b.embedder.Model())
 }
 

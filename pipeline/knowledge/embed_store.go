@@ -38,7 +38,8 @@ func knownKeys(ctx context.Context, q querier, batch []input) (map[[sha256.Size]
 	for i := range batch {
 		args[i] = batch[i].key[:]
 	}
-	rows, err := q.QueryContext(ctx, `SELECT key FROM vectors WHERE key IN (?`+strings.Repeat(",?", len(args)-1)+`)`, args...)
+	rows, err := q.QueryContext(ctx, `SELECT key FROM vectors WHERE key IN (?`+
+		strings.Repeat(",?", len(args)-1)+`)`, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +59,8 @@ func knownKeys(ctx context.Context, q querier, batch []input) (map[[sha256.Size]
 
 // storeVectors writes vectors and gives them to their passages, as far as these are still what was read: meanwhile
 // another process may have changed them, or embedded everything with another model.
-func (b *Base) storeVectors(ctx context.Context, tx *sql.Tx, batch []input, made map[[sha256.Size]byte]packed, dimensions int) error {
+func (b *Base) storeVectors(ctx context.Context, tx *sql.Tx, batch []input, made map[[sha256.Size]byte]packed,
+	dimensions int) error {
 	state, err := readEmbedding(ctx, tx)
 	if err != nil {
 		return err
@@ -67,13 +69,16 @@ func (b *Base) storeVectors(ctx context.Context, tx *sql.Tx, batch []input, made
 	case state.Model != "" && state.Model != b.embedder.Model():
 		return b.otherModel(state)
 	case dimensions > 0 && state.Dimensions > 0 && dimensions != state.Dimensions:
-		return fmt.Errorf("%w: those of %s have %d dimensions, %s now makes some of %d; embed the passages again (`nightdesk kb add --reembed`)",
+		return fmt.Errorf("%w: those of %s have %d dimensions, %s now makes some of %d; embed the passages again "+
+			"(`nightdesk kb add --reembed`)",
 			ErrModel, b.path, state.Dimensions, b.embedder.Model(), dimensions)
 	case dimensions > 0 && state.Dimensions == 0:
-		if _, err := tx.ExecContext(ctx, `UPDATE meta SET value = ? WHERE key = 'embedding_model'`, b.embedder.Model()); err != nil {
+		if _, err := tx.ExecContext(ctx, `UPDATE meta SET value = ? WHERE key = 'embedding_model'`,
+			b.embedder.Model()); err != nil {
 			return err
 		}
-		if _, err := tx.ExecContext(ctx, `UPDATE meta SET value = ? WHERE key = 'embedding_dimensions'`, strconv.Itoa(dimensions)); err != nil {
+		if _, err := tx.ExecContext(ctx, `UPDATE meta SET value = ? WHERE key = 'embedding_dimensions'`,
+			strconv.Itoa(dimensions)); err != nil {
 			return err
 		}
 	}

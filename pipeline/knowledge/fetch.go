@@ -23,11 +23,11 @@ const (
 
 // Fetch makes a published version of a base available below dir and returns its file, to be opened with Open and not to
 // be written. What is there already is not fetched again; however many goroutines and processes ask at the same time,
-// one transfers. Call it whenever a version is used, not only the first time: versions that nobody has asked for in a day
-// make room, but for the latest three of each base.
+// one transfers. Call it whenever a version is used, not only the first time: versions that nobody has asked for in a
+// day make room, but for the latest three of each base.
 //
-// name, version: as Publish knew them. The error is one of the store (nothing is stored under the key), of the file system,
-// of a damaged file, or context.Cause(ctx).
+// name, version: as Publish knew them. The error is one of the store (nothing is stored under the key), of the file
+// system, of a damaged file, or context.Cause(ctx).
 func Fetch(ctx context.Context, store SnapshotStore, dir, name, version string) (path string, err error) {
 	if err := CheckName(name); err != nil {
 		return "", err
@@ -46,7 +46,8 @@ func Fetch(ctx context.Context, store SnapshotStore, dir, name, version string) 
 		if used(path) { // another one has fetched it while we waited
 			return nil
 		}
-		if err := fetch(ctx, store, SnapshotKey(name, version), filepath.Join(dir, "."+name+".fetch"), path, version[len(version)-hashDigits:]); err != nil {
+		if err := fetch(ctx, store, SnapshotKey(name, version), filepath.Join(dir, "."+name+".fetch"), path,
+			version[len(version)-hashDigits:]); err != nil {
 			return err
 		}
 		return discard(dir, name)
@@ -103,7 +104,8 @@ func transfer(ctx context.Context, store SnapshotStore, key, part, hash string) 
 		return err
 	}
 	if got := hex.EncodeToString(sum.Sum(nil))[:hashDigits]; got != hash {
-		return transferError{fmt.Errorf("%s is damaged: its SHA-256 begins with %s; remove it and publish the knowledge base again", key, got)}
+		return transferError{fmt.Errorf("%s is damaged: its SHA-256 begins with %s; remove it and publish the "+
+			"knowledge base again", key, got)}
 	}
 	return file.Sync() // before it gets its name: a power cut must not leave an empty file with it
 }
@@ -165,7 +167,9 @@ func discard(dir, name string) error {
 			versions = append(versions, version{filepath.Join(dir, e.Name()), info.ModTime()})
 		}
 	}
-	slices.SortFunc(versions, func(a, b version) int { return cmp.Or(b.used.Compare(a.used), strings.Compare(a.path, b.path)) })
+	slices.SortFunc(versions, func(a, b version) int {
+		return cmp.Or(b.used.Compare(a.used), strings.Compare(a.path, b.path))
+	})
 	for _, v := range versions[min(keptVersions, len(versions)):] {
 		if time.Since(v.used) > keptUnused {
 			if err := remove(v.path); err != nil {

@@ -38,10 +38,10 @@ func (b *Base) Search(ctx context.Context, query string, limit int, mode Mode) (
 // same answer. query: natural language of any length in any script; nothing in it is syntax. The same text is returned
 // once. By words, no hit is an empty list; by vectors there is mostly one that is nearest.
 //
-// Vectors are used when the base has some and SetEmbedder gave a model: for Naive when every passage has one, for Hybrid
-// also when some have none. A model that fails or takes longer than ten seconds, or is another one than that of the base,
-// is no error: the answer is by words and says so in Degraded. Errors are those of SQLite, an unknown mode and
-// context.Cause(ctx).
+// Vectors are used when the base has some and SetEmbedder gave a model: for Naive when every passage has one, for
+// Hybrid also when some have none. A model that fails or takes longer than ten seconds, or is another one than that of
+// the base, is no error: the answer is by words and says so in Degraded. Errors are those of SQLite, an unknown mode
+// and context.Cause(ctx).
 func (b *Base) Find(ctx context.Context, query string, limit int, mode Mode) (Answer, error) {
 	var a Answer
 	var near neighbours
@@ -57,7 +57,8 @@ func (b *Base) Find(ctx context.Context, query string, limit int, mode Mode) (An
 	return a, err
 }
 
-// Like returns at most limit passages that have most words of a text, best first. Vectors have no say. The error is as for Find.
+// Like returns at most limit passages that have most words of a text, best first. Vectors have no say. The error is as
+// for Find.
 func (b *Base) Like(ctx context.Context, text string, limit int) ([]topicqueue.Source, error) {
 	found, err := b.search(ctx, text, limit, Naive, neighbours{})
 	sources := make([]topicqueue.Source, len(found))
@@ -95,7 +96,8 @@ func (b *Base) near(ctx context.Context, query string, limit int) (neighbours, e
 	case err != nil:
 		return neighbours{}, fmt.Errorf("embed the query: %w", err)
 	case len(vector) != index.dimensions || !finite(vector):
-		return neighbours{}, fmt.Errorf("%w: the query's has %d dimensions, those of %s have %d", ErrModel, len(vector), b.path, index.dimensions)
+		return neighbours{}, fmt.Errorf("%w: the query's has %d dimensions, those of %s have %d", ErrModel, len(vector),
+			b.path, index.dimensions)
 	}
 	hits := index.search(pack(vector), limit)
 	return neighbours{hits: hits, whole: index.whole && len(hits) > 0}, nil
@@ -143,7 +145,9 @@ func (c *vectorCache) current(ctx context.Context, db database) (*vectorIndex, e
 	}
 	var state string
 	var passages int
-	if err := db.QueryRowContext(ctx, `SELECT (SELECT value FROM meta WHERE key = 'vectors'), (SELECT count(*) FROM passages)`).Scan(&state, &passages); err != nil {
+	if err := db.QueryRowContext(ctx,
+		`SELECT (SELECT value FROM meta WHERE key = 'vectors'), (SELECT count(*) FROM passages)`).Scan(&state,
+		&passages); err != nil {
 		return nil, err
 	}
 	if c.index == nil || c.index.state != state {

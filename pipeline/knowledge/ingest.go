@@ -49,12 +49,13 @@ type Skipped struct {
 // nothing else. Only what changed since the last time is extracted again. progress may be nil; it is called from one
 // goroutine at a time, after each file, with done counting up to total.
 //
-// A file that cannot be read is reported and does not end the work; what the base held of it stays. So does that of a web page in whose
-// place stands nothing or a notice; one that is gone (404, 410, or it says so) goes. The error is
+// A file that cannot be read is reported and does not end the work; what the base held of it stays. So does that of a
+// web page in whose place stands nothing or a notice; one that is gone (404, 410, or it says so) goes. The error is
 // ErrEmpty, context.Cause(ctx), or one of the file system or of SQLite. Work is committed in batches: after an error
 // or a kill the base is in order, and the next Ingest goes on from there. When two processes ingest, the second waits
 // for each batch of the first.
-func (b *Base) Ingest(ctx context.Context, roots []string, progress func(done, total int, name string)) (Report, error) {
+func (b *Base) Ingest(ctx context.Context, roots []string,
+	progress func(done, total int, name string)) (Report, error) {
 	files, skipped, unread, err := gather(ctx, roots)
 	if err != nil {
 		return Report{}, err
@@ -148,7 +149,8 @@ type prepared struct {
 	read   bool   // the content was read, so that err is about what is in it
 }
 
-// over reports that what could not be used takes the place of what was there: a file is what it is, sites have bad days.
+// over reports that what could not be used takes the place of what was there: a file is what it is, sites have bad
+// days.
 func (p prepared) over() bool {
 	return errors.Is(p.err, extract.ErrNoPage) || p.read && p.address == ""
 }
@@ -157,7 +159,8 @@ func (p prepared) over() bool {
 // scans, and a web page without text is a failure.
 func (p prepared) stub() bool {
 	kind, _ := extract.TypeOf(p.name)
-	return p.address == "" && errors.Is(p.err, extract.ErrEmpty) && (kind == extract.TypeMarkdown || kind == extract.TypeText)
+	return p.address == "" && errors.Is(p.err, extract.ErrEmpty) &&
+		(kind == extract.TypeMarkdown || kind == extract.TypeText)
 }
 
 type prepareChunk struct {
@@ -340,7 +343,9 @@ func (in *ingestion) finish(ctx context.Context) error {
 		}
 		defer w.close()
 		in.report.Removed, err = w.removeAllBut(func(key string) bool {
-			return in.keep[key] || slices.ContainsFunc(in.unread, func(p string) bool { return key == p || strings.HasPrefix(key, p+"/") })
+			return in.keep[key] || slices.ContainsFunc(in.unread, func(p string) bool {
+				return key == p || strings.HasPrefix(key, p+"/")
+			})
 		})
 		if err != nil {
 			return fmt.Errorf("remove documents: %w", err)

@@ -16,8 +16,8 @@ var around = regexp.MustCompile(`^(?:the |a |an )?(.+?)(?: (?:function|method|ty
 // Item returns at most limit passages about a named item: "Theorem 3.1", "Table 2", "§ 4.2", "Chapter 3", a function or
 // setting, a heading. Names are compared exactly but for case, spaces and the usual abbreviations: 3.1 is never found
 // as 13.1 or 3.10. A heading is answered with what its section says, in order. "Title › Heading › Subheading" is the
-// section of that place alone, "Title › Title" what stands before the first heading. A name that labels nothing is looked for in the text. No hit is an empty list; errors
-// as Search.
+// section of that place alone, "Title › Title" what stands before the first heading. A name that labels nothing is
+// looked for in the text. No hit is an empty list; errors as Search.
 func (b *Base) Item(ctx context.Context, name string, limit int) ([]Passage, error) {
 	limit = min(limit, maxLimit)
 	if limit <= 0 || foldName(name) == "" {
@@ -94,7 +94,8 @@ func variants(name string) []variant {
 		}
 	}
 	// sync.Mutex may be the heading Mutex on the page of sync.
-	if i := strings.LastIndexAny(bare, ".:#/"); i > 0 && i+1 < len(bare) && !strings.ContainsRune(bare, ' ') && !unicode.IsDigit(rune(bare[i+1])) {
+	if i := strings.LastIndexAny(bare, ".:#/"); i > 0 && i+1 < len(bare) && !strings.ContainsRune(bare, ' ') &&
+		!unicode.IsDigit(rune(bare[i+1])) {
 		add(bare[i+1:], strings.TrimRight(bare[:i], ":"))
 	}
 	return out
@@ -150,7 +151,8 @@ func (b *Base) labelled(ctx context.Context, name, within string, limit int) ([]
 			if t.rank < from || t.rank > to {
 				continue
 			}
-			found, err := b.selectPassages(ctx, `WHERE p.document = ? AND p.offset + p.size > ? ORDER BY p.offset LIMIT 1`, t.document, t.offset)
+			found, err := b.selectPassages(ctx, `WHERE p.document = ? AND p.offset + p.size > ? ORDER BY p.offset LIMIT 1`,
+				t.document, t.offset)
 			if err != nil {
 				return err
 			}
@@ -204,7 +206,8 @@ func (b *Base) mentioned(ctx context.Context, name string, limit int) ([]Passage
 	}
 	found = withoutCopies(found)
 	exact := slices.DeleteFunc(slices.Clone(found), func(p Passage) bool {
-		return !containsName(p.Title+" "+strings.Join(p.Section, " ")+" "+p.Text, foldName(name)) && !containsName(p.Text, strings.ToLower(name))
+		return !containsName(p.Title+" "+strings.Join(p.Section, " ")+" "+p.Text, foldName(name)) &&
+			!containsName(p.Text, strings.ToLower(name))
 	})
 	if len(exact) == 0 && !strings.ContainsFunc(name, unicode.IsDigit) {
 		exact = found
@@ -241,7 +244,8 @@ func joined(before, after, name string) bool {
 	switch {
 	case word(last) && word(first), word(next) && word(final):
 		return true
-	case unicode.IsDigit(first) && (last == '.' || last == '-') && len(before) > 1 && unicode.IsDigit(rune(before[len(before)-2])):
+	case unicode.IsDigit(first) && (last == '.' || last == '-') && len(before) > 1 &&
+		unicode.IsDigit(rune(before[len(before)-2])):
 		return true
 	}
 	return unicode.IsDigit(final) && (next == '.' || next == '-') && unicode.IsDigit(beyond)

@@ -30,8 +30,10 @@ const (
 
 // kinds maps the first word of a numbered item, folded, to its full form.
 var kinds = map[string]string{
-	"theorem": "theorem", "thm": "theorem", "thm.": "theorem", "lemma": "lemma", "corollary": "corollary", "cor.": "corollary",
-	"proposition": "proposition", "prop.": "proposition", "definition": "definition", "def.": "definition", "axiom": "axiom",
+	"theorem": "theorem", "thm": "theorem", "thm.": "theorem", "lemma": "lemma", "corollary": "corollary",
+	"cor.":        "corollary",
+	"proposition": "proposition", "prop.": "proposition", "definition": "definition", "def.": "definition",
+	"axiom":  "axiom",
 	"remark": "remark", "example": "example", "exercise": "exercise", "problem": "problem", "claim": "claim",
 	"conjecture": "conjecture", "table": "table", "tab.": "table", "figure": "figure", "fig": "figure", "fig.": "figure",
 	"chapter": "chapter", "ch.": "chapter", "chap.": "chapter", "section": "section", "sec": "section", "sec.": "section",

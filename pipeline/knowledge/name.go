@@ -20,7 +20,8 @@ var validName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
 // CheckName returns an error that says what a name may look like, or nil for a good one.
 func CheckName(name string) error {
 	if !validName.MatchString(name) {
-		return fmt.Errorf("knowledge base name %q: use 1 to 100 letters, digits and - _ . and begin with a letter or digit", name)
+		return fmt.Errorf("knowledge base name %q: use 1 to 100 letters, digits and - _ . and begin with a letter or digit",
+			name)
 	}
 	return nil
 }

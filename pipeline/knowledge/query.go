@@ -30,7 +30,9 @@ func terms(query string) []string {
 	query = strings.ToValidUTF8(strings.ReplaceAll(query, "\x00", " "), " ")
 	var all, content []string
 	seen := map[string]bool{}
-	for _, w := range strings.FieldsFunc(pairs(query), func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) || r == '/' }) {
+	for _, w := range strings.FieldsFunc(pairs(query), func(r rune) bool {
+		return unicode.IsSpace(r) || unicode.IsControl(r) || r == '/'
+	}) {
 		w = strings.TrimFunc(strings.ToLower(w), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) })
 		if w == "" || len(w) > 200 || seen[w] {
 			continue
@@ -89,5 +91,6 @@ func anyOf(columns string, terms []string) string {
 
 // phrase returns the FTS5 query for the words of a name in a row, in any column.
 func phrase(name string) string {
-	return `"` + strings.ReplaceAll(strings.Join(strings.Fields(pairs(strings.ToValidUTF8(strings.ReplaceAll(name, "\x00", " "), " "))), " "), `"`, `""`) + `"`
+	return `"` + strings.ReplaceAll(strings.Join(strings.Fields(pairs(strings.ToValidUTF8(strings.ReplaceAll(name, "\x00",
+		" "), " "))), " "), `"`, `""`) + `"`
 }

@@ -15,8 +15,9 @@ type Mode string
 
 // The modes.
 const (
-	Naive  Mode = "naive"  // vectors; BM25 over the text of passages in a base without
-	Hybrid Mode = "hybrid" // BM25 over titles, headings and text, fused with vectors; what holds the whole query comes first
+	Naive Mode = "naive" // vectors; BM25 over the text of passages in a base without
+	// BM25 over titles, headings and text, fused with vectors; what holds the whole query comes first
+	Hybrid Mode = "hybrid"
 )
 
 // Passage is a piece of a document that a citation can point to.
@@ -33,14 +34,15 @@ type Passage struct {
 	Date     string   // YYYY-MM-DD, as the document says; empty: it does not
 	File     string   // absolute path where it was indexed; empty: a page, or indexed by a version that did not note it
 	Score    float64  // higher is better; comparable within one answer only
-	Share    float64  // of a Hybrid search, 0 to 1: its score by words against that of the best passage; 0: words did not find it
+	// of a Hybrid search, 0 to 1: its score by words against that of the best passage; 0: words did not find it
+	Share float64
 }
 
 // How candidates are made and fused.
 const (
-	// fieldWeights are those of title, section and text in BM25 with weighted fields (BM25F: Robertson, Zaragoza, Taylor 2004;
-	// k1 and b are SQLite's, 1.2 and 0.75). Of 114 questions to eleven corpora the first two passages answer 88 with 5 to 12,
-	// 86 with 2, 81 with 1, 74 with 0, and 74 with three rankings fused.
+	// fieldWeights are those of title, section and text in BM25 with weighted fields (BM25F: Robertson, Zaragoza, Taylor
+	// 2004; k1 and b are SQLite's, 1.2 and 0.75). Of 114 questions to eleven corpora the first two passages answer 88
+	// with 5 to 12, 86 with 2, 81 with 1, 74 with 0, and 74 with three rankings fused.
 	fieldWeights = "5, 5, 1"
 
 	fuseK         = 60  // of reciprocal rank fusion (Cormack, Clarke, Buettcher 2009)
@@ -123,8 +125,8 @@ func (b *Base) beside(ctx context.Context, p Passage) ([]Passage, error) {
 	return append(before, behind...), err
 }
 
-// withBeside puts what stands beside the best passage next to it: an answer often begins before it or goes on behind it. Of the
-// 114 questions, 99 are answered by six passages so, 95 without.
+// withBeside puts what stands beside the best passage next to it: an answer often begins before it or goes on behind
+// it. Of the 114 questions, 99 are answered by six passages so, 95 without.
 func withBeside(found, beside []Passage) []Passage {
 	best := found[0]
 	out := []Passage{best}
@@ -192,8 +194,9 @@ func shareOfBest(ranked []hit) map[int64]float64 {
 	return shares
 }
 
-// namedFirst puts the passages that have the rarest word of a query before the others, where that word stands in the title
-// of a document: then it names what is asked about. Elsewhere the rarest word is as often one that only the asker uses.
+// namedFirst puts the passages that have the rarest word of a query before the others, where that word stands in the
+// title of a document: then it names what is asked about. Elsewhere the rarest word is as often one that only the
+// asker uses.
 func (b *Base) namedFirst(ctx context.Context, words []string, ranked []hit) ([]hit, error) {
 	rarest, fewest := "", 0
 	for _, w := range words {
@@ -243,7 +246,8 @@ const passageColumns = `p.id, d.key, d.title, s.path, s.anchor, p.page, p.offset
 func scanPassage(rows *sql.Rows) (Passage, error) {
 	var p Passage
 	var path string
-	err := rows.Scan(&p.ID, &p.Document, &p.Title, &path, &p.Anchor, &p.Page, &p.Offset, &p.Text, &p.Hash, &p.Date, &p.File)
+	err := rows.Scan(&p.ID, &p.Document, &p.Title, &path, &p.Anchor, &p.Page, &p.Offset, &p.Text, &p.Hash,
+		&p.Date, &p.File)
 	p.Section = splitPath(path)
 	return p, err
 }

@@ -85,8 +85,8 @@ func (b *Base) Titles(ctx context.Context, query string, limit int) ([]DocumentH
 	return out, nil
 }
 
-// owners returns the sections or documents of passages, each with the score of its best passage, best first. column: section
-// or document.
+// owners returns the sections or documents of passages, each with the score of its best passage, best first. column:
+// section or document.
 func (b *Base) owners(ctx context.Context, column string, ranked []hit) ([]hit, error) {
 	if len(ranked) == 0 {
 		return nil, nil
@@ -95,7 +95,8 @@ func (b *Base) owners(ctx context.Context, column string, ranked []hit) ([]hit, 
 	for i, h := range ranked {
 		args[i] = h.id
 	}
-	rows, err := b.read.QueryContext(ctx, `SELECT id, `+column+` FROM passages WHERE id IN (?`+strings.Repeat(",?", len(args)-1)+`)`, args...)
+	rows, err := b.read.QueryContext(ctx, `SELECT id, `+column+` FROM passages WHERE id IN (?`+
+		strings.Repeat(",?", len(args)-1)+`)`, args...)
 	if err != nil {
 		return nil, err
 	}

@@ -47,8 +47,8 @@ func SnapshotKey(name, version string) string { return "knowledge/" + name + "/"
 // Publish stores the base as it is now and returns the version to Fetch it by. What a store has under a version never
 // changes; when it has the same content already, nothing is written. The base may be in use.
 //
-// The error is ErrEmpty for a base without documents, one of the store, of SQLite or of the file system (beside the base
-// there must be room for a copy), or context.Cause(ctx). Calling again is harmless.
+// The error is ErrEmpty for a base without documents, one of the store, of SQLite or of the file system (beside the
+// base there must be room for a copy), or context.Cause(ctx). Calling again is harmless.
 func Publish(ctx context.Context, b *Base, store SnapshotStore) (version string, err error) {
 	info, err := b.Info(ctx)
 	if err != nil {

@@ -29,7 +29,8 @@ func loadVectors(ctx context.Context, db database) (*vectorIndex, error) {
 	}
 	x.ids, x.scales = make([]int64, 0, n), make([]float32, 0, n)
 	x.values = make([]int8, 0, n*x.dimensions)
-	rows, err := tx.QueryContext(ctx, `SELECT e.passage, v.scale, v.vector FROM embedded e JOIN vectors v ON v.id = e.vector ORDER BY e.passage`)
+	rows, err := tx.QueryContext(ctx,
+		`SELECT e.passage, v.scale, v.vector FROM embedded e JOIN vectors v ON v.id = e.vector ORDER BY e.passage`)
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +43,8 @@ func loadVectors(ctx context.Context, db database) (*vectorIndex, error) {
 			return nil, err
 		}
 		if len(raw) != x.dimensions {
-			return nil, fmt.Errorf("the vector of passage %d has %d dimensions instead of %d; embed the passages again (`nightdesk kb add --reembed`)", id, len(raw), x.dimensions)
+			return nil, fmt.Errorf("the vector of passage %d has %d dimensions instead of %d; embed the passages again "+
+				"(`nightdesk kb add --reembed`)", id, len(raw), x.dimensions)
 		}
 		x.ids, x.scales = append(x.ids, id), append(x.scales, scale)
 		for _, b := range raw {

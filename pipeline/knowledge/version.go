@@ -25,7 +25,8 @@ func contentVersion(ctx context.Context, q querier) (string, error) {
 		return "", err
 	}
 	if state.Model != "" {
-		without, err := texts(ctx, q, `SELECT DISTINCT hash FROM passages p WHERE NOT EXISTS (SELECT 1 FROM embedded WHERE passage = p.id)`)
+		without, err := texts(ctx, q,
+			`SELECT DISTINCT hash FROM passages p WHERE NOT EXISTS (SELECT 1 FROM embedded WHERE passage = p.id)`)
 		if err != nil {
 			return "", err
 		}
@@ -61,7 +62,8 @@ func writeVersion(ctx context.Context, tx *sql.Tx, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	if _, err = tx.ExecContext(ctx, `UPDATE meta SET value = ? WHERE key = 'updated' AND (SELECT value FROM meta WHERE key = 'version') <> ?`,
+	if _, err = tx.ExecContext(ctx,
+		`UPDATE meta SET value = ? WHERE key = 'updated' AND (SELECT value FROM meta WHERE key = 'version') <> ?`,
 		now.Format(time.RFC3339), version); err != nil {
 		return err
 	}

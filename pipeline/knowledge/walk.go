@@ -40,16 +40,18 @@ var leftOut = map[string]bool{
 }
 
 // sphinxOwn are directories beside Sphinx pages that hold what the pages are made of or look like.
-var sphinxOwn = map[string]bool{"_static": true, "_sources": true, "_images": true, "_downloads": true, "_modules": true}
+var sphinxOwn = map[string]bool{"_static": true, "_sources": true, "_images": true, "_downloads": true,
+	"_modules": true}
 
 // furnishings are files that no one expects to be read: what pages look like, pictures, packed and compiled things.
 var furnishings = map[string]bool{
-	".css": true, ".js": true, ".mjs": true, ".map": true, ".png": true, ".jpg": true, ".jpeg": true, ".gif": true, ".svg": true,
+	".css": true, ".js": true, ".mjs": true, ".map": true, ".png": true, ".jpg": true, ".jpeg": true,
+	".gif": true, ".svg": true,
 	".ico": true, ".webp": true, ".woff": true, ".woff2": true, ".ttf": true, ".eot": true, ".otf": true, ".inv": true,
 }
 
-// walk lists the files below roots in a fixed order. What is seen and cannot be a document is in skipped. unread are the
-// key prefixes of directories that could not be listed. A root that cannot be read is an error.
+// walk lists the files below roots in a fixed order. What is seen and cannot be a document is in skipped. unread are
+// the key prefixes of directories that could not be listed. A root that cannot be read is an error.
 func walk(ctx context.Context, roots []string) (files []source, skipped []Skipped, unread []string, err error) {
 	if len(roots) == 0 {
 		return nil, nil, nil, errors.New("ingest: no directory or file was named")
@@ -131,7 +133,8 @@ func (w *walker) directory(ctx context.Context, root, prefix string) error {
 			return nil
 		}
 		name := entry.Name()
-		if strings.HasPrefix(name, ".") || entry.IsDir() && (leftOut[name] || sphinxOwn[name] && isSphinx(filepath.Dir(file))) {
+		if strings.HasPrefix(name, ".") || entry.IsDir() &&
+			(leftOut[name] || sphinxOwn[name] && isSphinx(filepath.Dir(file))) {
 			if entry.IsDir() {
 				return fs.SkipDir
 			}
@@ -172,7 +175,8 @@ func (w *walker) add(file, key string, info fs.FileInfo) {
 		w.skip(key, fmt.Sprintf("too large: %d MB, at most %d MB are read", info.Size()>>20, maxFile>>20))
 	default:
 		key = strings.ReplaceAll(topicqueue.Printable(key), "\n", " ")
-		w.files = append(w.files, source{key: key, file: file, name: info.Name(), size: info.Size(), modified: info.ModTime()})
+		w.files = append(w.files, source{key: key, file: file, name: info.Name(), size: info.Size(),
+			modified: info.ModTime()})
 	}
 	w.seen[file] = true
 }

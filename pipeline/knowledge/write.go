@@ -110,13 +110,15 @@ func (w *writer) add(p *prepared) error {
 		inSection[c.section]++
 	}
 	for i, s := range p.doc.Sections {
-		if _, err := w.addSection.Exec(w.nextSection, id, strings.Join(s.Path, separator), s.Anchor, s.Offset, inSection[i]); err != nil {
+		if _, err := w.addSection.Exec(w.nextSection, id, strings.Join(s.Path, separator), s.Anchor, s.Offset,
+			inSection[i]); err != nil {
 			return err
 		}
 		w.nextSection++
 	}
 	for _, c := range p.chunks {
-		if _, err := w.addPassage.Exec(w.nextPassageID, id, first+int64(c.section), c.page, c.offset, len(c.text), c.hash, c.text); err != nil {
+		if _, err := w.addPassage.Exec(w.nextPassageID, id, first+int64(c.section), c.page, c.offset, len(c.text), c.hash,
+			c.text); err != nil {
 			return err
 		}
 		if _, err := w.addWords.Exec(w.nextPassageID, c.words[0], c.words[1], c.words[2]); err != nil {
@@ -171,7 +173,8 @@ func (w *writer) removeAllBut(keep func(key string) bool) (int, error) {
 }
 
 func (w *writer) close() {
-	for _, s := range []*sql.Stmt{w.find, w.touch, w.list, w.place, w.displace, w.addDocument, w.addSection, w.addPassage, w.addWords, w.addLabel,
+	for _, s := range []*sql.Stmt{w.find, w.touch, w.list, w.place, w.displace, w.addDocument, w.addSection, w.addPassage,
+		w.addWords, w.addLabel,
 		w.dropWords, w.dropPassages, w.dropSections, w.dropLabels, w.dropDocument} {
 		_ = s.Close()
 	}

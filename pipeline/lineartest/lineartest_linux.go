@@ -9,8 +9,9 @@ import (
 	"time"
 )
 
-// Check fails unless do takes about as many times longer for a text as that is longer than a short one of the same kind, and not
-// the square of it. What takes less than half a second is good enough. It returns what the long text took.
+// Check fails unless do takes about as many times longer for a text as that is longer than a short one of the same
+// kind, and not the square of it. What takes less than half a second is good enough. It returns what the long text
+// took.
 func Check(t testing.TB, name, short, long string, do func(text string)) time.Duration {
 	t.Helper()
 	took := cpuTime(t, long, do)

@@ -28,13 +28,14 @@ var anthropicMessages = protocol{
 }
 
 func connectAnthropic(s RoleSettings, client *http.Client) (llms.Model, error) {
-	return anthropic.New(anthropic.WithToken(cmp.Or(s.APIKey, "none")), anthropic.WithModel(s.Model), anthropic.WithBaseURL(s.BaseURL),
+	return anthropic.New(anthropic.WithToken(cmp.Or(s.APIKey, "none")), anthropic.WithModel(s.Model),
+		anthropic.WithBaseURL(s.BaseURL),
 		anthropic.WithHTTPClient(client))
 }
 
-// askAnthropic sends what langchaingo leaves out: the choice of the tool, without which the model may answer in prose, and
-// the mark up to which the prompt is cached. The system part is the same for all questions of a kind; what is too short
-// to be cached is not, and costs no more for the mark.
+// askAnthropic sends what langchaingo leaves out: the choice of the tool, without which the model may answer in prose,
+// and the mark up to which the prompt is cached. The system part is the same for all questions of a kind; what is too
+// short to be cached is not, and costs no more for the mark.
 func askAnthropic(s RoleSettings, q question, ex *exchange) []llms.CallOption {
 	ex.noAuth = s.APIKey == ""
 	options := []llms.CallOption{llms.WithTemperature(min(s.Temperature, 1))} // more is refused

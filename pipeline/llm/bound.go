@@ -12,8 +12,8 @@ import (
 // text says them in words, and is the same for all questions of its kind. Small models that decode by such a grammar
 // neither leave a list empty nor go on with it for ever, and name no tool that does not exist.
 //
-// Only items are counted. A limit on the length of a string becomes one nested grammar rule for each character, and 1,500
-// of them crash llama-cpp-python 0.3.
+// Only items are counted. A limit on the length of a string becomes one nested grammar rule for each character, and
+// 1,500 of them crash llama-cpp-python 0.3.
 //
 // It works on the text, because the order of properties matters; a bound whose property is not written as compact JSON
 // with its type first is left out.

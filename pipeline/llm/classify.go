@@ -31,7 +31,8 @@ func (r *role) judge(ex *exchange, inTime bool, err error) (outcome, error) {
 	foreign := ex.foreign()
 	switch {
 	case !inTime:
-		return late, fmt.Errorf("%s gave no whole answer within %s; when it is slow, allow a model call more time", r.host, r.settings.Timeout)
+		return late, fmt.Errorf("%s gave no whole answer within %s; when it is slow, allow a model call more time", r.host,
+			r.settings.Timeout)
 	case foreign != nil:
 		return broken, r.tell(foreign, ex.wanted)
 	case errors.Is(ex.err, errBody), errors.Is(ex.err, errBodyTooLarge):
@@ -39,7 +40,8 @@ func (r *role) judge(ex *exchange, inTime bool, err error) (outcome, error) {
 	case ex.err != nil:
 		return broken, fmt.Errorf("%s: %s", r.host, redact(ex.err.Error(), r.settings.APIKey))
 	case ex.status == 0: // langchaingo could not even build the request
-		return refused, &ProviderError{Host: r.host, Status: http.StatusBadRequest, Message: redact(fmt.Sprint(err), r.settings.APIKey)}
+		return refused, &ProviderError{Host: r.host, Status: http.StatusBadRequest,
+			Message: redact(fmt.Sprint(err), r.settings.APIKey)}
 	case ex.status == http.StatusOK && ex.answer.failure == nil:
 		if err != nil {
 			return garbled, fmt.Errorf("%s: %s", r.host, redact(err.Error(), r.settings.APIKey))
@@ -50,7 +52,8 @@ func (r *role) judge(ex *exchange, inTime bool, err error) (outcome, error) {
 	switch {
 	case e.Status == http.StatusTooManyRequests && e.Code != "insufficient_quota":
 		return busy, e
-	case e.Status == statusOverloaded, e.Type == "overloaded_error", e.Status == http.StatusServiceUnavailable && (e.RetryAfter > 0 || strings.Contains(e.Message, "server busy")):
+	case e.Status == statusOverloaded, e.Type == "overloaded_error", e.Status == http.StatusServiceUnavailable &&
+		(e.RetryAfter > 0 || strings.Contains(e.Message, "server busy")):
 		return busy, e
 	case e.Status == http.StatusRequestTimeout, e.Status == http.StatusConflict, e.Status == http.StatusTooEarly:
 		return again, e
@@ -64,7 +67,8 @@ func (r *role) judge(ex *exchange, inTime bool, err error) (outcome, error) {
 
 // isGateway reports whether a status says that there is nobody, rather than that somebody failed.
 func isGateway(status int) bool {
-	return status == http.StatusBadGateway || status == http.StatusServiceUnavailable || status == http.StatusGatewayTimeout
+	return status == http.StatusBadGateway || status == http.StatusServiceUnavailable ||
+		status == http.StatusGatewayTimeout
 }
 
 // providerError reads the error object of an answer, in the shapes that servers use: {"error": {...}}, {"error":

@@ -15,9 +15,9 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// Client is the Model over model servers that speak one of three protocols (see Provider). It retries, asks no more than
-// its governor allows, and finds out in which form each server wants to be asked.
-// Make one per process: what it learns about a server is shared by all its calls. Safe for concurrent use.
+// Client is the Model over model servers that speak one of three protocols (see Provider). It retries, asks no more
+// than its governor allows, and finds out in which form each server wants to be asked. Make one per process: what it
+// learns about a server is shared by all its calls. Safe for concurrent use.
 type Client struct {
 	roles map[Role]*role
 }
@@ -126,8 +126,9 @@ func (r *role) call(ctx context.Context, req Request, quick bool) (Response, err
 	tokens := r.learned.tokens(req.Prompt)
 	limit, ok := answerLimit(tokens, r.settings.ContextTokens, wanted)
 	if !ok {
-		return Response{}, fmt.Errorf("%s: a prompt of about %d tokens and an answer of %d do not fit a window of %d tokens: %w: %w",
-			doing, tokens, wanted, r.settings.ContextTokens, ErrContextLength, ErrPermanent)
+		return Response{},
+			fmt.Errorf("%s: a prompt of about %d tokens and an answer of %d do not fit a window of %d tokens: %w: %w",
+				doing, tokens, wanted, r.settings.ContextTokens, ErrContextLength, ErrPermanent)
 	}
 	f := r.learned.form(r.settings, req.Prompt, limit)
 	var billed topicqueue.Usage // of tries that gave nothing usable
@@ -213,7 +214,8 @@ func (r *role) response(req Request, ex *exchange, f form, billed topicqueue.Usa
 	}
 	out.Usage = ex.answer.usage()
 	if ex.answer.prompt == 0 && ex.answer.completion == 0 {
-		out.Usage = topicqueue.Usage{PromptTokens: promptTokens(req.Prompt), CompletionTokens: EstimateTokens(text), Estimated: true}
+		out.Usage = topicqueue.Usage{PromptTokens: promptTokens(req.Prompt), CompletionTokens: EstimateTokens(text),
+			Estimated: true}
 	} else if ex.answer.prompt == 0 { // Ollama does not count what it had in its cache
 		out.Usage.PromptTokens, out.Usage.Estimated = promptTokens(req.Prompt), true
 	}

@@ -51,16 +51,16 @@ type Embedder struct {
 	wanted      int // dimensions
 	concurrency int
 
-	batch  atomic.Int64 // texts of one request
-	bytes  atomic.Int64 // of one text; 0 = no limit is known
-	found  atomic.Int64 // dimensions of the vectors so far; 0 = none yet
-	tokens atomic.Int64
+	batch atomic.Int64 // texts of one request
+	bytes atomic.Int64 // of one text; 0 = no limit is known
+	found atomic.Int64 // dimensions of the vectors so far; 0 = none yet
 }
 
 // NewEmbedder checks the settings and returns an embedder. It opens no connection. The error lists all that is wrong.
 func NewEmbedder(s EmbedderSettings) (*Embedder, error) {
-	settings, err := RoleSettings{Model: s.Model, BaseURL: strings.TrimSuffix(strings.TrimRight(strings.TrimSpace(s.BaseURL), "/"), "/embeddings"),
-		APIKey: s.APIKey, MaxTries: s.MaxTries, Timeout: cmp.Or(s.Timeout, defaultEmbeddingTimeout)}.withDefaults()
+	settings, err := RoleSettings{Model: s.Model,
+		BaseURL: strings.TrimSuffix(strings.TrimRight(strings.TrimSpace(s.BaseURL), "/"), "/embeddings"),
+		APIKey:  s.APIKey, MaxTries: s.MaxTries, Timeout: cmp.Or(s.Timeout, defaultEmbeddingTimeout)}.withDefaults()
 	if s.Dimensions < 0 || s.Batch < 0 || s.Concurrency < 0 {
 		err = errors.Join(err, errors.New("dimensions, batch and concurrency must not be negative"))
 	}
@@ -79,7 +79,8 @@ func NewEmbedder(s EmbedderSettings) (*Embedder, error) {
 			governor: governorOr(s.Governor), account: account("embedding", settings), outage: &outage{},
 		},
 		client: client,
-		name:   s.Model, prefixes: prefixesOf(s.Model), wanted: s.Dimensions, concurrency: cmp.Or(s.Concurrency, defaultConcurrency),
+		name:   s.Model, prefixes: prefixesOf(s.Model), wanted: s.Dimensions,
+		concurrency: cmp.Or(s.Concurrency, defaultConcurrency),
 	}
 	if s.Dimensions > 0 {
 		e.name = fmt.Sprintf("%s@%d", s.Model, s.Dimensions)
@@ -88,11 +89,9 @@ func NewEmbedder(s EmbedderSettings) (*Embedder, error) {
 	return e, nil
 }
 
-// Model returns a name that vectors of other models do not have: the model's, and @ with the dimensions when they are set.
+// Model returns a name that vectors of other models do not have: the model's, and @ with the dimensions when they are
+// set.
 func (e *Embedder) Model() string { return e.name }
-
-// Tokens returns how many tokens the server has counted so far; 0 when it does not count.
-func (e *Embedder) Tokens() int64 { return e.tokens.Load() }
 
 // Embed returns one vector for each text, in their order, all of one length. texts: what will be searched, UTF-8, any
 // number, none empty. A text that exceeds the model's window is embedded by its beginning; one that the server
@@ -186,7 +185,8 @@ func (e *Embedder) request(ctx context.Context, texts []string, out [][]float32,
 }
 
 // exchange sends one request. inTime = false: it ran into the time of one try.
-func (e *Embedder) exchange(ctx context.Context, texts []string, out [][]float32) (ex *exchange, inTime bool, err error) {
+func (e *Embedder) exchange(ctx context.Context, texts []string,
+	out [][]float32) (ex *exchange, inTime bool, err error) {
 	tryCtx, cancel := context.WithTimeout(ctx, e.role.settings.Timeout)
 	defer cancel()
 	ex = &exchange{
@@ -209,7 +209,6 @@ func (e *Embedder) exchange(ctx context.Context, texts []string, out [][]float32
 		return placeholder(len(texts)), nil
 	}
 	_, err = e.client.CreateEmbedding(withExchange(tryCtx, ex), texts)
-	e.tokens.Add(int64(ex.answer.prompt))
 	copy(out, vectors)
 	return ex, ex.err == nil || tryCtx.Err() == nil || ctx.Err() != nil, err
 }
@@ -221,7 +220,8 @@ func (e *Embedder) agree(dimensions int) error {
 			"set EMBEDDING_DIMENSIONS to what the model has, or leave it empty", dimensions, e.wanted)}
 	}
 	if !e.found.CompareAndSwap(0, int64(dimensions)) && e.found.Load() != int64(dimensions) {
-		return &dimensionsError{fmt.Sprintf("answered vectors of %d dimensions, earlier ones had %d: is it more than one model?", dimensions, e.found.Load())}
+		return &dimensionsError{fmt.Sprintf("answered vectors of %d dimensions, earlier ones had %d: is it more "+
+			"than one model?", dimensions, e.found.Load())}
 	}
 	return nil
 }

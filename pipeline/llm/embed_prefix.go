@@ -14,7 +14,8 @@ var modelPrefixes = []struct {
 	prefixes
 }{
 	{"nomic-embed-text", prefixes{"search_query: ", "search_document: "}},
-	{"e5-mistral", prefixes{"Instruct: Given a web search query, retrieve relevant passages that answer the query\nQuery: ", ""}},
+	{"e5-mistral", prefixes{"Instruct: Given a web search query, retrieve relevant passages that answer the " +
+		"query\nQuery: ", ""}},
 	{"e5-small", prefixes{"query: ", "passage: "}},
 	{"e5-base", prefixes{"query: ", "passage: "}},
 	{"e5-large", prefixes{"query: ", "passage: "}},
@@ -27,7 +28,8 @@ var modelPrefixes = []struct {
 	{"arctic-embed-m-v2", prefixes{"query: ", ""}},
 	{"arctic-embed", prefixes{retrievalQuery, ""}},
 	{"embeddinggemma", prefixes{"task: search result | query: ", "title: none | text: "}},
-	{"qwen3-embedding", prefixes{"Instruct: Given a web search query, retrieve relevant passages that answer the query\nQuery:", ""}},
+	{"qwen3-embedding",
+		prefixes{"Instruct: Given a web search query, retrieve relevant passages that answer the query\nQuery:", ""}},
 }
 
 func prefixesOf(model string) prefixes {

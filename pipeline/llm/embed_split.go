@@ -14,7 +14,8 @@ const leastText = 128
 // some embeds the texts of one batch. Servers limit how many texts they take, how long each may be and sometimes what
 // it may say, and refuse the whole batch: then it is cut into parts until those that are well have their vectors.
 // part: it is a part of such a batch. whole: one request did it.
-func (e *Embedder) some(ctx context.Context, texts []string, out [][]float32, refusal *firstError, part bool) (whole bool, _ error) {
+func (e *Embedder) some(ctx context.Context, texts []string, out [][]float32, refusal *firstError,
+	part bool) (whole bool, _ error) {
 	if len(texts) == 1 {
 		err := e.one(ctx, texts[0], out, true)
 		if err != nil && aboutTexts(err) { // a refused text among others is no error: it has a nil vector
@@ -30,7 +31,8 @@ func (e *Embedder) some(ctx context.Context, texts []string, out [][]float32, re
 	if !part && !isTooLong(err) {
 		// When neither the first nor the last is taken alone, it is no matter of single texts or their number.
 		last := len(texts) - 1
-		if err := e.one(ctx, texts[0], out, true); err != nil && (!aboutTexts(err) || e.one(ctx, texts[last], out[last:], true) != nil) {
+		if err := e.one(ctx, texts[0], out, true); err != nil &&
+			(!aboutTexts(err) || e.one(ctx, texts[last], out[last:], true) != nil) {
 			return false, err
 		}
 	}
@@ -105,6 +107,7 @@ func isTooLong(err error) bool {
 // isTextTooLong knows the words of embedding servers, which are not those of chat servers.
 func isTextTooLong(e *ProviderError) bool {
 	words := strings.ToLower(e.Message)
-	return isContextLength(e) || strings.Contains(words, "too large to process") || strings.Contains(words, "input length exceeds") ||
+	return isContextLength(e) || strings.Contains(words, "too large to process") ||
+		strings.Contains(words, "input length exceeds") ||
 		strings.Contains(words, "must have less than") // Text Embeddings Inference: "`inputs` must have less than 512 tokens"
 }

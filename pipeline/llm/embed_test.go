@@ -99,9 +99,6 @@ func TestEmbed(t *testing.T) {
 			if calls, _ := tc.server.Calls(); calls > tc.calls {
 				t.Errorf("%d requests, want at most %d", calls, tc.calls)
 			}
-			if want := int64(5 * tc.n); e.Tokens() < want || tc.server.MostTexts == 0 && e.Tokens() != want {
-				t.Errorf("%d tokens counted", e.Tokens())
-			}
 		})
 	}
 }

@@ -63,7 +63,8 @@ type AnswerError struct {
 }
 
 func (e *AnswerError) Error() string {
-	return fmt.Sprintf("%s: the model's answer is unusable, also when asked again: %s", e.Step, clip(strings.Join(e.Errors, "; "), maxMessage))
+	return fmt.Sprintf("%s: the model's answer is unusable, also when asked again: %s", e.Step,
+		clip(strings.Join(e.Errors, "; "), maxMessage))
 }
 
 // Is makes errors.Is(err, ErrAnswer) hold.
@@ -82,8 +83,8 @@ func (e *unavailableError) Error() string {
 
 func (e *unavailableError) Unwrap() []error { return []error{e.why, ErrUnavailable} }
 
-// Why returns the cause of an error of Generate, for a person who need not know which call it ended: what the server did
-// instead of answering, else the error's own words.
+// Why returns the cause of an error of Generate, for a person who need not know which call it ended: what the server
+// did instead of answering, else the error's own words.
 func Why(err error) string {
 	var e *unavailableError
 	if errors.As(err, &e) {

@@ -65,7 +65,8 @@ func (ex *exchange) send(base http.RoundTripper, req *http.Request) (*http.Respo
 	out := req.Clone(req.Context())
 	out.Body = io.NopCloser(bytes.NewReader(body))
 	out.ContentLength = int64(len(body))
-	out.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil } // for a retry on a stale connection
+	// for a retry on a stale connection
+	out.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
 	out.Header.Set("Accept", "application/json")
 	if ex.noAuth {
 		out.Header.Del("Authorization")

@@ -37,7 +37,8 @@ func governorOr(g Governor) Governor {
 	return g
 }
 
-// account names whose limits count: use (chat or embedding, which providers limit apart), provider, address and key, in a form in which nothing can be read.
+// account names whose limits count: use (chat or embedding, which providers limit apart), provider, address and key,
+// in a form in which nothing can be read.
 func account(use string, s RoleSettings) string {
 	sum := sha256.Sum256([]byte(use + "\x00" + string(s.Provider) + "\x00" + s.BaseURL + "\x00" + s.APIKey))
 	return hex.EncodeToString(sum[:10])

@@ -16,9 +16,10 @@ import (
 // stores that.
 //
 // most: what the call can use, see Most. ask makes the call, whose answer may have so many tokens (0: as many as
-// it may anyway); its result is to be recorded also when it failed, and in one step with the answer: what is paid for is
-// not asked again. An error of the Journal itself means that ask must not begin: the attempt is over, or ErrBudget.
-type Journal func(ctx context.Context, place string, most topicqueue.Usage, ask func(ctx context.Context, limit int) (Made, error)) ([]byte, error)
+// it may anyway); its result is to be recorded also when it failed, and in one step with the answer: what is paid for
+// is not asked again. An error of the Journal itself means that ask must not begin: the attempt is over, or ErrBudget.
+type Journal func(ctx context.Context, place string, most topicqueue.Usage,
+	ask func(ctx context.Context, limit int) (Made, error)) ([]byte, error)
 
 // Made is a call that was made.
 type Made struct {
@@ -63,7 +64,8 @@ func (j journaled) Generate(ctx context.Context, req Request) (Response, error) 
 // place is the position of a question and a hash of what it says.
 func place(req Request) string {
 	p := req.Position
-	return fmt.Sprintf("%s/%d/%s/%d/%s", p.Stage, p.Iteration, strings.TrimSuffix(step(req), reaskSuffix), p.Ordinal, asked(req))
+	return fmt.Sprintf("%s/%d/%s/%d/%s", p.Stage, p.Iteration, strings.TrimSuffix(step(req), reaskSuffix),
+		p.Ordinal, asked(req))
 }
 
 const reaskSuffix = ".reask"

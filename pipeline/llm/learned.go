@@ -54,11 +54,13 @@ func (f form) adapt(e *ProviderError) (form, bool) {
 		return f.adaptLimit(words)
 	case isContextLength(e):
 		return f, false
-	case f.transport == "" || f.transport == TransportPrompt || f.fixedTransport && !f.bounds || isAboutModel(e) || e.Type == "not_found_error":
+	case f.transport == "" || f.transport == TransportPrompt || f.fixedTransport && !f.bounds || isAboutModel(e) ||
+		e.Type == "not_found_error":
 		return f, false
 	}
 	switch e.Status {
-	case http.StatusBadRequest, http.StatusNotFound, http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity, http.StatusNotImplemented:
+	case http.StatusBadRequest, http.StatusNotFound, http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity,
+		http.StatusNotImplemented:
 	default: // some servers fail on what they do not know
 		if e.Status < 500 || !aboutSchema.MatchString(words) {
 			return f, false
@@ -76,7 +78,8 @@ func (f form) adapt(e *ProviderError) (form, bool) {
 // adaptLimit answers a refusal that names the token limit: the other field when this one is unknown, else half of it.
 func (f form) adaptLimit(words string) (form, bool) {
 	size := aboutSize.MatchString(words)
-	if !f.fixedField && !f.switched && (aboutUnknown.MatchString(words) || !size) && strings.Contains(words, f.tokenField) {
+	if !f.fixedField && !f.switched && (aboutUnknown.MatchString(words) || !size) &&
+		strings.Contains(words, f.tokenField) {
 		f.switched = true
 		if f.tokenField == TokenFieldCompletion {
 			f.tokenField = TokenFieldLegacy
@@ -102,7 +105,8 @@ func isContextLength(e *ProviderError) bool {
 		return false
 	}
 	words := strings.ToLower(e.Code + " " + e.Type + " " + e.Message)
-	return strings.Contains(words, "context_length") || strings.Contains(words, "exceed_context") || aboutContext.MatchString(words)
+	return strings.Contains(words, "context_length") || strings.Contains(words, "exceed_context") ||
+		aboutContext.MatchString(words)
 }
 
 // isAboutModel reports whether a server has no such model.

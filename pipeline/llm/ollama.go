@@ -25,8 +25,8 @@ var ollamaChat = protocol{
 	models:     shown,
 }
 
-// connectOllama sets the window: without it Ollama takes a small one and cuts the prompt without a word. The address has
-// been checked; langchaingo ends the program on a bad one.
+// connectOllama sets the window: without it Ollama takes a small one and cuts the prompt without a word. The address
+// has been checked; langchaingo ends the program on a bad one.
 func connectOllama(s RoleSettings, client *http.Client) (llms.Model, error) {
 	return ollama.New(ollama.WithModel(s.Model), ollama.WithServerURL(s.BaseURL), ollama.WithHTTPClient(client),
 		ollama.WithRunnerNumCtx(s.ContextTokens))
@@ -46,8 +46,8 @@ func askOllama(s RoleSettings, q question, ex *exchange) []llms.CallOption {
 	return nil
 }
 
-// parseOllama reads the parts of an answer, one JSON object after the other. Without the last one, which says done, it is
-// none: the server gave up in the middle.
+// parseOllama reads the parts of an answer, one JSON object after the other. Without the last one, which says done, it
+// is none: the server gave up in the middle.
 func parseOllama(body []byte) (wireAnswer, error) {
 	var a wireAnswer
 	body, err := jsonObject(body)
@@ -92,8 +92,8 @@ func parseOllama(body []byte) (wireAnswer, error) {
 	}
 }
 
-// cleanOllama encodes the whole answer as one part. langchaingo reads a line of at most 512,000 bytes and ignores a longer
-// one without a word; it needs none of the text, which was read already.
+// cleanOllama encodes the whole answer as one part. langchaingo reads a line of at most 512,000 bytes and ignores a
+// longer one without a word; it needs none of the text, which was read already.
 func cleanOllama(a wireAnswer) []byte {
 	return encode(map[string]any{
 		"message": map[string]any{"role": "assistant", "content": ""}, "done": true,

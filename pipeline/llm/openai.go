@@ -149,6 +149,7 @@ func cleanOpenAI(a wireAnswer) []byte {
 			"message":       map[string]any{"role": "assistant", "content": a.text, "tool_calls": calls},
 			"finish_reason": reason,
 		}},
-		"usage": map[string]int{"prompt_tokens": a.prompt, "completion_tokens": a.completion, "total_tokens": a.prompt + a.completion},
+		"usage": map[string]int{"prompt_tokens": a.prompt, "completion_tokens": a.completion,
+			"total_tokens": a.prompt + a.completion},
 	})
 }

@@ -10,8 +10,8 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// Price is what a model costs, in USD per million tokens of questions and answers. Cached and Written are for those tokens of
-// questions that the provider reads from its cache of prompts, and writes to it.
+// Price is what a model costs, in USD per million tokens of questions and answers. Cached and Written are for those
+// tokens of questions that the provider reads from its cache of prompts, and writes to it.
 type Price struct{ Input, Output, Cached, Written float64 }
 
 // Prices are the prices of models by their exact names.
@@ -34,11 +34,12 @@ var knownPrices = Prices{
 }
 
 // priceAllowed says for a person what an entry of ParsePrices is.
-const priceAllowed = "must be NAME=INPUT/OUTPUT, or NAME=INPUT/OUTPUT/CACHED, or NAME=INPUT/OUTPUT/CACHED/WRITTEN, in USD per million tokens"
+const priceAllowed = "must be NAME=INPUT/OUTPUT, or NAME=INPUT/OUTPUT/CACHED, or NAME=INPUT/OUTPUT/CACHED/WRITTEN, " +
+	"in USD per million tokens"
 
 // ParsePrices reads "NAME=INPUT/OUTPUT[/CACHED[/WRITTEN]], ...": USD per million tokens, for example "my-model=0.2/0.8,
-// local=0/0, hosted=3/15/0.3/3.75". Tokens read from the provider's cache, and written to it, cost as others do unless it
-// says so.
+// local=0/0, hosted=3/15/0.3/3.75". Tokens read from the provider's cache, and written to it, cost as others do unless
+// it says so.
 func ParsePrices(text string) (Prices, error) {
 	prices := Prices{}
 	for _, entry := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == '\n' }) {

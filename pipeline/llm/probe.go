@@ -10,7 +10,8 @@ import (
 )
 
 // Probe asks a role's model a tiny structured question, with one try, and returns the transport that worked and how
-// long the answer took. The error says what to do; ErrAnswer without ErrUnavailable: the model answers, but not in JSON.
+// long the answer took. The error says what to do; ErrAnswer without ErrUnavailable: the model answers, but not in
+// JSON.
 func (c *Client) Probe(ctx context.Context, name Role) (Transport, time.Duration, error) {
 	r, ok := c.roles[name]
 	if !ok {

@@ -12,7 +12,8 @@ type Provider string
 
 // The providers. Each has its own address, which is used when RoleSettings names none.
 const (
-	ProviderOpenAI    Provider = "openai"    // and every compatible server: vLLM, llama.cpp, LiteLLM, OpenRouter, ...; https://api.openai.com/v1
+	// and every compatible server: vLLM, llama.cpp, LiteLLM, OpenRouter, ...; https://api.openai.com/v1
+	ProviderOpenAI    Provider = "openai"
 	ProviderAnthropic Provider = "anthropic" // the messages API; https://api.anthropic.com/v1
 	ProviderOllama    Provider = "ollama"    // its own API, which alone can set the window; http://127.0.0.1:11434
 )
@@ -26,7 +27,8 @@ type protocol struct {
 
 	// connect makes langchaingo's client. s is complete and checked.
 	connect func(s RoleSettings, client *http.Client) (llms.Model, error)
-	// ask adds to a request what is this protocol's alone: returned for langchaingo, or put into ex when it cannot send it.
+	// ask adds to a request what is this protocol's alone: returned for langchaingo, or put into ex when it cannot send
+	// it.
 	ask func(s RoleSettings, q question, ex *exchange) []llms.CallOption
 	// parse reads a body with status 200. The error is errBody.
 	parse func(body []byte) (wireAnswer, error)
@@ -38,4 +40,5 @@ type protocol struct {
 	models func(body []byte, model string) (has bool, others []string)
 }
 
-var protocols = map[Provider]protocol{ProviderOpenAI: openAI, ProviderAnthropic: anthropicMessages, ProviderOllama: ollamaChat}
+var protocols = map[Provider]protocol{ProviderOpenAI: openAI, ProviderAnthropic: anthropicMessages,
+	ProviderOllama: ollamaChat}

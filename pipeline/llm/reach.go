@@ -28,8 +28,9 @@ type Reached struct {
 	Took   time.Duration // until its answer
 }
 
-// Reach asks the server of a role whether it takes the key and has the model, with one try, and without spending a token.
-// A server that is there and does not say which models it has is no error; Reached is then without Has and Others.
+// Reach asks the server of a role whether it takes the key and has the model, with one try, and without spending a
+// token. A server that is there and does not say which models it has is no error; Reached is then without Has and
+// Others.
 //
 // The error says what to do. It matches ErrPermanent (bad key, no such model) or ErrUnavailable or wraps
 // context.Cause(ctx).
@@ -52,7 +53,8 @@ func (c *Client) Reach(ctx context.Context, name Role) (Reached, error) {
 		if errors.As(err, &outer) { // it would name the whole address
 			err = outer.Err
 		}
-		return Reached{Took: took}, fmt.Errorf("%s: %s: %s: %w", doing, r.host, redact(err.Error(), r.settings.APIKey), ErrUnavailable)
+		return Reached{Took: took}, fmt.Errorf("%s: %s: %s: %w", doing, r.host, redact(err.Error(), r.settings.APIKey),
+			ErrUnavailable)
 	}
 	if foreign := ex.foreign(); foreign != nil {
 		return Reached{Took: took}, fmt.Errorf("%s: %w: %w", doing, r.tell(foreign, "a list of models"), ErrUnavailable)
@@ -137,7 +139,8 @@ func showAnthropic(ctx context.Context, s RoleSettings) (*http.Request, error) {
 }
 
 func showOllama(ctx context.Context, s RoleSettings) (*http.Request, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.BaseURL+"/api/show", bytes.NewReader(encode(map[string]string{"model": s.Model})))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.BaseURL+"/api/show",
+		bytes.NewReader(encode(map[string]string{"model": s.Model})))
 	if err != nil {
 		return nil, err
 	}

@@ -9,8 +9,8 @@ import (
 
 // Recorded wraps a Model so that record sees the usage of every call exactly once: answers, second questions and
 // failures (Failed set). A call's retries are one record. record runs before Generate returns, with a context that
-// does not end, so that the last call of an interrupted run is recorded too: it bounds itself, and is safe for concurrent
-// use.
+// does not end, so that the last call of an interrupted run is recorded too: it bounds itself, and is safe for
+// concurrent use.
 func Recorded(m Model, record func(ctx context.Context, u topicqueue.Usage)) Model {
 	return recorded{m, record}
 }

@@ -59,7 +59,8 @@ func answerTool(p prompts.Prompt) llms.CallOption {
 	}}})
 }
 
-// sameForAll are the keywords of a schema that are the same in all of ours: every property is needed, and no other is known.
+// sameForAll are the keywords of a schema that are the same in all of ours: every property is needed, and no other is
+// known.
 var sameForAll = regexp.MustCompile(`,"required":\[[^\]]*\]|,"additionalProperties":false`)
 
 // withShortSchemaText shortens the schema in the prompt's text, where it is sent beside it: the text tells a model that

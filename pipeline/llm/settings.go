@@ -26,7 +26,8 @@ const (
 
 // The fields in which servers take the token limit.
 const (
-	TokenFieldAuto       = "" // max_completion_tokens at OpenAI and Azure, max_tokens elsewhere; the other one when that is refused
+	// max_completion_tokens at OpenAI and Azure, max_tokens elsewhere; the other one when that is refused
+	TokenFieldAuto       = ""
 	TokenFieldCompletion = "max_completion_tokens"
 	TokenFieldLegacy     = "max_tokens"
 )
@@ -49,10 +50,11 @@ type RoleSettings struct {
 
 // Settings configures a Client.
 type Settings struct {
-	Roles      map[Role]RoleSettings
-	Governor   Governor              // nil = calls go at once, and only their tries bound them
-	Limits     topicqueue.CallLimits // of each provider key, for the governor
-	HTTPClient *http.Client          // nil = a sensible one; it need not guard against private addresses, the operator chose the server
+	Roles    map[Role]RoleSettings
+	Governor Governor              // nil = calls go at once, and only their tries bound them
+	Limits   topicqueue.CallLimits // of each provider key, for the governor
+	// nil = a sensible one; it need not guard against private addresses, the operator chose the server
+	HTTPClient *http.Client
 }
 
 const (
@@ -67,7 +69,8 @@ func (s RoleSettings) withDefaults() (RoleSettings, error) {
 	}
 	p, known := protocols[s.Provider]
 	if !known {
-		return s, fmt.Errorf("provider %q is unknown: use %s, %s or %s", s.Provider, ProviderOpenAI, ProviderAnthropic, ProviderOllama)
+		return s, fmt.Errorf("provider %q is unknown: use %s, %s or %s", s.Provider, ProviderOpenAI, ProviderAnthropic,
+			ProviderOllama)
 	}
 	s.BaseURL = strings.TrimRight(strings.TrimSpace(firstOf(s.BaseURL, p.baseURL)), "/")
 	for _, slip := range p.slips {
@@ -97,12 +100,14 @@ func (s RoleSettings) withDefaults() (RoleSettings, error) {
 		wrong = append(wrong, fmt.Errorf("the base URL must look like %s", p.baseURL))
 	}
 	if s.Transport != TransportAuto && !slices.Contains(p.transports, s.Transport) {
-		wrong = append(wrong, fmt.Errorf("transport %q is not one of %s's: use one of %v or leave it empty", s.Transport, s.Provider, p.transports))
+		wrong = append(wrong, fmt.Errorf("transport %q is not one of %s's: use one of %v or leave it empty", s.Transport,
+			s.Provider, p.transports))
 	}
 	switch s.TokenField {
 	case TokenFieldAuto, TokenFieldCompletion, TokenFieldLegacy:
 	default:
-		wrong = append(wrong, fmt.Errorf("token field %q is unknown: use %s, %s or leave it empty", s.TokenField, TokenFieldCompletion, TokenFieldLegacy))
+		wrong = append(wrong, fmt.Errorf("token field %q is unknown: use %s, %s or leave it empty", s.TokenField,
+			TokenFieldCompletion, TokenFieldLegacy))
 	}
 	if s.Timeout < 0 || s.MaxTries < 0 || s.MaxTokens < 0 || s.ContextTokens < 0 {
 		wrong = append(wrong, errors.New("timeout, tries and tokens must not be negative"))
@@ -131,8 +136,8 @@ func (s RoleSettings) host() string {
 	return u.Host
 }
 
-// NewHTTPClient returns a client for model servers that keeps this number of idle connections to each of them. It has no
-// timeout because every try has its own.
+// NewHTTPClient returns a client for model servers that keeps this number of idle connections to each of them. It has
+// no timeout because every try has its own.
 func NewHTTPClient(idle int) *http.Client {
 	return &http.Client{Transport: &http.Transport{
 		Proxy:                 http.ProxyFromEnvironment,

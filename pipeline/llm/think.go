@@ -106,7 +106,8 @@ func insertThink(schema json.RawMessage) (json.RawMessage, bool) {
 		Properties map[string]json.RawMessage `json:"properties"`
 		Required   []string                   `json:"required"`
 	}
-	if json.Unmarshal(schema, &shape) != nil || shape.Type != "object" || len(shape.Properties) == 0 || len(shape.Required) == 0 {
+	if json.Unmarshal(schema, &shape) != nil || shape.Type != "object" || len(shape.Properties) == 0 ||
+		len(shape.Required) == 0 {
 		return nil, false
 	}
 	if _, has := shape.Properties["think"]; has {

@@ -7,7 +7,8 @@ import (
 )
 
 // EstimateTokens returns about how many tokens a model makes of a UTF-8 text: one per 4 bytes, and two per 3 Chinese,
-// Japanese or Korean characters. Usually within a quarter of the truth for prose; never below 1 for a text with content.
+// Japanese or Korean characters. Usually within a quarter of the truth for prose; never below 1 for a text with
+// content.
 func EstimateTokens(text string) int {
 	wide, rest := 0, 0
 	for i := 0; i < len(text); {
@@ -29,7 +30,8 @@ func EstimateTokens(text string) int {
 
 // isWide reports whether r is of the East Asian scripts, kana, hangul or their punctuation.
 func isWide(r rune) bool {
-	return r >= 0x2E80 && r <= 0x9FFF || r >= 0xAC00 && r <= 0xD7AF || r >= 0xF900 && r <= 0xFAFF || r >= 0xFF00 && r <= 0xFFEF || r >= 0x20000 && r <= 0x3FFFF
+	return r >= 0x2E80 && r <= 0x9FFF || r >= 0xAC00 && r <= 0xD7AF || r >= 0xF900 && r <= 0xFAFF || r >= 0xFF00 &&
+		r <= 0xFFEF || r >= 0x20000 && r <= 0x3FFFF
 }
 
 const (
@@ -43,8 +45,8 @@ func promptTokens(p prompts.Prompt) int {
 	return messageTokens + EstimateTokens(p.System) + EstimateTokens(p.User) + EstimateTokens(string(p.Schema))
 }
 
-// wanted returns the limit of an answer before the window is looked at; 0 = the server's default. What a reasoning model
-// thinks counts against the limit, so its questions have none of their own.
+// wanted returns the limit of an answer before the window is looked at; 0 = the server's default. What a reasoning
+// model thinks counts against the limit, so its questions have none of their own.
 func (s RoleSettings) wanted(p prompts.Prompt) int {
 	if p.MaxTokens > 0 && !s.Reasoning && (s.MaxTokens == 0 || p.MaxTokens < s.MaxTokens) {
 		return p.MaxTokens
@@ -52,8 +54,8 @@ func (s RoleSettings) wanted(p prompts.Prompt) int {
 	return s.MaxTokens
 }
 
-// answerLimit returns the token limit that a prompt of so many tokens leaves for an answer: maxTokens, or what the window
-// leaves when that is at least a quarter of it. ok = false: the prompt is too long.
+// answerLimit returns the token limit that a prompt of so many tokens leaves for an answer: maxTokens, or what the
+// window leaves when that is at least a quarter of it. ok = false: the prompt is too long.
 func answerLimit(promptTokens, contextTokens, maxTokens int) (limit int, ok bool) {
 	if contextTokens == 0 {
 		return maxTokens, true

@@ -38,9 +38,9 @@ const (
 	maxGarbled = 3 // a wrong base URL serves the same page for ever
 )
 
-// run tries until there is an answer, a refusal or no try left. What is no try: a refusal for being too many, which only
-// means to come later; a server that is down, whose return the governor waits for; a question that is put in another
-// form. So such a call ends with ctx.
+// run tries until there is an answer, a refusal or no try left. What is no try: a refusal for being too many, which
+// only means to come later; a server that is down, whose return the governor waits for; a question that is put in
+// another form. So such a call ends with ctx.
 func (t trial) run(ctx context.Context, r *role) error {
 	if ctx.Err() != nil {
 		return ended(ctx, t.doing)

@@ -11,8 +11,9 @@ import (
 // errBody marks an answer with status 200 that begins as one of the protocol and cannot be read.
 var errBody = errors.New("not a chat completion")
 
-// wireAnswer is the part of an answer that we use, whatever the protocol. It is read more tolerantly than langchaingo does:
-// content may be null or a list of parts, arguments a string or an object, usage missing or odd, null stands for anything.
+// wireAnswer is the part of an answer that we use, whatever the protocol. It is read more tolerantly than langchaingo
+// does: content may be null or a list of parts, arguments a string or an object, usage missing or odd, null stands for
+// anything.
 type wireAnswer struct {
 	text         string
 	calls        []wireCall
@@ -26,7 +27,8 @@ type wireAnswer struct {
 
 // usage is what the answer says of its tokens.
 func (a wireAnswer) usage() topicqueue.Usage {
-	return topicqueue.Usage{PromptTokens: a.prompt, CompletionTokens: a.completion, CachedTokens: min(a.cached, a.prompt), CacheWriteTokens: min(a.cacheWritten, a.prompt-min(a.cached, a.prompt))}
+	return topicqueue.Usage{PromptTokens: a.prompt, CompletionTokens: a.completion, CachedTokens: min(a.cached, a.prompt),
+		CacheWriteTokens: min(a.cacheWritten, a.prompt-min(a.cached, a.prompt))}
 }
 
 type wireCall struct{ name, arguments string }

@@ -7,9 +7,10 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// Again tells watchers that a run follows the plan of an earlier one, and returns that plan. since: the day of the earlier run.
-// No model is asked. The error is that of Emit.
-func (p *Planner) Again(ctx context.Context, run topicqueue.Run, plan topicqueue.Plan, since string) (topicqueue.Plan, error) {
+// Again tells watchers that a run follows the plan of an earlier one, and returns that plan. since: the day of the
+// earlier run. No model is asked. The error is that of Emit.
+func (p *Planner) Again(ctx context.Context, run topicqueue.Run, plan topicqueue.Plan,
+	since string) (topicqueue.Plan, error) {
 	d := &draft{Planner: p, run: run}
 	for _, s := range []struct{ key, info string }{
 		{topicqueue.StepStartQueryRewriter, topicqueue.OneLine(run.Topic)},

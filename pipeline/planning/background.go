@@ -35,7 +35,8 @@ func (d *draft) background(ctx context.Context) error {
 		_, ok = enabled.Lookup(tool)
 	}
 	if !ok {
-		return d.step(ctx, topicqueue.StepEndSearchBackground, "no search of a knowledge base or of the web is enabled: planning goes on without background")
+		return d.step(ctx, topicqueue.StepEndSearchBackground,
+			"no search of a knowledge base or of the web is enabled: planning goes on without background")
 	}
 	queries, err := d.backgroundQueries(ctx)
 	if err != nil {
@@ -65,7 +66,8 @@ func (d *draft) background(ctx context.Context) error {
 	case len(d.traces) > 0:
 		return d.step(ctx, topicqueue.StepEndSearchBackground, "%d queries, %d sources", len(queries), len(d.traces))
 	case failed != "":
-		return d.step(ctx, topicqueue.StepFailSearchBackground, "planning goes on without background: %s", topicqueue.Clip(failed, maxReason))
+		return d.step(ctx, topicqueue.StepFailSearchBackground, "planning goes on without background: %s",
+			topicqueue.Clip(failed, maxReason))
 	}
 	return d.step(ctx, topicqueue.StepEndSearchBackground, "nothing found: planning goes on without background")
 }
@@ -83,7 +85,8 @@ func (d *draft) backgroundQueries(ctx context.Context) ([]string, error) {
 		return nil, context.Cause(ctx)
 	}
 	if err != nil { // when the model is of no use at all, decomposing says so
-		d.fallBack("queries: background was searched with the topic alone: %s", topicqueue.Clip(topicqueue.OneLine(err.Error()), maxReason))
+		d.fallBack("queries: background was searched with the topic alone: %s",
+			topicqueue.Clip(topicqueue.OneLine(err.Error()), maxReason))
 		return own, nil
 	}
 	queries := cleanQueries(map[string]bool{}, answer.Queries, d.wanted())

@@ -22,7 +22,8 @@ const (
 
 // subTopics decomposes the topic. How it ended is told to watchers when the plan is committed or the run has failed.
 func (d *draft) subTopics(ctx context.Context) error {
-	if err := d.step(ctx, topicqueue.StepStartResearchPlanner, "cutting the topic into at most %d sub-topics", d.wanted()); err != nil {
+	if err := d.step(ctx, topicqueue.StepStartResearchPlanner, "cutting the topic into at most %d sub-topics",
+		d.wanted()); err != nil {
 		return err
 	}
 	return d.decompose(ctx)
@@ -41,7 +42,8 @@ func (d *draft) decompose(ctx context.Context) error {
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
 		case errors.Is(err, llm.ErrAnswer), errors.Is(err, llm.ErrContextLength):
-			d.fallBack("decompose: the plan follows the sources: %s", topicqueue.Clip(topicqueue.OneLine(err.Error()), maxReason))
+			d.fallBack("decompose: the plan follows the sources: %s",
+				topicqueue.Clip(topicqueue.OneLine(err.Error()), maxReason))
 		default:
 			return fmt.Errorf("ask the planner model for sub-topics: %w", err)
 		}
@@ -88,7 +90,8 @@ func (d *draft) passages(limit int) []prompts.Passage {
 			break
 		}
 		out = append(out, prompts.Passage{
-			ID: t.CitationID, Title: topicqueue.OneLine(t.Source.Title), Place: topicqueue.OneLine(strings.Join(t.Source.Section, " > ")), Text: t.Source.Text,
+			ID: t.CitationID, Title: topicqueue.OneLine(t.Source.Title),
+			Place: topicqueue.OneLine(strings.Join(t.Source.Section, " > ")), Text: t.Source.Text,
 		})
 	}
 	return out

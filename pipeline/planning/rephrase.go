@@ -31,7 +31,8 @@ func (d *draft) rephrase(ctx context.Context) error {
 		return context.Cause(ctx)
 	}
 	if brief == "" {
-		d.fallBack("rephrase: the topic is used as it was given: %s", topicqueue.Clip(topicqueue.OneLine(err.Error()), maxReason))
+		d.fallBack("rephrase: the topic is used as it was given: %s",
+			topicqueue.Clip(topicqueue.OneLine(err.Error()), maxReason))
 		return d.step(ctx, topicqueue.StepEndQueryRewriterNoFeedback, "the topic is used as it was given: no usable brief")
 	}
 	d.topic = brief
@@ -47,7 +48,8 @@ func (d *draft) rounds(ctx context.Context) (best string, bestWords int, err err
 		rounds = defaultRounds
 	}
 	for round := 1; round <= rounds; round++ {
-		answer, askErr := llm.Ask[prompts.RephraseAnswer](ctx, d.Model, d.request(round, 0, prompts.Rephrase(d.run.Options.Language, data)))
+		answer, askErr := llm.Ask[prompts.RephraseAnswer](ctx, d.Model,
+			d.request(round, 0, prompts.Rephrase(d.run.Options.Language, data)))
 		if askErr != nil {
 			err = askErr
 			break

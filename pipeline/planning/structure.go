@@ -12,9 +12,9 @@ import (
 // sub-topic of its own.
 const nearlyAsGood = 0.8
 
-// fromSources is the plan without a model: the topic itself, to which the best section belongs, then other documents whose
-// titles, and other sections whose passages answer it nearly as well, as many as are wanted at most. Fewer are normal: nothing is
-// planned that was not asked for.
+// fromSources is the plan without a model: the topic itself, to which the best section belongs, then other documents
+// whose titles, and other sections whose passages answer it nearly as well, as many as are wanted at most. Fewer are
+// normal: nothing is planned that was not asked for.
 func (d *draft) fromSources(ctx context.Context) ([]topicqueue.SubTopic, error) {
 	topics := []topicqueue.SubTopic{d.whole()}
 	if d.Sections == nil || d.wanted() == 1 {

@@ -119,7 +119,8 @@ func (p *parser) when(f form, m []string) (w When, ok bool) {
 	default:
 		w.Month = int(smallMonths[name])
 	}
-	if f.SubexpIndex("y") > f.SubexpIndex("d") && f.SubexpIndex("d") > 0 && strings.Contains(m[0], "/") { // 3/4/2024 may be in April
+	// 3/4/2024 may be in April
+	if f.SubexpIndex("y") > f.SubexpIndex("d") && f.SubexpIndex("d") > 0 && strings.Contains(m[0], "/") {
 		switch {
 		case w.Month > 12:
 			w.Month, w.Day = w.Day, w.Month

@@ -32,7 +32,8 @@ var (
 // mostDigits bounds the bytes of a number.
 const mostDigits = 60
 
-// number reads the digits at byte i. When they are no number, such as a clock time, it returns false and where they end.
+// number reads the digits at byte i. When they are no number, such as a clock time, it returns false and where they
+// end.
 func (p *parser) number(i int) (number, bool) {
 	n := p.digits(i)
 	if next := n.end; next < len(p.s) && (p.s[next] == ':' || p.s[next] == '/') && digitAt(p.s, next+1) { // 10:30, 24/7
@@ -59,7 +60,8 @@ func (p *parser) digits(i int) number {
 	if m := grouped.FindString(s); m != "" && !digitAt(s, len(m)) && s[0] != '0' {
 		sep := strings.TrimLeft(m, "0123456789")
 		single := len(noDigit.FindAllString(m, -1)) == 1
-		if decimal := p.commas == (sep[0] == ','); !single || !decimal || sep[0] != ',' && sep[0] != '.' { // 1,234 in English, 1.234 in German
+		// 1,234 in English, 1.234 in German
+		if decimal := p.commas == (sep[0] == ','); !single || !decimal || sep[0] != ',' && sep[0] != '.' {
 			whole, end, separator = m, len(m), sep[:1]
 		}
 	} else if m := version.FindString(s); m != "" {

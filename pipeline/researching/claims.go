@@ -12,8 +12,8 @@ import (
 // maxClaims bounds what one answer can add; a page does not hold more that bears on one sub-topic.
 const maxClaims = 24
 
-// minQuoteWords is the shortest quote that says something. In scripts without spaces, two signs count as a word. A row of a
-// table says something with a label and a value.
+// minQuoteWords is the shortest quote that says something. In scripts without spaces, two signs count as a word. A row
+// of a table says something with a label and a value.
 const (
 	minQuoteWords = 3
 	minRowWords   = 2
@@ -37,7 +37,8 @@ func (t *noteTaker) check(chunk []piece, claims []prompts.NoteClaim) []finding {
 			break
 		}
 		quote := shortened(c.Quote)
-		if words := quoteWords(quote); words < minQuoteWords && (words < minRowWords || !strings.Contains(strings.Trim(quote, "| "), "|")) {
+		if words := quoteWords(quote); words < minQuoteWords &&
+			(words < minRowWords || !strings.Contains(strings.Trim(quote, "| "), "|")) {
 			continue
 		}
 		source, start, end, ok := 0, 0, 0, false

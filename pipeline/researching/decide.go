@@ -49,7 +49,8 @@ func (w *work) decide(ctx context.Context, k int) (decision, error) {
 	case err == nil:
 	case ctx.Err() != nil:
 		return decision{}, context.Cause(ctx)
-	case errors.Is(err, llm.ErrAnswer), errors.Is(err, llm.ErrContextLength), errors.Is(err, llm.ErrUnavailable) && w.claims == 0:
+	case errors.Is(err, llm.ErrAnswer), errors.Is(err, llm.ErrContextLength),
+		errors.Is(err, llm.ErrUnavailable) && w.claims == 0:
 		failed = true
 		why := topicqueue.Clip(topicqueue.OneLine(llm.Why(err)), maxLine)
 		w.fallBack(fmt.Sprintf("decide: %s/%d went on with queries of the plan: %s", w.block.ID, k, why))
@@ -162,7 +163,8 @@ func (w *work) checkProposals(k int, topics []prompts.NewSubTopic) []topicqueue.
 			continue
 		}
 		if proposals = append(proposals, topicqueue.SubTopic{
-			Title: title, Overview: topicqueue.Clip(topicqueue.OneLine(prompts.Unmarked(t.Overview)), maxClaim), Parent: w.block.ID,
+			Title: title, Overview: topicqueue.Clip(topicqueue.OneLine(prompts.Unmarked(t.Overview)), maxClaim),
+			Parent: w.block.ID,
 		}); len(proposals) == maxProposals {
 			break
 		}

@@ -52,12 +52,15 @@ func (w *work) references(k int, traces []topicqueue.ToolTrace) []topicqueue.Eve
 		for n < len(traces) && traces[n].ToolID == first.ToolID {
 			n++
 		}
-		e := topicqueue.NewEvent(fmt.Sprintf("%s/%d/reference/%d", w.block.ID, k, len(events)+1), topicqueue.StatusReference, topicqueue.Reference{
-			QuestionID: w.block.Number(),
-			References: describe(traces[:n]),
-		})
+		e := topicqueue.NewEvent(fmt.Sprintf("%s/%d/reference/%d", w.block.ID, k, len(events)+1), topicqueue.StatusReference,
+			topicqueue.Reference{
+				QuestionID: w.block.Number(),
+				References: describe(traces[:n]),
+			})
 		e.Placement.Call = len(events)
-		events = append(events, e.With(topicqueue.About{Iteration: k, Tool: first.ToolType, Query: topicqueue.Clip(topicqueue.OneLine(first.Query), maxLine)}))
+		events = append(events,
+			e.With(topicqueue.About{Iteration: k, Tool: first.ToolType,
+				Query: topicqueue.Clip(topicqueue.OneLine(first.Query), maxLine)}))
 		traces = traces[n:]
 	}
 	return events

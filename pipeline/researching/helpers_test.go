@@ -237,11 +237,3 @@ func act(actions ...prompts.Action) prompts.DecideAnswer {
 }
 
 func ask(tool, query string) prompts.Action { return prompts.Action{ToolType: tool, Query: query} }
-
-// evidence is a trace of an earlier iteration, with one claim.
-func evidence() []topicqueue.ToolTrace {
-	s := found("Spring tides rise by seven metres.").Sources[0]
-	s.ID = topicqueue.SourceID(s)
-	return []topicqueue.ToolTrace{{CitationID: "CIT-3-01", Source: s, Claims: []topicqueue.Claim{{
-		ID: "CIT-3-01.1", CitationID: "CIT-3-01", SourceID: s.ID, Text: "Spring tides.", Quote: s.Text, End: len(s.Text)}}}}
-}

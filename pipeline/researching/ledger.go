@@ -36,7 +36,8 @@ func (w *work) digest(traces []topicqueue.ToolTrace, outcomes []outcome) topicqu
 			if round < len(claims[i]) && len(d.Findings) < maxFindings {
 				c := claims[i][round]
 				d.Findings = append(d.Findings, topicqueue.Finding{
-					CitationID: c.CitationID, Text: topicqueue.Clip(topicqueue.OneLine(c.Text), maxFinding), Source: topicqueue.Clip(sourceLine(t.Source), maxLine),
+					CitationID: c.CitationID, Text: topicqueue.Clip(topicqueue.OneLine(c.Text), maxFinding),
+					Source: topicqueue.Clip(sourceLine(t.Source), maxLine),
 				})
 			}
 		}

@@ -9,8 +9,8 @@ import (
 	"nightdesk/pipeline/llm"
 )
 
-// patient is the model of a block. A block with claims asks as long as it may. A block without any gives the model up for
-// good when its patience ends.
+// patient is the model of a block. A block with claims asks as long as it may. A block without any gives the model up
+// for good when its patience ends.
 type patient struct {
 	model   llm.Model
 	work    *work

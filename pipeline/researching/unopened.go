@@ -9,8 +9,8 @@ import (
 // maxUnopened bounds the pages that one iteration suggests to open.
 const maxUnopened = 5
 
-// suggestPages tells of pages that the searches of an iteration have found and nobody has opened: of each search in turn, first
-// those that had something to say.
+// suggestPages tells of pages that the searches of an iteration have found and nobody has opened: of each search in
+// turn, first those that had something to say.
 func (w *work) suggestPages(calls []call, outcomes []outcome, traces []topicqueue.ToolTrace) {
 	if _, ok := w.tools.Lookup(openPage); !ok {
 		return
@@ -37,11 +37,13 @@ func (w *work) suggestPages(calls []call, outcomes []outcome, traces []topicqueu
 	}
 	var lines []string
 	for _, s := range inTurn(found) {
-		if !strings.HasPrefix(s.URL, "http") || len(s.URL) > 2*maxLine || w.issued.has(openPage, s.URL) || opened.has(openPage, s.URL) {
+		if !strings.HasPrefix(s.URL, "http") || len(s.URL) > 2*maxLine || w.issued.has(openPage, s.URL) ||
+			opened.has(openPage, s.URL) {
 			continue
 		}
 		opened.add(openPage, s.URL)
-		if lines = append(lines, strings.TrimSpace(topicqueue.Clip(topicqueue.OneLine(s.Title), maxLine)+" "+s.URL)); len(lines) == maxUnopened {
+		if lines = append(lines, strings.TrimSpace(topicqueue.Clip(topicqueue.OneLine(s.Title), maxLine)+" "+
+			s.URL)); len(lines) == maxUnopened {
 			break
 		}
 	}

@@ -88,7 +88,8 @@ func (w *work) keep(t topicqueue.ToolTrace) {
 }
 
 func (w *work) result() Result {
-	return Result{Iterations: w.block.Iterations, Traces: len(w.traces), Claims: w.claims, Cut: w.cut, Fallbacks: w.fallbacks}
+	return Result{Iterations: w.block.Iterations, Traces: len(w.traces), Claims: w.claims, Cut: w.cut,
+		Fallbacks: w.fallbacks}
 }
 
 func (w *work) maxActions() int {
@@ -125,7 +126,8 @@ func (w *work) tell(format string, args ...any) {
 func (w *work) iterate(ctx context.Context, q Queue, k int) (goOn bool, err error) {
 	d, err := w.decide(ctx, k)
 	if errors.Is(err, llm.ErrUnavailable) && w.claims > 0 {
-		w.fallBack(fmt.Sprintf("decide: the model server was away; %s ends with what it has after %d iterations", w.block.ID, k-1))
+		w.fallBack(fmt.Sprintf("decide: the model server was away; %s ends with what it has after %d iterations",
+			w.block.ID, k-1))
 		return false, nil
 	}
 	if err != nil {
@@ -205,7 +207,8 @@ func (w *work) putReturned(ctx context.Context, outcomes []outcome) (hash string
 
 // checkpoint stores an iteration and takes over what the queue answers.
 func (w *work) checkpoint(ctx context.Context, q Queue, cp topicqueue.Checkpoint) error {
-	cp.Memory = topicqueue.BlockMemory{Feedback: w.feedback, Read: slices.Sorted(maps.Keys(w.noted)), Fallbacks: w.fallbacks}
+	cp.Memory = topicqueue.BlockMemory{Feedback: w.feedback, Read: slices.Sorted(maps.Keys(w.noted)),
+		Fallbacks: w.fallbacks}
 	res, err := q.Checkpoint(ctx, cp)
 	if err != nil {
 		return fmt.Errorf("checkpoint iteration %d of %s: %w", cp.Iteration, w.block.ID, err)

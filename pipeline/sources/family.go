@@ -9,12 +9,12 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// Families tells which sources are copies of one text: each source gets the index of the first of its family, itself when
-// it is the first. sketches: of the texts of these sources, in their order; nil for a text that is not at hand.
+// Families tells which sources are copies of one text: each source gets the index of the first of its family, itself
+// when it is the first. sketches: of the texts of these sources, in their order; nil for a text that is not at hand.
 //
 // One text are: equal texts, passages of one document, one DOI or arXiv id, one address without scheme, www and click
-// ids, and texts of which the shorter stands to four fifths in the longer: mirrors and press releases. The result depends on
-// nothing but the arguments; 500 texts of 20 kB take 0.6 s, sketches included.
+// ids, and texts of which the shorter stands to four fifths in the longer: mirrors and press releases. The result
+// depends on nothing but the arguments; 500 texts of 20 kB take 0.6 s, sketches included.
 func Families(list []topicqueue.Source, sketches []Sketch) []int {
 	u := newUnion(len(list))
 	first := map[string]int{}
@@ -115,7 +115,8 @@ func canonical(address string) string {
 	if len(kept) > 0 {
 		out += "?" + strings.Join(kept, "&")
 	}
-	if strings.HasPrefix(out, "doi.org/") || strings.HasPrefix(out, "dx.doi.org/") || strings.HasPrefix(out, "arxiv.org/") {
+	if strings.HasPrefix(out, "doi.org/") || strings.HasPrefix(out, "dx.doi.org/") ||
+		strings.HasPrefix(out, "arxiv.org/") {
 		out = strings.ToLower(out)
 	}
 	return out

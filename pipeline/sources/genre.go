@@ -16,8 +16,8 @@ type Page struct {
 	Paper     bool   // it has citation_* elements, as pages of papers do for Google Scholar
 }
 
-// genre decides by what is surest first: the tool that found it, a known host, what the page says of itself, how host and
-// path are named, what the host's top-level domain says.
+// genre decides by what is surest first: the tool that found it, a known host, what the page says of itself, how host
+// and path are named, what the host's top-level domain says.
 func genre(s topicqueue.Source, about Page) string {
 	host := hostOf(s.URL)
 	if s.Kind == topicqueue.SourceCode {
@@ -90,8 +90,9 @@ func byPage(p Page) string {
 
 // schemas are types of schema.org, in lower case.
 var schemas = map[string]string{
-	"newsarticle": topicqueue.GenreNews, "reportagenewsarticle": topicqueue.GenreNews, "analysisnewsarticle": topicqueue.GenreNews,
-	"opinionnewsarticle": topicqueue.GenreNews, "liveblogposting": topicqueue.GenreNews,
+	"newsarticle": topicqueue.GenreNews, "reportagenewsarticle": topicqueue.GenreNews,
+	"analysisnewsarticle": topicqueue.GenreNews,
+	"opinionnewsarticle":  topicqueue.GenreNews, "liveblogposting": topicqueue.GenreNews,
 	"blogposting": topicqueue.GenreBlog, "blog": topicqueue.GenreBlog,
 	"techarticle": topicqueue.GenreDocumentation, "apireference": topicqueue.GenreDocumentation,
 	"scholarlyarticle": topicqueue.GenrePaper, "medicalscholarlyarticle": topicqueue.GenrePaper,
@@ -104,17 +105,25 @@ var schemas = map[string]string{
 
 // generators are programs that make one kind of site. weak are those that are used for others as well.
 var generators, weak = []named{
-	{"sphinx", topicqueue.GenreDocumentation}, {"mkdocs", topicqueue.GenreDocumentation}, {"docusaurus", topicqueue.GenreDocumentation},
-	{"antora", topicqueue.GenreDocumentation}, {"gitbook", topicqueue.GenreDocumentation}, {"mdbook", topicqueue.GenreDocumentation},
-	{"vitepress", topicqueue.GenreDocumentation}, {"vuepress", topicqueue.GenreDocumentation}, {"doxygen", topicqueue.GenreDocumentation},
-	{"javadoc", topicqueue.GenreDocumentation}, {"rustdoc", topicqueue.GenreDocumentation}, {"docutils", topicqueue.GenreDocumentation},
-	{"docbook", topicqueue.GenreDocumentation}, {"asciidoctor", topicqueue.GenreDocumentation}, {"starlight", topicqueue.GenreDocumentation},
-	{"discourse", topicqueue.GenreForum}, {"phpbb", topicqueue.GenreForum}, {"vbulletin", topicqueue.GenreForum}, {"xenforo", topicqueue.GenreForum},
+	{"sphinx", topicqueue.GenreDocumentation}, {"mkdocs", topicqueue.GenreDocumentation},
+	{"docusaurus", topicqueue.GenreDocumentation},
+	{"antora", topicqueue.GenreDocumentation}, {"gitbook", topicqueue.GenreDocumentation},
+	{"mdbook", topicqueue.GenreDocumentation},
+	{"vitepress", topicqueue.GenreDocumentation}, {"vuepress", topicqueue.GenreDocumentation},
+	{"doxygen", topicqueue.GenreDocumentation},
+	{"javadoc", topicqueue.GenreDocumentation}, {"rustdoc", topicqueue.GenreDocumentation},
+	{"docutils", topicqueue.GenreDocumentation},
+	{"docbook", topicqueue.GenreDocumentation}, {"asciidoctor", topicqueue.GenreDocumentation},
+	{"starlight", topicqueue.GenreDocumentation},
+	{"discourse", topicqueue.GenreForum}, {"phpbb", topicqueue.GenreForum}, {"vbulletin", topicqueue.GenreForum},
+	{"xenforo", topicqueue.GenreForum},
 	{"flarum", topicqueue.GenreForum}, {"nodebb", topicqueue.GenreForum},
 	{"mediawiki", topicqueue.GenreReference}, {"dokuwiki", topicqueue.GenreReference},
-	{"ckan", topicqueue.GenreDataset}, {"gitlab", topicqueue.GenreRepository}, {"gitea", topicqueue.GenreRepository}, {"forgejo", topicqueue.GenreRepository},
+	{"ckan", topicqueue.GenreDataset}, {"gitlab", topicqueue.GenreRepository}, {"gitea", topicqueue.GenreRepository},
+	{"forgejo", topicqueue.GenreRepository},
 	{"shopify", topicqueue.GenreShop}, {"woocommerce", topicqueue.GenreShop}, {"mastodon", topicqueue.GenreSocial},
-}, []named{{"ghost", topicqueue.GenreBlog}, {"jekyll", topicqueue.GenreBlog}, {"blogger", topicqueue.GenreBlog}, {"hexo", topicqueue.GenreBlog}}
+}, []named{{"ghost", topicqueue.GenreBlog}, {"jekyll", topicqueue.GenreBlog}, {"blogger", topicqueue.GenreBlog},
+	{"hexo", topicqueue.GenreBlog}}
 
 // named is a name with the genre that it says.
 type named struct{ name, genre string }
@@ -143,18 +152,24 @@ func byGenerator(generator string) string {
 
 // hostNames are first labels of hosts that say what is there: docs.example.com.
 var hostNames = map[string]string{
-	"docs": topicqueue.GenreDocumentation, "doc": topicqueue.GenreDocumentation, "documentation": topicqueue.GenreDocumentation,
-	"developer": topicqueue.GenreDocumentation, "developers": topicqueue.GenreDocumentation, "dev": topicqueue.GenreDocumentation,
-	"manual": topicqueue.GenreDocumentation, "manuals": topicqueue.GenreDocumentation, "man": topicqueue.GenreDocumentation,
-	"api": topicqueue.GenreDocumentation, "help": topicqueue.GenreDocumentation, "support": topicqueue.GenreDocumentation, "kb": topicqueue.GenreDocumentation,
+	"docs": topicqueue.GenreDocumentation, "doc": topicqueue.GenreDocumentation,
+	"documentation": topicqueue.GenreDocumentation,
+	"developer":     topicqueue.GenreDocumentation, "developers": topicqueue.GenreDocumentation,
+	"dev":    topicqueue.GenreDocumentation,
+	"manual": topicqueue.GenreDocumentation, "manuals": topicqueue.GenreDocumentation,
+	"man": topicqueue.GenreDocumentation,
+	"api": topicqueue.GenreDocumentation, "help": topicqueue.GenreDocumentation, "support": topicqueue.GenreDocumentation,
+	"kb":    topicqueue.GenreDocumentation,
 	"learn": topicqueue.GenreDocumentation,
 	"wiki":  topicqueue.GenreReference, "dictionary": topicqueue.GenreReference,
-	"forum": topicqueue.GenreForum, "forums": topicqueue.GenreForum, "discuss": topicqueue.GenreForum, "discourse": topicqueue.GenreForum,
+	"forum": topicqueue.GenreForum, "forums": topicqueue.GenreForum, "discuss": topicqueue.GenreForum,
+	"discourse": topicqueue.GenreForum,
 	"community": topicqueue.GenreForum, "lists": topicqueue.GenreForum, "answers": topicqueue.GenreForum,
 	"blog": topicqueue.GenreBlog, "blogs": topicqueue.GenreBlog, "engineering": topicqueue.GenreBlog,
 	"news": topicqueue.GenreNews, "shop": topicqueue.GenreShop, "store": topicqueue.GenreShop,
 	"data": topicqueue.GenreDataset, "opendata": topicqueue.GenreDataset, "datasets": topicqueue.GenreDataset,
-	"git": topicqueue.GenreRepository, "gitlab": topicqueue.GenreRepository, "video": topicqueue.GenreVideo, "videos": topicqueue.GenreVideo,
+	"git": topicqueue.GenreRepository, "gitlab": topicqueue.GenreRepository, "video": topicqueue.GenreVideo,
+	"videos": topicqueue.GenreVideo,
 }
 
 func byHostName(host string) string {
@@ -193,12 +208,14 @@ var paths = []struct {
 	{regexp.MustCompile(`^/(?:[a-z]{2}(?:[-_][a-z]{2})?/)?(?:docs?|documentation|manual|handbook|api-?docs?|javadoc|developers?|guides?|reference)(?:/|$)|/(?:docs|documentation|manual|api-reference)/`), topicqueue.GenreDocumentation},
 	{regexp.MustCompile(`^/(?:forums?|community|discussions?|questions?|threads?|boards?)/|/(?:viewtopic|showthread|viewthread)\b|^/t/[^/]+/\d+`), topicqueue.GenreForum},
 	{regexp.MustCompile(`^/(?:[a-z]{2}(?:[-_][a-z]{2})?/)?(?:blogs?|posts?)(?:/|$)|/blogs?/`), topicqueue.GenreBlog},
-	{regexp.MustCompile(`^/(?:[a-z]{2}(?:[-_][a-z]{2})?/)?(?:news|newsroom|press|press-releases?|media-center)(?:/|$)`), topicqueue.GenreNews},
+	{regexp.MustCompile(`^/(?:[a-z]{2}(?:[-_][a-z]{2})?/)?(?:news|newsroom|press|press-releases?|media-center)(?:/|$)`),
+		topicqueue.GenreNews},
 	{regexp.MustCompile(`^/(?:[a-z]{2}/)?wiki/`), topicqueue.GenreReference},
 	{regexp.MustCompile(`^/(?:[a-z]{2}(?:[-_][a-z]{2})?/)?(?:shop|store|cart)/|/dp/[a-z0-9]{10}`), topicqueue.GenreShop},
 	{regexp.MustCompile(`^/(?:data|datasets?|data-catalog)/|\.(?:csv|xlsx|parquet)$`), topicqueue.GenreDataset},
 	{regexp.MustCompile(`^/(?:watch|videos?)(?:/|\?|$)`), topicqueue.GenreVideo},
-	{regexp.MustCompile(`^/(?:19|20)\d\d/(?:0[1-9]|1[0-2])/`), topicqueue.GenreBlog}, // as blogs write addresses; papers that do so are listed
+	// as blogs write addresses; papers that do so are listed
+	{regexp.MustCompile(`^/(?:19|20)\d\d/(?:0[1-9]|1[0-2])/`), topicqueue.GenreBlog},
 }
 
 func byPath(host, path string) string {

@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// listed are well-known hosts by genre. A host stands for all below it; with a path it stands for what is below the path.
+// listed are well-known hosts by genre. A host stands for all below it; with a path it stands for what is below the
+// path.
 const listed = `
 paper: nature.com science.org sciencedirect.com link.springer.com springer.com springeropen.com biomedcentral.com
 	onlinelibrary.wiley.com tandfonline.com journals.sagepub.com academic.oup.com cambridge.org/core dl.acm.org ieeexplore.ieee.org

@@ -20,7 +20,8 @@ const (
 	neighbours   = 8    // later texts with the same hash that are compared: copies of copies are joined all the same
 )
 
-// NewSketch samples a text. Letter case, punctuation and white space do not count; a Chinese or Japanese character is a word.
+// NewSketch samples a text. Letter case, punctuation and white space do not count; a Chinese or Japanese character is
+// a word.
 func NewSketch(text string) Sketch {
 	words := wordHashes(text)
 	if len(words) < shortest {
@@ -78,8 +79,8 @@ func wordHashes(text string) []uint64 {
 	return out
 }
 
-// copies reports that one text stands in the other, as far as the samples tell: up to the largest hash that both samples
-// are complete to.
+// copies reports that one text stands in the other, as far as the samples tell: up to the largest hash that both
+// samples are complete to.
 func copies(a, b Sketch) bool {
 	limit := ^uint64(0)
 	for _, s := range []Sketch{a, b} {
@@ -119,7 +120,9 @@ func nearPairs(sketches []Sketch) [][2]int {
 			all = append(all, posting{h, i})
 		}
 	}
-	slices.SortFunc(all, func(a, b posting) int { return cmp.Or(cmp.Compare(a.hash, b.hash), cmp.Compare(a.text, b.text)) })
+	slices.SortFunc(all, func(a, b posting) int {
+		return cmp.Or(cmp.Compare(a.hash, b.hash), cmp.Compare(a.text, b.text))
+	})
 	shared := map[[2]int]int{}
 	for i, p := range all {
 		for j := i + 1; j < len(all) && j <= i+neighbours && all[j].hash == p.hash; j++ {

@@ -26,9 +26,9 @@ func Describe(s topicqueue.Source, about Page) topicqueue.Source {
 	return s
 }
 
-// Domain returns the registrable domain of an absolute URL, lower case: example.co.uk of http://www.example.co.uk/x. Hosts
-// below which anybody can have a name (github.io) count like top-level domains. An address or a host without a known
-// suffix is returned as it is; what is no absolute http(s) URL has none.
+// Domain returns the registrable domain of an absolute URL, lower case: example.co.uk of http://www.example.co.uk/x.
+// Hosts below which anybody can have a name (github.io) count like top-level domains. An address or a host without a
+// known suffix is returned as it is; what is no absolute http(s) URL has none.
 func Domain(address string) string {
 	host := hostOf(address)
 	if domain, err := publicsuffix.EffectiveTLDPlusOne(host); err == nil {

@@ -25,7 +25,8 @@ func Key(tool, query string) string {
 				form = pageKey(address)
 			}
 		}
-	case tool == "run_code", topicqueue.IsPlace(query): // a place is not known by its words: a section can be called like its document
+	case tool == "run_code", topicqueue.IsPlace(query):
+		// a place is not known by its words: a section can be called like its document
 		form = query
 	case tool == "paper_search":
 		form = papers.ParseQuery(query, 0).Key()
@@ -45,7 +46,8 @@ func excluded(query string) string {
 	var words []string
 	for _, field := range strings.Fields(query) {
 		word, minus := strings.CutPrefix(field, "-")
-		if r, _ := utf8.DecodeRuneInString(strings.TrimLeft(word, `"`)); minus && (unicode.IsLetter(r) || unicode.IsDigit(r)) {
+		if r, _ := utf8.DecodeRuneInString(strings.TrimLeft(word, `"`)); minus &&
+			(unicode.IsLetter(r) || unicode.IsDigit(r)) {
 			words = append(words, word)
 		}
 	}
@@ -53,10 +55,11 @@ func excluded(query string) string {
 }
 
 // tracking are parameters of addresses that say where a reader came from and not what the page is.
-var tracking = []string{"utm_", "gclid", "gbraid", "wbraid", "dclid", "fbclid", "msclkid", "yclid", "twclid", "igshid", "mc_cid", "mc_eid", "_hsenc", "_hsmi", "vero_id", "oly_anon_id", "oly_enc_id"}
+var tracking = []string{"utm_", "gclid", "gbraid", "wbraid", "dclid", "fbclid", "msclkid", "yclid", "twclid", "igshid",
+	"mc_cid", "mc_eid", "_hsenc", "_hsmi", "vero_id", "oly_anon_id", "oly_enc_id"}
 
-// pageKey returns the form of an address by which equal pages are recognised: host and path without scheme, default port,
-// fragment, credentials, tracking parameters and trailing slash. An address that cannot be read stays as it is.
+// pageKey returns the form of an address by which equal pages are recognised: host and path without scheme, default
+// port, fragment, credentials, tracking parameters and trailing slash. An address that cannot be read stays as it is.
 func pageKey(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || u.Hostname() == "" {
@@ -76,7 +79,9 @@ func pageKey(address string) string {
 	var query []string
 	for part := range strings.SplitSeq(u.RawQuery, "&") {
 		name, _, _ := strings.Cut(strings.ToLower(part), "=")
-		if part != "" && !slices.ContainsFunc(tracking, func(t string) bool { return name == t || t == "utm_" && strings.HasPrefix(name, t) }) {
+		if part != "" && !slices.ContainsFunc(tracking, func(t string) bool {
+			return name == t || t == "utm_" && strings.HasPrefix(name, t)
+		}) {
 			query = append(query, part)
 		}
 	}

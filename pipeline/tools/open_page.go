@@ -54,11 +54,13 @@ func (openPage) Description() string { return strings.TrimSpace(openPageDescript
 func (t openPage) Call(ctx context.Context, call Call) (Result, error) {
 	address, ok := pageAddress(call.Query)
 	if !ok {
-		return failed("open_page needs one full address that begins with http:// or https://; it was called with %q. To look for something, use a search.", short(call.Query)), nil
+		return failed("open_page needs one full address that begins with http:// or https://; it was called with %q. To "+
+			"look for something, use a search.", short(call.Query)), nil
 	}
 	response, err := t.outside.Do(ctx, fetch.Request{
 		URL: address, Robots: true, MaxBytes: maxPDFBytes,
-		Accept: []string{"text/html", "application/xhtml+xml", "text/markdown", "text/x-markdown", "text/plain", "application/pdf", "application/x-pdf"},
+		Accept: []string{"text/html", "application/xhtml+xml", "text/markdown", "text/x-markdown", "text/plain",
+			"application/pdf", "application/x-pdf"},
 		Header: http.Header{"Accept-Language": {"en, *;q=0.5"}}, Known: call.Known,
 	})
 	if ctx.Err() != nil {
@@ -76,7 +78,8 @@ func (t openPage) Call(ctx context.Context, call Call) (Result, error) {
 		return Result{}, context.Cause(ctx)
 	}
 	if err != nil {
-		return Result{Failed: true, Final: true, Gone: errors.Is(err, extract.ErrNoPage), Text: unread(response.URL, err)}, nil
+		return Result{Failed: true, Final: true, Gone: errors.Is(err, extract.ErrNoPage), Text: unread(response.URL, err)},
+			nil
 	}
 	result := p.result(response.URL)
 	result.Sources[0].ETag, result.Sources[0].LastModified = response.Version().ETag, response.Version().LastModified
@@ -97,7 +100,8 @@ func (t openPage) read(ctx context.Context, r fetch.Response) (page, error) {
 // result makes the answer of a page.
 func (p page) result(address string) Result {
 	s := topicqueue.Source{
-		Kind: topicqueue.SourceWeb, Title: p.title, URL: address, Date: p.date, Publisher: p.site, RetrievedAt: time.Now().UTC(), Text: p.text,
+		Kind: topicqueue.SourceWeb, Title: p.title, URL: address, Date: p.date, Publisher: p.site,
+		RetrievedAt: time.Now().UTC(), Text: p.text,
 	}
 	s.Hash = topicqueue.TextHash(s.Text)
 	s.ID = topicqueue.SourceID(s)
@@ -110,7 +114,8 @@ func (p page) result(address string) Result {
 	}
 	text := fmt.Sprintf("[1] %s (%s)\n%s", s.Title, strings.Join(head, ", "), s.Text)
 	if p.cut > 0 {
-		text += fmt.Sprintf("\n\n(The page is longer: these are its first %d KB of %d KB.)", len(p.text)>>10, (len(p.text)+p.cut)>>10)
+		text += fmt.Sprintf("\n\n(The page is longer: these are its first %d KB of %d KB.)", len(p.text)>>10,
+			(len(p.text)+p.cut)>>10)
 	}
 	return Result{Text: text, Sources: []topicqueue.Source{s}}
 }
@@ -148,7 +153,8 @@ func unopened(address string, err error) string {
 	case errors.As(err, &refused):
 		return what + refusedWords(refused)
 	case errors.Is(err, context.DeadlineExceeded):
-		return what + "the server did not deliver it in time, or too many pages of this site are wanted. Open another page on the same subject."
+		return what + "the server did not deliver it in time, or too many pages of this site are wanted. Open another " +
+			"page on the same subject."
 	}
 	return what + "the server cannot be reached. Check the address, or open another page on the same subject."
 }
@@ -156,9 +162,12 @@ func unopened(address string, err error) string {
 func statusWords(e *fetch.StatusError) string {
 	switch {
 	case e.Status == http.StatusNotFound || e.Status == http.StatusGone:
-		return fmt.Sprintf("there is no such page (%d). Do not guess addresses; search for the title, or open another source.", e.Status)
-	case e.Status == http.StatusUnauthorized || e.Status == http.StatusForbidden || e.Status == http.StatusPaymentRequired || e.Status == http.StatusUnavailableForLegalReasons:
-		return fmt.Sprintf("the site does not show it to programs, or only to subscribers (%d). Use another source on the same subject.", e.Status)
+		return fmt.Sprintf("there is no such page (%d). Do not guess addresses; search for the title, or open "+
+			"another source.", e.Status)
+	case e.Status == http.StatusUnauthorized || e.Status == http.StatusForbidden ||
+		e.Status == http.StatusPaymentRequired || e.Status == http.StatusUnavailableForLegalReasons:
+		return fmt.Sprintf("the site does not show it to programs, or only to subscribers (%d). Use another source on the "+
+			"same subject.", e.Status)
 	case e.Status == http.StatusTooManyRequests:
 		return "the site has been asked too often (429). Go on with another site."
 	case e.Status >= 500:
@@ -191,11 +200,13 @@ func unread(address string, err error) string {
 	case errors.Is(err, extract.ErrAway):
 		return what + "the site says that it is out of order. Use another source on the same subject."
 	case errors.Is(err, extract.ErrNoPage):
-		return what + "there is no such page, as the site says. Do not guess addresses; search for the title, or open another source."
+		return what + "there is no such page, as the site says. Do not guess addresses; search for the title, or open " +
+			"another source."
 	case errors.Is(err, extract.ErrEmpty):
 		return what + "there is no text in it; scripts may build the page. Use another source, or search for its title."
 	case errors.Is(err, errTooLarge):
-		return what + fmt.Sprintf("it is larger than %d MB. Open a smaller page: a part, a summary or an abstract.", maxPageBytes>>20)
+		return what + fmt.Sprintf("it is larger than %d MB. Open a smaller page: a part, a summary or an abstract.",
+			maxPageBytes>>20)
 	}
 	return what + "it cannot be read: " + err.Error() + ". Use another source on the same subject."
 }

@@ -56,7 +56,8 @@ func readPage(ctx context.Context, r fetch.Response) (page, error) {
 	if err != nil {
 		return page{}, err
 	}
-	p := page{title: doc.Title, site: about.site, date: cmp.Or(doc.Date, about.date), text: withHeadings(doc), kind: about.kind}
+	p := page{title: doc.Title, site: about.site, date: cmp.Or(doc.Date, about.date), text: withHeadings(doc),
+		kind: about.kind}
 	if p.date == "" && kind != extract.TypeHTML { // pages are made when they are asked for, files are not
 		p.date = day(r.Header.Get("Last-Modified"))
 	}

@@ -88,9 +88,12 @@ func (a *about) meta(attr map[string]string) {
 
 // everyPage are types of linked data that every kind of page has.
 var everyPage = map[string]bool{
-	"WebSite": true, "WebPage": true, "Organization": true, "Person": true, "BreadcrumbList": true, "ListItem": true, "ImageObject": true,
-	"SearchAction": true, "EntryPoint": true, "NewsMediaOrganization": true, "Article": true, "VideoObject": true, "Corporation": true,
-	"SiteNavigationElement": true, "Comment": true, "Rating": true, "Offer": true, "Brand": true, "Product": true, "Question": true, "Answer": true,
+	"WebSite": true, "WebPage": true, "Organization": true, "Person": true, "BreadcrumbList": true, "ListItem": true,
+	"ImageObject":  true,
+	"SearchAction": true, "EntryPoint": true, "NewsMediaOrganization": true, "Article": true, "VideoObject": true,
+	"Corporation":           true,
+	"SiteNavigationElement": true, "Comment": true, "Rating": true, "Offer": true, "Brand": true, "Product": true,
+	"Question": true, "Answer": true,
 }
 
 // mainType returns the first type in linked data that tells one kind of page from others. Products and films stand on

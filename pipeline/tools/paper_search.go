@@ -83,7 +83,8 @@ func (t paperSearch) Call(ctx context.Context, call Call) (Result, error) {
 	}
 	found := papers.Merge(answers)
 	if len(found) == 0 {
-		return Result{Text: fmt.Sprintf("%s: no paper for %q.%s Try fewer or more general keywords, or no range of years.", strings.Join(asked, ", "), short(call.Query), absence)}, nil
+		return Result{Text: fmt.Sprintf("%s: no paper for %q.%s Try fewer or more general keywords, or no range of years.",
+			strings.Join(asked, ", "), short(call.Query), absence)}, nil
 	}
 	return t.result(found, fmt.Sprintf("Papers from %s.%s", strings.Join(asked, ", "), absence)), nil
 }
@@ -107,7 +108,8 @@ func (t paperSearch) result(found []papers.Paper, head string) Result {
 		result.Named = append(result.Named, paperSource(p, now))
 	}
 	if len(named) > 0 {
-		fmt.Fprintf(&text, "\n\nThe indexes have no abstract of these; open_page may read them:\n%s", strings.Join(named, "\n"))
+		fmt.Fprintf(&text, "\n\nThe indexes have no abstract of these; open_page may read them:\n%s",
+			strings.Join(named, "\n"))
 	}
 	result.Text = text.String()
 	return result
@@ -115,8 +117,9 @@ func (t paperSearch) result(found []papers.Paper, head string) Result {
 
 func paperSource(p papers.Paper, now time.Time) topicqueue.Source {
 	s := topicqueue.Source{
-		Kind: topicqueue.SourcePaper, Title: paperTitle(p), URL: p.URL, Authors: paperAuthors(p.Authors), DOI: p.DOI, Publisher: p.Venue,
-		Date: p.Date, RetrievedAt: now, Text: p.Abstract, Hash: topicqueue.TextHash(p.Abstract),
+		Kind: topicqueue.SourcePaper, Title: paperTitle(p), URL: p.URL, Authors: paperAuthors(p.Authors), DOI: p.DOI,
+		Publisher: p.Venue,
+		Date:      p.Date, RetrievedAt: now, Text: p.Abstract, Hash: topicqueue.TextHash(p.Abstract),
 	}
 	if len(s.Date) == len("2006-01") { // a source has a year or a day
 		s.Date = s.Date[:4]
@@ -166,7 +169,8 @@ func paperFacts(p papers.Paper) string {
 // refusesKey reports whether a provider turns this desk away, and not this query or this hour.
 func refusesKey(err error) bool {
 	var status *fetch.StatusError
-	return errors.As(err, &status) && (status.Status == http.StatusUnauthorized || status.Status == http.StatusPaymentRequired || status.Status == http.StatusForbidden)
+	return errors.As(err, &status) && (status.Status == http.StatusUnauthorized ||
+		status.Status == http.StatusPaymentRequired || status.Status == http.StatusForbidden)
 }
 
 // paperFailure says why a provider has no answer, after its name.

@@ -22,8 +22,8 @@ type codeTool struct {
 	slots  chan struct{} // programs that run
 }
 
-// NewRunCode returns run_code on a sandbox with these limits. One is enough for a process: together its calls run at most
-// as many programs at once as there are processors, others wait.
+// NewRunCode returns run_code on a sandbox with these limits. One is enough for a process: together its calls run at
+// most as many programs at once as there are processors, others wait.
 func NewRunCode(box sandbox.Sandbox, limits sandbox.Limits) Tool {
 	return &codeTool{box: box, limits: limits, slots: make(chan struct{}, runtime.GOMAXPROCS(0))}
 }
@@ -40,15 +40,16 @@ func (t *codeTool) Description() string {
 	return strings.TrimSpace(strings.ReplaceAll(runCodeDescription, "{{.}}", packages))
 }
 
-// Call runs a program. Its source is what the program printed and nothing else: program, figures and warnings stand beside
-// it in the Text. A program that fails, that a limit ends or that prints nothing is a Result with Failed set.
+// Call runs a program. Its source is what the program printed and nothing else: program, figures and warnings stand
+// beside it in the Text. A program that fails, that a limit ends or that prints nothing is a Result with Failed set.
 func (t *codeTool) Call(ctx context.Context, call Call) (Result, error) {
 	program := unfenced(call.Query)
 	switch {
 	case strings.TrimSpace(program) == "":
 		return Result{Failed: true, Text: "run_code needs a Python program; it was called without one."}, nil
 	case len(program) > sandbox.MaxProgram:
-		return Result{Failed: true, Text: fmt.Sprintf("The program has %d bytes; run_code takes at most %d.", len(program), sandbox.MaxProgram)}, nil
+		return Result{Failed: true, Text: fmt.Sprintf("The program has %d bytes; run_code takes at most %d.", len(program),
+			sandbox.MaxProgram)}, nil
 	}
 	select {
 	case t.slots <- struct{}{}:
@@ -68,8 +69,10 @@ func (t *codeTool) Call(ctx context.Context, call Call) (Result, error) {
 		return Result{Failed: true, Text: t.failure(out, stdout, stderr)}, nil
 	}
 	if stdout == "" {
-		return Result{Failed: true, Text: "The program printed nothing, so that there is nothing to cite: print each result in a full sentence, also what a figure shows.\n" +
-			notes(stderr, nil) + listing(program)}, nil
+		return Result{Failed: true,
+			Text: "The program printed nothing, so that there is nothing to cite: print each result in a full sentence, also " +
+				"what a figure shows.\n" +
+				notes(stderr, nil) + listing(program)}, nil
 	}
 	figures, refused := sandbox.Figures(out.Files)
 	const header = "[1] Output of a Python program (exit status 0)\n"

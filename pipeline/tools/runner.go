@@ -96,11 +96,12 @@ var errTimeout = errors.New("tool call timed out")
 
 // Call runs one tool and stores its answer and the text of each of its sources, each text once, before it returns.
 //
-// What a model can react to is a Result with Failed set and a nil error: an unknown tool, a timeout, a tool that breaks.
-// The error is the tool's own, context.Cause(ctx) when ctx has ended, or that of Pages: then nothing must be cited.
+// What a model can react to is a Result with Failed set and a nil error: an unknown tool, a timeout, a tool that
+// breaks. The error is the tool's own, context.Cause(ctx) when ctx has ended, or that of Pages: then nothing must be
+// cited.
 //
-// A call that an earlier attempt has made at this place (ToolID) is not made again, as long as its answer can be read. Nor
-// is one that was made within the tool's Scope: its answer is copied.
+// A call that an earlier attempt has made at this place (ToolID) is not made again, as long as its answer can be read.
+// Nor is one that was made within the tool's Scope: its answer is copied.
 func (r *Runner) Call(ctx context.Context, runID, tool string, call Call) (Answer, error) {
 	if r.Once == nil {
 		return r.shared(ctx, runID, tool, call)
@@ -205,7 +206,8 @@ func (r *Runner) run(ctx context.Context, name string, call Call) (Result, error
 		defer func() {
 			if p := recover(); p != nil {
 				zerolog.Ctx(ctx).Error().Str("tool", name).Interface("panic", p).Bytes("stack", debug.Stack()).Msg("tool panicked")
-				o = outcome{result: Result{Failed: true, Text: name + " broke down on this query. Another query or another tool may work."}}
+				o = outcome{result: Result{Failed: true, Text: name +
+					" broke down on this query. Another query or another tool may work."}}
 			}
 			done <- o
 		}()

@@ -16,8 +16,10 @@ import (
 // Shared lets calls share an answer, over all workers.
 type Shared interface {
 	// Do returns what is kept under key, else what another caller is making for it, else what call returns; made says that
-	// call was made. Its context has the values of ctx and may outlive it. The error is context.Cause(ctx) or that of call.
-	Do(ctx context.Context, key string, call func(context.Context) (topicqueue.Made, error)) (value []byte, made bool, err error)
+	// call was made. Its context has the values of ctx and may outlive it. The error is context.Cause(ctx) or that of
+	// call.
+	Do(ctx context.Context, key string,
+		call func(context.Context) (topicqueue.Made, error)) (value []byte, made bool, err error)
 	// Forget drops what is kept under key when it is still this value.
 	Forget(ctx context.Context, key string, value []byte)
 }
@@ -88,7 +90,8 @@ func (r *Runner) shared(ctx context.Context, runID, tool string, call Call) (Ans
 }
 
 // makeForAll makes a call whose answer others get too.
-func (r *Runner) makeForAll(ctx context.Context, runID, tool string, call Call, scope string) (topicqueue.Made, Answer, error) {
+func (r *Runner) makeForAll(ctx context.Context, runID, tool string, call Call,
+	scope string) (topicqueue.Made, Answer, error) {
 	if r.Timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, r.Timeout+storeTime)

@@ -86,9 +86,11 @@ func pages(query string, found websearch.Found) Result {
 	}
 	result.Named = append(result.Named, found.Others...)
 	if len(text) == 0 {
-		text = append(text, fmt.Sprintf("web_search found nothing for %q. Try other or fewer words, or another language.", short(query)))
+		text = append(text,
+			fmt.Sprintf("web_search found nothing for %q. Try other or fewer words, or another language.", short(query)))
 		if len(bare) > 0 {
-			text[0] = fmt.Sprintf("web_search found pages for %q, but no excerpt of them; open_page shows what they say.", short(query))
+			text[0] = fmt.Sprintf("web_search found pages for %q, but no excerpt of them; open_page shows what they say.",
+				short(query))
 		}
 		if len(found.Suggestions) > 0 {
 			text = append(text, "The search engine proposes: "+strings.Join(found.Suggestions, "; "))

@@ -125,7 +125,8 @@ func startVersitygw(t testing.TB, path, dir, addr, objects string, log *os.File)
 }
 
 func settings(endpoint string) storage.S3Settings {
-	return storage.S3Settings{Bucket: bucket, Prefix: "some/folder", Endpoint: endpoint, AccessKey: accessKey, SecretKey: secretKey}
+	return storage.S3Settings{Bucket: bucket, Prefix: "some/folder", Endpoint: endpoint, AccessKey: accessKey,
+		SecretKey: secretKey}
 }
 
 // folders numbers the folders that Empty has given out.
@@ -142,8 +143,8 @@ func Empty(t testing.TB, settings storage.S3Settings) *storage.S3 {
 	return s
 }
 
-// freeAddr returns a loopback address with a port that was free just now. versitygw cannot choose one and say which. The port
-// lies below those that systems give to connections.
+// freeAddr returns a loopback address with a port that was free just now. versitygw cannot choose one and say which.
+// The port lies below those that systems give to connections.
 func freeAddr(t testing.TB) string {
 	t.Helper()
 	for range 1000 {

@@ -90,7 +90,8 @@ func Exercise(t *testing.T, open func(t *testing.T) storage.Store) {
 	})
 	t.Run("keys that lead elsewhere are refused", func(t *testing.T) {
 		s := open(t)
-		for _, key := range []string{"", "/etc/passwd", "../x", "a/../../x", "a//b", "a/./b", `a\b`, "a\x00b", strings.Repeat("k/", 300) + "k", strings.Repeat("k", 256), "a\nb", "a\xffb", ".tmp-1"} {
+		for _, key := range []string{"", "/etc/passwd", "../x", "a/../../x", "a//b", "a/./b", `a\b`, "a\x00b",
+			strings.Repeat("k/", 300) + "k", strings.Repeat("k", 256), "a\nb", "a\xffb", ".tmp-1"} {
 			if err := s.Put(t.Context(), key, []byte("x")); err == nil {
 				t.Errorf("Put(%q) is accepted", key)
 			}
@@ -107,7 +108,8 @@ func Exercise(t *testing.T, open func(t *testing.T) storage.Store) {
 	})
 	t.Run("names of any script and sign", func(t *testing.T) {
 		s := open(t)
-		keys := []string{"k/a b.md", "k/a%20b.md", "k/a+b=c&d.md", "k/e?f#g.md", "k/it's (1) [2] {3} ~!@$^*;:,.md", "k/Übung é.md", "k/研究.md"}
+		keys := []string{"k/a b.md", "k/a%20b.md", "k/a+b=c&d.md", "k/e?f#g.md", "k/it's (1) [2] {3} ~!@$^*;:,.md",
+			"k/Übung é.md", "k/研究.md"}
 		for _, key := range keys {
 			if err := s.Put(t.Context(), key, []byte(key)); err != nil {
 				t.Fatal(err)
@@ -144,7 +146,8 @@ func Exercise(t *testing.T, open func(t *testing.T) storage.Store) {
 		wg.Wait()
 		got, err := s.Get(t.Context(), "batches/b/digest.md")
 		if created.Load() != 1 || err != nil || string(got) != first.Load() {
-			t.Errorf("created %d times; Get = %q, %v; want what the one creator wrote: %q", created.Load(), got, err, first.Load())
+			t.Errorf("created %d times; Get = %q, %v; want what the one creator wrote: %q", created.Load(), got,
+				err, first.Load())
 		}
 		if keys, err := s.List(t.Context(), ""); err != nil || len(keys) != 1 {
 			t.Errorf("List = %v, %v; want the one key", keys, err)
@@ -182,7 +185,8 @@ func Exercise(t *testing.T, open func(t *testing.T) storage.Store) {
 		_, newErr := s.PutNew(ctx, "k", nil)
 		_, getErr := s.Get(ctx, "k")
 		_, existsErr := s.Exists(ctx, "k")
-		for call, err := range map[string]error{"Put": s.Put(ctx, "k", nil), "PutNew": newErr, "Get": getErr, "Exists": existsErr} {
+		for call, err := range map[string]error{"Put": s.Put(ctx, "k", nil), "PutNew": newErr, "Get": getErr,
+			"Exists": existsErr} {
 			if !errors.Is(err, cause) {
 				t.Errorf("%s: %v, want the context's cause", call, err)
 			}
@@ -240,7 +244,8 @@ func Exercise(t *testing.T, open func(t *testing.T) storage.Store) {
 		}
 		b := storage.NewBundle(s, "run")
 		for i := range 3 {
-			if err := b.PutJSON(t.Context(), storage.CacheKey("run", fmt.Sprintf("%d.json", i)), map[string]int{"n": i}); err != nil {
+			if err := b.PutJSON(t.Context(), storage.CacheKey("run", fmt.Sprintf("%d.json", i)),
+				map[string]int{"n": i}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -255,7 +260,8 @@ func Exercise(t *testing.T, open func(t *testing.T) storage.Store) {
 			t.Fatal(err)
 		}
 		body, err := s.Get(t.Context(), storage.ManifestKey("run"))
-		if err != nil || !bytes.Contains(body, []byte("pages/abc.txt")) || !bytes.Contains(body, []byte("figures/def.svg")) || !bytes.Contains(body, []byte("2.json")) {
+		if err != nil || !bytes.Contains(body, []byte("pages/abc.txt")) || !bytes.Contains(body, []byte("figures/def.svg")) ||
+			!bytes.Contains(body, []byte("2.json")) {
 			t.Errorf("manifest %s, %v", body, err)
 		}
 	})

@@ -1,6 +1,6 @@
 // Package eventtest holds the streams of runs to the event schema: the order of statuses and step keys of a run that
-// succeeds, fails, is cancelled or runs out of time, and what is true of every run. It is for tests. Entry points: Check
-// for a stream that has ended, Stream for one that is read while it grows.
+// succeeds, fails, is cancelled or runs out of time, and what is true of every run. It is for tests. Entry points:
+// Check for a stream that has ended, Stream for one that is read while it grows.
 package eventtest
 
 import (

@@ -182,7 +182,8 @@ func (o *order) summary(s topicqueue.SummaryStatistics, e topicqueue.Event, faul
 	if o.open != "" {
 		fault("%s has no end", o.open)
 	}
-	if !o.seen[topicqueue.StatusReport] && !o.aborted && !o.seen[topicqueue.StepFailResearchPlanner] && !o.seen[topicqueue.StepFailAuthor] {
+	if !o.seen[topicqueue.StatusReport] && !o.aborted && !o.seen[topicqueue.StepFailResearchPlanner] &&
+		!o.seen[topicqueue.StepFailAuthor] {
 		fault("there is no report and nothing says why")
 	}
 	if s.WebsiteNum != len(o.hosts) {

@@ -17,8 +17,8 @@ const batchesKey = prefix + "batches" // sorted set: batch name by creation (ms)
 
 func batchKey(name, part string) string { return prefix + "batch:{" + name + "}:" + part }
 
-// OpenBatch makes a batch known, to which runs are added until SealBatch, and returns the time of its creation, which is
-// the same for every call: it is part of the run ids.
+// OpenBatch makes a batch known, to which runs are added until SealBatch, and returns the time of its creation, which
+// is the same for every call: it is part of the run ids.
 func (q *Queue) OpenBatch(ctx context.Context, name string, now time.Time) (time.Time, error) {
 	if err := q.rdb.ZAddNX(ctx, batchesKey, redis.Z{Score: float64(now.UnixMilli()), Member: name}).Err(); err != nil {
 		return time.Time{}, fmt.Errorf("open batch %q in Redis: %w", name, err)
@@ -115,7 +115,8 @@ func (q *Queue) Runs(ctx context.Context, batch string, yield func(topicqueue.Ru
 	}
 }
 
-// listed returns a run of a batch: its state, which cmd has read, else the line that is kept of it; nil when there is neither.
+// listed returns a run of a batch: its state, which cmd has read, else the line that is kept of it; nil when there is
+// neither.
 func (q *Queue) listed(ctx context.Context, batch, id string, cmd *redis.MapStringStringCmd) (*topicqueue.Run, error) {
 	fields, err := cmd.Result()
 	switch {

@@ -38,8 +38,8 @@ type Ending struct {
 // DigestDue reports that the batch has ended and its digest does not know it yet.
 func (e Ending) DigestDue() bool { return e.Sealed && e.Open == 0 && e.Generation > e.Digested }
 
-// SealBatch says that the enqueueing of a batch has finished: when its last run is published, it wants a digest. Runs that
-// come later, or are retried, make it want another one. OpenBatch takes the seal away.
+// SealBatch says that the enqueueing of a batch has finished: when its last run is published, it wants a digest. Runs
+// that come later, or are retried, make it want another one. OpenBatch takes the seal away.
 func (q *Queue) SealBatch(ctx context.Context, name string) error {
 	if err := q.noteBatch(ctx, name, sweepTime); err != nil { // what follows may break off
 		return err
@@ -75,11 +75,13 @@ func (q *Queue) Ending(ctx context.Context, name string) (Ending, error) {
 }
 
 func (q *Queue) lookAtBatch(ctx context.Context, name string, sample int) (Ending, []string, error) {
-	values, err := batchLookScript.Run(ctx, q.rdb, []string{batchKey(name, "open"), batchKey(name, "state")}, sample).Slice()
+	values, err := batchLookScript.Run(ctx, q.rdb, []string{batchKey(name, "open"), batchKey(name, "state")},
+		sample).Slice()
 	if err != nil {
 		return Ending{}, nil, fmt.Errorf("look at batch %q in Redis: %w", name, err)
 	}
-	end := Ending{Sealed: number(values, 0) == 1, Open: number(values, 1), Generation: number(values, 2), Digested: number(values, 3)}
+	end := Ending{Sealed: number(values, 0) == 1, Open: number(values, 1), Generation: number(values, 2),
+		Digested: number(values, 3)}
 	list, _ := values[4].([]any)
 	open := make([]string, len(list))
 	for i := range list {
@@ -159,8 +161,9 @@ func (q *Queue) Digested(ctx context.Context, name string, generation int) error
 	return q.noteBatch(ctx, name, 0)
 }
 
-// AdvanceDigest gives a digest to the next generation because the job queue has a task for this one that will never run.
-// active: it is active there and may still end; then only after a quarter of an hour. It returns what is wanted now.
+// AdvanceDigest gives a digest to the next generation because the job queue has a task for this one that will never
+// run. active: it is active there and may still end; then only after a quarter of an hour. It returns what is wanted
+// now.
 func (q *Queue) AdvanceDigest(ctx context.Context, name string, generation int, active bool) (int, error) {
 	stuck := int64(0)
 	if active {

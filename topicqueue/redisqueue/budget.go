@@ -30,8 +30,8 @@ type Reservation struct {
 	Stay     int64 // is to be left for others afterwards
 }
 
-// Reserve sets aside what a model call may cost, until Answered or until the attempt or the run ends, and returns how much
-// its answer may. Doing it again at a place changes the amount. A run without a budget refuses nothing.
+// Reserve sets aside what a model call may cost, until Answered or until the attempt or the run ends, and returns how
+// much its answer may. Doing it again at a place changes the amount. A run without a budget refuses nothing.
 func (q *Queue) Reserve(ctx context.Context, l Lease, place string, r Reservation) (answer int64, err error) {
 	reply, err := q.run(ctx, reserveScript, "reserve for a call", l.RunID, l.Unit, l.Generation, l.owner, place,
 		r.Question, r.Longest, r.Usual, r.Least, r.Stay)
@@ -47,8 +47,8 @@ func (q *Queue) Reserve(ctx context.Context, l Lease, place string, r Reservatio
 	return answer, nil
 }
 
-// Purse returns where a run stands with its budget. share: what it may spend in all by its share of a common budget, besides its own
-// limit; 0: as before. cut: a word for what the budget has cut, which Run.Cuts keeps; empty: nothing.
+// Purse returns where a run stands with its budget. share: what it may spend in all by its share of a common budget,
+// besides its own limit; 0: as before. cut: a word for what the budget has cut, which Run.Cuts keeps; empty: nothing.
 func (q *Queue) Purse(ctx context.Context, runID string, share int64, cut string) (topicqueue.Purse, error) {
 	limit := ""
 	if share > 0 {
@@ -58,7 +58,8 @@ func (q *Queue) Purse(ctx context.Context, runID string, share int64, cut string
 	if err != nil {
 		return topicqueue.Purse{}, err
 	}
-	p := topicqueue.Purse{Limit: amount(text(r.values, 0)), Spent: amount(text(r.values, 1)), Evidence: number(r.values, 2)}
+	p := topicqueue.Purse{Limit: amount(text(r.values, 0)), Spent: amount(text(r.values, 1)),
+		Evidence: number(r.values, 2)}
 	list, _ := r.values[3].([]any)
 	for i := 0; i+3 < len(list); i += 4 {
 		p.Blocks = append(p.Blocks, topicqueue.BlockPurse{
@@ -85,8 +86,8 @@ type Claim struct {
 	High  int64 // would want in all if it were of high priority; 0: as Wants
 }
 
-// Kinds of runs in a common budget, by their lanes: high ones get all that they want, of the rest normal ones twice as much as
-// low ones.
+// Kinds of runs in a common budget, by their lanes: high ones get all that they want, of the rest normal ones twice as
+// much as low ones.
 func kindOf(lane string) string {
 	if lane == "high" || lane == "low" {
 		return lane
@@ -109,7 +110,8 @@ func (q *Queue) join(ctx context.Context, run topicqueue.Run) error {
 	if run.Options.BatchBudget.Amount() == 0 {
 		return nil
 	}
-	if err := poolScript.Run(ctx, q.rdb, []string{batchPool(run.Batch)}, "join", run.ID, kindOf(run.Lane)).Err(); err != nil {
+	if err := poolScript.Run(ctx, q.rdb, []string{batchPool(run.Batch)}, "join", run.ID,
+		kindOf(run.Lane)).Err(); err != nil {
 		return fmt.Errorf("add run %s to the budget of batch %q in Redis: %w", run.ID, run.Batch, err)
 	}
 	return nil
@@ -125,10 +127,10 @@ func (q *Queue) DrawBatch(ctx context.Context, run topicqueue.Run, c Claim) (int
 // heldAtMost is how long a run waits before its planning for what others hold of its share.
 const heldAtMost = 5 * time.Minute
 
-// MayBegin reports whether a run that has not begun finds its share of the budgets of its batch and of the night, which it then has.
-// It does not when others have been given more than their shares while it was not there, or hold what it needs at least: they give
-// it back when they draw again, or when they end. Meanwhile Feed lets others have its place. After some minutes it may anyway.
-// c.Limit is not used.
+// MayBegin reports whether a run that has not begun finds its share of the budgets of its batch and of the night,
+// which it then has. It does not when others have been given more than their shares while it was not there, or hold
+// what it needs at least: they give it back when they draw again, or when they end. Meanwhile Feed lets others have
+// its place. After some minutes it may anyway. c.Limit is not used.
 func (q *Queue) MayBegin(ctx context.Context, run topicqueue.Run, at time.Time, c Claim) (bool, error) {
 	ok, err := q.hasShare(ctx, run, at, c)
 	if err != nil || ok {
@@ -190,7 +192,8 @@ func (q *Queue) waiting(ctx context.Context) (n [3]int64, err error) {
 	return n, nil
 }
 
-func (q *Queue) draw(ctx context.Context, what, pool string, run topicqueue.Run, c Claim, high, normal, low any) (int64, error) {
+func (q *Queue) draw(ctx context.Context, what, pool string, run topicqueue.Run, c Claim,
+	high, normal, low any) (int64, error) {
 	share, err := poolScript.Run(ctx, q.rdb, []string{pool}, what, run.ID, kindOf(run.Lane), c.Spent, c.Wants, c.Needs,
 		c.Limit, c.Least, high, normal, low, c.Spare, heldAtMost.Milliseconds(), c.High).Text()
 	if err != nil {

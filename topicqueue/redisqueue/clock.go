@@ -14,8 +14,8 @@ const (
 	clockNear  = time.Second     // a difference that is none: two machines that are kept in step, and the way between them
 )
 
-// Clock tells the time by Redis's clock, by which its scripts go too: machines whose own clocks differ agree on what is due and
-// whose turn is over. While Redis is away it goes on by the last difference. Safe for concurrent use.
+// Clock tells the time by Redis's clock, by which its scripts go too: machines whose own clocks differ agree on what
+// is due and whose turn is over. While Redis is away it goes on by the last difference. Safe for concurrent use.
 type Clock struct {
 	rdb   redis.UniversalClient
 	ahead atomic.Int64 // of this machine, in ns; 0 for less than clockNear
@@ -23,8 +23,8 @@ type Clock struct {
 	done  chan struct{}
 }
 
-// StartClock looks at Redis's clock now and every minute until Close. A Redis that does not answer now has the time of this
-// machine until it does.
+// StartClock looks at Redis's clock now and every minute until Close. A Redis that does not answer now has the time of
+// this machine until it does.
 func StartClock(ctx context.Context, rdb redis.UniversalClient) *Clock {
 	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	c := &Clock{rdb: rdb, stop: stop, done: make(chan struct{})}
@@ -65,8 +65,8 @@ func (c *Clock) look(ctx context.Context) {
 // Now returns Redis's time, in the time zone of this machine.
 func (c *Clock) Now() time.Time { return time.Now().Add(-c.Ahead()) }
 
-// Ahead returns how far the clock of this machine is ahead of Redis's; negative when it is behind, 0 when they are a second or
-// less apart.
+// Ahead returns how far the clock of this machine is ahead of Redis's; negative when it is behind, 0 when they are a
+// second or less apart.
 func (c *Clock) Ahead() time.Duration { return time.Duration(c.ahead.Load()) }
 
 // Close ends the looking. It returns nil.

@@ -8,8 +8,8 @@ import (
 )
 
 // Cancel ends a run. Whoever works on it is refused from now on, and told at once (see Changes). report: what was found
-// is written up, as far as there is a plan; the run then ends as partial, or, when its report is only being narrated, as the
-// report has it. A run that has ended stays as it is.
+// is written up, as far as there is a plan; the run then ends as partial, or, when its report is only being narrated,
+// as the report has it. A run that has ended stays as it is.
 func (q *Queue) Cancel(ctx context.Context, runID, reason string, report bool) ([]Intent, error) {
 	flag := 0
 	if report {
@@ -35,7 +35,8 @@ func (q *Queue) Pause(ctx context.Context, runID string) error {
 		return err
 	}
 	if !r.state().Final() { // others are begun in its place; should it go on by now, a sweep corrects that
-		err = q.note(ctx, runID, note{lane: text(r.values, 0), state: r.state(), check: ms(q.watchTime()), soonest: true, paused: true})
+		err = q.note(ctx, runID, note{lane: text(r.values, 0), state: r.state(), check: ms(q.watchTime()),
+			soonest: true, paused: true})
 	}
 	if err != nil {
 		return err

@@ -33,7 +33,8 @@ func encodeEvents(l Lease, events ...topicqueue.Event) (string, error) {
 	}
 	wire := make([]wireEvent, len(events))
 	for i, e := range events {
-		wire[i] = wireEvent{Key: e.Key, Block: block, Call: e.Placement.Call, Status: e.Status, Content: string(e.Content), Meta: string(e.Metadata)}
+		wire[i] = wireEvent{Key: e.Key, Block: block, Call: e.Placement.Call, Status: e.Status, Content: string(e.Content),
+			Meta: string(e.Metadata)}
 		if e.Status == topicqueue.StatusReference {
 			wire[i].Hosts = hosts(e.Content)
 		}
@@ -130,7 +131,8 @@ func (q *Queue) AllEvents(ctx context.Context, runID string, now time.Time) ([]t
 }
 
 // readEvents reads what the stream has. wait < 0: without waiting.
-func (q *Queue) readEvents(ctx context.Context, runID string, seq int64, wait time.Duration) ([]topicqueue.Event, error) {
+func (q *Queue) readEvents(ctx context.Context, runID string, seq int64,
+	wait time.Duration) ([]topicqueue.Event, error) {
 	streams, err := q.rdb.XRead(ctx, &redis.XReadArgs{
 		Streams: []string{key(runID, "events"), strconv.FormatInt(seq, 10) + "-0"}, Block: wait, Count: 1000,
 	}).Result()

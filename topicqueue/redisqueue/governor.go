@@ -28,10 +28,10 @@ import (
 // free by Redis' publish and subscribe, and asks again from time to time, so that a lost message delays a call by a
 // second. A process that is heard of no more loses its permits after a lease.
 //
-// What it learns: a refusal lowers the limit by one, once per epoch, which is the time since the limit was lowered last;
-// refusals of calls from an earlier epoch were too many for an earlier limit. The limit is raised by one when calls
-// waited for it for 3 s without a refusal, and later when raising it has failed before. A call whose time ran out lowers
-// it to the number of calls that the server answered within that time.
+// What it learns: a refusal lowers the limit by one, once per epoch, which is the time since the limit was lowered
+// last; refusals of calls from an earlier epoch were too many for an earlier limit. The limit is raised by one when
+// calls waited for it for 3 s without a refusal, and later when raising it has failed before. A call whose time ran
+// out lowers it to the number of calls that the server answered within that time.
 //
 // While Redis is away no call gets a permit; those in flight are not disturbed. Safe for concurrent use.
 type Governor struct {

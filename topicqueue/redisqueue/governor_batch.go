@@ -196,7 +196,8 @@ func governorKey(server string) string { return prefix + "{gov:" + server + "}:s
 
 // send runs the script and takes in what it returns.
 func (g *Governor) send(ctx context.Context, s *governed, b batch, register bool) error {
-	b.Process, b.Channel, b.Lease, b.Wait = g.process, governorChannel, g.lease.Milliseconds(), (g.lease / renewals).Milliseconds()
+	b.Process, b.Channel, b.Lease, b.Wait = g.process, governorChannel, g.lease.Milliseconds(),
+		(g.lease / renewals).Milliseconds()
 	if b.Ends == nil {
 		b.Ends = []ending{}
 	}

@@ -12,15 +12,16 @@ import (
 
 // GovernorStat is how one model server is asked at the moment, by all workers together.
 type GovernorStat struct {
-	Server    string    `json:"server"` // hash of provider, address and key
-	Host      string    `json:"host"`
-	Limit     int       `json:"limit"` // calls in flight, as learned; 0 = no limit is known
-	InFlight  int       `json:"in_flight"`
-	Waiting   int       `json:"waiting"`
-	Throttled int       `json:"throttled"`     // tries that were refused for being too many, ever
-	Granted   int       `json:"granted"`       // tries, ever
-	Down      time.Time `json:"down,omitzero"` // since when one call at a time finds out whether it is up again; zero = it is up
-	Why       string    `json:"why,omitempty"` // it is down: what the last call that found it so came to
+	Server    string `json:"server"` // hash of provider, address and key
+	Host      string `json:"host"`
+	Limit     int    `json:"limit"` // calls in flight, as learned; 0 = no limit is known
+	InFlight  int    `json:"in_flight"`
+	Waiting   int    `json:"waiting"`
+	Throttled int    `json:"throttled"` // tries that were refused for being too many, ever
+	Granted   int    `json:"granted"`   // tries, ever
+	// since when one call at a time finds out whether it is up again; zero = it is up
+	Down time.Time `json:"down,omitzero"`
+	Why  string    `json:"why,omitempty"` // it is down: what the last call that found it so came to
 }
 
 // GovernorStats returns the figures of all servers that were asked within the last hour, by host.

@@ -17,8 +17,9 @@ import (
 // is written after the run, and what a crash leaves out is found by the sweep, to which every run is announced before
 // it changes.
 const (
-	indexKey = prefix + "{index}:runs"   // sorted set: run by the time of its next check (ms)
-	endedKey = prefix + "{index}:ended"  // the same for runs that have ended: however many are to be published, no run in work waits for its check
+	indexKey = prefix + "{index}:runs" // sorted set: run by the time of its next check (ms)
+	// the same for runs that have ended: however many are to be published, no run in work waits for its check
+	endedKey = prefix + "{index}:ended"
 	clockKey = prefix + "{index}:clock"  // hash: last sweep, end of the quiet time after a gap
 	statsKey = prefix + "{index}:stats"  // hash: counts for metrics, see Stats
 	stateKey = prefix + "{index}:states" // hash: run -> state, of all runs that are not yet published
@@ -26,12 +27,14 @@ const (
 
 func waitingKey(lane string) string { return prefix + "{index}:waiting:" + lane } // sorted set: run by age (ms)
 func fedKey(lane string) string     { return prefix + "{index}:fed:" + lane }     // sorted set: of those, with a task
-func begunKey(lane string) string   { return prefix + "{index}:begun:" + lane }   // set: runs that take slots, see begun
+// set: runs that take slots, see begun
+func begunKey(lane string) string { return prefix + "{index}:begun:" + lane }
 
 // Lanes that all workers serve, in the order in which they do; others are private to one process.
 var lanes = []string{"high", "", "low"}
 
-// begun reports whether a run in this state takes slots for research: those that have slots of their own or need none do not.
+// begun reports whether a run in this state takes slots for research: those that have slots of their own or need none
+// do not.
 func begun(s topicqueue.RunState) bool {
 	return s == topicqueue.RunPlanning || s == topicqueue.RunResearching
 }
@@ -50,11 +53,12 @@ func (q *Queue) watchTime() time.Duration { return q.timing.Lease / 4 }
 
 // note is what the index is told of one run.
 type note struct {
-	lane    string
-	state   topicqueue.RunState // empty = unchanged
-	check   string              // next look in ms; empty = unchanged, "inf" = never, "-1" = forget the run; after "=": its time, ms since 1970
-	soonest bool                // the next look is only brought forward
-	wait    string              // place among those that wait for planning; empty: does not wait, "=" unchanged
+	lane  string
+	state topicqueue.RunState // empty = unchanged
+	// next look in ms; empty = unchanged, "inf" = never, "-1" = forget the run; after "=": its time, ms since 1970
+	check   string
+	soonest bool   // the next look is only brought forward
+	wait    string // place among those that wait for planning; empty: does not wait, "=" unchanged
 	paused  bool
 }
 
@@ -70,7 +74,8 @@ func (q *Queue) note(ctx context.Context, runID string, n note) error {
 	case n.state != "":
 		slots = "1"
 	}
-	if err := noteScript.Run(ctx, q.rdb, indexKeys(n.lane), runID, string(n.state), n.check, soonest, n.wait, ms(q.watchTime()), slots).Err(); err != nil {
+	if err := noteScript.Run(ctx, q.rdb, indexKeys(n.lane), runID, string(n.state), n.check, soonest, n.wait,
+		ms(q.watchTime()), slots).Err(); err != nil {
 		return fmt.Errorf("note run %s in Redis: %w", runID, err)
 	}
 	return nil
@@ -87,8 +92,8 @@ func (q *Queue) watch(ctx context.Context, runID string) error {
 	return q.note(ctx, runID, note{check: ms(q.watchTime()), soonest: true, wait: "="})
 }
 
-// moved tells the index that a run that is no longer waiting came into a state, and that it is to be looked at: the last
-// look may have been at a state in which it had nothing to do.
+// moved tells the index that a run that is no longer waiting came into a state, and that it is to be looked at: the
+// last look may have been at a state in which it had nothing to do.
 func (q *Queue) moved(ctx context.Context, runID string, r reply) error {
 	return q.note(ctx, runID, note{lane: text(r.values, 0), state: r.state(), check: ms(q.watchTime()), soonest: true})
 }
@@ -108,8 +113,8 @@ func (q *Queue) Due(ctx context.Context) (runs []string, takeover bool, err erro
 }
 
 // Feed chooses which waiting runs of a lane are planned next, the oldest first, until tasks of them are in the job
-// queue. No more runs are begun than there are slots, of this lane and those before it; slots: of all workers, 0 = any number
-// of runs. The caller sweeps each for its task.
+// queue. No more runs are begun than there are slots, of this lane and those before it; slots: of all workers, 0 = any
+// number of runs. The caller sweeps each for its task.
 func (q *Queue) Feed(ctx context.Context, lane string, tasks, slots int) ([]string, error) {
 	keys := indexKeys(lane)
 	for _, before := range lanes[:max(0, slices.Index(lanes, lane))] {
@@ -148,7 +153,8 @@ func (q *Queue) Sweep(ctx context.Context, runID string, takeover bool) (Swept, 
 		return Swept{}, err
 	}
 	out := Swept{Intents: r.intents(runID)}
-	n := note{lane: text(r.values, 0), state: r.state(), check: strconv.Itoa(number(r.values, 3)), paused: number(r.values, 7) == 1}
+	n := note{lane: text(r.values, 0), state: r.state(), check: strconv.Itoa(number(r.values, 3)),
+		paused: number(r.values, 7) == 1}
 	if n.check == "-1" {
 		n.check = "inf"
 	}
@@ -164,7 +170,8 @@ func (q *Queue) Sweep(ctx context.Context, runID string, takeover bool) (Swept, 
 	if err := q.note(ctx, runID, n); err != nil {
 		return out, err
 	}
-	return out, q.count(ctx, map[string]float64{"deadline_missed": float64(number(r.values, 5)), "lapses": float64(number(r.values, 6))})
+	return out, q.count(ctx, map[string]float64{"deadline_missed": float64(number(r.values, 5)),
+		"lapses": float64(number(r.values, 6))})
 }
 
 // count adds to the counters of Stats.
@@ -205,7 +212,8 @@ func (q *Queue) sweepWaiting(ctx context.Context, runID string, intents []Intent
 	switch {
 	case err == nil:
 		n.wait = "="
-		if left, err := strconv.ParseInt(n.check, 10, 64); err != nil || left > q.watchTime().Milliseconds() { // inf, or a late deadline
+		// inf, or a late deadline
+		if left, err := strconv.ParseInt(n.check, 10, 64); err != nil || left > q.watchTime().Milliseconds() {
 			n.check = ms(q.watchTime())
 		}
 		return intents, n, nil
@@ -221,7 +229,8 @@ func (q *Queue) sweepWaiting(ctx context.Context, runID string, intents []Intent
 }
 
 // Advance gives a unit to its next generation because the job queue has a task for this one that will never begin.
-// active: the task is active there, so it may still begin; then the unit is given on only when that has lasted too long.
+// active: the task is active there, so it may still begin; then the unit is given on only when that has lasted too
+// long.
 func (q *Queue) Advance(ctx context.Context, i Intent, active bool) ([]Intent, error) {
 	stuck := int64(0)
 	if active {

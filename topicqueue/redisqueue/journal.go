@@ -30,10 +30,11 @@ func (q *Queue) Journal(ctx context.Context, l Lease, epoch int, place string, v
 	return q.journal(ctx, l, epoch, place, value, nil, 0)
 }
 
-// Answered is Journal for a model call, whose usage it records in the same step, once however often it is called with the
-// same, and gives back what was reserved for it. value: nil when the answer is not to be kept. cost: what the call takes
-// from the run's budget, in its unit; 0 without a budget. It is not fenced: a call that was made was paid for.
-func (q *Queue) Answered(ctx context.Context, l Lease, epoch int, place string, value []byte, u topicqueue.Usage, cost int64) ([]byte, error) {
+// Answered is Journal for a model call, whose usage it records in the same step, once however often it is called with
+// the same, and gives back what was reserved for it. value: nil when the answer is not to be kept. cost: what the call
+// takes from the run's budget, in its unit; 0 without a budget. It is not fenced: a call that was made was paid for.
+func (q *Queue) Answered(ctx context.Context, l Lease, epoch int, place string, value []byte, u topicqueue.Usage,
+	cost int64) ([]byte, error) {
 	data, err := json.Marshal(u)
 	if err != nil {
 		return nil, fmt.Errorf("encode usage of run %s: %w", l.RunID, err)
@@ -43,7 +44,8 @@ func (q *Queue) Answered(ctx context.Context, l Lease, epoch int, place string, 
 		return nil, err
 	}
 	of := ":" + u.Role + ":" + u.Model
-	counters := map[string]float64{"calls" + of: 1, "tokens_in" + of: float64(u.PromptTokens), "tokens_out" + of: float64(u.CompletionTokens)}
+	counters := map[string]float64{"calls" + of: 1, "tokens_in" + of: float64(u.PromptTokens), "tokens_out" +
+		of: float64(u.CompletionTokens)}
 	if u.CostUSD != nil {
 		counters["cost_usd"+of] = *u.CostUSD
 	}
@@ -57,7 +59,8 @@ func (q *Queue) Answered(ctx context.Context, l Lease, epoch int, place string, 
 
 var longestScript = redis.NewScript(readLua("longest"))
 
-func (q *Queue) journal(ctx context.Context, l Lease, epoch int, place string, value, usage []byte, cost int64) ([]byte, error) {
+func (q *Queue) journal(ctx context.Context, l Lease, epoch int, place string, value, usage []byte,
+	cost int64) ([]byte, error) {
 	r, err := q.run(ctx, journalScript, "journal", l.RunID, l.Unit, epoch, place, value, usage, cost, l.Generation)
 	if err != nil {
 		return nil, err

@@ -47,7 +47,8 @@ func (q *Queue) Begin(ctx context.Context, runID, unit string, generation int) (
 	if err != nil {
 		return Begun{}, err
 	}
-	b := Begun{Lease: l, Lapses: number(r.values, 0), Epoch: number(r.values, 1), Seal: left(r.values, 2), Final: left(r.values, 3)}
+	b := Begun{Lease: l, Lapses: number(r.values, 0), Epoch: number(r.values, 1), Seal: left(r.values, 2),
+		Final: left(r.values, 3)}
 	if b.Run, err = q.Run(ctx, runID); err != nil {
 		return b, err
 	}

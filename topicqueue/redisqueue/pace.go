@@ -10,8 +10,8 @@ import (
 	"nightdesk/topicqueue/retry"
 )
 
-// Pace keeps rates that all workers share: under each key one turn every so often. A key's turns are in Redis as the time
-// of the next free one:
+// Pace keeps rates that all workers share: under each key one turn every so often. A key's turns are in Redis as the
+// time of the next free one:
 //
 //	nightdesk:{pace:KEY}   string, there until that time
 //
@@ -25,9 +25,9 @@ var paceScript = redis.NewScript(readLua("pace"))
 // NewPace returns the rates that are kept in this Redis.
 func NewPace(rdb redis.UniversalClient) *Pace { return &Pace{rdb} }
 
-// Wait returns when the caller's turn under a key has come; turns are at least every apart, in whole milliseconds. When it
-// would come after ctx's deadline, it is not taken, and the error, which comes at once, wraps context.DeadlineExceeded.
-// Otherwise the error is context.Cause(ctx) or that of Redis.
+// Wait returns when the caller's turn under a key has come; turns are at least every apart, in whole milliseconds.
+// When it would come after ctx's deadline, it is not taken, and the error, which comes at once, wraps
+// context.DeadlineExceeded. Otherwise the error is context.Cause(ctx) or that of Redis.
 func (p *Pace) Wait(ctx context.Context, key string, every time.Duration) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

@@ -31,7 +31,8 @@ type Timing struct {
 }
 
 // DefaultTiming is what a desk uses; tests use shorter times.
-var DefaultTiming = Timing{Lease: 20 * time.Second, Stuck: 5 * time.Second, Gap: 5 * time.Second, Quiet: 20 * time.Second}
+var DefaultTiming = Timing{Lease: 20 * time.Second, Stuck: 5 * time.Second, Gap: 5 * time.Second,
+	Quiet: 20 * time.Second}
 
 const prefix = "nightdesk:"
 

@@ -51,7 +51,8 @@ func (q *Queue) Create(ctx context.Context, run topicqueue.Run) (created bool, e
 	}
 	r, err := q.run(ctx, createScript, "create", run.ID,
 		run.ID, run.Batch, run.Topic, options, run.Lane, max(1, run.Options.MaxParallel), run.Options.Duration.Milliseconds(),
-		run.Options.WritingTime.Milliseconds(), deadline, run.Options.MaxLoops, narrate, run.Options.Budget.Amount(), firstLimit(run.Options), labels)
+		run.Options.WritingTime.Milliseconds(), deadline, run.Options.MaxLoops, narrate, run.Options.Budget.Amount(),
+		firstLimit(run.Options), labels)
 	if err != nil || r.status != "ok" {
 		return false, err
 	}
@@ -63,8 +64,8 @@ func (q *Queue) Create(ctx context.Context, run topicqueue.Run) (created bool, e
 		wait: turn(run.CreatedAt.UnixMilli(), deadline)})
 }
 
-// turn is the place of a run among those of its lane that wait: the one that is due first, to the minute, then the oldest. Runs
-// without a deadline come after all others, and have the time of their creation (ms) as their place.
+// turn is the place of a run among those of its lane that wait: the one that is due first, to the minute, then the
+// oldest. Runs without a deadline come after all others, and have the time of their creation (ms) as their place.
 func turn(created, deadline int64) string {
 	if deadline > 0 {
 		minute := deadline / turnMinute
@@ -80,8 +81,8 @@ const (
 	turnsBefore = 9_000_000_000_000_000 // makes places with a deadline negative; sorted sets keep them exactly
 )
 
-// waitedSince returns when the run at a place was created, ms; of one that is due in more than turnSpan the last time that it can have
-// been.
+// waitedSince returns when the run at a place was created, ms; of one that is due in more than turnSpan the last time
+// that it can have been.
 func waitedSince(turn int64) int64 {
 	if turn >= 0 {
 		return turn
@@ -193,8 +194,8 @@ func (q *Queue) Traces(ctx context.Context, runID, unit string) ([]topicqueue.To
 	return decodeList[topicqueue.ToolTrace](texts, "trace of "+unit)
 }
 
-// Returned returns the hashes that checkpoints and ends of blocks gave as Returned, in order, by unit. Those of the plan are in
-// Plan.Returned. Empty when the run is unknown.
+// Returned returns the hashes that checkpoints and ends of blocks gave as Returned, in order, by unit. Those of the
+// plan are in Plan.Returned. Empty when the run is unknown.
 func (q *Queue) Returned(ctx context.Context, runID string) (map[string][]string, error) {
 	lines, err := q.rdb.LRange(ctx, key(runID, "returned"), 0, -1).Result()
 	if err != nil {

@@ -59,7 +59,8 @@ func (q *Queue) AddSchedule(ctx context.Context, r schedule.Record) (added bool,
 
 // ChangeSchedule changes a schedule: of changes at the same time, each sees what the one before has made. change may be
 // called several times; its error ends the change and is returned. ErrNoSchedule when there is none.
-func (q *Queue) ChangeSchedule(ctx context.Context, name string, change func(*schedule.Record) error) (schedule.Record, error) {
+func (q *Queue) ChangeSchedule(ctx context.Context, name string,
+	change func(*schedule.Record) error) (schedule.Record, error) {
 	for {
 		text, err := q.scheduleText(ctx, name)
 		if err == nil && text == "" {

@@ -46,10 +46,10 @@ const (
 //	  owner, lease          who makes it, and until when (ms) that holds without renewal
 //	  wanted, failures      when somebody last waited for it, and whether a try has failed
 //
-// Who makes a call makes it for all: it goes on when its caller's context ends. A maker that dies loses the lease and one
-// of those that wait makes the call. So it does when a call fails in a way that may pass; when its try fails too, that
-// failure is everybody's, so that a dead server does not keep them waiting one after the other. While Redis is away every
-// caller makes its own call: it fails nothing. Safe for concurrent use.
+// Who makes a call makes it for all: it goes on when its caller's context ends. A maker that dies loses the lease and
+// one of those that wait makes the call. So it does when a call fails in a way that may pass; when its try fails too,
+// that failure is everybody's, so that a dead server does not keep them waiting one after the other. While Redis is
+// away every caller makes its own call: it fails nothing. Safe for concurrent use.
 type Shared struct {
 	rdb    redis.UniversalClient
 	lease  time.Duration
@@ -84,11 +84,12 @@ func sharedKey(key string) string {
 	return prefix + "{shared:" + hex.EncodeToString(sum[:]) + "}"
 }
 
-// Do returns what is kept under key, else what is being made for it, else what call returns. made: this caller's call was
-// made, once. Its context has the values of ctx and ends only with Close.
+// Do returns what is kept under key, else what is being made for it, else what call returns. made: this caller's call
+// was made, once. Its context has the values of ctx and ends only with Close.
 //
 // The error is context.Cause(ctx) or that of call, which others do not get: they make their own.
-func (s *Shared) Do(ctx context.Context, key string, call func(context.Context) (topicqueue.Made, error)) (value []byte, made bool, err error) {
+func (s *Shared) Do(ctx context.Context, key string,
+	call func(context.Context) (topicqueue.Made, error)) (value []byte, made bool, err error) {
 	token := rand.Text()
 	var seen time.Time // that somebody makes it, after this caller's try has failed
 	for pause := firstLook; ; pause = min(2*pause, lastLook) {
@@ -130,14 +131,16 @@ func (s *Shared) Forget(ctx context.Context, key string, value []byte) {
 	}
 }
 
-func (s *Shared) take(ctx context.Context, key, token string, may bool) (status string, value []byte, left time.Duration, err error) {
+func (s *Shared) take(ctx context.Context, key, token string,
+	may bool) (status string, value []byte, left time.Duration, err error) {
 	ctx, cancel := context.WithTimeout(ctx, sharedTime)
 	defer cancel()
 	mayMake := 0
 	if may {
 		mayMake = 1
 	}
-	reply, err := sharedTakeScript.Run(ctx, s.rdb, []string{sharedKey(key)}, token, s.lease.Milliseconds(), mayMake, sharedStays.Milliseconds()).Slice()
+	reply, err := sharedTakeScript.Run(ctx, s.rdb, []string{sharedKey(key)}, token, s.lease.Milliseconds(), mayMake,
+		sharedStays.Milliseconds()).Slice()
 	if err != nil {
 		return "", nil, 0, fmt.Errorf("look for a shared answer in Redis: %w", err)
 	}
@@ -148,8 +151,10 @@ func (s *Shared) take(ctx context.Context, key, token string, may bool) (status 
 	return status, []byte(text(reply, 1)), left, nil
 }
 
-// lead makes the call for all. It returns when the call or ctx has ended, whichever is first. join: others go on with it.
-func (s *Shared) lead(ctx context.Context, key, token string, call func(context.Context) (topicqueue.Made, error)) (value []byte, join bool, err error) {
+// lead makes the call for all. It returns when the call or ctx has ended, whichever is first. join: others go on with
+// it.
+func (s *Shared) lead(ctx context.Context, key, token string,
+	call func(context.Context) (topicqueue.Made, error)) (value []byte, join bool, err error) {
 	type outcome struct {
 		value []byte
 		join  bool
@@ -188,7 +193,9 @@ func (s *Shared) renew(ctx context.Context, key, token string) {
 		case <-ticker.C:
 		}
 		opCtx, cancel := context.WithTimeout(ctx, sharedTime)
-		_ = sharedRenewScript.Run(opCtx, s.rdb, []string{sharedKey(key)}, token, s.lease.Milliseconds(), sharedStays.Milliseconds()).Err() // the next one may work
+		// the next one may work
+		_ = sharedRenewScript.Run(opCtx, s.rdb, []string{sharedKey(key)}, token, s.lease.Milliseconds(),
+			sharedStays.Milliseconds()).Err()
 		cancel()
 	}
 }
@@ -204,7 +211,8 @@ func (s *Shared) give(ctx context.Context, key, token string, m topicqueue.Made,
 	}
 	for _, k := range append([]string{key}, m.Also...) {
 		opCtx, cancel := context.WithTimeout(ctx, sharedTime)
-		said, err := sharedGiveScript.Run(opCtx, s.rdb, []string{sharedKey(k)}, token, outcome, m.Value, m.Lifetime.Milliseconds(),
+		said, err := sharedGiveScript.Run(opCtx, s.rdb, []string{sharedKey(k)}, token, outcome, m.Value,
+			m.Lifetime.Milliseconds(),
 			waitingFor.Milliseconds(), failureLife.Milliseconds(), sharedStays.Milliseconds()).Text()
 		cancel()
 		if err != nil {

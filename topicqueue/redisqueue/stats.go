@@ -15,11 +15,13 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// Stats are the figures of all runs in this Redis. Scripts keep them as they go, in a hash with the fields state:<state>,
-// ended:<state>, deadline_missed, lapses, iterations, iteration_ms, tool_asked:<tool>, tool_shared:<tool>, and calls:<role>:<model>, tokens_in:..., tokens_out:..., cost_usd:..., longest:... of each
+// Stats are the figures of all runs in this Redis. Scripts keep them as they go, in a hash with the fields
+// state:<state>, ended:<state>, deadline_missed, lapses, iterations, iteration_ms, tool_asked:<tool>,
+// tool_shared:<tool>, and calls:<role>:<model>, tokens_in:..., tokens_out:..., cost_usd:..., longest:... of each
 // model: nobody walks the runs to count them.
 type Stats struct {
-	Runs            map[topicqueue.RunState]int64 // not yet published, in each state now; nil before the first run was counted
+	// not yet published, in each state now; nil before the first run was counted
+	Runs            map[topicqueue.RunState]int64
 	Ended           map[topicqueue.RunState]int64 // in each final state, ever
 	DeadlinesMissed int64                         // ever
 	Lapses          int64                         // of leases, ever
@@ -28,8 +30,10 @@ type Stats struct {
 	Iterations      int64                           // of blocks, ever
 	IterationTime   time.Duration                   // that these took, one after the other
 	Waiting         []Waiting                       // of each lane asked for
-	Watched         int64                           // runs that are looked at again and again: those that are not yet published
-	Overdue         time.Duration                   // how late the next look at one that has not ended is: no worker runs when it grows
+	// runs that are looked at again and again: those that are not yet published
+	Watched int64
+	// how late the next look at one that has not ended is: no worker runs when it grows
+	Overdue time.Duration
 }
 
 // Waiting is the runs of a lane that wait to be planned and have no task yet.
@@ -45,7 +49,8 @@ type ModelStats struct {
 	Calls               int64
 	TokensIn, TokensOut int64
 	CostUSD             float64 // of the calls whose price is known
-	Longest             int64   // tokens of the longest answer among those that were longer than they were allowed to be; 0: none was
+	// tokens of the longest answer among those that were longer than they were allowed to be; 0: none was
+	Longest int64
 }
 
 // Stats reads the counters: one round trip, whatever the number of runs. lanes: those whose waiting runs are counted.
@@ -55,7 +60,8 @@ func (q *Queue) Stats(ctx context.Context, lanes ...string) (Stats, error) {
 	var next *redis.ZSliceCmd
 	var clock *redis.TimeCmd
 	waiting, oldest := make([]*redis.IntCmd, len(lanes)), make([]*redis.ZSliceCmd, len(lanes))
-	_, err := q.rdb.Pipelined(ctx, func(p redis.Pipeliner) error { // all on one hash tag, and Redis's clock, by which these are
+	// all on one hash tag, and Redis's clock, by which these are
+	_, err := q.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
 		counters, next = p.HGetAll(ctx, statsKey), p.ZRangeWithScores(ctx, indexKey, 0, 0)
 		watched, ended, clock = p.ZCard(ctx, indexKey), p.ZCard(ctx, endedKey), p.Time(ctx)
 		for i, lane := range lanes {
@@ -69,12 +75,14 @@ func (q *Queue) Stats(ctx context.Context, lanes ...string) (Stats, error) {
 	s := decodeStats(counters.Val())
 	s.Watched, s.Overdue = watched.Val()+ended.Val(), sinceFirst(next.Val(), clock.Val())
 	for i, lane := range lanes {
-		s.Waiting = append(s.Waiting, Waiting{Lane: lane, Runs: waiting[i].Val(), Oldest: oldestOf(oldest[i].Val(), clock.Val().UnixMilli())})
+		s.Waiting = append(s.Waiting,
+			Waiting{Lane: lane, Runs: waiting[i].Val(), Oldest: oldestOf(oldest[i].Val(), clock.Val().UnixMilli())})
 	}
 	return s, nil
 }
 
-// sinceFirst returns how long before now the time (ms) of the first of a sorted set was; 0 when there is none or it is to come.
+// sinceFirst returns how long before now the time (ms) of the first of a sorted set was; 0 when there is none or it is
+// to come.
 func sinceFirst(first []redis.Z, now time.Time) time.Duration {
 	for _, z := range first {
 		if !math.IsInf(z.Score, 0) { // a run that is not looked at before something happens to it

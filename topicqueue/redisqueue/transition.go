@@ -33,7 +33,8 @@ func (q *Queue) CommitPlan(ctx context.Context, l Lease, plan topicqueue.Plan) (
 	}
 	// They are part of the commit: an attempt that is not the last one may have planned otherwise.
 	events, err := encodeEvents(l,
-		topicqueue.NewEvent(topicqueue.StatusResearchQuestions, topicqueue.StatusResearchQuestions, topicqueue.ResearchQuestions{Questions: titles}),
+		topicqueue.NewEvent(topicqueue.StatusResearchQuestions, topicqueue.StatusResearchQuestions,
+			topicqueue.ResearchQuestions{Questions: titles}),
 		topicqueue.StepEvent(topicqueue.StepEndResearchPlanner, fmt.Sprintf("%d sub-topics", len(titles))))
 	if err != nil {
 		return nil, err
@@ -50,7 +51,8 @@ func (q *Queue) CommitPlan(ctx context.Context, l Lease, plan topicqueue.Plan) (
 const judgeTries = 1000
 
 // Checkpoint stores one iteration of a block and answers its proposals. maxLength: blocks that the run may have.
-func (q *Queue) Checkpoint(ctx context.Context, l Lease, cp topicqueue.Checkpoint, view topicqueue.View, maxLength int) (topicqueue.CheckpointResult, []Intent, error) {
+func (q *Queue) Checkpoint(ctx context.Context, l Lease, cp topicqueue.Checkpoint, view topicqueue.View,
+	maxLength int) (topicqueue.CheckpointResult, []Intent, error) {
 	var result topicqueue.CheckpointResult
 	unencoded := func(err error) error {
 		return fmt.Errorf("encode checkpoint of %s of run %s: %w", l.Unit, l.RunID, err)
@@ -95,7 +97,8 @@ func (q *Queue) Checkpoint(ctx context.Context, l Lease, cp topicqueue.Checkpoin
 			return result, nil, unencoded(err)
 		}
 		r, err := q.run(ctx, checkpointScript, "checkpoint "+l.Unit, l.RunID, l.Unit, l.Generation, l.owner,
-			cp.Iteration, len(known), traces, jsonList(cp.Queries), blocks, answer, q.timing.Lease.Milliseconds(), memory, events, digest, calls, evidence(cp.Traces), cp.Returned)
+			cp.Iteration, len(known), traces, jsonList(cp.Queries), blocks, answer, q.timing.Lease.Milliseconds(), memory,
+			events, digest, calls, evidence(cp.Traces), cp.Returned)
 		if err != nil {
 			return result, nil, err
 		}
@@ -114,7 +117,8 @@ func (q *Queue) Checkpoint(ctx context.Context, l Lease, cp topicqueue.Checkpoin
 		result.View, err = q.view(ctx, l.RunID, l.Unit, text(r.values, 3))
 		return result, r.intents(l.RunID), err
 	}
-	return result, nil, fmt.Errorf("checkpoint %s of run %s: the plan changed %d times meanwhile", l.Unit, l.RunID, judgeTries)
+	return result, nil, fmt.Errorf("checkpoint %s of run %s: the plan changed %d times meanwhile", l.Unit,
+		l.RunID, judgeTries)
 }
 
 // evidence is how many bytes the statements of these traces take in the questions that a report is written by.
@@ -142,10 +146,12 @@ func (q *Queue) titles(ctx context.Context, runID string) ([]topicqueue.BlockTit
 }
 
 // EndBlock ends a block as BlockCompleted or BlockFailed, admits the next ones, and moves the run on when it was the
-// last. reason: why it failed or was cut short, for a person. fallbacks: see topicqueue.Block. returned: of calls after the last
-// checkpoint, see topicqueue.Checkpoint.
-func (q *Queue) EndBlock(ctx context.Context, l Lease, status topicqueue.BlockStatus, reason string, fallbacks []string, returned string) ([]Intent, error) {
-	r, err := q.run(ctx, endBlockScript, "end "+l.Unit, l.RunID, l.Unit, l.Generation, l.owner, string(status), reason, jsonList(fallbacks), returned)
+// last. reason: why it failed or was cut short, for a person. fallbacks: see topicqueue.Block. returned: of calls
+// after the last checkpoint, see topicqueue.Checkpoint.
+func (q *Queue) EndBlock(ctx context.Context, l Lease, status topicqueue.BlockStatus, reason string, fallbacks []string,
+	returned string) ([]Intent, error) {
+	r, err := q.run(ctx, endBlockScript, "end "+l.Unit, l.RunID, l.Unit, l.Generation, l.owner, string(status), reason,
+		jsonList(fallbacks), returned)
 	if err != nil {
 		return nil, err
 	}
@@ -206,7 +212,8 @@ func (q *Queue) Finish(ctx context.Context, l Lease, o Outcome) ([]Intent, error
 	if err != nil {
 		return nil, err
 	}
-	r, err := q.run(ctx, finishScript, "finish", l.RunID, l.Unit, l.Generation, l.owner, string(o.State), o.Reason, o.Report, o.Content, data)
+	r, err := q.run(ctx, finishScript, "finish", l.RunID, l.Unit, l.Generation, l.owner, string(o.State), o.Reason,
+		o.Report, o.Content, data)
 	if err != nil {
 		return nil, err
 	}
@@ -231,11 +238,12 @@ func (q *Queue) Unpublished(ctx context.Context, l Lease, reason string) error {
 	return err
 }
 
-// Published says that everything a run leaves behind is in storage. Its state here expires after the time that is given;
-// of run a list then shows the main things. It is as Begin gave it, but for State and Reason: of a completed run whose evidence is
-// not whole it is partial that is stored. The next sweep makes the index forget it.
+// Published says that everything a run leaves behind is in storage. Its state here expires after the time that is
+// given; of run a list then shows the main things. It is as Begin gave it, but for State and Reason: of a completed
+// run whose evidence is not whole it is partial that is stored. The next sweep makes the index forget it.
 func (q *Queue) Published(ctx context.Context, l Lease, run topicqueue.Run, expiry time.Duration) error {
-	if _, err := q.run(ctx, publishedScript, "publish", l.RunID, l.Generation, l.owner, expiry.Milliseconds(), string(run.State), run.Reason); err != nil {
+	if _, err := q.run(ctx, publishedScript, "publish", l.RunID, l.Generation, l.owner, expiry.Milliseconds(),
+		string(run.State), run.Reason); err != nil {
 		return err
 	}
 	return q.keepLine(ctx, run)

@@ -34,7 +34,8 @@ func (q *Queue) Workers(ctx context.Context) (Workers, error) {
 }
 
 func (q *Queue) attend(ctx context.Context, worker string, since int64) (int64, Workers, error) {
-	v, err := attendScript.Run(ctx, q.rdb, []string{workersKey}, worker, since, workerSilence.Milliseconds(), workerMemory.Milliseconds()).Int64Slice()
+	v, err := attendScript.Run(ctx, q.rdb, []string{workersKey}, worker, since, workerSilence.Milliseconds(),
+		workerMemory.Milliseconds()).Int64Slice()
 	if err != nil {
 		return 0, Workers{}, fmt.Errorf("count the workers in Redis: %w", err)
 	}

@@ -40,8 +40,8 @@ func number(text string, unit, most time.Duration) (time.Duration, bool) {
 }
 
 // Backoff returns the wait after the n-th failed try, n from 1: below first, doubled with each further one, never above
-// most; both are above 0. It is drawn from the whole range, so that those who failed together do not come back together.
-// Source: full jitter (M. Brooker, Exponential Backoff and Jitter, 2015).
+// most; both are above 0. It is drawn from the whole range, so that those who failed together do not come back
+// together. Source: full jitter (M. Brooker, Exponential Backoff and Jitter, 2015).
 func Backoff(n int, first, most time.Duration) time.Duration {
 	ceiling := first
 	for ; n > 1 && ceiling < most; n-- {

@@ -24,7 +24,8 @@ const leastEvery = time.Minute
 
 // ParseCron reads five fields (minute, hour, day of month, month, day of week; 0 and 7 are Sunday), one of the macros
 // @hourly, @daily (or @midnight), @weekly, @monthly, @yearly (or @annually), or @every with a duration of a minute or
-// more, which counts from one due time to the next. zone: a name of the IANA database, such as Europe/Berlin; empty: UTC.
+// more, which counts from one due time to the next. zone: a name of the IANA database, such as Europe/Berlin; empty:
+// UTC.
 func ParseCron(spec, zone string) (Cron, error) {
 	location, err := loadZone(zone)
 	if err != nil {
@@ -35,15 +36,20 @@ func ParseCron(spec, zone string) (Cron, error) {
 	if text, ok := strings.CutPrefix(spec, "@every "); ok {
 		c.every, err = time.ParseDuration(strings.TrimSpace(text))
 		if err != nil || c.every < leastEvery || c.every%time.Second != 0 {
-			return Cron{}, fmt.Errorf("cron expression %q: @every takes a duration of whole seconds, a minute or more, such as @every 6h", spec)
+			return Cron{}, fmt.Errorf("cron expression %q: @every takes a duration of whole seconds, a minute or more, such "+
+				"as @every 6h", spec)
 		}
 		return c, nil
 	}
 	if strings.Contains(spec, "=") {
 		return Cron{}, fmt.Errorf("cron expression %q: the time zone is a setting of its own", spec)
 	}
-	if len(spec) > maxSpec || strings.ContainsFunc(spec, func(r rune) bool { return !strings.ContainsRune(cronSigns, r) }) { // the parser repeats what it does not understand
-		return Cron{}, fmt.Errorf("cron expression %q: use letters, digits and * / , - ? @ only", spec[:min(len(spec), maxSpec)])
+	// the parser repeats what it does not understand
+	if len(spec) > maxSpec || strings.ContainsFunc(spec, func(r rune) bool {
+		return !strings.ContainsRune(cronSigns, r)
+	}) {
+		return Cron{}, fmt.Errorf("cron expression %q: use letters, digits and * / , - ? @ only",
+			spec[:min(len(spec), maxSpec)])
 	}
 	fields := strings.Fields(spec)
 	if len(fields) == 5 {
@@ -51,7 +57,8 @@ func ParseCron(spec, zone string) (Cron, error) {
 	}
 	parsed, err := cron.ParseStandard(strings.Join(fields, " "))
 	if err != nil {
-		return Cron{}, fmt.Errorf("cron expression %q: %w; give minute, hour, day of month, month and day of week, such as 0 1 * * 1-5", spec, err)
+		return Cron{}, fmt.Errorf("cron expression %q: %w; give minute, hour, day of month, month and day of week, such "+
+			"as 0 1 * * 1-5", spec, err)
 	}
 	wall, ok := parsed.(*cron.SpecSchedule)
 	if !ok {
@@ -76,7 +83,8 @@ func loadZone(name string) (*time.Location, error) {
 	}
 	location, err := time.LoadLocation(name)
 	if err != nil || name == "Local" { // which is another one on every machine
-		return nil, fmt.Errorf("time zone %q is not known: use a name of the IANA database, such as Europe/Berlin or UTC", name)
+		return nil, fmt.Errorf("time zone %q is not known: use a name of the IANA database, such as Europe/Berlin or UTC",
+			name)
 	}
 	return location, nil
 }
@@ -127,7 +135,8 @@ const setBack = 3 * time.Hour
 // Next returns the first due time after a time, in the schedule's zone; the zero time when there is none.
 //
 // Where clocks are changed, a schedule with hours fires once for each time that it names: at the first of two that are
-// called 02:30, and where no 02:30 exists, as soon as the gap is over. One without hours fires in every hour that passes.
+// called 02:30, and where no 02:30 exists, as soon as the gap is over. One without hours fires in every hour that
+// passes.
 func (c Cron) Next(after time.Time) time.Time {
 	if c.every > 0 {
 		return after.Truncate(time.Second).Add(c.every).In(c.zone)
@@ -214,8 +223,8 @@ func instants(wall time.Time, zone *time.Location) (first, second time.Time, exi
 }
 
 // PlainCron returns a cron expression with its zone, for programs that know nothing of what this package does about
-// clocks that are changed: it has the same first due time after a time. That is the schedule's own, but for the rare one
-// where such a program is wrong, which is named by its date.
+// clocks that are changed: it has the same first due time after a time. That is the schedule's own, but for the rare
+// one where such a program is wrong, which is named by its date.
 func (s Spec) PlainCron(after time.Time) string {
 	c, err := ParseCron(s.Cron, s.Zone)
 	if err != nil {

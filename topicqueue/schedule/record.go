@@ -61,8 +61,8 @@ type Record struct {
 const (
 	// MissedAfter is how late a firing may be that is still in time: a scheduler that is restarted misses nothing.
 	MissedAfter = 10 * time.Minute
-	// TakeOver is how long a scheduler that enqueues may be silent before another one goes on with it. It need not be dead:
-	// both then make the same runs, and the record of the first one is refused.
+	// TakeOver is how long a scheduler that enqueues may be silent before another one goes on with it. It need not be
+	// dead: both then make the same runs, and the record of the first one is refused.
 	TakeOver = time.Minute
 	// MaxTries is how often the topics of a firing are read before it has failed; the pauses between, which double from
 	// firstPause, make about 20 minutes.
@@ -210,8 +210,8 @@ func (r *Record) fire(now time.Time, owner string) {
 	r.add(f)
 }
 
-// Fire makes a firing of a person's wish, due now, which the caller has to carry out. ok: false when there is one already
-// at this second.
+// Fire makes a firing of a person's wish, due now, which the caller has to carry out. ok: false when there is one
+// already at this second.
 func (r *Record) Fire(now time.Time, owner string) (due time.Time, ok bool) {
 	due = now.UTC().Truncate(time.Second)
 	if r.At(due) != nil {
@@ -224,7 +224,7 @@ func (r *Record) Fire(now time.Time, owner string) (due time.Time, ok bool) {
 }
 
 func (r *Record) open(f *Firing, now time.Time, owner string) {
-	f.State, f.Reason, f.Batch, f.Owner = Open, "", r.Batch(f.Due), owner
+	f.State, f.Reason, f.Batch, f.Owner = Open, "", r.batch(f.Due), owner
 	f.FiredAt, f.TouchedAt = now.UTC(), now.UTC()
 }
 
@@ -276,7 +276,8 @@ func (r *Record) night(f *Firing, failed bool, now time.Time) {
 		r.Failures = 0
 	default:
 		if r.Failures++; r.Failures >= r.PauseAfter && r.Paused == "" {
-			r.Pause(fmt.Sprintf("%d nights in a row failed, the last one, due %s: %s", r.Failures, f.Due.Format(time.RFC3339), f.Reason), now)
+			r.Pause(fmt.Sprintf("%d nights in a row failed, the last one, due %s: %s", r.Failures, f.Due.Format(time.RFC3339),
+				f.Reason), now)
 		}
 	}
 }

@@ -27,21 +27,23 @@ const DefaultPauseAfter = 3
 
 // Spec is what a person says of a schedule. Two are equal when they say the same.
 type Spec struct {
-	Name           string `json:"name"`
-	Cron           string `json:"cron"`
-	Zone           string `json:"timezone"`           // IANA name
-	Topics         string `json:"topics"`             // list of topics: an absolute path, a URL or s3://bucket/key; read at each firing
-	Template       string `json:"template,omitempty"` // makes topics of the columns of the list
-	Tags           string `json:"tags,omitempty"`     // of all topics, with commas between them
-	Preset         string `json:"preset,omitempty"`
-	Language       string `json:"language,omitempty"`
-	KnowledgeBase  string `json:"kb,omitempty"` // name or directory; as it is at each firing
-	Strategy       string `json:"strategy,omitempty"`
-	Sources        string `json:"sources,omitempty"`
-	Priority       string `json:"priority,omitempty"`
-	Budget         string `json:"budget,omitempty"`          // of each run, as topicqueue.ParseBudget reads it
-	BatchBudget    string `json:"batch_budget,omitempty"`    // of all runs of one firing together
-	Deadline       string `json:"deadline,omitempty"`        // time of day in the schedule's zone, the next one after a firing
+	Name string `json:"name"`
+	Cron string `json:"cron"`
+	Zone string `json:"timezone"` // IANA name
+	// list of topics: an absolute path, a URL or s3://bucket/key; read at each firing
+	Topics        string `json:"topics"`
+	Template      string `json:"template,omitempty"` // makes topics of the columns of the list
+	Tags          string `json:"tags,omitempty"`     // of all topics, with commas between them
+	Preset        string `json:"preset,omitempty"`
+	Language      string `json:"language,omitempty"`
+	KnowledgeBase string `json:"kb,omitempty"` // name or directory; as it is at each firing
+	Strategy      string `json:"strategy,omitempty"`
+	Sources       string `json:"sources,omitempty"`
+	Priority      string `json:"priority,omitempty"`
+	Budget        string `json:"budget,omitempty"`       // of each run, as topicqueue.ParseBudget reads it
+	BatchBudget   string `json:"batch_budget,omitempty"` // of all runs of one firing together
+	// time of day in the schedule's zone, the next one after a firing
+	Deadline       string `json:"deadline,omitempty"`
 	ReportTemplate string `json:"report_template,omitempty"` // an absolute path; as it is at each firing
 	Incremental    bool   `json:"incremental,omitempty"`     // each topic goes on from the last time
 	CatchUp        string `json:"catch_up"`
@@ -81,5 +83,5 @@ func (s Spec) Check() error {
 	return errors.Join(errs...)
 }
 
-// Batch returns the name of the batch of a due time, which is in UTC: no two due times share one.
-func (s Spec) Batch(due time.Time) string { return s.Name + "-" + due.UTC().Format("20060102T150405Z") }
+// batch returns the name of the batch of a due time, which is in UTC: no two due times share one.
+func (s Spec) batch(due time.Time) string { return s.Name + "-" + due.UTC().Format("20060102T150405Z") }

@@ -30,7 +30,8 @@ func Variables() []string {
 	return names
 }
 
-// Values returns the values of the variables at a due time, by name: "date" is the day, 2026-03-29. due: in the schedule's zone.
+// Values returns the values of the variables at a due time, by name: "date" is the day, 2026-03-29. due: in the
+// schedule's zone.
 func Values(due time.Time) map[string]string {
 	values := map[string]string{}
 	for _, v := range variables {

@@ -107,8 +107,9 @@ func (c *csvRows) next() (row, error) {
 			if len(strings.TrimSpace(strings.Join(cells, ""))) == 0 {
 				continue
 			}
-			return row{}, &RowError{r.line, fmt.Sprintf("it has %s, the header has %d; a text that contains %q must stand in quotes",
-				fields(len(cells)), len(c.columns), string(c.csv.Comma))}
+			return row{}, &RowError{r.line,
+				fmt.Sprintf("it has %s, the header has %d; a text that contains %q must stand in quotes",
+					fields(len(cells)), len(c.columns), string(c.csv.Comma))}
 		}
 		if len(r.values) > 0 {
 			return r, nil
@@ -134,7 +135,8 @@ func (c *csvRows) read() ([]string, error) {
 	switch {
 	case errors.Is(err, errTooLarge):
 		c.tooLarge = true
-		return nil, &RowError{c.last + 1, fmt.Sprintf("the row has more than %d bytes: is a quote not closed? What follows was not read", maxRow)}
+		return nil, &RowError{c.last + 1,
+			fmt.Sprintf("the row has more than %d bytes: is a quote not closed? What follows was not read", maxRow)}
 	case err == nil:
 		line, _ := c.csv.FieldPos(len(cells) - 1)
 		c.last = line + c.before + strings.Count(cells[len(cells)-1], "\n")
@@ -148,7 +150,8 @@ func (c *csvRows) read() ([]string, error) {
 	case errors.Is(parse.Err, csv.ErrBareQuote):
 		text = `a quote stands in a field without quotes around it; put the field into quotes and write each quote inside twice`
 	case errors.Is(parse.Err, csv.ErrQuote) && parse.Line > parse.StartLine:
-		text = fmt.Sprintf("the quotes of a field that begins here are not closed as they should be (seen on line %d); inside of a field each quote is written twice", parse.Line+c.before)
+		text = fmt.Sprintf("the quotes of a field that begins here are not closed as they should be (seen on line %d); "+
+			"inside of a field each quote is written twice", parse.Line+c.before)
 	case errors.Is(parse.Err, csv.ErrQuote):
 		text = `the quotes of a field are not closed as they should be; inside of a field each quote is written twice`
 	}
@@ -157,7 +160,8 @@ func (c *csvRows) read() ([]string, error) {
 
 var errTooLarge = errors.New("the row is too large")
 
-// boundedReader gives out so many bytes and then fails: encoding/csv reads a field to its closing quote, wherever that is.
+// boundedReader gives out so many bytes and then fails: encoding/csv reads a field to its closing quote, wherever that
+// is.
 type boundedReader struct {
 	in   io.Reader
 	left int

@@ -36,8 +36,8 @@ func (l *Reader) Clashes() []string {
 	return slices.Sorted(maps.Keys(l.fallback.clashes))
 }
 
-// Unknown returns the words in braces, of the cells that were read so far, that are no variables. They stay as they are,
-// since a formula may have them.
+// Unknown returns the words in braces, of the cells that were read so far, that are no variables. They stay as they
+// are, since a formula may have them.
 func (l *Reader) Unknown() []string {
 	if l.fallback == nil {
 		return nil

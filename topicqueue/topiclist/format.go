@@ -79,8 +79,8 @@ func detect(name string, head []byte, template *Template) Format {
 // separators are the signs that may stand between the fields of a CSV file.
 const separators = ",;\t|"
 
-// separatorOf finds out what separates the fields of a header row: what gives the most columns with a known name, then the
-// most columns.
+// separatorOf finds out what separates the fields of a header row: what gives the most columns with a known name, then
+// the most columns.
 func separatorOf(header string) rune {
 	best, most := ',', 0
 	for _, s := range separators {

@@ -14,15 +14,17 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// Columns are the names that mean something in a header row and in a JSON object: the topic and its options. All other
+// columns are the names that mean something in a header row and in a JSON object: the topic and its options. All other
 // columns are there for the template. Case, spaces and hyphens do not matter ("Citation style" is citation_style).
-var Columns = []string{"topic", "id", "tags", "preset", "priority", "language", "kb", "strategy", "sources", "duration", "budget", "deadline", "citation_style", "report_template"}
+var columns = []string{"topic", "id", "tags", "preset", "priority", "language", "kb", "strategy", "sources", "duration",
+	"budget", "deadline", "citation_style", "report_template"}
 
 // Row is one topic of a list.
 type Row struct {
-	Line    int               // where it begins, counted from 1
-	Topic   string            // as it stands there, or as the template makes it; not checked
-	Options map[string]string // by name, see Columns; an empty cell is no entry. Several tags have commas between them
+	Line  int    // where it begins, counted from 1
+	Topic string // as it stands there, or as the template makes it; not checked
+	// by the name of their column; an empty cell is no entry. Several tags have commas between them
+	Options map[string]string
 }
 
 // RowError says what is wrong with one row. The rows after it can be read.
@@ -52,10 +54,10 @@ type row struct {
 	values map[string]string // by canonical name; what is empty is missing
 }
 
-// NewReader begins to read a list. name: of the file, by whose ending the format is known, may be empty. format: empty to
-// find it out from name and first line. template: nil for none. values: of variables that the list may use without having
-// such columns, by name; a column with the same name takes precedence. They are filled into the template and into cells,
-// {date} for example; nil for none. UTF-8 and, with a byte order mark, UTF-16 are understood.
+// NewReader begins to read a list. name: of the file, by whose ending the format is known, may be empty. format: empty
+// to find it out from name and first line. template: nil for none. values: of variables that the list may use without
+// having such columns, by name; a column with the same name takes precedence. They are filled into the template and
+// into cells, {date} for example; nil for none. UTF-8 and, with a byte order mark, UTF-16 are understood.
 //
 // The error says what makes every row unreadable, such as a header without the columns that the template names.
 func NewReader(r io.Reader, name string, format Format, template *Template, values map[string]string) (*Reader, error) {
@@ -67,7 +69,8 @@ func NewReader(r io.Reader, name string, format Format, template *Template, valu
 	switch {
 	case strings.HasPrefix(string(mark), "\ufeff"):
 		_, _ = in.Discard(3)
-	case strings.HasPrefix(string(mark), "\xff\xfe"), strings.HasPrefix(string(mark), "\xfe\xff"): // spreadsheets: "Unicode text"
+	case strings.HasPrefix(string(mark), "\xff\xfe"), strings.HasPrefix(string(mark), "\xfe\xff"):
+		// spreadsheets: "Unicode text"
 		in = bufio.NewReaderSize(unicode.UTF16(unicode.LittleEndian, unicode.UseBOM).NewDecoder().Reader(in), peekBytes)
 	}
 	head, err := in.Peek(peekBytes)
@@ -79,7 +82,8 @@ func NewReader(r io.Reader, name string, format Format, template *Template, valu
 	}
 	l := &Reader{format: format, template: template, columns: map[string]bool{}, unused: map[string]bool{}}
 	if values != nil {
-		l.fallback = &fallback{values: values, used: map[string]bool{}, clashes: map[string]bool{}, unknown: map[string]bool{}}
+		l.fallback = &fallback{values: values, used: map[string]bool{}, clashes: map[string]bool{},
+			unknown: map[string]bool{}}
 	}
 	switch format {
 	case CSV:
@@ -90,7 +94,8 @@ func NewReader(r io.Reader, name string, format Format, template *Template, valu
 		l.columns["topic"] = true
 		for _, v := range template.Variables() {
 			if v != "topic" && !l.fallback.has(v) {
-				return nil, fmt.Errorf("the template names {%s}, and a list of text has {topic} only, which is the line; give a CSV or JSON Lines file", v)
+				return nil, fmt.Errorf("the template names {%s}, and a list of text has {topic} only, which is the line; give a "+
+					"CSV or JSON Lines file", v)
 			}
 		}
 		if err := l.checkTemplate(); err != nil {
@@ -148,7 +153,7 @@ func (l *Reader) Next() (Row, error) {
 
 const mostUnused = 20
 
-func isColumn(name string) bool { return slices.Contains(Columns, name) }
+func isColumn(name string) bool { return slices.Contains(columns, name) }
 
 // means reports whether a column is an option or a variable.
 func (l *Reader) means(name string) bool { return isColumn(name) || l.template.has(name) }
@@ -164,10 +169,10 @@ func canonical(name string) string {
 	}, name)
 }
 
-// misspelt returns an error for a name that is nearly that of a column: to leave an option out in silence would make other
-// reports than were asked for.
+// misspelt returns an error for a name that is nearly that of a column: to leave an option out in silence would make
+// other reports than were asked for.
 func misspelt(name string) error {
-	for _, c := range Columns {
+	for _, c := range columns {
 		if d := topicqueue.EditDistance(name, c); d > 0 && d <= len(c)/4 {
 			return fmt.Errorf("unknown column %q; did you mean %q?", topicqueue.Clip(name, 60), c)
 		}

@@ -10,7 +10,7 @@ import (
 )
 
 // Template makes topics of rows: "What changed at {ticker} in {year}?". A variable is the name of a column, compared as
-// Columns are; {{ and }} stand for the braces themselves.
+// columns are; {{ and }} stand for the braces themselves.
 type Template struct {
 	parts []part
 }

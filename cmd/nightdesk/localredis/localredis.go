@@ -48,7 +48,8 @@ func Open(ctx context.Context, dataDir string) (*Redis, error) {
 	}, nil
 }
 
-// Attach connects to the redis-server that other processes use in this data directory. ErrNotRunning when there is none.
+// Attach connects to the redis-server that other processes use in this data directory. ErrNotRunning when there is
+// none.
 func Attach(ctx context.Context, dataDir string) (*Redis, error) {
 	r, err := openServer(ctx, dataDir, false)
 	if errors.Is(err, errNoServer) {
@@ -90,7 +91,8 @@ func socketPath(dir string) (string, error) {
 
 // alive reports whether a Redis answers on this socket.
 func alive(ctx context.Context, sock string) bool {
-	c := redis.NewClient(&redis.Options{Network: "unix", Addr: sock, MaxRetries: -1, DialerRetries: 1, DialTimeout: time.Second})
+	c := redis.NewClient(&redis.Options{Network: "unix", Addr: sock, MaxRetries: -1, DialerRetries: 1,
+		DialTimeout: time.Second})
 	defer c.Close()
 	return c.Ping(ctx).Err() == nil
 }

@@ -10,12 +10,16 @@ import (
 )
 
 var (
-	governorLimit     = describe("model_server_limit", "Calls that may be in flight at a model server, as learned; 0 = no limit is known.", "host", "server")
-	governorInFlight  = describe("model_server_in_flight", "Calls in flight at a model server.", "host", "server")
-	governorWaiting   = describe("model_server_waiting", "Calls that wait for their turn at a model server.", "host", "server")
+	governorLimit = describe("model_server_limit",
+		"Calls that may be in flight at a model server, as learned; 0 = no limit is known.", "host", "server")
+	governorInFlight = describe("model_server_in_flight", "Calls in flight at a model server.", "host", "server")
+	governorWaiting  = describe("model_server_waiting", "Calls that wait for their turn at a model server.",
+		"host", "server")
 	governorGranted   = describe("model_server_tries_total", "Tries at a model server.", "host", "server")
-	governorThrottled = describe("model_server_throttled_total", "Tries that a model server refused because they were too many.", "host", "server")
-	governorDown      = describe("model_server_down", "1 when a model server is away and only probes go there.", "host", "server")
+	governorThrottled = describe("model_server_throttled_total",
+		"Tries that a model server refused because they were too many.", "host", "server")
+	governorDown = describe("model_server_down", "1 when a model server is away and only probes go there.",
+		"host", "server")
 )
 
 // collectGovernor tells of each model server that was asked within the last hour. server: a short hash, since two keys

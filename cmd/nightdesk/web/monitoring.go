@@ -16,8 +16,11 @@ const monitoringPath = "/monitoring"
 // monitoring returns asynqmon, which can only look.
 func monitoring(rdb redis.UniversalClient) http.Handler {
 	return asynqmon.New(asynqmon.Options{
-		RootPath: monitoringPath, RedisConnOpt: shared{rdb}, ReadOnly: true, PayloadFormatter: asynqmon.PayloadFormatterFunc(describePayload),
-		ResultFormatter: asynqmon.ResultFormatterFunc(func(_ string, result []byte) string { return strings.Join(wrap(string(result), textColumns), "\n") }),
+		RootPath: monitoringPath, RedisConnOpt: shared{rdb}, ReadOnly: true,
+		PayloadFormatter: asynqmon.PayloadFormatterFunc(describePayload),
+		ResultFormatter: asynqmon.ResultFormatterFunc(func(_ string, result []byte) string {
+			return strings.Join(wrap(string(result), textColumns), "\n")
+		}),
 	})
 }
 

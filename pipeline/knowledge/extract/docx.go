@@ -95,7 +95,8 @@ func (f *archive) notes(name, kind string, w *docxWriter) error {
 		if !ok || e.Name.Local != kind {
 			continue
 		}
-		if special := attr(e, "type"); special == "separator" || special == "continuationSeparator" || special == "continuationNotice" {
+		if special := attr(e, "type"); special == "separator" || special == "continuationSeparator" ||
+			special == "continuationNotice" {
 			if err := d.Skip(); err != nil {
 				return damage(err)
 			}

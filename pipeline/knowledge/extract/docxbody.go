@@ -60,7 +60,8 @@ func (w *docxWriter) blocks(depth int) error {
 				err = w.table(depth + 1)
 			case "sdt":
 				err = w.control(depth + 1)
-			case "document", "body", "sdtContent", "ins", "moveTo", "smartTag", "customXml", "AlternateContent", "Choice", "txbxContent":
+			case "document", "body", "sdtContent", "ins", "moveTo", "smartTag", "customXml", "AlternateContent",
+				"Choice", "txbxContent":
 				err = w.blocks(depth + 1)
 			default: // del, moveFrom, Fallback, sectPr, properties
 				err = w.d.Skip()
@@ -143,7 +144,8 @@ func (w *docxWriter) inline(p *docxParagraph, depth int) error {
 				var texts []string
 				texts, err = w.texts(depth + 1)
 				p.boxes = append(p.boxes, texts...)
-			case "del", "moveFrom", "delText", "instrText", "delInstrText", "Fallback", "rt", "sdtPr", "fldChar", "commentReference", "annotation":
+			case "del", "moveFrom", "delText", "instrText", "delInstrText", "Fallback", "rt", "sdtPr", "fldChar",
+				"commentReference", "annotation":
 				err = w.d.Skip()
 			default: // runs, links, insertions, fields, drawings, mathematics
 				err = w.inline(p, depth+1)

@@ -82,7 +82,8 @@ func (s docxStyles) whole(id string) docxStyle {
 
 func (s docxStyle) code() bool {
 	switch s.name {
-	case "source code", "sourcecode", "code", "code block", "html preformatted", "macro text", "macro", "preformatted text", "preformatted_20_text", "listing":
+	case "source code", "sourcecode", "code", "code block", "html preformatted", "macro text", "macro",
+		"preformatted text", "preformatted_20_text", "listing":
 		return true
 	}
 	return false
@@ -90,5 +91,6 @@ func (s docxStyle) code() bool {
 
 // contents reports whether a style is that of the entries of a table of contents or figures.
 func (s docxStyle) contents() bool {
-	return strings.HasPrefix(s.name, "toc ") || s.name == "toc heading" || s.name == "table of figures" || strings.HasPrefix(s.name, "index ")
+	return strings.HasPrefix(s.name, "toc ") || s.name == "toc heading" || s.name == "table of figures" ||
+		strings.HasPrefix(s.name, "index ")
 }

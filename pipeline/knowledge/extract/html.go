@@ -274,7 +274,9 @@ func rawText(n *node) string {
 // superscript returns what stands for a superscript after the text before it: 10⁶ becomes 10^6, never 106.
 // The mark of a footnote, which is a link within the page, is nothing.
 func superscript(n *node, before string) string {
-	if n.hasClass("reference") || n.find(func(k *node) bool { return k.tag == "a" && strings.HasPrefix(k.attr["href"], "#") }) != nil {
+	if n.hasClass("reference") || n.find(func(k *node) bool {
+		return k.tag == "a" && strings.HasPrefix(k.attr["href"], "#")
+	}) != nil {
 		return ""
 	}
 	text := inlineText(n)

@@ -194,7 +194,8 @@ func (m *markdown) fenced(lines []string, fence string, indent int) int {
 	n := 1
 	var code []string
 	for ; n < len(lines); n++ {
-		if in, rest := indentation(lines[n]); in < 4 && strings.HasPrefix(rest, fence) && strings.Trim(rest, fence[:1]+" \t") == "" {
+		if in, rest := indentation(lines[n]); in < 4 && strings.HasPrefix(rest, fence) &&
+			strings.Trim(rest, fence[:1]+" \t") == "" {
 			n++
 			break
 		}

@@ -6,8 +6,8 @@ import "strings"
 var unseen = set(`script style noscript template head title svg canvas iframe object embed applet audio video map select
 	button input textarea datalist nav noframes noembed del s strike`)
 
-// furniture are classes of what surrounds a page: site navigation, permalinks, link bars, advertisements, as the documentation
-// generators (Sphinx, DocBook, Doxygen, MediaWiki, Hugo, Docusaurus) and common themes name it.
+// furniture are classes of what surrounds a page: site navigation, permalinks, link bars, advertisements, as the
+// documentation generators (Sphinx, DocBook, Doxygen, MediaWiki, Hugo, Docusaurus) and common themes name it.
 var furniture = set(`nav navbar navigation navheader navfooter nav-links sphinxsidebar sphinxsidebarwrapper related
 	breadcrumb breadcrumbs headerlink header-anchor heading-anchor anchor-link permalink anchorjs-link hash-link toc
 	table-of-contents toctree-wrapper localtoc skip-link skiplink site-header site-footer page-footer footer masthead
@@ -89,7 +89,8 @@ func isAdmonition(n *node) bool {
 	if n.attr["class"] == "" {
 		return false
 	}
-	for _, c := range []string{"note", "tip", "warning", "caution", "important", "admonition", "danger", "hint", "alert", "sidebar"} {
+	for _, c := range []string{"note", "tip", "warning", "caution", "important", "admonition", "danger", "hint",
+		"alert", "sidebar"} {
 		if n.hasClass(c) {
 			return true
 		}

@@ -29,8 +29,8 @@ var outOfOrder = regexp.MustCompile(`(?i)\b(?:site|website|page|server|service|p
 // longestNotice is the length, in bytes, of the longest text of a page that says why another one is not shown.
 const longestNotice = 1500
 
-// InItsPlace returns ErrBlocked, ErrNoPage, ErrAway or ErrSignIn when a notice stands in the place of a page of the web, nil when it is the page.
-// title, text: what was extracted of body, which is HTML.
+// InItsPlace returns ErrBlocked, ErrNoPage, ErrAway or ErrSignIn when a notice stands in the place of a page of the
+// web, nil when it is the page. title, text: what was extracted of body, which is HTML.
 func InItsPlace(title, text string, body []byte) error {
 	switch {
 	case len(text) >= longestNotice:

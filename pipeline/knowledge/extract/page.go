@@ -40,8 +40,8 @@ const (
 	maxBoxes    = 25 // that are gone down: each costs a walk through the page
 )
 
-// proseRoot goes down from the body of a page that does not say what its content is, as long as one box holds nearly all
-// of its paragraphs, most of its text, and its heading: beside it are menus, teasers and advertisements.
+// proseRoot goes down from the body of a page that does not say what its content is, as long as one box holds nearly
+// all of its paragraphs, most of its text, and its heading: beside it are menus, teasers and advertisements.
 func proseRoot(body *node) *node {
 	root := body
 	heading := body.find(func(n *node) bool { return n.tag == "h1" && !isNoise(n) })

@@ -18,9 +18,10 @@ var (
 	ErrEncrypted = errors.New("encrypted: save a copy without a password")
 	ErrDamaged   = errors.New("damaged: open it and save it again")
 	ErrNoText    = errors.New("no text layer: run OCR first (for example ocrmypdf)")
-	ErrGarbled   = errors.New("its fonts do not say which letters they show: run OCR first (for example ocrmypdf --force-ocr)")
-	ErrTooLarge  = errors.New("it unpacks to more than can be read: split it")
-	ErrTooLong   = errors.New("reading it takes too long: split it or save it again")
+	ErrGarbled   = errors.New("its fonts do not say which letters they show: run OCR first (for example ocrmypdf " +
+		"--force-ocr)")
+	ErrTooLarge = errors.New("it unpacks to more than can be read: split it")
+	ErrTooLong  = errors.New("reading it takes too long: split it or save it again")
 )
 
 // maxBookmarks bounds the entries of the outline that are looked for in the text.
@@ -123,7 +124,8 @@ var (
 func fileTitle(t string) string {
 	t = clean(foldPDF(titlePrefix.ReplaceAllString(t, "")))
 	switch strings.ToLower(path.Ext(t)) {
-	case ".doc", ".docx", ".dvi", ".tex", ".ps", ".pdf", ".eps", ".odt", ".rtf", ".ppt", ".pptx", ".xls", ".xlsx", ".indd", ".qxd", ".fm", ".html", ".htm", ".txt":
+	case ".doc", ".docx", ".dvi", ".tex", ".ps", ".pdf", ".eps", ".odt", ".rtf", ".ppt", ".pptx", ".xls", ".xlsx", ".indd",
+		".qxd", ".fm", ".html", ".htm", ".txt":
 		return ""
 	}
 	if noTitle.MatchString(t) || len(t) > 300 || !strings.ContainsAny(t, " ") && strings.ContainsAny(t, "_/\\") {

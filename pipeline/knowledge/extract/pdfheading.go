@@ -54,7 +54,8 @@ func fromNumbers(lines []pdfLine, body float64) map[int]headingMark {
 	var last []int
 	for i, l := range lines {
 		m := sectionNumber.FindStringSubmatch(l.text)
-		if m == nil || l.cells != nil || len(l.text) > 110 || strings.ContainsAny(l.text[len(l.text)-1:], ".,;:") || leaders.MatchString(l.text) {
+		if m == nil || l.cells != nil || len(l.text) > 110 || strings.ContainsAny(l.text[len(l.text)-1:], ".,;:") ||
+			leaders.MatchString(l.text) {
 			continue
 		}
 		var number []int
@@ -101,7 +102,8 @@ func fromSizes(lines []pdfLine, body float64, title string, bold bool) map[int]h
 			continue
 		}
 		n, text := 1, l.text
-		for i+n < len(lines) && large(lines[i+n], body) && lines[i+n].page == l.page && math.Abs(lines[i+n].size-l.size) < 0.06*l.size &&
+		for i+n < len(lines) && large(lines[i+n], body) && lines[i+n].page == l.page &&
+			math.Abs(lines[i+n].size-l.size) < 0.06*l.size &&
 			lines[i+n].y0-lines[i+n-1].y1 < 0.8*l.size && lines[i+n].y0 > lines[i+n-1].y0 {
 			text += " " + lines[i+n].text
 			n++
@@ -143,7 +145,8 @@ func fromSizes(lines []pdfLine, body float64, title string, bold bool) map[int]h
 // standsOut reports whether a line is bold, short and set off from the lines above and below.
 func standsOut(lines []pdfLine, i int, body float64) bool {
 	l := lines[i]
-	if !l.bold || l.cells != nil || l.size < 0.97*body || len(l.text) > 100 || letterShare(l.text) < 0.6 || utf8.RuneCountInString(l.text) < 3 ||
+	if !l.bold || l.cells != nil || l.size < 0.97*body || len(l.text) > 100 || letterShare(l.text) < 0.6 ||
+		utf8.RuneCountInString(l.text) < 3 ||
 		strings.ContainsAny(l.text[len(l.text)-1:], ".,;:") || i+1 == len(lines) {
 		return false
 	}
@@ -186,7 +189,8 @@ func largeTitle(lines []pdfLine, body float64) string {
 		return ""
 	}
 	title := lines[best].text
-	for i := best + 1; i < len(lines) && i < best+4 && lines[i].page == lines[best].page && math.Abs(lines[i].size-lines[best].size) < 0.06*lines[best].size &&
+	for i := best + 1; i < len(lines) && i < best+4 && lines[i].page == lines[best].page &&
+		math.Abs(lines[i].size-lines[best].size) < 0.06*lines[best].size &&
 		large(lines[i], body) && lines[i].y0-lines[i-1].y1 < lines[best].size; i++ {
 		title += " " + lines[i].text
 	}

@@ -159,7 +159,8 @@ func (l *pdfLayout) band(rows []pdfRow, gutters []span, depth int) {
 	switch {
 	case shared < 2 && prosaic < len(columns):
 		l.plain(rows)
-	case prosaic == len(columns), prosaic > 0 && prose(columns[0]) && len(columns) == 2, prosaic >= 2 && prosaic >= len(columns)-1:
+	case prosaic == len(columns), prosaic > 0 && prose(columns[0]) && len(columns) == 2, prosaic >= 2 &&
+		prosaic >= len(columns)-1:
 		for _, c := range columns {
 			l.region(c, depth+1)
 		}

@@ -49,7 +49,8 @@ func newLine(page int, words []pdf.Word) pdfLine {
 
 // footnoteMark reports whether w is a small raised number behind a word. Behind "m" or "10" it is an exponent.
 func footnoteMark(before, w pdf.Word, size float64) bool {
-	if w.Y1-w.Y0 > 0.85*size || w.Y1 > before.Y1-0.1*size || strings.Trim(w.Text, "0123456789*†‡") != "" || w.X0-before.X1 > 0.3*size {
+	if w.Y1-w.Y0 > 0.85*size || w.Y1 > before.Y1-0.1*size || strings.Trim(w.Text, "0123456789*†‡") != "" ||
+		w.X0-before.X1 > 0.3*size {
 		return false
 	}
 	last, _ := utf8.DecodeLastRuneInString(before.Text)

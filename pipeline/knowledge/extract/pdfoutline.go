@@ -113,7 +113,8 @@ func contentsLines(lines []pdfLine, bookmarks []pdf.Bookmark, headings map[int]h
 		}
 	}
 	for i, l := range lines {
-		if len(entries[l.page]) >= 3 && (strings.Trim(textOf(l), "0123456789 .ivx") == "" || contentsTitle[strings.ToLower(l.text)]) {
+		if len(entries[l.page]) >= 3 && (strings.Trim(textOf(l), "0123456789 .ivx") == "" ||
+			contentsTitle[strings.ToLower(l.text)]) {
 			out[i] = true
 		}
 	}

@@ -80,7 +80,8 @@ func withoutRunning(pages [][]pdfLine, heights []float64) [][]pdfLine {
 			lower := strings.ToLower(line.text)
 			running := edge[i][k] && (repeated[key] >= least && len(pages) > 1 && same[height]*2 >= all[height] ||
 				counts && hasNumber(line, i+shift) && len(line.text) < 120 ||
-				(counts || numbered*2 > len(pages) && len(pages) > 1) && (pageNumber.MatchString(lower) || romanNumeral.MatchString(lower)))
+				(counts || numbered*2 > len(pages) && len(pages) > 1) &&
+					(pageNumber.MatchString(lower) || romanNumeral.MatchString(lower)))
 			if !running {
 				out[i] = append(out[i], line)
 			}

@@ -7,7 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// maxParagraph is the size in bytes behind which a paragraph ends with the line: none that is meant for reading is so long.
+// maxParagraph is the size in bytes behind which a paragraph ends with the line: none that is meant for reading is so
+// long.
 const maxParagraph = 20_000
 
 // pdfWriter makes paragraphs, items, code and tables of lines.
@@ -179,7 +180,8 @@ func pdfMarker(t string) (marker, rest string) {
 	if utf8.RuneCountInString(head) == 1 && strings.Contains(bulletMarks, head) {
 		return "-", rest
 	}
-	if digits := strings.TrimRight(head, ".)"); digits != head && len(digits) <= 3 && len(digits) > 0 && strings.Trim(digits, "0123456789") == "" {
+	if digits := strings.TrimRight(head, ".)"); digits != head && len(digits) <= 3 && len(digits) > 0 &&
+		strings.Trim(digits, "0123456789") == "" {
 		return digits + ".", rest
 	}
 	if len(head) <= 4 && len(head) >= 2 && strings.HasSuffix(head, ")") && isMark(head) {
@@ -192,7 +194,8 @@ func pdfMarker(t string) (marker, rest string) {
 func (w *pdfWriter) newParagraph(l pdfLine, marker string) bool {
 	last := w.last
 	size := max(last.size, l.size)
-	if marker == "" && l.page == last.page && l.y0 > last.y0 && l.y0-last.y0 < 1.6*w.pitch*size && !terminated(last.text) &&
+	if marker == "" && l.page == last.page && l.y0 > last.y0 && l.y0-last.y0 < 1.6*w.pitch*size &&
+		!terminated(last.text) &&
 		ideograph(firstRune(l.text)) && last.x1 > last.right-1.5*size && l.x0 < l.left+0.5*size {
 		return false // full lines of Chinese: they say nothing by their case
 	}
@@ -201,7 +204,8 @@ func (w *pdfWriter) newParagraph(l pdfLine, marker string) bool {
 	}
 	lower := startsLower(l.text)
 	open := !terminated(last.text)
-	if l.page != last.page || l.y0 < last.y0-0.5*size || l.x0 > last.right || l.right < last.x0 { // the next page or column
+	// the next page or column
+	if l.page != last.page || l.y0 < last.y0-0.5*size || l.x0 > last.right || l.right < last.x0 {
 		if marker != "" {
 			return true
 		}
@@ -212,8 +216,10 @@ func (w *pdfWriter) newParagraph(l pdfLine, marker string) bool {
 	if l.y0-last.y0 > 1.28*pitch {
 		return true
 	}
-	bullet := marker == "-" && !strings.HasPrefix(l.text, "-") && !strings.HasPrefix(l.text, "–") && !strings.HasPrefix(l.text, "—")
-	if marker != "" && (bullet || !open || w.marker != "" || strings.HasSuffix(last.text, ":")) && (w.marker != "" || math.Abs(l.x0-last.x0) > 0 || !open) {
+	bullet := marker == "-" && !strings.HasPrefix(l.text, "-") && !strings.HasPrefix(l.text, "–") &&
+		!strings.HasPrefix(l.text, "—")
+	if marker != "" && (bullet || !open || w.marker != "" || strings.HasSuffix(last.text, ":")) &&
+		(w.marker != "" || math.Abs(l.x0-last.x0) > 0 || !open) {
 		return true
 	}
 	shift := l.x0 - last.x0
@@ -307,7 +313,8 @@ func (w *pdfWriter) join(text, next string) string {
 	}
 	whole := strings.ToLower(strings.Trim(stem+tail, ".,;:!?()[]\"“”‘’'"))
 	hyphened := strings.ToLower(strings.Trim(stem+"-"+tail, ".,;:!?()[]\"“”‘’'"))
-	keep := w.words[hyphened] && !w.words[whole] || strings.ContainsAny(stem, "/0123456789@_") || strings.Contains(stem, "-") && !w.words[whole]
+	keep := w.words[hyphened] && !w.words[whole] || strings.ContainsAny(stem, "/0123456789@_") ||
+		strings.Contains(stem, "-") && !w.words[whole]
 	if keep {
 		return text + next
 	}

@@ -115,7 +115,8 @@ func (p *plain) flush() {
 	}
 	for _, line := range lines {
 		rest := strings.TrimSpace(line)
-		if bullet, after := listMarker(strings.Replace(rest, "• ", "- ", 1)); bullet != "" && strings.TrimSpace(after) != "" &&
+		if bullet, after := listMarker(strings.Replace(rest, "• ", "- ", 1)); bullet != "" &&
+			strings.TrimSpace(after) != "" &&
 			(marker != "" || text == "" || strings.HasSuffix(text, ":") || bullet == "-" && line != rest) {
 			write()
 			marker, text = bullet, after
@@ -143,13 +144,15 @@ func rule(line string) bool {
 
 // underlines reports whether line marks title as a heading: a rule at least as long, below a line at the margin.
 func underlines(line, title string) bool {
-	return rule(line) && title[0] != ' ' && title[0] != '\t' && !rule(title) && len(line) >= utf8.RuneCountInString(title) &&
+	return rule(line) && title[0] != ' ' && title[0] != '\t' && !rule(title) &&
+		len(line) >= utf8.RuneCountInString(title) &&
 		strings.IndexFunc(title, unicode.IsLetter) >= 0
 }
 
 var numberedLine = regexp.MustCompile(`^(\d{1,3}(?:\.\d{1,3}){0,4})\.? {1,4}\pL`)
 
-// numberedHeading returns the level of "3.1. Title": 1 for one number. 0 for what is no heading: a sentence, a long line.
+// numberedHeading returns the level of "3.1. Title": 1 for one number. 0 for what is no heading: a sentence, a long
+// line.
 func numberedHeading(line string) int {
 	match := numberedLine.FindStringSubmatch(line)
 	if match == nil || len(line) > 80 || strings.ContainsAny(line[len(line)-1:], ".,;:!?") {

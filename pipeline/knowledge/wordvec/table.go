@@ -82,7 +82,8 @@ func load(path string, h head, name string) (*table, error) {
 		return nil, err
 	}
 	if have := last - 1; h.words > 0 && have < min(h.words, maxWords) {
-		return nil, fmt.Errorf("word vectors %s: line %d: the file ends after %d of %d words; is it whole?", path, last, have, h.words)
+		return nil, fmt.Errorf("word vectors %s: line %d: the file ends after %d of %d words; is it whole?", path,
+			last, have, h.words)
 	}
 	if !strings.Contains(name, fmt.Sprintf("-%x@", sum[:8])) {
 		return nil, fmt.Errorf("word vectors %s: the file has changed since the start; start again", path)
@@ -132,15 +133,16 @@ func parseVector(dst []float64, line []byte) ([]float64, error) {
 			var err error
 			x, err = strconv.ParseFloat(string(number), 32)
 			if err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
-				return nil, fmt.Errorf("number %d of the vector is %q, which cannot be used", len(dst)-n+1, number[:min(len(number), 40)])
+				return nil, fmt.Errorf("number %d of the vector is %q, which cannot be used", len(dst)-n+1,
+					number[:min(len(number), 40)])
 			}
 		}
 		dst = append(dst, x)
 	}
 }
 
-// decimal reads -0.038194 and the like, which is what these files hold by the hundred million, several times faster than
-// strconv. ok = false: it is something else.
+// decimal reads -0.038194 and the like, which is what these files hold by the hundred million, several times faster
+// than strconv. ok = false: it is something else.
 func decimal(text []byte) (x float64, ok bool) {
 	digits := bytes.TrimPrefix(text, []byte("-"))
 	if len(digits) == 0 || len(digits) > 16 { // below 2^53, and the division rounds once
@@ -188,9 +190,9 @@ func (t *table) append(v []float64) {
 	t.scales = append(t.scales, scale)
 }
 
-// weigh gives every word its weight a/(a+p) and finds what texts have in common. p, how often a word is used, follows from its
-// rank by the law of Zipf and Mandelbrot. Source: Arora, Liang, Ma, "A simple but tough-to-beat baseline for sentence
-// embeddings" (2017). The common direction is theirs for long texts of words drawn by p: the mean of these.
+// weigh gives every word its weight a/(a+p) and finds what texts have in common. p, how often a word is used, follows
+// from its rank by the law of Zipf and Mandelbrot. Source: Arora, Liang, Ma, "A simple but tough-to-beat baseline for
+// sentence embeddings" (2017). The common direction is theirs for long texts of words drawn by p: the mean of these.
 func (t *table) weigh() {
 	const a, shift = 1e-3, 2.7
 	var all float64

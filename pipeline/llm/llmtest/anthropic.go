@@ -66,7 +66,8 @@ func replyAnthropic(q Question, a reply) []byte {
 			map[string]any{"type": "tool_use", "id": fmt.Sprintf("toolu_%d", q.Number), "name": q.Name, "input": input})
 		reason = "tool_use"
 	} else {
-		content = append(content, map[string]any{"type": "text", "text": a.text[:len(a.text)/2]}, map[string]any{"type": "text", "text": a.text[len(a.text)/2:]})
+		content = append(content, map[string]any{"type": "text", "text": a.text[:len(a.text)/2]},
+			map[string]any{"type": "text", "text": a.text[len(a.text)/2:]})
 	}
 	answer := map[string]any{
 		"id": fmt.Sprintf("msg_%d", q.Number), "type": "message", "role": "assistant", "model": q.Model,
@@ -75,7 +76,8 @@ func replyAnthropic(q Question, a reply) []byte {
 	if a.prompt > 0 {
 		cached := Cached(a.prompt)
 		answer["usage"] = map[string]int{
-			"input_tokens": a.prompt - cached, "cache_creation_input_tokens": 0, "cache_read_input_tokens": cached, "output_tokens": a.completion,
+			"input_tokens": a.prompt - cached, "cache_creation_input_tokens": 0, "cache_read_input_tokens": cached,
+			"output_tokens": a.completion,
 		}
 	}
 	return mustEncode(answer)
@@ -83,8 +85,10 @@ func replyAnthropic(q Question, a reply) []byte {
 
 func refuseAnthropic(status int, _, message string) any {
 	kind := map[int]string{
-		http.StatusUnauthorized: "authentication_error", http.StatusForbidden: "permission_error", http.StatusNotFound: "not_found_error",
-		http.StatusRequestEntityTooLarge: "request_too_large", http.StatusTooManyRequests: "rate_limit_error", 529: "overloaded_error",
+		http.StatusUnauthorized: "authentication_error", http.StatusForbidden: "permission_error",
+		http.StatusNotFound:              "not_found_error",
+		http.StatusRequestEntityTooLarge: "request_too_large", http.StatusTooManyRequests: "rate_limit_error",
+		529: "overloaded_error",
 	}[status]
 	switch {
 	case kind == "" && status >= 500:
@@ -92,5 +96,6 @@ func refuseAnthropic(status int, _, message string) any {
 	case kind == "":
 		kind = "invalid_request_error"
 	}
-	return map[string]any{"type": "error", "error": map[string]string{"type": kind, "message": message}, "request_id": "req_1"}
+	return map[string]any{"type": "error", "error": map[string]string{"type": kind, "message": message},
+		"request_id": "req_1"}
 }

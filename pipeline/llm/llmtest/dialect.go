@@ -64,7 +64,8 @@ func mustEncode(answer any) []byte {
 }
 
 func refuseOpenAI(_ int, code, message string) any {
-	return map[string]any{"error": map[string]any{"message": message, "type": "invalid_request_error", "code": code, "param": nil}}
+	return map[string]any{"error": map[string]any{"message": message, "type": "invalid_request_error",
+		"code": code, "param": nil}}
 }
 
 func replyOpenAI(q Question, a reply) []byte {
@@ -82,7 +83,8 @@ func replyOpenAI(q Question, a reply) []byte {
 		"choices": []any{map[string]any{"index": 0, "message": message, "finish_reason": a.reasonOr(reason)}},
 	}
 	if a.prompt > 0 {
-		answer["usage"] = map[string]any{"prompt_tokens": a.prompt, "completion_tokens": a.completion, "total_tokens": a.prompt + a.completion,
+		answer["usage"] = map[string]any{"prompt_tokens": a.prompt, "completion_tokens": a.completion,
+			"total_tokens":          a.prompt + a.completion,
 			"prompt_tokens_details": map[string]int{"cached_tokens": Cached(a.prompt)}}
 	}
 	return mustEncode(answer)

@@ -15,12 +15,14 @@ import (
 // the place that its hash gives, so that texts with the same words are near each other; the same text has the same
 // vector always. Set the fields before the first request. Safe for concurrent use.
 type Embeddings struct {
-	Dimensions int                                                   // 0 = 64
-	Means      map[string]string                                     // word -> the word that it is taken for: what makes a paraphrase
-	MostTexts  int                                                   // of one request; more are refused with 422; 0 = any
-	MostWords  int                                                   // of one text; more are refused with 400 as too long; 0 = any
-	Shuffle    bool                                                  // answers come in reverse, with their indexes
-	Intercept  func(w http.ResponseWriter, q EmbeddingQuestion) bool // may answer itself; true = it did. It may be nil.
+	Dimensions int // 0 = 64
+	// word -> the word that it is taken for: what makes a paraphrase
+	Means     map[string]string
+	MostTexts int // of one request; more are refused with 422; 0 = any
+	// of one text; more are refused with 400 as too long; 0 = any
+	MostWords int
+	Shuffle   bool                                                  // answers come in reverse, with their indexes
+	Intercept func(w http.ResponseWriter, q EmbeddingQuestion) bool // may answer itself; true = it did. It may be nil.
 
 	mu    sync.Mutex
 	calls int
@@ -54,7 +56,8 @@ func (s *Embeddings) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return // the client has gone
 	}
-	if err := json.Unmarshal(raw, &body); err != nil || body.Format != "float" || !strings.HasSuffix(r.URL.Path, "/embeddings") {
+	if err := json.Unmarshal(raw, &body); err != nil || body.Format != "float" ||
+		!strings.HasSuffix(r.URL.Path, "/embeddings") {
 		refuse(w, http.StatusBadRequest, "invalid_request", "this is no request for embeddings")
 		return
 	}
@@ -102,7 +105,8 @@ func (s *Embeddings) Reply(w http.ResponseWriter, q EmbeddingQuestion, tokens in
 	}
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(map[string]any{ // the client may have gone
-		"object": "list", "data": data, "model": q.Model, "usage": map[string]int{"prompt_tokens": tokens, "total_tokens": tokens},
+		"object": "list", "data": data, "model": q.Model, "usage": map[string]int{"prompt_tokens": tokens,
+			"total_tokens": tokens},
 	})
 }
 
@@ -113,7 +117,9 @@ func (s *Embeddings) Vector(text string) []float32 {
 		dimensions = 64
 	}
 	v := make([]float32, dimensions)
-	for _, word := range strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+	for _, word := range strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	}) {
 		if len(word) < 4 { // "the", "of": in every text
 			continue
 		}

@@ -36,7 +36,8 @@ func readOllama(body []byte) (Question, error) {
 			q.User += m.Content
 		}
 	}
-	q.Model, q.Temperature, q.MaxTokens, q.Window = raw.Model, raw.Options.Temperature, raw.Options.Limit, raw.Options.Window
+	q.Model, q.Temperature, q.MaxTokens, q.Window = raw.Model, raw.Options.Temperature, raw.Options.Limit,
+		raw.Options.Window
 	if bytes.HasPrefix(raw.Format, []byte("{")) {
 		q.Transport, q.Schema = "json_schema", raw.Format
 	} else {

@@ -67,7 +67,8 @@ func readOpenAI(body []byte) (Question, error) {
 	q.Model, q.Temperature, q.MaxTokens = raw.Model, raw.Temperature, max(raw.MaxTokens, raw.MaxCompletion)
 	switch {
 	case raw.ResponseFormat.Type == "json_schema":
-		q.Transport, q.Name, q.Schema = "json_schema", raw.ResponseFormat.JSONSchema.Name, raw.ResponseFormat.JSONSchema.Schema
+		q.Transport, q.Name, q.Schema = "json_schema", raw.ResponseFormat.JSONSchema.Name,
+			raw.ResponseFormat.JSONSchema.Schema
 	case len(raw.Tools) > 0:
 		q.Transport, q.Name, q.Schema = "tool", raw.Tools[0].Function.Name, raw.Tools[0].Function.Parameters
 	default:

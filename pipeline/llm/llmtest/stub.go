@@ -1,7 +1,8 @@
 // Package llmtest stands in for model servers and models.
 //
-// Stub is an http.Handler that speaks the protocols of OpenAI, Anthropic and Ollama, well or badly; it needs no test and can
-// serve a program. NewServer and NewDownServer wrap it for tests. Script is a Model whose answers are written down call by call.
+// Stub is an http.Handler that speaks the protocols of OpenAI, Anthropic and Ollama, well or badly; it needs no test
+// and can serve a program. NewServer and NewDownServer wrap it for tests. Script is a Model whose answers are written
+// down call by call.
 package llmtest
 
 import (
@@ -14,9 +15,9 @@ import (
 	"time"
 )
 
-// Stub answers questions: Anthropic's at paths that end in /messages, Ollama's at /api/chat, OpenAI's at any other. The zero value answers every structured question with a valid
-// but arbitrary object (see Generate) and every other one with a short text, at once. Set the fields before the first
-// request. Safe for concurrent use.
+// Stub answers questions: Anthropic's at paths that end in /messages, Ollama's at /api/chat, OpenAI's at any other.
+// The zero value answers every structured question with a valid but arbitrary object (see Generate) and every other
+// one with a short text, at once. Set the fields before the first request. Safe for concurrent use.
 type Stub struct {
 	// Answer returns the text of the answer; false = the stub's own. It may be nil.
 	Answer func(q Question) (string, bool)
@@ -99,7 +100,8 @@ func (s *Stub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	for _, field := range s.Refuse {
 		if _, sent := q.Fields[field]; sent {
-			d.refuse(w, http.StatusBadRequest, "unsupported_parameter", fmt.Sprintf("Unsupported parameter: '%s' is not supported with this model.", field))
+			d.refuse(w, http.StatusBadRequest, "unsupported_parameter",
+				fmt.Sprintf("Unsupported parameter: '%s' is not supported with this model.", field))
 			return
 		}
 	}

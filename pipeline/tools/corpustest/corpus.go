@@ -1,6 +1,6 @@
-// Package corpustest is a small web for tests: a few hundred linked pages and PDFs on several hosts of this machine, and a
-// search engine over them that answers as SearXNG does. It counts who asks for what, and its pages can be edited (Put,
-// Remove). A page has an ETag, and who has that version gets 304.
+// Package corpustest is a small web for tests: a few hundred linked pages and PDFs on several hosts of this machine,
+// and a search engine over them that answers as SearXNG does. It counts who asks for what, and its pages can be edited
+// (Put, Remove). A page has an ETag, and who has that version gets 304.
 //
 // Every subject is a harbour with a few pages, each of which states facts with figures of their own, so that a test can
 // tell which facts a report has and where they stand.
@@ -61,7 +61,8 @@ var hosts = []string{"127.0.0.2", "127.0.0.3", "127.0.0.4", "127.0.0.5", "127.0.
 // Start serves a corpus of so many subjects until the test ends: six pages each, and a list on every host.
 func Start(t testing.TB, subjects int) *Corpus {
 	t.Helper()
-	c := &Corpus{byPath: map[string]*Page{}, fetched: map[string]int{}, same: map[string]int{}, searched: map[string]int{}, found: map[string]int{}}
+	c := &Corpus{byPath: map[string]*Page{}, fetched: map[string]int{}, same: map[string]int{}, searched: map[string]int{},
+		found: map[string]int{}}
 	c.Site = Serve(t, c)
 	for i := range subjects {
 		for k := range Kinds {

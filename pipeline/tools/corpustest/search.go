@@ -33,7 +33,8 @@ func (c *Corpus) search(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(map[string]any{
 		"query": query, "number_of_results": len(results), "results": results,
-		"answers": []string{}, "corrections": []string{}, "infoboxes": []string{}, "suggestions": []string{}, "unresponsive_engines": [][]string{},
+		"answers": []string{}, "corrections": []string{}, "infoboxes": []string{}, "suggestions": []string{},
+		"unresponsive_engines": [][]string{},
 	})
 }
 

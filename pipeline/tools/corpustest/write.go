@@ -67,7 +67,8 @@ var forms = map[string][]string{
 
 // filler is what pages say beside their facts.
 var filler = []string{
-	"The approach is marked by buoys on both sides, and visitors are asked to report by radio before they pass the outer mole.",
+	"The approach is marked by buoys on both sides, and visitors are asked to report by radio before they pass " +
+		"the outer mole.",
 	"Much of the area is open to the public, although some quays are closed while ships are being loaded or unloaded.",
 	"Those who know the place speak of long evenings on the pier and of the smell of tar in the old sheds.",
 	"The office answers questions in writing and by telephone on working days.",

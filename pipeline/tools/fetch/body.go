@@ -17,7 +17,8 @@ func unpack(resp *http.Response) (io.Reader, error) {
 	case "gzip", "x-gzip":
 		return gzip.NewReader(resp.Body)
 	default:
-		return nil, &RefusedError{Reason: RefusedEncoding, Detail: fmt.Sprintf("its content is packed as %.40q, which was not asked for", encoding)}
+		return nil, &RefusedError{Reason: RefusedEncoding,
+			Detail: fmt.Sprintf("its content is packed as %.40q, which was not asked for", encoding)}
 	}
 }
 

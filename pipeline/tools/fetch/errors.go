@@ -40,7 +40,8 @@ type StatusError struct {
 	Status     int
 	RetryAfter time.Duration // that the server asks for; 0 = it does not
 	Host       string
-	Snippet    string // start of what the server said, one line of plain text without the request's credentials; may be empty
+	// start of what the server said, one line of plain text without the request's credentials; may be empty
+	Snippet string
 }
 
 // Error returns the host, the status and what the server said.
@@ -65,7 +66,8 @@ const (
 )
 
 func statusError(resp *http.Response, r Request, address *url.URL) error {
-	e := &StatusError{Status: resp.StatusCode, RetryAfter: retry.After(resp.Header, time.Now(), longestRest), Host: address.Hostname()}
+	e := &StatusError{Status: resp.StatusCode, RetryAfter: retry.After(resp.Header, time.Now(), longestRest),
+		Host: address.Hostname()}
 	if body, err := unpack(resp); err == nil {
 		text, _ := io.ReadAll(io.LimitReader(body, maxErrorPage)) // what could be read says enough
 		e.Snippet = snippet(string(text), secrets(r, address))
@@ -73,7 +75,8 @@ func statusError(resp *http.Response, r Request, address *url.URL) error {
 	return e
 }
 
-// secrets returns what of a request may be a credential: values of headers and of the query, and the user's name and password.
+// secrets returns what of a request may be a credential: values of headers and of the query, and the user's name and
+// password.
 func secrets(r Request, address *url.URL) []string {
 	var out []string
 	add := func(s string) {

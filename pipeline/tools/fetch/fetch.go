@@ -1,11 +1,11 @@
 // Package fetch is the way to the outside: every request to the web and to search providers goes through a Client.
 //
-// It reaches public addresses only, but for what the operator allows; it ends in time and within bounds whatever a server
-// sends; it is polite to sites (robots.txt, a rate per host that all workers share). What it will not do is a
+// It reaches public addresses only, but for what the operator allows; it ends in time and within bounds whatever a
+// server sends; it is polite to sites (robots.txt, a rate per host that all workers share). What it will not do is a
 // *RefusedError, what a server will not do a *StatusError. It knows nothing of what is in a page.
 //
-// A service that the operator runs has a Client of its own, whose Settings.Allow names that service alone: then no page and
-// no model can lead there.
+// A service that the operator runs has a Client of its own, whose Settings.Allow names that service alone: then no
+// page and no model can lead there.
 //
 // Start with New and Client.Do.
 package fetch
@@ -27,12 +27,12 @@ import (
 
 // Defaults of Settings.
 const (
-	DefaultTimeout      = 30 * time.Second
-	DefaultMaxBytes     = 20 << 20
-	DefaultMaxRedirects = 5
-	DefaultUserAgent    = "nightdesk/1.0 (research; respects robots.txt)"
-	DefaultPerHost      = time.Second
-	DefaultIdle         = 100
+	defaultTimeout      = 30 * time.Second
+	defaultMaxBytes     = 20 << 20
+	defaultMaxRedirects = 5
+	defaultUserAgent    = "nightdesk/1.0 (research; respects robots.txt)"
+	defaultPerHost      = time.Second
+	defaultIdle         = 100
 )
 
 // Pace keeps a rate that all workers share.
@@ -67,8 +67,8 @@ type Request struct {
 	// Robots marks a page of somebody's site, in contrast to a service that wants to be asked: robots.txt is respected,
 	// and requests to its host keep Settings.PerHost.
 	Robots bool
-	// Known makes the request a conditional one: when the page is still this version, the answer has status 304 and no body.
-	// It is not said to other origins that the page redirects to.
+	// Known makes the request a conditional one: when the page is still this version, the answer has status 304 and no
+	// body. It is not said to other origins that the page redirects to.
 	Known Version
 }
 
@@ -112,12 +112,12 @@ func New(s Settings) *Client {
 }
 
 func newClient(s Settings, resolver *net.Resolver) *Client {
-	s.Timeout = cmp.Or(s.Timeout, DefaultTimeout)
-	s.MaxBytes = cmp.Or(s.MaxBytes, DefaultMaxBytes)
-	s.MaxRedirects = cmp.Or(s.MaxRedirects, DefaultMaxRedirects)
-	s.UserAgent = cmp.Or(s.UserAgent, DefaultUserAgent)
-	s.PerHost = cmp.Or(s.PerHost, DefaultPerHost)
-	s.Idle = cmp.Or(s.Idle, DefaultIdle)
+	s.Timeout = cmp.Or(s.Timeout, defaultTimeout)
+	s.MaxBytes = cmp.Or(s.MaxBytes, defaultMaxBytes)
+	s.MaxRedirects = cmp.Or(s.MaxRedirects, defaultMaxRedirects)
+	s.UserAgent = cmp.Or(s.UserAgent, defaultUserAgent)
+	s.PerHost = cmp.Or(s.PerHost, defaultPerHost)
+	s.Idle = cmp.Or(s.Idle, defaultIdle)
 	if s.Pace == nil {
 		s.Pace = &localPace{}
 	}
@@ -139,8 +139,9 @@ func (c *Client) Close() { c.transport.CloseIdleConnections() }
 
 // Do makes a request and follows redirects of GET and HEAD; headers of the request do not go to another origin.
 //
-// The error is a *StatusError, a *RefusedError, context.Cause(ctx) when ctx has ended, or wraps context.DeadlineExceeded
-// when Settings.Timeout is over; anything else is a failure of the network. No error holds a credential.
+// The error is a *StatusError, a *RefusedError, context.Cause(ctx) when ctx has ended, or wraps
+// context.DeadlineExceeded when Settings.Timeout is over; anything else is a failure of the network. No error holds a
+// credential.
 func (c *Client) Do(ctx context.Context, r Request) (Response, error) {
 	address, err := parse(r.URL)
 	if err != nil {
@@ -156,9 +157,11 @@ func (c *Client) Do(ctx context.Context, r Request) (Response, error) {
 		return response, nil
 	case ctx.Err() != nil:
 		return Response{}, context.Cause(ctx)
-	case errors.As(err, &status) || errors.As(err, &refused): // known, though the rest of the answer may not have come in time
+	case errors.As(err, &status) || errors.As(err, &refused):
+		// known, though the rest of the answer may not have come in time
 	case limited.Err() != nil:
-		return Response{}, fmt.Errorf("fetch %s: no complete answer within %s: %w", Redact(r.URL), c.settings.Timeout, context.DeadlineExceeded)
+		return Response{}, fmt.Errorf("fetch %s: no complete answer within %s: %w", Redact(r.URL), c.settings.Timeout,
+			context.DeadlineExceeded)
 	}
 	return Response{}, err
 }
@@ -177,7 +180,8 @@ func (c *Client) follow(ctx context.Context, r Request, address *url.URL) (Respo
 			return response, err
 		}
 		if hops == c.settings.MaxRedirects {
-			return Response{}, &RefusedError{RefusedRedirect, redact(start), fmt.Sprintf("it redirects more than %d times", hops)}
+			return Response{}, &RefusedError{RefusedRedirect, redact(start),
+				fmt.Sprintf("it redirects more than %d times", hops)}
 		}
 		address = next
 	}
@@ -200,7 +204,8 @@ func (c *Client) admit(ctx context.Context, address *url.URL) error {
 }
 
 // exchange makes one request. next is where a redirect leads. own: the address is of the origin that r was meant for.
-func (c *Client) exchange(ctx context.Context, r Request, address *url.URL, own bool) (_ Response, next *url.URL, err error) {
+func (c *Client) exchange(ctx context.Context, r Request, address *url.URL,
+	own bool) (_ Response, next *url.URL, err error) {
 	method := cmp.Or(r.Method, http.MethodGet)
 	req, err := http.NewRequestWithContext(ctx, method, address.String(), bytes.NewReader(r.Body))
 	if err != nil {
@@ -232,9 +237,11 @@ func (c *Client) exchange(ctx context.Context, r Request, address *url.URL, own 
 		return Response{}, nil, reason(err, address)
 	}
 	defer resp.Body.Close()
-	if location := resp.Header.Get("Location"); location != "" && isRedirect(resp.StatusCode) && (method == http.MethodGet || method == http.MethodHead) {
+	if location := resp.Header.Get("Location"); location != "" && isRedirect(resp.StatusCode) &&
+		(method == http.MethodGet || method == http.MethodHead) {
 		if next, err = address.Parse(location); err != nil {
-			return Response{}, nil, &RefusedError{RefusedRedirect, redact(address), "it redirects to something that is no address"}
+			return Response{}, nil, &RefusedError{RefusedRedirect, redact(address),
+				"it redirects to something that is no address"}
 		}
 		next.User, next.Fragment = nil, ""
 		if sameOrigin(address, next) { // those of its own address are the server's to give to nobody
@@ -259,7 +266,8 @@ func (c *Client) read(resp *http.Response, r Request, address *url.URL) (Respons
 	shown := *address
 	shown.User = nil
 	out := Response{Status: resp.StatusCode, Header: resp.Header, URL: shown.String()}
-	kind, parameters, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")) // of a malformed one the type is still given
+	// of a malformed one the type is still given
+	kind, parameters, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	out.Type, out.Charset = kind, strings.ToLower(parameters["charset"])
 	unsaid := kind == "" || kind == "application/octet-stream" || kind == "binary/octet-stream"
 	if !unsaid && !accepts(r.Accept, kind) {
@@ -291,7 +299,8 @@ func accepts(wanted []string, kind string) bool {
 
 func isRedirect(status int) bool {
 	switch status {
-	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
+	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect,
+		http.StatusPermanentRedirect:
 		return true
 	}
 	return false

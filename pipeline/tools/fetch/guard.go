@@ -91,7 +91,8 @@ func (g *guard) dial(ctx context.Context, network, address string) (net.Conn, er
 	return g.guarded.DialContext(ctx, network, address)
 }
 
-// check is called with the very address that is about to be dialled: whatever a name, a redirect or an odd spelling led to.
+// check is called with the very address that is about to be dialled: whatever a name, a redirect or an odd spelling
+// led to.
 func (g *guard) check(_, address string, _ syscall.RawConn) error {
 	target, err := netip.ParseAddrPort(address)
 	if err != nil {
@@ -107,7 +108,8 @@ func (g *guard) check(_, address string, _ syscall.RawConn) error {
 		return &RefusedError{Reason: RefusedAddress, Detail: fmt.Sprintf("its address %s is not a public one", ip)}
 	}
 	if port := target.Port(); port != 80 && port != 443 {
-		return &RefusedError{Reason: RefusedAddress, Detail: fmt.Sprintf("port %d is not one of the web, which are 80 and 443", port)}
+		return &RefusedError{Reason: RefusedAddress,
+			Detail: fmt.Sprintf("port %d is not one of the web, which are 80 and 443", port)}
 	}
 	return nil
 }

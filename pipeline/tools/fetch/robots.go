@@ -154,7 +154,8 @@ func (r *robotsRules) add(key, value string) {
 	}
 }
 
-// allow reports whether an address may be read: the longest pattern that matches decides, and of two the one that allows.
+// allow reports whether an address may be read: the longest pattern that matches decides, and of two the one that
+// allows.
 func (r robotsRules) allow(address *url.URL) bool {
 	if r.closed {
 		return false

@@ -49,7 +49,8 @@ type Release struct {
 	Items         []string
 }
 
-// Firm is what is known of one firm. The pages are written from it; what changes one of its fields changes every page that states it.
+// Firm is what is known of one firm. The pages are written from it; what changes one of its fields changes every page
+// that states it.
 type Firm struct {
 	Name  string // Varna Optics
 	Pages []*Page
@@ -74,7 +75,8 @@ var (
 		Viborg Warsaw Xanthi Ystad Zermatt Ancona Bergamo Chester Delft Elgin Fulda Genoa`)
 	seconds = []string{"Optics", "Pumps", "Ferries", "Textiles", "Instruments"}
 	towns   = strings.Fields("Ashby Colne Dorking Enfield Fareham Goole Hexham Ilkley Kendal Louth")
-	people  = []string{"Ada Lind", "Boris Hale", "Clara Venn", "Dmitri Osk", "Edith Marr", "Felix Roth", "Greta Sand", "Hugo Pell"}
+	people  = []string{"Ada Lind", "Boris Hale", "Clara Venn", "Dmitri Osk", "Edith Marr", "Felix Roth",
+		"Greta Sand", "Hugo Pell"}
 )
 
 // newFirm writes down firm i; its figures are its own.
@@ -113,12 +115,15 @@ func newFirm(i int) *Firm {
 		},
 		Answers: [][2]string{
 			{"How long do repairs take?", fmt.Sprintf("Repairs at %s take %s working days on average.", name, n(11))},
-			{"How long are spare parts kept?", fmt.Sprintf("%s keeps spare parts for %s months after the last sale.", name, n(120))},
+			{"How long are spare parts kept?", fmt.Sprintf("%s keeps spare parts for %s months after the last sale.",
+				name, n(120))},
 			{"Where can I buy?", fmt.Sprintf("The products of %s are sold by %s dealers.", name, n(540))},
 		},
 		Releases: []Release{
-			{"4.2", "12 January 2026", []string{fmt.Sprintf("The firmware of %s starts in %s milliseconds.", name, n(340)), "Fixes a crash when the battery is removed."}},
-			{"4.1", "3 November 2025", []string{fmt.Sprintf("Adds support for %s further sensors of %s.", n(14), name), "New translations."}},
+			{"4.2", "12 January 2026", []string{fmt.Sprintf("The firmware of %s starts in %s milliseconds.", name, n(340)),
+				"Fixes a crash when the battery is removed."}},
+			{"4.1", "3 November 2025", []string{fmt.Sprintf("Adds support for %s further sensors of %s.", n(14), name),
+				"New translations."}},
 			{"4.0", "20 June 2025", []string{fmt.Sprintf("%s now stores %s measurements on the device.", name, k(20000))}},
 		},
 		PressLines: []string{
@@ -162,8 +167,10 @@ func newFirm(i int) *Firm {
 }
 
 var titles = map[string]string{
-	Article: "%s - The Free Compendium", News: "%s plans a second plant | Daily Courier", Products: "Products and prices of %s", Questions: "%s: questions and answers",
-	Changelog: "Change log of the firmware of %s", Press: "%s reports on the year 2025", Forum: "Experience with %s? - Workshop forum",
+	Article: "%s - The Free Compendium", News: "%s plans a second plant | Daily Courier",
+	Products: "Products and prices of %s", Questions: "%s: questions and answers",
+	Changelog: "Change log of the firmware of %s", Press: "%s reports on the year 2025",
+	Forum:   "Experience with %s? - Workshop forum",
 	Listing: "Stock of %s", Live: "%s: status of the plant", About: "About %s",
 }
 

@@ -10,8 +10,8 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// search answers as SearXNG does; pages that share more words with the query come first. It finds what is delivered and what is away for a
-// time, with what it has of it, but not what is gone.
+// search answers as SearXNG does; pages that share more words with the query come first. It finds what is delivered
+// and what is away for a time, with what it has of it, but not what is gone.
 func (w *Web) search(rw http.ResponseWriter, r *http.Request) {
 	type found struct {
 		URL     string  `json:"url"`
@@ -38,10 +38,13 @@ func (w *Web) search(rw http.ResponseWriter, r *http.Request) {
 					best, content = s, strings.Join(lines[i:min(i+2, len(lines))], " ")
 				}
 			}
-			results = append(results, found{URL: w.url(f, p), Title: p.Title, Content: clip(content), Engine: "web", Score: score})
+			results = append(results, found{URL: w.url(f, p), Title: p.Title, Content: clip(content),
+				Engine: "web", Score: score})
 		}
 	}
-	slices.SortStableFunc(results, func(a, b found) int { return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.URL, b.URL)) })
+	slices.SortStableFunc(results, func(a, b found) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.URL, b.URL))
+	})
 	results = results[:min(10, len(results))]
 	for _, r := range results {
 		w.shown = append(w.shown, r.Content)

@@ -1,7 +1,8 @@
-// Package firmstest is a second small web for tests, with other pages than corpustest: of every firm an encyclopedia's article, news with
-// advertisements, a table of products, questions and answers, a change log, a press release, a forum's thread, a listing in JSON, a page
-// that is never twice the same, and a page with lists. They are delivered as the web does it: with an ETag, a Last-Modified or neither,
-// gzipped, moved, gone, away for a night, behind a login, forbidden to robots.
+// Package firmstest is a second small web for tests, with other pages than corpustest: of every firm an encyclopedia's
+// article, news with advertisements, a table of products, questions and answers, a change log, a press release, a
+// forum's thread, a listing in JSON, a page that is never twice the same, and a page with lists. They are delivered as
+// the web does it: with an ETag, a Last-Modified or neither, gzipped, moved, gone, away for a night, behind a login,
+// forbidden to robots.
 //
 // Edits are what may happen to a firm's pages from one night to the next, each with what there is to tell of it.
 package firmstest
@@ -161,7 +162,9 @@ func (w *Web) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 		http.Redirect(rw, r, "/login?next="+r.URL.Path, http.StatusFound)
 		return
 	case "empty": // scripts would build it
-		_, _ = fmt.Fprint(rw, "<!doctype html><html><head><title>Loading</title></head><body><div id=root></div><script src=/app.js></script></body></html>")
+		_, _ = fmt.Fprint(rw,
+			"<!doctype html><html><head><title>Loading</title></head><body><div id=root></div><script "+
+				"src=/app.js></script></body></html>")
 		return
 	case "consent":
 		_, _ = fmt.Fprint(rw, consentPage)

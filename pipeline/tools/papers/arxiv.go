@@ -14,11 +14,9 @@ import (
 	"golang.org/x/net/html/charset"
 )
 
-// What arXiv's terms of use allow to all machines of one user together: one request in three seconds, on one connection.
-const (
-	ArXivPace  = "papers:" + ArXiv // key of the turns
-	ArXivEvery = 3 * time.Second
-)
+// arXivEvery is what arXiv's terms of use allow to all machines of one user together: one request in three seconds, on
+// one connection.
+const arXivEvery = 3 * time.Second
 
 // isWithdrawn matches what an author writes in the comment or in the place of the abstract.
 var isWithdrawn = regexp.MustCompile(`(?i)^\s*this (?:paper|article|manuscript|submission|work) (?:has been|was|is) withdrawn|\bwithdrawn by (?:the )?(?:author|arxiv)`)
@@ -28,7 +26,7 @@ var isWithdrawn = regexp.MustCompile(`(?i)^\s*this (?:paper|article|manuscript|s
 func arXiv(s Settings) service {
 	address := s.address(ArXiv, "https://export.arxiv.org/api/query")
 	return service{
-		every: ArXivEvery, atOnce: 1, single: true, twice: true,
+		every: arXivEvery, atOnce: 1, single: true, twice: true,
 		accept: []string{"application/atom+xml", "application/xml", "text/xml"},
 		request: func(q Query) (string, url.Values, http.Header) {
 			return address, url.Values{
@@ -87,8 +85,10 @@ func decodeArXiv(body []byte) ([]Paper, error) {
 			return nil, fmt.Errorf("%w: %.200q", ErrQuery, e.Summary)
 		}
 		p := Paper{
-			Title: e.Title, Authors: e.Authors, Abstract: strings.Join(strings.Fields(e.Summary), " "), ArXiv: canonicalArXiv(e.ID), Date: e.Published,
-			URL: e.ID, Venue: "arXiv", Kind: KindPreprint, Retracted: isWithdrawn.MatchString(e.Comment) || isWithdrawn.MatchString(e.Summary),
+			Title: e.Title, Authors: e.Authors, Abstract: strings.Join(strings.Fields(e.Summary), " "),
+			ArXiv: canonicalArXiv(e.ID), Date: e.Published,
+			URL: e.ID, Venue: "arXiv", Kind: KindPreprint, Retracted: isWithdrawn.MatchString(e.Comment) ||
+				isWithdrawn.MatchString(e.Summary),
 		}
 		for _, l := range e.Links {
 			if l.Title == "pdf" {

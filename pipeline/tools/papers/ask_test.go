@@ -183,9 +183,6 @@ func TestLimits(t *testing.T) {
 			t.Errorf("%s: every %s, want %s", name, got, want)
 		}
 	}
-	if papers.ArXivEvery != 3*time.Second || papers.ArXivPace != "papers:arxiv" {
-		t.Errorf("arXiv: every %s under %s", papers.ArXivEvery, papers.ArXivPace)
-	}
 }
 
 // arXiv wants one connection: workers keep the time apart that it needs for an answer.

@@ -11,8 +11,9 @@ import (
 	"time"
 )
 
-// crossref asks GET /works (api.crossref.org). It says in the header of each answer how many requests it allows; with an
-// address of the operator these are more. Until the first answer they are those that it announced for lists of works.
+// crossref asks GET /works (api.crossref.org). It says in the header of each answer how many requests it allows; with
+// an address of the operator these are more. Until the first answer they are those that it announced for lists of
+// works.
 func crossref(s Settings) service {
 	address := s.address(Crossref, "https://api.crossref.org/works")
 	every, atOnce := time.Second, 1
@@ -101,9 +102,12 @@ type crossrefWork struct {
 }
 
 var crossrefKinds = map[string]string{
-	"journal-article": KindArticle, "posted-content": KindPreprint, "proceedings-article": KindConference, "book": KindBook,
-	"monograph": KindBook, "edited-book": KindBook, "reference-book": KindBook, "book-chapter": KindChapter, "book-section": KindChapter,
-	"book-part": KindChapter, "reference-entry": KindChapter, "dissertation": KindThesis, "report": KindReport, "dataset": KindDataset,
+	"journal-article": KindArticle, "posted-content": KindPreprint, "proceedings-article": KindConference,
+	"book":      KindBook,
+	"monograph": KindBook, "edited-book": KindBook, "reference-book": KindBook, "book-chapter": KindChapter,
+	"book-section": KindChapter,
+	"book-part":    KindChapter, "reference-entry": KindChapter, "dissertation": KindThesis, "report": KindReport,
+	"dataset": KindDataset,
 }
 
 // decodeCrossref reads a list of works. Entries that are no works, such as journals and figures, are left out.
@@ -121,7 +125,8 @@ func decodeCrossref(body []byte) ([]Paper, error) {
 	}
 	return each(*answer.Message.Items, func(w crossrefWork) (Paper, bool) {
 		p := Paper{
-			Title: plain(first(w.Title)), Abstract: plain(w.Abstract), Venue: plain(first(w.Container)), CitedBy: w.CitedBy, URL: w.URL,
+			Title: plain(first(w.Title)), Abstract: plain(w.Abstract), Venue: plain(first(w.Container)),
+			CitedBy: w.CitedBy, URL: w.URL,
 			Kind: crossrefKinds[w.Type],
 		}
 		if sub := plain(first(w.Subtitle)); sub != "" && !strings.Contains(strings.ToLower(p.Title), strings.ToLower(sub)) {
@@ -144,7 +149,8 @@ func decodeCrossref(body []byte) ([]Paper, error) {
 			}
 		}
 		for _, u := range w.Updated {
-			p.Retracted = p.Retracted || slices.Contains([]string{"retraction", "withdrawal", "removal"}, strings.ToLower(u.Type))
+			p.Retracted = p.Retracted || slices.Contains([]string{"retraction", "withdrawal", "removal"},
+				strings.ToLower(u.Type))
 		}
 		return p, p.Kind != "" && len(w.Updates) == 0
 	})

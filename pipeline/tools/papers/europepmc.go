@@ -22,7 +22,8 @@ func europePMC(s Settings) service {
 			if q.From != 0 || q.To != 0 {
 				query += " AND (PUB_YEAR:[" + year(q.From, "1500") + " TO " + year(q.To, "2099") + "])"
 			}
-			return address, url.Values{"query": {query}, "format": {"json"}, "resultType": {"core"}, "pageSize": {strconv.Itoa(q.Limit)}}, nil
+			return address, url.Values{"query": {query}, "format": {"json"}, "resultType": {"core"},
+				"pageSize": {strconv.Itoa(q.Limit)}}, nil
 		},
 		decode: decodeEuropePMC,
 	}
@@ -123,6 +124,7 @@ func decodeEuropePMC(body []byte) ([]Paper, error) {
 		for _, c := range r.Corrections.Correction {
 			p.Retracted = p.Retracted || slices.Contains([]string{"retraction in", "retractionin"}, strings.ToLower(c.Type))
 		}
-		return p, r.Source != "PAT" && !strings.Contains(types, "retraction of publication") && !strings.Contains(types, "erratum")
+		return p, r.Source != "PAT" && !strings.Contains(types, "retraction of publication") &&
+			!strings.Contains(types, "erratum")
 	})
 }

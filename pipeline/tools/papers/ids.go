@@ -33,7 +33,8 @@ func canonicalDOI(s string) string {
 	return s
 }
 
-// canonicalArXiv returns an arXiv id without version, whether it comes as an id, an address or a DOI; empty: it is none.
+// canonicalArXiv returns an arXiv id without version, whether it comes as an id, an address or a DOI; empty: it is
+// none.
 func canonicalArXiv(s string) string {
 	s = strings.ToLower(strings.TrimSpace(s))
 	if doi := canonicalDOI(s); strings.HasPrefix(doi, arXivDOI) {
@@ -120,7 +121,8 @@ func (p Paper) landing() string {
 func webAddress(s string) string {
 	s = strings.TrimSpace(s)
 	u, err := url.Parse(s)
-	if err != nil || u.Host == "" || u.User != nil || u.Scheme != "https" && u.Scheme != "http" || len(s) > 2000 || strings.ContainsAny(s, " \t\r\n<>\"") {
+	if err != nil || u.Host == "" || u.User != nil || u.Scheme != "https" && u.Scheme != "http" || len(s) > 2000 ||
+		strings.ContainsAny(s, " \t\r\n<>\"") {
 		return ""
 	}
 	return s

@@ -10,13 +10,18 @@ import (
 
 // Elements of JATS, HTML and MathML, without a prefix.
 var (
-	blocks = []string{"p", "title", "sec", "br", "list", "list-item", "ul", "ol", "li", "h1", "h2", "h3", "h4", "h5", "h6", "div", "abstract", "disp-quote", "disp-formula"}
-	inline = []string{"i", "b", "u", "em", "strong", "sub", "sup", "a", "span", "tt", "italic", "bold", "sc", "underline", "monospace", "styled-content", "ext-link", "uri", "xref", "inline-formula", "alternatives", "tex-math", "inline-graphic", "named-content", "script", "style"}
-	maths  = []string{"math", "semantics", "annotation", "mrow", "mi", "mn", "mo", "mtext", "mspace", "mstyle", "msub", "msup", "msubsup", "mfrac", "msqrt", "mroot", "mover", "munder", "munderover", "mfenced", "mtable", "mtr", "mtd"}
+	blocks = []string{"p", "title", "sec", "br", "list", "list-item", "ul", "ol", "li", "h1", "h2", "h3", "h4", "h5", "h6",
+		"div", "abstract", "disp-quote", "disp-formula"}
+	inline = []string{"i", "b", "u", "em", "strong", "sub", "sup", "a", "span", "tt", "italic", "bold", "sc", "underline",
+		"monospace", "styled-content", "ext-link", "uri", "xref", "inline-formula", "alternatives", "tex-math",
+		"inline-graphic", "named-content", "script", "style"}
+	maths = []string{"math", "semantics", "annotation", "mrow", "mi", "mn", "mo", "mtext", "mspace", "mstyle", "msub",
+		"msup", "msubsup", "mfrac", "msqrt", "mroot", "mover", "munder", "munderover", "mfenced", "mtable", "mtr", "mtd"}
 	// unread are elements whose text is a formula once more, in another notation, or no text.
 	unread = []string{"tex-math", "annotation", "script", "style"}
 	// between are the signs before the second and third part of a formula: without them 10 to the power of 5 would be 105.
-	between = map[string][]string{"msup": {"^"}, "msub": {"_"}, "msubsup": {"_", "^"}, "mfrac": {"/"}, "munderover": {"_", "^"}}
+	between = map[string][]string{"msup": {"^"}, "msub": {"_"}, "msubsup": {"_", "^"}, "mfrac": {"/"},
+		"munderover": {"_", "^"}}
 )
 
 // plain returns the text of what may hold markup of JATS, HTML or MathML, even escaped markup. A sign such as < that is

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// fused is the constant of reciprocal rank fusion (Cormack, Clarke, Büttcher 2009): how much less the first place of one
-// list counts than good places of several.
+// fused is the constant of reciprocal rank fusion (Cormack, Clarke, Büttcher 2009): how much less the first place of
+// one list counts than good places of several.
 const fused = 60
 
 // authority orders providers by how much their facts are worth: first who has them from the publisher.
@@ -20,10 +20,10 @@ type record struct {
 	rank     int // from 1
 }
 
-// Merge makes one list of the answers, best first. Entries are one work when they share a DOI, an arXiv id or an id of PubMed;
-// else when they have the same title, the same first author and years at most one apart, and are not two published
-// versions with a DOI each. Works are ranked by reciprocal rank fusion; retracted ones are last. The order of the answers
-// makes no difference.
+// Merge makes one list of the answers, best first. Entries are one work when they share a DOI, an arXiv id or an id of
+// PubMed; else when they have the same title, the same first author and years at most one apart, and are not two
+// published versions with a DOI each. Works are ranked by reciprocal rank fusion; retracted ones are last. The order
+// of the answers makes no difference.
 func Merge(answers []Answer) []Paper {
 	groups := byTitle(byID(records(answers)))
 	type ranked struct {
@@ -146,7 +146,9 @@ func alike(group, other []record, r record) bool {
 			return ""
 		}
 		return m.DOI
-	}) && !conflict(group, other, func(m record) string { return m.ArXiv }) && !conflict(group, other, func(m record) string { return m.PMID })
+	}) && !conflict(group, other, func(m record) string {
+		return m.ArXiv
+	}) && !conflict(group, other, func(m record) string { return m.PMID })
 }
 
 // conflict reports whether both groups have an id of one kind, and not the same.
@@ -160,7 +162,9 @@ func conflict(a, b []record, id func(record) string) bool {
 		return out
 	}
 	left, right := ids(a), ids(b)
-	return len(left) > 0 && len(right) > 0 && !slices.ContainsFunc(left, func(s string) bool { return slices.Contains(right, s) })
+	return len(left) > 0 && len(right) > 0 && !slices.ContainsFunc(left, func(s string) bool {
+		return slices.Contains(right, s)
+	})
 }
 
 // score adds up what a work's best place in each list is worth.
@@ -181,7 +185,8 @@ func score(group []record) (sum int) {
 func combine(group []record) Paper {
 	group = slices.Clone(group)
 	slices.SortStableFunc(group, func(a, b record) int {
-		return cmp.Or(cmp.Compare(preprint(a), preprint(b)), cmp.Compare(slices.Index(authority, a.provider), slices.Index(authority, b.provider)), cmp.Compare(a.rank, b.rank))
+		return cmp.Or(cmp.Compare(preprint(a), preprint(b)), cmp.Compare(slices.Index(authority, a.provider),
+			slices.Index(authority, b.provider)), cmp.Compare(a.rank, b.rank))
 	})
 	p := Paper{}
 	for _, r := range group {

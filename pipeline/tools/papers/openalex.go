@@ -11,8 +11,9 @@ import (
 	"time"
 )
 
-// openAlex asks GET /works (developers.openalex.org). A key is free and allows 1,000 searches a day, about ten go without;
-// then it answers 429 with a Retry-After of hours. An address of the operator (mailto) has no effect since 2026-02-13.
+// openAlex asks GET /works (developers.openalex.org). A key is free and allows 1,000 searches a day, about ten go
+// without; then it answers 429 with a Retry-After of hours. An address of the operator (mailto) has no effect since
+// 2026-02-13.
 func openAlex(s Settings) service {
 	address := s.address(OpenAlex, "https://api.openalex.org/works")
 	return service{
@@ -110,7 +111,8 @@ func decodeOpenAlex(body []byte) ([]Paper, error) {
 		if p.Kind == KindArticle && w.Primary.Source.Type == "repository" && w.Primary.Version == "submittedVersion" {
 			p.Kind = KindPreprint
 		}
-		return p, !w.Paratext && !slices.Contains([]string{"paratext", "peer-review", "supplementary-materials", "erratum", "retraction", "grant"}, w.Type)
+		return p, !w.Paratext && !slices.Contains([]string{"paratext", "peer-review", "supplementary-materials", "erratum",
+			"retraction", "grant"}, w.Type)
 	})
 }
 
@@ -122,7 +124,8 @@ func invert(index map[string][]int) string {
 	places := map[int]string{}
 	for word, at := range index {
 		for _, n := range at {
-			if n >= 0 && n < maxPosition && (places[n] == "" || word < places[n]) { // two words in one place: always the same one
+			// two words in one place: always the same one
+			if n >= 0 && n < maxPosition && (places[n] == "" || word < places[n]) {
 				places[n] = word
 			}
 		}

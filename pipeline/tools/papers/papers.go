@@ -1,8 +1,8 @@
 // Package papers searches indexes of scientific literature and makes one list of what they answer.
 //
-// Each provider is a file: how it is asked, how its answer is read, how often it lets itself be asked. Search.Ask asks all at
-// once; one that is slow, broken or used up costs its own answer and no other. Merge, a pure function, recognises the same
-// work in several answers and ranks. It does not read papers, only what the indexes say of them.
+// Each provider is a file: how it is asked, how its answer is read, how often it lets itself be asked. Search.Ask asks
+// all at once; one that is slow, broken or used up costs its own answer and no other. Merge, a pure function,
+// recognises the same work in several answers and ranks. It does not read papers, only what the indexes say of them.
 //
 // Start with New, Search.Ask and Merge.
 package papers
@@ -41,7 +41,8 @@ func Label(name string) string {
 }
 
 var labels = map[string]string{
-	ArXiv: "arXiv", Crossref: "Crossref", EuropePMC: "Europe PMC", OpenAlex: "OpenAlex", SemanticScholar: "Semantic Scholar",
+	ArXiv: "arXiv", Crossref: "Crossref", EuropePMC: "Europe PMC", OpenAlex: "OpenAlex",
+	SemanticScholar: "Semantic Scholar",
 }
 
 // Kinds of papers; a kind that no provider tells is empty.
@@ -57,7 +58,8 @@ const (
 	KindDataset    = "dataset"
 )
 
-// Paper is what indexes say of one work. All texts are one line of plain text but for Abstract, which may have paragraphs.
+// Paper is what indexes say of one work. All texts are one line of plain text but for Abstract, which may have
+// paragraphs.
 type Paper struct {
 	Title     string // without a mark of retraction
 	Authors   []string
@@ -118,8 +120,8 @@ func New(s Settings) (*Search, error) {
 // address returns where a provider is.
 func (s Settings) address(name, own string) string { return cmp.Or(s.Addresses[name], own) }
 
-// Answer is what one provider said: papers in its own order, or an error. A *fetch.StatusError or *fetch.RefusedError is
-// in the error's chain, or ErrFormat, ErrQuery, ErrTurn, or context.DeadlineExceeded for one that was too slow.
+// Answer is what one provider said: papers in its own order, or an error. A *fetch.StatusError or *fetch.RefusedError
+// is in the error's chain, or ErrFormat, ErrQuery, ErrTurn, or context.DeadlineExceeded for one that was too slow.
 type Answer struct {
 	Provider string // its name
 	Papers   []Paper

@@ -52,7 +52,8 @@ type provider struct {
 }
 
 func newProvider(name string, s service, settings Settings) *provider {
-	p := &provider{service: s, name: name, outside: settings.Outside, pace: settings.Pace, places: make(chan struct{}, s.atOnce)}
+	p := &provider{service: s, name: name, outside: settings.Outside, pace: settings.Pace,
+		places: make(chan struct{}, s.atOnce)}
 	p.between.Store(int64(s.every))
 	return p
 }
@@ -88,7 +89,8 @@ func (p *provider) once(ctx context.Context, q Query) ([]Paper, error) {
 	}
 	address, query, header := p.request(q)
 	start := time.Now()
-	response, err := p.outside.Do(ctx, fetch.Request{URL: address + "?" + query.Encode(), Header: header, Accept: p.accept, MaxBytes: maxAnswer})
+	response, err := p.outside.Do(ctx, fetch.Request{URL: address + "?" + query.Encode(), Header: header, Accept: p.accept,
+		MaxBytes: maxAnswer})
 	if p.single {
 		p.between.Store(int64(max(p.every, time.Since(start))))
 	}

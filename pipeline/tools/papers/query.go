@@ -12,9 +12,10 @@ import (
 
 // Query is what is looked for.
 type Query struct {
-	Terms    []string // words, and phrases of several words with a space between them; without any sign of a query language
-	From, To int      // years of publication, both included; 0: open
-	Limit    int      // papers of one provider, at most
+	// words, and phrases of several words with a space between them; without any sign of a query language
+	Terms    []string
+	From, To int // years of publication, both included; 0: open
+	Limit    int // papers of one provider, at most
 }
 
 // Limits of a query: every provider takes this much.
@@ -28,8 +29,8 @@ var (
 	quoted    = regexp.MustCompile(`"[^"]*"`)
 )
 
-// ParseQuery reads keywords, phrases in double quotes and a range of years such as 2020..2024, 2020.. or ..2019. Whatever
-// a query language could mean by a sign is dropped, operators too: the indexes do not share one.
+// ParseQuery reads keywords, phrases in double quotes and a range of years such as 2020..2024, 2020.. or ..2019.
+// Whatever a query language could mean by a sign is dropped, operators too: the indexes do not share one.
 func ParseQuery(text string, limit int) Query {
 	q := Query{Limit: limit}
 	text = strings.NewReplacer("“", `"`, "”", `"`, "„", `"`).Replace(strings.ToValidUTF8(text, " "))
@@ -51,8 +52,8 @@ func ParseQuery(text string, limit int) Query {
 	return q
 }
 
-// Key returns the form by which equal queries are recognised: their words in any order and case, and their years. A query
-// without words yields the empty string.
+// Key returns the form by which equal queries are recognised: their words in any order and case, and their years. A
+// query without words yields the empty string.
 func (q Query) Key() string {
 	key := topicqueue.CanonicalQuery(strings.Join(q.Terms, " "))
 	if key != "" && (q.From != 0 || q.To != 0) {
@@ -62,7 +63,8 @@ func (q Query) Key() string {
 }
 
 func (q *Query) add(term string) {
-	if term = strings.TrimSpace(clip(term, maxTerm)); term != "" && len(q.Terms) < maxTerms && !slices.Contains(q.Terms, term) {
+	if term = strings.TrimSpace(clip(term, maxTerm)); term != "" && len(q.Terms) < maxTerms &&
+		!slices.Contains(q.Terms, term) {
 		q.Terms = append(q.Terms, term)
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// semanticScholar asks GET /graph/v1/paper/search (api.semanticscholar.org/api-docs). With a key it allows one request a
-// second; without one all who have none share what it allows, and a refusal is likely.
+// semanticScholar asks GET /graph/v1/paper/search (api.semanticscholar.org/api-docs). With a key it allows one request
+// a second; without one all who have none share what it allows, and a refusal is likely.
 func semanticScholar(s Settings) service {
 	address := s.address(SemanticScholar, "https://api.semanticscholar.org/graph/v1/paper/search")
 	every := 3 * time.Second
@@ -26,7 +26,8 @@ func semanticScholar(s Settings) service {
 		accept: []string{"application/json"},
 		request: func(q Query) (string, url.Values, http.Header) {
 			query := url.Values{
-				"query":  {strings.ReplaceAll(q.text(false), "-", " ")}, // a word with a hyphen is never found, says the documentation
+				// a word with a hyphen is never found, says the documentation
+				"query":  {strings.ReplaceAll(q.text(false), "-", " ")},
 				"limit":  {strconv.Itoa(q.Limit)},
 				"fields": {"title,abstract,authors,year,publicationDate,venue,journal,externalIds,openAccessPdf,citationCount,publicationTypes,url"},
 			}
@@ -79,8 +80,10 @@ func decodeSemanticScholar(body []byte) ([]Paper, error) {
 	}
 	return each(answer.Data, func(s semanticScholarPaper) (Paper, bool) {
 		p := Paper{
-			Title: plain(s.Title), Abstract: plain(s.Abstract), ArXiv: canonicalArXiv(s.IDs.ArXiv), PMID: canonicalPMID(s.IDs.PubMed),
-			PMCID: canonicalPMCID(s.IDs.PubMedCentral), Venue: s.Venue, Date: date(s.Date), CitedBy: s.CitedBy, URL: s.URL, PDF: s.PDF.URL,
+			Title: plain(s.Title), Abstract: plain(s.Abstract), ArXiv: canonicalArXiv(s.IDs.ArXiv),
+			PMID:  canonicalPMID(s.IDs.PubMed),
+			PMCID: canonicalPMCID(s.IDs.PubMedCentral), Venue: s.Venue, Date: date(s.Date), CitedBy: s.CitedBy, URL: s.URL,
+			PDF: s.PDF.URL,
 		}
 		if p.Venue == "" {
 			p.Venue = s.Journal.Name

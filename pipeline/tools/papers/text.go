@@ -66,7 +66,8 @@ func (p Paper) normal() Paper {
 		p.Abstract = clip(p.Abstract, maxAbstract)
 		p.Abstract = p.Abstract[:max(strings.LastIndexAny(p.Abstract, " \n"), 0)]
 	}
-	if len(strings.Fields(p.Abstract)) < leastWords && len([]rune(p.Abstract)) < 60 { // a language without spaces has one word
+	// a language without spaces has one word
+	if len(strings.Fields(p.Abstract)) < leastWords && len([]rune(p.Abstract)) < 60 {
 		p.Abstract = ""
 	}
 	authors := make([]string, 0, len(p.Authors))

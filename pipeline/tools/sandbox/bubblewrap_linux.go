@@ -51,7 +51,8 @@ func NewBubblewrap(ctx context.Context, limits Limits) (Sandbox, error) {
 	if b.bwrap, err = exec.LookPath("bwrap"); err != nil {
 		return nil, errors.New("bubblewrap is not installed")
 	}
-	for _, path := range []string{"/usr/bin/python3", "/usr/local/bin/python3"} { // not one in somebody's home, which would not be there
+	// not one in somebody's home, which would not be there
+	for _, path := range []string{"/usr/bin/python3", "/usr/local/bin/python3"} {
 		if b.python, err = filepath.EvalSymlinks(path); err == nil {
 			break
 		}
@@ -76,7 +77,8 @@ func (b *Bubblewrap) arguments() []string {
 	id := strconv.Itoa(nobody)
 	args := []string{
 		"--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try",
-		"--uid", id, "--gid", id, "--hostname", "sandbox", "--cap-drop", "ALL", "--new-session", "--die-with-parent", "--clearenv",
+		"--uid", id, "--gid", id, "--hostname", "sandbox", "--cap-drop", "ALL", "--new-session",
+		"--die-with-parent", "--clearenv",
 	}
 	for _, e := range environment {
 		args = append(args, "--setenv", e[0], e[1])
@@ -102,7 +104,8 @@ func (b *Bubblewrap) arguments() []string {
 		args = append(args, "--dev-bind", device, device)
 	}
 	return append(args,
-		"--size", strconv.Itoa(b.limits.Disk), "--perms", "0700", "--tmpfs", scratchDir, "--remount-ro", "/", "--chdir", scratchDir,
+		"--size", strconv.Itoa(b.limits.Disk), "--perms", "0700", "--tmpfs", scratchDir, "--remount-ro", "/",
+		"--chdir", scratchDir,
 		"--seccomp", strconv.Itoa(filterFD), "--info-fd", strconv.Itoa(infoFD),
 		b.python, "-B", "-s", "-c", bootSource)
 }
@@ -126,7 +129,8 @@ func (b *Bubblewrap) Run(ctx context.Context, program string) (Outcome, error) {
 	cmd.Env = []string{"PATH=/usr/bin:/bin"}
 	cmd.Dir = "/"
 	cmd.Stdin = bytes.NewReader(given{
-		Program: program, Chart: chartSource, Work: scratchDir, Export: &export{FD: exportFD, MaxFiles: maxFigures, MaxBytes: maxFigureBytes},
+		Program: program, Chart: chartSource, Work: scratchDir, Export: &export{FD: exportFD, MaxFiles: maxFigures,
+			MaxBytes: maxFigureBytes},
 		Rlimits: map[string]int{
 			"RLIMIT_AS": b.limits.Memory, "RLIMIT_CPU": int(b.limits.Time/time.Second) + 1, "RLIMIT_FSIZE": b.limits.Disk,
 			"RLIMIT_NPROC": 64, "RLIMIT_NOFILE": 64, "RLIMIT_CORE": 0, "RLIMIT_MEMLOCK": 0, "RLIMIT_MSGQUEUE": 0,
@@ -164,7 +168,8 @@ func (b *Bubblewrap) Run(ctx context.Context, program string) (Outcome, error) {
 	pipes[2].closeReader()
 	<-watched
 	_ = pipes[0].r.SetReadDeadline(time.Now().Add(cmd.WaitDelay)) // nobody can have it open any more
-	out := Outcome{Stdout: stdout.String(), Stderr: stderr.String(), Files: decodeFigures(<-exported), Took: time.Since(start)}
+	out := Outcome{Stdout: stdout.String(), Stderr: stderr.String(), Files: decodeFigures(<-exported),
+		Took: time.Since(start)}
 	if ctx.Err() != nil {
 		return Outcome{}, context.Cause(ctx)
 	}
@@ -186,8 +191,8 @@ func (b *Bubblewrap) Run(ctx context.Context, program string) (Outcome, error) {
 	return out, nil
 }
 
-// watchFiles counts the files of the scratch directory until ctx ends. No limit of the kernel does: of a small file only
-// the data counts, and millions of empty ones fill its memory. info: what bwrap says about itself.
+// watchFiles counts the files of the scratch directory until ctx ends. No limit of the kernel does: of a small file
+// only the data counts, and millions of empty ones fill its memory. info: what bwrap says about itself.
 func watchFiles(ctx context.Context, info io.Reader, limit int, full func()) {
 	var about struct {
 		PID int `json:"child-pid"`

@@ -9,23 +9,25 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// denied are system calls that no computation needs: the network, processes, other processes' memory, mounts, kernel objects
-// whose memory no limit counts, and what has most often been the way into a kernel.
+// denied are system calls that no computation needs: the network, processes, other processes' memory, mounts, kernel
+// objects whose memory no limit counts, and what has most often been the way into a kernel.
 var denied = append([]uint32{
 	unix.SYS_SOCKET, unix.SYS_PTRACE, unix.SYS_PROCESS_VM_READV, unix.SYS_PROCESS_VM_WRITEV, unix.SYS_KCMP,
 	unix.SYS_PIDFD_OPEN, unix.SYS_PIDFD_GETFD, unix.SYS_PIDFD_SEND_SIGNAL,
-	unix.SYS_UNSHARE, unix.SYS_SETNS, unix.SYS_MOUNT, unix.SYS_UMOUNT2, unix.SYS_PIVOT_ROOT, unix.SYS_CHROOT, unix.SYS_MOVE_MOUNT,
+	unix.SYS_UNSHARE, unix.SYS_SETNS, unix.SYS_MOUNT, unix.SYS_UMOUNT2, unix.SYS_PIVOT_ROOT, unix.SYS_CHROOT,
+	unix.SYS_MOVE_MOUNT,
 	unix.SYS_OPEN_TREE, unix.SYS_FSOPEN, unix.SYS_FSCONFIG, unix.SYS_FSMOUNT, unix.SYS_FSPICK, unix.SYS_MOUNT_SETATTR,
 	unix.SYS_BPF, unix.SYS_PERF_EVENT_OPEN, unix.SYS_USERFAULTFD, unix.SYS_IO_URING_SETUP, unix.SYS_IO_URING_ENTER,
 	unix.SYS_IO_URING_REGISTER, unix.SYS_KEYCTL, unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY, unix.SYS_PERSONALITY,
 	unix.SYS_MEMFD_CREATE, unix.SYS_MEMFD_SECRET, unix.SYS_SHMGET, unix.SYS_MSGGET, unix.SYS_SEMGET, unix.SYS_MQ_OPEN,
-	unix.SYS_FANOTIFY_INIT, unix.SYS_INOTIFY_INIT1, unix.SYS_OPEN_BY_HANDLE_AT, unix.SYS_NAME_TO_HANDLE_AT, unix.SYS_VMSPLICE,
+	unix.SYS_FANOTIFY_INIT, unix.SYS_INOTIFY_INIT1, unix.SYS_OPEN_BY_HANDLE_AT, unix.SYS_NAME_TO_HANDLE_AT,
+	unix.SYS_VMSPLICE,
 	unix.SYS_INIT_MODULE, unix.SYS_FINIT_MODULE, unix.SYS_DELETE_MODULE, unix.SYS_KEXEC_LOAD, unix.SYS_KEXEC_FILE_LOAD,
 	unix.SYS_REBOOT, unix.SYS_SWAPON, unix.SYS_SWAPOFF, unix.SYS_QUOTACTL, unix.SYS_SYSLOG, unix.SYS_ACCT,
 }, deniedHere...)
 
-// callFilter returns a filter for seccomp, as bwrap reads it. Threads are allowed, processes are not. clone3, whose flags no
-// filter sees, is answered as if the kernel had none; the C library then takes clone.
+// callFilter returns a filter for seccomp, as bwrap reads it. Threads are allowed, processes are not. clone3, whose
+// flags no filter sees, is answered as if the kernel had none; the C library then takes clone.
 func callFilter() []byte {
 	const (
 		load    = unix.BPF_LD | unix.BPF_W | unix.BPF_ABS

@@ -9,16 +9,18 @@ import (
 	"github.com/tetratelabs/wazero/experimental"
 )
 
-// withMemory lets modules have memory of their own outside Go's heap: it grows without being copied and goes back to the
-// system with its module.
+// withMemory lets modules have memory of their own outside Go's heap: it grows without being copied and goes back to
+// the system with its module.
 func withMemory(ctx context.Context) context.Context {
-	return experimental.WithMemoryAllocator(ctx, experimental.MemoryAllocatorFunc(func(_, most uint64) experimental.LinearMemory {
-		all, err := syscall.Mmap(-1, 0, int(most), syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
-		if err != nil { // the machine is out of address space: the module gets none and cannot start
-			return &mapped{}
-		}
-		return &mapped{all: all}
-	}))
+	return experimental.WithMemoryAllocator(ctx,
+		experimental.MemoryAllocatorFunc(func(_, most uint64) experimental.LinearMemory {
+			all, err := syscall.Mmap(-1, 0, int(most), syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|
+				syscall.MAP_PRIVATE)
+			if err != nil { // the machine is out of address space: the module gets none and cannot start
+				return &mapped{}
+			}
+			return &mapped{all: all}
+		}))
 }
 
 type mapped struct{ all []byte }

@@ -1,9 +1,9 @@
-// Package sandbox runs Python programs that a model has written, and never with the rights of this process: no network, no
-// processes, no files but a scratch directory of their own, and limits on time, memory, output and files.
+// Package sandbox runs Python programs that a model has written, and never with the rights of this process: no
+// network, no processes, no files but a scratch directory of their own, and limits on time, memory, output and files.
 //
-// There are two: NewWASM, CPython as a WebAssembly module, which needs one file and works everywhere; and NewBubblewrap,
-// the system's Python behind namespaces and a system call filter, on Linux, after a probe that has proved that it isolates.
-// There is no third: where neither works, no program runs.
+// There are two: NewWASM, CPython as a WebAssembly module, which needs one file and works everywhere; and
+// NewBubblewrap, the system's Python behind namespaces and a system call filter, on Linux, after a probe that has
+// proved that it isolates. There is no third: where neither works, no program runs.
 //
 // What a program leaves is as hostile as the program. Figures admits only pictures, and SVG only without scripts and
 // outside references.
@@ -120,8 +120,10 @@ const scratchDir = "/scratch"
 
 // environment is all that a program sees of one. Sets of strings have the same order in every run.
 var environment = [][2]string{
-	{"HOME", scratchDir}, {"LANG", "C.UTF-8"}, {"PYTHONHASHSEED", "0"}, {"PYTHONDONTWRITEBYTECODE", "1"}, {"PYTHONUTF8", "1"},
-	{"PYTHONNOUSERSITE", "1"}, {"OPENBLAS_NUM_THREADS", "1"}, {"OMP_NUM_THREADS", "1"}, {"MPLBACKEND", "Agg"}, {"MPLCONFIGDIR", scratchDir + "/.matplotlib"},
+	{"HOME", scratchDir}, {"LANG", "C.UTF-8"}, {"PYTHONHASHSEED", "0"}, {"PYTHONDONTWRITEBYTECODE", "1"},
+	{"PYTHONUTF8", "1"},
+	{"PYTHONNOUSERSITE", "1"}, {"OPENBLAS_NUM_THREADS", "1"}, {"OMP_NUM_THREADS", "1"}, {"MPLBACKEND", "Agg"},
+	{"MPLCONFIGDIR", scratchDir + "/.matplotlib"},
 }
 
 // Causes that end a program from outside.

@@ -222,7 +222,8 @@ func (n *node) stat() sys.Stat_t {
 	if n.dir {
 		mode = fs.ModeDir | 0o700
 	}
-	return sys.Stat_t{Dev: 1, Ino: n.ino, Mode: mode, Nlink: uint64(n.links), Size: int64(len(n.data)), Atim: n.mtime, Mtim: n.mtime, Ctim: n.mtime}
+	return sys.Stat_t{Dev: 1, Ino: n.ino, Mode: mode, Nlink: uint64(n.links), Size: int64(len(n.data)), Atim: n.mtime,
+		Mtim: n.mtime, Ctim: n.mtime}
 }
 
 // handle is an open file or directory.

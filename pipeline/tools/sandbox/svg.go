@@ -43,10 +43,10 @@ func words(text string) map[string]bool {
 	return set
 }
 
-// CleanSVG writes an SVG picture anew from what a drawing needs: no scripts, no events, no references to anything outside,
-// and no parts that are drawn so often that showing them never ends. The error says why a text is no picture.
-// Its result is UTF-8 and unchanged by another CleanSVG. Show it as a picture of its own: inside another page its style
-// sheets and ids would be that page's.
+// CleanSVG writes an SVG picture anew from what a drawing needs: no scripts, no events, no references to anything
+// outside, and no parts that are drawn so often that showing them never ends. The error says why a text is no picture.
+// Its result is UTF-8 and unchanged by another CleanSVG. Show it as a picture of its own: inside another page its
+// style sheets and ids would be that page's.
 func CleanSVG(body []byte) ([]byte, error) {
 	dec := xml.NewDecoder(bytes.NewReader(body))
 	c := cleaner{parts: newParts()}
@@ -151,7 +151,8 @@ func (c *cleaner) harmless(element string, given []xml.Attr) []attribute {
 	written := map[string]bool{}
 	for _, a := range given {
 		name := a.Name.Local
-		if a.Name.Space != "" && a.Name.Space != xlinkSpace || a.Name.Space == xlinkSpace && name != "href" || !svgAttributes[name] || written[name] {
+		if a.Name.Space != "" && a.Name.Space != xlinkSpace || a.Name.Space == xlinkSpace && name != "href" ||
+			!svgAttributes[name] || written[name] {
 			continue
 		}
 		if name == "href" {
@@ -188,7 +189,8 @@ func (c *cleaner) harmlessReference(element, value string) bool {
 // them; and markers at each point of a line, which are as many as its points.
 func harmlessStyle(value string) bool {
 	rest := strings.ToLower(ownURL.ReplaceAllString(value, ""))
-	for _, bad := range []string{"url", "@", `\`, "javascript:", "expression", "image(", "image-set", "/*", "<", "marker"} {
+	for _, bad := range []string{"url", "@", `\`, "javascript:", "expression", "image(", "image-set", "/*",
+		"<", "marker"} {
 		if strings.Contains(rest, bad) {
 			return false
 		}

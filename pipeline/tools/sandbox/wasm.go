@@ -23,8 +23,8 @@ const KnownPython = "e5dc5a398b07b54ea8fdb503bf68fb583d533f10ec3f930963e02b9505f
 
 const pageBytes = 64 << 10 // of WebAssembly
 
-// WASM is CPython as a WebAssembly module: a program can reach what this file gives it, and nothing else. It is compiled at
-// the first run, and kept compiled in a directory.
+// WASM is CPython as a WebAssembly module: a program can reach what this file gives it, and nothing else. It is
+// compiled at the first run, and kept compiled in a directory.
 type WASM struct {
 	module string
 	sum    string
@@ -61,7 +61,8 @@ func (w *WASM) read() ([]byte, error) {
 		return nil, fmt.Errorf("read Python as WebAssembly: %w", err)
 	}
 	if sum := sha256.Sum256(body); hex.EncodeToString(sum[:]) != w.sum {
-		return nil, fmt.Errorf("%s has the SHA-256 %x and not %s: it is not the file that is known; to trust it, set code.python_wasm_sum to its sum",
+		return nil, fmt.Errorf("%s has the SHA-256 %x and not %s: it is not the file that is known; to trust it, set "+
+			"code.python_wasm_sum to its sum",
 			w.module, sum, w.sum)
 	}
 	return body, nil

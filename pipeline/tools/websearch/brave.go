@@ -23,7 +23,8 @@ var brave = service{
 		values := url.Values{
 			"q": {query}, "count": {strconv.Itoa(n)}, "result_filter": {"web"}, "text_decorations": {"false"},
 		}
-		return fetch.Request{URL: base + "/res/v1/web/search?" + values.Encode(), Header: http.Header{"X-Subscription-Token": {key}}}
+		return fetch.Request{URL: base + "/res/v1/web/search?" + values.Encode(),
+			Header: http.Header{"X-Subscription-Token": {key}}}
 	},
 	decode: decodeBrave,
 	operator: func(e *fetch.StatusError) string {

@@ -23,8 +23,8 @@ const (
 	patience        = 15 * time.Second // for a provider while there is another one
 )
 
-// Chain asks providers in their order: the next one when one fails, never when one finds nothing. It remembers which ones
-// are to be left alone. One Chain serves all runs of a process; safe for concurrent use.
+// Chain asks providers in their order: the next one when one fails, never when one finds nothing. It remembers which
+// ones are to be left alone. One Chain serves all runs of a process; safe for concurrent use.
 type Chain struct {
 	providers []*Provider
 	mu        sync.Mutex
@@ -54,8 +54,8 @@ func (e *FailedError) Error() string {
 	return strings.Join(all, "; ")
 }
 
-// Search asks for the n best results, as Provider.Search does. The error is a *FailedError when no provider could be asked
-// or answered, else context.Cause(ctx): ctx has ended.
+// Search asks for the n best results, as Provider.Search does. The error is a *FailedError when no provider could be
+// asked or answered, else context.Cause(ctx): ctx has ended.
 func (c *Chain) Search(ctx context.Context, query string, n int) (Found, error) {
 	var failed []*Error
 	ready, resting := c.sort(time.Now())

@@ -24,8 +24,8 @@ func decode(body []byte, into any) error {
 	return nil
 }
 
-// each decodes the items of a list by themselves, so that one that is odd costs no other. It fails when there are items and
-// all of them are odd.
+// each decodes the items of a list by themselves, so that one that is odd costs no other. It fails when there are
+// items and all of them are odd.
 func each[T any](list []json.RawMessage) ([]T, error) {
 	var out []T
 	var odd error

@@ -18,8 +18,10 @@ var exa = service{
 	most:  25, // more cost more
 	request: func(base, key, query string, n int) fetch.Request {
 		return fetch.Request{
-			Method: http.MethodPost, URL: base + "/search", Header: http.Header{"X-Api-Key": {key}, "Content-Type": {"application/json"}},
-			Body: jsonBody(map[string]any{"query": query, "type": "auto", "numResults": n, "contents": map[string]any{"highlights": true}}),
+			Method: http.MethodPost, URL: base + "/search",
+			Header: http.Header{"X-Api-Key": {key}, "Content-Type": {"application/json"}},
+			Body: jsonBody(map[string]any{"query": query, "type": "auto", "numResults": n,
+				"contents": map[string]any{"highlights": true}}),
 		}
 	},
 	decode:   decodeExa,
@@ -41,7 +43,8 @@ func decodeExa(body []byte) (a answer, err error) {
 	results, err := each[result](r.Results)
 	for _, h := range results {
 		a.hits = append(a.hits, hit{
-			title: h.Title, url: cmp.Or(h.URL, h.ID), date: h.PublishedDate, text: cmp.Or(strings.Join(h.Highlights, "\n"), h.Text),
+			title: h.Title, url: cmp.Or(h.URL, h.ID), date: h.PublishedDate,
+			text: cmp.Or(strings.Join(h.Highlights, "\n"), h.Text),
 		})
 	}
 	return a, err

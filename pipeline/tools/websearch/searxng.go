@@ -11,8 +11,8 @@ import (
 	"nightdesk/pipeline/tools/fetch"
 )
 
-// searxng is a metasearch engine that the operator runs: https://docs.searxng.org/dev/search_api.html. How many results it
-// gives is its own setting.
+// searxng is a metasearch engine that the operator runs: https://docs.searxng.org/dev/search_api.html. How many
+// results it gives is its own setting.
 var searxng = service{
 	name:  "searxng",
 	every: 100 * time.Millisecond, // the engines behind it see all of it
@@ -27,7 +27,8 @@ var searxng = service{
 	operator: func(e *fetch.StatusError) string {
 		switch e.Status {
 		case http.StatusForbidden:
-			return "SearXNG does not answer in JSON: add json to search.formats in its settings.yml, and see that its limiter lets this desk pass."
+			return "SearXNG does not answer in JSON: add json to search.formats in its settings.yml, and see that its " +
+				"limiter lets this desk pass."
 		case http.StatusUnauthorized:
 			return "SearXNG wants a name and a password: SEARXNG_URL=https://NAME:PASSWORD@HOST."
 		case http.StatusNotFound:

@@ -18,13 +18,15 @@ var serper = service{
 	most:  10, // more cost twice as much
 	request: func(base, key, query string, n int) fetch.Request {
 		return fetch.Request{
-			Method: http.MethodPost, URL: base + "/search", Header: http.Header{"X-Api-Key": {key}, "Content-Type": {"application/json"}},
-			Body: jsonBody(map[string]any{"q": query, "num": n}),
+			Method: http.MethodPost, URL: base + "/search",
+			Header: http.Header{"X-Api-Key": {key}, "Content-Type": {"application/json"}},
+			Body:   jsonBody(map[string]any{"q": query, "num": n}),
 		}
 	},
 	decode: decodeSerper,
 	operator: func(e *fetch.StatusError) string {
-		if e.Status == http.StatusBadRequest && strings.Contains(strings.ToLower(e.Snippet), "credits") { // {"message":"Not enough credits"}
+		// {"message":"Not enough credits"}
+		if e.Status == http.StatusBadRequest && strings.Contains(strings.ToLower(e.Snippet), "credits") {
 			return keyAdvice(http.StatusPaymentRequired, "SERPER_API_KEY")
 		}
 		return keyAdvice(e.Status, "SERPER_API_KEY")

@@ -17,8 +17,8 @@ const maxAddress = 2000
 // maxOthers bounds the results beyond the n best.
 const maxOthers = 50
 
-// sources cleans hits and drops those that are no page or that are there already. At most n have a text, and n have none; the
-// others come without theirs.
+// sources cleans hits and drops those that are no page or that are there already. At most n have a text, and n have
+// none; the others come without theirs.
 func sources(hits []hit, n int, now time.Time) (out, others []topicqueue.Source) {
 	known, left := map[string]bool{}, map[string]int{} // by key; left: which of the others
 	full, bare := 0, 0
@@ -28,7 +28,8 @@ func sources(hits []hit, n int, now time.Time) (out, others []topicqueue.Source)
 			continue
 		}
 		s := topicqueue.Source{
-			Kind: topicqueue.SourceWeb, Title: short(plain(h.title)), URL: address, Date: day(h.date, now), Publisher: short(plain(h.publisher)),
+			Kind: topicqueue.SourceWeb, Title: short(plain(h.title)), URL: address, Date: day(h.date, now),
+			Publisher:   short(plain(h.publisher)),
 			RetrievedAt: now.UTC(), Text: plain(h.text),
 		}
 		if s.Title == "" {
@@ -61,8 +62,8 @@ func sources(hits []hit, n int, now time.Time) (out, others []topicqueue.Source)
 // tracking are parameters of addresses that say where a visitor came from, and nothing of the page.
 var tracking = regexp.MustCompile(`(?i)^(utm_[a-z_]+|[gdy]clid|[gw]braid|fbclid|msclkid|twclid|igshid|srsltid|mc_[ce]id|mkt_tok|_hs(enc|mi)|vero_(id|conv)|_openstat|gs_lcrp|s_cid|oly_(anon|enc)_id)$`)
 
-// cleanAddress returns the address of a page without fragment, credentials and tracking, and the key by which two spellings
-// of it are known to be one. ok is false for what is no address of a page.
+// cleanAddress returns the address of a page without fragment, credentials and tracking, and the key by which two
+// spellings of it are known to be one. ok is false for what is no address of a page.
 func cleanAddress(raw string) (address, key string, ok bool) {
 	u, err := url.Parse(strings.TrimSpace(raw))
 	if err != nil {
@@ -74,7 +75,8 @@ func cleanAddress(raw string) (address, key string, ok bool) {
 	}
 	u.User, u.Fragment, u.RawFragment, u.ForceQuery = nil, "", "", false
 	u.Host = strings.ToLower(u.Host)
-	if host, port, err := net.SplitHostPort(u.Host); err == nil && (u.Scheme == "http" && port == "80" || u.Scheme == "https" && port == "443") {
+	if host, port, err := net.SplitHostPort(u.Host); err == nil &&
+		(u.Scheme == "http" && port == "80" || u.Scheme == "https" && port == "443") {
 		u.Host = host
 		if strings.Contains(host, ":") {
 			u.Host = "[" + host + "]"
@@ -99,7 +101,8 @@ var ago = regexp.MustCompile(`(?i)^(\d{1,3}|an?) (minute|min|hour|day)s? ago$`)
 
 // dates are the forms in which providers give days, each the start of what they write.
 var dates = []string{
-	time.RFC3339Nano, "2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05", time.DateOnly,
+	time.RFC3339Nano, "2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04:05Z07:00",
+	"2006-01-02 15:04:05", time.DateOnly,
 	"Jan 2, 2006", "January 2, 2006", "2 Jan 2006", "2 January 2006", time.RFC1123, time.RFC1123Z, "2006/01/02",
 }
 
@@ -122,7 +125,8 @@ func day(text string, now time.Time) string {
 				n = 1
 			}
 		}
-		at = now.UTC().Add(-time.Duration(n) * map[string]time.Duration{"m": time.Minute, "h": time.Hour, "d": 24 * time.Hour}[strings.ToLower(m[2][:1])])
+		at = now.UTC().Add(-time.Duration(n) * map[string]time.Duration{"m": time.Minute, "h": time.Hour,
+			"d": 24 * time.Hour}[strings.ToLower(m[2][:1])])
 	}
 	for _, form := range dates {
 		if t, err := time.Parse(form, text); err == nil {

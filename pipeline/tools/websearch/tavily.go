@@ -8,7 +8,8 @@ import (
 	"nightdesk/pipeline/tools/fetch"
 )
 
-// tavily gives excerpts that it has chosen for the query: https://docs.tavily.com/documentation/api-reference/endpoint/search.
+// tavily gives excerpts that it has chosen for the query:
+// https://docs.tavily.com/documentation/api-reference/endpoint/search.
 var tavily = service{
 	name:  "tavily",
 	base:  "https://api.tavily.com",
@@ -19,7 +20,8 @@ var tavily = service{
 			Method: http.MethodPost, URL: base + "/search",
 			Header: http.Header{"Authorization": {"Bearer " + key}, "Content-Type": {"application/json"}},
 			Body: jsonBody(map[string]any{ // without its answer, which a model has made up
-				"query": query, "search_depth": "basic", "topic": "general", "max_results": n, "include_answer": false, "include_raw_content": false,
+				"query": query, "search_depth": "basic", "topic": "general", "max_results": n, "include_answer": false,
+				"include_raw_content": false,
 			}),
 		}
 	},

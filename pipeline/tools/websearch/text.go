@@ -26,8 +26,8 @@ var (
 	entities = regexp.MustCompile(`&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,30});`)
 )
 
-// plain makes plain text of an excerpt: without the tags of HTML, its entities decoded, blanks folded, line breaks kept.
-// At most maxText bytes.
+// plain makes plain text of an excerpt: without the tags of HTML, its entities decoded, blanks folded, line breaks
+// kept. At most maxText bytes.
 func plain(s string) string {
 	s = strings.ToValidUTF8(s, "\ufffd")
 	if len(s) > 16*maxText { // what is cut away need not be cleaned

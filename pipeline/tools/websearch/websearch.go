@@ -1,8 +1,8 @@
 // Package websearch asks search engines of the web: SearXNG, Tavily, Brave, Serper, Exa.
 //
-// A provider is what one file here says of it: how it is asked and what its answer means. What they have in common is done
-// once: pace, limits, errors by class, clean addresses, dates and texts. It knows nothing of models; the tool web_search puts
-// what was found into words.
+// A provider is what one file here says of it: how it is asked and what its answer means. What they have in common is
+// done once: pace, limits, errors by class, clean addresses, dates and texts. It knows nothing of models; the tool
+// web_search puts what was found into words.
 //
 // Start with New and Provider.Search; several providers, of which one stands in for another, are a Chain.
 package websearch
@@ -23,7 +23,8 @@ import (
 // MaxBody bounds the answer of a provider, in bytes: ten results with page texts are a tenth of it.
 const MaxBody = 4 << 20
 
-// MaxQuery bounds a query, in characters and in words: more is refused by Brave and Tavily, and finds nothing with the others.
+// MaxQuery bounds a query, in characters and in words: more is refused by Brave and Tavily, and finds nothing with the
+// others.
 const (
 	MaxQuery      = 400
 	maxQueryWords = 50
@@ -56,8 +57,8 @@ type service struct {
 	request func(base, key, query string, n int) fetch.Request
 	// decode reads the answer. An error means that it is not an answer in the provider's format.
 	decode func(body []byte) (answer, error)
-	// reach makes a request that asks for nothing: an answer, and one with status 400, say that a search would be answered.
-	// nil: only a search would tell.
+	// reach makes a request that asks for nothing: an answer, and one with status 400, say that a search would be
+	// answered. nil: only a search would tell.
 	reach func(base string) fetch.Request
 	// operator says what the operator has to do about a refusal; empty: nothing, it will pass.
 	operator func(e *fetch.StatusError) string
@@ -120,8 +121,8 @@ func New(s Settings) (*Provider, error) {
 // Name returns the provider's name.
 func (p *Provider) Name() string { return p.name }
 
-// Search asks for the n best results. query: natural language, cut to what providers take. It waits for the provider's turn
-// first. Finding nothing is no error.
+// Search asks for the n best results. query: natural language, cut to what providers take. It waits for the provider's
+// turn first. Finding nothing is no error.
 //
 // The error is an *Error, or context.Cause(ctx) when ctx has ended.
 func (p *Provider) Search(ctx context.Context, query string, n int) (Found, error) {
@@ -155,14 +156,15 @@ func (p *Provider) Search(ctx context.Context, query string, n int) (Found, erro
 	found := Found{Provider: p.name, Suggestions: proposals(a.suggestions, query)}
 	found.Sources, found.Others = sources(a.hits, n, time.Now())
 	if len(found.Sources) == 0 && len(a.silent) > 0 { // nobody knows what the silent ones would have found
-		return Found{}, &Error{Provider: p.name, Class: Unavailable, Err: fmt.Errorf("some of its search engines do not answer, the others found nothing: %s",
-			short(strings.Join(a.silent, ", ")))}
+		return Found{}, &Error{Provider: p.name, Class: Unavailable,
+			Err: fmt.Errorf("some of its search engines do not answer, the others found nothing: %s",
+				short(strings.Join(a.silent, ", ")))}
 	}
 	return found, nil
 }
 
-// Reach finds out whether the provider can be asked, without a search: none is made, nothing is to be paid. known is false
-// when only a search would tell. The error is as that of Search.
+// Reach finds out whether the provider can be asked, without a search: none is made, nothing is to be paid. known is
+// false when only a search would tell. The error is as that of Search.
 func (p *Provider) Reach(ctx context.Context) (known bool, err error) {
 	if p.reach == nil {
 		return false, nil

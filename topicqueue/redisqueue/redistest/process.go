@@ -53,8 +53,9 @@ func Start(t testing.TB, args ...string) *Process {
 	return nil
 }
 
-// freePort returns a port that is free, and so is the one that a node of a cluster listens at besides, 10,000 above. Both lie
-// below the ports that systems give to connections, so that no connection takes them while the server is restarted.
+// freePort returns a port that is free, and so is the one that a node of a cluster listens at besides, 10,000 above.
+// Both lie below the ports that systems give to connections, so that no connection takes them while the server is
+// restarted.
 func freePort(t testing.TB) string {
 	t.Helper()
 	for range 1000 {
@@ -79,11 +80,12 @@ func freePort(t testing.TB) string {
 // Addr returns host:port.
 func (p *Process) Addr() string { return net.JoinHostPort("127.0.0.1", p.Port) }
 
-// Begin starts a server that was ended again, in the same directory and on the same port, and waits until it has read its
-// data and takes connections.
+// Begin starts a server that was ended again, in the same directory and on the same port, and waits until it has read
+// its data and takes connections.
 func (p *Process) Begin() {
 	p.t.Helper()
-	for deadline := time.Now().Add(scaletest.Patience); ; time.Sleep(50 * time.Millisecond) { // another program may use the port for a moment
+	// another program may use the port for a moment
+	for deadline := time.Now().Add(scaletest.Patience); ; time.Sleep(50 * time.Millisecond) {
 		err := p.begin()
 		if err == nil {
 			return
@@ -115,7 +117,8 @@ func (p *Process) begin() error {
 		var log strings.Builder
 		up := false
 		for lines := bufio.NewScanner(out); lines.Scan(); {
-			if line := lines.Text(); !up && (strings.Contains(line, "Ready to accept connections") || strings.Contains(line, "Sentinel ID is")) {
+			if line := lines.Text(); !up && (strings.Contains(line, "Ready to accept connections") ||
+				strings.Contains(line, "Sentinel ID is")) {
 				up = true
 				ready <- ""
 			} else if !up {

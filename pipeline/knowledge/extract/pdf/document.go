@@ -269,7 +269,8 @@ func (d *document) streamAfter(l *lexer, head dict) *stream {
 	}
 	rest := l.data[at:]
 	n := d.int(head["Length"])
-	if n < 0 || n > len(rest) || !bytes.HasPrefix(bytes.TrimLeft(rest[n:min(len(rest), n+16)], "\r\n\t "), []byte("endstream")) {
+	if n < 0 || n > len(rest) || !bytes.HasPrefix(bytes.TrimLeft(rest[n:min(len(rest), n+16)], "\r\n\t "),
+		[]byte("endstream")) {
 		if n = bytes.Index(rest, []byte("endstream")); n < 0 {
 			n = len(rest)
 		}

@@ -44,7 +44,8 @@ func (d *document) font(o any) *font {
 	lower := strings.ToLower(base)
 	f.bold = strings.Contains(lower, "bold") || strings.Contains(lower, "black") || strings.Contains(lower, "heavy") ||
 		strings.Contains(lower, "demi") || strings.HasPrefix(lower, "cmbx") || strings.HasPrefix(lower, "sfbx")
-	f.mono = strings.Contains(lower, "mono") || strings.Contains(lower, "courier") || strings.Contains(lower, "typewriter") ||
+	f.mono = strings.Contains(lower, "mono") || strings.Contains(lower, "courier") ||
+		strings.Contains(lower, "typewriter") ||
 		strings.HasPrefix(lower, "cmtt") || strings.HasPrefix(lower, "sftt") || strings.Contains(lower, "consol")
 	if s, ok := d.resolve(dict["ToUnicode"]).(*stream); ok {
 		f.unicode = d.parseCMap(s, 0)

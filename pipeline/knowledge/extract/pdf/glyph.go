@@ -124,10 +124,13 @@ func standard() encodingTable {
 	}
 	out['\''], out['`'] = "quoteright", "quoteleft"
 	for from, names := range map[int]string{
-		161: "exclamdown cent sterling fraction yen florin section currency quotesingle quotedblleft guillemotleft guilsinglleft guilsinglright fi fl",
-		177: "endash dagger daggerdbl periodcentered", 182: "paragraph bullet quotesinglbase quotedblbase quotedblright guillemotright ellipsis perthousand",
+		161: "exclamdown cent sterling fraction yen florin section currency quotesingle quotedblleft guillemotleft " +
+			"guilsinglleft guilsinglright fi fl",
+		177: "endash dagger daggerdbl periodcentered",
+		182: "paragraph bullet quotesinglbase quotedblbase quotedblright guillemotright ellipsis perthousand",
 		191: "questiondown", 193: "grave acute circumflex tilde macron breve dotaccent dieresis", 202: "ring cedilla",
-		205: "hungarumlaut ogonek caron emdash", 225: "AE", 227: "ordfeminine", 232: "Lslash Oslash OE ordmasculine", 241: "ae", 245: "dotlessi",
+		205: "hungarumlaut ogonek caron emdash", 225: "AE", 227: "ordfeminine", 232: "Lslash Oslash OE ordmasculine",
+		241: "ae", 245: "dotlessi",
 		248: "lslash oslash oe germandbls",
 	} {
 		for i, n := range strings.Fields(names) {
@@ -171,13 +174,19 @@ func allBullets() (out encodingTable) {
 
 // Widths of the characters 32 to 126 in the standard fonts, which a file need not hold, in 1/1000 of the size.
 var (
-	helveticaWidths = [95]uint16{278, 278, 355, 556, 556, 889, 667, 191, 333, 333, 389, 584, 278, 333, 278, 278, 556, 556, 556, 556, 556, 556,
-		556, 556, 556, 556, 278, 278, 584, 584, 584, 556, 1015, 667, 667, 722, 722, 667, 611, 778, 722, 278, 500, 667, 556, 833, 722, 778, 667,
-		778, 722, 667, 611, 722, 667, 944, 667, 667, 611, 278, 278, 278, 469, 556, 333, 556, 556, 500, 556, 556, 278, 556, 556, 222, 222, 500,
+	helveticaWidths = [95]uint16{278, 278, 355, 556, 556, 889, 667, 191, 333, 333, 389, 584, 278, 333, 278, 278, 556, 556,
+		556, 556, 556, 556,
+		556, 556, 556, 556, 278, 278, 584, 584, 584, 556, 1015, 667, 667, 722, 722, 667, 611, 778, 722, 278, 500, 667, 556,
+		833, 722, 778, 667,
+		778, 722, 667, 611, 722, 667, 944, 667, 667, 611, 278, 278, 278, 469, 556, 333, 556, 556, 500, 556, 556, 278, 556,
+		556, 222, 222, 500,
 		222, 833, 556, 556, 556, 556, 333, 500, 278, 556, 500, 722, 500, 500, 500, 334, 260, 334, 584}
-	timesWidths = [95]uint16{250, 333, 408, 500, 500, 833, 778, 180, 333, 333, 500, 564, 250, 333, 250, 278, 500, 500, 500, 500, 500, 500, 500,
-		500, 500, 500, 278, 278, 564, 564, 564, 444, 921, 722, 667, 667, 722, 611, 556, 722, 722, 333, 389, 722, 611, 889, 722, 722, 556, 722,
-		667, 556, 611, 722, 722, 944, 722, 722, 611, 333, 278, 333, 469, 500, 333, 444, 500, 444, 500, 444, 333, 500, 500, 278, 278, 500, 278,
+	timesWidths = [95]uint16{250, 333, 408, 500, 500, 833, 778, 180, 333, 333, 500, 564, 250, 333, 250, 278, 500, 500, 500,
+		500, 500, 500, 500,
+		500, 500, 500, 278, 278, 564, 564, 564, 444, 921, 722, 667, 667, 722, 611, 556, 722, 722, 333, 389, 722, 611, 889,
+		722, 722, 556, 722,
+		667, 556, 611, 722, 722, 944, 722, 722, 611, 333, 278, 333, 469, 500, 333, 444, 500, 444, 500, 444, 333, 500, 500,
+		278, 278, 500, 278,
 		778, 500, 500, 500, 500, 333, 389, 278, 500, 500, 722, 500, 500, 444, 480, 200, 480, 541}
 )
 

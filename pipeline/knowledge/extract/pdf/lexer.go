@@ -152,7 +152,8 @@ func (l *lexer) reference(num int) (ref, bool) {
 	for j < len(l.data) && space(l.data[j]) {
 		j++
 	}
-	if j == i || j >= len(l.data) || l.data[j] != 'R' || j+1 < len(l.data) && !space(l.data[j+1]) && !delimiter(l.data[j+1]) {
+	if j == i || j >= len(l.data) || l.data[j] != 'R' || j+1 < len(l.data) && !space(l.data[j+1]) &&
+		!delimiter(l.data[j+1]) {
 		return ref{}, false
 	}
 	l.at = j + 1

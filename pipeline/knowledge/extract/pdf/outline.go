@@ -50,7 +50,8 @@ func (d *document) pageTree() []leaf {
 		return out
 	}
 	for _, num := range sortedKeys(d.place) { // a tree that is lost: pages in the order of their numbers
-		if l := (leaf{num: num, dict: d.dict(ref{num: num}), box: start.box}); l.dict["Type"] == name("Page") && len(out) < maxPages {
+		if l := (leaf{num: num, dict: d.dict(ref{num: num}), box: start.box}); l.dict["Type"] == name("Page") &&
+			len(out) < maxPages {
 			d.inherit(&l)
 			out = append(out, l)
 		}
@@ -84,7 +85,8 @@ func (d *document) info(pages []leaf) Info {
 	out := Info{Pages: len(pages)}
 	meta := d.dict(d.trailer["Info"])
 	out.Title = d.text(meta["Title"])
-	if created := strings.TrimPrefix(d.text(meta["CreationDate"]), "D:"); len(created) >= 8 && strings.Trim(created[:8], "0123456789") == "" {
+	if created := strings.TrimPrefix(d.text(meta["CreationDate"]), "D:"); len(created) >= 8 &&
+		strings.Trim(created[:8], "0123456789") == "" {
 		out.Created = created[:8]
 	}
 	number := map[int]int{}
