@@ -205,6 +205,23 @@ func TestOwnReferences(t *testing.T) {
 	}
 }
 
+// TestMarkersOfASeries: sentences of one source share the marker behind the last of them, unless that one goes on with
+// another source behind it.
+func TestMarkersOfASeries(t *testing.T) {
+	t.Parallel()
+	const a, b = "[[CIT-3-01](#ref-cit-3-01)]", "[[CIT-10-01](#ref-cit-10-01)]"
+	for text, want := range map[string]string{
+		"One [CIT-3-01]. Two [CIT-3-01].":                    "One. Two " + a + ".",
+		"One [CIT-3-01]. Two [CIT-3-01], three [CIT-10-01].": "One " + a + ". Two " + a + ", three " + b + ".",
+		"One [CIT-3-01], two [CIT-3-01].":                    "One, two " + a + ".",
+		"One (two [CIT-3-01]). Three (four [CIT-3-01]).":     "One (two). Three (four " + a + ").",
+	} {
+		if got := registry().Render(text, citation.Options{}).Body; got != want {
+			t.Errorf("%s\n got %s\nwant %s", text, got, want)
+		}
+	}
+}
+
 func TestRenderNumbered(t *testing.T) {
 	t.Parallel()
 	got := registry().Render("A [CIT-10-01]. B [CIT-3-01][CIT-3-02]. C [CIT-3-02][PLAN-01].", citation.Options{Style: topicqueue.CitationNumbered})

@@ -28,7 +28,8 @@ func collapse(rendered string) string {
 		})
 		last := 0
 		for i := range rows {
-			if i+1 < len(rows) && line[rows[i][0]:rows[i][1]] == line[rows[i+1][0]:rows[i+1][1]] && oneSentence(line[rows[i][1]:rows[i+1][0]]) {
+			if i+1 < len(rows) && line[rows[i][0]:rows[i][1]] == line[rows[i+1][0]:rows[i+1][1]] &&
+				oneSentence(line[rows[i][1]:rows[i+1][0]]) && sentenceEnd.MatchString(line[rows[i+1][1]:]) {
 				out.WriteString(strings.TrimRight(line[last:rows[i][0]], " "))
 				last = rows[i][1]
 			}
@@ -38,6 +39,9 @@ func collapse(rendered string) string {
 	}
 	return out.String()
 }
+
+// sentenceEnd is what ends a sentence behind its last marker: in its midst, a marker may be of the words before it alone.
+var sentenceEnd = regexp.MustCompile(`^[\s"'”’)\]]*(?:[.!?。！？…]|$)`)
 
 // oneSentence reports whether what stands between two markers is all of one sentence.
 func oneSentence(between string) bool {
