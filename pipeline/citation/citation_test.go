@@ -213,6 +213,7 @@ func TestMarkersOfASeries(t *testing.T) {
 	for text, want := range map[string]string{
 		"One [CIT-3-01]. Two [CIT-3-01].":                    "One. Two " + a + ".",
 		"One [CIT-3-01]. Two [CIT-3-01], three [CIT-10-01].": "One " + a + ". Two " + a + ", three " + b + ".",
+		"One [CIT-10-01], two [CIT-3-01]. Three [CIT-3-01].": "One " + b + ", two " + a + ". Three " + a + ".",
 		"One [CIT-3-01], two [CIT-3-01].":                    "One, two " + a + ".",
 		"One (two [CIT-3-01]). Three (four [CIT-3-01]).":     "One (two). Three (four " + a + ").",
 	} {
