@@ -2,6 +2,7 @@ package citation_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -178,6 +179,47 @@ func TestRenderAnchors(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestOwnReferences reads a list as the desk writes it: each id leads to its own document, not to the one that is listed
+// next, and a source without a place has a link to its text, too.
+func TestOwnReferences(t *testing.T) {
+	t.Parallel()
+	hash := strings.Repeat("a", 64)
+	sections := map[string][]string{"CIT-1-01": {"Findings"}, "CIT-1-03": {"Limits"}}
+	var traces []topicqueue.ToolTrace
+	for _, id := range []string{"CIT-1-01", "CIT-1-02", "CIT-1-03"} {
+		name := "paper-" + id[len(id)-1:] + ".md"
+		traces = append(traces, trace(id, topicqueue.Source{Kind: topicqueue.SourceDocument, ID: id, Title: "Paper " + id, Document: name, Hash: hash, Section: sections[id]}))
+	}
+	r := citation.NewRegistry(traces)
+	rendered := r.Render("A [CIT-1-01]. B [CIT-1-02]. C [CIT-1-03].", citation.Options{Bundle: "../cache/run/"})
+	if !strings.Contains(rendered.References, "[CIT-1-02] [paper-2.md](../cache/run/pages/"+hash+".txt)") {
+		t.Errorf("no link to the text in\n%s", rendered.References)
+	}
+	for _, v := range r.Verify(rendered.Body+"\n\n## References\n\n"+rendered.References+"\n", citation.VerifyOptions{}).Valid {
+		if want := "paper-" + v.ID[len(v.ID)-1:] + ".md"; v.CitationKey == nil || *v.CitationKey != want || strings.Contains(v.Line, "\n") {
+			t.Errorf("%s leads to %v by %q", v.ID, *v.CitationKey, v.Line)
+		}
+	}
+}
+
+// TestMarkersOfASeries: sentences of one source share the marker behind the last of them, unless that one goes on with
+// another source behind it.
+func TestMarkersOfASeries(t *testing.T) {
+	t.Parallel()
+	const a, b = "[[CIT-3-01](#ref-cit-3-01)]", "[[CIT-10-01](#ref-cit-10-01)]"
+	for text, want := range map[string]string{
+		"One [CIT-3-01]. Two [CIT-3-01].":                    "One. Two " + a + ".",
+		"One [CIT-3-01]. Two [CIT-3-01], three [CIT-10-01].": "One " + a + ". Two " + a + ", three " + b + ".",
+		"One [CIT-10-01], two [CIT-3-01]. Three [CIT-3-01].": "One " + b + ", two " + a + ". Three " + a + ".",
+		"One [CIT-3-01], two [CIT-3-01].":                    "One, two " + a + ".",
+		"One (two [CIT-3-01]). Three (four [CIT-3-01]).":     "One (two). Three (four " + a + ").",
+	} {
+		if got := registry().Render(text, citation.Options{}).Body; got != want {
+			t.Errorf("%s\n got %s\nwant %s", text, got, want)
+		}
 	}
 }
 

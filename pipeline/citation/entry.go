@@ -194,7 +194,7 @@ func (p *entryParser) follow(i int) int {
 			continue
 		}
 		indented := strings.HasPrefix(line, "  ") || strings.HasPrefix(line, "\t")
-		onlyAddress := isOnlyAddress(line) || p.cur.id != "" && !target && p.leads(j) // of our own: a query, then its source
+		onlyAddress := isOnlyAddress(line) || p.cur.id != "" && !target && p.leads(j) && !p.heads(j) // of our own: a query, then its source
 		if !p.goesOn(j) || blank && !indented && (target || !onlyAddress) || !indented && onlyAddress && target && bulletEntry.MatchString(line) {
 			break
 		}
@@ -202,6 +202,15 @@ func (p *entryParser) follow(i int) int {
 		p.cur.end, blank, i = p.lines[j].end, false, j
 	}
 	return i
+}
+
+// heads reports whether line j says what document the entries right below it are of.
+func (p *entryParser) heads(j int) bool {
+	if j+1 == len(p.lines) {
+		return false
+	}
+	pre, isEntry := p.start(j + 1)
+	return isEntry && pre.id != ""
 }
 
 // isOnlyAddress reports whether a line is an address and nothing else.

@@ -78,7 +78,7 @@ func placeInDocument(s topicqueue.Source, o Options) string {
 	case s.Kind == topicqueue.SourceCode && o.Bundle != "" && pageName.MatchString(s.Document):
 		address, linked, place = o.Bundle+s.Document, true, cmp.Or(place, s.Document)
 	case o.Bundle != "" && pageName.MatchString("pages/"+s.Hash+".txt") && s.AsOf == nil:
-		address, linked = o.Bundle+"pages/"+s.Hash+".txt", place != ""
+		address, linked, place = o.Bundle+"pages/"+s.Hash+".txt", true, cmp.Or(place, s.Document)
 	}
 	if place = Escape(place); linked {
 		place = "[" + place + "](" + address + ")"

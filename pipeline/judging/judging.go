@@ -22,7 +22,7 @@ const (
 	passagesBytes = 24_000 // of all passages: 6,000 tokens
 	passageBytes  = 700    // of the passages of one sentence
 	shrinks       = 3      // tries with half the passages, for models with a small window
-	mostQuotes    = 2      // of a sentence's claims, that passages are taken around
+	mostQuotes    = 2      // of a sentence's claims, that passages are taken around, beyond one of each source
 )
 
 // Sentence is a sentence to be judged.
@@ -103,8 +103,7 @@ func (j Judge) question(sentences []Sentence, limit int) prompts.JudgeData {
 	var all []support.Span // of all sentences, without overlaps
 	spans := make([][]support.Span, len(sentences))
 	for i, s := range sentences {
-		quotes := s.Quotes[:min(len(s.Quotes), mostQuotes)]
-		spans[i] = j.Corpus.Passages(s.Head+" "+s.Text, s.Sources, quotes, limit)
+		spans[i] = j.Corpus.Passages(s.Head+" "+s.Text, s.Sources, likeliest(s.Quotes), limit)
 		all = append(all, spans[i]...)
 	}
 	all = support.Merge(all)
@@ -130,6 +129,18 @@ func (j Judge) question(sentences []Sentence, limit int) prompts.JudgeData {
 		})
 	}
 	return data
+}
+
+// likeliest returns the first quotes, and the first of each source.
+func likeliest(quotes []support.Span) []support.Span {
+	var out []support.Span
+	for i, q := range quotes {
+		other := func(o support.Span) bool { return o.Source == q.Source }
+		if i < mostQuotes || !slices.ContainsFunc(out, other) {
+			out = append(out, q)
+		}
+	}
+	return out
 }
 
 // hints says what the program has found of figures and quotations.

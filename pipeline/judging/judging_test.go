@@ -96,6 +96,32 @@ func TestJudge(t *testing.T) {
 	}
 }
 
+// TestEverySource: a sentence that cites many sources is shown with words of each, those of its claims' quotes first,
+// however long the others are.
+func TestEverySource(t *testing.T) {
+	t.Parallel()
+	var sources []support.Source
+	var ids []string
+	var quotes []support.Span
+	for i, said := range []string{"Finance puts the disposable gowns at 15 % of all uses.", "We withdraw gowns after 55 cycles.", "The saving is 108,802 pounds a year.", "A use costs 2.79 pounds.", "The pilot ran in eight theatres."} {
+		long := strings.Repeat(fmt.Sprintf("Gowns, cycles, uses, pounds and theatres of paper %d are described here at some length. ", i), 4)
+		sources = append(sources, support.Source{ID: fmt.Sprint("s", i), Text: long + said + " " + long})
+		ids = append(ids, fmt.Sprint("s", i))
+		quotes = append(quotes, support.Span{Source: fmt.Sprint("s", i), Start: len(long), End: len(long) + len(said)})
+	}
+	corpus := support.New(sources)
+	user := ""
+	model, _ := serve(t, llm.ProviderOpenAI, 0, func(q llmtest.Question) string { user = q.User; return say() })
+	s := sentence(corpus, "Gowns are withdrawn after 55 cycles, and 15 % of the uses stay disposable, so that with 2.79 pounds a use the saving is 108,802 pounds a year, after a pilot in eight theatres.", ids...)
+	s.Quotes = quotes
+	_, _ = judging.Judge{Model: model, Corpus: corpus, About: func(id string) string { return id }}.Ask(t.Context(), llm.Position{}, []judging.Sentence{s})
+	for _, said := range []string{"at 15 % of all", "after 55 cycles.", "108,802 pounds a year.", "costs 2.79", "ran in eight theatres."} {
+		if !strings.Contains(user[:strings.Index(user, "Sentence 1,")], said) {
+			t.Errorf("no %q in\n%s", said, user)
+		}
+	}
+}
+
 // TestSmallWindow: a question that does not fit is asked with shorter passages; sentences that one call has no room
 // for are left.
 func TestSmallWindow(t *testing.T) {

@@ -109,15 +109,19 @@ func (v value) from(a, b value, near bool) string {
 			return a.text + " / " + b.text
 		}
 	}
-	sameUnit := a.Unit == b.Unit && a.Low != b.Low
 	ratio := v.Unit == "x" || v.Unit == "" && v.Magnitude <= 1
+	for _, x := range a.over(b) {
+		switch {
+		case v.Kind == quantity.Percent && x < 1 && v.near(100*x):
+			return a.text + " as a share of " + b.text
+		case v.Kind == quantity.Percent && x != 1 && v.near(math.Abs(100*(x-1))):
+			return "change to " + a.text + " from " + b.text
+		case ratio && x > 1 && v.near(x):
+			return a.text + " / " + b.text
+		}
+	}
 	switch {
-	case v.Kind == quantity.Percent && sameUnit && a.Low < b.Low && v.near(100*a.Low/b.Low):
-		return a.text + " as a share of " + b.text
-	case v.Kind == quantity.Percent && sameUnit && v.near(math.Abs(100*(a.Low/b.Low-1))):
-		return "change to " + a.text + " from " + b.text
-	case ratio && sameUnit && a.Low > b.Low && v.near(a.Low/b.Low),
-		v.Unit != "" && v.Unit == quotient(a.Unit, b.Unit) && v.near(a.Low/b.Low):
+	case v.Unit != "" && v.Unit == quotient(a.Unit, b.Unit) && v.near(a.Low/b.Low):
 		return a.text + " / " + b.text
 	case v.Unit != "" && a.Unit == quotient(v.Unit, b.Unit) && v.near(a.Low*b.Low):
 		return a.text + " x " + b.text
@@ -125,6 +129,22 @@ func (v value) from(a, b value, near bool) string {
 		return a.text + " - " + b.text
 	}
 	return ""
+}
+
+// over returns what v divided by b may be: figures of one unit, of which one may leave it to its sentence, or say it
+// by time or the like.
+func (v value) over(b value) []float64 {
+	if v.Unit == b.Unit {
+		return []float64{v.Low / b.Low}
+	}
+	var out []float64
+	for _, x := range b.readings(v, false) {
+		out = append(out, x/b.Low)
+	}
+	for _, y := range v.readings(b, false) {
+		out = append(out, v.Low/y)
+	}
+	return out
 }
 
 // quotient returns the unit of a quotient of two units; "" when there is none.
@@ -136,6 +156,8 @@ func quotient(over, under string) string {
 		return "W"
 	case over == "J" && under == "W":
 		return "s"
+	case perUnit(under, over): // what is spent, by what comes back a year
+		return strings.TrimPrefix(under, over+"/")
 	}
 	return over + "/" + under
 }

@@ -25,22 +25,26 @@ func figuresOf(sentence, head string, docs []*document) []Figure {
 	}
 	near := bearingOn(sentence, docs)
 	out := make([]Figure, len(own))
-	var operands []operand
+	var said []operand // by the sentence itself
 	for i, v := range own {
 		out[i] = Figure{Text: v.text, Result: Absent}
 		if place, ok := v.find(docs, near); ok {
 			out[i].Result, out[i].Spans = Found, spans(place)
-			operands = append(operands, place)
+			said = append(said, place)
 		}
 	}
-	operands = append(operands, operandsIn(docs, near)...)
+	others := operandsIn(docs, near)
 	for i, v := range own {
 		if out[i].Result != Absent {
 			continue
 		}
-		if operation, used := derive(v, operands); operation != "" {
+		operation, used := derive(v, said)
+		if operation == "" {
+			operation, used = derive(v, append(slices.Clone(said), others...))
+		}
+		if operation != "" {
 			out[i].Result, out[i].Operation, out[i].Spans = Derived, operation, used
-			operands = append(operands, operand{value: v}) // the share of a difference
+			said = append(said, operand{value: v}) // the share of a difference
 		}
 	}
 	return out

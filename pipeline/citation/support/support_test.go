@@ -82,6 +82,35 @@ func TestCheck(t *testing.T) {
 	}
 }
 
+// TestOperations: figures are computed from those that the sentence names, if they do, also where one of two leaves its
+// unit to the other or says it by time, and from what the sentence itself has computed.
+func TestOperations(t *testing.T) {
+	t.Parallel()
+	c := support.New([]support.Source{{ID: "x", Text: "Waste fell from 52 to 44 tonnes a year. Production is 61 % of it and disposal 27 %. A gown takes 6.1 litres of water per use, a throw-away one 3.9 litres.\n\n" +
+		"The hours cost 46,800 euros a year: 27,600 for the guards, 19,200 for the rest. The saving is 108,802 euros a year, the driver costs 34,500 euros a year. The doors cost 604,600 euros."}})
+	for sentence, want := range map[string]string{
+		"Waste fell from 52 to 44 tonnes a year, by 8 tonnes or 15 %.":                                      "8 tonnes = 52 - 44 tonnes a year; 15 % = change to 44 tonnes a year from 52",
+		"It takes 6.1 litres against 3.9 litres, which is 56 % more.":                                       "56 % = change to 6.1 litres from 3.9 litres",
+		"Of the 46,800 euros a year 27,600 euros go to the guards, which is 59 %.":                          "59 % = 27,600 as a share of 46,800 euros a year",
+		"Of the 108,802 euros the driver leaves 74,302 euros a year, so that 604,600 euros take 8.1 years.": "74,302 euros a year = 108,802 euros a year - 34,500 euros a year; 8.1 years = 604,600 euros / 74,302 euros a year",
+		"The hours cost 46,800 euros a year, of which 13 % go to the guards.":                               "13 % absent",
+		"The 604,600 euros come back in 9.3 years, at 74,302 euros a year.":                                 "9.3 years absent; 74,302 euros a year = 108,802 euros a year - 34,500 euros a year",
+	} {
+		var got []string
+		for _, f := range c.Check(sentence, "", []string{"x"}).Figures {
+			switch f.Result {
+			case support.Derived:
+				got = append(got, f.Text+" = "+f.Operation)
+			case support.Absent:
+				got = append(got, f.Text+" absent")
+			}
+		}
+		if strings.Join(got, "; ") != want {
+			t.Errorf("%s\n got %s\nwant %s", sentence, strings.Join(got, "; "), want)
+		}
+	}
+}
+
 // TestDenied: what stands verbatim in a sentence that denies it is not verbatim.
 func TestDenied(t *testing.T) {
 	t.Parallel()

@@ -96,13 +96,14 @@ func (d *document) unitAt(at int) int {
 }
 
 // Passages returns the places of the sources with these IDs that bear on a sentence: around the quotes, and those
-// with most of its words by BM25, each with the sentences before and behind it. They are in the order of their use,
-// do not overlap, and have at most limit bytes together, but for the first.
+// with most of its words by BM25, each with the sentences before and behind it. They are in the order of their use and
+// do not overlap. Each source has its first passage, however long; the further ones have at most limit bytes with it.
 func (c *Corpus) Passages(sentence string, ids []string, quotes []Span, limit int) []Span {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var out []Span
 	left := limit
+	shown := map[string]bool{} // sources
 	take := func(d *document, first, last int) {
 		first, last = max(0, first-1), min(len(d.units)-1, last+1)
 		s := Span{d.ID, d.units[first].start, d.units[last].end}
@@ -115,10 +116,11 @@ func (c *Corpus) Passages(sentence string, ids []string, quotes []Span, limit in
 				}
 			}
 		}
-		if s.Start >= s.End || len(out) > 0 && s.End-s.Start > left || strings.TrimSpace(d.Text[s.Start:s.End]) == "" {
+		if s.Start >= s.End || shown[d.ID] && s.End-s.Start > left || strings.TrimSpace(d.Text[s.Start:s.End]) == "" {
 			return
 		}
 		out = append(out, s)
+		shown[d.ID] = true
 		left -= s.End - s.Start
 	}
 	docs := c.documents(ids)

@@ -146,8 +146,12 @@ func (v value) readings(o value, loosely bool) []float64 {
 		out = append(out, o.Digits*o.Magnitude*unit)
 	}
 	for _, s := range o.scales {
-		if s.unit == v.Unit || loosely && (s.unit == "" || v.Unit == "") {
-			out = append(out, o.Digits*s.factor)
+		if s.unit == v.Unit || perUnit(s.unit, v.Unit) || loosely && (s.unit == "" || v.Unit == "") {
+			factor := s.factor
+			if perUnit(s.unit, v.Unit) {
+				factor = unit // 52 to 44 tonnes a year: 52 tonnes
+			}
+			out = append(out, o.Digits*factor)
 		}
 	}
 	return out
