@@ -1,6 +1,8 @@
 package reporting
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"reflect"
 	"regexp"
@@ -60,6 +62,9 @@ func minus(list, other []string) []string {
 func (v *Verification) Compare(report string, registry *citation.Registry, changes *recurring.Changes) (d Difference) {
 	again := registry.Verify(report, citation.VerifyOptions{})
 	d.References = v.otherReferences(again)
+	if v.Tail != "" && len(d.References) == 0 && tailOf(report) != v.Tail {
+		d.References = append(d.References, "the list of references or the note below it is another one")
+	}
 	t := newCitedText(report, registry, again.Valid)
 	d.Absent = t.takeAll(append(toldChanges(changes), v.Sentences...))
 	for _, m := range t.markers {
@@ -70,6 +75,12 @@ func (v *Verification) Compare(report string, registry *citation.Registry, chang
 	d.Absent, d.Unchecked = minus(d.Absent, v.Outside.Absent), minus(d.Unchecked, v.Outside.Unchecked)
 	d.References = minus(d.References, v.Outside.References)
 	return d
+}
+
+// tailOf returns the SHA-256, in hex, of what follows the sections of a report: its references and the note.
+func tailOf(report string) string {
+	sum := sha256.Sum256([]byte(report[max(0, strings.LastIndex(report, "\n## ")):]))
+	return hex.EncodeToString(sum[:])
 }
 
 // toldChanges are the lines of the part on what has changed, which nobody judges: they are what sources say and said.

@@ -32,6 +32,7 @@ type Verification struct {
 	Sentences  []CheckedSentence  `json:"sentences"` // in the order of the report
 	Evaluation Evaluation         `json:"evaluation"`
 	Repeated   []string           `json:"repeated,omitempty"` // sentences taken out because the report says the same before
+	Tail       string             `json:"tail,omitempty"`     // SHA-256 of the references and the note; empty: not recorded
 	Outside    Difference         `json:"outside,omitzero"`   // parts of the delivered report that the check did not cover
 }
 
@@ -118,14 +119,14 @@ func (v *Verification) Recheck(sources []support.Source, sourceOf func(citation 
 		for _, c := range s.Citations {
 			ids = append(ids, sourceOf(c))
 		}
-		if s.Quote && v.Rules == support.Rules {
-			if !slices.Contains(ids, s.Source) || !s.quotes(texts[s.Source]) {
-				wrong = append(wrong, i)
-			}
-			continue
+		same := false
+		if s.Quote {
+			same = s.Verdict == support.Supported && slices.Contains(ids, s.Source) && s.quotes(texts[s.Source])
+		} else {
+			same = s.holds(corpus, ids)
 		}
 		switch {
-		case s.holds(corpus, ids):
+		case same:
 		case cmp.Or(s.Rules, v.Rules) != support.Rules:
 			otherwise++
 		default:

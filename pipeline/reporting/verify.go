@@ -27,4 +27,5 @@ func (r *Reporter) verify(ctx context.Context, registry *citation.Registry, repo
 		report.Verification.Status, report.Verification.Reason = v.Status, v.Reason
 	}
 	report.Markdown = v.Report
+	report.Verification.Tail = tailOf(report.Markdown)
 }
