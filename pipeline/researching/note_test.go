@@ -251,6 +251,31 @@ func TestOneNote(t *testing.T) {
 	}
 }
 
+// An answer about several calls may have as many claims as one about each of them.
+func TestManyClaims(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.run.Options.MaxIterations, b.start.Block.Queries = 1, nil
+	b.decide = func(int, llm.Request) any { return act(ask("rag_hybrid", "cause"), ask("rag_hybrid", "height")) }
+	b.tools["rag_hybrid"] = func(query string) tools.Result {
+		var all strings.Builder
+		for i := range 20 {
+			fmt.Fprintf(&all, "The answer to %s at harbour %d is forty-two metres. ", query, i)
+		}
+		return found(all.String())
+	}
+	b.note = func(req llm.Request) any {
+		a := honestNote(req)
+		for i := range a.Claims {
+			a.Claims[i].Source = 0
+		}
+		return a
+	}
+	if res, err := b.research(); err != nil || res.Claims != 40 {
+		t.Fatalf("%+v, %v", res, err)
+	}
+}
+
 // While the server is away for one note, that one is taken without it and the others are the model's.
 func TestServerAwayBetweenNotes(t *testing.T) {
 	t.Parallel()
