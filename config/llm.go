@@ -70,8 +70,8 @@ type role struct {
 
 var roles = []role{
 	{"planner", "rephrases and decomposes", 4000, func(l *LLM) *Model { return &l.Planner }},
-	{"researcher", "decides what a block does next", 1000, func(l *LLM) *Model { return &l.Researcher }},
-	{"note", "compresses what tools return", 2000, func(l *LLM) *Model { return &l.Note }},
+	{"researcher", "decides what a block does next", 2000, func(l *LLM) *Model { return &l.Researcher }},
+	{"note", "compresses what tools return", 4000, func(l *LLM) *Model { return &l.Note }},
 	{"writer", "writes the report", 0, func(l *LLM) *Model { return &l.Writer }},
 	{"judge", "checks cited sentences against their sources", 4000, func(l *LLM) *Model { return &l.Judge }},
 }

@@ -39,13 +39,13 @@ func TestLLM_MaxTokens(t *testing.T) {
 		env                             map[string]string
 		main, planner, researcher, note int
 	}{
-		{"defaults", nil, 12000, 4000, 1000, 2000},
-		{"larger answers", map[string]string{"LLM_MAX_TOKENS": "16000"}, 16000, 4000, 1000, 2000},
-		{"main limit holds for all", map[string]string{"LLM_MAX_TOKENS": "1500"}, 1500, 1500, 1000, 1500},
-		{"a role's own comes first", map[string]string{"LLM_MAX_TOKENS": "1500", "LLM_PLANNER_MAX_TOKENS": "5000"}, 1500, 5000, 1000, 1500},
-		{"small window", map[string]string{"LLM_CONTEXT_TOKENS": "4096"}, 2048, 2048, 1000, 2000},
-		{"small window of one role", map[string]string{"LLM_PLANNER_CONTEXT_TOKENS": "4096"}, 12000, 2048, 1000, 2000},
-		{"thinking counts", map[string]string{"LLM_RESEARCHER_REASONING": "true"}, 12000, 4000, 12000, 2000},
+		{"defaults", nil, 12000, 4000, 2000, 4000},
+		{"larger answers", map[string]string{"LLM_MAX_TOKENS": "16000"}, 16000, 4000, 2000, 4000},
+		{"main limit holds for all", map[string]string{"LLM_MAX_TOKENS": "1500"}, 1500, 1500, 1500, 1500},
+		{"a role's own comes first", map[string]string{"LLM_MAX_TOKENS": "1500", "LLM_PLANNER_MAX_TOKENS": "5000"}, 1500, 5000, 1500, 1500},
+		{"small window", map[string]string{"LLM_CONTEXT_TOKENS": "4096"}, 2048, 2048, 2000, 2048},
+		{"small window of one role", map[string]string{"LLM_PLANNER_CONTEXT_TOKENS": "4096"}, 12000, 2048, 2000, 4000},
+		{"thinking counts", map[string]string{"LLM_RESEARCHER_REASONING": "true"}, 12000, 4000, 12000, 4000},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()

@@ -59,7 +59,7 @@ func TestLoad_Defaults(t *testing.T) {
 		Embedding: config.Embedding{Provider: "openai"},
 		LLM: config.LLM{
 			Timeout: 2 * time.Minute, MaxTries: 10,
-			Main: model(12000), Planner: model(4000), Researcher: model(1000), Note: model(2000), Writer: model(12000), Judge: model(4000),
+			Main: model(12000), Planner: model(4000), Researcher: model(2000), Note: model(4000), Writer: model(12000), Judge: model(4000),
 		},
 	}
 	if diff := cmp.Diff(want, load(t, "", nil, nil), ignoreOrigins); diff != "" {

@@ -37,8 +37,8 @@ func planCalls(o topicqueue.Options, blocks int) []askedCall {
 	return calls
 }
 
-// noteCall reads what a tool has returned.
-var noteCall = askedCall{llm.Note, 1, 8_050 + schema, 5_760}
+// noteCall reads what the tools of an iteration have returned.
+var noteCall = askedCall{llm.Note, 1, 7_520 + schema, 2_750}
 
 // decideCall says what an iteration asks, in a run that has so many iterations in all: what others have found stands in
 // it, half of it on the average. The first iteration of a block asks what was planned.

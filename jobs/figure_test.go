@@ -43,7 +43,7 @@ func (computing) Generate(_ context.Context, req llm.Request) (llm.Response, err
 		}}
 	case "note":
 		if strings.Contains(req.Prompt.User, printed) {
-			answer = prompts.NoteAnswer{Summary: "A mean.", Claims: []prompts.NoteClaim{{Source: 1, Text: "The mean is 3.15.", Quote: printed}}}
+			answer = prompts.NoteAnswer{Claims: []prompts.NoteClaim{{Source: 1, Text: "The mean is 3.15.", Quote: printed}}}
 		}
 	}
 	text, err := json.Marshal(answer)

@@ -400,7 +400,7 @@ func (m *firmModel) Generate(_ context.Context, req llm.Request) (llm.Response, 
 }
 
 func noteFirm(question, subject string) prompts.NoteAnswer {
-	a := prompts.NoteAnswer{Summary: "What the sources say."}
+	a := prompts.NoteAnswer{}
 	_, sources, _ := strings.Cut(question, "\nSources:")
 	sources, _, _ = strings.Cut(sources, "\nThe block once more:")
 	for n, part := range strings.Split(sources, "\nSource ")[1:] {

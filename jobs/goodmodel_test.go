@@ -27,7 +27,7 @@ func goodAnswer(q llmtest.Question) (string, bool) {
 				}
 			}
 		}
-		answer, _ := json.Marshal(map[string]any{"think": "", "summary": "Much is known.", "claims": claims})
+		answer, _ := json.Marshal(map[string]any{"think": "", "claims": claims})
 		return string(answer), true
 	case q.Schema == nil:
 		text := ""

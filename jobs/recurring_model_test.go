@@ -147,7 +147,7 @@ var figured = regexp.MustCompile(`[A-Z][^.?!<>]*\d{4,}[^.?!<>]*\.`)
 
 // noteFigures makes a claim of every sentence on the subject that has a figure.
 func noteFigures(question, subject string) prompts.NoteAnswer {
-	a := prompts.NoteAnswer{Summary: "What the sources say."}
+	a := prompts.NoteAnswer{}
 	_, sources, _ := strings.Cut(question, "Sources:")
 	parts := strings.Split(sources, "\nSource ")
 	for n, part := range parts[1:] {

@@ -68,7 +68,7 @@ func (m researcher) unplanned(ctx context.Context, req llm.Request) (llm.Respons
 
 // noteFacts makes a claim of each line of the question that begins with Fact; of quays only when they are the subject.
 func noteFacts(question string) prompts.NoteAnswer {
-	a := prompts.NoteAnswer{Summary: "What the sources say."}
+	a := prompts.NoteAnswer{}
 	for line := range strings.Lines(question) {
 		if line = strings.TrimSpace(line); strings.HasPrefix(line, "Fact") && (!strings.Contains(line, "quay") || strings.Contains(question, "Quays")) {
 			a.Claims = append(a.Claims, prompts.NoteClaim{Text: line, Quote: line})

@@ -65,7 +65,7 @@ func weakAnswer(q llmtest.Question) (string, bool) {
 		v = object{"reasoning": w.line(), "is_sufficient": w.once(3), "new_sub_topics": []object{},
 			"actions": []object{{"tool_type": tool, "query": w.words(), "rationale": w.line()}}}
 	case name == "note":
-		v = object{"summary": w.line(), "claims": w.claims()}
+		v = object{"claims": w.claims()}
 	case name == "outline":
 		v = object{"title": w.title(), "introduction": w.line(), "conclusion": w.line(), "sections": w.outline()}
 	case name == "repair_section":

@@ -47,10 +47,9 @@ type NewSubTopic struct {
 	ShouldAdd bool    `json:"should_add"`
 }
 
-// NoteAnswer is a compressed tool answer.
+// NoteAnswer is what was noted of the sources that tools returned.
 type NoteAnswer struct {
-	Summary string      `json:"summary"`
-	Claims  []NoteClaim `json:"claims"`
+	Claims []NoteClaim `json:"claims"`
 }
 
 // NoteClaim is one statement with the words of the source that carry it.

@@ -87,13 +87,12 @@ type DecideData struct {
 	Feedback       []string    // what became of the last iteration's actions and proposals, a line each
 }
 
-// NoteData asks to compress what one tool call returned.
+// NoteData asks for notes of what tool calls returned.
 type NoteData struct {
 	Topic    string
 	Title    string
 	Overview string
-	Tool     string
-	Query    string
+	Asked    []string  // the calls: tool and query
 	Sources  []Passage // ID is the ordinal 1, 2, ... that a claim's source refers to
 }
 

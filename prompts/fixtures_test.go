@@ -43,11 +43,11 @@ func questions() []question {
 			name: "note", structured: true, answer: prompts.NoteAnswer{}, zero: of(prompts.Note, prompts.NoteData{}),
 			en: of(prompts.Note, prompts.NoteData{
 				Topic: topicEN, Title: decideEN.Title, Overview: decideEN.Overview,
-				Tool: "rag_hybrid", Query: "What does a checkpoint cost when readers are active", Sources: noteSources,
+				Asked: []string{"rag_hybrid: What does a checkpoint cost when readers are active", "query_item: § 3.2"}, Sources: noteSources,
 			}),
 			zh: of(prompts.Note, prompts.NoteData{
 				Topic: topicZH, Title: decideZH.Title, Overview: decideZH.Overview,
-				Tool: "rag_hybrid", Query: "WAL checkpoint cost with active readers", Sources: noteSources[:1],
+				Asked: []string{"rag_hybrid: WAL checkpoint cost with active readers"}, Sources: noteSources[:1],
 			}),
 		},
 		{

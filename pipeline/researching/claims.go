@@ -9,7 +9,8 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// maxClaims bounds what one answer can add; a page does not hold more that bears on one sub-topic.
+// maxClaims bounds what one answer can add for each call that it reads; a page does not hold more that bears on one
+// sub-topic.
 const maxClaims = 24
 
 // minQuoteWords is the shortest quote that says something. In scripts without spaces, two signs count as a word. A row
@@ -33,7 +34,7 @@ func (t *noteTaker) check(chunk []piece, claims []prompts.NoteClaim) []finding {
 	}
 	var found []finding
 	for _, c := range claims {
-		if len(found) == maxClaims {
+		if len(found) == maxClaims*max(1, len(t.asked)) {
 			break
 		}
 		quote := shortened(c.Quote)

@@ -94,7 +94,7 @@ func found(texts ...string) tools.Result {
 
 // honestNote makes one claim of each source that the question shows: its "The answer to ..." sentence.
 func honestNote(req llm.Request) prompts.NoteAnswer {
-	a := prompts.NoteAnswer{Summary: "What was found."}
+	a := prompts.NoteAnswer{}
 	n := 0
 	for rest := req.Prompt.User; ; {
 		i := strings.Index(rest, "The answer to ")

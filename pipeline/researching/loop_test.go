@@ -99,7 +99,7 @@ func TestTraces(t *testing.T) {
 	for _, tr := range b.queue.traces() {
 		ids = append(ids, tr.CitationID)
 		toolIDs = append(toolIDs, tr.ToolID)
-		if tr.BlockID != "block_3" || tr.Summary != "What was found." || tr.Query == "" || tr.Source.Hash == "" || tr.RawAnswer == "" {
+		if tr.BlockID != "block_3" || tr.Summary != tr.Claims[0].Text || tr.Query == "" || tr.Source.Hash == "" || tr.RawAnswer == "" {
 			t.Errorf("trace %+v", tr)
 		}
 		for i, c := range tr.Claims {

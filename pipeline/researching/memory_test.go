@@ -164,7 +164,7 @@ func TestUnopenedPages(t *testing.T) {
 			b.note = func(req llm.Request) any {
 				if strings.Contains(req.Prompt.User, "snippet") {
 					quote := "The answer to springs is found here."
-					return prompts.NoteAnswer{Summary: "s", Claims: []prompts.NoteClaim{{Source: 8, Text: quote, Quote: quote}}}
+					return prompts.NoteAnswer{Claims: []prompts.NoteClaim{{Source: 8, Text: quote, Quote: quote}}}
 				}
 				return prompts.NoteAnswer{}
 			}

@@ -21,11 +21,11 @@ import (
 const (
 	noteBytes    = 20_000
 	minNoteBytes = 2_000
-	maxNotes     = 6   // note calls for one tool call, before halving: what bears least on the block stays unread
+	maxNotes     = 6   // note calls for one reading, before halving: what bears least on the block stays unread
 	ordinalStep  = 100 // positions of note calls: action x 100 + call; 6 calls halved three times are at most 90
 )
 
-// note is what was taken from one tool call.
+// note is what was taken from the sources of one tool call.
 type note struct {
 	summary string
 	found   []finding
@@ -43,17 +43,16 @@ type finding struct {
 func (w *work) takeNotes(ctx context.Context, k int, outcomes []outcome) ([]note, error) {
 	notes := make([]note, len(outcomes))
 	shares := w.bestShares(outcomes)
-	lines := make([][]string, len(outcomes)) // fallbacks
+	readings := w.readings(outcomes)
+	lines := make([][]string, len(readings)) // fallbacks
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.SetLimit(w.maxActions())
-	for i, o := range outcomes {
-		if len(o.fresh) == 0 || o.only != nil && len(o.only) == 0 {
-			continue
-		}
+	for n, r := range readings {
 		group.Go(func() error {
-			t := noteTaker{work: w, outcome: o, k: k, ordinal: i * ordinalStep, shares: shares}
+			t := noteTaker{work: w, outcome: r.outcome, asked: r.asked, k: k, ordinal: r.of[0] * ordinalStep, shares: shares}
 			err := t.take(groupCtx)
-			notes[i], lines[i] = t.note, t.fallbacks
+			r.share(t.note, outcomes, notes)
+			lines[n] = t.fallbacks
 			return err
 		})
 	}
@@ -69,10 +68,61 @@ func (w *work) takeNotes(ctx context.Context, k int, outcomes []outcome) ([]note
 	return notes, err
 }
 
-// noteTaker takes the note of one tool call. It shares nothing that changes with the other takers.
+// reading is what one noteTaker reads: the fresh sources of a call, or of several that one question has room for.
+type reading struct {
+	outcome          // of the first call, with the sources of all
+	of      []int    // places of the calls
+	asked   []string // by them
+	bytes   int
+}
+
+// readings puts the outcomes that have something to read together as far as a question has room.
+func (w *work) readings(outcomes []outcome) []*reading {
+	var out []*reading
+	var open *reading
+	for i, o := range outcomes {
+		if len(o.fresh) == 0 || o.only != nil && len(o.only) == 0 {
+			continue
+		}
+		r := &reading{outcome: o, of: []int{i}, asked: []string{o.tool + ": " + o.query}}
+		for _, s := range o.fresh {
+			r.bytes += len(s.Text)
+		}
+		switch alone := w.Model == nil || o.only != nil; {
+		case alone:
+			out = append(out, r)
+		case open != nil && open.bytes+r.bytes <= noteBytes:
+			open.fresh = append(slices.Clip(open.fresh), r.fresh...)
+			open.of, open.asked, open.bytes = append(open.of, i), append(open.asked, r.asked...), open.bytes+r.bytes
+		default:
+			open = r
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// share gives each call its part of what was noted.
+func (r *reading) share(n note, outcomes []outcome, notes []note) {
+	first := 0 // source of the call
+	for _, i := range r.of {
+		after := first + len(outcomes[i].fresh)
+		for _, f := range n.found {
+			if f.source >= first && f.source < after {
+				f.source -= first
+				notes[i].found = append(notes[i].found, f)
+			}
+		}
+		notes[i].summary = summaryOf(notes[i].found)
+		first = after
+	}
+}
+
+// noteTaker takes the note of one reading. It shares nothing that changes with the other takers.
 type noteTaker struct {
 	*work
 	outcome   outcome
+	asked     []string
 	shares    passageShares
 	k         int
 	ordinal   int // of the next call
@@ -98,7 +148,6 @@ func (t *noteTaker) take(ctx context.Context) error {
 			return err
 		}
 	}
-	t.summarise()
 	return nil
 }
 
@@ -121,8 +170,7 @@ func (t *noteTaker) read(ctx context.Context, chunk []piece, limit int) error {
 		Topic:    t.topic,
 		Title:    t.block.Title,
 		Overview: t.block.Overview,
-		Tool:     t.outcome.tool,
-		Query:    t.outcome.query,
+		Asked:    t.asked,
 		Sources:  t.passages(chunk),
 	})
 	answer, err := llm.Ask[prompts.NoteAnswer](ctx, t.Model, llm.Request{
@@ -157,27 +205,15 @@ func (t *noteTaker) read(ctx context.Context, chunk []piece, limit int) error {
 		return nil
 	}
 	t.note.found = append(t.note.found, found...)
-	if len(found) > 0 {
-		t.note.summary = strings.TrimSpace(t.note.summary + "\n\n" + strings.TrimSpace(prompts.Unmarked(strings.ToValidUTF8(answer.Summary, ""))))
-	}
 	return nil
 }
 
 // extract takes the note of these pieces without a model.
 func (t *noteTaker) extract(pieces []piece) {
 	t.note.found = append(t.note.found, t.work.extract(t.outcome, pieces, t.shares)...)
-	t.summarise()
 }
 
-// summarise makes the summary of the claims where no model has written one, and bounds it.
-func (t *noteTaker) summarise() {
-	if t.note.summary == "" {
-		t.note.summary = summaryOf(t.note.found)
-	}
-	t.note.summary = topicqueue.Clip(t.note.summary, maxSummary)
-}
-
-// summaryOf is the summary of findings that no model has written.
+// summaryOf joins the texts of findings.
 func summaryOf(found []finding) string {
 	texts := make([]string, len(found))
 	for i, f := range found {

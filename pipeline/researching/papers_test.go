@@ -55,7 +55,7 @@ func TestResearchPapers(t *testing.T) {
 	}
 	const measured, counted = "the velocity deficit is 0.20 ± 0.02 of the inflow (p < 0.01)", "detections fell by 78% (p<0.001) in a radius of 140 m"
 	b.note = func(req llm.Request) any {
-		a := prompts.NoteAnswer{Summary: "What papers say."}
+		a := prompts.NoteAnswer{}
 		for n := 1; n <= 6; n++ { // a model that does not know which source it reads tries all
 			for _, quote := range []string{measured, counted, "cited by 27", "Renewable Energy; 2022"} {
 				a.Claims = append(a.Claims, prompts.NoteClaim{Source: n, Text: quote, Quote: quote})

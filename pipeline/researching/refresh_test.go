@@ -62,7 +62,7 @@ func newWeb(t *testing.T, pages map[string]string, model bool) *web {
 		return act(actions...)
 	}
 	w.note = func(req llm.Request) any {
-		a := prompts.NoteAnswer{Summary: "Tides."}
+		a := prompts.NoteAnswer{}
 		_, sources, _ := strings.Cut(req.Prompt.User, "Sources:")
 		for n, part := range strings.Split(sources, "\nSource ")[1:] {
 			for _, s := range quotable.FindAllString(part, -1) {

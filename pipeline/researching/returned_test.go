@@ -67,7 +67,7 @@ func TestReturned(t *testing.T) {
 			return prompts.NoteAnswer{}
 		}
 		quote := "The answer to it is found here."
-		return prompts.NoteAnswer{Summary: "s", Claims: []prompts.NoteClaim{{Source: 2, Text: quote, Quote: quote}}}
+		return prompts.NoteAnswer{Claims: []prompts.NoteClaim{{Source: 2, Text: quote, Quote: quote}}}
 	}
 	if _, err := b.research(); err != nil {
 		t.Fatal(err)

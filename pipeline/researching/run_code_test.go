@@ -50,7 +50,7 @@ func (b *bench) runCode(program string, out sandbox.Outcome, quotes ...string) {
 		if !strings.Contains(req.Prompt.User, "run_code") {
 			return honestNote(req)
 		}
-		answer := prompts.NoteAnswer{Summary: "A summary."}
+		answer := prompts.NoteAnswer{}
 		for _, q := range quotes {
 			answer.Claims = append(answer.Claims, prompts.NoteClaim{Source: 1, Text: "Claimed: " + q, Quote: q})
 		}
