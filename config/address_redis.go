@@ -128,9 +128,12 @@ func (a *RedisAddress) hosts(list string) error {
 		if err != nil { // without a port
 			h, p = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]"), port
 		}
-		if n, err := strconv.ParseUint(p, 10, 16); err != nil || n == 0 || h == "" ||
-			strings.ContainsAny(h, "[]@%# \t\r\n\"'<>\\") ||
-			strings.Contains(h, ":") && net.ParseIP(h) == nil {
+		n, err := strconv.ParseUint(p, 10, 16)
+		aHost := h != "" && !strings.ContainsAny(h, "[]@%# \t\r\n\"'<>\\")
+		if strings.Contains(h, ":") {
+			aHost = aHost && net.ParseIP(h) != nil
+		}
+		if err != nil || n == 0 || !aHost {
 			return errors.New("needs host:port, or several of them with commas between where a cluster or sentinels are meant")
 		}
 		a.Hosts = append(a.Hosts, net.JoinHostPort(h, p))

@@ -100,7 +100,8 @@ func serverOf(u URL) string {
 // checkEmbedding returns what is wrong with these settings taken together. known: problems of single settings.
 func checkEmbedding(c Config, known Problems) Problems {
 	e := c.Embedding
-	if e.Enabled() && e.Provider == providerOpenAI && e.APIKey == (Secret{}) && serverOf(e.BaseURL) == openAIServer &&
+	asksOpenAI := e.Enabled() && e.Provider == providerOpenAI && serverOf(e.BaseURL) == openAIServer
+	if asksOpenAI && e.APIKey == (Secret{}) &&
 		!known.about("embedding.api_key", "embedding.base_url", "llm.api_key", "llm.base_url") {
 		return Problems{{Key: "embedding.model", Value: clip(e.Model), Source: c.source("embedding.model"),
 			Reason: "there is neither a key nor a server for it: set EMBEDDING_API_KEY, or EMBEDDING_BASE_URL for a server " +

@@ -69,8 +69,11 @@ func paperNames(s string) error {
 }
 
 func mailAddress(s string) error {
-	if name, host, ok := strings.Cut(s, "@"); s != "" && (!ok || name == "" || !strings.Contains(host, ".") ||
-		strings.ContainsAny(s, " ,<>")) {
+	if s == "" {
+		return nil
+	}
+	name, host, _ := strings.Cut(s, "@")
+	if name == "" || !strings.Contains(host, ".") || strings.ContainsAny(s, " ,<>") {
 		return errors.New("must be a mail address such as desk@example.org")
 	}
 	return nil

@@ -34,8 +34,8 @@ func newBundle(a *attempt, in reporting.Input, rep *reporting.Report) *bundle {
 	return &bundle{Bundle: storage.NewBundle(store, in.Run.ID), w: a.w, store: store, in: in, report: rep}
 }
 
-// leasedStore changes nothing while the attempt's lease may be another's. A publisher that was frozen must not take the manifest away, nor
-// put a file, when another one has made the bundle whole meanwhile.
+// leasedStore changes nothing while the attempt's lease may be another's. A publisher that was frozen must not take
+// the manifest away, nor put a file, when another one has made the bundle whole meanwhile.
 type leasedStore struct {
 	storage.Store
 	a *attempt
@@ -110,7 +110,8 @@ func (b *bundle) put(ctx context.Context) error {
 			return err
 		}
 		if v := b.report.Verification; v != nil { // nil: written by a version that did not check
-			if err := b.PutJSON(ctx, b.cacheKey(verificationName), verificationFile{run.ID, v, list(b.report.Removed)}); err != nil {
+			if err := b.PutJSON(ctx, b.cacheKey(verificationName),
+				verificationFile{run.ID, v, list(b.report.Removed)}); err != nil {
 				return err
 			}
 		}
@@ -192,8 +193,9 @@ type queueFile struct {
 type queueBlock struct {
 	topicqueue.Block
 	ToolTraces []topicqueue.ToolTrace `json:"tool_traces"`
-	Returned   []string               `json:"returned,omitempty"` // pages/<sha256>.txt: what the calls of each iteration returned
-	Metadata   map[string]any         `json:"metadata"`
+	// pages/<sha256>.txt: what the calls of each iteration returned
+	Returned []string       `json:"returned,omitempty"`
+	Metadata map[string]any `json:"metadata"`
 }
 
 func (b *bundle) queue(run topicqueue.Run) queueFile {
@@ -242,7 +244,8 @@ type planningFile struct {
 	TotalSubTopics int                    `json:"total_subtopics"`
 	Mode           string                 `json:"mode"`
 	Traces         []topicqueue.ToolTrace `json:"tool_traces"`
-	Returned       string                 `json:"returned,omitempty"` // pages/<sha256>.txt: what the calls of planning returned
+	// pages/<sha256>.txt: what the calls of planning returned
+	Returned string `json:"returned,omitempty"`
 }
 
 func (b *bundle) planning() planningFile {

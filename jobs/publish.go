@@ -60,11 +60,13 @@ func (w *Worker) put(ctx context.Context, a *attempt) error {
 		return err
 	}
 	if n := len(b.missing); n > 0 {
-		zerolog.Ctx(ctx).Warn().Int("texts", n).Int("needed", b.lost).Msg("texts are lost with the machine that kept them while the storage was away")
+		zerolog.Ctx(ctx).Warn().Int("texts", n).Int("needed",
+			b.lost).Msg("texts are lost with the machine that kept them while the storage was away")
 	}
 	if b.lost > 0 && a.Run.State == topicqueue.RunCompleted {
 		a.Run.State = topicqueue.RunPartial
-		a.Run.Reason = fmt.Sprintf("%d texts that the run's claims rest on are lost: the machine that kept them while the storage was away did not come back", b.lost)
+		a.Run.Reason = fmt.Sprintf("%d texts that the run's claims rest on are lost: the machine that kept them while the "+
+			"storage was away did not come back", b.lost)
 		b.in.Run, in.Run = a.Run, a.Run
 	}
 	if rep != nil {
@@ -103,7 +105,8 @@ const (
 )
 
 // gather sees to it that the texts which a run has read are in storage. Those of a machine that does not come back are
-// given up after a while: the bundle says that they are missing, and when something rests on them the run is no success.
+// given up after a while: the bundle says that they are missing, and when something rests on them the run is no
+// success.
 func (w *Worker) gather(ctx context.Context, b *bundle) error {
 	if f, ok := w.Store.(storage.Flusher); ok {
 		if _, err := f.Flush(ctx); err != nil {

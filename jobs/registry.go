@@ -22,8 +22,8 @@ import (
 	"nightdesk/topicqueue/redisqueue"
 )
 
-// sourceLine is a source in sources.jsonl: everything that a tool call of the run returned, and what it goes on with of an
-// earlier one.
+// sourceLine is a source in sources.jsonl: everything that a tool call of the run returned, and what it goes on with
+// of an earlier one.
 type sourceLine struct {
 	topicqueue.Source
 	Normalized string   `json:"normalized_url,omitempty"`
@@ -43,8 +43,8 @@ type sourceCounts struct {
 	Cited      int `json:"cited"`
 }
 
-// sourceLines returns the lines of sources.jsonl: first what gave traces, in their order, then what else was returned. cited: ids
-// of citations and sources; missing: hashes of texts that are not there.
+// sourceLines returns the lines of sources.jsonl: first what gave traces, in their order, then what else was returned.
+// cited: ids of citations and sources; missing: hashes of texts that are not there.
 func sourceLines(in reporting.Input, cited, missing []string) []sourceLine {
 	lines, at := []sourceLine{}, map[string]int{}
 	line := func(s topicqueue.Source) *sourceLine {
@@ -131,7 +131,8 @@ func (w *Worker) returnedPages(ctx context.Context, in reporting.Input) (returne
 }
 
 // readReturned reads what calls returned from the texts that say so.
-func readReturned(ctx context.Context, store storage.Store, runID string, hashes []string) ([]topicqueue.Returned, error) {
+func readReturned(ctx context.Context, store storage.Store, runID string,
+	hashes []string) ([]topicqueue.Returned, error) {
 	parts := make([][]topicqueue.Returned, len(hashes))
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(copiesAtOnce)
@@ -166,14 +167,16 @@ func (w *Worker) returnedFor(ctx context.Context, in reporting.Input) []topicque
 		calls, err = readReturned(ctx, w.Store, in.Run.ID, pages.inOrder(in.Blocks))
 	}
 	if err != nil {
-		zerolog.Ctx(ctx).Warn().Err(err).Msg("what tools returned is not known to the report: links of its text are taken out")
+		zerolog.Ctx(ctx).Warn().Err(err).Msg("what tools returned is not known to the report: links of its text " +
+			"are taken out")
 	}
 	return calls
 }
 
-// registered compares sources.jsonl with what the traces and the calls of the run say. A bundle of an older version does not say
-// what its calls returned, and has the sources of its traces. The error is the store's.
-func (c *BundleCheck) registered(ctx context.Context, store storage.Store, m storage.Manifest, in storedBundle, v *reporting.Verification) error {
+// registered compares sources.jsonl with what the traces and the calls of the run say. A bundle of an older version
+// does not say what its calls returned, and has the sources of its traces. The error is the store's.
+func (c *BundleCheck) registered(ctx context.Context, store storage.Store, m storage.Manifest, in storedBundle,
+	v *reporting.Verification) error {
 	file := storage.CacheKey(c.RunID, "sources.jsonl")
 	body, err := store.Get(ctx, file)
 	if errors.Is(err, storage.ErrNotExist) { // the manifest has told
@@ -200,7 +203,8 @@ func (c *BundleCheck) registered(ctx context.Context, store storage.Store, m sto
 		delete(there, want.ID)
 		switch {
 		case !known:
-			c.add(file, "does not have %s, which %s returned", want.ID, strings.Join(append(want.ReturnedBy, want.Citations...), ", "))
+			c.add(file, "does not have %s, which %s returned", want.ID,
+				strings.Join(append(want.ReturnedBy, want.Citations...), ", "))
 		case !in.lists:
 		case whole && len(want.ReturnedBy) == 0 && !earlier[want.ID]:
 			c.add(file, "has %s, which no tool call of the run returned", want.ID)

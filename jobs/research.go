@@ -22,7 +22,8 @@ func (w *Worker) research(ctx context.Context, a *attempt) error {
 		return err
 	}
 	r := researching.Researcher{
-		Model: a.model(), Runner: w.runner(a, box), Emit: a.emit, Now: w.Now, MaxActions: w.settings.MaxActions, SoftLimit: a.softLimit(),
+		Model: a.model(), Runner: w.runner(a, box), Emit: a.emit, Now: w.Now, MaxActions: w.settings.MaxActions,
+		SoftLimit: a.softLimit(),
 		Documents: box.Documents,
 	}
 	if limit := a.hardLimit(); limit >= 0 {
@@ -62,7 +63,8 @@ func (w *Worker) research(ctx context.Context, a *attempt) error {
 	if result.Cut {
 		return a.endBlock(ctx, topicqueue.BlockFailed, "there is no budget or no time for it", result)
 	}
-	if withdrawn := known && len(old.Traces) > 0; result.Claims == 0 && !withdrawn { // that all of it is withdrawn is a result
+	// that all of it is withdrawn is a result
+	if withdrawn := known && len(old.Traces) > 0; result.Claims == 0 && !withdrawn {
 		return a.endBlock(ctx, topicqueue.BlockFailed, recurring.NothingFound, result)
 	}
 	return a.endBlock(ctx, topicqueue.BlockCompleted, "", result)

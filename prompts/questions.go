@@ -37,7 +37,8 @@ func Decide(lang string, d DecideData) Prompt {
 	if !d.Flexible && len(names) > 0 {
 		actions.Least = 1
 	}
-	return structured("decide", lang, d, 0, actions, Bound{Property: "tool_type", OneOf: names}, Bound{Property: "new_sub_topics", Most: 3})
+	return structured("decide", lang, d, 0, actions, Bound{Property: "tool_type", OneOf: names},
+		Bound{Property: "new_sub_topics", Most: 3})
 }
 
 // Note asks for a summary and the claims of what one tool call returned (NoteAnswer).
@@ -52,8 +53,10 @@ func Review(lang string, d ReviewData) Prompt {
 		names[i] = b.ID
 	}
 	return structured("review", lang, d, 1200+300*d.MaxGaps+100*len(d.Blocks)+60*len(d.Pairs),
-		Bound{Property: "gaps", Most: d.MaxGaps}, Bound{Property: "queries", Least: 1, Most: 3}, Bound{Property: "parent", OneOf: append([]string{""}, names...)},
-		Bound{Property: "contradictions", Most: len(d.Pairs)}, Bound{Property: "same", Most: max(1, len(d.Blocks)/2)}, Bound{Property: "block_ids", Least: 2, Most: max(2, len(d.Blocks)), OneOf: names})
+		Bound{Property: "gaps", Most: d.MaxGaps}, Bound{Property: "queries", Least: 1, Most: 3},
+		Bound{Property: "parent", OneOf: append([]string{""}, names...)},
+		Bound{Property: "contradictions", Most: len(d.Pairs)}, Bound{Property: "same", Most: max(1, len(d.Blocks)/2)},
+		Bound{Property: "block_ids", Least: 2, Most: max(2, len(d.Blocks)), OneOf: names})
 }
 
 // maxSections bounds the sections of an outline, whatever the number of blocks.
@@ -66,13 +69,15 @@ func Outline(lang string, d OutlineData) Prompt {
 		claims += len(b.Claims)
 	}
 	return structured("outline", lang, d, 2500+10*claims,
-		Bound{Property: "sections", Least: 1, Most: maxSections}, Bound{Property: "block_ids", Most: len(d.Blocks), OneOf: ids(d.Blocks)},
+		Bound{Property: "sections", Least: 1, Most: maxSections}, Bound{Property: "block_ids", Most: len(d.Blocks),
+			OneOf: ids(d.Blocks)},
 		Bound{Property: "claims", Most: claims}, Bound{Property: "subsections", Most: 4})
 }
 
 // Place asks which claims belong in which section of a given outline (PlaceAnswer).
 func Place(lang string, d PlaceData) Prompt {
-	return structured("place", lang, d, 500+40*len(d.Sections)+10*len(d.Claims), Bound{Property: "sections", Most: len(d.Sections)}, Bound{Property: "claims", Most: len(d.Claims)})
+	return structured("place", lang, d, 500+40*len(d.Sections)+10*len(d.Claims),
+		Bound{Property: "sections", Most: len(d.Sections)}, Bound{Property: "claims", Most: len(d.Claims)})
 }
 
 func ids(blocks []BlockDigest) []string {
@@ -100,7 +105,8 @@ func Conclusion(lang string, d FrameData) Prompt { return freeText("conclusion",
 
 // RepairSection asks for new texts of unsupported sentences (RepairSectionAnswer).
 func RepairSection(lang string, d RepairSectionData) Prompt {
-	return structured("repair_section", lang, d, 500+250*len(d.Sentences), Bound{Property: "repairs", Most: len(d.Sentences)})
+	return structured("repair_section", lang, d, 500+250*len(d.Sentences),
+		Bound{Property: "repairs", Most: len(d.Sentences)})
 }
 
 // Judge asks whether sentences follow from the passages of their sources (JudgeAnswer).

@@ -75,5 +75,8 @@ func clean(text string) string {
 }
 
 func changed(r rune) bool {
-	return unicode.IsControl(r) && r != '\n' && r != '\t' || r >= 0xE0000 && r <= 0xE007F
+	if r == '\n' || r == '\t' {
+		return false
+	}
+	return unicode.IsControl(r) || r >= 0xE0000 && r <= 0xE007F
 }

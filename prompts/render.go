@@ -57,8 +57,8 @@ func (t templates) render(name string, data any) string {
 	return strings.TrimSpace(b.String())
 }
 
-// firstMarker returns a marker of the finished sections, empty without one: a real one as the example at a question's end,
-// where small models look.
+// firstMarker returns a marker of the finished sections, empty without one: a real one as the example at a question's
+// end, where small models look.
 func firstMarker(d FrameData) string {
 	for _, s := range d.Sections {
 		if m := aMarker.FindStringSubmatch(s.Text); m != nil {

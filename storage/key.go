@@ -14,13 +14,14 @@ const (
 
 // checkKey refuses keys that could leave the store or mean two things on two systems.
 func checkKey(key string) error {
-	if key == "" || len(key) > maxKey || strings.HasPrefix(key, "/") || strings.ContainsFunc(key, foreign) ||
-		!utf8.ValidString(key) {
+	plain := utf8.ValidString(key) && !strings.ContainsFunc(key, foreign)
+	if key == "" || len(key) > maxKey || strings.HasPrefix(key, "/") || !plain {
 		return fmt.Errorf("storage key %q: not a relative slash-separated path of at most %d bytes of plain text", key,
 			maxKey)
 	}
 	for _, part := range strings.Split(key, "/") {
-		if part == "" || part == "." || part == ".." || len(part) > maxPart || strings.HasPrefix(part, tempPrefix) {
+		elsewhere := part == "" || part == "." || part == ".."
+		if elsewhere || len(part) > maxPart || strings.HasPrefix(part, tempPrefix) {
 			return fmt.Errorf("storage key %q: part %q is not allowed", key, part)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -27,8 +28,7 @@ func (d *Dir) Leftovers(ctx context.Context, older time.Time) ([]string, error) 
 		if rel, err := filepath.Rel(d.root, path); err == nil {
 			part, _, _ = strings.Cut(filepath.ToSlash(rel), "/")
 		}
-		known := part == "." || part == "reports" || part == "cache" || part == "batches" || part == "topics" ||
-			part == "knowledge"
+		known := slices.Contains([]string{".", "reports", "cache", "batches", "topics", "knowledge"}, part)
 		temp := strings.HasPrefix(e.Name(), tempPrefix)
 		switch {
 		case e.IsDir() && !known:

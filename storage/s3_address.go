@@ -44,8 +44,8 @@ func (s S3Settings) check() error {
 			continue
 		}
 		u, err := url.Parse(address)
-		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" ||
-			u.Fragment != "" {
+		aServer := err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
+		if !aServer || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
 			return fmt.Errorf("%s must be http://host:port or https://host:port, without user, password and query", name)
 		}
 	}

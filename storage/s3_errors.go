@@ -48,8 +48,16 @@ func (s *S3) failed(ctx context.Context, doing, key string, err error) error {
 		reason = fmt.Sprintf("%s (%d attempts)", reason, gaveUp.Attempt)
 	}
 	var missing credentialsError
-	if code := status(err); code >= 500 && code != http.StatusNotImplemented || code == http.StatusTooManyRequests ||
-		code == 0 && !errors.As(err, &missing) {
+	away := false
+	switch code := status(err); code {
+	case 0:
+		away = !errors.As(err, &missing)
+	case http.StatusTooManyRequests:
+		away = true
+	default:
+		away = code >= 500 && code != http.StatusNotImplemented
+	}
+	if away {
 		e.causes = append(e.causes, ErrAway)
 	}
 	e.text = fmt.Sprintf("%s %q in bucket %s at %s: %s", doing, key, s.bucket, s.host, s.credentials.redact(reason))

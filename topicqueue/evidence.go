@@ -15,7 +15,8 @@ const (
 	SourceCode     = "code" // output of a program
 )
 
-// Genres of sources: what a reader would call the thing that was found. A source of which nothing tells has GenreUnknown.
+// Genres of sources: what a reader would call the thing that was found. A source of which nothing tells has
+// GenreUnknown.
 const (
 	GenrePaper         = "paper"    // reviewed, or presented as such
 	GenrePreprint      = "preprint" // paper on a server that takes it without review
@@ -37,27 +38,32 @@ const (
 // Source is one thing that a tool returned: a document passage, a page, a paper, a program's output.
 // What a citation points to is always one source.
 type Source struct {
-	ID          string    `json:"source_id"`             // SourceID of its place and text
-	Kind        string    `json:"kind"`                  // one of the Source... constants
-	Genre       string    `json:"genre,omitempty"`       // one of the Genre... constants
-	Domain      string    `json:"domain,omitempty"`      // registrable: example.co.uk of www.example.co.uk; empty without URL
-	Title       string    `json:"title"`                 // of the document, page or paper
-	URL         string    `json:"url,omitempty"`         // absolute; empty for a passage of a local file
-	Document    string    `json:"document,omitempty"`    // document key: slash-separated path within the knowledge base
-	Section     []string  `json:"section,omitempty"`     // headings from the top down to the passage
-	Anchor      string    `json:"anchor,omitempty"`      // fragment that leads to the section, without #
-	Page        int       `json:"page,omitempty"`        // counted from 1; 0 = no pages
-	Offset      int       `json:"offset"`                // byte at which Text begins in the document's extracted text
-	Hash        string    `json:"sha256"`                // lower-case hex SHA-256 of Text
-	Date        string    `json:"date,omitempty"`        // YYYY-MM-DD or YYYY: published, else last changed; empty = unknown
-	Publisher   string    `json:"publisher,omitempty"`   // site, journal or conference, as it calls itself; empty = unknown
-	Authors     []string  `json:"authors,omitempty"`     // of a paper, as printed; at most 10, "et al." stands for the others
+	ID    string `json:"source_id"`       // SourceID of its place and text
+	Kind  string `json:"kind"`            // one of the Source... constants
+	Genre string `json:"genre,omitempty"` // one of the Genre... constants
+	// registrable: example.co.uk of www.example.co.uk; empty without URL
+	Domain   string   `json:"domain,omitempty"`
+	Title    string   `json:"title"`              // of the document, page or paper
+	URL      string   `json:"url,omitempty"`      // absolute; empty for a passage of a local file
+	Document string   `json:"document,omitempty"` // document key: slash-separated path within the knowledge base
+	Section  []string `json:"section,omitempty"`  // headings from the top down to the passage
+	Anchor   string   `json:"anchor,omitempty"`   // fragment that leads to the section, without #
+	Page     int      `json:"page,omitempty"`     // counted from 1; 0 = no pages
+	Offset   int      `json:"offset"`             // byte at which Text begins in the document's extracted text
+	Hash     string   `json:"sha256"`             // lower-case hex SHA-256 of Text
+	// YYYY-MM-DD or YYYY: published, else last changed; empty = unknown
+	Date string `json:"date,omitempty"`
+	// site, journal or conference, as it calls itself; empty = unknown
+	Publisher string `json:"publisher,omitempty"`
+	// of a paper, as printed; at most 10, "et al." stands for the others
+	Authors     []string  `json:"authors,omitempty"`
 	DOI         string    `json:"doi,omitempty"`         // of a paper, lower case, without a resolver's address
 	File        string    `json:"file,omitempty"`        // of a document: its absolute path where it was indexed
 	Figures     []Figure  `json:"figures,omitempty"`     // that a program drew beside its output
 	RetrievedAt time.Time `json:"retrieved_at,omitzero"` // UTC
 	Text        string    `json:"-"`                     // UTF-8; kept in storage under Hash, not in Redis
-	Share       float64   `json:"share,omitempty"`       // its score in the search that returned it against that of the best, 0 to 1; 0: none
+	// its score in the search that returned it against that of the best, 0 to 1; 0: none
+	Share float64 `json:"share,omitempty"`
 
 	// Of a page: how its server calls this version of it. Empty: it does not.
 	ETag         string `json:"etag,omitempty"`
@@ -79,7 +85,8 @@ type Figure struct {
 	Title string `json:"title"` // what it shows, one line, for its caption; as the program called it
 }
 
-// Label says in a few words what kind of source it is and when it was written, as far as that is known: "news, 2024-03".
+// Label says in a few words what kind of source it is and when it was written, as far as that is known: "news,
+// 2024-03".
 func (s Source) Label() string {
 	label, date := s.Genre, s.Date[:min(len(s.Date), len("2024-03"))]
 	if label == GenreUnknown {
@@ -94,7 +101,8 @@ func (s Source) Label() string {
 // SourceID returns the id of a source from what identifies it: kind, place and the hash of its text.
 // The same passage found by two calls has one id. The result is "src_" and 16 hex digits.
 func SourceID(s Source) string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%s\x00%d\x00%d\x00%s", s.Kind, s.URL, s.Document, s.Page, s.Offset, s.Hash))
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%s\x00%d\x00%d\x00%s", s.Kind, s.URL, s.Document, s.Page,
+		s.Offset, s.Hash))
 	return "src_" + hex.EncodeToString(sum[:8])
 }
 
@@ -109,15 +117,17 @@ func PagePath(hash string) string { return "pages/" + hash + ".txt" }
 
 // Claim is one checkable statement with the words of the source that carry it.
 type Claim struct {
-	ID         string  `json:"claim_id"`    // citation id and ordinal: CIT-3-02.1
-	CitationID string  `json:"citation_id"` // of the trace that it belongs to
-	SourceID   string  `json:"source_id"`
-	Text       string  `json:"text"`  // the statement; Quote on one line when no model wrote it
-	Quote      string  `json:"quote"` // verbatim: Source.Text[Start:End]
-	Start      int     `json:"start"` // bytes into Source.Text
-	End        int     `json:"end"`
-	Share      float64 `json:"share,omitempty"` // of a claim that no model chose: Source.Share, or that of its passage in a page that was read whole
-	Now        *Claim  `json:"now,omitempty"`   // of a withdrawn one: the sentence that has come in its place; nil: none has
+	ID         string `json:"claim_id"`    // citation id and ordinal: CIT-3-02.1
+	CitationID string `json:"citation_id"` // of the trace that it belongs to
+	SourceID   string `json:"source_id"`
+	Text       string `json:"text"`  // the statement; Quote on one line when no model wrote it
+	Quote      string `json:"quote"` // verbatim: Source.Text[Start:End]
+	Start      int    `json:"start"` // bytes into Source.Text
+	End        int    `json:"end"`
+	// of a claim that no model chose: Source.Share, or that of its passage in a page that was read whole
+	Share float64 `json:"share,omitempty"`
+	// of a withdrawn one: the sentence that has come in its place; nil: none has
+	Now *Claim `json:"now,omitempty"`
 }
 
 // ToolTrace is one source that one tool call returned, with its compressed note and its claims.
@@ -138,12 +148,13 @@ type ToolTrace struct {
 	Claims                []Claim   `json:"claims"`
 
 	// Of a run that goes on from an earlier one: since when this is known, YYYY-MM-DD, empty: since this run; and what the
-	// source said then and does not say any more, for which it is cited as of that day. A trace with Withdrawn has no Claims.
+	// source said then and does not say any more, for which it is cited as of that day. A trace with Withdrawn has no
+	// Claims.
 	Since     string  `json:"since,omitempty"`
 	Withdrawn []Claim `json:"withdrawn,omitempty"`
 	Added     []Claim `json:"added,omitempty"` // sentences of the source that are news since then, besides the claims
-	// Dropped is how many claims of the run before were left out, because their paragraph says something else now. What cites
-	// them is written anew.
+	// Dropped is how many claims of the run before were left out, because their paragraph says something else now. What
+	// cites them is written anew.
 	Dropped int `json:"dropped,omitempty"`
 	// Its source could not be asked again: what it said is taken to hold.
 	Unchecked bool `json:"unchecked,omitempty"`

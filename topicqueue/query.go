@@ -37,8 +37,7 @@ func canonicalWords(runes []rune) []string {
 			word = append(word, r)
 		case (r == '+' || r == '#') && len(word) > 0: // c++, c#
 			word = append(word, r)
-		case (r == '.' || r == ',') && len(word) > 0 && unicode.IsDigit(word[len(word)-1]) &&
-			i+1 < len(runes) && unicode.IsDigit(runes[i+1]): // 3.1
+		case (r == '.' || r == ',') && digitAt(word, len(word)-1) && digitAt(runes, i+1): // 3.1
 			word = append(word, r)
 		default:
 			flush()
@@ -47,3 +46,5 @@ func canonicalWords(runes []rune) []string {
 	flush()
 	return words
 }
+
+func digitAt(runes []rune, i int) bool { return i >= 0 && i < len(runes) && unicode.IsDigit(runes[i]) }

@@ -2,11 +2,13 @@ package topicqueue
 
 // Review is what comparing the evidence of a run with its plan came to.
 type Review struct {
-	Gaps           []SubTopic      `json:"gaps,omitempty"`           // blocks that it adds to the queue; none: the report is due
+	// blocks that it adds to the queue; none: the report is due
+	Gaps           []SubTopic      `json:"gaps,omitempty"`
 	Blocks         []string        `json:"blocks,omitempty"`         // that had evidence when it was made
 	Same           []SameBlocks    `json:"same,omitempty"`           // of these those that are one subject
 	Contradictions []Contradiction `json:"contradictions,omitempty"` // between claims of these blocks
-	NotDone        string          `json:"not_done,omitempty"`       // why nothing was compared that should have been, for a person
+	// why nothing was compared that should have been, for a person
+	NotDone string `json:"not_done,omitempty"`
 }
 
 // SameBlocks are blocks of a run that are one subject.

@@ -16,8 +16,12 @@ func Hidden(r rune) bool {
 	case r == '\u00ad', r == '\u061c', r == '\u180e', r == '\u200b', r == '\u200e', r == '\u200f', r == '\ufeff':
 		return true
 	}
-	return unicode.IsControl(r) || r >= '\u202a' && r <= '\u202e' || r >= '\u2060' && r <= '\u206f' ||
-		r >= '\ufff9' && r <= '\ufffb' || r >= 0xe0000 && r <= 0xe007f
+	switch {
+	case r >= '\u202a' && r <= '\u202e', r >= '\u2060' && r <= '\u206f', r >= '\ufff9' && r <= '\ufffb',
+		r >= 0xe0000 && r <= 0xe007f:
+		return true
+	}
+	return unicode.IsControl(r)
 }
 
 // Printable returns foreign text as it may be stored, quoted and shown: valid UTF-8 without hidden characters. Whatever

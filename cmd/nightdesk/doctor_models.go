@@ -18,8 +18,9 @@ func (a *app) modelServers() (groups [][]roleModel) {
 	for _, m := range a.roleModels() {
 		at := slices.IndexFunc(groups, func(g []roleModel) bool {
 			o := g[0]
-			return o.Provider == m.Provider && o.Name == m.Name && o.BaseURL == m.BaseURL && o.APIKey == m.APIKey &&
-				o.Transport == m.Transport && o.TokenField == m.TokenField && o.Reasoning == m.Reasoning
+			sameServer := o.Provider == m.Provider && o.BaseURL == m.BaseURL && o.APIKey == m.APIKey
+			sameForm := o.Transport == m.Transport && o.TokenField == m.TokenField && o.Reasoning == m.Reasoning
+			return sameServer && o.Name == m.Name && sameForm
 		})
 		if at < 0 {
 			groups = append(groups, []roleModel{m})

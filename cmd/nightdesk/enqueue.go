@@ -252,11 +252,14 @@ func laneOf(priority string) (string, error) {
 	return "", usageError{fmt.Errorf("priority %q is unknown: use high, normal or low", priority)}
 }
 
+// plainLetters mean nothing special to Redis, to storage and to a shell.
+const plainLetters = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
 // checkBatchName: a batch name is part of Redis keys and of storage keys.
 func checkBatchName(name string) error {
 	ok := name != "" && len(name) <= 100 && name[0] != '.'
 	for _, r := range name {
-		ok = ok && (r == '-' || r == '_' || r == '.' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z')
+		ok = ok && strings.ContainsRune(plainLetters+"-_.", r)
 	}
 	if !ok {
 		return usageError{fmt.Errorf("batch name %q: use at most 100 letters, digits and the signs - _ . only", name)}

@@ -70,9 +70,7 @@ func retryGone(err error) error {
 
 // shellQuote writes a text as one word of a POSIX shell.
 func shellQuote(s string) string {
-	if s != "" && strings.IndexFunc(s, func(r rune) bool {
-		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./", r))
-	}) < 0 {
+	if s != "" && strings.Trim(s, plainLetters+"-_./") == "" {
 		return s
 	}
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"

@@ -134,5 +134,8 @@ func tooOld(version string) bool {
 	minor, _, _ := strings.Cut(rest, ".")
 	x, err1 := strconv.Atoi(major)
 	y, err2 := strconv.Atoi(minor)
-	return err1 == nil && err2 == nil && (x < leastMajor || x == leastMajor && y < leastMinor)
+	if err1 != nil || err2 != nil {
+		return false
+	}
+	return x < leastMajor || x == leastMajor && y < leastMinor
 }

@@ -56,7 +56,8 @@ func (a *app) report(ctx context.Context, name string, f reportFlags) error {
 	}
 	key := storage.FormatKey(runID, format)
 	body, err := store.Get(ctx, key)
-	if errors.Is(err, storage.ErrNotExist) && !isRunID(runID) && (format == "md" || format == formats.NameHTML && f.link) {
+	digestHasIt := format == "md" || format == formats.NameHTML && f.link
+	if errors.Is(err, storage.ErrNotExist) && !isRunID(runID) && digestHasIt {
 		err := a.digest(ctx, runID, f)
 		if errors.As(err, new(noBatchError)) {
 			return usageError{hintError{fmt.Errorf("there is no run and no batch %q", runID),

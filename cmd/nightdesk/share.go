@@ -121,7 +121,10 @@ func (s *sharer) linkAll(ctx context.Context, targets map[string]string, depth i
 // leads elsewhere.
 func targetOf(page, href string) (key, fragment string) {
 	u, err := url.Parse(href)
-	if err != nil || u.IsAbs() || u.Host != "" || u.Path == "" || strings.HasPrefix(u.Path, "/") {
+	if err != nil || u.IsAbs() || u.Host != "" {
+		return "", ""
+	}
+	if u.Path == "" || strings.HasPrefix(u.Path, "/") {
 		return "", ""
 	}
 	key = path.Join(path.Dir(page), u.Path)

@@ -36,8 +36,8 @@ const mailTime = time.Minute
 // authorities to trust, nil: the system's. The error does not quote the server's address.
 func NewMail(server, from, to string, roots *tls.Config) (*Mail, error) {
 	u, err := url.Parse(server)
-	if err != nil || u.Scheme != "smtp" && u.Scheme != "smtps" || u.Hostname() == "" || strings.Trim(u.Path, "/") != "" ||
-		u.RawQuery != "" {
+	aServer := err == nil && (u.Scheme == "smtp" || u.Scheme == "smtps") && u.Hostname() != ""
+	if !aServer || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" {
 		return nil, errors.New("mail.server must be smtp://user:password@host:587 or smtps://user:password@host:465")
 	}
 	m := &Mail{host: u.Hostname(), port: u.Port(), tlsFirst: u.Scheme == "smtps", user: u.User.Username(), roots: roots}

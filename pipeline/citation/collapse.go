@@ -11,9 +11,9 @@ import (
 // linkedMarkers is a row of linked markers.
 var linkedMarkers = regexp.MustCompile(`(?:\[\[[^\[\]]{1,40}\]\(#ref-[a-z0-9-]+\)\])+`)
 
-// collapse shows equal rows of markers once where they stand behind sentences that follow each other, behind the last of these: a
-// sentence without a citation ends such a series, and so does one with other markers beside. Rows of tables keep theirs, since each cell is read alone. The text is rendered;
-// code is left alone.
+// collapse shows equal rows of markers once where they stand behind sentences that follow each other, behind the last
+// of these: a sentence without a citation ends such a series, and so does one with other markers beside. Rows of
+// tables keep theirs, since each cell is read alone. The text is rendered; code is left alone.
 func collapse(rendered string) string {
 	code, lineStart := codeSpans(rendered), 0
 	var out strings.Builder
@@ -48,7 +48,8 @@ func shared(line string, rows [][]int, i int) bool {
 		(i == 0 || ends(i-1) || row(i-1) == row(i))
 }
 
-// sentenceEnd is what ends a sentence behind its last marker: in its midst, a marker may be of the words before it alone.
+// sentenceEnd is what ends a sentence behind its last marker: in its midst, a marker may be of the words before it
+// alone.
 var sentenceEnd = regexp.MustCompile(`^[\s"'”’)\]]*(?:[.!?。！？…]|$)`)
 
 // oneSentence reports whether what stands between two markers is all of one sentence.

@@ -134,7 +134,8 @@ func (p *entryParser) nextHasTarget(i int) bool {
 	}
 	j := i + 1
 	for ; j < len(p.lines); j++ {
-		if blank := strings.TrimSpace(p.lines[j].of(p.text)) == ""; blank && (j+1 == len(p.lines) || !isOnlyAddress(p.lines[j+1].of(p.text))) ||
+		if blank := strings.TrimSpace(p.lines[j].of(p.text)) == ""; blank &&
+			(j+1 == len(p.lines) || !isOnlyAddress(p.lines[j+1].of(p.text))) ||
 			!blank && (p.leads(j) || !p.goesOn(j)) {
 			break
 		}
@@ -153,7 +154,8 @@ func (p *entryParser) goesOn(j int) bool {
 		return false
 	}
 	h, isHeading := p.heading(j)
-	return !(isHeading && !h.plain || namedNote.MatchString(line) || p.lines[j].code && !indented || trimmed[0] == '|' || strings.HasPrefix(trimmed, "</") ||
+	return !(isHeading && !h.plain || namedNote.MatchString(line) || p.lines[j].code && !indented || trimmed[0] == '|' ||
+		strings.HasPrefix(trimmed, "</") ||
 		underline.MatchString(line) || !indented && bulletEntry.MatchString(line) && !isOnlyAddress(line))
 }
 
@@ -194,8 +196,10 @@ func (p *entryParser) follow(i int) int {
 			continue
 		}
 		indented := strings.HasPrefix(line, "  ") || strings.HasPrefix(line, "\t")
-		onlyAddress := isOnlyAddress(line) || p.cur.id != "" && !target && p.leads(j) && !p.heads(j) // of our own: a query, then its source
-		if !p.goesOn(j) || blank && !indented && (target || !onlyAddress) || !indented && onlyAddress && target && bulletEntry.MatchString(line) {
+		// of our own: a query, then its source
+		onlyAddress := isOnlyAddress(line) || p.cur.id != "" && !target && p.leads(j) && !p.heads(j)
+		if !p.goesOn(j) || blank && !indented && (target || !onlyAddress) || !indented && onlyAddress && target &&
+			bulletEntry.MatchString(line) {
 			break
 		}
 		target = target || p.leads(j)
@@ -261,8 +265,8 @@ func (p *entryParser) close() {
 // oneAddress is an address, or a link.
 var oneAddress = regexp.MustCompile(`(?i)<?https?://[^\s,;|<>]+>?|\[[^\[\]]{1,200}\]\(<?https?://[^()\s]{1,1000}\)`)
 
-// onlyAddresses returns where the second and further entries of a line begin that has several addresses and no words, and
-// where the entries before them end. Each address is an entry.
+// onlyAddresses returns where the second and further entries of a line begin that has several addresses and no words,
+// and where the entries before them end. Each address is an entry.
 func onlyAddresses(line string) (entries [][2]int) {
 	last := 0
 	for i, m := range oneAddress.FindAllStringIndex(line, -1) {

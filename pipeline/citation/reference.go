@@ -14,8 +14,8 @@ import (
 // maxPublisherRunes bounds the name of a publisher: some sites put a slogan there.
 const maxPublisherRunes = 60
 
-// groupedReferences lists the sources, a paragraph each: what the document is, and below it a line for each id with the place
-// that it stands for.
+// groupedReferences lists the sources, a paragraph each: what the document is, and below it a line for each id with
+// the place that it stands for.
 func (r *Registry) groupedReferences(ids []string, o Options) string {
 	var order []string
 	lines := map[string][]string{} // by document
@@ -53,7 +53,8 @@ func documentKey(s topicqueue.Source) string {
 func aboutDocument(s topicqueue.Source, o Options) string {
 	title := cmp.Or(fold(s.Title), s.URL, s.Document)
 	parts := []string{"**" + Escape(title) + "**"}
-	if p := clip(fold(s.Publisher), maxPublisherRunes); p != "" && !strings.Contains(strings.ToLower(title), strings.ToLower(p)) {
+	if p := clip(fold(s.Publisher), maxPublisherRunes); p != "" &&
+		!strings.Contains(strings.ToLower(title), strings.ToLower(p)) {
 		parts = append(parts, Escape(p))
 	}
 	if kind := o.genre(s.Genre); kind != "" {
@@ -112,8 +113,8 @@ func (r *Registry) numberedReferences(ids []string, numbers map[string]int, o Op
 	return strings.Join(entries, "\n\n")
 }
 
-// describe says in Markdown what a source is and where it stands: title, section and page, document key, genre, publisher,
-// date. The output of a program lies in the run's own data, together with the program.
+// describe says in Markdown what a source is and where it stands: title, section and page, document key, genre,
+// publisher, date. The output of a program lies in the run's own data, together with the program.
 func describe(s topicqueue.Source, o Options) string {
 	title := fold(s.Title)
 	if title == "" {
@@ -142,7 +143,8 @@ func describe(s topicqueue.Source, o Options) string {
 	if kind := o.genre(s.Genre); kind != "" {
 		parts = append(parts, escapeInline(kind, 0))
 	}
-	if p := clip(fold(s.Publisher), maxPublisherRunes); p != "" && !strings.Contains(strings.ToLower(title), strings.ToLower(p)) {
+	if p := clip(fold(s.Publisher), maxPublisherRunes); p != "" &&
+		!strings.Contains(strings.ToLower(title), strings.ToLower(p)) {
 		parts = append(parts, Escape(p))
 	}
 	if s.Date != "" {
@@ -182,7 +184,8 @@ func webAddress(s topicqueue.Source) (string, bool) {
 	if err != nil {
 		return "", false
 	}
-	escape := strings.NewReplacer("(", "%28", ")", "%29", "<", "%3C", ">", "%3E", " ", "%20", `\`, "%5C", "|", "%7C", "`", "%60")
+	escape := strings.NewReplacer("(", "%28", ")", "%29", "<", "%3C", ">", "%3E", " ", "%20", `\`, "%5C", "|",
+		"%7C", "`", "%60")
 	return escape.Replace(u.String()), true
 }
 

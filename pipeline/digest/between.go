@@ -31,9 +31,11 @@ type statement struct {
 }
 
 // Between finds where reports contradict each other. claims returns the claims of a run with their sources, nil for
-// one that has none; it is called once for each run, and again for those that share a subject with another. complete: there was no
-// need to leave claims out. The error is that of claims, or the cause of ctx's end.
-func Between(ctx context.Context, runs []Ref, claims func(ctx context.Context, runID string) ([]evidence.Claim, error)) (found []Disagreement, complete bool, err error) {
+// one that has none; it is called once for each run, and again for those that share a subject with another. complete:
+// there was no need to leave claims out. The error is that of claims, or the cause of ctx's end.
+func Between(ctx context.Context, runs []Ref,
+	claims func(ctx context.Context,
+		runID string) ([]evidence.Claim, error)) (found []Disagreement, complete bool, err error) {
 	complete = true
 	seed := maphash.MakeSeed()
 	first, shared := map[uint64]int{}, map[uint64]bool{} // by subject: the first run that has it; whether others have it
@@ -76,7 +78,9 @@ func Between(ctx context.Context, runs []Ref, claims func(ctx context.Context, r
 			if !shared[key] {
 				continue
 			}
-			known := slices.IndexFunc(alike[key], func(s statement) bool { return s.SourceID == c.SourceID && s.Text == c.Text && s.Quote == c.Quote })
+			known := slices.IndexFunc(alike[key], func(s statement) bool {
+				return s.SourceID == c.SourceID && s.Text == c.Text && s.Quote == c.Quote
+			})
 			switch {
 			case known >= 0:
 				s := &alike[key][known]

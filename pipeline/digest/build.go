@@ -164,7 +164,10 @@ func (b *Builder) changes(c Changes, r Ref) {
 // apart returns how far two values are from each other, from 0 to 1; 0 when they are no two comparable quantities.
 func apart(old, new string) float64 {
 	a, b := quantity.Parse(old), quantity.Parse(new)
-	if len(a) != 1 || len(b) != 1 || a[0].Kind != b[0].Kind || a[0].Unit != b[0].Unit || a[0].Kind == quantity.Date {
+	if len(a) != 1 || len(b) != 1 {
+		return 0
+	}
+	if a[0].Kind != b[0].Kind || a[0].Unit != b[0].Unit || a[0].Kind == quantity.Date {
 		return 0
 	}
 	most := max(math.Abs(a[0].Low), math.Abs(b[0].Low))

@@ -23,8 +23,9 @@ type Document struct {
 
 // Info describes a base as a whole.
 type Info struct {
-	Name      string    `json:"name"`
-	Version   string    `json:"version"` // 16 hex digits from all keys and contents: equal content and embedding model, equal version; empty = never ingested
+	Name string `json:"name"`
+	// 16 hex digits from all keys and contents: equal content and embedding model, equal version; empty = never ingested
+	Version   string    `json:"version"`
 	Documents int       `json:"documents"`
 	Passages  int       `json:"passages"`
 	Bytes     int64     `json:"bytes"` // of extracted text

@@ -44,7 +44,7 @@ func Name(path string) string {
 	var b strings.Builder
 	for _, r := range strings.ToLower(filepath.Base(path)) {
 		switch {
-		case r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '.' || r == '_':
+		case r >= 'a' && r <= 'z', r >= '0' && r <= '9', r == '.', r == '_':
 			b.WriteRune(r)
 		case b.Len() > 0 && !strings.HasSuffix(b.String(), "-"):
 			b.WriteByte('-')

@@ -52,7 +52,10 @@ func terms(query string) []string {
 // asks reports a pair of ideographs that belongs to the question and not to what is asked: "how", "what is".
 func asks(w string) bool {
 	r := []rune(w)
-	return len(r) == 2 && ideograph(r[0]) && (strings.ContainsAny(w, "的了是怎什么哪吗呢") || w == "如何" || w == "为何")
+	if len(r) != 2 || !ideograph(r[0]) {
+		return false
+	}
+	return strings.ContainsAny(w, "的了是怎什么哪吗呢") || w == "如何" || w == "为何"
 }
 
 // pairs separates runs of ideographs into their pairs; a run of one stays.

@@ -132,7 +132,7 @@ func lead(text string) string {
 		case strings.HasPrefix(line, "```"):
 			fenced = !fenced
 			continue
-		case fenced || line == "" || line[0] == '|' || len(line) < 40 && !strings.ContainsAny(line[len(line)-1:], ".!?"):
+		case fenced, line == "", line[0] == '|', len(line) < 40 && !strings.ContainsAny(line[len(line)-1:], ".!?"):
 			continue
 		}
 		if len(line) <= leadSize {

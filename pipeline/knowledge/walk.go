@@ -133,8 +133,8 @@ func (w *walker) directory(ctx context.Context, root, prefix string) error {
 			return nil
 		}
 		name := entry.Name()
-		if strings.HasPrefix(name, ".") || entry.IsDir() &&
-			(leftOut[name] || sphinxOwn[name] && isSphinx(filepath.Dir(file))) {
+		tool := entry.IsDir() && (leftOut[name] || sphinxOwn[name] && isSphinx(filepath.Dir(file)))
+		if strings.HasPrefix(name, ".") || tool {
 			if entry.IsDir() {
 				return fs.SkipDir
 			}

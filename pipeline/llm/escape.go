@@ -1,6 +1,9 @@
 package llm
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+)
 
 // latexCommands begin with a letter that is also a JSON escape (b, f, n, r, t), so that \beta decodes to a backspace
 // and "eta" without any error. Left out are names that more often are an escape and a word: \ne, \ni, \top.
@@ -75,12 +78,8 @@ func isJSONEscape(text string) bool {
 		if len(text) < 6 {
 			return false
 		}
-		for _, c := range []byte(text[2:6]) {
-			if !(c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F') {
-				return false
-			}
-		}
-		return true
+		_, err := strconv.ParseUint(text[2:6], 16, 16)
+		return err == nil
 	}
 	return false
 }

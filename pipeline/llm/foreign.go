@@ -55,8 +55,8 @@ func excerpt(text []byte) string {
 // without is the error of a JSON object that lacks a part of the protocol.
 func without(part string) error { return &foreignAnswer{what: "JSON without " + part, odd: true} }
 
-// unreadable is the error of a body that begins as a JSON object: broken JSON, which may have been cut off on its way, or
-// errBody.
+// unreadable is the error of a body that begins as a JSON object: broken JSON, which may have been cut off on its way,
+// or errBody.
 func unreadable(err error) error {
 	var syntax *json.SyntaxError
 	if errors.As(err, &syntax) {

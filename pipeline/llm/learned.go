@@ -54,8 +54,9 @@ func (f form) adapt(e *ProviderError) (form, bool) {
 		return f.adaptLimit(words)
 	case isContextLength(e):
 		return f, false
-	case f.transport == "" || f.transport == TransportPrompt || f.fixedTransport && !f.bounds || isAboutModel(e) ||
-		e.Type == "not_found_error":
+	case f.transport == "", f.transport == TransportPrompt, f.fixedTransport && !f.bounds:
+		return f, false
+	case isAboutModel(e), e.Type == "not_found_error":
 		return f, false
 	}
 	switch e.Status {
@@ -78,8 +79,9 @@ func (f form) adapt(e *ProviderError) (form, bool) {
 // adaptLimit answers a refusal that names the token limit: the other field when this one is unknown, else half of it.
 func (f form) adaptLimit(words string) (form, bool) {
 	size := aboutSize.MatchString(words)
-	if !f.fixedField && !f.switched && (aboutUnknown.MatchString(words) || !size) &&
-		strings.Contains(words, f.tokenField) {
+	maySwitch := !f.fixedField && !f.switched
+	aboutField := strings.Contains(words, f.tokenField) && (aboutUnknown.MatchString(words) || !size)
+	if maySwitch && aboutField {
 		f.switched = true
 		if f.tokenField == TokenFieldCompletion {
 			f.tokenField = TokenFieldLegacy

@@ -106,7 +106,7 @@ scan:
 		case ' ', '\t', '\r', '\n':
 			endWord(i)
 		default:
-			if !isLetter(c) && !(c >= '0' && c <= '9') && c != '-' && c != '+' && c != '.' {
+			if !isLetter(c) && !strings.ContainsRune("0123456789-+.", rune(c)) {
 				break scan
 			}
 			word = true

@@ -84,7 +84,8 @@ func withSchemaText(p prompts.Prompt) prompts.Prompt {
 // toolName is the prompt's name in the characters and length that servers take.
 func toolName(p prompts.Prompt) string {
 	name := strings.Map(func(c rune) rune {
-		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-' {
+		switch {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '_', c == '-':
 			return c
 		}
 		return '_'

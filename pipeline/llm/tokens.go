@@ -30,8 +30,12 @@ func EstimateTokens(text string) int {
 
 // isWide reports whether r is of the East Asian scripts, kana, hangul or their punctuation.
 func isWide(r rune) bool {
-	return r >= 0x2E80 && r <= 0x9FFF || r >= 0xAC00 && r <= 0xD7AF || r >= 0xF900 && r <= 0xFAFF || r >= 0xFF00 &&
-		r <= 0xFFEF || r >= 0x20000 && r <= 0x3FFFF
+	switch {
+	case r >= 0x2E80 && r <= 0x9FFF, r >= 0xAC00 && r <= 0xD7AF, r >= 0xF900 && r <= 0xFAFF, r >= 0xFF00 && r <= 0xFFEF,
+		r >= 0x20000 && r <= 0x3FFFF:
+		return true
+	}
+	return false
 }
 
 const (

@@ -51,8 +51,8 @@ type BlockEvidence struct {
 //
 // Where there is no room for a block, nobody is asked. Without a model nothing is compared: blocks have then asked all
 // that follows from plan and claims by themselves, and no rule finds better questions. A model that is away or gives
-// no usable answer is no error either: the review then says in NotDone why nothing was compared. The error is the cause of ctx's
-// end.
+// no usable answer is no error either: the review then says in NotDone why nothing was compared. The error is the
+// cause of ctx's end.
 func (r *Reviewer) Review(ctx context.Context, run topicqueue.Run, e Evidence) (topicqueue.Review, error) {
 	if r.Model == nil {
 		return topicqueue.Review{}, nil
@@ -89,7 +89,8 @@ func (r *Reviewer) Review(ctx context.Context, run topicqueue.Run, e Evidence) (
 	for _, c := range answer.Contradictions {
 		if n := c.Pair - 1; n >= 0 && n < len(pairs) {
 			review.Contradictions = append(review.Contradictions, topicqueue.Contradiction{
-				A: claimed[pairs[n][0]].ID, B: claimed[pairs[n][1]].ID, Why: topicqueue.Clip(topicqueue.OneLine(prompts.Unmarked(c.Why)), maxReason),
+				A: claimed[pairs[n][0]].ID, B: claimed[pairs[n][1]].ID,
+				Why: topicqueue.Clip(topicqueue.OneLine(prompts.Unmarked(c.Why)), maxReason),
 			})
 		}
 	}
@@ -105,13 +106,15 @@ func (r *Reviewer) ask(
 		now = time.Now
 	}
 	for shrink := range reviewShrinks {
-		data := prompts.ReviewData{Topic: e.Topic, Date: run.Date(now().UTC()), MaxGaps: most, Draft: r.Draft, Pairs: pairs[:len(pairs)>>shrink]}
+		data := prompts.ReviewData{Topic: e.Topic, Date: run.Date(now().UTC()), MaxGaps: most, Draft: r.Draft,
+			Pairs: pairs[:len(pairs)>>shrink]}
 		for _, b := range e.Blocks {
 			data.Blocks = append(data.Blocks, reviewed(b, (reviewBytes>>shrink)/len(e.Blocks)))
 		}
 		prompt := prompts.Review(run.Options.Language, data)
 		answer, err = llm.Ask[prompts.ReviewAnswer](ctx, r.Model, llm.Request{
-			Position: llm.Position{RunID: run.ID, Stage: "reviewing", Step: prompt.Name, Ordinal: shrink}, Role: llm.Planner, Prompt: prompt,
+			Position: llm.Position{RunID: run.ID, Stage: "reviewing", Step: prompt.Name, Ordinal: shrink}, Role: llm.Planner,
+			Prompt: prompt,
 		})
 		if !errors.Is(err, llm.ErrContextLength) {
 			break
@@ -131,7 +134,8 @@ func claimsOf(e Evidence) (list []evidence.Claim) {
 // shown shows pairs of claims to a model.
 func shown(claims []evidence.Claim, pairs [][2]int) (list []prompts.Disagreement) {
 	side := func(i int) prompts.DisagreementSide {
-		return prompts.DisagreementSide{Text: topicqueue.Clip(claims[i].Text, maxReason), CitationIDs: []string{claims[i].CitationID}}
+		return prompts.DisagreementSide{Text: topicqueue.Clip(claims[i].Text, maxReason),
+			CitationIDs: []string{claims[i].CitationID}}
 	}
 	for _, p := range pairs {
 		list = append(list, prompts.Disagreement{A: side(p[0]), B: side(p[1])})
@@ -171,7 +175,8 @@ func reviewed(b BlockEvidence, limit int) prompts.ReviewBlock {
 			break
 		}
 	}
-	out := prompts.ReviewBlock{ID: b.Block.ID, Title: b.Block.Title, Overview: b.Block.Overview, Trouble: trouble(b.Block), Left: left}
+	out := prompts.ReviewBlock{ID: b.Block.ID, Title: b.Block.Title, Overview: b.Block.Overview,
+		Trouble: trouble(b.Block), Left: left}
 	for i, t := range b.Traces {
 		for _, c := range t.Claims[:shown[i]] {
 			out.Claims = append(out.Claims, prompts.ClaimLine{CitationID: c.CitationID, Text: c.Text})
@@ -205,7 +210,8 @@ func gaps(run topicqueue.Run, e Evidence, answers []prompts.ReviewGap, most int)
 	proposals := make([]topicqueue.SubTopic, len(answers))
 	for i, a := range answers {
 		proposals[i] = topicqueue.SubTopic{
-			Title: cleanTitle(prompts.Unmarked(a.Title)), Overview: topicqueue.Clip(topicqueue.OneLine(prompts.Unmarked(a.Overview)), maxOverview),
+			Title:    cleanTitle(prompts.Unmarked(a.Title)),
+			Overview: topicqueue.Clip(topicqueue.OneLine(prompts.Unmarked(a.Overview)), maxOverview),
 		}
 	}
 	var out []topicqueue.SubTopic
@@ -216,7 +222,9 @@ func gaps(run topicqueue.Run, e Evidence, answers []prompts.ReviewGap, most int)
 		s := proposals[i]
 		s.Title = admission.Title
 		s.Queries = cleanQueries(asked, answers[i].Queries, starterQueries)
-		if parent := strings.TrimSpace(answers[i].Parent); slices.ContainsFunc(known, func(b topicqueue.BlockTitle) bool { return b.ID == parent }) {
+		if parent := strings.TrimSpace(answers[i].Parent); slices.ContainsFunc(known, func(b topicqueue.BlockTitle) bool {
+			return b.ID == parent
+		}) {
 			s.Parent = parent
 		}
 		if s.Why = topicqueue.Clip(topicqueue.OneLine(prompts.Unmarked(answers[i].Reason)), maxReason); s.Why == "" {
@@ -250,8 +258,8 @@ func same(blocks []string, groups []prompts.MergeGroup) []topicqueue.SameBlocks 
 }
 
 // Room returns how many blocks the time that is left allows: as many rounds of parallel ones as blocks of this run took
-// at the median. left: until research ends, negative = without limit; then the result is -1, and also where no block has
-// ended that could tell.
+// at the median. left: until research ends, negative = without limit; then the result is -1, and also where no block
+// has ended that could tell.
 func Room(blocks []topicqueue.Block, left time.Duration, parallel int) int {
 	if left < 0 {
 		return -1

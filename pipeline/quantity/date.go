@@ -156,7 +156,8 @@ func (p *parser) isYear(q *Quantity, before string) bool {
 	lower := word != "" && word[0] >= 'a' && word[0] <= 'z'
 	if beforeYear[before] {
 		joins := before == "of" || before == "to" || before == "and" || before == "or"
-		return !lower || behindYear[word] || year >= 1900 && year < 2100 && !joins
+		recent := year >= 1900 && year < 2100
+		return !lower || behindYear[word] || recent && !joins
 	}
 	if year < 1500 || year >= 2100 {
 		return false
@@ -164,13 +165,17 @@ func (p *parser) isYear(q *Quantity, before string) bool {
 	if r, _ := utf8.DecodeRuneInString(p.s[next:]); !lower && r < 0x2e80 && (next >= len(p.s) || r != '-' && r != '–') {
 		return true
 	}
-	return year >= 1900 && (before == "the" || before == "a" || before == "its" || before == "s") || behindYear[word]
+	article := before == "the" || before == "a" || before == "its" || before == "s"
+	return year >= 1900 && article || behindYear[word]
 }
 
 // decade reads 1990s: a span of ten years. It returns the end, and n.end when it is none.
 func (p *parser) decade(n number, q *Quantity) int {
 	word, end := wordAt(p.s, n.end)
-	if word != "s" || !n.whole || n.grouped || n.value < 1000 || n.value >= 2100 || int(n.value)%10 != 0 {
+	if word != "s" || !n.whole || n.grouped {
+		return n.end
+	}
+	if n.value < 1000 || n.value >= 2100 || int(n.value)%10 != 0 {
 		return n.end
 	}
 	q.Kind, q.When, q.To = Date, When{Year: int(n.value)}, When{Year: int(n.value) + 9}

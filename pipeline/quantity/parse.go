@@ -243,9 +243,9 @@ func wordEnd(s string, i int) int {
 	for i < len(s) {
 		r, size := utf8.DecodeRuneInString(s[i:])
 		switch {
-		case isLetter(r) || r >= '0' && r <= '9' || r == '_':
+		case isLetter(r), r >= '0' && r <= '9', r == '_':
 			i += size
-		case (r == '-' || r == '.' || r == '/') && i > 0 && digitAt(s, i+1) && s[i-1] != ' ':
+		case strings.ContainsRune("-./", r) && i > 0 && digitAt(s, i+1) && s[i-1] != ' ':
 			i += size
 		default:
 			return i

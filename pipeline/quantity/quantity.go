@@ -84,7 +84,8 @@ func Agree(a, b Quantity) bool {
 	if a.Kind == Date {
 		return !a.When.differ(b.When) && !a.To.differ(b.To)
 	}
-	if a.Bound != b.Bound && a.Bound != About && b.Bound != About && a.Bound != Exact && b.Bound != Exact {
+	loose := func(b Bound) bool { return b == About || b == Exact }
+	if a.Bound != b.Bound && !loose(a.Bound) && !loose(b.Bound) {
 		return false
 	}
 	return !apart(a, b)

@@ -75,13 +75,16 @@ func (p *parser) isRange(a, b Quantity) bool {
 // joinable reports whether two quantities could be the ends of one range, by their kinds.
 func joinable(a, b Quantity) bool {
 	year := func(q Quantity) bool {
-		return q.Kind == Number && q.Unit == "" && q.Low >= 1000 && q.Low < 2200 && q.Low == float64(int(q.Low))
+		plain := q.Kind == Number && q.Unit == ""
+		return plain && q.Low >= 1000 && q.Low < 2200 && q.Low == float64(int(q.Low))
 	}
+	endsAlone := func(q Quantity) bool { return q.Kind == Label || q.Kind == Ordinal || !q.To.Zero() }
 	switch {
-	case a.Kind == Label || b.Kind == Label || a.Kind == Ordinal || b.Kind == Ordinal || !a.To.Zero() || !b.To.Zero():
+	case endsAlone(a), endsAlone(b):
 		return false
 	case a.Kind == Date || b.Kind == Date:
-		return (a.Kind == Date || year(a)) && (b.Kind == Date || b.Kind == Number && b.Unit == "" && b.Low < 2200)
+		partOfDate := b.Kind == Date || b.Kind == Number && b.Unit == "" && b.Low < 2200
+		return partOfDate && (a.Kind == Date || year(a))
 	case a.Kind == Money && b.Kind == Number:
 		return true
 	case a.Kind == b.Kind:

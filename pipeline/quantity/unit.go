@@ -86,7 +86,8 @@ func tokenAt(s string, i int) string {
 	end := i
 	for end < len(s) && end-i < 40 {
 		r, size := utf8.DecodeRuneInString(s[end:])
-		if !isLetter(r) && !strings.ContainsRune("°%‰％²³/·€$£¥￥₹×℃℉Ωµμ", r) && !(end > i && (r == '2' || r == '3')) {
+		power := end > i && (r == '2' || r == '3') // m2, m3
+		if !isLetter(r) && !strings.ContainsRune("°%‰％²³/·€$£¥￥₹×℃℉Ωµμ", r) && !power {
 			break
 		}
 		end += size
@@ -123,13 +124,14 @@ func (p *parser) per(at int, q *Quantity) int {
 	switch {
 	case next < len(p.s) && p.s[next] == '/':
 		after = next + 1
-	case word == "per" || word == "pro" || word == "je" || word == "par" || word == "por":
+	case word == "per", word == "pro", word == "je", word == "par", word == "por":
 		after = p.skipSpace(after, 1)
 	case word == "a" || word == "an" || word == "each":
 		after = p.skipSpace(after, 1)
 		name, behind := wordAt(p.s, after)
 		base := units[name].base
-		often := base == "s" || base == "month" || q.Kind == Money && (base == "m3" || base == "kg")
+		ofGoods := base == "m3" || base == "kg"
+		often := base == "s" || base == "month" || q.Kind == Money && ofGoods
 		if next, _ := wordAt(p.s, p.skipSpace(behind, 1)); agoWords[next] || !often {
 			return at // $3m a year earlier
 		}

@@ -24,7 +24,8 @@ func (p *parser) magnitude(at int, money bool) (end int, scale float64, written 
 		}
 		if word, after := wordAt(p.s, next); word != "" {
 			factor := magnitudes[strings.ToLower(word)]
-			if factor == 0 && next == end && len(word) == 1 && (money || strings.Contains("kKMB", word)) {
+			letter := next == end && len(word) == 1 && (money || strings.Contains("kKMB", word))
+			if factor == 0 && letter {
 				factor = letters[word]
 			}
 			if sign, _ := utf8.DecodeRuneInString(p.s[after:]); factor == 0 && units[string(sign)].kind == Money {
@@ -117,7 +118,8 @@ func (p *parser) fraction(i int) int {
 	next := p.skipSpace(after, 1)
 	of, behind := wordAt(p.s, next)
 	alone := name == "Hälfte" || strings.EqualFold(name, "moitié")
-	if under == 0 || over == 0 || over > under || !ofWords[of] && !alone {
+	aPart := under != 0 && over != 0 && over <= under
+	if !aPart || !ofWords[of] && !alone {
 		return i
 	}
 	if digitAt(p.s, p.skipSpace(behind, 1)) { // the first half of 2021

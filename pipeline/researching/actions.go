@@ -61,8 +61,8 @@ func (l *callList) add(tool, query string) bool {
 	return true
 }
 
-// checkActions makes calls of what a model asked for. What is refused becomes a line for the next iteration. What another
-// block has asked is no reason to refuse: this one gets the same answer.
+// checkActions makes calls of what a model asked for. What is refused becomes a line for the next iteration. What
+// another block has asked is no reason to refuse: this one gets the same answer.
 func (w *work) checkActions(k int, actions []prompts.Action) []call {
 	l := callList{w: w, k: k, asked: w.own, limit: w.maxActions()}
 	for _, a := range actions {
@@ -83,9 +83,11 @@ func (w *work) checkActions(k int, actions []prompts.Action) []call {
 		case !verbatim(tool) && topicqueue.CanonicalQuery(query) == "", query == "":
 			w.tell("a call of %s had no query and was dropped", tool)
 		case l.has(tool, query):
-			w.tell("%s was not asked again for %q: this block has asked it before", tool, topicqueue.Clip(topicqueue.OneLine(query), maxLine))
+			w.tell("%s was not asked again for %q: this block has asked it before", tool,
+				topicqueue.Clip(topicqueue.OneLine(query), maxLine))
 		case !l.add(tool, query):
-			w.tell("%s was not asked for %q: at most %d calls in one iteration", tool, topicqueue.Clip(topicqueue.OneLine(query), maxLine), w.maxActions())
+			w.tell("%s was not asked for %q: at most %d calls in one iteration", tool,
+				topicqueue.Clip(topicqueue.OneLine(query), maxLine), w.maxActions())
 		}
 	}
 	return l.calls
@@ -99,8 +101,8 @@ func (w *work) toolNames() []string {
 	return names
 }
 
-// plannedCalls are the calls that need no model to plan them: these queries, asked of each of these searches, then the items that
-// the topic names. It returns none when all of that has been asked.
+// plannedCalls are the calls that need no model to plan them: these queries, asked of each of these searches, then the
+// items that the topic names. It returns none when all of that has been asked.
 func (w *work) plannedCalls(k int, queries, searches []string) []call {
 	l := callList{w: w, k: k, asked: w.issued, limit: w.maxActions()}
 	_, items := w.tools.Lookup(queryItem)

@@ -10,8 +10,8 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// The extractive form of the loop is what a block does when there is no model, or when one fails: it asks every search what
-// the block was planned for, opens the best pages of the web, and keeps the passages that they return, whole.
+// The extractive form of the loop is what a block does when there is no model, or when one fails: it asks every search
+// what the block was planned for, opens the best pages of the web, and keeps the passages that they return, whole.
 const (
 	maxOpenedPages = 3 // of one search of the web
 
@@ -40,8 +40,9 @@ func (w *work) decideExtractively(k int) decision {
 // question is what a passage must bear on: the topic in the user's words, of which a block is a part.
 func (w *work) question() string { return w.run.Topic + "\n" + w.block.Title }
 
-// bestPages are the calls that open what searches of the web have found, the best first: an engine's excerpt is no finding. Of
-// a topic that is researched again and again they are more, so that what is new can be told from what was not read.
+// bestPages are the calls that open what searches of the web have found, the best first: an engine's excerpt is no
+// finding. Of a topic that is researched again and again they are more, so that what is new can be told from what was
+// not read.
 func (w *work) bestPages(k int, calls []call, outcomes []outcome) []call {
 	if _, ok := w.tools.Lookup(openPage); !ok {
 		return nil
@@ -66,8 +67,8 @@ func (w *work) bestPages(k int, calls []call, outcomes []outcome) []call {
 	return l.calls[len(calls):]
 }
 
-// extract keeps the passages that bear on the topic nearly as well as the best one, as claims that are their own quotes, one
-// for each block. shares: of the passages, by bestShares.
+// extract keeps the passages that bear on the topic nearly as well as the best one, as claims that are their own
+// quotes, one for each block. shares: of the passages, by bestShares.
 func (w *work) extract(o outcome, pieces []piece, shares passageShares) []finding {
 	var found []finding
 	for _, p := range passagesOf(pieces) {
@@ -77,7 +78,8 @@ func (w *work) extract(o outcome, pieces []piece, shares passageShares) []findin
 		}
 		for _, b := range text.Blocks(p.text) {
 			found = append(found, finding{
-				source: p.source, text: topicqueue.OneLine(p.text[b.Start:b.End]), start: p.at + b.Start, end: p.at + b.End, share: share,
+				source: p.source, text: topicqueue.OneLine(p.text[b.Start:b.End]), start: p.at + b.Start,
+				end: p.at + b.End, share: share,
 			})
 		}
 	}
@@ -113,8 +115,8 @@ func (s passageShares) of(o outcome, p piece) float64 {
 	return share
 }
 
-// bestShares ranks what calls have returned. A search of the knowledge base by words has done so; what an item's name found is
-// what was asked for; all else is ranked together by its words (BM25); an engine's excerpt is no finding.
+// bestShares ranks what calls have returned. A search of the knowledge base by words has done so; what an item's name
+// found is what was asked for; all else is ranked together by its words (BM25); an engine's excerpt is no finding.
 func (w *work) bestShares(outcomes []outcome) passageShares {
 	shares := passageShares{}
 	whole := func(s topicqueue.Source, share float64) {
@@ -137,7 +139,8 @@ func (w *work) bestShares(outcomes []outcome) passageShares {
 		default:
 			for _, p := range passagesOf(cut(o.fresh, noteBytes)) {
 				s := o.fresh[p.source]
-				docs = append(docs, text.Document{Heading: strings.Join(append([]string{s.Title}, s.Section...), "\n"), Text: p.text})
+				docs = append(docs,
+					text.Document{Heading: strings.Join(append([]string{s.Title}, s.Section...), "\n"), Text: p.text})
 				ids, spans = append(ids, s.ID), append(spans, passageShare{start: p.at, end: p.at + len(p.text)})
 			}
 		}
@@ -158,9 +161,9 @@ func ranked(sources []topicqueue.Source) bool {
 	return slices.ContainsFunc(sources, func(s topicqueue.Source) bool { return s.Share > 0 })
 }
 
-// inOrder returns the shares of sources as a search of the knowledge base has ordered them: the order is the search's, in
-// which vectors have a say, the values are those of the words. What words did not find counts among the first two, when they
-// found anything.
+// inOrder returns the shares of sources as a search of the knowledge base has ordered them: the order is the search's,
+// in which vectors have a say, the values are those of the words. What words did not find counts among the first two,
+// when they found anything.
 func inOrder(sources []topicqueue.Source) []float64 {
 	var values []float64
 	for _, s := range sources {

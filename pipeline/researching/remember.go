@@ -11,9 +11,9 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// remember reads the whole of what the block cites from searches alone, so that the next run can compare it: pages and documents.
-// Only for topics that are researched again; it costs no model call. The result names what the calls have returned, see
-// topicqueue.Checkpoint.
+// remember reads the whole of what the block cites from searches alone, so that the next run can compare it: pages and
+// documents. Only for topics that are researched again; it costs no model call. The result names what the calls have
+// returned, see topicqueue.Checkpoint.
 func (w *work) remember(ctx context.Context, memory *recurring.Memory) (returned string, err error) {
 	if !w.run.Options.Incremental {
 		return "", nil

@@ -40,7 +40,8 @@ type Researcher struct {
 	Now        func() time.Time // nil: time.Now
 	MaxActions int              // calls per iteration; 0: 3
 	SoftLimit  time.Time        // by the clock of this machine; no iteration begins after it; zero: none
-	Patience   time.Time        // by the same clock; a block that has nothing by then goes on without its model; zero: it never does
+	// by the same clock; a block that has nothing by then goes on without its model; zero: it never does
+	Patience time.Time
 	// May reports whether there is money for an iteration; nil: always.
 	May func(ctx context.Context, iteration int) (bool, error)
 
@@ -56,7 +57,8 @@ type Start struct {
 	Memory     topicqueue.BlockMemory // from the last checkpoint
 	Admissions []topicqueue.Admission // answers to the last checkpoint's proposals
 	Traces     []topicqueue.ToolTrace // of those iterations, when a block is continued
-	LastSeq    int                    // number of the last citation that an earlier run has given in this block: none is given twice
+	// number of the last citation that an earlier run has given in this block: none is given twice
+	LastSeq int
 }
 
 // Result counts what a block has, earlier iterations included.
@@ -76,14 +78,16 @@ const defaultMaxActions = 3
 //
 // The error is for what must stop the block: the end of ctx (its cause is wrapped), an error of Queue or Emit, a
 // permanent failure of the model. The result then counts what is checkpointed.
-func (r *Researcher) Research(ctx context.Context, run topicqueue.Run, topic string, start Start, q Queue) (Result, error) {
+func (r *Researcher) Research(ctx context.Context, run topicqueue.Run, topic string, start Start,
+	q Queue) (Result, error) {
 	w := newWork(r, run, topic, start)
 	for k := start.Block.Iterations + 1; k <= run.Options.MaxIterations; k++ {
 		if ctx.Err() != nil {
 			return w.result(), context.Cause(ctx)
 		}
 		if k > 1 && !r.SoftLimit.IsZero() && time.Now().After(r.SoftLimit) {
-			w.fallBack(fmt.Sprintf("the time of %s was over after %d of %d iterations", w.block.ID, k-1, run.Options.MaxIterations))
+			w.fallBack(fmt.Sprintf("the time of %s was over after %d of %d iterations", w.block.ID, k-1,
+				run.Options.MaxIterations))
 			break
 		}
 		if r.May != nil {

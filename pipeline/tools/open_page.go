@@ -130,8 +130,11 @@ func final(err error) bool {
 	var status *fetch.StatusError
 	var refused *fetch.RefusedError
 	if errors.As(err, &status) {
-		return status.Status >= 400 && status.Status < 500 && status.Status != http.StatusTooManyRequests &&
-			status.Status != http.StatusRequestTimeout && status.Status != http.StatusTooEarly
+		switch status.Status {
+		case http.StatusTooManyRequests, http.StatusRequestTimeout, http.StatusTooEarly:
+			return false
+		}
+		return status.Status >= 400 && status.Status < 500
 	}
 	return errors.As(err, &refused)
 }

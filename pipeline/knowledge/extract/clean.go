@@ -29,7 +29,8 @@ func clean(text string) string {
 		case dropped(r):
 			continue
 		}
-		if space && b.Len() > 0 && !(broken && ideograph(last) && ideograph(r)) {
+		joins := broken && ideograph(last) && ideograph(r)
+		if space && b.Len() > 0 && !joins {
 			b.WriteByte(' ')
 		}
 		space, broken = false, false
@@ -102,6 +103,11 @@ func clip(s string, n int) string {
 
 // ideograph reports whether r is of a script that is written without spaces between words.
 func ideograph(r rune) bool {
-	return r >= 0x2e80 && (unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana) ||
-		r >= 0x3000 && r <= 0x303f || r >= 0xff00 && r <= 0xff60)
+	switch {
+	case r < 0x2e80:
+		return false
+	case r >= 0x3000 && r <= 0x303f, r >= 0xff00 && r <= 0xff60:
+		return true
+	}
+	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana)
 }

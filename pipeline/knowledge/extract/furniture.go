@@ -362,8 +362,8 @@ func outside(n *node) bool {
 func isLinkBox(n *node, s shape) bool {
 	switch n.tag {
 	case "div", "section", "aside", "header", "footer":
-		return s.links > 0 && s.text <= linkedText && s.linked*10 >= s.text*8 && s.heading == 0 &&
-			n.find(func(k *node) bool { return k.tag == "p" }) == nil
+		mostlyLinks := s.links > 0 && s.text <= linkedText && s.linked*10 >= s.text*8
+		return mostlyLinks && s.heading == 0 && n.find(func(k *node) bool { return k.tag == "p" }) == nil
 	}
 	return false
 }

@@ -206,8 +206,12 @@ func mathSpan(s string) int {
 		return 0
 	}
 	after := len(mark) + end + len(mark)
-	if mark == "$" && (inner[0] == ' ' || inner[end-1] == ' ' || after < len(s) && s[after] >= '0' && s[after] <= '9') {
-		return 0
+	if mark == "$" {
+		spaced := inner[0] == ' ' || inner[end-1] == ' '
+		price := after < len(s) && s[after] >= '0' && s[after] <= '9'
+		if spaced || price {
+			return 0
+		}
 	}
 	return after
 }

@@ -49,7 +49,8 @@ func atx(rest string) (level int, text string) {
 	for level < len(rest) && rest[level] == '#' {
 		level++
 	}
-	if level == 0 || level > 6 || level < len(rest) && rest[level] != ' ' && rest[level] != '\t' {
+	apart := level == len(rest) || rest[level] == ' ' || rest[level] == '\t'
+	if level == 0 || level > 6 || !apart {
 		return 0, ""
 	}
 	text = strings.TrimSpace(rest[level:])
@@ -109,8 +110,8 @@ func directive(rest string) bool {
 }
 
 func delimiterRow(line string) bool {
-	return strings.Contains(line, "-") && len(line) < 4096 && delimiterLine.MatchString(line) &&
-		(strings.Contains(line, "|") || strings.Contains(line, ":"))
+	return strings.Contains(line, "-") && strings.ContainsAny(line, "|:") && len(line) < 4096 &&
+		delimiterLine.MatchString(line)
 }
 
 // references collects the labels of all link definitions.

@@ -10,7 +10,8 @@ func (m *markdown) list(lines []string, depth int) int {
 	for n < len(lines) {
 		indent, rest := indentation(lines[n])
 		marker, text := listMarker(rest)
-		if marker == "" || indent >= 4 || thematic(rest) || len(markers) > 0 && (marker == "-") != (markers[0] == "-") {
+		other := len(markers) > 0 && (marker == "-") != (markers[0] == "-")
+		if marker == "" || indent >= 4 || thematic(rest) || other {
 			break
 		}
 		content := indent + len(rest) - len(text) // column at which the item's text begins

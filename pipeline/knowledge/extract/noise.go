@@ -23,7 +23,11 @@ func isNoise(n *node) bool {
 	if unseen[n.tag] || n.furniture {
 		return true
 	}
-	if n.attr == nil || n.tag == "body" || n.tag == "html" || n.tag == "main" || n.tag == "article" {
+	switch n.tag {
+	case "body", "html", "main", "article":
+		return false
+	}
+	if n.attr == nil {
 		return false
 	}
 	if furnitureRole[strings.ToLower(n.attr["role"])] || n.attr["aria-hidden"] == "true" && n.tag != "math" {

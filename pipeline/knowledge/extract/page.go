@@ -1,6 +1,9 @@
 package extract
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // contentRoot returns the part of a page that holds its content.
 func contentRoot(tree *node) *node {
@@ -49,7 +52,8 @@ func proseRoot(body *node) *node {
 	for n := 0; n < maxBoxes && prose >= 5*minSentence; n++ {
 		var next *node
 		for _, k := range root.kids {
-			if (k.tag == "div" || k.tag == "section" || k.tag == "center") && !isNoise(k) && proseSize(k)*10 >= prose*9 {
+			box := k.tag == "div" || k.tag == "section" || k.tag == "center"
+			if box && !isNoise(k) && proseSize(k)*10 >= prose*9 {
 				next = k
 			}
 		}
@@ -128,8 +132,12 @@ func pageDate(tree *node) string {
 // meta returns the content of a meta element by its property, name or itemprop.
 func meta(tree *node, name string) string {
 	m := tree.find(func(n *node) bool {
-		return n.tag == "meta" && n.attr["content"] != "" && (strings.EqualFold(n.attr["property"], name) ||
-			strings.EqualFold(n.attr["name"], name) || strings.EqualFold(n.attr["itemprop"], name))
+		if n.tag != "meta" || n.attr["content"] == "" {
+			return false
+		}
+		return slices.ContainsFunc([]string{"property", "name", "itemprop"}, func(attribute string) bool {
+			return strings.EqualFold(n.attr[attribute], name)
+		})
 	})
 	if m == nil {
 		return ""

@@ -144,9 +144,10 @@ func rule(line string) bool {
 
 // underlines reports whether line marks title as a heading: a rule at least as long, below a line at the margin.
 func underlines(line, title string) bool {
-	return rule(line) && title[0] != ' ' && title[0] != '\t' && !rule(title) &&
-		len(line) >= utf8.RuneCountInString(title) &&
-		strings.IndexFunc(title, unicode.IsLetter) >= 0
+	if !rule(line) || title[0] == ' ' || title[0] == '\t' || rule(title) {
+		return false
+	}
+	return len(line) >= utf8.RuneCountInString(title) && strings.ContainsFunc(title, unicode.IsLetter)
 }
 
 var numberedLine = regexp.MustCompile(`^(\d{1,3}(?:\.\d{1,3}){0,4})\.? {1,4}\pL`)
@@ -182,8 +183,8 @@ func drawn(lines []string) bool {
 	art := 0
 	for _, line := range lines {
 		text := strings.TrimSpace(line)
-		if strings.Contains(text, "    ") || strings.Contains(text, "--+") || strings.Contains(text, "+--") ||
-			strings.HasPrefix(text, "|") && strings.HasSuffix(text, "|") {
+		drawn := strings.Contains(text, "    ") || strings.Contains(text, "--+") || strings.Contains(text, "+--")
+		if drawn || strings.HasPrefix(text, "|") && strings.HasSuffix(text, "|") {
 			art++
 		}
 	}

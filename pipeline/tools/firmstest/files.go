@@ -60,7 +60,9 @@ func Filings() []Filing {
 		}
 	}
 	return []Filing{
-		{Edit{Name: "file renamed", Do: nothing, Moves: true}, only(func(f *Firm, files Files) { files[f.name("year-2025.html")] = files.take(f, Press) })},
+		{Edit{Name: "file renamed", Do: nothing, Moves: true}, only(func(f *Firm, files Files) {
+			files[f.name("year-2025.html")] = files.take(f, Press)
+		})},
 		{Edit{Name: "files put into folders", Do: nothing, Moves: true}, only(func(f *Firm, files Files) {
 			for _, kind := range []string{Press, News, Article} {
 				files[path.Join("archive", f.slug(), kind+".html")] = files.take(f, kind)
@@ -87,14 +89,17 @@ func Filings() []Filing {
 			}
 			files[f.name("book.md")], files[f.name("news.md")] = article, news
 		}},
-		{Edit{Name: "file copied", Do: nothing}, only(func(f *Firm, files Files) { files[f.name("press-copy.html")] = files[f.name("press.html")] })},
+		{Edit{Name: "file copied", Do: nothing}, only(func(f *Firm, files Files) {
+			files[f.name("press-copy.html")] = files[f.name("press.html")]
+		})},
 		{Edit{Name: "file in another format", Do: nothing, Moves: true}, only(func(f *Firm, files Files) {
 			files.take(f, Press)
 			files[f.name("press.md")] = markdown(f.Page(Press).Title, f.press())
 		})},
 		{Edit{Name: "number in a DOCX", Do: revenue, Want: told}, press("press.docx", docx)},
 		{Edit{Name: "number in a PDF", Do: revenue, Want: told}, press("press.pdf", pdf)},
-		{Edit{Name: "number changed and file renamed", Do: revenue, Want: told, Moves: true}, only(func(f *Firm, files Files) { files[f.name("year-2025.html")] = files.take(f, Press) })},
+		{Edit{Name: "number changed and file renamed", Do: revenue, Want: told, Moves: true},
+			only(func(f *Firm, files Files) { files[f.name("year-2025.html")] = files.take(f, Press) })},
 		{Edit{Name: "another encoding", Do: nothing}, func(f *Firm, files Files, after bool) {
 			files.take(f, Press)
 			text := markdown(f.Page(Press).Title, f.press())
@@ -117,7 +122,8 @@ func Filings() []Filing {
 			if after {
 				date = "2026-03-05"
 			}
-			files[f.name("press.md")] = "---\ntitle: Year\ndate: " + date + "\nstatus: final\n---\n" + markdown(f.Page(Press).Title, f.press())
+			files[f.name("press.md")] = "---\ntitle: Year\ndate: " + date + "\nstatus: final\n---\n" +
+				markdown(f.Page(Press).Title, f.press())
 		}},
 		{Edit{Name: "two files gone, their facts with them", Do: nothing, Want: func(f *Firm) []Finding {
 			return append(of(withdrawn, f.NewsLines...), of(withdrawn, f.Answers[0][1], f.Answers[1][1], f.Answers[2][1])...)
@@ -125,39 +131,50 @@ func Filings() []Filing {
 			files.take(f, News)
 			files.take(f, Questions)
 		})},
-		{Edit{Name: "a memo that says something else", Do: nothing, Want: always(fresh("6,020 people"))}, only(func(f *Firm, files Files) {
-			files[f.name("memo.txt")] = "Memo to all.\n\nAt the end of March, " + f.Name + " had 6,020 people on its pay list. " + f.PressLines[1] + "\n"
-		})},
-		{Edit{Name: "written anew with one more fact", Do: nothing, Want: always(fresh("wind turbine"))}, only(func(f *Firm, files Files) {
-			files.take(f, Article)
-			lines := append(slices.Clone(f.Operations), "A wind turbine of 3,300 kilowatts feeds the works of "+f.Name+".")
-			files[f.name("article.html")] = "<html><head><title>" + html.EscapeString(f.Name) + " in short</title></head><body><h1>Today</h1><ul><li>" + strings.Join(lines, "</li><li>") +
-				"</li></ul><h1>Before</h1><p>" + strings.Join(f.History, "</p><p>") + "</p></body></html>"
-		})},
-		{Edit{Name: "sentence changed on its way to another file", Do: revenue, Want: told, Moves: true}, func(f *Firm, files Files, after bool) {
-			files.take(f, Press)
-			files.take(f, News)
-			first, rest := f.PressLines[:1], f.press()[1:]
-			if after {
-				files[f.name("news.md")], files[f.name("press.md")] = markdown("News of "+f.Name, append(slices.Clone(f.NewsLines), first...)), markdown("Press of "+f.Name, rest)
-			} else {
-				files[f.name("news.md")], files[f.name("press.md")] = markdown("News of "+f.Name, f.NewsLines), markdown("Press of "+f.Name, f.press())
-			}
-		}},
-		{Edit{Name: "a later edition beside the one that stays", Do: nothing, Want: always(fresh("999 million"))}, only(func(f *Firm, files Files) {
-			lines := f.press()
-			lines[0] = f.Name + " today announced a revenue of 999 million euros for 2025."
-			files[f.name("press-2.md")] = markdown(f.Page(Press).Title, lines)
-		})},
+		{Edit{Name: "a memo that says something else", Do: nothing, Want: always(fresh("6,020 people"))},
+			only(func(f *Firm, files Files) {
+				files[f.name("memo.txt")] = "Memo to all.\n\nAt the end of March, " + f.Name +
+					" had 6,020 people on its pay list. " + f.PressLines[1] + "\n"
+			})},
+		{Edit{Name: "written anew with one more fact", Do: nothing, Want: always(fresh("wind turbine"))},
+			only(func(f *Firm, files Files) {
+				files.take(f, Article)
+				lines := append(slices.Clone(f.Operations), "A wind turbine of 3,300 kilowatts feeds the works of "+f.Name+".")
+				files[f.name("article.html")] = "<html><head><title>" + html.EscapeString(f.Name) +
+					" in short</title></head><body><h1>Today</h1><ul><li>" + strings.Join(lines, "</li><li>") +
+					"</li></ul><h1>Before</h1><p>" + strings.Join(f.History, "</p><p>") + "</p></body></html>"
+			})},
+		{Edit{Name: "sentence changed on its way to another file", Do: revenue, Want: told, Moves: true},
+			func(f *Firm, files Files, after bool) {
+				files.take(f, Press)
+				files.take(f, News)
+				first, rest := f.PressLines[:1], f.press()[1:]
+				if after {
+					files[f.name("news.md")], files[f.name("press.md")] = markdown("News of "+f.Name,
+						append(slices.Clone(f.NewsLines), first...)), markdown("Press of "+f.Name, rest)
+				} else {
+					files[f.name("news.md")], files[f.name("press.md")] = markdown("News of "+f.Name, f.NewsLines),
+						markdown("Press of "+f.Name, f.press())
+				}
+			}},
+		{Edit{Name: "a later edition beside the one that stays", Do: nothing, Want: always(fresh("999 million"))},
+			only(func(f *Firm, files Files) {
+				lines := f.press()
+				lines[0] = f.Name + " today announced a revenue of 999 million euros for 2025."
+				files[f.name("press-2.md")] = markdown(f.Page(Press).Title, lines)
+			})},
 		{Edit{Name: "headings in other words, list numbered", Do: nothing}, func(f *Firm, files Files, after bool) {
 			files.take(f, About)
 			heading, bullet := "## Where it is", "- "
 			if after {
 				heading, bullet = "## Places and people", "1. "
 			}
-			files[f.name("about.md")] = markdown("About "+f.Name, f.AboutLines) + "\n" + heading + "\n\n" + bullet + strings.Join(f.Sites, "\n"+bullet) + "\n"
+			files[f.name("about.md")] = markdown("About "+f.Name, f.AboutLines) + "\n" + heading + "\n\n" + bullet +
+				strings.Join(f.Sites, "\n"+bullet) + "\n"
 		}},
-		{Edit{Name: "price in a table of a DOCX that becomes Markdown", Do: func(f *Firm) { f.Table[1].Price = "€399" }, Moves: true, Want: func(f *Firm) []Finding {
+		{Edit{Name: "price in a table of a DOCX that becomes Markdown", Do: func(f *Firm) {
+			f.Table[1].Price = "€399"
+		}, Moves: true, Want: func(f *Firm) []Finding {
 			return []Finding{{Kind: "changed", Old: []string{f.Table[1].Model}, New: []string{f.Table[1].Model, "399"}}}
 		}}, func(f *Firm, files Files, after bool) {
 			files.take(f, Products)
@@ -175,7 +192,9 @@ func Filings() []Filing {
 			return []Finding{{Kind: "changed", Old: []string{f.Answers[0][1]}, New: []string{"On average, repairs"}}}
 		}}, only(func(f *Firm, files Files) {
 			files.take(f, Questions)
-			files[f.name("service.md")] = markdown("Service of "+f.Name, []string{"On average, repairs" + strings.Replace(strings.TrimPrefix(f.Answers[0][1], "Repairs"), " on average.", ".", 1), f.Answers[1][1], f.Answers[2][1]})
+			files[f.name("service.md")] = markdown("Service of "+f.Name,
+				[]string{"On average, repairs" + strings.Replace(strings.TrimPrefix(f.Answers[0][1], "Repairs"), " on average.",
+					".", 1), f.Answers[1][1], f.Answers[2][1]})
 		})},
 	}
 }
@@ -215,16 +234,20 @@ func utf16LE(text string) string {
 // docx writes a document of Word with a heading and paragraphs.
 func docx(title string, lines []string) string {
 	var body strings.Builder
-	_, _ = fmt.Fprintf(&body, `<w:p><w:pPr><w:outlineLvl w:val="0"/></w:pPr><w:r><w:t>%s</w:t></w:r></w:p>`, html.EscapeString(title))
+	_, _ = fmt.Fprintf(&body, `<w:p><w:pPr><w:outlineLvl w:val="0"/></w:pPr><w:r><w:t>%s</w:t></w:r></w:p>`,
+		html.EscapeString(title))
 	for _, line := range lines {
 		_, _ = fmt.Fprintf(&body, `<w:p><w:r><w:t>%s</w:t></w:r></w:p>`, html.EscapeString(line))
 	}
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
 	for _, part := range [][2]string{
-		{"[Content_Types].xml", `<?xml version="1.0"?><Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Override PartName="/word/document.xml" ContentType="application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"/></Types>`},
+		{"[Content_Types].xml",
+			`<?xml version="1.0"?><Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Override PartName="/word/document.xml" ContentType="application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"/></Types>`},
 		{"_rels/.rels", `<?xml version="1.0"?><Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="rId1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument" Target="word/document.xml"/></Relationships>`},
-		{"word/document.xml", `<?xml version="1.0"?><w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:body>` + body.String() + `</w:body></w:document>`},
+		{"word/document.xml",
+			`<?xml version="1.0"?><w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:body>` +
+				body.String() + `</w:body></w:document>`},
 	} {
 		w, err := z.Create(part[0])
 		if err == nil {

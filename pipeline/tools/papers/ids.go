@@ -121,8 +121,10 @@ func (p Paper) landing() string {
 func webAddress(s string) string {
 	s = strings.TrimSpace(s)
 	u, err := url.Parse(s)
-	if err != nil || u.Host == "" || u.User != nil || u.Scheme != "https" && u.Scheme != "http" || len(s) > 2000 ||
-		strings.ContainsAny(s, " \t\r\n<>\"") {
+	if err != nil || len(s) > 2000 || strings.ContainsAny(s, " \t\r\n<>\"") {
+		return ""
+	}
+	if u.Host == "" || u.User != nil || u.Scheme != "https" && u.Scheme != "http" {
 		return ""
 	}
 	return s

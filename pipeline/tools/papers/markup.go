@@ -102,6 +102,8 @@ func isMarkup(t nethtml.Token) bool {
 	}
 	space, _, prefixed := strings.Cut(t.Data, ":")
 	name := localName(t)
-	return prefixed && slices.Contains([]string{"jats", "mml", "m"}, space) ||
-		slices.Contains(blocks, name) || slices.Contains(inline, name) || slices.Contains(maths, name)
+	if prefixed && slices.Contains([]string{"jats", "mml", "m"}, space) {
+		return true
+	}
+	return slices.Contains(blocks, name) || slices.Contains(inline, name) || slices.Contains(maths, name)
 }

@@ -65,7 +65,10 @@ const maxTitle = 160 // characters
 // clipped makes one line of bounded length of a title.
 func clipped(title string) string {
 	title = strings.Map(func(r rune) rune {
-		if r == utf8.RuneError || r < ' ' && r != '\n' && r != '\t' || r == 0x7f {
+		switch {
+		case r == '\n', r == '\t':
+			return r
+		case r < ' ', r == 0x7f, r == utf8.RuneError:
 			return -1
 		}
 		return r

@@ -151,8 +151,8 @@ func (c *cleaner) harmless(element string, given []xml.Attr) []attribute {
 	written := map[string]bool{}
 	for _, a := range given {
 		name := a.Name.Local
-		if a.Name.Space != "" && a.Name.Space != xlinkSpace || a.Name.Space == xlinkSpace && name != "href" ||
-			!svgAttributes[name] || written[name] {
+		known := a.Name.Space == "" || a.Name.Space == xlinkSpace && name == "href"
+		if !known || !svgAttributes[name] || written[name] {
 			continue
 		}
 		if name == "href" {

@@ -75,8 +75,8 @@ func cleanAddress(raw string) (address, key string, ok bool) {
 	}
 	u.User, u.Fragment, u.RawFragment, u.ForceQuery = nil, "", "", false
 	u.Host = strings.ToLower(u.Host)
-	if host, port, err := net.SplitHostPort(u.Host); err == nil &&
-		(u.Scheme == "http" && port == "80" || u.Scheme == "https" && port == "443") {
+	usual := map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	if host, port, err := net.SplitHostPort(u.Host); err == nil && port == usual {
 		u.Host = host
 		if strings.Contains(host, ":") {
 			u.Host = "[" + host + "]"

@@ -1,6 +1,7 @@
 package pdf
 
 import (
+	"regexp"
 	"strings"
 
 	"golang.org/x/text/encoding"
@@ -8,6 +9,11 @@ import (
 	"golang.org/x/text/encoding/korean"
 	"golang.org/x/text/encoding/simplifiedchinese"
 	"golang.org/x/text/encoding/traditionalchinese"
+)
+
+var (
+	boldName = regexp.MustCompile(`bold|black|heavy|demi|^cmbx|^sfbx`)
+	monoName = regexp.MustCompile(`mono|courier|typewriter|consol|^cmtt|^sftt`)
 )
 
 // glyph is one character code of a shown string.
@@ -42,11 +48,8 @@ func (d *document) font(o any) *font {
 		base = base[7:]
 	}
 	lower := strings.ToLower(base)
-	f.bold = strings.Contains(lower, "bold") || strings.Contains(lower, "black") || strings.Contains(lower, "heavy") ||
-		strings.Contains(lower, "demi") || strings.HasPrefix(lower, "cmbx") || strings.HasPrefix(lower, "sfbx")
-	f.mono = strings.Contains(lower, "mono") || strings.Contains(lower, "courier") ||
-		strings.Contains(lower, "typewriter") ||
-		strings.HasPrefix(lower, "cmtt") || strings.HasPrefix(lower, "sftt") || strings.Contains(lower, "consol")
+	f.bold = boldName.MatchString(lower)
+	f.mono = monoName.MatchString(lower)
 	if s, ok := d.resolve(dict["ToUnicode"]).(*stream); ok {
 		f.unicode = d.parseCMap(s, 0)
 	}
@@ -107,7 +110,7 @@ func (d *document) simpleFont(f *font, dict dict, base string) {
 		if f.simple[c] == "" && table[c] != "" && d.name(dict["Subtype"]) == "Type3" {
 			f.simple[c] = bitmapText(c)
 		}
-		if f.simple[c] == "" && (c == '\t' || c == '\n' || c == '\r' || c == ' ') {
+		if f.simple[c] == "" && strings.ContainsRune("\t\n\r ", rune(c)) {
 			f.simple[c] = " " // programs that print a line's end as a character
 		}
 		w := missing

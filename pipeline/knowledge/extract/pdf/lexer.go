@@ -32,7 +32,11 @@ type end struct{}
 type closing byte // "]" or ">" of ">>"
 
 func space(c byte) bool {
-	return c == ' ' || c == '\n' || c == '\r' || c == '\t' || c == '\f' || c == 0
+	switch c {
+	case ' ', '\n', '\r', '\t', '\f', 0:
+		return true
+	}
+	return false
 }
 
 func delimiter(c byte) bool {
@@ -152,8 +156,10 @@ func (l *lexer) reference(num int) (ref, bool) {
 	for j < len(l.data) && space(l.data[j]) {
 		j++
 	}
-	if j == i || j >= len(l.data) || l.data[j] != 'R' || j+1 < len(l.data) && !space(l.data[j+1]) &&
-		!delimiter(l.data[j+1]) {
+	if j == i || j >= len(l.data) || l.data[j] != 'R' {
+		return ref{}, false
+	}
+	if j+1 < len(l.data) && !space(l.data[j+1]) && !delimiter(l.data[j+1]) {
 		return ref{}, false
 	}
 	l.at = j + 1
