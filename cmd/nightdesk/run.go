@@ -178,6 +178,12 @@ func (a *app) runTopic(ctx context.Context, topic, out string) (err error) {
 		return err
 	}
 
+	if options.Incremental { // the next run compares the knowledge base with what it was
+		if options.KnowledgeVersion, err = a.publish(ctx, options.KnowledgeBase); err != nil {
+			return err
+		}
+	}
+
 	// A lane of its own: this process works its own run and nothing else, and nobody else works it.
 	now := d.clock.Now()
 	name := "run_" + now.UTC().Format("20060102_150405") + "_" + strings.ToLower(rand.Text()[:6])

@@ -146,7 +146,7 @@ func (c *comparison) settle() {
 		}
 	}
 	for i, s := range c.lost {
-		same := func(o Withdrawn) bool { return repeats(o.Quote, s.Quote) }
+		same := func(o Withdrawn) bool { return o.as(s.Said) }
 		if at := slices.IndexFunc(c.out.Withdrawn, same); at >= 0 {
 			c.out.Withdrawn[at].cite(s.Said)
 		} else if !lost[i] && !c.told(s.Quote) {
@@ -154,7 +154,7 @@ func (c *comparison) settle() {
 		}
 	}
 	for j, s := range c.fresh {
-		same := func(o Said) bool { return repeats(o.Quote, s.Quote) }
+		same := func(o Said) bool { return o.as(s) }
 		if at := slices.IndexFunc(c.out.New, same); at >= 0 {
 			c.out.New[at].cite(s)
 		} else if !fresh[j] && !c.told(s.Quote) && !c.known(s.Quote) {
@@ -175,6 +175,12 @@ func (c *comparison) known(quote string) bool {
 		_, others := parts(s)
 		return slices.EqualFunc(figures, others, equal) && Follows(s, quote)
 	})
+}
+
+// as reports the same sentence, with a figure only of documents of one title: "The hearing is on 12 May" may be of two lawsuits.
+func (s Said) as(o Said) bool {
+	_, figures := parts(s.Quote)
+	return repeats(s.Quote, o.Quote) && (s.Title == o.Title || len(figures) == 0)
 }
 
 // repeats reports the same words.

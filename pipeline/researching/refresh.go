@@ -69,8 +69,8 @@ type refresh struct {
 	all    []outcome        // calls that were made
 	calls  int
 
-	most    float64         // how much of the topic that claim speaks of which speaks of it most
-	seen    map[uint64]bool // marks of all that the last run has read; nil: not yet known
+	most    float64        // how much of the topic that claim speaks of which speaks of it most
+	seen    map[uint64]int // marks of all that the last run has read; nil: not yet known
 	losses  []loss
 	places  map[uint64][]spot      // by marks, of all that is said tonight; nil: not yet known
 	carried []topicqueue.ToolTrace // whose claims stand

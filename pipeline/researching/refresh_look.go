@@ -79,10 +79,10 @@ func (f *refresh) lookAround(ctx context.Context, pages, searches []call) error 
 			return err
 		}
 	}
-	if err := f.lookAtBase(ctx, searches); err != nil {
+	if err := f.lookAtArrived(ctx, found); err != nil {
 		return err
 	}
-	return f.lookAtArrived(ctx, found)
+	return f.lookAtBase(ctx, searches)
 }
 
 // lookOf returns what has become of the page of a source; nil: nobody has looked.
@@ -245,9 +245,10 @@ func (f *refresh) lookAtExcerpt(ctx context.Context, key string, then topicqueue
 }
 
 // lookAtBase compares the documents that have changed, come or gone and that the block does not cite. Where there are very many,
-// it is those that rank for its searches.
+// it is those that rank for its searches. The first block does that for all.
 func (f *refresh) lookAtBase(ctx context.Context, searches []call) error {
-	if f.Before == nil || f.Documents == nil || f.memory.KnowledgeVersion == f.run.Options.KnowledgeVersion {
+	first := slices.IndexFunc(f.memory.Blocks, func(b recurring.Block) bool { return !b.Unfinished })
+	if f.Before == nil || f.Documents == nil || f.memory.KnowledgeVersion == f.run.Options.KnowledgeVersion || f.memory.Blocks[first].ID != f.old.ID {
 		return nil
 	}
 	then, err := f.Before.Hashes(ctx)
@@ -306,6 +307,9 @@ func (f *refresh) lookAtArrived(ctx context.Context, found []outcome) error {
 			case s.Kind == topicqueue.SourceDocument:
 				if err := f.lookAtDocument(ctx, s.Document, false); err != nil {
 					return err
+				}
+				if l := f.looks[key]; l != nil { // the search has weighed it
+					l.weigh = false
 				}
 			case s.Kind == topicqueue.SourceWeb && may && len(open) < maxOpened:
 				open, shown[s.URL] = append(open, call{tool: openPage, query: s.URL}), o

@@ -86,29 +86,44 @@ func (f *refresh) dropRestless(ctx context.Context, l *look) {
 	l.diff.New = slices.DeleteFunc(l.diff.New, func(u text.Unit) bool { return !marks[u.Mark] })
 }
 
+// fewCopies is in how many texts a sentence with a figure stands that is about one thing.
+const fewCopies = 2
+
+// ofMany reports a sentence that so many texts have that each says it of its own subject: "The hearing is on 12 May 2026." One
+// without a figure is an ornament that they share.
+func ofMany(sentence string, copies int) bool {
+	return copies > fewCopies && len(quantity.Parse(sentence)) > 0
+}
+
 // dropKnown drops new units that the last run has read elsewhere, or that its knowledge base had elsewhere: pages are copied and
 // files renamed.
 func (f *refresh) dropKnown(ctx context.Context, l *look) error {
 	if len(l.diff.New) > 0 && f.seen == nil {
-		f.seen = map[uint64]bool{}
+		f.seen = map[uint64]int{}
 		needed, wanted := f.memory.Texts()
 		for _, hash := range append(needed, wanted...) {
 			if body, err := f.Runner.Pages.Page(ctx, f.run.ID, hash); err == nil { // else it is not known
-				maps.Copy(f.seen, marksOf(body))
+				for mark := range marksOf(body) {
+					f.seen[mark]++
+				}
 			}
 		}
 	}
 	fresh := l.diff.New[:0]
 	for _, u := range l.diff.New {
-		known := f.seen[u.Mark]
-		if !known && f.Before != nil && l.call.tool == recurring.ReadDocument {
+		copies := f.seen[u.Mark]
+		if copies == 0 && f.Before != nil && l.call.tool == recurring.ReadDocument {
 			like, err := f.Before.Like(ctx, topicqueue.Clip(topicqueue.OneLine(l.text[u.Start:u.End]), maxClaim), maxOpened)
 			if err != nil {
 				return f.failed(ctx, l.call.query, err)
 			}
-			known = slices.ContainsFunc(like, func(s topicqueue.Source) bool { return marksOf(s.Text)[u.Mark] })
+			for _, s := range like {
+				if marksOf(s.Text)[u.Mark] {
+					copies++
+				}
+			}
 		}
-		if !known {
+		if copies == 0 || ofMany(l.text[u.Start:u.End], copies) {
 			fresh = append(fresh, u)
 		}
 	}
@@ -332,8 +347,9 @@ func (f *refresh) elsewhere(l *look, u text.Unit) (spot, bool) {
 			}
 		}
 	}
-	for _, p := range f.places[u.Mark] {
-		if p.look != l {
+	others := slices.DeleteFunc(slices.Clone(f.places[u.Mark]), func(p spot) bool { return p.look == l })
+	for _, p := range others {
+		if !ofMany(l.then.Text[u.Start:u.End], len(others)) || !marksOf(p.look.then.Text)[u.Mark] { // or it has come there
 			return p, true
 		}
 	}
