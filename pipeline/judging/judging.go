@@ -20,9 +20,9 @@ import (
 const (
 	MostSentences = 40     // that one answer has room for
 	passagesBytes = 24_000 // of all passages: 6,000 tokens
-	passageBytes  = 700    // of the passages of one sentence
+	passageBytes  = 700    // of the passages of one sentence, for each source that it cites
 	shrinks       = 3      // tries with half the passages, for models with a small window
-	mostQuotes    = 2      // of a sentence's claims, that passages are taken around, beyond one of each source
+	mostQuotes    = 2      // of a sentence's claims, that passages are taken around, beyond one of each source and its figures
 )
 
 // Sentence is a sentence to be judged.
@@ -97,13 +97,13 @@ func judged(f prompts.JudgeFinding) (j support.Judged, ok bool) {
 	return j, false
 }
 
-// question puts together what is asked. limit: bytes of the passages of one sentence.
+// question puts together what is asked. limit: bytes of the passages of one sentence, for each of its sources.
 func (j Judge) question(sentences []Sentence, limit int) prompts.JudgeData {
-	limit = min(limit, passagesBytes/max(1, len(sentences)))
 	var all []support.Span // of all sentences, without overlaps
 	spans := make([][]support.Span, len(sentences))
 	for i, s := range sentences {
-		spans[i] = j.Corpus.Passages(s.Head+" "+s.Text, s.Sources, likeliest(s.Quotes), limit)
+		most := min(limit*max(1, len(s.Sources)), passagesBytes/len(sentences))
+		spans[i] = j.Corpus.Passages(s.Head+" "+s.Text, s.Sources, s.places(), most)
 		all = append(all, spans[i]...)
 	}
 	all = support.Merge(all)
@@ -131,14 +131,17 @@ func (j Judge) question(sentences []Sentence, limit int) prompts.JudgeData {
 	return data
 }
 
-// likeliest returns the first quotes, and the first of each source.
-func likeliest(quotes []support.Span) []support.Span {
+// places returns where words are that bear on the sentence: the first quotes, the first of each source, and its figures.
+func (s Sentence) places() []support.Span {
 	var out []support.Span
-	for i, q := range quotes {
+	for i, q := range s.Quotes {
 		other := func(o support.Span) bool { return o.Source == q.Source }
 		if i < mostQuotes || !slices.ContainsFunc(out, other) {
 			out = append(out, q)
 		}
+	}
+	for _, f := range s.Findings.Figures {
+		out = append(out, f.Spans...)
 	}
 	return out
 }

@@ -122,6 +122,26 @@ func TestEverySource(t *testing.T) {
 	}
 }
 
+// TestPlacesOfFigures: a sentence with figures from many places of one source is shown with each of these places.
+func TestPlacesOfFigures(t *testing.T) {
+	t.Parallel()
+	filler := strings.Repeat("Visits rose, lending rose, and of euros there is talk. ", 8)
+	var text strings.Builder
+	for _, said := range []string{"In six months 61,200 visits were counted.", "A year before the branch had 49,800.", "Lending rose to 91,500 items.", "The hours cost 46,800 euros."} {
+		text.WriteString(filler + said + " ")
+	}
+	corpus := support.New([]support.Source{{ID: "report", Text: text.String()}, pump})
+	user := ""
+	model, _ := serve(t, llm.ProviderOpenAI, 0, func(q llmtest.Question) string { user = q.User; return say() })
+	s := sentence(corpus, "Visits rose from 49,800 to 61,200, lending to 91,500 items, for 46,800 euros.", "report", "pump")
+	_, _ = judging.Judge{Model: model, Corpus: corpus, About: func(id string) string { return id }}.Ask(t.Context(), llm.Position{}, []judging.Sentence{s})
+	for _, said := range []string{"61,200 visits", "49,800", "91,500 items", "46,800 euros"} {
+		if !strings.Contains(user[:strings.Index(user, "Sentence 1,")], said) {
+			t.Errorf("no %q in\n%s", said, user)
+		}
+	}
+}
+
 // TestSmallWindow: a question that does not fit is asked with shorter passages; sentences that one call has no room
 // for are left.
 func TestSmallWindow(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"nightdesk/pipeline/llm"
 	"nightdesk/prompts"
@@ -106,7 +107,7 @@ func (w *work) decideData(k, shrink int) prompts.DecideData {
 		Phase:         w.phase(k),
 		MinScore:      w.run.Options.NewTopicMinScore,
 		Claims:        w.claimLines(decideClaimBytes >> shrink),
-		Queries:       lastOf(distinct(w.view.Queries), decideQueries>>shrink),
+		Queries:       clipPrograms(lastOf(distinct(w.view.Queries), decideQueries>>shrink)),
 		Feedback:      w.feedback,
 		Parent:        w.block.Parent,
 	}
@@ -127,6 +128,20 @@ func (w *work) decideData(k, shrink int) prompts.DecideData {
 	}
 	return d
 }
+
+// clipPrograms shows of a program how it begins: whole ones stood in every question.
+func clipPrograms(lines []string) []string {
+	out := slices.Clone(lines)
+	for i, line := range out {
+		if strings.HasPrefix(line, runCode+": ") {
+			out[i] = topicqueue.Clip(line, maxProgram)
+		}
+	}
+	return out
+}
+
+// maxProgram bounds a program in the list of what was asked, in bytes.
+const maxProgram = 120
 
 // claimLines shows the newest claims that fit, in the order in which they were found. Quotes are left out: what the
 // block knows is judged by its statements.

@@ -329,3 +329,31 @@ func TestPagesAreOpenedWhenDecideFails(t *testing.T) {
 		t.Fatalf("%+v, %v, called %q", res, err, b.called)
 	}
 }
+
+// TestDecideSaysWhatHelps: a question names the phase of the research only where there is something to choose between,
+// and shows how a program begins that was run, not all of it.
+func TestDecideSaysWhatHelps(t *testing.T) {
+	t.Parallel()
+	program := "print(1)  # " + strings.Repeat("a long comment ", 40)
+	for _, web := range []bool{false, true} {
+		b := newBench(t)
+		b.run.Options.MaxIterations = 3
+		answer := b.tools["rag_hybrid"]
+		b.tools = map[string]func(string) tools.Result{"rag_hybrid": answer, "run_code": answer}
+		b.run.Options.Tools = []string{"rag_hybrid", "run_code", "web_search"}
+		if web {
+			b.tools["web_search"] = answer
+		}
+		b.decide = func(k int, _ llm.Request) any {
+			return act(ask("run_code", program), ask("rag_hybrid", fmt.Sprint("height ", k)))
+		}
+		if _, err := b.research(); err != nil {
+			t.Fatal(err)
+		}
+		asked := b.questions("decide")
+		last := asked[len(asked)-1].Prompt.User
+		if strings.Contains(last, " phase: ") != web || strings.Contains(last, program) || !strings.Contains(last, "- run_code: print(1) # a long") {
+			t.Errorf("with the web %v:\n%s", web, last)
+		}
+	}
+}

@@ -104,8 +104,14 @@ func (w *work) maxActions() int {
 
 func (w *work) flexible() bool { return w.run.Options.IterationMode == topicqueue.IterationFlexible }
 
-// phase cuts the iterations into thirds.
+// phase cuts the iterations into thirds, "" where there is nothing to choose: the knowledge base alone, or none.
 func (w *work) phase(k int) string {
+	enabled := func(names ...string) bool {
+		return slices.ContainsFunc(names, func(name string) bool { _, ok := w.tools.Lookup(name); return ok })
+	}
+	if !enabled(ragHybrid, ragNaive) || !enabled(webSearch, paperSearch) {
+		return ""
+	}
 	phases := []string{prompts.PhaseEarly, prompts.PhaseMiddle, prompts.PhaseLate}
 	return phases[min(2, (k-1)*3/max(1, w.run.Options.MaxIterations))]
 }
