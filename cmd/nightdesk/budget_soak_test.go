@@ -15,13 +15,17 @@ import (
 // in them once.
 func TestAccountsUnderKills(t *testing.T) {
 	t.Parallel()
-	topics, kills := scaletest.Of(4, 6), scaletest.Of(2, 3)
+	const topics = 6
+	kills := scaletest.Of(2, 3)
 	want, questions := undisturbed(t, topics)
 	s := newSoak(t, "NIGHTDESK_LIMITS_RUN_BUDGET=10M tokens")
 	s.enqueue(topics, "--batch-budget", "100M tokens")
-	workers := []*process{s.start("worker1.0", 3), s.start("worker2.0", 3)}
+	workers := make([]*process, 2)
 	for n := range kills {
 		i := n % len(workers)
+		if workers[i] == nil { // not before: on a busy machine the other one might do all of the work
+			workers[i] = s.start(fmt.Sprintf("worker%d.0", i+1), 3)
+		}
 		s.inBlocks(workers[i], 2)
 		s.kill(workers[i])
 		workers[i] = s.start(fmt.Sprintf("worker%d.%d", i+1, n+1), 3)
