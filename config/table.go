@@ -54,7 +54,12 @@ func table(c *Config) []field {
 
 // deskTable returns the settings without those of models. It is all that the options of a run need.
 func deskTable(c *Config) []field {
-	work, research, plan := &c.Worker, &c.Researching, &c.Planning
+	return slices.Concat(serviceTable(c), researchingTable(&c.Researching), toolTable(c), runTable(c))
+}
+
+// serviceTable returns the settings of a process: where its data and its services are, and how much it does at once.
+func serviceTable(c *Config) []field {
+	work := &c.Worker
 	return []field{
 		setting("log_level", "info", "", "least important messages that are logged",
 			choice(&c.LogLevel, "trace", "debug", "info", "warn", "error")),
@@ -93,7 +98,12 @@ func deskTable(c *Config) []field {
 		setting("serve.listen", "127.0.0.1:8080", "",
 			"where `serve` listens; there is no login yet, so keep it to this machine",
 			text(&c.Serve.Listen, "host:port, such as 127.0.0.1:8080", listenAddress)),
+	}
+}
 
+// researchingTable returns the settings of the research of one run.
+func researchingTable(research *Researching) []field {
+	return []field{
 		setting("researching.execution_mode", executionParallel, "",
 			"whether the blocks of a run are researched side by side",
 			choice(&research.ExecutionMode, executionParallel, executionSeries)),
@@ -146,7 +156,12 @@ func deskTable(c *Config) []field {
 		setting("researching.enable_run_code", "true", "",
 			"tool run_code: computes with Python programs, where there is a sandbox for them",
 			toggle(&research.EnableRunCode)),
+	}
+}
 
+// toolTable returns the settings of what fetches pages and runs programs.
+func toolTable(c *Config) []field {
+	return []field{
 		setting("fetch.allow", "", "",
 			"what may be fetched from the web although its address is not public or its port neither 80 nor 443: hosts, "+
 				"addresses and networks such as wiki.internal, 10.1.2.3:8080, 10.2.0.0/16",
@@ -167,7 +182,13 @@ func deskTable(c *Config) []field {
 		setting("code.time_limit", "20s", "",
 			"time for one program; never more than three quarters of researching.tool_timeout",
 			duration(&c.Code.TimeLimit, time.Second, 30*time.Minute)),
+	}
+}
 
+// runTable returns the settings of a run around its research: its blocks, limits, plan and report.
+func runTable(c *Config) []field {
+	plan := &c.Planning
+	return []field{
 		setting("queue.max_length", "5", "blocks",
 			"blocks of a run, planned and discovered; raised where needed to leave room for half as many discoveries as are "+
 				"planned, at least 2",

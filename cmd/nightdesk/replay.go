@@ -115,25 +115,8 @@ func (a *app) replay(ctx context.Context, name string, f replayFlags) error {
 	r := reporting.Reporter{Now: time.Now}
 	result := replayResult{RunID: runID, Language: o.Language, CitationStyle: o.CitationStyle, Template: o.Template != ""}
 	if !f.extractive {
-		model, err := a.model(nil)
-		if err != nil {
+		if err := a.replayModel(ctx, &r, &result); err != nil {
 			return err
-		}
-		if model != nil { // a nil *Client in the interface would not be nil
-			if err := a.checkModel(ctx, model, llm.Writer); err != nil {
-				return err
-			}
-			var mu sync.Mutex
-			r.Model = llm.Recorded(model, func(_ context.Context, u topicqueue.Usage) {
-				mu.Lock()
-				defer mu.Unlock()
-				result.LLMCalls++
-				result.PromptTokens += u.PromptTokens
-				result.CompletionTokens += u.CompletionTokens
-			})
-			result.Model = a.cfg.LLM.Writer.Name
-		} else {
-			a.say("no LLM_MODEL: the report is made of verbatim quotes")
 		}
 	}
 	report, err := r.Report(ctx, in)
@@ -170,6 +153,31 @@ func (a *app) replay(ctx context.Context, name string, f replayFlags) error {
 		return resultError{hintError{err,
 			"`nightdesk doctor --model` says whether it answers; --extractive does without it."}, exitPartial}
 	}
+	return nil
+}
+
+// replayModel gives r the model that is set up, if there is one, and counts in result what it is asked.
+func (a *app) replayModel(ctx context.Context, r *reporting.Reporter, result *replayResult) error {
+	model, err := a.model(nil)
+	if err != nil {
+		return err
+	}
+	if model == nil { // a nil *Client in the interface would not be nil
+		a.say("no LLM_MODEL: the report is made of verbatim quotes")
+		return nil
+	}
+	if err := a.checkModel(ctx, model, llm.Writer); err != nil {
+		return err
+	}
+	var mu sync.Mutex
+	r.Model = llm.Recorded(model, func(_ context.Context, u topicqueue.Usage) {
+		mu.Lock()
+		defer mu.Unlock()
+		result.LLMCalls++
+		result.PromptTokens += u.PromptTokens
+		result.CompletionTokens += u.CompletionTokens
+	})
+	result.Model = a.cfg.LLM.Writer.Name
 	return nil
 }
 
