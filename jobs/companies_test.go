@@ -24,7 +24,8 @@ type companyForm struct {
 	cosmetic                             [][2]string
 }
 
-// The rules of what has changed were made with the first form; the second one was written before, and looked at last.
+// The rules of what has changed were made with the first form; the third one was written when they were done, and nothing was mended
+// for it.
 var companyForms = map[string]companyForm{
 	"prose": {
 		topic: "Revenue, lawsuits and investigations of the companies",
@@ -51,6 +52,20 @@ var companyForms = map[string]companyForm{
 		investigation: "\n- Inquiries: customs officers searched offices of %[1]s in an inquiry into turnover tax",
 		cosmetic: [][2]string{{"Visitors need", "Visitors  need"}, {"## Other", "## Further matters"},
 			{"warehouse", "warehuose"}, {"| Staff | 5%[3]d |", "| Staff | 5%[3]d.0 |"}},
+	},
+	"letters": {
+		topic: "Umsatz, Klagen und Ermittlungen bei den Unternehmen",
+		file: "Bericht an die Gesellschafter von %[1]s\n\nSehr geehrte Damen und Herren,\n\n" +
+			"der Umsatz von %[1]s lag im Jahr 2025 bei %[2]d,%[3]d Mio. Euro. Beschäftigt waren 3.0%[3]d Personen.\n\n" +
+			"Die Klage eines Kunden gegen %[1]s vor dem Landgericht ist anhängig. Das Gericht verhandelt am 9. Juni 2026.\n\n" +
+			"Die Prüfer der %[1]s haben den Umsatz bestätigt. Ein Werk in Kiel ist geplant.\n\nMit freundlichen Grüßen\nder Vorstand\n",
+		revenue:       [2]string{"bei %[2]d,%[3]d Mio.", "bei 7%[2]d,%[3]d Mio."},
+		lawsuit:       [2]string{"ist anhängig.", "wurde mit einem Vergleich beendet."},
+		hearing:       [2]string{"9. Juni 2026", "21. September 2026"},
+		paragraph:     [2]string{"Die Prüfer der %[1]s haben den Umsatz bestätigt. Ein Werk in Kiel ist geplant.\n\n", ""},
+		investigation: " Die Staatsanwaltschaft hat Ermittlungen gegen zwei Mitarbeiter der %[1]s aufgenommen.",
+		cosmetic: [][2]string{{"Sehr geehrte", "Sehr  geehrte"}, {"Beschäftigt waren 3.0%[3]d Personen.", "Beschäftigt waren 30%[3]d Personen."},
+			{"Landgericht", "Landgreicht"}, {"Bericht an die", "Brief an die"}},
 	},
 }
 
