@@ -41,9 +41,9 @@ func Decide(lang string, d DecideData) Prompt {
 		Bound{Property: "new_sub_topics", Most: 3})
 }
 
-// Note asks for a summary and the claims of what one tool call returned (NoteAnswer).
+// Note asks for the claims of what tool calls returned (NoteAnswer).
 func Note(lang string, d NoteData) Prompt {
-	return structured("note", lang, d, 0, Bound{Property: "claims", Most: 20})
+	return structured("note", lang, d, 0, Bound{Property: "claims", Most: 20 * max(1, len(d.Asked))})
 }
 
 // Review asks what the evidence of a run lacks and which of its blocks are one subject (ReviewAnswer).

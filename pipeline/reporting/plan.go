@@ -263,8 +263,8 @@ func (s *OutlineSection) setSubsections(subs []OutlineSubsection) {
 	}
 }
 
-// places returns where each claim stands by an outline: where it is named, else where its block stands, else in the section
-// of the template whose title and instruction have most of its words, else in the first.
+// places returns where each claim stands by an outline: where it is named, else, of a template or the last report, in the
+// section that has most of its words, else where its block stands, else in the first.
 func (w *writer) places(o Outline) map[string]place {
 	places, blocks := map[string]place{}, map[string]int{}
 	for i, s := range o.Sections {
@@ -280,8 +280,11 @@ func (w *writer) places(o Outline) map[string]place {
 			blocks[id] = i
 		}
 	}
-	if w.template != nil {
+	switch {
+	case w.template != nil:
 		w.placeByWords(o, places)
+	case w.before != nil:
+		w.placeByNeighbours(o, places)
 	}
 	first := map[string]place{} // what several blocks have found stands together
 	for _, c := range w.claims {
@@ -295,6 +298,34 @@ func (w *writer) places(o Outline) map[string]place {
 		first[c.statement()], places[c.ID] = p, p
 	}
 	return places
+}
+
+// placeByNeighbours gives claims that are new in the outline of the last report the section of their block whose title,
+// instruction and claims have most of their words (BM25).
+func (w *writer) placeByNeighbours(o Outline, places map[string]place) {
+	docs := make([]text.Document, len(o.Sections))
+	for i, s := range o.Sections {
+		docs[i] = text.Document{Heading: s.Title, Text: s.Instruction}
+	}
+	for _, c := range w.claims {
+		if p, named := places[c.ID]; named {
+			docs[p.section].Text += "\n" + c.statement()
+		}
+	}
+	index := text.NewIndex(docs)
+	for _, c := range w.claims {
+		scores := index.BM25(c.words())
+		for i, s := range o.Sections {
+			if !slices.Contains(s.BlockIDs, c.block) {
+				scores[i] = 0
+			}
+		}
+		if _, named := places[c.ID]; !named {
+			if best := highest(scores); best >= 0 && scores[best] > 0 {
+				places[c.ID] = place{best, 0}
+			}
+		}
+	}
 }
 
 // placeByWords gives claims that no place is known for the section of the template that has most of their words (BM25); one

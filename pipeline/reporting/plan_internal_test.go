@@ -172,3 +172,29 @@ func TestWithHeadings(t *testing.T) {
 		}
 	}
 }
+
+// TestNewClaimsOfANight: what is new in the outline of the last report stands beside what it is about, not all of it in the
+// last section of its block.
+func TestNewClaimsOfANight(t *testing.T) {
+	t.Parallel()
+	w := &writer{Reporter: &Reporter{}, texts: prompts.TextsIn("en"), title: "Topic", registry: citation.NewRegistry(nil)}
+	w.blocks = []blockEvidence{{id: "block_1", title: "Staffless hours"}}
+	for i, said := range []string{
+		"To open the same hours with staff, 2.6 posts would be needed.", "The police recorded 5 call-outs to the branch.",
+		"The branch in Weststadt could follow in spring.", // these the last report has
+		"The hours cost 51,300 euros a year.", "The police do not consider the branch a focus of crime.", "Weststadt gets its hours from March.",
+	} {
+		id := fmt.Sprintf("CIT-1-%02d", i+1)
+		w.claims = append(w.claims, claim{Claim: topicqueue.Claim{ID: id + ".1", CitationID: id, Text: said}, block: "block_1"})
+	}
+	w.before = &Text{}
+	for i, title := range []string{"Use and cost", "Safety", "Weststadt"} {
+		w.before.Outline.Sections = append(w.before.Outline.Sections, OutlineSection{
+			Title: title, BlockIDs: []string{"block_1"}, ClaimIDs: []string{w.claims[i].ID}, Subsections: []OutlineSubsection{},
+		})
+	}
+	p, err := w.planned(t.Context())
+	if got, want := w.shape(p), "Use and cost 1 4; Safety 2 5; Weststadt 3 6"; err != nil || got != want {
+		t.Errorf("%s, want %s, %v", got, want, err)
+	}
+}
