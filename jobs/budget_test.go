@@ -279,7 +279,7 @@ func TestAnswersBeyondTheirLimit(t *testing.T) {
 	for _, m := range stats.Models {
 		longest[m.Role] = m.Longest
 	}
-	if longest["note"] < 1000 || longest["researcher"] > 0 { // of which 1000 tokens are allowed
+	if longest["note"] < 500 || longest["researcher"] > 0 { // of which 500 tokens are allowed
 		t.Errorf("the longest answers beyond their limit are %v", longest)
 	}
 	for share := 30; share < 120; share += 6 { // in thousandths: answers are bounded

@@ -128,6 +128,9 @@ func governedModel(t testing.TB, url string, governor llm.Governor) llm.Model {
 	for _, role := range []llm.Role{llm.Planner, llm.Researcher, llm.Note, llm.Writer, llm.Judge} {
 		roles[role] = llm.RoleSettings{Model: "stub", BaseURL: url, APIKey: "key", MaxTokens: 1000, ContextTokens: 32_000, Timeout: time.Minute, MaxTries: 2}
 	}
+	note := roles[llm.Note] // whose answers are the longest that are bounded
+	note.MaxTokens = 500
+	roles[llm.Note] = note
 	client, err := llm.NewClient(llm.Settings{Roles: roles, Governor: governor})
 	if err != nil {
 		t.Fatal(err)
