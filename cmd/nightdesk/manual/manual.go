@@ -1,5 +1,5 @@
-// Package manual holds the manual of nightdesk: one Markdown file for each topic. `nightdesk help` prints
-// them. To add a topic, add a file; its first line is "# Title: about".
+// Package manual holds the manual of nightdesk: one Markdown file for each topic. `nightdesk help` prints them,
+// `nightdesk serve` shows them as pages. To add a topic, add a file; its first line is "# Title: about".
 package manual
 
 import (
