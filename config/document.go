@@ -22,25 +22,23 @@ func (c Config) Effective() []Effective {
 	return all
 }
 
-// MarkdownTable returns every setting as a table: setting, environment, default, what. What each role of a model
-// overrides is one row with ROLE in the place of its name.
-func MarkdownTable() string {
+// MarkdownList returns every setting as an item of a list: path, environment variable, meaning, default. Settings that
+// each role of a model overrides have one item, with ROLE in place of the role.
+func MarkdownList() string {
 	var b strings.Builder
-	b.WriteString("| setting | environment | default | what |\n|---|---|---|---|\n")
 	for _, s := range Settings() {
-		cells := []string{code(s.Path), code(s.Env), shownDefault(s), describeSetting(s)}
+		path, env, what, value := s.Path, s.Env, describeSetting(s), shownDefault(s)
 		if name, ok := roleOf(s.Path); ok {
 			if name != roles[0].name {
 				continue
 			}
-			cells = []string{
-				code(strings.Replace(s.Path, name, "ROLE", 1)),
-				code(strings.Replace(s.Env, strings.ToUpper(name), "ROLE", 1)),
-				roleDefaults(s),
-				"the same for one role only: " + roleNames(),
-			}
+			path, env = strings.Replace(path, name, "ROLE", 1), strings.Replace(env, strings.ToUpper(name), "ROLE", 1)
+			what, value = "the same for one role only: "+roleNames(), roleDefaults(s)
 		}
-		b.WriteString("| " + strings.Join(cells, " | ") + " |\n")
+		if value != "" {
+			what += ". Default: " + value
+		}
+		b.WriteString("- " + code(path) + ", " + code(env) + ": " + what + "\n")
 	}
 	return b.String()
 }
@@ -50,10 +48,10 @@ func describeSetting(s Setting) string {
 	if s.Type == "choice" {
 		what += " (" + strings.TrimPrefix(s.Allowed, "one of ") + ")"
 	}
-	return strings.ReplaceAll(what, "|", `\|`)
+	return what
 }
 
-// shownDefault returns the default as a table cell, after what the presets set.
+// shownDefault returns the default, after what the presets set.
 func shownDefault(s Setting) string {
 	var parts []string
 	for _, p := range Presets() {

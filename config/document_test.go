@@ -36,9 +36,9 @@ func TestExample_Golden(t *testing.T) {
 	golden(t, "nightdesk.example.yaml", config.Example())
 }
 
-func TestMarkdownTable_Golden(t *testing.T) {
+func TestMarkdownList_Golden(t *testing.T) {
 	t.Parallel()
-	golden(t, filepath.Join("testdata", "settings.golden.md"), config.MarkdownTable())
+	golden(t, filepath.Join("testdata", "settings.golden.md"), config.MarkdownList())
 }
 
 // settingLine is a setting that is commented out; other comments have a space behind the #.

@@ -128,15 +128,7 @@ func TestCompose(t *testing.T) {
 		t.Errorf("searxng: the tag of %s does not end in a commit", tag)
 	}
 
-	readme, err := os.ReadFile("../../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, compose, ok := strings.Cut(string(readme), "\n### Compose\n")
-	if !ok {
-		t.Fatal("README.md has no section Compose")
-	}
-	compose, _, _ = strings.Cut(compose, "\n### ")
+	compose := section(t, topic(t, "operation"), "Compose")
 	var used []string
 	for _, m := range regexp.MustCompile(`[^$]\$\{([A-Z0-9_]+)`).FindAllStringSubmatch(text, -1) {
 		used = append(used, m[1])
@@ -144,7 +136,7 @@ func TestCompose(t *testing.T) {
 	slices.Sort(used)
 	for _, variable := range slices.Compact(used) {
 		if !strings.Contains(compose, "`"+variable+"`") {
-			t.Errorf("README.md, Compose, does not explain %s", variable)
+			t.Errorf("the topic operation does not explain %s", variable)
 		}
 	}
 

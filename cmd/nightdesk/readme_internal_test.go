@@ -11,16 +11,22 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"nightdesk/cmd/nightdesk/manual"
 	"nightdesk/config"
 )
 
+// readme returns the README and all topics of the manual as one text.
 func readme(t *testing.T) string {
 	t.Helper()
 	text, err := os.ReadFile("../../README.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return string(text)
+	all := string(text)
+	for _, topic := range manual.Topics() {
+		all += "\n" + topic.Text
+	}
+	return all
 }
 
 var (
@@ -38,7 +44,7 @@ func codeSpans(readme string) []string {
 	return out
 }
 
-// Every command line of the README is one: commands, flags and number of arguments are those of the program.
+// Every command line of README and manual is valid: commands, flags, number of arguments, and topics of the manual.
 func TestReadmeCommands(t *testing.T) {
 	t.Parallel()
 	text, n := readme(t), 0
@@ -74,7 +80,7 @@ func TestReadmeCommands(t *testing.T) {
 	}
 }
 
-// Every flag that the README names belongs to some command, and every command is in its table.
+// Every flag that README and manual name belongs to some command, and every command is in the table of the README.
 func TestReadmeFlags(t *testing.T) {
 	t.Parallel()
 	text := readme(t)
@@ -97,8 +103,8 @@ func TestReadmeFlags(t *testing.T) {
 			}
 		}
 	}
-	_, table, _ := strings.Cut(text, "\n### Commands\n")
-	table, _, _ = strings.Cut(table, "\n### ")
+	_, table, _ := strings.Cut(text, "\n## Commands\n")
+	table, _, _ = strings.Cut(table, "\n## ")
 	for _, cmd := range root.Commands() {
 		if !regexp.MustCompile("(?m)^\\|.*`" + cmd.Name() + "[ `]").MatchString(table) {
 			t.Errorf("the table of commands lacks %s", cmd.Name())
@@ -106,7 +112,7 @@ func TestReadmeFlags(t *testing.T) {
 	}
 }
 
-// Every setting and every variable that the README names is one of the program, of docker-compose.yaml, or of other programs.
+// Every setting and every variable that README and manual name is one of the program, of docker-compose.yaml, or of other programs.
 func TestReadmeSettings(t *testing.T) {
 	t.Parallel()
 	text := readme(t)
@@ -162,7 +168,13 @@ func find(args []string) (*cobra.Command, []string, error) {
 	if err := cmd.ParseFlags(rest); err != nil {
 		return nil, nil, err
 	}
-	return cmd, cmd.Flags().Args(), nil
+	rest = cmd.Flags().Args()
+	if name := strings.Join(rest, " "); cmd.Name() == "help" && name != "" && name != "TOPIC" {
+		if _, ok := manual.Find(name); !ok {
+			return nil, nil, errors.New("the manual has no such topic")
+		}
+	}
+	return cmd, rest, nil
 }
 
 // ourArguments returns the arguments of a command of ours, here or in a container of the compose file.

@@ -83,6 +83,8 @@ func (a *app) root() *cobra.Command {
   nightdesk run "How do heat pumps work in winter?" --kb ./papers
   nightdesk enqueue topics.txt && nightdesk worker
 
+` + "`nightdesk help` also lists the topics of the manual, `nightdesk help TOPIC` prints one." + `
+
 Exit codes: 0 ok, 1 failed, 2 wrong use, 3 partial result.`,
 		Version:       versionText(),
 		SilenceErrors: true,
@@ -95,6 +97,9 @@ Exit codes: 0 ok, 1 failed, 2 wrong use, 3 partial result.`,
 	a.settingFlag(root, true, "log-level", "log_level", "trace, debug, info, warn or error")
 	root.AddCommand(a.runCommand(), a.enqueueCommand(), a.workerCommand(), a.scheduleCommand(), a.schedulerCommand(), a.listCommand(), a.statusCommand(), a.watchCommand(),
 		a.reportCommand(), a.digestCommand(), a.purgeCommand(), a.cancelCommand(), a.pauseCommand(), a.resumeCommand(), a.retryCommand(), a.replayCommand(), a.verifyCommand(), a.kbCommand(), a.configCommand(), a.doctorCommand(), a.healthCommand(), a.serveCommand())
+	help := a.helpCommand()
+	root.AddCommand(help)
+	root.SetHelpCommand(help)
 	return root
 }
 

@@ -25,6 +25,7 @@ func (a *app) serveCommand() *cobra.Command {
 		Long: `Serve pages about the queues until stopped:
 
   /monitoring/  the queues and their tasks, in asynqmon, read-only
+  /manual/      the manual, as nightdesk help prints it
   /metrics      for Prometheus
   /healthz      200 when Redis and storage can be reached, else 503
   /readyz       200 when the queue is also worked: workers, schedulers, room in Redis and on the disk; else 503

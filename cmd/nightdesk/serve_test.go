@@ -71,7 +71,7 @@ func (s served) get(path string, status int) string {
 func (s served) checkPages() {
 	s.t.Helper()
 	for path, want := range map[string][]string{
-		"":                      {`href="monitoring/"`, `href="metrics"`, `href="healthz"`},
+		"":                      {`href="monitoring/"`, `href="manual/"`, `href="metrics"`, `href="healthz"`},
 		"healthz":               {`{"status":"ok","redis":"ok","storage":"ok","troubles":[`, `no worker is running and 3 runs are not finished`},
 		"monitoring/":           {`window.FLAG_READ_ONLY="true"`},
 		"monitoring/api/queues": {`"queue":"planning"`, `"pending":3`},

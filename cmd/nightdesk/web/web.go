@@ -15,6 +15,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/rs/zerolog"
 
+	"nightdesk/cmd/nightdesk/manual"
 	"nightdesk/topicqueue/redisqueue"
 )
 
@@ -42,6 +43,7 @@ var index []byte
 // New returns the handler of all pages:
 //
 //	/             a page with links to the others
+//	/manual/      the manual, a page for each topic
 //	/monitoring/  asynqmon, read-only
 //	/metrics      for Prometheus
 //	/healthz      200 when Redis and storage are there, else 503; the JSON says which, and what else keeps the queue from being worked
@@ -53,6 +55,15 @@ func New(s Services) http.Handler {
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		_, _ = w.Write(index) // the reader is gone
+	})
+	mux.HandleFunc("GET /manual/{$}", func(w http.ResponseWriter, _ *http.Request) { showManual(w, manualTopics()) })
+	mux.HandleFunc("GET /manual/{topic}", func(w http.ResponseWriter, r *http.Request) {
+		topic, ok := manual.Find(r.PathValue("topic"))
+		if !ok {
+			http.NotFound(w, r)
+			return
+		}
+		showManual(w, topic)
 	})
 	h := &health{Services: s}
 	mux.HandleFunc("GET /healthz", h.alive)

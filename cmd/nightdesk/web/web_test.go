@@ -11,6 +11,7 @@ import (
 	"github.com/hibiken/asynq"
 	"github.com/rs/zerolog"
 
+	"nightdesk/cmd/nightdesk/manual"
 	"nightdesk/cmd/nightdesk/web"
 	"nightdesk/topicqueue/redisqueue"
 	"nightdesk/topicqueue/redisqueue/redistest"
@@ -104,4 +105,37 @@ func TestReady(t *testing.T) {
 	ask("/readyz", 503, `{"status":"failing"`+named)
 	troubles = nil
 	ask("/readyz", 200, `{"status":"ok","redis":"ok","storage":"ok"}`)
+}
+
+// TestManual: each topic of the manual has a page, to which the list and other topics link.
+func TestManual(t *testing.T) {
+	t.Parallel()
+	rdb := redistest.InProcess(t)
+	handler := web.New(web.Services{Redis: rdb, Queue: redisqueue.New(rdb, redisqueue.DefaultTiming), Log: zerolog.Nop()})
+	get := func(path string, code int) string {
+		t.Helper()
+		answer := httptest.NewRecorder()
+		handler.ServeHTTP(answer, httptest.NewRequestWithContext(t.Context(), "GET", path, nil))
+		if answer.Code != code {
+			t.Errorf("%s: %d, not %d", path, answer.Code, code)
+		}
+		return answer.Body.String()
+	}
+	list := get("/manual/", 200)
+	for _, topic := range manual.Topics() {
+		link := `<a href="` + topic.Name + `"><code>nightdesk help ` + topic.Name + "</code></a>"
+		if !strings.Contains(list, link) {
+			t.Errorf("the list has no link to %s", topic.Name)
+		}
+		page := get("/manual/"+topic.Name, 200)
+		back := `<a href="./"><code>nightdesk help</code></a>`
+		if !strings.Contains(page, `">`+topic.Title+": ") || !strings.Contains(page, back) {
+			t.Errorf("the page of %s lacks its title or the way back:\n%.300s", topic.Name, page)
+		}
+	}
+	link := `<a href="lists"><code>nightdesk help lists</code></a>`
+	if !strings.Contains(get("/manual/schedules", 200), link) {
+		t.Error("a topic does not link another one")
+	}
+	get("/manual/nonsense", 404)
 }

@@ -1,0 +1,42 @@
+package web
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+
+	"nightdesk/cmd/nightdesk/manual"
+	"nightdesk/pipeline/reporting/formats"
+)
+
+// helpCommand is the command that prints a topic. Pages show it as a link to the topic.
+const helpCommand = "nightdesk help"
+
+// manualTopics returns the page that lists the topics.
+func manualTopics() manual.Topic {
+	var text strings.Builder
+	text.WriteString("# Manual of nightdesk\n\n| topic | about |\n|---|---|\n")
+	for _, t := range manual.Topics() {
+		fmt.Fprintf(&text, "| `%s %s` | %s |\n", helpCommand, t.Name, t.About)
+	}
+	return manual.Topic{Title: "Manual of nightdesk", Text: text.String()}
+}
+
+// showManual writes a topic as a page, in the form of reports.
+func showManual(w http.ResponseWriter, topic manual.Topic) {
+	links := map[string]string{helpCommand: "./"}
+	for _, t := range manual.Topics() {
+		links[helpCommand+" "+t.Name] = t.Name
+	}
+	text := topic.Text
+	if topic.Name != "" {
+		text += "\n---\n\nAll topics: `" + helpCommand + "`\n"
+	}
+	page, err := formats.HTML(formats.Report{Markdown: text, Title: topic.Title, Language: "en", Files: links})
+	if err != nil {
+		http.Error(w, fmt.Sprintf("show the manual: %v", err), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	_, _ = w.Write(page) // the reader is gone
+}
