@@ -3,6 +3,7 @@ package recurring
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"nightdesk/pipeline/text"
 	"nightdesk/topicqueue"
@@ -60,6 +61,13 @@ func Compare(m *Memory, now []BlockEvidence) Changes {
 	c := comparison{out: Changes{Since: m.Date, RunID: m.RunID, New: []Said{}, Changed: []Change{}, Withdrawn: []Withdrawn{}, Open: []Open{}}}
 	unchecked := map[string]bool{}
 	for _, b := range now {
+		for _, t := range b.Traces {
+			for _, claim := range t.Claims {
+				c.claims = append(c.claims, c.said(claim))
+			}
+		}
+	}
+	for _, b := range now {
 		old, known := m.Block(b.Block.ID, b.Block.Title)
 		for _, t := range b.Traces {
 			for _, claim := range t.Claims {
@@ -101,6 +109,7 @@ type comparison struct {
 	fresh []Said
 
 	standing []string // quotes of claims that stand
+	claims   []Said   // of tonight
 
 	out Changes
 }
@@ -117,6 +126,9 @@ func (c *comparison) said(claim topicqueue.Claim) Said {
 func (c *comparison) change(old, now Said) {
 	kind, before, after := Differing(old.Quote, now.Quote)
 	old.Value, now.Value = before, after
+	if kind == ChangedWords && c.restated(old, now) {
+		return
+	}
 	for i := range c.out.Changed {
 		if told := &c.out.Changed[i]; repeats(told.Old.Quote, old.Quote) && repeats(told.New.Quote, now.Quote) {
 			told.Old.cite(old)
@@ -125,6 +137,13 @@ func (c *comparison) change(old, now Said) {
 		}
 	}
 	c.out.Changed = append(c.out.Changed, Change{Kind: kind, Old: old, New: now})
+}
+
+// restated reports that a model has noted of the new words what it had noted of the old ones: they say it in other words.
+func (c *comparison) restated(old, now Said) bool {
+	return !repeats(old.Statement, old.Quote) && slices.ContainsFunc(c.claims, func(claim Said) bool {
+		return repeats(claim.Statement, old.Statement) && strings.Contains(claim.Quote, now.Quote)
+	})
 }
 
 // settle tells of what is left: what one source has lost and another one has won, has changed or moved.

@@ -156,3 +156,30 @@ func TestCompare(t *testing.T) {
 		})
 	}
 }
+
+// What a source says in other words is no change when the model has noted the same of both; another figure is one.
+func TestRestated(t *testing.T) {
+	t.Parallel()
+	const noted = "The police see no focus of crime in the library."
+	before := "We do not consider the library a focus of crime."
+	for name, tt := range map[string]struct {
+		old, now, again string
+		told            int
+	}{
+		"restated":          {before, "In our view the library is not a focus of crime.", noted, 0},
+		"noted otherwise":   {before, "In our view the library has become a focus of crime.", "The police see a focus of crime in the library.", 1},
+		"not noted":         {before, "In our view the library has become a focus of crime.", "", 1},
+		"with other figure": {"We know of 5 cases.", "We know of 9 cases.", noted, 1},
+	} {
+		now := topicqueue.Claim{Quote: tt.now, Text: tt.now}
+		trace := topicqueue.ToolTrace{CitationID: "CIT-1-02", Withdrawn: []topicqueue.Claim{{Quote: tt.old, Text: noted, Now: &now}}}
+		if tt.again != "" {
+			trace.Claims = []topicqueue.Claim{{Quote: "Dear Madam. " + tt.now, Text: tt.again}}
+		}
+		got := recurring.Compare(&recurring.Memory{Date: "2026-03-01"}, []recurring.BlockEvidence{{
+			Block: topicqueue.Block{ID: "block_1"}, Traces: []topicqueue.ToolTrace{trace}}})
+		if len(got.Changed) != tt.told {
+			t.Errorf("%s: %+v", name, got.Changed)
+		}
+	}
+}
