@@ -19,7 +19,11 @@ func Check(t testing.TB, name, short, long string, do func(text string)) time.Du
 		return took
 	}
 	few := min(cpuTime(t, short, do), cpuTime(t, short, do), cpuTime(t, short, do))
-	if times := float64(len(long)) / float64(len(short)); float64(took) > 5*times*float64(few) {
+	bound := 5 * float64(len(long)) / float64(len(short)) * float64(few)
+	if float64(took) > bound { // collecting garbage of other tests counts for the thread that must help with it
+		took = min(took, cpuTime(t, long, do))
+	}
+	if float64(took) > bound {
 		t.Errorf("%s: %s for %d bytes, %s for %d", name, few, len(short), took, len(long))
 	}
 	return took
