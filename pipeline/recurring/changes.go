@@ -139,7 +139,8 @@ func (c *comparison) change(old, now Said) {
 	c.out.Changed = append(c.out.Changed, Change{Kind: kind, Old: old, New: now})
 }
 
-// restated reports that a model has noted of the new words what it had noted of the old ones: they say it in other words.
+// restated reports that a model has noted of the new words what it had noted of the old ones: they say it in other
+// words.
 func (c *comparison) restated(old, now Said) bool {
 	return !repeats(old.Statement, old.Quote) && slices.ContainsFunc(c.claims, func(claim Said) bool {
 		return repeats(claim.Statement, old.Statement) && strings.Contains(claim.Quote, now.Quote)

@@ -166,13 +166,15 @@ func TestRestated(t *testing.T) {
 		old, now, again string
 		told            int
 	}{
-		"restated":          {before, "In our view the library is not a focus of crime.", noted, 0},
-		"noted otherwise":   {before, "In our view the library has become a focus of crime.", "The police see a focus of crime in the library.", 1},
+		"restated": {before, "In our view the library is not a focus of crime.", noted, 0},
+		"noted otherwise": {before, "In our view the library has become a focus of crime.",
+			"The police see a focus of crime in the library.", 1},
 		"not noted":         {before, "In our view the library has become a focus of crime.", "", 1},
 		"with other figure": {"We know of 5 cases.", "We know of 9 cases.", noted, 1},
 	} {
 		now := topicqueue.Claim{Quote: tt.now, Text: tt.now}
-		trace := topicqueue.ToolTrace{CitationID: "CIT-1-02", Withdrawn: []topicqueue.Claim{{Quote: tt.old, Text: noted, Now: &now}}}
+		old := topicqueue.Claim{Quote: tt.old, Text: noted, Now: &now}
+		trace := topicqueue.ToolTrace{CitationID: "CIT-1-02", Withdrawn: []topicqueue.Claim{old}}
 		if tt.again != "" {
 			trace.Claims = []topicqueue.Claim{{Quote: "Dear Madam. " + tt.now, Text: tt.again}}
 		}
