@@ -100,7 +100,7 @@ func TestReadyBy(t *testing.T) {
 	}{
 		"time for all":                        {200, 0, 100, 100},
 		"time for 60 %":                       {60, 0, 25, 65},
-		"time for next to 0":                  {10, 0, 10, 20},
+		"time for next to 0":                  {20, 0, 10, 40},
 		"time for 60 %, and a budget of 50 %": {60, 50, 20, 60},
 		"time for all, and a budget of 50 %":  {200, 50, 20, 60},
 	} {
