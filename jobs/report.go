@@ -235,7 +235,7 @@ func noEvidence(in reporting.Input) string {
 	}
 	for _, b := range blocks {
 		if b.Block.Reason != "" && b.Block.Reason != recurring.NothingFound { // that has been said
-			return fmt.Sprintf("%s; %s: %s", why, b.Block.ID, b.Block.Reason)
+			return fmt.Sprintf("%s; %s: %s", why, b.Block.ID, strings.TrimPrefix(b.Block.Reason, recurring.NothingFound+"; "))
 		}
 	}
 	for _, b := range blocks {

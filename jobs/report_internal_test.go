@@ -71,6 +71,9 @@ func TestNoEvidence(t *testing.T) {
 		{"a reason that says no more", topicqueue.Block{Reason: recurring.NothingFound}, nil, "no evidence was found: no source that the searches returned bears on the topic"},
 		{"a reason", topicqueue.Block{Reason: "its time was over"}, nil,
 			"no evidence was found: no source that the searches returned bears on the topic; block_1: its time was over"},
+		{"calls that failed", topicqueue.Block{Reason: recurring.NothingFound + "; open_page for \"https://a.example/\" failed: 503"}, nil,
+			"no evidence was found: no source that the searches returned bears on the topic; " +
+				"block_1: open_page for \"https://a.example/\" failed: 503"},
 		{"without the model", topicqueue.Block{Fallbacks: []string{"decide: model.test answered 503"}}, nil,
 			"no evidence was found: no source that the searches returned bears on the topic; without the model: decide: model.test answered 503"},
 		{"the nearest", topicqueue.Block{}, returned, "no evidence was found: no source that the searches returned bears on the topic; " +

@@ -3,6 +3,7 @@ package jobs
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"nightdesk/pipeline/recurring"
@@ -65,7 +66,9 @@ func (w *Worker) research(ctx context.Context, a *attempt) error {
 	}
 	// that all of it is withdrawn is a result
 	if withdrawn := known && len(old.Traces) > 0; result.Claims == 0 && !withdrawn {
-		return a.endBlock(ctx, topicqueue.BlockFailed, recurring.NothingFound, result)
+		// After a call that failed it is not known whether there is nothing: the next night asks again.
+		reason := strings.Join(append([]string{recurring.NothingFound}, result.Failures...), "; ")
+		return a.endBlock(ctx, topicqueue.BlockFailed, reason, result)
 	}
 	return a.endBlock(ctx, topicqueue.BlockCompleted, "", result)
 }

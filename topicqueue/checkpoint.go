@@ -60,6 +60,7 @@ type BlockMemory struct {
 	Feedback  []string `json:"feedback,omitempty"`  // what the next question says of the last iteration's calls
 	Read      []string `json:"read,omitempty"`      // ids of sources that a note has read, also those without a claim
 	Fallbacks []string `json:"fallbacks,omitempty"` // see Block.Fallbacks
+	Failures  []string `json:"failures,omitempty"`  // calls that failed, for a person
 }
 
 // Answers to a proposed sub-topic. All but AdmissionAdded are refusals, which are answers and not errors.

@@ -165,12 +165,19 @@ func (w *work) act(ctx context.Context, calls []call) ([]outcome, error) {
 	return outcomes, nil
 }
 
+// maxFailures bounds the calls that failed of which a block tells: one says what is wrong, all are in the journal.
+const maxFailures = 3
+
 // takeFresh gives an outcome the sources that are new to the block and reports what it brought. The first call that
 // returned a source has it.
 func (w *work) takeFresh(o *outcome) {
 	query := topicqueue.Clip(topicqueue.OneLine(o.query), maxLine)
 	if o.answer.Failed {
-		w.tell("%s for %q failed: %s", o.tool, query, topicqueue.Clip(topicqueue.OneLine(o.answer.Text), maxLine))
+		why := topicqueue.Clip(topicqueue.OneLine(o.answer.Text), maxLine)
+		w.tell("%s for %q failed: %s", o.tool, query, why)
+		if len(w.failures) < maxFailures {
+			w.failures = append(w.failures, fmt.Sprintf("%s for %q failed: %s", o.tool, query, why))
+		}
 		return
 	}
 	readable := 0

@@ -124,6 +124,26 @@ func TestExtractiveSearches(t *testing.T) {
 	}
 }
 
+// A block whose pages cannot be opened says which call failed and why: that is what its user can mend.
+func TestCallsThatFailed(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.r.Model = nil
+	b.web(t)
+	b.tools["open_page"] = func(string) tools.Result {
+		return tools.Result{Failed: true, Text: "the page wants a subscription"}
+	}
+	res, err := b.research()
+	want := []string{
+		`open_page for "https://a.example/springs" failed: the page wants a subscription`,
+		`open_page for "https://a.example/walled" failed: the page wants a subscription`,
+		`open_page for "https://a.example/boats" failed: the page wants a subscription`,
+	}
+	if err != nil || res.Claims != 0 || !slices.Equal(res.Failures, want) {
+		t.Errorf("%+v, %v", res, err)
+	}
+}
+
 // A claim of a block without a model is a paragraph, a list with its introduction, a table or code, whole.
 func TestExtractiveBlocks(t *testing.T) {
 	t.Parallel()

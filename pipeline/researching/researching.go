@@ -68,6 +68,7 @@ type Result struct {
 	Claims     int      // 0: nothing usable was found, which is for the caller to judge
 	Cut        bool     // there was no money for all iterations
 	Fallbacks  []string // steps of these iterations that a model should have done and did not, for a person
+	Failures   []string // its first calls that failed, at most maxFailures: tool, query and why, for a person
 	Returned   string   // of calls after the last checkpoint: see topicqueue.Checkpoint
 }
 

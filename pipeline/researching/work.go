@@ -33,7 +33,8 @@ type work struct {
 	texts      map[string]bool // claims, folded
 	feedback   []string        // what became of the last iteration's actions and proposals
 	fallbacks  []string
-	cut        bool // there was no money for the next iteration
+	failures   []string // see Result
+	cut        bool     // there was no money for the next iteration
 }
 
 func newWork(r *Researcher, run topicqueue.Run, topic string, start Start) *work {
@@ -63,6 +64,7 @@ func newWork(r *Researcher, run topicqueue.Run, topic string, start Start) *work
 		w.noted[id] = true
 	}
 	w.feedback, w.fallbacks = start.Memory.Feedback, start.Memory.Fallbacks
+	w.failures = start.Memory.Failures
 	for _, a := range start.Admissions {
 		w.tell("%s", admissionLine(a))
 	}
@@ -89,7 +91,7 @@ func (w *work) keep(t topicqueue.ToolTrace) {
 
 func (w *work) result() Result {
 	return Result{Iterations: w.block.Iterations, Traces: len(w.traces), Claims: w.claims, Cut: w.cut,
-		Fallbacks: w.fallbacks}
+		Fallbacks: w.fallbacks, Failures: w.failures}
 }
 
 func (w *work) maxActions() int {
@@ -214,7 +216,7 @@ func (w *work) putReturned(ctx context.Context, outcomes []outcome) (hash string
 // checkpoint stores an iteration and takes over what the queue answers.
 func (w *work) checkpoint(ctx context.Context, q Queue, cp topicqueue.Checkpoint) error {
 	cp.Memory = topicqueue.BlockMemory{Feedback: w.feedback, Read: slices.Sorted(maps.Keys(w.noted)),
-		Fallbacks: w.fallbacks}
+		Fallbacks: w.fallbacks, Failures: w.failures}
 	res, err := q.Checkpoint(ctx, cp)
 	if err != nil {
 		return fmt.Errorf("checkpoint iteration %d of %s: %w", cp.Iteration, w.block.ID, err)
