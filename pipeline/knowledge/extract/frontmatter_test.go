@@ -25,3 +25,25 @@ func TestCommentTitle(t *testing.T) {
 		})
 	}
 }
+
+// The title of a page is its only heading of the top level, or what the window says; a note's is neither.
+func TestPageTitle(t *testing.T) {
+	t.Parallel()
+	const ships = "<p>Ships wait outside of the harbour until the tide has turned and the pilot has come on board.</p>"
+	for _, tt := range []struct{ name, page, want string }{
+		{"one heading", "<title>Arrival - The Harbour</title><h1>Arrival of ships</h1>" + ships, "Arrival of ships"},
+		{"numbered parts", "<title>The Harbour Guide</title><h1>1. Overview</h1>" + ships + "<h1>2. Arrival</h1>" + ships, "The Harbour Guide"},
+		{"parts without a title", "<h1>1. Overview</h1>" + ships + "<h1>2. Arrival</h1>" + ships, "1. Overview"},
+		{"heading beside the content", `<title>arrival(1)</title><div id="header"><h1>arrival(1) Manual Page</h1></div>` +
+			`<div id="content"><h2>Notes</h2>` +
+			`<div class="note"><div class="title">Note</div>` + ships + "</div></div>", "arrival(1) Manual Page"},
+		{"Doxygen", `<title>Harbour: Arrival</title><div class="header"><div class="title">Arrival Class</div></div>` + ships, "Arrival Class"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			if got := extract.HTML(tt.page).Title; got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+}

@@ -89,31 +89,51 @@ func proseSize(n *node) int {
 
 func isContent(n *node) bool { return n.tag == "main" || strings.EqualFold(n.attr["role"], "main") }
 
-// pageTitle returns the title that a page gives itself for others, else its first heading of the top level, else
-// the title of the window without the name of the site.
+// pageTitle returns the title that a page gives itself for others, else its heading of the top level, else the title
+// of the window without the name of the site: of several such headings each is that of a part.
 func pageTitle(tree, root *node) string {
 	if t := clean(meta(tree, "og:title")); t != "" {
 		return t
 	}
-	isTitle := func(n *node) bool { return n.tag == "h1" || n.tag == "div" && n.hasClass("title") }
-	for _, n := range []*node{root, tree} {
-		if h := n.find(isTitle); h != nil {
-			if t := strings.TrimSpace(strings.TrimSuffix(inlineText(h), "¶")); t != "" {
-				return t
-			}
-		}
+	first := func(n *node) bool { return n.tag == "h1" }
+	top := textsOf(root, first)
+	if len(top) == 0 {
+		top = textsOf(tree, first)
+	}
+	if len(top) == 0 {
+		top = textsOf(tree, func(n *node) bool { return n.tag == "div" && n.hasClass("title") })
+	}
+	if len(top) == 1 {
+		return top[0]
 	}
 	t := tree.find(func(n *node) bool { return n.tag == "title" })
-	if t == nil {
-		return ""
+	title := ""
+	if t != nil {
+		title = inlineText(t)
 	}
-	title := inlineText(t)
+	if title == "" && len(top) > 0 {
+		return top[0]
+	}
 	for _, separator := range []string{" | ", " — ", " – ", " · ", " :: ", " - "} {
 		if i := strings.LastIndex(title, separator); i >= 3 {
 			return strings.TrimSpace(title[:i])
 		}
 	}
 	return title
+}
+
+// textsOf returns the texts of the elements below n that want wants.
+func textsOf(n *node, want func(*node) bool) []string {
+	var out []string
+	n.find(func(n *node) bool {
+		if want(n) {
+			if t := strings.TrimSpace(strings.TrimSuffix(inlineText(n), "¶")); t != "" {
+				out = append(out, t)
+			}
+		}
+		return false
+	})
+	return out
 }
 
 // pageDate returns the day on which a page says it was published or else last changed.
