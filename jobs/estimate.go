@@ -28,9 +28,8 @@ var Assumptions = []string{
 
 // Further ones, where nothing is known of the desk.
 const (
-	AssumedLengths = "answers of tools of 4,000 characters, sections of 4,000, notes of 5,800, which are eight claims " +
-		"and a summary"
-	AssumedPace = "model latency 1 s, 50 tokens/s"
+	AssumedLengths = "answers of tools of 4,000 characters, notes of 2,750, which are eight claims, sections of 4,000"
+	AssumedPace    = "model latency 1 s, 50 tokens/s"
 )
 
 // How fast tokens come, where nobody has measured it.

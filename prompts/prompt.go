@@ -9,10 +9,13 @@ import "encoding/json"
 
 // Prompt is one rendered question to a model.
 type Prompt struct {
-	Name   string          // decompose, decide, note, section, ...: names the step in usage records and goldens
-	System string          // role and rules; the same for all calls of this name and language, so that prefix caches hit
-	User   string          // the data, stable parts first
-	Schema json.RawMessage // JSON schema of the answer, closed and with every key required; nil = free text
+	Name   string // decompose, decide, note, section, ...: names the step in usage records and goldens
+	System string // role and rules; the same for all calls of this name and language, so that prefix caches hit
+	User   string // the data, stable parts first
+	// Schema is the JSON schema of the answer, closed and with every key required; nil = free text. It is sent beside
+	// the question; System shows the form of the answer by an example.
+	Schema json.RawMessage
+	Think  bool // a model that does not think by itself should think aloud before it answers
 
 	// MaxTokens is several times what a good answer takes, so that a model that runs away is cheap. It counts the answer
 	// and not what a model thinks before it; 0 = the question has no limit of its own.

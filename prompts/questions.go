@@ -37,8 +37,10 @@ func Decide(lang string, d DecideData) Prompt {
 	if !d.Flexible && len(names) > 0 {
 		actions.Least = 1
 	}
-	return structured("decide", lang, d, 0, actions, Bound{Property: "tool_type", OneOf: names},
+	p := structured("decide", lang, d, 0, actions, Bound{Property: "tool_type", OneOf: names},
 		Bound{Property: "new_sub_topics", Most: 3})
+	p.Think = true
+	return p
 }
 
 // Note asks for the claims of what tool calls returned (NoteAnswer).
@@ -68,10 +70,12 @@ func Outline(lang string, d OutlineData) Prompt {
 	for _, b := range d.Blocks {
 		claims += len(b.Claims)
 	}
-	return structured("outline", lang, d, 2500+10*claims,
+	p := structured("outline", lang, d, 2500+10*claims,
 		Bound{Property: "sections", Least: 1, Most: maxSections}, Bound{Property: "block_ids", Most: len(d.Blocks),
 			OneOf: ids(d.Blocks)},
 		Bound{Property: "claims", Most: claims}, Bound{Property: "subsections", Most: 4})
+	p.Think = true
+	return p
 }
 
 // Place asks which claims belong in which section of a given outline (PlaceAnswer).
@@ -146,7 +150,7 @@ func ask(name, lang string, data any, schema json.RawMessage) Prompt {
 	set, language := choose(lang)
 	return Prompt{
 		Name:   name,
-		System: set.render(name+".system.tmpl", systemData{Language: language, Schema: string(schema)}),
+		System: set.render(name+".system.tmpl", systemData{Language: language}),
 		User:   set.render(name+".user.tmpl", data),
 		Schema: schema,
 	}

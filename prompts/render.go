@@ -23,7 +23,6 @@ type templates struct{ set *template.Template }
 // systemData is all that a system template may depend on: it must be equal for all calls of one name and language.
 type systemData struct {
 	Language string // what prose is written in, named in the language of the template
-	Schema   string // compact JSON; empty for free text
 }
 
 func parse(dir string) templates {

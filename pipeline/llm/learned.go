@@ -174,7 +174,7 @@ func (l *learned) form(s RoleSettings, p prompts.Prompt, limit int) form {
 	if len(p.Schema) > 0 {
 		f.hasBounds = len(p.Bounds) > 0
 		f.bounds = f.hasBounds && !l.noBounds
-		f.think = !s.Reasoning && !l.noThink
+		f.think = p.Think && !s.Reasoning && !l.noThink
 		f.transports = protocols[s.Provider].transports
 		f.transport = Transport(firstOf(string(s.Transport), string(l.transport), string(f.transports[0])))
 		f.fixedTransport = s.Transport != TransportAuto

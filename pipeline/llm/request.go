@@ -2,7 +2,6 @@ package llm
 
 import (
 	"cmp"
-	"regexp"
 	"strings"
 
 	"github.com/tmc/langchaingo/llms"
@@ -22,13 +21,11 @@ func (r *role) request(req Request, f form) ([]llms.MessageContent, []llms.CallO
 	if f.think {
 		p = withThink(p)
 	}
-	if f.transport == TransportPrompt {
+	switch {
+	case f.transport == TransportPrompt:
 		p = withSchemaText(p)
-	} else {
-		p = withShortSchemaText(p)
-		if f.bounds {
-			p = withBounds(p)
-		}
+	case f.bounds:
+		p = withBounds(p)
 	}
 	ex := &exchange{set: map[string]any{}, wanted: "a chat completion"}
 	ex.read = func(body []byte) (forward []byte, err error) {
@@ -59,24 +56,10 @@ func answerTool(p prompts.Prompt) llms.CallOption {
 	}}})
 }
 
-// sameForAll are the keywords of a schema that are the same in all of ours: every property is needed, and no other is
-// known.
-var sameForAll = regexp.MustCompile(`,"required":\[[^\]]*\]|,"additionalProperties":false`)
-
-// withShortSchemaText shortens the schema in the prompt's text, where it is sent beside it: the text tells a model that
-// is not shown the other what its answer looks like.
-func withShortSchemaText(p prompts.Prompt) prompts.Prompt {
-	if len(p.Schema) > 0 {
-		schema := string(p.Schema)
-		p.System = strings.ReplaceAll(p.System, schema, sameForAll.ReplaceAllString(schema, ""))
-	}
-	return p
-}
-
-// withSchemaText makes sure that the prompt shows its schema.
+// withSchemaText shows the schema in the prompt's text, for transports that do not send it beside the text.
 func withSchemaText(p prompts.Prompt) prompts.Prompt {
-	if schema := string(p.Schema); !strings.Contains(p.System, schema) && !strings.Contains(p.User, schema) {
-		p.User += "\n\nAnswer with one JSON object that fits this JSON Schema, and with nothing else:\n" + schema
+	if schema := string(p.Schema); !strings.Contains(p.User, schema) { // a second question has it
+		p.System = strings.TrimSpace(p.System + "\n\nThe JSON object fits this JSON Schema:\n" + schema)
 	}
 	return p
 }

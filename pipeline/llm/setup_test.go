@@ -32,12 +32,12 @@ type card struct {
 
 const goodCard = `{"title":"Rain","score":0.5,"pages":3,"done":true,"tags":["a","b"]}`
 
-// structured is a question whose system prompt shows its schema, as the real ones do.
+// structured is a question as the real ones are: a model should think first.
 func structured() llm.Request {
 	return llm.Request{
 		Position: llm.Position{RunID: "r", Stage: "researching", Block: "block_3", Step: "card"},
 		Role:     llm.Researcher,
-		Prompt:   prompts.Prompt{Name: "card", System: "Answer with JSON:\n" + string(cardSchema), User: "Describe rain.", Schema: cardSchema},
+		Prompt:   prompts.Prompt{Name: "card", System: "Answer with JSON.", User: "Describe rain.", Schema: cardSchema, Think: true},
 	}
 }
 

@@ -83,18 +83,21 @@ func closingTag(text, name string) int {
 	}
 }
 
-const thinkProperty = `"think":{"type":"string","description":"think first: the considerations behind the answer, in at most 150 words"}`
+const (
+	thinkText     = "The first key of the answer is think: the considerations behind the answer, in at most 150 words."
+	thinkProperty = `"think":{"type":"string","description":"think first: the considerations behind the answer, in at most 150 words"}`
+)
 
 // withThink puts a think string before the other properties of the answer, for models that do not think by themselves:
-// they write in the order of the schema. It changes the schema and its copy in the prompt's text. Ask removes the
-// property again. A schema that is no plain object, or has a think property, stays as it is.
+// they write in the order of the schema. The prompt says so too, since not every server shows a model its schema. Ask
+// removes the property again. A schema that is no plain object, or has a think property, stays as it is.
 func withThink(p prompts.Prompt) prompts.Prompt {
 	schema, ok := insertThink(p.Schema)
 	if !ok {
 		return p
 	}
-	p.System = strings.ReplaceAll(p.System, string(p.Schema), string(schema))
-	p.User = strings.ReplaceAll(p.User, string(p.Schema), string(schema))
+	p.System = strings.TrimSpace(p.System + "\n\n" + thinkText)
+	p.User = strings.ReplaceAll(p.User, string(p.Schema), string(schema)) // of a second question
 	p.Schema = schema
 	return p
 }
