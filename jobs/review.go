@@ -24,7 +24,7 @@ func (w *Worker) review(ctx context.Context, a *attempt) error {
 	if in.Changes != nil { // what the plan wants was found in the first night; now it is about what has moved
 		return a.closeReview(ctx, topicqueue.Review{})
 	}
-	e := planning.Evidence{Topic: in.Plan.Topic, Again: len(in.Review.Gaps) > 0}
+	e := planning.Evidence{Topic: in.Plan.Topic, Last: in.Review}
 	blocks := make([]topicqueue.Block, len(in.Blocks))
 	for i, b := range in.Blocks {
 		blocks[i] = b.Block
@@ -37,7 +37,7 @@ func (w *Worker) review(ctx context.Context, a *attempt) error {
 		return err
 	case room == 0:
 		a.cut(ctx, topicqueue.CutReview)
-		return a.closeReview(ctx, topicqueue.Review{NotDone: "the budget has nothing left for another block"})
+		return a.closeReview(ctx, in.Review.Standing("the budget has nothing left for another block"))
 	case room > 0 && (e.Room < 0 || room < e.Room):
 		e.Room = room
 	}
@@ -51,8 +51,7 @@ func (w *Worker) review(ctx context.Context, a *attempt) error {
 	review, err := r.Review(reviewCtx, a.Run, e)
 	cancel()
 	if errors.Is(context.Cause(reviewCtx), errTimeUp) && ctx.Err() == nil && err != nil {
-		review, err = topicqueue.Review{NotDone: "the model had not answered when there was no time left for another block"},
-			nil
+		review, err = in.Review.Standing("the model had not answered when there was no time left for another block"), nil
 	}
 	if err != nil {
 		return fmt.Errorf("review the evidence: %w", err)

@@ -67,6 +67,7 @@ type ReviewAnswer struct {
 	Same      []MergeGroup `json:"same"`
 
 	Contradictions []ReviewedPair `json:"contradictions"`
+	Open           []string       `json:"open"` // what stays open and gets no gap
 }
 
 // ReviewedPair is a pair of claims that cannot both be true.

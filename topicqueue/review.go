@@ -7,8 +7,17 @@ type Review struct {
 	Blocks         []string        `json:"blocks,omitempty"`         // that had evidence when it was made
 	Same           []SameBlocks    `json:"same,omitempty"`           // of these those that are one subject
 	Contradictions []Contradiction `json:"contradictions,omitempty"` // between claims of these blocks
+	// what the claims leave open and no block of these gaps asks, for the writers: a sentence each
+	Open []string `json:"open,omitempty"`
 	// why nothing was compared that should have been, for a person
 	NotDone string `json:"not_done,omitempty"`
+}
+
+// Standing returns what holds on of a review when the next one is not done, and why it is not: all but its gaps, which
+// are blocks by then.
+func (r Review) Standing(notDone string) Review {
+	r.Gaps, r.NotDone = nil, notDone
+	return r
 }
 
 // SameBlocks are blocks of a run that are one subject.

@@ -1,6 +1,7 @@
 package planning
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -14,11 +15,11 @@ import (
 )
 
 const (
-	// reviewBytes is how much evidence a review shows, in bytes of claims of all blocks together: about 3,000 tokens. A
-	// window that is smaller gets half of it, and half of that.
-	reviewBytes   = 12_000
-	reviewShrinks = 3
+	// reviewShrinks is how often a review is asked at most: of all claims, then of half of those of each block, and so on,
+	// until they fit the model's window.
+	reviewShrinks = 6
 	maxGaps       = 3 // of one review
+	maxOpen       = 6
 	maxPairs      = 12
 	maxFailure    = 200
 )
@@ -37,7 +38,8 @@ type Evidence struct {
 	Topic  string          // as researched
 	Blocks []BlockEvidence // all of the run in their order; each has ended
 	Room   int             // blocks that the time of the run still allows; below 0: any number
-	Again  bool            // the run was reviewed before: a review that there is no room for is not missed
+	// Last is the review before this one, zero: none. Where there is no room for another one, it holds on.
+	Last topicqueue.Review
 }
 
 // BlockEvidence is a block with what it found.
@@ -47,7 +49,7 @@ type BlockEvidence struct {
 }
 
 // Review says which blocks a run still needs, at most three and as many as its queue and its time have room for, none
-// like another, which of its blocks are one subject, and which claims contradict each other.
+// like another, which of its blocks are one subject, which claims contradict each other, and what stays open.
 //
 // Where there is no room for a block, nobody is asked. Without a model nothing is compared: blocks have then asked all
 // that follows from plan and claims by themselves, and no rule finds better questions. A model that is away or gives
@@ -63,12 +65,12 @@ func (r *Reviewer) Review(ctx context.Context, run topicqueue.Run, e Evidence) (
 	}
 	switch {
 	case room > 0:
-	case e.Again:
-		return topicqueue.Review{}, nil
+	case len(e.Last.Gaps) > 0:
+		return e.Last.Standing(""), nil
 	case e.Room == 0:
-		return topicqueue.Review{NotDone: "the time that was left is less than a block takes"}, nil
+		return e.Last.Standing("the time that was left is less than a block takes"), nil
 	default:
-		return topicqueue.Review{NotDone: "the queue has no room for another block"}, nil
+		return e.Last.Standing("the queue has no room for another block"), nil
 	}
 	claimed := claimsOf(e)
 	pairs := evidence.Pairs(claimed, maxPairs)
@@ -77,9 +79,16 @@ func (r *Reviewer) Review(ctx context.Context, run topicqueue.Run, e Evidence) (
 		return topicqueue.Review{}, context.Cause(ctx)
 	}
 	if err != nil {
-		return topicqueue.Review{NotDone: topicqueue.Clip(topicqueue.OneLine(err.Error()), maxReason)}, nil
+		return e.Last.Standing(topicqueue.Clip(topicqueue.OneLine(err.Error()), maxReason)), nil
 	}
-	review := topicqueue.Review{Gaps: gaps(run, e, answer.Gaps, min(maxGaps, room))}
+	var review topicqueue.Review
+	review.Gaps, review.Open = gaps(run, e, answer.Gaps, min(maxGaps, room))
+	for _, point := range answer.Open {
+		point = topicqueue.Clip(topicqueue.OneLine(prompts.Unmarked(point)), maxReason)
+		if point != "" && len(review.Open) < maxOpen {
+			review.Open = append(review.Open, point)
+		}
+	}
 	for _, b := range e.Blocks {
 		if claims(b) > 0 {
 			review.Blocks = append(review.Blocks, b.Block.ID)
@@ -109,7 +118,7 @@ func (r *Reviewer) ask(
 		data := prompts.ReviewData{Topic: e.Topic, Date: run.Date(now().UTC()), MaxGaps: most, Draft: r.Draft,
 			Pairs: pairs[:len(pairs)>>shrink]}
 		for _, b := range e.Blocks {
-			data.Blocks = append(data.Blocks, reviewed(b, (reviewBytes>>shrink)/len(e.Blocks)))
+			data.Blocks = append(data.Blocks, reviewed(b, claims(b)>>shrink))
 		}
 		prompt := prompts.Review(run.Options.Language, data)
 		answer, err = llm.Ask[prompts.ReviewAnswer](ctx, r.Model, llm.Request{
@@ -151,32 +160,20 @@ func claims(b BlockEvidence) int {
 	return n
 }
 
-// reviewed shows a block with as many claims as fit limit bytes: of each source in turn, so that none is crowded out,
-// in the order in which they were found.
-func reviewed(b BlockEvidence, limit int) prompts.ReviewBlock {
+// reviewed shows a block with n of its claims: of each source in turn, so that none is crowded out, in the order in
+// which they were found.
+func reviewed(b BlockEvidence, n int) prompts.ReviewBlock {
 	shown := make([]int, len(b.Traces)) // claims of each trace
-	left := claims(b)
-	for turn := 0; left > 0; turn++ {
-		took := false
+	out := prompts.ReviewBlock{ID: b.Block.ID, Title: b.Block.Title, Overview: b.Block.Overview,
+		Trouble: trouble(b.Block), Left: claims(b) - n}
+	for turn := 0; n > 0; turn++ {
 		for i, t := range b.Traces {
-			if turn >= len(t.Claims) || shown[i] < turn {
-				continue
+			if turn < len(t.Claims) && n > 0 {
+				shown[i]++
+				n--
 			}
-			cost := len(t.Claims[turn].Text) + len(t.CitationID) + 4
-			if cost > limit {
-				continue
-			}
-			limit -= cost
-			shown[i]++
-			left--
-			took = true
-		}
-		if !took {
-			break
 		}
 	}
-	out := prompts.ReviewBlock{ID: b.Block.ID, Title: b.Block.Title, Overview: b.Block.Overview,
-		Trouble: trouble(b.Block), Left: left}
 	for i, t := range b.Traces {
 		for _, c := range t.Claims[:shown[i]] {
 			out.Claims = append(out.Claims, prompts.ClaimLine{CitationID: c.CitationID, Text: c.Text})
@@ -194,8 +191,10 @@ func trouble(b topicqueue.Block) string {
 	return reason
 }
 
-// gaps makes blocks of what a model asked for, by the rules of the queue.
-func gaps(run topicqueue.Run, e Evidence, answers []prompts.ReviewGap, most int) []topicqueue.SubTopic {
+// gaps makes blocks of what a model asked for, by the rules of the queue. open: what there is no room for.
+func gaps(
+	run topicqueue.Run, e Evidence, answers []prompts.ReviewGap, most int,
+) (out []topicqueue.SubTopic, open []string) {
 	var known []topicqueue.BlockTitle
 	asked := map[string]bool{}
 	for _, b := range e.Blocks {
@@ -214,8 +213,11 @@ func gaps(run topicqueue.Run, e Evidence, answers []prompts.ReviewGap, most int)
 			Overview: topicqueue.Clip(topicqueue.OneLine(prompts.Unmarked(a.Overview)), maxOverview),
 		}
 	}
-	var out []topicqueue.SubTopic
 	for i, admission := range topicqueue.Judge(known, proposals, min(run.Options.QueueMaxLength, len(known)+most)) {
+		why := topicqueue.Clip(topicqueue.OneLine(prompts.Unmarked(answers[i].Reason)), maxReason)
+		if admission.Answer == topicqueue.AdmissionFull {
+			open = append(open, strings.TrimSuffix(admission.Title+": "+why, ": "))
+		}
 		if admission.Answer != topicqueue.AdmissionAdded {
 			continue
 		}
@@ -227,12 +229,10 @@ func gaps(run topicqueue.Run, e Evidence, answers []prompts.ReviewGap, most int)
 		}) {
 			s.Parent = parent
 		}
-		if s.Why = topicqueue.Clip(topicqueue.OneLine(prompts.Unmarked(answers[i].Reason)), maxReason); s.Why == "" {
-			s.Why = "the review did not say why"
-		}
+		s.Why = cmp.Or(why, "the review did not say why")
 		out = append(out, s)
 	}
-	return out
+	return out, open
 }
 
 // same keeps the groups of at least two blocks with evidence; a block stays in the first that has it.

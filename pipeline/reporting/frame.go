@@ -37,6 +37,7 @@ func (w *writer) frame(ctx context.Context, plan reportPlan, sections []section)
 		for _, g := range w.gaps {
 			d.Open = append(d.Open, g.Title+": "+g.Reason)
 		}
+		d.Open = append(d.Open, w.review.Open...)
 		return d
 	}
 	g, groupCtx := errgroup.WithContext(ctx)

@@ -363,3 +363,29 @@ func TestSectionInParts(t *testing.T) {
 	}
 	checkStructure(t, in, got, topicqueue.CitationAnchors)
 }
+
+// What the review says to stay open is told to the writers of introduction and conclusion, beside what blocks have not found.
+func TestReviewedOpen(t *testing.T) {
+	t.Parallel()
+	in := evidence(t, "")
+	in.Review = topicqueue.Review{Blocks: []string{"block_1"}, Open: []string{"How long a rebuild takes is not known."}}
+	asked := map[string]string{}
+	var mu sync.Mutex
+	_, err := (&reporting.Reporter{Model: modelFunc(func(req llm.Request) (string, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		asked[req.Prompt.Name] = req.Prompt.User
+		return writer(req)
+	})}).Report(t.Context(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range []string{"introduction", "conclusion"} {
+		_, open, _ := strings.Cut(asked[part], "What stayed open:")
+		for _, want := range []string{in.Review.Open[0], "Costs of storage"} {
+			if !strings.Contains(open, want) {
+				t.Errorf("the writer of the %s is not told that %q is open: %q", part, want, open)
+			}
+		}
+	}
+}
