@@ -81,7 +81,7 @@ type metadata struct {
 // weighed is what the claims of a run say together.
 type weighed struct {
 	Contradictions []evidence.Contradiction `json:"contradictions"`
-	Statements     int                      `json:"statements"`      // what claims say, each counted once
+	Statements     int                      `json:"statements"`      // that the report cites, each counted once
 	ThinStatements int                      `json:"thin_statements"` // of these, stated by one independent source alone
 }
 

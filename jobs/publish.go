@@ -197,7 +197,7 @@ func (w *Worker) compare(ctx context.Context, in *reporting.Input) error {
 		now[i] = recurring.BlockEvidence(b)
 	}
 	changes := recurring.Compare(memory, now)
-	in.Changes, in.Open = &changes, memory.Open
+	in.Changes, in.Open, in.Review = &changes, memory.Open, memory.Review
 	if in.Before, err = reporting.ReadText(memory.Text); err != nil {
 		return fmt.Errorf("read the text of run %s: %w", memory.RunID, err)
 	}

@@ -124,7 +124,7 @@ func (w *Worker) remember(ctx context.Context, a *attempt, in reporting.Input, r
 	if err != nil {
 		return err
 	}
-	ended := recurring.Ended{Run: a.Run, Epoch: a.Epoch, Plan: in.Plan, Returned: in.Returned}
+	ended := recurring.Ended{Run: a.Run, Epoch: a.Epoch, Plan: in.Plan, Review: in.Review, Returned: in.Returned}
 	for _, b := range in.Blocks {
 		ended.Blocks = append(ended.Blocks, recurring.BlockEvidence(b))
 	}

@@ -22,7 +22,7 @@ func (w *Worker) review(ctx context.Context, a *attempt) error {
 		return err
 	}
 	if in.Changes != nil { // what the plan wants was found in the first night; now it is about what has moved
-		return a.closeReview(ctx, topicqueue.Review{})
+		return a.closeReview(ctx, in.Review)
 	}
 	e := planning.Evidence{Topic: in.Plan.Topic, Last: in.Review}
 	blocks := make([]topicqueue.Block, len(in.Blocks))

@@ -117,7 +117,7 @@ func disagreements(list []statement, runs []Ref) []Disagreement {
 		claims[i].ID = strconv.Itoa(i) // the ids of several runs are not distinct
 	}
 	var found []Disagreement
-	for _, c := range evidence.Weigh(claims, nil, nil).Contradictions {
+	for _, c := range evidence.Weigh(claims, nil, nil, nil).Contradictions {
 		a, b := runsOf(c.A, list), runsOf(c.B, list)
 		if slices.ContainsFunc(a, func(i int) bool { return slices.Contains(b, i) }) {
 			continue // a report has both sides and tells of it itself

@@ -113,7 +113,8 @@ func (b *Builder) contradiction(c evidence.Contradiction, where string, runs []R
 	if len(runs) > 1 {
 		weight += 0.5
 	}
-	b.disagree.add(Item{Kind: KindContradiction, Text: what + ", " + where, Sides: sides, Runs: runs, Count: count,
+	text := strings.TrimSuffix(what+", "+where+": "+line(c.Why), ": ")
+	b.disagree.add(Item{Kind: KindContradiction, Text: text, Sides: sides, Runs: runs, Count: count,
 		weight: weight})
 }
 
@@ -194,7 +195,7 @@ func (b *Builder) Digest() Digest {
 func (d Digest) first() []Item {
 	thin := d.Thin.Items
 	if n := d.Thin.Total; n > 1 { // one line for all
-		one := Item{Kind: KindThin, Text: fmt.Sprintf("in %d reports most statements have a single source", n), Count: n}
+		one := Item{Kind: KindThin, Text: fmt.Sprintf("in %d reports most cited statements have a single source", n), Count: n}
 		for _, item := range thin[:min(maxRefs, len(thin))] {
 			one.Runs = append(one.Runs, item.Runs...)
 		}

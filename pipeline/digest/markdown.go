@@ -207,12 +207,12 @@ func (d Digest) Spend() string {
 	return text
 }
 
-// thin says how many statements have no second source.
+// thin says how many of the statements that reports cite have no second source.
 func thin(n, of int) string {
 	if n == of {
-		return fmt.Sprintf("all %s statements have a single source", figure(of))
+		return fmt.Sprintf("all %s cited statements have a single source", figure(of))
 	}
-	return fmt.Sprintf("%s of %s statements have a single source", figure(n), figure(of))
+	return fmt.Sprintf("%s of %s cited statements have a single source", figure(n), figure(of))
 }
 
 func upper(s string) string { return strings.ToUpper(s[:min(1, len(s))]) + s[min(1, len(s)):] }

@@ -55,13 +55,12 @@ func Sources(claims []Claim) []topicqueue.Source {
 type Weighed struct {
 	Statements     []Statement     `json:"statements"` // every claim belongs to one; in the order of their first claims
 	Contradictions []Contradiction `json:"contradictions"`
-	Thin           int             `json:"thin"` // statements that one source alone supports
 }
 
 // Statement is what one or several claims say.
 type Statement struct {
 	Claims  []string `json:"claims"`  // claim ids
-	Support int      `json:"support"` // independent sources that state it, at least 1
+	Support int      `json:"support"` // independent sources that state or confirm it, at least 1
 }
 
 // Contradiction is two statements that cannot both be true, from sources that are no copies of each other.
@@ -90,13 +89,15 @@ type Side struct {
 }
 
 // Weigh compares all claims with each other. sketches: of the texts of sources, by source id; a missing one makes its
-// source a copy only by hash and address. judged: the pairs of claims that a model has found to contradict each other; nil: none
-// was asked, and contradictions are claims with the same words and another value. Deterministic. A thousand claims take about a
-// second.
-func Weigh(claims []Claim, sketches map[string]sources.Sketch, judged []topicqueue.Contradiction) Weighed {
+// source a copy only by hash and address. judged: the pairs of claims that a model has found to contradict each other, of all
+// claims that it has seen, by id. Of others, contradictions are those with the same words and another value. Deterministic. A
+// thousand claims take about a second.
+func Weigh(
+	claims []Claim, sketches map[string]sources.Sketch, judged []topicqueue.Contradiction, seen map[string]bool,
+) Weighed {
 	w := newWeighing(claims, sketches)
 	w.group()
-	return Weighed{Statements: w.statements(), Contradictions: w.contradictions(judged), Thin: w.thin()}
+	return Weighed{Statements: w.statements(), Contradictions: w.contradictions(judged, seen)}
 }
 
 // Pairs returns pairs of claims of different sources, at most limit, that may contradict each other: they share most of their
@@ -114,6 +115,19 @@ func Pairs(claims []Claim, limit int) [][2]int {
 		return cmp.Compare(likeness(w.said[y[0]], w.said[y[1]]), likeness(w.said[x[0]], w.said[x[1]]))
 	})
 	return found[:min(len(found), limit)]
+}
+
+// Thin counts the statements of these claims, by id, and those of them that one independent source alone supports.
+func (w Weighed) Thin(claims map[string]bool) (thin, of int) {
+	for _, s := range w.Statements {
+		if slices.ContainsFunc(s.Claims, func(id string) bool { return claims[id] }) {
+			of++
+			if s.Support == 1 {
+				thin++
+			}
+		}
+	}
+	return thin, of
 }
 
 // Support returns by claim id how many independent sources state what the claim says.
@@ -134,6 +148,7 @@ type weighing struct {
 	family []int // by claim
 	origin []int // by claim
 	pairs  [][2]int
+	backed [][]int // by claim: others that have all its values, in whatever words
 	root   []int   // by claim: first claim that says the same
 	groups [][]int // by root: claims, in order; nil for others
 }
@@ -152,7 +167,14 @@ func newWeighing(claims []Claim, sketches map[string]sources.Sketch) *weighing {
 		w.family[i], w.origin[i] = families[at[c.Source.ID]], origins[at[c.Source.ID]]
 		w.said[i] = understand(c)
 	}
-	w.pairs = candidates(w.said)
+	w.pairs, w.backed = candidates(w.said), make([][]int, len(claims))
+	for _, p := range w.pairs {
+		for _, of := range [][2]int{p, {p[1], p[0]}} {
+			if confirms(w.said[of[0]], w.said[of[1]]) {
+				w.backed[of[0]] = append(w.backed[of[0]], of[1])
+			}
+		}
+	}
 	return w
 }
 
@@ -180,6 +202,9 @@ func (w *weighing) support(group []int) int {
 	origins := map[int]bool{}
 	for _, i := range group {
 		origins[w.origin[i]] = true
+		for _, j := range w.backed[i] {
+			origins[w.origin[j]] = true
+		}
 	}
 	return len(origins)
 }
@@ -194,16 +219,6 @@ func (w *weighing) statements() []Statement {
 	return list
 }
 
-func (w *weighing) thin() int {
-	n := 0
-	for _, group := range w.groups {
-		if len(group) > 0 && w.support(group) == 1 {
-			n++
-		}
-	}
-	return n
-}
-
 func (w *weighing) ids(group []int) []string {
 	ids := make([]string, len(group))
 	for i, claim := range group {
@@ -213,15 +228,15 @@ func (w *weighing) ids(group []int) []string {
 }
 
 // contradictions returns each pair of statements that contradict each other once, the best supported first.
-func (w *weighing) contradictions(judged []topicqueue.Contradiction) []Contradiction {
+func (w *weighing) contradictions(judged []topicqueue.Contradiction, seen map[string]bool) []Contradiction {
 	found := []Contradiction{}
-	seen := map[[2]int]bool{}
+	told := map[[2]int]bool{}
 	add := func(i, j int, c Contradiction, a, b string) {
 		key := [2]int{min(w.root[i], w.root[j]), max(w.root[i], w.root[j])}
-		if key[0] == key[1] || seen[key] || w.family[i] == w.family[j] {
+		if key[0] == key[1] || told[key] || w.family[i] == w.family[j] {
 			return
 		}
-		seen[key] = true
+		told[key] = true
 		if c.A, c.B = w.side(i, a), w.side(j, b); c.B.Support > c.A.Support {
 			c.A, c.B = c.B, c.A
 		}
@@ -240,7 +255,8 @@ func (w *weighing) contradictions(judged []topicqueue.Contradiction) []Contradic
 		}
 	}
 	for _, p := range w.pairs {
-		if a, b := w.said[p[0]], w.said[p[1]]; judged == nil && contradict(a, b) {
+		both := seen[w.claims[p[0]].ID] && seen[w.claims[p[1]].ID]
+		if a, b := w.said[p[0]], w.said[p[1]]; !both && contradict(a, b) {
 			kind, valueA, valueB := valuesOf(a, b)
 			add(p[0], p[1], Contradiction{Kind: kind}, valueA, valueB)
 		}

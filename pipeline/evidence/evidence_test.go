@@ -50,14 +50,14 @@ func TestContradictions(t *testing.T) {
 			b, yearB, _ := strings.Cut(tt.b, "@")
 			pair := []evidence.Claim{claim(1, "Title@"+yearA, a), claim(2, "Title@"+yearB, b)}
 			got := ""
-			for _, c := range evidence.Weigh(pair, nil, nil).Contradictions {
+			for _, c := range evidence.Weigh(pair, nil, nil, nil).Contradictions {
 				got = c.A.Value + " | " + c.B.Value
 			}
 			if got != tt.want {
 				t.Errorf("%q, want %q", got, tt.want)
 			}
 			slices.Reverse(pair)
-			if n := len(evidence.Weigh(pair, nil, nil).Contradictions); (n > 0) != (tt.want != "") {
+			if n := len(evidence.Weigh(pair, nil, nil, nil).Contradictions); (n > 0) != (tt.want != "") {
 				t.Errorf("%d in the other order", n)
 			}
 			if n := len(evidence.Pairs(pair, 9)); (n > 0) != tt.pair {
@@ -67,16 +67,17 @@ func TestContradictions(t *testing.T) {
 	}
 }
 
-// Where a model was asked, its word counts, and nothing else.
+// Of claims that a model was asked about, its word counts, and nothing else.
 func TestJudgedContradictions(t *testing.T) {
 	t.Parallel()
 	claims := []evidence.Claim{
 		claim(1, "Harbour", "The Harbour has 4 cranes."), claim(2, "Harbour", "The Harbour has 5 cranes."), claim(3, "Harbour", "The cranes of the Harbour are gone."),
 	}
-	if c := evidence.Weigh(claims, nil, []topicqueue.Contradiction{}).Contradictions; len(c) != 0 {
+	seen := map[string]bool{"CIT-1-01.1": true, "CIT-1-02.1": true}
+	if c := evidence.Weigh(claims, nil, nil, seen).Contradictions; len(c) != 0 {
 		t.Errorf("%+v", c)
 	}
-	c := evidence.Weigh(claims, nil, []topicqueue.Contradiction{{A: "CIT-1-01.1", B: "CIT-1-03.1", Why: "gone"}, {A: "CIT-1-01.1", B: "CIT-9-01.1"}}).Contradictions
+	c := evidence.Weigh(claims, nil, []topicqueue.Contradiction{{A: "CIT-1-01.1", B: "CIT-1-03.1", Why: "gone"}, {A: "CIT-1-01.1", B: "CIT-9-01.1"}}, seen).Contradictions
 	if len(c) != 1 || c[0].Kind != evidence.ContradictsWords || c[0].Why != "gone" || c[0].B.Statement != "The cranes of the Harbour are gone." {
 		t.Errorf("%+v", c)
 	}
@@ -96,15 +97,16 @@ func TestSupport(t *testing.T) {
 	}
 	// The third is a copy of the first in another place.
 	sketches := map[string]sources.Sketch{"src_1": sources.NewSketch(text), "src_3": sources.NewSketch("By our correspondent. " + text)}
-	w := evidence.Weigh(claims, sketches, nil)
+	w := evidence.Weigh(claims, sketches, nil, nil)
 	support := w.Support()
 	for id, want := range map[string]int{"CIT-1-01.1": 2, "CIT-1-02.1": 2, "CIT-1-03.1": 2, "CIT-1-04.1": 1, "CIT-1-05.1": 1, "CIT-1-06.1": 1, "CIT-1-07.1": 1} {
 		if support[id] != want {
 			t.Errorf("%s: support %d, want %d", id, support[id], want)
 		}
 	}
-	if len(w.Statements) != 5 || w.Thin != 4 {
-		t.Errorf("%d statements, %d thin: %+v", len(w.Statements), w.Thin, w.Statements)
+	cited := map[string]bool{"CIT-1-02.1": true, "CIT-1-05.1": true, "CIT-1-03.1": true}
+	if thin, of := w.Thin(cited); len(w.Statements) != 5 || thin != 1 || of != 2 {
+		t.Errorf("%d statements, %d of %d cited ones thin: %+v", len(w.Statements), thin, of, w.Statements)
 	}
 	if len(w.Contradictions) != 1 {
 		t.Fatalf("%+v", w.Contradictions)
@@ -120,11 +122,11 @@ func TestSupport(t *testing.T) {
 func TestCopiesDoNotContradict(t *testing.T) {
 	t.Parallel()
 	a, b := claim(1, "Harbour", "The Harbour has 4 cranes in use."), claim(2, "Harbour", "The Harbour has 5 cranes in use.")
-	if w := evidence.Weigh([]evidence.Claim{a, b}, nil, nil); len(w.Contradictions) != 1 {
+	if w := evidence.Weigh([]evidence.Claim{a, b}, nil, nil, nil); len(w.Contradictions) != 1 {
 		t.Fatalf("%+v", w)
 	}
 	b.Source.Hash = a.Source.Hash
-	if w := evidence.Weigh([]evidence.Claim{a, b}, nil, nil); len(w.Contradictions) != 0 {
+	if w := evidence.Weigh([]evidence.Claim{a, b}, nil, nil, nil); len(w.Contradictions) != 0 {
 		t.Errorf("%+v", w)
 	}
 }
@@ -145,7 +147,7 @@ func TestSame(t *testing.T) {
 		{"Version 15 of Zeta encrypts all messages.", "Version 16 of Zeta encrypts all messages.", false},
 		{"Acme's revenue rose by 5% in 2023.", "Acme's revenue rose by 5 percent in 2022.", false},
 	} {
-		w := evidence.Weigh([]evidence.Claim{claim(1, "", tc.a), claim(2, "", tc.b)}, nil, nil)
+		w := evidence.Weigh([]evidence.Claim{claim(1, "", tc.a), claim(2, "", tc.b)}, nil, nil, nil)
 		if got := len(w.Statements) == 1; got != tc.same {
 			t.Errorf("%q and %q: same %v", tc.a, tc.b, got)
 		}
@@ -154,7 +156,7 @@ func TestSame(t *testing.T) {
 
 func TestNothing(t *testing.T) {
 	t.Parallel()
-	if w := evidence.Weigh(nil, nil, nil); w.Statements == nil || w.Contradictions == nil || w.Thin != 0 {
+	if w := evidence.Weigh(nil, nil, nil, nil); w.Statements == nil || w.Contradictions == nil {
 		t.Errorf("%+v", w)
 	}
 	if got := evidence.Collect([]topicqueue.ToolTrace{{}}); len(got) != 0 {
@@ -167,7 +169,7 @@ func FuzzWeigh(f *testing.F) {
 	f.Add("华为公司成立于1987年。", "no 1.2 %")
 	f.Fuzz(func(t *testing.T, a, b string) {
 		claims := []evidence.Claim{claim(1, "x", a), claim(2, "x", b), claim(3, "x", a)}
-		w := evidence.Weigh(claims, nil, nil)
+		w := evidence.Weigh(claims, nil, nil, nil)
 		n := 0
 		for _, s := range w.Statements {
 			n += len(s.Claims)
@@ -194,6 +196,6 @@ func BenchmarkWeigh1000(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		evidence.Weigh(claims, nil, nil)
+		evidence.Weigh(claims, nil, nil, nil)
 	}
 }

@@ -48,6 +48,20 @@ func rival(a, b said) (va, vb []quantity.Quantity, ok bool) {
 	return va, vb, !apart && len(va) > 0 && len(vb) > 0
 }
 
+// confirms reports that a claim has all values of another one, of one time, among words of which many are the same.
+func confirms(a, b said) bool {
+	_, timesA := a.values()
+	_, timesB := b.values()
+	values, _ := a.values()
+	within := func(list, others []quantity.Quantity) bool {
+		return !slices.ContainsFunc(list, func(q quantity.Quantity) bool {
+			return !slices.ContainsFunc(others, func(o quantity.Quantity) bool { return quantity.Agree(q, o) })
+		})
+	}
+	return len(values) > 0 && within(values, b.figures) && likeness(a, b) >= likely &&
+		(len(timesB) == 0 || within(timesA, timesB))
+}
+
 // understand takes a claim apart.
 func understand(c Claim) said {
 	s := said{text: c.statement(), year: c.Source.Date[:min(len(c.Source.Date), 4)]}

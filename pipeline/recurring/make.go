@@ -34,6 +34,7 @@ type Ended struct {
 	Run      topicqueue.Run
 	Epoch    int
 	Plan     topicqueue.Plan
+	Review   topicqueue.Review
 	Blocks   []BlockEvidence
 	Returned []topicqueue.Returned // what the calls of the run returned
 	Open     []Open                // gaps of the report
@@ -46,6 +47,7 @@ func Make(base *Memory, e Ended) *Memory {
 	m := &Memory{
 		Schema: schema, Key: Key(e.Run.Topic, e.Run.Options), Topic: e.Run.Topic, RunID: e.Run.ID, Epoch: e.Epoch,
 		Date: e.Run.Date(e.Run.EndedAt), CreatedAt: e.Run.CreatedAt, Plan: e.Plan, Blocks: []Block{}, Open: e.Open, Text: e.Text,
+		Review:        e.Review.Standing(""),
 		KnowledgeBase: e.Run.Options.KnowledgeBase, KnowledgeVersion: e.Run.Options.KnowledgeVersion,
 	}
 	if m.Open == nil {

@@ -42,9 +42,11 @@ type Memory struct {
 	KnowledgeVersion string          `json:"knowledge_version,omitempty"`
 	Plan             topicqueue.Plan `json:"plan"` // without sub-topics, which are the blocks, and traces, which have no claims
 	Blocks           []Block         `json:"blocks"`
-	Pages            map[string]Page `json:"pages"`          // by PageKey: all that was seen, with a claim or without
-	Open             []Open          `json:"open"`           // what the report could not say
-	Text             json.RawMessage `json:"text,omitempty"` // of the report, as package reporting keeps it; none: no model wrote it
+	Pages            map[string]Page `json:"pages"` // by PageKey: all that was seen, with a claim or without
+	Open             []Open          `json:"open"`  // what the report could not say
+	// of the claims that stand: what contradicts what; the next night has no review
+	Review topicqueue.Review `json:"review,omitzero"`
+	Text   json.RawMessage   `json:"text,omitempty"` // of the report, as package reporting keeps it; none: no model wrote it
 }
 
 // Block is a topic block with what it found and asked.

@@ -46,7 +46,7 @@ func (w *writer) quoted(ctx context.Context) (Report, error) {
 	var shown []excerpt
 	add := func(title string, body []string, of []excerpt) {
 		shown = append(shown, of...)
-		d.sections = append(d.sections, section{title: title, body: strings.Join(body, "\n\n"), excerpts: of})
+		d.sections = append(d.sections, section{title: title, body: strings.Join(body, "\n\n"), claims: claimsOfExcerpts(of), excerpts: of})
 		plan.sections = append(plan.sections, sectionPlan{title: title, claims: claimsOfExcerpts(of)})
 	}
 	if w.template != nil {
@@ -78,7 +78,7 @@ func (w *writer) quoted(ctx context.Context) (Report, error) {
 		d.quotes++
 	}
 	w.stats.ClaimsLeftOut = left
-	if s, ids := w.disagreementSection(); len(ids) > 0 {
+	if s, ids := w.disagreementSection(nil); len(ids) > 0 {
 		d.sections = append(d.sections, s)
 	}
 	opening := w.texts.Quoted.String()

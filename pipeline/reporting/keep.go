@@ -58,7 +58,7 @@ func (w *writer) keep(outline Outline, d draft, v *Verification) *Text {
 			}
 		}
 	}
-	for _, s := range d.sections {
+	for _, s := range d.sections[:len(outline.Sections)] { // what is put below them is put there again
 		t.Sections = append(t.Sections, keptPart{Body: s.body, Removed: s.removed, Repeated: s.repeated, Local: s.local, told: s.told})
 	}
 	return t

@@ -29,18 +29,41 @@ func (w *writer) weigh(ctx context.Context, in Input) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	judged := w.review.Contradictions
-	if len(w.review.Blocks) > 0 && judged == nil { // a model was asked, and found none
-		judged = []topicqueue.Contradiction{}
-	}
-	w.weighed = evidence.Weigh(claims, sketches, judged)
+	w.weighed = evidence.Weigh(claims, sketches, w.review.Contradictions, reviewed(in))
 	support := w.weighed.Support()
 	for i := range w.claims {
 		w.claims[i].support = support[w.claims[i].ID]
 	}
-	w.stats.Statements, w.stats.ThinStatements = len(w.weighed.Statements), w.weighed.Thin
 	w.stats.Contradictions = len(w.weighed.Contradictions)
 	return nil
+}
+
+// reviewed returns the claims that the review has seen, by id: not those of blocks that came later, nor, in a run that goes
+// on from an earlier one, what is new.
+func reviewed(in Input) map[string]bool {
+	ids := map[string]bool{}
+	for _, b := range in.Blocks {
+		for _, t := range b.Traces {
+			if in.Changes != nil && t.Since == "" || !slices.Contains(in.Review.Blocks, b.Block.ID) {
+				continue
+			}
+			for _, c := range t.Claims {
+				ids[c.ID] = true
+			}
+		}
+	}
+	return ids
+}
+
+// matters returns the claims that a report rests on: their source is cited in the section that they stand in.
+func (w *writer) matters(sections []section) map[string]bool {
+	ids := map[string]bool{}
+	for _, s := range sections {
+		for _, c := range w.citedOf(s) {
+			ids[c.ID] = true
+		}
+	}
+	return ids
 }
 
 // sketches reads the texts of the sources, as far as they can be had in time.
@@ -131,9 +154,24 @@ func withSides(ids []string, list []evidence.Contradiction) []string {
 	return ids
 }
 
-// disagreementSection shows in verbatim quotes, a line each, where sources contradict each other, and what it cites;
-// empty when they do not.
-func (w *writer) disagreementSection() (s section, cited []string) {
+// tells reports that a paragraph of written sections cites both sides of a contradiction.
+func tells(sections []section, c evidence.Contradiction) bool {
+	cites := func(p paragraph, s evidence.Side) bool {
+		return slices.ContainsFunc(sideCitations(s), func(id string) bool { return strings.Contains(p.text, "["+id+"]") })
+	}
+	for _, s := range sections {
+		for _, p := range paragraphs(s.body) {
+			if cites(p, c.A) && cites(p, c.B) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// disagreementSection shows in verbatim quotes, a line each, where sources contradict each other and written sections do
+// not tell of it, and what it cites; empty when there is nothing left to tell.
+func (w *writer) disagreementSection(written []section) (s section, cited []string) {
 	var lines []string
 	side := func(indent string, s evidence.Side) {
 		if ids := sideCitations(s); len(ids) > 0 { // the quote stands in the first; the others say it in their words
@@ -142,10 +180,10 @@ func (w *writer) disagreementSection() (s section, cited []string) {
 		}
 	}
 	for _, c := range w.disagreements() {
-		if c.A.Quote != "" && c.B.Quote != "" {
+		if c.A.Quote != "" && c.B.Quote != "" && !tells(written, c) {
 			side("", c.A)
 			side("  ", c.B)
 		}
 	}
-	return section{title: w.texts.Disagree.String(), body: strings.Join(lines, "\n")}, cited
+	return section{title: w.texts.Disagree.String(), body: strings.Join(lines, "\n"), local: true}, cited
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -89,9 +90,12 @@ func (w *writer) write(ctx context.Context) (Report, error) {
 	}
 	dropRepeated(sections)
 	d := draft{sections: sections}
+	if s, ids := w.disagreementSection(sections); len(ids) > 0 {
+		d.sections = append(slices.Clone(sections), s)
+	}
 	if past := w.keptFrame(sections); past != nil {
 		d.opening, d.conclusion = past.Opening.passage(), past.Conclusion.passage()
-	} else if d.opening, d.conclusion, err = w.frame(ctx, plan, sections); err != nil {
+	} else if d.opening, d.conclusion, err = w.frame(ctx, plan, d.sections); err != nil {
 		return Report{}, err
 	}
 	return w.finish(ctx, plan.outline(), d)
@@ -108,6 +112,7 @@ func (w *writer) finish(ctx context.Context, outline Outline, d draft) (Report, 
 	}
 	v.Links, v.Repeated = w.links(d), d.repeated()
 	w.stats.RepeatedSentences = len(v.Repeated)
+	w.stats.ThinStatements, w.stats.Statements = w.weighed.Thin(w.matters(d.sections))
 	v.Evaluation = w.evaluate(d, v, w.run.Date(w.now()))
 	report := w.assemble(outline, d, v)
 	report.Changes, report.Text = w.changes, w.keep(outline, d, v)

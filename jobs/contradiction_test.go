@@ -1,0 +1,127 @@
+package jobs_test
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"nightdesk/jobs"
+	"nightdesk/pipeline/digest"
+	"nightdesk/pipeline/evidence"
+	"nightdesk/pipeline/llm"
+	"nightdesk/pipeline/tools"
+	"nightdesk/prompts"
+	"nightdesk/storage"
+	"nightdesk/topicqueue"
+	"nightdesk/topicqueue/redisqueue/redistest"
+)
+
+// disputing is a model that confirms the first pair of claims which a review shows. silent: its sections pass over one side.
+type disputing struct {
+	nightModel
+	silent bool
+}
+
+const (
+	operatorSays = "According to its operator, the pump of Alder Harbour reached a coefficient of performance of 3.21 in 2024."
+	councilSays  = "The briefing of the council puts the coefficient of performance of the pump of Alder Harbour at 3.60 in 2024."
+	whyTheyDo    = "Only the operator counts the electricity of the circulation pumps."
+)
+
+func (m *disputing) Generate(_ context.Context, req llm.Request) (llm.Response, error) {
+	if m.silent && strings.HasPrefix(req.Position.Step, "section") {
+		req.Prompt.User = strings.ReplaceAll(req.Prompt.User, "] "+councilSays, "")
+	}
+	return m.reply(req, nightSubject, func(step, _ string) any {
+		switch step {
+		case "queries":
+			return prompts.QueriesAnswer{Queries: []string{"pump of Alder Harbour"}}
+		case "decompose":
+			return prompts.DecomposeAnswer{SubTopics: []prompts.DecomposedTopic{
+				{Title: "Performance of the pump", Overview: "What it reached.", Queries: []string{"coefficient of performance pump Alder Harbour"}},
+				{Title: "Staff of the harbour", Overview: "Who works there.", Queries: []string{"people of Alder Harbour"}},
+			}}
+		case "decide":
+			return decideNight(req, "Alder", prompts.Action{ToolType: "rag_hybrid", Query: "pump of Alder Harbour " + req.Position.Block})
+		case "note":
+			a := prompts.NoteAnswer{Claims: []prompts.NoteClaim{}}
+			_, sources, _ := strings.Cut(req.Prompt.User, "Sources:")
+			for n, part := range strings.Split(sources, "\nSource ")[1:] {
+				for _, s := range []string{operatorSays, councilSays, "Alder Harbour employs 500 people."} {
+					if strings.Contains(part, s) {
+						a.Claims = append(a.Claims, prompts.NoteClaim{Source: n + 1, Text: s, Quote: s})
+					}
+				}
+			}
+			return a
+		case "review":
+			answer := prompts.ReviewAnswer{}
+			if strings.Contains(req.Prompt.User, "Pairs of claims that may contradict each other") {
+				answer.Contradictions = []prompts.ReviewedPair{{Pair: 1, Why: whyTheyDo}}
+			}
+			return answer
+		case "outline":
+			return outlineNight("The harbour Alder", "How good its pump is", "Who works there")
+		}
+		return nil
+	})
+}
+
+// A contradiction that the review confirms stands in the report, its metadata and the digest of the batch, with what explains it,
+// and again on the next night: told by the section or, where the writer passes over it, below the sections.
+func TestConfirmedContradiction(t *testing.T) {
+	t.Parallel()
+	for name, silent := range map[string]bool{"told": false, "passed over": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			model := &disputing{silent: silent}
+			b := setup(t, redistest.Server(t), model)
+			dir := t.TempDir()
+			for name, text := range map[string]string{
+				"operator.md": "# Report of the operator\n\n" + operatorSays + "\n", "council.md": "# Briefing\n\n" + councilSays + "\n",
+				"staff.md": "# Staff\n\nAlder Harbour employs 500 people.\n",
+			} {
+				if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			version, base := publishBase(t, b.services.Store, dir)
+			b.services.Toolbox = func(context.Context, topicqueue.Run) (jobs.Toolbox, error) {
+				return jobs.Toolbox{Tools: tools.Set{tools.NewRAGHybrid(base, 6)}, Sections: base, Documents: base}, nil
+			}
+			n := &nights{bench: b, model: &model.nightModel, subjects: []string{"Alder"}}
+			for number := 1; number <= 2; number++ {
+				r := n.nightOf(number, func(o *topicqueue.Options) {
+					o.KnowledgeBase, o.KnowledgeVersion, o.Tools, o.QueueMaxLength = "kb", version, []string{"rag_hybrid"}, 4
+				})["Alder"]
+				for _, said := range []string{operatorSays, councilSays} {
+					if !strings.Contains(r.markdown, strings.TrimSuffix(said, ".")) {
+						t.Errorf("night %d: the report lacks %q:\n%s", number, said, r.markdown)
+					}
+				}
+				if below := strings.Contains(r.markdown, "## Where sources disagree\n"); below != silent {
+					t.Errorf("night %d: told below the sections: %v\n%s", number, below, r.markdown)
+				}
+				var meta struct{ Contradictions []evidence.Contradiction }
+				body, err := b.services.Store.Get(t.Context(), storage.MetadataKey(r.run.ID))
+				if err != nil || json.Unmarshal(body, &meta) != nil || len(meta.Contradictions) != 1 || meta.Contradictions[0].Why != whyTheyDo {
+					t.Fatalf("night %d: %v, %+v", number, err, meta)
+				}
+				if number == 2 && (r.calls > 0 || !r.changes.None()) {
+					t.Errorf("nothing has changed, but %d calls: %v", r.calls, r.steps)
+				}
+				d, err := jobs.MakeDigest(t.Context(), b.services.Queue, b.services.Store, r.run.Batch)
+				if err != nil || d.Disagree.Total != 1 {
+					t.Fatalf("night %d: %v, %+v", number, err, d.Disagree)
+				}
+				item := d.Disagree.Items[0]
+				if item.Kind != digest.KindContradiction || !strings.Contains(item.Text, " or 3.") || !strings.Contains(item.Text, "3.60") || !strings.Contains(item.Text, whyTheyDo) {
+					t.Errorf("night %d: %+v", number, item)
+				}
+			}
+		})
+	}
+}
