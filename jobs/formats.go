@@ -99,10 +99,12 @@ func ReportToFormat(ctx context.Context, store storage.Store, in reporting.Input
 	rep reporting.Report) (formats.Report, error) {
 	r := formats.Report{
 		Markdown: rep.Markdown, Title: rep.Title, Language: in.Run.Options.Language,
-		Figures: map[string][]byte{}, Files: files(in, rep),
+		Figures: map[string][]byte{},
 	}
+	registry := citation.NewRegistry(in.Traces())
+	r.Files = files(registry, rep)
 	var err error
-	if r.Notes, err = notes(ctx, store, in, rep); err != nil {
+	if r.Notes, err = notes(ctx, store, in.Run.ID, registry, rep); err != nil {
 		return r, err
 	}
 	room := formats.MaxFigures
@@ -121,8 +123,8 @@ func ReportToFormat(ctx context.Context, store storage.Store, in reporting.Input
 }
 
 // files returns the addresses of the local documents that a report cites, by their names.
-func files(in reporting.Input, rep reporting.Report) map[string]string {
-	registry, out := citation.NewRegistry(in.Traces()), map[string]string{}
+func files(registry *citation.Registry, rep reporting.Report) map[string]string {
+	out := map[string]string{}
 	for _, key := range rep.Cited {
 		if t, ok := registry.Lookup(key); ok && t.Source.File != "" {
 			slashed := filepath.ToSlash(t.Source.File)
@@ -137,9 +139,9 @@ func files(in reporting.Input, rep reporting.Report) map[string]string {
 
 // notes returns what stands behind the citations of a report, by the anchors of its references. The error is the
 // store's.
-func notes(ctx context.Context, store storage.Store, in reporting.Input,
+func notes(ctx context.Context, store storage.Store, runID string, registry *citation.Registry,
 	rep reporting.Report) (map[string]formats.Note, error) {
-	registry, out := citation.NewRegistry(in.Traces()), map[string]formats.Note{}
+	out := map[string]formats.Note{}
 	pages := map[string]string{} // by hash
 	for _, key := range rep.Cited {
 		id, ok := citation.ParseID(key)
@@ -153,7 +155,7 @@ func notes(ctx context.Context, store storage.Store, in reporting.Input,
 		}
 		hash := trace.Source.Hash
 		if _, read := pages[hash]; !read {
-			body, err := store.Get(ctx, storage.PageKey(in.Run.ID, hash))
+			body, err := store.Get(ctx, storage.PageKey(runID, hash))
 			if err != nil && !errors.Is(err, storage.ErrNotExist) {
 				return nil, err
 			}

@@ -78,8 +78,8 @@ func placeInDocument(s topicqueue.Source, o Options) string {
 		place = cmp.Or(place, clip(shortAddress(address), maxAddressRunes))
 	case s.Kind == topicqueue.SourceCode && o.Bundle != "" && pageName.MatchString(s.Document):
 		address, linked, place = o.Bundle+s.Document, true, cmp.Or(place, s.Document)
-	case o.Bundle != "" && pageName.MatchString("pages/"+s.Hash+".txt") && s.AsOf == nil:
-		address, linked, place = o.Bundle+"pages/"+s.Hash+".txt", true, cmp.Or(place, s.Document)
+	case o.Bundle != "" && pageName.MatchString(topicqueue.PagePath(s.Hash)) && s.AsOf == nil:
+		address, linked, place = o.Bundle+topicqueue.PagePath(s.Hash), true, cmp.Or(place, s.Document)
 	}
 	if place = Escape(place); linked {
 		place = "[" + place + "](" + address + ")"
@@ -162,7 +162,7 @@ func (o Options) asOf(s topicqueue.Source) string {
 	if o.AsOf != nil {
 		words = o.AsOf(s.AsOf.Date)
 	}
-	page := "pages/" + s.Hash + ".txt"
+	page := topicqueue.PagePath(s.Hash)
 	if o.Bundle == "" || !runName.MatchString(s.AsOf.RunID) || !pageName.MatchString(page) {
 		return Escape(words)
 	}

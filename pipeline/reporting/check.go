@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 	"time"
@@ -311,7 +310,7 @@ func (c *checker) entry(p part, d decision) CheckedSentence {
 		Action: d.action, Rules: support.Rules,
 	}
 	if source, ok := c.sources[shown.Source]; ok && source.Hash != "" {
-		e.Page = path.Join("pages", source.Hash+".txt")
+		e.Page = topicqueue.PagePath(source.Hash)
 	}
 	return e
 }

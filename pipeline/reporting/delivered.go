@@ -1,8 +1,6 @@
 package reporting
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"reflect"
 	"regexp"
@@ -11,6 +9,7 @@ import (
 
 	"nightdesk/pipeline/citation"
 	"nightdesk/pipeline/recurring"
+	"nightdesk/topicqueue"
 )
 
 // linkedMarker is a marker with the space before it, which may be a line's end and no paragraph's.
@@ -79,8 +78,7 @@ func (v *Verification) Compare(report string, registry *citation.Registry, chang
 
 // tailOf returns the SHA-256, in hex, of what follows the sections of a report: its references and the note.
 func tailOf(report string) string {
-	sum := sha256.Sum256([]byte(report[max(0, strings.LastIndex(report, "\n## ")):]))
-	return hex.EncodeToString(sum[:])
+	return topicqueue.TextHash(report[max(0, strings.LastIndex(report, "\n## ")):])
 }
 
 // toldChanges are the lines of the part on what has changed, which nobody judges: they are what sources say and said.

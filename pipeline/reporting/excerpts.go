@@ -3,7 +3,6 @@ package reporting
 import (
 	"cmp"
 	"context"
-	"path"
 	"slices"
 	"strings"
 
@@ -309,7 +308,7 @@ func (w *writer) checkQuoted(d draft) *Verification {
 				Verdict: support.Supported, Source: first.source.ID, Start: first.Start, End: last.End, Action: ActionKept, Quote: true,
 			}
 			if first.source.Hash != "" {
-				checked.Page = path.Join("pages", first.source.Hash+".txt")
+				checked.Page = topicqueue.PagePath(first.source.Hash)
 			}
 			v.Sentences = append(v.Sentences, checked)
 		}

@@ -92,7 +92,7 @@ func (t *codeTool) Call(ctx context.Context, call Call) (Result, error) {
 	}
 	result.Text = header + stdout + "\n" + about.String() + notes(stderr, refused) + listing(program)
 	// The document is the answer, where a reader finds the program too. So programs that print the same are told apart.
-	source.Document = pagesDir + topicqueue.TextHash(result.Text) + pagesExt
+	source.Document = topicqueue.PagePath(topicqueue.TextHash(result.Text))
 	source.ID = topicqueue.SourceID(source)
 	result.Sources = []topicqueue.Source{source}
 	return result, nil

@@ -304,7 +304,7 @@ func (r *Runner) store(ctx context.Context, runID string, answer *Answer) error 
 			return fmt.Errorf("store page %s of run %s: %w", t.Hash, runID, err)
 		}
 	}
-	answer.Raw = pagesDir + hash + pagesExt
+	answer.Raw = topicqueue.PagePath(hash)
 	return r.storeFigures(ctx, runID, answer.Figures)
 }
 
