@@ -39,7 +39,7 @@ func (computing) Generate(_ context.Context, req llm.Request) (llm.Response, err
 	switch req.Prompt.Name {
 	case "decide":
 		answer = prompts.DecideAnswer{Reasoning: "compute", NewSubTopics: []prompts.NewSubTopic{}, Actions: []prompts.Action{
-			{ToolType: "run_code", Query: "print(1)"}, {ToolType: "rag_hybrid", Query: "coefficient of performance"},
+			{ToolType: "run_code", Query: "print(1)", Rationale: "Mean performance in winter."}, {ToolType: "rag_hybrid", Query: "coefficient of performance"},
 		}}
 	case "note":
 		if strings.Contains(req.Prompt.User, printed) {
@@ -88,7 +88,7 @@ func TestFigureInTheReport(t *testing.T) {
 	if err != nil || !strings.Contains(string(manifest), `"`+key+`"`) {
 		t.Errorf("the manifest lacks %s: %s, %v", key, manifest, err)
 	}
-	if page := regexp.MustCompile(`(?s)\*\*Output of a Python program\*\*.*?\]\((\.\./cache/.*?)\)`).FindSubmatch(report); page == nil {
+	if page := regexp.MustCompile(`\*\*Output of a Python program\*\*  \n.*\[Mean performance in winter\.\]\((\.\./cache/.*?)\)`).FindSubmatch(report); page == nil {
 		t.Errorf("no reference leads to the program:\n%s", report)
 	} else if body, err := store.Get(t.Context(), path.Join("reports", string(page[1]))); err != nil || !strings.Contains(string(body), "print(1)") {
 		t.Errorf("the reference leads to %q, %v", body, err)

@@ -18,6 +18,7 @@ type call struct {
 	id    string // block_3/2.1
 	tool  string
 	query string
+	what  string        // it is for, as the model says: what a program is called
 	known fetch.Version // of a page
 }
 
@@ -88,6 +89,8 @@ func (w *work) checkActions(k int, actions []prompts.Action) []call {
 		case !l.add(tool, query):
 			w.tell("%s was not asked for %q: at most %d calls in one iteration", tool,
 				topicqueue.Clip(topicqueue.OneLine(query), maxLine), w.maxActions())
+		default:
+			l.calls[len(l.calls)-1].what = topicqueue.Clip(topicqueue.OneLine(prompts.Unmarked(a.Rationale)), maxLine)
 		}
 	}
 	return l.calls
@@ -188,6 +191,9 @@ func (w *work) takeFresh(o *outcome) {
 		readable++
 		if s.ID == "" {
 			s.ID = topicqueue.SourceID(s)
+		}
+		if s.Kind == topicqueue.SourceCode && o.what != "" { // a reference that names only its text tells nothing
+			s.Section = []string{o.what}
 		}
 		if !w.noted[s.ID] {
 			w.noted[s.ID] = true

@@ -44,7 +44,9 @@ func (b *bench) runCode(program string, out sandbox.Outcome, quotes ...string) {
 		return r
 	}
 	b.decide = func(int, llm.Request) any {
-		return act(ask("rag_hybrid", "spring tides cause"), ask("run_code", program))
+		compute := ask("run_code", program)
+		compute.Rationale = "Mean range  at Brest."
+		return act(ask("rag_hybrid", "spring tides cause"), compute)
 	}
 	b.note = func(req llm.Request) any {
 		if !strings.Contains(req.Prompt.User, "run_code") {
@@ -86,6 +88,9 @@ func TestClaimsQuoteTheOutputOfPrograms(t *testing.T) {
 	}
 	if trace.Query != program || !strings.Contains(b.pages[strings.TrimSuffix(strings.TrimPrefix(trace.RawAnswer, "pages/"), ".txt")], program) {
 		t.Errorf("a reader does not find the program: %+v", trace)
+	}
+	if s := trace.Source.Section; !slices.Equal(s, []string{"Mean range at Brest."}) {
+		t.Errorf("the output is called %q and not by what the program is for", s)
 	}
 	if f := trace.Source.Figures; len(f) != 1 || f[0].Title != "The range at Brest by month" || b.pages[f[0].Path] == "" {
 		t.Errorf("figures: %+v", f)
