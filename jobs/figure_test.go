@@ -4,13 +4,16 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
 	"path"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 	"time"
 
 	"nightdesk/jobs"
+	"nightdesk/pipeline/knowledge"
 	"nightdesk/pipeline/llm"
 	"nightdesk/pipeline/tools"
 	"nightdesk/pipeline/tools/sandbox"
@@ -75,7 +78,7 @@ func TestFigureInTheReport(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	shown := regexp.MustCompile(`(?m)^!\[Performance by temperature\]\((.*)\)$`).FindSubmatch(report)
+	shown := shownInBundle.FindSubmatch(report)
 	if shown == nil {
 		t.Fatalf("no figure is shown:\n%s", report)
 	}
@@ -104,3 +107,101 @@ func TestFigureInTheReport(t *testing.T) {
 		t.Errorf("%s, %v", text, err)
 	}
 }
+
+// drawn is a model of which one block has a program draw a figure, and the other reads how many people there are.
+type drawn struct{ nightModel }
+
+var employs = regexp.MustCompile(`Alder Harbour employs \d+ people\.`)
+
+func (m *drawn) Generate(_ context.Context, req llm.Request) (llm.Response, error) {
+	return m.reply(req, nightSubject, func(step, _ string) any {
+		switch step {
+		case "queries":
+			return prompts.QueriesAnswer{Queries: []string{"people of Alder Harbour"}}
+		case "decompose":
+			return prompts.DecomposeAnswer{SubTopics: []prompts.DecomposedTopic{
+				{Title: "Performance of the pump", Overview: "What it reached.", Queries: []string{"pump of Alder Harbour"}},
+				{Title: "Staff of the harbour", Overview: "Who works there.", Queries: []string{"people of Alder Harbour"}},
+			}}
+		case "decide":
+			if req.Position.Block == "block_1" {
+				return decideNight(req, "Alder", prompts.Action{ToolType: "run_code", Query: "print(1)", Rationale: "Mean performance in winter."})
+			}
+			return decideNight(req, "Alder", prompts.Action{ToolType: "rag_hybrid", Query: "staff of Alder Harbour"})
+		case "note":
+			a := prompts.NoteAnswer{Claims: []prompts.NoteClaim{}}
+			_, sources, _ := strings.Cut(req.Prompt.User, "Sources:")
+			for n, part := range strings.Split(sources, "\nSource ")[1:] {
+				said := employs.FindString(part)
+				if req.Position.Block == "block_1" { // each block notes its own
+					if said = ""; strings.Contains(part, printed) {
+						said = printed
+					}
+				}
+				if said != "" {
+					a.Claims = append(a.Claims, prompts.NoteClaim{Source: n + 1, Text: said, Quote: said})
+				}
+			}
+			return a
+		case "outline":
+			return outlineNight("The harbour Alder", "How good its pump is", "Who works there")
+		}
+		return nil
+	})
+}
+
+// A night that goes on from a report with a figure has the figure in its own bundle, which verifies, and introduction and
+// conclusion are written anew when a section is.
+func TestFigureOfTheLastNight(t *testing.T) {
+	t.Parallel()
+	model := &drawn{}
+	b := setup(t, redistest.Server(t), model)
+	dir := t.TempDir()
+	published := map[string]*knowledge.Base{}
+	b.services.Toolbox = func(_ context.Context, run topicqueue.Run) (jobs.Toolbox, error) {
+		base := published[run.Options.KnowledgeVersion]
+		return jobs.Toolbox{Sections: base, Documents: base, Tools: tools.Set{
+			tools.NewRAGHybrid(base, 6), tools.NewRunCode(drawingBox{}, sandbox.DefaultLimits(time.Minute)),
+		}}, nil
+	}
+	n := &nights{bench: b, model: &model.nightModel, subjects: []string{"Alder"}}
+	night := func(number, people int) nightReport {
+		t.Helper()
+		text := fmt.Sprintf("# Staff\n\nAlder Harbour employs %d people. It is a pleasant place.\n", people)
+		if err := os.WriteFile(filepath.Join(dir, "staff.md"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		version, base := publishBase(t, b.services.Store, dir)
+		published[version] = base
+		r := n.nightOf(number, func(o *topicqueue.Options) { // which checks the bundle
+			o.KnowledgeBase, o.KnowledgeVersion, o.Tools = "kb", version, []string{"rag_hybrid", "run_code"}
+		})["Alder"]
+		shown := shownInBundle.FindStringSubmatch(r.markdown)
+		if shown == nil || !strings.Contains(shown[1], r.run.ID) {
+			t.Fatalf("night %d shows no figure of its own:\n%s", number, r.markdown)
+		}
+		if _, err := b.services.Store.Get(t.Context(), path.Join("reports", shown[1])); err != nil {
+			t.Errorf("night %d: %v", number, err)
+		}
+		return r
+	}
+	night(1, 500)
+	second := night(2, 620)
+	_, rest, _ := strings.Cut(second.markdown, "\n---\n")
+	introduction, rest, _ := strings.Cut(rest, "\n## ")
+	_, conclusion, _ := strings.Cut(rest, "## Conclusion")
+	conclusion, _, _ = strings.Cut(conclusion, "\n## ")
+	for part, text := range map[string]string{"introduction": introduction, "conclusion": conclusion} {
+		if !strings.Contains(text, "620") || strings.Contains(text, "500") {
+			t.Errorf("the %s is not written anew: %q", part, text)
+		}
+	}
+	if second.steps["section"] != 1 || len(second.changes.Changed) != 1 {
+		t.Errorf("%v, %+v", second.steps, second.changes)
+	}
+	if third := night(3, 620); third.calls > 0 || !third.changes.None() {
+		t.Errorf("%v, %+v", third.steps, third.changes)
+	}
+}
+
+var shownInBundle = regexp.MustCompile(`(?m)^!\[Performance by temperature\]\((.*)\)$`)

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -114,6 +115,11 @@ func TextHash(text string) string {
 
 // PagePath returns how the files of a bundle name one of its texts, by its hash.
 func PagePath(hash string) string { return "pages/" + hash + ".txt" }
+
+// PageHash returns the hash that a PagePath names.
+func PageHash(path string) string {
+	return strings.TrimSuffix(strings.TrimPrefix(path, "pages/"), ".txt")
+}
 
 // Claim is one checkable statement with the words of the source that carry it.
 type Claim struct {

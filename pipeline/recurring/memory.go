@@ -149,7 +149,8 @@ func (m *Memory) Remembered() topicqueue.Plan {
 }
 
 // Texts returns the hashes of the texts that the next run compares: of the sources that traces name, which it needs, and of opened
-// pages, without which it does not know what else stood there. Those of documents are in their knowledge base.
+// pages, without which it does not know what else stood there. Those of documents are in their knowledge base. A program's
+// answer is not compared: references lead to it.
 func (m *Memory) Texts() (needed, wanted []string) {
 	seen := map[string]bool{"": true}
 	add := func(list *[]string, hash string) {
@@ -161,6 +162,13 @@ func (m *Memory) Texts() (needed, wanted []string) {
 	for _, b := range m.Blocks {
 		for _, t := range b.Traces {
 			add(&needed, t.Source.Hash)
+		}
+	}
+	for _, b := range m.Blocks {
+		for _, t := range b.Traces {
+			if t.Source.Kind == topicqueue.SourceCode {
+				add(&wanted, topicqueue.PageHash(t.Source.Document))
+			}
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(m.Pages)) {

@@ -17,12 +17,6 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// Where a bundle has the texts.
-const (
-	pagesDir = "pages/"
-	pagesExt = ".txt"
-)
-
 // MaxAnswer bounds the text of one answer, in bytes.
 const MaxAnswer = 1 << 20
 
@@ -139,7 +133,7 @@ func place(tool string, call Call) string {
 
 // load gives an answer from the journal its texts, which lie in the bundle.
 func (r *Runner) load(ctx context.Context, runID string, answer *Answer) (err error) {
-	if answer.Text, err = r.Pages.Page(ctx, runID, rawHash(*answer)); err != nil {
+	if answer.Text, err = r.Pages.Page(ctx, runID, topicqueue.PageHash(answer.Raw)); err != nil {
 		return fmt.Errorf("read answer %s of run %s: %w", answer.Raw, runID, err)
 	}
 	for i := range answer.Sources {
@@ -149,11 +143,6 @@ func (r *Runner) load(ctx context.Context, runID string, answer *Answer) (err er
 		}
 	}
 	return nil
-}
-
-// rawHash returns the hash of an answer's text.
-func rawHash(answer Answer) string {
-	return strings.TrimSuffix(strings.TrimPrefix(answer.Raw, pagesDir), pagesExt)
 }
 
 func (r *Runner) call(ctx context.Context, runID, tool string, call Call) (Answer, error) {

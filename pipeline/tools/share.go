@@ -130,7 +130,7 @@ func (r *Runner) adopt(ctx context.Context, runID string, value []byte) (answer 
 	if json.Unmarshal(value, &s) != nil {
 		return Answer{}, false, nil
 	}
-	hashes := []string{rawHash(s.Answer)}
+	hashes := []string{topicqueue.PageHash(s.Answer.Raw)}
 	for _, source := range s.Answer.Sources {
 		hashes = append(hashes, source.Hash)
 	}
