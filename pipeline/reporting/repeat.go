@@ -48,8 +48,9 @@ const minRepeatWords = 5
 
 func tooShort(key string) bool { return countWords(key) < minRepeatWords }
 
-// dropRepeated removes the paragraphs of which every sentence stands in an earlier section word for word; of a section that
-// is kept from the last report, nothing. A section that would be empty without them stays as it is.
+// dropRepeated removes paragraphs of which every sentence stands in an earlier section word for word, where nothing can refer
+// back to them; of a section that is kept from the last report, nothing. A section that would be empty without them stays
+// as it is.
 func dropRepeated(sections []section) {
 	said := map[string]bool{}
 	note := func(body string) {
@@ -73,18 +74,53 @@ func dropRepeated(sections []section) {
 	}
 }
 
-// withoutParagraphs removes the paragraphs of a text that say nothing new, and returns their sentences: none when nothing
-// would be left.
+// item is a sentence or paragraph of a text.
+type item struct {
+	key     string // equal for items of the same words
+	again   bool   // it has been said before
+	heading bool
+}
+
+// spare says which items can go. What follows an item may refer back to it, and no rule tells whether it does. So items that
+// repeat others go at the end of their part, where nothing follows, and where what stands before them is what the last of
+// them says.
+func spare(list []item) []bool {
+	gone := make([]bool, len(list))
+	for i := 0; i < len(list); i++ {
+		end := i
+		for end < len(list) && list[end].again {
+			end++
+		}
+		if end < len(list) && !list[end].heading {
+			for end > i && (i == 0 || list[end-1].key != list[i-1].key) {
+				end--
+			}
+		}
+		for ; i < end; i++ {
+			gone[i] = true
+		}
+	}
+	return gone
+}
+
+// withoutParagraphs removes the paragraphs of a text that say nothing new, see spare, and returns their sentences: none when
+// nothing would be left.
 func withoutParagraphs(body string, said map[string]bool) (left string, dropped []string) {
+	all := paragraphs(body)
+	list := make([]item, len(all))
+	for i, p := range all {
+		list[i] = item{key: sentenceKey(anyMarker.ReplaceAllString(p.text, "")), heading: p.heading()}
+		list[i].again = p.prose && !slices.ContainsFunc(sentencesOf(p.text), func(s sentence) bool {
+			return !said[s.key] || tooShort(s.key)
+		})
+	}
 	var out []string
-	for _, p := range paragraphs(body) {
-		sentences := sentencesOf(p.text)
-		fresh := !p.prose || slices.ContainsFunc(sentences, func(s sentence) bool { return !said[s.key] || tooShort(s.key) })
-		if fresh {
-			out = append(out, p.text)
+	for i, gone := range spare(list) {
+		if !gone {
+			out = append(out, all[i].text)
 			continue
 		}
-		for _, s := range sentences {
+		for _, s := range sentencesOf(all[i].text) {
 			dropped = append(dropped, s.text)
 		}
 	}
@@ -94,32 +130,39 @@ func withoutParagraphs(body string, said map[string]bool) (left string, dropped 
 	return body, nil
 }
 
-// withoutLoops removes from one text the sentences that stand in it before, word for word: weak models go round in circles.
-// It returns what it removed.
+// withoutLoops removes from one text the sentences that stand in it before, word for word, see spare: weak models go round in
+// circles. It returns what it removed.
 func withoutLoops(body string) (left string, dropped []string) {
-	said := map[string]bool{}
-	var out []string
-	for _, p := range paragraphs(body) {
-		if !p.prose {
-			out = append(out, p.text)
+	type place struct {
+		paragraph int
+		sentence
+	}
+	all, said := paragraphs(body), map[string]bool{}
+	var list []item
+	var places []place
+	for i, p := range all {
+		if !p.prose { // a list may depend on what leads to it
+			list, places = append(list, item{heading: p.heading()}), append(places, place{paragraph: i})
 			continue
 		}
-		kept := p.text
-		var again []sentence
 		for _, s := range sentencesOf(p.text) {
-			if said[s.key] && !tooShort(s.key) {
-				again = append(again, s)
-			}
+			list = append(list, item{key: s.key, again: said[s.key] && !tooShort(s.key)})
+			places = append(places, place{i, s})
 			said[s.key] = true
 		}
-		for _, s := range slices.Backward(again) {
-			kept = without(kept, s)
+	}
+	gone := spare(list)
+	for n, at := range slices.Backward(places) {
+		if gone[n] {
+			all[at.paragraph].text = without(all[at.paragraph].text, at.sentence)
+			dropped = append(dropped, at.text)
 		}
-		for _, s := range again {
-			dropped = append(dropped, s.text)
-		}
-		if kept = strings.TrimSpace(kept); anyMarker.ReplaceAllString(kept, "") != "" { // else it cites for what is gone
-			out = append(out, kept)
+	}
+	slices.Reverse(dropped)
+	var out []string
+	for _, p := range all {
+		if p.text = strings.TrimSpace(p.text); !p.prose || anyMarker.ReplaceAllString(p.text, "") != "" { // else it cites for what is gone
+			out = append(out, p.text)
 		}
 	}
 	if left = tidy(strings.Join(out, "\n\n")); len(dropped) > 0 && left != "" {
@@ -158,6 +201,8 @@ type paragraph struct {
 	text  string
 	prose bool // no heading, list, table, quotation or code
 }
+
+func (p paragraph) heading() bool { return !p.prose && strings.HasPrefix(p.text, "#") }
 
 var notProse = regexp.MustCompile(`^\s*(?:[-*+>|#]|\d{1,3}[.)]\s)|\n\s*[|]|\n\s*(?:[-*+]|\d{1,3}[.)])\s`)
 
