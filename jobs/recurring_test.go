@@ -137,17 +137,23 @@ func (n *nights) work(number int, change func(*topicqueue.Options)) map[string]s
 	return runs
 }
 
-// read reads what a run has left behind, and checks it.
+// read reads what a run has left behind that has completed, and checks it.
 func (n *nights) read(subject, runID string) nightReport {
 	n.t.Helper()
-	r := nightReport{run: n.run(runID), quotes: map[string]bool{}}
-	if r.run.State != topicqueue.RunCompleted {
+	if run := n.run(runID); run.State != topicqueue.RunCompleted {
 		blocks, _ := n.services.Queue.Blocks(n.t.Context(), runID)
 		for _, b := range blocks {
 			n.t.Logf("%s: %q", b.ID, b.Fallbacks)
 		}
-		n.t.Fatalf("%s: %s (%s)", subject, r.run.State, r.run.Reason)
+		n.t.Fatalf("%s: %s (%s)", subject, run.State, run.Reason)
 	}
+	return n.left(subject, runID)
+}
+
+// left reads what a run has left behind, however it has ended, and checks it.
+func (n *nights) left(subject, runID string) nightReport {
+	n.t.Helper()
+	r := nightReport{run: n.run(runID), quotes: map[string]bool{}}
 	get := func(key string) []byte {
 		n.t.Helper()
 		body, err := n.services.Store.Get(n.t.Context(), key)
@@ -621,5 +627,38 @@ func TestRetriedNight(t *testing.T) {
 	w.Stop()
 	if third := n.night(3)[subject]; !third.changes.None() || third.changes.RunID != second.run.ID {
 		t.Errorf("%+v", third.changes)
+	}
+}
+
+// A topic whose sources are all gone has a report that opens with what was withdrawn, and is partial; the next night goes on from it.
+func TestAllIsWithdrawn(t *testing.T) {
+	t.Parallel()
+	for name, extractive := range map[string]bool{"model": false, "extractive": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			n := newNights(t, 1, extractive)
+			subject := n.subjects[0]
+			night := func(number int) nightReport { return n.left(subject, n.work(number, nil)[subject]) }
+			first := night(1)
+			var pages []corpustest.Page
+			for _, p := range slices.Clone(n.corpus.Pages) {
+				pages = append(pages, *p)
+				n.corpus.Remove(p.URL)
+			}
+			second := night(2)
+			if second.run.State != topicqueue.RunPartial || !strings.HasPrefix(second.run.Reason, "of what the report of ") {
+				t.Fatalf("%s: %s", second.run.State, second.run.Reason)
+			}
+			_, body, _ := strings.Cut(second.markdown, "\n## ")
+			if !strings.Contains(body, "\n\n### Withdrawn\n\n- ") || strings.Contains(body, "### New") || strings.Contains(body, "## Gaps") || len(second.changes.Withdrawn) == 0 {
+				t.Errorf("%s", second.markdown)
+			}
+			for _, p := range pages {
+				n.corpus.Put(p)
+			}
+			if third := night(3); third.run.State != topicqueue.RunCompleted || third.changes == nil || len(third.changes.New) == 0 {
+				t.Errorf("%s (%s): %+v after %d claims", third.run.State, third.run.Reason, third.changes, len(first.quotes))
+			}
+		})
 	}
 }

@@ -108,6 +108,10 @@ const reportParallel = 12
 // report, where it is known.
 func judge(in reporting.Input, rep reporting.Report, away string) (topicqueue.RunState, string) {
 	var reasons []string
+	if c := in.Changes; c != nil && claimsOf(in) == 0 {
+		reasons = append(reasons, fmt.Sprintf("of what the report of %s says nothing stands in its sources any more, and "+
+			"nothing new was found; that report is kept as run %s", c.Since, c.RunID))
+	}
 	if in.Run.Sealed != "" {
 		reasons = append(reasons, in.Run.Sealed)
 	}
@@ -217,10 +221,6 @@ func noEvidence(in reporting.Input) string {
 	blocks := in.Blocks
 	if len(blocks) == 0 && in.Run.Sealed != "" {
 		return in.Run.Sealed + " before there was a plan"
-	}
-	if c := in.Changes; c != nil && len(c.Withdrawn) > 0 {
-		return fmt.Sprintf("of what the report of %s says nothing stands in its sources any more, and nothing new was "+
-			"found; that report is kept as run %s", c.Since, c.RunID)
 	}
 	why := "no evidence was found: no source that the searches returned bears on the topic"
 	if near := nearest(in.AllReturned()); near != "" {

@@ -38,6 +38,7 @@ type Texts struct {
 	Opening     Text `yaml:"opening"` // Topic, Claims, Documents
 	Closing     Text `yaml:"closing"` // Sections, Citations, Gaps
 	NothingFor  Text `yaml:"nothing_for"`
+	AllGone     Text `yaml:"all_gone"`
 	Figure      Text `yaml:"figure"` // N, Title
 	Unsupported Text `yaml:"unsupported"`
 

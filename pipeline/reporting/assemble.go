@@ -69,7 +69,10 @@ func (w *writer) assemble(outline Outline, d draft, v *Verification) Report {
 	if rendered.References != "" {
 		markdown += "\n\n## " + w.texts.References.String() + "\n\n" + rendered.References
 	}
-	markdown += "\n\n*" + citation.Escape(strings.Join(w.note(d, v, written, len(removed)), w.texts.Space)) + "*\n"
+	if len(w.claims) > 0 {
+		markdown += "\n\n*" + citation.Escape(strings.Join(w.note(d, v, written, len(removed)), w.texts.Space)) + "*"
+	}
+	markdown += "\n"
 	return Report{
 		Title: outline.Title, Markdown: markdown, Outline: outline, Cited: rendered.Cited, Numbers: rendered.Numbers,
 		Removed: removed, Words: countWords(strings.Join(parts, "\n\n")) - countWords(strings.Join(shown, "\n\n")), Gaps: append([]Gap{}, w.gaps...),
