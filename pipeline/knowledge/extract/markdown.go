@@ -1,12 +1,16 @@
 package extract
 
 import (
+	"regexp"
+	"strconv"
 	"strings"
 	"unicode"
-)
 
-// maxNesting bounds quotes and lists within each other; deeper markers are text.
-const maxNesting = 32
+	"github.com/yuin/goldmark/ast"
+	extensionast "github.com/yuin/goldmark/extension/ast"
+
+	md "nightdesk/pipeline/markdown"
+)
 
 // Markdown extracts CommonMark with GitHub's tables and alerts, front matter, footnotes, definition lists and heading
 // ids; HTML in it goes through the rules of HTML. The anchor of a heading is its {#id}, else what GitHub and Hugo make
@@ -14,145 +18,126 @@ const maxNesting = 32
 func Markdown(text string) Document {
 	text = strings.ToValidUTF8(normaliseLines(text), "\ufffd")
 	front, rest := frontMatter(text)
-	lines := strings.Split(rest, "\n")
-	m := &markdown{b: newBuilder(), slugs: map[string]int{}, refs: references(lines)}
-	m.blocks(lines, 0)
+	rest = linkShortcode.ReplaceAllString(rest, "]()")
+	m := &markdown{b: newBuilder(), slugs: map[string]int{}, source: []byte(rest)}
+	m.blocks(dialect.Parse(m.source))
 	return m.b.document(front.title, front.date)
 }
 
 type markdown struct {
 	b      *builder
-	slugs  map[string]int  // how often each anchor was made
-	refs   map[string]bool // labels of link definitions, folded
-	marker string          // of the list item whose first text is to come
+	source []byte
+	slugs  map[string]int // how often each anchor was made
+	marker string         // of the list item whose first text is to come
 }
 
 // blocks writes the blocks of one container: the document, a quote, a list item.
-func (m *markdown) blocks(lines []string, depth int) {
-	for i := 0; i < len(lines); {
-		i += m.block(lines[i:], depth)
-	}
-}
-
-// block writes the block that begins with the first line and returns the number of its lines, at least 1.
-func (m *markdown) block(lines []string, depth int) int {
-	line := lines[0]
-	indent, rest := indentation(line)
-	switch {
-	case rest == "":
-		return 1
-	case indent >= 4:
-		return m.indented(lines)
-	}
-	if level, text := atx(rest); level > 0 {
-		m.heading(level, text)
-		return 1
-	}
-	if fence, _ := fenceOf(rest); fence != "" {
-		return m.fenced(lines, fence, indent)
-	}
-	if thematic(rest) || definition(rest) || directive(rest) {
-		return 1
-	}
-	if rest[0] == '>' && depth < maxNesting {
-		return m.quote(lines, depth)
-	}
-	if marker, _ := listMarker(rest); marker != "" && depth < maxNesting {
-		return m.list(lines, depth)
-	}
-	if n := m.html(lines, rest); n > 0 {
-		return n
-	}
-	if len(lines) > 1 && strings.Contains(rest, "|") && delimiterRow(lines[1]) {
-		return m.table(lines)
-	}
-	return m.paragraph(lines, depth)
-}
-
-// paragraph reads on to the end of the paragraph, which may turn out to be a heading or a term.
-func (m *markdown) paragraph(lines []string, depth int) int {
-	n := 1
-	for ; n < len(lines); n++ {
-		indent, rest := indentation(lines[n])
-		if rest == "" {
-			break
+func (m *markdown) blocks(parent ast.Node) {
+	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {
+		switch n := n.(type) {
+		case *ast.Paragraph, *ast.TextBlock:
+			m.text(m.inline(n))
+			continue
+		case *ast.List:
+			m.list(n)
+			continue
 		}
-		if indent < 4 {
-			if level := setext(rest); level > 0 {
-				m.heading(level, strings.Join(lines[:n], "\n"))
-				return n + 1
-			}
-			if text, ok := strings.CutPrefix(rest, ": "); ok && n == 1 {
-				m.b.term(m.inline(lines[0]), "")
-				m.text(text)
-				return n + 1
-			}
-			if interrupts(rest, depth) || n+1 < len(lines) && strings.Contains(rest, "|") && delimiterRow(lines[n+1]) {
-				break
-			}
+		m.marker = ""
+		switch n := n.(type) {
+		case *ast.Heading:
+			m.heading(n.Level, m.inline(n))
+		case *ast.FencedCodeBlock, *ast.CodeBlock:
+			m.b.code(md.Lines(n, m.source))
+		case *ast.HTMLBlock:
+			htmlFragment(m.b, md.Lines(n, m.source))
+		case *ast.Blockquote:
+			m.alert(n)
+			m.blocks(n)
+		case *extensionast.Table:
+			m.table(n)
+		case *extensionast.DefinitionTerm:
+			m.b.term(m.inline(n), "")
+		default: // a definition list and its descriptions
+			m.blocks(n)
 		}
 	}
-	text := strings.Join(lines[:n], "\n")
-	if strings.HasPrefix(strings.TrimSpace(text), "[^") { // a footnote: its label goes
-		if _, after, ok := strings.Cut(text, "]:"); ok {
-			text = after
-		}
-	}
-	m.text(text)
-	return n
-}
-
-// interrupts reports whether a line ends the paragraph before it.
-func interrupts(rest string, depth int) bool {
-	if level, _ := atx(rest); level > 0 {
-		return true
-	}
-	if fence, _ := fenceOf(rest); fence != "" {
-		return true
-	}
-	if rest[0] == '>' && depth < maxNesting || thematic(rest) {
-		return true
-	}
-	if marker, text := listMarker(rest); marker != "" && depth < maxNesting && strings.TrimSpace(text) != "" {
-		return marker == "-" || marker == "1."
-	}
-	return rest[0] == '<' && blockTag(rest) != ""
 }
 
 // text writes a paragraph, or the first line of a list item.
-func (m *markdown) text(raw string) {
-	text := m.inline(raw)
-	if text == "" {
-		return
-	}
-	if m.marker != "" {
+func (m *markdown) text(text string) {
+	switch text = clean(text); {
+	case text == "":
+	case m.marker != "":
 		m.b.item(m.marker, text)
 		m.marker = ""
-		return
+	default:
+		m.b.paragraph(text)
 	}
-	m.b.paragraph(text)
 }
 
-func (m *markdown) heading(level int, raw string) {
-	raw = strings.TrimSpace(raw)
-	anchor := ""
-	if strings.HasSuffix(raw, "}") {
-		if i := strings.LastIndexByte(raw, '{'); i >= 0 {
-			for f := range strings.FieldsSeq(raw[i+1 : len(raw)-1]) {
-				if id, ok := strings.CutPrefix(f, "#"); ok {
-					anchor = id
-				}
+// number returns the marker of a numbered item as it is written: the number may be a name.
+func (m *markdown) number(item ast.Node, start int) string {
+	const maxMarker = 12 // bytes
+	line := string(m.source[item.Pos():min(len(m.source), item.Pos()+maxMarker)])
+	if marker, _ := listMarker(line); marker != "" {
+		return marker
+	}
+	return strconv.Itoa(start) + "."
+}
+
+// list writes the items of a list. A list of nothing but links within the page is a table of contents: it goes.
+func (m *markdown) list(list *ast.List) {
+	if contents(list) > 1 {
+		return
+	}
+	for item := list.FirstChild(); item != nil; item = item.NextSibling() {
+		m.marker = "-"
+		if list.IsOrdered() {
+			m.marker = m.number(item, list.Start)
+		}
+		m.blocks(item)
+		m.marker = ""
+	}
+}
+
+// contents returns how many links within the page a list consists of; -1: of other things too.
+func contents(parent ast.Node) (links int) {
+	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {
+		switch n.(type) {
+		case *ast.List, *ast.ListItem:
+			more := contents(n)
+			if more < 0 {
+				return -1
 			}
-			if anchor != "" || strings.HasPrefix(raw[i:], "{.") || strings.HasPrefix(raw[i:], "{:") {
-				raw = raw[:i]
+			links += more
+		default:
+			link, ok := n.FirstChild().(*ast.Link)
+			if !ok || link.Reference != nil || link.NextSibling() != nil || !strings.HasPrefix(string(link.Destination), "#") {
+				return -1
 			}
+			links++
 		}
 	}
-	text := m.inline(raw)
+	return links
+}
+
+func (m *markdown) heading(level int, text string) {
+	text = strings.TrimSpace(text)
+	anchor := ""
+	if i := strings.LastIndexByte(text, '{'); i >= 0 && strings.HasSuffix(text, "}") {
+		for f := range strings.FieldsSeq(text[i+1 : len(text)-1]) {
+			if id, ok := strings.CutPrefix(f, "#"); ok {
+				anchor = id
+			}
+		}
+		if anchor != "" || strings.HasPrefix(text[i:], "{.") || strings.HasPrefix(text[i:], "{:") {
+			text = text[:i]
+		}
+	}
+	text = clean(text)
 	if slug := m.slug(text); anchor == "" {
 		anchor = slug
 	}
-	m.marker = ""
 	m.b.heading(level, text, anchor)
 }
 
@@ -170,88 +155,71 @@ func (m *markdown) slug(text string) string {
 	n := m.slugs[slug]
 	m.slugs[slug]++
 	if n > 0 {
-		slug += "-" + itoa(n)
+		slug += "-" + strconv.Itoa(n)
 	}
 	return slug
 }
 
-func (m *markdown) indented(lines []string) int {
-	var code []string
-	n := 0
-	for ; n < len(lines); n++ {
-		indent, rest := indentation(lines[n])
-		if rest != "" && indent < 4 {
-			break
-		}
-		code = append(code, outdent(lines[n], 4))
-	}
-	m.marker = ""
-	m.b.code(strings.Join(code, "\n"))
-	return max(n, 1)
-}
-
-func (m *markdown) fenced(lines []string, fence string, indent int) int {
-	n := 1
-	var code []string
-	for ; n < len(lines); n++ {
-		if in, rest := indentation(lines[n]); in < 4 && strings.HasPrefix(rest, fence) &&
-			strings.Trim(rest, fence[:1]+" \t") == "" {
-			n++
-			break
-		}
-		code = append(code, outdent(lines[n], indent))
-	}
-	m.marker = ""
-	m.b.code(strings.Join(code, "\n"))
-	return n
-}
-
-func (m *markdown) table(lines []string) int {
-	n := 0
-	m.marker = ""
-	for ; n < len(lines); n++ {
-		_, rest := indentation(lines[n])
-		if rest == "" || n > 1 && !strings.Contains(rest, "|") && interrupts(rest, 0) {
-			break
-		}
-		if n == 1 {
-			continue // the row of dashes
-		}
+func (m *markdown) table(table ast.Node) {
+	for row := table.FirstChild(); row != nil; row = row.NextSibling() {
 		var cells []string
-		for _, c := range splitRow(rest) {
-			cells = append(cells, m.inline(c))
+		for cell := row.FirstChild(); cell != nil; cell = cell.NextSibling() {
+			cells = append(cells, m.inline(cell))
 		}
 		m.b.row(cells)
 	}
 	m.b.last = min(m.b.last, blockText)
-	return n
 }
 
-// quote takes the marks from a block quote and writes what is left.
-func (m *markdown) quote(lines []string, depth int) int {
-	var inner []string
-	n := 0
-	for ; n < len(lines); n++ {
-		indent, rest := indentation(lines[n])
-		if rest == "" {
-			break
-		}
-		if indent < 4 && rest[0] == '>' {
-			inner = append(inner, strings.TrimPrefix(rest[1:], " "))
-			continue
-		}
-		if last := strings.TrimSpace(inner[len(inner)-1]); last == "" || interrupts(rest, depth) || indent >= 4 {
-			break
-		}
-		inner = append(inner, lines[n]) // a lazy continuation of the paragraph
+// alertName is the first line of an alert.
+var alertName = regexp.MustCompile(`^\s*\[!([A-Za-z]+)\]\s*$`)
+
+// alert writes the name of one of GitHub's alerts, "> [!NOTE]", and takes its line from the quote.
+func (m *markdown) alert(quote ast.Node) {
+	first, ok := quote.FirstChild().(*ast.Paragraph)
+	if !ok {
+		return
 	}
-	if name, ok := strings.CutPrefix(strings.TrimSpace(inner[0]), "[!"); ok { // GitHub's alerts
-		if name, ok = strings.CutSuffix(name, "]"); ok && name != "" {
-			m.b.paragraph(strings.ToUpper(name[:1]) + strings.ToLower(name[1:]))
-			inner = inner[1:]
+	line := first.Lines().At(0)
+	found := alertName.FindSubmatch(line.Value(m.source))
+	if found == nil {
+		return
+	}
+	name := string(found[1])
+	m.b.paragraph(strings.ToUpper(name[:1]) + strings.ToLower(name[1:]))
+	for c := first.FirstChild(); c != nil && c.Pos() < line.Stop; c = first.FirstChild() {
+		first.RemoveChild(first, c)
+	}
+}
+
+// inline returns the text of a block without its markup. Line breaks are in it.
+func (m *markdown) inline(parent ast.Node) string {
+	var b strings.Builder
+	m.words(&b, parent)
+	return b.String()
+}
+
+func (m *markdown) words(b *strings.Builder, parent ast.Node) {
+	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {
+		switch n := n.(type) {
+		case *ast.Text:
+			b.WriteString(md.Plain(string(n.Segment.Value(m.source))))
+			if n.SoftLineBreak() || n.HardLineBreak() {
+				b.WriteByte('\n')
+			}
+		case *ast.String:
+			b.Write(n.Value)
+		case *ast.CodeSpan:
+			b.WriteString(md.Code(n, m.source))
+		case *ast.AutoLink:
+			b.Write(n.Label(m.source))
+		case *ast.RawHTML:
+			if tag := n.Segments.Value(m.source); len(tag) > 3 && strings.EqualFold(string(tag[:3]), "<br") {
+				b.WriteByte('\n')
+			}
+		case *ast.Image: // what a picture shows is not said
+		default:
+			m.words(b, n)
 		}
 	}
-	m.marker = ""
-	m.blocks(inner, depth+1)
-	return n
 }

@@ -219,3 +219,38 @@ func withoutPageBreaks(lines []string) []string {
 	}
 	return out
 }
+
+// listMarker splits the marker of a list item from its text. The marker is "-" for every bullet, "3." for a number;
+// it is empty when the line begins no item.
+func listMarker(rest string) (marker, text string) {
+	if rest == "" {
+		return "", ""
+	}
+	n := 1
+	switch c := rest[0]; {
+	case c == '-' || c == '*' || c == '+':
+		marker = "-"
+	case c >= '0' && c <= '9':
+		for n < len(rest) && n < 9 && rest[n] >= '0' && rest[n] <= '9' {
+			n++
+		}
+		if n == len(rest) || rest[n] != '.' && rest[n] != ')' {
+			return "", ""
+		}
+		marker = rest[:n] + "."
+		n++
+	default:
+		return "", ""
+	}
+	if n == len(rest) {
+		return marker, ""
+	}
+	if rest[n] != ' ' && rest[n] != '\t' {
+		return "", ""
+	}
+	text = rest[n+1:]
+	if trimmed := strings.TrimLeft(text, " "); len(text)-len(trimmed) < 4 {
+		text = trimmed
+	}
+	return marker, text
+}

@@ -1,0 +1,69 @@
+package markdown
+
+import (
+	"html"
+	"regexp"
+	"strings"
+
+	"github.com/yuin/goldmark/ast"
+	extensionast "github.com/yuin/goldmark/extension/ast"
+)
+
+var entity = regexp.MustCompile(`^&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});`)
+
+// Plain returns the text that Markdown without delimiters stands for: without its backslashes, with the characters of
+// its entities.
+func Plain(markdown string) string {
+	if !strings.ContainsAny(markdown, `\&`) {
+		return markdown
+	}
+	var b strings.Builder
+	for i := 0; i < len(markdown); {
+		c := markdown[i]
+		if c == '\\' && i+1 < len(markdown) && strings.IndexByte("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~", markdown[i+1]) >= 0 {
+			b.WriteByte(markdown[i+1])
+			i += 2
+			continue
+		}
+		if c == '&' {
+			if e := entity.FindString(markdown[i:min(len(markdown), i+40)]); e != "" {
+				b.WriteString(html.UnescapeString(e))
+				i += len(e)
+				continue
+			}
+		}
+		b.WriteByte(c)
+		i++
+	}
+	return b.String()
+}
+
+// Code returns the words of a code span; line breaks in it are spaces. An escaped bar in a table is a bar.
+func Code(span *ast.CodeSpan, source []byte) string {
+	var b strings.Builder
+	for c := span.FirstChild(); c != nil; c = c.NextSibling() {
+		if t, ok := c.(*ast.Text); ok {
+			b.Write(t.Segment.Value(source))
+		}
+	}
+	words := strings.ReplaceAll(b.String(), "\n", " ")
+	for p := span.Parent(); p != nil; p = p.Parent() {
+		if p.Kind() == extensionast.KindTableCell {
+			return strings.ReplaceAll(words, `\|`, "|")
+		}
+	}
+	return words
+}
+
+// Lines returns the lines of a block as they stand in source, without the marks of the lists and quotes around it.
+func Lines(block ast.Node, source []byte) string {
+	var b strings.Builder
+	for i := range block.Lines().Len() {
+		line := block.Lines().At(i)
+		b.Write(line.Value(source))
+	}
+	if h, ok := block.(*ast.HTMLBlock); ok && h.HasClosure() {
+		b.Write(h.ClosureLine.Value(source))
+	}
+	return b.String()
+}
