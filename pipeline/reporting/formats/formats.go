@@ -28,8 +28,8 @@ const (
 	MaxFigures  = 24 << 20 // bytes, of all figures of a report together; further ones are shown by their titles
 )
 
-// ErrTooLarge means that a report exceeds MaxMarkdown, or is nested or marked up as no text is.
-var ErrTooLarge = errors.New("the report is too large or too deeply nested to be shown in another form")
+// ErrTooLarge means that a report exceeds MaxMarkdown, or that its tables have more cells than those of any report.
+var ErrTooLarge = errors.New("the report is too large to be shown in another form")
 
 // Report is a finished report and what belongs to it.
 type Report struct {

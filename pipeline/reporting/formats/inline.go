@@ -2,7 +2,6 @@ package formats
 
 import (
 	"bytes"
-	"html"
 	"net/url"
 	"regexp"
 	"strings"
@@ -10,12 +9,14 @@ import (
 
 	"github.com/yuin/goldmark/ast"
 	extensionast "github.com/yuin/goldmark/extension/ast"
+
+	"nightdesk/pipeline/markdown"
 )
 
 // runs returns the text of a heading or cell.
 func (r *reader) runs(n ast.Node) []run {
 	w := inline{reader: r}
-	w.children(n, run{}, 0)
+	w.children(n, run{})
 	return tidy(w.out)
 }
 
@@ -25,17 +26,14 @@ type inline struct {
 	out []run
 }
 
-func (w *inline) children(parent ast.Node, as run, depth int) {
-	if w.tooDeep(depth) {
-		return
-	}
+func (w *inline) children(parent ast.Node, as run) {
 	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {
-		w.node(n, as, depth)
+		w.node(n, as)
 	}
 }
 
 // node adds one node. as: style and link of what it stands in.
-func (w *inline) node(n ast.Node, as run, depth int) {
+func (w *inline) node(n ast.Node, as run) {
 	add := func(text string) {
 		x := as
 		x.text = text
@@ -45,7 +43,7 @@ func (w *inline) node(n ast.Node, as run, depth int) {
 	case *ast.Text:
 		raw := string(n.Segment.Value(w.source))
 		if !n.IsRaw() {
-			raw = plain(raw)
+			raw = markdown.Plain(raw)
 		}
 		switch {
 		case n.HardLineBreak():
@@ -60,27 +58,23 @@ func (w *inline) node(n ast.Node, as run, depth int) {
 		add(string(n.Value))
 	case *ast.CodeSpan:
 		as.style |= fixed
-		for c := n.FirstChild(); c != nil; c = c.NextSibling() {
-			if t, ok := c.(*ast.Text); ok {
-				add(strings.ReplaceAll(string(t.Segment.Value(w.source)), "\n", " "))
-			}
-		}
+		add(markdown.Code(n, w.source))
 	case *ast.Emphasis:
 		if n.Level == 1 {
 			as.style |= italic
 		} else {
 			as.style |= bold
 		}
-		w.children(n, as, depth+1)
+		w.children(n, as)
 	case *extensionast.Strikethrough:
 		as.style |= struck
-		w.children(n, as, depth+1)
+		w.children(n, as)
 	case *ast.Link:
-		as.link, as.cited = safeLink(plain(string(n.Destination))), ""
+		as.link, as.cited = safeLink(markdown.Plain(string(n.Destination))), ""
 		if strings.HasPrefix(as.link, "#ref-") {
 			as.cited = as.link[1:]
 		}
-		w.children(n, as, depth+1)
+		w.children(n, as)
 	case *ast.AutoLink:
 		if n.AutoLinkType == ast.AutoLinkURL {
 			as.link, as.cited = safeLink(string(n.URL(w.source))), ""
@@ -88,10 +82,10 @@ func (w *inline) node(n ast.Node, as run, depth int) {
 		add(string(n.Label(w.source)))
 	case *ast.Image:
 		from := len(w.out)
-		w.children(n, as, depth+1)
+		w.children(n, as)
 		title := plainText(w.out[from:])
 		w.out = w.out[:from]
-		if f := w.picture(plain(string(n.Destination)), title); f != nil {
+		if f := w.picture(markdown.Plain(string(n.Destination)), title); f != nil {
 			w.out = append(w.out, run{figure: f, text: ""})
 		} else {
 			add(title)
@@ -99,7 +93,7 @@ func (w *inline) node(n ast.Node, as run, depth int) {
 	case *ast.RawHTML:
 		add(string(n.Segments.Value(w.source)))
 	default:
-		w.children(n, as, depth+1)
+		w.children(n, as)
 	}
 }
 
@@ -111,34 +105,6 @@ func (r *reader) picture(path, title string) *figure {
 	}
 	r.figures += len(body)
 	return &figure{body: body, svg: strings.HasSuffix(path, ".svg"), title: title}
-}
-
-var entity = regexp.MustCompile(`^&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});`)
-
-// plain returns the text that Markdown stands for: without its backslashes, with the characters of its entities.
-func plain(markdown string) string {
-	if !strings.ContainsAny(markdown, `\&`) {
-		return markdown
-	}
-	var b strings.Builder
-	for i := 0; i < len(markdown); {
-		c := markdown[i]
-		if c == '\\' && i+1 < len(markdown) && strings.IndexByte("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~", markdown[i+1]) >= 0 {
-			b.WriteByte(markdown[i+1])
-			i += 2
-			continue
-		}
-		if c == '&' {
-			if e := entity.FindString(markdown[i:min(len(markdown), i+40)]); e != "" {
-				b.WriteString(html.UnescapeString(e))
-				i += len(e)
-				continue
-			}
-		}
-		b.WriteByte(c)
-		i++
-	}
-	return b.String()
 }
 
 // ownPage is a text of the run's data, beside the report.
