@@ -24,8 +24,8 @@ import (
 	"nightdesk/pipeline/tools/websearch"
 	"nightdesk/prompts"
 	"nightdesk/topicqueue"
-	"nightdesk/topicqueue/redisqueue"
 	"nightdesk/topicqueue/redisqueue/redistest"
+	"nightdesk/topicqueue/redisqueue/shared"
 	"nightdesk/topicqueue/scaletest"
 )
 
@@ -69,7 +69,7 @@ func newFirms(t *testing.T, edits []firmstest.Edit, extractive bool) *firms {
 func (f *firms) research(number int) map[string]nightReport {
 	f.t.Helper()
 	outside := fetch.New(fetch.Settings{Allow: []string{f.web.Allow()}, PerHost: 1})
-	engine, err := websearch.New(websearch.Settings{Name: "searxng", BaseURL: f.web.SearchURL(), Outside: outside, Pace: redisqueue.NewPace(f.services.Redis), Every: time.Nanosecond})
+	engine, err := websearch.New(websearch.Settings{Name: "searxng", BaseURL: f.web.SearchURL(), Outside: outside, Pace: shared.NewPace(f.services.Redis), Every: time.Nanosecond})
 	if err != nil {
 		f.t.Fatal(err)
 	}

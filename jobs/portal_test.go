@@ -12,7 +12,7 @@ import (
 	"nightdesk/jobs"
 	"nightdesk/pipeline/llm/llmtest"
 	"nightdesk/topicqueue"
-	"nightdesk/topicqueue/redisqueue"
+	"nightdesk/topicqueue/redisqueue/governor"
 	"nightdesk/topicqueue/redisqueue/redistest"
 )
 
@@ -34,9 +34,9 @@ func TestCaptivePortal(t *testing.T) {
 		return true
 	}}
 	b := setup(t, redistest.Server(t), nil)
-	governor := redisqueue.StartGovernor(t.Context(), b.services.Redis, 0)
-	t.Cleanup(func() { _ = governor.Close() })
-	b.services.Model = governedModel(t, llmtest.NewServer(t, stub), governor)
+	turns := governor.Start(t.Context(), b.services.Redis, 0)
+	t.Cleanup(func() { _ = turns.Close() })
+	b.services.Model = governedModel(t, llmtest.NewServer(t, stub), turns)
 	const runs = 6
 	ids := make([]string, runs)
 	for i := range ids {
@@ -44,7 +44,7 @@ func TestCaptivePortal(t *testing.T) {
 	}
 	w := b.start(jobs.Settings{})
 	until(t, "the outage is found and its reason told", func() bool {
-		stats, err := redisqueue.GovernorStats(t.Context(), b.services.Redis)
+		stats, err := governor.Stats(t.Context(), b.services.Redis)
 		return err == nil && len(stats) == 1 && !stats[0].Down.IsZero() &&
 			strings.Contains(stats[0].Why, `answered with an HTML page "Hotel Wi-Fi", not with a chat completion`)
 	})

@@ -26,6 +26,7 @@ import (
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
 	"nightdesk/topicqueue/redisqueue/redistest"
+	"nightdesk/topicqueue/redisqueue/shared"
 	"nightdesk/topicqueue/scaletest"
 )
 
@@ -54,7 +55,7 @@ func newNights(t *testing.T, subjects int, extractive bool) *nights {
 	n.bench = setup(t, redistest.Server(t), model)
 	n.shares()
 	outside := fetch.New(fetch.Settings{Allow: []string{n.corpus.Allow()}, PerHost: 1})
-	engine, err := websearch.New(websearch.Settings{Name: "searxng", BaseURL: n.corpus.SearchURL(), Outside: outside, Pace: redisqueue.NewPace(n.services.Redis), Every: time.Nanosecond})
+	engine, err := websearch.New(websearch.Settings{Name: "searxng", BaseURL: n.corpus.SearchURL(), Outside: outside, Pace: shared.NewPace(n.services.Redis), Every: time.Nanosecond})
 	if err != nil {
 		t.Fatal(err)
 	}

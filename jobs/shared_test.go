@@ -18,8 +18,8 @@ import (
 	"nightdesk/prompts"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
-	"nightdesk/topicqueue/redisqueue"
 	"nightdesk/topicqueue/redisqueue/redistest"
+	"nightdesk/topicqueue/redisqueue/shared"
 )
 
 // researcher is a model whose decisions and notes are the test's, from the first iteration on: it plans no queries. The rest is
@@ -102,9 +102,9 @@ func (c *counted) Call(_ context.Context, call tools.Call) (tools.Result, error)
 
 // shares gives the bench's workers what they share.
 func (b *bench) shares() {
-	shared := redisqueue.NewShared(b.services.Redis, redisqueue.SharedLease)
-	b.t.Cleanup(func() { shared.Close() })
-	b.services.Shared = shared
+	calls := shared.NewCalls(b.services.Redis, shared.Lease)
+	b.t.Cleanup(func() { calls.Close() })
+	b.services.Shared = calls
 }
 
 // Blocks of two runs on two workers ask much the same: each question is asked once in the batch, the runs know what that

@@ -10,7 +10,7 @@ import (
 	"nightdesk/jobs"
 	"nightdesk/pipeline/llm/llmtest"
 	"nightdesk/topicqueue"
-	"nightdesk/topicqueue/redisqueue"
+	"nightdesk/topicqueue/redisqueue/governor"
 	"nightdesk/topicqueue/redisqueue/redistest"
 )
 
@@ -89,9 +89,9 @@ func TestModelAwayForGood(t *testing.T) {
 	for i := range cases {
 		c := &cases[i]
 		c.bench = setup(t, redistest.Server(t), nil)
-		governor := redisqueue.StartGovernor(t.Context(), c.bench.services.Redis, 0)
-		t.Cleanup(func() { _ = governor.Close() })
-		c.bench.services.Model = governedModel(t, llmtest.NewServer(t, &llmtest.Stub{Intercept: c.serve}), governor)
+		turns := governor.Start(t.Context(), c.bench.services.Redis, 0)
+		t.Cleanup(func() { _ = turns.Close() })
+		c.bench.services.Model = governedModel(t, llmtest.NewServer(t, &llmtest.Stub{Intercept: c.serve}), turns)
 		o := options(2, 2, 1) // one block after the other
 		o.Duration, o.WritingTime = 20*time.Second, 5*time.Second
 		c.run = c.bench.enqueue(topic, o, "")

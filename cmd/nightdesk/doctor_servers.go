@@ -8,6 +8,8 @@ import (
 
 	"nightdesk/pipeline/tools/papers"
 	"nightdesk/topicqueue/redisqueue"
+	"nightdesk/topicqueue/redisqueue/governor"
+	"nightdesk/topicqueue/redisqueue/shared"
 )
 
 // checkServers tells what all workers know together of the servers that they ask: how much model servers take, and
@@ -18,7 +20,7 @@ func (a *app) checkServers(ctx context.Context) []checkup {
 		return nil
 	}
 	defer d.Close()
-	stats, err := redisqueue.GovernorStats(ctx, d.redis)
+	stats, err := governor.Stats(ctx, d.redis)
 	if err != nil {
 		return []checkup{failure("model server", err)}
 	}
@@ -34,7 +36,7 @@ func (a *app) checkServers(ctx context.Context) []checkup {
 	if !a.cfg.Researching.EnablePaperSearch {
 		return out
 	}
-	pace := redisqueue.NewPace(d.redis)
+	pace := shared.NewPace(d.redis)
 	for _, name := range a.cfg.PaperSearch.Names() {
 		left, err := pace.Left(ctx, papers.PaceKey(name))
 		if err != nil {
@@ -68,7 +70,7 @@ func (a *app) longAnswers(figures []redisqueue.ModelStats) (out []checkup) {
 const longTurn = 30 * time.Second
 
 // modelServer is one line on a model server.
-func modelServer(s redisqueue.GovernorStat) checkup {
+func modelServer(s governor.Stat) checkup {
 	c := checkup{Name: "model server", Result: "ok"}
 	takes := "no concurrency limit seen yet"
 	if s.Limit > 0 {

@@ -11,7 +11,9 @@ import (
 	"nightdesk/pipeline/tools/papers"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
+	"nightdesk/topicqueue/redisqueue/governor"
 	"nightdesk/topicqueue/redisqueue/redistest"
+	"nightdesk/topicqueue/redisqueue/shared"
 )
 
 // Doctor has a line on each model server that was asked, and on each index that is left alone.
@@ -25,7 +27,7 @@ func TestDoctorTellsOfServers(t *testing.T) {
 		t.Fatalf("before anybody was asked: %+v", got)
 	}
 	ask(t, rdb)
-	if err := redisqueue.NewPace(rdb).Wait(t.Context(), papers.PaceKey(papers.ArXiv), time.Hour); err != nil {
+	if err := shared.NewPace(rdb).Wait(t.Context(), papers.PaceKey(papers.ArXiv), time.Hour); err != nil {
 		t.Fatal(err)
 	}
 	got := app.checkServers(t.Context())
@@ -44,7 +46,7 @@ func TestDoctorTellsOfServers(t *testing.T) {
 
 // ask makes two calls, one of which is refused while the other is in flight.
 func ask(t *testing.T, rdb *redis.Client) {
-	g := redisqueue.StartGovernor(t.Context(), rdb, 0)
+	g := governor.Start(t.Context(), rdb, 0)
 	t.Cleanup(func() { _ = g.Close() })
 	var permit topicqueue.Permit
 	for _, id := range []string{"first", "second"} {
@@ -69,7 +71,7 @@ func TestDoctorTellsOfLongAnswers(t *testing.T) {
 
 func TestModelServer(t *testing.T) {
 	t.Parallel()
-	away := modelServer(redisqueue.GovernorStat{Server: "short", Host: "h\xff", Down: time.Unix(0, 0), Why: "it \xff"})
+	away := modelServer(governor.Stat{Server: "short", Host: "h\xff", Down: time.Unix(0, 0), Why: "it \xff"})
 	if away.Result != "note" || away.Hint == "" || !strings.HasPrefix(away.Text, "h? (short): no concurrency limit seen yet;") || !strings.Contains(away.Text, "; away since ") {
 		t.Errorf("%+v", away)
 	}

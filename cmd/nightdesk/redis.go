@@ -17,6 +17,7 @@ import (
 	"nightdesk/config"
 	"nightdesk/jobs"
 	"nightdesk/topicqueue/redisqueue"
+	"nightdesk/topicqueue/redisqueue/shared"
 )
 
 // desk is the adapters of one process.
@@ -24,7 +25,7 @@ type desk struct {
 	redis      redis.UniversalClient // the one client of asynq and of our queue
 	inMemory   bool                  // the Redis is part of this process
 	queue      *redisqueue.Queue
-	clock      *redisqueue.Clock
+	clock      *shared.Clock
 	dispatcher *jobs.Dispatcher
 	closers    []func() error
 }
@@ -77,7 +78,7 @@ func (a *app) openDesk(ctx context.Context, start bool) (*desk, error) {
 
 // connect makes the adapters of the desk's Redis.
 func (d *desk) connect(ctx context.Context) {
-	d.clock = redisqueue.StartClock(ctx, d.redis)
+	d.clock = shared.StartClock(ctx, d.redis)
 	d.closers = append(d.closers, d.clock.Close)
 	client := asynq.NewClientFromRedisClient(d.redis)
 	d.queue, d.dispatcher = redisqueue.New(d.redis, redisqueue.DefaultTiming),

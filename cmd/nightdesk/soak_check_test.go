@@ -291,7 +291,7 @@ func keyFamilies(t *testing.T) (lasting, expiring *regexp.Regexp) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stay, pass := []string{`asynq[:{].*`, `nightdesk:governors`}, []string{`nightdesk:\{gov:[0-9a-f]+\}:.+`, `nightdesk:\{shared:[0-9a-f]+\}`} // see redisqueue.Governor and Shared
+	stay, pass := []string{`asynq[:{].*`, `nightdesk:governors`}, []string{`nightdesk:\{gov:[0-9a-f]+\}:.+`, `nightdesk:\{shared:[0-9a-f]+\}`} // see packages governor and shared
 	for _, m := range documentedKey.FindAllStringSubmatch(string(doc), -1) {
 		name := strings.NewReplacer(`RUN`, `research_[^}]+`, `BLOCK`, `block_\d+`, `LANE`, `\w*`, `BATCH`, `[^}]+`).Replace(regexp.QuoteMeta(m[1]))
 		if strings.HasPrefix(m[2], "for ever") || strings.HasSuffix(m[2], "a week after its death") { // workers are killed here

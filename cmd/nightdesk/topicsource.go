@@ -14,7 +14,7 @@ import (
 
 	"nightdesk/pipeline/tools/fetch"
 	"nightdesk/storage"
-	"nightdesk/topicqueue/redisqueue"
+	"nightdesk/topicqueue/redisqueue/shared"
 )
 
 // maxList is the size of a list of topics of a schedule, in bytes.
@@ -87,7 +87,7 @@ func (a *app) openSource(ctx context.Context, d *desk, source string) (io.ReadCl
 			return nil, err
 		}
 	} else {
-		client, err := a.outside(redisqueue.NewPace(d.redis))
+		client, err := a.outside(shared.NewPace(d.redis))
 		if err != nil {
 			return nil, err
 		}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"nightdesk/topicqueue/redisqueue"
+	"nightdesk/topicqueue/redisqueue/governor"
 )
 
 // modelServers tells a watcher why nothing moves: a model server is down, and all calls wait for it.
@@ -28,7 +28,7 @@ func because(why string) string {
 func (m *modelServers) look(ctx context.Context, n noter) {
 	ctx, cancel := context.WithTimeout(ctx, lookTime)
 	defer cancel()
-	stats, err := redisqueue.GovernorStats(ctx, m.redis)
+	stats, err := governor.Stats(ctx, m.redis)
 	if err != nil {
 		return
 	}

@@ -18,7 +18,8 @@ import (
 	"nightdesk/pipeline/tools/websearch"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
-	"nightdesk/topicqueue/redisqueue"
+	"nightdesk/topicqueue/redisqueue/governor"
+	"nightdesk/topicqueue/redisqueue/shared"
 )
 
 // openStore opens the artefact store for reading.
@@ -155,9 +156,9 @@ func (a *app) services(ctx context.Context, d *desk) (jobs.Services, error) {
 	if s.Prices, err = llm.ParsePrices(a.cfg.LLM.Prices); err != nil {
 		return s, usageError{fmt.Errorf("llm.prices: %w", err)}
 	}
-	governor := redisqueue.StartGovernor(ctx, d.redis, 0)
-	d.closers = append(d.closers, governor.Close)
-	model, err := a.model(governor)
+	turns := governor.Start(ctx, d.redis, 0)
+	d.closers = append(d.closers, turns.Close)
+	model, err := a.model(turns)
 	if err != nil {
 		return s, err
 	}
@@ -170,7 +171,7 @@ func (a *app) services(ctx context.Context, d *desk) (jobs.Services, error) {
 	} else {
 		a.say("no LLM_MODEL: working extractively, reports are made of verbatim quotes")
 	}
-	embedder, err := a.embedder(governor)
+	embedder, err := a.embedder(turns)
 	if err != nil {
 		return s, err
 	}
@@ -179,7 +180,7 @@ func (a *app) services(ctx context.Context, d *desk) (jobs.Services, error) {
 		open: map[string]*knowledge.Base{},
 	}
 	d.closers = append(d.closers, library.Close)
-	pace := redisqueue.NewPace(d.redis)
+	pace := shared.NewPace(d.redis)
 	outside, err := a.outside(pace)
 	if err != nil {
 		return s, err
@@ -201,9 +202,9 @@ func (a *app) services(ctx context.Context, d *desk) (jobs.Services, error) {
 		box.common = append(box.common, code)
 	}
 	s.Toolbox = box.of
-	shared := redisqueue.NewShared(d.redis, redisqueue.SharedLease)
-	d.closers = append(d.closers, shared.Close) // before what its calls use
-	s.Shared = shared
+	calls := shared.NewCalls(d.redis, shared.Lease)
+	d.closers = append(d.closers, calls.Close) // before what its calls use
+	s.Shared = calls
 	return s, nil
 }
 

@@ -12,7 +12,7 @@ import (
 
 	"nightdesk/pipeline/llm"
 	"nightdesk/pipeline/llm/llmtest"
-	"nightdesk/topicqueue/redisqueue"
+	"nightdesk/topicqueue/redisqueue/governor"
 	"nightdesk/topicqueue/redisqueue/redistest"
 )
 
@@ -43,7 +43,7 @@ func TestWorkersShareAServer(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	var wg sync.WaitGroup
 	for worker := range 4 {
-		g := redisqueue.StartGovernor(t.Context(), rdb, 0)
+		g := governor.Start(t.Context(), rdb, 0)
 		t.Cleanup(func() { g.Close() })
 		base := &http.Transport{}
 		t.Cleanup(base.CloseIdleConnections)
@@ -76,7 +76,7 @@ func TestWorkersShareAServer(t *testing.T) {
 	wait(100)
 	down.Store(true)
 	for {
-		stats, err := redisqueue.GovernorStats(t.Context(), rdb)
+		stats, err := governor.Stats(t.Context(), rdb)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -15,8 +15,8 @@ import (
 
 	"nightdesk/pipeline/tools"
 	"nightdesk/topicqueue"
-	"nightdesk/topicqueue/redisqueue"
 	"nightdesk/topicqueue/redisqueue/redistest"
+	"nightdesk/topicqueue/redisqueue/shared"
 )
 
 // named is a tool of this name that does what the test says.
@@ -51,12 +51,12 @@ func (o *office) worker(tool tools.Tool) (r *tools.Runner, rdb *redis.Client, lo
 	rdb = redis.NewClient(&redis.Options{Network: o.rdb.Options().Network, Addr: o.rdb.Options().Addr, MaxRetries: -1})
 	looks := lookHook(make(chan struct{}, 1000))
 	rdb.AddHook(looks)
-	shared := redisqueue.NewShared(rdb, o.lease)
+	calls := shared.NewCalls(rdb, o.lease)
 	o.t.Cleanup(func() {
-		shared.Close()
+		calls.Close()
 		rdb.Close()
 	})
-	return &tools.Runner{Tools: tools.Set{tool}, Pages: o.pages, Timeout: 20 * time.Second, Shared: shared,
+	return &tools.Runner{Tools: tools.Set{tool}, Pages: o.pages, Timeout: 20 * time.Second, Shared: calls,
 		Scope: tools.Scope{Public: "batch", Private: "run"}, Lifetime: time.Hour}, rdb, looks
 }
 
@@ -83,7 +83,7 @@ func (h lookHook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Proc
 func offices(t *testing.T, test func(t *testing.T, o *office)) {
 	t.Helper()
 	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
-		test(t, &office{t: t, rdb: rdb, pages: &bundle{}, lease: redisqueue.SharedLease})
+		test(t, &office{t: t, rdb: rdb, pages: &bundle{}, lease: shared.Lease})
 	})
 }
 
@@ -233,7 +233,7 @@ func TestShareForgetsFailures(t *testing.T) {
 func TestSharePages(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
-		o := &office{t: t, rdb: rdb, pages: &bundle{}, lease: redisqueue.SharedLease}
+		o := &office{t: t, rdb: rdb, pages: &bundle{}, lease: shared.Lease}
 		var fetched atomic.Int32
 		tool, site := opener(t, func(w http.ResponseWriter, r *http.Request) {
 			switch {

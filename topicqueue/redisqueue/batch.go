@@ -11,11 +11,12 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"nightdesk/topicqueue"
+	"nightdesk/topicqueue/redisqueue/lua"
 )
 
-const batchesKey = prefix + "batches" // sorted set: batch name by creation (ms)
+const batchesKey = lua.Prefix + "batches" // sorted set: batch name by creation (ms)
 
-func batchKey(name, part string) string { return prefix + "batch:{" + name + "}:" + part }
+func batchKey(name, part string) string { return lua.Prefix + "batch:{" + name + "}:" + part }
 
 // OpenBatch makes a batch known, to which runs are added until SealBatch, and returns the time of its creation, which
 // is the same for every call: it is part of the run ids.

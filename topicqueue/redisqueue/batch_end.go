@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/redis/go-redis/v9"
+	"nightdesk/topicqueue/redisqueue/lua"
 )
 
 // digestsKey is a sorted set: batch by the time of the next look (ms), of those that may want a digest.
-const digestsKey = prefix + "{index}:digests"
+const digestsKey = lua.Prefix + "{index}:digests"
 
 const (
 	batchLooks  = 20               // batches of one DueBatches
@@ -18,13 +18,13 @@ const (
 )
 
 var (
-	batchAddScript      = redis.NewScript(readLua("batch_add"))
-	batchLookScript     = redis.NewScript(readLua("batch_look"))
-	batchAdvanceScript  = redis.NewScript(readLua("batch_advance"))
-	batchDigestedScript = redis.NewScript(readLua("batch_digested"))
-	batchNoteScript     = redis.NewScript(readLua("batch_note"))
-	batchDueScript      = redis.NewScript(readLua("batch_due"))
-	batchForgetScript   = redis.NewScript(readLua("batch_forget"))
+	batchAddScript      = lua.Script("batch_add")
+	batchLookScript     = lua.Script("batch_look")
+	batchAdvanceScript  = lua.Script("batch_advance")
+	batchDigestedScript = lua.Script("batch_digested")
+	batchNoteScript     = lua.Script("batch_note")
+	batchDueScript      = lua.Script("batch_due")
+	batchForgetScript   = lua.Script("batch_forget")
 )
 
 // Ending is how far a batch is from its end.
@@ -80,12 +80,12 @@ func (q *Queue) lookAtBatch(ctx context.Context, name string, sample int) (Endin
 	if err != nil {
 		return Ending{}, nil, fmt.Errorf("look at batch %q in Redis: %w", name, err)
 	}
-	end := Ending{Sealed: number(values, 0) == 1, Open: number(values, 1), Generation: number(values, 2),
-		Digested: number(values, 3)}
+	end := Ending{Sealed: lua.Number(values, 0) == 1, Open: lua.Number(values, 1), Generation: lua.Number(values, 2),
+		Digested: lua.Number(values, 3)}
 	list, _ := values[4].([]any)
 	open := make([]string, len(list))
 	for i := range list {
-		open[i] = text(list, i)
+		open[i] = lua.Text(list, i)
 	}
 	return end, open, nil
 }
@@ -104,7 +104,7 @@ func (q *Queue) DueBatches(ctx context.Context) ([]DueBatch, error) {
 	}
 	var due []DueBatch
 	for i := 0; i+1 < len(values); i += 2 {
-		due = append(due, DueBatch{text(values, i), text(values, i+1)})
+		due = append(due, DueBatch{lua.Text(values, i), lua.Text(values, i+1)})
 	}
 	return due, nil
 }

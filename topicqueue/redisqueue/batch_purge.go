@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/redis/go-redis/v9"
+	"nightdesk/topicqueue/redisqueue/lua"
 )
 
-var batchPurgeScript = redis.NewScript(readLua("batch_purge"))
+var batchPurgeScript = lua.Script("batch_purge")
 
 // purgeChunk is how many runs one script takes.
 const purgeChunk = 500

@@ -11,6 +11,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"nightdesk/topicqueue"
+	"nightdesk/topicqueue/redisqueue/lua"
 )
 
 // What Reserve answers to a call that it has no money for.
@@ -38,7 +39,7 @@ func (q *Queue) Reserve(ctx context.Context, l Lease, place string, r Reservatio
 	if err != nil {
 		return 0, err
 	}
-	switch answer = amount(text(reply.values, 0)); answer {
+	switch answer = amount(lua.Text(reply.values, 0)); answer {
 	case -1:
 		return 0, ErrBudget
 	case -2:
@@ -58,13 +59,13 @@ func (q *Queue) Purse(ctx context.Context, runID string, share int64, cut string
 	if err != nil {
 		return topicqueue.Purse{}, err
 	}
-	p := topicqueue.Purse{Limit: amount(text(r.values, 0)), Spent: amount(text(r.values, 1)),
-		Evidence: number(r.values, 2)}
+	p := topicqueue.Purse{Limit: amount(lua.Text(r.values, 0)), Spent: amount(lua.Text(r.values, 1)),
+		Evidence: lua.Number(r.values, 2)}
 	list, _ := r.values[3].([]any)
 	for i := 0; i+3 < len(list); i += 4 {
 		p.Blocks = append(p.Blocks, topicqueue.BlockPurse{
-			Begun: number(list, i) > 0, Ended: number(list, i) == 2, Iterations: number(list, i+1),
-			Spent: amount(text(list, i+2)), UnderWay: number(list, i+3) > 0,
+			Begun: lua.Number(list, i) > 0, Ended: lua.Number(list, i) == 2, Iterations: lua.Number(list, i+1),
+			Spent: amount(lua.Text(list, i+2)), UnderWay: lua.Number(list, i+3) > 0,
 		})
 	}
 	return p, nil
@@ -100,7 +101,7 @@ func batchPool(batch string) string { return batchKey(batch, "budget") }
 // Night is the date on which the night of a time has begun: it lasts from noon to noon, in the time zone of the time.
 func Night(at time.Time) string { return at.Add(-12 * time.Hour).Format(time.DateOnly) }
 
-func nightPool(at time.Time) string { return prefix + "{index}:night:" + Night(at) }
+func nightPool(at time.Time) string { return lua.Prefix + "{index}:night:" + Night(at) }
 
 // nightKept is how long the accounts of a night are kept.
 const nightKept = 8 * 24 * time.Hour
@@ -256,11 +257,11 @@ func (q *Queue) pool(ctx context.Context, key, name string) (p Pool, err error) 
 		return p, fmt.Errorf("read %s from Redis: %w", name, err)
 	}
 	for i := 0; i < len(values); i += 5 {
-		p.Spent += amount(text(values, i))
-		p.Granted += amount(text(values, i+1))
-		p.Waiting += number(values, i+2)
-		p.Active += number(values, i+3)
-		p.HasEnded += number(values, i+4)
+		p.Spent += amount(lua.Text(values, i))
+		p.Granted += amount(lua.Text(values, i+1))
+		p.Waiting += lua.Number(values, i+2)
+		p.Active += lua.Number(values, i+3)
+		p.HasEnded += lua.Number(values, i+4)
 	}
 	return p, nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"nightdesk/topicqueue"
+	"nightdesk/topicqueue/redisqueue/lua"
 )
 
 // Cancel ends a run. Whoever works on it is refused from now on, and told at once (see Changes). report: what was found
@@ -35,7 +36,7 @@ func (q *Queue) Pause(ctx context.Context, runID string) error {
 		return err
 	}
 	if !r.state().Final() { // others are begun in its place; should it go on by now, a sweep corrects that
-		err = q.note(ctx, runID, note{lane: text(r.values, 0), state: r.state(), check: ms(q.watchTime()),
+		err = q.note(ctx, runID, note{lane: lua.Text(r.values, 0), state: r.state(), check: ms(q.watchTime()),
 			soonest: true, paused: true})
 	}
 	if err != nil {
@@ -102,7 +103,7 @@ func (q *Queue) Retry(ctx context.Context, runID, what string, maxIterations int
 	return r.intents(runID), q.moved(ctx, runID, r)
 }
 
-const changesChannel = prefix + "{index}:changes"
+const changesChannel = lua.Prefix + "{index}:changes"
 
 // tell makes a change known to the workers at once. One that misses it sees the change when it renews its lease.
 func (q *Queue) tell(ctx context.Context, runID string) error {

@@ -1,6 +1,7 @@
 // Package redisqueue keeps runs and their Dynamic Topic Queues in Redis. Every change of a run is one Lua script on the
 // keys of that run, which share the hash tag {run id}; nothing else in nightdesk knows Redis keys. Start reading with
-// Queue, Begin and Sweep.
+// Queue, Begin and Sweep. What workers share outside the runs has packages of its own: governor for the calls to model
+// servers, shared for answers, rates and the clock; lua holds the scripts of all of them.
 //
 // # States
 //

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/alicebob/miniredis/v2"
 	"github.com/redis/go-redis/v9"
 
 	"nightdesk/topicqueue"
@@ -61,4 +62,29 @@ func testDueFirst(t *testing.T, shift time.Duration) {
 			t.Errorf("planned in the order %v, want %v", got, want)
 		}
 	})
+}
+
+// TestDeadlineByRedisClock: a run is looked at when its deadline has come by Redis's clock, whatever the clock of the
+// machine that has enqueued it.
+func TestDeadlineByRedisClock(t *testing.T) {
+	t.Parallel()
+	for name, apart := range map[string]time.Duration{"Redis is ahead": 2 * time.Hour, "Redis is behind": -2 * time.Hour} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := miniredis.RunT(t)
+			server.SetTime(time.Now().Add(apart))
+			rdb := redis.NewClient(&redis.Options{Addr: server.Addr()})
+			defer rdb.Close()
+			ctx, q := t.Context(), redisqueue.New(rdb, redisqueue.DefaultTiming)
+			run := newRun("by Redis's clock", 1)
+			run.Options.Deadline = time.Now().Add(apart / 2)
+			if _, err := q.Create(ctx, run); err != nil {
+				t.Fatal(err)
+			}
+			due, _, err := q.Due(ctx)
+			if err != nil || len(due) == 1 != (apart > 0) {
+				t.Errorf("due: %q, %v", due, err)
+			}
+		})
+	}
 }

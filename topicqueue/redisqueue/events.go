@@ -13,6 +13,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"nightdesk/topicqueue"
+	"nightdesk/topicqueue/redisqueue/lua"
 )
 
 // wireEvent is an event on its way into a script, which stores the JSON texts as they are.
@@ -91,7 +92,7 @@ func (q *Queue) Events(ctx context.Context, runID string, seq int64, wait time.D
 	if text[0] == nil {
 		return nil, fmt.Errorf("read events of run %s: %w", runID, ErrNotFound)
 	}
-	last := int64(number(text, 1))
+	last := int64(lua.Number(text, 1))
 	switch {
 	case last < seq:
 		return nil, &topicqueue.Gap{RunID: runID, From: seq + 1, To: last}
@@ -163,7 +164,7 @@ func decodeEvent(runID string, m redis.XMessage) (topicqueue.Event, error) {
 		return topicqueue.Event{}, fmt.Errorf("event %s of run %s: %w", m.ID, runID, err)
 	}
 	e := topicqueue.Event{
-		Seq: seq, Time: millis(field("time")), RunID: runID, BlockID: field("block"), Attempt: count("attempt"),
+		Seq: seq, Time: lua.Time(field("time")), RunID: runID, BlockID: field("block"), Attempt: count("attempt"),
 		Placement: topicqueue.Placement{Wave: count("wave"), Lane: count("lane"), Step: count("step"), Call: count("call")},
 		Status:    field("status"), Content: json.RawMessage(field("content")),
 	}

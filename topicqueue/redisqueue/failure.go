@@ -8,6 +8,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"nightdesk/topicqueue"
+	"nightdesk/topicqueue/redisqueue/lua"
 )
 
 // Failure returns why a generation of a unit was the last one: of a block that has failed, of UnitPublish that its run
@@ -21,16 +22,17 @@ func (q *Queue) Failure(ctx context.Context, runID, unit string,
 		work = p.HMGet(ctx, key(runID, "work"), unit+":failed", unit+":gen")
 		return nil
 	})
-	state := topicqueue.RunState(text(run.Val(), 0))
+	state := topicqueue.RunState(lua.Text(run.Val(), 0))
 	switch is := strconv.Itoa(generation); {
 	case err != nil:
 		return "", false, fmt.Errorf("look for a failure of run %s in Redis: %w", runID, err)
 	case state == "":
 		return "", false, fmt.Errorf("look for a failure of run %s: %w", runID, ErrNotFound)
-	case unit == UnitPublish && state == topicqueue.RunFailed && text(run.Val(), 2) != "" && text(work.Val(), 1) == is:
-		return text(run.Val(), 1), true, nil
-	case topicqueue.BlockStatus(text(blocks.Val(), 0)) == topicqueue.BlockFailed && text(work.Val(), 0) == is:
-		return text(blocks.Val(), 1), true, nil
+	case unit == UnitPublish && state == topicqueue.RunFailed && lua.Text(run.Val(), 2) != "" &&
+		lua.Text(work.Val(), 1) == is:
+		return lua.Text(run.Val(), 1), true, nil
+	case topicqueue.BlockStatus(lua.Text(blocks.Val(), 0)) == topicqueue.BlockFailed && lua.Text(work.Val(), 0) == is:
+		return lua.Text(blocks.Val(), 1), true, nil
 	}
 	return "", false, nil
 }

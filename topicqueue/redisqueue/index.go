@@ -11,24 +11,29 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"nightdesk/topicqueue"
+	"nightdesk/topicqueue/redisqueue/lua"
 )
 
 // The run index. Its keys share a hash tag of their own: no script can touch them together with a run's keys, so each
 // is written after the run, and what a crash leaves out is found by the sweep, to which every run is announced before
 // it changes.
 const (
-	indexKey = prefix + "{index}:runs" // sorted set: run by the time of its next check (ms)
+	indexKey = lua.Prefix + "{index}:runs" // sorted set: run by the time of its next check (ms)
 	// the same for runs that have ended: however many are to be published, no run in work waits for its check
-	endedKey = prefix + "{index}:ended"
-	clockKey = prefix + "{index}:clock"  // hash: last sweep, end of the quiet time after a gap
-	statsKey = prefix + "{index}:stats"  // hash: counts for metrics, see Stats
-	stateKey = prefix + "{index}:states" // hash: run -> state, of all runs that are not yet published
+	endedKey = lua.Prefix + "{index}:ended"
+	clockKey = lua.Prefix + "{index}:clock"  // hash: last sweep, end of the quiet time after a gap
+	statsKey = lua.Prefix + "{index}:stats"  // hash: counts for metrics, see Stats
+	stateKey = lua.Prefix + "{index}:states" // hash: run -> state, of all runs that are not yet published
 )
 
-func waitingKey(lane string) string { return prefix + "{index}:waiting:" + lane } // sorted set: run by age (ms)
-func fedKey(lane string) string     { return prefix + "{index}:fed:" + lane }     // sorted set: of those, with a task
+// sorted set: run by age (ms)
+func waitingKey(lane string) string { return lua.Prefix + "{index}:waiting:" + lane }
+
+// sorted set: of those that wait, the ones with a task
+func fedKey(lane string) string { return lua.Prefix + "{index}:fed:" + lane }
+
 // set: runs that take slots, see begun
-func begunKey(lane string) string { return prefix + "{index}:begun:" + lane }
+func begunKey(lane string) string { return lua.Prefix + "{index}:begun:" + lane }
 
 // Lanes that all workers serve, in the order in which they do; others are private to one process.
 var lanes = []string{"high", "", "low"}
@@ -95,7 +100,7 @@ func (q *Queue) watch(ctx context.Context, runID string) error {
 // moved tells the index that a run that is no longer waiting came into a state, and that it is to be looked at: the
 // last look may have been at a state in which it had nothing to do.
 func (q *Queue) moved(ctx context.Context, runID string, r reply) error {
-	return q.note(ctx, runID, note{lane: text(r.values, 0), state: r.state(), check: ms(q.watchTime()), soonest: true})
+	return q.note(ctx, runID, note{lane: lua.Text(r.values, 0), state: r.state(), check: ms(q.watchTime()), soonest: true})
 }
 
 // Due returns runs whose next check has come, and whether lapsed leases may be taken over now.
@@ -107,9 +112,9 @@ func (q *Queue) Due(ctx context.Context) (runs []string, takeover bool, err erro
 	}
 	ids, _ := values[1].([]any)
 	for i := range ids {
-		runs = append(runs, text(ids, i))
+		runs = append(runs, lua.Text(ids, i))
 	}
-	return runs, text(values, 0) == "1", nil
+	return runs, lua.Text(values, 0) == "1", nil
 }
 
 // Feed chooses which waiting runs of a lane are planned next, the oldest first, until tasks of them are in the job
@@ -153,8 +158,8 @@ func (q *Queue) Sweep(ctx context.Context, runID string, takeover bool) (Swept, 
 		return Swept{}, err
 	}
 	out := Swept{Intents: r.intents(runID)}
-	n := note{lane: text(r.values, 0), state: r.state(), check: strconv.Itoa(number(r.values, 3)),
-		paused: number(r.values, 7) == 1}
+	n := note{lane: lua.Text(r.values, 0), state: r.state(), check: strconv.Itoa(lua.Number(r.values, 3)),
+		paused: lua.Number(r.values, 7) == 1}
 	if n.check == "-1" {
 		n.check = "inf"
 	}
@@ -164,14 +169,14 @@ func (q *Queue) Sweep(ctx context.Context, runID string, takeover bool) (Swept, 
 			return Swept{}, err
 		}
 	}
-	if l.Generation = number(r.values, 4); l.Generation > 0 {
+	if l.Generation = lua.Number(r.values, 4); l.Generation > 0 {
 		out.Forced, out.Intents = &l, nil
 	}
 	if err := q.note(ctx, runID, n); err != nil {
 		return out, err
 	}
-	return out, q.count(ctx, map[string]float64{"deadline_missed": float64(number(r.values, 5)),
-		"lapses": float64(number(r.values, 6))})
+	return out, q.count(ctx, map[string]float64{"deadline_missed": float64(lua.Number(r.values, 5)),
+		"lapses": float64(lua.Number(r.values, 6))})
 }
 
 // count adds to the counters of Stats.
@@ -224,7 +229,7 @@ func (q *Queue) sweepWaiting(ctx context.Context, runID string, intents []Intent
 	if err != nil {
 		return nil, n, fmt.Errorf("read run %s from Redis: %w", runID, err)
 	}
-	n.wait = turn(amount(text(times, 0)), amount(text(times, 1)))
+	n.wait = turn(amount(lua.Text(times, 0)), amount(lua.Text(times, 1)))
 	return nil, n, nil
 }
 

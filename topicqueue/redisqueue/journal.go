@@ -9,6 +9,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"nightdesk/topicqueue"
+	"nightdesk/topicqueue/redisqueue/lua"
 )
 
 // Journaled returns what was answered at a place of the run, and false when nothing was. The entries of a block are
@@ -57,7 +58,7 @@ func (q *Queue) Answered(ctx context.Context, l Lease, epoch int, place string, 
 	return stands, q.count(ctx, counters)
 }
 
-var longestScript = redis.NewScript(readLua("longest"))
+var longestScript = lua.Script("longest")
 
 func (q *Queue) journal(ctx context.Context, l Lease, epoch int, place string, value, usage []byte,
 	cost int64) ([]byte, error) {
@@ -65,7 +66,7 @@ func (q *Queue) journal(ctx context.Context, l Lease, epoch int, place string, v
 	if err != nil {
 		return nil, err
 	}
-	return []byte(text(r.values, 0)), nil
+	return []byte(lua.Text(r.values, 0)), nil
 }
 
 // Usage returns the recorded model calls of a run, oldest first.

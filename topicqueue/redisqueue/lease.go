@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"nightdesk/topicqueue"
+	"nightdesk/topicqueue/redisqueue/lua"
 )
 
 // Lease is the right of one attempt to work a unit of a run. It is a value: its holder passes it to every write.
@@ -47,7 +48,7 @@ func (q *Queue) Begin(ctx context.Context, runID, unit string, generation int) (
 	if err != nil {
 		return Begun{}, err
 	}
-	b := Begun{Lease: l, Lapses: number(r.values, 0), Epoch: number(r.values, 1), Seal: left(r.values, 2),
+	b := Begun{Lease: l, Lapses: lua.Number(r.values, 0), Epoch: lua.Number(r.values, 1), Seal: left(r.values, 2),
 		Final: left(r.values, 3)}
 	if b.Run, err = q.Run(ctx, runID); err != nil {
 		return b, err
@@ -64,18 +65,18 @@ func (q *Queue) Begin(ctx context.Context, runID, unit string, generation int) (
 	if topicqueue.BlockNumber(unit) == 0 {
 		return b, nil
 	}
-	b.Spent = time.Duration(number(r.values, 5)) * time.Millisecond
-	if memory := text(r.values, 6); memory != "" {
+	b.Spent = time.Duration(lua.Number(r.values, 5)) * time.Millisecond
+	if memory := lua.Text(r.values, 6); memory != "" {
 		if err := json.Unmarshal([]byte(memory), &b.Memory); err != nil {
 			return b, fmt.Errorf("decode the memory of %s of run %s: %w", unit, runID, err)
 		}
 	}
-	if admissions := text(r.values, 7); admissions != "" {
+	if admissions := lua.Text(r.values, 7); admissions != "" {
 		if err := json.Unmarshal([]byte(admissions), &b.Admissions); err != nil {
 			return b, fmt.Errorf("decode the admissions of %s of run %s: %w", unit, runID, err)
 		}
 	}
-	if b.View, err = q.view(ctx, runID, unit, text(r.values, 4)); err != nil {
+	if b.View, err = q.view(ctx, runID, unit, lua.Text(r.values, 4)); err != nil {
 		return b, err
 	}
 	names := []string{unit, unit + ":status", unit + ":iterations", unit + ":created", unit + ":began", unit + ":updated"}
@@ -83,10 +84,10 @@ func (q *Queue) Begin(ctx context.Context, runID, unit string, generation int) (
 	if err != nil {
 		return b, fmt.Errorf("read %s of run %s from Redis: %w", unit, runID, err)
 	}
-	b.Block, err = decodeBlock(unit, text(values, 0), func(name string) string {
+	b.Block, err = decodeBlock(unit, lua.Text(values, 0), func(name string) string {
 		for i, n := range names {
 			if n == unit+":"+name {
-				return text(values, i)
+				return lua.Text(values, i)
 			}
 		}
 		return ""
@@ -101,7 +102,7 @@ func (q *Queue) Begin(ctx context.Context, runID, unit string, generation int) (
 
 // left reads a time until something; negative = it never comes.
 func left(values []any, i int) time.Duration {
-	return time.Duration(number(values, i)) * time.Millisecond
+	return time.Duration(lua.Number(values, i)) * time.Millisecond
 }
 
 // Renewed is what came of leases that were to be prolonged.
@@ -120,10 +121,10 @@ func (q *Queue) Renew(ctx context.Context, runID string, leases []Lease) (Renewe
 	if err != nil {
 		return Renewed{}, err
 	}
-	out := Renewed{Paused: number(r.values, 1) == 1}
+	out := Renewed{Paused: lua.Number(r.values, 1) == 1}
 	units, _ := r.values[0].([]any)
 	for i := range units {
-		out.Lost = append(out.Lost, text(units, i))
+		out.Lost = append(out.Lost, lua.Text(units, i))
 	}
 	return out, nil
 }

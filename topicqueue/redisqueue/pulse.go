@@ -8,6 +8,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"nightdesk/topicqueue"
+	"nightdesk/topicqueue/redisqueue/lua"
 )
 
 // Pulse is what changes of a run while it is worked.
@@ -63,9 +64,10 @@ func (q *Queue) Pulses(ctx context.Context, runIDs []string) ([]Pulse, error) {
 		for i, cmd := range cmds {
 			v := cmd.(*redis.SliceCmd).Val()
 			out = append(out, Pulse{
-				RunID: chunk[i], State: topicqueue.RunState(text(v, 0)),
-				Progress: topicqueue.Progress{ProcessedTasks: number(v, 1), TotalTask: number(v, 2)}, Seq: int64(number(v, 3)),
-				Settled: text(v, 4) != "" || text(v, 5) != "", Paused: text(v, 6) != "",
+				RunID: chunk[i], State: topicqueue.RunState(lua.Text(v, 0)),
+				Progress: topicqueue.Progress{ProcessedTasks: lua.Number(v, 1), TotalTask: lua.Number(v, 2)},
+				Seq:      int64(lua.Number(v, 3)),
+				Settled:  lua.Text(v, 4) != "" || lua.Text(v, 5) != "", Paused: lua.Text(v, 6) != "",
 			})
 		}
 	}

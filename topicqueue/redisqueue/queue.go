@@ -2,15 +2,14 @@ package redisqueue
 
 import (
 	"context"
-	"embed"
 	"errors"
 	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 
 	"nightdesk/topicqueue"
+	"nightdesk/topicqueue/redisqueue/lua"
 )
 
 // Errors that callers branch on.
@@ -33,8 +32,6 @@ type Timing struct {
 // DefaultTiming is what a desk uses; tests use shorter times.
 var DefaultTiming = Timing{Lease: 20 * time.Second, Stuck: 5 * time.Second, Gap: 5 * time.Second,
 	Quiet: 20 * time.Second}
-
-const prefix = "nightdesk:"
 
 // Queue is the state of all runs in one Redis. It does not own the client.
 type Queue struct {
@@ -71,60 +68,45 @@ type Intent struct {
 type About struct{ Topic, Title, Batch string }
 
 // key returns the name of one of a run's keys.
-func key(runID, name string) string { return prefix + "{" + runID + "}:" + name }
-
-//go:embed lua/*.lua
-var luaFiles embed.FS
-
-func script(name string) *redis.Script {
-	return redis.NewScript(readLua("prelude") + readLua(name))
-}
-
-func readLua(name string) string {
-	text, err := luaFiles.ReadFile("lua/" + name + ".lua")
-	if err != nil {
-		panic(err) // embedded: the name is wrong
-	}
-	return string(text)
-}
+func key(runID, name string) string { return lua.Prefix + "{" + runID + "}:" + name }
 
 var (
-	createScript       = script("create")
-	beginScript        = script("begin")
-	renewScript        = script("renew")
-	yieldScript        = script("yield")
-	releaseScript      = script("release")
-	emitScript         = script("emit")
-	journalScript      = script("journal")
-	reserveScript      = script("reserve")
-	purseScript        = script("purse")
-	commitPlanScript   = script("commit_plan")
-	checkpointScript   = script("checkpoint")
-	endBlockScript     = script("end_block")
-	advanceStageScript = script("advance_stage")
-	answerScript       = script("answer")
-	finishScript       = script("finish")
-	publishedScript    = script("published")
-	unpublishedScript  = script("unpublished")
-	cancelScript       = script("cancel")
-	pauseScript        = script("pause")
-	retryScript        = script("retry")
-	sweepScript        = script("sweep")
-	advanceScript      = script("advance")
+	createScript       = lua.RunScript("create")
+	beginScript        = lua.RunScript("begin")
+	renewScript        = lua.RunScript("renew")
+	yieldScript        = lua.RunScript("yield")
+	releaseScript      = lua.RunScript("release")
+	emitScript         = lua.RunScript("emit")
+	journalScript      = lua.RunScript("journal")
+	reserveScript      = lua.RunScript("reserve")
+	purseScript        = lua.RunScript("purse")
+	commitPlanScript   = lua.RunScript("commit_plan")
+	checkpointScript   = lua.RunScript("checkpoint")
+	endBlockScript     = lua.RunScript("end_block")
+	advanceStageScript = lua.RunScript("advance_stage")
+	answerScript       = lua.RunScript("answer")
+	finishScript       = lua.RunScript("finish")
+	publishedScript    = lua.RunScript("published")
+	unpublishedScript  = lua.RunScript("unpublished")
+	cancelScript       = lua.RunScript("cancel")
+	pauseScript        = lua.RunScript("pause")
+	retryScript        = lua.RunScript("retry")
+	sweepScript        = lua.RunScript("sweep")
+	advanceScript      = lua.RunScript("advance")
 
 	// On the run index or a batch, not on one run: without the prelude.
-	dueScript  = redis.NewScript(readLua("due"))
-	noteScript = redis.NewScript(readLua("note"))
-	feedScript = redis.NewScript(readLua("feed"))
-	lineScript = redis.NewScript(readLua("line"))
-	poolScript = redis.NewScript(readLua("pool"))
+	dueScript  = lua.Script("due")
+	noteScript = lua.Script("note")
+	feedScript = lua.Script("feed")
+	lineScript = lua.Script("line")
+	poolScript = lua.Script("pool")
 
-	scheduleScript = redis.NewScript(readLua("schedule"))
+	scheduleScript = lua.Script("schedule")
 )
 
 // Writable reports why Redis takes no writes now: it is away, its disk or memory is full, or it is read-only.
 func (q *Queue) Writable(ctx context.Context) error {
-	return q.rdb.Set(ctx, prefix+"probe", "", time.Minute).Err()
+	return q.rdb.Set(ctx, lua.Prefix+"probe", "", time.Minute).Err()
 }
 
 // reply is what a script returned: a status, then values that depend on the script.
@@ -139,7 +121,7 @@ func (q *Queue) run(ctx context.Context, s *redis.Script, doing, runID string, a
 	if err != nil {
 		return reply{}, fmt.Errorf("%s of run %s in Redis: %w", doing, runID, err)
 	}
-	r := reply{status: text(values, 0), values: values[1:]}
+	r := reply{status: lua.Text(values, 0), values: values[1:]}
 	switch r.status {
 	case "fenced":
 		return r, fmt.Errorf("%s of run %s: %w", doing, runID, ErrFenced)
@@ -154,43 +136,17 @@ func (q *Queue) run(ctx context.Context, s *redis.Script, doing, runID string, a
 }
 
 // state is where the run stands, which every script that returns tasks says after them.
-func (r reply) state() topicqueue.RunState { return topicqueue.RunState(text(r.values, 2)) }
+func (r reply) state() topicqueue.RunState { return topicqueue.RunState(lua.Text(r.values, 2)) }
 
 // intents reads lane and tasks, which stand first in the reply of every script that returns tasks.
 func (r reply) intents(runID string) []Intent {
 	list, _ := r.values[1].([]any)
 	out := []Intent{}
 	for i := 2; i+2 < len(list); i += 3 {
-		unit := text(list, i)
-		out = append(out, Intent{RunID: runID, Unit: unit, Generation: number(list, i+1), Lane: text(r.values, 0),
+		unit := lua.Text(list, i)
+		out = append(out, Intent{RunID: runID, Unit: unit, Generation: lua.Number(list, i+1), Lane: lua.Text(r.values, 0),
 			Begun: unit == UnitPlan && r.state() == topicqueue.RunPlanning,
-			About: About{Topic: text(list, 0), Title: text(list, i+2), Batch: text(list, 1)}})
+			About: About{Topic: lua.Text(list, 0), Title: lua.Text(list, i+2), Batch: lua.Text(list, 1)}})
 	}
 	return out
-}
-
-func text(values []any, i int) string {
-	if i >= len(values) {
-		return ""
-	}
-	s, _ := values[i].(string)
-	return s
-}
-
-func number(values []any, i int) int {
-	if i < len(values) {
-		if n, ok := values[i].(int64); ok {
-			return int(n)
-		}
-	}
-	n, _ := strconv.Atoi(text(values, i))
-	return n
-}
-
-func millis(s string) time.Time {
-	ms, err := strconv.ParseInt(s, 10, 64)
-	if err != nil || ms == 0 {
-		return time.Time{}
-	}
-	return time.UnixMilli(ms).UTC()
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"nightdesk/topicqueue"
+	"nightdesk/topicqueue/redisqueue/lua"
 )
 
 // Create stores a run in state queued, where it waits until Feed chooses it. A run with this id that exists already is
@@ -117,8 +118,8 @@ func decodeRun(f map[string]string) (topicqueue.Run, error) {
 		ID: f["id"], Batch: f["batch"], Topic: f["topic"], Lane: f["lane"], State: topicqueue.RunState(f["state"]),
 		Reason: f["reason"], Report: f["report"],
 		Sealed: f["sealed"], Unpublished: f["unpublished"], Paused: f["paused"] != "",
-		CreatedAt: millis(f["created"]), StartedAt: millis(f["started"]), EndedAt: millis(f["ended"]),
-		SealAt: millis(f["seal"]), FinalAt: millis(f["final"]), PublishedAt: millis(f["published"]),
+		CreatedAt: lua.Time(f["created"]), StartedAt: lua.Time(f["started"]), EndedAt: lua.Time(f["ended"]),
+		SealAt: lua.Time(f["seal"]), FinalAt: lua.Time(f["final"]), PublishedAt: lua.Time(f["published"]),
 	}
 	run.Limit, _ = strconv.ParseInt(f["limit"], 10, 64)
 	run.Spent, _ = strconv.ParseInt(f["spent"], 10, 64)
@@ -180,8 +181,8 @@ func decodeBlock(id, static string, field func(string) string) (topicqueue.Block
 	return topicqueue.Block{
 		ID: id, Title: s.Title, Overview: s.Overview, Queries: s.Queries, Parent: s.Parent, Why: s.Why,
 		Status: topicqueue.BlockStatus(field("status")), Reason: field("reason"), Iterations: iterations,
-		Fallbacks: fallbacks, BeganAt: millis(field("began")),
-		CreatedAt: millis(field("created")), UpdatedAt: millis(field("updated")),
+		Fallbacks: fallbacks, BeganAt: lua.Time(field("began")),
+		CreatedAt: lua.Time(field("created")), UpdatedAt: lua.Time(field("updated")),
 	}, nil
 }
 

@@ -11,10 +11,12 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"nightdesk/topicqueue/schedule"
+
+	"nightdesk/topicqueue/redisqueue/lua"
 )
 
 // schedulesKey is a hash: record by name. There are few of them, and each changes by compare-and-set.
-const schedulesKey = prefix + "{index}:schedules"
+const schedulesKey = lua.Prefix + "{index}:schedules"
 
 // ErrNoSchedule means that there is no schedule of this name.
 var ErrNoSchedule = errors.New("no such schedule")

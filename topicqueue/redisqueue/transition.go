@@ -10,6 +10,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"nightdesk/topicqueue"
+	"nightdesk/topicqueue/redisqueue/lua"
 )
 
 // CommitPlan stores the plan, fills the DTQ and admits the first blocks.
@@ -108,13 +109,13 @@ func (q *Queue) Checkpoint(ctx context.Context, l Lease, cp topicqueue.Checkpoin
 			}
 			continue
 		}
-		if err := json.Unmarshal([]byte(text(r.values, 4)), &result.Admissions); err != nil {
+		if err := json.Unmarshal([]byte(lua.Text(r.values, 4)), &result.Admissions); err != nil {
 			return result, nil, fmt.Errorf("decode checkpoint of %s of run %s: %w", l.Unit, l.RunID, err)
 		}
 		if err := q.count(ctx, iterationCounters(cp)); err != nil {
 			return result, nil, err
 		}
-		result.View, err = q.view(ctx, l.RunID, l.Unit, text(r.values, 3))
+		result.View, err = q.view(ctx, l.RunID, l.Unit, lua.Text(r.values, 3))
 		return result, r.intents(l.RunID), err
 	}
 	return result, nil, fmt.Errorf("checkpoint %s of run %s: the plan changed %d times meanwhile", l.Unit,

@@ -10,6 +10,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"nightdesk/topicqueue"
+	"nightdesk/topicqueue/redisqueue/lua"
 )
 
 // view reads what a frozen "blocks:queries:digests" stands for, as a block sees it. The lists only grow, so the numbers
@@ -43,7 +44,7 @@ func (q *Queue) view(ctx context.Context, runID, block, frozen string) (topicque
 	}
 	for i, id := range ids {
 		var s topicqueue.SubTopic
-		if err := json.Unmarshal([]byte(text(titles.Val(), i)), &s); err != nil {
+		if err := json.Unmarshal([]byte(lua.Text(titles.Val(), i)), &s); err != nil {
 			return v, fmt.Errorf("decode %s of run %s: %w", id, runID, err)
 		}
 		v.Blocks[i] = topicqueue.BlockTitle{ID: id, Title: s.Title}

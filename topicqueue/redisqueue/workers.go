@@ -6,12 +6,12 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/redis/go-redis/v9"
+	"nightdesk/topicqueue/redisqueue/lua"
 )
 
-const workersKey = prefix + "{index}:workers" // sorted set: worker by its last sign of life (ms)
+const workersKey = lua.Prefix + "{index}:workers" // sorted set: worker by its last sign of life (ms)
 
-var attendScript = redis.NewScript(readLua("attend"))
+var attendScript = lua.Script("attend")
 
 const (
 	// workerSilence is after how long without a sign of life a worker does not count: it gives one every second.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"nightdesk/topicqueue/redisqueue"
+	"nightdesk/topicqueue/redisqueue/governor"
 )
 
 var (
@@ -27,7 +27,7 @@ var (
 func (c *collector) collectGovernor(ch chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), scrapeTime)
 	defer cancel()
-	stats, err := redisqueue.GovernorStats(ctx, c.redis)
+	stats, err := governor.Stats(ctx, c.redis)
 	if err != nil {
 		ch <- prometheus.NewInvalidMetric(governorLimit, err)
 		return

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"nightdesk/pipeline/tools/papers"
-	"nightdesk/topicqueue/redisqueue"
 	"nightdesk/topicqueue/redisqueue/redistest"
+	"nightdesk/topicqueue/redisqueue/shared"
 )
 
 // Two workers that share a Redis keep arXiv's interval together, retries of empty pages included, and each has one
@@ -21,7 +21,7 @@ func TestArXivIntervalOverWorkers(t *testing.T) {
 	var begun []time.Time
 	worker := func() *desk {
 		d := newDesk(t, func(s *papers.Settings) {
-			s.Providers, s.Pace = []string{papers.ArXiv}, redisqueue.NewPace(rdb)
+			s.Providers, s.Pace = []string{papers.ArXiv}, shared.NewPace(rdb)
 		})
 		d.SetEvery(papers.ArXiv, every)
 		busy := make(chan struct{}, 1)
@@ -70,7 +70,7 @@ func TestRestOverWorkers(t *testing.T) {
 	rdb := redistest.Server(t)
 	worker := func() *desk {
 		return newDesk(t, func(s *papers.Settings) {
-			s.Providers, s.Pace = []string{papers.OpenAlex}, redisqueue.NewPace(rdb)
+			s.Providers, s.Pace = []string{papers.OpenAlex}, shared.NewPace(rdb)
 		})
 	}
 	a, b := worker(), worker()

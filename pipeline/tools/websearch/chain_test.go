@@ -16,8 +16,8 @@ import (
 
 	"nightdesk/pipeline/tools/fetch"
 	"nightdesk/pipeline/tools/websearch"
-	"nightdesk/topicqueue/redisqueue"
 	"nightdesk/topicqueue/redisqueue/redistest"
+	"nightdesk/topicqueue/redisqueue/shared"
 )
 
 // world is the outside of a chain: what each provider says, in turn, the last for good. It notes who is asked.
@@ -233,7 +233,7 @@ func TestRateIsShared(t *testing.T) {
 	start := time.Now()
 	var wg sync.WaitGroup
 	for range 2 { // two workers
-		p := build(t, websearch.Settings{Name: "brave", BaseURL: base, Key: secretKey, Every: every, Outside: outside(t, time.Minute), Pace: redisqueue.NewPace(rdb)})
+		p := build(t, websearch.Settings{Name: "brave", BaseURL: base, Key: secretKey, Every: every, Outside: outside(t, time.Minute), Pace: shared.NewPace(rdb)})
 		for range each {
 			wg.Go(func() {
 				if _, err := p.Search(t.Context(), "x", 1); err != nil {
@@ -252,7 +252,7 @@ func TestRateIsShared(t *testing.T) {
 func TestNoTimeForATurn(t *testing.T) {
 	t.Parallel()
 	w := &world{says: map[string][]func(context.Context) (fetch.Response, error){"brave": {gives(page)}, "exa": {gives(page)}}}
-	pace := redisqueue.NewPace(redistest.InProcess(t))
+	pace := shared.NewPace(redistest.InProcess(t))
 	slow := build(t, websearch.Settings{Name: "brave", BaseURL: "https://brave.example", Every: time.Hour, Outside: w, Pace: pace})
 	other := build(t, websearch.Settings{Name: "exa", BaseURL: "https://exa.example", Outside: w, Pace: freely{}})
 	c := websearch.NewChain(slow, other)

@@ -1,4 +1,4 @@
-package redisqueue
+package governor
 
 import (
 	"context"
@@ -7,19 +7,18 @@ import (
 	"strings"
 	"time"
 
-	"github.com/redis/go-redis/v9"
-
 	"nightdesk/topicqueue"
+	"nightdesk/topicqueue/redisqueue/lua"
 )
 
 const (
-	governorChannel = prefix + "gov:" // + process
-	governorHosts   = prefix + "governors"
+	channelPrefix = lua.Prefix + "gov:" // + process
+	hostsKey      = lua.Prefix + "governors"
 )
 
 var (
-	governorScript      = redis.NewScript(readLua("governor"))
-	governorStatsScript = redis.NewScript(readLua("governor_stats"))
+	speakScript = lua.Script("governor")
+	statsScript = lua.Script("governor_stats")
 )
 
 // governed is what one process has at one server.
@@ -192,11 +191,11 @@ func parseMessage(payload string) (server string, p permit, ok bool) {
 	return server, permit{id, n[0], n[1], n[2]}, ok1 && ok2 && ok3 && ok4
 }
 
-func governorKey(server string) string { return prefix + "{gov:" + server + "}:state" }
+func stateKey(server string) string { return lua.Prefix + "{gov:" + server + "}:state" }
 
 // send runs the script and takes in what it returns.
 func (g *Governor) send(ctx context.Context, s *governed, b batch, register bool) error {
-	b.Process, b.Channel, b.Lease, b.Wait = g.process, governorChannel, g.lease.Milliseconds(),
+	b.Process, b.Channel, b.Lease, b.Wait = g.process, channelPrefix, g.lease.Milliseconds(),
 		(g.lease / renewals).Milliseconds()
 	if b.Ends == nil {
 		b.Ends = []ending{}
@@ -206,11 +205,11 @@ func (g *Governor) send(ctx context.Context, s *governed, b batch, register bool
 		return fmt.Errorf("encode a batch of calls to %s: %w", s.host, err)
 	}
 	if register { // before its keys: what has state can be found
-		if err := g.rdb.HSet(ctx, governorHosts, s.id, s.host).Err(); err != nil {
+		if err := g.rdb.HSet(ctx, hostsKey, s.id, s.host).Err(); err != nil {
 			return fmt.Errorf("note the calls to %s in Redis: %w", s.host, err)
 		}
 	}
-	values, err := governorScript.Run(ctx, g.rdb, []string{governorKey(s.id)}, said).Slice()
+	values, err := speakScript.Run(ctx, g.rdb, []string{stateKey(s.id)}, said).Slice()
 	if err != nil {
 		return fmt.Errorf("govern the calls to %s in Redis: %w", s.host, err)
 	}
@@ -220,11 +219,11 @@ func (g *Governor) send(ctx context.Context, s *governed, b batch, register bool
 	s.registered, s.retry, s.notBefore = true, 0, time.Time{}
 	grants, _ := values[0].([]any)
 	for i := 0; i+3 < len(grants); i += 4 {
-		s.grant(permit{text(grants, i), number(grants, i+1), number(grants, i+2), number(grants, i+3)})
+		s.grant(permit{lua.Text(grants, i), lua.Number(grants, i+1), lua.Number(grants, i+2), lua.Number(grants, i+3)})
 	}
 	refused, _ := values[1].([]any)
 	for i := range refused {
-		if w, ok := s.waiting[text(refused, i)]; ok {
+		if w, ok := s.waiting[lua.Text(refused, i)]; ok {
 			delete(s.waiting, w.ID)
 			w.granted <- fmt.Errorf("%s: %w", s.host, topicqueue.ErrServerDown)
 		}
@@ -232,10 +231,10 @@ func (g *Governor) send(ctx context.Context, s *governed, b batch, register bool
 	verdicts, _ := values[2].([]any)
 	for i, e := range b.Ends {
 		if e.verdict != nil {
-			e.verdict <- topicqueue.CallVerdict{Down: number(verdicts, 2*i) == 1, Queued: number(verdicts, 2*i+1) == 1}
+			e.verdict <- topicqueue.CallVerdict{Down: lua.Number(verdicts, 2*i) == 1, Queued: lua.Number(verdicts, 2*i+1) == 1}
 		}
 	}
-	again := min(time.Duration(number(values, 3))*time.Millisecond, g.lease/looks)
+	again := min(time.Duration(lua.Number(values, 3))*time.Millisecond, g.lease/looks)
 	if len(s.waiting) > 0 {
 		if at := now.Add(max(again, time.Millisecond)); b.all || at.Before(s.look) {
 			s.look = at

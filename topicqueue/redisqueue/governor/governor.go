@@ -1,4 +1,30 @@
-package redisqueue
+// Package governor lets all workers together call a model server as often as it takes and no more often. Start reading
+// with Start, Governor.Acquire and Stats.
+//
+// Per server (see topicqueue.Call) the governor keeps requests per minute, tokens per minute and calls in flight. It
+// learns from refusals how many calls may be in flight. Calls for reports go first, then those of the run that was
+// served least. While the server is down it holds all calls back, except one at a time that finds out whether the
+// server is up again. The state is in Redis:
+//
+//	nightdesk:{gov:SERVER}:state      limit, epoch, counters, circuit      ...:minute  granted in the last minute
+//	nightdesk:{gov:SERVER}:flight     permits by the end of their lease    ...:failing tries since the last answer
+//	nightdesk:{gov:SERVER}:waiter     calls that wait                      ...:lease   and the ends of their leases
+//	nightdesk:{gov:SERVER}:runs       runs of these calls in their order   ...:queue:* and their calls by arrival
+//	nightdesk:{gov:SERVER}:served:RUN calls granted to a run               nightdesk:governors  hosts by server
+//
+// One goroutine per process speaks for all its calls, in batches. Redis' publish and subscribe tells it of permits that
+// another process has released. It also asks again from time to time, so a lost message delays a call by a second.
+// A process that falls silent loses its permits after a lease.
+//
+// # What it learns
+//
+// A refusal lowers the limit by one, once per epoch. An epoch is the time since the limit was last lowered; refusals of
+// calls from an earlier epoch exceeded an earlier limit. The limit rises by one when calls have waited for it for 3 s
+// without a refusal, and later if raising it has failed before. A call that timed out lowers the limit to the number
+// of calls that the server answered within that time.
+//
+// While Redis is away no call gets a permit; calls in flight are not disturbed.
+package governor
 
 import (
 	"context"
@@ -13,27 +39,7 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// Governor lets all workers together ask a model server as much as it takes and no more. Per server (see
-// topicqueue.Call) it keeps requests and tokens per minute and calls in flight, learns from refusals how many calls may
-// be in flight, lets calls for reports go first and then those of the run that was served least, and holds all back
-// while the server is down, but for one at a time that finds out whether it still is. Its state is in Redis:
-//
-//	nightdesk:{gov:SERVER}:state      limit, epoch, counters, circuit      ...:minute  what was granted in the last minute
-//	nightdesk:{gov:SERVER}:flight     permits by the end of their lease    ...:failing tries since the last answer
-//	nightdesk:{gov:SERVER}:waiter     calls that wait                      ...:lease   and the ends of their leases
-//	nightdesk:{gov:SERVER}:runs       runs of these calls in their order   ...:queue:* and their calls by arrival
-//	nightdesk:{gov:SERVER}:served:RUN calls granted to a run               nightdesk:governors  hosts by server
-//
-// One goroutine of each process speaks for all its calls, in batches. It hears of permits that another process made
-// free by Redis' publish and subscribe, and asks again from time to time, so that a lost message delays a call by a
-// second. A process that is heard of no more loses its permits after a lease.
-//
-// What it learns: a refusal lowers the limit by one, once per epoch, which is the time since the limit was lowered
-// last; refusals of calls from an earlier epoch were too many for an earlier limit. The limit is raised by one when
-// calls waited for it for 3 s without a refusal, and later when raising it has failed before. A call whose time ran
-// out lowers it to the number of calls that the server answered within that time.
-//
-// While Redis is away no call gets a permit; those in flight are not disturbed. Safe for concurrent use.
+// Governor speaks for the calls of one process. It is safe for concurrent use.
 type Governor struct {
 	rdb     redis.UniversalClient
 	lease   time.Duration
@@ -47,21 +53,21 @@ type Governor struct {
 }
 
 const (
-	governorLease = 15 * time.Second
-	renewals      = 3  // in a permit's lease; a waiting call's is one of these parts long
-	looks         = 15 // in a permit's lease, at least, while calls wait
-	firstRetry    = 100 * time.Millisecond
-	lastRetry     = time.Second
-	lastWords     = time.Second
+	defaultLease = 15 * time.Second
+	renewals     = 3  // in a permit's lease; a waiting call's is one of these parts long
+	looks        = 15 // in a permit's lease, at least, while calls wait
+	firstRetry   = 100 * time.Millisecond
+	lastRetry    = time.Second
+	lastWords    = time.Second
 )
 
-var errGovernorClosed = errors.New("this process stops")
+var errClosed = errors.New("this process stops")
 
-// StartGovernor starts the governor of one process, which ends with Close and not with ctx: calls in flight may outlive
+// Start starts the governor of one process, which ends with Close and not with ctx: calls in flight may outlive
 // ctx. lease: how long permits of a process live that is heard of no more; 0 = 15 s.
-func StartGovernor(ctx context.Context, rdb redis.UniversalClient, lease time.Duration) *Governor {
+func Start(ctx context.Context, rdb redis.UniversalClient, lease time.Duration) *Governor {
 	if lease == 0 {
-		lease = governorLease
+		lease = defaultLease
 	}
 	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	g := &Governor{
@@ -102,7 +108,7 @@ func (g *Governor) Acquire(ctx context.Context, call topicqueue.Call) (topicqueu
 		g.end(permit, ending{Outcome: topicqueue.CallInterrupted})
 		return permit, fmt.Errorf("wait for the turn of a call to %s: %w", call.Host, context.Cause(ctx))
 	case <-g.done:
-		return permit, fmt.Errorf("wait for the turn of a call to %s: %w", call.Host, errGovernorClosed)
+		return permit, fmt.Errorf("wait for the turn of a call to %s: %w", call.Host, errClosed)
 	}
 }
 
@@ -171,7 +177,7 @@ func (g *Governor) server(call topicqueue.Call) *governed {
 // run speaks with Redis until ctx ends.
 func (g *Governor) run(ctx context.Context) {
 	defer close(g.done)
-	sub := g.rdb.Subscribe(ctx, governorChannel+g.process)
+	sub := g.rdb.Subscribe(ctx, channelPrefix+g.process)
 	defer sub.Close()
 	messages := sub.Channel()
 	timer := time.NewTimer(0)

@@ -1,4 +1,4 @@
-package redisqueue_test
+package governor_test
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"nightdesk/topicqueue"
-	"nightdesk/topicqueue/redisqueue"
+	"nightdesk/topicqueue/redisqueue/governor"
 	"nightdesk/topicqueue/redisqueue/redistest"
 	"nightdesk/topicqueue/scaletest"
 )
@@ -24,9 +24,9 @@ const (
 	shortLease = 900 * time.Millisecond
 )
 
-// governor starts a governor that ends with the test.
-func governor(t testing.TB, rdb redis.UniversalClient, lease time.Duration) *redisqueue.Governor {
-	g := redisqueue.StartGovernor(t.Context(), rdb, lease)
+// start starts a governor that ends with the test.
+func start(t testing.TB, rdb redis.UniversalClient, lease time.Duration) *governor.Governor {
+	g := governor.Start(t.Context(), rdb, lease)
 	t.Cleanup(func() { g.Close() })
 	return g
 }
@@ -38,7 +38,7 @@ func callOf(run string) topicqueue.Call {
 
 func limited(c topicqueue.Call, l topicqueue.CallLimits) topicqueue.Call { c.Limits = l; return c }
 
-func acquire(t testing.TB, g *redisqueue.Governor, c topicqueue.Call) topicqueue.Permit {
+func acquire(t testing.TB, g *governor.Governor, c topicqueue.Call) topicqueue.Permit {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
@@ -49,13 +49,13 @@ func acquire(t testing.TB, g *redisqueue.Governor, c topicqueue.Call) topicqueue
 	return p
 }
 
-func release(t testing.TB, g *redisqueue.Governor, p topicqueue.Permit, o topicqueue.CallOutcome) topicqueue.CallVerdict {
+func release(t testing.TB, g *governor.Governor, p topicqueue.Permit, o topicqueue.CallOutcome) topicqueue.CallVerdict {
 	t.Helper()
 	return g.Release(t.Context(), p, topicqueue.CallEnd{Outcome: o, Tokens: -1})
 }
 
 // blocked reports whether a call gets no permit for a while.
-func blocked(t testing.TB, g *redisqueue.Governor, c topicqueue.Call) bool {
+func blocked(t testing.TB, g *governor.Governor, c topicqueue.Call) bool {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
@@ -67,12 +67,12 @@ func blocked(t testing.TB, g *redisqueue.Governor, c topicqueue.Call) bool {
 }
 
 // eventually waits until the figures of the one server are so.
-func eventually(t testing.TB, rdb redis.UniversalClient, what string, is func(s redisqueue.GovernorStat) bool) {
+func eventually(t testing.TB, rdb redis.UniversalClient, what string, is func(s governor.Stat) bool) {
 	t.Helper()
-	var stats []redisqueue.GovernorStat
+	var stats []governor.Stat
 	for deadline := time.Now().Add(scaletest.Patience); time.Now().Before(deadline); {
 		var err error
-		if stats, err = redisqueue.GovernorStats(t.Context(), rdb); err == nil && len(stats) == 1 && is(stats[0]) {
+		if stats, err = governor.Stats(t.Context(), rdb); err == nil && len(stats) == 1 && is(stats[0]) {
 			return
 		}
 		time.Sleep(time.Millisecond) // there is no event to wait for
@@ -80,16 +80,16 @@ func eventually(t testing.TB, rdb redis.UniversalClient, what string, is func(s 
 	t.Fatalf("never %s: %+v", what, stats)
 }
 
-func waitingCalls(n int) func(redisqueue.GovernorStat) bool {
-	return func(s redisqueue.GovernorStat) bool { return s.Waiting == n }
+func waitingCalls(n int) func(governor.Stat) bool {
+	return func(s governor.Stat) bool { return s.Waiting == n }
 }
 
-func inFlight(n int) func(redisqueue.GovernorStat) bool {
-	return func(s redisqueue.GovernorStat) bool { return s.InFlight == n }
+func inFlight(n int) func(governor.Stat) bool {
+	return func(s governor.Stat) bool { return s.InFlight == n }
 }
 
-func limit(n int) func(redisqueue.GovernorStat) bool {
-	return func(s redisqueue.GovernorStat) bool { return s.Limit == n }
+func limit(n int) func(governor.Stat) bool {
+	return func(s governor.Stat) bool { return s.Limit == n }
 }
 
 // Refusals before there is a limit make it what is left; later ones lower it once an epoch, and only while calls are
@@ -97,7 +97,7 @@ func limit(n int) func(redisqueue.GovernorStat) bool {
 func TestGovernor_LearnsFromRefusals(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
-		g := governor(t, rdb, 0)
+		g := start(t, rdb, 0)
 		var permits []topicqueue.Permit
 		for i := range 12 {
 			permits = append(permits, acquire(t, g, callOf(fmt.Sprint("run", i))))
@@ -122,7 +122,7 @@ func TestGovernor_LearnsFromRefusals(t *testing.T) {
 			step("nothing answered", acquire(t, g, callOf("c")), topicqueue.CallThrottled, 8, i == 2)
 		}
 		step("answered by another", permits[6], topicqueue.CallAnswered, 8, false)
-		eventually(t, rdb, "up", func(s redisqueue.GovernorStat) bool { return s.Down.IsZero() && s.Throttled == 8 && s.Granted == 17 })
+		eventually(t, rdb, "up", func(s governor.Stat) bool { return s.Down.IsZero() && s.Throttled == 8 && s.Granted == 17 })
 	})
 }
 
@@ -143,7 +143,7 @@ func TestGovernor_LearnsFromLateness(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			rdb := redistest.InProcess(t)
-			g := governor(t, rdb, 0)
+			g := start(t, rdb, 0)
 			var permits []topicqueue.Permit
 			for i := range tc.inside {
 				permits = append(permits, acquire(t, g, callOf(fmt.Sprint("run", i))))
@@ -166,7 +166,7 @@ func TestGovernor_LearnsFromLateness(t *testing.T) {
 func TestGovernor_HandsPlacesOver(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
-		one, other := governor(t, rdb, 0), governor(t, rdb, 0)
+		one, other := start(t, rdb, 0), start(t, rdb, 0)
 		c := limited(callOf("run"), topicqueue.CallLimits{InFlight: 1})
 		took := time.Duration(0)
 		const n = 20
@@ -197,7 +197,7 @@ func TestGovernor_HandsPlacesOver(t *testing.T) {
 func TestGovernor_Order(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
-		g := governor(t, rdb, 0)
+		g := start(t, rdb, 0)
 		one := topicqueue.CallLimits{InFlight: 1}
 		for _, run := range []string{"busy", "busy", "busy", "b|usy"} {
 			release(t, g, acquire(t, g, limited(callOf(run), one)), topicqueue.CallAnswered)
@@ -242,7 +242,7 @@ func TestGovernor_Order(t *testing.T) {
 func TestGovernor_PerMinute(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
-		g := governor(t, rdb, 0)
+		g := start(t, rdb, 0)
 		for range 3 {
 			release(t, g, acquire(t, g, limited(callOf("run"), topicqueue.CallLimits{RequestsPerMinute: 3})), topicqueue.CallAnswered)
 		}
@@ -277,7 +277,7 @@ func TestGovernor_PerMinute(t *testing.T) {
 func TestGovernor_Circuit(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
-		g, other := governor(t, rdb, 0), governor(t, rdb, 0)
+		g, other := start(t, rdb, 0), start(t, rdb, 0)
 		for range 5 {
 			if v := release(t, g, acquire(t, g, callOf("poison")), topicqueue.CallFailed); v.Down {
 				t.Fatal("one question that the server cannot bear holds back all others")
@@ -290,7 +290,7 @@ func TestGovernor_Circuit(t *testing.T) {
 				t.Fatalf("try %d: down is %t", i+1, v.Down)
 			}
 		}
-		eventually(t, rdb, "down", func(s redisqueue.GovernorStat) bool { return !s.Down.IsZero() && s.Why == "refused 3" })
+		eventually(t, rdb, "down", func(s governor.Stat) bool { return !s.Down.IsZero() && s.Why == "refused 3" })
 		impatient := callOf("search")
 		impatient.Patient = false
 		if _, err := other.Acquire(t.Context(), impatient); !errors.Is(err, topicqueue.ErrServerDown) {
@@ -313,13 +313,13 @@ func TestGovernor_Circuit(t *testing.T) {
 		for i := range 10 {
 			wg.Go(func() {
 				for { // the second probe is answered
-					p := acquire(t, []*redisqueue.Governor{g, other}[i%2], callOf(fmt.Sprint("run", i)))
+					p := acquire(t, []*governor.Governor{g, other}[i%2], callOf(fmt.Sprint("run", i)))
 					mu.Lock()
 					probes++
 					n := probes
 					mu.Unlock()
 					if n == 1 {
-						release(t, []*redisqueue.Governor{g, other}[i%2], p, topicqueue.CallUnavailable)
+						release(t, []*governor.Governor{g, other}[i%2], p, topicqueue.CallUnavailable)
 						continue
 					}
 					if d := time.Since(start); n == 2 && (d < 2*time.Second || d > 12*time.Second) {
@@ -328,13 +328,13 @@ func TestGovernor_Circuit(t *testing.T) {
 					if n == 2 {
 						eventually(t, rdb, "one at a time", inFlight(1))
 					}
-					release(t, []*redisqueue.Governor{g, other}[i%2], p, topicqueue.CallAnswered)
+					release(t, []*governor.Governor{g, other}[i%2], p, topicqueue.CallAnswered)
 					return
 				}
 			})
 		}
 		wg.Wait()
-		eventually(t, rdb, "up", func(s redisqueue.GovernorStat) bool { return s.Down.IsZero() && s.InFlight == 0 && s.Waiting == 0 })
+		eventually(t, rdb, "up", func(s governor.Stat) bool { return s.Down.IsZero() && s.InFlight == 0 && s.Waiting == 0 })
 	})
 }
 
@@ -343,7 +343,7 @@ func TestGovernor_DeadProcess(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
 		line := &line{to: rdb.Options()}
-		dead, alive := governor(t, line.client(t), shortLease), governor(t, rdb, shortLease)
+		dead, alive := start(t, line.client(t), shortLease), start(t, rdb, shortLease)
 		c := limited(callOf("run"), topicqueue.CallLimits{InFlight: 2})
 		acquire(t, dead, c)
 		held := acquire(t, alive, c)
@@ -355,7 +355,7 @@ func TestGovernor_DeadProcess(t *testing.T) {
 		eventually(t, rdb, "waiting", waitingCalls(3))
 		line.cut()
 		acquire(t, alive, c) // the dead one's
-		eventually(t, rdb, "alone", func(s redisqueue.GovernorStat) bool { return s.Waiting == 0 && s.InFlight == 2 })
+		eventually(t, rdb, "alone", func(s governor.Stat) bool { return s.Waiting == 0 && s.InFlight == 2 })
 		time.Sleep(2 * shortLease) // nothing happens: what is alive is not lost
 		eventually(t, rdb, "kept", inFlight(2))
 		release(t, alive, held, topicqueue.CallAnswered)
@@ -370,7 +370,7 @@ func TestGovernor_RedisAway(t *testing.T) {
 	t.Parallel()
 	rdb := redistest.Server(t)
 	line := &line{to: rdb.Options()}
-	g := governor(t, line.client(t), 0)
+	g := start(t, line.client(t), 0)
 	c := limited(callOf("run"), topicqueue.CallLimits{InFlight: 2})
 	held, kept := acquire(t, g, c), acquire(t, g, c)
 	granted := make(chan topicqueue.Permit)
@@ -389,9 +389,9 @@ func TestGovernor_RedisAway(t *testing.T) {
 	}
 	line.mend()
 	release(t, g, <-granted, topicqueue.CallAnswered)
-	eventually(t, rdb, "all told", func(s redisqueue.GovernorStat) bool { return s.InFlight == 1 && s.Waiting == 0 })
+	eventually(t, rdb, "all told", func(s governor.Stat) bool { return s.InFlight == 1 && s.Waiting == 0 })
 	release(t, g, kept, topicqueue.CallAnswered)
-	eventually(t, rdb, "all told", func(s redisqueue.GovernorStat) bool { return s.InFlight == 0 && s.Granted == 3 })
+	eventually(t, rdb, "all told", func(s governor.Stat) bool { return s.InFlight == 0 && s.Granted == 3 })
 }
 
 // Calls that outlasted a longer absence of Redis still count when it is back.
@@ -399,7 +399,7 @@ func TestGovernor_RedisAwayForLong(t *testing.T) {
 	t.Parallel()
 	rdb := redistest.Server(t)
 	line := &line{to: rdb.Options()}
-	g, other := governor(t, line.client(t), shortLease), governor(t, rdb, shortLease)
+	g, other := start(t, line.client(t), shortLease), start(t, rdb, shortLease)
 	held := acquire(t, g, callOf("run"))
 	line.cut()
 	acquire(t, other, callOf("run")) // its batches take ended leases away
@@ -414,7 +414,7 @@ func TestGovernor_RedisAwayForLong(t *testing.T) {
 func TestGovernor_WaitingIsCancelled(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
-		g := governor(t, rdb, 0)
+		g := start(t, rdb, 0)
 		c := limited(callOf("run"), topicqueue.CallLimits{InFlight: 1})
 		place := acquire(t, g, c)
 		why := errors.New("the desk closes")
@@ -453,7 +453,7 @@ func TestGovernor_WaitingIsCancelled(t *testing.T) {
 func TestGovernor_Close(t *testing.T) {
 	t.Parallel()
 	rdb := redistest.InProcess(t)
-	g := governor(t, rdb, 0)
+	g := start(t, rdb, 0)
 	c := limited(callOf("run"), topicqueue.CallLimits{InFlight: 1})
 	p := acquire(t, g, c)
 	done := make(chan error)
@@ -520,7 +520,7 @@ func (l *line) mend() {
 func BenchmarkGovernor(b *testing.B) {
 	for _, callers := range []int{1, 64} {
 		b.Run(fmt.Sprint(callers), func(b *testing.B) {
-			g := governor(b, redistest.Server(b), 0)
+			g := start(b, redistest.Server(b), 0)
 			b.ReportAllocs()
 			b.SetParallelism(callers)
 			once := func() {

@@ -1,4 +1,4 @@
-package redisqueue_test
+package governor_test
 
 import (
 	"context"
@@ -13,13 +13,13 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"nightdesk/topicqueue"
-	"nightdesk/topicqueue/redisqueue"
+	"nightdesk/topicqueue/redisqueue/governor"
 	"nightdesk/topicqueue/redisqueue/redistest"
 )
 
-// go test ./topicqueue/redisqueue -run GovernorUnderLoad -governor.full -v takes five minutes and checks what is
-// promised: 90 % goodput and at most 2 % refused 10 s after the start and 30 s after the cap was halved, and an outage of
-// two minutes. Without the flag all times are short, and the machine may be busy with other tests.
+// go test ./topicqueue/redisqueue/governor -run GovernorUnderLoad -governor.full -v takes five minutes and checks what
+// is promised: 90 % goodput and at most 2 % refused 10 s after the start and 30 s after the cap was halved, and an
+// outage of two minutes. Without the flag all times are short, and the machine may be busy with other tests.
 var full = flag.Bool("governor.full", false, "long runs of the governor, to the promised figures")
 
 // provider is a model server that takes so many calls at a time and refuses more at once.
@@ -106,7 +106,7 @@ func fleet(t *testing.T, rdb *redis.Client, p *provider, governors, callers int)
 	for i := range governors {
 		own := redis.NewClient(&redis.Options{Network: rdb.Options().Network, Addr: rdb.Options().Addr})
 		t.Cleanup(func() { own.Close() })
-		g := governor(t, own, 0)
+		g := start(t, own, 0)
 		for j := range callers {
 			wg.Go(func() {
 				for n := 0; ctx.Err() == nil; n++ {
@@ -172,7 +172,7 @@ func TestGovernorUnderLoad(t *testing.T) {
 				t.Errorf("%d calls were made although the server was down", p.failed)
 			}
 			p.down.Store(false)
-			eventually(t, rdb, "up", func(s redisqueue.GovernorStat) bool { return s.Down.IsZero() })
+			eventually(t, rdb, "up", func(s governor.Stat) bool { return s.Down.IsZero() })
 			check("after the outage", window)
 			if *full {
 				p.setCap(8)

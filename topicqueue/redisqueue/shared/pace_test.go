@@ -1,4 +1,4 @@
-package redisqueue_test
+package shared_test
 
 import (
 	"context"
@@ -10,8 +10,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"nightdesk/topicqueue/redisqueue"
 	"nightdesk/topicqueue/redisqueue/redistest"
+	"nightdesk/topicqueue/redisqueue/shared"
 )
 
 // Two workers share one rate.
@@ -22,7 +22,7 @@ func TestPace(t *testing.T) {
 		var mu sync.Mutex
 		var turns []time.Time
 		var wg sync.WaitGroup
-		for _, worker := range []*redisqueue.Pace{redisqueue.NewPace(rdb), redisqueue.NewPace(rdb)} {
+		for _, worker := range []*shared.Pace{shared.NewPace(rdb), shared.NewPace(rdb)} {
 			for range 3 {
 				wg.Go(func() {
 					if err := worker.Wait(t.Context(), "host:a.example", every); err != nil {
@@ -42,7 +42,7 @@ func TestPace(t *testing.T) {
 		if n := rdb.Exists(t.Context(), "nightdesk:{pace:host:a.example}").Val(); n != 1 {
 			t.Errorf("%d keys", n)
 		}
-		pace := redisqueue.NewPace(rdb)
+		pace := shared.NewPace(rdb)
 		if err := pace.Wait(t.Context(), "papers:tired", time.Hour); err != nil {
 			t.Error(err)
 		}
@@ -57,7 +57,7 @@ func TestPace(t *testing.T) {
 func TestPaceThatComesTooLate(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
-		pace := redisqueue.NewPace(rdb)
+		pace := shared.NewPace(rdb)
 		if err := pace.Wait(t.Context(), "arxiv", time.Hour); err != nil {
 			t.Fatal(err)
 		}

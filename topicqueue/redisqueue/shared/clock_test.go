@@ -1,4 +1,4 @@
-package redisqueue_test
+package shared_test
 
 import (
 	"testing"
@@ -7,8 +7,8 @@ import (
 	"github.com/alicebob/miniredis/v2"
 	"github.com/redis/go-redis/v9"
 
-	"nightdesk/topicqueue/redisqueue"
 	"nightdesk/topicqueue/redisqueue/redistest"
+	"nightdesk/topicqueue/redisqueue/shared"
 )
 
 func TestClock(t *testing.T) {
@@ -24,7 +24,7 @@ func TestClock(t *testing.T) {
 			}
 			rdb := redis.NewClient(&redis.Options{Addr: server.Addr()})
 			defer rdb.Close()
-			c := redisqueue.StartClock(t.Context(), rdb)
+			c := shared.StartClock(t.Context(), rdb)
 			defer c.Close()
 			const near = 30 * time.Second // a machine that is busy
 			if got := -c.Ahead(); (got-apart).Abs() > near || apart == 0 && got != 0 {
@@ -42,34 +42,9 @@ func TestClockOfRedisThatIsAway(t *testing.T) {
 	t.Parallel()
 	rdb := redistest.InProcess(t)
 	rdb.Close()
-	c := redisqueue.StartClock(t.Context(), rdb)
+	c := shared.StartClock(t.Context(), rdb)
 	defer c.Close()
 	if c.Ahead() != 0 {
 		t.Errorf("%s ahead of nobody", c.Ahead())
-	}
-}
-
-// TestDeadlineByRedisClock: a run is looked at when its deadline has come by Redis's clock, whatever the clock of the machine
-// that has enqueued it.
-func TestDeadlineByRedisClock(t *testing.T) {
-	t.Parallel()
-	for name, apart := range map[string]time.Duration{"Redis is ahead": 2 * time.Hour, "Redis is behind": -2 * time.Hour} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			server := miniredis.RunT(t)
-			server.SetTime(time.Now().Add(apart))
-			rdb := redis.NewClient(&redis.Options{Addr: server.Addr()})
-			defer rdb.Close()
-			ctx, q := t.Context(), redisqueue.New(rdb, redisqueue.DefaultTiming)
-			run := newRun("by Redis's clock", 1)
-			run.Options.Deadline = time.Now().Add(apart / 2)
-			if _, err := q.Create(ctx, run); err != nil {
-				t.Fatal(err)
-			}
-			due, _, err := q.Due(ctx)
-			if err != nil || len(due) == 1 != (apart > 0) {
-				t.Errorf("due: %q, %v", due, err)
-			}
-		})
 	}
 }

@@ -1,4 +1,4 @@
-package redisqueue
+package shared
 
 import (
 	"context"
@@ -9,9 +9,8 @@ import (
 )
 
 const (
-	clockPause = time.Minute     // between two looks at Redis's clock
-	clockTime  = 2 * time.Second // for Redis to answer
-	clockNear  = time.Second     // a difference that is none: two machines that are kept in step, and the way between them
+	clockPause = time.Minute // between two looks at Redis's clock
+	clockNear  = time.Second // a difference that is none: two machines that are kept in step, and the way between them
 )
 
 // Clock tells the time by Redis's clock, by which its scripts go too: machines whose own clocks differ agree on what
@@ -48,7 +47,7 @@ func (c *Clock) run(ctx context.Context) {
 }
 
 func (c *Clock) look(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, clockTime)
+	ctx, cancel := context.WithTimeout(ctx, redisTime)
 	defer cancel()
 	asked := time.Now()
 	theirs, err := c.rdb.Time(ctx).Result()

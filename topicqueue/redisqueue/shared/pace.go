@@ -1,4 +1,4 @@
-package redisqueue
+package shared
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"nightdesk/topicqueue/redisqueue/lua"
 	"nightdesk/topicqueue/retry"
 )
 
@@ -20,7 +21,7 @@ type Pace struct {
 	rdb redis.UniversalClient
 }
 
-var paceScript = redis.NewScript(readLua("pace"))
+var paceScript = lua.Script("pace")
 
 // NewPace returns the rates that are kept in this Redis.
 func NewPace(rdb redis.UniversalClient) *Pace { return &Pace{rdb} }
@@ -60,4 +61,4 @@ func (p *Pace) Left(ctx context.Context, key string) (time.Duration, error) {
 	return max(left, 0), nil // negative: there is no such key
 }
 
-func paceKey(key string) string { return prefix + "{pace:" + key + "}" }
+func paceKey(key string) string { return lua.Prefix + "{pace:" + key + "}" }

@@ -1,4 +1,4 @@
-package redisqueue
+package governor
 
 import (
 	"context"
@@ -8,10 +8,12 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"nightdesk/topicqueue/redisqueue/lua"
 )
 
-// GovernorStat is how one model server is asked at the moment, by all workers together.
-type GovernorStat struct {
+// Stat is how one model server is asked at the moment, by all workers together.
+type Stat struct {
 	Server    string `json:"server"` // hash of provider, address and key
 	Host      string `json:"host"`
 	Limit     int    `json:"limit"` // calls in flight, as learned; 0 = no limit is known
@@ -24,30 +26,30 @@ type GovernorStat struct {
 	Why  string    `json:"why,omitempty"` // it is down: what the last call that found it so came to
 }
 
-// GovernorStats returns the figures of all servers that were asked within the last hour, by host.
-func GovernorStats(ctx context.Context, rdb redis.UniversalClient) ([]GovernorStat, error) {
-	hosts, err := rdb.HGetAll(ctx, governorHosts).Result()
+// Stats returns the figures of all servers that were asked within the last hour, by host.
+func Stats(ctx context.Context, rdb redis.UniversalClient) ([]Stat, error) {
+	hosts, err := rdb.HGetAll(ctx, hostsKey).Result()
 	if err != nil {
 		return nil, fmt.Errorf("read the governed model servers from Redis: %w", err)
 	}
-	out := make([]GovernorStat, 0, len(hosts))
+	out := make([]Stat, 0, len(hosts))
 	for server, host := range hosts {
-		v, err := governorStatsScript.Run(ctx, rdb, []string{governorKey(server)}).Slice()
+		v, err := statsScript.Run(ctx, rdb, []string{stateKey(server)}).Slice()
 		if err != nil {
 			return nil, fmt.Errorf("read the figures of model server %s from Redis: %w", host, err)
 		}
 		if len(v) == 0 { // nobody has asked it for an hour
 			continue
 		}
-		s := GovernorStat{
-			Server: server, Host: host, Limit: number(v, 0), Throttled: number(v, 1), Granted: number(v, 2),
-			InFlight: number(v, 5), Waiting: number(v, 6),
+		s := Stat{
+			Server: server, Host: host, Limit: lua.Number(v, 0), Throttled: lua.Number(v, 1), Granted: lua.Number(v, 2),
+			InFlight: lua.Number(v, 5), Waiting: lua.Number(v, 6),
 		}
-		if number(v, 3) > 0 {
-			s.Down, s.Why = millis(text(v, 4)), text(v, 7)
+		if lua.Number(v, 3) > 0 {
+			s.Down, s.Why = lua.Time(lua.Text(v, 4)), lua.Text(v, 7)
 		}
 		out = append(out, s)
 	}
-	slices.SortFunc(out, func(a, b GovernorStat) int { return strings.Compare(a.Host+a.Server, b.Host+b.Server) })
+	slices.SortFunc(out, func(a, b Stat) int { return strings.Compare(a.Host+a.Server, b.Host+b.Server) })
 	return out, nil
 }
