@@ -18,9 +18,15 @@ const batchesKey = lua.Prefix + "batches" // sorted set: batch name by creation 
 
 func batchKey(name, part string) string { return lua.Prefix + "batch:{" + name + "}:" + part }
 
+// batches keeps the lists of batches and of their runs, and knows when a batch has ended.
+type batches struct {
+	base
+	read *reader
+}
+
 // OpenBatch makes a batch known, to which runs are added until SealBatch, and returns the time of its creation, which
 // is the same for every call: it is part of the run ids.
-func (q *Queue) OpenBatch(ctx context.Context, name string, now time.Time) (time.Time, error) {
+func (q *batches) OpenBatch(ctx context.Context, name string, now time.Time) (time.Time, error) {
 	if err := q.rdb.ZAddNX(ctx, batchesKey, redis.Z{Score: float64(now.UnixMilli()), Member: name}).Err(); err != nil {
 		return time.Time{}, fmt.Errorf("open batch %q in Redis: %w", name, err)
 	}
@@ -41,7 +47,7 @@ type Batch struct {
 }
 
 // Batch returns one batch. ErrNotFound when there is none of this name.
-func (q *Queue) Batch(ctx context.Context, name string) (Batch, error) {
+func (q *batches) Batch(ctx context.Context, name string) (Batch, error) {
 	created, err := q.rdb.ZScore(ctx, batchesKey, name).Result()
 	if errors.Is(err, redis.Nil) {
 		return Batch{}, fmt.Errorf("read batch %q: %w", name, ErrNotFound)
@@ -53,7 +59,7 @@ func (q *Queue) Batch(ctx context.Context, name string) (Batch, error) {
 }
 
 // Batches returns all batches, oldest first.
-func (q *Queue) Batches(ctx context.Context) ([]Batch, error) {
+func (q *batches) Batches(ctx context.Context) ([]Batch, error) {
 	members, err := q.rdb.ZRangeWithScores(ctx, batchesKey, 0, -1).Result()
 	if err != nil {
 		return nil, fmt.Errorf("list batches in Redis: %w", err)
@@ -67,7 +73,7 @@ func (q *Queue) Batches(ctx context.Context) ([]Batch, error) {
 }
 
 // BatchRuns returns the ids of all runs of a batch in the order of enqueueing.
-func (q *Queue) BatchRuns(ctx context.Context, batch string) ([]string, error) {
+func (q *batches) BatchRuns(ctx context.Context, batch string) ([]string, error) {
 	ids, err := q.rdb.ZRange(ctx, batchKey(batch, "runs"), 0, -1).Result()
 	if err != nil {
 		return nil, fmt.Errorf("list runs of batch %q in Redis: %w", batch, err)
@@ -80,7 +86,7 @@ const listChunk = 500
 
 // Runs calls yield for every run of a batch in the order of enqueueing, and stops at its first error. Runs whose state
 // cannot be read do not hide the others: at the end they are a *BrokenError.
-func (q *Queue) Runs(ctx context.Context, batch string, yield func(topicqueue.Run) error) error {
+func (q *batches) Runs(ctx context.Context, batch string, yield func(topicqueue.Run) error) error {
 	var broken BrokenError
 	for start := int64(0); ; start += listChunk {
 		ids, err := q.rdb.ZRange(ctx, batchKey(batch, "runs"), start, start+listChunk-1).Result()
@@ -118,7 +124,8 @@ func (q *Queue) Runs(ctx context.Context, batch string, yield func(topicqueue.Ru
 
 // listed returns a run of a batch: its state, which cmd has read, else the line that is kept of it; nil when there is
 // neither.
-func (q *Queue) listed(ctx context.Context, batch, id string, cmd *redis.MapStringStringCmd) (*topicqueue.Run, error) {
+func (q *batches) listed(ctx context.Context, batch, id string,
+	cmd *redis.MapStringStringCmd) (*topicqueue.Run, error) {
 	fields, err := cmd.Result()
 	switch {
 	case wrongType(err):
@@ -170,7 +177,7 @@ func (e *BrokenError) err() error {
 
 // keepLine keeps what a list shows of a run that is published: its state expires, its line does not. In its batch it is
 // open no longer.
-func (q *Queue) keepLine(ctx context.Context, run topicqueue.Run) error {
+func (q *batches) keepLine(ctx context.Context, run topicqueue.Run) error {
 	run.PublishedAt, run.Unpublished, run.ToolCalls = time.Now().UTC(), "", nil
 	run.Options = topicqueue.Options{Preset: run.Options.Preset, Language: run.Options.Language,
 		KnowledgeBase: run.Options.KnowledgeBase, KnowledgeVersion: run.Options.KnowledgeVersion, Tools: run.Options.Tools,
@@ -191,7 +198,7 @@ func (q *Queue) keepLine(ctx context.Context, run topicqueue.Run) error {
 }
 
 // line returns what is kept of a run whose state has expired; nil when there is nothing.
-func (q *Queue) line(ctx context.Context, batch, runID string) (*topicqueue.Run, error) {
+func (q *batches) line(ctx context.Context, batch, runID string) (*topicqueue.Run, error) {
 	data, err := q.rdb.HGet(ctx, batchKey(batch, "lines"), runID).Bytes()
 	if errors.Is(err, redis.Nil) {
 		return nil, nil
@@ -204,4 +211,28 @@ func (q *Queue) line(ctx context.Context, batch, runID string) (*topicqueue.Run,
 		return nil, fmt.Errorf("decode run %s of batch %q: %w", runID, batch, err)
 	}
 	return &run, nil
+}
+
+// BatchSize returns how many runs a batch has.
+func (q *batches) BatchSize(ctx context.Context, batch string) (int, error) {
+	n, err := q.rdb.ZCard(ctx, batchKey(batch, "runs")).Result()
+	if err != nil {
+		return 0, fmt.Errorf("count runs of batch %q in Redis: %w", batch, err)
+	}
+	return int(n), nil
+}
+
+// Listed returns a run of a batch, or what is kept of it when its state has expired. ErrNotFound: neither is there.
+func (q *batches) Listed(ctx context.Context, batch, runID string) (topicqueue.Run, error) {
+	run, err := q.read.Run(ctx, runID)
+	if !errors.Is(err, ErrNotFound) {
+		return run, err
+	}
+	line, lineErr := q.line(ctx, batch, runID)
+	if lineErr == nil && line == nil {
+		return run, err
+	} else if lineErr != nil {
+		return run, lineErr
+	}
+	return *line, nil
 }

@@ -40,7 +40,7 @@ func (e Ending) DigestDue() bool { return e.Sealed && e.Open == 0 && e.Generatio
 
 // SealBatch says that the enqueueing of a batch has finished: when its last run is published, it wants a digest. Runs
 // that come later, or are retried, make it want another one. OpenBatch takes the seal away.
-func (q *Queue) SealBatch(ctx context.Context, name string) error {
+func (q *batches) SealBatch(ctx context.Context, name string) error {
 	if err := q.noteBatch(ctx, name, sweepTime); err != nil { // what follows may break off
 		return err
 	}
@@ -51,7 +51,7 @@ func (q *Queue) SealBatch(ctx context.Context, name string) error {
 }
 
 // noteBatch makes sure that a batch is looked at in this time.
-func (q *Queue) noteBatch(ctx context.Context, name string, in time.Duration) error {
+func (q *batches) noteBatch(ctx context.Context, name string, in time.Duration) error {
 	if err := batchNoteScript.Run(ctx, q.rdb, []string{digestsKey}, name, in.Milliseconds()).Err(); err != nil {
 		return fmt.Errorf("note batch %q in Redis: %w", name, err)
 	}
@@ -59,7 +59,7 @@ func (q *Queue) noteBatch(ctx context.Context, name string, in time.Duration) er
 }
 
 // addToBatch puts a run into its batch, where it is open until it is published; false when it was published before.
-func (q *Queue) addToBatch(ctx context.Context, batch, runID string, order float64) (bool, error) {
+func (q *batches) addToBatch(ctx context.Context, batch, runID string, order float64) (bool, error) {
 	keys := []string{batchKey(batch, "runs"), batchKey(batch, "open"), batchKey(batch, "lines")}
 	added, err := batchAddScript.Run(ctx, q.rdb, keys, runID, order).Int()
 	if err != nil {
@@ -69,12 +69,12 @@ func (q *Queue) addToBatch(ctx context.Context, batch, runID string, order float
 }
 
 // Ending returns how far a batch is from its end.
-func (q *Queue) Ending(ctx context.Context, name string) (Ending, error) {
+func (q *batches) Ending(ctx context.Context, name string) (Ending, error) {
 	end, _, err := q.lookAtBatch(ctx, name, 0)
 	return end, err
 }
 
-func (q *Queue) lookAtBatch(ctx context.Context, name string, sample int) (Ending, []string, error) {
+func (q *batches) lookAtBatch(ctx context.Context, name string, sample int) (Ending, []string, error) {
 	values, err := batchLookScript.Run(ctx, q.rdb, []string{batchKey(name, "open"), batchKey(name, "state")},
 		sample).Slice()
 	if err != nil {
@@ -97,7 +97,7 @@ type DueBatch struct {
 }
 
 // DueBatches returns batches that may want a digest. Each goes to one caller, and to another after 30 s.
-func (q *Queue) DueBatches(ctx context.Context) ([]DueBatch, error) {
+func (q *batches) DueBatches(ctx context.Context) ([]DueBatch, error) {
 	values, err := batchDueScript.Run(ctx, q.rdb, []string{digestsKey}, batchLooks, sweepTime.Milliseconds()).Slice()
 	if err != nil {
 		return nil, fmt.Errorf("find batches that have ended in Redis: %w", err)
@@ -111,7 +111,7 @@ func (q *Queue) DueBatches(ctx context.Context) ([]DueBatch, error) {
 
 // SweepBatch returns the generation of the digest that a batch wants now, 0 for none. One that will want none before
 // something happens to it is forgotten until then.
-func (q *Queue) SweepBatch(ctx context.Context, b DueBatch) (generation int, err error) {
+func (q *batches) SweepBatch(ctx context.Context, b DueBatch) (generation int, err error) {
 	end, open, err := q.lookAtBatch(ctx, b.Name, batchSample)
 	switch {
 	case err != nil:
@@ -128,7 +128,7 @@ func (q *Queue) SweepBatch(ctx context.Context, b DueBatch) (generation int, err
 }
 
 // checkOpen takes runs out of the open ones that are not: their creation, the publishing or a retry broke off.
-func (q *Queue) checkOpen(ctx context.Context, batch string, open []string) error {
+func (q *batches) checkOpen(ctx context.Context, batch string, open []string) error {
 	for _, id := range open {
 		fields, err := q.rdb.HGetAll(ctx, key(id, "run")).Result()
 		if err != nil {
@@ -154,7 +154,7 @@ func (q *Queue) checkOpen(ctx context.Context, batch string, open []string) erro
 }
 
 // Digested says that the digest of this generation is in storage. The next look finds whether another one is wanted.
-func (q *Queue) Digested(ctx context.Context, name string, generation int) error {
+func (q *batches) Digested(ctx context.Context, name string, generation int) error {
 	if err := batchDigestedScript.Run(ctx, q.rdb, []string{batchKey(name, "state")}, generation).Err(); err != nil {
 		return fmt.Errorf("note the digest of batch %q in Redis: %w", name, err)
 	}
@@ -164,7 +164,7 @@ func (q *Queue) Digested(ctx context.Context, name string, generation int) error
 // AdvanceDigest gives a digest to the next generation because the job queue has a task for this one that will never
 // run. active: it is active there and may still end; then only after a quarter of an hour. It returns what is wanted
 // now.
-func (q *Queue) AdvanceDigest(ctx context.Context, name string, generation int, active bool) (int, error) {
+func (q *batches) AdvanceDigest(ctx context.Context, name string, generation int, active bool) (int, error) {
 	stuck := int64(0)
 	if active {
 		stuck = digestStuck.Milliseconds()

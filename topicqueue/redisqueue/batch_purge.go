@@ -13,7 +13,7 @@ var batchPurgeScript = lua.Script("batch_purge")
 const purgeChunk = 500
 
 // Unlist takes runs that are published out of the lists. A batch of which nothing is left is forgotten: gone.
-func (q *Queue) Unlist(ctx context.Context, batch string, runs []string) (gone bool, err error) {
+func (q *batches) Unlist(ctx context.Context, batch string, runs []string) (gone bool, err error) {
 	keys := []string{batchKey(batch, "runs"), batchKey(batch, "open"), batchKey(batch, "lines"), batchKey(batch, "state")}
 	for len(runs) > 0 {
 		n := min(purgeChunk, len(runs))

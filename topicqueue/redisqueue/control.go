@@ -11,7 +11,7 @@ import (
 // Cancel ends a run. Whoever works on it is refused from now on, and told at once (see Changes). report: what was found
 // is written up, as far as there is a plan; the run then ends as partial, or, when its report is only being narrated,
 // as the report has it. A run that has ended stays as it is.
-func (q *Queue) Cancel(ctx context.Context, runID, reason string, report bool) ([]Intent, error) {
+func (q *controls) Cancel(ctx context.Context, runID, reason string, report bool) ([]Intent, error) {
 	flag := 0
 	if report {
 		flag = 1
@@ -30,7 +30,7 @@ func (q *Queue) Cancel(ctx context.Context, runID, reason string, report bool) (
 }
 
 // Pause stops a run where it stands: calls in flight end and are kept, no new one begins. Then its clock stands too.
-func (q *Queue) Pause(ctx context.Context, runID string) error {
+func (q *controls) Pause(ctx context.Context, runID string) error {
 	r, err := q.run(ctx, pauseScript, "pause", runID, 1)
 	if err != nil {
 		return err
@@ -46,7 +46,7 @@ func (q *Queue) Pause(ctx context.Context, runID string) error {
 }
 
 // Resume lets a paused run go on.
-func (q *Queue) Resume(ctx context.Context, runID string) ([]Intent, error) {
+func (q *controls) Resume(ctx context.Context, runID string) ([]Intent, error) {
 	if err := q.watch(ctx, runID); err != nil {
 		return nil, err
 	}
@@ -61,7 +61,7 @@ func (q *Queue) Resume(ctx context.Context, runID string) ([]Intent, error) {
 }
 
 // Answer gives a person's answer to a run that waits for it, as JSON. ErrStale: it does not wait.
-func (q *Queue) Answer(ctx context.Context, runID string, answer []byte) ([]Intent, error) {
+func (q *controls) Answer(ctx context.Context, runID string, answer []byte) ([]Intent, error) {
 	if err := q.watch(ctx, runID); err != nil {
 		return nil, err
 	}
@@ -81,8 +81,8 @@ const (
 
 // Retry lets a run that has ended go on from its state, as its next epoch. maxIterations: those a block may have; one
 // that failed after all of them starts anew. ErrRunning: it has not ended. ErrNotFound: its state has expired.
-func (q *Queue) Retry(ctx context.Context, runID, what string, maxIterations int) ([]Intent, error) {
-	run, err := q.Run(ctx, runID)
+func (q *controls) Retry(ctx context.Context, runID, what string, maxIterations int) ([]Intent, error) {
+	run, err := q.read.Run(ctx, runID)
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +106,7 @@ func (q *Queue) Retry(ctx context.Context, runID, what string, maxIterations int
 const changesChannel = lua.Prefix + "{index}:changes"
 
 // tell makes a change known to the workers at once. One that misses it sees the change when it renews its lease.
-func (q *Queue) tell(ctx context.Context, runID string) error {
+func (q *controls) tell(ctx context.Context, runID string) error {
 	if err := q.rdb.Publish(ctx, changesChannel, runID).Err(); err != nil {
 		return fmt.Errorf("tell workers of run %s by Redis: %w", runID, err)
 	}
@@ -114,7 +114,7 @@ func (q *Queue) tell(ctx context.Context, runID string) error {
 }
 
 // Changes calls heard with the id of every run that was cancelled or paused, until ctx ends.
-func (q *Queue) Changes(ctx context.Context, heard func(runID string)) {
+func (q *controls) Changes(ctx context.Context, heard func(runID string)) {
 	sub := q.rdb.Subscribe(ctx, changesChannel)
 	defer sub.Close()
 	messages := sub.Channel()

@@ -3,6 +3,10 @@
 // Queue, Begin and Sweep. What workers share outside the runs has packages of its own: governor for the calls to model
 // servers, shared for answers, rates and the clock; lua holds the scripts of all of them.
 //
+// Queue is composed of parts, each with the methods of one kind of caller: reader (what runs hold), attempts (work
+// under a lease), controls (what a person tells a run), upkeep (feeding, sweeping, counting), batches, budgets (that
+// runs share) and schedules. All stand on base, which calls the scripts of a run and tells the index of it.
+//
 // # States
 //
 //	          Begin(plan)             CommitPlan                 no block left, no review left

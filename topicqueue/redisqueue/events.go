@@ -63,7 +63,7 @@ func hosts(content json.RawMessage) []string {
 }
 
 // Emit appends events in the name of a lease; an event with a key only once in the life of the run.
-func (q *Queue) Emit(ctx context.Context, l Lease, events ...topicqueue.Event) error {
+func (q *attempts) Emit(ctx context.Context, l Lease, events ...topicqueue.Event) error {
 	if len(events) == 0 {
 		return nil
 	}
@@ -80,7 +80,7 @@ func (q *Queue) Emit(ctx context.Context, l Lease, events ...topicqueue.Event) e
 //
 // A *topicqueue.Gap says that the next events are no longer there and where to go on; ErrNotFound that there is no such
 // run (any more).
-func (q *Queue) Events(ctx context.Context, runID string, seq int64, wait time.Duration) ([]topicqueue.Event, error) {
+func (q *reader) Events(ctx context.Context, runID string, seq int64, wait time.Duration) ([]topicqueue.Event, error) {
 	events, err := q.readEvents(ctx, runID, seq, -1)
 	if err != nil || len(events) > 0 {
 		return events, err
@@ -110,7 +110,7 @@ func (q *Queue) Events(ctx context.Context, runID string, seq int64, wait time.D
 
 // AllEvents returns every event of a run's epoch so far. Where the stream was cut, a message with topicqueue.StatusGap
 // stands.
-func (q *Queue) AllEvents(ctx context.Context, runID string, now time.Time) ([]topicqueue.Event, error) {
+func (q *reader) AllEvents(ctx context.Context, runID string, now time.Time) ([]topicqueue.Event, error) {
 	since, err := q.rdb.HGet(ctx, key(runID, "run"), "since").Int64()
 	if err != nil && !errors.Is(err, redis.Nil) {
 		return nil, fmt.Errorf("read events of run %s from Redis: %w", runID, err)
@@ -132,7 +132,7 @@ func (q *Queue) AllEvents(ctx context.Context, runID string, now time.Time) ([]t
 }
 
 // readEvents reads what the stream has. wait < 0: without waiting.
-func (q *Queue) readEvents(ctx context.Context, runID string, seq int64,
+func (q *reader) readEvents(ctx context.Context, runID string, seq int64,
 	wait time.Duration) ([]topicqueue.Event, error) {
 	streams, err := q.rdb.XRead(ctx, &redis.XReadArgs{
 		Streams: []string{key(runID, "events"), strconv.FormatInt(seq, 10) + "-0"}, Block: wait, Count: 1000,

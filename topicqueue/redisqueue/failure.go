@@ -13,7 +13,7 @@ import (
 
 // Failure returns why a generation of a unit was the last one: of a block that has failed, of UnitPublish that its run
 // has and is published. failed: it was. ErrNotFound: the state of the run has expired.
-func (q *Queue) Failure(ctx context.Context, runID, unit string,
+func (q *reader) Failure(ctx context.Context, runID, unit string,
 	generation int) (reason string, failed bool, err error) {
 	var run, blocks, work *redis.SliceCmd
 	_, err = q.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {

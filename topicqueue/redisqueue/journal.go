@@ -14,7 +14,7 @@ import (
 
 // Journaled returns what was answered at a place of the run, and false when nothing was. The entries of a block are
 // those since its last checkpoint: what lies before is decided.
-func (q *Queue) Journaled(ctx context.Context, l Lease, place string) ([]byte, bool, error) {
+func (q *attempts) Journaled(ctx context.Context, l Lease, place string) ([]byte, bool, error) {
 	value, err := q.rdb.HGet(ctx, key(l.RunID, "journal:"+l.Unit), place).Bytes()
 	if errors.Is(err, redis.Nil) {
 		return nil, false, nil
@@ -27,14 +27,14 @@ func (q *Queue) Journaled(ctx context.Context, l Lease, place string) ([]byte, b
 
 // Journal stores what was answered at a place of the run. The first writer wins, whatever its generation: the result is
 // what stands there now. epoch: Begun.Epoch.
-func (q *Queue) Journal(ctx context.Context, l Lease, epoch int, place string, value []byte) ([]byte, error) {
+func (q *attempts) Journal(ctx context.Context, l Lease, epoch int, place string, value []byte) ([]byte, error) {
 	return q.journal(ctx, l, epoch, place, value, nil, 0)
 }
 
 // Answered is Journal for a model call, whose usage it records in the same step, once however often it is called with
 // the same, and gives back what was reserved for it. value: nil when the answer is not to be kept. cost: what the call
 // takes from the run's budget, in its unit; 0 without a budget. It is not fenced: a call that was made was paid for.
-func (q *Queue) Answered(ctx context.Context, l Lease, epoch int, place string, value []byte, u topicqueue.Usage,
+func (q *attempts) Answered(ctx context.Context, l Lease, epoch int, place string, value []byte, u topicqueue.Usage,
 	cost int64) ([]byte, error) {
 	data, err := json.Marshal(u)
 	if err != nil {
@@ -60,20 +60,11 @@ func (q *Queue) Answered(ctx context.Context, l Lease, epoch int, place string, 
 
 var longestScript = lua.Script("longest")
 
-func (q *Queue) journal(ctx context.Context, l Lease, epoch int, place string, value, usage []byte,
+func (q *attempts) journal(ctx context.Context, l Lease, epoch int, place string, value, usage []byte,
 	cost int64) ([]byte, error) {
 	r, err := q.run(ctx, journalScript, "journal", l.RunID, l.Unit, epoch, place, value, usage, cost, l.Generation)
 	if err != nil {
 		return nil, err
 	}
 	return []byte(lua.Text(r.values, 0)), nil
-}
-
-// Usage returns the recorded model calls of a run, oldest first.
-func (q *Queue) Usage(ctx context.Context, runID string) ([]topicqueue.Usage, error) {
-	texts, err := q.rdb.LRange(ctx, key(runID, "usage"), 0, -1).Result()
-	if err != nil {
-		return nil, fmt.Errorf("read usage of run %s from Redis: %w", runID, err)
-	}
-	return decodeList[topicqueue.Usage](texts, "usage record")
 }

@@ -39,10 +39,18 @@ type Begun struct {
 	Final time.Duration // until the run is over; negative = never
 }
 
+// attempts is what an attempt does: it begins a unit, and every later call names its lease. See the package
+// documentation for which call ends which unit.
+type attempts struct {
+	base
+	read    *reader
+	batches *batches
+}
+
 // Begin takes the lease of a unit for one generation. ErrStale: the run does not want this generation of the unit (any
 // more), or is paused. ErrHeld: an attempt that was heard of less than Timing.Lease ago has it. Both mean: do nothing,
 // it is in order.
-func (q *Queue) Begin(ctx context.Context, runID, unit string, generation int) (Begun, error) {
+func (q *attempts) Begin(ctx context.Context, runID, unit string, generation int) (Begun, error) {
 	l := Lease{RunID: runID, Unit: unit, Generation: generation, owner: newOwner()}
 	r, err := q.run(ctx, beginScript, "begin "+unit, runID, unit, generation, l.owner, q.timing.Lease.Milliseconds())
 	if err != nil {
@@ -50,7 +58,7 @@ func (q *Queue) Begin(ctx context.Context, runID, unit string, generation int) (
 	}
 	b := Begun{Lease: l, Lapses: lua.Number(r.values, 0), Epoch: lua.Number(r.values, 1), Seal: left(r.values, 2),
 		Final: left(r.values, 3)}
-	if b.Run, err = q.Run(ctx, runID); err != nil {
+	if b.Run, err = q.read.Run(ctx, runID); err != nil {
 		return b, err
 	}
 	if unit == UnitPlan { // it no longer waits
@@ -76,7 +84,7 @@ func (q *Queue) Begin(ctx context.Context, runID, unit string, generation int) (
 			return b, fmt.Errorf("decode the admissions of %s of run %s: %w", unit, runID, err)
 		}
 	}
-	if b.View, err = q.view(ctx, runID, unit, lua.Text(r.values, 4)); err != nil {
+	if b.View, err = q.read.view(ctx, runID, unit, lua.Text(r.values, 4)); err != nil {
 		return b, err
 	}
 	names := []string{unit, unit + ":status", unit + ":iterations", unit + ":created", unit + ":began", unit + ":updated"}
@@ -96,7 +104,7 @@ func (q *Queue) Begin(ctx context.Context, runID, unit string, generation int) (
 		return b, fmt.Errorf("run %s: %w", runID, err)
 	}
 	b.Block.Generation = generation
-	b.Traces, err = q.Traces(ctx, runID, unit)
+	b.Traces, err = q.read.Traces(ctx, runID, unit)
 	return b, err
 }
 
@@ -112,7 +120,7 @@ type Renewed struct {
 }
 
 // Renew prolongs leases of one run.
-func (q *Queue) Renew(ctx context.Context, runID string, leases []Lease) (Renewed, error) {
+func (q *attempts) Renew(ctx context.Context, runID string, leases []Lease) (Renewed, error) {
 	args := []any{q.timing.Lease.Milliseconds()}
 	for _, l := range leases {
 		args = append(args, l.Unit, l.Generation, l.owner)
@@ -131,7 +139,7 @@ func (q *Queue) Renew(ctx context.Context, runID string, leases []Lease) (Renewe
 
 // Yield gives a unit up to a new generation, whose task it returns: the way of a worker that is asked to stop. The unit
 // of a paused run has no task until Resume.
-func (q *Queue) Yield(ctx context.Context, l Lease) ([]Intent, error) {
+func (q *attempts) Yield(ctx context.Context, l Lease) ([]Intent, error) {
 	r, err := q.run(ctx, yieldScript, "yield "+l.Unit, l.RunID, l.Unit, l.Generation, l.owner)
 	if err != nil {
 		return nil, err
@@ -140,7 +148,7 @@ func (q *Queue) Yield(ctx context.Context, l Lease) ([]Intent, error) {
 }
 
 // Release gives a lease back after an error, so that the same generation can begin again without waiting for its end.
-func (q *Queue) Release(ctx context.Context, l Lease) error {
+func (q *attempts) Release(ctx context.Context, l Lease) error {
 	_, err := q.run(ctx, releaseScript, "release "+l.Unit, l.RunID, l.Unit, l.Generation, l.owner)
 	return err
 }

@@ -2,7 +2,6 @@ package redisqueue
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/redis/go-redis/v9"
@@ -21,33 +20,9 @@ type Pulse struct {
 	Settled  bool // it has ended and is stored, or something hinders that: see topicqueue.Run.Unpublished
 }
 
-// BatchSize returns how many runs a batch has.
-func (q *Queue) BatchSize(ctx context.Context, batch string) (int, error) {
-	n, err := q.rdb.ZCard(ctx, batchKey(batch, "runs")).Result()
-	if err != nil {
-		return 0, fmt.Errorf("count runs of batch %q in Redis: %w", batch, err)
-	}
-	return int(n), nil
-}
-
-// Listed returns a run of a batch, or what is kept of it when its state has expired. ErrNotFound: neither is there.
-func (q *Queue) Listed(ctx context.Context, batch, runID string) (topicqueue.Run, error) {
-	run, err := q.Run(ctx, runID)
-	if !errors.Is(err, ErrNotFound) {
-		return run, err
-	}
-	line, lineErr := q.line(ctx, batch, runID)
-	if lineErr == nil && line == nil {
-		return run, err
-	} else if lineErr != nil {
-		return run, lineErr
-	}
-	return *line, nil
-}
-
 // Pulses returns where runs stand, in the order of their ids. It reads little enough of each to be asked again and
 // again for all runs of a batch.
-func (q *Queue) Pulses(ctx context.Context, runIDs []string) ([]Pulse, error) {
+func (q *reader) Pulses(ctx context.Context, runIDs []string) ([]Pulse, error) {
 	out := make([]Pulse, 0, len(runIDs))
 	for len(runIDs) > 0 {
 		chunk := runIDs[:min(listChunk, len(runIDs))]

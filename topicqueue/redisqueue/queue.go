@@ -33,17 +33,38 @@ type Timing struct {
 var DefaultTiming = Timing{Lease: 20 * time.Second, Stuck: 5 * time.Second, Gap: 5 * time.Second,
 	Quiet: 20 * time.Second}
 
-// Queue is the state of all runs in one Redis. It does not own the client.
+// Queue is the state of all runs in one Redis. It is its parts, one for each kind of caller; a part holds only what its
+// methods use. It does not own the client.
 type Queue struct {
+	base
+	reader    // what runs hold, for everybody
+	attempts  // the work on a run, under a lease
+	controls  // what a person tells a run
+	upkeep    // feeding, sweeping and counting, by workers
+	batches   // batches and their digests
+	budgets   // budgets that runs share
+	schedules // recurring batches
+}
+
+// New returns the queue on this Redis, which must keep its data (appendonly) and never evict it (noeviction).
+func New(rdb redis.UniversalClient, timing Timing) *Queue {
+	b := base{rdb, timing}
+	q := &Queue{base: b, reader: reader{b}, budgets: budgets{b}, schedules: schedules{b}}
+	q.batches = batches{b, &q.reader}
+	q.attempts = attempts{b, &q.reader, &q.batches}
+	q.controls = controls{b, &q.reader, &q.batches, &q.budgets}
+	q.upkeep = upkeep{b, &q.reader, &q.batches}
+	return q
+}
+
+// base is what all parts stand on: the scripts on one run, and what the index is told of it.
+type base struct {
 	rdb    redis.UniversalClient
 	timing Timing
 }
 
-// New returns the queue on this Redis, which must keep its data (appendonly) and never evict it (noeviction).
-func New(rdb redis.UniversalClient, timing Timing) *Queue { return &Queue{rdb: rdb, timing: timing} }
-
 // Timing returns the times that the queue was made with.
-func (q *Queue) Timing() Timing { return q.timing }
+func (q *base) Timing() Timing { return q.timing }
 
 // Unit names of a run's work; a block's unit is its block id.
 const (
@@ -105,7 +126,7 @@ var (
 )
 
 // Writable reports why Redis takes no writes now: it is away, its disk or memory is full, or it is read-only.
-func (q *Queue) Writable(ctx context.Context) error {
+func (q *base) Writable(ctx context.Context) error {
 	return q.rdb.Set(ctx, lua.Prefix+"probe", "", time.Minute).Err()
 }
 
@@ -116,7 +137,7 @@ type reply struct {
 }
 
 // run calls a script on one run and turns a refusal into its error. doing says what for, in errors.
-func (q *Queue) run(ctx context.Context, s *redis.Script, doing, runID string, args ...any) (reply, error) {
+func (q *base) run(ctx context.Context, s *redis.Script, doing, runID string, args ...any) (reply, error) {
 	values, err := s.Run(ctx, q.rdb, []string{key(runID, "run")}, args...).Slice()
 	if err != nil {
 		return reply{}, fmt.Errorf("%s of run %s in Redis: %w", doing, runID, err)

@@ -10,9 +10,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"nightdesk/topicqueue/schedule"
-
 	"nightdesk/topicqueue/redisqueue/lua"
+	"nightdesk/topicqueue/schedule"
 )
 
 // schedulesKey is a hash: record by name. There are few of them, and each changes by compare-and-set.
@@ -21,8 +20,11 @@ const schedulesKey = lua.Prefix + "{index}:schedules"
 // ErrNoSchedule means that there is no schedule of this name.
 var ErrNoSchedule = errors.New("no such schedule")
 
+// schedules keeps the schedules of recurring batches.
+type schedules struct{ base }
+
 // Schedules returns all schedules by name.
-func (q *Queue) Schedules(ctx context.Context) ([]schedule.Record, error) {
+func (q *schedules) Schedules(ctx context.Context) ([]schedule.Record, error) {
 	fields, err := q.rdb.HGetAll(ctx, schedulesKey).Result()
 	if err != nil {
 		return nil, fmt.Errorf("read schedules from Redis: %w", err)
@@ -39,7 +41,7 @@ func (q *Queue) Schedules(ctx context.Context) ([]schedule.Record, error) {
 }
 
 // Schedule returns one schedule, or ErrNoSchedule.
-func (q *Queue) Schedule(ctx context.Context, name string) (schedule.Record, error) {
+func (q *schedules) Schedule(ctx context.Context, name string) (schedule.Record, error) {
 	text, err := q.scheduleText(ctx, name)
 	if err == nil && text == "" {
 		err = fmt.Errorf("schedule %q: %w", name, ErrNoSchedule)
@@ -51,7 +53,7 @@ func (q *Queue) Schedule(ctx context.Context, name string) (schedule.Record, err
 }
 
 // AddSchedule stores a schedule unless there is one of its name: added tells.
-func (q *Queue) AddSchedule(ctx context.Context, r schedule.Record) (added bool, err error) {
+func (q *schedules) AddSchedule(ctx context.Context, r schedule.Record) (added bool, err error) {
 	data, err := json.Marshal(r)
 	if err != nil {
 		return false, fmt.Errorf("encode schedule %q: %w", r.Name, err)
@@ -61,7 +63,7 @@ func (q *Queue) AddSchedule(ctx context.Context, r schedule.Record) (added bool,
 
 // ChangeSchedule changes a schedule: of changes at the same time, each sees what the one before has made. change may be
 // called several times; its error ends the change and is returned. ErrNoSchedule when there is none.
-func (q *Queue) ChangeSchedule(ctx context.Context, name string,
+func (q *schedules) ChangeSchedule(ctx context.Context, name string,
 	change func(*schedule.Record) error) (schedule.Record, error) {
 	for {
 		text, err := q.scheduleText(ctx, name)
@@ -92,7 +94,7 @@ func (q *Queue) ChangeSchedule(ctx context.Context, name string,
 }
 
 // RemoveSchedule forgets a schedule; removed: there was one. Its batches stay.
-func (q *Queue) RemoveSchedule(ctx context.Context, name string) (removed bool, err error) {
+func (q *schedules) RemoveSchedule(ctx context.Context, name string) (removed bool, err error) {
 	n, err := q.rdb.HDel(ctx, schedulesKey, name).Result()
 	if err != nil {
 		return false, fmt.Errorf("remove schedule %q from Redis: %w", name, err)
@@ -100,7 +102,7 @@ func (q *Queue) RemoveSchedule(ctx context.Context, name string) (removed bool, 
 	return n > 0, nil
 }
 
-func (q *Queue) scheduleText(ctx context.Context, name string) (string, error) {
+func (q *schedules) scheduleText(ctx context.Context, name string) (string, error) {
 	text, err := q.rdb.HGet(ctx, schedulesKey, name).Result()
 	if err != nil && !errors.Is(err, redis.Nil) {
 		return "", fmt.Errorf("read schedule %q from Redis: %w", name, err)
@@ -108,7 +110,7 @@ func (q *Queue) scheduleText(ctx context.Context, name string) (string, error) {
 	return text, nil
 }
 
-func (q *Queue) setSchedule(ctx context.Context, name, from, to string) (bool, error) {
+func (q *schedules) setSchedule(ctx context.Context, name, from, to string) (bool, error) {
 	set, err := scheduleScript.Run(ctx, q.rdb, []string{schedulesKey}, name, from, to).Int()
 	if err != nil {
 		return false, fmt.Errorf("change schedule %q in Redis: %w", name, err)

@@ -54,7 +54,7 @@ type ModelStats struct {
 }
 
 // Stats reads the counters: one round trip, whatever the number of runs. lanes: those whose waiting runs are counted.
-func (q *Queue) Stats(ctx context.Context, lanes ...string) (Stats, error) {
+func (q *upkeep) Stats(ctx context.Context, lanes ...string) (Stats, error) {
 	var counters *redis.MapStringStringCmd
 	var watched, ended *redis.IntCmd
 	var next *redis.ZSliceCmd

@@ -3,18 +3,15 @@ package redisqueue
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
-
-	"github.com/redis/go-redis/v9"
 
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue/lua"
 )
 
 // CommitPlan stores the plan, fills the DTQ and admits the first blocks.
-func (q *Queue) CommitPlan(ctx context.Context, l Lease, plan topicqueue.Plan) ([]Intent, error) {
+func (q *attempts) CommitPlan(ctx context.Context, l Lease, plan topicqueue.Plan) ([]Intent, error) {
 	traces, err := encodeList(plan.Traces)
 	if err != nil {
 		return nil, fmt.Errorf("encode plan of run %s: %w", l.RunID, err)
@@ -52,7 +49,7 @@ func (q *Queue) CommitPlan(ctx context.Context, l Lease, plan topicqueue.Plan) (
 const judgeTries = 1000
 
 // Checkpoint stores one iteration of a block and answers its proposals. maxLength: blocks that the run may have.
-func (q *Queue) Checkpoint(ctx context.Context, l Lease, cp topicqueue.Checkpoint, view topicqueue.View,
+func (q *attempts) Checkpoint(ctx context.Context, l Lease, cp topicqueue.Checkpoint, view topicqueue.View,
 	maxLength int) (topicqueue.CheckpointResult, []Intent, error) {
 	var result topicqueue.CheckpointResult
 	unencoded := func(err error) error {
@@ -104,7 +101,7 @@ func (q *Queue) Checkpoint(ctx context.Context, l Lease, cp topicqueue.Checkpoin
 			return result, nil, err
 		}
 		if r.status == "changed" {
-			if known, err = q.titles(ctx, l.RunID); err != nil {
+			if known, err = q.read.titles(ctx, l.RunID); err != nil {
 				return result, nil, err
 			}
 			continue
@@ -115,7 +112,7 @@ func (q *Queue) Checkpoint(ctx context.Context, l Lease, cp topicqueue.Checkpoin
 		if err := q.count(ctx, iterationCounters(cp)); err != nil {
 			return result, nil, err
 		}
-		result.View, err = q.view(ctx, l.RunID, l.Unit, lua.Text(r.values, 3))
+		result.View, err = q.read.view(ctx, l.RunID, l.Unit, lua.Text(r.values, 3))
 		return result, r.intents(l.RunID), err
 	}
 	return result, nil, fmt.Errorf("checkpoint %s of run %s: the plan changed %d times meanwhile", l.Unit,
@@ -133,24 +130,11 @@ func evidence(traces []topicqueue.ToolTrace) (bytes int) {
 	return bytes
 }
 
-// titles returns the titles of all blocks of a run.
-func (q *Queue) titles(ctx context.Context, runID string) ([]topicqueue.BlockTitle, error) {
-	blocks, err := q.Blocks(ctx, runID)
-	if err != nil {
-		return nil, err
-	}
-	out := make([]topicqueue.BlockTitle, len(blocks))
-	for i, b := range blocks {
-		out[i] = topicqueue.BlockTitle{ID: b.ID, Title: b.Title}
-	}
-	return out, nil
-}
-
 // EndBlock ends a block as BlockCompleted or BlockFailed, admits the next ones, and moves the run on when it was the
 // last. reason: why it failed or was cut short, for a person. fallbacks: see topicqueue.Block. returned: of calls
 // after the last checkpoint, see topicqueue.Checkpoint.
-func (q *Queue) EndBlock(ctx context.Context, l Lease, status topicqueue.BlockStatus, reason string, fallbacks []string,
-	returned string) ([]Intent, error) {
+func (q *attempts) EndBlock(ctx context.Context, l Lease, status topicqueue.BlockStatus, reason string,
+	fallbacks []string, returned string) ([]Intent, error) {
 	r, err := q.run(ctx, endBlockScript, "end "+l.Unit, l.RunID, l.Unit, l.Generation, l.owner, string(status), reason,
 		jsonList(fallbacks), returned)
 	if err != nil {
@@ -163,14 +147,14 @@ func (q *Queue) EndBlock(ctx context.Context, l Lease, status topicqueue.BlockSt
 }
 
 // Await lets a run wait for a person: its plan asks something, and Answer goes on with it.
-func (q *Queue) Await(ctx context.Context, l Lease) error {
+func (q *attempts) Await(ctx context.Context, l Lease) error {
 	_, err := q.advanceStage(ctx, l)
 	return err
 }
 
 // CloseReview goes back to research with the gaps of a review, or on to the report when it has none, and keeps the
 // review until the next one is closed.
-func (q *Queue) CloseReview(ctx context.Context, l Lease, review topicqueue.Review) ([]Intent, error) {
+func (q *attempts) CloseReview(ctx context.Context, l Lease, review topicqueue.Review) ([]Intent, error) {
 	list, err := encodeList(review.Gaps)
 	if err != nil {
 		return nil, fmt.Errorf("encode review of run %s: %w", l.RunID, err)
@@ -183,12 +167,12 @@ func (q *Queue) CloseReview(ctx context.Context, l Lease, review topicqueue.Revi
 }
 
 // Narrated ends a run whose report is committed already.
-func (q *Queue) Narrated(ctx context.Context, l Lease) ([]Intent, error) {
+func (q *attempts) Narrated(ctx context.Context, l Lease) ([]Intent, error) {
 	return q.advanceStage(ctx, l)
 }
 
 // advanceStage: found is what a review has found and what is kept of it; nothing for the other stages.
-func (q *Queue) advanceStage(ctx context.Context, l Lease, found ...any) ([]Intent, error) {
+func (q *attempts) advanceStage(ctx context.Context, l Lease, found ...any) ([]Intent, error) {
 	args := append([]any{l.Unit, l.Generation, l.owner}, found...)
 	r, err := q.run(ctx, advanceStageScript, "end "+l.Unit, l.RunID, args...)
 	if err != nil {
@@ -208,7 +192,7 @@ type Outcome struct {
 
 // Finish ends the run that this plan or report belongs to, or hands it on to narration. Only the first call of a run
 // has an effect. What the run then wants is to be published.
-func (q *Queue) Finish(ctx context.Context, l Lease, o Outcome) ([]Intent, error) {
+func (q *attempts) Finish(ctx context.Context, l Lease, o Outcome) ([]Intent, error) {
 	data, err := encodeEvents(l, o.Events...)
 	if err != nil {
 		return nil, err
@@ -221,20 +205,8 @@ func (q *Queue) Finish(ctx context.Context, l Lease, o Outcome) ([]Intent, error
 	return r.intents(l.RunID), q.moved(ctx, l.RunID, r)
 }
 
-// Report returns what Finish was given as Outcome.Content; nil when the run has no report or is published.
-func (q *Queue) Report(ctx context.Context, runID string) ([]byte, error) {
-	data, err := q.rdb.Get(ctx, key(runID, "report")).Bytes()
-	if errors.Is(err, redis.Nil) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read report of run %s from Redis: %w", runID, err)
-	}
-	return data, nil
-}
-
 // Unpublished notes why what a run leaves behind is not in storage yet: Run.Unpublished.
-func (q *Queue) Unpublished(ctx context.Context, l Lease, reason string) error {
+func (q *attempts) Unpublished(ctx context.Context, l Lease, reason string) error {
 	_, err := q.run(ctx, unpublishedScript, "publish", l.RunID, l.Generation, l.owner, reason)
 	return err
 }
@@ -242,12 +214,12 @@ func (q *Queue) Unpublished(ctx context.Context, l Lease, reason string) error {
 // Published says that everything a run leaves behind is in storage. Its state here expires after the time that is
 // given; of run a list then shows the main things. It is as Begin gave it, but for State and Reason: of a completed
 // run whose evidence is not whole it is partial that is stored. The next sweep makes the index forget it.
-func (q *Queue) Published(ctx context.Context, l Lease, run topicqueue.Run, expiry time.Duration) error {
+func (q *attempts) Published(ctx context.Context, l Lease, run topicqueue.Run, expiry time.Duration) error {
 	if _, err := q.run(ctx, publishedScript, "publish", l.RunID, l.Generation, l.owner, expiry.Milliseconds(),
 		string(run.State), run.Reason); err != nil {
 		return err
 	}
-	return q.keepLine(ctx, run)
+	return q.batches.keepLine(ctx, run)
 }
 
 func jsonList(items []string) string {

@@ -15,7 +15,7 @@ import (
 
 // view reads what a frozen "blocks:queries:digests" stands for, as a block sees it. The lists only grow, so the numbers
 // fix their content.
-func (q *Queue) view(ctx context.Context, runID, block, frozen string) (topicqueue.View, error) {
+func (q *reader) view(ctx context.Context, runID, block, frozen string) (topicqueue.View, error) {
 	counts := make([]int, 3)
 	for i, count := range strings.SplitN(frozen, ":", len(counts)) {
 		counts[i], _ = strconv.Atoi(count)

@@ -28,12 +28,12 @@ type Workers struct {
 }
 
 // Workers returns who works now.
-func (q *Queue) Workers(ctx context.Context) (Workers, error) {
+func (q *upkeep) Workers(ctx context.Context) (Workers, error) {
 	_, w, err := q.attend(ctx, "", 0)
 	return w, err
 }
 
-func (q *Queue) attend(ctx context.Context, worker string, since int64) (int64, Workers, error) {
+func (q *upkeep) attend(ctx context.Context, worker string, since int64) (int64, Workers, error) {
 	v, err := attendScript.Run(ctx, q.rdb, []string{workersKey}, worker, since, workerSilence.Milliseconds(),
 		workerMemory.Milliseconds()).Int64Slice()
 	if err != nil {
@@ -44,13 +44,13 @@ func (q *Queue) attend(ctx context.Context, worker string, since int64) (int64, 
 
 // Attendance is the presence of one worker among all. Not safe for concurrent use.
 type Attendance struct {
-	q      *Queue
+	q      *upkeep
 	worker string
 	since  int64 // of its first sign of life, by Redis's clock
 }
 
 // Attend returns the presence of a worker with so many slots, which begins with its first Beat.
-func (q *Queue) Attend(slots int) *Attendance {
+func (q *upkeep) Attend(slots int) *Attendance {
 	return &Attendance{q: q, worker: newOwner() + " " + strconv.Itoa(slots)}
 }
 

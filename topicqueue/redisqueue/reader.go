@@ -14,95 +14,11 @@ import (
 	"nightdesk/topicqueue/redisqueue/lua"
 )
 
-// Create stores a run in state queued, where it waits until Feed chooses it. A run with this id that exists already is
-// left as it is: created is false.
-func (q *Queue) Create(ctx context.Context, run topicqueue.Run) (created bool, err error) {
-	options, err := json.Marshal(run.Options)
-	if err != nil {
-		return false, fmt.Errorf("encode options of run %s: %w", run.ID, err)
-	}
-	// The batch entry comes first: an entry without a run is skipped by readers, a run without an entry would be lost.
-	// Runs are listed in the order in which they were enqueued.
-	order := float64(run.CreatedAt.UnixNano() / 1000)
-	if added, err := q.addToBatch(ctx, run.Batch, run.ID, order); err != nil || !added { // its state may have expired
-		return false, err
-	}
-	if err := q.join(ctx, run); err != nil {
-		return false, err
-	}
-	// Looked at only when what follows breaks off: not one of 100,000 that wait is swept for nothing.
-	if err := q.note(ctx, run.ID, note{check: ms(sweepTime), soonest: true, wait: "="}); err != nil {
-		return false, err
-	}
-	deadline := int64(0)
-	if !run.Options.Deadline.IsZero() {
-		deadline = run.Options.Deadline.UnixMilli()
-	}
-	labels := ""
-	if run.Ref != "" || len(run.Tags) > 0 {
-		data, err := json.Marshal(run.Labels)
-		if err != nil {
-			return false, fmt.Errorf("encode labels of run %s: %w", run.ID, err)
-		}
-		labels = string(data)
-	}
-	narrate := 0
-	if run.Options.Narrate {
-		narrate = 1
-	}
-	r, err := q.run(ctx, createScript, "create", run.ID,
-		run.ID, run.Batch, run.Topic, options, run.Lane, max(1, run.Options.MaxParallel), run.Options.Duration.Milliseconds(),
-		run.Options.WritingTime.Milliseconds(), deadline, run.Options.MaxLoops, narrate, run.Options.Budget.Amount(),
-		firstLimit(run.Options), labels)
-	if err != nil || r.status != "ok" {
-		return false, err
-	}
-	check := "inf"
-	if deadline > 0 {
-		check = "=" + strconv.FormatInt(deadline, 10) // by Redis's clock, whatever the one of this machine says
-	}
-	return true, q.note(ctx, run.ID, note{lane: run.Lane, state: topicqueue.RunQueued, check: check,
-		wait: turn(run.CreatedAt.UnixMilli(), deadline)})
-}
-
-// turn is the place of a run among those of its lane that wait: the one that is due first, to the minute, then the
-// oldest. Runs without a deadline come after all others, and have the time of their creation (ms) as their place.
-func turn(created, deadline int64) string {
-	if deadline > 0 {
-		minute := deadline / turnMinute
-		before := min(max(minute*turnMinute-created, 0), turnSpan-1)
-		created = minute*turnSpan - before - turnsBefore
-	}
-	return strconv.FormatInt(created, 10)
-}
-
-const (
-	turnMinute  = 60_000                // ms
-	turnSpan    = 200_000_000           // ms before the minute, more than two days, in which ages count
-	turnsBefore = 9_000_000_000_000_000 // makes places with a deadline negative; sorted sets keep them exactly
-)
-
-// waitedSince returns when the run at a place was created, ms; of one that is due in more than turnSpan the last time
-// that it can have been.
-func waitedSince(turn int64) int64 {
-	if turn >= 0 {
-		return turn
-	}
-	place := turn + turnsBefore
-	minute := (place + turnSpan - 1) / turnSpan
-	return minute*turnMinute - (minute*turnSpan - place)
-}
-
-// firstLimit is what a run may spend before it has a share of a common budget.
-func firstLimit(o topicqueue.Options) int64 {
-	if o.Common() {
-		return 1
-	}
-	return o.Budget.Amount()
-}
+// reader reads what runs hold. It changes nothing and needs no lease.
+type reader struct{ base }
 
 // Run returns one run. ErrNotFound when there is none with this id.
-func (q *Queue) Run(ctx context.Context, runID string) (topicqueue.Run, error) {
+func (q *reader) Run(ctx context.Context, runID string) (topicqueue.Run, error) {
 	fields, err := q.rdb.HGetAll(ctx, key(runID, "run")).Result()
 	if err != nil {
 		return topicqueue.Run{}, fmt.Errorf("read run %s from Redis: %w", runID, err)
@@ -146,7 +62,7 @@ func decodeRun(f map[string]string) (topicqueue.Run, error) {
 }
 
 // Blocks returns the blocks of a run by number; none before the plan is committed.
-func (q *Queue) Blocks(ctx context.Context, runID string) ([]topicqueue.Block, error) {
+func (q *reader) Blocks(ctx context.Context, runID string) ([]topicqueue.Block, error) {
 	fields, err := q.rdb.HGetAll(ctx, key(runID, "blocks")).Result()
 	if err != nil {
 		return nil, fmt.Errorf("read blocks of run %s from Redis: %w", runID, err)
@@ -187,7 +103,7 @@ func decodeBlock(id, static string, field func(string) string) (topicqueue.Block
 }
 
 // Traces returns the traces of one block, or of planning for UnitPlan, in the order in which they were stored.
-func (q *Queue) Traces(ctx context.Context, runID, unit string) ([]topicqueue.ToolTrace, error) {
+func (q *reader) Traces(ctx context.Context, runID, unit string) ([]topicqueue.ToolTrace, error) {
 	texts, err := q.rdb.LRange(ctx, key(runID, "traces:"+unit), 0, -1).Result()
 	if err != nil {
 		return nil, fmt.Errorf("read traces of %s of run %s from Redis: %w", unit, runID, err)
@@ -197,7 +113,7 @@ func (q *Queue) Traces(ctx context.Context, runID, unit string) ([]topicqueue.To
 
 // Returned returns the hashes that checkpoints and ends of blocks gave as Returned, in order, by unit. Those of the
 // plan are in Plan.Returned. Empty when the run is unknown.
-func (q *Queue) Returned(ctx context.Context, runID string) (map[string][]string, error) {
+func (q *reader) Returned(ctx context.Context, runID string) (map[string][]string, error) {
 	lines, err := q.rdb.LRange(ctx, key(runID, "returned"), 0, -1).Result()
 	if err != nil {
 		return nil, fmt.Errorf("read what the calls of run %s returned from Redis: %w", runID, err)
@@ -211,7 +127,7 @@ func (q *Queue) Returned(ctx context.Context, runID string) (map[string][]string
 }
 
 // Plan returns the committed plan without its traces, which Traces has. ErrNotFound before CommitPlan.
-func (q *Queue) Plan(ctx context.Context, runID string) (topicqueue.Plan, error) {
+func (q *reader) Plan(ctx context.Context, runID string) (topicqueue.Plan, error) {
 	var plan topicqueue.Plan
 	data, err := q.rdb.Get(ctx, key(runID, "plan")).Bytes()
 	if errors.Is(err, redis.Nil) {
@@ -227,7 +143,7 @@ func (q *Queue) Plan(ctx context.Context, runID string) (topicqueue.Plan, error)
 }
 
 // Review returns the last review of a run, the zero value when there was none.
-func (q *Queue) Review(ctx context.Context, runID string) (topicqueue.Review, error) {
+func (q *reader) Review(ctx context.Context, runID string) (topicqueue.Review, error) {
 	var review topicqueue.Review
 	data, err := q.rdb.HGet(ctx, key(runID, "run"), "review").Bytes()
 	if errors.Is(err, redis.Nil) {
@@ -240,6 +156,40 @@ func (q *Queue) Review(ctx context.Context, runID string) (topicqueue.Review, er
 		return review, fmt.Errorf("decode review of run %s: %w", runID, err)
 	}
 	return review, nil
+}
+
+// titles returns the titles of all blocks of a run.
+func (q *reader) titles(ctx context.Context, runID string) ([]topicqueue.BlockTitle, error) {
+	blocks, err := q.Blocks(ctx, runID)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]topicqueue.BlockTitle, len(blocks))
+	for i, b := range blocks {
+		out[i] = topicqueue.BlockTitle{ID: b.ID, Title: b.Title}
+	}
+	return out, nil
+}
+
+// Report returns what Finish was given as Outcome.Content; nil when the run has no report or is published.
+func (q *reader) Report(ctx context.Context, runID string) ([]byte, error) {
+	data, err := q.rdb.Get(ctx, key(runID, "report")).Bytes()
+	if errors.Is(err, redis.Nil) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read report of run %s from Redis: %w", runID, err)
+	}
+	return data, nil
+}
+
+// Usage returns the recorded model calls of a run, oldest first.
+func (q *reader) Usage(ctx context.Context, runID string) ([]topicqueue.Usage, error) {
+	texts, err := q.rdb.LRange(ctx, key(runID, "usage"), 0, -1).Result()
+	if err != nil {
+		return nil, fmt.Errorf("read usage of run %s from Redis: %w", runID, err)
+	}
+	return decodeList[topicqueue.Usage](texts, "usage record")
 }
 
 func decodeList[T any](texts []string, what string) ([]T, error) {

@@ -1,0 +1,77 @@
+package redisqueue
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+
+	"nightdesk/topicqueue"
+)
+
+// controls is what a person tells a run from outside, without a lease.
+type controls struct {
+	base
+	read    *reader
+	batches *batches
+	budgets *budgets
+}
+
+// Create stores a run in state queued, where it waits until Feed chooses it. A run with this id that exists already is
+// left as it is: created is false.
+func (q *controls) Create(ctx context.Context, run topicqueue.Run) (created bool, err error) {
+	options, err := json.Marshal(run.Options)
+	if err != nil {
+		return false, fmt.Errorf("encode options of run %s: %w", run.ID, err)
+	}
+	// The batch entry comes first: an entry without a run is skipped by readers, a run without an entry would be lost.
+	// Runs are listed in the order in which they were enqueued.
+	order := float64(run.CreatedAt.UnixNano() / 1000)
+	if added, err := q.batches.addToBatch(ctx, run.Batch, run.ID, order); err != nil || !added {
+		return false, err // nil: it was published before; its state may have expired
+	}
+	if err := q.budgets.join(ctx, run); err != nil {
+		return false, err
+	}
+	// Looked at only when what follows breaks off: not one of 100,000 that wait is swept for nothing.
+	if err := q.note(ctx, run.ID, note{check: ms(sweepTime), soonest: true, wait: "="}); err != nil {
+		return false, err
+	}
+	deadline := int64(0)
+	if !run.Options.Deadline.IsZero() {
+		deadline = run.Options.Deadline.UnixMilli()
+	}
+	labels := ""
+	if run.Ref != "" || len(run.Tags) > 0 {
+		data, err := json.Marshal(run.Labels)
+		if err != nil {
+			return false, fmt.Errorf("encode labels of run %s: %w", run.ID, err)
+		}
+		labels = string(data)
+	}
+	narrate := 0
+	if run.Options.Narrate {
+		narrate = 1
+	}
+	r, err := q.run(ctx, createScript, "create", run.ID,
+		run.ID, run.Batch, run.Topic, options, run.Lane, max(1, run.Options.MaxParallel), run.Options.Duration.Milliseconds(),
+		run.Options.WritingTime.Milliseconds(), deadline, run.Options.MaxLoops, narrate, run.Options.Budget.Amount(),
+		firstLimit(run.Options), labels)
+	if err != nil || r.status != "ok" {
+		return false, err
+	}
+	check := "inf"
+	if deadline > 0 {
+		check = "=" + strconv.FormatInt(deadline, 10) // by Redis's clock, whatever the one of this machine says
+	}
+	return true, q.note(ctx, run.ID, note{lane: run.Lane, state: topicqueue.RunQueued, check: check,
+		wait: turn(run.CreatedAt.UnixMilli(), deadline)})
+}
+
+// firstLimit is what a run may spend before it has a share of a common budget.
+func firstLimit(o topicqueue.Options) int64 {
+	if o.Common() {
+		return 1
+	}
+	return o.Budget.Amount()
+}

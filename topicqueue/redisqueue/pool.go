@@ -1,0 +1,207 @@
+package redisqueue
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"nightdesk/topicqueue"
+	"nightdesk/topicqueue/redisqueue/lua"
+)
+
+// Claim is what a run asks of a budget that it shares with others. Amounts are in the budget's unit.
+type Claim struct {
+	Limit int64 // of the common budget
+	Spent int64 // by the run
+	Wants int64 // in all, for everything that it may do
+	Needs int64 // in all, to be brought to its end
+	Least int64 // that a run which waits must be left
+	Spare int64 // would like to have besides, where all others have what they want
+	High  int64 // would want in all if it were of high priority; 0: as Wants
+}
+
+// Kinds of runs in a common budget, by their lanes: high ones get all that they want, of the rest normal ones twice as
+// much as low ones.
+func kindOf(lane string) string {
+	if lane == "high" || lane == "low" {
+		return lane
+	}
+	return "normal"
+}
+
+func batchPool(batch string) string { return batchKey(batch, "budget") }
+
+// Night is the date on which the night of a time has begun: it lasts from noon to noon, in the time zone of the time.
+func Night(at time.Time) string { return at.Add(-12 * time.Hour).Format(time.DateOnly) }
+
+func nightPool(at time.Time) string { return lua.Prefix + "{index}:night:" + Night(at) }
+
+// nightKept is how long the accounts of a night are kept.
+const nightKept = 8 * 24 * time.Hour
+
+// budgets keeps the budgets of batches and nights, from which runs draw their shares.
+type budgets struct{ base }
+
+// join lets a run wait for its share of the budget of its batch.
+func (q *budgets) join(ctx context.Context, run topicqueue.Run) error {
+	if run.Options.BatchBudget.Amount() == 0 {
+		return nil
+	}
+	if err := poolScript.Run(ctx, q.rdb, []string{batchPool(run.Batch)}, "join", run.ID,
+		kindOf(run.Lane)).Err(); err != nil {
+		return fmt.Errorf("add run %s to the budget of batch %q in Redis: %w", run.ID, run.Batch, err)
+	}
+	return nil
+}
+
+// DrawBatch returns what a run may spend in all by its share of the budget of its batch, which is shared out anew
+// whenever one asks: what others have not used is there again.
+func (q *budgets) DrawBatch(ctx context.Context, run topicqueue.Run, c Claim) (int64, error) {
+	share, err := q.draw(ctx, "draw", batchPool(run.Batch), run, c, "", "", "")
+	return max(1, share), err
+}
+
+// heldAtMost is how long a run waits before its planning for what others hold of its share.
+const heldAtMost = 5 * time.Minute
+
+// MayBegin reports whether a run that has not begun finds its share of the budgets of its batch and of the night,
+// which it then has. It does not when others have been given more than their shares while it was not there, or hold
+// what it needs at least: they give it back when they draw again, or when they end. Meanwhile Feed lets others have
+// its place. After some minutes it may anyway. c.Limit is not used.
+func (q *budgets) MayBegin(ctx context.Context, run topicqueue.Run, at time.Time, c Claim) (bool, error) {
+	ok, err := q.hasShare(ctx, run, at, c)
+	if err != nil || ok {
+		return ok, err
+	}
+	if err := q.rdb.ZAddXX(ctx, fedKey(run.Lane), redis.Z{Member: run.ID, Score: math.Inf(1)}).Err(); err != nil {
+		return false, fmt.Errorf("note in Redis that run %s is held: %w", run.ID, err)
+	}
+	return false, nil
+}
+
+func (q *budgets) hasShare(ctx context.Context, run topicqueue.Run, at time.Time, c Claim) (bool, error) {
+	if c.Limit = run.Options.BatchBudget.Amount(); c.Limit > 0 {
+		if ok, err := q.draw(ctx, "ask", batchPool(run.Batch), run, c, "", "", ""); err != nil || ok == 0 {
+			return false, err
+		}
+	}
+	if c.Limit = run.Options.NightBudget.Amount(); c.Limit > 0 {
+		if ok, err := q.drawNight(ctx, "ask", run, at, c); err != nil || ok == 0 {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// DrawNight is DrawBatch for the budget of the night in which a run has started.
+func (q *budgets) DrawNight(ctx context.Context, run topicqueue.Run, at time.Time, c Claim) (int64, error) {
+	share, err := q.drawNight(ctx, "draw", run, at, c)
+	return max(1, share), err
+}
+
+// drawNight draws on, or asks, the accounts of a night, which are kept for some days from then.
+func (q *budgets) drawNight(ctx context.Context, what string, run topicqueue.Run, at time.Time,
+	c Claim) (int64, error) {
+	waiting, err := q.waiting(ctx)
+	if err != nil {
+		return 0, err
+	}
+	share, err := q.draw(ctx, what, nightPool(at), run, c, waiting[0], waiting[1], waiting[2])
+	if err != nil {
+		return 0, err
+	}
+	return share, q.rdb.Expire(ctx, nightPool(at), nightKept).Err()
+}
+
+// waiting counts the runs of high, normal and low priority whose planning has not begun.
+func (q *budgets) waiting(ctx context.Context) (n [3]int64, err error) {
+	var counts [2][3]*redis.IntCmd
+	if _, err := q.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
+		for i, lane := range []string{"high", "", "low"} {
+			counts[0][i], counts[1][i] = p.ZCard(ctx, waitingKey(lane)), p.ZCard(ctx, fedKey(lane))
+		}
+		return nil
+	}); err != nil {
+		return n, fmt.Errorf("count the runs that wait in Redis: %w", err)
+	}
+	for i := range n {
+		n[i] = counts[0][i].Val() + counts[1][i].Val()
+	}
+	return n, nil
+}
+
+func (q *budgets) draw(ctx context.Context, what, pool string, run topicqueue.Run, c Claim,
+	high, normal, low any) (int64, error) {
+	share, err := poolScript.Run(ctx, q.rdb, []string{pool}, what, run.ID, kindOf(run.Lane), c.Spent, c.Wants, c.Needs,
+		c.Limit, c.Least, high, normal, low, c.Spare, heldAtMost.Milliseconds(), c.High).Text()
+	if err != nil {
+		return 0, fmt.Errorf("draw run %s's share of a common budget from Redis: %w", run.ID, err)
+	}
+	return amount(share), nil
+}
+
+// LeaveBudgets gives back what a run that has ended has not spent of the budgets of its batch and its night.
+func (q *budgets) LeaveBudgets(ctx context.Context, run topicqueue.Run, at time.Time) error {
+	var pools []string
+	if run.Options.BatchBudget.Amount() > 0 {
+		pools = append(pools, batchPool(run.Batch))
+	}
+	if run.Options.NightBudget.Amount() > 0 {
+		pools = append(pools, nightPool(at))
+	}
+	for _, pool := range pools {
+		if err := poolScript.Run(ctx, q.rdb, []string{pool}, "leave", run.ID, run.Spent).Err(); err != nil {
+			return fmt.Errorf("give back run %s's share of a common budget in Redis: %w", run.ID, err)
+		}
+	}
+	return nil
+}
+
+// Pool is where the budget of a batch, or of a night, stands.
+type Pool struct {
+	Spent    int64 // by runs that have ended
+	Granted  int64 // to runs in work, what they have spent included
+	Waiting  int   // runs; of a night all that wait in the desk
+	Active   int
+	HasEnded int
+}
+
+// BatchPool returns where the budget of a batch stands; the zero value when it has none.
+func (q *budgets) BatchPool(ctx context.Context, batch string) (Pool, error) {
+	return q.pool(ctx, batchPool(batch), fmt.Sprintf("the budget of batch %q", batch))
+}
+
+// NightPool is BatchPool for the budget of the night of a time.
+func (q *budgets) NightPool(ctx context.Context, at time.Time) (Pool, error) {
+	p, err := q.pool(ctx, nightPool(at), "the budget of the night")
+	if err != nil {
+		return p, err
+	}
+	waiting, err := q.waiting(ctx)
+	p.Waiting = int(waiting[0] + waiting[1] + waiting[2])
+	return p, err
+}
+
+func (q *budgets) pool(ctx context.Context, key, name string) (p Pool, err error) {
+	var fields []string
+	for _, kind := range []string{"high", "normal", "low"} {
+		for _, f := range []string{"sum:%s:done", "sum:%s:active", "n:%s:waiting", "n:%s:active", "n:%s:done"} {
+			fields = append(fields, fmt.Sprintf(f, kind))
+		}
+	}
+	values, err := q.rdb.HMGet(ctx, key, fields...).Result()
+	if err != nil {
+		return p, fmt.Errorf("read %s from Redis: %w", name, err)
+	}
+	for i := 0; i < len(values); i += 5 {
+		p.Spent += amount(lua.Text(values, i))
+		p.Granted += amount(lua.Text(values, i+1))
+		p.Waiting += lua.Number(values, i+2)
+		p.Active += lua.Number(values, i+3)
+		p.HasEnded += lua.Number(values, i+4)
+	}
+	return p, nil
+}
