@@ -33,13 +33,19 @@ func Each(t *testing.T, test func(t *testing.T, rdb *redis.Client)) {
 // InProcess starts an in-process Redis that ends with the test.
 func InProcess(t testing.TB) *redis.Client {
 	t.Helper()
+	_, rdb := inProcess(t)
+	return rdb
+}
+
+func inProcess(t testing.TB) (*miniredis.Miniredis, *redis.Client) {
+	t.Helper()
 	m := miniredis.NewMiniRedis()
 	m.ClockTTL(true)
 	if err := m.Start(); err != nil {
 		t.Fatalf("start the in-process Redis: %v", err)
 	}
 	t.Cleanup(m.Close)
-	return client(t, &redis.Options{Addr: m.Addr()})
+	return m, client(t, &redis.Options{Addr: m.Addr()})
 }
 
 // Server starts a private redis-server that ends with the test.
@@ -96,12 +102,7 @@ func client(t testing.TB, opt *redis.Options) *redis.Client {
 // called: then it is ahead by so much more, and so much older are the keys that have a lifetime.
 func Jumping(t testing.TB) (rdb *redis.Client, jump func(time.Duration)) {
 	t.Helper()
-	m := miniredis.NewMiniRedis()
-	m.ClockTTL(true)
-	if err := m.Start(); err != nil {
-		t.Fatalf("start the in-process Redis: %v", err)
-	}
-	t.Cleanup(m.Close)
+	m, rdb := inProcess(t)
 	var ahead atomic.Int64
 	stop, stopped := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -118,7 +119,7 @@ func Jumping(t testing.TB) (rdb *redis.Client, jump func(time.Duration)) {
 		}
 	}()
 	t.Cleanup(func() { close(stop); <-stopped })
-	return client(t, &redis.Options{Addr: m.Addr()}), func(d time.Duration) {
+	return rdb, func(d time.Duration) {
 		ahead.Add(int64(d))
 		m.SetTime(time.Now().Add(time.Duration(ahead.Load())))
 		m.FastForward(d)
