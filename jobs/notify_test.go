@@ -20,6 +20,7 @@ import (
 
 	"nightdesk/jobs"
 	"nightdesk/jobs/notify"
+	"nightdesk/topicqueue/proctest"
 	"nightdesk/topicqueue/redisqueue/redistest"
 	"nightdesk/topicqueue/scaletest"
 )
@@ -314,6 +315,7 @@ func TestKilledBetweenDeliveryAndCommit(t *testing.T) {
 	})
 	first = exec.Command(os.Args[0], "-test.run", "^TestNotifyingProcess$")
 	first.Env = append(os.Environ(), "NOTIFYING_PROCESS_REDIS="+socket, "NOTIFYING_PROCESS_URL="+r.server.URL)
+	proctest.Tie(first)
 	if err := first.Start(); err != nil {
 		t.Fatal(err)
 	}

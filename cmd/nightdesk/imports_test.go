@@ -33,6 +33,7 @@ var layers = map[string][]string{
 	"pipeline/lineartest":   {},
 	"prompts":               {},
 	"storage":               {},
+	"storage/storagetest":   {"storage", "topicqueue"},
 	"topicqueue":            {},
 	"topicqueue/redisqueue": {"topicqueue"},
 }

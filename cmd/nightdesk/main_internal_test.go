@@ -12,12 +12,14 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"nightdesk/topicqueue/proctest"
 	"nightdesk/topicqueue/redisqueue"
 )
 
 // TestMain lets the test binary serve as the program: scripts and process tests run the real thing.
 func TestMain(m *testing.M) {
 	testscript.Main(suite{m}, map[string]func(){"nightdesk": func() {
+		proctest.TieSelf() // a killed test leaves no workers behind
 		if lease, err := time.ParseDuration(os.Getenv("TEST_LEASE")); err == nil {
 			shorten(&redisqueue.DefaultTiming, lease)
 		}

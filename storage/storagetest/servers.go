@@ -21,6 +21,7 @@ import (
 	"github.com/johannesboyne/gofakes3/backend/s3mem"
 
 	"nightdesk/storage"
+	"nightdesk/topicqueue/proctest"
 )
 
 const (
@@ -101,6 +102,7 @@ func startVersitygw(t testing.TB, path, dir, addr, objects string, log *os.File)
 	cmd := exec.Command(path, "--port", addr, "--access", accessKey, "--secret", secretKey, "--region", "us-east-1",
 		"--quiet", "posix", objects)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, log, log
+	proctest.Tie(cmd)
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("start versitygw: %w", err)
 	}

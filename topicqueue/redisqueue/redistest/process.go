@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"nightdesk/topicqueue/proctest"
 	"nightdesk/topicqueue/scaletest"
 )
 
@@ -100,6 +101,7 @@ func (p *Process) Begin() {
 func (p *Process) begin() error {
 	cmd := exec.Command("redis-server", p.args...)
 	cmd.Dir = p.Dir
+	proctest.Tie(cmd)
 	out, w, err := os.Pipe()
 	if err != nil {
 		return err
