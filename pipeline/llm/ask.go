@@ -8,7 +8,9 @@ import (
 	"strings"
 	"unicode"
 
+	"nightdesk/pipeline/llm/answer"
 	"nightdesk/prompts"
+	"nightdesk/topicqueue"
 )
 
 const maxShownAnswer = 6000 // bytes of an unusable answer that the second question shows
@@ -21,7 +23,7 @@ const maxShownAnswer = 6000 // bytes of an unusable answer that the second quest
 // With an error the result is T's zero value.
 func Ask[T any](ctx context.Context, m Model, req Request) (T, error) {
 	var zero T
-	schema, err := compiledSchemas.compile(req.Prompt.Schema)
+	schema, err := answer.Compile(req.Prompt.Schema)
 	if err != nil {
 		return zero, fmt.Errorf("%s: %w: %w", step(req), err, ErrPermanent)
 	}
@@ -34,9 +36,9 @@ func Ask[T any](ctx context.Context, m Model, req Request) (T, error) {
 	if err != nil {
 		return zero, err
 	}
-	answer, errs := decode[T](schema, resp)
+	value, errs := decode[T](schema, resp)
 	if errs == nil {
-		return answer, nil
+		return value, nil
 	}
 	again, err := m.Generate(ctx, reask(req, resp, errs))
 	switch {
@@ -46,32 +48,32 @@ func Ask[T any](ctx context.Context, m Model, req Request) (T, error) {
 		return zero, err
 	}
 	resp = again
-	if answer, errs = decode[T](schema, resp); errs == nil {
-		return answer, nil
+	if value, errs = decode[T](schema, resp); errs == nil {
+		return value, nil
 	}
 	return zero, unusable(req, resp, errs)
 }
 
 func unusable(req Request, resp Response, errs []string) error {
-	return &AnswerError{Step: step(req), Errors: errs, Text: clip(resp.Text, maxMessage)}
+	return &AnswerError{Step: step(req), Errors: errs, Text: topicqueue.Clip(resp.Text, maxMessage)}
 }
 
-func decode[T any](schema *answerSchema, resp Response) (T, []string) {
-	var answer, zero T
+func decode[T any](schema *answer.Schema, resp Response) (T, []string) {
+	var value, zero T
 	if strings.TrimSpace(resp.Text) == "" {
 		if resp.Truncated {
-			return zero, []string{"the answer is empty", cutHint}
+			return zero, []string{"the answer is empty", answer.CutHint}
 		}
 		return zero, []string{"the answer is empty"}
 	}
-	text, errs := schema.extract(resp.Text, resp.Truncated)
+	text, errs := schema.Extract(resp.Text, resp.Truncated)
 	if errs != nil {
 		return zero, errs
 	}
-	if err := json.Unmarshal(text, &answer); err != nil {
+	if err := json.Unmarshal(text, &value); err != nil {
 		return zero, []string{err.Error()}
 	}
-	return answer, nil
+	return value, nil
 }
 
 // reask is the second question: the first one, the answer to it and all that is wrong with that. An answer that was
@@ -82,7 +84,7 @@ func reask(req Request, resp Response, errs []string) Request {
 		lang = "zh"
 	}
 	repair := prompts.Repair(lang, prompts.RepairData{
-		Answer: clip(resp.Text, maxShownAnswer), Errors: errs, Schema: string(req.Prompt.Schema),
+		Answer: topicqueue.Clip(resp.Text, maxShownAnswer), Errors: errs, Schema: string(req.Prompt.Schema),
 	})
 	req.Position.Step = step(req) + reaskSuffix
 	req.Prompt.User += "\n\n" + repair.User

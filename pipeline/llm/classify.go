@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+
+	"nightdesk/topicqueue"
 )
 
 // outcome is what one exchange means for its call.
@@ -104,7 +106,7 @@ func (r *role) providerError(ex *exchange) *ProviderError {
 		if param := plain(inner.Param); param != "" && !strings.Contains(message, param) {
 			message += " (" + param + ")"
 		}
-		e.Code, e.Type = clip(plain(inner.Code), 80), clip(plain(inner.Type), 80)
+		e.Code, e.Type = topicqueue.Clip(plain(inner.Code), 80), topicqueue.Clip(plain(inner.Type), 80)
 		if status, err := strconv.Atoi(e.Code); err == nil && e.Status == http.StatusOK && status >= 400 && status < 600 {
 			e.Status = status // an error passed on with status 200
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/tmc/langchaingo/llms"
 
+	"nightdesk/pipeline/llm/answer"
 	"nightdesk/topicqueue"
 )
 
@@ -202,7 +203,7 @@ func (r *role) response(req Request, ex *exchange, f form, billed topicqueue.Usa
 			}
 		}
 	}
-	out := Response{Text: StripThinking(text), Truncated: isCut(ex.answer.finishReason)}
+	out := Response{Text: answer.StripThinking(text), Truncated: isCut(ex.answer.finishReason)}
 	if f.limit > 0 && ex.answer.completion == f.limit { // llama-cpp-python says "tool_calls" of one that was cut
 		out.Truncated = true
 	}

@@ -1,13 +1,13 @@
 package llm
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"regexp"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"nightdesk/topicqueue"
 )
@@ -43,7 +43,7 @@ type ProviderError struct {
 func (e *ProviderError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s answered %d", e.Host, e.Status)
-	if kind := firstOf(e.Code, e.Type); kind != "" {
+	if kind := cmp.Or(e.Code, e.Type); kind != "" {
 		fmt.Fprintf(&b, " (%s)", kind)
 	}
 	if e.Message != "" {
@@ -64,7 +64,7 @@ type AnswerError struct {
 
 func (e *AnswerError) Error() string {
 	return fmt.Sprintf("%s: the model's answer is unusable, also when asked again: %s", e.Step,
-		clip(strings.Join(e.Errors, "; "), maxMessage))
+		topicqueue.Clip(strings.Join(e.Errors, "; "), maxMessage))
 }
 
 // Is makes errors.Is(err, ErrAnswer) hold.
@@ -116,27 +116,5 @@ func redact(text, key string) string {
 		text = strings.ReplaceAll(text, key, "[redacted]")
 	}
 	text = keyLike.ReplaceAllString(strings.ToValidUTF8(text, "\uFFFD"), "[redacted]")
-	return clip(topicqueue.OneLine(text), maxMessage)
-}
-
-// clip cuts text to at most limit bytes at a rune boundary and marks the cut.
-func clip(text string, limit int) string {
-	if len(text) <= limit {
-		return text
-	}
-	const mark = "..."
-	end := max(limit-len(mark), 0)
-	for end > 0 && !utf8.RuneStart(text[end]) {
-		end--
-	}
-	return text[:end] + mark
-}
-
-func firstOf(texts ...string) string {
-	for _, t := range texts {
-		if t != "" {
-			return t
-		}
-	}
-	return ""
+	return topicqueue.Clip(topicqueue.OneLine(text), maxMessage)
 }

@@ -11,6 +11,8 @@ import (
 	"path"
 	"regexp"
 	"strings"
+
+	"nightdesk/topicqueue"
 )
 
 // foreignAnswer is an answer that is not of the protocol: the login page of a network, an empty body, JSON of another
@@ -49,7 +51,7 @@ func jsonObject(body []byte) ([]byte, error) {
 // excerpt quotes the beginning of a foreign text.
 func excerpt(text []byte) string {
 	words := strings.Fields(string(text[:min(len(text), maxMessage)]))
-	return fmt.Sprintf("%q", clip(strings.Join(words, " "), maxShownBody))
+	return fmt.Sprintf("%q", topicqueue.Clip(strings.Join(words, " "), maxShownBody))
 }
 
 // without is the error of a JSON object that lacks a part of the protocol.

@@ -50,7 +50,7 @@ const maxWhy = 300 // bytes
 func callEnd(what outcome, ex *exchange, err error) topicqueue.CallEnd {
 	end := topicqueue.CallEnd{Tokens: ex.answer.prompt + ex.answer.completion}
 	if isOutage(what) {
-		end.Why = clip(err.Error(), maxWhy)
+		end.Why = topicqueue.Clip(err.Error(), maxWhy)
 	}
 	if end.Tokens == 0 {
 		end.Tokens = -1

@@ -164,7 +164,7 @@ func (l *learned) form(s RoleSettings, p prompts.Prompt, limit int) form {
 	defer l.mu.Unlock()
 	f := form{
 		noTemperature: l.noTemperature,
-		tokenField:    firstOf(s.TokenField, l.tokenField, s.firstTokenField()),
+		tokenField:    cmp.Or(s.TokenField, l.tokenField, s.firstTokenField()),
 		fixedField:    s.TokenField != TokenFieldAuto,
 		limit:         limit,
 	}
@@ -176,7 +176,7 @@ func (l *learned) form(s RoleSettings, p prompts.Prompt, limit int) form {
 		f.bounds = f.hasBounds && !l.noBounds
 		f.think = p.Think && !s.Reasoning && !l.noThink
 		f.transports = protocols[s.Provider].transports
-		f.transport = Transport(firstOf(string(s.Transport), string(l.transport), string(f.transports[0])))
+		f.transport = Transport(cmp.Or(string(s.Transport), string(l.transport), string(f.transports[0])))
 		f.fixedTransport = s.Transport != TransportAuto
 	}
 	return f

@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net"
@@ -72,7 +73,7 @@ func (s RoleSettings) withDefaults() (RoleSettings, error) {
 		return s, fmt.Errorf("provider %q is unknown: use %s, %s or %s", s.Provider, ProviderOpenAI, ProviderAnthropic,
 			ProviderOllama)
 	}
-	s.BaseURL = strings.TrimRight(strings.TrimSpace(firstOf(s.BaseURL, p.baseURL)), "/")
+	s.BaseURL = strings.TrimRight(strings.TrimSpace(cmp.Or(s.BaseURL, p.baseURL)), "/")
 	for _, slip := range p.slips {
 		s.BaseURL = strings.TrimSuffix(s.BaseURL, slip)
 	}

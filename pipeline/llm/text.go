@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"nightdesk/pipeline/llm/answer"
 	"nightdesk/topicqueue"
 )
 
@@ -43,7 +44,7 @@ func Text(ctx context.Context, m Model, req Request) (string, error) {
 
 // usableText returns what a caller gets of an answer; empty when there is nothing to use.
 func usableText(resp Response) string {
-	text := unfence(StripThinking(topicqueue.Printable(resp.Text)))
+	text := unfence(answer.StripThinking(topicqueue.Printable(resp.Text)))
 	if resp.Truncated {
 		text = wholeSentences(text)
 	}

@@ -1,4 +1,4 @@
-package llm
+package answer
 
 import (
 	"encoding/json"
@@ -10,7 +10,8 @@ import (
 	"nightdesk/topicqueue"
 )
 
-const cutHint = "the answer was cut by the token limit: answer more briefly"
+// CutHint is what Extract adds to the errors of an answer that was cut.
+const CutHint = "the answer was cut by the token limit: answer more briefly"
 
 const (
 	maxCandidates = 200 // objects looked at in one answer
@@ -25,13 +26,13 @@ type candidate struct {
 	open bool // the text ends before the object does
 }
 
-// extract finds the object in a model's answer that fits the schema and returns it, closed and without the think
+// Extract finds the object in a model's answer that fits the schema and returns it, closed and without the think
 // property, or what is wrong with the one that comes nearest. text may be anything. cut = the token limit ended it:
 // then nothing is added to it, only its unfinished last element dropped.
 //
 // It takes the first object that fits as it stands, so that an example before the answer does not win over it; else
 // the first one that fits after harmless slips are put right; else one whose syntax can be repaired.
-func (s *answerSchema) extract(text string, cut bool) (json.RawMessage, []string) {
+func (s *Schema) Extract(text string, cut bool) (json.RawMessage, []string) {
 	if len(text) > maxAnswer {
 		return nil, []string{"the answer is longer than 1 MB"}
 	}
@@ -49,7 +50,7 @@ func (s *answerSchema) extract(text string, cut bool) (json.RawMessage, []string
 		value, err := parseObject(fixEscapes(c.text))
 		if c.open || err != nil {
 			if unparsed = append(unparsed, c); !c.open {
-				best = []string{"the JSON is malformed: " + clip(err.Error(), 200)}
+				best = []string{"the JSON is malformed: " + topicqueue.Clip(err.Error(), 200)}
 			}
 			continue
 		}
@@ -81,13 +82,13 @@ func (s *answerSchema) extract(text string, cut bool) (json.RawMessage, []string
 		}
 	}
 	if cut {
-		best = append(best, cutHint)
+		best = append(best, CutHint)
 	}
 	return nil, best
 }
 
 // coerced puts harmless slips right and validates; an object that wraps the answer in one of its members is unwrapped.
-func (s *answerSchema) coerced(value map[string]any, addLists bool) (json.RawMessage, []string) {
+func (s *Schema) coerced(value map[string]any, addLists bool) (json.RawMessage, []string) {
 	fixed := s.coerce(value, addLists)
 	errs := s.check(fixed)
 	if errs == nil {
@@ -111,13 +112,13 @@ func (s *answerSchema) coerced(value map[string]any, addLists bool) (json.RawMes
 }
 
 // dropThink removes the property that withThink added.
-func (s *answerSchema) dropThink(value map[string]any) {
+func (s *Schema) dropThink(value map[string]any) {
 	if !s.owns("think") {
 		delete(value, "think")
 	}
 }
 
-func (s *answerSchema) encode(value any) (json.RawMessage, []string) {
+func (s *Schema) encode(value any) (json.RawMessage, []string) {
 	out, err := json.Marshal(printable(s.coerce(value, false))) // whole numbers in the form that Go decodes into an int
 	if err != nil {
 		return nil, []string{"the answer cannot be encoded: " + err.Error()}

@@ -1,4 +1,4 @@
-package llm
+package answer
 
 import (
 	"encoding/json"
@@ -16,9 +16,9 @@ const noteSchema = `{"type":"object","properties":{
 	"enough":{"type":"boolean"}},
 	"required":["summary","claims","enough"],"additionalProperties":false}`
 
-func noteAnswer(tb testing.TB) *answerSchema {
+func noteAnswer(tb testing.TB) *Schema {
 	tb.Helper()
-	s, err := compileSchema(json.RawMessage(noteSchema))
+	s, err := compile(json.RawMessage(noteSchema))
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -87,7 +87,7 @@ func TestExtract(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			got, errs := s.extract(tc.text, tc.cut)
+			got, errs := s.Extract(tc.text, tc.cut)
 			if string(got) != tc.want || (errs == nil) != (tc.want != "") {
 				t.Errorf("got  %s\nwant %s\nerrors %q", got, tc.want, errs)
 			}
@@ -105,7 +105,7 @@ func mustJSON(text string) string {
 
 func TestCheckListsAllErrorsWithPaths(t *testing.T) {
 	t.Parallel()
-	_, errs := noteAnswer(t).extract(`{"summary":[],"claims":[{"source":"one","text":"t"}],"enough":"perhaps"}`, false)
+	_, errs := noteAnswer(t).Extract(`{"summary":[],"claims":[{"source":"one","text":"t"}],"enough":"perhaps"}`, false)
 	all := strings.Join(errs, "\n")
 	for _, want := range []string{"/summary: ", "/claims/0/source: ", "/claims/0: ", "quote", "/enough: "} {
 		if !strings.Contains(all, want) {
@@ -171,7 +171,7 @@ func TestHostileAnswersAreBounded(t *testing.T) {
 	} {
 		start := time.Now()
 		for _, cut := range []bool{false, true} {
-			if got, errs := s.extract(text, cut); errs == nil {
+			if got, errs := s.Extract(text, cut); errs == nil {
 				t.Errorf("%s: answer %s", name, got)
 			}
 		}
@@ -193,7 +193,7 @@ func FuzzExtract(f *testing.F) {
 	s := noteAnswer(f)
 	f.Fuzz(func(t *testing.T, text string, cut bool) {
 		start := time.Now()
-		answer, errs := s.extract(text, cut)
+		answer, errs := s.Extract(text, cut)
 		if took := time.Since(start); took > 40*time.Second { // see TestHostileAnswersAreBounded
 			t.Fatalf("took %s", took)
 		}
@@ -210,7 +210,7 @@ func FuzzExtract(f *testing.F) {
 		if errs := s.check(value); errs != nil {
 			t.Fatalf("answer %q: %v", answer, errs)
 		}
-		if again, errs := s.extract(string(answer), false); errs != nil || string(again) != string(answer) {
+		if again, errs := s.Extract(string(answer), false); errs != nil || string(again) != string(answer) {
 			t.Fatalf("answer %q reads as %q %q", answer, again, errs)
 		}
 	})
@@ -256,17 +256,6 @@ func FuzzFixEscapes(f *testing.F) {
 	})
 }
 
-func FuzzInsertThink(f *testing.F) {
-	f.Add([]byte(noteSchema))
-	f.Add([]byte(`{"properties":{"a":{}},"required":["a"],"type":"object"}`))
-	f.Fuzz(func(t *testing.T, schema []byte) {
-		out, ok := insertThink(schema)
-		if ok && !json.Valid(out) {
-			t.Fatalf("%q became %q", schema, out)
-		}
-	})
-}
-
 func BenchmarkExtract(b *testing.B) {
 	s := noteAnswer(b)
 	var long strings.Builder
@@ -282,11 +271,11 @@ func BenchmarkExtract(b *testing.B) {
 	b.Run("cut", func(b *testing.B) { benchmark(b, s, long.String()+`,{"source":`, true) })
 }
 
-func benchmark(b *testing.B, s *answerSchema, text string, cut bool) {
+func benchmark(b *testing.B, s *Schema, text string, cut bool) {
 	b.SetBytes(int64(len(text)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, errs := s.extract(text, cut); errs != nil {
+		if _, errs := s.Extract(text, cut); errs != nil {
 			b.Fatal(errs)
 		}
 	}

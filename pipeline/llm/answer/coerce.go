@@ -1,4 +1,4 @@
-package llm
+package answer
 
 import (
 	"encoding/json"
@@ -14,7 +14,7 @@ const maxRefs = 64 // references followed on the way down: bounds a recursive sc
 // coerce puts right the slips of type that can mean only one thing: a number, true or false written as a string or the
 // other way round, a single value where a list is wanted, null for a list, a member that the closed schema does not
 // know. addLists: a required list that is missing is empty. Values that fit come back as they are.
-func (s *answerSchema) coerce(value any, addLists bool) any {
+func (s *Schema) coerce(value any, addLists bool) any {
 	return coercion{root: s.root, addLists: addLists}.apply(s.root, value, 0)
 }
 

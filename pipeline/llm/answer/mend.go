@@ -1,4 +1,4 @@
-package llm
+package answer
 
 import (
 	"fmt"
@@ -15,7 +15,7 @@ const (
 )
 
 // mended returns what a malformed or open object may have meant, the likeliest first. A cut one is only shortened.
-func (s *answerSchema) mended(c candidate, cut bool) []map[string]any {
+func (s *Schema) mended(c candidate, cut bool) []map[string]any {
 	var out []map[string]any
 	add := func(text string) {
 		if value, err := parseObject(text); err == nil {

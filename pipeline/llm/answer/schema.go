@@ -1,4 +1,7 @@
-package llm
+// Package answer reads what a model wrote: it takes the model's reasoning out of a text, finds in it the JSON object
+// that fits a schema, mends slips of syntax, and puts slips of type right. Start reading with Compile and
+// Schema.Extract.
+package answer
 
 import (
 	"bytes"
@@ -11,42 +14,43 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"golang.org/x/text/language"
 	"golang.org/x/text/message"
+
+	"nightdesk/topicqueue"
 )
 
-// answerSchema is a compiled schema with its decoded form, which coerce walks.
-type answerSchema struct {
+// Schema is what an answer must fit: a compiled JSON schema with its decoded form, which coerce walks.
+type Schema struct {
 	compiled *jsonschema.Schema
 	root     map[string]any
 }
 
 const maxSchemas = 256 // kept compiled; a program has a dozen
 
-// schemaCache keeps compiled schemas by their text: compiling takes longer than all the rest of reading an answer.
-type schemaCache struct {
-	mu   sync.Mutex
-	kept map[string]*answerSchema
-}
+// compiled keeps schemas by their text: compiling takes longer than all the rest of reading an answer.
+var compiled = struct {
+	sync.Mutex
+	kept map[string]*Schema
+}{kept: map[string]*Schema{}}
 
-var compiledSchemas = schemaCache{kept: map[string]*answerSchema{}}
-
-func (c *schemaCache) compile(text json.RawMessage) (*answerSchema, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if s, ok := c.kept[string(text)]; ok {
+// Compile returns the schema of this text, a JSON object. It is safe for concurrent use, and so is the schema.
+func Compile(text json.RawMessage) (*Schema, error) {
+	compiled.Lock()
+	defer compiled.Unlock()
+	if s, ok := compiled.kept[string(text)]; ok {
 		return s, nil
 	}
-	s, err := compileSchema(text)
+	s, err := compile(text)
 	if err != nil {
 		return nil, err
 	}
-	if len(c.kept) >= maxSchemas {
-		clear(c.kept)
+	if len(compiled.kept) >= maxSchemas {
+		clear(compiled.kept)
 	}
-	c.kept[string(text)] = s
+	compiled.kept[string(text)] = s
 	return s, nil
 }
 
-func compileSchema(text json.RawMessage) (*answerSchema, error) {
+func compile(text json.RawMessage) (*Schema, error) {
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
 	if err != nil {
 		return nil, fmt.Errorf("read the answer's schema: %w", err)
@@ -64,13 +68,13 @@ func compileSchema(text json.RawMessage) (*answerSchema, error) {
 	if err != nil {
 		return nil, fmt.Errorf("compile the answer's schema: %w", err)
 	}
-	return &answerSchema{compiled: compiled, root: root}, nil
+	return &Schema{compiled: compiled, root: root}, nil
 }
 
 const maxErrors = 20 // shown to the model and to a person
 
 // check validates a decoded value and returns every error with its path; none = valid.
-func (s *answerSchema) check(value any) []string {
+func (s *Schema) check(value any) []string {
 	err := s.compiled.Validate(value)
 	if err == nil {
 		return nil
@@ -85,7 +89,7 @@ func (s *answerSchema) check(value any) []string {
 	walk = func(e *jsonschema.ValidationError) {
 		if len(e.Causes) == 0 && len(list) < maxErrors {
 			at := "/" + strings.Join(e.InstanceLocation, "/")
-			list = append(list, clip(at+": "+e.ErrorKind.LocalizedString(printer), 300))
+			list = append(list, topicqueue.Clip(at+": "+e.ErrorKind.LocalizedString(printer), 300))
 		}
 		for _, cause := range e.Causes {
 			walk(cause)
@@ -93,13 +97,13 @@ func (s *answerSchema) check(value any) []string {
 	}
 	walk(invalid)
 	if len(list) == 0 {
-		list = []string{clip(err.Error(), 300)}
+		list = []string{topicqueue.Clip(err.Error(), 300)}
 	}
 	return list
 }
 
 // owns reports whether the schema itself has a property of this name.
-func (s *answerSchema) owns(property string) bool {
+func (s *Schema) owns(property string) bool {
 	properties, _ := s.root["properties"].(map[string]any)
 	_, ok := properties[property]
 	return ok
