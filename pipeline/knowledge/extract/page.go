@@ -122,16 +122,22 @@ func pageTitle(tree, root *node) string {
 	return title
 }
 
-// textsOf returns the texts of the elements below n that want wants.
+// maxTitles bounds the elements that are read for a title: two with a text decide.
+const maxTitles = 5
+
+// textsOf returns the texts of the first elements below n that want wants.
 func textsOf(n *node, want func(*node) bool) []string {
 	var out []string
+	seen := 0
 	n.find(func(n *node) bool {
-		if want(n) {
-			if t := strings.TrimSpace(strings.TrimSuffix(inlineText(n), "¶")); t != "" {
-				out = append(out, t)
-			}
+		if !want(n) {
+			return false
 		}
-		return false
+		seen++
+		if t := strings.TrimSpace(strings.TrimSuffix(inlineText(n), "¶")); t != "" {
+			out = append(out, t)
+		}
+		return seen == maxTitles || len(out) == 2
 	})
 	return out
 }
