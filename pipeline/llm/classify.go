@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"nightdesk/pipeline/llm/wire"
 	"nightdesk/topicqueue"
 )
 
@@ -29,22 +30,22 @@ const (
 const statusOverloaded = 529 // Anthropic's: everybody asks at the moment, the server is well
 
 // judge classifies one exchange. The error is nil for answered only; it carries no class yet.
-func (r *role) judge(ex *exchange, inTime bool, err error) (outcome, error) {
-	foreign := ex.foreign()
+func (r *role) judge(ex *wire.Exchange, inTime bool, err error) (outcome, error) {
+	foreign := ex.Foreign()
 	switch {
 	case !inTime:
 		return late, fmt.Errorf("%s gave no whole answer within %s; when it is slow, allow a model call more time", r.host,
 			r.settings.Timeout)
 	case foreign != nil:
-		return broken, r.tell(foreign, ex.wanted)
-	case errors.Is(ex.err, errBody), errors.Is(ex.err, errBodyTooLarge):
-		return garbled, fmt.Errorf("%s: %s", r.host, redact(ex.err.Error(), r.settings.APIKey))
-	case ex.err != nil:
-		return broken, fmt.Errorf("%s: %s", r.host, redact(ex.err.Error(), r.settings.APIKey))
-	case ex.status == 0: // langchaingo could not even build the request
+		return broken, r.tell(foreign, ex.Wanted)
+	case errors.Is(ex.Err, wire.ErrBody), errors.Is(ex.Err, wire.ErrBodyTooLarge):
+		return garbled, fmt.Errorf("%s: %s", r.host, redact(ex.Err.Error(), r.settings.APIKey))
+	case ex.Err != nil:
+		return broken, fmt.Errorf("%s: %s", r.host, redact(ex.Err.Error(), r.settings.APIKey))
+	case ex.Status == 0: // langchaingo could not even build the request
 		return refused, &ProviderError{Host: r.host, Status: http.StatusBadRequest,
 			Message: redact(fmt.Sprint(err), r.settings.APIKey)}
-	case ex.status == http.StatusOK && ex.answer.failure == nil:
+	case ex.Status == http.StatusOK && ex.Said.Failure == nil:
 		if err != nil {
 			return garbled, fmt.Errorf("%s: %s", r.host, redact(err.Error(), r.settings.APIKey))
 		}
@@ -75,15 +76,15 @@ func isGateway(status int) bool {
 
 // providerError reads the error object of an answer, in the shapes that servers use: {"error": {...}}, {"error":
 // "text"}, {"message": ...}, {"detail": ...}, or plain text.
-func (r *role) providerError(ex *exchange) *ProviderError {
-	e := &ProviderError{Status: ex.status, RetryAfter: ex.retryAfter, Host: r.host}
-	raw := json.RawMessage(ex.body)
+func (r *role) providerError(ex *wire.Exchange) *ProviderError {
+	e := &ProviderError{Status: ex.Status, RetryAfter: ex.RetryAfter, Host: r.host}
+	raw := json.RawMessage(ex.Body)
 	var outer struct {
 		Error   json.RawMessage `json:"error"`
 		Message json.RawMessage `json:"message"`
 		Detail  json.RawMessage `json:"detail"`
 	}
-	message := string(ex.body)
+	message := string(ex.Body)
 	if json.Unmarshal(raw, &outer) == nil {
 		for _, part := range []json.RawMessage{outer.Error, outer.Message, outer.Detail} {
 			if len(part) > 0 && string(part) != "null" {
@@ -161,4 +162,22 @@ func (r *role) permanent(doing string, err error) error {
 		hint = " (the server redirects: set the base URL to the address it redirects to)"
 	}
 	return fmt.Errorf("%s: %w%s: %w", doing, err, hint, ErrPermanent)
+}
+
+// foreignError is a foreign answer in the words for a person.
+type foreignError struct {
+	said    string
+	foreign *wire.Foreign
+}
+
+func (e *foreignError) Error() string { return e.said }
+func (e *foreignError) Unwrap() error { return e.foreign }
+
+// tell is the error of a foreign answer to a question for what is wanted, without the key.
+func (r *role) tell(e *wire.Foreign, wanted string) error {
+	said := fmt.Sprintf("%s answered with %s, not with %s", r.host, redact(e.What, r.settings.APIKey), wanted)
+	if e.Page {
+		said += " (a login page of the network, or a wrong base URL: it usually " + r.protocol.usual + ")"
+	}
+	return &foreignError{said, e}
 }

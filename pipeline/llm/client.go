@@ -13,6 +13,7 @@ import (
 	"github.com/tmc/langchaingo/llms"
 
 	"nightdesk/pipeline/llm/answer"
+	"nightdesk/pipeline/llm/wire"
 	"nightdesk/topicqueue"
 )
 
@@ -149,20 +150,20 @@ func (r *role) call(ctx context.Context, req Request, quick bool) (Response, err
 	if quick {
 		t.most = 1
 	}
-	t.send = func(ctx context.Context) (outcome, *exchange, error) {
-		ex, inTime, err := r.exchange(ctx, req, f)
+	t.send = func(ctx context.Context) (outcome, *wire.Exchange, error) {
+		ex, given, inTime, err := r.exchange(ctx, req, f)
 		what, err := r.judge(ex, inTime, err)
 		switch {
 		case ctx.Err() != nil || what == garbled:
-			billed.AddTokens(ex.answer.usage())
+			billed.AddTokens(ex.Said.Usage())
 		case what == answered:
 			r.learned.worked(f)
-			if ex.answer.prompt > 0 {
-				r.learned.counted(req.Prompt, ex.answer.prompt)
+			if ex.Said.Prompt > 0 {
+				r.learned.counted(req.Prompt, ex.Said.Prompt)
 			}
-			resp = r.response(req, ex, f, billed)
+			resp = r.response(req, ex, given, f, billed)
 		case what == refused || what == broken:
-			billed.AddTokens(ex.answer.usage()) // of an answer without a message
+			billed.AddTokens(ex.Said.Usage()) // of an answer without a message
 			var said *ProviderError
 			if errors.As(err, &said) {
 				if next, other := f.adapt(said); other && (what == refused || f.transport != "") {
@@ -185,26 +186,29 @@ func (r *role) call(ctx context.Context, req Request, quick bool) (Response, err
 func isUrgent(stage string) bool { return stage == "reporting" || stage == "reviewing" }
 
 // exchange sends one request. inTime = false: it ran into the time of one try.
-func (r *role) exchange(ctx context.Context, req Request, f form) (ex *exchange, inTime bool, err error) {
+func (r *role) exchange(ctx context.Context, req Request, f form) (ex *wire.Exchange, given *llms.ContentResponse,
+	inTime bool, err error) {
 	tryCtx, cancel := context.WithTimeout(ctx, r.settings.Timeout)
 	defer cancel()
 	messages, options, ex := r.request(req, f)
-	_, err = r.llm.GenerateContent(withExchange(tryCtx, ex), messages, options...)
-	return ex, ex.err == nil || tryCtx.Err() == nil || ctx.Err() != nil, err
+	given, err = r.llm.GenerateContent(wire.With(tryCtx, ex), messages, options...)
+	return ex, given, ex.Err == nil || tryCtx.Err() == nil || ctx.Err() != nil, err
 }
 
 // response turns an answered exchange into a Response.
-func (r *role) response(req Request, ex *exchange, f form, billed topicqueue.Usage) Response {
-	text := ex.answer.text
+func (r *role) response(req Request, ex *wire.Exchange, given *llms.ContentResponse, f form,
+	billed topicqueue.Usage) Response {
+	text := given.Choices[0].Content
 	if f.transport == TransportTool {
-		for i := len(ex.answer.calls) - 1; i >= 0; i-- { // the first call of our tool, else any call, else the text
-			if call := ex.answer.calls[i]; call.name == toolName(req.Prompt) || strings.TrimSpace(text) == "" {
-				text = call.arguments
+		calls := callsOf(given, ex.Said)
+		for _, call := range slices.Backward(calls) { // the first call of our tool, else any call, else the text
+			if call.Name == toolName(req.Prompt) || strings.TrimSpace(text) == "" {
+				text = call.Arguments
 			}
 		}
 	}
-	out := Response{Text: answer.StripThinking(text), Truncated: isCut(ex.answer.finishReason)}
-	if f.limit > 0 && ex.answer.completion == f.limit { // llama-cpp-python says "tool_calls" of one that was cut
+	out := Response{Text: answer.StripThinking(text), Truncated: isCut(ex.Said.Finish)}
+	if f.limit > 0 && ex.Said.Completion == f.limit { // llama-cpp-python says "tool_calls" of one that was cut
 		out.Truncated = true
 	}
 	if f.think && out.Truncated && endsInThink(out.Text) {
@@ -213,15 +217,24 @@ func (r *role) response(req Request, ex *exchange, f form, billed topicqueue.Usa
 	if out.Text == "" && len(req.Prompt.Schema) > 0 && !out.Truncated {
 		out.Text = text // thinking that was never closed: the object may stand in it
 	}
-	out.Usage = ex.answer.usage()
-	if ex.answer.prompt == 0 && ex.answer.completion == 0 {
+	out.Usage = ex.Said.Usage()
+	if ex.Said.Prompt == 0 && ex.Said.Completion == 0 {
 		out.Usage = topicqueue.Usage{PromptTokens: promptTokens(req.Prompt), CompletionTokens: EstimateTokens(text),
 			Estimated: true}
-	} else if ex.answer.prompt == 0 { // Ollama does not count what it had in its cache
+	} else if ex.Said.Prompt == 0 { // Ollama does not count what it had in its cache
 		out.Usage.PromptTokens, out.Usage.Estimated = promptTokens(req.Prompt), true
 	}
 	out.Usage.AddTokens(billed)
 	return out
+}
+
+// callsOf returns the tool calls of an answer: as they stood on the wire where langchaingo does not give them so.
+func callsOf(given *llms.ContentResponse, said wire.Said) []wire.Call {
+	calls := said.Calls
+	for _, call := range given.Choices[0].ToolCalls {
+		calls = append(calls, wire.Call{Name: call.FunctionCall.Name, Arguments: call.FunctionCall.Arguments})
+	}
+	return calls
 }
 
 // isCut reports whether an answer ended because it had no room left, in the words of any protocol.

@@ -14,6 +14,7 @@ import (
 	"github.com/tmc/langchaingo/llms/openai"
 	"golang.org/x/sync/errgroup"
 
+	"nightdesk/pipeline/llm/wire"
 	"nightdesk/topicqueue"
 )
 
@@ -168,13 +169,13 @@ func (e *Embedder) request(ctx context.Context, texts []string, out [][]float32,
 	}
 	return trial{
 		call: topicqueue.Call{Tokens: tokens, Patient: patient}, doing: e.doing(len(texts)), most: e.role.settings.MaxTries,
-		send: func(ctx context.Context) (outcome, *exchange, error) {
+		send: func(ctx context.Context) (outcome, *wire.Exchange, error) {
 			ex, inTime, err := e.exchange(ctx, texts, out)
 			what, err := e.role.judge(ex, inTime, err)
 			var wrong *dimensionsError
 			var said *ProviderError
 			switch {
-			case errors.As(ex.err, &wrong):
+			case errors.As(ex.Err, &wrong):
 				return refused, ex, fmt.Errorf("%s %w", e.role.host, wrong)
 			case what == broken && errors.As(err, &said) && isTextTooLong(said): // llama.cpp answers 500
 				what = refused
@@ -186,31 +187,31 @@ func (e *Embedder) request(ctx context.Context, texts []string, out [][]float32,
 
 // exchange sends one request. inTime = false: it ran into the time of one try.
 func (e *Embedder) exchange(ctx context.Context, texts []string,
-	out [][]float32) (ex *exchange, inTime bool, err error) {
+	out [][]float32) (ex *wire.Exchange, inTime bool, err error) {
 	tryCtx, cancel := context.WithTimeout(ctx, e.role.settings.Timeout)
 	defer cancel()
-	ex = &exchange{
-		noAuth: e.role.settings.APIKey == "", wanted: "embeddings", set: map[string]any{"encoding_format": "float"},
+	ex = &wire.Exchange{
+		NoAuth: e.role.settings.APIKey == "", Wanted: "embeddings", Set: map[string]any{"encoding_format": "float"},
 	}
 	if e.wanted > 0 {
-		ex.set["dimensions"] = e.wanted
+		ex.Set["dimensions"] = e.wanted
 	}
 	var vectors [][]float32
-	ex.read = func(body []byte) (forward []byte, err error) {
-		a, err := parseEmbeddings(body, len(texts))
-		ex.answer = wireAnswer{failure: a.failure, prompt: a.tokens}
-		if err != nil || a.failure != nil {
-			return body, err
+	ex.Read = func(body []byte) (forward []byte, said wire.Said, err error) {
+		a, err := wire.ReadEmbeddings(body, len(texts))
+		said = wire.Said{Failure: a.Failure, Prompt: a.Tokens}
+		if err != nil || a.Failure != nil {
+			return nil, said, err
 		}
-		if err := e.agree(len(a.vectors[0])); err != nil {
-			return nil, err
+		if err := e.agree(len(a.Vectors[0])); err != nil {
+			return nil, said, err
 		}
-		vectors = a.vectors
-		return placeholder(len(texts)), nil
+		vectors = a.Vectors
+		return wire.Placeholder(len(texts)), said, nil
 	}
-	_, err = e.client.CreateEmbedding(withExchange(tryCtx, ex), texts)
+	_, err = e.client.CreateEmbedding(wire.With(tryCtx, ex), texts)
 	copy(out, vectors)
-	return ex, ex.err == nil || tryCtx.Err() == nil || ctx.Err() != nil, err
+	return ex, ex.Err == nil || tryCtx.Err() == nil || ctx.Err() != nil, err
 }
 
 // agree checks that all vectors have one length.

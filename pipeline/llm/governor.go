@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 
+	"nightdesk/pipeline/llm/wire"
 	"nightdesk/topicqueue"
 )
 
@@ -47,8 +48,8 @@ func account(use string, s RoleSettings) string {
 const maxWhy = 300 // bytes
 
 // callEnd is what an outcome tells the governor.
-func callEnd(what outcome, ex *exchange, err error) topicqueue.CallEnd {
-	end := topicqueue.CallEnd{Tokens: ex.answer.prompt + ex.answer.completion}
+func callEnd(what outcome, ex *wire.Exchange, err error) topicqueue.CallEnd {
+	end := topicqueue.CallEnd{Tokens: ex.Said.Prompt + ex.Said.Completion}
 	if isOutage(what) {
 		end.Why = topicqueue.Clip(err.Error(), maxWhy)
 	}
@@ -67,8 +68,8 @@ func callEnd(what outcome, ex *exchange, err error) topicqueue.CallEnd {
 	case broken:
 		end.Outcome, end.Tokens = topicqueue.CallUnavailable, 0
 		var said *ProviderError
-		var foreign *foreignAnswer
-		if errors.As(err, &said) && !isGateway(said.Status) || errors.As(err, &foreign) && foreign.odd {
+		var foreign *wire.Foreign
+		if errors.As(err, &said) && !isGateway(said.Status) || errors.As(err, &foreign) && foreign.Odd {
 			end.Outcome = topicqueue.CallFailed
 		}
 	case interrupted:

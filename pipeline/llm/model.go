@@ -1,8 +1,9 @@
 // Package llm gives the pipeline its models: one small Model interface, a client for servers of three protocols
 // underneath, and Ask for answers that must fit a JSON schema.
 //
-// Everything that one call needs travels in Request; decorators (Recorded, Journaled)
-// wrap a Model and see every call with its position in the run.
+// Everything that one call needs travels in Request. Decorators (Recorded, Journaled) wrap a Model and see every call
+// with its position in the run. langchaingo builds the requests and reads the texts; package wire is below it and
+// does what it cannot; package answer finds the JSON object in a text.
 package llm
 
 import (

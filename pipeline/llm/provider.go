@@ -5,6 +5,8 @@ import (
 	"net/http"
 
 	"github.com/tmc/langchaingo/llms"
+
+	"nightdesk/pipeline/llm/wire"
 )
 
 // Provider names the protocol of a model server.
@@ -29,11 +31,9 @@ type protocol struct {
 	connect func(s RoleSettings, client *http.Client) (llms.Model, error)
 	// ask adds to a request what is this protocol's alone: returned for langchaingo, or put into ex when it cannot send
 	// it.
-	ask func(s RoleSettings, q question, ex *exchange) []llms.CallOption
-	// parse reads a body with status 200. The error is errBody.
-	parse func(body []byte) (wireAnswer, error)
-	// clean encodes an answer in the one form that langchaingo reads without error or panic.
-	clean func(a wireAnswer) []byte
+	ask func(s RoleSettings, q question, ex *wire.Exchange) []llms.CallOption
+	// read reads a body with status 200, see wire.Exchange.
+	read func(body []byte) (forward []byte, said wire.Said, err error)
 
 	// show asks about the model, or all models, without a question to one; models reads the answer, see Reached.
 	show   func(ctx context.Context, s RoleSettings) (*http.Request, error)

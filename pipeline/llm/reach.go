@@ -6,13 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"slices"
 	"time"
 
-	"nightdesk/topicqueue/retry"
+	"nightdesk/pipeline/llm/wire"
 )
 
 const (
@@ -56,11 +55,11 @@ func (c *Client) Reach(ctx context.Context, name Role) (Reached, error) {
 		return Reached{Took: took}, fmt.Errorf("%s: %s: %s: %w", doing, r.host, redact(err.Error(), r.settings.APIKey),
 			ErrUnavailable)
 	}
-	if foreign := ex.foreign(); foreign != nil {
+	if foreign := ex.Foreign(); foreign != nil {
 		return Reached{Took: took}, fmt.Errorf("%s: %w: %w", doing, r.tell(foreign, "a list of models"), ErrUnavailable)
 	}
-	if ex.status == http.StatusOK {
-		has, others := r.protocol.models(ex.body, r.settings.Model)
+	if ex.Status == http.StatusOK {
+		has, others := r.protocol.models(ex.Body, r.settings.Model)
 		return Reached{Has: has, Others: others, Took: took}, nil
 	}
 	e := r.providerError(ex)
@@ -79,24 +78,12 @@ func (c *Client) Reach(ctx context.Context, name Role) (Reached, error) {
 }
 
 // show sends the protocol's request about models.
-func (r *role) show(ctx context.Context) (*exchange, error) {
+func (r *role) show(ctx context.Context) (*wire.Exchange, error) {
 	req, err := r.protocol.show(ctx, r.settings)
 	if err != nil {
 		return nil, err
 	}
-	resp, err := r.client.Do(req)
-	if err != nil {
-		return nil, err
-	}
-	defer resp.Body.Close()
-	ex := &exchange{
-		asked: req.URL, status: resp.StatusCode, location: resp.Header.Get("Location"),
-		retryAfter: retry.After(resp.Header, time.Now(), longestRest),
-	}
-	if ex.body, err = io.ReadAll(io.LimitReader(resp.Body, maxListBody)); err == nil && ex.status == http.StatusOK {
-		ex.body, ex.err = jsonObject(ex.body)
-	}
-	return ex, err
+	return wire.Fetch(r.client, req, maxListBody)
 }
 
 func showOpenAI(ctx context.Context, s RoleSettings) (*http.Request, error) {
@@ -140,7 +127,7 @@ func showAnthropic(ctx context.Context, s RoleSettings) (*http.Request, error) {
 
 func showOllama(ctx context.Context, s RoleSettings) (*http.Request, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.BaseURL+"/api/show",
-		bytes.NewReader(encode(map[string]string{"model": s.Model})))
+		bytes.NewReader(wire.Encode(map[string]string{"model": s.Model})))
 	if err != nil {
 		return nil, err
 	}

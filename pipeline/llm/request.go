@@ -6,6 +6,7 @@ import (
 
 	"github.com/tmc/langchaingo/llms"
 
+	"nightdesk/pipeline/llm/wire"
 	"nightdesk/prompts"
 )
 
@@ -16,7 +17,7 @@ type question struct {
 }
 
 // request builds langchaingo's arguments, and the exchange with what it cannot send and cannot read.
-func (r *role) request(req Request, f form) ([]llms.MessageContent, []llms.CallOption, *exchange) {
+func (r *role) request(req Request, f form) ([]llms.MessageContent, []llms.CallOption, *wire.Exchange) {
 	p := req.Prompt
 	if f.think {
 		p = withThink(p)
@@ -27,19 +28,13 @@ func (r *role) request(req Request, f form) ([]llms.MessageContent, []llms.CallO
 	case f.bounds:
 		p = withBounds(p)
 	}
-	ex := &exchange{set: map[string]any{}, wanted: "a chat completion"}
-	ex.read = func(body []byte) (forward []byte, err error) {
-		if ex.answer, err = r.protocol.parse(body); err != nil {
-			return nil, err
-		}
-		return r.protocol.clean(ex.answer), nil
-	}
+	ex := &wire.Exchange{Set: map[string]any{}, Wanted: "a chat completion", Read: r.protocol.read}
 	options := []llms.CallOption{llms.WithTemperature(r.settings.Temperature)}
 	if f.limit > 0 {
 		options = append(options, llms.WithMaxTokens(f.limit))
 	}
 	if f.noTemperature {
-		ex.unset = append(ex.unset, "temperature")
+		ex.Unset = append(ex.Unset, "temperature")
 	}
 	options = append(options, r.protocol.ask(r.settings, question{p, f}, ex)...)
 	var messages []llms.MessageContent

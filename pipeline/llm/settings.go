@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"nightdesk/pipeline/llm/wire"
 	"nightdesk/topicqueue"
 )
 
@@ -150,4 +151,12 @@ func NewHTTPClient(idle int) *http.Client {
 		MaxIdleConnsPerHost:   idle,
 		IdleConnTimeout:       90 * time.Second,
 	}}
+}
+
+// exchanging returns a client like this one, nil for a sensible one, whose requests are exchanges.
+func exchanging(client *http.Client) *http.Client {
+	if client == nil {
+		client = NewHTTPClient(64)
+	}
+	return wire.Client(client)
 }

@@ -6,7 +6,7 @@ import (
 )
 
 func FuzzInsertThink(f *testing.F) {
-	f.Add([]byte(`{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"array","items":{}}},"required":["a","b"]}`))
+	f.Add([]byte(`{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"array"}},"required":["a","b"]}`))
 	f.Add([]byte(`{"properties":{"a":{}},"required":["a"],"type":"object"}`))
 	f.Fuzz(func(t *testing.T, schema []byte) {
 		out, ok := insertThink(schema)

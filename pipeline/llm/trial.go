@@ -10,6 +10,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"nightdesk/pipeline/llm/wire"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/retry"
 )
@@ -22,7 +23,7 @@ type trial struct {
 	quick bool   // waits for nothing but its own pauses, and counts every refusal as a try: somebody looks on
 
 	// send makes one try and says what it came to.
-	send func(ctx context.Context) (outcome, *exchange, error)
+	send func(ctx context.Context) (outcome, *wire.Exchange, error)
 	// late, when it is not nil, changes the question after a try that was too slow by itself.
 	late func()
 }
@@ -30,7 +31,6 @@ type trial struct {
 const (
 	firstBackoff = 500 * time.Millisecond
 	maxBackoff   = 20 * time.Second
-	longestRest  = 7 * 24 * time.Hour // that a server may ask for
 )
 
 const (
@@ -135,14 +135,14 @@ func (o *outage) why(governor error) error {
 // pause waits before the next try, after the n-th of its kind: as long as the server asks for, else longer each time. A
 // patient call whose server asks for more time than there is asks again when half of what is left is over, for servers
 // are often back sooner than they say. why: what the last try came to.
-func (t trial) pause(ctx context.Context, why error, ex *exchange, n int) error {
+func (t trial) pause(ctx context.Context, why error, ex *wire.Exchange, n int) error {
 	wait := retry.Backoff(n, firstBackoff, maxBackoff)
-	if ex.retryAfter > 0 {
-		wait = ex.retryAfter
+	if ex.RetryAfter > 0 {
+		wait = ex.RetryAfter
 	}
 	if !retry.Fits(ctx, wait) {
 		left := t.left(ctx)
-		if ex.retryAfter == 0 || !t.call.Patient || t.quick || left < firstBackoff {
+		if ex.RetryAfter == 0 || !t.call.Patient || t.quick || left < firstBackoff {
 			wait = wait.Round(time.Millisecond)
 			return &unavailableError{t.doing, why, fmt.Sprintf(" (the next try in %s would be too late)", wait)}
 		}

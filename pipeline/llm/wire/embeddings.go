@@ -1,4 +1,4 @@
-package llm
+package wire
 
 import (
 	"bytes"
@@ -11,25 +11,26 @@ import (
 // maxDimensions bounds the length of a vector: the largest models in use have 4,096 numbers.
 const maxDimensions = 1 << 16
 
-// wireEmbeddings is the part of an embedding answer that we use.
-type wireEmbeddings struct {
-	vectors [][]float32 // in the order of the texts, all of one length, at least one number each
-	tokens  int
-	failure json.RawMessage // an error object sent with status 200
+// Embeddings is the part of an embedding answer that we use. langchaingo leaves its vectors in the order of the answer
+// whatever their indexes, takes null for 0, and tells no usage.
+type Embeddings struct {
+	Vectors [][]float32 // in the order of the texts, all of one length, at least one number each
+	Tokens  int
+	Failure json.RawMessage // an error object sent with status 200
 }
 
-// notEmbeddings is an answer with status 200 that is none to our question. It is errBody with other words.
+// notEmbeddings is an answer with status 200 that is none to our question. It is ErrBody with other words.
 type notEmbeddings struct{ why string }
 
 func (e notEmbeddings) Error() string        { return "not an answer with embeddings: " + e.why }
-func (e notEmbeddings) Is(target error) bool { return target == errBody }
+func (e notEmbeddings) Is(target error) bool { return target == ErrBody }
 
-// parseEmbeddings reads an answer to a question with n texts. Vectors are put into the order of their indexes; an
+// ReadEmbeddings reads an answer to a question with n texts. Vectors are put into the order of their indexes; an
 // answer without any index is taken to be in order.
-func parseEmbeddings(body []byte, n int) (wireEmbeddings, error) {
-	var a wireEmbeddings
-	wrong := func(format string, args ...any) (wireEmbeddings, error) {
-		return wireEmbeddings{tokens: a.tokens}, notEmbeddings{fmt.Sprintf(format, args...)}
+func ReadEmbeddings(body []byte, n int) (Embeddings, error) {
+	var a Embeddings
+	wrong := func(format string, args ...any) (Embeddings, error) {
+		return Embeddings{Tokens: a.Tokens}, notEmbeddings{fmt.Sprintf(format, args...)}
 	}
 	body, err := jsonObject(body)
 	if err != nil {
@@ -44,22 +45,22 @@ func parseEmbeddings(body []byte, n int) (wireEmbeddings, error) {
 		Error json.RawMessage `json:"error"`
 	}
 	if err := json.Unmarshal(body, &raw); err != nil {
-		if err := unreadable(err); !errors.Is(err, errBody) {
+		if err := unreadable(err); !errors.Is(err, ErrBody) {
 			return a, err
 		}
 		return wrong("%v", err)
 	}
-	a.tokens, _, _ = usageOf(raw.Usage)
+	a.Tokens, _, _ = openAIUsage(raw.Usage)
 	switch {
 	case len(raw.Data) == 0 && isSet(raw.Error):
-		a.failure = raw.Error
+		a.Failure = raw.Error
 		return a, nil
 	case len(raw.Data) == 0:
 		return a, without("data")
 	case len(raw.Data) != n:
 		return wrong("it has %d vectors for %d texts", len(raw.Data), n)
 	}
-	a.vectors = make([][]float32, n)
+	a.Vectors = make([][]float32, n)
 	for i, d := range raw.Data {
 		at := i
 		if d.Index != nil {
@@ -68,14 +69,14 @@ func parseEmbeddings(body []byte, n int) (wireEmbeddings, error) {
 			return wrong("some vectors have an index and some have none")
 		}
 		switch {
-		case at < 0 || at >= n || a.vectors[at] != nil:
+		case at < 0 || at >= n || a.Vectors[at] != nil:
 			return wrong("index %d of a vector is out of place", at)
 		case len(d.Embedding) == 0:
 			return wrong("vector %d is empty", at)
 		case len(d.Embedding) != len(raw.Data[0].Embedding):
 			return wrong("its vectors have %d and %d dimensions", len(raw.Data[0].Embedding), len(d.Embedding))
 		}
-		a.vectors[at] = d.Embedding
+		a.Vectors[at] = d.Embedding
 	}
 	return a, nil
 }
@@ -104,7 +105,7 @@ func (v *vector) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// placeholder is what langchaingo sees of an answer, whose vectors have been read already.
-func placeholder(n int) []byte {
+// Placeholder is what langchaingo sees of an answer, whose vectors have been read already.
+func Placeholder(n int) []byte {
 	return []byte(`{"data":[` + strings.TrimSuffix(strings.Repeat(`{"embedding":[0]},`, n), ",") + `]}`)
 }

@@ -1,13 +1,15 @@
-package llm
+package wire_test
 
 import (
 	"errors"
 	"math"
 	"testing"
+
+	"nightdesk/pipeline/llm/wire"
 )
 
 // Whatever a server sends, vectors are complete, of one length and made of numbers.
-func FuzzParseEmbeddings(f *testing.F) {
+func FuzzReadEmbeddings(f *testing.F) {
 	for _, seed := range []string{
 		`{"data":[{"index":1,"embedding":[0.5,-1]},{"index":0,"embedding":[1e-3,2]}],"usage":{"prompt_tokens":3}}`,
 		`{"data":[{"embedding":[[1,2]]},{"embedding":[3,4]}]}`,
@@ -17,26 +19,26 @@ func FuzzParseEmbeddings(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, body []byte, n int) {
 		n = 1 + max(n, -n, 0)%8
-		a, err := parseEmbeddings(body, n)
+		a, err := wire.ReadEmbeddings(body, n)
 		if err != nil {
-			var foreign *foreignAnswer
-			if !errors.Is(err, errBody) && !errors.As(err, &foreign) || a.vectors != nil {
-				t.Fatalf("%v with %d vectors", err, len(a.vectors))
+			var foreign *wire.Foreign
+			if !errors.Is(err, wire.ErrBody) && !errors.As(err, &foreign) || a.Vectors != nil {
+				t.Fatalf("%v with %d vectors", err, len(a.Vectors))
 			}
 			return
 		}
-		if a.failure != nil {
-			if len(a.vectors) > 0 {
+		if a.Failure != nil {
+			if len(a.Vectors) > 0 {
 				t.Fatal("a failure with vectors")
 			}
 			return
 		}
-		if len(a.vectors) != n || a.tokens < 0 {
-			t.Fatalf("%d vectors for %d texts, %d tokens", len(a.vectors), n, a.tokens)
+		if len(a.Vectors) != n || a.Tokens < 0 {
+			t.Fatalf("%d vectors for %d texts, %d tokens", len(a.Vectors), n, a.Tokens)
 		}
-		for _, v := range a.vectors {
-			if len(v) == 0 || len(v) != len(a.vectors[0]) {
-				t.Fatalf("a vector of %d among those of %d", len(v), len(a.vectors[0]))
+		for _, v := range a.Vectors {
+			if len(v) == 0 || len(v) != len(a.Vectors[0]) {
+				t.Fatalf("a vector of %d among those of %d", len(v), len(a.Vectors[0]))
 			}
 			for _, x := range v {
 				if x != x || math.IsInf(float64(x), 0) {

@@ -1,0 +1,174 @@
+// Package wire is what goes over HTTP below langchaingo: the fields of a request that langchaingo cannot send, and the
+// parts of an answer that it does not tell. Start reading with Exchange; read.go says what is read by us, and why.
+package wire
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"time"
+
+	"nightdesk/topicqueue/retry"
+)
+
+const maxBody = 16 << 20 // bytes of an answer; the longest report section is below 1 MB
+
+// ErrBodyTooLarge is the error of an answer that is larger than any of ours.
+var ErrBodyTooLarge = fmt.Errorf("the answer is larger than %d MB", maxBody>>20)
+
+// longestRest is how long a server may ask to be left alone.
+const longestRest = 7 * 24 * time.Hour
+
+// Exchange is one HTTP request and what came of it. It travels in the request's context past langchaingo, which can
+// neither send every field nor return status, Retry-After and usage. The caller fills in the first part.
+type Exchange struct {
+	Set    map[string]any // fields merged into the JSON body
+	Unset  []string       // fields removed from it
+	NoAuth bool           // there is no key: do not send the one that langchaingo insists on
+	Bearer string         // key that langchaingo does not send; empty = none
+	Wanted string         // what the answer should be, for a person
+	// Read takes a body with status 200 and returns what langchaingo is to see of it, and what the answer says besides.
+	// A failure is not forwarded.
+	Read func(body []byte) (forward []byte, said Said, err error)
+
+	Status     int           // 0: nothing was sent
+	RetryAfter time.Duration // from the answer's headers
+	Body       []byte        // whole
+	Said       Said          // by a body with status 200
+	Err        error         // no answer: transport, time or size
+
+	asked    *url.URL
+	location string // from the answer's headers, too
+}
+
+type exchangeKey struct{}
+
+// transport is the http.RoundTripper below langchaingo.
+type transport struct{ base http.RoundTripper }
+
+func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
+	ex, ok := req.Context().Value(exchangeKey{}).(*Exchange)
+	if !ok {
+		return t.base.RoundTrip(req)
+	}
+	resp, err := ex.send(t.base, req)
+	if err != nil {
+		ex.Err = err
+		return nil, err
+	}
+	return resp, nil
+}
+
+func (ex *Exchange) send(base http.RoundTripper, req *http.Request) (*http.Response, error) {
+	body, err := ex.requestBody(req)
+	if err != nil {
+		return nil, err
+	}
+	out := req.Clone(req.Context())
+	out.Body = io.NopCloser(bytes.NewReader(body))
+	out.ContentLength = int64(len(body))
+	// for a retry on a stale connection
+	out.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
+	out.Header.Set("Accept", "application/json")
+	if ex.NoAuth {
+		out.Header.Del("Authorization")
+		out.Header.Del("X-Api-Key")
+	}
+	if ex.Bearer != "" {
+		out.Header.Set("Authorization", "Bearer "+ex.Bearer)
+	}
+	resp, err := base.RoundTrip(out)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	ex.head(req, resp)
+	ex.Body, err = io.ReadAll(io.LimitReader(resp.Body, maxBody+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("read the answer: %w", err)
+	case len(ex.Body) > maxBody:
+		ex.Body = nil
+		return nil, ErrBodyTooLarge
+	}
+	forward := ex.Body
+	if ex.Status == http.StatusOK {
+		if forward, ex.Said, err = ex.Read(ex.Body); err != nil {
+			return nil, err
+		}
+	}
+	resp.Body = io.NopCloser(bytes.NewReader(forward))
+	resp.ContentLength = int64(len(forward))
+	return resp, nil
+}
+
+// requestBody returns the body with the exchange's fields in it. Nested values stay byte for byte: the order of a
+// schema's properties is the order in which a model writes.
+func (ex *Exchange) requestBody(req *http.Request) ([]byte, error) {
+	if req.Body == nil {
+		return nil, errors.New("model request without a body")
+	}
+	defer req.Body.Close()
+	raw, err := io.ReadAll(req.Body)
+	if err != nil {
+		return nil, fmt.Errorf("read the model request: %w", err)
+	}
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &fields); err != nil {
+		return nil, fmt.Errorf("read the model request: %w", err)
+	}
+	for _, name := range ex.Unset {
+		delete(fields, name)
+	}
+	for name, value := range ex.Set {
+		if fields[name], err = json.Marshal(value); err != nil {
+			return nil, fmt.Errorf("encode %s of the model request: %w", name, err)
+		}
+	}
+	return json.Marshal(fields)
+}
+
+// head keeps what the answer's status and headers say.
+func (ex *Exchange) head(req *http.Request, resp *http.Response) {
+	ex.asked, ex.Status, ex.location = req.URL, resp.StatusCode, resp.Header.Get("Location")
+	ex.RetryAfter = retry.After(resp.Header, time.Now(), longestRest)
+}
+
+// Client returns a client like this one whose requests are exchanges.
+func Client(client *http.Client) *http.Client {
+	below := *client
+	if below.Transport == nil {
+		below.Transport = http.DefaultTransport
+	}
+	below.Transport = transport{base: below.Transport}
+	below.Timeout = 0 // every try has its own
+	// A redirected POST arrives as a GET or carries the key elsewhere: neither is wanted.
+	below.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return &below
+}
+
+// With returns a context whose request is this exchange.
+func With(ctx context.Context, ex *Exchange) context.Context {
+	return context.WithValue(ctx, exchangeKey{}, ex)
+}
+
+// Fetch sends a request that is no question to a model, and reads at most so many bytes of the answer. With status 200,
+// Body begins with a JSON object, or Err is a *Foreign.
+func Fetch(client *http.Client, req *http.Request, most int64) (*Exchange, error) {
+	resp, err := client.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	ex := &Exchange{}
+	ex.head(req, resp)
+	if ex.Body, err = io.ReadAll(io.LimitReader(resp.Body, most)); err == nil && ex.Status == http.StatusOK {
+		ex.Body, ex.Err = jsonObject(ex.Body)
+	}
+	return ex, err
+}

@@ -1,0 +1,309 @@
+package wire
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"nightdesk/topicqueue"
+)
+
+// This file reads what langchaingo v0.1.14 does not tell of an answer, or tells wrong, and puts the rest into the form
+// that it reads right: the text of an answer, and OpenAI's tool calls, are taken from langchaingo. TestLangchaingo in
+// package llm shows each reason; what a later version does right can go.
+//
+// Usage of tokens, all protocols. OpenAI's client knows neither DeepSeek's prompt_cache_hit_tokens nor counts that are
+// no whole numbers: with one of these the whole answer is an error. No client tells the usage of an answer that it
+// refuses, and refused answers are paid, too.
+//
+// Finish reasons, all protocols: Ollama's client tells none, so nothing would say that an answer was cut. OpenAI's
+// client dereferences a nil pointer on the reason "function_call".
+//
+// Errors with status 200, all protocols: OpenAI's and Anthropic's clients call them an empty answer, without the
+// server's words.
+//
+// Text. OpenAI's client refuses a content that is a list of parts. Anthropic's refuses a message with a block that it
+// does not know (redacted_thinking), or without blocks. Ollama's stops at a line above 512,000 bytes, and at the end of
+// a stream that was cut, without an error.
+//
+// Tool calls. OpenAI's client refuses arguments that are an object. Anthropic's decodes the arguments and encodes them
+// again, which changes their order and their numbers: they are taken from the wire.
+
+// Said is what an answer says besides its text.
+type Said struct {
+	Finish       string
+	Prompt       int // tokens; 0 = not told
+	Completion   int
+	Cached       int             // of Prompt: read from the provider's cache
+	CacheWritten int             // of Prompt: written to it
+	Calls        []Call          // Anthropic's tool calls; those of OpenAI are langchaingo's
+	Failure      json.RawMessage // an error object sent with status 200
+}
+
+// Usage is what the answer says of its tokens.
+func (s Said) Usage() topicqueue.Usage {
+	cached := min(s.Cached, s.Prompt)
+	return topicqueue.Usage{PromptTokens: s.Prompt, CompletionTokens: s.Completion, CachedTokens: cached,
+		CacheWriteTokens: min(s.CacheWritten, s.Prompt-cached)}
+}
+
+// Call is a call of a tool. Arguments is JSON as the model wrote it.
+type Call struct{ Name, Arguments string }
+
+// ErrBody marks an answer with status 200 that begins as one of the protocol and cannot be read.
+var ErrBody = errors.New("not a chat completion")
+
+// ReadOpenAI reads a chat completion. With an error, or a failure, Said has the usage at most.
+func ReadOpenAI(body []byte) (forward []byte, said Said, err error) {
+	type function struct {
+		Name      string    `json:"name"`
+		Arguments arguments `json:"arguments"`
+	}
+	type call struct {
+		Function function `json:"function"`
+	}
+	var raw struct {
+		Choices []struct {
+			Message struct {
+				Content      text      `json:"content"`
+				ToolCalls    []call    `json:"tool_calls"`
+				FunctionCall *function `json:"function_call,omitempty"`
+			} `json:"message"`
+			FinishReason word `json:"finish_reason"`
+		} `json:"choices"`
+		Usage json.RawMessage `json:"usage,omitempty"`
+		Error json.RawMessage `json:"error,omitempty"`
+	}
+	if err := decode(body, &raw); err != nil {
+		return nil, said, err
+	}
+	said.Prompt, said.Completion, said.Cached = openAIUsage(raw.Usage)
+	if len(raw.Choices) == 0 {
+		if isSet(raw.Error) {
+			said.Failure = raw.Error
+			return nil, said, nil
+		}
+		return nil, said, without("choices")
+	}
+	raw.Choices, raw.Usage, raw.Error = raw.Choices[:1], nil, nil
+	first := &raw.Choices[0]
+	said.Finish, first.FinishReason = string(first.FinishReason), ""
+	if old := first.Message.FunctionCall; old != nil {
+		first.Message.ToolCalls, first.Message.FunctionCall = append(first.Message.ToolCalls, call{*old}), nil
+	}
+	return Encode(raw), said, nil
+}
+
+// openAIUsage reads a count of tokens. cached: of those of the question, by OpenAI and most others, or by DeepSeek.
+func openAIUsage(raw json.RawMessage) (prompt, completion, cached int) {
+	var u struct {
+		Prompt     count           `json:"prompt_tokens"`
+		Completion count           `json:"completion_tokens"`
+		Details    json.RawMessage `json:"prompt_tokens_details"`
+		Hit        count           `json:"prompt_cache_hit_tokens"`
+	}
+	if json.Unmarshal(raw, &u) != nil {
+		return 0, 0, 0
+	}
+	var details struct {
+		Cached count `json:"cached_tokens"`
+	}
+	_ = json.Unmarshal(u.Details, &details) // what is no object says nothing
+	return int(u.Prompt), int(u.Completion), int(max(details.Cached, u.Hit))
+}
+
+// ReadAnthropic reads a message. Its texts are joined, thoughts left out. See ReadOpenAI.
+func ReadAnthropic(body []byte) (forward []byte, said Said, err error) {
+	var raw struct {
+		Content    json.RawMessage `json:"content"`
+		StopReason word            `json:"stop_reason"`
+		Usage      json.RawMessage `json:"usage"`
+		Error      json.RawMessage `json:"error"`
+	}
+	if err := decode(body, &raw); err != nil {
+		return nil, said, err
+	}
+	var usage struct { // what was written to the cache or read from it is not in input_tokens
+		Input   count `json:"input_tokens"`
+		Written count `json:"cache_creation_input_tokens"`
+		Read    count `json:"cache_read_input_tokens"`
+		Output  count `json:"output_tokens"`
+	}
+	if json.Unmarshal(raw.Usage, &usage) == nil {
+		said.Cached, said.CacheWritten, said.Completion = int(usage.Read), int(usage.Written), int(usage.Output)
+		said.Prompt = int(usage.Input) + said.Cached + said.CacheWritten
+	}
+	if !isSet(raw.Content) {
+		if isSet(raw.Error) {
+			said.Failure = raw.Error
+			return nil, said, nil
+		}
+		return nil, said, without("content")
+	}
+	var blocks []struct {
+		Type  string    `json:"type"`
+		Text  string    `json:"text"`
+		Name  string    `json:"name"`
+		Input arguments `json:"input"`
+	}
+	if err := json.Unmarshal(raw.Content, &blocks); err != nil {
+		return nil, said, fmt.Errorf("%w: its content: %w", ErrBody, err)
+	}
+	var text strings.Builder
+	for _, b := range blocks {
+		switch b.Type {
+		case "text":
+			text.WriteString(b.Text)
+		case "tool_use":
+			said.Calls = append(said.Calls, Call{b.Name, string(b.Input)})
+		}
+	}
+	said.Finish = string(raw.StopReason)
+	return Encode(map[string]any{"type": "message",
+		"content": []any{map[string]string{"type": "text", "text": text.String()}}}), said, nil
+}
+
+// ReadOllama reads the parts of an answer, one JSON object after the other. Without the last one, which says done, it
+// is none: the server gave up in the middle. See ReadOpenAI.
+func ReadOllama(body []byte) (forward []byte, said Said, err error) {
+	if body, err = jsonObject(body); err != nil {
+		return nil, said, err
+	}
+	var text strings.Builder
+	begun := false
+	for parts := json.NewDecoder(bytes.NewReader(body)); ; {
+		var part struct {
+			Message *struct {
+				Content string `json:"content"`
+			} `json:"message"`
+			Done       bool            `json:"done"`
+			DoneReason word            `json:"done_reason"`
+			Prompt     count           `json:"prompt_eval_count"`
+			Completion count           `json:"eval_count"`
+			Error      json.RawMessage `json:"error"`
+		}
+		err := parts.Decode(&part)
+		switch {
+		case errors.Is(err, io.EOF) && !begun:
+			return nil, said, without("a message")
+		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+			return nil, said, &Foreign{What: "a stream that ends before its last part", Odd: true}
+		case err != nil:
+			return nil, said, unreadable(err)
+		case isSet(part.Error) && string(part.Error) != `""`:
+			said.Failure = part.Error
+			return nil, said, nil
+		}
+		if part.Message != nil {
+			begun = true
+			text.WriteString(part.Message.Content)
+		}
+		if part.Done && begun {
+			said.Prompt, said.Completion, said.Finish = int(part.Prompt), int(part.Completion), string(part.DoneReason)
+			return ollamaLines(text.String()), said, nil
+		}
+	}
+}
+
+// ollamaLines cuts a text into lines that langchaingo reads whole: a byte of it becomes at most six.
+func ollamaLines(text string) (body []byte) {
+	const most = 64 << 10
+	line := func(piece string, done bool) {
+		body = append(body, Encode(map[string]any{"message": map[string]string{"content": piece}, "done": done})...)
+		body = append(body, '\n')
+	}
+	for len(text) > most {
+		end := most
+		for !utf8.RuneStart(text[end]) {
+			end--
+		}
+		line(text[:end], false)
+		text = text[end:]
+	}
+	line(text, true)
+	return body
+}
+
+// decode reads a body that is one JSON object. The error is a *Foreign or ErrBody.
+func decode(body []byte, into any) error {
+	body, err := jsonObject(body)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(body, into); err != nil {
+		return unreadable(err)
+	}
+	return nil
+}
+
+// isSet reports whether a member is there and not null.
+func isSet(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
+
+// text is the content of a message: a string, null, or a list of parts with texts, which are joined.
+type text string
+
+func (t *text) UnmarshalJSON(raw []byte) error {
+	var whole string
+	if json.Unmarshal(raw, &whole) == nil {
+		*t = text(whole)
+		return nil
+	}
+	var parts []struct {
+		Text string `json:"text"`
+	}
+	if json.Unmarshal(raw, &parts) != nil {
+		return nil // it has no text
+	}
+	var b strings.Builder
+	for _, p := range parts {
+		b.WriteString(p.Text)
+	}
+	*t = text(b.String())
+	return nil
+}
+
+// arguments of a tool call: JSON in a string, or as it stands.
+type arguments string
+
+func (a *arguments) UnmarshalJSON(raw []byte) error {
+	var inside string
+	if json.Unmarshal(raw, &inside) != nil {
+		inside = string(raw)
+	}
+	*a = arguments(inside)
+	return nil
+}
+
+// word is a string; another type says nothing.
+type word string
+
+func (w *word) UnmarshalJSON(raw []byte) error {
+	_ = json.Unmarshal(raw, (*string)(w))
+	return nil
+}
+
+// count is a number of tokens; 0 for what is none.
+type count int
+
+func (c *count) UnmarshalJSON(raw []byte) error {
+	var n float64
+	if json.Unmarshal(raw, &n) != nil {
+		n = 0
+	}
+	const most = 1 << 30 // also keeps nonsense out of sums
+	*c = count(min(max(n, 0), most))
+	return nil
+}
+
+// Encode is json.Marshal for what always can be encoded: strings, numbers, lists, maps and structs of them.
+func Encode(value any) []byte {
+	body, err := json.Marshal(value)
+	if err != nil {
+		panic("encode for a model server: " + err.Error())
+	}
+	return body
+}
