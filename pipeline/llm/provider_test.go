@@ -14,6 +14,7 @@ import (
 
 	"nightdesk/pipeline/llm"
 	"nightdesk/pipeline/llm/llmtest"
+	"nightdesk/topicqueue/scaletest"
 )
 
 var providers = []llm.Provider{llm.ProviderOpenAI, llm.ProviderAnthropic, llm.ProviderOllama}
@@ -243,7 +244,8 @@ func TestProvidersTakeLongAnswers(t *testing.T) {
 	t.Parallel()
 	long := strings.TrimSpace(strings.Repeat("word ", 200_000))
 	forProviders(t, func(t *testing.T, _ llm.Provider, with func(*llm.RoleSettings)) {
-		resp, err := setup(t, always(long), with).Generate(t.Context(), free())
+		patient := func(s *llm.RoleSettings) { with(s); s.Timeout = scaletest.Patience }
+		resp, err := setup(t, always(long), patient).Generate(t.Context(), free())
 		if err != nil || resp.Text != long {
 			t.Errorf("%d bytes, %v", len(resp.Text), err)
 		}
