@@ -60,15 +60,20 @@ CREATE VIRTUAL TABLE words USING fts5(title, section, text, content='', contentl
 	tokenize='porter unicode61 remove_diacritics 2');
 `
 
-// Base is one knowledge base. Safe for concurrent use.
+// Base is one knowledge base: what is in it, its ingestion and its versions; finder and meanings answer questions. It
+// is safe for concurrent use.
 type Base struct {
+	store
+	meanings
+	finder
+	download Downloader // nil = none
+}
+
+// store is the file of a base.
+type store struct {
 	path  string
 	read  *sql.DB
 	write *sql.DB // one connection: SQLite has one writer
-
-	embedder Embedder   // nil = none
-	download Downloader // nil = none
-	vectors  vectorCache
 }
 
 // Open opens an existing knowledge base. The error wraps fs.ErrNotExist or ErrFormat. The caller closes the base.
@@ -106,7 +111,8 @@ func open(path, mode string) (*Base, error) {
 		return nil, err
 	}
 	var version, tables int
-	err = b.read.QueryRow(`SELECT (SELECT user_version FROM pragma_user_version), (SELECT count(*) FROM sqlite_master)`).Scan(&version, &tables)
+	err = b.read.QueryRow(`SELECT (SELECT user_version FROM pragma_user_version),
+		(SELECT count(*) FROM sqlite_master)`).Scan(&version, &tables)
 	switch {
 	case err != nil && code(err) == codeNotADatabase:
 		err = fmt.Errorf("%w: %s is no SQLite file", ErrFormat, path)
@@ -141,11 +147,14 @@ func connect(path, mode string) (*Base, error) {
 	}
 	read.SetMaxOpenConns(4)
 	write.SetMaxOpenConns(1)
-	return &Base{path: path, read: read, write: write}, nil
+	b := &Base{store: store{path: path, read: read, write: write}}
+	b.meanings.store = &b.store
+	b.finder = finder{&b.store, &b.meanings}
+	return b, nil
 }
 
 // init makes the tables, unless another process was faster.
-func (b *Base) init() error {
+func (b *store) init() error {
 	// WAL lets readers go on while one writer writes. The file remembers it; the change itself waits for nobody, so
 	// it is asked for here alone and again while another process does the same.
 	for {
@@ -173,7 +182,7 @@ func (b *Base) init() error {
 }
 
 // Close ends all use of the base.
-func (b *Base) Close() error { return errors.Join(b.read.Close(), b.write.Close()) }
+func (b *store) Close() error { return errors.Join(b.read.Close(), b.write.Close()) }
 
 const (
 	codeBusy         = 5
@@ -190,7 +199,7 @@ func code(err error) int {
 }
 
 // update runs change in one write transaction. While another process writes it waits, until ctx ends.
-func (b *Base) update(ctx context.Context, change func(*sql.Tx) error) error {
+func (b *store) update(ctx context.Context, change func(*sql.Tx) error) error {
 	for {
 		tx, err := b.write.BeginTx(ctx, nil)
 		if code(err) == codeBusy && ctx.Err() == nil {
@@ -204,6 +213,14 @@ func (b *Base) update(ctx context.Context, change func(*sql.Tx) error) error {
 		}
 		return tx.Commit()
 	}
+}
+
+// failed names what was being done; an interruption by the context is reported as its cause.
+func (b *store) failed(ctx context.Context, doing string, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return fmt.Errorf("%s in %s: %w", doing, b.path, err)
 }
 
 // ErrNotFound means that a base does not hold what was asked for.

@@ -26,7 +26,7 @@ type querier interface {
 //
 // The state it returns is right with an error too. Whatever ends the work (an error of the model, context.Cause(ctx),
 // one of SQLite), what is done is kept, the base can be searched, and the next Embed goes on.
-func (b *Base) Embed(ctx context.Context, again bool, progress func(done, total int)) (Embedding, error) {
+func (b *meanings) Embed(ctx context.Context, again bool, progress func(done, total int)) (Embedding, error) {
 	if b.embedder == nil {
 		return b.Embedding(ctx)
 	}
@@ -41,7 +41,7 @@ func (b *Base) Embed(ctx context.Context, again bool, progress func(done, total 
 	return state, errors.Join(err, stateErr)
 }
 
-func (b *Base) embed(ctx context.Context, again bool, progress func(done, total int)) error {
+func (b *meanings) embed(ctx context.Context, again bool, progress func(done, total int)) error {
 	if err := b.update(ctx, func(tx *sql.Tx) error { return b.prepareVectors(ctx, tx, again) }); err != nil {
 		return fmt.Errorf("prepare %s for vectors: %w", b.path, err)
 	}
@@ -72,7 +72,7 @@ func (b *Base) embed(ctx context.Context, again bool, progress func(done, total 
 }
 
 // prepareVectors makes the tables and checks that the vectors in them are of our model.
-func (b *Base) prepareVectors(ctx context.Context, tx *sql.Tx, again bool) error {
+func (b *meanings) prepareVectors(ctx context.Context, tx *sql.Tx, again bool) error {
 	if _, err := tx.ExecContext(ctx, vectorSchema); err != nil {
 		return err
 	}
@@ -91,7 +91,7 @@ func (b *Base) prepareVectors(ctx context.Context, tx *sql.Tx, again bool) error
 	return err
 }
 
-func (b *Base) otherModel(state Embedding) error {
+func (b *meanings) otherModel(state Embedding) error {
 	return fmt.Errorf("%w: those of %s are of %s and the model in use is %s; embed the passages again with it "+
 		"(`nightdesk kb add --reembed`) or set EMBEDDING_MODEL back",
 		ErrModel, b.path, state.Model, b.embedder.Model())
@@ -136,7 +136,7 @@ func inputs(ctx context.Context, q querier, query string, args ...any) ([]input,
 }
 
 // embedBatch gives passages their vectors. Texts that have one already are not sent.
-func (b *Base) embedBatch(ctx context.Context, batch []input) error {
+func (b *meanings) embedBatch(ctx context.Context, batch []input) error {
 	known, err := knownKeys(ctx, b.read, batch)
 	if err != nil {
 		return err

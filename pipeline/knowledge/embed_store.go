@@ -59,7 +59,7 @@ func knownKeys(ctx context.Context, q querier, batch []input) (map[[sha256.Size]
 
 // storeVectors writes vectors and gives them to their passages, as far as these are still what was read: meanwhile
 // another process may have changed them, or embedded everything with another model.
-func (b *Base) storeVectors(ctx context.Context, tx *sql.Tx, batch []input, made map[[sha256.Size]byte]packed,
+func (b *meanings) storeVectors(ctx context.Context, tx *sql.Tx, batch []input, made map[[sha256.Size]byte]packed,
 	dimensions int) error {
 	state, err := readEmbedding(ctx, tx)
 	if err != nil {

@@ -3,6 +3,7 @@ package knowledge
 import (
 	"context"
 	"errors"
+	"fmt"
 )
 
 // Embedder turns texts into vectors that are near each other when the texts mean the same. *llm.Embedder is one.
@@ -20,9 +21,16 @@ type Embedder interface {
 // ErrModel means that the vectors of a base were made with another embedding model than the one in use.
 var ErrModel = errors.New("vectors of another embedding model")
 
+// meanings finds passages by their vectors, once there are any.
+type meanings struct {
+	*store
+	embedder Embedder // nil = none
+	vectors  vectorCache
+}
+
 // SetEmbedder gives the base the model that Embed and Search use; nil for none. It must be called before the base is
 // used.
-func (b *Base) SetEmbedder(e Embedder) { b.embedder = e }
+func (b *meanings) SetEmbedder(e Embedder) { b.embedder = e }
 
 // The tables of vectors are made when the first is stored, so that a base without any has none. Equal texts share a
 // vector. The state is a random text that changes with the vectors: who keeps them in memory compares it. The trigger
@@ -50,7 +58,7 @@ type Embedding struct {
 }
 
 // Embedding reads how far the passages have vectors.
-func (b *Base) Embedding(ctx context.Context) (Embedding, error) {
+func (b *meanings) Embedding(ctx context.Context) (Embedding, error) {
 	e, err := readEmbedding(ctx, b.read)
 	if err != nil {
 		return e, b.failed(ctx, "read the state of embedding", err)
@@ -76,4 +84,33 @@ func hasVectors(ctx context.Context, q querier) (bool, error) {
 	var n int
 	err := q.QueryRowContext(ctx, `SELECT count(*) FROM sqlite_master WHERE name = 'embedded'`).Scan(&n)
 	return n > 0, err
+}
+
+// near ranks passages by vectors. It returns nothing when there are none or no model.
+func (b *meanings) near(ctx context.Context, query string, limit int) (neighbours, error) {
+	if b.embedder == nil {
+		return neighbours{}, nil
+	}
+	index, err := b.vectors.current(ctx, b.read)
+	if err != nil {
+		return neighbours{}, b.failed(ctx, "load the vectors", err)
+	}
+	if len(index.ids) == 0 {
+		return neighbours{}, nil
+	}
+	if index.model != b.embedder.Model() {
+		return neighbours{}, b.otherModel(Embedding{Model: index.model})
+	}
+	queryCtx, cancel := context.WithTimeout(ctx, queryTime)
+	defer cancel()
+	vector, err := b.embedder.EmbedQuery(queryCtx, query)
+	switch {
+	case err != nil:
+		return neighbours{}, fmt.Errorf("embed the query: %w", err)
+	case len(vector) != index.dimensions || !finite(vector):
+		return neighbours{}, fmt.Errorf("%w: the query's has %d dimensions, those of %s have %d", ErrModel, len(vector),
+			b.path, index.dimensions)
+	}
+	hits := index.search(pack(vector), limit)
+	return neighbours{hits: hits, whole: index.whole && len(hits) > 0}, nil
 }

@@ -2,7 +2,6 @@ package knowledge
 
 import (
 	"context"
-	"fmt"
 	"runtime"
 	"sync"
 	"time"
@@ -25,8 +24,15 @@ const (
 	leastShare = 20_000           // passages for which another goroutine pays
 )
 
+// finder searches the passages of a base, by their words and, where it can, by their meanings, and looks things up by
+// name.
+type finder struct {
+	*store
+	meanings *meanings
+}
+
 // Search is Find for those who only want the passages. That vectors could not be used is logged.
-func (b *Base) Search(ctx context.Context, query string, limit int, mode Mode) ([]Passage, error) {
+func (b *finder) Search(ctx context.Context, query string, limit int, mode Mode) ([]Passage, error) {
 	a, err := b.Find(ctx, query, limit, mode)
 	if a.Degraded != nil {
 		zerolog.Ctx(ctx).Warn().Err(a.Degraded).Str("knowledge_base", b.path).Msg("knowledge base searched by words only")
@@ -42,11 +48,11 @@ func (b *Base) Search(ctx context.Context, query string, limit int, mode Mode) (
 // Hybrid also when some have none. A model that fails or takes longer than ten seconds, or is another one than that of
 // the base, is no error: the answer is by words and says so in Degraded. Errors are those of SQLite, an unknown mode
 // and context.Cause(ctx).
-func (b *Base) Find(ctx context.Context, query string, limit int, mode Mode) (Answer, error) {
+func (b *finder) Find(ctx context.Context, query string, limit int, mode Mode) (Answer, error) {
 	var a Answer
 	var near neighbours
 	if limit > 0 && len(terms(query)) > 0 {
-		near, a.Degraded = b.near(ctx, query, max(2*limit, maxCandidates))
+		near, a.Degraded = b.meanings.near(ctx, query, max(2*limit, maxCandidates))
 		if ctx.Err() != nil {
 			return Answer{}, context.Cause(ctx)
 		}
@@ -59,7 +65,7 @@ func (b *Base) Find(ctx context.Context, query string, limit int, mode Mode) (An
 
 // Like returns at most limit passages that have most words of a text, best first. Vectors have no say. The error is as
 // for Find.
-func (b *Base) Like(ctx context.Context, text string, limit int) ([]topicqueue.Source, error) {
+func (b *finder) Like(ctx context.Context, text string, limit int) ([]topicqueue.Source, error) {
 	found, err := b.search(ctx, text, limit, Naive, neighbours{})
 	sources := make([]topicqueue.Source, len(found))
 	for i, p := range found {
@@ -72,35 +78,6 @@ func (b *Base) Like(ctx context.Context, text string, limit int) ([]topicqueue.S
 type neighbours struct {
 	hits  []hit
 	whole bool // there are some, and every passage was looked at
-}
-
-// near ranks passages by vectors. It returns nothing when there are none or no model.
-func (b *Base) near(ctx context.Context, query string, limit int) (neighbours, error) {
-	if b.embedder == nil {
-		return neighbours{}, nil
-	}
-	index, err := b.vectors.current(ctx, b.read)
-	if err != nil {
-		return neighbours{}, b.failed(ctx, "load the vectors", err)
-	}
-	if len(index.ids) == 0 {
-		return neighbours{}, nil
-	}
-	if index.model != b.embedder.Model() {
-		return neighbours{}, b.otherModel(Embedding{Model: index.model})
-	}
-	queryCtx, cancel := context.WithTimeout(ctx, queryTime)
-	defer cancel()
-	vector, err := b.embedder.EmbedQuery(queryCtx, query)
-	switch {
-	case err != nil:
-		return neighbours{}, fmt.Errorf("embed the query: %w", err)
-	case len(vector) != index.dimensions || !finite(vector):
-		return neighbours{}, fmt.Errorf("%w: the query's has %d dimensions, those of %s have %d", ErrModel, len(vector),
-			b.path, index.dimensions)
-	}
-	hits := index.search(pack(vector), limit)
-	return neighbours{hits: hits, whole: index.whole && len(hits) > 0}, nil
 }
 
 // vectorIndex is the vectors of a base in memory.

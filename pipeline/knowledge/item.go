@@ -18,7 +18,7 @@ var around = regexp.MustCompile(`^(?:the |a |an )?(.+?)(?: (?:function|method|ty
 // as 13.1 or 3.10. A heading is answered with what its section says, in order. "Title › Heading › Subheading" is the
 // section of that place alone, "Title › Title" what stands before the first heading. A name that labels nothing is
 // looked for in the text. No hit is an empty list; errors as Search.
-func (b *Base) Item(ctx context.Context, name string, limit int) ([]Passage, error) {
+func (b *finder) Item(ctx context.Context, name string, limit int) ([]Passage, error) {
 	limit = min(limit, maxLimit)
 	if limit <= 0 || foldName(name) == "" {
 		return nil, ctx.Err()
@@ -48,7 +48,7 @@ func (b *Base) Item(ctx context.Context, name string, limit int) ([]Passage, err
 
 // placed returns the passages of the section, with those below it, at a place that is written in full. Of several
 // documents of one title the first counts.
-func (b *Base) placed(ctx context.Context, name string, limit int) ([]Passage, error) {
+func (b *finder) placed(ctx context.Context, name string, limit int) ([]Passage, error) {
 	title, headings, ok := strings.Cut(name, topicqueue.PlaceSeparator)
 	if !ok {
 		return nil, nil
@@ -102,7 +102,7 @@ func variants(name string) []variant {
 }
 
 // labelled returns what the label table has under a name.
-func (b *Base) labelled(ctx context.Context, name, within string, limit int) ([]Passage, error) {
+func (b *finder) labelled(ctx context.Context, name, within string, limit int) ([]Passage, error) {
 	rows, err := b.read.QueryContext(ctx, `SELECT l.rank, l.document, l.offset, l.anchor, s.path, d.key, d.title
 		FROM labels l JOIN sections s ON s.id = l.section JOIN documents d ON d.id = l.document
 		WHERE l.name = ? ORDER BY l.rank, d.key, l.offset LIMIT ?`, name, 4*limit)
@@ -192,7 +192,7 @@ func (b *Base) labelled(ctx context.Context, name, within string, limit int) ([]
 }
 
 // mentioned returns passages in which a name stands word for word; a name without digits may also be inflected.
-func (b *Base) mentioned(ctx context.Context, name string, limit int) ([]Passage, error) {
+func (b *finder) mentioned(ctx context.Context, name string, limit int) ([]Passage, error) {
 	if len(terms(name)) == 0 {
 		return nil, nil
 	}

@@ -54,7 +54,7 @@ const (
 )
 
 // search is Find once the nearest passages are known.
-func (b *Base) search(ctx context.Context, query string, limit int, mode Mode, near neighbours) ([]Passage, error) {
+func (b *finder) search(ctx context.Context, query string, limit int, mode Mode, near neighbours) ([]Passage, error) {
 	words := terms(query)
 	limit = min(limit, maxLimit)
 	if len(words) == 0 || limit <= 0 {
@@ -115,7 +115,7 @@ func (b *Base) search(ctx context.Context, query string, limit int, mode Mode, n
 const besideShare = 0.9
 
 // beside returns the passages before and behind one in its section.
-func (b *Base) beside(ctx context.Context, p Passage) ([]Passage, error) {
+func (b *finder) beside(ctx context.Context, p Passage) ([]Passage, error) {
 	const where = `WHERE p.section = (SELECT section FROM passages WHERE id = ?) AND p.offset `
 	before, err := b.selectPassages(ctx, where+"< ? ORDER BY p.offset DESC LIMIT 1", p.ID, p.Offset)
 	if err != nil {
@@ -152,14 +152,6 @@ func first(some, others []hit) []hit {
 	})...)
 }
 
-// failed names what was being done; an interruption by the context is reported as its cause.
-func (b *Base) failed(ctx context.Context, doing string, err error) error {
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	return fmt.Errorf("%s in %s: %w", doing, b.path, err)
-}
-
 // hit is a passage in a ranking.
 type hit struct {
 	id    int64
@@ -167,7 +159,7 @@ type hit struct {
 }
 
 // rank returns the passages that match an FTS5 query by BM25. weights: of title, section and text.
-func (b *Base) rank(ctx context.Context, match, weights string, limit int) ([]hit, error) {
+func (b *finder) rank(ctx context.Context, match, weights string, limit int) ([]hit, error) {
 	rows, err := b.read.QueryContext(ctx, `SELECT rowid, -bm25(words, `+weights+`) AS score FROM words
 		WHERE words MATCH ? ORDER BY score DESC, rowid LIMIT ?`, match, limit)
 	if err != nil {
@@ -197,7 +189,7 @@ func shareOfBest(ranked []hit) map[int64]float64 {
 // namedFirst puts the passages that have the rarest word of a query before the others, where that word stands in the
 // title of a document: then it names what is asked about. Elsewhere the rarest word is as often one that only the
 // asker uses.
-func (b *Base) namedFirst(ctx context.Context, words []string, ranked []hit) ([]hit, error) {
+func (b *finder) namedFirst(ctx context.Context, words []string, ranked []hit) ([]hit, error) {
 	rarest, fewest := "", 0
 	for _, w := range words {
 		n, err := b.count(ctx, "{title section text} : "+quoted(w))
@@ -235,7 +227,7 @@ func (b *Base) namedFirst(ctx context.Context, words []string, ranked []hit) ([]
 }
 
 // count returns how many passages match an FTS5 query.
-func (b *Base) count(ctx context.Context, match string) (n int, err error) {
+func (b *finder) count(ctx context.Context, match string) (n int, err error) {
 	err = b.read.QueryRowContext(ctx, `SELECT count(*) FROM words WHERE words MATCH ?`, match).Scan(&n)
 	return n, err
 }
@@ -260,7 +252,7 @@ func splitPath(path string) []string {
 }
 
 // selectPassages runs SELECT passageColumns with this end of the statement.
-func (b *Base) selectPassages(ctx context.Context, where string, args ...any) ([]Passage, error) {
+func (b *finder) selectPassages(ctx context.Context, where string, args ...any) ([]Passage, error) {
 	rows, err := b.read.QueryContext(ctx, "SELECT "+passageColumns+" "+where, args...)
 	if err != nil {
 		return nil, err
@@ -278,7 +270,7 @@ func (b *Base) selectPassages(ctx context.Context, where string, args ...any) ([
 }
 
 // passages loads hits in their order. One that an ingestion has just removed is missing.
-func (b *Base) passages(ctx context.Context, hits []hit) ([]Passage, error) {
+func (b *finder) passages(ctx context.Context, hits []hit) ([]Passage, error) {
 	if len(hits) == 0 {
 		return nil, nil
 	}

@@ -20,7 +20,7 @@ const leadSize = 300
 
 // Sections returns at most limit sections that answer query best, best first: the corpus' own structure around a
 // topic. A section counts by its best passage. query and errors as Search.
-func (b *Base) Sections(ctx context.Context, query string, limit int) ([]SectionHit, error) {
+func (b *finder) Sections(ctx context.Context, query string, limit int) ([]SectionHit, error) {
 	words := terms(query)
 	limit = min(limit, maxLimit)
 	if len(words) == 0 || limit <= 0 {
@@ -59,7 +59,7 @@ type DocumentHit struct {
 }
 
 // Titles returns at most limit documents whose titles match query best, best first. query and errors as Search.
-func (b *Base) Titles(ctx context.Context, query string, limit int) ([]DocumentHit, error) {
+func (b *finder) Titles(ctx context.Context, query string, limit int) ([]DocumentHit, error) {
 	words := terms(query)
 	limit = min(limit, maxLimit)
 	if len(words) == 0 || limit <= 0 {
@@ -87,7 +87,7 @@ func (b *Base) Titles(ctx context.Context, query string, limit int) ([]DocumentH
 
 // owners returns the sections or documents of passages, each with the score of its best passage, best first. column:
 // section or document.
-func (b *Base) owners(ctx context.Context, column string, ranked []hit) ([]hit, error) {
+func (b *finder) owners(ctx context.Context, column string, ranked []hit) ([]hit, error) {
 	if len(ranked) == 0 {
 		return nil, nil
 	}
