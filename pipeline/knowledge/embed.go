@@ -28,7 +28,7 @@ type querier interface {
 // one of SQLite), what is done is kept, the base can be searched, and the next Embed goes on.
 func (b *meanings) Embed(ctx context.Context, again bool, progress func(done, total int)) (Embedding, error) {
 	if b.embedder == nil {
-		return b.Embedding(ctx)
+		return b.state(ctx)
 	}
 	if progress == nil {
 		progress = func(int, int) {}
@@ -37,7 +37,7 @@ func (b *meanings) Embed(ctx context.Context, again bool, progress func(done, to
 	if ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
-	state, stateErr := b.Embedding(context.WithoutCancel(ctx)) // a few milliseconds, and the caller wants to tell
+	state, stateErr := b.state(context.WithoutCancel(ctx)) // a few milliseconds, and the caller wants to tell
 	return state, errors.Join(err, stateErr)
 }
 

@@ -57,8 +57,8 @@ type Embedding struct {
 	Missing    int    `json:"missing"`  // that have none and are found by their words only
 }
 
-// Embedding reads how far the passages have vectors.
-func (b *meanings) Embedding(ctx context.Context) (Embedding, error) {
+// state reads how far the passages have vectors.
+func (b *meanings) state(ctx context.Context) (Embedding, error) {
 	e, err := readEmbedding(ctx, b.read)
 	if err != nil {
 		return e, b.failed(ctx, "read the state of embedding", err)

@@ -83,7 +83,7 @@ func (b *Base) Info(ctx context.Context) (Info, error) {
 	if err != nil {
 		return Info{}, b.failed(ctx, "describe the knowledge base", err)
 	}
-	if i.Embedding, err = b.Embedding(ctx); err != nil {
+	if i.Embedding, err = b.state(ctx); err != nil {
 		return Info{}, err
 	}
 	i.Created, err = time.Parse(time.RFC3339, created)
