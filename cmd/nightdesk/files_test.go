@@ -7,6 +7,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"nightdesk/topicqueue/proctest"
 )
 
 // TestFewFiles works a batch with room for 64 files, which is too little for the default slots: the worker says what to
@@ -21,6 +23,7 @@ func TestFewFiles(t *testing.T) {
 	f.enqueue(topics, "--preset", "quick")
 	l := &logged{name: "worker", cmd: exec.Command("sh", "-c", `ulimit -n 64 && exec "$0" worker --log-level warn`, f.program)}
 	l.cmd.Dir, l.cmd.Env, l.cmd.Stderr = f.dir, f.env, l
+	proctest.Tie(l.cmd)
 	if err := l.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}

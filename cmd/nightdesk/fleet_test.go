@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"nightdesk/pipeline/llm/llmtest"
+	"nightdesk/topicqueue/proctest"
 	"nightdesk/topicqueue/redisqueue/redistest"
 	"nightdesk/topicqueue/scaletest"
 )
@@ -48,6 +49,7 @@ func newFleet(t *testing.T, latency time.Duration, env ...string) *fleet {
 func (f *fleet) command(args ...string) *exec.Cmd {
 	cmd := exec.Command(f.program, args...)
 	cmd.Dir, cmd.Env = f.dir, f.env
+	proctest.Tie(cmd)
 	return cmd
 }
 

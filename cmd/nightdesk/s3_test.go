@@ -12,6 +12,7 @@ import (
 
 	"nightdesk/storage"
 	"nightdesk/storage/storagetest"
+	"nightdesk/topicqueue/proctest"
 	"nightdesk/topicqueue/redisqueue/redistest"
 )
 
@@ -77,6 +78,7 @@ func TestRunOnS3(t *testing.T) {
 		nightdesk("enqueue", "topics.txt", "--kb", "sea", "--batch", "tonight", "--preset", "quick")
 		worker := exec.Command(program, "worker")
 		worker.Dir, worker.Env = t.TempDir(), env
+		proctest.Tie(worker)
 		if err := worker.Start(); err != nil {
 			t.Fatal(err)
 		}

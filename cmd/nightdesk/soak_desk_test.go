@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"nightdesk/storage"
+	"nightdesk/topicqueue/proctest"
 	"nightdesk/topicqueue/redisqueue/redistest"
 	"nightdesk/topicqueue/scaletest"
 )
@@ -96,6 +97,7 @@ func (s *soak) startAs(worker *exec.Cmd, name string) *process {
 		s.t.Fatal(err)
 	}
 	p.Stderr = w
+	proctest.Tie(p.Cmd)
 	if err := p.Start(); err != nil {
 		s.t.Fatal(err)
 	}

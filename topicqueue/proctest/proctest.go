@@ -9,5 +9,5 @@ import "os/exec"
 func Tie(cmd *exec.Cmd) { tie(cmd) }
 
 // TieSelf makes this process end with the one that started it, by SIGKILL: for a test binary that acts as the program
-// under test, whose starter cannot use Tie.
+// under test, whose starter cannot use Tie. It comes too late when that one has ended already.
 func TieSelf() { tieSelf() }
