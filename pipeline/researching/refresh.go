@@ -69,8 +69,9 @@ type refresh struct {
 	all    []outcome        // calls that were made
 	calls  int
 
-	most    float64        // how much of the topic that claim speaks of which speaks of it most
-	seen    map[uint64]int // marks of all that the last run has read; nil: not yet known
+	most    float64         // how much of the topic that claim speaks of which speaks of it most
+	seen    map[uint64]int  // marks of all that the last run has read; nil: not yet known
+	edited  map[string]bool // documents of the knowledge base that have changed, come or gone; nil: not yet known
 	losses  []loss
 	places  map[uint64][]spot      // by marks, of all that is said tonight; nil: not yet known
 	carried []topicqueue.ToolTrace // whose claims stand
@@ -144,11 +145,22 @@ func (f *refresh) pageCalls() []call {
 	return calls
 }
 
-// searchCalls are the block's searches, and those that it was planned with: they may have found nothing.
+// sameBase reports that the knowledge base is the version that the last run had: it answers what it answered then.
+func (f *refresh) sameBase() bool {
+	version := f.run.Options.KnowledgeVersion
+	return version != "" && version == f.memory.KnowledgeVersion
+}
+
+// searchCalls are the block's searches, and those that it was planned with: they may have found nothing. A knowledge base of
+// which nothing has changed is not asked again.
 func (f *refresh) searchCalls() []call {
 	calls := f.plannedCalls(1, f.old.SubTopic.Queries, f.searches())
 	for _, a := range f.old.Asked {
 		same := func(c call) bool { return tools.Key(c.tool, c.query) == tools.Key(a.Tool, a.Query) }
+		if f.sameBase() && (retrieval(a.Tool) || a.Tool == queryItem) {
+			calls = slices.DeleteFunc(calls, same)
+			continue
+		}
 		if _, ok := f.tools.Lookup(a.Tool); ok && a.Tool != openPage && !slices.ContainsFunc(calls, same) {
 			calls = append(calls, call{tool: a.Tool, query: a.Query})
 		}

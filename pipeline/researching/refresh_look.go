@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"nightdesk/pipeline/quantity"
 	"nightdesk/pipeline/recurring"
 	"nightdesk/pipeline/text"
 	"nightdesk/pipeline/tools"
@@ -38,10 +39,14 @@ type look struct {
 	respelt []text.Pair
 	places  map[int]text.Unit // of units of then, by their start: those of text that say the same or have come in their place
 	claimed []text.Block      // paragraphs of then with claims
-	lost    []text.Unit       // of then, that claims quote
-	found   []finding         // what is to be recorded, whatever a model says
-	pairs   []text.Pair       // told as changed
-	added   []text.Unit       // told as new
+	stood   map[uint64]bool   // marks of then; nil: not asked for
+
+	vanished []quantity.Quantity // figures of then that stand nowhere any more
+
+	lost  []text.Unit // of then, that claims quote
+	found []finding   // what is to be recorded, whatever a model says
+	pairs []text.Pair // told as changed
+	added []text.Unit // told as new
 }
 
 type lookState int
@@ -178,6 +183,16 @@ func (f *refresh) lookAtDocument(ctx context.Context, document string, cited boo
 	if l.then, err = f.before(ctx, key); err != nil {
 		return err
 	}
+	if err := f.compareBases(ctx); err != nil {
+		return err
+	}
+	f.calls++
+	l.call = outcome{call: call{id: fmt.Sprintf("%s/1.%d", f.block.ID, f.calls), tool: recurring.ReadDocument, query: document}}
+	f.looks[key] = l
+	if l.then.Text != "" && f.edited != nil && !f.edited[document] {
+		l.state, l.now, l.text = asItWas, []topicqueue.Source{l.then}, l.then.Text
+		return nil
+	}
 	if l.then.Text == "" && f.Before != nil {
 		l.then, _, err = wholeDocument(ctx, f.Before, document)
 		if err == nil { // the last run did not keep it
@@ -199,10 +214,34 @@ func (f *refresh) lookAtDocument(ctx context.Context, document string, cited boo
 	default:
 		l.state, l.text, l.now = changed, now.Text, append(passages, now)
 	}
-	f.calls++
-	l.call = outcome{call: call{id: fmt.Sprintf("%s/1.%d", f.block.ID, f.calls), tool: recurring.ReadDocument, query: document}}
 	l.call.answer.Raw = topicqueue.PagePath(now.Hash)
-	f.looks[key] = l
+	return nil
+}
+
+// compareBases finds out which documents have changed, come or gone since the last run, as far as its knowledge base is there.
+func (f *refresh) compareBases(ctx context.Context) error {
+	if f.edited != nil || f.Documents == nil || f.Before == nil && !f.sameBase() {
+		return nil
+	}
+	edited := map[string]bool{}
+	if !f.sameBase() {
+		then, err := f.Before.Hashes(ctx)
+		if err != nil {
+			return f.failed(ctx, f.run.Options.KnowledgeBase, err)
+		}
+		now, err := f.Documents.Hashes(ctx)
+		if err != nil {
+			return f.failed(ctx, f.run.Options.KnowledgeBase, err)
+		}
+		for document, hash := range now {
+			edited[document] = then[document] != hash
+		}
+		for document := range then {
+			edited[document] = edited[document] || now[document] == ""
+		}
+		maps.DeleteFunc(edited, func(_ string, is bool) bool { return !is })
+	}
+	f.edited = edited
 	return nil
 }
 
@@ -248,27 +287,15 @@ func (f *refresh) lookAtExcerpt(ctx context.Context, key string, then topicqueue
 // it is those that rank for its searches. The first block does that for all.
 func (f *refresh) lookAtBase(ctx context.Context, searches []call) error {
 	first := slices.IndexFunc(f.memory.Blocks, func(b recurring.Block) bool { return !b.Unfinished })
-	if f.Before == nil || f.Documents == nil || f.memory.KnowledgeVersion == f.run.Options.KnowledgeVersion || f.memory.Blocks[first].ID != f.old.ID {
+	if f.memory.Blocks[first].ID != f.old.ID {
 		return nil
 	}
-	then, err := f.Before.Hashes(ctx)
-	if err != nil {
-		return f.failed(ctx, f.run.Options.KnowledgeBase, err)
-	}
-	moved, err := f.Documents.Hashes(ctx)
-	if err != nil {
-		return f.failed(ctx, f.run.Options.KnowledgeBase, err)
-	}
-	for document, hash := range then {
-		if moved[document] == hash {
-			delete(moved, document)
-		} else if moved[document] == "" {
-			moved[document] = hash
-		}
+	if err := f.compareBases(ctx); err != nil {
+		return err
 	}
 	ranking := map[string]bool{}
 	for _, c := range searches {
-		if len(moved) <= maxCompared || c.tool != ragHybrid && c.tool != ragNaive {
+		if len(f.edited) <= maxCompared || c.tool != ragHybrid && c.tool != ragNaive {
 			continue
 		}
 		for _, base := range []Documents{f.Documents, f.Before} {
@@ -281,8 +308,8 @@ func (f *refresh) lookAtBase(ctx context.Context, searches []call) error {
 			}
 		}
 	}
-	for _, document := range slices.Sorted(maps.Keys(moved)) {
-		if len(moved) > maxCompared && !ranking[document] {
+	for _, document := range slices.Sorted(maps.Keys(f.edited)) {
+		if len(f.edited) > maxCompared && !ranking[document] {
 			continue
 		}
 		if err := f.lookAtDocument(ctx, document, false); err != nil {

@@ -61,7 +61,7 @@ func (f *refresh) alignOne(ctx context.Context, l *look) error {
 	if l.excerpt || l.then.Text == "" && l.cited { // what stood beside the claims is not known
 		l.diff.New = nil
 	}
-	l.places = counterparts(l.then.Text, l.text, slices.Concat(l.respelt, l.diff.Changed))
+	l.places, l.vanished = counterparts(l.then.Text, l.text, slices.Concat(l.respelt, l.diff.Changed)), l.vanishing()
 	return f.dropKnown(ctx, l)
 }
 
@@ -181,20 +181,18 @@ func (f *refresh) standing(t topicqueue.ToolTrace, l *look) topicqueue.ToolTrace
 	if len(l.diff.Changed)+len(l.diff.New)+len(l.diff.Withdrawn) == 0 {
 		return t
 	}
-	claims, places := t.Claims, map[int]text.Unit{}
+	claims, units := t.Claims, text.Units(t.Source.Text)
+	var places map[int]text.Unit // of then; nil: it is the same text
 	if t.Source.Hash != l.then.Hash {
 		places = counterparts(t.Source.Text, l.then.Text, text.Align(t.Source.Text, l.then.Text).Changed)
 	}
 	t.Claims = nil
 	for _, c := range claims {
-		var over []text.Unit // of then
-		for _, u := range text.Over(text.Units(t.Source.Text), c.Start, c.End) {
-			then, ok := places[u.Start]
-			if t.Source.Hash == l.then.Hash {
-				then, ok = u, true
-			}
-			if ok {
-				over = append(over, then)
+		over := text.Over(units, c.Start, c.End) // of then
+		if places != nil {
+			over = slices.DeleteFunc(over, func(u text.Unit) bool { _, ok := places[u.Start]; return !ok })
+			for i := range over {
+				over[i] = places[over[i].Start]
 			}
 		}
 		if len(over) == 0 { // the words of a search engine, which the page never had
@@ -260,21 +258,35 @@ func (l *look) renewed(c topicqueue.Claim, over []text.Unit, from, to int) bool 
 	return l.stale(c)
 }
 
-// stale reports a claim with a figure that stood in what has moved, and stands nowhere any more.
+// stale reports a claim with a figure that has vanished.
 func (l *look) stale(c topicqueue.Claim) bool {
-	var moved []quantity.Quantity
-	for _, p := range l.diff.Changed {
-		moved = append(moved, quantity.Parse(l.then.Text[p.Old.Start:p.Old.End])...)
-	}
-	for _, u := range l.diff.Withdrawn {
-		moved = append(moved, quantity.Parse(l.then.Text[u.Start:u.End])...)
-	}
-	has := func(list []quantity.Quantity, q quantity.Quantity) bool {
-		return slices.ContainsFunc(list, func(o quantity.Quantity) bool { return quantity.Equal(o, q) })
-	}
 	return slices.ContainsFunc(quantity.Parse(c.Text), func(q quantity.Quantity) bool {
-		return q.Kind != quantity.Label && has(moved, q) && !has(quantity.Parse(l.text), q)
+		return q.Kind != quantity.Label && hasFigure(l.vanished, q)
 	})
+}
+
+// vanishing returns the figures that stood in what has moved, and stand nowhere any more.
+func (l *look) vanishing() (gone []quantity.Quantity) {
+	moved := slices.Clone(l.diff.Withdrawn)
+	for _, p := range l.diff.Changed {
+		moved = append(moved, p.Old)
+	}
+	if len(moved) == 0 {
+		return nil
+	}
+	now := quantity.Parse(l.text)
+	for _, u := range moved {
+		for _, q := range quantity.Parse(l.then.Text[u.Start:u.End]) {
+			if !hasFigure(now, q) {
+				gone = append(gone, q)
+			}
+		}
+	}
+	return gone
+}
+
+func hasFigure(list []quantity.Quantity, q quantity.Quantity) bool {
+	return slices.ContainsFunc(list, func(o quantity.Quantity) bool { return quantity.Equal(o, q) })
 }
 
 // renew takes anew what has come in the place of the sentences of a claim.
@@ -348,8 +360,12 @@ func (f *refresh) elsewhere(l *look, u text.Unit) (spot, bool) {
 		}
 	}
 	others := slices.DeleteFunc(slices.Clone(f.places[u.Mark]), func(p spot) bool { return p.look == l })
+	many := ofMany(l.then.Text[u.Start:u.End], len(others))
 	for _, p := range others {
-		if !ofMany(l.then.Text[u.Start:u.End], len(others)) || !marksOf(p.look.then.Text)[u.Mark] { // or it has come there
+		if many && p.look.stood == nil {
+			p.look.stood = marksOf(p.look.then.Text)
+		}
+		if !many || !p.look.stood[u.Mark] { // or it has come there
 			return p, true
 		}
 	}
