@@ -138,7 +138,8 @@ func TestWhatChangedAmongCompanies(t *testing.T) {
 			}
 			precision, recall := float64(right)/float64(max(1, len(told))), float64(hits)/float64(len(want))
 			took := func(r nightReport) float64 { return r.run.EndedAt.Sub(r.run.StartedAt).Seconds() }
-			t.Logf("%d told of %d edits: precision %.3f, recall %.3f; nights took %.3f and %.3f s", len(told), len(want), precision, recall, took(first), took(second))
+			t.Logf("%d told of %d edits: precision %.3f, recall %.3f; nights took %.3f and %.3f s",
+				len(told), len(want), precision, recall, took(first), took(second))
 			if precision < 0.95 || recall < 0.95 {
 				t.Error("too little is told rightly")
 			}

@@ -553,8 +553,10 @@ func TestDocumentsChange(t *testing.T) {
 	ingest(nil)
 	fourth := night(4)
 	got := told(fourth.changes)
-	want = facts{withdrawn: []string{"A berth at Alder Harbour costs 12 euros a night.", "Alder Harbour grants a rebate of 3 euros in winter."}}
-	slices.Sort(got.withdrawn)
+	// a paragraph is told as one
+	want = facts{withdrawn: []string{
+		"A berth at Alder Harbour costs 12 euros a night. Alder Harbour grants a rebate of 3 euros in winter.",
+	}}
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(facts{})); diff != "" || !fourth.changes.Withdrawn[0].Gone {
 		t.Error(diff)
 	}

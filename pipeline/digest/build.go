@@ -141,25 +141,47 @@ func (b *Builder) changes(c Changes, r Ref) {
 		b.changed.add(Item{Kind: KindChanged, Text: text, Runs: []Ref{r}, Count: 1, weight: weight})
 	}
 	for _, x := range c.Changed {
-		text := line(x.Text)
+		text := x.line()
 		if x.Old != "" || x.New != "" {
 			text = strings.TrimPrefix(strings.TrimRight(text, ".")+": ", ": ") + line(x.Old) + " → " + line(x.New)
 		}
 		add(text+since, 3+apart(x.Old, x.New))
 	}
-	for _, x := range c.Withdrawn {
-		add("withdrawn: "+line(x.Text)+since, 2)
+	for _, text := range byDocument(c.Withdrawn) {
+		add("withdrawn: "+text+since, 2)
 	}
 	if n := len(c.New); n > 0 {
-		var texts []string
-		for _, x := range c.New[:min(n, 3)] {
-			texts = append(texts, line(x.Text))
-		}
+		texts := byDocument(c.New)
+		texts = texts[:min(len(texts), 3)]
 		add(fmt.Sprintf("%d new: %s%s", n, line(strings.Join(texts, "; ")), since), 1+float64(min(n, 100))/101)
 	}
 	if len(c.Changed)+len(c.Withdrawn)+len(c.New) == 0 {
 		b.d.Unchanged++
 	}
+}
+
+// line is what a change says, with the title of its document where that does not stand in it.
+func (c Change) line() string {
+	if c.Title == "" || c.Text == "" || strings.Contains(c.Text, c.Title) {
+		return line(c.Text)
+	}
+	return line(c.Title + ": " + c.Text)
+}
+
+// byDocument returns a line for each change, of several on end that are of one document for all of them.
+func byDocument(list []Change) (lines []string) {
+	for len(list) > 0 {
+		n := 1
+		for n < len(list) && list[0].Title != "" && list[n].Title == list[0].Title {
+			n++
+		}
+		text := strings.TrimRight(list[0].line(), ".")
+		if n > 1 {
+			text += fmt.Sprintf(" (and %d more)", n-1)
+		}
+		lines, list = append(lines, text), list[n:]
+	}
+	return lines
 }
 
 // apart returns how far two values are from each other, from 0 to 1; 0 when they are no two comparable quantities.

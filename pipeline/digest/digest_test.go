@@ -398,3 +398,33 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+// A line on what changed names the document where the sentence does not, and what is of one document shares a line.
+func TestChangesNameTheirDocument(t *testing.T) {
+	t.Parallel()
+	facts, err := digest.Read([]byte(`{"changes":{"since":"2026-02-28",
+		"changed":[{"old":{"value":"12 million","title":"Alder Works"},
+			"new":{"value":"14 million","statement":"Its revenue was 14 million.","title":"Alder Works"}}],
+		"withdrawn":[{"statement":"Elm Works has 3 plants.","title":"Elm Works"},
+			{"statement":"It makes pumps.","title":"Elm Works"},{"statement":"It sleeps.","title":"Oak"}],
+		"new":[{"statement":"It opened.","title":"Fir"},{"statement":"It grew.","title":"Fir"},
+			{"statement":"The office searched Oak Works."}]}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := digest.NewBuilder("night", time.Time{})
+	b.Add(digest.Run{Run: run("Companies", topicqueue.RunCompleted, "", "{}").Run, Facts: facts})
+	var got []string
+	for _, item := range b.Digest().Changed.Items {
+		got = append(got, item.Text)
+	}
+	want := []string{
+		"Alder Works: Its revenue was 14 million: 12 million → 14 million (since 2026-02-28)",
+		"withdrawn: Elm Works has 3 plants (and 1 more) (since 2026-02-28)",
+		"withdrawn: Oak: It sleeps (since 2026-02-28)",
+		"3 new: Fir: It opened (and 1 more); The office searched Oak Works (since 2026-02-28)",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -21,6 +21,8 @@ type Change struct {
 	Text string // the statement as it is now; of a withdrawn one, as it was
 	Old  string // value, else statement, of the earlier night; empty unless it has changed
 	New  string
+
+	Title string // of its document; empty: not known
 }
 
 // UnmarshalJSON reads the forms that Change names. What has another form says nothing.
@@ -31,8 +33,8 @@ func (c *Change) UnmarshalJSON(data []byte) error {
 		return nil
 	}
 	var o struct {
-		Text, Statement string
-		Old, New        said
+		Text, Statement, Title string
+		Old, New               said
 	}
 	if err := json.Unmarshal(data, &o); err != nil {
 		return err
@@ -41,11 +43,12 @@ func (c *Change) UnmarshalJSON(data []byte) error {
 	if c.Text == "" && o.New.Value != "" {
 		c.Text = o.New.statement()
 	}
+	c.Title = cmp.Or(o.Title, o.New.Title)
 	return nil
 }
 
 // said is what a source says.
-type said struct{ Text, Statement, Value string }
+type said struct{ Text, Statement, Value, Title string }
 
 // UnmarshalJSON reads a text, too.
 func (s *said) UnmarshalJSON(data []byte) error {

@@ -30,9 +30,12 @@ type Said struct {
 	Value     string   `json:"value,omitempty"`
 	Citations []string `json:"citations"` // of this report; those of what was said lead to the text of that day
 	BlockID   string   `json:"block_id"`
-	Title     string   `json:"title"` // of the first source
+	Title     string   `json:"title"` // of the first source; with its key where others of this title are told of
 	URL       string   `json:"url,omitempty"`
 	Document  string   `json:"document,omitempty"`
+
+	source     string // id; with start and end where it stands in its text
+	start, end int
 }
 
 // Change is a statement in whose place another one has come.
@@ -98,6 +101,7 @@ func Compare(m *Memory, now []BlockEvidence) Changes {
 	}
 	c.out.Unchecked = len(unchecked)
 	c.settle()
+	c.tellApart()
 	return c.out
 }
 
@@ -116,10 +120,25 @@ type comparison struct {
 
 func (c *comparison) said(claim topicqueue.Claim) Said {
 	return Said{
-		Statement: cmp.Or(topicqueue.OneLine(claim.Text), topicqueue.OneLine(claim.Quote)), Quote: topicqueue.OneLine(claim.Quote),
+		Statement: Row(cmp.Or(topicqueue.OneLine(claim.Text), topicqueue.OneLine(claim.Quote))),
+		Quote:     topicqueue.OneLine(claim.Quote),
 		Citations: []string{cmp.Or(claim.CitationID, c.trace.CitationID)}, BlockID: c.block,
 		Title: topicqueue.OneLine(c.trace.Source.Title), URL: c.trace.Source.URL, Document: c.trace.Source.Document,
+		source: claim.SourceID, start: claim.Start, end: claim.End,
 	}
+}
+
+// follows reports that a sentence stands right behind another one, in its paragraph. Rows are told one by one.
+func (s Said) follows(o Said) bool {
+	if s.source == "" || s.source != o.source || strings.HasPrefix(s.Quote, "|") {
+		return false
+	}
+	return s.start == o.end+1 && slices.Equal(s.Citations, o.Citations)
+}
+
+// join adds a sentence that follows.
+func (s *Said) join(o Said) {
+	s.Statement, s.Quote, s.end = s.Statement+" "+o.Statement, s.Quote+" "+o.Quote, o.end
 }
 
 // change tells of a change unless it has been told.
@@ -173,12 +192,47 @@ func (c *comparison) settle() {
 			c.out.Withdrawn = append(c.out.Withdrawn, s)
 		}
 	}
+	whole := c.out.Withdrawn[:0] // paragraphs
+	for _, s := range c.out.Withdrawn {
+		if last := len(whole) - 1; last >= 0 && s.follows(whole[last].Said) {
+			whole[last].join(s.Said)
+		} else {
+			whole = append(whole, s)
+		}
+	}
+	c.out.Withdrawn = whole
 	for j, s := range c.fresh {
 		same := func(o Said) bool { return o.as(s) }
 		if at := slices.IndexFunc(c.out.New, same); at >= 0 {
 			c.out.New[at].cite(s)
 		} else if !fresh[j] && !c.told(s.Quote) && !c.known(s.Quote) {
 			c.out.New = append(c.out.New, s)
+		}
+	}
+}
+
+// tellApart names the documents whose title several have that are told of: each file of a form begins with "Figures".
+func (c *comparison) tellApart() {
+	var all []*Said
+	for i := range c.out.New {
+		all = append(all, &c.out.New[i])
+	}
+	for i := range c.out.Changed {
+		all = append(all, &c.out.Changed[i].Old, &c.out.Changed[i].New)
+	}
+	for i := range c.out.Withdrawn {
+		all = append(all, &c.out.Withdrawn[i].Said)
+	}
+	documents := map[string]map[string]bool{} // by title
+	for _, s := range all {
+		if documents[s.Title] == nil {
+			documents[s.Title] = map[string]bool{}
+		}
+		documents[s.Title][cmp.Or(s.Document, s.URL)] = true
+	}
+	for _, s := range all {
+		if key := cmp.Or(s.Document, s.URL); len(documents[s.Title]) > 1 && key != "" && s.Title != key {
+			s.Title = strings.TrimPrefix(s.Title+", "+key, ", ")
 		}
 	}
 }

@@ -185,3 +185,38 @@ func TestRestated(t *testing.T) {
 		}
 	}
 }
+
+// A paragraph that is withdrawn is told as one, and documents of one title are told apart.
+func TestToldByParagraph(t *testing.T) {
+	t.Parallel()
+	source := func(document string) topicqueue.Source {
+		return topicqueue.Source{Kind: topicqueue.SourceDocument, ID: document, Title: "Figures", Document: document}
+	}
+	at := func(document, quote string, start int) topicqueue.Claim {
+		return topicqueue.Claim{
+			CitationID: "CIT-1-09", SourceID: document, Text: quote, Quote: quote, Start: start, End: start + len(quote),
+		}
+	}
+	traces := []topicqueue.ToolTrace{
+		{Source: source("alder.md"), Withdrawn: []topicqueue.Claim{
+			at("alder.md", "Alder has 3 quays.", 0), at("alder.md", "They are long.", 19),
+			at("alder.md", "It has 4 cranes.", 35),
+		}},
+		{Source: source("elm.md"), Withdrawn: []topicqueue.Claim{
+			at("elm.md", "| Elm | 5 |", 0), at("elm.md", "| Oak | 6 |", 12),
+		}},
+	}
+	found := recurring.BlockEvidence{Block: topicqueue.Block{ID: "block_1"}, Traces: traces}
+	c := recurring.Compare(&recurring.Memory{Date: "2026-03-01"}, []recurring.BlockEvidence{found})
+	var got []string
+	for _, s := range c.Withdrawn {
+		got = append(got, s.Title+": "+s.Statement)
+	}
+	want := []string{
+		"Figures, alder.md: Alder has 3 quays. They are long.", "Figures, alder.md: It has 4 cranes.",
+		"Figures, elm.md: Elm · 5", "Figures, elm.md: Oak · 6",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}

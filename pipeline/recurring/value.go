@@ -123,6 +123,21 @@ func figure(old, now string) (string, string) {
 	return "", ""
 }
 
+// Row shows a row of a table as a line.
+func Row(text string) string {
+	inner, ok := strings.CutPrefix(strings.TrimSpace(text), "|")
+	if !ok {
+		return text
+	}
+	var cells []string
+	for cell := range strings.SplitSeq(strings.TrimSuffix(inner, "|"), "|") {
+		if cell = strings.TrimSpace(cell); cell != "" {
+			cells = append(cells, cell)
+		}
+	}
+	return strings.Join(cells, " · ")
+}
+
 // date writes a day as YYYY-MM-DD.
 func date(w quantity.When) string { return fmt.Sprintf("%04d-%02d-%02d", w.Year, w.Month, w.Day) }
 

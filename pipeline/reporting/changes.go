@@ -26,14 +26,15 @@ func (w *writer) whatChanged() string {
 			parts = append(parts, "### "+heading.String(), strings.Join(lines, "\n"))
 		}
 	}
-	var fresh, changed, taken, open []string
+	var changed, open []string
+	var fresh, taken []toldLine
 	for _, s := range c.New {
-		fresh = append(fresh, "- "+where(s)+said(s))
+		fresh = append(fresh, toldLine{s, ""})
 	}
 	for _, ch := range c.Changed {
 		line := "- " + where(ch.New)
 		if ch.Old.Value != "" && ch.New.Value != "" {
-			line += "**" + citation.Escape(ch.Old.Value) + " → " + citation.Escape(ch.New.Value) + "** "
+			line = "- " + titled(ch.New) + "**" + citation.Escape(ch.Old.Value) + " → " + citation.Escape(ch.New.Value) + "** "
 		}
 		changed = append(changed, line+said(ch.New)+"  \n  "+w.texts.Before.String()+": "+said(ch.Old))
 	}
@@ -42,14 +43,14 @@ func (w *writer) whatChanged() string {
 		if t.Gone {
 			why = w.texts.Gone
 		}
-		taken = append(taken, "- "+where(t.Said)+said(t.Said)+" ("+why.String()+")")
+		taken = append(taken, toldLine{t.Said, " (" + why.String() + ")"})
 	}
 	for _, o := range c.Open {
 		open = append(open, "- **"+citation.Escape(o.Title)+"**: "+citation.Escape(o.Reason))
 	}
 	list(w.texts.Changed, changed)
-	list(w.texts.New, fresh)
-	list(w.texts.Withdrawn, taken)
+	list(w.texts.New, underTitles(fresh))
+	list(w.texts.Withdrawn, underTitles(taken))
 	list(w.texts.Open, open)
 	if c.Unchecked > 0 {
 		parts = append(parts, w.texts.NotAsked.With(prompts.V{"N": c.Unchecked}))
@@ -57,27 +58,47 @@ func (w *writer) whatChanged() string {
 	return strings.Join(parts, "\n\n")
 }
 
+// toldLine is a sentence or paragraph of a list, and why it stands there.
+type toldLine struct {
+	recurring.Said
+	why string
+}
+
+// underTitles shows a list, with what comes from one document below its title.
+func underTitles(list []toldLine) (lines []string) {
+	of := func(t toldLine) string { return t.Title + "\n" + t.URL + "\n" + t.Document + t.why }
+	for len(list) > 0 {
+		n := 1
+		for n < len(list) && list[0].Title != "" && of(list[n]) == of(list[0]) {
+			n++
+		}
+		if n == 1 {
+			lines = append(lines, "- "+where(list[0].Said)+said(list[0].Said)+list[0].why)
+		} else {
+			lines = append(lines, "- *"+citation.Escape(list[0].Title)+"*"+list[0].why)
+			for _, t := range list[:n] {
+				lines = append(lines, "  - "+said(t.Said))
+			}
+		}
+		list = list[n:]
+	}
+	return lines
+}
+
 // where names the document of a sentence that does not name it: "Its revenue was 12 million" tells nothing by itself.
 func where(s recurring.Said) string {
-	if s.Title == "" || strings.Contains(s.Quote, s.Title) {
+	if strings.Contains(s.Quote, s.Title) {
+		return ""
+	}
+	return titled(s)
+}
+
+// titled begins a line with the title of a document.
+func titled(s recurring.Said) string {
+	if s.Title == "" {
 		return ""
 	}
 	return "*" + citation.Escape(s.Title) + "*: "
-}
-
-// row shows a row of a table as a line.
-func row(text string) string {
-	inner, ok := strings.CutPrefix(strings.TrimSpace(text), "|")
-	if !ok {
-		return text
-	}
-	var cells []string
-	for cell := range strings.SplitSeq(strings.TrimSuffix(inner, "|"), "|") {
-		if cell = strings.TrimSpace(cell); cell != "" {
-			cells = append(cells, cell)
-		}
-	}
-	return strings.Join(cells, " · ")
 }
 
 // said shows what a source says in its own words, where these are a whole sentence, else as the claim has it, with its citations.
@@ -86,7 +107,7 @@ func said(s recurring.Said) string {
 	if first, _ := utf8.DecodeRuneInString(s.Quote); !unicode.IsLower(first) && strings.HasSuffix(strings.TrimRight(s.Quote, `"”’)`), ".") {
 		text = s.Quote
 	}
-	text = citation.Escape(row(text))
+	text = citation.Escape(recurring.Row(text))
 	for _, id := range s.Citations {
 		if parsed, ok := citation.ParseID(id); ok {
 			text += " [" + parsed.String() + "]"

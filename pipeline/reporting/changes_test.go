@@ -104,7 +104,12 @@ func TestKeptText(t *testing.T) {
 	lost.Source.AsOf = &topicqueue.AsOf{RunID: "research_old", Date: "2025-06-01"}
 	log.Traces = append(log.Traces, lost)
 	third.Changes = &recurring.Changes{Since: "2025-06-01", RunID: "research_old", Withdrawn: []recurring.Withdrawn{
-		{Said: recurring.Said{Statement: gone.Text, Quote: gone.Quote, Citations: []string{"CIT-1-03"}, BlockID: "block_1"}}}}
+		{Said: recurring.Said{Statement: gone.Text, Quote: gone.Quote, Citations: []string{"CIT-1-03"}, BlockID: "block_1"}}},
+		New: []recurring.Said{
+			{Statement: "One.", Quote: "One.", Title: "Pages", Citations: []string{"CIT-1-01"}},
+			{Statement: "Two.", Quote: "Two.", Title: "Pages", Citations: []string{"CIT-1-02"}},
+			{Statement: "Three.", Quote: "Three.", Title: "Locks", Citations: []string{"CIT-1-01"}},
+		}}
 	three := report(third)
 	if want := []string{"conclusion", "introduction", "section"}; !slices.Equal(slices.DeleteFunc(asked, func(s string) bool { return s == "repair_section" || s == "judge" }), want) {
 		t.Errorf("one block has moved, and %q were asked, want %q", asked, want)
@@ -115,6 +120,8 @@ func TestKeptText(t *testing.T) {
 	}
 	for _, part := range []string{
 		"### Withdrawn\n\n- The setting checkpoint_interval defaults to 300 seconds. [[CIT-1-03](#ref-cit-1-03)] (the source no longer says it)\n",
+		"### New\n\n- *Pages*\n  - One. [[CIT-1-01](#ref-cit-1-01)]\n  - Two. [[CIT-1-02](#ref-cit-1-02)]\n" +
+			"- *Locks*: Three. [[CIT-1-01](#ref-cit-1-01)]\n",
 		"· [as of 2025-06-01](../cache/research_old/pages/" + lost.Source.Hash + ".txt)",
 	} {
 		if !strings.Contains(three.Markdown, part) {

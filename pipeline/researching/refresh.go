@@ -80,7 +80,8 @@ type refresh struct {
 func (f *refresh) iterate(ctx context.Context, q Queue) error {
 	f.lastSeq = max(f.lastSeq, f.old.LastSeq)
 	pages, searches := f.pageCalls(), f.searchCalls()
-	thought := fmt.Sprintf("Looking again at what was found on %s: %d pages, %d searches.", f.memory.Date, len(pages), len(searches))
+	thought := fmt.Sprintf("Looking again at what was found on %s: %d pages, %d searches.",
+		f.memory.Date, len(pages), len(searches))
 	if err := f.emitThought(ctx, 1, decision{thought: thought}); err != nil {
 		return err
 	}
@@ -151,8 +152,8 @@ func (f *refresh) sameBase() bool {
 	return version != "" && version == f.memory.KnowledgeVersion
 }
 
-// searchCalls are the block's searches, and those that it was planned with: they may have found nothing. A knowledge base of
-// which nothing has changed is not asked again.
+// searchCalls are the block's searches, and those that it was planned with: they may have found nothing. A knowledge
+// base of which nothing has changed is not asked again.
 func (f *refresh) searchCalls() []call {
 	calls := f.plannedCalls(1, f.old.SubTopic.Queries, f.searches())
 	for _, a := range f.old.Asked {

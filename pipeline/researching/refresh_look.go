@@ -187,7 +187,7 @@ func (f *refresh) lookAtDocument(ctx context.Context, document string, cited boo
 		return err
 	}
 	f.calls++
-	l.call = outcome{call: call{id: fmt.Sprintf("%s/1.%d", f.block.ID, f.calls), tool: recurring.ReadDocument, query: document}}
+	l.call.call = call{id: fmt.Sprintf("%s/1.%d", f.block.ID, f.calls), tool: recurring.ReadDocument, query: document}
 	f.looks[key] = l
 	if l.then.Text != "" && f.edited != nil && !f.edited[document] {
 		l.state, l.now, l.text = asItWas, []topicqueue.Source{l.then}, l.then.Text
@@ -218,7 +218,8 @@ func (f *refresh) lookAtDocument(ctx context.Context, document string, cited boo
 	return nil
 }
 
-// compareBases finds out which documents have changed, come or gone since the last run, as far as its knowledge base is there.
+// compareBases finds out which documents have changed, come or gone since the last run, as far as its knowledge base is
+// there.
 func (f *refresh) compareBases(ctx context.Context) error {
 	if f.edited != nil || f.Documents == nil || f.Before == nil && !f.sameBase() {
 		return nil

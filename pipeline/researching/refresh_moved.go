@@ -551,7 +551,10 @@ func (f *refresh) keepTexts(ctx context.Context, traces []topicqueue.ToolTrace) 
 
 // tell says in traces what is new, and returns traces of what sources no longer say.
 func (f *refresh) tell(traces []*topicqueue.ToolTrace) (formers []topicqueue.ToolTrace) {
+	inText := func(a, b text.Unit) int { return a.Start - b.Start }
 	for _, l := range f.inOrder() {
+		slices.SortFunc(l.added, inText)
+		slices.SortFunc(l.lost, inText)
 		for _, u := range l.added {
 			if t, c := f.citing(traces, l, u); t != nil {
 				t.Added = append(t.Added, *c)
