@@ -113,7 +113,7 @@ func (p *parser) sign(i int) int {
 
 // finish takes what follows a number, puts the quantity down and returns its end. currency: what stood before it.
 func (p *parser) finish(start int, n number, currency string) int {
-	q := Quantity{Start: start, Kind: Number, factor: 1}
+	q := Quantity{Start: start, Kind: Number, factor: 1, Whole: 1}
 	at, scale, written := p.magnitude(n.end, currency != "")
 	for written && digitAt(p.s, at) { // 1亿2000万
 		more, ok := p.number(at)
@@ -154,6 +154,7 @@ func (p *parser) finish(start int, n number, currency string) int {
 	}
 	q.Low = n.value*q.factor + q.offset
 	q.High, q.Round, q.End = q.Low, n.step*q.factor/2, n.end
+	q.Whole *= q.Low
 	p.name(&q, n, written)
 	p.bound(&q)
 	p.out = append(p.out, q)

@@ -45,6 +45,7 @@ type Quantity struct {
 	Round      float64 // by how much the true value may differ, by the places that are written: 0.05 for 1.2
 	Digits     float64 // Low as its figures stand in the text, without magnitude and unit: 1.2 for 1.2 million km
 	Magnitude  float64 // that the text gives in words: a million; 1 when it gives none
+	Whole      float64 // Low without what it is by: of 310 MWh a year, those of a year in J
 	When       When    // of a date
 	To         When    // end of a span of dates; zero: none
 

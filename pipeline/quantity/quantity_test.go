@@ -52,6 +52,12 @@ func when(w quantity.When) string {
 func TestParse(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
+		// names with prefixes, raised ones, cents
+		"5 kilowattheures, 3 megavatios-hora, 2 Kilowattstunden": "1.8e+07 J, 1.08e+10 J, 7.2e+06 J",
+		"8 micrograms, 4 hectolitres, 6 Millimetern":             "8e-09 kg, 0.4 m3, 0.006 m",
+		"300 metros cuadrados, 2 mètres cubes, 10 feet square":   "300 m2, 2 m3, 3.048 m",
+		"7.5p a kilogram, 80 ct, 12 centimes, 90 Rappen":         "0.075 GBP/kg, 80 cents, 12 cents, 0.9 CHF",
+		"3 thousands of euros, 12 Ma, 40 kyr":                    "3000 EUR, 1.44e+08 month, 480000 month",
 		// other languages
 		"Abrió en marzo de 2019 y el 5 de mayo de 2020.":   "date 2019-3, date 2020-5-5",
 		"Ouvert le 1er mars 2019, en août 2021.":           "date 2019-3-1, date 2021-8",

@@ -94,6 +94,13 @@ var units = func() map[string]unit {
 			}
 		}
 	}
+	for name, u := range maps.Clone(out) { // kilowatt hours
+		for prefix, factor := range numbers("prefix") {
+			if u.kind == Measure && len(name) > 3 && isLetter(rune(name[0])) && out[prefix+name].base == "" {
+				out[prefix+name] = unit{Measure, u.base, u.factor * factor, 0}
+			}
+		}
+	}
 	for code := range words("code") {
 		out[code] = unit{Money, code, 1, 0}
 	}
@@ -126,4 +133,5 @@ var (
 	parts, numerators, ofWords       = numbers("part"), numbers("over"), words("of")
 	months, smallMonths, germanly    = numbers("month"), numbers("smallmonth"), words("germanmonth")
 	quarters                         = numbers("quarter")
+	raisedUnit, raisedBehind         = numbers("raised"), numbers("raisedbehind")
 )

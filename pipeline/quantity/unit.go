@@ -7,16 +7,13 @@ import (
 	"unicode/utf8"
 )
 
-// prefixed are adjectives that raise a unit of length.
-var prefixed = map[string]int{"square": 2, "sq": 2, "cubic": 3}
-
 // unit reads the unit at byte at, after a space or a hyphen or at once.
 func (p *parser) unit(at int) (u unit, end int, ok bool) {
 	next := p.skipSpace(at, 1)
 	if next == at && strings.HasPrefix(p.s[at:], "-") {
 		next++ // a 10-km run
 	}
-	for _, of := range []string{"d'", "d’", "de "} { // millions d'euros
+	for _, of := range []string{"d'", "d’", "de ", "of "} { // millions d'euros
 		if rest, ok := strings.CutPrefix(p.s[next:], of); ok && next > at {
 			name, _ := wordAt(rest, 0)
 			if u, ok := lookup(name); ok && (u.kind == Money || u.kind == Measure && len(name) > 3) {
@@ -32,13 +29,13 @@ func (p *parser) unit(at int) (u unit, end int, ok bool) {
 			return units[name], end, true
 		}
 	}
-	if power, is := prefixed[low]; is {
+	if power := raisedUnit[low]; power > 0 {
 		if strings.HasPrefix(p.s[after:], ".") {
 			after++
 		}
 		inner, end := wordAt(p.s, p.skipSpace(after, 1))
 		if u, ok := lookup(inner); ok && u.base == "m" {
-			return unit{Measure, "m" + strconv.Itoa(power), math.Pow(u.factor, float64(power)), 0}, end, true
+			return u.raised(power), end, true
 		}
 		return unit{}, at, false
 	}
@@ -51,6 +48,10 @@ func (p *parser) unit(at int) (u unit, end int, ok bool) {
 	for token := tokenAt(p.s, next); len(token) > 0; { // km/h as a whole, else km
 		end := next + len(token)
 		if u, ok := lookup(token); ok && !attached(p.s, end) && !digitAt(p.s, end) {
+			behind, after := wordAt(p.s, p.skipSpace(end, 1))
+			if power := raisedBehind[behind]; power > 0 && u.base == "m" { // metros cuadrados
+				return u.raised(power), after, true
+			}
 			return u, end, true
 		}
 		cut := strings.LastIndexAny(token, "/·")
@@ -60,6 +61,11 @@ func (p *parser) unit(at int) (u unit, end int, ok bool) {
 		token = token[:cut]
 	}
 	return unit{}, at, false
+}
+
+// raised returns the unit of area or volume of a unit of length.
+func (u unit) raised(power float64) unit {
+	return unit{Measure, "m" + strconv.Itoa(int(power)), math.Pow(u.factor, power), 0}
 }
 
 // wide reads the name of a unit in Chinese, which no space ends; "" when there is none.
@@ -145,6 +151,7 @@ func (p *parser) per(at int, q *Quantity) int {
 	if u, ok := lookup(name); ok && u.offset == 0 && u.kind == Measure {
 		q.Unit += "/" + u.base
 		q.factor /= u.factor
+		q.Whole = u.factor
 	} else {
 		q.Unit += "/" + strings.ToLower(name)
 	}
