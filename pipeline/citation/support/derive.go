@@ -11,13 +11,14 @@ import (
 )
 
 // maxOperands bounds the figures that a value may be computed from: pairs of them are tried.
-const maxOperands = 60
+const maxOperands = 100
 
 // operand is a figure of a source.
 type operand struct {
 	value
 	doc   *document // nil: it stands in what else is known of a source
 	place int       // the unit of doc
+	named bool      // by the sentence itself
 }
 
 // spans returns where operands stand.
@@ -31,23 +32,84 @@ func spans(operands ...operand) []Span {
 	return out
 }
 
-// operandsIn returns the figures of the units that bear on a sentence, and the dates of the sources.
+// operandsIn returns the figures of the units that bear on a sentence, the best units first, and the dates of the
+// sources.
 func operandsIn(docs []*document, near units) []operand {
 	var out []operand
 	for _, d := range docs {
-		for _, v := range d.values {
-			named := v.Kind == quantity.Label || v.Kind == quantity.Ordinal
-			if u := d.unitAt(v.Start); !named && near[d][u] && len(out) < maxOperands {
-				out = append(out, operand{v, d, u})
+		for i, v := range d.values {
+			u := d.unitAt(v.Start)
+			_, bears := near[d][u]
+			if bears && v.Kind != quantity.Label && v.Kind != quantity.Ordinal {
+				out = append(out, operand{value: v, doc: d, place: u})
+				if day, ok := v.dayOf(d.values[i+1:]); ok {
+					out = append(out, operand{value: day, doc: d, place: u})
+				}
 			}
 		}
+	}
+	rank := func(o operand) int { return near[o.doc][o.place] }
+	slices.SortStableFunc(out, func(a, b operand) int { return rank(a) - rank(b) })
+	out = out[:min(len(out), maxOperands)]
+	for _, d := range docs {
 		for _, v := range d.about {
-			if v.Kind == quantity.Date && len(out) < maxOperands {
-				out = append(out, operand{v, nil, 0})
+			if v.Kind == quantity.Date {
+				out = append(out, operand{value: v})
 			}
 		}
 	}
 	return out
+}
+
+// dayOf returns a bare number as the day that it is beside a date: 3 to 16 June.
+func (v value) dayOf(next []value) (value, bool) {
+	if len(next) == 0 || !v.bare() || next[0].When.Day == 0 || next[0].Start-v.End > maxGap {
+		return v, false
+	}
+	day := next[0]
+	day.When.Day, day.Start, day.End, day.text = int(v.Low), v.Start, v.End, v.text
+	return day, v.Low == math.Trunc(v.Low) && v.Low > 0 && v.Low < float64(next[0].When.Day)
+}
+
+// link says how close two operands stand to each other.
+type link int
+
+const (
+	together link = iota // in one sentence or row, or named by the sentence that is checked
+	column               // of one table
+	beside               // in sentences beside each other, or a table and the line above it
+	section              // below one heading
+	apart
+	crossed // in different rows and columns of one table: nobody computes with these
+)
+
+func (a operand) linkTo(b operand) link {
+	if a.named && b.named {
+		return together
+	}
+	if a.doc == nil || a.doc != b.doc {
+		return apart
+	}
+	if a.place == b.place {
+		return together
+	}
+	one, two := a.doc.units[a.place], a.doc.units[b.place]
+	switch {
+	case one.row && two.row && one.lead == two.lead && a.column() == b.column():
+		return column
+	case one.row && two.row && one.lead == two.lead:
+		return crossed
+	case max(a.place-b.place, b.place-a.place) <= 1, one.row && one.lead == b.place, two.row && two.lead == a.place:
+		return beside
+	case one.heading == two.heading:
+		return section
+	}
+	return apart
+}
+
+// column returns the column of a figure that stands in a row of a table.
+func (o operand) column() int {
+	return strings.Count(strings.TrimLeft(o.doc.Text[o.doc.units[o.place].start:o.Start], "| "), "|")
 }
 
 // derive returns how a figure can be computed from others: from two as difference, sum, mean, share, percent
@@ -57,19 +119,23 @@ func derive(v value, operands []operand) (operation string, used []Span) {
 	if v.Kind == quantity.Label {
 		return "", nil
 	}
+	v = v.computed()
+	best := crossed
 	for i, a := range operands {
 		for _, b := range operands[i+1:] {
-			here := a.doc == b.doc && a.place == b.place
-			if !here && !(a.figure() && b.figure()) {
-				continue // small numbers in words are everywhere
+			link := a.linkTo(b)
+			if link >= best || link != together && (a.small() || b.small()) {
+				continue // small numbers are everywhere
 			}
-			near := a.doc == b.doc && max(a.place-b.place, b.place-a.place) <= 1
 			for _, pair := range [2][2]operand{{a, b}, {b, a}} {
-				if operation := v.from(pair[0].value, pair[1].value, near); operation != "" {
-					return operation, spans(pair[:]...)
+				if by := v.by(pair[0], pair[1], link); by != "" {
+					best, operation, used = link, by, spans(pair[:]...)
 				}
 			}
 		}
+	}
+	if operation != "" {
+		return operation, used
 	}
 	for _, group := range groupsOf(operands) {
 		if operation := v.ofGroup(group); operation != "" {
@@ -79,72 +145,96 @@ func derive(v value, operands []operand) (operation string, used []Span) {
 	return "", nil
 }
 
+// by returns the operation by which v comes from two operands, in this order, as any of the three may be meant.
+func (v value) by(a, b operand, link link) string {
+	counted := func(noun string) bool { // 12 euros per head, and 500 heads
+		if b.doc == nil {
+			return false
+		}
+		behind := b.doc.Text[b.End:min(len(b.doc.Text), b.End+maxGap)]
+		return strings.HasPrefix(strings.ToLower(strings.TrimLeft(behind, " \u00a0")), noun)
+	}
+	for v := range v.meant {
+		for a := range a.meant {
+			for b := range b.meant {
+				if noun, by := strings.CutPrefix(v.Unit, a.Unit+"/"); by && b.bare() && counted(noun) && v.near(a.Low/b.Low) {
+					return a.text + " / " + b.text
+				}
+				if link > beside && (a.Kind != b.Kind || a.Unit != b.Unit || a.Kind == quantity.Number) {
+					continue // figures far from each other are of one unit
+				}
+				if operation := v.from(a, b, link <= beside); operation != "" {
+					return operation
+				}
+			}
+		}
+	}
+	return ""
+}
+
 // from returns the operation by which v comes from a and b, in this order; "" when none does. near: they stand
 // close to each other.
 func (v value) from(a, b value, near bool) string {
 	if v.Kind == quantity.Date || a.Kind == quantity.Date || b.Kind == quantity.Date {
 		return v.fromDates(a, b)
 	}
-	part := near && b.Kind == quantity.Percent && v.Kind != quantity.Percent
-	times := near && b.Unit == "" && b.Low > 1
-	for _, x := range v.readings(a, false) {
-		for _, y := range v.readings(b, false) {
-			switch {
-			case x > y && v.near(x-y):
-				return a.text + " - " + b.text
-			case a.Start != b.Start && v.near(x+y):
-				return a.text + " + " + b.text
-			}
+	if a.Unit == "K" && b.Unit == "K" && (v.Unit == "K" || v.Unit == "deg") { // degrees of what scale ever
+		v.Low = v.Digits
+		if v.near(math.Abs(a.Digits - b.Digits)) {
+			return a.text + " - " + b.text
 		}
-		switch share := b.Low / 100; {
-		case part && v.near(x*share):
-			return b.text + " of " + a.text
-		case part && (v.near(x-x*share) || v.near(x+x*share)):
-			return a.text + " changed by " + b.text
-		case part && v.near(x/share):
-			return "the whole of which " + b.text + " is " + a.text
-		case times && v.near(x*b.Low):
-			return a.text + " x " + b.text
-		case times && v.near(x/b.Low):
-			return a.text + " / " + b.text
-		}
+		return ""
+	}
+	part := near && b.Kind == quantity.Percent && v.Unit != "%"
+	times := near && b.bare() && b.Low > 1 && b.Low == math.Trunc(b.Low) // a count
+	x, ok := v.reading(a, false)
+	y, okay := v.reading(b, false)
+	switch share := b.Low / 100; {
+	case !ok:
+	case okay && x > y && v.near(x-y):
+		return a.text + " - " + b.text
+	case okay && a.Start != b.Start && v.near(x+y):
+		return a.text + " + " + b.text
+	case part && v.near(x*share):
+		return b.text + " of " + a.text
+	case part && (v.near(x-x*share) || v.near(x+x*share)):
+		return a.text + " changed by " + b.text
+	case part && v.near(x/share):
+		return "the whole of which " + b.text + " is " + a.text
+	case times && v.near(x*b.Low):
+		return a.text + " x " + b.text
+	case times && v.near(x/b.Low):
+		return a.text + " / " + b.text
 	}
 	ratio := v.Unit == "x" || v.Unit == "" && v.Magnitude <= 1
-	for _, x := range a.over(b) {
-		switch {
-		case v.Kind == quantity.Percent && x < 1 && v.near(100*x):
-			return a.text + " as a share of " + b.text
-		case v.Kind == quantity.Percent && x != 1 && v.near(math.Abs(100*(x-1))):
-			return "change to " + a.text + " from " + b.text
-		case ratio && x > 1 && v.near(x):
-			return a.text + " / " + b.text
-		}
+	quota := a.over(b)
+	switch {
+	case v.Kind == quantity.Percent && quota < 1 && v.near(100*quota):
+		return a.text + " as a share of " + b.text
+	case v.Kind == quantity.Percent && quota != 1 && v.near(math.Abs(100*(quota-1))):
+		return "change to " + a.text + " from " + b.text
+	case ratio && quota > 1 && v.near(quota):
+		return a.text + " / " + b.text
 	}
 	switch {
 	case v.Unit != "" && v.Unit == quotient(a.Unit, b.Unit) && v.near(a.Low/b.Low):
 		return a.text + " / " + b.text
-	case v.Unit != "" && a.Unit == quotient(v.Unit, b.Unit) && v.near(a.Low*b.Low):
+	case v.Unit != "" && a.Unit != "" && a.Unit == quotient(v.Unit, b.Unit) && v.near(a.Low*b.Low):
 		return a.text + " x " + b.text
+	case v.Unit == clock && a.Unit == clock && b.Unit == "s" && math.Abs(math.Abs(v.Low-a.Low)-b.Low) < 60:
+		return a.text + " and " + b.text
 	case v.Unit == "s" && a.Unit == clock && b.Unit == clock && a.Low > b.Low && v.near(a.Low-b.Low):
 		return a.text + " - " + b.text
 	}
 	return ""
 }
 
-// over returns what v divided by b may be: figures of one unit, of which one may leave it to its sentence, or say it
-// by time or the like.
-func (v value) over(b value) []float64 {
-	if v.Unit == b.Unit {
-		return []float64{v.Low / b.Low}
+// over returns v divided by b: figures of one unit, which one of them may say by time or the like; NaN for others.
+func (v value) over(b value) float64 {
+	if y, ok := v.reading(b, false); ok {
+		return v.Low / y
 	}
-	var out []float64
-	for _, x := range b.readings(v, false) {
-		out = append(out, x/b.Low)
-	}
-	for _, y := range v.readings(b, false) {
-		out = append(out, v.Low/y)
-	}
-	return out
+	return math.NaN()
 }
 
 // quotient returns the unit of a quotient of two units; "" when there is none.
@@ -166,10 +256,11 @@ func quotient(over, under string) string {
 func (v value) fromDates(a, b value) string {
 	switch {
 	case a.Kind != quantity.Date || a.year() == 0:
-	case v.Kind == quantity.Date && b.Unit == "month" && v.When == (quantity.When{Year: v.When.Year}):
-		for _, years := range []float64{b.Low / 12, -b.Low / 12} {
-			if float64(a.year())+years == float64(v.When.Year) {
-				return fmt.Sprintf("%s %+g years", a.text, years)
+	case v.Kind == quantity.Date && b.Unit == "month" && v.When.Day == 0 && v.When.Quarter == 0:
+		for _, months := range []float64{b.Low, -b.Low} {
+			then := date(a.day()).AddDate(0, int(months), 1-max(1, a.When.Day))
+			if then.Year() == v.When.Year && (v.When.Month == 0 || a.When.Month > 0 && int(then.Month()) == v.When.Month) {
+				return fmt.Sprintf("%s %+g months", a.text, months)
 			}
 		}
 	case v.Kind == quantity.Date && b.Unit == "s" && a.When.Day > 0:
@@ -187,7 +278,7 @@ func (v value) fromDates(a, b value) string {
 }
 
 func date(w quantity.When) time.Time {
-	return time.Date(w.Year, time.Month(w.Month), w.Day, 0, 0, 0, 0, time.UTC)
+	return time.Date(w.Year, time.Month(max(1, w.Month)), max(1, w.Day), 0, 0, 0, 0, time.UTC)
 }
 
 // between reports whether v is the time from one date to another, as far as both say it.
@@ -203,7 +294,7 @@ func (v value) between(from, to quantity.When) bool {
 		return months > 0 && (v.near(months) || v.Low == 12*math.Floor(months/12))
 	case v.Unit == "s" && v.Low >= 86400 && from.Day > 0 && to.Day > 0:
 		days := date(to).Sub(date(from)).Hours() / 24
-		return days > 0 && math.Abs(v.Low/86400-days) <= 1 // with or without the first day
+		return days > 0 && (math.Abs(v.Low/86400-days) <= 1 || v.near(days*86400)) // with or without the first day
 	}
 	return false
 }
@@ -217,8 +308,8 @@ func groupsOf(operands []operand) [][]operand {
 			continue
 		}
 		name := fmt.Sprint(o.doc.ID, "\x00", o.place, o.Kind, o.Unit)
-		if line := o.doc.Text[o.doc.units[o.place].start:o.Start]; strings.Contains(line, "|") {
-			name = fmt.Sprint(o.doc.ID, "\x00column", strings.Count(strings.TrimLeft(line, "| "), "|"))
+		if u := o.doc.units[o.place]; u.row {
+			name = fmt.Sprint(o.doc.ID, "\x00column", u.lead, o.column())
 		}
 		if groups[name] == nil {
 			names = append(names, name)
@@ -234,13 +325,28 @@ func groupsOf(operands []operand) [][]operand {
 
 // ofGroup returns how v comes from all figures of a group together; "" when it does not.
 func (v value) ofGroup(group []operand) string {
-	sum, texts := 0.0, make([]string, len(group))
+	sum, texts, sums := 0.0, make([]string, len(group)), []float64{0}
 	for i, o := range group {
-		x := v.readings(o.value, false)
-		if len(x) == 0 || slices.Contains(texts, o.text) {
+		x, ok := v.reading(o.value, false)
+		for _, s := range o.scales {
+			if !ok {
+				x, ok = v.reading(o.in(s), false)
+			}
+		}
+		if !ok || slices.Contains(texts, o.text) {
 			return ""
 		}
-		sum, texts[i] = sum+x[0], o.text
+		sum, texts[i] = sum+x, o.text
+		sums = append(sums, sum)
+	}
+	if len(v.significant()) > 2 {
+		for i := range sums {
+			for j := i + 3; j < len(sums); j++ {
+				if v.near(sums[j] - sums[i]) {
+					return strings.Join(texts[i:j], " + ")
+				}
+			}
+		}
 	}
 	switch {
 	case len(group) > 1 && v.near(sum):

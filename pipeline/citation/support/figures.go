@@ -24,12 +24,14 @@ func figuresOf(sentence, head string, docs []*document) []Figure {
 		d.read()
 	}
 	near := bearingOn(sentence, docs)
+	scaleSentence(own, nil)
 	out := make([]Figure, len(own))
 	var said []operand // by the sentence itself
 	for i, v := range own {
 		out[i] = Figure{Text: v.text, Result: Absent}
 		if place, ok := v.find(docs, near); ok {
 			out[i].Result, out[i].Spans = Found, spans(place)
+			place.named = true
 			said = append(said, place)
 		}
 	}
@@ -38,13 +40,9 @@ func figuresOf(sentence, head string, docs []*document) []Figure {
 		if out[i].Result != Absent {
 			continue
 		}
-		operation, used := derive(v, said)
-		if operation == "" {
-			operation, used = derive(v, append(slices.Clone(said), others...))
-		}
-		if operation != "" {
+		if operation, used := derive(v, append(slices.Clone(said), others...)); operation != "" {
 			out[i].Result, out[i].Operation, out[i].Spans = Derived, operation, used
-			said = append(said, operand{value: v}) // the share of a difference
+			said = append(said, operand{value: v, named: true}) // the share of a difference
 		}
 	}
 	return out
@@ -65,24 +63,32 @@ func rowText(row, head string) string {
 	return strings.Join(cells, " | ")
 }
 
-// units holds the units of each document that bear on a sentence.
-type units map[*document]map[int]bool
+// units holds the units of each document that bear on a sentence, with their rank: how well they do.
+type units map[*document]map[int]int
 
 const (
-	bestUnits = 8   // of a source that bear on a sentence, by BM25, each with its neighbours
+	bestUnits = 8   // of a source that bear on a sentence, by BM25, each with its neighbours and what introduces it
 	fewWords  = 0.5 // of the sentence's words, as a share: a source without more of them cannot be ranked
 )
 
 func bearingOn(sentence string, docs []*document) units {
 	near := units{}
 	for _, d := range docs {
-		near[d] = map[int]bool{}
-		for _, u := range d.ranked(sentence, bestUnits) {
-			near[d][u-1], near[d][u], near[d][u+1] = true, true, true
+		near[d] = map[int]int{}
+		add := func(rank int, units ...int) {
+			for _, u := range units {
+				if _, known := near[d][u]; !known {
+					near[d][u] = rank
+				}
+			}
+		}
+		best := d.ranked(sentence, bestUnits)
+		for rank, u := range best {
+			add(rank, u, u-1, u+1, d.units[u].lead)
 		}
 		if d.words().Coverage(sentence) <= fewWords {
 			for u := range d.units {
-				near[d][u] = true
+				add(len(best), u)
 			}
 		}
 	}
@@ -97,8 +103,8 @@ func (v value) find(docs []*document, near units) (place operand, ok bool) {
 			if !v.says(o) || v.Kind == quantity.Date && o.Kind == quantity.Date && !d.hasYear(v, o) {
 				continue
 			}
-			here := operand{o, d, d.unitAt(o.Start)}
-			if near[d][here.place] {
+			here := operand{value: o, doc: d, place: d.unitAt(o.Start)}
+			if _, bears := near[d][here.place]; bears {
 				return here, true
 			}
 			if !ok {
@@ -115,7 +121,7 @@ func (v value) find(docs []*document, near units) (place operand, ok bool) {
 		}
 		if start, end, ok := d.folded().Find(v.text); ok && v.Kind != quantity.Number {
 			v.Start, v.End = start, end
-			return operand{v, d, d.unitAt(start)}, true
+			return operand{value: v, doc: d, place: d.unitAt(start)}, true
 		}
 	}
 	return operand{}, false

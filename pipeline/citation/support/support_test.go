@@ -111,6 +111,50 @@ func TestOperations(t *testing.T) {
 	}
 }
 
+// TestStructure: figures have the unit that a heading, a lead line or a table states. They are computed from figures of
+// one sentence, row or column, or of one unit, wherever these stand in a long text.
+func TestStructure(t *testing.T) {
+	t.Parallel()
+	ferry := "# Ferry of Skar\n\n## Accounts (millions of kroner)\n\n- Income: 14.6 (2021: 13.2)\n- Costs: 12.9\n\n" +
+		"## Tickets\n\nAll prices in euros, without tax (25 %).\n\n| Ticket | Pack | May | June |\n|---|---|---|---|\n" +
+		"| Car | 20 kg bag | 48.00 | 53.50 |\n| Bicycle | 4 kg bag | 6.20 | 7.10 |\n\n" +
+		"## Service\n\nThe pier was closed from Friday 4 to Monday 21 March 2022. Winter service ran from 9 November to 3 February 2021. " +
+		"The 26 trips carried 3,458 people. The sea has 8 °C in April and 19 °C in July. The boat left at 10:40.\n\n" +
+		"## Fuel (t)\n\n| Year | Oil (t) | Gas (t) |\n|---|---|---|\n| 2020 | 412 | 96 |\n| 2021 | 377 | 131 |\n| 2022 | 290 | 155 |\n\n" +
+		strings.Repeat("The log of the day has 3 gulls, 5 seals and 17 waves.\n\n", 40) +
+		"## Repairs\n\nThe fund held €18,000. Repairs of the hull cost €17,455 in all. " +
+		"The lamps save 420 MWh a year. Eggs cost 31.5p each. Of 9,260 members each owes a part of €4,815,200."
+	c := support.New([]support.Source{{ID: "ferry", Text: ferry, About: "Ferry"}})
+	for sentence, want := range map[string]string{
+		"Income grew by 1.4 million kroner.":                 "derived 14.6 - 13.2",
+		"Income was 14.6 billion kroner.":                    "absent",
+		"With tax a car ticket is €60 in May.":               "derived 48.00 changed by 25 %",
+		"A car ticket is €5.50 dearer in June.":              "derived 53.50 - 48.00",
+		"A car ticket in June costs €2,675 per tonne.":       "derived 53.50 / 20 kg",
+		"A car ticket costs €40.90 more.":                    "absent", // another row and column
+		"The pier was closed for 18 days.":                   "derived 21 March 2022 - 4",
+		"Winter service ran for 86 days.":                    "derived 3 February 2021 - 9 November",
+		"A trip carried 133 people on average.":              "derived 3,458 / 26",
+		"The sea is 11 degrees warmer in July.":              "derived 19 °C - 8 °C",
+		"From 2020 to 2022 1,079 tonnes of oil were burned.": "found found derived 412 + 377 + 290",
+		"In 2021 oil fell by 35 kg.":                         "found absent",
+		"Repairs of the hull left €545 of the fund.":         "derived €18,000 - €17,455",
+		"Los viajes llevaron 3.458 personas.":                "found",
+		"Les lampes épargnent 420 000 kilowattheures.":       "found",
+		"An egg costs £0.315.":                               "found",
+		"They owe €520 per member.":                          "derived €4,815,200 / 9,260",
+		"The lamps save 420 kWh.":                            "absent",
+	} {
+		var got []string
+		for _, f := range c.Check(sentence, "", []string{"ferry"}).Figures {
+			got = append(got, strings.TrimSpace(string(f.Result)+" "+f.Operation))
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s\n got %s\nwant %s", sentence, strings.Join(got, " "), want)
+		}
+	}
+}
+
 // TestDenied: what stands verbatim in a sentence that denies it is not verbatim.
 func TestDenied(t *testing.T) {
 	t.Parallel()

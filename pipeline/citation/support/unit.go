@@ -10,7 +10,13 @@ import (
 )
 
 // unit is a sentence of a source, or a line of what has no sentences, such as tables and code.
-type unit struct{ start, end int }
+type unit struct {
+	start, end int
+	heading    int  // the unit that is the heading above it
+	lead       int  // the unit that introduces it: the heading, or the line above its table or list
+	row        bool // of a table
+	item       bool // of a list
+}
 
 // maxUnit is the length in bytes above which a sentence is cut: what is longer is no sentence.
 const maxUnit = 2000
@@ -26,10 +32,10 @@ func unitsOf(s string) []unit {
 			for stop > start+maxUnit/2 && s[stop] != ' ' && s[stop] != '\n' {
 				stop--
 			}
-			out = append(out, unit{start, stop})
+			out = append(out, unit{start: start, end: stop})
 			start = stop
 		}
-		out = append(out, unit{start, end})
+		out = append(out, unit{start: start, end: end})
 	}
 	prose := func(start, end int) { // what is not in a sentence goes by lines
 		at := start
@@ -56,7 +62,29 @@ func unitsOf(s string) []unit {
 		at += len(line)
 	}
 	prose(from, len(s))
-	return out
+	return introduced(s, out)
+}
+
+// introduced notes what introduces the units of a text.
+func introduced(s string, units []unit) []unit {
+	heading, lead := 0, 0
+	for i := range units {
+		u := &units[i]
+		line := strings.LastIndexByte(s[:u.start], '\n') + 1
+		mark := strings.TrimSpace(s[line:u.start])
+		u.row = strings.Contains(s[u.start:u.end], "|")
+		u.item = !u.row && mark != "" && !strings.HasPrefix(mark, "#") && !strings.ContainsFunc(mark, unicode.IsLetter)
+		if strings.HasPrefix(mark, "#") {
+			heading = i
+		}
+		u.heading, u.lead = heading, heading
+		if u.row || u.item {
+			u.lead = lead
+		} else {
+			lead = i
+		}
+	}
+	return units
 }
 
 func letterOrDigit(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }

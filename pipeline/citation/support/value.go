@@ -15,7 +15,8 @@ type value struct {
 	quantity.Quantity
 	text   string
 	scales []scale // of a bare number: what its sentence or table may mean it to be multiplied with
-	before int     // of a date without a year: the last year that its text has named before it
+	stated bool    // the table or heading states the unit: it has no other
+	before int     // of a date without a year: the one that its text names before it, or next
 }
 
 func (v value) year() int {
@@ -34,9 +35,41 @@ func (v value) day() quantity.When {
 
 // scale is a unit and magnitude that a bare number may have without saying so.
 type scale struct {
+	kind   quantity.Kind
 	unit   string
 	factor float64
+	whole  float64 // the same for quantity.Quantity.Whole
 }
+
+// in returns a bare number as its sentence or table may mean it.
+func (v value) in(s scale) value {
+	v.Kind, v.Unit, v.Round, v.scales = s.kind, s.unit, v.Round*s.factor, nil
+	v.Low, v.High, v.Whole = v.Low*s.factor, v.Low*s.factor, v.Low*s.whole
+	if s.kind != quantity.Measure {
+		v.Magnitude = s.factor
+	}
+	return v
+}
+
+// meant yields what a figure may mean: itself, what its sentence or table adds, or another reading of its separator.
+func (v value) meant(yield func(value) bool) {
+	if !yield(v) {
+		return
+	}
+	for _, s := range v.scales {
+		if !yield(v.in(s)) {
+			return
+		}
+	}
+	if v.Digits != math.Trunc(v.Digits) && oneSeparator.MatchString(v.text) { // 1.234 in the language of its source
+		v.Digits, v.Low, v.High, v.Whole = 1000*v.Digits, 1000*v.Low, 1000*v.High, 1000*v.Whole
+		v.Round = v.Low / v.Digits / 2
+		yield(v)
+	}
+}
+
+// oneSeparator finds a number with three places behind its only separator.
+var oneSeparator = regexp.MustCompile(`^\D*\d{1,3}[.,]\d{3}(?:[^\d.,]|$)`)
 
 // clock is the unit of times of day.
 const clock = "clock"
@@ -79,8 +112,20 @@ func valuesOf(s string) []value {
 		}
 		out = append(out, v)
 	}
+	for i := len(out) - 2; i >= 0; i-- { // 9 May to 3 June 2020
+		v, next := &out[i], out[i+1]
+		if v.When.Month > 0 && v.When.Year == 0 && next.Kind == quantity.Date && next.year() > 0 && next.Start-v.End < maxGap {
+			v.before = next.year()
+			if v.When.Month > next.When.Month {
+				v.before--
+			}
+		}
+	}
 	return out
 }
+
+// maxGap bounds the bytes between the two ends of a span of dates.
+const maxGap = 24
 
 // goesOn reports that a quantity belongs to the one before it: two hours and 22 minutes.
 func (v value) goesOn(s string, q quantity.Quantity) bool {
@@ -108,10 +153,16 @@ func (v value) numeric() bool {
 	return v.Kind != quantity.Date && v.Kind != quantity.Label && v.Unit != clock
 }
 
+// small reports a number in words, or one that could be.
+func (v value) small() bool { return !v.figure() || v.bare() && v.oneDigit() && v.Low < 10 }
+
 // oneDigit reports a number with one figure that is no 0: it agrees with anything by chance.
 func (v value) oneDigit() bool {
-	return len(strings.Trim(digits(v.text), "0")) < 2
+	return len(v.significant()) < 2
 }
+
+// significant returns the figures of a number without the zeros at its ends.
+func (v value) significant() string { return strings.Trim(digits(v.text), "0") }
 
 func digits(s string) string {
 	return strings.Map(func(r rune) rune {
@@ -125,36 +176,40 @@ func digits(s string) string {
 // seconds of the units of time; months are not equally long.
 var seconds = map[string]float64{"s": 1, "month": 365.2425 * 86400 / 12}
 
-// readings returns the numbers that o may stand for in the unit of v. Both have one unit, or units that convert, or
-// o has the unit from its sentence or table. loosely: or one of the two has none.
-func (v value) readings(o value, loosely bool) []float64 {
+// reading returns the number that o stands for in the unit of v. Both have one unit, or units that convert. loosely: or
+// one of the two has none.
+func (v value) reading(o value, loosely bool) (x float64, ok bool) {
 	if !v.numeric() || !o.numeric() || v.Digits == 0 {
-		return nil
+		return 0, false
 	}
 	unit := v.Low / (v.Digits * v.Magnitude) // of the number as written
-	var out []float64
 	a, b := seconds[v.Unit], seconds[o.Unit]
 	switch {
 	case v.Unit == o.Unit:
-		out = append(out, o.Low)
+		return o.Low, true
 	case a > 0 && b > 0:
-		out = append(out, o.Low*b/a)
+		return o.Low * b / a, true
 	case o.Unit == "" && o.Magnitude > 1 && v.Kind == quantity.Money: // a further 38 million
-		out = append(out, o.Low*unit)
-	case perUnit(v.Unit, o.Unit), perUnit(o.Unit, v.Unit), // 22 m a year, of each year
-		loosely && (v.Unit == "" || o.Unit == "" && !(o.bare() && o.oneDigit())):
-		out = append(out, o.Digits*o.Magnitude*unit)
+		return o.Low * unit, true
+	case perUnit(v.Unit, o.Unit): // 22 m a year, of each year
+		return o.Low * v.Low / v.Whole, true
+	case perUnit(o.Unit, v.Unit):
+		return o.Whole, true
+	case hundredth(o.Unit, v.Unit):
+		return o.Low / 100, true
+	case hundredth(v.Unit, o.Unit):
+		return o.Low * 100, true
+	case loosely && (v.Unit == "" || o.Unit == "" && !o.stated && !(o.bare() && o.oneDigit())):
+		return o.Digits * o.Magnitude * unit, true
 	}
-	for _, s := range o.scales {
-		if s.unit == v.Unit || perUnit(s.unit, v.Unit) || loosely && (s.unit == "" || v.Unit == "") {
-			factor := s.factor
-			if perUnit(s.unit, v.Unit) {
-				factor = unit // 52 to 44 tonnes a year: 52 tonnes
-			}
-			out = append(out, o.Digits*factor)
-		}
-	}
-	return out
+	return 0, false
+}
+
+// hundredth reports that one unit is cents of the other one, which is of a currency.
+func hundredth(unit, of string) bool {
+	rest, cents := strings.CutPrefix(unit, "cents")
+	currency, behind, _ := strings.Cut(of, "/")
+	return cents && strings.TrimPrefix(rest, "/") == behind && len(currency) == 3 && strings.ToUpper(currency) == currency
 }
 
 // perUnit reports that one unit is another one by time or the like: m/s and m.
@@ -180,17 +235,32 @@ func (v value) near(x float64) bool {
 	return false
 }
 
+// computed returns v as one that is computed from other figures: about 43 leaves less open than when it tells of a
+// figure that stands there.
+func (v value) computed() value {
+	if v.Bound == quantity.About {
+		v.Bound = quantity.Exact
+		v.Round = max(v.Round, min(v.place(), nearly*math.Abs(v.Low)))
+	}
+	return v
+}
+
 // reach returns how far from v a value is of which people say that it is more or less than v: a tenth of v, or one
 // in the place of its last figure that is no 0, as 1,000 for "more than 5,000".
 func (v value) reach() float64 {
-	if v.Digits == 0 {
-		return 0
-	}
+	return max(nearly*math.Abs(v.Low), v.place())
+}
+
+// place returns what one more in the last figure of v that is no 0 is worth.
+func (v value) place() float64 {
 	place := 1.0
 	for v.Digits >= 10*place && math.Mod(v.Digits, 10*place) == 0 {
 		place *= 10
 	}
-	return max(nearly*math.Abs(v.Low), place*math.Abs(v.Low/v.Digits))
+	if v.Digits != math.Trunc(v.Digits) || v.Digits == 0 {
+		return 2 * v.Round
+	}
+	return place * math.Abs(v.Low/v.Digits)
 }
 
 // says reports whether v can be said of o, which a source has.
@@ -204,19 +274,15 @@ func (v value) says(o value) bool {
 		return digits(v.text) == digits(o.text) && digits(v.text) != ""
 	case v.Kind == quantity.Percent && o.Kind == quantity.Points:
 		return false
-	case grouped(v.text) != "" && grouped(v.text) == grouped(o.text): // 1.234 is another number in German
-		return true
 	}
-	return slices.ContainsFunc(v.readings(o, true), v.near)
-}
-
-// grouped returns the digits of a number with three places behind its only separator; "" for others.
-func grouped(s string) string {
-	at := strings.IndexAny(s, ".,")
-	if at < 1 || len(s)-at != 4 {
-		return ""
+	for v := range v.meant {
+		for o := range o.meant {
+			if x, ok := v.reading(o, true); ok && v.near(x) {
+				return true
+			}
+		}
 	}
-	return s[:at] + s[at+1:]
+	return false
 }
 
 // sameDay reports whether a date of a source has all that v says of the day, but for the year, which may stand
@@ -236,7 +302,7 @@ func (v value) sameDay(o value) bool {
 }
 
 // read finds the figures of a document. A bare number may have the unit and magnitude of another one of its
-// sentence, or what its row, the head of its column and the line above its table have in brackets.
+// sentence, or what its row, the head of its column or the line above its table or list states.
 func (d *document) read() {
 	if d.valued {
 		return
@@ -244,33 +310,40 @@ func (d *document) read() {
 	d.valued = true
 	d.values, d.about = valuesOf(d.Text), valuesOf(d.About)
 	var head []string
-	above := ""
-	at := 0
-	for _, u := range d.units {
+	var above []scale // of the line above
+	aboveOf, at := -1, 0
+	for i, u := range d.units {
 		from := at
 		for at < len(d.values) && d.values[at].Start < u.end {
 			at++
 		}
 		line := d.Text[u.start:u.end]
 		values := d.values[from:at]
-		switch cells := cellsOf(line); {
-		case len(cells) < 2:
-			head, above = nil, line
-			scaleSentence(values)
-		case head == nil:
-			head = cells
+		if (u.row || u.item) && u.lead != aboveOf && u.lead < i {
+			aboveOf = u.lead
+			above = scalesAt(d.Text[d.units[u.lead].start:d.units[u.lead].end])
+		}
+		switch {
+		case u.row && head != nil:
+			scaleRow(values, u.start, line, head, above)
+		case u.row:
+			head = cellsOf(line)
+		case u.item:
+			head = nil
+			scaleSentence(values, above)
 		default:
-			scaleRow(values, u.start, line, cells, head, above)
+			head = nil
+			scaleSentence(values, nil)
 		}
 	}
 }
 
-// scaleSentence gives the bare numbers of a sentence the scales of the others.
-func scaleSentence(values []value) {
-	var said []scale
+// scaleSentence gives the bare numbers of a sentence the scales of the others, and those of the line above its list.
+func scaleSentence(values []value, above []scale) {
+	said := slices.Clip(above)
 	for _, v := range values {
-		if v.numeric() && !v.bare() && v.Digits != 0 {
-			said = append(said, scale{v.Unit, v.Low / v.Digits})
+		if s := (scale{v.Kind, v.Unit, v.Low / v.Digits, v.Whole / v.Digits}); v.numeric() && !v.bare() && v.Digits != 0 && !slices.Contains(said, s) {
+			said = append(said, s)
 		}
 	}
 	for i := range values {
@@ -280,37 +353,78 @@ func scaleSentence(values []value) {
 	}
 }
 
-// scaleRow gives the bare numbers of a row of a table the scales that stand around them.
-func scaleRow(values []value, start int, line string, cells, head []string, above string) {
-	common := append(scalesIn(inBrackets(cells[0])), scalesIn(inBrackets(above))...)
+// scaleRow gives the numbers of a row of a table the scales that stand around them.
+func scaleRow(values []value, start int, line string, head []string, above []scale) {
+	cells := cellsOf(line)
+	row := scalesIn(inBrackets(cells[0]))
 	for _, c := range cells {
-		common = append(common, scalesIn(c)...)
+		row = append(row, scalesIn(c)...)
 	}
+	guess := append(scalesAt(head[0]), above...)
 	for i := range values {
 		v := &values[i]
-		if !v.bare() {
-			continue
-		}
-		v.scales = common
-		if column := strings.Count(strings.TrimLeft(line[:v.Start-start], " \t|"), "|"); column < len(head) {
-			v.scales = append(scalesIn(inBrackets(head[column])), common...)
+		column := strings.Count(strings.TrimLeft(line[:v.Start-start], " \t|"), "|")
+		switch {
+		case v.Kind == quantity.Money && len(row) == 1 && row[0].unit != "": // the price of one
+			v.scales = []scale{{quantity.Money, v.Unit + "/" + row[0].unit, 1 / row[0].factor, 1}}
+		case v.bare():
+			v.scales = slices.Clone(row)
+			if column < len(head) {
+				v.scales = append(append(v.scales, scalesIn(inBrackets(head[column]))...), scalesIn(head[column])...)
+			}
+			v.stated = slices.ContainsFunc(v.scales, func(s scale) bool { return s.unit != "" })
+			if column < len(head) && !v.stated {
+				v.scales = append(v.scales, scalesAt(head[column])...)
+			}
+			if len(v.scales) == 0 {
+				v.scales = guess
+			}
 		}
 	}
 }
 
+// scalesAt returns the unit and magnitude that a heading or lead line names: in brackets, or in full.
+func scalesAt(line string) []scale {
+	rest, inFull := inBrackets(line), false
+	if rest == "" || strings.ContainsAny(rest, "0123456789") {
+		rest, inFull = line[:min(len(line), maxLead)], true
+	}
+	for rest != "" {
+		name := rest[:min(len(rest), maxScale)]
+		if digit := strings.IndexAny(name, "0123456789"); digit >= 0 {
+			name = name[:digit]
+		}
+		word, behind, _ := strings.Cut(rest, " ")
+		counted := strings.ContainsAny(word, "0123456789")
+		if long := len(word) > 3 || strings.ContainsAny(word, "$€£¥"); long || !inFull {
+			if found := scalesIn(name); len(found) > 0 {
+				return found
+			}
+		}
+		if rest = behind; counted { // what is counted is no scale
+			_, rest, _ = strings.Cut(rest, " ")
+		}
+	}
+	return nil
+}
+
+const (
+	maxLead  = 300 // bytes of a line that are searched for units
+	maxScale = 40  // of the name of a unit
+)
+
 // scalesIn reads a text that is a unit or magnitude, such as GWh, £m, million euros.
 func scalesIn(name string) []scale {
 	name = strings.TrimSpace(name)
-	if name == "" || len(name) > 40 || strings.ContainsAny(name, "0123456789") {
+	if name == "" || len(name) > maxScale || strings.ContainsAny(name, "0123456789") {
 		return nil
 	}
-	var out []scale
-	for _, v := range valuesOf(withUnit("1", name)) {
-		if v.Start == 0 && v.Digits == 1 && !v.bare() && v.numeric() {
-			out = append(out, scale{v.Unit, v.Low})
+	for _, one := range []string{withUnit("1", name), "1 " + name} {
+		if v := valuesOf(one); len(v) > 0 && v[0].Start == 0 && v[0].Digits == 1 && !v[0].bare() && v[0].numeric() {
+			return []scale{{v[0].Kind, v[0].Unit, v[0].Low, v[0].Whole}}
 		}
 	}
-	return out
+	return nil
 }
 
 // withUnit writes a number with a unit: 5 GWh, £5m.
