@@ -215,8 +215,6 @@ func (v value) from(a, b value, near bool) string {
 		return "change to " + a.text + " from " + b.text
 	case ratio && quota > 1 && v.near(quota):
 		return a.text + " / " + b.text
-	}
-	switch {
 	case v.Unit != "" && v.Unit == quotient(a.Unit, b.Unit) && v.near(a.Low/b.Low):
 		return a.text + " / " + b.text
 	case v.Unit != "" && a.Unit != "" && a.Unit == quotient(v.Unit, b.Unit) && v.near(a.Low*b.Low):
@@ -318,7 +316,10 @@ func groupsOf(operands []operand) [][]operand {
 	}
 	var out [][]operand
 	for _, name := range names {
-		out = append(out, groups[name])
+		group := groups[name]
+		slices.SortFunc(group, func(a, b operand) int { return a.Start - b.Start })
+		same := func(a, b operand) bool { return a.Start == b.Start } // the sentence names it, too
+		out = append(out, slices.CompactFunc(group, same))
 	}
 	return out
 }
@@ -333,7 +334,7 @@ func (v value) ofGroup(group []operand) string {
 				x, ok = v.reading(o.in(s), false)
 			}
 		}
-		if !ok || slices.Contains(texts, o.text) {
+		if !ok {
 			return ""
 		}
 		sum, texts[i] = sum+x, o.text
