@@ -114,7 +114,8 @@ func valuesOf(s string) []value {
 	}
 	for i := len(out) - 2; i >= 0; i-- { // 9 May to 3 June 2020
 		v, next := &out[i], out[i+1]
-		if v.When.Month > 0 && v.When.Year == 0 && next.Kind == quantity.Date && next.year() > 0 && next.Start-v.End < maxGap {
+		dated := next.Kind == quantity.Date && next.year() > 0 && next.Start-v.End < maxGap
+		if dated && v.When.Month > 0 && v.When.Year == 0 {
 			v.before = next.year()
 			if v.When.Month > next.When.Month {
 				v.before--
@@ -176,8 +177,8 @@ func digits(s string) string {
 // seconds of the units of time; months are not equally long.
 var seconds = map[string]float64{"s": 1, "month": 365.2425 * 86400 / 12}
 
-// reading returns the number that o stands for in the unit of v. Both have one unit, or units that convert. loosely: or
-// one of the two has none.
+// reading returns the number that o stands for in the unit of v. Both have one unit, or units that convert.
+// loosely: or one of the two has none.
 func (v value) reading(o value, loosely bool) (x float64, ok bool) {
 	if !v.numeric() || !o.numeric() || v.Digits == 0 {
 		return 0, false
@@ -209,7 +210,8 @@ func (v value) reading(o value, loosely bool) (x float64, ok bool) {
 func hundredth(unit, of string) bool {
 	rest, cents := strings.CutPrefix(unit, "cents")
 	currency, behind, _ := strings.Cut(of, "/")
-	return cents && strings.TrimPrefix(rest, "/") == behind && len(currency) == 3 && strings.ToUpper(currency) == currency
+	known := len(currency) == 3 && strings.ToUpper(currency) == currency
+	return cents && known && strings.TrimPrefix(rest, "/") == behind
 }
 
 // perUnit reports that one unit is another one by time or the like: m/s and m.
@@ -342,7 +344,8 @@ func (d *document) read() {
 func scaleSentence(values []value, above []scale) {
 	said := slices.Clip(above)
 	for _, v := range values {
-		if s := (scale{v.Kind, v.Unit, v.Low / v.Digits, v.Whole / v.Digits}); v.numeric() && !v.bare() && v.Digits != 0 && !slices.Contains(said, s) {
+		s := scale{v.Kind, v.Unit, v.Low / v.Digits, v.Whole / v.Digits}
+		if v.numeric() && !v.bare() && v.Digits != 0 && !slices.Contains(said, s) {
 			said = append(said, s)
 		}
 	}
