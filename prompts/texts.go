@@ -77,7 +77,7 @@ type Texts struct {
 	Written Text `yaml:"written"` // Sections, Words, Citations
 
 	Misquoted Text `yaml:"misquoted"` // Text
-	NoFigure  Text `yaml:"no_figure"` // Text
+	NoFigure  Text `yaml:"no_figure"` // Text, Instead
 	NotSaid   Text `yaml:"not_said"`
 
 	Genres map[string]string `yaml:"genres"` // of sources; one that is missing is shown as it is stored

@@ -17,7 +17,7 @@ func values(n int) prompts.V {
 		"Removed", "Unsupported", "Unverified", "FactsUncited", "SourcesUnread", "N", "Gaps"} {
 		v[name] = n
 	}
-	for _, name := range []string{"Topic", "Date", "Run", "Batch", "ID", "Reason", "What", "Title", "Text", "Language"} {
+	for _, name := range []string{"Topic", "Date", "Run", "Batch", "ID", "Reason", "What", "Title", "Text", "Instead", "Language"} {
 		v[name] = strings.ToLower(name)
 	}
 	return v

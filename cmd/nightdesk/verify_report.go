@@ -280,8 +280,8 @@ func (s verifiedSentence) why() string {
 		return s.Judge.Wrong
 	}
 	for _, f := range s.Figures {
-		if f.Result == support.Absent {
-			return "no source has the figure “" + f.Text + "”"
+		if f.Instead != "" {
+			return "the source has “" + f.Instead + "”, not “" + f.Text + "”"
 		}
 	}
 	return "no source says it"

@@ -26,8 +26,8 @@ func (w *writer) problem(f support.Findings, j support.Judged) string {
 		return j.Wrong
 	}
 	for _, g := range f.Figures {
-		if g.Result == support.Absent {
-			return w.texts.NoFigure.With(prompts.V{"Text": g.Text})
+		if g.Instead != "" {
+			return w.texts.NoFigure.With(prompts.V{"Text": g.Text, "Instead": g.Instead})
 		}
 	}
 	return w.texts.NotSaid.String()

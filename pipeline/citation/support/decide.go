@@ -8,7 +8,7 @@ type Result string
 // The verdicts.
 const (
 	Supported   Result = "supported"   // verbatim, or judged so with words that stand in a source
-	Unsupported Result = "unsupported" // judged so; a quotation is absent; not judged, and a figure is absent
+	Unsupported Result = "unsupported" // judged so; a quotation is absent; not judged, and a figure is a slip
 	Unverified  Result = "unverified"  // neither
 )
 
@@ -49,6 +49,9 @@ const (
 
 // Decide gives the verdict.
 //
+// An absent figure counts against a sentence where the source has nearly the same one instead; others may be computed
+// in a way that is not known here.
+//
 // A judge's "supported" counts only with words that stand in a cited source, and not against an absent figure. Its
 // "partly" and "not_in_source" do not count against figures that are computed: judges often miss that.
 func (f Findings) Decide(j Judged) Result {
@@ -61,7 +64,7 @@ func (f Findings) Decide(j Judged) Result {
 		return Unverified
 	case j.Judgement == JudgedSupported && j.Span != nil:
 		return Supported
-	case f.Has(Absent):
+	case slices.ContainsFunc(f.Figures, func(g Figure) bool { return g.Instead != "" }):
 		return Unsupported
 	case (j.Judgement == JudgedPartly || j.Judgement == JudgedAbsent) && !f.Has(Derived):
 		return Unsupported

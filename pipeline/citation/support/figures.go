@@ -43,7 +43,9 @@ func figuresOf(sentence, head string, docs []*document) []Figure {
 		if operation, used := derive(v, append(slices.Clone(said), others...)); operation != "" {
 			out[i].Result, out[i].Operation, out[i].Spans = Derived, operation, used
 			said = append(said, operand{value: v, named: true}) // the share of a difference
+			continue
 		}
+		out[i].Instead = v.slip(docs, near)
 	}
 	return out
 }

@@ -66,6 +66,7 @@ type Figure struct {
 	Result    Finding `json:"result"`              // Found, Derived or Absent
 	Spans     []Span  `json:"spans,omitempty"`     // where it or the operands stand; none: in About
 	Operation string  `json:"operation,omitempty"` // of a derived one: 41.6 - 38.2
+	Instead   string  `json:"instead,omitempty"`   // of an absent one: the figure of a source of which it is a slip
 }
 
 // Corpus holds sources in a form that many sentences can be checked by. A source is read when it is first cited.

@@ -1,0 +1,46 @@
+package support
+
+import (
+	"strings"
+
+	"nightdesk/pipeline/quantity"
+)
+
+// slip returns the figure of the units that bear on a sentence of which v is a slip of the pen: the same digits with
+// another unit or magnitude, or the same unit and one edit of the digits, as most misspellings are (Damerau 1964, "A
+// technique for computer detection and correction of spelling errors"); "" when there is none. That a figure is in no
+// source and that no computation of it was found is no proof against it: a writer may compute what this package does
+// not. That the passage has nearly the same figure is.
+func (v value) slip(docs []*document, near units) string {
+	own := digits(v.text)
+	a := strings.Trim(own, "0")
+	if v.Kind == quantity.Label || a == "" {
+		return ""
+	}
+	for _, d := range docs {
+		for _, o := range d.values {
+			if _, bears := near[d][d.unitAt(o.Start)]; !bears || o.Kind == quantity.Label {
+				continue
+			}
+			other := digits(o.text)
+			same := own == other && len(own) > 1 || a == strings.Trim(other, "0") && len(a) > 1
+			if same || v.Unit == o.Unit && len(own) == len(other) && len(own) > 1 && oneEdit(own, other) {
+				return o.text
+			}
+		}
+	}
+	return ""
+}
+
+// oneEdit reports whether two texts of one length differ in one place, or in two neighbouring ones that are exchanged.
+func oneEdit(a, b string) bool {
+	i := 0
+	for i < len(a) && a[i] == b[i] {
+		i++
+	}
+	if i == len(a) {
+		return true
+	}
+	exchanged := i+1 < len(a) && a[i] == b[i+1] && a[i+1] == b[i] && a[i+2:] == b[i+2:]
+	return exchanged || a[i+1:] == b[i+1:]
+}
