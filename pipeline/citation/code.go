@@ -3,6 +3,8 @@ package citation
 import (
 	"slices"
 	"strings"
+
+	"nightdesk/pipeline/markdown"
 )
 
 // span is a range of bytes.
@@ -10,12 +12,11 @@ type span struct{ start, end int }
 
 // Code returns the byte ranges of Markdown that are code, in order: fenced blocks with their fences, indented blocks,
 // inline code. Citations are never looked for in there.
-func Code(markdown string) [][2]int {
-	var ranges [][2]int
-	for _, s := range codeSpans(markdown) {
-		ranges = append(ranges, [2]int{s.start, s.end})
+func Code(text string) [][2]int {
+	if !strings.ContainsAny(text, "`\t") && !strings.Contains(text, "~~~") && !strings.Contains(text, "    ") {
+		return nil // most texts: they need not be parsed
 	}
-	return ranges
+	return markdown.CodeRanges([]byte(text))
 }
 
 // Within reports whether a place lies in one of these ranges, which are in order and do not overlap.
@@ -47,68 +48,26 @@ func CloseCode(markdown string) string {
 	return strings.TrimRight(markdown, "\n") + "\n" + fence + "\n"
 }
 
-// codeSpans returns the parts of Markdown that are code, in order and without overlap: fenced blocks (with their
-// fences), indented blocks and inline code. An inline span does not reach beyond its paragraph, heading or list item;
-// a fence that is never closed reaches to the end. Source: CommonMark 0.31, sections 4.1 to 4.5 and 6.1.
-func codeSpans(md string) []span {
+// codeSpans returns the parts of Markdown that are code.
+func codeSpans(text string) []span {
 	var spans []span
-	paragraph := -1 // start of the text not yet searched for inline code
-	flush := func(end int) {
-		if paragraph >= 0 {
-			spans = appendInline(spans, md, paragraph, end)
-			paragraph = -1
-		}
+	for _, r := range Code(text) {
+		spans = append(spans, span{r[0], r[1]})
 	}
-	fence, fenceStart := "", 0
-	afterBlank, inList, indented := true, false, false
-	for start := 0; start < len(md); {
-		end := len(md)
-		if nl := strings.IndexByte(md[start:], '\n'); nl >= 0 {
-			end = start + nl + 1
-		}
-		line := strings.TrimRight(md[start:end], "\r\n")
-		body := strings.TrimLeft(line, " \t>")
-		switch {
-		case fence != "":
-			if run := fenceRun(body); run != "" && run[0] == fence[0] && len(run) >= len(fence) &&
-				strings.TrimSpace(body[len(run):]) == "" {
-				spans = append(spans, span{fenceStart, end})
-				fence = ""
-			}
-		case strings.TrimSpace(line) == "":
-			flush(start)
-			afterBlank = true
-		case fenceRun(body) != "":
-			flush(start)
-			fence, fenceStart = fenceRun(body), start
-			afterBlank, indented = false, false
-		case isIndented(line) && (afterBlank || indented) && !inList:
-			flush(start)
-			spans = append(spans, span{start, end})
-			indented, afterBlank = true, false
-		default:
-			heading := isATXHeading(line)
-			if heading || isListItem(body) {
-				flush(start)
-			}
-			if paragraph < 0 {
-				paragraph = start
-			}
-			if heading || isUnderline(line) {
-				flush(end)
-			}
-			if afterBlank || isListItem(body) {
-				inList = isListItem(body) || inList && isIndented(line)
-			}
-			afterBlank, indented = false, false
-		}
-		start = end
-	}
-	if fence != "" {
-		spans = append(spans, span{fenceStart, len(md)})
-	}
-	flush(len(md))
 	return spans
+}
+
+// spansWithin returns what of the spans lies between two places, counted from the first of them.
+func spansWithin(spans []span, start, end int) []span {
+	from, _ := slices.BinarySearchFunc(spans, start, func(s span, at int) int { return s.end - at - 1 })
+	var within []span
+	for _, s := range spans[from:] {
+		if s.start >= end {
+			break
+		}
+		within = append(within, span{max(s.start, start) - start, min(s.end, end) - start})
+	}
+	return within
 }
 
 // fenceRun returns the run of three or more ` or ~ that opens or closes a fenced block, else "".
@@ -134,65 +93,10 @@ func isATXHeading(line string) bool {
 	return n >= 1 && n <= 6 && !isIndented(line) && (n == len(body) || body[n] == ' ' || body[n] == '\t')
 }
 
-// isUnderline reports whether a line ends a paragraph: as the underline of a heading or as a rule.
-func isUnderline(line string) bool {
-	body := strings.TrimSpace(strings.TrimLeft(line, " >"))
-	if body == "" || strings.IndexByte("=-*_", body[0]) < 0 || isIndented(line) {
-		return false
-	}
-	run := strings.Trim(body, body[:1])
-	rule := strings.Trim(body, body[:1]+" \t") == "" && strings.Count(body, body[:1]) >= 3 && body[0] != '='
-	return rule || run == "" && (body[0] == '=' || body[0] == '-')
-}
-
 func isListItem(body string) bool {
 	if len(body) > 1 && strings.IndexByte("-*+", body[0]) >= 0 && (body[1] == ' ' || body[1] == '\t') {
 		return true
 	}
 	_, digits := scanNumber(body)
 	return digits > 0 && digits+1 < len(body) && (body[digits] == '.' || body[digits] == ')') && body[digits+1] == ' '
-}
-
-// appendInline appends the inline code of the paragraph md[start:end].
-func appendInline(spans []span, md string, start, end int) []span {
-	var last map[int]int // place of the last run of a length: none is looked for that does not come
-	for i := start; i < end; {
-		if md[i] == '\\' {
-			i += 2
-			continue
-		}
-		n := backticks(md, i, end)
-		if n == 0 {
-			i++
-			continue
-		}
-		if last == nil {
-			last = map[int]int{}
-			for j := i; j < end; {
-				run := backticks(md, j, end)
-				last[run] = j
-				j += max(run, 1)
-			}
-		}
-		closing := i + n
-		if last[n] < closing {
-			i += n
-			continue
-		}
-		for run := 0; run != n; closing += max(run, 1) {
-			run = backticks(md, closing, end)
-		}
-		spans = append(spans, span{i, closing})
-		i = closing
-	}
-	return spans
-}
-
-// backticks returns the length of the run of backticks at md[i], bounded by end.
-func backticks(md string, i, end int) int {
-	n := 0
-	for i+n < end && md[i+n] == '`' {
-		n++
-	}
-	return n
 }

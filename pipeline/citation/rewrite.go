@@ -180,7 +180,7 @@ func (v *verifier) body(start, end int) string {
 	if strings.TrimSpace(text) == "" {
 		return text
 	}
-	w := walker{text: text, code: codeSpans(text), markerEnd: -1, outMark: -1}
+	w := walker{text: text, code: spansWithin(v.read.code, start, end), markerEnd: -1, outMark: -1}
 	w.links.foreign = true
 	isMarker := func(at int, g group) bool { return v.isMarker(&w, start+at, at, g) }
 	w.links.allKnown = func(at int, g group) bool { return v.allKnown(start+at, g) }

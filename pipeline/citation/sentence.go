@@ -77,7 +77,7 @@ func (t *reading) sentences(valid []Valid) []Sentence {
 			}
 			return is
 		}
-		return sentencesOf(report, p, isMarker, cited)
+		return sentencesOf(report, p, spansWithin(t.code, p.start, p.end), isMarker, cited)
 	}
 	var head Sentence
 	for _, p := range t.proseBlocks(skip) {
@@ -169,7 +169,7 @@ var abbreviations = []string{"e.g", "i.e", "etc", "vs", "cf", "dr", "mr", "mrs",
 	"aug", "sep", "sept", "oct", "nov", "dec"}
 
 // sentencesOf cuts a block. Markers behind the end of a sentence belong to it.
-func sentencesOf(text string, block span, isMarker func(at int, g group) bool,
+func sentencesOf(text string, block span, code []span, isMarker func(at int, g group) bool,
 	cited func(*Sentence, group)) []Sentence {
 	var out []Sentence
 	var words strings.Builder
@@ -185,7 +185,6 @@ func sentencesOf(text string, block span, isMarker func(at int, g group) bool,
 		cur, ended = Sentence{Start: -1}, false
 	}
 	last := block.start // end of what belongs to the sentence
-	code := codeSpans(text[block.start:block.end])
 	for i := block.start; i < block.end; {
 		for len(code) > 0 && block.start+code[0].end <= i {
 			code = code[1:]

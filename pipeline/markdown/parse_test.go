@@ -74,8 +74,8 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// FuzzParse: the segments of the text lie in the source, in order and without overlap, and none begins or ends within a
-// character.
+// FuzzParse: code and the segments of the text lie in the source, in order and without overlap, and none begins or ends
+// within a character.
 func FuzzParse(f *testing.F) {
 	for _, in := range hostile(200) {
 		f.Add(in)
@@ -84,6 +84,13 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, in string) {
 		in = strings.ToValidUTF8(in, "\uFFFD")
 		last := 0
+		for _, r := range markdown.CodeRanges([]byte(in)) {
+			if r[0] < last || r[1] <= r[0] || r[1] > len(in) {
+				t.Fatalf("code at %v of %d, after %d: %q", r, len(in), last, in)
+			}
+			last = r[1]
+		}
+		last = 0
 		_ = ast.Walk(markdown.NewParser().Parse([]byte(in)), func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 			text, ok := n.(*ast.Text)
 			if !ok || !entering {
@@ -98,4 +105,30 @@ func FuzzParse(f *testing.F) {
 			return ast.WalkContinue, nil
 		})
 	})
+}
+
+func TestCodeRanges(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		in   string
+		want []string
+	}{
+		{"a `b` ``c`d`` \\`e`", []string{"`b`", "``c`d``"}},
+		{"```go\na\n```\nb\n~~~\nc", []string{"```go\na\n```\n", "~~~\nc"}},
+		{"- a\n  ```\n  b\n  ```\n- c", []string{"  ```\n  b\n  ```\n"}},
+		{"> ```\n> a\n\nb `c`", []string{"> ```\n> a\n", "`c`"}},
+		{"a\n\n    b\n    c\n\nd", []string{"    b\n    c\n"}},
+		{"- a\n\n    b", nil},
+		{"<pre>\n`a`\n</pre>", nil},
+		{"```\n```\n```", []string{"```\n```\n", "```"}},
+		{"[`a`](b)", []string{"`a`"}},
+	} {
+		var got []string
+		for _, r := range markdown.CodeRanges([]byte(tc.in)) {
+			got = append(got, tc.in[r[0]:r[1]])
+		}
+		if diff := cmp.Diff(tc.want, got); diff != "" {
+			t.Errorf("%q: -want +got:\n%s", tc.in, diff)
+		}
+	}
 }

@@ -1,0 +1,64 @@
+package markdown
+
+import (
+	"bytes"
+
+	"github.com/yuin/goldmark/ast"
+)
+
+var commonMark = NewParser()
+
+// CodeRanges returns the bytes of source that are code, in order and without overlap: fenced blocks with the lines of
+// their fences, indented blocks with their indents, code spans with their backticks.
+func CodeRanges(source []byte) [][2]int {
+	var ranges [][2]int
+	end := 0
+	_ = ast.Walk(commonMark.Parse(source), func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		start, stop := 0, 0
+		switch {
+		case !entering:
+		case n.Kind() == ast.KindCodeSpan:
+			start, stop = n.Pos(), endOfSpan(n, source)
+		case n.Kind() == ast.KindFencedCodeBlock:
+			start, stop = lineStart(source, n.Pos()), endOfFenced(n, source)
+		case n.Kind() == ast.KindCodeBlock:
+			start, stop = lineStart(source, n.Lines().At(0).Start), n.Lines().At(n.Lines().Len()-1).Stop
+		}
+		if start = max(start, end); start < stop {
+			ranges, end = append(ranges, [2]int{start, stop}), stop
+		}
+		return ast.WalkContinue, nil
+	})
+	return ranges
+}
+
+// endOfSpan returns where the closing backticks of a code span end.
+func endOfSpan(span ast.Node, source []byte) int {
+	ticks := source[span.Pos() : span.Pos()+runOf(source[span.Pos():])]
+	end := span.LastChild().(*ast.Text).Segment.Stop
+	return end + bytes.Index(source[end:], ticks) + len(ticks)
+}
+
+// endOfFenced returns where a fenced block ends, behind the line that closes it if there is one.
+func endOfFenced(block ast.Node, source []byte) int {
+	fence := source[block.Pos() : block.Pos()+runOf(source[block.Pos():])]
+	end := lineEnd(source, block.Pos())
+	if lines := block.Lines(); lines.Len() > 0 {
+		end = lines.At(lines.Len() - 1).Stop
+	}
+	next := lineEnd(source, end)
+	closing := bytes.Trim(source[end:next], " \t>\n")
+	if bytes.HasPrefix(closing, fence) && runOf(closing) == len(closing) {
+		return next
+	}
+	return end
+}
+
+func lineStart(source []byte, at int) int { return bytes.LastIndexByte(source[:at], '\n') + 1 }
+
+func lineEnd(source []byte, at int) int {
+	if n := bytes.IndexByte(source[at:], '\n'); n >= 0 {
+		return at + n + 1
+	}
+	return len(source)
+}
