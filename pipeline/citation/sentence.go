@@ -2,9 +2,12 @@ package citation
 
 import (
 	"slices"
+	"sort"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"nightdesk/pipeline/text"
 )
 
 // Sentence is one sentence of a verified report, or row of a table, with what it cites.
@@ -161,119 +164,79 @@ func (t *reading) proseBlocks(skip []span) []proseBlock {
 	return blocks
 }
 
-// abbreviations do not end a sentence.
-var abbreviations = []string{"e.g", "i.e", "etc", "vs", "cf", "dr", "mr", "mrs", "ms", "prof", "st", "no", "fig",
-	"figs", "eq", "al", "approx",
-	"inc", "ltd", "co", "corp", "dept", "est", "vol", "pp", "p", "u.s", "u.k", "z.b", "d.h", "bzw", "ca", "nr", "mio",
-	"mrd", "tsd", "vgl", "abb", "kap", "pág", "núm", "тыс", "млн", "млрд", "стр", "jan", "feb", "mar", "apr", "jun", "jul",
-	"aug", "sep", "sept", "oct", "nov", "dec"}
-
 // sentencesOf cuts a block. Markers behind the end of a sentence belong to it.
-func sentencesOf(text string, block span, code []span, isMarker func(at int, g group) bool,
+func sentencesOf(report string, block span, code []span, isMarker func(at int, g group) bool,
 	cited func(*Sentence, group)) []Sentence {
+	b := readWords(report, block, code, isMarker)
 	var out []Sentence
-	var words strings.Builder
-	cur := Sentence{Start: -1}
-	ended := false
-	flush := func(end int) {
-		if cur.Text = strings.TrimSpace(fold(words.String())); cur.Text != "" || len(cur.Citations) > 0 {
-			cur.Text = spaceBefore.Replace(cur.Text)
-			cur.End = end
-			out = append(out, cur)
-		}
-		words.Reset()
-		cur, ended = Sentence{Start: -1}, false
+	for _, s := range text.ParagraphSentences(string(b.shape)) {
+		words := spaceBefore.Replace(strings.TrimSpace(fold(string(b.words[s.Start:s.End]))))
+		out = append(out, Sentence{Text: words, Start: b.places[s.Start], End: b.places[s.End-1] + 1})
 	}
-	last := block.start // end of what belongs to the sentence
+	for _, m := range b.markers {
+		if len(out) == 0 {
+			out = []Sentence{{Start: m.start, End: m.end}}
+		}
+		at := sort.Search(len(out), func(i int) bool { return out[i].Start >= m.start })
+		s := &out[max(0, at-1)]
+		s.Start, s.End = min(s.Start, m.start), max(s.End, m.end)
+		cited(s, m.group)
+	}
+	return out
+}
+
+// blockWords is a block of a report without its markers. White space is single spaces.
+type blockWords struct {
+	words   []byte
+	shape   []byte // words as sentences see them: none ends within code, and one may begin with a bar, brace or escape
+	places  []int  // bytes into the report, by byte of words
+	markers []placedGroup
+}
+
+type placedGroup struct {
+	group
+	start int
+}
+
+func readWords(report string, block span, code []span, isMarker func(at int, g group) bool) blockWords {
+	var b blockWords
+	add := func(i int, word, shape byte) {
+		b.words, b.shape, b.places = append(b.words, word), append(b.shape, shape), append(b.places, i)
+	}
 	for i := block.start; i < block.end; {
 		for len(code) > 0 && block.start+code[0].end <= i {
 			code = code[1:]
 		}
 		if len(code) > 0 && block.start+code[0].start <= i {
-			end := block.start + code[0].end
-			if ended {
-				flush(last)
+			for end := block.start + code[0].end; i < end; i++ {
+				add(i, report[i], 'x')
 			}
-			if cur.Start < 0 {
-				cur.Start = i
-			}
-			words.WriteString(text[i:end])
-			i, last = end, end
 			continue
 		}
-		r, size := utf8.DecodeRuneInString(text[i:block.end])
+		r, size := utf8.DecodeRuneInString(report[i:block.end])
 		if closingBracket(r) != 0 {
-			if g, ok := parseGroup(text[:block.end], i, 0); ok && isMarker(i, g) {
-				cited(&cur, g)
-				if cur.Start < 0 {
-					cur.Start = i
-				}
-				i, last = g.end, g.end
+			if g, ok := parseGroup(report[:block.end], i, 0); ok && isMarker(i, g) {
+				b.markers = append(b.markers, placedGroup{g, i})
+				i = g.end
 				continue
 			}
 		}
-		switch {
-		case unicode.IsSpace(r):
-			words.WriteByte(' ')
+		if unicode.IsSpace(r) {
+			add(i, ' ', ' ')
 			i += size
 			continue
-		case ended:
-			flush(last)
 		}
-		if cur.Start < 0 {
-			cur.Start = i
-		}
-		words.WriteString(text[i : i+size])
-		i += size
-		last = i
-		ended = endsSentence(text[block.start:block.end], i-block.start, r)
-		for ended && i < block.end { // quotes and brackets behind the full stop
-			q, n := utf8.DecodeRuneInString(text[i:block.end])
-			if !strings.ContainsRune("\"'”’»)）」*_", q) {
-				break
+		for range size {
+			shape := report[i]
+			if strings.IndexByte(`|{\`, shape) >= 0 {
+				shape = '$'
 			}
-			words.WriteString(text[i : i+n])
-			i += n
-			last = i
+			add(i, report[i], shape)
+			i++
 		}
 	}
-	flush(last)
-	return out
+	return b
 }
 
 var spaceBefore = strings.NewReplacer(" .", ".", " ,", ",", " ;", ";", " :", ":", " !", "!", " ?", "?", " 。",
 	"。", " ，", "，")
-
-// endsSentence reports whether the rune r, which ends at i, ends a sentence.
-func endsSentence(block string, i int, r rune) bool {
-	switch r {
-	case '。', '！', '？':
-		return true
-	case '.', '!', '?':
-	default:
-		return false
-	}
-	rest := strings.TrimLeft(block[i:], "\"'”’»)*_")
-	if rest != "" && !unicode.IsSpace(rune(rest[0])) && rest[0] != '[' && !strings.HasPrefix(rest, "【") {
-		return false
-	}
-	if r != '.' {
-		return true
-	}
-	before := block[max(0, i-20) : i-1]
-	word := strings.ToLower(before[strings.LastIndexAny(before, " (\n")+1:])
-	return !slices.Contains(abbreviations, word) && !(len(word) == 1 && word[0] >= 'a' && word[0] <= 'z') &&
-		!dayOfMonth(word, rest)
-}
-
-var germanMonths = []string{"Januar", "Jänner", "Februar", "März", "April", "Mai", "Juni", "Juli", "August",
-	"September", "Oktober", "November", "Dezember"}
-
-// dayOfMonth reports the full stop of a German date: am 3. Oktober.
-func dayOfMonth(day, rest string) bool {
-	if len(day) == 0 || len(day) > 2 || strings.Trim(day, "0123456789") != "" {
-		return false
-	}
-	rest = strings.TrimLeft(rest, " \u00a0\n")
-	return slices.ContainsFunc(germanMonths, func(month string) bool { return strings.HasPrefix(rest, month) })
-}

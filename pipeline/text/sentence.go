@@ -28,6 +28,15 @@ func Sentences(s string) []Sentence {
 	return out
 }
 
+// ParagraphSentences returns the sentences of one paragraph, whatever its lines begin with. Never fails.
+func ParagraphSentences(paragraph string) []Sentence {
+	var out []Sentence
+	for _, sp := range cut(paragraph) {
+		out = append(out, Sentence{Text: paragraph[sp.start:sp.end], Start: sp.start, End: sp.end})
+	}
+	return out
+}
+
 // paragraphs returns the stretches of prose in s: paragraphs, headings and list items without their markers.
 func paragraphs(s string) []span {
 	var out []span
