@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"nightdesk/pipeline/text"
 )
 
 // scheme returns the scheme that a destination begins with, in lower case. A name with a dot in it is a file.
@@ -34,13 +36,8 @@ func wraps(s string) bool {
 	return (name == "blob" || name == "view-source" || name == "filesystem") && hasAuthority(s[len(name)+1:])
 }
 
-// isUnspaced reports whether r belongs to a script that is written without spaces.
-func isUnspaced(r rune) bool {
-	return r >= 0x1100 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul)
-}
-
 // standsClose reports whether r may follow an address without a space, though addresses have it as well.
-func standsClose(r rune) bool { return isUnspaced(r) || r == '—' || r == '・' }
+func standsClose(r rune) bool { return text.CJK(r) || r == '—' || r == '・' }
 
 func isAddress(s string) bool {
 	for _, prefix := range []string{"http://", "https://", "ftp://", "//", "www."} {
@@ -152,7 +149,7 @@ func addressEnd(s string, i, limit int) int {
 			endsAddress(r, s[end+size:limit]) {
 			return end
 		}
-		if words < 0 && isUnspaced(r) {
+		if words < 0 && text.CJK(r) {
 			words = end
 		}
 		if words >= 0 && (strings.HasPrefix(s[end:], "://") || foldPrefix(s[end:], "www.")) {

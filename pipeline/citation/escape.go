@@ -3,17 +3,19 @@ package citation
 import (
 	"strings"
 	"unicode/utf8"
+
+	"nightdesk/pipeline/text"
 )
 
 // Escape returns Markdown that shows exactly this text on one line: white space is folded to single spaces, and what
 // would become markup or a marker is escaped. What turns the order of other characters is left out: the text could
 // make the address behind it look like another. The text may begin a paragraph.
-func Escape(text string) string {
-	text = fold(withoutTurning(strings.ToValidUTF8(text, "\uFFFD")))
-	if n := lineStart(text); n > 0 {
-		return text[:n-1] + `\` + text[n-1:n] + escapeInline(text, n)
+func Escape(s string) string {
+	s = text.Line(withoutTurning(strings.ToValidUTF8(s, "\uFFFD")))
+	if n := lineStart(s); n > 0 {
+		return s[:n-1] + `\` + s[n-1:n] + escapeInline(s, n)
 	}
-	return escapeInline(text, 0)
+	return escapeInline(s, 0)
 }
 
 func withoutTurning(text string) string {
@@ -106,12 +108,12 @@ func isPunct(c byte) bool {
 	return c > ' ' && c < 0x7f && !(c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z')
 }
 
-// codeSpan returns text as inline code: with a fence longer than any run of backticks in it.
-func codeSpan(text string) string {
-	text = fold(strings.ToValidUTF8(text, "\uFFFD"))
+// codeSpan returns s as inline code: with a fence longer than any run of backticks in it.
+func codeSpan(s string) string {
+	s = text.Line(strings.ToValidUTF8(s, "\uFFFD"))
 	longest, run := 0, 0
-	for i := range len(text) {
-		if text[i] == '`' {
+	for i := range len(s) {
+		if s[i] == '`' {
 			run++
 			longest = max(longest, run)
 		} else {
@@ -120,7 +122,7 @@ func codeSpan(text string) string {
 	}
 	fence := strings.Repeat("`", longest+1)
 	if longest > 0 {
-		return fence + " " + text + " " + fence
+		return fence + " " + s + " " + fence
 	}
-	return fence + text + fence
+	return fence + s + fence
 }

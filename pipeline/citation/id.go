@@ -8,6 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"nightdesk/pipeline/text"
 	"nightdesk/topicqueue"
 )
 
@@ -182,5 +183,5 @@ func isWord(r rune) bool {
 	if r == '_' || unicode.IsDigit(r) {
 		return true
 	}
-	return unicode.IsLetter(r) && !unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul)
+	return unicode.IsLetter(r) && !text.CJK(r)
 }

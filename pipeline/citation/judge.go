@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"nightdesk/pipeline/text"
 )
 
 // found says what an entry of the references leads to, and how it is written then.
@@ -86,7 +88,7 @@ func (v *verifier) judgeWords(e *entry, raw string) {
 	case at >= 0:
 		e.source, e.level, e.place = at, MatchKey, strings.ToLower(key)
 		if e.anchor { // of our own: passages of one document are entries of their own
-			e.place = fold(raw)
+			e.place = text.Line(raw)
 			if len(v.traces) > 0 {
 				e.place = ""
 			}
@@ -219,7 +221,7 @@ func (v *verifier) citing(at int, level string) *entry {
 	if v.last != nil {
 		e.footnote = v.last.footnote
 	}
-	title := fold(s.Title)
+	title := text.Line(s.Title)
 	address := safeSpelling(s.URL)
 	if title == "" {
 		if a, ok := parseAddress(s.URL); ok {

@@ -10,6 +10,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
+
+	"nightdesk/pipeline/text"
 )
 
 // pageSuffix is what may follow a document's name: ", p.15", " p15", ", pages 3-4", " (S. 7)", "#page=3", " 第15页".
@@ -18,7 +20,7 @@ var pageSuffix = regexp.MustCompile(`(?i)(?:(?:\s*[,;:，；：]\s*|\s+|\s*[(（
 // ParseKey takes a document key apart: "handbook.pdf, p.15" is page 15 of handbook.pdf. Page 0 means that none is
 // named.
 func ParseKey(key string) (file string, page int) {
-	key = norm.NFC.String(fold(key))
+	key = norm.NFC.String(text.Line(key))
 	end := strings.TrimRight(key, " .,;)）")
 	// nearly every line of a report
 	if last := len(end) - 1; last < 0 || !isDigit(end[last]) && !strings.ContainsRune("页頁쪽ジ", lastRune(end)) {
@@ -171,7 +173,7 @@ func isWordPart(before, name string) bool {
 	start := len(before)
 	for start > 0 {
 		r, size := utf8.DecodeLastRuneInString(before[:start])
-		if !unicode.IsLetter(r) || isUnspaced(r) != isUnspaced(first) {
+		if !unicode.IsLetter(r) || text.CJK(r) != text.CJK(first) {
 			break
 		}
 		start -= size

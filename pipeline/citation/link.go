@@ -1,6 +1,10 @@
 package citation
 
-import "strings"
+import (
+	"strings"
+
+	"nightdesk/pipeline/text"
+)
 
 // links is what the walker needs to judge addresses. A model may link only what the run has retrieved.
 type links struct {
@@ -132,7 +136,7 @@ func (w *walker) labelled(open, closing int) (dest string, end int, ok bool) {
 	return dest, end, ok
 }
 
-func foldLabel(label string) string { return strings.ToLower(fold(label)) }
+func foldLabel(label string) string { return strings.ToLower(text.Line(label)) }
 
 // linkTextEnd returns the position of the ] that closes the [ at open, and -1 when there is none in this paragraph.
 func (w *walker) linkTextEnd(open int) int {

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"nightdesk/pipeline/text"
 )
 
 // list appends the list of references that a text without one means when its numbers are places in the registry's
@@ -42,7 +44,7 @@ func (t *reading) list() *reading {
 		if s.URL != "" {
 			target = safeSpelling(s.URL)
 		}
-		if title := fold(s.Title); title != "" && title != target {
+		if title := text.Line(s.Title); title != "" && title != target {
 			target = Escape(title) + ": " + target
 		}
 		b.WriteString("[" + strconv.Itoa(n) + "] " + target + "\n")

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"nightdesk/pipeline/text"
 	"nightdesk/topicqueue"
 )
 
@@ -51,22 +52,30 @@ func documentKey(s topicqueue.Source) string {
 
 // aboutDocument says in one line what a document is: title, publisher, kind, date, and its key when it is a file.
 func aboutDocument(s topicqueue.Source, o Options) string {
-	title := cmp.Or(fold(s.Title), s.URL, s.Document)
+	title := cmp.Or(text.Line(s.Title), s.URL, s.Document)
 	parts := []string{"**" + Escape(title) + "**"}
-	if p := clip(fold(s.Publisher), maxPublisherRunes); p != "" &&
-		!strings.Contains(strings.ToLower(title), strings.ToLower(p)) {
-		parts = append(parts, Escape(p))
+	if p := publisher(s, title); p != "" {
+		parts = append(parts, p)
 	}
 	if kind := o.genre(s.Genre); kind != "" {
 		parts = append(parts, escapeInline(kind, 0))
 	}
 	if s.Date != "" {
-		parts = append(parts, escapeInline(fold(s.Date), 0))
+		parts = append(parts, escapeInline(text.Line(s.Date), 0))
 	}
 	if s.URL == "" && s.Document != "" && s.Document != title && s.Kind != topicqueue.SourceCode {
 		parts = append(parts, codeSpan(s.Document))
 	}
 	return strings.Join(parts, " · ")
+}
+
+// publisher returns who has published a source, and "" when nobody is named or the title says it.
+func publisher(s topicqueue.Source, title string) string {
+	name := text.Clip(text.Line(s.Publisher), maxPublisherRunes)
+	if strings.Contains(strings.ToLower(title), strings.ToLower(name)) {
+		return ""
+	}
+	return Escape(name)
 }
 
 // placeInDocument links the place of a source: its address, else its text in the run's data.
@@ -75,7 +84,7 @@ func placeInDocument(s topicqueue.Source, o Options) string {
 	address, linked := webAddress(s)
 	switch {
 	case linked:
-		place = cmp.Or(place, clip(shortAddress(address), maxAddressRunes))
+		place = cmp.Or(place, text.Clip(shortAddress(address), maxAddressRunes))
 	case s.Kind == topicqueue.SourceCode && o.Bundle != "" && pageName.MatchString(s.Document):
 		address, linked, place = o.Bundle+s.Document, true, cmp.Or(place, s.Document)
 	case o.Bundle != "" && pageName.MatchString(topicqueue.PagePath(s.Hash)) && s.AsOf == nil:
@@ -116,13 +125,7 @@ func (r *Registry) numberedReferences(ids []string, numbers map[string]int, o Op
 // describe says in Markdown what a source is and where it stands: title, section and page, document key, genre,
 // publisher, date. The output of a program lies in the run's own data, together with the program.
 func describe(s topicqueue.Source, o Options) string {
-	title := fold(s.Title)
-	if title == "" {
-		title = s.URL
-	}
-	if title == "" {
-		title = s.Document
-	}
+	title := cmp.Or(text.Line(s.Title), s.URL, s.Document)
 	var parts []string
 	address, isURL := webAddress(s)
 	if s.Kind == topicqueue.SourceCode && o.Bundle != "" && pageName.MatchString(s.Document) {
@@ -143,12 +146,11 @@ func describe(s topicqueue.Source, o Options) string {
 	if kind := o.genre(s.Genre); kind != "" {
 		parts = append(parts, escapeInline(kind, 0))
 	}
-	if p := clip(fold(s.Publisher), maxPublisherRunes); p != "" &&
-		!strings.Contains(strings.ToLower(title), strings.ToLower(p)) {
-		parts = append(parts, Escape(p))
+	if p := publisher(s, title); p != "" {
+		parts = append(parts, p)
 	}
 	if s.Date != "" {
-		parts = append(parts, escapeInline(fold(s.Date), 0))
+		parts = append(parts, escapeInline(text.Line(s.Date), 0))
 	}
 	if s.AsOf != nil {
 		parts = append(parts, o.asOf(s))
@@ -187,13 +189,4 @@ func webAddress(s topicqueue.Source) (string, bool) {
 	escape := strings.NewReplacer("(", "%28", ")", "%29", "<", "%3C", ">", "%3E", " ", "%20", `\`, "%5C", "|",
 		"%7C", "`", "%60")
 	return escape.Replace(u.String()), true
-}
-
-// clip cuts s to at most n runes and marks the cut.
-func clip(s string, n int) string {
-	runes := []rune(s)
-	if len(runes) <= n {
-		return s
-	}
-	return strings.TrimRight(string(runes[:n-1]), " ") + "…"
 }

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"nightdesk/pipeline/text"
 	"nightdesk/topicqueue"
 )
 
@@ -197,7 +198,7 @@ func Place(s topicqueue.Source) string {
 		base = s.URL
 	}
 	if base == "" {
-		base = fold(s.Title)
+		base = text.Line(s.Title)
 	}
 	place, path := base, sectionPath(s)
 	if path != "" {
@@ -225,8 +226,8 @@ func page(n int) string { return "p. " + strconv.Itoa(n) }
 func sectionPath(s topicqueue.Source) string {
 	var path []string
 	for _, heading := range s.Section {
-		h := fold(heading)
-		if h == "" || len(path) == 0 && h == fold(s.Title) || len(path) > 0 && path[len(path)-1] == h {
+		h := text.Line(heading)
+		if h == "" || len(path) == 0 && h == text.Line(s.Title) || len(path) > 0 && path[len(path)-1] == h {
 			continue
 		}
 		path = append(path, h)
@@ -261,6 +262,3 @@ func placeKey(s topicqueue.Source) string {
 	}
 	return s.Kind + "\x00" + s.ID + "\x00" + s.Title
 }
-
-// fold makes one line of text: white space becomes single spaces.
-func fold(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"nightdesk/pipeline/text"
 )
 
 // rewrite puts the result together: entries and headings of lists as they are to be, between them the text with its
@@ -107,7 +109,7 @@ func (v *verifier) heads(s *refSection) bool {
 func (v *verifier) heading(s *refSection) string {
 	raw := v.text[s.start:s.end]
 	line, _, _ := strings.Cut(raw, "\n")
-	name := strings.Trim(fold(line), "#*_:： ")
+	name := strings.Trim(text.Line(line), "#*_:： ")
 	if len(v.sections) > 1 || s.head.html || s.entries[0].anchor || s.entries[0].id != "" ||
 		strings.ToLower(name) != s.head.label {
 		return raw

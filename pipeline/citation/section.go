@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"nightdesk/pipeline/text"
 )
 
 // textLine is a line of Markdown: text[start:end] without its line break.
@@ -88,7 +90,7 @@ func headingAt(text string, lines []textLine, i int) (heading, bool) {
 }
 
 func headingLabel(s string) string {
-	s = strings.Trim(fold(s), "*_ ")
+	s = strings.Trim(text.Line(s), "*_ ")
 	s = strings.TrimLeftFunc(s, func(r rune) bool { return r > 0x7f && !unicode.IsLetter(r) || r == '[' })
 	if s = strings.TrimSpace(s); s != "" && (s[0] >= 0x80 || isDigit(s[0]) || len(s) > 1 &&
 		strings.ContainsAny(s[1:min(len(s), 6)], ".)")) {

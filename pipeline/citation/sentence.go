@@ -170,7 +170,7 @@ func sentencesOf(report string, block span, code []span, isMarker func(at int, g
 	b := readWords(report, block, code, isMarker)
 	var out []Sentence
 	for _, s := range text.ParagraphSentences(string(b.shape)) {
-		words := spaceBefore.Replace(strings.TrimSpace(fold(string(b.words[s.Start:s.End]))))
+		words := spaceBefore.Replace(strings.TrimSpace(text.Line(string(b.words[s.Start:s.End]))))
 		out = append(out, Sentence{Text: words, Start: b.places[s.Start], End: b.places[s.End-1] + 1})
 	}
 	for _, m := range b.markers {

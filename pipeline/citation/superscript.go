@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"nightdesk/pipeline/text"
 )
 
 // raised is <sup>1</sup>, also with brackets, and with a link to a note; <ref>1</ref> is no exponent.
@@ -100,7 +102,7 @@ func (w *walker) isPower(i, end int) bool {
 	switch {
 	case word != "":
 		return isDigit(word[len(word)-1]) || len(word) < 3 || slices.Contains(powers, word)
-	case isUnspaced(last):
+	case text.CJK(last):
 		return false
 	}
 	return isWord(last) || strings.ContainsRune("$√∑∏", last)

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"golang.org/x/text/unicode/norm"
+
+	"nightdesk/pipeline/text"
 )
 
 var (
@@ -25,7 +27,7 @@ func (r *Registry) matchText(line string) (at int, key string) {
 	if !r.documents.words && !strings.Contains(line, ".") {
 		return -1, "" // no file is named
 	}
-	line = norm.NFC.String(fold(line))
+	line = norm.NFC.String(text.Line(line))
 	plain := strings.Trim(Unescape(line), "*_ .,;:`")
 	candidates := []string{plain}
 	if cut := lastBrackets.ReplaceAllString(plain, ""); cut != plain {
@@ -68,7 +70,7 @@ func (r *Registry) matchText(line string) (at int, key string) {
 
 // foldTitle returns the form in which titles are compared.
 func foldTitle(title string) string {
-	t := strings.Trim(Unescape(norm.NFC.String(fold(title))), "*_`\"“”「」《》[] ")
+	t := strings.Trim(Unescape(norm.NFC.String(text.Line(title))), "*_`\"“”「」《》[] ")
 	t = strings.Trim(lastBrackets.ReplaceAllString(t, ""), "*_`\"“”:：. ")
 	return strings.ToLower(t)
 }

@@ -3,6 +3,8 @@ package extract
 import (
 	"regexp"
 	"strings"
+
+	"nightdesk/pipeline/text"
 )
 
 // maxCode bounds one fenced block, in bytes. Longer code becomes several blocks, cut between lines, so that a passage
@@ -127,25 +129,25 @@ func (b *builder) term(text, anchor string) {
 }
 
 // code writes a fenced block with these lines as they are.
-func (b *builder) code(text string) {
-	text = cleanCode(text)
-	if strings.TrimSpace(text) == "" {
+func (b *builder) code(lines string) {
+	lines = cleanCode(lines)
+	if strings.TrimSpace(lines) == "" {
 		return
 	}
-	text = longFence.ReplaceAllString(text, "```")
+	lines = longFence.ReplaceAllString(lines, "```")
 	fence := "```"
-	for strings.Contains(text, fence) {
+	for strings.Contains(lines, fence) {
 		fence += "`"
 	}
-	for len(text) > 0 {
-		part := text
+	for len(lines) > 0 {
+		part := lines
 		if len(part) > maxCode {
-			part = clip(part, maxCode)
+			part = text.Start(part, maxCode)
 			if i := strings.LastIndexByte(part, '\n'); i > 0 {
 				part = part[:i]
 			}
 		}
-		text = strings.TrimPrefix(text[len(part):], "\n")
+		lines = strings.TrimPrefix(lines[len(part):], "\n")
 		if strings.TrimSpace(part) == "" {
 			continue
 		}

@@ -3,8 +3,8 @@ package extract
 import (
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
+	"nightdesk/pipeline/text"
 	"nightdesk/topicqueue"
 )
 
@@ -90,24 +90,7 @@ func plainStart(text string) string {
 	return text
 }
 
-// clip returns the longest start of s of at most n bytes that does not split a character.
-func clip(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n]
-}
-
-// ideograph reports whether r is of a script that is written without spaces between words.
+// ideograph reports whether r is a letter or mark of Chinese or Japanese.
 func ideograph(r rune) bool {
-	switch {
-	case r < 0x2e80:
-		return false
-	case r >= 0x3000 && r <= 0x303f, r >= 0xff00 && r <= 0xff60:
-		return true
-	}
-	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana)
+	return r >= 0x3000 && r <= 0x303f || r >= 0xff00 && r <= 0xff60 || text.Ideograph(r)
 }

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"nightdesk/pipeline/text"
 )
 
 // DOCX returns the report as a document for Word, LibreOffice and others: headings, lists and tables are theirs, citations
@@ -204,7 +206,7 @@ func (w *word) open(x run) string {
 	switch {
 	case x.cited != "":
 		w.body.WriteString(`<w:hyperlink w:anchor="` + bookmark(x.cited) + `"`)
-		if tip := clip(strings.TrimSpace(w.d.Notes[x.cited].Title+": "+x.passage.Quote), maxTip); tip != ":" {
+		if tip := text.Clip(strings.TrimSpace(w.d.Notes[x.cited].Title+": "+x.passage.Quote), maxTip); tip != ":" {
 			w.body.WriteString(` w:tooltip="` + escaped(tip) + `"`)
 		}
 		w.body.WriteString(` w:history="1">`)

@@ -8,6 +8,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"nightdesk/pipeline/text"
 )
 
 // Sizes of pictures in a document, in English Metric Units: 914,400 an inch.
@@ -25,7 +27,7 @@ func (w *word) picture(f figure) {
 		name = "svg"
 	}
 	wide, high := sizeOf(f)
-	id, title := w.medium(fmt.Sprintf("figure%d.%s", n, name), f.body), escaped(clip(f.title, maxTip))
+	id, title := w.medium(fmt.Sprintf("figure%d.%s", n, name), f.body), escaped(text.Clip(f.title, maxTip))
 	if f.svg {
 		extra = `<a:extLst><a:ext uri="{96DAC541-7B7A-43D3-8B79-37D633B846F1}"><asvg:svgBlip xmlns:asvg="http://schemas.microsoft.com/office/drawing/2016/SVG/main" r:embed="` + id + `"/></a:ext></a:extLst>`
 	}

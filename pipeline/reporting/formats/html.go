@@ -8,6 +8,8 @@ import (
 	"html"
 	"strconv"
 	"strings"
+
+	"nightdesk/pipeline/text"
 )
 
 //go:embed report.css
@@ -147,7 +149,7 @@ func (w *page) reference(b block) {
 	w.out.WriteString("</p>\n")
 	if passages := w.d.Notes[b.anchor].passages(); len(passages) > 0 {
 		w.out.WriteString("<details><summary>")
-		w.text("“" + clip(passages[0].Quote, 60) + "”")
+		w.text("“" + text.Clip(passages[0].Quote, 60) + "”")
 		w.out.WriteString("</summary>\n")
 		for _, p := range passages {
 			w.out.WriteString("<blockquote>")
@@ -258,7 +260,7 @@ func (w *page) citation(x run) {
 	w.out.WriteString("</a>")
 	if title := w.d.Notes[x.cited].Title; title != "" || x.passage.Quote != "" {
 		w.out.WriteString(`<span class="note"><b>`)
-		w.text(clip(title, maxPassage))
+		w.text(text.Clip(title, maxPassage))
 		w.out.WriteString("</b>")
 		if x.passage.Quote != "" {
 			w.out.WriteString("<q>")

@@ -26,15 +26,13 @@ func (n Note) passage(sentence string) (best Passage) {
 func (n Note) passages() []Passage {
 	var out []Passage
 	for _, p := range n.Passages {
-		if p.Quote = clip(oneLine(p.Quote), maxPassage); p.Quote != "" && len(out) < maxPassages {
-			p.Before, p.After = oneLine(p.Before), oneLine(p.After)
+		if p.Quote = text.Clip(text.Line(p.Quote), maxPassage); p.Quote != "" && len(out) < maxPassages {
+			p.Before, p.After = text.Line(p.Before), text.Line(p.After)
 			out = append(out, p)
 		}
 	}
 	return out
 }
-
-func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // maxSentence bounds the text before a citation that is compared.
 const maxSentence = 1500 // bytes
@@ -51,15 +49,3 @@ func sentenceEnd(text string) string {
 
 // lastBytes returns as much of the end of a text as is compared.
 func lastBytes(text string) string { return text[max(0, len(text)-maxSentence):] }
-
-// clip cuts text to at most n runes and marks the cut.
-func clip(text string, n int) string {
-	if len(text) <= n {
-		return text
-	}
-	runes := []rune(text)
-	if len(runes) <= n {
-		return text
-	}
-	return strings.TrimRight(string(runes[:n-1]), " ") + "…"
-}

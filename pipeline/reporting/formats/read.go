@@ -10,6 +10,7 @@ import (
 	extensionast "github.com/yuin/goldmark/extension/ast"
 
 	"nightdesk/pipeline/markdown"
+	"nightdesk/pipeline/text"
 )
 
 // reader turns Markdown into blocks.
@@ -52,7 +53,7 @@ func (r *reader) blocks(parent ast.Node) []block {
 		case *ast.FencedCodeBlock, *ast.CodeBlock:
 			out = append(out, block{kind: code, text: strings.TrimRight(markdown.Lines(n, r.source), "\n")})
 		case *ast.HTMLBlock:
-			if raw := oneLine(markdown.Lines(n, r.source)); raw != "" {
+			if raw := text.Line(markdown.Lines(n, r.source)); raw != "" {
 				out = append(out, block{kind: paragraph, runs: []run{{text: raw}}})
 			}
 		case *ast.Blockquote:

@@ -1,0 +1,49 @@
+package text_test
+
+import (
+	"testing"
+	"unicode/utf8"
+
+	"nightdesk/pipeline/text"
+)
+
+func TestClip(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		in   string
+		n    int
+		want string
+	}{
+		{"", 1, ""}, {"abc", 3, "abc"}, {"abcd", 3, "ab…"}, {"a bcd", 3, "a…"}, {"äöü", 3, "äöü"}, {"äöüß", 3, "äö…"}, {"ab", 1, "…"},
+	} {
+		if got := text.Clip(tc.in, tc.n); got != tc.want {
+			t.Errorf("Clip(%q, %d) = %q, want %q", tc.in, tc.n, got, tc.want)
+		}
+	}
+}
+
+func TestStart(t *testing.T) {
+	t.Parallel()
+	const in = "aä汉"
+	for n, want := range []string{"", "a", "a", "aä", "aä", "aä", "aä汉", "aä汉"} {
+		if got := text.Start(in, n); got != want || !utf8.ValidString(got) {
+			t.Errorf("Start(%q, %d) = %q, want %q", in, n, got, want)
+		}
+	}
+}
+
+func TestScripts(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		r                    rune
+		wide, cjk, ideograph bool
+	}{
+		{'a', false, false, false}, {'é', false, false, false}, {'汉', true, true, true}, {'ひ', true, true, true},
+		{'カ', true, true, true}, {'ー', true, false, false}, {'々', true, true, true}, {'한', true, true, false},
+		{'ᄒ', true, true, false}, {'ไ', true, false, false}, {'。', false, false, false},
+	} {
+		if w, c, i := text.Wide(tc.r), text.CJK(tc.r), text.Ideograph(tc.r); w != tc.wide || c != tc.cjk || i != tc.ideograph {
+			t.Errorf("%c: wide %v, CJK %v, ideograph %v", tc.r, w, c, i)
+		}
+	}
+}
