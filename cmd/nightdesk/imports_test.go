@@ -21,7 +21,7 @@ var layers = map[string][]string{
 	"pipeline/reporting":    {"pipeline/text", "pipeline/markdown", "pipeline/llm", "pipeline/citation", "pipeline/judging", "pipeline/evidence", "pipeline/recurring", "pipeline/sources", "prompts", "topicqueue"},
 	"pipeline/recurring":    {"pipeline/text", "pipeline/quantity", "pipeline/tools", "topicqueue"},
 	"pipeline/llm":          {"prompts", "topicqueue"},
-	"pipeline/tools":        {"pipeline/knowledge", "pipeline/sources", "topicqueue"},
+	"pipeline/tools":        {"pipeline/text", "pipeline/knowledge", "pipeline/sources", "topicqueue"},
 	"pipeline/sources":      {"topicqueue"},
 	"pipeline/quantity":     {},
 	"pipeline/digest":       {"pipeline/evidence", "pipeline/citation", "pipeline/quantity", "topicqueue"},

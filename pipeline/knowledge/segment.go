@@ -2,20 +2,21 @@ package knowledge
 
 import (
 	"strings"
-	"unicode"
+
+	"nightdesk/pipeline/text"
 )
 
 // ideograph reports whether r is written without spaces between words: the index holds pairs of such characters.
 func ideograph(r rune) bool {
-	return r >= 0x2e80 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul)
+	return r >= 0x2e80 && text.CJK(r)
 }
 
-// segment prepares text for the index. A run of ideographs becomes its overlapping pairs and its last character:
+// segment prepares a text for the index. A run of ideographs becomes its overlapping pairs and its last character:
 // 搜索引擎 -> 搜索 索引 引擎 擎. Pairs find words wherever they stand; the last character lets a search for a single
 // one, which is a search for a prefix, find it at the end too. Other text is returned as it is.
-func segment(text string) string {
-	if strings.IndexFunc(text, ideograph) < 0 {
-		return text
+func segment(s string) string {
+	if strings.IndexFunc(s, ideograph) < 0 {
+		return s
 	}
 	var b strings.Builder
 	var run []rune
@@ -32,7 +33,7 @@ func segment(text string) string {
 		}
 		run = run[:0]
 	}
-	for _, r := range text {
+	for _, r := range s {
 		if ideograph(r) {
 			run = append(run, r)
 			continue

@@ -5,7 +5,10 @@ import "unicode"
 // Wide reports whether r is a letter of Chinese, Japanese, Korean or Thai, whose texts are cut into characters and not
 // into words.
 func Wide(r rune) bool {
-	return r >= 0x0e00 && (CJK(r) || unicode.Is(unicode.Thai, r)) || r == 'ー' || r == '々'
+	if r < 0x0e00 {
+		return false
+	}
+	return CJK(r) || unicode.Is(unicode.Thai, r) || r == 'ー' || r == '々'
 }
 
 // CJK reports whether r is a letter of Chinese, Japanese or Korean.

@@ -18,6 +18,7 @@ import (
 
 	"nightdesk/pipeline/knowledge/extract"
 	"nightdesk/pipeline/sources"
+	"nightdesk/pipeline/text"
 	"nightdesk/pipeline/tools/fetch"
 )
 
@@ -72,7 +73,7 @@ func readPage(ctx context.Context, r fetch.Response) (page, error) {
 	}
 	if len(p.text) > maxPageText {
 		whole := len(p.text)
-		p.text = clip(p.text, maxPageText)
+		p.text = text.Start(p.text, maxPageText)
 		p.cut = whole - len(p.text)
 	}
 	return p, nil
@@ -170,7 +171,7 @@ func pageAddress(query string) (string, bool) {
 func short(s string) string {
 	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "")), " ")
 	if len(s) > 200 {
-		return clip(s, 200) + "..."
+		return text.Start(s, 200) + "..."
 	}
 	return s
 }

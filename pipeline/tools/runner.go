@@ -9,11 +9,11 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/rs/zerolog"
 
 	"nightdesk/pipeline/sources"
+	"nightdesk/pipeline/text"
 	"nightdesk/topicqueue"
 )
 
@@ -163,7 +163,7 @@ func (r *Runner) call(ctx context.Context, runID, tool string, call Call) (Answe
 	answer := Answer{Result: result, OriginalSize: len(result.Text), Took: took}
 	answer.Text = topicqueue.Printable(answer.Text)
 	if len(answer.Text) > MaxAnswer {
-		answer.Text, answer.Truncated = clip(answer.Text, MaxAnswer), true
+		answer.Text, answer.Truncated = text.Start(answer.Text, MaxAnswer), true
 	}
 	answer.Sources = complete(result.Sources, time.Now().UTC())
 	if err := r.store(ctx, runID, &answer); err != nil {
@@ -295,12 +295,4 @@ func (r *Runner) store(ctx context.Context, runID string, answer *Answer) error 
 	}
 	answer.Raw = topicqueue.PagePath(hash)
 	return r.storeFigures(ctx, runID, answer.Figures)
-}
-
-// clip returns the longest start of s of at most n bytes that does not split a character.
-func clip(s string, n int) string {
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n]
 }

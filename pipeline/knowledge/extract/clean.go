@@ -92,5 +92,6 @@ func plainStart(text string) string {
 
 // ideograph reports whether r is a letter or mark of Chinese or Japanese.
 func ideograph(r rune) bool {
-	return r >= 0x3000 && r <= 0x303f || r >= 0xff00 && r <= 0xff60 || text.Ideograph(r)
+	mark := r >= 0x3000 && r <= 0x303f || r >= 0xff00 && r <= 0xff60
+	return mark || text.Ideograph(r)
 }

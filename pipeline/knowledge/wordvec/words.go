@@ -4,6 +4,8 @@ import (
 	"iter"
 	"strings"
 	"unicode"
+
+	"nightdesk/pipeline/text"
 )
 
 // known returns the words of a text that have a vector, in order, each as often as it stands there.
@@ -56,7 +58,7 @@ func (t *table) cut(text string, yield func(int32) bool) bool {
 }
 
 func isUnspaced(r rune) bool {
-	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai)
+	return text.Ideograph(r) || unicode.Is(unicode.Thai, r)
 }
 
 // find returns a word as it is written, else in lower case: many files have no other.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode"
 
+	"nightdesk/pipeline/text"
 	"nightdesk/topicqueue"
 )
 
@@ -63,7 +64,7 @@ func (q Query) Key() string {
 }
 
 func (q *Query) add(term string) {
-	if term = strings.TrimSpace(clip(term, maxTerm)); term != "" && len(q.Terms) < maxTerms &&
+	if term = strings.TrimSpace(text.Start(term, maxTerm)); term != "" && len(q.Terms) < maxTerms &&
 		!slices.Contains(q.Terms, term) {
 		q.Terms = append(q.Terms, term)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
+	"nightdesk/pipeline/text"
 	"nightdesk/topicqueue"
 )
 
@@ -50,7 +51,7 @@ func (p Paper) year() (y int) {
 
 // normal returns a paper as Paper promises it; without a title when it is none: a notice that another one is retracted.
 func (p Paper) normal() Paper {
-	p.Title = clip(topicqueue.OneLine(p.Title), maxTitle)
+	p.Title = text.Start(topicqueue.OneLine(p.Title), maxTitle)
 	if isNotice.MatchString(p.Title) {
 		return Paper{}
 	}
@@ -63,7 +64,7 @@ func (p Paper) normal() Paper {
 	p.Abstract = paragraphs(p.Abstract)
 	p.Abstract = strings.TrimSpace(headline.ReplaceAllString(p.Abstract, ""))
 	if len(p.Abstract) > maxAbstract {
-		p.Abstract = clip(p.Abstract, maxAbstract)
+		p.Abstract = text.Start(p.Abstract, maxAbstract)
 		p.Abstract = p.Abstract[:max(strings.LastIndexAny(p.Abstract, " \n"), 0)]
 	}
 	// a language without spaces has one word
@@ -72,24 +73,16 @@ func (p Paper) normal() Paper {
 	}
 	authors := make([]string, 0, len(p.Authors))
 	for _, a := range p.Authors[:min(len(p.Authors), maxAuthors)] {
-		if a = clip(topicqueue.OneLine(a), 200); a != "" {
+		if a = text.Start(topicqueue.OneLine(a), 200); a != "" {
 			authors = append(authors, a)
 		}
 	}
 	p.Authors = authors
-	p.Venue = clip(topicqueue.OneLine(p.Venue), 300)
+	p.Venue = text.Start(topicqueue.OneLine(p.Venue), 300)
 	p.Date = date(p.Date)
 	p.CitedBy = max(p.CitedBy, 0)
 	p.PDF, p.URL = webAddress(p.PDF), p.landing()
 	return p
-}
-
-// clip returns the longest start of s of at most n bytes that does not split a character.
-func clip(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	return strings.ToValidUTF8(s[:n], "")
 }
 
 // fold returns the words of a title as they are compared: letters and digits in lower case without accents.

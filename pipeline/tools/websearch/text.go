@@ -5,8 +5,8 @@ import (
 	"regexp"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
+	"nightdesk/pipeline/text"
 	"nightdesk/topicqueue"
 )
 
@@ -31,7 +31,7 @@ var (
 func plain(s string) string {
 	s = strings.ToValidUTF8(s, "\ufffd")
 	if len(s) > 16*maxText { // what is cut away need not be cleaned
-		s = clip(s, 16*maxText)
+		s = text.Start(s, 16*maxText)
 	}
 	s = hiddenParts.ReplaceAllString(s, " ")
 	s = blocks.ReplaceAllString(s, "\n")
@@ -56,7 +56,7 @@ func plain(s string) string {
 	}
 	s = strings.Join(lines, "\n")
 	if len(s) > maxText {
-		s = strings.TrimSpace(clip(s, maxText-3)) + "..."
+		s = strings.TrimSpace(text.Start(s, maxText-3)) + "..."
 	}
 	return s
 }
@@ -64,17 +64,9 @@ func plain(s string) string {
 // short returns one line of at most maxShort bytes.
 func short(s string) string {
 	if s = strings.Join(strings.Fields(s), " "); len(s) > maxShort {
-		return strings.TrimSpace(clip(s, maxShort-3)) + "..."
+		return strings.TrimSpace(text.Start(s, maxShort-3)) + "..."
 	}
 	return s
-}
-
-// clip returns the longest start of s of at most n bytes that does not split a character.
-func clip(s string, n int) string {
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n]
 }
 
 // maxProposals bounds the queries that are proposed.
