@@ -85,7 +85,7 @@ func hostile(size int) map[string]string {
 // TestHostile: time grows in proportion to the text, and no block is deeper than a walk may go.
 func TestHostile(t *testing.T) {
 	t.Parallel()
-	size := scaletest.Of(1<<18, 1<<20)
+	size := scaletest.Of(1<<16, 1<<20)
 	small := hostile(size / 8)
 	for name, in := range hostile(size) {
 		took := lineartest.Check(t, name, small[name], in, func(in string) {

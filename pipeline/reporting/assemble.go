@@ -6,6 +6,7 @@ import (
 	"unicode"
 
 	"nightdesk/pipeline/citation"
+	"nightdesk/pipeline/text"
 	"nightdesk/prompts"
 )
 
@@ -113,7 +114,7 @@ func (w *writer) checkNote(v *Verification) string {
 	c := v.Counts
 	switch {
 	case v.Status != citation.StatusVerified:
-		return w.texts.NotChecked.With(prompts.V{"Reason": fold(v.Reason)})
+		return w.texts.NotChecked.With(prompts.V{"Reason": text.Line(v.Reason)})
 	case c.Sentences == 0:
 		return w.texts.NothingCited.String()
 	}

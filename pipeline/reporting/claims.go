@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"nightdesk/pipeline/citation"
+	"nightdesk/pipeline/text"
 	"nightdesk/prompts"
 	"nightdesk/topicqueue"
 )
@@ -27,18 +28,18 @@ type claim struct {
 
 // quote returns the words to show when no model writes: the verbatim ones.
 func (c claim) quote() string {
-	if q := fold(c.Quote); q != "" {
+	if q := text.Line(c.Quote); q != "" {
 		return q
 	}
-	return fold(c.Text)
+	return text.Line(c.Text)
 }
 
 // statement returns what the claim says: its text, else its quote.
 func (c claim) statement() string {
-	if t := fold(c.Text); t != "" {
+	if t := text.Line(c.Text); t != "" {
 		return t
 	}
-	return fold(c.Quote)
+	return text.Line(c.Quote)
 }
 
 // offset returns where in the document the claim stands.
@@ -61,7 +62,7 @@ func gather(in Input, texts *prompts.Texts) (blocks []blockEvidence, claims []cl
 			gaps = append(gaps, gap)
 		}
 		if len(found) > 0 {
-			blocks = append(blocks, blockEvidence{id: b.Block.ID, title: blockTitle(b.Block), overview: fold(b.Block.Overview), block: b.Block})
+			blocks = append(blocks, blockEvidence{id: b.Block.ID, title: blockTitle(b.Block), overview: text.Line(b.Block.Overview), block: b.Block})
 			claims = append(claims, found...)
 		}
 	}
@@ -102,7 +103,7 @@ func because(texts *prompts.Texts, what prompts.Text, reason string) string {
 // gapOf says what is missing of a block; false when nothing is.
 func gapOf(b topicqueue.Block, claims int, texts *prompts.Texts) (Gap, bool) {
 	gap := Gap{BlockID: b.ID, Title: blockTitle(b)}
-	reason := fold(b.Reason)
+	reason := text.Line(b.Reason)
 	switch {
 	case b.Status == topicqueue.BlockFailed && claims == 0:
 		gap.Reason = because(texts, texts.Failed, reason)
@@ -136,9 +137,6 @@ func citations(claims []claim) []string {
 	}
 	return ids
 }
-
-// fold makes one line of text: white space becomes single spaces.
-func fold(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // words returns what tells what a claim is about.
 func (c claim) words() string {

@@ -9,6 +9,7 @@ import (
 
 	"nightdesk/pipeline/citation"
 	"nightdesk/pipeline/recurring"
+	"nightdesk/pipeline/text"
 	"nightdesk/topicqueue"
 )
 
@@ -18,7 +19,7 @@ var linkedMarker = regexp.MustCompile(`(?:[ \t]*\n)?[ \t]*\[\[([^\[\]]{1,40})\]\
 // PlainSentences returns a report, or a sentence of it, without linked markers and with white space folded: each delivered
 // sentence of a verification is part of that of its report.
 func PlainSentences(markdown string) string {
-	return fold(linkedMarker.ReplaceAllString(markdown, ""))
+	return text.Line(linkedMarker.ReplaceAllString(markdown, ""))
 }
 
 // Difference is where a report is not the one that was checked.

@@ -47,7 +47,7 @@ func carries(statement, quote string) bool {
 
 // sourceLine names a claim's source: title, place, genre and date.
 func sourceLine(c claim) string {
-	title, line := fold(c.source.Title), citation.Place(c.source)
+	title, line := text.Line(c.source.Title), citation.Place(c.source)
 	if title != "" && !strings.HasPrefix(line, title) {
 		line = strings.Trim(title+", "+line, ", ")
 	}

@@ -304,7 +304,7 @@ func (w *writer) checkQuoted(d draft) *Verification {
 		for _, e := range s.excerpts {
 			first, last := e.claims[0], e.claims[len(e.claims)-1]
 			checked := CheckedSentence{
-				Text: fold(anyMarker.ReplaceAllString(e.body, "")), Section: s.title, Citations: []string{first.CitationID},
+				Text: text.Line(anyMarker.ReplaceAllString(e.body, "")), Section: s.title, Citations: []string{first.CitationID},
 				Verdict: support.Supported, Source: first.source.ID, Start: first.Start, End: last.End, Action: ActionKept, Quote: true,
 			}
 			if first.source.Hash != "" {

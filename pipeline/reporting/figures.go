@@ -4,6 +4,7 @@ import (
 	"regexp"
 
 	"nightdesk/pipeline/citation"
+	"nightdesk/pipeline/text"
 	"nightdesk/prompts"
 )
 
@@ -31,8 +32,8 @@ func (w *writer) figures(sections []section) (placed [][]figure, removed []citat
 					continue
 				}
 				shown[f.Path] = true
-				title, gone := w.registry.Resolve(fold(f.Title))
-				placed[i] = append(placed[i], figure{f.Path, fold(title), id})
+				title, gone := w.registry.Resolve(text.Line(f.Title))
+				placed[i] = append(placed[i], figure{f.Path, text.Line(title), id})
 				removed = append(removed, gone...)
 			}
 		}

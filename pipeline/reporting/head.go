@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"nightdesk/pipeline/citation"
+	"nightdesk/pipeline/text"
 	"nightdesk/prompts"
 	"nightdesk/topicqueue"
 )
@@ -24,7 +25,7 @@ func (r *Report) AddHead(run topicqueue.Run) {
 func (r *Report) head(run topicqueue.Run) string {
 	t := prompts.TextsIn(run.Options.Language)
 	var lines []string
-	if topic := fold(run.Topic); topicqueue.TopicKey(topic) != topicqueue.TopicKey(r.Title) {
+	if topic := text.Line(run.Topic); topicqueue.TopicKey(topic) != topicqueue.TopicKey(r.Title) {
 		lines = append(lines, t.Topic.With(prompts.V{"Topic": citation.Escape(topic)}))
 	}
 	place := []string{t.Run.With(prompts.V{"Date": run.Date(run.EndedAt), "Run": run.ID})}
@@ -32,14 +33,14 @@ func (r *Report) head(run topicqueue.Run) string {
 		place = append(place, t.Batch.With(prompts.V{"Batch": citation.Escape(run.Batch)}))
 	}
 	if run.Ref != "" {
-		place = append(place, t.Entry.With(prompts.V{"ID": citation.Escape(fold(run.Ref))}))
+		place = append(place, t.Entry.With(prompts.V{"ID": citation.Escape(text.Line(run.Ref))}))
 	}
 	if run.State == topicqueue.RunCompleted {
 		place = append(place, t.Completed.String())
 	}
 	lines = append(lines, strings.Join(place, " · "))
 	if run.State != topicqueue.RunCompleted {
-		reason := cmp.Or(strings.TrimRight(fold(run.Reason), "."), string(run.State)) + "."
+		reason := cmp.Or(strings.TrimRight(text.Line(run.Reason), "."), string(run.State)) + "."
 		lines = append(lines, t.Partial.With(prompts.V{"Reason": citation.Escape(reason)}))
 	}
 	if v := r.Verification; v != nil && v.Status == citation.StatusVerified && v.Counts.Sentences > 0 && !v.quotesOnly() {

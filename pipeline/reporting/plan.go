@@ -125,7 +125,8 @@ var frameTitles = []string{"introduction", "conclusion", "conclusions", "referen
 // repaired makes a model's outline usable: titles are clean and not repeated, sections have claims, every block stands in
 // one section unless its claims are placed by number. An outline without anything usable becomes a section for each block.
 func (w *writer) repaired(a prompts.OutlineAnswer) Outline {
-	out := Outline{Title: CleanTitle(a.Title), Introduction: fold(a.Introduction), Conclusion: fold(a.Conclusion)}
+	out := Outline{Title: CleanTitle(a.Title),
+		Introduction: text.Line(a.Introduction), Conclusion: text.Line(a.Conclusion)}
 	if !reportTitle(out.Title) {
 		out.Title = w.title
 	}
@@ -140,7 +141,7 @@ func (w *writer) repaired(a prompts.OutlineAnswer) Outline {
 		return ids
 	}
 	for _, s := range a.Sections {
-		section := OutlineSection{Title: CleanTitle(s.Title), Instruction: fold(s.Instruction)}
+		section := OutlineSection{Title: CleanTitle(s.Title), Instruction: text.Line(s.Instruction)}
 		var subs []OutlineSubsection
 		for _, sub := range s.Subsections {
 			subs = append(subs, OutlineSubsection{Title: sub.Title, Instruction: sub.Instruction, ClaimIDs: numbers(sub.Claims)})
@@ -188,7 +189,7 @@ func (w *writer) withSection(sections []OutlineSection, s OutlineSection) []Outl
 	into := &sections[i]
 	into.BlockIDs = append(into.BlockIDs, s.BlockIDs...)
 	into.ClaimIDs = append(into.ClaimIDs, s.ClaimIDs...)
-	into.Instruction = fold(into.Instruction + " " + s.Instruction)
+	into.Instruction = text.Line(into.Instruction + " " + s.Instruction)
 	into.setSubsections(append(into.Subsections, s.Subsections...))
 	return sections
 }
@@ -253,7 +254,7 @@ func highest(scores []float64) int {
 func (s *OutlineSection) setSubsections(subs []OutlineSubsection) {
 	s.Subsections = []OutlineSubsection{}
 	for _, sub := range subs {
-		sub.Title, sub.Instruction = CleanTitle(sub.Title), fold(sub.Instruction)
+		sub.Title, sub.Instruction = CleanTitle(sub.Title), text.Line(sub.Instruction)
 		same := func(o OutlineSubsection) bool { return sameTitle(o.Title, sub.Title) }
 		if titleKey(sub.Title) == "" || sameTitle(sub.Title, s.Title) || len(s.Subsections) == maxSubsections || slices.ContainsFunc(s.Subsections, same) {
 			s.ClaimIDs = append(s.ClaimIDs, sub.ClaimIDs...)

@@ -10,6 +10,7 @@ import (
 	"nightdesk/pipeline/citation"
 	"nightdesk/pipeline/citation/support"
 	"nightdesk/pipeline/llm"
+	"nightdesk/pipeline/text"
 	"nightdesk/prompts"
 )
 
@@ -94,7 +95,7 @@ func (c *checker) passage(p part, d decision) string {
 	}
 	var texts []string
 	for _, s := range support.Merge(c.corpus.Passages(d.statement.text, c.sourcesOf(d.ids), quotes, passageBytes)) {
-		texts = append(texts, fold(c.corpus.Text(s)))
+		texts = append(texts, text.Line(c.corpus.Text(s)))
 	}
 	return clipRunes(strings.Join(texts, " […] "), passageBytes)
 }
@@ -119,16 +120,16 @@ func (c *checker) askRepair(ctx context.Context, ordinal int, data prompts.Repai
 	return repairs, false
 }
 
-// repair puts a new text in the place of an unsupported sentence, unless a program finds fault with that too; an
+// repair puts an answer in the place of an unsupported sentence, unless a program finds fault with that too; an
 // empty one takes the sentence out. words: of a source, that show it.
-func (c *checker) repair(p part, d *decision, text, words string) {
-	if text = fold(text); text == "" {
+func (c *checker) repair(p part, d *decision, answer, words string) {
+	if answer = text.Line(answer); answer == "" {
 		d.action, d.changed, d.text = ActionRemoved, true, ""
 		d.checked = []CheckedSentence{c.entry(p, *d)}
 		return
 	}
-	written, _ := c.w.accept(text, "", citations(p.claims))
-	body := fold(written.body)
+	written, _ := c.w.accept(answer, "", citations(p.claims))
+	body := text.Line(written.body)
 	if body == "" {
 		return
 	}

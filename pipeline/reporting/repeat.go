@@ -32,7 +32,7 @@ func sentencesOf(paragraph string) []sentence {
 			continue
 		}
 		whole := paragraph[start:end]
-		bare := fold(anyMarker.ReplaceAllString(whole, ""))
+		bare := text.Line(anyMarker.ReplaceAllString(whole, ""))
 		found = append(found, sentence{start: start, end: end, text: bare, key: sentenceKey(bare), cited: anyMarker.MatchString(whole)})
 	}
 	return found

@@ -32,7 +32,7 @@ func statementsOf(body string, whole bool) []statement {
 	for _, b := range blocksOf(body) {
 		if b.row {
 			s := makeStatement(body, b.start, b.end, true)
-			s.head = fold(anyMarker.ReplaceAllString(b.head, ""))
+			s.head = text.Line(anyMarker.ReplaceAllString(b.head, ""))
 			out = append(out, s)
 			continue
 		}
@@ -51,7 +51,7 @@ func makeStatement(body string, start, end int, row bool) statement {
 			s.ids = append(s.ids, id)
 		}
 	}
-	s.text = fold(anyMarker.ReplaceAllString(raw, ""))
+	s.text = text.Line(anyMarker.ReplaceAllString(raw, ""))
 	if row {
 		s.text = strings.Trim(s.text, "| ")
 	}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"nightdesk/pipeline/text"
 )
 
 // Bounds of a template. Its text lies with every run that uses it.
@@ -96,7 +98,7 @@ func (p *templateParser) line(n int, line string) {
 		*p.into += line + "\n"
 		return
 	}
-	title := fold(strings.TrimRight(line[level:], "# "))
+	title := text.Line(strings.TrimRight(line[level:], "# "))
 	switch {
 	case title == "":
 		p.wrong(n, "a heading without text")
@@ -161,12 +163,12 @@ func (p *templateParser) subsection(n int, title string) {
 
 // clean makes one line of each instruction, as an outline has them.
 func (p *templateParser) clean() {
-	p.Introduction, p.Conclusion = fold(p.Introduction), fold(p.Conclusion)
+	p.Introduction, p.Conclusion = text.Line(p.Introduction), text.Line(p.Conclusion)
 	for i := range p.Sections {
 		s := &p.Sections[i]
-		s.Instruction = fold(s.Instruction)
+		s.Instruction = text.Line(s.Instruction)
 		for j := range s.Subsections {
-			s.Subsections[j].Instruction = fold(s.Subsections[j].Instruction)
+			s.Subsections[j].Instruction = text.Line(s.Subsections[j].Instruction)
 		}
 	}
 }

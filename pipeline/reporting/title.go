@@ -28,7 +28,7 @@ var (
 // CleanTitle makes a heading of a line that a model or a document gave: one line without numbering, markup, ids of
 // citations and blocks, and closing punctuation, at most 120 characters. The result is plain text; it may be empty.
 func CleanTitle(s string) string {
-	s = fold(strings.ToValidUTF8(s, ""))
+	s = text.Line(strings.ToValidUTF8(s, ""))
 	s = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
 			return -1
@@ -40,7 +40,7 @@ func CleanTitle(s string) string {
 		s = titleEmphasis.ReplaceAllString(strings.Trim(strings.ReplaceAll(s, "`", ""), titleMarkup), "$2")
 		s = strings.TrimSpace(titleIDs.ReplaceAllString(s, ""))
 		s = titlePart.ReplaceAllString(titleNumber.ReplaceAllString(s, ""), "")
-		s = strings.TrimSpace(strings.TrimRight(fold(s), ".:;,。：；，"))
+		s = strings.TrimSpace(strings.TrimRight(text.Line(s), ".:;,。：；，"))
 		if s == before {
 			break
 		}

@@ -8,6 +8,7 @@ import (
 
 	"nightdesk/pipeline/citation"
 	"nightdesk/pipeline/citation/support"
+	"nightdesk/pipeline/text"
 )
 
 // What became of a sentence.
@@ -137,8 +138,11 @@ func (v *Verification) Recheck(sources []support.Source, sourceOf func(citation 
 }
 
 // quotes reports whether the words of a text at the recorded place are shown as this quotation.
-func (s CheckedSentence) quotes(text string) bool {
-	return 0 <= s.Start && s.Start < s.End && s.End <= len(text) && fold(quoteMarkdown(text[s.Start:s.End])) == strings.TrimSuffix(s.Text, " "+attribution)
+func (s CheckedSentence) quotes(source string) bool {
+	if s.Start < 0 || s.Start >= s.End || s.End > len(source) {
+		return false
+	}
+	return text.Line(quoteMarkdown(source[s.Start:s.End])) == strings.TrimSuffix(s.Text, " "+attribution)
 }
 
 // holds reports whether a sentence comes out as it was written down. What a model has judged is taken from there,
