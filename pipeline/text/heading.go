@@ -13,7 +13,7 @@ const maxTitle = 200
 // Title makes a heading of a topic of any length: as many of its first sentences as fit 200 characters, on one line, with a
 // capital at the beginning unless the first word is a name from code. A question keeps its question mark.
 func Title(s string) string {
-	s = unquoted(strings.Join(strings.Fields(strings.TrimLeft(s, "#> \t\n")), " "))
+	s = unquoted(Line(strings.TrimLeft(s, "#> \t\n")))
 	end := 0
 	for _, sentence := range Sentences(s) {
 		if utf8.RuneCountInString(s[:sentence.End]) > maxTitle {
@@ -30,7 +30,7 @@ func Title(s string) string {
 // Heading cleans the heading of a document: without numbering ("2.3.1", "Chapter 4."), anchors, site suffix, closing stop and
 // surrounding quotes, on one line of at most 200 characters. Empty for a text without letters.
 func Heading(s string) string {
-	s = strings.Join(strings.Fields(strings.TrimLeft(s, "#> \t\n")), " ")
+	s = Line(strings.TrimLeft(s, "#> \t\n"))
 	s = strings.TrimSpace(strings.TrimRight(s, "¶§ "))
 	s = strings.TrimSuffix(s, " "+strings.Repeat("#", len(s)-len(strings.TrimRight(s, "#")))) // "## Title ##", but "C#"
 	s = numbering(siteSuffix(strings.TrimSpace(s)))
