@@ -25,9 +25,9 @@ const (
 
 // planCalls are those of planning so many sub-topics.
 func planCalls(o topicqueue.Options, blocks int) []askedCall {
-	calls := []askedCall{{llm.Planner, 1, 6_230 + 1_040*min(blocks, 5) + bigSchema, 240 * blocks}} // decompose
+	calls := []askedCall{{llm.Planner, 1, 6_110 + 1_040*min(blocks, 5) + bigSchema, 240 * blocks}} // decompose
 	if o.DecomposeMode == topicqueue.DecomposeManual && blocks > 1 {
-		calls = append(calls, askedCall{llm.Planner, 1, 1_890 + schema, 24 + 48*blocks}) // queries for the background
+		calls = append(calls, askedCall{llm.Planner, 1, 1_790 + schema, 24 + 48*blocks}) // queries for the background
 	}
 	if o.Rephrase {
 		for range max(1, o.RephraseIterations) {
@@ -38,16 +38,16 @@ func planCalls(o topicqueue.Options, blocks int) []askedCall {
 }
 
 // noteCall reads what the tools of an iteration have returned.
-var noteCall = askedCall{llm.Note, 1, 7_110 + schema, 2_750}
+var noteCall = askedCall{llm.Note, 1, 6_740 + schema, 2_750}
 
-// decideCall says what an iteration asks, in a run that has so many iterations in all: what others have found stands in
+// decideCall says what an iteration asks, in a run that has so many iterations in all: what a block has found stands in
 // it, half of it on the average. The first iteration of a block asks what was planned.
 func decideCall(work int) askedCall {
-	return askedCall{llm.Researcher, 1, 5_730 + 115*work + schema, 240}
+	return askedCall{llm.Researcher, 1, 6_650 + 63*work + schema, 240}
 }
 
 // reviewCall looks for gaps.
-var reviewCall = askedCall{llm.Planner, 1, 16_600 + bigSchema, 1_030}
+var reviewCall = askedCall{llm.Planner, 1, 16_500 + bigSchema, 1_030}
 
 // mostSections are as many as an outline has, however many blocks there are.
 const mostSections = 6
@@ -59,7 +59,7 @@ func judgeCall(blocks, evidence int) askedCall {
 	if blocks > mostSections { // longer ones
 		calls++
 	}
-	return askedCall{llm.Judge, calls, 2_940 + evidence/calls + schema, 300 + evidence/calls/5}
+	return askedCall{llm.Judge, calls, 2_100 + evidence/calls + schema, 300 + evidence/calls/5}
 }
 
 // reportCalls are those of a report from so many blocks with so much evidence.
@@ -67,9 +67,9 @@ func reportCalls(blocks, evidence int) []askedCall {
 	sections := min(blocks, mostSections)
 	per := func(charsOfAnIteration int) int { return charsOfAnIteration * evidence / evidenceOfIteration }
 	return []askedCall{
-		{llm.Writer, 1, 3_980 + per(1_183) + bigSchema, 150 * sections}, // outline
-		{llm.Writer, sections, 3_680 + evidence/sections, min(4_000, evidence*3/2/sections)},
-		{llm.Writer, 2, 2_780 + 660*sections, 1_200}, // introduction and conclusion
+		{llm.Writer, 1, 3_880 + per(1_183) + bigSchema, 150 * sections}, // outline
+		{llm.Writer, sections, 3_580 + evidence/sections, min(4_000, evidence*3/2/sections)},
+		{llm.Writer, 2, 2_730 + 660*sections, 1_200}, // introduction and conclusion
 	}
 }
 

@@ -24,7 +24,7 @@ func (w *Worker) research(ctx context.Context, a *attempt) error {
 	}
 	r := researching.Researcher{
 		Model: a.model(), Runner: w.runner(a, box), Emit: a.emit, Now: w.Now, MaxActions: w.settings.MaxActions,
-		SoftLimit: a.softLimit(),
+		Window: w.settings.ResearcherTokens, SoftLimit: a.softLimit(),
 		Documents: box.Documents,
 	}
 	if limit := a.hardLimit(); limit >= 0 {

@@ -36,7 +36,7 @@ func TestWeakModelNight(t *testing.T) {
 	for i := range ids {
 		o := options(2, 2, 2)
 		presets[i%len(presets)](&o)
-		ids[i] = b.enqueue(fmt.Sprintf("%s Question %d", topic, i+1), o, "")
+		ids[i] = b.enqueue(fmt.Sprintf("%s Query %d", topic, i+1), o, "")
 	}
 	w := b.start(jobs.Settings{})
 	states := map[topicqueue.RunState]int{}

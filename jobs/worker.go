@@ -63,6 +63,7 @@ type Settings struct {
 	ReportConcurrency int      // slots for reports alone, so that they never wait for other runs' blocks
 	MaxActions        int      // tool calls in one iteration
 	PlannerTokens     int      // window of the planner's model; 0 = not known
+	ResearcherTokens  int      // that of the researcher's
 	ToolTimeout       time.Duration
 	ResultLimit       int           // sources of one tool call
 	SharedLifetime    time.Duration // of what a tool call returned

@@ -78,13 +78,23 @@ type DecideData struct {
 	MaxIterations  int
 	Phase          string
 	MinScore       float64     // of a new sub-topic; 0: the usual 0.85
-	Claims         []ClaimLine // of this block so far
+	Claims         []ClaimLine // of this block so far, the newest
+	Left           int         // older claims of it that are not shown
 	Parent         string      // block that led to this one; empty for a planned one
 	ParentClaims   []ClaimLine // of it, the newest
 	ParentRead     []string    // addresses and document keys of what it has read
-	Ledger         []ClaimLine // the best of what other blocks have found
-	Queries        []string    // issued in the run so far
-	Feedback       []string    // what became of the last iteration's actions and proposals, a line each
+	Ledger         []OtherBlock
+	Queries        []string // issued by this block
+	Others         []string // issued by other blocks, those most like this one's subject
+	OthersLeft     int      // that are not shown
+	Feedback       []string // what became of the last iteration's actions and proposals, a line each
+}
+
+// OtherBlock is what another block has found.
+type OtherBlock struct {
+	ID     string
+	Claims []ClaimLine // the best of them
+	Left   int         // claims that are not shown
 }
 
 // NoteData asks for notes of what tool calls returned.
@@ -230,6 +240,7 @@ type JudgeData struct {
 type JudgeSentence struct {
 	Number   int    // counted from 1
 	Text     string // without markers
+	Head     string // of a row of a table: the table's first row
 	Passages string // ordinals of those of its sources: 1, 3
 	Computed string // figures that a program could compute from the source, each with how; may be empty
 	Missing  string // quotations and figures that a program did not find; may be empty

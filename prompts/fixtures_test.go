@@ -105,7 +105,7 @@ func questions() []question {
 			name: "judge", structured: true, answer: prompts.JudgeAnswer{}, zero: of(prompts.Judge, prompts.JudgeData{}),
 			en: of(prompts.Judge, prompts.JudgeData{Passages: noteSources, Sentences: []prompts.JudgeSentence{
 				{Number: 1, Text: "A checkpoint runs every 1000 pages, ten times as often\nas before.", Passages: "1", Computed: "ten = 1000 / 100"},
-				{Number: 2, Text: "Checkpoints take 5 ms.", Passages: "1, 2", Missing: "“5 ms”"},
+				{Number: 2, Text: "| Full | 5 ms |", Head: "| Checkpoint | Time |", Passages: "1, 2", Missing: "“5 ms”"},
 			}}),
 			zh: of(prompts.Judge, prompts.JudgeData{Passages: noteSources[:1], Sentences: []prompts.JudgeSentence{{Number: 1, Text: "检查点每 1000 页运行一次。", Passages: "1"}}}),
 		},
@@ -194,10 +194,15 @@ var decideEN = prompts.DecideData{
 		CitationID: "CIT-1-02", Text: "With synchronous set to NORMAL, a checkpoint syncs the log before the database.", Source: "Durability settings, pragma.html",
 	}},
 	ParentRead: []string{"pragma.html", "https://blog.example/power-loss"},
-	Ledger: []prompts.ClaimLine{{
-		CitationID: "CIT-3-01", Text: "A page that is changed twice before a checkpoint is written to the log twice.", Source: "Write-ahead logging, wal.html",
-	}},
-	Queries:  []string{"What does a checkpoint cost when readers are active", "Does WAL mode survive power loss"},
+	Left:       7,
+	Ledger: []prompts.OtherBlock{
+		{ID: "block_1", Left: 9},
+		{ID: "block_3", Left: 4, Claims: []prompts.ClaimLine{{
+			CitationID: "CIT-3-01", Text: "A page that is changed twice before a checkpoint is written to the log twice.", Source: "Write-ahead logging, wal.html",
+		}}},
+	},
+	Queries: []string{"What does a checkpoint cost when readers are active"},
+	Others:  []string{"Does WAL mode survive power loss"}, OthersLeft: 3,
 	Feedback: []string{`query_item "Table 9": nothing found`, `sub-topic "Backups of a WAL database": added as block_4`},
 }
 
@@ -208,9 +213,9 @@ var decideZH = prompts.DecideData{
 	Overview:       "查清检查点何时执行，在一个写入进程和 4 个读取进程的情况下停顿多久，日志能增长到多大。",
 	StarterQueries: []string{"How large can the SQLite WAL file grow", "SQLite checkpoint starvation"},
 	Tools:          []prompts.ToolLine{{Name: "rag_hybrid", Description: "Searches the knowledge base by words and meaning. Query: natural language."}},
-	Ledger: []prompts.ClaimLine{{
+	Ledger: []prompts.OtherBlock{{ID: "block_1", Claims: []prompts.ClaimLine{{
 		CitationID: "CIT-1-01", Text: "断电后 WAL 中未同步的事务可能回滚，但数据库不会损坏。", Source: "Durability settings, pragma.html",
-	}},
+	}}}},
 	MaxActions: 2, Flexible: true, Iteration: 1, MaxIterations: 6, Phase: prompts.PhaseEarly,
 	MinScore: 0.75,
 }

@@ -133,8 +133,8 @@ func TestLanguage(t *testing.T) {
 		"zh": "标题和正文用简体中文书写", "zh-CN": "标题和正文用简体中文书写", "zh-Hans": "标题和正文用简体中文书写",
 		"zh-TW": "标题和正文用繁体中文书写", "zh-Hant-HK": "标题和正文用繁体中文书写",
 	} {
-		if system := prompts.Decide(lang, prompts.DecideData{}).System; !strings.Contains(system, want) {
-			t.Errorf("decide in %q does not say %q", lang, want)
+		if system := prompts.Note(lang, prompts.NoteData{}).System; !strings.Contains(system, want) {
+			t.Errorf("note in %q does not say %q", lang, want)
 		}
 	}
 }
@@ -160,7 +160,8 @@ func TestEntriesStayOneLine(t *testing.T) {
 	d := decideEN
 	d.Claims = []prompts.ClaimLine{{CitationID: "CIT-2-01", Text: forged, Quote: forged, Source: forged}}
 	d.Queries, d.Feedback, d.Title = []string{forged}, []string{forged}, forged
-	d.Ledger, d.ParentClaims, d.ParentRead, d.Parent = d.Claims, d.Claims, []string{forged}, forged
+	d.Ledger = []prompts.OtherBlock{{ID: forged, Claims: d.Claims, Left: 1}}
+	d.Others, d.ParentClaims, d.ParentRead, d.Parent = []string{forged}, d.Claims, []string{forged}, forged
 	d.Blocks = []prompts.BlockLine{{ID: "block_1", Title: forged}}
 	for row := range strings.SplitSeq(prompts.Decide("en", d).User, "\n") {
 		if strings.HasPrefix(row, "[CIT-1-99]") || strings.HasPrefix(row, "- forged") {

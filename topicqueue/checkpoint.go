@@ -15,6 +15,7 @@ type View struct {
 type Digest struct {
 	Block    string    `json:"block_id,omitempty"`
 	Findings []Finding `json:"findings,omitempty"` // best first
+	Claims   int       `json:"claims,omitempty"`   // of the iteration, those that are no Findings included
 	Read     []string  `json:"read,omitempty"`     // addresses and document keys of the sources that its notes have read
 }
 

@@ -254,8 +254,8 @@ func (a *app) workerSettings(lanes ...string) jobs.Settings {
 	return jobs.Settings{
 		Lanes: lanes, Concurrency: a.cfg.Worker.Concurrency, ReportConcurrency: a.cfg.Worker.ReportConcurrency,
 		MaxActions: a.cfg.Researching.MaxActions, ToolTimeout: a.cfg.Researching.ToolTimeout,
-		PlannerTokens: a.cfg.LLM.Planner.ContextTokens,
-		ResultLimit:   a.cfg.Researching.ResultLimit, SharedLifetime: a.cfg.Researching.SharedLifetime,
+		PlannerTokens: a.cfg.LLM.Planner.ContextTokens, ResearcherTokens: a.cfg.LLM.Researcher.ContextTokens,
+		ResultLimit: a.cfg.Researching.ResultLimit, SharedLifetime: a.cfg.Researching.SharedLifetime,
 		Grace: a.cfg.Worker.ShutdownTimeout, PollInterval: 50 * time.Millisecond,
 		RetryPause: time.Second, SweepInterval: time.Second, StateExpiry: a.cfg.Queue.StateExpiry,
 	}

@@ -119,13 +119,10 @@ func (j Judge) question(sentences []Sentence, limit int) prompts.JudgeData {
 				ids = append(ids, fmt.Sprint(n+1))
 			}
 		}
-		text := s.Text
-		if s.Head != "" {
-			text = s.Head + "\n" + s.Text
-		}
 		computed, missing := hints(s.Findings)
 		data.Sentences = append(data.Sentences, prompts.JudgeSentence{
-			Number: i + 1, Text: text, Passages: strings.Join(ids, ", "), Computed: computed, Missing: missing,
+			Number: i + 1, Text: s.Text, Head: s.Head, Passages: strings.Join(ids, ", "), Computed: computed,
+			Missing: missing,
 		})
 	}
 	return data

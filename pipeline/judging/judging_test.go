@@ -84,7 +84,7 @@ func TestJudge(t *testing.T) {
 			if got[0].Wrong != "" || got[1].Wrong == "" {
 				t.Errorf("%+v", got)
 			}
-			for _, part := range []string{"Title: Title of pump", "Hint: not found in the source: “3.4 million”", "Sentence 2, passages 2\n", "Sentence 4, passages 1\n"} {
+			for _, part := range []string{"Title: Title of pump", "Hint: not found in the source: “3.4 million”", "Sentence 2, passages 2: ", "Sentence 4, passages 1: "} {
 				if !strings.Contains(user, part) {
 					t.Errorf("no %q in\n%s", part, user)
 				}

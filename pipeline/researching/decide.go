@@ -1,6 +1,7 @@
 package researching
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"strings"
 
 	"nightdesk/pipeline/llm"
+	"nightdesk/pipeline/text"
 	"nightdesk/prompts"
 	"nightdesk/topicqueue"
 )
@@ -26,6 +28,7 @@ type decision struct {
 const (
 	decideClaimBytes = 12_000
 	decideQueries    = 100
+	otherQueryBytes  = 300 // of what other blocks have asked: what is asked again is answered by what they got
 	decideShrinks    = 3
 )
 
@@ -107,14 +110,18 @@ func (w *work) decideData(k, shrink int) prompts.DecideData {
 		Phase:         w.phase(k),
 		MinScore:      w.run.Options.NewTopicMinScore,
 		Claims:        w.claimLines(decideClaimBytes >> shrink),
-		Queries:       clipPrograms(lastOf(distinct(w.view.Queries), decideQueries>>shrink)),
+		Queries:       clipPrograms(lastOf(distinct(w.view.Own), decideQueries>>shrink)),
 		Feedback:      w.feedback,
 		Parent:        w.block.Parent,
 	}
+	d.Left = w.claims - len(d.Claims)
 	d.ParentClaims, d.ParentRead = w.parent(parentBytes>>shrink, parentSources>>shrink)
-	if shrink == 0 { // the first to go
-		d.Ledger = w.ledger(ledgerBytes)
+	fromOthers, asked := w.ledgerBytes(), otherQueryBytes
+	if shrink > 0 { // the first to go
+		fromOthers, asked = 0, 0
 	}
+	d.Ledger = w.ledger(fromOthers)
+	d.Others, d.OthersLeft = w.otherQueries(asked)
 	for _, b := range w.view.Blocks {
 		d.Blocks = append(d.Blocks, prompts.BlockLine{ID: b.ID, Title: b.Title})
 	}
@@ -127,6 +134,32 @@ func (w *work) decideData(k, shrink int) prompts.DecideData {
 		}
 	}
 	return d
+}
+
+// otherQueries returns what other blocks have asked, as far as it fits: what is most like this block's title, of equals
+// the newest, in the order in which it was asked. left counts the rest.
+func (w *work) otherQueries(limit int) (shown []string, left int) {
+	own := issued{}
+	own.addLines(w.view.Own)
+	others := slices.DeleteFunc(distinct(w.view.Queries), func(line string) bool { return own.hasLine(line) })
+	others = clipPrograms(others)
+	order := make([]int, len(others))
+	alike := make([]float64, len(others))
+	for i, line := range others {
+		order[len(others)-1-i], alike[i] = i, text.Similarity(line, w.block.Title)
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(alike[b], alike[a]) })
+	for n, i := range order {
+		if limit -= len(others[i]); limit < 0 {
+			order = order[:n]
+			break
+		}
+	}
+	slices.Sort(order)
+	for _, i := range order {
+		shown = append(shown, others[i])
+	}
+	return shown, len(others) - len(shown)
 }
 
 // clipPrograms shows of a program how it begins: whole ones stood in every question.

@@ -233,6 +233,7 @@ func TestDecideShrinks(t *testing.T) {
 	for i := range 200 {
 		b.start.View.Queries = append(b.start.View.Queries, fmt.Sprintf("earlier query number %d", i))
 	}
+	b.start.View.Own = b.start.View.Queries
 	refused := 0
 	b.decide = func(_ int, req llm.Request) any {
 		if strings.Contains(req.Prompt.User, "earlier query number 140") {
@@ -246,6 +247,31 @@ func TestDecideShrinks(t *testing.T) {
 	}
 	if res, err := b.research(); err != nil || res.Claims != 1 || refused != 1 || len(res.Fallbacks) != 0 {
 		t.Fatalf("%+v, %v, refused %d times", res, err, refused)
+	}
+}
+
+// Of what other blocks have asked, a block sees what is most like its own title, and how much else there is.
+func TestQueriesOfOthers(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.run.Options.MaxIterations = 1
+	b.start.View.Own = []string{"Own query"}
+	b.start.View.Queries = []string{"spring tides in a strait", "own query"}
+	for i := range 50 {
+		b.start.View.Queries = append(b.start.View.Queries, fmt.Sprintf("web_search: how fishing boat number %d is painted", i))
+	}
+	if _, err := b.research(); err != nil {
+		t.Fatal(err)
+	}
+	shown := b.questions("decide")[0].Prompt.User
+	_, others, _ := strings.Cut(shown, "Queries of other blocks (45 more, not shown):")
+	for text, want := range map[string]bool{"strait": true, "number 49": true, "number 0 ": false, "wn query": false} {
+		if strings.Contains(others, text) != want {
+			t.Errorf("%q is shown: %v\n%s", text, !want, shown)
+		}
+	}
+	if !strings.Contains(shown, "- Own query\n") {
+		t.Errorf("the block's own query is not shown:\n%s", shown)
 	}
 }
 

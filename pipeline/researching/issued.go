@@ -12,12 +12,18 @@ type issued map[string]bool
 // addLines reads what the queue keeps: one line per query, as issuedLine makes it.
 func (s issued) addLines(lines []string) {
 	for _, line := range lines {
-		tool, query := ragHybrid, line
-		if name, rest, ok := strings.Cut(line, ": "); ok && toolName(name) {
-			tool, query = name, rest
-		}
-		s.add(tool, query)
+		s.add(ofLine(line))
 	}
+}
+
+func (s issued) hasLine(line string) bool { return s.has(ofLine(line)) }
+
+// ofLine reads an issuedLine.
+func ofLine(line string) (tool, query string) {
+	if name, rest, ok := strings.Cut(line, ": "); ok && toolName(name) {
+		return name, rest
+	}
+	return ragHybrid, line
 }
 
 func (s issued) has(tool, query string) bool { return s[issuedKey(tool, query)] }

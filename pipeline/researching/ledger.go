@@ -14,11 +14,19 @@ const (
 	maxFindings   = 4     // of an iteration
 	maxFinding    = 240   // bytes of one
 	maxRead       = 30    // addresses and document keys of an iteration
-	ledgerBytes   = 3_000 // of what other blocks have found, at most
-	ledgerShare   = 300   // of it for each of them: it stands in every question
 	parentBytes   = 3_000 // of what the block has found that led to this one
 	parentSources = 60    // that it has read
 )
+
+// What decide shows of what other blocks have found, in bytes: it stands in every question.
+const (
+	ledgerShare = 80     // of the model's window, at 4 bytes a token
+	mostLedger  = 4_000  // in any window
+	usualWindow = 32_768 // tokens, where it is not known
+)
+
+// ledgerBytes is how much of what other blocks have found a question has room for.
+func (w *work) ledgerBytes() int { return min(mostLedger, 4*cmp.Or(w.Window, usualWindow)/ledgerShare) }
 
 // digest is what iteration k tells the other blocks: of each source the claim that bears most on the block first.
 func (w *work) digest(traces []topicqueue.ToolTrace, outcomes []outcome) topicqueue.Digest {
@@ -26,6 +34,7 @@ func (w *work) digest(traces []topicqueue.ToolTrace, outcomes []outcome) topicqu
 	claims := make([][]topicqueue.Claim, len(traces))
 	most := 0
 	for i, t := range traces {
+		d.Claims += len(t.Claims)
 		claims[i] = slices.SortedStableFunc(slices.Values(t.Claims), func(a, b topicqueue.Claim) int {
 			return cmp.Compare(text.Coverage(b.Text, w.question()), text.Coverage(a.Text, w.question()))
 		})
@@ -91,12 +100,12 @@ func (w *work) parent(limit, sources int) (findings []prompts.ClaimLine, read []
 
 // ledger returns what the other blocks have found as far as it fits: of each in turn the best of its newest iteration,
 // then of the one before; shown block by block.
-func (w *work) ledger(limit int) []prompts.ClaimLine {
-	limit = min(limit, ledgerShare*(len(w.view.Blocks)-1))
-	newest := map[string][]topicqueue.Finding{}
+func (w *work) ledger(limit int) []prompts.OtherBlock {
+	newest, claims := map[string][]topicqueue.Finding{}, map[string]int{}
 	for _, d := range slices.Backward(w.view.Ledger) {
 		if d.Block != w.block.Parent {
 			newest[d.Block] = append(newest[d.Block], d.Findings...)
+			claims[d.Block] += max(d.Claims, len(d.Findings))
 		}
 	}
 	taken := map[string]int{}
@@ -115,13 +124,18 @@ func (w *work) ledger(limit int) []prompts.ClaimLine {
 			more = true
 		}
 	}
-	var lines []prompts.ClaimLine
+	var others []prompts.OtherBlock
 	for _, b := range w.view.Blocks {
-		for _, f := range newest[b.ID][:taken[b.ID]] {
-			lines = append(lines, claimLine(f))
+		if claims[b.ID] == 0 {
+			continue
 		}
+		other := prompts.OtherBlock{ID: b.ID, Left: claims[b.ID] - taken[b.ID]}
+		for _, f := range newest[b.ID][:taken[b.ID]] {
+			other.Claims = append(other.Claims, claimLine(f))
+		}
+		others = append(others, other)
 	}
-	return lines
+	return others
 }
 
 func claimLine(f topicqueue.Finding) prompts.ClaimLine {

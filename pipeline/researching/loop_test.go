@@ -158,7 +158,8 @@ func TestContinue(t *testing.T) {
 			t.Errorf("trace %d after the continuation is %s, want %s", i, tr.CitationID, want)
 		}
 	}
-	if req := c.questions("decide")[0]; req.Position.Iteration != 2 || !strings.Contains(req.Prompt.User, "CIT-3-01") {
+	whole1 := b.queue.traces()[0].Claims[0].Text
+	if req := c.questions("decide")[0]; req.Position.Iteration != 2 || !strings.Contains(req.Prompt.User, whole1) {
 		t.Errorf("the first question is for iteration %d, without the earlier claim", req.Position.Iteration)
 	}
 	// A block whose iterations are used up is done.

@@ -2,7 +2,9 @@ package researching_test
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -34,7 +36,7 @@ func TestLedgerIsShown(t *testing.T) {
 	}
 	shown := b.questions("decide")[0].Prompt.User
 	_, ledger, _ := strings.Cut(shown, "What other blocks have found")
-	ledger, _, _ = strings.Cut(ledger, "Queries issued")
+	ledger, _, _ = strings.Cut(ledger, "Queries that")
 	var at []int
 	for _, text := range []string{"new one", "old one", "of the second"} {
 		at = append(at, strings.Index(ledger, text))
@@ -44,17 +46,20 @@ func TestLedgerIsShown(t *testing.T) {
 	}
 }
 
-// Much that was found by many blocks leaves each of them a share, and goes first when the window is small.
+// Much that was found by many blocks leaves each of them a share of what the window has room for, says how much is left out, and goes first when the
+// window is small.
 func TestLedgerIsBounded(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.run.Options.MaxIterations = 1
+	b.run.Options.MaxIterations, b.r.Window = 1, 64_000
 	b.start.View.Blocks = nil
 	for n := range 8 {
 		id := topicqueue.BlockID(n + 10)
 		b.start.View.Blocks = append(b.start.View.Blocks, topicqueue.BlockTitle{ID: id, Title: fmt.Sprint("Coast ", n)})
 		for k := range 10 {
-			b.start.View.Ledger = append(b.start.View.Ledger, digestOf(id, fmt.Sprintf("finding %d of %s: %s", k, id, strings.Repeat("x", 200))))
+			d := digestOf(id, fmt.Sprintf("finding %d of %s: %s", k, id, strings.Repeat("x", 200)))
+			d.Claims = 8
+			b.start.View.Ledger = append(b.start.View.Ledger, d)
 		}
 	}
 	refused := ""
@@ -74,10 +79,19 @@ func TestLedgerIsBounded(t *testing.T) {
 		}
 	}
 	_, ledger, _ := strings.Cut(refused, "What other blocks have found")
-	if ledger, _, _ = strings.Cut(ledger, "Queries issued"); len(ledger) > 4000 {
+	if ledger, _, _ = strings.Cut(ledger, "Queries that"); len(ledger) > 5000 {
 		t.Errorf("the ledger has %d bytes", len(ledger))
 	}
-	if second := b.questions("decide")[1].Prompt.User; strings.Contains(second, "finding") {
+	claims := strings.Count(ledger, "- finding")
+	for _, m := range regexp.MustCompile(`block_\d+ \((\d+) more not shown\):`).FindAllStringSubmatch(ledger, -1) {
+		left, _ := strconv.Atoi(m[1])
+		claims += left
+	}
+	if claims != 8*80 {
+		t.Errorf("the ledger does not say how much is left out:\n%s", ledger)
+	}
+	if second := b.questions("decide")[1].Prompt.User; strings.Contains(second, "finding") ||
+		!strings.Contains(second, "block_10 (80 not shown)") {
 		t.Errorf("the ledger did not go first:\n%s", second)
 	}
 }

@@ -39,6 +39,7 @@ type Researcher struct {
 	Emit       topicqueue.Emit
 	Now        func() time.Time // nil: time.Now
 	MaxActions int              // calls per iteration; 0: 3
+	Window     int              // tokens that the model takes; 0: not known
 	SoftLimit  time.Time        // by the clock of this machine; no iteration begins after it; zero: none
 	// by the same clock; a block that has nothing by then goes on without its model; zero: it never does
 	Patience time.Time
