@@ -1,6 +1,7 @@
 package jobs
 
 import (
+	"nightdesk/pipeline/judging"
 	"nightdesk/pipeline/llm"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
@@ -52,13 +53,10 @@ var reviewCall = askedCall{llm.Planner, 1, 16_500 + bigSchema, 1_030}
 // mostSections are as many as an outline has, however many blocks there are.
 const mostSections = 6
 
-// judgeCall checks the sentences of a report from so many blocks with so much evidence. A run keeps no money for it:
-// without it, sentences stay unverified. Short sections share a call.
-func judgeCall(blocks, evidence int) askedCall {
-	calls := 1 + (min(blocks, mostSections)-1)/3
-	if blocks > mostSections { // longer ones
-		calls++
-	}
+// judgeCall checks the sentences of a report with so much evidence: each call has room for so many passages. A run keeps
+// no money for it: without it, sentences stay unverified.
+func judgeCall(evidence int) askedCall {
+	calls := 1 + evidence/judging.PassagesBytes
 	return askedCall{llm.Judge, calls, 2_100 + evidence/calls + schema, 300 + evidence/calls/5}
 }
 

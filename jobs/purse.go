@@ -142,7 +142,7 @@ func (a *attempt) claim(p topicqueue.Purse, e topicqueue.Estimate, more int) red
 		rest += a.cost(reviewCall) * int64(o.MaxLoops)
 	}
 	blocks := cmp.Or(len(p.Blocks), o.SubTopics)
-	rest += a.cost(judgeCall(blocks, max(p.Evidence, blocks*o.MaxIterations*evidenceOfIteration)))
+	rest += a.cost(judgeCall(max(p.Evidence, blocks*o.MaxIterations*evidenceOfIteration)))
 	wants := func(more int) int64 {
 		return p.Spent + int64(spareShare*float64(rest)) + int64(more)*p.Block(o.MaxIterations, e)
 	}

@@ -19,7 +19,7 @@ import (
 // Limits of one call.
 const (
 	MostSentences = 40     // that one answer has room for
-	passagesBytes = 24_000 // of all passages: 6,000 tokens
+	PassagesBytes = 24_000 // of all passages: 6,000 tokens
 	passageBytes  = 700    // of the passages of one sentence, for each source that it cites
 	shrinks       = 3      // tries with half the passages, for models with a small window
 	mostQuotes    = 2      // of a sentence's claims, that passages are taken around, beyond one of each source and its figures
@@ -102,7 +102,7 @@ func (j Judge) question(sentences []Sentence, limit int) prompts.JudgeData {
 	var all []support.Span // of all sentences, without overlaps
 	spans := make([][]support.Span, len(sentences))
 	for i, s := range sentences {
-		most := min(limit*max(1, len(s.Sources)), passagesBytes/len(sentences))
+		most := min(limit*max(1, len(s.Sources)), PassagesBytes/len(sentences))
 		spans[i] = j.Corpus.Passages(s.Head+" "+s.Text, s.Sources, s.places(), most)
 		all = append(all, spans[i]...)
 	}
