@@ -21,6 +21,9 @@ type QueriesData struct {
 type Passage struct {
 	ID    string // PLAN-01, or the ordinal that an answer refers to
 	Title string // of the document or page
+	By    string // who wrote and who published it; empty: not known
+	Date  string // of the document, YYYY-MM-DD or YYYY; empty: not known
+	Head  string // how the document begins that Text is a part of
 	Place string // section path, page or URL
 	Text  string
 }

@@ -139,7 +139,8 @@ var planPassages = []prompts.Passage{
 
 var noteSources = []prompts.Passage{
 	{
-		ID: "1", Title: "Write-ahead logging", Place: "wal.html › Checkpoints",
+		ID: "1", Title: "Write-ahead logging", By: "D. Hipp, SQLite project", Date: "2025-01-14", Head: "Write-ahead logging. Last updated in January 2025.",
+		Place: "wal.html › Checkpoints",
 		Text: "By default a checkpoint is run when the log reaches 1000 pages.\n" +
 			"A reader that stays open can keep a checkpoint from finishing, and the log then grows without bound.",
 	},

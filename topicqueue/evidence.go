@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -56,6 +57,9 @@ type Source struct {
 	Date string `json:"date,omitempty"`
 	// site, journal or conference, as it calls itself; empty = unknown
 	Publisher string `json:"publisher,omitempty"`
+	// Head is HeadOf the document that Text is a part of: it often says who wrote it, and when. Empty: there is none, or
+	// Text begins with it.
+	Head string `json:"head,omitempty"`
 	// of a paper, as printed; at most 10, "et al." stands for the others
 	Authors     []string  `json:"authors,omitempty"`
 	DOI         string    `json:"doi,omitempty"`         // of a paper, lower case, without a resolver's address
@@ -86,17 +90,66 @@ type Figure struct {
 	Title string `json:"title"` // what it shows, one line, for its caption; as the program called it
 }
 
-// Label says in a few words what kind of source it is and when it was written, as far as that is known: "news,
-// 2024-03".
+// Limits of By.
+const (
+	mostNamed   = 3  // authors
+	maxIssuer   = 60 // bytes of a publisher: some sites put a slogan there
+	maxNamed    = 60 // of an author
+	othersNamed = "et al."
+)
+
+// By names who wrote and who published a source, as far as that is known: "M. Lind, T. Oye, Harbour Authority".
+func (s Source) By() string {
+	var names []string
+	for i, name := range s.Authors {
+		if i == mostNamed {
+			names = append(names, othersNamed)
+			break
+		}
+		names = append(names, Clip(OneLine(name), maxNamed))
+	}
+	if p := Clip(OneLine(s.Publisher), maxIssuer); p != "" && !slices.Contains(names, p) {
+		names = append(names, p)
+	}
+	return strings.Join(names, ", ")
+}
+
+// Limits of Source.Head, in bytes.
+const (
+	headBytes = 240
+	headLine  = 120 // a line that is longer is a paragraph
+)
+
+// HeadOf returns what stands at the beginning of a text before its first sentence, on one line: the short lines in which
+// documents say what they are, whose, and of when.
+func HeadOf(text string) string {
+	var head []string
+	for line := range strings.Lines(strings.ToValidUTF8(text[:min(len(text), 4*headBytes)], "")) {
+		line = OneLine(line)
+		if len(line) > headLine || strings.HasSuffix(strings.TrimRight(line, `"'”’」)*_`), ".") ||
+			strings.ContainsAny(line, "。！？") {
+			break
+		}
+		if line != "" {
+			head = append(head, line)
+		}
+	}
+	return Clip(strings.Join(head, " · "), headBytes)
+}
+
+// HeadAt returns the Head for what stands at a byte of Text; empty where that is the beginning itself.
+func (s Source) HeadAt(at int) string {
+	if s.Head == "" && at > 0 {
+		return HeadOf(s.Text)
+	}
+	return s.Head
+}
+
+// Label says in a few words what kind of source it is, whose, and of when, as far as that is known: "news, Coast Times,
+// 2024-03-18".
 func (s Source) Label() string {
-	label, date := s.Genre, s.Date[:min(len(s.Date), len("2024-03"))]
-	if label == GenreUnknown {
-		label = ""
-	}
-	if label != "" && date != "" {
-		label += ", "
-	}
-	return label + date
+	known := []string{s.Genre, s.By(), s.Date}
+	return strings.Join(slices.DeleteFunc(known, func(k string) bool { return k == "" || k == GenreUnknown }), ", ")
 }
 
 // SourceID returns the id of a source from what identifies it: kind, place and the hash of its text.

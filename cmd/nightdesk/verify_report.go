@@ -15,11 +15,11 @@ import (
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
-
 	"nightdesk/pipeline/citation"
 	"nightdesk/pipeline/citation/support"
 	"nightdesk/pipeline/judging"
 	"nightdesk/pipeline/llm"
+	"nightdesk/prompts"
 )
 
 // foreignReport is what `verify --report` is asked to do.
@@ -178,7 +178,7 @@ func (a *app) supportOf(ctx context.Context, v citation.Verification, sources []
 		order[i] = at
 	}
 	if judge != nil {
-		about := func(source string) string { return titles[source] }
+		about := func(at support.Span) prompts.Passage { return prompts.Passage{Title: titles[at.Source]} }
 		j := judging.Judge{Model: judge, Language: "en", Corpus: corpus, About: about}
 		if err := a.judgeAll(ctx, j, distinct); err != nil {
 			return nil, err

@@ -13,6 +13,7 @@ import (
 	"nightdesk/pipeline/citation/support"
 	"nightdesk/pipeline/judging"
 	"nightdesk/pipeline/llm"
+	"nightdesk/prompts"
 )
 
 var exam = struct{ texts, judge, model, key *string }{
@@ -128,7 +129,7 @@ func (x examText) grade(t *testing.T, judge llm.Model, alone, judged score) {
 		for _, i := range batch {
 			asked = append(asked, questions[i])
 		}
-		about := func(string) string { return strings.Trim(x.Title+", "+x.Published, ", ") }
+		about := func(support.Span) prompts.Passage { return prompts.Passage{Title: x.Title, Date: x.Published} }
 		j := judging.Judge{Model: judge, Language: x.Language, Corpus: corpus, About: about}
 		answers, err := j.Ask(t.Context(), llm.Position{RunID: x.ID, Ordinal: ordinal}, asked)
 		if err != nil {

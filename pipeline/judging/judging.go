@@ -37,9 +37,9 @@ type Sentence struct {
 // Judge asks a model about sentences. Safe for concurrent use.
 type Judge struct {
 	Model    llm.Model
-	Language string                     // BCP 47 tag of the report
-	Corpus   *support.Corpus            // of the sources
-	About    func(source string) string // describes one: title, publisher, date
+	Language string                             // BCP 47 tag of the report
+	Corpus   *support.Corpus                    // of the sources
+	About    func(support.Span) prompts.Passage // a passage without ID and Text
 }
 
 // Ask asks one question about the sentences of a section and returns what was said of each, in their order, or why
@@ -108,8 +108,14 @@ func (j Judge) question(sentences []Sentence, limit int) prompts.JudgeData {
 	}
 	all = support.Merge(all)
 	data := prompts.JudgeData{}
+	shown := map[string]bool{}
 	for i, p := range all {
-		passage := prompts.Passage{ID: fmt.Sprint(i + 1), Title: j.About(p.Source), Text: j.Corpus.Text(p)}
+		passage := j.About(p)
+		passage.ID, passage.Text = fmt.Sprint(i+1), j.Corpus.Text(p)
+		if shown[p.Source] { // how the document begins is told once
+			passage.Head = ""
+		}
+		shown[p.Source] = true
 		data.Passages = append(data.Passages, passage)
 	}
 	for i, s := range sentences {

@@ -20,6 +20,11 @@ var (
 	survey = support.Source{ID: "survey", Text: "Marine life was not harmed.\n\n" + strings.Repeat("Nothing else was seen.\n\n", 400)}
 )
 
+// titled describes a source as a judge is told of it.
+func titled(at support.Span) prompts.Passage {
+	return prompts.Passage{Title: "Title of " + at.Source, By: "Lind", Date: "2024-05", Head: "Begin of " + at.Source}
+}
+
 func sentence(corpus *support.Corpus, text string, sources ...string) judging.Sentence {
 	return judging.Sentence{Text: text, Sources: sources, Findings: corpus.Check(text, "", sources)}
 }
@@ -62,7 +67,7 @@ func TestJudge(t *testing.T) {
 				)
 			})
 			corpus := support.New([]support.Source{pump, survey})
-			j := judging.Judge{Model: model, Language: "en", Corpus: corpus, About: func(id string) string { return "Title of " + id }}
+			j := judging.Judge{Model: model, Language: "en", Corpus: corpus, About: titled}
 			got, err := j.Ask(t.Context(), llm.Position{}, []judging.Sentence{
 				sentence(corpus, "The price was 41.6 million euros, 3.4 million above 38.2.", "pump"),
 				sentence(corpus, "Marine life was harmed.", "survey"),
@@ -84,7 +89,7 @@ func TestJudge(t *testing.T) {
 			if got[0].Wrong != "" || got[1].Wrong == "" {
 				t.Errorf("%+v", got)
 			}
-			for _, part := range []string{"Title: Title of pump", "Hint: not found in the source: “3.4 million”", "Sentence 2, passages 2: ", "Sentence 4, passages 1: "} {
+			for _, part := range []string{"Title: Title of pump\nBy: Lind\nDate: 2024-05\nThe document begins: Begin of pump\n\n", "Hint: not found in the source: “3.4 million”", "Sentence 2, passages 2: ", "Sentence 4, passages 1: "} {
 				if !strings.Contains(user, part) {
 					t.Errorf("no %q in\n%s", part, user)
 				}
@@ -114,7 +119,7 @@ func TestEverySource(t *testing.T) {
 	model, _ := serve(t, llm.ProviderOpenAI, 0, func(q llmtest.Question) string { user = q.User; return say() })
 	s := sentence(corpus, "Gowns are withdrawn after 55 cycles, and 15 % of the uses stay disposable, so that with 2.79 pounds a use the saving is 108,802 pounds a year, after a pilot in eight theatres.", ids...)
 	s.Quotes = quotes
-	_, _ = judging.Judge{Model: model, Corpus: corpus, About: func(id string) string { return id }}.Ask(t.Context(), llm.Position{}, []judging.Sentence{s})
+	_, _ = judging.Judge{Model: model, Corpus: corpus, About: titled}.Ask(t.Context(), llm.Position{}, []judging.Sentence{s})
 	for _, said := range []string{"at 15 % of all", "after 55 cycles.", "108,802 pounds a year.", "costs 2.79", "ran in eight theatres."} {
 		if !strings.Contains(user[:strings.Index(user, "Sentence 1,")], said) {
 			t.Errorf("no %q in\n%s", said, user)
@@ -134,7 +139,7 @@ func TestPlacesOfFigures(t *testing.T) {
 	user := ""
 	model, _ := serve(t, llm.ProviderOpenAI, 0, func(q llmtest.Question) string { user = q.User; return say() })
 	s := sentence(corpus, "Visits rose from 49,800 to 61,200, lending to 91,500 items, for 46,800 euros.", "report", "pump")
-	_, _ = judging.Judge{Model: model, Corpus: corpus, About: func(id string) string { return id }}.Ask(t.Context(), llm.Position{}, []judging.Sentence{s})
+	_, _ = judging.Judge{Model: model, Corpus: corpus, About: titled}.Ask(t.Context(), llm.Position{}, []judging.Sentence{s})
 	for _, said := range []string{"61,200 visits", "49,800", "91,500 items", "46,800 euros"} {
 		if !strings.Contains(user[:strings.Index(user, "Sentence 1,")], said) {
 			t.Errorf("no %q in\n%s", said, user)
@@ -152,7 +157,9 @@ func TestSmallWindow(t *testing.T) {
 	for range judging.MostSentences + 1 {
 		many = append(many, sentence(corpus, "Marine life was seen, and nothing else was.", "survey"))
 	}
-	long := func(string) string { return strings.Repeat("很长的标题", 300) }
+	long := func(support.Span) prompts.Passage {
+		return prompts.Passage{Title: strings.Repeat("很长的标题", 300)}
+	}
 	got, err := judging.Judge{Model: model, Language: "zh", Corpus: corpus, About: long}.Ask(t.Context(), llm.Position{}, many)
 	if err != nil || stub.Stats().Calls != 1 || got[0].Missing != support.NoAnswer || got[judging.MostSentences].Missing != support.NoRoom {
 		t.Errorf("%d calls, %v, %+v", stub.Stats().Calls, err, got[judging.MostSentences])

@@ -108,6 +108,24 @@ func TestSearch(t *testing.T) {
 	}
 }
 
+// A passage knows what its document says of itself before its first sentence, unless it begins with that.
+func TestPassagesKnowTheHead(t *testing.T) {
+	t.Parallel()
+	b := ingested(t, files{
+		"report.md": "# Harbour heat\n\nReport of the Harbour Authority\n\nPublished 18 February 2023\n\nThe pump has run since 2021.\n\n" +
+			"## Costs\n\nThe pump cost 41.6 million euros.\n",
+		"plain.md": "# Boats\n\nBoats are painted each spring.\n\n## Paint\n\nThe paint of boats is red.\n",
+	})
+	for query, want := range map[string]string{
+		"pump cost million": "Report of the Harbour Authority · Published 18 February 2023", "pump has run since": "", "paint red": "",
+	} {
+		found, err := b.Search(t.Context(), query, 1, knowledge.Hybrid)
+		if err != nil || len(found) != 1 || !strings.HasSuffix(found[0].Head, want) || want == "" && found[0].Head != "" {
+			t.Errorf("%s: %+v, %v, want the head %q", query, found, err, want)
+		}
+	}
+}
+
 func TestPassageFields(t *testing.T) {
 	t.Parallel()
 	b := ingested(t, manual)

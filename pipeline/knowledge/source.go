@@ -11,7 +11,7 @@ import (
 func (p Passage) Source(at time.Time) topicqueue.Source {
 	s := topicqueue.Source{
 		Kind: topicqueue.SourceDocument, Title: p.Title, Document: p.Document, Section: p.Section, Anchor: p.Anchor,
-		Page: p.Page, Offset: p.Offset, Hash: p.Hash, Date: p.Date, File: p.File, RetrievedAt: at, Text: p.Text,
+		Page: p.Page, Offset: p.Offset, Hash: p.Hash, Date: p.Date, Head: p.Head, File: p.File, RetrievedAt: at, Text: p.Text,
 		Share: p.Share,
 	}
 	if IsURL(p.Document) {

@@ -164,8 +164,9 @@ var errNoText = errors.New("there is no text")
 // SupportSource returns a source as claim support is checked by it. text: that of s.
 func SupportSource(s topicqueue.Source, text string) support.Source {
 	about := append([]string{s.Title, s.Publisher, s.Date, s.Document}, s.Section...)
-	about = append(append(about, s.Authors...), s.URL)
-	return support.Source{ID: s.ID, Text: text, About: strings.Join(slices.DeleteFunc(about, func(a string) bool { return a == "" }), ". ")}
+	about = append(append(about, s.Authors...), s.URL, s.Head)
+	about = slices.DeleteFunc(about, func(a string) bool { return a == "" })
+	return support.Source{ID: s.ID, Text: text, About: strings.Join(about, ". ")}
 }
 
 // decision is what becomes of one statement.

@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"strings"
 
 	"golang.org/x/sync/errgroup"
 
 	"nightdesk/pipeline/citation/support"
 	"nightdesk/pipeline/judging"
 	"nightdesk/pipeline/text"
+	"nightdesk/prompts"
 )
 
 // askJudge asks the judge about the statements that are not verbatim, section by section,
@@ -107,11 +107,11 @@ func (c *checker) unjudged(d decision) support.Missing {
 	return ""
 }
 
-// describe names a source for the judge: what the report says of it may be who published it, and when.
-func (c *checker) describe(source string) string {
-	s := c.sources[source]
-	parts := slices.DeleteFunc([]string{s.Title, s.Publisher, s.Date}, func(part string) bool { return part == "" })
-	return strings.Join(parts, ", ")
+// describe names the source of a passage for the judge: what the report says of it may be who published it, and when.
+func (c *checker) describe(at support.Span) prompts.Passage {
+	s := c.sources[at.Source]
+	s.Text = c.corpus.Beginning(at.Source)
+	return prompts.Passage{Title: s.Title, By: s.By(), Date: s.Date, Head: s.HeadAt(at.Start)}
 }
 
 // quotesFor returns where the quotes of the claims stand that a statement may rest on: those that it cites, the

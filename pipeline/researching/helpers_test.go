@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -92,11 +93,14 @@ func found(texts ...string) tools.Result {
 	return r
 }
 
+// aboveText is what stands above a source's text, of which nothing is quoted.
+var aboveText = regexp.MustCompile(`(?m)^The document begins: .*$`)
+
 // honestNote makes one claim of each source that the question shows: its "The answer to ..." sentence.
 func honestNote(req llm.Request) prompts.NoteAnswer {
 	a := prompts.NoteAnswer{}
 	n := 0
-	for rest := req.Prompt.User; ; {
+	for rest := aboveText.ReplaceAllString(req.Prompt.User, ""); ; {
 		i := strings.Index(rest, "The answer to ")
 		if i < 0 {
 			return a

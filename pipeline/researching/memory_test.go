@@ -36,7 +36,7 @@ func TestLedgerIsShown(t *testing.T) {
 	}
 	shown := b.questions("decide")[0].Prompt.User
 	_, ledger, _ := strings.Cut(shown, "What other blocks have found")
-	ledger, _, _ = strings.Cut(ledger, "Queries that")
+	ledger, _, _ = strings.Cut(ledger, "Queries of your block")
 	var at []int
 	for _, text := range []string{"new one", "old one", "of the second"} {
 		at = append(at, strings.Index(ledger, text))
@@ -79,7 +79,7 @@ func TestLedgerIsBounded(t *testing.T) {
 		}
 	}
 	_, ledger, _ := strings.Cut(refused, "What other blocks have found")
-	if ledger, _, _ = strings.Cut(ledger, "Queries that"); len(ledger) > 5000 {
+	if ledger, _, _ = strings.Cut(ledger, "Queries of your block"); len(ledger) > 5000 {
 		t.Errorf("the ledger has %d bytes", len(ledger))
 	}
 	claims := strings.Count(ledger, "- finding")

@@ -230,6 +230,7 @@ func (t *noteTaker) fallBack(format string, args ...any) {
 // passages shows a chunk to the model, its pieces numbered from 1.
 func (t *noteTaker) passages(chunk []piece) []prompts.Passage {
 	out := make([]prompts.Passage, len(chunk))
+	begun := map[string]bool{}
 	for i, p := range chunk {
 		s := t.outcome.fresh[p.source]
 		where := strings.Join(s.Section, " > ")
@@ -239,7 +240,12 @@ func (t *noteTaker) passages(chunk []piece) []prompts.Passage {
 		case s.Page > 0:
 			where = strings.TrimPrefix(where+", p. "+strconv.Itoa(s.Page), ", ")
 		}
-		out[i] = prompts.Passage{ID: strconv.Itoa(i + 1), Title: topicqueue.OneLine(s.Title), Place: topicqueue.OneLine(where), Text: p.text}
+		out[i] = prompts.Passage{ID: strconv.Itoa(i + 1), Title: topicqueue.OneLine(s.Title), By: s.By(), Date: s.Date,
+			Place: topicqueue.OneLine(where), Text: p.text}
+		if head := s.HeadAt(p.at); !begun[s.Document+s.URL] { // once for each document
+			begun[s.Document+s.URL] = true
+			out[i].Head = head
+		}
 	}
 	return out
 }

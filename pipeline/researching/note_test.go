@@ -443,3 +443,30 @@ func TestEndlessPage(t *testing.T) {
 		t.Errorf("the relevant end of the page was not read: %d traces", len(tr))
 	}
 }
+
+// A passage comes with who wrote and published its document, when, and once for each document with how that begins.
+func TestNotesSeeBylines(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.run.Options.MaxIterations = 1
+	b.tools["rag_hybrid"] = func(string) tools.Result {
+		r := found(fact("the sea"), fact("the moon"))
+		for i := range r.Sources {
+			s := &r.Sources[i]
+			s.Document, s.Title, s.Publisher, s.Date = "tides.md", "Tides", "Harbour Authority", "2023-05-06"
+			s.Authors, s.Offset, s.Head = []string{"A", "B", "C", "D"}, 1000*(i+1), "Report of 2023 on tides."
+		}
+		return r
+	}
+	if _, err := b.research(); err != nil {
+		t.Fatal(err)
+	}
+	shown := b.questions("note")[0].Prompt.User
+	above := "Title: Tides\nBy: A, B, C, et al., Harbour Authority\nDate: 2023-05-06\n"
+	if strings.Count(shown, above) != 2 || strings.Count(shown, "The document begins: Report of 2023 on tides.") != 1 {
+		t.Errorf("what stands above the passages:\n%s", shown)
+	}
+	if s := b.queue.traces()[0].Source; s.Head == "" {
+		t.Error("the source that is kept does not say how its document begins")
+	}
+}

@@ -256,7 +256,7 @@ func labelled(s topicqueue.Source) topicqueue.Source {
 			texts[i] = topicqueue.OneLine(texts[i])
 		}
 	}
-	s.Title, s.Publisher = topicqueue.OneLine(s.Title), topicqueue.OneLine(s.Publisher)
+	s.Title, s.Publisher, s.Head = topicqueue.OneLine(s.Title), topicqueue.OneLine(s.Publisher), topicqueue.OneLine(s.Head)
 	url, document := topicqueue.Printable(s.URL), topicqueue.Printable(s.Document)
 	if url != s.URL || document != s.Document {
 		s.URL, s.Document, s.ID = url, document, ""

@@ -97,6 +97,14 @@ func (c *Corpus) Text(s Span) string {
 	return source.Text[s.Start:s.End]
 }
 
+// Beginning returns the first bytes of a source's text, empty for one that is unknown.
+func (c *Corpus) Beginning(id string) string {
+	whole := c.sources[id].Text
+	return whole[:min(len(whole), beginning)]
+}
+
+const beginning = 1000
+
 // Check looks for a sentence in the sources with these IDs; unknown ones are ignored. sentence: UTF-8 without citation
 // markers; Markdown emphasis, links and escapes are read as what they show. head: the first row of the table, when the
 // sentence is a row of one.
