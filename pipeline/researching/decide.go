@@ -98,7 +98,7 @@ func (w *work) position(k int, step string, ordinal int) llm.Position {
 // decideData is the block as the model sees it. shrink counts how often its lists were too long: each time, half.
 func (w *work) decideData(k, shrink int) prompts.DecideData {
 	d := prompts.DecideData{
-		Topic:         w.topic,
+		Topic:         w.asked(),
 		Date:          w.run.Date(w.now()),
 		BlockID:       w.block.ID,
 		Title:         w.block.Title,

@@ -250,6 +250,25 @@ func TestDecideShrinks(t *testing.T) {
 	}
 }
 
+// The brief of a topic does not stand in every question: the user's words do, or the brief where it is shorter.
+func TestBriefIsNotRepeated(t *testing.T) {
+	t.Parallel()
+	words, long := "How tides work", "Find out how tides work. "+strings.Repeat("Spell it out. ", 50)
+	for _, tc := range []struct{ topic, brief, want string }{{words, long, words}, {long, words, words}} {
+		b := newBench(t)
+		b.run.Topic, b.brief, b.run.Options.MaxIterations = tc.topic, tc.brief, 1
+		if _, err := b.research(); err != nil {
+			t.Fatal(err)
+		}
+		for _, step := range []string{"decide", "note"} {
+			shown := b.questions(step)[0].Prompt.User
+			if !strings.Contains(shown, tc.want) || strings.Contains(shown, "Spell it out") {
+				t.Errorf("%s shows the topic as\n%s", step, shown)
+			}
+		}
+	}
+}
+
 // Of what other blocks have asked, a block sees what is most like its own title, and how much else there is.
 func TestQueriesOfOthers(t *testing.T) {
 	t.Parallel()

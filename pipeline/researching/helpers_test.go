@@ -2,6 +2,7 @@ package researching_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -21,6 +22,7 @@ import (
 
 // bench is one block with everything around it: a scripted model, scripted tools, a queue in memory.
 type bench struct {
+	brief  string // of the plan; empty: the topic as it is
 	t      *testing.T
 	mu     sync.Mutex
 	asked  []llm.Request
@@ -127,7 +129,7 @@ func (b *bench) researchWith(ctx context.Context) (researching.Result, error) {
 		set = append(set, scriptedTool{name, b})
 	}
 	b.r.Runner = &tools.Runner{Tools: set, Pages: b, Timeout: time.Minute, Limit: 20}
-	return b.r.Research(ctx, b.run, b.run.Topic, b.start, b.queue)
+	return b.r.Research(ctx, b.run, cmp.Or(b.brief, b.run.Topic), b.start, b.queue)
 }
 
 // Generate implements llm.Model.

@@ -167,7 +167,7 @@ func (t *noteTaker) read(ctx context.Context, chunk []piece, limit int) error {
 		return nil
 	}
 	prompt := prompts.Note(t.run.Options.Language, prompts.NoteData{
-		Topic:    t.topic,
+		Topic:    t.work.asked(),
 		Title:    t.block.Title,
 		Overview: t.block.Overview,
 		Asked:    t.asked,
