@@ -13,7 +13,7 @@ const (
 	maxNesting    = 32       // lists and quotes within each other
 	maxRun        = 32       // characters of one delimiter
 	maxDelimiters = 512      // delimiters of emphasis in a block: each is compared with those before it
-	maxOpen       = 200      // brackets in a block that nothing has closed yet
+	maxOpen       = 64       // brackets in a block that nothing has closed yet
 	maxRuns       = 64       // lengths of backtick runs that nothing closes: each is looked for to the end of the block
 	maxSteps      = 16 << 20 // bytes and lines that are gone through for brackets that are no links
 	maxCells      = 100_000  // cells of a table: short rows are filled up to the width of the first

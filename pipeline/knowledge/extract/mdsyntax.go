@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"bytes"
 	"regexp"
 	"strings"
 
@@ -108,8 +109,11 @@ var footnote = regexp.MustCompile(`^\[\^[^\[\]\s]{1,80}\](:[ \t]*)?`)
 func (footnotes) Trigger() []byte { return []byte("[") }
 
 func (footnotes) Parse(_ ast.Node, block text.Reader, _ parser.Context) ast.Node {
-	starts := block.PrecendingCharacter() == '\n'
 	line, _ := block.PeekLine()
+	if !bytes.HasPrefix(line, []byte("[^")) { // nearly every bracket
+		return nil
+	}
+	starts := block.PrecendingCharacter() == '\n'
 	m := footnote.FindSubmatchIndex(line)
 	if m == nil || m[1] < len(line) && line[m[1]] == '(' {
 		return nil
