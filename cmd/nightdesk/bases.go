@@ -9,23 +9,37 @@ import (
 	"slices"
 	"strings"
 
+	"nightdesk/config"
 	"nightdesk/pipeline/knowledge"
 )
 
-func (a *app) knowledgeDir() string { return filepath.Join(a.cfg.DataDir, "knowledge") }
+// knowledgeDir is where the knowledge bases of this machine are.
+func knowledgeDir(cfg config.Config) string { return filepath.Join(cfg.DataDir, "knowledge") }
 
-// openBase opens a knowledge base that exists.
-func (a *app) openBase(name string) (*knowledge.Base, error) {
-	path, err := knowledge.Path(a.knowledgeDir(), name)
+// bases are the knowledge bases of this machine.
+type bases struct {
+	cfg       config.Config
+	con       *Console
+	dir       string
+	embedding *embedding
+}
+
+func newBases(cfg config.Config, con *Console) *bases {
+	return &bases{cfg: cfg, con: con, dir: knowledgeDir(cfg), embedding: &embedding{cfg: cfg}}
+}
+
+// open opens a knowledge base that exists.
+func (b *bases) open(name string) (*knowledge.Base, error) {
+	path, err := knowledge.Path(b.dir, name)
 	if err != nil {
 		return nil, usageError{err}
 	}
 	return knowledge.Open(path)
 }
 
-// kbExists returns an error that lists the knowledge bases when there is none with this name.
-func (a *app) kbExists(name string) error {
-	names, err := knowledge.List(a.knowledgeDir())
+// exists returns an error that lists the knowledge bases when there is none with this name.
+func (b *bases) exists(name string) error {
+	names, err := knowledge.List(b.dir)
 	if err != nil {
 		return err
 	}
@@ -39,22 +53,22 @@ func (a *app) kbExists(name string) error {
 	return usageError{hintError{fmt.Errorf("there is no knowledge base and no directory %q", name), hint}}
 }
 
-// withBase opens a knowledge base that must exist.
-func (a *app) withBase(name string, do func(*knowledge.Base) error) error {
-	if err := a.kbExists(name); err != nil {
+// with opens a knowledge base that must exist.
+func (b *bases) with(name string, do func(*knowledge.Base) error) error {
+	if err := b.exists(name); err != nil {
 		return err
 	}
-	base, err := a.openBase(name)
+	base, err := b.open(name)
 	if err != nil {
 		return err
 	}
 	return errors.Join(do(base), base.Close())
 }
 
-// checkBase finds out before any work whether a knowledge base can be searched.
-func (a *app) checkBase(ctx context.Context, name string) error {
-	return a.withBase(name, func(b *knowledge.Base) error {
-		info, err := b.Info(ctx)
+// check finds out before any work whether a knowledge base can be searched.
+func (b *bases) check(ctx context.Context, name string) error {
+	return b.with(name, func(kb *knowledge.Base) error {
+		info, err := kb.Info(ctx)
 		if err == nil && info.Passages == 0 {
 			err = hintError{fmt.Errorf("knowledge base %s is empty", name), "Fill it with `nightdesk kb add --name " +
 				name + " DIR`."}
@@ -63,43 +77,43 @@ func (a *app) checkBase(ctx context.Context, name string) error {
 	})
 }
 
-// knowledgeBase resolves the value of --kb: the name of a knowledge base, or a directory or file, which is indexed on
+// resolve resolves the value of --kb: the name of a knowledge base, or a directory or file, which is indexed on
 // the way.
-func (a *app) knowledgeBase(ctx context.Context, value string) (string, error) {
-	name, path, err := a.findBase(ctx, value)
+func (b *bases) resolve(ctx context.Context, value string) (string, error) {
+	name, path, err := b.find(ctx, value)
 	if err != nil || path == "" {
 		return name, err
 	}
-	rep, err := a.ingest(ctx, name, []string{path}, false)
+	rep, err := b.ingest(ctx, name, []string{path}, false)
 	if err == nil {
-		a.say("%s is knowledge base %s: %s%s", path, name, counted(rep.Added+rep.Updated+rep.Unchanged, "document"),
+		b.con.Say("%s is knowledge base %s: %s%s", path, name, counted(rep.Added+rep.Updated+rep.Unchanged, "document"),
 			skippedNote(rep, path))
 	}
 	return name, err
 }
 
-// findBase says which knowledge base a value of --kb means, without indexing anything. path: what is to be indexed,
+// find says which knowledge base a value of --kb means, without indexing anything. path: what is to be indexed,
 // empty for one that is there. A name that is both is the knowledge base, unless it is written like a path.
-func (a *app) findBase(ctx context.Context, value string) (name, path string, err error) {
+func (b *bases) find(ctx context.Context, value string) (name, path string, err error) {
 	if value == "" {
 		return "", "", nil
 	}
 	_, statErr := os.Stat(value)
 	looksLikePath := strings.ContainsRune(value, filepath.Separator) || value == "." || value == ".."
 	if !looksLikePath {
-		names, err := knowledge.List(a.knowledgeDir())
+		names, err := knowledge.List(b.dir)
 		if err != nil {
 			return "", "", err
 		}
 		if slices.Contains(names, value) {
-			return value, "", a.checkBase(ctx, value)
+			return value, "", b.check(ctx, value)
 		}
 	}
 	if statErr != nil {
 		if looksLikePath {
 			return "", "", usageError{fmt.Errorf("knowledge base: %w", statErr)}
 		}
-		return "", "", a.kbExists(value)
+		return "", "", b.exists(value)
 	}
 	return knowledge.Name(value), value, nil
 }
@@ -113,8 +127,8 @@ func skippedNote(rep knowledge.Report, path string) string {
 
 // publishBases indexes the knowledge base of the batch, when it is a directory, and puts those that topics use into the
 // storage as they are now.
-func (a *app) publishBases(ctx context.Context, list *topicList) error {
-	if _, err := a.knowledgeBase(ctx, a.cfg.KBName); err != nil {
+func publishBases(ctx context.Context, b *bases, kb string, list *topicList) error {
+	if _, err := b.resolve(ctx, kb); err != nil {
 		return err
 	}
 	versions := map[string]string{}
@@ -123,7 +137,7 @@ func (a *app) publishBases(ctx context.Context, list *topicList) error {
 		version, ok := versions[o.KnowledgeBase]
 		if !ok {
 			var err error
-			if version, err = a.publish(ctx, o.KnowledgeBase); err != nil {
+			if version, err = b.publish(ctx, o.KnowledgeBase); err != nil {
 				return err
 			}
 			versions[o.KnowledgeBase] = version
@@ -135,16 +149,16 @@ func (a *app) publishBases(ctx context.Context, list *topicList) error {
 
 // publish puts the knowledge base as it is now into the storage, from where workers on any machine fetch it, and
 // returns the version that the runs are to use, whatever becomes of the base meanwhile.
-func (a *app) publish(ctx context.Context, kb string) (version string, err error) {
+func (b *bases) publish(ctx context.Context, kb string) (version string, err error) {
 	if kb == "" {
 		return "", nil
 	}
-	store, err := a.store(ctx)
+	store, err := openWritableStore(ctx, b.cfg, b.con)
 	if err != nil {
 		return "", err
 	}
-	err = a.withBase(kb, func(b *knowledge.Base) error {
-		version, err = knowledge.Publish(ctx, b, store)
+	err = b.with(kb, func(base *knowledge.Base) error {
+		version, err = knowledge.Publish(ctx, base, store)
 		return err
 	})
 	return version, err

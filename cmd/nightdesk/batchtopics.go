@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"nightdesk/config"
 	"nightdesk/jobs"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
@@ -48,8 +49,9 @@ func (b *batchTopics) size() int {
 }
 
 // readBatch reads what a batch has, and lets similar know it; nil when there is no batch of this name.
-func (a *app) readBatch(ctx context.Context, name string, similar *topicqueue.Duplicates) (b *batchTopics, err error) {
-	d, err := a.openDesk(ctx, false)
+func readBatch(ctx context.Context, cfg config.Config, con *Console, name string,
+	similar *topicqueue.Duplicates) (b *batchTopics, err error) {
+	d, err := openDesk(ctx, cfg, con, false)
 	if err != nil {
 		return nil, err
 	}

@@ -8,33 +8,34 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nightdesk/config"
 	"nightdesk/pipeline/llm"
 	"nightdesk/topicqueue"
 )
 
 // budgetFlags adds the flags that say what a run may spend.
-func (a *app) budgetFlags(cmd *cobra.Command) {
-	a.settingFlag(cmd, false, "budget", "limits.run_budget", "what a run may spend on models, in US dollars, such as 2.50")
+func budgetFlags(p *program, cmd *cobra.Command) {
+	p.settingFlag(cmd, false, "budget", "limits.run_budget", "what a run may spend on models, in US dollars, such as 2.50")
 	cmd.Flags().Func("budget-tokens", "the same in tokens, such as 2M", func(value string) error {
 		b, err := topicqueue.ParseTokens(value)
-		a.overrides["limits.run_budget"] = b.String()
+		p.overrides["limits.run_budget"] = b.String()
 		return err
 	})
 	cmd.MarkFlagsMutuallyExclusive("budget", "budget-tokens")
 }
 
-// batchBudgetFlag adds the flag that says what all runs of a batch may spend together.
-func (a *app) batchBudgetFlag(cmd *cobra.Command) {
+// addBatchBudget adds the flag that says what all runs of a batch may spend together.
+func (f *topicFlags) addBatchBudget(cmd *cobra.Command) {
 	cmd.Flags().Func("batch-budget",
 		"what all runs of the batch may spend together: US dollars such as 20, or tokens such as \"20M tokens\"",
 		func(value string) (err error) {
-			a.batchBudget, err = topicqueue.ParseBudget(value)
+			f.batchBudget, err = topicqueue.ParseBudget(value)
 			return err
 		})
 }
 
 // checkBudgets refuses budgets that nobody could keep: in different units, or in money for models without a price.
-func (a *app) checkBudgets(o topicqueue.Options) error {
+func checkBudgets(cfg config.Config, o topicqueue.Options) error {
 	limit := o.Limit()
 	for _, b := range []topicqueue.Budget{o.BatchBudget, o.NightBudget} {
 		if !limit.SameUnit(b) {
@@ -44,10 +45,10 @@ func (a *app) checkBudgets(o topicqueue.Options) error {
 					"all in tokens."}}
 		}
 	}
-	if !limit.Money() || !a.cfg.LLM.Enabled() {
+	if !limit.Money() || !cfg.LLM.Enabled() {
 		return nil
 	}
-	unknown, err := a.unpriced()
+	unknown, err := unpriced(cfg.LLM)
 	if err != nil {
 		return usageError{err}
 	}
@@ -64,13 +65,13 @@ type noPriceError string
 func (e noPriceError) Error() string { return string(e) }
 
 // unpriced returns the models that are asked and have no known price.
-func (a *app) unpriced() ([]string, error) {
-	prices, err := llm.ParsePrices(a.cfg.LLM.Prices)
+func unpriced(models config.LLM) ([]string, error) {
+	prices, err := llm.ParsePrices(models.Prices)
 	if err != nil {
 		return nil, fmt.Errorf("llm.prices: %w", err)
 	}
 	var unknown []string
-	for _, m := range a.roleModels() {
+	for _, m := range roleModels(models) {
 		if _, known := prices.Cost(topicqueue.Usage{Model: m.Name}); !known && !slices.Contains(unknown, m.Name) {
 			unknown = append(unknown, m.Name)
 		}
@@ -86,16 +87,16 @@ func priceHint(model string) string {
 func priceExample(model string) string { return fmt.Sprintf("LLM_PRICES='%s=0.50/1.50'", model) }
 
 // checkPrices is doctor's check of what budgets in money need.
-func (a *app) checkPrices(context.Context) []checkup {
+func checkPrices(_ context.Context, cfg config.Config, _ *Console) []checkup {
 	const name = "prices"
-	if !a.cfg.LLM.Enabled() {
+	if !cfg.LLM.Enabled() {
 		return nil
 	}
-	unknown, err := a.unpriced()
+	unknown, err := unpriced(cfg.LLM)
 	if err != nil {
 		return []checkup{failure(name, err)}
 	}
-	if c, strange := a.strangePrices(); strange {
+	if c, strange := strangePrices(cfg); strange {
 		return []checkup{c}
 	}
 	if len(unknown) == 0 {
@@ -104,7 +105,7 @@ func (a *app) checkPrices(context.Context) []checkup {
 	c := checkup{Name: name, Result: "note",
 		Text: fmt.Sprintf("no price is known for %s: costs cannot be shown, and budgets must be given in tokens",
 			strings.Join(unknown, ", ")), Hint: priceHint(unknown[0])}
-	if l := a.cfg.Limits; l.RunBudget.Money() || l.NightBudget.Money() {
+	if l := cfg.Limits; l.RunBudget.Money() || l.NightBudget.Money() {
 		c.Result, c.Text = "failed",
 			fmt.Sprintf("a budget is in US dollars, and no price is known for %s: nothing can be enqueued",
 				strings.Join(unknown, ", "))
@@ -113,10 +114,10 @@ func (a *app) checkPrices(context.Context) []checkup {
 }
 
 // strangePrices reports prices of models that are not in use. llm.prices has been read once without an error.
-func (a *app) strangePrices() (c checkup, strange bool) {
-	prices, _ := llm.ParsePrices(a.cfg.LLM.Prices)
-	models := []string{a.cfg.Embedding.Model}
-	for _, m := range a.roleModels() {
+func strangePrices(cfg config.Config) (c checkup, strange bool) {
+	prices, _ := llm.ParsePrices(cfg.LLM.Prices)
+	models := []string{cfg.Embedding.Model}
+	for _, m := range roleModels(cfg.LLM) {
 		models = append(models, m.Name)
 	}
 	names := prices.Strange(models)

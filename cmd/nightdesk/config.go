@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"text/tabwriter"
 
@@ -9,30 +10,30 @@ import (
 	"nightdesk/config"
 )
 
-func (a *app) configCommand() *cobra.Command {
+func configCommand(p *program) *cobra.Command {
 	var example bool
 	cmd := &cobra.Command{
 		Use: "config", Short: "Show the effective settings and where each comes from", Args: cobra.NoArgs,
-		RunE: a.command(func(*cobra.Command, []string) error {
+		RunE: p.command(func(ctx context.Context, cfg config.Config, con *Console, args []string) error {
 			if example {
-				_, err := fmt.Fprint(a.stdout, config.Example())
+				_, err := fmt.Fprint(p.Out, config.Example())
 				return err
 			}
-			return a.showConfig()
+			return showConfig(cfg, con)
 		}),
 	}
 	cmd.Flags().BoolVar(&example, "example", false, "print a settings file with every setting, explained")
 	return cmd
 }
 
-func (a *app) showConfig() error {
-	table := tabwriter.NewWriter(a.stdout, 0, 4, 2, ' ', 0)
-	if !a.json {
+func showConfig(cfg config.Config, con *Console) error {
+	table := tabwriter.NewWriter(con.Out, 0, 4, 2, ' ', 0)
+	if !con.JSON {
 		fmt.Fprintln(table, "SETTING\tVALUE\tSOURCE")
 	}
-	for _, e := range a.cfg.Effective() {
-		if a.json {
-			if err := a.printJSON(e, true); err != nil {
+	for _, e := range cfg.Effective() {
+		if con.JSON {
+			if err := con.PrintJSON(e, true); err != nil {
 				return err
 			}
 			continue

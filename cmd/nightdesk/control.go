@@ -7,22 +7,23 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nightdesk/config"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
 )
 
-func (a *app) cancelCommand() *cobra.Command {
+func cancelCommand(p *program) *cobra.Command {
 	var report bool
 	var reason string
 	cmd := &cobra.Command{
 		Use: "cancel RUN|BATCH", Short: "End a run, or all runs of a batch, now; what was found is kept",
 		Args: cobra.ExactArgs(1),
-		RunE: a.command(func(cmd *cobra.Command, args []string) error {
+		RunE: p.command(func(ctx context.Context, cfg config.Config, con *Console, args []string) error {
 			done := "cancelled"
 			if report {
 				done = "cancelled, what was found is written up"
 			}
-			return a.control(cmd.Context(), args[0], done, active,
+			return controlRuns(ctx, cfg, con, args[0], done, active,
 				func(ctx context.Context, d *desk, run topicqueue.Run) ([]redisqueue.Intent, error) {
 					return d.queue.Cancel(ctx, run.ID, reason, report)
 				})
@@ -33,12 +34,12 @@ func (a *app) cancelCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) pauseCommand() *cobra.Command {
+func pauseCommand(p *program) *cobra.Command {
 	return &cobra.Command{
 		Use: "pause RUN|BATCH", Short: "Stop a run, or all runs of a batch, where they stand; their time goes on",
 		Args: cobra.ExactArgs(1),
-		RunE: a.command(func(cmd *cobra.Command, args []string) error {
-			return a.control(cmd.Context(), args[0], "paused", active,
+		RunE: p.command(func(ctx context.Context, cfg config.Config, con *Console, args []string) error {
+			return controlRuns(ctx, cfg, con, args[0], "paused", active,
 				func(ctx context.Context, d *desk, run topicqueue.Run) ([]redisqueue.Intent, error) {
 					return nil, d.queue.Pause(ctx, run.ID)
 				})
@@ -46,17 +47,17 @@ func (a *app) pauseCommand() *cobra.Command {
 	}
 }
 
-func (a *app) resumeCommand() *cobra.Command {
+func resumeCommand(p *program) *cobra.Command {
 	return &cobra.Command{
 		Use: "resume RUN|BATCH", Short: "Let a paused run, or all paused runs of a batch, go on", Args: cobra.ExactArgs(1),
-		RunE: a.command(func(cmd *cobra.Command, args []string) error {
+		RunE: p.command(func(ctx context.Context, cfg config.Config, con *Console, args []string) error {
 			paused := func(run topicqueue.Run) string {
 				if run.Paused {
 					return ""
 				}
 				return "it is not paused"
 			}
-			return a.control(cmd.Context(), args[0], "resumed", paused,
+			return controlRuns(ctx, cfg, con, args[0], "resumed", paused,
 				func(ctx context.Context, d *desk, run topicqueue.Run) ([]redisqueue.Intent, error) {
 					return d.queue.Resume(ctx, run.ID)
 				})
@@ -64,7 +65,7 @@ func (a *app) resumeCommand() *cobra.Command {
 	}
 }
 
-func (a *app) retryCommand() *cobra.Command {
+func retryCommand(p *program) *cobra.Command {
 	var report, all, notifications bool
 	cmd := &cobra.Command{
 		Use: "retry RUN|BATCH", Short: "Do again what failed in a run, or in all failed and partial runs of a batch",
@@ -74,12 +75,12 @@ paid for again. A run that failed before it had a plan begins anew. The queue ke
 after the end of a run.
 
 retry --notifications sends webhooks and mails again that were given up or that wait for their next attempt.`,
-		RunE: a.command(func(cmd *cobra.Command, args []string) error {
+		RunE: p.command(func(ctx context.Context, cfg config.Config, con *Console, args []string) error {
 			if notifications {
 				if len(args) > 0 || report || all {
 					return usageError{errors.New("--notifications is for the notifications of all runs: give nothing else")}
 				}
-				return a.retryNotifications(cmd.Context())
+				return retryNotifications(ctx, cfg, con)
 			}
 			if len(args) == 0 {
 				return usageError{errors.New("retry needs a run or a batch, or --notifications")}
@@ -93,7 +94,7 @@ retry --notifications sends webhooks and mails again that were given up or that 
 			case all:
 				what = redisqueue.RetryAll
 			}
-			return retryGone(a.control(cmd.Context(), args[0], "to be tried again", retriable(report || all),
+			return retryGone(controlRuns(ctx, cfg, con, args[0], "to be tried again", retriable(report || all),
 				func(ctx context.Context, d *desk, run topicqueue.Run) ([]redisqueue.Intent, error) {
 					return d.queue.Retry(ctx, run.ID, what, run.Options.MaxIterations)
 				}))
@@ -133,16 +134,17 @@ type changed struct {
 	Reason  string `json:"reason,omitempty"` // why not
 }
 
-// control does something with one run, or with all runs of a batch. skip says why a run is left as it is; of a batch
-// such runs are passed over, a single one is an error.
-func (a *app) control(ctx context.Context, name, done string, skip func(topicqueue.Run) string,
+// controlRuns does something with one run, or with all runs of a batch. skip says why a run is left as it is; of a
+// batch such runs are passed over, a single one is an error.
+func controlRuns(ctx context.Context, cfg config.Config, con *Console, name, done string,
+	skip func(topicqueue.Run) string,
 	do func(context.Context, *desk, topicqueue.Run) ([]redisqueue.Intent, error)) (err error) {
-	d, err := a.openDesk(ctx, false)
+	d, err := openDesk(ctx, cfg, con, false)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, d.Close()) }()
-	if name, err = a.fullID(ctx, d.queue, name); err != nil {
+	if name, err = fullID(ctx, cfg, d.queue, name); err != nil {
 		return err
 	}
 	gone := 0
@@ -161,8 +163,8 @@ func (a *app) control(ctx context.Context, name, done string, skip func(topicque
 		return "", d.dispatcher.Dispatch(ctx, intents)
 	}
 	show := func(run topicqueue.Run, why string) error {
-		if a.json {
-			return a.printJSON(changed{run.ID, why == "", why}, true)
+		if con.JSON {
+			return con.PrintJSON(changed{run.ID, why == "", why}, true)
 		}
 		return nil
 	}
@@ -175,8 +177,8 @@ func (a *app) control(ctx context.Context, name, done string, skip func(topicque
 		if why != "" {
 			return usageError{fmt.Errorf("run %s stays as it is: %s", name, why)}
 		}
-		if !a.json {
-			fmt.Fprintf(a.stdout, "run %s: %s\n", name, done)
+		if !con.JSON {
+			fmt.Fprintf(con.Out, "run %s: %s\n", name, done)
 		}
 		return show(run, why)
 	}
@@ -199,11 +201,11 @@ func (a *app) control(ctx context.Context, name, done string, skip func(topicque
 	case err != nil:
 		return err
 	case runs == 0:
-		return a.gone(ctx, name)
-	case !a.json:
-		fmt.Fprintf(a.stdout, "batch %s: %d of %d runs %s\n", name, n, runs, done)
+		return unknownName(ctx, cfg, name)
+	case !con.JSON:
+		fmt.Fprintf(con.Out, "batch %s: %d of %d runs %s\n", name, n, runs, done)
 		if gone > 0 {
-			a.say("the state of %d of them has left the queue: `nightdesk retry RUN` says for each what can be done", gone)
+			con.Say("the state of %d of them has left the queue: `nightdesk retry RUN` says for each what can be done", gone)
 		}
 	}
 	return nil

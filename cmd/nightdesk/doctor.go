@@ -12,16 +12,19 @@ import (
 	"github.com/spf13/cobra"
 
 	"nightdesk/cmd/nightdesk/localredis"
+	"nightdesk/config"
 	"nightdesk/pipeline/knowledge"
 	"nightdesk/pipeline/knowledge/wordvec"
 	"nightdesk/storage"
 )
 
-func (a *app) doctorCommand() *cobra.Command {
+func doctorCommand(p *program) *cobra.Command {
 	var ask bool
 	cmd := &cobra.Command{
 		Use: "doctor", Short: "Check that everything that is configured works, and say what to do if not", Args: cobra.NoArgs,
-		RunE: a.command(func(cmd *cobra.Command, _ []string) error { return a.doctor(cmd.Context(), ask) }),
+		RunE: p.command(func(ctx context.Context, cfg config.Config, con *Console, args []string) error {
+			return runDoctor(ctx, cfg, con, ask)
+		}),
 	}
 	cmd.Flags().BoolVar(&ask, "model", false, "ask the model of each role a tiny question, which costs a few tokens")
 	return cmd
@@ -49,26 +52,29 @@ func (c checkup) lines(width int) (lines []string) {
 	return lines
 }
 
-func (a *app) doctor(ctx context.Context, askModels bool) error {
+func runDoctor(ctx context.Context, cfg config.Config, con *Console, askModels bool) error {
 	failed, width := 0, 1<<20
-	if s := newScreen(a.stdout); s != nil {
+	if s := newScreen(con.Out); s != nil {
 		width, _ = s.size()
 	}
-	checkModels := func(ctx context.Context) []checkup { return a.checkModels(ctx, askModels) }
-	for _, check := range []func(context.Context) []checkup{a.checkSettings, a.checkRedis, a.checkWorkers,
-		a.checkSchedules, a.checkStorage, a.checkKnowledge, a.checkEmbedding, a.checkWebSearch, a.checkPapers, a.checkSandbox,
-		checkModels, a.checkPrices, a.checkServers, a.checkMail, a.checkUnsent} {
-		for _, c := range check(ctx) {
+	models := func(ctx context.Context, cfg config.Config, _ *Console) []checkup {
+		return checkModels(ctx, cfg, askModels)
+	}
+	for _, check := range []func(context.Context, config.Config, *Console) []checkup{checkSettings, checkRedis,
+		checkWorkers,
+		checkSchedules, checkStorage, checkKnowledge, checkEmbedding, checkWebSearch, checkPapers, checkSandbox,
+		models, checkPrices, checkServers, checkMail, checkUnsent} {
+		for _, c := range check(ctx, cfg, con) {
 			if c.Result == "failed" {
 				failed++
 			}
-			if a.json {
-				if err := a.printJSON(c, true); err != nil {
+			if con.JSON {
+				if err := con.PrintJSON(c, true); err != nil {
 					return err
 				}
 				continue
 			}
-			if err := printPlain(a.stdout, c.lines(width)); err != nil {
+			if err := printPlain(con.Out, c.lines(width)); err != nil {
 				return err
 			}
 		}
@@ -89,10 +95,10 @@ func failure(name string, err error) checkup {
 	return c
 }
 
-func (a *app) checkSettings(context.Context) []checkup {
+func checkSettings(_ context.Context, cfg config.Config, _ *Console) []checkup {
 	given := 0
-	for _, e := range a.cfg.Effective() {
-		if a.cfg.Given(e.Path) {
+	for _, e := range cfg.Effective() {
+		if cfg.Given(e.Path) {
 			given++
 		}
 	}
@@ -101,10 +107,10 @@ func (a *app) checkSettings(context.Context) []checkup {
 			counted(given, "setting"))}}
 }
 
-func (a *app) checkRedis(ctx context.Context) []checkup {
+func checkRedis(ctx context.Context, cfg config.Config, con *Console) []checkup {
 	const name = "redis"
-	if a.cfg.RedisURL.Reveal() == "" {
-		if r, err := localredis.Attach(ctx, a.cfg.DataDir); err == nil {
+	if cfg.RedisURL.Reveal() == "" {
+		if r, err := localredis.Attach(ctx, cfg.DataDir); err == nil {
 			if err := r.Close(); err != nil {
 				return []checkup{failure(name, err)}
 			}
@@ -120,12 +126,12 @@ func (a *app) checkRedis(ctx context.Context) []checkup {
 			Text: "REDIS_URL is not set and there is no redis-server on PATH: `run` keeps its queue in memory",
 			Hint: "Install Redis or Valkey, or set REDIS_URL, for `enqueue` and `worker`."}}
 	}
-	d, err := a.openDesk(ctx, false)
+	d, err := openDesk(ctx, cfg, con, false)
 	if err != nil {
 		return []checkup{failure(name, err)}
 	}
 	defer d.Close()
-	out := []checkup{{Name: name, Result: "ok", Text: fmt.Sprintf("%s answers", a.cfg.RedisURL)}}
+	out := []checkup{{Name: name, Result: "ok", Text: fmt.Sprintf("%s answers", cfg.RedisURL)}}
 	if text, hint := clockTrouble(d.clock.Ahead()); text != "" {
 		out = append(out, checkup{Name: "clock", Result: "note", Text: text, Hint: hint})
 	}
@@ -147,21 +153,21 @@ func (a *app) checkRedis(ctx context.Context) []checkup {
 	return out
 }
 
-func (a *app) checkStorage(ctx context.Context) []checkup {
-	s, err := a.store(ctx)
+func checkStorage(ctx context.Context, cfg config.Config, con *Console) []checkup {
+	s, err := openWritableStore(ctx, cfg, con)
 	if err != nil {
 		return []checkup{failure("storage", err)}
 	}
 	out := []checkup{{Name: "storage", Result: "ok", Text: s.Location("reports") + " can be written"}}
-	dirs := []string{a.cfg.DataDir}
+	dirs := []string{cfg.DataDir}
 	if _, local := s.(*storage.Dir); local {
 		dirs = append(dirs, s.Location(""))
 	}
-	return append(out, a.checkRoom(ctx, dirs...)...)
+	return append(out, checkRoom(ctx, cfg, con, dirs...)...)
 }
 
-func (a *app) checkKnowledge(context.Context) []checkup {
-	names, err := knowledge.List(a.knowledgeDir())
+func checkKnowledge(_ context.Context, cfg config.Config, _ *Console) []checkup {
+	names, err := knowledge.List(knowledgeDir(cfg))
 	if err != nil {
 		return []checkup{failure("knowledge", err)}
 	}
@@ -170,19 +176,19 @@ func (a *app) checkKnowledge(context.Context) []checkup {
 			Hint: "Make one with `nightdesk kb add --name NAME DIR`, or give --kb DIR to `run`."}}
 	}
 	return []checkup{{Name: "knowledge", Result: "ok", Text: fmt.Sprintf("%s in %s", counted(len(names), "knowledge base"),
-		a.knowledgeDir())}}
+		knowledgeDir(cfg))}}
 }
 
 // checkEmbedding loads the file of word vectors. A server is asked when there is something to embed.
-func (a *app) checkEmbedding(context.Context) []checkup {
+func checkEmbedding(_ context.Context, cfg config.Config, _ *Console) []checkup {
 	const name = "embedding"
-	if !a.cfg.Embedding.Enabled() {
+	if !cfg.Embedding.Enabled() {
 		return []checkup{{Name: name, Result: "note",
 			Text: "EMBEDDING_MODEL is not set: knowledge bases are searched by words",
 			Hint: "Set EMBEDDING_MODEL for a server, or EMBEDDING_PROVIDER=static and a file of word vectors, to search by " +
 				"meaning too."}}
 	}
-	embedder, err := a.embedder(nil)
+	embedder, err := (&embedding{cfg: cfg}).embedder(nil)
 	if err != nil {
 		return []checkup{failure(name, err)}
 	}
@@ -196,5 +202,5 @@ func (a *app) checkEmbedding(context.Context) []checkup {
 	}
 	return []checkup{{Name: name, Result: "ok",
 		Text: fmt.Sprintf("%s: %d words, %d dimensions, loaded in %s; the vectors take %d MB",
-			a.cfg.Embedding.Model, s.Words, s.Dimensions, s.Took.Round(time.Millisecond), s.Bytes>>20)}}
+			cfg.Embedding.Model, s.Words, s.Dimensions, s.Took.Round(time.Millisecond), s.Bytes>>20)}}
 }

@@ -8,14 +8,15 @@ import (
 	"strings"
 	"time"
 
+	"nightdesk/config"
 	"nightdesk/pipeline/llm"
 )
 
 const leastWindow = 4096 // tokens: below this, prompts are cut to almost nothing
 
-// modelServers returns the roles that ask the same model of the same server with the same key in the same way together.
-func (a *app) modelServers() (groups [][]roleModel) {
-	for _, m := range a.roleModels() {
+// sameModels returns the roles that ask the same model of the same server with the same key in the same way together.
+func sameModels(models config.LLM) (groups [][]roleModel) {
+	for _, m := range roleModels(models) {
 		at := slices.IndexFunc(groups, func(g []roleModel) bool {
 			o := g[0]
 			sameServer := o.Provider == m.Provider && o.BaseURL == m.BaseURL && o.APIKey == m.APIKey
@@ -48,8 +49,8 @@ func modelFailure(m roleModel, err error) checkup {
 
 // checkModels checks the model of each role: that its server is there, takes the key and has the model; with ask, that
 // it answers as the desk needs it.
-func (a *app) checkModels(ctx context.Context, ask bool) []checkup {
-	client, err := a.model(nil)
+func checkModels(ctx context.Context, cfg config.Config, ask bool) []checkup {
+	client, err := newModel(cfg, nil)
 	if err != nil {
 		return []checkup{failure("model", err)}
 	}
@@ -59,7 +60,7 @@ func (a *app) checkModels(ctx context.Context, ask bool) []checkup {
 	}
 	var out []checkup
 	var narrow []string
-	for _, same := range a.modelServers() {
+	for _, same := range sameModels(cfg.LLM) {
 		var roles []string
 		for _, m := range same {
 			roles = append(roles, string(m.role))

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"nightdesk/config"
 	"nightdesk/pipeline/tools/papers"
 	"nightdesk/topicqueue/redisqueue"
 	"nightdesk/topicqueue/redisqueue/governor"
@@ -14,8 +15,8 @@ import (
 
 // checkServers tells what all workers know together of the servers that they ask: how much model servers take, and
 // which indexes of papers are left alone.
-func (a *app) checkServers(ctx context.Context) []checkup {
-	d, err := a.openDesk(ctx, false)
+func checkServers(ctx context.Context, cfg config.Config, con *Console) []checkup {
+	d, err := openDesk(ctx, cfg, con, false)
 	if err != nil { // said by the check of Redis
 		return nil
 	}
@@ -32,12 +33,12 @@ func (a *app) checkServers(ctx context.Context) []checkup {
 	if err != nil {
 		return append(out, failure("model", err))
 	}
-	out = append(out, a.longAnswers(figures.Models)...)
-	if !a.cfg.Researching.EnablePaperSearch {
+	out = append(out, longAnswers(cfg.LLM, figures.Models)...)
+	if !cfg.Researching.EnablePaperSearch {
 		return out
 	}
 	pace := shared.NewPace(d.redis)
-	for _, name := range a.cfg.PaperSearch.Names() {
+	for _, name := range cfg.PaperSearch.Names() {
 		left, err := pace.Left(ctx, papers.PaceKey(name))
 		if err != nil {
 			return append(out, failure("paper_search", err))
@@ -52,8 +53,8 @@ func (a *app) checkServers(ctx context.Context) []checkup {
 }
 
 // longAnswers names the roles whose model answers beyond max_tokens.
-func (a *app) longAnswers(figures []redisqueue.ModelStats) (out []checkup) {
-	for _, m := range a.roleModels() {
+func longAnswers(models config.LLM, figures []redisqueue.ModelStats) (out []checkup) {
+	for _, m := range roleModels(models) {
 		for _, f := range figures {
 			if f.Role == string(m.role) && f.Model == m.Name && f.Longest > 0 {
 				out = append(out, checkup{Name: "model", Result: "note",

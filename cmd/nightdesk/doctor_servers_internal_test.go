@@ -20,17 +20,18 @@ import (
 func TestDoctorTellsOfServers(t *testing.T) {
 	t.Parallel()
 	rdb := redistest.Server(t)
-	app := &app{}
-	app.cfg.RedisURL = config.NewURL("redis-socket://" + rdb.Options().Addr)
-	app.cfg.Researching.EnablePaperSearch = true
-	if got := app.checkServers(t.Context()); len(got) != 0 {
+	con := &Console{}
+	var cfg config.Config
+	cfg.RedisURL = config.NewURL("redis-socket://" + rdb.Options().Addr)
+	cfg.Researching.EnablePaperSearch = true
+	if got := checkServers(t.Context(), cfg, con); len(got) != 0 {
 		t.Fatalf("before anybody was asked: %+v", got)
 	}
 	ask(t, rdb)
 	if err := shared.NewPace(rdb).Wait(t.Context(), papers.PaceKey(papers.ArXiv), time.Hour); err != nil {
 		t.Fatal(err)
 	}
-	got := app.checkServers(t.Context())
+	got := checkServers(t.Context(), cfg, con)
 	if len(got) != 2 {
 		t.Fatalf("%+v", got)
 	}
@@ -61,9 +62,9 @@ func ask(t *testing.T, rdb *redis.Client) {
 // Doctor names a model whose answers ignore max_tokens.
 func TestDoctorTellsOfLongAnswers(t *testing.T) {
 	t.Parallel()
-	app := &app{}
-	app.cfg.LLM.Note.Name, app.cfg.LLM.Writer.Name = "stub", "other"
-	got := app.longAnswers([]redisqueue.ModelStats{{Role: "note", Model: "stub", Longest: 1441}, {Role: "note", Model: "former", Longest: 9000}, {Role: "writer", Model: "other"}})
+	var cfg config.LLM
+	cfg.Note.Name, cfg.Writer.Name = "stub", "other"
+	got := longAnswers(cfg, []redisqueue.ModelStats{{Role: "note", Model: "stub", Longest: 1441}, {Role: "note", Model: "former", Longest: 9000}, {Role: "writer", Model: "other"}})
 	if len(got) != 1 || got[0].Result != "note" || !strings.HasPrefix(got[0].Text, "stub as note: answers of up to 1441 tokens") {
 		t.Errorf("%+v", got)
 	}

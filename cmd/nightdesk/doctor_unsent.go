@@ -6,14 +6,15 @@ import (
 	"fmt"
 	"slices"
 
+	"nightdesk/config"
 	"nightdesk/jobs"
 	"nightdesk/jobs/notify"
 )
 
 // checkMail asks the mail server whether it takes digests.
-func (a *app) checkMail(ctx context.Context) []checkup {
+func checkMail(ctx context.Context, cfg config.Config, _ *Console) []checkup {
 	const name = "mail"
-	mail, err := a.mail()
+	mail, err := newMail(cfg.Mail)
 	switch {
 	case err != nil:
 		return []checkup{failure(name, err)}
@@ -26,20 +27,20 @@ func (a *app) checkMail(ctx context.Context) []checkup {
 				"user and password (@ is %40)."})}
 	}
 	return []checkup{{Name: name, Result: "ok", Text: fmt.Sprintf("%s takes mail from %s to %s", mail.Host(),
-		a.cfg.Mail.From, a.cfg.Mail.To)}}
+		cfg.Mail.From, cfg.Mail.To)}}
 }
 
 // checkUnsent tells of events and digests that did not reach whom they are for.
-func (a *app) checkUnsent(ctx context.Context) []checkup {
+func checkUnsent(ctx context.Context, cfg config.Config, con *Console) []checkup {
 	const name = "webhooks"
-	webhooks, err := a.webhooks()
+	webhooks, err := newWebhooks(cfg.Webhook)
 	if err != nil {
 		return []checkup{failure(name, err)}
 	}
 	for _, w := range webhooks {
 		defer w.Close()
 	}
-	d, err := a.openDesk(ctx, false)
+	d, err := openDesk(ctx, cfg, con, false)
 	if err != nil { // said by the check of Redis
 		return nil
 	}
@@ -52,7 +53,7 @@ func (a *app) checkUnsent(ctx context.Context) []checkup {
 	for _, u := range unsent {
 		i := slices.IndexFunc(webhooks, func(w *notify.Webhook) bool { return w.Key() == u.Webhook })
 		switch {
-		case u.Webhook == "" && (len(webhooks) > 0 || a.cfg.Mail.Server.Reveal() != ""):
+		case u.Webhook == "" && (len(webhooks) > 0 || cfg.Mail.Server.Reveal() != ""):
 			out = append(out, troubles(u, "mail", "digest", "")...)
 		case i >= 0:
 			out = append(out, troubles(u, name, "event", " for "+webhooks[i].Host())...)
@@ -72,15 +73,15 @@ func (a *app) checkUnsent(ctx context.Context) []checkup {
 }
 
 // retryNotifications sends again what could not be delivered.
-func (a *app) retryNotifications(ctx context.Context) (err error) {
-	webhooks, err := a.webhooks()
+func retryNotifications(ctx context.Context, cfg config.Config, con *Console) (err error) {
+	webhooks, err := newWebhooks(cfg.Webhook)
 	if err != nil {
 		return err
 	}
 	for _, w := range webhooks {
 		defer w.Close()
 	}
-	d, err := a.openDesk(ctx, false)
+	d, err := openDesk(ctx, cfg, con, false)
 	if err != nil {
 		return err
 	}
@@ -89,16 +90,16 @@ func (a *app) retryNotifications(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if a.json {
+	if con.JSON {
 		for _, u := range retried {
-			if err := a.printJSON(map[string]any{"queue": u.Queue, "notifications": u.Waiting}, true); err != nil {
+			if err := con.PrintJSON(map[string]any{"queue": u.Queue, "notifications": u.Waiting}, true); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
 	if len(retried) == 0 {
-		a.say("no notification waits to be retried")
+		con.Say("no notification waits to be retried")
 	}
 	for _, u := range retried {
 		line := counted(u.Waiting, "digest") + " by mail"
@@ -109,7 +110,7 @@ func (a *app) retryNotifications(ctx context.Context) (err error) {
 			}
 			line = counted(u.Waiting, "event") + " for " + to
 		}
-		fmt.Fprintf(a.stdout, "%s: a worker sends them now\n", line)
+		fmt.Fprintf(con.Out, "%s: a worker sends them now\n", line)
 	}
 	return nil
 }

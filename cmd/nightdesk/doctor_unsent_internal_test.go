@@ -18,8 +18,9 @@ import (
 func TestDoctorTellsOfUnsentEvents(t *testing.T) {
 	t.Parallel()
 	rdb := redistest.Server(t)
-	app := &app{}
-	app.cfg.RedisURL = config.NewURL("redis-socket://" + rdb.Options().Addr)
+	con := &Console{}
+	var cfg config.Config
+	cfg.RedisURL = config.NewURL("redis-socket://" + rdb.Options().Addr)
 	removed, err := notify.NewWebhook("https://old.example.org/hook", notify.Secret{}, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -33,8 +34,8 @@ func TestDoctorTellsOfUnsentEvents(t *testing.T) {
 		}
 	}
 	for address, want := range map[string]int{"": 1, "https://new.example.org/hook": 1, "https://new.example.org/hook,https://old.example.org/hook": 0} {
-		app.cfg.Webhook.Secret, app.cfg.Webhook.URL = config.NewSecret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"), config.NewSecret(address)
-		got := app.checkUnsent(t.Context())
+		cfg.Webhook.Secret, cfg.Webhook.URL = config.NewSecret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"), config.NewSecret(address)
+		got := checkUnsent(t.Context(), cfg, con)
 		if len(got) != want || want == 1 && (!strings.HasPrefix(got[0].Text, "2 events for an address") || !strings.Contains(got[0].Hint, "notifying-"+removed.Key())) {
 			t.Errorf("webhook.url %q: %+v", address, got)
 		}
@@ -45,13 +46,13 @@ func TestDoctorTellsOfUnsentEvents(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	app.stdout, app.stderr, app.cfg.Webhook.URL = &out, &out, config.NewSecret("https://new.example.org/hook")
+	con.Out, con.Err, cfg.Webhook.URL = &out, &out, config.NewSecret("https://new.example.org/hook")
 	for _, want := range []string{"2 events for an address that is not in webhook.url", "nightdesk: no notification"} {
 		out.Reset()
-		if err := app.retryNotifications(t.Context()); err != nil || !strings.HasPrefix(out.String(), want) {
+		if err := retryNotifications(t.Context(), cfg, con); err != nil || !strings.HasPrefix(out.String(), want) {
 			t.Errorf("%q, %v; want %q", out.String(), err, want)
 		}
-		app.cfg.Webhook.URL = config.NewSecret("")
+		cfg.Webhook.URL = config.NewSecret("")
 	}
 }
 
@@ -69,14 +70,15 @@ func TestDoctorTellsOfTroubles(t *testing.T) {
 		t.Fatal(err)
 	}
 	closed.Close()
-	app := &app{}
+	con := &Console{}
+	var cfg config.Config
 	for _, c := range []struct{ server, to, want string }{
 		{"", "", ""},
 		{"smtp://" + closed.Addr().String(), "", "mail.from and mail.to must be"},
 		{"smtp://" + closed.Addr().String(), "b@example.org", closed.Addr().String()},
 	} {
-		app.cfg.Mail.Server, app.cfg.Mail.From, app.cfg.Mail.To = config.NewURL(c.server), "a@example.org", c.to
-		got := app.checkMail(t.Context())
+		cfg.Mail.Server, cfg.Mail.From, cfg.Mail.To = config.NewURL(c.server), "a@example.org", c.to
+		got := checkMail(t.Context(), cfg, con)
 		if c.want == "" && got != nil || c.want != "" && (len(got) != 1 || got[0].Result != "failed" || !strings.Contains(got[0].Text, c.want)) {
 			t.Errorf("%q to %q: %+v", c.server, c.to, got)
 		}

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 
+	"nightdesk/config"
 	"nightdesk/pipeline/knowledge"
 	"nightdesk/pipeline/knowledge/extract"
 	"nightdesk/pipeline/tools/fetch"
@@ -15,14 +16,14 @@ import (
 
 // downloader returns what fetches the web pages among the roots of a knowledge base. Who names a page may reach its
 // host, wherever that is; what the page redirects to must be public or allowed as everywhere.
-func (a *app) downloader(roots []string) (knowledge.Downloader, error) {
+func downloader(cfg config.Config, roots []string) (knowledge.Downloader, error) {
 	var own []string
 	for _, root := range roots {
 		if knowledge.IsURL(root) {
 			own = append(own, hostPorts(root)...)
 		}
 	}
-	outside, err := a.outside(nil, own...)
+	outside, err := newFetcher(cfg, nil, own...)
 	if err != nil {
 		return nil, err
 	}

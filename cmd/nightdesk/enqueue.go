@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nightdesk/config"
 	"nightdesk/jobs"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
@@ -19,6 +20,7 @@ import (
 
 // enqueueFlags say what is enqueued and how.
 type enqueueFlags struct {
+	topicFlags
 	file        string
 	batch       string
 	priority    string
@@ -32,7 +34,7 @@ type enqueueFlags struct {
 	variables   map[string]string // of a schedule
 }
 
-func (a *app) enqueueCommand() *cobra.Command {
+func enqueueCommand(p *program) *cobra.Command {
 	var f enqueueFlags
 	cmd := &cobra.Command{
 		Use:   "enqueue FILE|-",
@@ -49,13 +51,13 @@ The same topic in the same batch is one run, and so is the same id, whatever bec
 into a batch again adds only what is new. One id for two topics of a list is an error. Of topics that are nearly the same as another one of the list, or of the batch, --dedupe says what becomes;
 what the batch has stays as it is. Nothing of a file with errors is enqueued, unless with --skip-invalid.`,
 		Args: cobra.ExactArgs(1),
-		RunE: a.command(func(cmd *cobra.Command, args []string) error {
+		RunE: p.command(func(ctx context.Context, cfg config.Config, con *Console, args []string) error {
 			f.file = args[0]
-			return a.enqueue(cmd.Context(), f)
+			return enqueueList(ctx, cfg, con, f)
 		}),
 	}
-	a.runFlags(cmd)
-	a.batchBudgetFlag(cmd)
+	f.topicFlags.add(p, cmd)
+	f.addBatchBudget(cmd)
 	flags := cmd.Flags()
 	flags.StringVar(&f.batch, "batch", "", "name of the batch (default: a new one)")
 	flags.StringVar(&f.priority, "priority", "normal", "high, normal or low")
@@ -78,7 +80,7 @@ const (
 	dedupeMerge = "merge"
 )
 
-func (a *app) enqueue(ctx context.Context, f enqueueFlags) (err error) {
+func enqueueList(ctx context.Context, cfg config.Config, con *Console, f enqueueFlags) (err error) {
 	switch f.dedupe {
 	case dedupeKeep, dedupeSkip, dedupeMerge:
 	default:
@@ -89,49 +91,49 @@ func (a *app) enqueue(ctx context.Context, f enqueueFlags) (err error) {
 			return err
 		}
 	}
-	list, err := a.openList(ctx, f)
+	list, err := openList(ctx, cfg, con, f)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, list.Close()) }()
-	if err := a.showProblems(list, f.skipInvalid); err != nil {
+	if err := showProblems(con, list, f.skipInvalid); err != nil {
 		return err
 	}
 	if len(list.lines) == 0 {
 		return usageError{fmt.Errorf("there is no topic in %s: give one a line", list.name)}
 	}
-	plan, err := a.planList(list, f.dedupe)
+	plan, err := planList(con, list, f.dedupe)
 	if err != nil {
 		return err
 	}
 	if f.dryRun {
 		if list.apart != nil {
-			a.say("not compared with what batch %s has: %v", f.batch, list.apart)
+			con.Say("not compared with what batch %s has: %v", f.batch, list.apart)
 		}
-		return a.showEstimate(ctx, list, plan, f.batch)
+		return showEstimate(ctx, cfg, con, list, plan, f.batch)
 	}
 	if list.apart != nil {
 		return list.apart
 	}
-	return a.submit(ctx, list, plan, f)
+	return submitList(ctx, cfg, con, list, plan, f)
 }
 
-func (a *app) openList(ctx context.Context, f enqueueFlags) (*topicList, error) {
+func openList(ctx context.Context, cfg config.Config, con *Console, f enqueueFlags) (*topicList, error) {
 	if f.file == "-" {
-		return a.readList(ctx, a.stdin, f)
+		return readList(ctx, cfg, con, con.In, f)
 	}
 	file, err := os.Open(f.file)
 	if err != nil {
 		return nil, usageError{fmt.Errorf("read topics: %w", err)}
 	}
 	defer file.Close()
-	return a.readList(ctx, file, f)
+	return readList(ctx, cfg, con, file, f)
 }
 
 // showProblems lists what is wrong with lines of a list. It is an error unless they are to be left out.
-func (a *app) showProblems(list *topicList, skipInvalid bool) error {
+func showProblems(con *Console, list *topicList, skipInvalid bool) error {
 	if len(list.unused) > 0 {
-		a.say("%s: not used: %s", list.shortName(), strings.Join(list.unused, ", "))
+		con.Say("%s: not used: %s", list.shortName(), strings.Join(list.unused, ", "))
 	}
 	if list.problems.count == 0 {
 		return nil
@@ -142,21 +144,22 @@ func (a *app) showProblems(list *topicList, skipInvalid bool) error {
 		return usageError{hintError{errors.New(text),
 			"Nothing was enqueued. Correct them, or leave them out with --skip-invalid."}}
 	}
-	a.say("%s", text)
+	con.Say("%s", text)
 	return nil
 }
 
 // submitChunk is how many topics are handed to the queue at a time.
 const submitChunk = 500
 
-// submit puts the topics of a list into the queue.
-func (a *app) submit(ctx context.Context, list *topicList, plan *listPlan, f enqueueFlags) (err error) {
-	d, err := a.openWorkingDesk(ctx, false)
+// submitList puts the topics of a list into the queue.
+func submitList(ctx context.Context, cfg config.Config, con *Console, list *topicList, plan *listPlan,
+	f enqueueFlags) (err error) {
+	d, err := openWorkingDesk(ctx, cfg, con, false)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, d.Close()) }()
-	if err := a.publishBases(ctx, list); err != nil {
+	if err := publishBases(ctx, newBases(cfg, con), cfg.KBName, list); err != nil {
 		return err
 	}
 	now := d.clock.Now()
@@ -166,10 +169,10 @@ func (a *app) submit(ctx context.Context, list *topicList, plan *listPlan, f enq
 		return err
 	}
 	batch := redisqueue.Batch{Name: name, CreatedAt: created}
-	if err := a.warnOfLimits(ctx, d, list, plan, name); err != nil {
+	if err := warnOfLimits(ctx, cfg, con, d, list, plan, name); err != nil {
 		return err
 	}
-	bar := a.newBar("enqueueing")
+	bar := newBar(con.Err, "enqueueing")
 	added, done, first := 0, 0, 0
 	var runs []topicqueue.Run
 	var lines []int
@@ -184,10 +187,10 @@ func (a *app) submit(ctx context.Context, list *topicList, plan *listPlan, f enq
 				added++
 				there++
 			}
-			if a.json && err == nil {
+			if con.JSON && err == nil {
 				line := lineOf(run, "", isNew[i])
 				line.Line = lines[i]
-				if err := a.printJSON(line, true); err != nil {
+				if err := con.PrintJSON(line, true); err != nil {
 					return err
 				}
 			}
@@ -229,13 +232,13 @@ func (a *app) submit(ctx context.Context, list *topicList, plan *listPlan, f enq
 		return hintError{err,
 			fmt.Sprintf("All topics are in the queue; enqueue the file again with --batch %s for the digest.", name)}
 	}
-	if !a.json {
-		fmt.Fprintf(a.stdout, "batch %s: %s enqueued", name, counted(added, "topic"))
+	if !con.JSON {
+		fmt.Fprintf(con.Out, "batch %s: %s enqueued", name, counted(added, "topic"))
 		if known := plan.topics - added; known > 0 {
-			fmt.Fprintf(a.stdout, ", %d there already", known)
+			fmt.Fprintf(con.Out, ", %d there already", known)
 		}
-		fmt.Fprintln(a.stdout)
-		a.say("work them with `nightdesk worker`, look at them with `nightdesk list --batch %s`", name)
+		fmt.Fprintln(con.Out)
+		con.Say("work them with `nightdesk worker`, look at them with `nightdesk list --batch %s`", name)
 	}
 	return nil
 }

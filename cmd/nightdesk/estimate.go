@@ -35,7 +35,8 @@ type estimateDocument struct {
 }
 
 // showEstimate says what a list is expected to cost. Nothing is enqueued.
-func (a *app) showEstimate(ctx context.Context, list *topicList, plan *listPlan, batch string) (err error) {
+func showEstimate(ctx context.Context, cfg config.Config, con *Console, list *topicList, plan *listPlan,
+	batch string) (err error) {
 	doc := estimateDocument{List: list.name, Format: string(list.format), Topics: plan.topics - plan.known,
 		Known: plan.known, Invalid: list.problems.count,
 		Repeated: plan.repeated, Similar: plan.similar, Presets: map[string]int{}, Assumptions: []string{},
@@ -43,18 +44,18 @@ func (a *app) showEstimate(ctx context.Context, list *topicList, plan *listPlan,
 	for number, topics := range plan.options {
 		doc.Presets[list.options[number].Preset] += topics
 	}
-	if a.cfg.LLM.Enabled() {
-		d, noDesk := a.openDesk(ctx, false)
+	if cfg.LLM.Enabled() {
+		d, noDesk := openDesk(ctx, cfg, con, false)
 		if noDesk != nil {
 			d = nil // an estimate needs none
 		} else {
 			defer func() { err = errors.Join(err, d.Close()) }()
 		}
-		o, err := a.outlook(ctx, d)
+		o, err := newOutlook(ctx, cfg, d)
 		if err != nil {
 			return err
 		}
-		sum := estimateOf(plan.options, list.options, a.cfg.Researching.MaxActions, o)
+		sum := estimateOf(plan.options, list.options, cfg.Researching.MaxActions, o)
 		doc.Calls, doc.CallsAtMost, doc.AtOnce = sum.Calls, sum.Most, o.slots
 		for _, t := range sum.Tokens {
 			doc.PromptTokens, doc.CompletionTokens = doc.PromptTokens+t[0], doc.CompletionTokens+t[1]
@@ -65,12 +66,12 @@ func (a *app) showEstimate(ctx context.Context, list *topicList, plan *listPlan,
 			doc.CostUSD = &usd
 		}
 		doc.Assumptions = append(slices.Clone(jobs.Assumptions), o.assumptions()...)
-		if doc.Limits, err = a.checkLimits(ctx, o, list, plan, batch); err != nil {
+		if doc.Limits, err = checkLimits(ctx, cfg, o, list, plan, batch); err != nil {
 			return err
 		}
 	}
-	if a.json {
-		return a.printJSON(doc, false)
+	if con.JSON {
+		return con.PrintJSON(doc, false)
 	}
 	var presets []string
 	for _, name := range config.PresetNames() {
@@ -81,23 +82,23 @@ func (a *app) showEstimate(ctx context.Context, list *topicList, plan *listPlan,
 	if doc.Known > 0 {
 		presets = append(presets, fmt.Sprintf("%d more are in the batch already", doc.Known))
 	}
-	fmt.Fprintf(a.stdout, "%s (%s): %s would be enqueued: %s\n", doc.List, doc.Format, counted(doc.Topics, "topic"),
+	fmt.Fprintf(con.Out, "%s (%s): %s would be enqueued: %s\n", doc.List, doc.Format, counted(doc.Topics, "topic"),
 		strings.Join(presets, ", "))
 	if doc.AtOnce == 0 {
-		fmt.Fprintln(a.stdout, "no LLM_MODEL: reports are made of quotes, no model is asked")
+		fmt.Fprintln(con.Out, "no LLM_MODEL: reports are made of quotes, no model is asked")
 	} else {
-		fmt.Fprintf(a.stdout, "model calls:  about %d, at most %d\n", doc.Calls, doc.CallsAtMost)
-		fmt.Fprintf(a.stdout, "tokens:       about %s of questions, %s of answers\n", inThousands(doc.PromptTokens),
+		fmt.Fprintf(con.Out, "model calls:  about %d, at most %d\n", doc.Calls, doc.CallsAtMost)
+		fmt.Fprintf(con.Out, "tokens:       about %s of questions, %s of answers\n", inThousands(doc.PromptTokens),
 			inThousands(doc.CompletionTokens))
-		fmt.Fprintf(a.stdout, "cost:         %s\n", costText(doc))
-		fmt.Fprintf(a.stdout, "time:         about %s with %d calls at once\n",
+		fmt.Fprintf(con.Out, "cost:         %s\n", costText(doc))
+		fmt.Fprintf(con.Out, "time:         about %s with %d calls at once\n",
 			(time.Duration(doc.TookSeconds) * time.Second).Round(time.Second), doc.AtOnce)
 		for _, l := range doc.Limits {
-			fmt.Fprintf(a.stdout, "%-13s %s\n", l.What+":", l.text())
+			fmt.Fprintf(con.Out, "%-13s %s\n", l.What+":", l.text())
 		}
-		fmt.Fprintf(a.stdout, "assuming:     %s\n", strings.Join(doc.Assumptions, "\n              "))
+		fmt.Fprintf(con.Out, "assuming:     %s\n", strings.Join(doc.Assumptions, "\n              "))
 	}
-	a.say("nothing was enqueued (--dry-run)")
+	con.Say("nothing was enqueued (--dry-run)")
 	return nil
 }
 

@@ -1,6 +1,10 @@
 package main
 
-import "github.com/redis/go-redis/v9"
+import (
+	"github.com/redis/go-redis/v9"
+
+	"nightdesk/config"
+)
 
 // Files and connections that are open at once. Measured with a model: 25, and 4 for each slot. Pages and search engines
 // come on top.
@@ -11,8 +15,7 @@ const (
 
 // fitSlots lowers the number of slots to what the limit of open files allows, and says what to raise: a worker without
 // room for another file or connection stands still. Go has raised the soft limit to the hard one.
-func (a *app) fitSlots() {
-	w := &a.cfg.Worker
+func fitSlots(con *Console, w *config.Worker) {
 	limit, slots := fileLimit(), w.Concurrency+w.ReportConcurrency
 	need := ownFiles + slotFiles*slots
 	if limit == 0 || limit >= need {
@@ -21,15 +24,15 @@ func (a *app) fitSlots() {
 	fit := max(2, (limit-ownFiles)/slotFiles)
 	w.ReportConcurrency = max(1, min(w.ReportConcurrency, fit/4))
 	w.Concurrency = min(w.Concurrency, fit-w.ReportConcurrency)
-	a.warn("this process may open %d files, and %d slots (worker.concurrency and worker.report_concurrency) "+
+	con.Warn("this process may open %d files, and %d slots (worker.concurrency and worker.report_concurrency) "+
 		"need up to %d: "+
 		"working with %d slots. Raise the limit with `ulimit -n %d`, LimitNOFILE= of systemd or ulimits: of Compose",
 		limit, slots, need, w.Concurrency+w.ReportConcurrency, need)
 }
 
 // idleConnections is how many connections are kept for the next call: to one model server, or to all pages.
-func (a *app) idleConnections() int {
-	return min(64, 2*(a.cfg.Worker.Concurrency+a.cfg.Worker.ReportConcurrency))
+func idleConnections(cfg config.Config) int {
+	return min(64, 2*(cfg.Worker.Concurrency+cfg.Worker.ReportConcurrency))
 }
 
 // fewConnections bounds the connections to Redis where files are few.

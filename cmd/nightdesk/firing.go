@@ -6,50 +6,50 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"strings"
 	"time"
 
+	"nightdesk/config"
 	"nightdesk/jobs"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/schedule"
 )
 
 // newScheduler returns a scheduler that reads topics and options as this process is set.
-func (a *app) newScheduler(ctx context.Context, d *desk) (*jobs.Scheduler, error) {
-	store, err := a.store(ctx)
+func newScheduler(ctx context.Context, cfg config.Config, con *Console, d *desk, load loader) (*jobs.Scheduler, error) {
+	store, err := openWritableStore(ctx, cfg, con)
 	if err != nil {
 		return nil, err
 	}
-	if _, _, err := a.outlets(d); err != nil { // workers send what it tells of
+	if _, _, err := outlets(cfg, d); err != nil { // workers send what it tells of
 		return nil, err
 	}
 	return jobs.NewScheduler(jobs.SchedulerServices{
-		Redis: d.redis, Queue: d.queue, Dispatcher: d.dispatcher, Store: store, Log: a.log, Now: d.clock.Now,
+		Redis: d.redis, Queue: d.queue, Dispatcher: d.dispatcher, Store: store, Log: con.Log, Now: d.clock.Now,
 		Read: func(ctx context.Context, spec schedule.Spec, due, now time.Time) (jobs.Snapshot, error) {
-			return a.readFiring(ctx, d, spec, due, now)
+			return readFiring(ctx, con, d, load, spec, due, now)
 		},
 	}), nil
 }
 
 // readFiring reads what a schedule enqueues at a due time. now: when it is fired, which is later than due when it is
 // caught up.
-func (a *app) readFiring(ctx context.Context, d *desk, spec schedule.Spec,
+func readFiring(ctx context.Context, con *Console, d *desk, load loader, spec schedule.Spec,
 	due, now time.Time) (s jobs.Snapshot, err error) {
-	own, err := a.scheduled(spec, now)
+	cfg, flags, err := scheduledSettings(load, spec, now)
 	if err != nil {
 		return s, err
 	}
-	own.stderr, own.service = io.Discard, "" // nobody reads along; what matters is an error
-	list, err := own.scheduledList(ctx, d, spec, due, now)
+	quiet := &Console{Out: io.Discard, Err: io.Discard, Log: con.Log} // nobody reads along; what matters is an error
+	list, err := scheduledList(ctx, cfg, quiet, d, spec, flags, due, now)
 	if err != nil {
 		return s, withHint(err)
 	}
 	defer func() { err = errors.Join(err, list.Close()) }()
-	if err := own.publishBases(ctx, list); err != nil {
+	if err := publishBases(ctx, newBases(cfg, quiet), cfg.KBName, list); err != nil {
 		return s, withHint(err)
 	}
-	plan, err := own.planList(list, dedupeKeep)
+	plan, err := planList(quiet, list, dedupeKeep)
 	if err != nil {
 		return s, err
 	}
@@ -79,38 +79,38 @@ func scheduleZone(spec schedule.Spec) *time.Location {
 	return c.Zone()
 }
 
-// scheduled returns a copy of a with the settings of a schedule, read anew: what is changed in the settings file holds
-// from the next firing on.
-func (a *app) scheduled(spec schedule.Spec, now time.Time) (*app, error) {
-	own := *a
-	own.overrides, own.deadline, own.incremental = maps.Clone(a.overrides), "", spec.Incremental
+// scheduledSettings returns the settings of a schedule, read anew: what is changed in the settings file holds from the
+// next firing on.
+func scheduledSettings(load loader, spec schedule.Spec, now time.Time) (cfg config.Config, f topicFlags, err error) {
+	f.incremental = spec.Incremental
+	own := map[string]string{}
 	for path, value := range map[string]string{
 		"preset": spec.Preset, "language": spec.Language, "kb_name": spec.KnowledgeBase,
 		"researching.strategy": spec.Strategy, "researching.sources": spec.Sources, "limits.run_budget": spec.Budget,
 		"reporting.template": spec.ReportTemplate,
 	} {
 		if value != "" {
-			own.overrides[path] = value
+			own[path] = value
 		}
 	}
-	var err error
-	if own.batchBudget, err = topicqueue.ParseBudget(spec.BatchBudget); err != nil {
-		return nil, err
+	if f.batchBudget, err = topicqueue.ParseBudget(spec.BatchBudget); err != nil {
+		return cfg, f, err
 	}
 	if spec.Deadline != "" {
 		deadline, err := deadlineAt(spec.Deadline, now.In(scheduleZone(spec)))
 		if err != nil {
-			return nil, err
+			return cfg, f, err
 		}
-		own.deadline = deadline.Format(time.RFC3339)
+		f.deadline = deadline.Format(time.RFC3339)
 	}
-	own.cfg, err = own.load()
-	return &own, err
+	cfg, err = load(own)
+	return cfg, f, err
 }
 
 // scheduledList reads and checks the topics of a schedule, with its variables filled in.
-func (a *app) scheduledList(ctx context.Context, d *desk, spec schedule.Spec, due, now time.Time) (*topicList, error) {
-	source, err := a.openSource(ctx, d, spec.Topics)
+func scheduledList(ctx context.Context, cfg config.Config, con *Console, d *desk, spec schedule.Spec, f topicFlags,
+	due, now time.Time) (*topicList, error) {
+	source, err := openSource(ctx, cfg, d, spec.Topics)
 	if err != nil {
 		return nil, err
 	}
@@ -124,8 +124,8 @@ func (a *app) scheduledList(ctx context.Context, d *desk, spec schedule.Spec, du
 		return nil, fmt.Errorf("list of topics %s: more than %d bytes: split it between schedules", name, maxList)
 	}
 	zone := scheduleZone(spec)
-	list, err := a.readList(ctx, bytes.NewReader(text), enqueueFlags{
-		file: name, priority: spec.Priority, template: spec.Template, variables: schedule.Values(due.In(zone)),
+	list, err := readList(ctx, cfg, con, bytes.NewReader(text), enqueueFlags{
+		topicFlags: f, file: name, priority: spec.Priority, template: spec.Template, variables: schedule.Values(due.In(zone)),
 		tags: strings.Split(spec.Tags, ","), now: now.In(zone),
 	})
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"time"
 
+	"nightdesk/config"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
 	"nightdesk/topicqueue/retry"
@@ -39,7 +40,7 @@ const (
 //
 // usable finds out whether the run can be worked, and after outageTime of failures its error ends the following. Nil:
 // others work the run, and an outage is waited for without end.
-func (a *app) follow(ctx context.Context, q *redisqueue.Queue, runID string, seq int64,
+func follow(ctx context.Context, q *redisqueue.Queue, runID string, seq int64,
 	usable func(context.Context) error, v viewer) (topicqueue.Run, error) {
 	o := outage{noter: v, since: time.Now()}
 	if usable != nil {
@@ -162,18 +163,18 @@ func noRoom(err error) bool {
 }
 
 // withRoom adds to an error that says that there is no room what to do. Other errors stay as they are.
-func (a *app) withRoom(err error) error {
+func withRoom(cfg config.Config, err error) error {
 	switch {
 	case err == nil || !noRoom(err):
 		return err
 	case strings.Contains(err.Error(), "OOM command"):
-		return hintError{fmt.Errorf("the Redis at %s is full: %w", a.cfg.RedisURL, err),
+		return hintError{fmt.Errorf("the Redis at %s is full: %w", cfg.RedisURL, err),
 			"Raise its maxmemory, or leave it unset, and run the command again."}
-	case strings.Contains(err.Error(), "MISCONF") && a.cfg.RedisURL.Reveal() != "":
-		return hintError{fmt.Errorf("the Redis at %s cannot write to its disk: %w", a.cfg.RedisURL, err),
+	case strings.Contains(err.Error(), "MISCONF") && cfg.RedisURL.Reveal() != "":
+		return hintError{fmt.Errorf("the Redis at %s cannot write to its disk: %w", cfg.RedisURL, err),
 			"Free space on that disk and run the command again."}
 	}
 	return hintError{fmt.Errorf("the disk is full: %w", err),
 		fmt.Sprintf("Free space there, or choose a directory on another disk with --data-dir (now %s), and run the "+
-			"command again.", a.cfg.DataDir)}
+			"command again.", cfg.DataDir)}
 }

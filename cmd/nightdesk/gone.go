@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"nightdesk/config"
 	"nightdesk/jobs"
 	"nightdesk/topicqueue"
 )
@@ -21,13 +22,13 @@ func (e goneError) Error() string {
 		"(queue.state_expiry)", e.run.ID, e.run.State, e.after)
 }
 
-// gone is the error for a name that the queue does not know: it never did, or it is that of a run and it does no
+// unknownName is the error for a name that the queue does not know: it never did, or it is that of a run and it does no
 // longer. The storage knows.
-func (a *app) gone(ctx context.Context, name string) error {
+func unknownName(ctx context.Context, cfg config.Config, name string) error {
 	if !isRunID(name) {
 		return noSuch(name)
 	}
-	store, err := a.openStore(ctx)
+	store, err := openStore(ctx, cfg)
 	if err != nil {
 		return err
 	}
@@ -38,7 +39,7 @@ func (a *app) gone(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	e := goneError{run, a.cfg.Queue.StateExpiry.String()}
+	e := goneError{run, cfg.Queue.StateExpiry.String()}
 	return usageError{hintError{e, fmt.Sprintf("`nightdesk report %s` prints its report.", name)}}
 }
 

@@ -7,21 +7,25 @@ import (
 	"os"
 	"slices"
 
+	"nightdesk/config"
+
 	"github.com/spf13/cobra"
 )
 
-func (a *app) healthCommand() *cobra.Command {
+func healthCommand(p *program) *cobra.Command {
 	return &cobra.Command{
 		Use:   "health worker|scheduler",
 		Short: "Check that a worker or a scheduler of this machine is alive, for health checks of containers",
 		Long: `Check that a worker or a scheduler of this machine (in a container: of this container) has given Redis a sign of life
 within the last ten seconds. Exit codes: 0 it is alive, 1 it is not, or Redis does not answer.`,
 		Args: cobra.ExactArgs(1), ValidArgs: []string{serviceWorker, serviceScheduler},
-		RunE: a.command(func(cmd *cobra.Command, args []string) error { return a.health(cmd.Context(), args[0]) }),
+		RunE: p.command(func(ctx context.Context, cfg config.Config, con *Console, args []string) error {
+			return checkHealth(ctx, cfg, con, args[0])
+		}),
 	}
 }
 
-func (a *app) health(ctx context.Context, service string) (err error) {
+func checkHealth(ctx context.Context, cfg config.Config, con *Console, service string) (err error) {
 	if !slices.Contains([]string{serviceWorker, serviceScheduler}, service) {
 		return usageError{fmt.Errorf("health %s: check worker or scheduler; `serve` has /healthz", service)}
 	}
@@ -29,7 +33,7 @@ func (a *app) health(ctx context.Context, service string) (err error) {
 	if err != nil {
 		return err
 	}
-	d, err := a.openDesk(ctx, false)
+	d, err := openDesk(ctx, cfg, con, false)
 	if err != nil {
 		return err
 	}
@@ -38,10 +42,10 @@ func (a *app) health(ctx context.Context, service string) (err error) {
 	if err != nil {
 		return err
 	}
-	if a.json {
-		err = a.printJSON(map[string]any{"service": service, "host": host, "processes": processes, "tasks": tasks}, true)
+	if con.JSON {
+		err = con.PrintJSON(map[string]any{"service": service, "host": host, "processes": processes, "tasks": tasks}, true)
 	} else if processes > 0 {
-		_, err = fmt.Fprintf(a.stdout, "%s %s: alive, %s in progress\n", service, host, counted(tasks, "task"))
+		_, err = fmt.Fprintf(con.Out, "%s %s: alive, %s in progress\n", service, host, counted(tasks, "task"))
 	}
 	if processes == 0 {
 		return resultError{hintError{fmt.Errorf("no %s of host %s is alive", service, host), "Start `nightdesk " + service +

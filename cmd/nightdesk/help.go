@@ -14,7 +14,7 @@ import (
 	"nightdesk/cmd/nightdesk/manual"
 )
 
-func (a *app) helpCommand() *cobra.Command {
+func helpCommand(p *program) *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [COMMAND|TOPIC]",
 		Short: "Show help for a command, or a topic of the manual",
@@ -24,7 +24,7 @@ On a terminal a topic is shown with $PAGER, or with less. Elsewhere it is printe
 		ValidArgsFunction: completeHelp,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return a.listHelp(cmd.Root())
+				return listHelp(p.Out, cmd.Root())
 			}
 			if found, _, err := cmd.Root().Find(args); err == nil {
 				found.InitDefaultHelpFlag()
@@ -35,7 +35,7 @@ On a terminal a topic is shown with $PAGER, or with less. Elsewhere it is printe
 				err := fmt.Errorf("no command or topic is called %q", strings.Join(args, " "))
 				return usageError{hintError{err, "`nightdesk help` lists the commands and the topics."}}
 			}
-			return a.showText(topic.Text)
+			return showText(p.Console, p.getenv, topic.Text)
 		},
 	}
 }
@@ -61,12 +61,12 @@ func completeHelp(cmd *cobra.Command, args []string, _ string) ([]string, cobra.
 }
 
 // listHelp prints the help of the program and the topics of the manual.
-func (a *app) listHelp(root *cobra.Command) error {
+func listHelp(out io.Writer, root *cobra.Command) error {
 	if err := root.Help(); err != nil {
 		return err
 	}
-	fmt.Fprint(a.stdout, "\nTopics of the manual, for `nightdesk help TOPIC`:\n")
-	table := tabwriter.NewWriter(a.stdout, 0, 4, 2, ' ', 0)
+	fmt.Fprint(out, "\nTopics of the manual, for `nightdesk help TOPIC`:\n")
+	table := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
 	for _, t := range manual.Topics() {
 		fmt.Fprintf(table, "  %s\t%s\n", t.Name, t.About)
 	}
@@ -77,10 +77,10 @@ func (a *app) listHelp(root *cobra.Command) error {
 const maxTextColumns = 120
 
 // showText shows Markdown in a pager when standard output is a terminal. Elsewhere it prints the Markdown as it is.
-func (a *app) showText(text string) error {
-	terminal, ok := a.stdout.(*os.File)
+func showText(con *Console, getenv func(string) string, text string) error {
+	terminal, ok := con.Out.(*os.File)
 	if !ok || !isTerminal(terminal) {
-		_, err := io.WriteString(a.stdout, text)
+		_, err := io.WriteString(con.Out, text)
 		return err
 	}
 	width, _, err := term.GetSize(int(terminal.Fd()))
@@ -88,7 +88,7 @@ func (a *app) showText(text string) error {
 		width = 80
 	}
 	text = layOutTables(text, min(width, maxTextColumns))
-	if a.inPager(text) == nil {
+	if inPager(con, getenv, text) == nil {
 		return nil
 	}
 	_, err = io.WriteString(terminal, text)
@@ -96,8 +96,8 @@ func (a *app) showText(text string) error {
 }
 
 // inPager shows a text with $PAGER, or with less.
-func (a *app) inPager(text string) error {
-	words := strings.Fields(a.getenv("PAGER"))
+func inPager(con *Console, getenv func(string) string, text string) error {
+	words := strings.Fields(getenv("PAGER"))
 	if len(words) == 0 {
 		words = []string{"less"}
 	}
@@ -106,8 +106,8 @@ func (a *app) inPager(text string) error {
 		return err
 	}
 	pager := exec.Command(path, words[1:]...)
-	pager.Stdin, pager.Stdout, pager.Stderr = strings.NewReader(text), a.stdout, a.stderr
-	if a.getenv("LESS") == "" {
+	pager.Stdin, pager.Stdout, pager.Stderr = strings.NewReader(text), con.Out, con.Err
+	if getenv("LESS") == "" {
 		pager.Env = append(os.Environ(), "LESS=FRX") // end when all fits on the screen, and leave it there
 	}
 	if err := pager.Start(); err != nil {

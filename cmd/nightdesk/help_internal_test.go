@@ -58,10 +58,11 @@ func TestPager(t *testing.T) {
 	t.Parallel()
 	for pager, want := range map[string]string{"head -n 1": "one\n", "no-such-pager": ""} {
 		var out bytes.Buffer
-		a := &app{stdout: &out, stderr: os.Stderr, getenv: func(name string) string {
+		con := &Console{Out: &out, Err: os.Stderr}
+		getenv := func(name string) string {
 			return map[string]string{"PAGER": pager}[name]
-		}}
-		err := a.inPager("one\ntwo\n")
+		}
+		err := inPager(con, getenv, "one\ntwo\n")
 		if out.String() != want || (err == nil) != (want != "") {
 			t.Errorf("PAGER=%q: %q, %v", pager, out.String(), err)
 		}

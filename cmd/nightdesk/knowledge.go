@@ -11,11 +11,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nightdesk/config"
 	"nightdesk/pipeline/knowledge"
 	"nightdesk/pipeline/knowledge/extract"
 )
 
-func (a *app) kbCommand() *cobra.Command {
+func kbCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{Use: "kb", Short: "Knowledge bases: your documents, indexed", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
 	var name string
@@ -23,11 +24,11 @@ func (a *app) kbCommand() *cobra.Command {
 	add := &cobra.Command{
 		Use: "add PATH|URL...", Short: "Index files, directories and web pages; again: only what changed",
 		Args: cobra.MinimumNArgs(1),
-		RunE: a.command(func(cmd *cobra.Command, args []string) error {
+		RunE: p.command(func(ctx context.Context, cfg config.Config, con *Console, args []string) error {
 			if name == "" {
 				name = knowledge.Name(args[0])
 			}
-			return a.kbAdd(cmd.Context(), name, args, reembed)
+			return kbAdd(ctx, con, newBases(cfg, con), name, args, reembed)
 		}),
 	}
 	add.Flags().StringVar(&name, "name", "", "name of the knowledge base (default: made from the first path)")
@@ -36,23 +37,28 @@ func (a *app) kbCommand() *cobra.Command {
 	var limit int
 	search := &cobra.Command{
 		Use: "search NAME QUERY...", Short: "Show what a query finds", Args: cobra.MinimumNArgs(2),
-		RunE: a.command(func(cmd *cobra.Command, args []string) error {
-			return a.kbSearch(cmd.Context(), args[0], strings.Join(args[1:], " "), mode, limit)
+		RunE: p.command(func(ctx context.Context, cfg config.Config, con *Console, args []string) error {
+			return kbSearch(ctx, con, newBases(cfg, con), args[0], strings.Join(args[1:], " "), mode, limit)
 		}),
 	}
 	search.Flags().StringVar(&mode, "mode", "hybrid", "hybrid, naive or item")
 	search.Flags().IntVar(&limit, "limit", 5, "passages to show")
 	cmd.AddCommand(add, search,
 		&cobra.Command{Use: "list", Short: "List the knowledge bases", Args: cobra.NoArgs,
-			RunE: a.command(func(cmd *cobra.Command, _ []string) error { return a.kbList(cmd.Context()) })},
+			RunE: p.command(func(ctx context.Context, cfg config.Config, con *Console, args []string) error {
+				return kbList(ctx, con, newBases(cfg, con))
+			})},
 		&cobra.Command{Use: "show NAME", Short: "Show the documents of a knowledge base", Args: cobra.ExactArgs(1),
-			RunE: a.command(func(cmd *cobra.Command, args []string) error { return a.kbShow(cmd.Context(), args[0]) })},
+			RunE: p.command(func(ctx context.Context, cfg config.Config, con *Console, args []string) error {
+				return kbShow(ctx, con, newBases(cfg, con), args[0])
+			})},
 		&cobra.Command{Use: "remove NAME", Short: "Delete a knowledge base", Args: cobra.ExactArgs(1),
-			RunE: a.command(func(_ *cobra.Command, args []string) error {
-				if err := a.kbExists(args[0]); err != nil {
+			RunE: p.command(func(ctx context.Context, cfg config.Config, con *Console, args []string) error {
+				b := newBases(cfg, con)
+				if err := b.exists(args[0]); err != nil {
 					return err
 				}
-				return knowledge.Remove(a.knowledgeDir(), args[0])
+				return knowledge.Remove(b.dir, args[0])
 			})},
 	)
 	return cmd
@@ -60,7 +66,7 @@ func (a *app) kbCommand() *cobra.Command {
 
 // ingest indexes paths into the named knowledge base, embeds what is new when there is an embedding model, and says
 // what happened. reembed: make all vectors anew.
-func (a *app) ingest(ctx context.Context, name string, paths []string, reembed bool) (knowledge.Report, error) {
+func (b *bases) ingest(ctx context.Context, name string, paths []string, reembed bool) (knowledge.Report, error) {
 	for _, p := range paths {
 		var err error
 		if knowledge.IsURL(p) {
@@ -72,7 +78,7 @@ func (a *app) ingest(ctx context.Context, name string, paths []string, reembed b
 			return knowledge.Report{}, usageError{fmt.Errorf("knowledge base %s: %w", name, err)}
 		}
 	}
-	path, err := knowledge.Path(a.knowledgeDir(), name)
+	path, err := knowledge.Path(b.dir, name)
 	if err != nil {
 		return knowledge.Report{}, usageError{err}
 	}
@@ -82,17 +88,17 @@ func (a *app) ingest(ctx context.Context, name string, paths []string, reembed b
 		return knowledge.Report{}, fmt.Errorf("make knowledge base %s: %w", name, err)
 	}
 	defer base.Close()
-	download, err := a.downloader(paths)
+	download, err := downloader(b.cfg, paths)
 	if err != nil {
 		return knowledge.Report{}, err
 	}
 	base.SetDownloader(download)
-	bar := a.newBar("indexing " + name)
+	bar := newBar(b.con.Err, "indexing "+name)
 	rep, err := base.Ingest(ctx, paths, func(done, total int, document string) { bar.set(done, total, document) })
 	bar.end()
 	if errors.Is(err, knowledge.ErrEmpty) {
 		if statErr != nil { // made for nothing
-			err = errors.Join(err, knowledge.Remove(a.knowledgeDir(), name))
+			err = errors.Join(err, knowledge.Remove(b.dir, name))
 		}
 		if soleURL(rep) {
 			return rep, err
@@ -102,7 +108,7 @@ func (a *app) ingest(ctx context.Context, name string, paths []string, reembed b
 	if err != nil {
 		return rep, fmt.Errorf("index into knowledge base %s: %w", name, err)
 	}
-	return rep, a.embed(ctx, base, name, reembed)
+	return rep, b.embed(ctx, base, name, reembed)
 }
 
 // soleURL reports whether a web page was all that was skipped: an error then says why.
@@ -111,20 +117,20 @@ func soleURL(rep knowledge.Report) bool {
 }
 
 // embed makes the vectors that are missing. A server that does not answer is no error: words are searched all the same.
-func (a *app) embed(ctx context.Context, base *knowledge.Base, name string, again bool) error {
-	embedder, err := a.embedder(nil)
+func (b *bases) embed(ctx context.Context, base *knowledge.Base, name string, again bool) error {
+	embedder, err := b.embedding.embedder(nil)
 	if err != nil || embedder == nil {
 		return err
 	}
 	base.SetEmbedder(embedder)
-	bar := a.newBar("embedding " + name)
+	bar := newBar(b.con.Err, "embedding "+name)
 	done, err := base.Embed(ctx, again, func(done, total int) { bar.set(done, total, "") })
 	bar.end()
 	if ctx.Err() != nil || errors.Is(err, knowledge.ErrModel) {
 		return err
 	}
 	if err != nil {
-		a.say("%d passages of %s have no vector and are searched by words; run kb add again: %v", done.Missing, name, err)
+		b.con.Say("%d passages of %s have no vector and are searched by words; run kb add again: %v", done.Missing, name, err)
 	}
 	return nil
 }
@@ -135,22 +141,22 @@ type kbLine struct {
 	Report *knowledge.Report `json:"report,omitempty"`
 }
 
-func (a *app) kbAdd(ctx context.Context, name string, paths []string, reembed bool) error {
-	rep, err := a.ingest(ctx, name, paths, reembed)
+func kbAdd(ctx context.Context, con *Console, b *bases, name string, paths []string, reembed bool) error {
+	rep, err := b.ingest(ctx, name, paths, reembed)
 	for i, s := range rep.Skipped {
 		if errors.Is(err, knowledge.ErrEmpty) && soleURL(rep) {
 			break
 		}
 		if i == 20 {
-			a.say("%d more were skipped; --json lists them all", len(rep.Skipped)-i)
+			con.Say("%d more were skipped; --json lists them all", len(rep.Skipped)-i)
 			break
 		}
-		a.say("skipped %s: %s", s.Document, s.Reason)
+		con.Say("skipped %s: %s", s.Document, s.Reason)
 	}
 	if err != nil {
 		return err
 	}
-	base, err := a.openBase(name)
+	base, err := b.open(name)
 	if err != nil {
 		return err
 	}
@@ -159,33 +165,33 @@ func (a *app) kbAdd(ctx context.Context, name string, paths []string, reembed bo
 	if err != nil {
 		return err
 	}
-	if a.json {
-		return a.printJSON(kbLine{Name: name, Info: info, Report: &rep}, false)
+	if con.JSON {
+		return con.PrintJSON(kbLine{Name: name, Info: info, Report: &rep}, false)
 	}
-	fmt.Fprintf(a.stdout, "%s: %s, %s (%d added, %d updated, %d unchanged, %d removed, %d skipped)\n",
+	fmt.Fprintf(con.Out, "%s: %s, %s (%d added, %d updated, %d unchanged, %d removed, %d skipped)\n",
 		name, counted(info.Documents, "document"), counted(info.Passages, "passage"),
 		rep.Added, rep.Updated, rep.Unchanged, rep.Removed, len(rep.Skipped))
 	return nil
 }
 
-func (a *app) kbList(ctx context.Context) error {
-	names, err := knowledge.List(a.knowledgeDir())
+func kbList(ctx context.Context, con *Console, b *bases) error {
+	names, err := knowledge.List(b.dir)
 	if err != nil {
 		return err
 	}
-	table := tabwriter.NewWriter(a.stdout, 0, 4, 2, ' ', 0)
-	if !a.json && len(names) > 0 {
+	table := tabwriter.NewWriter(con.Out, 0, 4, 2, ' ', 0)
+	if !con.JSON && len(names) > 0 {
 		fmt.Fprintln(table, "NAME\tDOCUMENTS\tPASSAGES\tVERSION\tUPDATED")
 	}
 	var broken []error
 	for _, name := range names {
-		err := a.withBase(name, func(b *knowledge.Base) error {
-			info, err := b.Info(ctx)
+		err := b.with(name, func(base *knowledge.Base) error {
+			info, err := base.Info(ctx)
 			if err != nil {
 				return err
 			}
-			if a.json {
-				return a.printJSON(kbLine{Name: name, Info: info}, true)
+			if con.JSON {
+				return con.PrintJSON(kbLine{Name: name, Info: info}, true)
 			}
 			fmt.Fprintf(table, "%s\t%d\t%d\t%.12s\t%s\n", name, info.Documents, info.Passages, info.Version,
 				info.Updated.Format("2006-01-02 15:04"))
@@ -202,19 +208,19 @@ func (a *app) kbList(ctx context.Context) error {
 	return resultError{errors.Join(broken...), exitPartial}
 }
 
-func (a *app) kbShow(ctx context.Context, name string) error {
-	return a.withBase(name, func(b *knowledge.Base) error {
-		documents, err := b.Documents(ctx)
+func kbShow(ctx context.Context, con *Console, b *bases, name string) error {
+	return b.with(name, func(base *knowledge.Base) error {
+		documents, err := base.Documents(ctx)
 		if err != nil {
 			return err
 		}
-		table := tabwriter.NewWriter(a.stdout, 0, 4, 2, ' ', 0)
-		if !a.json {
+		table := tabwriter.NewWriter(con.Out, 0, 4, 2, ' ', 0)
+		if !con.JSON {
 			fmt.Fprintln(table, "DOCUMENT\tPASSAGES\tBYTES\tTITLE")
 		}
 		for _, d := range documents {
-			if a.json {
-				if err := a.printJSON(d, true); err != nil {
+			if con.JSON {
+				if err := con.PrintJSON(d, true); err != nil {
 					return err
 				}
 				continue
@@ -225,27 +231,27 @@ func (a *app) kbShow(ctx context.Context, name string) error {
 	})
 }
 
-func (a *app) kbSearch(ctx context.Context, name, query, mode string, limit int) error {
-	return a.withBase(name, func(b *knowledge.Base) error {
-		embedder, err := a.embedder(nil)
+func kbSearch(ctx context.Context, con *Console, b *bases, name, query, mode string, limit int) error {
+	return b.with(name, func(base *knowledge.Base) error {
+		embedder, err := b.embedding.embedder(nil)
 		if err != nil {
 			return err
 		}
 		if embedder != nil {
-			b.SetEmbedder(embedder)
+			base.SetEmbedder(embedder)
 		}
 		var passages []knowledge.Passage
 		switch mode {
 		case "hybrid", "naive":
 			how := map[string]knowledge.Mode{"hybrid": knowledge.Hybrid, "naive": knowledge.Naive}[mode]
 			var found knowledge.Answer
-			found, err = b.Find(ctx, query, limit, how)
+			found, err = base.Find(ctx, query, limit, how)
 			passages = found.Passages
 			if found.Degraded != nil {
-				a.say("searched by words only: %v", found.Degraded)
+				con.Say("searched by words only: %v", found.Degraded)
 			}
 		case "item":
-			passages, err = b.Item(ctx, query, limit)
+			passages, err = base.Item(ctx, query, limit)
 		default:
 			return usageError{fmt.Errorf("mode %q is unknown: use hybrid, naive or item", mode)}
 		}
@@ -253,17 +259,17 @@ func (a *app) kbSearch(ctx context.Context, name, query, mode string, limit int)
 			return err
 		}
 		for i, p := range passages {
-			if a.json {
-				if err := a.printJSON(p, true); err != nil {
+			if con.JSON {
+				if err := con.PrintJSON(p, true); err != nil {
 					return err
 				}
 				continue
 			}
 			place := strings.Join(append([]string{p.Title}, p.Section...), " > ")
-			fmt.Fprintf(a.stdout, "%d. %s\n   %s\n\n%s\n\n", i+1, place, p.Document, p.Text)
+			fmt.Fprintf(con.Out, "%d. %s\n   %s\n\n%s\n\n", i+1, place, p.Document, p.Text)
 		}
 		if len(passages) == 0 {
-			a.say("nothing was found for %q", query)
+			con.Say("nothing was found for %q", query)
 		}
 		return nil
 	})

@@ -10,18 +10,21 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nightdesk/config"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
 )
 
-func (a *app) listCommand() *cobra.Command {
+func listCommand(p *program) *cobra.Command {
 	var f listFlags
 	cmd := &cobra.Command{
 		Use: "list", Short: "List runs", Args: cobra.NoArgs,
 		Long: `List runs, the oldest first. On a terminal each run has one line and the last ten characters of its id, which suffice for
 all commands; elsewhere lines have the full id and the place of the report. Without a queue, the runs in storage are listed.`,
-		RunE: a.command(func(cmd *cobra.Command, _ []string) error { return a.list(cmd.Context(), f) }),
+		RunE: p.command(func(ctx context.Context, cfg config.Config, con *Console, args []string) error {
+			return listRuns(ctx, cfg, con, f)
+		}),
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.batch, "batch", "", "only runs of this batch")
@@ -64,20 +67,20 @@ func lineOf(run topicqueue.Run, report string, created ...bool) runLine {
 	return l
 }
 
-func (a *app) list(ctx context.Context, f listFlags) (err error) {
+func listRuns(ctx context.Context, cfg config.Config, con *Console, f listFlags) (err error) {
 	pick, err := f.check(time.Now())
 	if err != nil {
 		return err
 	}
-	store, err := a.openStore(ctx)
+	store, err := openStore(ctx, cfg)
 	if err != nil {
 		return err
 	}
 	var from runLister
-	d, err := a.openDesk(ctx, false)
+	d, err := openDesk(ctx, cfg, con, false)
 	switch {
 	case noQueue(err):
-		if from, err = a.storedRuns(ctx, store); err != nil {
+		if from, err = storedRunsOf(ctx, con, store); err != nil {
 			return err
 		}
 	case err != nil:
@@ -97,7 +100,7 @@ func (a *app) list(ctx context.Context, f listFlags) (err error) {
 			return noBatch(f.batch, known)
 		}
 	}
-	stream := a.json && f.sort == "" && f.limit == 0 // of any length
+	stream := con.JSON && f.sort == "" && f.limit == 0 // of any length
 	var lines []listLine
 	var broken []error
 	for _, b := range batches {
@@ -107,7 +110,7 @@ func (a *app) list(ctx context.Context, f listFlags) (err error) {
 			}
 			line := listLine{lineOf(run, location(store, run)), stateWord(run)}
 			if stream {
-				return a.printJSON(line.runLine, true)
+				return con.PrintJSON(line.runLine, true)
 			}
 			lines = append(lines, line)
 			return nil
@@ -119,7 +122,7 @@ func (a *app) list(ctx context.Context, f listFlags) (err error) {
 			return err
 		}
 	}
-	if err := a.showList(f.order(lines)); err != nil || len(broken) == 0 {
+	if err := showList(con, f.order(lines)); err != nil || len(broken) == 0 {
 		return err
 	}
 	return resultError{errors.Join(broken...), exitPartial}

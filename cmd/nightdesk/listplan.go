@@ -22,7 +22,7 @@ type listPlan struct {
 }
 
 // planList decides what becomes of topics that stand there twice, and points them out.
-func (a *app) planList(list *topicList, dedupe string) (*listPlan, error) {
+func planList(con *Console, list *topicList, dedupe string) (*listPlan, error) {
 	p := &listPlan{merge: dedupe == dedupeMerge, drop: dedupe != dedupeKeep, options: map[int]int{},
 		due: map[time.Time]map[int]int{}, merged: map[int32]spooledTopic{}}
 	var shown problemList
@@ -80,7 +80,7 @@ func (a *app) planList(list *topicList, dedupe string) (*listPlan, error) {
 			more = fmt.Sprintf("\n  What is nearly the same (%s) gets a report of its own; --dedupe skip or --dedupe merge "+
 				"changes that.", counted(p.similar, "topic"))
 		}
-		a.say("%s of %s repeating others:\n  %s%s", counted(shown.count, "line"), list.name, shown.text(), more)
+		con.Say("%s of %s repeating others:\n  %s%s", counted(shown.count, "line"), list.name, shown.text(), more)
 	}
 	return p, nil
 }

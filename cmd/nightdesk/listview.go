@@ -110,10 +110,10 @@ func (f listFlags) order(lines []listLine) []listLine {
 }
 
 // showList prints runs: as JSON, fitted to the width of a terminal, or with all that there is.
-func (a *app) showList(lines []listLine) error {
-	if a.json {
+func showList(con *Console, lines []listLine) error {
+	if con.JSON {
 		for _, line := range lines {
-			if err := a.printJSON(line.runLine, true); err != nil {
+			if err := con.PrintJSON(line.runLine, true); err != nil {
 				return err
 			}
 		}
@@ -123,11 +123,11 @@ func (a *app) showList(lines []listLine) error {
 		return nil
 	}
 	v := viewList(lines)
-	if s := newScreen(a.stdout); s != nil {
+	if s := newScreen(con.Out); s != nil {
 		width, _ := s.size()
-		return printPlain(a.stdout, v.fitted(width))
+		return printPlain(con.Out, v.fitted(width))
 	}
-	table := tabwriter.NewWriter(a.stdout, 0, 4, 2, ' ', 0)
+	table := tabwriter.NewWriter(con.Out, 0, 4, 2, ' ', 0)
 	for _, row := range v.whole() {
 		fmt.Fprintln(table, strings.Join(row, "\t"))
 	}

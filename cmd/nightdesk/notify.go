@@ -5,27 +5,27 @@ import (
 	"fmt"
 	"slices"
 
+	"nightdesk/config"
 	"nightdesk/jobs/notify"
 )
 
 // outlets returns where events and digests go; nil where nothing is set up. From then on the desk tells of events.
-func (a *app) outlets(d *desk) (webhooks []*notify.Webhook, mail *notify.Mail, err error) {
-	if webhooks, err = a.webhooks(); err != nil {
+func outlets(cfg config.Config, d *desk) (webhooks []*notify.Webhook, mail *notify.Mail, err error) {
+	if webhooks, err = newWebhooks(cfg.Webhook); err != nil {
 		return nil, nil, err
 	}
 	for _, w := range webhooks {
 		d.closers = append(d.closers, w.Close)
 	}
-	if mail, err = a.mail(); err != nil {
+	if mail, err = newMail(cfg.Mail); err != nil {
 		return nil, nil, err
 	}
-	d.dispatcher.Announce(a.cfg.Webhook.Types(), webhooks, mail != nil)
+	d.dispatcher.Announce(cfg.Webhook.Types(), webhooks, mail != nil)
 	return webhooks, mail, nil
 }
 
-// mail is what sends digests; nil: mail.server is not set.
-func (a *app) mail() (*notify.Mail, error) {
-	m := a.cfg.Mail
+// newMail returns what sends digests; nil: mail.server is not set.
+func newMail(m config.Mail) (*notify.Mail, error) {
 	if m.Server.Reveal() == "" {
 		return nil, nil
 	}
@@ -39,9 +39,9 @@ func (a *app) mail() (*notify.Mail, error) {
 	return mail, nil
 }
 
-// webhooks are those that are set up.
-func (a *app) webhooks() (webhooks []*notify.Webhook, err error) {
-	addresses, secrets := a.cfg.Webhook.Addresses(), a.cfg.Webhook.Secrets()
+// newWebhooks returns those that are set up.
+func newWebhooks(set config.Webhook) (webhooks []*notify.Webhook, err error) {
+	addresses, secrets := set.Addresses(), set.Secrets()
 	if len(secrets) == 0 {
 		secrets = []string{""}
 	}

@@ -27,14 +27,14 @@ type outlook struct {
 	working   bool          // workers run now
 }
 
-// outlook looks at the desk. d: nil where none can be reached.
-func (a *app) outlook(ctx context.Context, d *desk) (*outlook, error) {
-	o := &outlook{now: time.Now(), models: map[llm.Role]string{}, slots: a.cfg.Worker.Concurrency}
+// newOutlook looks at the desk. d: nil where none can be reached.
+func newOutlook(ctx context.Context, cfg config.Config, d *desk) (*outlook, error) {
+	o := &outlook{now: time.Now(), models: map[llm.Role]string{}, slots: cfg.Worker.Concurrency}
 	var err error
-	if o.prices, err = llm.ParsePrices(a.cfg.LLM.Prices); err != nil {
+	if o.prices, err = llm.ParsePrices(cfg.LLM.Prices); err != nil {
 		return nil, usageError{fmt.Errorf("llm.prices: %w", err)}
 	}
-	for _, m := range a.roleModels() {
+	for _, m := range roleModels(cfg.LLM) {
 		o.models[m.role] = m.Name
 	}
 	if d == nil {
@@ -105,32 +105,33 @@ func (l limitCheck) text() string {
 
 // checkLimits compares what the topics of a list need at full depth with budgets and deadlines. batch: empty for a new
 // one.
-func (a *app) checkLimits(ctx context.Context, o *outlook, list *topicList, plan *listPlan,
+func checkLimits(ctx context.Context, cfg config.Config, o *outlook, list *topicList, plan *listPlan,
 	batch string) ([]limitCheck, error) {
 	out := []limitCheck{}
 	topics := 0
 	for _, n := range plan.options {
 		topics += n
 	}
-	if topics == 0 || !a.cfg.LLM.Enabled() {
+	if topics == 0 || !cfg.LLM.Enabled() {
 		return out, nil
 	}
 	of := func(topics map[int]int) jobs.Estimate {
-		return estimateOf(topics, list.options, a.cfg.Researching.MaxActions, o)
+		return estimateOf(topics, list.options, cfg.Researching.MaxActions, o)
 	}
 	all := of(plan.options)
 	run, dearest := topicqueue.Options{}, int64(0) // the one that costs most, and the common budgets, which all have
 	for _, number := range slices.Sorted(maps.Keys(plan.options)) {
 		one := list.options[number]
-		amount, known := jobs.EstimateRun(one, a.cfg.Researching.MaxActions, o.seen).Amount(one.Limit(), o.prices, o.models)
+		amount, known := jobs.EstimateRun(one, cfg.Researching.MaxActions, o.seen).Amount(one.Limit(), o.prices, o.models)
 		if one.Limit().Amount() > 0 && known && amount.Amount() > dearest {
 			run, dearest = one, amount.Amount()
 		}
 	}
 	if dearest > 0 && run.Budget.Amount() > 0 {
 		needs := run.Budget.Of(dearest)
-		out = append(out, a.limitCheck("run budget", run.Budget, needs, roundBudget(run.Budget)+" each", roundBudget(needs)+
-			" at most", "--budget", 1, o, run))
+		out = append(out, compareLimit(cfg, "run budget", run.Budget, needs, roundBudget(run.Budget)+" each",
+			roundBudget(needs)+
+				" at most", "--budget", 1, o, run))
 	}
 	common := func(what string, limit topicqueue.Budget, pool redisqueue.Pool, setting string) {
 		needs, _ := all.Amount(limit, o.prices, o.models)
@@ -144,7 +145,7 @@ func (a *app) checkLimits(ctx context.Context, o *outlook, list *topicList, plan
 			needs = limit.Of(needs.Amount() + needs.Amount()/int64(topics)*int64(pool.Waiting))
 			words = fmt.Sprintf("about %s, with the %s that wait already", roundBudget(needs), counted(pool.Waiting, "run"))
 		}
-		out = append(out, a.limitCheck(what, left, needs, has, words, setting, topics+pool.Waiting, o, run))
+		out = append(out, compareLimit(cfg, what, left, needs, has, words, setting, topics+pool.Waiting, o, run))
 	}
 	if b := run.BatchBudget; b.Amount() > 0 {
 		var pool redisqueue.Pool
@@ -170,8 +171,9 @@ func (a *app) checkLimits(ctx context.Context, o *outlook, list *topicList, plan
 	return append(out, checkDeadlines(o, plan, all, of, topics, waiting)...), nil
 }
 
-// limitCheck compares, and looks for what would suffice. runs: that the amount is for.
-func (a *app) limitCheck(what string, left, needs topicqueue.Budget, has, words, setting string, runs int, o *outlook,
+// compareLimit compares, and looks for what would suffice. runs: that the amount is for.
+func compareLimit(cfg config.Config, what string, left, needs topicqueue.Budget, has, words, setting string, runs int,
+	o *outlook,
 	run topicqueue.Options) limitCheck {
 	c := limitCheck{What: what, Has: has, Needs: words, Enough: needs.Amount() <= left.Amount()}
 	if c.Enough {
@@ -179,7 +181,7 @@ func (a *app) limitCheck(what string, left, needs topicqueue.Budget, has, words,
 	}
 	c.Do = fmt.Sprintf("For full depth, raise %s by %s", setting, roundBudget(needs.Of(needs.Amount()-left.Amount())))
 	for _, preset := range slices.Backward(config.PresetNames()) {
-		cfg, err := a.cfg.With(map[string]string{"preset": preset})
+		cfg, err := cfg.With(map[string]string{"preset": preset})
 		if err != nil {
 			continue
 		}
@@ -187,7 +189,7 @@ func (a *app) limitCheck(what string, left, needs topicqueue.Budget, has, words,
 		if err != nil {
 			continue
 		}
-		amount, known := jobs.EstimateRun(other, a.cfg.Researching.MaxActions, o.seen).Times(runs).Amount(left,
+		amount, known := jobs.EstimateRun(other, cfg.Researching.MaxActions, o.seen).Times(runs).Amount(left,
 			o.prices, o.models)
 		if known && amount.Amount() > 0 && amount.Amount() <= left.Amount() && preset != run.Preset {
 			c.Do += fmt.Sprintf(", or use --preset %s, which takes about %s", preset, roundBudget(amount))
@@ -232,15 +234,16 @@ func checkDeadlines(o *outlook, plan *listPlan, all jobs.Estimate, of func(map[i
 }
 
 // warnOfLimits says at enqueueing which budgets and deadlines do not suffice.
-func (a *app) warnOfLimits(ctx context.Context, d *desk, list *topicList, plan *listPlan, batch string) error {
-	o, err := a.outlook(ctx, d)
+func warnOfLimits(ctx context.Context, cfg config.Config, con *Console, d *desk, list *topicList, plan *listPlan,
+	batch string) error {
+	o, err := newOutlook(ctx, cfg, d)
 	if err != nil {
 		return err
 	}
-	limits, err := a.checkLimits(ctx, o, list, plan, batch)
+	limits, err := checkLimits(ctx, cfg, o, list, plan, batch)
 	for _, l := range limits {
 		if !l.Enough {
-			a.say("%s: %s", l.What, l.text())
+			con.Say("%s: %s", l.What, l.text())
 		}
 	}
 	return err

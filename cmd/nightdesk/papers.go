@@ -7,13 +7,14 @@ import (
 	"net/http"
 	"time"
 
+	"nightdesk/config"
 	"nightdesk/pipeline/tools/fetch"
 	"nightdesk/pipeline/tools/papers"
 )
 
 // paperIndex returns what paper_search asks.
-func (a *app) paperIndex(outside papers.Fetcher, pace fetch.Pace) (*papers.Search, error) {
-	p := a.cfg.PaperSearch
+func paperIndex(cfg config.Config, outside papers.Fetcher, pace fetch.Pace) (*papers.Search, error) {
+	p := cfg.PaperSearch
 	index, err := papers.New(papers.Settings{
 		Providers: p.Names(), OpenAlexKey: p.OpenAlexKey.Reveal(), SemanticScholarKey: p.SemanticScholarKey.Reveal(),
 		CrossrefMailto: p.CrossrefMailto, Outside: outside, Pace: pace,
@@ -25,13 +26,13 @@ func (a *app) paperIndex(outside papers.Fetcher, pace fetch.Pace) (*papers.Searc
 }
 
 // checkPapers asks each index of paper_search for a paper.
-func (a *app) checkPapers(ctx context.Context) []checkup {
-	if !a.cfg.Researching.EnablePaperSearch {
+func checkPapers(ctx context.Context, cfg config.Config, _ *Console) []checkup {
+	if !cfg.Researching.EnablePaperSearch {
 		return nil
 	}
-	outside := fetch.New(fetch.Settings{Timeout: a.cfg.Fetch.Timeout})
+	outside := fetch.New(fetch.Settings{Timeout: cfg.Fetch.Timeout})
 	defer outside.Close()
-	index, err := a.paperIndex(outside, fetch.NewLocalPace())
+	index, err := paperIndex(cfg, outside, fetch.NewLocalPace())
 	if err != nil {
 		return []checkup{failure("paper_search", err)}
 	}

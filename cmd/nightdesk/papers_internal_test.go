@@ -68,8 +68,7 @@ func TestIndexNames(t *testing.T) {
 			t.Errorf("there are %s, the setting takes %s", there, s.Allowed)
 		}
 	}
-	a := &app{}
-	if got := a.checkPapers(context.Background()); got != nil {
+	if got := checkPapers(context.Background(), config.Config{}, &Console{}); got != nil {
 		t.Errorf("switched off: %+v", got)
 	}
 }

@@ -21,8 +21,8 @@ const (
 	drawPause = 100 * time.Millisecond // and between two drawings
 )
 
-func (a *app) newBar(name string) *bar {
-	return &bar{name: name, out: a.stderr, screen: newScreen(a.stderr), line: time.Now()}
+func newBar(out io.Writer, name string) *bar {
+	return &bar{name: name, out: out, screen: newScreen(out), line: time.Now()}
 }
 
 // set says that done of total are done and what is being done now.

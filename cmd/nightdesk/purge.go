@@ -11,7 +11,7 @@ import (
 	"nightdesk/jobs"
 )
 
-func (a *app) purgeCommand() *cobra.Command {
+func purgeCommand(p *program) *cobra.Command {
 	var dry, yes bool
 	cmd := &cobra.Command{
 		Use:   "purge --dry-run|--yes",
@@ -20,12 +20,12 @@ func (a *app) purgeCommand() *cobra.Command {
 		Long: `Delete what the settings retention.* no longer keep: reports, data and evidence of runs, entries of lists with their digests, earlier
 states of what is remembered of topics, versions of knowledge bases; and, older than a day, what killed processes have left of their writes. What is in use
 stays: runs and batches that have not ended, and what the next night of a recurring topic needs.`,
-		RunE: a.command(func(cmd *cobra.Command, _ []string) error {
+		RunE: p.command(func(ctx context.Context, cfg config.Config, con *Console, args []string) error {
 			if dry == yes {
 				return usageError{hintError{errors.New("purge deletes permanently: choose --dry-run or --yes"),
 					"--dry-run shows what would go, --yes deletes it."}}
 			}
-			return a.purge(cmd.Context(), dry)
+			return purgeStorage(ctx, cfg, con, dry)
 		}),
 	}
 	cmd.Flags().BoolVar(&dry, "dry-run", false, "show what would go, and delete nothing")
@@ -33,17 +33,17 @@ stays: runs and batches that have not ended, and what the next night of a recurr
 	return cmd
 }
 
-func (a *app) purge(ctx context.Context, dry bool) (err error) {
-	d, err := a.openDesk(ctx, true) // the queue knows what is in use; a private one that does not run is started
+func purgeStorage(ctx context.Context, cfg config.Config, con *Console, dry bool) (err error) {
+	d, err := openDesk(ctx, cfg, con, true) // the queue knows what is in use; a private one that does not run is started
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, d.Close()) }()
-	store, err := a.openStore(ctx)
+	store, err := openStore(ctx, cfg)
 	if err != nil {
 		return err
 	}
-	r := a.cfg.Retention
+	r := cfg.Retention
 	things, files, total := 0, 0, int64(0)
 	p := jobs.Purge{
 		Queue: d.queue, Store: store, Now: d.clock.Now(), Dry: dry,
@@ -55,15 +55,15 @@ func (a *app) purge(ctx context.Context, dry bool) (err error) {
 	err = p.Run(ctx, func(gone jobs.Purged) error {
 		things++
 		files += gone.Files
-		if a.json {
-			return a.printJSON(gone, true)
+		if con.JSON {
+			return con.PrintJSON(gone, true)
 		}
 		size := ""
 		if gone.Bytes > 0 {
 			size = fmt.Sprintf(", %.1f MB", float64(gone.Bytes)/1e6)
 			total += gone.Bytes
 		}
-		_, err := fmt.Fprintf(a.stdout, "%s %s (%s%s)\n", gone.Kind, gone.Name, gone.Why, size)
+		_, err := fmt.Fprintf(con.Out, "%s %s (%s%s)\n", gone.Kind, gone.Name, gone.Why, size)
 		return err
 	})
 	if err != nil {
@@ -78,12 +78,12 @@ func (a *app) purge(ctx context.Context, dry bool) (err error) {
 		size = fmt.Sprintf(" (versions of knowledge bases: %.1f MB)", float64(total)/1e6)
 	}
 	if r == (config.Retention{}) {
-		a.say("everything is kept: no retention.* is set; `nightdesk config` lists them")
+		con.Say("everything is kept: no retention.* is set; `nightdesk config` lists them")
 	}
 	if things == 0 {
-		a.say("%s", none)
+		con.Say("%s", none)
 		return nil
 	}
-	a.say("%s, %s %s%s", counted(things, "item"), counted(files, "file"), done, size)
+	con.Say("%s, %s %s%s", counted(things, "item"), counted(files, "file"), done, size)
 	return nil
 }

@@ -157,7 +157,9 @@ func TestReadmeSettings(t *testing.T) {
 	}
 }
 
-func newRoot() *cobra.Command { return (&app{overrides: map[string]string{}}).root() }
+func newRoot() *cobra.Command {
+	return (&program{Console: &Console{}, overrides: map[string]string{}}).root()
+}
 
 // find returns the command of a command line and its arguments. Placeholders in capitals are taken as they are.
 func find(args []string) (*cobra.Command, []string, error) {

@@ -41,28 +41,28 @@ func (d *desk) Close() error {
 
 // openDesk connects to Redis: the configured one, else the local one of the data directory. start: a local Redis that
 // does not run is started, which is for commands that do the work themselves.
-func (a *app) openDesk(ctx context.Context, start bool) (*desk, error) {
+func openDesk(ctx context.Context, cfg config.Config, con *Console, start bool) (*desk, error) {
 	d := &desk{}
 	switch {
-	case a.cfg.RedisURL.Reveal() != "":
-		client, err := a.dialRedis(ctx)
+	case cfg.RedisURL.Reveal() != "":
+		client, err := dialRedis(ctx, cfg, con)
 		if err != nil {
 			return nil, err
 		}
 		d.redis, d.closers = client, append(d.closers, client.Close)
 	case start:
-		r, err := localredis.Open(ctx, a.cfg.DataDir)
+		r, err := localredis.Open(ctx, cfg.DataDir)
 		if err != nil {
 			return nil, err
 		}
 		if r.InProcess {
-			a.say("no REDIS_URL and no redis-server on PATH: the queue lives in this process and ends with it")
+			con.Say("no REDIS_URL and no redis-server on PATH: the queue lives in this process and ends with it")
 		} else {
-			a.say("no REDIS_URL: using a private redis-server in %s", filepath.Join(a.cfg.DataDir, "redis"))
+			con.Say("no REDIS_URL: using a private redis-server in %s", filepath.Join(cfg.DataDir, "redis"))
 		}
 		d.redis, d.inMemory, d.closers = r.Client, r.InProcess, append(d.closers, r.Close)
 	default:
-		r, err := localredis.Attach(ctx, a.cfg.DataDir)
+		r, err := localredis.Attach(ctx, cfg.DataDir)
 		if errors.Is(err, localredis.ErrNotRunning) {
 			return nil, usageError{hintError{noQueueError{},
 				"Start Redis and set REDIS_URL, for example to redis://127.0.0.1:6379/0, or use `nightdesk run`."}}
@@ -87,28 +87,28 @@ func (d *desk) connect(ctx context.Context) {
 
 // openWorkingDesk is openDesk for commands that put work into the queue or do it: what is wrong with the Redis is said
 // before the work depends on it.
-func (a *app) openWorkingDesk(ctx context.Context, start bool) (*desk, error) {
-	d, err := a.openDesk(ctx, start)
+func openWorkingDesk(ctx context.Context, cfg config.Config, con *Console, start bool) (*desk, error) {
+	d, err := openDesk(ctx, cfg, con, start)
 	if err != nil || d.inMemory {
 		return d, err
 	}
-	if err := a.warnOfRedis(ctx, d); err != nil {
+	if err := warnOfRedis(ctx, con, d); err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
 	return d, nil
 }
 
 // warnOfRedis says what is wrong with the Redis; the error is for one that cannot be used.
-func (a *app) warnOfRedis(ctx context.Context, d *desk) error {
+func warnOfRedis(ctx context.Context, con *Console, d *desk) error {
 	if text, hint := clockTrouble(d.clock.Ahead()); text != "" {
-		a.warn("%s. %s", text, hint)
+		con.Warn("%s. %s", text, hint)
 	}
 	for _, f := range inspectRedis(ctx, d.redis) {
 		switch f.Level {
 		case redisTooOld:
 			return hintError{errors.New(f.Text), f.Hint}
 		case redisForgetful, redisNearlyFull, redisEvicting:
-			a.warn("%s. %s", f.Text, f.Hint)
+			con.Warn("%s. %s", f.Text, f.Hint)
 		}
 	}
 	return nil
@@ -133,13 +133,13 @@ func clockTrouble(ahead time.Duration) (text, hint string) {
 const dialTime = 5 * time.Second
 
 // dialRedis connects to the configured Redis, which must answer.
-func (a *app) dialRedis(ctx context.Context) (redis.UniversalClient, error) {
-	options, err := a.redisOptions()
+func dialRedis(ctx context.Context, cfg config.Config, con *Console) (redis.UniversalClient, error) {
+	options, err := redisOptions(cfg)
 	if err != nil {
 		return nil, err
 	}
 	client := newRedisClient(options)
-	if err = a.pingRedis(ctx, client); err != nil {
+	if err = pingRedis(ctx, cfg, con, client); err != nil {
 		_ = client.Close() // there is a better error
 		return nil, err
 	}
@@ -147,19 +147,19 @@ func (a *app) dialRedis(ctx context.Context) (redis.UniversalClient, error) {
 }
 
 // pingRedis finds out whether the configured Redis answers. A service waits until it does.
-func (a *app) pingRedis(ctx context.Context, client redis.UniversalClient) error {
+func pingRedis(ctx context.Context, cfg config.Config, con *Console, client redis.UniversalClient) error {
 	ping := func(ctx context.Context) error {
 		ctx, cancel := context.WithTimeout(ctx, dialTime)
 		defer cancel()
 		if err := client.Ping(ctx).Err(); err != nil {
-			return hintError{fmt.Errorf("the Redis at %s does not answer: %w", a.cfg.RedisURL, err), redisHint(err)}
+			return hintError{fmt.Errorf("the Redis at %s does not answer: %w", cfg.RedisURL, err), redisHint(err)}
 		}
 		return nil
 	}
-	if a.service == "" {
+	if con.Service == "" {
 		return ping(ctx)
 	}
-	return a.await(ctx, "Redis", lastingRedis, ping)
+	return await(ctx, con, "Redis", lastingRedis, ping)
 }
 
 // clusterLook is how long after a failover a cluster's client may still ask the node that is gone: nothing else tells
@@ -178,10 +178,10 @@ func newRedisClient(options *redis.UniversalOptions) redis.UniversalClient {
 
 // redisOptions turns the address into what newRedisClient takes: it makes a plain, a sentinel or a cluster client of
 // it.
-func (a *app) redisOptions() (*redis.UniversalOptions, error) {
-	address, err := config.ParseRedisAddress(a.cfg.RedisURL.Reveal())
+func redisOptions(cfg config.Config) (*redis.UniversalOptions, error) {
+	address, err := config.ParseRedisAddress(cfg.RedisURL.Reveal())
 	if err != nil {
-		return nil, usageError{fmt.Errorf("redis_url %s: it %w", a.cfg.RedisURL, err)}
+		return nil, usageError{fmt.Errorf("redis_url %s: it %w", cfg.RedisURL, err)}
 	}
 	options := &redis.UniversalOptions{
 		Addrs: address.Hosts, DB: address.DB, Username: address.Username, Password: address.Password,
@@ -192,16 +192,16 @@ func (a *app) redisOptions() (*redis.UniversalOptions, error) {
 		return options, nil
 	}
 	options.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12} // the name is the host's that is dialled
-	if a.cfg.RedisCAFile == "" {
+	if cfg.RedisCAFile == "" {
 		return options, nil
 	}
-	pem, err := os.ReadFile(a.cfg.RedisCAFile)
+	pem, err := os.ReadFile(cfg.RedisCAFile)
 	if err != nil {
 		return nil, usageError{fmt.Errorf("read redis_ca_file: %w", err)}
 	}
 	options.TLSConfig.RootCAs = x509.NewCertPool()
 	if !options.TLSConfig.RootCAs.AppendCertsFromPEM(pem) {
-		return nil, usageError{fmt.Errorf("redis_ca_file %s holds no certificate in PEM format", a.cfg.RedisCAFile)}
+		return nil, usageError{fmt.Errorf("redis_ca_file %s holds no certificate in PEM format", cfg.RedisCAFile)}
 	}
 	return options, nil
 }

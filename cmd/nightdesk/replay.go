@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"nightdesk/config"
 	"nightdesk/jobs"
 	"nightdesk/pipeline/citation"
 	"nightdesk/pipeline/llm"
@@ -28,20 +29,21 @@ type replayFlags struct {
 	extractive                   bool
 }
 
-func (a *app) replayCommand() *cobra.Command {
+func replayCommand(p *program) *cobra.Command {
 	var f replayFlags
 	var template string
-	cmd := &cobra.Command{
+	var cmd *cobra.Command
+	cmd = &cobra.Command{
 		Use: "replay RUN", Short: "Write a run's report again from its stored evidence, without any search",
 		Args: cobra.ExactArgs(1),
 		Long: `Write a run's report again from its stored evidence, without any search: with the model that is configured now
 (LLM_MODEL, LLM_WRITER_MODEL), in another language, citation style or format, or with the sections of a template. The stored
 report stays as it is: the new one goes to standard output, or to --out FILE.`,
-		RunE: a.command(func(cmd *cobra.Command, args []string) error {
+		RunE: p.command(func(ctx context.Context, cfg config.Config, con *Console, args []string) error {
 			if cmd.Flags().Changed("template") {
 				f.template = &template
 			}
-			return a.replay(cmd.Context(), args[0], f)
+			return replayRun(ctx, cfg, con, args[0], f)
 		}),
 	}
 	flags := cmd.Flags()
@@ -80,18 +82,18 @@ type replayResult struct {
 	CompletionTokens int                `json:"completion_tokens"`
 }
 
-func (a *app) replay(ctx context.Context, name string, f replayFlags) error {
+func replayRun(ctx context.Context, cfg config.Config, con *Console, name string, f replayFlags) error {
 	if f.format != "md" && !slices.Contains(formats.Names(), f.format) {
 		return usageError{fmt.Errorf("--format %s: it is md, %s", f.format, strings.Join(formats.Names(), " or "))}
 	}
-	if f.format != "md" && f.out == "" && (a.json || isTerminal(a.stdout)) {
+	if f.format != "md" && f.out == "" && (con.JSON || isTerminal(con.Out)) {
 		return usageError{fmt.Errorf("--format %s needs a file: --out FILE", f.format)}
 	}
-	store, err := a.openStore(ctx)
+	store, err := openStore(ctx, cfg)
 	if err != nil {
 		return err
 	}
-	runID, err := a.fullID(ctx, nil, name)
+	runID, err := fullID(ctx, cfg, nil, name)
 	if err != nil {
 		return err
 	}
@@ -102,11 +104,11 @@ func (a *app) replay(ctx context.Context, name string, f replayFlags) error {
 	o := &in.Run.Options
 	asked := map[string]string{"language": cmp.Or(f.language, o.Language),
 		"reporting.citation_style": cmp.Or(f.style, o.CitationStyle)}
-	cfg, err := a.cfg.With(asked)
+	changed, err := cfg.With(asked)
 	if err != nil {
 		return usageError{err}
 	}
-	o.Language, o.CitationStyle = cfg.Language, cfg.Reporting.CitationStyle
+	o.Language, o.CitationStyle = changed.Language, changed.Reporting.CitationStyle
 	if f.template != nil {
 		if o.Template, err = readTemplate(*f.template); err != nil {
 			return err
@@ -115,7 +117,7 @@ func (a *app) replay(ctx context.Context, name string, f replayFlags) error {
 	r := reporting.Reporter{Now: time.Now}
 	result := replayResult{RunID: runID, Language: o.Language, CitationStyle: o.CitationStyle, Template: o.Template != ""}
 	if !f.extractive {
-		if err := a.replayModel(ctx, &r, &result); err != nil {
+		if err := replayModel(ctx, cfg, con, &r, &result); err != nil {
 			return err
 		}
 	}
@@ -144,7 +146,7 @@ func (a *app) replay(ctx context.Context, name string, f replayFlags) error {
 	} else {
 		result.Markdown = string(body)
 	}
-	if err := a.printReplay(result); err != nil {
+	if err := printReplay(con, result); err != nil {
 		return err
 	}
 	if len(report.Fallbacks) > 0 && !f.extractive {
@@ -157,16 +159,17 @@ func (a *app) replay(ctx context.Context, name string, f replayFlags) error {
 }
 
 // replayModel gives r the model that is set up, if there is one, and counts in result what it is asked.
-func (a *app) replayModel(ctx context.Context, r *reporting.Reporter, result *replayResult) error {
-	model, err := a.model(nil)
+func replayModel(ctx context.Context, cfg config.Config, con *Console, r *reporting.Reporter,
+	result *replayResult) error {
+	model, err := newModel(cfg, nil)
 	if err != nil {
 		return err
 	}
 	if model == nil { // a nil *Client in the interface would not be nil
-		a.say("no LLM_MODEL: the report is made of verbatim quotes")
+		con.Say("no LLM_MODEL: the report is made of verbatim quotes")
 		return nil
 	}
-	if err := a.checkModel(ctx, model, llm.Writer); err != nil {
+	if err := checkModel(ctx, model, llm.Writer); err != nil {
 		return err
 	}
 	var mu sync.Mutex
@@ -177,21 +180,21 @@ func (a *app) replayModel(ctx context.Context, r *reporting.Reporter, result *re
 		result.PromptTokens += u.PromptTokens
 		result.CompletionTokens += u.CompletionTokens
 	})
-	result.Model = a.cfg.LLM.Writer.Name
+	result.Model = cfg.LLM.Writer.Name
 	return nil
 }
 
-func (a *app) printReplay(r replayResult) error {
-	if a.json {
-		return a.printJSON(r, false)
+func printReplay(con *Console, r replayResult) error {
+	if con.JSON {
+		return con.PrintJSON(r, false)
 	}
 	if r.LLMCalls > 0 {
-		a.say("%d model calls, %d prompt and %d completion tokens", r.LLMCalls, r.PromptTokens, r.CompletionTokens)
+		con.Say("%d model calls, %d prompt and %d completion tokens", r.LLMCalls, r.PromptTokens, r.CompletionTokens)
 	}
 	if r.Report != "" {
-		fmt.Fprintln(a.stdout, r.Report)
+		fmt.Fprintln(con.Out, r.Report)
 		return nil
 	}
-	_, err := fmt.Fprint(a.stdout, r.Markdown)
+	_, err := fmt.Fprint(con.Out, r.Markdown)
 	return err
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nightdesk/config"
 	"nightdesk/pipeline/reporting/formats"
 	"nightdesk/storage"
 )
@@ -28,11 +29,13 @@ func (f *reportFlags) linkFlags(cmd *cobra.Command, thing string) {
 	cmd.Flags().DurationVar(&f.lifetime, "lifetime", 24*time.Hour, "how long the link holds, at most 168h")
 }
 
-func (a *app) reportCommand() *cobra.Command {
+func reportCommand(p *program) *cobra.Command {
 	var f reportFlags
 	cmd := &cobra.Command{
 		Use: "report RUN|BATCH", Short: "Print the report of a run, or the digest of a batch", Args: cobra.ExactArgs(1),
-		RunE: a.command(func(cmd *cobra.Command, args []string) error { return a.report(cmd.Context(), args[0], f) }),
+		RunE: p.command(func(ctx context.Context, cfg config.Config, con *Console, args []string) error {
+			return printReport(ctx, cfg, con, args[0], f)
+		}),
 	}
 	cmd.Flags().StringVar(&f.format, "format", "md",
 		"md, html or docx, of those that the run has made (reporting.formats)")
@@ -40,17 +43,17 @@ func (a *app) reportCommand() *cobra.Command {
 	return cmd
 }
 
-// report reads from storage alone: it works without a queue, and long after the run has left it.
-func (a *app) report(ctx context.Context, name string, f reportFlags) error {
+// printReport reads from storage alone: it works without a queue, and long after the run has left it.
+func printReport(ctx context.Context, cfg config.Config, con *Console, name string, f reportFlags) error {
 	format := f.format
 	if format != "md" && !slices.Contains(formats.Names(), format) {
 		return usageError{fmt.Errorf("--format %s: it is md, %s", format, strings.Join(formats.Names(), " or "))}
 	}
-	store, err := a.openStore(ctx)
+	store, err := openStore(ctx, cfg)
 	if err != nil {
 		return err
 	}
-	runID, err := a.fullID(ctx, nil, name)
+	runID, err := fullID(ctx, cfg, nil, name)
 	if err != nil {
 		return err
 	}
@@ -58,7 +61,7 @@ func (a *app) report(ctx context.Context, name string, f reportFlags) error {
 	body, err := store.Get(ctx, key)
 	digestHasIt := format == "md" || format == formats.NameHTML && f.link
 	if errors.Is(err, storage.ErrNotExist) && !isRunID(runID) && digestHasIt {
-		err := a.digest(ctx, runID, f)
+		err := printDigest(ctx, cfg, con, runID, f)
 		if errors.As(err, new(noBatchError)) {
 			return usageError{hintError{fmt.Errorf("there is no run and no batch %q", runID),
 				"`nightdesk list` shows what there is."}}
@@ -80,9 +83,9 @@ func (a *app) report(ctx context.Context, name string, f reportFlags) error {
 		return err
 	}
 	if f.link {
-		return a.printLink(ctx, store, key, f.lifetime)
+		return printLink(ctx, con, store, key, f.lifetime)
 	}
-	if a.json {
+	if con.JSON {
 		out := map[string]string{"run_id": runID, "report": store.Location(key)}
 		switch format {
 		case "md":
@@ -90,22 +93,22 @@ func (a *app) report(ctx context.Context, name string, f reportFlags) error {
 		case formats.NameHTML:
 			out["html"] = string(body)
 		}
-		return a.printJSON(out, false)
+		return con.PrintJSON(out, false)
 	}
 	if f.path {
-		fmt.Fprintln(a.stdout, store.Location(key))
+		fmt.Fprintln(con.Out, store.Location(key))
 		return nil
 	}
-	if format == formats.NameDOCX && isTerminal(a.stdout) {
+	if format == formats.NameDOCX && isTerminal(con.Out) {
 		return usageError{hintError{errors.New("a document is nothing to read in a terminal"),
 			"Write it to a file: nightdesk report " + runID + " --format docx > report.docx; or see where it is with --path."}}
 	}
-	_, err = a.stdout.Write(body)
+	_, err = con.Out.Write(body)
 	return err
 }
 
 // printLink prints a link to an artefact that opens without credentials, as do the links of a page to other pages.
-func (a *app) printLink(ctx context.Context, store storage.Store, key string, lifetime time.Duration) error {
+func printLink(ctx context.Context, con *Console, store storage.Store, key string, lifetime time.Duration) error {
 	s, err := newSharer(ctx, store, lifetime)
 	if err != nil {
 		return err
@@ -115,9 +118,9 @@ func (a *app) printLink(ctx context.Context, store storage.Store, key string, li
 	if err != nil {
 		return err
 	}
-	if a.json {
-		return a.printJSON(map[string]string{"link": link}, false)
+	if con.JSON {
+		return con.PrintJSON(map[string]string{"link": link}, false)
 	}
-	fmt.Fprintln(a.stdout, link)
+	fmt.Fprintln(con.Out, link)
 	return nil
 }

@@ -2,48 +2,33 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"strings"
+	"maps"
 
 	"github.com/redis/go-redis/v9"
 	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"nightdesk/config"
-	"nightdesk/pipeline/knowledge"
-	"nightdesk/topicqueue"
 )
 
-// app is one call of the program.
-type app struct {
-	getenv func(string) string
-	stdin  io.Reader
-	stdout io.Writer
-	stderr io.Writer
-
-	service     string // name of the command when it runs until it is stopped
-	configFile  string
-	json        bool
-	deadline    string            // of the runs that are enqueued
-	batchBudget topicqueue.Budget // that they share
-	incremental bool              // --incremental
-	overrides   map[string]string // settings given as flags, by path
-
-	cfg  config.Config
-	log  zerolog.Logger
-	ran  bool               // the command line was understood
-	made knowledge.Embedder // once it was asked for
+// program is one call of the program.
+type program struct {
+	*Console
+	getenv     func(string) string
+	configFile string
+	overrides  map[string]string // settings given as flags, by path
+	cfg        config.Config     // once the command line was understood
+	ran        bool              // it was
 }
 
 // run executes one command line and returns its exit code: 0 ok, 1 failed, 2 wrong use, 3 partial result.
-func run(ctx context.Context, args []string, getenv func(string) string, stdin io.Reader, stdout, stderr io.Writer) int {
-	a := &app{getenv: getenv, stdin: stdin, stdout: stdout, stderr: stderr, overrides: map[string]string{}}
-	root := a.root()
+func run(ctx context.Context, args []string, getenv func(string) string, stdin io.Reader,
+	stdout, stderr io.Writer) int {
+	p := &program{Console: &Console{In: stdin, Out: stdout, Err: stderr}, getenv: getenv, overrides: map[string]string{}}
+	root := p.root()
 	root.SetArgs(args)
 	root.SetIn(stdin)
 	root.SetOut(stdout)
@@ -53,14 +38,14 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdin i
 		return exitOK
 	}
 	code := exitCode(err)
-	if !a.ran {
+	if !p.ran {
 		code = exitUsage
 		if !errors.As(err, new(usageError)) { // cobra's: not understood, so nobody has said what to do
 			err = hintError{err, howToCall(cmd)}
 		}
 	}
 	if !errors.As(err, new(hintError)) {
-		err = a.withRoom(err)
+		err = withRoom(p.cfg, err)
 	}
 	printError(stderr, err)
 	return code
@@ -74,7 +59,7 @@ func howToCall(cmd *cobra.Command) string {
 	return fmt.Sprintf("Usage: %s; `%s --help` says more.", cmd.UseLine(), cmd.CommandPath())
 }
 
-func (a *app) root() *cobra.Command {
+func (p *program) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "nightdesk",
 		Short: "Research many topics through the night, one cited report each",
@@ -91,53 +76,65 @@ Exit codes: 0 ok, 1 failed, 2 wrong use, 3 partial result.`,
 		SilenceUsage:  true,
 	}
 	flags := root.PersistentFlags()
-	flags.StringVar(&a.configFile, "config", "", "settings file (default: "+config.DefaultFile+" when it exists)")
-	flags.BoolVar(&a.json, "json", false, "print JSON: one document, or one line per item")
-	a.settingFlag(root, true, "data-dir", "data_dir", "where knowledge bases, reports and the local Redis live")
-	a.settingFlag(root, true, "log-level", "log_level", "trace, debug, info, warn or error")
-	root.AddCommand(a.runCommand(), a.enqueueCommand(), a.workerCommand(), a.scheduleCommand(), a.schedulerCommand(), a.listCommand(), a.statusCommand(), a.watchCommand(),
-		a.reportCommand(), a.digestCommand(), a.purgeCommand(), a.cancelCommand(), a.pauseCommand(), a.resumeCommand(), a.retryCommand(), a.replayCommand(), a.verifyCommand(), a.kbCommand(), a.configCommand(), a.doctorCommand(), a.healthCommand(), a.serveCommand())
-	help := a.helpCommand()
+	flags.StringVar(&p.configFile, "config", "", "settings file (default: "+config.DefaultFile+" when it exists)")
+	flags.BoolVar(&p.JSON, "json", false, "print JSON: one document, or one line per item")
+	p.settingFlag(root, true, "data-dir", "data_dir", "where knowledge bases, reports and the local Redis live")
+	p.settingFlag(root, true, "log-level", "log_level", "trace, debug, info, warn or error")
+	root.AddCommand(runCommand(p), enqueueCommand(p), workerCommand(p), scheduleCommand(p), schedulerCommand(p),
+		listCommand(p), statusCommand(p), watchCommand(p),
+		reportCommand(p), digestCommand(p), purgeCommand(p), cancelCommand(p), pauseCommand(p), resumeCommand(p),
+		retryCommand(p), replayCommand(p), verifyCommand(p), kbCommand(p), configCommand(p), doctorCommand(p),
+		healthCommand(p), serveCommand(p))
+	help := helpCommand(p)
 	root.AddCommand(help)
 	root.SetHelpCommand(help)
 	return root
 }
 
 // settingFlag adds a flag that sets one setting. persistent: for the sub-commands too.
-func (a *app) settingFlag(cmd *cobra.Command, persistent bool, name, path, usage string) {
+func (p *program) settingFlag(cmd *cobra.Command, persistent bool, name, path, usage string) {
 	flags := cmd.Flags()
 	if persistent {
 		flags = cmd.PersistentFlags()
 	}
 	flags.Func(name, usage, func(value string) error {
-		a.overrides[path] = value
+		p.overrides[path] = value
 		return nil
 	})
 }
 
+// work is what a command does, with its settings and the console of this call.
+type work func(ctx context.Context, cfg config.Config, con *Console, args []string) error
+
+// loader reads the settings again. more: settings that come before those of the flags.
+type loader func(more map[string]string) (config.Config, error)
+
 // command wraps the work of a command: the settings are loaded first.
-func (a *app) command(do func(cmd *cobra.Command, args []string) error) func(*cobra.Command, []string) error {
+func (p *program) command(do work) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
-		cfg, err := a.load()
+		cfg, err := p.load(nil)
 		if err != nil {
 			return err
 		}
-		a.ran, a.cfg = true, cfg
-		a.log = a.logger(zerolog.InfoLevel)
+		p.ran, p.cfg = true, cfg
+		p.Log = p.logger(cfg, zerolog.InfoLevel)
 		for _, n := range cfg.Notices() {
-			a.say("%s", n)
+			p.Say("%s", n)
 		}
-		redis.SetLogger(redisLog{a}) // its own would write to standard error
-		return do(cmd, args)
+		redis.SetLogger(redisLog{p.Console}) // its own would write to standard error
+		return do(cmd.Context(), cfg, p.Console, args)
 	}
 }
 
-func (a *app) load() (config.Config, error) {
-	file := a.configFile
+// load implements loader.
+func (p *program) load(more map[string]string) (config.Config, error) {
+	file := p.configFile
 	if file == "" {
 		file = config.DefaultFile
 	}
-	cfg, err := config.Load(file, a.configFile != "", a.getenv, a.overrides)
+	overrides := maps.Clone(p.overrides)
+	maps.Copy(overrides, more)
+	cfg, err := config.Load(file, p.configFile != "", p.getenv, overrides)
 	if err != nil {
 		return cfg, usageError{err}
 	}
@@ -145,92 +142,28 @@ func (a *app) load() (config.Config, error) {
 }
 
 // logger returns the one logger of this process. least: the level to use unless the user has set one.
-func (a *app) logger(least zerolog.Level) zerolog.Logger {
+func (con *Console) logger(cfg config.Config, least zerolog.Level) zerolog.Logger {
 	level := least
-	if a.cfg.Given("log_level") {
-		if l, err := zerolog.ParseLevel(a.cfg.LogLevel); err == nil {
+	if cfg.Given("log_level") {
+		if l, err := zerolog.ParseLevel(cfg.LogLevel); err == nil {
 			level = l
 		}
 	}
-	var out io.Writer = a.stderr
-	if isTerminal(a.stderr) {
-		out = zerolog.ConsoleWriter{Out: a.stderr, TimeFormat: "15:04:05"}
+	var out io.Writer = con.Err
+	if isTerminal(con.Err) {
+		out = zerolog.ConsoleWriter{Out: con.Err, TimeFormat: "15:04:05"}
 	}
 	with := zerolog.New(out).Level(level).With().Timestamp()
-	if a.service != "" && out == a.stderr { // a person at a terminal knows
+	if con.Service != "" && out == con.Err { // a person at a terminal knows
 		host, name := serviceName()
-		with = with.Str("host", host).Str(a.service, name)
+		with = with.Str("host", host).Str(con.Service, name)
 	}
 	return with.Logger()
 }
 
 // redisLog writes the client's own messages to the log of the process.
-type redisLog struct{ a *app }
+type redisLog struct{ con *Console }
 
 func (l redisLog) Printf(_ context.Context, format string, v ...any) {
-	l.a.log.Debug().Str("from", "redis").Msgf(format, v...)
-}
-
-// printJSON prints one document on standard output; line: on a line of its own.
-func (a *app) printJSON(v any, line bool) error {
-	enc := json.NewEncoder(a.stdout)
-	enc.SetEscapeHTML(false)
-	if !line {
-		enc.SetIndent("", "  ")
-	}
-	return enc.Encode(v)
-}
-
-func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
-}
-
-// Exit codes of every command.
-const (
-	exitOK      = 0
-	exitFailed  = 1
-	exitUsage   = 2
-	exitPartial = 3
-)
-
-// usageError marks an error that another command line or setting would avoid.
-type usageError struct{ error }
-
-func (e usageError) Unwrap() error { return e.error }
-
-// resultError ends a command whose result was printed already with an exit code.
-type resultError struct {
-	error
-	code int
-}
-
-func (e resultError) Unwrap() error { return e.error }
-
-// hintError adds what to do to an error.
-type hintError struct {
-	error
-	hint string
-}
-
-func (e hintError) Unwrap() error { return e.error }
-
-func exitCode(err error) int {
-	var result resultError
-	if errors.As(err, &result) {
-		return result.code
-	}
-	var usage usageError
-	if errors.As(err, &usage) {
-		return exitUsage
-	}
-	return exitFailed
-}
-
-func printError(w io.Writer, err error) {
-	fmt.Fprintf(w, "nightdesk: %s\n", strings.TrimSpace(err.Error()))
-	var hint hintError
-	if errors.As(err, &hint) {
-		fmt.Fprintf(w, "  %s\n", hint.hint)
-	}
+	l.con.Log.Debug().Str("from", "redis").Msgf(format, v...)
 }

@@ -30,68 +30,67 @@ const interruptGrace = 3 * time.Second
 // maxLine bounds a topic that is read from standard input, so that what is no topic cannot fill the memory.
 const maxLine = 4 << 20
 
-func (a *app) runCommand() *cobra.Command {
+func runCommand(p *program) *cobra.Command {
 	var out string
+	var f topicFlags
 	cmd := &cobra.Command{
 		Use:   "run TOPIC",
 		Short: "Research one topic in this process; the report's path is the last line",
 		Args:  cobra.MinimumNArgs(1),
-		RunE: a.command(func(cmd *cobra.Command, args []string) error {
-			return a.runTopic(cmd.Context(), strings.Join(args, " "), out)
+		RunE: p.command(func(ctx context.Context, cfg config.Config, con *Console, args []string) error {
+			return runTopic(ctx, cfg, con, strings.Join(args, " "), out, f, p.load)
 		}),
 	}
 	cmd.Long = "Research one topic in this process; the report's path is the last line. TOPIC is a line or a " +
 		"paragraph; - reads it\nfrom standard input."
-	a.runFlags(cmd)
-	a.settingFlag(cmd, false, "concurrency", "worker.concurrency", "number of tasks to run in parallel")
+	f.add(p, cmd)
+	p.settingFlag(cmd, false, "concurrency", "worker.concurrency", "number of tasks to run in parallel")
 	cmd.Flags().StringVar(&out, "out", "", "directory for the report and its data (default: the storage)")
 	return cmd
 }
 
-// runFlags adds the flags that say how topics are researched.
-func (a *app) runFlags(cmd *cobra.Command) {
-	a.settingFlag(cmd, false, "preset", "preset", "limits of the research: quick, medium, deep or auto")
-	a.settingFlag(cmd, false, "kb", "kb_name", "knowledge base by name, or a directory, which is indexed on the way")
-	a.settingFlag(cmd, false, "language", "language", "language of the report: en, zh or another tag")
-	a.settingFlag(cmd, false, "duration", "limits.run_duration",
+// topicFlags say how topics are researched, beside the flags that are settings.
+type topicFlags struct {
+	deadline    string
+	batchBudget topicqueue.Budget // that the runs share
+	incremental bool
+}
+
+// add adds these flags, and those of the settings, to a command.
+func (f *topicFlags) add(p *program, cmd *cobra.Command) {
+	p.settingFlag(cmd, false, "preset", "preset", "limits of the research: quick, medium, deep or auto")
+	p.settingFlag(cmd, false, "kb", "kb_name", "knowledge base by name, or a directory, which is indexed on the way")
+	p.settingFlag(cmd, false, "language", "language", "language of the report: en, zh or another tag")
+	p.settingFlag(cmd, false, "duration", "limits.run_duration",
 		"maximum duration, counted from the start of planning, such as 20m")
-	cmd.Flags().StringVar(&a.deadline, "deadline", "",
+	cmd.Flags().StringVar(&f.deadline, "deadline", "",
 		"when the report is due, waiting included: 07:00, 2026-03-01 07:00 or RFC 3339")
-	a.budgetFlags(cmd)
-	cmd.Flags().BoolVar(&a.incremental, "incremental", false,
+	budgetFlags(p, cmd)
+	cmd.Flags().BoolVar(&f.incremental, "incremental", false,
 		"update the last report on this topic: research only what changed and list the changes first")
-	a.settingFlag(cmd, false, "strategy", "researching.strategy", "exploratory (broad), balanced or focused (deep)")
-	a.settingFlag(cmd, false, "sources", "researching.sources",
+	p.settingFlag(cmd, false, "strategy", "researching.strategy", "exploratory (broad), balanced or focused (deep)")
+	p.settingFlag(cmd, false, "sources", "researching.sources",
 		"kinds of sources that may be used: kb, web, papers, code with commas between them (default: all that "+
 			"are configured)")
-	a.settingFlag(cmd, false, "citation-style", "reporting.citation_style", "anchors or numbered")
-	a.settingFlag(cmd, false, "report-template", "reporting.template",
+	p.settingFlag(cmd, false, "citation-style", "reporting.citation_style", "anchors or numbered")
+	p.settingFlag(cmd, false, "report-template", "reporting.template",
 		"file with the sections of the report and instructions for them, in Markdown")
 }
 
-// options resolves how topics are researched, indexing the knowledge base on the way.
-func (a *app) options(ctx context.Context) (topicqueue.Options, error) {
-	kb, err := a.knowledgeBase(ctx, a.cfg.KBName)
-	if err != nil {
-		return topicqueue.Options{}, err
-	}
-	return a.optionsOf(a.cfg, kb)
-}
-
-// optionsOf resolves how topics are researched with this knowledge base.
-func (a *app) optionsOf(cfg config.Config, kb string) (topicqueue.Options, error) {
+// options resolves how topics are researched with this knowledge base.
+func (f topicFlags) options(cfg config.Config, kb string) (topicqueue.Options, error) {
 	options, err := cfg.RunOptions("", "", kb, "")
 	if err != nil {
 		return options, usageError{err}
 	}
-	if options.Deadline, err = deadlineAt(a.deadline, time.Now()); err != nil {
+	if options.Deadline, err = deadlineAt(f.deadline, time.Now()); err != nil {
 		return options, err
 	}
-	options.BatchBudget = a.batchBudget
-	if err := a.checkBudgets(options); err != nil {
+	options.BatchBudget = f.batchBudget
+	if err := checkBudgets(cfg, options); err != nil {
 		return options, err
 	}
-	options.Incremental = a.incremental
+	options.Incremental = f.incremental
 	if options.Template, err = readTemplate(cfg.Reporting.Template); err != nil {
 		return options, err
 	}
@@ -99,7 +98,7 @@ func (a *app) optionsOf(cfg config.Config, kb string) (topicqueue.Options, error
 		err := hintError{errors.New("there is nothing to search in"),
 			"Give a knowledge base: --kb DIR indexes a folder on the way, --kb NAME uses one that `nightdesk kb add` " +
 				"made.\nOr a search engine of the web: SEARXNG_URL, or a key such as TAVILY_API_KEY or BRAVE_API_KEY."}
-		if kb != "" || len(a.cfg.WebSearch.Engines()) > 0 {
+		if kb != "" || len(cfg.WebSearch.Engines()) > 0 {
 			err.hint = "All tools are switched off: set one of researching.enable_rag_hybrid, enable_rag_naive, " +
 				"enable_query_item, enable_web_search to true."
 		}
@@ -132,9 +131,10 @@ type runResult struct {
 	TookMS           int64               `json:"took_ms"`
 }
 
-func (a *app) runTopic(ctx context.Context, topic, out string) (err error) {
+func runTopic(ctx context.Context, cfg config.Config, con *Console, topic, out string, f topicFlags,
+	load loader) (err error) {
 	if topic == "-" {
-		text, err := io.ReadAll(io.LimitReader(a.stdin, maxLine))
+		text, err := io.ReadAll(io.LimitReader(con.In, maxLine))
 		if err != nil {
 			return fmt.Errorf("read the topic from standard input: %w", err)
 		}
@@ -151,35 +151,39 @@ func (a *app) runTopic(ctx context.Context, topic, out string) (err error) {
 		if err != nil {
 			return usageError{fmt.Errorf("--out %s: %w", out, err)}
 		}
-		a.overrides["storage_url"] = "file://" + dir
-		if a.cfg, err = a.load(); err != nil {
+		if cfg, err = load(map[string]string{"storage_url": "file://" + dir}); err != nil {
 			return err
 		}
 	}
-	if !a.cfg.Given("log_level") {
-		a.log = a.logger(zerolog.ErrorLevel) // the progress says the rest
+	if !cfg.Given("log_level") {
+		con.Log = con.logger(cfg, zerolog.ErrorLevel) // the progress says the rest
 	}
-	a.fitSlots()
-	options, err := a.options(ctx)
+	fitSlots(con, &cfg.Worker)
+	local := newBases(cfg, con)
+	kb, err := local.resolve(ctx, cfg.KBName)
 	if err != nil {
 		return err
 	}
-	d, err := a.openWorkingDesk(ctx, true)
+	options, err := f.options(cfg, kb)
+	if err != nil {
+		return err
+	}
+	d, err := openWorkingDesk(ctx, cfg, con, true)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, d.Close()) }()
-	services, err := a.services(ctx, d)
+	services, err := newServices(ctx, cfg, con, d, local.embedding)
 	if err != nil {
 		return err
 	}
 
-	if err := a.checkModel(ctx, services.Model, llm.Planner); err != nil {
+	if err := checkModel(ctx, services.Model, llm.Planner); err != nil {
 		return err
 	}
 
 	if options.Incremental { // the next run compares the knowledge base with what it was
-		if options.KnowledgeVersion, err = a.publish(ctx, options.KnowledgeBase); err != nil {
+		if options.KnowledgeVersion, err = local.publish(ctx, options.KnowledgeBase); err != nil {
 			return err
 		}
 	}
@@ -196,7 +200,7 @@ func (a *app) runTopic(ctx context.Context, topic, out string) (err error) {
 	if err != nil {
 		return err
 	}
-	settings := a.workerSettings(name)
+	settings := workerSettings(cfg, name)
 	settings.ReportConcurrency = 0 // one run has one report
 	settings.PollInterval = 10 * time.Millisecond
 	settings.Grace = interruptGrace
@@ -204,12 +208,12 @@ func (a *app) runTopic(ctx context.Context, topic, out string) (err error) {
 	if err := worker.Start(ctx); err != nil {
 		return err
 	}
-	view := newRunScreen(a.stderr, sub.Run, false)
+	view := newRunScreen(con.Err, sub.Run, false)
 	usable := usable(d.queue, services.Store)
-	_, followErr := a.follow(ctx, d.queue, sub.Run.ID, 0, usable, view)
+	_, followErr := follow(ctx, d.queue, sub.Run.ID, 0, usable, view)
 	view.end()
 	if followErr == nil {
-		followErr = a.awaitPublished(ctx, d.queue, sub.Run.ID, usable, view)
+		followErr = awaitPublished(ctx, d.queue, sub.Run.ID, usable, view)
 	}
 	worker.Stop()
 	if ctx.Err() != nil {
@@ -219,16 +223,16 @@ func (a *app) runTopic(ctx context.Context, topic, out string) (err error) {
 	if followErr != nil {
 		return followErr
 	}
-	a.dropLane(d, name)
+	dropLane(d, name)
 	run, err := d.queue.Run(ctx, sub.Run.ID)
 	if err != nil {
 		return err
 	}
-	result, err := a.result(ctx, d.queue, services.Store, run, now)
+	result, err := resultOf(ctx, d.queue, services.Store, run, now)
 	if err != nil {
 		return err
 	}
-	return a.showResult(result)
+	return showResult(con, result)
 }
 
 // usable returns whether a run of this process can go on: Redis takes writes, and so does a storage directory.
@@ -243,7 +247,7 @@ func usable(q *redisqueue.Queue, store storage.Store) func(context.Context) erro
 }
 
 // awaitPublished waits until everything of a run that has ended is in storage. usable: see follow.
-func (a *app) awaitPublished(ctx context.Context, q *redisqueue.Queue, runID string, usable func(context.Context) error,
+func awaitPublished(ctx context.Context, q *redisqueue.Queue, runID string, usable func(context.Context) error,
 	n noter) error {
 	for o := (outage{noter: n, since: time.Now(), patience: outageTime}); ; {
 		run, err := q.Run(ctx, runID)
@@ -273,7 +277,7 @@ func (a *app) awaitPublished(ctx context.Context, q *redisqueue.Queue, runID str
 
 // checkModel asks the model server of a role whether it is there and knows key and model. A worker waits for one that
 // is away, since its night is long; somebody who waits for one report is told at once.
-func (a *app) checkModel(ctx context.Context, model llm.Model, role llm.Role) error {
+func checkModel(ctx context.Context, model llm.Model, role llm.Role) error {
 	client, ok := model.(*llm.Client)
 	if !ok {
 		return nil
@@ -286,7 +290,7 @@ func (a *app) checkModel(ctx context.Context, model llm.Model, role llm.Role) er
 }
 
 // dropLane removes the queues of a lane that is no longer used from the dashboard.
-func (a *app) dropLane(d *desk, lane string) {
+func dropLane(d *desk, lane string) {
 	inspector := asynq.NewInspectorFromRedisClient(d.redis)
 	for _, stage := range []string{"planning", "researching", "reporting"} {
 		// The queue is empty; if it cannot be removed, it is an empty line on a page.
@@ -294,8 +298,8 @@ func (a *app) dropLane(d *desk, lane string) {
 	}
 }
 
-// result gathers what a finished run came to.
-func (a *app) result(ctx context.Context, from runReader, store storage.Store, run topicqueue.Run,
+// resultOf gathers what a finished run came to.
+func resultOf(ctx context.Context, from runReader, store storage.Store, run topicqueue.Run,
 	started time.Time) (runResult, error) {
 	r := runResult{RunID: run.ID, Batch: run.Batch, Topic: run.Topic, State: run.State, Reason: run.Reason,
 		Unpublished: run.Unpublished, TookMS: time.Since(started).Milliseconds()}
@@ -353,9 +357,9 @@ func (a *app) result(ctx context.Context, from runReader, store storage.Store, r
 	return r, nil
 }
 
-func (a *app) showResult(r runResult) error {
-	if a.json {
-		if err := a.printJSON(r, false); err != nil {
+func showResult(con *Console, r runResult) error {
+	if con.JSON {
+		if err := con.PrintJSON(r, false); err != nil {
 			return err
 		}
 	} else {
@@ -363,11 +367,11 @@ func (a *app) showResult(r runResult) error {
 		if r.LLMCalls > 0 && r.CostUSD != nil {
 			cost = fmt.Sprintf(", $%.4f", *r.CostUSD)
 		}
-		a.say("%s: %s, %s, %s, %s%s, %.1f s", r.State, counted(r.Blocks, "topic block"), counted(r.Sources, "source"),
+		con.Say("%s: %s, %s, %s, %s%s, %.1f s", r.State, counted(r.Blocks, "topic block"), counted(r.Sources, "source"),
 			counted(r.Citations, "citation"), counted(r.LLMCalls, "model call"), cost, float64(r.TookMS)/1000)
 		for _, path := range []string{r.Page, r.Report} { // the report last, where scripts look for it
 			if path != "" {
-				fmt.Fprintln(a.stdout, path)
+				fmt.Fprintln(con.Out, path)
 			}
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"nightdesk/config"
 	"nightdesk/jobs"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
@@ -40,8 +41,8 @@ func noQueue(err error) bool { return errors.As(err, new(noQueueError)) }
 // storedRuns is the runs of bundles.
 type storedRuns []topicqueue.Run
 
-func (a *app) storedRuns(ctx context.Context, store storage.Store) (storedRuns, error) {
-	list, err := jobs.Archive{Store: store}.Runs(a.log.WithContext(ctx))
+func storedRunsOf(ctx context.Context, con *Console, store storage.Store) (storedRuns, error) {
+	list, err := jobs.Archive{Store: store}.Runs(con.Log.WithContext(ctx))
 	for i, run := range list {
 		list[i] = asStored(run)
 	}
@@ -88,7 +89,7 @@ func shortOf(runID string) string { return runID[max(0, len(runID)-10):] }
 
 // fullID returns the id of the run that a person has named by the last ten characters of its id, and other names as
 // they are. queue: nil where there is none.
-func (a *app) fullID(ctx context.Context, queue *redisqueue.Queue, name string) (string, error) {
+func fullID(ctx context.Context, cfg config.Config, queue *redisqueue.Queue, name string) (string, error) {
 	if !shortID.MatchString(name) {
 		return name, nil
 	}
@@ -110,7 +111,7 @@ func (a *app) fullID(ctx context.Context, queue *redisqueue.Queue, name string) 
 		}
 	}
 	if len(found) == 0 {
-		store, err := a.openStore(ctx)
+		store, err := openStore(ctx, cfg)
 		if err != nil {
 			return "", err
 		}

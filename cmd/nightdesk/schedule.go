@@ -18,32 +18,45 @@ import (
 	"nightdesk/topicqueue/schedule"
 )
 
-func (a *app) scheduleCommand() *cobra.Command {
+func scheduleCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "schedule", Short: "Batches that come again: add, list, show, remove, pause, resume, fire",
 		Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	named := func(use, short string, do func(context.Context, *desk, string) error) *cobra.Command {
+	named := func(use, short string, do func(context.Context, *Console, *desk, string) error) *cobra.Command {
 		return &cobra.Command{
 			Use: use + " NAME", Short: short, Args: cobra.ExactArgs(1),
-			RunE: a.command(func(cmd *cobra.Command, args []string) error { return a.withSchedule(cmd.Context(), args[0], do) }),
+			RunE: p.command(func(ctx context.Context, cfg config.Config, con *Console, args []string) error {
+				return withSchedule(ctx, cfg, con, args[0], do)
+			}),
 		}
 	}
-	cmd.AddCommand(a.scheduleAddCommand(),
+	fire := &cobra.Command{
+		Use: "fire NAME", Short: "Fire a schedule now, whatever its due times", Args: cobra.ExactArgs(1),
+		RunE: p.command(func(ctx context.Context, cfg config.Config, con *Console, args []string) error {
+			return withSchedule(ctx, cfg, con, args[0],
+				func(ctx context.Context, con *Console, d *desk, name string) error {
+					return scheduleFire(ctx, cfg, con, p.load, d, name)
+				})
+		}),
+	}
+	cmd.AddCommand(scheduleAddCommand(p),
 		&cobra.Command{
 			Use: "list", Short: "List schedules", Args: cobra.NoArgs,
-			RunE: a.command(func(cmd *cobra.Command, _ []string) error { return a.scheduleList(cmd.Context()) }),
+			RunE: p.command(func(ctx context.Context, cfg config.Config, con *Console, args []string) error {
+				return scheduleList(ctx, cfg, con)
+			}),
 		},
 		named("show", "Show one schedule: its settings, when it is due next, and what became of its last due times",
-			a.scheduleShow),
-		named("remove", "Remove a schedule; its batches stay", a.scheduleRemove),
-		a.schedulePauseCommand(),
-		named("resume", "Let a paused schedule fire again, from now on", a.scheduleResume),
-		named("fire", "Fire a schedule now, whatever its due times", a.scheduleFire))
+			scheduleShow),
+		named("remove", "Remove a schedule; its batches stay", scheduleRemove),
+		schedulePauseCommand(p),
+		named("resume", "Let a paused schedule fire again, from now on", scheduleResume),
+		fire)
 	return cmd
 }
 
-func (a *app) scheduleAddCommand() *cobra.Command {
+func scheduleAddCommand(p *program) *cobra.Command {
 	var replace bool
 	values := map[string]string{}
 	cmd := &cobra.Command{
@@ -58,8 +71,8 @@ EXPRESSION has five fields (minute, hour, day of month, month, day of week), or 
 twice fires at the first.`,
 		Example: `  nightdesk schedule add nightly --cron '0 1 * * *' --tz Europe/Berlin --topics topics.txt --preset quick --deadline 07:00`,
 		Args:    cobra.ExactArgs(1),
-		RunE: a.command(func(cmd *cobra.Command, args []string) error {
-			return a.scheduleAdd(cmd.Context(), args[0], values, replace)
+		RunE: p.command(func(ctx context.Context, cfg config.Config, con *Console, args []string) error {
+			return scheduleAdd(ctx, cfg, con, args[0], values, replace, p.load)
 		}),
 	}
 	for _, f := range []struct{ name, key, usage string }{
@@ -100,7 +113,7 @@ twice fires at the first.`,
 }
 
 // normalSpec makes the files that a schedule names absolute: another process reads them.
-func (a *app) normalSpec(spec schedule.Spec) (schedule.Spec, error) {
+func normalSpec(spec schedule.Spec, baseDir string) (schedule.Spec, error) {
 	var err error
 	if spec.Topics, err = normalSource(spec.Topics); err != nil {
 		return spec, err
@@ -110,7 +123,7 @@ func (a *app) normalSpec(spec schedule.Spec) (schedule.Spec, error) {
 			return spec, fmt.Errorf("template of reports %s: %w", spec.ReportTemplate, err)
 		}
 	}
-	bases, err := knowledge.List(a.knowledgeDir())
+	bases, err := knowledge.List(baseDir)
 	if err != nil {
 		return spec, err
 	}
@@ -124,15 +137,16 @@ func (a *app) normalSpec(spec schedule.Spec) (schedule.Spec, error) {
 	return spec, nil
 }
 
-func (a *app) scheduleAdd(ctx context.Context, name string, values map[string]string, replace bool) (err error) {
+func scheduleAdd(ctx context.Context, cfg config.Config, con *Console, name string, values map[string]string,
+	replace bool, load loader) (err error) {
 	spec, err := config.NewSchedule(name, values)
 	if err != nil {
 		return usageError{err}
 	}
-	if spec, err = a.normalSpec(spec); err != nil {
+	if spec, err = normalSpec(spec, knowledgeDir(cfg)); err != nil {
 		return err
 	}
-	d, err := a.openWorkingDesk(ctx, false)
+	d, err := openWorkingDesk(ctx, cfg, con, false)
 	if err != nil {
 		return err
 	}
@@ -150,25 +164,26 @@ func (a *app) scheduleAdd(ctx context.Context, name string, values map[string]st
 			"Does its month have that day? Fields are minute, hour, day of month, month, day of week."}}
 	}
 	now := d.clock.Now()
-	own, err := a.scheduled(spec, now)
+	cfg, flags, err := scheduledSettings(load, spec, now)
 	if err != nil {
 		return err
 	}
-	list, err := own.scheduledList(ctx, d, spec, next[0], now)
+	list, err := scheduledList(ctx, cfg, con, d, spec, flags, next[0], now)
 	if err != nil {
 		return usageError{err}
 	}
 	defer func() { err = errors.Join(err, list.Close()) }()
-	plan, err := own.planList(list, dedupeKeep)
+	plan, err := planList(con, list, dedupeKeep)
 	if err != nil {
 		return err
 	}
 	for _, name := range list.clashes {
-		a.say("{%s} is the column %q of %s here, not the time of the firing. To get the time, rename the column.", name, name,
+		con.Say("{%s} is the column %q of %s here, not the time of the firing. To get the time, rename the column.", name,
+			name,
 			list.shortName())
 	}
 	if len(list.unknown) > 0 {
-		a.say("%s in topics: not a variable, left as it is. The variables are %s", strings.Join(list.unknown, " "),
+		con.Say("%s in topics: not a variable, left as it is. The variables are %s", strings.Join(list.unknown, " "),
 			strings.Join(schedule.Variables(), " "))
 	}
 	did, err := putSchedule(ctx, d, spec, false)
@@ -179,52 +194,54 @@ func (a *app) scheduleAdd(ctx context.Context, name string, values map[string]st
 	if err != nil {
 		return err
 	}
-	if a.json {
-		return a.printJSON(viewOf(r, d.clock.Now()), true)
+	if con.JSON {
+		return con.PrintJSON(viewOf(r, d.clock.Now()), true)
 	}
-	fmt.Fprintf(a.stdout, "schedule %s %s: %d topics, next due %s\n", name, did, plan.topics, showDue(next[0]))
+	fmt.Fprintf(con.Out, "schedule %s %s: %d topics, next due %s\n", name, did, plan.topics, showDue(next[0]))
 	if running, err := d.dispatcher.Schedulers(); err == nil && running == 0 {
-		a.say("no scheduler is running: start one with `nightdesk scheduler`")
+		con.Say("no scheduler is running: start one with `nightdesk scheduler`")
 	}
 	return nil
 }
 
-func (a *app) schedulePauseCommand() *cobra.Command {
+func schedulePauseCommand(p *program) *cobra.Command {
 	var reason string
 	cmd := &cobra.Command{
 		Use: "pause NAME", Short: "Let a schedule not fire until it is resumed; a batch that is worked goes on",
 		Args: cobra.ExactArgs(1),
-		RunE: a.command(func(cmd *cobra.Command, args []string) error {
-			return a.withSchedule(cmd.Context(), args[0], func(ctx context.Context, d *desk, name string) error {
-				return a.changeSchedule(ctx, d, name, "paused", func(r *schedule.Record) { r.Pause(reason, d.clock.Now()) })
-			})
+		RunE: p.command(func(ctx context.Context, cfg config.Config, con *Console, args []string) error {
+			pause := func(ctx context.Context, con *Console, d *desk, name string) error {
+				return changeSchedule(ctx, con, d, name, "paused", func(r *schedule.Record) { r.Pause(reason, d.clock.Now()) })
+			}
+			return withSchedule(ctx, cfg, con, args[0], pause)
 		}),
 	}
 	cmd.Flags().StringVar(&reason, "reason", "by a person", "what list and show say")
 	return cmd
 }
 
-func (a *app) scheduleResume(ctx context.Context, d *desk, name string) error {
-	return a.changeSchedule(ctx, d, name, "resumed", func(r *schedule.Record) { r.Resume(d.clock.Now()) })
+func scheduleResume(ctx context.Context, con *Console, d *desk, name string) error {
+	return changeSchedule(ctx, con, d, name, "resumed", func(r *schedule.Record) { r.Resume(d.clock.Now()) })
 }
 
-func (a *app) changeSchedule(ctx context.Context, d *desk, name, done string, change func(*schedule.Record)) error {
+func changeSchedule(ctx context.Context, con *Console, d *desk, name, done string,
+	change func(*schedule.Record)) error {
 	r, err := d.queue.ChangeSchedule(ctx, name, func(r *schedule.Record) error { change(r); return nil })
 	if err != nil {
 		return err
 	}
-	if a.json {
-		return a.printJSON(viewOf(r, d.clock.Now()), true)
+	if con.JSON {
+		return con.PrintJSON(viewOf(r, d.clock.Now()), true)
 	}
 	text := ""
 	if next := viewOf(r, d.clock.Now()).Next; len(next) > 0 {
 		text = ", next due " + showDue(next[0])
 	}
-	fmt.Fprintf(a.stdout, "schedule %s %s%s\n", name, done, text)
+	fmt.Fprintf(con.Out, "schedule %s %s%s\n", name, done, text)
 	return nil
 }
 
-func (a *app) scheduleRemove(ctx context.Context, d *desk, name string) error {
+func scheduleRemove(ctx context.Context, con *Console, d *desk, name string) error {
 	r, err := d.queue.Schedule(ctx, name)
 	if err != nil {
 		return err
@@ -232,18 +249,18 @@ func (a *app) scheduleRemove(ctx context.Context, d *desk, name string) error {
 	if _, err := d.queue.RemoveSchedule(ctx, name); err != nil {
 		return err
 	}
-	if a.json {
-		return a.printJSON(map[string]string{"removed": name}, true)
+	if con.JSON {
+		return con.PrintJSON(map[string]string{"removed": name}, true)
 	}
-	fmt.Fprintf(a.stdout, "schedule %s removed; its batches stay\n", name)
+	fmt.Fprintf(con.Out, "schedule %s removed; its batches stay\n", name)
 	if r.Declared {
-		a.say("it was declared in a settings file: take it out there, or the next scheduler that starts adds it again")
+		con.Say("it was declared in a settings file: take it out there, or the next scheduler that starts adds it again")
 	}
 	return nil
 }
 
-func (a *app) scheduleFire(ctx context.Context, d *desk, name string) error {
-	s, err := a.newScheduler(ctx, d)
+func scheduleFire(ctx context.Context, cfg config.Config, con *Console, load loader, d *desk, name string) error {
+	s, err := newScheduler(ctx, cfg, con, d, load)
 	if err != nil {
 		return err
 	}
@@ -251,23 +268,23 @@ func (a *app) scheduleFire(ctx context.Context, d *desk, name string) error {
 	if err != nil {
 		return err
 	}
-	if a.json {
-		return a.printJSON(f, true)
+	if con.JSON {
+		return con.PrintJSON(f, true)
 	}
-	fmt.Fprintf(a.stdout, "batch %s: %s enqueued\n", f.Batch, counted(f.Topics, "topic"))
+	fmt.Fprintf(con.Out, "batch %s: %s enqueued\n", f.Batch, counted(f.Topics, "topic"))
 	return nil
 }
 
 // withSchedule opens the desk for a command about one schedule, and says which there are when there is none of its
 // name.
-func (a *app) withSchedule(ctx context.Context, name string,
-	do func(context.Context, *desk, string) error) (err error) {
-	d, err := a.openDesk(ctx, false)
+func withSchedule(ctx context.Context, cfg config.Config, con *Console, name string,
+	do func(context.Context, *Console, *desk, string) error) (err error) {
+	d, err := openDesk(ctx, cfg, con, false)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, d.Close()) }()
-	err = do(ctx, d, name)
+	err = do(ctx, con, d, name)
 	if !errors.Is(err, redisqueue.ErrNoSchedule) {
 		return err
 	}

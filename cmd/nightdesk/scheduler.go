@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nightdesk/config"
 	"nightdesk/jobs"
 	"nightdesk/topicqueue/schedule"
 )
@@ -19,43 +20,46 @@ const (
 	boardInterval = 5 * time.Second
 )
 
-func (a *app) schedulerCommand() *cobra.Command {
+func schedulerCommand(p *program) *cobra.Command {
 	return &cobra.Command{
 		Use: "scheduler", Short: "Fire schedules until stopped",
 		Long: `Fire schedules until stopped: those that "schedule add" made, and those of the settings file.
 Any number of schedulers may run, on any machine: each due time is fired once.`,
 		Args: cobra.NoArgs,
-		RunE: a.serviceCommand(serviceScheduler, a.scheduler),
+		RunE: p.serviceCommand(serviceScheduler,
+			func(ctx context.Context, cfg config.Config, con *Console, _ []string) error {
+				return runScheduler(ctx, cfg, con, p.load)
+			}),
 	}
 }
 
-func (a *app) scheduler(ctx context.Context) (err error) {
-	d, err := a.openWorkingDesk(ctx, false)
+func runScheduler(ctx context.Context, cfg config.Config, con *Console, load loader) (err error) {
+	d, err := openWorkingDesk(ctx, cfg, con, false)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, d.Close()) }()
-	s, err := a.newScheduler(ctx, d)
+	s, err := newScheduler(ctx, cfg, con, d, load)
 	if err != nil {
 		return err
 	}
-	if err := a.declare(ctx, d); err != nil {
+	if err := declare(ctx, cfg, con, d); err != nil {
 		return err
 	}
 	if err := s.Start(ctx, jobs.SchedulerSettings{LookInterval: lookInterval, Heartbeat: boardInterval}); err != nil {
 		return err
 	}
-	a.log.Info().Msg("scheduler started; stop it with Ctrl-C or SIGTERM")
+	con.Log.Info().Msg("scheduler started; stop it with Ctrl-C or SIGTERM")
 	<-ctx.Done()
 	s.Stop()
-	a.log.Info().Msg("scheduler stopped")
+	con.Log.Info().Msg("scheduler stopped")
 	return nil
 }
 
 // declare stores the schedules of the settings file.
-func (a *app) declare(ctx context.Context, d *desk) error {
-	for _, spec := range a.cfg.Schedules {
-		spec, err := a.normalSpec(spec)
+func declare(ctx context.Context, cfg config.Config, con *Console, d *desk) error {
+	for _, spec := range cfg.Schedules {
+		spec, err := normalSpec(spec, knowledgeDir(cfg))
 		if err != nil {
 			return fmt.Errorf("schedule %s of the settings file: %w", spec.Name, err)
 		}
@@ -68,8 +72,8 @@ func (a *app) declare(ctx context.Context, d *desk) error {
 		return err
 	}
 	for _, r := range records {
-		if r.Declared && !slices.ContainsFunc(a.cfg.Schedules, func(s schedule.Spec) bool { return s.Name == r.Name }) {
-			a.log.Warn().Str("schedule",
+		if r.Declared && !slices.ContainsFunc(cfg.Schedules, func(s schedule.Spec) bool { return s.Name == r.Name }) {
+			con.Log.Warn().Str("schedule",
 				r.Name).Msg("schedule was declared in a settings file, and is not in this one; it goes on until `nightdesk " +
 				"schedule remove`")
 		}

@@ -11,6 +11,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"nightdesk/config"
 	"nightdesk/topicqueue/schedule"
 )
 
@@ -37,8 +38,8 @@ func viewOf(r schedule.Record, now time.Time) scheduleView {
 
 func showDue(t time.Time) string { return t.Format("Mon 2006-01-02 15:04 MST") }
 
-func (a *app) scheduleList(ctx context.Context) (err error) {
-	d, err := a.openDesk(ctx, false)
+func scheduleList(ctx context.Context, cfg config.Config, con *Console) (err error) {
+	d, err := openDesk(ctx, cfg, con, false)
 	if err != nil {
 		return err
 	}
@@ -47,20 +48,20 @@ func (a *app) scheduleList(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if waiting := a.undeclared(records); len(waiting) > 0 {
-		a.say("declared in the settings file, and taken up when a scheduler starts: %s", strings.Join(waiting, ", "))
+	if waiting := undeclared(cfg.Schedules, records); len(waiting) > 0 {
+		con.Say("declared in the settings file, and taken up when a scheduler starts: %s", strings.Join(waiting, ", "))
 	}
 	if running, err := d.dispatcher.Schedulers(); err == nil && running == 0 && len(records) > 0 {
-		a.say("no scheduler is running: schedules will not fire; start one with `nightdesk scheduler`")
+		con.Say("no scheduler is running: schedules will not fire; start one with `nightdesk scheduler`")
 	}
-	table := tabwriter.NewWriter(a.stdout, 0, 4, 2, ' ', 0)
-	if len(records) > 0 && !a.json {
+	table := tabwriter.NewWriter(con.Out, 0, 4, 2, ' ', 0)
+	if len(records) > 0 && !con.JSON {
 		fmt.Fprintln(table, "SCHEDULE\tCRON\tZONE\tNEXT\tLAST\tTOPICS")
 	}
 	for _, r := range records {
 		v := viewOf(r, d.clock.Now())
-		if a.json {
-			if err := a.printJSON(v, true); err != nil {
+		if con.JSON {
+			if err := con.PrintJSON(v, true); err != nil {
 				return err
 			}
 			continue
@@ -80,8 +81,8 @@ func (a *app) scheduleList(ctx context.Context) (err error) {
 }
 
 // undeclared returns the names of schedules of the settings file that no scheduler has taken up.
-func (a *app) undeclared(records []schedule.Record) (names []string) {
-	for _, s := range a.cfg.Schedules {
+func undeclared(declared []schedule.Spec, records []schedule.Record) (names []string) {
+	for _, s := range declared {
 		if !slices.ContainsFunc(records, func(r schedule.Record) bool { return r.Name == s.Name }) {
 			names = append(names, s.Name)
 		}
@@ -89,17 +90,17 @@ func (a *app) undeclared(records []schedule.Record) (names []string) {
 	return names
 }
 
-func (a *app) scheduleShow(ctx context.Context, d *desk, name string) error {
+func scheduleShow(ctx context.Context, con *Console, d *desk, name string) error {
 	r, err := d.queue.Schedule(ctx, name)
 	if err != nil {
 		return err
 	}
 	v := viewOf(r, d.clock.Now())
-	if a.json {
-		return a.printJSON(v, false)
+	if con.JSON {
+		return con.PrintJSON(v, false)
 	}
-	fmt.Fprintf(a.stdout, "schedule %s: %s in %s\n", r.Name, r.Cron, r.Zone)
-	table := tabwriter.NewWriter(a.stdout, 0, 4, 2, ' ', 0)
+	fmt.Fprintf(con.Out, "schedule %s: %s in %s\n", r.Name, r.Cron, r.Zone)
+	table := tabwriter.NewWriter(con.Out, 0, 4, 2, ' ', 0)
 	for _, row := range [][2]string{
 		{"topics", v.Topics}, {"template", r.Template}, {"tags", r.Tags}, {"preset", r.Preset}, {"language", r.Language},
 		{"kb", r.KnowledgeBase}, {"strategy", r.Strategy}, {"sources", r.Sources},
@@ -164,9 +165,9 @@ func showRuns(f schedule.Firing) string {
 
 // checkSchedules says whether what is scheduled will be fired. It says nothing without schedules, and without a Redis,
 // which is a check of its own.
-func (a *app) checkSchedules(ctx context.Context) []checkup {
+func checkSchedules(ctx context.Context, cfg config.Config, con *Console) []checkup {
 	const name = "schedules"
-	d, err := a.openDesk(ctx, false)
+	d, err := openDesk(ctx, cfg, con, false)
 	if err != nil {
 		return nil
 	}
@@ -179,7 +180,7 @@ func (a *app) checkSchedules(ctx context.Context) []checkup {
 	if err != nil {
 		return []checkup{failure(name, err)}
 	}
-	waiting := a.undeclared(records)
+	waiting := undeclared(cfg.Schedules, records)
 	if len(records)+len(waiting) == 0 && running == 0 {
 		return nil
 	}

@@ -12,13 +12,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"nightdesk/cmd/nightdesk/web"
+	"nightdesk/config"
 	"nightdesk/storage"
 )
 
 // serveGrace is how long a stop waits for answers that are on their way.
 const serveGrace = 5 * time.Second
 
-func (a *app) serveCommand() *cobra.Command {
+func serveCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Serve pages about the queues: asynqmon, metrics, health",
@@ -32,45 +33,46 @@ func (a *app) serveCommand() *cobra.Command {
 
 There is no login yet: it listens on this machine only unless told otherwise.`,
 		Args: cobra.NoArgs,
-		RunE: a.serviceCommand(servicePages, a.serve),
+		RunE: p.serviceCommand(servicePages, servePages),
 	}
-	a.settingFlag(cmd, false, "listen", "serve.listen", "host:port to listen on (default 127.0.0.1:8080)")
+	p.settingFlag(cmd, false, "listen", "serve.listen", "host:port to listen on (default 127.0.0.1:8080)")
 	return cmd
 }
 
-func (a *app) serve(ctx context.Context) (err error) {
-	d, err := a.openServed(ctx)
+func servePages(ctx context.Context, cfg config.Config, con *Console, _ []string) (err error) {
+	d, err := openServed(ctx, cfg, con)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, d.Close()) }()
-	store, err := a.openStore(ctx)
+	store, err := openStore(ctx, cfg)
 	if err != nil {
 		return err
 	}
-	listener, err := a.listen()
+	listener, err := listen(cfg, con)
 	if err != nil {
 		return err
 	}
 	server := &http.Server{
 		Handler: web.New(web.Services{
-			Redis: d.redis, Queue: d.queue, Log: a.log,
+			Redis: d.redis, Queue: d.queue, Log: con.Log,
 			Storage:  func(ctx context.Context) error { return storage.CheckRead(ctx, store) },
-			Troubles: func(ctx context.Context) []web.Trouble { return a.troubles(ctx, d, store) },
+			Troubles: func(ctx context.Context) []web.Trouble { return queueTroubles(ctx, d, store) },
 		}),
-		ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute,
+		ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second,
+		IdleTimeout:    2 * time.Minute,
 		MaxHeaderBytes: 64 << 10,
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(listener) }()
 	address := "http://" + listener.Addr().String() + "/"
-	if a.json {
-		err = a.printJSON(map[string]string{"url": address}, true)
+	if con.JSON {
+		err = con.PrintJSON(map[string]string{"url": address}, true)
 	} else {
-		_, err = fmt.Fprintln(a.stdout, address)
+		_, err = fmt.Fprintln(con.Out, address)
 	}
 	if err == nil { // /healthz says what is waited for
-		err = a.awaitServed(ctx, d, store)
+		err = awaitServed(ctx, cfg, con, d, store)
 	}
 	if err == nil {
 		select {
@@ -79,7 +81,7 @@ func (a *app) serve(ctx context.Context) (err error) {
 		case <-ctx.Done():
 		}
 	}
-	a.log.Info().Msg("the pages are being closed")
+	con.Log.Info().Msg("the pages are being closed")
 	stopCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), serveGrace)
 	defer cancel()
 	if server.Shutdown(stopCtx) != nil { // somebody still reads
@@ -90,11 +92,11 @@ func (a *app) serve(ctx context.Context) (err error) {
 }
 
 // openServed returns the desk of a server, whose Redis may be away.
-func (a *app) openServed(ctx context.Context) (*desk, error) {
-	if a.cfg.RedisURL.Reveal() == "" {
-		return a.openDesk(ctx, false)
+func openServed(ctx context.Context, cfg config.Config, con *Console) (*desk, error) {
+	if cfg.RedisURL.Reveal() == "" {
+		return openDesk(ctx, cfg, con, false)
 	}
-	options, err := a.redisOptions()
+	options, err := redisOptions(cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -105,28 +107,29 @@ func (a *app) openServed(ctx context.Context) (*desk, error) {
 }
 
 // awaitServed waits until Redis and storage can be used. An error is one that waiting does not change.
-func (a *app) awaitServed(ctx context.Context, d *desk, store storage.Store) error {
-	if err := a.pingRedis(ctx, d.redis); err != nil {
+func awaitServed(ctx context.Context, cfg config.Config, con *Console, d *desk, store storage.Store) error {
+	if err := pingRedis(ctx, cfg, con, d.redis); err != nil {
 		return err
 	}
-	if err := a.warnOfRedis(ctx, d); err != nil {
+	if err := warnOfRedis(ctx, con, d); err != nil {
 		return err
 	}
-	return a.await(ctx, "the storage", lastingStorage, func(ctx context.Context) error { return readStore(ctx, store) })
+	return await(ctx, con, "the storage", lastingStorage, func(ctx context.Context) error { return readStore(ctx, store) })
 }
 
 // listen opens the port, with a warning when others than this machine can reach it.
-func (a *app) listen() (net.Listener, error) {
-	listener, err := net.Listen("tcp", a.cfg.Serve.Listen)
+func listen(cfg config.Config, con *Console) (net.Listener, error) {
+	listener, err := net.Listen("tcp", cfg.Serve.Listen)
 	if err != nil {
 		hint := "Choose another with --listen HOST:PORT or serve.listen."
 		if errors.Is(err, syscall.EADDRINUSE) {
 			hint = "Another program has this port; is it another `nightdesk serve`? " + hint
 		}
-		return nil, usageError{hintError{fmt.Errorf("listen on %s: %w", a.cfg.Serve.Listen, err), hint}}
+		return nil, usageError{hintError{fmt.Errorf("listen on %s: %w", cfg.Serve.Listen, err), hint}}
 	}
 	if tcp, ok := listener.Addr().(*net.TCPAddr); ok && !tcp.IP.IsLoopback() {
-		a.warn("%s can be reached from other machines, and there is no login: anybody there sees the queues", listener.Addr())
+		con.Warn("%s can be reached from other machines, and there is no login: anybody there sees the queues",
+			listener.Addr())
 	}
 	return listener, nil
 }

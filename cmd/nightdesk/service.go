@@ -15,6 +15,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/spf13/cobra"
 
+	"nightdesk/config"
 	"nightdesk/storage"
 	"nightdesk/topicqueue/retry"
 )
@@ -28,51 +29,34 @@ const (
 
 // serviceCommand wraps a command that runs until it is stopped: it waits for Redis and storage at its start, and what
 // it says to people are lines of its log, with the names of host and process.
-func (a *app) serviceCommand(name string, do func(context.Context) error) func(*cobra.Command, []string) error {
-	run := a.command(func(cmd *cobra.Command, _ []string) error {
-		err := do(cmd.Context())
-		if cause := context.Cause(cmd.Context()); cause != nil && errors.Is(err, cause) { // stopped while it waited
-			a.log.Info().Msg(name + " stopped")
+func (p *program) serviceCommand(name string, do work) func(*cobra.Command, []string) error {
+	run := p.command(func(ctx context.Context, cfg config.Config, con *Console, args []string) error {
+		err := do(ctx, cfg, con, args)
+		if cause := context.Cause(ctx); cause != nil && errors.Is(err, cause) { // stopped while it waited
+			con.Log.Info().Msg(name + " stopped")
 			return nil
 		}
 		return err
 	})
 	return func(cmd *cobra.Command, args []string) error {
-		a.service = name
+		p.Service = name
 		return run(cmd, args)
 	}
-}
-
-// say prints one line for a person on standard error. A service writes it to its log.
-func (a *app) say(format string, args ...any) {
-	if a.service != "" {
-		a.log.Info().Msgf(format, args...)
-		return
-	}
-	fmt.Fprintf(a.stderr, "nightdesk: "+format+"\n", args...)
-}
-
-// warn is say for what a person should change.
-func (a *app) warn(format string, args ...any) {
-	if a.service != "" {
-		a.log.Warn().Msgf(format, args...)
-		return
-	}
-	a.say("warning: "+format, args...)
 }
 
 // awaitPause is how often a service says what it waits for.
 const awaitPause = 5 * time.Second
 
 // await calls try every second until it succeeds or fails with a lasting error. what: a name for messages.
-func (a *app) await(ctx context.Context, what string, lasting func(error) bool, try func(context.Context) error) error {
+func await(ctx context.Context, con *Console, what string, lasting func(error) bool,
+	try func(context.Context) error) error {
 	var told time.Time
 	for {
 		err := try(ctx)
 		switch {
 		case err == nil:
 			if !told.IsZero() {
-				a.say("%s can be used now", what)
+				con.Say("%s can be used now", what)
 			}
 			return nil
 		case ctx.Err() != nil:
@@ -82,7 +66,7 @@ func (a *app) await(ctx context.Context, what string, lasting func(error) bool, 
 		}
 		if time.Since(told) >= awaitPause {
 			told = time.Now()
-			a.warn("waiting for %s: %v", what, err)
+			con.Warn("waiting for %s: %v", what, err)
 		}
 		if err := retry.Sleep(ctx, time.Second); err != nil {
 			return err

@@ -13,21 +13,24 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nightdesk/config"
 	"nightdesk/jobs"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
 )
 
-func (a *app) statusCommand() *cobra.Command {
+func statusCommand(p *program) *cobra.Command {
 	return &cobra.Command{
 		Use: "status RUN|BATCH", Short: "Show one run with its topic blocks, or the counts of a batch",
 		Args: cobra.ExactArgs(1),
-		RunE: a.command(func(cmd *cobra.Command, args []string) error { return a.status(cmd.Context(), args[0]) }),
+		RunE: p.command(func(ctx context.Context, cfg config.Config, con *Console, args []string) error {
+			return showStatus(ctx, cfg, con, args[0])
+		}),
 	}
 }
 
-// runStatus is what `status RUN --json` prints.
+// showRunStatus is what `status RUN --json` prints.
 type runStatus struct {
 	runResult
 	Options   topicqueue.Options `json:"options"`
@@ -39,44 +42,44 @@ type runStatus struct {
 	ToolCalls map[string]topicqueue.ToolCalls `json:"tool_calls"` // by tool
 }
 
-func (a *app) status(ctx context.Context, name string) (err error) {
-	store, err := a.openStore(ctx)
+func showStatus(ctx context.Context, cfg config.Config, con *Console, name string) (err error) {
+	store, err := openStore(ctx, cfg)
 	if err != nil {
 		return err
 	}
-	d, err := a.openDesk(ctx, false)
+	d, err := openDesk(ctx, cfg, con, false)
 	if noQueue(err) {
-		return a.storedStatus(ctx, store, name)
+		return storedStatus(ctx, cfg, con, store, name)
 	}
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, d.Close()) }()
-	if name, err = a.fullID(ctx, d.queue, name); err != nil {
+	if name, err = fullID(ctx, cfg, d.queue, name); err != nil {
 		return err
 	}
 	run, err := d.queue.Run(ctx, name)
 	switch {
 	case err == nil:
 		if !run.State.Final() && jobs.SharedLane(run.Lane) {
-			a.warnOfTroubles(ctx, d, store)
+			warnOfTroubles(ctx, con, d, store)
 		}
-		return a.runStatus(ctx, d.queue, store, run)
+		return showRunStatus(ctx, con, d.queue, store, run)
 	case !errors.Is(err, redisqueue.ErrNotFound):
 		return err
 	case isRunID(name): // its state may have expired
-		return a.storedStatus(ctx, store, name)
+		return storedStatus(ctx, cfg, con, store, name)
 	}
-	open, err := a.batchStatus(ctx, d.queue, name)
+	open, err := showBatchStatus(ctx, con, d.queue, name)
 	if open {
-		a.warnOfTroubles(ctx, d, store)
+		warnOfTroubles(ctx, con, d, store)
 	}
 	return err
 }
 
 // storedStatus is status from the bundles in storage.
-func (a *app) storedStatus(ctx context.Context, store storage.Store, name string) error {
-	name, err := a.fullID(ctx, nil, name)
+func storedStatus(ctx context.Context, cfg config.Config, con *Console, store storage.Store, name string) error {
+	name, err := fullID(ctx, cfg, nil, name)
 	if err != nil {
 		return err
 	}
@@ -89,21 +92,22 @@ func (a *app) storedStatus(ctx context.Context, store storage.Store, name string
 		if err != nil {
 			return err
 		}
-		return a.runStatus(ctx, archive, store, asStored(run))
+		return showRunStatus(ctx, con, archive, store, asStored(run))
 	}
-	stored, err := a.storedRuns(ctx, store)
+	stored, err := storedRunsOf(ctx, con, store)
 	if err != nil {
 		return err
 	}
-	_, err = a.batchStatus(ctx, stored, name)
+	_, err = showBatchStatus(ctx, con, stored, name)
 	return err
 }
 
-// runStatus prints the status of one run.
-func (a *app) runStatus(ctx context.Context, from runReader, store storage.Store, run topicqueue.Run) (err error) {
+// showRunStatus prints the status of one run.
+func showRunStatus(ctx context.Context, con *Console, from runReader, store storage.Store,
+	run topicqueue.Run) (err error) {
 	s := runStatus{Options: run.Options, CreatedAt: run.CreatedAt, StartedAt: run.StartedAt, EndedAt: run.EndedAt,
 		ToolCalls: run.ToolCalls}
-	if s.runResult, err = a.result(ctx, from, store, run, run.CreatedAt); err != nil {
+	if s.runResult, err = resultOf(ctx, from, store, run, run.CreatedAt); err != nil {
 		return err
 	}
 	switch {
@@ -117,10 +121,10 @@ func (a *app) runStatus(ctx context.Context, from runReader, store storage.Store
 	if s.List, err = from.Blocks(ctx, run.ID); err != nil {
 		return err
 	}
-	if a.json {
-		return a.printJSON(s, false)
+	if con.JSON {
+		return con.PrintJSON(s, false)
 	}
-	return printPlain(a.stdout, append(s.lines(run), s.blockLines(run)...))
+	return printPlain(con.Out, append(s.lines(run), s.blockLines(run)...))
 }
 
 // lines describe the run.
@@ -189,7 +193,7 @@ func (s runStatus) blockLines(run topicqueue.Run) []string {
 	return strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
 }
 
-// batchStatus is what `status BATCH --json` prints.
+// showBatchStatus is what `status BATCH --json` prints.
 type batchStatus struct {
 	Batch  string                      `json:"batch"`
 	Runs   int                         `json:"runs"`
@@ -201,8 +205,8 @@ type batchStatus struct {
 	Unpublished int `json:"unpublished"`
 }
 
-// batchStatus also reports whether a run of the batch waits for workers that all runs share.
-func (a *app) batchStatus(ctx context.Context, from runLister, name string) (open bool, err error) {
+// showBatchStatus also reports whether a run of the batch waits for workers that all runs share.
+func showBatchStatus(ctx context.Context, con *Console, from runLister, name string) (open bool, err error) {
 	s := batchStatus{Batch: name, States: map[topicqueue.RunState]int{}}
 	err = from.Runs(ctx, name, func(run topicqueue.Run) error {
 		s.Runs++
@@ -228,26 +232,26 @@ func (a *app) batchStatus(ctx context.Context, from runLister, name string) (ope
 	if s.Runs == 0 {
 		return false, noSuch(name)
 	}
-	if a.json {
-		return open, a.printJSON(s, false)
+	if con.JSON {
+		return open, con.PrintJSON(s, false)
 	}
-	fmt.Fprintf(a.stdout, "batch %s: %d runs\n", name, s.Runs)
+	fmt.Fprintf(con.Out, "batch %s: %d runs\n", name, s.Runs)
 	for _, state := range topicqueue.RunStates {
 		if n := s.States[state]; n > 0 {
-			fmt.Fprintf(a.stdout, "  %-15s %d\n", state, n)
+			fmt.Fprintf(con.Out, "  %-15s %d\n", state, n)
 		}
 	}
 	switch spent := spentWords(s.Spent, s.Budget); {
 	case spent != "":
-		fmt.Fprintf(a.stdout, "  %s spent\n", spent)
+		fmt.Fprintf(con.Out, "  %s spent\n", spent)
 	case s.Spent.Amount() > 0:
-		fmt.Fprintf(a.stdout, "  %s spent\n", amountWords(s.Spent))
+		fmt.Fprintf(con.Out, "  %s spent\n", amountWords(s.Spent))
 	}
 	if s.Paused > 0 {
-		fmt.Fprintf(a.stdout, "  %d of them paused\n", s.Paused)
+		fmt.Fprintf(con.Out, "  %d of them paused\n", s.Paused)
 	}
 	if s.Unpublished > 0 {
-		fmt.Fprintf(a.stdout, "  %d of them not yet in storage\n", s.Unpublished)
+		fmt.Fprintf(con.Out, "  %d of them not yet in storage\n", s.Unpublished)
 	}
 	return open, nil
 }

@@ -18,7 +18,8 @@ func readTemplate(name string) (string, error) {
 		return "", usageError{fmt.Errorf("read the template of reports: %w", err)}
 	}
 	if _, err := reporting.ParseTemplate(string(text)); err != nil {
-		return "", usageError{hintError{fmt.Errorf("template %s:\n%w", name, err), "`nightdesk help templates` has an example."}}
+		return "", usageError{hintError{fmt.Errorf("template %s:\n%w", name, err),
+			"`nightdesk help templates` has an example."}}
 	}
 	return string(text), nil
 }

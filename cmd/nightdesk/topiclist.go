@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"nightdesk/config"
 	"nightdesk/pipeline/knowledge"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/topiclist"
@@ -81,7 +82,8 @@ func (p *problemList) text() string {
 
 // listReader checks the rows of a list.
 type listReader struct {
-	a       *app
+	cfg     config.Config
+	flags   topicFlags
 	now     time.Time
 	kb      string // of topics that name none
 	tags    []string
@@ -107,7 +109,7 @@ type entered struct{ topic, scope uint64 }
 
 // readList reads and checks a list. The error is for what ends the reading; what is wrong with single lines is in the
 // list.
-func (a *app) readList(ctx context.Context, in io.Reader, f enqueueFlags) (*topicList, error) {
+func readList(ctx context.Context, cfg config.Config, con *Console, in io.Reader, f enqueueFlags) (*topicList, error) {
 	format, err := topiclist.ParseFormat(f.format)
 	if err != nil {
 		return nil, usageError{err}
@@ -122,7 +124,8 @@ func (a *app) readList(ctx context.Context, in io.Reader, f enqueueFlags) (*topi
 	if name == "-" {
 		name = "standard input"
 	}
-	r := &listReader{a: a, now: time.Now(), known: map[string]known{}, ids: map[uint64]int32{}, seed: maphash.MakeSeed(),
+	r := &listReader{cfg: cfg, flags: f.topicFlags, now: time.Now(), known: map[string]known{}, ids: map[uint64]int32{},
+		seed:    maphash.MakeSeed(),
 		similar: topicqueue.NewDuplicates(), list: &topicList{name: name}}
 	if !f.now.IsZero() {
 		r.now = f.now
@@ -133,21 +136,21 @@ func (a *app) readList(ctx context.Context, in io.Reader, f enqueueFlags) (*topi
 	if r.tags, err = checkTags(f.tags); err != nil {
 		return nil, usageError{err}
 	}
-	if r.bases, err = knowledge.List(a.knowledgeDir()); err != nil {
+	if r.bases, err = knowledge.List(knowledgeDir(cfg)); err != nil {
 		return nil, err
 	}
 	rows, err := topiclist.NewReader(in, f.file, format, template, f.variables)
 	if err != nil {
 		return nil, usageError{fmt.Errorf("read topics from %s: %w", name, err)}
 	}
-	if r.kb, _, err = a.findBase(ctx, a.cfg.KBName); err != nil {
+	if r.kb, _, err = newBases(cfg, con).find(ctx, cfg.KBName); err != nil {
 		return nil, err
 	}
 	if r.list.spool, err = newSpool(); err != nil {
 		return nil, err
 	}
 	if f.batch != "" {
-		r.list.there, r.list.apart = a.readBatch(ctx, f.batch, r.similar)
+		r.list.there, r.list.apart = readBatch(ctx, cfg, con, f.batch, r.similar)
 	}
 	if err := r.read(ctx, rows); err != nil {
 		return nil, errors.Join(err, r.list.Close())

@@ -98,7 +98,7 @@ func (r *listReader) optionsOf(options map[string]string) (topicqueue.Options, e
 			asked[s.path] = v
 		}
 	}
-	cfg, err := r.a.cfg.With(asked)
+	cfg, err := r.cfg.With(asked)
 	if err != nil {
 		var problems config.Problems
 		if errors.As(err, &problems) {
@@ -110,5 +110,5 @@ func (r *listReader) optionsOf(options map[string]string) (topicqueue.Options, e
 		}
 		return topicqueue.Options{}, err
 	}
-	return r.a.optionsOf(cfg, kb)
+	return r.flags.options(cfg, kb)
 }

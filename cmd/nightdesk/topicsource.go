@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"nightdesk/config"
 	"nightdesk/pipeline/tools/fetch"
 	"nightdesk/storage"
 	"nightdesk/topicqueue/redisqueue/shared"
@@ -68,7 +69,7 @@ func bucketKey(source string) (bucket, key string, err error) {
 }
 
 // openSource opens a list of topics.
-func (a *app) openSource(ctx context.Context, d *desk, source string) (io.ReadCloser, error) {
+func openSource(ctx context.Context, cfg config.Config, d *desk, source string) (io.ReadCloser, error) {
 	scheme, _, remote := strings.Cut(source, "://")
 	if !remote {
 		return os.Open(source) // its error names it
@@ -79,7 +80,7 @@ func (a *app) openSource(ctx context.Context, d *desk, source string) (io.ReadCl
 		if err != nil {
 			return nil, err
 		}
-		store, err := a.openBucket(ctx, bucket)
+		store, err := openBucket(ctx, cfg, bucket)
 		if err != nil {
 			return nil, err
 		}
@@ -87,7 +88,7 @@ func (a *app) openSource(ctx context.Context, d *desk, source string) (io.ReadCl
 			return nil, err
 		}
 	} else {
-		client, err := a.outside(shared.NewPace(d.redis))
+		client, err := newFetcher(cfg, shared.NewPace(d.redis))
 		if err != nil {
 			return nil, err
 		}

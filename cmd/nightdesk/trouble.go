@@ -11,6 +11,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"nightdesk/cmd/nightdesk/web"
+	"nightdesk/config"
 	"nightdesk/storage"
 )
 
@@ -22,9 +23,9 @@ const (
 	ofStorage    = "storage"
 )
 
-// troubles returns what keeps the queue from being worked, or soon will. What cannot be found out because Redis is
+// queueTroubles returns what keeps the queue from being worked, or soon will. What cannot be found out because Redis is
 // away is told by others.
-func (a *app) troubles(ctx context.Context, d *desk, store storage.Store) []web.Trouble {
+func queueTroubles(ctx context.Context, d *desk, store storage.Store) []web.Trouble {
 	var out []web.Trouble
 	for _, look := range []func() (web.Trouble, error){
 		func() (web.Trouble, error) { return missingWorkers(ctx, d) },
@@ -171,9 +172,9 @@ func sizeWords(n int64) string {
 }
 
 // checkRoom says which of these directories has too little room for a night.
-func (a *app) checkRoom(ctx context.Context, dirs ...string) []checkup {
+func checkRoom(ctx context.Context, cfg config.Config, con *Console, dirs ...string) []checkup {
 	runs := int64(0) // that wait, as far as there is a queue
-	if d, err := a.openDesk(ctx, false); err == nil {
+	if d, err := openDesk(ctx, cfg, con, false); err == nil {
 		defer d.Close()
 		runs, _ = unfinished(ctx, d)
 	}
@@ -186,9 +187,9 @@ func (a *app) checkRoom(ctx context.Context, dirs ...string) []checkup {
 }
 
 // warnOfTroubles tells whoever looks at work that is not finished why it may stand still.
-func (a *app) warnOfTroubles(ctx context.Context, d *desk, store storage.Store) {
-	for _, t := range a.troubles(ctx, d, store) {
-		a.say("warning: %s. %s", t.Text, t.Hint)
+func warnOfTroubles(ctx context.Context, con *Console, d *desk, store storage.Store) {
+	for _, t := range queueTroubles(ctx, d, store) {
+		con.Say("warning: %s. %s", t.Text, t.Hint)
 	}
 }
 
@@ -228,8 +229,8 @@ func (w *watchedTroubles) tell(ctx context.Context, n noter) {
 }
 
 // checkWorkers says whether anybody works the queue.
-func (a *app) checkWorkers(ctx context.Context) []checkup {
-	d, err := a.openDesk(ctx, false)
+func checkWorkers(ctx context.Context, cfg config.Config, con *Console) []checkup {
+	d, err := openDesk(ctx, cfg, con, false)
 	if err != nil { // said by the check of Redis
 		return nil
 	}

@@ -23,17 +23,18 @@ func TestTroubles(t *testing.T) {
 	t.Parallel()
 	rdb := redistest.Server(t)
 	var stderr bytes.Buffer
-	app := &app{stderr: &stderr}
-	app.cfg.RedisURL, app.cfg.DataDir = config.NewURL("redis-socket://"+rdb.Options().Addr), t.TempDir()
+	con := &Console{Err: &stderr}
+	var cfg config.Config
+	cfg.RedisURL, cfg.DataDir = config.NewURL("redis-socket://"+rdb.Options().Addr), t.TempDir()
 	ctx := t.Context()
-	d, err := app.openDesk(ctx, false)
+	d, err := openDesk(ctx, cfg, con, false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer d.Close()
 	store := storage.NewDir(t.TempDir())
 	look := func() (texts []string) {
-		for _, trouble := range app.troubles(ctx, d, store) {
+		for _, trouble := range queueTroubles(ctx, d, store) {
 			if trouble.Hint == "" {
 				t.Errorf("nothing says what to do about %+v", trouble)
 			}
@@ -54,7 +55,7 @@ func TestTroubles(t *testing.T) {
 		}
 	}
 	want("an idle desk", "no worker is running")
-	if c := app.checkWorkers(ctx); len(c) != 1 || c[0].Result != "note" {
+	if c := checkWorkers(ctx, cfg, con); len(c) != 1 || c[0].Result != "note" {
 		t.Errorf("doctor of an idle desk: %+v", c)
 	}
 	run := topicqueue.Run{ID: "research_20260301_200000_aaaaaaaaaa", Batch: "night", Topic: "bees", CreatedAt: time.Now()}
@@ -65,7 +66,7 @@ func TestTroubles(t *testing.T) {
 		t.Fatal(err)
 	}
 	want("nobody works", "no worker is running and 1 run is not finished", "no scheduler is running and 1 schedule is to fire")
-	if c := app.checkWorkers(ctx); len(c) != 1 || c[0].Result != "failed" {
+	if c := checkWorkers(ctx, cfg, con); len(c) != 1 || c[0].Result != "failed" {
 		t.Errorf("doctor while a run waits: %+v", c)
 	}
 	worker := d.queue.Attend(3)
@@ -73,7 +74,7 @@ func TestTroubles(t *testing.T) {
 		t.Fatal(err)
 	}
 	want("a worker has come", "no scheduler is running")
-	if c := app.checkWorkers(ctx); len(c) != 1 || c[0].Text != "1 worker with 3 slots" {
+	if c := checkWorkers(ctx, cfg, con); len(c) != 1 || c[0].Text != "1 worker with 3 slots" {
 		t.Errorf("doctor with a worker: %+v", c)
 	}
 	if err := worker.End(ctx); err != nil {
@@ -89,10 +90,10 @@ func TestTroubles(t *testing.T) {
 		t.Fatal(err)
 	}
 	want("Redis is full", "no worker is running", "no scheduler is running", "Redis takes no writes: OOM")
-	if c := app.checkRedis(ctx); !slices.ContainsFunc(c, func(c checkup) bool { return c.Result == "failed" && strings.Contains(c.Text, "OOM") }) {
+	if c := checkRedis(ctx, cfg, con); !slices.ContainsFunc(c, func(c checkup) bool { return c.Result == "failed" && strings.Contains(c.Text, "OOM") }) {
 		t.Errorf("doctor with a full Redis: %+v", c)
 	}
-	app.warnOfTroubles(ctx, d, store)
+	warnOfTroubles(ctx, con, d, store)
 	if told := stderr.String(); strings.Count(told, "nightdesk: warning: ") != 3 || strings.Contains(told, "..") {
 		t.Errorf("told %q", told)
 	}
@@ -102,15 +103,16 @@ func TestTroubles(t *testing.T) {
 func TestTroublesWithoutRedis(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t, "--port", "PORT", "--save", "", "--appendonly", "no")
-	app := &app{stderr: &bytes.Buffer{}}
-	app.cfg.RedisURL, app.cfg.DataDir = config.NewURL("redis://"+server.Addr()), t.TempDir()
-	d, err := app.openDesk(t.Context(), false)
+	con := &Console{Err: &bytes.Buffer{}}
+	var cfg config.Config
+	cfg.RedisURL, cfg.DataDir = config.NewURL("redis://"+server.Addr()), t.TempDir()
+	d, err := openDesk(t.Context(), cfg, con, false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer d.Close()
 	server.End(syscall.SIGKILL)
-	if got := app.troubles(t.Context(), d, storage.NewDir(t.TempDir())); len(got) > 0 {
+	if got := queueTroubles(t.Context(), d, storage.NewDir(t.TempDir())); len(got) > 0 {
 		t.Errorf("%+v", got)
 	}
 }

@@ -1,12 +1,15 @@
 package main
 
 import (
+	"context"
 	"errors"
+
+	"nightdesk/config"
 
 	"github.com/spf13/cobra"
 )
 
-func (a *app) verifyCommand() *cobra.Command {
+func verifyCommand(p *program) *cobra.Command {
 	var foreign foreignReport
 	cmd := &cobra.Command{
 		Use: "verify RUN | verify --report FILE.md --sources FILE.jsonl",
@@ -21,18 +24,18 @@ error. With --json, all of it is one document. Each line of the sources is a JSO
 
 Exit codes with --report: 0 every citation is valid, 3 something was removed, 1 no citation is valid, 2 wrong use.`,
 		Args: cobra.MaximumNArgs(1),
-		RunE: a.command(func(cmd *cobra.Command, args []string) error {
+		RunE: p.command(func(ctx context.Context, cfg config.Config, con *Console, args []string) error {
 			if foreign.given() {
 				if len(args) > 0 {
 					return usageError{errors.New("verify takes a run or a report, not both")}
 				}
-				return a.verifyReport(cmd.Context(), foreign)
+				return verifyReport(ctx, cfg, con, foreign)
 			}
 			if len(args) == 0 {
 				return usageError{hintError{errors.New("verify needs a run, or a report and its sources"),
 					"nightdesk verify RUN, or nightdesk verify --report report.md --sources sources.jsonl"}}
 			}
-			return a.verifyBundle(cmd.Context(), args[0])
+			return verifyBundle(ctx, cfg, con, args[0])
 		}),
 	}
 	foreign.flags(cmd)

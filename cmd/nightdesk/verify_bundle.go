@@ -5,16 +5,17 @@ import (
 	"errors"
 	"fmt"
 
+	"nightdesk/config"
 	"nightdesk/jobs"
 )
 
 // verifyBundle proves the bundle of a run again, from storage alone.
-func (a *app) verifyBundle(ctx context.Context, name string) error {
-	store, err := a.openStore(ctx)
+func verifyBundle(ctx context.Context, cfg config.Config, con *Console, name string) error {
+	store, err := openStore(ctx, cfg)
 	if err != nil {
 		return err
 	}
-	runID, err := a.fullID(ctx, nil, name)
+	runID, err := fullID(ctx, cfg, nil, name)
 	if err != nil {
 		return err
 	}
@@ -22,29 +23,29 @@ func (a *app) verifyBundle(ctx context.Context, name string) error {
 	if err != nil {
 		return noBundle(err)
 	}
-	if a.json {
-		if err := a.printJSON(check, false); err != nil {
+	if con.JSON {
+		if err := con.PrintJSON(check, false); err != nil {
 			return err
 		}
 	} else {
 		for _, p := range check.Problems {
-			fmt.Fprintf(a.stdout, "%s %s\n", p.File, p.What)
+			fmt.Fprintf(con.Out, "%s %s\n", p.File, p.What)
 		}
-		fmt.Fprintf(a.stdout,
+		fmt.Fprintf(con.Out,
 			"%s: %d files, %d claims of %d sources among %d that tools returned, %d citations, %d sentences with citations: ",
 			runID, check.Files, check.Claims, check.Sources, check.Returned, check.Citations, check.Sentences)
 		if len(check.Problems) == 0 {
-			fmt.Fprintln(a.stdout, "no problems found")
+			fmt.Fprintln(con.Out, "no problems found")
 		} else {
-			fmt.Fprintln(a.stdout, counted(len(check.Problems), "problem"))
+			fmt.Fprintln(con.Out, counted(len(check.Problems), "problem"))
 		}
 	}
 	if check.Outside > 0 {
-		a.say("%s of the report could not be checked when it was written: see \"outside\" in verification.json",
+		con.Say("%s of the report could not be checked when it was written: see \"outside\" in verification.json",
 			counted(check.Outside, "passage"))
 	}
 	if check.Otherwise > 0 {
-		a.say("%s checked by the rules of another version come out differently by those of this one; that is no problem",
+		con.Say("%s checked by the rules of another version come out differently by those of this one; that is no problem",
 			counted(check.Otherwise, "sentence"))
 	}
 	if len(check.Problems) > 0 {

@@ -15,6 +15,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
+
+	"nightdesk/config"
 	"nightdesk/pipeline/citation"
 	"nightdesk/pipeline/citation/support"
 	"nightdesk/pipeline/judging"
@@ -73,7 +75,7 @@ type passage struct {
 	End    int    `json:"end"`
 }
 
-func (a *app) verifyReport(ctx context.Context, f foreignReport) error {
+func verifyReport(ctx context.Context, cfg config.Config, con *Console, f foreignReport) error {
 	if f.report == "" || f.sources == "" {
 		return usageError{hintError{errors.New("verify needs both a report and its sources"),
 			"nightdesk verify --report report.md --sources sources.jsonl"}}
@@ -83,20 +85,20 @@ func (a *app) verifyReport(ctx context.Context, f foreignReport) error {
 	}
 	var judge llm.Model
 	if f.judge {
-		client, err := a.judge()
+		client, err := judgeModel(cfg)
 		if err != nil {
 			return err
 		}
 		judge = client
 	}
-	report, err := a.readInput(f.report)
+	report, err := readInput(con, f.report)
 	if err != nil {
 		return usageError{fmt.Errorf("read the report: %w", err)}
 	}
 	if !utf8.Valid(report) {
 		return usageError{fmt.Errorf("read the report: %s is not UTF-8 text; a report is Markdown", f.report)}
 	}
-	data, err := a.readInput(f.sources)
+	data, err := readInput(con, f.sources)
 	if err != nil {
 		return usageError{fmt.Errorf("read the sources: %w", err)}
 	}
@@ -111,16 +113,16 @@ func (a *app) verifyReport(ctx context.Context, f foreignReport) error {
 	})
 	sentences := []verifiedSentence{}
 	if !f.noSupport {
-		if sentences, err = a.supportOf(ctx, v, registry.Sources(), same, judge); err != nil {
+		if sentences, err = supportOf(ctx, con, v, registry.Sources(), same, judge); err != nil {
 			return err
 		}
 	}
-	if a.json {
-		err = a.printJSON(verified{v, sentences}, false)
+	if con.JSON {
+		err = con.PrintJSON(verified{v, sentences}, false)
 	} else {
-		_, err = io.WriteString(a.stdout, v.Report)
-		a.sayVerified(v)
-		a.saySupported(sentences, f.judge)
+		_, err = io.WriteString(con.Out, v.Report)
+		sayVerified(con, v)
+		saySupported(con, sentences, f.judge)
 	}
 	switch {
 	case err != nil:
@@ -136,13 +138,13 @@ func (a *app) verifyReport(ctx context.Context, f foreignReport) error {
 	return nil
 }
 
-// judge returns access to the model that judges sentences.
-func (a *app) judge() (*llm.Client, error) {
-	if a.cfg.LLM.Judge.Name == "" {
+// judgeModel returns access to the model that judges sentences.
+func judgeModel(cfg config.Config) (*llm.Client, error) {
+	if cfg.LLM.Judge.Name == "" {
 		return nil, usageError{hintError{errors.New("--judge needs a model, and none is configured"),
 			"Set LLM_MODEL or LLM_JUDGE_MODEL, or leave --judge out."}}
 	}
-	return a.client(nil, []roleModel{{llm.Judge, a.cfg.LLM.Judge}})
+	return newModelClient(cfg, nil, []roleModel{{llm.Judge, cfg.LLM.Judge}})
 }
 
 // sentencesAtOnce is how many sentences of a foreign report one call of the judge is asked about.
@@ -151,7 +153,8 @@ const sentencesAtOnce = 20
 // supportOf looks for the sentences with citations in the texts of the sources that they cite, and of what same
 // says of them, and asks the judge, when there is one, about the others. What a defect of the check or the judge
 // leaves open is unverified. The error is the end of ctx.
-func (a *app) supportOf(ctx context.Context, v citation.Verification, sources []citation.Source, same map[int][]int,
+func supportOf(ctx context.Context, con *Console, v citation.Verification, sources []citation.Source,
+	same map[int][]int,
 	judge llm.Model,
 ) ([]verifiedSentence, error) {
 	all, titles, ids := make([]support.Source, len(sources)), map[string]string{}, make([]string, len(sources))
@@ -180,7 +183,7 @@ func (a *app) supportOf(ctx context.Context, v citation.Verification, sources []
 	if judge != nil {
 		about := func(at support.Span) prompts.Passage { return prompts.Passage{Title: titles[at.Source]} }
 		j := judging.Judge{Model: judge, Language: "en", Corpus: corpus, About: about}
-		if err := a.judgeAll(ctx, j, distinct); err != nil {
+		if err := judgeAll(ctx, con, j, distinct); err != nil {
 			return nil, err
 		}
 	}
@@ -213,7 +216,7 @@ func foundSentence(corpus *support.Corpus, s citation.Sentence, ids []string, sa
 }
 
 // judgeAll asks the judge about the sentences that are not verbatim.
-func (a *app) judgeAll(ctx context.Context, judge judging.Judge, sentences []verifiedSentence) error {
+func judgeAll(ctx context.Context, con *Console, judge judging.Judge, sentences []verifiedSentence) error {
 	var open []int
 	for i, s := range sentences {
 		if s.Quotation.Result != support.Verbatim && s.Judge.Missing == "" {
@@ -231,7 +234,7 @@ func (a *app) judgeAll(ctx context.Context, judge judging.Judge, sentences []ver
 			return context.Cause(ctx)
 		}
 		if err != nil {
-			a.say("%s left unverified: %v", counted(len(batch), "sentence"), err)
+			con.Say("%s left unverified: %v", counted(len(batch), "sentence"), err)
 		}
 		for i, at := range batch {
 			sentences[at].Judge = answers[i]
@@ -251,7 +254,7 @@ func (s verifiedSentence) decided(corpus *support.Corpus) verifiedSentence {
 }
 
 // saySupported tells a person which sentences their sources do not say, and what was not checked.
-func (a *app) saySupported(sentences []verifiedSentence, judged bool) {
+func saySupported(con *Console, sentences []verifiedSentence, judged bool) {
 	if len(sentences) == 0 {
 		return
 	}
@@ -259,14 +262,14 @@ func (a *app) saySupported(sentences []verifiedSentence, judged bool) {
 	for _, s := range sentences {
 		counts[s.Verdict]++
 	}
-	a.say("%s with citations: %d supported, %d unsupported, %d unverified", counted(len(sentences), "sentence"),
+	con.Say("%s with citations: %d supported, %d unsupported, %d unverified", counted(len(sentences), "sentence"),
 		counts[support.Supported], counts[support.Unsupported], counts[support.Unverified])
 	if !judged {
-		a.say("  only quotations, figures and dates were compared; --judge asks a model about the rest")
+		con.Say("  only quotations, figures and dates were compared; --judge asks a model about the rest")
 	}
 	for _, s := range sentences {
 		if s.Verdict == support.Unsupported {
-			a.say("  unsupported: %s: %s", s.why(), clipLine(s.Text))
+			con.Say("  unsupported: %s: %s", s.why(), clipLine(s.Text))
 		}
 	}
 }
@@ -288,11 +291,11 @@ func (s verifiedSentence) why() string {
 }
 
 // sayVerified tells a person what was done.
-func (a *app) sayVerified(v citation.Verification) {
-	a.say("%d citations lead to a source", len(v.Valid))
+func sayVerified(con *Console, v citation.Verification) {
+	con.Say("%d citations lead to a source", len(v.Valid))
 	for _, c := range v.Valid {
 		if c.URL != nil && c.Match != citation.MatchExact && c.Match != citation.MatchTitle {
-			a.say("  [%s] stands for %s (%s)", label(c.Number, c.ID), *c.URL, c.Match)
+			con.Say("  [%s] stands for %s (%s)", label(c.Number, c.ID), *c.URL, c.Match)
 		}
 	}
 	for _, r := range v.Removed {
@@ -300,10 +303,10 @@ func (a *app) sayVerified(v citation.Verification) {
 		if r.Detail != "" {
 			detail = ", " + r.Detail
 		}
-		a.say("  removed [%s]: %s%s: %s", label(r.Number, r.ID), r.Reason, detail, clipLine(r.Line))
+		con.Say("  removed [%s]: %s%s: %s", label(r.Number, r.ID), r.Reason, detail, clipLine(r.Line))
 	}
 	if v.BodyURLsRemoved > 0 {
-		a.say("  removed %d links and addresses from the text: no source has them", v.BodyURLsRemoved)
+		con.Say("  removed %d links and addresses from the text: no source has them", v.BodyURLsRemoved)
 	}
 }
 
@@ -325,9 +328,9 @@ func clipLine(s string) string {
 }
 
 // readInput reads a file, or standard input for "-".
-func (a *app) readInput(name string) ([]byte, error) {
+func readInput(con *Console, name string) ([]byte, error) {
 	if name == "-" {
-		return io.ReadAll(a.stdin)
+		return io.ReadAll(con.In)
 	}
 	return os.ReadFile(name)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nightdesk/cmd/nightdesk/web"
+	"nightdesk/config"
 	"nightdesk/jobs"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
@@ -20,7 +21,7 @@ import (
 	"nightdesk/topicqueue/retry"
 )
 
-func (a *app) watchCommand() *cobra.Command {
+func watchCommand(p *program) *cobra.Command {
 	var batch string
 	var from int64
 	cmd := &cobra.Command{
@@ -31,14 +32,14 @@ plain lines. --json prints the messages of the runs, one a line; --from goes on 
 
 Exit codes: 0 completed, 1 failed, cancelled or stopped with Ctrl-C, 2 wrong use, 3 partial result.`,
 		Args: cobra.MaximumNArgs(1),
-		RunE: a.command(func(cmd *cobra.Command, args []string) error {
+		RunE: p.command(func(ctx context.Context, cfg config.Config, con *Console, args []string) error {
 			if len(args) > 0 && batch != "" {
 				return usageError{errors.New("give a run or --batch, not both")}
 			}
 			if from < 0 {
 				return usageError{fmt.Errorf("--from %d: messages are numbered from 1; 0 is all of them", from)}
 			}
-			return a.watch(cmd.Context(), slices.Concat(args, []string{""})[0], batch, from)
+			return watchName(ctx, cfg, con, slices.Concat(args, []string{""})[0], batch, from)
 		}),
 	}
 	cmd.Flags().StringVar(&batch, "batch", "", "watch all runs of this batch")
@@ -46,13 +47,13 @@ Exit codes: 0 completed, 1 failed, cancelled or stopped with Ctrl-C, 2 wrong use
 	return cmd
 }
 
-func (a *app) watch(ctx context.Context, name, batch string, from int64) (err error) {
-	store, err := a.openStore(ctx)
+func watchName(ctx context.Context, cfg config.Config, con *Console, name, batch string, from int64) (err error) {
+	store, err := openStore(ctx, cfg)
 	if err != nil {
 		return err
 	}
-	w := &watcher{app: a, store: store}
-	d, err := a.openDesk(ctx, false)
+	w := &watcher{con: con, store: store}
+	d, err := openDesk(ctx, cfg, con, false)
 	switch {
 	case noQueue(err):
 	case err != nil:
@@ -60,9 +61,9 @@ func (a *app) watch(ctx context.Context, name, batch string, from int64) (err er
 	default:
 		defer func() { err = errors.Join(err, d.Close()) }()
 		w.queue, w.servers = d.queue, modelServers{redis: d.redis}
-		w.troubles.look = func(ctx context.Context) []web.Trouble { return a.troubles(ctx, d, store) }
+		w.troubles.look = func(ctx context.Context) []web.Trouble { return queueTroubles(ctx, d, store) }
 	}
-	if name, err = a.fullID(ctx, w.queue, name); err != nil {
+	if name, err = fullID(ctx, cfg, w.queue, name); err != nil {
 		return err
 	}
 	if name != "" && w.queue != nil {
@@ -92,7 +93,7 @@ func (w *watcher) anyBatch(ctx context.Context, name, batch string) error {
 	var from runLister = w.queue
 	watch := w.batch
 	if w.queue == nil {
-		stored, err := w.app.storedRuns(ctx, w.store)
+		stored, err := storedRunsOf(ctx, w.con, w.store)
 		if err != nil {
 			return err
 		}
@@ -125,7 +126,7 @@ func (w *watcher) storedBatch(ctx context.Context, stored storedRuns, name strin
 		b.view.runs++
 		b.final[run.State]++
 		b.ended = append(b.ended, run)
-		if !w.app.json {
+		if !w.con.JSON {
 			return nil
 		}
 		run, events, _ := w.archive(ctx, run.ID)
@@ -134,8 +135,8 @@ func (w *watcher) storedBatch(ctx context.Context, stored storedRuns, name strin
 	if err != nil {
 		return err
 	}
-	if !w.app.json {
-		b.screen = newScreen(w.app.stdout)
+	if !w.con.JSON {
+		b.screen = newScreen(w.con.Out)
 	}
 	b.view.states = b.final
 	if err := b.print(); err != nil {
@@ -149,7 +150,7 @@ func (w *watcher) storedBatch(ctx context.Context, stored storedRuns, name strin
 
 // watcher is what watching needs.
 type watcher struct {
-	app      *app
+	con      *Console
 	queue    *redisqueue.Queue // nil: there is none, runs are those in storage
 	store    storage.Store
 	servers  modelServers
@@ -159,7 +160,7 @@ type watcher struct {
 // run watches one run.
 func (w *watcher) run(ctx context.Context, run topicqueue.Run, from int64) error {
 	v, end := w.viewer(run)
-	ended, err := w.app.follow(ctx, w.queue, run.ID, from, nil, healer{v, w})
+	ended, err := follow(ctx, w.queue, run.ID, from, nil, healer{v, w})
 	if err == nil {
 		ended, err = w.stored(ctx, ended, v)
 	}
@@ -196,18 +197,18 @@ func (w *watcher) stored(ctx context.Context, run topicqueue.Run, v viewer) (top
 
 // viewer returns what shows one run, and what takes its live lines away.
 func (w *watcher) viewer(run topicqueue.Run) (viewer, func()) {
-	if w.app.json {
-		return jsonViewer{w.app}, func() {}
+	if w.con.JSON {
+		return jsonViewer{w.con}, func() {}
 	}
-	s := newRunScreen(w.app.stdout, run, true)
+	s := newRunScreen(w.con.Out, run, true)
 	if s.screen == nil {
-		_ = printPlain(w.app.stdout,
+		_ = printPlain(w.con.Out,
 			[]string{fmt.Sprintf("%s  %s%s", run.ID, stateWord(run), clock(run, time.Now())), run.Topic})
 	}
 	return s, s.end
 }
 
-// replay shows a run that has left the queue.
+// replayRun shows a run that has left the queue.
 func (w *watcher) replay(ctx context.Context, run topicqueue.Run, events []topicqueue.Event) error {
 	v, end := w.viewer(run)
 	err := v.show(ctx, run, events)
@@ -220,7 +221,7 @@ func (w *watcher) replay(ctx context.Context, run topicqueue.Run, events []topic
 
 // summary says how a run has ended.
 func (w *watcher) summary(run topicqueue.Run) error {
-	if !w.app.json {
+	if !w.con.JSON {
 		lines := []string{run.ID + "  " + stateWord(run) + clock(run, run.EndedAt)}
 		if run.Unpublished != "" {
 			lines = append(lines, "its report is kept in the queue until it can be stored: "+run.Unpublished)
@@ -228,7 +229,7 @@ func (w *watcher) summary(run topicqueue.Run) error {
 		if report := location(w.store, run); report != "" {
 			lines = append(lines, report)
 		}
-		if err := printPlain(w.app.stdout, lines); err != nil {
+		if err := printPlain(w.con.Out, lines); err != nil {
 			return err
 		}
 	}
@@ -310,15 +311,15 @@ func (w *watcher) heal(ctx context.Context, run topicqueue.Run, events []topicqu
 }
 
 // jsonViewer prints messages as they are.
-type jsonViewer struct{ a *app }
+type jsonViewer struct{ con *Console }
 
 func (v jsonViewer) show(_ context.Context, _ topicqueue.Run, events []topicqueue.Event) error {
 	for _, e := range events {
-		if err := v.a.printJSON(e, true); err != nil {
+		if err := v.con.PrintJSON(e, true); err != nil {
 			return fmt.Errorf("print: %w", err)
 		}
 	}
 	return nil
 }
 
-func (v jsonViewer) note(format string, args ...any) { v.a.say(format, args...) }
+func (v jsonViewer) note(format string, args ...any) { v.con.Say(format, args...) }

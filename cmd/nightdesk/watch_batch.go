@@ -21,8 +21,8 @@ const (
 // batch watches the runs of a batch until all have ended.
 func (w *watcher) batch(ctx context.Context, name string) error {
 	b := w.newBatchWatch(name)
-	if !w.app.json {
-		b.screen = newScreen(w.app.stdout)
+	if !w.con.JSON {
+		b.screen = newScreen(w.con.Out)
 	}
 	err := b.watch(ctx)
 	if b.screen != nil {
@@ -127,7 +127,7 @@ func (b *batchWatch) pulses(ctx context.Context) ([]redisqueue.Pulse, error) {
 	return b.queue.Pulses(ctx, b.open)
 }
 
-// list finds the runs that are new in the batch.
+// listRuns finds the runs that are new in the batch.
 func (b *batchWatch) list(ctx context.Context) error {
 	size, err := b.queue.BatchSize(ctx, b.view.name)
 	if err != nil || size == len(b.known) {
@@ -148,7 +148,7 @@ func (b *batchWatch) list(ctx context.Context) error {
 
 // take takes in where one run stands.
 func (b *batchWatch) take(ctx context.Context, p redisqueue.Pulse) error {
-	if b.app.json && p.State != "" && p.Seq != b.seqs[p.RunID] {
+	if b.con.JSON && p.State != "" && p.Seq != b.seqs[p.RunID] {
 		if err := b.messages(ctx, p); err != nil {
 			return err
 		}
@@ -191,7 +191,7 @@ func (b *batchWatch) end(ctx context.Context, p redisqueue.Pulse) error {
 	if err != nil {
 		return err
 	}
-	if p.State == "" && b.app.json { // its state has expired
+	if p.State == "" && b.con.JSON { // its state has expired
 		if _, events, ok := b.archive(ctx, p.RunID); ok {
 			if err := b.printMessages(ctx, run, after(events, b.seqs[p.RunID])); err != nil {
 				return err
@@ -232,7 +232,7 @@ func (b *batchWatch) messages(ctx context.Context, p redisqueue.Pulse) error {
 }
 
 func (b *batchWatch) printMessages(ctx context.Context, run topicqueue.Run, events []topicqueue.Event) error {
-	if err := (jsonViewer{b.app}).show(ctx, run, events); err != nil {
+	if err := (jsonViewer{b.con}).show(ctx, run, events); err != nil {
 		return outputError{err}
 	}
 	return nil
@@ -247,7 +247,7 @@ func (e outputError) Unwrap() error { return e.error }
 func (b *batchWatch) print() error {
 	ended := b.ended
 	b.ended = nil
-	if b.app.json {
+	if b.con.JSON {
 		return nil
 	}
 	if b.screen != nil {
@@ -263,13 +263,13 @@ func (b *batchWatch) print() error {
 		b.counts, b.line = counts, time.Now()
 		lines = append(lines, fmt.Sprintf("batch %s: %d runs: %s", b.view.name, b.view.runs, counts))
 	}
-	return printPlain(b.app.stdout, lines)
+	return printPlain(b.con.Out, lines)
 }
 
 // note says that Redis is away or back.
 func (b *batchWatch) note(format string, args ...any) {
 	if b.screen == nil {
-		b.app.say(format, args...)
+		b.con.Say(format, args...)
 		return
 	}
 	columns, rows := b.screen.room()
@@ -278,8 +278,8 @@ func (b *batchWatch) note(format string, args ...any) {
 
 // summary says how the batch has ended.
 func (b *batchWatch) summary() error {
-	if !b.app.json && b.screen != nil {
-		if err := printPlain(b.app.stdout,
+	if !b.con.JSON && b.screen != nil {
+		if err := printPlain(b.con.Out,
 			[]string{fmt.Sprintf("batch %s: %d runs: %s", b.view.name, b.view.runs, b.view.counts())}); err != nil {
 			return err
 		}

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"time"
 
+	"nightdesk/config"
 	"nightdesk/pipeline/tools/fetch"
 	"nightdesk/pipeline/tools/websearch"
 )
@@ -16,15 +17,15 @@ import (
 // searchEngines returns the search engines of the web that are set up, in the order in which they are asked. pace:
 // what all workers share. outside: the way to those that are at their own address. Each of the others is a service of
 // the operator and has a way of its own, which leads nowhere else but to what is public.
-func (a *app) searchEngines(pace fetch.Pace, outside *fetch.Client) ([]*websearch.Provider, error) {
+func searchEngines(cfg config.Config, pace fetch.Pace, outside *fetch.Client) ([]*websearch.Provider, error) {
 	var engines []*websearch.Provider
-	for _, e := range a.cfg.WebSearch.Engines() {
+	for _, e := range cfg.WebSearch.Engines() {
 		s := websearch.Settings{Name: e.Name, BaseURL: e.BaseURL.Reveal(), Key: e.Key.Reveal(), Outside: outside, Pace: pace}
 		if e.PerSecond > 0 {
 			s.Every = time.Duration(float64(time.Second) / e.PerSecond)
 		}
 		if s.BaseURL != "" {
-			s.Outside = fetch.New(fetch.Settings{Allow: []string{hostPort(s.BaseURL)}, Timeout: a.cfg.Fetch.Timeout})
+			s.Outside = fetch.New(fetch.Settings{Allow: []string{hostPort(s.BaseURL)}, Timeout: cfg.Fetch.Timeout})
 		}
 		engine, err := websearch.New(s)
 		if err != nil {
@@ -49,9 +50,9 @@ func hostPort(address string) string {
 }
 
 // checkWebSearch finds out what can be known of search engines without a search, which may cost.
-func (a *app) checkWebSearch(ctx context.Context) []checkup {
+func checkWebSearch(ctx context.Context, cfg config.Config, _ *Console) []checkup {
 	const name = "web search"
-	engines, err := a.searchEngines(nil, fetch.New(fetch.Settings{}))
+	engines, err := searchEngines(cfg, nil, fetch.New(fetch.Settings{}))
 	if err != nil {
 		return []checkup{failure(name, err)}
 	}
@@ -77,7 +78,7 @@ func (a *app) checkWebSearch(ctx context.Context) []checkup {
 		}
 		out = append(out, c)
 	}
-	if !a.cfg.Researching.EnableWebSearch {
+	if !cfg.Researching.EnableWebSearch {
 		out = append(out, checkup{Name: name, Result: "note",
 			Text: "researching.enable_web_search is false: they are not asked"})
 	}

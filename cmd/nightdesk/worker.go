@@ -6,47 +6,48 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nightdesk/config"
 	"nightdesk/jobs"
 )
 
-func (a *app) workerCommand() *cobra.Command {
+func workerCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "worker",
 		Short: "Work the queue until stopped",
 		Args:  cobra.NoArgs,
-		RunE:  a.serviceCommand(serviceWorker, a.work),
+		RunE:  p.serviceCommand(serviceWorker, runWorker),
 	}
-	a.settingFlag(cmd, false, "concurrency", "worker.concurrency", "number of tasks to run in parallel")
+	p.settingFlag(cmd, false, "concurrency", "worker.concurrency", "number of tasks to run in parallel")
 	return cmd
 }
 
-func (a *app) work(ctx context.Context) (err error) {
-	a.fitSlots()
-	d, err := a.openWorkingDesk(ctx, false)
+func runWorker(ctx context.Context, cfg config.Config, con *Console, _ []string) (err error) {
+	fitSlots(con, &cfg.Worker)
+	d, err := openWorkingDesk(ctx, cfg, con, false)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, d.Close()) }()
-	services, err := a.services(ctx, d)
+	services, err := newServices(ctx, cfg, con, d, &embedding{cfg: cfg})
 	if err != nil {
 		return err
 	}
-	if services.Webhooks, services.Mail, err = a.outlets(d); err != nil {
+	if services.Webhooks, services.Mail, err = outlets(cfg, d); err != nil {
 		return err
 	}
-	for _, e := range a.cfg.Effective() {
-		if a.cfg.Given(e.Path) {
-			a.log.Info().Str("setting", e.Path).Str("value", e.Value).Str("source", e.Source).Msg("effective setting")
+	for _, e := range cfg.Effective() {
+		if cfg.Given(e.Path) {
+			con.Log.Info().Str("setting", e.Path).Str("value", e.Value).Str("source", e.Source).Msg("effective setting")
 		}
 	}
-	w := jobs.NewWorker(services, a.workerSettings(jobs.LaneHigh, "", jobs.LaneLow))
+	w := jobs.NewWorker(services, workerSettings(cfg, jobs.LaneHigh, "", jobs.LaneLow))
 	if err := w.Start(ctx); err != nil {
 		return err
 	}
-	a.log.Info().Int("concurrency", a.cfg.Worker.Concurrency).Msg("worker started; stop it with Ctrl-C or SIGTERM")
+	con.Log.Info().Int("concurrency", cfg.Worker.Concurrency).Msg("worker started; stop it with Ctrl-C or SIGTERM")
 	<-ctx.Done()
-	a.log.Info().Msg("worker is stopping: finishing work in progress or handing it to other workers")
+	con.Log.Info().Msg("worker is stopping: finishing work in progress or handing it to other workers")
 	w.Stop()
-	a.log.Info().Msg("worker stopped")
+	con.Log.Info().Msg("worker stopped")
 	return nil
 }
