@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/config"
 	"nightdesk/pipeline/knowledge"
 )
@@ -19,12 +20,12 @@ func knowledgeDir(cfg config.Config) string { return filepath.Join(cfg.DataDir, 
 // bases are the knowledge bases of this machine.
 type bases struct {
 	cfg       config.Config
-	con       *Console
+	con       *view.Console
 	dir       string
 	embedding *embedding
 }
 
-func newBases(cfg config.Config, con *Console) *bases {
+func newBases(cfg config.Config, con *view.Console) *bases {
 	return &bases{cfg: cfg, con: con, dir: knowledgeDir(cfg), embedding: &embedding{cfg: cfg}}
 }
 
@@ -32,7 +33,7 @@ func newBases(cfg config.Config, con *Console) *bases {
 func (b *bases) open(name string) (*knowledge.Base, error) {
 	path, err := knowledge.Path(b.dir, name)
 	if err != nil {
-		return nil, usageError{err}
+		return nil, view.Usage(err)
 	}
 	return knowledge.Open(path)
 }
@@ -50,7 +51,7 @@ func (b *bases) exists(name string) error {
 	if len(names) > 0 {
 		hint = "There are: " + strings.Join(names, ", ")
 	}
-	return usageError{hintError{fmt.Errorf("there is no knowledge base and no directory %q", name), hint}}
+	return view.Usage(view.Hint(fmt.Errorf("there is no knowledge base and no directory %q", name), hint))
 }
 
 // with opens a knowledge base that must exist.
@@ -70,8 +71,8 @@ func (b *bases) check(ctx context.Context, name string) error {
 	return b.with(name, func(kb *knowledge.Base) error {
 		info, err := kb.Info(ctx)
 		if err == nil && info.Passages == 0 {
-			err = hintError{fmt.Errorf("knowledge base %s is empty", name), "Fill it with `nightdesk kb add --name " +
-				name + " DIR`."}
+			err = view.Hint(fmt.Errorf("knowledge base %s is empty", name), "Fill it with `nightdesk kb add --name "+
+				name+" DIR`.")
 		}
 		return err
 	})
@@ -86,7 +87,7 @@ func (b *bases) resolve(ctx context.Context, value string) (string, error) {
 	}
 	rep, err := b.ingest(ctx, name, []string{path}, false)
 	if err == nil {
-		b.con.Say("%s is knowledge base %s: %s%s", path, name, counted(rep.Added+rep.Updated+rep.Unchanged, "document"),
+		b.con.Say("%s is knowledge base %s: %s%s", path, name, view.Counted(rep.Added+rep.Updated+rep.Unchanged, "document"),
 			skippedNote(rep, path))
 	}
 	return name, err
@@ -111,7 +112,7 @@ func (b *bases) find(ctx context.Context, value string) (name, path string, err 
 	}
 	if statErr != nil {
 		if looksLikePath {
-			return "", "", usageError{fmt.Errorf("knowledge base: %w", statErr)}
+			return "", "", view.Usage(fmt.Errorf("knowledge base: %w", statErr))
 		}
 		return "", "", b.exists(value)
 	}
@@ -122,7 +123,7 @@ func skippedNote(rep knowledge.Report, path string) string {
 	if len(rep.Skipped) == 0 {
 		return ""
 	}
-	return fmt.Sprintf(", %s skipped (`nightdesk kb add %s` says why)", counted(len(rep.Skipped), "file"), path)
+	return fmt.Sprintf(", %s skipped (`nightdesk kb add %s` says why)", view.Counted(len(rep.Skipped), "file"), path)
 }
 
 // publishBases indexes the knowledge base of the batch, when it is a directory, and puts those that topics use into the

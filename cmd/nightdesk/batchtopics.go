@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/config"
 	"nightdesk/jobs"
 	"nightdesk/topicqueue"
@@ -49,7 +50,7 @@ func (b *batchTopics) size() int {
 }
 
 // readBatch reads what a batch has, and lets similar know it; nil when there is no batch of this name.
-func readBatch(ctx context.Context, cfg config.Config, con *Console, name string,
+func readBatch(ctx context.Context, cfg config.Config, con *view.Console, name string,
 	similar *topicqueue.Duplicates) (b *batchTopics, err error) {
 	d, err := openDesk(ctx, cfg, con, false)
 	if err != nil {

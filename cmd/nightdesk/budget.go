@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/config"
 	"nightdesk/pipeline/llm"
 	"nightdesk/topicqueue"
@@ -39,10 +40,10 @@ func checkBudgets(cfg config.Config, o topicqueue.Options) error {
 	limit := o.Limit()
 	for _, b := range []topicqueue.Budget{o.BatchBudget, o.NightBudget} {
 		if !limit.SameUnit(b) {
-			return usageError{hintError{fmt.Errorf("a budget of %s beside one of %s: what a run spends is counted in one unit",
+			return view.Usage(view.Hint(fmt.Errorf("a budget of %s beside one of %s: what a run spends is counted in one unit",
 				limit, b),
-				"Give all budgets (--budget, --batch-budget, limits.run_budget, limits.night_budget) in US dollars, or " +
-					"all in tokens."}}
+				"Give all budgets (--budget, --batch-budget, limits.run_budget, limits.night_budget) in US dollars, or "+
+					"all in tokens."))
 		}
 	}
 	if !limit.Money() || !cfg.LLM.Enabled() {
@@ -50,11 +51,11 @@ func checkBudgets(cfg config.Config, o topicqueue.Options) error {
 	}
 	unknown, err := unpriced(cfg.LLM)
 	if err != nil {
-		return usageError{err}
+		return view.Usage(err)
 	}
 	if len(unknown) > 0 {
-		return usageError{hintError{noPriceError(fmt.Sprintf("a budget of %s, and no price is known for %s", limit,
-			strings.Join(unknown, ", "))), priceHint(unknown[0])}}
+		return view.Usage(view.Hint(noPriceError(fmt.Sprintf("a budget of %s, and no price is known for %s", limit,
+			strings.Join(unknown, ", "))), priceHint(unknown[0])))
 	}
 	return nil
 }
@@ -87,7 +88,7 @@ func priceHint(model string) string {
 func priceExample(model string) string { return fmt.Sprintf("LLM_PRICES='%s=0.50/1.50'", model) }
 
 // checkPrices is doctor's check of what budgets in money need.
-func checkPrices(_ context.Context, cfg config.Config, _ *Console) []checkup {
+func checkPrices(_ context.Context, cfg config.Config, _ *view.Console) []checkup {
 	const name = "prices"
 	if !cfg.LLM.Enabled() {
 		return nil

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/config"
 )
 
@@ -14,7 +15,7 @@ func configCommand(p *program) *cobra.Command {
 	var example bool
 	cmd := &cobra.Command{
 		Use: "config", Short: "Show the effective settings and where each comes from", Args: cobra.NoArgs,
-		RunE: p.command(func(ctx context.Context, cfg config.Config, con *Console, args []string) error {
+		RunE: p.command(func(ctx context.Context, cfg config.Config, con *view.Console, args []string) error {
 			if example {
 				_, err := fmt.Fprint(p.Out, config.Example())
 				return err
@@ -26,7 +27,7 @@ func configCommand(p *program) *cobra.Command {
 	return cmd
 }
 
-func showConfig(cfg config.Config, con *Console) error {
+func showConfig(cfg config.Config, con *view.Console) error {
 	table := tabwriter.NewWriter(con.Out, 0, 4, 2, ' ', 0)
 	if !con.JSON {
 		fmt.Fprintln(table, "SETTING\tVALUE\tSOURCE")

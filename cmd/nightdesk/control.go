@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/config"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
@@ -18,7 +19,7 @@ func cancelCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "cancel RUN|BATCH", Short: "End a run, or all runs of a batch, now; what was found is kept",
 		Args: cobra.ExactArgs(1),
-		RunE: p.command(func(ctx context.Context, cfg config.Config, con *Console, args []string) error {
+		RunE: p.command(func(ctx context.Context, cfg config.Config, con *view.Console, args []string) error {
 			done := "cancelled"
 			if report {
 				done = "cancelled, what was found is written up"
@@ -38,7 +39,7 @@ func pauseCommand(p *program) *cobra.Command {
 	return &cobra.Command{
 		Use: "pause RUN|BATCH", Short: "Stop a run, or all runs of a batch, where they stand; their time goes on",
 		Args: cobra.ExactArgs(1),
-		RunE: p.command(func(ctx context.Context, cfg config.Config, con *Console, args []string) error {
+		RunE: p.command(func(ctx context.Context, cfg config.Config, con *view.Console, args []string) error {
 			return controlRuns(ctx, cfg, con, args[0], "paused", active,
 				func(ctx context.Context, d *desk, run topicqueue.Run) ([]redisqueue.Intent, error) {
 					return nil, d.queue.Pause(ctx, run.ID)
@@ -50,7 +51,7 @@ func pauseCommand(p *program) *cobra.Command {
 func resumeCommand(p *program) *cobra.Command {
 	return &cobra.Command{
 		Use: "resume RUN|BATCH", Short: "Let a paused run, or all paused runs of a batch, go on", Args: cobra.ExactArgs(1),
-		RunE: p.command(func(ctx context.Context, cfg config.Config, con *Console, args []string) error {
+		RunE: p.command(func(ctx context.Context, cfg config.Config, con *view.Console, args []string) error {
 			paused := func(run topicqueue.Run) string {
 				if run.Paused {
 					return ""
@@ -75,20 +76,20 @@ paid for again. A run that failed before it had a plan begins anew. The queue ke
 after the end of a run.
 
 retry --notifications sends webhooks and mails again that were given up or that wait for their next attempt.`,
-		RunE: p.command(func(ctx context.Context, cfg config.Config, con *Console, args []string) error {
+		RunE: p.command(func(ctx context.Context, cfg config.Config, con *view.Console, args []string) error {
 			if notifications {
 				if len(args) > 0 || report || all {
-					return usageError{errors.New("--notifications is for the notifications of all runs: give nothing else")}
+					return view.Usage(errors.New("--notifications is for the notifications of all runs: give nothing else"))
 				}
 				return retryNotifications(ctx, cfg, con)
 			}
 			if len(args) == 0 {
-				return usageError{errors.New("retry needs a run or a batch, or --notifications")}
+				return view.Usage(errors.New("retry needs a run or a batch, or --notifications"))
 			}
 			what := redisqueue.RetryBlocks
 			switch {
 			case report && all:
-				return usageError{errors.New("--report and --all exclude each other: give one of them")}
+				return view.Usage(errors.New("--report and --all exclude each other: give one of them"))
 			case report:
 				what = redisqueue.RetryReport
 			case all:
@@ -136,7 +137,7 @@ type changed struct {
 
 // controlRuns does something with one run, or with all runs of a batch. skip says why a run is left as it is; of a
 // batch such runs are passed over, a single one is an error.
-func controlRuns(ctx context.Context, cfg config.Config, con *Console, name, done string,
+func controlRuns(ctx context.Context, cfg config.Config, con *view.Console, name, done string,
 	skip func(topicqueue.Run) string,
 	do func(context.Context, *desk, topicqueue.Run) ([]redisqueue.Intent, error)) (err error) {
 	d, err := openDesk(ctx, cfg, con, false)
@@ -175,7 +176,7 @@ func controlRuns(ctx context.Context, cfg config.Config, con *Console, name, don
 			return err
 		}
 		if why != "" {
-			return usageError{fmt.Errorf("run %s stays as it is: %s", name, why)}
+			return view.Usage(fmt.Errorf("run %s stays as it is: %s", name, why))
 		}
 		if !con.JSON {
 			fmt.Fprintf(con.Out, "run %s: %s\n", name, done)

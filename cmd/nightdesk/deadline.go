@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"time"
+
+	"nightdesk/cmd/nightdesk/view"
 )
 
 // deadlineAt reads when a report is due: a time of day, which is its next one in local time, a date and time in local
@@ -20,8 +22,8 @@ func deadlineAt(text string, now time.Time) (time.Time, error) {
 	at, err := time.Parse("15:04", text)
 	if err != nil {
 		return time.Time{},
-			usageError{fmt.Errorf("deadline %q: give a time of day (07:00), a date and time (2026-03-01 07:00) or RFC 3339 "+
-				"(2026-03-01T07:00:00Z)", text)}
+			view.Usage(fmt.Errorf("deadline %q: give a time of day (07:00), a date and time (2026-03-01 07:00) or RFC 3339 "+
+				"(2026-03-01T07:00:00Z)", text))
 	}
 	due := time.Date(now.Year(), now.Month(), now.Day(), at.Hour(), at.Minute(), 0, 0, now.Location())
 	if !due.After(now) {
@@ -32,7 +34,7 @@ func deadlineAt(text string, now time.Time) (time.Time, error) {
 
 func checkDeadline(text string, at, now time.Time) (time.Time, error) {
 	if !at.After(now) {
-		return time.Time{}, usageError{fmt.Errorf("deadline %q is over already", text)}
+		return time.Time{}, view.Usage(fmt.Errorf("deadline %q is over already", text))
 	}
 	return at, nil
 }

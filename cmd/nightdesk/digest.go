@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/config"
 	"nightdesk/jobs"
 	"nightdesk/pipeline/digest"
@@ -22,7 +23,7 @@ func digestCommand(p *program) *cobra.Command {
 		Args: cobra.ExactArgs(1),
 		Long: `Print the digest of a batch, the most important first. A batch that has ended has its digest in the storage, as Markdown,
 HTML and JSON. For a batch that has not ended, the digest so far is printed and not stored.`,
-		RunE: p.command(func(ctx context.Context, cfg config.Config, con *Console, args []string) error {
+		RunE: p.command(func(ctx context.Context, cfg config.Config, con *view.Console, args []string) error {
 			return printDigest(ctx, cfg, con, args[0], f)
 		}),
 	}
@@ -31,7 +32,7 @@ HTML and JSON. For a batch that has not ended, the digest so far is printed and 
 }
 
 // printDigest reads from storage what is there: that works without a queue.
-func printDigest(ctx context.Context, cfg config.Config, con *Console, batch string, f reportFlags) error {
+func printDigest(ctx context.Context, cfg config.Config, con *view.Console, batch string, f reportFlags) error {
 	if err := checkBatchName(batch); err != nil {
 		return err
 	}
@@ -47,13 +48,13 @@ func printDigest(ctx context.Context, cfg config.Config, con *Console, batch str
 		fmt.Fprintln(con.Out, store.Location(storage.DigestKey(batch, "html")))
 		return nil
 	case errors.Is(err, storage.ErrNotExist) && (f.path || f.link):
-		return usageError{hintError{fmt.Errorf("there is no digest of batch %s in %s", batch, store.Location("batches")),
-			"It is written when the last run of the batch ends. Without --path and --link, the digest so far is printed."}}
+		return view.Usage(view.Hint(fmt.Errorf("there is no digest of batch %s in %s", batch, store.Location("batches")),
+			"It is written when the last run of the batch ends. Without --path and --link, the digest so far is printed."))
 	case errors.Is(err, storage.ErrNotExist):
 		d, err = digestNow(ctx, cfg, con, store, batch)
 		if noQueue(err) {
-			return usageError{hintError{noBatchError(batch), fmt.Sprintf("There is no queue, and no digest of it in %s.",
-				store.Location("batches"))}}
+			return view.Usage(view.Hint(noBatchError(batch), fmt.Sprintf("There is no queue, and no digest of it in %s.",
+				store.Location("batches"))))
 		}
 		if err == nil {
 			con.Say("the final digest is not written yet; this is the digest so far")
@@ -70,7 +71,7 @@ func printDigest(ctx context.Context, cfg config.Config, con *Console, batch str
 }
 
 // digestNow makes the digest of a batch from what has ended.
-func digestNow(ctx context.Context, cfg config.Config, con *Console, store storage.Store,
+func digestNow(ctx context.Context, cfg config.Config, con *view.Console, store storage.Store,
 	batch string) (d digest.Digest, err error) {
 	desk, err := openDesk(ctx, cfg, con, false)
 	if err != nil {

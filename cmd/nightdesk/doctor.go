@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os/exec"
 	"slices"
@@ -12,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nightdesk/cmd/nightdesk/localredis"
+	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/config"
 	"nightdesk/pipeline/knowledge"
 	"nightdesk/pipeline/knowledge/wordvec"
@@ -22,7 +22,7 @@ func doctorCommand(p *program) *cobra.Command {
 	var ask bool
 	cmd := &cobra.Command{
 		Use: "doctor", Short: "Check that everything that is configured works, and say what to do if not", Args: cobra.NoArgs,
-		RunE: p.command(func(ctx context.Context, cfg config.Config, con *Console, args []string) error {
+		RunE: p.command(func(ctx context.Context, cfg config.Config, con *view.Console, args []string) error {
 			return runDoctor(ctx, cfg, con, ask)
 		}),
 	}
@@ -42,7 +42,7 @@ type checkup struct {
 func (c checkup) lines(width int) (lines []string) {
 	const indent = 25
 	room := max(30, width-1-indent)
-	for i, line := range slices.Concat(wrapColumns(c.Text, room), wrapColumns(c.Hint, room)) {
+	for i, line := range slices.Concat(view.Wrap(c.Text, room), view.Wrap(c.Hint, room)) {
 		head := strings.Repeat(" ", indent)
 		if i == 0 {
 			head = fmt.Sprintf("%-7s %-16s ", c.Result, c.Name)
@@ -52,15 +52,15 @@ func (c checkup) lines(width int) (lines []string) {
 	return lines
 }
 
-func runDoctor(ctx context.Context, cfg config.Config, con *Console, askModels bool) error {
+func runDoctor(ctx context.Context, cfg config.Config, con *view.Console, askModels bool) error {
 	failed, width := 0, 1<<20
-	if s := newScreen(con.Out); s != nil {
-		width, _ = s.size()
+	if s := view.NewScreen(con.Out); s != nil {
+		width, _ = s.Size()
 	}
-	models := func(ctx context.Context, cfg config.Config, _ *Console) []checkup {
+	models := func(ctx context.Context, cfg config.Config, _ *view.Console) []checkup {
 		return checkModels(ctx, cfg, askModels)
 	}
-	for _, check := range []func(context.Context, config.Config, *Console) []checkup{checkSettings, checkRedis,
+	for _, check := range []func(context.Context, config.Config, *view.Console) []checkup{checkSettings, checkRedis,
 		checkWorkers,
 		checkSchedules, checkStorage, checkKnowledge, checkEmbedding, checkWebSearch, checkPapers, checkSandbox,
 		models, checkPrices, checkServers, checkMail, checkUnsent} {
@@ -74,28 +74,23 @@ func runDoctor(ctx context.Context, cfg config.Config, con *Console, askModels b
 				}
 				continue
 			}
-			if err := printPlain(con.Out, c.lines(width)); err != nil {
+			if err := view.PrintLines(con.Out, c.lines(width)); err != nil {
 				return err
 			}
 		}
 	}
 	if failed > 0 {
-		return resultError{fmt.Errorf("%s failed", counted(failed, "check")), exitFailed}
+		return view.Ended(fmt.Errorf("%s failed", view.Counted(failed, "check")), view.ExitFailed)
 	}
 	return nil
 }
 
 // failure makes a checkup of an error, with its hint.
 func failure(name string, err error) checkup {
-	c := checkup{Name: name, Result: "failed", Text: err.Error()}
-	var hint hintError
-	if errors.As(err, &hint) {
-		c.Hint = hint.hint
-	}
-	return c
+	return checkup{Name: name, Result: "failed", Text: err.Error(), Hint: view.HintOf(err)}
 }
 
-func checkSettings(_ context.Context, cfg config.Config, _ *Console) []checkup {
+func checkSettings(_ context.Context, cfg config.Config, _ *view.Console) []checkup {
 	given := 0
 	for _, e := range cfg.Effective() {
 		if cfg.Given(e.Path) {
@@ -104,10 +99,10 @@ func checkSettings(_ context.Context, cfg config.Config, _ *Console) []checkup {
 	}
 	return []checkup{{Name: "settings", Result: "ok",
 		Text: fmt.Sprintf("%s given, the others have their defaults; `nightdesk config` shows all",
-			counted(given, "setting"))}}
+			view.Counted(given, "setting"))}}
 }
 
-func checkRedis(ctx context.Context, cfg config.Config, con *Console) []checkup {
+func checkRedis(ctx context.Context, cfg config.Config, con *view.Console) []checkup {
 	const name = "redis"
 	if cfg.RedisURL.Reveal() == "" {
 		if r, err := localredis.Attach(ctx, cfg.DataDir); err == nil {
@@ -153,7 +148,7 @@ func checkRedis(ctx context.Context, cfg config.Config, con *Console) []checkup 
 	return out
 }
 
-func checkStorage(ctx context.Context, cfg config.Config, con *Console) []checkup {
+func checkStorage(ctx context.Context, cfg config.Config, con *view.Console) []checkup {
 	s, err := openWritableStore(ctx, cfg, con)
 	if err != nil {
 		return []checkup{failure("storage", err)}
@@ -166,7 +161,7 @@ func checkStorage(ctx context.Context, cfg config.Config, con *Console) []checku
 	return append(out, checkRoom(ctx, cfg, con, dirs...)...)
 }
 
-func checkKnowledge(_ context.Context, cfg config.Config, _ *Console) []checkup {
+func checkKnowledge(_ context.Context, cfg config.Config, _ *view.Console) []checkup {
 	names, err := knowledge.List(knowledgeDir(cfg))
 	if err != nil {
 		return []checkup{failure("knowledge", err)}
@@ -175,12 +170,13 @@ func checkKnowledge(_ context.Context, cfg config.Config, _ *Console) []checkup 
 		return []checkup{{Name: "knowledge", Result: "note", Text: "there is no knowledge base yet",
 			Hint: "Make one with `nightdesk kb add --name NAME DIR`, or give --kb DIR to `run`."}}
 	}
-	return []checkup{{Name: "knowledge", Result: "ok", Text: fmt.Sprintf("%s in %s", counted(len(names), "knowledge base"),
+	return []checkup{{Name: "knowledge", Result: "ok", Text: fmt.Sprintf("%s in %s", view.Counted(len(names),
+		"knowledge base"),
 		knowledgeDir(cfg))}}
 }
 
 // checkEmbedding loads the file of word vectors. A server is asked when there is something to embed.
-func checkEmbedding(_ context.Context, cfg config.Config, _ *Console) []checkup {
+func checkEmbedding(_ context.Context, cfg config.Config, _ *view.Console) []checkup {
 	const name = "embedding"
 	if !cfg.Embedding.Enabled() {
 		return []checkup{{Name: name, Result: "note",

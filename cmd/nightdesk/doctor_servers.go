@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/config"
 	"nightdesk/pipeline/tools/papers"
 	"nightdesk/topicqueue/redisqueue"
@@ -15,7 +16,7 @@ import (
 
 // checkServers tells what all workers know together of the servers that they ask: how much model servers take, and
 // which indexes of papers are left alone.
-func checkServers(ctx context.Context, cfg config.Config, con *Console) []checkup {
+func checkServers(ctx context.Context, cfg config.Config, con *view.Console) []checkup {
 	d, err := openDesk(ctx, cfg, con, false)
 	if err != nil { // said by the check of Redis
 		return nil
@@ -75,11 +76,12 @@ func modelServer(s governor.Stat) checkup {
 	c := checkup{Name: "model server", Result: "ok"}
 	takes := "no concurrency limit seen yet"
 	if s.Limit > 0 {
-		takes = fmt.Sprintf("at most %s at a time, as learned", counted(s.Limit, "call"))
+		takes = fmt.Sprintf("at most %s at a time, as learned", view.Counted(s.Limit, "call"))
 	}
 	// Two keys of one host are two servers.
 	c.Text = fmt.Sprintf("%s (%s): %s; %s running, %d waiting; %d of %d tries refused (too many requests)",
-		strings.ToValidUTF8(s.Host, "?"), s.Server[:min(8, len(s.Server))], takes, counted(s.InFlight, "call"), s.Waiting,
+		strings.ToValidUTF8(s.Host, "?"), s.Server[:min(8, len(s.Server))], takes, view.Counted(s.InFlight, "call"),
+		s.Waiting,
 		s.Throttled, s.Granted)
 	if !s.Down.IsZero() {
 		c.Result = "note"

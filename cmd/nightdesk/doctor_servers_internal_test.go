@@ -7,6 +7,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/config"
 	"nightdesk/pipeline/tools/papers"
 	"nightdesk/topicqueue"
@@ -20,7 +21,7 @@ import (
 func TestDoctorTellsOfServers(t *testing.T) {
 	t.Parallel()
 	rdb := redistest.Server(t)
-	con := &Console{}
+	con := &view.Console{}
 	var cfg config.Config
 	cfg.RedisURL = config.NewURL("redis-socket://" + rdb.Options().Addr)
 	cfg.Researching.EnablePaperSearch = true

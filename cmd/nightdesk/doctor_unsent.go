@@ -6,13 +6,14 @@ import (
 	"fmt"
 	"slices"
 
+	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/config"
 	"nightdesk/jobs"
 	"nightdesk/jobs/notify"
 )
 
 // checkMail asks the mail server whether it takes digests.
-func checkMail(ctx context.Context, cfg config.Config, _ *Console) []checkup {
+func checkMail(ctx context.Context, cfg config.Config, _ *view.Console) []checkup {
 	const name = "mail"
 	mail, err := newMail(cfg.Mail)
 	switch {
@@ -23,15 +24,15 @@ func checkMail(ctx context.Context, cfg config.Config, _ *Console) []checkup {
 	}
 	if err := mail.Check(ctx); err != nil {
 		return []checkup{failure(name,
-			hintError{err, "Correct mail.server, mail.from or mail.to: signs with a meaning in URLs are percent-encoded in " +
-				"user and password (@ is %40)."})}
+			view.Hint(err, "Correct mail.server, mail.from or mail.to: signs with a meaning in URLs are percent-encoded in "+
+				"user and password (@ is %40)."))}
 	}
 	return []checkup{{Name: name, Result: "ok", Text: fmt.Sprintf("%s takes mail from %s to %s", mail.Host(),
 		cfg.Mail.From, cfg.Mail.To)}}
 }
 
 // checkUnsent tells of events and digests that did not reach whom they are for.
-func checkUnsent(ctx context.Context, cfg config.Config, con *Console) []checkup {
+func checkUnsent(ctx context.Context, cfg config.Config, con *view.Console) []checkup {
 	const name = "webhooks"
 	webhooks, err := newWebhooks(cfg.Webhook)
 	if err != nil {
@@ -60,11 +61,11 @@ func checkUnsent(ctx context.Context, cfg config.Config, con *Console) []checkup
 		case u.Waiting == 0: // given up for a receiver that is gone
 		case u.Webhook == "":
 			out = append(out, checkup{Name: "mail", Result: "note",
-				Text: fmt.Sprintf("%s to be sent, and mail.server is not set", counted(u.Waiting, "digest")),
+				Text: fmt.Sprintf("%s to be sent, and mail.server is not set", view.Counted(u.Waiting, "digest")),
 				Hint: "Set mail.server, and they are sent; until then they wait in the queue " + u.Queue + "."})
 		default:
 			out = append(out, checkup{Name: name, Result: "note",
-				Text: fmt.Sprintf("%s for an address that webhook.url does not have (any more)", counted(u.Waiting, "event")),
+				Text: fmt.Sprintf("%s for an address that webhook.url does not have (any more)", view.Counted(u.Waiting, "event")),
 				Hint: "Add the address to webhook.url again, and they are sent; until then they wait in the queue " +
 					u.Queue + "."})
 		}
@@ -73,7 +74,7 @@ func checkUnsent(ctx context.Context, cfg config.Config, con *Console) []checkup
 }
 
 // retryNotifications sends again what could not be delivered.
-func retryNotifications(ctx context.Context, cfg config.Config, con *Console) (err error) {
+func retryNotifications(ctx context.Context, cfg config.Config, con *view.Console) (err error) {
 	webhooks, err := newWebhooks(cfg.Webhook)
 	if err != nil {
 		return err
@@ -102,13 +103,13 @@ func retryNotifications(ctx context.Context, cfg config.Config, con *Console) (e
 		con.Say("no notification waits to be retried")
 	}
 	for _, u := range retried {
-		line := counted(u.Waiting, "digest") + " by mail"
+		line := view.Counted(u.Waiting, "digest") + " by mail"
 		if u.Webhook != "" {
 			to := "an address that is not in webhook.url"
 			if i := slices.IndexFunc(webhooks, func(w *notify.Webhook) bool { return w.Key() == u.Webhook }); i >= 0 {
 				to = webhooks[i].Host()
 			}
-			line = counted(u.Waiting, "event") + " for " + to
+			line = view.Counted(u.Waiting, "event") + " for " + to
 		}
 		fmt.Fprintf(con.Out, "%s: a worker sends them now\n", line)
 	}
@@ -119,13 +120,13 @@ func retryNotifications(ctx context.Context, cfg config.Config, con *Console) (e
 func troubles(u jobs.Unsent, check, thing, to string) (out []checkup) {
 	if u.Failed > 0 {
 		out = append(out, checkup{Name: check, Result: "note", Text: fmt.Sprintf("%s%s to be sent again: %s",
-			counted(u.Failed, thing), to, u.Error),
+			view.Counted(u.Failed, thing), to, u.Error),
 			Hint: "Workers try for nearly 18 hours. To send them now: `nightdesk retry --notifications` (queue " +
 				u.Queue + ")."})
 	}
 	if u.GivenUp > 0 {
 		out = append(out, checkup{Name: check, Result: "note",
-			Text: fmt.Sprintf("%s%s given up: %s", counted(u.GivenUp, thing), to, u.Error),
+			Text: fmt.Sprintf("%s%s given up: %s", view.Counted(u.GivenUp, thing), to, u.Error),
 			Hint: "When the receiver is back, send them with `nightdesk retry --notifications` (archived in queue " +
 				u.Queue + ")."})
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/hibiken/asynq"
 
+	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/config"
 	"nightdesk/jobs"
 	"nightdesk/jobs/notify"
@@ -18,7 +19,7 @@ import (
 func TestDoctorTellsOfUnsentEvents(t *testing.T) {
 	t.Parallel()
 	rdb := redistest.Server(t)
-	con := &Console{}
+	con := &view.Console{}
 	var cfg config.Config
 	cfg.RedisURL = config.NewURL("redis-socket://" + rdb.Options().Addr)
 	removed, err := notify.NewWebhook("https://old.example.org/hook", notify.Secret{}, 0)
@@ -70,7 +71,7 @@ func TestDoctorTellsOfTroubles(t *testing.T) {
 		t.Fatal(err)
 	}
 	closed.Close()
-	con := &Console{}
+	con := &view.Console{}
 	var cfg config.Config
 	for _, c := range []struct{ server, to, want string }{
 		{"", "", ""},

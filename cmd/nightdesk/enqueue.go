@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/config"
 	"nightdesk/jobs"
 	"nightdesk/topicqueue"
@@ -51,7 +52,7 @@ The same topic in the same batch is one run, and so is the same id, whatever bec
 into a batch again adds only what is new. One id for two topics of a list is an error. Of topics that are nearly the same as another one of the list, or of the batch, --dedupe says what becomes;
 what the batch has stays as it is. Nothing of a file with errors is enqueued, unless with --skip-invalid.`,
 		Args: cobra.ExactArgs(1),
-		RunE: p.command(func(ctx context.Context, cfg config.Config, con *Console, args []string) error {
+		RunE: p.command(func(ctx context.Context, cfg config.Config, con *view.Console, args []string) error {
 			f.file = args[0]
 			return enqueueList(ctx, cfg, con, f)
 		}),
@@ -80,11 +81,11 @@ const (
 	dedupeMerge = "merge"
 )
 
-func enqueueList(ctx context.Context, cfg config.Config, con *Console, f enqueueFlags) (err error) {
+func enqueueList(ctx context.Context, cfg config.Config, con *view.Console, f enqueueFlags) (err error) {
 	switch f.dedupe {
 	case dedupeKeep, dedupeSkip, dedupeMerge:
 	default:
-		return usageError{fmt.Errorf("--dedupe %q is unknown: use keep, skip or merge", f.dedupe)}
+		return view.Usage(fmt.Errorf("--dedupe %q is unknown: use keep, skip or merge", f.dedupe))
 	}
 	if f.batch != "" {
 		if err := checkBatchName(f.batch); err != nil {
@@ -100,7 +101,7 @@ func enqueueList(ctx context.Context, cfg config.Config, con *Console, f enqueue
 		return err
 	}
 	if len(list.lines) == 0 {
-		return usageError{fmt.Errorf("there is no topic in %s: give one a line", list.name)}
+		return view.Usage(fmt.Errorf("there is no topic in %s: give one a line", list.name))
 	}
 	plan, err := planList(con, list, f.dedupe)
 	if err != nil {
@@ -118,20 +119,20 @@ func enqueueList(ctx context.Context, cfg config.Config, con *Console, f enqueue
 	return submitList(ctx, cfg, con, list, plan, f)
 }
 
-func openList(ctx context.Context, cfg config.Config, con *Console, f enqueueFlags) (*topicList, error) {
+func openList(ctx context.Context, cfg config.Config, con *view.Console, f enqueueFlags) (*topicList, error) {
 	if f.file == "-" {
 		return readList(ctx, cfg, con, con.In, f)
 	}
 	file, err := os.Open(f.file)
 	if err != nil {
-		return nil, usageError{fmt.Errorf("read topics: %w", err)}
+		return nil, view.Usage(fmt.Errorf("read topics: %w", err))
 	}
 	defer file.Close()
 	return readList(ctx, cfg, con, file, f)
 }
 
 // showProblems lists what is wrong with lines of a list. It is an error unless they are to be left out.
-func showProblems(con *Console, list *topicList, skipInvalid bool) error {
+func showProblems(con *view.Console, list *topicList, skipInvalid bool) error {
 	if len(list.unused) > 0 {
 		con.Say("%s: not used: %s", list.shortName(), strings.Join(list.unused, ", "))
 	}
@@ -141,8 +142,8 @@ func showProblems(con *Console, list *topicList, skipInvalid bool) error {
 	text := fmt.Sprintf("%d of the lines of %s cannot be enqueued:\n  %s", list.problems.count, list.name,
 		list.problems.text())
 	if !skipInvalid {
-		return usageError{hintError{errors.New(text),
-			"Nothing was enqueued. Correct them, or leave them out with --skip-invalid."}}
+		return view.Usage(view.Hint(errors.New(text),
+			"Nothing was enqueued. Correct them, or leave them out with --skip-invalid."))
 	}
 	con.Say("%s", text)
 	return nil
@@ -152,7 +153,7 @@ func showProblems(con *Console, list *topicList, skipInvalid bool) error {
 const submitChunk = 500
 
 // submitList puts the topics of a list into the queue.
-func submitList(ctx context.Context, cfg config.Config, con *Console, list *topicList, plan *listPlan,
+func submitList(ctx context.Context, cfg config.Config, con *view.Console, list *topicList, plan *listPlan,
 	f enqueueFlags) (err error) {
 	d, err := openWorkingDesk(ctx, cfg, con, false)
 	if err != nil {
@@ -172,7 +173,7 @@ func submitList(ctx context.Context, cfg config.Config, con *Console, list *topi
 	if err := warnOfLimits(ctx, cfg, con, d, list, plan, name); err != nil {
 		return err
 	}
-	bar := newBar(con.Err, "enqueueing")
+	bar := view.NewBar(con.Err, "enqueueing")
 	added, done, first := 0, 0, 0
 	var runs []topicqueue.Run
 	var lines []int
@@ -199,12 +200,12 @@ func submitList(ctx context.Context, cfg config.Config, con *Console, list *topi
 			if ctx.Err() != nil {
 				err = errors.New("interrupted")
 			}
-			return hintError{fmt.Errorf("lines %d to %d: %w", lines[0], lines[len(lines)-1], err),
+			return view.Hint(fmt.Errorf("lines %d to %d: %w", lines[0], lines[len(lines)-1], err),
 				fmt.Sprintf("At least %d of %s are in the queue; enqueue the file again with --batch %s to add the rest.", there,
-					counted(plan.topics, "topic"), name)}
+					view.Counted(plan.topics, "topic"), name))
 		}
 		done += len(runs)
-		bar.set(done, plan.topics, "")
+		bar.Set(done, plan.topics, "")
 		runs, lines = runs[:0], lines[:0]
 		return nil
 	}
@@ -224,16 +225,16 @@ func submitList(ctx context.Context, cfg config.Config, con *Console, list *topi
 	if err == nil {
 		err = flush()
 	}
-	bar.end()
+	bar.End()
 	if err != nil {
 		return err
 	}
 	if err := d.queue.SealBatch(ctx, name); err != nil { // its digest comes with its last report
-		return hintError{err,
-			fmt.Sprintf("All topics are in the queue; enqueue the file again with --batch %s for the digest.", name)}
+		return view.Hint(err,
+			fmt.Sprintf("All topics are in the queue; enqueue the file again with --batch %s for the digest.", name))
 	}
 	if !con.JSON {
-		fmt.Fprintf(con.Out, "batch %s: %s enqueued", name, counted(added, "topic"))
+		fmt.Fprintf(con.Out, "batch %s: %s enqueued", name, view.Counted(added, "topic"))
 		if known := plan.topics - added; known > 0 {
 			fmt.Fprintf(con.Out, ", %d there already", known)
 		}
@@ -252,7 +253,7 @@ func laneOf(priority string) (string, error) {
 	case "low":
 		return jobs.LaneLow, nil
 	}
-	return "", usageError{fmt.Errorf("priority %q is unknown: use high, normal or low", priority)}
+	return "", view.Usage(fmt.Errorf("priority %q is unknown: use high, normal or low", priority))
 }
 
 // plainLetters mean nothing special to Redis, to storage and to a shell.
@@ -265,7 +266,7 @@ func checkBatchName(name string) error {
 		ok = ok && strings.ContainsRune(plainLetters+"-_.", r)
 	}
 	if !ok {
-		return usageError{fmt.Errorf("batch name %q: use at most 100 letters, digits and the signs - _ . only", name)}
+		return view.Usage(fmt.Errorf("batch name %q: use at most 100 letters, digits and the signs - _ . only", name))
 	}
 	return nil
 }

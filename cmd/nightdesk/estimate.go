@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/config"
 	"nightdesk/jobs"
 )
@@ -35,7 +36,7 @@ type estimateDocument struct {
 }
 
 // showEstimate says what a list is expected to cost. Nothing is enqueued.
-func showEstimate(ctx context.Context, cfg config.Config, con *Console, list *topicList, plan *listPlan,
+func showEstimate(ctx context.Context, cfg config.Config, con *view.Console, list *topicList, plan *listPlan,
 	batch string) (err error) {
 	doc := estimateDocument{List: list.name, Format: string(list.format), Topics: plan.topics - plan.known,
 		Known: plan.known, Invalid: list.problems.count,
@@ -82,7 +83,7 @@ func showEstimate(ctx context.Context, cfg config.Config, con *Console, list *to
 	if doc.Known > 0 {
 		presets = append(presets, fmt.Sprintf("%d more are in the batch already", doc.Known))
 	}
-	fmt.Fprintf(con.Out, "%s (%s): %s would be enqueued: %s\n", doc.List, doc.Format, counted(doc.Topics, "topic"),
+	fmt.Fprintf(con.Out, "%s (%s): %s would be enqueued: %s\n", doc.List, doc.Format, view.Counted(doc.Topics, "topic"),
 		strings.Join(presets, ", "))
 	if doc.AtOnce == 0 {
 		fmt.Fprintln(con.Out, "no LLM_MODEL: reports are made of quotes, no model is asked")

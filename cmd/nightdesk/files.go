@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/redis/go-redis/v9"
 
+	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/config"
 )
 
@@ -15,7 +16,7 @@ const (
 
 // fitSlots lowers the number of slots to what the limit of open files allows, and says what to raise: a worker without
 // room for another file or connection stands still. Go has raised the soft limit to the hard one.
-func fitSlots(con *Console, w *config.Worker) {
+func fitSlots(con *view.Console, w *config.Worker) {
 	limit, slots := fileLimit(), w.Concurrency+w.ReportConcurrency
 	need := ownFiles + slotFiles*slots
 	if limit == 0 || limit >= need {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/config"
 	"nightdesk/jobs"
 	"nightdesk/topicqueue"
@@ -16,7 +17,8 @@ import (
 )
 
 // newScheduler returns a scheduler that reads topics and options as this process is set.
-func newScheduler(ctx context.Context, cfg config.Config, con *Console, d *desk, load loader) (*jobs.Scheduler, error) {
+func newScheduler(ctx context.Context, cfg config.Config, con *view.Console, d *desk, load loader) (*jobs.Scheduler,
+	error) {
 	store, err := openWritableStore(ctx, cfg, con)
 	if err != nil {
 		return nil, err
@@ -34,13 +36,13 @@ func newScheduler(ctx context.Context, cfg config.Config, con *Console, d *desk,
 
 // readFiring reads what a schedule enqueues at a due time. now: when it is fired, which is later than due when it is
 // caught up.
-func readFiring(ctx context.Context, con *Console, d *desk, load loader, spec schedule.Spec,
+func readFiring(ctx context.Context, con *view.Console, d *desk, load loader, spec schedule.Spec,
 	due, now time.Time) (s jobs.Snapshot, err error) {
 	cfg, flags, err := scheduledSettings(load, spec, now)
 	if err != nil {
 		return s, err
 	}
-	quiet := &Console{Out: io.Discard, Err: io.Discard, Log: con.Log} // nobody reads along; what matters is an error
+	quiet := &view.Console{Out: io.Discard, Err: io.Discard, Log: con.Log} // nobody reads along; what matters is an error
 	list, err := scheduledList(ctx, cfg, quiet, d, spec, flags, due, now)
 	if err != nil {
 		return s, withHint(err)
@@ -64,9 +66,8 @@ func readFiring(ctx context.Context, con *Console, d *desk, load loader, spec sc
 
 // withHint puts the hint of an error into its text: it is read elsewhere than where it occurs.
 func withHint(err error) error {
-	var hint hintError
-	if errors.As(err, &hint) {
-		return fmt.Errorf("%w. %s", err, hint.hint)
+	if hint := view.HintOf(err); hint != "" {
+		return fmt.Errorf("%w. %s", err, hint)
 	}
 	return err
 }
@@ -108,7 +109,7 @@ func scheduledSettings(load loader, spec schedule.Spec, now time.Time) (cfg conf
 }
 
 // scheduledList reads and checks the topics of a schedule, with its variables filled in.
-func scheduledList(ctx context.Context, cfg config.Config, con *Console, d *desk, spec schedule.Spec, f topicFlags,
+func scheduledList(ctx context.Context, cfg config.Config, con *view.Console, d *desk, spec schedule.Spec, f topicFlags,
 	due, now time.Time) (*topicList, error) {
 	source, err := openSource(ctx, cfg, d, spec.Topics)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"time"
 
+	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/config"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
@@ -17,13 +18,13 @@ import (
 // viewer shows one run.
 type viewer interface {
 	noter
-	// show takes new events and the run as it is now. It is called about once a second, also without events.
-	show(ctx context.Context, run topicqueue.Run, events []topicqueue.Event) error
+	// Show takes new events and the run as it is now. It is called about once a second, also without events.
+	Show(ctx context.Context, run topicqueue.Run, events []topicqueue.Event) error
 }
 
 // noter says something that is no event, such as that Redis is away.
 type noter interface {
-	note(format string, args ...any)
+	Note(format string, args ...any)
 }
 
 const (
@@ -63,7 +64,7 @@ func follow(ctx context.Context, q *redisqueue.Queue, runID string, seq int64,
 		o.off()
 		if n.looked {
 			looked = time.Now()
-			if err := v.show(ctx, n.run, n.events); err != nil {
+			if err := v.Show(ctx, n.run, n.events); err != nil {
 				return n.run, err
 			}
 		}
@@ -129,12 +130,12 @@ func (o *outage) on(ctx context.Context, err error) error {
 	case full && away > fullTime:
 		return err
 	case away > o.patience:
-		return hintError{fmt.Errorf("the run cannot go on: %w", err),
-			"Bring Redis and the storage back and run the command again."}
+		return view.Hint(fmt.Errorf("the run cannot go on: %w", err),
+			"Bring Redis and the storage back and run the command again.")
 	}
 	if !o.told && away > 2*time.Second && !(full && o.patience > 0) {
 		o.told = true
-		o.note("waiting until this works again: %v", err)
+		o.Note("waiting until this works again: %v", err)
 	}
 	_ = retry.Sleep(ctx, outageLook)
 	return nil
@@ -142,7 +143,7 @@ func (o *outage) on(ctx context.Context, err error) error {
 
 func (o *outage) off() {
 	if o.told {
-		o.note("it works again, after %s", short(time.Since(o.since)))
+		o.Note("it works again, after %s", view.Duration(time.Since(o.since)))
 	}
 	o.told, o.since = false, time.Now()
 }
@@ -168,13 +169,13 @@ func withRoom(cfg config.Config, err error) error {
 	case err == nil || !noRoom(err):
 		return err
 	case strings.Contains(err.Error(), "OOM command"):
-		return hintError{fmt.Errorf("the Redis at %s is full: %w", cfg.RedisURL, err),
-			"Raise its maxmemory, or leave it unset, and run the command again."}
+		return view.Hint(fmt.Errorf("the Redis at %s is full: %w", cfg.RedisURL, err),
+			"Raise its maxmemory, or leave it unset, and run the command again.")
 	case strings.Contains(err.Error(), "MISCONF") && cfg.RedisURL.Reveal() != "":
-		return hintError{fmt.Errorf("the Redis at %s cannot write to its disk: %w", cfg.RedisURL, err),
-			"Free space on that disk and run the command again."}
+		return view.Hint(fmt.Errorf("the Redis at %s cannot write to its disk: %w", cfg.RedisURL, err),
+			"Free space on that disk and run the command again.")
 	}
-	return hintError{fmt.Errorf("the disk is full: %w", err),
+	return view.Hint(fmt.Errorf("the disk is full: %w", err),
 		fmt.Sprintf("Free space there, or choose a directory on another disk with --data-dir (now %s), and run the "+
-			"command again.", cfg.DataDir)}
+			"command again.", cfg.DataDir))
 }

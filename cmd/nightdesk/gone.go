@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/config"
 	"nightdesk/jobs"
 	"nightdesk/topicqueue"
@@ -40,13 +41,13 @@ func unknownName(ctx context.Context, cfg config.Config, name string) error {
 		return err
 	}
 	e := goneError{run, cfg.Queue.StateExpiry.String()}
-	return usageError{hintError{e, fmt.Sprintf("`nightdesk report %s` prints its report.", name)}}
+	return view.Usage(view.Hint(e, fmt.Sprintf("`nightdesk report %s` prints its report.", name)))
 }
 
 // noSuch is the error for a name that is neither a run's nor a batch's.
 func noSuch(name string) error {
-	return usageError{hintError{fmt.Errorf("there is no run and no batch %q", name),
-		"`nightdesk list` shows what there is."}}
+	return view.Usage(view.Hint(fmt.Errorf("there is no run and no batch %q", name),
+		"`nightdesk list` shows what there is."))
 }
 
 // retryGone says what to do instead of a retry.
@@ -64,9 +65,9 @@ func retryGone(err error) error {
 	if o.Language != "" {
 		again += " --language " + shellQuote(o.Language)
 	}
-	return usageError{hintError{gone,
+	return view.Usage(view.Hint(gone,
 		fmt.Sprintf("Write its report again from what it has found:\n    nightdesk replay %s --out report.md\n  Or "+
-			"research its topic again, in a new batch:\n    %s", gone.run.ID, again)}}
+			"research its topic again, in a new batch:\n    %s", gone.run.ID, again)))
 }
 
 // shellQuote writes a text as one word of a POSIX shell.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 
+	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/config"
 
 	"github.com/spf13/cobra"
@@ -19,15 +20,15 @@ func healthCommand(p *program) *cobra.Command {
 		Long: `Check that a worker or a scheduler of this machine (in a container: of this container) has given Redis a sign of life
 within the last ten seconds. Exit codes: 0 it is alive, 1 it is not, or Redis does not answer.`,
 		Args: cobra.ExactArgs(1), ValidArgs: []string{serviceWorker, serviceScheduler},
-		RunE: p.command(func(ctx context.Context, cfg config.Config, con *Console, args []string) error {
+		RunE: p.command(func(ctx context.Context, cfg config.Config, con *view.Console, args []string) error {
 			return checkHealth(ctx, cfg, con, args[0])
 		}),
 	}
 }
 
-func checkHealth(ctx context.Context, cfg config.Config, con *Console, service string) (err error) {
+func checkHealth(ctx context.Context, cfg config.Config, con *view.Console, service string) (err error) {
 	if !slices.Contains([]string{serviceWorker, serviceScheduler}, service) {
-		return usageError{fmt.Errorf("health %s: check worker or scheduler; `serve` has /healthz", service)}
+		return view.Usage(fmt.Errorf("health %s: check worker or scheduler; `serve` has /healthz", service))
 	}
 	host, err := os.Hostname()
 	if err != nil {
@@ -45,11 +46,11 @@ func checkHealth(ctx context.Context, cfg config.Config, con *Console, service s
 	if con.JSON {
 		err = con.PrintJSON(map[string]any{"service": service, "host": host, "processes": processes, "tasks": tasks}, true)
 	} else if processes > 0 {
-		_, err = fmt.Fprintf(con.Out, "%s %s: alive, %s in progress\n", service, host, counted(tasks, "task"))
+		_, err = fmt.Fprintf(con.Out, "%s %s: alive, %s in progress\n", service, host, view.Counted(tasks, "task"))
 	}
 	if processes == 0 {
-		return resultError{hintError{fmt.Errorf("no %s of host %s is alive", service, host), "Start `nightdesk " + service +
-			"` here, or look at its log."}, exitFailed}
+		return view.Ended(view.Hint(fmt.Errorf("no %s of host %s is alive", service, host), "Start `nightdesk "+service+
+			"` here, or look at its log."), view.ExitFailed)
 	}
 	return err
 }

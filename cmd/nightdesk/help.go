@@ -12,6 +12,7 @@ import (
 	"golang.org/x/term"
 
 	"nightdesk/cmd/nightdesk/manual"
+	"nightdesk/cmd/nightdesk/view"
 )
 
 func helpCommand(p *program) *cobra.Command {
@@ -33,7 +34,7 @@ On a terminal a topic is shown with $PAGER, or with less. Elsewhere it is printe
 			topic, ok := manual.Find(strings.Join(args, " "))
 			if !ok {
 				err := fmt.Errorf("no command or topic is called %q", strings.Join(args, " "))
-				return usageError{hintError{err, "`nightdesk help` lists the commands and the topics."}}
+				return view.Usage(view.Hint(err, "`nightdesk help` lists the commands and the topics."))
 			}
 			return showText(p.Console, p.getenv, topic.Text)
 		},
@@ -77,9 +78,9 @@ func listHelp(out io.Writer, root *cobra.Command) error {
 const maxTextColumns = 120
 
 // showText shows Markdown in a pager when standard output is a terminal. Elsewhere it prints the Markdown as it is.
-func showText(con *Console, getenv func(string) string, text string) error {
+func showText(con *view.Console, getenv func(string) string, text string) error {
 	terminal, ok := con.Out.(*os.File)
-	if !ok || !isTerminal(terminal) {
+	if !ok || !view.IsTerminal(terminal) {
 		_, err := io.WriteString(con.Out, text)
 		return err
 	}
@@ -96,7 +97,7 @@ func showText(con *Console, getenv func(string) string, text string) error {
 }
 
 // inPager shows a text with $PAGER, or with less.
-func inPager(con *Console, getenv func(string) string, text string) error {
+func inPager(con *view.Console, getenv func(string) string, text string) error {
 	words := strings.Fields(getenv("PAGER"))
 	if len(words) == 0 {
 		words = []string{"less"}
@@ -166,7 +167,7 @@ func writeTable(out *strings.Builder, rows [][]string, width int) {
 	_ = table.Flush() // into memory
 	fits := true
 	for line := range strings.Lines(aligned.String()) {
-		fits = fits && columns(strings.TrimSpace(line)) <= width
+		fits = fits && view.Columns(strings.TrimSpace(line)) <= width
 	}
 	if fits {
 		out.WriteString(aligned.String())
@@ -175,7 +176,7 @@ func writeTable(out *strings.Builder, rows [][]string, width int) {
 	for _, cells := range rows {
 		last := len(cells) - 1
 		out.WriteString(strings.Join(cells[:last], "  ") + "\n")
-		for _, line := range wrapColumns(cells[last], width-4) {
+		for _, line := range view.Wrap(cells[last], width-4) {
 			out.WriteString("    " + line + "\n")
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"nightdesk/cmd/nightdesk/manual"
+	"nightdesk/cmd/nightdesk/view"
 )
 
 // TestTopics_Names: a command and a topic cannot have one name, and every topic says what it is about.
@@ -58,7 +59,7 @@ func TestPager(t *testing.T) {
 	t.Parallel()
 	for pager, want := range map[string]string{"head -n 1": "one\n", "no-such-pager": ""} {
 		var out bytes.Buffer
-		con := &Console{Out: &out, Err: os.Stderr}
+		con := &view.Console{Out: &out, Err: os.Stderr}
 		getenv := func(name string) string {
 			return map[string]string{"PAGER": pager}[name]
 		}

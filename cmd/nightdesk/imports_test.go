@@ -13,6 +13,7 @@ import (
 // The longest matching prefix of a package path counts.
 var layers = map[string][]string{
 	"cmd":                   {"config", "jobs", "pipeline", "prompts", "storage", "topicqueue", "cmd"},
+	"cmd/nightdesk/view":    {"topicqueue", "topicqueue/redisqueue"},
 	"config":                {"topicqueue"},
 	"jobs":                  {"pipeline", "storage", "topicqueue", "topicqueue/redisqueue"},
 	"pipeline/planning":     {"pipeline/text", "pipeline/evidence", "pipeline/llm", "pipeline/tools", "pipeline/knowledge", "prompts", "topicqueue"},

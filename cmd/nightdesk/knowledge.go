@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/config"
 	"nightdesk/pipeline/knowledge"
 	"nightdesk/pipeline/knowledge/extract"
@@ -24,7 +25,7 @@ func kbCommand(p *program) *cobra.Command {
 	add := &cobra.Command{
 		Use: "add PATH|URL...", Short: "Index files, directories and web pages; again: only what changed",
 		Args: cobra.MinimumNArgs(1),
-		RunE: p.command(func(ctx context.Context, cfg config.Config, con *Console, args []string) error {
+		RunE: p.command(func(ctx context.Context, cfg config.Config, con *view.Console, args []string) error {
 			if name == "" {
 				name = knowledge.Name(args[0])
 			}
@@ -37,7 +38,7 @@ func kbCommand(p *program) *cobra.Command {
 	var limit int
 	search := &cobra.Command{
 		Use: "search NAME QUERY...", Short: "Show what a query finds", Args: cobra.MinimumNArgs(2),
-		RunE: p.command(func(ctx context.Context, cfg config.Config, con *Console, args []string) error {
+		RunE: p.command(func(ctx context.Context, cfg config.Config, con *view.Console, args []string) error {
 			return kbSearch(ctx, con, newBases(cfg, con), args[0], strings.Join(args[1:], " "), mode, limit)
 		}),
 	}
@@ -45,15 +46,15 @@ func kbCommand(p *program) *cobra.Command {
 	search.Flags().IntVar(&limit, "limit", 5, "passages to show")
 	cmd.AddCommand(add, search,
 		&cobra.Command{Use: "list", Short: "List the knowledge bases", Args: cobra.NoArgs,
-			RunE: p.command(func(ctx context.Context, cfg config.Config, con *Console, args []string) error {
+			RunE: p.command(func(ctx context.Context, cfg config.Config, con *view.Console, args []string) error {
 				return kbList(ctx, con, newBases(cfg, con))
 			})},
 		&cobra.Command{Use: "show NAME", Short: "Show the documents of a knowledge base", Args: cobra.ExactArgs(1),
-			RunE: p.command(func(ctx context.Context, cfg config.Config, con *Console, args []string) error {
+			RunE: p.command(func(ctx context.Context, cfg config.Config, con *view.Console, args []string) error {
 				return kbShow(ctx, con, newBases(cfg, con), args[0])
 			})},
 		&cobra.Command{Use: "remove NAME", Short: "Delete a knowledge base", Args: cobra.ExactArgs(1),
-			RunE: p.command(func(ctx context.Context, cfg config.Config, con *Console, args []string) error {
+			RunE: p.command(func(ctx context.Context, cfg config.Config, con *view.Console, args []string) error {
 				b := newBases(cfg, con)
 				if err := b.exists(args[0]); err != nil {
 					return err
@@ -75,12 +76,12 @@ func (b *bases) ingest(ctx context.Context, name string, paths []string, reembed
 			_, err = os.Stat(p)
 		}
 		if err != nil {
-			return knowledge.Report{}, usageError{fmt.Errorf("knowledge base %s: %w", name, err)}
+			return knowledge.Report{}, view.Usage(fmt.Errorf("knowledge base %s: %w", name, err))
 		}
 	}
 	path, err := knowledge.Path(b.dir, name)
 	if err != nil {
-		return knowledge.Report{}, usageError{err}
+		return knowledge.Report{}, view.Usage(err)
 	}
 	_, statErr := os.Stat(path)
 	base, err := knowledge.Create(path)
@@ -93,9 +94,9 @@ func (b *bases) ingest(ctx context.Context, name string, paths []string, reembed
 		return knowledge.Report{}, err
 	}
 	base.SetDownloader(download)
-	bar := newBar(b.con.Err, "indexing "+name)
-	rep, err := base.Ingest(ctx, paths, func(done, total int, document string) { bar.set(done, total, document) })
-	bar.end()
+	bar := view.NewBar(b.con.Err, "indexing "+name)
+	rep, err := base.Ingest(ctx, paths, func(done, total int, document string) { bar.Set(done, total, document) })
+	bar.End()
 	if errors.Is(err, knowledge.ErrEmpty) {
 		if statErr != nil { // made for nothing
 			err = errors.Join(err, knowledge.Remove(b.dir, name))
@@ -103,7 +104,7 @@ func (b *bases) ingest(ctx context.Context, name string, paths []string, reembed
 		if soleURL(rep) {
 			return rep, err
 		}
-		return rep, hintError{err, extract.Readable + " can be read; name a directory that has some."}
+		return rep, view.Hint(err, extract.Readable+" can be read; name a directory that has some.")
 	}
 	if err != nil {
 		return rep, fmt.Errorf("index into knowledge base %s: %w", name, err)
@@ -123,9 +124,9 @@ func (b *bases) embed(ctx context.Context, base *knowledge.Base, name string, ag
 		return err
 	}
 	base.SetEmbedder(embedder)
-	bar := newBar(b.con.Err, "embedding "+name)
-	done, err := base.Embed(ctx, again, func(done, total int) { bar.set(done, total, "") })
-	bar.end()
+	bar := view.NewBar(b.con.Err, "embedding "+name)
+	done, err := base.Embed(ctx, again, func(done, total int) { bar.Set(done, total, "") })
+	bar.End()
 	if ctx.Err() != nil || errors.Is(err, knowledge.ErrModel) {
 		return err
 	}
@@ -141,7 +142,7 @@ type kbLine struct {
 	Report *knowledge.Report `json:"report,omitempty"`
 }
 
-func kbAdd(ctx context.Context, con *Console, b *bases, name string, paths []string, reembed bool) error {
+func kbAdd(ctx context.Context, con *view.Console, b *bases, name string, paths []string, reembed bool) error {
 	rep, err := b.ingest(ctx, name, paths, reembed)
 	for i, s := range rep.Skipped {
 		if errors.Is(err, knowledge.ErrEmpty) && soleURL(rep) {
@@ -169,12 +170,12 @@ func kbAdd(ctx context.Context, con *Console, b *bases, name string, paths []str
 		return con.PrintJSON(kbLine{Name: name, Info: info, Report: &rep}, false)
 	}
 	fmt.Fprintf(con.Out, "%s: %s, %s (%d added, %d updated, %d unchanged, %d removed, %d skipped)\n",
-		name, counted(info.Documents, "document"), counted(info.Passages, "passage"),
+		name, view.Counted(info.Documents, "document"), view.Counted(info.Passages, "passage"),
 		rep.Added, rep.Updated, rep.Unchanged, rep.Removed, len(rep.Skipped))
 	return nil
 }
 
-func kbList(ctx context.Context, con *Console, b *bases) error {
+func kbList(ctx context.Context, con *view.Console, b *bases) error {
 	names, err := knowledge.List(b.dir)
 	if err != nil {
 		return err
@@ -205,10 +206,10 @@ func kbList(ctx context.Context, con *Console, b *bases) error {
 	if err := table.Flush(); err != nil || ctx.Err() != nil || len(broken) == 0 {
 		return cmp.Or(err, context.Cause(ctx))
 	}
-	return resultError{errors.Join(broken...), exitPartial}
+	return view.Ended(errors.Join(broken...), view.ExitPartial)
 }
 
-func kbShow(ctx context.Context, con *Console, b *bases, name string) error {
+func kbShow(ctx context.Context, con *view.Console, b *bases, name string) error {
 	return b.with(name, func(base *knowledge.Base) error {
 		documents, err := base.Documents(ctx)
 		if err != nil {
@@ -231,7 +232,7 @@ func kbShow(ctx context.Context, con *Console, b *bases, name string) error {
 	})
 }
 
-func kbSearch(ctx context.Context, con *Console, b *bases, name, query, mode string, limit int) error {
+func kbSearch(ctx context.Context, con *view.Console, b *bases, name, query, mode string, limit int) error {
 	return b.with(name, func(base *knowledge.Base) error {
 		embedder, err := b.embedding.embedder(nil)
 		if err != nil {
@@ -253,7 +254,7 @@ func kbSearch(ctx context.Context, con *Console, b *bases, name, query, mode str
 		case "item":
 			passages, err = base.Item(ctx, query, limit)
 		default:
-			return usageError{fmt.Errorf("mode %q is unknown: use hybrid, naive or item", mode)}
+			return view.Usage(fmt.Errorf("mode %q is unknown: use hybrid, naive or item", mode))
 		}
 		if err != nil {
 			return err

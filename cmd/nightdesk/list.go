@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/config"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
@@ -22,7 +23,7 @@ func listCommand(p *program) *cobra.Command {
 		Use: "list", Short: "List runs", Args: cobra.NoArgs,
 		Long: `List runs, the oldest first. On a terminal each run has one line and the last ten characters of its id, which suffice for
 all commands; elsewhere lines have the full id and the place of the report. Without a queue, the runs in storage are listed.`,
-		RunE: p.command(func(ctx context.Context, cfg config.Config, con *Console, args []string) error {
+		RunE: p.command(func(ctx context.Context, cfg config.Config, con *view.Console, args []string) error {
 			return listRuns(ctx, cfg, con, f)
 		}),
 	}
@@ -67,7 +68,7 @@ func lineOf(run topicqueue.Run, report string, created ...bool) runLine {
 	return l
 }
 
-func listRuns(ctx context.Context, cfg config.Config, con *Console, f listFlags) (err error) {
+func listRuns(ctx context.Context, cfg config.Config, con *view.Console, f listFlags) (err error) {
 	pick, err := f.check(time.Now())
 	if err != nil {
 		return err
@@ -108,7 +109,7 @@ func listRuns(ctx context.Context, cfg config.Config, con *Console, f listFlags)
 			if !pick(run) {
 				return nil
 			}
-			line := listLine{lineOf(run, location(store, run)), stateWord(run)}
+			line := listLine{lineOf(run, location(store, run)), view.State(run)}
 			if stream {
 				return con.PrintJSON(line.runLine, true)
 			}
@@ -125,7 +126,7 @@ func listRuns(ctx context.Context, cfg config.Config, con *Console, f listFlags)
 	if err := showList(con, f.order(lines)); err != nil || len(broken) == 0 {
 		return err
 	}
-	return resultError{errors.Join(broken...), exitPartial}
+	return view.Ended(errors.Join(broken...), view.ExitPartial)
 }
 
 // tagText shows tags behind a topic.
@@ -133,12 +134,12 @@ func tagText(tags []string) string {
 	if len(tags) == 0 {
 		return ""
 	}
-	return " [" + clipColumns(strings.Join(tags, ", "), 40) + "]"
+	return " [" + view.Clip(strings.Join(tags, ", "), 40) + "]"
 }
 
 // noBatch is the error for a name that is no batch's.
 func noBatch(name string, batches []redisqueue.Batch) error {
-	return usageError{hintError{noBatchError(name), "There are: " + batchNames(batches)}}
+	return view.Usage(view.Hint(noBatchError(name), "There are: "+batchNames(batches)))
 }
 
 // noBatchError is the name of a batch that is not there.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/jobs"
 )
 
@@ -22,7 +23,7 @@ type listPlan struct {
 }
 
 // planList decides what becomes of topics that stand there twice, and points them out.
-func planList(con *Console, list *topicList, dedupe string) (*listPlan, error) {
+func planList(con *view.Console, list *topicList, dedupe string) (*listPlan, error) {
 	p := &listPlan{merge: dedupe == dedupeMerge, drop: dedupe != dedupeKeep, options: map[int]int{},
 		due: map[time.Time]map[int]int{}, merged: map[int32]spooledTopic{}}
 	var shown problemList
@@ -33,7 +34,7 @@ func planList(con *Console, list *topicList, dedupe string) (*listPlan, error) {
 		case list.same[i] >= 0:
 			p.repeated++
 			shown.add("line %d is line %d again, whose options count: %s", t.Line, list.lines[list.same[i]],
-				clipColumns(t.Topic, 80))
+				view.Clip(t.Topic, 80))
 		case other >= 0:
 			p.similar++
 			if p.drop {
@@ -44,13 +45,13 @@ func planList(con *Console, list *topicList, dedupe string) (*listPlan, error) {
 				return err
 			}
 			shown.add("line %d is nearly the same as %s of batch %s%s: %s", t.Line, run.Ref, list.there.batch.Name, what,
-				clipColumns(t.Topic, 80))
+				view.Clip(t.Topic, 80))
 		case list.near[i] >= 0:
 			p.similar++
 			what = map[string]string{dedupeKeep: "", dedupeSkip: ", and is left out",
 				dedupeMerge: ", and becomes a part of it"}[dedupe]
 			shown.add("line %d is nearly the same as line %d%s: %s", t.Line, list.lines[list.near[i]], what,
-				clipColumns(t.Topic, 80))
+				view.Clip(t.Topic, 80))
 		}
 		switch head := list.head(i, p.drop); {
 		case head == i:
@@ -78,9 +79,9 @@ func planList(con *Console, list *topicList, dedupe string) (*listPlan, error) {
 		more := ""
 		if dedupe == dedupeKeep && p.similar > 0 {
 			more = fmt.Sprintf("\n  What is nearly the same (%s) gets a report of its own; --dedupe skip or --dedupe merge "+
-				"changes that.", counted(p.similar, "topic"))
+				"changes that.", view.Counted(p.similar, "topic"))
 		}
-		con.Say("%s of %s repeating others:\n  %s%s", counted(shown.count, "line"), list.name, shown.text(), more)
+		con.Say("%s of %s repeating others:\n  %s%s", view.Counted(shown.count, "line"), list.name, shown.text(), more)
 	}
 	return p, nil
 }

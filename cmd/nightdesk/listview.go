@@ -9,6 +9,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/topicqueue"
 )
 
@@ -41,13 +42,13 @@ func (f listFlags) check(now time.Time) (pick func(topicqueue.Run) bool, err err
 		for _, s := range topicqueue.RunStates {
 			names = append(names, string(s))
 		}
-		return nil, usageError{fmt.Errorf("state %q is unknown: use one of %s", f.state, strings.Join(names, ", "))}
+		return nil, view.Usage(fmt.Errorf("state %q is unknown: use one of %s", f.state, strings.Join(names, ", ")))
 	}
 	if !slices.Contains([]string{"", "oldest", "newest"}, f.sort) && orders[f.sort] == nil {
-		return nil, usageError{fmt.Errorf("--sort %s: use oldest, newest, ended, state or topic", f.sort)}
+		return nil, view.Usage(fmt.Errorf("--sort %s: use oldest, newest, ended, state or topic", f.sort))
 	}
 	if f.limit < 0 {
-		return nil, usageError{fmt.Errorf("--limit %d: give a number of runs, or 0 for all", f.limit)}
+		return nil, view.Usage(fmt.Errorf("--limit %d: give a number of runs, or 0 for all", f.limit))
 	}
 	since, err := sinceAt(f.since, now)
 	if err != nil {
@@ -86,8 +87,8 @@ func sinceAt(text string, now time.Time) (time.Time, error) {
 		}
 	}
 	return time.Time{},
-		usageError{fmt.Errorf("--since %q: give a duration (24h, 7d), a date (2026-03-01, 2026-03-01 07:00) or RFC 3339",
-			text)}
+		view.Usage(fmt.Errorf("--since %q: give a duration (24h, 7d), a date (2026-03-01, 2026-03-01 07:00) or RFC 3339",
+			text))
 }
 
 // order sorts and shortens a list.
@@ -110,7 +111,7 @@ func (f listFlags) order(lines []listLine) []listLine {
 }
 
 // showList prints runs: as JSON, fitted to the width of a terminal, or with all that there is.
-func showList(con *Console, lines []listLine) error {
+func showList(con *view.Console, lines []listLine) error {
 	if con.JSON {
 		for _, line := range lines {
 			if err := con.PrintJSON(line.runLine, true); err != nil {
@@ -123,9 +124,9 @@ func showList(con *Console, lines []listLine) error {
 		return nil
 	}
 	v := viewList(lines)
-	if s := newScreen(con.Out); s != nil {
-		width, _ := s.size()
-		return printPlain(con.Out, v.fitted(width))
+	if s := view.NewScreen(con.Out); s != nil {
+		width, _ := s.Size()
+		return view.PrintLines(con.Out, v.fitted(width))
 	}
 	table := tabwriter.NewWriter(con.Out, 0, 4, 2, ' ', 0)
 	for _, row := range v.whole() {
@@ -152,15 +153,12 @@ func viewList(lines []listLine) *listView {
 	return v
 }
 
-// topicColumns is how much of a topic is printed where lines have no width.
-const topicColumns = 200
-
 // whole returns the rows of a table with all columns, its header first.
 func (v *listView) whole() [][]string {
 	rows := [][]string{{"RUN", "BATCH", "STATE", "REPORT", "ID", "TOPIC"}}
 	for _, l := range v.lines {
-		topic := clipColumns(v.common.Shorten(l.Topic, topicColumns, columns), topicColumns) + tagText(l.Tags)
-		rows = append(rows, []string{l.RunID, l.Batch, l.state(), l.Report, clipColumns(l.Ref, topicColumns), topic})
+		topic := view.Clip(v.common.Shorten(l.Topic, view.TopicColumns, view.Columns), view.TopicColumns) + tagText(l.Tags)
+		rows = append(rows, []string{l.RunID, l.Batch, l.state(), l.Report, view.Clip(l.Ref, view.TopicColumns), topic})
 	}
 	if !v.refs {
 		for i, row := range rows {
@@ -187,11 +185,11 @@ const (
 // fitted returns the lines of a table that fits the width of a terminal.
 func (v *listView) fitted(width int) []string {
 	heads := []string{"RUN", "BATCH", "STATE", "ID"}
-	cells := func(l listLine) []string { return []string{shortOf(l.RunID), l.Batch, l.state(), l.Ref} }
+	cells := func(l listLine) []string { return []string{view.ShortID(l.RunID), l.Batch, l.state(), l.Ref} }
 	widths := []int{10, 0, 0, 0}
 	for _, l := range v.lines {
 		for i, cell := range cells(l)[1:] {
-			widths[i+1] = max(widths[i+1], columns(cell))
+			widths[i+1] = max(widths[i+1], view.Columns(cell))
 		}
 	}
 	for i, most := range []int{10, min(mostBatch, width/4), min(mostState, width/4), min(mostID, width/5)} {
@@ -207,17 +205,17 @@ func (v *listView) fitted(width int) []string {
 		var b strings.Builder
 		for i, cell := range cells {
 			if widths[i] > 0 {
-				b.WriteString(padColumns(cell, widths[i]) + "  ")
+				b.WriteString(view.Pad(cell, widths[i]) + "  ")
 			}
 		}
-		room := max(leastTopic, width-1-columns(b.String()))
-		return strings.TrimRight(b.String()+clipColumns(topic(room), room), " ")
+		room := max(leastTopic, width-1-view.Columns(b.String()))
+		return strings.TrimRight(b.String()+view.Clip(topic(room), room), " ")
 	}
 	lines := []string{line(heads, func(int) string { return "TOPIC" })}
 	for _, l := range v.lines {
 		lines = append(lines, line(cells(l), func(room int) string {
 			tags := tagText(l.Tags)
-			return v.common.Shorten(topicqueue.OneLine(l.Topic), room-columns(tags), columns) + tags
+			return v.common.Shorten(topicqueue.OneLine(l.Topic), room-view.Columns(tags), view.Columns) + tags
 		}))
 	}
 	return lines

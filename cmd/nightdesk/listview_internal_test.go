@@ -8,9 +8,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
 )
+
+var at = time.Date(2026, 3, 1, 20, 5, 0, 0, time.UTC)
 
 // templated are runs whose topics come from one template.
 func templated() (runs []topicqueue.Run) {
@@ -27,7 +30,7 @@ func templated() (runs []topicqueue.Run) {
 
 func listed(runs []topicqueue.Run) (lines []listLine) {
 	for _, r := range runs {
-		lines = append(lines, listLine{lineOf(r, ""), stateWord(r)})
+		lines = append(lines, listLine{lineOf(r, ""), view.State(r)})
 	}
 	return lines
 }
@@ -39,8 +42,8 @@ func TestListFits(t *testing.T) {
 	for _, width := range []int{60, 80, 160} {
 		lines := viewList(listed(runs)).fitted(width)
 		for i, line := range lines {
-			if columns(line) >= width {
-				t.Errorf("width %d: line of %d columns: %s", width, columns(line), line)
+			if view.Columns(line) >= width {
+				t.Errorf("width %d: line of %d columns: %s", width, view.Columns(line), line)
 			}
 			if i > 0 && !strings.Contains(line, []string{"Aldor Chips", "Bolt & Sons", "Cern Oil"}[i-1]) {
 				t.Errorf("width %d: what differs is not there: %s", width, line)
@@ -71,16 +74,16 @@ func TestWatchShowsWhatDiffers(t *testing.T) {
 	t.Parallel()
 	runs := templated()
 	runs[2].Ref = "case-17"
-	v := batchView{name: "tonight", runs: 9}
+	v := view.Batch{Name: "tonight", Runs: 9}
 	for _, run := range runs {
-		v.worked = append(v.worked, workedRun{run: run, pulse: redisqueue.Pulse{State: topicqueue.RunResearching}})
+		v.Worked = append(v.Worked, view.WorkedRun{Run: run, Pulse: redisqueue.Pulse{State: topicqueue.RunResearching}})
 	}
 	want := []string{
 		"  researching                                … Aldor Chips in 2025?",
 		"  researching                                … Bolt & Sons in 2025?",
 		"  researching                        case-17 … Cern Oil in 2025?",
 	}
-	if d := cmp.Diff(want, v.live(at, 79, 10)[2:]); d != "" {
+	if d := cmp.Diff(want, v.Live(at, 79, 10)[2:]); d != "" {
 		t.Error(d)
 	}
 	want = []string{
@@ -88,7 +91,7 @@ func TestWatchShowsWhatDiffers(t *testing.T) {
 		"  failed        abcdefghib  … Bolt & Sons in 2025?",
 		"      no evidence was found",
 	}
-	if d := cmp.Diff(want, v.endedOn(79, runs[:2])); d != "" {
+	if d := cmp.Diff(want, v.EndedOn(79, runs[:2])); d != "" {
 		t.Error(d)
 	}
 }
@@ -132,7 +135,7 @@ func TestListOrder(t *testing.T) {
 		}
 	}
 	for _, wrong := range []listFlags{{sort: "cost"}, {limit: -1}, {since: "yesterday"}, {since: "-2h"}, {state: "asleep"}} {
-		if _, err := wrong.check(at); exitCode(err) != exitUsage {
+		if _, err := wrong.check(at); view.ExitCode(err) != view.ExitUsage {
 			t.Errorf("%+v: %v", wrong, err)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/config"
 	"nightdesk/jobs/notify"
 )
@@ -30,11 +31,11 @@ func newMail(m config.Mail) (*notify.Mail, error) {
 		return nil, nil
 	}
 	if m.From == "" || m.To == "" {
-		return nil, usageError{errors.New("mail.server is set: mail.from and mail.to must be, too")}
+		return nil, view.Usage(errors.New("mail.server is set: mail.from and mail.to must be, too"))
 	}
 	mail, err := notify.NewMail(m.Server.Reveal(), m.From, m.To, nil)
 	if err != nil {
-		return nil, usageError{err}
+		return nil, view.Usage(err)
 	}
 	return mail, nil
 }
@@ -46,21 +47,21 @@ func newWebhooks(set config.Webhook) (webhooks []*notify.Webhook, err error) {
 		secrets = []string{""}
 	}
 	if len(addresses) > 0 && len(secrets) != 1 && len(secrets) != len(addresses) {
-		return nil, usageError{fmt.Errorf("webhook.url has %d addresses and webhook.secret %d secrets: give one for all "+
+		return nil, view.Usage(fmt.Errorf("webhook.url has %d addresses and webhook.secret %d secrets: give one for all "+
 			"of them, or one for each, in their order",
-			len(addresses), len(secrets))}
+			len(addresses), len(secrets)))
 	}
 	for i, address := range addresses {
 		secret, err := notify.ParseSecret(secrets[min(i, len(secrets)-1)])
 		if err != nil {
-			return nil, usageError{fmt.Errorf("webhook.secret: %w", err)}
+			return nil, view.Usage(fmt.Errorf("webhook.secret: %w", err))
 		}
 		w, err := notify.NewWebhook(address, secret, 0)
 		if err != nil {
-			return nil, usageError{fmt.Errorf("webhook.url: it %w", err)}
+			return nil, view.Usage(fmt.Errorf("webhook.url: it %w", err))
 		}
 		if slices.ContainsFunc(webhooks, func(o *notify.Webhook) bool { return o.Key() == w.Key() }) {
-			return nil, usageError{fmt.Errorf("webhook.url has an address at %s twice", w.Host())}
+			return nil, view.Usage(fmt.Errorf("webhook.url has an address at %s twice", w.Host()))
 		}
 		webhooks = append(webhooks, w)
 	}

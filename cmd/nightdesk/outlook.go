@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/config"
 	"nightdesk/jobs"
 	"nightdesk/pipeline/llm"
@@ -32,7 +33,7 @@ func newOutlook(ctx context.Context, cfg config.Config, d *desk) (*outlook, erro
 	o := &outlook{now: time.Now(), models: map[llm.Role]string{}, slots: cfg.Worker.Concurrency}
 	var err error
 	if o.prices, err = llm.ParsePrices(cfg.LLM.Prices); err != nil {
-		return nil, usageError{fmt.Errorf("llm.prices: %w", err)}
+		return nil, view.Usage(fmt.Errorf("llm.prices: %w", err))
 	}
 	for _, m := range roleModels(cfg.LLM) {
 		o.models[m.role] = m.Name
@@ -143,7 +144,7 @@ func checkLimits(ctx context.Context, cfg config.Config, o *outlook, list *topic
 		words := "about " + roundBudget(needs)
 		if pool.Waiting > 0 { // as if they were like these
 			needs = limit.Of(needs.Amount() + needs.Amount()/int64(topics)*int64(pool.Waiting))
-			words = fmt.Sprintf("about %s, with the %s that wait already", roundBudget(needs), counted(pool.Waiting, "run"))
+			words = fmt.Sprintf("about %s, with the %s that wait already", roundBudget(needs), view.Counted(pool.Waiting, "run"))
 		}
 		out = append(out, compareLimit(cfg, what, left, needs, has, words, setting, topics+pool.Waiting, o, run))
 	}
@@ -234,7 +235,7 @@ func checkDeadlines(o *outlook, plan *listPlan, all jobs.Estimate, of func(map[i
 }
 
 // warnOfLimits says at enqueueing which budgets and deadlines do not suffice.
-func warnOfLimits(ctx context.Context, cfg config.Config, con *Console, d *desk, list *topicList, plan *listPlan,
+func warnOfLimits(ctx context.Context, cfg config.Config, con *view.Console, d *desk, list *topicList, plan *listPlan,
 	batch string) error {
 	o, err := newOutlook(ctx, cfg, d)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"time"
 
+	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/config"
 	"nightdesk/pipeline/tools/fetch"
 	"nightdesk/pipeline/tools/papers"
@@ -20,13 +21,13 @@ func paperIndex(cfg config.Config, outside papers.Fetcher, pace fetch.Pace) (*pa
 		CrossrefMailto: p.CrossrefMailto, Outside: outside, Pace: pace,
 	})
 	if err != nil {
-		return nil, usageError{fmt.Errorf("paper_search.providers: %w", err)}
+		return nil, view.Usage(fmt.Errorf("paper_search.providers: %w", err))
 	}
 	return index, nil
 }
 
 // checkPapers asks each index of paper_search for a paper.
-func checkPapers(ctx context.Context, cfg config.Config, _ *Console) []checkup {
+func checkPapers(ctx context.Context, cfg config.Config, _ *view.Console) []checkup {
 	if !cfg.Researching.EnablePaperSearch {
 		return nil
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/config"
 	"nightdesk/pipeline/tools/fetch"
 	"nightdesk/pipeline/tools/papers"
@@ -68,7 +69,7 @@ func TestIndexNames(t *testing.T) {
 			t.Errorf("there are %s, the setting takes %s", there, s.Allowed)
 		}
 	}
-	if got := checkPapers(context.Background(), config.Config{}, &Console{}); got != nil {
+	if got := checkPapers(context.Background(), config.Config{}, &view.Console{}); got != nil {
 		t.Errorf("switched off: %+v", got)
 	}
 }

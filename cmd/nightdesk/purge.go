@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/config"
 	"nightdesk/jobs"
 )
@@ -20,10 +21,10 @@ func purgeCommand(p *program) *cobra.Command {
 		Long: `Delete what the settings retention.* no longer keep: reports, data and evidence of runs, entries of lists with their digests, earlier
 states of what is remembered of topics, versions of knowledge bases; and, older than a day, what killed processes have left of their writes. What is in use
 stays: runs and batches that have not ended, and what the next night of a recurring topic needs.`,
-		RunE: p.command(func(ctx context.Context, cfg config.Config, con *Console, args []string) error {
+		RunE: p.command(func(ctx context.Context, cfg config.Config, con *view.Console, args []string) error {
 			if dry == yes {
-				return usageError{hintError{errors.New("purge deletes permanently: choose --dry-run or --yes"),
-					"--dry-run shows what would go, --yes deletes it."}}
+				return view.Usage(view.Hint(errors.New("purge deletes permanently: choose --dry-run or --yes"),
+					"--dry-run shows what would go, --yes deletes it."))
 			}
 			return purgeStorage(ctx, cfg, con, dry)
 		}),
@@ -33,7 +34,7 @@ stays: runs and batches that have not ended, and what the next night of a recurr
 	return cmd
 }
 
-func purgeStorage(ctx context.Context, cfg config.Config, con *Console, dry bool) (err error) {
+func purgeStorage(ctx context.Context, cfg config.Config, con *view.Console, dry bool) (err error) {
 	d, err := openDesk(ctx, cfg, con, true) // the queue knows what is in use; a private one that does not run is started
 	if err != nil {
 		return err
@@ -67,7 +68,7 @@ func purgeStorage(ctx context.Context, cfg config.Config, con *Console, dry bool
 		return err
 	})
 	if err != nil {
-		return hintError{err, "The items above are deleted. Run purge again for the rest."}
+		return view.Hint(err, "The items above are deleted. Run purge again for the rest.")
 	}
 	done, none := "deleted", "nothing to delete"
 	if dry {
@@ -84,6 +85,6 @@ func purgeStorage(ctx context.Context, cfg config.Config, con *Console, dry bool
 		con.Say("%s", none)
 		return nil
 	}
-	con.Say("%s, %s %s%s", counted(things, "item"), counted(files, "file"), done, size)
+	con.Say("%s, %s %s%s", view.Counted(things, "item"), view.Counted(files, "file"), done, size)
 	return nil
 }

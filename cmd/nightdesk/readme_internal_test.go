@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"nightdesk/cmd/nightdesk/manual"
+	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/config"
 )
 
@@ -158,7 +159,7 @@ func TestReadmeSettings(t *testing.T) {
 }
 
 func newRoot() *cobra.Command {
-	return (&program{Console: &Console{}, overrides: map[string]string{}}).root()
+	return (&program{Console: &view.Console{}, overrides: map[string]string{}}).root()
 }
 
 // find returns the command of a command line and its arguments. Placeholders in capitals are taken as they are.

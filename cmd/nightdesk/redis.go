@@ -14,6 +14,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"nightdesk/cmd/nightdesk/localredis"
+	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/config"
 	"nightdesk/jobs"
 	"nightdesk/topicqueue/redisqueue"
@@ -41,7 +42,7 @@ func (d *desk) Close() error {
 
 // openDesk connects to Redis: the configured one, else the local one of the data directory. start: a local Redis that
 // does not run is started, which is for commands that do the work themselves.
-func openDesk(ctx context.Context, cfg config.Config, con *Console, start bool) (*desk, error) {
+func openDesk(ctx context.Context, cfg config.Config, con *view.Console, start bool) (*desk, error) {
 	d := &desk{}
 	switch {
 	case cfg.RedisURL.Reveal() != "":
@@ -64,8 +65,8 @@ func openDesk(ctx context.Context, cfg config.Config, con *Console, start bool) 
 	default:
 		r, err := localredis.Attach(ctx, cfg.DataDir)
 		if errors.Is(err, localredis.ErrNotRunning) {
-			return nil, usageError{hintError{noQueueError{},
-				"Start Redis and set REDIS_URL, for example to redis://127.0.0.1:6379/0, or use `nightdesk run`."}}
+			return nil, view.Usage(view.Hint(noQueueError{},
+				"Start Redis and set REDIS_URL, for example to redis://127.0.0.1:6379/0, or use `nightdesk run`."))
 		}
 		if err != nil {
 			return nil, err
@@ -87,7 +88,7 @@ func (d *desk) connect(ctx context.Context) {
 
 // openWorkingDesk is openDesk for commands that put work into the queue or do it: what is wrong with the Redis is said
 // before the work depends on it.
-func openWorkingDesk(ctx context.Context, cfg config.Config, con *Console, start bool) (*desk, error) {
+func openWorkingDesk(ctx context.Context, cfg config.Config, con *view.Console, start bool) (*desk, error) {
 	d, err := openDesk(ctx, cfg, con, start)
 	if err != nil || d.inMemory {
 		return d, err
@@ -99,14 +100,14 @@ func openWorkingDesk(ctx context.Context, cfg config.Config, con *Console, start
 }
 
 // warnOfRedis says what is wrong with the Redis; the error is for one that cannot be used.
-func warnOfRedis(ctx context.Context, con *Console, d *desk) error {
+func warnOfRedis(ctx context.Context, con *view.Console, d *desk) error {
 	if text, hint := clockTrouble(d.clock.Ahead()); text != "" {
 		con.Warn("%s. %s", text, hint)
 	}
 	for _, f := range inspectRedis(ctx, d.redis) {
 		switch f.Level {
 		case redisTooOld:
-			return hintError{errors.New(f.Text), f.Hint}
+			return view.Hint(errors.New(f.Text), f.Hint)
 		case redisForgetful, redisNearlyFull, redisEvicting:
 			con.Warn("%s. %s", f.Text, f.Hint)
 		}
@@ -133,7 +134,7 @@ func clockTrouble(ahead time.Duration) (text, hint string) {
 const dialTime = 5 * time.Second
 
 // dialRedis connects to the configured Redis, which must answer.
-func dialRedis(ctx context.Context, cfg config.Config, con *Console) (redis.UniversalClient, error) {
+func dialRedis(ctx context.Context, cfg config.Config, con *view.Console) (redis.UniversalClient, error) {
 	options, err := redisOptions(cfg)
 	if err != nil {
 		return nil, err
@@ -147,12 +148,12 @@ func dialRedis(ctx context.Context, cfg config.Config, con *Console) (redis.Univ
 }
 
 // pingRedis finds out whether the configured Redis answers. A service waits until it does.
-func pingRedis(ctx context.Context, cfg config.Config, con *Console, client redis.UniversalClient) error {
+func pingRedis(ctx context.Context, cfg config.Config, con *view.Console, client redis.UniversalClient) error {
 	ping := func(ctx context.Context) error {
 		ctx, cancel := context.WithTimeout(ctx, dialTime)
 		defer cancel()
 		if err := client.Ping(ctx).Err(); err != nil {
-			return hintError{fmt.Errorf("the Redis at %s does not answer: %w", cfg.RedisURL, err), redisHint(err)}
+			return view.Hint(fmt.Errorf("the Redis at %s does not answer: %w", cfg.RedisURL, err), redisHint(err))
 		}
 		return nil
 	}
@@ -181,7 +182,7 @@ func newRedisClient(options *redis.UniversalOptions) redis.UniversalClient {
 func redisOptions(cfg config.Config) (*redis.UniversalOptions, error) {
 	address, err := config.ParseRedisAddress(cfg.RedisURL.Reveal())
 	if err != nil {
-		return nil, usageError{fmt.Errorf("redis_url %s: it %w", cfg.RedisURL, err)}
+		return nil, view.Usage(fmt.Errorf("redis_url %s: it %w", cfg.RedisURL, err))
 	}
 	options := &redis.UniversalOptions{
 		Addrs: address.Hosts, DB: address.DB, Username: address.Username, Password: address.Password,
@@ -197,11 +198,11 @@ func redisOptions(cfg config.Config) (*redis.UniversalOptions, error) {
 	}
 	pem, err := os.ReadFile(cfg.RedisCAFile)
 	if err != nil {
-		return nil, usageError{fmt.Errorf("read redis_ca_file: %w", err)}
+		return nil, view.Usage(fmt.Errorf("read redis_ca_file: %w", err))
 	}
 	options.TLSConfig.RootCAs = x509.NewCertPool()
 	if !options.TLSConfig.RootCAs.AppendCertsFromPEM(pem) {
-		return nil, usageError{fmt.Errorf("redis_ca_file %s holds no certificate in PEM format", cfg.RedisCAFile)}
+		return nil, view.Usage(fmt.Errorf("redis_ca_file %s holds no certificate in PEM format", cfg.RedisCAFile))
 	}
 	return options, nil
 }

@@ -11,6 +11,8 @@ import (
 	"sync"
 
 	"github.com/redis/go-redis/v9"
+
+	"nightdesk/cmd/nightdesk/view"
 )
 
 // redisFinding is something about a Redis that a person should know.
@@ -100,7 +102,7 @@ func judgeRedis(text, where, cli string) []redisFinding {
 	if most, _ := strconv.ParseInt(info["maxmemory"], 10, 64); most > 0 && used >= most/10*9 {
 		found = append(found,
 			redisFinding{redisNearlyFull, fmt.Sprintf("%s uses %s of its maxmemory of %s: when it is full, no run goes on",
-				where, sizeWords(used), sizeWords(most)),
+				where, view.Size(used), view.Size(most)),
 				"Raise its maxmemory, or delete old runs with `nightdesk purge`."})
 	}
 	if info["aof_enabled"] == "0" {

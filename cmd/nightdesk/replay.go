@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/config"
 	"nightdesk/jobs"
 	"nightdesk/pipeline/citation"
@@ -39,7 +40,7 @@ func replayCommand(p *program) *cobra.Command {
 		Long: `Write a run's report again from its stored evidence, without any search: with the model that is configured now
 (LLM_MODEL, LLM_WRITER_MODEL), in another language, citation style or format, or with the sections of a template. The stored
 report stays as it is: the new one goes to standard output, or to --out FILE.`,
-		RunE: p.command(func(ctx context.Context, cfg config.Config, con *Console, args []string) error {
+		RunE: p.command(func(ctx context.Context, cfg config.Config, con *view.Console, args []string) error {
 			if cmd.Flags().Changed("template") {
 				f.template = &template
 			}
@@ -82,12 +83,12 @@ type replayResult struct {
 	CompletionTokens int                `json:"completion_tokens"`
 }
 
-func replayRun(ctx context.Context, cfg config.Config, con *Console, name string, f replayFlags) error {
+func replayRun(ctx context.Context, cfg config.Config, con *view.Console, name string, f replayFlags) error {
 	if f.format != "md" && !slices.Contains(formats.Names(), f.format) {
-		return usageError{fmt.Errorf("--format %s: it is md, %s", f.format, strings.Join(formats.Names(), " or "))}
+		return view.Usage(fmt.Errorf("--format %s: it is md, %s", f.format, strings.Join(formats.Names(), " or ")))
 	}
-	if f.format != "md" && f.out == "" && (con.JSON || isTerminal(con.Out)) {
-		return usageError{fmt.Errorf("--format %s needs a file: --out FILE", f.format)}
+	if f.format != "md" && f.out == "" && (con.JSON || view.IsTerminal(con.Out)) {
+		return view.Usage(fmt.Errorf("--format %s needs a file: --out FILE", f.format))
 	}
 	store, err := openStore(ctx, cfg)
 	if err != nil {
@@ -106,7 +107,7 @@ func replayRun(ctx context.Context, cfg config.Config, con *Console, name string
 		"reporting.citation_style": cmp.Or(f.style, o.CitationStyle)}
 	changed, err := cfg.With(asked)
 	if err != nil {
-		return usageError{err}
+		return view.Usage(err)
 	}
 	o.Language, o.CitationStyle = changed.Language, changed.Reporting.CitationStyle
 	if f.template != nil {
@@ -150,16 +151,17 @@ func replayRun(ctx context.Context, cfg config.Config, con *Console, name string
 		return err
 	}
 	if len(report.Fallbacks) > 0 && !f.extractive {
-		err := fmt.Errorf("the model failed at %s, whose local form was used: %s", counted(len(report.Fallbacks), "step"),
+		err := fmt.Errorf("the model failed at %s, whose local form was used: %s", view.Counted(len(report.Fallbacks),
+			"step"),
 			report.Fallbacks[0])
-		return resultError{hintError{err,
-			"`nightdesk doctor --model` says whether it answers; --extractive does without it."}, exitPartial}
+		return view.Ended(view.Hint(err,
+			"`nightdesk doctor --model` says whether it answers; --extractive does without it."), view.ExitPartial)
 	}
 	return nil
 }
 
 // replayModel gives r the model that is set up, if there is one, and counts in result what it is asked.
-func replayModel(ctx context.Context, cfg config.Config, con *Console, r *reporting.Reporter,
+func replayModel(ctx context.Context, cfg config.Config, con *view.Console, r *reporting.Reporter,
 	result *replayResult) error {
 	model, err := newModel(cfg, nil)
 	if err != nil {
@@ -184,7 +186,7 @@ func replayModel(ctx context.Context, cfg config.Config, con *Console, r *report
 	return nil
 }
 
-func printReplay(con *Console, r replayResult) error {
+func printReplay(con *view.Console, r replayResult) error {
 	if con.JSON {
 		return con.PrintJSON(r, false)
 	}

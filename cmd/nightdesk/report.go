@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/config"
 	"nightdesk/pipeline/reporting/formats"
 	"nightdesk/storage"
@@ -33,7 +34,7 @@ func reportCommand(p *program) *cobra.Command {
 	var f reportFlags
 	cmd := &cobra.Command{
 		Use: "report RUN|BATCH", Short: "Print the report of a run, or the digest of a batch", Args: cobra.ExactArgs(1),
-		RunE: p.command(func(ctx context.Context, cfg config.Config, con *Console, args []string) error {
+		RunE: p.command(func(ctx context.Context, cfg config.Config, con *view.Console, args []string) error {
 			return printReport(ctx, cfg, con, args[0], f)
 		}),
 	}
@@ -44,10 +45,10 @@ func reportCommand(p *program) *cobra.Command {
 }
 
 // printReport reads from storage alone: it works without a queue, and long after the run has left it.
-func printReport(ctx context.Context, cfg config.Config, con *Console, name string, f reportFlags) error {
+func printReport(ctx context.Context, cfg config.Config, con *view.Console, name string, f reportFlags) error {
 	format := f.format
 	if format != "md" && !slices.Contains(formats.Names(), format) {
-		return usageError{fmt.Errorf("--format %s: it is md, %s", format, strings.Join(formats.Names(), " or "))}
+		return view.Usage(fmt.Errorf("--format %s: it is md, %s", format, strings.Join(formats.Names(), " or ")))
 	}
 	store, err := openStore(ctx, cfg)
 	if err != nil {
@@ -63,21 +64,21 @@ func printReport(ctx context.Context, cfg config.Config, con *Console, name stri
 	if errors.Is(err, storage.ErrNotExist) && !isRunID(runID) && digestHasIt {
 		err := printDigest(ctx, cfg, con, runID, f)
 		if errors.As(err, new(noBatchError)) {
-			return usageError{hintError{fmt.Errorf("there is no run and no batch %q", runID),
-				"`nightdesk list` shows what there is."}}
+			return view.Usage(view.Hint(fmt.Errorf("there is no run and no batch %q", runID),
+				"`nightdesk list` shows what there is."))
 		}
 		return err
 	}
 	if errors.Is(err, storage.ErrNotExist) && format != "md" {
-		return usageError{hintError{fmt.Errorf("there is no report of run %q as %s in %s", runID, format,
+		return view.Usage(view.Hint(fmt.Errorf("there is no report of run %q as %s in %s", runID, format,
 			store.Location("reports")),
-			"The setting reporting.formats says which are made beside Markdown; " + storage.MetadataKey(runID) +
-				" says why one was not.\n`nightdesk replay RUN --format " + format +
-				" --out FILE` makes it of the stored evidence."}}
+			"The setting reporting.formats says which are made beside Markdown; "+storage.MetadataKey(runID)+
+				" says why one was not.\n`nightdesk replay RUN --format "+format+
+				" --out FILE` makes it of the stored evidence."))
 	}
 	if errors.Is(err, storage.ErrNotExist) {
-		return usageError{hintError{fmt.Errorf("there is no report of run %q in %s", runID, store.Location("reports")),
-			"`nightdesk status RUN` says how far a run is, `nightdesk list` shows all of them."}}
+		return view.Usage(view.Hint(fmt.Errorf("there is no report of run %q in %s", runID, store.Location("reports")),
+			"`nightdesk status RUN` says how far a run is, `nightdesk list` shows all of them."))
 	}
 	if err != nil {
 		return err
@@ -99,16 +100,16 @@ func printReport(ctx context.Context, cfg config.Config, con *Console, name stri
 		fmt.Fprintln(con.Out, store.Location(key))
 		return nil
 	}
-	if format == formats.NameDOCX && isTerminal(con.Out) {
-		return usageError{hintError{errors.New("a document is nothing to read in a terminal"),
-			"Write it to a file: nightdesk report " + runID + " --format docx > report.docx; or see where it is with --path."}}
+	if format == formats.NameDOCX && view.IsTerminal(con.Out) {
+		return view.Usage(view.Hint(errors.New("a document is nothing to read in a terminal"),
+			"Write it to a file: nightdesk report "+runID+" --format docx > report.docx; or see where it is with --path."))
 	}
 	_, err = con.Out.Write(body)
 	return err
 }
 
 // printLink prints a link to an artefact that opens without credentials, as do the links of a page to other pages.
-func printLink(ctx context.Context, con *Console, store storage.Store, key string, lifetime time.Duration) error {
+func printLink(ctx context.Context, con *view.Console, store storage.Store, key string, lifetime time.Duration) error {
 	s, err := newSharer(ctx, store, lifetime)
 	if err != nil {
 		return err

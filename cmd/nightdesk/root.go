@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -11,12 +10,13 @@ import (
 	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
+	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/config"
 )
 
 // program is one call of the program.
 type program struct {
-	*Console
+	*view.Console
 	getenv     func(string) string
 	configFile string
 	overrides  map[string]string // settings given as flags, by path
@@ -27,7 +27,8 @@ type program struct {
 // run executes one command line and returns its exit code: 0 ok, 1 failed, 2 wrong use, 3 partial result.
 func run(ctx context.Context, args []string, getenv func(string) string, stdin io.Reader,
 	stdout, stderr io.Writer) int {
-	p := &program{Console: &Console{In: stdin, Out: stdout, Err: stderr}, getenv: getenv, overrides: map[string]string{}}
+	p := &program{Console: &view.Console{In: stdin, Out: stdout, Err: stderr}, getenv: getenv,
+		overrides: map[string]string{}}
 	root := p.root()
 	root.SetArgs(args)
 	root.SetIn(stdin)
@@ -35,19 +36,19 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdin i
 	root.SetErr(stderr)
 	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil {
-		return exitOK
+		return view.ExitOK
 	}
-	code := exitCode(err)
+	code := view.ExitCode(err)
 	if !p.ran {
-		code = exitUsage
-		if !errors.As(err, new(usageError)) { // cobra's: not understood, so nobody has said what to do
-			err = hintError{err, howToCall(cmd)}
+		code = view.ExitUsage
+		if !view.IsUsage(err) { // cobra's: not understood, so nobody has said what to do
+			err = view.Hint(err, howToCall(cmd))
 		}
 	}
-	if !errors.As(err, new(hintError)) {
+	if view.HintOf(err) == "" {
 		err = withRoom(p.cfg, err)
 	}
-	printError(stderr, err)
+	view.PrintError(stderr, err)
 	return code
 }
 
@@ -104,7 +105,7 @@ func (p *program) settingFlag(cmd *cobra.Command, persistent bool, name, path, u
 }
 
 // work is what a command does, with its settings and the console of this call.
-type work func(ctx context.Context, cfg config.Config, con *Console, args []string) error
+type work func(ctx context.Context, cfg config.Config, con *view.Console, args []string) error
 
 // loader reads the settings again. more: settings that come before those of the flags.
 type loader func(more map[string]string) (config.Config, error)
@@ -117,7 +118,7 @@ func (p *program) command(do work) func(*cobra.Command, []string) error {
 			return err
 		}
 		p.ran, p.cfg = true, cfg
-		p.Log = p.logger(cfg, zerolog.InfoLevel)
+		p.Log = newLogger(cfg, p.Console, zerolog.InfoLevel)
 		for _, n := range cfg.Notices() {
 			p.Say("%s", n)
 		}
@@ -136,13 +137,13 @@ func (p *program) load(more map[string]string) (config.Config, error) {
 	maps.Copy(overrides, more)
 	cfg, err := config.Load(file, p.configFile != "", p.getenv, overrides)
 	if err != nil {
-		return cfg, usageError{err}
+		return cfg, view.Usage(err)
 	}
 	return cfg, nil
 }
 
-// logger returns the one logger of this process. least: the level to use unless the user has set one.
-func (con *Console) logger(cfg config.Config, least zerolog.Level) zerolog.Logger {
+// newLogger returns the one logger of this process. least: the level to use unless the user has set one.
+func newLogger(cfg config.Config, con *view.Console, least zerolog.Level) zerolog.Logger {
 	level := least
 	if cfg.Given("log_level") {
 		if l, err := zerolog.ParseLevel(cfg.LogLevel); err == nil {
@@ -150,7 +151,7 @@ func (con *Console) logger(cfg config.Config, least zerolog.Level) zerolog.Logge
 		}
 	}
 	var out io.Writer = con.Err
-	if isTerminal(con.Err) {
+	if view.IsTerminal(con.Err) {
 		out = zerolog.ConsoleWriter{Out: con.Err, TimeFormat: "15:04:05"}
 	}
 	with := zerolog.New(out).Level(level).With().Timestamp()
@@ -162,7 +163,7 @@ func (con *Console) logger(cfg config.Config, least zerolog.Level) zerolog.Logge
 }
 
 // redisLog writes the client's own messages to the log of the process.
-type redisLog struct{ con *Console }
+type redisLog struct{ con *view.Console }
 
 func (l redisLog) Printf(_ context.Context, format string, v ...any) {
 	l.con.Log.Debug().Str("from", "redis").Msgf(format, v...)

@@ -14,6 +14,7 @@ import (
 	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
+	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/config"
 	"nightdesk/jobs"
 	"nightdesk/pipeline/llm"
@@ -37,7 +38,7 @@ func runCommand(p *program) *cobra.Command {
 		Use:   "run TOPIC",
 		Short: "Research one topic in this process; the report's path is the last line",
 		Args:  cobra.MinimumNArgs(1),
-		RunE: p.command(func(ctx context.Context, cfg config.Config, con *Console, args []string) error {
+		RunE: p.command(func(ctx context.Context, cfg config.Config, con *view.Console, args []string) error {
 			return runTopic(ctx, cfg, con, strings.Join(args, " "), out, f, p.load)
 		}),
 	}
@@ -81,7 +82,7 @@ func (f *topicFlags) add(p *program, cmd *cobra.Command) {
 func (f topicFlags) options(cfg config.Config, kb string) (topicqueue.Options, error) {
 	options, err := cfg.RunOptions("", "", kb, "")
 	if err != nil {
-		return options, usageError{err}
+		return options, view.Usage(err)
 	}
 	if options.Deadline, err = deadlineAt(f.deadline, time.Now()); err != nil {
 		return options, err
@@ -95,14 +96,13 @@ func (f topicFlags) options(cfg config.Config, kb string) (topicqueue.Options, e
 		return options, err
 	}
 	if len(options.Tools) == 0 {
-		err := hintError{errors.New("there is nothing to search in"),
-			"Give a knowledge base: --kb DIR indexes a folder on the way, --kb NAME uses one that `nightdesk kb add` " +
-				"made.\nOr a search engine of the web: SEARXNG_URL, or a key such as TAVILY_API_KEY or BRAVE_API_KEY."}
+		hint := "Give a knowledge base: --kb DIR indexes a folder on the way, --kb NAME uses one that `nightdesk kb add` " +
+			"made.\nOr a search engine of the web: SEARXNG_URL, or a key such as TAVILY_API_KEY or BRAVE_API_KEY."
 		if kb != "" || len(cfg.WebSearch.Engines()) > 0 {
-			err.hint = "All tools are switched off: set one of researching.enable_rag_hybrid, enable_rag_naive, " +
+			hint = "All tools are switched off: set one of researching.enable_rag_hybrid, enable_rag_naive, " +
 				"enable_query_item, enable_web_search to true."
 		}
-		return options, usageError{err}
+		return options, view.Usage(view.Hint(errors.New("there is nothing to search in"), hint))
 	}
 	return options, nil
 }
@@ -131,7 +131,7 @@ type runResult struct {
 	TookMS           int64               `json:"took_ms"`
 }
 
-func runTopic(ctx context.Context, cfg config.Config, con *Console, topic, out string, f topicFlags,
+func runTopic(ctx context.Context, cfg config.Config, con *view.Console, topic, out string, f topicFlags,
 	load loader) (err error) {
 	if topic == "-" {
 		text, err := io.ReadAll(io.LimitReader(con.In, maxLine))
@@ -144,19 +144,19 @@ func runTopic(ctx context.Context, cfg config.Config, con *Console, topic, out s
 		topic = strings.TrimSpace(topicqueue.Printable(topic))
 	}
 	if err := jobs.CheckTopic(topic); err != nil {
-		return usageError{err}
+		return view.Usage(err)
 	}
 	if out != "" {
 		dir, err := filepath.Abs(out)
 		if err != nil {
-			return usageError{fmt.Errorf("--out %s: %w", out, err)}
+			return view.Usage(fmt.Errorf("--out %s: %w", out, err))
 		}
 		if cfg, err = load(map[string]string{"storage_url": "file://" + dir}); err != nil {
 			return err
 		}
 	}
 	if !cfg.Given("log_level") {
-		con.Log = con.logger(cfg, zerolog.ErrorLevel) // the progress says the rest
+		con.Log = newLogger(cfg, con, zerolog.ErrorLevel) // the progress says the rest
 	}
 	fitSlots(con, &cfg.Worker)
 	local := newBases(cfg, con)
@@ -208,17 +208,17 @@ func runTopic(ctx context.Context, cfg config.Config, con *Console, topic, out s
 	if err := worker.Start(ctx); err != nil {
 		return err
 	}
-	view := newRunScreen(con.Err, sub.Run, false)
+	screen := view.NewRunScreen(con.Err, sub.Run, false)
 	usable := usable(d.queue, services.Store)
-	_, followErr := follow(ctx, d.queue, sub.Run.ID, 0, usable, view)
-	view.end()
+	_, followErr := follow(ctx, d.queue, sub.Run.ID, 0, usable, screen)
+	screen.End()
 	if followErr == nil {
-		followErr = awaitPublished(ctx, d.queue, sub.Run.ID, usable, view)
+		followErr = awaitPublished(ctx, d.queue, sub.Run.ID, usable, screen)
 	}
 	worker.Stop()
 	if ctx.Err() != nil {
-		return hintError{fmt.Errorf("interrupted; run %s is not finished", sub.Run.ID),
-			"Run the command again to start over. Use `nightdesk enqueue` for work that should survive the terminal."}
+		return view.Hint(fmt.Errorf("interrupted; run %s is not finished", sub.Run.ID),
+			"Run the command again to start over. Use `nightdesk enqueue` for work that should survive the terminal.")
 	}
 	if followErr != nil {
 		return followErr
@@ -283,8 +283,8 @@ func checkModel(ctx context.Context, model llm.Model, role llm.Role) error {
 		return nil
 	}
 	if _, err := client.Reach(ctx, role); err != nil {
-		return hintError{fmt.Errorf("the model cannot be asked: %w", err),
-			"`nightdesk doctor` says what is wrong with each role. Without LLM_MODEL, the report is made of quotes alone."}
+		return view.Hint(fmt.Errorf("the model cannot be asked: %w", err),
+			"`nightdesk doctor` says what is wrong with each role. Without LLM_MODEL, the report is made of quotes alone.")
 	}
 	return nil
 }
@@ -357,7 +357,7 @@ func resultOf(ctx context.Context, from runReader, store storage.Store, run topi
 	return r, nil
 }
 
-func showResult(con *Console, r runResult) error {
+func showResult(con *view.Console, r runResult) error {
 	if con.JSON {
 		if err := con.PrintJSON(r, false); err != nil {
 			return err
@@ -367,8 +367,9 @@ func showResult(con *Console, r runResult) error {
 		if r.LLMCalls > 0 && r.CostUSD != nil {
 			cost = fmt.Sprintf(", $%.4f", *r.CostUSD)
 		}
-		con.Say("%s: %s, %s, %s, %s%s, %.1f s", r.State, counted(r.Blocks, "topic block"), counted(r.Sources, "source"),
-			counted(r.Citations, "citation"), counted(r.LLMCalls, "model call"), cost, float64(r.TookMS)/1000)
+		con.Say("%s: %s, %s, %s, %s%s, %.1f s", r.State, view.Counted(r.Blocks, "topic block"), view.Counted(r.Sources,
+			"source"),
+			view.Counted(r.Citations, "citation"), view.Counted(r.LLMCalls, "model call"), cost, float64(r.TookMS)/1000)
 		for _, path := range []string{r.Page, r.Report} { // the report last, where scripts look for it
 			if path != "" {
 				fmt.Fprintln(con.Out, path)

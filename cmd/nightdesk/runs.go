@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/config"
 	"nightdesk/jobs"
 	"nightdesk/storage"
@@ -41,7 +42,7 @@ func noQueue(err error) bool { return errors.As(err, new(noQueueError)) }
 // storedRuns is the runs of bundles.
 type storedRuns []topicqueue.Run
 
-func storedRunsOf(ctx context.Context, con *Console, store storage.Store) (storedRuns, error) {
+func storedRunsOf(ctx context.Context, con *view.Console, store storage.Store) (storedRuns, error) {
 	list, err := jobs.Archive{Store: store}.Runs(con.Log.WithContext(ctx))
 	for i, run := range list {
 		list[i] = asStored(run)
@@ -84,9 +85,6 @@ func (s storedRuns) Runs(_ context.Context, batch string, yield func(topicqueue.
 // shortID matches the end of a run's id.
 var shortID = regexp.MustCompile(`^[a-z2-7]{10}$`)
 
-// shortOf returns the end of a run's id, by which commands know it, too.
-func shortOf(runID string) string { return runID[max(0, len(runID)-10):] }
-
 // fullID returns the id of the run that a person has named by the last ten characters of its id, and other names as
 // they are. queue: nil where there is none.
 func fullID(ctx context.Context, cfg config.Config, queue *redisqueue.Queue, name string) (string, error) {
@@ -127,8 +125,8 @@ func fullID(ctx context.Context, cfg config.Config, queue *redisqueue.Queue, nam
 	case 1:
 		return found[0], nil
 	}
-	return "", usageError{hintError{fmt.Errorf("%d runs end with %s", len(found), name), "Give one of the full ids: " +
-		strings.Join(found, ", ")}}
+	return "", view.Usage(view.Hint(fmt.Errorf("%d runs end with %s", len(found), name), "Give one of the full ids: "+
+		strings.Join(found, ", ")))
 }
 
 func endingWith(ids []string, end string) (found []string) {

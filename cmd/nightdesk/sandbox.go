@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/config"
 	"nightdesk/pipeline/tools"
 	"nightdesk/pipeline/tools/sandbox"
@@ -28,20 +29,20 @@ func newSandbox(ctx context.Context, cfg config.Config) (sandbox.Sandbox, error)
 	if c.PythonWASM == "" {
 		box, err := sandbox.NewBubblewrap(ctx, codeLimits(cfg))
 		if err != nil {
-			return nil, hintError{err, getSandbox}
+			return nil, view.Hint(err, getSandbox)
 		}
 		return box, nil
 	}
 	box, err := sandbox.NewWASM(c.PythonWASM, c.PythonWASMSum, filepath.Join(cfg.DataDir, "compiled"), codeLimits(cfg))
 	if err != nil {
-		return nil, usageError{fmt.Errorf("code.python_wasm: %w", err)}
+		return nil, view.Usage(fmt.Errorf("code.python_wasm: %w", err))
 	}
 	return box, nil
 }
 
 // codeTool returns run_code, nil where it is switched off or has no sandbox. Who asked for it is told; who configured a
 // file that is not there gets the error.
-func codeTool(ctx context.Context, cfg config.Config, con *Console, d *desk) (tools.Tool, error) {
+func codeTool(ctx context.Context, cfg config.Config, con *view.Console, d *desk) (tools.Tool, error) {
 	if !cfg.Researching.EnableRunCode {
 		return nil, nil
 	}
@@ -62,7 +63,7 @@ func codeTool(ctx context.Context, cfg config.Config, con *Console, d *desk) (to
 }
 
 // checkSandbox runs a program.
-func checkSandbox(ctx context.Context, cfg config.Config, _ *Console) []checkup {
+func checkSandbox(ctx context.Context, cfg config.Config, _ *view.Console) []checkup {
 	const name = "run_code"
 	if !cfg.Researching.EnableRunCode {
 		return []checkup{{Name: name, Result: "note", Text: "researching.enable_run_code is false: no programs are run"}}

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/config"
 	"nightdesk/pipeline/knowledge"
 	"nightdesk/topicqueue/redisqueue"
@@ -23,19 +24,19 @@ func scheduleCommand(p *program) *cobra.Command {
 		Use: "schedule", Short: "Batches that come again: add, list, show, remove, pause, resume, fire",
 		Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	named := func(use, short string, do func(context.Context, *Console, *desk, string) error) *cobra.Command {
+	named := func(use, short string, do func(context.Context, *view.Console, *desk, string) error) *cobra.Command {
 		return &cobra.Command{
 			Use: use + " NAME", Short: short, Args: cobra.ExactArgs(1),
-			RunE: p.command(func(ctx context.Context, cfg config.Config, con *Console, args []string) error {
+			RunE: p.command(func(ctx context.Context, cfg config.Config, con *view.Console, args []string) error {
 				return withSchedule(ctx, cfg, con, args[0], do)
 			}),
 		}
 	}
 	fire := &cobra.Command{
 		Use: "fire NAME", Short: "Fire a schedule now, whatever its due times", Args: cobra.ExactArgs(1),
-		RunE: p.command(func(ctx context.Context, cfg config.Config, con *Console, args []string) error {
+		RunE: p.command(func(ctx context.Context, cfg config.Config, con *view.Console, args []string) error {
 			return withSchedule(ctx, cfg, con, args[0],
-				func(ctx context.Context, con *Console, d *desk, name string) error {
+				func(ctx context.Context, con *view.Console, d *desk, name string) error {
 					return scheduleFire(ctx, cfg, con, p.load, d, name)
 				})
 		}),
@@ -43,7 +44,7 @@ func scheduleCommand(p *program) *cobra.Command {
 	cmd.AddCommand(scheduleAddCommand(p),
 		&cobra.Command{
 			Use: "list", Short: "List schedules", Args: cobra.NoArgs,
-			RunE: p.command(func(ctx context.Context, cfg config.Config, con *Console, args []string) error {
+			RunE: p.command(func(ctx context.Context, cfg config.Config, con *view.Console, args []string) error {
 				return scheduleList(ctx, cfg, con)
 			}),
 		},
@@ -71,7 +72,7 @@ EXPRESSION has five fields (minute, hour, day of month, month, day of week), or 
 twice fires at the first.`,
 		Example: `  nightdesk schedule add nightly --cron '0 1 * * *' --tz Europe/Berlin --topics topics.txt --preset quick --deadline 07:00`,
 		Args:    cobra.ExactArgs(1),
-		RunE: p.command(func(ctx context.Context, cfg config.Config, con *Console, args []string) error {
+		RunE: p.command(func(ctx context.Context, cfg config.Config, con *view.Console, args []string) error {
 			return scheduleAdd(ctx, cfg, con, args[0], values, replace, p.load)
 		}),
 	}
@@ -137,11 +138,11 @@ func normalSpec(spec schedule.Spec, baseDir string) (schedule.Spec, error) {
 	return spec, nil
 }
 
-func scheduleAdd(ctx context.Context, cfg config.Config, con *Console, name string, values map[string]string,
+func scheduleAdd(ctx context.Context, cfg config.Config, con *view.Console, name string, values map[string]string,
 	replace bool, load loader) (err error) {
 	spec, err := config.NewSchedule(name, values)
 	if err != nil {
-		return usageError{err}
+		return view.Usage(err)
 	}
 	if spec, err = normalSpec(spec, knowledgeDir(cfg)); err != nil {
 		return err
@@ -152,16 +153,16 @@ func scheduleAdd(ctx context.Context, cfg config.Config, con *Console, name stri
 	}
 	defer func() { err = errors.Join(err, d.Close()) }()
 	if _, err := d.queue.Schedule(ctx, name); err == nil && !replace {
-		return usageError{hintError{fmt.Errorf("there is a schedule %q already", name),
-			"Change it with --replace, or look at it with `nightdesk schedule show " + name + "`."}}
+		return view.Usage(view.Hint(fmt.Errorf("there is a schedule %q already", name),
+			"Change it with --replace, or look at it with `nightdesk schedule show "+name+"`."))
 	} else if err != nil && !errors.Is(err, redisqueue.ErrNoSchedule) {
 		return err
 	}
 	// Better now than at night: the list can be read, and there is something to search in.
 	next := spec.Next(d.clock.Now(), 1)
 	if len(next) == 0 {
-		return usageError{hintError{fmt.Errorf("cron expression %q is never due", spec.Cron),
-			"Does its month have that day? Fields are minute, hour, day of month, month, day of week."}}
+		return view.Usage(view.Hint(fmt.Errorf("cron expression %q is never due", spec.Cron),
+			"Does its month have that day? Fields are minute, hour, day of month, month, day of week."))
 	}
 	now := d.clock.Now()
 	cfg, flags, err := scheduledSettings(load, spec, now)
@@ -170,7 +171,7 @@ func scheduleAdd(ctx context.Context, cfg config.Config, con *Console, name stri
 	}
 	list, err := scheduledList(ctx, cfg, con, d, spec, flags, next[0], now)
 	if err != nil {
-		return usageError{err}
+		return view.Usage(err)
 	}
 	defer func() { err = errors.Join(err, list.Close()) }()
 	plan, err := planList(con, list, dedupeKeep)
@@ -209,8 +210,8 @@ func schedulePauseCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "pause NAME", Short: "Let a schedule not fire until it is resumed; a batch that is worked goes on",
 		Args: cobra.ExactArgs(1),
-		RunE: p.command(func(ctx context.Context, cfg config.Config, con *Console, args []string) error {
-			pause := func(ctx context.Context, con *Console, d *desk, name string) error {
+		RunE: p.command(func(ctx context.Context, cfg config.Config, con *view.Console, args []string) error {
+			pause := func(ctx context.Context, con *view.Console, d *desk, name string) error {
 				return changeSchedule(ctx, con, d, name, "paused", func(r *schedule.Record) { r.Pause(reason, d.clock.Now()) })
 			}
 			return withSchedule(ctx, cfg, con, args[0], pause)
@@ -220,11 +221,11 @@ func schedulePauseCommand(p *program) *cobra.Command {
 	return cmd
 }
 
-func scheduleResume(ctx context.Context, con *Console, d *desk, name string) error {
+func scheduleResume(ctx context.Context, con *view.Console, d *desk, name string) error {
 	return changeSchedule(ctx, con, d, name, "resumed", func(r *schedule.Record) { r.Resume(d.clock.Now()) })
 }
 
-func changeSchedule(ctx context.Context, con *Console, d *desk, name, done string,
+func changeSchedule(ctx context.Context, con *view.Console, d *desk, name, done string,
 	change func(*schedule.Record)) error {
 	r, err := d.queue.ChangeSchedule(ctx, name, func(r *schedule.Record) error { change(r); return nil })
 	if err != nil {
@@ -241,7 +242,7 @@ func changeSchedule(ctx context.Context, con *Console, d *desk, name, done strin
 	return nil
 }
 
-func scheduleRemove(ctx context.Context, con *Console, d *desk, name string) error {
+func scheduleRemove(ctx context.Context, con *view.Console, d *desk, name string) error {
 	r, err := d.queue.Schedule(ctx, name)
 	if err != nil {
 		return err
@@ -259,7 +260,7 @@ func scheduleRemove(ctx context.Context, con *Console, d *desk, name string) err
 	return nil
 }
 
-func scheduleFire(ctx context.Context, cfg config.Config, con *Console, load loader, d *desk, name string) error {
+func scheduleFire(ctx context.Context, cfg config.Config, con *view.Console, load loader, d *desk, name string) error {
 	s, err := newScheduler(ctx, cfg, con, d, load)
 	if err != nil {
 		return err
@@ -271,14 +272,14 @@ func scheduleFire(ctx context.Context, cfg config.Config, con *Console, load loa
 	if con.JSON {
 		return con.PrintJSON(f, true)
 	}
-	fmt.Fprintf(con.Out, "batch %s: %s enqueued\n", f.Batch, counted(f.Topics, "topic"))
+	fmt.Fprintf(con.Out, "batch %s: %s enqueued\n", f.Batch, view.Counted(f.Topics, "topic"))
 	return nil
 }
 
 // withSchedule opens the desk for a command about one schedule, and says which there are when there is none of its
 // name.
-func withSchedule(ctx context.Context, cfg config.Config, con *Console, name string,
-	do func(context.Context, *Console, *desk, string) error) (err error) {
+func withSchedule(ctx context.Context, cfg config.Config, con *view.Console, name string,
+	do func(context.Context, *view.Console, *desk, string) error) (err error) {
 	d, err := openDesk(ctx, cfg, con, false)
 	if err != nil {
 		return err
@@ -299,5 +300,5 @@ func withSchedule(ctx context.Context, cfg config.Config, con *Console, name str
 	if len(names) == 0 {
 		names = []string{"none yet"}
 	}
-	return usageError{hintError{fmt.Errorf("there is no schedule %q", name), "There are: " + strings.Join(names, ", ")}}
+	return view.Usage(view.Hint(fmt.Errorf("there is no schedule %q", name), "There are: "+strings.Join(names, ", ")))
 }

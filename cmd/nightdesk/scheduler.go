@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/config"
 	"nightdesk/jobs"
 	"nightdesk/topicqueue/schedule"
@@ -27,13 +28,13 @@ func schedulerCommand(p *program) *cobra.Command {
 Any number of schedulers may run, on any machine: each due time is fired once.`,
 		Args: cobra.NoArgs,
 		RunE: p.serviceCommand(serviceScheduler,
-			func(ctx context.Context, cfg config.Config, con *Console, _ []string) error {
+			func(ctx context.Context, cfg config.Config, con *view.Console, _ []string) error {
 				return runScheduler(ctx, cfg, con, p.load)
 			}),
 	}
 }
 
-func runScheduler(ctx context.Context, cfg config.Config, con *Console, load loader) (err error) {
+func runScheduler(ctx context.Context, cfg config.Config, con *view.Console, load loader) (err error) {
 	d, err := openWorkingDesk(ctx, cfg, con, false)
 	if err != nil {
 		return err
@@ -57,7 +58,7 @@ func runScheduler(ctx context.Context, cfg config.Config, con *Console, load loa
 }
 
 // declare stores the schedules of the settings file.
-func declare(ctx context.Context, cfg config.Config, con *Console, d *desk) error {
+func declare(ctx context.Context, cfg config.Config, con *view.Console, d *desk) error {
 	for _, spec := range cfg.Schedules {
 		spec, err := normalSpec(spec, knowledgeDir(cfg))
 		if err != nil {

@@ -11,6 +11,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/config"
 	"nightdesk/topicqueue/schedule"
 )
@@ -38,7 +39,7 @@ func viewOf(r schedule.Record, now time.Time) scheduleView {
 
 func showDue(t time.Time) string { return t.Format("Mon 2006-01-02 15:04 MST") }
 
-func scheduleList(ctx context.Context, cfg config.Config, con *Console) (err error) {
+func scheduleList(ctx context.Context, cfg config.Config, con *view.Console) (err error) {
 	d, err := openDesk(ctx, cfg, con, false)
 	if err != nil {
 		return err
@@ -68,7 +69,7 @@ func scheduleList(ctx context.Context, cfg config.Config, con *Console) (err err
 		}
 		next, last := "never", "never"
 		if r.Paused != "" {
-			next = "paused: " + clipColumns(r.Paused, 60)
+			next = "paused: " + view.Clip(r.Paused, 60)
 		} else if len(v.Next) > 0 {
 			next = showDue(v.Next[0])
 		}
@@ -90,7 +91,7 @@ func undeclared(declared []schedule.Spec, records []schedule.Record) (names []st
 	return names
 }
 
-func scheduleShow(ctx context.Context, con *Console, d *desk, name string) error {
+func scheduleShow(ctx context.Context, con *view.Console, d *desk, name string) error {
 	r, err := d.queue.Schedule(ctx, name)
 	if err != nil {
 		return err
@@ -138,7 +139,7 @@ func scheduleShow(ctx context.Context, con *Console, d *desk, name string) error
 
 func showFiring(f schedule.Firing) string {
 	if f.State == schedule.Open && f.Reason != "" { // what is in its way, until it is tried again
-		return fmt.Sprintf("%s: %s", f.State, clipColumns(f.Reason, 60))
+		return fmt.Sprintf("%s: %s", f.State, view.Clip(f.Reason, 60))
 	}
 	return strings.TrimSuffix(fmt.Sprintf("%s: %s", f.State, showRuns(f)), ": ")
 }
@@ -165,7 +166,7 @@ func showRuns(f schedule.Firing) string {
 
 // checkSchedules says whether what is scheduled will be fired. It says nothing without schedules, and without a Redis,
 // which is a check of its own.
-func checkSchedules(ctx context.Context, cfg config.Config, con *Console) []checkup {
+func checkSchedules(ctx context.Context, cfg config.Config, con *view.Console) []checkup {
 	const name = "schedules"
 	d, err := openDesk(ctx, cfg, con, false)
 	if err != nil {
@@ -184,8 +185,8 @@ func checkSchedules(ctx context.Context, cfg config.Config, con *Console) []chec
 	if len(records)+len(waiting) == 0 && running == 0 {
 		return nil
 	}
-	c := checkup{Name: name, Result: "ok", Text: fmt.Sprintf("%s, %s running", counted(len(records), "schedule"),
-		counted(running, "scheduler"))}
+	c := checkup{Name: name, Result: "ok", Text: fmt.Sprintf("%s, %s running", view.Counted(len(records), "schedule"),
+		view.Counted(running, "scheduler"))}
 	var first time.Time
 	var what string
 	var out []checkup

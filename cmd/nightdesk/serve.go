@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/web"
 	"nightdesk/config"
 	"nightdesk/storage"
@@ -39,7 +40,7 @@ There is no login yet: it listens on this machine only unless told otherwise.`,
 	return cmd
 }
 
-func servePages(ctx context.Context, cfg config.Config, con *Console, _ []string) (err error) {
+func servePages(ctx context.Context, cfg config.Config, con *view.Console, _ []string) (err error) {
 	d, err := openServed(ctx, cfg, con)
 	if err != nil {
 		return err
@@ -92,7 +93,7 @@ func servePages(ctx context.Context, cfg config.Config, con *Console, _ []string
 }
 
 // openServed returns the desk of a server, whose Redis may be away.
-func openServed(ctx context.Context, cfg config.Config, con *Console) (*desk, error) {
+func openServed(ctx context.Context, cfg config.Config, con *view.Console) (*desk, error) {
 	if cfg.RedisURL.Reveal() == "" {
 		return openDesk(ctx, cfg, con, false)
 	}
@@ -107,7 +108,7 @@ func openServed(ctx context.Context, cfg config.Config, con *Console) (*desk, er
 }
 
 // awaitServed waits until Redis and storage can be used. An error is one that waiting does not change.
-func awaitServed(ctx context.Context, cfg config.Config, con *Console, d *desk, store storage.Store) error {
+func awaitServed(ctx context.Context, cfg config.Config, con *view.Console, d *desk, store storage.Store) error {
 	if err := pingRedis(ctx, cfg, con, d.redis); err != nil {
 		return err
 	}
@@ -118,14 +119,14 @@ func awaitServed(ctx context.Context, cfg config.Config, con *Console, d *desk, 
 }
 
 // listen opens the port, with a warning when others than this machine can reach it.
-func listen(cfg config.Config, con *Console) (net.Listener, error) {
+func listen(cfg config.Config, con *view.Console) (net.Listener, error) {
 	listener, err := net.Listen("tcp", cfg.Serve.Listen)
 	if err != nil {
 		hint := "Choose another with --listen HOST:PORT or serve.listen."
 		if errors.Is(err, syscall.EADDRINUSE) {
 			hint = "Another program has this port; is it another `nightdesk serve`? " + hint
 		}
-		return nil, usageError{hintError{fmt.Errorf("listen on %s: %w", cfg.Serve.Listen, err), hint}}
+		return nil, view.Usage(view.Hint(fmt.Errorf("listen on %s: %w", cfg.Serve.Listen, err), hint))
 	}
 	if tcp, ok := listener.Addr().(*net.TCPAddr); ok && !tcp.IP.IsLoopback() {
 		con.Warn("%s can be reached from other machines, and there is no login: anybody there sees the queues",

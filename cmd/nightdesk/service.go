@@ -15,6 +15,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/spf13/cobra"
 
+	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/config"
 	"nightdesk/storage"
 	"nightdesk/topicqueue/retry"
@@ -30,7 +31,7 @@ const (
 // serviceCommand wraps a command that runs until it is stopped: it waits for Redis and storage at its start, and what
 // it says to people are lines of its log, with the names of host and process.
 func (p *program) serviceCommand(name string, do work) func(*cobra.Command, []string) error {
-	run := p.command(func(ctx context.Context, cfg config.Config, con *Console, args []string) error {
+	run := p.command(func(ctx context.Context, cfg config.Config, con *view.Console, args []string) error {
 		err := do(ctx, cfg, con, args)
 		if cause := context.Cause(ctx); cause != nil && errors.Is(err, cause) { // stopped while it waited
 			con.Log.Info().Msg(name + " stopped")
@@ -48,7 +49,7 @@ func (p *program) serviceCommand(name string, do work) func(*cobra.Command, []st
 const awaitPause = 5 * time.Second
 
 // await calls try every second until it succeeds or fails with a lasting error. what: a name for messages.
-func await(ctx context.Context, con *Console, what string, lasting func(error) bool,
+func await(ctx context.Context, con *view.Console, what string, lasting func(error) bool,
 	try func(context.Context) error) error {
 	var told time.Time
 	for {

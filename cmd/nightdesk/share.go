@@ -15,6 +15,7 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/sync/errgroup"
 
+	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/storage"
 )
 
@@ -36,8 +37,8 @@ type sharer struct {
 func newSharer(ctx context.Context, store storage.Store, lifetime time.Duration) (*sharer, error) {
 	linker, ok := store.(storage.Linker)
 	if !ok {
-		return nil, usageError{hintError{errors.New("a directory has no links that others could open"),
-			"Set STORAGE_URL=s3://bucket/prefix, or print the path with --path."}}
+		return nil, view.Usage(view.Hint(errors.New("a directory has no links that others could open"),
+			"Set STORAGE_URL=s3://bucket/prefix, or print the path with --path."))
 	}
 	now := time.Now().UTC()
 	s := &sharer{store: store, linker: linker, lifetime: lifetime, folder: sharedFolder +

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/config"
 	"nightdesk/jobs"
 	"nightdesk/storage"
@@ -24,7 +25,7 @@ func statusCommand(p *program) *cobra.Command {
 	return &cobra.Command{
 		Use: "status RUN|BATCH", Short: "Show one run with its topic blocks, or the counts of a batch",
 		Args: cobra.ExactArgs(1),
-		RunE: p.command(func(ctx context.Context, cfg config.Config, con *Console, args []string) error {
+		RunE: p.command(func(ctx context.Context, cfg config.Config, con *view.Console, args []string) error {
 			return showStatus(ctx, cfg, con, args[0])
 		}),
 	}
@@ -42,7 +43,7 @@ type runStatus struct {
 	ToolCalls map[string]topicqueue.ToolCalls `json:"tool_calls"` // by tool
 }
 
-func showStatus(ctx context.Context, cfg config.Config, con *Console, name string) (err error) {
+func showStatus(ctx context.Context, cfg config.Config, con *view.Console, name string) (err error) {
 	store, err := openStore(ctx, cfg)
 	if err != nil {
 		return err
@@ -78,7 +79,7 @@ func showStatus(ctx context.Context, cfg config.Config, con *Console, name strin
 }
 
 // storedStatus is status from the bundles in storage.
-func storedStatus(ctx context.Context, cfg config.Config, con *Console, store storage.Store, name string) error {
+func storedStatus(ctx context.Context, cfg config.Config, con *view.Console, store storage.Store, name string) error {
 	name, err := fullID(ctx, cfg, nil, name)
 	if err != nil {
 		return err
@@ -103,7 +104,7 @@ func storedStatus(ctx context.Context, cfg config.Config, con *Console, store st
 }
 
 // showRunStatus prints the status of one run.
-func showRunStatus(ctx context.Context, con *Console, from runReader, store storage.Store,
+func showRunStatus(ctx context.Context, con *view.Console, from runReader, store storage.Store,
 	run topicqueue.Run) (err error) {
 	s := runStatus{Options: run.Options, CreatedAt: run.CreatedAt, StartedAt: run.StartedAt, EndedAt: run.EndedAt,
 		ToolCalls: run.ToolCalls}
@@ -124,14 +125,14 @@ func showRunStatus(ctx context.Context, con *Console, from runReader, store stor
 	if con.JSON {
 		return con.PrintJSON(s, false)
 	}
-	return printPlain(con.Out, append(s.lines(run), s.blockLines(run)...))
+	return view.PrintLines(con.Out, append(s.lines(run), s.blockLines(run)...))
 }
 
 // lines describe the run.
 func (s runStatus) lines(run topicqueue.Run) []string {
 	lines := []string{
 		fmt.Sprintf("run      %s (batch %s)", run.ID, run.Batch),
-		"topic    " + clipColumns(run.Topic, 200) + tagText(run.Tags),
+		"topic    " + view.Clip(run.Topic, 200) + tagText(run.Tags),
 	}
 	add := func(name, format string, args ...any) {
 		lines = append(lines, fmt.Sprintf("%-8s %s", name, fmt.Sprintf(format, args...)))
@@ -139,7 +140,7 @@ func (s runStatus) lines(run topicqueue.Run) []string {
 	if run.Ref != "" {
 		add("id", "%s", run.Ref)
 	}
-	add("state", "%s", stateWord(run))
+	add("state", "%s", view.State(run))
 	if run.Reason != "" {
 		add("reason", "%s", run.Reason)
 	}
@@ -156,8 +157,8 @@ func (s runStatus) lines(run topicqueue.Run) []string {
 	if s.Page != "" {
 		add("page", "%s", s.Page)
 	}
-	add("so far", "%s, %s, %s, %s", counted(s.Sources, "source"), counted(s.LLMCalls, "model call"),
-		counted(s.PromptTokens+s.CompletionTokens, "token"),
+	add("so far", "%s, %s, %s, %s", view.Counted(s.Sources, "source"), view.Counted(s.LLMCalls, "model call"),
+		view.Counted(s.PromptTokens+s.CompletionTokens, "token"),
 		(time.Duration(s.TookMS) * time.Millisecond).Round(100*time.Millisecond))
 	if spent := spentWords(s.Spent, s.Budget); spent != "" {
 		if len(s.Cuts) > 0 {
@@ -181,11 +182,11 @@ func (s runStatus) blockLines(run topicqueue.Run) []string {
 	table := tabwriter.NewWriter(&b, 0, 4, 2, ' ', 0)
 	fmt.Fprintln(table, "\nBLOCK\tSTATUS\tITERATIONS\tSUB-TOPIC")
 	for _, block := range s.List {
-		title := clipColumns(block.Title, 70)
+		title := view.Clip(block.Title, 70)
 		if block.Reason != "" {
-			title += " (" + clipColumns(block.Reason, 100) + ")"
+			title += " (" + view.Clip(block.Reason, 100) + ")"
 		} else if block.Why != "" {
-			title += " (added by a review: " + clipColumns(block.Why, 80) + ")"
+			title += " (added by a review: " + view.Clip(block.Why, 80) + ")"
 		}
 		fmt.Fprintf(table, "%s\t%s\t%d/%d\t%s\n", block.ID, block.Status, block.Iterations, run.Options.MaxIterations, title)
 	}
@@ -206,7 +207,7 @@ type batchStatus struct {
 }
 
 // showBatchStatus also reports whether a run of the batch waits for workers that all runs share.
-func showBatchStatus(ctx context.Context, con *Console, from runLister, name string) (open bool, err error) {
+func showBatchStatus(ctx context.Context, con *view.Console, from runLister, name string) (open bool, err error) {
 	s := batchStatus{Batch: name, States: map[topicqueue.RunState]int{}}
 	err = from.Runs(ctx, name, func(run topicqueue.Run) error {
 		s.Runs++

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 
+	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/pipeline/reporting"
 )
 
@@ -15,11 +16,11 @@ func readTemplate(name string) (string, error) {
 	}
 	text, err := os.ReadFile(name)
 	if err != nil {
-		return "", usageError{fmt.Errorf("read the template of reports: %w", err)}
+		return "", view.Usage(fmt.Errorf("read the template of reports: %w", err))
 	}
 	if _, err := reporting.ParseTemplate(string(text)); err != nil {
-		return "", usageError{hintError{fmt.Errorf("template %s:\n%w", name, err),
-			"`nightdesk help templates` has an example."}}
+		return "", view.Usage(view.Hint(fmt.Errorf("template %s:\n%w", name, err),
+			"`nightdesk help templates` has an example."))
 	}
 	return string(text), nil
 }

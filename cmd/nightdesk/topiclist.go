@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/config"
 	"nightdesk/pipeline/knowledge"
 	"nightdesk/topicqueue"
@@ -109,15 +110,16 @@ type entered struct{ topic, scope uint64 }
 
 // readList reads and checks a list. The error is for what ends the reading; what is wrong with single lines is in the
 // list.
-func readList(ctx context.Context, cfg config.Config, con *Console, in io.Reader, f enqueueFlags) (*topicList, error) {
+func readList(ctx context.Context, cfg config.Config, con *view.Console, in io.Reader, f enqueueFlags) (*topicList,
+	error) {
 	format, err := topiclist.ParseFormat(f.format)
 	if err != nil {
-		return nil, usageError{err}
+		return nil, view.Usage(err)
 	}
 	var template *topiclist.Template
 	if f.template != "" {
 		if template, err = topiclist.ParseTemplate(f.template); err != nil {
-			return nil, usageError{err}
+			return nil, view.Usage(err)
 		}
 	}
 	name := f.file
@@ -134,14 +136,14 @@ func readList(ctx context.Context, cfg config.Config, con *Console, in io.Reader
 		return nil, err
 	}
 	if r.tags, err = checkTags(f.tags); err != nil {
-		return nil, usageError{err}
+		return nil, view.Usage(err)
 	}
 	if r.bases, err = knowledge.List(knowledgeDir(cfg)); err != nil {
 		return nil, err
 	}
 	rows, err := topiclist.NewReader(in, f.file, format, template, f.variables)
 	if err != nil {
-		return nil, usageError{fmt.Errorf("read topics from %s: %w", name, err)}
+		return nil, view.Usage(fmt.Errorf("read topics from %s: %w", name, err))
 	}
 	if r.kb, _, err = newBases(cfg, con).find(ctx, cfg.KBName); err != nil {
 		return nil, err

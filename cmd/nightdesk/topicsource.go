@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/config"
 	"nightdesk/pipeline/tools/fetch"
 	"nightdesk/storage"
@@ -38,16 +39,16 @@ func normalSource(source string) (string, error) {
 	case scheme == "http" || scheme == "https":
 		u, err := url.Parse(source)
 		if err != nil || u.Host == "" {
-			return "", usageError{fmt.Errorf("list of topics %s: not an address", fetch.Redact(source))}
+			return "", view.Usage(fmt.Errorf("list of topics %s: not an address", fetch.Redact(source)))
 		}
 		if u.User != nil {
-			return "", usageError{fmt.Errorf("list of topics %s: an address with user or password is not kept; use a file, "+
-				"or s3://bucket/key with the AWS_* credentials", fetch.Redact(source))}
+			return "", view.Usage(fmt.Errorf("list of topics %s: an address with user or password is not kept; use a file, "+
+				"or s3://bucket/key with the AWS_* credentials", fetch.Redact(source)))
 		}
 		return source, nil
 	}
-	return "", usageError{fmt.Errorf("list of topics: %s:// is not known; give a file, an http(s) address or "+
-		"s3://bucket/key", scheme)}
+	return "", view.Usage(fmt.Errorf("list of topics: %s:// is not known; give a file, an http(s) address or "+
+		"s3://bucket/key", scheme))
 }
 
 // shownSource returns the name of a list of topics as people see it: an address may hold a key.
@@ -63,7 +64,7 @@ func bucketKey(source string) (bucket, key string, err error) {
 	bucket, key = path.Split(strings.TrimPrefix(source, "s3://"))
 	bucket = "s3://" + strings.TrimSuffix(bucket, "/")
 	if _, _, err := storage.ParseS3(bucket); err != nil || key == "" {
-		return "", "", usageError{fmt.Errorf("list of topics %s: give s3://bucket/key", source)}
+		return "", "", view.Usage(fmt.Errorf("list of topics %s: give s3://bucket/key", source))
 	}
 	return bucket, key, nil
 }
@@ -96,8 +97,8 @@ func openSource(ctx context.Context, cfg config.Config, d *desk, source string) 
 		answer, err := client.Do(ctx, fetch.Request{URL: source, MaxBytes: maxList})
 		var refused *fetch.RefusedError
 		if errors.As(err, &refused) && refused.Reason == fetch.RefusedAddress {
-			return nil, hintError{fmt.Errorf("%w; allow its host by fetch.allow if it is one of your own", err),
-				"For example NIGHTDESK_FETCH_ALLOW=lists.internal"}
+			return nil, view.Hint(fmt.Errorf("%w; allow its host by fetch.allow if it is one of your own", err),
+				"For example NIGHTDESK_FETCH_ALLOW=lists.internal")
 		}
 		if err != nil {
 			return nil, err

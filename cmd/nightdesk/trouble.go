@@ -10,6 +10,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/web"
 	"nightdesk/config"
 	"nightdesk/storage"
@@ -55,7 +56,7 @@ func missingWorkers(ctx context.Context, d *desk) (t web.Trouble, err error) {
 		t.Text += fmt.Sprintf(" and %s not finished", areOne(runs, "run"))
 	}
 	if w.Seen >= 0 {
-		t.Text += fmt.Sprintf("; the last sign of a worker was %s ago", short(w.Seen))
+		t.Text += fmt.Sprintf("; the last sign of a worker was %s ago", view.Duration(w.Seen))
 	}
 	return t, nil
 }
@@ -153,26 +154,13 @@ func smallRoom(dir string, runs int64) web.Trouble {
 		return web.Trouble{}
 	}
 	return web.Trouble{Of: ofStorage, Text: fmt.Sprintf("%s has %s left, a night needs about %s", filepath.Clean(dir),
-		sizeWords(room), sizeWords(need)),
+		view.Size(room), view.Size(need)),
 		Hint: "Make room there, delete old runs with `nightdesk purge`, or move to a larger disk with --data-dir or " +
 			"STORAGE_URL."}
 }
 
-// sizeWords is a number of bytes for a person.
-func sizeWords(n int64) string {
-	for _, unit := range []struct {
-		size int64
-		name string
-	}{{1 << 30, "GB"}, {1 << 20, "MB"}, {1 << 10, "KB"}} {
-		if n >= unit.size {
-			return fmt.Sprintf("%d %s", n/unit.size, unit.name)
-		}
-	}
-	return fmt.Sprintf("%d bytes", n)
-}
-
 // checkRoom says which of these directories has too little room for a night.
-func checkRoom(ctx context.Context, cfg config.Config, con *Console, dirs ...string) []checkup {
+func checkRoom(ctx context.Context, cfg config.Config, con *view.Console, dirs ...string) []checkup {
 	runs := int64(0) // that wait, as far as there is a queue
 	if d, err := openDesk(ctx, cfg, con, false); err == nil {
 		defer d.Close()
@@ -187,7 +175,7 @@ func checkRoom(ctx context.Context, cfg config.Config, con *Console, dirs ...str
 }
 
 // warnOfTroubles tells whoever looks at work that is not finished why it may stand still.
-func warnOfTroubles(ctx context.Context, con *Console, d *desk, store storage.Store) {
+func warnOfTroubles(ctx context.Context, con *view.Console, d *desk, store storage.Store) {
 	for _, t := range queueTroubles(ctx, d, store) {
 		con.Say("warning: %s. %s", t.Text, t.Hint)
 	}
@@ -214,7 +202,7 @@ func (w *watchedTroubles) tell(ctx context.Context, n noter) {
 	for _, t := range w.look(ctx) {
 		now[t.Of] = t.Text
 		if w.told[t.Of] == "" {
-			n.note("%s. %s", t.Text, t.Hint)
+			n.Note("%s. %s", t.Text, t.Hint)
 		}
 	}
 	if ctx.Err() != nil { // that Redis is away is told by others
@@ -222,14 +210,14 @@ func (w *watchedTroubles) tell(ctx context.Context, n noter) {
 	}
 	for of := range w.told {
 		if now[of] == "" {
-			n.note("%s: in order again", of)
+			n.Note("%s: in order again", of)
 		}
 	}
 	w.at, w.told = time.Now(), now
 }
 
 // checkWorkers says whether anybody works the queue.
-func checkWorkers(ctx context.Context, cfg config.Config, con *Console) []checkup {
+func checkWorkers(ctx context.Context, cfg config.Config, con *view.Console) []checkup {
 	d, err := openDesk(ctx, cfg, con, false)
 	if err != nil { // said by the check of Redis
 		return nil
@@ -241,7 +229,7 @@ func checkWorkers(ctx context.Context, cfg config.Config, con *Console) []checku
 	}
 	if w.Live > 0 {
 		return []checkup{{Name: ofWorkers, Result: "ok",
-			Text: fmt.Sprintf("%s with %d slots", counted(w.Live, "worker"), w.Slots)}}
+			Text: fmt.Sprintf("%s with %d slots", view.Counted(w.Live, "worker"), w.Slots)}}
 	}
 	t, err := missingWorkers(ctx, d)
 	runs, runsErr := unfinished(ctx, d)

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/web"
 	"nightdesk/config"
 	"nightdesk/storage"
@@ -23,7 +24,7 @@ func TestTroubles(t *testing.T) {
 	t.Parallel()
 	rdb := redistest.Server(t)
 	var stderr bytes.Buffer
-	con := &Console{Err: &stderr}
+	con := &view.Console{Err: &stderr}
 	var cfg config.Config
 	cfg.RedisURL, cfg.DataDir = config.NewURL("redis-socket://"+rdb.Options().Addr), t.TempDir()
 	ctx := t.Context()
@@ -103,7 +104,7 @@ func TestTroubles(t *testing.T) {
 func TestTroublesWithoutRedis(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t, "--port", "PORT", "--save", "", "--appendonly", "no")
-	con := &Console{Err: &bytes.Buffer{}}
+	con := &view.Console{Err: &bytes.Buffer{}}
 	var cfg config.Config
 	cfg.RedisURL, cfg.DataDir = config.NewURL("redis://"+server.Addr()), t.TempDir()
 	d, err := openDesk(t.Context(), cfg, con, false)
@@ -144,16 +145,11 @@ func TestSmallRoom(t *testing.T) {
 	if trouble := smallRoom(t.TempDir(), 0); room > leastRoom && trouble.Text != "" {
 		t.Errorf("with %d bytes: %+v", room, trouble)
 	}
-	for n, want := range map[int64]string{10: "10 bytes", 10 << 10: "10 KB", 300 << 20: "300 MB", 5 << 30: "5 GB"} {
-		if got := sizeWords(n); got != want {
-			t.Errorf("%d: %s", n, got)
-		}
-	}
 }
 
 type notes []string
 
-func (n *notes) note(format string, args ...any) { *n = append(*n, fmt.Sprintf(format, args...)) }
+func (n *notes) Note(format string, args ...any) { *n = append(*n, fmt.Sprintf(format, args...)) }
 
 // TestWatchedTroubles: a watcher is told of a trouble once, and when it is over.
 func TestWatchedTroubles(t *testing.T) {

@@ -5,12 +5,13 @@ import (
 	"errors"
 	"fmt"
 
+	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/config"
 	"nightdesk/jobs"
 )
 
 // verifyBundle proves the bundle of a run again, from storage alone.
-func verifyBundle(ctx context.Context, cfg config.Config, con *Console, name string) error {
+func verifyBundle(ctx context.Context, cfg config.Config, con *view.Console, name string) error {
 	store, err := openStore(ctx, cfg)
 	if err != nil {
 		return err
@@ -37,20 +38,20 @@ func verifyBundle(ctx context.Context, cfg config.Config, con *Console, name str
 		if len(check.Problems) == 0 {
 			fmt.Fprintln(con.Out, "no problems found")
 		} else {
-			fmt.Fprintln(con.Out, counted(len(check.Problems), "problem"))
+			fmt.Fprintln(con.Out, view.Counted(len(check.Problems), "problem"))
 		}
 	}
 	if check.Outside > 0 {
 		con.Say("%s of the report could not be checked when it was written: see \"outside\" in verification.json",
-			counted(check.Outside, "passage"))
+			view.Counted(check.Outside, "passage"))
 	}
 	if check.Otherwise > 0 {
 		con.Say("%s checked by the rules of another version come out differently by those of this one; that is no problem",
-			counted(check.Otherwise, "sentence"))
+			view.Counted(check.Otherwise, "sentence"))
 	}
 	if len(check.Problems) > 0 {
-		return resultError{errors.New("the files do not match what the bundle records; the lines above say where"),
-			exitFailed}
+		return view.Ended(errors.New("the files do not match what the bundle records; the lines above say where"),
+			view.ExitFailed)
 	}
 	return nil
 }
@@ -58,8 +59,8 @@ func verifyBundle(ctx context.Context, cfg config.Config, con *Console, name str
 // noBundle says what to do where a run has no bundle; other errors stay as they are.
 func noBundle(err error) error {
 	if errors.Is(err, jobs.ErrNoBundle) {
-		return usageError{hintError{err,
-			"`nightdesk list` shows which runs have ended; STORAGE_URL or --data-dir says where their bundles are."}}
+		return view.Usage(view.Hint(err,
+			"`nightdesk list` shows which runs have ended; STORAGE_URL or --data-dir says where their bundles are."))
 	}
 	return err
 }

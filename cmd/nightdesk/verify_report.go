@@ -16,6 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/config"
 	"nightdesk/pipeline/citation"
 	"nightdesk/pipeline/citation/support"
@@ -75,13 +76,13 @@ type passage struct {
 	End    int    `json:"end"`
 }
 
-func verifyReport(ctx context.Context, cfg config.Config, con *Console, f foreignReport) error {
+func verifyReport(ctx context.Context, cfg config.Config, con *view.Console, f foreignReport) error {
 	if f.report == "" || f.sources == "" {
-		return usageError{hintError{errors.New("verify needs both a report and its sources"),
-			"nightdesk verify --report report.md --sources sources.jsonl"}}
+		return view.Usage(view.Hint(errors.New("verify needs both a report and its sources"),
+			"nightdesk verify --report report.md --sources sources.jsonl"))
 	}
 	if f.report == "-" && f.sources == "-" {
-		return usageError{errors.New("the report and its sources cannot both come from standard input")}
+		return view.Usage(errors.New("the report and its sources cannot both come from standard input"))
 	}
 	var judge llm.Model
 	if f.judge {
@@ -93,18 +94,18 @@ func verifyReport(ctx context.Context, cfg config.Config, con *Console, f foreig
 	}
 	report, err := readInput(con, f.report)
 	if err != nil {
-		return usageError{fmt.Errorf("read the report: %w", err)}
+		return view.Usage(fmt.Errorf("read the report: %w", err))
 	}
 	if !utf8.Valid(report) {
-		return usageError{fmt.Errorf("read the report: %s is not UTF-8 text; a report is Markdown", f.report)}
+		return view.Usage(fmt.Errorf("read the report: %s is not UTF-8 text; a report is Markdown", f.report))
 	}
 	data, err := readInput(con, f.sources)
 	if err != nil {
-		return usageError{fmt.Errorf("read the sources: %w", err)}
+		return view.Usage(fmt.Errorf("read the sources: %w", err))
 	}
 	sources, err := parseSources(data)
 	if err != nil {
-		return usageError{fmt.Errorf("read the sources in %s:\n%w", f.sources, err)}
+		return view.Usage(fmt.Errorf("read the sources in %s:\n%w", f.sources, err))
 	}
 	same := readPages(sources, f.sources)
 	registry := citation.RegistryOf(sources)
@@ -128,12 +129,12 @@ func verifyReport(ctx context.Context, cfg config.Config, con *Console, f foreig
 	case err != nil:
 		return err
 	case failure != nil:
-		return resultError{failure, exitFailed}
+		return view.Ended(failure, view.ExitFailed)
 	case v.Status != citation.StatusVerified:
-		return resultError{fmt.Errorf("no citation of the report is valid: %s", v.Reason), exitFailed}
+		return view.Ended(fmt.Errorf("no citation of the report is valid: %s", v.Reason), view.ExitFailed)
 	case len(v.Removed) > 0 || v.BodyURLsRemoved > 0:
-		return resultError{fmt.Errorf("the report had citations or links without a source: %d removed, %d stay",
-			len(v.Removed)+v.BodyURLsRemoved, len(v.Valid)), exitPartial}
+		return view.Ended(fmt.Errorf("the report had citations or links without a source: %d removed, %d stay",
+			len(v.Removed)+v.BodyURLsRemoved, len(v.Valid)), view.ExitPartial)
 	}
 	return nil
 }
@@ -141,8 +142,8 @@ func verifyReport(ctx context.Context, cfg config.Config, con *Console, f foreig
 // judgeModel returns access to the model that judges sentences.
 func judgeModel(cfg config.Config) (*llm.Client, error) {
 	if cfg.LLM.Judge.Name == "" {
-		return nil, usageError{hintError{errors.New("--judge needs a model, and none is configured"),
-			"Set LLM_MODEL or LLM_JUDGE_MODEL, or leave --judge out."}}
+		return nil, view.Usage(view.Hint(errors.New("--judge needs a model, and none is configured"),
+			"Set LLM_MODEL or LLM_JUDGE_MODEL, or leave --judge out."))
 	}
 	return newModelClient(cfg, nil, []roleModel{{llm.Judge, cfg.LLM.Judge}})
 }
@@ -153,7 +154,7 @@ const sentencesAtOnce = 20
 // supportOf looks for the sentences with citations in the texts of the sources that they cite, and of what same
 // says of them, and asks the judge, when there is one, about the others. What a defect of the check or the judge
 // leaves open is unverified. The error is the end of ctx.
-func supportOf(ctx context.Context, con *Console, v citation.Verification, sources []citation.Source,
+func supportOf(ctx context.Context, con *view.Console, v citation.Verification, sources []citation.Source,
 	same map[int][]int,
 	judge llm.Model,
 ) ([]verifiedSentence, error) {
@@ -216,7 +217,7 @@ func foundSentence(corpus *support.Corpus, s citation.Sentence, ids []string, sa
 }
 
 // judgeAll asks the judge about the sentences that are not verbatim.
-func judgeAll(ctx context.Context, con *Console, judge judging.Judge, sentences []verifiedSentence) error {
+func judgeAll(ctx context.Context, con *view.Console, judge judging.Judge, sentences []verifiedSentence) error {
 	var open []int
 	for i, s := range sentences {
 		if s.Quotation.Result != support.Verbatim && s.Judge.Missing == "" {
@@ -234,7 +235,7 @@ func judgeAll(ctx context.Context, con *Console, judge judging.Judge, sentences 
 			return context.Cause(ctx)
 		}
 		if err != nil {
-			con.Say("%s left unverified: %v", counted(len(batch), "sentence"), err)
+			con.Say("%s left unverified: %v", view.Counted(len(batch), "sentence"), err)
 		}
 		for i, at := range batch {
 			sentences[at].Judge = answers[i]
@@ -254,7 +255,7 @@ func (s verifiedSentence) decided(corpus *support.Corpus) verifiedSentence {
 }
 
 // saySupported tells a person which sentences their sources do not say, and what was not checked.
-func saySupported(con *Console, sentences []verifiedSentence, judged bool) {
+func saySupported(con *view.Console, sentences []verifiedSentence, judged bool) {
 	if len(sentences) == 0 {
 		return
 	}
@@ -262,7 +263,7 @@ func saySupported(con *Console, sentences []verifiedSentence, judged bool) {
 	for _, s := range sentences {
 		counts[s.Verdict]++
 	}
-	con.Say("%s with citations: %d supported, %d unsupported, %d unverified", counted(len(sentences), "sentence"),
+	con.Say("%s with citations: %d supported, %d unsupported, %d unverified", view.Counted(len(sentences), "sentence"),
 		counts[support.Supported], counts[support.Unsupported], counts[support.Unverified])
 	if !judged {
 		con.Say("  only quotations, figures and dates were compared; --judge asks a model about the rest")
@@ -291,7 +292,7 @@ func (s verifiedSentence) why() string {
 }
 
 // sayVerified tells a person what was done.
-func sayVerified(con *Console, v citation.Verification) {
+func sayVerified(con *view.Console, v citation.Verification) {
 	con.Say("%d citations lead to a source", len(v.Valid))
 	for _, c := range v.Valid {
 		if c.URL != nil && c.Match != citation.MatchExact && c.Match != citation.MatchTitle {
@@ -328,7 +329,7 @@ func clipLine(s string) string {
 }
 
 // readInput reads a file, or standard input for "-".
-func readInput(con *Console, name string) ([]byte, error) {
+func readInput(con *view.Console, name string) ([]byte, error) {
 	if name == "-" {
 		return io.ReadAll(con.In)
 	}

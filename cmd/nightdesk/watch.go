@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/web"
 	"nightdesk/config"
 	"nightdesk/jobs"
@@ -32,12 +33,12 @@ plain lines. --json prints the messages of the runs, one a line; --from goes on 
 
 Exit codes: 0 completed, 1 failed, cancelled or stopped with Ctrl-C, 2 wrong use, 3 partial result.`,
 		Args: cobra.MaximumNArgs(1),
-		RunE: p.command(func(ctx context.Context, cfg config.Config, con *Console, args []string) error {
+		RunE: p.command(func(ctx context.Context, cfg config.Config, con *view.Console, args []string) error {
 			if len(args) > 0 && batch != "" {
-				return usageError{errors.New("give a run or --batch, not both")}
+				return view.Usage(errors.New("give a run or --batch, not both"))
 			}
 			if from < 0 {
-				return usageError{fmt.Errorf("--from %d: messages are numbered from 1; 0 is all of them", from)}
+				return view.Usage(fmt.Errorf("--from %d: messages are numbered from 1; 0 is all of them", from))
 			}
 			return watchName(ctx, cfg, con, slices.Concat(args, []string{""})[0], batch, from)
 		}),
@@ -47,7 +48,7 @@ Exit codes: 0 completed, 1 failed, cancelled or stopped with Ctrl-C, 2 wrong use
 	return cmd
 }
 
-func watchName(ctx context.Context, cfg config.Config, con *Console, name, batch string, from int64) (err error) {
+func watchName(ctx context.Context, cfg config.Config, con *view.Console, name, batch string, from int64) (err error) {
 	store, err := openStore(ctx, cfg)
 	if err != nil {
 		return err
@@ -83,7 +84,7 @@ func watchName(ctx context.Context, cfg config.Config, con *Console, name, batch
 		return w.replay(ctx, run, after(events, from))
 	}
 	if from > 0 {
-		return usageError{errors.New("--from is for one run: the messages of each are numbered for themselves")}
+		return view.Usage(errors.New("--from is for one run: the messages of each are numbered for themselves"))
 	}
 	return w.anyBatch(ctx, name, batch)
 }
@@ -111,8 +112,8 @@ func (w *watcher) anyBatch(ctx context.Context, name, batch string) error {
 	case slices.ContainsFunc(batches, func(b redisqueue.Batch) bool { return b.Name == batch }):
 		return watch(ctx, batch)
 	case batch == "":
-		return usageError{hintError{errors.New("there is nothing to watch"),
-			"Put topics into the queue with `nightdesk enqueue`."}}
+		return view.Usage(view.Hint(errors.New("there is nothing to watch"),
+			"Put topics into the queue with `nightdesk enqueue`."))
 	case name != "":
 		return noSuch(name)
 	}
@@ -123,7 +124,7 @@ func (w *watcher) anyBatch(ctx context.Context, name, batch string) error {
 func (w *watcher) storedBatch(ctx context.Context, stored storedRuns, name string) error {
 	b := w.newBatchWatch(name)
 	err := stored.Runs(ctx, name, func(run topicqueue.Run) error {
-		b.view.runs++
+		b.view.Runs++
 		b.final[run.State]++
 		b.ended = append(b.ended, run)
 		if !w.con.JSON {
@@ -136,21 +137,21 @@ func (w *watcher) storedBatch(ctx context.Context, stored storedRuns, name strin
 		return err
 	}
 	if !w.con.JSON {
-		b.screen = newScreen(w.con.Out)
+		b.screen = view.NewScreen(w.con.Out)
 	}
-	b.view.states = b.final
+	b.view.States = b.final
 	if err := b.print(); err != nil {
 		return err
 	}
 	if b.screen != nil {
-		b.screen.draw(nil, nil)
+		b.screen.Draw(nil, nil)
 	}
 	return b.summary()
 }
 
 // watcher is what watching needs.
 type watcher struct {
-	con      *Console
+	con      *view.Console
 	queue    *redisqueue.Queue // nil: there is none, runs are those in storage
 	store    storage.Store
 	servers  modelServers
@@ -200,18 +201,18 @@ func (w *watcher) viewer(run topicqueue.Run) (viewer, func()) {
 	if w.con.JSON {
 		return jsonViewer{w.con}, func() {}
 	}
-	s := newRunScreen(w.con.Out, run, true)
-	if s.screen == nil {
-		_ = printPlain(w.con.Out,
-			[]string{fmt.Sprintf("%s  %s%s", run.ID, stateWord(run), clock(run, time.Now())), run.Topic})
+	s := view.NewRunScreen(w.con.Out, run, true)
+	if s.Screen == nil {
+		_ = view.PrintLines(w.con.Out,
+			[]string{fmt.Sprintf("%s  %s%s", run.ID, view.State(run), view.TimeUsed(run, time.Now())), run.Topic})
 	}
-	return s, s.end
+	return s, s.End
 }
 
 // replayRun shows a run that has left the queue.
 func (w *watcher) replay(ctx context.Context, run topicqueue.Run, events []topicqueue.Event) error {
 	v, end := w.viewer(run)
-	err := v.show(ctx, run, events)
+	err := v.Show(ctx, run, events)
 	end()
 	if err != nil {
 		return err
@@ -222,14 +223,14 @@ func (w *watcher) replay(ctx context.Context, run topicqueue.Run, events []topic
 // summary says how a run has ended.
 func (w *watcher) summary(run topicqueue.Run) error {
 	if !w.con.JSON {
-		lines := []string{run.ID + "  " + stateWord(run) + clock(run, run.EndedAt)}
+		lines := []string{run.ID + "  " + view.State(run) + view.TimeUsed(run, run.EndedAt)}
 		if run.Unpublished != "" {
 			lines = append(lines, "its report is kept in the queue until it can be stored: "+run.Unpublished)
 		}
 		if report := location(w.store, run); report != "" {
 			lines = append(lines, report)
 		}
-		if err := printPlain(w.con.Out, lines); err != nil {
+		if err := view.PrintLines(w.con.Out, lines); err != nil {
 			return err
 		}
 	}
@@ -242,9 +243,9 @@ func outcome(run topicqueue.Run) error {
 	case topicqueue.RunCompleted:
 		return nil
 	case topicqueue.RunPartial:
-		return resultError{fmt.Errorf("run %s is partial: %s", run.ID, run.Reason), exitPartial}
+		return view.Ended(fmt.Errorf("run %s is partial: %s", run.ID, run.Reason), view.ExitPartial)
 	}
-	return resultError{fmt.Errorf("run %s is %s: %s", run.ID, run.State, run.Reason), exitFailed}
+	return view.Ended(fmt.Errorf("run %s is %s: %s", run.ID, run.State, run.Reason), view.ExitFailed)
 }
 
 // archive returns a run and its events from storage, where they are whole when there is a manifest.
@@ -283,8 +284,8 @@ type healer struct {
 	w *watcher
 }
 
-func (h healer) show(ctx context.Context, run topicqueue.Run, events []topicqueue.Event) error {
-	if err := h.viewer.show(ctx, run, h.w.heal(ctx, run, events)); err != nil {
+func (h healer) Show(ctx context.Context, run topicqueue.Run, events []topicqueue.Event) error {
+	if err := h.viewer.Show(ctx, run, h.w.heal(ctx, run, events)); err != nil {
 		return err
 	}
 	h.w.servers.look(ctx, h.viewer)
@@ -311,9 +312,9 @@ func (w *watcher) heal(ctx context.Context, run topicqueue.Run, events []topicqu
 }
 
 // jsonViewer prints messages as they are.
-type jsonViewer struct{ con *Console }
+type jsonViewer struct{ con *view.Console }
 
-func (v jsonViewer) show(_ context.Context, _ topicqueue.Run, events []topicqueue.Event) error {
+func (v jsonViewer) Show(_ context.Context, _ topicqueue.Run, events []topicqueue.Event) error {
 	for _, e := range events {
 		if err := v.con.PrintJSON(e, true); err != nil {
 			return fmt.Errorf("print: %w", err)
@@ -322,4 +323,4 @@ func (v jsonViewer) show(_ context.Context, _ topicqueue.Run, events []topicqueu
 	return nil
 }
 
-func (v jsonViewer) note(format string, args ...any) { v.con.Say(format, args...) }
+func (v jsonViewer) Note(format string, args ...any) { v.con.Say(format, args...) }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
 	"nightdesk/topicqueue/retry"
@@ -22,11 +23,11 @@ const (
 func (w *watcher) batch(ctx context.Context, name string) error {
 	b := w.newBatchWatch(name)
 	if !w.con.JSON {
-		b.screen = newScreen(w.con.Out)
+		b.screen = view.NewScreen(w.con.Out)
 	}
 	err := b.watch(ctx)
 	if b.screen != nil {
-		b.screen.draw(nil, nil)
+		b.screen.Draw(nil, nil)
 	}
 	if ctx.Err() != nil {
 		return fmt.Errorf("stopped watching; batch %s goes on without that", name)
@@ -41,15 +42,15 @@ func (w *watcher) newBatchWatch(name string) *batchWatch {
 	return &batchWatch{
 		watcher: w, seqs: map[string]int64{}, known: map[string]bool{}, missing: map[string]time.Time{},
 		final: map[topicqueue.RunState]int{}, first: true,
-		view: batchView{name: name},
+		view: view.Batch{Name: name},
 	}
 }
 
 // batchWatch is a batch that is being watched.
 type batchWatch struct {
 	*watcher
-	screen  *screen // nil: no terminal, or messages are wanted
-	view    batchView
+	screen  *view.Screen // nil: no terminal, or messages are wanted
+	view    view.Batch
 	known   map[string]bool             // runs of the batch
 	open    []string                    // those that have not ended, in the order of enqueueing
 	final   map[topicqueue.RunState]int // those that have, by state
@@ -100,7 +101,7 @@ func (b *batchWatch) look(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	b.view.states, b.view.worked, b.view.paused = map[topicqueue.RunState]int{}, nil, 0
+	b.view.States, b.view.Worked, b.view.Paused = map[topicqueue.RunState]int{}, nil, 0
 	b.open = b.open[:0]
 	for i, p := range pulses {
 		if err := b.take(ctx, p); err != nil {
@@ -111,9 +112,9 @@ func (b *batchWatch) look(ctx context.Context) error {
 		}
 	}
 	for state, n := range b.final {
-		b.view.states[state] += n
+		b.view.States[state] += n
 	}
-	b.view.runs, b.first = len(b.known)-len(b.missing), false
+	b.view.Runs, b.first = len(b.known)-len(b.missing), false
 	return nil
 }
 
@@ -129,11 +130,11 @@ func (b *batchWatch) pulses(ctx context.Context) ([]redisqueue.Pulse, error) {
 
 // listRuns finds the runs that are new in the batch.
 func (b *batchWatch) list(ctx context.Context) error {
-	size, err := b.queue.BatchSize(ctx, b.view.name)
+	size, err := b.queue.BatchSize(ctx, b.view.Name)
 	if err != nil || size == len(b.known) {
 		return err
 	}
-	ids, err := b.queue.BatchRuns(ctx, b.view.name)
+	ids, err := b.queue.BatchRuns(ctx, b.view.Name)
 	if err != nil {
 		return err
 	}
@@ -157,27 +158,27 @@ func (b *batchWatch) take(ctx context.Context, p redisqueue.Pulse) error {
 	case p.State == "" || p.State.Final() && p.Settled:
 		return b.end(ctx, p)
 	case p.State != topicqueue.RunQueued && !p.State.Final() && b.screen != nil:
-		w := workedRun{pulse: p, run: topicqueue.Run{ID: p.RunID}}
-		if _, rows := b.screen.room(); len(b.view.worked) < rows {
+		w := view.WorkedRun{Pulse: p, Run: topicqueue.Run{ID: p.RunID}}
+		if _, rows := b.screen.Room(); len(b.view.Worked) < rows {
 			var err error
-			if w.run, err = b.queue.Run(ctx, p.RunID); err != nil {
+			if w.Run, err = b.queue.Run(ctx, p.RunID); err != nil {
 				return err
 			}
 		}
-		b.view.worked = append(b.view.worked, w)
+		b.view.Worked = append(b.view.Worked, w)
 	}
 	delete(b.missing, p.RunID)
 	if p.Paused && !p.State.Final() {
-		b.view.paused++
+		b.view.Paused++
 	}
-	b.view.states[p.State]++
+	b.view.States[p.State]++
 	b.open = append(b.open, p.RunID)
 	return nil
 }
 
 // end takes in that a run has ended. A completed one that had ended before the watch began is counted and not told of.
 func (b *batchWatch) end(ctx context.Context, p redisqueue.Pulse) error {
-	run, err := b.queue.Listed(ctx, b.view.name, p.RunID)
+	run, err := b.queue.Listed(ctx, b.view.Name, p.RunID)
 	if errors.Is(err, redisqueue.ErrNotFound) {
 		// It is being enqueued at this moment, or that was broken off.
 		if b.missing[p.RunID].IsZero() {
@@ -232,7 +233,7 @@ func (b *batchWatch) messages(ctx context.Context, p redisqueue.Pulse) error {
 }
 
 func (b *batchWatch) printMessages(ctx context.Context, run topicqueue.Run, events []topicqueue.Event) error {
-	if err := (jsonViewer{b.con}).show(ctx, run, events); err != nil {
+	if err := (jsonViewer{b.con}).Show(ctx, run, events); err != nil {
 		return outputError{err}
 	}
 	return nil
@@ -251,46 +252,46 @@ func (b *batchWatch) print() error {
 		return nil
 	}
 	if b.screen != nil {
-		columns, rows := b.screen.room()
-		b.screen.draw(b.view.endedOn(columns, ended), b.view.live(time.Now(), columns, rows))
+		columns, rows := b.screen.Room()
+		b.screen.Draw(b.view.EndedOn(columns, ended), b.view.Live(time.Now(), columns, rows))
 		return nil
 	}
 	var lines []string
 	for _, run := range ended {
-		lines = append(lines, endedLines(run, location(b.store, run))...)
+		lines = append(lines, view.EndedLines(run, location(b.store, run))...)
 	}
-	if counts := b.view.counts(); counts != b.counts && (time.Since(b.line) >= countsPause || len(b.open) == 0) {
+	if counts := b.view.Counts(); counts != b.counts && (time.Since(b.line) >= countsPause || len(b.open) == 0) {
 		b.counts, b.line = counts, time.Now()
-		lines = append(lines, fmt.Sprintf("batch %s: %d runs: %s", b.view.name, b.view.runs, counts))
+		lines = append(lines, fmt.Sprintf("batch %s: %d runs: %s", b.view.Name, b.view.Runs, counts))
 	}
-	return printPlain(b.con.Out, lines)
+	return view.PrintLines(b.con.Out, lines)
 }
 
-// note says that Redis is away or back.
-func (b *batchWatch) note(format string, args ...any) {
+// Note says that Redis is away or back.
+func (b *batchWatch) Note(format string, args ...any) {
 	if b.screen == nil {
 		b.con.Say(format, args...)
 		return
 	}
-	columns, rows := b.screen.room()
-	b.screen.draw([]string{fmt.Sprintf(format, args...)}, b.view.live(time.Now(), columns, rows))
+	columns, rows := b.screen.Room()
+	b.screen.Draw([]string{fmt.Sprintf(format, args...)}, b.view.Live(time.Now(), columns, rows))
 }
 
 // summary says how the batch has ended.
 func (b *batchWatch) summary() error {
 	if !b.con.JSON && b.screen != nil {
-		if err := printPlain(b.con.Out,
-			[]string{fmt.Sprintf("batch %s: %d runs: %s", b.view.name, b.view.runs, b.view.counts())}); err != nil {
+		if err := view.PrintLines(b.con.Out,
+			[]string{fmt.Sprintf("batch %s: %d runs: %s", b.view.Name, b.view.Runs, b.view.Counts())}); err != nil {
 			return err
 		}
 	}
 	reports := b.final[topicqueue.RunCompleted] + b.final[topicqueue.RunPartial]
-	err := fmt.Errorf("not every run of batch %s is completed", b.view.name)
+	err := fmt.Errorf("not every run of batch %s is completed", b.view.Name)
 	switch {
-	case b.final[topicqueue.RunCompleted] == b.view.runs:
+	case b.final[topicqueue.RunCompleted] == b.view.Runs:
 		return nil
 	case reports > 0:
-		return resultError{err, exitPartial}
+		return view.Ended(err, view.ExitPartial)
 	}
-	return resultError{err, exitFailed}
+	return view.Ended(err, view.ExitFailed)
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/topicqueue/redisqueue/governor"
 )
 
@@ -40,10 +41,10 @@ func (m *modelServers) look(ctx context.Context, n noter) {
 				m.down = map[string]time.Time{}
 			}
 			m.down[s.Server] = s.Down
-			n.note("the model server %s is down or overloaded%s; calls wait until it answers again", s.Host, because(s.Why))
+			n.Note("the model server %s is down or overloaded%s; calls wait until it answers again", s.Host, because(s.Why))
 		case told && s.Down.IsZero():
 			delete(m.down, s.Server)
-			n.note("the model server %s answers again, after %s", s.Host, short(time.Since(since)))
+			n.Note("the model server %s answers again, after %s", s.Host, view.Duration(time.Since(since)))
 		}
 	}
 }

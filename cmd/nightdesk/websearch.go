@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"time"
 
+	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/config"
 	"nightdesk/pipeline/tools/fetch"
 	"nightdesk/pipeline/tools/websearch"
@@ -29,7 +30,7 @@ func searchEngines(cfg config.Config, pace fetch.Pace, outside *fetch.Client) ([
 		}
 		engine, err := websearch.New(s)
 		if err != nil {
-			return nil, usageError{err}
+			return nil, view.Usage(err)
 		}
 		engines = append(engines, engine)
 	}
@@ -50,7 +51,7 @@ func hostPort(address string) string {
 }
 
 // checkWebSearch finds out what can be known of search engines without a search, which may cost.
-func checkWebSearch(ctx context.Context, cfg config.Config, _ *Console) []checkup {
+func checkWebSearch(ctx context.Context, cfg config.Config, _ *view.Console) []checkup {
 	const name = "web search"
 	engines, err := searchEngines(cfg, nil, fetch.New(fetch.Settings{}))
 	if err != nil {

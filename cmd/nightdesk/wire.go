@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/config"
 	"nightdesk/jobs"
 	"nightdesk/pipeline/knowledge"
@@ -35,7 +36,7 @@ func openStore(ctx context.Context, cfg config.Config) (storage.Store, error) {
 func openBucket(ctx context.Context, cfg config.Config, url string) (storage.Store, error) {
 	bucket, prefix, err := storage.ParseS3(url)
 	if err != nil {
-		return nil, usageError{err}
+		return nil, view.Usage(err)
 	}
 	s, err := storage.NewS3(ctx, storage.S3Settings{
 		Bucket: bucket, Prefix: prefix, Endpoint: cfg.S3.Endpoint.Reveal(), Public: cfg.S3.PublicEndpoint.Reveal(),
@@ -49,15 +50,15 @@ func openBucket(ctx context.Context, cfg config.Config, url string) (storage.Sto
 
 // openWritableStore opens the artefact store and checks that it takes what will be put into it: better
 // now than after the work.
-func openWritableStore(ctx context.Context, cfg config.Config, con *Console) (storage.Store, error) {
+func openWritableStore(ctx context.Context, cfg config.Config, con *view.Console) (storage.Store, error) {
 	s, err := openStore(ctx, cfg)
 	if err != nil {
 		return nil, err
 	}
 	if err := checkStore(ctx, con, s); err != nil {
 		if _, local := s.(*storage.Dir); local {
-			err = hintError{fmt.Errorf("the storage directory cannot be used: %w", err),
-				"Choose another with --data-dir or STORAGE_URL=file:///dir, or make room there."}
+			err = view.Hint(fmt.Errorf("the storage directory cannot be used: %w", err),
+				"Choose another with --data-dir or STORAGE_URL=file:///dir, or make room there.")
 		}
 		return nil, err
 	}
@@ -68,7 +69,7 @@ func openWritableStore(ctx context.Context, cfg config.Config, con *Console) (st
 }
 
 // checkStore finds out whether the storage takes what will be put into it. A service waits for one that is away.
-func checkStore(ctx context.Context, con *Console, s storage.Store) error {
+func checkStore(ctx context.Context, con *view.Console, s storage.Store) error {
 	if con.Service == "" {
 		return storage.Check(ctx, s)
 	}
@@ -115,7 +116,7 @@ func newModelClient(cfg config.Config, governor llm.Governor, models []roleModel
 			InFlight: l.MaxInFlight},
 	})
 	if err != nil {
-		return nil, usageError{err}
+		return nil, view.Usage(err)
 	}
 	return client, nil
 }
@@ -141,7 +142,7 @@ func auto[T ~string](setting string) T {
 }
 
 // newServices puts together what a worker needs.
-func newServices(ctx context.Context, cfg config.Config, con *Console, d *desk, vectors *embedding) (jobs.Services,
+func newServices(ctx context.Context, cfg config.Config, con *view.Console, d *desk, vectors *embedding) (jobs.Services,
 	error) {
 	store, err := openWritableStore(ctx, cfg, con)
 	if err != nil {
@@ -155,7 +156,7 @@ func newServices(ctx context.Context, cfg config.Config, con *Console, d *desk, 
 		s.Config[e.Path] = e.Value
 	}
 	if s.Prices, err = llm.ParsePrices(cfg.LLM.Prices); err != nil {
-		return s, usageError{fmt.Errorf("llm.prices: %w", err)}
+		return s, view.Usage(fmt.Errorf("llm.prices: %w", err))
 	}
 	turns := governor.Start(ctx, d.redis, 0)
 	d.closers = append(d.closers, turns.Close)
@@ -216,7 +217,7 @@ func newFetcher(cfg config.Config, pace fetch.Pace, own ...string) (*fetch.Clien
 	allow := strings.FieldsFunc(f.Allow, func(r rune) bool { return r == ',' || r == ' ' })
 	for _, entry := range allow {
 		if err := fetch.CheckAllow(entry); err != nil {
-			return nil, usageError{fmt.Errorf("fetch.allow: %w", err)}
+			return nil, view.Usage(fmt.Errorf("fetch.allow: %w", err))
 		}
 	}
 	return fetch.New(fetch.Settings{
@@ -239,7 +240,7 @@ func (v *embedding) embedder(governor llm.Governor) (knowledge.Embedder, error) 
 	if e.Provider == config.ProviderStatic {
 		words, err := wordvec.New(e.Model)
 		if err != nil {
-			return nil, usageError{fmt.Errorf("embedding.model: %w", err)}
+			return nil, view.Usage(fmt.Errorf("embedding.model: %w", err))
 		}
 		v.static = words
 		return words, nil
@@ -250,7 +251,7 @@ func (v *embedding) embedder(governor llm.Governor) (knowledge.Embedder, error) 
 		HTTPClient: llm.NewHTTPClient(idleConnections(v.cfg)),
 	})
 	if err != nil {
-		return nil, usageError{err}
+		return nil, view.Usage(err)
 	}
 	return embedder, nil
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/config"
 	"nightdesk/jobs"
 )
@@ -21,7 +22,7 @@ func workerCommand(p *program) *cobra.Command {
 	return cmd
 }
 
-func runWorker(ctx context.Context, cfg config.Config, con *Console, _ []string) (err error) {
+func runWorker(ctx context.Context, cfg config.Config, con *view.Console, _ []string) (err error) {
 	fitSlots(con, &cfg.Worker)
 	d, err := openWorkingDesk(ctx, cfg, con, false)
 	if err != nil {

@@ -1,4 +1,8 @@
-package main
+// Package view is what a person sees of a command: messages and errors with hints, lines that fit a terminal, and the
+// live lines of a run or a batch. It reads no queue and no storage: it shows what it is given.
+//
+// Entry points: [Console], [NewRunScreen] and [Batch].
+package view
 
 import (
 	"encoding/json"
@@ -47,7 +51,7 @@ func (c *Console) PrintJSON(v any, line bool) error {
 	return enc.Encode(v)
 }
 
-func isTerminal(w io.Writer) bool {
+func IsTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }

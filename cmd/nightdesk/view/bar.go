@@ -1,4 +1,4 @@
-package main
+package view
 
 import (
 	"fmt"
@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// bar shows how far a piece of work is: a bar on a terminal, elsewhere a plain line per tenth, if that takes a while.
-type bar struct {
+// Bar shows how far a piece of work is: a bar on a terminal, elsewhere a plain line per tenth, if that takes a while.
+type Bar struct {
 	name   string
 	out    io.Writer
-	screen *screen // nil: no terminal
+	screen *Screen // nil: no terminal
 	last   []string
 	tenth  int
 	line   time.Time // of the last plain line or drawing, at first the start
@@ -21,18 +21,18 @@ const (
 	drawPause = 100 * time.Millisecond // and between two drawings
 )
 
-func newBar(out io.Writer, name string) *bar {
-	return &bar{name: name, out: out, screen: newScreen(out), line: time.Now()}
+func NewBar(out io.Writer, name string) *Bar {
+	return &Bar{name: name, out: out, screen: NewScreen(out), line: time.Now()}
 }
 
-// set says that done of total are done and what is being done now.
-func (b *bar) set(done, total int, doing string) {
+// Set says that done of total are done and what is being done now.
+func (b *Bar) Set(done, total int, doing string) {
 	if b.screen != nil {
 		counts := fmt.Sprintf("%s %*d/%d ", b.name, len(fmt.Sprint(total)), done, total)
 		b.last = []string{counts + drawBar(done, total, 30)}
 		if time.Since(b.line) >= drawPause {
 			b.line = time.Now()
-			b.screen.draw(nil, []string{b.last[0] + " " + doing})
+			b.screen.Draw(nil, []string{b.last[0] + " " + doing})
 		}
 		return
 	}
@@ -42,10 +42,10 @@ func (b *bar) set(done, total int, doing string) {
 	}
 }
 
-// end leaves the last state standing.
-func (b *bar) end() {
+// End leaves the last state standing.
+func (b *Bar) End() {
 	if b.screen != nil && b.last != nil {
-		b.screen.draw(b.last, nil)
+		b.screen.Draw(b.last, nil)
 		b.last = nil
 	}
 }

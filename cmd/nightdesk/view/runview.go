@@ -1,4 +1,4 @@
-package main
+package view
 
 import (
 	"cmp"
@@ -49,7 +49,7 @@ func (v *runView) take(e topicqueue.Event) ([]viewLine, error) {
 		return payload(e, v.step)
 	case topicqueue.StatusResearchQuestions:
 		return payload(e, func(q topicqueue.ResearchQuestions) []viewLine {
-			lines := say("planned %s:", counted(len(q.Questions), "sub-topic"))
+			lines := say("planned %s:", Counted(len(q.Questions), "sub-topic"))
 			for i, title := range q.Questions {
 				v.titles[i+1] = title
 				lines = append(lines, say("  %d. %s", i+1, title)...)
@@ -77,7 +77,7 @@ func (v *runView) take(e topicqueue.Event) ([]viewLine, error) {
 	case topicqueue.StatusReference:
 		return payload(e, func(r topicqueue.Reference) []viewLine {
 			b, about := v.block(r.QuestionID), aboutOf(e)
-			b.tool = fmt.Sprintf("%s %q: %s", about.Tool, about.Query, counted(len(r.References), "source"))
+			b.tool = fmt.Sprintf("%s %q: %s", about.Tool, about.Query, Counted(len(r.References), "source"))
 			lines := v.details("block %d, %s", r.QuestionID, b.tool)
 			for _, key := range slices.Sorted(maps.Keys(r.References)) {
 				lines = append(lines, v.details("  %s (%s)", key, r.References[key])...)
@@ -170,7 +170,7 @@ func (v *runView) step(s topicqueue.PipelineStep) []viewLine {
 
 // live returns the lines that show where the run stands: header, bar, and the blocks in flight as far as rows go.
 func (v *runView) live(run topicqueue.Run, now time.Time, columns, rows int) []string {
-	lines := []string{run.ID + "  " + stateWord(run) + clock(run, now), clipColumns(run.Topic, columns-1)}
+	lines := []string{run.ID + "  " + State(run) + TimeUsed(run, now), Clip(run.Topic, columns-1)}
 	if p := v.progress; p.TotalTask > 0 {
 		lines = append(lines, fmt.Sprintf("%s %d/%d topic blocks", drawBar(p.ProcessedTasks, p.TotalTask, min(40, columns/2)),
 			p.ProcessedTasks, p.TotalTask))
@@ -191,8 +191,8 @@ func (v *runView) live(run topicqueue.Run, now time.Time, columns, rows int) []s
 	return lines
 }
 
-// stateWord is the state of a run, and whether it is paused.
-func stateWord(run topicqueue.Run) string {
+// State is the state of a run, and whether it is paused.
+func State(run topicqueue.Run) string {
 	word := string(run.State)
 	if run.State == topicqueue.RunAwaitingInput {
 		word = "waits for an answer"
@@ -206,32 +206,15 @@ func stateWord(run topicqueue.Run) string {
 	return word
 }
 
-// clock says how long a run has been worked and how long it has at most.
-func clock(run topicqueue.Run, now time.Time) string {
+// TimeUsed says how long a run has been worked and how long it has at most.
+func TimeUsed(run topicqueue.Run, now time.Time) string {
 	if run.StartedAt.IsZero() {
 		return ""
 	}
 	end := cmp.Or(run.EndedAt, now)
-	text := "  " + short(end.Sub(run.StartedAt)) + " used"
+	text := "  " + Duration(end.Sub(run.StartedAt)) + " used"
 	if run.EndedAt.IsZero() && !run.FinalAt.IsZero() {
-		text += ", " + short(run.FinalAt.Sub(now)) + " left"
+		text += ", " + Duration(run.FinalAt.Sub(now)) + " left"
 	}
 	return text
-}
-
-// short writes a duration as 3:07 or 1:03:07; a negative one is 0:00.
-func short(d time.Duration) string {
-	s := int(max(0, d).Seconds())
-	if s < 3600 {
-		return fmt.Sprintf("%d:%02d", s/60, s%60)
-	}
-	return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
-}
-
-// counted writes a number of things: 1 source, 2 sources.
-func counted(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
 }

@@ -1,4 +1,4 @@
-package main
+package view
 
 import (
 	"strings"
@@ -23,8 +23,8 @@ func columnsOf(r rune) int {
 	return 1
 }
 
-// columns returns how many columns a text takes that has no control characters.
-func columns(s string) int {
+// Columns returns how many columns a text takes that has no control characters.
+func Columns(s string) int {
 	n := 0
 	for _, r := range s {
 		n += columnsOf(r)
@@ -32,9 +32,9 @@ func columns(s string) int {
 	return n
 }
 
-// clipColumns shortens a text to at most n columns on one line. Control characters, which could move the cursor or
+// Clip shortens a text to at most n columns on one line. Control characters, which could move the cursor or
 // change the terminal, become spaces.
-func clipColumns(s string, n int) string {
+func Clip(s string, n int) string {
 	var b strings.Builder
 	used, cut := 0, 0 // cut: bytes that leave room for the sign that something is missing
 	for _, r := range s {
@@ -56,20 +56,20 @@ func clipColumns(s string, n int) string {
 	return b.String()
 }
 
-// padColumns fills a text up with spaces to n columns, or shortens it.
-func padColumns(s string, n int) string {
-	s = clipColumns(s, n)
-	return s + strings.Repeat(" ", max(0, n-columns(s)))
+// Pad fills a text up with spaces to n columns, or shortens it.
+func Pad(s string, n int) string {
+	s = Clip(s, n)
+	return s + strings.Repeat(" ", max(0, n-Columns(s)))
 }
 
-// wrapColumns breaks a text between words into lines of at most n columns. A longer word has a line of its own.
-func wrapColumns(s string, n int) (lines []string) {
+// Wrap breaks a text between words into lines of at most n columns. A longer word has a line of its own.
+func Wrap(s string, n int) (lines []string) {
 	line := ""
 	for _, word := range strings.Fields(s) {
 		switch {
 		case line == "":
 			line = word
-		case columns(line)+1+columns(word) <= n:
+		case Columns(line)+1+Columns(word) <= n:
 			line += " " + word
 		default:
 			lines, line = append(lines, line), word

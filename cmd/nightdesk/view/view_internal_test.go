@@ -1,4 +1,4 @@
-package main
+package view
 
 import (
 	"bytes"
@@ -11,10 +11,9 @@ import (
 
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
-	"nightdesk/topicqueue/schedule"
 )
 
-func TestClipColumns(t *testing.T) {
+func TestClip(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		text string
@@ -32,57 +31,25 @@ func TestClipColumns(t *testing.T) {
 		{"热", 1, "…"},
 		{"a", 0, ""},
 	} {
-		if got := clipColumns(tc.text, tc.n); got != tc.want {
-			t.Errorf("clipColumns(%q, %d) = %q, want %q", tc.text, tc.n, got, tc.want)
+		if got := Clip(tc.text, tc.n); got != tc.want {
+			t.Errorf("Clip(%q, %d) = %q, want %q", tc.text, tc.n, got, tc.want)
 		}
 	}
 }
 
-func TestDoctorFits(t *testing.T) {
-	t.Parallel()
-	c := checkup{Name: "redis", Result: "failed", Text: "the Redis at redis://127.0.0.1:6379 does not answer: connection refused", Hint: "Start it there, or correct REDIS_URL."}
-	want := []string{
-		"failed  redis            the Redis at",
-		"                         redis://127.0.0.1:6379 does",
-		"                         not answer: connection refused",
-		"                         Start it there, or correct",
-		"                         REDIS_URL.",
-	}
-	if d := cmp.Diff(want, c.lines(56)); d != "" {
-		t.Error(d)
-	}
-	if got := c.lines(1 << 20); len(got) != 2 {
-		t.Errorf("without a terminal: %q", got)
-	}
-}
-
-func FuzzClipColumns(f *testing.F) {
+func FuzzClip(f *testing.F) {
 	f.Add("热泵 👩‍🔬 \x1b[31m", 7)
 	f.Add("\xff\xfe\u200d", 2)
 	f.Fuzz(func(t *testing.T, s string, n int) {
 		n = max(0, min(n, 200))
-		got := clipColumns(s, n)
-		if columns(got) > n || strings.ContainsAny(got, "\x1b\n\r\x07") || utf8.ValidString(s) && !utf8.ValidString(got) {
-			t.Errorf("clipColumns(%q, %d) = %q, %d columns", s, n, got, columns(got))
+		got := Clip(s, n)
+		if Columns(got) > n || strings.ContainsAny(got, "\x1b\n\r\x07") || utf8.ValidString(s) && !utf8.ValidString(got) {
+			t.Errorf("Clip(%q, %d) = %q, %d columns", s, n, got, Columns(got))
 		}
-		if p := padColumns(s, n); columns(p) != n {
-			t.Errorf("padColumns(%q, %d) = %q, %d columns", s, n, p, columns(p))
+		if p := Pad(s, n); Columns(p) != n {
+			t.Errorf("Pad(%q, %d) = %q, %d columns", s, n, p, Columns(p))
 		}
 	})
-}
-
-func TestShowFiring(t *testing.T) {
-	t.Parallel()
-	for want, f := range map[string]schedule.Firing{
-		"firing: 3 of 9 enqueued":               {State: schedule.Open, Done: 3, Topics: 9},
-		"firing: read the topics: no such file": {State: schedule.Open, Reason: "read the topics: no such file"},
-		"ended: 1 failed, 2 completed":          {State: schedule.Ended, Topics: 3, Broken: 1, Completed: 2},
-		string(schedule.Failed):                 {State: schedule.Failed, Reason: "show has it"},
-	} {
-		if got := showFiring(f); got != want {
-			t.Errorf("%+v is shown as %q, want %q", f, got, want)
-		}
-	}
 }
 
 func TestDrawBar(t *testing.T) {
@@ -126,7 +93,7 @@ func paint(t *testing.T, written string, width int) []string {
 			written = written[1:]
 		default:
 			r, n := utf8.DecodeRuneInString(written)
-			if columns(lines[row])+columnsOf(r) > width {
+			if Columns(lines[row])+columnsOf(r) > width {
 				row++
 				lines = append(lines, "")
 			}
@@ -141,18 +108,20 @@ func TestScreen(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	width, height := 20, 6
-	s := &screen{out: &out, size: func() (int, int) { return width, height }}
-	s.draw([]string{"begun"}, []string{"header", "热泵在冬天如何工作除霜循环", "c", "d", "e", "f", "g"})
-	if diff := cmp.Diff([]string{"begun", "header", "热泵在冬天如何工作…", "c", "d", "e", ""}, paint(t, out.String(), width)); diff != "" {
+	s := &Screen{out: &out, Size: func() (int, int) { return width, height }}
+	s.Draw([]string{"begun"}, []string{"header", "热泵在冬天如何工作除霜循环", "c", "d", "e", "f", "g"})
+	if diff := cmp.Diff([]string{"begun", "header", "热泵在冬天如何工作…", "c", "d", "e", ""}, paint(t, out.String(),
+		width)); diff != "" {
 		t.Errorf("first: %s", diff)
 	}
-	s.draw([]string{"one ended, with a line that is longer than the terminal"}, []string{"header 2"})
-	s.draw(nil, []string{"header 3", "热泵在冬天如何工作除霜循环"})
-	want := []string{"begun", "one ended, with a li", "ne that is longer th", "an the terminal", "header 3", "热泵在冬天如何工作…", ""}
+	s.Draw([]string{"one ended, with a line that is longer than the terminal"}, []string{"header 2"})
+	s.Draw(nil, []string{"header 3", "热泵在冬天如何工作除霜循环"})
+	want := []string{"begun", "one ended, with a li", "ne that is longer th", "an the terminal", "header 3", "热泵在冬天如何工作…",
+		""}
 	if diff := cmp.Diff(want, paint(t, out.String(), width)); diff != "" {
 		t.Errorf("then: %s", diff)
 	}
-	s.draw(nil, nil)
+	s.Draw(nil, nil)
 	if diff := cmp.Diff(append(want[:4:4], ""), paint(t, out.String(), width)); diff != "" {
 		t.Errorf("last: %s", diff)
 	}
@@ -162,10 +131,10 @@ func TestScreenThatShrinks(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	width := 20
-	s := &screen{out: &out, size: func() (int, int) { return width, 24 }}
-	s.draw([]string{"begun"}, []string{"a header of 19 cols", "short"})
+	s := &Screen{out: &out, Size: func() (int, int) { return width, 24 }}
+	s.Draw([]string{"begun"}, []string{"a header of 19 cols", "short"})
 	width = 10 // the terminal breaks the first line in two, as paint does from the begin
-	s.draw(nil, []string{"new"})
+	s.Draw(nil, []string{"new"})
 	if diff := cmp.Diff([]string{"begun", "new", ""}, paint(t, out.String(), width)); diff != "" {
 		t.Error(diff)
 	}
@@ -185,12 +154,17 @@ func TestRunView(t *testing.T) {
 		topicqueue.StepEvent(topicqueue.StepStartSearchBackground, ""),
 		event(topicqueue.StatusResearchQuestions, topicqueue.ResearchQuestions{Questions: []string{"Moon", "Sun"}}, nil),
 		event(topicqueue.StatusProgress, topicqueue.Progress{TotalTask: 2}, nil),
-		event(topicqueue.StatusThought, topicqueue.Thought{QuestionID: 1, Thought: "Asking: tide"}, topicqueue.About{Iteration: 1, Title: "Moon"}),
-		event(topicqueue.StatusThought, topicqueue.Thought{QuestionID: 2, Thought: "Asking: sun"}, topicqueue.About{Iteration: 1, Title: "Sun"}),
-		event(topicqueue.StatusReference, topicqueue.Reference{QuestionID: 1, References: map[string]string{"a.md": "Tides"}}, topicqueue.About{Iteration: 1, Tool: "rag_hybrid", Query: "tide"}),
+		event(topicqueue.StatusThought, topicqueue.Thought{QuestionID: 1, Thought: "Asking: tide"},
+			topicqueue.About{Iteration: 1, Title: "Moon"}),
+		event(topicqueue.StatusThought, topicqueue.Thought{QuestionID: 2, Thought: "Asking: sun"},
+			topicqueue.About{Iteration: 1, Title: "Sun"}),
+		event(topicqueue.StatusReference, topicqueue.Reference{QuestionID: 1,
+			References: map[string]string{"a.md": "Tides"}}, topicqueue.About{Iteration: 1, Tool: "rag_hybrid", Query: "tide"}),
 		event(topicqueue.StatusProgress, topicqueue.Progress{TotalTask: 3}, nil),
-		event(topicqueue.StatusThought, topicqueue.Thought{QuestionID: 3, Thought: "hm"}, topicqueue.About{Iteration: 2, Title: "Coasts"}),
-		event(topicqueue.StatusQuestionDone, topicqueue.QuestionDone{QuestionID: 2, Status: "failed", Message: "nothing was found"}, nil),
+		event(topicqueue.StatusThought, topicqueue.Thought{QuestionID: 3, Thought: "hm"}, topicqueue.About{Iteration: 2,
+			Title: "Coasts"}),
+		event(topicqueue.StatusQuestionDone, topicqueue.QuestionDone{QuestionID: 2, Status: "failed",
+			Message: "nothing was found"}, nil),
 		event(topicqueue.StatusProgress, topicqueue.Progress{ProcessedTasks: 1, TotalTask: 3}, nil),
 		(&topicqueue.Gap{From: 7, To: 9}).Event(at),
 	} {
@@ -210,7 +184,8 @@ func TestRunView(t *testing.T) {
 	if diff := cmp.Diff(want, told); diff != "" {
 		t.Error(diff)
 	}
-	run := topicqueue.Run{ID: "research_x", Topic: "How do tides work?", State: topicqueue.RunResearching, StartedAt: at.Add(-65 * time.Second), FinalAt: at.Add(2 * time.Hour)}
+	run := topicqueue.Run{ID: "research_x", Topic: "How do tides work?", State: topicqueue.RunResearching,
+		StartedAt: at.Add(-65 * time.Second), FinalAt: at.Add(2 * time.Hour)}
 	live := []string{
 		"research_x  researching  1:05 used, 2:00:00 left", "How do tides work?", "[===========>--------------------------] 1/3 topic blocks",
 		"  1. 1/4 Moon", `     rag_hybrid "tide": 1 source`, "  3. 2/4 Coasts", "     hm",
@@ -244,12 +219,13 @@ func TestRunView(t *testing.T) {
 
 func TestBatchView(t *testing.T) {
 	t.Parallel()
-	v := batchView{name: "tonight", runs: 9, paused: 1, states: map[topicqueue.RunState]int{
+	v := Batch{Name: "tonight", Runs: 9, Paused: 1, States: map[topicqueue.RunState]int{
 		topicqueue.RunQueued: 3, topicqueue.RunResearching: 3, topicqueue.RunCompleted: 2, topicqueue.RunFailed: 1}}
 	for _, topic := range []string{"热泵在冬天如何工作除霜循环多久运行一次室外机的噪音有多大", "Tides", "Rain"} {
-		v.worked = append(v.worked, workedRun{
-			run:   topicqueue.Run{ID: "research_20260301_200000_abcdefghij", Topic: topic, StartedAt: at.Add(-time.Minute)},
-			pulse: redisqueue.Pulse{State: topicqueue.RunResearching, Paused: topic == "Tides", Progress: topicqueue.Progress{ProcessedTasks: 1, TotalTask: 3}},
+		v.Worked = append(v.Worked, WorkedRun{
+			Run: topicqueue.Run{ID: "research_20260301_200000_abcdefghij", Topic: topic, StartedAt: at.Add(-time.Minute)},
+			Pulse: redisqueue.Pulse{State: topicqueue.RunResearching, Paused: topic == "Tides",
+				Progress: topicqueue.Progress{ProcessedTasks: 1, TotalTask: 3}},
 		})
 	}
 	want := []string{
@@ -259,13 +235,13 @@ func TestBatchView(t *testing.T) {
 		"  paused        [==>-------] 1/3        1:00 Tides",
 		"  researching   [==>-------] 1/3        1:00 Rain",
 	}
-	if diff := cmp.Diff(want, v.live(at, 62, 10)); diff != "" {
+	if diff := cmp.Diff(want, v.Live(at, 62, 10)); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff(append(want[:3:3], "  and 2 more in work"), v.live(at, 62, 4)); diff != "" {
+	if diff := cmp.Diff(append(want[:3:3], "  and 2 more in work"), v.Live(at, 62, 4)); diff != "" {
 		t.Errorf("low: %s", diff)
 	}
-	if !strings.Contains(v.live(at, 130, 10)[2], " abcdefghij ") {
+	if !strings.Contains(v.Live(at, 130, 10)[2], " abcdefghij ") {
 		t.Error("a wide terminal does not show the ids")
 	}
 }

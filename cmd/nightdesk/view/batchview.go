@@ -1,0 +1,174 @@
+package view
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"nightdesk/topicqueue"
+	"nightdesk/topicqueue/redisqueue"
+)
+
+// Batch is what a batch shows: how many runs are in which state, and those that are worked now.
+type Batch struct {
+	Name   string
+	States map[topicqueue.RunState]int
+	Runs   int
+	Paused int         // of those that have not ended
+	Worked []WorkedRun // in the order of enqueueing
+}
+
+// WorkedRun is a run that is worked, or waits for a person.
+type WorkedRun struct {
+	Run   topicqueue.Run
+	Pulse redisqueue.Pulse
+}
+
+// ended counts the runs that have ended.
+func (v *Batch) ended() int {
+	n := 0
+	for state, count := range v.States {
+		if state.Final() {
+			n += count
+		}
+	}
+	return n
+}
+
+// whole is one run in the bar of a batch, to which runs that are worked add a part.
+const whole = 1000
+
+// done is how much of the batch is done, in parts of a run.
+func (v *Batch) done() int {
+	n := v.ended() * whole
+	for _, w := range v.Worked {
+		if p := w.Pulse.Progress; p.TotalTask > 0 {
+			n += whole * p.ProcessedTasks / (p.TotalTask + 1) // the report is the rest
+		}
+	}
+	return n
+}
+
+// Counts lists the states of the batch, what a person must see first: "1 failed, 2 completed, 3 queued".
+func (v *Batch) Counts() string {
+	var parts []string
+	for _, state := range slices.Backward(topicqueue.RunStates) {
+		if n := v.States[state]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, state))
+		}
+	}
+	if v.Paused > 0 {
+		parts = append(parts, fmt.Sprintf("%d of them paused", v.Paused))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Columns of a worked run's line.
+const (
+	stateColumns = 13
+	barColumns   = 12
+	countColumns = 7
+	idColumns    = 11
+	refColumns   = 20
+)
+
+// Live returns the lines that show where the batch stands. Runs that do not fit rows are counted.
+func (v *Batch) Live(now time.Time, width, rows int) []string {
+	lines := []string{
+		fmt.Sprintf("batch %s: %d runs: %s", v.Name, v.Runs, v.Counts()),
+		fmt.Sprintf("%s %d/%d runs have ended", drawBar(v.done(), v.Runs*whole, max(12, min(50, width-30))),
+			v.ended(), v.Runs),
+	}
+	room := max(0, rows-len(lines))
+	shown := v.Worked
+	if len(shown) > room {
+		shown = shown[:max(0, room-1)]
+	}
+	common := v.common()
+	refs := 0
+	for _, w := range shown {
+		refs = max(refs, min(refColumns, Columns(w.Run.Ref)))
+	}
+	for _, w := range shown {
+		lines = append(lines, w.line(now, width, refs, &common))
+	}
+	if more := len(v.Worked) - len(shown); more > 0 && room > 0 {
+		lines = append(lines, fmt.Sprintf("  and %d more in work", more))
+	}
+	return lines
+}
+
+// line is one run. refs: columns for the ids of topics. common: of the topics that are shown with it, of which the line
+// keeps what differs.
+func (w WorkedRun) line(now time.Time, width, refs int, common *topicqueue.Common) string {
+	p := w.Pulse.Progress
+	run := w.Run
+	run.State = w.Pulse.State
+	bar, count := strings.Repeat(" ", barColumns), ""
+	if p.TotalTask > 0 {
+		bar, count = drawBar(p.ProcessedTasks, p.TotalTask, barColumns), fmt.Sprintf("%d/%d", p.ProcessedTasks, p.TotalTask)
+	}
+	word := string(run.State)
+	switch {
+	case w.Pulse.Paused:
+		word = "paused"
+	case run.State == topicqueue.RunAwaitingInput:
+		word = "waits for you"
+	}
+	fields := []string{" ", Pad(word, stateColumns), bar, Pad(count, countColumns)}
+	if width >= 120 {
+		fields = append(fields, Pad(ShortID(run.ID), idColumns))
+	}
+	if !run.StartedAt.IsZero() {
+		fields = append(fields, fmt.Sprintf("%7s", Duration(now.Sub(run.StartedAt))))
+	}
+	if refs > 0 {
+		fields = append(fields, Pad(run.Ref, refs))
+	}
+	line := strings.Join(fields, " ") + " "
+	return line + common.Shorten(topicqueue.OneLine(run.Topic), width-1-Columns(line), Columns)
+}
+
+// EndedLines tell of a run that has ended: with its id, reason and report.
+func EndedLines(run topicqueue.Run, report string) []string {
+	lines := []string{fmt.Sprintf("%s  %s: %s", run.ID, run.State, Clip(run.Topic, TopicColumns))}
+	for _, part := range []string{run.Reason, report} {
+		if part != "" {
+			lines = append(lines, "    "+part)
+		}
+	}
+	return lines
+}
+
+// EndedOn returns the lines that tell a terminal of runs that have ended: one for each, and one for the reason of a
+// bad end.
+func (v *Batch) EndedOn(width int, ended []topicqueue.Run) (lines []string) {
+	common, refs := v.common(), 0
+	for _, run := range ended {
+		common.Add(run.Topic)
+		refs = max(refs, Columns(run.Ref))
+	}
+	for _, run := range ended {
+		line := "  " + Pad(string(run.State), stateColumns) + " " + ShortID(run.ID) + "  "
+		if refs > 0 {
+			line += Pad(run.Ref, min(refs, refColumns)) + "  "
+		}
+		room := width - 1 - Columns(line)
+		lines = append(lines, line+Clip(common.Shorten(topicqueue.OneLine(run.Topic), room, Columns), room))
+		if run.Reason != "" {
+			lines = append(lines, "      "+run.Reason)
+		}
+	}
+	return lines
+}
+
+// common knows what the topics that are worked have in common.
+func (v *Batch) common() (c topicqueue.Common) {
+	for _, w := range v.Worked {
+		if w.Run.Topic != "" { // of those that have room on the screen
+			c.Add(w.Run.Topic)
+		}
+	}
+	return c
+}

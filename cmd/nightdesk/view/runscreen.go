@@ -1,0 +1,82 @@
+package view
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"nightdesk/topicqueue"
+)
+
+// RunScreen shows a run as it goes: on a terminal with live lines, elsewhere as plain lines.
+type RunScreen struct {
+	out    io.Writer
+	Screen *Screen // nil: no terminal
+	stamp  bool    // lines begin with the time of day, else with the program's name
+	view   *runView
+	run    topicqueue.Run
+}
+
+// NewRunScreen returns a screen for one run. detail: see runView.
+func NewRunScreen(out io.Writer, run topicqueue.Run, detail bool) *RunScreen {
+	return &RunScreen{out: out, Screen: NewScreen(out), stamp: detail, view: newRunView(run.Options, detail), run: run}
+}
+
+func (s *RunScreen) Show(_ context.Context, run topicqueue.Run, events []topicqueue.Event) error {
+	s.run = run
+	var lines []string
+	for _, e := range events {
+		told, err := s.view.take(e)
+		if err != nil {
+			return err
+		}
+		for _, line := range told {
+			text := s.begin(e.Time) + line.text
+			if line.detail && s.Screen != nil {
+				columns, _ := s.Screen.Size()
+				text = Clip(text, columns)
+			}
+			lines = append(lines, text)
+		}
+	}
+	return s.print(lines)
+}
+
+func (s *RunScreen) begin(at time.Time) string {
+	if s.stamp {
+		return at.Local().Format("15:04:05  ")
+	}
+	return "nightdesk: "
+}
+
+func (s *RunScreen) Note(format string, args ...any) {
+	_ = s.print([]string{s.begin(time.Now()) + fmt.Sprintf(format, args...)})
+}
+
+// print prints lines and shows where the run stands below them.
+func (s *RunScreen) print(lines []string) error {
+	if s.Screen != nil {
+		columns, rows := s.Screen.Room()
+		s.Screen.Draw(lines, s.view.live(s.run, time.Now(), columns, rows))
+		return nil
+	}
+	return PrintLines(s.out, lines)
+}
+
+// End takes the live lines away.
+func (s *RunScreen) End() {
+	if s.Screen != nil {
+		s.Screen.Draw(nil, nil)
+	}
+}
+
+// PrintLines prints lines of foreign text to what may be a terminal after all.
+func PrintLines(out io.Writer, lines []string) error {
+	for _, line := range lines {
+		if _, err := fmt.Fprintln(out, Clip(line, 1<<20)); err != nil {
+			return fmt.Errorf("print: %w", err)
+		}
+	}
+	return nil
+}

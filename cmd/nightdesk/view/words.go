@@ -1,0 +1,42 @@
+package view
+
+import (
+	"fmt"
+	"time"
+)
+
+// Duration writes a duration as 3:07 or 1:03:07; a negative one is 0:00.
+func Duration(d time.Duration) string {
+	s := int(max(0, d).Seconds())
+	if s < 3600 {
+		return fmt.Sprintf("%d:%02d", s/60, s%60)
+	}
+	return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
+}
+
+// Counted writes a number of things: 1 source, 2 sources.
+func Counted(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
+
+// Size is a number of bytes for a person.
+func Size(n int64) string {
+	for _, unit := range []struct {
+		size int64
+		name string
+	}{{1 << 30, "GB"}, {1 << 20, "MB"}, {1 << 10, "KB"}} {
+		if n >= unit.size {
+			return fmt.Sprintf("%d %s", n/unit.size, unit.name)
+		}
+	}
+	return fmt.Sprintf("%d bytes", n)
+}
+
+// ShortID returns the end of a run's id, by which commands know it, too.
+func ShortID(runID string) string { return runID[max(0, len(runID)-10):] }
+
+// TopicColumns is how much of a topic is printed where lines have no width.
+const TopicColumns = 200

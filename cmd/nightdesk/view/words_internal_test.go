@@ -1,0 +1,12 @@
+package view
+
+import "testing"
+
+func TestSize(t *testing.T) {
+	t.Parallel()
+	for n, want := range map[int64]string{10: "10 bytes", 10 << 10: "10 KB", 300 << 20: "300 MB", 5 << 30: "5 GB"} {
+		if got := Size(n); got != want {
+			t.Errorf("%d: %s", n, got)
+		}
+	}
+}
