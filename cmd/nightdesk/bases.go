@@ -10,23 +10,21 @@ import (
 	"strings"
 
 	"nightdesk/cmd/nightdesk/view"
+	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/config"
 	"nightdesk/pipeline/knowledge"
 )
-
-// knowledgeDir is where the knowledge bases of this machine are.
-func knowledgeDir(cfg config.Config) string { return filepath.Join(cfg.DataDir, "knowledge") }
 
 // bases are the knowledge bases of this machine.
 type bases struct {
 	cfg       config.Config
 	con       *view.Console
 	dir       string
-	embedding *embedding
+	embedding *wiring.Embedding
 }
 
 func newBases(cfg config.Config, con *view.Console) *bases {
-	return &bases{cfg: cfg, con: con, dir: knowledgeDir(cfg), embedding: &embedding{cfg: cfg}}
+	return &bases{cfg: cfg, con: con, dir: wiring.KnowledgeDir(cfg), embedding: wiring.NewEmbedding(cfg)}
 }
 
 // open opens a knowledge base that exists.
@@ -154,7 +152,7 @@ func (b *bases) publish(ctx context.Context, kb string) (version string, err err
 	if kb == "" {
 		return "", nil
 	}
-	store, err := openWritableStore(ctx, b.cfg, b.con)
+	store, err := wiring.OpenWritableStore(ctx, b.cfg, b.con)
 	if err != nil {
 		return "", err
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"nightdesk/cmd/nightdesk/view"
+	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/config"
 	"nightdesk/jobs"
 	"nightdesk/topicqueue"
@@ -52,12 +53,12 @@ func (b *batchTopics) size() int {
 // readBatch reads what a batch has, and lets similar know it; nil when there is no batch of this name.
 func readBatch(ctx context.Context, cfg config.Config, con *view.Console, name string,
 	similar *topicqueue.Duplicates) (b *batchTopics, err error) {
-	d, err := openDesk(ctx, cfg, con, false)
+	d, err := wiring.OpenDesk(ctx, cfg, con, false)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, d.Close()) }()
-	batch, err := d.queue.Batch(ctx, name)
+	batch, err := d.Queue.Batch(ctx, name)
 	if errors.Is(err, redisqueue.ErrNotFound) {
 		return nil, nil
 	}
@@ -68,7 +69,7 @@ func readBatch(ctx context.Context, cfg config.Config, con *view.Console, name s
 	if b.spool, err = newSpool(); err != nil {
 		return nil, err
 	}
-	err = d.queue.Runs(ctx, name, func(run topicqueue.Run) error {
+	err = d.Queue.Runs(ctx, name, func(run topicqueue.Run) error {
 		b.runs[maphash.String(b.seed, run.ID)] = struct{}{}
 		similar.Add(run.Topic, scopeOf(run.Options))
 		return b.spool.add(spooledTopic{Topic: run.Topic, Ref: run.ID})

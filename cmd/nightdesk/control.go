@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nightdesk/cmd/nightdesk/view"
+	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/config"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
@@ -25,8 +26,8 @@ func cancelCommand(p *program) *cobra.Command {
 				done = "cancelled, what was found is written up"
 			}
 			return controlRuns(ctx, cfg, con, args[0], done, active,
-				func(ctx context.Context, d *desk, run topicqueue.Run) ([]redisqueue.Intent, error) {
-					return d.queue.Cancel(ctx, run.ID, reason, report)
+				func(ctx context.Context, d *wiring.Desk, run topicqueue.Run) ([]redisqueue.Intent, error) {
+					return d.Queue.Cancel(ctx, run.ID, reason, report)
 				})
 		}),
 	}
@@ -41,8 +42,8 @@ func pauseCommand(p *program) *cobra.Command {
 		Args: cobra.ExactArgs(1),
 		RunE: p.command(func(ctx context.Context, cfg config.Config, con *view.Console, args []string) error {
 			return controlRuns(ctx, cfg, con, args[0], "paused", active,
-				func(ctx context.Context, d *desk, run topicqueue.Run) ([]redisqueue.Intent, error) {
-					return nil, d.queue.Pause(ctx, run.ID)
+				func(ctx context.Context, d *wiring.Desk, run topicqueue.Run) ([]redisqueue.Intent, error) {
+					return nil, d.Queue.Pause(ctx, run.ID)
 				})
 		}),
 	}
@@ -59,8 +60,8 @@ func resumeCommand(p *program) *cobra.Command {
 				return "it is not paused"
 			}
 			return controlRuns(ctx, cfg, con, args[0], "resumed", paused,
-				func(ctx context.Context, d *desk, run topicqueue.Run) ([]redisqueue.Intent, error) {
-					return d.queue.Resume(ctx, run.ID)
+				func(ctx context.Context, d *wiring.Desk, run topicqueue.Run) ([]redisqueue.Intent, error) {
+					return d.Queue.Resume(ctx, run.ID)
 				})
 		}),
 	}
@@ -96,8 +97,8 @@ retry --notifications sends webhooks and mails again that were given up or that 
 				what = redisqueue.RetryAll
 			}
 			return retryGone(controlRuns(ctx, cfg, con, args[0], "to be tried again", retriable(report || all),
-				func(ctx context.Context, d *desk, run topicqueue.Run) ([]redisqueue.Intent, error) {
-					return d.queue.Retry(ctx, run.ID, what, run.Options.MaxIterations)
+				func(ctx context.Context, d *wiring.Desk, run topicqueue.Run) ([]redisqueue.Intent, error) {
+					return d.Queue.Retry(ctx, run.ID, what, run.Options.MaxIterations)
 				}))
 		}),
 	}
@@ -139,13 +140,13 @@ type changed struct {
 // batch such runs are passed over, a single one is an error.
 func controlRuns(ctx context.Context, cfg config.Config, con *view.Console, name, done string,
 	skip func(topicqueue.Run) string,
-	do func(context.Context, *desk, topicqueue.Run) ([]redisqueue.Intent, error)) (err error) {
-	d, err := openDesk(ctx, cfg, con, false)
+	do func(context.Context, *wiring.Desk, topicqueue.Run) ([]redisqueue.Intent, error)) (err error) {
+	d, err := wiring.OpenDesk(ctx, cfg, con, false)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, d.Close()) }()
-	if name, err = fullID(ctx, cfg, d.queue, name); err != nil {
+	if name, err = fullID(ctx, cfg, d.Queue, name); err != nil {
 		return err
 	}
 	gone := 0
@@ -161,7 +162,7 @@ func controlRuns(ctx context.Context, cfg config.Config, con *view.Console, name
 		if err != nil {
 			return "", err
 		}
-		return "", d.dispatcher.Dispatch(ctx, intents)
+		return "", d.Dispatcher.Dispatch(ctx, intents)
 	}
 	show := func(run topicqueue.Run, why string) error {
 		if con.JSON {
@@ -169,7 +170,7 @@ func controlRuns(ctx context.Context, cfg config.Config, con *view.Console, name
 		}
 		return nil
 	}
-	run, err := d.queue.Run(ctx, name)
+	run, err := d.Queue.Run(ctx, name)
 	if err == nil {
 		why, err := one(run)
 		if err != nil {
@@ -187,7 +188,7 @@ func controlRuns(ctx context.Context, cfg config.Config, con *view.Console, name
 		return err
 	}
 	runs, n := 0, 0
-	err = d.queue.Runs(ctx, name, func(run topicqueue.Run) error {
+	err = d.Queue.Runs(ctx, name, func(run topicqueue.Run) error {
 		runs++
 		why, err := one(run)
 		if err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nightdesk/cmd/nightdesk/view"
+	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/config"
 	"nightdesk/jobs"
 	"nightdesk/pipeline/digest"
@@ -36,7 +37,7 @@ func printDigest(ctx context.Context, cfg config.Config, con *view.Console, batc
 	if err := checkBatchName(batch); err != nil {
 		return err
 	}
-	store, err := openStore(ctx, cfg)
+	store, err := wiring.OpenStore(ctx, cfg)
 	if err != nil {
 		return err
 	}
@@ -52,7 +53,7 @@ func printDigest(ctx context.Context, cfg config.Config, con *view.Console, batc
 			"It is written when the last run of the batch ends. Without --path and --link, the digest so far is printed."))
 	case errors.Is(err, storage.ErrNotExist):
 		d, err = digestNow(ctx, cfg, con, store, batch)
-		if noQueue(err) {
+		if wiring.IsNoQueue(err) {
 			return view.Usage(view.Hint(noBatchError(batch), fmt.Sprintf("There is no queue, and no digest of it in %s.",
 				store.Location("batches"))))
 		}
@@ -73,14 +74,14 @@ func printDigest(ctx context.Context, cfg config.Config, con *view.Console, batc
 // digestNow makes the digest of a batch from what has ended.
 func digestNow(ctx context.Context, cfg config.Config, con *view.Console, store storage.Store,
 	batch string) (d digest.Digest, err error) {
-	desk, err := openDesk(ctx, cfg, con, false)
+	desk, err := wiring.OpenDesk(ctx, cfg, con, false)
 	if err != nil {
 		return d, err
 	}
 	defer func() { err = errors.Join(err, desk.Close()) }()
-	d, err = jobs.MakeDigest(ctx, desk.queue, store, batch)
+	d, err = jobs.MakeDigest(ctx, desk.Queue, store, batch)
 	if errors.Is(err, redisqueue.ErrNotFound) {
-		batches, err := desk.queue.Batches(ctx)
+		batches, err := desk.Queue.Batches(ctx)
 		if err != nil {
 			return d, err
 		}

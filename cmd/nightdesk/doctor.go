@@ -3,19 +3,13 @@ package main
 import (
 	"context"
 	"fmt"
-	"os/exec"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
-	"nightdesk/cmd/nightdesk/localredis"
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/config"
-	"nightdesk/pipeline/knowledge"
-	"nightdesk/pipeline/knowledge/wordvec"
-	"nightdesk/storage"
 )
 
 func doctorCommand(p *program) *cobra.Command {
@@ -100,103 +94,4 @@ func checkSettings(_ context.Context, cfg config.Config, _ *view.Console) []chec
 	return []checkup{{Name: "settings", Result: "ok",
 		Text: fmt.Sprintf("%s given, the others have their defaults; `nightdesk config` shows all",
 			view.Counted(given, "setting"))}}
-}
-
-func checkRedis(ctx context.Context, cfg config.Config, con *view.Console) []checkup {
-	const name = "redis"
-	if cfg.RedisURL.Reveal() == "" {
-		if r, err := localredis.Attach(ctx, cfg.DataDir); err == nil {
-			if err := r.Close(); err != nil {
-				return []checkup{failure(name, err)}
-			}
-			return []checkup{{Name: name, Result: "ok", Text: "the local Redis of the data directory is running"}}
-		}
-		for _, program := range []string{"redis-server", "valkey-server"} {
-			if _, err := exec.LookPath(program); err == nil {
-				return []checkup{{Name: name, Result: "note", Text: "REDIS_URL is not set: `run` starts a private " + program,
-					Hint: "Set REDIS_URL for `enqueue` and `worker`."}}
-			}
-		}
-		return []checkup{{Name: name, Result: "note",
-			Text: "REDIS_URL is not set and there is no redis-server on PATH: `run` keeps its queue in memory",
-			Hint: "Install Redis or Valkey, or set REDIS_URL, for `enqueue` and `worker`."}}
-	}
-	d, err := openDesk(ctx, cfg, con, false)
-	if err != nil {
-		return []checkup{failure(name, err)}
-	}
-	defer d.Close()
-	out := []checkup{{Name: name, Result: "ok", Text: fmt.Sprintf("%s answers", cfg.RedisURL)}}
-	if text, hint := clockTrouble(d.clock.Ahead()); text != "" {
-		out = append(out, checkup{Name: "clock", Result: "note", Text: text, Hint: hint})
-	}
-	err = d.queue.Writable(ctx)
-	if err != nil {
-		t := unwritable(err)
-		out = append(out, checkup{Name: name, Result: "failed", Text: t.Text, Hint: t.Hint})
-	}
-	for _, f := range inspectRedis(ctx, d.redis) {
-		if f.Level == redisNearlyFull && err != nil { // it is full, which has been said
-			continue
-		}
-		c := checkup{Name: name, Result: "note", Text: f.Text, Hint: f.Hint}
-		if f.Level >= redisEvicting {
-			c.Result = "failed"
-		}
-		out = append(out, c)
-	}
-	return out
-}
-
-func checkStorage(ctx context.Context, cfg config.Config, con *view.Console) []checkup {
-	s, err := openWritableStore(ctx, cfg, con)
-	if err != nil {
-		return []checkup{failure("storage", err)}
-	}
-	out := []checkup{{Name: "storage", Result: "ok", Text: s.Location("reports") + " can be written"}}
-	dirs := []string{cfg.DataDir}
-	if _, local := s.(*storage.Dir); local {
-		dirs = append(dirs, s.Location(""))
-	}
-	return append(out, checkRoom(ctx, cfg, con, dirs...)...)
-}
-
-func checkKnowledge(_ context.Context, cfg config.Config, _ *view.Console) []checkup {
-	names, err := knowledge.List(knowledgeDir(cfg))
-	if err != nil {
-		return []checkup{failure("knowledge", err)}
-	}
-	if len(names) == 0 {
-		return []checkup{{Name: "knowledge", Result: "note", Text: "there is no knowledge base yet",
-			Hint: "Make one with `nightdesk kb add --name NAME DIR`, or give --kb DIR to `run`."}}
-	}
-	return []checkup{{Name: "knowledge", Result: "ok", Text: fmt.Sprintf("%s in %s", view.Counted(len(names),
-		"knowledge base"),
-		knowledgeDir(cfg))}}
-}
-
-// checkEmbedding loads the file of word vectors. A server is asked when there is something to embed.
-func checkEmbedding(_ context.Context, cfg config.Config, _ *view.Console) []checkup {
-	const name = "embedding"
-	if !cfg.Embedding.Enabled() {
-		return []checkup{{Name: name, Result: "note",
-			Text: "EMBEDDING_MODEL is not set: knowledge bases are searched by words",
-			Hint: "Set EMBEDDING_MODEL for a server, or EMBEDDING_PROVIDER=static and a file of word vectors, to search by " +
-				"meaning too."}}
-	}
-	embedder, err := (&embedding{cfg: cfg}).embedder(nil)
-	if err != nil {
-		return []checkup{failure(name, err)}
-	}
-	words, ok := embedder.(*wordvec.Embedder)
-	if !ok {
-		return nil
-	}
-	s, err := words.Load()
-	if err != nil {
-		return []checkup{failure(name, err)}
-	}
-	return []checkup{{Name: name, Result: "ok",
-		Text: fmt.Sprintf("%s: %d words, %d dimensions, loaded in %s; the vectors take %d MB",
-			cfg.Embedding.Model, s.Words, s.Dimensions, s.Took.Round(time.Millisecond), s.Bytes>>20)}}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/config"
 	"nightdesk/pipeline/llm"
 )
@@ -15,16 +16,16 @@ import (
 const leastWindow = 4096 // tokens: below this, prompts are cut to almost nothing
 
 // sameModels returns the roles that ask the same model of the same server with the same key in the same way together.
-func sameModels(models config.LLM) (groups [][]roleModel) {
-	for _, m := range roleModels(models) {
-		at := slices.IndexFunc(groups, func(g []roleModel) bool {
+func sameModels(models config.LLM) (groups [][]wiring.RoleModel) {
+	for _, m := range wiring.RoleModels(models) {
+		at := slices.IndexFunc(groups, func(g []wiring.RoleModel) bool {
 			o := g[0]
 			sameServer := o.Provider == m.Provider && o.BaseURL == m.BaseURL && o.APIKey == m.APIKey
 			sameForm := o.Transport == m.Transport && o.TokenField == m.TokenField && o.Reasoning == m.Reasoning
 			return sameServer && o.Name == m.Name && sameForm
 		})
 		if at < 0 {
-			groups = append(groups, []roleModel{m})
+			groups = append(groups, []wiring.RoleModel{m})
 			continue
 		}
 		groups[at] = append(groups[at], m)
@@ -33,13 +34,13 @@ func sameModels(models config.LLM) (groups [][]roleModel) {
 }
 
 // modelFailure says what to do about a model that cannot be asked, where the error does not say it.
-func modelFailure(m roleModel, err error) checkup {
+func modelFailure(m wiring.RoleModel, err error) checkup {
 	c := failure("model", fmt.Errorf("%s: %w", m.Provider, err))
 	var refused *llm.ProviderError
 	switch {
 	case errors.As(err, &refused):
 		c.Hint = fmt.Sprintf("Correct LLM_API_KEY, LLM_MODEL or LLM_BASE_URL (of one role: LLM_%s_MODEL and so on); "+
-			"`nightdesk config` shows where each comes from.", strings.ToUpper(string(m.role)))
+			"`nightdesk config` shows where each comes from.", strings.ToUpper(string(m.Role)))
 	case errors.Is(err, llm.ErrUnavailable):
 		c.Hint = "Start the server, or correct LLM_BASE_URL. " +
 			"Runs wait for it for two thirds of their time, then quote their sources without it."
@@ -50,7 +51,7 @@ func modelFailure(m roleModel, err error) checkup {
 // checkModels checks the model of each role: that its server is there, takes the key and has the model; with ask, that
 // it answers as the desk needs it.
 func checkModels(ctx context.Context, cfg config.Config, ask bool) []checkup {
-	client, err := newModel(cfg, nil)
+	client, err := wiring.NewModel(cfg, nil)
 	if err != nil {
 		return []checkup{failure("model", err)}
 	}
@@ -63,9 +64,9 @@ func checkModels(ctx context.Context, cfg config.Config, ask bool) []checkup {
 	for _, same := range sameModels(cfg.LLM) {
 		var roles []string
 		for _, m := range same {
-			roles = append(roles, string(m.role))
+			roles = append(roles, string(m.Role))
 			if m.ContextTokens < leastWindow {
-				narrow = append(narrow, fmt.Sprintf("%s (%d)", m.role, m.ContextTokens))
+				narrow = append(narrow, fmt.Sprintf("%s (%d)", m.Role, m.ContextTokens))
 			}
 		}
 		reach := reachModel
@@ -86,8 +87,8 @@ func checkModels(ctx context.Context, cfg config.Config, ask bool) []checkup {
 }
 
 // askModel asks a tiny structured question.
-func askModel(ctx context.Context, client *llm.Client, m roleModel) checkup {
-	transport, took, err := client.Probe(ctx, m.role)
+func askModel(ctx context.Context, client *llm.Client, m wiring.RoleModel) checkup {
+	transport, took, err := client.Probe(ctx, m.Role)
 	if err != nil {
 		return modelFailure(m, err)
 	}
@@ -97,9 +98,9 @@ func askModel(ctx context.Context, client *llm.Client, m roleModel) checkup {
 }
 
 // reachModel finds out what can be known without a question.
-func reachModel(ctx context.Context, client *llm.Client, m roleModel) checkup {
+func reachModel(ctx context.Context, client *llm.Client, m wiring.RoleModel) checkup {
 	c := checkup{Name: "model"}
-	reached, err := client.Reach(ctx, m.role)
+	reached, err := client.Reach(ctx, m.Role)
 	took := reached.Took.Round(time.Millisecond)
 	switch {
 	case err != nil:

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"nightdesk/cmd/nightdesk/view"
+	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/config"
 	"nightdesk/pipeline/tools/papers"
 	"nightdesk/topicqueue/redisqueue"
@@ -17,12 +18,12 @@ import (
 // checkServers tells what all workers know together of the servers that they ask: how much model servers take, and
 // which indexes of papers are left alone.
 func checkServers(ctx context.Context, cfg config.Config, con *view.Console) []checkup {
-	d, err := openDesk(ctx, cfg, con, false)
+	d, err := wiring.OpenDesk(ctx, cfg, con, false)
 	if err != nil { // said by the check of Redis
 		return nil
 	}
 	defer d.Close()
-	stats, err := governor.Stats(ctx, d.redis)
+	stats, err := governor.Stats(ctx, d.Redis)
 	if err != nil {
 		return []checkup{failure("model server", err)}
 	}
@@ -30,7 +31,7 @@ func checkServers(ctx context.Context, cfg config.Config, con *view.Console) []c
 	for _, s := range stats {
 		out = append(out, modelServer(s))
 	}
-	figures, err := d.queue.Stats(ctx)
+	figures, err := d.Queue.Stats(ctx)
 	if err != nil {
 		return append(out, failure("model", err))
 	}
@@ -38,7 +39,7 @@ func checkServers(ctx context.Context, cfg config.Config, con *view.Console) []c
 	if !cfg.Researching.EnablePaperSearch {
 		return out
 	}
-	pace := shared.NewPace(d.redis)
+	pace := shared.NewPace(d.Redis)
 	for _, name := range cfg.PaperSearch.Names() {
 		left, err := pace.Left(ctx, papers.PaceKey(name))
 		if err != nil {
@@ -55,11 +56,11 @@ func checkServers(ctx context.Context, cfg config.Config, con *view.Console) []c
 
 // longAnswers names the roles whose model answers beyond max_tokens.
 func longAnswers(models config.LLM, figures []redisqueue.ModelStats) (out []checkup) {
-	for _, m := range roleModels(models) {
+	for _, m := range wiring.RoleModels(models) {
 		for _, f := range figures {
-			if f.Role == string(m.role) && f.Model == m.Name && f.Longest > 0 {
+			if f.Role == string(m.Role) && f.Model == m.Name && f.Longest > 0 {
 				out = append(out, checkup{Name: "model", Result: "note",
-					Text: fmt.Sprintf("%s as %s: answers of up to %d tokens, more than max_tokens allows", m.Name, m.role, f.Longest),
+					Text: fmt.Sprintf("%s as %s: answers of up to %d tokens, more than max_tokens allows", m.Name, m.Role, f.Longest),
 					Hint: "The server ignores max_tokens, or was asked again. Budgets set aside that many tokens for each such " +
 						"call, and skip the call when they cannot."})
 			}
@@ -85,7 +86,7 @@ func modelServer(s governor.Stat) checkup {
 		s.Throttled, s.Granted)
 	if !s.Down.IsZero() {
 		c.Result = "note"
-		c.Text += "; away since " + s.Down.Local().Format("2006-01-02 15:04:05 MST") + because(s.Why)
+		c.Text += "; away since " + s.Down.Local().Format("2006-01-02 15:04:05 MST") + view.Because(s.Why)
 		c.Hint = "One call at a time finds out whether it is back; the others wait for that."
 	}
 	return c

@@ -2,11 +2,11 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
 	"nightdesk/cmd/nightdesk/view"
+	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/config"
 	"nightdesk/jobs"
 	"nightdesk/jobs/notify"
@@ -15,7 +15,7 @@ import (
 // checkMail asks the mail server whether it takes digests.
 func checkMail(ctx context.Context, cfg config.Config, _ *view.Console) []checkup {
 	const name = "mail"
-	mail, err := newMail(cfg.Mail)
+	mail, err := wiring.NewMail(cfg.Mail)
 	switch {
 	case err != nil:
 		return []checkup{failure(name, err)}
@@ -34,19 +34,19 @@ func checkMail(ctx context.Context, cfg config.Config, _ *view.Console) []checku
 // checkUnsent tells of events and digests that did not reach whom they are for.
 func checkUnsent(ctx context.Context, cfg config.Config, con *view.Console) []checkup {
 	const name = "webhooks"
-	webhooks, err := newWebhooks(cfg.Webhook)
+	webhooks, err := wiring.NewWebhooks(cfg.Webhook)
 	if err != nil {
 		return []checkup{failure(name, err)}
 	}
 	for _, w := range webhooks {
 		defer w.Close()
 	}
-	d, err := openDesk(ctx, cfg, con, false)
+	d, err := wiring.OpenDesk(ctx, cfg, con, false)
 	if err != nil { // said by the check of Redis
 		return nil
 	}
 	defer d.Close()
-	unsent, err := jobs.UnsentEvents(d.redis)
+	unsent, err := jobs.UnsentEvents(d.Redis)
 	if err != nil {
 		return []checkup{failure(name, err)}
 	}
@@ -71,49 +71,6 @@ func checkUnsent(ctx context.Context, cfg config.Config, con *view.Console) []ch
 		}
 	}
 	return out
-}
-
-// retryNotifications sends again what could not be delivered.
-func retryNotifications(ctx context.Context, cfg config.Config, con *view.Console) (err error) {
-	webhooks, err := newWebhooks(cfg.Webhook)
-	if err != nil {
-		return err
-	}
-	for _, w := range webhooks {
-		defer w.Close()
-	}
-	d, err := openDesk(ctx, cfg, con, false)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, d.Close()) }()
-	retried, err := jobs.RetryNotifications(d.redis)
-	if err != nil {
-		return err
-	}
-	if con.JSON {
-		for _, u := range retried {
-			if err := con.PrintJSON(map[string]any{"queue": u.Queue, "notifications": u.Waiting}, true); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	if len(retried) == 0 {
-		con.Say("no notification waits to be retried")
-	}
-	for _, u := range retried {
-		line := view.Counted(u.Waiting, "digest") + " by mail"
-		if u.Webhook != "" {
-			to := "an address that is not in webhook.url"
-			if i := slices.IndexFunc(webhooks, func(w *notify.Webhook) bool { return w.Key() == u.Webhook }); i >= 0 {
-				to = webhooks[i].Host()
-			}
-			line = view.Counted(u.Waiting, "event") + " for " + to
-		}
-		fmt.Fprintf(con.Out, "%s: a worker sends them now\n", line)
-	}
-	return nil
 }
 
 // troubles tells what failed of what is for a receiver.

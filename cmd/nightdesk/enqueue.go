@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nightdesk/cmd/nightdesk/view"
+	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/config"
 	"nightdesk/jobs"
 	"nightdesk/topicqueue"
@@ -155,7 +156,7 @@ const submitChunk = 500
 // submitList puts the topics of a list into the queue.
 func submitList(ctx context.Context, cfg config.Config, con *view.Console, list *topicList, plan *listPlan,
 	f enqueueFlags) (err error) {
-	d, err := openWorkingDesk(ctx, cfg, con, false)
+	d, err := wiring.OpenWorkingDesk(ctx, cfg, con, false)
 	if err != nil {
 		return err
 	}
@@ -163,9 +164,9 @@ func submitList(ctx context.Context, cfg config.Config, con *view.Console, list 
 	if err := publishBases(ctx, newBases(cfg, con), cfg.KBName, list); err != nil {
 		return err
 	}
-	now := d.clock.Now()
+	now := d.Clock.Now()
 	name := cmp.Or(f.batch, "batch_"+now.UTC().Format("20060102_150405")+"_"+strings.ToLower(rand.Text()[:6]))
-	created, err := d.queue.OpenBatch(ctx, name, now)
+	created, err := d.Queue.OpenBatch(ctx, name, now)
 	if err != nil {
 		return err
 	}
@@ -181,7 +182,7 @@ func submitList(ctx context.Context, cfg config.Config, con *view.Console, list 
 		if len(runs) == 0 {
 			return nil
 		}
-		isNew, err := d.dispatcher.EnqueueAll(ctx, d.queue, runs)
+		isNew, err := d.Dispatcher.EnqueueAll(ctx, d.Queue, runs)
 		there := done // in the queue, in whatever way they came there
 		for i, run := range runs {
 			if isNew[i] {
@@ -229,7 +230,7 @@ func submitList(ctx context.Context, cfg config.Config, con *view.Console, list 
 	if err != nil {
 		return err
 	}
-	if err := d.queue.SealBatch(ctx, name); err != nil { // its digest comes with its last report
+	if err := d.Queue.SealBatch(ctx, name); err != nil { // its digest comes with its last report
 		return view.Hint(err,
 			fmt.Sprintf("All topics are in the queue; enqueue the file again with --batch %s for the digest.", name))
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"nightdesk/cmd/nightdesk/view"
+	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/config"
 	"nightdesk/jobs"
 )
@@ -46,7 +47,7 @@ func showEstimate(ctx context.Context, cfg config.Config, con *view.Console, lis
 		doc.Presets[list.options[number].Preset] += topics
 	}
 	if cfg.LLM.Enabled() {
-		d, noDesk := openDesk(ctx, cfg, con, false)
+		d, noDesk := wiring.OpenDesk(ctx, cfg, con, false)
 		if noDesk != nil {
 			d = nil // an estimate needs none
 		} else {
@@ -107,10 +108,10 @@ func costText(doc estimateDocument) string {
 	missing := strings.Join(doc.Unpriced, ", ")
 	switch {
 	case doc.CostUSD == nil:
-		return "unknown: no price is known for " + missing + "; " + priceExample(doc.Unpriced[0])
+		return "unknown: no price is known for " + missing + "; " + wiring.PriceExample(doc.Unpriced[0])
 	case missing != "":
 		return fmt.Sprintf("about $%.2f, without %s, for which no price is known; %s", *doc.CostUSD, missing,
-			priceExample(doc.Unpriced[0]))
+			wiring.PriceExample(doc.Unpriced[0]))
 	}
 	return fmt.Sprintf("about $%.2f", *doc.CostUSD)
 }

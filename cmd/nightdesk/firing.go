@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"nightdesk/cmd/nightdesk/view"
+	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/config"
 	"nightdesk/jobs"
 	"nightdesk/topicqueue"
@@ -17,17 +18,18 @@ import (
 )
 
 // newScheduler returns a scheduler that reads topics and options as this process is set.
-func newScheduler(ctx context.Context, cfg config.Config, con *view.Console, d *desk, load loader) (*jobs.Scheduler,
+func newScheduler(ctx context.Context, cfg config.Config, con *view.Console, d *wiring.Desk,
+	load loader) (*jobs.Scheduler,
 	error) {
-	store, err := openWritableStore(ctx, cfg, con)
+	store, err := wiring.OpenWritableStore(ctx, cfg, con)
 	if err != nil {
 		return nil, err
 	}
-	if _, _, err := outlets(cfg, d); err != nil { // workers send what it tells of
+	if _, _, err := wiring.Outlets(cfg, d); err != nil { // workers send what it tells of
 		return nil, err
 	}
 	return jobs.NewScheduler(jobs.SchedulerServices{
-		Redis: d.redis, Queue: d.queue, Dispatcher: d.dispatcher, Store: store, Log: con.Log, Now: d.clock.Now,
+		Redis: d.Redis, Queue: d.Queue, Dispatcher: d.Dispatcher, Store: store, Log: con.Log, Now: d.Clock.Now,
 		Read: func(ctx context.Context, spec schedule.Spec, due, now time.Time) (jobs.Snapshot, error) {
 			return readFiring(ctx, con, d, load, spec, due, now)
 		},
@@ -36,7 +38,7 @@ func newScheduler(ctx context.Context, cfg config.Config, con *view.Console, d *
 
 // readFiring reads what a schedule enqueues at a due time. now: when it is fired, which is later than due when it is
 // caught up.
-func readFiring(ctx context.Context, con *view.Console, d *desk, load loader, spec schedule.Spec,
+func readFiring(ctx context.Context, con *view.Console, d *wiring.Desk, load loader, spec schedule.Spec,
 	due, now time.Time) (s jobs.Snapshot, err error) {
 	cfg, flags, err := scheduledSettings(load, spec, now)
 	if err != nil {
@@ -109,7 +111,8 @@ func scheduledSettings(load loader, spec schedule.Spec, now time.Time) (cfg conf
 }
 
 // scheduledList reads and checks the topics of a schedule, with its variables filled in.
-func scheduledList(ctx context.Context, cfg config.Config, con *view.Console, d *desk, spec schedule.Spec, f topicFlags,
+func scheduledList(ctx context.Context, cfg config.Config, con *view.Console, d *wiring.Desk, spec schedule.Spec,
+	f topicFlags,
 	due, now time.Time) (*topicList, error) {
 	source, err := openSource(ctx, cfg, d, spec.Topics)
 	if err != nil {

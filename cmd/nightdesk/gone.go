@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"nightdesk/cmd/nightdesk/view"
+	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/config"
 	"nightdesk/jobs"
 	"nightdesk/topicqueue"
@@ -29,7 +30,7 @@ func unknownName(ctx context.Context, cfg config.Config, name string) error {
 	if !isRunID(name) {
 		return noSuch(name)
 	}
-	store, err := openStore(ctx, cfg)
+	store, err := wiring.OpenStore(ctx, cfg)
 	if err != nil {
 		return err
 	}

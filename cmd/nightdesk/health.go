@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"nightdesk/cmd/nightdesk/view"
+	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/config"
 
 	"github.com/spf13/cobra"
@@ -34,12 +35,12 @@ func checkHealth(ctx context.Context, cfg config.Config, con *view.Console, serv
 	if err != nil {
 		return err
 	}
-	d, err := openDesk(ctx, cfg, con, false)
+	d, err := wiring.OpenDesk(ctx, cfg, con, false)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, d.Close()) }()
-	processes, tasks, err := d.dispatcher.Alive(host, service == serviceScheduler)
+	processes, tasks, err := d.Dispatcher.Alive(host, service == serviceScheduler)
 	if err != nil {
 		return err
 	}

@@ -12,8 +12,12 @@ import (
 // layers lists, for each part of the house, which other parts it may import. What is not listed may not be imported.
 // The longest matching prefix of a package path counts.
 var layers = map[string][]string{
-	"cmd":                   {"config", "jobs", "pipeline", "prompts", "storage", "topicqueue", "cmd"},
-	"cmd/nightdesk/view":    {"topicqueue", "topicqueue/redisqueue"},
+	"cmd":                      {"config", "jobs", "pipeline", "prompts", "storage", "topicqueue", "cmd"},
+	"cmd/nightdesk/localredis": {"topicqueue"},
+	"cmd/nightdesk/view":       {"topicqueue", "topicqueue/redisqueue"},
+	"cmd/nightdesk/wiring": {"config", "jobs", "pipeline", "storage", "topicqueue", "topicqueue/redisqueue",
+		"cmd/nightdesk/localredis", "cmd/nightdesk/view"},
+
 	"config":                {"topicqueue"},
 	"jobs":                  {"pipeline", "storage", "topicqueue", "topicqueue/redisqueue"},
 	"pipeline/planning":     {"pipeline/text", "pipeline/evidence", "pipeline/llm", "pipeline/tools", "pipeline/knowledge", "prompts", "topicqueue"},

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nightdesk/cmd/nightdesk/view"
+	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/config"
 	"nightdesk/pipeline/knowledge"
 	"nightdesk/pipeline/knowledge/extract"
@@ -89,7 +90,7 @@ func (b *bases) ingest(ctx context.Context, name string, paths []string, reembed
 		return knowledge.Report{}, fmt.Errorf("make knowledge base %s: %w", name, err)
 	}
 	defer base.Close()
-	download, err := downloader(b.cfg, paths)
+	download, err := wiring.NewDownloader(b.cfg, paths)
 	if err != nil {
 		return knowledge.Report{}, err
 	}
@@ -119,7 +120,7 @@ func soleURL(rep knowledge.Report) bool {
 
 // embed makes the vectors that are missing. A server that does not answer is no error: words are searched all the same.
 func (b *bases) embed(ctx context.Context, base *knowledge.Base, name string, again bool) error {
-	embedder, err := b.embedding.embedder(nil)
+	embedder, err := b.embedding.Embedder(nil)
 	if err != nil || embedder == nil {
 		return err
 	}
@@ -234,7 +235,7 @@ func kbShow(ctx context.Context, con *view.Console, b *bases, name string) error
 
 func kbSearch(ctx context.Context, con *view.Console, b *bases, name, query, mode string, limit int) error {
 	return b.with(name, func(base *knowledge.Base) error {
-		embedder, err := b.embedding.embedder(nil)
+		embedder, err := b.embedding.Embedder(nil)
 		if err != nil {
 			return err
 		}

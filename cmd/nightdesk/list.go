@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nightdesk/cmd/nightdesk/view"
+	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/config"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
@@ -73,14 +74,14 @@ func listRuns(ctx context.Context, cfg config.Config, con *view.Console, f listF
 	if err != nil {
 		return err
 	}
-	store, err := openStore(ctx, cfg)
+	store, err := wiring.OpenStore(ctx, cfg)
 	if err != nil {
 		return err
 	}
 	var from runLister
-	d, err := openDesk(ctx, cfg, con, false)
+	d, err := wiring.OpenDesk(ctx, cfg, con, false)
 	switch {
-	case noQueue(err):
+	case wiring.IsNoQueue(err):
 		if from, err = storedRunsOf(ctx, con, store); err != nil {
 			return err
 		}
@@ -88,7 +89,7 @@ func listRuns(ctx context.Context, cfg config.Config, con *view.Console, f listF
 		return err
 	default:
 		defer func() { err = errors.Join(err, d.Close()) }()
-		from = d.queue
+		from = d.Queue
 	}
 	batches, err := from.Batches(ctx)
 	if err != nil {

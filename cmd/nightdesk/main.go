@@ -1,6 +1,6 @@
 // Command nightdesk is a queue-driven research desk: topics go in, cited reports come out.
 //
-// main only wires: every command is a function of its own file, wire.go builds the adapters from the configuration.
+// Every command is a function in a file of its own. Package wiring builds the adapters from the settings.
 package main
 
 import (

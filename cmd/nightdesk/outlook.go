@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"nightdesk/cmd/nightdesk/view"
+	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/config"
 	"nightdesk/jobs"
 	"nightdesk/pipeline/llm"
@@ -29,20 +30,20 @@ type outlook struct {
 }
 
 // newOutlook looks at the desk. d: nil where none can be reached.
-func newOutlook(ctx context.Context, cfg config.Config, d *desk) (*outlook, error) {
+func newOutlook(ctx context.Context, cfg config.Config, d *wiring.Desk) (*outlook, error) {
 	o := &outlook{now: time.Now(), models: map[llm.Role]string{}, slots: cfg.Worker.Concurrency}
 	var err error
 	if o.prices, err = llm.ParsePrices(cfg.LLM.Prices); err != nil {
 		return nil, view.Usage(fmt.Errorf("llm.prices: %w", err))
 	}
-	for _, m := range roleModels(cfg.LLM) {
-		o.models[m.role] = m.Name
+	for _, m := range wiring.RoleModels(cfg.LLM) {
+		o.models[m.Role] = m.Name
 	}
 	if d == nil {
 		return o, nil
 	}
-	o.queue = d.queue
-	stats, err := d.queue.Stats(ctx)
+	o.queue = d.Queue
+	stats, err := d.Queue.Stats(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +51,7 @@ func newOutlook(ctx context.Context, cfg config.Config, d *desk) (*outlook, erro
 	if stats.Iterations > 0 {
 		o.iteration = stats.IterationTime / time.Duration(stats.Iterations)
 	}
-	workers, err := d.queue.Workers(ctx)
+	workers, err := d.Queue.Workers(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -235,7 +236,8 @@ func checkDeadlines(o *outlook, plan *listPlan, all jobs.Estimate, of func(map[i
 }
 
 // warnOfLimits says at enqueueing which budgets and deadlines do not suffice.
-func warnOfLimits(ctx context.Context, cfg config.Config, con *view.Console, d *desk, list *topicList, plan *listPlan,
+func warnOfLimits(ctx context.Context, cfg config.Config, con *view.Console, d *wiring.Desk, list *topicList,
+	plan *listPlan,
 	batch string) error {
 	o, err := newOutlook(ctx, cfg, d)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nightdesk/cmd/nightdesk/view"
+	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/config"
 	"nightdesk/jobs"
 )
@@ -35,19 +36,20 @@ stays: runs and batches that have not ended, and what the next night of a recurr
 }
 
 func purgeStorage(ctx context.Context, cfg config.Config, con *view.Console, dry bool) (err error) {
-	d, err := openDesk(ctx, cfg, con, true) // the queue knows what is in use; a private one that does not run is started
+	d, err := wiring.OpenDesk(ctx, cfg, con,
+		true) // the queue knows what is in use; a private one that does not run is started
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, d.Close()) }()
-	store, err := openStore(ctx, cfg)
+	store, err := wiring.OpenStore(ctx, cfg)
 	if err != nil {
 		return err
 	}
 	r := cfg.Retention
 	things, files, total := 0, 0, int64(0)
 	p := jobs.Purge{
-		Queue: d.queue, Store: store, Now: d.clock.Now(), Dry: dry,
+		Queue: d.Queue, Store: store, Now: d.Clock.Now(), Dry: dry,
 		Reports: jobs.Keep{Days: r.ReportDays, Count: r.ReportCount},
 		Bundles: jobs.Keep{Days: r.BundleDays, Count: r.BundleCount},
 		Runs:    jobs.Keep{Days: r.RunDays, Count: r.RunCount}, Topics: jobs.Keep{Days: r.TopicDays, Count: r.TopicCount},

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"nightdesk/cmd/nightdesk/view"
+	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/config"
 	"nightdesk/jobs"
 	"nightdesk/pipeline/citation"
@@ -90,7 +91,7 @@ func replayRun(ctx context.Context, cfg config.Config, con *view.Console, name s
 	if f.format != "md" && f.out == "" && (con.JSON || view.IsTerminal(con.Out)) {
 		return view.Usage(fmt.Errorf("--format %s needs a file: --out FILE", f.format))
 	}
-	store, err := openStore(ctx, cfg)
+	store, err := wiring.OpenStore(ctx, cfg)
 	if err != nil {
 		return err
 	}
@@ -163,7 +164,7 @@ func replayRun(ctx context.Context, cfg config.Config, con *view.Console, name s
 // replayModel gives r the model that is set up, if there is one, and counts in result what it is asked.
 func replayModel(ctx context.Context, cfg config.Config, con *view.Console, r *reporting.Reporter,
 	result *replayResult) error {
-	model, err := newModel(cfg, nil)
+	model, err := wiring.NewModel(cfg, nil)
 	if err != nil {
 		return err
 	}

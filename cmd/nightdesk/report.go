@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nightdesk/cmd/nightdesk/view"
+	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/config"
 	"nightdesk/pipeline/reporting/formats"
 	"nightdesk/storage"
@@ -50,7 +51,7 @@ func printReport(ctx context.Context, cfg config.Config, con *view.Console, name
 	if format != "md" && !slices.Contains(formats.Names(), format) {
 		return view.Usage(fmt.Errorf("--format %s: it is md, %s", format, strings.Join(formats.Names(), " or ")))
 	}
-	store, err := openStore(ctx, cfg)
+	store, err := wiring.OpenStore(ctx, cfg)
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nightdesk/cmd/nightdesk/view"
+	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/config"
 	"nightdesk/jobs"
 	"nightdesk/pipeline/llm"
@@ -158,7 +159,7 @@ func runTopic(ctx context.Context, cfg config.Config, con *view.Console, topic, 
 	if !cfg.Given("log_level") {
 		con.Log = newLogger(cfg, con, zerolog.ErrorLevel) // the progress says the rest
 	}
-	fitSlots(con, &cfg.Worker)
+	wiring.FitSlots(con, &cfg.Worker)
 	local := newBases(cfg, con)
 	kb, err := local.resolve(ctx, cfg.KBName)
 	if err != nil {
@@ -168,12 +169,12 @@ func runTopic(ctx context.Context, cfg config.Config, con *view.Console, topic, 
 	if err != nil {
 		return err
 	}
-	d, err := openWorkingDesk(ctx, cfg, con, true)
+	d, err := wiring.OpenWorkingDesk(ctx, cfg, con, true)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, d.Close()) }()
-	services, err := newServices(ctx, cfg, con, d, local.embedding)
+	services, err := wiring.NewServices(ctx, cfg, con, d, local.embedding)
 	if err != nil {
 		return err
 	}
@@ -189,18 +190,18 @@ func runTopic(ctx context.Context, cfg config.Config, con *view.Console, topic, 
 	}
 
 	// A lane of its own: this process works its own run and nothing else, and nobody else works it.
-	now := d.clock.Now()
+	now := d.Clock.Now()
 	name := "run_" + now.UTC().Format("20060102_150405") + "_" + strings.ToLower(rand.Text()[:6])
-	created, err := d.queue.OpenBatch(ctx, name, now)
+	created, err := d.Queue.OpenBatch(ctx, name, now)
 	if err != nil {
 		return err
 	}
-	sub, err := d.dispatcher.Enqueue(ctx, d.queue, redisqueue.Batch{Name: name, CreatedAt: created}, topic,
+	sub, err := d.Dispatcher.Enqueue(ctx, d.Queue, redisqueue.Batch{Name: name, CreatedAt: created}, topic,
 		options, name, now)
 	if err != nil {
 		return err
 	}
-	settings := workerSettings(cfg, name)
+	settings := wiring.WorkerSettings(cfg, name)
 	settings.ReportConcurrency = 0 // one run has one report
 	settings.PollInterval = 10 * time.Millisecond
 	settings.Grace = interruptGrace
@@ -209,11 +210,11 @@ func runTopic(ctx context.Context, cfg config.Config, con *view.Console, topic, 
 		return err
 	}
 	screen := view.NewRunScreen(con.Err, sub.Run, false)
-	usable := usable(d.queue, services.Store)
-	_, followErr := follow(ctx, d.queue, sub.Run.ID, 0, usable, screen)
+	usable := usable(d.Queue, services.Store)
+	_, followErr := follow(ctx, d.Queue, sub.Run.ID, 0, usable, screen)
 	screen.End()
 	if followErr == nil {
-		followErr = awaitPublished(ctx, d.queue, sub.Run.ID, usable, screen)
+		followErr = awaitPublished(ctx, d.Queue, sub.Run.ID, usable, screen)
 	}
 	worker.Stop()
 	if ctx.Err() != nil {
@@ -224,11 +225,11 @@ func runTopic(ctx context.Context, cfg config.Config, con *view.Console, topic, 
 		return followErr
 	}
 	dropLane(d, name)
-	run, err := d.queue.Run(ctx, sub.Run.ID)
+	run, err := d.Queue.Run(ctx, sub.Run.ID)
 	if err != nil {
 		return err
 	}
-	result, err := resultOf(ctx, d.queue, services.Store, run, now)
+	result, err := resultOf(ctx, d.Queue, services.Store, run, now)
 	if err != nil {
 		return err
 	}
@@ -290,8 +291,8 @@ func checkModel(ctx context.Context, model llm.Model, role llm.Role) error {
 }
 
 // dropLane removes the queues of a lane that is no longer used from the dashboard.
-func dropLane(d *desk, lane string) {
-	inspector := asynq.NewInspectorFromRedisClient(d.redis)
+func dropLane(d *wiring.Desk, lane string) {
+	inspector := asynq.NewInspectorFromRedisClient(d.Redis)
 	for _, stage := range []string{"planning", "researching", "reporting"} {
 		// The queue is empty; if it cannot be removed, it is an empty line on a page.
 		_ = inspector.DeleteQueue(stage+"-"+lane, true)

@@ -2,13 +2,13 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 
 	"nightdesk/cmd/nightdesk/view"
+	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/config"
 	"nightdesk/jobs"
 	"nightdesk/storage"
@@ -31,13 +31,6 @@ type runReader interface {
 	Traces(ctx context.Context, runID, unit string) ([]topicqueue.ToolTrace, error)
 	Usage(ctx context.Context, runID string) ([]topicqueue.Usage, error)
 }
-
-// noQueueError says that there is no Redis to connect to.
-type noQueueError struct{}
-
-func (noQueueError) Error() string { return "REDIS_URL is not set, so there is no queue" }
-
-func noQueue(err error) bool { return errors.As(err, new(noQueueError)) }
 
 // storedRuns is the runs of bundles.
 type storedRuns []topicqueue.Run
@@ -109,7 +102,7 @@ func fullID(ctx context.Context, cfg config.Config, queue *redisqueue.Queue, nam
 		}
 	}
 	if len(found) == 0 {
-		store, err := openStore(ctx, cfg)
+		store, err := wiring.OpenStore(ctx, cfg)
 		if err != nil {
 			return "", err
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"nightdesk/cmd/nightdesk/view"
+	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/config"
 	"nightdesk/pipeline/knowledge"
 	"nightdesk/topicqueue/redisqueue"
@@ -24,7 +25,7 @@ func scheduleCommand(p *program) *cobra.Command {
 		Use: "schedule", Short: "Batches that come again: add, list, show, remove, pause, resume, fire",
 		Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	named := func(use, short string, do func(context.Context, *view.Console, *desk, string) error) *cobra.Command {
+	named := func(use, short string, do func(context.Context, *view.Console, *wiring.Desk, string) error) *cobra.Command {
 		return &cobra.Command{
 			Use: use + " NAME", Short: short, Args: cobra.ExactArgs(1),
 			RunE: p.command(func(ctx context.Context, cfg config.Config, con *view.Console, args []string) error {
@@ -36,7 +37,7 @@ func scheduleCommand(p *program) *cobra.Command {
 		Use: "fire NAME", Short: "Fire a schedule now, whatever its due times", Args: cobra.ExactArgs(1),
 		RunE: p.command(func(ctx context.Context, cfg config.Config, con *view.Console, args []string) error {
 			return withSchedule(ctx, cfg, con, args[0],
-				func(ctx context.Context, con *view.Console, d *desk, name string) error {
+				func(ctx context.Context, con *view.Console, d *wiring.Desk, name string) error {
 					return scheduleFire(ctx, cfg, con, p.load, d, name)
 				})
 		}),
@@ -144,27 +145,27 @@ func scheduleAdd(ctx context.Context, cfg config.Config, con *view.Console, name
 	if err != nil {
 		return view.Usage(err)
 	}
-	if spec, err = normalSpec(spec, knowledgeDir(cfg)); err != nil {
+	if spec, err = normalSpec(spec, wiring.KnowledgeDir(cfg)); err != nil {
 		return err
 	}
-	d, err := openWorkingDesk(ctx, cfg, con, false)
+	d, err := wiring.OpenWorkingDesk(ctx, cfg, con, false)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, d.Close()) }()
-	if _, err := d.queue.Schedule(ctx, name); err == nil && !replace {
+	if _, err := d.Queue.Schedule(ctx, name); err == nil && !replace {
 		return view.Usage(view.Hint(fmt.Errorf("there is a schedule %q already", name),
 			"Change it with --replace, or look at it with `nightdesk schedule show "+name+"`."))
 	} else if err != nil && !errors.Is(err, redisqueue.ErrNoSchedule) {
 		return err
 	}
 	// Better now than at night: the list can be read, and there is something to search in.
-	next := spec.Next(d.clock.Now(), 1)
+	next := spec.Next(d.Clock.Now(), 1)
 	if len(next) == 0 {
 		return view.Usage(view.Hint(fmt.Errorf("cron expression %q is never due", spec.Cron),
 			"Does its month have that day? Fields are minute, hour, day of month, month, day of week."))
 	}
-	now := d.clock.Now()
+	now := d.Clock.Now()
 	cfg, flags, err := scheduledSettings(load, spec, now)
 	if err != nil {
 		return err
@@ -191,15 +192,15 @@ func scheduleAdd(ctx context.Context, cfg config.Config, con *view.Console, name
 	if err != nil {
 		return err
 	}
-	r, err := d.queue.Schedule(ctx, name)
+	r, err := d.Queue.Schedule(ctx, name)
 	if err != nil {
 		return err
 	}
 	if con.JSON {
-		return con.PrintJSON(viewOf(r, d.clock.Now()), true)
+		return con.PrintJSON(viewOf(r, d.Clock.Now()), true)
 	}
-	fmt.Fprintf(con.Out, "schedule %s %s: %d topics, next due %s\n", name, did, plan.topics, showDue(next[0]))
-	if running, err := d.dispatcher.Schedulers(); err == nil && running == 0 {
+	fmt.Fprintf(con.Out, "schedule %s %s: %d topics, next due %s\n", name, did, plan.topics, view.DueTime(next[0]))
+	if running, err := d.Dispatcher.Schedulers(); err == nil && running == 0 {
 		con.Say("no scheduler is running: start one with `nightdesk scheduler`")
 	}
 	return nil
@@ -211,8 +212,8 @@ func schedulePauseCommand(p *program) *cobra.Command {
 		Use: "pause NAME", Short: "Let a schedule not fire until it is resumed; a batch that is worked goes on",
 		Args: cobra.ExactArgs(1),
 		RunE: p.command(func(ctx context.Context, cfg config.Config, con *view.Console, args []string) error {
-			pause := func(ctx context.Context, con *view.Console, d *desk, name string) error {
-				return changeSchedule(ctx, con, d, name, "paused", func(r *schedule.Record) { r.Pause(reason, d.clock.Now()) })
+			pause := func(ctx context.Context, con *view.Console, d *wiring.Desk, name string) error {
+				return changeSchedule(ctx, con, d, name, "paused", func(r *schedule.Record) { r.Pause(reason, d.Clock.Now()) })
 			}
 			return withSchedule(ctx, cfg, con, args[0], pause)
 		}),
@@ -221,33 +222,33 @@ func schedulePauseCommand(p *program) *cobra.Command {
 	return cmd
 }
 
-func scheduleResume(ctx context.Context, con *view.Console, d *desk, name string) error {
-	return changeSchedule(ctx, con, d, name, "resumed", func(r *schedule.Record) { r.Resume(d.clock.Now()) })
+func scheduleResume(ctx context.Context, con *view.Console, d *wiring.Desk, name string) error {
+	return changeSchedule(ctx, con, d, name, "resumed", func(r *schedule.Record) { r.Resume(d.Clock.Now()) })
 }
 
-func changeSchedule(ctx context.Context, con *view.Console, d *desk, name, done string,
+func changeSchedule(ctx context.Context, con *view.Console, d *wiring.Desk, name, done string,
 	change func(*schedule.Record)) error {
-	r, err := d.queue.ChangeSchedule(ctx, name, func(r *schedule.Record) error { change(r); return nil })
+	r, err := d.Queue.ChangeSchedule(ctx, name, func(r *schedule.Record) error { change(r); return nil })
 	if err != nil {
 		return err
 	}
 	if con.JSON {
-		return con.PrintJSON(viewOf(r, d.clock.Now()), true)
+		return con.PrintJSON(viewOf(r, d.Clock.Now()), true)
 	}
 	text := ""
-	if next := viewOf(r, d.clock.Now()).Next; len(next) > 0 {
-		text = ", next due " + showDue(next[0])
+	if next := viewOf(r, d.Clock.Now()).Next; len(next) > 0 {
+		text = ", next due " + view.DueTime(next[0])
 	}
 	fmt.Fprintf(con.Out, "schedule %s %s%s\n", name, done, text)
 	return nil
 }
 
-func scheduleRemove(ctx context.Context, con *view.Console, d *desk, name string) error {
-	r, err := d.queue.Schedule(ctx, name)
+func scheduleRemove(ctx context.Context, con *view.Console, d *wiring.Desk, name string) error {
+	r, err := d.Queue.Schedule(ctx, name)
 	if err != nil {
 		return err
 	}
-	if _, err := d.queue.RemoveSchedule(ctx, name); err != nil {
+	if _, err := d.Queue.RemoveSchedule(ctx, name); err != nil {
 		return err
 	}
 	if con.JSON {
@@ -260,7 +261,8 @@ func scheduleRemove(ctx context.Context, con *view.Console, d *desk, name string
 	return nil
 }
 
-func scheduleFire(ctx context.Context, cfg config.Config, con *view.Console, load loader, d *desk, name string) error {
+func scheduleFire(ctx context.Context, cfg config.Config, con *view.Console, load loader, d *wiring.Desk,
+	name string) error {
 	s, err := newScheduler(ctx, cfg, con, d, load)
 	if err != nil {
 		return err
@@ -279,8 +281,8 @@ func scheduleFire(ctx context.Context, cfg config.Config, con *view.Console, loa
 // withSchedule opens the desk for a command about one schedule, and says which there are when there is none of its
 // name.
 func withSchedule(ctx context.Context, cfg config.Config, con *view.Console, name string,
-	do func(context.Context, *view.Console, *desk, string) error) (err error) {
-	d, err := openDesk(ctx, cfg, con, false)
+	do func(context.Context, *view.Console, *wiring.Desk, string) error) (err error) {
+	d, err := wiring.OpenDesk(ctx, cfg, con, false)
 	if err != nil {
 		return err
 	}
@@ -289,7 +291,7 @@ func withSchedule(ctx context.Context, cfg config.Config, con *view.Console, nam
 	if !errors.Is(err, redisqueue.ErrNoSchedule) {
 		return err
 	}
-	records, listErr := d.queue.Schedules(ctx)
+	records, listErr := d.Queue.Schedules(ctx)
 	if listErr != nil {
 		return listErr
 	}

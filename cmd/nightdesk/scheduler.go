@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nightdesk/cmd/nightdesk/view"
+	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/config"
 	"nightdesk/jobs"
 	"nightdesk/topicqueue/schedule"
@@ -35,7 +36,7 @@ Any number of schedulers may run, on any machine: each due time is fired once.`,
 }
 
 func runScheduler(ctx context.Context, cfg config.Config, con *view.Console, load loader) (err error) {
-	d, err := openWorkingDesk(ctx, cfg, con, false)
+	d, err := wiring.OpenWorkingDesk(ctx, cfg, con, false)
 	if err != nil {
 		return err
 	}
@@ -58,9 +59,9 @@ func runScheduler(ctx context.Context, cfg config.Config, con *view.Console, loa
 }
 
 // declare stores the schedules of the settings file.
-func declare(ctx context.Context, cfg config.Config, con *view.Console, d *desk) error {
+func declare(ctx context.Context, cfg config.Config, con *view.Console, d *wiring.Desk) error {
 	for _, spec := range cfg.Schedules {
-		spec, err := normalSpec(spec, knowledgeDir(cfg))
+		spec, err := normalSpec(spec, wiring.KnowledgeDir(cfg))
 		if err != nil {
 			return fmt.Errorf("schedule %s of the settings file: %w", spec.Name, err)
 		}
@@ -68,7 +69,7 @@ func declare(ctx context.Context, cfg config.Config, con *view.Console, d *desk)
 			return err
 		}
 	}
-	records, err := d.queue.Schedules(ctx)
+	records, err := d.Queue.Schedules(ctx)
 	if err != nil {
 		return err
 	}
@@ -90,14 +91,14 @@ const (
 )
 
 // putSchedule adds a schedule or gives the one of its name this spec; what has become of it stays.
-func putSchedule(ctx context.Context, d *desk, spec schedule.Spec, declared bool) (did string, err error) {
-	now := d.clock.Now()
+func putSchedule(ctx context.Context, d *wiring.Desk, spec schedule.Spec, declared bool) (did string, err error) {
+	now := d.Clock.Now()
 	r := schedule.New(spec, now)
 	r.Declared = declared
-	if added, err := d.queue.AddSchedule(ctx, r); err != nil || added {
+	if added, err := d.Queue.AddSchedule(ctx, r); err != nil || added {
 		return scheduleAdded, err
 	}
-	_, err = d.queue.ChangeSchedule(ctx, spec.Name, func(r *schedule.Record) error {
+	_, err = d.Queue.ChangeSchedule(ctx, spec.Name, func(r *schedule.Record) error {
 		did = scheduleChanged
 		if r.Spec == spec {
 			did = scheduleUnchanged

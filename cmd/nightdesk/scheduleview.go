@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"nightdesk/cmd/nightdesk/view"
+	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/config"
 	"nightdesk/topicqueue/schedule"
 )
@@ -27,32 +28,24 @@ type scheduleView struct {
 }
 
 func viewOf(r schedule.Record, now time.Time) scheduleView {
-	v := scheduleView{Record: r, Topics: shownSource(r.Topics), Next: []time.Time{}}
-	if r.Paused == "" {
-		if r.Since.After(now) {
-			now = r.Since
-		}
-		v.Next = append(v.Next, r.Next(now, shownNext)...)
-	}
-	return v
+	return scheduleView{Record: r, Topics: shownSource(r.Topics), Next: append([]time.Time{}, r.Upcoming(now,
+		shownNext)...)}
 }
 
-func showDue(t time.Time) string { return t.Format("Mon 2006-01-02 15:04 MST") }
-
 func scheduleList(ctx context.Context, cfg config.Config, con *view.Console) (err error) {
-	d, err := openDesk(ctx, cfg, con, false)
+	d, err := wiring.OpenDesk(ctx, cfg, con, false)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, d.Close()) }()
-	records, err := d.queue.Schedules(ctx)
+	records, err := d.Queue.Schedules(ctx)
 	if err != nil {
 		return err
 	}
-	if waiting := undeclared(cfg.Schedules, records); len(waiting) > 0 {
+	if waiting := schedule.Missing(cfg.Schedules, records); len(waiting) > 0 {
 		con.Say("declared in the settings file, and taken up when a scheduler starts: %s", strings.Join(waiting, ", "))
 	}
-	if running, err := d.dispatcher.Schedulers(); err == nil && running == 0 && len(records) > 0 {
+	if running, err := d.Dispatcher.Schedulers(); err == nil && running == 0 && len(records) > 0 {
 		con.Say("no scheduler is running: schedules will not fire; start one with `nightdesk scheduler`")
 	}
 	table := tabwriter.NewWriter(con.Out, 0, 4, 2, ' ', 0)
@@ -60,7 +53,7 @@ func scheduleList(ctx context.Context, cfg config.Config, con *view.Console) (er
 		fmt.Fprintln(table, "SCHEDULE\tCRON\tZONE\tNEXT\tLAST\tTOPICS")
 	}
 	for _, r := range records {
-		v := viewOf(r, d.clock.Now())
+		v := viewOf(r, d.Clock.Now())
 		if con.JSON {
 			if err := con.PrintJSON(v, true); err != nil {
 				return err
@@ -71,7 +64,7 @@ func scheduleList(ctx context.Context, cfg config.Config, con *view.Console) (er
 		if r.Paused != "" {
 			next = "paused: " + view.Clip(r.Paused, 60)
 		} else if len(v.Next) > 0 {
-			next = showDue(v.Next[0])
+			next = view.DueTime(v.Next[0])
 		}
 		if n := len(r.Firings); n > 0 {
 			last = showFiring(r.Firings[n-1])
@@ -81,22 +74,12 @@ func scheduleList(ctx context.Context, cfg config.Config, con *view.Console) (er
 	return table.Flush()
 }
 
-// undeclared returns the names of schedules of the settings file that no scheduler has taken up.
-func undeclared(declared []schedule.Spec, records []schedule.Record) (names []string) {
-	for _, s := range declared {
-		if !slices.ContainsFunc(records, func(r schedule.Record) bool { return r.Name == s.Name }) {
-			names = append(names, s.Name)
-		}
-	}
-	return names
-}
-
-func scheduleShow(ctx context.Context, con *view.Console, d *desk, name string) error {
-	r, err := d.queue.Schedule(ctx, name)
+func scheduleShow(ctx context.Context, con *view.Console, d *wiring.Desk, name string) error {
+	r, err := d.Queue.Schedule(ctx, name)
 	if err != nil {
 		return err
 	}
-	v := viewOf(r, d.clock.Now())
+	v := viewOf(r, d.Clock.Now())
 	if con.JSON {
 		return con.PrintJSON(v, false)
 	}
@@ -116,7 +99,7 @@ func scheduleShow(ctx context.Context, con *view.Console, d *desk, name string) 
 		}
 	}
 	for i, next := range v.Next {
-		fmt.Fprintf(table, "  %s\t%s\n", map[bool]string{true: "next due"}[i == 0], showDue(next))
+		fmt.Fprintf(table, "  %s\t%s\n", map[bool]string{true: "next due"}[i == 0], view.DueTime(next))
 	}
 	if err := table.Flush(); err != nil {
 		return err
@@ -131,7 +114,7 @@ func scheduleShow(ctx context.Context, con *view.Console, d *desk, name string) 
 		if len(r.Firings)-i > most {
 			break
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", showDue(f.Due.In(zone)), f.State, cmp.Or(f.Batch, "-"),
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", view.DueTime(f.Due.In(zone)), f.State, cmp.Or(f.Batch, "-"),
 			cmp.Or(showRuns(f), "-"), f.Reason)
 	}
 	return table.Flush()
@@ -162,54 +145,4 @@ func showRuns(f schedule.Firing) string {
 		return fmt.Sprintf("%d topics", f.Topics)
 	}
 	return strings.Join(parts, ", ")
-}
-
-// checkSchedules says whether what is scheduled will be fired. It says nothing without schedules, and without a Redis,
-// which is a check of its own.
-func checkSchedules(ctx context.Context, cfg config.Config, con *view.Console) []checkup {
-	const name = "schedules"
-	d, err := openDesk(ctx, cfg, con, false)
-	if err != nil {
-		return nil
-	}
-	defer d.Close()
-	records, err := d.queue.Schedules(ctx)
-	if err != nil {
-		return []checkup{failure(name, err)}
-	}
-	running, err := d.dispatcher.Schedulers()
-	if err != nil {
-		return []checkup{failure(name, err)}
-	}
-	waiting := undeclared(cfg.Schedules, records)
-	if len(records)+len(waiting) == 0 && running == 0 {
-		return nil
-	}
-	c := checkup{Name: name, Result: "ok", Text: fmt.Sprintf("%s, %s running", view.Counted(len(records), "schedule"),
-		view.Counted(running, "scheduler"))}
-	var first time.Time
-	var what string
-	var out []checkup
-	for _, r := range records {
-		v := viewOf(r, d.clock.Now())
-		if r.Paused != "" {
-			out = append(out, checkup{Name: name, Result: "note", Text: r.Name + " is paused: " + r.Paused,
-				Hint: "Let it fire again with `nightdesk schedule resume " + r.Name + "`."})
-		}
-		if len(v.Next) > 0 && (first.IsZero() || v.Next[0].Before(first)) {
-			first, what = v.Next[0], r.Name
-		}
-	}
-	if what != "" {
-		c.Text += fmt.Sprintf(", next due is %s at %s", what, showDue(first))
-	}
-	if len(waiting) > 0 {
-		out = append(out, checkup{Name: name, Result: "note", Text: "declared in the settings file and not taken up yet: " +
-			strings.Join(waiting, ", "),
-			Hint: "A scheduler takes them up when it starts: start one, or start it again."})
-	}
-	if running == 0 {
-		c.Result, c.Hint = "note", "Nothing is fired while none runs: start one with `nightdesk scheduler`."
-	}
-	return append([]checkup{c}, out...)
 }

@@ -13,6 +13,7 @@ import (
 
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/web"
+	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/config"
 	"nightdesk/storage"
 )
@@ -41,12 +42,12 @@ There is no login yet: it listens on this machine only unless told otherwise.`,
 }
 
 func servePages(ctx context.Context, cfg config.Config, con *view.Console, _ []string) (err error) {
-	d, err := openServed(ctx, cfg, con)
+	d, err := wiring.OpenUnchecked(ctx, cfg, con)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, d.Close()) }()
-	store, err := openStore(ctx, cfg)
+	store, err := wiring.OpenStore(ctx, cfg)
 	if err != nil {
 		return err
 	}
@@ -56,7 +57,7 @@ func servePages(ctx context.Context, cfg config.Config, con *view.Console, _ []s
 	}
 	server := &http.Server{
 		Handler: web.New(web.Services{
-			Redis: d.redis, Queue: d.queue, Log: con.Log,
+			Redis: d.Redis, Queue: d.Queue, Log: con.Log,
 			Storage:  func(ctx context.Context) error { return storage.CheckRead(ctx, store) },
 			Troubles: func(ctx context.Context) []web.Trouble { return queueTroubles(ctx, d, store) },
 		}),
@@ -73,7 +74,7 @@ func servePages(ctx context.Context, cfg config.Config, con *view.Console, _ []s
 		_, err = fmt.Fprintln(con.Out, address)
 	}
 	if err == nil { // /healthz says what is waited for
-		err = awaitServed(ctx, cfg, con, d, store)
+		err = wiring.AwaitUsable(ctx, cfg, con, d, store)
 	}
 	if err == nil {
 		select {
@@ -90,32 +91,6 @@ func servePages(ctx context.Context, cfg config.Config, con *view.Console, _ []s
 	}
 	<-ended
 	return err
-}
-
-// openServed returns the desk of a server, whose Redis may be away.
-func openServed(ctx context.Context, cfg config.Config, con *view.Console) (*desk, error) {
-	if cfg.RedisURL.Reveal() == "" {
-		return openDesk(ctx, cfg, con, false)
-	}
-	options, err := redisOptions(cfg)
-	if err != nil {
-		return nil, err
-	}
-	client := newRedisClient(options)
-	d := &desk{redis: client, closers: []func() error{client.Close}}
-	d.connect(ctx)
-	return d, nil
-}
-
-// awaitServed waits until Redis and storage can be used. An error is one that waiting does not change.
-func awaitServed(ctx context.Context, cfg config.Config, con *view.Console, d *desk, store storage.Store) error {
-	if err := pingRedis(ctx, cfg, con, d.redis); err != nil {
-		return err
-	}
-	if err := warnOfRedis(ctx, con, d); err != nil {
-		return err
-	}
-	return await(ctx, con, "the storage", lastingStorage, func(ctx context.Context) error { return readStore(ctx, store) })
 }
 
 // listen opens the port, with a warning when others than this machine can reach it.

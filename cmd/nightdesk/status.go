@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nightdesk/cmd/nightdesk/view"
+	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/config"
 	"nightdesk/jobs"
 	"nightdesk/storage"
@@ -44,34 +45,34 @@ type runStatus struct {
 }
 
 func showStatus(ctx context.Context, cfg config.Config, con *view.Console, name string) (err error) {
-	store, err := openStore(ctx, cfg)
+	store, err := wiring.OpenStore(ctx, cfg)
 	if err != nil {
 		return err
 	}
-	d, err := openDesk(ctx, cfg, con, false)
-	if noQueue(err) {
+	d, err := wiring.OpenDesk(ctx, cfg, con, false)
+	if wiring.IsNoQueue(err) {
 		return storedStatus(ctx, cfg, con, store, name)
 	}
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, d.Close()) }()
-	if name, err = fullID(ctx, cfg, d.queue, name); err != nil {
+	if name, err = fullID(ctx, cfg, d.Queue, name); err != nil {
 		return err
 	}
-	run, err := d.queue.Run(ctx, name)
+	run, err := d.Queue.Run(ctx, name)
 	switch {
 	case err == nil:
 		if !run.State.Final() && jobs.SharedLane(run.Lane) {
 			warnOfTroubles(ctx, con, d, store)
 		}
-		return showRunStatus(ctx, con, d.queue, store, run)
+		return showRunStatus(ctx, con, d.Queue, store, run)
 	case !errors.Is(err, redisqueue.ErrNotFound):
 		return err
 	case isRunID(name): // its state may have expired
 		return storedStatus(ctx, cfg, con, store, name)
 	}
-	open, err := showBatchStatus(ctx, con, d.queue, name)
+	open, err := showBatchStatus(ctx, con, d.Queue, name)
 	if open {
 		warnOfTroubles(ctx, con, d, store)
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"nightdesk/cmd/nightdesk/view"
+	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/config"
 	"nightdesk/pipeline/knowledge"
 	"nightdesk/topicqueue"
@@ -138,7 +139,7 @@ func readList(ctx context.Context, cfg config.Config, con *view.Console, in io.R
 	if r.tags, err = checkTags(f.tags); err != nil {
 		return nil, view.Usage(err)
 	}
-	if r.bases, err = knowledge.List(knowledgeDir(cfg)); err != nil {
+	if r.bases, err = knowledge.List(wiring.KnowledgeDir(cfg)); err != nil {
 		return nil, err
 	}
 	rows, err := topiclist.NewReader(in, f.file, format, template, f.variables)

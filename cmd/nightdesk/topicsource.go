@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"nightdesk/cmd/nightdesk/view"
+	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/config"
 	"nightdesk/pipeline/tools/fetch"
 	"nightdesk/storage"
@@ -70,7 +71,7 @@ func bucketKey(source string) (bucket, key string, err error) {
 }
 
 // openSource opens a list of topics.
-func openSource(ctx context.Context, cfg config.Config, d *desk, source string) (io.ReadCloser, error) {
+func openSource(ctx context.Context, cfg config.Config, d *wiring.Desk, source string) (io.ReadCloser, error) {
 	scheme, _, remote := strings.Cut(source, "://")
 	if !remote {
 		return os.Open(source) // its error names it
@@ -81,7 +82,7 @@ func openSource(ctx context.Context, cfg config.Config, d *desk, source string) 
 		if err != nil {
 			return nil, err
 		}
-		store, err := openBucket(ctx, cfg, bucket)
+		store, err := wiring.OpenBucket(ctx, cfg, bucket)
 		if err != nil {
 			return nil, err
 		}
@@ -89,7 +90,7 @@ func openSource(ctx context.Context, cfg config.Config, d *desk, source string) 
 			return nil, err
 		}
 	} else {
-		client, err := newFetcher(cfg, shared.NewPace(d.redis))
+		client, err := wiring.NewFetcher(cfg, shared.NewPace(d.Redis))
 		if err != nil {
 			return nil, err
 		}

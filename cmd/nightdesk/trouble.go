@@ -6,13 +6,12 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/redis/go-redis/v9"
 
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/web"
-	"nightdesk/config"
+	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/storage"
 )
 
@@ -26,7 +25,7 @@ const (
 
 // queueTroubles returns what keeps the queue from being worked, or soon will. What cannot be found out because Redis is
 // away is told by others.
-func queueTroubles(ctx context.Context, d *desk, store storage.Store) []web.Trouble {
+func queueTroubles(ctx context.Context, d *wiring.Desk, store storage.Store) []web.Trouble {
 	var out []web.Trouble
 	for _, look := range []func() (web.Trouble, error){
 		func() (web.Trouble, error) { return missingWorkers(ctx, d) },
@@ -42,8 +41,8 @@ func queueTroubles(ctx context.Context, d *desk, store storage.Store) []web.Trou
 }
 
 // missingWorkers says that nobody works the queue.
-func missingWorkers(ctx context.Context, d *desk) (t web.Trouble, err error) {
-	w, err := d.queue.Workers(ctx)
+func missingWorkers(ctx context.Context, d *wiring.Desk) (t web.Trouble, err error) {
+	w, err := d.Queue.Workers(ctx)
 	if err != nil || w.Live > 0 {
 		return t, err
 	}
@@ -69,8 +68,8 @@ func areOne(n int64, thing string) string {
 }
 
 // unfinished counts the runs that have not ended.
-func unfinished(ctx context.Context, d *desk) (n int64, err error) {
-	stats, err := d.queue.Stats(ctx)
+func unfinished(ctx context.Context, d *wiring.Desk) (n int64, err error) {
+	stats, err := d.Queue.Stats(ctx)
 	for state, runs := range stats.Runs {
 		if !state.Final() {
 			n += runs
@@ -80,8 +79,8 @@ func unfinished(ctx context.Context, d *desk) (n int64, err error) {
 }
 
 // missingSchedulers says that schedules will not fire.
-func missingSchedulers(ctx context.Context, d *desk) (t web.Trouble, err error) {
-	records, err := d.queue.Schedules(ctx)
+func missingSchedulers(ctx context.Context, d *wiring.Desk) (t web.Trouble, err error) {
+	records, err := d.Queue.Schedules(ctx)
 	if err != nil {
 		return t, err
 	}
@@ -91,7 +90,7 @@ func missingSchedulers(ctx context.Context, d *desk) (t web.Trouble, err error) 
 			active++
 		}
 	}
-	running, err := d.dispatcher.Schedulers()
+	running, err := d.Dispatcher.Schedulers()
 	if err != nil || running > 0 || active == 0 {
 		return t, err
 	}
@@ -101,16 +100,16 @@ func missingSchedulers(ctx context.Context, d *desk) (t web.Trouble, err error) 
 }
 
 // fullRedis says that Redis takes no writes, or soon will not.
-func fullRedis(ctx context.Context, d *desk) web.Trouble {
-	if err := d.queue.Writable(ctx); err != nil {
+func fullRedis(ctx context.Context, d *wiring.Desk) web.Trouble {
+	if err := d.Queue.Writable(ctx); err != nil {
 		var said redis.Error
 		if !errors.As(err, &said) { // it is away
 			return web.Trouble{}
 		}
 		return unwritable(err)
 	}
-	for _, f := range inspectRedis(ctx, d.redis) {
-		if f.Level == redisNearlyFull {
+	for _, f := range wiring.InspectRedis(ctx, d.Redis) {
+		if f.Level == wiring.RedisNearlyFull {
 			return web.Trouble{Of: ofRedis, Text: f.Text, Hint: f.Hint}
 		}
 	}
@@ -136,7 +135,7 @@ const (
 )
 
 // fullDisk says that the disk of a local storage has less room than the runs that wait, or a usual night, will need.
-func fullDisk(ctx context.Context, d *desk, store storage.Store) (t web.Trouble, err error) {
+func fullDisk(ctx context.Context, d *wiring.Desk, store storage.Store) (t web.Trouble, err error) {
 	if _, local := store.(*storage.Dir); !local {
 		return t, nil
 	}
@@ -159,86 +158,9 @@ func smallRoom(dir string, runs int64) web.Trouble {
 			"STORAGE_URL."}
 }
 
-// checkRoom says which of these directories has too little room for a night.
-func checkRoom(ctx context.Context, cfg config.Config, con *view.Console, dirs ...string) []checkup {
-	runs := int64(0) // that wait, as far as there is a queue
-	if d, err := openDesk(ctx, cfg, con, false); err == nil {
-		defer d.Close()
-		runs, _ = unfinished(ctx, d)
-	}
-	for _, dir := range dirs {
-		if t := smallRoom(dir, runs); t.Text != "" {
-			return []checkup{{Name: t.Of, Result: "failed", Text: t.Text, Hint: t.Hint}}
-		}
-	}
-	return nil
-}
-
 // warnOfTroubles tells whoever looks at work that is not finished why it may stand still.
-func warnOfTroubles(ctx context.Context, con *view.Console, d *desk, store storage.Store) {
+func warnOfTroubles(ctx context.Context, con *view.Console, d *wiring.Desk, store storage.Store) {
 	for _, t := range queueTroubles(ctx, d, store) {
 		con.Say("warning: %s. %s", t.Text, t.Hint)
 	}
-}
-
-// troubleLook is how often a watcher looks for troubles.
-const troubleLook = 5 * time.Second
-
-// watchedTroubles tells a watcher why nothing moves.
-type watchedTroubles struct {
-	look func(ctx context.Context) []web.Trouble
-	at   time.Time
-	told map[string]string // text by what it is of
-}
-
-// tell notes what has changed since the last look.
-func (w *watchedTroubles) tell(ctx context.Context, n noter) {
-	if time.Since(w.at) < troubleLook {
-		return
-	}
-	ctx, cancel := context.WithTimeout(ctx, lookTime)
-	defer cancel()
-	now := map[string]string{}
-	for _, t := range w.look(ctx) {
-		now[t.Of] = t.Text
-		if w.told[t.Of] == "" {
-			n.Note("%s. %s", t.Text, t.Hint)
-		}
-	}
-	if ctx.Err() != nil { // that Redis is away is told by others
-		return
-	}
-	for of := range w.told {
-		if now[of] == "" {
-			n.Note("%s: in order again", of)
-		}
-	}
-	w.at, w.told = time.Now(), now
-}
-
-// checkWorkers says whether anybody works the queue.
-func checkWorkers(ctx context.Context, cfg config.Config, con *view.Console) []checkup {
-	d, err := openDesk(ctx, cfg, con, false)
-	if err != nil { // said by the check of Redis
-		return nil
-	}
-	defer d.Close()
-	w, err := d.queue.Workers(ctx)
-	if err != nil {
-		return []checkup{failure(ofWorkers, err)}
-	}
-	if w.Live > 0 {
-		return []checkup{{Name: ofWorkers, Result: "ok",
-			Text: fmt.Sprintf("%s with %d slots", view.Counted(w.Live, "worker"), w.Slots)}}
-	}
-	t, err := missingWorkers(ctx, d)
-	runs, runsErr := unfinished(ctx, d)
-	if err := errors.Join(err, runsErr); err != nil {
-		return []checkup{failure(ofWorkers, err)}
-	}
-	c := checkup{Name: ofWorkers, Result: "note", Text: t.Text, Hint: t.Hint}
-	if runs > 0 {
-		c.Result = "failed"
-	}
-	return []checkup{c}
 }

@@ -2,8 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"syscall"
@@ -11,7 +9,7 @@ import (
 	"time"
 
 	"nightdesk/cmd/nightdesk/view"
-	"nightdesk/cmd/nightdesk/web"
+	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/config"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
@@ -28,7 +26,7 @@ func TestTroubles(t *testing.T) {
 	var cfg config.Config
 	cfg.RedisURL, cfg.DataDir = config.NewURL("redis-socket://"+rdb.Options().Addr), t.TempDir()
 	ctx := t.Context()
-	d, err := openDesk(ctx, cfg, con, false)
+	d, err := wiring.OpenDesk(ctx, cfg, con, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,17 +58,17 @@ func TestTroubles(t *testing.T) {
 		t.Errorf("doctor of an idle desk: %+v", c)
 	}
 	run := topicqueue.Run{ID: "research_20260301_200000_aaaaaaaaaa", Batch: "night", Topic: "bees", CreatedAt: time.Now()}
-	if _, err := d.queue.Create(ctx, run); err != nil {
+	if _, err := d.Queue.Create(ctx, run); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := d.queue.AddSchedule(ctx, schedule.New(schedule.Spec{Name: "nightly", Cron: "0 1 * * *", Zone: "UTC"}, time.Now())); err != nil {
+	if _, err := d.Queue.AddSchedule(ctx, schedule.New(schedule.Spec{Name: "nightly", Cron: "0 1 * * *", Zone: "UTC"}, time.Now())); err != nil {
 		t.Fatal(err)
 	}
 	want("nobody works", "no worker is running and 1 run is not finished", "no scheduler is running and 1 schedule is to fire")
 	if c := checkWorkers(ctx, cfg, con); len(c) != 1 || c[0].Result != "failed" {
 		t.Errorf("doctor while a run waits: %+v", c)
 	}
-	worker := d.queue.Attend(3)
+	worker := d.Queue.Attend(3)
 	if _, err := worker.Beat(ctx); err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +105,7 @@ func TestTroublesWithoutRedis(t *testing.T) {
 	con := &view.Console{Err: &bytes.Buffer{}}
 	var cfg config.Config
 	cfg.RedisURL, cfg.DataDir = config.NewURL("redis://"+server.Addr()), t.TempDir()
-	d, err := openDesk(t.Context(), cfg, con, false)
+	d, err := wiring.OpenDesk(t.Context(), cfg, con, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,20 +113,6 @@ func TestTroublesWithoutRedis(t *testing.T) {
 	server.End(syscall.SIGKILL)
 	if got := queueTroubles(t.Context(), d, storage.NewDir(t.TempDir())); len(got) > 0 {
 		t.Errorf("%+v", got)
-	}
-}
-
-// TestNearlyFullRedis: a Redis is called nearly full from nine tenths of its maxmemory on.
-func TestNearlyFullRedis(t *testing.T) {
-	t.Parallel()
-	for used, want := range map[int]bool{0: false, 899: false, 900: true, 1000: true} {
-		found := judgeRedis(fmt.Sprintf("redis_version:7.0.0\r\nmaxmemory_policy:noeviction\r\nused_memory:%d\r\nmaxmemory:1000\r\n", used), "it", "redis-cli")
-		if got := slices.ContainsFunc(found, func(f redisFinding) bool { return f.Level == redisNearlyFull }); got != want {
-			t.Errorf("%d of 1000: %+v", used, found)
-		}
-	}
-	if found := judgeRedis("redis_version:7.0.0\r\nmaxmemory_policy:noeviction\r\nused_memory:5000\r\nmaxmemory:0\r\n", "it", "redis-cli"); len(found) > 0 {
-		t.Errorf("without a limit: %+v", found)
 	}
 }
 
@@ -144,27 +128,5 @@ func TestSmallRoom(t *testing.T) {
 	}
 	if trouble := smallRoom(t.TempDir(), 0); room > leastRoom && trouble.Text != "" {
 		t.Errorf("with %d bytes: %+v", room, trouble)
-	}
-}
-
-type notes []string
-
-func (n *notes) Note(format string, args ...any) { *n = append(*n, fmt.Sprintf(format, args...)) }
-
-// TestWatchedTroubles: a watcher is told of a trouble once, and when it is over.
-func TestWatchedTroubles(t *testing.T) {
-	t.Parallel()
-	now := []web.Trouble{{Of: ofWorkers, Text: "no worker is running", Hint: "Start one."}}
-	w := watchedTroubles{look: func(context.Context) []web.Trouble { return now }}
-	var told notes
-	look := func() { w.at = time.Time{}; w.tell(t.Context(), &told) }
-	look()
-	look()
-	w.tell(t.Context(), &told) // too soon
-	now = nil
-	look()
-	look()
-	if want := []string{"no worker is running. Start one.", "workers: in order again"}; !slices.Equal(told, want) {
-		t.Errorf("told %q", told)
 	}
 }

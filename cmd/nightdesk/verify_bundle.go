@@ -6,13 +6,14 @@ import (
 	"fmt"
 
 	"nightdesk/cmd/nightdesk/view"
+	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/config"
 	"nightdesk/jobs"
 )
 
 // verifyBundle proves the bundle of a run again, from storage alone.
 func verifyBundle(ctx context.Context, cfg config.Config, con *view.Console, name string) error {
-	store, err := openStore(ctx, cfg)
+	store, err := wiring.OpenStore(ctx, cfg)
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/web"
+	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/config"
 	"nightdesk/jobs"
 	"nightdesk/storage"
@@ -49,26 +50,26 @@ Exit codes: 0 completed, 1 failed, cancelled or stopped with Ctrl-C, 2 wrong use
 }
 
 func watchName(ctx context.Context, cfg config.Config, con *view.Console, name, batch string, from int64) (err error) {
-	store, err := openStore(ctx, cfg)
+	store, err := wiring.OpenStore(ctx, cfg)
 	if err != nil {
 		return err
 	}
 	w := &watcher{con: con, store: store}
-	d, err := openDesk(ctx, cfg, con, false)
+	d, err := wiring.OpenDesk(ctx, cfg, con, false)
 	switch {
-	case noQueue(err):
+	case wiring.IsNoQueue(err):
 	case err != nil:
 		return err
 	default:
 		defer func() { err = errors.Join(err, d.Close()) }()
-		w.queue, w.servers = d.queue, modelServers{redis: d.redis}
+		w.queue, w.servers = d.Queue, modelServers{redis: d.Redis}
 		w.troubles.look = func(ctx context.Context) []web.Trouble { return queueTroubles(ctx, d, store) }
 	}
 	if name, err = fullID(ctx, cfg, w.queue, name); err != nil {
 		return err
 	}
 	if name != "" && w.queue != nil {
-		run, err := d.queue.Run(ctx, name)
+		run, err := d.Queue.Run(ctx, name)
 		if err == nil {
 			return w.run(ctx, run, from)
 		}

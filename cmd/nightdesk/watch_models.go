@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -15,14 +14,6 @@ import (
 type modelServers struct {
 	redis redis.UniversalClient
 	down  map[string]time.Time // servers that the watcher was told of
-}
-
-// because is a reason in parentheses, or nothing.
-func because(why string) string {
-	if why == "" {
-		return ""
-	}
-	return " (" + strings.ToValidUTF8(why, "?") + ")"
 }
 
 // look tells what has changed since the last look. That Redis is away is told by others.
@@ -41,7 +32,7 @@ func (m *modelServers) look(ctx context.Context, n noter) {
 				m.down = map[string]time.Time{}
 			}
 			m.down[s.Server] = s.Down
-			n.Note("the model server %s is down or overloaded%s; calls wait until it answers again", s.Host, because(s.Why))
+			n.Note("the model server %s is down or overloaded%s; calls wait until it answers again", s.Host, view.Because(s.Why))
 		case told && s.Down.IsZero():
 			delete(m.down, s.Server)
 			n.Note("the model server %s answers again, after %s", s.Host, view.Duration(time.Since(since)))

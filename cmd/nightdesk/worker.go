@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nightdesk/cmd/nightdesk/view"
+	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/config"
 	"nightdesk/jobs"
 )
@@ -23,17 +24,17 @@ func workerCommand(p *program) *cobra.Command {
 }
 
 func runWorker(ctx context.Context, cfg config.Config, con *view.Console, _ []string) (err error) {
-	fitSlots(con, &cfg.Worker)
-	d, err := openWorkingDesk(ctx, cfg, con, false)
+	wiring.FitSlots(con, &cfg.Worker)
+	d, err := wiring.OpenWorkingDesk(ctx, cfg, con, false)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, d.Close()) }()
-	services, err := newServices(ctx, cfg, con, d, &embedding{cfg: cfg})
+	services, err := wiring.NewServices(ctx, cfg, con, d, wiring.NewEmbedding(cfg))
 	if err != nil {
 		return err
 	}
-	if services.Webhooks, services.Mail, err = outlets(cfg, d); err != nil {
+	if services.Webhooks, services.Mail, err = wiring.Outlets(cfg, d); err != nil {
 		return err
 	}
 	for _, e := range cfg.Effective() {
@@ -41,7 +42,7 @@ func runWorker(ctx context.Context, cfg config.Config, con *view.Console, _ []st
 			con.Log.Info().Str("setting", e.Path).Str("value", e.Value).Str("source", e.Source).Msg("effective setting")
 		}
 	}
-	w := jobs.NewWorker(services, workerSettings(cfg, jobs.LaneHigh, "", jobs.LaneLow))
+	w := jobs.NewWorker(services, wiring.WorkerSettings(cfg, jobs.LaneHigh, "", jobs.LaneLow))
 	if err := w.Start(ctx); err != nil {
 		return err
 	}

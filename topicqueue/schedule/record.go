@@ -117,6 +117,27 @@ func (s Spec) Next(after time.Time, n int) []time.Time {
 	return out
 }
 
+// Upcoming returns the next n due times from now on; none while it is paused.
+func (r Record) Upcoming(now time.Time, n int) []time.Time {
+	if r.Paused != "" {
+		return nil
+	}
+	if r.Since.After(now) {
+		now = r.Since
+	}
+	return r.Next(now, n)
+}
+
+// Missing returns the names of specs that no record has.
+func Missing(specs []Spec, records []Record) (names []string) {
+	for _, s := range specs {
+		if !slices.ContainsFunc(records, func(r Record) bool { return r.Name == s.Name }) {
+			names = append(names, s.Name)
+		}
+	}
+	return names
+}
+
 // At returns the firing of a due time, nil when there is none.
 func (r *Record) At(due time.Time) *Firing {
 	for i := range r.Firings {

@@ -2,6 +2,7 @@ package view
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -40,3 +41,14 @@ func ShortID(runID string) string { return runID[max(0, len(runID)-10):] }
 
 // TopicColumns is how much of a topic is printed where lines have no width.
 const TopicColumns = 200
+
+// DueTime writes when a schedule is due.
+func DueTime(t time.Time) string { return t.Format("Mon 2006-01-02 15:04 MST") }
+
+// Because is a reason in parentheses, or nothing.
+func Because(why string) string {
+	if why == "" {
+		return ""
+	}
+	return " (" + strings.ToValidUTF8(why, "?") + ")"
+}

@@ -1,5 +1,5 @@
 //go:build !unix
 
-package main
+package wiring
 
 func fileLimit() int { return 0 }

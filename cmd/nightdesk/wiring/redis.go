@@ -1,4 +1,4 @@
-package main
+package wiring
 
 import (
 	"context"
@@ -17,22 +17,23 @@ import (
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/config"
 	"nightdesk/jobs"
+	"nightdesk/storage"
 	"nightdesk/topicqueue/redisqueue"
 	"nightdesk/topicqueue/redisqueue/shared"
 )
 
-// desk is the adapters of one process.
-type desk struct {
-	redis      redis.UniversalClient // the one client of asynq and of our queue
+// Desk is the adapters of one process.
+type Desk struct {
+	Redis      redis.UniversalClient // the one client of asynq and of our queue
 	inMemory   bool                  // the Redis is part of this process
-	queue      *redisqueue.Queue
-	clock      *shared.Clock
-	dispatcher *jobs.Dispatcher
+	Queue      *redisqueue.Queue
+	Clock      *shared.Clock
+	Dispatcher *jobs.Dispatcher
 	closers    []func() error
 }
 
 // Close gives everything back, the newest first.
-func (d *desk) Close() error {
+func (d *Desk) Close() error {
 	var errs []error
 	for i := len(d.closers) - 1; i >= 0; i-- {
 		errs = append(errs, d.closers[i]())
@@ -40,17 +41,17 @@ func (d *desk) Close() error {
 	return errors.Join(errs...)
 }
 
-// openDesk connects to Redis: the configured one, else the local one of the data directory. start: a local Redis that
+// OpenDesk connects to Redis: the configured one, else the local one of the data directory. start: a local Redis that
 // does not run is started, which is for commands that do the work themselves.
-func openDesk(ctx context.Context, cfg config.Config, con *view.Console, start bool) (*desk, error) {
-	d := &desk{}
+func OpenDesk(ctx context.Context, cfg config.Config, con *view.Console, start bool) (*Desk, error) {
+	d := &Desk{}
 	switch {
 	case cfg.RedisURL.Reveal() != "":
 		client, err := dialRedis(ctx, cfg, con)
 		if err != nil {
 			return nil, err
 		}
-		d.redis, d.closers = client, append(d.closers, client.Close)
+		d.Redis, d.closers = client, append(d.closers, client.Close)
 	case start:
 		r, err := localredis.Open(ctx, cfg.DataDir)
 		if err != nil {
@@ -61,7 +62,7 @@ func openDesk(ctx context.Context, cfg config.Config, con *view.Console, start b
 		} else {
 			con.Say("no REDIS_URL: using a private redis-server in %s", filepath.Join(cfg.DataDir, "redis"))
 		}
-		d.redis, d.inMemory, d.closers = r.Client, r.InProcess, append(d.closers, r.Close)
+		d.Redis, d.inMemory, d.closers = r.Client, r.InProcess, append(d.closers, r.Close)
 	default:
 		r, err := localredis.Attach(ctx, cfg.DataDir)
 		if errors.Is(err, localredis.ErrNotRunning) {
@@ -71,25 +72,25 @@ func openDesk(ctx context.Context, cfg config.Config, con *view.Console, start b
 		if err != nil {
 			return nil, err
 		}
-		d.redis, d.closers = r.Client, append(d.closers, r.Close)
+		d.Redis, d.closers = r.Client, append(d.closers, r.Close)
 	}
 	d.connect(ctx)
 	return d, nil
 }
 
 // connect makes the adapters of the desk's Redis.
-func (d *desk) connect(ctx context.Context) {
-	d.clock = shared.StartClock(ctx, d.redis)
-	d.closers = append(d.closers, d.clock.Close)
-	client := asynq.NewClientFromRedisClient(d.redis)
-	d.queue, d.dispatcher = redisqueue.New(d.redis, redisqueue.DefaultTiming),
-		jobs.NewDispatcher(client, asynq.NewInspectorFromRedisClient(d.redis))
+func (d *Desk) connect(ctx context.Context) {
+	d.Clock = shared.StartClock(ctx, d.Redis)
+	d.closers = append(d.closers, d.Clock.Close)
+	client := asynq.NewClientFromRedisClient(d.Redis)
+	d.Queue, d.Dispatcher = redisqueue.New(d.Redis, redisqueue.DefaultTiming),
+		jobs.NewDispatcher(client, asynq.NewInspectorFromRedisClient(d.Redis))
 }
 
-// openWorkingDesk is openDesk for commands that put work into the queue or do it: what is wrong with the Redis is said
+// OpenWorkingDesk is OpenDesk for commands that put work into the queue or do it: what is wrong with the Redis is said
 // before the work depends on it.
-func openWorkingDesk(ctx context.Context, cfg config.Config, con *view.Console, start bool) (*desk, error) {
-	d, err := openDesk(ctx, cfg, con, start)
+func OpenWorkingDesk(ctx context.Context, cfg config.Config, con *view.Console, start bool) (*Desk, error) {
+	d, err := OpenDesk(ctx, cfg, con, start)
 	if err != nil || d.inMemory {
 		return d, err
 	}
@@ -100,24 +101,24 @@ func openWorkingDesk(ctx context.Context, cfg config.Config, con *view.Console, 
 }
 
 // warnOfRedis says what is wrong with the Redis; the error is for one that cannot be used.
-func warnOfRedis(ctx context.Context, con *view.Console, d *desk) error {
-	if text, hint := clockTrouble(d.clock.Ahead()); text != "" {
+func warnOfRedis(ctx context.Context, con *view.Console, d *Desk) error {
+	if text, hint := ClockTrouble(d.Clock.Ahead()); text != "" {
 		con.Warn("%s. %s", text, hint)
 	}
-	for _, f := range inspectRedis(ctx, d.redis) {
+	for _, f := range InspectRedis(ctx, d.Redis) {
 		switch f.Level {
 		case redisTooOld:
 			return view.Hint(errors.New(f.Text), f.Hint)
-		case redisForgetful, redisNearlyFull, redisEvicting:
+		case redisForgetful, RedisNearlyFull, RedisEvicting:
 			con.Warn("%s. %s", f.Text, f.Hint)
 		}
 	}
 	return nil
 }
 
-// clockTrouble says what is wrong when the clock of this machine is so far ahead of Redis's, or behind it; empty:
+// ClockTrouble says what is wrong when the clock of this machine is so far ahead of Redis's, or behind it; empty:
 // nothing.
-func clockTrouble(ahead time.Duration) (text, hint string) {
+func ClockTrouble(ahead time.Duration) (text, hint string) {
 	if ahead.Abs() < 30*time.Second { // asynq, which goes by the clocks of machines, allows for that
 		return "", ""
 	}
@@ -224,3 +225,36 @@ func redisHint(err error) string {
 	}
 	return "Start it there, or correct REDIS_URL; unset, `nightdesk run` brings a Redis of its own."
 }
+
+// OpenUnchecked returns the desk of a server, whose Redis may be away.
+func OpenUnchecked(ctx context.Context, cfg config.Config, con *view.Console) (*Desk, error) {
+	if cfg.RedisURL.Reveal() == "" {
+		return OpenDesk(ctx, cfg, con, false)
+	}
+	options, err := redisOptions(cfg)
+	if err != nil {
+		return nil, err
+	}
+	client := newRedisClient(options)
+	d := &Desk{Redis: client, closers: []func() error{client.Close}}
+	d.connect(ctx)
+	return d, nil
+}
+
+// AwaitUsable waits until Redis and storage can be used. An error is one that waiting does not change.
+func AwaitUsable(ctx context.Context, cfg config.Config, con *view.Console, d *Desk, store storage.Store) error {
+	if err := pingRedis(ctx, cfg, con, d.Redis); err != nil {
+		return err
+	}
+	if err := warnOfRedis(ctx, con, d); err != nil {
+		return err
+	}
+	return await(ctx, con, "the storage", lastingStorage, func(ctx context.Context) error { return readStore(ctx, store) })
+}
+
+// noQueueError says that there is no Redis to connect to.
+type noQueueError struct{}
+
+func (noQueueError) Error() string { return "REDIS_URL is not set, so there is no queue" }
+
+func IsNoQueue(err error) bool { return errors.As(err, new(noQueueError)) }

@@ -1,4 +1,4 @@
-package main
+package wiring
 
 import (
 	"errors"
@@ -10,23 +10,23 @@ import (
 	"nightdesk/jobs/notify"
 )
 
-// outlets returns where events and digests go; nil where nothing is set up. From then on the desk tells of events.
-func outlets(cfg config.Config, d *desk) (webhooks []*notify.Webhook, mail *notify.Mail, err error) {
-	if webhooks, err = newWebhooks(cfg.Webhook); err != nil {
+// Outlets returns where events and digests go; nil where nothing is set up. From then on the desk tells of events.
+func Outlets(cfg config.Config, d *Desk) (webhooks []*notify.Webhook, mail *notify.Mail, err error) {
+	if webhooks, err = NewWebhooks(cfg.Webhook); err != nil {
 		return nil, nil, err
 	}
 	for _, w := range webhooks {
 		d.closers = append(d.closers, w.Close)
 	}
-	if mail, err = newMail(cfg.Mail); err != nil {
+	if mail, err = NewMail(cfg.Mail); err != nil {
 		return nil, nil, err
 	}
-	d.dispatcher.Announce(cfg.Webhook.Types(), webhooks, mail != nil)
+	d.Dispatcher.Announce(cfg.Webhook.Types(), webhooks, mail != nil)
 	return webhooks, mail, nil
 }
 
-// newMail returns what sends digests; nil: mail.server is not set.
-func newMail(m config.Mail) (*notify.Mail, error) {
+// NewMail returns what sends digests; nil: mail.server is not set.
+func NewMail(m config.Mail) (*notify.Mail, error) {
 	if m.Server.Reveal() == "" {
 		return nil, nil
 	}
@@ -40,8 +40,8 @@ func newMail(m config.Mail) (*notify.Mail, error) {
 	return mail, nil
 }
 
-// newWebhooks returns those that are set up.
-func newWebhooks(set config.Webhook) (webhooks []*notify.Webhook, err error) {
+// NewWebhooks returns those that are set up.
+func NewWebhooks(set config.Webhook) (webhooks []*notify.Webhook, err error) {
 	addresses, secrets := set.Addresses(), set.Secrets()
 	if len(secrets) == 0 {
 		secrets = []string{""}

@@ -1,4 +1,4 @@
-package main
+package wiring
 
 import (
 	"context"
@@ -28,17 +28,17 @@ type redisLevel int
 const (
 	redisUnknown    redisLevel = iota // nobody knows
 	redisForgetful                    // its restart loses runs
-	redisNearlyFull                   // it will soon take no writes
-	redisEvicting                     // it may throw runs away at any time
+	RedisNearlyFull                   // it will soon take no writes
+	RedisEvicting                     // it may throw runs away at any time
 	redisTooOld                       // the desk cannot work with it
 )
 
 // The oldest Redis that asynq's scripts run on.
 const leastMajor, leastMinor = 6, 2
 
-// inspectRedis looks for settings under which a Redis loses runs, in every master of a cluster. It asks INFO alone,
+// InspectRedis looks for settings under which a Redis loses runs, in every master of a cluster. It asks INFO alone,
 // which servers answer that keep CONFIG to their owner.
-func inspectRedis(ctx context.Context, rdb redis.UniversalClient) []redisFinding {
+func InspectRedis(ctx context.Context, rdb redis.UniversalClient) []redisFinding {
 	cluster, ok := rdb.(*redis.ClusterClient)
 	if !ok {
 		return inspectServer(ctx, rdb)
@@ -94,14 +94,14 @@ func judgeRedis(text, where, cli string) []redisFinding {
 			"Make sure that it is noeviction. With any other policy, a full Redis deletes runs."})
 	default:
 		found = append(found,
-			redisFinding{redisEvicting, fmt.Sprintf("maxmemory-policy is %s at %s: a full Redis deletes runs", policy, where),
+			redisFinding{RedisEvicting, fmt.Sprintf("maxmemory-policy is %s at %s: a full Redis deletes runs", policy, where),
 				fmt.Sprintf("Fix it with `%s CONFIG SET maxmemory-policy noeviction` and make the same change in redis.conf.",
 					cli)})
 	}
 	used, _ := strconv.ParseInt(info["used_memory"], 10, 64)
 	if most, _ := strconv.ParseInt(info["maxmemory"], 10, 64); most > 0 && used >= most/10*9 {
 		found = append(found,
-			redisFinding{redisNearlyFull, fmt.Sprintf("%s uses %s of its maxmemory of %s: when it is full, no run goes on",
+			redisFinding{RedisNearlyFull, fmt.Sprintf("%s uses %s of its maxmemory of %s: when it is full, no run goes on",
 				where, view.Size(used), view.Size(most)),
 				"Raise its maxmemory, or delete old runs with `nightdesk purge`."})
 	}

@@ -1,4 +1,4 @@
-package main
+package wiring
 
 import (
 	"github.com/redis/go-redis/v9"
@@ -14,9 +14,9 @@ const (
 	slotFiles = 8  // of a slot
 )
 
-// fitSlots lowers the number of slots to what the limit of open files allows, and says what to raise: a worker without
+// FitSlots lowers the number of slots to what the limit of open files allows, and says what to raise: a worker without
 // room for another file or connection stands still. Go has raised the soft limit to the hard one.
-func fitSlots(con *view.Console, w *config.Worker) {
+func FitSlots(con *view.Console, w *config.Worker) {
 	limit, slots := fileLimit(), w.Concurrency+w.ReportConcurrency
 	need := ownFiles + slotFiles*slots
 	if limit == 0 || limit >= need {

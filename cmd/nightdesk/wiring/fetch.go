@@ -1,4 +1,4 @@
-package main
+package wiring
 
 import (
 	"context"
@@ -7,23 +7,40 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"strings"
 
+	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/config"
 	"nightdesk/pipeline/knowledge"
 	"nightdesk/pipeline/knowledge/extract"
 	"nightdesk/pipeline/tools/fetch"
 )
 
-// downloader returns what fetches the web pages among the roots of a knowledge base. Who names a page may reach its
+// NewFetcher returns the way to the web. pace: the rates that all workers share; nil for a command that works alone.
+// own: what may be reached beside what fetch.allow says.
+func NewFetcher(cfg config.Config, pace fetch.Pace, own ...string) (*fetch.Client, error) {
+	f := cfg.Fetch
+	allow := strings.FieldsFunc(f.Allow, func(r rune) bool { return r == ',' || r == ' ' })
+	for _, entry := range allow {
+		if err := fetch.CheckAllow(entry); err != nil {
+			return nil, view.Usage(fmt.Errorf("fetch.allow: %w", err))
+		}
+	}
+	return fetch.New(fetch.Settings{
+		Allow: append(allow, own...), Timeout: f.Timeout, PerHost: f.PerHost, Pace: pace, Idle: idleConnections(cfg),
+	}), nil
+}
+
+// NewDownloader returns what fetches the web pages among the roots of a knowledge base. Who names a page may reach its
 // host, wherever that is; what the page redirects to must be public or allowed as everywhere.
-func downloader(cfg config.Config, roots []string) (knowledge.Downloader, error) {
+func NewDownloader(cfg config.Config, roots []string) (knowledge.Downloader, error) {
 	var own []string
 	for _, root := range roots {
 		if knowledge.IsURL(root) {
 			own = append(own, hostPorts(root)...)
 		}
 	}
-	outside, err := newFetcher(cfg, nil, own...)
+	outside, err := NewFetcher(cfg, nil, own...)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"nightdesk/cmd/nightdesk/view"
+	"nightdesk/cmd/nightdesk/wiring"
+	"nightdesk/config"
+	"nightdesk/topicqueue/schedule"
+)
+
+// checkSchedules says whether what is scheduled will be fired. It says nothing without schedules, and without a Redis,
+// which is a check of its own.
+func checkSchedules(ctx context.Context, cfg config.Config, con *view.Console) []checkup {
+	const name = "schedules"
+	d, err := wiring.OpenDesk(ctx, cfg, con, false)
+	if err != nil {
+		return nil
+	}
+	defer d.Close()
+	records, err := d.Queue.Schedules(ctx)
+	if err != nil {
+		return []checkup{failure(name, err)}
+	}
+	running, err := d.Dispatcher.Schedulers()
+	if err != nil {
+		return []checkup{failure(name, err)}
+	}
+	waiting := schedule.Missing(cfg.Schedules, records)
+	if len(records)+len(waiting) == 0 && running == 0 {
+		return nil
+	}
+	c := checkup{Name: name, Result: "ok", Text: fmt.Sprintf("%s, %s running", view.Counted(len(records), "schedule"),
+		view.Counted(running, "scheduler"))}
+	var first time.Time
+	var what string
+	var out []checkup
+	for _, r := range records {
+		if r.Paused != "" {
+			out = append(out, checkup{Name: name, Result: "note", Text: r.Name + " is paused: " + r.Paused,
+				Hint: "Let it fire again with `nightdesk schedule resume " + r.Name + "`."})
+		}
+		if next := r.Upcoming(d.Clock.Now(), 1); len(next) > 0 && (first.IsZero() || next[0].Before(first)) {
+			first, what = next[0], r.Name
+		}
+	}
+	if what != "" {
+		c.Text += fmt.Sprintf(", next due is %s at %s", what, view.DueTime(first))
+	}
+	if len(waiting) > 0 {
+		out = append(out, checkup{Name: name, Result: "note", Text: "declared in the settings file and not taken up yet: " +
+			strings.Join(waiting, ", "),
+			Hint: "A scheduler takes them up when it starts: start one, or start it again."})
+	}
+	if running == 0 {
+		c.Result, c.Hint = "note", "Nothing is fired while none runs: start one with `nightdesk scheduler`."
+	}
+	return append([]checkup{c}, out...)
+}

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"nightdesk/cmd/nightdesk/view"
+	"nightdesk/cmd/nightdesk/wiring"
+	"nightdesk/config"
+	"nightdesk/pipeline/knowledge"
+	"nightdesk/pipeline/knowledge/wordvec"
+	"nightdesk/storage"
+)
+
+func checkStorage(ctx context.Context, cfg config.Config, con *view.Console) []checkup {
+	s, err := wiring.OpenWritableStore(ctx, cfg, con)
+	if err != nil {
+		return []checkup{failure("storage", err)}
+	}
+	out := []checkup{{Name: "storage", Result: "ok", Text: s.Location("reports") + " can be written"}}
+	dirs := []string{cfg.DataDir}
+	if _, local := s.(*storage.Dir); local {
+		dirs = append(dirs, s.Location(""))
+	}
+	return append(out, checkRoom(ctx, cfg, con, dirs...)...)
+}
+
+func checkKnowledge(_ context.Context, cfg config.Config, _ *view.Console) []checkup {
+	names, err := knowledge.List(wiring.KnowledgeDir(cfg))
+	if err != nil {
+		return []checkup{failure("knowledge", err)}
+	}
+	if len(names) == 0 {
+		return []checkup{{Name: "knowledge", Result: "note", Text: "there is no knowledge base yet",
+			Hint: "Make one with `nightdesk kb add --name NAME DIR`, or give --kb DIR to `run`."}}
+	}
+	return []checkup{{Name: "knowledge", Result: "ok", Text: fmt.Sprintf("%s in %s", view.Counted(len(names),
+		"knowledge base"),
+		wiring.KnowledgeDir(cfg))}}
+}
+
+// checkEmbedding loads the file of word vectors. A server is asked when there is something to embed.
+func checkEmbedding(_ context.Context, cfg config.Config, _ *view.Console) []checkup {
+	const name = "embedding"
+	if !cfg.Embedding.Enabled() {
+		return []checkup{{Name: name, Result: "note",
+			Text: "EMBEDDING_MODEL is not set: knowledge bases are searched by words",
+			Hint: "Set EMBEDDING_MODEL for a server, or EMBEDDING_PROVIDER=static and a file of word vectors, to search by " +
+				"meaning too."}}
+	}
+	embedder, err := (wiring.NewEmbedding(cfg)).Embedder(nil)
+	if err != nil {
+		return []checkup{failure(name, err)}
+	}
+	words, ok := embedder.(*wordvec.Embedder)
+	if !ok {
+		return nil
+	}
+	s, err := words.Load()
+	if err != nil {
+		return []checkup{failure(name, err)}
+	}
+	return []checkup{{Name: name, Result: "ok",
+		Text: fmt.Sprintf("%s: %d words, %d dimensions, loaded in %s; the vectors take %d MB",
+			cfg.Embedding.Model, s.Words, s.Dimensions, s.Took.Round(time.Millisecond), s.Bytes>>20)}}
+}
+
+// checkRoom says which of these directories has too little room for a night.
+func checkRoom(ctx context.Context, cfg config.Config, con *view.Console, dirs ...string) []checkup {
+	runs := int64(0) // that wait, as far as there is a queue
+	if d, err := wiring.OpenDesk(ctx, cfg, con, false); err == nil {
+		defer d.Close()
+		runs, _ = unfinished(ctx, d)
+	}
+	for _, dir := range dirs {
+		if t := smallRoom(dir, runs); t.Text != "" {
+			return []checkup{{Name: t.Of, Result: "failed", Text: t.Text, Hint: t.Hint}}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,43 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"nightdesk/cmd/nightdesk/web"
+)
+
+// troubleLook is how often a watcher looks for troubles.
+const troubleLook = 5 * time.Second
+
+// watchedTroubles tells a watcher why nothing moves.
+type watchedTroubles struct {
+	look func(ctx context.Context) []web.Trouble
+	at   time.Time
+	told map[string]string // text by what it is of
+}
+
+// tell notes what has changed since the last look.
+func (w *watchedTroubles) tell(ctx context.Context, n noter) {
+	if time.Since(w.at) < troubleLook {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, lookTime)
+	defer cancel()
+	now := map[string]string{}
+	for _, t := range w.look(ctx) {
+		now[t.Of] = t.Text
+		if w.told[t.Of] == "" {
+			n.Note("%s. %s", t.Text, t.Hint)
+		}
+	}
+	if ctx.Err() != nil { // that Redis is away is told by others
+		return
+	}
+	for of := range w.told {
+		if now[of] == "" {
+			n.Note("%s: in order again", of)
+		}
+	}
+	w.at, w.told = time.Now(), now
+}

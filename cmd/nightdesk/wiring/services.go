@@ -1,0 +1,106 @@
+// Package wiring builds the adapters of a process from its settings: Redis and the queue, storage, models, search,
+// sandboxes, webhooks. It is the one place where a setting chooses an implementation.
+//
+// Entry points: [OpenDesk], [OpenStore] and [NewServices].
+package wiring
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"nightdesk/cmd/nightdesk/view"
+	"nightdesk/config"
+	"nightdesk/jobs"
+	"nightdesk/pipeline/knowledge"
+	"nightdesk/pipeline/llm"
+	"nightdesk/pipeline/tools"
+	"nightdesk/pipeline/tools/websearch"
+	"nightdesk/topicqueue/redisqueue/governor"
+	"nightdesk/topicqueue/redisqueue/shared"
+)
+
+// NewServices puts together what a worker needs.
+func NewServices(ctx context.Context, cfg config.Config, con *view.Console, d *Desk, vectors *Embedding) (jobs.Services,
+	error) {
+	store, err := OpenWritableStore(ctx, cfg, con)
+	if err != nil {
+		return jobs.Services{}, err
+	}
+	s := jobs.Services{
+		Redis: d.Redis, Queue: d.Queue, Dispatcher: d.Dispatcher, Store: store, Log: con.Log, Now: d.Clock.Now,
+		Config: map[string]string{},
+	}
+	for _, e := range cfg.Effective() {
+		s.Config[e.Path] = e.Value
+	}
+	if s.Prices, err = llm.ParsePrices(cfg.LLM.Prices); err != nil {
+		return s, view.Usage(fmt.Errorf("llm.prices: %w", err))
+	}
+	turns := governor.Start(ctx, d.Redis, 0)
+	d.closers = append(d.closers, turns.Close)
+	model, err := NewModel(cfg, turns)
+	if err != nil {
+		return s, err
+	}
+	var code tools.Tool // nil: there is none
+	if model != nil {   // a nil *Client in the interface would not be nil
+		s.Model = model
+		if code, err = codeTool(ctx, cfg, con, d); err != nil { // without a model nobody writes programs
+			return s, err
+		}
+	} else {
+		con.Say("no LLM_MODEL: working extractively, reports are made of verbatim quotes")
+	}
+	embedder, err := vectors.Embedder(turns)
+	if err != nil {
+		return s, err
+	}
+	library := &library{
+		dir: KnowledgeDir(cfg), limit: cfg.Researching.ResultLimit, store: store, embedder: embedder,
+		open: map[string]*knowledge.Base{},
+	}
+	d.closers = append(d.closers, library.Close)
+	pace := shared.NewPace(d.Redis)
+	outside, err := NewFetcher(cfg, pace)
+	if err != nil {
+		return s, err
+	}
+	engines, err := NewSearchEngines(cfg, pace, outside)
+	if err != nil {
+		return s, err
+	}
+	index, err := NewPaperIndex(cfg, outside, pace)
+	if err != nil {
+		return s, err
+	}
+	limit := cfg.Researching.ResultLimit
+	box := toolbox{bases: library, common: tools.Set{tools.NewOpenPage(outside), tools.NewPaperSearch(index, limit)}}
+	if len(engines) > 0 {
+		box.common = append(box.common, tools.NewWebSearch(websearch.NewChain(engines...), limit))
+	}
+	if code != nil { // there is a sandbox
+		box.common = append(box.common, code)
+	}
+	s.Toolbox = box.of
+	calls := shared.NewCalls(d.Redis, shared.Lease)
+	d.closers = append(d.closers, calls.Close) // before what its calls use
+	s.Shared = calls
+	return s, nil
+}
+
+// WorkerSettings are the limits of this process. lanes: see jobs.Settings.
+func WorkerSettings(cfg config.Config, lanes ...string) jobs.Settings {
+	return jobs.Settings{
+		Lanes: lanes, Concurrency: cfg.Worker.Concurrency, ReportConcurrency: cfg.Worker.ReportConcurrency,
+		MaxActions: cfg.Researching.MaxActions, ToolTimeout: cfg.Researching.ToolTimeout,
+		PlannerTokens: cfg.LLM.Planner.ContextTokens, ResearcherTokens: cfg.LLM.Researcher.ContextTokens,
+		ResultLimit: cfg.Researching.ResultLimit, SharedLifetime: cfg.Researching.SharedLifetime,
+		Grace: cfg.Worker.ShutdownTimeout, PollInterval: 50 * time.Millisecond,
+		RetryPause: time.Second, SweepInterval: time.Second, StateExpiry: cfg.Queue.StateExpiry,
+	}
+}
+
+// KnowledgeDir is where the knowledge bases of this machine are.
+func KnowledgeDir(cfg config.Config) string { return filepath.Join(cfg.DataDir, "knowledge") }

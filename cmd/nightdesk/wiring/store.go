@@ -1,0 +1,78 @@
+package wiring
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"nightdesk/cmd/nightdesk/view"
+	"nightdesk/config"
+	"nightdesk/storage"
+)
+
+// OpenStore opens the artefact store for reading.
+func OpenStore(ctx context.Context, cfg config.Config) (storage.Store, error) {
+	url := cfg.StorageURL.Reveal()
+	if !strings.HasPrefix(url, "s3://") {
+		return storage.NewDir(cmp.Or(strings.TrimPrefix(url, "file://"), cfg.DataDir)), nil
+	}
+	return OpenBucket(ctx, cfg, url)
+}
+
+// OpenBucket opens a folder of a bucket, with the settings of the storage.
+func OpenBucket(ctx context.Context, cfg config.Config, url string) (storage.Store, error) {
+	bucket, prefix, err := storage.ParseS3(url)
+	if err != nil {
+		return nil, view.Usage(err)
+	}
+	s, err := storage.NewS3(ctx, storage.S3Settings{
+		Bucket: bucket, Prefix: prefix, Endpoint: cfg.S3.Endpoint.Reveal(), Public: cfg.S3.PublicEndpoint.Reveal(),
+		Region: cfg.S3.Region,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// OpenWritableStore opens the artefact store and checks that it takes what will be put into it: better
+// now than after the work.
+func OpenWritableStore(ctx context.Context, cfg config.Config, con *view.Console) (storage.Store, error) {
+	s, err := OpenStore(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkStore(ctx, con, s); err != nil {
+		if _, local := s.(*storage.Dir); local {
+			err = view.Hint(fmt.Errorf("the storage directory cannot be used: %w", err),
+				"Choose another with --data-dir or STORAGE_URL=file:///dir, or make room there.")
+		}
+		return nil, err
+	}
+	if _, local := s.(*storage.Dir); !local {
+		s = storage.NewSpool(s, filepath.Join(cfg.DataDir, "spool"))
+	}
+	return s, nil
+}
+
+// checkStore finds out whether the storage takes what will be put into it. A service waits for one that is away.
+func checkStore(ctx context.Context, con *view.Console, s storage.Store) error {
+	if con.Service == "" {
+		return storage.Check(ctx, s)
+	}
+	return await(ctx, con, "the storage", lastingStorage, func(ctx context.Context) error {
+		if err := readStore(ctx, s); err != nil { // which is found out sooner
+			return err
+		}
+		return storage.Check(ctx, s)
+	})
+}
+
+// readStore finds out within some seconds whether the storage can be read.
+func readStore(ctx context.Context, s storage.Store) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, dialTime, fmt.Errorf("no success within %s", dialTime))
+	defer cancel()
+	return storage.CheckRead(ctx, s)
+}
