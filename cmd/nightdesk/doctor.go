@@ -2,12 +2,10 @@ package main
 
 import (
 	"context"
-	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
+	"nightdesk/cmd/nightdesk/doctor"
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/config"
 )
@@ -17,81 +15,9 @@ func doctorCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "doctor", Short: "Check that everything that is configured works, and say what to do if not", Args: cobra.NoArgs,
 		RunE: p.command(func(ctx context.Context, cfg config.Config, con *view.Console, args []string) error {
-			return runDoctor(ctx, cfg, con, ask)
+			return doctor.Run(ctx, cfg, con, ask)
 		}),
 	}
 	cmd.Flags().BoolVar(&ask, "model", false, "ask the model of each role a tiny question, which costs a few tokens")
 	return cmd
-}
-
-// checkup is the result of one check of doctor.
-type checkup struct {
-	Name   string `json:"check"`
-	Result string `json:"result"` // ok, note or failed
-	Text   string `json:"text"`
-	Hint   string `json:"hint,omitempty"`
-}
-
-// lines are the checkup as a table has it, fitted to a width.
-func (c checkup) lines(width int) (lines []string) {
-	const indent = 25
-	room := max(30, width-1-indent)
-	for i, line := range slices.Concat(view.Wrap(c.Text, room), view.Wrap(c.Hint, room)) {
-		head := strings.Repeat(" ", indent)
-		if i == 0 {
-			head = fmt.Sprintf("%-7s %-16s ", c.Result, c.Name)
-		}
-		lines = append(lines, head+line)
-	}
-	return lines
-}
-
-func runDoctor(ctx context.Context, cfg config.Config, con *view.Console, askModels bool) error {
-	failed, width := 0, 1<<20
-	if s := view.NewScreen(con.Out); s != nil {
-		width, _ = s.Size()
-	}
-	models := func(ctx context.Context, cfg config.Config, _ *view.Console) []checkup {
-		return checkModels(ctx, cfg, askModels)
-	}
-	for _, check := range []func(context.Context, config.Config, *view.Console) []checkup{checkSettings, checkRedis,
-		checkWorkers,
-		checkSchedules, checkStorage, checkKnowledge, checkEmbedding, checkWebSearch, checkPapers, checkSandbox,
-		models, checkPrices, checkServers, checkMail, checkUnsent} {
-		for _, c := range check(ctx, cfg, con) {
-			if c.Result == "failed" {
-				failed++
-			}
-			if con.JSON {
-				if err := con.PrintJSON(c, true); err != nil {
-					return err
-				}
-				continue
-			}
-			if err := view.PrintLines(con.Out, c.lines(width)); err != nil {
-				return err
-			}
-		}
-	}
-	if failed > 0 {
-		return view.Ended(fmt.Errorf("%s failed", view.Counted(failed, "check")), view.ExitFailed)
-	}
-	return nil
-}
-
-// failure makes a checkup of an error, with its hint.
-func failure(name string, err error) checkup {
-	return checkup{Name: name, Result: "failed", Text: err.Error(), Hint: view.HintOf(err)}
-}
-
-func checkSettings(_ context.Context, cfg config.Config, _ *view.Console) []checkup {
-	given := 0
-	for _, e := range cfg.Effective() {
-		if cfg.Given(e.Path) {
-			given++
-		}
-	}
-	return []checkup{{Name: "settings", Result: "ok",
-		Text: fmt.Sprintf("%s given, the others have their defaults; `nightdesk config` shows all",
-			view.Counted(given, "setting"))}}
 }

@@ -12,9 +12,12 @@ import (
 // layers lists, for each part of the house, which other parts it may import. What is not listed may not be imported.
 // The longest matching prefix of a package path counts.
 var layers = map[string][]string{
-	"cmd":                      {"config", "jobs", "pipeline", "prompts", "storage", "topicqueue", "cmd"},
+	"cmd": {"config", "jobs", "pipeline", "prompts", "storage", "topicqueue", "cmd"},
+	"cmd/nightdesk/doctor": {"config", "jobs", "pipeline", "storage", "topicqueue", "topicqueue/redisqueue",
+		"cmd/nightdesk/localredis", "cmd/nightdesk/view", "cmd/nightdesk/wiring", "cmd/nightdesk/web"},
 	"cmd/nightdesk/localredis": {"topicqueue"},
 	"cmd/nightdesk/view":       {"topicqueue", "topicqueue/redisqueue"},
+	"cmd/nightdesk/web":        {"jobs", "pipeline", "topicqueue", "topicqueue/redisqueue", "cmd"},
 	"cmd/nightdesk/wiring": {"config", "jobs", "pipeline", "storage", "topicqueue", "topicqueue/redisqueue",
 		"cmd/nightdesk/localredis", "cmd/nightdesk/view"},
 

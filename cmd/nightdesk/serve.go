@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nightdesk/cmd/nightdesk/doctor"
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/web"
 	"nightdesk/cmd/nightdesk/wiring"
@@ -59,7 +60,7 @@ func servePages(ctx context.Context, cfg config.Config, con *view.Console, _ []s
 		Handler: web.New(web.Services{
 			Redis: d.Redis, Queue: d.Queue, Log: con.Log,
 			Storage:  func(ctx context.Context) error { return storage.CheckRead(ctx, store) },
-			Troubles: func(ctx context.Context) []web.Trouble { return queueTroubles(ctx, d, store) },
+			Troubles: func(ctx context.Context) []web.Trouble { return doctor.Troubles(ctx, d, store) },
 		}),
 		ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second,
 		IdleTimeout:    2 * time.Minute,

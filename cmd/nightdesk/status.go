@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nightdesk/cmd/nightdesk/doctor"
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/config"
@@ -64,7 +65,7 @@ func showStatus(ctx context.Context, cfg config.Config, con *view.Console, name 
 	switch {
 	case err == nil:
 		if !run.State.Final() && jobs.SharedLane(run.Lane) {
-			warnOfTroubles(ctx, con, d, store)
+			doctor.WarnOfTroubles(ctx, con, d, store)
 		}
 		return showRunStatus(ctx, con, d.Queue, store, run)
 	case !errors.Is(err, redisqueue.ErrNotFound):
@@ -74,7 +75,7 @@ func showStatus(ctx context.Context, cfg config.Config, con *view.Console, name 
 	}
 	open, err := showBatchStatus(ctx, con, d.Queue, name)
 	if open {
-		warnOfTroubles(ctx, con, d, store)
+		doctor.WarnOfTroubles(ctx, con, d, store)
 	}
 	return err
 }

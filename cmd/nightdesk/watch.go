@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nightdesk/cmd/nightdesk/doctor"
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/web"
 	"nightdesk/cmd/nightdesk/wiring"
@@ -63,7 +64,7 @@ func watchName(ctx context.Context, cfg config.Config, con *view.Console, name, 
 	default:
 		defer func() { err = errors.Join(err, d.Close()) }()
 		w.queue, w.servers = d.Queue, modelServers{redis: d.Redis}
-		w.troubles.look = func(ctx context.Context) []web.Trouble { return queueTroubles(ctx, d, store) }
+		w.troubles.look = func(ctx context.Context) []web.Trouble { return doctor.Troubles(ctx, d, store) }
 	}
 	if name, err = fullID(ctx, cfg, w.queue, name); err != nil {
 		return err

@@ -1,6 +1,6 @@
 //go:build !linux && !darwin
 
-package main
+package doctor
 
 // roomIn does not know here.
 func roomIn(string) (bytes int64, known bool) { return 0, false }

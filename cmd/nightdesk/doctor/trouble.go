@@ -1,4 +1,4 @@
-package main
+package doctor
 
 import (
 	"context"
@@ -23,9 +23,9 @@ const (
 	ofStorage    = "storage"
 )
 
-// queueTroubles returns what keeps the queue from being worked, or soon will. What cannot be found out because Redis is
+// Troubles returns what keeps the queue from being worked, or soon will. What cannot be found out because Redis is
 // away is told by others.
-func queueTroubles(ctx context.Context, d *wiring.Desk, store storage.Store) []web.Trouble {
+func Troubles(ctx context.Context, d *wiring.Desk, store storage.Store) []web.Trouble {
 	var out []web.Trouble
 	for _, look := range []func() (web.Trouble, error){
 		func() (web.Trouble, error) { return missingWorkers(ctx, d) },
@@ -158,9 +158,9 @@ func smallRoom(dir string, runs int64) web.Trouble {
 			"STORAGE_URL."}
 }
 
-// warnOfTroubles tells whoever looks at work that is not finished why it may stand still.
-func warnOfTroubles(ctx context.Context, con *view.Console, d *wiring.Desk, store storage.Store) {
-	for _, t := range queueTroubles(ctx, d, store) {
+// WarnOfTroubles tells whoever looks at work that is not finished why it may stand still.
+func WarnOfTroubles(ctx context.Context, con *view.Console, d *wiring.Desk, store storage.Store) {
+	for _, t := range Troubles(ctx, d, store) {
 		con.Say("warning: %s. %s", t.Text, t.Hint)
 	}
 }

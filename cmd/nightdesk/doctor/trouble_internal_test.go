@@ -1,4 +1,4 @@
-package main
+package doctor
 
 import (
 	"bytes"
@@ -33,7 +33,7 @@ func TestTroubles(t *testing.T) {
 	defer d.Close()
 	store := storage.NewDir(t.TempDir())
 	look := func() (texts []string) {
-		for _, trouble := range queueTroubles(ctx, d, store) {
+		for _, trouble := range Troubles(ctx, d, store) {
 			if trouble.Hint == "" {
 				t.Errorf("nothing says what to do about %+v", trouble)
 			}
@@ -92,7 +92,7 @@ func TestTroubles(t *testing.T) {
 	if c := checkRedis(ctx, cfg, con); !slices.ContainsFunc(c, func(c checkup) bool { return c.Result == "failed" && strings.Contains(c.Text, "OOM") }) {
 		t.Errorf("doctor with a full Redis: %+v", c)
 	}
-	warnOfTroubles(ctx, con, d, store)
+	WarnOfTroubles(ctx, con, d, store)
 	if told := stderr.String(); strings.Count(told, "nightdesk: warning: ") != 3 || strings.Contains(told, "..") {
 		t.Errorf("told %q", told)
 	}
@@ -111,7 +111,7 @@ func TestTroublesWithoutRedis(t *testing.T) {
 	}
 	defer d.Close()
 	server.End(syscall.SIGKILL)
-	if got := queueTroubles(t.Context(), d, storage.NewDir(t.TempDir())); len(got) > 0 {
+	if got := Troubles(t.Context(), d, storage.NewDir(t.TempDir())); len(got) > 0 {
 		t.Errorf("%+v", got)
 	}
 }
