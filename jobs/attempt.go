@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"runtime/debug"
@@ -30,15 +31,27 @@ var (
 // attempt is one try at a unit of work, under its lease.
 type attempt struct {
 	redisqueue.Begun
-	w      *Worker
-	gate   *gate
-	cancel context.CancelCauseFunc
-	begun  time.Time
-	seen   atomic.Value // Experience of the desk, when the attempt last looked at its budget
-	away   atomic.Value // string: why a model call of the attempt got no answer, the last that did not
-	bound  atomic.Value // string: whose budget allows least, see boundBy
-	stay   atomic.Int64 // of the budget, that the calls of this attempt must leave for the report
-	claims atomic.Int64 // that a report is written from
+	queue      *redisqueue.Queue
+	dispatcher *Dispatcher
+	leases     *leases
+	calls      *calls  // that it makes
+	budget     *budget // that they are paid from
+	gate       *gate
+	cancel     context.CancelCauseFunc
+	begun      time.Time
+	claims     atomic.Int64 // that a report is written from
+}
+
+// newAttempt returns a try at a unit that has begun.
+func (w *Worker) newAttempt(begun redisqueue.Begun) *attempt {
+	a := &attempt{Begun: begun, queue: w.Queue, dispatcher: w.Dispatcher, leases: w.leases, gate: newGate(),
+		begun: time.Now()}
+	a.calls = &calls{a: a, client: w.Model, prices: w.Prices, store: w.Store, shared: w.Shared, settings: w.settings,
+		onStop: func(cancel func()) func() bool {
+			return context.AfterFunc(w.work, func() { time.AfterFunc(w.settings.Grace, cancel) })
+		}}
+	a.budget = &budget{a: a, model: w.Model, prices: w.Prices, figures: w.figures, now: w.Now, log: w.Log}
+	return a
 }
 
 // until returns the moment that lies d after the attempt's begin; zero when d is negative: never.
@@ -60,6 +73,27 @@ func (a *attempt) hardLimit() time.Duration {
 		return earlier(a.Seal, max(0, a.Run.Options.BlockHard-a.Spent))
 	}
 	return a.Seal
+}
+
+// softLimit is when a block begins no new iteration: its own time, or a little before the run is sealed, so that the
+// last iteration can end.
+func (a *attempt) softLimit() time.Time {
+	limit := time.Duration(-1)
+	if a.Run.Options.BlockSoft > 0 {
+		limit = max(0, a.Run.Options.BlockSoft-a.Spent)
+	}
+	if a.Seal >= 0 {
+		limit = earlier(limit, a.Seal-min(a.Seal/4, time.Minute))
+	}
+	return a.until(limit)
+}
+
+// leftUntilSeal is how long research may still go on; negative = without limit.
+func (a *attempt) leftUntilSeal() time.Duration {
+	if a.Seal < 0 {
+		return -1
+	}
+	return max(0, a.Seal-time.Since(a.begun))
 }
 
 // earlier returns the earlier of two limits, of which a negative one never comes.
@@ -105,14 +139,15 @@ func (w *Worker) handler(do func(context.Context, *attempt) error) asynq.Handler
 			log.Debug().Err(err).Msg("task not needed")
 			return revoked(err)
 		case errors.Is(err, redisqueue.ErrStale):
-			return w.notNeeded(asynqCtx, log, p, err)
+			return notNeeded(asynqCtx, log.WithContext(w.work), w.Queue, w.Dispatcher, p, err)
 		case err != nil:
 			return err
 		}
 		defer w.feedSoon()
 		ctx, cancel := context.WithCancelCause(log.WithContext(w.work))
 		defer cancel(nil)
-		a := &attempt{Begun: begun, w: w, gate: newGate(), cancel: cancel, begun: time.Now()}
+		a := w.newAttempt(begun)
+		a.cancel = cancel
 		if limit := a.hardLimit(); limit >= 0 {
 			var stop context.CancelFunc
 			ctx, stop = context.WithTimeoutCause(ctx, limit, errTimeUp)
@@ -133,9 +168,60 @@ func (w *Worker) handler(do func(context.Context, *attempt) error) asynq.Handler
 		if err == nil {
 			log.Info().Str("kind", task.Type()).Dur("took_ms",
 				w.Now().Sub(started)).Func(a.named(redisqueue.UnitPublish)).Msg("ended")
-			return w.concluded(ctx, task, a)
+			return a.concluded(ctx, task)
 		}
-		return w.settle(ctx, asynqCtx, task, a, err)
+		return a.settle(ctx, asynqCtx, task, err)
+	}
+}
+
+// whenAffordable lets planning begin when the run finds its share of the budgets of its batch and its night; until
+// then its task is tried again and again, and its time does not begin.
+func (w *Worker) whenAffordable(begin asynq.HandlerFunc) asynq.HandlerFunc {
+	return func(ctx context.Context, task *asynq.Task) error {
+		var p payload
+		if w.Model == nil || json.Unmarshal(task.Payload(), &p) != nil {
+			return begin(ctx, task)
+		}
+		run, err := w.Queue.Run(w.work, p.RunID)
+		if err != nil || run.State != topicqueue.RunQueued || !run.Options.Common() {
+			return begin(ctx, task) // which says what is wrong
+		}
+		b := w.newAttempt(redisqueue.Begun{Run: run}).budget
+		b.lookAround(w.work)
+		switch ok, err := w.Queue.MayBegin(w.work, run, nightOf(run, w.Now()),
+			b.claim(topicqueue.Purse{}, topicqueue.Estimate{}, 0)); {
+		case err != nil:
+			return err
+		case !ok:
+			return errHeld
+		}
+		return begin(ctx, task)
+	}
+}
+
+// plainHandler makes an asynq handler of work that belongs to no run. As for attempts, its context is our own, and a
+// worker that stops waits for it.
+func (w *Worker) plainHandler(do func(context.Context, *asynq.Task) error) asynq.HandlerFunc {
+	return func(asynqCtx context.Context, task *asynq.Task) error {
+		if !w.handlers.enter() {
+			return errDrain
+		}
+		defer w.handlers.leave()
+		err := do(w.Log.WithContext(w.work), task)
+		if err == nil {
+			return nil
+		}
+		if cause := context.Cause(w.work); cause != nil {
+			return cause
+		}
+		log := w.Log.Warn().Err(err).Str("kind", task.Type())
+		tried, _ := asynq.GetRetryCount(asynqCtx)
+		if last, _ := asynq.GetMaxRetry(asynqCtx); tried >= last || errors.Is(err, asynq.SkipRetry) {
+			log.Msg("given up")
+		} else {
+			log.Msg("to be tried again")
+		}
+		return err
 	}
 }
 
@@ -170,7 +256,7 @@ func guard(ctx context.Context, a *attempt, do func(context.Context, *attempt) e
 //   - its time is over: a block ends with what it has; the sweep does the rest. The task is done with.
 //   - endedError: the unit ends as failed, see concluded.
 //   - anything else: asynq tries again, and after the last try the unit ends as failed; publishing never does.
-func (w *Worker) settle(ctx, asynqCtx context.Context, task *asynq.Task, a *attempt, err error) error {
+func (a *attempt) settle(ctx, asynqCtx context.Context, task *asynq.Task, err error) error {
 	log := zerolog.Ctx(ctx)
 	saveCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTime)
 	defer cancel()
@@ -182,7 +268,7 @@ func (w *Worker) settle(ctx, asynqCtx context.Context, task *asynq.Task, a *atte
 		return revoked(err)
 	case errors.Is(err, errDrain), errors.Is(err, errPaused):
 		if err := a.end(saveCtx, "hand on", func(ctx context.Context) ([]redisqueue.Intent, error) {
-			return w.Queue.Yield(ctx, a.Lease)
+			return a.queue.Yield(ctx, a.Lease)
 		}); err != nil && !errors.Is(err, redisqueue.ErrFenced) {
 			return fmt.Errorf("hand %s of run %s on: %w", a.Lease.Unit, a.Lease.RunID, err)
 		}
@@ -196,7 +282,7 @@ func (w *Worker) settle(ctx, asynqCtx context.Context, task *asynq.Task, a *atte
 		if a.Block.ID == "" {
 			return revoked(err)
 		}
-		return w.concluded(ctx, task, a)
+		return a.concluded(ctx, task)
 	case a.Lease.Unit != redisqueue.UnitPublish && (errors.As(err, &ended) || retried >= maxRetry):
 		log.Warn().Err(err).Msg("failed")
 		if saveErr := a.fail(saveCtx, err.Error()); errors.Is(saveErr, redisqueue.ErrFenced) {
@@ -204,10 +290,10 @@ func (w *Worker) settle(ctx, asynqCtx context.Context, task *asynq.Task, a *atte
 		} else if saveErr != nil {
 			return fmt.Errorf("end %s of run %s as failed: %w", a.Lease.Unit, a.Lease.RunID, saveErr)
 		}
-		return w.concluded(ctx, task, a)
+		return a.concluded(ctx, task)
 	}
 	log.Warn().Err(err).Int("tried", retried+1).Msg("to be tried again")
-	if releaseErr := w.Queue.Release(saveCtx, a.Lease); releaseErr != nil {
+	if releaseErr := a.queue.Release(saveCtx, a.Lease); releaseErr != nil {
 		log.Warn().Err(releaseErr).Msg("lease not given back")
 	}
 	return err
@@ -230,7 +316,7 @@ func (a *attempt) timeUp(ctx context.Context) error {
 	if a.Block.ID == "" {
 		return nil
 	}
-	traces, err := a.w.Queue.Traces(ctx, a.Run.ID, a.Block.ID)
+	traces, err := a.queue.Traces(ctx, a.Run.ID, a.Block.ID)
 	if err != nil {
 		return err
 	}
@@ -244,12 +330,12 @@ func (a *attempt) timeUp(ctx context.Context) error {
 func (a *attempt) endBlock(ctx context.Context, status topicqueue.BlockStatus, reason string,
 	r researching.Result) error {
 	return a.end(ctx, "end "+a.Block.ID, func(ctx context.Context) ([]redisqueue.Intent, error) {
-		return a.w.Queue.EndBlock(ctx, a.Lease, status, reason, r.Fallbacks, r.Returned)
+		return a.queue.EndBlock(ctx, a.Lease, status, reason, r.Fallbacks, r.Returned)
 	})
 }
 
 func (a *attempt) finish(ctx context.Context, out redisqueue.Outcome) error {
 	return a.end(ctx, "end the run", func(ctx context.Context) ([]redisqueue.Intent, error) {
-		return a.w.Queue.Finish(ctx, a.Lease, out)
+		return a.queue.Finish(ctx, a.Lease, out)
 	})
 }

@@ -2,13 +2,16 @@ package jobs
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"nightdesk/pipeline/reporting"
+	"nightdesk/pipeline/reporting/formats"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
+	"nightdesk/topicqueue/redisqueue"
 )
 
 // verificationName is the file of a bundle that says how its report was checked.
@@ -17,8 +20,8 @@ const verificationName = "verification.json"
 // bundle is the files that one run leaves behind. Keys of the JSON files are those of the DTQ's origin; ours are added.
 type bundle struct {
 	*storage.Bundle
-	w       *Worker
-	store   storage.Store // see leasedStore
+	bundleServices
+	leased  storage.Store // see leasedStore
 	in      reporting.Input
 	report  *reporting.Report // nil when there is none
 	staged  []string          // pages and figures that storage has already
@@ -29,30 +32,18 @@ type bundle struct {
 	formats []format // the report in other forms
 }
 
-func newBundle(a *attempt, in reporting.Input, rep *reporting.Report) *bundle {
-	store := leasedStore{a.w.Store, a}
-	return &bundle{Bundle: storage.NewBundle(store, in.Run.ID), w: a.w, store: store, in: in, report: rep}
+// bundleServices is what bundles are made with.
+type bundleServices struct {
+	queue  *redisqueue.Queue
+	store  storage.Store
+	config map[string]string // settings of this worker by path, secrets redacted
+	format func(name string, r formats.Report) ([]byte, error)
+	now    func() time.Time
 }
 
-// leasedStore changes nothing while the attempt's lease may be another's. A publisher that was frozen must not take
-// the manifest away, nor put a file, when another one has made the bundle whole meanwhile.
-type leasedStore struct {
-	storage.Store
-	a *attempt
-}
-
-func (s leasedStore) Put(ctx context.Context, key string, body []byte) error {
-	if err := s.a.w.leases.wait(ctx, s.a.Lease); err != nil {
-		return err
-	}
-	return s.Store.Put(ctx, key, body)
-}
-
-func (s leasedStore) Delete(ctx context.Context, key string) error {
-	if err := s.a.w.leases.wait(ctx, s.a.Lease); err != nil {
-		return err
-	}
-	return s.Store.Delete(ctx, key)
+// newBundle returns the bundle of a run. leased: the storage, for what is changed.
+func newBundle(s bundleServices, leased storage.Store, in reporting.Input, rep *reporting.Report) *bundle {
+	return &bundle{Bundle: storage.NewBundle(leased, in.Run.ID), bundleServices: s, leased: leased, in: in, report: rep}
 }
 
 func (b *bundle) cacheKey(name string) string { return storage.CacheKey(b.in.Run.ID, name) }
@@ -60,14 +51,14 @@ func (b *bundle) cacheKey(name string) string { return storage.CacheKey(b.in.Run
 // put stores everything of a run that has ended, and the manifest last.
 func (b *bundle) put(ctx context.Context) error {
 	run := b.in.Run
-	if err := b.store.Delete(ctx, storage.ManifestKey(run.ID)); err != nil { // of an earlier epoch
+	if err := b.leased.Delete(ctx, storage.ManifestKey(run.ID)); err != nil { // of an earlier epoch
 		return err
 	}
-	usage, err := b.w.Queue.Usage(ctx, run.ID)
+	usage, err := b.bundleServices.queue.Usage(ctx, run.ID)
 	if err != nil {
 		return err
 	}
-	events, err := b.w.Queue.AllEvents(ctx, run.ID, b.w.Now())
+	events, err := b.bundleServices.queue.AllEvents(ctx, run.ID, b.now())
 	if err != nil {
 		return err
 	}
@@ -87,8 +78,8 @@ func (b *bundle) put(ctx context.Context) error {
 		func() error { return b.PutJSON(ctx, b.cacheKey("step1_planning.json"), b.planning()) },
 		func() error { return b.PutJSON(ctx, b.cacheKey("token_cost_summary.json"), costs(usage)) },
 		func() error {
-			run.PublishedAt = b.w.Now().UTC() // when all of this is there
-			return b.PutJSON(ctx, b.cacheKey("config.json"), configFile{run, b.w.Config})
+			run.PublishedAt = b.now().UTC() // when all of this is there
+			return b.PutJSON(ctx, b.cacheKey("config.json"), configFile{run, b.config})
 		},
 		func() error { return storage.PutLines(ctx, b.Bundle, b.cacheKey("sources.jsonl"), b.sources) },
 		func() error { return storage.PutLines(ctx, b.Bundle, b.cacheKey("claims.jsonl"), b.claims(traces)) },
@@ -116,7 +107,7 @@ func (b *bundle) put(ctx context.Context) error {
 			}
 		}
 	}
-	return b.Close(ctx, b.staged, b.w.Now())
+	return b.Close(ctx, b.staged, b.now())
 }
 
 // configFile says how a run was to be worked: its options, frozen when it was enqueued, and the settings of the worker
@@ -124,6 +115,38 @@ func (b *bundle) put(ctx context.Context) error {
 type configFile struct {
 	topicqueue.Run
 	Settings map[string]string `json:"settings"`
+}
+
+// How long after its end a run waits for texts that another machine keeps while the storage is away.
+const (
+	textsWait = 10 * time.Minute // that its claims rest on
+	otherWait = time.Minute      // that were read and nothing came of them
+)
+
+// gather sees to it that the texts which a run has read are in storage. Those of a machine that does not come back are
+// given up after a while: the bundle says that they are missing, and when something rests on them the run is no
+// success.
+func (b *bundle) gather(ctx context.Context) error {
+	if f, ok := b.store.(storage.Flusher); ok {
+		if _, err := f.Flush(ctx); err != nil {
+			return err
+		}
+	}
+	var err error
+	if b.staged, err = b.Staged(ctx); err != nil {
+		return err
+	}
+	if err = b.findMissing(ctx); err != nil {
+		return err
+	}
+	wait := otherWait
+	if b.lost > 0 {
+		wait = textsWait
+	}
+	if n := len(b.missing); n > 0 && b.now().Before(b.in.Run.EndedAt.Add(wait)) {
+		return fmt.Errorf("%d texts that the run has read wait on another machine for the storage", n)
+	}
+	return nil
 }
 
 // findMissing reads what calls have returned, and notes the texts that traces and calls name and that are not staged.
@@ -164,7 +187,7 @@ func (b *bundle) findMissing(ctx context.Context) (err error) {
 		need(hash)
 	}
 	lists = slices.DeleteFunc(lists, func(hash string) bool { return slices.Contains(b.missing, hash) })
-	if b.in.Returned, err = readReturned(ctx, b.w.Store, b.in.Run.ID, lists); err != nil {
+	if b.in.Returned, err = readReturned(ctx, b.store, b.in.Run.ID, lists); err != nil {
 		return err
 	}
 	for _, c := range b.in.Returned {

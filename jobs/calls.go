@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"nightdesk/pipeline/llm"
@@ -16,12 +17,24 @@ import (
 	"nightdesk/topicqueue/redisqueue"
 )
 
-// runner makes the tool calls of one run.
-func (w *Worker) runner(a *attempt, box Toolbox) *tools.Runner {
+// calls are the model and tool calls of an attempt: none is made twice, and each is paid from its budget.
+type calls struct {
+	a        *attempt
+	client   llm.Model // nil: the extractive path
+	prices   llm.Prices
+	store    storage.Store
+	shared   tools.Shared
+	settings Settings
+	onStop   func(cancel func()) (forget func() bool) // calls cancel when the worker has stopped and its grace is over
+	away     atomic.Value                             // string: why a model call got no answer, the last that did not
+}
+
+// runner makes the tool calls of the run.
+func (c *calls) runner(box Toolbox) *tools.Runner {
 	return &tools.Runner{
-		Tools: box.Tools, Pages: steadyPages{storage.Pages{Store: w.Store}, w}, Timeout: w.settings.ToolTimeout,
-		Limit: w.settings.ResultLimit, Once: a.once,
-		Shared: w.Shared, Scope: shareWith(a.Run, a.Epoch), Lifetime: w.settings.SharedLifetime,
+		Tools: box.Tools, Pages: steadyPages{storage.Pages{Store: c.store}}, Timeout: c.settings.ToolTimeout,
+		Limit: c.settings.ResultLimit, Once: c.once,
+		Shared: c.shared, Scope: shareWith(c.a.Run, c.a.Epoch), Lifetime: c.settings.SharedLifetime,
 	}
 }
 
@@ -36,11 +49,11 @@ func shareWith(run topicqueue.Run, epoch int) tools.Scope {
 }
 
 // withoutModel returns what has been asked already, and no more; nil without a model.
-func (a *attempt) withoutModel() llm.Model {
-	if a.w.Model == nil {
+func (c *calls) withoutModel() llm.Model {
+	if c.client == nil {
 		return nil
 	}
-	return llm.Journaled(noModel{}, a.replay)
+	return llm.Journaled(noModel{}, c.replay)
 }
 
 // noModel answers nothing.
@@ -52,21 +65,21 @@ func (noModel) Generate(context.Context, llm.Request) (llm.Response, error) {
 
 // model returns the run's access to models, which asks nothing twice, records what every call costs, and spends no more
 // than the run may; nil without a model.
-func (a *attempt) model() llm.Model {
-	if a.w.Model == nil {
+func (c *calls) model() llm.Model {
+	if c.client == nil {
 		return nil
 	}
-	m := a.w.Model
-	if limit := a.hardLimit(); limit >= 0 {
-		m = llm.Patient(m, a.until(a.patience(limit)))
+	m := c.client
+	if limit := c.a.hardLimit(); limit >= 0 {
+		m = llm.Patient(m, c.a.until(c.patience(limit)))
 	}
-	return llm.Journaled(m, a.ask)
+	return llm.Journaled(m, c.ask)
 }
 
 // patience returns how much of its time an attempt waits for a model server that is down. The rest is for the work
 // without it. Planning waits for less, because the calls of the topic blocks wait again.
-func (a *attempt) patience(limit time.Duration) time.Duration {
-	if a.Lease.Unit == redisqueue.UnitPlan {
+func (c *calls) patience(limit time.Duration) time.Duration {
+	if c.a.Lease.Unit == redisqueue.UnitPlan {
 		return limit / (planShare + 1)
 	}
 	return limit - limit/3
@@ -79,48 +92,48 @@ const maxEntry = 64 << 10
 const storedMark = '@'
 
 // once is the attempt's topicqueue.Once: every tool call of the pipeline passes here.
-func (a *attempt) once(ctx context.Context, place string,
+func (c *calls) once(ctx context.Context, place string,
 	do func(context.Context) ([]byte, bool, error)) ([]byte, error) {
-	value, found, err := a.recall(ctx, place)
+	value, found, err := c.recall(ctx, place)
 	if err != nil || found {
 		return value, err
 	}
-	if err := a.enter(ctx); err != nil {
+	if err := c.enter(ctx); err != nil {
 		return nil, err
 	}
-	defer a.gate.leave()
+	defer c.a.gate.leave()
 	value, keep, err := do(ctx)
 	if err == nil && keep {
-		value, err = a.record(ctx, place, value, nil)
+		value, err = c.record(ctx, place, value, nil)
 	}
 	return value, err
 }
 
 // ask is the attempt's llm.Journal: every model call of the pipeline passes here.
-func (a *attempt) ask(ctx context.Context, place string, most topicqueue.Usage,
+func (c *calls) ask(ctx context.Context, place string, most topicqueue.Usage,
 	do func(context.Context, int) (llm.Made, error)) ([]byte, error) {
-	value, found, err := a.recall(ctx, place)
+	value, found, err := c.recall(ctx, place)
 	if err != nil || found {
 		return value, err
 	}
-	limit, err := a.reserve(ctx, place, most)
+	limit, err := c.a.budget.reserve(ctx, place, most)
 	if err != nil {
 		return nil, err
 	}
-	if err := a.enter(ctx); err != nil {
+	if err := c.enter(ctx); err != nil {
 		return nil, err
 	}
-	defer a.gate.leave()
+	defer c.a.gate.leave()
 	made, err := do(ctx, limit)
 	allowed := cmp.Or(limit, most.CompletionTokens)
 	made.Usage.OverLimit = allowed > 0 && made.Usage.CompletionTokens > allowed && !made.Usage.Estimated
 	if errors.Is(err, llm.ErrUnavailable) {
-		a.away.Store(topicqueue.Clip(topicqueue.OneLine(llm.Why(err)), maxReason))
+		c.away.Store(topicqueue.Clip(topicqueue.OneLine(llm.Why(err)), maxReason))
 	}
-	if cost, known := a.w.Prices.Cost(made.Usage); known {
+	if cost, known := c.prices.Cost(made.Usage); known {
 		made.Usage.CostUSD = &cost
 	}
-	value, saveErr := a.record(ctx, place, made.Answer, &made.Usage)
+	value, saveErr := c.record(ctx, place, made.Answer, &made.Usage)
 	if err == nil {
 		err = saveErr
 	}
@@ -128,9 +141,9 @@ func (a *attempt) ask(ctx context.Context, place string, most topicqueue.Usage,
 }
 
 // replay is an llm.Journal that asks nothing: what it has is what there is.
-func (a *attempt) replay(ctx context.Context, place string, _ topicqueue.Usage,
+func (c *calls) replay(ctx context.Context, place string, _ topicqueue.Usage,
 	do func(context.Context, int) (llm.Made, error)) ([]byte, error) {
-	value, found, err := a.recall(ctx, place)
+	value, found, err := c.recall(ctx, place)
 	if err != nil || found {
 		return value, err
 	}
@@ -139,35 +152,35 @@ func (a *attempt) replay(ctx context.Context, place string, _ topicqueue.Usage,
 }
 
 // enter lets a call begin; its end is for gate.leave.
-func (a *attempt) enter(ctx context.Context) error {
-	if err := a.w.leases.wait(ctx, a.Lease); err != nil { // Redis is away: nothing new begins until it is back
+func (c *calls) enter(ctx context.Context) error {
+	if err := c.a.leases.wait(ctx, c.a.Lease); err != nil { // Redis is away: nothing new begins until it is back
 		return err
 	}
-	if !a.gate.enter() {
-		return a.stop(ctx)
+	if !c.a.gate.enter() {
+		return c.stop(ctx)
 	}
 	return nil
 }
 
 // stop ends the attempt when its calls in flight have ended: the others are not lost for the sake of the first one that
 // is turned away.
-func (a *attempt) stop(ctx context.Context) error {
+func (c *calls) stop(ctx context.Context) error {
 	select {
-	case <-a.gate.landed:
-		a.cancel(a.gate.cause())
+	case <-c.a.gate.landed:
+		c.a.cancel(c.a.gate.cause())
 	case <-ctx.Done():
 	}
 	return context.Cause(ctx)
 }
 
 // recall reads the journal.
-func (a *attempt) recall(ctx context.Context, place string) (value []byte, found bool, err error) {
-	err = a.w.steady(ctx, "read the journal", func(ctx context.Context) error {
-		value, found, err = a.w.Queue.Journaled(ctx, a.Lease, place)
+func (c *calls) recall(ctx context.Context, place string) (value []byte, found bool, err error) {
+	err = steady(ctx, "read the journal", func(ctx context.Context) error {
+		value, found, err = c.a.queue.Journaled(ctx, c.a.Lease, place)
 		if err != nil || !found || value[0] != storedMark {
 			return err
 		}
-		value, err = a.w.Store.Get(ctx, string(value[1:]))
+		value, err = c.store.Get(ctx, string(value[1:]))
 		return err
 	})
 	return value, found, err
@@ -178,33 +191,33 @@ const recordTime = 2 * time.Minute
 
 // record writes the journal, also when the attempt has been told to end meanwhile: the answer was paid for, and the one
 // that comes after it will ask the same. value: nil when there is none to keep. usage: of a model call.
-func (a *attempt) record(ctx context.Context, place string, value []byte, usage *topicqueue.Usage) ([]byte, error) {
+func (c *calls) record(ctx context.Context, place string, value []byte, usage *topicqueue.Usage) ([]byte, error) {
 	saveCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTime)
 	defer cancel()
-	defer context.AfterFunc(a.w.work, func() { time.AfterFunc(a.w.settings.Grace, cancel) })() // a stop waits no longer
+	defer c.onStop(cancel)() // a stop waits no longer
 	stands := value
-	err := a.w.steady(saveCtx, "write the journal", func(ctx context.Context) (err error) {
+	err := steady(saveCtx, "write the journal", func(ctx context.Context) (err error) {
 		entry := value
 		if len(value) > maxEntry {
 			sum := sha256.Sum256(value)
-			name := storage.JournalPrefix(a.Run.ID) + hex.EncodeToString(sum[:]) + ".json"
-			if err := a.w.Store.Put(ctx, name, value); err != nil {
+			name := storage.JournalPrefix(c.a.Run.ID) + hex.EncodeToString(sum[:]) + ".json"
+			if err := c.store.Put(ctx, name, value); err != nil {
 				return err
 			}
 			entry = append([]byte{storedMark}, name...)
 		}
 		var there []byte
 		if usage == nil {
-			there, err = a.w.Queue.Journal(ctx, a.Lease, a.Epoch, place, entry)
+			there, err = c.a.queue.Journal(ctx, c.a.Lease, c.a.Epoch, place, entry)
 		} else {
-			cost, _ := a.Run.Options.Limit().Cost(*usage)
-			there, err = a.w.Queue.Answered(ctx, a.Lease, a.Epoch, place, entry, *usage, cost)
+			cost, _ := c.a.Run.Options.Limit().Cost(*usage)
+			there, err = c.a.queue.Answered(ctx, c.a.Lease, c.a.Epoch, place, entry, *usage, cost)
 		}
 		if err != nil || len(there) == 0 {
 			return err
 		}
 		if stands = there; there[0] == storedMark {
-			stands, err = a.w.Store.Get(ctx, string(there[1:]))
+			stands, err = c.store.Get(ctx, string(there[1:]))
 		}
 		return err
 	})

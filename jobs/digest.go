@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"time"
 
 	"github.com/hibiken/asynq"
 	"github.com/rs/zerolog"
@@ -62,79 +63,63 @@ func (d *Dispatcher) enqueueDigest(ctx context.Context, q *redisqueue.Queue, bat
 	}
 }
 
-// sweepBatches enqueues the digests of batches that have ended.
-func (w *Worker) sweepBatches(ctx context.Context) {
-	due, err := w.Queue.DueBatches(ctx)
+// digestHandler makes the digests of batches.
+type digestHandler struct {
+	queue      *redisqueue.Queue
+	store      storage.Store
+	dispatcher *Dispatcher
+	log        zerolog.Logger
+	now        func() time.Time
+}
+
+// sweep enqueues the digests of batches that have ended.
+func (h digestHandler) sweep(ctx context.Context) {
+	due, err := h.queue.DueBatches(ctx)
 	if err != nil {
-		w.Log.Warn().Err(err).Msg("batches not swept")
+		h.log.Warn().Err(err).Msg("batches not swept")
 		return
 	}
 	for _, b := range due {
-		generation, err := w.Queue.SweepBatch(ctx, b)
+		generation, err := h.queue.SweepBatch(ctx, b)
 		if err == nil && generation > 0 {
-			err = w.Dispatcher.enqueueDigest(ctx, w.Queue, b.Name, generation)
+			err = h.dispatcher.enqueueDigest(ctx, h.queue, b.Name, generation)
 		}
 		if err != nil {
-			w.Log.Warn().Err(err).Str("batch", b.Name).Msg("batch not swept")
+			h.log.Warn().Err(err).Str("batch", b.Name).Msg("batch not swept")
 		}
 	}
 }
 
-// digest makes and stores the digest of a batch, and tells of the batch's end.
-func (w *Worker) digest(ctx context.Context, task *asynq.Task) error {
+// work makes and stores the digest of a batch, and tells of the batch's end.
+func (h digestHandler) work(ctx context.Context, task *asynq.Task) error {
 	var p digestPayload
 	if err := decodeTask(task, &p); err != nil {
 		return err
 	}
-	end, err := w.Queue.Ending(ctx, p.Batch)
+	end, err := h.queue.Ending(ctx, p.Batch)
 	if err != nil {
 		return err
 	}
 	if end.Digested >= p.Generation || !end.DigestDue() { // it is made, or runs have begun again
 		return nil
 	}
-	started := w.Now()
-	d, err := MakeDigest(ctx, w.Queue, w.Store, p.Batch)
+	started := h.now()
+	d, err := MakeDigest(ctx, h.queue, h.store, p.Batch)
 	if err != nil {
 		return err
 	}
-	if err := putDigest(ctx, w.Store, d); err != nil {
+	if err := putDigest(ctx, h.store, d); err != nil {
 		return err
 	}
-	if err := w.tellBatchEnd(ctx, p, d); err != nil { // before the commit, so that a crash cannot lose it
+	if err := h.tellBatchEnd(ctx, p, d); err != nil { // before the commit, so that a crash cannot lose it
 		return err
 	}
-	if err := w.Queue.Digested(ctx, p.Batch, p.Generation); err != nil {
+	if err := h.queue.Digested(ctx, p.Batch, p.Generation); err != nil {
 		return err
 	}
-	w.Log.Info().Str("batch", p.Batch).Int("runs", d.Runs).Dur("took_ms", w.Now().Sub(started)).Msg("digest stored")
+	zerolog.Ctx(ctx).Info().Str("batch", p.Batch).Int("runs", d.Runs).Dur("took_ms",
+		h.now().Sub(started)).Msg("digest stored")
 	return nil
-}
-
-// plainHandler makes an asynq handler of work that belongs to no run. As for attempts, its context is our own, and a
-// worker that stops waits for it.
-func (w *Worker) plainHandler(do func(context.Context, *asynq.Task) error) asynq.HandlerFunc {
-	return func(asynqCtx context.Context, task *asynq.Task) error {
-		if !w.handlers.enter() {
-			return errDrain
-		}
-		defer w.handlers.leave()
-		err := do(w.Log.WithContext(w.work), task)
-		if err == nil {
-			return nil
-		}
-		if cause := context.Cause(w.work); cause != nil {
-			return cause
-		}
-		log := w.Log.Warn().Err(err).Str("kind", task.Type())
-		tried, _ := asynq.GetRetryCount(asynqCtx)
-		if last, _ := asynq.GetMaxRetry(asynqCtx); tried >= last || errors.Is(err, asynq.SkipRetry) {
-			log.Msg("given up")
-		} else {
-			log.Msg("to be tried again")
-		}
-		return err
-	}
 }
 
 // MakeDigest reads what the runs of a batch have come to. Of runs that have not ended it tells the state.

@@ -37,7 +37,7 @@ func (b *bundle) makeFormats(ctx context.Context) error {
 	if b.report == nil || len(asked) == 0 {
 		return nil
 	}
-	r, err := ReportToFormat(ctx, b.w.Store, b.in, *b.report)
+	r, err := ReportToFormat(ctx, b.store, b.in, *b.report)
 	if err != nil {
 		return err
 	}
@@ -61,10 +61,7 @@ func (b *bundle) makeFormat(name string, r formats.Report) (body []byte, err err
 			err = fmt.Errorf("make the %s of the report: panic: %v", name, p)
 		}
 	}()
-	if b.w.Format != nil {
-		return b.w.Format(name, r)
-	}
-	return formats.Make(name, r)
+	return b.format(name, r)
 }
 
 // putFormats stores the forms that were made, and takes away those of an earlier epoch that were not.

@@ -46,17 +46,18 @@ func TestFrozenPublisher(t *testing.T) {
 				t.Fatal(err)
 			}
 			ctx, cancel := context.WithCancelCause(t.Context())
-			w := &Worker{Services: Services{Store: store}, leases: newLeases(time.Minute)}
-			a := &attempt{Begun: redisqueue.Begun{Lease: redisqueue.Lease{RunID: "run", Unit: redisqueue.UnitPublish, Generation: 1}}, w: w, gate: newGate(), cancel: cancel}
-			w.leases.add(a)
-			w.leases.held[a.Lease].renewed = time.Now().Add(-2 * time.Minute) // it was frozen
+			held := newLeases(time.Minute)
+			a := &attempt{Begun: redisqueue.Begun{Lease: redisqueue.Lease{RunID: "run", Unit: redisqueue.UnitPublish, Generation: 1}},
+				leases: held, gate: newGate(), cancel: cancel}
+			held.add(a)
+			held.held[a.Lease].renewed = time.Now().Add(-2 * time.Minute) // it was frozen
 			s := leasedStore{store, a}
 			done := make(chan error, 2)
 			go func() {
 				done <- s.Delete(ctx, manifest)
 				done <- s.Put(ctx, "reports/run.md", nil)
 			}()
-			w.leases.renewed([]redisqueue.Lease{a.Lease}, redisqueue.Renewed{Lost: lost}, time.Now())
+			held.renewed([]redisqueue.Lease{a.Lease}, redisqueue.Renewed{Lost: lost}, time.Now())
 			for range 2 {
 				if err := <-done; errors.Is(err, redisqueue.ErrFenced) != (lost != nil) {
 					t.Error(err)

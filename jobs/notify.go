@@ -104,12 +104,22 @@ func (d *Dispatcher) enqueueNotification(ctx context.Context, kind, queue, id st
 	return err
 }
 
-// notifyPause is how long the next try of a notification waits.
-func (w *Worker) notifyPause(tried int, err error, _ *asynq.Task) time.Duration {
+// sender sends notifications to those who want them.
+type sender struct {
+	webhooks   []*notify.Webhook
+	mail       *notify.Mail // nil: digests are not mailed
+	dispatcher *Dispatcher
+	store      storage.Store
+	now        func() time.Time
+	unit       time.Duration // of notifyPauses
+}
+
+// pause is how long the next try of a notification waits.
+func (s sender) pause(tried int, err error, _ *asynq.Task) time.Duration {
 	if errors.Is(err, errDrain) {
 		return 0
 	}
-	pause := notifyPauses[min(tried, len(notifyPauses)-1)] * w.settings.RetryPause
+	pause := notifyPauses[min(tried, len(notifyPauses)-1)] * s.unit
 	pause += rand.N(pause/5 + 1)
 	var refused *notify.RefusedError
 	if errors.As(err, &refused) {
@@ -118,26 +128,26 @@ func (w *Worker) notifyPause(tried int, err error, _ *asynq.Task) time.Duration 
 	return pause
 }
 
-// webhook delivers one event. A worker that is killed after the delivery leaves the task to another one, which delivers
+// deliver delivers one event. A worker that is killed after the delivery leaves the task to another one, which delivers
 // the same id again.
-func (w *Worker) webhook(ctx context.Context, task *asynq.Task) error {
+func (s sender) deliver(ctx context.Context, task *asynq.Task) error {
 	var p webhookPayload
 	if err := decodeTask(task, &p); err != nil {
 		return err
 	}
 	if p.To == "" {
 		var failed []error
-		for _, h := range w.Webhooks {
+		for _, h := range s.webhooks {
 			p.To = h.Key()
-			failed = append(failed, w.Dispatcher.send(ctx, p))
+			failed = append(failed, s.dispatcher.send(ctx, p))
 		}
 		return errors.Join(failed...)
 	}
-	i := slices.IndexFunc(w.Webhooks, func(h *notify.Webhook) bool { return h.Key() == p.To })
+	i := slices.IndexFunc(s.webhooks, func(h *notify.Webhook) bool { return h.Key() == p.To })
 	if i < 0 {
 		return errors.New("this worker has not this webhook.url: give all workers the same settings")
 	}
-	err := w.Webhooks[i].Deliver(ctx, p.ID, p.Body, w.Now())
+	err := s.webhooks[i].Deliver(ctx, p.ID, p.Body, s.now())
 	var refused *notify.RefusedError
 	if errors.As(err, &refused) && refused.Status == http.StatusGone {
 		return givenUpError{err}
@@ -145,26 +155,26 @@ func (w *Worker) webhook(ctx context.Context, task *asynq.Task) error {
 	return err
 }
 
-// mailTask mails the digest of a batch as it is when it is sent.
-func (w *Worker) mailTask(ctx context.Context, task *asynq.Task) error {
+// sendMail mails the digest of a batch as it is when it is sent.
+func (s sender) sendMail(ctx context.Context, task *asynq.Task) error {
 	var p digestPayload
 	if err := decodeTask(task, &p); err != nil {
 		return err
 	}
-	if w.Mail == nil {
+	if s.mail == nil {
 		return errors.New("this worker has no mail.server: give all workers the same settings")
 	}
-	d, err := ReadDigest(ctx, w.Store, p.Batch)
+	d, err := ReadDigest(ctx, s.store, p.Batch)
 	if err != nil {
 		return err
 	}
-	page, err := d.HTML(w.Store.Location)
+	page, err := d.HTML(s.store.Location)
 	if err != nil {
 		return err
 	}
-	return w.Mail.Send(ctx, notify.Message{
+	return s.mail.Send(ctx, notify.Message{
 		ID: "digest." + p.Batch + "." + strconv.Itoa(p.Generation), Subject: "Digest of " + p.Batch + ": " + d.Outcome(),
-		Text: d.Markdown(w.Store.Location), HTML: page, Date: w.Now(),
+		Text: d.Markdown(s.store.Location), HTML: page, Date: s.now(),
 	})
 }
 
@@ -182,16 +192,16 @@ type runEnded struct {
 
 // tellEnd tells that a run has ended and that what it leaves behind is in storage. It comes before the last commit, so
 // that it is told again, as the same event, when that breaks off.
-func (w *Worker) tellEnd(ctx context.Context, a *attempt) error {
+func (h publishHandler) tellEnd(ctx context.Context, a *attempt) error {
 	e := runEnded{
 		RunID: a.Run.ID, Batch: a.Run.Batch, Topic: topicqueue.Clip(a.Run.Topic, maxTold), State: a.Run.State,
 		Reason:    topicqueue.Clip(a.Run.Reason, maxTold),
 		CreatedAt: a.Run.CreatedAt, EndedAt: a.Run.EndedAt,
 	}
 	if a.Run.Report != "" {
-		e.Report = w.Store.Location(a.Run.Report)
+		e.Report = h.bundles.store.Location(a.Run.Report)
 	}
-	return w.Dispatcher.Notify(ctx, notify.Event{Type: notify.RunEnded, Subject: fmt.Sprintf("%s/%d", a.Run.ID, a.Epoch),
+	return h.dispatcher.Notify(ctx, notify.Event{Type: notify.RunEnded, Subject: fmt.Sprintf("%s/%d", a.Run.ID, a.Epoch),
 		Time: a.Run.EndedAt, Data: e})
 }
 
@@ -207,15 +217,16 @@ type budgetReached struct {
 	Cut string `json:"cut"`
 }
 
-// tellBudget tells that a run does less than it could because of a budget: once for all that this budget cuts, of
+// tell tells that a run does less than it could because of a budget: once for all that this budget cuts, of
 // however many runs.
-func (w *Worker) tellBudget(ctx context.Context, a *attempt, what string) error {
+func (b *budget) tell(ctx context.Context, what string) error {
+	a := b.a
 	o := a.Run.Options
 	e := budgetReached{RunID: a.Run.ID, Batch: a.Run.Batch, Topic: topicqueue.Clip(a.Run.Topic, maxTold), Cut: what}
 	var subject string
-	switch e.Budget = a.boundBy(); e.Budget {
+	switch e.Budget = b.boundBy(); e.Budget {
 	case boundByNight:
-		e.Limit, e.Night = o.NightBudget, redisqueue.Night(w.night(a.Run))
+		e.Limit, e.Night = o.NightBudget, redisqueue.Night(nightOf(a.Run, b.now()))
 		subject = fmt.Sprintf("night/%s/%s", e.Night, e.Limit)
 	case boundByBatch:
 		e.Limit = o.BatchBudget
@@ -224,7 +235,7 @@ func (w *Worker) tellBudget(ctx context.Context, a *attempt, what string) error 
 		e.Limit = o.Budget
 		subject = fmt.Sprintf("%s/%d", a.Run.ID, a.Epoch)
 	}
-	return w.Dispatcher.Notify(ctx, notify.Event{Type: notify.BudgetReached, Subject: subject, Time: w.Now(), Data: e})
+	return a.dispatcher.Notify(ctx, notify.Event{Type: notify.BudgetReached, Subject: subject, Time: b.now(), Data: e})
 }
 
 // maxTold bounds a text in an event, in bytes.
@@ -242,16 +253,16 @@ type batchEnded struct {
 }
 
 // tellBatchEnd tells of a digest that is in storage.
-func (w *Worker) tellBatchEnd(ctx context.Context, p digestPayload, d digest.Digest) error {
+func (h digestHandler) tellBatchEnd(ctx context.Context, p digestPayload, d digest.Digest) error {
 	e := batchEnded{
 		Batch: d.Batch, Runs: d.Runs, States: d.States, Outcome: d.Outcome(), First: []string{}, CostUSD: d.Usage.CostUSD,
-		Digest: w.Store.Location(storage.DigestKey(d.Batch, "html")),
+		Digest: h.store.Location(storage.DigestKey(d.Batch, "html")),
 	}
 	for _, item := range d.First {
 		e.First = append(e.First, item.Line())
 	}
-	err := w.Dispatcher.Notify(ctx,
+	err := h.dispatcher.Notify(ctx,
 		notify.Event{Type: notify.BatchEnded, Subject: fmt.Sprintf("%s/%d/%d", p.Batch, d.CreatedAt.UnixMilli(),
-			p.Generation), Time: w.Now(), Data: e})
-	return errors.Join(err, w.Dispatcher.mailDigest(ctx, p.Batch, p.Generation))
+			p.Generation), Time: h.now(), Data: e})
+	return errors.Join(err, h.dispatcher.mailDigest(ctx, p.Batch, p.Generation))
 }

@@ -28,11 +28,11 @@ func failure(reason string) error { return givenUpError{errors.New(failedWord + 
 const failedWord = "failed: "
 
 // concluded says what becomes of the task of an attempt that has committed.
-func (w *Worker) concluded(ctx context.Context, task *asynq.Task, a *attempt) error {
+func (a *attempt) concluded(ctx context.Context, task *asynq.Task) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTime)
 	defer cancel()
 	p := payload{RunID: a.Lease.RunID, Unit: a.Lease.Unit, Generation: a.Lease.Generation}
-	reason, failed, err := w.Queue.Failure(ctx, p.RunID, p.Unit, p.Generation)
+	reason, failed, err := a.queue.Failure(ctx, p.RunID, p.Unit, p.Generation)
 	switch {
 	case err != nil:
 		return err // the next attempt will find that it has committed
@@ -41,7 +41,7 @@ func (w *Worker) concluded(ctx context.Context, task *asynq.Task, a *attempt) er
 	case p.Unit == redisqueue.UnitPublish:
 		return nil
 	}
-	line, err := w.resultLine(ctx, a)
+	line, err := a.resultLine(ctx)
 	if err == nil {
 		_, err = task.ResultWriter().Write([]byte(line))
 	}
@@ -52,14 +52,14 @@ func (w *Worker) concluded(ctx context.Context, task *asynq.Task, a *attempt) er
 }
 
 // resultLine says what a unit has come to: state, claims, calls, cost.
-func (w *Worker) resultLine(ctx context.Context, a *attempt) (string, error) {
-	usage, err := w.Queue.Usage(ctx, a.Run.ID)
+func (a *attempt) resultLine(ctx context.Context) (string, error) {
+	usage, err := a.queue.Usage(ctx, a.Run.ID)
 	if err != nil {
 		return "", err
 	}
 	switch a.Lease.Unit {
 	case redisqueue.UnitPlan:
-		plan, err := w.Queue.Plan(ctx, a.Run.ID)
+		plan, err := a.queue.Plan(ctx, a.Run.ID)
 		if err != nil && !errors.Is(err, redisqueue.ErrNotFound) {
 			return "", err
 		}
@@ -67,23 +67,23 @@ func (w *Worker) resultLine(ctx context.Context, a *attempt) (string, error) {
 			return u.Stage == "planning"
 		})), nil
 	case redisqueue.UnitReview:
-		review, err := w.Queue.Review(ctx, a.Run.ID)
+		review, err := a.queue.Review(ctx, a.Run.ID)
 		state := fmt.Sprintf("reviewed: %d gaps", len(review.Gaps))
 		if review.NotDone != "" {
 			state = "not reviewed: " + review.NotDone
 		}
 		return state + ", " + callsOf(usage, func(u topicqueue.Usage) bool { return u.Stage == "reviewing" }), err
 	case redisqueue.UnitReport:
-		run, err := w.Queue.Run(ctx, a.Run.ID)
+		run, err := a.queue.Run(ctx, a.Run.ID)
 		return resultOf(string(run.State), run.Reason, int(a.claims.Load()), callsOf(usage, func(topicqueue.Usage) bool {
 			return true
 		})), err
 	}
-	blocks, err := w.Queue.Blocks(ctx, a.Run.ID)
+	blocks, err := a.queue.Blocks(ctx, a.Run.ID)
 	if err != nil {
 		return "", err
 	}
-	traces, err := w.Queue.Traces(ctx, a.Run.ID, a.Lease.Unit)
+	traces, err := a.queue.Traces(ctx, a.Run.ID, a.Lease.Unit)
 	if err != nil {
 		return "", err
 	}
@@ -139,8 +139,9 @@ func claimsOf(in reporting.Input) (n int64) {
 
 // notNeeded says what becomes of a task whose unit has moved on. The one of a block or run that has failed is
 // archived: its worker may have died before that. When it was, somebody runs it again, and the run is tried again.
-func (w *Worker) notNeeded(asynqCtx context.Context, log zerolog.Logger, p payload, stale error) error {
-	reason, failed, err := w.Queue.Failure(w.work, p.RunID, p.Unit, p.Generation)
+func notNeeded(asynqCtx, ctx context.Context, q *redisqueue.Queue, d *Dispatcher, p payload, stale error) error {
+	log := zerolog.Ctx(ctx)
+	reason, failed, err := q.Failure(ctx, p.RunID, p.Unit, p.Generation)
 	gone := errors.Is(err, redisqueue.ErrNotFound)
 	if err != nil && !gone {
 		return err
@@ -151,7 +152,7 @@ func (w *Worker) notNeeded(asynqCtx context.Context, log zerolog.Logger, p paylo
 	}
 	id, _ := asynq.GetTaskID(asynqCtx)
 	queue, _ := asynq.GetQueueName(asynqCtx)
-	info, err := w.Dispatcher.inspector.GetTaskInfo(queue, id)
+	info, err := d.inspector.GetTaskInfo(queue, id)
 	if err != nil {
 		return fmt.Errorf("look at task %s: %w", id, err)
 	}
@@ -164,11 +165,11 @@ func (w *Worker) notNeeded(asynqCtx context.Context, log zerolog.Logger, p paylo
 	case !again:
 		return failure(reason)
 	}
-	run, err := w.Queue.Run(w.work, p.RunID)
+	run, err := q.Run(ctx, p.RunID)
 	if err != nil {
 		return err
 	}
-	intents, err := w.Queue.Retry(w.work, p.RunID, redisqueue.RetryBlocks, run.Options.MaxIterations)
+	intents, err := q.Retry(ctx, p.RunID, redisqueue.RetryBlocks, run.Options.MaxIterations)
 	if errors.Is(err, redisqueue.ErrRunning) {
 		return failure(reason + " (run this task again when the run has ended)")
 	}
@@ -176,7 +177,7 @@ func (w *Worker) notNeeded(asynqCtx context.Context, log zerolog.Logger, p paylo
 		return err
 	}
 	log.Info().Msg("tried again: somebody has run its archived task")
-	return w.Dispatcher.Dispatch(w.work, intents)
+	return d.Dispatch(ctx, intents)
 }
 
 // expired is added to the reason of a run that can no longer be tried again.

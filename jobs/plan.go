@@ -3,6 +3,7 @@ package jobs
 import (
 	"context"
 	"errors"
+	"time"
 
 	"nightdesk/pipeline/llm"
 	"nightdesk/pipeline/planning"
@@ -10,16 +11,23 @@ import (
 	"nightdesk/topicqueue/redisqueue"
 )
 
-// plan plans a run and fills its DTQ.
-func (w *Worker) plan(ctx context.Context, a *attempt) error {
-	box, err := w.Toolbox(ctx, a.Run)
+// planHandler plans runs.
+type planHandler struct {
+	toolbox  func(context.Context, topicqueue.Run) (Toolbox, error)
+	memories *memories
+	now      func() time.Time
+}
+
+// work plans a run and fills its DTQ.
+func (h planHandler) work(ctx context.Context, a *attempt) error {
+	box, err := h.toolbox(ctx, a.Run)
 	if err != nil {
 		return err
 	}
 	p := planning.Planner{
-		Model: a.model(), Runner: w.runner(a, box), Sections: box.Sections, Emit: a.emit, Now: w.Now,
+		Model: a.calls.model(), Runner: a.calls.runner(box), Sections: box.Sections, Emit: a.emit, Now: h.now,
 	}
-	memory, at, err := w.recall(ctx, a.Run)
+	memory, at, err := h.memories.recall(ctx, a.Run)
 	if err != nil {
 		return err
 	}
@@ -32,19 +40,19 @@ func (w *Worker) plan(ctx context.Context, a *attempt) error {
 		return a.commitPlan(ctx, plan)
 	}
 	run := a.Run
-	if a.budgeted() {
-		purse, _, err := a.purse(ctx, 0)
+	if a.budget.budgeted() {
+		purse, _, err := a.budget.purse(ctx, 0)
 		if err != nil {
 			return err
 		}
-		if n := a.affordable(purse, run.Options.SubTopics); n < run.Options.SubTopics {
+		if n := a.budget.affordable(purse, run.Options.SubTopics); n < run.Options.SubTopics {
 			run.Options.SubTopics = n
-			a.cut(ctx, topicqueue.CutBlocks)
+			a.budget.cut(ctx, topicqueue.CutBlocks)
 		}
 	}
-	if n := a.pace(ctx).Breadth(run.Options.SubTopics); n < run.Options.SubTopics {
+	if n := a.budget.pace(ctx).Breadth(run.Options.SubTopics); n < run.Options.SubTopics {
 		run.Options.SubTopics = n
-		a.cut(ctx, topicqueue.CutTime)
+		a.budget.cut(ctx, topicqueue.CutTime)
 	}
 	planCtx, cancel := ctx, func() {}
 	if a.Seal >= 0 && p.Model != nil { // a plan without the model is better than a plan that comes too late
@@ -76,7 +84,7 @@ func (w *Worker) plan(ctx context.Context, a *attempt) error {
 
 func (a *attempt) commitPlan(ctx context.Context, plan topicqueue.Plan) error {
 	return a.end(ctx, "commit the plan", func(ctx context.Context) ([]redisqueue.Intent, error) {
-		return a.w.Queue.CommitPlan(ctx, a.Lease, plan)
+		return a.queue.CommitPlan(ctx, a.Lease, plan)
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"nightdesk/storage"
 	"nightdesk/topicqueue/redisqueue"
 )
 
@@ -24,7 +25,7 @@ func (w *Worker) reconcile() {
 		for _, runID := range runs {
 			w.sweep(ctx, runID, takeover)
 		}
-		w.sweepBatches(ctx)
+		w.digests.sweep(ctx)
 	})
 	w.background.Go(func() {
 		for {
@@ -101,7 +102,11 @@ func (w *Worker) force(l redisqueue.Lease) {
 		log := w.Log.With().Str("run", l.RunID).Str("unit", l.Unit).Int("attempt", l.Generation).Logger()
 		ctx, cancel := context.WithTimeout(log.WithContext(context.WithoutCancel(w.work)), w.Queue.Timing().Lease)
 		defer cancel()
-		if err := w.finalReport(ctx, l); err != nil {
+		run, err := w.Queue.Run(ctx, l.RunID)
+		if err == nil {
+			err = w.reports.final(ctx, w.newAttempt(redisqueue.Begun{Lease: l, Run: run}))
+		}
+		if err != nil {
 			log.Warn().Err(err).Msg("no report at the final time; the next sweep tries again")
 			return
 		}
@@ -125,7 +130,7 @@ func (w *Worker) publishHere(ctx context.Context, runID string) error {
 		if err != nil {
 			return err
 		}
-		return w.publish(ctx, &attempt{Begun: begun, w: w})
+		return w.publications.work(ctx, w.newAttempt(begun))
 	}
 	return nil // it is published, or somebody is at it
 }
@@ -146,4 +151,21 @@ func (w *Worker) every(pause time.Duration, do func(ctx context.Context)) {
 			}
 		}
 	})
+}
+
+// flushPause is how often a worker tries to bring to the storage what waits for it.
+const flushPause = 10 * time.Second
+
+// flush brings to the storage what this machine keeps while that is away.
+func (w *Worker) flush(ctx context.Context) {
+	f, ok := w.Store.(storage.Flusher)
+	if !ok {
+		return
+	}
+	switch n, err := f.Flush(ctx); {
+	case err != nil:
+		w.Log.Warn().Err(err).Msg("texts wait on this machine for the storage")
+	case n > 0:
+		w.Log.Info().Int("texts", n).Msg("texts that waited for the storage are stored")
+	}
 }

@@ -20,28 +20,35 @@ import (
 // copiesAtOnce is how many texts are copied from one bundle to another at the same time.
 const copiesAtOnce = 8
 
+// memories is what is remembered of topics that come again.
+type memories struct {
+	store   storage.Store
+	toolbox func(context.Context, topicqueue.Run) (Toolbox, error)
+}
+
 // recall returns what is remembered of the topic of a run, and where that is kept: the newest memory that is of another run and whose
 // evidence is still there. The texts of its sources are then in the run's own bundle. nil: the run begins anew.
-func (w *Worker) recall(ctx context.Context, run topicqueue.Run) (m *recurring.Memory, at string, err error) {
+func (s *memories) recall(ctx context.Context, run topicqueue.Run) (m *recurring.Memory, at string, err error) {
 	if !run.Options.Incremental {
 		return nil, "", nil
 	}
-	err = w.steady(ctx, "recall the topic", func(ctx context.Context) error {
+	err = steady(ctx, "recall the topic", func(ctx context.Context) error {
 		m = nil
-		versions, err := storage.TopicVersions(ctx, w.Store, recurring.Key(run.Topic, run.Options))
+		versions, err := storage.TopicVersions(ctx, s.store, recurring.Key(run.Topic, run.Options))
 		if err != nil {
 			return err
 		}
 		for _, version := range slices.Backward(versions) {
-			found, err := w.memory(ctx, run, version)
+			found, err := s.load(ctx, run, version)
 			if err != nil {
 				return err
 			}
 			if found == nil || found.RunID == run.ID { // of an earlier attempt of this run, which is retried
 				continue
 			}
-			if err := w.adopt(ctx, run.ID, found); errors.Is(err, storage.ErrNotExist) {
-				zerolog.Ctx(ctx).Warn().Err(err).Str("memory", version).Msg("the evidence of the last run is gone: the topic is researched anew")
+			if err := s.adopt(ctx, run.ID, found); errors.Is(err, storage.ErrNotExist) {
+				zerolog.Ctx(ctx).Warn().Err(err).Str("memory",
+					version).Msg("the evidence of the last run is gone: the topic is researched anew")
 				return nil
 			} else if err != nil {
 				return err
@@ -54,9 +61,9 @@ func (w *Worker) recall(ctx context.Context, run topicqueue.Run) (m *recurring.M
 	return m, at, err
 }
 
-// memory reads a version of a topic's memory; nil when it is not there or of another form.
-func (w *Worker) memory(ctx context.Context, run topicqueue.Run, at string) (*recurring.Memory, error) {
-	body, err := w.Store.Get(ctx, at)
+// load reads a version of a topic's memory; nil when it is not there or of another form.
+func (s *memories) load(ctx context.Context, run topicqueue.Run, at string) (*recurring.Memory, error) {
+	body, err := s.store.Get(ctx, at)
 	if errors.Is(err, storage.ErrNotExist) {
 		return nil, nil
 	}
@@ -72,12 +79,13 @@ func (w *Worker) memory(ctx context.Context, run topicqueue.Run, at string) (*re
 }
 
 // before returns the memory that a run's plan goes on from; nil when there is none.
-func (w *Worker) before(ctx context.Context, run topicqueue.Run, plan topicqueue.Plan) (m *recurring.Memory, err error) {
+func (s *memories) before(ctx context.Context, run topicqueue.Run, plan topicqueue.Plan) (m *recurring.Memory,
+	err error) {
 	if plan.Memory == "" {
 		return nil, nil
 	}
-	err = w.steady(ctx, "recall the topic", func(ctx context.Context) error {
-		m, err = w.memory(ctx, run, plan.Memory)
+	err = steady(ctx, "recall the topic", func(ctx context.Context) error {
+		m, err = s.load(ctx, run, plan.Memory)
 		return err
 	})
 	return m, err
@@ -85,8 +93,8 @@ func (w *Worker) before(ctx context.Context, run topicqueue.Run, plan topicqueue
 
 // adopt copies what the next run of a topic needs into its bundle: the texts that a memory's traces name and their figures, and of
 // its pages those that are still there.
-func (w *Worker) adopt(ctx context.Context, runID string, m *recurring.Memory) error {
-	pages := storage.Pages{Store: w.Store}
+func (s *memories) adopt(ctx context.Context, runID string, m *recurring.Memory) error {
+	pages := storage.Pages{Store: s.store}
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(copiesAtOnce)
 	needed, wanted := m.Texts()
@@ -104,11 +112,11 @@ func (w *Worker) adopt(ctx context.Context, runID string, m *recurring.Memory) e
 	}
 	for _, figure := range m.Figures() {
 		g.Go(func() error {
-			body, err := w.Store.Get(ctx, storage.CacheKey(m.RunID, figure))
+			body, err := s.store.Get(ctx, storage.CacheKey(m.RunID, figure))
 			if err != nil {
 				return err
 			}
-			return w.Store.Put(ctx, storage.CacheKey(runID, figure), body)
+			return s.store.Put(ctx, storage.CacheKey(runID, figure), body)
 		})
 	}
 	return g.Wait()
@@ -116,11 +124,11 @@ func (w *Worker) adopt(ctx context.Context, runID string, m *recurring.Memory) e
 
 // remember stores what the next run of a topic has to know of this one, as a new version of the topic's memory. Of several runs that end at
 // once, the one that was enqueued last has the last word.
-func (w *Worker) remember(ctx context.Context, a *attempt, in reporting.Input, rep *reporting.Report) error {
+func (s *memories) remember(ctx context.Context, a *attempt, in reporting.Input, rep *reporting.Report) error {
 	if !a.Run.Options.Incremental || rep == nil {
 		return nil
 	}
-	base, err := w.before(ctx, a.Run, in.Plan)
+	base, err := s.before(ctx, a.Run, in.Plan)
 	if err != nil {
 		return err
 	}
@@ -141,18 +149,18 @@ func (w *Worker) remember(ctx context.Context, a *attempt, in reporting.Input, r
 		return nil
 	}
 	for {
-		versions, err := storage.TopicVersions(ctx, w.Store, m.Key)
+		versions, err := storage.TopicVersions(ctx, s.store, m.Key)
 		if err != nil {
 			return err
 		}
 		m.Version = 1
 		if len(versions) > 0 {
-			newest, err := w.memory(ctx, a.Run, versions[len(versions)-1])
+			newest, err := s.load(ctx, a.Run, versions[len(versions)-1])
 			if err != nil {
 				return err
 			}
 			if newest != nil && !m.Later(newest) {
-				return storage.CopyTopic(ctx, w.Store, m.Key)
+				return storage.CopyTopic(ctx, s.store, m.Key)
 			}
 			m.Version = storage.TopicVersion(versions[len(versions)-1]) + 1
 		}
@@ -160,24 +168,26 @@ func (w *Worker) remember(ctx context.Context, a *attempt, in reporting.Input, r
 		if err != nil {
 			return fmt.Errorf("encode the memory of run %s: %w", a.Run.ID, err)
 		}
-		if created, err := storage.PutTopic(ctx, w.Store, m.Key, m.Version, body); err != nil || created {
+		if created, err := storage.PutTopic(ctx, s.store, m.Key, m.Version, body); err != nil || created {
 			return err
 		}
 	}
 }
 
-// documentsBefore returns the documents of a run's knowledge base as the run of a memory had them; nil when that is not known any more.
-func (w *Worker) documentsBefore(ctx context.Context, run topicqueue.Run, m *recurring.Memory) (researching.Documents, error) {
+// documents returns the documents of a run's knowledge base as the run of a memory had them; nil when that is not known any more.
+func (s *memories) documents(ctx context.Context, run topicqueue.Run, m *recurring.Memory) (researching.Documents,
+	error) {
 	if m.KnowledgeVersion == "" {
 		return nil, nil
 	}
 	run.Options.KnowledgeVersion = m.KnowledgeVersion
-	box, err := w.Toolbox(ctx, run)
+	box, err := s.toolbox(ctx, run)
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
 	if err != nil { // what documents have been told of is remembered
-		zerolog.Ctx(ctx).Warn().Err(err).Str("version", m.KnowledgeVersion).Msg("the knowledge base of the last run is gone: what nobody has seen of it may be told as new")
+		zerolog.Ctx(ctx).Warn().Err(err).Str("version",
+			m.KnowledgeVersion).Msg("the knowledge base of the last run is gone: what nobody has seen of it may be told as new")
 		return nil, nil
 	}
 	return box.Documents, nil

@@ -10,9 +10,7 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"time"
 
-	"github.com/rs/zerolog"
 	"golang.org/x/sync/errgroup"
 
 	"nightdesk/pipeline/citation"
@@ -118,18 +116,6 @@ func (p returnedPages) inOrder(blocks []reporting.BlockEvidence) []string {
 // pageHash is the reverse of topicqueue.PagePath.
 func pageHash(page string) string { return strings.TrimSuffix(path.Base(page), path.Ext(page)) }
 
-// returnedPages returns where it is said what the calls of a run returned.
-func (w *Worker) returnedPages(ctx context.Context, in reporting.Input) (returnedPages, error) {
-	pages, err := w.Queue.Returned(ctx, in.Run.ID)
-	if err != nil {
-		return nil, err
-	}
-	if hash := in.Plan.Returned; hash != "" {
-		pages[redisqueue.UnitPlan] = []string{hash}
-	}
-	return pages, nil
-}
-
 // readReturned reads what calls returned from the texts that say so.
 func readReturned(ctx context.Context, store storage.Store, runID string,
 	hashes []string) ([]topicqueue.Returned, error) {
@@ -152,25 +138,6 @@ func readReturned(ctx context.Context, store storage.Store, runID string,
 		return nil, err
 	}
 	return slices.Concat(parts...), nil
-}
-
-// returnedTime bounds the reading of what a report may link besides what it cites.
-const returnedTime = 5 * time.Second
-
-// returnedFor reads what a report may link. Without it the report has citations only.
-func (w *Worker) returnedFor(ctx context.Context, in reporting.Input) []topicqueue.Returned {
-	ctx, cancel := context.WithTimeout(ctx, returnedTime)
-	defer cancel()
-	pages, err := w.returnedPages(ctx, in)
-	var calls []topicqueue.Returned
-	if err == nil {
-		calls, err = readReturned(ctx, w.Store, in.Run.ID, pages.inOrder(in.Blocks))
-	}
-	if err != nil {
-		zerolog.Ctx(ctx).Warn().Err(err).Msg("what tools returned is not known to the report: links of its text " +
-			"are taken out")
-	}
-	return calls
 }
 
 // registered compares sources.jsonl with what the traces and the calls of the run say. A bundle of an older version

@@ -18,31 +18,38 @@ import (
 	"nightdesk/topicqueue/redisqueue"
 )
 
-// report writes a run's report and ends the run. What the time for writing does not suffice for is written without the
+// reportHandler writes reports.
+type reportHandler struct {
+	store    storage.Store
+	findings *findings
+	now      func() time.Time
+}
+
+// work writes a run's report and ends the run. What the time for writing does not suffice for is written without the
 // model; so is everything when the workers ended again and again in the middle of it.
-func (w *Worker) report(ctx context.Context, a *attempt) error {
-	in, err := w.steadyEvidence(ctx, a.Run)
+func (h reportHandler) work(ctx context.Context, a *attempt) error {
+	in, err := h.findings.steady(ctx, a.Run)
 	if err != nil {
 		return err
 	}
 	a.claims.Store(claimsOf(in))
-	if a.budgeted() {
-		if _, _, err := a.purse(ctx, 0); err != nil {
+	if a.budget.budgeted() {
+		if _, _, err := a.budget.purse(ctx, 0); err != nil {
 			return err
 		}
-		a.stay.Store(0) // it is for this
+		a.budget.stay.Store(0) // it is for this
 	}
 	if a.Lapses >= redisqueue.MaxLapses {
-		return w.write(ctx, a, in, a.withoutModel(), "its workers ended again and again while they wrote it")
+		return h.write(ctx, a, in, a.calls.withoutModel(), "its workers ended again and again while they wrote it")
 	}
 	writeCtx, cancel := ctx, func() {}
 	if a.Final >= 0 { // the rest is for what is not written by then
 		writeCtx, cancel = context.WithTimeoutCause(ctx, a.Final-min(a.Final/5, finalTime), errTimeUp)
 	}
-	err = w.write(writeCtx, a, in, a.model(), "")
+	err = h.write(writeCtx, a, in, a.calls.model(), "")
 	cancel()
 	if errors.Is(context.Cause(writeCtx), errTimeUp) && ctx.Err() == nil && err != nil {
-		return w.write(ctx, a, in, a.withoutModel(), "the time for writing was over")
+		return h.write(ctx, a, in, a.calls.withoutModel(), "the time for writing was over")
 	}
 	return err
 }
@@ -51,11 +58,12 @@ func (w *Worker) report(ctx context.Context, a *attempt) error {
 const finalTime = 20 * time.Second
 
 // write writes the report and ends the run. without: why not all of it was asked of the model; empty: it was.
-func (w *Worker) write(ctx context.Context, a *attempt, in reporting.Input, model llm.Model, without string) error {
+func (h reportHandler) write(ctx context.Context, a *attempt, in reporting.Input, model llm.Model,
+	without string) error {
 	r := reporting.Reporter{
-		Model: model, Emit: a.emit, Now: w.Now, Parallel: reportParallel, Page: storage.Pages{Store: w.Store}.Page,
+		Model: model, Emit: a.emit, Now: h.now, Parallel: reportParallel, Page: storage.Pages{Store: h.store}.Page,
 	}
-	in.Returned = w.returnedFor(ctx, in)
+	in.Returned = h.findings.returned(ctx, in)
 	rep, err := r.Report(ctx, in)
 	if errors.Is(err, reporting.ErrNoEvidence) {
 		out := redisqueue.Outcome{State: topicqueue.RunFailed, Reason: noEvidence(in)}
@@ -71,33 +79,28 @@ func (w *Worker) write(ctx context.Context, a *attempt, in reporting.Input, mode
 	if err != nil {
 		return endedError{fmt.Errorf("encode the report: %w", err)}
 	}
-	if a.budgeted() || !a.Run.Options.Deadline.IsZero() {
-		run, err := w.Queue.Run(ctx, a.Run.ID)
+	if a.budget.budgeted() || !a.Run.Options.Deadline.IsZero() {
+		run, err := a.queue.Run(ctx, a.Run.ID)
 		if err != nil {
 			return err
 		}
 		in.Run.Cuts, in.Run.Limit = run.Cuts, run.Limit
 	}
 	out := redisqueue.Outcome{Report: storage.ReportKey(a.Run.ID), Content: content}
-	away, _ := a.away.Load().(string)
+	away, _ := a.calls.away.Load().(string)
 	out.State, out.Reason = judge(in, rep, away)
 	out.Events = []topicqueue.Event{topicqueue.StepEvent(topicqueue.StepEndAuthor, rep.Info),
 		topicqueue.NewEvent("report", topicqueue.StatusReport, map[string]string{"report": out.Report, "title": rep.Title})}
 	return a.finish(ctx, out)
 }
 
-// finalReport commits the report of a run whose time is over: what the journal has of it, the rest from the template.
-func (w *Worker) finalReport(ctx context.Context, l redisqueue.Lease) error {
-	run, err := w.Queue.Run(ctx, l.RunID)
+// final commits the report of a run whose time is over: what the journal has of it, the rest from the template.
+func (h reportHandler) final(ctx context.Context, a *attempt) error {
+	in, err := h.findings.read(ctx, a.Run)
 	if err != nil {
 		return err
 	}
-	in, err := w.evidence(ctx, run)
-	if err != nil {
-		return err
-	}
-	a := &attempt{Begun: redisqueue.Begun{Lease: l, Run: run}, w: w}
-	return w.write(ctx, a, in, a.withoutModel(), "the time of the run was over")
+	return h.write(ctx, a, in, a.calls.withoutModel(), "the time of the run was over")
 }
 
 // reportParallel is how many sections of one report are written at once: all that the largest preset plans and reviews

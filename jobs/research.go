@@ -12,29 +12,38 @@ import (
 	"nightdesk/topicqueue/redisqueue"
 )
 
-// research works one topic block.
-func (w *Worker) research(ctx context.Context, a *attempt) error {
-	box, err := w.Toolbox(ctx, a.Run)
+// blockHandler works topic blocks.
+type blockHandler struct {
+	toolbox    func(context.Context, topicqueue.Run) (Toolbox, error)
+	memories   *memories
+	maxActions int // tool calls in one iteration
+	window     int // of the researcher's model, in tokens; 0 = not known
+	now        func() time.Time
+}
+
+// work works one topic block.
+func (h blockHandler) work(ctx context.Context, a *attempt) error {
+	box, err := h.toolbox(ctx, a.Run)
 	if err != nil {
 		return err
 	}
-	plan, err := w.Queue.Plan(ctx, a.Run.ID)
+	plan, err := a.queue.Plan(ctx, a.Run.ID)
 	if err != nil {
 		return err
 	}
 	r := researching.Researcher{
-		Model: a.model(), Runner: w.runner(a, box), Emit: a.emit, Now: w.Now, MaxActions: w.settings.MaxActions,
-		Window: w.settings.ResearcherTokens, SoftLimit: a.softLimit(),
+		Model: a.calls.model(), Runner: a.calls.runner(box), Emit: a.emit, Now: h.now, MaxActions: h.maxActions,
+		Window: h.window, SoftLimit: a.softLimit(),
 		Documents: box.Documents,
 	}
 	if limit := a.hardLimit(); limit >= 0 {
 		r.Patience = a.until(limit - limit/4)
 	}
-	if a.budgeted() || !a.Run.Options.Deadline.IsZero() {
-		r.May = a.mayIterate
+	if a.budget.budgeted() || !a.Run.Options.Deadline.IsZero() {
+		r.May = a.budget.mayIterate
 	}
 	start := researching.Start{Block: a.Block, View: a.View, Traces: a.Traces, Memory: a.Memory, Admissions: a.Admissions}
-	memory, err := w.before(ctx, a.Run, plan)
+	memory, err := h.memories.before(ctx, a.Run, plan)
 	if err != nil {
 		return err
 	}
@@ -42,12 +51,12 @@ func (w *Worker) research(ctx context.Context, a *attempt) error {
 	queue := &blockQueue{a: a, view: a.View, last: time.Now()}
 	old, known := memory.Block(a.Block.ID, a.Block.Title)
 	if known && !old.Unfinished {
-		if a.budgeted() { // its calls leave what the report takes
-			if _, _, err := a.purse(ctx, 0); err != nil {
+		if a.budget.budgeted() { // its calls leave what the report takes
+			if _, _, err := a.budget.purse(ctx, 0); err != nil {
 				return err
 			}
 		}
-		if r.Before, err = w.documentsBefore(ctx, a.Run, memory); err != nil {
+		if r.Before, err = h.memories.documents(ctx, a.Run, memory); err != nil {
 			return err
 		}
 		result, err = r.Refresh(ctx, a.Run, plan.Topic, start, memory, old, queue)
@@ -73,19 +82,6 @@ func (w *Worker) research(ctx context.Context, a *attempt) error {
 	return a.endBlock(ctx, topicqueue.BlockCompleted, "", result)
 }
 
-// softLimit is when a block begins no new iteration: its own time, or a little before the run is sealed, so that the
-// last iteration can end.
-func (a *attempt) softLimit() time.Time {
-	limit := time.Duration(-1)
-	if a.Run.Options.BlockSoft > 0 {
-		limit = max(0, a.Run.Options.BlockSoft-a.Spent)
-	}
-	if a.Seal >= 0 {
-		limit = earlier(limit, a.Seal-min(a.Seal/4, time.Minute))
-	}
-	return a.until(limit)
-}
-
 // blockQueue is the DTQ as one block sees it.
 type blockQueue struct {
 	a    *attempt
@@ -95,12 +91,11 @@ type blockQueue struct {
 
 // Checkpoint stores an iteration and enqueues the blocks that it brought into flight.
 func (b *blockQueue) Checkpoint(ctx context.Context, cp topicqueue.Checkpoint) (topicqueue.CheckpointResult, error) {
-	w := b.a.w
 	var result topicqueue.CheckpointResult
 	cp.Took = time.Since(b.last)
 	most := b.a.Run.Options.QueueMaxLength
 	if len(cp.Proposals) > 0 { // new topics must leave the others their depth
-		room, err := b.a.roomFor(ctx, len(cp.Proposals))
+		room, err := b.a.budget.roomFor(ctx, len(cp.Proposals))
 		if err != nil {
 			return result, err
 		}
@@ -109,7 +104,7 @@ func (b *blockQueue) Checkpoint(ctx context.Context, cp topicqueue.Checkpoint) (
 		}
 	}
 	err := b.a.commit(ctx, "checkpoint", func(ctx context.Context) (intents []redisqueue.Intent, err error) {
-		result, intents, err = w.Queue.Checkpoint(ctx, b.a.Lease, cp, b.view, most)
+		result, intents, err = b.a.queue.Checkpoint(ctx, b.a.Lease, cp, b.view, most)
 		return intents, err
 	})
 	b.view, b.last = result.View, time.Now()

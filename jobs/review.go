@@ -14,10 +14,17 @@ import (
 // draftTokens is the window from which a model that reviews drafts an answer first.
 const draftTokens = 32_000
 
-// review compares what a run has found with its plan, and adds blocks or goes on to the report. It ends while there is
+// reviewHandler reviews what runs have found.
+type reviewHandler struct {
+	findings      *findings
+	plannerTokens int // window of the planner's model; 0 = not known
+	now           func() time.Time
+}
+
+// work compares what a run has found with its plan, and adds blocks or goes on to the report. It ends while there is
 // still time for a block that it might add: afterwards there is nothing that it could be good for.
-func (w *Worker) review(ctx context.Context, a *attempt) error {
-	in, err := w.steadyEvidence(ctx, a.Run)
+func (h reviewHandler) work(ctx context.Context, a *attempt) error {
+	in, err := h.findings.steady(ctx, a.Run)
 	if err != nil {
 		return err
 	}
@@ -31,18 +38,18 @@ func (w *Worker) review(ctx context.Context, a *attempt) error {
 		e.Blocks = append(e.Blocks, planning.BlockEvidence(b))
 	}
 	e.Room = planning.Room(blocks, a.leftUntilSeal(), a.Run.Options.MaxParallel)
-	room, err := a.roomFor(ctx, 1)
+	room, err := a.budget.roomFor(ctx, 1)
 	switch {
 	case err != nil:
 		return err
 	case room == 0:
-		a.cut(ctx, topicqueue.CutReview)
+		a.budget.cut(ctx, topicqueue.CutReview)
 		return a.closeReview(ctx, in.Review.Standing("the budget has nothing left for another block"))
 	case room > 0 && (e.Room < 0 || room < e.Room):
 		e.Room = room
 	}
 	r := planning.Reviewer{
-		Model: a.model(), Now: w.Now, Draft: w.settings.PlannerTokens == 0 || w.settings.PlannerTokens >= draftTokens,
+		Model: a.calls.model(), Now: h.now, Draft: h.plannerTokens == 0 || h.plannerTokens >= draftTokens,
 	}
 	reviewCtx, cancel := ctx, func() {}
 	if a.Seal >= 0 {
@@ -59,16 +66,8 @@ func (w *Worker) review(ctx context.Context, a *attempt) error {
 	return a.closeReview(ctx, review)
 }
 
-// leftUntilSeal is how long research may still go on; negative = without limit.
-func (a *attempt) leftUntilSeal() time.Duration {
-	if a.Seal < 0 {
-		return -1
-	}
-	return max(0, a.Seal-time.Since(a.begun))
-}
-
 func (a *attempt) closeReview(ctx context.Context, review topicqueue.Review) error {
 	return a.end(ctx, "close the review", func(ctx context.Context) ([]redisqueue.Intent, error) {
-		return a.w.Queue.CloseReview(ctx, a.Lease, review)
+		return a.queue.CloseReview(ctx, a.Lease, review)
 	})
 }

@@ -36,7 +36,7 @@ const (
 
 // steady does something with Redis or storage until it works, does not and never will, or ctx ends. do may be called
 // again after it has worked and its answer was lost.
-func (w *Worker) steady(ctx context.Context, doing string, do func(ctx context.Context) error) error {
+func steady(ctx context.Context, doing string, do func(ctx context.Context) error) error {
 	pause, said := firstPause, time.Time{}
 	for {
 		err := do(ctx)
@@ -87,8 +87,8 @@ func (e givenUpError) Unwrap() []error { return []error{e.error, asynq.SkipRetry
 
 // emit appends events in the name of the attempt.
 func (a *attempt) emit(ctx context.Context, events ...topicqueue.Event) error {
-	return a.w.steady(ctx, "tell the stream", func(ctx context.Context) error {
-		return a.w.Queue.Emit(ctx, a.Lease, events...)
+	return steady(ctx, "tell the stream", func(ctx context.Context) error {
+		return a.queue.Emit(ctx, a.Lease, events...)
 	})
 }
 
@@ -96,12 +96,12 @@ func (a *attempt) emit(ctx context.Context, events ...topicqueue.Event) error {
 // made them, tasks have ids.
 func (a *attempt) commit(ctx context.Context, doing string,
 	transition func(ctx context.Context) ([]redisqueue.Intent, error)) error {
-	return a.w.steady(ctx, doing, func(ctx context.Context) error {
+	return steady(ctx, doing, func(ctx context.Context) error {
 		intents, err := transition(ctx)
 		if err != nil {
 			return err
 		}
-		return a.w.Dispatcher.Dispatch(ctx, intents)
+		return a.dispatcher.Dispatch(ctx, intents)
 	})
 }
 
@@ -109,30 +109,27 @@ func (a *attempt) commit(ctx context.Context, doing string,
 // lost: that it cannot be renewed any more must not stop what is left to do.
 func (a *attempt) end(ctx context.Context, doing string,
 	transition func(ctx context.Context) ([]redisqueue.Intent, error)) error {
-	a.w.leases.ending(a)
+	a.leases.ending(a)
 	return a.commit(ctx, doing, func(ctx context.Context) ([]redisqueue.Intent, error) {
 		intents, err := transition(ctx)
 		if err == nil {
-			a.w.leases.remove(a)
+			a.leases.remove(a)
 		}
 		return intents, err
 	})
 }
 
 // steadyPages stores the texts that a run reads.
-type steadyPages struct {
-	storage.Pages
-	w *Worker
-}
+type steadyPages struct{ storage.Pages }
 
 func (p steadyPages) PutPage(ctx context.Context, runID, hash, text string) error {
-	return p.w.steady(ctx, "store a page", func(ctx context.Context) error {
+	return steady(ctx, "store a page", func(ctx context.Context) error {
 		return p.Pages.PutPage(ctx, runID, hash, text)
 	})
 }
 
 func (p steadyPages) Page(ctx context.Context, runID, hash string) (text string, err error) {
-	err = p.w.steady(ctx, "read a page", func(ctx context.Context) error {
+	err = steady(ctx, "read a page", func(ctx context.Context) error {
 		text, err = p.Pages.Page(ctx, runID, hash)
 		return err
 	})
@@ -142,7 +139,7 @@ func (p steadyPages) Page(ctx context.Context, runID, hash string) (text string,
 var _ tools.FigureStore = steadyPages{}
 
 func (p steadyPages) PutFigure(ctx context.Context, runID, path string, body []byte) error {
-	return p.w.steady(ctx, "store a figure", func(ctx context.Context) error {
+	return steady(ctx, "store a figure", func(ctx context.Context) error {
 		return p.Pages.PutFigure(ctx, runID, path, body)
 	})
 }

@@ -77,24 +77,32 @@ type Settings struct {
 // Worker works tasks until it is stopped.
 type Worker struct {
 	Services
-	settings   Settings
-	leases     *leases
-	handlers   *gate
-	work       context.Context
-	cancel     context.CancelCauseFunc
-	servers    []*asynq.Server
-	stopped    context.Context // ends what runs in the background
-	stop       context.CancelFunc
-	figures    figures                // of the desk
-	hungry     chan struct{}          // an attempt has ended: there may be room for another run
-	attendance *redisqueue.Attendance // nil: its lanes are its own
-	slots      atomic.Int64           // of all workers, as far as this one has heard; 0: its lanes are its own
-	background sync.WaitGroup
+	settings     Settings
+	leases       *leases
+	handlers     *gate
+	work         context.Context
+	cancel       context.CancelCauseFunc
+	servers      []*asynq.Server
+	stopped      context.Context // ends what runs in the background
+	stop         context.CancelFunc
+	figures      *figures // of the desk
+	reports      reportHandler
+	publications publishHandler
+	digests      digestHandler
+	outlets      sender
+	hungry       chan struct{}          // an attempt has ended: there may be room for another run
+	attendance   *redisqueue.Attendance // nil: its lanes are its own
+	slots        atomic.Int64           // of all workers, as far as this one has heard; 0: its lanes are its own
+	background   sync.WaitGroup
 }
 
 // NewWorker returns a worker that is not started.
 func NewWorker(s Services, settings Settings) *Worker {
-	return &Worker{Services: s, settings: settings}
+	w := &Worker{Services: s, settings: settings, figures: &figures{queue: s.Queue, now: s.Now}}
+	if w.Format == nil {
+		w.Format = formats.Make
+	}
+	return w
 }
 
 // Start begins to work tasks and returns. ctx carries values only: its end does not end the work, Stop does.
@@ -102,16 +110,7 @@ func (w *Worker) Start(ctx context.Context) error {
 	w.work, w.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
 	w.stopped, w.stop = context.WithCancel(context.Background())
 	w.handlers, w.leases, w.hungry = newGate(), newLeases(w.Queue.Timing().Lease*3/4), make(chan struct{}, 1)
-	mux := asynq.NewServeMux()
-	mux.HandleFunc(KindPlan, w.whenAffordable(w.handler(w.plan)))
-	mux.HandleFunc(KindBlock, w.handler(w.research))
-	mux.HandleFunc(KindReview, w.handler(w.review))
-	mux.HandleFunc(KindReport, w.handler(w.report))
-	mux.HandleFunc(KindPublish, w.handler(w.publish))
-	mux.HandleFunc(KindDigest, w.plainHandler(w.digest))
-	mux.HandleFunc(KindWebhook, w.plainHandler(w.webhook))
-	mux.HandleFunc(KindMail, w.plainHandler(w.mailTask))
-
+	mux := w.mux()
 	all, reports := map[string]int{}, map[string]int{}
 	// asynq serves the queue with the highest number first: a lane before the next one, and within it the stage that
 	// is nearest to a report.
@@ -143,7 +142,7 @@ func (w *Worker) Start(ctx context.Context) error {
 	}
 	for _, queue := range outlets {
 		w.servers = append(w.servers, w.server(map[string]int{queue: 1}, notifySlots, max(poll, w.settings.SweepInterval),
-			w.notifyPause))
+			w.outlets.pause))
 	}
 	for _, s := range w.servers {
 		if err := s.Start(mux); err != nil {
@@ -153,6 +152,34 @@ func (w *Worker) Start(ctx context.Context) error {
 	w.renew()
 	w.reconcile()
 	return nil
+}
+
+// mux says which handler works which kind of task, and what each of them works with.
+func (w *Worker) mux() *asynq.ServeMux {
+	topics := &memories{store: w.Store, toolbox: w.Toolbox}
+	found := &findings{queue: w.Queue, store: w.Store, memories: topics}
+	w.reports = reportHandler{store: w.Store, findings: found, now: w.Now}
+	w.outlets = sender{webhooks: w.Webhooks, mail: w.Mail, dispatcher: w.Dispatcher, store: w.Store, now: w.Now,
+		unit: w.settings.RetryPause}
+	w.publications = publishHandler{
+		bundles:  bundleServices{queue: w.Queue, store: w.Store, config: w.Config, format: w.Format, now: w.Now},
+		findings: found, memories: topics, dispatcher: w.Dispatcher, expiry: w.settings.StateExpiry,
+	}
+	plans := planHandler{toolbox: w.Toolbox, memories: topics, now: w.Now}
+	blocks := blockHandler{toolbox: w.Toolbox, memories: topics, maxActions: w.settings.MaxActions,
+		window: w.settings.ResearcherTokens, now: w.Now}
+	reviews := reviewHandler{findings: found, plannerTokens: w.settings.PlannerTokens, now: w.Now}
+	w.digests = digestHandler{queue: w.Queue, store: w.Store, dispatcher: w.Dispatcher, log: w.Log, now: w.Now}
+	mux := asynq.NewServeMux()
+	mux.HandleFunc(KindPlan, w.whenAffordable(w.handler(plans.work)))
+	mux.HandleFunc(KindBlock, w.handler(blocks.work))
+	mux.HandleFunc(KindReview, w.handler(reviews.work))
+	mux.HandleFunc(KindReport, w.handler(w.reports.work))
+	mux.HandleFunc(KindPublish, w.handler(w.publications.work))
+	mux.HandleFunc(KindDigest, w.plainHandler(w.digests.work))
+	mux.HandleFunc(KindWebhook, w.plainHandler(w.outlets.deliver))
+	mux.HandleFunc(KindMail, w.plainHandler(w.outlets.sendMail))
+	return mux
 }
 
 // pollInterval grows with the number of workers: together they look as often as one alone, and an idle fleet does not

@@ -38,8 +38,8 @@ func (c checkup) lines(width int) (lines []string) {
 // check is one check of doctor, or a few of the same kind.
 type check func(ctx context.Context, cfg config.Config, con *view.Console) []checkup
 
-// Run makes all checks and prints what each has found. askModels: models are asked a question, which costs a few tokens.
-// The error says how many have failed.
+// Run makes all checks and prints what each has found. The error says how many have failed. askModels: models are asked
+// a question, which costs some tokens.
 func Run(ctx context.Context, cfg config.Config, con *view.Console, askModels bool) error {
 	failed, width := 0, 1<<20
 	if s := view.NewScreen(con.Out); s != nil {
@@ -49,7 +49,8 @@ func Run(ctx context.Context, cfg config.Config, con *view.Console, askModels bo
 		return checkModels(ctx, cfg, askModels)
 	}
 	for _, look := range []check{checkSettings, checkRedis, checkWorkers, checkSchedules, checkStorage, checkKnowledge,
-		checkEmbedding, checkWebSearch, checkPapers, checkSandbox, models, checkPrices, checkServers, checkMail, checkUnsent} {
+		checkEmbedding, checkWebSearch, checkPapers, checkSandbox, models, checkPrices, checkServers, checkMail,
+		checkUnsent} {
 		for _, c := range look(ctx, cfg, con) {
 			if c.Result == "failed" {
 				failed++

@@ -1,0 +1,111 @@
+package jobs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"nightdesk/pipeline/recurring"
+	"nightdesk/pipeline/reporting"
+	"nightdesk/storage"
+	"nightdesk/topicqueue"
+	"nightdesk/topicqueue/redisqueue"
+)
+
+// findings reads what runs have found.
+type findings struct {
+	queue    *redisqueue.Queue
+	store    storage.Store
+	memories *memories
+}
+
+// steady is read that waits for Redis where that is away.
+func (f *findings) steady(ctx context.Context, run topicqueue.Run) (in reporting.Input, err error) {
+	err = steady(ctx, "read the evidence", func(ctx context.Context) error {
+		in, err = f.read(ctx, run)
+		return err
+	})
+	return in, err
+}
+
+// read reads all that a run has gathered. A run may have ended before it had a plan.
+func (f *findings) read(ctx context.Context, run topicqueue.Run) (reporting.Input, error) {
+	in := reporting.Input{Run: run}
+	var err error
+	if in.Plan, err = f.queue.Plan(ctx, run.ID); errors.Is(err, redisqueue.ErrNotFound) {
+		in.Plan = topicqueue.Plan{Topic: run.Topic, Mode: run.Options.DecomposeMode}
+		return in, nil
+	} else if err != nil {
+		return in, err
+	}
+	if in.Review, err = f.queue.Review(ctx, run.ID); err != nil {
+		return in, err
+	}
+	if in.Plan.Traces, err = f.queue.Traces(ctx, run.ID, redisqueue.UnitPlan); err != nil {
+		return in, err
+	}
+	blocks, err := f.queue.Blocks(ctx, run.ID)
+	if err != nil {
+		return in, err
+	}
+	for _, b := range blocks {
+		traces, err := f.queue.Traces(ctx, run.ID, b.ID)
+		if err != nil {
+			return in, err
+		}
+		in.Blocks = append(in.Blocks, reporting.BlockEvidence{Block: b, Traces: traces})
+	}
+	return in, f.compare(ctx, &in)
+}
+
+// compare says what has changed since the run that this one goes on from.
+func (f *findings) compare(ctx context.Context, in *reporting.Input) error {
+	memory, err := f.memories.before(ctx, in.Run, in.Plan)
+	if err != nil || memory == nil {
+		return err
+	}
+	now := make([]recurring.BlockEvidence, len(in.Blocks))
+	for i, b := range in.Blocks {
+		now[i] = recurring.BlockEvidence(b)
+	}
+	changes := recurring.Compare(memory, now)
+	in.Changes, in.Open, in.Review = &changes, memory.Open, memory.Review
+	if in.Before, err = reporting.ReadText(memory.Text); err != nil {
+		return fmt.Errorf("read the text of run %s: %w", memory.RunID, err)
+	}
+	return nil
+}
+
+// pages returns where it is said what the calls of a run returned.
+func (f *findings) pages(ctx context.Context, in reporting.Input) (returnedPages, error) {
+	pages, err := f.queue.Returned(ctx, in.Run.ID)
+	if err != nil {
+		return nil, err
+	}
+	if hash := in.Plan.Returned; hash != "" {
+		pages[redisqueue.UnitPlan] = []string{hash}
+	}
+	return pages, nil
+}
+
+// returnedTime bounds the reading of what a report may link besides what it cites.
+const returnedTime = 5 * time.Second
+
+// returned reads what a report may link. Without it the report has citations only.
+func (f *findings) returned(ctx context.Context, in reporting.Input) []topicqueue.Returned {
+	ctx, cancel := context.WithTimeout(ctx, returnedTime)
+	defer cancel()
+	pages, err := f.pages(ctx, in)
+	var calls []topicqueue.Returned
+	if err == nil {
+		calls, err = readReturned(ctx, f.store, in.Run.ID, pages.inOrder(in.Blocks))
+	}
+	if err != nil {
+		zerolog.Ctx(ctx).Warn().Err(err).Msg("what tools returned is not known to the report: links of its text " +
+			"are taken out")
+	}
+	return calls
+}
