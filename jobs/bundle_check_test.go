@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"nightdesk/jobs"
+	"nightdesk/jobs/bundle"
 	"nightdesk/pipeline/reporting"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
@@ -106,7 +107,7 @@ func TestCheckBundle(t *testing.T) {
 	if p := b.check(id).Problems; len(p) != 1 || p[0].File != manifest || !strings.HasPrefix(p[0].What, "is no manifest") {
 		t.Errorf("with a garbled manifest: %v", p)
 	}
-	if _, err := jobs.CheckBundle(t.Context(), store, id+"x"); !errors.Is(err, jobs.ErrNoBundle) {
+	if _, err := bundle.Verify(t.Context(), store, id+"x"); !errors.Is(err, bundle.ErrNoBundle) {
 		t.Errorf("of no run: %v", err)
 	}
 }
@@ -123,7 +124,7 @@ func TestReplay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in, err := jobs.ReadBundle(t.Context(), b.services.Store, id)
+	in, err := bundle.Read(t.Context(), b.services.Store, id)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"nightdesk/jobs"
+	"nightdesk/jobs/bundle"
 	"nightdesk/pipeline/citation/support"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
@@ -66,7 +67,7 @@ func TestForgedBundle(t *testing.T) {
 					t.Errorf("%s: nothing was forged", name)
 				}
 				replace(t, store, id, c.file, forged)
-				check, err := jobs.CheckBundle(t.Context(), store, id)
+				check, err := bundle.Verify(t.Context(), store, id)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -75,7 +76,7 @@ func TestForgedBundle(t *testing.T) {
 				}
 				replace(t, store, id, c.file, body)
 			}
-			if check, err := jobs.CheckBundle(t.Context(), store, id); err != nil || len(check.Problems) > 0 || check.Otherwise > 0 {
+			if check, err := bundle.Verify(t.Context(), store, id); err != nil || len(check.Problems) > 0 || check.Otherwise > 0 {
 				t.Errorf("restored: %q, %v, %d otherwise", check.Problems, err, check.Otherwise)
 			}
 			// Another version had other rules: what these have judged otherwise is no forgery.
@@ -84,7 +85,7 @@ func TestForgedBundle(t *testing.T) {
 			older := strings.Replace(strings.Replace(body, `"verdict": "supported"`, `"verdict": "unverified"`, 1), fmt.Sprintf(`"rules": %d`, support.Rules), `"rules": 0`, 1)
 			for stored, otherwise := range map[string]int{older: 1, strings.Replace(older, `"rules": 0`, fmt.Sprintf(`"rules": %d`, support.Rules), 1): 0} {
 				replace(t, store, id, verification, stored)
-				check, err := jobs.CheckBundle(t.Context(), store, id)
+				check, err := bundle.Verify(t.Context(), store, id)
 				if err != nil || check.Otherwise != otherwise || len(check.Problems) != 1-otherwise {
 					t.Errorf("of a sentence judged otherwise: %q, %d otherwise, %v", check.Problems, check.Otherwise, err)
 				}

@@ -4,7 +4,7 @@ import (
 	"os"
 	"testing"
 
-	"nightdesk/jobs"
+	"nightdesk/jobs/bundle"
 	"nightdesk/storage"
 )
 
@@ -17,7 +17,7 @@ func TestBundleOfEarlierRules(t *testing.T) {
 	if err := os.CopyFS(dir, os.DirFS("testdata/rules1")); err != nil {
 		t.Fatal(err)
 	}
-	check, err := jobs.CheckBundle(t.Context(), storage.NewDir(dir), id)
+	check, err := bundle.Verify(t.Context(), storage.NewDir(dir), id)
 	if err != nil || len(check.Problems) > 0 || check.Sentences != 12 || check.Otherwise != 12 || check.Citations != 1 {
 		t.Errorf("%+v, %v", check, err)
 	}

@@ -85,6 +85,9 @@ func (c *calls) patience(limit time.Duration) time.Duration {
 	return limit - limit/3
 }
 
+// maxReason is how much is kept of why a model did not answer, in bytes.
+const maxReason = 1000
+
 // maxEntry is the size of an answer above which the journal keeps it in storage and only its name in Redis.
 const maxEntry = 64 << 10
 

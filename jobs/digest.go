@@ -1,7 +1,6 @@
 package jobs
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -14,6 +13,7 @@ import (
 	"github.com/rs/zerolog"
 	"golang.org/x/sync/errgroup"
 
+	"nightdesk/jobs/bundle"
 	"nightdesk/pipeline/digest"
 	"nightdesk/pipeline/evidence"
 	"nightdesk/storage"
@@ -144,7 +144,7 @@ func MakeDigest(ctx context.Context, q *redisqueue.Queue, store storage.Store, b
 		return err
 	}
 	err = q.Runs(ctx, batch, func(run topicqueue.Run) error {
-		if some = append(some, run); len(some) < 8*readsAtOnce {
+		if some = append(some, run); len(some) < 8*factsAtOnce {
 			return nil
 		}
 		return add()
@@ -157,7 +157,7 @@ func MakeDigest(ctx context.Context, q *redisqueue.Queue, store storage.Store, b
 	}
 	found, complete, err := digest.Between(ctx, bundles,
 		func(ctx context.Context, runID string) ([]evidence.Claim, error) {
-			return storedClaims(ctx, store, runID)
+			return bundle.Claims(ctx, store, runID)
 		})
 	if err != nil {
 		return digest.Digest{}, fmt.Errorf("compare the reports of batch %q: %w", batch, err)
@@ -166,15 +166,15 @@ func MakeDigest(ctx context.Context, q *redisqueue.Queue, store storage.Store, b
 	return b.Digest(), nil
 }
 
-// readsAtOnce is how many files of a store are read at the same time.
-const readsAtOnce = 8
+// factsAtOnce is how many files of metadata are read at the same time.
+const factsAtOnce = 8
 
 // facts reads the metadata of runs, as far as there are any. What is none is passed over: one file that somebody
 // changed must not keep everybody from the digest.
 func facts(ctx context.Context, store storage.Store, runs []topicqueue.Run) ([]digest.Run, error) {
 	out := make([]digest.Run, len(runs))
 	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(readsAtOnce)
+	g.SetLimit(factsAtOnce)
 	for i, run := range runs {
 		out[i] = digest.Run{Run: run}
 		if run.PublishedAt.IsZero() || run.StartedAt.IsZero() {
@@ -182,8 +182,11 @@ func facts(ctx context.Context, store storage.Store, runs []topicqueue.Run) ([]d
 		}
 		g.Go(func() error {
 			body, err := store.Get(ctx, storage.MetadataKey(run.ID))
+			if errors.Is(err, storage.ErrNotExist) {
+				return nil
+			}
 			if err != nil {
-				return ignoreMissing(err)
+				return err
 			}
 			if out[i].Facts, err = digest.Read(body); err != nil {
 				zerolog.Ctx(ctx).Warn().Err(err).Str("run", run.ID).Msg("left out of the digest")
@@ -192,44 +195,6 @@ func facts(ctx context.Context, store storage.Store, runs []topicqueue.Run) ([]d
 		})
 	}
 	return out, g.Wait()
-}
-
-func ignoreMissing(err error) error {
-	if errors.Is(err, storage.ErrNotExist) {
-		return nil
-	}
-	return err
-}
-
-// storedClaims returns the claims of a bundle with their sources; none when they are not there.
-func storedClaims(ctx context.Context, store storage.Store, runID string) ([]evidence.Claim, error) {
-	texts, err := store.Get(ctx, storage.CacheKey(runID, "claims.jsonl"))
-	if err != nil {
-		return nil, ignoreMissing(err)
-	}
-	lines, err := store.Get(ctx, storage.CacheKey(runID, "sources.jsonl"))
-	if err != nil {
-		return nil, ignoreMissing(err)
-	}
-	sources := map[string]topicqueue.Source{}
-	eachLine(lines, func(s topicqueue.Source) { sources[s.ID] = s })
-	var claims []evidence.Claim
-	eachLine(texts, func(c topicqueue.Claim) {
-		if s, ok := sources[c.SourceID]; ok {
-			claims = append(claims, evidence.Claim{Claim: c, Source: s})
-		}
-	})
-	return claims, nil
-}
-
-// eachLine calls yield for every line that is a T.
-func eachLine[T any](body []byte, yield func(T)) {
-	for line := range bytes.Lines(body) {
-		var v T
-		if json.Unmarshal(line, &v) == nil {
-			yield(v)
-		}
-	}
 }
 
 // putDigest stores a digest in all its forms, that for programs last.

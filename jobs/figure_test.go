@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"nightdesk/jobs"
+	"nightdesk/jobs/bundle"
 	"nightdesk/pipeline/knowledge"
 	"nightdesk/pipeline/llm"
 	"nightdesk/pipeline/tools"
@@ -71,7 +72,7 @@ func TestFigureInTheReport(t *testing.T) {
 	w.Stop()
 	store := b.services.Store
 	checkBundle(t, store, id)
-	if check, err := jobs.CheckBundle(t.Context(), store, id); err != nil || len(check.Problems) > 0 {
+	if check, err := bundle.Verify(t.Context(), store, id); err != nil || len(check.Problems) > 0 {
 		t.Errorf("%+v, %v", check, err)
 	}
 	report, err := store.Get(t.Context(), storage.ReportKey(id))
@@ -102,7 +103,7 @@ func TestFigureInTheReport(t *testing.T) {
 	if err := store.Put(t.Context(), storage.ReportKey(id), append(report, "\n![x](../cache/"+id+"/figures/other.svg)\n"...)); err != nil {
 		t.Fatal(err)
 	}
-	check, err := jobs.CheckBundle(t.Context(), store, id)
+	check, err := bundle.Verify(t.Context(), store, id)
 	if text := fmt.Sprint(check.Problems); err != nil || !strings.Contains(text, key+" is missing") || !strings.Contains(text, "figures/other.svg, which the manifest does not have") {
 		t.Errorf("%s, %v", text, err)
 	}

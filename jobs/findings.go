@@ -8,6 +8,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"nightdesk/jobs/bundle"
 	"nightdesk/pipeline/recurring"
 	"nightdesk/pipeline/reporting"
 	"nightdesk/storage"
@@ -80,7 +81,7 @@ func (f *findings) compare(ctx context.Context, in *reporting.Input) error {
 }
 
 // pages returns where it is said what the calls of a run returned.
-func (f *findings) pages(ctx context.Context, in reporting.Input) (returnedPages, error) {
+func (f *findings) pages(ctx context.Context, in reporting.Input) (bundle.ReturnedPages, error) {
 	pages, err := f.queue.Returned(ctx, in.Run.ID)
 	if err != nil {
 		return nil, err
@@ -101,7 +102,7 @@ func (f *findings) returned(ctx context.Context, in reporting.Input) []topicqueu
 	pages, err := f.pages(ctx, in)
 	var calls []topicqueue.Returned
 	if err == nil {
-		calls, err = readReturned(ctx, f.store, in.Run.ID, pages.inOrder(in.Blocks))
+		calls, err = bundle.ReadReturned(ctx, f.store, in.Run.ID, pages.InOrder(in.Blocks))
 	}
 	if err != nil {
 		zerolog.Ctx(ctx).Warn().Err(err).Msg("what tools returned is not known to the report: links of its text " +

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"nightdesk/jobs"
+	"nightdesk/jobs/bundle"
 	"nightdesk/pipeline/reporting/formats"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
@@ -29,7 +30,7 @@ func TestFormats(t *testing.T) {
 			b.wait(id)
 			w.Stop()
 			store := b.services.Store
-			check, err := jobs.CheckBundle(t.Context(), store, id)
+			check, err := bundle.Verify(t.Context(), store, id)
 			if err != nil || len(check.Problems) > 0 {
 				t.Errorf("%+v, %v", check, err)
 			}
@@ -49,7 +50,7 @@ func TestFormats(t *testing.T) {
 				if err := store.Put(t.Context(), key, body); err != nil {
 					t.Fatal(err)
 				}
-				check, err := jobs.CheckBundle(t.Context(), store, id)
+				check, err := bundle.Verify(t.Context(), store, id)
 				if err != nil || !strings.Contains(fmt.Sprint(check.Problems), key+" was changed") {
 					t.Errorf("a changed %s: %+v, %v", name, check, err)
 				}
@@ -77,7 +78,7 @@ func TestFormatsFail(t *testing.T) {
 	if run := b.run(id); run.State != topicqueue.RunCompleted {
 		t.Errorf("it is %s: %s", run.State, run.Reason)
 	}
-	check, err := jobs.CheckBundle(t.Context(), b.services.Store, id)
+	check, err := bundle.Verify(t.Context(), b.services.Store, id)
 	if err != nil || len(check.Problems) > 0 || check.Citations == 0 {
 		t.Errorf("%+v, %v", check, err)
 	}

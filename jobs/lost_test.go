@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"nightdesk/jobs"
+	"nightdesk/jobs/bundle"
 	"nightdesk/pipeline/tools"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
@@ -119,7 +120,7 @@ func TestLostTexts(t *testing.T) {
 			}
 			proved := func(when string, want bool) {
 				t.Helper()
-				check, err := jobs.CheckBundle(t.Context(), store, id)
+				check, err := bundle.Verify(t.Context(), store, id)
 				if err != nil || len(check.Problems) == 0 != want {
 					t.Errorf("%s: %v, %v", when, check.Problems, err)
 				}

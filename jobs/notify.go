@@ -199,7 +199,7 @@ func (h publishHandler) tellEnd(ctx context.Context, a *attempt) error {
 		CreatedAt: a.Run.CreatedAt, EndedAt: a.Run.EndedAt,
 	}
 	if a.Run.Report != "" {
-		e.Report = h.bundles.store.Location(a.Run.Report)
+		e.Report = h.bundles.Store.Location(a.Run.Report)
 	}
 	return h.dispatcher.Notify(ctx, notify.Event{Type: notify.RunEnded, Subject: fmt.Sprintf("%s/%d", a.Run.ID, a.Epoch),
 		Time: a.Run.EndedAt, Data: e})

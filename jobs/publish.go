@@ -9,6 +9,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"nightdesk/jobs/bundle"
 	"nightdesk/pipeline/reporting"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
@@ -17,7 +18,7 @@ import (
 
 // publishHandler brings what runs leave behind into the storage.
 type publishHandler struct {
-	bundles    bundleServices
+	bundles    bundle.Services
 	findings   *findings
 	memories   *memories
 	dispatcher *Dispatcher
@@ -39,7 +40,7 @@ func (h publishHandler) work(ctx context.Context, a *attempt) error {
 }
 
 func (h publishHandler) put(ctx context.Context, a *attempt) error {
-	if err := a.queue.LeaveBudgets(ctx, a.Run, nightOf(a.Run, h.bundles.now())); err != nil {
+	if err := a.queue.LeaveBudgets(ctx, a.Run, nightOf(a.Run, h.bundles.Now())); err != nil {
 		return err
 	}
 	if a.Run.StartedAt.IsZero() { // cancelled or out of time while it waited: it leaves its line in the batch
@@ -60,38 +61,39 @@ func (h publishHandler) put(ctx context.Context, a *attempt) error {
 			return endedError{fmt.Errorf("decode the report of run %s: %w", a.Run.ID, err)}
 		}
 	}
-	b := newBundle(h.bundles, leasedStore{h.bundles.store, a}, in, rep)
-	if b.pages, err = h.findings.pages(ctx, in); err != nil {
+	pages, err := h.findings.pages(ctx, in)
+	if err != nil {
 		return err
 	}
-	if err := b.gather(ctx); err != nil {
+	b := bundle.NewWriter(h.bundles, leasedStore{h.bundles.Store, a}, in, pages, rep)
+	if err := b.Gather(ctx); err != nil {
 		return err
 	}
-	if n := len(b.missing); n > 0 {
+	if n := len(b.Missing); n > 0 {
 		zerolog.Ctx(ctx).Warn().Int("texts", n).Int("needed",
-			b.lost).Msg("texts are lost with the machine that kept them while the storage was away")
+			b.Lost).Msg("texts are lost with the machine that kept them while the storage was away")
 	}
-	if b.lost > 0 && a.Run.State == topicqueue.RunCompleted {
+	if b.Lost > 0 && a.Run.State == topicqueue.RunCompleted {
 		a.Run.State = topicqueue.RunPartial
 		a.Run.Reason = fmt.Sprintf("%d texts that the run's claims rest on are lost: the machine that kept them while the "+
-			"storage was away did not come back", b.lost)
-		b.in.Run, in.Run = a.Run, a.Run
+			"storage was away did not come back", b.Lost)
+		b.In.Run, in.Run = a.Run, a.Run
 	}
 	if rep != nil {
 		rep.AddHead(a.Run)
 	}
-	if err := b.put(ctx); err != nil {
+	if err := b.Write(ctx); err != nil {
 		return err
 	}
-	if err := h.memories.remember(ctx, a, b.in, rep); err != nil {
+	if err := h.memories.remember(ctx, a, b.In, rep); err != nil {
 		return err
 	}
-	left, err := h.bundles.store.List(ctx, storage.JournalPrefix(a.Run.ID))
+	left, err := h.bundles.Store.List(ctx, storage.JournalPrefix(a.Run.ID))
 	if err != nil {
 		return err
 	}
 	for _, key := range left {
-		if err := h.bundles.store.Delete(ctx, key); err != nil {
+		if err := h.bundles.Store.Delete(ctx, key); err != nil {
 			return err
 		}
 	}

@@ -393,8 +393,11 @@ type memoryHead struct {
 
 func (w *purging) memory(ctx context.Context, key string) (m memoryHead, err error) {
 	body, err := w.Store.Get(ctx, key)
+	if errors.Is(err, storage.ErrNotExist) {
+		return m, nil
+	}
 	if err != nil {
-		return m, ignoreMissing(err)
+		return m, err
 	}
 	if json.Unmarshal(body, &m) != nil {
 		return memoryHead{}, nil // it is no memory

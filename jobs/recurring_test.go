@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"nightdesk/jobs"
+	"nightdesk/jobs/bundle"
 	"nightdesk/pipeline/llm"
 	"nightdesk/pipeline/recurring"
 	"nightdesk/pipeline/tools"
@@ -179,7 +180,7 @@ func (n *nights) left(subject, runID string) nightReport {
 		r.quotes[topicqueue.OneLine(c.Quote)] = true
 	}
 	r.calls, r.steps = n.model.of(runID)
-	check, err := jobs.CheckBundle(n.t.Context(), n.services.Store, runID)
+	check, err := bundle.Verify(n.t.Context(), n.services.Store, runID)
 	if err != nil || len(check.Problems) > 0 {
 		n.t.Errorf("%s: bundle: %v, %+v", subject, err, check.Problems)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"nightdesk/jobs"
+	firing "nightdesk/jobs/nights"
 	"nightdesk/jobs/notify"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
@@ -32,22 +33,22 @@ type night struct {
 	store storage.Store
 	clock atomic.Int64 // Unix seconds
 
-	read func(spec schedule.Spec, due time.Time) (jobs.Snapshot, error)
+	read func(spec schedule.Spec, due time.Time) (firing.Snapshot, error)
 }
 
 func newNight(t *testing.T, rdb *redis.Client, start time.Time) *night {
 	n := &night{t: t, rdb: rdb, queue: redisqueue.New(rdb, redisqueue.DefaultTiming), store: storage.NewDir(t.TempDir())}
-	n.read = func(spec schedule.Spec, due time.Time) (jobs.Snapshot, error) {
+	n.read = func(spec schedule.Spec, due time.Time) (firing.Snapshot, error) {
 		return snapshotOf("heat pumps", "fjords", "tides"), nil
 	}
 	n.set(start)
 	return n
 }
 
-func snapshotOf(topics ...string) jobs.Snapshot {
-	s := jobs.Snapshot{Options: []topicqueue.Options{options(1, 1, 1)}}
+func snapshotOf(topics ...string) firing.Snapshot {
+	s := firing.Snapshot{Options: []topicqueue.Options{options(1, 1, 1)}}
 	for _, topic := range topics {
-		s.Topics = append(s.Topics, jobs.SnapshotTopic{Topic: topic})
+		s.Topics = append(s.Topics, firing.Topic{Topic: topic})
 	}
 	return s
 }
@@ -57,7 +58,7 @@ func (n *night) set(t time.Time) { n.clock.Store(t.Unix()) }
 func (n *night) now() time.Time { return time.Unix(n.clock.Load(), 0) }
 
 // scheduler returns another scheduler, on a connection of its own. hook: nil, or what its connection meets.
-func (n *night) scheduler(hook redis.Hook) *jobs.Scheduler {
+func (n *night) scheduler(hook redis.Hook) *firing.Scheduler {
 	rdb := redis.NewClient(n.rdb.Options())
 	n.t.Cleanup(func() { rdb.Close() })
 	if hook != nil {
@@ -65,10 +66,10 @@ func (n *night) scheduler(hook redis.Hook) *jobs.Scheduler {
 	}
 	dispatcher := jobs.NewDispatcher(asynq.NewClientFromRedisClient(rdb), asynq.NewInspectorFromRedisClient(rdb))
 	dispatcher.Announce([]string{notify.SchedulePaused}, []*notify.Webhook{hookAt(n.t, "http://hooks.example/nightdesk")}, false)
-	return jobs.NewScheduler(jobs.SchedulerServices{
+	return firing.New(firing.Services{
 		Redis: rdb, Queue: redisqueue.New(rdb, redisqueue.DefaultTiming), Dispatcher: dispatcher, Store: n.store, Now: n.now,
 		Log: zerolog.New(zerolog.NewTestWriter(n.t)).Level(zerolog.WarnLevel),
-		Read: func(_ context.Context, spec schedule.Spec, due, _ time.Time) (jobs.Snapshot, error) {
+		Read: func(_ context.Context, spec schedule.Spec, due, _ time.Time) (firing.Snapshot, error) {
 			return n.read(spec, due)
 		},
 	})
@@ -107,7 +108,7 @@ func (n *night) last(name string) schedule.Firing {
 	return r.Firings[len(r.Firings)-1]
 }
 
-func (n *night) look(s *jobs.Scheduler) {
+func (n *night) look(s *firing.Scheduler) {
 	n.t.Helper()
 	if err := s.Look(n.t.Context()); err != nil {
 		n.t.Fatal(err)
@@ -202,7 +203,7 @@ func TestSchedulersThroughChangesOfClocks(t *testing.T) {
 	n.add(schedule.Spec{Name: "berlin", Cron: "30 2 * * *", Zone: "Europe/Berlin"})
 	n.add(schedule.Spec{Name: "sydney", Cron: "30 2 * * *", Zone: "Australia/Sydney"})
 	two := time.Date(2026, 10, 25, 0, 30, 0, 0, time.UTC) // the first 02:30 of two
-	n.read = func(spec schedule.Spec, due time.Time) (jobs.Snapshot, error) {
+	n.read = func(spec schedule.Spec, due time.Time) (firing.Snapshot, error) {
 		var topics []string
 		count := 2
 		if due.Equal(two) {
@@ -214,7 +215,7 @@ func TestSchedulersThroughChangesOfClocks(t *testing.T) {
 		return snapshotOf(topics...), nil
 	}
 	victim := newKilled()
-	schedulers := []*jobs.Scheduler{n.scheduler(victim), n.scheduler(nil), n.scheduler(nil)}
+	schedulers := []*firing.Scheduler{n.scheduler(victim), n.scheduler(nil), n.scheduler(nil)}
 	everybody := func() {
 		var wg sync.WaitGroup
 		for _, s := range schedulers {
@@ -281,8 +282,8 @@ func TestSchedulersThroughChangesOfClocks(t *testing.T) {
 		t.Errorf("a living scheduler's firing was taken over: %+v", got)
 	}
 	n.set(n.now().Add(schedule.TakeOver))
-	n.read = func(schedule.Spec, time.Time) (jobs.Snapshot, error) {
-		return jobs.Snapshot{}, errors.New("read again")
+	n.read = func(schedule.Spec, time.Time) (firing.Snapshot, error) {
+		return firing.Snapshot{}, errors.New("read again")
 	}
 	everybody()
 	if f = n.last("berlin"); f.State != schedule.Running || f.Done != many {
@@ -340,7 +341,7 @@ func TestSnapshotStands(t *testing.T) {
 		a, b := n.scheduler(nil), n.scheduler(nil)
 		n.set(due)
 		readers := 0
-		n.read = func(schedule.Spec, time.Time) (jobs.Snapshot, error) {
+		n.read = func(schedule.Spec, time.Time) (firing.Snapshot, error) {
 			if readers++; readers == 1 { // the first one takes so long that the other takes over
 				n.set(due.Add(schedule.TakeOver))
 				n.look(b)
@@ -363,7 +364,7 @@ func TestStoppedInSubmission(t *testing.T) {
 		due := time.Date(2026, 3, 2, 1, 0, 0, 0, time.UTC)
 		n := newNight(t, rdb, due.Add(-time.Hour))
 		n.add(schedule.Spec{Name: "nightly", Cron: "0 1 * * *"})
-		n.read = func(schedule.Spec, time.Time) (jobs.Snapshot, error) {
+		n.read = func(schedule.Spec, time.Time) (firing.Snapshot, error) {
 			var list []string
 			for i := range topics {
 				list = append(list, fmt.Sprint("topic ", i))
@@ -402,8 +403,8 @@ func TestFailingSchedule(t *testing.T) {
 		n.add(schedule.Spec{Name: "nightly", Cron: "0 1 * * *"})
 		s := n.scheduler(nil)
 		good := n.read
-		n.read = func(schedule.Spec, time.Time) (jobs.Snapshot, error) {
-			return jobs.Snapshot{}, errors.New("no such list")
+		n.read = func(schedule.Spec, time.Time) (firing.Snapshot, error) {
+			return firing.Snapshot{}, errors.New("no such list")
 		}
 		n.set(due)
 		tries := 0
@@ -508,25 +509,25 @@ func TestSchedulerStarted(t *testing.T) {
 	n := newNight(t, redistest.Server(t), due.Add(-time.Hour))
 	n.add(schedule.Spec{Name: "nightly", Cron: "0 1 * * *", Zone: "Europe/Berlin"})
 	fired := make(chan time.Time, 8)
-	n.read = func(_ schedule.Spec, due time.Time) (jobs.Snapshot, error) {
+	n.read = func(_ schedule.Spec, due time.Time) (firing.Snapshot, error) {
 		fired <- due
 		return snapshotOf("tides"), nil
 	}
 	s := n.scheduler(nil)
-	if err := s.Start(t.Context(), jobs.SchedulerSettings{LookInterval: time.Hour, Heartbeat: 10 * time.Millisecond}); err != nil {
+	if err := s.Start(t.Context(), firing.Settings{LookInterval: time.Hour, Heartbeat: 10 * time.Millisecond}); err != nil {
 		t.Fatal(err)
 	}
 	inspector := asynq.NewInspectorFromRedisClient(n.rdb)
 	within(t, func() bool {
 		entries, err := inspector.SchedulerEntries()
-		return err == nil && len(entries) == 1 && entries[0].Spec == "CRON_TZ=Europe/Berlin 0 1 * * *" && entries[0].Task.Type() == jobs.KindFire
+		return err == nil && len(entries) == 1 && entries[0].Spec == "CRON_TZ=Europe/Berlin 0 1 * * *" && entries[0].Task.Type() == firing.KindFire
 	})
 	if running, err := jobs.NewDispatcher(nil, inspector).Schedulers(); err != nil || running != 1 {
 		t.Errorf("%d schedulers run, %v", running, err)
 	}
 	n.set(due)
 	// What asynq's scheduler enqueues wakes ours.
-	if _, err := asynq.NewClientFromRedisClient(n.rdb).Enqueue(asynq.NewTask(jobs.KindFire, nil), asynq.Queue("scheduling")); err != nil {
+	if _, err := asynq.NewClientFromRedisClient(n.rdb).Enqueue(asynq.NewTask(firing.KindFire, nil), asynq.Queue("scheduling")); err != nil {
 		t.Fatal(err)
 	}
 	select {

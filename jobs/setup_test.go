@@ -17,6 +17,7 @@ import (
 	"go.uber.org/goleak"
 
 	"nightdesk/jobs"
+	"nightdesk/jobs/bundle"
 	"nightdesk/pipeline/knowledge"
 	"nightdesk/pipeline/llm"
 	"nightdesk/pipeline/llm/llmtest"
@@ -230,9 +231,9 @@ func (b *bench) run(runID string) topicqueue.Run {
 }
 
 // check proves the bundle of a run.
-func (b *bench) check(runID string) jobs.BundleCheck {
+func (b *bench) check(runID string) bundle.Check {
 	b.t.Helper()
-	check, err := jobs.CheckBundle(b.t.Context(), b.services.Store, runID)
+	check, err := bundle.Verify(b.t.Context(), b.services.Store, runID)
 	if err != nil {
 		b.t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"nightdesk/jobs"
+	"nightdesk/jobs/bundle"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue/redistest"
@@ -82,7 +83,7 @@ func TestStorageAway(t *testing.T) {
 	}
 	away.Store(false)
 	b.wait(id)
-	check, err := jobs.CheckBundle(t.Context(), behind, id)
+	check, err := bundle.Verify(t.Context(), behind, id)
 	if err != nil || len(check.Problems) > 0 || check.Claims == 0 {
 		t.Errorf("%+v, %v", check, err)
 	}
@@ -121,7 +122,7 @@ func TestSpoolLost(t *testing.T) {
 			}
 			defer machine(t.TempDir(), now).Stop()
 			b.wait(id)
-			check, err := jobs.CheckBundle(t.Context(), behind, id)
+			check, err := bundle.Verify(t.Context(), behind, id)
 			if err != nil || len(check.Problems) > 0 == back {
 				t.Errorf("problems %v, %v", check.Problems, err)
 			}

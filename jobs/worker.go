@@ -15,6 +15,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/rs/zerolog"
 
+	"nightdesk/jobs/bundle"
 	"nightdesk/jobs/notify"
 	"nightdesk/pipeline/llm"
 	"nightdesk/pipeline/planning"
@@ -162,7 +163,7 @@ func (w *Worker) mux() *asynq.ServeMux {
 	w.outlets = sender{webhooks: w.Webhooks, mail: w.Mail, dispatcher: w.Dispatcher, store: w.Store, now: w.Now,
 		unit: w.settings.RetryPause}
 	w.publications = publishHandler{
-		bundles:  bundleServices{queue: w.Queue, store: w.Store, config: w.Config, format: w.Format, now: w.Now},
+		bundles:  bundle.Services{Queue: w.Queue, Store: w.Store, Config: w.Config, Format: w.Format, Now: w.Now},
 		findings: found, memories: topics, dispatcher: w.Dispatcher, expiry: w.settings.StateExpiry,
 	}
 	plans := planHandler{toolbox: w.Toolbox, memories: topics, now: w.Now}
@@ -210,7 +211,7 @@ func (w *Worker) server(queues map[string]int, slots int, poll time.Duration,
 		ShutdownTimeout:          w.settings.Grace + 10*time.Second, // handlers end by themselves before
 		IsFailure:                func(err error) bool { return !errors.Is(err, errDrain) && !errors.Is(err, errHeld) },
 		RetryDelayFunc:           delay,
-		Logger:                   asynqLog{w.Log},
+		Logger:                   AsynqLog{w.Log},
 		LogLevel:                 asynq.WarnLevel,
 	})
 }
@@ -250,18 +251,18 @@ func (w *Worker) Stop() {
 	w.cancel(errDrain)
 }
 
-// asynqLog writes asynq's own messages to the worker's log. Its errors are warnings here: asynq tries again.
-type asynqLog struct{ log zerolog.Logger }
+// AsynqLog writes asynq's own messages to the worker's log. Its errors are warnings here: asynq tries again.
+type AsynqLog struct{ Log zerolog.Logger }
 
-func (l asynqLog) Debug(args ...any) { l.log.Debug().Str("from", "asynq").Msg(fmt.Sprint(args...)) }
-func (l asynqLog) Info(args ...any)  { l.log.Debug().Str("from", "asynq").Msg(fmt.Sprint(args...)) }
-func (l asynqLog) Warn(args ...any) {
+func (l AsynqLog) Debug(args ...any) { l.Log.Debug().Str("from", "asynq").Msg(fmt.Sprint(args...)) }
+func (l AsynqLog) Info(args ...any)  { l.Log.Debug().Str("from", "asynq").Msg(fmt.Sprint(args...)) }
+func (l AsynqLog) Warn(args ...any) {
 	message, level := fmt.Sprint(args...), zerolog.WarnLevel
 	// the worker has said why
 	if strings.HasPrefix(message, "Retry exhausted") || strings.HasPrefix(message, "revoke task") {
 		level = zerolog.DebugLevel
 	}
-	l.log.WithLevel(level).Str("from", "asynq").Msg(message)
+	l.Log.WithLevel(level).Str("from", "asynq").Msg(message)
 }
-func (l asynqLog) Error(args ...any) { l.log.Warn().Str("from", "asynq").Msg(fmt.Sprint(args...)) }
-func (l asynqLog) Fatal(args ...any) { l.log.Error().Str("from", "asynq").Msg(fmt.Sprint(args...)) }
+func (l AsynqLog) Error(args ...any) { l.Log.Warn().Str("from", "asynq").Msg(fmt.Sprint(args...)) }
+func (l AsynqLog) Fatal(args ...any) { l.Log.Error().Str("from", "asynq").Msg(fmt.Sprint(args...)) }

@@ -12,15 +12,14 @@ import (
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/config"
-	"nightdesk/jobs"
+	"nightdesk/jobs/nights"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/schedule"
 )
 
 // newScheduler returns a scheduler that reads topics and options as this process is set.
 func newScheduler(ctx context.Context, cfg config.Config, con *view.Console, d *wiring.Desk,
-	load loader) (*jobs.Scheduler,
-	error) {
+	load loader) (*nights.Scheduler, error) {
 	store, err := wiring.OpenWritableStore(ctx, cfg, con)
 	if err != nil {
 		return nil, err
@@ -28,9 +27,9 @@ func newScheduler(ctx context.Context, cfg config.Config, con *view.Console, d *
 	if _, _, err := wiring.Outlets(cfg, d); err != nil { // workers send what it tells of
 		return nil, err
 	}
-	return jobs.NewScheduler(jobs.SchedulerServices{
+	return nights.New(nights.Services{
 		Redis: d.Redis, Queue: d.Queue, Dispatcher: d.Dispatcher, Store: store, Log: con.Log, Now: d.Clock.Now,
-		Read: func(ctx context.Context, spec schedule.Spec, due, now time.Time) (jobs.Snapshot, error) {
+		Read: func(ctx context.Context, spec schedule.Spec, due, now time.Time) (nights.Snapshot, error) {
 			return readFiring(ctx, con, d, load, spec, due, now)
 		},
 	}), nil
@@ -39,7 +38,7 @@ func newScheduler(ctx context.Context, cfg config.Config, con *view.Console, d *
 // readFiring reads what a schedule enqueues at a due time. now: when it is fired, which is later than due when it is
 // caught up.
 func readFiring(ctx context.Context, con *view.Console, d *wiring.Desk, load loader, spec schedule.Spec,
-	due, now time.Time) (s jobs.Snapshot, err error) {
+	due, now time.Time) (s nights.Snapshot, err error) {
 	cfg, flags, err := scheduledSettings(load, spec, now)
 	if err != nil {
 		return s, err
@@ -59,7 +58,7 @@ func readFiring(ctx context.Context, con *view.Console, d *wiring.Desk, load loa
 	}
 	s.Options = list.options
 	err = plan.each(list, func(t spooledTopic) error {
-		s.Topics = append(s.Topics, jobs.SnapshotTopic{Topic: t.Topic, Options: t.Options, Lane: t.Lane,
+		s.Topics = append(s.Topics, nights.Topic{Topic: t.Topic, Options: t.Options, Lane: t.Lane,
 			Labels: topicqueue.Labels{Ref: t.Ref, Tags: t.Tags}, Deadline: t.Deadline})
 		return nil
 	})

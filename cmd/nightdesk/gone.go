@@ -9,7 +9,7 @@ import (
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/config"
-	"nightdesk/jobs"
+	"nightdesk/jobs/bundle"
 	"nightdesk/topicqueue"
 )
 
@@ -34,8 +34,8 @@ func unknownName(ctx context.Context, cfg config.Config, name string) error {
 	if err != nil {
 		return err
 	}
-	run, err := jobs.ReadRun(ctx, store, name)
-	if errors.Is(err, jobs.ErrNoBundle) {
+	run, err := bundle.ReadRun(ctx, store, name)
+	if errors.Is(err, bundle.ErrNoBundle) {
 		return noSuch(name)
 	}
 	if err != nil {

@@ -22,7 +22,9 @@ var layers = map[string][]string{
 		"cmd/nightdesk/localredis", "cmd/nightdesk/view"},
 
 	"config":                {"topicqueue"},
-	"jobs":                  {"pipeline", "storage", "topicqueue", "topicqueue/redisqueue"},
+	"jobs":                  {"pipeline", "storage", "topicqueue", "topicqueue/redisqueue", "jobs/bundle"},
+	"jobs/bundle":           {"pipeline", "storage", "topicqueue", "topicqueue/redisqueue"},
+	"jobs/nights":           {"jobs", "storage", "topicqueue", "topicqueue/redisqueue"},
 	"pipeline/planning":     {"pipeline/text", "pipeline/evidence", "pipeline/llm", "pipeline/tools", "pipeline/knowledge", "prompts", "topicqueue"},
 	"pipeline/researching":  {"pipeline/text", "pipeline/llm", "pipeline/tools", "pipeline/quantity", "pipeline/recurring", "prompts", "topicqueue"},
 	"pipeline/judging":      {"pipeline/text", "pipeline/llm", "pipeline/citation", "prompts", "topicqueue"},

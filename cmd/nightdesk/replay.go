@@ -16,7 +16,7 @@ import (
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/config"
-	"nightdesk/jobs"
+	"nightdesk/jobs/bundle"
 	"nightdesk/pipeline/citation"
 	"nightdesk/pipeline/llm"
 	"nightdesk/pipeline/reporting"
@@ -99,7 +99,7 @@ func replayRun(ctx context.Context, cfg config.Config, con *view.Console, name s
 	if err != nil {
 		return err
 	}
-	in, err := jobs.ReadBundle(ctx, store, runID)
+	in, err := bundle.Read(ctx, store, runID)
 	if err != nil {
 		return noBundle(err)
 	}
@@ -132,7 +132,7 @@ func replayRun(ctx context.Context, cfg config.Config, con *view.Console, name s
 		report.Cited, report.Removed, report.Fallbacks
 	body := []byte(report.Markdown)
 	if f.format != "md" {
-		shown, err := jobs.ReportToFormat(ctx, store, in, report)
+		shown, err := bundle.ReportToFormat(ctx, store, in, report)
 		if err != nil {
 			return err
 		}

@@ -10,7 +10,7 @@ import (
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/config"
-	"nightdesk/jobs"
+	"nightdesk/jobs/bundle"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
@@ -36,7 +36,7 @@ type runReader interface {
 type storedRuns []topicqueue.Run
 
 func storedRunsOf(ctx context.Context, con *view.Console, store storage.Store) (storedRuns, error) {
-	list, err := jobs.Archive{Store: store}.Runs(con.Log.WithContext(ctx))
+	list, err := bundle.Archive{Store: store}.Runs(con.Log.WithContext(ctx))
 	for i, run := range list {
 		list[i] = asStored(run)
 	}
@@ -106,7 +106,7 @@ func fullID(ctx context.Context, cfg config.Config, queue *redisqueue.Queue, nam
 		if err != nil {
 			return "", err
 		}
-		ids, err := jobs.Archive{Store: store}.IDs(ctx)
+		ids, err := bundle.Archive{Store: store}.IDs(ctx)
 		if err != nil {
 			return "", err
 		}

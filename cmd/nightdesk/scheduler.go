@@ -12,7 +12,7 @@ import (
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/config"
-	"nightdesk/jobs"
+	"nightdesk/jobs/nights"
 	"nightdesk/topicqueue/schedule"
 )
 
@@ -48,7 +48,7 @@ func runScheduler(ctx context.Context, cfg config.Config, con *view.Console, loa
 	if err := declare(ctx, cfg, con, d); err != nil {
 		return err
 	}
-	if err := s.Start(ctx, jobs.SchedulerSettings{LookInterval: lookInterval, Heartbeat: boardInterval}); err != nil {
+	if err := s.Start(ctx, nights.Settings{LookInterval: lookInterval, Heartbeat: boardInterval}); err != nil {
 		return err
 	}
 	con.Log.Info().Msg("scheduler started; stop it with Ctrl-C or SIGTERM")

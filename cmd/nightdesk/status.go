@@ -18,6 +18,7 @@ import (
 	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/config"
 	"nightdesk/jobs"
+	"nightdesk/jobs/bundle"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
@@ -86,10 +87,10 @@ func storedStatus(ctx context.Context, cfg config.Config, con *view.Console, sto
 	if err != nil {
 		return err
 	}
-	archive := jobs.Archive{Store: store}
+	archive := bundle.Archive{Store: store}
 	if isRunID(name) {
 		run, err := archive.Run(ctx, name)
-		if errors.Is(err, jobs.ErrNoBundle) {
+		if errors.Is(err, bundle.ErrNoBundle) {
 			return noSuch(name)
 		}
 		if err != nil {

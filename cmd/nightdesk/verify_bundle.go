@@ -8,7 +8,7 @@ import (
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/config"
-	"nightdesk/jobs"
+	"nightdesk/jobs/bundle"
 )
 
 // verifyBundle proves the bundle of a run again, from storage alone.
@@ -21,7 +21,7 @@ func verifyBundle(ctx context.Context, cfg config.Config, con *view.Console, nam
 	if err != nil {
 		return err
 	}
-	check, err := jobs.CheckBundle(ctx, store, runID)
+	check, err := bundle.Verify(ctx, store, runID)
 	if err != nil {
 		return noBundle(err)
 	}
@@ -59,7 +59,7 @@ func verifyBundle(ctx context.Context, cfg config.Config, con *view.Console, nam
 
 // noBundle says what to do where a run has no bundle; other errors stay as they are.
 func noBundle(err error) error {
-	if errors.Is(err, jobs.ErrNoBundle) {
+	if errors.Is(err, bundle.ErrNoBundle) {
 		return view.Usage(view.Hint(err,
 			"`nightdesk list` shows which runs have ended; STORAGE_URL or --data-dir says where their bundles are."))
 	}

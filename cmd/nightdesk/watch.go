@@ -18,6 +18,7 @@ import (
 	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/config"
 	"nightdesk/jobs"
+	"nightdesk/jobs/bundle"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
@@ -252,7 +253,7 @@ func outcome(run topicqueue.Run) error {
 
 // archive returns a run and its events from storage, where they are whole when there is a manifest.
 func (w *watcher) archive(ctx context.Context, runID string) (run topicqueue.Run, events []topicqueue.Event, ok bool) {
-	run, err := jobs.ReadRun(ctx, w.store, runID)
+	run, err := bundle.ReadRun(ctx, w.store, runID)
 	if err != nil {
 		return run, nil, false
 	}

@@ -1,4 +1,4 @@
-package jobs
+package bundle
 
 import (
 	"cmp"
@@ -32,12 +32,12 @@ type format struct {
 
 // makeFormats makes the forms of the report that the run asks for. Whatever goes wrong with one costs that form alone,
 // and the metadata say so: the report itself is the Markdown. The error is the store's.
-func (b *bundle) makeFormats(ctx context.Context) error {
-	asked := b.in.Run.Options.Formats
+func (b *Writer) makeFormats(ctx context.Context) error {
+	asked := b.In.Run.Options.Formats
 	if b.report == nil || len(asked) == 0 {
 		return nil
 	}
-	r, err := ReportToFormat(ctx, b.store, b.in, *b.report)
+	r, err := ReportToFormat(ctx, b.services.Store, b.In, *b.report)
 	if err != nil {
 		return err
 	}
@@ -47,7 +47,7 @@ func (b *bundle) makeFormats(ctx context.Context) error {
 			f.Problem = err.Error()
 			zerolog.Ctx(ctx).Error().Err(err).Str("format", name).Msg("report not shown in this format")
 		} else {
-			f.File = storage.FormatKey(b.in.Run.ID, name)
+			f.File = storage.FormatKey(b.In.Run.ID, name)
 		}
 		b.formats = append(b.formats, f)
 	}
@@ -55,24 +55,24 @@ func (b *bundle) makeFormats(ctx context.Context) error {
 }
 
 // makeFormat makes one form. A panic is an error of that form.
-func (b *bundle) makeFormat(name string, r formats.Report) (body []byte, err error) {
+func (b *Writer) makeFormat(name string, r formats.Report) (body []byte, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("make the %s of the report: panic: %v", name, p)
 		}
 	}()
-	return b.format(name, r)
+	return b.services.Format(name, r)
 }
 
 // putFormats stores the forms that were made, and takes away those of an earlier epoch that were not.
-func (b *bundle) putFormats(ctx context.Context) error {
+func (b *Writer) putFormats(ctx context.Context) error {
 	made := map[string]bool{}
 	for _, f := range b.formats {
 		if f.File == "" {
 			continue
 		}
 		made[f.Format] = true
-		if err := b.Put(ctx, f.File, f.body); err != nil {
+		if err := b.files.Put(ctx, f.File, f.body); err != nil {
 			return err
 		}
 	}
@@ -80,7 +80,7 @@ func (b *bundle) putFormats(ctx context.Context) error {
 		if made[name] {
 			continue
 		}
-		if err := b.store.Delete(ctx, storage.FormatKey(b.in.Run.ID, name)); err != nil {
+		if err := b.services.Store.Delete(ctx, storage.FormatKey(b.In.Run.ID, name)); err != nil {
 			return err
 		}
 	}

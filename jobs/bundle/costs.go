@@ -1,4 +1,4 @@
-package jobs
+package bundle
 
 import "nightdesk/topicqueue"
 

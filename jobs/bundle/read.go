@@ -1,12 +1,14 @@
-package jobs
+package bundle
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 
+	"nightdesk/pipeline/evidence"
 	"nightdesk/pipeline/reporting"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
@@ -15,7 +17,7 @@ import (
 // ErrNoBundle means that storage has no whole bundle of a run.
 var ErrNoBundle = errors.New("there is no whole bundle of the run")
 
-// ReadRun reads from a bundle the run that has left it, as it ended. Errors are those of ReadBundle.
+// ReadRun reads from a bundle the run that has left it, as it ended. Errors are those of Read.
 func ReadRun(ctx context.Context, store storage.Store, runID string) (run topicqueue.Run, err error) {
 	whole, err := store.Exists(ctx, storage.ManifestKey(runID))
 	switch {
@@ -38,10 +40,10 @@ func readJSON(ctx context.Context, store storage.Store, key string, into any) er
 	return nil
 }
 
-// ReadBundle reads from a bundle what its report was written from, with the texts of the sources that claims stand in.
+// Read reads from a bundle what its report was written from, with the texts of the sources that claims stand in.
 // The error wraps ErrNoBundle when the run has none; otherwise it is the store's, or tells of a file that is not what a
 // bundle has.
-func ReadBundle(ctx context.Context, store storage.Store, runID string) (reporting.Input, error) {
+func Read(ctx context.Context, store storage.Store, runID string) (reporting.Input, error) {
 	b, err := readBundle(ctx, store, runID)
 	return b.Input, err
 }
@@ -117,6 +119,47 @@ func readBundle(ctx context.Context, store storage.Store, runID string) (in stor
 		}
 	}
 	in.lists = len(hashes) > 0
-	in.Returned, err = readReturned(ctx, store, runID, hashes)
+	in.Returned, err = ReadReturned(ctx, store, runID, hashes)
 	return in, err
 }
+
+// Claims returns the claims of a bundle with their sources; none when they are not there.
+func Claims(ctx context.Context, store storage.Store, runID string) ([]evidence.Claim, error) {
+	texts, err := store.Get(ctx, storage.CacheKey(runID, "claims.jsonl"))
+	if err != nil {
+		return nil, ignoreMissing(err)
+	}
+	lines, err := store.Get(ctx, storage.CacheKey(runID, "sources.jsonl"))
+	if err != nil {
+		return nil, ignoreMissing(err)
+	}
+	sources := map[string]topicqueue.Source{}
+	eachLine(lines, func(s topicqueue.Source) { sources[s.ID] = s })
+	var claims []evidence.Claim
+	eachLine(texts, func(c topicqueue.Claim) {
+		if s, ok := sources[c.SourceID]; ok {
+			claims = append(claims, evidence.Claim{Claim: c, Source: s})
+		}
+	})
+	return claims, nil
+}
+
+// eachLine calls yield for every line that is a T.
+func eachLine[T any](body []byte, yield func(T)) {
+	for line := range bytes.Lines(body) {
+		var v T
+		if json.Unmarshal(line, &v) == nil {
+			yield(v)
+		}
+	}
+}
+
+func ignoreMissing(err error) error {
+	if errors.Is(err, storage.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// readsAtOnce is how many files of a store are read at the same time.
+const readsAtOnce = 8

@@ -1,4 +1,4 @@
-package jobs
+package bundle
 
 import (
 	"bytes"
@@ -101,11 +101,11 @@ func citedOf(citations []string, v *reporting.Verification) []string {
 	return cited
 }
 
-// returnedPages are the hashes of the texts that say what calls returned (topicqueue.Checkpoint.Returned), by unit.
-type returnedPages map[string][]string
+// ReturnedPages are the hashes of the texts that say what calls returned (topicqueue.Checkpoint.Returned), by unit.
+type ReturnedPages map[string][]string
 
-// inOrder returns all hashes: of planning, then by block.
-func (p returnedPages) inOrder(blocks []reporting.BlockEvidence) []string {
+// InOrder returns all hashes: of planning, then by block.
+func (p ReturnedPages) InOrder(blocks []reporting.BlockEvidence) []string {
 	hashes := slices.Clone(p[redisqueue.UnitPlan])
 	for _, b := range blocks {
 		hashes = append(hashes, p[b.Block.ID]...)
@@ -116,12 +116,12 @@ func (p returnedPages) inOrder(blocks []reporting.BlockEvidence) []string {
 // pageHash is the reverse of topicqueue.PagePath.
 func pageHash(page string) string { return strings.TrimSuffix(path.Base(page), path.Ext(page)) }
 
-// readReturned reads what calls returned from the texts that say so.
-func readReturned(ctx context.Context, store storage.Store, runID string,
+// ReadReturned reads what calls returned from the texts that say so.
+func ReadReturned(ctx context.Context, store storage.Store, runID string,
 	hashes []string) ([]topicqueue.Returned, error) {
 	parts := make([][]topicqueue.Returned, len(hashes))
 	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(copiesAtOnce)
+	g.SetLimit(readsAtOnce)
 	for i, hash := range hashes {
 		g.Go(func() error {
 			text, err := storage.Pages{Store: store}.Page(ctx, runID, hash)
@@ -142,7 +142,7 @@ func readReturned(ctx context.Context, store storage.Store, runID string,
 
 // registered compares sources.jsonl with what the traces and the calls of the run say. A bundle of an older version
 // does not say what its calls returned, and has the sources of its traces. The error is the store's.
-func (c *BundleCheck) registered(ctx context.Context, store storage.Store, m storage.Manifest, in storedBundle,
+func (c *Check) registered(ctx context.Context, store storage.Store, m storage.Manifest, in storedBundle,
 	v *reporting.Verification) error {
 	file := storage.CacheKey(c.RunID, "sources.jsonl")
 	body, err := store.Get(ctx, file)

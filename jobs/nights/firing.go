@@ -1,4 +1,4 @@
-package jobs
+package nights
 
 import (
 	"cmp"
@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"time"
 
+	"nightdesk/jobs"
 	"nightdesk/jobs/notify"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
@@ -21,11 +22,11 @@ import (
 // the firing makes the same runs.
 type Snapshot struct {
 	Options []topicqueue.Options `json:"options"`
-	Topics  []SnapshotTopic      `json:"topics"`
+	Topics  []Topic              `json:"topics"`
 }
 
-// SnapshotTopic is one topic of a Snapshot.
-type SnapshotTopic struct {
+// Topic is one topic of a Snapshot.
+type Topic struct {
 	Topic   string `json:"topic"`
 	Options int    `json:"options"` // number of its options among those of the snapshot
 	Lane    string `json:"lane,omitempty"`
@@ -38,8 +39,10 @@ const (
 	readTime = 10 * time.Minute
 	// cursorEvery is after how many topics the cursor is stored.
 	cursorEvery = 200
-	// maxReason is how much is kept of what was wrong, in bytes.
-	maxReason = 1000
+	// mostReason is how much is kept of what was wrong, in bytes.
+	mostReason = 1000
+	// lastTime bounds the last words of a scheduler whose context has ended.
+	lastTime = 5 * time.Second
 )
 
 // errTaken ends the work of a scheduler on a firing that is no longer its own.
@@ -101,7 +104,8 @@ func (s Snapshot) runs(batch redisqueue.Batch, due time.Time, from, to int) []to
 			options.Deadline = t.Deadline
 		}
 		// A millisecond apart: runs are listed and worked in the order of the topics.
-		out = append(out, NewRun(batch, t.Topic, options, t.Lane, t.Labels, due.Add(time.Duration(from+i)*time.Millisecond)))
+		at := due.Add(time.Duration(from+i) * time.Millisecond)
+		out = append(out, jobs.NewRun(batch, t.Topic, options, t.Lane, t.Labels, at))
 	}
 	return out
 }
@@ -121,7 +125,7 @@ func (s *Scheduler) handOn(ctx context.Context, name string, due time.Time, done
 	if ctx.Err() == nil {
 		return nil // the next look goes on
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTime)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastTime)
 	defer cancel()
 	return s.own(ctx, name, due, func(_ *schedule.Record, f *schedule.Firing) { f.Done, f.TouchedAt = done, time.Time{} })
 }
@@ -213,7 +217,7 @@ func (s *Scheduler) unread(ctx context.Context, name string, due time.Time, why 
 		if f == nil || f.State != schedule.Open || f.Owner != s.owner {
 			return errTaken
 		}
-		r.Unread(f, topicqueue.Clip(topicqueue.OneLine(why.Error()), maxReason), s.Now())
+		r.Unread(f, topicqueue.Clip(topicqueue.OneLine(why.Error()), mostReason), s.Now())
 		return nil
 	})
 	return errors.Join(fmt.Errorf("read the topics of schedule %s, due %s: %w", name, due.Format(time.RFC3339), why), err)

@@ -1,4 +1,4 @@
-package jobs
+package bundle
 
 import (
 	"time"
@@ -21,10 +21,10 @@ type statistics struct {
 	GapBlocks      int `json:"gap_blocks"` // that reviews have added
 }
 
-func (b *bundle) statistics() statistics {
-	s := statistics{TotalBlocks: len(b.in.Blocks)}
+func (b *Writer) statistics() statistics {
+	s := statistics{TotalBlocks: len(b.In.Blocks)}
 	calls := map[string]bool{}
-	for _, block := range b.in.Blocks {
+	for _, block := range b.In.Blocks {
 		if block.Block.Why != "" {
 			s.GapBlocks++
 		}
@@ -119,14 +119,14 @@ type fallbacks struct {
 	Reporting   []string `json:"reporting"`
 }
 
-func (b *bundle) metadata(run topicqueue.Run, usage []topicqueue.Usage) metadata {
+func (b *Writer) metadata(run topicqueue.Run, usage []topicqueue.Usage) metadata {
 	m := metadata{
-		ResearchID: run.ID, Topic: run.Topic, OptimizedTopic: b.in.Plan.Topic, Batch: run.Batch, State: run.State,
+		ResearchID: run.ID, Topic: run.Topic, OptimizedTopic: b.In.Plan.Topic, Batch: run.Batch, State: run.State,
 		Reason:     run.Reason,
-		Statistics: b.statistics(), Usage: total(usage), ToolCalls: run.ToolCalls, MissingTexts: b.missing,
+		Statistics: b.statistics(), Usage: total(usage), ToolCalls: run.ToolCalls, MissingTexts: b.Missing,
 		StartedAt: run.StartedAt, CompletedAt: run.EndedAt,
 		Citations: []string{}, Removed: []citation.Removal{},
-		Fallbacks: fallbacks{Planning: list(b.in.Plan.Fallbacks), Researching: []string{}, Reviewing: []string{},
+		Fallbacks: fallbacks{Planning: list(b.In.Plan.Fallbacks), Researching: []string{}, Reviewing: []string{},
 			Reporting: []string{}},
 		weighed: weighed{Contradictions: []evidence.Contradiction{}},
 	}
@@ -136,10 +136,10 @@ func (b *bundle) metadata(run topicqueue.Run, usage []topicqueue.Usage) metadata
 		m.Budget = &budgetLine{run.Options.Budget, run.Options.BatchBudget, run.Options.NightBudget, limit.Of(run.Limit),
 			limit.Of(run.Spent), list(run.Cuts)}
 	}
-	if why := b.in.Review.NotDone; why != "" {
+	if why := b.In.Review.NotDone; why != "" {
 		m.Fallbacks.Reviewing = append(m.Fallbacks.Reviewing, why)
 	}
-	for _, block := range b.in.Blocks {
+	for _, block := range b.In.Blocks {
 		for _, f := range block.Block.Fallbacks {
 			m.Fallbacks.Researching = append(m.Fallbacks.Researching, block.Block.ID+": "+f)
 		}

@@ -1,4 +1,4 @@
-package jobs
+package bundle
 
 import (
 	"context"
@@ -57,10 +57,10 @@ var progressNames = map[string][][2]string{
 }
 
 // putProgress stores the progress files made of a run's events.
-func (b *bundle) putProgress(ctx context.Context, events []topicqueue.Event) error {
+func (b *Writer) putProgress(ctx context.Context, events []topicqueue.Event) error {
 	for _, stage := range []string{stagePlanning, stageResearching, stageReporting} {
 		f := progressFile{
-			ResearchID: b.in.Run.ID, Stage: stage, InputTopic: b.in.Run.Topic, OptimizedTopic: b.in.Plan.Topic,
+			ResearchID: b.In.Run.ID, Stage: stage, InputTopic: b.In.Run.Topic, OptimizedTopic: b.In.Plan.Topic,
 			Events: []progressEvent{},
 		}
 		for _, e := range events {
@@ -68,7 +68,7 @@ func (b *bundle) putProgress(ctx context.Context, events []topicqueue.Event) err
 			if e.Status == topicqueue.StatusPipelineStep {
 				var s topicqueue.PipelineStep
 				if err := json.Unmarshal(e.Content, &s); err != nil {
-					return fmt.Errorf("event %d of run %s: %w", e.Seq, b.in.Run.ID, err)
+					return fmt.Errorf("event %d of run %s: %w", e.Seq, b.In.Run.ID, err)
 				}
 				name = s.StepKey
 			}
@@ -79,7 +79,7 @@ func (b *bundle) putProgress(ctx context.Context, events []topicqueue.Event) err
 				}
 			}
 		}
-		if err := b.PutJSON(ctx, b.cacheKey(stage+"_progress.json"), f); err != nil {
+		if err := b.files.PutJSON(ctx, b.cacheKey(stage+"_progress.json"), f); err != nil {
 			return err
 		}
 	}

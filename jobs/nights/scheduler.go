@@ -1,9 +1,12 @@
-package jobs
+// Package nights fires schedules: at each due time it reads a list of topics and puts it into the queue as a batch. It
+// survives the end of any scheduler in the middle of that.
+//
+// Entry points: [New] and [Scheduler.Start].
+package nights
 
 import (
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"sync"
@@ -14,6 +17,7 @@ import (
 	"github.com/rs/zerolog"
 	"golang.org/x/sync/errgroup"
 
+	"nightdesk/jobs"
 	"nightdesk/storage"
 	"nightdesk/topicqueue/redisqueue"
 	"nightdesk/topicqueue/schedule"
@@ -22,13 +26,11 @@ import (
 // KindFire is the task by which asynq's scheduler wakes ours.
 const KindFire = "schedule:fire"
 
-const queueScheduling = "scheduling"
-
-// SchedulerServices is what a scheduler works with. Redis, Queue and Dispatcher are on the same server.
-type SchedulerServices struct {
+// Services is what a scheduler works with. Redis, Queue and Dispatcher are on the same server.
+type Services struct {
 	Redis      redis.UniversalClient
 	Queue      *redisqueue.Queue
-	Dispatcher *Dispatcher
+	Dispatcher *jobs.Dispatcher
 	Store      storage.Store
 	Log        zerolog.Logger
 	Now        func() time.Time
@@ -39,7 +41,7 @@ type SchedulerServices struct {
 // Scheduler fires schedules. Any number of them may run at the same time: each due time is fired once, since who fires
 // it is settled by the record of the schedule, and whoever goes on with a firing makes the same runs.
 type Scheduler struct {
-	SchedulerServices
+	Services
 	owner string // tells this scheduler from others
 
 	wake       chan struct{}
@@ -50,9 +52,9 @@ type Scheduler struct {
 	board      *board
 }
 
-// NewScheduler returns a scheduler that is not started.
-func NewScheduler(s SchedulerServices) *Scheduler {
-	return &Scheduler{SchedulerServices: s, owner: rand.Text()[:12], wake: make(chan struct{}, 1)}
+// New returns a scheduler that is not started.
+func New(s Services) *Scheduler {
+	return &Scheduler{Services: s, owner: rand.Text()[:12], wake: make(chan struct{}, 1)}
 }
 
 // looksAtOnce bounds how many schedules one look deals with at the same time: a list that takes minutes to read does
@@ -125,24 +127,25 @@ func (s *Scheduler) Fire(ctx context.Context, name string) (schedule.Firing, err
 	return schedule.Firing{}, errors.Join(err, readErr)
 }
 
-// SchedulerSettings of a started scheduler.
-type SchedulerSettings struct {
+// Settings of a started scheduler.
+type Settings struct {
 	LookInterval time.Duration // between two looks, at most; it looks at due times and when asynq wakes it besides
 	Heartbeat    time.Duration // how often asynq's list of schedulers is written
 }
 
 // Start begins to fire and returns. ctx carries values only: its end does not end the work, Stop does.
-func (s *Scheduler) Start(ctx context.Context, settings SchedulerSettings) error {
+func (s *Scheduler) Start(ctx context.Context, settings Settings) error {
 	s.stopped, s.stop = context.WithCancel(context.WithoutCancel(ctx))
 	mux := asynq.NewServeMux()
 	mux.HandleFunc(KindFire, func(context.Context, *asynq.Task) error { s.Wake(); return nil })
 	s.server = asynq.NewServerFromRedisClient(s.Redis, asynq.Config{
-		Concurrency: 1, Queues: map[string]int{queueScheduling: 1}, Logger: asynqLog{s.Log}, LogLevel: asynq.WarnLevel,
+		Concurrency: 1, Queues: map[string]int{jobs.QueueScheduling: 1},
+		Logger: jobs.AsynqLog{Log: s.Log}, LogLevel: asynq.WarnLevel,
 	})
 	if err := s.server.Start(mux); err != nil {
 		return fmt.Errorf("start the scheduler: %w", err)
 	}
-	s.board = newBoard(s.Redis, settings.Heartbeat, asynqLog{s.Log})
+	s.board = newBoard(s.Redis, settings.Heartbeat, jobs.AsynqLog{Log: s.Log})
 	if err := s.board.asynq.Start(); err != nil {
 		s.server.Shutdown()
 		return fmt.Errorf("start the scheduler: %w", err)
@@ -200,82 +203,3 @@ func (s *Scheduler) Stop() {
 	s.board.asynq.Shutdown()
 	s.server.Shutdown()
 }
-
-// board shows schedules in asynq's list of schedulers, where asynqmon finds them. What asynq enqueues from it wakes
-// one of our schedulers; the due time in the task's id makes one task of the doubles.
-type board struct {
-	asynq *asynq.Scheduler
-	log   asynqLog
-	shown map[string]boardEntry // by schedule
-}
-
-type boardEntry struct{ task, id string }
-
-// keepTask is how long a task that has woken a scheduler is shown.
-const keepTask = 24 * time.Hour
-
-func newBoard(rdb redis.UniversalClient, heartbeat time.Duration, log asynqLog) *board {
-	return &board{
-		// At its end it complains that the connection, which is ours, is not its own: only what is fatal is logged.
-		asynq: asynq.NewSchedulerFromRedisClient(rdb, &asynq.SchedulerOpts{HeartbeatInterval: heartbeat, Logger: log,
-			LogLevel: asynq.FatalLevel}),
-		log: log, shown: map[string]boardEntry{},
-	}
-}
-
-// show makes the list that of records.
-func (b *board) show(records []schedule.Record, now time.Time) {
-	there := map[string]bool{}
-	for _, r := range records {
-		next := r.Next(r.Since, 1)
-		if r.Paused != "" || len(next) == 0 {
-			continue
-		}
-		there[r.Name] = true
-		task := "fire:" + r.Name + ":" + next[0].UTC().Format(time.RFC3339)
-		if b.shown[r.Name].task == task {
-			continue
-		}
-		b.remove(r.Name)
-		payload, err := json.Marshal(map[string]string{"schedule": r.Name, "cron": r.Cron, "timezone": r.Zone})
-		if err != nil {
-			continue // strings only
-		}
-		id, err := b.asynq.Register(r.PlainCron(now), asynq.NewTask(KindFire, payload),
-			asynq.TaskID(task), asynq.Queue(queueScheduling), asynq.MaxRetry(0), asynq.Retention(keepTask))
-		if err != nil {
-			b.log.Warn("schedule ", r.Name, " is not shown among asynq's: ", err)
-			continue
-		}
-		b.shown[r.Name] = boardEntry{task, id}
-	}
-	for name := range b.shown {
-		if !there[name] {
-			b.remove(name)
-		}
-	}
-}
-
-func (b *board) remove(name string) {
-	if e, ok := b.shown[name]; ok {
-		_ = b.asynq.Unregister(e.id) // it is registered
-		delete(b.shown, name)
-	}
-}
-
-// Schedulers returns how many schedulers are running.
-func (d *Dispatcher) Schedulers() (int, error) {
-	servers, err := d.inspector.Servers()
-	if err != nil {
-		return 0, fmt.Errorf("count the schedulers: %w", err)
-	}
-	n := 0
-	for _, server := range servers {
-		if isScheduler(server) {
-			n++
-		}
-	}
-	return n, nil
-}
-
-func isScheduler(s *asynq.ServerInfo) bool { _, ok := s.Queues[queueScheduling]; return ok }

@@ -1,4 +1,4 @@
-package jobs
+package bundle
 
 import (
 	"context"
@@ -17,8 +17,8 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// BundleCheck is what CheckBundle found.
-type BundleCheck struct {
+// Check is what Verify found.
+type Check struct {
 	RunID     string              `json:"run_id"`
 	State     topicqueue.RunState `json:"state"`
 	Files     int                 `json:"files"`     // that the manifest lists
@@ -33,12 +33,12 @@ type BundleCheck struct {
 	Problems  []storage.Problem `json:"problems"`
 }
 
-// CheckBundle proves a bundle again from nothing but its files: that none of them was changed, that the quote of each
+// Verify proves a bundle again from nothing but its files: that none of them was changed, that the quote of each
 // claim stands in its source where the claim says, that the sources are those which tool calls returned, that each
 // citation of the report leads to a source and each figure to a file, and that each sentence with citations comes out
 // as it was recorded. The error wraps ErrNoBundle when nothing of the run lies there; otherwise it is the store's.
-func CheckBundle(ctx context.Context, store storage.Store, runID string) (BundleCheck, error) {
-	check := BundleCheck{RunID: runID, Problems: []storage.Problem{}}
+func Verify(ctx context.Context, store storage.Store, runID string) (Check, error) {
+	check := Check{RunID: runID, Problems: []storage.Problem{}}
 	manifest, problems, err := storage.CheckBundle(ctx, store, runID)
 	if errors.Is(err, storage.ErrNotExist) {
 		return check, fmt.Errorf("%w %s in %s", ErrNoBundle, runID, store.Location("cache"))
@@ -132,13 +132,13 @@ func storedVerification(ctx context.Context, store storage.Store, runID string) 
 	return v.Verification, nil
 }
 
-func (c *BundleCheck) add(file, format string, args ...any) {
+func (c *Check) add(file, format string, args ...any) {
 	c.Problems = append(c.Problems, storage.Problem{File: file, What: fmt.Sprintf(format, args...)})
 }
 
 // evidence checks that each claim's quote stands in its source, and that claims.jsonl has the claims of the traces.
 // The error is the store's.
-func (c *BundleCheck) evidence(ctx context.Context, store storage.Store, runID string,
+func (c *Check) evidence(ctx context.Context, store storage.Store, runID string,
 	traces []topicqueue.ToolTrace) error {
 	file, seen := storage.CacheKey(runID, "claims.jsonl"), map[string]bool{}
 	var claims, listed []topicqueue.Claim
@@ -177,7 +177,7 @@ var (
 
 // report checks that each citation of the report leads to a reference, and each reference stands for a source of the
 // run.
-func (c *BundleCheck) report(runID, markdown, style string, traces []topicqueue.ToolTrace) {
+func (c *Check) report(runID, markdown, style string, traces []topicqueue.ToolTrace) {
 	file, registry := storage.ReportKey(runID), citation.NewRegistry(traces)
 	given, code := map[string]bool{}, citation.Code(markdown)
 	for _, anchor := range anchors(givenAnchor, markdown, code) {
@@ -210,7 +210,7 @@ func anchors(pattern *regexp.Regexp, markdown string, code [][2]int) []string {
 var inBundle = regexp.MustCompile(`[^\\]\]\((\.\./cache/[^)\s]*)\)`)
 
 // shown checks that what the report shows and links of the run's data is in the bundle.
-func (c *BundleCheck) shown(m storage.Manifest, markdown string) {
+func (c *Check) shown(m storage.Manifest, markdown string) {
 	file := storage.ReportKey(m.RunID)
 	for _, match := range inBundle.FindAllStringSubmatch(markdown, -1) {
 		key := path.Join(path.Dir(file), match[1])
@@ -227,7 +227,7 @@ func (c *BundleCheck) shown(m storage.Manifest, markdown string) {
 // verification checks that each sentence of the report has the findings and the verdict that were written down, that
 // the words of a judge stand in its source, that the sentence stands in the report, and that what the report links are
 // the sources that were written down. The error is the store's.
-func (c *BundleCheck) verification(ctx context.Context, store storage.Store, v *reporting.Verification, report string,
+func (c *Check) verification(ctx context.Context, store storage.Store, v *reporting.Verification, report string,
 	in reporting.Input) error {
 	if v.Status != citation.StatusVerified {
 		return nil // nothing was claimed

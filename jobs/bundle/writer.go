@@ -1,4 +1,8 @@
-package jobs
+// Package bundle writes what a run leaves behind in the storage: its report, the evidence for it, and a manifest. It
+// reads that again, and proves it from its files alone.
+//
+// Entry points: [NewWriter], [Read], [Verify] and [Archive].
+package bundle
 
 import (
 	"context"
@@ -17,73 +21,77 @@ import (
 // verificationName is the file of a bundle that says how its report was checked.
 const verificationName = "verification.json"
 
-// bundle is the files that one run leaves behind. Keys of the JSON files are those of the DTQ's origin; ours are added.
-type bundle struct {
-	*storage.Bundle
-	bundleServices
-	leased  storage.Store // see leasedStore
-	in      reporting.Input
-	report  *reporting.Report // nil when there is none
-	staged  []string          // pages and figures that storage has already
-	pages   returnedPages
-	sources []sourceLine
-	missing []string // texts that traces and calls name and storage does not have
-	lost    int      // of these: on which claims, links of the report or its registry rest
-	formats []format // the report in other forms
+// Writer writes the files that one run leaves behind: Gather, then Write. Keys of the JSON files are those of the DTQ's
+// origin; ours are added.
+type Writer struct {
+	files    *storage.Bundle
+	services Services
+	leased   storage.Store     // where the bundle is changed
+	In       reporting.Input   // what the run has found; Gather adds what its calls returned
+	report   *reporting.Report // nil when there is none
+	staged   []string          // pages and figures that storage has already
+	pages    ReturnedPages
+	sources  []sourceLine
+	Missing  []string // texts that traces and calls name and storage does not have
+	Lost     int      // of these: on which claims, links of the report or its registry rest
+	formats  []format // the report in other forms
 }
 
-// bundleServices is what bundles are made with.
-type bundleServices struct {
-	queue  *redisqueue.Queue
-	store  storage.Store
-	config map[string]string // settings of this worker by path, secrets redacted
-	format func(name string, r formats.Report) ([]byte, error)
-	now    func() time.Time
+// Services is what bundles are made with.
+type Services struct {
+	Queue  *redisqueue.Queue
+	Store  storage.Store
+	Config map[string]string // settings of this worker by path, secrets redacted
+	Format func(name string, r formats.Report) ([]byte, error)
+	Now    func() time.Time
 }
 
-// newBundle returns the bundle of a run. leased: the storage, for what is changed.
-func newBundle(s bundleServices, leased storage.Store, in reporting.Input, rep *reporting.Report) *bundle {
-	return &bundle{Bundle: storage.NewBundle(leased, in.Run.ID), bundleServices: s, leased: leased, in: in, report: rep}
+// NewWriter returns a writer for the bundle of a run. leased: the storage, as long as the lease of the publication
+// holds. rep: nil when there is none.
+func NewWriter(s Services, leased storage.Store, in reporting.Input, pages ReturnedPages,
+	rep *reporting.Report) *Writer {
+	return &Writer{files: storage.NewBundle(leased, in.Run.ID), services: s, leased: leased, In: in, pages: pages,
+		report: rep}
 }
 
-func (b *bundle) cacheKey(name string) string { return storage.CacheKey(b.in.Run.ID, name) }
+func (b *Writer) cacheKey(name string) string { return storage.CacheKey(b.In.Run.ID, name) }
 
-// put stores everything of a run that has ended, and the manifest last.
-func (b *bundle) put(ctx context.Context) error {
-	run := b.in.Run
+// Write stores everything of a run that has ended, and the manifest last.
+func (b *Writer) Write(ctx context.Context) error {
+	run := b.In.Run
 	if err := b.leased.Delete(ctx, storage.ManifestKey(run.ID)); err != nil { // of an earlier epoch
 		return err
 	}
-	usage, err := b.bundleServices.queue.Usage(ctx, run.ID)
+	usage, err := b.services.Queue.Usage(ctx, run.ID)
 	if err != nil {
 		return err
 	}
-	events, err := b.bundleServices.queue.AllEvents(ctx, run.ID, b.now())
+	events, err := b.services.Queue.AllEvents(ctx, run.ID, b.services.Now())
 	if err != nil {
 		return err
 	}
 	if err := b.makeFormats(ctx); err != nil {
 		return err
 	}
-	traces := b.in.Traces()
+	traces := b.In.Traces()
 	var cited []string
 	if b.report != nil {
 		cited = citedOf(b.report.Cited, b.report.Verification)
 	}
-	b.sources = sourceLines(b.in, cited, b.missing)
+	b.sources = sourceLines(b.In, cited, b.Missing)
 	for _, put := range []func() error{
-		func() error { return b.PutJSON(ctx, storage.MetadataKey(run.ID), b.metadata(run, usage)) },
-		func() error { return b.PutJSON(ctx, b.cacheKey("queue.json"), b.queue(run)) },
-		func() error { return b.PutJSON(ctx, b.cacheKey("citations.json"), b.citations(run, traces)) },
-		func() error { return b.PutJSON(ctx, b.cacheKey("step1_planning.json"), b.planning()) },
-		func() error { return b.PutJSON(ctx, b.cacheKey("token_cost_summary.json"), costs(usage)) },
+		func() error { return b.files.PutJSON(ctx, storage.MetadataKey(run.ID), b.metadata(run, usage)) },
+		func() error { return b.files.PutJSON(ctx, b.cacheKey("queue.json"), b.queue(run)) },
+		func() error { return b.files.PutJSON(ctx, b.cacheKey("citations.json"), b.citations(run, traces)) },
+		func() error { return b.files.PutJSON(ctx, b.cacheKey("step1_planning.json"), b.planning()) },
+		func() error { return b.files.PutJSON(ctx, b.cacheKey("token_cost_summary.json"), costs(usage)) },
 		func() error {
-			run.PublishedAt = b.now().UTC() // when all of this is there
-			return b.PutJSON(ctx, b.cacheKey("config.json"), configFile{run, b.config})
+			run.PublishedAt = b.services.Now().UTC() // when all of this is there
+			return b.files.PutJSON(ctx, b.cacheKey("config.json"), configFile{run, b.services.Config})
 		},
-		func() error { return storage.PutLines(ctx, b.Bundle, b.cacheKey("sources.jsonl"), b.sources) },
-		func() error { return storage.PutLines(ctx, b.Bundle, b.cacheKey("claims.jsonl"), b.claims(traces)) },
-		func() error { return storage.PutLines(ctx, b.Bundle, b.cacheKey("events.jsonl"), events) },
+		func() error { return storage.PutLines(ctx, b.files, b.cacheKey("sources.jsonl"), b.sources) },
+		func() error { return storage.PutLines(ctx, b.files, b.cacheKey("claims.jsonl"), b.claims(traces)) },
+		func() error { return storage.PutLines(ctx, b.files, b.cacheKey("events.jsonl"), events) },
 		func() error { return b.putProgress(ctx, events) },
 	} {
 		if err := put(); err != nil {
@@ -91,23 +99,23 @@ func (b *bundle) put(ctx context.Context) error {
 		}
 	}
 	if b.report != nil {
-		if err := b.Put(ctx, storage.ReportKey(run.ID), []byte(b.report.Markdown)); err != nil {
+		if err := b.files.Put(ctx, storage.ReportKey(run.ID), []byte(b.report.Markdown)); err != nil {
 			return err
 		}
 		if err := b.putFormats(ctx); err != nil {
 			return err
 		}
-		if err := b.PutJSON(ctx, b.cacheKey("outline.json"), b.report.Outline); err != nil {
+		if err := b.files.PutJSON(ctx, b.cacheKey("outline.json"), b.report.Outline); err != nil {
 			return err
 		}
 		if v := b.report.Verification; v != nil { // nil: written by a version that did not check
-			if err := b.PutJSON(ctx, b.cacheKey(verificationName),
+			if err := b.files.PutJSON(ctx, b.cacheKey(verificationName),
 				verificationFile{run.ID, v, list(b.report.Removed)}); err != nil {
 				return err
 			}
 		}
 	}
-	return b.Close(ctx, b.staged, b.now())
+	return b.files.Close(ctx, b.staged, b.services.Now())
 }
 
 // configFile says how a run was to be worked: its options, frozen when it was enqueued, and the settings of the worker
@@ -123,35 +131,35 @@ const (
 	otherWait = time.Minute      // that were read and nothing came of them
 )
 
-// gather sees to it that the texts which a run has read are in storage. Those of a machine that does not come back are
+// Gather sees to it that the texts which a run has read are in storage. Those of a machine that does not come back are
 // given up after a while: the bundle says that they are missing, and when something rests on them the run is no
 // success.
-func (b *bundle) gather(ctx context.Context) error {
-	if f, ok := b.store.(storage.Flusher); ok {
+func (b *Writer) Gather(ctx context.Context) error {
+	if f, ok := b.services.Store.(storage.Flusher); ok {
 		if _, err := f.Flush(ctx); err != nil {
 			return err
 		}
 	}
 	var err error
-	if b.staged, err = b.Staged(ctx); err != nil {
+	if b.staged, err = b.files.Staged(ctx); err != nil {
 		return err
 	}
 	if err = b.findMissing(ctx); err != nil {
 		return err
 	}
 	wait := otherWait
-	if b.lost > 0 {
+	if b.Lost > 0 {
 		wait = textsWait
 	}
-	if n := len(b.missing); n > 0 && b.now().Before(b.in.Run.EndedAt.Add(wait)) {
+	if n := len(b.Missing); n > 0 && b.services.Now().Before(b.In.Run.EndedAt.Add(wait)) {
 		return fmt.Errorf("%d texts that the run has read wait on another machine for the storage", n)
 	}
 	return nil
 }
 
 // findMissing reads what calls have returned, and notes the texts that traces and calls name and that are not staged.
-func (b *bundle) findMissing(ctx context.Context) (err error) {
-	b.missing, b.lost = nil, 0
+func (b *Writer) findMissing(ctx context.Context) (err error) {
+	b.Missing, b.Lost = nil, 0
 	there, linked := map[string]bool{}, map[string]bool{}
 	if b.report != nil {
 		for _, id := range citedOf(nil, b.report.Verification) {
@@ -168,29 +176,29 @@ func (b *bundle) findMissing(ctx context.Context) (err error) {
 			return
 		}
 		there[hash] = true
-		b.missing = append(b.missing, hash)
+		b.Missing = append(b.Missing, hash)
 		if rests {
-			b.lost++
+			b.Lost++
 		}
 	}
 	need := func(hash string) { name(hash, true) }
-	for _, t := range b.in.Traces() {
-		if t.Timestamp.Before(b.in.Run.StartedAt) { // of an earlier run on the topic, in whose bundle the whole answer lies
+	for _, t := range b.In.Traces() {
+		if t.Timestamp.Before(b.In.Run.StartedAt) { // of an earlier run on the topic, in whose bundle the whole answer lies
 			need(t.Source.Hash)
 			continue
 		}
 		need(pageHash(t.RawAnswer))
 		need(t.Source.Hash)
 	}
-	lists := b.pages.inOrder(b.in.Blocks)
+	lists := b.pages.InOrder(b.In.Blocks)
 	for _, hash := range lists {
 		need(hash)
 	}
-	lists = slices.DeleteFunc(lists, func(hash string) bool { return slices.Contains(b.missing, hash) })
-	if b.in.Returned, err = readReturned(ctx, b.store, b.in.Run.ID, lists); err != nil {
+	lists = slices.DeleteFunc(lists, func(hash string) bool { return slices.Contains(b.Missing, hash) })
+	if b.In.Returned, err = ReadReturned(ctx, b.services.Store, b.In.Run.ID, lists); err != nil {
 		return err
 	}
-	for _, c := range b.in.Returned {
+	for _, c := range b.In.Returned {
 		for _, s := range c.Sources {
 			name(s.Hash, linked[s.ID])
 		}
@@ -221,9 +229,9 @@ type queueBlock struct {
 	Metadata map[string]any `json:"metadata"`
 }
 
-func (b *bundle) queue(run topicqueue.Run) queueFile {
+func (b *Writer) queue(run topicqueue.Run) queueFile {
 	f := queueFile{ResearchID: run.ID, CreatedAt: run.CreatedAt, Blocks: []queueBlock{}, Statistics: b.statistics()}
-	for _, block := range b.in.Blocks {
+	for _, block := range b.In.Blocks {
 		q := queueBlock{Block: block.Block, ToolTraces: list(block.Traces), Metadata: map[string]any{}}
 		for _, hash := range b.pages[block.Block.ID] {
 			q.Returned = append(q.Returned, topicqueue.PagePath(hash))
@@ -245,15 +253,15 @@ type citationCounters struct {
 	BlockCounters map[string]int `json:"block_counters"`
 }
 
-func (b *bundle) citations(run topicqueue.Run, traces []topicqueue.ToolTrace) citationsFile {
+func (b *Writer) citations(run topicqueue.Run, traces []topicqueue.ToolTrace) citationsFile {
 	f := citationsFile{
 		ResearchID: run.ID, UpdatedAt: run.EndedAt, Citations: map[string]topicqueue.ToolTrace{},
-		Counters: citationCounters{PlanCounter: len(b.in.Plan.Traces), BlockCounters: map[string]int{}},
+		Counters: citationCounters{PlanCounter: len(b.In.Plan.Traces), BlockCounters: map[string]int{}},
 	}
 	for _, t := range traces {
 		f.Citations[t.CitationID] = t
 	}
-	for _, block := range b.in.Blocks {
+	for _, block := range b.In.Blocks {
 		f.Counters.BlockCounters[block.Block.ID] = len(block.Traces)
 	}
 	return f
@@ -271,10 +279,10 @@ type planningFile struct {
 	Returned string `json:"returned,omitempty"`
 }
 
-func (b *bundle) planning() planningFile {
-	p := b.in.Plan
+func (b *Writer) planning() planningFile {
+	p := b.In.Plan
 	f := planningFile{
-		MainTopic: b.in.Run.Topic, OptimizedTopic: p.Topic, SubQueries: list(p.Queries), SubTopics: p.SubTopics,
+		MainTopic: b.In.Run.Topic, OptimizedTopic: p.Topic, SubQueries: list(p.Queries), SubTopics: p.SubTopics,
 		TotalSubTopics: len(p.SubTopics), Mode: p.Mode, Traces: list(p.Traces),
 	}
 	if p.Returned != "" {
@@ -289,7 +297,7 @@ type claimLine struct {
 	Support int `json:"support,omitempty"` // independent sources that state it; absent when there is no report
 }
 
-func (b *bundle) claims(traces []topicqueue.ToolTrace) []claimLine {
+func (b *Writer) claims(traces []topicqueue.ToolTrace) []claimLine {
 	var support map[string]int
 	if b.report != nil {
 		support = b.report.Evidence.Support()

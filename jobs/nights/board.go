@@ -1,0 +1,74 @@
+package nights
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/hibiken/asynq"
+	"github.com/redis/go-redis/v9"
+
+	"nightdesk/jobs"
+	"nightdesk/topicqueue/schedule"
+)
+
+// board shows schedules in asynq's list of schedulers, where asynqmon finds them. What asynq enqueues from it wakes
+// one of our schedulers; the due time in the task's id makes one task of the doubles.
+type board struct {
+	asynq *asynq.Scheduler
+	log   jobs.AsynqLog
+	shown map[string]boardEntry // by schedule
+}
+
+type boardEntry struct{ task, id string }
+
+// keepTask is how long a task that has woken a scheduler is shown.
+const keepTask = 24 * time.Hour
+
+func newBoard(rdb redis.UniversalClient, heartbeat time.Duration, log jobs.AsynqLog) *board {
+	return &board{
+		// At its end it complains that the connection, which is ours, is not its own: only what is fatal is logged.
+		asynq: asynq.NewSchedulerFromRedisClient(rdb, &asynq.SchedulerOpts{HeartbeatInterval: heartbeat, Logger: log,
+			LogLevel: asynq.FatalLevel}),
+		log: log, shown: map[string]boardEntry{},
+	}
+}
+
+// show makes the list that of records.
+func (b *board) show(records []schedule.Record, now time.Time) {
+	there := map[string]bool{}
+	for _, r := range records {
+		next := r.Next(r.Since, 1)
+		if r.Paused != "" || len(next) == 0 {
+			continue
+		}
+		there[r.Name] = true
+		task := "fire:" + r.Name + ":" + next[0].UTC().Format(time.RFC3339)
+		if b.shown[r.Name].task == task {
+			continue
+		}
+		b.remove(r.Name)
+		payload, err := json.Marshal(map[string]string{"schedule": r.Name, "cron": r.Cron, "timezone": r.Zone})
+		if err != nil {
+			continue // strings only
+		}
+		id, err := b.asynq.Register(r.PlainCron(now), asynq.NewTask(KindFire, payload),
+			asynq.TaskID(task), asynq.Queue(jobs.QueueScheduling), asynq.MaxRetry(0), asynq.Retention(keepTask))
+		if err != nil {
+			b.log.Warn("schedule ", r.Name, " is not shown among asynq's: ", err)
+			continue
+		}
+		b.shown[r.Name] = boardEntry{task, id}
+	}
+	for name := range b.shown {
+		if !there[name] {
+			b.remove(name)
+		}
+	}
+}
+
+func (b *board) remove(name string) {
+	if e, ok := b.shown[name]; ok {
+		_ = b.asynq.Unregister(e.id) // it is registered
+		delete(b.shown, name)
+	}
+}
