@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"nightdesk/cmd/nightdesk/intake"
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/config"
@@ -126,13 +127,13 @@ func skippedNote(rep knowledge.Report, path string) string {
 
 // publishBases indexes the knowledge base of the batch, when it is a directory, and puts those that topics use into the
 // storage as they are now.
-func publishBases(ctx context.Context, b *bases, kb string, list *topicList) error {
+func publishBases(ctx context.Context, b *bases, kb string, list *intake.List) error {
 	if _, err := b.resolve(ctx, kb); err != nil {
 		return err
 	}
 	versions := map[string]string{}
-	for i := range list.options {
-		o := &list.options[i]
+	for i := range list.Options {
+		o := &list.Options[i]
 		version, ok := versions[o.KnowledgeBase]
 		if !ok {
 			var err error

@@ -2,13 +2,10 @@ package main
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
-	"nightdesk/cmd/nightdesk/view"
-	"nightdesk/cmd/nightdesk/wiring"
-	"nightdesk/config"
+	"nightdesk/cmd/nightdesk/intake"
 	"nightdesk/topicqueue"
 )
 
@@ -24,44 +21,14 @@ func budgetFlags(p *program, cmd *cobra.Command) {
 }
 
 // addBatchBudget adds the flag that says what all runs of a batch may spend together.
-func (f *topicFlags) addBatchBudget(cmd *cobra.Command) {
+func addBatchBudget(cmd *cobra.Command, f *intake.Flags) {
 	cmd.Flags().Func("batch-budget",
 		"what all runs of the batch may spend together: US dollars such as 20, or tokens such as \"20M tokens\"",
 		func(value string) (err error) {
-			f.batchBudget, err = topicqueue.ParseBudget(value)
+			f.BatchBudget, err = topicqueue.ParseBudget(value)
 			return err
 		})
 }
-
-// checkBudgets refuses budgets that nobody could keep: in different units, or in money for models without a price.
-func checkBudgets(cfg config.Config, o topicqueue.Options) error {
-	limit := o.Limit()
-	for _, b := range []topicqueue.Budget{o.BatchBudget, o.NightBudget} {
-		if !limit.SameUnit(b) {
-			return view.Usage(view.Hint(fmt.Errorf("a budget of %s beside one of %s: what a run spends is counted in one unit",
-				limit, b),
-				"Give all budgets (--budget, --batch-budget, limits.run_budget, limits.night_budget) in US dollars, or "+
-					"all in tokens."))
-		}
-	}
-	if !limit.Money() || !cfg.LLM.Enabled() {
-		return nil
-	}
-	unknown, err := wiring.Unpriced(cfg.LLM)
-	if err != nil {
-		return view.Usage(err)
-	}
-	if len(unknown) > 0 {
-		return view.Usage(view.Hint(noPriceError(fmt.Sprintf("a budget of %s, and no price is known for %s", limit,
-			strings.Join(unknown, ", "))), wiring.PriceHint(unknown[0])))
-	}
-	return nil
-}
-
-// noPriceError says that a budget is in money and some model has no known price.
-type noPriceError string
-
-func (e noPriceError) Error() string { return string(e) }
 
 // spentOf says what a run has spent and may spend; both zero without a budget.
 func spentOf(run topicqueue.Run) (spent, limit topicqueue.Budget) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nightdesk/cmd/nightdesk/intake"
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/config"
@@ -22,18 +23,10 @@ import (
 
 // enqueueFlags say what is enqueued and how.
 type enqueueFlags struct {
-	topicFlags
-	file        string
-	batch       string
-	priority    string
-	format      string
-	template    string
+	intake.Request
 	dedupe      string
-	tags        []string
 	skipInvalid bool
 	dryRun      bool
-	now         time.Time         // against which deadlines of topics are read; zero: the clock's
-	variables   map[string]string // of a schedule
 }
 
 func enqueueCommand(p *program) *cobra.Command {
@@ -54,42 +47,35 @@ into a batch again adds only what is new. One id for two topics of a list is an 
 what the batch has stays as it is. Nothing of a file with errors is enqueued, unless with --skip-invalid.`,
 		Args: cobra.ExactArgs(1),
 		RunE: p.command(func(ctx context.Context, cfg config.Config, con *view.Console, args []string) error {
-			f.file = args[0]
+			f.File = args[0]
 			return enqueueList(ctx, cfg, con, f)
 		}),
 	}
-	f.topicFlags.add(p, cmd)
-	f.addBatchBudget(cmd)
+	addTopicFlags(p, cmd, &f.Flags)
+	addBatchBudget(cmd, &f.Flags)
 	flags := cmd.Flags()
-	flags.StringVar(&f.batch, "batch", "", "name of the batch (default: a new one)")
-	flags.StringVar(&f.priority, "priority", "normal", "high, normal or low")
-	flags.StringVar(&f.format, "format", "auto", "text, csv or jsonl (default: found out from name and first line)")
-	flags.StringVar(&f.template, "template", "",
+	flags.StringVar(&f.Batch, "batch", "", "name of the batch (default: a new one)")
+	flags.StringVar(&f.Priority, "priority", "normal", "high, normal or low")
+	flags.StringVar(&f.Format, "format", "auto", "text, csv or jsonl (default: found out from name and first line)")
+	flags.StringVar(&f.Template, "template", "",
 		`topic with variables, each the name of a column: "What changed at {ticker} in {year}?"`)
-	flags.StringVar(&f.dedupe, "dedupe", dedupeKeep,
+	flags.StringVar(&f.dedupe, "dedupe", intake.Keep,
 		"topics that are nearly the same: keep all, skip all but the first, or merge them into the first (its tags, "+
 			"priority and deadline)")
-	flags.StringSliceVar(&f.tags, "tag", nil, "tag of all topics; may be given several times")
+	flags.StringSliceVar(&f.Tags, "tag", nil, "tag of all topics; may be given several times")
 	flags.BoolVar(&f.skipInvalid, "skip-invalid", false, "enqueue the valid lines of a list with errors")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "only check the list, and say what it is expected to cost")
 	return cmd
 }
 
-// What is done with topics that are nearly the same as one above them.
-const (
-	dedupeKeep  = "keep"
-	dedupeSkip  = "skip"
-	dedupeMerge = "merge"
-)
-
 func enqueueList(ctx context.Context, cfg config.Config, con *view.Console, f enqueueFlags) (err error) {
 	switch f.dedupe {
-	case dedupeKeep, dedupeSkip, dedupeMerge:
+	case intake.Keep, intake.Skip, intake.Merge:
 	default:
 		return view.Usage(fmt.Errorf("--dedupe %q is unknown: use keep, skip or merge", f.dedupe))
 	}
-	if f.batch != "" {
-		if err := checkBatchName(f.batch); err != nil {
+	if f.Batch != "" {
+		if err := checkBatchName(f.Batch); err != nil {
 			return err
 		}
 	}
@@ -101,47 +87,52 @@ func enqueueList(ctx context.Context, cfg config.Config, con *view.Console, f en
 	if err := showProblems(con, list, f.skipInvalid); err != nil {
 		return err
 	}
-	if len(list.lines) == 0 {
-		return view.Usage(fmt.Errorf("there is no topic in %s: give one a line", list.name))
+	if len(list.Lines) == 0 {
+		return view.Usage(fmt.Errorf("there is no topic in %s: give one a line", list.Name))
 	}
-	plan, err := planList(con, list, f.dedupe)
+	plan, err := intake.NewPlan(con, list, f.dedupe)
 	if err != nil {
 		return err
 	}
 	if f.dryRun {
-		if list.apart != nil {
-			con.Say("not compared with what batch %s has: %v", f.batch, list.apart)
+		if list.Apart != nil {
+			con.Say("not compared with what batch %s has: %v", f.Batch, list.Apart)
 		}
-		return showEstimate(ctx, cfg, con, list, plan, f.batch)
+		return showEstimate(ctx, cfg, con, list, plan, f.Batch)
 	}
-	if list.apart != nil {
-		return list.apart
+	if list.Apart != nil {
+		return list.Apart
 	}
 	return submitList(ctx, cfg, con, list, plan, f)
 }
 
-func openList(ctx context.Context, cfg config.Config, con *view.Console, f enqueueFlags) (*topicList, error) {
-	if f.file == "-" {
-		return readList(ctx, cfg, con, con.In, f)
+func openList(ctx context.Context, cfg config.Config, con *view.Console, f enqueueFlags) (*intake.List, error) {
+	in := con.In
+	if f.File != "-" {
+		file, err := os.Open(f.File)
+		if err != nil {
+			return nil, view.Usage(fmt.Errorf("read topics: %w", err))
+		}
+		defer file.Close()
+		in = file
 	}
-	file, err := os.Open(f.file)
-	if err != nil {
-		return nil, view.Usage(fmt.Errorf("read topics: %w", err))
+	var err error
+	if f.KB, _, err = newBases(cfg, con).find(ctx, cfg.KBName); err != nil {
+		return nil, err
 	}
-	defer file.Close()
-	return readList(ctx, cfg, con, file, f)
+	return intake.Read(ctx, cfg, con, in, f.Request)
 }
 
 // showProblems lists what is wrong with lines of a list. It is an error unless they are to be left out.
-func showProblems(con *view.Console, list *topicList, skipInvalid bool) error {
-	if len(list.unused) > 0 {
-		con.Say("%s: not used: %s", list.shortName(), strings.Join(list.unused, ", "))
+func showProblems(con *view.Console, list *intake.List, skipInvalid bool) error {
+	if len(list.Unused) > 0 {
+		con.Say("%s: not used: %s", list.ShortName(), strings.Join(list.Unused, ", "))
 	}
-	if list.problems.count == 0 {
+	if list.Problems.Count == 0 {
 		return nil
 	}
-	text := fmt.Sprintf("%d of the lines of %s cannot be enqueued:\n  %s", list.problems.count, list.name,
-		list.problems.text())
+	text := fmt.Sprintf("%d of the lines of %s cannot be enqueued:\n  %s", list.Problems.Count, list.Name,
+		list.Problems.Text())
 	if !skipInvalid {
 		return view.Usage(view.Hint(errors.New(text),
 			"Nothing was enqueued. Correct them, or leave them out with --skip-invalid."))
@@ -154,7 +145,7 @@ func showProblems(con *view.Console, list *topicList, skipInvalid bool) error {
 const submitChunk = 500
 
 // submitList puts the topics of a list into the queue.
-func submitList(ctx context.Context, cfg config.Config, con *view.Console, list *topicList, plan *listPlan,
+func submitList(ctx context.Context, cfg config.Config, con *view.Console, list *intake.List, plan *intake.Plan,
 	f enqueueFlags) (err error) {
 	d, err := wiring.OpenWorkingDesk(ctx, cfg, con, false)
 	if err != nil {
@@ -165,7 +156,7 @@ func submitList(ctx context.Context, cfg config.Config, con *view.Console, list 
 		return err
 	}
 	now := d.Clock.Now()
-	name := cmp.Or(f.batch, "batch_"+now.UTC().Format("20060102_150405")+"_"+strings.ToLower(rand.Text()[:6]))
+	name := cmp.Or(f.Batch, "batch_"+now.UTC().Format("20060102_150405")+"_"+strings.ToLower(rand.Text()[:6]))
 	created, err := d.Queue.OpenBatch(ctx, name, now)
 	if err != nil {
 		return err
@@ -203,18 +194,18 @@ func submitList(ctx context.Context, cfg config.Config, con *view.Console, list 
 			}
 			return view.Hint(fmt.Errorf("lines %d to %d: %w", lines[0], lines[len(lines)-1], err),
 				fmt.Sprintf("At least %d of %s are in the queue; enqueue the file again with --batch %s to add the rest.", there,
-					view.Counted(plan.topics, "topic"), name))
+					view.Counted(plan.Topics, "topic"), name))
 		}
 		done += len(runs)
-		bar.Set(done, plan.topics, "")
+		bar.Set(done, plan.Topics, "")
 		runs, lines = runs[:0], lines[:0]
 		return nil
 	}
-	err = plan.each(list, func(t spooledTopic) error {
-		options := list.options[t.Options]
+	err = plan.Each(list, func(t intake.Topic) error {
+		options := list.Options[t.Options]
 		options.Deadline = t.Deadline
 		// A millisecond apart, the last one now: runs are listed and worked in the order of the file.
-		at := now.Add(-time.Duration(plan.topics-1-first) * time.Millisecond)
+		at := now.Add(-time.Duration(plan.Topics-1-first) * time.Millisecond)
 		first++
 		runs = append(runs, jobs.NewRun(batch, t.Topic, options, t.Lane, topicqueue.Labels{Ref: t.Ref, Tags: t.Tags}, at))
 		lines = append(lines, t.Line)
@@ -236,25 +227,13 @@ func submitList(ctx context.Context, cfg config.Config, con *view.Console, list 
 	}
 	if !con.JSON {
 		fmt.Fprintf(con.Out, "batch %s: %s enqueued", name, view.Counted(added, "topic"))
-		if known := plan.topics - added; known > 0 {
+		if known := plan.Topics - added; known > 0 {
 			fmt.Fprintf(con.Out, ", %d there already", known)
 		}
 		fmt.Fprintln(con.Out)
 		con.Say("work them with `nightdesk worker`, look at them with `nightdesk list --batch %s`", name)
 	}
 	return nil
-}
-
-func laneOf(priority string) (string, error) {
-	switch priority {
-	case "high":
-		return jobs.LaneHigh, nil
-	case "normal", "":
-		return "", nil
-	case "low":
-		return jobs.LaneLow, nil
-	}
-	return "", view.Usage(fmt.Errorf("priority %q is unknown: use high, normal or low", priority))
 }
 
 // plainLetters mean nothing special to Redis, to storage and to a shell.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"nightdesk/cmd/nightdesk/intake"
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/config"
@@ -37,14 +38,14 @@ type estimateDocument struct {
 }
 
 // showEstimate says what a list is expected to cost. Nothing is enqueued.
-func showEstimate(ctx context.Context, cfg config.Config, con *view.Console, list *topicList, plan *listPlan,
+func showEstimate(ctx context.Context, cfg config.Config, con *view.Console, list *intake.List, plan *intake.Plan,
 	batch string) (err error) {
-	doc := estimateDocument{List: list.name, Format: string(list.format), Topics: plan.topics - plan.known,
-		Known: plan.known, Invalid: list.problems.count,
-		Repeated: plan.repeated, Similar: plan.similar, Presets: map[string]int{}, Assumptions: []string{},
+	doc := estimateDocument{List: list.Name, Format: string(list.Format), Topics: plan.Topics - plan.Known,
+		Known: plan.Known, Invalid: list.Problems.Count,
+		Repeated: plan.Repeated, Similar: plan.Similar, Presets: map[string]int{}, Assumptions: []string{},
 		Limits: []limitCheck{}}
-	for number, topics := range plan.options {
-		doc.Presets[list.options[number].Preset] += topics
+	for number, topics := range plan.Options {
+		doc.Presets[list.Options[number].Preset] += topics
 	}
 	if cfg.LLM.Enabled() {
 		d, noDesk := wiring.OpenDesk(ctx, cfg, con, false)
@@ -57,7 +58,7 @@ func showEstimate(ctx context.Context, cfg config.Config, con *view.Console, lis
 		if err != nil {
 			return err
 		}
-		sum := estimateOf(plan.options, list.options, cfg.Researching.MaxActions, o)
+		sum := estimateOf(plan.Options, list.Options, cfg.Researching.MaxActions, o)
 		doc.Calls, doc.CallsAtMost, doc.AtOnce = sum.Calls, sum.Most, o.slots
 		for _, t := range sum.Tokens {
 			doc.PromptTokens, doc.CompletionTokens = doc.PromptTokens+t[0], doc.CompletionTokens+t[1]

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"nightdesk/cmd/nightdesk/intake"
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/config"
@@ -52,12 +53,12 @@ func readFiring(ctx context.Context, con *view.Console, d *wiring.Desk, load loa
 	if err := publishBases(ctx, newBases(cfg, quiet), cfg.KBName, list); err != nil {
 		return s, withHint(err)
 	}
-	plan, err := planList(quiet, list, dedupeKeep)
+	plan, err := intake.NewPlan(quiet, list, intake.Keep)
 	if err != nil {
 		return s, err
 	}
-	s.Options = list.options
-	err = plan.each(list, func(t spooledTopic) error {
+	s.Options = list.Options
+	err = plan.Each(list, func(t intake.Topic) error {
 		s.Topics = append(s.Topics, nights.Topic{Topic: t.Topic, Options: t.Options, Lane: t.Lane,
 			Labels: topicqueue.Labels{Ref: t.Ref, Tags: t.Tags}, Deadline: t.Deadline})
 		return nil
@@ -83,8 +84,8 @@ func scheduleZone(spec schedule.Spec) *time.Location {
 
 // scheduledSettings returns the settings of a schedule, read anew: what is changed in the settings file holds from the
 // next firing on.
-func scheduledSettings(load loader, spec schedule.Spec, now time.Time) (cfg config.Config, f topicFlags, err error) {
-	f.incremental = spec.Incremental
+func scheduledSettings(load loader, spec schedule.Spec, now time.Time) (cfg config.Config, f intake.Flags, err error) {
+	f.Incremental = spec.Incremental
 	own := map[string]string{}
 	for path, value := range map[string]string{
 		"preset": spec.Preset, "language": spec.Language, "kb_name": spec.KnowledgeBase,
@@ -95,15 +96,15 @@ func scheduledSettings(load loader, spec schedule.Spec, now time.Time) (cfg conf
 			own[path] = value
 		}
 	}
-	if f.batchBudget, err = topicqueue.ParseBudget(spec.BatchBudget); err != nil {
+	if f.BatchBudget, err = topicqueue.ParseBudget(spec.BatchBudget); err != nil {
 		return cfg, f, err
 	}
 	if spec.Deadline != "" {
-		deadline, err := deadlineAt(spec.Deadline, now.In(scheduleZone(spec)))
+		deadline, err := intake.DeadlineAt(spec.Deadline, now.In(scheduleZone(spec)))
 		if err != nil {
 			return cfg, f, err
 		}
-		f.deadline = deadline.Format(time.RFC3339)
+		f.Deadline = deadline.Format(time.RFC3339)
 	}
 	cfg, err = load(own)
 	return cfg, f, err
@@ -111,32 +112,37 @@ func scheduledSettings(load loader, spec schedule.Spec, now time.Time) (cfg conf
 
 // scheduledList reads and checks the topics of a schedule, with its variables filled in.
 func scheduledList(ctx context.Context, cfg config.Config, con *view.Console, d *wiring.Desk, spec schedule.Spec,
-	f topicFlags,
-	due, now time.Time) (*topicList, error) {
-	source, err := openSource(ctx, cfg, d, spec.Topics)
+	f intake.Flags,
+	due, now time.Time) (*intake.List, error) {
+	source, err := intake.OpenSource(ctx, cfg, d, spec.Topics)
 	if err != nil {
 		return nil, err
 	}
 	defer source.Close()
-	name := strings.TrimSuffix(shownSource(spec.Topics), "?[redacted]")
-	text, err := io.ReadAll(io.LimitReader(source, maxList+1))
+	name := strings.TrimSuffix(intake.ShownSource(spec.Topics), "?[redacted]")
+	text, err := io.ReadAll(io.LimitReader(source, intake.MaxList+1))
 	if err != nil {
 		return nil, fmt.Errorf("read topics from %s: %w", name, err)
 	}
-	if len(text) > maxList {
-		return nil, fmt.Errorf("list of topics %s: more than %d bytes: split it between schedules", name, maxList)
+	if len(text) > intake.MaxList {
+		return nil, fmt.Errorf("list of topics %s: more than %d bytes: split it between schedules", name, intake.MaxList)
 	}
 	zone := scheduleZone(spec)
-	list, err := readList(ctx, cfg, con, bytes.NewReader(text), enqueueFlags{
-		topicFlags: f, file: name, priority: spec.Priority, template: spec.Template, variables: schedule.Values(due.In(zone)),
-		tags: strings.Split(spec.Tags, ","), now: now.In(zone),
+	kb, _, err := newBases(cfg, con).find(ctx, cfg.KBName)
+	if err != nil {
+		return nil, err
+	}
+	list, err := intake.Read(ctx, cfg, con, bytes.NewReader(text), intake.Request{
+		Flags: f, KB: kb, File: name, Priority: spec.Priority, Template: spec.Template,
+		Variables: schedule.Values(due.In(zone)),
+		Tags:      strings.Split(spec.Tags, ","), Now: now.In(zone),
 	})
 	if err != nil {
 		return nil, err
 	}
-	if list.problems.count > 0 {
-		err = fmt.Errorf("%d of the lines of %s cannot be enqueued:\n  %s", list.problems.count, name, list.problems.text())
-	} else if len(list.lines) == 0 {
+	if list.Problems.Count > 0 {
+		err = fmt.Errorf("%d of the lines of %s cannot be enqueued:\n  %s", list.Problems.Count, name, list.Problems.Text())
+	} else if len(list.Lines) == 0 {
 		err = fmt.Errorf("there is no topic in %s: give one a line", name)
 	}
 	if err != nil {

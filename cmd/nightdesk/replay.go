@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"nightdesk/cmd/nightdesk/intake"
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/config"
@@ -112,7 +113,7 @@ func replayRun(ctx context.Context, cfg config.Config, con *view.Console, name s
 	}
 	o.Language, o.CitationStyle = changed.Language, changed.Reporting.CitationStyle
 	if f.template != nil {
-		if o.Template, err = readTemplate(*f.template); err != nil {
+		if o.Template, err = intake.ReadTemplate(*f.template); err != nil {
 			return err
 		}
 	}

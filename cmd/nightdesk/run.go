@@ -14,6 +14,7 @@ import (
 	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
+	"nightdesk/cmd/nightdesk/intake"
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/config"
@@ -34,7 +35,7 @@ const maxLine = 4 << 20
 
 func runCommand(p *program) *cobra.Command {
 	var out string
-	var f topicFlags
+	var f intake.Flags
 	cmd := &cobra.Command{
 		Use:   "run TOPIC",
 		Short: "Research one topic in this process; the report's path is the last line",
@@ -45,30 +46,23 @@ func runCommand(p *program) *cobra.Command {
 	}
 	cmd.Long = "Research one topic in this process; the report's path is the last line. TOPIC is a line or a " +
 		"paragraph; - reads it\nfrom standard input."
-	f.add(p, cmd)
+	addTopicFlags(p, cmd, &f)
 	p.settingFlag(cmd, false, "concurrency", "worker.concurrency", "number of tasks to run in parallel")
 	cmd.Flags().StringVar(&out, "out", "", "directory for the report and its data (default: the storage)")
 	return cmd
 }
 
-// topicFlags say how topics are researched, beside the flags that are settings.
-type topicFlags struct {
-	deadline    string
-	batchBudget topicqueue.Budget // that the runs share
-	incremental bool
-}
-
-// add adds these flags, and those of the settings, to a command.
-func (f *topicFlags) add(p *program, cmd *cobra.Command) {
+// addTopicFlags adds the flags that say how topics are researched to a command.
+func addTopicFlags(p *program, cmd *cobra.Command, f *intake.Flags) {
 	p.settingFlag(cmd, false, "preset", "preset", "limits of the research: quick, medium, deep or auto")
 	p.settingFlag(cmd, false, "kb", "kb_name", "knowledge base by name, or a directory, which is indexed on the way")
 	p.settingFlag(cmd, false, "language", "language", "language of the report: en, zh or another tag")
 	p.settingFlag(cmd, false, "duration", "limits.run_duration",
 		"maximum duration, counted from the start of planning, such as 20m")
-	cmd.Flags().StringVar(&f.deadline, "deadline", "",
+	cmd.Flags().StringVar(&f.Deadline, "deadline", "",
 		"when the report is due, waiting included: 07:00, 2026-03-01 07:00 or RFC 3339")
 	budgetFlags(p, cmd)
-	cmd.Flags().BoolVar(&f.incremental, "incremental", false,
+	cmd.Flags().BoolVar(&f.Incremental, "incremental", false,
 		"update the last report on this topic: research only what changed and list the changes first")
 	p.settingFlag(cmd, false, "strategy", "researching.strategy", "exploratory (broad), balanced or focused (deep)")
 	p.settingFlag(cmd, false, "sources", "researching.sources",
@@ -77,35 +71,6 @@ func (f *topicFlags) add(p *program, cmd *cobra.Command) {
 	p.settingFlag(cmd, false, "citation-style", "reporting.citation_style", "anchors or numbered")
 	p.settingFlag(cmd, false, "report-template", "reporting.template",
 		"file with the sections of the report and instructions for them, in Markdown")
-}
-
-// options resolves how topics are researched with this knowledge base.
-func (f topicFlags) options(cfg config.Config, kb string) (topicqueue.Options, error) {
-	options, err := cfg.RunOptions("", "", kb, "")
-	if err != nil {
-		return options, view.Usage(err)
-	}
-	if options.Deadline, err = deadlineAt(f.deadline, time.Now()); err != nil {
-		return options, err
-	}
-	options.BatchBudget = f.batchBudget
-	if err := checkBudgets(cfg, options); err != nil {
-		return options, err
-	}
-	options.Incremental = f.incremental
-	if options.Template, err = readTemplate(cfg.Reporting.Template); err != nil {
-		return options, err
-	}
-	if len(options.Tools) == 0 {
-		hint := "Give a knowledge base: --kb DIR indexes a folder on the way, --kb NAME uses one that `nightdesk kb add` " +
-			"made.\nOr a search engine of the web: SEARXNG_URL, or a key such as TAVILY_API_KEY or BRAVE_API_KEY."
-		if kb != "" || len(cfg.WebSearch.Engines()) > 0 {
-			hint = "All tools are switched off: set one of researching.enable_rag_hybrid, enable_rag_naive, " +
-				"enable_query_item, enable_web_search to true."
-		}
-		return options, view.Usage(view.Hint(errors.New("there is nothing to search in"), hint))
-	}
-	return options, nil
 }
 
 // runResult is what `run --json` prints.
@@ -132,7 +97,7 @@ type runResult struct {
 	TookMS           int64               `json:"took_ms"`
 }
 
-func runTopic(ctx context.Context, cfg config.Config, con *view.Console, topic, out string, f topicFlags,
+func runTopic(ctx context.Context, cfg config.Config, con *view.Console, topic, out string, f intake.Flags,
 	load loader) (err error) {
 	if topic == "-" {
 		text, err := io.ReadAll(io.LimitReader(con.In, maxLine))
@@ -165,7 +130,7 @@ func runTopic(ctx context.Context, cfg config.Config, con *view.Console, topic, 
 	if err != nil {
 		return err
 	}
-	options, err := f.options(cfg, kb)
+	options, err := f.Options(cfg, kb)
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"nightdesk/cmd/nightdesk/intake"
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/config"
@@ -117,7 +118,7 @@ twice fires at the first.`,
 // normalSpec makes the files that a schedule names absolute: another process reads them.
 func normalSpec(spec schedule.Spec, baseDir string) (schedule.Spec, error) {
 	var err error
-	if spec.Topics, err = normalSource(spec.Topics); err != nil {
+	if spec.Topics, err = intake.NormalSource(spec.Topics); err != nil {
 		return spec, err
 	}
 	if spec.ReportTemplate != "" {
@@ -175,17 +176,17 @@ func scheduleAdd(ctx context.Context, cfg config.Config, con *view.Console, name
 		return view.Usage(err)
 	}
 	defer func() { err = errors.Join(err, list.Close()) }()
-	plan, err := planList(con, list, dedupeKeep)
+	plan, err := intake.NewPlan(con, list, intake.Keep)
 	if err != nil {
 		return err
 	}
-	for _, name := range list.clashes {
+	for _, name := range list.Clashes {
 		con.Say("{%s} is the column %q of %s here, not the time of the firing. To get the time, rename the column.", name,
 			name,
-			list.shortName())
+			list.ShortName())
 	}
-	if len(list.unknown) > 0 {
-		con.Say("%s in topics: not a variable, left as it is. The variables are %s", strings.Join(list.unknown, " "),
+	if len(list.Unknown) > 0 {
+		con.Say("%s in topics: not a variable, left as it is. The variables are %s", strings.Join(list.Unknown, " "),
 			strings.Join(schedule.Variables(), " "))
 	}
 	did, err := putSchedule(ctx, d, spec, false)
@@ -199,7 +200,7 @@ func scheduleAdd(ctx context.Context, cfg config.Config, con *view.Console, name
 	if con.JSON {
 		return con.PrintJSON(viewOf(r, d.Clock.Now()), true)
 	}
-	fmt.Fprintf(con.Out, "schedule %s %s: %d topics, next due %s\n", name, did, plan.topics, view.DueTime(next[0]))
+	fmt.Fprintf(con.Out, "schedule %s %s: %d topics, next due %s\n", name, did, plan.Topics, view.DueTime(next[0]))
 	if running, err := d.Dispatcher.Schedulers(); err == nil && running == 0 {
 		con.Say("no scheduler is running: start one with `nightdesk scheduler`")
 	}

@@ -11,6 +11,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"nightdesk/cmd/nightdesk/intake"
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/config"
@@ -28,7 +29,7 @@ type scheduleView struct {
 }
 
 func viewOf(r schedule.Record, now time.Time) scheduleView {
-	return scheduleView{Record: r, Topics: shownSource(r.Topics), Next: append([]time.Time{}, r.Upcoming(now,
+	return scheduleView{Record: r, Topics: intake.ShownSource(r.Topics), Next: append([]time.Time{}, r.Upcoming(now,
 		shownNext)...)}
 }
 

@@ -1,4 +1,4 @@
-package main
+package intake
 
 import (
 	"fmt"
@@ -7,9 +7,9 @@ import (
 	"nightdesk/cmd/nightdesk/view"
 )
 
-// deadlineAt reads when a report is due: a time of day, which is its next one in local time, a date and time in local
+// DeadlineAt reads when a report is due: a time of day, which is its next one in local time, a date and time in local
 // time, or RFC 3339. Empty: zero.
-func deadlineAt(text string, now time.Time) (time.Time, error) {
+func DeadlineAt(text string, now time.Time) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
 	}

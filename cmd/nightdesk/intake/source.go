@@ -1,4 +1,4 @@
-package main
+package intake
 
 import (
 	"bytes"
@@ -20,12 +20,12 @@ import (
 	"nightdesk/topicqueue/redisqueue/shared"
 )
 
-// maxList is the size of a list of topics of a schedule, in bytes.
-const maxList = 64 << 20
+// MaxList is the size of a list of topics of a schedule, in bytes.
+const MaxList = 64 << 20
 
-// normalSource returns the name of a list of topics as it is good for every process on this machine: a file by its
+// NormalSource returns the name of a list of topics as it is good for every process on this machine: a file by its
 // absolute path.
-func normalSource(source string) (string, error) {
+func NormalSource(source string) (string, error) {
 	scheme, _, remote := strings.Cut(source, "://")
 	switch {
 	case !remote:
@@ -52,8 +52,8 @@ func normalSource(source string) (string, error) {
 		"s3://bucket/key", scheme))
 }
 
-// shownSource returns the name of a list of topics as people see it: an address may hold a key.
-func shownSource(source string) string {
+// ShownSource returns the name of a list of topics as people see it: an address may hold a key.
+func ShownSource(source string) string {
 	if strings.HasPrefix(source, "http") && strings.Contains(source, "://") {
 		return fetch.Redact(source)
 	}
@@ -70,8 +70,8 @@ func bucketKey(source string) (bucket, key string, err error) {
 	return bucket, key, nil
 }
 
-// openSource opens a list of topics.
-func openSource(ctx context.Context, cfg config.Config, d *wiring.Desk, source string) (io.ReadCloser, error) {
+// OpenSource opens a list of topics.
+func OpenSource(ctx context.Context, cfg config.Config, d *wiring.Desk, source string) (io.ReadCloser, error) {
 	scheme, _, remote := strings.Cut(source, "://")
 	if !remote {
 		return os.Open(source) // its error names it
@@ -95,7 +95,7 @@ func openSource(ctx context.Context, cfg config.Config, d *wiring.Desk, source s
 			return nil, err
 		}
 		defer client.Close()
-		answer, err := client.Do(ctx, fetch.Request{URL: source, MaxBytes: maxList})
+		answer, err := client.Do(ctx, fetch.Request{URL: source, MaxBytes: MaxList})
 		var refused *fetch.RefusedError
 		if errors.As(err, &refused) && refused.Reason == fetch.RefusedAddress {
 			return nil, view.Hint(fmt.Errorf("%w; allow its host by fetch.allow if it is one of your own", err),
@@ -105,7 +105,7 @@ func openSource(ctx context.Context, cfg config.Config, d *wiring.Desk, source s
 			return nil, err
 		}
 		if answer.Type == "text/html" { // each of its lines would be a topic
-			return nil, fmt.Errorf("%s is a web page, not a list of topics", shownSource(source))
+			return nil, fmt.Errorf("%s is a web page, not a list of topics", ShownSource(source))
 		}
 		body = answer.Body
 	}

@@ -1,4 +1,4 @@
-package main
+package intake
 
 import (
 	"cmp"
@@ -14,8 +14,8 @@ import (
 )
 
 // check checks a row and resolves its options. problem: what is wrong with it.
-func (r *listReader) check(row topiclist.Row) (t spooledTopic, problem string) {
-	t = spooledTopic{Line: row.Line, Topic: strings.TrimSpace(row.Topic), Lane: r.lane, Ref: row.Options["id"]}
+func (r *listReader) check(row topiclist.Row) (t Topic, problem string) {
+	t = Topic{Line: row.Line, Topic: strings.TrimSpace(row.Topic), Lane: r.lane, Ref: row.Options["id"]}
 	if row.Topic == "" && len(row.Options) > 0 {
 		return t, "it has no topic"
 	}
@@ -39,7 +39,7 @@ func (r *listReader) check(row topiclist.Row) (t spooledTopic, problem string) {
 	}
 	t.Tags = union(r.tags, own)
 	if d := row.Options["deadline"]; d != "" {
-		if t.Deadline, err = deadlineAt(d, r.now); err != nil {
+		if t.Deadline, err = DeadlineAt(d, r.now); err != nil {
 			return t, err.Error()
 		}
 	}
@@ -49,7 +49,7 @@ func (r *listReader) check(row topiclist.Row) (t spooledTopic, problem string) {
 	}
 	t.Options = k.options
 	if t.Deadline.IsZero() {
-		t.Deadline = r.list.options[k.options].Deadline
+		t.Deadline = r.list.Options[k.options].Deadline
 	}
 	return t, r.enter(t)
 }
@@ -79,8 +79,8 @@ func (r *listReader) resolve(options map[string]string) known {
 	if err != nil {
 		k.problem = strings.Join(strings.Fields(strings.TrimPrefix(err.Error(), "settings: ")), " ")
 	} else {
-		k.options = len(r.list.options)
-		r.list.options = append(r.list.options, o)
+		k.options = len(r.list.Options)
+		r.list.Options = append(r.list.Options, o)
 	}
 	r.known[key] = k
 	return k
@@ -110,5 +110,5 @@ func (r *listReader) optionsOf(options map[string]string) (topicqueue.Options, e
 		}
 		return topicqueue.Options{}, err
 	}
-	return r.flags.options(cfg, kb)
+	return r.flags.Options(cfg, kb)
 }

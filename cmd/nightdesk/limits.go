@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"nightdesk/cmd/nightdesk/intake"
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/config"
@@ -107,23 +108,23 @@ func (l limitCheck) text() string {
 
 // checkLimits compares what the topics of a list need at full depth with budgets and deadlines. batch: empty for a new
 // one.
-func checkLimits(ctx context.Context, cfg config.Config, o *outlook, list *topicList, plan *listPlan,
+func checkLimits(ctx context.Context, cfg config.Config, o *outlook, list *intake.List, plan *intake.Plan,
 	batch string) ([]limitCheck, error) {
 	out := []limitCheck{}
 	topics := 0
-	for _, n := range plan.options {
+	for _, n := range plan.Options {
 		topics += n
 	}
 	if topics == 0 || !cfg.LLM.Enabled() {
 		return out, nil
 	}
 	of := func(topics map[int]int) jobs.Estimate {
-		return estimateOf(topics, list.options, cfg.Researching.MaxActions, o)
+		return estimateOf(topics, list.Options, cfg.Researching.MaxActions, o)
 	}
-	all := of(plan.options)
+	all := of(plan.Options)
 	run, dearest := topicqueue.Options{}, int64(0) // the one that costs most, and the common budgets, which all have
-	for _, number := range slices.Sorted(maps.Keys(plan.options)) {
-		one := list.options[number]
+	for _, number := range slices.Sorted(maps.Keys(plan.Options)) {
+		one := list.Options[number]
 		amount, known := jobs.EstimateRun(one, cfg.Researching.MaxActions, o.seen).Amount(one.Limit(), o.prices, o.models)
 		if one.Limit().Amount() > 0 && known && amount.Amount() > dearest {
 			run, dearest = one, amount.Amount()
@@ -204,12 +205,12 @@ func compareLimit(cfg config.Config, what string, left, needs topicqueue.Budget,
 
 // checkDeadlines checks that what is due first can be ready first. waiting: runs that are there already, taken to be
 // like these.
-func checkDeadlines(o *outlook, plan *listPlan, all jobs.Estimate, of func(map[int]int) jobs.Estimate,
+func checkDeadlines(o *outlook, plan *intake.Plan, all jobs.Estimate, of func(map[int]int) jobs.Estimate,
 	topics, waiting int) []limitCheck {
 	var out []limitCheck
 	due := map[int]int{}
-	for _, at := range slices.SortedFunc(maps.Keys(plan.due), time.Time.Compare) {
-		for number, n := range plan.due[at] {
+	for _, at := range slices.SortedFunc(maps.Keys(plan.Due), time.Time.Compare) {
+		for number, n := range plan.Due[at] {
 			due[number] += n
 		}
 		sum := of(due)
@@ -236,8 +237,8 @@ func checkDeadlines(o *outlook, plan *listPlan, all jobs.Estimate, of func(map[i
 }
 
 // warnOfLimits says at enqueueing which budgets and deadlines do not suffice.
-func warnOfLimits(ctx context.Context, cfg config.Config, con *view.Console, d *wiring.Desk, list *topicList,
-	plan *listPlan,
+func warnOfLimits(ctx context.Context, cfg config.Config, con *view.Console, d *wiring.Desk, list *intake.List,
+	plan *intake.Plan,
 	batch string) error {
 	o, err := newOutlook(ctx, cfg, d)
 	if err != nil {

@@ -1,4 +1,4 @@
-package main
+package intake
 
 import (
 	"testing"
@@ -17,12 +17,12 @@ func TestDeadlineAt(t *testing.T) {
 		"2026-04-02 06:00":     time.Date(2026, 4, 2, 6, 0, 0, 0, zone),
 		"2026-04-01T05:00:00Z": time.Date(2026, 4, 1, 5, 0, 0, 0, time.UTC),
 	} {
-		if got, err := deadlineAt(text, now); err != nil || !got.Equal(want) {
+		if got, err := DeadlineAt(text, now); err != nil || !got.Equal(want) {
 			t.Errorf("deadlineAt(%q) = %v, %v; want %v", text, got, err, want)
 		}
 	}
 	for _, text := range []string{"7", "25:00", "tomorrow", "2026-03-31 22:00", "2025-01-01T00:00:00Z"} {
-		if got, err := deadlineAt(text, now); err == nil {
+		if got, err := DeadlineAt(text, now); err == nil {
 			t.Errorf("deadlineAt(%q) = %v, want an error", text, got)
 		}
 	}

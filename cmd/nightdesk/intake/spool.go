@@ -1,4 +1,4 @@
-package main
+package intake
 
 import (
 	"bufio"
@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// spooledTopic is a topic of a list that was checked.
-type spooledTopic struct {
+// Topic is a topic of a list that was checked.
+type Topic struct {
 	Line     int       `json:"l"`
 	Topic    string    `json:"t"`
 	Options  int       `json:"o"` // number of its options among those of the list
@@ -47,7 +47,7 @@ func (s *spool) Close() error {
 	return err
 }
 
-func (s *spool) add(t spooledTopic) error {
+func (s *spool) add(t Topic) error {
 	data, err := json.Marshal(t)
 	if err == nil {
 		_, err = s.out.Write(append(data, '\n'))
@@ -75,7 +75,7 @@ func (s *spool) flush() error {
 }
 
 // at reads one topic, after flush.
-func (s *spool) at(i int) (t spooledTopic, err error) {
+func (s *spool) at(i int) (t Topic, err error) {
 	data := make([]byte, s.ends[i]-s.begin(i))
 	if _, err := s.file.ReadAt(data, s.begin(i)); err != nil {
 		return t, fmt.Errorf("read the checked topics: %w", err)
@@ -88,13 +88,13 @@ func (s *spool) at(i int) (t spooledTopic, err error) {
 
 // each calls do for every topic in the order of the list, after flush, with its number from 0, until do returns an
 // error.
-func (s *spool) each(do func(i int, t spooledTopic) error) error {
+func (s *spool) each(do func(i int, t Topic) error) error {
 	if _, err := s.file.Seek(0, io.SeekStart); err != nil {
 		return fmt.Errorf("read the checked topics: %w", err)
 	}
 	in := json.NewDecoder(bufio.NewReaderSize(s.file, 64<<10))
 	for i := 0; ; i++ {
-		var t spooledTopic
+		var t Topic
 		if err := in.Decode(&t); errors.Is(err, io.EOF) {
 			return nil
 		} else if err != nil {

@@ -1,4 +1,8 @@
-package main
+// Package intake reads and checks lists of topics, finds what stands there twice, and says how each topic is
+// researched. Nothing is enqueued here.
+//
+// Entry points: [Read] and [NewPlan].
+package intake
 
 import (
 	"context"
@@ -18,33 +22,33 @@ import (
 	"nightdesk/topicqueue/topiclist"
 )
 
-// topicList is a list of topics that was read and checked. It keeps few bytes a topic; the topics lie in the spool.
-type topicList struct {
-	name     string // for messages
-	format   topiclist.Format
+// List is a list of topics that was read and checked. It keeps few bytes a topic; the topics lie in the spool.
+type List struct {
+	Name     string // for messages
+	Format   topiclist.Format
 	spool    *spool
-	lines    []int32              // of the topics in the spool
+	Lines    []int32              // of the topics in the spool
 	same     []int32              // by topic: the number of an earlier one with the same run; -1: none
 	near     []int32              // of an earlier one that is nearly the same; -1: none
 	there    *batchTopics         // what the batch has already; nil: nothing
 	repeats  []int32              // number of one of these that is nearly the same, or the same under another id; -1: none
-	apart    error                // why it was not compared with what the batch has
-	options  []topicqueue.Options // that the topics name by number
-	problems problemList
-	unused   []string // columns that mean nothing
-	unknown  []string // words in braces that are no variables of a schedule
-	clashes  []string // variables of a schedule that are columns, too
+	Apart    error                // why it was not compared with what the batch has
+	Options  []topicqueue.Options // that the topics name by number
+	Problems problemList
+	Unused   []string // columns that mean nothing
+	Unknown  []string // words in braces that are no variables of a schedule
+	Clashes  []string // variables of a schedule that are columns, too
 }
 
 // Close gives the spool back.
-func (l *topicList) Close() error { return errors.Join(l.spool.Close(), l.there.Close()) }
+func (l *List) Close() error { return errors.Join(l.spool.Close(), l.there.Close()) }
 
-// shortName is a list's name as it is shown.
-func (l *topicList) shortName() string { return filepath.Base(l.name) }
+// ShortName is a list's name as it is shown.
+func (l *List) ShortName() string { return filepath.Base(l.Name) }
 
 // head returns the topic whose run this one's is: itself, or an earlier one that is the same, or, with near, nearly
 // the same; -1, with near, when the batch has such a one.
-func (l *topicList) head(i int32, near bool) int32 {
+func (l *List) head(i int32, near bool) int32 {
 	for {
 		switch {
 		case l.same[i] >= 0:
@@ -65,27 +69,41 @@ const mostProblems = 20
 // problemList keeps the first problems of a list and counts the others.
 type problemList struct {
 	first []string
-	count int
+	Count int
 }
 
 func (p *problemList) add(format string, args ...any) {
-	if p.count++; p.count <= mostProblems {
+	if p.Count++; p.Count <= mostProblems {
 		p.first = append(p.first, fmt.Sprintf(format, args...))
 	}
 }
 
-func (p *problemList) text() string {
+func (p *problemList) Text() string {
 	text := strings.Join(p.first, "\n  ")
-	if more := p.count - len(p.first); more > 0 {
+	if more := p.Count - len(p.first); more > 0 {
 		text += fmt.Sprintf("\n  and %d more", more)
 	}
 	return text
 }
 
+// Request says which list is read, and how.
+type Request struct {
+	Flags
+	KB        string // knowledge base of topics that name none
+	File      string // its name; - is standard input
+	Batch     string // into which it is enqueued; empty: a new one
+	Priority  string
+	Format    string
+	Template  string
+	Tags      []string
+	Now       time.Time         // against which deadlines of topics are read; zero: the clock's
+	Variables map[string]string // of a schedule
+}
+
 // listReader checks the rows of a list.
 type listReader struct {
 	cfg     config.Config
-	flags   topicFlags
+	flags   Flags
 	now     time.Time
 	kb      string // of topics that name none
 	tags    []string
@@ -96,7 +114,7 @@ type listReader struct {
 	entered []entered
 	seed    maphash.Seed
 	similar *topicqueue.Duplicates
-	list    *topicList
+	list    *List
 	err     error // what is wrong with the options of the batch
 }
 
@@ -109,56 +127,54 @@ type known struct {
 // entered is what is kept of a topic for those below: hashes of its text and of what it is researched in.
 type entered struct{ topic, scope uint64 }
 
-// readList reads and checks a list. The error is for what ends the reading; what is wrong with single lines is in the
+// Read reads and checks a list. The error is for what ends the reading; what is wrong with single lines is in the
 // list.
-func readList(ctx context.Context, cfg config.Config, con *view.Console, in io.Reader, f enqueueFlags) (*topicList,
+func Read(ctx context.Context, cfg config.Config, con *view.Console, in io.Reader, f Request) (*List,
 	error) {
-	format, err := topiclist.ParseFormat(f.format)
+	format, err := topiclist.ParseFormat(f.Format)
 	if err != nil {
 		return nil, view.Usage(err)
 	}
 	var template *topiclist.Template
-	if f.template != "" {
-		if template, err = topiclist.ParseTemplate(f.template); err != nil {
+	if f.Template != "" {
+		if template, err = topiclist.ParseTemplate(f.Template); err != nil {
 			return nil, view.Usage(err)
 		}
 	}
-	name := f.file
+	name := f.File
 	if name == "-" {
 		name = "standard input"
 	}
-	r := &listReader{cfg: cfg, flags: f.topicFlags, now: time.Now(), known: map[string]known{}, ids: map[uint64]int32{},
+	r := &listReader{cfg: cfg, flags: f.Flags, kb: f.KB, now: time.Now(), known: map[string]known{},
+		ids:     map[uint64]int32{},
 		seed:    maphash.MakeSeed(),
-		similar: topicqueue.NewDuplicates(), list: &topicList{name: name}}
-	if !f.now.IsZero() {
-		r.now = f.now
+		similar: topicqueue.NewDuplicates(), list: &List{Name: name}}
+	if !f.Now.IsZero() {
+		r.now = f.Now
 	}
-	if r.lane, err = laneOf(f.priority); err != nil {
+	if r.lane, err = laneOf(f.Priority); err != nil {
 		return nil, err
 	}
-	if r.tags, err = checkTags(f.tags); err != nil {
+	if r.tags, err = checkTags(f.Tags); err != nil {
 		return nil, view.Usage(err)
 	}
 	if r.bases, err = knowledge.List(wiring.KnowledgeDir(cfg)); err != nil {
 		return nil, err
 	}
-	rows, err := topiclist.NewReader(in, f.file, format, template, f.variables)
+	rows, err := topiclist.NewReader(in, f.File, format, template, f.Variables)
 	if err != nil {
 		return nil, view.Usage(fmt.Errorf("read topics from %s: %w", name, err))
-	}
-	if r.kb, _, err = newBases(cfg, con).find(ctx, cfg.KBName); err != nil {
-		return nil, err
 	}
 	if r.list.spool, err = newSpool(); err != nil {
 		return nil, err
 	}
-	if f.batch != "" {
-		r.list.there, r.list.apart = readBatch(ctx, cfg, con, f.batch, r.similar)
+	if f.Batch != "" {
+		r.list.there, r.list.Apart = readBatch(ctx, cfg, con, f.Batch, r.similar)
 	}
 	if err := r.read(ctx, rows); err != nil {
 		return nil, errors.Join(err, r.list.Close())
 	}
-	r.list.format, r.list.unused, r.list.unknown, r.list.clashes = rows.Format(), rows.Unused(),
+	r.list.Format, r.list.Unused, r.list.Unknown, r.list.Clashes = rows.Format(), rows.Unused(),
 		rows.Unknown(), rows.Clashes()
 	return r.list, nil
 }
@@ -171,17 +187,17 @@ func (r *listReader) read(ctx context.Context, rows *topiclist.Reader) error {
 		case errors.Is(err, io.EOF):
 			return r.compare()
 		case errors.As(err, &wrong):
-			r.list.problems.add("%v", wrong)
+			r.list.Problems.add("%v", wrong)
 			continue
 		case err != nil:
-			return fmt.Errorf("read topics from %s: %w", r.list.name, err)
+			return fmt.Errorf("read topics from %s: %w", r.list.Name, err)
 		}
 		t, problem := r.check(row)
 		if r.err != nil {
 			return r.err
 		}
 		if problem != "" {
-			r.list.problems.add("line %d: %s", row.Line, problem)
+			r.list.Problems.add("line %d: %s", row.Line, problem)
 			continue
 		}
 		if err := r.list.spool.add(t); err != nil {
@@ -220,8 +236,8 @@ func (r *listReader) compare() error {
 }
 
 // enter notes a topic among those that were read. problem: another one with the same run is something else.
-func (r *listReader) enter(t spooledTopic) (problem string) {
-	o := r.list.options[t.Options]
+func (r *listReader) enter(t Topic) (problem string) {
+	o := r.list.Options[t.Options]
 	scope := scopeOf(o)
 	topic := topicqueue.TopicKey(t.Topic)
 	identity := "topic\x00" + topic
@@ -231,7 +247,7 @@ func (r *listReader) enter(t spooledTopic) (problem string) {
 	me := entered{maphash.String(r.seed, topic), maphash.String(r.seed, scope)}
 	id, same := maphash.String(r.seed, identity), int32(-1)
 	if number, ok := r.ids[id]; ok {
-		line, first := r.list.lines[number], r.entered[number]
+		line, first := r.list.Lines[number], r.entered[number]
 		switch {
 		case first.topic != me.topic:
 			return fmt.Sprintf("the id %q is that of line %d, which has another topic", topicqueue.Clip(t.Ref, 60), line)
@@ -244,10 +260,10 @@ func (r *listReader) enter(t spooledTopic) (problem string) {
 		}
 		same = number
 	} else {
-		r.ids[id] = int32(len(r.list.lines))
+		r.ids[id] = int32(len(r.list.Lines))
 	}
 	r.entered = append(r.entered, me)
-	r.list.lines, r.list.same = append(r.list.lines, int32(t.Line)), append(r.list.same, same)
+	r.list.Lines, r.list.same = append(r.list.Lines, int32(t.Line)), append(r.list.same, same)
 	if r.list.there.has(t) {
 		r.similar.Add("", scope) // it is in the batch, as a topic of which others below may be duplicates
 	} else {

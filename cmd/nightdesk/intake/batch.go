@@ -1,4 +1,4 @@
-package main
+package intake
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 	"nightdesk/topicqueue/redisqueue"
 )
 
-// batchTopics is what a batch has already, when a list is enqueued into it. It keeps few bytes a topic, as topicList
+// batchTopics is what a batch has already, when a list is enqueued into it. It keeps few bytes a topic, as List
 // does.
 type batchTopics struct {
 	batch redisqueue.Batch
@@ -33,7 +33,7 @@ func (b *batchTopics) Close() error {
 }
 
 // has reports whether a topic's run is in the batch. It may be nil.
-func (b *batchTopics) has(t spooledTopic) bool {
+func (b *batchTopics) has(t Topic) bool {
 	if b == nil {
 		return false
 	}
@@ -72,7 +72,7 @@ func readBatch(ctx context.Context, cfg config.Config, con *view.Console, name s
 	err = d.Queue.Runs(ctx, name, func(run topicqueue.Run) error {
 		b.runs[maphash.String(b.seed, run.ID)] = struct{}{}
 		similar.Add(run.Topic, scopeOf(run.Options))
-		return b.spool.add(spooledTopic{Topic: run.Topic, Ref: run.ID})
+		return b.spool.add(Topic{Topic: run.Topic, Ref: run.ID})
 	})
 	if err == nil {
 		err = b.spool.flush()

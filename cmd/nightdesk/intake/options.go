@@ -1,0 +1,98 @@
+package intake
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"nightdesk/cmd/nightdesk/view"
+	"nightdesk/cmd/nightdesk/wiring"
+	"nightdesk/config"
+	"nightdesk/pipeline/reporting"
+	"nightdesk/topicqueue"
+)
+
+// Flags say how topics are researched, beside the flags that are settings.
+type Flags struct {
+	Deadline    string
+	BatchBudget topicqueue.Budget // that the runs share
+	Incremental bool
+}
+
+// Options resolves how topics are researched with this knowledge base.
+func (f Flags) Options(cfg config.Config, kb string) (topicqueue.Options, error) {
+	options, err := cfg.RunOptions("", "", kb, "")
+	if err != nil {
+		return options, view.Usage(err)
+	}
+	if options.Deadline, err = DeadlineAt(f.Deadline, time.Now()); err != nil {
+		return options, err
+	}
+	options.BatchBudget = f.BatchBudget
+	if err := checkBudgets(cfg, options); err != nil {
+		return options, err
+	}
+	options.Incremental = f.Incremental
+	if options.Template, err = ReadTemplate(cfg.Reporting.Template); err != nil {
+		return options, err
+	}
+	if len(options.Tools) == 0 {
+		hint := "Give a knowledge base: --kb DIR indexes a folder on the way, --kb NAME uses one that `nightdesk kb add` " +
+			"made.\nOr a search engine of the web: SEARXNG_URL, or a key such as TAVILY_API_KEY or BRAVE_API_KEY."
+		if kb != "" || len(cfg.WebSearch.Engines()) > 0 {
+			hint = "All tools are switched off: set one of researching.enable_rag_hybrid, enable_rag_naive, " +
+				"enable_query_item, enable_web_search to true."
+		}
+		return options, view.Usage(view.Hint(errors.New("there is nothing to search in"), hint))
+	}
+	return options, nil
+}
+
+// checkBudgets refuses budgets that nobody could keep: in different units, or in money for models without a price.
+func checkBudgets(cfg config.Config, o topicqueue.Options) error {
+	limit := o.Limit()
+	for _, b := range []topicqueue.Budget{o.BatchBudget, o.NightBudget} {
+		if !limit.SameUnit(b) {
+			return view.Usage(view.Hint(fmt.Errorf("a budget of %s beside one of %s: what a run spends is counted in one unit",
+				limit, b),
+				"Give all budgets (--budget, --batch-budget, limits.run_budget, limits.night_budget) in US dollars, or "+
+					"all in tokens."))
+		}
+	}
+	if !limit.Money() || !cfg.LLM.Enabled() {
+		return nil
+	}
+	unknown, err := wiring.Unpriced(cfg.LLM)
+	if err != nil {
+		return view.Usage(err)
+	}
+	if len(unknown) > 0 {
+		return view.Usage(view.Hint(noPriceError(fmt.Sprintf("a budget of %s, and no price is known for %s", limit,
+			strings.Join(unknown, ", "))), wiring.PriceHint(unknown[0])))
+	}
+	return nil
+}
+
+// noPriceError says that a budget is in money and some model has no known price.
+type noPriceError string
+
+func (e noPriceError) Error() string { return string(e) }
+
+// ReadTemplate reads and checks the template of a report; no name: there is none. The runs take its text along, for
+// those who work them may be elsewhere.
+func ReadTemplate(name string) (string, error) {
+	if name == "" {
+		return "", nil
+	}
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return "", view.Usage(fmt.Errorf("read the template of reports: %w", err))
+	}
+	if _, err := reporting.ParseTemplate(string(text)); err != nil {
+		return "", view.Usage(view.Hint(fmt.Errorf("template %s:\n%w", name, err),
+			"`nightdesk help templates` has an example."))
+	}
+	return string(text), nil
+}
