@@ -46,10 +46,7 @@ The same topic in the same batch is one run, and so is the same id, whatever bec
 into a batch again adds only what is new. One id for two topics of a list is an error. Of topics that are nearly the same as another one of the list, or of the batch, --dedupe says what becomes;
 what the batch has stays as it is. Nothing of a file with errors is enqueued, unless with --skip-invalid.`,
 		Args: cobra.ExactArgs(1),
-		RunE: p.command(func(ctx context.Context, cfg config.Config, con *view.Console, args []string) error {
-			f.File = args[0]
-			return enqueueList(ctx, cfg, con, f)
-		}),
+		RunE: p.command(f.run),
 	}
 	addTopicFlags(p, cmd, &f.Flags)
 	addBatchBudget(cmd, &f.Flags)
@@ -68,7 +65,8 @@ what the batch has stays as it is. Nothing of a file with errors is enqueued, un
 	return cmd
 }
 
-func enqueueList(ctx context.Context, cfg config.Config, con *view.Console, f enqueueFlags) (err error) {
+func (f *enqueueFlags) run(ctx context.Context, cfg config.Config, con *view.Console, args []string) (err error) {
+	f.File = args[0]
 	switch f.dedupe {
 	case intake.Keep, intake.Skip, intake.Merge:
 	default:
@@ -79,7 +77,7 @@ func enqueueList(ctx context.Context, cfg config.Config, con *view.Console, f en
 			return err
 		}
 	}
-	list, err := openList(ctx, cfg, con, f)
+	list, err := f.open(ctx, cfg, con)
 	if err != nil {
 		return err
 	}
@@ -103,10 +101,10 @@ func enqueueList(ctx context.Context, cfg config.Config, con *view.Console, f en
 	if list.Apart != nil {
 		return list.Apart
 	}
-	return submitList(ctx, cfg, con, list, plan, f)
+	return submitList(ctx, cfg, con, list, plan, f.Batch)
 }
 
-func openList(ctx context.Context, cfg config.Config, con *view.Console, f enqueueFlags) (*intake.List, error) {
+func (f *enqueueFlags) open(ctx context.Context, cfg config.Config, con *view.Console) (*intake.List, error) {
 	in := con.In
 	if f.File != "-" {
 		file, err := os.Open(f.File)
@@ -146,7 +144,7 @@ const submitChunk = 500
 
 // submitList puts the topics of a list into the queue.
 func submitList(ctx context.Context, cfg config.Config, con *view.Console, list *intake.List, plan *intake.Plan,
-	f enqueueFlags) (err error) {
+	batch string) (err error) {
 	d, err := wiring.OpenWorkingDesk(ctx, cfg, con, false)
 	if err != nil {
 		return err
@@ -156,12 +154,12 @@ func submitList(ctx context.Context, cfg config.Config, con *view.Console, list 
 		return err
 	}
 	now := d.Clock.Now()
-	name := cmp.Or(f.Batch, "batch_"+now.UTC().Format("20060102_150405")+"_"+strings.ToLower(rand.Text()[:6]))
+	name := cmp.Or(batch, "batch_"+now.UTC().Format("20060102_150405")+"_"+strings.ToLower(rand.Text()[:6]))
 	created, err := d.Queue.OpenBatch(ctx, name, now)
 	if err != nil {
 		return err
 	}
-	batch := redisqueue.Batch{Name: name, CreatedAt: created}
+	into := redisqueue.Batch{Name: name, CreatedAt: created}
 	if err := warnOfLimits(ctx, cfg, con, d, list, plan, name); err != nil {
 		return err
 	}
@@ -207,7 +205,7 @@ func submitList(ctx context.Context, cfg config.Config, con *view.Console, list 
 		// A millisecond apart, the last one now: runs are listed and worked in the order of the file.
 		at := now.Add(-time.Duration(plan.Topics-1-first) * time.Millisecond)
 		first++
-		runs = append(runs, jobs.NewRun(batch, t.Topic, options, t.Lane, topicqueue.Labels{Ref: t.Ref, Tags: t.Tags}, at))
+		runs = append(runs, jobs.NewRun(into, t.Topic, options, t.Lane, topicqueue.Labels{Ref: t.Ref, Tags: t.Tags}, at))
 		lines = append(lines, t.Line)
 		if len(runs) < submitChunk {
 			return nil

@@ -21,13 +21,12 @@ func healthCommand(p *program) *cobra.Command {
 		Long: `Check that a worker or a scheduler of this machine (in a container: of this container) has given Redis a sign of life
 within the last ten seconds. Exit codes: 0 it is alive, 1 it is not, or Redis does not answer.`,
 		Args: cobra.ExactArgs(1), ValidArgs: []string{serviceWorker, serviceScheduler},
-		RunE: p.command(func(ctx context.Context, cfg config.Config, con *view.Console, args []string) error {
-			return checkHealth(ctx, cfg, con, args[0])
-		}),
+		RunE: p.command(checkHealth),
 	}
 }
 
-func checkHealth(ctx context.Context, cfg config.Config, con *view.Console, service string) (err error) {
+func checkHealth(ctx context.Context, cfg config.Config, con *view.Console, args []string) (err error) {
+	service := args[0]
 	if !slices.Contains([]string{serviceWorker, serviceScheduler}, service) {
 		return view.Usage(fmt.Errorf("health %s: check worker or scheduler; `serve` has /healthz", service))
 	}

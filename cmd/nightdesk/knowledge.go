@@ -47,13 +47,9 @@ func kbCommand(p *program) *cobra.Command {
 	search.Flags().IntVar(&limit, "limit", 5, "passages to show")
 	cmd.AddCommand(add, search,
 		&cobra.Command{Use: "list", Short: "List the knowledge bases", Args: cobra.NoArgs,
-			RunE: p.command(func(ctx context.Context, cfg config.Config, con *view.Console, args []string) error {
-				return kbList(ctx, con, newBases(cfg, con))
-			})},
+			RunE: p.command(kbList)},
 		&cobra.Command{Use: "show NAME", Short: "Show the documents of a knowledge base", Args: cobra.ExactArgs(1),
-			RunE: p.command(func(ctx context.Context, cfg config.Config, con *view.Console, args []string) error {
-				return kbShow(ctx, con, newBases(cfg, con), args[0])
-			})},
+			RunE: p.command(kbShow)},
 		&cobra.Command{Use: "remove NAME", Short: "Delete a knowledge base", Args: cobra.ExactArgs(1),
 			RunE: p.command(func(ctx context.Context, cfg config.Config, con *view.Console, args []string) error {
 				b := newBases(cfg, con)
@@ -176,7 +172,8 @@ func kbAdd(ctx context.Context, con *view.Console, b *bases, name string, paths 
 	return nil
 }
 
-func kbList(ctx context.Context, con *view.Console, b *bases) error {
+func kbList(ctx context.Context, cfg config.Config, con *view.Console, _ []string) error {
+	b := newBases(cfg, con)
 	names, err := knowledge.List(b.dir)
 	if err != nil {
 		return err
@@ -210,8 +207,8 @@ func kbList(ctx context.Context, con *view.Console, b *bases) error {
 	return view.Ended(errors.Join(broken...), view.ExitPartial)
 }
 
-func kbShow(ctx context.Context, con *view.Console, b *bases, name string) error {
-	return b.with(name, func(base *knowledge.Base) error {
+func kbShow(ctx context.Context, cfg config.Config, con *view.Console, args []string) error {
+	return newBases(cfg, con).with(args[0], func(base *knowledge.Base) error {
 		documents, err := base.Documents(ctx)
 		if err != nil {
 			return err

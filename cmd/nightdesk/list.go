@@ -24,9 +24,7 @@ func listCommand(p *program) *cobra.Command {
 		Use: "list", Short: "List runs", Args: cobra.NoArgs,
 		Long: `List runs, the oldest first. On a terminal each run has one line and the last ten characters of its id, which suffice for
 all commands; elsewhere lines have the full id and the place of the report. Without a queue, the runs in storage are listed.`,
-		RunE: p.command(func(ctx context.Context, cfg config.Config, con *view.Console, args []string) error {
-			return listRuns(ctx, cfg, con, f)
-		}),
+		RunE: p.command(f.run),
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.batch, "batch", "", "only runs of this batch")
@@ -69,7 +67,7 @@ func lineOf(run topicqueue.Run, report string, created ...bool) runLine {
 	return l
 }
 
-func listRuns(ctx context.Context, cfg config.Config, con *view.Console, f listFlags) (err error) {
+func (f *listFlags) run(ctx context.Context, cfg config.Config, con *view.Console, _ []string) (err error) {
 	pick, err := f.check(time.Now())
 	if err != nil {
 		return err

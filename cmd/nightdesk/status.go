@@ -28,9 +28,7 @@ func statusCommand(p *program) *cobra.Command {
 	return &cobra.Command{
 		Use: "status RUN|BATCH", Short: "Show one run with its topic blocks, or the counts of a batch",
 		Args: cobra.ExactArgs(1),
-		RunE: p.command(func(ctx context.Context, cfg config.Config, con *view.Console, args []string) error {
-			return showStatus(ctx, cfg, con, args[0])
-		}),
+		RunE: p.command(showStatus),
 	}
 }
 
@@ -46,7 +44,8 @@ type runStatus struct {
 	ToolCalls map[string]topicqueue.ToolCalls `json:"tool_calls"` // by tool
 }
 
-func showStatus(ctx context.Context, cfg config.Config, con *view.Console, name string) (err error) {
+func showStatus(ctx context.Context, cfg config.Config, con *view.Console, args []string) (err error) {
+	name := args[0]
 	store, err := wiring.OpenStore(ctx, cfg)
 	if err != nil {
 		return err
