@@ -63,7 +63,7 @@ func EstimateRun(o topicqueue.Options, maxActions int, seen Experience) Estimate
 	e.iteration = duration(seen.tokens(decideCall(work))) + duration(seen.tokens(noteCall))
 	add(reviews, reviews, reviewCall)
 	add(1, 1, reportCalls(blocks, work*evidenceOfIteration)...)
-	add(1, 1, judgeCall(work * evidenceOfIteration))
+	add(1, 1, judgeCall(work*evidenceOfIteration))
 	if o.MaxActions > 0 {
 		maxActions = o.MaxActions
 	}
