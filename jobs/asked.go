@@ -53,8 +53,8 @@ var reviewCall = askedCall{llm.Planner, 1, 16_500 + bigSchema, 1_030}
 // mostSections are as many as an outline has, however many blocks there are.
 const mostSections = 6
 
-// judgeCall checks the sentences of a report with so much evidence: each call has room for so many passages. A run keeps
-// no money for it: without it, sentences stay unverified.
+// judgeCall checks the sentences of a report with so much evidence: each call has room for so many passages. A run
+// keeps no money for it: without it, sentences stay unverified.
 func judgeCall(evidence int) askedCall {
 	calls := 1 + evidence/judging.PassagesBytes
 	return askedCall{llm.Judge, calls, 2_100 + evidence/calls + schema, 300 + evidence/calls/5}

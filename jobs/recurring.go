@@ -26,8 +26,9 @@ type memories struct {
 	toolbox func(context.Context, topicqueue.Run) (Toolbox, error)
 }
 
-// recall returns what is remembered of the topic of a run, and where that is kept: the newest memory that is of another run and whose
-// evidence is still there. The texts of its sources are then in the run's own bundle. nil: the run begins anew.
+// recall returns what is remembered of the topic of a run, and where that is kept: the newest memory that is of
+// another run and whose evidence is still there. The texts of its sources are then in the run's own bundle. nil: the
+// run begins anew.
 func (s *memories) recall(ctx context.Context, run topicqueue.Run) (m *recurring.Memory, at string, err error) {
 	if !run.Options.Incremental {
 		return nil, "", nil
@@ -91,8 +92,8 @@ func (s *memories) before(ctx context.Context, run topicqueue.Run, plan topicque
 	return m, err
 }
 
-// adopt copies what the next run of a topic needs into its bundle: the texts that a memory's traces name and their figures, and of
-// its pages those that are still there.
+// adopt copies what the next run of a topic needs into its bundle: the texts that a memory's traces name and their
+// figures, and of its pages those that are still there.
 func (s *memories) adopt(ctx context.Context, runID string, m *recurring.Memory) error {
 	pages := storage.Pages{Store: s.store}
 	g, ctx := errgroup.WithContext(ctx)
@@ -122,8 +123,8 @@ func (s *memories) adopt(ctx context.Context, runID string, m *recurring.Memory)
 	return g.Wait()
 }
 
-// remember stores what the next run of a topic has to know of this one, as a new version of the topic's memory. Of several runs that end at
-// once, the one that was enqueued last has the last word.
+// remember stores what the next run of a topic has to know of this one, as a new version of the topic's memory. Of
+// several runs that end at once, the one that was enqueued last has the last word.
 func (s *memories) remember(ctx context.Context, a *attempt, in reporting.Input, rep *reporting.Report) error {
 	if !a.Run.Options.Incremental || rep == nil {
 		return nil
@@ -174,7 +175,8 @@ func (s *memories) remember(ctx context.Context, a *attempt, in reporting.Input,
 	}
 }
 
-// documents returns the documents of a run's knowledge base as the run of a memory had them; nil when that is not known any more.
+// documents returns the documents of a run's knowledge base as the run of a memory had them; nil when that is not
+// known any more.
 func (s *memories) documents(ctx context.Context, run topicqueue.Run, m *recurring.Memory) (researching.Documents,
 	error) {
 	if m.KnowledgeVersion == "" {

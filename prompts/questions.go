@@ -57,7 +57,8 @@ func Review(lang string, d ReviewData) Prompt {
 	return structured("review", lang, d, 1200+300*d.MaxGaps+100*len(d.Blocks)+60*len(d.Pairs),
 		Bound{Property: "gaps", Most: d.MaxGaps}, Bound{Property: "queries", Least: 1, Most: 3},
 		Bound{Property: "parent", OneOf: append([]string{""}, names...)},
-		Bound{Property: "contradictions", Most: len(d.Pairs)}, Bound{Property: "open", Most: maxOpen}, Bound{Property: "same", Most: max(1, len(d.Blocks)/2)},
+		Bound{Property: "contradictions", Most: len(d.Pairs)}, Bound{Property: "open", Most: maxOpen},
+		Bound{Property: "same", Most: max(1, len(d.Blocks)/2)},
 		Bound{Property: "block_ids", Least: 2, Most: max(2, len(d.Blocks)), OneOf: names})
 }
 

@@ -57,8 +57,8 @@ type Source struct {
 	Date string `json:"date,omitempty"`
 	// site, journal or conference, as it calls itself; empty = unknown
 	Publisher string `json:"publisher,omitempty"`
-	// Head is HeadOf the document that Text is a part of: it often says who wrote it, and when. Empty: there is none, or
-	// Text begins with it.
+	// Head is HeadOf the document that Text is a part of: it often says who wrote it, and when. Empty: there is none,
+	// or Text begins with it.
 	Head string `json:"head,omitempty"`
 	// of a paper, as printed; at most 10, "et al." stands for the others
 	Authors     []string  `json:"authors,omitempty"`
@@ -120,8 +120,8 @@ const (
 	headLine  = 120 // a line that is longer is a paragraph
 )
 
-// HeadOf returns what stands at the beginning of a text before its first sentence, on one line: the short lines in which
-// documents say what they are, whose, and of when.
+// HeadOf returns what stands at the beginning of a text before its first sentence, on one line: the short lines in
+// which documents say what they are, whose, and of when.
 func HeadOf(text string) string {
 	var head []string
 	for line := range strings.Lines(strings.ToValidUTF8(text[:min(len(text), 4*headBytes)], "")) {
@@ -206,9 +206,9 @@ type ToolTrace struct {
 	Source                Source    `json:"source"`
 	Claims                []Claim   `json:"claims"`
 
-	// Of a run that goes on from an earlier one: since when this is known, YYYY-MM-DD, empty: since this run; and what the
-	// source said then and does not say any more, for which it is cited as of that day. A trace with Withdrawn has no
-	// Claims.
+	// Of a run that goes on from an earlier one: since when this is known, YYYY-MM-DD, empty: since this run; and
+	// what the source said then and does not say any more, for which it is cited as of that day. A trace with
+	// Withdrawn has no Claims.
 	Since     string  `json:"since,omitempty"`
 	Withdrawn []Claim `json:"withdrawn,omitempty"`
 	Added     []Claim `json:"added,omitempty"` // sentences of the source that are news since then, besides the claims

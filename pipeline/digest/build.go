@@ -217,7 +217,8 @@ func (b *Builder) Digest() Digest {
 func (d Digest) first() []Item {
 	thin := d.Thin.Items
 	if n := d.Thin.Total; n > 1 { // one line for all
-		one := Item{Kind: KindThin, Text: fmt.Sprintf("in %d reports most cited statements have a single source", n), Count: n}
+		one := Item{Kind: KindThin, Count: n,
+			Text: fmt.Sprintf("in %d reports most cited statements have a single source", n)}
 		for _, item := range thin[:min(maxRefs, len(thin))] {
 			one.Runs = append(one.Runs, item.Runs...)
 		}

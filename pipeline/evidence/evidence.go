@@ -1,10 +1,10 @@
-// Package evidence weighs what the claims of a run say together: which of them say the same, how many independent sources
-// stand behind a statement, and where sources contradict each other. It asks no model.
+// Package evidence weighs what the claims of a run say together: which of them say the same, how many independent
+// sources stand behind a statement, and where sources contradict each other. It asks no model.
 //
-// It does not say which side is right, nor whether a claim stands in its source. Entry points: Collect, then Weigh; Pairs
-// names what a model should look at. Words are compared, never understood: what says the same in other words counts as another
-// statement, and a contradiction in other words is for a model to find. All
-// functions are pure and safe for concurrent use; foreign text may make them find nothing, never fail.
+// It does not say which side is right, nor whether a claim stands in its source. Entry points: Collect, then Weigh;
+// Pairs names what a model should look at. Words are compared, never understood: what says the same in other words
+// counts as another statement, and a contradiction in other words is for a model to find. All functions are pure and
+// safe for concurrent use; foreign text may make them find nothing, never fail.
 package evidence
 
 import (
@@ -89,9 +89,9 @@ type Side struct {
 }
 
 // Weigh compares all claims with each other. sketches: of the texts of sources, by source id; a missing one makes its
-// source a copy only by hash and address. judged: the pairs of claims that a model has found to contradict each other, of all
-// claims that it has seen, by id. Of others, contradictions are those with the same words and another value. Deterministic. A
-// thousand claims take about a second.
+// source a copy only by hash and address. judged: the pairs of claims that a model has found to contradict each
+// other, of all claims that it has seen, by id. Of others, contradictions are those with the same words and another
+// value. Deterministic. A thousand claims take about a second.
 func Weigh(
 	claims []Claim, sketches map[string]sources.Sketch, judged []topicqueue.Contradiction, seen map[string]bool,
 ) Weighed {
@@ -100,8 +100,9 @@ func Weigh(
 	return Weighed{Statements: w.statements(), Contradictions: w.contradictions(judged, seen)}
 }
 
-// Pairs returns pairs of claims of different sources, at most limit, that may contradict each other: they share most of their
-// rare words, and each has a value of a kind and unit that the other one has another value of. The most alike first; by index.
+// Pairs returns pairs of claims of different sources, at most limit, that may contradict each other: they share most
+// of their rare words, and each has a value of a kind and unit that the other one has another value of. The most
+// alike first; by index.
 func Pairs(claims []Claim, limit int) [][2]int {
 	w := newWeighing(claims, nil)
 	var found [][2]int
@@ -280,8 +281,8 @@ func (w *weighing) side(i int, value string) Side {
 	return s
 }
 
-// candidates returns the pairs of claims that share enough words to be about one thing, in order. Words that half of the
-// claims have tell little and would make everything a pair: they count only for short claims.
+// candidates returns the pairs of claims that share enough words to be about one thing, in order. Words that half of
+// the claims have tell little and would make everything a pair: they count only for short claims.
 func candidates(list []said) [][2]int {
 	holding := map[string][]int32{}
 	for i, s := range list {

@@ -105,8 +105,8 @@ func likeness(a, b said) float64 {
 	return 2 * float64(shared) / float64(max(1, len(a.terms)+len(b.terms)))
 }
 
-// contradict reports claims with the same words that differ in one value alone. Where neither says of when it is, sources of two
-// years may both be right.
+// contradict reports claims with the same words that differ in one value alone. Where neither says of when it is,
+// sources of two years may both be right.
 func contradict(a, b said) bool {
 	dated := func(s said) bool {
 		return s.year == "" || slices.ContainsFunc(s.figures, func(q quantity.Quantity) bool { return q.Kind == quantity.Date })
@@ -140,9 +140,9 @@ func valuesOf(a, b said) (kind, valueA, valueB string) {
 	return ContradictsWords, "", ""
 }
 
-// Subject returns what a claim speaks of, without what it says of it: only claims of one subject can contradict each other,
-// so that those of many runs can be sorted before Weigh compares them. Empty when a claim says too little to contradict
-// anything.
+// Subject returns what a claim speaks of, without what it says of it: only claims of one subject can contradict each
+// other, so that those of many runs can be sorted before Weigh compares them. Empty when a claim says too little to
+// contradict anything.
 func Subject(c Claim) string {
 	s := understand(c)
 	if len(s.terms) < 2 || len(s.figures) == 0 {

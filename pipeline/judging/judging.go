@@ -134,7 +134,8 @@ func (j Judge) question(sentences []Sentence, limit int) prompts.JudgeData {
 	return data
 }
 
-// places returns where words are that bear on the sentence: the first quotes, the first of each source, and its figures.
+// places returns where words are that bear on the sentence: the first quotes, the first of each source, and its
+// figures.
 func (s Sentence) places() []support.Span {
 	var out []support.Span
 	for i, q := range s.Quotes {

@@ -9,8 +9,8 @@ import (
 // Embedder turns texts into vectors that are near each other when the texts mean the same. *llm.Embedder is one.
 // Safe for concurrent use.
 type Embedder interface {
-	// Embed returns one vector for each text, in order, all of one length. A nil vector stands for a text that the model
-	// will not take; it is asked for again at the next Base.Embed. An error means that there are no vectors.
+	// Embed returns one vector for each text, in order, all of one length. A nil vector stands for a text that the
+	// model will not take; it is asked for again at the next Base.Embed. An error means that there are no vectors.
 	Embed(ctx context.Context, texts []string) ([][]float32, error)
 	// EmbedQuery returns the vector of a query, to be compared with those of Embed.
 	EmbedQuery(ctx context.Context, query string) ([]float32, error)

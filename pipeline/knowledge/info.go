@@ -24,7 +24,8 @@ type Document struct {
 // Info describes a base as a whole.
 type Info struct {
 	Name string `json:"name"`
-	// 16 hex digits from all keys and contents: equal content and embedding model, equal version; empty = never ingested
+	// 16 hex digits from all keys and contents: equal content and embedding model, equal version; empty = never
+	// ingested
 	Version   string    `json:"version"`
 	Documents int       `json:"documents"`
 	Passages  int       `json:"passages"`

@@ -43,9 +43,9 @@ type Passage struct {
 
 // How candidates are made and fused.
 const (
-	// fieldWeights are those of title, section and text in BM25 with weighted fields (BM25F: Robertson, Zaragoza, Taylor
-	// 2004; k1 and b are SQLite's, 1.2 and 0.75). Of 114 questions to eleven corpora the first two passages answer 88
-	// with 5 to 12, 86 with 2, 81 with 1, 74 with 0, and 74 with three rankings fused.
+	// fieldWeights are those of title, section and text in BM25 with weighted fields (BM25F: Robertson, Zaragoza,
+	// Taylor 2004; k1 and b are SQLite's, 1.2 and 0.75). Of 114 questions to eleven corpora the first two passages
+	// answer 88 with 5 to 12, 86 with 2, 81 with 1, 74 with 0, and 74 with three rankings fused.
 	fieldWeights = "5, 5, 1"
 
 	fuseK         = 60  // of reciprocal rank fusion (Cormack, Clarke, Buettcher 2009)
@@ -236,7 +236,8 @@ func (b *finder) count(ctx context.Context, match string) (n int, err error) {
 }
 
 const passageColumns = `p.id, d.key, d.title, s.path, s.anchor, p.page, p.offset, p.text, p.hash, d.date,
-	coalesce((SELECT f.text FROM passages f WHERE f.document = p.document AND f.offset < p.offset ORDER BY f.offset LIMIT 1), ''),
+	coalesce((SELECT f.text FROM passages f WHERE f.document = p.document AND f.offset < p.offset
+		ORDER BY f.offset LIMIT 1), ''),
 	coalesce((SELECT value FROM meta WHERE meta.key = 'file/' || d.id), '') FROM passages p JOIN documents d ON d.id = p.document JOIN sections s ON s.id = p.section`
 
 func scanPassage(rows *sql.Rows) (Passage, error) {

@@ -58,8 +58,8 @@ type Open struct {
 	Reason  string `json:"reason"`
 }
 
-// Compare puts together what the blocks of a run have found to have changed since the run that m is of, each fact once. Open is
-// left empty: it is for the report to say what it could not.
+// Compare puts together what the blocks of a run have found to have changed since the run that m is of, each fact
+// once. Open is left empty: it is for the report to say what it could not.
 func Compare(m *Memory, now []BlockEvidence) Changes {
 	c := comparison{out: Changes{Since: m.Date, RunID: m.RunID, New: []Said{}, Changed: []Change{}, Withdrawn: []Withdrawn{}, Open: []Open{}}}
 	unchecked := map[string]bool{}
@@ -251,7 +251,8 @@ func (c *comparison) known(quote string) bool {
 	})
 }
 
-// as reports the same sentence, with a figure only of documents of one title: "The hearing is on 12 May" may be of two lawsuits.
+// as reports the same sentence, with a figure only of documents of one title: "The hearing is on 12 May" may be of
+// two lawsuits.
 func (s Said) as(o Said) bool {
 	_, figures := parts(s.Quote)
 	return repeats(s.Quote, o.Quote) && (s.Title == o.Title || len(figures) == 0)

@@ -18,8 +18,8 @@ const (
 	openPage = "open_page"
 	runCode  = "run_code"
 
-	// ReadDocument is what the reading of a whole document of a knowledge base is called among the calls of a run. Its first
-	// source is the document, others are passages of it.
+	// ReadDocument is what the reading of a whole document of a knowledge base is called among the calls of a run.
+	// Its first source is the document, others are passages of it.
 	ReadDocument = "read_document"
 )
 
@@ -41,8 +41,8 @@ type Ended struct {
 	Text     json.RawMessage
 }
 
-// Make makes the memory of a run that has ended. base: the memory that it went on from; nil: none. Version is left for whoever
-// stores it. It returns nil when nothing is left to look at again.
+// Make makes the memory of a run that has ended. base: the memory that it went on from; nil: none. Version is left
+// for whoever stores it. It returns nil when nothing is left to look at again.
 func Make(base *Memory, e Ended) *Memory {
 	m := &Memory{
 		Schema: schema, Key: Key(e.Run.Topic, e.Run.Options), Topic: e.Run.Topic, RunID: e.Run.ID, Epoch: e.Epoch,
@@ -185,11 +185,12 @@ func (m *Memory) forget() {
 	}
 }
 
-// Arrived says which results of a search that is asked again were not there before. before, now: keys of pages in order; known:
-// pages that the run has seen in whatever way; full: the list of then was as long as it may be, so that more may have stood below it.
+// Arrived says which results of a search that is asked again were not there before. before, now: keys of pages in
+// order; known: pages that the run has seen in whatever way; full: the list of then was as long as it may be, so that
+// more may have stood below it.
 //
-// What stands above a result of then has come. What stands below all of them, in a list that was full, may have moved up from
-// where nobody saw it, because others are gone: such results are doubtful.
+// What stands above a result of then has come. What stands below all of them, in a list that was full, may have moved
+// up from where nobody saw it, because others are gone: such results are doubtful.
 func Arrived(before, now []string, known func(key string) bool, full bool) (arrived, doubtful []int) {
 	last := -1
 	for i, key := range now {

@@ -19,9 +19,9 @@ import (
 // schema numbers the form of a memory. One of another form is none.
 const schema = 2
 
-// Key returns what a topic's memory is kept under: 32 hex digits of the SHA-256 of the topic's canonical form, the knowledge base
-// and the tools, which say what sources there are. Runs with other sources remember for themselves, so that nothing of a private knowledge
-// base reaches a run that does not name it.
+// Key returns what a topic's memory is kept under: 32 hex digits of the SHA-256 of the topic's canonical form, the
+// knowledge base and the tools, which say what sources there are. Runs with other sources remember for themselves, so
+// that nothing of a private knowledge base reaches a run that does not name it.
 func Key(topic string, o topicqueue.Options) string {
 	names := slices.Sorted(slices.Values(o.Tools))
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%s", topicqueue.TopicKey(topic), o.KnowledgeBase, strings.Join(names, ",")))
@@ -82,8 +82,8 @@ func (p Page) Version() fetch.Version {
 	return fetch.Version{ETag: p.ETag, LastModified: p.LastModified}
 }
 
-// PageKey returns what tells pages apart: the address of a page without what does not change it, the key of a document, the DOI of a
-// paper. Empty for what is never looked at again, such as the output of a program.
+// PageKey returns what tells pages apart: the address of a page without what does not change it, the key of a
+// document, the DOI of a paper. Empty for what is never looked at again, such as the output of a program.
 func PageKey(s topicqueue.Source) string {
 	switch {
 	case s.Kind == topicqueue.SourceCode:
@@ -138,7 +138,8 @@ func (m *Memory) Block(id, title string) (Block, bool) {
 	return Block{}, false
 }
 
-// Remembered returns the plan of the next run: the blocks of the last one in their order, so that their citations keep their ids.
+// Remembered returns the plan of the next run: the blocks of the last one in their order, so that their citations
+// keep their ids.
 func (m *Memory) Remembered() topicqueue.Plan {
 	plan := m.Plan
 	plan.SubTopics = nil
@@ -148,9 +149,9 @@ func (m *Memory) Remembered() topicqueue.Plan {
 	return plan
 }
 
-// Texts returns the hashes of the texts that the next run compares: of the sources that traces name, which it needs, and of opened
-// pages, without which it does not know what else stood there. Those of documents are in their knowledge base. A program's
-// answer is not compared: references lead to it.
+// Texts returns the hashes of the texts that the next run compares: of the sources that traces name, which it needs,
+// and of opened pages, without which it does not know what else stood there. Those of documents are in their
+// knowledge base. A program's answer is not compared: references lead to it.
 func (m *Memory) Texts() (needed, wanted []string) {
 	seen := map[string]bool{"": true}
 	add := func(list *[]string, hash string) {
@@ -193,8 +194,8 @@ func (m *Memory) Figures() []string {
 	return slices.Compact(list)
 }
 
-// Later reports that m is to stand in the place of o, of which nil is none: it is of a run that was enqueued later, or of a later attempt at the
-// same run. Of runs that were enqueued at the same moment, the ids decide.
+// Later reports that m is to stand in the place of o, of which nil is none: it is of a run that was enqueued later,
+// or of a later attempt at the same run. Of runs that were enqueued at the same moment, the ids decide.
 func (m *Memory) Later(o *Memory) bool {
 	if o == nil {
 		return true

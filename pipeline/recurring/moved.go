@@ -12,8 +12,8 @@ import (
 // Span is the time between two nights: their days, YYYY-MM-DD.
 type Span struct{ Since, Now string }
 
-// Moved compares two versions of a text. What tells of the delivery of the text is left out; what only is written otherwise
-// is not changed, but respelt.
+// Moved compares two versions of a text. What tells of the delivery of the text is left out; what only is written
+// otherwise is not changed, but respelt.
 func (s Span) Moved(old, now string) (d text.Difference, respelt []text.Pair) {
 	d = text.Align(old, now)
 	d.Changed = slices.DeleteFunc(d.Changed, func(p text.Pair) bool {
@@ -39,7 +39,8 @@ func (s Span) Moved(old, now string) (d text.Difference, respelt []text.Pair) {
 	return d, respelt
 }
 
-// How a text tells when it was delivered: in one of its first or last lines, in few words, by a date of the last months.
+// How a text tells when it was delivered: in one of its first or last lines, in few words, by a date of the last
+// months.
 const (
 	edgeUnits   = 3
 	stampWords  = 8
@@ -61,8 +62,8 @@ func few(s string) bool {
 	return len(s) < 1<<10 && len(text.Units(s)) < edgeUnits
 }
 
-// delivered reports a line that tells when its text was made or sent: its only figure is a day between the two nights or,
-// where another line stood there, one that has moved on towards tonight.
+// delivered reports a line that tells when its text was made or sent: its only figure is a day between the two nights
+// or, where another line stood there, one that has moved on towards tonight.
 func (s Span) delivered(old, now string) bool {
 	day, words, ok := stamp(now)
 	if !ok || day > s.Now || len(words) > stampWords {
@@ -103,8 +104,8 @@ func parts(s string) (words []string, figures []quantity.Quantity) {
 	return append(words, text.Words(s[at:])...), figures
 }
 
-// Same reports that two sentences or rows say the same: the same words in the same order with the same figures, however these
-// are written, but for the spelling of single words.
+// Same reports that two sentences or rows say the same: the same words in the same order with the same figures,
+// however these are written, but for the spelling of single words.
 func Same(a, b string) bool {
 	if strings.HasPrefix(a, "|") && strings.HasPrefix(b, "|") {
 		one, two := strings.Split(strings.Trim(a, "| "), "|"), strings.Split(strings.Trim(b, "| "), "|")
@@ -140,8 +141,9 @@ func equal(a, b quantity.Quantity) bool {
 // farAlike is how alike two sentences must be for one to have come in the place of the other somewhere else.
 const farAlike = 0.7
 
-// Follows reports that a sentence can have come in the place of another one in another text: it is about the same, for one of
-// them has all words of the other, figures aside. In files of one form, sentences on others look much the same, too.
+// Follows reports that a sentence can have come in the place of another one in another text: it is about the same,
+// for one of them has all words of the other, figures aside. In files of one form, sentences on others look much the
+// same, too.
 func Follows(old, now string) bool {
 	a, b := terms(old), terms(now)
 	within := func(x, y []string) bool {
@@ -159,8 +161,9 @@ func terms(s string) []string {
 // leastMisspelt is the length in characters from which a word that differs in one sign is taken for the same, misspelt.
 const leastMisspelt = 5
 
-// misspelt reports two spellings of one word: one letter too many, too few or another one, or two neighbours in exchange, as
-// in four fifths of all mistakes (Damerau 1964). Its first letter is hardly ever wrong, and another last one makes another form of it.
+// misspelt reports two spellings of one word: one letter too many, too few or another one, or two neighbours in
+// exchange, as in four fifths of all mistakes (Damerau 1964). Its first letter is hardly ever wrong, and another last
+// one makes another form of it.
 func misspelt(a, b string) bool {
 	x, y := []rune(a), []rune(b)
 	if strings.ContainsAny(a+b, "0123456789") || len(x) == 0 || len(y) == 0 || x[0] != y[0] {

@@ -19,8 +19,8 @@ const (
 // maxValue is the length in bytes up to which what differs is shown by itself.
 const maxValue = 60
 
-// Differing says what differs in a sentence or row and the one in its place: which kind of change it is, and the two values
-// or stretches of words as written, both empty where they are long.
+// Differing says what differs in a sentence or row and the one in its place: which kind of change it is, and the two
+// values or stretches of words as written, both empty where they are long.
 func Differing(old, now string) (kind, before, after string) {
 	if strings.HasPrefix(old, "|") && strings.HasPrefix(now, "|") {
 		one, two := strings.Split(strings.Trim(old, "| "), "|"), strings.Split(strings.Trim(now, "| "), "|")
@@ -108,7 +108,8 @@ func whole(s string, words []stretch) string {
 	return strings.Trim(strings.Join(strings.Fields(s[start:end]), " "), ".,;: ")
 }
 
-// figure returns the first two figures of one kind and unit that stand in each other's place; both empty: there are none.
+// figure returns the first two figures of one kind and unit that stand in each other's place; both empty: there are
+// none.
 func figure(old, now string) (string, string) {
 	_, a := parts(old)
 	_, b := parts(now)

@@ -82,8 +82,8 @@ func (w *writer) assemble(outline Outline, d draft, v *Verification) Report {
 	}
 }
 
-// note says how a report was made and checked. written: a part of it by a model; removed: markers and links that nothing
-// stands behind.
+// note says how a report was made and checked. written: a part of it by a model; removed: markers and links that
+// nothing stands behind.
 func (w *writer) note(d draft, v *Verification, written bool, removed int) []string {
 	of := prompts.V{"Claims": w.stats.Claims, "Citations": w.stats.Citations, "Documents": w.stats.Documents, "Local": w.fallbacks,
 		"Quotes": d.quotes, "LeftOut": w.stats.ClaimsLeftOut, "Language": w.run.Options.Language}

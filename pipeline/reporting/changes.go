@@ -101,7 +101,8 @@ func titled(s recurring.Said) string {
 	return "*" + citation.Escape(s.Title) + "*: "
 }
 
-// said shows what a source says in its own words, where these are a whole sentence, else as the claim has it, with its citations.
+// said shows what a source says in its own words, where these are a whole sentence, else as the claim has it, with
+// its citations.
 func said(s recurring.Said) string {
 	text := s.Statement
 	if first, _ := utf8.DecodeRuneInString(s.Quote); !unicode.IsLower(first) && strings.HasSuffix(strings.TrimRight(s.Quote, `"”’)`), ".") {

@@ -11,7 +11,8 @@ import (
 	"nightdesk/pipeline/citation"
 )
 
-// citedText is a report as PlainSentences has it, without the captions of its figures, and the markers that stood there.
+// citedText is a report as PlainSentences has it, without the captions of its figures, and the markers that stood
+// there.
 type citedText struct {
 	registry *citation.Registry
 	numbers  map[string]string // what the numbers of the references stand for, of a report that cites by numbers
@@ -148,7 +149,8 @@ func (t *citedText) takeAll(sentences []CheckedSentence) (absent []string) {
 	return absent
 }
 
-// take finds a sentence that no other one is, with markers for these places and no others, and notes that they are checked.
+// take finds a sentence that no other one is, with markers for these places and no others, and notes that they are
+// checked.
 func (t *citedText) take(sentence string, places []string) bool {
 	for from := 0; sentence != ""; from++ {
 		at := strings.Index(t.text[from:], sentence)

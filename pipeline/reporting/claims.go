@@ -53,8 +53,8 @@ func (c claim) document() string {
 // backgroundID stands for the evidence of planning, which belongs to no block.
 const backgroundID = "planning"
 
-// gather returns the blocks that found something with all their claims, by block and in the order of their traces, and names
-// the other blocks. Evidence of planning counts only when nothing else was found.
+// gather returns the blocks that found something with all their claims, by block and in the order of their traces,
+// and names the other blocks. Evidence of planning counts only when nothing else was found.
 func gather(in Input, texts *prompts.Texts) (blocks []blockEvidence, claims []claim, gaps []Gap) {
 	for _, b := range in.Blocks {
 		found := claimsOf(b.Traces, b.Block.ID)

@@ -101,7 +101,8 @@ type line struct {
 	heading string // its text
 }
 
-// markdownLines cuts Markdown into lines and recognises headings. A line underlined with === or --- becomes one heading.
+// markdownLines cuts Markdown into lines and recognises headings. A line underlined with === or --- becomes one
+// heading.
 func markdownLines(text string) []line {
 	blocks := citation.Code(text)
 	var lines []line

@@ -16,8 +16,8 @@ import (
 // linkedMarker is a marker with the space before it, which may be a line's end and no paragraph's.
 var linkedMarker = regexp.MustCompile(`(?:[ \t]*\n)?[ \t]*\[\[([^\[\]]{1,40})\]\(#ref-([a-z0-9-]+)\)\]`)
 
-// PlainSentences returns a report, or a sentence of it, without linked markers and with white space folded: each delivered
-// sentence of a verification is part of that of its report.
+// PlainSentences returns a report, or a sentence of it, without linked markers and with white space folded: each
+// delivered sentence of a verification is part of that of its report.
 func PlainSentences(markdown string) string {
 	return text.Line(linkedMarker.ReplaceAllString(markdown, ""))
 }
@@ -57,8 +57,8 @@ func minus(list, other []string) []string {
 	})
 }
 
-// Compare returns where a report differs from the one that was checked. What the check did not cover then is left out, see
-// deliver. registry: of its run; changes: what the report opens with, nil: it opens with none.
+// Compare returns where a report differs from the one that was checked. What the check did not cover then is left
+// out, see deliver. registry: of its run; changes: what the report opens with, nil: it opens with none.
 func (v *Verification) Compare(report string, registry *citation.Registry, changes *recurring.Changes) (d Difference) {
 	again := registry.Verify(report, citation.VerifyOptions{})
 	d.References = v.otherReferences(again)

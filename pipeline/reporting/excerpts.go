@@ -17,10 +17,11 @@ import (
 const (
 	// maxBetween is how many bytes of white space may stand between two claims of one excerpt.
 	maxBetween = 8
-	// variety is the weight of relevance against likeness to what is shown already (lambda of maximal marginal relevance;
-	// Carbonell and Goldstein 1998 recommend 0.7 for a few best answers).
+	// variety is the weight of relevance against likeness to what is shown already (lambda of maximal marginal
+	// relevance; Carbonell and Goldstein 1998 recommend 0.7 for a few best answers).
 	variety = 0.7
-	// further is what the passages of further blocks count, whose sections answered the topic less well than the best one.
+	// further is what the passages of further blocks count, whose sections answered the topic less well than the best
+	// one.
 	further = 0.8
 	// defaultWords is the length of the report of a preset that quotedWords does not name.
 	defaultWords = 900
@@ -45,7 +46,8 @@ func (w *writer) quoted(ctx context.Context) (Report, error) {
 	var shown []excerpt
 	add := func(title string, body []string, of []excerpt) {
 		shown = append(shown, of...)
-		d.sections = append(d.sections, section{title: title, body: strings.Join(body, "\n\n"), claims: claimsOfExcerpts(of), excerpts: of})
+		d.sections = append(d.sections, section{title: title, body: strings.Join(body, "\n\n"),
+			claims: claimsOfExcerpts(of), excerpts: of})
 		plan.sections = append(plan.sections, sectionPlan{title: title, claims: claimsOfExcerpts(of)})
 	}
 	if w.template != nil {
@@ -189,8 +191,8 @@ func withoutHeld(all []excerpt) []excerpt {
 // quote returns the words of the source, without the marker.
 func (e excerpt) quote() string { return strings.TrimSuffix(e.body, "["+e.claims[0].CitationID+"]") }
 
-// choose returns excerpts, the best first, varied by maximal marginal relevance: as many as fit the number of words, whole,
-// at least one. The last may exceed the number by two thirds.
+// choose returns excerpts, the best first, varied by maximal marginal relevance: as many as fit the number of words,
+// whole, at least one. The last may exceed the number by two thirds.
 func choose(all []excerpt, words int) []excerpt {
 	all = withoutHeld(all)
 	var chosen []excerpt
@@ -243,8 +245,8 @@ func documentTitle(c claim) string {
 	return cmp.Or(CleanTitle(text.Heading(c.source.Title)), CleanTitle(c.source.Title), c.document())
 }
 
-// bodies shows excerpts, each below the place where it stands. document: the title of the document when it stands above them
-// all, else "".
+// bodies shows excerpts, each below the place where it stands. document: the title of the document when it stands
+// above them all, else "".
 func bodies(all []excerpt, document string) []string {
 	var out []string
 	last := ""
@@ -304,8 +306,9 @@ func (w *writer) checkQuoted(d draft) *Verification {
 		for _, e := range s.excerpts {
 			first, last := e.claims[0], e.claims[len(e.claims)-1]
 			checked := CheckedSentence{
-				Text: text.Line(anyMarker.ReplaceAllString(e.body, "")), Section: s.title, Citations: []string{first.CitationID},
-				Verdict: support.Supported, Source: first.source.ID, Start: first.Start, End: last.End, Action: ActionKept, Quote: true,
+				Text: text.Line(anyMarker.ReplaceAllString(e.body, "")), Section: s.title,
+				Citations: []string{first.CitationID},
+				Verdict:   support.Supported, Source: first.source.ID, Start: first.Start, End: last.End, Action: ActionKept, Quote: true,
 			}
 			if first.source.Hash != "" {
 				checked.Page = topicqueue.PagePath(first.source.Hash)

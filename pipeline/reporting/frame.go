@@ -69,7 +69,8 @@ func (w *writer) frame(ctx context.Context, plan reportPlan, sections []section)
 	return opening, conclusion, nil
 }
 
-// shownSection shows a finished section: of a window too small for all, the first half of its paragraphs, a quarter, and so on.
+// shownSection shows a finished section: of a window too small for all, the first half of its paragraphs, a quarter,
+// and so on.
 func shownSection(s section, shrink int) prompts.WrittenSection {
 	all := paragraphs(s.body)
 	shown := max(1, len(all)>>shrink)

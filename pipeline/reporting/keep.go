@@ -7,8 +7,8 @@ import (
 	"nightdesk/pipeline/citation"
 )
 
-// Text is a report that a model has written, in parts, as the next run of its topic needs it: a part whose evidence has not
-// moved is kept word for word, with what was found when it was checked.
+// Text is a report that a model has written, in parts, as the next run of its topic needs it: a part whose evidence
+// has not moved is kept word for word, with what was found when it was checked.
 type Text struct {
 	Language   string         `json:"language"`
 	Template   string         `json:"template,omitempty"`
@@ -106,7 +106,8 @@ func (w *writer) goOn(in Input) {
 	}
 }
 
-// keptSection returns a section of the last report: one of the same claims that cites nothing which has become something else.
+// keptSection returns a section of the last report: one of the same claims that cites nothing which has become
+// something else.
 func (w *writer) keptSection(s sectionPlan) (section, bool) {
 	if w.before == nil {
 		return section{}, false
@@ -132,7 +133,8 @@ func (w *writer) holds(body string) bool {
 	return !hasAddress(body) && !slices.ContainsFunc(w.registry.Render(body, citation.Options{}).Cited, func(id string) bool { return w.moved[id] })
 }
 
-// keptFrame returns the last report when all its sections are kept, and no other stands beside them: then its frame is kept too.
+// keptFrame returns the last report when all its sections are kept, and no other stands beside them: then its frame
+// is kept too.
 func (w *writer) keptFrame(sections []section) *Text {
 	if w.before == nil || len(sections) != len(w.before.Sections) || w.before.Opening.Local || w.before.Conclusion.Local ||
 		slices.ContainsFunc(sections, func(s section) bool { return s.past == nil }) || !w.holds(w.before.Opening.Body) || !w.holds(w.before.Conclusion.Body) {

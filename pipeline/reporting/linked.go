@@ -7,8 +7,8 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// A writer is shown claims and cites these. What it links besides stays when a tool of the run has returned it, and a sentence
-// that cites nothing else is judged by what the run has read of it: nothing, when it was only named.
+// A writer is shown claims and cites these. What it links besides stays when a tool of the run has returned it, and a
+// sentence that cites nothing else is judged by what the run has read of it: nothing, when it was only named.
 
 // noteLinks remembers how addresses were found. Safe for concurrent use.
 func (w *writer) noteLinks(links []citation.Linked) {

@@ -26,8 +26,8 @@ type sectionPlan struct {
 	claims             []claim             // claim.part says in which of them
 }
 
-// planned returns the plan of the report: of its template, of the last report, or by the model, whose failure leaves a section for
-// each block. The error is the end of ctx and nothing else.
+// planned returns the plan of the report: of its template, of the last report, or by the model, whose failure leaves
+// a section for each block. The error is the end of ctx and nothing else.
 func (w *writer) planned(ctx context.Context) (reportPlan, error) {
 	outline, err := w.outline(ctx)
 	if err != nil {
@@ -93,8 +93,8 @@ func (w *writer) outline(ctx context.Context) (Outline, error) {
 	return w.repaired(answer), nil
 }
 
-// digests shows the claims of each block, numbered as in w.claims from 1; of a window too small for all, half of them, a
-// quarter, and so on.
+// digests shows the claims of each block, numbered as in w.claims from 1; of a window too small for all, half of
+// them, a quarter, and so on.
 func (w *writer) digests(shrink int) []prompts.BlockDigest {
 	var out []prompts.BlockDigest
 	for _, b := range w.blocks {
@@ -122,8 +122,9 @@ const (
 // frameTitles belong to the parts that every report has around its sections.
 var frameTitles = []string{"introduction", "conclusion", "conclusions", "references", "sources", "gaps", "引言", "导言", "结论", "参考文献", "未覆盖的内容"}
 
-// repaired makes a model's outline usable: titles are clean and not repeated, sections have claims, every block stands in
-// one section unless its claims are placed by number. An outline without anything usable becomes a section for each block.
+// repaired makes a model's outline usable: titles are clean and not repeated, sections have claims, every block
+// stands in one section unless its claims are placed by number. An outline without anything usable becomes a section
+// for each block.
 func (w *writer) repaired(a prompts.OutlineAnswer) Outline {
 	out := Outline{Title: CleanTitle(a.Title),
 		Introduction: text.Line(a.Introduction), Conclusion: text.Line(a.Conclusion)}
@@ -217,8 +218,8 @@ func (w *writer) allPlaced(block string, taken map[int]bool) bool {
 	return true
 }
 
-// sectionOfMost returns the section that has most of a block's claims by number, else the one whose title and instruction say
-// most of its words; -1: none does.
+// sectionOfMost returns the section that has most of a block's claims by number, else the one whose title and
+// instruction say most of its words; -1: none does.
 func (w *writer) sectionOfMost(sections []OutlineSection, block string) int {
 	docs, scores := make([]text.Document, len(sections)), make([]float64, len(sections))
 	for i, s := range sections {
@@ -249,8 +250,8 @@ func highest(scores []float64) int {
 	return best
 }
 
-// setSubsections takes subsections over, but for those without a title, with that of the section, or with one that came before:
-// their claims stand in the section itself.
+// setSubsections takes subsections over, but for those without a title, with that of the section, or with one that
+// came before: their claims stand in the section itself.
 func (s *OutlineSection) setSubsections(subs []OutlineSubsection) {
 	s.Subsections = []OutlineSubsection{}
 	for _, sub := range subs {
@@ -264,8 +265,8 @@ func (s *OutlineSection) setSubsections(subs []OutlineSubsection) {
 	}
 }
 
-// places returns where each claim stands by an outline: where it is named, else, of a template or the last report, in the
-// section that has most of its words, else where its block stands, else in the first.
+// places returns where each claim stands by an outline: where it is named, else, of a template or the last report, in
+// the section that has most of its words, else where its block stands, else in the first.
 func (w *writer) places(o Outline) map[string]place {
 	places, blocks := map[string]place{}, map[string]int{}
 	for i, s := range o.Sections {
@@ -329,8 +330,9 @@ func (w *writer) placeByNeighbours(o Outline, places map[string]place) {
 	}
 }
 
-// placeByWords gives claims that no place is known for the section of the template that has most of their words (BM25); one
-// that shares none goes where most of its block goes. Those that the last report had stay where they were.
+// placeByWords gives claims that no place is known for the section of the template that has most of their words
+// (BM25); one that shares none goes where most of its block goes. Those that the last report had stay where they
+// were.
 func (w *writer) placeByWords(o Outline, places map[string]place) {
 	if w.before != nil {
 		for id, section := range w.before.Places {
@@ -371,8 +373,8 @@ func (w *writer) placeByWords(o Outline, places map[string]place) {
 	}
 }
 
-// placeByModel asks the model where the claims of a template belong that the last report does not have. What it does not
-// place stays where it is. The error is the end of ctx and nothing else.
+// placeByModel asks the model where the claims of a template belong that the last report does not have. What it does
+// not place stays where it is. The error is the end of ctx and nothing else.
 func (w *writer) placeByModel(ctx context.Context, places map[string]place) error {
 	var open []claim
 	said := map[string]bool{}

@@ -48,9 +48,9 @@ const minRepeatWords = 5
 
 func tooShort(key string) bool { return countWords(key) < minRepeatWords }
 
-// dropRepeated removes paragraphs of which every sentence stands in an earlier section word for word, where nothing can refer
-// back to them; of a section that is kept from the last report, nothing. A section that would be empty without them stays
-// as it is.
+// dropRepeated removes paragraphs of which every sentence stands in an earlier section word for word, where nothing
+// can refer back to them; of a section that is kept from the last report, nothing. A section that would be empty
+// without them stays as it is.
 func dropRepeated(sections []section) {
 	said := map[string]bool{}
 	note := func(body string) {
@@ -81,9 +81,9 @@ type item struct {
 	heading bool
 }
 
-// spare says which items can go. What follows an item may refer back to it, and no rule tells whether it does. So items that
-// repeat others go at the end of their part, where nothing follows, and where what stands before them is what the last of
-// them says.
+// spare says which items can go. What follows an item may refer back to it, and no rule tells whether it does. So
+// items that repeat others go at the end of their part, where nothing follows, and where what stands before them is
+// what the last of them says.
 func spare(list []item) []bool {
 	gone := make([]bool, len(list))
 	for i := 0; i < len(list); i++ {
@@ -103,8 +103,8 @@ func spare(list []item) []bool {
 	return gone
 }
 
-// withoutParagraphs removes the paragraphs of a text that say nothing new, see spare, and returns their sentences: none when
-// nothing would be left.
+// withoutParagraphs removes the paragraphs of a text that say nothing new, see spare, and returns their sentences:
+// none when nothing would be left.
 func withoutParagraphs(body string, said map[string]bool) (left string, dropped []string) {
 	all := paragraphs(body)
 	list := make([]item, len(all))
@@ -130,8 +130,8 @@ func withoutParagraphs(body string, said map[string]bool) (left string, dropped 
 	return body, nil
 }
 
-// withoutLoops removes from one text the sentences that stand in it before, word for word, see spare: weak models go round in
-// circles. It returns what it removed.
+// withoutLoops removes from one text the sentences that stand in it before, word for word, see spare: weak models go
+// round in circles. It returns what it removed.
 func withoutLoops(body string) (left string, dropped []string) {
 	type place struct {
 		paragraph int

@@ -15,8 +15,8 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// ErrNoEvidence means that no block and no planning trace holds a single claim, and that nothing has changed since an earlier
-// run either: there is nothing to report, the run has failed.
+// ErrNoEvidence means that no block and no planning trace holds a single claim, and that nothing has changed since an
+// earlier run either: there is nothing to report, the run has failed.
 var ErrNoEvidence = errors.New("no evidence was found: there is nothing to write a report from")
 
 // Reporter writes reports. It is safe for concurrent use.

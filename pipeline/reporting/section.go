@@ -76,8 +76,8 @@ func parallel(n int) int {
 
 func quoteTitle(title string) string { return "“" + title + "”" }
 
-// section writes one section from its own claims and the disagreements that it is to tell of, in as many parts as the model's
-// window makes necessary. The error is the end of ctx and nothing else.
+// section writes one section from its own claims and the disagreements that it is to tell of, in as many parts as the
+// model's window makes necessary. The error is the end of ctx and nothing else.
 func (w *writer) section(
 	ctx context.Context, reportTitle string, titles []string, index int, s sectionPlan, disagreements []evidence.Contradiction,
 ) (section, error) {

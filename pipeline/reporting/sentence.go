@@ -24,9 +24,9 @@ var (
 	tableRule = regexp.MustCompile(`^[ \t]*\|?[ \t:|-]*-[ \t:|-]*$`)
 )
 
-// statementsOf cuts Markdown with canonical markers into its sentences. Nothing but headings, code and the heads of tables
-// is left out, so that no marker escapes. whole: only a marker ends a statement, where quotations of several sentences
-// each have one at their end.
+// statementsOf cuts Markdown with canonical markers into its sentences. Nothing but headings, code and the heads of
+// tables is left out, so that no marker escapes. whole: only a marker ends a statement, where quotations of several
+// sentences each have one at their end.
 func statementsOf(body string, whole bool) []statement {
 	var out []statement
 	for _, b := range blocksOf(body) {
@@ -156,8 +156,8 @@ var closedMarkers = regexp.MustCompile(`^(?:\s*\[(?:CIT-\d+-\d+|PLAN-\d+)\])+(?:
 // anyMarkers matches a row of markers.
 var anyMarkers = regexp.MustCompile(`(?:\s*\[(?:CIT-\d+-\d+|PLAN-\d+)\])+`)
 
-// withText returns Markdown in which the statement says something else; empty: it is gone, and nothing is left of a list
-// item or row without it.
+// withText returns Markdown in which the statement says something else; empty: it is gone, and nothing is left of a
+// list item or row without it.
 func (s statement) withText(body, text string) string {
 	if text != "" {
 		return body[:s.start] + text + body[s.end:]

@@ -7,8 +7,8 @@ import (
 	"nightdesk/pipeline/citation"
 )
 
-// withHeadings puts back the headings of subsections that a writer has left out: each before the first paragraph that cites
-// mostly its claims, when the paragraphs of the subsections follow each other. Else the text stays as it is.
+// withHeadings puts back the headings of subsections that a writer has left out: each before the first paragraph that
+// cites mostly its claims, when the paragraphs of the subsections follow each other. Else the text stays as it is.
 func (w *writer) withHeadings(body string, s sectionPlan) string {
 	if len(s.parts) == 0 {
 		return body

@@ -20,10 +20,10 @@ const (
 
 // Template says which sections a report has, in place of an outline that is made for it.
 //
-// It is Markdown: the text of each heading is that of a section (##) or of a part of one (###), and what stands below is the
-// instruction to its writer. A line with a single # is the title, in which {topic} stands for the topic, and what stands below it the
-// instruction for the introduction; sections that are called Introduction or Conclusion are instructions for these, which every
-// report has. Headings within code are none.
+// It is Markdown: the text of each heading is that of a section (##) or of a part of one (###), and what stands below
+// is the instruction to its writer. A line with a single # is the title, in which {topic} stands for the topic, and
+// what stands below it the instruction for the introduction; sections that are called Introduction or Conclusion are
+// instructions for these, which every report has. Headings within code are none.
 type Template struct {
 	Title        string // "{topic}" in it stands for the topic; empty: the topic
 	Introduction string // instruction

@@ -70,8 +70,8 @@ func titleKey(s string) string {
 // jsonResidue is what a model leaves in a text that it wrote as a part of an object.
 var jsonResidue = regexp.MustCompile(`[{}]|["']\s*:|\\["n]|\[\s*\]|^\[.*\]$`)
 
-// reportTitle reports whether a model's title can stand above a report: two words at least, or several signs of a script
-// without spaces, and nothing of the object that it was sent in.
+// reportTitle reports whether a model's title can stand above a report: two words at least, or several signs of a
+// script without spaces, and nothing of the object that it was sent in.
 func reportTitle(s string) bool {
 	words, run := 0, 0
 	for word := range strings.FieldsSeq(s) {

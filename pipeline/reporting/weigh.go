@@ -38,8 +38,8 @@ func (w *writer) weigh(ctx context.Context, in Input) error {
 	return nil
 }
 
-// reviewed returns the claims that the review has seen, by id: not those of blocks that came later, nor, in a run that goes
-// on from an earlier one, what is new.
+// reviewed returns the claims that the review has seen, by id: not those of blocks that came later, nor, in a run
+// that goes on from an earlier one, what is new.
 func reviewed(in Input) map[string]bool {
 	ids := map[string]bool{}
 	for _, b := range in.Blocks {
@@ -157,7 +157,9 @@ func withSides(ids []string, list []evidence.Contradiction) []string {
 // tells reports that a paragraph of written sections cites both sides of a contradiction.
 func tells(sections []section, c evidence.Contradiction) bool {
 	cites := func(p paragraph, s evidence.Side) bool {
-		return slices.ContainsFunc(sideCitations(s), func(id string) bool { return strings.Contains(p.text, "["+id+"]") })
+		return slices.ContainsFunc(sideCitations(s), func(id string) bool {
+			return strings.Contains(p.text, "["+id+"]")
+		})
 	}
 	for _, s := range sections {
 		for _, p := range paragraphs(s.body) {
@@ -169,8 +171,8 @@ func tells(sections []section, c evidence.Contradiction) bool {
 	return false
 }
 
-// disagreementSection shows in verbatim quotes, a line each, where sources contradict each other and written sections do
-// not tell of it, and what it cites; empty when there is nothing left to tell.
+// disagreementSection shows in verbatim quotes, a line each, where sources contradict each other and written sections
+// do not tell of it, and what it cites; empty when there is nothing left to tell.
 func (w *writer) disagreementSection(written []section) (s section, cited []string) {
 	var lines []string
 	side := func(indent string, s evidence.Side) {

@@ -79,7 +79,8 @@ func headline(topic, untitled string) string {
 func (w *writer) write(ctx context.Context) (Report, error) {
 	if len(w.claims) == 0 { // all that is left to tell is what was withdrawn
 		w.gaps = nil
-		return w.finish(ctx, Outline{Title: w.title}, draft{extractive: true, opening: passage{body: w.texts.AllGone.String(), local: true}})
+		return w.finish(ctx, Outline{Title: w.title},
+			draft{extractive: true, opening: passage{body: w.texts.AllGone.String(), local: true}})
 	}
 	if w.Model == nil {
 		return w.quoted(ctx)

@@ -24,7 +24,8 @@ type Documents interface {
 	Like(ctx context.Context, text string, limit int) ([]topicqueue.Source, error)
 }
 
-// askedAtOnce is how many calls of Refresh are made side by side: they cost no model call, and sites keep their own pace.
+// askedAtOnce is how many calls of Refresh are made side by side: they cost no model call, and sites keep their own
+// pace.
 const askedAtOnce = 6
 
 // Refresh works on a block that an earlier run has researched, in one iteration:
@@ -36,8 +37,8 @@ const askedAtOnce = 6
 //	        about the topic as much as the claims are matters
 //	tell    as Withdrawn, with what has come in its place, and Added
 //
-// Traces whose claims stand keep their citations. What a source no longer says becomes a trace with Withdrawn, of the old text
-// and under a citation of its own. The texts that memory.Texts names must be in the run's bundle.
+// Traces whose claims stand keep their citations. What a source no longer says becomes a trace with Withdrawn, of the
+// old text and under a citation of its own. The texts that memory.Texts names must be in the run's bundle.
 //
 // Where nothing has moved, no model is asked. The error is as for Research.
 func (r *Researcher) Refresh(

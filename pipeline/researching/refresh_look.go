@@ -125,8 +125,8 @@ func (f *refresh) before(ctx context.Context, key string) (topicqueue.Source, er
 	return s, nil
 }
 
-// doubtful reports that something else stands in the place of a known page tonight: a short text that has nothing of what the
-// page said, and nothing of its title. The page is then taken for one that could not be asked.
+// doubtful reports that something else stands in the place of a known page tonight: a short text that has nothing of
+// what the page said, and nothing of its title. The page is then taken for one that could not be asked.
 func (f *refresh) doubtful(ctx context.Context, o outcome) bool {
 	key := recurring.AddressKey(o.query)
 	if o.tool != openPage || o.answer.Failed || len(o.answer.Sources) != 1 || len(o.answer.Sources[0].Text) > longestNotice {
@@ -284,8 +284,8 @@ func (f *refresh) lookAtExcerpt(ctx context.Context, key string, then topicqueue
 	return nil
 }
 
-// lookAtBase compares the documents that have changed, come or gone and that the block does not cite. Where there are very many,
-// it is those that rank for its searches. The first block does that for all.
+// lookAtBase compares the documents that have changed, come or gone and that the block does not cite. Where there are
+// very many, it is those that rank for its searches. The first block does that for all.
 func (f *refresh) lookAtBase(ctx context.Context, searches []call) error {
 	first := slices.IndexFunc(f.memory.Blocks, func(b recurring.Block) bool { return !b.Unfinished })
 	if f.memory.Blocks[first].ID != f.old.ID {
@@ -361,7 +361,8 @@ func (f *refresh) lookAtArrived(ctx context.Context, found []outcome) error {
 	return nil
 }
 
-// lookAtOthers asks for the pages that other blocks have read, and reads the documents that are most like what claims have lost.
+// lookAtOthers asks for the pages that other blocks have read, and reads the documents that are most like what claims
+// have lost.
 func (f *refresh) lookAtOthers(ctx context.Context) error {
 	for _, l := range f.losses {
 		if f.Documents == nil || l.look.call.tool != recurring.ReadDocument {

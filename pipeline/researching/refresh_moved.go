@@ -65,8 +65,8 @@ func (f *refresh) alignOne(ctx context.Context, l *look) error {
 	return f.dropKnown(ctx, l)
 }
 
-// dropRestless asks for a page that has changed once more: what is another one a moment later, such as the number of visitors, is no
-// news. When that fails, all is taken for news.
+// dropRestless asks for a page that has changed once more: what is another one a moment later, such as the number of
+// visitors, is no news. When that fails, all is taken for news.
 func (f *refresh) dropRestless(ctx context.Context, l *look) {
 	tool, ok := f.tools.Lookup(openPage)
 	if !ok || l.call.tool != openPage || len(l.diff.Changed)+len(l.diff.New) == 0 {
@@ -89,14 +89,14 @@ func (f *refresh) dropRestless(ctx context.Context, l *look) {
 // fewCopies is in how many texts a sentence with a figure stands that is about one thing.
 const fewCopies = 2
 
-// ofMany reports a sentence that so many texts have that each says it of its own subject: "The hearing is on 12 May 2026." One
-// without a figure is an ornament that they share.
+// ofMany reports a sentence that so many texts have that each says it of its own subject: "The hearing is on 12 May
+// 2026." One without a figure is an ornament that they share.
 func ofMany(sentence string, copies int) bool {
 	return copies > fewCopies && len(quantity.Parse(sentence)) > 0
 }
 
-// dropKnown drops new units that the last run has read elsewhere, or that its knowledge base had elsewhere: pages are copied and
-// files renamed.
+// dropKnown drops new units that the last run has read elsewhere, or that its knowledge base had elsewhere: pages are
+// copied and files renamed.
 func (f *refresh) dropKnown(ctx context.Context, l *look) error {
 	if len(l.diff.New) > 0 && f.seen == nil {
 		f.seen = map[uint64]int{}
@@ -131,8 +131,8 @@ func (f *refresh) dropKnown(ctx context.Context, l *look) error {
 	return ctx.Err()
 }
 
-// judge carries over the traces whose claims stand. Claims in a paragraph that says something else now are taken anew from what it
-// says, and those that no source makes any more are lost.
+// judge carries over the traces whose claims stand. Claims in a paragraph that says something else now are taken anew
+// from what it says, and those that no source makes any more are lost.
 func (f *refresh) judge(ctx context.Context) (err error) {
 	traces := slices.Clone(f.old.Traces)
 	for i := range traces {
@@ -212,7 +212,8 @@ func (f *refresh) standing(t topicqueue.ToolTrace, l *look) topicqueue.ToolTrace
 	return t
 }
 
-// counterparts returns of the units of a text, by their start, those of another one that say the same, or that stand in their place.
+// counterparts returns of the units of a text, by their start, those of another one that say the same, or that stand
+// in their place.
 func counterparts(old, now string, pairs []text.Pair) map[int]text.Unit {
 	places, at := map[int]text.Unit{}, map[uint64]text.Unit{}
 	for _, u := range slices.Backward(text.Units(now)) {
@@ -240,8 +241,8 @@ func paragraph(s string, start, end int) (from, to int) {
 	return max(0, from), end + to
 }
 
-// renewed reports a claim whose paragraph, from one byte to another, says something else now, or that names a figure which has
-// become another one.
+// renewed reports a claim whose paragraph, from one byte to another, says something else now, or that names a figure
+// which has become another one.
 func (l *look) renewed(c topicqueue.Claim, over []text.Unit, from, to int) bool {
 	inside := func(u text.Unit) bool { return from <= u.Start && u.Start < to }
 	if slices.ContainsFunc(l.diff.Changed, func(p text.Pair) bool { return inside(p.Old) }) || slices.ContainsFunc(l.diff.Withdrawn, inside) {
@@ -303,8 +304,8 @@ func (f *refresh) renew(l *look, c topicqueue.Claim, over []text.Unit) {
 	}
 }
 
-// settle takes what claims have lost from where else it stands, on whatever page that the last run has read and in whatever
-// document, or what has come there in its place.
+// settle takes what claims have lost from where else it stands, on whatever page that the last run has read and in
+// whatever document, or what has come there in its place.
 func (f *refresh) settle(ctx context.Context) error {
 	for _, l := range f.inOrder() {
 		for _, u := range l.diff.Withdrawn {
@@ -480,8 +481,8 @@ func (f *refresh) moved(l *look) []piece {
 	return pieces
 }
 
-// matters reports a part of a text, of then or now, that may be told: a model says whether it is. Where none does, it must be about
-// the topic nearly as much as the claims are.
+// matters reports a part of a text, of then or now, that may be told: a model says whether it is. Where none does, it
+// must be about the topic nearly as much as the claims are.
 func (f *refresh) matters(l *look, s string, u text.Unit) bool {
 	title := l.then.Title
 	if len(l.now) > 0 {

@@ -104,8 +104,8 @@ func (w *work) maxActions() int {
 	return w.MaxActions
 }
 
-// asked is the topic as questions show it, each of which has it: the user's own words or the brief, whichever is shorter.
-// What the brief spells out stands in the overviews of the blocks.
+// asked is the topic as questions show it, each of which has it: the user's own words or the brief, whichever is
+// shorter. What the brief spells out stands in the overviews of the blocks.
 func (w *work) asked() string {
 	if len(w.topic) < len(w.run.Topic) {
 		return w.topic

@@ -8,8 +8,8 @@ import (
 	"unicode"
 )
 
-// Difference is what one text says and another one does not. Units that both have are in none of its lists, wherever they
-// stand.
+// Difference is what one text says and another one does not. Units that both have are in none of its lists, wherever
+// they stand.
 type Difference struct {
 	Changed   []Pair
 	New       []Unit // of the new text
@@ -29,9 +29,9 @@ const (
 // maxGap bounds the work on one stretch that was written anew: old units times new ones.
 const maxGap = 1 << 18
 
-// Align compares two versions of a text, unit by unit. Units with equal words are the same, in whatever place. What is left
-// between the same neighbours is paired in order so that the pairs are most alike together; what is left then is paired
-// with what is very alike elsewhere. Labels are paired with nothing and never told. Never fails.
+// Align compares two versions of a text, unit by unit. Units with equal words are the same, in whatever place. What
+// is left between the same neighbours is paired in order so that the pairs are most alike together; what is left then
+// is paired with what is very alike elsewhere. Labels are paired with nothing and never told. Never fails.
 //
 // Sources: neighbours by the longest increasing sequence of unique units (patience diff, Cohen 2003), pairs by global
 // alignment (Needleman and Wunsch 1970).
@@ -155,7 +155,8 @@ func gaps(a, b *side) []gap {
 	return out
 }
 
-// increasing returns the longest part of the places, which increase in the first number, that increases in the second too.
+// increasing returns the longest part of the places, which increase in the first number, that increases in the second
+// too.
 func increasing(places [][2]int) [][2]int {
 	var ends []int // by length: the place that ends the sequence of this length and has the smallest second number
 	before := make([]int, len(places))
@@ -187,8 +188,9 @@ type unitText struct {
 	row  bool
 }
 
-// likeness says how alike units are: of sentences the mean of what their rare words share and of what they share in order
-// (longest common subsequence), any figure standing for every other; of rows with one name the share of equal cells.
+// likeness says how alike units are: of sentences the mean of what their rare words share and of what they share in
+// order (longest common subsequence), any figure standing for every other; of rows with one name the share of equal
+// cells.
 type likeness struct {
 	units []likeUnit
 	idf   map[string]float64

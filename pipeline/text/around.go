@@ -5,8 +5,8 @@ import (
 	"unicode"
 )
 
-// Around returns the whole sentences next to s[start:end], at most n bytes of them on each side, or the words nearest to it where no
-// sentence begins or ends there. Both are empty when there is no such place. Never fails.
+// Around returns the whole sentences next to s[start:end], at most n bytes of them on each side, or the words nearest
+// to it where no sentence begins or ends there. Both are empty when there is no such place. Never fails.
 func Around(s string, start, end, n int) (before, after string) {
 	if start < 0 || end < start || end > len(s) {
 		return "", ""

@@ -6,9 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// Block is a part of a text that a reader needs whole: a paragraph, a list, a table or code, with the lines that introduce
-// it. A line introduces what follows when it is a heading, a term or a label (short, without a stop at its end), or ends with
-// a colon.
+// Block is a part of a text that a reader needs whole: a paragraph, a list, a table or code, with the lines that
+// introduce it. A line introduces what follows when it is a heading, a term or a label (short, without a stop at its
+// end), or ends with a colon.
 type Block struct {
 	Start, End int // bytes, without white space around it
 }

@@ -10,8 +10,8 @@ import (
 // maxTitle is the length of a heading in characters: a question of two halves fits.
 const maxTitle = 200
 
-// Title makes a heading of a topic of any length: as many of its first sentences as fit 200 characters, on one line, with a
-// capital at the beginning unless the first word is a name from code. A question keeps its question mark.
+// Title makes a heading of a topic of any length: as many of its first sentences as fit 200 characters, on one line,
+// with a capital at the beginning unless the first word is a name from code. A question keeps its question mark.
 func Title(s string) string {
 	s = unquoted(Line(strings.TrimLeft(s, "#> \t\n")))
 	end := 0
@@ -27,8 +27,8 @@ func Title(s string) string {
 	return capitalised(clip(strings.TrimRight(s, " .:;,。：，")))
 }
 
-// Heading cleans the heading of a document: without numbering ("2.3.1", "Chapter 4."), anchors, site suffix, closing stop and
-// surrounding quotes, on one line of at most 200 characters. Empty for a text without letters.
+// Heading cleans the heading of a document: without numbering ("2.3.1", "Chapter 4."), anchors, site suffix, closing
+// stop and surrounding quotes, on one line of at most 200 characters. Empty for a text without letters.
 func Heading(s string) string {
 	s = Line(strings.TrimLeft(s, "#> \t\n"))
 	s = strings.TrimSpace(strings.TrimRight(s, "¶§ "))

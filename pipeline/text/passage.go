@@ -12,10 +12,10 @@ const (
 	blockMax    = 2 * passageMax // of one block: a list, a table or code that is read as a whole
 )
 
-// Passages cuts s into passages of about 200 words, in order, which are made of whole blocks: only a block of more than
-// 3,600 bytes is cut, between its lines, and a line that is larger still between its sentences. A block for which starts
-// returns true begins a passage where that leaves none too small; nil: no block asks for it. Nothing but white space stands
-// between passages. Never fails.
+// Passages cuts s into passages of about 200 words, in order, which are made of whole blocks: only a block of more
+// than 3,600 bytes is cut, between its lines, and a line that is larger still between its sentences. A block for
+// which starts returns true begins a passage where that leaves none too small; nil: no block asks for it. Nothing but
+// white space stands between passages. Never fails.
 func Passages(s string, starts func(block string) bool) []Block {
 	all := portions(s)
 	if len(all) == 0 {

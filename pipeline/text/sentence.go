@@ -14,8 +14,8 @@ type Sentence struct {
 	Paragraph int // ordinal of its paragraph among those of the text
 }
 
-// Sentences returns the sentences of s in order. Each list item and each heading is a paragraph of its own, whose marker
-// belongs to no sentence. Code and tables have no sentences. Never fails.
+// Sentences returns the sentences of s in order. Each list item and each heading is a paragraph of its own, whose
+// marker belongs to no sentence. Code and tables have no sentences. Never fails.
 func Sentences(s string) []Sentence {
 	var out []Sentence
 	for i, p := range paragraphs(s) {

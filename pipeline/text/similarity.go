@@ -2,9 +2,9 @@ package text
 
 import "slices"
 
-// Similarity compares two texts by their content words: 0 nothing in common, 1 the same words. Symmetric. The order of
-// words, repetitions and stop words do not count. Two texts without content words score 0. Source: Dice coefficient on sets
-// (Dice 1945, Sørensen 1948).
+// Similarity compares two texts by their content words: 0 nothing in common, 1 the same words. Symmetric. The order
+// of words, repetitions and stop words do not count. Two texts without content words score 0. Source: Dice
+// coefficient on sets (Dice 1945, Sørensen 1948).
 func Similarity(a, b string) float64 {
 	ta, tb := TermSet(a), TermSet(b)
 	if len(ta)+len(tb) == 0 {
@@ -13,8 +13,8 @@ func Similarity(a, b string) float64 {
 	return 2 * float64(common(ta, tb)) / float64(len(ta)+len(tb))
 }
 
-// Coverage returns the share of the distinct content words of query that stand in s, 0 to 1 (coordination level matching).
-// A query without content words is covered by nothing.
+// Coverage returns the share of the distinct content words of query that stand in s, 0 to 1 (coordination level
+// matching). A query without content words is covered by nothing.
 func Coverage(s, query string) float64 {
 	asked := TermSet(query)
 	if len(asked) == 0 {

@@ -14,8 +14,8 @@ import (
 // repetitions. Chinese, Japanese, Korean and Thai come as pairs of characters.
 //
 // Names from code count whole and by parts: "sync.Mutex" yields sync.mutex, sync and mutex. Numbers are kept, without
-// thousands separators; a unit that is written onto its number is parted from it. Hyphens part words. A word in capitals is
-// never a stop word: "US", "IT".
+// thousands separators; a unit that is written onto its number is parted from it. Hyphens part words. A word in
+// capitals is never a stop word: "US", "IT".
 func Terms(s string) []string {
 	var out []string
 	scan(s, func(t token) { out = appendTerms(out, t) })
@@ -182,8 +182,8 @@ func stem(w string) string {
 	return s
 }
 
-// appendPairs appends the overlapping pairs of a run of wide characters, without those that have a character of grammar in
-// them; a single character stands for itself.
+// appendPairs appends the overlapping pairs of a run of wide characters, without those that have a character of
+// grammar in them; a single character stands for itself.
 func appendPairs(out []string, s string) []string {
 	rs := []rune(norm.NFKC.String(s))
 	if len(rs) == 1 && !grammar(rs[0]) {

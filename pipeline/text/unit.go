@@ -71,7 +71,8 @@ func Units(s string) []Unit {
 	return units
 }
 
-// formOf returns the form of a sentence. before: what stands before its paragraph on the line, a marker of an item or heading.
+// formOf returns the form of a sentence. before: what stands before its paragraph on the line, a marker of an item or
+// heading.
 func formOf(s, before string) Form {
 	words := countWords(s)
 	bare := strings.TrimRight(s, "\"'”’»)]*_` ")
@@ -116,8 +117,8 @@ func Over(units []Unit, start, end int) []Unit {
 	return over
 }
 
-// Words returns the words and figures of s as units are compared: folded, without punctuation and emphasis, with the signs that
-// belong to figures. A character of a script without spaces is a word.
+// Words returns the words and figures of s as units are compared: folded, without punctuation and emphasis, with the
+// signs that belong to figures. A character of a script without spaces is a word.
 func Words(s string) []string {
 	var words []string
 	begin := -1

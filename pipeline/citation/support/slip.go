@@ -23,8 +23,8 @@ func (v value) slip(docs []*document, near units) string {
 				continue
 			}
 			other := digits(o.text)
-			same := own == other && len(own) > 1 || a == strings.Trim(other, "0") && len(a) > 1
-			if same || v.Unit == o.Unit && len(own) == len(other) && len(own) > 1 && oneEdit(own, other) {
+			same := own == other || a == strings.Trim(other, "0") && len(a) > 1
+			if len(own) > 1 && (same || v.Unit == o.Unit && oneEdit(own, other)) {
 				return o.text
 			}
 		}
@@ -32,8 +32,12 @@ func (v value) slip(docs []*document, near units) string {
 	return ""
 }
 
-// oneEdit reports whether two texts of one length differ in one place, or in two neighbouring ones that are exchanged.
+// oneEdit reports whether two texts of one length differ in one place at most, or in two neighbouring ones that are
+// exchanged.
 func oneEdit(a, b string) bool {
+	if len(a) != len(b) {
+		return false
+	}
 	i := 0
 	for i < len(a) && a[i] == b[i] {
 		i++

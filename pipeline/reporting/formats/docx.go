@@ -12,8 +12,9 @@ import (
 	"nightdesk/pipeline/text"
 )
 
-// DOCX returns the report as a document for Word, LibreOffice and others: headings, lists and tables are theirs, citations
-// lead to bookmarks at the references, figures are in it. Equal reports give equal bytes. The error wraps ErrTooLarge.
+// DOCX returns the report as a document for Word, LibreOffice and others: headings, lists and tables are theirs,
+// citations lead to bookmarks at the references, figures are in it. Equal reports give equal bytes. The error wraps
+// ErrTooLarge.
 func DOCX(r Report) ([]byte, error) {
 	d, err := read(r)
 	if err != nil {

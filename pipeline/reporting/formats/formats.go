@@ -1,9 +1,10 @@
-// Package formats shows a finished report in other forms than its Markdown: as a page for browsers and as a document for
-// word processors. It changes nothing of what the report says and takes nothing from anywhere: what is not given is not shown.
+// Package formats shows a finished report in other forms than its Markdown: as a page for browsers and as a document
+// for word processors. It changes nothing of what the report says and takes nothing from anywhere: what is not given
+// is not shown.
 //
-// Reports quote pages that somebody else has written, so the Markdown is foreign text. It is parsed once into a few kinds
-// of blocks and runs of text; raw HTML is text like any other, and of links only those stay that a reader can trust to be
-// one: http, https, mailto, and places of the report itself.
+// Reports quote pages that somebody else has written, so the Markdown is foreign text. It is parsed once into a few
+// kinds of blocks and runs of text; raw HTML is text like any other, and of links only those stay that a reader can
+// trust to be one: http, https, mailto, and places of the report itself.
 //
 // Entry points: HTML and DOCX.
 package formats
@@ -55,8 +56,8 @@ type Note struct {
 // Passage is a passage of a source with what stands around it there. All are plain text.
 type Passage struct{ Before, Quote, After string }
 
-// Make returns a report in the named format. Equal reports give equal bytes. The error wraps ErrTooLarge, or says that there is no
-// such format.
+// Make returns a report in the named format. Equal reports give equal bytes. The error wraps ErrTooLarge, or says
+// that there is no such format.
 func Make(name string, r Report) ([]byte, error) {
 	switch name {
 	case NameHTML:

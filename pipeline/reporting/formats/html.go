@@ -15,9 +15,9 @@ import (
 //go:embed report.css
 var styleSheet string
 
-// HTML returns the report as one page that loads nothing, runs nothing, fits a phone and can be printed. A citation leads
-// to its reference and that back to all of its citations; pointed at, a citation shows source and passage. Equal reports
-// give equal bytes. The error wraps ErrTooLarge.
+// HTML returns the report as one page that loads nothing, runs nothing, fits a phone and can be printed. A citation
+// leads to its reference and that back to all of its citations; pointed at, a citation shows source and passage.
+// Equal reports give equal bytes. The error wraps ErrTooLarge.
 func HTML(r Report) ([]byte, error) {
 	d, err := read(r)
 	if err != nil {

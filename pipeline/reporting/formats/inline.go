@@ -110,8 +110,8 @@ func (r *reader) picture(path, title string) *figure {
 // ownPage is a text of the run's data, beside the report.
 var ownPage = regexp.MustCompile(`^\.\./cache/[A-Za-z0-9_-]{1,100}/pages/[0-9a-f]{64}\.txt$`)
 
-// safeLink returns an address that a reader may be led to, "" when it is none: a web page, a mail address, a place of the
-// report, a text of the run's data.
+// safeLink returns an address that a reader may be led to, "" when it is none: a web page, a mail address, a place of
+// the report, a text of the run's data.
 func safeLink(dest string) string {
 	dest = strings.TrimSpace(dest)
 	if strings.ContainsFunc(dest, func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) }) {

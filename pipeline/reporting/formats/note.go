@@ -11,7 +11,8 @@ const (
 	maxPassages = 12  // of one reference
 )
 
-// passage returns the passage that most likely bears out a sentence: the one with which it has the most words in common.
+// passage returns the passage that most likely bears out a sentence: the one with which it has the most words in
+// common.
 func (n Note) passage(sentence string) (best Passage) {
 	score := -1.0
 	for _, p := range n.passages() {

@@ -92,8 +92,8 @@ func (r *reader) table(n *extensionast.Table) block {
 // ownAnchor is the mark before a reference.
 var ownAnchor = regexp.MustCompile(`^<a id="(ref-[a-z0-9-]{1,36})">$`)
 
-// paragraphs returns a paragraph; one of the references as what stands before the first mark, and a paragraph for each mark. Each
-// mark is given once.
+// paragraphs returns a paragraph; one of the references as what stands before the first mark, and a paragraph for
+// each mark. Each mark is given once.
 func (r *reader) paragraphs(n ast.Node) (out []block) {
 	b, w := block{kind: paragraph}, inline{reader: r}
 	flush := func() {

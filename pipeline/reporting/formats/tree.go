@@ -89,8 +89,8 @@ func eachBlock(blocks []block, yield func(*block)) {
 	}
 }
 
-// ordered takes out the characters that turn the order of others: a title could make what follows it look like something
-// else. The marks that right-to-left text needs stay.
+// ordered takes out the characters that turn the order of others: a title could make what follows it look like
+// something else. The marks that right-to-left text needs stay.
 var ordered = strings.NewReplacer("\u202a", "", "\u202b", "", "\u202c", "", "\u202d", "", "\u202e", "", "\u2066", "", "\u2067", "", "\u2068", "", "\u2069", "")
 
 // plainText joins the text of runs.

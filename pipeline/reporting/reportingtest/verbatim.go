@@ -16,9 +16,9 @@ var marker = regexp.MustCompile(`\[\[((?:CIT-\d+-\d+|PLAN-\d+|\d+))\]\(#ref-[a-z
 // framed are the sections that are not quoted, in the languages that have their own texts.
 var framed = map[string]bool{"Gaps": true, "References": true, "未覆盖的内容": true, "参考文献": true}
 
-// CheckVerbatim proves that an extractive report invents nothing: between the first heading of level two and the gaps or
-// references, the paragraphs before each row of markers stand word for word (letters and digits, in order) in the text of at
-// least one source that they cite. It returns one line for each violation, none for a sound report.
+// CheckVerbatim proves that an extractive report invents nothing: between the first heading of level two and the gaps
+// or references, the paragraphs before each row of markers stand word for word (letters and digits, in order) in the
+// text of at least one source that they cite. It returns one line for each violation, none for a sound report.
 //
 // markdown: a finished report, with anchors or numbers. sourceText returns the text of the source behind a citation id,
 // in numbered style behind the number ("3"), where texts of several passages may be joined; "" for an unknown one.
