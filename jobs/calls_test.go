@@ -345,7 +345,7 @@ func (m *callLog) reply(q llmtest.Question) (string, bool) {
 		}
 		v = object{"claims": claims}
 	case "review":
-		v = object{"draft": strings.Repeat("The harbours are kept by their towns. ", 25), "reasoning": "All is answered.", "gaps": []object{}, "same": []object{}}
+		v = object{"draft": strings.Repeat("The harbours are kept by their towns. ", 25), "reasoning": "All is answered.", "gaps": []object{}}
 	case "outline":
 		var sections []object
 		for i, h := range harbours[:m.blocks] {

@@ -43,7 +43,7 @@ func reviewAnswer(titles ...string) string {
 	for _, title := range titles {
 		gaps = append(gaps, map[string]any{"title": title, "overview": "Find out.", "queries": []string{title}, "parent": "block_1", "reason": "It is open."})
 	}
-	text, _ := json.Marshal(map[string]any{"think": "", "draft": "", "reasoning": "Something is open.", "gaps": gaps, "same": []any{}})
+	text, _ := json.Marshal(map[string]any{"think": "", "draft": "", "reasoning": "Something is open.", "gaps": gaps})
 	return string(text)
 }
 

@@ -61,10 +61,9 @@ type NoteClaim struct {
 
 // ReviewAnswer says what the evidence of a run lacks, and which blocks are one subject.
 type ReviewAnswer struct {
-	Draft     string       `json:"draft"` // empty unless asked for; written to be held against the claims, and not used
-	Reasoning string       `json:"reasoning"`
-	Gaps      []ReviewGap  `json:"gaps"`
-	Same      []MergeGroup `json:"same"`
+	Draft     string      `json:"draft"` // empty unless asked for; written to be held against the claims, and not used
+	Reasoning string      `json:"reasoning"`
+	Gaps      []ReviewGap `json:"gaps"`
 
 	Contradictions []ReviewedPair `json:"contradictions"`
 	Open           []string       `json:"open"` // what stays open and gets no gap
@@ -83,12 +82,6 @@ type ReviewGap struct {
 	Queries  []string `json:"queries"`
 	Parent   string   `json:"parent"` // block that it goes on from; empty: none
 	Reason   string   `json:"reason"`
-}
-
-// MergeGroup is one set of blocks that say the same.
-type MergeGroup struct {
-	Title    string   `json:"title"`
-	BlockIDs []string `json:"block_ids"`
 }
 
 // PlaceAnswer says which claims belong in which section.

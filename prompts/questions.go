@@ -48,7 +48,7 @@ func Note(lang string, d NoteData) Prompt {
 	return structured("note", lang, d, 0, Bound{Property: "claims", Most: 20 * max(1, len(d.Asked))})
 }
 
-// Review asks what the evidence of a run lacks and which of its blocks are one subject (ReviewAnswer).
+// Review asks what the evidence of a run lacks and where it contradicts itself (ReviewAnswer).
 func Review(lang string, d ReviewData) Prompt {
 	names := make([]string, len(d.Blocks))
 	for i, b := range d.Blocks {
@@ -57,9 +57,7 @@ func Review(lang string, d ReviewData) Prompt {
 	return structured("review", lang, d, 1200+300*d.MaxGaps+100*len(d.Blocks)+60*len(d.Pairs),
 		Bound{Property: "gaps", Most: d.MaxGaps}, Bound{Property: "queries", Least: 1, Most: 3},
 		Bound{Property: "parent", OneOf: append([]string{""}, names...)},
-		Bound{Property: "contradictions", Most: len(d.Pairs)}, Bound{Property: "open", Most: maxOpen},
-		Bound{Property: "same", Most: max(1, len(d.Blocks)/2)},
-		Bound{Property: "block_ids", Least: 2, Most: max(2, len(d.Blocks)), OneOf: names})
+		Bound{Property: "contradictions", Most: len(d.Pairs)}, Bound{Property: "open", Most: maxOpen})
 }
 
 // maxOpen bounds what a review says to stay open.

@@ -5,7 +5,6 @@ type Review struct {
 	// blocks that it adds to the queue; none: the report is due
 	Gaps           []SubTopic      `json:"gaps,omitempty"`
 	Blocks         []string        `json:"blocks,omitempty"`         // that had evidence when it was made
-	Same           []SameBlocks    `json:"same,omitempty"`           // of these those that are one subject
 	Contradictions []Contradiction `json:"contradictions,omitempty"` // between claims of these blocks
 	// what the claims leave open and no block of these gaps asks, for the writers: a sentence each
 	Open []string `json:"open,omitempty"`
@@ -18,12 +17,6 @@ type Review struct {
 func (r Review) Standing(notDone string) Review {
 	r.Gaps, r.NotDone = nil, notDone
 	return r
-}
-
-// SameBlocks are blocks of a run that are one subject.
-type SameBlocks struct {
-	Title    string   `json:"title"` // covers all of them
-	BlockIDs []string `json:"block_ids"`
 }
 
 // Contradiction is two claims that a model has found not to be true both.

@@ -212,7 +212,7 @@ func (m *webModel) answer(q llmtest.Question) (string, bool) {
 		m.notes++
 		return answer(object{"summary": "Facts.", "claims": statements(q.User, subject)})
 	case "review":
-		return answer(object{"reasoning": "Enough.", "draft": "", "gaps": []object{}, "same": []object{}})
+		return answer(object{"reasoning": "Enough.", "draft": "", "gaps": []object{}})
 	case "outline":
 		sections := []object{}
 		for i := range 5 {

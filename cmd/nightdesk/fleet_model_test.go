@@ -88,7 +88,7 @@ func (f *fleetModel) answer(q llmtest.Question) (string, bool) {
 				gaps = append(gaps, object{"title": title, "overview": "Find out.", "queries": []string{title}, "parent": "", "reason": "It is open."})
 			}
 		}
-		return answer(object{"think": "", "draft": "", "reasoning": "All else is answered.", "gaps": gaps, "same": []object{}})
+		return answer(object{"think": "", "draft": "", "reasoning": "All else is answered.", "gaps": gaps})
 	case strings.HasPrefix(q.Name, "outline"):
 		var sections []object
 		for i, part := range fleetParts[:f.parts] {

@@ -94,7 +94,6 @@ func (r *Reviewer) Review(ctx context.Context, run topicqueue.Run, e Evidence) (
 			review.Blocks = append(review.Blocks, b.Block.ID)
 		}
 	}
-	review.Same = same(review.Blocks, answer.Same)
 	for _, c := range answer.Contradictions {
 		if n := c.Pair - 1; n >= 0 && n < len(pairs) {
 			review.Contradictions = append(review.Contradictions, topicqueue.Contradiction{
@@ -233,28 +232,6 @@ func gaps(
 		out = append(out, s)
 	}
 	return out, open
-}
-
-// same keeps the groups of at least two blocks with evidence; a block stays in the first that has it.
-func same(blocks []string, groups []prompts.MergeGroup) []topicqueue.SameBlocks {
-	var out []topicqueue.SameBlocks
-	taken := map[string]bool{}
-	for _, g := range groups {
-		var ids []string
-		for _, id := range g.BlockIDs {
-			if id = strings.TrimSpace(id); slices.Contains(blocks, id) && !taken[id] && !slices.Contains(ids, id) {
-				ids = append(ids, id)
-			}
-		}
-		if len(ids) < 2 {
-			continue
-		}
-		for _, id := range ids {
-			taken[id] = true
-		}
-		out = append(out, topicqueue.SameBlocks{Title: cleanTitle(prompts.Unmarked(g.Title)), BlockIDs: ids})
-	}
-	return out
 }
 
 // Room returns how many blocks the time that is left allows: as many rounds of parallel ones as blocks of this run took

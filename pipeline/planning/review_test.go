@@ -84,10 +84,6 @@ func TestReview(t *testing.T) {
 		{"an unknown parent, queries that were asked", prompts.ReviewAnswer{Gaps: []prompts.ReviewGap{{
 			Title: "1. Bores", Overview: "Find out.", Queries: []string{"Spring tides how", "when neap tides", "Bores", "bores?"}, Parent: "block_9", Reason: "It is open.",
 		}}}, nil, topicqueue.Review{Gaps: []topicqueue.SubTopic{gap("Bores", "", "Bores")}, Blocks: both}, 1},
-		{"one subject", prompts.ReviewAnswer{Same: []prompts.MergeGroup{
-			{Title: "Tides", BlockIDs: []string{"block_1", " block_2", "block_1", "block_7"}}, {Title: "Again", BlockIDs: []string{"block_2", "block_1"}},
-			{Title: "Without evidence", BlockIDs: []string{"block_3", "block_1"}},
-		}}, nil, topicqueue.Review{Blocks: both, Same: []topicqueue.SameBlocks{{Title: "Tides", BlockIDs: both}}}, 1},
 		{"a full queue", nil, func(_ *planning.Reviewer, run *topicqueue.Run, _ *planning.Evidence) { run.Options.QueueMaxLength = 3 },
 			topicqueue.Review{NotDone: "the queue has no room for another block"}, 0},
 		{"no time", nil, func(_ *planning.Reviewer, _ *topicqueue.Run, e *planning.Evidence) { e.Room = 0 },
