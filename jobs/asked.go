@@ -47,8 +47,10 @@ func decideCall(work int) askedCall {
 	return askedCall{llm.Researcher, 1, 6_650 + 63*work + schema, 240}
 }
 
-// reviewCall looks for gaps.
-var reviewCall = askedCall{llm.Planner, 1, 16_500 + bigSchema, 1_030}
+// reviewCall looks for gaps in so much evidence.
+func reviewCall(evidence int) askedCall {
+	return askedCall{llm.Planner, 1, 4_600 + evidence + bigSchema, 1_030}
+}
 
 // mostSections are as many as an outline has, however many blocks there are.
 const mostSections = 6

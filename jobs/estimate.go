@@ -61,7 +61,7 @@ func EstimateRun(o topicqueue.Options, maxActions int, seen Experience) Estimate
 	add(work-blocks, inLine-inLine/iterations, decideCall(work))
 	add(work, inLine, noteCall)
 	e.iteration = duration(seen.tokens(decideCall(work))) + duration(seen.tokens(noteCall))
-	add(reviews, reviews, reviewCall)
+	add(reviews, reviews, reviewCall(work*evidenceOfIteration))
 	add(1, 1, reportCalls(blocks, work*evidenceOfIteration)...)
 	add(1, 1, judgeCall(work*evidenceOfIteration))
 	if o.MaxActions > 0 {

@@ -140,11 +140,11 @@ func (b *budget) claim(p topicqueue.Purse, e topicqueue.Estimate, more int) redi
 	} else {
 		rest, claim.Needs = p.Rest(o.MaxIterations, e), p.Spent+p.Rest(0, e)
 	}
+	evidence := max(p.Evidence, cmp.Or(len(p.Blocks), o.SubTopics)*o.MaxIterations*evidenceOfIteration)
 	if o.MaxLoops > 0 {
-		rest += b.cost(reviewCall) * int64(o.MaxLoops)
+		rest += b.cost(reviewCall(evidence)) * int64(o.MaxLoops)
 	}
-	blocks := cmp.Or(len(p.Blocks), o.SubTopics)
-	rest += b.cost(judgeCall(max(p.Evidence, blocks*o.MaxIterations*evidenceOfIteration)))
+	rest += b.cost(judgeCall(evidence))
 	wants := func(more int) int64 {
 		return p.Spent + int64(spareShare*float64(rest)) + int64(more)*p.Block(o.MaxIterations, e)
 	}
@@ -280,7 +280,7 @@ func (b *budget) roomFor(ctx context.Context, wanted int) (int, error) {
 		return 0, err
 	}
 	if b.a.Lease.Unit == redisqueue.UnitReview {
-		e.Report += b.cost(reviewCall)
+		e.Report += b.cost(reviewCall(p.Evidence))
 	}
 	return p.Room(b.a.Run.Options.MaxIterations, e), nil
 }
