@@ -13,8 +13,8 @@ import (
 	"nightdesk/prompts"
 )
 
-// askJudge asks the judge about the statements that are not verbatim, section by section,
-// short ones together, several calls at a time; those of the introduction and the conclusion go with the first and the
+// askJudge asks the judge about the statements that are not verbatim, section by section, short ones together and long
+// ones in two parts, several calls at a time; those of the introduction and the conclusion go with the first and the
 // last section. The error is the end of ctx.
 func (c *checker) askJudge(ctx context.Context, parts []part, decisions [][]decision) error {
 	open := make([][]*decision, len(parts))
@@ -82,14 +82,22 @@ func (c *checker) askJudge(ctx context.Context, parts []part, decisions [][]deci
 // judgedTogether is how many sentences of neighbouring sections share a call.
 const judgedTogether = 24
 
-// together puts neighbouring sections into one call as far as they are short.
+// maxParts bounds the calls about one section.
+const maxParts = 2
+
+// together puts neighbouring sections into one call as far as they are short, and shares one that is too long for a
+// call among two.
 func together(sections [][]*decision, asked [][]judging.Sentence) (calls [][]*decision, of [][]judging.Sentence) {
 	for n, s := range sections {
 		if last := len(calls) - 1; last >= 0 && len(calls[last])+len(s) <= judgedTogether {
 			calls[last], of[last] = append(calls[last], s...), append(of[last], asked[n]...)
 			continue
 		}
-		calls, of = append(calls, s), append(of, asked[n])
+		parts := min(maxParts, 1+(len(s)-1)/judging.MostSentences)
+		for i := range parts {
+			from, to := i*len(s)/parts, (i+1)*len(s)/parts
+			calls, of = append(calls, s[from:to]), append(of, asked[n][from:to])
+		}
 	}
 	return calls, of
 }

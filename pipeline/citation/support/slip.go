@@ -22,6 +22,9 @@ func (v value) slip(docs []*document, near units) string {
 			if _, bears := near[d][d.unitAt(o.Start)]; !bears || o.Kind == quantity.Label {
 				continue
 			}
+			if v.Kind == quantity.Date && o.Kind == v.Kind && (o.When.Month > 0) != (v.When.Month > 0) {
+				continue // a year is no slip of a month
+			}
 			other := digits(o.text)
 			same := own == other || a == strings.Trim(other, "0") && len(a) > 1
 			if len(own) > 1 && (same || v.Unit == o.Unit && oneEdit(own, other)) {

@@ -45,6 +45,7 @@ func TestCheck(t *testing.T) {
 		"wrong date":             {"It was installed on 6 March 1904.", "", "tide", "", "absent 6 March 1904", support.Unsupported},
 		"date of the title":      {"The report of 2021 is the last.", "", "tide", "", "found 2021", support.Unverified},
 		"time of day":            {"The last was at 5:42 p.m.", "", "tide", "", "found 5:42", support.Unverified},
+		"a month of a year":      {"It was installed in March 1908.", "", "tide", "", "absent March 1908", support.Unverified},
 		"wrong time of day":      {"The last was at 17:24.", "", "tide", "", "absent 17:24", support.Unsupported},
 		"years between":          {"Within 116 years the sea rose between 1904 and 2020.", "", "tide", "", "derived 116 years found 1904 found 2020", support.Unverified},
 		"difference":             {"In 2020 there were 17 ships fewer than in 2019.", "", "ships", "", "found 2020 derived 17 found 2019", support.Unverified},
