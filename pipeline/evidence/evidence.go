@@ -108,6 +108,9 @@ func Pairs(claims []Claim, limit int) [][2]int {
 	var found [][2]int
 	for _, p := range w.pairs {
 		a, b := w.said[p[0]], w.said[p[1]]
+		if w.computed(p[0]) || w.computed(p[1]) {
+			continue // a sum differs from what it was computed from
+		}
 		if _, _, ok := rival(a, b); ok && w.family[p[0]] != w.family[p[1]] && likeness(a, b) >= likely {
 			found = append(found, p)
 		}
@@ -199,15 +202,26 @@ func (w *weighing) group() {
 	}
 }
 
+// support counts the independent sources of a group. What a program of the run has computed is not one of them beside
+// the sources that it was computed from.
 func (w *weighing) support(group []int) int {
 	origins := map[int]bool{}
-	for _, i := range group {
-		origins[w.origin[i]] = true
-		for _, j := range w.backed[i] {
-			origins[w.origin[j]] = true
+	add := func(claim int) {
+		if !w.computed(claim) {
+			origins[w.origin[claim]] = true
 		}
 	}
-	return len(origins)
+	for _, i := range group {
+		add(i)
+		for _, j := range w.backed[i] {
+			add(j)
+		}
+	}
+	return max(1, len(origins))
+}
+
+func (w *weighing) computed(claim int) bool {
+	return w.claims[claim].Source.Kind == topicqueue.SourceCode
 }
 
 func (w *weighing) statements() []Statement {

@@ -118,6 +118,22 @@ func TestSupport(t *testing.T) {
 	}
 }
 
+// What a program of the run has computed neither contradicts nor confirms what it was computed from.
+func TestComputedClaims(t *testing.T) {
+	t.Parallel()
+	of := []evidence.Claim{claim(1, "", "The Harbour has 4 cranes."), claim(2, "", "The Harbour has 5 cranes.")}
+	of[1].Source.Kind = topicqueue.SourceCode
+	if pairs := evidence.Pairs(of, 9); len(pairs) > 0 {
+		t.Errorf("a pair with what a program has computed: %v", pairs)
+	}
+	of[1].Text, of[1].Quote = of[0].Text, of[0].Quote
+	for _, s := range evidence.Weigh(of, nil, nil, nil).Statements {
+		if len(s.Claims) != 2 || s.Support != 1 {
+			t.Errorf("%+v", s)
+		}
+	}
+}
+
 // A text does not contradict its copy, whatever a note made of it.
 func TestCopiesDoNotContradict(t *testing.T) {
 	t.Parallel()
