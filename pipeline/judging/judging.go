@@ -19,7 +19,7 @@ import (
 // Limits of one call.
 const (
 	MostSentences = 40     // that one answer has room for
-	PassagesBytes = 24_000 // of all passages: 6,000 tokens
+	PassagesBytes = 24_000 // of all passages, 6,000 tokens, but for short sources, which are shown whole
 	passageBytes  = 700    // of the passages of one sentence, for each source that it cites
 	shrinks       = 3      // tries with half the passages, for models with a small window
 	mostQuotes    = 2      // of a sentence's claims, that passages are taken around, beyond one of each source and its figures

@@ -363,3 +363,17 @@ func FuzzCheck(f *testing.F) {
 		}
 	})
 }
+
+// A source that is hardly longer than what may be shown of it is shown whole: its head says what its rows are.
+func TestPassagesOfAShortSource(t *testing.T) {
+	t.Parallel()
+	table := "Ships by harbour\n\n| Harbour | Ships |\n|---|---|\n" +
+		strings.Repeat("| Ashby | 12 |\n", 20) + "| Corr | 31 |"
+	corpus := support.New([]support.Source{{ID: "ships", Text: table}})
+	for limit, whole := range map[int]bool{len(table): true, len(table) / 2: true, len(table) / 5: false} {
+		got := corpus.Passages("Corr had 31 ships.", []string{"ships"}, nil, limit)
+		if len(got) == 0 || (corpus.Text(got[0]) == table) != whole {
+			t.Errorf("limit %d of %d: %+v", limit, len(table), got)
+		}
+	}
+}

@@ -125,7 +125,8 @@ func (d *document) unitAt(at int) int {
 
 // Passages returns the places of the sources with these IDs that bear on a sentence: around the quotes, and those
 // with most of its words by BM25, each with the sentences before and behind it. They are in the order of their use and
-// do not overlap. Each source has its first passage, however long; the further ones have at most limit bytes with it.
+// do not overlap. A source that is hardly longer than limit is shown whole. Each of the others has its first passage,
+// however long; the further ones have at most limit bytes with it.
 func (c *Corpus) Passages(sentence string, ids []string, quotes []Span, limit int) []Span {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -152,6 +153,11 @@ func (c *Corpus) Passages(sentence string, ids []string, quotes []Span, limit in
 		left -= s.End - s.Start
 	}
 	docs := c.documents(ids)
+	for _, d := range docs {
+		if len(d.Text) <= wholeLimits*limit { // what a cut takes away is often the head of a table or who says it
+			take(d, 0, len(d.units)-1)
+		}
+	}
 	for _, q := range quotes {
 		for _, d := range docs {
 			if d.ID == q.Source && q.Start >= 0 && q.Start < q.End && q.End <= len(d.Text) {
@@ -173,6 +179,9 @@ func (c *Corpus) Passages(sentence string, ids []string, quotes []Span, limit in
 	}
 	return out
 }
+
+// wholeLimits is up to how many limits long a source is shown whole: a passage of a knowledge base is.
+const wholeLimits = 3
 
 // mostPassages bounds the passages of one source.
 const mostPassages = 4
