@@ -47,3 +47,16 @@ func TestPageTitle(t *testing.T) {
 		})
 	}
 }
+
+// The date of front matter is read as people write it, also in words.
+func TestFrontMatterDate(t *testing.T) {
+	t.Parallel()
+	for written, want := range map[string]string{
+		"2024-12-12": "2024-12-12", "2024-12-12T08:00:00Z": "2024-12-12", "12 December 2024": "2024-12-12",
+		"December 12, 2024": "2024-12-12", "12 Dec 2024": "2024-12-12", "31 February 2024": "", "Christmas": "",
+	} {
+		if got := extract.Markdown("---\ndate: " + written + "\n---\n\n# A letter\n\nDear reader.").Date; got != want {
+			t.Errorf("%s: got %q, want %q", written, got, want)
+		}
+	}
+}
