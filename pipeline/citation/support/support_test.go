@@ -113,6 +113,41 @@ func TestOperations(t *testing.T) {
 	}
 }
 
+// TestForms: a figure is found in whatever form the source writes it.
+func TestForms(t *testing.T) {
+	t.Parallel()
+	table := func(head, cell string) string {
+		return "| Year | " + head + " |\n|---|---|\n| 2023 | " + cell + " |\n"
+	}
+	for _, tt := range []struct{ sentence, source string }{
+		{"Sales fell by 6 per cent.", table("Change (%)", "-6")},
+		{"There were 0 accidents.", table("Accidents", "0")},
+		{"It cost 0 euros.", "It cost nothing: € 0 were paid."},
+		{"It was minus five degrees.", "It was -5 °C."},
+		{"It was 5 °C.", "It was 41 °F."},
+		{"It was -5 °C.", "It was minus five degrees Celsius."},
+		{"The yield was 512 thousand t.", table("Yield (1,000 t)", "512")},
+		{"The yield was 512,000 t.", table("Yield ('000 t)", "512")},
+		{"The budget was 340,000 euros.", table("Budget (€ 000)", "340")},
+	} {
+		c := support.New([]support.Source{{ID: "x", Text: tt.source}})
+		f := c.Check(tt.sentence, "", []string{"x"})
+		if len(f.Figures) != 1 || f.Figures[0].Result != support.Found {
+			t.Errorf("%s\n%s\n%+v", tt.sentence, tt.source, f.Figures)
+		}
+	}
+	for _, tt := range []struct{ sentence, source string }{
+		{"There were 0 accidents.", table("Accidents", "3")},
+		{"The crew was 12,000.", table("Crew", "12") + table("Ships", "1,000")},
+	} {
+		c := support.New([]support.Source{{ID: "x", Text: tt.source}})
+		f := c.Check(tt.sentence, "", []string{"x"})
+		if f.Figures[0].Result == support.Found {
+			t.Errorf("%s\n%s\n%+v", tt.sentence, tt.source, f.Figures)
+		}
+	}
+}
+
 // TestStructure: figures have the unit that a heading, a lead line or a table states. They are computed from figures of
 // one sentence, row or column, or of one unit, wherever these stand in a long text.
 func TestStructure(t *testing.T) {

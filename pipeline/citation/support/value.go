@@ -180,8 +180,11 @@ var seconds = map[string]float64{"s": 1, "month": 365.2425 * 86400 / 12}
 // reading returns the number that o stands for in the unit of v. Both have one unit, or units that convert.
 // loosely: or one of the two has none.
 func (v value) reading(o value, loosely bool) (x float64, ok bool) {
-	if !v.numeric() || !o.numeric() || v.Digits == 0 {
+	if !v.numeric() || !o.numeric() {
 		return 0, false
+	}
+	if v.Digits == 0 { // nothing has no unit to convert
+		return o.Low, loosely && (v.Unit == o.Unit || v.Unit == "" || o.Unit == "")
 	}
 	unit := v.Low / (v.Digits * v.Magnitude) // of the number as written
 	a, b := seconds[v.Unit], seconds[o.Unit]
@@ -277,15 +280,24 @@ func (v value) says(o value) bool {
 	case v.Kind == quantity.Percent && o.Kind == quantity.Points:
 		return false
 	}
+	if v.degrees() && o.degrees() && math.Abs(v.Digits) == math.Abs(o.Digits) && (v.offset() == o.offset() || v.offset() == 0) {
+		return true
+	}
 	for v := range v.meant {
 		for o := range o.meant {
-			if x, ok := v.reading(o, true); ok && v.near(x) {
+			if x, ok := v.reading(o, true); ok && (v.near(x) || v.near(-x)) { // "fell by 6 %", and -6 % in a table
 				return true
 			}
 		}
 	}
 	return false
 }
+
+// degrees reports a temperature, or a number of degrees without their scale.
+func (v value) degrees() bool { return v.Unit == "K" || v.Unit == "deg" }
+
+// offset returns where the scale of a temperature begins; 0 where none is named.
+func (v value) offset() float64 { return v.Low - v.Digits }
 
 // sameDay reports whether a date of a source has all that v says of the day, but for the year, which may stand
 // elsewhere.
@@ -373,7 +385,7 @@ func scaleRow(values []value, start int, line string, head []string, above []sca
 		case v.bare():
 			v.scales = slices.Clone(row)
 			if column < len(head) {
-				v.scales = append(append(v.scales, scalesIn(inBrackets(head[column]))...), scalesIn(head[column])...)
+				v.scales = append(append(v.scales, headScales(inBrackets(head[column]))...), headScales(head[column])...)
 			}
 			v.stated = slices.ContainsFunc(v.scales, func(s scale) bool { return s.unit != "" })
 			if column < len(head) && !v.stated {
@@ -389,6 +401,9 @@ func scaleRow(values []value, start int, line string, head []string, above []sca
 // scalesAt returns the unit and magnitude that a heading or lead line names: in brackets, or in full.
 func scalesAt(line string) []scale {
 	rest, inFull := inBrackets(line), false
+	if thousands.MatchString(rest) {
+		return headScales(rest)
+	}
 	if rest == "" || strings.ContainsAny(rest, "0123456789") {
 		rest, inFull = line[:min(len(line), maxLead)], true
 	}
@@ -429,6 +444,20 @@ func scalesIn(name string) []scale {
 	}
 	return nil
 }
+
+// headScales is scalesIn for the head of a column, which may count in thousands.
+func headScales(name string) []scale {
+	if len(name) <= maxScale && thousands.MatchString(name) {
+		v := valuesOf(thousands.ReplaceAllString(name, "${1}1000${2}"))
+		if len(v) == 1 && v[0].Digits == 1000 && v[0].numeric() {
+			return []scale{{v[0].Kind, v[0].Unit, v[0].Low, v[0].Whole}}
+		}
+	}
+	return scalesIn(name)
+}
+
+// thousands finds how the heads of tables write a thousand: 1,000 t, '000 t, € 000.
+var thousands = regexp.MustCompile(`(^|[^\d.,])(?:1[,.  ]?|['’])?000($|[^\d.,])`)
 
 // withUnit writes a number with a unit: 5 GWh, £5m.
 func withUnit(number, unit string) string {
