@@ -280,7 +280,7 @@ var (
 	callRound   = regexp.MustCompile(`Iteration (\d+) of`)
 	callCite    = regexp.MustCompile(`(?m)^\[((?:CIT|PLAN)-[\d-]+)\] (.+)$`)
 	callRecord  = regexp.MustCompile(`Record (\d+) gives a sum of (\d+) crowns for the harbour of (\w+) in month (\d+), paid by its town to the keeper of the harbour under rule (\d+), and no other payment\.`)
-	callJudged  = regexp.MustCompile(`(?m)^Sentence \d+, passages .*\(record (\d+) of the yearbook\)`)
+	callJudged  = regexp.MustCompile(`(?m)^Sentence \d+, sources .*\(record (\d+) of the yearbook\)`)
 	callWriting = regexp.MustCompile(`(?m)^Write the (section|introduction|conclusion)\b`)
 )
 

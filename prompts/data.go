@@ -235,8 +235,15 @@ type UnsupportedLine struct {
 
 // JudgeData asks whether sentences follow from the passages of their sources.
 type JudgeData struct {
-	Passages  []Passage // ID is the ordinal 1, 2, ... that the sentences name
+	Sources   []JudgeSource
 	Sentences []JudgeSentence
+}
+
+// JudgeSource is what is shown of one source.
+type JudgeSource struct {
+	Number   int       // counted from 1
+	Same     int       // number of an earlier source whose title, author and date it shares; 0: none
+	Passages []Passage // in the order of the source; the first says what is known of it
 }
 
 // JudgeSentence is one sentence to be judged.
@@ -244,9 +251,9 @@ type JudgeSentence struct {
 	Number   int    // counted from 1
 	Text     string // without markers
 	Head     string // of a row of a table: the table's first row
-	Passages string // ordinals of those of its sources: 1, 3
-	Computed string // figures that a program could compute from the source, each with how; may be empty
-	Missing  string // quotations and figures that a program did not find; may be empty
+	Sources  string // numbers of those that it cites: 1, 3
+	Computed string // figures that could be computed from the sources, each with how; may be empty
+	Missing  string // quotations and figures that a program did not recognise; may be empty
 }
 
 // RepairData asks once more after an answer that did not fit its schema.

@@ -22,6 +22,7 @@ const (
 	PassagesBytes = 24_000 // of all passages, 6,000 tokens, but for short sources, which are shown whole
 	passageBytes  = 700    // of the passages of one sentence, for each source that it cites
 	shrinks       = 3      // tries with half the passages, for models with a small window
+	smallGap      = 120    // between two passages of a source, that is shown
 	mostQuotes    = 2      // of a sentence's claims, that passages are taken around, beyond one of each source and its figures
 )
 
@@ -99,39 +100,113 @@ func judged(f prompts.JudgeFinding) (j support.Judged, ok bool) {
 
 // question puts together what is asked. limit: bytes of the passages of one sentence, for each of its sources.
 func (j Judge) question(sentences []Sentence, limit int) prompts.JudgeData {
-	var all []support.Span // of all sentences, without overlaps
-	spans := make([][]support.Span, len(sentences))
-	for i, s := range sentences {
+	var all []support.Span
+	for _, s := range sentences {
 		most := min(limit*max(1, len(s.Sources)), PassagesBytes/len(sentences))
-		spans[i] = j.Corpus.Passages(s.Head+" "+s.Text, s.Sources, s.places(), most)
-		all = append(all, spans[i]...)
+		all = append(all, j.Corpus.Passages(s.Head+" "+s.Text, s.Sources, s.places(), most)...)
 	}
-	all = support.Merge(all)
-	data := prompts.JudgeData{}
-	shown := map[string]bool{}
-	for i, p := range all {
-		passage := j.About(p)
-		passage.ID, passage.Text = fmt.Sprint(i+1), j.Corpus.Text(p)
-		if shown[p.Source] { // how the document begins is told once
-			passage.Head = ""
+	data := prompts.JudgeData{Sources: j.sources(joined(support.Merge(all)))}
+	numbers := map[string]int{} // of the sources that are shown
+	for _, p := range all {
+		if numbers[p.Source] == 0 {
+			numbers[p.Source] = len(numbers) + 1
 		}
-		shown[p.Source] = true
-		data.Passages = append(data.Passages, passage)
 	}
 	for i, s := range sentences {
-		var ids []string
-		for n, p := range all {
-			if slices.ContainsFunc(spans[i], func(o support.Span) bool { return overlap(p, o) }) {
-				ids = append(ids, fmt.Sprint(n+1))
+		var shown []string
+		for _, id := range s.Sources {
+			if n := fmt.Sprint(numbers[id]); n != "0" && !slices.Contains(shown, n) {
+				shown = append(shown, n)
 			}
 		}
-		computed, missing := hints(s.Findings)
+		computed, missing := j.hints(s.Findings)
 		data.Sentences = append(data.Sentences, prompts.JudgeSentence{
-			Number: i + 1, Text: s.Text, Head: s.Head, Passages: strings.Join(ids, ", "), Computed: computed,
+			Number: i + 1, Text: s.Text, Head: s.Head, Sources: strings.Join(shown, ", "), Computed: computed,
 			Missing: missing,
 		})
 	}
 	return data
+}
+
+// joined closes the small gaps between spans: to say that something is left out is hardly shorter.
+func joined(spans []support.Span) []support.Span {
+	var out []support.Span
+	for _, s := range spans {
+		if n := len(out) - 1; n >= 0 && out[n].Source == s.Source && s.Start-out[n].End <= smallGap {
+			out[n].End = s.End
+			continue
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// sources shows spans by source, each with what stands above it there. What is known of a source and stands above
+// several of its passages is told once.
+func (j Judge) sources(spans []support.Span) []prompts.JudgeSource {
+	var out []prompts.JudgeSource
+	type known struct{ title, by, date string }
+	headed, begun := map[known]int{}, map[string]bool{}
+	last, place := "", ""
+	for _, span := range spans {
+		passage := j.About(span)
+		context := j.Corpus.Context(span)
+		passage.Place = placeOf(passage, context.Headings)
+		passage.Text = above(context) + j.Corpus.Text(span)
+		if span.Source != last {
+			source := prompts.JudgeSource{Number: len(out) + 1}
+			about := known{passage.Title, passage.By, passage.Date}
+			if source.Same = headed[about]; source.Same == 0 {
+				headed[about] = source.Number
+			}
+			out = append(out, source)
+			place = ""
+		}
+		if span.Source == last || out[len(out)-1].Same > 0 {
+			passage.Title, passage.By, passage.Date = "", "", ""
+		}
+		if begun[passage.Head] {
+			passage.Head = ""
+		}
+		begun[passage.Head] = true
+		if passage.Place == place {
+			passage.Place = ""
+		} else {
+			place = passage.Place
+		}
+		of := &out[len(out)-1]
+		of.Passages = append(of.Passages, passage)
+		last = span.Source
+	}
+	return out
+}
+
+// placeOf joins the place of a source in its document and the headings above a passage.
+func placeOf(p prompts.Passage, headings []string) string {
+	var place []string
+	if p.Place != "" {
+		place = append(place, p.Place)
+	}
+	for _, h := range headings {
+		if h != p.Title && !strings.HasSuffix(p.Place, h) {
+			place = append(place, h)
+		}
+	}
+	return strings.Join(place, " › ")
+}
+
+// above returns the lines that introduce a passage, each on a line of its own.
+func above(c support.Context) string {
+	var lines strings.Builder
+	for _, line := range []string{c.Lead, c.Head} {
+		if line != "" {
+			lines.WriteString(line + "\n")
+		}
+	}
+	if lines.Len() > 0 {
+		lines.WriteString("[…]\n")
+	}
+	return lines.String()
 }
 
 // places returns where words are that bear on the sentence: the first quotes, the first of each source, and its
@@ -150,14 +225,14 @@ func (s Sentence) places() []support.Span {
 	return out
 }
 
-// hints says what the program has found of figures and quotations.
-func hints(f support.Findings) (computed, missing string) {
+// hints names the figures that could be computed from others beside each other, and what was not recognised.
+func (j Judge) hints(f support.Findings) (computed, missing string) {
 	var sums, absent []string
 	for _, g := range f.Figures {
-		switch g.Result {
-		case support.Derived:
+		switch {
+		case g.Result == support.Derived && j.Corpus.Near(g, f.Figures):
 			sums = append(sums, g.Text+" = "+g.Operation)
-		case support.Absent:
+		case g.Result == support.Absent:
 			absent = append(absent, "“"+g.Text+"”")
 		}
 	}
@@ -165,8 +240,4 @@ func hints(f support.Findings) (computed, missing string) {
 		absent = append(absent, "“"+f.Quotation.Missing+"”")
 	}
 	return strings.Join(sums, "; "), strings.Join(absent, ", ")
-}
-
-func overlap(a, b support.Span) bool {
-	return a.Source == b.Source && a.Start < b.End && b.Start < a.End
 }

@@ -89,7 +89,7 @@ func TestJudge(t *testing.T) {
 			if got[0].Wrong != "" || got[1].Wrong == "" {
 				t.Errorf("%+v", got)
 			}
-			for _, part := range []string{"Title: Title of pump\nBy: Lind\nDate: 2024-05\nThe document begins: Begin of pump\n\n", "Hint: not found in the source: “3.4 million”", "Sentence 2, passages 2: ", "Sentence 4, passages 1: "} {
+			for _, part := range []string{"Title: Title of pump\nBy: Lind\nDate: 2024-05\nThe document begins: Begin of pump\n\n", "To look up: “3.4 million”", "Sentence 2, sources 2: ", "Sentence 4, sources 1: "} {
 				if !strings.Contains(user, part) {
 					t.Errorf("no %q in\n%s", part, user)
 				}
@@ -143,6 +143,45 @@ func TestPlacesOfFigures(t *testing.T) {
 	for _, said := range []string{"61,200 visits", "49,800", "91,500 items", "46,800 euros"} {
 		if !strings.Contains(user[:strings.Index(user, "Sentence 1,")], said) {
 			t.Errorf("no %q in\n%s", said, user)
+		}
+	}
+}
+
+// TestShown: a passage that is cut from its source comes with its headings, the line above its table and the head of
+// that, and what is known of the source is told once. Arithmetic is offered where its figures stand together.
+func TestShown(t *testing.T) {
+	t.Parallel()
+	filler := strings.Repeat("Nothing of it is told here, and nothing of the harbours.\n\n", 60)
+	harbours := support.Source{ID: "harbours", Text: "# Yearbook\n\n## Trade\n\n" + filler + "### Ships\n\nShips by harbour (thousands)\n\n" +
+		"| Harbour | Ships |\n|---|---|\n" + strings.Repeat("| Ashby | 12 |\n", 80) + "| Corr | 31 |\n| Dray | 17 |\n\n" +
+		filler + "Fees rose from 41.6 to 44.1 million crowns.\n\n" + filler + "## Crews\n\nThe oldest pilot was 83.\n\n" + filler +
+		"The mole cost 12.5 million crowns.\n\n" + filler}
+	corpus := support.New([]support.Source{harbours, pump})
+	about := func(at support.Span) prompts.Passage {
+		return prompts.Passage{Title: "Yearbook", By: "Lind", Date: "2024", Place: map[string]string{"pump": "Plant"}[at.Source]}
+	}
+	user := ""
+	model, _ := serve(t, llm.ProviderOpenAI, 0, func(q llmtest.Question) string { user = q.User; return say() })
+	j := judging.Judge{Model: model, Corpus: corpus, About: about}
+	_, _ = j.Ask(t.Context(), llm.Position{}, []judging.Sentence{
+		sentence(corpus, "Corr and Dray had 31,000 and 17,000 ships.", "harbours"),
+		sentence(corpus, "Fees rose by 2.5 million crowns.", "harbours"),
+		sentence(corpus, "The fund of mole and fees holds 56.6 million crowns.", "harbours"),
+		sentence(corpus, "The pump cost less.", "pump", "harbours"),
+	})
+	for _, part := range []string{
+		"Source 1\n<material", "Title: Yearbook\nBy: Lind\nDate: 2024\n",
+		"Place: Trade › Ships\n\nShips by harbour (thousands)\n| Harbour | Ships |\n[…]\n| Ashby | 12 |\n| Corr | 31 |",
+		"\n[…]\nPlace: Crews\n\n", "Source 2 (title, author and date as source 1)\n<material",
+		"Place: Plant\n\nThe heat pump", "Possible arithmetic: 2.5 million crowns = 44.1 million crowns - 41.6\n", "Sentence 4, sources 2, 1: ",
+	} {
+		if !strings.Contains(user, part) {
+			t.Errorf("no %q in\n%s", part, user)
+		}
+	}
+	for _, part := range []string{"Title: ", "By: ", "Place: Crews", "Possible arithmetic", "The pump cost less."} {
+		if n := strings.Count(user, part); n != 1 {
+			t.Errorf("%d times %q in\n%s", n, part, user)
 		}
 	}
 }

@@ -44,7 +44,7 @@ func judgedModel(text string, repaired, judge func(req llm.Request) (string, err
 
 func noRepair(llm.Request) (string, error) { return "", errors.New("connection refused") }
 
-var askedSentence = regexp.MustCompile(`(?m)^Sentence (\d+), passages ([^:\n]*): (.*)$`)
+var askedSentence = regexp.MustCompile(`(?m)^Sentence (\d+), sources ([^:\n]*): (.*)$`)
 
 // verdicts is a judge that says this of the sentences that begin so, and nothing of the others.
 func verdicts(of map[string]prompts.JudgeFinding) func(llm.Request) (string, error) {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 
 	"golang.org/x/sync/errgroup"
 
@@ -11,6 +12,7 @@ import (
 	"nightdesk/pipeline/judging"
 	"nightdesk/pipeline/text"
 	"nightdesk/prompts"
+	"nightdesk/topicqueue"
 )
 
 // askJudge asks the judge about the statements that are not verbatim, section by section, short ones together and long
@@ -119,7 +121,10 @@ func (c *checker) unjudged(d decision) support.Missing {
 func (c *checker) describe(at support.Span) prompts.Passage {
 	s := c.sources[at.Source]
 	s.Text = c.corpus.Beginning(at.Source)
-	return prompts.Passage{Title: s.Title, By: s.By(), Date: s.Date, Head: s.HeadAt(at.Start)}
+	return prompts.Passage{
+		Title: s.Title, By: s.By(), Date: s.Date, Head: s.HeadAt(at.Start),
+		Place: topicqueue.OneLine(strings.Join(s.Section, " › ")),
+	}
 }
 
 // quotesFor returns where the quotes of the claims stand that a statement may rest on: those that it cites, the

@@ -13,6 +13,7 @@ import (
 type unit struct {
 	start, end int
 	heading    int  // the unit that is the heading above it
+	level      int  // of a heading, from 1; 0: it is none
 	lead       int  // the unit that introduces it: the heading, or the line above its table or list
 	row        bool // of a table
 	item       bool // of a list
@@ -75,7 +76,7 @@ func introduced(s string, units []unit) []unit {
 		u.row = strings.Contains(s[u.start:u.end], "|")
 		u.item = !u.row && mark != "" && !strings.HasPrefix(mark, "#") && !strings.ContainsFunc(mark, unicode.IsLetter)
 		if strings.HasPrefix(mark, "#") {
-			heading = i
+			heading, u.level = i, strings.Count(mark, "#")
 		}
 		u.heading, u.lead = heading, heading
 		if u.row || u.item {

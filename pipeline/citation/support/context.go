@@ -1,0 +1,98 @@
+package support
+
+import (
+	"slices"
+	"strings"
+
+	"nightdesk/pipeline/quantity"
+)
+
+// Context is what a reader must know of a passage that is cut from its source.
+type Context struct {
+	Headings []string // above it, from the top down
+	Lead     string   // the line above its table or list; empty: it is no part of one, or has the line itself
+	Head     string   // the first row of its table; empty in the same way
+}
+
+// maxContext bounds a line of a context, in bytes.
+const maxContext = 300
+
+// Context returns what stands above a span that bears on it.
+func (c *Corpus) Context(s Span) Context {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	docs := c.documents([]string{s.Source})
+	if len(docs) == 0 || len(docs[0].units) == 0 {
+		return Context{}
+	}
+	d := docs[0]
+	first := d.unitAt(s.Start)
+	for first+1 < len(d.units) && d.units[first].end <= s.Start {
+		first++
+	}
+	u := d.units[first]
+	out := Context{Headings: d.headingsAbove(first)}
+	if !u.row && !u.item || u.start < s.Start {
+		return out
+	}
+	if lead := d.units[u.lead]; u.lead < first && lead.level == 0 {
+		out.Lead = d.line(u.lead)
+	}
+	if top := d.topRow(first); u.row && top < first {
+		out.Head = d.line(top)
+	}
+	return out
+}
+
+// headingsAbove returns the headings above a unit, from the top down.
+func (d *document) headingsAbove(at int) []string {
+	var out []string
+	level := len("######") + 1
+	for i := at - 1; i >= 0 && level > 1; i-- {
+		if u := d.units[i]; u.level > 0 && u.level < level {
+			level = u.level
+			out = append(out, d.line(i))
+		}
+	}
+	slices.Reverse(out)
+	return out
+}
+
+// topRow returns the first row of the table that a row is of.
+func (d *document) topRow(row int) int {
+	for row > 0 && d.units[row-1].row && !strings.Contains(d.Text[d.units[row-1].end:d.units[row].start], "\n\n") {
+		row--
+	}
+	return row
+}
+
+func (d *document) line(unit int) string {
+	u := d.units[unit]
+	line := strings.Join(strings.Fields(d.Text[u.start:u.end]), " ")
+	return strings.ToValidUTF8(line[:min(len(line), maxContext)], "")
+}
+
+// Near reports whether the figures that g is computed from stand beside each other, or are those of the sentence
+// itself; far from each other they may give any number by chance. all: the figures of the sentence.
+func (c *Corpus) Near(g Figure, all []Figure) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var operands []operand
+	for _, s := range g.Spans {
+		docs := c.documents([]string{s.Source})
+		if len(docs) == 0 {
+			return false
+		}
+		said := func(f Figure) bool { return f.Result == Found && slices.Contains(f.Spans, s) }
+		v := value{Quantity: quantity.Quantity{Start: s.Start, End: s.End}}
+		operands = append(operands, operand{
+			value: v, doc: docs[0], place: docs[0].unitAt(s.Start), named: slices.ContainsFunc(all, said),
+		})
+	}
+	for i := 1; i < len(operands); i++ {
+		if operands[i-1].linkTo(operands[i]) > beside {
+			return false
+		}
+	}
+	return true
+}
