@@ -13,7 +13,6 @@ import (
 
 	"nightdesk/pipeline/citation"
 	"nightdesk/pipeline/citation/support"
-	"nightdesk/pipeline/text"
 	"nightdesk/topicqueue"
 )
 
@@ -188,6 +187,7 @@ func (c *checker) judge(ctx context.Context, parts []part) error {
 		if p.past != nil { // it was checked when it was written, and its sources are as they were
 			*p.told = p.past.told
 			c.v.Counts.FactsUncited += p.told.FactsUncited
+			c.v.Uncited = append(c.v.Uncited, p.told.Uncited...)
 			continue
 		}
 		for _, s := range statementsOf(*p.body, p.whole) {
@@ -207,7 +207,7 @@ func (c *checker) judge(ctx context.Context, parts []part) error {
 		decisions[i] = slices.DeleteFunc(decisions[i], func(d decision) bool {
 			wrong := d.action == ActionCited && d.verdict == support.Unsupported
 			if wrong {
-				p.missed(c.v)
+				p.missed(c.v, d.statement)
 			}
 			return wrong
 		})
@@ -233,7 +233,7 @@ func (c *checker) found(p part, s statement) (d decision, ok bool) {
 	}
 	switch {
 	case len(s.ids) == 0 && citable(p, s):
-		p.missed(c.v)
+		p.missed(c.v, s)
 		return d, false
 	case len(s.ids) == 0, s.text == "": // markers alone, of a cell
 		return d, false
@@ -319,12 +319,12 @@ func (c *checker) entry(p part, d decision) CheckedSentence {
 // citable reports a sentence that states facts and can get a citation.
 func citable(p part, s statement) bool { return !p.whole && !s.row && support.Factual(s.text) }
 
-// citing gives a sentence the citation of the claim that it repeats: one that has it word for word, or all its
-// figures and a word besides. ok is false when there is none, or more than one.
+// citing gives a sentence the citation of the claim that has it word for word. ok is false when there is none, or more
+// than one: what cites nothing is not judged by sources that its neighbours cite.
 func (c *checker) citing(p part, s statement) (d decision, ok bool) {
 	id := ""
 	for _, claim := range p.claims {
-		if id == claim.CitationID || !c.repeats(s.text, claim) {
+		if id == claim.CitationID || !repeats(s.text, claim) {
 			continue
 		}
 		if id != "" {
@@ -339,23 +339,16 @@ func (c *checker) citing(p part, s statement) (d decision, ok bool) {
 	return decision{statement: s, findings: c.look(p, s), action: ActionCited}, true
 }
 
-// repeats reports a sentence that says what a claim does, as far as words and figures tell.
-func (c *checker) repeats(sentence string, from claim) bool {
+// repeats reports a sentence that stands word for word in a claim.
+func repeats(sentence string, from claim) bool {
 	said := from.statement() + "\n\n" + from.quote()
 	f := support.New([]support.Source{{ID: from.ID, Text: said}}).Check(sentence, "", []string{from.ID})
-	if f.Quotation.Result == support.Verbatim {
-		return true
-	}
-	if len(f.Figures) == 0 || f.Has(support.Absent) || f.Has(support.Derived) {
-		return false
-	}
-	return slices.ContainsFunc(text.TermSet(sentence), func(term string) bool {
-		return !strings.ContainsAny(term, "0123456789") && text.Coverage(said, term) > 0
-	})
+	return f.Quotation.Result == support.Verbatim
 }
 
-// missed counts a sentence with facts that cites nothing.
-func (p part) missed(v *Verification) {
+// missed records a sentence with facts that cites nothing.
+func (p part) missed(v *Verification, s statement) {
 	p.told.FactsUncited++
 	v.Counts.FactsUncited++
+	p.told.Uncited, v.Uncited = append(p.told.Uncited, s.text), append(v.Uncited, s.text)
 }

@@ -229,7 +229,7 @@ func sourceOf(in reporting.Input) func(string) string {
 // TestCitesWhatOneClaimBears: a sentence with facts and without a citation gets that of the only claim that bears it out.
 func TestCitesWhatOneClaimBears(t *testing.T) {
 	t.Parallel()
-	text := "Every change is appended to the log [CIT-1-01]. Recovery of a log of 16 MB took 0.4 seconds in the tests of version 3.2. Shakespeare wrote 39 plays."
+	text := "Every change is appended to the log [CIT-1-01]. Recovery of a log of 16 MB took 0.4 seconds in the tests of version 3.2. Shakespeare wrote 39 plays. Did recovery of a log of 16 MB take 0.4 seconds?"
 	got, err := (&reporting.Reporter{Model: logModel(text, noRepair), Now: now}).Report(t.Context(), evidence(t, topicqueue.CitationAnchors))
 	if err != nil {
 		t.Fatal(err)
@@ -237,8 +237,12 @@ func TestCitesWhatOneClaimBears(t *testing.T) {
 	if !strings.Contains(got.Markdown, "in the tests of version 3.2 [[CIT-1-01](#ref-cit-1-01)].") || strings.Contains(got.Markdown, "plays [[") {
 		t.Error(got.Markdown)
 	}
-	if s := find(t, got, "Recovery of a log"); s.Action != reporting.ActionCited || s.Verdict != support.Supported || s.Quotation.Result != support.Verbatim || got.Verification.Counts.FactsUncited != 1 {
-		t.Errorf("%+v, counts %+v", s, got.Verification.Counts)
+	if s := find(t, got, "Recovery of a log"); s.Action != reporting.ActionCited || s.Verdict != support.Supported || s.Quotation.Result != support.Verbatim {
+		t.Errorf("%+v", s)
+	}
+	want := []string{"Shakespeare wrote 39 plays.", "Did recovery of a log of 16 MB take 0.4 seconds?"}
+	if v := got.Verification; v.Counts.FactsUncited != len(want) || !slices.Equal(v.Uncited, want) {
+		t.Errorf("uncited %q, counts %+v", v.Uncited, v.Counts)
 	}
 }
 

@@ -32,6 +32,7 @@ type keptPart struct {
 type told struct {
 	Checked      []CheckedSentence `json:"checked,omitempty"`
 	FactsUncited int               `json:"facts_uncited,omitempty"`
+	Uncited      []string          `json:"uncited,omitempty"` // these sentences
 }
 
 // ReadText reads what Text is in JSON; none: nil.

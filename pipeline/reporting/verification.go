@@ -17,7 +17,7 @@ const (
 	ActionRepaired = "repaired" // written anew from the evidence
 	ActionMarked   = "marked"   // unsupported, and says so
 	ActionRemoved  = "removed"
-	ActionCited    = "cited" // had no citation and got that of the only claim that it repeats
+	ActionCited    = "cited" // had no citation and got that of the only claim that has it word for word
 )
 
 // Verification says how a report was checked: each citation against the registry of the run, and each sentence with
@@ -32,6 +32,7 @@ type Verification struct {
 	Counts     VerificationCounts `json:"counts"`
 	Sentences  []CheckedSentence  `json:"sentences"` // in the order of the report
 	Evaluation Evaluation         `json:"evaluation"`
+	Uncited    []string           `json:"uncited,omitempty"`  // sentences with figures or quotations that cite nothing: not judged
 	Repeated   []string           `json:"repeated,omitempty"` // sentences taken out because the report says the same before
 	Tail       string             `json:"tail,omitempty"`     // SHA-256 of the references and the note; empty: not recorded
 	Outside    Difference         `json:"outside,omitzero"`   // parts of the delivered report that the check did not cover
