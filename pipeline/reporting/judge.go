@@ -81,9 +81,6 @@ func (c *checker) askJudge(ctx context.Context, parts []part, decisions [][]deci
 	return nil
 }
 
-// judgedTogether is how many sentences of neighbouring sections share a call.
-const judgedTogether = 24
-
 // maxParts bounds the calls about one section.
 const maxParts = 2
 
@@ -91,7 +88,7 @@ const maxParts = 2
 // call among two.
 func together(sections [][]*decision, asked [][]judging.Sentence) (calls [][]*decision, of [][]judging.Sentence) {
 	for n, s := range sections {
-		if last := len(calls) - 1; last >= 0 && len(calls[last])+len(s) <= judgedTogether {
+		if last := len(calls) - 1; last >= 0 && len(calls[last])+len(s) <= judging.MostSentences {
 			calls[last], of[last] = append(calls[last], s...), append(of[last], asked[n]...)
 			continue
 		}

@@ -11,9 +11,9 @@ import (
 func TestTogether(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ sections, calls []int }{
-		{[]int{10, 10, 10}, []int{20, 10}},
+		{[]int{15, 15, 15}, []int{30, 15}},
 		{[]int{judging.MostSentences}, []int{judging.MostSentences}},
-		{[]int{5, 61, 3}, []int{5, 30, 31, 3}},
+		{[]int{5, 61, 3}, []int{5, 30, 34}},
 		{nil, nil},
 	} {
 		var sections [][]*decision

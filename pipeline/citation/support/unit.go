@@ -125,8 +125,8 @@ func (d *document) unitAt(at int) int {
 }
 
 // Passages returns the places of the sources with these IDs that bear on a sentence: around the quotes, and those
-// with most of its words by BM25, each with the sentences before and behind it. They are in the order of their use and
-// do not overlap. A source that is hardly longer than limit is shown whole. Each of the others has its first passage,
+// with most of its words by BM25, one of a source that has quotes, each with the sentences before and behind it. They
+// are in the order of their use and do not overlap. A source that is hardly longer than limit is shown whole. Each of the others has its first passage,
 // however long; the further ones have at most limit bytes with it.
 func (c *Corpus) Passages(sentence string, ids []string, quotes []Span, limit int) []Span {
 	c.mu.Lock()
@@ -169,7 +169,11 @@ func (c *Corpus) Passages(sentence string, ids []string, quotes []Span, limit in
 	sentence = plain(sentence)
 	rankings := make([][]int, len(docs))
 	for i, d := range docs {
-		rankings[i] = d.ranked(sentence, mostPassages)
+		most := mostPassages
+		if shown[d.ID] { // by its quotes and figures
+			most = 1
+		}
+		rankings[i] = d.ranked(sentence, most)
 	}
 	for n := range mostPassages { // the best of each source, then the second
 		for i, d := range docs {
@@ -182,7 +186,7 @@ func (c *Corpus) Passages(sentence string, ids []string, quotes []Span, limit in
 }
 
 // wholeLimits is up to how many limits long a source is shown whole: a passage of a knowledge base is.
-const wholeLimits = 3
+const wholeLimits = 2
 
 // mostPassages bounds the passages of one source.
 const mostPassages = 4
