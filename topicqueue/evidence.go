@@ -53,14 +53,14 @@ type Source struct {
 	Page     int      `json:"page,omitempty"`     // counted from 1; 0 = no pages
 	Offset   int      `json:"offset"`             // byte at which Text begins in the document's extracted text
 	Hash     string   `json:"sha256"`             // lower-case hex SHA-256 of Text
-	// YYYY-MM-DD or YYYY: published, else last changed; empty = unknown
+	// YYYY-MM-DD, YYYY-MM or YYYY, as the source states it: published, else last changed; empty = unknown
 	Date string `json:"date,omitempty"`
-	// site, journal or conference, as it calls itself; empty = unknown
+	// organisation, site, journal or conference, as it calls itself; empty = unknown
 	Publisher string `json:"publisher,omitempty"`
 	// Head is HeadOf the document that Text is a part of: it often says who wrote it, and when. Empty: there is none,
 	// or Text begins with it.
 	Head string `json:"head,omitempty"`
-	// of a paper, as printed; at most 10, "et al." stands for the others
+	// as the source names them; at most 10, of a paper with "et al." for the others
 	Authors     []string  `json:"authors,omitempty"`
 	DOI         string    `json:"doi,omitempty"`         // of a paper, lower case, without a resolver's address
 	File        string    `json:"file,omitempty"`        // of a document: its absolute path where it was indexed

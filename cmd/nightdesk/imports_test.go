@@ -38,7 +38,7 @@ var layers = map[string][]string{
 	"pipeline/quantity":     {},
 	"pipeline/digest":       {"pipeline/evidence", "pipeline/citation", "pipeline/quantity", "topicqueue"},
 	"pipeline/evidence":     {"pipeline/text", "pipeline/quantity", "pipeline/sources", "topicqueue"},
-	"pipeline/knowledge":    {"pipeline/text", "pipeline/markdown", "topicqueue"},
+	"pipeline/knowledge":    {"pipeline/text", "pipeline/markdown", "pipeline/quantity", "topicqueue"},
 	"pipeline/citation":     {"pipeline/text", "pipeline/markdown", "pipeline/quantity", "topicqueue"},
 	"pipeline/text":         {"topicqueue"},
 	"pipeline/markdown":     {},

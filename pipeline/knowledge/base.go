@@ -29,7 +29,7 @@ const format = 1
 
 // extraction ends the hash of a document and numbers the rules by which its text was extracted and cut. Raise it when
 // the same document would yield other passages: then the next Ingest reads all documents again.
-const extraction = "-2"
+const extraction = "-3"
 
 // ErrFormat means that a file is not a knowledge base of this version of the program.
 var ErrFormat = errors.New("not a knowledge base of this version")

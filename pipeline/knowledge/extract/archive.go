@@ -113,13 +113,15 @@ func (f *archive) read(name string) ([]byte, error) {
 	return data, nil
 }
 
-// properties returns the title and the day of the last change.
-func (f *archive) properties() (title, day string, err error) {
+// properties returns what the core properties of an Office file say. The date is that of the last change.
+func (f *archive) properties() (stated, error) {
+	var s stated
 	d, err := f.open("docProps/core.xml")
 	if d == nil || err != nil {
-		return "", "", err
+		return s, err
 	}
-	name, created := "", ""
+	values := map[string]string{}
+	name := ""
 	for {
 		t, err := d.Token()
 		if err != nil { // the end, or damage: properties are no reason to refuse a document
@@ -131,20 +133,15 @@ func (f *archive) properties() (title, day string, err error) {
 		case xml.EndElement:
 			name = ""
 		case xml.CharData:
-			switch name {
-			case "title":
-				title += string(t)
-			case "created":
-				created = date(string(t))
-			case "modified":
-				day = date(string(t))
-			}
+			values[name] += string(t)
 		}
 	}
-	if day == "" {
-		day = created
+	s.title = fileTitle(values["title"])
+	s.author(values["creator"])
+	if s.date = date(values["modified"]); s.date == "" {
+		s.date = date(values["created"])
 	}
-	return fileTitle(title), day, nil
+	return s, nil
 }
 
 // related returns what a part names as its relations: targets by id, and the first of each kind (the end of its type).

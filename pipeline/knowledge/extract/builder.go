@@ -2,6 +2,7 @@ package extract
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"nightdesk/pipeline/text"
@@ -29,7 +30,8 @@ type builder struct {
 	sections []Section
 	pending  int // index of the first section whose offset is not known yet: it is that of the next block
 	path     []heading
-	first    string // text of the first heading
+	heads    []head
+	opening  string // a first paragraph of one line, before any heading
 	terms    []Term
 	last     blockKind
 }
@@ -37,6 +39,12 @@ type builder struct {
 type heading struct {
 	level int
 	text  string
+}
+
+// head is a heading; at: bytes of text before it.
+type head struct {
+	heading
+	at int
 }
 
 func newBuilder() *builder { return &builder{sections: []Section{{}}} }
@@ -63,9 +71,7 @@ func (b *builder) heading(level int, text, anchor string) {
 	if text == "" {
 		return
 	}
-	if b.first == "" {
-		b.first = text
-	}
+	b.heads = append(b.heads, head{heading{level, text}, b.buf.Len()})
 	for len(b.path) > 0 && b.path[len(b.path)-1].level >= level {
 		b.path = b.path[:len(b.path)-1]
 	}
@@ -81,8 +87,12 @@ func (b *builder) heading(level int, text, anchor string) {
 }
 
 func (b *builder) paragraph(text string) {
+	alone := !strings.Contains(strings.TrimSpace(text), "\n")
 	text = plainStart(clean(text))
 	if text != "" {
+		if alone && b.buf.Len() == 0 && len(b.heads) == 0 {
+			b.opening = text
+		}
 		b.begin(blockText)
 		b.buf.WriteString(text)
 	}
@@ -156,22 +166,59 @@ func (b *builder) code(lines string) {
 	}
 }
 
-// document ends the building. title is what the file says its title is; empty takes the first heading's text if
-// that heading is the only one at the top.
-func (b *builder) document(title, date string) Document {
+// document ends the building. Where a document does not state its title, its headings and first line show it.
+func (b *builder) document(s stated) Document {
 	for ; b.pending < len(b.sections); b.pending++ {
 		b.sections[b.pending].Offset = b.buf.Len()
 	}
-	title = clean(title)
+	title := clean(s.title)
 	if title == "" {
-		title = b.first
+		title = b.title()
 	}
-	if strings.EqualFold(title, b.first) { // the title is not a part of every path
+	if len(b.heads) > 0 && strings.EqualFold(title, b.heads[0].text) { // the title is not a part of every path
 		for i, s := range b.sections {
-			if len(s.Path) > 0 && s.Path[0] == b.first {
+			if len(s.Path) > 0 && s.Path[0] == b.heads[0].text {
 				b.sections[i].Path = s.Path[1:]
 			}
 		}
 	}
-	return Document{Title: title, Date: date, Text: b.buf.String(), Sections: b.sections, Terms: b.terms}
+	return Document{
+		Title: title, Authors: s.authors, Publisher: clean(s.publisher), Date: s.date, Text: b.buf.String(),
+		Sections: b.sections, Terms: b.terms,
+	}
+}
+
+// title returns the title that the form of a document shows: its only heading of the first level; the only one of the
+// highest level there is, where the document begins with it; a first line that stands alone; the first of several
+// headings of the first level, with hardly a line before it, unless they are numbered sections. "": none of these.
+func (b *builder) title() string {
+	tops := b.topHeadings()
+	switch {
+	case len(tops) == 1 && (tops[0].level == 1 || tops[0] == b.heads[0] && tops[0].at == 0):
+		return tops[0].text
+	case b.opening != "" && len(b.opening) < b.buf.Len() && isTitle(b.opening):
+		return b.opening
+	case len(tops) > 1 && tops[0].level == 1 && tops[0].at <= maxHeadLine && !numberedRow(tops):
+		return tops[0].text
+	}
+	return ""
+}
+
+// topHeadings returns the headings of the highest level there is.
+func (b *builder) topHeadings() (tops []head) {
+	for _, h := range b.heads {
+		if len(tops) > 0 && h.level < tops[0].level {
+			tops = nil
+		}
+		if len(tops) == 0 || h.level == tops[0].level {
+			tops = append(tops, h)
+		}
+	}
+	return tops
+}
+
+// numberedRow reports whether the first of several headings is a numbered section among others.
+func numberedRow(heads []head) bool {
+	return numberedLine.MatchString(heads[0].text) &&
+		slices.ContainsFunc(heads[1:], func(h head) bool { return numberedLine.MatchString(h.text) })
 }

@@ -36,7 +36,7 @@ func CSV(text string) Document {
 		b.row(slices.Clone(row))
 		return true
 	})
-	return b.document("", "")
+	return b.document(stated{})
 }
 
 // isHeader reports whether a first row names the columns: none of its fields is empty or a number.

@@ -32,8 +32,11 @@ var (
 
 // Document is the text of one file.
 type Document struct {
-	Title    string    // empty when the file has none
-	Date     string    // YYYY-MM-DD that the file gives for itself; empty = none
+	Title     string   // empty when the file has none
+	Authors   []string // as the file names them; at most 10
+	Publisher string   // organisation, site or journal, as the file names it; empty = none
+	// the day, month or year that the file gives for itself: YYYY-MM-DD, YYYY-MM or YYYY; empty = none
+	Date     string
 	Text     string    // the common form: valid UTF-8, "\n" line ends, no white space at either end
 	Sections []Section // in order; the first begins at 0 and holds what stands before the first heading
 	Terms    []Term    // terms that the file defines, in order

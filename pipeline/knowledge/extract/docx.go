@@ -35,7 +35,7 @@ func DOCX(data []byte) (Document, error) {
 			return Document{}, err
 		}
 	}
-	title, day, err := f.properties()
+	said, err := f.properties()
 	if err != nil {
 		return Document{}, err
 	}
@@ -51,10 +51,8 @@ func DOCX(data []byte) (Document, error) {
 		return Document{}, damage(err)
 	}
 	w.flushCode()
-	if title == "" {
-		title = w.title
-	}
-	doc := w.b.document(title, day)
+	said.or(stated{title: w.title})
+	doc := w.b.document(said)
 	if doc.Text == "" && len(doc.Sections) > 1 {
 		return Document{}, ErrEmpty
 	}

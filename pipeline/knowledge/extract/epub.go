@@ -40,13 +40,13 @@ func EPUB(data []byte) (Document, error) {
 		w.walk(contentRoot(parseTree(text)))
 		w.flush()
 	}
-	return b.document(book.title, book.day), nil
+	return b.document(book.stated), nil
 }
 
 // book is what a package says of its content.
 type book struct {
-	title, day string
-	chapters   []string // parts in the order of reading
+	stated
+	chapters []string // parts in the order of reading
 }
 
 // book reads the package document.
@@ -92,12 +92,7 @@ func (f *archive) book() (b book, err error) {
 		case xml.EndElement:
 			inside = ""
 		case xml.CharData:
-			switch {
-			case inside == "title" && b.title == "":
-				b.title = clean(string(t))
-			case inside == "date" && b.day == "":
-				b.day = date(string(t))
-			}
+			b.property(inside, string(t))
 		}
 	}
 	if len(b.chapters) == 0 {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -13,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"nightdesk/pipeline/knowledge/extract"
+	"nightdesk/topicqueue"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -59,7 +61,8 @@ func TestGolden(t *testing.T) {
 // show prints a document for a person to review.
 func show(doc extract.Document) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "title: %s\ndate: %s\n", doc.Title, doc.Date)
+	fmt.Fprintf(&b, "title: %s\nby: %s\ndate: %s\n", doc.Title,
+		topicqueue.Source{Authors: doc.Authors, Publisher: doc.Publisher}.By(), doc.Date)
 	for i, s := range doc.Sections {
 		end := len(doc.Text)
 		if i+1 < len(doc.Sections) {
@@ -73,11 +76,17 @@ func show(doc extract.Document) string {
 	return b.String()
 }
 
+var statedDate = regexp.MustCompile(`^(?:\d{4}(?:-\d{2}(?:-\d{2})?)?)?$`)
+
 // check asserts what holds for every document.
 func check(t *testing.T, doc extract.Document) {
 	t.Helper()
-	if !utf8.ValidString(doc.Text) || !utf8.ValidString(doc.Title) {
-		t.Fatalf("not UTF-8: %q %q", doc.Title, doc.Text)
+	by := append([]string{doc.Title, doc.Publisher, doc.Date}, doc.Authors...)
+	if about := strings.Join(by, "|"); !utf8.ValidString(doc.Text) || !utf8.ValidString(about) || strings.Contains(about, "\n") {
+		t.Fatalf("not UTF-8, or several lines: %q %q", about, doc.Text)
+	}
+	if !statedDate.MatchString(doc.Date) {
+		t.Fatalf("date %q", doc.Date)
 	}
 	if strings.TrimSpace(doc.Text) != doc.Text {
 		t.Fatalf("white space around the text: %q", doc.Text)

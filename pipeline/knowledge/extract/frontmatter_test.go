@@ -33,7 +33,7 @@ func TestPageTitle(t *testing.T) {
 	for _, tt := range []struct{ name, page, want string }{
 		{"one heading", "<title>Arrival - The Harbour</title><h1>Arrival of ships</h1>" + ships, "Arrival of ships"},
 		{"numbered parts", "<title>The Harbour Guide</title><h1>1. Overview</h1>" + ships + "<h1>2. Arrival</h1>" + ships, "The Harbour Guide"},
-		{"parts without a title", "<h1>1. Overview</h1>" + ships + "<h1>2. Arrival</h1>" + ships, "1. Overview"},
+		{"parts without a title", "<h1>1. Overview</h1>" + ships + "<h1>2. Arrival</h1>" + ships, ""},
 		{"heading beside the content", `<title>arrival(1)</title><div id="header"><h1>arrival(1) Manual Page</h1></div>` +
 			`<div id="content"><h2>Notes</h2>` +
 			`<div class="note"><div class="title">Note</div>` + ships + "</div></div>", "arrival(1) Manual Page"},
@@ -54,6 +54,11 @@ func TestFrontMatterDate(t *testing.T) {
 	for written, want := range map[string]string{
 		"2024-12-12": "2024-12-12", "2024-12-12T08:00:00Z": "2024-12-12", "12 December 2024": "2024-12-12",
 		"December 12, 2024": "2024-12-12", "12 Dec 2024": "2024-12-12", "31 February 2024": "", "Christmas": "",
+		"Thu, 12 Dec 2024 23:30:00 +0100": "2024-12-12", "12. Dezember 2024": "2024-12-12",
+		"12 décembre 2024": "2024-12-12", "12 Décembre 2024": "2024-12-12", "12 de diciembre de 2024": "2024-12-12",
+		"2024年12月12日": "2024-12-12", "2024/12/12": "2024-12-12", "12.12.2024": "2024-12-12", "23/12/2024": "2024-12-23",
+		"12/23/2024": "2024-12-23", "3/4/2024": "2024", "December 2024": "2024-12", "2024-12": "2024-12", "2024": "2024",
+		"2024-13-01": "", "Q4 2024": "", "2024-2025": "", "1 May 2024 to 3 June 2024": "",
 	} {
 		if got := extract.Markdown("---\ndate: " + written + "\n---\n\n# A letter\n\nDear reader.").Date; got != want {
 			t.Errorf("%s: got %q, want %q", written, got, want)

@@ -17,11 +17,9 @@ func HTML(page string) Document {
 	w := &htmlWalker{b: b, inArticle: root.tag != "body" && root.tag != "html"}
 	w.walk(root)
 	w.flush()
-	title := commentTitle(page)
-	if title == "" {
-		title = pageTitle(tree, root)
-	}
-	return b.document(title, pageDate(tree))
+	said := stated{title: commentTitle(page)}
+	said.or(pageStates(tree, root))
+	return b.document(said)
 }
 
 // htmlFragment appends a piece of HTML, as it stands in Markdown, to a document under construction.

@@ -21,7 +21,8 @@ func Markdown(text string) Document {
 	rest = linkShortcode.ReplaceAllString(rest, "]()")
 	m := &markdown{b: newBuilder(), slugs: map[string]int{}, source: []byte(rest)}
 	m.blocks(dialect.Parse(m.source))
-	return m.b.document(front.title, front.date)
+	front.or(headLines(rest))
+	return m.b.document(front)
 }
 
 type markdown struct {

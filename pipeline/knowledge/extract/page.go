@@ -90,10 +90,12 @@ func proseSize(n *node) int {
 func isContent(n *node) bool { return n.tag == "main" || strings.EqualFold(n.attr["role"], "main") }
 
 // pageTitle returns the title that a page gives itself for others, else its heading of the top level, else the title
-// of the window without the name of the site: of several such headings each is that of a part.
+// of the window without the name of the site: of several such headings each is that of a part. "": none of these.
 func pageTitle(tree, root *node) string {
-	if t := clean(meta(tree, "og:title")); t != "" {
-		return t
+	for _, name := range []string{"og:title", "citation_title", "dc.title", "dcterms.title"} {
+		if t := clean(meta(tree, name)); t != "" {
+			return t
+		}
 	}
 	first := func(n *node) bool { return n.tag == "h1" }
 	top := textsOf(root, first)
@@ -110,9 +112,6 @@ func pageTitle(tree, root *node) string {
 	title := ""
 	if t != nil {
 		title = inlineText(t)
-	}
-	if title == "" && len(top) > 0 {
-		return top[0]
 	}
 	for _, separator := range []string{" | ", " — ", " – ", " · ", " :: ", " - "} {
 		if i := strings.LastIndex(title, separator); i >= 3 {
@@ -142,31 +141,57 @@ func textsOf(n *node, want func(*node) bool) []string {
 	return out
 }
 
-// pageDate returns the day on which a page says it was published or else last changed.
-func pageDate(tree *node) string {
-	for _, name := range []string{
-		"article:published_time", "datepublished", "date", "dc.date", "dcterms.created", "citation_publication_date",
-		"article:modified_time", "datemodified", "last-modified", "og:updated_time",
-	} {
-		if d := date(strings.ReplaceAll(meta(tree, name), "/", "-")); d != "" {
-			return d
+// pageStates returns what a page says of itself for search engines and libraries: meta elements, then linked data. The
+// date is that of publication, else of the last change.
+func pageStates(tree, root *node) stated {
+	s := stated{title: pageTitle(tree, root)}
+	for _, name := range []string{"author", "citation_author", "article:author", "dc.creator", "dcterms.creator"} {
+		for _, value := range metas(tree, name) {
+			s.author(value)
 		}
+		if len(s.authors) > 0 {
+			break
+		}
+	}
+	for _, name := range []string{
+		"citation_journal_title", "og:site_name", "citation_publisher", "dc.publisher", "dcterms.publisher", "publisher",
+	} {
+		if s.publisher == "" {
+			s.publisher = clean(meta(tree, name))
+		}
+	}
+	day := func(names ...string) {
+		for _, name := range names {
+			if s.date == "" {
+				s.date = date(meta(tree, name))
+			}
+		}
+	}
+	day("article:published_time", "datepublished", "date", "dc.date", "dcterms.created", "dcterms.issued",
+		"citation_publication_date", "citation_date")
+	s.or(linkedData(tree))
+	day("article:modified_time", "datemodified", "last-modified", "og:updated_time")
+	return s
+}
+
+// meta returns the content of the first meta element with this property, name or itemprop.
+func meta(tree *node, name string) string {
+	if all := metas(tree, name); len(all) > 0 {
+		return all[0]
 	}
 	return ""
 }
 
-// meta returns the content of a meta element by its property, name or itemprop.
-func meta(tree *node, name string) string {
-	m := tree.find(func(n *node) bool {
-		if n.tag != "meta" || n.attr["content"] == "" {
-			return false
+// metas returns the contents of all of them.
+func metas(tree *node, name string) (all []string) {
+	tree.find(func(n *node) bool {
+		if n.tag == "meta" && n.attr["content"] != "" &&
+			slices.ContainsFunc([]string{"property", "name", "itemprop"}, func(attribute string) bool {
+				return strings.EqualFold(n.attr[attribute], name)
+			}) {
+			all = append(all, n.attr["content"])
 		}
-		return slices.ContainsFunc([]string{"property", "name", "itemprop"}, func(attribute string) bool {
-			return strings.EqualFold(n.attr[attribute], name)
-		})
+		return len(all) == maxNames
 	})
-	if m == nil {
-		return ""
-	}
-	return m.attr["content"]
+	return all
 }

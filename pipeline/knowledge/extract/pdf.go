@@ -1,7 +1,9 @@
 package extract
 
 import (
+	"bytes"
 	"context"
+	"encoding/xml"
 	"errors"
 	"fmt"
 	"math"
@@ -78,14 +80,12 @@ func pdfDocument(ctx context.Context, pages []pdf.Page, info pdf.Info) (Document
 		all = append(all, l...)
 	}
 	w := newPDFWriter(all, len(pages), body)
-	title := fileTitle(info.Title)
-	if title == "" {
-		title = largeTitle(all, body)
-	}
-	w.levels = headingLevels(all, body, info.Bookmarks[:min(len(info.Bookmarks), maxBookmarks)], title)
+	said := infoStates(info)
+	said.or(stated{title: largeTitle(all, body)})
+	w.levels = headingLevels(all, body, info.Bookmarks[:min(len(info.Bookmarks), maxBookmarks)], said.title)
 	w.skip = contentsLines(all, info.Bookmarks, w.levels)
 	w.write()
-	doc := w.b.document(title, pdfDate(info.Created))
+	doc := w.b.document(said)
 	doc.Pages = w.pages()
 	return doc, nil
 }
@@ -107,6 +107,62 @@ func bodySize(pages []pdf.Page) float64 {
 	}
 	return max(best, 1)
 }
+
+// infoStates returns what a file says of itself in its information, else in its metadata.
+func infoStates(info pdf.Info) stated {
+	s := stated{title: fileTitle(info.Title), date: pdfDate(info.Created)}
+	s.author(info.Author)
+	s.or(xmp(info.Metadata))
+	return s
+}
+
+// xmp reads the metadata packet of a file (XMP, ISO 16684): properties of Dublin Core and the day of creation. Of a
+// damaged one what there is.
+func xmp(packet []byte) (s stated) {
+	d := xml.NewDecoder(bytes.NewReader(packet))
+	property := ""
+	for {
+		t, err := d.Token()
+		if err != nil {
+			s.title = fileTitle(s.title)
+			return s
+		}
+		switch t := t.(type) {
+		case xml.StartElement:
+			if t.Name.Space == dublinCore || t.Name.Local == "CreateDate" {
+				property = t.Name.Local
+			}
+			for _, a := range t.Attr {
+				if a.Name.Local == "CreateDate" && s.date == "" {
+					s.date = date(a.Value)
+				}
+			}
+		case xml.EndElement:
+			if t.Name.Local == property {
+				property = ""
+			}
+		case xml.CharData:
+			s.property(property, string(t))
+		}
+	}
+}
+
+// property takes over a property of metadata.
+func (s *stated) property(name, value string) {
+	value = clean(value)
+	switch {
+	case name == "creator":
+		s.author(value)
+	case name == "title" && s.title == "":
+		s.title = value
+	case name == "publisher" && s.publisher == "":
+		s.publisher = value
+	case (name == "CreateDate" || name == "date") && s.date == "":
+		s.date = date(value)
+	}
+}
+
+const dublinCore = "http://purl.org/dc/elements/1.1/"
 
 func pdfDate(created string) string {
 	if len(created) < 8 {

@@ -18,10 +18,7 @@ func PlainText(text string) Document {
 		i += p.block(lines, i)
 	}
 	p.flush()
-	if numberedHeading(p.b.first) > 0 { // a chapter, not the title of all
-		p.b.first = ""
-	}
-	return p.b.document("", "")
+	return p.b.document(headLines(text))
 }
 
 type plain struct {
@@ -105,9 +102,10 @@ func (p *plain) flush() {
 		p.b.code(strings.Join(lines, "\n"))
 		return
 	}
-	marker, text := "", ""
+	marker := ""
+	var said []string
 	write := func() {
-		if marker != "" {
+		if text := strings.Join(said, "\n"); marker != "" {
 			p.b.item(marker, text)
 		} else {
 			p.b.paragraph(text)
@@ -117,18 +115,18 @@ func (p *plain) flush() {
 		rest := strings.TrimSpace(line)
 		if bullet, after := listMarker(strings.Replace(rest, "• ", "- ", 1)); bullet != "" &&
 			strings.TrimSpace(after) != "" &&
-			(marker != "" || text == "" || strings.HasSuffix(text, ":") || bullet == "-" && line != rest) {
+			(marker != "" || len(said) == 0 || strings.HasSuffix(said[len(said)-1], ":") || bullet == "-" && line != rest) {
 			write()
-			marker, text = bullet, after
+			marker, said = bullet, []string{after}
 			continue
 		}
-		text += "\n" + rest
+		said = append(said, rest)
 	}
-	last := strings.TrimSpace(text)
+	last := strings.TrimSpace(said[len(said)-1])
 	if p.literal = strings.HasSuffix(last, "::"); p.literal {
-		text = strings.TrimSuffix(last, ":")
-		if strings.Trim(text, ": ") == "" {
-			text = ""
+		said[len(said)-1] = strings.TrimSuffix(last, ":")
+		if len(said) == 1 && strings.Trim(last, ": ") == "" {
+			said = nil
 		}
 	}
 	write()

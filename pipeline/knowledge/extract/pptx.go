@@ -25,7 +25,7 @@ func PPTX(data []byte) (Document, error) {
 	if len(slides) == 0 {
 		return Document{}, fmt.Errorf("%w: a zip file without slides", ErrBinary)
 	}
-	title, day, err := f.properties()
+	said, err := f.properties()
 	if err != nil {
 		return Document{}, err
 	}
@@ -44,7 +44,7 @@ func PPTX(data []byte) (Document, error) {
 		first = append(first, len(b.sections))
 		s.write(b, i+1, notes)
 	}
-	doc := b.document(title, day)
+	doc := b.document(said)
 	for _, section := range first {
 		doc.Pages = append(doc.Pages, doc.Sections[section].Offset)
 	}

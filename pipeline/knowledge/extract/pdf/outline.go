@@ -84,7 +84,12 @@ func (d *document) inherit(l *leaf) {
 func (d *document) info(pages []leaf) Info {
 	out := Info{Pages: len(pages)}
 	meta := d.dict(d.trailer["Info"])
-	out.Title = d.text(meta["Title"])
+	out.Title, out.Author = d.text(meta["Title"]), d.text(meta["Author"])
+	if m, ok := d.resolve(d.dict(d.trailer["Root"])["Metadata"]).(*stream); ok && len(m.raw) <= maxMetadata {
+		if packet := d.decode(m); len(packet) <= maxMetadata {
+			out.Metadata = packet
+		}
+	}
 	if created := strings.TrimPrefix(d.text(meta["CreationDate"]), "D:"); len(created) >= 8 &&
 		strings.Trim(created[:8], "0123456789") == "" {
 		out.Created = created[:8]

@@ -28,6 +28,8 @@ const (
 	maxGlyphs  = 10 * maxWords
 	maxValues  = 1 << 19 // in one object
 	maxDepth   = 60      // of nested objects, forms and page trees
+
+	maxMetadata = 1 << 20 // bytes of a packet of metadata
 )
 
 // Word is text without white space. Its box is in points (1/72 inch) from the upper left corner of the page as it is
@@ -57,7 +59,9 @@ type Bookmark struct {
 // Info is what the file says about itself.
 type Info struct {
 	Title     string
+	Author    string
 	Created   string // YYYYMMDD; empty = unknown
+	Metadata  []byte // the XMP packet, XML; nil = none, or too long
 	Bookmarks []Bookmark
 	Pages     int
 }

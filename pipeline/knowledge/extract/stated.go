@@ -1,0 +1,231 @@
+package extract
+
+import (
+	"mime"
+	"net/mail"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"nightdesk/pipeline/text"
+)
+
+// stated is what a document says of itself in fields: the metadata of its format, front matter, header lines.
+type stated struct {
+	title, publisher, date string
+	authors                []string
+
+	subject, from, changed string // stand in for title, authors and date
+	addressed              bool   // there is a receiver
+}
+
+// fields are the keys of front matter, of reStructuredText and of the header lines that programs for e-mail write.
+var fields = func() map[string]string {
+	out := map[string]string{}
+	for line := range strings.Lines(`
+title title titel titre título titolo 标题
+subject subject re betreff objet asunto oggetto 主题 事由
+author author authors autor autoren auteur auteurs autores autore verfasser 作者
+publisher publisher publication institution organization organisation
+publisher verlag herausgeber éditeur editorial 出版社 发布单位
+date date published publishdate pubdate datum fecha data sent gesendet envoyé enviado 日期 发布日期 发送时间
+changed updated lastmod last_updated modified
+from from von de da 发件人
+to to an à para a 收件人
+`) {
+		if words := strings.Fields(line); len(words) > 0 {
+			for _, key := range words[1:] {
+				out[key] = words[0]
+			}
+		}
+	}
+	return out
+}()
+
+// field takes over what a field says; of several the first counts, but a document has several authors.
+func (s *stated) field(key, value string) {
+	value = decoded(clean(text.Start(value, maxValue)))
+	first := func(to *string, value string) {
+		if *to == "" {
+			*to = value
+		}
+	}
+	switch fields[strings.ToLower(key)] {
+	case "title":
+		first(&s.title, value)
+	case "subject":
+		first(&s.subject, value)
+	case "author":
+		s.author(value)
+	case "publisher":
+		first(&s.publisher, value)
+	case "date":
+		first(&s.date, date(value))
+	case "changed":
+		first(&s.changed, date(value))
+	case "from":
+		first(&s.from, value)
+	case "to":
+		s.addressed = true
+	}
+}
+
+// Limits of what a document says of itself.
+const (
+	maxNames = 10   // authors
+	maxValue = 1000 // bytes of a field
+)
+
+// author adds the people that a field names. Word processors separate them by semicolons; a comma may be part of a
+// name.
+func (s *stated) author(value string) {
+	for name := range strings.SplitSeq(text.Start(value, maxValue), ";") {
+		name = person(clean(name))
+		if name != "" && len(s.authors) < maxNames && !strings.Contains(name, "://") && !slices.Contains(s.authors, name) {
+			s.authors = append(s.authors, name)
+		}
+	}
+}
+
+// person returns the name in "Ane Holt <ane@example.org>".
+func person(s string) string {
+	if a, err := mail.ParseAddress(s); err == nil {
+		if a.Name != "" {
+			return a.Name
+		}
+		return a.Address
+	}
+	if name, _, ok := strings.Cut(s, "<"); ok && strings.TrimSpace(name) != "" {
+		return strings.Trim(name, `" `)
+	}
+	return s
+}
+
+// decoded reads the encoded words of e-mail (RFC 2047).
+func decoded(s string) string {
+	if !strings.Contains(s, "=?") {
+		return s
+	}
+	if plain, err := new(mime.WordDecoder).DecodeHeader(s); err == nil {
+		return clean(strings.ToValidUTF8(plain, "\ufffd"))
+	}
+	return s
+}
+
+// settle puts in what stands in for a field that is missing. A sender is one if there is a subject or a receiver: a
+// timetable has a From, too.
+func (s *stated) settle() {
+	if s.title == "" {
+		s.title = s.subject
+	}
+	if len(s.authors) == 0 && s.from != "" && (s.subject != "" || s.addressed) {
+		s.author(s.from)
+	}
+	if s.date == "" {
+		s.date = s.changed
+	}
+}
+
+// or takes over what s does not say and other does.
+func (s *stated) or(other stated) {
+	if s.title == "" {
+		s.title = other.title
+	}
+	if len(s.authors) == 0 {
+		s.authors = other.authors
+	}
+	if s.publisher == "" {
+		s.publisher = other.publisher
+	}
+	if s.date == "" {
+		s.date = other.date
+	}
+}
+
+// Limits of the head of a text, in bytes.
+const (
+	maxHead     = 8 << 10
+	maxHeadLine = 120 // a line that is longer is a paragraph, unless it is a field
+	maxKey      = 40
+	// a field whose value is longer, with another line right below, is a paragraph that begins with "Key:"
+	maxUnwrapped = 60
+)
+
+// fieldName is the name of a field of e-mail (RFC 5322).
+var fieldName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9-]*$`)
+
+// headLines reads the fields at the head of a text or a Markdown file, before its first paragraph: "Key: value" lines,
+// with or without Markdown's emphasis, and a line that is a date.
+func headLines(document string) (s stated) {
+	var key, value, day string
+	headings := 0
+	for line := range strings.Lines(text.Start(document, maxHead)) {
+		line = strings.TrimRight(line, " \t\n")
+		if key != "" && line != "" && (line[0] == ' ' || line[0] == '\t') { // a folded field
+			value += " " + strings.TrimSpace(line)
+			continue
+		}
+		nextKey, nextValue := fieldOf(line)
+		if wrapped := len(value) > maxUnwrapped && line != "" && nextKey == ""; !wrapped {
+			s.field(key, value)
+		}
+		if key, value = nextKey, nextValue; key != "" {
+			continue
+		}
+		plain := strings.Trim(line, "#*_> \t")
+		if strings.HasPrefix(line, "#") {
+			headings++
+		}
+		if headings > 1 || len(line) > maxHeadLine || endsSentence(plain) {
+			break
+		}
+		if day == "" {
+			day = dateLine(plain)
+		}
+	}
+	s.field(key, value)
+	if s.date == "" {
+		s.date = day
+	}
+	s.settle()
+	return s
+}
+
+// fieldOf returns the key and the value of a line; an empty key: it is none.
+func fieldOf(line string) (key, value string) {
+	line = strings.TrimLeft(line, ":*_-+•|> \t")
+	i := strings.IndexAny(line[:min(len(line), maxKey)], ":：|")
+	if i <= 0 {
+		return "", ""
+	}
+	_, width := utf8.DecodeRuneInString(line[i:])
+	key, value = strings.Trim(line[:i], "*_ \t"), strings.Trim(line[i+width:], "*_| \t")
+	if fields[strings.ToLower(key)] == "" && (line[i] != ':' || !fieldName.MatchString(key)) {
+		return "", ""
+	}
+	return key, value
+}
+
+// sentenceEnds are the signs at the end of a line of prose, and of one that leads to the next.
+const sentenceEnds = ".!?。！？…"
+
+func endsSentence(line string) bool {
+	last, _ := utf8.DecodeLastRuneInString(strings.TrimRight(line, `"'”’」)*_`))
+	return strings.ContainsRune(sentenceEnds, last)
+}
+
+// maxOpening bounds a first line that is a title, in runes.
+const maxOpening = 100
+
+// isTitle reports whether the first line of a text, which stands alone, can be its title: short, no sentence, no
+// salutation, no field and no date.
+func isTitle(line string) bool {
+	last, _ := utf8.DecodeLastRuneInString(line)
+	if utf8.RuneCountInString(line) > maxOpening || endsSentence(line) || strings.ContainsRune(",;:，；：", last) {
+		return false
+	}
+	key, _ := fieldOf(line)
+	return key == "" && dateLine(line) == "" && strings.ContainsFunc(line, unicode.IsLetter)
+}

@@ -1,0 +1,119 @@
+package extract_test
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"nightdesk/pipeline/knowledge/extract"
+	"nightdesk/topicqueue"
+)
+
+// A document states its title, who wrote or published it and its date: NAME.want has them, a line each, beside the
+// file NAME, or the parts of a packed one.
+func TestStated(t *testing.T) {
+	t.Parallel()
+	sets, err := filepath.Glob("testdata/stated/*.txtar")
+	if err != nil || len(sets) == 0 {
+		t.Fatal(sets, err)
+	}
+	for _, set := range sets {
+		archive, err := txtar.ParseFile(set)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, data := range statedFiles(archive) {
+			t.Run(strings.TrimSuffix(filepath.Base(set), ".txtar")+"/"+name, func(t *testing.T) {
+				t.Parallel()
+				doc, err := extract.File(t.Context(), name, data.content)
+				if err != nil {
+					t.Fatal(err)
+				}
+				check(t, doc)
+				by := topicqueue.Source{Authors: doc.Authors, Publisher: doc.Publisher}.By()
+				if diff := cmp.Diff(data.want, doc.Title+"\n"+by+"\n"+doc.Date+"\n"); diff != "" {
+					t.Errorf("title, by, date: -want +got:\n%s", diff)
+				}
+			})
+		}
+	}
+}
+
+type statedFile struct {
+	want    string
+	parts   []string
+	content []byte
+}
+
+func statedFiles(archive *txtar.Archive) map[string]*statedFile {
+	files := map[string]*statedFile{}
+	for _, f := range archive.Files {
+		name, part, packed := strings.Cut(f.Name, "/")
+		if base, ok := strings.CutSuffix(name, ".want"); ok {
+			files[base] = &statedFile{want: string(f.Data)}
+			continue
+		}
+		file := files[name]
+		if file.content = f.Data; packed {
+			file.parts = append(file.parts, part, string(f.Data))
+			file.content = pack(file.parts...)
+		}
+	}
+	return files
+}
+
+// A paragraph that begins like a field, or comes later, states nothing.
+func TestProseStatesNothing(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ name, text, want string }{
+		{"wrapped", "# Tides\n\nSubject: the tables of the harbour, which were read from the old books of the\npilots.", "Tides"},
+		{"reply", "From: Ane Holt\nSubject: Re: Tides\n\nThey are strong.", "Re: Tides"},
+		{"timetable", "From: Stavik\nDate: 2024-05-06\n\nThe ferry leaves at noon.", ""},
+		{"second heading", "# Tides\n\n## Sources\n\nAuthor: unknown to this day", "Tides"},
+		{"salutation", "Dear all,\n\nthe tides are strong.", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			for _, doc := range []extract.Document{extract.Markdown(tt.text), extract.PlainText(tt.text)} {
+				if tt.name != "reply" && len(doc.Authors) > 0 || strings.TrimPrefix(doc.Title, "# ") != tt.want {
+					t.Errorf("title %q, authors %q", doc.Title, doc.Authors)
+				}
+			}
+		})
+	}
+}
+
+// The head of a document is read in time that grows with its size, and is one line each, whatever is in it.
+func FuzzStated(f *testing.F) {
+	for _, set := range []string{"development", "closed"} {
+		archive, err := txtar.ParseFile("testdata/stated/" + set + ".txtar")
+		if err != nil {
+			f.Fatal(err)
+		}
+		for _, file := range archive.Files {
+			f.Add(string(file.Data))
+		}
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		for _, kind := range []extract.Type{extract.TypeMarkdown, extract.TypeText, extract.TypeHTML} {
+			for _, content := range []string{text, "---\n" + text + "\n---\n\nThe pier.", "Date: " + text + "\n\nThe pier.",
+				`<script type="application/ld+json">` + text + "</script><p>The pier."} {
+				doc, err := extract.Bytes(t.Context(), kind, []byte(content), "")
+				if err == nil {
+					check(t, doc)
+				} else if strings.Contains(err.Error(), "internal error") {
+					t.Fatal(err)
+				}
+			}
+		}
+		doc, err := extract.File(t.Context(), "a.docx", pack("docProps/core.xml", text, "word/document.xml",
+			`<w:document xmlns:w="w"><w:body><w:p><w:r><w:t>The pier.</w:t></w:r></w:p></w:body></w:document>`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		check(t, doc)
+	})
+}
