@@ -215,7 +215,7 @@ func kbShow(ctx context.Context, cfg config.Config, con *view.Console, args []st
 		}
 		table := tabwriter.NewWriter(con.Out, 0, 4, 2, ' ', 0)
 		if !con.JSON {
-			fmt.Fprintln(table, "DOCUMENT\tPASSAGES\tBYTES\tTITLE")
+			fmt.Fprintln(table, "DOCUMENT\tPASSAGES\tBYTES\tDATE\tTITLE\tBY")
 		}
 		for _, d := range documents {
 			if con.JSON {
@@ -224,7 +224,7 @@ func kbShow(ctx context.Context, cfg config.Config, con *view.Console, args []st
 				}
 				continue
 			}
-			fmt.Fprintf(table, "%s\t%d\t%d\t%s\n", d.Key, d.Passages, d.Bytes, d.Title)
+			fmt.Fprintf(table, "%s\t%d\t%d\t%s\t%s\t%s\n", d.Key, d.Passages, d.Bytes, d.Date, d.Title, d.By())
 		}
 		return table.Flush()
 	})
@@ -265,7 +265,13 @@ func kbSearch(ctx context.Context, con *view.Console, b *bases, name, query, mod
 				continue
 			}
 			place := strings.Join(append([]string{p.Title}, p.Section...), " > ")
-			fmt.Fprintf(con.Out, "%d. %s\n   %s\n\n%s\n\n", i+1, place, p.Document, p.Text)
+			about := p.Document
+			for _, known := range []string{p.By(), p.Date} {
+				if known != "" {
+					about += ", " + known
+				}
+			}
+			fmt.Fprintf(con.Out, "%d. %s\n   %s\n\n%s\n\n", i+1, place, about, p.Text)
 		}
 		if len(passages) == 0 {
 			con.Say("nothing was found for %q", query)

@@ -35,10 +35,10 @@ const extraction = "-3"
 var ErrFormat = errors.New("not a knowledge base of this version")
 
 const schema = `
-CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID; -- file/ID: the path of a document
+CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID; -- file/ID: the path of a document; by/ID: its byline
 CREATE TABLE documents(
 	id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, title TEXT NOT NULL,
-	date TEXT NOT NULL,      -- the document's own, YYYY-MM-DD; empty: it has none
+	date TEXT NOT NULL,      -- the document's own, YYYY-MM-DD, YYYY-MM or YYYY; empty: it has none
 	size INTEGER NOT NULL,   -- bytes of the file
 	mtime INTEGER NOT NULL,  -- of the file, nanoseconds
 	hash TEXT NOT NULL,      -- SHA-256 of the file, and extraction

@@ -14,8 +14,10 @@ import (
 
 // Document is one document of a base.
 type Document struct {
-	Key      string // slash-separated path below its root
-	Title    string
+	Key   string // slash-separated path below its root
+	Title string
+	Date  string // as Passage.Date
+	Byline
 	Passages int
 	Bytes    int       // of its extracted text
 	ModTime  time.Time // of its file, UTC
@@ -37,7 +39,7 @@ type Info struct {
 
 // Documents lists all documents in order of their keys.
 func (b *Base) Documents(ctx context.Context) ([]Document, error) {
-	rows, err := b.read.QueryContext(ctx, `SELECT key, title, passages, bytes, mtime FROM documents ORDER BY key`)
+	rows, err := b.read.QueryContext(ctx, `SELECT key, title, date, passages, bytes, mtime, `+bylineColumn+` FROM documents d ORDER BY key`)
 	if err != nil {
 		return nil, b.failed(ctx, "list documents", err)
 	}
@@ -46,7 +48,7 @@ func (b *Base) Documents(ctx context.Context) ([]Document, error) {
 	for rows.Next() {
 		var d Document
 		var mtime int64
-		if err := rows.Scan(&d.Key, &d.Title, &d.Passages, &d.Bytes, &mtime); err != nil {
+		if err := rows.Scan(&d.Key, &d.Title, &d.Date, &d.Passages, &d.Bytes, &mtime, &d.Byline); err != nil {
 			return nil, b.failed(ctx, "list documents", err)
 		}
 		d.ModTime = time.Unix(0, mtime).UTC()

@@ -19,6 +19,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"nightdesk/pipeline/knowledge"
+	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/scaletest"
 )
 
@@ -200,6 +201,34 @@ func TestFileOfAPassage(t *testing.T) {
 		if want := filepath.Join(moved, "tides.md"); err != nil || len(found) != 1 || found[0].File != want || found[0].Source(time.Now()).File != want {
 			t.Errorf("found %+v, %v; want it from %s", found, err, want)
 		}
+	}
+}
+
+// Passages, sources and the list of documents name who wrote and published a document and when, as it says; a document
+// that was changed or removed leaves no byline behind, and a base of a version before bylines has none.
+func TestByline(t *testing.T) {
+	t.Parallel()
+	b, dir := create(t), t.TempDir()
+	ask := func() (topicqueue.Source, knowledge.Document) {
+		if _, err := b.Ingest(t.Context(), []string{dir}, nil); err != nil {
+			t.Fatal(err)
+		}
+		found, err := b.Search(t.Context(), "spring tides", 1, knowledge.Hybrid)
+		documents, err2 := b.Documents(t.Context())
+		if err := errors.Join(err, err2); err != nil || len(found) != 1 || len(documents) != 1 {
+			t.Fatal(found, documents, err)
+		}
+		return found[0].Source(time.Now()), documents[0]
+	}
+	const text = "# Tides\n\nSpring tides follow the new moon.\n"
+	files{"a.md": "---\nauthors: [Ane Holt, P. Dietz]\npublisher: Harbour Authority\ndate: May 2024\n---\n" + text}.write(t, dir)
+	const want = "Ane Holt, P. Dietz, Harbour Authority, 2024-05"
+	if s, d := ask(); s.Label() != want || d.By()+", "+d.Date != want {
+		t.Errorf("source %q, document %+v, want %q", s.Label(), d, want)
+	}
+	files{"a.md": text}.write(t, dir)
+	if s, d := ask(); s.Label() != "" || d.By() != "" {
+		t.Errorf("source %q, document %+v, want no byline", s.Label(), d)
 	}
 }
 

@@ -34,9 +34,10 @@ type Passage struct {
 	Text     string   // verbatim, UTF-8, in the form of package extract
 	Hash     string   // lower-case hex SHA-256 of Text
 	Head     string   // topicqueue.HeadOf the document; empty: there is none, or Text begins with it
-	Date     string   // YYYY-MM-DD, as the document says; empty: it does not
-	File     string   // absolute path where it was indexed; empty: a page, or indexed by a version that did not note it
-	Score    float64  // higher is better; comparable within one answer only
+	Date     string   // YYYY-MM-DD, YYYY-MM or YYYY, as the document says; empty: it does not
+	Byline
+	File  string  // absolute path where it was indexed; empty: a page, or indexed by a version that did not note it
+	Score float64 // higher is better; comparable within one answer only
 	// of a Hybrid search, 0 to 1: its score by words against that of the best passage; 0: words did not find it
 	Share float64
 }
@@ -238,13 +239,14 @@ func (b *finder) count(ctx context.Context, match string) (n int, err error) {
 const passageColumns = `p.id, d.key, d.title, s.path, s.anchor, p.page, p.offset, p.text, p.hash, d.date,
 	coalesce((SELECT f.text FROM passages f WHERE f.document = p.document AND f.offset < p.offset
 		ORDER BY f.offset LIMIT 1), ''),
-	coalesce((SELECT value FROM meta WHERE meta.key = 'file/' || d.id), '') FROM passages p JOIN documents d ON d.id = p.document JOIN sections s ON s.id = p.section`
+	coalesce((SELECT value FROM meta WHERE meta.key = 'file/' || d.id), ''), ` + bylineColumn + `
+	FROM passages p JOIN documents d ON d.id = p.document JOIN sections s ON s.id = p.section`
 
 func scanPassage(rows *sql.Rows) (Passage, error) {
 	var p Passage
 	var path string
 	err := rows.Scan(&p.ID, &p.Document, &p.Title, &path, &p.Anchor, &p.Page, &p.Offset, &p.Text, &p.Hash,
-		&p.Date, &p.Head, &p.File)
+		&p.Date, &p.Head, &p.File, &p.Byline)
 	p.Head = topicqueue.HeadOf(p.Head)
 	p.Section = splitPath(path)
 	return p, err

@@ -3,6 +3,7 @@ package knowledge
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"strings"
 )
@@ -13,7 +14,7 @@ const separator = "\x1f"
 // writer changes documents within one transaction, with statements that are prepared once for it.
 type writer struct {
 	tx                                       *sql.Tx
-	find, touch, list, place, displace       *sql.Stmt
+	find, touch, list, place, sign, displace *sql.Stmt
 	addDocument, addSection, addPassage      *sql.Stmt
 	addWords, addLabel                       *sql.Stmt
 	dropWords, dropPassages, dropSections    *sql.Stmt
@@ -29,7 +30,8 @@ func newWriter(ctx context.Context, tx *sql.Tx) (*writer, error) {
 	}{
 		{&w.find, `SELECT id, size, mtime, hash, coalesce((SELECT value FROM meta WHERE meta.key = 'file/' || id), '') FROM documents WHERE key = ?`},
 		{&w.place, `INSERT OR REPLACE INTO meta VALUES ('file/' || ?, ?)`},
-		{&w.displace, `DELETE FROM meta WHERE key = 'file/' || ?`},
+		{&w.sign, `INSERT OR REPLACE INTO meta VALUES ('by/' || ?, ?)`},
+		{&w.displace, `DELETE FROM meta WHERE key IN ('file/' || ?1, 'by/' || ?1)`},
 		{&w.touch, `UPDATE documents SET size = ?, mtime = ? WHERE id = ?`},
 		{&w.list, `SELECT id, key FROM documents ORDER BY key`},
 		{&w.addDocument, `INSERT INTO documents VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`},
@@ -104,6 +106,15 @@ func (w *writer) add(p *prepared) error {
 			return err
 		}
 	}
+	if by := (Byline{p.doc.Authors, p.doc.Publisher}); by.Publisher != "" || len(by.Authors) > 0 {
+		row, err := json.Marshal(by)
+		if err != nil {
+			return err
+		}
+		if _, err := w.sign.Exec(id, string(row)); err != nil {
+			return err
+		}
+	}
 	first := w.nextSection
 	inSection := make([]int, len(p.doc.Sections))
 	for _, c := range p.chunks {
@@ -173,7 +184,7 @@ func (w *writer) removeAllBut(keep func(key string) bool) (int, error) {
 }
 
 func (w *writer) close() {
-	for _, s := range []*sql.Stmt{w.find, w.touch, w.list, w.place, w.displace, w.addDocument, w.addSection, w.addPassage,
+	for _, s := range []*sql.Stmt{w.find, w.touch, w.list, w.place, w.sign, w.displace, w.addDocument, w.addSection, w.addPassage,
 		w.addWords, w.addLabel,
 		w.dropWords, w.dropPassages, w.dropSections, w.dropLabels, w.dropDocument} {
 		_ = s.Close()

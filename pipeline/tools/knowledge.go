@@ -64,11 +64,14 @@ func (t *passageTool) Call(ctx context.Context, call Call) (Result, error) {
 	return result, nil
 }
 
-// heading returns "title > section > subsection (document, p. 3)".
+// heading returns "title > section > subsection (document, p. 3; Ane Holt, Harbour Authority, 2024-05)".
 func heading(s topicqueue.Source) string {
 	place := s.Document
 	if s.Page > 0 {
 		place = fmt.Sprintf("%s, p. %d", place, s.Page)
+	}
+	if about := s.Label(); about != "" {
+		place += "; " + about
 	}
 	return strings.Join(append([]string{s.Title}, s.Section...), " > ") + " (" + place + ")"
 }
