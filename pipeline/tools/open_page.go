@@ -100,14 +100,14 @@ func (t openPage) read(ctx context.Context, r fetch.Response) (page, error) {
 // result makes the answer of a page.
 func (p page) result(address string) Result {
 	s := topicqueue.Source{
-		Kind: topicqueue.SourceWeb, Title: p.title, URL: address, Date: p.date, Publisher: p.site,
-		RetrievedAt: time.Now().UTC(), Text: p.text,
+		Kind: topicqueue.SourceWeb, Title: p.title, URL: address, Date: p.date, Authors: p.by.Authors,
+		Publisher: p.by.Publisher, RetrievedAt: time.Now().UTC(), Text: p.text,
 	}
 	s.Hash = topicqueue.TextHash(s.Text)
 	s.ID = topicqueue.SourceID(s)
 	s = sources.Describe(s, p.kind) // later, nobody has the page
 	head := []string{address}
-	for _, part := range []string{p.site, p.date} {
+	for _, part := range []string{p.by.By(), p.date} {
 		if part != "" {
 			head = append(head, part)
 		}

@@ -11,11 +11,11 @@ import (
 	"path"
 	"regexp"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"golang.org/x/net/html/charset"
 
+	"nightdesk/pipeline/knowledge"
 	"nightdesk/pipeline/knowledge/extract"
 	"nightdesk/pipeline/sources"
 	"nightdesk/pipeline/text"
@@ -24,10 +24,11 @@ import (
 
 // page is what can be read of a page.
 type page struct {
-	title, site, date string // date: as topicqueue.Source has it
-	text              string // headings as "## Heading", else as package extract writes it
-	cut               int    // bytes of text that were left out at the end
-	kind              sources.Page
+	title, date string // date: as topicqueue.Source has it
+	by          knowledge.Byline
+	text        string // headings as "## Heading", else as package extract writes it
+	cut         int    // bytes of text that were left out at the end
+	kind        sources.Page
 }
 
 // errTooLarge: more than is read of a page.
@@ -53,14 +54,15 @@ func readPage(ctx context.Context, r fetch.Response) (page, error) {
 	if named, ok := extract.TypeOf(address.Path); ok && kind == extract.TypeText && named == extract.TypeMarkdown {
 		kind = named // servers of raw files call everything text/plain
 	}
-	doc, about, err := extractPage(ctx, kind, r)
+	doc, body, err := extractPage(ctx, kind, r)
 	if err != nil {
 		return page{}, err
 	}
-	p := page{title: doc.Title, site: about.site, date: cmp.Or(doc.Date, about.date), text: withHeadings(doc),
-		kind: about.kind}
-	if p.date == "" && kind != extract.TypeHTML { // pages are made when they are asked for, files are not
-		p.date = day(r.Header.Get("Last-Modified"))
+	p := page{title: doc.Title, by: knowledge.Byline{Authors: doc.Authors, Publisher: doc.Publisher}, date: doc.Date,
+		text: withHeadings(doc)}
+	if kind == extract.TypeHTML {
+		about := aboutPage(body)
+		p.kind, p.date = about.kind, cmp.Or(p.date, about.firstTime)
 	}
 	if p.title == "" {
 		p.title = cmp.Or(strings.Trim(path.Base(address.Path), "/."), address.Hostname())
@@ -79,12 +81,12 @@ func readPage(ctx context.Context, r fetch.Response) (page, error) {
 	return p, nil
 }
 
-// extractPage extracts the document, in whatever encoding it is, and what only pages say of themselves.
-func extractPage(ctx context.Context, kind extract.Type, r fetch.Response) (extract.Document, about, error) {
+// extractPage extracts the document, in whatever encoding it is. It also returns the body that it could read.
+func extractPage(ctx context.Context, kind extract.Type, r fetch.Response) (extract.Document, []byte, error) {
 	body := r.Body
 	if kind == extract.TypePDF {
 		doc, err := extract.Bytes(ctx, kind, body, "")
-		return doc, about{}, err
+		return doc, body, err
 	}
 	wide := bytes.HasPrefix(body, []byte{0xff, 0xfe}) || bytes.HasPrefix(body, []byte{0xfe, 0xff})
 	if !wide && kind != extract.TypeHTML && !utf8.Valid(body) {
@@ -98,10 +100,7 @@ func extractPage(ctx context.Context, kind extract.Type, r fetch.Response) (extr
 	if errors.Is(err, extract.ErrEncoding) && kind == extract.TypeHTML { // the header lies; the page may know better
 		doc, err = extract.Bytes(ctx, kind, body, "")
 	}
-	if err != nil || kind != extract.TypeHTML {
-		return doc, about{}, err
-	}
-	return doc, aboutPage(body), nil
+	return doc, body, err
 }
 
 // recode returns text as UTF-8: of the encoding that the server names, else of windows-1252, as browsers read it.
@@ -174,13 +173,4 @@ func short(s string) string {
 		return text.Start(s, 200) + "..."
 	}
 	return s
-}
-
-// day returns the day of an HTTP date as YYYY-MM-DD; empty for anything else.
-func day(header string) string {
-	at, err := http.ParseTime(header)
-	if err != nil {
-		return ""
-	}
-	return at.UTC().Format(time.DateOnly)
 }

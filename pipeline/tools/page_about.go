@@ -11,42 +11,34 @@ import (
 	"nightdesk/pipeline/sources"
 )
 
-// about is what a page says of itself beside its text.
+// about is what a page says of itself beside what package extract reads.
 type about struct {
-	site, date string
-	kind       sources.Page
+	firstTime string // the day of its first <time>
+	kind      sources.Page
 }
 
 var (
 	schemaType = regexp.MustCompile(`"@type"\s*:\s*\[?\s*"([A-Za-z]{1,40})"`)
-	published  = regexp.MustCompile(`"(datePublished|dateCreated|uploadDate)"\s*:\s*"(\d{4}-\d{2}-\d{2})`)
 	startsDay  = regexp.MustCompile(`^\s*(\d{4}-\d{2}-\d{2})`)
 )
 
 // maxLinked bounds the linked data that are looked at, in bytes.
 const maxLinked = 256 << 10
 
-// aboutPage reads the name of the site, the day of publication and the kind of page where a page gives them to search
-// engines: meta elements, linked data, the first <time>.
+// aboutPage reads the kind of page where a page gives it to search engines: meta elements, linked data. It reads the
+// first <time>, too.
 func aboutPage(page []byte) about {
 	var a about
-	var firstTime string
 	linked := false // the next text is linked data
 	z := html.NewTokenizer(bytes.NewReader(page))
 	for {
 		switch z.Next() {
 		case html.ErrorToken:
-			if a.date == "" {
-				a.date = firstTime
-			}
 			return a
 		case html.TextToken:
 			if linked {
 				text := z.Text()
 				text = text[:min(len(text), maxLinked)]
-				if m := published.FindSubmatch(text); m != nil && a.date == "" {
-					a.date = string(m[2])
-				}
 				if a.kind.Schema == "" {
 					a.kind.Schema = mainType(text)
 				}
@@ -59,9 +51,9 @@ func aboutPage(page []byte) about {
 				switch {
 				case tag == "script":
 					linked = strings.EqualFold(attr["type"], "application/ld+json")
-				case tag == "time" && firstTime == "":
+				case tag == "time" && a.firstTime == "":
 					if m := startsDay.FindStringSubmatch(attr["datetime"]); m != nil {
-						firstTime = m[1]
+						a.firstTime = m[1]
 					}
 				case tag == "meta":
 					a.meta(attr)
@@ -75,8 +67,6 @@ func aboutPage(page []byte) about {
 func (a *about) meta(attr map[string]string) {
 	content := short(attr["content"])
 	switch name := strings.ToLower(cmp.Or(attr["property"], attr["name"])); {
-	case name == "og:site_name" && a.site == "":
-		a.site = content
 	case name == "og:type" && a.kind.Type == "":
 		a.kind.Type = content
 	case name == "generator" && a.kind.Generator == "":

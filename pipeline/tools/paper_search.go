@@ -121,9 +121,6 @@ func paperSource(p papers.Paper, now time.Time) topicqueue.Source {
 		Publisher: p.Venue,
 		Date:      p.Date, RetrievedAt: now, Text: p.Abstract, Hash: topicqueue.TextHash(p.Abstract),
 	}
-	if len(s.Date) == len("2006-01") { // a source has a year or a day
-		s.Date = s.Date[:4]
-	}
 	s.ID = topicqueue.SourceID(s)
 	return s
 }

@@ -198,7 +198,7 @@ func TestPaperSearchWords(t *testing.T) {
 			t.Errorf("%q lacks %q", result.Text, want)
 		}
 	}
-	if s := result.Sources[0]; s.Date != "2020" || len(s.Authors) != 10 || s.Authors[9] != "et al." {
+	if s := result.Sources[0]; s.Date != "2020-05" || len(s.Authors) != 10 || s.Authors[9] != "et al." {
 		t.Errorf("%+v", s)
 	}
 }
