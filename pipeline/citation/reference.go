@@ -12,9 +12,6 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// maxPublisherRunes bounds the name of a publisher: some sites put a slogan there.
-const maxPublisherRunes = 60
-
 // groupedReferences lists the sources, a paragraph each: what the document is, and below it a line for each id with
 // the place that it stands for.
 func (r *Registry) groupedReferences(ids []string, o Options) string {
@@ -50,12 +47,13 @@ func documentKey(s topicqueue.Source) string {
 	return key
 }
 
-// aboutDocument says in one line what a document is: title, publisher, kind, date, and its key when it is a file.
+// aboutDocument says in one line what a document is: title, authors and publisher, kind, date, and its key when it
+// is a file.
 func aboutDocument(s topicqueue.Source, o Options) string {
 	title := cmp.Or(text.Line(s.Title), s.URL, s.Document)
 	parts := []string{"**" + Escape(title) + "**"}
-	if p := publisher(s, title); p != "" {
-		parts = append(parts, p)
+	if by := byline(s, title); by != "" {
+		parts = append(parts, by)
 	}
 	if kind := o.genre(s.Genre); kind != "" {
 		parts = append(parts, escapeInline(kind, 0))
@@ -69,13 +67,12 @@ func aboutDocument(s topicqueue.Source, o Options) string {
 	return strings.Join(parts, " · ")
 }
 
-// publisher returns who has published a source, and "" when nobody is named or the title says it.
-func publisher(s topicqueue.Source, title string) string {
-	name := text.Clip(text.Line(s.Publisher), maxPublisherRunes)
-	if strings.Contains(strings.ToLower(title), strings.ToLower(name)) {
-		return ""
+// byline returns who wrote and published a source, without a publisher that the title names; "" when nobody is known.
+func byline(s topicqueue.Source, title string) string {
+	if strings.Contains(strings.ToLower(title), strings.ToLower(text.Line(s.Publisher))) {
+		s.Publisher = ""
 	}
-	return Escape(name)
+	return Escape(s.By())
 }
 
 // placeInDocument links the place of a source: its address, else its text in the run's data.
@@ -146,8 +143,8 @@ func describe(s topicqueue.Source, o Options) string {
 	if kind := o.genre(s.Genre); kind != "" {
 		parts = append(parts, escapeInline(kind, 0))
 	}
-	if p := publisher(s, title); p != "" {
-		parts = append(parts, p)
+	if by := byline(s, title); by != "" {
+		parts = append(parts, by)
 	}
 	if s.Date != "" {
 		parts = append(parts, escapeInline(text.Line(s.Date), 0))
