@@ -120,8 +120,7 @@ func (f *archive) properties() (stated, error) {
 	if d == nil || err != nil {
 		return s, err
 	}
-	values := map[string]string{}
-	name := ""
+	name, created := "", ""
 	for {
 		t, err := d.Token()
 		if err != nil { // the end, or damage: properties are no reason to refuse a document
@@ -133,14 +132,18 @@ func (f *archive) properties() (stated, error) {
 		case xml.EndElement:
 			name = ""
 		case xml.CharData:
-			values[name] += string(t)
+			switch name {
+			case "created":
+				created = date(string(t))
+			case "modified":
+				s.date = date(string(t))
+			default:
+				s.property(name, string(t))
+			}
 		}
 	}
-	s.title = fileTitle(values["title"])
-	s.author(values["creator"])
-	if s.date = date(values["modified"]); s.date == "" {
-		s.date = date(values["created"])
-	}
+	s.title = fileTitle(s.title)
+	s.or(stated{date: created})
 	return s, nil
 }
 

@@ -147,21 +147,6 @@ func xmp(packet []byte) (s stated) {
 	}
 }
 
-// property takes over a property of metadata.
-func (s *stated) property(name, value string) {
-	value = clean(value)
-	switch {
-	case name == "creator":
-		s.author(value)
-	case name == "title" && s.title == "":
-		s.title = value
-	case name == "publisher" && s.publisher == "":
-		s.publisher = value
-	case (name == "CreateDate" || name == "date") && s.date == "":
-		s.date = date(value)
-	}
-}
-
 const dublinCore = "http://purl.org/dc/elements/1.1/"
 
 func pdfDate(created string) string {

@@ -89,6 +89,21 @@ func (s *stated) author(value string) {
 	}
 }
 
+// property takes over a property of a format's metadata, as Dublin Core calls them.
+func (s *stated) property(name, value string) {
+	value = clean(value)
+	switch {
+	case name == "creator":
+		s.author(value)
+	case name == "title" && s.title == "":
+		s.title = value
+	case name == "publisher" && s.publisher == "":
+		s.publisher = value
+	case (name == "CreateDate" || name == "date") && s.date == "":
+		s.date = date(value)
+	}
+}
+
 // person returns the name in "Ane Holt <ane@example.org>".
 func person(s string) string {
 	if a, err := mail.ParseAddress(s); err == nil {

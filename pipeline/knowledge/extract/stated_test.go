@@ -1,6 +1,7 @@
 package extract_test
 
 import (
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -115,5 +116,22 @@ func FuzzStated(f *testing.F) {
 			t.Fatal(err)
 		}
 		check(t, doc)
+		packet := strings.Replace(pdfWithPacket, "PACKET", fmt.Sprintf("<< /Length %d >>\nstream\n%s", len(text), text), 1)
+		if doc, err = extract.File(t.Context(), "a.pdf", []byte(packet)); err == nil {
+			check(t, doc)
+		} else if strings.Contains(err.Error(), "internal error") {
+			t.Fatal(err)
+		}
 	})
 }
+
+// pdfWithPacket is a PDF whose metadata stand in object 6.
+var pdfWithPacket = func() string {
+	line := "BT /F1 10 Tf 72 700 Td (The pier was closed for repairs in the spring.) Tj ET"
+	return "%PDF-1.4\n1 0 obj\n<< /Type /Catalog /Pages 2 0 R /Metadata 6 0 R >>\nendobj\n" +
+		"2 0 obj\n<< /Type /Pages /Kids [4 0 R] /Count 1 /MediaBox [0 0 595 842] >>\nendobj\n" +
+		"3 0 obj\n<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>\nendobj\n" +
+		"4 0 obj\n<< /Type /Page /Parent 2 0 R /Resources << /Font << /F1 3 0 R >> >> /Contents 5 0 R >>\nendobj\n" +
+		fmt.Sprintf("5 0 obj\n<< /Length %d >>\nstream\n%s\nendstream\nendobj\n", len(line), line) +
+		"6 0 obj\nPACKET\nendstream\nendobj\ntrailer\n<< /Root 1 0 R >>\n%%EOF\n"
+}()
