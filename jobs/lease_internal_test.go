@@ -52,21 +52,23 @@ func TestFrozenPublisher(t *testing.T) {
 			held.add(a)
 			held.held[a.Lease].renewed = time.Now().Add(-2 * time.Minute) // it was frozen
 			s := leasedStore{store, a}
-			done := make(chan error, 2)
+			done := make(chan error, 3)
 			go func() {
 				done <- s.Delete(ctx, manifest)
 				done <- s.Put(ctx, "reports/run.md", nil)
+				done <- s.PutMany(ctx, []storage.Artefact{{Key: "reports/run.html"}})
 			}()
 			held.renewed([]redisqueue.Lease{a.Lease}, redisqueue.Renewed{Lost: lost}, time.Now())
-			for range 2 {
+			for range 3 {
 				if err := <-done; errors.Is(err, redisqueue.ErrFenced) != (lost != nil) {
 					t.Error(err)
 				}
 			}
 			there, err := store.Exists(t.Context(), manifest)
 			put, err2 := store.Exists(t.Context(), "reports/run.md")
-			if there != (lost != nil) || put != (lost == nil) || err != nil || err2 != nil {
-				t.Errorf("manifest there: %t (%v), report put: %t (%v)", there, err, put, err2)
+			many, err3 := store.Exists(t.Context(), "reports/run.html")
+			if there != (lost != nil) || put != (lost == nil) || many != put || errors.Join(err, err2, err3) != nil {
+				t.Errorf("manifest there: %t, report put: %t, HTML put: %t; %v", there, put, many, errors.Join(err, err2, err3))
 			}
 		})
 	}

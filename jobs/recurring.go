@@ -95,32 +95,34 @@ func (s *memories) before(ctx context.Context, run topicqueue.Run, plan topicque
 // adopt copies what the next run of a topic needs into its bundle: the texts that a memory's traces name and their
 // figures, and of its pages those that are still there.
 func (s *memories) adopt(ctx context.Context, runID string, m *recurring.Memory) error {
-	pages := storage.Pages{Store: s.store}
-	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(copiesAtOnce)
 	needed, wanted := m.Texts()
-	for i, hash := range append(needed, wanted...) {
+	var keys []string // below the data of a run
+	for _, hash := range append(needed, wanted...) {
+		keys = append(keys, topicqueue.PagePath(hash))
+	}
+	keys = append(keys, m.Figures()...)
+	copies := make([]storage.Artefact, len(keys))
+	g, groupCtx := errgroup.WithContext(ctx)
+	g.SetLimit(copiesAtOnce)
+	for i, name := range keys {
 		g.Go(func() error {
-			text, err := pages.Page(ctx, m.RunID, hash)
-			if errors.Is(err, storage.ErrNotExist) && i >= len(needed) {
+			key := storage.CacheKey(runID, name)
+			if there, err := s.store.Exists(groupCtx, key); err != nil || there { // its name is its content's
+				return err
+			}
+			body, err := s.store.Get(groupCtx, storage.CacheKey(m.RunID, name))
+			if errors.Is(err, storage.ErrNotExist) && i >= len(needed) && i < len(needed)+len(wanted) {
 				return nil
 			}
-			if err != nil {
-				return err
-			}
-			return pages.PutPage(ctx, runID, hash, text)
+			copies[i] = storage.Artefact{Key: key, Body: body}
+			return err
 		})
 	}
-	for _, figure := range m.Figures() {
-		g.Go(func() error {
-			body, err := s.store.Get(ctx, storage.CacheKey(m.RunID, figure))
-			if err != nil {
-				return err
-			}
-			return s.store.Put(ctx, storage.CacheKey(runID, figure), body)
-		})
+	if err := g.Wait(); err != nil {
+		return err
 	}
-	return g.Wait()
+	copies = slices.DeleteFunc(copies, func(a storage.Artefact) bool { return a.Key == "" })
+	return storage.PutMany(ctx, s.store, copies)
 }
 
 // remember stores what the next run of a topic has to know of this one, as a new version of the topic's memory. Of

@@ -84,12 +84,13 @@ func (m Manifest) sum() (string, error) {
 	return sumOf(body), err
 }
 
-// Bundle writes the files of one run and remembers them for the manifest. Safe for concurrent use.
+// Bundle collects the files of one run and stores them together with Close. Safe for concurrent use.
 type Bundle struct {
-	store Store
-	runID string
-	mu    sync.Mutex
-	files map[string]File
+	store  Store
+	runID  string
+	mu     sync.Mutex
+	files  map[string]File
+	bodies []Artefact // that are not stored yet
 }
 
 // NewBundle returns the bundle of this run.
@@ -97,13 +98,12 @@ func NewBundle(store Store, runID string) *Bundle {
 	return &Bundle{store: store, runID: runID, files: map[string]File{}}
 }
 
-// Put stores one file of the bundle under its full key.
-func (b *Bundle) Put(ctx context.Context, key string, body []byte) error {
-	if err := b.store.Put(ctx, key, body); err != nil {
-		return err
-	}
+// Put adds one file to the bundle, under its full key.
+func (b *Bundle) Put(key string, body []byte) {
 	b.remember(key, body)
-	return nil
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.bodies = append(b.bodies, Artefact{key, body})
 }
 
 // remember notes a file for the manifest.
@@ -114,13 +114,14 @@ func (b *Bundle) remember(key string, body []byte) {
 	b.files[key] = f
 }
 
-// PutJSON stores a value as indented JSON.
-func (b *Bundle) PutJSON(ctx context.Context, key string, value any) error {
+// PutJSON adds a value as indented JSON.
+func (b *Bundle) PutJSON(key string, value any) error {
 	body, err := encodeJSON(value)
 	if err != nil {
 		return fmt.Errorf("encode %s: %w", key, err)
 	}
-	return b.Put(ctx, key, body)
+	b.Put(key, body)
+	return nil
 }
 
 // encodeJSON returns the form in which a bundle has its JSON documents.
@@ -133,8 +134,8 @@ func encodeJSON(value any) ([]byte, error) {
 	return buf.Bytes(), err
 }
 
-// PutLines stores values as JSON Lines.
-func PutLines[T any](ctx context.Context, b *Bundle, key string, values []T) error {
+// PutLines adds values as JSON Lines.
+func PutLines[T any](b *Bundle, key string, values []T) error {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
 	enc.SetEscapeHTML(false)
@@ -143,7 +144,8 @@ func PutLines[T any](ctx context.Context, b *Bundle, key string, values []T) err
 			return fmt.Errorf("encode %s: %w", key, err)
 		}
 	}
-	return b.Put(ctx, key, buf.Bytes())
+	b.Put(key, buf.Bytes())
+	return nil
 }
 
 // readsAtOnce is how many files Close reads at the same time: a bucket answers in tens of milliseconds.
@@ -162,7 +164,8 @@ func (b *Bundle) Staged(ctx context.Context) ([]string, error) {
 	return staged, nil
 }
 
-// Close reads what Staged has listed, adds it and writes the manifest, which makes the bundle whole.
+// Close reads what Staged has listed and adds it, stores all other files, and then the manifest, which makes the bundle
+// whole.
 func (b *Bundle) Close(ctx context.Context, staged []string, now time.Time) error {
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.SetLimit(readsAtOnce)
@@ -179,12 +182,19 @@ func (b *Bundle) Close(ctx context.Context, staged []string, now time.Time) erro
 	if err := group.Wait(); err != nil {
 		return err
 	}
+	if err := PutMany(ctx, b.store, b.bodies); err != nil {
+		return err
+	}
 	m := Manifest{RunID: b.runID, CreatedAt: now.UTC(), Files: b.list()}
 	var err error
 	if m.SHA256, err = m.sum(); err != nil {
 		return fmt.Errorf("encode the manifest of run %s: %w", b.runID, err)
 	}
-	return b.PutJSON(ctx, ManifestKey(b.runID), m)
+	manifest, err := encodeJSON(m)
+	if err != nil {
+		return fmt.Errorf("encode the manifest of run %s: %w", b.runID, err)
+	}
+	return b.store.Put(ctx, ManifestKey(b.runID), manifest)
 }
 
 // list returns the files by key, never nil.

@@ -72,9 +72,7 @@ func (b *Writer) putFormats(ctx context.Context) error {
 			continue
 		}
 		made[f.Format] = true
-		if err := b.files.Put(ctx, f.File, f.body); err != nil {
-			return err
-		}
+		b.files.Put(f.File, f.body)
 	}
 	for _, name := range formats.Names() {
 		if made[name] {

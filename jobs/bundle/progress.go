@@ -1,7 +1,6 @@
 package bundle
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -57,7 +56,7 @@ var progressNames = map[string][][2]string{
 }
 
 // putProgress stores the progress files made of a run's events.
-func (b *Writer) putProgress(ctx context.Context, events []topicqueue.Event) error {
+func (b *Writer) putProgress(events []topicqueue.Event) error {
 	for _, stage := range []string{stagePlanning, stageResearching, stageReporting} {
 		f := progressFile{
 			ResearchID: b.In.Run.ID, Stage: stage, InputTopic: b.In.Run.Topic, OptimizedTopic: b.In.Plan.Topic,
@@ -79,7 +78,7 @@ func (b *Writer) putProgress(ctx context.Context, events []topicqueue.Event) err
 				}
 			}
 		}
-		if err := b.files.PutJSON(ctx, b.cacheKey(stage+"_progress.json"), f); err != nil {
+		if err := b.files.PutJSON(b.cacheKey(stage+"_progress.json"), f); err != nil {
 			return err
 		}
 	}

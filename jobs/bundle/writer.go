@@ -56,7 +56,7 @@ func NewWriter(s Services, leased storage.Store, in reporting.Input, pages Retur
 
 func (b *Writer) cacheKey(name string) string { return storage.CacheKey(b.In.Run.ID, name) }
 
-// Write stores everything of a run that has ended, and the manifest last.
+// Write stores everything of a run that has ended: all files together, then the manifest.
 func (b *Writer) Write(ctx context.Context) error {
 	run := b.In.Run
 	if err := b.leased.Delete(ctx, storage.ManifestKey(run.ID)); err != nil { // of an earlier epoch
@@ -80,36 +80,34 @@ func (b *Writer) Write(ctx context.Context) error {
 	}
 	b.sources = sourceLines(b.In, cited, b.Missing)
 	for _, put := range []func() error{
-		func() error { return b.files.PutJSON(ctx, storage.MetadataKey(run.ID), b.metadata(run, usage)) },
-		func() error { return b.files.PutJSON(ctx, b.cacheKey("queue.json"), b.queue(run)) },
-		func() error { return b.files.PutJSON(ctx, b.cacheKey("citations.json"), b.citations(run, traces)) },
-		func() error { return b.files.PutJSON(ctx, b.cacheKey("step1_planning.json"), b.planning()) },
-		func() error { return b.files.PutJSON(ctx, b.cacheKey("token_cost_summary.json"), costs(usage)) },
+		func() error { return b.files.PutJSON(storage.MetadataKey(run.ID), b.metadata(run, usage)) },
+		func() error { return b.files.PutJSON(b.cacheKey("queue.json"), b.queue(run)) },
+		func() error { return b.files.PutJSON(b.cacheKey("citations.json"), b.citations(run, traces)) },
+		func() error { return b.files.PutJSON(b.cacheKey("step1_planning.json"), b.planning()) },
+		func() error { return b.files.PutJSON(b.cacheKey("token_cost_summary.json"), costs(usage)) },
 		func() error {
-			run.PublishedAt = b.services.Now().UTC() // when all of this is there
-			return b.files.PutJSON(ctx, b.cacheKey("config.json"), configFile{run, b.services.Config})
+			run.PublishedAt = b.services.Now().UTC()
+			return b.files.PutJSON(b.cacheKey("config.json"), configFile{run, b.services.Config})
 		},
-		func() error { return storage.PutLines(ctx, b.files, b.cacheKey("sources.jsonl"), b.sources) },
-		func() error { return storage.PutLines(ctx, b.files, b.cacheKey("claims.jsonl"), b.claims(traces)) },
-		func() error { return storage.PutLines(ctx, b.files, b.cacheKey("events.jsonl"), events) },
-		func() error { return b.putProgress(ctx, events) },
+		func() error { return storage.PutLines(b.files, b.cacheKey("sources.jsonl"), b.sources) },
+		func() error { return storage.PutLines(b.files, b.cacheKey("claims.jsonl"), b.claims(traces)) },
+		func() error { return storage.PutLines(b.files, b.cacheKey("events.jsonl"), events) },
+		func() error { return b.putProgress(events) },
 	} {
 		if err := put(); err != nil {
 			return err
 		}
 	}
 	if b.report != nil {
-		if err := b.files.Put(ctx, storage.ReportKey(run.ID), []byte(b.report.Markdown)); err != nil {
-			return err
-		}
+		b.files.Put(storage.ReportKey(run.ID), []byte(b.report.Markdown))
 		if err := b.putFormats(ctx); err != nil {
 			return err
 		}
-		if err := b.files.PutJSON(ctx, b.cacheKey("outline.json"), b.report.Outline); err != nil {
+		if err := b.files.PutJSON(b.cacheKey("outline.json"), b.report.Outline); err != nil {
 			return err
 		}
 		if v := b.report.Verification; v != nil { // nil: written by a version that did not check
-			if err := b.files.PutJSON(ctx, b.cacheKey(verificationName),
+			if err := b.files.PutJSON(b.cacheKey(verificationName),
 				verificationFile{run.ID, v, list(b.report.Removed)}); err != nil {
 				return err
 			}

@@ -88,6 +88,24 @@ func Exercise(t *testing.T, open func(t *testing.T) storage.Store) {
 			}
 		}
 	})
+	t.Run("several are put together", func(t *testing.T) {
+		s := open(t)
+		list := []storage.Artefact{{Key: "cache/r/a.json", Body: []byte("a")}, {Key: "cache/r/b.json", Body: []byte("b")},
+			{Key: "cache/r/empty"}, {Key: "reports/r.md", Body: []byte("report")}}
+		for range 2 {
+			if err := storage.PutMany(t.Context(), s, list); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, a := range list {
+			if got, err := s.Get(t.Context(), a.Key); err != nil || !bytes.Equal(got, a.Body) {
+				t.Errorf("Get(%s) = %q, %v; want %q", a.Key, got, err, a.Body)
+			}
+		}
+		if err := storage.PutMany(t.Context(), s, nil); err != nil {
+			t.Errorf("nothing to put: %v", err)
+		}
+	})
 	t.Run("keys that lead elsewhere are refused", func(t *testing.T) {
 		s := open(t)
 		for _, key := range []string{"", "/etc/passwd", "../x", "a/../../x", "a//b", "a/./b", `a\b`, "a\x00b",
@@ -244,7 +262,7 @@ func Exercise(t *testing.T, open func(t *testing.T) storage.Store) {
 		}
 		b := storage.NewBundle(s, "run")
 		for i := range 3 {
-			if err := b.PutJSON(t.Context(), storage.CacheKey("run", fmt.Sprintf("%d.json", i)),
+			if err := b.PutJSON(storage.CacheKey("run", fmt.Sprintf("%d.json", i)),
 				map[string]int{"n": i}); err != nil {
 				t.Fatal(err)
 			}
