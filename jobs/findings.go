@@ -72,7 +72,7 @@ func (f *findings) compare(ctx context.Context, in *reporting.Input) error {
 	for i, b := range in.Blocks {
 		now[i] = recurring.BlockEvidence(b)
 	}
-	changes := recurring.Compare(memory, now)
+	changes := recurring.Compare(memory, in.Run.Date(in.Run.StartedAt), now)
 	in.Changes, in.Open, in.Review = &changes, memory.Open, memory.Review
 	if in.Before, err = reporting.ReadText(memory.Text); err != nil {
 		return fmt.Errorf("read the text of run %s: %w", memory.RunID, err)

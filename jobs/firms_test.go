@@ -191,7 +191,9 @@ func (f *firms) elsewhere(firm *firmstest.Firm, g finding) bool {
 	return false
 }
 
-var textOfThen = regexp.MustCompile(`\[as of [0-9-]+\]\(\.\./(cache/[^/)]+/pages/[0-9a-f]{64}\.txt)\)`)
+var textOfThen = regexp.MustCompile(
+	`\[as of [0-9: UTC-]+(?: · the source is no longer there)?\]\(\.\./(cache/[^/)]+/pages/[0-9a-f]{64}\.txt)\)`,
+)
 
 // linked checks that what was said before leads to a text that has it.
 func (f *firms) linked(r nightReport) {

@@ -80,8 +80,8 @@ type Source struct {
 // AsOf says when a source was what a report says of it.
 type AsOf struct {
 	RunID string `json:"run_id"`         // whose bundle has the text
-	Date  string `json:"date"`           // of that run, YYYY-MM-DD
-	Gone  bool   `json:"gone,omitempty"` // the page is no longer there; else it no longer says what is in Withdrawn
+	Date  string `json:"date"`           // of that run, YYYY-MM-DD, with the time where the report is of the same day
+	Gone  bool   `json:"gone,omitempty"` // the page is no longer there; else it no longer says all of it
 }
 
 // Figure is a picture that belongs to a source.

@@ -17,13 +17,17 @@ import (
 func (r *Registry) groupedReferences(ids []string, o Options) string {
 	var order []string
 	lines := map[string][]string{} // by document
+	current := map[string]bool{}   // the first line tells of the document as it is now
 	for _, key := range ids {
 		id, _ := ParseID(key)
 		s := r.traces[key].Source
 		document := documentKey(s)
 		if lines[document] == nil {
 			order = append(order, document)
-			lines[document] = []string{aboutDocument(s, o)}
+			lines[document] = []string{""}
+		}
+		if lines[document][0] == "" || s.AsOf == nil && !current[document] {
+			lines[document][0], current[document] = aboutDocument(s, o), s.AsOf == nil
 		}
 		line := `<a id="` + id.Anchor() + `"></a> [` + key + "]"
 		if place := placeInDocument(s, o); place != "" {
@@ -40,11 +44,7 @@ func (r *Registry) groupedReferences(ids []string, o Options) string {
 
 // documentKey tells documents apart.
 func documentKey(s topicqueue.Source) string {
-	key := cmp.Or(NormalizeURL(strings.SplitN(s.URL, "#", 2)[0]), s.Document, s.Kind+"\x00"+s.ID)
-	if s.AsOf != nil { // what it said then
-		key += "\x00" + s.AsOf.RunID
-	}
-	return key
+	return cmp.Or(NormalizeURL(strings.SplitN(s.URL, "#", 2)[0]), s.Document, s.Kind+"\x00"+s.ID)
 }
 
 // aboutDocument says in one line what a document is: title, authors and publisher, kind, date, and its key when it
@@ -159,7 +159,7 @@ func describe(s topicqueue.Source, o Options) string {
 func (o Options) asOf(s topicqueue.Source) string {
 	words := "as of " + s.AsOf.Date
 	if o.AsOf != nil {
-		words = o.AsOf(s.AsOf.Date)
+		words = o.AsOf(*s.AsOf)
 	}
 	page := topicqueue.PagePath(s.Hash)
 	if o.Bundle == "" || !runName.MatchString(s.AsOf.RunID) || !pageName.MatchString(page) {

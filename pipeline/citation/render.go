@@ -22,8 +22,9 @@ type Options struct {
 	Style string // topicqueue.CitationAnchors or CitationNumbered; empty means anchors
 	// where the run's data lie as seen from the text, "../cache/<run>/"; "" links nothing in there
 	Bundle string
-	Genres map[string]string        // names of genres; one that is missing is shown as it is
-	AsOf   func(date string) string // says of which day an earlier text of a source is; nil: "as of 2026-03-01"
+	Genres map[string]string // names of genres; one that is missing is shown as it is
+	// AsOf says of which day an earlier text of a source is, and that there is none any more; nil: "as of 2026-03-01".
+	AsOf func(topicqueue.AsOf) string
 }
 
 // genre names what kind of source it is, "" when nobody knows.

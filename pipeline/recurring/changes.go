@@ -11,7 +11,7 @@ import (
 
 // Changes is what has changed since the last run of a topic. In a run's metadata it stands under "changes".
 type Changes struct {
-	Since     string      `json:"since"`  // day of the last run, YYYY-MM-DD
+	Since     string      `json:"since"`  // day of the last run, YYYY-MM-DD, with the time where it was the same day
 	RunID     string      `json:"run_id"` // the last run
 	New       []Said      `json:"new"`
 	Changed   []Change    `json:"changed"`
@@ -58,10 +58,12 @@ type Open struct {
 	Reason  string `json:"reason"`
 }
 
-// Compare puts together what the blocks of a run have found to have changed since the run that m is of, each fact
-// once. Open is left empty: it is for the report to say what it could not.
-func Compare(m *Memory, now []BlockEvidence) Changes {
-	c := comparison{out: Changes{Since: m.Date, RunID: m.RunID, New: []Said{}, Changed: []Change{}, Withdrawn: []Withdrawn{}, Open: []Open{}}}
+// Compare puts together what the blocks of a run of today, YYYY-MM-DD, have found to have changed since the run that m
+// is of, each fact once. Open is left empty: it is for the report to say what it could not.
+func Compare(m *Memory, today string, now []BlockEvidence) Changes {
+	c := comparison{out: Changes{
+		Since: m.Since(today), RunID: m.RunID, New: []Said{}, Changed: []Change{}, Withdrawn: []Withdrawn{}, Open: []Open{},
+	}}
 	unchecked := map[string]bool{}
 	for _, b := range now {
 		for _, t := range b.Traces {

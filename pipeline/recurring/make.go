@@ -46,7 +46,7 @@ type Ended struct {
 func Make(base *Memory, e Ended) *Memory {
 	m := &Memory{
 		Schema: schema, Key: Key(e.Run.Topic, e.Run.Options), Topic: e.Run.Topic, RunID: e.Run.ID, Epoch: e.Epoch,
-		Date: e.Run.Date(e.Run.EndedAt), CreatedAt: e.Run.CreatedAt, Plan: e.Plan, Blocks: []Block{}, Open: e.Open, Text: e.Text,
+		Date: e.Run.Date(e.Run.EndedAt), CreatedAt: e.Run.CreatedAt, EndedAt: e.Run.EndedAt, Plan: e.Plan, Blocks: []Block{}, Open: e.Open, Text: e.Text,
 		Review:        e.Review.Standing(""),
 		KnowledgeBase: e.Run.Options.KnowledgeBase, KnowledgeVersion: e.Run.Options.KnowledgeVersion,
 	}

@@ -38,6 +38,7 @@ type Memory struct {
 	Epoch            int             `json:"epoch"` // of the run
 	Date             string          `json:"date"`  // of the run, YYYY-MM-DD
 	CreatedAt        time.Time       `json:"created_at"`
+	EndedAt          time.Time       `json:"ended_at,omitzero"`
 	KnowledgeBase    string          `json:"knowledge_base,omitempty"`
 	KnowledgeVersion string          `json:"knowledge_version,omitempty"`
 	Plan             topicqueue.Plan `json:"plan"` // without sub-topics, which are the blocks, and traces, which have no claims
@@ -192,6 +193,26 @@ func (m *Memory) Figures() []string {
 	}
 	slices.Sort(list)
 	return slices.Compact(list)
+}
+
+// Since says when the last run was, for a report of today: its day, and the time where that is today.
+func (m *Memory) Since(today string) string {
+	ended := m.EndedAt
+	if ended.IsZero() { // kept by an earlier version
+		ended = m.CreatedAt
+	}
+	if m.Date != today || ended.IsZero() {
+		return m.Date
+	}
+	return Told(ended, today)
+}
+
+// Told writes a day, with the time where it is today.
+func Told(at time.Time, today string) string {
+	if day := at.UTC().Format(time.DateOnly); day != today {
+		return day
+	}
+	return at.UTC().Format("2006-01-02 15:04 UTC")
 }
 
 // Later reports that m is to stand in the place of o, of which nil is none: it is of a run that was enqueued later,

@@ -93,7 +93,7 @@ func FuzzDecode(f *testing.F) {
 		m.Remembered()
 		m.Texts()
 		m.Figures()
-		recurring.Compare(m, []recurring.BlockEvidence{{Block: topicqueue.Block{ID: "block_1"}}})
+		recurring.Compare(m, "2026-03-02", []recurring.BlockEvidence{{Block: topicqueue.Block{ID: "block_1"}}})
 	})
 }
 
@@ -136,7 +136,7 @@ func TestCompare(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			m := &recurring.Memory{Date: "2026-03-01", RunID: "r", Blocks: []recurring.Block{{ID: "block_1"}}}
-			c := recurring.Compare(m, []recurring.BlockEvidence{{Block: topicqueue.Block{ID: "block_1"}, Traces: tt.traces}})
+			c := recurring.Compare(m, "2026-03-02", []recurring.BlockEvidence{{Block: topicqueue.Block{ID: "block_1"}, Traces: tt.traces}})
 			var got []string
 			for _, s := range c.New {
 				got = append(got, "new "+s.Quote)
@@ -178,7 +178,7 @@ func TestRestated(t *testing.T) {
 		if tt.again != "" {
 			trace.Claims = []topicqueue.Claim{{Quote: "Dear Madam. " + tt.now, Text: tt.again}}
 		}
-		got := recurring.Compare(&recurring.Memory{Date: "2026-03-01"}, []recurring.BlockEvidence{{
+		got := recurring.Compare(&recurring.Memory{Date: "2026-03-01"}, "2026-03-02", []recurring.BlockEvidence{{
 			Block: topicqueue.Block{ID: "block_1"}, Traces: []topicqueue.ToolTrace{trace}}})
 		if len(got.Changed) != tt.told {
 			t.Errorf("%s: %+v", name, got.Changed)
@@ -207,7 +207,7 @@ func TestToldByParagraph(t *testing.T) {
 		}},
 	}
 	found := recurring.BlockEvidence{Block: topicqueue.Block{ID: "block_1"}, Traces: traces}
-	c := recurring.Compare(&recurring.Memory{Date: "2026-03-01"}, []recurring.BlockEvidence{found})
+	c := recurring.Compare(&recurring.Memory{Date: "2026-03-01"}, "2026-03-02", []recurring.BlockEvidence{found})
 	var got []string
 	for _, s := range c.Withdrawn {
 		got = append(got, s.Title+": "+s.Statement)
@@ -218,5 +218,17 @@ func TestToldByParagraph(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// The day of the last report is told with its time where tonight's report has the same day.
+func TestSince(t *testing.T) {
+	t.Parallel()
+	ended := time.Date(2026, 3, 1, 5, 40, 0, 0, time.UTC)
+	m := recurring.Memory{Date: "2026-03-01", CreatedAt: ended.Add(-time.Hour), EndedAt: ended}
+	for today, want := range map[string]string{"2026-03-02": "2026-03-01", "2026-03-01": "2026-03-01 05:40 UTC"} {
+		if got := recurring.Compare(&m, today, nil).Since; got != want {
+			t.Errorf("on %s: since %q, want %q", today, got, want)
+		}
 	}
 }

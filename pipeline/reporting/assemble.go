@@ -8,6 +8,7 @@ import (
 	"nightdesk/pipeline/citation"
 	"nightdesk/pipeline/text"
 	"nightdesk/prompts"
+	"nightdesk/topicqueue"
 )
 
 // draft is a report before its citations are rendered. Texts have canonical markers and no headings above ###.
@@ -60,7 +61,7 @@ func (w *writer) assemble(outline Outline, d draft, v *Verification) Report {
 		parts = append(parts, "## "+w.texts.Gaps.String(), w.texts.GapsLead.String(), w.gapList())
 	}
 	rendered := w.registry.Render(strings.Join(parts, "\n\n"), citation.Options{
-		Style: w.run.Options.CitationStyle, Bundle: w.bundle(), Genres: w.texts.Genres, AsOf: func(date string) string { return w.texts.AsOf.With(prompts.V{"Date": date}) },
+		Style: w.run.Options.CitationStyle, Bundle: w.bundle(), Genres: w.texts.Genres, AsOf: w.asOf,
 	})
 	w.stats.Sections = len(d.sections)
 	w.stats.Figures = len(shown)
@@ -160,4 +161,13 @@ func countWords(markdown string) int {
 		}
 	}
 	return n
+}
+
+// asOf says of which day an earlier text of a source is, and that there is none any more.
+func (w *writer) asOf(then topicqueue.AsOf) string {
+	words := w.texts.AsOf.With(prompts.V{"Date": then.Date})
+	if then.Gone {
+		words += " · " + w.texts.Gone.String()
+	}
+	return words
 }

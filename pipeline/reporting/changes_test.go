@@ -101,7 +101,7 @@ func TestKeptText(t *testing.T) {
 	lost := log.Traces[1]
 	log.Traces[1].Claims = slices.Delete(slices.Clone(log.Traces[1].Claims), 1, 2)
 	lost.CitationID, lost.Claims, lost.Withdrawn = "CIT-1-03", nil, []topicqueue.Claim{gone}
-	lost.Source.AsOf = &topicqueue.AsOf{RunID: "research_old", Date: "2025-06-01"}
+	lost.Source.AsOf = &topicqueue.AsOf{RunID: "research_old", Date: "2025-06-01", Gone: true}
 	log.Traces = append(log.Traces, lost)
 	third.Changes = &recurring.Changes{Since: "2025-06-01", RunID: "research_old", Withdrawn: []recurring.Withdrawn{
 		{Said: recurring.Said{Statement: gone.Text, Quote: gone.Quote, Citations: []string{"CIT-1-03"}, BlockID: "block_1"}}},
@@ -122,7 +122,7 @@ func TestKeptText(t *testing.T) {
 		"### Withdrawn\n\n- The setting checkpoint_interval defaults to 300 seconds. [[CIT-1-03](#ref-cit-1-03)] (the source no longer says it)\n",
 		"### New\n\n- *Pages*\n  - One. [[CIT-1-01](#ref-cit-1-01)]\n  - Two. [[CIT-1-02](#ref-cit-1-02)]\n" +
 			"- *Locks*: Three. [[CIT-1-01](#ref-cit-1-01)]\n",
-		"· [as of 2025-06-01](../cache/research_old/pages/" + lost.Source.Hash + ".txt)",
+		"· [as of 2025-06-01 · the source is no longer there](../cache/research_old/pages/" + lost.Source.Hash + ".txt)",
 	} {
 		if !strings.Contains(three.Markdown, part) {
 			t.Errorf("no %q in\n%s", part, three.Markdown)

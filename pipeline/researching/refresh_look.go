@@ -196,7 +196,7 @@ func (f *refresh) lookAtDocument(ctx context.Context, document string, cited boo
 	if l.then.Text == "" && f.Before != nil {
 		l.then, _, err = wholeDocument(ctx, f.Before, document)
 		if err == nil { // the last run did not keep it
-			l.then.AsOf = &topicqueue.AsOf{RunID: f.run.ID, Date: f.memory.Date}
+			l.then.AsOf = &topicqueue.AsOf{RunID: f.run.ID, Date: f.memory.Since(f.span.Now)}
 			err = f.Runner.Pages.PutPage(ctx, f.run.ID, l.then.Hash, l.then.Text)
 		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -151,8 +151,10 @@ func (f *refresh) judge(ctx context.Context) (err error) {
 			t.Unchecked = t.Source.Kind != topicqueue.SourceCode
 		case l.state == asItWas:
 			t.Source.ETag, t.Source.LastModified = cmp.Or(l.now[0].ETag, t.Source.ETag), cmp.Or(l.now[0].LastModified, t.Source.LastModified)
+			f.date(&t, l)
 		default:
 			t = f.standing(t, l)
+			f.date(&t, l)
 		}
 		if len(t.Claims) == 0 && t.Dropped == 0 {
 			continue
@@ -163,6 +165,19 @@ func (f *refresh) judge(ctx context.Context) (err error) {
 		f.carried = append(f.carried, t)
 	}
 	return nil
+}
+
+// date says of a trace that is carried over of which day its text is, where its source says something else now.
+func (f *refresh) date(t *topicqueue.ToolTrace, l *look) {
+	moved := len(l.diff.Changed)+len(l.diff.New)+len(l.diff.Withdrawn) > 0
+	switch {
+	case strings.Contains(l.text, t.Source.Text): // also again
+		t.Source.AsOf = nil
+	case t.Source.AsOf != nil || moved:
+		t.Source.AsOf = &topicqueue.AsOf{
+			RunID: f.run.ID, Date: recurring.Told(t.Timestamp, f.span.Now), Gone: l.state == gone,
+		}
+	}
 }
 
 const (
@@ -621,10 +636,12 @@ func (f *refresh) former(l *look, withdrawn []topicqueue.Claim) topicqueue.ToolT
 	f.lastSeq++
 	t.CitationID, t.Iteration = topicqueue.BlockCitationID(f.block.Number(), f.lastSeq), 1
 	t.RawAnswer, t.Source, t.Claims = topicqueue.PagePath(l.then.Hash), l.then, []topicqueue.Claim{}
-	if t.Source.AsOf == nil {
-		t.Source.AsOf = &topicqueue.AsOf{RunID: f.memory.RunID, Date: f.memory.Date}
+	as := topicqueue.AsOf{RunID: f.memory.RunID, Date: f.memory.Since(f.span.Now)}
+	if t.Source.AsOf != nil {
+		as = *t.Source.AsOf
 	}
-	t.Source.AsOf.Gone = l.state == gone
+	as.Gone = l.state == gone
+	t.Source.AsOf = &as
 	for i := range withdrawn {
 		withdrawn[i].CitationID = t.CitationID
 	}

@@ -2,6 +2,7 @@ package researching_test
 
 import (
 	"fmt"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -153,7 +154,7 @@ func (w *web) again(m *recurring.Memory) (recurring.Changes, int) {
 			}
 		}
 	}
-	return recurring.Compare(m, w.blocks()), len(w.asked)
+	return recurring.Compare(m, "2026-03-02", w.blocks()), len(w.asked)
 }
 
 // what shows changes in lines.
@@ -268,5 +269,41 @@ func TestRefresh(t *testing.T) {
 				t.Errorf("the night after: %q, %d calls", what(changes), calls)
 			}
 		})
+	}
+}
+
+// A claim that stands although its page says something else now is of an earlier day, until the page is again what it
+// was.
+func TestKeptClaimIsOfAnEarlierDay(t *testing.T) {
+	t.Parallel()
+	w := newWeb(t, map[string]string{"a": tidesA, "b": tidesB}, true)
+	dates := func() string {
+		var list []string
+		for _, trace := range w.queue.traces() {
+			if len(trace.Claims) == 0 {
+				continue
+			}
+			of := path.Base(trace.Source.URL) + " now"
+			if as := trace.Source.AsOf; as != nil {
+				of = path.Base(trace.Source.URL) + " " + as.Date[:10]
+			}
+			list = append(list, of)
+		}
+		slices.Sort(list)
+		return strings.Join(slices.Compact(list), ", ")
+	}
+	m := w.first()
+	first := w.queue.traces()[0].Timestamp.Format(time.DateOnly)
+	for _, night := range []struct{ pier, want string }{
+		{"closed", "a " + first + ", a now, b now"}, // what the search showed of it stands there
+		{"closed", "a " + first + ", a now, b now"}, // nothing has changed since
+		{"popular", "a now, b now"},
+	} {
+		w.pages["https://site.example/a"] = strings.Replace(tidesA, "popular", night.pier, 1)
+		w.again(m)
+		if got := dates(); got != night.want {
+			t.Errorf("the pier is %s: %s, want %s", night.pier, got, night.want)
+		}
+		m = w.remembered(m)
 	}
 }
