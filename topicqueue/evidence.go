@@ -185,6 +185,8 @@ type Claim struct {
 	End        int    `json:"end"`
 	// of a claim that no model chose: Source.Share, or that of its passage in a page that was read whole
 	Share float64 `json:"share,omitempty"`
+	// of a row of a table that is told as changed: the row that names its columns
+	Columns string `json:"columns,omitempty"`
 	// of a withdrawn one: the sentence that has come in its place; nil: none has
 	Now *Claim `json:"now,omitempty"`
 }

@@ -15,8 +15,8 @@ type Changes struct {
 	Open      []Change `json:"open"`
 }
 
-// Change is one of them. In JSON it is a text, or an object with any of text or statement, old and new; these are
-// texts or objects with a value, text or statement.
+// Change is one of them. In JSON it is a text, or an object with any of what, text or statement, old and new; these
+// are texts or objects with a value, text or statement.
 type Change struct {
 	Text string // the statement as it is now; of a withdrawn one, as it was
 	Old  string // value, else statement, of the earlier night; empty unless it has changed
@@ -33,13 +33,13 @@ func (c *Change) UnmarshalJSON(data []byte) error {
 		return nil
 	}
 	var o struct {
-		Text, Statement, Title string
-		Old, New               said
+		Text, Statement, What, Title string
+		Old, New                     said
 	}
 	if err := json.Unmarshal(data, &o); err != nil {
 		return err
 	}
-	c.Text, c.Old, c.New = cmp.Or(o.Text, o.Statement), o.Old.short(), o.New.short()
+	c.Text, c.Old, c.New = cmp.Or(o.What, o.Text, o.Statement), o.Old.short(), o.New.short()
 	if c.Text == "" && o.New.Value != "" {
 		c.Text = o.New.statement()
 	}

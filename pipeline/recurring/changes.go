@@ -36,11 +36,13 @@ type Said struct {
 
 	source     string // id; with start and end where it stands in its text
 	start, end int
+	columns    string // of a row: the row that names its columns
 }
 
 // Change is a statement in whose place another one has come.
 type Change struct {
-	Kind string `json:"kind"` // value, date or words
+	Kind string `json:"kind"`           // value, date or words
+	What string `json:"what,omitempty"` // of a row: what its values are of, "Cost (euros), 2023"
 	Old  Said   `json:"old"`
 	New  Said   `json:"new"`
 }
@@ -122,11 +124,11 @@ type comparison struct {
 
 func (c *comparison) said(claim topicqueue.Claim) Said {
 	return Said{
-		Statement: Row(cmp.Or(topicqueue.OneLine(claim.Text), topicqueue.OneLine(claim.Quote))),
+		Statement: rowLine(cmp.Or(topicqueue.OneLine(claim.Text), topicqueue.OneLine(claim.Quote)), claim.Columns),
 		Quote:     topicqueue.OneLine(claim.Quote),
 		Citations: []string{cmp.Or(claim.CitationID, c.trace.CitationID)}, BlockID: c.block,
 		Title: topicqueue.OneLine(c.trace.Source.Title), URL: c.trace.Source.URL, Document: c.trace.Source.Document,
-		source: claim.SourceID, start: claim.Start, end: claim.End,
+		source: claim.SourceID, start: claim.Start, end: claim.End, columns: claim.Columns,
 	}
 }
 
@@ -143,21 +145,30 @@ func (s *Said) join(o Said) {
 	s.Statement, s.Quote, s.end = s.Statement+" "+o.Statement, s.Quote+" "+o.Quote, o.end
 }
 
+// otherRow reports rows of different documents: equal ones say different things.
+func (s Said) otherRow(o Said) bool {
+	return strings.HasPrefix(s.Quote, "|") && cmp.Or(s.Document, s.URL) != cmp.Or(o.Document, o.URL)
+}
+
 // change tells of a change unless it has been told.
 func (c *comparison) change(old, now Said) {
-	kind, before, after := Differing(old.Quote, now.Quote)
+	what, kind, before, after := differingCells(old, now)
+	if what == "" {
+		kind, before, after = Differing(old.Quote, now.Quote)
+	}
 	old.Value, now.Value = before, after
 	if kind == ChangedWords && c.restated(old, now) {
 		return
 	}
 	for i := range c.out.Changed {
-		if told := &c.out.Changed[i]; repeats(told.Old.Quote, old.Quote) && repeats(told.New.Quote, now.Quote) {
+		told := &c.out.Changed[i]
+		if repeats(told.Old.Quote, old.Quote) && repeats(told.New.Quote, now.Quote) && !told.New.otherRow(now) {
 			told.Old.cite(old)
 			told.New.cite(now)
 			return
 		}
 	}
-	c.out.Changed = append(c.out.Changed, Change{Kind: kind, Old: old, New: now})
+	c.out.Changed = append(c.out.Changed, Change{Kind: kind, What: what, Old: old, New: now})
 }
 
 // restated reports that a model has noted of the new words what it had noted of the old ones: they say it in other
@@ -190,7 +201,7 @@ func (c *comparison) settle() {
 		same := func(o Withdrawn) bool { return o.as(s.Said) }
 		if at := slices.IndexFunc(c.out.Withdrawn, same); at >= 0 {
 			c.out.Withdrawn[at].cite(s.Said)
-		} else if !lost[i] && !c.told(s.Quote) {
+		} else if !lost[i] && !c.told(s.Said) {
 			c.out.Withdrawn = append(c.out.Withdrawn, s)
 		}
 	}
@@ -207,7 +218,7 @@ func (c *comparison) settle() {
 		same := func(o Said) bool { return o.as(s) }
 		if at := slices.IndexFunc(c.out.New, same); at >= 0 {
 			c.out.New[at].cite(s)
-		} else if !fresh[j] && !c.told(s.Quote) && !c.known(s.Quote) {
+		} else if !fresh[j] && !c.told(s) && !c.known(s.Quote) {
 			c.out.New = append(c.out.New, s)
 		}
 	}
@@ -239,9 +250,11 @@ func (c *comparison) tellApart() {
 	}
 }
 
-// told reports that a change has the quote on one of its sides.
-func (c *comparison) told(quote string) bool {
-	return slices.ContainsFunc(c.out.Changed, func(ch Change) bool { return repeats(ch.Old.Quote, quote) || repeats(ch.New.Quote, quote) })
+// told reports that a change has the sentence or row on one of its sides.
+func (c *comparison) told(s Said) bool {
+	return slices.ContainsFunc(c.out.Changed, func(ch Change) bool {
+		return !ch.New.otherRow(s) && (repeats(ch.Old.Quote, s.Quote) || repeats(ch.New.Quote, s.Quote))
+	})
 }
 
 // known reports a sentence with figures that a claim which stands has, too, in much the same words.
@@ -257,7 +270,7 @@ func (c *comparison) known(quote string) bool {
 // two lawsuits.
 func (s Said) as(o Said) bool {
 	_, figures := parts(s.Quote)
-	return repeats(s.Quote, o.Quote) && (s.Title == o.Title || len(figures) == 0)
+	return repeats(s.Quote, o.Quote) && !s.otherRow(o) && (s.Title == o.Title || len(figures) == 0)
 }
 
 // repeats reports the same words.

@@ -232,3 +232,58 @@ func TestSince(t *testing.T) {
 		}
 	}
 }
+
+// Rows are told with the names of their columns.
+func TestRowsAreToldWithTheirColumns(t *testing.T) {
+	t.Parallel()
+	const then = "Criteria.\n\n| Criterion (ha) | 2022 | 2023 | Note |\n| Water table met | 1,700 | 1,890 | good |\n" +
+		"| Mown | 12 | 40 | |\n| Grazed | 7 | 8 | |\n"
+	const now = "Criteria.\n\n| Criterion (ha) | 2022 | 2023 | Note |\n| Water table met | 1,700 | 1,640 | good |\n" +
+		"| Mown | 13 | 41 | |\n"
+	row := func(s, name string) topicqueue.Claim {
+		start := strings.Index(s, "| "+name)
+		quote, _, _ := strings.Cut(s[start:], "\n")
+		return topicqueue.Claim{Text: quote, Quote: quote, Start: start, End: start + len(quote), Columns: recurring.Columns(s, start)}
+	}
+	change := func(name string) topicqueue.Claim {
+		was, is := row(then, name), row(now, name)
+		was.Now = &is
+		return was
+	}
+	trace := func(document string) topicqueue.ToolTrace {
+		return topicqueue.ToolTrace{
+			CitationID: "CIT-1-02", Source: topicqueue.Source{Kind: topicqueue.SourceDocument, Document: document},
+			Withdrawn: []topicqueue.Claim{change("Water"), change("Mown"), row(then, "Grazed")},
+		}
+	}
+	c := recurring.Compare(&recurring.Memory{Date: "2026-03-01"}, "2026-03-02", []recurring.BlockEvidence{{
+		Block: topicqueue.Block{ID: "block_1"}, Traces: []topicqueue.ToolTrace{trace("moor.md"), trace("fen.md")},
+	}})
+	var got []string
+	for _, ch := range c.Changed {
+		got = append(got, ch.New.Document+": "+ch.What+": "+ch.Old.Value+" -> "+ch.New.Value)
+	}
+	for _, s := range c.Withdrawn {
+		got = append(got, s.Document+": "+s.Statement)
+	}
+	want := []string{
+		"moor.md: Water table met, 2023: 1,890 -> 1,640", "moor.md: Mown: 2022: 12, 2023: 40 -> 2022: 13, 2023: 41",
+		"fen.md: Water table met, 2023: 1,890 -> 1,640", "fen.md: Mown: 2022: 12, 2023: 40 -> 2022: 13, 2023: 41",
+		"moor.md: Grazed · 2022: 7 · 2023: 8", "fen.md: Grazed · 2022: 7 · 2023: 8",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestColumns(t *testing.T) {
+	t.Parallel()
+	const doc = "Pumps:\n\n| Item | 2023 |\n|:---|---:|\n| Cost | 95 |\n\n| Staff | EUR 4m |\n| Rows | 2 |\n\n| One |\n\nNo table."
+	for row, want := range map[string]string{
+		"| Cost": "| Item | 2023 |", "| Item": "| Item | 2023 |", "| Rows": "", "| Staff": "", "| One": "", "No table": "",
+	} {
+		if got := recurring.Columns(doc, strings.Index(doc, row)); got != want {
+			t.Errorf("%q: %q, want %q", row, got, want)
+		}
+	}
+}

@@ -124,19 +124,52 @@ func figure(old, now string) (string, string) {
 	return "", ""
 }
 
-// Row shows a row of a table as a line.
-func Row(text string) string {
-	inner, ok := strings.CutPrefix(strings.TrimSpace(text), "|")
-	if !ok {
-		return text
+// rowLine shows a row of a table as a line, with the names of its columns where these are known; what is none stays as
+// it is.
+func rowLine(row, columns string) string {
+	if !strings.HasPrefix(strings.TrimSpace(row), "|") {
+		return row
 	}
-	var cells []string
-	for cell := range strings.SplitSeq(strings.TrimSuffix(inner, "|"), "|") {
-		if cell = strings.TrimSpace(cell); cell != "" {
-			cells = append(cells, cell)
+	all, names := cells(row), cells(columns)
+	var shown []string
+	for i, cell := range all {
+		switch {
+		case cell == "":
+		case i > 0 && len(names) == len(all) && names[i] != "":
+			shown = append(shown, names[i]+": "+cell)
+		default:
+			shown = append(shown, cell)
 		}
 	}
-	return strings.Join(cells, " · ")
+	return strings.Join(shown, " · ")
+}
+
+// differingCells says of two rows of one name, whose columns have names, what their values are of and which ones
+// differ; what is empty for all others.
+func differingCells(old, now Said) (what, kind, before, after string) {
+	one, two := cells(old.Quote), cells(now.Quote)
+	names, same := cells(now.columns), sameCell(old.columns, now.columns)
+	if now.columns == "" || !same || len(one) != len(two) || len(two) != len(names) || one[0] == "" || !sameCell(one[0], two[0]) {
+		return "", "", "", ""
+	}
+	var differ []int
+	for i := range two {
+		if !sameCell(one[i], two[i]) {
+			differ = append(differ, i)
+		}
+	}
+	switch len(differ) {
+	case 0:
+		return "", "", "", ""
+	case 1:
+		i := differ[0]
+		return strings.TrimSuffix(two[0]+", "+names[i], ", "), kindOf(one[i], two[i]), one[i], two[i]
+	}
+	var was, is []string
+	for _, i := range differ {
+		was, is = append(was, names[i]+": "+one[i]), append(is, names[i]+": "+two[i])
+	}
+	return two[0], kindOf(one[differ[0]], two[differ[0]]), strings.Join(was, ", "), strings.Join(is, ", ")
 }
 
 // date writes a day as YYYY-MM-DD.

@@ -32,6 +32,10 @@ func (w *writer) whatChanged() string {
 		fresh = append(fresh, toldLine{s, ""})
 	}
 	for _, ch := range c.Changed {
+		if ch.What != "" {
+			changed = append(changed, w.changedRow(ch))
+			continue
+		}
 		line := "- " + where(ch.New)
 		if ch.Old.Value != "" && ch.New.Value != "" {
 			line = "- " + titled(ch.New) + "**" + citation.Escape(ch.Old.Value) + " → " + citation.Escape(ch.New.Value) + "** "
@@ -108,11 +112,22 @@ func said(s recurring.Said) string {
 	if first, _ := utf8.DecodeRuneInString(s.Quote); !unicode.IsLower(first) && strings.HasSuffix(strings.TrimRight(s.Quote, `"”’)`), ".") {
 		text = s.Quote
 	}
-	text = citation.Escape(recurring.Row(text))
+	return citation.Escape(text) + markers(s)
+}
+
+// markers are the citations of what a source says.
+func markers(s recurring.Said) (list string) {
 	for _, id := range s.Citations {
 		if parsed, ok := citation.ParseID(id); ok {
-			text += " [" + parsed.String() + "]"
+			list += " [" + parsed.String() + "]"
 		}
 	}
-	return text
+	return list
+}
+
+// changedRow tells of a row of a table by what its values are of, and its values.
+func (w *writer) changedRow(ch recurring.Change) string {
+	return "- " + titled(ch.New) + citation.Escape(ch.What) + ": **" + citation.Escape(ch.Old.Value) + " → " +
+		citation.Escape(ch.New.Value) + "**" + markers(ch.New) + "  \n  " + w.texts.Before.String() + ": " +
+		citation.Escape(ch.Old.Value) + markers(ch.Old)
 }

@@ -103,7 +103,9 @@ func TestKeptText(t *testing.T) {
 	lost.CitationID, lost.Claims, lost.Withdrawn = "CIT-1-03", nil, []topicqueue.Claim{gone}
 	lost.Source.AsOf = &topicqueue.AsOf{RunID: "research_old", Date: "2025-06-01", Gone: true}
 	log.Traces = append(log.Traces, lost)
-	third.Changes = &recurring.Changes{Since: "2025-06-01", RunID: "research_old", Withdrawn: []recurring.Withdrawn{
+	was7, is9 := recurring.Said{Value: "7", Citations: []string{"CIT-1-03"}}, recurring.Said{Value: "9", Title: "Costs", Citations: []string{"CIT-1-01"}}
+	third.Changes = &recurring.Changes{Since: "2025-06-01", RunID: "research_old", Changed: []recurring.Change{
+		{Kind: recurring.ChangedValue, What: "Paper (euros), 2023", Old: was7, New: is9}}, Withdrawn: []recurring.Withdrawn{
 		{Said: recurring.Said{Statement: gone.Text, Quote: gone.Quote, Citations: []string{"CIT-1-03"}, BlockID: "block_1"}}},
 		New: []recurring.Said{
 			{Statement: "One.", Quote: "One.", Title: "Pages", Citations: []string{"CIT-1-01"}},
@@ -120,6 +122,7 @@ func TestKeptText(t *testing.T) {
 	}
 	for _, part := range []string{
 		"### Withdrawn\n\n- The setting checkpoint_interval defaults to 300 seconds. [[CIT-1-03](#ref-cit-1-03)] (the source no longer says it)\n",
+		"### Changed\n\n- *Costs*: Paper (euros), 2023: **7 → 9** [[CIT-1-01](#ref-cit-1-01)]  \n  Before: 7 [[CIT-1-03](#ref-cit-1-03)]\n",
 		"### New\n\n- *Pages*\n  - One. [[CIT-1-01](#ref-cit-1-01)]\n  - Two. [[CIT-1-02](#ref-cit-1-02)]\n" +
 			"- *Locks*: Three. [[CIT-1-01](#ref-cit-1-01)]\n",
 		"· [as of 2025-06-01 · the source is no longer there](../cache/research_old/pages/" + lost.Source.Hash + ".txt)",

@@ -55,6 +55,8 @@ func (f *refresh) alignOne(ctx context.Context, l *look) error {
 	case gone:
 		l.diff.Withdrawn = slices.DeleteFunc(text.Units(l.then.Text), func(u text.Unit) bool { return u.Form == text.Label })
 	}
+	l.diff.New = withoutHeads(l.text, l.diff.New)
+	l.diff.Withdrawn = withoutHeads(l.then.Text, l.diff.Withdrawn)
 	if l.excerpt {
 		l.diff.Withdrawn = nil
 	}
@@ -63,6 +65,13 @@ func (f *refresh) alignOne(ctx context.Context, l *look) error {
 	}
 	l.places, l.vanished = counterparts(l.then.Text, l.text, slices.Concat(l.respelt, l.diff.Changed)), l.vanishing()
 	return f.dropKnown(ctx, l)
+}
+
+// withoutHeads drops the rows that name the columns of tables: the others are told with them.
+func withoutHeads(s string, units []text.Unit) []text.Unit {
+	return slices.DeleteFunc(units, func(u text.Unit) bool {
+		return u.Form == text.Row && recurring.Columns(s, u.Start) == strings.TrimSpace(s[u.Start:u.End])
+	})
 }
 
 // dropRestless asks for a page that has changed once more: what is another one a moment later, such as the number of
@@ -614,14 +623,18 @@ func (f *refresh) citing(traces []*topicqueue.ToolTrace, l *look, u text.Unit) (
 		return nil, nil
 	}
 	return best, &topicqueue.Claim{
-		CitationID: best.CitationID, SourceID: l.now[i].ID, Text: topicqueue.OneLine(quote), Quote: quote, Start: start, End: end,
+		CitationID: best.CitationID, SourceID: l.now[i].ID, Text: topicqueue.OneLine(quote), Quote: quote,
+		Start: start, End: end, Columns: recurring.Columns(l.text, u.Start),
 	}
 }
 
 // said is a sentence of then as a claim.
 func (l *look) said(u text.Unit) topicqueue.Claim {
 	quote := l.then.Text[u.Start:u.End]
-	return topicqueue.Claim{SourceID: l.then.ID, Text: topicqueue.OneLine(quote), Quote: quote, Start: u.Start, End: u.End}
+	return topicqueue.Claim{
+		SourceID: l.then.ID, Text: topicqueue.OneLine(quote), Quote: quote, Start: u.Start, End: u.End,
+		Columns: recurring.Columns(l.then.Text, u.Start),
+	}
 }
 
 // former makes the trace of what a source no longer says.

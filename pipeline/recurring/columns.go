@@ -1,0 +1,47 @@
+package recurring
+
+import (
+	"slices"
+	"strings"
+
+	"nightdesk/pipeline/quantity"
+)
+
+// Columns returns the row that names the columns of the table in which a row of s begins, which may be that row
+// itself: the first of several, unless it has values itself. Empty where none does.
+func Columns(s string, start int) string {
+	row := func(line string) bool { return strings.HasPrefix(strings.TrimSpace(line), "|") }
+	from := strings.LastIndexByte(s[:start], '\n') + 1
+	for from > 0 {
+		before := strings.LastIndexByte(s[:from-1], '\n') + 1
+		if !row(s[before : from-1]) {
+			break
+		}
+		from = before
+	}
+	head, rest, _ := strings.Cut(s[from:], "\n")
+	second, _, _ := strings.Cut(rest, "\n")
+	if names := cells(head); !row(head) || !row(second) || slices.ContainsFunc(names[1:], hasValue) {
+		return ""
+	}
+	return strings.TrimSpace(head)
+}
+
+// hasValue reports a cell with a figure that is neither a date nor a number in a name. Four digits alone are a year.
+func hasValue(cell string) bool {
+	if len(cell) == 4 && strings.Trim(cell, "0123456789") == "" {
+		return false
+	}
+	return slices.ContainsFunc(quantity.Parse(cell), func(q quantity.Quantity) bool {
+		return q.Kind != quantity.Date && q.Kind != quantity.Label
+	})
+}
+
+// cells returns the cells of a row of a table.
+func cells(row string) []string {
+	list := strings.Split(strings.Trim(strings.TrimSpace(row), "|"), "|")
+	for i, cell := range list {
+		list[i] = strings.TrimSpace(cell)
+	}
+	return list
+}
