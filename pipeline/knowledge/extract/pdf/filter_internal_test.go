@@ -3,13 +3,11 @@ package pdf
 import (
 	"bytes"
 	"compress/lzw"
-	"context"
 	"encoding/ascii85"
 	"encoding/hex"
 	"errors"
 	"strings"
 	"testing"
-	"time"
 )
 
 func unstopped() error { return nil }
@@ -107,35 +105,6 @@ func TestGlyphText(t *testing.T) {
 		if got := glyphText(in); got != want {
 			t.Errorf("%s: got %q, want %q", in, got, want)
 		}
-	}
-}
-
-// What nests without end neither exhausts the stack nor outlives the context.
-func TestHostile(t *testing.T) {
-	t.Parallel()
-	const many = 2_000_000
-	for name, body := range map[string]string{
-		"arrays":     "1 0 obj " + strings.Repeat("[", many),
-		"dicts":      "1 0 obj " + strings.Repeat("<</A", many),
-		"chain":      "1 0 obj " + strings.Repeat("[ 1 0 obj ", many/10),
-		"trailers":   strings.Repeat("trailer [", many/10),
-		"references": strings.Repeat("/XRef /ObjStm obj ", many/10),
-		"self":       "1 0 obj << /Type /Catalog /Pages 1 0 R /Kids [1 0 R 1 0 R] /Contents 1 0 R >> endobj trailer << /Root 1 0 R >>",
-		"forms": "1 0 obj << /Type /Catalog /Pages 2 0 R >> endobj 2 0 obj << /Kids [3 0 R] >> endobj 3 0 obj << /Type /Page /Contents 4 0 R /Resources << /XObject << /X 4 0 R >> >> >> endobj " +
-			"4 0 obj << /Subtype /Form /Length 60 >> stream\n" + strings.Repeat("/X Do ", 10) + "\nendstream endobj trailer << /Root 1 0 R >>",
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
-			defer cancel()
-			start := time.Now()
-			if f, err := Open(ctx, []byte("%PDF-1.7\n"+body)); err == nil {
-				_, _ = f.Words()
-			}
-			if took := time.Since(start); took > 10*time.Second {
-				t.Errorf("took %v", took)
-			}
-		})
 	}
 }
 
