@@ -6,9 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"unicode"
 
 	"nightdesk/pipeline/llm/answer"
+	"nightdesk/pipeline/text"
 	"nightdesk/prompts"
 	"nightdesk/topicqueue"
 )
@@ -80,7 +80,7 @@ func decode[T any](schema *answer.Schema, resp Response) (T, []string) {
 // cut without saying anything was all thinking: the next may be longer than the question wants.
 func reask(req Request, resp Response, errs []string) Request {
 	lang := "en"
-	if strings.ContainsFunc(req.Prompt.System, func(r rune) bool { return unicode.Is(unicode.Han, r) }) {
+	if strings.ContainsFunc(req.Prompt.System, text.Ideograph) {
 		lang = "zh"
 	}
 	repair := prompts.Repair(lang, prompts.RepairData{

@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"nightdesk/pipeline/llm"
+	"nightdesk/pipeline/text"
 	"nightdesk/prompts"
 	"nightdesk/topicqueue"
 )
@@ -81,7 +82,7 @@ func wordCount(s string) int {
 		latin := false
 		for _, r := range field {
 			switch {
-			case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai):
+			case text.Wide(r):
 				wide++
 			case unicode.IsLetter(r), unicode.IsDigit(r):
 				latin = true

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"unicode"
+
+	"nightdesk/pipeline/text"
 )
 
 // Sketch is a sample of the word sequences of a text, by which copies are recognised without keeping the text: the
@@ -54,7 +56,7 @@ func mix(h uint64) uint64 {
 }
 
 // wordHashes returns a hash for each word.
-func wordHashes(text string) []uint64 {
+func wordHashes(s string) []uint64 {
 	var out []uint64
 	h, in := uint64(fnvOffset), false
 	end := func() {
@@ -63,9 +65,9 @@ func wordHashes(text string) []uint64 {
 		}
 		h, in = fnvOffset, false
 	}
-	for _, r := range text {
+	for _, r := range s {
 		switch {
-		case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana):
+		case text.Ideograph(r):
 			end()
 			out = append(out, mix(uint64(r)))
 		case unicode.IsLetter(r) || unicode.IsDigit(r):
