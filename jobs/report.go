@@ -90,7 +90,8 @@ func (h reportHandler) write(ctx context.Context, a *attempt, in reporting.Input
 	away, _ := a.calls.away.Load().(string)
 	out.State, out.Reason = judge(in, rep, away)
 	out.Events = []topicqueue.Event{topicqueue.StepEvent(topicqueue.StepEndAuthor, rep.Info),
-		topicqueue.NewEvent("report", topicqueue.StatusReport, map[string]string{"report": out.Report, "title": rep.Title})}
+		topicqueue.NewEvent("report", topicqueue.StatusReport,
+			topicqueue.ReportFile{Report: out.Report, Title: rep.Title})}
 	return a.finish(ctx, out)
 }
 

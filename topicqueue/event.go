@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// The statuses of the event schema. The first seven name their payload type; the others are untyped, and media are
-// pointers into storage.
+// The statuses of the event schema, which are also the type of the content. The first seven and their fields are the
+// schema's; it leaves the content of the others open, and ours points to files in storage.
 const (
 	StatusPipelineStep      = "pipeline_step"
 	StatusProgress          = "ir_progress"
@@ -18,12 +18,12 @@ const (
 	StatusQuestionDone      = "ir_question_done"
 	StatusSummaryStatistics = "summary_statistics"
 
-	StatusWait     = "wait"     // an answer of the user is waited for
-	StatusReport   = "report"   // the report's storage key
-	StatusHTML     = "html"     // a rendered report
-	StatusDOCX     = "docx"     // a rendered report
-	StatusAudio    = "audio"    // the narration
-	StatusComplete = "complete" // ends the stream
+	StatusWait     = "wait"     // Wait: an answer of the user is waited for
+	StatusReport   = "report"   // ReportFile
+	StatusHTML     = "html"     // RenderedFile
+	StatusDOCX     = "docx"     // RenderedFile
+	StatusAudio    = "audio"    // RenderedFile: the narration
+	StatusComplete = "complete" // Complete: ends the stream
 
 	// StatusGap never stands in a stream: a reader that passes events on puts it where events are missing.
 	StatusGap = "gap"
@@ -83,21 +83,23 @@ type Event struct {
 	Attempt   int             `json:"attempt"`
 	Placement Placement       `json:"placement"`
 	Status    string          `json:"status"`
-	Content   json.RawMessage `json:"content"`
+	Content   json.RawMessage `json:"content"`            // an object; in the stream its type is the status
 	Metadata  json.RawMessage `json:"metadata,omitempty"` // our own additions
 	Key       string          `json:"-"`                  // an event with a key is appended once per run; empty = always
 }
 
-// Emit appends events to a run's stream. It fills in Seq, Time, RunID, BlockID, Attempt and the placement, of which the
-// sender gives Call only: an event with Call > 0 belongs to the step of the one before it.
+// Emit appends events to a run's stream. It fills in Seq, Time, RunID, BlockID, Attempt, the type of the content, and
+// the placement, of which the sender gives Call only: an event with Call > 0 belongs to the step of the one before it.
 // An error means that the stream could not be written or that the caller no longer holds its lease.
 type Emit func(ctx context.Context, events ...Event) error
 
-// NewEvent returns an event with this payload. key: see Event.Key; for example "start_author" or "block_3/2/thought".
+// NewEvent returns an event with this payload, one of those below.
+//
+// key: see Event.Key; for example "start_author" or "block_3/2/thought".
 func NewEvent(key, status string, payload any) Event {
 	content, err := json.Marshal(payload)
 	if err != nil { // payloads are this package's structs: a failure is a bug, shown and not hidden
-		content, _ = json.Marshal("unencodable payload: " + err.Error())
+		content, _ = json.Marshal(map[string]string{"unencodable_payload": err.Error()})
 	}
 	return Event{Key: key, Status: status, Content: content}
 }
@@ -166,12 +168,16 @@ func (g *Gap) Error() string {
 
 // Event returns the gap as a message, for readers that pass events on. Reading resumes after its Seq.
 func (g *Gap) Event(now time.Time) Event {
-	e := NewEvent("", StatusGap, map[string]int64{"from": g.From, "to": g.To})
+	e := NewEvent("", StatusGap, struct {
+		Type string `json:"type"`
+		From int64  `json:"from"`
+		To   int64  `json:"to"`
+	}{StatusGap, g.From, g.To})
 	e.Seq, e.Time, e.RunID = g.To, now, g.RunID
 	return e
 }
 
-// The payloads of the typed statuses.
+// The payloads.
 type (
 	PipelineStep struct {
 		StepKey string `json:"step_key"`
@@ -200,5 +206,19 @@ type (
 	SummaryStatistics struct {
 		UsedTime   float64 `json:"used_time"`   // minutes since the begin of planning
 		WebsiteNum int     `json:"website_num"` // distinct hosts in the references of the run
+	}
+	Wait struct {
+		Question string `json:"question"`
+	}
+	ReportFile struct {
+		Report string `json:"report"` // storage key of the Markdown report
+		Title  string `json:"title"`
+	}
+	RenderedFile struct {
+		File string `json:"file"` // storage key
+	}
+	Complete struct {
+		State  RunState `json:"state"`
+		Reason string   `json:"reason"` // for a person; empty when all went well
 	}
 )

@@ -6,11 +6,13 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"testing"
 
 	"github.com/hibiken/asynq"
 	"github.com/redis/go-redis/v9"
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"nightdesk/cmd/nightdesk/manual"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/eventtest"
 )
@@ -32,10 +34,10 @@ func checkMessages(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(err)
 	var events []topicqueue.Event
 	for line := range strings.Lines(ts.ReadFile(args[0])) {
-		dec := json.NewDecoder(strings.NewReader(line))
-		dec.DisallowUnknownFields()
+		_, _, err := eventtest.Parse([]byte(line))
+		ts.Check(err)
 		var e topicqueue.Event
-		ts.Check(dec.Decode(&e))
+		ts.Check(json.Unmarshal([]byte(line), &e))
 		if from++; e.Seq != from {
 			ts.Fatalf("message %d where %d is due", e.Seq, from)
 		}
@@ -83,4 +85,18 @@ func waitLine(ts *testscript.TestScript, _ bool, args []string) {
 		data, err := os.ReadFile(ts.MkAbs(args[0]))
 		return err == nil && strings.Contains(string(data), args[1])
 	})
+}
+
+// TestManualNamesEveryField: a client of the messages can be written from the manual alone.
+func TestManualNamesEveryField(t *testing.T) {
+	t.Parallel()
+	page, ok := manual.Find("watching")
+	if !ok {
+		t.Fatal("there is no topic watching")
+	}
+	for _, name := range eventtest.Vocabulary() {
+		if !strings.Contains(page.Text, "`"+name+"`") && !strings.Contains(page.Text, `"`+name+`":`) {
+			t.Errorf("the page does not name %s", name)
+		}
+	}
 }

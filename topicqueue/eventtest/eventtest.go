@@ -1,6 +1,6 @@
 // Package eventtest holds the streams of runs to the event schema: the order of statuses and step keys of a run that
 // succeeds, fails, is cancelled or runs out of time, and what is true of every run. It is for tests. Entry points:
-// Check for a stream that has ended, Stream for one that is read while it grows.
+// Check for a stream that has ended, Stream for one that is read while it grows, Parse for single messages.
 package eventtest
 
 import (
@@ -106,11 +106,10 @@ func (s *Stream) envelope(e topicqueue.Event, fault faultFunc) {
 	if e.Attempt < 0 {
 		fault("attempt %d", e.Attempt)
 	}
-	if !json.Valid(e.Content) {
-		fault("content is not JSON")
-	}
-	if len(e.Metadata) > 0 && !json.Valid(e.Metadata) {
-		fault("metadata is not JSON")
+	if line, err := json.Marshal(e); err != nil {
+		fault("it is not JSON: %v", err)
+	} else if _, _, err := Parse(line); err != nil {
+		fault("a strict client: %v", err)
 	}
 	if e.BlockID != "" && topicqueue.BlockNumber(e.BlockID) == 0 {
 		fault("block_id %q", e.BlockID)

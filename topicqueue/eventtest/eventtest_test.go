@@ -62,35 +62,15 @@ func written(t testing.TB, script string) []topicqueue.Event {
 		if err == nil {
 			words = words[1:]
 		}
-		arg := func(i int) int { v, _ := strconv.Atoi(words[i]); return v }
-		var e topicqueue.Event
-		switch words[0] {
-		case "questions":
-			e = topicqueue.NewEvent("", topicqueue.StatusResearchQuestions, topicqueue.ResearchQuestions{Questions: make([]string, arg(1))})
-		case "progress":
-			e = topicqueue.NewEvent("", topicqueue.StatusProgress, topicqueue.Progress{ProcessedTasks: arg(1), TotalTask: arg(2)})
-		case "thought":
-			e = topicqueue.NewEvent("", topicqueue.StatusThought, topicqueue.Thought{QuestionID: n, Thought: "hm"})
-		case "reference":
-			e = topicqueue.NewEvent("", topicqueue.StatusReference, topicqueue.Reference{QuestionID: n, References: map[string]string{words[1]: "x"}})
-		case "done", "failed":
-			e = topicqueue.NewEvent("", topicqueue.StatusQuestionDone, topicqueue.QuestionDone{QuestionID: n, Status: words[0]})
-		case "task_failed":
-			e = topicqueue.StepEvent(topicqueue.StepTaskFailed, "why")
-		case "summary":
-			e = topicqueue.NewEvent("", topicqueue.StatusSummaryStatistics, topicqueue.SummaryStatistics{WebsiteNum: arg(1)})
-		case "complete":
-			e = topicqueue.NewEvent("", topicqueue.StatusComplete, map[string]string{"state": words[1]})
-		case "report", "html", "docx", "audio", "wait", "gap", "sent":
-			e = topicqueue.NewEvent("", words[0], "somewhere")
-		default:
-			e = topicqueue.StepEvent(words[0], "")
-			if words[0] == topicqueue.StepStartIterativeResearch || words[0] == topicqueue.StepStartAuthor {
-				wave++
-			}
+		e := said(words, n)
+		if name := words[0]; name == topicqueue.StepStartIterativeResearch || name == topicqueue.StepStartAuthor {
+			wave++
 		}
 		if n > 0 {
 			e.BlockID = topicqueue.BlockID(n)
+		}
+		if e.Status != topicqueue.StatusGap { // as the script that appends it does
+			e.Content = append([]byte(`{"type":"`+e.Status+`",`), e.Content[1:]...)
 		}
 		e.Seq, e.RunID, e.Attempt, e.Time = int64(len(events)+1), "research_x", 1, time.Unix(1_800_000_000, 0)
 		e.Placement = topicqueue.Placement{Wave: wave, Lane: n, Step: steps[[2]int{wave, n}]}
@@ -98,6 +78,40 @@ func written(t testing.TB, script string) []topicqueue.Event {
 		events = append(events, e)
 	}
 	return events
+}
+
+// said returns the event that some words of a script stand for. n: the block that says it.
+func said(words []string, n int) topicqueue.Event {
+	arg := func(i int) int { v, _ := strconv.Atoi(words[i]); return v }
+	event := func(status string, payload any) topicqueue.Event { return topicqueue.NewEvent("", status, payload) }
+	switch words[0] {
+	case "questions":
+		return event(topicqueue.StatusResearchQuestions, topicqueue.ResearchQuestions{Questions: make([]string, arg(1))})
+	case "progress":
+		return event(topicqueue.StatusProgress, topicqueue.Progress{ProcessedTasks: arg(1), TotalTask: arg(2)})
+	case "thought":
+		return event(topicqueue.StatusThought, topicqueue.Thought{QuestionID: n, Thought: "hm"})
+	case "reference":
+		return event(topicqueue.StatusReference,
+			topicqueue.Reference{QuestionID: n, References: map[string]string{words[1]: "x"}})
+	case "done", "failed":
+		return event(topicqueue.StatusQuestionDone, topicqueue.QuestionDone{QuestionID: n, Status: words[0]})
+	case "task_failed":
+		return topicqueue.StepEvent(topicqueue.StepTaskFailed, "why")
+	case "summary":
+		return event(topicqueue.StatusSummaryStatistics, topicqueue.SummaryStatistics{WebsiteNum: arg(1)})
+	case "complete":
+		return event(topicqueue.StatusComplete, topicqueue.Complete{State: topicqueue.RunState(words[1])})
+	case "wait":
+		return event(topicqueue.StatusWait, topicqueue.Wait{Question: "Which one?"})
+	case "report":
+		return event(topicqueue.StatusReport, topicqueue.ReportFile{Report: "somewhere"})
+	case "html", "docx", "audio", "sent":
+		return event(words[0], topicqueue.RenderedFile{File: "somewhere"})
+	case "gap":
+		return (&topicqueue.Gap{From: 1, To: 2}).Event(time.Time{})
+	}
+	return topicqueue.StepEvent(words[0], "")
 }
 
 func TestStreamsInOrder(t *testing.T) {
@@ -121,7 +135,7 @@ func TestTimeBeforeTheFirstEvent(t *testing.T) {
 				e.Attempt = attempt
 			}
 			if e.Status == topicqueue.StatusSummaryStatistics {
-				e.Content = []byte(`{"used_time":0.4,"website_num":1}`)
+				e.Content = []byte(`{"type":"summary_statistics","used_time":0.4,"website_num":1}`)
 			}
 		}
 		if f := eventtest.Faults(events); len(f) != faults {
@@ -164,16 +178,19 @@ func TestBrokenStreams(t *testing.T) {
 		change func(events []topicqueue.Event) []topicqueue.Event
 		fault  string
 	}{
-		"seq has a gap":            {good, func(e []topicqueue.Event) []topicqueue.Event { return slices.Delete(e, 4, 5) }, "seq follows 4"},
-		"seq repeats":              {good, func(e []topicqueue.Event) []topicqueue.Event { return slices.Insert(e, 4, e[4]) }, "seq follows 5"},
-		"another run":              {good, set(4, func(e *topicqueue.Event) { e.RunID = "other" }), "run_id"},
-		"time goes back":           {good, set(4, func(e *topicqueue.Event) { e.Time = e.Time.Add(-time.Hour) }), "time"},
-		"no attempt":               {good, set(4, func(e *topicqueue.Event) { e.Attempt = -1 }), "attempt -1"},
-		"an older attempt":         {good, set(9, func(e *topicqueue.Event) { e.Attempt = 3 }), "attempt 1 after attempt 3"},
-		"content is broken":        {good, set(4, func(e *topicqueue.Event) { e.Content = []byte("{") }), "not JSON"},
-		"an invented field":        {good, set(4, func(e *topicqueue.Event) { e.Content = []byte(`{"step_key":"x","info":"","tool":1}`) }), "unknown field"},
-		"a missing field":          {good, set(8, func(e *topicqueue.Event) { e.Content = []byte(`{"processed_tasks":0}`) }), "no field total_task"},
-		"total_tasks":              {good, set(8, func(e *topicqueue.Event) { e.Content = []byte(`{"processed_tasks":0,"total_tasks":2}`) }), "no field total_task"},
+		"seq has a gap":     {good, func(e []topicqueue.Event) []topicqueue.Event { return slices.Delete(e, 4, 5) }, "seq follows 4"},
+		"seq repeats":       {good, func(e []topicqueue.Event) []topicqueue.Event { return slices.Insert(e, 4, e[4]) }, "seq follows 5"},
+		"another run":       {good, set(4, func(e *topicqueue.Event) { e.RunID = "other" }), "run_id"},
+		"time goes back":    {good, set(4, func(e *topicqueue.Event) { e.Time = e.Time.Add(-time.Hour) }), "time"},
+		"no attempt":        {good, set(4, func(e *topicqueue.Event) { e.Attempt = -1 }), "attempt -1"},
+		"an older attempt":  {good, set(9, func(e *topicqueue.Event) { e.Attempt = 3 }), "attempt 1 after attempt 3"},
+		"content is broken": {good, set(4, func(e *topicqueue.Event) { e.Content = []byte("{") }), "not JSON"},
+		"a field too many": {good, set(4, func(e *topicqueue.Event) {
+			e.Content = []byte(`{"type":"pipeline_step","step_key":"start_author","info":"","tool":1}`)
+		}), "a strict client"},
+		"total_tasks": {good, set(8, func(e *topicqueue.Event) {
+			e.Content = []byte(`{"type":"ir_progress","processed_tasks":0,"total_tasks":2}`)
+		}), "no field total_task"},
 		"an invented status":       {swap("report;", "report; sent;"), nil, "no such status"},
 		"an invented step":         {swap("start_author", "start_writing"), nil, "no place for this step"},
 		"a gap":                    {swap("report;", "report; gap;"), nil, "stands in no stream"},

@@ -154,7 +154,8 @@
 //
 // The events of a run are one stream. A transition sends its events in its own script, so the stream never tells of
 // what is not stored. Numbers have no gaps and go on from one epoch to the next, each of which begins a new stream
-// that tells again what is done. An event with a key comes once an epoch. Every block has one ir_question_done;
+// that tells again what is done. An event with a key comes once an epoch. The script that appends an event adds its
+// type to the content. Every block has one ir_question_done;
 // progress never falls; summary_statistics and complete come once and last: Emit is refused after the end. The last
 // 10,000 or so are kept; Events tells a reader who comes too late of the gap.
 //

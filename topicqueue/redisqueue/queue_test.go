@@ -151,7 +151,7 @@ func TestLifeOfARun(t *testing.T) {
 			t.Fatal(err)
 		}
 		out := redisqueue.Outcome{State: topicqueue.RunPartial, Reason: "1 block failed", Report: "reports/x.md",
-			Events: []topicqueue.Event{topicqueue.StepEvent(topicqueue.StepEndAuthor, ""), topicqueue.NewEvent("report", topicqueue.StatusReport, "reports/x.md")}}
+			Events: []topicqueue.Event{topicqueue.StepEvent(topicqueue.StepEndAuthor, ""), topicqueue.NewEvent("report", topicqueue.StatusReport, topicqueue.ReportFile{Report: "reports/x.md"})}}
 		for range 2 {
 			got := must[[]redisqueue.Intent](t)(q.Finish(ctx, rep.Lease, out))
 			if want := []redisqueue.Intent{task(run, "publish", 1)}; !sameTasks(want, got) {

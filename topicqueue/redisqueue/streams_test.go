@@ -135,7 +135,8 @@ func (r *randomRun) acts(b redisqueue.Begun) []func(context.Context) error {
 			return []func(context.Context) error{step(topicqueue.StepStartAuthor), finish(topicqueue.RunFailed)}
 		}
 		return []func(context.Context) error{step(topicqueue.StepStartAuthor), finish(topicqueue.RunPartial,
-			topicqueue.StepEvent(topicqueue.StepEndAuthor, ""), topicqueue.NewEvent("report", topicqueue.StatusReport, "x.md"))}
+			topicqueue.StepEvent(topicqueue.StepEndAuthor, ""),
+			topicqueue.NewEvent("report", topicqueue.StatusReport, topicqueue.ReportFile{Report: "x.md"}))}
 	}
 	return r.block(b, emit)
 }

@@ -44,7 +44,8 @@ func TestReviewCountsItsBlocksInTheProgress(t *testing.T) {
 		run.Options.MaxLoops = 2
 		must[[]redisqueue.Intent](t)(q.CloseReview(t.Context(), reviewed(t, q, run), reviewOf("Sluices")))
 		events := must[[]topicqueue.Event](t)(q.Events(t.Context(), run.ID, 0, 0))
-		if last := string(events[len(events)-1].Content); last != `{"processed_tasks":1,"total_task":2}` {
+		last := string(events[len(events)-1].Content)
+		if last != `{"type":"ir_progress","processed_tasks":1,"total_task":2}` {
 			t.Errorf("the last event is %s", last)
 		}
 	})
@@ -266,7 +267,7 @@ func TestStreamOfARetry(t *testing.T) {
 			t.Fatal(err)
 		}
 		must[[]redisqueue.Intent](t)(q.Finish(ctx, rep.Lease, redisqueue.Outcome{State: topicqueue.RunCompleted, Report: "r", Content: []byte("{}"), Events: []topicqueue.Event{
-			topicqueue.StepEvent(topicqueue.StepEndAuthor, ""), topicqueue.NewEvent("report", topicqueue.StatusReport, map[string]string{"report": "r"}),
+			topicqueue.StepEvent(topicqueue.StepEndAuthor, ""), topicqueue.NewEvent("report", topicqueue.StatusReport, topicqueue.ReportFile{Report: "r"}),
 		}}))
 		events := must[[]topicqueue.Event](t)(q.AllEvents(ctx, run.ID, created))
 		last := before[len(before)-1].Seq

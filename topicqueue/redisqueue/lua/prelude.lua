@@ -71,7 +71,7 @@ local keep = 10000
 
 -- emit appends events; one with a key only once in the life of the run. It gives them their place: a wave begins with
 -- the research and with the author, lane 0 is the run's own and lane n that of block n, and steps count up in a lane,
--- whichever attempt sends them.
+-- whichever attempt sends them. Every content, a JSON object with at least one field, gets the status as its type.
 local function emit(list, attempt)
   for _, e in ipairs(list) do
     if e.key == '' or redis.call('SADD', once, e.key) == 1 then
@@ -92,7 +92,8 @@ local function emit(list, attempt)
       local seq = redis.call('HINCRBY', run, 'seq', 1)
       redis.call('XADD', events, 'MAXLEN', '~', keep, seq .. '-0', 'time', now, 'block', e.block, 'attempt', attempt,
         'wave', wave, 'lane', lane, 'step', math.max(num(work, field) - 1, 0), 'call', call,
-        'status', e.status, 'content', e.content, 'meta', e.meta or '')
+        'status', e.status, 'content', '{"type":' .. cjson.encode(e.status) .. ',' .. string.sub(e.content, 2),
+        'meta', e.meta or '')
     end
   end
 end
@@ -307,7 +308,7 @@ local function conclude(final, reason, attempt)
   emit({
     { key = 'summary_statistics', block = '', status = 'summary_statistics',
       content = string.format('{"used_time":%.3f,"website_num":%d}', used, num(run, 'hosts')) },
-    { key = 'complete', block = '', status = 'complete', content = cjson.encode({ state = final }) },
+    { key = 'complete', block = '', status = 'complete', content = cjson.encode({ state = final, reason = reason }) },
   }, attempt)
 end
 
