@@ -55,11 +55,14 @@ func reviewCall(evidence int) askedCall {
 // mostSections are as many as an outline has, however many blocks there are.
 const mostSections = 6
 
-// judgeCall checks the sentences of a report with so much evidence: each call has room for so many passages. A run
-// keeps no money for it: without it, sentences stay unverified.
+// evidenceOfSentence is about how much evidence a sentence of a report stands for.
+const evidenceOfSentence = 1_000
+
+// judgeCall checks the sentences of a report with so much evidence: each call has room for so many. A run keeps no money
+// for it: without it, sentences stay unverified.
 func judgeCall(evidence int) askedCall {
-	calls := 1 + evidence/judging.PassagesBytes
-	return askedCall{llm.Judge, calls, 2_100 + evidence/calls + schema, 300 + evidence/calls/5}
+	calls := 1 + evidence/(evidenceOfSentence*judging.MostSentences)
+	return askedCall{llm.Judge, calls, 2_750 + 5*evidence/calls/8 + schema, 300 + evidence/calls/4}
 }
 
 // reportCalls are those of a report from so many blocks with so much evidence.

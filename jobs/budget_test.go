@@ -226,7 +226,8 @@ func (m *callLog) atOnce() int {
 }
 
 // TestPoorBatchBudget works a batch whose budget is what two of its runs take, with a model whose answers ignore
-// max_tokens: the run of high priority has all that it needs, and no more is spent than the budget.
+// max_tokens: the run of high priority has all that it needs, and no more is spent than the budget, but for the first
+// answer of a role by which this shows.
 func TestPoorBatchBudget(t *testing.T) {
 	t.Parallel()
 	s := newSpender(t)
@@ -256,8 +257,26 @@ func TestPoorBatchBudget(t *testing.T) {
 			t.Errorf("the run of high priority is %s after %d iterations: %s", run.State, n, run.Reason)
 		}
 	}
-	if spent := s.counted() - counted; spent > o.BatchBudget.Tokens {
-		t.Errorf("%d tokens of %d", spent, o.BatchBudget.Tokens)
+	over := map[string][]int64{} // answers longer than they may be, by role
+	for _, id := range runs {
+		usage, err := s.services.Queue.Usage(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, u := range usage {
+			if u.OverLimit {
+				over[u.Role] = append(over[u.Role], int64(u.CompletionTokens))
+			}
+		}
+	}
+	allowed := o.BatchBudget.Tokens
+	for _, answers := range over {
+		if len(answers) == 1 { // the first of a role, which nobody could foresee
+			allowed += answers[0]
+		}
+	}
+	if spent := s.counted() - counted; spent > allowed {
+		t.Errorf("%d tokens of %d, answers beyond their limit %v", spent, o.BatchBudget.Tokens, over)
 	}
 }
 

@@ -126,8 +126,8 @@ func (d *document) unitAt(at int) int {
 
 // Passages returns the places of the sources with these IDs that bear on a sentence: around the quotes, and those
 // with most of its words by BM25, one of a source that has quotes, each with the sentences before and behind it. They
-// are in the order of their use and do not overlap. A source that is hardly longer than limit is shown whole. Each of the others has its first passage,
-// however long; the further ones have at most limit bytes with it.
+// are in the order of their use and do not overlap. A source that is hardly longer than limit is shown whole. Each of
+// the others has its first passage, however long; the further ones have at most limit bytes with it.
 func (c *Corpus) Passages(sentence string, ids []string, quotes []Span, limit int) []Span {
 	c.mu.Lock()
 	defer c.mu.Unlock()
