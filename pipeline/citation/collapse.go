@@ -26,9 +26,9 @@ func collapse(rendered string) string {
 			i, _ := slices.BinarySearchFunc(code, lineStart+r[0], func(s span, at int) int { return s.end - at - 1 })
 			return i < len(code) && code[i].start < lineStart+r[1]
 		})
-		last := 0
+		last, said := 0, shared(line, rows)
 		for i := range rows {
-			if shared(line, rows, i) {
+			if said[i] {
 				out.WriteString(strings.TrimRight(line[last:rows[i][0]], " "))
 				last = rows[i][1]
 			}
@@ -39,13 +39,17 @@ func collapse(rendered string) string {
 	return out.String()
 }
 
-// shared reports whether row i of a line's markers is said by the one behind it: that one is equal and ends the same
-// or the next sentence, and the sentence of row i rests on nothing else.
-func shared(line string, rows [][]int, i int) bool {
+// shared reports which rows of a line's markers are said by one behind them: the next one is equal and ends the same
+// or the next sentence, or is said by a further one, and the sentence of the row rests on nothing else.
+func shared(line string, rows [][]int) []bool {
+	out := make([]bool, len(rows))
 	row := func(i int) string { return line[rows[i][0]:rows[i][1]] }
 	ends := func(i int) bool { return sentenceEnd.MatchString(line[rows[i][1]:]) }
-	return i+1 < len(rows) && row(i) == row(i+1) && oneSentence(line[rows[i][1]:rows[i+1][0]]) && ends(i+1) &&
-		(i == 0 || ends(i-1) || row(i-1) == row(i))
+	for i := len(rows) - 2; i >= 0; i-- {
+		alone := i == 0 || ends(i-1) || row(i-1) == row(i)
+		out[i] = alone && row(i) == row(i+1) && (out[i+1] || ends(i+1)) && oneSentence(line[rows[i][1]:rows[i+1][0]])
+	}
+	return out
 }
 
 // sentenceEnd is what ends a sentence behind its last marker: in its midst, a marker may be of the words before it

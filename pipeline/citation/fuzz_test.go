@@ -18,6 +18,7 @@ var fuzzSeeds = []string{
 	"[^7] [7]: https://x.org\n<https://example.org> https://example.org/a_(b)?q=1 www.x.org",
 	"[a [b](c) [CIT-3-01]](https://x.org)(d)",
 	"[a `](x)` b](https://x.org) ` [CIT-3-01] `",
+	"0000000000000000000000[CIT-3-1]0(CIT-3-1)0【CIT-3-1】",
 }
 
 // FuzzResolve: resolving twice is resolving once, what is left resolves, code is untouched.
