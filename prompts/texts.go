@@ -31,7 +31,7 @@ type Texts struct {
 	Entry     Text `yaml:"entry"`     // ID
 	Completed Text `yaml:"completed"` // the state
 	Partial   Text `yaml:"partial"`   // Reason
-	Confirmed Text `yaml:"confirmed"` // Confirmed, Sentences, Repaired, Unsupported
+	Confirmed Text `yaml:"confirmed"` // Confirmed, Sentences, Repaired, Unverified, Unsupported, FactsUncited
 
 	Quoted      Text `yaml:"quoted"`
 	Missing     Text `yaml:"missing"` // Terms

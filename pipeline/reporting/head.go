@@ -45,7 +45,10 @@ func (r *Report) head(run topicqueue.Run) string {
 	}
 	if v := r.Verification; v != nil && v.Status == citation.StatusVerified && v.Counts.Sentences > 0 && !v.quotesOnly() {
 		c := v.Counts
-		lines = append(lines, t.Confirmed.With(prompts.V{"Sentences": c.Sentences, "Confirmed": c.Supported, "Repaired": c.Repaired, "Unsupported": c.Unsupported}))
+		lines = append(lines, t.Confirmed.With(prompts.V{
+			"Sentences": c.Sentences, "Confirmed": c.Supported, "Repaired": c.Repaired,
+			"Unverified": c.Unverified, "Unsupported": c.Unsupported, "FactsUncited": c.FactsUncited,
+		}))
 	}
 	return "> " + strings.Join(lines, "  \n> ") + "\n"
 }

@@ -19,7 +19,7 @@ func TestHead(t *testing.T) {
 		want   string
 	}{
 		"completed": {func(r *topicqueue.Run) { r.Batch, r.Ref = "tonight", "a_17" }, true,
-			"> **Topic:** How does the database keep committed data when a server fails?  \n> 2026-03-01 · run `research_20250601_220000_abcdefghij` · batch tonight · entry a_17 of its list · completed  \n> **Check:** 0 of 10 cited sentences confirmed."},
+			"> **Topic:** How does the database keep committed data when a server fails?  \n> 2026-03-01 · run `research_20250601_220000_abcdefghij` · batch tonight · entry a_17 of its list · completed  \n> **Check:** 0 of 10 cited sentences confirmed, 10 not confirmed; 1 further sentence with figures, without a source."},
 		"partial": {func(r *topicqueue.Run) {
 			r.State, r.Reason = topicqueue.RunPartial, "1 of 3 topic blocks failed"
 		}, false, "> 2026-03-01 · run `research_20250601_220000_abcdefghij`  \n> **Partial:** 1 of 3 topic blocks failed."},
