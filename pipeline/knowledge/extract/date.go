@@ -32,16 +32,16 @@ func date(s string) string {
 	return day
 }
 
-// dateLine returns the date that a line of a letter's head consists of, alone or behind a place or a day of the week:
-// "Stavik, 9 January 2025".
-func dateLine(line string) string {
-	const maxPlace = 30 // bytes
+// dateLine returns the date with which a line at the head of a document ends, behind a comma or alone. bare: nothing
+// but a place or a day of the week is before it, as in "Stavik, 9 January 2025".
+func dateLine(line string) (day string, bare bool) {
+	const maxPlace = 3 // words
 	day, at := onlyDate(line)
 	before := line[:at[0]]
-	if at[1] < len(line) || len(before) > maxPlace || before != "" && !strings.Contains(before, ",") {
-		return ""
+	if at[1] < len(line) || before != "" && !strings.Contains(before, ",") {
+		return "", false
 	}
-	return day
+	return day, day != "" && len(strings.Fields(before)) <= maxPlace
 }
 
 // onlyDate returns the only date in a line and where it stands.

@@ -9,9 +9,12 @@ import (
 // fields are of interest, so their lines are read and nothing is decoded: no aliases to expand, no tags to run.
 func frontMatter(text string) (s stated, rest string) {
 	mark, equals := "---", ":"
-	if strings.HasPrefix(text, "+++\n") {
+	switch {
+	case strings.HasPrefix(text, "% "):
+		return titleBlock(text)
+	case strings.HasPrefix(text, "+++\n"):
 		mark, equals = "+++", "="
-	} else if !strings.HasPrefix(text, "---\n") {
+	case !strings.HasPrefix(text, "---\n"):
 		return s, text
 	}
 	body, rest, ok := strings.Cut(text[len(mark)+1:], "\n"+mark)
@@ -19,14 +22,19 @@ func frontMatter(text string) (s stated, rest string) {
 		return s, text
 	}
 	key, found := "", false
+	block, lines := false, "" // a value that stands in the lines below its key
 	for line := range strings.Lines(body) {
 		item := strings.TrimSpace(line)
 		if inner := line[0] == ' ' || line[0] == '-'; inner && key != "" { // below its key
 			if name := listed(item); name != "" {
 				s.field(key, name)
+			} else if block && len(lines) < maxValue {
+				lines += " " + item
 			}
 			continue
 		}
+		s.field(key, unquoted(lines))
+		block, lines = false, ""
 		if mark == "+++" && item != "" && item[0] == '[' { // a table: what follows is not of the document
 			break
 		}
@@ -35,7 +43,8 @@ func frontMatter(text string) (s stated, rest string) {
 			continue
 		}
 		found, key = true, strings.TrimSpace(name)
-		if value = strings.TrimSpace(value); strings.Trim(value, "|>-+") == "" { // its value is in the lines below
+		if value = strings.TrimSpace(value); strings.Trim(value, "|>-+") == "" {
+			block = value != ""
 			continue
 		}
 		if list, ok := strings.CutPrefix(value, "["); ok {
@@ -49,8 +58,23 @@ func frontMatter(text string) (s stated, rest string) {
 	if !found { // a rule, text, a rule
 		return stated{}, text
 	}
+	s.field(key, unquoted(lines))
 	s.settle()
 	return s, rest
+}
+
+// titleBlock reads the lines with which Pandoc's Markdown begins: "% title", "% authors", "% date".
+func titleBlock(text string) (s stated, rest string) {
+	for _, key := range []string{"title", "author", "date"} {
+		line, after, _ := strings.Cut(text, "\n")
+		value, ok := strings.CutPrefix(line, "%")
+		if !ok {
+			break
+		}
+		s.field(key, value)
+		text = after
+	}
+	return s, text
 }
 
 // listed returns the entry that a line below a key gives: "- Ane Holt", "- name: Ane Holt".

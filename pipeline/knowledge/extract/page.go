@@ -167,7 +167,7 @@ func pageStates(tree, root *node) stated {
 			}
 		}
 	}
-	day("article:published_time", "datepublished", "date", "dc.date", "dcterms.created", "dcterms.issued",
+	day("article:published_time", "datepublished", "date", "dc.date", "dcterms.date", "dcterms.created", "dcterms.issued",
 		"citation_publication_date", "citation_date")
 	s.or(linkedData(tree))
 	day("article:modified_time", "datemodified", "last-modified", "og:updated_time")

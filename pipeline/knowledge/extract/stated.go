@@ -197,7 +197,7 @@ func headLines(document string) (s stated) {
 			break
 		}
 		if day == "" {
-			day = dateLine(plain)
+			day, _ = dateLine(plain)
 		}
 	}
 	s.field(key, value)
@@ -242,5 +242,6 @@ func isTitle(line string) bool {
 		return false
 	}
 	key, _ := fieldOf(line)
-	return key == "" && dateLine(line) == "" && strings.ContainsFunc(line, unicode.IsLetter)
+	_, date := dateLine(line)
+	return key == "" && !date && strings.ContainsFunc(line, unicode.IsLetter)
 }
