@@ -35,7 +35,9 @@ const extraction = "-3"
 var ErrFormat = errors.New("not a knowledge base of this version")
 
 const schema = `
-CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID; -- file/ID: the path of a document; by/ID: its byline
+CREATE TABLE meta(
+	key TEXT PRIMARY KEY,    -- also file/ID: the path of a document, by/ID: its byline
+	value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE documents(
 	id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, title TEXT NOT NULL,
 	date TEXT NOT NULL,      -- the document's own, YYYY-MM-DD, YYYY-MM or YYYY; empty: it has none

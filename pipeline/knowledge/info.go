@@ -39,7 +39,8 @@ type Info struct {
 
 // Documents lists all documents in order of their keys.
 func (b *Base) Documents(ctx context.Context) ([]Document, error) {
-	rows, err := b.read.QueryContext(ctx, `SELECT key, title, date, passages, bytes, mtime, `+bylineColumn+` FROM documents d ORDER BY key`)
+	rows, err := b.read.QueryContext(ctx, `SELECT key, title, date, passages, bytes, mtime, `+
+		bylineColumn+` FROM documents d ORDER BY key`)
 	if err != nil {
 		return nil, b.failed(ctx, "list documents", err)
 	}

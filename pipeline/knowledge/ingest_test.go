@@ -221,7 +221,8 @@ func TestByline(t *testing.T) {
 		return found[0].Source(time.Now()), documents[0]
 	}
 	const text = "# Tides\n\nSpring tides follow the new moon.\n"
-	files{"a.md": "---\nauthors: [Ane Holt, P. Dietz]\npublisher: Harbour Authority\ndate: May 2024\n---\n" + text}.write(t, dir)
+	const front = "---\nauthors: [Ane Holt, P. Dietz]\npublisher: Harbour Authority\ndate: May 2024\n---\n"
+	files{"a.md": front + text}.write(t, dir)
 	const want = "Ane Holt, P. Dietz, Harbour Authority, 2024-05"
 	if s, d := ask(); s.Label() != want || d.By()+", "+d.Date != want {
 		t.Errorf("source %q, document %+v, want %q", s.Label(), d, want)

@@ -184,8 +184,8 @@ func (w *writer) removeAllBut(keep func(key string) bool) (int, error) {
 }
 
 func (w *writer) close() {
-	for _, s := range []*sql.Stmt{w.find, w.touch, w.list, w.place, w.sign, w.displace, w.addDocument, w.addSection, w.addPassage,
-		w.addWords, w.addLabel,
+	for _, s := range []*sql.Stmt{w.find, w.touch, w.list, w.place, w.sign, w.displace,
+		w.addDocument, w.addSection, w.addPassage, w.addWords, w.addLabel,
 		w.dropWords, w.dropPassages, w.dropSections, w.dropLabels, w.dropDocument} {
 		_ = s.Close()
 	}

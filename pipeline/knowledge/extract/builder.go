@@ -183,8 +183,8 @@ func (b *builder) document(s stated) Document {
 		}
 	}
 	return Document{
-		Title: title, Authors: s.authors, Publisher: clean(text.Start(s.publisher, maxValue)), Date: s.date, Text: b.buf.String(),
-		Sections: b.sections, Terms: b.terms,
+		Title: title, Authors: s.authors, Publisher: clean(text.Start(s.publisher, maxValue)), Date: s.date,
+		Text: b.buf.String(), Sections: b.sections, Terms: b.terms,
 	}
 }
 

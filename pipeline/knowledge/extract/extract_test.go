@@ -82,7 +82,8 @@ var statedDate = regexp.MustCompile(`^(?:\d{4}(?:-\d{2}(?:-\d{2})?)?)?$`)
 func check(t *testing.T, doc extract.Document) {
 	t.Helper()
 	by := append([]string{doc.Title, doc.Publisher, doc.Date}, doc.Authors...)
-	if about := strings.Join(by, "|"); !utf8.ValidString(doc.Text) || !utf8.ValidString(about) || strings.Contains(about, "\n") {
+	about := strings.Join(by, "|")
+	if !utf8.ValidString(doc.Text) || !utf8.ValidString(about) || strings.Contains(about, "\n") {
 		t.Fatalf("not UTF-8, or several lines: %q %q", about, doc.Text)
 	}
 	if !statedDate.MatchString(doc.Date) {

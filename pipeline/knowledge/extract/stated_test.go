@@ -70,7 +70,8 @@ func statedFiles(archive *txtar.Archive) map[string]*statedFile {
 func TestProseStatesNothing(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ name, text, want string }{
-		{"wrapped", "# Tides\n\nSubject: the tables of the harbour, which were read from the old books of the\npilots.", "Tides"},
+		{"wrapped", "# Tides\n\nSubject: the tables of the harbour, which were read from the old books of the\npilots.",
+			"Tides"},
 		{"reply", "From: Ane Holt\nSubject: Re: Tides\n\nThey are strong.", "Re: Tides"},
 		{"timetable", "From: Stavik\nDate: 2024-05-06\n\nThe ferry leaves at noon.", ""},
 		{"second heading", "# Tides\n\n## Sources\n\nAuthor: unknown to this day", "Tides"},
@@ -92,18 +93,24 @@ func TestStatedForms(t *testing.T) {
 	t.Parallel()
 	const prose = "The dues rise by four percent, and ships below ten metres pay nothing at all.\n"
 	for _, tt := range []struct{ name, text, title, by, date string }{
-		{"Pandoc", "% Harbour dues\n% Ane Holt; P. Dietz\n% 12 January 2025\n\n# Dues\n\n" + prose, "Harbour dues", "Ane Holt, P. Dietz", "2025-01-12"},
-		{"block scalar", "---\ntitle: >-\n  The long history\n  of the quay\ndate: 2021-07-14T10:00:00+02:00\n---\n## 1. Beginnings\n\n" + prose +
-			"\n## 2. Today\n\n" + prose, "The long history of the quay", "", "2021-07-14"},
-		{"author with an address", "---\nauthor:\n  name: Lise Moen\n  affiliation: Coast Times\n---\n# Dues\n\n" + prose, "Dues", "Lise Moen", ""},
-		{"title with a date", "**Minutes of the harbour board, 12 February 2024**\n\n" + prose, "Minutes of the harbour board, 12 February 2024", "", "2024-02-12"},
-		{"Outlook", "Von: Roth, Jens\nGesendet: Mittwoch, 3. Juli 2024 14:05\nAn: Holt, Ane\nBetreff: AW: Dues\n\n" + prose, "AW: Dues", "Roth, Jens", "2024-07-03"},
-		{"table", "# Report 17\n\n| | |\n|---|---|\n| Author | Jens Roth |\n| Date | 2024-09-30 |\n\n" + prose, "Report 17", "Jens Roth", "2024-09-30"},
-		{"numbered decision", "# 17. Use quay B\n\nDate: 2024-08-01\n\nStatus: accepted\n\n## Context\n\n" + prose, "17. Use quay B", "", "2024-08-01"},
+		{"Pandoc", "% Harbour dues\n% Ane Holt; P. Dietz\n% 12 January 2025\n\n# Dues\n\n",
+			"Harbour dues", "Ane Holt, P. Dietz", "2025-01-12"},
+		{"block scalar", "---\ntitle: >-\n  The long history\n  of the quay\ndate: 2021-07-14T10:00:00+02:00\n---\n" +
+			"## 1. Beginnings\n\nLong ago.\n\n## 2. Today\n\n", "The long history of the quay", "", "2021-07-14"},
+		{"author with an address", "---\nauthor:\n  name: Lise Moen\n  affiliation: Coast Times\n---\n# Dues\n\n",
+			"Dues", "Lise Moen", ""},
+		{"title with a date", "**Minutes of the harbour board, 12 February 2024**\n\n",
+			"Minutes of the harbour board, 12 February 2024", "", "2024-02-12"},
+		{"Outlook", "Von: Roth, Jens\nGesendet: Mittwoch, 3. Juli 2024 14:05\nAn: Holt, Ane\nBetreff: AW: Dues\n\n",
+			"AW: Dues", "Roth, Jens", "2024-07-03"},
+		{"table", "# Report 17\n\n| | |\n|---|---|\n| Author | Jens Roth |\n| Date | 2024-09-30 |\n\n",
+			"Report 17", "Jens Roth", "2024-09-30"},
+		{"numbered decision", "# 17. Use quay B\n\nDate: 2024-08-01\n\nStatus: accepted\n\n## Context\n\n",
+			"17. Use quay B", "", "2024-08-01"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			doc := extract.Markdown(tt.text)
+			doc := extract.Markdown(tt.text + prose)
 			by := topicqueue.Source{Authors: doc.Authors, Publisher: doc.Publisher}.By()
 			if doc.Title != tt.title || by != tt.by || doc.Date != tt.date {
 				t.Errorf("%q by %q of %q", doc.Title, by, doc.Date)
