@@ -28,7 +28,8 @@ const (
 type look struct {
 	state   lookState
 	cited   bool                // the block has read it
-	weigh   bool                // its document only ranks for the topic: what moved in it must be about that
+	weigh   bool                // no search shows its document: what moved in it must be about the topic
+	shown   []string            // what searches show of it: that needs no weighing
 	excerpt bool                // both texts are parts, of which nobody knows how they stand to each other
 	then    topicqueue.Source   // of all that is known of it; without Text: nothing
 	text    string              // all that it says now
@@ -84,7 +85,13 @@ func (f *refresh) lookAround(ctx context.Context, pages, searches []call) error 
 			return err
 		}
 	}
+	if err := f.compareBases(ctx); err != nil {
+		return err
+	}
 	if err := f.lookAtArrived(ctx, found); err != nil {
+		return err
+	}
+	if err := f.lookAtShown(ctx, found); err != nil {
 		return err
 	}
 	return f.lookAtBase(ctx, searches)
@@ -284,16 +291,27 @@ func (f *refresh) lookAtExcerpt(ctx context.Context, key string, then topicqueue
 	return nil
 }
 
-// lookAtBase compares the documents that have changed, come or gone and that the block does not cite. Where there are
-// very many, it is those that rank for its searches. The first block does that for all.
+// lookAtShown compares the documents that have changed and that searches show, also far below.
+func (f *refresh) lookAtShown(ctx context.Context, found []outcome) error {
+	for _, o := range found {
+		for _, s := range o.answer.Sources {
+			if s.Kind != topicqueue.SourceDocument || !f.edited[s.Document] {
+				continue
+			}
+			if err := f.lookAtDocument(ctx, s.Document, false); err != nil {
+				return err
+			}
+			if l := f.looks[recurring.PageKey(s)]; l != nil {
+				l.shown = append(l.shown, s.Text)
+			}
+		}
+	}
+	return nil
+}
+
+// lookAtBase compares the documents that have changed, come or gone, that no search of the block shows, and that are
+// more about this block than about others. Where there are very many, it is those that rank for its searches.
 func (f *refresh) lookAtBase(ctx context.Context, searches []call) error {
-	first := slices.IndexFunc(f.memory.Blocks, func(b recurring.Block) bool { return !b.Unfinished })
-	if f.memory.Blocks[first].ID != f.old.ID {
-		return nil
-	}
-	if err := f.compareBases(ctx); err != nil {
-		return err
-	}
 	ranking := map[string]bool{}
 	for _, c := range searches {
 		if len(f.edited) <= maxCompared || c.tool != ragHybrid && c.tool != ragNaive {
@@ -313,11 +331,40 @@ func (f *refresh) lookAtBase(ctx context.Context, searches []call) error {
 		if len(f.edited) > maxCompared && !ranking[document] {
 			continue
 		}
+		if len(f.edited) <= maxCompared {
+			if mine, err := f.isMine(ctx, document); err != nil || !mine {
+				if err != nil {
+					return err
+				}
+				continue
+			}
+		}
 		if err := f.lookAtDocument(ctx, document, false); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// isMine reports a document that says more of the words of this block's title, overview and queries than of any
+// other's; of equal ones, the first has it. What has gone counts as it was.
+func (f *refresh) isMine(ctx context.Context, document string) (bool, error) {
+	body, err := f.Documents.Text(ctx, document)
+	if errors.Is(err, fs.ErrNotExist) && f.Before != nil {
+		body, err = f.Before.Text(ctx, document)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return false, f.failed(ctx, document, err)
+	}
+	best, most := "", -1.0
+	for _, b := range f.memory.Blocks {
+		t := b.SubTopic
+		about := text.Coverage(body, strings.Join(append([]string{t.Title, t.Overview}, t.Queries...), "\n"))
+		if !b.Unfinished && about > most {
+			best, most = b.ID, about
+		}
+	}
+	return best == f.old.ID, nil
 }
 
 // lookAtArrived opens results of searches that were not there before.
@@ -426,7 +473,8 @@ func (f *refresh) arrived(o outcome) (sources []topicqueue.Source) {
 	full := f.Runner.Limit <= 0 || asked.Results >= f.Runner.Limit
 	arrived, doubtful := recurring.Arrived(asked.Found, now, known, full)
 	for _, n := range doubtful { // it may have stood below the others, unless it is younger than they
-		if o.answer.Sources[n].Date >= f.memory.Date {
+		compared := o.answer.Sources[n].Kind == topicqueue.SourceDocument && f.edited != nil
+		if !compared && o.answer.Sources[n].Date >= f.memory.Date {
 			arrived = append(arrived, n)
 		}
 	}

@@ -512,7 +512,8 @@ func (f *refresh) matters(l *look, s string, u text.Unit) bool {
 	if len(l.now) > 0 {
 		title = l.now[0].Title
 	}
-	return f.Model != nil && !l.weigh || f.about(title, s, u.Start, u.End) >= nearly*f.most
+	shown := func(passage string) bool { return strings.Contains(passage, s[u.Start:u.End]) }
+	return f.Model != nil && (!l.weigh || slices.ContainsFunc(l.shown, shown)) || f.about(title, s, u.Start, u.End) >= nearly*f.most
 }
 
 // conclude decides what is told of a text, and adds to its note what must be there for it.
