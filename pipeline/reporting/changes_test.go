@@ -2,6 +2,7 @@ package reporting_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -129,6 +130,72 @@ func TestKeptText(t *testing.T) {
 	} {
 		if !strings.Contains(three.Markdown, part) {
 			t.Errorf("no %q in\n%s", part, three.Markdown)
+		}
+	}
+}
+
+// What the last report planned on evidence that has moved is not asked for again.
+func TestStalePlan(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	var asked strings.Builder
+	model := modelFunc(func(req llm.Request) (string, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if slices.Contains([]string{"section", "introduction", "conclusion"}, req.Prompt.Name) {
+			asked.WriteString(req.Prompt.User)
+		}
+		return writer(req)
+	})
+	report := func(in reporting.Input) reporting.Report {
+		t.Helper()
+		in.Run.Options.Incremental = true
+		asked.Reset()
+		got, err := (&reporting.Reporter{Model: model, Now: now}).Report(t.Context(), in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	before := report(evidence(t, topicqueue.CitationAnchors)).Text
+	o := &before.Outline
+	o.Title, o.Introduction, o.Conclusion = "Recovery every 300 seconds", "Open with the interval.", "Close with the interval."
+	var moved int
+	for i := range o.Sections {
+		s := &o.Sections[i]
+		s.Title, s.Instruction = fmt.Sprintf("Part %c, with 300 seconds", 'A'+i), fmt.Sprintf("Instruction %c.", 'A'+i)
+		if slices.Contains(s.AllClaimIDs(), "CIT-1-02.2") {
+			moved = i
+		}
+	}
+	in := evidence(t, topicqueue.CitationAnchors)
+	trace := &in.Blocks[0].Traces[1]
+	gone := trace.Claims[1]
+	trace.Claims, trace.Dropped = slices.Delete(slices.Clone(trace.Claims), 1, 2), 1
+	in.Before = before
+	in.Changes = &recurring.Changes{Since: "2025-06-01", RunID: "research_old", Withdrawn: []recurring.Withdrawn{
+		{Said: recurring.Said{Statement: gone.Text, Quote: gone.Quote, Citations: []string{"CIT-1-02"}}},
+	}}
+	for i := range in.Blocks {
+		for j := range in.Blocks[i].Traces {
+			in.Blocks[i].Traces[j].Since = "2025-06-01"
+		}
+	}
+	got := report(in)
+	for _, stale := range []string{
+		fmt.Sprintf("Instruction %c.", 'A'+moved), "the interval.", fmt.Sprintf("Part %c, with 300", 'A'+moved),
+		"Recovery every 300 seconds",
+	} {
+		if strings.Contains(asked.String(), stale) {
+			t.Errorf("%q is asked for again in %s", stale, asked.String())
+		}
+	}
+	if strings.HasPrefix(got.Markdown, "# Recovery every 300") || got.Text.Outline.Sections[moved].Title == o.Sections[moved].Title {
+		t.Errorf("title %.60q, section %q", got.Markdown, got.Text.Outline.Sections[moved].Title)
+	}
+	for i, s := range got.Text.Outline.Sections {
+		if i != moved && s.Instruction == "" {
+			t.Errorf("section %d rests on what stands and has lost its instruction", i)
 		}
 	}
 }

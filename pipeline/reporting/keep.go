@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"nightdesk/pipeline/citation"
+	"nightdesk/pipeline/quantity"
 )
 
 // Text is a report that a model has written, in parts, as the next run of its topic needs it: a part whose evidence
@@ -142,4 +143,43 @@ func (w *writer) keptFrame(sections []section) *Text {
 		return nil
 	}
 	return w.before
+}
+
+// renewed returns the outline of the last report without what was planned on evidence that has moved: instructions of
+// such sections, then those of introduction and conclusion too, and titles with figures that no claim has any more.
+func (w *writer) renewed(o Outline) Outline {
+	standing, said := map[string]bool{}, ""
+	for _, c := range w.claims {
+		standing[c.ID] = !w.moved[c.CitationID]
+		said += c.Text + "\n" + c.Quote + "\n"
+	}
+	figures := quantity.Parse(said)
+	outdated := func(title string) bool {
+		return slices.ContainsFunc(quantity.Parse(title), func(q quantity.Quantity) bool {
+			has := func(o quantity.Quantity) bool { return quantity.Equal(o, q) }
+			return q.Kind != quantity.Label && !slices.ContainsFunc(figures, has)
+		})
+	}
+	o.Sections = slices.Clone(o.Sections)
+	stale := false
+	for i := range o.Sections {
+		s := &o.Sections[i]
+		if !slices.ContainsFunc(s.AllClaimIDs(), func(id string) bool { return !standing[id] }) {
+			continue
+		}
+		stale, s.Instruction, s.Subsections = true, "", slices.Clone(s.Subsections)
+		for n := range s.Subsections {
+			s.Subsections[n].Instruction = ""
+		}
+		if outdated(s.Title) {
+			s.Title = w.titleFor(*s)
+		}
+	}
+	if stale {
+		o.Introduction, o.Conclusion = "", ""
+		if outdated(o.Title) {
+			o.Title = w.title
+		}
+	}
+	return o
 }

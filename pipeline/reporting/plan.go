@@ -76,7 +76,7 @@ func (w *writer) outline(ctx context.Context) (Outline, error) {
 	case w.template != nil:
 		return w.template.outlineFor(w.title), nil
 	case w.before != nil:
-		return w.before.Outline, nil
+		return w.renewed(w.before.Outline), nil
 	}
 	data := prompts.OutlineData{Topic: w.topic, Date: w.run.Date(w.now()), Disagreements: disagreementLines(w.disagreements())}
 	answer, err := ask[prompts.OutlineAnswer](ctx, w, func(shrink int) prompts.Prompt {
@@ -198,7 +198,9 @@ func (w *writer) withSection(sections []OutlineSection, s OutlineSection) []Outl
 // titleFor names a section that has no usable title: after its first block.
 func (w *writer) titleFor(s OutlineSection) string {
 	for _, id := range s.BlockIDs {
-		return w.block(id).title
+		if b := w.block(id); b != nil { // one of the last report may have nothing left
+			return b.title
+		}
 	}
 	for _, c := range w.claims {
 		if slices.Contains(s.AllClaimIDs(), c.ID) {
