@@ -2,83 +2,86 @@ package citation
 
 import (
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
 )
 
 var (
-	namedNote  = regexp.MustCompile(`^ {0,3}\[\^([^\[\]\s^]{1,80})\]:`)
-	bracketed  = regexp.MustCompile(`[\[【][^\[\]【】\n]{1,80}[\]】]`)
-	numberIn   = regexp.MustCompile(`[0-9]+`)
-	noteMarker = regexp.MustCompile(`\[\^?([^\[\]\s^]{1,80})\]`)
+	namedNote   = regexp.MustCompile(`^ {0,3}\[\^([^\[\]\s^]{1,80})\]:`)
+	bracketed   = regexp.MustCompile(`[\[【][^\[\]【】\n]{1,80}[\]】]`)
+	numberIn    = regexp.MustCompile(`[0-9]+`)
+	noteMarker  = regexp.MustCompile(`\[\^([^\[\]\s^]{1,80})\]`)
+	noteAddress = regexp.MustCompile(`(?i)(?:https?://|www\.)[^\s<>"` + "`" + `]+`)
+	visited     = regexp.MustCompile(`(?i)^[\s,;.()\[\]]*(?:last |date |zuletzt )?(?:access|retriev|visit|view|archiv|abgerufen|aufgerufen|consult|besucht|stand)`)
 )
 
-// numberNotes gives footnotes with names, [^smith2020], numbers above all that the text has, where they lead somewhere;
-// remarks keep their names. So it does with a footnote [^1] beside a list that has a 1 of its own: [1] is not [^1]
-// then. names has the names by number.
-func (t *reading) numberNotes() (numbered *reading, names map[int]string) {
-	text := t.text
-	if !strings.Contains(text, "]:") || !strings.Contains(text, "[^") {
+// renameNotes renames footnotes so that each number means one thing. A footnote that says where something stands is a
+// citation: it gets a number above all that the text has if it has a name, [^smith2020], or the number of an entry of a
+// list. Where a text cites by a list, a footnote [^1] that is a remark gets a name, [^note-1]. names has the old names
+// by new number.
+func (t *reading) renameNotes() (renamed *reading, names map[int]string) {
+	if !strings.Contains(t.text, "]:") || !strings.Contains(t.text, "[^") {
 		return t, nil
 	}
 	cites := sync.OnceValue(t.hasList)
 	listed := t.listedNumbers()
-	numbers := map[string]int{} // 0: stays
-	var order []string
+	marks := noteMarker.FindAllStringSubmatchIndex(t.text, -1)
+	taken := map[string]bool{}
+	for _, m := range marks {
+		taken[t.text[m[2]:m[3]]] = true
+	}
+	to := map[string]string{} // new names by folded old one; "": it stays
+	names = map[int]string{}
+	top := 0
 	for i, l := range t.all {
-		m := namedNote.FindStringSubmatch(l.of(text))
-		if m == nil || l.code || isNoteNumber(m[1]) && !listed[m[1]] {
+		m := namedNote.FindStringSubmatch(l.of(t.text))
+		if m == nil || l.code {
 			continue
 		}
-		if _, known := numbers[strings.ToLower(m[1])]; known { // the first footnote of a name counts
+		name := strings.ToLower(m[1])
+		if _, known := to[name]; known { // the first footnote of a name counts
 			continue
 		}
-		numbers[strings.ToLower(m[1])] = 0
-		if note := t.noteText(i, len(m[0])); t.r.hasTarget(note) && !(t.r.isRemark(note) && cites()) {
-			order = append(order, strings.ToLower(m[1]))
+		to[name] = ""
+		note, isNumber := t.noteText(i, len(m[0])), isNoteNumber(name)
+		switch isRemark := t.r.isRemark(note) && cites(); {
+		case isRemark && isNumber:
+			for to[name] = "note-" + name; taken[to[name]]; {
+				to[name] += "a"
+			}
+		case !isRemark && (!isNumber || listed[name]) && t.r.hasTarget(note):
+			if top == 0 {
+				top = t.topNumber(listed)
+			}
+			top++
+			to[name], names[top] = strconv.Itoa(top), m[1]
 		}
 	}
-	if len(order) == 0 {
-		return t, nil
-	}
-	code := t.code
-	marks := noteMarker.FindAllStringSubmatchIndex(text, -1)
-	marks = slices.DeleteFunc(marks, func(m []int) bool {
-		for len(code) > 0 && code[0].end <= m[0] {
-			code = code[1:]
+	return t.changed(outsideCode(t.text, func(yield func(change) bool) {
+		for _, m := range marks {
+			if name := to[strings.ToLower(t.text[m[2]:m[3]])]; name != "" && !yield(change{m[2], m[3], name}) {
+				return
+			}
 		}
-		return len(code) > 0 && code[0].start <= m[0]
-	})
+	})), names
+}
+
+// topNumber returns the highest number that an entry of a list or a marker has: [1, 3-5] too.
+func (t *reading) topNumber(listed map[string]bool) int {
 	top := 0
 	for number := range listed {
 		n, _ := strconv.Atoi(number)
 		top = max(top, n)
 	}
-	for _, marker := range bracketed.FindAllString(text, -1) { // [1, 3-5] too
+	for _, marker := range bracketed.FindAllString(t.text, -1) {
 		for _, number := range numberIn.FindAllString(marker, -1) {
 			if n, err := strconv.Atoi(number); err == nil && n < 1000 {
 				top = max(top, n)
 			}
 		}
 	}
-	names = map[int]string{}
-	for i, name := range order {
-		numbers[name] = top + 1 + i
-	}
-	var b strings.Builder
-	pos := 0
-	for _, m := range marks {
-		n := numbers[strings.ToLower(text[m[2]:m[3]])]
-		if n == 0 || text[m[0]+1] != '^' {
-			continue
-		}
-		names[n] = text[m[2]:m[3]]
-		b.WriteString(text[pos:m[2]] + strconv.Itoa(n))
-		pos = m[3]
-	}
-	return t.changed(b.String() + text[pos:]), names
+	return top
 }
 
 func isNoteNumber(name string) bool {
@@ -96,4 +99,44 @@ func (t *reading) listedNumbers() map[string]bool {
 		}
 	}
 	return listed
+}
+
+// noteText returns what the footnote says that begins at line i, from a byte of that line on.
+func (t *reading) noteText(i, from int) string {
+	said := t.all[i].of(t.text)[from:]
+	for _, next := range t.all[i+1 : min(len(t.all), i+4)] { // an address may have a line of its own
+		line := next.of(t.text)
+		if strings.TrimSpace(line) == "" || namedNote.MatchString(line) {
+			break
+		}
+		said += " " + strings.TrimSpace(line)
+	}
+	return said
+}
+
+// isRemark reports whether a footnote remarks on something: it leads nowhere, or has an address in the midst of a
+// sentence.
+func (r *Registry) isRemark(note string) bool {
+	if !hasAddress(note) {
+		return !r.hasTarget(note)
+	}
+	found := noteAddress.FindAllStringIndex(note, -1)
+	if len(found) == 0 {
+		return false
+	}
+	before, after := note[:found[0][0]], note[found[len(found)-1][1]:]
+	return len(strings.Fields(before)) >= 5 && len(strings.Fields(after)) >= 2 && !visited.MatchString(after)
+}
+
+// hasList reports whether a text has a list of references whose entries, or some of them, are no footnotes and lead
+// somewhere.
+func (t *reading) hasList() bool {
+	for _, s := range t.lists() {
+		for _, e := range s.entries {
+			if s.start >= 0 && !namedNote.MatchString(t.text[e.start:e.end]) && t.r.hasTarget(t.text[e.body:e.end]) {
+				return true
+			}
+		}
+	}
+	return false
 }
