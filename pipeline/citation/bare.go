@@ -61,7 +61,7 @@ func (w *walker) angle(i int) int {
 		return i
 	}
 	inside, next := rest[:end], i+end+2
-	if (isAddress(inside) || w.links.foreign && hasScheme(inside)) && !strings.ContainsAny(inside, " \n") {
+	if (isAddress(inside) || w.foreign && hasScheme(inside)) && !strings.ContainsAny(inside, " \n") {
 		v := w.links.judge(inside, linkBare)
 		switch {
 		case v.keep && v.dest != "":
@@ -79,7 +79,7 @@ func (w *walker) angle(i int) int {
 	}); cut >= 0 {
 		name = name[:cut]
 	}
-	if w.links.foreign {
+	if w.foreign {
 		return w.foreignTag(i, next, name, inside)
 	}
 	if !activeTags[name] {
@@ -93,12 +93,12 @@ func (w *walker) angle(i int) int {
 
 // bareURL handles an address in running text.
 func (w *walker) bareURL(i int) int {
-	if !isAddress(w.text[i:]) && !(w.links.foreign && (hasAuthority(w.text[i:]) || wraps(w.text[i:]))) {
+	if !isAddress(w.text[i:]) && !(w.foreign && (hasAuthority(w.text[i:]) || wraps(w.text[i:]))) {
 		return i
 	}
 	before, _ := utf8.DecodeLastRuneInString(w.text[:i])
 	if i > 0 && (isWord(before) || strings.ContainsRune("/.-@:", before)) &&
-		!(w.links.foreign && hasAuthority(w.text[i:])) {
+		!(w.foreign && hasAuthority(w.text[i:])) {
 		return i
 	}
 	end := addressEnd(w.text, i, w.plainEnd(i))

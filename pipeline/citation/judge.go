@@ -23,11 +23,8 @@ func (v *verifier) judgeEntry(e *entry) {
 	e.source = -1
 	raw := v.mend(v.text[e.body:e.end])
 	unresolved, refused := 0, false // refused: the registry has it, but a reader could not check it
-	w := walker{text: raw, markerEnd: -1}
-	w.onGroup = func(int, group) (string, bool) { return "", false }
-	w.links = links{foreign: true, note: func(string, string) {}, known: v.knows, isMarker: func(int, group) bool {
-		return false
-	}}
+	w := newWalker(raw, nil)
+	w.foreign, w.links.known = true, v.knows
 	w.links.judge = func(dest string, _ linkKind) verdict {
 		d, kind := destination(dest)
 		if kind == destHarmless {
@@ -274,11 +271,8 @@ func safeSpelling(raw string) string {
 // addressesIn returns the http(s) addresses of a text.
 func addressesIn(text string) []string {
 	var out []string
-	w := walker{text: text, markerEnd: -1}
-	w.onGroup = func(int, group) (string, bool) { return "", false }
-	w.links = links{foreign: true, note: func(string, string) {}, known: func(string) bool {
-		return true
-	}, isMarker: func(int, group) bool { return false }}
+	w := newWalker(text, nil)
+	w.foreign, w.links.known = true, func(string) bool { return true }
 	w.links.judge = func(dest string, _ linkKind) verdict {
 		if d, kind := destination(dest); kind == destWeb {
 			out = append(out, d)

@@ -13,7 +13,6 @@ type links struct {
 	isMarker  func(start int, g group) bool            // whether a group with a link is a marker all the same
 	allKnown  func(start int, g group) bool            // whether the references have all numbers of a group
 	note      func(marker, reason string)              // of tags that go
-	foreign   bool                                     // a text from outside: every scheme counts, anchors and ids stay
 	addresses map[string]string                        // destinations of [label]: definitions, by folded label
 	tails     map[int]linkTail                         // by where they begin
 	closings  *finder                                  // of closing tags, when first needed
@@ -65,9 +64,9 @@ func (w *walker) stepLink(i int) int {
 		return w.bracketed(i)
 	case c == '<':
 		return w.angle(i)
-	case (c == 'C' || c == 'P') && !w.links.foreign:
+	case (c == 'C' || c == 'P') && !w.foreign:
 		return w.bareID(i)
-	case w.links.foreign && c|0x20 >= 'a' && c|0x20 <= 'z' || c == 'h' || c == 'H' || c == 'f' || c == 'F' ||
+	case w.foreign && c|0x20 >= 'a' && c|0x20 <= 'z' || c == 'h' || c == 'H' || c == 'f' || c == 'F' ||
 		c == 'w' || c == 'W':
 		return w.bareURL(i)
 	}
@@ -103,7 +102,7 @@ func (w *walker) bracketed(i int) int {
 	if open > i && !v.keep { // what an image shows goes with it
 		return w.insert(v.after, end, true)
 	}
-	if label := w.text[open+1 : closing]; w.links.foreign && !v.keep && (strings.TrimSpace(label) == "" || v.after == "" &&
+	if label := w.text[open+1 : closing]; w.foreign && !v.keep && (strings.TrimSpace(label) == "" || v.after == "" &&
 		isOnlyAddress(label)) {
 		return w.insert(v.after, end, true)
 	}
@@ -189,14 +188,14 @@ func (w *walker) definition(i, after int) int {
 		end = after + nl
 	}
 	dest := definedAddress(w.text[after:end])
-	if !isAddress(dest) && !(w.links.foreign && hasScheme(dest)) {
+	if !isAddress(dest) && !(w.foreign && hasScheme(dest)) {
 		return i
 	}
-	if v := w.links.judge(dest, linkDefinition); v.keep && w.links.foreign {
+	if v := w.links.judge(dest, linkDefinition); v.keep && w.foreign {
 		return i
 	}
 	w.space = ""
-	if w.links.foreign {
+	if w.foreign {
 		return w.gone(end)
 	}
 	return end

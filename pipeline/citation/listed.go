@@ -15,30 +15,22 @@ func (t *reading) list() *reading {
 		return t
 	}
 	var cited []int
-	w := walker{text: t.text, code: t.code, markerEnd: -1}
+	w := newWalker(t.text, t.code)
 	inRange := func(n int) bool { return n >= 1 && n <= len(t.r.sources) }
-	note := func(at int, g group) bool {
-		if len(g.ids) > 0 || !slices.ContainsFunc(g.numbers, inRange) || !w.isCitation(at, g) {
-			return false
-		}
-		cited = append(cited, g.numbers...)
-		return true
-	}
-	w.links.foreign = true
+	w.foreign = true
 	w.links.allKnown = func(_ int, g group) bool {
 		return !slices.ContainsFunc(g.numbers, func(n int) bool { return !inRange(n) })
 	}
 	w.onGroup = func(at int, g group) (string, bool) {
-		note(at, g)
+		if len(g.ids) == 0 && w.isCitation(at, g) {
+			cited = append(cited, slices.DeleteFunc(g.numbers, func(n int) bool { return !inRange(n) })...)
+		}
 		return "", false
 	}
 	w.run()
 	slices.Sort(cited)
 	var b strings.Builder
 	for _, n := range slices.Compact(cited) {
-		if !inRange(n) {
-			continue
-		}
 		s := t.r.sources[n-1]
 		target := s.Key
 		if s.URL != "" {

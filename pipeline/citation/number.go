@@ -6,12 +6,20 @@ import (
 	"unicode/utf8"
 )
 
+// surroundings tells by what stands around a number in a text whether it cites.
+type surroundings struct {
+	text      string
+	markerEnd int    // where the last marker ends; -1 = none yet
+	math      []span // found when first needed
+	mathFound bool
+}
+
 // ranges are words after which [1, 2] is an interval and no citation.
 var ranges = []string{"interval", "range", "in", "between", "from", "to", "of", "over", "=", "∈", "区间", "范围"}
 
 // isCitedNumber reports whether a group of bare numbers reads like citations that a model numbered by itself:
 // "was proposed [7]." but not arr[2], [2024], the interval [0, 1] or anything in a formula.
-func (w *walker) isCitedNumber(start int, g group) bool {
+func (s *surroundings) isCitedNumber(start int, g group) bool {
 	if g.hash {
 		return false
 	}
@@ -20,23 +28,23 @@ func (w *walker) isCitedNumber(start int, g group) bool {
 			return false
 		}
 	}
-	if start > 0 && w.markerEnd != start && w.text[start] == '[' {
-		before, _ := utf8.DecodeLastRuneInString(w.text[:start])
+	if start > 0 && s.markerEnd != start && s.text[start] == '[' {
+		before, _ := utf8.DecodeLastRuneInString(s.text[:start])
 		if isWord(before) || before == ']' || before == ')' || before == '$' {
 			return false
 		}
 	}
-	return !w.isInterval(start, g) && !w.isMath(start)
+	return !s.isInterval(start, g) && !s.isMath(start)
 }
 
 // isCitation reports whether a group of bare numbers in a text from outside is one of citations, and indexes nothing.
-func (w *walker) isCitation(start int, g group) bool {
-	footnote := strings.HasPrefix(w.text[start:], "[^")
-	if start > 0 && w.markerEnd != start && w.text[start] == '[' && !footnote && w.text[start-1] < utf8.RuneSelf &&
-		(alnumASCII(w.text[start-1]) || strings.IndexByte("_])$", w.text[start-1]) >= 0) && w.isIndex(start, g.end) {
+func (s *surroundings) isCitation(start int, g group) bool {
+	footnote := strings.HasPrefix(s.text[start:], "[^")
+	if start > 0 && s.markerEnd != start && s.text[start] == '[' && !footnote && s.text[start-1] < utf8.RuneSelf &&
+		(alnumASCII(s.text[start-1]) || strings.IndexByte("_])$", s.text[start-1]) >= 0) && s.isIndex(start, g.end) {
 		return false
 	}
-	return !w.isInterval(start, g) && !w.isMath(start)
+	return !s.isInterval(start, g) && !s.isMath(start)
 }
 
 // arrays are names that programmers give to what they index.
@@ -46,14 +54,14 @@ var arrays = []string{"arr", "array", "list", "item", "items", "data", "args", "
 	"lines", "tuple"}
 
 // isIndex reports whether the bracket at start, directly behind a word or a bracket, indexes it as programs do.
-func (w *walker) isIndex(start, end int) bool {
-	switch rest := w.text[end:]; {
+func (s *surroundings) isIndex(start, end int) bool {
+	switch rest := s.text[end:]; {
 	case strings.HasPrefix(rest, " = ") || strings.HasPrefix(rest, "=") || strings.HasPrefix(rest, "("):
 		return true
 	case len(rest) > 1 && rest[0] == '.' && alnumASCII(rest[1]):
 		return true
 	}
-	before := w.text[max(0, start-200):start]
+	before := s.text[max(0, start-200):start]
 	switch before[len(before)-1] {
 	case ')': // f(x)[1] indexes, "(IMF)[1]" and a link cite
 		open := strings.LastIndexByte(before, '(')
@@ -81,11 +89,11 @@ func (w *walker) isIndex(start, end int) bool {
 }
 
 // isInterval reports whether [1, 2] follows a word that makes it a range of values.
-func (w *walker) isInterval(start int, g group) bool {
+func (s *surroundings) isInterval(start int, g group) bool {
 	if len(g.numbers) < 2 || g.dest != "" {
 		return false
 	}
-	words := strings.Fields(w.text[max(0, start-60):start])
+	words := strings.Fields(s.text[max(0, start-60):start])
 	if len(words) == 0 || !slices.Contains(ranges, strings.ToLower(words[len(words)-1])) {
 		return false
 	}
@@ -99,12 +107,12 @@ var reporting = []string{"shown", "reported", "described", "discussed", "seen", 
 	"summarized", "summarised", "as", "results", "work", "works"}
 
 // isMath reports whether a place is within a formula.
-func (w *walker) isMath(start int) bool {
-	if !w.mathFound {
-		w.math, w.mathFound = mathSpans(w.text), true
+func (s *surroundings) isMath(start int) bool {
+	if !s.mathFound {
+		s.math, s.mathFound = mathSpans(s.text), true
 	}
-	at, found := slices.BinarySearchFunc(w.math, start, func(s span, pos int) int { return s.start - pos })
-	return found || at > 0 && w.math[at-1].end > start
+	at, found := slices.BinarySearchFunc(s.math, start, func(s span, pos int) int { return s.start - pos })
+	return found || at > 0 && s.math[at-1].end > start
 }
 
 // mathSpans returns what stands between $ or $$ in one paragraph. As in Pandoc, the text begins and ends without a

@@ -51,7 +51,7 @@ func (r *Registry) Render(markdown string, o Options) Rendered {
 	if numbered {
 		out.Numbers = map[string]int{}
 	}
-	w := walker{text: markdown, code: codeSpans(markdown), markerEnd: -1}
+	w := newWalker(markdown, codeSpans(markdown))
 	w.onGroup = func(_ int, g group) (string, bool) {
 		if len(g.ids) == 0 {
 			return "", false

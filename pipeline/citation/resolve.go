@@ -53,8 +53,9 @@ func (r *Registry) ResolveLinks(markdown string) (resolved string, removed []Rem
 func (r *Registry) resolveOnce(markdown string) (out string, removed []Removal, kept []Linked) {
 	note := func(marker, reason string) { removed = append(removed, Removal{marker, reason}) }
 	var found linkList
-	w := walker{text: markdown, code: codeSpans(markdown), markerEnd: -1}
-	w.links = links{note: note, judge: func(dest string, kind linkKind) verdict {
+	w := newWalker(markdown, codeSpans(markdown))
+	w.links.note, w.links.known = note, r.HasURL
+	w.links.judge = func(dest string, kind linkKind) verdict {
 		l, ok := r.Lead(dest)
 		switch {
 		case !ok:
@@ -68,8 +69,7 @@ func (r *Registry) resolveOnce(markdown string) (out string, removed []Removal, 
 			return verdict{keep: true}
 		}
 		return verdict{keep: true, dest: safeSpelling(l.Address)}
-	}}
-	w.links.known = r.HasURL
+	}
 	w.links.isMarker = func(_ int, g group) bool { return len(g.ids) > 0 }
 	w.onGroup = func(start int, g group) (string, bool) {
 		if len(g.ids) == 0 {

@@ -12,11 +12,9 @@ type Linked struct {
 // order. Never fails.
 func (r *Registry) Links(markdown string) []Linked {
 	var out linkList
-	w := walker{text: markdown, code: codeSpans(markdown), markerEnd: -1}
-	w.onGroup = func(int, group) (string, bool) { return "", false }
-	w.links = links{note: func(string, string) {}, known: r.HasURL, isMarker: func(_ int, g group) bool {
-		return len(g.ids) > 0
-	}}
+	w := newWalker(markdown, codeSpans(markdown))
+	w.links.known = r.HasURL
+	w.links.isMarker = func(_ int, g group) bool { return len(g.ids) > 0 }
 	w.links.judge = func(dest string, _ linkKind) verdict {
 		if l, ok := r.Lead(dest); ok {
 			out.add(l)

@@ -182,13 +182,12 @@ func (v *verifier) body(start, end int) string {
 	if strings.TrimSpace(text) == "" {
 		return text
 	}
-	w := walker{text: text, code: spansWithin(v.read.code, start, end), markerEnd: -1, outMark: -1}
-	w.links.foreign = true
-	isMarker := func(at int, g group) bool { return v.isMarker(&w, start+at, at, g) }
+	w := newWalker(text, spansWithin(v.read.code, start, end))
+	w.foreign = true
+	isMarker := func(at int, g group) bool { return v.isMarker(w, start+at, at, g) }
 	w.links.allKnown = func(at int, g group) bool { return v.allKnown(start+at, g) }
 	if v.o.Sanitize {
 		w.links.judge, w.links.known, w.links.addresses = v.judgeBody, v.knows, v.labels
-		w.links.note = func(string, string) {}
 		w.links.isMarker = isMarker
 	}
 	w.onGroup = func(at int, g group) (string, bool) {

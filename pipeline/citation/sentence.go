@@ -67,16 +67,16 @@ func (t *reading) sentences(valid []Valid) []Sentence {
 		}
 	}
 	cut := func(p span) []Sentence {
-		w := &walker{text: report[p.start:p.end], markerEnd: -1}
+		around := surroundings{text: report[p.start:p.end], markerEnd: -1}
 		isMarker := func(at int, g group) bool {
 			at, g.end = at-p.start, g.end-p.start
 			known := true
 			for _, n := range g.numbers {
 				known = known && byNumber[n] != nil
 			}
-			is := len(g.ids) > 0 || known && w.isCitation(at, g)
+			is := len(g.ids) > 0 || known && around.isCitation(at, g)
 			if is {
-				w.markerEnd = g.end
+				around.markerEnd = g.end
 			}
 			return is
 		}

@@ -74,7 +74,7 @@ func (w *walker) raisedNumber(i int) int {
 		return i
 	}
 	g, ok := parseGroup("["+inside+"]", 0, 0)
-	if !ok || len(g.ids) > 0 || w.links.allKnown == nil || !w.links.allKnown(i, g) || bare && w.isPower(i, end) {
+	if !ok || len(g.ids) > 0 || !w.links.allKnown(i, g) || bare && w.isPower(i, end) {
 		return i
 	}
 	g.end = end
@@ -87,14 +87,14 @@ var powers = []string{"inch", "inches", "foot", "feet", "mile", "miles", "yard",
 
 // isPower reports whether the raised number at text[i:end] is an exponent: behind a number or a short name, as in m²,
 // or before a letter.
-func (w *walker) isPower(i, end int) bool {
+func (s *surroundings) isPower(i, end int) bool {
 	if i == 0 {
 		return false
 	}
-	if after, _ := utf8.DecodeRuneInString(w.text[end:]); end < len(w.text) && (isWord(after) || after == '(') {
+	if after, _ := utf8.DecodeRuneInString(s.text[end:]); end < len(s.text) && (isWord(after) || after == '(') {
 		return true
 	}
-	before := w.text[max(0, i-20):i]
+	before := s.text[max(0, i-20):i]
 	word := strings.ToLower(before[len(strings.TrimRightFunc(before, func(r rune) bool {
 		return r < utf8.RuneSelf && alnumASCII(byte(r))
 	})):])

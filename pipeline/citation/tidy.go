@@ -8,57 +8,57 @@ import (
 )
 
 // gone tidies up around what was removed before next, and returns where to go on.
-func (w *walker) gone(next int) int {
-	before := w.space
-	w.dropSpace(next)
-	if !w.links.foreign {
+func (o *output) gone(next int) int {
+	before := o.space
+	o.dropSpace(next)
+	if !o.foreign {
 		return next
 	}
 	// the next one takes its place
-	if m := joinsMarker.FindStringSubmatchIndex(w.text[next:min(len(w.text), next+20)]); m != nil {
-		w.space = before
+	if m := joinsMarker.FindStringSubmatchIndex(o.from[next:min(len(o.from), next+20)]); m != nil {
+		o.space = before
 		return next + m[2]
 	}
-	if close, size := utf8.DecodeRuneInString(w.text[next:]); close == ')' || close == '）' {
-		out := w.out.Bytes()
+	if close, size := utf8.DecodeRuneInString(o.from[next:]); close == ')' || close == '）' {
+		out := o.out.Bytes()
 		if m := announced.FindIndex(out[max(0, len(out)-24):]); m != nil {
-			w.out.Truncate(len(out) - (m[1] - m[0]))
-			w.space = ""
+			o.out.Truncate(len(out) - (m[1] - m[0]))
+			o.space = ""
 			next += size
-			w.dropSpace(next)
+			o.dropSpace(next)
 		}
 	}
 	for _, pair := range enclosing {
-		if strings.HasPrefix(w.text[next:], pair[1]) && w.opens(pair) {
-			w.out.Truncate(w.out.Len() - len(pair[0]))
-			trimmed := bytes.TrimRight(w.out.Bytes(), " ")
-			w.space = strings.Repeat(" ", w.out.Len()-len(trimmed))
-			w.out.Truncate(len(trimmed))
+		if strings.HasPrefix(o.from[next:], pair[1]) && o.opens(pair) {
+			o.out.Truncate(o.out.Len() - len(pair[0]))
+			trimmed := bytes.TrimRight(o.out.Bytes(), " ")
+			o.space = strings.Repeat(" ", o.out.Len()-len(trimmed))
+			o.out.Truncate(len(trimmed))
 			next += len(pair[1])
-			w.dropSpace(next)
+			o.dropSpace(next)
 		}
 	}
-	if emphasisEnd.MatchString(w.text[next:min(len(w.text), next+4)]) {
-		w.space = ""
+	if emphasisEnd.MatchString(o.from[next:min(len(o.from), next+4)]) {
+		o.space = ""
 	}
-	next = w.punctuation(next)
-	line := w.out.Bytes()[max(0, w.out.Len()-42):] // a bullet is short
+	next = o.punctuation(next)
+	line := o.out.Bytes()[max(0, o.out.Len()-42):] // a bullet is short
 	line = line[bytes.LastIndexByte(line, '\n')+1:]
 	if len(line) > 40 || len(bytes.TrimLeft(line, " \t")) > 0 && !bullet.Match(line) {
 		return next
 	}
-	rest := strings.TrimLeft(w.text[next:], " \t")
+	rest := strings.TrimLeft(o.from[next:], " \t")
 	switch {
 	case strings.HasPrefix(rest, "\n"): // nothing is left of the line
-		w.out.Truncate(w.out.Len() - len(line))
-		w.space = ""
-		next = len(w.text) - len(rest) + 1
-		if w.out.Len() == 0 || bytes.HasSuffix(w.out.Bytes(), []byte("\n\n")) { // one blank line between paragraphs is enough
-			next += len(w.text[next:]) - len(strings.TrimPrefix(w.text[next:], "\n"))
+		o.out.Truncate(o.out.Len() - len(line))
+		o.space = ""
+		next = len(o.from) - len(rest) + 1
+		if o.out.Len() == 0 || bytes.HasSuffix(o.out.Bytes(), []byte("\n\n")) { // one blank line between paragraphs is enough
+			next += len(o.from[next:]) - len(strings.TrimPrefix(o.from[next:], "\n"))
 		}
 		return next
 	case len(line) == 0:
-		return len(w.text) - len(rest)
+		return len(o.from) - len(rest)
 	}
 	return next
 }
@@ -74,8 +74,8 @@ var enclosing = [][2]string{{"<sup>", "</sup>"}, {"**", "**"}, {"__", "__"}, {"*
 	{"(", ")"}, {"[", "]"}, {"（", "）"}}
 
 // opens reports whether the text so far ends with the opening part of a pair, which no other one closes in its line.
-func (w *walker) opens(pair [2]string) bool {
-	out := w.out.Bytes()
+func (o *output) opens(pair [2]string) bool {
+	out := o.out.Bytes()
 	if !bytes.HasSuffix(out, []byte(pair[0])) {
 		return false
 	}
@@ -89,26 +89,26 @@ func (w *walker) opens(pair [2]string) bool {
 
 // punctuation takes out what joined the removed to its neighbours: the comma after another comma, the "and" of a row of
 // markers that ends there.
-func (w *walker) punctuation(next int) int {
-	out := w.out.Bytes()
+func (o *output) punctuation(next int) int {
+	out := o.out.Bytes()
 	if len(out) == 0 {
 		return next
 	}
-	after, size := utf8.DecodeRuneInString(w.text[next:])
+	after, size := utf8.DecodeRuneInString(o.from[next:])
 	last, _ := utf8.DecodeLastRune(out)
 	switch {
 	case last == ';' && entityEnd.Match(out[max(0, len(out)-12):]): // no punctuation
 	case strings.ContainsRune(".,;。，；、،؛", after) && strings.ContainsRune(".,;:!?。，；：！？、،؛", last):
 		if strings.ContainsRune(",;，；、،؛", last) && strings.ContainsRune(".。", after) { // the stronger one stays
 			_, n := utf8.DecodeLastRune(out)
-			w.out.Truncate(len(out) - n)
+			o.out.Truncate(len(out) - n)
 			return next
 		}
 		return next + size
-	case strings.ContainsRune(".\n),;:。，；：", after) || next == len(w.text):
+	case strings.ContainsRune(".\n),;:。，；：", after) || next == len(o.from):
 		tail := out[max(0, len(out)-12):]
 		if m := rowEnd.FindIndex(tail); m != nil {
-			w.out.Truncate(len(out) - len(tail) + m[0] + 1)
+			o.out.Truncate(len(out) - len(tail) + m[0] + 1)
 		}
 	}
 	return next
@@ -127,13 +127,13 @@ var rowEnd = regexp.MustCompile(`\](?:,|;| and|, and| or|, or| und| &| to| throu
 var bullet = regexp.MustCompile(`^[ \t>]*(?:[-*+]|[0-9]{1,4}[.)])[ \t]*$`)
 
 // dropSpace removes the white space before what is removed, unless two words would grow together.
-func (w *walker) dropSpace(next int) {
-	if w.space == "" {
+func (o *output) dropSpace(next int) {
+	if o.space == "" {
 		return
 	}
-	w.space = ""
-	if r, _ := utf8.DecodeRuneInString(w.text[next:]); next < len(w.text) && w.out.Len() > 0 &&
+	o.space = ""
+	if r, _ := utf8.DecodeRuneInString(o.from[next:]); next < len(o.from) && o.out.Len() > 0 &&
 		!strings.ContainsRune(" \t\n\u00a0\u202f\u3000.,;:!?)]}\"”’»…。，；：！？）】،؛؟۔।", r) {
-		w.space = " "
+		o.space = " "
 	}
 }
