@@ -21,7 +21,7 @@ type found struct {
 // judgeEntry looks up what an entry names: addresses first, then documents, titles, ids.
 func (v *verifier) judgeEntry(e *entry) {
 	e.source = -1
-	raw := v.mend(v.text[e.body:e.end])
+	raw := v.Registry.mend(v.text[e.body:e.end])
 	unresolved, refused := 0, false // refused: the registry has it, but a reader could not check it
 	w := newWalker(raw, nil)
 	w.foreign, w.links.known = true, v.knows
@@ -38,7 +38,7 @@ func (v *verifier) judgeEntry(e *entry) {
 		}
 		if !ok {
 			if unresolved++; v.o.Sanitize && (kind == destUnsafe || e.detail == detailUnsafe) {
-				v.unsafe(d)
+				v.verification.UnsafeURLs = append(v.verification.UnsafeURLs, d)
 				e.detail = detailUnsafe
 			}
 			return verdict{}
@@ -165,14 +165,10 @@ func unfit(raw string) string {
 }
 
 // knows reports whether an address in running text is that of a source.
-func (v *verifier) knows(raw string) bool {
+func (r *Registry) knows(raw string) bool {
 	d, kind := destination(raw)
-	_, _, ok := v.matchURL(d)
+	_, _, ok := r.matchURL(d)
 	return ok && kind == destWeb
-}
-
-func (v *verifier) unsafe(d string) {
-	v.verification.UnsafeURLs = append(v.verification.UnsafeURLs, d)
 }
 
 // judgeBody decides about an address outside the references: that of a source becomes its marker.
@@ -194,7 +190,7 @@ func (v *verifier) judgeBody(dest string, kind linkKind) verdict {
 	}
 	v.verification.BodyURLsRemoved++
 	if a, ok := parseAddress(d); k == destUnsafe || !ok || isIP(a.host) {
-		v.unsafe(d)
+		v.verification.UnsafeURLs = append(v.verification.UnsafeURLs, d)
 	}
 	return verdict{}
 }

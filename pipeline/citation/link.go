@@ -11,7 +11,7 @@ type links struct {
 	judge     func(dest string, kind linkKind) verdict // nil: links, tags and ids without brackets are left alone
 	known     func(dest string) bool                   // whether an address is that of a source
 	isMarker  func(start int, g group) bool            // whether a group with a link is a marker all the same
-	allKnown  func(start int, g group) bool            // whether the references have all numbers of a group
+	allKnown  func(numbers []int) bool                 // whether the references have all of them
 	note      func(marker, reason string)              // of tags that go
 	addresses map[string]string                        // destinations of [label]: definitions, by folded label
 	tails     map[int]linkTail                         // by where they begin

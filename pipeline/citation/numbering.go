@@ -42,7 +42,8 @@ func (v *verifier) number() {
 			continue
 		}
 		if e.number >= 0 {
-			v.means(e)
+			list := v.sections[e.section].entries
+			v.byNumber.add(e, list[len(list)-1].end)
 		}
 		v.anchors = v.anchors || e.anchor
 	}
@@ -66,8 +67,19 @@ func (v *verifier) number() {
 	}
 }
 
-// means notes what the number of an entry leads to: to the first entry of a list with that number that stays.
-func (v *verifier) means(e *entry) {
+// meanings says which entries a number leads to: one for each list that has it, in the order of the lists.
+type meanings map[int][]numbered
+
+// numbered is what a number means in one list.
+type numbered struct {
+	section int
+	end     int    // of the list, in bytes
+	entry   *entry // nil: it was removed
+}
+
+// add notes what the number of an entry leads to: to the first entry of its list with that number that stays. end:
+// where the list ends.
+func (m meanings) add(e *entry, end int) {
 	to := e
 	if e.same != nil {
 		to = e.same
@@ -75,7 +87,7 @@ func (v *verifier) means(e *entry) {
 	if to.reason != "" {
 		to = nil
 	}
-	known := v.byNumber[e.number]
+	known := m[e.number]
 	for n := len(known) - 1; n >= max(0, len(known)-2); n-- { // footnotes come between those of a list
 		if known[n].section == e.section {
 			if known[n].entry == nil {
@@ -84,19 +96,23 @@ func (v *verifier) means(e *entry) {
 			return
 		}
 	}
-	list := v.sections[e.section].entries
-	v.byNumber[e.number] = append(known, numbered{e.section, list[len(list)-1].end, to})
+	m[e.number] = append(known, numbered{e.section, end, to})
 }
 
-// lookup returns the entry that a number means at a place of the text: in the list that comes next, else in the last
-// one that has it. known: a list has such a number, though its entry may be gone.
-func (v *verifier) lookup(pos, number int) (e *entry, known bool) {
-	lists := v.byNumber[number]
+// of returns the entry that a number means at a place of the text: in the list that comes next, else in the last one
+// that has it. known: a list has such a number, though its entry may be gone.
+func (m meanings) of(number, pos int) (e *entry, known bool) {
+	lists := m[number]
 	if len(lists) == 0 {
 		return nil, false
 	}
 	at, _ := slices.BinarySearchFunc(lists, pos, func(n numbered, pos int) int { return n.end - pos })
 	return lists[min(at, len(lists)-1)].entry, true
+}
+
+// all reports whether lists have all these numbers, though the entries may be gone.
+func (m meanings) all(numbers []int) bool {
+	return !slices.ContainsFunc(numbers, func(n int) bool { return len(m[n]) == 0 })
 }
 
 // marker is how a citation of the entry is written in the result.

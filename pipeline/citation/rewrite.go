@@ -185,7 +185,7 @@ func (v *verifier) body(start, end int) string {
 	w := newWalker(text, spansWithin(v.read.code, start, end))
 	w.foreign = true
 	isMarker := func(at int, g group) bool { return v.isMarker(w, start+at, at, g) }
-	w.links.allKnown = func(at int, g group) bool { return v.allKnown(start+at, g) }
+	w.links.allKnown = v.byNumber.all
 	if v.o.Sanitize {
 		w.links.judge, w.links.known, w.links.addresses = v.judgeBody, v.knows, v.labels
 		w.links.isMarker = isMarker
@@ -203,7 +203,7 @@ func (v *verifier) body(start, end int) string {
 			}
 		}
 		for i, n := range g.numbers {
-			if e, _ := v.lookup(start+at, n); e != nil {
+			if e, _ := v.byNumber.of(n, start+at); e != nil {
 				markers = append(markers, e.located(g.locator))
 				row = row && (last == 0 || e.final == last+1)
 				last = e.final
@@ -253,21 +253,11 @@ func (v *verifier) isMarker(w *walker, pos, at int, g group) bool {
 	}
 	for _, n := range g.numbers {
 		// years, sizes; references are counted from 1
-		if _, known := v.lookup(pos, n); !known && (n == 0 || n >= 1000 || v.trusting || g.hash) {
+		if _, known := v.byNumber.of(n, pos); !known && (n == 0 || n >= 1000 || v.trusting || g.hash) {
 			return false
 		}
 	}
 	return w.isCitation(at, g)
-}
-
-// allKnown reports whether the references have all numbers of a group, though the entries may be gone.
-func (v *verifier) allKnown(pos int, g group) bool {
-	for _, n := range g.numbers {
-		if _, known := v.lookup(pos, n); !known {
-			return false
-		}
-	}
-	return len(g.numbers) > 0
 }
 
 // linkDefinitions returns the addresses that lines such as "[label]: https://..." define, without numbered ones: those

@@ -74,7 +74,7 @@ func (w *walker) raisedNumber(i int) int {
 		return i
 	}
 	g, ok := parseGroup("["+inside+"]", 0, 0)
-	if !ok || len(g.ids) > 0 || !w.links.allKnown(i, g) || bare && w.isPower(i, end) {
+	if !ok || len(g.ids) > 0 || !w.links.allKnown(g.numbers) || bare && w.isPower(i, end) {
 		return i
 	}
 	g.end = end

@@ -118,13 +118,6 @@ const (
 	hostilePass = 10
 )
 
-// numbered is what a number means in one list.
-type numbered struct {
-	section int
-	end     int    // of the list, in bytes
-	entry   *entry // nil: it was removed
-}
-
 // verifier is one pass over a text.
 type verifier struct {
 	*Registry
@@ -134,9 +127,9 @@ type verifier struct {
 	names    map[int]string // of footnotes, by the number that they were given
 	sections []*refSection
 	entries  []*entry
-	byNumber map[int][]numbered // in the order of their lists
-	top      int                // the last number given to an entry
-	anchors  bool               // the references have anchors
+	byNumber meanings
+	top      int  // the last number given to an entry
+	anchors  bool // the references have anchors
 	byID     map[string]*entry
 	bySource map[string]*entry // by placeOf: the entry that cites a source
 	last     *entry            // of the last list with numbers; nil without one
@@ -165,7 +158,7 @@ func (r *Registry) verifyOnce(text string, o VerifyOptions, pass int) *verifier 
 		read = read.list()
 	}
 	text = read.text
-	v := &verifier{Registry: r, o: o, read: read, text: text, names: names, byNumber: map[int][]numbered{},
+	v := &verifier{Registry: r, o: o, read: read, text: text, names: names, byNumber: meanings{},
 		byID: map[string]*entry{}, bySource: map[string]*entry{}}
 	v.verification = Verification{Valid: []Valid{}, Removed: []Removed{}, UnsafeURLs: []string{}}
 	v.sections = read.lists()

@@ -20,7 +20,7 @@ func newWalker(text string, code []span) *walker {
 	return &walker{surroundings: surroundings{text: text, markerEnd: -1}, output: output{from: text}, code: code,
 		onGroup: func(int, group) (string, bool) { return "", false },
 		links: links{note: func(string, string) {}, known: func(string) bool { return false },
-			isMarker: func(int, group) bool { return false }, allKnown: func(int, group) bool { return false }}}
+			isMarker: func(int, group) bool { return false }, allKnown: func([]int) bool { return false }}}
 }
 
 // run returns the changed text.
