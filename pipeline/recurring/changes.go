@@ -193,7 +193,7 @@ func (c *comparison) settle() {
 			continue
 		}
 		lost[i], fresh[best] = true, true
-		if !Same(s.Quote, c.fresh[best].Quote) {
+		if !sayTheSame(s.Quote, c.fresh[best].Quote) {
 			c.change(s.Said, c.fresh[best])
 		}
 	}

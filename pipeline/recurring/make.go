@@ -83,7 +83,7 @@ func block(b BlockEvidence, old Block, returned []topicqueue.Returned, date stri
 	done := t.Status == topicqueue.BlockCompleted && t.Reason == "" || t.Status == topicqueue.BlockFailed && t.Reason == NothingFound
 	out.Unfinished = !done
 	for _, trace := range b.Traces {
-		out.LastSeq = max(out.LastSeq, Seq(trace.CitationID))
+		out.LastSeq = max(out.LastSeq, seq(trace.CitationID))
 		if len(trace.Claims) == 0 {
 			continue
 		}
@@ -120,8 +120,8 @@ func blockOf(r topicqueue.Returned) string {
 	return block
 }
 
-// Seq returns the number of a citation within its block: 2 of CIT-3-02; 0 for what is none.
-func Seq(citationID string) int {
+// seq returns the number of a citation within its block: 2 of CIT-3-02; 0 for what is none.
+func seq(citationID string) int {
 	n, err := strconv.Atoi(citationID[strings.LastIndexByte(citationID, '-')+1:])
 	if err != nil {
 		return 0

@@ -18,7 +18,7 @@ func (s Span) Moved(old, now string) (d text.Difference, respelt []text.Pair) {
 	d = text.Align(old, now)
 	d.Changed = slices.DeleteFunc(d.Changed, func(p text.Pair) bool {
 		before, after := old[p.Old.Start:p.Old.End], now[p.New.Start:p.New.End]
-		same := Same(before, after) || alone(old, p.Old) && alone(now, p.New) && s.delivered(before, after)
+		same := sayTheSame(before, after) || alone(old, p.Old) && alone(now, p.New) && s.delivered(before, after)
 		if same {
 			respelt = append(respelt, p)
 		}
@@ -104,9 +104,9 @@ func parts(s string) (words []string, figures []quantity.Quantity) {
 	return append(words, text.Words(s[at:])...), figures
 }
 
-// Same reports that two sentences or rows say the same: the same words in the same order with the same figures,
+// sayTheSame reports that two sentences or rows say the same: the same words in the same order with the same figures,
 // however these are written, but for the spelling of single words.
-func Same(a, b string) bool {
+func sayTheSame(a, b string) bool {
 	if strings.HasPrefix(a, "|") && strings.HasPrefix(b, "|") {
 		one, two := strings.Split(strings.Trim(a, "| "), "|"), strings.Split(strings.Trim(b, "| "), "|")
 		return slices.EqualFunc(one, two, sameCell)

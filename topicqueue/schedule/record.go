@@ -59,8 +59,8 @@ type Record struct {
 }
 
 const (
-	// MissedAfter is how late a firing may be that is still in time: a scheduler that is restarted misses nothing.
-	MissedAfter = 10 * time.Minute
+	// missedAfter is how late a firing may be that is still in time: a scheduler that is restarted misses nothing.
+	missedAfter = 10 * time.Minute
 	// TakeOver is how long a scheduler that enqueues may be silent before another one goes on with it. It need not be
 	// dead: both then make the same runs, and the record of the first one is refused.
 	TakeOver = time.Minute
@@ -202,7 +202,7 @@ func (r *Record) fire(now time.Time, owner string) {
 		return
 	}
 	r.Since = last.UTC()
-	late := now.Sub(last) > MissedAfter && r.CatchUp == CatchUpSkip
+	late := now.Sub(last) > missedAfter && r.CatchUp == CatchUpSkip
 	if late {
 		missed, lastMissed = missed+1, last
 	}

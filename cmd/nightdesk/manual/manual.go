@@ -13,8 +13,8 @@ import (
 //go:embed *.md
 var files embed.FS
 
-// Settings is the name of the topic that ends with the list of all settings.
-const Settings = "settings"
+// settings is the name of the topic that ends with the list of all settings.
+const settings = "settings"
 
 // Topic is one topic of the manual.
 type Topic struct {
@@ -33,7 +33,7 @@ func Topics() []Topic {
 		t := Topic{Name: strings.TrimSuffix(entry.Name(), ".md"), Text: string(text)}
 		first, _, _ := strings.Cut(t.Text, "\n")
 		t.Title, t.About, _ = strings.Cut(strings.TrimPrefix(first, "# "), ": ")
-		if t.Name == Settings {
+		if t.Name == settings {
 			t.Text += "\n" + wrapItems(config.MarkdownList())
 		}
 		topics = append(topics, t)

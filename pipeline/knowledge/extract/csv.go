@@ -19,7 +19,7 @@ const csvTable = 900
 func CSV(text string) Document {
 	separator, ok := csvSeparator(text)
 	if !ok {
-		return PlainText(text)
+		return plainText(text)
 	}
 	b := newBuilder()
 	var header []string

@@ -199,7 +199,7 @@ func textual(kind Type, data []byte, contentType string) (doc Document, err erro
 	case TypeMarkdown:
 		doc = Markdown(text)
 	case TypeText:
-		doc = PlainText(text)
+		doc = plainText(text)
 	case TypeCSV:
 		doc = CSV(text)
 	default:

@@ -23,7 +23,7 @@ var (
 	ErrGarbled   = errors.New("its fonts do not say which letters they show: run OCR first (for example ocrmypdf " +
 		"--force-ocr)")
 	ErrTooLarge = errors.New("it unpacks to more than can be read: split it")
-	ErrTooLong  = errors.New("reading it takes too long: split it or save it again")
+	errTooLong  = errors.New("reading it takes too long: split it or save it again")
 )
 
 // maxBookmarks bounds the entries of the outline that are looked for in the text.
@@ -35,7 +35,7 @@ const pdfTime = 60 * time.Second
 // PDF extracts a PDF file: package pdf reads the words; their order, paragraphs, headings and tables are found here.
 // The error wraps one of the reasons above or is context.Cause(ctx).
 func PDF(ctx context.Context, data []byte) (Document, error) {
-	limited, cancel := context.WithTimeoutCause(ctx, pdfTime, ErrTooLong)
+	limited, cancel := context.WithTimeoutCause(ctx, pdfTime, errTooLong)
 	defer cancel()
 	file, err := pdf.Open(limited, data)
 	if err != nil {

@@ -7,10 +7,10 @@ import (
 	"unicode/utf8"
 )
 
-// PlainText extracts text without markup. Underlined lines (as in reStructuredText) are headings; numbered lines are
+// plainText extracts text without markup. Underlined lines (as in reStructuredText) are headings; numbered lines are
 // when the whole text uses them so ("3.", "3.1"). Paragraphs that are drawn with spaces, as tables and diagrams of old
 // documents are, stay as they are, as code.
-func PlainText(text string) Document {
+func plainText(text string) Document {
 	text = strings.ToValidUTF8(normaliseLines(text), "\ufffd")
 	lines := withoutPageBreaks(strings.Split(text, "\n"))
 	p := &plain{b: newBuilder(), numbered: usesNumbers(lines)}

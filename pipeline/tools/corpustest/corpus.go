@@ -18,13 +18,13 @@ import (
 	"testing"
 )
 
-// Kinds of pages that every subject has, in order.
-var Kinds = []string{"overview", "history", "figures", "news", "forum", "report"}
+// kinds of pages that every subject has, in order.
+var kinds = []string{"overview", "history", "figures", "news", "forum", "report"}
 
 // Page is one page.
 type Page struct {
 	Subject string // Alder
-	Kind    string // one of Kinds
+	Kind    string // one of kinds
 	URL     string // absolute
 	Title   string
 	Date    string   // YYYY-MM-DD
@@ -65,7 +65,7 @@ func Start(t testing.TB, subjects int) *Corpus {
 		found: map[string]int{}}
 	c.Site = Serve(t, c)
 	for i := range subjects {
-		for k := range Kinds {
+		for k := range kinds {
 			c.put(c.write(i, k))
 		}
 	}

@@ -9,7 +9,7 @@ import (
 
 // write makes page k of subject i.
 func (c *Corpus) write(i, k int) *Page {
-	name, kind := Subject(i), Kinds[k]
+	name, kind := Subject(i), kinds[k]
 	p := &Page{
 		Subject: name, Kind: kind, Type: "text/html; charset=utf-8",
 		Title: fmt.Sprintf("%s Harbour: %s", name, kind),
@@ -89,7 +89,7 @@ func (c *Corpus) html(p *Page) string {
 		fmt.Fprintf(&b, "<p>%s</p>\n", html.EscapeString(p.Stamp))
 	}
 	b.WriteString("</article></main><ul>")
-	for _, kind := range Kinds {
+	for _, kind := range kinds {
 		if kind != p.Kind {
 			fmt.Fprintf(&b, `<li><a href="/%s/%s">%s</a></li>`, slug(p.Subject), kind, kind)
 		}
