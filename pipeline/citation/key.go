@@ -51,9 +51,8 @@ func isFile(name string) bool { return len(name) < 1000 && fileName.MatchString(
 type documents struct {
 	pages map[string]*pages   // by folded name
 	base  map[string][]string // names by the last part of the path
-	// lengths of names that are files, by their last word, longest first: to be looked for in a line
-	last  map[string][]int
-	words bool // there are names that are no files
+	files []string            // folded names that are files, to be looked for in a line; the longest first once sorted
+	words bool                // there are names that are no files
 }
 
 // pages are the sources of one document.
@@ -69,7 +68,7 @@ func (d *documents) add(key string, source int) {
 		return
 	}
 	if d.pages == nil {
-		d.pages, d.base, d.last = map[string]*pages{}, map[string][]string{}, map[string][]int{}
+		d.pages, d.base = map[string]*pages{}, map[string][]string{}
 	}
 	p := d.pages[name]
 	if p == nil {
@@ -77,11 +76,7 @@ func (d *documents) add(key string, source int) {
 		d.pages[name] = p
 		d.base[path.Base(name)] = append(d.base[path.Base(name)], name)
 		if isFile(name) {
-			ws := fileWords(name)
-			last := ws[len(ws)-1]
-			if at, known := slices.BinarySearchFunc(d.last[last], len(name), func(have, n int) int { return n - have }); !known {
-				d.last[last] = slices.Insert(d.last[last], at, len(name))
-			}
+			d.files = append(d.files, name)
 		} else {
 			d.words = true
 		}
@@ -111,49 +106,26 @@ func (p *pages) source(page int) int {
 	return p.first
 }
 
+// sort must be called after the last add.
+func (d *documents) sort() {
+	slices.SortStableFunc(d.files, func(a, b string) int { return len(b) - len(a) })
+}
+
 // within is find for the longest file name that stands in a line as a word of its own.
 func (d *documents) within(line string, page int) (source int, ok bool) {
 	line = strings.ToLower(line)
-	longest := ""
-	seen := map[string]bool{}
-	for _, w := range fileWords(line) {
-		lengths := d.last[w]
-		if seen[w] || len(lengths) == 0 || w == "" {
-			continue
-		}
-		seen[w] = true
-		for at := 0; ; at++ { // wherever the word ends, a name may
-			next := strings.Index(line[at:], w)
+	for _, name := range d.files {
+		for at := 0; ; at++ {
+			next := strings.Index(line[at:], name)
 			if next < 0 {
 				break
 			}
-			at += next
-			end := at + len(w)
-			for _, n := range lengths {
-				if n <= len(longest) {
-					break
-				}
-				if n <= end && standsAlone(line, end-n, end) && d.pages[line[end-n:end]] != nil {
-					longest = line[end-n : end]
-				}
+			if at += next; standsAlone(line, at, at+len(name)) {
+				return d.pages[name].source(page), true
 			}
 		}
 	}
-	if longest == "" {
-		return 0, false
-	}
-	return d.pages[longest].source(page), true
-}
-
-// fileWords cuts a line where the name of a file may begin or end.
-func fileWords(line string) []string {
-	ws := strings.FieldsFunc(line, func(r rune) bool {
-		return r > 0x7f || strings.ContainsRune(" \t\n\"'`()[]{}<>|,;:*#/", r)
-	})
-	for i, w := range ws {
-		ws[i] = strings.Trim(w, "_.")
-	}
-	return append(ws, "")[:max(1, len(ws))]
+	return 0, false
 }
 
 // standsAlone reports whether the name s[start:end] is no part of a longer name.

@@ -72,6 +72,7 @@ func NewRegistry(traces []topicqueue.ToolTrace, returned ...topicqueue.Source) *
 		}
 	}
 	r.addresses.sort()
+	r.documents.sort()
 	return r
 }
 
@@ -82,6 +83,7 @@ func RegistryOf(sources []Source) *Registry {
 		r.add(s)
 	}
 	r.addresses.sort()
+	r.documents.sort()
 	return r
 }
 
