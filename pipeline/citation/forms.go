@@ -45,33 +45,32 @@ const (
 	widthless = "\u00ad\u200b\u2060\ufeff"                               // characters that show nothing
 )
 
-var withoutHidden = strings.NewReplacer("\u00ad", "", "\u200b", "", "\u2060", "", "\ufeff", "")
+var (
+	withoutHidden = strings.NewReplacer("\u00ad", "", "\u200b", "", "\u2060", "", "\ufeff", "")
+	turningRune   = regexp.MustCompile("[" + turning + "]")
+	hiddenWord    = regexp.MustCompile("[^ \t\n]*[" + widthless + "][^ \t\n]*")
+)
 
 // unhide takes out what makes a text look other than it is: characters that turn the order of others, and those without
 // width within addresses. Code stays as it is.
 func unhide(text string) string {
-	text = outsideCode(text, func(yield func(change) bool) {
-		for pos := 0; ; {
-			at := strings.IndexAny(text[pos:], turning)
-			if at < 0 || !yield(change{start: pos + at, end: pos + at + len("\u202a")}) {
-				return
-			}
-			pos += at + len("\u202a")
+	text = replaceOutsideCode(text, turning, turningRune, func(string) string { return "" })
+	return replaceOutsideCode(text, widthless, hiddenWord, func(word string) string {
+		if shown := withoutHidden.Replace(word); hasAddress(shown) {
+			return shown
 		}
+		return word
 	})
+}
+
+// replaceOutsideCode replaces the matches of a pattern, each of which has one of these characters.
+func replaceOutsideCode(text, chars string, pattern *regexp.Regexp, with func(string) string) string {
+	if !strings.ContainsAny(text, chars) {
+		return text
+	}
 	return outsideCode(text, func(yield func(change) bool) {
-		for pos := 0; ; { // words with such characters
-			at := strings.IndexAny(text[pos:], widthless)
-			if at < 0 {
-				return
-			}
-			start, end := pos+strings.LastIndexAny(text[pos:pos+at], " \t\n")+1, len(text)
-			if n := strings.IndexAny(text[pos+at:], " \t\n"); n >= 0 {
-				end = pos + at + n
-			}
-			pos = end
-			shown := withoutHidden.Replace(text[start:end])
-			if hasAddress(shown) && !yield(change{start, end, shown}) {
+		for _, m := range pattern.FindAllStringIndex(text, -1) {
+			if !yield(change{m[0], m[1], with(text[m[0]:m[1]])}) {
 				return
 			}
 		}

@@ -80,27 +80,16 @@ func cutToolMarkup(text string, sparesCode bool) string {
 // tokens has the places of what may end a call, in order.
 type tokens map[string][]int
 
-var tokenStarts = []string{"</", "<|", "<｜", "[/", "[tool"}
+var callToken = regexp.MustCompile(`(?:</|<\||<｜|\[/|\[tool)[^<>\[\]]*[>\]]`)
 
 func tokensIn(lower string) tokens {
 	found := tokens{}
-	for i := 0; i < len(lower); i++ {
-		if c := lower[i]; c != '<' && c != '[' || !slices.ContainsFunc(tokenStarts, func(s string) bool {
-			return strings.HasPrefix(lower[i:], s)
-		}) {
-			continue
-		}
-		within := lower[i:min(len(lower), i+maxToken)]
-		if end := strings.IndexAny(within[1:], "<>[]"); end >= 0 && strings.IndexByte(">]", within[end+1]) >= 0 {
-			token := within[:end+2]
-			found[token] = append(found[token], i)
-		}
+	for _, m := range callToken.FindAllStringIndex(lower, -1) {
+		token := lower[m[0]:m[1]]
+		found[token] = append(found[token], m[0])
 	}
 	return found
 }
-
-// maxToken bounds a token that may end a call, in bytes.
-const maxToken = 250
 
 // next returns the first place of a token from one on, and -1 where there is none.
 func (t tokens) next(token string, from int) int {
