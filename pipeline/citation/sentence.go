@@ -45,25 +45,12 @@ func (t *reading) sentences(valid []Valid) []Sentence {
 		}
 	}
 	var out []Sentence
-	var seen map[int]bool // numbers that the sentence has
 	cited := func(s *Sentence, g group) {
-		if len(s.Citations) == 0 {
-			seen = map[int]bool{}
-		}
-		add := func(v *Valid) {
-			if v != nil && !seen[v.Number] {
-				seen[v.Number] = true
-				s.Citations, s.Sources = append(s.Citations, v.Number), append(s.Sources, v.Source)
-				if v.ID != "" {
-					s.IDs = append(s.IDs, v.ID)
-				}
-			}
-		}
 		for _, id := range g.ids {
-			add(byID[id.String()])
+			s.cite(byID[id.String()])
 		}
 		for _, n := range g.numbers {
-			add(byNumber[n])
+			s.cite(byNumber[n])
 		}
 	}
 	cut := func(p span) []Sentence {
@@ -106,6 +93,17 @@ func (t *reading) sentences(valid []Valid) []Sentence {
 		}
 	}
 	return out
+}
+
+// cite adds a citation that the sentence does not have yet; nil is none.
+func (s *Sentence) cite(v *Valid) {
+	if v == nil || slices.Contains(s.Citations, v.Number) {
+		return
+	}
+	s.Citations, s.Sources = append(s.Citations, v.Number), append(s.Sources, v.Source)
+	if v.ID != "" {
+		s.IDs = append(s.IDs, v.ID)
+	}
 }
 
 // proseBlock is a part of a text that is cut into sentences.

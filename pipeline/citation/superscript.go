@@ -9,70 +9,33 @@ import (
 	"nightdesk/pipeline/text"
 )
 
-// raised is <sup>1</sup>, also with brackets, and with a link to a note; <ref>1</ref> is no exponent.
-var raised = regexp.MustCompile(`(?i)^<(sup|ref|cite|citation)(?:\s[^<>]{0,100})?>[ ]?(<a\s[^<>]{0,40}href=["']?#[^<>]{0,100}>)?(\[?)([0-9]{1,3}(?:[,–-][ ]?[0-9]{1,3}){0,9}(?:\]\[[0-9]{1,3}){0,9})(\]?)(?:</a>)?[ ]?</(?:sup|ref|cite|citation)>`)
-
-// caret is Pandoc's way to raise.
-var caret = regexp.MustCompile(`^\^([0-9]{1,3}(?:[,–-][0-9]{1,3}){0,9})\^`)
-
-// linkedNumber leads to an entry by an anchor.
-var linkedNumber = regexp.MustCompile(`(?i)^<a\s[^<>]{0,60}href=["']?#[^<>]{0,100}>[ ]?\[?([0-9]{1,3})\]?[ ]?</a>`)
-
-// escaped is a marker whose brackets were escaped.
-var escaped = regexp.MustCompile(`^\\\[([0-9]{1,3}(?:[,;–-][ ]?[0-9]{1,3}){0,9})\\\]`)
+// raised is a number that is no plain marker: <sup>1</sup>, also with brackets and with a link to a note, <ref>1</ref>;
+// <a href="#ref-1">1</a>; ^1^ of Pandoc; \[1\] with escaped brackets; ¹.
+var raised = regexp.MustCompile(`(?i)^(?:<(sup|ref|cite|citation)(?:\s[^<>]{0,100})?>[ ]?` +
+	`(<a\s[^<>]{0,40}href=["']?#[^<>]{0,100}>)?(\[?)([0-9]{1,3}(?:[,–-][ ]?[0-9]{1,3}){0,9}(?:\]\[[0-9]{1,3}){0,9})(\]?)` +
+	`(?:</a>)?[ ]?</(?:sup|ref|cite|citation)>` +
+	`|<a\s[^<>]{0,60}href=["']?#[^<>]{0,100}>[ ]?\[?([0-9]{1,3})\]?[ ]?</a>` +
+	`|\^([0-9]{1,3}(?:[,–-][0-9]{1,3}){0,9})\^` +
+	`|\\\[([0-9]{1,3}(?:[,;–-][ ]?[0-9]{1,3}){0,9})\\\]` +
+	`|([⁰¹²³⁴⁵⁶⁷⁸⁹⁻˒⁽⁾]{1,20}))`)
 
 // superscripts are the raised digits of Unicode.
 var superscripts = strings.NewReplacer("⁰", "0", "¹", "1", "²", "2", "³", "3", "⁴", "4", "⁵", "5", "⁶", "6", "⁷", "7",
 	"⁸", "8", "⁹", "9", "⁻", "-", "˒", ",", "⁽", "[", "⁾", "]")
 
-const superscriptRunes = "⁰¹²³⁴⁵⁶⁷⁸⁹⁻˒⁽⁾"
-
-// raisedNumber handles citations of a text from outside that are no plain brackets: <sup>1</sup>, <ref>1</ref>, ¹,
-// ^1^, \[1\] and <a href="#ref-1">1</a>. It returns i when none begins there.
+// raisedNumber handles citations of a text from outside that are no plain brackets. It returns i when none begins there.
 func (w *walker) raisedNumber(i int) int {
-	bare := true // nothing but its place makes it a citation
-	var inside string
-	var end int
-	rest := w.text[i:min(len(w.text), w.plainEnd(i), i+400)]
-	switch c := w.text[i]; {
-	case c == '<' && (foldPrefix(rest, "<sup") || foldPrefix(rest, "<ref") || foldPrefix(rest, "<cit")):
-		m := raised.FindStringSubmatch(rest)
-		if m == nil || (m[3] == "") != (m[5] == "") {
-			return i
-		}
-		bare = strings.EqualFold(m[1], "sup") && m[2] == "" && m[3] == ""
-		inside, end = strings.ReplaceAll(m[4], "][", ","), i+len(m[0])
-	case c == '<' && foldPrefix(rest, "<a "):
-		m := linkedNumber.FindStringSubmatch(rest)
-		if m == nil {
-			return i
-		}
-		inside, end, bare = m[1], i+len(m[0]), false
-	case c == '^':
-		m := caret.FindStringSubmatch(rest)
-		if m == nil {
-			return i
-		}
-		inside, end = m[1], i+len(m[0])
-	case c == '\\':
-		m := escaped.FindStringSubmatch(rest)
-		if m == nil {
-			return i
-		}
-		inside, end, bare = m[1], i+len(m[0]), false
-	case c == 0xc2 || c == 0xe2 || c == 0xcb:
-		rest = rest[:min(len(rest), 44)]
-		n := strings.IndexFunc(rest, func(r rune) bool { return !strings.ContainsRune(superscriptRunes, r) })
-		if n < 0 {
-			n = len(rest)
-		}
-		if n == 0 || n > 40 {
-			return i
-		}
-		inside, end = strings.Trim(superscripts.Replace(rest[:n]), "[]"), i+n
-	default:
+	if strings.IndexByte("<^\\\xc2\xe2\xcb", w.text[i]) < 0 {
 		return i
 	}
+	m := raised.FindStringSubmatch(w.text[i:min(len(w.text), w.plainEnd(i), i+400)])
+	if m == nil || (m[3] == "") != (m[5] == "") {
+		return i
+	}
+	inside := strings.Trim(superscripts.Replace(strings.ReplaceAll(m[4], "][", ",")+m[6]+m[7]+m[8]+m[9]), "[]")
+	// nothing but its place makes it a citation
+	bare := m[7]+m[9] != "" || strings.EqualFold(m[1], "sup") && m[2]+m[3] == ""
+	end := i + len(m[0])
 	g, ok := parseGroup("["+inside+"]", 0, 0)
 	if !ok || len(g.ids) > 0 || !w.links.allKnown(g.numbers) || bare && w.isPower(i, end) {
 		return i
