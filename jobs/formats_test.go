@@ -27,8 +27,11 @@ func TestFormats(t *testing.T) {
 			o.Formats, o.CitationStyle = formats.Names(), style
 			w := b.start(jobs.Settings{})
 			id := b.enqueue(topic, o, "")
-			b.wait(id)
+			events := b.wait(id)
 			w.Stop()
+			if got, want := rendering(events), "start_render_report html docx end_render_report"; got != want {
+				t.Errorf("the stream tells of %s, want %s", got, want)
+			}
 			store := b.services.Store
 			check, err := bundle.Verify(t.Context(), store, id)
 			if err != nil || len(check.Problems) > 0 {
@@ -62,35 +65,69 @@ func TestFormats(t *testing.T) {
 // A form that cannot be made costs that form, and not the report.
 func TestFormatsFail(t *testing.T) {
 	t.Parallel()
-	b := setup(t, redistest.InProcess(t), nil)
-	b.services.Format = func(name string, _ formats.Report) ([]byte, error) {
-		if name == formats.NameHTML {
-			panic("a defect")
+	for _, tc := range []struct {
+		name           string
+		docx           error
+		want, metadata string
+	}{
+		{"one", nil, "start_render_report docx fail_partial_render_report",
+			"[{html  make the html of the report: panic: a defect} {docx reports/RUN.docx }]"},
+		{"all", errors.New("no room"), "start_render_report fail_all_render_report",
+			"[{html  make the html of the report: panic: a defect} {docx  no room}]"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t, redistest.InProcess(t), nil)
+			b.services.Format = func(name string, r formats.Report) ([]byte, error) {
+				if name == formats.NameHTML {
+					panic("a defect")
+				}
+				return []byte(r.Markdown), tc.docx
+			}
+			o := options(2, 1, 2)
+			o.Formats = formats.Names()
+			w := b.start(jobs.Settings{})
+			id := b.enqueue(topic, o, "")
+			events := b.wait(id)
+			w.Stop()
+			if run := b.run(id); run.State != topicqueue.RunCompleted {
+				t.Errorf("it is %s: %s", run.State, run.Reason)
+			}
+			if got := rendering(events); got != tc.want {
+				t.Errorf("the stream tells of %s, want %s", got, tc.want)
+			}
+			check, err := bundle.Verify(t.Context(), b.services.Store, id)
+			if err != nil || len(check.Problems) > 0 || check.Citations == 0 {
+				t.Errorf("%+v, %v", check, err)
+			}
+			var metadata struct {
+				Formats []struct{ Format, File, Problem string }
+			}
+			if err := json.Unmarshal(get(t, b.services.Store, storage.MetadataKey(id)), &metadata); err != nil {
+				t.Fatal(err)
+			}
+			if got := strings.ReplaceAll(fmt.Sprint(metadata.Formats), id, "RUN"); got != tc.metadata {
+				t.Errorf("the metadata say %s", got)
+			}
+		})
+	}
+}
+
+// rendering returns what a stream tells between its report and its statistics: step keys and statuses.
+func rendering(events []topicqueue.Event) string {
+	var told []string
+	for _, e := range events {
+		switch e.Status {
+		case topicqueue.StatusHTML, topicqueue.StatusDOCX:
+			told = append(told, e.Status)
+		case topicqueue.StatusPipelineStep:
+			var s topicqueue.PipelineStep
+			if json.Unmarshal(e.Content, &s) == nil && strings.HasSuffix(s.StepKey, "render_report") {
+				told = append(told, s.StepKey)
+			}
 		}
-		return nil, errors.New("no room")
 	}
-	o := options(2, 1, 2)
-	o.Formats = formats.Names()
-	w := b.start(jobs.Settings{})
-	id := b.enqueue(topic, o, "")
-	b.wait(id)
-	w.Stop()
-	if run := b.run(id); run.State != topicqueue.RunCompleted {
-		t.Errorf("it is %s: %s", run.State, run.Reason)
-	}
-	check, err := bundle.Verify(t.Context(), b.services.Store, id)
-	if err != nil || len(check.Problems) > 0 || check.Citations == 0 {
-		t.Errorf("%+v, %v", check, err)
-	}
-	var metadata struct {
-		Formats []struct{ Format, File, Problem string }
-	}
-	if err := json.Unmarshal(get(t, b.services.Store, storage.MetadataKey(id)), &metadata); err != nil {
-		t.Fatal(err)
-	}
-	if got := fmt.Sprint(metadata.Formats); got != "[{html  make the html of the report: panic: a defect} {docx  no room}]" {
-		t.Errorf("the metadata say %s", got)
-	}
+	return strings.Join(told, " ")
 }
 
 func get(t *testing.T, store storage.Store, key string) []byte {

@@ -10,9 +10,11 @@ import (
 	"strings"
 	"time"
 
+	"nightdesk/jobs/bundle"
 	"nightdesk/pipeline/llm"
 	"nightdesk/pipeline/recurring"
 	"nightdesk/pipeline/reporting"
+	"nightdesk/pipeline/reporting/formats"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
@@ -20,9 +22,8 @@ import (
 
 // reportHandler writes reports.
 type reportHandler struct {
-	store    storage.Store
+	bundles  bundle.Services
 	findings *findings
-	now      func() time.Time
 }
 
 // work writes a run's report and ends the run. What the time for writing does not suffice for is written without the
@@ -61,7 +62,8 @@ const finalTime = 20 * time.Second
 func (h reportHandler) write(ctx context.Context, a *attempt, in reporting.Input, model llm.Model,
 	without string) error {
 	r := reporting.Reporter{
-		Model: model, Emit: a.emit, Now: h.now, Parallel: reportParallel, Page: storage.Pages{Store: h.store}.Page,
+		Model: model, Emit: a.emit, Now: h.bundles.Now, Parallel: reportParallel,
+		Page: storage.Pages{Store: h.bundles.Store}.Page,
 	}
 	in.Returned = h.findings.returned(ctx, in)
 	rep, err := r.Report(ctx, in)
@@ -89,10 +91,41 @@ func (h reportHandler) write(ctx context.Context, a *attempt, in reporting.Input
 	out := redisqueue.Outcome{Report: storage.ReportKey(a.Run.ID), Content: content}
 	away, _ := a.calls.away.Load().(string)
 	out.State, out.Reason = judge(in, rep, away)
-	out.Events = []topicqueue.Event{topicqueue.StepEvent(topicqueue.StepEndAuthor, rep.Info),
+	// Whether the report can be shown in other forms is tried here, without the storage. They are made with all that
+	// belongs to them when the run is published.
+	forms := h.bundles.Formats(a.Run.ID, a.Run.Options.Formats, formats.Report{Markdown: rep.Markdown,
+		Title: rep.Title, Language: a.Run.Options.Language})
+	out.Events = append([]topicqueue.Event{topicqueue.StepEvent(topicqueue.StepEndAuthor, rep.Info),
 		topicqueue.NewEvent("report", topicqueue.StatusReport,
-			topicqueue.ReportFile{Report: out.Report, Title: rep.Title})}
+			topicqueue.ReportFile{Report: out.Report, Title: rep.Title})}, rendered(forms)...)
 	return a.finish(ctx, out)
+}
+
+// rendered tells watchers of the other forms of a report.
+func rendered(forms []bundle.Format) []topicqueue.Event {
+	if len(forms) == 0 {
+		return nil
+	}
+	var names, problems []string
+	var files []topicqueue.Event
+	for _, f := range forms {
+		names = append(names, f.Format)
+		if f.File == "" {
+			problems = append(problems, f.Format+": "+f.Problem)
+			continue
+		}
+		files = append(files, topicqueue.NewEvent(f.Format, f.Format, topicqueue.RenderedFile{File: f.File}))
+	}
+	end := topicqueue.StepEvent(topicqueue.StepEndRenderReport, "")
+	if len(problems) > 0 {
+		key := topicqueue.StepFailPartialRenderReport
+		if len(files) == 0 {
+			key = topicqueue.StepFailAllRenderReport
+		}
+		end = topicqueue.StepEvent(key, strings.Join(problems, "; "))
+	}
+	start := topicqueue.StepEvent(topicqueue.StepStartRenderReport, strings.Join(names, ", "))
+	return slices.Concat([]topicqueue.Event{start}, files, []topicqueue.Event{end})
 }
 
 // final commits the report of a run whose time is over: what the journal has of it, the rest from the template.

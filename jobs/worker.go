@@ -159,12 +159,12 @@ func (w *Worker) Start(ctx context.Context) error {
 func (w *Worker) mux() *asynq.ServeMux {
 	topics := &memories{store: w.Store, toolbox: w.Toolbox}
 	found := &findings{queue: w.Queue, store: w.Store, memories: topics}
-	w.reports = reportHandler{store: w.Store, findings: found, now: w.Now}
+	bundles := bundle.Services{Queue: w.Queue, Store: w.Store, Config: w.Config, Format: w.Format, Now: w.Now}
+	w.reports = reportHandler{bundles: bundles, findings: found}
 	w.outlets = sender{webhooks: w.Webhooks, mail: w.Mail, dispatcher: w.Dispatcher, store: w.Store, now: w.Now,
 		unit: w.settings.RetryPause}
 	w.publications = publishHandler{
-		bundles:  bundle.Services{Queue: w.Queue, Store: w.Store, Config: w.Config, Format: w.Format, Now: w.Now},
-		findings: found, memories: topics, dispatcher: w.Dispatcher, expiry: w.settings.StateExpiry,
+		bundles: bundles, findings: found, memories: topics, dispatcher: w.Dispatcher, expiry: w.settings.StateExpiry,
 	}
 	plans := planHandler{toolbox: w.Toolbox, memories: topics, now: w.Now}
 	blocks := blockHandler{toolbox: w.Toolbox, memories: topics, maxActions: w.settings.MaxActions,

@@ -21,8 +21,8 @@ import (
 	"nightdesk/storage"
 )
 
-// format is a report in another form than its Markdown.
-type format struct {
+// Format is a report in another form than its Markdown.
+type Format struct {
 	Format  string `json:"format"`
 	File    string `json:"file,omitempty"`    // its storage key; empty: there is none
 	Problem string `json:"problem,omitempty"` // why there is none
@@ -30,8 +30,34 @@ type format struct {
 	body []byte
 }
 
-// makeFormats makes the forms of the report that the run asks for. Whatever goes wrong with one costs that form alone,
-// and the metadata say so: the report itself is the Markdown. The error is the store's.
+// Formats makes these forms of the report of a run. Whatever goes wrong with one costs that form alone: the report
+// itself is the Markdown.
+func (s Services) Formats(runID string, names []string, r formats.Report) []Format {
+	made := make([]Format, len(names))
+	for i, name := range names {
+		made[i].Format = name
+		var err error
+		if made[i].body, err = s.makeFormat(name, r); err != nil {
+			made[i].Problem = err.Error()
+		} else {
+			made[i].File = storage.FormatKey(runID, name)
+		}
+	}
+	return made
+}
+
+// makeFormat makes one form. A panic is an error of that form.
+func (s Services) makeFormat(name string, r formats.Report) (body []byte, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("make the %s of the report: panic: %v", name, p)
+		}
+	}()
+	return s.Format(name, r)
+}
+
+// makeFormats makes the forms of the report that the run asks for. The metadata say what is wrong with those that are
+// not there. The error is the store's.
 func (b *Writer) makeFormats(ctx context.Context) error {
 	asked := b.In.Run.Options.Formats
 	if b.report == nil || len(asked) == 0 {
@@ -41,27 +67,13 @@ func (b *Writer) makeFormats(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, name := range asked {
-		f := format{Format: name}
-		if f.body, err = b.makeFormat(name, r); err != nil {
-			f.Problem = err.Error()
-			zerolog.Ctx(ctx).Error().Err(err).Str("format", name).Msg("report not shown in this format")
-		} else {
-			f.File = storage.FormatKey(b.In.Run.ID, name)
+	b.formats = b.services.Formats(b.In.Run.ID, asked, r)
+	for _, f := range b.formats {
+		if f.Problem != "" {
+			zerolog.Ctx(ctx).Error().Str("err", f.Problem).Str("format", f.Format).Msg("report not shown in this format")
 		}
-		b.formats = append(b.formats, f)
 	}
 	return nil
-}
-
-// makeFormat makes one form. A panic is an error of that form.
-func (b *Writer) makeFormat(name string, r formats.Report) (body []byte, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("make the %s of the report: panic: %v", name, p)
-		}
-	}()
-	return b.services.Format(name, r)
 }
 
 // putFormats stores the forms that were made, and takes away those of an earlier epoch that were not.

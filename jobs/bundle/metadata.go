@@ -61,7 +61,7 @@ type metadata struct {
 	// what the model cited and could not be resolved
 	Removed   []citation.Removal `json:"removed"`
 	Fallbacks fallbacks          `json:"fallbacks"`
-	Formats   []format           `json:"formats,omitempty"` // of the report, beside its Markdown
+	Formats   []Format           `json:"formats,omitempty"` // of the report, beside its Markdown
 	// of the report; verification.json has each sentence
 	Verification *verified   `json:"verification,omitempty"`
 	Usage        usageTotals `json:"usage"`

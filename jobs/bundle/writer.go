@@ -34,7 +34,7 @@ type Writer struct {
 	sources  []sourceLine
 	Missing  []string // texts that traces and calls name and storage does not have
 	Lost     int      // of these: on which claims, links of the report or its registry rest
-	formats  []format // the report in other forms
+	formats  []Format // the report in other forms
 }
 
 // Services is what bundles are made with.

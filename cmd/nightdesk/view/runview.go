@@ -157,7 +157,7 @@ func (v *runView) step(s topicqueue.PipelineStep) []viewLine {
 	case topicqueue.StepFailAuthor:
 		return say("the report could not be written: %s", s.Info)
 	case topicqueue.StepStartRenderReport:
-		return say("rendering the report")
+		return v.details("rendering the report: %s", s.Info)
 	case topicqueue.StepFailPartialRenderReport, topicqueue.StepFailAllRenderReport:
 		return say("rendering failed: %s", s.Info)
 	case topicqueue.StepStartAudio:
