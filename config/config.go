@@ -30,6 +30,7 @@ type Config struct {
 	StorageURL  URL    // empty: DataDir; else file:///dir or s3://bucket/prefix
 	S3          S3
 	Serve       Serve
+	Watch       Watch
 	Worker      Worker
 	Researching Researching
 	Fetch       Fetch
@@ -62,6 +63,11 @@ type S3 struct {
 // Serve governs the web pages.
 type Serve struct {
 	Listen string // host:port; port 0: any that is free
+}
+
+// Watch governs the messages that readers of a run's stream get.
+type Watch struct {
+	ReturnIntermediateResults bool
 }
 
 // Worker says how much one worker process does at once.

@@ -198,7 +198,7 @@ func (w *walker) pair(group string, pair *ast.MappingValueNode) {
 	}
 	path := key
 	if group != "" {
-		path = group + "." + key
+		path = settingPath(group + "." + key)
 	}
 	if w.groups[path] {
 		w.walk(path, pair.Value)

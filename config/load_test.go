@@ -44,6 +44,7 @@ func TestLoad_Defaults(t *testing.T) {
 	want := config.Config{
 		LogLevel: "info", DataDir: "./nightdesk-data", Preset: "medium", Language: "en",
 		Serve:  config.Serve{Listen: "127.0.0.1:8080"},
+		Watch:  config.Watch{ReturnIntermediateResults: true},
 		Worker: config.Worker{Concurrency: 20, ReportConcurrency: 4, ShutdownTimeout: 20 * time.Second},
 		Researching: config.Researching{
 			ExecutionMode: "parallel", MaxParallelTopics: 5, MaxIterations: 4, MaxLoops: 1, NewTopicMinScore: 0.85, Strategy: "balanced", IterationMode: "fixed",

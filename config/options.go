@@ -47,7 +47,7 @@ func (c Config) With(asked map[string]string) (Config, error) {
 	}
 	var problems Problems
 	for _, path := range slices.Sorted(maps.Keys(asked)) {
-		f, ok := known[path]
+		f, ok := known[settingPath(path)]
 		err := errors.New("it cannot be set here")
 		if ok {
 			err = f.set(strings.TrimSpace(asked[path]))
@@ -56,7 +56,7 @@ func (c Config) With(asked map[string]string) (Config, error) {
 			problems = append(problems, Problem{Key: path, Value: clip(asked[path]), Reason: err.Error()})
 			continue
 		}
-		c.origins[path] = origin{given: true, text: "asked for"}
+		c.origins[f.Path] = origin{given: true, text: "asked for"}
 	}
 	return c, problems.err()
 }

@@ -87,3 +87,20 @@ func TestSources(t *testing.T) {
 		}
 	}
 }
+
+// The strategy has a second name in settings files and in what a topic asks for.
+func TestStrategyMode(t *testing.T) {
+	t.Parallel()
+	filed := load(t, "researching:\n  strategy_mode: focused\n", nil, nil)
+	asked, err := load(t, "", nil, nil).With(map[string]string{"researching.strategy_mode": "focused"})
+	if got := filed.Researching.Strategy; got != "focused" {
+		t.Errorf("the strategy of a file is %q", got)
+	}
+	if got := asked.Researching.Strategy; err != nil || got != "focused" {
+		t.Errorf("the strategy that was asked for is %q, %v", got, err)
+	}
+	_, err = tryLoad(t, "researching:\n  strategy_mode: focused\n  strategy: balanced\n", nil, nil)
+	if err == nil || !strings.Contains(err.Error(), "is set twice") {
+		t.Errorf("both names: %v", err)
+	}
+}

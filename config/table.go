@@ -98,6 +98,9 @@ func serviceTable(c *Config) []field {
 		setting("serve.listen", "127.0.0.1:8080", "",
 			"where `serve` listens; there is no login yet, so keep it to this machine",
 			text(&c.Serve.Listen, "host:port, such as 127.0.0.1:8080", listenAddress)),
+		setting("watch.return_intermediate_results", "true", "",
+			"whether `watch --json` prints all messages; false: only results, questions and the end",
+			toggle(&c.Watch.ReturnIntermediateResults)),
 	}
 }
 

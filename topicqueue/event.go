@@ -143,6 +143,16 @@ type About struct {
 	Query     string `json:"query,omitempty"`     // that it was called with
 }
 
+// Result reports whether the event is for readers who want results only: the report in all forms, questions to the
+// user, the end, and what is missing.
+func (e Event) Result() bool {
+	switch e.Status {
+	case StatusReport, StatusHTML, StatusDOCX, StatusAudio, StatusWait, StatusComplete, StatusGap:
+		return true
+	}
+	return false
+}
+
 // With returns the event with this metadata.
 func (e Event) With(metadata any) Event {
 	if data, err := json.Marshal(metadata); err == nil {

@@ -48,6 +48,8 @@ Exit codes: 0 completed, 1 failed, cancelled or stopped with Ctrl-C, 2 wrong use
 	}
 	cmd.Flags().StringVar(&batch, "batch", "", "watch all runs of this batch")
 	cmd.Flags().Int64Var(&from, "from", 0, "go on after the message with this number (one run)")
+	p.settingFlag(cmd, false, "return-intermediate-results", "watch.return_intermediate_results",
+		"false: --json prints only results, questions and the end of each run (default true)")
 	return cmd
 }
 
@@ -56,7 +58,7 @@ func watchName(ctx context.Context, cfg config.Config, con *view.Console, name, 
 	if err != nil {
 		return err
 	}
-	w := &watcher{con: con, store: store}
+	w := &watcher{con: con, store: store, messages: jsonViewer{con, !cfg.Watch.ReturnIntermediateResults}}
 	d, err := wiring.OpenDesk(ctx, cfg, con, false)
 	switch {
 	case wiring.IsNoQueue(err):
@@ -157,6 +159,7 @@ type watcher struct {
 	con      *view.Console
 	queue    *redisqueue.Queue // nil: there is none, runs are those in storage
 	store    storage.Store
+	messages jsonViewer // what --json prints
 	servers  modelServers
 	troubles watchedTroubles
 }
@@ -202,7 +205,7 @@ func (w *watcher) stored(ctx context.Context, run topicqueue.Run, v viewer) (top
 // viewer returns what shows one run, and what takes its live lines away.
 func (w *watcher) viewer(run topicqueue.Run) (viewer, func()) {
 	if w.con.JSON {
-		return jsonViewer{w.con}, func() {}
+		return w.messages, func() {}
 	}
 	s := view.NewRunScreen(w.con.Out, run, true)
 	if s.Screen == nil {
@@ -315,10 +318,16 @@ func (w *watcher) heal(ctx context.Context, run topicqueue.Run, events []topicqu
 }
 
 // jsonViewer prints messages as they are.
-type jsonViewer struct{ con *view.Console }
+type jsonViewer struct {
+	con     *view.Console
+	results bool // and no others, see topicqueue.Event.Result
+}
 
 func (v jsonViewer) Show(_ context.Context, _ topicqueue.Run, events []topicqueue.Event) error {
 	for _, e := range events {
+		if v.results && !e.Result() {
+			continue
+		}
 		if err := v.con.PrintJSON(e, true); err != nil {
 			return fmt.Errorf("print: %w", err)
 		}

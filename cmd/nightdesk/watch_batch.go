@@ -233,7 +233,7 @@ func (b *batchWatch) messages(ctx context.Context, p redisqueue.Pulse) error {
 }
 
 func (b *batchWatch) printMessages(ctx context.Context, run topicqueue.Run, events []topicqueue.Event) error {
-	if err := (jsonViewer{b.con}).Show(ctx, run, events); err != nil {
+	if err := b.watcher.messages.Show(ctx, run, events); err != nil {
 		return outputError{err}
 	}
 	return nil

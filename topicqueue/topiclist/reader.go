@@ -161,12 +161,16 @@ func (l *Reader) means(name string) bool { return isColumn(name) || l.template.h
 // canonical is how columns and variables are compared.
 func canonical(name string) string {
 	name = strings.ToLower(topicqueue.OneLine(name))
-	return strings.Map(func(r rune) rune {
+	name = strings.Map(func(r rune) rune {
 		if r == ' ' || r == '-' {
 			return '_'
 		}
 		return r
 	}, name)
+	if name == "strategy_mode" { // the name that other systems have for it
+		return "strategy"
+	}
+	return name
 }
 
 // misspelt returns an error for a name that is nearly that of a column: to leave an option out in silence would make

@@ -67,6 +67,8 @@ func TestReader(t *testing.T) {
 		"csv": {text: "topic,Preset,kb,TAGS\n\"Who, or\nwhat, said \"\"no\"\"?\",quick,,\"a, b\"\n\nSecond,,docs,\n,,,\n", format: topiclist.CSV,
 			want: []row{{Line: 2, Topic: "Who, or\nwhat, said \"no\"?", Options: options{"preset": "quick", "tags": "a, b"}},
 				{Line: 5, Topic: "Second", Options: options{"kb": "docs"}}}},
+		"the schema's name of the strategy": {text: "topic,Strategy mode\nWind,focused\n", format: topiclist.CSV,
+			want: []row{{Line: 2, Topic: "Wind", Options: options{"strategy": "focused"}}}},
 		"semicolons of a spreadsheet": {text: "\ufeffTopic;Citation style\r\nPreise, 2024;numbered\r\n;\r\n", format: topiclist.CSV,
 			want: []row{{Line: 2, Topic: "Preise, 2024", Options: options{"citation_style": "numbered"}}}},
 		"a separator that is told": {text: "sep=;\ntopic;id\nA, b; 7 \n", format: topiclist.CSV,
