@@ -79,7 +79,11 @@ func TestProseStatesNothing(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			for _, doc := range []extract.Document{extract.Markdown(tt.text), extract.PlainText(tt.text)} {
+			plain, err := extract.Bytes(t.Context(), extract.TypeText, []byte(tt.text), "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, doc := range []extract.Document{extract.Markdown(tt.text), plain} {
 				if tt.name != "reply" && len(doc.Authors) > 0 || strings.TrimPrefix(doc.Title, "# ") != tt.want {
 					t.Errorf("title %q, authors %q", doc.Title, doc.Authors)
 				}
