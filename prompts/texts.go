@@ -57,7 +57,7 @@ type Texts struct {
 
 	NotChecked   Text `yaml:"not_checked"` // Reason
 	NothingCited Text `yaml:"nothing_cited"`
-	// Sentences, Supported, Judged, Repaired, Removed, Unsupported, Unverified, FactsUncited, SourcesUnread
+	// Sentences, Supported, Judged, Repaired, Removed, Refused, Unsupported, Unverified, FactsUncited, SourcesUnread
 	Checked        Text `yaml:"checked"`
 	MarkersRemoved Text `yaml:"markers_removed"` // N
 

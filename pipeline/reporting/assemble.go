@@ -121,7 +121,7 @@ func (w *writer) checkNote(v *Verification) string {
 	}
 	return w.texts.Checked.With(prompts.V{"Sentences": c.Sentences, "Supported": c.Supported, "Judged": c.Judged,
 		"Repaired": c.Repaired, "Removed": c.Removed, "Unsupported": c.Unsupported, "Unverified": c.Unverified,
-		"FactsUncited": c.FactsUncited, "SourcesUnread": c.SourcesUnread})
+		"FactsUncited": c.FactsUncited, "SourcesUnread": c.SourcesUnread, "Refused": c.Refused})
 }
 
 func (w *writer) gapList() string {

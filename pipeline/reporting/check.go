@@ -177,6 +177,8 @@ type decision struct {
 	action   string
 	checked  []CheckedSentence
 	text     string // in place of the statement, when changed
+	proposed string // correction
+	refused  string // why that is not taken, or there is none
 	changed  bool
 }
 
@@ -308,7 +310,7 @@ func (c *checker) entry(p part, d decision) CheckedSentence {
 		Text: d.statement.text, Head: d.head, Section: p.title, Citations: d.ids,
 		Verdict: d.verdict, Findings: d.findings, Judge: d.judged,
 		Source: shown.Source, Start: shown.Start, End: shown.End,
-		Action: d.action, Rules: support.Rules,
+		Action: d.action, Rules: support.Rules, Proposed: d.proposed, Refused: d.refused,
 	}
 	if source, ok := c.sources[shown.Source]; ok && source.Hash != "" {
 		e.Page = topicqueue.PagePath(source.Hash)
@@ -323,6 +325,9 @@ func citable(p part, s statement) bool { return !p.whole && !s.row && support.Fa
 // than one: what cites nothing is not judged by sources that its neighbours cite.
 func (c *checker) citing(p part, s statement) (d decision, ok bool) {
 	id := ""
+	if strings.HasSuffix(s.text, "?") || strings.HasSuffix(s.text, "？") { // a question states nothing
+		return d, false
+	}
 	for _, claim := range p.claims {
 		if id == claim.CitationID || !repeats(s.text, claim) {
 			continue

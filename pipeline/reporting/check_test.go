@@ -89,6 +89,8 @@ func TestUnsupported(t *testing.T) {
 		want   []string // in the report
 		not    []string
 		action string
+
+		refused string // why the correction is not taken
 	}{
 		"marked": {
 			text: rightLog + " " + wrongLog, repair: noRepair, action: reporting.ActionMarked,
@@ -122,6 +124,13 @@ func TestUnsupported(t *testing.T) {
 			},
 			want: []string{"defaults to 300 seconds [[CIT-1-02]", "1 sentence was corrected"}, not: []string{"900", "unsupported"},
 		},
+		"repaired with a figure that the program does not find": {
+			text: rightLog + " " + wrongLog, action: reporting.ActionRepaired,
+			repair: func(llm.Request) (string, error) {
+				return `{"repairs": [{"sentence": 1, "text": "The checkpoint interval defaults to 15 quarters of a minute [CIT-1-02].", "span": "checkpoint_interval defaults to 300 seconds"}]}`, nil
+			},
+			want: []string{"15 quarters of a minute [[CIT-1-02]"}, not: []string{"900", "unsupported"},
+		},
 		"repaired without a marker": {
 			text: rightLog + " " + wrongLog, action: reporting.ActionRepaired,
 			repair: func(llm.Request) (string, error) {
@@ -140,14 +149,16 @@ func TestUnsupported(t *testing.T) {
 			repair: func(llm.Request) (string, error) {
 				return `{"repairs": [{"sentence": 1, "text": "The checkpoint interval defaults to 600 seconds [CIT-1-02].", "span": ""}, {"sentence": 9, "text": "x", "span": ""}]}`, nil
 			},
-			want: []string{`900 seconds [[CIT-1-02](#ref-cit-1-02)]. \[unsupported\]`}, not: []string{"600"},
+			want: []string{`900 seconds [[CIT-1-02](#ref-cit-1-02)]. \[unsupported\]`, "1 proposed correction was refused"}, not: []string{"600"},
+			refused: "The source does not have the figure “600 seconds”; it has “300 seconds”.",
 		},
 		"repaired from nothing": {
 			text: rightLog + " " + wrongLog, action: reporting.ActionMarked,
 			repair: func(llm.Request) (string, error) {
 				return `{"repairs": [{"sentence": 1, "text": "The checkpoint interval defaults to 300 seconds [CIT-1-02]. Oracle was founded in 1977.", "span": ""}]}`, nil
 			},
-			want: []string{`\[unsupported\]`}, not: []string{"Oracle"},
+			want: []string{`\[unsupported\]`, "1 proposed correction was refused"}, not: []string{"Oracle"},
+			refused: "The correction states a fact without a citation: Oracle was founded in 1977.",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -179,7 +190,10 @@ func TestUnsupported(t *testing.T) {
 			if strings.HasPrefix(name, "marked row") { // for which no repair is asked
 				beginning, repairs = "checkpoint interval", 0
 			}
-			if s := find(t, got, beginning); calls != repairs || s.Action != tt.action {
+			if calls == 1 && tt.action == reporting.ActionMarked && tt.refused == "" {
+				tt.refused = "The model gave no correction."
+			}
+			if s := find(t, got, beginning); calls != repairs || s.Action != tt.action || tt.refused != "" && s.Refused != tt.refused {
 				t.Errorf("%d calls, %+v", calls, s)
 			}
 			if len(got.Fallbacks) > 0 {

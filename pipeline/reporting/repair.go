@@ -28,7 +28,7 @@ func (c *checker) repairAll(ctx context.Context, parts []part, decisions [][]dec
 	if c.w.Model == nil {
 		return nil
 	}
-	answers := make([]map[int]prompts.SentenceRepair, len(parts))
+	answers, asked := make([]map[int]prompts.SentenceRepair, len(parts)), make([][]int, len(parts))
 	failed := make([]bool, len(parts))
 	var g errgroup.Group
 	g.SetLimit(parallel(c.w.Parallel))
@@ -42,6 +42,7 @@ func (c *checker) repairAll(ctx context.Context, parts []part, decisions [][]dec
 		if len(wrong) == 0 {
 			continue
 		}
+		asked[i] = wrong
 		data := c.repairData(p, decisions[i], wrong)
 		g.Go(func() error {
 			answers[i], failed[i] = c.askRepair(ctx, i, data, wrong)
@@ -56,9 +57,11 @@ func (c *checker) repairAll(ctx context.Context, parts []part, decisions [][]dec
 		if failed[i] {
 			c.v.Counts.RepairsFailed++
 		}
-		for j := range decisions[i] {
+		for _, j := range asked[i] {
 			if r, ok := answers[i][j]; ok {
 				c.repair(p, &decisions[i][j], prompts.Unmarked(r.Text), r.Span)
+			} else {
+				decisions[i][j].refused = refusedMissing
 			}
 		}
 	}
@@ -120,44 +123,69 @@ func (c *checker) askRepair(ctx context.Context, ordinal int, data prompts.Repai
 	return repairs, false
 }
 
-// repair puts an answer in the place of an unsupported sentence, unless a program finds fault with that too; an
-// empty one takes the sentence out. words: of a source, that show it.
+// Why the correction of a sentence is not taken.
+const (
+	refusedMissing = "The model gave no correction."
+	refusedEmpty   = "The correction has no text that could stand in the report."
+	refusedFigure  = "Neither a figure of the correction nor the words that show it stand in the source: "
+	refusedUncited = "The correction states a fact without a citation: "
+)
+
+// repair puts an answer in the place of an unsupported sentence, unless a program finds fault with that too, which is
+// then noted; an empty one takes the sentence out. words: of a source, that show it.
 func (c *checker) repair(p part, d *decision, answer, words string) {
 	if answer = text.Line(answer); answer == "" {
 		d.action, d.changed, d.text = ActionRemoved, true, ""
 		d.checked = []CheckedSentence{c.entry(p, *d)}
 		return
 	}
+	d.proposed = answer
 	written, _ := c.w.accept(answer, "", citations(p.claims))
 	body := text.Line(written.body)
 	if body == "" {
+		d.refused = refusedEmpty
 		return
 	}
 	if len(c.w.registry.Render(body, citation.Options{}).Cited) == 0 {
 		body = withMarkers(body, d.ids)
 	}
-	var checked []CheckedSentence
-	for _, s := range statementsOf(body, false) {
+	checked, refused := c.repaired(p, statementsOf(body, false), words)
+	if refused != "" {
+		d.refused = refused
+		return
+	}
+	for i := range checked {
+		checked[i].Original = d.statement.text
+	}
+	d.action, d.changed, d.text, d.checked = ActionRepaired, true, body, checked
+}
+
+// repaired checks the statements of a correction, and says why it is not taken. It is taken as a sentence of the draft
+// would be kept: with the words that show it, an absent figure leaves it unverified.
+func (c *checker) repaired(p part, statements []statement, words string) (checked []CheckedSentence, refused string) {
+	for _, s := range statements {
 		if len(s.ids) == 0 {
 			if support.Factual(s.text) {
-				return // it would say something without evidence
+				return nil, refusedUncited + s.text
 			}
 			continue
 		}
-		repaired := decision{statement: s, findings: c.look(p, s), action: ActionRepaired}
+		d := decision{statement: s, findings: c.look(p, s), action: ActionRepaired}
 		said := support.Judged{Judgement: support.JudgedSupported, Words: words, By: support.ByRepair}
-		repaired.judged = c.corpus.Prove(said, c.sourcesOf(s.ids))
-		repaired.verdict = repaired.findings.Decide(repaired.judged)
-		if repaired.verdict == support.Unsupported || repaired.findings.Has(support.Absent) {
-			return
+		d.judged = c.corpus.Prove(said, c.sourcesOf(s.ids))
+		d.verdict = d.findings.Decide(d.judged)
+		if d.verdict == support.Unsupported {
+			return nil, c.w.problem(d.findings, d.judged)
 		}
-		e := c.entry(p, repaired)
-		e.Original = d.statement.text
-		checked = append(checked, e)
+		if d.judged.Span == nil && d.findings.Has(support.Absent) {
+			return nil, refusedFigure + s.text
+		}
+		checked = append(checked, c.entry(p, d))
 	}
-	if len(checked) > 0 {
-		d.action, d.changed, d.text, d.checked = ActionRepaired, true, body, checked
+	if len(checked) == 0 {
+		return nil, refusedEmpty
 	}
+	return checked, ""
 }
 
 func clipRunes(s string, n int) string {

@@ -53,6 +53,7 @@ type VerificationCounts struct {
 	SourcesUnread int `json:"sources_unread"` // cited ones whose text could not be read
 	JudgeFailed   int `json:"judge_failed"`   // sections about which the model gave no answer
 	RepairsFailed int `json:"repairs_failed"` // sections whose repair the model did not give
+	Refused       int `json:"refused"`        // corrections that were not taken
 }
 
 // CheckedSentence is one sentence and what was decided.
@@ -70,6 +71,8 @@ type CheckedSentence struct {
 	End      int            `json:"end"`
 	Action   string         `json:"action"`             // one of the Action... constants
 	Original string         `json:"original,omitempty"` // what a repaired sentence said before
+	Proposed string         `json:"proposed,omitempty"` // a correction that was not taken
+	Refused  string         `json:"refused,omitempty"`  // why it was not taken, or why there is none
 	Quote    bool           `json:"quote,omitempty"`    // shown as a quotation of its source
 	// Rules by which it was judged, where these are not the report's: in a part that is kept from an earlier night.
 	Rules int `json:"rules,omitempty"`
@@ -101,6 +104,9 @@ func (v *Verification) count() {
 		}
 		if s.Judge.Judgement != "" {
 			c.Judged++
+		}
+		if s.Proposed != "" {
+			c.Refused++
 		}
 	}
 }
