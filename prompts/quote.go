@@ -36,9 +36,14 @@ func enclose(name, text string) string {
 
 var marks = regexp.MustCompile(`(?i)</?[a-z]{1,20}-[0-9a-f]{8}>`)
 
-// Unmarked removes marks of Quote, which weak models copy from a question into their answers, also with names of their
-// own making.
-func Unmarked(text string) string { return marks.ReplaceAllString(text, "") }
+// remarks are what the templates say behind a statement of how many sources make it.
+var remarks = regexp.MustCompile(` ?\((?:\d+ independent sources|one source only)\)|（(?:\d+ 个独立来源|仅一个来源)）`)
+
+// Unmarked removes what models copy from a question into their answers: marks of Quote, which weak ones also give names
+// of their own making, and remarks on the number of sources, which no source says.
+func Unmarked(text string) string {
+	return remarks.ReplaceAllString(marks.ReplaceAllString(text, ""), "")
+}
 
 // code returns eight hexadecimal digits that do not occur in text, in either case.
 func code(text string) string {

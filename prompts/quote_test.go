@@ -136,3 +136,27 @@ func BenchmarkQuote(b *testing.B) {
 		prompts.Quote(page)
 	}
 }
+
+// A remark of the templates on the number of sources is none of the statement.
+func TestUnmarkedRemarks(t *testing.T) {
+	t.Parallel()
+	said := prompts.ClaimLine{CitationID: "CIT-1-01", Text: "The fee is 4 euros.", Support: 2}
+	pair := prompts.Disagreement{
+		A: prompts.DisagreementSide{Text: "It rose.", Support: 12}, B: prompts.DisagreementSide{Text: "It fell.", Support: 1},
+	}
+	for lang, words := range map[string][]string{
+		"en": {"2 independent", "12 independent", "one source"}, "zh": {"2 个独立", "12 个独立", "仅一个"},
+	} {
+		asked := prompts.Section(lang, prompts.SectionData{
+			Claims: []prompts.ClaimLine{said}, Disagreements: []prompts.Disagreement{pair},
+		}).User
+		for _, w := range words {
+			if !strings.Contains(asked, w) || strings.Contains(prompts.Unmarked(asked), w) {
+				t.Errorf("%s: %q in\n%s\nwithout remarks\n%s", lang, w, asked, prompts.Unmarked(asked))
+			}
+		}
+	}
+	if got := prompts.Unmarked("The fee is 4 euros (2 independent sources) [CIT-1-01]."); got != "The fee is 4 euros [CIT-1-01]." {
+		t.Error(got)
+	}
+}
