@@ -124,9 +124,18 @@ func (c *checker) describe(at support.Span) prompts.Passage {
 	}
 }
 
-// quotesFor returns where the quotes of the claims stand that a statement may rest on: those that it cites, the
-// most alike first.
+// quotesFor returns where the quotes of the claims stand that a statement may rest on.
 func quotesFor(s statement, claims []claim) []support.Span {
+	cited := citedBy(s, claims)
+	out := make([]support.Span, len(cited))
+	for i, from := range cited {
+		out[i] = support.Span{Source: from.source.ID, Start: from.Start, End: from.End}
+	}
+	return out
+}
+
+// citedBy returns the claims that a statement cites, the most alike first.
+func citedBy(s statement, claims []claim) []claim {
 	var cited []claim
 	alike := map[string]float64{}
 	for _, from := range claims {
@@ -136,9 +145,5 @@ func quotesFor(s statement, claims []claim) []support.Span {
 		}
 	}
 	slices.SortStableFunc(cited, func(a, b claim) int { return cmp.Compare(alike[b.ID], alike[a.ID]) })
-	out := make([]support.Span, len(cited))
-	for i, from := range cited {
-		out[i] = support.Span{Source: from.source.ID, Start: from.Start, End: from.End}
-	}
-	return out
+	return cited
 }

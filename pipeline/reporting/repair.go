@@ -2,7 +2,6 @@ package reporting
 
 import (
 	"context"
-	"slices"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
@@ -16,8 +15,8 @@ import (
 
 // Limits of one question for repairs.
 const (
-	repairBytes    = 12_000 // of claims
 	repairSentence = 20
+	repairClaims   = 3 // of each citation of a sentence, the most alike
 	passageBytes   = 600
 )
 
@@ -71,20 +70,32 @@ func (c *checker) repairAll(ctx context.Context, parts []part, decisions [][]dec
 // repairData is the question about a part: its unsupported sentences and the claims of the sources that they cite.
 func (c *checker) repairData(p part, all []decision, wrong []int) prompts.RepairSectionData {
 	data := prompts.RepairSectionData{Title: p.title}
-	var ids []string
+	shown := map[string]bool{} // claims by id, and passages
 	for n, j := range wrong {
 		d := all[j]
-		ids = append(ids, d.ids...)
-		data.Sentences = append(data.Sentences, prompts.UnsupportedLine{
+		taken := map[string]int{}
+		for _, from := range citedBy(d.statement, p.claims) {
+			if taken[from.CitationID]++; taken[from.CitationID] <= repairClaims {
+				shown[from.ID] = true
+			}
+		}
+		line := prompts.UnsupportedLine{
 			Number: n + 1, Text: d.raw(*p.body), Passage: c.passage(p, d),
 			Problem: c.w.problem(d.findings, d.judged),
-		})
+		}
+		if shown[line.Passage] { // above
+			line.Passage = ""
+		}
+		shown[line.Passage] = true
+		data.Sentences = append(data.Sentences, line)
 	}
-	left := repairBytes
 	for _, claim := range p.claims {
-		if line := claimLine(claim); slices.Contains(ids, claim.CitationID) && size(line) <= left {
+		if shown[claim.ID] {
+			line := claimLine(claim)
+			if c.corpus.Text(support.Span{Source: claim.source.ID, Start: claim.Start, End: claim.End}) != "" {
+				line.Quote = "" // the passage has it
+			}
 			data.Claims = append(data.Claims, line)
-			left -= size(line)
 		}
 	}
 	return data
