@@ -1,41 +1,21 @@
 package citation
 
 import (
+	_ "embed"
 	"regexp"
 	"slices"
 	"strings"
 )
 
-// referenceLabels name lists of references, by language.
+// listNames is listname.txt: names of lists of references, folded, parted by bars and line breaks.
+//
+//go:embed listname.txt
+var listNames string
+
 var referenceLabels = func() map[string]bool {
 	labels := map[string]bool{}
-	for _, list := range []string{
-		"sources|references|reference list|list of references|list of sources|source list|bibliography|works cited|cited " +
-			"works|sources cited|cited sources|references cited|citations|literature|literature " +
-			"cited|footnotes|endnotes|notes|sources consulted|works consulted|sources used|further reading",
-		"参考文献|参考资料|参考来源|参考链接|参考|引用|引用来源|引用文献|来源|资料来源|信息来源|数据来源|文献|脚注|注释|主要参考文献|参考文献列表|參考文獻|參考資料|參考來源|資料來源|來源|引用來源",
-		"出典|参照|参考資料|参考文献一覧|参考リンク|参考サイト|情報源|참고문헌|참고 문헌|참고자료|참고 자료|출처|인용 출처",
-		"quellen|quellenverzeichnis|quellenangaben|quellennachweise|quellenliste|liste der quellen|verwendete " +
-			"quellen|zitierte quellen|literatur|literaturverzeichnis|literaturliste|literaturangaben|referenzen|einzelnachweise|nachweise|belege|fußnoten|anmerkungen|bibliografie",
-		"références|references bibliographiques|références bibliographiques|bibliographie|sources et références|notes et " +
-			"références|sources citées|sources consultées|ouvrages cités|liste des sources|liste des références|webographie",
-		"referencias|referencias bibliográficas|bibliografía|bibliografia|fuentes|fuentes consultadas|fuentes " +
-			"citadas|lista de fuentes|lista de referencias|notas|obras citadas|referências|referências bibliográficas|lista " +
-			"de referências|fontes|fontes consultadas|riferimenti|riferimenti bibliografici|fonti|elenco delle " +
-			"fonti|sitografia|note",
-		"bronnen|bronnenlijst|geraadpleegde " +
-			"bronnen|referenties|literatuur|literatuurlijst|bronvermelding|källor|källförteckning|referenser|litteraturlista|kilder|kildeliste|referanser|referencer|litteraturliste|lähteet|lähdeluettelo|viitteet",
-		"źródła|spis źródeł|bibliografia|literatura|zdroje|použité zdroje|seznam " +
-			"zdrojů|források|irodalomjegyzék|felhasznált irodalom|surse|referințe|kaynaklar|kaynakça|πηγές|βιβλιογραφία",
-		"источники|список источников|список использованных источников|использованные источники|литература|список " +
-			"литературы|список использованной литературы|использованная литература|ссылки|библиография|джерела|список " +
-			"використаних джерел|перелік посилань|література|източници|извори",
-		"المراجع|مراجع|المصادر|مصادر|قائمة المراجع|قائمة المصادر|منابع|מקורות|संदर्भ|संदर्भ सूची|स्रोत|tài liệu tham " +
-			"khảo|nguồn tham khảo|daftar pustaka|referensi|rujukan|เอกสารอ้างอิง|แหล่งอ้างอิง",
-	} {
-		for label := range strings.SplitSeq(list, "|") {
-			labels[label] = true
-		}
+	for label := range strings.FieldsFuncSeq(listNames, func(r rune) bool { return r == '|' || r == '\n' }) {
+		labels[label] = true
 	}
 	return labels
 }()
