@@ -2,7 +2,6 @@ package citation
 
 import (
 	"html"
-	"iter"
 	"net"
 	"net/netip"
 	"regexp"
@@ -82,42 +81,35 @@ func (a address) looseKey() string {
 	return strings.TrimPrefix(a.host, "www.") + path + joinQuery(query)
 }
 
-// contradicts reports whether two addresses with one loose key differ in a parameter that both have.
-func (a address) contradicts(b address) bool {
-	for x, y := range a.beside(b) {
-		loose := x[0].name != "ref" && x[0].name != "source"
-		if len(y) > 0 && !(loose && (len(x) == 1 || len(y) == 1)) && !slices.Equal(x, y) {
+// values returns the values of each parameter, in the order in which they were written.
+func values(query []param) map[string][]string {
+	of := map[string][]string{}
+	for _, p := range query {
+		of[p.name] = append(of[p.name], p.value)
+	}
+	return of
+}
+
+// contradict reports whether the parameters of two addresses with one loose key differ in one that both have.
+func contradict(a, b map[string][]string) bool {
+	for name, x := range a {
+		y := b[name]
+		loose := name != "ref" && name != "source" && (len(x) == 1 || len(y) == 1)
+		if len(y) > 0 && !loose && !slices.Equal(x, y) {
 			return true
 		}
 	}
 	return false
 }
 
-// beside yields what a has of each of its parameters, in the order in which the values were written, and what b has of
-// it.
-func (a address) beside(b address) iter.Seq2[[]param, []param] {
-	return func(yield func(x, y []param) bool) {
-		for mine, its := a.query, b.query; len(mine) > 0; {
-			name := mine[0].name
-			from, _ := slices.BinarySearchFunc(its, name, func(p param, name string) int {
-				return strings.Compare(p.name, name)
-			})
-			x, y := sameName(mine, name), sameName(its[from:], name)
-			if !yield(x, y) {
-				return
-			}
-			mine, its = mine[len(x):], its[from+len(y):]
+// isSubset reports whether b has all parameters of a with the same values.
+func isSubset(a, b map[string][]string) bool {
+	for name, x := range a {
+		if !slices.Equal(x, b[name]) {
+			return false
 		}
 	}
-}
-
-// sameName returns those at the beginning of sorted parameters that have this name.
-func sameName(query []param, name string) []param {
-	n := 0
-	for n < len(query) && query[n].name == name {
-		n++
-	}
-	return query[:n]
+	return true
 }
 
 func joinQuery(query []param) string {
@@ -174,14 +166,8 @@ func normalPath(path string) string {
 }
 
 // clickIDs are parameters that say where a reader came from, and nothing of what is read.
-var clickIDs = map[string]bool{"gclid": true, "gclsrc": true, "dclid": true, "gbraid": true, "wbraid": true,
-	"fbclid":  true,
-	"msclkid": true, "yclid": true, "twclid": true, "ttclid": true, "li_fat_id": true, "igshid": true, "igsh": true,
-	"mc_eid": true,
-	"mc_cid": true, "mkt_tok": true, "_hsenc": true, "_hsmi": true, "vero_id": true, "oly_anon_id": true,
-	"oly_enc_id": true,
-	"_ga":        true, "_gl": true, "ref_src": true, "ref_url": true, "wt_mc": true, "s_cid": true,
-	"srsltid": true, "spm": true}
+var clickIDs = strings.Fields("gclid gclsrc dclid gbraid wbraid fbclid msclkid yclid twclid ttclid li_fat_id igshid igsh mc_eid mc_cid " +
+	"mkt_tok _hsenc _hsmi vero_id oly_anon_id oly_enc_id _ga _gl ref_src ref_url wt_mc s_cid srsltid spm")
 
 func normalQuery(query string) []param {
 	var params []param
@@ -190,7 +176,7 @@ func normalQuery(query string) []param {
 		p := param{unescape(strings.ReplaceAll(name, "+", " "), "&=#%+"),
 			unescape(strings.ReplaceAll(value, "+", " "), "&#%+")}
 		lower := strings.ToLower(p.name)
-		if pair == "" || clickIDs[lower] || strings.HasPrefix(lower, "utm_") {
+		if pair == "" || slices.Contains(clickIDs, lower) || strings.HasPrefix(lower, "utm_") {
 			continue
 		}
 		if lower == "ref" || lower == "source" { // the case of a name that the reader's way left there means nothing
@@ -265,9 +251,8 @@ func isIP(host string) bool {
 }
 
 // shorteners are hosts whose addresses hide where they lead.
-var shorteners = []string{"bit.ly", "tinyurl.com", "t.co", "goo.gl", "ow.ly", "is.gd", "buff.ly", "short.io",
-	"rb.gy", "cutt.ly",
-	"lnkd.in", "soo.gd", "s.coop", "cli.gs", "budurl.com", "yourls.org"}
+var shorteners = strings.Fields("bit.ly tinyurl.com t.co goo.gl ow.ly is.gd buff.ly short.io rb.gy cutt.ly lnkd.in soo.gd s.coop cli.gs " +
+	"budurl.com yourls.org")
 
 func isShortener(host string) bool {
 	host, _, _ = strings.Cut(host, ":")

@@ -85,7 +85,8 @@ func (s *addresses) match(raw string, cut bool) (source int, level string, ok bo
 	if at, known := s.exact[a.key()]; known {
 		return found(at, MatchExact)
 	}
-	if at, only := s.one(s.loose[a.looseKey()], func(b address) bool { return !a.contradicts(b) }); only {
+	mine := values(a.query)
+	if at, only := s.one(s.loose[a.looseKey()], func(b address) bool { return !contradict(mine, values(b.query)) }); only {
 		return found(at, MatchExact)
 	}
 	bare := !strings.ContainsAny(a.rest, "/?")
@@ -101,7 +102,7 @@ func (s *addresses) match(raw string, cut bool) (source int, level string, ok bo
 	if parents := s.parents(a); len(parents) == 1 {
 		return found(parents[0], MatchChild)
 	}
-	if at, only := s.one(s.having(a), func(b address) bool { return isSubset(a, b) }); only {
+	if at, only := s.one(s.having(a), func(b address) bool { return isSubset(mine, values(b.query)) }); only {
 		return found(at, MatchQuery)
 	}
 	return 0, "", false
@@ -194,41 +195,19 @@ func cutsNumber(s string, i int) bool {
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
-// isSubset reports whether a has parameters and b has all of them with the same values.
-func isSubset(a, b address) bool {
-	for x, y := range a.beside(b) {
-		if !slices.Equal(x, y) {
-			return false
-		}
-	}
-	return len(a.query) > 0 && len(b.query) > 0
-}
-
 // between returns the only source whose address begins with head and ends with tail: a URL with an ellipsis in it.
 func (s *addresses) between(head, tail string) (int, bool) {
 	a, ok := parseAddress(head)
 	if !ok || len(tail) < 3 || a.path == "/" {
 		return 0, false
 	}
-	candidates := s.host[a.host]
-	if len(candidates) > maxCandidates {
+	at, ok := s.one(s.host[a.host], func(b address) bool {
+		end := len(b.rest) - len(tail)
+		return end >= len(a.rest) && strings.HasPrefix(b.rest, a.rest) && strings.HasSuffix(b.rest, tail) &&
+			!cutsNumber(b.rest, len(a.rest)) && !cutsNumber(b.rest, end)
+	})
+	if !ok {
 		return 0, false
 	}
-	only := -1
-	for _, at := range candidates {
-		rest := s.all[at].rest
-		end := len(rest) - len(tail)
-		if end < len(a.rest) || !strings.HasPrefix(rest, a.rest) || !strings.HasSuffix(rest, tail) ||
-			cutsNumber(rest, len(a.rest)) || cutsNumber(rest, end) {
-			continue
-		}
-		if only >= 0 {
-			return 0, false
-		}
-		only = at
-	}
-	if only < 0 {
-		return 0, false
-	}
-	return s.source[only], true
+	return s.source[at], true
 }

@@ -48,10 +48,8 @@ func (s *surroundings) isCitation(start int, g group) bool {
 }
 
 // arrays are names that programmers give to what they index.
-var arrays = []string{"arr", "array", "list", "item", "items", "data", "args", "argv", "vec", "vector", "buf",
-	"buffer", "map", "dict",
-	"row", "rows", "col", "cols", "matrix", "tensor", "values", "nums", "str", "list", "obj", "result", "results", "words",
-	"lines", "tuple"}
+var arrays = strings.Fields("arr array list item items data args argv vec vector buf buffer map dict row rows col cols matrix tensor " +
+	"values nums str obj result results words lines tuple")
 
 // isIndex reports whether the bracket at start, directly behind a word or a bracket, indexes it as programs do.
 func (s *surroundings) isIndex(start, end int) bool {
@@ -101,10 +99,8 @@ func (s *surroundings) isInterval(start int, g group) bool {
 }
 
 // reporting are words that make "in [1, 2]" a citation.
-var reporting = []string{"shown", "reported", "described", "discussed", "seen", "found", "noted", "given",
-	"presented", "proposed",
-	"detailed", "outlined", "listed", "cited", "reviewed", "introduced", "studied", "published", "documented",
-	"summarized", "summarised", "as", "results", "work", "works"}
+var reporting = strings.Fields("shown reported described discussed seen found noted given presented proposed detailed outlined listed cited " +
+	"reviewed introduced studied published documented summarized summarised as results work works")
 
 // isMath reports whether a place is within a formula.
 func (s *surroundings) isMath(start int) bool {
