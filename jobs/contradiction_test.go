@@ -3,6 +3,7 @@ package jobs_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,7 +20,7 @@ import (
 	"nightdesk/topicqueue/redisqueue/redistest"
 )
 
-// disputing is a model that confirms the first pair of claims which a review shows. silent: its sections pass over one side.
+// disputing is a model whose review finds that two claims contradict each other. silent: its sections pass over one side.
 type disputing struct {
 	nightModel
 	silent bool
@@ -59,8 +60,16 @@ func (m *disputing) Generate(_ context.Context, req llm.Request) (llm.Response, 
 			return a
 		case "review":
 			answer := prompts.ReviewAnswer{}
-			if strings.Contains(req.Prompt.User, "Pairs of claims that may contradict each other") {
-				answer.Contradictions = []prompts.ReviewedPair{{Pair: 1, Why: whyTheyDo}}
+			number := func(said string) (n int) {
+				for line := range strings.Lines(req.Prompt.User) {
+					if _, err := fmt.Sscanf(line, "%d: ", &n); err == nil && strings.Contains(line, said) {
+						return n
+					}
+				}
+				return 0
+			}
+			if a, b := number(operatorSays), number(councilSays); a > 0 && b > 0 {
+				answer.Contradictions = []prompts.ReviewedPair{{A: a, B: b, Why: whyTheyDo}}
 			}
 			return answer
 		case "outline":

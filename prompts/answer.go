@@ -71,8 +71,9 @@ type ReviewAnswer struct {
 
 // ReviewedPair is a pair of claims that cannot both be true.
 type ReviewedPair struct {
-	Pair int    `json:"pair"` // number of the pair, counted from 1
-	Why  string `json:"why"`  // what differs, and what explains it
+	A   int    `json:"a"` // numbers of the claims
+	B   int    `json:"b"`
+	Why string `json:"why"` // what differs, and what explains it
 }
 
 // ReviewGap is a block that a review asks for.

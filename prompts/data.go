@@ -114,9 +114,9 @@ type ReviewData struct {
 	Topic   string
 	Date    string
 	Blocks  []ReviewBlock
-	Pairs   []Disagreement // of claims that may contradict each other; an answer names them by their ordinals 1, 2, ...
-	MaxGaps int            // new blocks, at most
-	Draft   bool           // a short answer of the topic is drafted first
+	Pairs   []ClaimPair // of claims that may contradict each other, as a hint
+	MaxGaps int         // new blocks, at most
+	Draft   bool        // a short answer of the topic is drafted first
 }
 
 // ReviewBlock is a block that has ended.
@@ -125,9 +125,12 @@ type ReviewBlock struct {
 	Title    string
 	Overview string
 	Trouble  string // why it failed or ended early; empty: it did not
-	Claims   []ClaimLine
+	Claims   []PlaceClaim
 	Left     int // claims that are not shown
 }
+
+// ClaimPair names two claims by their numbers.
+type ClaimPair struct{ A, B int }
 
 // BlockDigest is a researched block shown to the editor.
 type BlockDigest struct {
@@ -162,10 +165,11 @@ type PlaceSection struct {
 	Parts       []string // titles of its subsections
 }
 
-// PlaceClaim is one claim to be placed.
+// PlaceClaim is one claim that an answer names by its number.
 type PlaceClaim struct {
 	Number int // counted from 1
 	Text   string
+	Source string // title, genre and date; empty: not shown
 }
 
 // SubsectionLine is one subsection of an outline.

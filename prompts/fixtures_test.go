@@ -54,11 +54,11 @@ func questions() []question {
 			name: "review", structured: true, answer: prompts.ReviewAnswer{}, zero: of(prompts.Review, prompts.ReviewData{}),
 			en: of(prompts.Review, prompts.ReviewData{Topic: topicEN, Date: "2026-11-20", Blocks: []prompts.ReviewBlock{
 				{ID: "block_1", Title: decideEN.Blocks[0].Title, Overview: "Find out what each mode guarantees.", Trouble: "failed: no source was found that says something about this"},
-				{ID: "block_2", Title: decideEN.Title, Overview: decideEN.Overview, Claims: claimsEN, Left: 4},
-			}, Pairs: sectionEN.Disagreements, MaxGaps: 3, Draft: true}),
+				{ID: "block_2", Title: decideEN.Title, Overview: decideEN.Overview, Claims: sourced(claimsEN), Left: 4},
+			}, Pairs: []prompts.ClaimPair{{A: 1, B: 3}, {A: 2, B: 4}}, MaxGaps: 3, Draft: true}),
 			zh: of(prompts.Review, prompts.ReviewData{Topic: topicZH, Date: "2026-11-20", Blocks: []prompts.ReviewBlock{
-				{ID: "block_1", Title: decideZH.Title, Overview: decideZH.Overview, Claims: claimsZH},
-			}, MaxGaps: 1}),
+				{ID: "block_1", Title: decideZH.Title, Overview: decideZH.Overview, Claims: sourced(claimsZH)},
+			}, Pairs: []prompts.ClaimPair{{A: 1, B: 2}, {A: 3, B: 4}}, MaxGaps: 1}),
 		},
 		{
 			name: "outline", structured: true, answer: prompts.OutlineAnswer{}, zero: of(prompts.Outline, prompts.OutlineData{}),
@@ -278,4 +278,13 @@ func frame(topic, instruction string, s prompts.SectionData) prompts.FrameData {
 		Sections: []prompts.WrittenSection{{Title: s.Sections[0]}, {Title: s.Title, Text: "### Size\n\nThe log grows [CIT-2-01].\n\n| a | b |", Left: 2}},
 		Open:     []string{"Flash wear: nothing usable was found"},
 	}
+}
+
+// sourced is numbered with the sources.
+func sourced(claims []prompts.ClaimLine) []prompts.PlaceClaim {
+	list := numbered(claims)
+	for i, c := range claims {
+		list[i].Source = c.Source
+	}
+	return list
 }

@@ -29,7 +29,7 @@ func foreign(s string) []prompts.Prompt {
 			prompts.Decide(lang, decide),
 			prompts.Note(lang, prompts.NoteData{Topic: s, Title: s, Overview: s, Asked: []string{s, s}, Sources: passages}),
 			prompts.Review(lang, prompts.ReviewData{Topic: s, MaxGaps: 3, Blocks: []prompts.ReviewBlock{
-				{ID: "block_1", Title: s, Overview: s, Trouble: s, Claims: claims}, {ID: "block_2", Title: s},
+				{ID: "block_1", Title: s, Overview: s, Trouble: s, Claims: sourced(claims)}, {ID: "block_2", Title: s},
 			}}),
 			prompts.Outline(lang, prompts.OutlineData{Topic: s, Blocks: blocks}),
 			prompts.Place(lang, prompts.PlaceData{Topic: s, Sections: []prompts.PlaceSection{{Number: 1, Title: "T"}}, Claims: []prompts.PlaceClaim{{Number: 1, Text: s}}}),

@@ -54,14 +54,14 @@ func Review(lang string, d ReviewData) Prompt {
 	for i, b := range d.Blocks {
 		names[i] = b.ID
 	}
-	return structured("review", lang, d, 1200+300*d.MaxGaps+100*len(d.Blocks)+60*len(d.Pairs),
+	return structured("review", lang, d, 1200+300*d.MaxGaps+100*len(d.Blocks)+60*MaxContradictions,
 		Bound{Property: "gaps", Most: d.MaxGaps}, Bound{Property: "queries", Least: 1, Most: 3},
 		Bound{Property: "parent", OneOf: append([]string{""}, names...)},
-		Bound{Property: "contradictions", Most: len(d.Pairs)}, Bound{Property: "open", Most: maxOpen})
+		Bound{Property: "contradictions", Most: MaxContradictions}, Bound{Property: "open", Most: maxOpen})
 }
 
-// maxOpen bounds what a review says to stay open.
-const maxOpen = 6
+// maxOpen bounds what a review says to stay open, MaxContradictions the pairs of claims that it names.
+const maxOpen, MaxContradictions = 6, 12
 
 // maxSections bounds the sections of an outline, whatever the number of blocks.
 const maxSections = 6

@@ -32,8 +32,6 @@ func parse(dir string) templates {
 		"topic": quoteTopic,
 		"line":  line,
 
-		"ordinal": func(i int) int { return i + 1 },
-
 		"firstMarker": firstMarker,
 		"anyMarker":   anyMarker,
 		// include renders a named template to a string, so that it can be piped into quote.

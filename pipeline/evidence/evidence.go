@@ -9,6 +9,7 @@ package evidence
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"strings"
 
@@ -100,25 +101,62 @@ func Weigh(
 	return Weighed{Statements: w.statements(), Contradictions: w.contradictions(judged, seen)}
 }
 
-// Pairs returns pairs of claims of different sources, at most limit, that may contradict each other: they share most
-// of their rare words, and each has a value of a kind and unit that the other one has another value of. The most
-// alike first; by index.
+// Pairs returns pairs of claims of different sources, at most limit, that may contradict each other: of one time, each
+// with a value of a kind and unit that the other one has another value of. Best first, by the cosine of their words
+// weighted by inverse document frequency (Salton and Buckley 1988); no claim is in two pairs. By index.
 func Pairs(claims []Claim, limit int) [][2]int {
 	w := newWeighing(claims, nil)
 	var found [][2]int
 	for _, p := range w.pairs {
-		a, b := w.said[p[0]], w.said[p[1]]
-		if w.computed(p[0]) || w.computed(p[1]) {
-			continue // a sum differs from what it was computed from
+		if w.computed(p[0]) || w.computed(p[1]) || w.family[p[0]] == w.family[p[1]] {
+			continue // a sum differs from what it was computed from, and a text does not contradict its copy
 		}
-		if _, _, ok := rival(a, b); ok && w.family[p[0]] != w.family[p[1]] && likeness(a, b) >= likely {
+		if _, _, ok := rival(w.said[p[0]], w.said[p[1]]); ok {
 			found = append(found, p)
 		}
 	}
-	slices.SortStableFunc(found, func(x, y [2]int) int {
-		return cmp.Compare(likeness(w.said[y[0]], w.said[y[1]]), likeness(w.said[x[0]], w.said[x[1]]))
+	cosine := w.cosines(found)
+	slices.SortStableFunc(found, func(x, y [2]int) int { return cmp.Compare(cosine[y], cosine[x]) })
+	used := map[int]bool{}
+	found = slices.DeleteFunc(found, func(p [2]int) bool {
+		if used[p[0]] || used[p[1]] {
+			return true
+		}
+		used[p[0]], used[p[1]] = true, true
+		return false
 	})
 	return found[:min(len(found), limit)]
+}
+
+// cosines compares the words of pairs: 1 for the same ones, 0 for none in common.
+func (w *weighing) cosines(pairs [][2]int) map[[2]int]float64 {
+	holding := map[string]int{} // claims that have a term
+	for _, s := range w.said {
+		for _, t := range s.terms {
+			holding[t]++
+		}
+	}
+	weight := func(term string) float64 {
+		idf := math.Log(1 + float64(len(w.said))/float64(holding[term]))
+		return idf * idf
+	}
+	length := make([]float64, len(w.said))
+	for i, s := range w.said {
+		for _, t := range s.terms {
+			length[i] += weight(t)
+		}
+	}
+	cosine := make(map[[2]int]float64, len(pairs))
+	for _, p := range pairs {
+		shared := 0.0
+		for _, t := range w.said[p[0]].terms {
+			if _, ok := slices.BinarySearch(w.said[p[1]].terms, t); ok {
+				shared += weight(t)
+			}
+		}
+		cosine[p] = shared / math.Sqrt(length[p[0]]*length[p[1]])
+	}
+	return cosine
 }
 
 // Thin counts the statements of these claims, by id, and those of them that one independent source alone supports.

@@ -67,6 +67,19 @@ func TestContradictions(t *testing.T) {
 	}
 }
 
+// The pairs for a model are few and of one subject: words that all claims have weigh little, and no claim crowds out others.
+func TestPairsAreRanked(t *testing.T) {
+	t.Parallel()
+	claims := []evidence.Claim{
+		claim(1, "", "The harbour of Ashby spent 41 million euros on its cranes."), claim(2, "", "The harbour of Birk spent 52 million euros on its quays."),
+		claim(3, "", "The cranes of Ashby cost the harbour 38 million euros."), claim(4, "", "The quays of Birk cost its harbour 57 million euros."),
+		claim(5, "", "The harbour of Corvale spent 63 million euros on its sheds."), claim(6, "", "The cranes of the Ashby harbour cost 44 million euros."),
+	}
+	if got := fmt.Sprint(evidence.Pairs(claims, 2)); got != "[[2 5] [1 3]]" {
+		t.Errorf("%v", got)
+	}
+}
+
 // Of claims that a model was asked about, its word counts, and nothing else.
 func TestJudgedContradictions(t *testing.T) {
 	t.Parallel()

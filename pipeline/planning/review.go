@@ -20,8 +20,9 @@ const (
 	reviewShrinks = 6
 	maxGaps       = 3 // of one review
 	maxOpen       = 6
-	maxPairs      = 12
+	maxPairs      = 6
 	maxFailure    = 200
+	maxSource     = 80 // bytes of its title, and of its label
 )
 
 // Reviewer compares the evidence of runs with their plans. Its fields are set once; Review is safe for concurrent use.
@@ -73,8 +74,7 @@ func (r *Reviewer) Review(ctx context.Context, run topicqueue.Run, e Evidence) (
 		return e.Last.Standing("the queue has no room for another block"), nil
 	}
 	claimed := claimsOf(e)
-	pairs := evidence.Pairs(claimed, maxPairs)
-	answer, err := r.ask(ctx, run, e, min(maxGaps, room), shown(claimed, pairs))
+	answer, err := r.ask(ctx, run, e, min(maxGaps, room), claimed)
 	if ctx.Err() != nil {
 		return topicqueue.Review{}, context.Cause(ctx)
 	}
@@ -94,30 +94,54 @@ func (r *Reviewer) Review(ctx context.Context, run topicqueue.Run, e Evidence) (
 			review.Blocks = append(review.Blocks, b.Block.ID)
 		}
 	}
-	for _, c := range answer.Contradictions {
-		if n := c.Pair - 1; n >= 0 && n < len(pairs) {
-			review.Contradictions = append(review.Contradictions, topicqueue.Contradiction{
-				A: claimed[pairs[n][0]].ID, B: claimed[pairs[n][1]].ID,
-				Why: topicqueue.Clip(topicqueue.OneLine(prompts.Unmarked(c.Why)), maxReason),
-			})
-		}
-	}
+	review.Contradictions = contradictions(claimed, answer.Contradictions)
 	return review, nil
+}
+
+// contradictions returns the pairs that a model has named, each once: of two claims of the run from different sources.
+func contradictions(claims []evidence.Claim, named []prompts.ReviewedPair) (pairs []topicqueue.Contradiction) {
+	known := func(number int) bool { return number >= 1 && number <= len(claims) }
+	told := map[[2]int]bool{}
+	for _, p := range named {
+		key := [2]int{min(p.A, p.B), max(p.A, p.B)}
+		if !known(p.A) || !known(p.B) || told[key] || len(pairs) == prompts.MaxContradictions {
+			continue
+		}
+		a, b := claims[p.A-1], claims[p.B-1]
+		if a.Source.ID == b.Source.ID {
+			continue
+		}
+		told[key] = true
+		pairs = append(pairs, topicqueue.Contradiction{A: a.ID, B: b.ID,
+			Why: topicqueue.Clip(topicqueue.OneLine(prompts.Unmarked(p.Why)), maxReason)})
+	}
+	return pairs
 }
 
 // ask shows as much evidence as the model's window takes.
 func (r *Reviewer) ask(
-	ctx context.Context, run topicqueue.Run, e Evidence, most int, pairs []prompts.Disagreement,
+	ctx context.Context, run topicqueue.Run, e Evidence, most int, claimed []evidence.Claim,
 ) (answer prompts.ReviewAnswer, err error) {
 	now := r.Now
 	if now == nil {
 		now = time.Now
 	}
+	pairs := evidence.Pairs(claimed, maxPairs)
 	for shrink := range reviewShrinks {
-		data := prompts.ReviewData{Topic: e.Topic, Date: run.Date(now().UTC()), MaxGaps: most, Draft: r.Draft,
-			Pairs: pairs[:len(pairs)>>shrink]}
+		data := prompts.ReviewData{Topic: e.Topic, Date: run.Date(now().UTC()), MaxGaps: most, Draft: r.Draft}
+		shown, number := map[int]bool{}, 1
 		for _, b := range e.Blocks {
-			data.Blocks = append(data.Blocks, reviewed(b, claims(b)>>shrink))
+			line := reviewed(b, claims(b)>>shrink, number)
+			data.Blocks = append(data.Blocks, line)
+			for _, c := range line.Claims {
+				shown[c.Number] = true
+			}
+			number += claims(b)
+		}
+		for _, p := range pairs {
+			if a, b := p[0]+1, p[1]+1; shown[a] && shown[b] {
+				data.Pairs = append(data.Pairs, prompts.ClaimPair{A: a, B: b})
+			}
 		}
 		prompt := prompts.Review(run.Options.Language, data)
 		answer, err = llm.Ask[prompts.ReviewAnswer](ctx, r.Model, llm.Request{
@@ -131,22 +155,10 @@ func (r *Reviewer) ask(
 	return answer, err
 }
 
-// claimsOf returns all claims of a run with their sources.
+// claimsOf returns all claims of a run with their sources. A review names them by their places here, counted from 1.
 func claimsOf(e Evidence) (list []evidence.Claim) {
 	for _, b := range e.Blocks {
 		list = append(list, evidence.Collect(b.Traces)...)
-	}
-	return list
-}
-
-// shown shows pairs of claims to a model.
-func shown(claims []evidence.Claim, pairs [][2]int) (list []prompts.Disagreement) {
-	side := func(i int) prompts.DisagreementSide {
-		return prompts.DisagreementSide{Text: topicqueue.Clip(claims[i].Text, maxReason),
-			CitationIDs: []string{claims[i].CitationID}}
-	}
-	for _, p := range pairs {
-		list = append(list, prompts.Disagreement{A: side(p[0]), B: side(p[1])})
 	}
 	return list
 }
@@ -160,8 +172,8 @@ func claims(b BlockEvidence) int {
 }
 
 // reviewed shows a block with n of its claims: of each source in turn, so that none is crowded out, in the order in
-// which they were found.
-func reviewed(b BlockEvidence, n int) prompts.ReviewBlock {
+// which they were found. number is that of its first claim.
+func reviewed(b BlockEvidence, n, number int) prompts.ReviewBlock {
 	shown := make([]int, len(b.Traces)) // claims of each trace
 	out := prompts.ReviewBlock{ID: b.Block.ID, Title: b.Block.Title, Overview: b.Block.Overview,
 		Trouble: trouble(b.Block), Left: claims(b) - n}
@@ -174,11 +186,21 @@ func reviewed(b BlockEvidence, n int) prompts.ReviewBlock {
 		}
 	}
 	for i, t := range b.Traces {
-		for _, c := range t.Claims[:shown[i]] {
-			out.Claims = append(out.Claims, prompts.ClaimLine{CitationID: c.CitationID, Text: c.Text})
+		for k, c := range t.Claims[:shown[i]] {
+			out.Claims = append(out.Claims, prompts.PlaceClaim{Number: number + k, Text: c.Text, Source: sourceOf(t.Source)})
 		}
+		number += len(t.Claims)
 	}
 	return out
+}
+
+// sourceOf names a source by its title, whose it is and of when.
+func sourceOf(s topicqueue.Source) string {
+	line := topicqueue.Clip(topicqueue.OneLine(cmp.Or(s.Title, s.Document, s.URL)), maxSource)
+	if label := s.Label(); label != "" {
+		line += " (" + topicqueue.Clip(label, maxSource) + ")"
+	}
+	return line
 }
 
 // trouble says why a block has less than it was planned to have.
