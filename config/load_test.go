@@ -47,7 +47,7 @@ func TestLoad_Defaults(t *testing.T) {
 		Watch:  config.Watch{ReturnIntermediateResults: true},
 		Worker: config.Worker{Concurrency: 20, ReportConcurrency: 4, ShutdownTimeout: 20 * time.Second},
 		Researching: config.Researching{
-			ExecutionMode: "parallel", MaxParallelTopics: 5, MaxIterations: 4, MaxLoops: 1, NewTopicMinScore: 0.85, Strategy: "balanced", IterationMode: "fixed",
+			ExecutionMode: "parallel", MaxParallelTopics: 5, MaxIterations: 4, MaxLoops: 1, NewTopicMinScore: 0.85, Strategy: "balanced", IterationMode: "flexible",
 			MaxActions: 3, ToolTimeout: time.Minute, ResultLimit: 6, SharedLifetime: 12 * time.Hour, EnableRAGHybrid: true, EnableRAGNaive: true, EnableQueryItem: true,
 			EnableWebSearch: true, EnableRunCode: true,
 		},

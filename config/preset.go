@@ -18,8 +18,8 @@ func Presets() []Preset {
 	return []Preset{
 		{"quick", "one sub-topic, one iteration, 15 minutes",
 			limits(topicqueue.DecomposeManual, "1", topicqueue.IterationFixed, "1", "0", "15m", "3m")},
-		{"medium", "five sub-topics, four iterations each, 45 minutes",
-			limits(topicqueue.DecomposeManual, "5", topicqueue.IterationFixed, "4", "1", "45m", "9m")},
+		{"medium", "five sub-topics, up to four iterations each, as many as the evidence needs, 45 minutes",
+			limits(topicqueue.DecomposeManual, "5", topicqueue.IterationFlexible, "4", "1", "45m", "9m")},
 		{"deep", "eight sub-topics, seven iterations each, 90 minutes",
 			limits(topicqueue.DecomposeManual, "8", topicqueue.IterationFixed, "7", "2", "90m", "15m")},
 		{"auto", "up to eight sub-topics, up to six iterations, as many as the topic needs, 90 minutes",
