@@ -7,6 +7,7 @@ import (
 	"nightdesk/pipeline/citation"
 	"nightdesk/pipeline/text"
 	"nightdesk/prompts"
+	"nightdesk/topicqueue"
 )
 
 const digestTries = 4 // of which each shows half of the one before, for models with a small window
@@ -47,11 +48,15 @@ func carries(statement, quote string) bool {
 
 // sourceLine names a claim's source: title, place, genre and date.
 func sourceLine(c claim) string {
-	title, line := text.Line(c.source.Title), citation.Place(c.source)
+	s := c.source
+	if s.Kind == topicqueue.SourceCode { // its document is a file of the bundle, which tells a model nothing
+		s.Document = ""
+	}
+	title, line := text.Line(s.Title), citation.Place(s)
 	if title != "" && !strings.HasPrefix(line, title) {
 		line = strings.Trim(title+", "+line, ", ")
 	}
-	if label := c.source.Label(); label != "" {
+	if label := s.Label(); label != "" {
 		line += " (" + label + ")"
 	}
 	return line

@@ -22,6 +22,14 @@ type call struct {
 	known fetch.Version // of a page
 }
 
+// name is what a call is called in a sentence: its query or, of a program, what it is for.
+func (c call) name() string {
+	if c.tool == runCode && c.what != "" {
+		return c.what
+	}
+	return topicqueue.Clip(topicqueue.OneLine(c.query), maxLine)
+}
+
 // outcome is what became of a call.
 type outcome struct {
 	call
@@ -174,12 +182,15 @@ const maxFailures = 3
 // takeFresh gives an outcome the sources that are new to the block and reports what it brought. The first call that
 // returned a source has it.
 func (w *work) takeFresh(o *outcome) {
-	query := topicqueue.Clip(topicqueue.OneLine(o.query), maxLine)
+	said := o.answer.Text
+	if o.tool == runCode { // the first line says why, the others hold what the program wrote
+		said, _, _ = strings.Cut(said, "\n")
+	}
+	query, said := o.name(), topicqueue.Clip(topicqueue.OneLine(said), maxLine)
 	if o.answer.Failed {
-		why := topicqueue.Clip(topicqueue.OneLine(o.answer.Text), maxLine)
-		w.tell("%s for %q failed: %s", o.tool, query, why)
+		w.tell("%s for %q failed: %s", o.tool, query, said)
 		if len(w.failures) < maxFailures {
-			w.failures = append(w.failures, fmt.Sprintf("%s for %q failed: %s", o.tool, query, why))
+			w.failures = append(w.failures, fmt.Sprintf("%s for %q failed: %s", o.tool, query, said))
 		}
 		return
 	}
@@ -201,6 +212,8 @@ func (w *work) takeFresh(o *outcome) {
 		}
 	}
 	switch {
+	case readable == 0 && said != "": // what else to try
+		w.tell("%s for %q found nothing: %s", o.tool, query, said)
 	case readable == 0:
 		w.tell("%s for %q found nothing", o.tool, query)
 	case len(o.fresh) == 0:

@@ -62,8 +62,12 @@ func (w *work) digest(traces []topicqueue.ToolTrace, outcomes []outcome) topicqu
 	return d
 }
 
-// sourceLine names a source for other blocks: where it is, and what it is called.
+// sourceLine names a source for other blocks: where it is, and what it is called; the output of a program by what the
+// program is for.
 func sourceLine(s topicqueue.Source) string {
+	if s.Kind == topicqueue.SourceCode {
+		return place(s)
+	}
 	where, title := cmp.Or(s.URL, s.Document), topicqueue.OneLine(s.Title)
 	if where == "" || title == "" {
 		return where + title

@@ -84,7 +84,7 @@ func (w *work) readings(outcomes []outcome) []*reading {
 		if len(o.fresh) == 0 || o.only != nil && len(o.only) == 0 {
 			continue
 		}
-		r := &reading{outcome: o, of: []int{i}, asked: []string{o.tool + ": " + o.query}}
+		r := &reading{outcome: o, of: []int{i}, asked: []string{o.line()}}
 		for _, s := range o.fresh {
 			r.bytes += len(s.Text)
 		}
@@ -101,6 +101,21 @@ func (w *work) readings(outcomes []outcome) []*reading {
 	}
 	return out
 }
+
+// line shows a note what a call asked: of a program what it is for, and how it begins.
+func (c call) line() string {
+	if c.tool != runCode {
+		return c.tool + ": " + c.query
+	}
+	program := topicqueue.Clip(topicqueue.OneLine(c.query), maxAsked)
+	if c.what == "" {
+		return c.tool + ": " + program
+	}
+	return c.tool + " (" + c.what + "): " + program
+}
+
+// maxAsked bounds a program in a note's question, in bytes.
+const maxAsked = 400
 
 // share gives each call its part of what was noted.
 func (r *reading) share(n note, outcomes []outcome, notes []note) {

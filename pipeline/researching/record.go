@@ -32,8 +32,7 @@ func (w *work) record(k int, outcomes []outcome, notes []note) []topicqueue.Tool
 			traces = append(traces, w.trace(k, seq, o, o.fresh[n], notes[i].summary, found))
 		}
 		if len(o.fresh) > 0 && len(notes[i].found) == 0 {
-			w.tell("%s for %q found nothing that bears on this block", o.tool,
-				topicqueue.Clip(topicqueue.OneLine(o.query), maxLine))
+			w.tell("%s for %q found nothing that bears on this block", o.tool, o.name())
 		}
 	}
 	return traces

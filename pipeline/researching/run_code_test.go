@@ -99,6 +99,9 @@ func TestClaimsQuoteTheOutputOfPrograms(t *testing.T) {
 		if strings.Contains(req.Prompt.User, "doubtful") {
 			t.Error("a note reads what is no output")
 		}
+		if strings.Contains(req.Prompt.User, "run_code") && !strings.Contains(req.Prompt.User, "- run_code (Mean range at Brest.): # The mean range") {
+			t.Errorf("the program is not called by what it is for:\n%s", req.Prompt.User)
+		}
 	}
 }
 
@@ -119,7 +122,27 @@ func TestFailedProgramsAreNoSources(t *testing.T) {
 		}
 	}
 	last := b.questions("decide")[1]
-	if !strings.Contains(last.Prompt.User, "ZeroDivisionError: division by zero") {
+	if want := `- run_code for "Mean range at Brest." failed: The program failed: ZeroDivisionError: division by zero.`; !strings.Contains(last.Prompt.User, want+"\n") {
 		t.Errorf("the model does not learn why its program failed:\n%s", last.Prompt.User)
+	}
+}
+
+// What a tool says that found nothing, such as how to ask instead, is told to the model.
+func TestNothingFoundIsExplained(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.run.Options.Tools, b.run.Options.MaxIterations = []string{"rag_hybrid", "query_item"}, 2
+	b.tools["query_item"] = func(string) tools.Result {
+		return tools.Result{Text: "The knowledge base has nothing for \"Table 9\". Give the item's name exactly as the documents do."}
+	}
+	b.decide = func(int, llm.Request) any {
+		return act(ask("rag_hybrid", "spring tides cause"), ask("query_item", "Table 9"))
+	}
+	if _, err := b.research(); err != nil {
+		t.Fatal(err)
+	}
+	last := b.questions("decide")[1]
+	if !strings.Contains(last.Prompt.User, `query_item for "Table 9" found nothing: The knowledge base has nothing for "Table 9". Give the item's name exactly`) {
+		t.Errorf("%s", last.Prompt.User)
 	}
 }

@@ -33,9 +33,9 @@ func (t *codeTool) Name() string { return "run_code" }
 
 // Description returns what the model reads.
 func (t *codeTool) Description() string {
-	packages := "There is only the standard library."
-	if t.box.Name() != sandbox.NameWASM {
-		packages = "Beside the standard library, NumPy and Matplotlib may be there."
+	packages := "Only the standard library is available."
+	if p, ok := t.box.(sandbox.Packaged); ok && len(p.Packages()) > 0 {
+		packages = "Available beside the standard library: " + strings.Join(p.Packages(), ", ") + "."
 	}
 	return strings.TrimSpace(strings.ReplaceAll(runCodeDescription, "{{.}}", packages))
 }

@@ -33,6 +33,28 @@ var codeLimits = sandbox.DefaultLimits(20 * time.Second)
 
 var drawn = []sandbox.File{{Name: "a_b.svg", Body: []byte("<svg/>")}, {Name: "c.png", Body: []byte("x")}}
 
+// stocked is a box with packages.
+type stocked struct {
+	box
+	names []string
+}
+
+func (s stocked) Packages() []string { return s.names }
+
+// The tool promises the packages that are there, and no other.
+func TestRunCodePackages(t *testing.T) {
+	t.Parallel()
+	for want, b := range map[string]sandbox.Sandbox{
+		"Only the standard library is available.":                   stocked{},
+		"Available beside the standard library: NumPy.":             stocked{names: []string{"NumPy"}},
+		"Available beside the standard library: NumPy, Matplotlib.": stocked{names: []string{"NumPy", "Matplotlib"}},
+	} {
+		if got := tools.NewRunCode(b, codeLimits).Description(); !strings.Contains(got, want) || strings.Contains(got, "may be") {
+			t.Errorf("no %q in %q", want, got)
+		}
+	}
+}
+
 func TestRunCode(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {

@@ -23,9 +23,13 @@ import (
 type Bubblewrap struct {
 	bwrap, python string
 	limits        Limits
+	packages      []string
 }
 
-var _ Sandbox = (*Bubblewrap)(nil)
+var (
+	_ Sandbox  = (*Bubblewrap)(nil)
+	_ Packaged = (*Bubblewrap)(nil)
+)
 
 // nobody is who a program is, inside and, where this process is root, outside: for root the kernel counts no processes.
 const nobody = 65534
@@ -63,8 +67,12 @@ func NewBubblewrap(ctx context.Context, limits Limits) (Sandbox, error) {
 	if err := b.probe(ctx); err != nil {
 		return nil, err
 	}
-	return b, nil
+	b.packages, err = b.probePackages(ctx)
+	return b, err
 }
+
+// Packages returns which of NumPy and Matplotlib this machine has.
+func (b *Bubblewrap) Packages() []string { return b.packages }
 
 // Name returns NameBubblewrap.
 func (b *Bubblewrap) Name() string { return NameBubblewrap }

@@ -37,6 +37,23 @@ func (b *Bubblewrap) probe(ctx context.Context) error {
 	return err
 }
 
+// probePackages imports NumPy and Matplotlib in the sandbox, within its limits: only what a program can use is there.
+func (b *Bubblewrap) probePackages(ctx context.Context) (found []string, err error) {
+	limits := b.limits
+	limits.Time = 20 * time.Second
+	probed := &Bubblewrap{bwrap: b.bwrap, python: b.python, limits: limits}
+	for _, name := range []string{"NumPy", "Matplotlib"} {
+		out, err := probed.Run(ctx, "import "+strings.ToLower(name))
+		if err != nil {
+			return nil, err
+		}
+		if out.Exit == 0 && out.Ended == EndedItself {
+			found = append(found, name)
+		}
+	}
+	return found, nil
+}
+
 // lastLine returns the reason for a failed probe.
 func lastLine(out Outcome) string {
 	text := strings.TrimSpace(out.Stderr)

@@ -28,6 +28,11 @@ type Sandbox interface {
 	Close(ctx context.Context) error
 }
 
+// Packaged is a Sandbox that has Python packages beside the standard library.
+type Packaged interface {
+	Packages() []string // their names: NumPy, Matplotlib
+}
+
 // Names of the sandboxes.
 const (
 	NameWASM       = "WebAssembly"
