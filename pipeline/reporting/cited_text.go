@@ -238,3 +238,22 @@ func (t *citedText) breaks(from, to int) bool {
 	}
 	return false
 }
+
+// aroundBytes is how much text is told of a marker that is not checked.
+const aroundBytes = 60
+
+// around returns a marker with the end of its line before it, or the begin behind it where it opens the line: what stands
+// in other lines, such as the head of the report, is put there later.
+func (t *citedText) around(m marker) string {
+	from, to := m.at, m.at
+	for from > 0 && m.at-from < aroundBytes && !t.lines[from] {
+		from--
+	}
+	if from < m.at {
+		return strings.ToValidUTF8(t.text[from:m.at], "") + " [" + m.label + "]"
+	}
+	for to++; to < len(t.text) && to-m.at < aroundBytes && !t.lines[to]; {
+		to++
+	}
+	return "[" + m.label + "] " + strings.ToValidUTF8(t.text[m.at:min(to, len(t.text))], "")
+}

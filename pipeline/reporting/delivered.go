@@ -67,12 +67,24 @@ func (v *Verification) Compare(report string, registry *citation.Registry, chang
 	}
 	t := newCitedText(report, registry, again.Valid)
 	d.Absent = t.takeAll(append(toldChanges(changes), v.Sentences...))
+	known := map[string]int{}
+	for _, u := range v.Outside.Unchecked {
+		known[u]++
+	}
 	for _, m := range t.markers {
-		if !m.checked {
-			d.Unchecked = append(d.Unchecked, strings.ToValidUTF8(t.text[max(0, m.at-60):m.at], "")+" ["+m.label+"]")
+		around := t.around(m)
+		before := strings.ToValidUTF8(t.text[max(0, m.at-aroundBytes):m.at], "") + " [" + m.label + "]" // as it was recorded once
+		switch {
+		case m.checked:
+		case known[around] > 0:
+			known[around]--
+		case known[before] > 0:
+			known[before]--
+		default:
+			d.Unchecked = append(d.Unchecked, around)
 		}
 	}
-	d.Absent, d.Unchecked = minus(d.Absent, v.Outside.Absent), minus(d.Unchecked, v.Outside.Unchecked)
+	d.Absent = minus(d.Absent, v.Outside.Absent)
 	d.References = minus(d.References, v.Outside.References)
 	return d
 }

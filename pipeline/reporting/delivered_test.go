@@ -47,11 +47,25 @@ func TestCompare(t *testing.T) {
 		t.Errorf("the end of a longer sentence: %+v", d)
 	}
 	checked = checked[:len(checked)-1]
+	// What was outside when the report was written is so below the head that it gets, too, also in records of old.
+	opened, head := "# Noise\n\n"+c+" Pumps leak. Pumps sing "+b+".", "> 2026-03-01 · completed\n\n"
+	for _, recorded := range [][]string{
+		compare(opened).Unchecked, {"# Noise  [CIT-2-01]", "# Noise Pumps leak. Pumps sing [CIT-1-02]"},
+	} {
+		v := reporting.Verification{Outside: reporting.Difference{Unchecked: recorded}}
+		below := opened
+		if recorded[0] != "# Noise  [CIT-2-01]" {
+			below = strings.Replace(opened, "# Noise\n\n", "# Noise\n\n"+head, 1)
+		}
+		if d := v.Compare(below+references, registry, nil); len(recorded) != 2 || len(d.Unchecked) > 0 {
+			t.Errorf("recorded %q, found %q", recorded, d.Unchecked)
+		}
+	}
 	for name, c := range map[string]struct {
 		body              string
 		absent, unchecked []string
 	}{
-		"with another source":    {"# Noise\n\nFans hum " + a + ".", []string{"Fans hum."}, []string{"# Noise Fans hum [CIT-1-01]"}},
+		"with another source":    {"# Noise\n\nFans hum " + a + ".", []string{"Fans hum."}, []string{"Fans hum [CIT-1-01]"}},
 		"in another sentence":    {"It is not true that Fans hum. " + b, []string{"Fans hum."}, []string{"It is not true that Fans hum. [CIT-1-02]"}},
 		"behind another one":     {"Fans hum " + b + " Pumps leak " + a + ".", nil, nil},
 		"with a marker too many": {"Fans hum " + b + a + ".", []string{"Fans hum."}, nil},
