@@ -141,6 +141,16 @@ type About struct {
 	Iteration int    `json:"iteration,omitempty"` // counted from 1
 	Tool      string `json:"tool,omitempty"`      // that was called for these references
 	Query     string `json:"query,omitempty"`     // that it was called with
+
+	// Of a thought:
+	Sufficient bool       `json:"sufficient,omitempty"` // the block has enough
+	Calls      []ToolCall `json:"calls,omitempty"`      // that follow
+}
+
+// ToolCall is a call of a tool as readers of the stream are told of it.
+type ToolCall struct {
+	Tool  string `json:"tool"`
+	Query string `json:"query"`
 }
 
 // Result reports whether the event is for readers who want results only: the report in all forms, questions to the

@@ -3,8 +3,10 @@ package bundle
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
+	"nightdesk/pipeline/reporting"
 	"nightdesk/topicqueue"
 )
 
@@ -19,10 +21,10 @@ type progressFile struct {
 }
 
 type progressEvent struct {
-	Status    string          `json:"status"`
-	Timestamp time.Time       `json:"timestamp"`
-	BlockID   string          `json:"block_id,omitempty"`
-	Payload   json.RawMessage `json:"payload"`
+	Status    string    `json:"status"`
+	Timestamp time.Time `json:"timestamp"`
+	BlockID   string    `json:"block_id,omitempty"`
+	Payload   any       `json:"payload"`
 }
 
 // The stages, which are also the names of their files.
@@ -32,8 +34,8 @@ const (
 	stageReporting   = "reporting"
 )
 
-// progressNames says in which stage and under which name an event is listed. The key is the step key of a pipeline
-// step, the status of any other event. What is not here is in events.jsonl only.
+// progressNames says in which stage and under which name an event is listed as it is. The key is the step key of a
+// pipeline step, the status of any other event.
 var progressNames = map[string][][2]string{
 	topicqueue.StepStartQueryRewriter:         {{stagePlanning, "planning_started"}},
 	topicqueue.StepEndQueryRewriter:           {{stagePlanning, "rephrase_completed"}},
@@ -43,10 +45,7 @@ var progressNames = map[string][][2]string{
 	topicqueue.StepEndResearchPlanner:         {{stagePlanning, "planning_completed"}},
 	topicqueue.StepFailResearchPlanner:        {{stagePlanning, "planning_failed"}},
 	topicqueue.StepStartIterativeResearch:     {{stageResearching, "researching_started"}},
-	topicqueue.StatusThought:                  {{stageResearching, "iteration_started"}},
-	topicqueue.StatusReference:                {{stageResearching, "iteration_completed"}},
 	topicqueue.StatusProgress:                 {{stageResearching, "parallel_status_update"}},
-	topicqueue.StatusQuestionDone:             {{stageResearching, "block_completed"}},
 	topicqueue.StepTaskFailed:                 {{stageResearching, "block_failed"}},
 	topicqueue.StepStartAuthor: {{stageResearching, "researching_completed"},
 		{stageReporting, "reporting_started"}},
@@ -57,30 +56,196 @@ var progressNames = map[string][][2]string{
 
 // putProgress stores the progress files made of a run's events.
 func (b *Writer) putProgress(events []topicqueue.Event) error {
+	p := progressLog{in: b.In, report: b.report, stages: map[string][]progressEvent{},
+		started: map[string]*startedIteration{}}
+	for _, e := range events {
+		if err := p.take(e); err != nil {
+			return fmt.Errorf("event %d of run %s: %w", e.Seq, b.In.Run.ID, err)
+		}
+	}
+	// The end of an iteration is known when the block goes on.
+	slices.SortStableFunc(p.stages[stageResearching], func(a, b progressEvent) int {
+		return a.Timestamp.Compare(b.Timestamp)
+	})
 	for _, stage := range []string{stagePlanning, stageResearching, stageReporting} {
 		f := progressFile{
 			ResearchID: b.In.Run.ID, Stage: stage, InputTopic: b.In.Run.Topic, OptimizedTopic: b.In.Plan.Topic,
-			Events: []progressEvent{},
-		}
-		for _, e := range events {
-			name := e.Status
-			if e.Status == topicqueue.StatusPipelineStep {
-				var s topicqueue.PipelineStep
-				if err := json.Unmarshal(e.Content, &s); err != nil {
-					return fmt.Errorf("event %d of run %s: %w", e.Seq, b.In.Run.ID, err)
-				}
-				name = s.StepKey
-			}
-			for _, listed := range progressNames[name] {
-				if listed[0] == stage {
-					f.Events = append(f.Events, progressEvent{Status: listed[1], Timestamp: e.Time, BlockID: e.BlockID,
-						Payload: e.Content})
-				}
-			}
+			Events: append([]progressEvent{}, p.stages[stage]...),
 		}
 		if err := b.files.PutJSON(b.cacheKey(stage+"_progress.json"), f); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// progressLog makes the events of progress files of a run's stream.
+type progressLog struct {
+	in      reporting.Input
+	report  *reporting.Report // nil: there is none
+	stages  map[string][]progressEvent
+	started map[string]*startedIteration // by block, its last one
+	total   int                          // topic blocks
+}
+
+// startedIteration is what the stream has told of an iteration.
+type startedIteration struct {
+	topicqueue.About
+	last  time.Time // of what it found
+	found int       // sources
+}
+
+type payload map[string]any
+
+func (p *progressLog) add(stage, name string, at time.Time, block string, content any) {
+	p.stages[stage] = append(p.stages[stage], progressEvent{name, at, block, content})
+}
+
+// take adds what one event stands for.
+func (p *progressLog) take(e topicqueue.Event) error {
+	name := e.Status
+	if e.Status == topicqueue.StatusPipelineStep {
+		var s topicqueue.PipelineStep
+		if err := json.Unmarshal(e.Content, &s); err != nil {
+			return err
+		}
+		name = s.StepKey
+	}
+	for _, listed := range progressNames[name] {
+		p.add(listed[0], listed[1], e.Time, e.BlockID, e.Content)
+	}
+	switch name {
+	case topicqueue.StatusResearchQuestions:
+		return read(e, p.seeded)
+	case topicqueue.StatusProgress:
+		return read(e, p.grown)
+	case topicqueue.StatusThought:
+		return read(e, p.iterationStarted)
+	case topicqueue.StatusReference:
+		return read(e, p.toolCompleted)
+	case topicqueue.StatusQuestionDone:
+		return read(e, p.blockEnded)
+	case topicqueue.StepStartAuthor:
+		p.written()
+	}
+	return nil
+}
+
+// read gives an event and its payload to a function.
+func read[T any](e topicqueue.Event, to func(topicqueue.Event, T)) error {
+	var v T
+	if err := json.Unmarshal(e.Content, &v); err != nil {
+		return err
+	}
+	to(e, v)
+	return nil
+}
+
+func (p *progressLog) seeded(e topicqueue.Event, q topicqueue.ResearchQuestions) {
+	for i, title := range q.Questions {
+		p.add(stagePlanning, "queue_seeded", e.Time, topicqueue.BlockID(i+1), payload{"sub_topic": title})
+	}
+}
+
+// grown adds the topic blocks that were discovered.
+func (p *progressLog) grown(e topicqueue.Event, now topicqueue.Progress) {
+	for n := p.total + 1; p.total > 0 && n <= now.TotalTask; n++ {
+		b := p.block(topicqueue.BlockID(n))
+		p.add(stageResearching, "new_topic_added", e.Time, topicqueue.BlockID(n),
+			payload{"sub_topic": b.Title, "parent": b.Parent})
+		if n == p.in.Run.Options.QueueMaxLength {
+			p.add(stageResearching, "queue_capacity_reached", e.Time, "", payload{"max_length": n})
+		}
+	}
+	p.total = now.TotalTask
+}
+
+func (p *progressLog) iterationStarted(e topicqueue.Event, t topicqueue.Thought) {
+	add := func(name string, content payload) { p.add(stageResearching, name, e.Time, e.BlockID, content) }
+	if p.started[e.BlockID] == nil {
+		add("block_started", payload{"sub_topic": p.block(e.BlockID).Title})
+	}
+	p.iterationEnded(e)
+	i := &startedIteration{}
+	_ = json.Unmarshal(e.Metadata, &i.About) // an addition: a thought says what it says without it
+	p.started[e.BlockID] = i
+	k := i.Iteration
+	add("iteration_started", payload{"iteration": k, "question_id": t.QuestionID, "thought": t.Thought})
+	add("checking_sufficiency", payload{"iteration": k})
+	switch {
+	case i.Sufficient:
+		add("knowledge_sufficient", payload{"iteration": k})
+	case len(i.Calls) > 0:
+		add("generating_query", payload{"iteration": k, "queries": len(i.Calls)})
+	case p.in.Changes == nil: // else it looks again at what the last run has found
+		add("query_empty", payload{"iteration": k})
+	}
+	for _, c := range i.Calls {
+		add("tool_calling", payload{"iteration": k, "tool_type": c.Tool, "query": c.Query})
+	}
+}
+
+func (p *progressLog) toolCompleted(e topicqueue.Event, r topicqueue.Reference) {
+	var about topicqueue.About
+	_ = json.Unmarshal(e.Metadata, &about)
+	p.add(stageResearching, "tool_completed", e.Time, e.BlockID, payload{"iteration": about.Iteration,
+		"tool_type": about.Tool, "query": about.Query, "references": r.References})
+	i := p.started[e.BlockID]
+	if i == nil {
+		return
+	}
+	i.last = e.Time
+	i.found += len(r.References)
+	i.Calls = slices.DeleteFunc(i.Calls, func(c topicqueue.ToolCall) bool {
+		return c.Tool == about.Tool && c.Query == about.Query
+	})
+}
+
+// iterationEnded adds the end of a block's last iteration. e: the next event of that block, which tells of something
+// else.
+func (p *progressLog) iterationEnded(e topicqueue.Event) {
+	i := p.started[e.BlockID]
+	if i == nil {
+		return
+	}
+	at := i.last
+	if at.IsZero() {
+		at = e.Time
+	}
+	add := func(name string, content payload) { p.add(stageResearching, name, at, e.BlockID, content) }
+	for _, c := range i.Calls { // that found nothing
+		add("tool_completed", payload{"iteration": i.Iteration, "tool_type": c.Tool, "query": c.Query,
+			"references": payload{}})
+	}
+	if i.found > 0 {
+		add("processing_notes", payload{"iteration": i.Iteration, "sources": i.found})
+	}
+	add("iteration_completed", payload{"iteration": i.Iteration})
+}
+
+func (p *progressLog) blockEnded(e topicqueue.Event, d topicqueue.QuestionDone) {
+	p.iterationEnded(e)
+	if d.Status != "failed" { // else a step tells of it
+		p.add(stageResearching, "block_completed", e.Time, e.BlockID, e.Content)
+	}
+}
+
+// written adds the moments of the writing.
+func (p *progressLog) written() {
+	if p.report == nil {
+		return
+	}
+	for _, m := range p.report.Moments {
+		p.add(stageReporting, m.Name, m.Time, "", payload{"titles": m.Titles})
+	}
+}
+
+// block returns a topic block of the run.
+func (p *progressLog) block(id string) topicqueue.Block {
+	for _, b := range p.in.Blocks {
+		if b.Block.ID == id {
+			return b.Block
+		}
+	}
+	return topicqueue.Block{ID: id}
 }

@@ -87,6 +87,10 @@ func (w *writer) quoted(ctx context.Context) (Report, error) {
 		opening += w.texts.Space + w.texts.Missing.With(prompts.V{"Terms": missing})
 	}
 	d.opening = passage{body: opening, local: true}
+	w.reached(MomentOutlined, plan.titles()...)
+	for _, s := range d.sections {
+		w.reached(MomentSection, s.title)
+	}
 	return w.finish(ctx, plan.outline(), d)
 }
 

@@ -453,6 +453,15 @@ func (w *writer) takePlaces(places map[string]place, claims []claim, answer prom
 	}
 }
 
+// titles returns those of the sections.
+func (p reportPlan) titles() []string {
+	titles := make([]string, len(p.sections))
+	for i, s := range p.sections {
+		titles[i] = s.title
+	}
+	return titles
+}
+
 // outline returns the outline of a plan as it is stored: each section with its blocks and claims.
 func (p reportPlan) outline() Outline {
 	o := Outline{Title: p.title, Introduction: p.introduction, Conclusion: p.conclusion}

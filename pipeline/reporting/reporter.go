@@ -79,10 +79,25 @@ type Report struct {
 	Statistics Statistics         `json:"statistics"`
 
 	Verification *Verification `json:"verification,omitempty"` // how it was checked
+	Moments      []Moment      `json:"moments,omitempty"`      // of its writing, in their order
 
 	Changes *recurring.Changes `json:"changes,omitempty"` // since the run that this one goes on from; nil: there is none
 	Text    *Text              `json:"text,omitempty"`    // what the next run may keep; nil: the topic is researched once, or no model wrote it
 }
+
+// Moment is a moment in the writing of a report, under the name that progress files of other systems have for it.
+type Moment struct {
+	Name   string    `json:"name"`
+	Time   time.Time `json:"time"`
+	Titles []string  `json:"titles,omitempty"` // of the sections that it is about
+}
+
+// The names of moments.
+const (
+	MomentDeduplicated = "deduplicate_completed" // what sources say twice is known
+	MomentOutlined     = "outline_completed"
+	MomentSection      = "writing_section"
+)
 
 // Gap is a block of the run that the report says nothing or too little about.
 type Gap struct {
@@ -121,6 +136,7 @@ func (r *Reporter) Report(ctx context.Context, in Input) (Report, error) {
 	if err := w.weigh(ctx, in); err != nil {
 		return Report{}, fmt.Errorf("weigh the evidence of %s: %w", in.Run.ID, err)
 	}
+	deduplicated := w.now()
 	if err := r.emit(ctx, topicqueue.StepEvent(topicqueue.StepStartAuthor, texts.Writing.String())); err != nil {
 		return Report{}, err
 	}
@@ -128,6 +144,7 @@ func (r *Reporter) Report(ctx context.Context, in Input) (Report, error) {
 	if err != nil {
 		return Report{}, fmt.Errorf("write report of %s: %w", in.Run.ID, err)
 	}
+	report.Moments = append([]Moment{{Name: MomentDeduplicated, Time: deduplicated.UTC()}}, w.moments...)
 	r.verify(ctx, w.registry, &report)
 	report.Verification.deliver(report.Markdown, w.registry, in.Changes)
 	report.Info = texts.Written.With(prompts.V{"Sections": report.Statistics.Sections, "Words": report.Words, "Citations": report.Statistics.Citations})

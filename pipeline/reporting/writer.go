@@ -41,6 +41,7 @@ type writer struct {
 
 	mu        sync.Mutex
 	fallbacks []string
+	moments   []Moment
 	found     map[string]citation.Linked // by the source's address: how it was written
 }
 
@@ -89,6 +90,7 @@ func (w *writer) write(ctx context.Context) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
+	w.reached(MomentOutlined, plan.titles()...)
 	sections, err := w.sections(ctx, plan)
 	if err != nil {
 		return Report{}, err
@@ -132,6 +134,13 @@ func (w *writer) block(id string) *blockEvidence {
 		}
 	}
 	return nil
+}
+
+// reached keeps a moment of the writing.
+func (w *writer) reached(name string, titles ...string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.moments = append(w.moments, Moment{Name: name, Time: w.now().UTC(), Titles: titles})
 }
 
 func (w *writer) now() time.Time {

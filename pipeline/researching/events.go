@@ -19,7 +19,7 @@ func (w *work) emitThought(ctx context.Context, k int, d decision) error {
 	if len(d.calls) > 0 && (thought == "" || w.Model == nil) {
 		queries := make([]string, len(d.calls))
 		for i, c := range d.calls {
-			queries[i] = topicqueue.Clip(topicqueue.OneLine(c.query), maxLine)
+			queries[i] = shownQuery(c.query)
 		}
 		thought = strings.TrimSpace(thought + " Asking: " + strings.Join(queries, "; "))
 	}
@@ -30,7 +30,10 @@ func (w *work) emitThought(ctx context.Context, k int, d decision) error {
 		QuestionID: w.block.Number(),
 		Thought:    topicqueue.Clip(thought, maxThought),
 	})
-	about := topicqueue.About{Iteration: k}
+	about := topicqueue.About{Iteration: k, Sufficient: d.sufficient}
+	for _, c := range d.calls {
+		about.Calls = append(about.Calls, topicqueue.ToolCall{Tool: c.tool, Query: shownQuery(c.query)})
+	}
 	if k == 1 {
 		about.Title = w.block.Title
 	}
@@ -42,6 +45,9 @@ func (w *work) emitThought(ctx context.Context, k int, d decision) error {
 	}
 	return nil
 }
+
+// shownQuery is a query as watchers see it.
+func shownQuery(query string) string { return topicqueue.Clip(topicqueue.OneLine(query), maxLine) }
 
 // references tells watchers which sources the iteration has found, one event for each call that found some: address or
 // document key -> title and sections.
@@ -60,7 +66,7 @@ func (w *work) references(k int, traces []topicqueue.ToolTrace) []topicqueue.Eve
 		e.Placement.Call = len(events)
 		events = append(events,
 			e.With(topicqueue.About{Iteration: k, Tool: first.ToolType,
-				Query: topicqueue.Clip(topicqueue.OneLine(first.Query), maxLine)}))
+				Query: shownQuery(first.Query)}))
 		traces = traces[n:]
 	}
 	return events
