@@ -214,14 +214,11 @@ func (v *verifier) citing(at int, level string) *entry {
 	if v.last != nil {
 		e.footnote = v.last.footnote
 	}
-	title := text.Line(s.Title)
-	address := safeSpelling(s.URL)
-	if title == "" {
+	if e.text = entryText(s); text.Line(s.Title) == "" {
 		if a, ok := parseAddress(s.URL); ok {
-			title = a.host
+			e.text = Escape(a.host) + ": " + e.text
 		}
 	}
-	e.text = Escape(title) + ": " + address
 	v.bySource[place] = e
 	v.added = append(v.added, e)
 	return e

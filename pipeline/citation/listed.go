@@ -31,19 +31,23 @@ func (t *reading) list() *reading {
 	slices.Sort(cited)
 	var b strings.Builder
 	for _, n := range slices.Compact(cited) {
-		s := t.r.sources[n-1]
-		target := s.Key
-		if s.URL != "" {
-			target = safeSpelling(s.URL)
-		}
-		if title := text.Line(s.Title); title != "" && title != target {
-			target = Escape(title) + ": " + target
-		}
-		b.WriteString("[" + strconv.Itoa(n) + "] " + target + "\n")
+		b.WriteString("[" + strconv.Itoa(n) + "] " + entryText(t.r.sources[n-1]) + "\n")
 	}
 	if b.Len() == 0 {
 		return t
 	}
 	return t.changed(strings.TrimRight(CloseCode(t.text), " \t\n") + "\n\n## " + sourcesHeading(t.text) +
 		"\n" + b.String())
+}
+
+// entryText is what an entry says of a source: its title and address, or document.
+func entryText(s Source) string {
+	target := s.Key
+	if s.URL != "" {
+		target = safeSpelling(s.URL)
+	}
+	if title := text.Line(s.Title); title != "" && title != target {
+		return Escape(title) + ": " + target
+	}
+	return target
 }

@@ -222,7 +222,7 @@ var footnote = regexp.MustCompile(`^ {0,3}\[\^?[0-9]{1,4}\]:`)
 // splitHeads puts the entries of a list on a line of their own where they stand behind its heading: "**Sources:** [1]
 // ...".
 func (t *reading) splitHeads() *reading {
-	var cuts []int
+	var breaks []change
 	for _, l := range t.all {
 		line := l.of(t.text)
 		at := strings.IndexAny(line[:min(len(line), 80)], "[【")
@@ -234,17 +234,8 @@ func (t *reading) splitHeads() *reading {
 			continue
 		}
 		if pre, ok := entryStart(line[at:]); ok && t.r.hasTarget(line[at+pre.length:]) {
-			cuts = append(cuts, l.start+at)
+			breaks = append(breaks, change{l.start + len(head), l.start + at, "\n"})
 		}
 	}
-	if len(cuts) == 0 {
-		return t
-	}
-	var b strings.Builder
-	pos := 0
-	for _, c := range cuts {
-		b.WriteString(strings.TrimRight(t.text[pos:c], " \t") + "\n")
-		pos = c
-	}
-	return t.changed(b.String() + t.text[pos:])
+	return t.changed(outsideCode(t.text, slices.Values(breaks)))
 }
