@@ -9,7 +9,7 @@ import (
 var put = regexp.MustCompile(`dup\s+(\d+)\s*/([^\s/]+)\s+put`)
 
 // builtin returns the encoding that an embedded font has of itself, nil when it gives none.
-func (d *document) builtin(descriptor dict) *encodingTable {
+func (d fonts) builtin(descriptor dict) *encodingTable {
 	if s, ok := d.resolve(descriptor["FontFile3"]).(*stream); ok {
 		return cffEncoding(d.decode(s))
 	}

@@ -53,7 +53,7 @@ func (m *cmap) length(s string) int {
 	return 2
 }
 
-func (d *document) parseCMap(s *stream, depth int) *cmap {
+func (d fonts) parseCMap(s *stream, depth int) *cmap {
 	m := &cmap{texts: map[int]string{}, cids: map[int]int{}}
 	if parent, ok := d.resolve(s.dict["UseCMap"]).(*stream); ok && depth < 4 {
 		m = d.parseCMap(parent, depth+1)

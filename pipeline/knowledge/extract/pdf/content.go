@@ -251,7 +251,7 @@ func (r *renderer) font(o any) *font {
 	}
 	f, ok := r.fonts[key]
 	if !ok {
-		f = r.d.font(o)
+		f = fonts{r.d}.font(o)
 		r.fonts[key] = f
 	}
 	return f

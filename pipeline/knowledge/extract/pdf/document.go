@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// document is the objects of a file.
+// document is the objects of a file: where they stand, what they unpack to, and the budget of all that.
 type document struct {
 	data    []byte
 	stopped func() error // why to stop reading; nil = go on

@@ -84,7 +84,7 @@ func TestLexer(t *testing.T) {
 func TestCMap(t *testing.T) {
 	t.Parallel()
 	d := newDocument(nil, unstopped)
-	m := d.parseCMap(&stream{raw: []byte(`1 begincodespacerange <00> <FF> endcodespacerange
+	m := fonts{d}.parseCMap(&stream{raw: []byte(`1 begincodespacerange <00> <FF> endcodespacerange
 2 beginbfchar <01> <0048> <02> <00660069> endbfchar
 3 beginbfrange <10> <12> <0061> <20> <21> [<0078> <0079>]  endbfrange 1 beginbfrange <00000100> <FFFFFFFF> <0041> endbfrange`)}, 0)
 	for code, want := range map[int]string{1: "H", 2: "fi", 0x10: "a", 0x12: "c", 0x21: "y"} {

@@ -40,7 +40,10 @@ type font struct {
 	vertical  bool
 }
 
-func (d *document) font(o any) *font {
+// fonts reads the fonts of a document: what its codes mean and how wide they are.
+type fonts struct{ *document }
+
+func (d fonts) font(o any) *font {
 	dict := d.dict(o)
 	f := &font{cidWidth: 1}
 	base := string(d.name(dict["BaseFont"]))
@@ -61,7 +64,7 @@ func (d *document) font(o any) *font {
 	return f
 }
 
-func (d *document) simpleFont(f *font, dict dict, base string) {
+func (d fonts) simpleFont(f *font, dict dict, base string) {
 	descriptor := d.dict(dict["FontDescriptor"])
 	symbolic := d.int(descriptor["Flags"])&4 != 0
 	names := baseEncoding(d.name(d.dict(dict["Encoding"])["BaseEncoding"]))
@@ -123,7 +126,7 @@ func (d *document) simpleFont(f *font, dict dict, base string) {
 	}
 }
 
-func (d *document) compositeFont(f *font, dict dict) {
+func (d fonts) compositeFont(f *font, dict dict) {
 	f.composite = true
 	switch e := d.resolve(dict["Encoding"]).(type) {
 	case name:
@@ -165,7 +168,7 @@ func (d *document) compositeFont(f *font, dict dict) {
 }
 
 // namedCMap sets what the name of a predefined CMap says: the codes are characters of a known set.
-func (d *document) namedCMap(f *font, n string) {
+func (d fonts) namedCMap(f *font, n string) {
 	f.vertical = strings.HasSuffix(n, "-V")
 	switch {
 	case strings.HasPrefix(n, "Identity"):
