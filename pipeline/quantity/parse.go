@@ -31,7 +31,8 @@ func read(text string) *parser {
 	return p
 }
 
-// parser is the work on one text.
+// parser reads one text from left to right. Its methods are one idea, a grammar: each reads one kind of part at a place
+// of the text, such as a number, a unit, a date or a number in words, and returns where that ends.
 type parser struct {
 	s      string
 	commas bool // decimals are written with commas
