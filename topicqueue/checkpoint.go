@@ -49,8 +49,8 @@ type Checkpoint struct {
 	Digest    Digest      `json:"digest"`    // for the other blocks; Block is the queue's to fill in
 
 	Calls map[string]ToolCalls `json:"calls"` // of this iteration, by tool
-	// Returned is the hash of the text that says what they returned (EncodeReturned), below pages/ in the bundle; empty:
-	// nothing.
+	// Returned is the hash of the text that says what they returned (EncodeReturned), below pages/ in the bundle;
+	// empty: nothing.
 	Returned string        `json:"returned,omitempty"`
 	Took     time.Duration `json:"-"` // by the iteration
 }

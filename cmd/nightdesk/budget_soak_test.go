@@ -10,9 +10,9 @@ import (
 	"nightdesk/topicqueue/scaletest"
 )
 
-// TestAccountsUnderKills kills workers with -9 in the middle of runs with budgets: the accounts of the runs have what the model
-// server has counted, to the token, but for the calls that were in flight in a worker that was killed, and each question is
-// in them once.
+// TestAccountsUnderKills kills workers with -9 in the middle of runs with budgets: the accounts of the runs have what
+// the model server has counted, to the token, but for the calls that were in flight in a worker that was killed, and
+// each question is in them once.
 func TestAccountsUnderKills(t *testing.T) {
 	t.Parallel()
 	const topics = 6

@@ -66,8 +66,8 @@ func TestBulk(t *testing.T) {
 	}
 }
 
-// TestInterruptedEnqueue stops an enqueueing with Ctrl-C, twice: each time it says how many topics are in the queue, and the
-// next one adds the others.
+// TestInterruptedEnqueue stops an enqueueing with Ctrl-C, twice: each time it says how many topics are in the queue,
+// and the next one adds the others.
 func TestInterruptedEnqueue(t *testing.T) {
 	t.Parallel()
 	f := newDeskAt(t, "redis-socket://"+redistest.Socket(t))
@@ -112,8 +112,8 @@ func TestInterruptedEnqueue(t *testing.T) {
 	}
 }
 
-// writeBulk writes a CSV file of so many topics of 100 characters. Not by way of the memory: what a process has at most counts
-// what its parent had when it began.
+// writeBulk writes a CSV file of so many topics of 100 characters. Not by way of the memory: what a process has at
+// most counts what its parent had when it began.
 func writeBulk(t *testing.T, path string, n int) {
 	t.Helper()
 	file, err := os.Create(path)

@@ -130,8 +130,8 @@ func hasSlot(t *testing.T, c *redis.Client, tag string) bool {
 	return c.Set(t.Context(), key, "", time.Millisecond).Err() == nil
 }
 
-// TestNightsOnCluster has a schedule fire twice on three masters, with budgets, sharing, memories, digests, webhooks and purging: each
-// is scripts on keys that must lie in one slot.
+// TestNightsOnCluster has a schedule fire twice on three masters, with budgets, sharing, memories, digests, webhooks
+// and purging: each is scripts on keys that must lie in one slot.
 func TestNightsOnCluster(t *testing.T) {
 	t.Parallel()
 	nodes, clients := startCluster(t)
@@ -216,7 +216,8 @@ func TestNightsOnCluster(t *testing.T) {
 	t.Logf("told: %v", told)
 }
 
-// checkSlots checks that no command was refused, as those are that need two slots, but for what a client tries to find out with.
+// checkSlots checks that no command was refused, as those are that need two slots, but for what a client tries to
+// find out with.
 func checkSlots(t *testing.T, clients []*redis.Client) {
 	t.Helper()
 	for _, c := range clients {

@@ -21,9 +21,9 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// TestResearchOfTheWeb runs a medium topic over a web of 300 pages with a search engine and a model that follows what it is
-// shown. Nothing is asked or fetched twice, and what the pages state that the blocks have opened is in the report, whose
-// bundle can be proved.
+// TestResearchOfTheWeb runs a medium topic over a web of 300 pages with a search engine and a model that follows what
+// it is shown. Nothing is asked or fetched twice, and what the pages state that the blocks have opened is in the
+// report, whose bundle can be proved.
 func TestResearchOfTheWeb(t *testing.T) {
 	t.Parallel()
 	web := corpustest.Start(t, 50)
@@ -138,8 +138,8 @@ var (
 	claimOf   = regexp.MustCompile(`\[(CIT-\d+-\d+)\] ([^\n]+)`)
 )
 
-// webModel plans one block for each of five harbours. In each iteration a block searches, and opens what it was shown and
-// has not opened.
+// webModel plans one block for each of five harbours. In each iteration a block searches, and opens what it was shown
+// and has not opened.
 type webModel struct {
 	mu      sync.Mutex
 	asked   int

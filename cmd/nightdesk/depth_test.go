@@ -157,9 +157,9 @@ func simulate(runs []*stages, slots int, depthFirst bool) time.Duration {
 }
 
 // TestDepthFirst measures the mean time to report of many runs on few slots of a real worker, and compares it with a
-// simulation of one queue, first in first out, for tasks that take as long as those did. The simulation of our own order
-// stands beside it, to show what it is worth:
-// go test ./cmd/nightdesk -run TestDepthFirst -v -args -depth.runs 50 -depth.latency 80ms
+// simulation of one queue, first in first out, for tasks that take as long as those did. The simulation of our own
+// order stands beside it, to show what it is worth: go test ./cmd/nightdesk -run TestDepthFirst -v -args -depth.runs
+// 50 -depth.latency 80ms
 func TestDepthFirst(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, *depthLatency, "NIGHTDESK_WORKER_REPORT_CONCURRENCY=1")

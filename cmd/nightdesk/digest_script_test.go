@@ -12,8 +12,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// startHooks starts a receiver of webhooks with two addresses, to which nightdesk is pointed. It writes what comes to hooks.log, and to
-// others.log.
+// startHooks starts a receiver of webhooks with two addresses, to which nightdesk is pointed. It writes what comes to
+// hooks.log, and to others.log.
 func startHooks(ts *testscript.TestScript, _ bool, _ []string) {
 	var mu sync.Mutex
 	dir := ts.Getenv("WORK") // the script goes on setting its environment meanwhile

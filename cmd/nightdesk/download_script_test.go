@@ -11,8 +11,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// startIntranet starts a site whose pages want a password, send visitors elsewhere or are excluded by robots.txt, and sets
-// SITE to its host and port. The server behind its redirects must not be visited, nor learn the password.
+// startIntranet starts a site whose pages want a password, send visitors elsewhere or are excluded by robots.txt, and
+// sets SITE to its host and port. The server behind its redirects must not be visited, nor learn the password.
 func startIntranet(ts *testscript.TestScript, _ bool, _ []string) {
 	var visits atomic.Int32
 	behind := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { visits.Add(1) }))

@@ -39,9 +39,9 @@ var (
 )
 
 // TestFleet works many topics with several worker processes and a model with a fixed latency, and checks that every
-// report is there, that no run ever has more blocks in flight than it may, and that nothing is left in Redis when all has
-// expired and was purged. With -v it prints what a desk's size is computed from, for example
-// go test ./cmd/nightdesk -run TestFleet -v -timeout 1h -args -fleet.topics 1000 -fleet.preset quick -fleet.expiry 1m
+// report is there, that no run ever has more blocks in flight than it may, and that nothing is left in Redis when all
+// has expired and was purged. With -v it prints what a desk's size is computed from, for example go test
+// ./cmd/nightdesk -run TestFleet -v -timeout 1h -args -fleet.topics 1000 -fleet.preset quick -fleet.expiry 1m
 func TestFleet(t *testing.T) {
 	t.Parallel()
 	const parallel = 3
@@ -262,7 +262,8 @@ func mostCommands(before, after redisCost) string {
 	return strings.Join(out, ", ")
 }
 
-// residentMB reads a figure of a process that runs, such as VmRSS (now) and VmHWM (at most); 0 where the system has no /proc.
+// residentMB reads a figure of a process that runs, such as VmRSS (now) and VmHWM (at most); 0 where the system has
+// no /proc.
 func residentMB(p *exec.Cmd, figure string) int {
 	text, _ := os.ReadFile(filepath.Join("/proc", fmt.Sprint(p.Process.Pid), "status"))
 	for line := range strings.Lines(string(text)) {

@@ -136,8 +136,8 @@ func (f *fleet) checkReports(runs int, states map[string]int) {
 	}
 }
 
-// TestKilledWorker kills one of two workers in the middle of its work: the other one takes over what it held, and no run
-// ever has more blocks in flight than it may.
+// TestKilledWorker kills one of two workers in the middle of its work: the other one takes over what it held, and no
+// run ever has more blocks in flight than it may.
 func TestKilledWorker(t *testing.T) {
 	t.Parallel() // it waits for a lease most of the time
 	const topics, parallel = 3, 3

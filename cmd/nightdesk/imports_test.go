@@ -103,7 +103,8 @@ func TestImportsPointDownwards(t *testing.T) {
 	}
 }
 
-// below reports whether an import lies in one of the allowed parts; "topicqueue" does not allow "topicqueue/redisqueue".
+// below reports whether an import lies in one of the allowed parts; "topicqueue" does not allow
+// "topicqueue/redisqueue".
 func below(path string, allowed []string, part string) bool {
 	own := longest(path, keys(layers))
 	for _, a := range allowed {

@@ -6,8 +6,8 @@ import (
 	"syscall"
 )
 
-// hideOthers lets a command see nothing of what lies beside its directory: it gets a file system view of its own, in which an
-// empty directory lies on the one above. The process stays the one that gets the signals.
+// hideOthers lets a command see nothing of what lies beside its directory: it gets a file system view of its own, in
+// which an empty directory lies on the one above. The process stays the one that gets the signals.
 func hideOthers(cmd *exec.Cmd, dir string) {
 	const script = `set -e
 others=$(dirname "$0"); own=$(TMPDIR=/tmp mktemp -d)

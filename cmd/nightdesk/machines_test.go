@@ -14,8 +14,8 @@ import (
 	"nightdesk/topicqueue/scaletest"
 )
 
-// machine is a directory in which a worker has all that a machine has of its own: home, working directory, temporary files,
-// data directory. Where the system lets a test do so, its processes see no other machine's.
+// machine is a directory in which a worker has all that a machine has of its own: home, working directory, temporary
+// files, data directory. Where the system lets a test do so, its processes see no other machine's.
 type machine struct {
 	name, dir string
 	hides     bool // other machines' directories from its processes
@@ -23,8 +23,8 @@ type machine struct {
 	workers   int // so far
 }
 
-// newMachines returns a desk whose processes have Redis and a bucket in common, and that many machines besides the one that
-// enqueues.
+// newMachines returns a desk whose processes have Redis and a bucket in common, and that many machines besides the
+// one that enqueues.
 func newMachines(t *testing.T, n int) (*soak, []*machine) {
 	t.Helper()
 	bucket := storagetest.Versitygw(t)
@@ -79,9 +79,9 @@ func alone(dir string) bool {
 	return cmd.Run() == nil
 }
 
-// TestRollingRestart works topics on three machines that have nothing but Redis and a bucket in common, and replaces the worker of
-// each in the middle of it, one after the other. What comes of it is what one undisturbed worker makes of the topics, no model
-// call is made twice, and what is on the machines is of no consequence.
+// TestRollingRestart works topics on three machines that have nothing but Redis and a bucket in common, and replaces
+// the worker of each in the middle of it, one after the other. What comes of it is what one undisturbed worker makes
+// of the topics, no model call is made twice, and what is on the machines is of no consequence.
 func TestRollingRestart(t *testing.T) {
 	t.Parallel()
 	topics, slots := scaletest.Of(9, 24), 2

@@ -50,8 +50,8 @@ func (s suite) Run() int {
 	return s.M.Run()
 }
 
-// shorten makes a lease last that long, and other times of the queue shorter in proportion. The gap stays: it must be longer
-// than the time from one sweep to the next.
+// shorten makes a lease last that long, and other times of the queue shorter in proportion. The gap stays: it must be
+// longer than the time from one sweep to the next.
 func shorten(timing *redisqueue.Timing, lease time.Duration) {
 	part := lease.Seconds() / timing.Lease.Seconds()
 	for _, d := range []*time.Duration{&timing.Lease, &timing.Stuck, &timing.Quiet} {

@@ -20,8 +20,8 @@ var (
 	moneyShare  = flag.Int("money.share", 60, "its budget, in percent of what full depth costs")
 )
 
-// moneyPrices are those of the model of TestMoneyOfANight: USD per million tokens of questions, answers, and questions from
-// the cache.
+// moneyPrices are those of the model of TestMoneyOfANight: USD per million tokens of questions, answers, and
+// questions from the cache.
 const moneyPrices = "2/8/0.50"
 
 // moneyIterations of each topic block, at full depth.
@@ -33,7 +33,8 @@ func (c soakCall) nanos() int64 {
 	return int64(2000*(u.Prompt-u.Details.Cached) + 500*u.Details.Cached + 8000*u.Completion)
 }
 
-// bill is what the model server charges for all calls that it has answered, the dearest of them, and how many were in flight at once.
+// bill is what the model server charges for all calls that it has answered, the dearest of them, and how many were in
+// flight at once.
 func (m *soakModel) bill() (sum, dearest int64, atOnce int) {
 	calls := m.all()
 	for _, c := range calls {
@@ -98,10 +99,10 @@ type moneyRun struct {
 	costs      string
 }
 
-// TestMoneyOfANight works two batches in one night, with two worker processes and a budget of the night in dollars that does not
-// suffice for them: every run has a report, those of high priority in the first batch at full depth; the accounts are the provider's to the billionth
-// of a dollar, and exceed the budget by no more than the calls in flight; digests and one event tell of it.
-// go test ./cmd/nightdesk -run TestMoneyOfANight -v -args -money.topics 100
+// TestMoneyOfANight works two batches in one night, with two worker processes and a budget of the night in dollars
+// that does not suffice for them: every run has a report, those of high priority in the first batch at full depth;
+// the accounts are the provider's to the billionth of a dollar, and exceed the budget by no more than the calls in
+// flight; digests and one event tell of it. go test ./cmd/nightdesk -run TestMoneyOfANight -v -args -money.topics 100
 func TestMoneyOfANight(t *testing.T) {
 	t.Parallel()
 	told := &hooks{}

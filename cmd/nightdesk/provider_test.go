@@ -14,8 +14,9 @@ import (
 	"nightdesk/pipeline/llm/llmtest"
 )
 
-// go test ./cmd/nightdesk -run TestProviderCap -v -timeout 20m -args -provider.full takes six minutes and checks what is
-// promised. Without the flag all times are short and the figures are only shown: the machine may be busy with other tests.
+// go test ./cmd/nightdesk -run TestProviderCap -v -timeout 20m -args -provider.full takes six minutes and checks what
+// is promised. Without the flag all times are short and the figures are only shown: the machine may be busy with
+// other tests.
 var providerFull = flag.Bool("provider.full", false, "TestProviderCap with 50 topics and an outage of two minutes, to the promised figures")
 
 // provider is a model server that takes so many calls at a time, and refuses more with 429.

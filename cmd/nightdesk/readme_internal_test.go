@@ -113,7 +113,8 @@ func TestReadmeFlags(t *testing.T) {
 	}
 }
 
-// Every setting and every variable that README and manual name is one of the program, of docker-compose.yaml, or of other programs.
+// Every setting and every variable that README and manual name is one of the program, of docker-compose.yaml, or of
+// other programs.
 func TestReadmeSettings(t *testing.T) {
 	t.Parallel()
 	text := readme(t)

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// TestKilledReviewer kills the worker in the middle of its review's call: another one reviews, and the block that it adds
-// is researched.
+// TestKilledReviewer kills the worker in the middle of its review's call: another one reviews, and the block that it
+// adds is researched.
 func TestKilledReviewer(t *testing.T) {
 	t.Parallel() // it waits for a lease most of the time
 	f := newFleet(t, time.Millisecond, shortLease)

@@ -69,8 +69,8 @@ func TestSchedulesByRedisClock(t *testing.T) {
 	}
 }
 
-// TestKilledScheduler kills one of three scheduler processes with -9 in the middle of a submission: the others go on with
-// it, and each topic has one run.
+// TestKilledScheduler kills one of three scheduler processes with -9 in the middle of a submission: the others go on
+// with it, and each topic has one run.
 func TestKilledScheduler(t *testing.T) {
 	t.Parallel()
 	const topics = 10_000

@@ -75,7 +75,8 @@ func noRedis(ts *testscript.TestScript, _ bool, _ []string) {
 	ts.Setenv("PATH", own)
 }
 
-// startModel starts a stub model server and points nightdesk to it: model [anthropic|ollama] [refuse|broken|reads|keyless|hangs].
+// startModel starts a stub model server and points nightdesk to it: model [anthropic|ollama]
+// [refuse|broken|reads|keyless|hangs].
 func startModel(ts *testscript.TestScript, _ bool, args []string) {
 	stub := &llmtest.Stub{Models: []string{"stub"}}
 	provider := "openai"
@@ -172,8 +173,8 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// lastLineIsReport checks that the last line of standard output is the path of a report, copies it to report.md, and sets
-// RUN to the run's id.
+// lastLineIsReport checks that the last line of standard output is the path of a report, copies it to report.md, and
+// sets RUN to the run's id.
 func lastLineIsReport(ts *testscript.TestScript, _ bool, _ []string) {
 	lines := strings.Split(strings.TrimSpace(ts.ReadFile("stdout")), "\n")
 	text := ts.ReadFile(lines[len(lines)-1])

@@ -80,7 +80,8 @@ func gate(t *testing.T, behind storage.S3Settings) (front string, away *atomic.B
 	return server.URL, away
 }
 
-// TestServicesWait starts worker, scheduler and pages while Redis and the storage are away: they say so, wait, and work.
+// TestServicesWait starts worker, scheduler and pages while Redis and the storage are away: they say so, wait, and
+// work.
 func TestServicesWait(t *testing.T) {
 	t.Parallel()
 	bucket := storagetest.FakeS3(t)

@@ -29,8 +29,8 @@ func opened(t *testing.T, link string) string {
 	return string(body)
 }
 
-// TestSharedPages follows the links of a shared page as a browser does that has no credentials: from a digest to a report,
-// and from there to a stored text.
+// TestSharedPages follows the links of a shared page as a browser does that has no credentials: from a digest to a
+// report, and from there to a stored text.
 func TestSharedPages(t *testing.T) {
 	t.Parallel()
 	storagetest.EachS3(t, func(t *testing.T, settings storage.S3Settings) {

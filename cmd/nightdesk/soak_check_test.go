@@ -126,7 +126,8 @@ func (s *soak) run(id, topic, state string) soakRun {
 	return r
 }
 
-// retrievedAt is the moment of a retrieval in what calls returned, and where the document lay: each test has its own desk.
+// retrievedAt is the moment of a retrieval in what calls returned, and where the document lay: each test has its own
+// desk.
 var retrievedAt = regexp.MustCompile(`"(?:retrieved_at|file)":"[^"]*"`)
 
 func (s *soak) read(key string) []byte {
@@ -188,7 +189,8 @@ func firstDifference(got, want string) string {
 	return ""
 }
 
-// flushing is how late a Redis that was killed may have written to its file what it has acknowledged (appendfsync everysec).
+// flushing is how late a Redis that was killed may have written to its file what it has acknowledged (appendfsync
+// everysec).
 const flushing = 2 * time.Second
 
 // repeats are calls that were made more often than undisturbed, by what had become of the first one.
@@ -201,8 +203,8 @@ type repeats struct {
 
 func (r repeats) all() int { return r.open + r.late + r.redis }
 
-// lost says what became of a call that perhaps nobody has recorded; zero for any other. A run in series asks one step after
-// the other: who has asked the next one knows the answer to the one before.
+// lost says what became of a call that perhaps nobody has recorded; zero for any other. A run in series asks one step
+// after the other: who has asked the next one knows the answer to the one before.
 func (s *soak) lost(c soakCall, calls []soakCall) (r repeats) {
 	for _, d := range s.deaths {
 		before := d.at.Sub(c.to)
@@ -226,9 +228,9 @@ func (s *soak) lost(c soakCall, calls []soakCall) (r repeats) {
 	return repeats{}
 }
 
-// checkCalls checks that no question was asked again but for calls that were lost, and that every call of a run is in its
-// accounts once, but perhaps those.
-// It returns how many were repeated, and how many were open at the deaths of their processes.
+// checkCalls checks that no question was asked again but for calls that were lost, and that every call of a run is in
+// its accounts once, but perhaps those. It returns how many were repeated, and how many were open at the deaths of
+// their processes.
 func (s *soak) checkCalls(undisturbed map[string]int, runs map[string]soakRun) (sum repeats, inFlight int) {
 	s.t.Helper()
 	calls := s.model.all()
@@ -305,8 +307,8 @@ func keyFamilies(t *testing.T) (lasting, expiring *regexp.Regexp) {
 
 var documentedKey = regexp.MustCompile(`(?m)^//\t(nightdesk:\S+)\s+(?:string|hash|list|set|sorted set|stream)\s+(\S.*)$`)
 
-// checkKeys checks which keys are left when all runs have ended and a worker has looked at them since, and that those of
-// the runs expire. It takes these away, as time does: then the runs are still listed.
+// checkKeys checks which keys are left when all runs have ended and a worker has looked at them since, and that those
+// of the runs expire. It takes these away, as time does: then the runs are still listed.
 func (s *soak) checkKeys(topics int) {
 	s.t.Helper()
 	ctx := s.t.Context()

@@ -58,7 +58,8 @@ type process struct {
 	read chan struct{} // closed when its log has been read to the end
 }
 
-// withoutPrograms: a process that is kept from seeing others can make no sandbox, and its models would know fewer tools.
+// withoutPrograms: a process that is kept from seeing others can make no sandbox, and its models would know fewer
+// tools.
 const withoutPrograms = "NIGHTDESK_RESEARCHING_ENABLE_RUN_CODE=false"
 
 // shortLease lets a worker's work be taken over soon after it was killed.

@@ -27,7 +27,8 @@ type soakModel struct {
 	held  map[string]chan struct{} // by process: its blocks' first questions are not answered before this is closed
 }
 
-// hold keeps the topic blocks of a process, which is to start yet, in the middle of their first iteration until release.
+// hold keeps the topic blocks of a process, which is to start yet, in the middle of their first iteration until
+// release.
 func (m *soakModel) hold(process string) (release func()) {
 	gate := make(chan struct{})
 	m.mu.Lock()
@@ -162,7 +163,8 @@ func (m *soakModel) all() []soakCall {
 	return out
 }
 
-// open returns how many calls of a process are open; of all processes for an empty name. blocks: only those of topic blocks.
+// open returns how many calls of a process are open; of all processes for an empty name. blocks: only those of topic
+// blocks.
 func (m *soakModel) open(process string, blocks bool) int {
 	n := 0
 	for _, c := range m.all() {
@@ -173,8 +175,8 @@ func (m *soakModel) open(process string, blocks bool) int {
 	return n
 }
 
-// mostBlocks returns the largest number of topic blocks of one run that were in flight at once: from the first call of a
-// block to the end of its last, whoever made them.
+// mostBlocks returns the largest number of topic blocks of one run that were in flight at once: from the first call
+// of a block to the end of its last, whoever made them.
 func mostBlocks(calls []soakCall) int {
 	type edge struct {
 		at    time.Time

@@ -22,9 +22,10 @@ var (
 	soakSlots  = flag.Int("soak.slots", 2, "slots of a worker")
 )
 
-// TestSoak works topics with three worker processes, of which it kills one with -9 every few seconds, while it restarts Redis, once
-// in order and once with -9. What comes of it must be what an undisturbed worker makes of the same topics, and no model call
-// is made again but those that were in flight in a worker that was killed. With -v it prints the figures.
+// TestSoak works topics with three worker processes, of which it kills one with -9 every few seconds, while it
+// restarts Redis, once in order and once with -9. What comes of it must be what an undisturbed worker makes of the
+// same topics, and no model call is made again but those that were in flight in a worker that was killed. With -v it
+// prints the figures.
 func TestSoak(t *testing.T) {
 	t.Parallel()
 	topics, every, restarts := *soakTopics, *soakEvery, 1

@@ -99,8 +99,8 @@ func (s *soak) blocksOf(p *process) map[[2]string]time.Time {
 	return out
 }
 
-// TestFrozenWorker stops a worker with SIGSTOP in the middle of topic blocks until another one has taken them over, and lets it go on:
-// it does and writes nothing more of them.
+// TestFrozenWorker stops a worker with SIGSTOP in the middle of topic blocks until another one has taken them over,
+// and lets it go on: it does and writes nothing more of them.
 func TestFrozenWorker(t *testing.T) {
 	t.Parallel()
 	topics := scaletest.Of(4, 10) + int(soakFreeze.Seconds())
@@ -180,8 +180,8 @@ func (s *soak) stopping(p *process, then func()) {
 	<-p.read
 }
 
-// TestStoppedWorker stops a worker with SIGTERM in the middle of topic blocks: another one goes on with them at once, and no
-// model call is made again.
+// TestStoppedWorker stops a worker with SIGTERM in the middle of topic blocks: another one goes on with them at once,
+// and no model call is made again.
 func TestStoppedWorker(t *testing.T) {
 	t.Parallel()
 	topics := scaletest.Of(4, 10)
@@ -228,8 +228,8 @@ func TestStoppedWorker(t *testing.T) {
 	t.Logf("%d blocks handed on, the last begun again %s later; warnings: %v", handed, latest.Round(time.Millisecond), s.warnings())
 }
 
-// TestRedisAway takes Redis away in the middle of the work, frozen or stopped: nothing fails, no model call is made again, and
-// all workers go on when it is back.
+// TestRedisAway takes Redis away in the middle of the work, frozen or stopped: nothing fails, no model call is made
+// again, and all workers go on when it is back.
 func TestRedisAway(t *testing.T) {
 	t.Parallel()
 	topics := scaletest.Of(6, 16)

@@ -15,8 +15,8 @@ import (
 	"nightdesk/pipeline/tools/websearch"
 )
 
-// startSearch starts a model that searches the web, a SearXNG and a Tavily: search [nojson]. SEARXNG and TAVILY are their
-// addresses, and no variable of nightdesk is set but those of the model.
+// startSearch starts a model that searches the web, a SearXNG and a Tavily: search [nojson]. SEARXNG and TAVILY are
+// their addresses, and no variable of nightdesk is set but those of the model.
 func startSearch(ts *testscript.TestScript, _ bool, args []string) {
 	noJSON := slices.Contains(args, "nojson")
 	searxng := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

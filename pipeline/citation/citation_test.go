@@ -182,8 +182,8 @@ func TestRenderAnchors(t *testing.T) {
 	}
 }
 
-// TestOwnReferences reads a list as the desk writes it: each id leads to its own document, not to the one that is listed
-// next, and a source without a place has a link to its text, too.
+// TestOwnReferences reads a list as the desk writes it: each id leads to its own document, not to the one that is
+// listed next, and a source without a place has a link to its text, too.
 func TestOwnReferences(t *testing.T) {
 	t.Parallel()
 	hash := strings.Repeat("a", 64)

@@ -97,7 +97,8 @@ func FuzzRender(f *testing.F) {
 
 var turning = regexp.MustCompile("[\u202a-\u202e\u2066-\u2069]")
 
-// FuzzEscape: what is escaped is shown as it was, but for what turns the order of text, holds no marker, and stays one line.
+// FuzzEscape: what is escaped is shown as it was, but for what turns the order of text, holds no marker, and stays
+// one line.
 func FuzzEscape(f *testing.F) {
 	for _, s := range append(fuzzSeeds, "# x", "1) y", "a_b_ \\* &lt; <b", "CIT-3-01 PLAN-01") {
 		f.Add(s)

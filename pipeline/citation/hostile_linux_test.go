@@ -12,8 +12,8 @@ import (
 
 var hostileSize = flag.Int("hostile.size", scaletest.Of(8_000, 32_000), "bytes of each hostile text; from 1,000,000 on, none may take the processor more than 2 seconds for 1 MB")
 
-// TestVerifyHostile: a text that is made to be slow takes no longer than its length allows: 16 times the text takes about
-// 16 times the processor's time, and not 256 times.
+// TestVerifyHostile: a text that is made to be slow takes no longer than its length allows: 16 times the text takes
+// about 16 times the processor's time, and not 256 times.
 func TestVerifyHostile(t *testing.T) {
 	t.Parallel()
 	verify := func(text string) { shelf().Verify(text, citation.VerifyOptions{Sanitize: true}) }

@@ -120,7 +120,8 @@ func (p *planted) report() (text string, cited map[string][]int) {
 	return b.String() + p.pick("|\n## Annex\n\nEnd.\n"), cited
 }
 
-// TestVerifyPlanted: of long reports with references of every kind, each reference and each marker becomes what it must.
+// TestVerifyPlanted: of long reports with references of every kind, each reference and each marker becomes what it
+// must.
 func TestVerifyPlanted(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(100) {

@@ -31,8 +31,8 @@ func (r *Registry) Resolve(markdown string) (string, []Removal) {
 // ResolveLinks is Resolve, and returns the addresses that stay, as they were written.
 func (r *Registry) ResolveLinks(markdown string) (resolved string, removed []Removal, kept []Linked) {
 	markdown = strings.ToValidUTF8(markdown, "\uFFFD")
-	// What is removed may join its neighbours to a new marker, so the text is read until nothing changes: twice for real
-	// text. The bound is for text that was made to annoy: brackets nested without end.
+	// What is removed may join its neighbours to a new marker, so the text is read until nothing changes: twice for
+	// real text. The bound is for text that was made to annoy: brackets nested without end.
 	var found linkList
 	for range 30 {
 		out, more, links := r.resolveOnce(markdown)

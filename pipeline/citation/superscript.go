@@ -23,7 +23,8 @@ var raised = regexp.MustCompile(`(?i)^(?:<(sup|ref|cite|citation)(?:\s[^<>]{0,10
 var superscripts = strings.NewReplacer("⁰", "0", "¹", "1", "²", "2", "³", "3", "⁴", "4", "⁵", "5", "⁶", "6", "⁷", "7",
 	"⁸", "8", "⁹", "9", "⁻", "-", "˒", ",", "⁽", "[", "⁾", "]")
 
-// raisedNumber handles citations of a text from outside that are no plain brackets. It returns i when none begins there.
+// raisedNumber handles citations of a text from outside that are no plain brackets. It returns i when none begins
+// there.
 func (w *walker) raisedNumber(i int) int {
 	if strings.IndexByte("<^\\\xc2\xe2\xcb", w.text[i]) < 0 {
 		return i

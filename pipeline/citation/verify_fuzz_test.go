@@ -60,8 +60,8 @@ func withoutCode(s string) string {
 	return s
 }
 
-// isOfShelf reports whether text begins with the address of a source and goes on with punctuation or words that are none
-// of it.
+// isOfShelf reports whether text begins with the address of a source and goes on with punctuation or words that are
+// none of it.
 func isOfShelf(text string) bool {
 	for _, s := range shelf().Sources() {
 		if s.URL != "" && strings.HasPrefix(strings.ReplaceAll(text, "%2E", "."), s.URL) {

@@ -12,8 +12,8 @@ import (
 	"nightdesk/pipeline/citation"
 )
 
-// vector is one case of testdata/verify*.jsonl; those of verify_unseen*.jsonl were written by people who had not read the
-// verifier. Its kind says which fields count.
+// vector is one case of testdata/verify*.jsonl; those of verify_unseen*.jsonl were written by people who had not read
+// the verifier. Its kind says which fields count.
 type vector struct {
 	ID   string `json:"id"`
 	Kind string `json:"kind"`
@@ -69,8 +69,8 @@ func (v vector) registry() *citation.Registry {
 	return citation.RegistryOf(sources)
 }
 
-// TestVerifyVectors runs testdata/verify*.jsonl: every form of list, entry and marker, every level of matching, everything
-// that is removed. What was verified is verified again, and stays as it is.
+// TestVerifyVectors runs testdata/verify*.jsonl: every form of list, entry and marker, every level of matching,
+// everything that is removed. What was verified is verified again, and stays as it is.
 func TestVerifyVectors(t *testing.T) {
 	t.Parallel()
 	var data []byte

@@ -19,7 +19,8 @@ var (
 	ErrPermanent = errors.New("another attempt cannot help")
 	// ErrContextLength: the prompt does not fit the model's window. It comes together with ErrPermanent.
 	ErrContextLength = errors.New("prompt too long for the model's window")
-	// ErrUnavailable: the server could not be reached, failed, or refused for lack of capacity, and the tries are used up.
+	// ErrUnavailable: the server could not be reached, failed, or refused for lack of capacity, and the tries are
+	// used up.
 	ErrUnavailable = errors.New("model not available")
 	// ErrBudget: what the run may spend does not suffice for the call. It comes together with ErrUnavailable.
 	ErrBudget = errors.New("the budget is used up")

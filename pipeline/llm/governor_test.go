@@ -214,7 +214,8 @@ func TestProbeIsPrompt(t *testing.T) {
 	}
 }
 
-// A try that was late because others were served first is repeated as it was; it is not one of the two that may be late.
+// A try that was late because others were served first is repeated as it was; it is not one of the two that may be
+// late.
 func TestQueuedIsNotLate(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -56,8 +56,8 @@ type Response struct {
 
 // Estimator is a Model that knows beforehand what a call can use.
 type Estimator interface {
-	// Most returns the model of a call, about how many tokens its question has, and how many its answer may have; 0: not
-	// known.
+	// Most returns the model of a call, about how many tokens its question has, and how many its answer may have; 0:
+	// not known.
 	Most(req Request) topicqueue.Usage
 }
 

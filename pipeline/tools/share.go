@@ -15,9 +15,9 @@ import (
 
 // Shared lets calls share an answer, over all workers.
 type Shared interface {
-	// Do returns what is kept under key, else what another caller is making for it, else what call returns; made says that
-	// call was made. Its context has the values of ctx and may outlive it. The error is context.Cause(ctx) or that of
-	// call.
+	// Do returns what is kept under key, else what another caller is making for it, else what call returns; made says
+	// that call was made. Its context has the values of ctx and may outlive it. The error is context.Cause(ctx) or
+	// that of call.
 	Do(ctx context.Context, key string,
 		call func(context.Context) (topicqueue.Made, error)) (value []byte, made bool, err error)
 	// Forget drops what is kept under key when it is still this value.

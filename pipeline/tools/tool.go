@@ -14,7 +14,8 @@ import (
 type Call struct {
 	ToolID string // block_3/2.1: block, iteration, ordinal
 	Query  string // in the tool's own query format
-	// Known is the version of the page that the caller has, of open_page: when it is still that, the result is Unchanged.
+	// Known is the version of the page that the caller has, of open_page: when it is still that, the result is
+	// Unchanged.
 	Known fetch.Version
 }
 

@@ -13,7 +13,8 @@ import (
 var (
 	// ErrBudget: the budget of the run does not suffice for the call.
 	ErrBudget = errors.New("the budget does not suffice")
-	// ErrBudgetHeld: it may suffice when calls of the run that are in flight have ended: most cost less than they reserve.
+	// ErrBudgetHeld: it may suffice when calls of the run that are in flight have ended: most cost less than they
+	// reserve.
 	ErrBudgetHeld = errors.New("the budget is reserved for other calls")
 )
 

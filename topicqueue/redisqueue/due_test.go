@@ -13,8 +13,8 @@ import (
 	"nightdesk/topicqueue/redisqueue/redistest"
 )
 
-// TestDueFirst: of runs that wait, those that are due first are planned first, then the oldest; a run that was paused and goes on
-// has its place again.
+// TestDueFirst: of runs that wait, those that are due first are planned first, then the oldest; a run that was paused
+// and goes on has its place again.
 func TestDueFirst(t *testing.T) {
 	t.Parallel()
 	for _, shift := range []time.Duration{0, 9 * time.Hour, 20 * time.Hour} { // whatever the hour is

@@ -20,9 +20,9 @@ type pooled struct {
 	started, ended bool
 }
 
-// TestPool lets runs of all kinds draw on a common budget, spend what they have, and end, in any order and some calls twice: the
-// sum of what was spent and may be spent never exceeds the budget, every run that ends had at least the least, and those of
-// high priority have all that they want while it is there.
+// TestPool lets runs of all kinds draw on a common budget, spend what they have, and end, in any order and some calls
+// twice: the sum of what was spent and may be spent never exceeds the budget, every run that ends had at least the
+// least, and those of high priority have all that they want while it is there.
 func TestPool(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
@@ -95,8 +95,8 @@ func TestPool(t *testing.T) {
 	})
 }
 
-// TestLateRunWaitsForItsShare: a run that comes when others have been given everything begins when they have given back what
-// is its share, and not before.
+// TestLateRunWaitsForItsShare: a run that comes when others have been given everything begins when they have given
+// back what is its share, and not before.
 func TestLateRunWaitsForItsShare(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
@@ -145,7 +145,8 @@ func TestLateRunWaitsForItsShare(t *testing.T) {
 	})
 }
 
-// TestHighKeepsItsShare: what a run of high priority has been given stays its own when others come; those give way that are not.
+// TestHighKeepsItsShare: what a run of high priority has been given stays its own when others come; those give way
+// that are not.
 func TestHighKeepsItsShare(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {

@@ -13,8 +13,8 @@ import (
 	"nightdesk/topicqueue/redisqueue/redistest"
 )
 
-// TestPoorBudget: of a budget that does not bring all runs to their ends those that come first have what one needs at least; the
-// others wait for what these will give back, and for nothing when nobody holds so much.
+// TestPoorBudget: of a budget that does not bring all runs to their ends those that come first have what one needs at
+// least; the others wait for what these will give back, and for nothing when nobody holds so much.
 func TestPoorBudget(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
@@ -63,8 +63,8 @@ func TestPoorBudget(t *testing.T) {
 	})
 }
 
-// TestRunsThatComeLateWaitTogether: for their shares all of them wait for some minutes, not each for some when its turn has come; and
-// what they leave in Redis goes with the night.
+// TestRunsThatComeLateWaitTogether: for their shares all of them wait for some minutes, not each for some when its
+// turn has come; and what they leave in Redis goes with the night.
 func TestRunsThatComeLateWaitTogether(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
@@ -98,8 +98,8 @@ func TestRunsThatComeLateWaitTogether(t *testing.T) {
 	})
 }
 
-// TestHeldRunsGiveTheirPlace: runs that wait for their shares of a budget keep no others from being planned, and there are never more than
-// four times the tasks that there shall be.
+// TestHeldRunsGiveTheirPlace: runs that wait for their shares of a budget keep no others from being planned, and
+// there are never more than four times the tasks that there shall be.
 func TestHeldRunsGiveTheirPlace(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
@@ -135,8 +135,8 @@ func TestHeldRunsGiveTheirPlace(t *testing.T) {
 	})
 }
 
-// TestPoorBudgetServesHighFirst: of a budget that does not bring all runs to their ends one of high priority has all that it wants at every
-// draw, whether it comes with the others or after them; the others have what it leaves.
+// TestPoorBudgetServesHighFirst: of a budget that does not bring all runs to their ends one of high priority has all
+// that it wants at every draw, whether it comes with the others or after them; the others have what it leaves.
 func TestPoorBudgetServesHighFirst(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {

@@ -45,9 +45,10 @@ func life(w *world) []func() *call {
 	}
 }
 
-// TestEveryCrash interrupts each call in the life of a run before each of its commands, once by the death of its worker and
-// once by a pause in which the others look at the run, and has a clean worker bring the run to its end, which must find
-// everything by itself. By default it interrupts every fourth call, and others by a pause than by a death.
+// TestEveryCrash interrupts each call in the life of a run before each of its commands, once by the death of its
+// worker and once by a pause in which the others look at the run, and has a clean worker bring the run to its end,
+// which must find everything by itself. By default it interrupts every fourth call, and others by a pause than by a
+// death.
 func TestEveryCrash(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct{ kind, first int }{"death": {faultCrash, 0}, "pause": {faultFreeze, 2}} {

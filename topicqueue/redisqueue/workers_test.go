@@ -11,8 +11,8 @@ import (
 	"nightdesk/topicqueue/redisqueue/redistest"
 )
 
-// TestNoMoreRunsThanSlots: a run that has begun keeps its slot until it is researched, whether or not somebody works it. High
-// runs wait for high ones alone.
+// TestNoMoreRunsThanSlots: a run that has begun keeps its slot until it is researched, whether or not somebody works
+// it. High runs wait for high ones alone.
 func TestNoMoreRunsThanSlots(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
@@ -100,8 +100,8 @@ func TestBegunPlan(t *testing.T) {
 	})
 }
 
-// TestWorkersThatLive: a worker counts from its first sign of life until it stops or is silent. One that starts counts others only
-// when they are heard of since.
+// TestWorkersThatLive: a worker counts from its first sign of life until it stops or is silent. One that starts
+// counts others only when they are heard of since.
 func TestWorkersThatLive(t *testing.T) {
 	t.Parallel()
 	v, ctx := newVirtual(t), t.Context()

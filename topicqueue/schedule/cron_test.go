@@ -96,8 +96,8 @@ func TestParseCronRefuses(t *testing.T) {
 	}
 }
 
-// TestOncePerNamedTime counts over two years, through all changes of clocks: a time of day is due once a day; and over one,
-// that every hour that passes has one due time of an hourly schedule.
+// TestOncePerNamedTime counts over two years, through all changes of clocks: a time of day is due once a day; and
+// over one, that every hour that passes has one due time of an hourly schedule.
 func TestOncePerNamedTime(t *testing.T) {
 	t.Parallel()
 	for _, zone := range []string{"Europe/Berlin", "Australia/Sydney", "Australia/Lord_Howe", "America/St_Johns", "Africa/Casablanca", "Antarctica/Troll", "America/Santiago", "UTC"} {

@@ -13,7 +13,8 @@ import (
 	"nightdesk/topicqueue/topiclist"
 )
 
-// FuzzReader reads anything: rows stand in the order of their lines, no line is named that is not there, and the reading ends.
+// FuzzReader reads anything: rows stand in the order of their lines, no line is named that is not there, and the
+// reading ends.
 func FuzzReader(f *testing.F) {
 	f.Add([]byte("topic,id\n\"a\nb\",1\n"), "csv", "")
 	f.Add([]byte("sep=;\ntopic;x\na;1\n"), "", "{x} {topic}")

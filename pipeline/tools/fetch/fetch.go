@@ -37,8 +37,9 @@ const (
 
 // Pace keeps a rate that all workers share.
 type Pace interface {
-	// Wait returns when the caller's turn under this key has come: turns are at least every apart. It fails at once when
-	// that would be after ctx's deadline; then the error wraps context.DeadlineExceeded, and the turn is not used up.
+	// Wait returns when the caller's turn under this key has come: turns are at least every apart. It fails at once
+	// when that would be after ctx's deadline; then the error wraps context.DeadlineExceeded, and the turn is not
+	// used up.
 	Wait(ctx context.Context, key string, every time.Duration) error
 }
 

@@ -19,7 +19,8 @@ var (
 		"msup", "msubsup", "mfrac", "msqrt", "mroot", "mover", "munder", "munderover", "mfenced", "mtable", "mtr", "mtd"}
 	// unread are elements whose text is a formula once more, in another notation, or no text.
 	unread = []string{"tex-math", "annotation", "script", "style"}
-	// between are the signs before the second and third part of a formula: without them 10 to the power of 5 would be 105.
+	// between are the signs before the second and third part of a formula: without them 10 to the power of 5 would be
+	// 105.
 	between = map[string][]string{"msup": {"^"}, "msub": {"_"}, "msubsup": {"_", "^"}, "mfrac": {"/"},
 		"munderover": {"_", "^"}}
 )

@@ -58,8 +58,8 @@ var raced = []string{
 	"TestMasses/many_figures", "TestRunsAreSeparate", "TestCancelled",
 }
 
-// inEach runs a test in every sandbox. In CI (environment variable CI set) a missing one fails the test; elsewhere its part
-// is skipped and says why.
+// inEach runs a test in every sandbox. In CI (environment variable CI set) a missing one fails the test; elsewhere
+// its part is skipped and says why.
 func inEach(t *testing.T, limit time.Duration, test func(t *testing.T, box sandbox.Sandbox)) {
 	t.Helper()
 	f := shared[limit]()

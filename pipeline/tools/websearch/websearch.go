@@ -89,8 +89,9 @@ func Names() []string {
 // Found is what a search found.
 type Found struct {
 	Provider string
-	// Sources are best first, each address once: kind web, with Title and URL, Date and Publisher where the provider gives
-	// them. Text is plain text: an excerpt or, from some providers, the page; empty where the provider gives none.
+	// Sources are best first, each address once: kind web, with Title and URL, Date and Publisher where the provider
+	// gives them. Text is plain text: an excerpt or, from some providers, the page; empty where the provider gives
+	// none.
 	Sources     []topicqueue.Source
 	Others      []topicqueue.Source // results beyond the n best, without Text
 	Suggestions []string            // other queries that the provider proposes; corrections first

@@ -273,7 +273,8 @@ func TestGovernor_PerMinute(t *testing.T) {
 	})
 }
 
-// Three tries without an answer open the circuit, also those of one call; what only one question does to the server does not.
+// Three tries without an answer open the circuit, also those of one call; what only one question does to the server
+// does not.
 func TestGovernor_Circuit(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {

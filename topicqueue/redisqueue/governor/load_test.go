@@ -98,8 +98,8 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// fleet asks a provider without an end, with so many callers over each of so many governors. stop ends it and checks that
-// no call was given up.
+// fleet asks a provider without an end, with so many callers over each of so many governors. stop ends it and checks
+// that no call was given up.
 func fleet(t *testing.T, rdb *redis.Client, p *provider, governors, callers int) (stop func()) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var wg sync.WaitGroup
