@@ -166,8 +166,10 @@ func normalPath(path string) string {
 }
 
 // clickIDs are parameters that say where a reader came from, and nothing of what is read.
-var clickIDs = strings.Fields("gclid gclsrc dclid gbraid wbraid fbclid msclkid yclid twclid ttclid li_fat_id igshid igsh mc_eid mc_cid " +
-	"mkt_tok _hsenc _hsmi vero_id oly_anon_id oly_enc_id _ga _gl ref_src ref_url wt_mc s_cid srsltid spm")
+var clickIDs = strings.Fields(`
+	gclid gclsrc dclid gbraid wbraid fbclid msclkid yclid twclid ttclid li_fat_id igshid igsh mc_eid
+	mc_cid mkt_tok _hsenc _hsmi vero_id oly_anon_id oly_enc_id _ga _gl ref_src ref_url wt_mc s_cid
+	srsltid spm`)
 
 func normalQuery(query string) []param {
 	var params []param
@@ -251,8 +253,9 @@ func isIP(host string) bool {
 }
 
 // shorteners are hosts whose addresses hide where they lead.
-var shorteners = strings.Fields("bit.ly tinyurl.com t.co goo.gl ow.ly is.gd buff.ly short.io rb.gy cutt.ly lnkd.in soo.gd s.coop cli.gs " +
-	"budurl.com yourls.org")
+var shorteners = strings.Fields(`
+	bit.ly tinyurl.com t.co goo.gl ow.ly is.gd buff.ly short.io rb.gy cutt.ly lnkd.in soo.gd s.coop
+	cli.gs budurl.com yourls.org`)
 
 func isShortener(host string) bool {
 	host, _, _ = strings.Cut(host, ":")

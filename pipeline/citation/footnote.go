@@ -13,7 +13,8 @@ var (
 	numberIn    = regexp.MustCompile(`[0-9]+`)
 	noteMarker  = regexp.MustCompile(`\[\^([^\[\]\s^]{1,80})\]`)
 	noteAddress = regexp.MustCompile(`(?i)(?:https?://|www\.)[^\s<>"` + "`" + `]+`)
-	visited     = regexp.MustCompile(`(?i)^[\s,;.()\[\]]*(?:last |date |zuletzt )?(?:access|retriev|visit|view|archiv|abgerufen|aufgerufen|consult|besucht|stand)`)
+	visited     = regexp.MustCompile(`(?i)^[\s,;.()\[\]]*(?:last |date |zuletzt )?` +
+		`(?:access|retriev|visit|view|archiv|abgerufen|aufgerufen|consult|besucht|stand)`)
 )
 
 // renameNotes renames footnotes so that each number means one thing. A footnote that says where something stands is a

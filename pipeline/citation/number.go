@@ -39,17 +39,26 @@ func (s *surroundings) isCitedNumber(start int, g group) bool {
 
 // isCitation reports whether a group of bare numbers in a text from outside is one of citations, and indexes nothing.
 func (s *surroundings) isCitation(start int, g group) bool {
-	footnote := strings.HasPrefix(s.text[start:], "[^")
-	if start > 0 && s.markerEnd != start && s.text[start] == '[' && !footnote && s.text[start-1] < utf8.RuneSelf &&
-		(alnumASCII(s.text[start-1]) || strings.IndexByte("_])$", s.text[start-1]) >= 0) && s.isIndex(start, g.end) {
+	inRow := start == s.markerEnd || strings.HasPrefix(s.text[start:], "[^")
+	if !inRow && s.isGlued(start) && s.isIndex(start, g.end) {
 		return false
 	}
 	return !s.isInterval(start, g) && !s.isMath(start)
 }
 
+// isGlued reports whether a bracket stands directly behind a word or a bracket, as an index does.
+func (s *surroundings) isGlued(start int) bool {
+	if start == 0 || s.text[start] != '[' {
+		return false
+	}
+	before := s.text[start-1]
+	return alnumASCII(before) || strings.IndexByte("_])$", before) >= 0
+}
+
 // arrays are names that programmers give to what they index.
-var arrays = strings.Fields("arr array list item items data args argv vec vector buf buffer map dict row rows col cols matrix tensor " +
-	"values nums str obj result results words lines tuple")
+var arrays = strings.Fields(`
+	arr array list item items data args argv vec vector buf buffer map dict row rows col cols matrix
+	tensor values nums str obj result results words lines tuple`)
 
 // isIndex reports whether the bracket at start, directly behind a word or a bracket, indexes it as programs do.
 func (s *surroundings) isIndex(start, end int) bool {
@@ -99,8 +108,10 @@ func (s *surroundings) isInterval(start int, g group) bool {
 }
 
 // reporting are words that make "in [1, 2]" a citation.
-var reporting = strings.Fields("shown reported described discussed seen found noted given presented proposed detailed outlined listed cited " +
-	"reviewed introduced studied published documented summarized summarised as results work works")
+var reporting = strings.Fields(`
+	shown reported described discussed seen found noted given presented proposed detailed outlined
+	listed cited reviewed introduced studied published documented summarized summarised as results work
+	works`)
 
 // isMath reports whether a place is within a formula.
 func (s *surroundings) isMath(start int) bool {
