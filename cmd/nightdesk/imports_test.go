@@ -30,7 +30,7 @@ var layers = map[string][]string{
 	"pipeline/planning":     {"pipeline/text", "pipeline/evidence", "pipeline/llm", "pipeline/tools", "pipeline/knowledge", "prompts", "topicqueue"},
 	"pipeline/researching":  {"pipeline/text", "pipeline/llm", "pipeline/tools", "pipeline/quantity", "pipeline/recurring", "prompts", "topicqueue"},
 	"pipeline/judging":      {"pipeline/text", "pipeline/llm", "pipeline/citation", "prompts", "topicqueue"},
-	"pipeline/reporting":    {"pipeline/text", "pipeline/markdown", "pipeline/llm", "pipeline/citation", "pipeline/judging", "pipeline/evidence", "pipeline/recurring", "pipeline/sources", "prompts", "topicqueue"},
+	"pipeline/reporting":    {"pipeline/text", "pipeline/markdown", "pipeline/llm", "pipeline/citation", "pipeline/judging", "pipeline/evidence", "pipeline/recurring", "pipeline/sources", "pipeline/quantity", "prompts", "topicqueue"},
 	"pipeline/recurring":    {"pipeline/text", "pipeline/quantity", "pipeline/tools", "topicqueue"},
 	"pipeline/llm":          {"pipeline/text", "prompts", "topicqueue"},
 	"pipeline/tools":        {"pipeline/text", "pipeline/knowledge", "pipeline/sources", "topicqueue"},
