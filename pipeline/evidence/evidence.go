@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"nightdesk/pipeline/quantity"
 	"nightdesk/pipeline/sources"
 	"nightdesk/topicqueue"
 )
@@ -307,9 +308,10 @@ func (w *weighing) contradictions(judged []topicqueue.Contradiction, seen map[st
 			add(a, b, Contradiction{Kind: kind, Why: j.Why}, valueA, valueB)
 		}
 	}
+	form := w.forms()
 	for _, p := range w.pairs {
 		both := seen[w.claims[p[0]].ID] && seen[w.claims[p[1]].ID]
-		if a, b := w.said[p[0]], w.said[p[1]]; !both && contradict(a, b) {
+		if a, b := w.said[p[0]], w.said[p[1]]; !both && contradict(a, b) && !form[strings.Join(a.words, " ")] {
 			kind, valueA, valueB := valuesOf(a, b)
 			add(p[0], p[1], Contradiction{Kind: kind}, valueA, valueB)
 		}
@@ -318,6 +320,28 @@ func (w *weighing) contradictions(judged []topicqueue.Contradiction, seen map[st
 		return cmp.Compare(b.A.Support+b.B.Support, a.A.Support+a.B.Support)
 	})
 	return found
+}
+
+// forms returns the words, sorted, with which claims of three families and more each give a value of their own. These
+// are forms that are filled in, such as the reports of many stations: each speaks of its own subject.
+func (w *weighing) forms() map[string]bool {
+	said := map[string][]int{} // by words: claims, one of each family and value
+	equal := func(i, j int) bool {
+		a, _ := w.said[i].values()
+		b, _ := w.said[j].values()
+		return w.family[i] == w.family[j] || slices.EqualFunc(sorted(a), sorted(b), quantity.Agree)
+	}
+	for i, s := range w.said {
+		key := strings.Join(s.words, " ")
+		if !slices.ContainsFunc(said[key], func(j int) bool { return equal(i, j) }) {
+			said[key] = append(said[key], i)
+		}
+	}
+	forms := map[string]bool{}
+	for words, claims := range said {
+		forms[words] = len(claims) >= 3
+	}
+	return forms
 }
 
 // side shows claim i with all that say the same.
