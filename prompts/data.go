@@ -187,10 +187,17 @@ type SectionData struct {
 	Title       string
 	Instruction string
 	Subsections []SubsectionLine
-	Part, Parts int         // counted from 1, when the claims of the section are more than one question holds; 0: it is the whole
-	Claims      []ClaimLine // those that stand in no subsection
+	Part, Parts int          // counted from 1, when the claims of the section are more than one question holds; 0: it is the whole
+	Claims      []ClaimLine  // those that stand in no subsection
+	Figures     []FigureLine // that are shown below the section when it cites their sources
 	// Disagreements are pairs of statements that cannot both be true, at least one of them of Claims.
 	Disagreements []Disagreement
+}
+
+// FigureLine is a figure of a source.
+type FigureLine struct {
+	CitationID string
+	Title      string
 }
 
 // Disagreement is two statements that cannot both be true.

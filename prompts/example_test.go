@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"nightdesk/pipeline/citation"
+	"nightdesk/prompts"
 )
 
 // marker is one in the text of a template, not one that is filled in.
@@ -36,5 +37,15 @@ func TestExamplesCiteNothing(t *testing.T) {
 	})
 	if err != nil || found == 0 {
 		t.Errorf("%d markers, %v", found, err)
+	}
+}
+
+// TestNoMarkerToCopy: what a section's question says in our own words has no marker, which a model would copy.
+func TestNoMarkerToCopy(t *testing.T) {
+	t.Parallel()
+	for lang, d := range map[string]prompts.SectionData{"en": sectionEN, "zh": sectionZH} {
+		if m := marker.FindString(skeleton(t, prompts.Section(lang, d).User)); m != "" {
+			t.Errorf("%s: %s", lang, m)
+		}
 	}
 }

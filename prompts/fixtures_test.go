@@ -255,6 +255,7 @@ var sectionEN = prompts.SectionData{
 		{Title: "What keeps it from finishing", Claims: claimsEN[1:]},
 	},
 	Part: 1, Parts: 2, Claims: claimsEN[:1],
+	Figures: []prompts.FigureLine{{CitationID: "CIT-2-04", Title: "Pages in the log by hour"}},
 	Disagreements: []prompts.Disagreement{{
 		A: prompts.DisagreementSide{Text: claimsEN[0].Text, CitationIDs: []string{"CIT-2-01", "CIT-3-04"}, Support: 3},
 		B: prompts.DisagreementSide{Text: "SQLite runs a checkpoint by default when the WAL reaches 4000 pages.", CitationIDs: []string{"CIT-1-07"}, Support: 1},

@@ -33,7 +33,6 @@ func parse(dir string) templates {
 		"line":  line,
 
 		"firstMarker": firstMarker,
-		"anyMarker":   anyMarker,
 		// include renders a named template to a string, so that it can be piped into quote.
 		"include": func(name string, data any) (string, error) {
 			var b strings.Builder
@@ -66,19 +65,6 @@ func firstMarker(d FrameData) string {
 }
 
 var aMarker = regexp.MustCompile(`\[((?:CIT-\d+|PLAN)-\d+)\]`)
-
-// anyMarker is firstMarker for the claims of one section.
-func anyMarker(d SectionData) string {
-	if len(d.Claims) > 0 {
-		return d.Claims[0].CitationID
-	}
-	for _, s := range d.Subsections {
-		if len(s.Claims) > 0 {
-			return s.Claims[0].CitationID
-		}
-	}
-	return ""
-}
 
 // line makes one line of a text: a list entry that a page or a model wrote cannot pass for two.
 func line(s string) string {

@@ -2,6 +2,7 @@ package reporting
 
 import (
 	"regexp"
+	"slices"
 
 	"nightdesk/pipeline/citation"
 	"nightdesk/pipeline/text"
@@ -42,6 +43,34 @@ func (w *writer) figures(sections []section) (placed [][]figure, removed []citat
 		place(i)
 	}
 	return placed, removed
+}
+
+// plannedFigures gives every section the figures of its claims' sources. What several have is given to the first.
+func (w *writer) plannedFigures(plan reportPlan) [][]figure {
+	planned := make([][]figure, len(plan.sections))
+	given := map[string]bool{}
+	for i, s := range plan.sections {
+		for _, c := range s.claims {
+			for _, f := range c.source.Figures {
+				if !given[f.Path] && figureName.MatchString(f.Path) {
+					given[f.Path] = true
+					planned[i] = append(planned[i], figure{f.Path, text.Line(f.Title), c.CitationID})
+				}
+			}
+		}
+	}
+	return planned
+}
+
+// figureLines shows a model the figures of these claims' sources.
+func figureLines(claims []claim, figures []figure) (lines []prompts.FigureLine) {
+	ids := citations(claims)
+	for _, f := range figures {
+		if slices.Contains(ids, f.citationID) {
+			lines = append(lines, prompts.FigureLine{CitationID: f.citationID, Title: f.title})
+		}
+	}
+	return lines
 }
 
 // show writes the n-th figure of a report: the picture, then its caption with the marker of its source.

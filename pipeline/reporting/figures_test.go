@@ -62,8 +62,16 @@ func TestFigures(t *testing.T) {
 	model := modelFunc(func(req llm.Request) (string, error) {
 		switch {
 		case strings.Contains(req.Prompt.User, "Your section: The log"):
+			for _, shown := range []string{"Figures that are shown below your section", "[CIT-1-09] Time of recovery", "[CIT-1-09] -"} {
+				if !strings.Contains(req.Prompt.User, shown) {
+					t.Errorf("the writer is not told of its figures, %q:\n%s", shown, req.Prompt.User)
+				}
+			}
 			return "Recovery of a log twice as long takes twice the time [CIT-1-09]. ![Mine](../cache/x/figures/1.svg)\n\n```sh\nls", nil
 		case strings.Contains(req.Prompt.User, "Your section: Copies"):
+			if strings.Contains(req.Prompt.User, "Figures that are shown") {
+				t.Errorf("a figure that stands elsewhere:\n%s", req.Prompt.User)
+			}
 			return "The switch takes four minutes [CIT-2-09], which is longer than the recovery [CIT-2-01].", nil
 		}
 		return writer(req)

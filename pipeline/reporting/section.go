@@ -39,8 +39,11 @@ const (
 
 // sections writes all sections of the plan, several at a time.
 func (w *writer) sections(ctx context.Context, plan reportPlan) ([]section, error) {
-	titles := plan.titles()
-	written, placed := make([]section, len(plan.sections)), w.placed(plan)
+	titles := make([]string, len(plan.sections))
+	for i, s := range plan.sections {
+		titles[i] = s.title
+	}
+	written, placed, figures := make([]section, len(plan.sections)), w.placed(plan), w.plannedFigures(plan)
 	g, groupCtx := errgroup.WithContext(ctx)
 	g.SetLimit(parallel(w.Parallel))
 	for i, s := range plan.sections {
@@ -49,8 +52,7 @@ func (w *writer) sections(ctx context.Context, plan reportPlan) ([]section, erro
 			continue
 		}
 		g.Go(func() (err error) {
-			w.reached(MomentSection, s.title)
-			written[i], err = w.section(groupCtx, plan.title, titles, i, s, placed[i])
+			written[i], err = w.section(groupCtx, plan.title, titles, i, s, extras{placed[i], figures[i]})
 			return err
 		})
 	}
@@ -74,10 +76,16 @@ func parallel(n int) int {
 
 func quoteTitle(title string) string { return "“" + title + "”" }
 
-// section writes one section from its own claims and the disagreements that it is to tell of, in as many parts as the
-// model's window makes necessary. The error is the end of ctx and nothing else.
+// extras are what a section tells of beside its claims.
+type extras struct {
+	disagreements []evidence.Contradiction
+	figures       []figure
+}
+
+// section writes one section from its own claims and what else it is to tell of, in as many parts as the model's window
+// makes necessary. The error is the end of ctx and nothing else.
 func (w *writer) section(
-	ctx context.Context, reportTitle string, titles []string, index int, s sectionPlan, disagreements []evidence.Contradiction,
+	ctx context.Context, reportTitle string, titles []string, index int, s sectionPlan, with extras,
 ) (section, error) {
 	if len(s.claims) == 0 {
 		return w.nothingFor(s.title), nil
@@ -86,7 +94,7 @@ func (w *writer) section(
 	data := prompts.SectionData{Topic: w.topic, ReportTitle: reportTitle, Sections: titles, Title: s.title, Instruction: s.instruction}
 	budget := sizeOf(s.claims)
 	for cut := range sectionCuts {
-		written, err := w.parts(ctx, data, s, index, cut, inParts(s.claims, budget), disagreements)
+		written, err := w.parts(ctx, data, s, index, cut, inParts(s.claims, budget), with)
 		if ctx.Err() != nil {
 			return out, context.Cause(ctx)
 		}
@@ -114,14 +122,15 @@ var errUnusable = errors.New("no usable text")
 
 // parts writes a section part by part, each from its own claims, and joins them.
 func (w *writer) parts(
-	ctx context.Context, data prompts.SectionData, s sectionPlan, index, cut int, claims [][]claim, disagreements []evidence.Contradiction,
+	ctx context.Context, data prompts.SectionData, s sectionPlan, index, cut int, claims [][]claim, with extras,
 ) (passage, error) {
+	disagreements, figures := with.disagreements, with.figures
 	var whole passage
 	for i, part := range claims {
 		data.Disagreements = disagreementLines(disagreements)
 		ids := withSides(citations(part), disagreements)
 		disagreements = nil // the first part tells of them
-		data.Claims, data.Subsections = claimLines(part, 0), nil
+		data.Claims, data.Subsections, data.Figures = claimLines(part, 0), nil, figureLines(part, figures)
 		for n, sub := range s.parts {
 			line := prompts.SubsectionLine{Title: sub.Title, Instruction: sub.Instruction, Claims: claimLines(part, n+1)}
 			if len(claims) == 1 || len(line.Claims) > 0 {

@@ -125,7 +125,11 @@ func (w *work) decideData(k, shrink int) prompts.DecideData {
 	for _, b := range w.view.Blocks {
 		d.Blocks = append(d.Blocks, prompts.BlockLine{ID: b.ID, Title: b.Title})
 	}
+	_, hybrid := w.tools.Lookup(ragHybrid)
 	for _, t := range w.tools {
+		if hybrid && t.Name() == ragNaive { // it finds nothing that rag_hybrid does not
+			continue
+		}
 		d.Tools = append(d.Tools, prompts.ToolLine{Name: t.Name(), Description: t.Description()})
 	}
 	for _, q := range w.block.Queries {

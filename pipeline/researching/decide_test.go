@@ -402,3 +402,24 @@ func TestDecideSaysWhatHelps(t *testing.T) {
 		}
 	}
 }
+
+// A model is offered one search of the knowledge base: the better one that the run may use.
+func TestOneSearchIsOffered(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct{ enabled, offered, other string }{
+		{"rag_naive,rag_hybrid", "\n- rag_hybrid:", "\n- rag_naive:"}, {"rag_naive,web_search", "\n- rag_naive:", "\n- rag_hybrid:"},
+	} {
+		b := newBench(t)
+		b.run.Options.Tools, b.run.Options.MaxIterations = strings.Split(tc.enabled, ","), 1
+		nothing := func(string) tools.Result { return tools.Result{} }
+		b.tools["rag_naive"], b.tools["web_search"] = nothing, nothing
+		b.decide = func(int, llm.Request) any { return act(ask(b.run.Options.Tools[0], "tides")) }
+		if _, err := b.research(); err != nil {
+			t.Fatal(err)
+		}
+		user := b.questions("decide")[0].Prompt.User
+		if !strings.Contains(user, tc.offered) || strings.Contains(user, tc.other) {
+			t.Errorf("%s:\n%s", tc.enabled, user)
+		}
+	}
+}
