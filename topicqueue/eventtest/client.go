@@ -93,10 +93,15 @@ func Parse(line []byte) (typ, stepKey string, err error) {
 	return typ, stepKey, nil
 }
 
+// Names returns all that a stream can tell of: types and step keys, sorted.
+func Names() []string {
+	return slices.Sorted(slices.Values(slices.Concat(slices.Collect(maps.Keys(contents)), stepKeys)))
+}
+
 // Vocabulary returns every name that the client expects in messages, for a test of the page that it was written from:
-// the fields of the envelope, the types, the fields of each, and the step keys.
+// Names and all fields.
 func Vocabulary() []string {
-	names := slices.Concat(slices.Sorted(maps.Keys(contents)), stepKeys)
+	names := Names()
 	for _, fields := range append(slices.Collect(maps.Values(contents)), envelope) {
 		for _, f := range fields {
 			names = append(names, f.name)
