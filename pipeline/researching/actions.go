@@ -104,9 +104,9 @@ func (w *work) checkActions(k int, actions []prompts.Action) []call {
 	return l.calls
 }
 
-func (w *work) toolNames() []string {
-	names := make([]string, len(w.tools))
-	for i, t := range w.tools {
+func (a *assignment) toolNames() []string {
+	names := make([]string, len(a.tools))
+	for i, t := range a.tools {
 		names[i] = t.Name()
 	}
 	return names
@@ -138,13 +138,13 @@ func (w *work) plannedCalls(k int, queries, searches []string) []call {
 }
 
 // searches are the enabled tools that take a question: that of the knowledge base first.
-func (w *work) searches() []string {
+func (a *assignment) searches() []string {
 	var names []string
-	if base, ok := firstOf(w.tools, ragHybrid, ragNaive); ok {
+	if base, ok := firstOf(a.tools, ragHybrid, ragNaive); ok {
 		names = append(names, base)
 	}
 	for _, name := range []string{webSearch, paperSearch} {
-		if _, ok := w.tools.Lookup(name); ok {
+		if _, ok := a.tools.Lookup(name); ok {
 			names = append(names, name)
 		}
 	}

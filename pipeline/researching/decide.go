@@ -89,9 +89,9 @@ func (w *work) askDecide(ctx context.Context, k int) (answer prompts.DecideAnswe
 	return answer, err
 }
 
-func (w *work) position(k int, step string, ordinal int) llm.Position {
+func (a *assignment) position(k int, step string, ordinal int) llm.Position {
 	return llm.Position{
-		RunID: w.run.ID, Stage: "researching", Block: w.block.ID, Iteration: k, Step: step, Ordinal: ordinal,
+		RunID: a.run.ID, Stage: "researching", Block: a.block.ID, Iteration: k, Step: step, Ordinal: ordinal,
 	}
 }
 
@@ -182,9 +182,9 @@ const maxProgram = 120
 
 // claimLines shows the newest claims that fit, in the order in which they were found. Quotes are left out: what the
 // block knows is judged by its statements.
-func (w *work) claimLines(limit int) []prompts.ClaimLine {
+func (p *progress) claimLines(limit int) []prompts.ClaimLine {
 	var lines []prompts.ClaimLine
-	for _, t := range slices.Backward(w.traces) {
+	for _, t := range slices.Backward(p.traces) {
 		source := topicqueue.Clip(place(t.Source), maxLine)
 		if label := t.Source.Label(); label != "" {
 			source += " (" + label + ")"

@@ -51,16 +51,16 @@ func shownQuery(query string) string { return topicqueue.Clip(topicqueue.OneLine
 
 // references tells watchers which sources the iteration has found, one event for each call that found some: address or
 // document key -> title and sections.
-func (w *work) references(k int, traces []topicqueue.ToolTrace) []topicqueue.Event {
+func (a *assignment) references(k int, traces []topicqueue.ToolTrace) []topicqueue.Event {
 	var events []topicqueue.Event
 	for len(traces) > 0 {
 		first, n := traces[0], 1
 		for n < len(traces) && traces[n].ToolID == first.ToolID {
 			n++
 		}
-		e := topicqueue.NewEvent(fmt.Sprintf("%s/%d/reference/%d", w.block.ID, k, len(events)+1), topicqueue.StatusReference,
+		e := topicqueue.NewEvent(fmt.Sprintf("%s/%d/reference/%d", a.block.ID, k, len(events)+1), topicqueue.StatusReference,
 			topicqueue.Reference{
-				QuestionID: w.block.Number(),
+				QuestionID: a.block.Number(),
 				References: describe(traces[:n]),
 			})
 		e.Placement.Call = len(events)

@@ -38,7 +38,7 @@ func (w *work) decideExtractively(k int) decision {
 }
 
 // question is what a passage must bear on: the topic in the user's words, of which a block is a part.
-func (w *work) question() string { return w.run.Topic + "\n" + w.block.Title }
+func (a *assignment) question() string { return a.run.Topic + "\n" + a.block.Title }
 
 // bestPages are the calls that open what searches of the web have found, the best first: an engine's excerpt is no
 // finding. Of a topic that is researched again and again they are more, so that what is new can be told from what was
@@ -69,7 +69,7 @@ func (w *work) bestPages(k int, calls []call, outcomes []outcome) []call {
 
 // extract keeps the passages that bear on the topic nearly as well as the best one, as claims that are their own
 // quotes, one for each block. shares: of the passages, by bestShares.
-func (w *work) extract(o outcome, pieces []piece, shares passageShares) []finding {
+func extract(o outcome, pieces []piece, shares passageShares) []finding {
 	var found []finding
 	for _, p := range passagesOf(pieces) {
 		share := shares.of(o, p)
@@ -117,7 +117,7 @@ func (s passageShares) of(o outcome, p piece) float64 {
 
 // bestShares ranks what calls have returned. A search of the knowledge base by words has done so; what an item's name
 // found is what was asked for; all else is ranked together by its words (BM25); an engine's excerpt is no finding.
-func (w *work) bestShares(outcomes []outcome) passageShares {
+func (a *assignment) bestShares(outcomes []outcome) passageShares {
 	shares := passageShares{}
 	whole := func(s topicqueue.Source, share float64) {
 		shares[s.ID] = append(shares[s.ID], passageShare{end: len(s.Text), share: share})
@@ -145,7 +145,7 @@ func (w *work) bestShares(outcomes []outcome) passageShares {
 			}
 		}
 	}
-	scores := text.BM25(w.question(), docs)
+	scores := text.BM25(a.question(), docs)
 	best := slices.Max(append(scores, 0))
 	for i, s := range scores {
 		if s > 0 {

@@ -225,7 +225,7 @@ func (t *noteTaker) read(ctx context.Context, chunk []piece, limit int) error {
 
 // extract takes the note of these pieces without a model.
 func (t *noteTaker) extract(pieces []piece) {
-	t.note.found = append(t.note.found, t.work.extract(t.outcome, pieces, t.shares)...)
+	t.note.found = append(t.note.found, extract(t.outcome, pieces, t.shares)...)
 }
 
 // summaryOf joins the texts of findings.

@@ -14,17 +14,28 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// work is one attempt at a block: what it knows and has found. It belongs to one goroutine.
+// work is one attempt at a block. Its methods are the steps of an iteration: decide, act, note, record, checkpoint. It
+// belongs to one goroutine.
 type work struct {
 	*Researcher
-	Model      llm.Model // of the Researcher, with its Patience
-	run        topicqueue.Run
-	topic      string
-	block      topicqueue.Block
+	Model llm.Model // of the Researcher, with its Patience
+	assignment
+	progress
+}
+
+// assignment is what a block is to find out, and with which tools.
+type assignment struct {
+	run   topicqueue.Run
+	topic string
+	block topicqueue.Block
+	tools tools.Set // enabled for this run
+}
+
+// progress is what a block has done and found, and what it knows of the others.
+type progress struct {
 	view       topicqueue.View
-	tools      tools.Set // enabled for this run
-	issued     issued    // by any block of the run
-	own        issued    // by this one
+	issued     issued // by any block of the run
+	own        issued // by this one
 	traces     []topicqueue.ToolTrace
 	claims     int
 	lastClaims int             // claims that the last iteration added
@@ -40,14 +51,8 @@ type work struct {
 func newWork(r *Researcher, run topicqueue.Run, topic string, start Start) *work {
 	w := &work{
 		Researcher: r,
-		run:        run,
-		topic:      topic,
-		block:      start.Block,
-		tools:      r.Runner.Tools.Enabled(run.Options.Tools),
-		issued:     issued{},
-		own:        issued{},
-		noted:      map[string]bool{},
-		texts:      map[string]bool{},
+		assignment: assignment{run, topic, start.Block, r.Runner.Tools.Enabled(run.Options.Tools)},
+		progress:   progress{issued: issued{}, own: issued{}, noted: map[string]bool{}, texts: map[string]bool{}},
 	}
 	if r.Model != nil {
 		w.Model = &patient{model: r.Model, work: w}
@@ -72,20 +77,20 @@ func newWork(r *Researcher, run topicqueue.Run, topic string, start Start) *work
 }
 
 // see takes over the run as the queue has described it.
-func (w *work) see(v topicqueue.View) {
-	w.view = v
-	w.issued.addLines(v.Queries)
-	w.own.addLines(v.Own)
+func (p *progress) see(v topicqueue.View) {
+	p.view = v
+	p.issued.addLines(v.Queries)
+	p.own.addLines(v.Own)
 }
 
 // keep adds a trace to what the block has.
-func (w *work) keep(t topicqueue.ToolTrace) {
-	w.traces = append(w.traces, t)
-	w.lastSeq = max(w.lastSeq, citationSeq(t.CitationID))
-	w.noted[t.Source.ID] = true
+func (p *progress) keep(t topicqueue.ToolTrace) {
+	p.traces = append(p.traces, t)
+	p.lastSeq = max(p.lastSeq, citationSeq(t.CitationID))
+	p.noted[t.Source.ID] = true
 	for _, c := range t.Claims {
-		w.texts[foldedText(c.Text)] = true
-		w.claims++
+		p.texts[foldedText(c.Text)] = true
+		p.claims++
 	}
 }
 
@@ -106,37 +111,39 @@ func (w *work) maxActions() int {
 
 // asked is the topic as questions show it, each of which has it: the user's own words or the brief, whichever is
 // shorter. What the brief spells out stands in the overviews of the blocks.
-func (w *work) asked() string {
-	if len(w.topic) < len(w.run.Topic) {
-		return w.topic
+func (a *assignment) asked() string {
+	if len(a.topic) < len(a.run.Topic) {
+		return a.topic
 	}
-	return w.run.Topic
+	return a.run.Topic
 }
 
-func (w *work) flexible() bool { return w.run.Options.IterationMode == topicqueue.IterationFlexible }
+func (a *assignment) flexible() bool {
+	return a.run.Options.IterationMode == topicqueue.IterationFlexible
+}
 
 // phase cuts the iterations into thirds, "" where there is nothing to choose: the knowledge base alone, or none.
-func (w *work) phase(k int) string {
+func (a *assignment) phase(k int) string {
 	enabled := func(names ...string) bool {
-		return slices.ContainsFunc(names, func(name string) bool { _, ok := w.tools.Lookup(name); return ok })
+		return slices.ContainsFunc(names, func(name string) bool { _, ok := a.tools.Lookup(name); return ok })
 	}
 	if !enabled(ragHybrid, ragNaive) || !enabled(webSearch, paperSearch) {
 		return ""
 	}
 	phases := []string{prompts.PhaseEarly, prompts.PhaseMiddle, prompts.PhaseLate}
-	return phases[min(2, (k-1)*3/max(1, w.run.Options.MaxIterations))]
+	return phases[min(2, (k-1)*3/max(1, a.run.Options.MaxIterations))]
 }
 
 // fallBack records that a step was done without the model that should have done it.
-func (w *work) fallBack(line string) {
-	if !slices.Contains(w.fallbacks, line) {
-		w.fallbacks = append(w.fallbacks, line)
+func (p *progress) fallBack(line string) {
+	if !slices.Contains(p.fallbacks, line) {
+		p.fallbacks = append(p.fallbacks, line)
 	}
 }
 
 // tell adds a line that the next decide shows to the model.
-func (w *work) tell(format string, args ...any) {
-	w.feedback = append(w.feedback, fmt.Sprintf(format, args...))
+func (p *progress) tell(format string, args ...any) {
+	p.feedback = append(p.feedback, fmt.Sprintf(format, args...))
 }
 
 // iterate does iteration k and reports whether another one is wanted.
