@@ -67,7 +67,7 @@ func (o *output) gone(next int) int {
 var joinsMarker = regexp.MustCompile(`^(?:[ ]?[,;&/、，；]|[ ](?:and|or|und|et|y)\b|[ ]?[和及与])[ ]?(\[\^?[0-9])`)
 
 // announced is a bracket that announced what has gone: "(see", "(Source:".
-var announced = regexp.MustCompile(`(?i)\s?[(（]\s*(?:see|see also|cf\.?|via|sources?|quellen?|siehe|vgl\.?|voir|fuente|来源|参见|见)\s*[:：]?\s*$`)
+var announced = regexp.MustCompile(`(?i)\s?[(（]\s*(?:` + strings.Join(leads, "|") + `)\.?\s*[:：]?\s*$`)
 
 // enclosing is what may stand around markers, and says nothing without them.
 var enclosing = [][2]string{{"<sup>", "</sup>"}, {"**", "**"}, {"__", "__"}, {"*", "*"}, {"_", "_"}, {"^", "^"},

@@ -6,9 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// leads are words with which models introduce ids inside the brackets.
-var leads = []string{"sources", "source", "see", "refs", "ref", "citations", "citation", "cite", "cf", "e.g", "vgl",
-	"siehe", "quelle", "voir", "véase", "см", "来源", "参见", "引用", "见"}
+// leads are words with which writers introduce ids inside the brackets. What begins with another one stands before it.
+var leads = []string{"sources", "source", "see also", "see", "refs", "ref", "citations", "citation", "cite", "cf", "e.g",
+	"via", "vgl", "siehe", "quellen", "quelle", "voir", "véase", "fuente", "см", "来源", "参见", "引用", "见"}
 
 func skipLead(s string, i int) int {
 	i = skipSeparators(s, i)
