@@ -31,21 +31,25 @@ func CloseCode(markdown string) string {
 	if len(spans) == 0 || spans[len(spans)-1].end < len(markdown) {
 		return markdown
 	}
-	last := markdown[spans[len(spans)-1].start:]
-	first, rest, more := strings.Cut(last, "\n")
-	indent := len(first) - len(strings.TrimLeft(first, " \t>"))
-	fence := fenceRun(first[indent:])
-	if fence == "" {
-		return markdown
+	if fence := openFence(markdown[spans[len(spans)-1].start:]); fence != "" {
+		return strings.TrimRight(markdown, "\n") + "\n" + fence + "\n"
 	}
-	if more {
-		lines := strings.Split(strings.TrimRight(rest, "\n"), "\n")
-		end := strings.TrimLeft(strings.TrimRight(lines[len(lines)-1], " \t\r"), " \t>")
-		if run := fenceRun(end); run == end && len(run) >= len(fence) && run[0] == fence[0] {
-			return markdown
-		}
+	return markdown
+}
+
+// openFence returns the fence of a block of code that does not end with one, and "" for other code.
+func openFence(block string) string {
+	first, rest, more := strings.Cut(block, "\n")
+	fence := fenceRun(strings.TrimLeft(first, " \t>"))
+	if fence == "" || !more {
+		return fence
 	}
-	return strings.TrimRight(markdown, "\n") + "\n" + fence + "\n"
+	rest = strings.TrimRight(rest, "\n")
+	end := strings.TrimLeft(strings.TrimRight(rest[strings.LastIndexByte(rest, '\n')+1:], " \t\r"), " \t>")
+	if run := fenceRun(end); run == end && len(run) >= len(fence) && run[0] == fence[0] {
+		return ""
+	}
+	return fence
 }
 
 // codeSpans returns the parts of Markdown that are code.
