@@ -83,9 +83,7 @@ func needsEscape(text string, i int) bool {
 	return false
 }
 
-func alnum(c byte) bool {
-	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= utf8.RuneSelf
-}
+func alnum(c byte) bool { return alnumASCII(c) || c >= utf8.RuneSelf }
 
 // Unescape is the inverse of Escape: it removes the backslashes before ASCII punctuation.
 // Unescape(Escape(x)) is x with white space folded, invalid UTF-8 replaced and without what turns the order of text.
@@ -104,9 +102,7 @@ func Unescape(markdown string) string {
 	return b.String()
 }
 
-func isPunct(c byte) bool {
-	return c > ' ' && c < 0x7f && !(c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z')
-}
+func isPunct(c byte) bool { return c > ' ' && c < 0x7f && !alnumASCII(c) }
 
 // codeSpan returns s as inline code: with a fence longer than any run of backticks in it.
 func codeSpan(s string) string {

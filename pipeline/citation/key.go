@@ -157,4 +157,4 @@ func isWordPart(before, name string) bool {
 var leadsTo = []string{"见", "見", "详见", "詳見", "参见", "參見", "请见", "另见", "参考", "參考", "参阅", "參閱", "参照", "引自", "出自", "来自",
 	"來自", "来源", "根据", "依据", "文件", "文档", "资料"}
 
-func alnumASCII(c byte) bool { return c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z' }
+func alnumASCII(c byte) bool { return isDigit(c) || c|0x20 >= 'a' && c|0x20 <= 'z' }

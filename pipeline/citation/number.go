@@ -150,7 +150,8 @@ func mathSpans(md string) []span {
 			continue
 		}
 		after := i + 2*len(mark) + end
-		if mark == "$" && (body[0] == ' ' || body[end-1] == ' ' || after < len(md) && md[after] >= '0' && md[after] <= '9') {
+		isMoney := body[0] == ' ' || body[end-1] == ' ' || after < len(md) && isDigit(md[after])
+		if mark == "$" && isMoney {
 			continue
 		}
 		spans = append(spans, span{i, after})
