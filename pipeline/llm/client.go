@@ -113,7 +113,7 @@ func (c *Client) Most(req Request) topicqueue.Usage {
 	if !ok {
 		return u
 	}
-	u.Model, u.PromptTokens = r.settings.Model, r.learned.tokens(req.Prompt)
+	u.Model, u.PromptTokens = r.settings.Model, r.learned.tokens(req.whole())
 	u.CompletionTokens, _ = answerLimit(u.PromptTokens, r.settings.ContextTokens, r.settings.wanted(req.Prompt))
 	return u
 }
@@ -125,7 +125,8 @@ func (r *role) call(ctx context.Context, req Request, quick bool) (Response, err
 	if req.Limit > 0 && (wanted == 0 || req.Limit < wanted) {
 		wanted = req.Limit
 	}
-	tokens := r.learned.tokens(req.Prompt)
+	whole := req.whole()
+	tokens := r.learned.tokens(whole)
 	limit, ok := answerLimit(tokens, r.settings.ContextTokens, wanted)
 	if !ok {
 		return Response{},
@@ -159,7 +160,7 @@ func (r *role) call(ctx context.Context, req Request, quick bool) (Response, err
 		case what == answered:
 			r.learned.worked(f)
 			if ex.Said.Prompt > 0 {
-				r.learned.counted(req.Prompt, ex.Said.Prompt)
+				r.learned.counted(whole, ex.Said.Prompt)
 			}
 			resp = r.response(req, ex, given, f, billed)
 		case what == refused || what == broken:
@@ -171,13 +172,13 @@ func (r *role) call(ctx context.Context, req Request, quick bool) (Response, err
 				}
 			}
 		case what == late:
-			billed.PromptTokens += promptTokens(req.Prompt) // it was read, and perhaps answered for nobody
+			billed.PromptTokens += promptTokens(whole) // it was read, and perhaps answered for nobody
 			billed.Estimated = true
 		}
 		return what, ex, err
 	}
 	if err := t.run(ctx, r); err != nil {
-		return Response{Usage: billed}, err
+		return Response{Usage: billed}, r.withoutTools(req, err)
 	}
 	return resp, nil
 }
@@ -208,6 +209,9 @@ func (r *role) response(req Request, ex *wire.Exchange, given *llms.ContentRespo
 		}
 	}
 	out := Response{Text: answer.StripThinking(text), Truncated: isCut(ex.Said.Finish)}
+	if len(req.Tools) > 0 {
+		out.Calls = toolCalls(callsOf(given, ex.Said))
+	}
 	if f.limit > 0 && ex.Said.Completion == f.limit { // llama-cpp-python says "tool_calls" of one that was cut
 		out.Truncated = true
 	}
@@ -219,10 +223,10 @@ func (r *role) response(req Request, ex *wire.Exchange, given *llms.ContentRespo
 	}
 	out.Usage = ex.Said.Usage()
 	if ex.Said.Prompt == 0 && ex.Said.Completion == 0 {
-		out.Usage = topicqueue.Usage{PromptTokens: promptTokens(req.Prompt), CompletionTokens: EstimateTokens(text),
+		out.Usage = topicqueue.Usage{PromptTokens: promptTokens(req.whole()), CompletionTokens: EstimateTokens(text),
 			Estimated: true}
 	} else if ex.Said.Prompt == 0 { // Ollama does not count what it had in its cache
-		out.Usage.PromptTokens, out.Usage.Estimated = promptTokens(req.Prompt), true
+		out.Usage.PromptTokens, out.Usage.Estimated = promptTokens(req.whole()), true
 	}
 	out.Usage.AddTokens(billed)
 	return out
@@ -232,7 +236,7 @@ func (r *role) response(req Request, ex *wire.Exchange, given *llms.ContentRespo
 func callsOf(given *llms.ContentResponse, said wire.Said) []wire.Call {
 	calls := said.Calls
 	for _, call := range given.Choices[0].ToolCalls {
-		calls = append(calls, wire.Call{Name: call.FunctionCall.Name, Arguments: call.FunctionCall.Arguments})
+		calls = append(calls, wire.Call{ID: call.ID, Name: call.FunctionCall.Name, Arguments: call.FunctionCall.Arguments})
 	}
 	return calls
 }

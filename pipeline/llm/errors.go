@@ -27,6 +27,8 @@ var (
 	// ErrAnswer: the model answered, but not with something usable, also when asked again (see AnswerError), or not in
 	// time, which comes together with ErrUnavailable.
 	ErrAnswer = errors.New("unusable answer")
+	// ErrNoTools: the server or the model takes no tools. It comes together with ErrPermanent.
+	ErrNoTools = errors.New("the model cannot call tools")
 	// ErrTruncated: the token limit cut a free text. Text returns what is usable of it together with this error.
 	ErrTruncated = errors.New("answer cut by the token limit")
 )

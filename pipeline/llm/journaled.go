@@ -79,5 +79,8 @@ func asked(req Request) string {
 	for _, part := range []string{string(req.Role), req.Prompt.System, req.Prompt.User, string(req.Prompt.Schema)} {
 		fmt.Fprintf(sum, "%d:%s", len(part), part)
 	}
+	if len(req.Turns) > 0 || len(req.Tools) > 0 {
+		_ = json.NewEncoder(sum).Encode([]any{req.Turns, req.Tools, req.NoCalls}) // texts always encode
+	}
 	return hex.EncodeToString(sum.Sum(nil)[:10])
 }

@@ -125,6 +125,7 @@ type learned struct {
 	transport     Transport // empty = none has worked yet
 	noBounds      bool      // the transport works, but not with bounds in the schema
 	noThink       bool      // the model thinks until the limit when it is given a field for it, as small ones do
+	noTools       bool      // the server refuses questions with tools
 	density       float64   // tokens that its tokenizer makes of one that is estimated; 0 = not known
 }
 

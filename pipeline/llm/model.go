@@ -44,6 +44,9 @@ type Request struct {
 	Valid    func(Response) bool // what Journaled may keep; nil: every answer
 	Until    time.Time           // when the call stops waiting for a server that is down; zero: with its context
 	Limit    int                 // tokens that the answer may have, below what role and prompt allow; 0: as these say
+	Turns    []Turn              // what followed the prompt, in a conversation
+	Tools    []Tool              // that the model may call; see CallsTools
+	NoCalls  bool                // the model knows Tools from Turns and may call none any more
 	asked    string              // set by Ask and Text for both of their questions: see asked
 }
 
@@ -51,6 +54,7 @@ type Request struct {
 type Response struct {
 	Text      string           // without reasoning; for a structured question the raw JSON text as the model gave it
 	Truncated bool             // the token limit cut it
+	Calls     []ToolCall       `json:",omitempty"` // that the model asks for, in its order
 	Usage     topicqueue.Usage // filled in by the client, provider's figures where given
 }
 

@@ -12,8 +12,11 @@ import (
 
 // question is one request as every protocol is told it.
 type question struct {
-	prompt prompts.Prompt
-	form   form
+	prompt  prompts.Prompt
+	form    form
+	turns   []Turn
+	tools   []Tool
+	noCalls bool
 }
 
 // request builds langchaingo's arguments, and the exchange with what it cannot send and cannot read.
@@ -36,12 +39,16 @@ func (r *role) request(req Request, f form) ([]llms.MessageContent, []llms.CallO
 	if f.noTemperature {
 		ex.Unset = append(ex.Unset, "temperature")
 	}
-	options = append(options, r.protocol.ask(r.settings, question{p, f}, ex)...)
+	options = append(options, r.protocol.ask(r.settings, question{p, f, req.Turns, req.Tools, req.NoCalls}, ex)...)
 	var messages []llms.MessageContent
 	if p.System != "" {
 		messages = append(messages, llms.TextParts(llms.ChatMessageTypeSystem, p.System))
 	}
-	return append(messages, llms.TextParts(llms.ChatMessageTypeHuman, p.User)), options, ex
+	messages = append(messages, llms.TextParts(llms.ChatMessageTypeHuman, p.User))
+	if _, own := ex.Set["messages"]; !own {
+		messages = append(messages, messagesOf(req.Turns)...)
+	}
+	return messages, options, ex
 }
 
 // answerTool is the tool whose arguments are the answer, for TransportTool.

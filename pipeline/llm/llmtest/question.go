@@ -20,9 +20,22 @@ type Question struct {
 	Temperature *float64                   // nil = not sent
 	MaxTokens   int                        // 0 = not sent
 	Window      int                        // tokens, of Ollama's questions; 0 = not sent
+	Tools       []string                   // that the model may call as it likes
+	Messages    []Message                  // but for those of the system
 	Fields      map[string]json.RawMessage // the whole request
 	Header      http.Header
 }
+
+// Message is one part of a conversation.
+type Message struct {
+	Role   string // user, assistant or tool
+	Text   string
+	Calls  []Call // of an assistant
+	CallID string // of a tool's result
+}
+
+// Call is a call of a tool.
+type Call struct{ ID, Name, Arguments string }
 
 // readOpenAI understands a chat completion request.
 func readOpenAI(body []byte) (Question, error) {
@@ -32,10 +45,19 @@ func readOpenAI(body []byte) (Question, error) {
 		Messages []struct {
 			Role    string          `json:"role"`
 			Content json.RawMessage `json:"content"`
+			CallID  string          `json:"tool_call_id"`
+			Calls   []struct {
+				ID       string `json:"id"`
+				Function struct {
+					Name      string `json:"name"`
+					Arguments string `json:"arguments"`
+				} `json:"function"`
+			} `json:"tool_calls"`
 		} `json:"messages"`
-		Temperature    *float64 `json:"temperature"`
-		MaxTokens      int      `json:"max_tokens"`
-		MaxCompletion  int      `json:"max_completion_tokens"`
+		Choice         json.RawMessage `json:"tool_choice"`
+		Temperature    *float64        `json:"temperature"`
+		MaxTokens      int             `json:"max_tokens"`
+		MaxCompletion  int             `json:"max_completion_tokens"`
 		ResponseFormat struct {
 			Type       string `json:"type"`
 			JSONSchema struct {
@@ -60,15 +82,28 @@ func readOpenAI(body []byte) (Question, error) {
 		switch m.Role {
 		case "system", "developer":
 			q.System += contentText(m.Content)
+			continue
 		case "user":
 			q.User += contentText(m.Content)
 		}
+		message := Message{Role: m.Role, Text: contentText(m.Content), CallID: m.CallID}
+		for _, c := range m.Calls {
+			message.Calls = append(message.Calls, Call{c.ID, c.Function.Name, c.Function.Arguments})
+		}
+		q.Messages = append(q.Messages, message)
+	}
+	if err := answeredCalls(q.Messages); err != nil {
+		return q, err
 	}
 	q.Model, q.Temperature, q.MaxTokens = raw.Model, raw.Temperature, max(raw.MaxTokens, raw.MaxCompletion)
 	switch {
 	case raw.ResponseFormat.Type == "json_schema":
 		q.Transport, q.Name, q.Schema = "json_schema", raw.ResponseFormat.JSONSchema.Name,
 			raw.ResponseFormat.JSONSchema.Schema
+	case len(raw.Tools) > 0 && len(raw.Choice) == 0:
+		for _, t := range raw.Tools {
+			q.Tools = append(q.Tools, t.Function.Name)
+		}
 	case len(raw.Tools) > 0:
 		q.Transport, q.Name, q.Schema = "tool", raw.Tools[0].Function.Name, raw.Tools[0].Function.Parameters
 	default:
@@ -78,6 +113,37 @@ func readOpenAI(body []byte) (Question, error) {
 		return q, fmt.Errorf("the request has no messages")
 	}
 	return q, nil
+}
+
+// answeredCalls refuses a conversation as servers do: each call has its result, right behind it, and no other has one.
+func answeredCalls(messages []Message) error {
+	var open []string
+	for _, m := range messages {
+		if m.Role != "tool" {
+			if len(open) > 0 {
+				return fmt.Errorf("tool_calls: no result for %s", strings.Join(open, ", "))
+			}
+			for _, c := range m.Calls {
+				if c.ID == "" || slices.Contains(open, c.ID) {
+					return fmt.Errorf("tool_calls: id %q", c.ID)
+				}
+				if !json.Valid([]byte(c.Arguments)) {
+					return fmt.Errorf("tool_calls: the arguments of %s are no JSON", c.ID)
+				}
+				open = append(open, c.ID)
+			}
+			continue
+		}
+		i := slices.Index(open, m.CallID)
+		if i < 0 {
+			return fmt.Errorf("tool_call_id %q is of no call", m.CallID)
+		}
+		open = slices.Delete(open, i, i+1)
+	}
+	if len(open) > 0 {
+		return fmt.Errorf("tool_calls: no result for %s", strings.Join(open, ", "))
+	}
+	return nil
 }
 
 // findSchema looks for a schema in the text.

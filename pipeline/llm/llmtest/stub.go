@@ -21,6 +21,9 @@ import (
 type Stub struct {
 	// Answer returns the text of the answer; false = the stub's own. It may be nil.
 	Answer func(q Question) (string, bool)
+	// Converse answers a question with Tools, or one that follows such: a text, calls, or both; false = Answer does. It
+	// may be nil.
+	Converse func(q Question) (text string, calls []Call, ok bool)
 	// Intercept may answer a request itself, with any status and body: it returns true when it did. It may be nil.
 	Intercept func(w http.ResponseWriter, q Question) bool
 
@@ -105,12 +108,28 @@ func (s *Stub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	text, err := s.text(q)
+	text, calls, err := s.say(q)
 	if err != nil {
 		d.refuse(w, http.StatusBadRequest, "invalid_schema", err.Error())
 		return
 	}
-	s.reply(w, r, d, q, text)
+	s.reply(w, r, d, q, reply{text: text, calls: calls, reason: s.FinishAs})
+}
+
+// say decides what the model says and calls.
+func (s *Stub) say(q Question) (text string, calls []Call, err error) {
+	if s.Converse != nil {
+		if text, calls, ok := s.Converse(q); ok {
+			for i := range calls {
+				if calls[i].ID == "" {
+					calls[i].ID = fmt.Sprintf("call_%d_%d", len(q.Messages), i)
+				}
+			}
+			return text, calls, nil
+		}
+	}
+	text, err = s.text(q)
+	return text, nil, err
 }
 
 // tokens counts those of a text.
@@ -160,9 +179,17 @@ func (s *Stub) text(q Question) (string, error) {
 	return text, nil
 }
 
-func (s *Stub) reply(w http.ResponseWriter, r *http.Request, d dialect, q Question, text string) {
-	prompt, completion := s.tokens(q.System+q.User), s.tokens(text)
-	a := reply{text: text, reason: s.FinishAs}
+func (s *Stub) reply(w http.ResponseWriter, r *http.Request, d dialect, q Question, a reply) {
+	asked, said := q.System+q.User, a.text
+	for _, m := range q.Messages {
+		if m.Role != "user" {
+			asked += m.Text
+		}
+	}
+	for _, c := range a.calls {
+		said += c.Name + c.Arguments
+	}
+	prompt, completion := s.tokens(asked), s.tokens(said)
 	if !s.NoUsage {
 		a.prompt, a.completion = prompt, completion
 	}

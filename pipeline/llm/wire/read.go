@@ -52,7 +52,7 @@ func (s Said) Usage() topicqueue.Usage {
 }
 
 // Call is a call of a tool. Arguments is JSON as the model wrote it.
-type Call struct{ Name, Arguments string }
+type Call struct{ ID, Name, Arguments string }
 
 // ErrBody marks an answer with status 200 that begins as one of the protocol and cannot be read.
 var ErrBody = errors.New("not a chat completion")
@@ -64,6 +64,7 @@ func ReadOpenAI(body []byte) (forward []byte, said Said, err error) {
 		Arguments arguments `json:"arguments"`
 	}
 	type call struct {
+		ID       word     `json:"id,omitempty"`
 		Function function `json:"function"`
 	}
 	var raw struct {
@@ -93,7 +94,7 @@ func ReadOpenAI(body []byte) (forward []byte, said Said, err error) {
 	first := &raw.Choices[0]
 	said.Finish, first.FinishReason = string(first.FinishReason), ""
 	if old := first.Message.FunctionCall; old != nil {
-		first.Message.ToolCalls, first.Message.FunctionCall = append(first.Message.ToolCalls, call{*old}), nil
+		first.Message.ToolCalls, first.Message.FunctionCall = append(first.Message.ToolCalls, call{Function: *old}), nil
 	}
 	return Encode(raw), said, nil
 }
@@ -147,6 +148,7 @@ func ReadAnthropic(body []byte) (forward []byte, said Said, err error) {
 	var blocks []struct {
 		Type  string    `json:"type"`
 		Text  string    `json:"text"`
+		ID    word      `json:"id"`
 		Name  string    `json:"name"`
 		Input arguments `json:"input"`
 	}
@@ -159,7 +161,7 @@ func ReadAnthropic(body []byte) (forward []byte, said Said, err error) {
 		case "text":
 			text.WriteString(b.Text)
 		case "tool_use":
-			said.Calls = append(said.Calls, Call{b.Name, string(b.Input)})
+			said.Calls = append(said.Calls, Call{string(b.ID), b.Name, string(b.Input)})
 		}
 	}
 	said.Finish = string(raw.StopReason)

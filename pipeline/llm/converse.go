@@ -1,0 +1,202 @@
+package llm
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/tmc/langchaingo/llms"
+
+	"nightdesk/pipeline/llm/wire"
+	"nightdesk/prompts"
+)
+
+// A conversation is a prompt and what followed it. Every question carries all of it, so that calls stay independent:
+// each is journaled, governed and paid like any other.
+
+// Tool is a function that a model may call.
+type Tool struct {
+	Name        string
+	Description string
+	Schema      json.RawMessage // of its arguments
+}
+
+// ToolCall is one call that a model asks for.
+type ToolCall struct {
+	ID        string
+	Name      string
+	Arguments string // as the model wrote them; usually JSON
+}
+
+// Turn is an answer of the model in the middle of a conversation, and what it was told after that.
+type Turn struct {
+	Said    string
+	Calls   []ToolCall
+	Results []string // of Calls, in their order
+	Then    string   // what the user says next; empty: nothing
+}
+
+// ToolCaller is a Model that knows whether the model of a role takes tools.
+type ToolCaller interface {
+	CallsTools(role Role) bool
+}
+
+// CallsTools reports whether questions of a role may have Tools. The answer is a guess until the server has been asked:
+// see ErrNoTools.
+func CallsTools(m Model, role Role) bool {
+	c, ok := m.(ToolCaller)
+	return ok && c.CallsTools(role)
+}
+
+// CallsTools implements ToolCaller. A transport that was configured because the server does not do better, json_schema
+// or prompt, says that it takes no tools.
+func (c *Client) CallsTools(role Role) bool {
+	r, ok := c.roles[role]
+	if !ok || !slices.Contains(r.protocol.transports, TransportTool) ||
+		r.settings.Transport != TransportAuto && r.settings.Transport != TransportTool {
+		return false
+	}
+	r.learned.mu.Lock()
+	defer r.learned.mu.Unlock()
+	return !r.learned.noTools
+}
+
+// CallsTools implements ToolCaller.
+func (j journaled) CallsTools(role Role) bool { return CallsTools(j.model, role) }
+
+// CallsTools implements ToolCaller.
+func (p patient) CallsTools(role Role) bool { return CallsTools(p.model, role) }
+
+// whole returns a prompt as long as the conversation, by which its tokens are counted.
+func (req Request) whole() prompts.Prompt {
+	p := req.Prompt
+	if len(req.Turns) == 0 && len(req.Tools) == 0 {
+		return p
+	}
+	var b strings.Builder
+	b.WriteString(p.User)
+	for _, t := range req.Turns {
+		b.WriteString(t.Said + t.Then + strings.Join(t.Results, ""))
+		for _, c := range t.Calls {
+			b.WriteString(c.Name + c.Arguments)
+		}
+	}
+	for _, t := range req.Tools {
+		b.WriteString(t.Name + t.Description + string(t.Schema))
+	}
+	p.User = b.String()
+	return p
+}
+
+// aboutTools are the words of a server that takes no tools.
+var aboutTools = regexp.MustCompile(`\btools?\b|tool_choice|tool[ _-]call|function[ _-]call`)
+
+// withoutTools marks the refusal of a question with tools, and remembers it: the next one is not tried.
+func (r *role) withoutTools(req Request, err error) error {
+	var e *ProviderError
+	if len(req.Tools) == 0 || errors.Is(err, ErrContextLength) || !errors.As(err, &e) || isAboutModel(e) {
+		return err
+	}
+	switch e.Status {
+	case http.StatusBadRequest, http.StatusNotFound, http.StatusUnprocessableEntity, http.StatusNotImplemented:
+	default:
+		if e.Status < 500 {
+			return err
+		}
+	}
+	if !aboutTools.MatchString(strings.ToLower(e.Code + " " + e.Type + " " + e.Message)) {
+		return err
+	}
+	r.learned.mu.Lock()
+	r.learned.noTools = true
+	r.learned.mu.Unlock()
+	return fmt.Errorf("%w: %w: %w", err, ErrNoTools, ErrPermanent)
+}
+
+// toolCalls returns the calls of an answer.
+func toolCalls(calls []wire.Call) []ToolCall {
+	out := make([]ToolCall, len(calls))
+	for i, c := range calls {
+		out[i] = ToolCall{ID: c.ID, Name: c.Name, Arguments: c.Arguments}
+	}
+	return out
+}
+
+// bound are tools as langchaingo sends them.
+func bound(tools []Tool) llms.CallOption {
+	list := make([]llms.Tool, len(tools))
+	for i, t := range tools {
+		list[i] = llms.Tool{Type: "function", Function: &llms.FunctionDefinition{Name: t.Name, Description: t.Description,
+			Parameters: t.Schema}}
+	}
+	return llms.WithTools(list)
+}
+
+// messagesOf are turns as langchaingo sends them.
+func messagesOf(turns []Turn) []llms.MessageContent {
+	var messages []llms.MessageContent
+	for _, t := range turns {
+		said := llms.MessageContent{Role: llms.ChatMessageTypeAI}
+		if t.Said != "" {
+			said.Parts = append(said.Parts, llms.TextContent{Text: t.Said})
+		}
+		for _, c := range t.Calls {
+			said.Parts = append(said.Parts, llms.ToolCall{ID: c.ID, Type: "function",
+				FunctionCall: &llms.FunctionCall{Name: sentName(c), Arguments: c.Arguments}})
+		}
+		if len(said.Parts) > 0 {
+			messages = append(messages, said)
+		}
+		for i, c := range t.Calls {
+			messages = append(messages, llms.MessageContent{Role: llms.ChatMessageTypeTool, Parts: []llms.ContentPart{
+				llms.ToolCallResponse{ToolCallID: c.ID, Name: sentName(c), Content: t.Results[i]}}})
+		}
+		if t.Then != "" {
+			messages = append(messages, llms.TextParts(llms.ChatMessageTypeHuman, t.Then))
+		}
+	}
+	return messages
+}
+
+// sentName is the name of a call in the characters that servers take: a model may have made it up.
+func sentName(c ToolCall) string { return toolName(prompts.Prompt{Name: c.Name}) }
+
+// anthropicTurns are the messages of a conversation in the protocol of Anthropic, where user and model take turns and
+// the results of all calls of a turn stand in one message.
+func anthropicTurns(q question) []any {
+	text := func(s string) map[string]any { return map[string]any{"type": "text", "text": s} }
+	messages := []any{}
+	user := []any{text(q.prompt.User)}
+	for _, t := range q.turns {
+		var said []any
+		if strings.TrimSpace(t.Said) != "" {
+			said = append(said, text(strings.TrimRight(t.Said, " \n\t")))
+		}
+		for _, c := range t.Calls {
+			input := json.RawMessage(c.Arguments)
+			if !json.Valid(input) || !strings.HasPrefix(strings.TrimSpace(c.Arguments), "{") {
+				input = json.RawMessage("{}")
+			}
+			said = append(said, map[string]any{"type": "tool_use", "id": c.ID, "name": sentName(c), "input": input})
+		}
+		if len(said) > 0 {
+			messages = append(messages, map[string]any{"role": "user", "content": user},
+				map[string]any{"role": "assistant", "content": said})
+			user = nil
+		}
+		for i, c := range t.Calls {
+			user = append(user, map[string]any{"type": "tool_result", "tool_use_id": c.ID, "content": t.Results[i]})
+		}
+		if t.Then != "" {
+			user = append(user, text(t.Then))
+		}
+	}
+	if len(user) > 0 {
+		messages = append(messages, map[string]any{"role": "user", "content": user})
+	}
+	return messages
+}
