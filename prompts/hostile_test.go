@@ -37,6 +37,12 @@ func foreign(s string) []prompts.Prompt {
 			prompts.Introduction(lang, frame(s, "", section)),
 			prompts.Conclusion(lang, frame(s, "", section)),
 			prompts.Repair(lang, prompts.RepairData{Answer: s}),
+			prompts.Answer(lang, prompts.AnswerData{Topic: s, Found: []prompts.Found{{Tool: "t", Sources: passages}},
+				Now: &prompts.Now{}}),
+			prompts.LookUp(lang, prompts.LookUpData{Topic: s, Found: []prompts.Found{{Tool: "t", Query: s, Sources: passages}}}),
+			prompts.Result(lang, prompts.Found{Sources: passages}),
+			prompts.Result(lang, prompts.Found{Problem: s}),
+			prompts.Route(lang, prompts.RouteData{Topic: s}),
 		)
 	}
 	return all
