@@ -76,7 +76,7 @@ func (w *work) checkActions(k int, actions []prompts.Action) []call {
 	l := callList{w: w, k: k, asked: w.own, limit: w.maxActions()}
 	for _, a := range actions {
 		name := topicqueue.Clip(topicqueue.OneLine(strings.TrimSpace(a.ToolType)), maxLine)
-		tool, ok := meant(name, w.tools)
+		tool, ok := w.tools.Meant(name)
 		switch {
 		case !ok:
 			w.tell("tool %q does not exist and was not called; the tools are: %s", name, strings.Join(w.toolNames(), ", "))

@@ -50,7 +50,7 @@ func TestMeant(t *testing.T) {
 		"_":                                 {"", ""},
 	} {
 		for i, set := range []tools.Set{all, few} {
-			if got, ok := meant(name, set); got != want[i] || ok != (want[i] != "") {
+			if got, ok := set.Meant(name); got != want[i] || ok != (want[i] != "") {
 				t.Errorf("%q among %d tools: %q, want %q", name, len(set), got, want[i])
 			}
 		}
