@@ -62,6 +62,8 @@ type BlockMemory struct {
 	Read      []string `json:"read,omitempty"`      // ids of sources that a note has read, also those without a claim
 	Fallbacks []string `json:"fallbacks,omitempty"` // see Block.Fallbacks
 	Failures  []string `json:"failures,omitempty"`  // calls that failed, for a person
+	// of a run that is answered in one conversation: the answer, Markdown with markers
+	Answer string `json:"answer,omitempty"`
 }
 
 // Answers to a proposed sub-topic. All but AdmissionAdded are refusals, which are answers and not errors.

@@ -56,6 +56,13 @@ const (
 	UnsupportedRemove = "remove" // it is taken out
 )
 
+// The ways from a topic to its report.
+const (
+	PathDeep    = ""        // sub-topics are researched, and a report is written of what they found
+	PathShallow = "shallow" // one conversation with a model answers it
+	PathRoute   = "route"   // a model chooses between these two
+)
+
 // Options are the settings of one run. They are resolved from preset and configuration when the run is enqueued and
 // frozen with it, so that every worker treats it alike.
 type Options struct {
@@ -81,6 +88,10 @@ type Options struct {
 	// exploratory or focused, which the numbers above follow already; empty: balanced
 	Strategy   string `json:"strategy,omitempty"`
 	MaxActions int    `json:"max_actions,omitempty"` // tool calls of one iteration; 0: as the worker is set
+
+	Path         string `json:"path,omitempty"`           // one of the Path... constants
+	MaxTurns     int    `json:"max_llm_turns,omitempty"`  // questions to the model of one conversation; 0: 10
+	MaxToolCalls int    `json:"max_tool_calls,omitempty"` // of one conversation, each call counted; 0: 5
 
 	// from the begin of planning to the end; 0 = without limit
 	Duration    time.Duration `json:"duration_ns,omitempty"`

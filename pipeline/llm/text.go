@@ -42,6 +42,9 @@ func Text(ctx context.Context, m Model, req Request) (string, error) {
 	return "", &AnswerError{Step: strings.TrimSuffix(step(req), reaskSuffix), Errors: []string{"the answer is empty"}}
 }
 
+// Clean returns the free text of an answer as Text does; empty when there is nothing to use.
+func Clean(resp Response) string { return usableText(resp) }
+
 // usableText returns what a caller gets of an answer; empty when there is nothing to use.
 func usableText(resp Response) string {
 	text := unfence(answer.StripThinking(topicqueue.Printable(resp.Text)))

@@ -1,0 +1,401 @@
+package answering_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"nightdesk/pipeline/answering"
+	"nightdesk/pipeline/llm"
+	"nightdesk/pipeline/llm/llmtest"
+	"nightdesk/pipeline/tools"
+	"nightdesk/topicqueue"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// fact is what the tools of a bench say.
+const fact = "The ferry carried 41,200 passengers in 2025, and 38,000 in the year before."
+
+// cited is an answer that rests on it.
+const cited = "The ferry carried 41,200 passengers in 2025 [CIT-1-01]."
+
+// bench is a question with everything around it.
+type bench struct {
+	t      *testing.T
+	stub   *llmtest.Stub
+	mu     sync.Mutex
+	asked  []llmtest.Question
+	called []string                              // "tool: query"
+	search func(query string) tools.Result       // of rag_hybrid
+	say    func(n int, q llmtest.Question) reply // the n-th answer of the model, from 1
+	events []topicqueue.Event
+	pages  map[string]string
+	kept   map[string][]byte // journal; nil: none
+	run    topicqueue.Run
+	a      *answering.Answerer
+}
+
+// reply is what the model says and calls.
+type reply struct {
+	text  string
+	calls []llmtest.Call
+}
+
+func say(text string) reply { return reply{text: text} }
+
+// search are calls of the search with these queries.
+func search(queries ...string) reply {
+	var r reply
+	for _, q := range queries {
+		r.calls = append(r.calls, llmtest.Call{Name: "rag_hybrid", Arguments: fmt.Sprintf(`{"query":%q}`, q)})
+	}
+	return r
+}
+
+type scriptedTool struct {
+	name string
+	call func(query string) tools.Result
+}
+
+func (s scriptedTool) Name() string        { return s.name }
+func (s scriptedTool) Description() string { return "Searches. Query: natural language." }
+func (s scriptedTool) Call(_ context.Context, c tools.Call) (tools.Result, error) {
+	return s.call(c.Query), nil
+}
+
+// found is a result with one source of this text.
+func found(text string) tools.Result {
+	return tools.Result{Text: text, Sources: []topicqueue.Source{{Kind: topicqueue.SourceDocument, Title: "Timetable",
+		Document: "ferry.md", Text: text, Hash: topicqueue.TextHash(text)}}}
+}
+
+func newBench(t *testing.T, say func(n int, q llmtest.Question) reply) *bench {
+	t.Helper()
+	b := &bench{t: t, say: say, pages: map[string]string{}}
+	b.search = func(string) tools.Result { return found(fact) }
+	b.run = topicqueue.Run{ID: "research_20260101_000000_aaaaaaaaaa", Topic: "How many people took the ferry last year?",
+		StartedAt: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), Options: topicqueue.Options{Language: "en",
+			Tools: []string{"rag_hybrid"}, MaxTurns: 10, MaxToolCalls: 5, Path: topicqueue.PathShallow}}
+	b.stub = &llmtest.Stub{Converse: b.answer, Answer: func(q llmtest.Question) (string, bool) {
+		if q.Schema == nil {
+			text, _, ok := b.answer(q)
+			return text, ok
+		}
+		return "", false
+	}}
+	b.a = &answering.Answerer{Model: b.client(llm.TransportAuto), Runner: b.runner(), Emit: b.emit}
+	return b
+}
+
+func (b *bench) client(transport llm.Transport) llm.Model {
+	client, err := llm.NewClient(llm.Settings{Roles: map[llm.Role]llm.RoleSettings{llm.Writer: {Model: "m",
+		BaseURL: llmtest.NewServer(b.t, b.stub), APIKey: "a-long-enough-key", MaxTokens: 2000, MaxTries: 2,
+		Timeout: time.Minute, Transport: transport}}})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return client
+}
+
+func (b *bench) answer(q llmtest.Question) (string, []llmtest.Call, bool) {
+	b.mu.Lock()
+	b.asked = append(b.asked, q)
+	n := len(b.asked)
+	b.mu.Unlock()
+	r := b.say(n, q)
+	return r.text, r.calls, true
+}
+
+func (b *bench) emit(_ context.Context, events ...topicqueue.Event) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.events = append(b.events, events...)
+	return nil
+}
+
+func (b *bench) runner() *tools.Runner {
+	return &tools.Runner{Pages: b, Tools: tools.Set{scriptedTool{"rag_hybrid", func(query string) tools.Result {
+		b.mu.Lock()
+		b.called = append(b.called, "rag_hybrid: "+query)
+		b.mu.Unlock()
+		return b.search(query)
+	}}}}
+}
+
+// PutPage implements tools.Pages.
+func (b *bench) PutPage(_ context.Context, _, hash, text string) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.pages[hash] = text
+	return nil
+}
+
+// Page implements tools.Pages.
+func (b *bench) Page(_ context.Context, _, hash string) (string, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if text, ok := b.pages[hash]; ok {
+		return text, nil
+	}
+	return "", errors.New("no such page")
+}
+
+func (b *bench) ask() answering.Result {
+	b.t.Helper()
+	result, err := b.a.Answer(b.t.Context(), b.run, topicqueue.Block{ID: "block_1", Title: "The ferry"})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	if result.Calls > b.run.Options.MaxToolCalls || len(b.called) > b.run.Options.MaxToolCalls {
+		b.t.Errorf("%d tool calls counted, %d made, %d allowed", result.Calls, len(b.called), b.run.Options.MaxToolCalls)
+	}
+	if result.Turns > b.run.Options.MaxTurns {
+		b.t.Errorf("%d turns, %d allowed", result.Turns, b.run.Options.MaxTurns)
+	}
+	return result
+}
+
+// Whatever a model does, the conversation ends within its limits, with an answer that cites its sources or with a cause.
+func TestAnswer(t *testing.T) {
+	t.Parallel()
+	searchOnce := func(then string) func(int, llmtest.Question) reply {
+		return func(n int, _ llmtest.Question) reply {
+			if n == 1 {
+				return search("passengers of the ferry in 2025")
+			}
+			return say(then)
+		}
+	}
+	for name, tc := range map[string]struct {
+		say    func(n int, q llmtest.Question) reply
+		search func(query string) tools.Result
+		want   string // part of the answer; empty: there is none
+		why    string // part of the cause
+		asked  int    // questions; 0: any number
+		called int
+	}{
+		"searches and answers": {say: searchOnce(cited), want: cited, asked: 2, called: 1},
+		"never stops calling": {say: func(n int, q llmtest.Question) reply {
+			if len(q.Tools) == 0 {
+				return say(cited)
+			}
+			return search(fmt.Sprint("query ", n))
+		}, want: cited, asked: 6, called: 5},
+		"calls eight at once": {say: func(n int, q llmtest.Question) reply {
+			if len(q.Tools) == 0 {
+				return say(cited)
+			}
+			return search("a1", "b2", "c3", "d4", "e5", "f6", "g7", "h8")
+		}, want: cited, asked: 2, called: 5},
+		"calls on without tools": {say: func(n int, q llmtest.Question) reply { return search(fmt.Sprint("query ", n)) },
+			why: "answer", called: 5},
+		"answers without looking": {say: func(n int, q llmtest.Question) reply { return say("About 40,000 people took it.") },
+			why: "cites none of its 1 sources", called: 1},
+		"looks when told to": {say: func(n int, q llmtest.Question) reply {
+			if n < 2 {
+				return say("About 40,000 people took it.")
+			}
+			return searchOnce(cited)(n-1, q)
+		}, want: cited, asked: 3, called: 1},
+		"cites when told to": {say: func(n int, q llmtest.Question) reply {
+			if n == 2 {
+				return say("The ferry carried 41,200 passengers.")
+			}
+			return searchOnce(cited)(n, q)
+		}, want: cited, asked: 3, called: 1},
+		"calls an unknown tool": {say: func(n int, q llmtest.Question) reply {
+			if n == 1 {
+				return reply{calls: []llmtest.Call{{Name: "telephone", Arguments: `{"query":"x"}`}}}
+			}
+			return searchOnce(cited)(n-1, q)
+		}, want: cited, asked: 3, called: 1},
+		"garbles the name": {say: func(n int, q llmtest.Question) reply {
+			if n == 1 {
+				return reply{calls: []llmtest.Call{{Name: "functions.rag_hybrid<|channel|>", Arguments: `{"query":"x"}`}}}
+			}
+			return say(cited)
+		}, want: cited, asked: 2, called: 1},
+		"breaks the arguments": {say: func(n int, q llmtest.Question) reply {
+			if n == 1 {
+				return reply{calls: []llmtest.Call{{Name: "rag_hybrid", Arguments: `{"query": ["a", {`},
+					{Name: "rag_hybrid", Arguments: `{"q":"ferry passengers"}`}, {Name: "rag_hybrid", Arguments: `{"query":"ferry 2025"`}}}
+			}
+			return say(cited)
+		}, want: cited, asked: 2, called: 2},
+		"repeats the same call": {say: func(n int, q llmtest.Question) reply {
+			if len(q.Tools) == 0 {
+				return say(cited)
+			}
+			return search("ferry passengers")
+		}, want: cited, asked: 6, called: 1},
+		"answers with HTML":    {say: searchOnce("<html><body><p>" + cited + "</p></body></html>"), want: cited, asked: 2, called: 1},
+		"answers with nothing": {say: searchOnce(""), why: "answer", called: 1},
+		"answers with nothing once": {say: func(n int, q llmtest.Question) reply {
+			if n == 2 {
+				return say("")
+			}
+			return searchOnce(cited)(n, q)
+		}, want: cited, asked: 3, called: 1},
+		"cites what is not there": {say: searchOnce("It was 41,200 [CIT-7-07]."), why: "cites none", called: 1},
+		"finds nothing": {say: searchOnce("Nothing was found."), search: func(string) tools.Result { return tools.Result{} },
+			why: "found no source", called: 2},
+		"the tool fails": {say: searchOnce("Nothing was found."), search: func(string) tools.Result {
+			return tools.Result{Failed: true, Text: "the index is away"}
+		}, why: "found no source", called: 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t, tc.say)
+			if tc.search != nil {
+				b.search = tc.search
+			}
+			r := b.ask()
+			if tc.want == "" && r.Text != "" || !strings.Contains(r.Text, tc.want) {
+				t.Errorf("answered %q, want %q", r.Text, tc.want)
+			}
+			if (tc.why == "") != (r.Why == "") || !strings.Contains(r.Why, tc.why) {
+				t.Errorf("because %q, want %q", r.Why, tc.why)
+			}
+			if tc.asked > 0 && len(b.asked) != tc.asked || len(b.called) != tc.called {
+				t.Errorf("%d questions, %d calls %q; want %d and %d", len(b.asked), len(b.called), b.called, tc.asked, tc.called)
+			}
+			for _, trace := range r.Traces {
+				for _, c := range trace.Claims {
+					if trace.Source.Text[c.Start:c.End] != c.Quote || c.Quote == "" {
+						t.Errorf("claim %s has the quote %q", c.ID, c.Quote)
+					}
+				}
+			}
+			if tc.want != "" && (len(r.Traces) != 1 || r.Traces[0].CitationID != "CIT-1-01") {
+				t.Errorf("traces %+v", r.Traces)
+			}
+		})
+	}
+}
+
+// The order to answer stands at the end of the context, and no tools are bound with it.
+func TestOrderToAnswer(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, func(n int, q llmtest.Question) reply {
+		if len(q.Tools) == 0 {
+			return say(cited)
+		}
+		return search(fmt.Sprint("query ", n))
+	})
+	b.run.Options.MaxToolCalls = 2
+	b.ask()
+	last := b.asked[len(b.asked)-1]
+	end := last.Messages[len(last.Messages)-1]
+	if end.Role != "user" || !strings.Contains(end.Text, "no tool calls any more") {
+		t.Errorf("the last message is %+v", end)
+	}
+	if len(last.Tools) > 0 {
+		t.Errorf("bound are %v", last.Tools)
+	}
+	if first := b.asked[0]; !strings.Contains(first.User, "Today: 2026-01-01") ||
+		!strings.Contains(first.User, b.run.Topic) || len(first.Tools) != 1 {
+		t.Errorf("the first question was %+v", first)
+	}
+	if !strings.Contains(last.Messages[2].Text, fact) || !strings.Contains(last.Messages[2].Text, "<material-") {
+		t.Errorf("the result is shown as %q", last.Messages[2].Text)
+	}
+}
+
+// A model that cannot call tools goes through the same steps with JSON objects: by its settings, or when it refuses.
+func TestWithoutNativeCalls(t *testing.T) {
+	t.Parallel()
+	for name, native := range map[string]bool{"settings": false, "refusal": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			looks := 0
+			b := newBench(t, func(n int, q llmtest.Question) reply { return say(cited) })
+			free := b.stub.Answer
+			b.stub.Converse = nil
+			b.stub.Answer = func(q llmtest.Question) (string, bool) {
+				if q.Name != "look_up" {
+					return free(q)
+				}
+				if looks++; looks == 1 {
+					return `{"think":"","reasoning":"r","actions":[{"tool_type":"rag_hybrid","query":"ferry 2025","rationale":"r"}]}`, true
+				}
+				return `{"think":"","reasoning":"enough","actions":[]}`, true
+			}
+			if native {
+				b.stub.Refuse = []string{"tools"}
+			} else {
+				b.a.Model = b.client(llm.TransportSchema)
+			}
+			r := b.ask()
+			if r.Text != cited || len(b.called) != 1 || looks != 2 {
+				t.Errorf("answered %q (%s) after %d looks, calls %q", r.Text, r.Why, looks, b.called)
+			}
+			if q := b.asked[len(b.asked)-1]; !strings.Contains(q.User, fact) || !strings.Contains(q.User, "no tool calls any more") {
+				t.Errorf("the answer was asked for with %q", q.User)
+			}
+		})
+	}
+}
+
+// Where results do not fit the window, the oldest are shortened; every source keeps its marker.
+func TestCompaction(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("Nothing of this says anything about ships or people. ", 400)
+	b := newBench(t, func(n int, q llmtest.Question) reply {
+		if len(q.Tools) == 0 {
+			return say(cited)
+		}
+		return search(fmt.Sprint("passengers ", n))
+	})
+	n := 0
+	b.search = func(string) tools.Result {
+		n++
+		return found(fmt.Sprintf("Page %d.\n\n%s\n\n%s", n, long, fact))
+	}
+	b.a.Window = 16_000
+	r := b.ask()
+	last := b.asked[len(b.asked)-1]
+	size := 0
+	for _, m := range last.Messages {
+		size += len(m.Text)
+	}
+	for i := range 5 {
+		if id := fmt.Sprintf("[CIT-1-0%d]", i+1); !strings.Contains(fmt.Sprint(last.Messages), id) {
+			t.Errorf("%s is not shown any more", id)
+		}
+	}
+	if size > 20_000 || len(r.Traces) != 1 {
+		t.Errorf("the last question has %d bytes; %d traces", size, len(r.Traces))
+	}
+}
+
+// A model that drips is not waited for beyond its time; one that is away is why there is no answer.
+func TestModelAway(t *testing.T) {
+	t.Parallel()
+	t.Run("drips", func(t *testing.T) {
+		t.Parallel()
+		b := newBench(t, func(int, llmtest.Question) reply { return search("ferry") })
+		b.stub.Drip = time.Second
+		b.a.Patience = time.Now().Add(50 * time.Millisecond)
+		if r := b.ask(); r.Text != "" || !r.Away || !strings.Contains(r.Why, "time") {
+			t.Errorf("came to %+v", r)
+		}
+	})
+	t.Run("away after the search", func(t *testing.T) {
+		t.Parallel()
+		b := newBench(t, func(int, llmtest.Question) reply { return search("ferry") })
+		b.search = func(string) tools.Result {
+			b.a.Patience = time.Now() // the model has no time any more
+			return found(fact)
+		}
+		if r := b.ask(); !r.Away || len(r.Traces) != 1 {
+			t.Errorf("came to %+v", r)
+		}
+	})
+}

@@ -1,0 +1,272 @@
+package answering
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"nightdesk/pipeline/llm"
+	"nightdesk/pipeline/llm/answer"
+	"nightdesk/pipeline/tools"
+	"nightdesk/topicqueue"
+)
+
+const (
+	maxLine     = 300   // bytes of a message or a query within a line
+	maxQuery    = 1_000 // of a query that is no program and no address
+	maxAsked    = 16    // calls of one answer that are looked at: more is a model that has run away
+	maxFailures = 3     // calls that failed of which a result tells
+	parallel    = 4     // calls at once
+)
+
+// argumentSchema is that of every tool: what its query looks like, its description says.
+var argumentSchema = json.RawMessage(`{"type":"object","properties":{"query":{"type":"string"}},"required":["query"],"additionalProperties":false}`)
+
+// outcome is what has become of a call.
+type outcome struct {
+	id      string // block_1/2.1: block, turn, ordinal
+	tool    string
+	query   string
+	problem string       // why it brought nothing, for the model; empty: answer says it
+	made    bool         // a tool was called
+	answer  tools.Answer // of a call that was made
+	sources []int        // places in work.sources
+	left    int          // tool calls that the model had left after its turn
+}
+
+// act makes the calls of one answer, all at once, and adds them to the conversation. Each call that the model asks for
+// counts, also one that cannot be made; when no more are left, the others are refused.
+func (w *work) act(ctx context.Context, said string, calls []llm.ToolCall) error {
+	w.steps++
+	t := turn{said: said}
+	first := len(w.outcomes)
+	ids := map[string]bool{}
+	for i, c := range calls[:min(len(calls), maxAsked)] {
+		o := w.check(c)
+		o.id = fmt.Sprintf("%s/%d.%d", w.block.ID, w.asked, i+1)
+		if c.ID == "" || ids[c.ID] { // in a form that all servers take
+			c.ID = fmt.Sprintf("call%05d", 100*len(w.turns)+i)
+		}
+		ids[c.ID] = true
+		c.Arguments = "{}"
+		if o.query != "" {
+			c.Arguments = argumentsOf(o.query)
+		}
+		t.calls = append(t.calls, made{c, len(w.outcomes)})
+		w.outcomes = append(w.outcomes, o)
+	}
+	for i := range w.outcomes[first:] {
+		w.outcomes[first+i].left = w.callsLeft()
+	}
+	w.turns = append(w.turns, t)
+	return w.call(ctx, said, first)
+}
+
+// check reads a call and says what is wrong with it; what may be made has no problem.
+func (w *work) check(c llm.ToolCall) outcome {
+	if w.callsLeft() == 0 {
+		return outcome{tool: c.Name, problem: "This call was not made: no tool calls are left. Answer now."}
+	}
+	w.calls++
+	name := topicqueue.Clip(topicqueue.OneLine(c.Name), maxLine)
+	tool, ok := w.tools.Meant(name)
+	if !ok {
+		return outcome{tool: name, problem: fmt.Sprintf("There is no tool %q. The tools are: %s.", name,
+			strings.Join(w.toolNames(), ", "))}
+	}
+	o := outcome{tool: tool}
+	query, ok := queryOf(c.Arguments)
+	if tool != "run_code" && tool != "open_page" {
+		query = topicqueue.Clip(topicqueue.OneLine(query), maxQuery)
+	}
+	key := tools.Key(tool, query)
+	switch {
+	case !ok, key == "":
+		o.problem = `This call was not made: its arguments must be {"query": "..."} with a query that is not empty.`
+	case w.issued[key]:
+		o.query = query
+		o.problem = "This call was not made again: its result stands above."
+	default:
+		o.query, o.made = query, true
+		w.issued[key] = true
+	}
+	return o
+}
+
+func (w *work) toolNames() []string {
+	names := make([]string, len(w.tools))
+	for i, t := range w.tools {
+		names[i] = t.Name()
+	}
+	return names
+}
+
+// searchItself looks the question up in the user's words, with the best search there is, when the model has found
+// nothing.
+func (w *work) searchItself(ctx context.Context) error {
+	query := topicqueue.Clip(topicqueue.OneLine(w.run.Topic), maxQuery)
+	first := len(w.outcomes)
+	for _, name := range []string{"rag_hybrid", "rag_naive", "web_search", "paper_search"} {
+		_, ok := w.tools.Lookup(name)
+		if key := tools.Key(name, query); !ok || key == "" || w.issued[key] || w.calls >= w.maxCalls() {
+			continue
+		}
+		w.calls++
+		w.issued[tools.Key(name, query)] = true
+		w.outcomes = append(w.outcomes, outcome{id: fmt.Sprintf("%s/%d.0", w.block.ID, w.asked), tool: name, query: query,
+			made: true, left: w.callsLeft()})
+		break
+	}
+	if first == len(w.outcomes) {
+		return nil
+	}
+	if len(w.turns) == 0 {
+		w.turns = append(w.turns, turn{})
+	}
+	last := &w.turns[len(w.turns)-1]
+	last.own = append(last.own, first)
+	return w.call(ctx, "", first)
+}
+
+// call makes the calls from this place on and takes over what they return.
+func (w *work) call(ctx context.Context, said string, first int) error {
+	if err := w.emitThought(ctx, said, w.outcomes[first:]); err != nil {
+		return err
+	}
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.SetLimit(parallel)
+	for i := range w.outcomes[first:] {
+		o := &w.outcomes[first+i]
+		if o.made {
+			group.Go(func() error { return w.make(groupCtx, o) })
+		}
+	}
+	err := group.Wait()
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	for i := range w.outcomes[first:] {
+		w.take(first + i)
+	}
+	return nil
+}
+
+// make makes one call. The journal keeps what a tool has brought; that it failed is kept here, because what the model
+// said next was said to that.
+func (w *work) make(ctx context.Context, o *outcome) error {
+	failed, err := w.once(ctx, o, nil)
+	if err != nil {
+		return err
+	}
+	if failed != "" {
+		o.problem = failed
+		return nil
+	}
+	if o.answer, err = w.Runner.Call(ctx, w.run.ID, o.tool, tools.Call{ToolID: o.id, Query: o.query}); err != nil {
+		return err
+	}
+	if o.answer.Failed {
+		problem := topicqueue.Clip(topicqueue.OneLine(o.answer.Text), maxQuery)
+		o.problem, err = w.once(ctx, o, &problem)
+	}
+	return err
+}
+
+// once returns why a call has failed, as far as the journal knows; problem: what it is to keep.
+func (w *work) once(ctx context.Context, o *outcome, problem *string) (string, error) {
+	if w.Runner.Once == nil {
+		if problem == nil {
+			return "", nil
+		}
+		return *problem, nil
+	}
+	value, err := w.Runner.Once(ctx, "failed/"+o.id+"/"+topicqueue.TextHash(o.tool + "\x00" + o.query)[:20],
+		func(context.Context) ([]byte, bool, error) {
+			if problem == nil {
+				return nil, false, nil
+			}
+			value, err := json.Marshal(*problem)
+			return value, true, err
+		})
+	if err != nil || len(value) == 0 {
+		return "", err
+	}
+	var kept string
+	if err := json.Unmarshal(value, &kept); err != nil {
+		return "", fmt.Errorf("decode the journal of %s: %w", o.id, err)
+	}
+	return kept, nil
+}
+
+// take gives the sources of an outcome their markers.
+func (w *work) take(i int) {
+	o := &w.outcomes[i]
+	if o.problem != "" {
+		if o.made && len(w.failures) < maxFailures {
+			w.failures = append(w.failures, fmt.Sprintf("%s for %q failed: %s", o.tool,
+				topicqueue.Clip(topicqueue.OneLine(o.query), maxLine), topicqueue.Clip(o.problem, maxLine)))
+		}
+		return
+	}
+	for _, s := range o.answer.Sources {
+		if strings.TrimSpace(s.Text) == "" {
+			continue
+		}
+		if s.ID == "" {
+			s.ID = topicqueue.SourceID(s)
+		}
+		at, known := w.marked[s.ID]
+		if !known {
+			at = len(w.sources)
+			w.marked[s.ID] = at
+			w.sources = append(w.sources, source{Source: s, outcome: i,
+				id: topicqueue.BlockCitationID(w.block.Number(), at+1)})
+		}
+		o.sources = append(o.sources, at)
+	}
+}
+
+// argumentsOf is a query as the arguments of a call.
+func argumentsOf(query string) string {
+	text, _ := json.Marshal(map[string]string{"query": query}) // strings always encode
+	return string(text)
+}
+
+// queryOf reads the arguments of a call: an object with a query, one with a single text under another name, or the
+// query itself.
+func queryOf(arguments string) (string, bool) {
+	arguments = strings.TrimSpace(strings.ToValidUTF8(arguments, ""))
+	schema, err := answer.Compile(argumentSchema)
+	if err != nil {
+		return "", false
+	}
+	if value, problems := schema.Extract(arguments, false); problems == nil {
+		var args struct {
+			Query string `json:"query"`
+		}
+		if json.Unmarshal(value, &args) == nil {
+			return strings.TrimSpace(args.Query), args.Query != ""
+		}
+	}
+	var object map[string]any
+	if json.Unmarshal([]byte(arguments), &object) == nil {
+		text, texts := "", 0
+		for _, v := range object {
+			if s, ok := v.(string); ok {
+				text, texts = s, texts+1
+			}
+		}
+		return strings.TrimSpace(text), texts == 1 && strings.TrimSpace(text) != ""
+	}
+	var text string
+	if json.Unmarshal([]byte(arguments), &text) != nil {
+		text = arguments
+	}
+	return text, text != "" && !strings.ContainsAny(text, "{}[]")
+}

@@ -1,0 +1,327 @@
+package answering
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"nightdesk/pipeline/citation"
+	"nightdesk/pipeline/knowledge/extract"
+	"nightdesk/pipeline/llm"
+	"nightdesk/pipeline/tools"
+	"nightdesk/prompts"
+	"nightdesk/topicqueue"
+)
+
+// work is one conversation. It belongs to one goroutine.
+type work struct {
+	*Answerer
+	run      topicqueue.Run
+	block    topicqueue.Block
+	tools    tools.Set // enabled for this run
+	native   bool      // the model calls tools itself
+	turns    []turn
+	outcomes []outcome
+	sources  []source       // that were shown, in the order of their markers
+	marked   map[string]int // by source id: its place in sources
+	issued   map[string]bool
+
+	asked   int  // questions to the model
+	steps   int  // see stepCeiling
+	calls   int  // tool calls that counted
+	squeeze int  // how often the results had to be shortened for the model's window
+	nudged  bool // told to look something up first
+	empty   bool // asked again after an empty answer
+	away    bool // the model is why there is no answer
+
+	failures []string
+	cut      map[excerptKey]string
+}
+
+// turn is an answer of the model that was not the last one.
+type turn struct {
+	said  string
+	calls []made
+	own   []int  // outcomes of calls that the model has not asked for
+	then  string // one of the prompts.Now... constants; empty: nothing was said
+}
+
+// made is a call that a model has asked for.
+type made struct {
+	llm.ToolCall
+	outcome int // place in outcomes
+}
+
+// source is a source that was shown to the model.
+type source struct {
+	topicqueue.Source
+	id      string // CIT-1-01
+	outcome int    // that returned it first
+}
+
+func newWork(a *Answerer, run topicqueue.Run, block topicqueue.Block) *work {
+	return &work{
+		Answerer: a, run: run, block: block, tools: a.Runner.Tools.Enabled(run.Options.Tools),
+		native: llm.CallsTools(a.Model, llm.Writer), marked: map[string]int{}, issued: map[string]bool{},
+		cut: map[excerptKey]string{},
+	}
+}
+
+func (w *work) maxTurns() int {
+	if n := w.run.Options.MaxTurns; n > 0 {
+		return n
+	}
+	return defaultTurns
+}
+
+func (w *work) maxCalls() int {
+	if n := w.run.Options.MaxToolCalls; n > 0 {
+		return n
+	}
+	return defaultCalls
+}
+
+// callsLeft returns how many tool calls the model may still ask for.
+func (w *work) callsLeft() int { return max(0, w.maxCalls()-w.calls) }
+
+// mustAnswer reports that there is nothing left to look anything up with.
+func (w *work) mustAnswer() bool {
+	return w.callsLeft() == 0 || len(w.tools) == 0 || w.asked+1 >= w.maxTurns() ||
+		w.steps+2 >= stepCeiling(w.maxTurns()) || !w.SoftLimit.IsZero() && time.Now().After(w.SoftLimit)
+}
+
+// converse goes on until there is an answer that cites something, or a reason why there is none.
+func (w *work) converse(ctx context.Context) (answer, why string, err error) {
+	for {
+		if w.mustAnswer() {
+			return w.conclude(ctx, prompts.NowSpent)
+		}
+		text, calls, err := w.next(ctx)
+		switch again, why, err := w.trouble(ctx, err); {
+		case err != nil, why != "":
+			return "", why, err
+		case again:
+			continue
+		}
+		if len(calls) > 0 {
+			if err := w.act(ctx, text, calls); err != nil {
+				return "", "", err
+			}
+			continue
+		}
+		switch {
+		case !w.native:
+			return w.conclude(ctx, prompts.NowSpent)
+		case text == "" && !w.empty:
+			w.empty = true
+		case text == "":
+			return w.conclude(ctx, prompts.NowSpent)
+		case len(w.outcomes) == 0 && !w.nudged:
+			w.nudged = true
+			w.turns = append(w.turns, turn{said: text, then: prompts.NowUnsearched})
+		case len(w.outcomes) == 0:
+			return w.conclude(ctx, prompts.NowSpent)
+		default:
+			if cited, ok := w.accept(text); ok {
+				return cited, "", nil
+			}
+			w.turns = append(w.turns, turn{said: text})
+			return w.conclude(ctx, prompts.NowUncited)
+		}
+	}
+}
+
+// trouble says what an error of a question means: that it is to be put again, that there will be no answer, or that the
+// block must stop.
+func (w *work) trouble(ctx context.Context, err error) (again bool, why string, _ error) {
+	switch {
+	case err == nil:
+		return false, "", nil
+	case ctx.Err() != nil:
+		return false, "", context.Cause(ctx)
+	case errors.Is(err, llm.ErrNoTools) && w.native:
+		w.native = false
+		return true, "", nil
+	case errors.Is(err, llm.ErrContextLength) && w.squeeze < maxSqueeze && len(w.sources) > 0:
+		w.squeeze++
+		return true, "", nil
+	case errors.Is(err, llm.ErrContextLength), errors.Is(err, llm.ErrUnavailable), errors.Is(err, llm.ErrAnswer):
+		w.away = true
+		return false, topicqueue.Clip(topicqueue.OneLine(llm.Why(err)), maxLine), nil
+	}
+	return false, "", err
+}
+
+// next asks what to do next: calls of tools, or the answer.
+func (w *work) next(ctx context.Context) (text string, calls []llm.ToolCall, err error) {
+	w.asked++
+	w.steps++
+	if !w.native {
+		return w.lookUp(ctx)
+	}
+	req := w.request(prompts.Answer(w.run.Options.Language, prompts.AnswerData{
+		Topic: w.run.Topic, Date: w.run.Date(w.now()), MaxCalls: w.maxCalls(),
+	}))
+	req.Tools, req.Turns = w.bound(), w.messages()
+	var resp llm.Response
+	err = w.patient(ctx, func(ctx context.Context) (err error) {
+		resp, err = w.Model.Generate(ctx, req)
+		return err
+	})
+	return llm.Clean(resp), resp.Calls, err
+}
+
+// lookUp asks a model that cannot call tools.
+func (w *work) lookUp(ctx context.Context) (text string, calls []llm.ToolCall, err error) {
+	data := prompts.LookUpData{
+		Topic: w.run.Topic, Date: w.run.Date(w.now()), MaxCalls: w.callsLeft(), Found: w.found(),
+	}
+	for _, t := range w.tools {
+		data.Tools = append(data.Tools, prompts.ToolLine{Name: t.Name(), Description: t.Description()})
+	}
+	var answer prompts.LookUpAnswer
+	err = w.patient(ctx, func(ctx context.Context) (err error) {
+		answer, err = llm.Ask[prompts.LookUpAnswer](ctx, w.Model, w.request(prompts.LookUp(w.run.Options.Language, data)))
+		return err
+	})
+	if errors.Is(err, llm.ErrAnswer) && !errors.Is(err, llm.ErrUnavailable) { // the answer itself may be of use
+		return "", nil, nil
+	}
+	for _, a := range answer.Actions {
+		calls = append(calls, llm.ToolCall{Name: a.ToolType, Arguments: argumentsOf(prompts.Unmarked(a.Query))})
+	}
+	return answer.Reasoning, calls, err
+}
+
+// conclude asks for the answer, from what was found. What the model has not looked up is then looked up in the user's
+// own words.
+func (w *work) conclude(ctx context.Context, why string) (answer, reason string, err error) {
+	if len(w.sources) == 0 {
+		if err := w.searchItself(ctx); err != nil {
+			return "", "", err
+		}
+		if len(w.sources) == 0 {
+			return "", w.nothingFound(), nil
+		}
+	}
+	if len(w.turns) == 0 {
+		w.turns = append(w.turns, turn{})
+	}
+	for {
+		w.turns[len(w.turns)-1].then = why
+		text, err := w.write(ctx, why)
+		switch again, reason, err := w.trouble(ctx, err); {
+		case err != nil, reason != "":
+			return "", reason, err
+		case again:
+			continue
+		}
+		if cited, ok := w.accept(text); ok {
+			return cited, "", nil
+		}
+		if why == prompts.NowUncited || w.asked >= w.maxTurns() {
+			return "", fmt.Sprintf("the model's answer cites none of its %d sources: %q", len(w.sources),
+				topicqueue.Clip(topicqueue.OneLine(text), maxLine)), nil
+		}
+		w.turns = append(w.turns, turn{said: text})
+		why = prompts.NowUncited
+	}
+}
+
+// write asks for the answer without tools. What the token limit has cut is used as far as it goes.
+func (w *work) write(ctx context.Context, why string) (text string, err error) {
+	w.asked++
+	w.steps++
+	data := prompts.AnswerData{Topic: w.run.Topic, Date: w.run.Date(w.now()), MaxCalls: w.maxCalls()}
+	if !w.native {
+		data.Found, data.Now = w.found(), w.tell(why)
+	}
+	req := w.request(prompts.Answer(w.run.Options.Language, data))
+	if w.native {
+		req.Tools, req.Turns, req.NoCalls = w.bound(), w.messages(), true
+	}
+	err = w.patient(ctx, func(ctx context.Context) (err error) {
+		text, err = llm.Text(ctx, w.Model, req)
+		return err
+	})
+	if errors.Is(err, llm.ErrTruncated) && ctx.Err() == nil {
+		err = nil
+	}
+	return text, err
+}
+
+func (w *work) nothingFound() string {
+	return fmt.Sprintf("%d tool calls found no source", len(w.outcomes))
+}
+
+// accept returns an answer that cites at least one of the sources, with clean text.
+func (w *work) accept(text string) (string, bool) {
+	text = strings.TrimSpace(prompts.Unmarked(text))
+	if isHTML(text) {
+		text = extract.HTML(text).Text
+	}
+	body, _ := w.registry().Resolve(text)
+	return text, len(w.registry().Render(body, citation.Options{}).Cited) > 0
+}
+
+// isHTML reports a page in place of Markdown.
+func isHTML(text string) bool {
+	lower := strings.ToLower(text[:min(len(text), 200)])
+	return strings.HasPrefix(lower, "<") && slices.ContainsFunc([]string{"<!doctype html", "<html", "<body", "<p>", "<div",
+		"<h1", "<h2", "<h3", "<ul>", "<article", "<section", "<table"}, func(tag string) bool {
+		return strings.HasPrefix(lower, tag)
+	})
+}
+
+// tell is what the model is told in the middle of the conversation.
+func (w *work) tell(why string) *prompts.Now {
+	now := &prompts.Now{Why: why}
+	if len(w.sources) > 0 {
+		now.Marker = w.sources[0].id
+	}
+	return now
+}
+
+// request places a question.
+func (w *work) request(p prompts.Prompt) llm.Request {
+	return llm.Request{Role: llm.Writer, Prompt: p, Position: llm.Position{
+		RunID: w.run.ID, Stage: "researching", Block: w.block.ID, Iteration: w.asked, Step: p.Name, Ordinal: w.squeeze,
+	}}
+}
+
+// bound are the tools as the model sees them.
+func (w *work) bound() []llm.Tool {
+	out := make([]llm.Tool, len(w.tools))
+	for i, t := range w.tools {
+		out[i] = llm.Tool{Name: t.Name(), Description: t.Description(), Schema: argumentSchema}
+	}
+	return out
+}
+
+// messages are the turns as the model sees them.
+func (w *work) messages() []llm.Turn {
+	found, language := w.found(), w.run.Options.Language
+	var out []llm.Turn
+	for _, t := range w.turns {
+		turn := llm.Turn{Said: t.said}
+		for i, c := range t.calls {
+			f := found[c.outcome]
+			f.Counted = i == len(t.calls)-1
+			turn.Calls = append(turn.Calls, c.ToolCall)
+			turn.Results = append(turn.Results, prompts.Result(language, f).User)
+		}
+		var then []string
+		for _, i := range t.own {
+			then = append(then, prompts.Result(language, found[i]).User)
+		}
+		if t.then != "" {
+			then = append(then, prompts.Tell(language, *w.tell(t.then)).User)
+		}
+		turn.Then = strings.Join(then, "\n\n")
+		out = append(out, turn)
+	}
+	return out
+}

@@ -1,0 +1,138 @@
+package answering
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"nightdesk/pipeline/text"
+	"nightdesk/prompts"
+	"nightdesk/topicqueue"
+)
+
+// How much of what tools return a conversation shows, in bytes of source text. 12,000 bytes are about 3,000 tokens of
+// English. Where the window is too small for all results, the oldest are shortened: every source keeps its marker, its
+// title and the passages that bear most on the question.
+const (
+	callBytes   = 12_000
+	leastSource = 160 // bytes that a source keeps
+	maxSqueeze  = 3   // times that what is shown is halved after the window has refused it
+)
+
+// shortened are the sizes to which an old result is cut, one after the other.
+var shortened = []int{3_000, 1_000, 0}
+
+// room is how many bytes of sources the model's window has room for: a third of its tokens, at 3 bytes each.
+func (w *work) room() int {
+	room := 5 * callBytes
+	if w.Window > 0 {
+		room = min(room, w.Window)
+	}
+	return room >> w.squeeze
+}
+
+// found shows the outcomes of all calls.
+func (w *work) found() []prompts.Found {
+	limits := w.limits()
+	out := make([]prompts.Found, len(w.outcomes))
+	for i, o := range w.outcomes {
+		out[i] = prompts.Found{Tool: o.tool, Query: topicqueue.Clip(o.query, maxQuery), Problem: o.problem, Left: o.left}
+		for _, at := range o.sources {
+			s := w.sources[at]
+			out[i].Sources = append(out[i].Sources, w.passage(s, o, w.share(o, limits[i])))
+		}
+	}
+	return out
+}
+
+// limits returns the bytes that each outcome may show.
+func (w *work) limits() []int {
+	limits := make([]int, len(w.outcomes))
+	for i := range limits {
+		limits[i] = callBytes
+	}
+	total := func() (bytes int) {
+		for i, o := range w.outcomes {
+			for _, at := range o.sources {
+				bytes += min(len(w.sources[at].Text), w.share(o, limits[i]))
+			}
+		}
+		return bytes
+	}
+	room := w.room()
+	for _, limit := range shortened {
+		for i := range limits {
+			if total() <= room {
+				return limits
+			}
+			limits[i] = limit
+		}
+	}
+	return limits
+}
+
+// share is what one source of an outcome may show of so many bytes.
+func (w *work) share(o outcome, limit int) int { return max(leastSource, limit/max(1, len(o.sources))) }
+
+// passage shows a source, at most so many bytes of it.
+func (w *work) passage(s source, o outcome, limit int) prompts.Passage {
+	where := strings.Join(s.Section, " > ")
+	switch {
+	case where == "" && s.URL != "":
+		where = s.URL
+	case s.Page > 0:
+		where = strings.TrimPrefix(where+", p. "+strconv.Itoa(s.Page), ", ")
+	}
+	return prompts.Passage{ID: s.id, Title: topicqueue.OneLine(s.Title), By: s.By(), Date: s.Date,
+		Head: s.HeadAt(1), Place: topicqueue.OneLine(where), Text: w.excerpt(s, w.run.Topic+"\n"+o.query, limit)}
+}
+
+// excerptKey names an excerpt: it is shown again in every question that follows.
+type excerptKey struct {
+	source, question string
+	limit            int
+}
+
+// excerpt returns the passages of a source that bear most on a question, in their order, at most about limit bytes.
+func (w *work) excerpt(s source, question string, limit int) string {
+	if len(s.Text) <= limit {
+		return s.Text
+	}
+	key := excerptKey{s.ID, question, limit}
+	if known, ok := w.cut[key]; ok {
+		return known
+	}
+	passages := text.Passages(s.Text, nil)
+	docs := make([]text.Document, len(passages))
+	order := make([]int, len(passages))
+	for i, p := range passages {
+		docs[i], order[i] = text.Document{Text: s.Text[p.Start:p.End]}, i
+	}
+	scores := text.BM25(question, docs)
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(scores[b], scores[a]) })
+	var kept []int
+	left := limit
+	for _, i := range order {
+		size := passages[i].End - passages[i].Start
+		if size > left {
+			break
+		}
+		kept, left = append(kept, i), left-size
+	}
+	if len(kept) == 0 {
+		best := passages[order[0]]
+		w.cut[key] = text.Start(s.Text[best.Start:best.End], limit) + " …"
+		return w.cut[key]
+	}
+	slices.Sort(kept)
+	var parts []string
+	for n, i := range kept {
+		if n > 0 && kept[n-1] != i-1 {
+			parts = append(parts, "…")
+		}
+		parts = append(parts, s.Text[passages[i].Start:passages[i].End])
+	}
+	w.cut[key] = strings.Join(parts, "\n\n")
+	return w.cut[key]
+}

@@ -1,0 +1,228 @@
+package answering
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+
+	"nightdesk/pipeline/citation"
+	"nightdesk/pipeline/text"
+	"nightdesk/topicqueue"
+)
+
+const (
+	statementBytes = 600 // of a source's paragraph that is taken whole as a quote
+	// Of an answer that was not written: how well a quote bears on the question against the best one, how many there
+	// are of a source, and in all.
+	enoughShare  = 0.6
+	sourceQuotes = 3
+	allQuotes    = 12
+)
+
+// registry knows the sources that were shown.
+func (w *work) registry() *citation.Registry {
+	traces := make([]topicqueue.ToolTrace, len(w.sources))
+	for i, s := range w.sources {
+		traces[i] = w.trace(s)
+	}
+	return citation.NewRegistry(traces)
+}
+
+func (w *work) trace(s source) topicqueue.ToolTrace {
+	o := w.outcomes[s.outcome]
+	return topicqueue.ToolTrace{
+		ToolID: o.id, CitationID: s.id, ToolType: o.tool, Query: o.query, RawAnswer: o.answer.Raw, Timestamp: w.now(),
+		RawAnswerTruncated: o.answer.Truncated, RawAnswerOriginalSize: o.answer.OriginalSize, BlockID: w.block.ID,
+		Iteration: 1, Source: s.Source, Claims: []topicqueue.Claim{},
+	}
+}
+
+// result says what the conversation has come to.
+func (w *work) result(ctx context.Context, answer, why string) (Result, error) {
+	r := Result{Text: answer, Why: why, Away: w.away, Failures: w.failures, Turns: w.asked, Calls: w.calls}
+	quotes := w.quotesOf(answer)
+	if answer == "" {
+		quotes = w.bestQuotes()
+	}
+	var findings []topicqueue.Finding
+	for i, s := range w.sources {
+		if len(quotes[i]) == 0 {
+			continue
+		}
+		t := w.trace(s)
+		for n, q := range quotes[i] {
+			quote := s.Text[q.Start:q.End]
+			t.Claims = append(t.Claims, topicqueue.Claim{ID: fmt.Sprintf("%s.%d", s.id, n+1), CitationID: s.id,
+				SourceID: s.ID, Text: topicqueue.OneLine(quote), Quote: quote, Start: q.Start, End: q.End, Share: q.share})
+		}
+		t.Summary = topicqueue.Clip(t.Claims[0].Text, maxQuery)
+		r.Traces = append(r.Traces, t)
+		findings = append(findings, topicqueue.Finding{CitationID: s.id, Text: topicqueue.Clip(t.Claims[0].Text, maxLine),
+			Source: s.Title})
+	}
+	cp := topicqueue.Checkpoint{Iteration: 1, Traces: r.Traces, Calls: map[string]topicqueue.ToolCalls{},
+		Events: w.references(r.Traces), Digest: topicqueue.Digest{Findings: findings, Claims: len(findings)}}
+	cp.Memory.Answer, cp.Memory.Failures = answer, w.failures
+	var returned []topicqueue.Returned
+	for _, o := range w.outcomes {
+		if !o.made {
+			continue
+		}
+		cp.Queries = append(cp.Queries, o.tool+": "+topicqueue.OneLine(o.query))
+		n := cp.Calls[o.tool]
+		n.Asked++
+		if o.answer.Shared {
+			n.Shared++
+		}
+		cp.Calls[o.tool] = n
+		if ret, ok := o.answer.Returned(o.id, o.tool, o.query); ok && o.problem == "" {
+			returned = append(returned, ret)
+		}
+	}
+	var err error
+	cp.Returned, err = w.Runner.PutReturned(ctx, w.run.ID, returned)
+	if ctx.Err() != nil {
+		return Result{}, context.Cause(ctx)
+	}
+	r.checkpoint = cp
+	return r, err
+}
+
+// quote is a stretch of a source's text.
+type quote struct {
+	text.Block
+	share float64 // see topicqueue.Claim
+}
+
+// marker is a citation as Resolve leaves it.
+var marker = regexp.MustCompile(`\[((?:CIT-\d+|PLAN)-\d+)\]`)
+
+// quotesOf returns of each source what the sentences that cite it probably rest on: the passages most like them. A
+// source that is cited has at least one.
+func (w *work) quotesOf(answer string) [][]quote {
+	out := make([][]quote, len(w.sources))
+	body, _ := w.registry().Resolve(answer)
+	for i, s := range w.sources {
+		var citing []string
+		for _, sentence := range sentencesOf(body) {
+			if slices.ContainsFunc(marker.FindAllStringSubmatch(sentence, -1), func(m []string) bool { return m[1] == s.id }) {
+				citing = append(citing, marker.ReplaceAllString(sentence, ""))
+			}
+		}
+		if len(citing) == 0 {
+			continue
+		}
+		pieces := piecesOf(s.Text)
+		index := text.NewIndex(documentsOf(s.Text, pieces))
+		var kept []int
+		for _, sentence := range citing {
+			if at := best(index.BM25(sentence)); at >= 0 && !slices.Contains(kept, at) {
+				kept = append(kept, at)
+			}
+		}
+		slices.Sort(kept)
+		for _, at := range kept {
+			out[i] = append(out[i], quote{Block: pieces[at]})
+		}
+		if len(kept) == 0 && len(pieces) > 0 {
+			out[i] = []quote{{Block: pieces[0]}}
+		}
+	}
+	return out
+}
+
+// sentencesOf are the sentences and table rows of a text.
+func sentencesOf(body string) []string {
+	var out []string
+	for _, p := range piecesOf(body) {
+		piece := body[p.Start:p.End]
+		sentences := text.Sentences(piece)
+		if len(sentences) == 0 {
+			out = append(out, piece)
+		}
+		for _, s := range sentences {
+			out = append(out, s.Text)
+		}
+	}
+	return out
+}
+
+// bestQuotes returns what bears most on the question, of all sources: it stands in for an answer.
+func (w *work) bestQuotes() [][]quote {
+	out := make([][]quote, len(w.sources))
+	type place struct {
+		source int
+		piece  text.Block
+	}
+	var places []place
+	var docs []text.Document
+	for i, s := range w.sources {
+		pieces := piecesOf(s.Text)
+		for n, d := range documentsOf(s.Text, pieces) {
+			places, docs = append(places, place{i, pieces[n]}), append(docs, d)
+		}
+	}
+	scores := text.BM25(w.run.Topic, docs)
+	order := make([]int, len(places))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(scores[b], scores[a]) })
+	kept := 0
+	for _, i := range order {
+		p := places[i]
+		if scores[i] <= 0 || scores[i] < enoughShare*scores[order[0]] || kept == allQuotes {
+			break
+		}
+		if len(out[p.source]) < sourceQuotes {
+			out[p.source] = append(out[p.source], quote{p.piece, scores[i] / scores[order[0]]})
+			kept++
+		}
+	}
+	for _, quotes := range out {
+		slices.SortFunc(quotes, func(a, b quote) int { return cmp.Compare(a.Start, b.Start) })
+	}
+	return out
+}
+
+// piecesOf cuts a text into what can be quoted: paragraphs, and the sentences or rows of those that are long.
+func piecesOf(s string) []text.Block {
+	var out []text.Block
+	for _, b := range text.Blocks(s) {
+		if b.End-b.Start <= statementBytes {
+			out = append(out, b)
+			continue
+		}
+		sentences := text.Sentences(s[b.Start:b.End])
+		for _, sentence := range sentences {
+			out = append(out, text.Block{Start: b.Start + sentence.Start, End: b.Start + sentence.End})
+		}
+		if len(sentences) == 0 {
+			for _, p := range text.Passages(s[b.Start:b.End], nil) {
+				out = append(out, text.Block{Start: b.Start + p.Start, End: b.Start + p.End})
+			}
+		}
+	}
+	return out
+}
+
+func documentsOf(s string, pieces []text.Block) []text.Document {
+	docs := make([]text.Document, len(pieces))
+	for i, p := range pieces {
+		docs[i].Text = s[p.Start:p.End]
+	}
+	return docs
+}
+
+// best returns the place of the highest score above 0, -1 when there is none.
+func best(scores []float64) int {
+	at, most := -1, 0.0
+	for i, s := range scores {
+		if s > most {
+			at, most = i, s
+		}
+	}
+	return at
+}
