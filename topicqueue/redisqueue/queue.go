@@ -82,6 +82,7 @@ type Intent struct {
 	Generation int
 	Lane       string // suffix of the queue names
 	Begun      bool   // of a plan: its run has begun before
+	Path       string // of a run with a plan: see topicqueue.Plan
 	About      About
 }
 
@@ -163,10 +164,10 @@ func (r reply) state() topicqueue.RunState { return topicqueue.RunState(lua.Text
 func (r reply) intents(runID string) []Intent {
 	list, _ := r.values[1].([]any)
 	out := []Intent{}
-	for i := 2; i+2 < len(list); i += 3 {
+	for i := 3; i+2 < len(list); i += 3 {
 		unit := lua.Text(list, i)
 		out = append(out, Intent{RunID: runID, Unit: unit, Generation: lua.Number(list, i+1), Lane: lua.Text(r.values, 0),
-			Begun: unit == UnitPlan && r.state() == topicqueue.RunPlanning,
+			Begun: unit == UnitPlan && r.state() == topicqueue.RunPlanning, Path: lua.Text(list, 2),
 			About: About{Topic: lua.Text(list, 0), Title: lua.Text(list, i+2), Batch: lua.Text(list, 1)}})
 	}
 	return out

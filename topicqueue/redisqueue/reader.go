@@ -142,6 +142,22 @@ func (q *reader) Plan(ctx context.Context, runID string) (topicqueue.Plan, error
 	return plan, nil
 }
 
+// Memory returns what the last checkpoint of a block remembers, the zero value when there was none.
+func (q *reader) Memory(ctx context.Context, runID, block string) (topicqueue.BlockMemory, error) {
+	var memory topicqueue.BlockMemory
+	data, err := q.rdb.HGet(ctx, key(runID, "work"), block+":memory").Bytes()
+	if errors.Is(err, redis.Nil) {
+		return memory, nil
+	}
+	if err != nil {
+		return memory, fmt.Errorf("read the memory of %s of run %s from Redis: %w", block, runID, err)
+	}
+	if err := json.Unmarshal(data, &memory); err != nil {
+		return memory, fmt.Errorf("decode the memory of %s of run %s: %w", block, runID, err)
+	}
+	return memory, nil
+}
+
 // Review returns the last review of a run, the zero value when there was none.
 func (q *reader) Review(ctx context.Context, runID string) (topicqueue.Review, error) {
 	var review topicqueue.Review

@@ -37,7 +37,8 @@ func (q *attempts) CommitPlan(ctx context.Context, l Lease, plan topicqueue.Plan
 	if err != nil {
 		return nil, err
 	}
-	r, err := q.run(ctx, commitPlanScript, "commit plan", l.RunID, l.Generation, l.owner, data, traces, blocks, events)
+	r, err := q.run(ctx, commitPlanScript, "commit plan", l.RunID, l.Generation, l.owner, data, traces, blocks, events,
+		plan.Path)
 	if err != nil {
 		return nil, err
 	}

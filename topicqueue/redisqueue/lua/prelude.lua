@@ -165,10 +165,11 @@ local function held(but)
 end
 
 -- answer is the reply of every script that returns tasks: lane, tasks and state of the run stand first. Before the tasks
--- comes what they are about, for a person: the first bytes of topic and batch, and after each the title of its block.
+-- comes what they are about, for a person: the first bytes of topic and batch, and after each the title of its block;
+-- between them the path of the run.
 local function answer(list, ...)
   local tasks = {}
-  if #list > 0 then tasks = { string.sub(text(run, 'topic'), 1, 400), string.sub(text(run, 'batch'), 1, 400) } end
+  if #list > 0 then tasks = { string.sub(text(run, 'topic'), 1, 400), string.sub(text(run, 'batch'), 1, 400), text(run, 'path') } end
   for i = 1, #list, 2 do
     local title = ''
     if string.find(list[i], '^block_') then title = string.sub(cjson.decode(text(blocks, list[i])).title, 1, 400) end

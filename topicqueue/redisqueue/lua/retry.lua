@@ -58,7 +58,7 @@ if what == 'all' then
     if not string.find(field, ':gen$') then redis.call('HDEL', work, field) end
   end
   redis.call('DEL', blocks, queries, ledger, returned, base .. 'plan', base .. 'traces:plan')
-  redis.call('HDEL', run, 'blocks', 'processed', 'review', 'evidence')
+  redis.call('HDEL', run, 'blocks', 'processed', 'review', 'evidence', 'path')
   redis.call('HSET', run, 'state', 'queued')
   return answer({})
 end
