@@ -38,6 +38,9 @@ func (w *writer) assemble(outline Outline, d draft, v *Verification) Report {
 	}
 	removed := append([]citation.Removal{}, d.opening.removed...)
 	written := !d.opening.local || !d.conclusion.local
+	if len(d.opening.claims) > 0 {
+		w.stats.UncitedSentences += uncited(d.opening.body)
+	}
 	figures, gone := w.figures(d.sections)
 	removed = append(removed, gone...)
 	var shown []string

@@ -31,7 +31,7 @@ type part struct {
 
 // parts returns the texts of a draft that can be checked, in the order of the report.
 func (w *writer) checkable(d *draft) []part {
-	var all []claim
+	all := d.opening.claims
 	for _, s := range d.sections {
 		all = append(all, s.claims...)
 	}

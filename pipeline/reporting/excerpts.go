@@ -28,7 +28,7 @@ const (
 )
 
 // quotedWords is about how many words a report without a model quotes, by preset.
-var quotedWords = map[string]int{"quick": 300, "medium": 900, "deep": 1800, "auto": 1800}
+var quotedWords = map[string]int{"shallow": 300, "quick": 300, "medium": 900, "deep": 1800, "auto": 1800}
 
 // excerpt is a stretch of a source that a report without a model shows whole: the claims of one source that follow each
 // other.

@@ -18,6 +18,7 @@ type passage struct {
 	removed  []citation.Removal
 	repeated []string  // sentences that were taken out: they stood there twice
 	local    bool      // frame text of this program, not written
+	claims   []claim   // of an answer, which is all there is: what it may cite
 	past     *keptPart // it is of the last run's report, word for word; nil: it is not
 	told     told
 }

@@ -39,6 +39,7 @@ type Input struct {
 	Plan   topicqueue.Plan
 	Review topicqueue.Review // the last one; zero: none
 	Blocks []BlockEvidence   // all blocks of the run in their order, failed ones too: the report says what is missing
+	Answer string            // of a run that was answered in one conversation: what the model wrote, as it wrote it
 	// Returned is all that tools have returned, claims or not, as far as it is known: what a report may link.
 	Returned []topicqueue.Returned
 

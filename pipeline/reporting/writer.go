@@ -36,6 +36,7 @@ type writer struct {
 	weighed  evidence.Weighed
 	changes  *recurring.Changes
 	template *Template       // in place of an outline; nil: none
+	answer   string          // that the report is; empty: it is written
 	before   *Text           // what may be kept of the last report
 	moved    map[string]bool // citation ids with news, when there is a last report
 
@@ -46,7 +47,7 @@ type writer struct {
 }
 
 func newWriter(r *Reporter, in Input, texts *prompts.Texts) *writer {
-	w := &writer{Reporter: r, read: map[string]string{}, returned: map[string]topicqueue.Source{}, found: map[string]citation.Linked{}, run: in.Run, texts: texts, topic: in.Plan.Topic, review: in.Review}
+	w := &writer{Reporter: r, read: map[string]string{}, returned: map[string]topicqueue.Source{}, found: map[string]citation.Linked{}, run: in.Run, texts: texts, topic: in.Plan.Topic, review: in.Review, answer: in.Answer}
 	if strings.TrimSpace(w.topic) == "" {
 		w.topic = in.Run.Topic
 	}
@@ -82,6 +83,9 @@ func (w *writer) write(ctx context.Context) (Report, error) {
 		w.gaps = nil
 		return w.finish(ctx, Outline{Title: w.title},
 			draft{extractive: true, opening: passage{body: w.texts.AllGone.String(), local: true}})
+	}
+	if w.answer != "" {
+		return w.answered(ctx)
 	}
 	if w.Model == nil {
 		return w.quoted(ctx)

@@ -1,0 +1,67 @@
+package planning
+
+import (
+	"context"
+	"fmt"
+
+	"nightdesk/pipeline/llm"
+	"nightdesk/pipeline/text"
+	"nightdesk/prompts"
+	"nightdesk/topicqueue"
+)
+
+// Direct returns the plan of a run that is answered in one conversation: its topic is its only block. why: what has
+// decided that; empty: the user. No model is asked. The error is that of Emit.
+func (p *Planner) Direct(ctx context.Context, run topicqueue.Run, why string) (topicqueue.Plan, error) {
+	d := &draft{Planner: p, run: run}
+	decided := "answered in one conversation"
+	if why != "" {
+		decided += ": " + why
+	}
+	for _, s := range []struct{ key, info string }{
+		{topicqueue.StepStartQueryRewriter, topicqueue.OneLine(run.Topic)},
+		{topicqueue.StepEndQueryRewriterNoFeedback, "the question is taken as it is"},
+		{topicqueue.StepStartSearchBackground, "an answer needs no background"},
+		{topicqueue.StepEndSearchBackground, "none was looked for"},
+		{topicqueue.StepStartResearchPlanner, decided},
+	} {
+		if err := d.step(ctx, s.key, "%s", s.info); err != nil {
+			return topicqueue.Plan{}, err
+		}
+	}
+	title := text.Title(run.Topic)
+	if title == "" {
+		title = topicqueue.Clip(topicqueue.OneLine(run.Topic), maxDirectTitle)
+	}
+	return topicqueue.Plan{
+		Topic: run.Topic, Mode: run.Options.DecomposeMode, Path: topicqueue.PathShallow, Why: why,
+		SubTopics: []topicqueue.SubTopic{{Title: title, Overview: topicqueue.OneLine(run.Topic)}},
+		Queries:   []string{}, Traces: []topicqueue.ToolTrace{}, Fallbacks: []string{},
+	}, nil
+}
+
+// maxDirectTitle bounds the title of a block that is called by its topic, in bytes.
+const maxDirectTitle = 200
+
+// Route chooses between an answer in one conversation and research, with one small question to the model. What the
+// model does not decide is researched. The error is the end of ctx, or a model that cannot be used (llm.ErrPermanent).
+func (p *Planner) Route(ctx context.Context, run topicqueue.Run) (path, why string, err error) {
+	d := &draft{Planner: p, run: run}
+	answer, err := llm.Ask[prompts.RouteAnswer](ctx, p.Model, d.request(0, 0, prompts.Route(run.Options.Language,
+		prompts.RouteData{Topic: run.Topic, Date: d.date()})))
+	switch {
+	case ctx.Err() != nil:
+		return "", "", context.Cause(ctx)
+	case err != nil:
+		return topicqueue.PathDeep, "researched because the model did not decide: " +
+			topicqueue.Clip(topicqueue.OneLine(llm.Why(err)), maxReason), nil
+	}
+	why = topicqueue.Clip(topicqueue.OneLine(prompts.Unmarked(answer.Reason)), maxReason)
+	if why == "" {
+		why = fmt.Sprintf("the model chose %s and gave no reason", answer.Path)
+	}
+	if answer.Path == topicqueue.PathShallow {
+		return topicqueue.PathShallow, why, nil
+	}
+	return topicqueue.PathDeep, why, nil
+}
