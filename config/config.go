@@ -40,6 +40,7 @@ type Config struct {
 	Queue       Queue
 	Limits      Limits
 	Planning    Planning
+	Answering   Answering
 	Reporting   Reporting
 	Webhook     Webhook
 	Mail        Mail
@@ -137,6 +138,16 @@ type Planning struct {
 	Rephrase  Rephrase
 	Decompose Decompose
 }
+
+// Answering governs answers that are given in one conversation with a model.
+type Answering struct {
+	Path              string // pathDeep, topicqueue.PathShallow or topicqueue.PathRoute
+	MaxLLMTurns       int    // questions to the model
+	MaxToolIterations int    // tool calls, each counted
+}
+
+// pathDeep is how people call topicqueue.PathDeep.
+const pathDeep = "deep"
 
 // Rephrase turns the topic into a research brief.
 type Rephrase struct {

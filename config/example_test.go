@@ -23,6 +23,6 @@ func ExampleLoad() {
 	// deep 8 3 [rag_hybrid rag_naive query_item run_code] <nil>
 	// qwen3 4000
 	// settings: 2 problems
-	//   flag: preset "standard": must be one of quick, medium, deep, auto
+	//   flag: preset "standard": must be one of shallow, route, quick, medium, deep, auto
 	//   flag: worker.concurency: unknown setting; did you mean worker.concurrency?
 }

@@ -56,6 +56,7 @@ func TestLoad_Defaults(t *testing.T) {
 		Queue:     config.Queue{MaxLength: 5, StateExpiry: 7 * 24 * time.Hour},
 		Limits:    config.Limits{RunDuration: 45 * time.Minute, WritingTime: 9 * time.Minute, BlockSoft: 12 * time.Minute, BlockHard: 30 * time.Minute},
 		Planning:  config.Planning{Rephrase: config.Rephrase{MaxIterations: 3}, Decompose: config.Decompose{Mode: "manual", InitialSubtopics: 5, AutoMaxSubtopics: 8}},
+		Answering: config.Answering{Path: "deep", MaxLLMTurns: 10, MaxToolIterations: 5},
 		Reporting: config.Reporting{CitationStyle: "anchors", OnUnsupported: "mark", Formats: "html,docx"},
 		Embedding: config.Embedding{Provider: "openai"},
 		LLM: config.LLM{
@@ -150,7 +151,7 @@ func TestLoad_Problems(t *testing.T) {
 		}},
 		{"all layers", "queue:\n  max_length: many\n", map[string]string{"NIGHTDESK_PRESET": "standard"}, map[string]string{"worker.concurrency": "0", "max_iterations": "1"}, []string{
 			`nightdesk.yaml:2: queue.max_length "many": must be a whole number from 1 to 200`,
-			`environment NIGHTDESK_PRESET: preset "standard": must be one of quick, medium, deep, auto`,
+			`environment NIGHTDESK_PRESET: preset "standard": must be one of shallow, route, quick, medium, deep, auto`,
 			`flag: max_iterations: unknown setting; did you mean researching.max_iterations or planning.rephrase.max_iterations?`,
 			`flag: worker.concurrency "0": must be a whole number from 1 to 1000`,
 		}},

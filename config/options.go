@@ -86,6 +86,9 @@ func (c Config) options() topicqueue.Options {
 		Budget:           c.Limits.RunBudget,
 		NightBudget:      c.Limits.NightBudget,
 	}
+	if c.Answering.Path != pathDeep {
+		o.Path, o.MaxTurns, o.MaxToolCalls = c.Answering.Path, c.Answering.MaxLLMTurns, c.Answering.MaxToolIterations
+	}
 	if o.Rephrase {
 		o.RephraseIterations = c.Planning.Rephrase.MaxIterations
 	}

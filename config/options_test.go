@@ -49,6 +49,16 @@ func TestRunOptions(t *testing.T) {
 			o.Preset, o.DecomposeMode, o.SubTopics, o.MaxIterations, o.IterationMode, o.QueueMaxLength = "auto", "auto", 8, 6, "flexible", 12
 			times(o, 90, 15)
 		}},
+		{name: "shallow", preset: "shallow", kb: "handbook", want: func(o *topicqueue.Options) {
+			o.Preset, o.SubTopics, o.MaxIterations, o.MaxLoops, o.QueueMaxLength, o.IterationMode = "shallow", 1, 1, 0, 5, "fixed"
+			o.Path, o.MaxTurns, o.MaxToolCalls = topicqueue.PathShallow, 10, 5
+			times(o, 5, 1)
+		}},
+		{name: "route", preset: "route", kb: "handbook", flags: map[string]string{"answering.max_tool_iterations": "3"}, want: func(o *topicqueue.Options) {
+			o.Preset, o.DecomposeMode, o.SubTopics, o.MaxIterations, o.IterationMode, o.QueueMaxLength = "route", "auto", 8, 6, "flexible", 12
+			o.Path, o.MaxTurns, o.MaxToolCalls = topicqueue.PathRoute, 10, 3
+			times(o, 90, 15)
+		}},
 		{name: "configured preset, another asked for", flags: map[string]string{"preset": "auto"}, preset: "medium", kb: "handbook", want: func(o *topicqueue.Options) {}},
 		{name: "set in file before any preset", file: "researching: {max_iterations: 5}\n", preset: "deep", kb: "handbook", want: func(o *topicqueue.Options) {
 			o.Preset, o.IterationMode, o.SubTopics, o.MaxIterations, o.MaxLoops, o.QueueMaxLength = "deep", "fixed", 8, 5, 2, 12
@@ -148,7 +158,7 @@ func TestRunOptions_Problems(t *testing.T) {
 	if err == nil {
 		t.Fatal("no error")
 	}
-	for _, want := range []string{`preset "standard": must be one of quick, medium, deep, auto`, `language "german!": must be a language tag`,
+	for _, want := range []string{`preset "standard": must be one of shallow, route, quick, medium, deep, auto`, `language "german!": must be a language tag`,
 		`kb_name "a`, `reporting.citation_style "footnotes": must be one of anchors, numbered`} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("error lacks %q: %v", want, err)

@@ -16,6 +16,12 @@ type Preset struct {
 // Presets returns every preset, the smallest first.
 func Presets() []Preset {
 	return []Preset{
+		{"shallow", "an answer from one conversation with a model, about 20 s, at most 5 minutes; without a model as quick",
+			along(topicqueue.PathShallow,
+				limits(topicqueue.DecomposeManual, "1", topicqueue.IterationFixed, "1", "0", "5m", "1m"))},
+		{"route", "a model chooses between shallow and auto, and says why",
+			along(topicqueue.PathRoute,
+				limits(topicqueue.DecomposeAuto, "8", topicqueue.IterationFlexible, "6", "1", "90m", "15m"))},
 		{"quick", "one sub-topic, one iteration, 15 minutes",
 			limits(topicqueue.DecomposeManual, "1", topicqueue.IterationFixed, "1", "0", "15m", "3m")},
 		{"medium", "five sub-topics, up to four iterations each, as many as the evidence needs, 45 minutes",
@@ -41,6 +47,12 @@ func limits(decompose, subtopics, iterate, iterations, loops, duration, writing 
 		"limits.run_duration":        duration,
 		"limits.writing_time":        writing,
 	}
+}
+
+// along adds the path of a run to its limits.
+func along(path string, values map[string]string) map[string]string {
+	values["answering.path"] = path
+	return values
 }
 
 // PresetNames returns the names of all presets, the smallest first.

@@ -227,6 +227,16 @@ func runTable(c *Config) []field {
 		setting("planning.decompose.auto_max_subtopics", "8", "sub-topics", "sub-topics in auto mode, at most",
 			number(&plan.Decompose.AutoMaxSubtopics, 1, 50)),
 
+		setting("answering.path", pathDeep, "",
+			"deep: sub-topics are researched; shallow: one conversation with a model answers; route: a model chooses",
+			choice(&c.Answering.Path, pathDeep, topicqueue.PathShallow, topicqueue.PathRoute)),
+		setting("answering.max_llm_turns", "10", "turns",
+			"questions to the model in one conversation, at most; the last one asks for the answer",
+			number(&c.Answering.MaxLLMTurns, 2, 50)),
+		setting("answering.max_tool_iterations", "5", "tool calls",
+			"tool calls in one conversation, at most; calls that are made side by side count each",
+			number(&c.Answering.MaxToolIterations, 1, 50)),
+
 		setting("reporting.citation_style", topicqueue.CitationAnchors, "",
 			"anchors: marks such as [CIT-3-01] that link to their reference; numbered: [1], ...",
 			choice(&c.Reporting.CitationStyle, topicqueue.CitationAnchors, topicqueue.CitationNumbered)),

@@ -26,9 +26,15 @@ const (
 
 // planCalls are those of planning so many sub-topics.
 func planCalls(o topicqueue.Options, blocks int) []askedCall {
+	if o.Path == topicqueue.PathShallow {
+		return nil
+	}
 	calls := []askedCall{{llm.Planner, 1, 6_110 + 1_040*min(blocks, 5) + bigSchema, 240 * blocks}} // decompose
 	if o.DecomposeMode == topicqueue.DecomposeManual && blocks > 1 {
 		calls = append(calls, askedCall{llm.Planner, 1, 1_790 + schema, 24 + 48*blocks}) // queries for the background
+	}
+	if o.Path == topicqueue.PathRoute {
+		calls = append(calls, askedCall{llm.Planner, 1, 2_300 + schema, 150})
 	}
 	if o.Rephrase {
 		for range max(1, o.RephraseIterations) {
@@ -37,6 +43,15 @@ func planCalls(o topicqueue.Options, blocks int) []askedCall {
 	}
 	return calls
 }
+
+// answerCalls are those of a run that is answered in one conversation: it searches, opens or searches again, and answers.
+// What was found stands in each question that follows.
+var answerCalls = []askedCall{
+	{llm.Writer, 1, 5_000, 120}, {llm.Writer, 1, 5_000 + foundByCall, 120}, {llm.Writer, 1, 5_000 + 2*foundByCall, 1_400},
+}
+
+// foundByCall is the length of what one search shows to the model that called it.
+const foundByCall = 6_000
 
 // noteCall reads what the tools of an iteration have returned.
 var noteCall = askedCall{llm.Note, 1, 6_740 + schema, 2_750}

@@ -42,21 +42,15 @@ const (
 // maxActions: tool calls of one iteration, unless the options say. seen: what the calls of this desk have taken; nil:
 // nothing is known.
 func EstimateRun(o topicqueue.Options, maxActions int, seen Experience) Estimate {
+	if o.Path == topicqueue.PathShallow {
+		return estimateAnswer(o, seen)
+	}
 	blocks, iterations, reviews := max(1, o.SubTopics), max(1, o.MaxIterations), min(1, o.MaxLoops)
 	parallel := min(blocks, max(1, o.MaxParallel))
 	inLine := (blocks + parallel - 1) / parallel * iterations
 	work := blocks * iterations
 	e := Estimate{Tokens: map[llm.Role][2]int64{}}
-	add := func(times, inLine int, calls ...askedCall) {
-		for _, c := range calls {
-			n, t, sum := times*c.times, seen.tokens(c), e.Tokens[c.role]
-			e.Calls += n
-			e.Tokens[c.role] = [2]int64{sum[0] + int64(n*t.in), sum[1] + int64(n*t.out)}
-			took := duration(t)
-			e.Chain += time.Duration(inLine) * took
-			e.Busy += time.Duration(n) * took
-		}
-	}
+	add := func(times, inLine int, calls ...askedCall) { e.calls(seen, times, inLine, calls...) }
 	add(1, 1, planCalls(o, blocks)...)
 	add(work-blocks, inLine-inLine/iterations, decideCall(work))
 	add(work, inLine, noteCall)
@@ -69,6 +63,27 @@ func EstimateRun(o topicqueue.Options, maxActions int, seen Experience) Estimate
 	}
 	all := max(blocks, o.QueueMaxLength)
 	e.Most = e.Calls + all*iterations*(1+max(1, maxActions)) - 2*work + all + max(0, o.MaxLoops-reviews)
+	return e
+}
+
+// calls adds calls that are made so often, of which so many wait for each other.
+func (e *Estimate) calls(seen Experience, times, inLine int, calls ...askedCall) {
+	for _, c := range calls {
+		n, t, sum := times*c.times, seen.tokens(c), e.Tokens[c.role]
+		e.Calls += n
+		e.Tokens[c.role] = [2]int64{sum[0] + int64(n*t.in), sum[1] + int64(n*t.out)}
+		took := duration(t)
+		e.Chain += time.Duration(inLine) * took
+		e.Busy += time.Duration(n) * took
+	}
+}
+
+// estimateAnswer is EstimateRun of a run that is answered in one conversation.
+func estimateAnswer(o topicqueue.Options, seen Experience) Estimate {
+	e := Estimate{Tokens: map[llm.Role][2]int64{}}
+	e.calls(seen, 1, 1, answerCalls...)
+	e.calls(seen, 1, 1, judgeCall(evidenceOfIteration))
+	e.Most = max(e.Calls, o.MaxTurns+1)
 	return e
 }
 

@@ -59,6 +59,13 @@ func (f *findings) read(ctx context.Context, run topicqueue.Run) (reporting.Inpu
 		}
 		in.Blocks = append(in.Blocks, reporting.BlockEvidence{Block: b, Traces: traces})
 	}
+	if in.Plan.Path == topicqueue.PathShallow && len(blocks) > 0 {
+		memory, err := f.queue.Memory(ctx, run.ID, blocks[0].ID)
+		if err != nil {
+			return in, err
+		}
+		in.Answer = memory.Answer
+	}
 	return in, f.compare(ctx, &in)
 }
 

@@ -27,6 +27,17 @@ func (h planHandler) work(ctx context.Context, a *attempt) error {
 	p := planning.Planner{
 		Model: a.calls.model(), Runner: a.calls.runner(box), Sections: box.Sections, Emit: a.emit, Now: h.now,
 	}
+	path, why, err := h.path(ctx, a, p)
+	if err != nil {
+		return stageError("choose between an answer and research", err)
+	}
+	if path == topicqueue.PathShallow {
+		plan, err := p.Direct(ctx, a.Run, why)
+		if err != nil {
+			return err
+		}
+		return a.commitPlan(ctx, plan)
+	}
 	memory, at, err := h.memories.recall(ctx, a.Run)
 	if err != nil {
 		return err
@@ -79,7 +90,28 @@ func (h planHandler) work(ctx context.Context, a *attempt) error {
 	if err != nil {
 		return stageError("plan the topic", err)
 	}
+	plan.Why = why
 	return a.commitPlan(ctx, plan)
+}
+
+// path says which way the run goes, and why where a model has chosen. A conversation needs a model: without one the
+// topic is researched, as the preset quick does it. A topic that is researched night after night goes on so.
+func (h planHandler) path(ctx context.Context, a *attempt, p planning.Planner) (path, why string, err error) {
+	switch {
+	case p.Model == nil, a.Run.Options.Path == topicqueue.PathDeep:
+		return topicqueue.PathDeep, "", nil
+	case a.Run.Options.Path == topicqueue.PathShallow:
+		return topicqueue.PathShallow, "", nil
+	}
+	if memory, _, err := h.memories.recall(ctx, a.Run); err != nil || memory != nil {
+		return topicqueue.PathDeep, "it goes on from the last report on this topic", err
+	}
+	if a.Seal >= 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, a.Seal/(2*planShare))
+		defer cancel()
+	}
+	return p.Route(ctx, a.Run)
 }
 
 func (a *attempt) commitPlan(ctx context.Context, plan topicqueue.Plan) error {

@@ -53,6 +53,9 @@ func (b *budget) modelOf(role llm.Role) string {
 // sections: of its report.
 func (b *budget) estimate(evidence, sections int) topicqueue.Estimate {
 	o := b.a.Run.Options
+	if o.Path == topicqueue.PathShallow { // the answer is the report; its check is not paid for before
+		return topicqueue.Estimate{Iteration: b.cost(answerCalls...)}
+	}
 	report := b.cost(reportCalls(sections, evidence)...)
 	e := topicqueue.Estimate{PerByte: float64(b.cost(reportCalls(sections, evidence+evidenceOfIteration)...)-
 		report) / evidenceOfIteration}

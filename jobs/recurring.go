@@ -128,7 +128,7 @@ func (s *memories) adopt(ctx context.Context, runID string, m *recurring.Memory)
 // remember stores what the next run of a topic has to know of this one, as a new version of the topic's memory. Of
 // several runs that end at once, the one that was enqueued last has the last word.
 func (s *memories) remember(ctx context.Context, a *attempt, in reporting.Input, rep *reporting.Report) error {
-	if !a.Run.Options.Incremental || rep == nil {
+	if !a.Run.Options.Incremental || rep == nil || in.Plan.Path == topicqueue.PathShallow { // it is asked anew
 		return nil
 	}
 	base, err := s.before(ctx, a.Run, in.Plan)

@@ -66,6 +66,9 @@ func (h reportHandler) write(ctx context.Context, a *attempt, in reporting.Input
 		Page: storage.Pages{Store: h.bundles.Store}.Page,
 	}
 	in.Returned = h.findings.returned(ctx, in)
+	if in.Plan.Path == topicqueue.PathShallow && in.Answer == "" { // nothing is left that a model would write
+		r.Model = nil
+	}
 	rep, err := r.Report(ctx, in)
 	if errors.Is(err, reporting.ErrNoEvidence) {
 		out := redisqueue.Outcome{State: topicqueue.RunFailed, Reason: noEvidence(in)}

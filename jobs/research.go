@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"nightdesk/pipeline/llm"
 	"nightdesk/pipeline/recurring"
 	"nightdesk/pipeline/researching"
 	"nightdesk/topicqueue"
@@ -23,6 +24,11 @@ type blockHandler struct {
 
 // work works one topic block.
 func (h blockHandler) work(ctx context.Context, a *attempt) error {
+	return h.research(ctx, a, a.calls.model(), nil)
+}
+
+// research works one topic block with this model. fallbacks: what a model should have done before and did not.
+func (h blockHandler) research(ctx context.Context, a *attempt, model llm.Model, fallbacks []string) error {
 	box, err := h.toolbox(ctx, a.Run)
 	if err != nil {
 		return err
@@ -32,7 +38,7 @@ func (h blockHandler) work(ctx context.Context, a *attempt) error {
 		return err
 	}
 	r := researching.Researcher{
-		Model: a.calls.model(), Runner: a.calls.runner(box), Emit: a.emit, Now: h.now, MaxActions: h.maxActions,
+		Model: model, Runner: a.calls.runner(box), Emit: a.emit, Now: h.now, MaxActions: h.maxActions,
 		Window: h.window, SoftLimit: a.softLimit(),
 		Documents: box.Documents,
 	}
@@ -67,6 +73,7 @@ func (h blockHandler) work(ctx context.Context, a *attempt) error {
 	if err != nil {
 		return stageError(fmt.Sprintf("research %q", a.Block.Title), err)
 	}
+	result.Fallbacks = append(fallbacks, result.Fallbacks...)
 	if result.Cut && result.Claims > 0 {
 		return a.endBlock(ctx, topicqueue.BlockCompleted, "cut short: there is no budget or no time for more", result)
 	}

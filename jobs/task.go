@@ -25,6 +25,7 @@ import (
 const (
 	KindPlan    = "run:plan"
 	KindBlock   = "block:research"
+	KindAnswer  = "run:answer" // the only block of a run that is answered in one conversation
 	KindReview  = "run:review"
 	KindReport  = "run:report"
 	KindPublish = "run:publish"
@@ -108,6 +109,9 @@ func describe(i redisqueue.Intent) (kind, queue, id string) {
 		return KindReport, queueName(queueReporting, i.Lane), "report:" + i.RunID + ":" + generation
 	case redisqueue.UnitPublish:
 		return KindPublish, queueName(queueReporting, i.Lane), "publish:" + i.RunID + ":" + generation
+	}
+	if i.Path == topicqueue.PathShallow {
+		return KindAnswer, queueName(queueResearching, i.Lane), "answer:" + i.RunID + ":" + generation
 	}
 	return KindBlock, queueName(queueResearching, i.Lane), "block:" + i.RunID + ":" + i.Unit + ":" + generation
 }

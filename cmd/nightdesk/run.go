@@ -54,7 +54,7 @@ func runCommand(p *program) *cobra.Command {
 
 // addTopicFlags adds the flags that say how topics are researched to a command.
 func addTopicFlags(p *program, cmd *cobra.Command, f *intake.Flags) {
-	p.settingFlag(cmd, false, "preset", "preset", "limits of the research: quick, medium, deep or auto")
+	p.settingFlag(cmd, false, "preset", "preset", "limits of the research: shallow, route, quick, medium, deep or auto")
 	p.settingFlag(cmd, false, "kb", "kb_name", "knowledge base by name, or a directory, which is indexed on the way")
 	p.settingFlag(cmd, false, "language", "language", "language of the report: en, zh or another tag")
 	p.settingFlag(cmd, false, "duration", "limits.run_duration",
