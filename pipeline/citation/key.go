@@ -15,7 +15,9 @@ import (
 )
 
 // pageSuffix is what may follow a document's name: ", p.15", " p15", ", pages 3-4", " (S. 7)", "#page=3", " 第15页".
-var pageSuffix = regexp.MustCompile(`(?i)(?:(?:\s*[,;:，；：]\s*|\s+|\s*[(（])\(?(?:pp?\.?|pages?|pg\.?|seiten?|s\.|página|pág\.?|с\.|стр\.?)\s*(\d{1,6})(?:\s*[-–—,]\s*\d{1,6})*|#page=(\d{1,6})|\s*[,，]?\s*[(（]?第?\s*(\d{1,6})\s*(?:[页頁쪽]|ページ))[)）]?[\s.,;]*$`)
+var pageSuffix = regexp.MustCompile(`(?i)(?:(?:\s*[,;:，；：]\s*|\s+|\s*[(（])\(?(?:pp?\.?|pages?|pg\.?|seiten?|s\.` +
+	`|página|pág\.?|с\.|стр\.?)\s*(\d{1,6})(?:\s*[-–—,]\s*\d{1,6})*|#page=(\d{1,6})` +
+	`|\s*[,，]?\s*[(（]?第?\s*(\d{1,6})\s*(?:[页頁쪽]|ページ))[)）]?[\s.,;]*$`)
 
 // ParseKey takes a document key apart: "handbook.pdf, p.15" is page 15 of handbook.pdf. Page 0 means that none is
 // named.

@@ -49,9 +49,11 @@ var (
 	atxLine      = regexp.MustCompile(`^ {0,3}(#{1,6})[ \t]*(.*?)[ \t]*#*[ \t]*$`)
 	emphasisLine = regexp.MustCompile(`^ {0,3}(?:\*{1,3}|_{1,3})([^*_]{1,60})(?:\*{1,3}|_{1,3})[ \t]*[:：]?[ \t]*$`)
 	htmlHeading  = regexp.MustCompile(`(?i)^ {0,3}<h([1-6])[^>]*>([^<]{1,80})</h[1-6]>[ \t]*$`)
-	tagsLine     = regexp.MustCompile(`(?i)^ {0,3}(?:<(?:details|summary|p|div|b|strong|section|h[1-6])>[ \t]*)+([^<]{1,60})(?:</[a-z0-9]+>[ \t]*)*$`)
-	underline    = regexp.MustCompile(`^ {0,3}(?:=+|-{2,})[ \t]*$`)
-	numbering    = regexp.MustCompile(`^(?:(?:[0-9]{1,2}(?:\.[0-9]{1,2})*[.)]?|[ivxIVX]{1,5}[.)]|[A-Z][.)]|[一二三四五六七八九十]{1,3}[、.．])\s*)`)
+	tagsLine     = regexp.MustCompile(`(?i)^ {0,3}(?:<(?:details|summary|p|div|b|strong|section` +
+		`|h[1-6])>[ \t]*)+([^<]{1,60})(?:</[a-z0-9]+>[ \t]*)*$`)
+	underline = regexp.MustCompile(`^ {0,3}(?:=+|-{2,})[ \t]*$`)
+	numbering = regexp.MustCompile(`^(?:(?:[0-9]{1,2}(?:\.[0-9]{1,2})*[.)]?|[ivxIVX]{1,5}[.)]|[A-Z][.)]` +
+		`|[一二三四五六七八九十]{1,3}[、.．])\s*)`)
 )
 
 // headingAt recognises the heading at line i.

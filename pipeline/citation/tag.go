@@ -8,7 +8,8 @@ import (
 var (
 	attribute    = regexp.MustCompile(`(?i)[\s"'/](href|src|id|name)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))`)
 	anchorTag    = regexp.MustCompile(`(?i)^a\s+(?:id|name)\s*=\s*["']?[\w.:-]{1,100}["']?\s*/?$`)
-	eventHandler = regexp.MustCompile(`(?i)[\s"'/](?:on[a-z]+|style|srcset|srcdoc|action|formaction|xlink:href|background|poster|lowsrc|dynsrc|ping|data|codebase|longdesc|manifest)\s*=`)
+	eventHandler = regexp.MustCompile(`(?i)[\s"'/](?:on[a-z]+|style|srcset|srcdoc|action|formaction|xlink:href` +
+		`|background|poster|lowsrc|dynsrc|ping|data|codebase|longdesc|manifest)\s*=`)
 )
 
 func attributes(tag string) map[string]string {

@@ -6,7 +6,8 @@ import (
 )
 
 // toolFence begins a block of code that a model wrote to be run, and no example.
-var toolFence = regexp.MustCompile("(?m)^[ \t>]*(?:`{3,}|~{3,})[ ]*tool_(?:code|calls?|outputs?|response|results?)[ \t]*$")
+var toolFence = regexp.MustCompile("(?m)^[ \t>]*(?:`{3,}|~{3,})[ ]*" +
+	`tool_(?:code|calls?|outputs?|response|results?)[ \t]*$`)
 
 // cutToolFences takes blocks of code out that are calls of tools: a closed one as a whole, one without its end as far
 // as the heading that follows the last such call.

@@ -11,8 +11,12 @@ import (
 var toolTag = form{starts: []string{"<", "[tool_", "[/tool_", "[cite_", "[inst]", "[/inst]", ":contentReference[",
 	"citeturn", "filecite", "【", "\ue200"}, limit: 2000,
 	ends: map[string]string{"\ue200": "\ue201"},
-	pattern: regexp.MustCompile(`^(?i:<(/?)((?:[a-z][a-z0-9]{0,15}:)?(?:parameters?|functions?|function\\?_calls?|function\\?_results?|function\\?_response|tool(?:\\?_)?calls?|tool\\?_use|tool\\?_uses|tool\\?_results?|tool\\?_response|tool\\?_input|tool\\?_code|tool\\?_outputs?|arg\\?_key|arg\\?_value|invoke|think|thinking|reasoning|reflection|scratchpad)|grok:render)(?:[ \t=][^<>\n]{0,400})?>` +
-		`|(` + callEnds + `)|<\|(?:tool[a-z_▁]{0,30}|python_tag|function_call|start_action)\|>|<｜tool[^｜<>\n]{0,40}｜>|\[/?TOOL_CALLS?\]|\[TOOL_RESULTS\]` +
+	pattern: regexp.MustCompile(`^(?i:<(/?)((?:[a-z][a-z0-9]{0,15}:)?(?:parameters?|functions?|function\\?_calls?` +
+		`|function\\?_results?|function\\?_response|tool(?:\\?_)?calls?|tool\\?_use|tool\\?_uses|tool\\?_results?` +
+		`|tool\\?_response|tool\\?_input|tool\\?_code|tool\\?_outputs?|arg\\?_key|arg\\?_value|invoke|think|thinking` +
+		`|reasoning|reflection|scratchpad)|grok:render)(?:[ \t=][^<>\n]{0,400})?>` +
+		`|(` + callEnds + `)|<\|(?:tool[a-z_▁]{0,30}|python_tag|function_call|start_action)\|>|<｜tool[^｜<>\n]{0,40}｜>` +
+		`|\[/?TOOL_CALLS?\]|\[TOOL_RESULTS\]` +
 		`|<\|channel\|>[ \t]{0,20}(?:commentary|analysis)[^<\n]{0,200}|(` + token + `))`)}
 
 // callEnds close a call that began elsewhere, or nowhere.
@@ -20,11 +24,14 @@ const callEnds = `<\|tool[a-z_▁]{0,30}[_▁]end\|>|<｜tool[^｜<>\n]{0,40}end
 
 // token stands between the parts of an answer, or cites what only the program of its vendor knows. It encloses nothing.
 const token = `\x{e200}[^\x{e201}\n]{0,300}\x{e201}|:contentReference\[oaicite:[0-9]{1,4}\](?:\{index=[0-9]{1,4}\})?|【oaicite:[0-9]{1,4}】|【[0-9]{1,3}:[0-9]{1,3}†[^】\n]{0,120}】|\[cite_(?:start|end)\]` +
-	`|(?:file)?cite(?:turn[0-9]{1,3}[a-z]{1,12}[0-9]{1,3})+|<\|(?:start|im_start)\|>(?:assistant|user|system|tool)?|<\|start_header_id\|>[a-z]{0,12}<\|end_header_id\|>|<\|channel\|>[ \t]{0,20}final|<\|[a-z][a-z_]{1,40}\|>|<｜[^｜<>\n]{1,40}｜>` +
+	`|(?:file)?cite(?:turn[0-9]{1,3}[a-z]{1,12}[0-9]{1,3})+|<\|(?:start|im_start)\|>(?:assistant|user|system|tool)?` +
+	`|<\|start_header_id\|>[a-z]{0,12}<\|end_header_id\|>|<\|channel\|>[ \t]{0,20}final|<\|[a-z][a-z_]{1,40}\|>` +
+	`|<｜[^｜<>\n]{1,40}｜>` +
 	`|<start_of_turn>(?:model|user)?|<end_of_turn>|\[/?INST\]`
 
 // headingStart is where the report goes on behind a call that nobody closed.
-var headingStart = regexp.MustCompile(`(?m)^(?: {0,3}#{1,6}[ \t]+\S|(?:\*\*|__)?(?i:sources|references|参考文献)(?:\*\*|__)?[:：]?[ \t]*$)`)
+var headingStart = regexp.MustCompile(`(?m)^(?: {0,3}#{1,6}[ \t]+\S|(?:\*\*|__)?(?i:sources|references|参考文献)(?:\*\*` +
+	`|__)?[:：]?[ \t]*$)`)
 
 // cutToolMarkup takes leaked tool calls out of a text: a call with its end as a whole, one without its end as far as
 // the next heading, or to the end of the text. Code stays as it is if sparesCode.
