@@ -7,7 +7,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hibiken/asynq"
+
 	"nightdesk/jobs"
+	"nightdesk/pipeline/llm"
 	"nightdesk/pipeline/llm/llmtest"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
@@ -90,6 +93,151 @@ func TestAnswer(t *testing.T) {
 	if verification.Counts.Sentences != 2 || verification.Counts.Supported < 1 {
 		t.Errorf("the check says %+v\n%s", verification, report)
 	}
-	t.Log(report)
-	_ = http.StatusOK
+}
+
+// threeTurns is a model that searches, searches again, and then answers as answering does.
+func threeTurns(q llmtest.Question) (string, []llmtest.Call, bool) {
+	if len(q.Messages) == 3 {
+		return "Looking further.", []llmtest.Call{{Name: "rag_hybrid", Arguments: `{"query":"noise of outdoor units"}`},
+			{Name: "rag_hybrid", Arguments: `{"query":"flow temperature of radiators"}`}}, true
+	}
+	return answering(q)
+}
+
+// TestAnswerSurvivesEachCall stops a worker in the middle of each model call of a conversation, with time to end the
+// call and without: the next worker asks nothing again but the call that was lost, and there is one report, the same.
+func TestAnswerSurvivesEachCall(t *testing.T) {
+	t.Parallel()
+	plain := newAsked()
+	plain.Converse, plain.Answer = threeTurns, goodAnswer
+	b := setup(t, redistest.InProcess(t), stubModel(t, &plain.Stub))
+	w := b.start(jobs.Settings{})
+	id := b.enqueue(question, answerOptions(), "")
+	b.wait(id)
+	w.Stop()
+	want := reportOf(t, b.services.Store, id)
+	_, calls := plain.repeated()
+	if calls < 4 {
+		t.Fatalf("%d calls", calls)
+	}
+	for name, grace := range map[string]time.Duration{"drained": 10 * time.Second, "killed": time.Nanosecond} {
+		for stop := 1; stop <= calls; stop++ {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				model := newAsked()
+				model.Converse, model.Answer = threeTurns, goodAnswer
+				b := setup(t, redistest.Server(t), stubModel(t, &model.Stub))
+				reached, release := make(chan struct{}), make(chan struct{})
+				model.onEach(func(n int, _ llmtest.Question) {
+					if n == stop {
+						close(reached)
+						<-release
+					}
+				})
+				w := b.start(jobs.Settings{Grace: grace})
+				id := b.enqueue(question, answerOptions(), "")
+				<-reached
+				if grace > time.Second {
+					time.AfterFunc(20*time.Millisecond, func() { close(release) })
+				}
+				w.Stop()
+				if grace < time.Second {
+					close(release)
+				}
+				model.onEach(nil)
+				w = b.start(jobs.Settings{})
+				b.wait(id)
+				w.Stop()
+				lost := 0
+				if grace < time.Second {
+					lost = 1
+				}
+				if again, total := model.repeated(); again > lost || total > calls+lost {
+					t.Errorf("%d of %d questions were asked again, %d was lost", again, total, lost)
+				}
+				if got := reportOf(t, b.services.Store, id); got != want {
+					t.Errorf("the report differs:\n%s\n-- want --\n%s", got, want)
+				}
+			})
+		}
+	}
+}
+
+// What a model does instead of answering costs no topic: the run ends with what its sources say, and says why.
+func TestAnswerWithoutItsModel(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		stub   *llmtest.Stub // nil: there is no model
+		state  topicqueue.RunState
+		reason string
+	}{
+		"none": {state: topicqueue.RunCompleted},
+		"away": {stub: &llmtest.Stub{Intercept: func(w http.ResponseWriter, _ llmtest.Question) bool {
+			w.WriteHeader(http.StatusBadGateway)
+			return true
+		}}, state: topicqueue.RunPartial, reason: "answered 502"},
+		"cites nothing": {stub: &llmtest.Stub{Converse: func(q llmtest.Question) (string, []llmtest.Call, bool) {
+			return "It falls by a lot.", nil, true
+		}}, state: topicqueue.RunPartial, reason: "cites none of its"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var model llm.Model
+			if tc.stub != nil {
+				model = stubModel(t, tc.stub)
+			}
+			b := setup(t, redistest.InProcess(t), model)
+			w := b.start(jobs.Settings{})
+			defer w.Stop()
+			o := answerOptions()
+			o.Duration, o.WritingTime = 6*time.Second, time.Second
+			id := b.enqueue(question, o, "")
+			b.wait(id)
+			run := b.run(id)
+			if run.State != tc.state || !strings.Contains(run.Reason, tc.reason) {
+				t.Errorf("the run is %s: %s", run.State, run.Reason)
+			}
+			if report := reportOf(t, b.services.Store, id); !strings.Contains(report, "falls from 4.0 at 10 degrees") {
+				t.Errorf("the report says\n%s", report)
+			}
+			checkBundle(t, b.services.Store, id)
+		})
+	}
+}
+
+// With the preset route one small question decides which way a run goes, and the run keeps why.
+func TestRoute(t *testing.T) {
+	t.Parallel()
+	for path, want := range map[string]string{"shallow": "run:answer", "deep": "block:research"} {
+		t.Run(path, func(t *testing.T) {
+			t.Parallel()
+			model := newAsked()
+			model.Converse = answering
+			routed := 0
+			model.Answer = func(q llmtest.Question) (string, bool) {
+				if q.Name == "route" {
+					routed++
+					return `{"reason":"It asks for one figure.","path":"` + path + `"}`, true
+				}
+				return goodAnswer(q)
+			}
+			b := setup(t, redistest.Server(t), stubModel(t, &model.Stub))
+			w := b.start(jobs.Settings{})
+			defer w.Stop()
+			o := options(2, 1, 2)
+			o.Preset, o.Path = "route", topicqueue.PathRoute
+			id := b.enqueue(question, o, "")
+			b.wait(id)
+			if run := b.run(id); run.State != topicqueue.RunCompleted || routed != 1 {
+				t.Errorf("the run is %s: %s; %d questions", run.State, run.Reason, routed)
+			}
+			if plan := bundleFile(t, b, id, "step1_planning.json"); !strings.Contains(plan, "It asks for one figure.") {
+				t.Errorf("the plan does not say why:\n%s", plan)
+			}
+			tasks, err := asynq.NewInspectorFromRedisClient(b.services.Redis).ListCompletedTasks("researching")
+			if err != nil || len(tasks) == 0 || tasks[0].Type != want {
+				t.Errorf("tasks %+v, %v; want %s", tasks, err, want)
+			}
+		})
+	}
 }

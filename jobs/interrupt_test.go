@@ -3,6 +3,7 @@ package jobs_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"sync"
@@ -36,7 +37,7 @@ func newAsked() *asked {
 		a.mu.Lock()
 		a.total++
 		n, hold := a.total, a.hold
-		a.questions[q.Name+"\n"+q.System+"\n"+q.User]++
+		a.questions[q.Name+"\n"+q.System+"\n"+fmt.Sprint(q.Messages, q.User)]++
 		a.mu.Unlock()
 		if hold != nil {
 			hold(n, q)

@@ -275,13 +275,15 @@ type planningFile struct {
 	Traces         []topicqueue.ToolTrace `json:"tool_traces"`
 	// pages/<sha256>.txt: what the calls of planning returned
 	Returned string `json:"returned,omitempty"`
+	Path     string `json:"path,omitempty"`        // shallow: one conversation has answered the topic
+	Why      string `json:"path_reason,omitempty"` // why a model chose it
 }
 
 func (b *Writer) planning() planningFile {
 	p := b.In.Plan
 	f := planningFile{
 		MainTopic: b.In.Run.Topic, OptimizedTopic: p.Topic, SubQueries: list(p.Queries), SubTopics: p.SubTopics,
-		TotalSubTopics: len(p.SubTopics), Mode: p.Mode, Traces: list(p.Traces),
+		TotalSubTopics: len(p.SubTopics), Mode: p.Mode, Traces: list(p.Traces), Path: p.Path, Why: p.Why,
 	}
 	if p.Returned != "" {
 		f.Returned = topicqueue.PagePath(p.Returned)
