@@ -87,7 +87,7 @@ func reportCalls(blocks, evidence int) []askedCall {
 	return []askedCall{
 		{llm.Writer, 1, 3_880 + per(1_183) + bigSchema, 150 * sections}, // outline
 		{llm.Writer, sections, 3_580 + evidence/sections, min(4_000, evidence*3/2/sections)},
-		{llm.Writer, 2, 2_730 + 660*sections, 1_200}, // introduction and conclusion
+		{llm.Writer, 1, 4_000 + 660*sections, 2_400}, // introduction and conclusion
 	}
 }
 

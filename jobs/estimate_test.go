@@ -32,7 +32,7 @@ func TestEstimateSums(t *testing.T) {
 	if got := jobs.EstimateRun(o, 3, nil); got.Calls != 50 || got.Chain < one.Chain+3*time.Second {
 		t.Errorf("with rephrasing %d calls in %s", got.Calls, got.Chain)
 	}
-	if got := jobs.EstimateRun(options(0, 0, 0), 0, nil); got.Calls != 7 || got.Most < got.Calls {
+	if got := jobs.EstimateRun(options(0, 0, 0), 0, nil); got.Calls != 6 || got.Most < got.Calls {
 		t.Errorf("without options %+v", got)
 	}
 }

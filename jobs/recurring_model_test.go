@@ -82,7 +82,7 @@ func (m *nightModel) reply(req llm.Request, subjects *regexp.Regexp, own func(st
 		switch step {
 		case "review":
 			answer = prompts.ReviewAnswer{}
-		case "section", "introduction", "conclusion":
+		case "section", "frame":
 			return llm.Response{Text: nightText(req.Prompt.User, step)}, nil
 		default:
 			return llm.Response{}, fmt.Errorf("unexpected question %s: %w", step, llm.ErrPermanent)
@@ -132,7 +132,8 @@ func framed(question string, most int) string {
 // nightText says what the claims of a question say, or the finished sections.
 func nightText(question, step string) string {
 	if step != "section" {
-		return framed(question, 2)
+		text := framed(question, 2)
+		return text + "\n" + prompts.FrameBreak + "\n" + text
 	}
 	var text []string
 	for _, c := range nightClaim.FindAllStringSubmatch(question, -1) {

@@ -213,14 +213,19 @@ type DisagreementSide struct {
 	Support     int // independent sources that state it
 }
 
-// FrameData asks for the introduction or the conclusion of a report whose sections are written.
+// FrameData asks for the introduction and the conclusion of a report whose sections are written.
 type FrameData struct {
-	Topic       string
-	ReportTitle string
-	Instruction string
-	Sections    []WrittenSection
-	Open        []string // what the research could not answer, a line each
+	Topic        string
+	ReportTitle  string
+	Introduction string // instruction
+	Conclusion   string // instruction
+	Sections     []WrittenSection
+	Open         []string         // what the research could not answer, a line each
+	Judged       []BlockJudgement // where no review says what is open
 }
+
+// BlockJudgement is what a block said last of evidence that did not suffice.
+type BlockJudgement struct{ Title, Said string }
 
 // WrittenSection is a finished section shown to the writers of introduction and conclusion.
 type WrittenSection struct {

@@ -102,14 +102,9 @@ func questions() []question {
 			en: of(prompts.Section, sectionEN), zh: of(prompts.Section, sectionZH),
 		},
 		{
-			name: "introduction", zero: of(prompts.Introduction, prompts.FrameData{}),
-			en: of(prompts.Introduction, frame(topicEN, "Say that power loss decides.", sectionEN)),
-			zh: of(prompts.Introduction, frame(topicZH, "说明断电是决定因素。", sectionZH)),
-		},
-		{
-			name: "conclusion", zero: of(prompts.Conclusion, prompts.FrameData{}),
-			en: of(prompts.Conclusion, frame(topicEN, "Decide for or against, and name the flash question as open.", sectionEN)),
-			zh: of(prompts.Conclusion, frame(topicZH, "作出判定，指出闪存写入量仍未解决。", sectionZH)),
+			name: "frame", zero: of(prompts.Frame, prompts.FrameData{}),
+			en: of(prompts.Frame, frame(topicEN, "Decide for or against, and name the flash question as open.", sectionEN)),
+			zh: of(prompts.Frame, frame(topicZH, "作出判定，指出闪存写入量仍未解决。", sectionZH)),
 		},
 		{
 			name: "repair_section", structured: true, answer: prompts.RepairSectionAnswer{}, zero: of(prompts.RepairSection, prompts.RepairSectionData{}),
@@ -299,9 +294,10 @@ var sectionZH = prompts.SectionData{
 
 func frame(topic, instruction string, s prompts.SectionData) prompts.FrameData {
 	return prompts.FrameData{
-		Topic: topic, ReportTitle: s.ReportTitle, Instruction: instruction,
+		Topic: topic, ReportTitle: s.ReportTitle, Introduction: "Begin with the answer.", Conclusion: instruction,
 		Sections: []prompts.WrittenSection{{Title: s.Sections[0]}, {Title: s.Title, Text: "### Size\n\nThe log grows [CIT-2-01].\n\n| a | b |", Left: 2}},
 		Open:     []string{"Flash wear: nothing usable was found"},
+		Judged:   []prompts.BlockJudgement{{Title: s.Title, Said: "The default is known. How long a checkpoint takes is missing."}},
 	}
 }
 

@@ -25,11 +25,10 @@ func TestLimitsLeaveRoom(t *testing.T) {
 		{"outline", prompts.Outline("en", prompts.OutlineData{Blocks: make([]prompts.BlockDigest, 2)}), 0},
 		{"place", prompts.Place("en", prompts.PlaceData{Sections: make([]prompts.PlaceSection, 3), Claims: make([]prompts.PlaceClaim, 4)}), 0},
 		{"section", prompts.Section("en", prompts.SectionData{Claims: claims}), 20 * 50 * 3 / 2},
-		{"introduction", prompts.Introduction("en", prompts.FrameData{}), 250 * 3 / 2},
 		{"answer", prompts.Answer("en", prompts.AnswerData{}), 500 * 3 / 2},
 		{"look_up", prompts.LookUp("en", prompts.LookUpData{}), 0},
 		{"route", prompts.Route("en", prompts.RouteData{}), 0},
-		{"conclusion", prompts.Conclusion("en", prompts.FrameData{}), 250 * 3 / 2},
+		{"introduction and conclusion", prompts.Frame("en", prompts.FrameData{}), 550 * 3 / 2},
 	} {
 		tokens := tc.tokens
 		for row := range strings.SplitSeq(tc.p.System, "\n") {

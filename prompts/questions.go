@@ -103,11 +103,12 @@ func Section(lang string, d SectionData) Prompt {
 	return freeText("section", lang, d, 1000+250*claims)
 }
 
-// Introduction asks for the text of the introduction: Markdown without headings, with [CIT-3-01] markers.
-func Introduction(lang string, d FrameData) Prompt { return freeText("introduction", lang, d, 2000) }
+// Frame asks for the texts of introduction and conclusion: Markdown without headings, with [CIT-3-01] markers, and a line
+// FrameBreak between them.
+func Frame(lang string, d FrameData) Prompt { return freeText("frame", lang, d, 4000) }
 
-// Conclusion asks for the text of the conclusion: Markdown without headings, with [CIT-3-01] markers.
-func Conclusion(lang string, d FrameData) Prompt { return freeText("conclusion", lang, d, 2000) }
+// FrameBreak stands between the introduction and the conclusion.
+const FrameBreak = "CONCLUSION"
 
 // RepairSection asks for new texts of unsupported sentences (RepairSectionAnswer).
 func RepairSection(lang string, d RepairSectionData) Prompt {

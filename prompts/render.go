@@ -3,7 +3,6 @@ package prompts
 import (
 	"embed"
 	"fmt"
-	"regexp"
 	"strings"
 	"text/template"
 	"unicode"
@@ -32,7 +31,6 @@ func parse(dir string) templates {
 		"topic": quoteTopic,
 		"line":  line,
 
-		"firstMarker": firstMarker,
 		// include renders a named template to a string, so that it can be piped into quote.
 		"include": func(name string, data any) (string, error) {
 			var b strings.Builder
@@ -52,19 +50,6 @@ func (t templates) render(name string, data any) string {
 	}
 	return strings.TrimSpace(b.String())
 }
-
-// firstMarker returns a marker of the finished sections, empty without one: a real one as the example at a question's
-// end, where small models look.
-func firstMarker(d FrameData) string {
-	for _, s := range d.Sections {
-		if m := aMarker.FindStringSubmatch(s.Text); m != nil {
-			return m[1]
-		}
-	}
-	return ""
-}
-
-var aMarker = regexp.MustCompile(`\[((?:CIT-\d+|PLAN)-\d+)\]`)
 
 // line makes one line of a text: a list entry that a page or a model wrote cannot pass for two.
 func line(s string) string {

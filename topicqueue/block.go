@@ -41,6 +41,7 @@ type Block struct {
 	Status     BlockStatus `json:"status"`
 	Reason     string      `json:"reason,omitempty"`    // why it failed
 	Fallbacks  []string    `json:"fallbacks,omitempty"` // steps that a model should have done and did not, for a person
+	Open       string      `json:"open,omitempty"`      // see BlockMemory; where no review says what is open
 	Iterations int         `json:"iteration_count"`     // iterations that are checkpointed
 	Generation int         `json:"generation"`
 	CreatedAt  time.Time   `json:"created_at"`

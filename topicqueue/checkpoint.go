@@ -64,6 +64,8 @@ type BlockMemory struct {
 	Failures  []string `json:"failures,omitempty"`  // calls that failed, for a person
 	// of a run that is answered in one conversation: the answer, Markdown with markers
 	Answer string `json:"answer,omitempty"`
+	// what its model said last of evidence that did not suffice: what the claims establish, and what is missing
+	Open string `json:"open,omitempty"`
 }
 
 // Answers to a proposed sub-topic. All but AdmissionAdded are refusals, which are answers and not errors.

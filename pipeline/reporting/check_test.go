@@ -479,7 +479,7 @@ func liar(seed uint64) (modelFunc, *lies) {
 				return "", errors.New("connection refused")
 			}
 			return honest(req, all), nil
-		case "section", "introduction", "conclusion":
+		case "section", "frame":
 		default:
 			return writer(req)
 		}

@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"strings"
-
-	"golang.org/x/sync/errgroup"
+	"unicode"
 
 	"nightdesk/pipeline/citation"
 	"nightdesk/pipeline/llm"
+	"nightdesk/pipeline/text"
 	"nightdesk/prompts"
 )
 
@@ -23,41 +23,36 @@ type passage struct {
 	told     told
 }
 
-// frame writes introduction and conclusion from the finished sections. The error is the end of ctx and nothing else.
+// frame writes introduction and conclusion from the finished sections. What one answer lacks is asked for once more. The
+// error is the end of ctx and nothing else.
 func (w *writer) frame(ctx context.Context, plan reportPlan, sections []section) (opening, conclusion passage, err error) {
 	var cited []claim
 	for _, s := range sections {
 		cited = append(cited, w.citedOf(s)...)
 	}
-	language := w.run.Options.Language
-	data := func(instruction string, shrink int) prompts.FrameData {
-		d := prompts.FrameData{Topic: w.topic, ReportTitle: plan.title, Instruction: instruction}
-		for _, s := range sections {
-			d.Sections = append(d.Sections, shownSection(s, shrink))
+	ids, shrink, openingOK, conclusionOK := citations(cited), 0, false, false
+	for attempt := 0; attempt-shrink < attempts && !(openingOK && conclusionOK); attempt++ {
+		answer, err := w.text(ctx, prompts.Frame(w.run.Options.Language, w.frameData(plan, sections, shrink)), 0, attempt)
+		if ctx.Err() != nil {
+			return opening, conclusion, context.Cause(ctx)
 		}
-		for _, g := range w.gaps {
-			d.Open = append(d.Open, g.Title+": "+g.Reason)
+		if errors.Is(err, llm.ErrContextLength) && shrink < digestTries-1 {
+			shrink++
+			continue
 		}
-		d.Open = append(d.Open, w.review.Open...)
-		return d
-	}
-	g, groupCtx := errgroup.WithContext(ctx)
-	g.SetLimit(parallel(w.Parallel))
-	var openingOK, conclusionOK bool
-	g.Go(func() (err error) {
-		opening, openingOK, err = w.passage(groupCtx, cited, func(shrink int) prompts.Prompt {
-			return prompts.Introduction(language, data(plan.introduction, shrink))
-		})
-		return err
-	})
-	g.Go(func() (err error) {
-		conclusion, conclusionOK, err = w.passage(groupCtx, cited, func(shrink int) prompts.Prompt {
-			return prompts.Conclusion(language, data(plan.conclusion, shrink))
-		})
-		return err
-	})
-	if err := g.Wait(); err != nil {
-		return opening, conclusion, ended(ctx, err)
+		if errors.Is(err, llm.ErrPermanent) {
+			break
+		}
+		if err != nil {
+			continue
+		}
+		first, second := splitFrame(answer)
+		if !openingOK {
+			opening, openingOK = w.accept(withoutHeadings(first), "", ids)
+		}
+		if !conclusionOK {
+			conclusion, conclusionOK = w.accept(withoutHeadings(second), "", ids)
+		}
 	}
 	if !openingOK {
 		w.fellBack("introduction")
@@ -65,9 +60,44 @@ func (w *writer) frame(ctx context.Context, plan reportPlan, sections []section)
 	}
 	if !conclusionOK {
 		w.fellBack("conclusion")
-		conclusion = passage{local: true, body: w.texts.Closing.With(prompts.V{"Sections": len(sections), "Citations": len(citations(cited)), "Gaps": len(w.gaps)})}
+		conclusion = passage{local: true, body: w.texts.Closing.With(prompts.V{"Sections": len(sections), "Citations": len(ids), "Gaps": len(w.gaps)})}
 	}
 	return opening, conclusion, nil
+}
+
+// frameData shows the report to the writer of introduction and conclusion: sections that are halved shrink times, for
+// models with a small window.
+func (w *writer) frameData(plan reportPlan, sections []section, shrink int) prompts.FrameData {
+	d := prompts.FrameData{
+		Topic: w.topic, ReportTitle: plan.title, Introduction: plan.introduction, Conclusion: plan.conclusion,
+	}
+	for _, s := range sections {
+		d.Sections = append(d.Sections, shownSection(s, shrink))
+	}
+	for _, g := range w.gaps {
+		d.Open = append(d.Open, g.Title+": "+g.Reason)
+	}
+	d.Open = append(d.Open, w.review.Open...)
+	for _, b := range w.blocks {
+		if said := text.Line(b.block.Open); said != "" {
+			d.Judged = append(d.Judged, prompts.BlockJudgement{Title: b.title, Said: said})
+		}
+	}
+	return d
+}
+
+// splitFrame cuts an answer at the line between introduction and conclusion, whatever marks of a heading a model gives
+// it. Without such a line all of it is the introduction.
+func splitFrame(answer string) (introduction, conclusion string) {
+	at := 0
+	for line := range strings.Lines(answer) {
+		word := strings.TrimFunc(line, func(r rune) bool { return !unicode.IsLetter(r) })
+		if strings.EqualFold(word, prompts.FrameBreak) {
+			return answer[:at], answer[at+len(line):]
+		}
+		at += len(line)
+	}
+	return answer, ""
 }
 
 // shownSection shows a finished section: of a window too small for all, the first half of its paragraphs, a quarter,
@@ -82,32 +112,6 @@ func shownSection(s section, shrink int) prompts.WrittenSection {
 	}
 	out.Text = strings.Join(texts, "\n\n")
 	return out
-}
-
-// passage asks for one text of the frame; false means that no answer was usable. prompt makes the question of sections
-// that are halved shrink times, for models with a small window.
-func (w *writer) passage(ctx context.Context, cited []claim, prompt func(shrink int) prompts.Prompt) (passage, bool, error) {
-	shrink := 0
-	for attempt := 0; attempt-shrink < attempts; attempt++ {
-		text, err := w.text(ctx, prompt(shrink), 0, attempt)
-		if ctx.Err() != nil {
-			return passage{}, false, context.Cause(ctx)
-		}
-		if errors.Is(err, llm.ErrContextLength) && shrink < digestTries-1 {
-			shrink++
-			continue
-		}
-		if errors.Is(err, llm.ErrPermanent) {
-			break
-		}
-		if err != nil {
-			continue
-		}
-		if p, usable := w.accept(withoutHeadings(text), "", citations(cited)); usable {
-			return p, true, nil
-		}
-	}
-	return passage{}, false, nil
 }
 
 // documents counts the distinct documents and pages behind claims.

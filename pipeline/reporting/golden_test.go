@@ -35,10 +35,9 @@ func writer(req llm.Request) (string, error) {
 		return outlineReply, nil
 	case "judge": // which has nothing to say
 		return `{"findings": []}`, nil
-	case "introduction":
-		return "# Introduction\n\nA commit is as safe as the slowest place it waits for: the disk of one machine [CIT-1-01] or a second machine [CIT-2-01].", nil
-	case "conclusion":
-		return "The log protects against a crash [CIT-1-01], a synchronous standby also against the loss of the machine [[CIT-2-01](#ref-cit-2-01)]. Costs stay open.", nil
+	case "frame":
+		return "# Introduction\n\nA commit is as safe as the slowest place it waits for: the disk of one machine [CIT-1-01] or a second machine [CIT-2-01].\n\n## Conclusion\n\n" +
+			"The log protects against a crash [CIT-1-01], a synchronous standby also against the loss of the machine [[CIT-2-01](#ref-cit-2-01)]. Costs stay open.", nil
 	}
 	switch {
 	case strings.Contains(req.Prompt.User, "Your section: The log"):

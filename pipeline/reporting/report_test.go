@@ -84,7 +84,7 @@ func TestPlanningIsTheLastEvidence(t *testing.T) {
 func TestCancellation(t *testing.T) {
 	t.Parallel()
 	cause := errors.New("the lease is lost")
-	for _, step := range []string{"outline", "section", "introduction"} {
+	for _, step := range []string{"outline", "section", "frame"} {
 		t.Run(step, func(t *testing.T) {
 			t.Parallel()
 			ctx, cancel := context.WithCancelCause(t.Context())
@@ -197,7 +197,7 @@ func TestModelSeesItsOwnClaims(t *testing.T) {
 	}
 	model := modelFunc(func(req llm.Request) (string, error) {
 		switch {
-		case req.Prompt.Name == "introduction":
+		case req.Prompt.Name == "frame":
 			check(req, []string{"CIT-1-01", "CIT-2-03"}, []string{"CIT-4-01", "CIT-2-02"})
 		case req.Prompt.Name != "section":
 		case req.Position.Ordinal == 0:
@@ -235,7 +235,7 @@ func TestRunawayText(t *testing.T) {
 		"invented": {func(i int) string { return fmt.Sprintf("[CIT-%d-02]", 20+i) }, 0},
 	} {
 		model := modelFunc(func(req llm.Request) (string, error) {
-			if req.Prompt.Name != "introduction" {
+			if req.Prompt.Name != "frame" {
 				return writer(req)
 			}
 			var b strings.Builder
@@ -381,12 +381,32 @@ func TestReviewedOpen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, part := range []string{"introduction", "conclusion"} {
-		_, open, _ := strings.Cut(asked[part], "What stayed open:")
-		for _, want := range []string{in.Review.Open[0], "Costs of storage"} {
-			if !strings.Contains(open, want) {
-				t.Errorf("the writer of the %s is not told that %q is open: %q", part, want, open)
-			}
+	_, open, _ := strings.Cut(asked["frame"], "What stayed open:")
+	for _, want := range []string{in.Review.Open[0], "Costs of storage"} {
+		if !strings.Contains(open, want) {
+			t.Errorf("the writer of the conclusion is not told that %q is open: %q", want, open)
 		}
+	}
+}
+
+// Where the review was not made, the writer of the conclusion is told what each block called missing.
+func TestOpenWithoutReview(t *testing.T) {
+	t.Parallel()
+	in := evidence(t, "")
+	in.Blocks = slices.DeleteFunc(in.Blocks, func(b reporting.BlockEvidence) bool { return b.Block.Status != topicqueue.BlockCompleted })
+	in.Review = topicqueue.Review{NotDone: "the time was over"}
+	in.Blocks[0].Block.Open = "The time of recovery is known. How long a rebuild takes is missing."
+	asked := ""
+	_, err := (&reporting.Reporter{Parallel: 1, Model: modelFunc(func(req llm.Request) (string, error) {
+		if req.Prompt.Name == "frame" {
+			asked = req.Prompt.User
+		}
+		return writer(req)
+	})}).Report(t.Context(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, open, _ := strings.Cut(asked, "What stayed open:"); !strings.Contains(open, ": "+in.Blocks[0].Block.Open) || strings.Contains(open, "nothing was recorded") {
+		t.Errorf("%s", open)
 	}
 }

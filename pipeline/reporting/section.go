@@ -39,10 +39,7 @@ const (
 
 // sections writes all sections of the plan, several at a time.
 func (w *writer) sections(ctx context.Context, plan reportPlan) ([]section, error) {
-	titles := make([]string, len(plan.sections))
-	for i, s := range plan.sections {
-		titles[i] = s.title
-	}
+	titles := plan.titles()
 	written, placed, figures := make([]section, len(plan.sections)), w.placed(plan), w.plannedFigures(plan)
 	g, groupCtx := errgroup.WithContext(ctx)
 	g.SetLimit(parallel(w.Parallel))
@@ -52,6 +49,7 @@ func (w *writer) sections(ctx context.Context, plan reportPlan) ([]section, erro
 			continue
 		}
 		g.Go(func() (err error) {
+			w.reached(MomentSection, s.title)
 			written[i], err = w.section(groupCtx, plan.title, titles, i, s, extras{placed[i], figures[i]})
 			return err
 		})

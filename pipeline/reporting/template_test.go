@@ -231,11 +231,11 @@ func TestTemplateWithModel(t *testing.T) {
 					t.Errorf("asked for %s", req.Prompt.Name)
 				case "section":
 					return "", errors.New("away") // its claims are shown as they are
-				case "introduction", "conclusion":
-					if req.Prompt.Name == "introduction" && !strings.Contains(req.Prompt.User, "Say what has to be decided.") {
+				case "frame":
+					if !strings.Contains(req.Prompt.User, "Say what has to be decided.") {
 						t.Errorf("the introduction is asked for without its instruction: %s", req.Prompt.User)
 					}
-					return "The log is written first [CIT-1-01].", nil
+					return "The log is written first [CIT-1-01].\nCONCLUSION\nThe log is written first [CIT-1-01].", nil
 				}
 				return "{}", nil
 			})

@@ -28,8 +28,8 @@ func TestSingular(t *testing.T) {
 			if req.Prompt.Name == "section" {
 				return "The log comes first [CIT-1-01].", nil
 			}
-			if req.Prompt.Name == "conclusion" {
-				return "", errors.New("reset")
+			if req.Prompt.Name == "frame" {
+				return "The log comes first [CIT-1-01].", nil
 			}
 			return writer(req)
 		}), []string{"wrote it from 1 claim that was extracted", "The model failed at: conclusion; this part was put together"}},

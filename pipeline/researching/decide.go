@@ -61,6 +61,9 @@ func (w *work) decide(ctx context.Context, k int) (decision, error) {
 	default:
 		return decision{}, fmt.Errorf("decide %s/%d: %w", w.block.ID, k, err)
 	}
+	if w.open = topicqueue.Clip(topicqueue.OneLine(prompts.Unmarked(answer.Reasoning)), maxThought); answer.IsSufficient {
+		w.open = ""
+	}
 	d := decision{
 		thought:    answer.Reasoning,
 		sufficient: answer.IsSufficient,

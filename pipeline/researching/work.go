@@ -45,6 +45,7 @@ type progress struct {
 	feedback   []string        // what became of the last iteration's actions and proposals
 	fallbacks  []string
 	failures   []string // see Result
+	open       string   // what the last decide called missing; empty: nothing
 	cut        bool     // there was no money for the next iteration
 }
 
@@ -69,7 +70,7 @@ func newWork(r *Researcher, run topicqueue.Run, topic string, start Start) *work
 		w.noted[id] = true
 	}
 	w.feedback, w.fallbacks = start.Memory.Feedback, start.Memory.Fallbacks
-	w.failures = start.Memory.Failures
+	w.failures, w.open = start.Memory.Failures, start.Memory.Open
 	for _, a := range start.Admissions {
 		w.tell("%s", admissionLine(a))
 	}
@@ -232,7 +233,7 @@ func (w *work) putReturned(ctx context.Context, outcomes []outcome) (hash string
 // checkpoint stores an iteration and takes over what the queue answers.
 func (w *work) checkpoint(ctx context.Context, q Queue, cp topicqueue.Checkpoint) error {
 	cp.Memory = topicqueue.BlockMemory{Feedback: w.feedback, Read: slices.Sorted(maps.Keys(w.noted)),
-		Fallbacks: w.fallbacks, Failures: w.failures}
+		Fallbacks: w.fallbacks, Failures: w.failures, Open: w.open}
 	res, err := q.Checkpoint(ctx, cp)
 	if err != nil {
 		return fmt.Errorf("checkpoint iteration %d of %s: %w", cp.Iteration, w.block.ID, err)

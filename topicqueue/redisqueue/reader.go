@@ -82,6 +82,26 @@ func (q *reader) Blocks(ctx context.Context, runID string) ([]topicqueue.Block, 
 	}
 }
 
+// Open returns what the blocks of a run said last that was missing, by block (see topicqueue.BlockMemory).
+func (q *reader) Open(ctx context.Context, runID string, blocks []topicqueue.Block) (map[string]string, error) {
+	open := map[string]string{}
+	for _, b := range blocks {
+		text, err := q.rdb.HGet(ctx, key(runID, "work"), b.ID+":memory").Result()
+		if errors.Is(err, redis.Nil) || err == nil && text == "" {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read the memory of %s of run %s from Redis: %w", b.ID, runID, err)
+		}
+		var m topicqueue.BlockMemory
+		if err := json.Unmarshal([]byte(text), &m); err != nil {
+			return nil, fmt.Errorf("decode the memory of %s of run %s: %w", b.ID, runID, err)
+		}
+		open[b.ID] = m.Open
+	}
+	return open, nil
+}
+
 func decodeBlock(id, static string, field func(string) string) (topicqueue.Block, error) {
 	var s topicqueue.SubTopic
 	if err := json.Unmarshal([]byte(static), &s); err != nil {

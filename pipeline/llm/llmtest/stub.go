@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"nightdesk/prompts"
 )
 
 // Stub answers questions: Anthropic's at paths that end in /messages, Ollama's at /api/chat, OpenAI's at any other.
@@ -160,6 +162,9 @@ func (s *Stub) text(q Question) (string, error) {
 		text = "This is an arbitrary text. It answers a question of " + fmt.Sprint(len(q.User)) + " bytes."
 	}
 	if q.Schema == nil {
+		if strings.Contains(q.System, prompts.FrameBreak) && !strings.Contains(text, prompts.FrameBreak) { // both are the same
+			text += "\n\n" + prompts.FrameBreak + "\n\n" + text
+		}
 		return text, nil
 	}
 	if !ok {
