@@ -17,6 +17,7 @@ import (
 
 	"nightdesk/jobs"
 	"nightdesk/pipeline/llm/llmtest"
+	"nightdesk/prompts"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
@@ -296,5 +297,38 @@ func TestReviewsTask(t *testing.T) {
 	}
 	if run := b.run(id); run.State != topicqueue.RunReporting {
 		t.Errorf("after the last loop the run is %s", run.State)
+	}
+}
+
+// TestOpenWithoutReview: where the review gives no usable answer, the writer of the conclusion is told what each block
+// called missing.
+func TestOpenWithoutReview(t *testing.T) {
+	t.Parallel()
+	const missing = "How long a defrost cycle takes is missing."
+	var mu sync.Mutex
+	asked := ""
+	stub := &llmtest.Stub{Answer: func(q llmtest.Question) (string, bool) {
+		switch {
+		case strings.HasPrefix(q.Name, "review"):
+			return "no JSON", true
+		case strings.HasPrefix(q.Name, "decide"):
+			return `{"think": "", "reasoning": "` + missing + `", "is_sufficient": false, "actions": [], "new_sub_topics": []}`, true
+		case strings.Contains(q.System, prompts.FrameBreak):
+			mu.Lock()
+			defer mu.Unlock()
+			asked = q.User
+		}
+		return goodAnswer(q)
+	}}
+	b := setup(t, redistest.Server(t), stubModel(t, stub))
+	w := b.start(jobs.Settings{})
+	defer w.Stop()
+	o := options(2, 2, 2)
+	o.MaxLoops, o.QueueMaxLength = 1, 4
+	b.wait(b.enqueue(topic, o, ""))
+	mu.Lock()
+	defer mu.Unlock()
+	if _, open, _ := strings.Cut(asked, "What stayed open:"); !strings.Contains(open, "No review was made") || !strings.Contains(open, missing) {
+		t.Errorf("%s", asked)
 	}
 }
