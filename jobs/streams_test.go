@@ -39,6 +39,12 @@ var streams = map[string]func(t *testing.T, b *bench) string{
 		o.Rephrase, o.RephraseIterations = true, 1
 		return b.ended(o)
 	},
+	"answered directly": func(t *testing.T, b *bench) string {
+		b.services.Model = stubModel(t, &llmtest.Stub{Converse: answering, Answer: goodAnswer})
+		o := answerOptions()
+		o.Formats = formats.Names()
+		return b.ended(o)
+	},
 	"planning fails": func(t *testing.T, b *bench) string {
 		b.services.Model = stubModel(t, &llmtest.Stub{Intercept: unauthorized})
 		return b.ended(withForms())

@@ -57,7 +57,12 @@ var progressNames = map[string][][2]string{
 // putProgress stores the progress files made of a run's events.
 func (b *Writer) putProgress(events []topicqueue.Event) error {
 	p := progressLog{in: b.In, report: b.report, stages: map[string][]progressEvent{},
-		started: map[string]*startedIteration{}}
+		started: map[string]*startedIteration{}, found: map[foundCall]bool{}}
+	for _, e := range events {
+		if about := aboutOf(e); e.Status == topicqueue.StatusReference {
+			p.found[foundCall{e.BlockID, about.Tool, about.Query}] = true
+		}
+	}
 	for _, e := range events {
 		if err := p.take(e); err != nil {
 			return fmt.Errorf("event %d of run %s: %w", e.Seq, b.In.Run.ID, err)
@@ -85,8 +90,11 @@ type progressLog struct {
 	report  *reporting.Report // nil: there is none
 	stages  map[string][]progressEvent
 	started map[string]*startedIteration // by block, its last one
+	found   map[foundCall]bool           // calls that the stream has references of
 	total   int                          // topic blocks
 }
+
+type foundCall struct{ block, tool, query string }
 
 // startedIteration is what the stream has told of an iteration.
 type startedIteration struct {
@@ -166,8 +174,7 @@ func (p *progressLog) iterationStarted(e topicqueue.Event, t topicqueue.Thought)
 		add("block_started", payload{"sub_topic": p.block(e.BlockID).Title})
 	}
 	p.iterationEnded(e)
-	i := &startedIteration{}
-	_ = json.Unmarshal(e.Metadata, &i.About) // an addition: a thought says what it says without it
+	i := &startedIteration{About: aboutOf(e)}
 	p.started[e.BlockID] = i
 	k := i.Iteration
 	add("iteration_started", payload{"iteration": k, "question_id": t.QuestionID, "thought": t.Thought})
@@ -186,19 +193,18 @@ func (p *progressLog) iterationStarted(e topicqueue.Event, t topicqueue.Thought)
 }
 
 func (p *progressLog) toolCompleted(e topicqueue.Event, r topicqueue.Reference) {
-	var about topicqueue.About
-	_ = json.Unmarshal(e.Metadata, &about)
+	about := aboutOf(e)
 	p.add(stageResearching, "tool_completed", e.Time, e.BlockID, payload{"iteration": about.Iteration,
 		"tool_type": about.Tool, "query": about.Query, "references": r.References})
-	i := p.started[e.BlockID]
-	if i == nil {
-		return
+	if i := p.started[e.BlockID]; i != nil {
+		i.last = e.Time
+		i.found += len(r.References)
 	}
-	i.last = e.Time
-	i.found += len(r.References)
-	i.Calls = slices.DeleteFunc(i.Calls, func(c topicqueue.ToolCall) bool {
-		return c.Tool == about.Tool && c.Query == about.Query
-	})
+}
+
+func aboutOf(e topicqueue.Event) (about topicqueue.About) {
+	_ = json.Unmarshal(e.Metadata, &about) // an addition: the event says what it says without it
+	return about
 }
 
 // iterationEnded adds the end of a block's last iteration. e: the next event of that block, which tells of something
@@ -213,7 +219,10 @@ func (p *progressLog) iterationEnded(e topicqueue.Event) {
 		at = e.Time
 	}
 	add := func(name string, content payload) { p.add(stageResearching, name, at, e.BlockID, content) }
-	for _, c := range i.Calls { // that found nothing
+	for _, c := range i.Calls {
+		if p.found[foundCall{e.BlockID, c.Tool, c.Query}] {
+			continue // its references tell of it
+		}
 		add("tool_completed", payload{"iteration": i.Iteration, "tool_type": c.Tool, "query": c.Query,
 			"references": payload{}})
 	}

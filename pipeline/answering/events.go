@@ -14,10 +14,13 @@ func (w *work) emitThought(ctx context.Context, said string, outcomes []outcome)
 	if w.Emit == nil {
 		return nil
 	}
+	about := topicqueue.About{Iteration: max(1, w.asked)}
 	var queries []string
 	for _, o := range outcomes {
 		if o.made {
-			queries = append(queries, topicqueue.Clip(topicqueue.OneLine(o.query), maxLine))
+			query := topicqueue.Clip(topicqueue.OneLine(o.query), maxLine)
+			queries = append(queries, query)
+			about.Calls = append(about.Calls, topicqueue.ToolCall{Tool: o.tool, Query: query})
 		}
 	}
 	thought := topicqueue.Clip(topicqueue.OneLine(said), maxQuery)
@@ -25,7 +28,6 @@ func (w *work) emitThought(ctx context.Context, said string, outcomes []outcome)
 		thought = strings.TrimSpace(thought + " Asking: " + strings.Join(queries, "; "))
 	}
 	thought = cmp.Or(thought, "No call could be made.")
-	about := topicqueue.About{Iteration: max(1, w.asked)}
 	if len(w.outcomes) == len(outcomes) {
 		about.Title = w.block.Title
 	}
