@@ -26,7 +26,7 @@ func (q *questions) Err() error {
 // length allows.
 func TestHostile(t *testing.T) {
 	t.Parallel()
-	const size = 2_000_000
+	const size = 500_000
 	fill := func(before, unit string) [2]string {
 		return [2]string{before + strings.Repeat(unit, size/16/len(unit)), before + strings.Repeat(unit, size/len(unit))}
 	}
