@@ -225,7 +225,7 @@ func TestRoute(t *testing.T) {
 			w := b.start(jobs.Settings{})
 			defer w.Stop()
 			o := options(2, 1, 2)
-			o.Preset, o.Path = "route", topicqueue.PathRoute
+			o.Preset, o.Path, o.MaxLoops = "route", topicqueue.PathRoute, 1
 			id := b.enqueue(question, o, "")
 			b.wait(id)
 			if run := b.run(id); run.State != topicqueue.RunCompleted || routed != 1 {
@@ -233,6 +233,10 @@ func TestRoute(t *testing.T) {
 			}
 			if plan := bundleFile(t, b, id, "step1_planning.json"); !strings.Contains(plan, "It asks for one figure.") {
 				t.Errorf("the plan does not say why:\n%s", plan)
+			}
+			blocks, err := b.services.Queue.Blocks(t.Context(), id)
+			if err != nil || len(blocks) > 1 == (path == "shallow") {
+				t.Errorf("%d blocks, %v", len(blocks), err)
 			}
 			tasks, err := asynq.NewInspectorFromRedisClient(b.services.Redis).ListCompletedTasks("researching")
 			if err != nil || len(tasks) == 0 || tasks[0].Type != want {

@@ -174,7 +174,11 @@ func judge(in reporting.Input, rep reporting.Report, away string) (topicqueue.Ru
 		reasons = append(reasons, "planning without the model: "+in.Plan.Fallbacks[0])
 	}
 	if n, why := quotedAlone(in.Blocks); n > 0 && 2*n >= len(in.Blocks) {
-		reasons = append(reasons, "research without the model: "+ofBlocks(n, in.Blocks)+because(why, in.Plan.Fallbacks...))
+		what := "research without the model: " + ofBlocks(n, in.Blocks) + because(why, in.Plan.Fallbacks...)
+		if in.Plan.Path == topicqueue.PathShallow {
+			what = "the sources are quoted instead of an answer: " + strings.TrimPrefix(why, noAnswer)
+		}
+		reasons = append(reasons, what)
 	}
 	if n := len(rep.Fallbacks); n > 0 {
 		steps := rep.Fallbacks[0]

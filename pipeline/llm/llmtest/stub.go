@@ -120,7 +120,7 @@ func (s *Stub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // say decides what the model says and calls.
 func (s *Stub) say(q Question) (text string, calls []Call, err error) {
-	if s.Converse != nil {
+	if s.Converse != nil && (len(q.Tools) > 0 || len(q.Messages) > 1) {
 		if text, calls, ok := s.Converse(q); ok {
 			for i := range calls {
 				if calls[i].ID == "" {

@@ -230,7 +230,9 @@ end
 -- settled moves a run on when none of its blocks is left. Returns what the run wants next.
 local function settled(list)
   if state() ~= 'researching' or redis.call('ZCARD', active) > 0 or redis.call('LLEN', todo) > 0 then return list end
-  if num(run, 'loop') < num(run, 'loops') and redis.call('HEXISTS', run, 'sealed') == 0 then
+  -- an answer has no blocks that a review could add to
+  local reviews = text(run, 'path') ~= 'shallow' and num(run, 'loops') or 0
+  if num(run, 'loop') < reviews and redis.call('HEXISTS', run, 'sealed') == 0 then
     redis.call('HSET', run, 'state', 'reviewing')
   else
     redis.call('HSET', run, 'state', 'reporting')
