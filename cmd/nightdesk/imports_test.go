@@ -27,6 +27,7 @@ var layers = map[string][]string{
 	"jobs":                  {"pipeline", "storage", "topicqueue", "topicqueue/redisqueue", "jobs/bundle"},
 	"jobs/bundle":           {"pipeline", "storage", "topicqueue", "topicqueue/redisqueue"},
 	"jobs/nights":           {"jobs", "storage", "topicqueue", "topicqueue/redisqueue"},
+	"pipeline/answering":    {"pipeline/text", "pipeline/llm", "pipeline/tools", "pipeline/citation", "pipeline/knowledge", "prompts", "topicqueue"},
 	"pipeline/planning":     {"pipeline/text", "pipeline/evidence", "pipeline/llm", "pipeline/tools", "pipeline/knowledge", "prompts", "topicqueue"},
 	"pipeline/researching":  {"pipeline/text", "pipeline/llm", "pipeline/tools", "pipeline/quantity", "pipeline/recurring", "prompts", "topicqueue"},
 	"pipeline/judging":      {"pipeline/text", "pipeline/llm", "pipeline/citation", "prompts", "topicqueue"},
