@@ -49,16 +49,6 @@ func TestRunOptions(t *testing.T) {
 			o.Preset, o.DecomposeMode, o.SubTopics, o.MaxIterations, o.IterationMode, o.QueueMaxLength = "auto", "auto", 8, 6, "flexible", 12
 			times(o, 90, 15)
 		}},
-		{name: "shallow", preset: "shallow", kb: "handbook", want: func(o *topicqueue.Options) {
-			o.Preset, o.SubTopics, o.MaxIterations, o.MaxLoops, o.QueueMaxLength, o.IterationMode = "shallow", 1, 1, 0, 5, "fixed"
-			o.Path, o.MaxTurns, o.MaxToolCalls = topicqueue.PathShallow, 10, 5
-			times(o, 5, 1)
-		}},
-		{name: "route", preset: "route", kb: "handbook", flags: map[string]string{"answering.max_tool_iterations": "3"}, want: func(o *topicqueue.Options) {
-			o.Preset, o.DecomposeMode, o.SubTopics, o.MaxIterations, o.IterationMode, o.QueueMaxLength = "route", "auto", 8, 6, "flexible", 12
-			o.Path, o.MaxTurns, o.MaxToolCalls = topicqueue.PathRoute, 10, 3
-			times(o, 90, 15)
-		}},
 		{name: "configured preset, another asked for", flags: map[string]string{"preset": "auto"}, preset: "medium", kb: "handbook", want: func(o *topicqueue.Options) {}},
 		{name: "set in file before any preset", file: "researching: {max_iterations: 5}\n", preset: "deep", kb: "handbook", want: func(o *topicqueue.Options) {
 			o.Preset, o.IterationMode, o.SubTopics, o.MaxIterations, o.MaxLoops, o.QueueMaxLength = "deep", "fixed", 8, 5, 2, 12
@@ -172,6 +162,30 @@ func BenchmarkRunOptions(b *testing.B) {
 	for b.Loop() {
 		if _, err := c.RunOptions("deep", "", "handbook", ""); err != nil {
 			b.Fatal(err)
+		}
+	}
+}
+
+// The presets of answers set the path of a run and the limits of its conversation.
+func TestAnsweringOptions(t *testing.T) {
+	t.Parallel()
+	cfg, err := config.Load("", false, func(string) string { return "" }, map[string]string{"answering.max_tool_iterations": "3"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for preset, want := range map[string]topicqueue.Options{
+		"shallow": {Path: topicqueue.PathShallow, MaxTurns: 10, MaxToolCalls: 3, SubTopics: 1, MaxIterations: 1},
+		"route":   {Path: topicqueue.PathRoute, MaxTurns: 10, MaxToolCalls: 3, SubTopics: 8, MaxIterations: 6},
+		"quick":   {SubTopics: 1, MaxIterations: 1},
+	} {
+		o, err := cfg.RunOptions(preset, "", "handbook", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := topicqueue.Options{Path: o.Path, MaxTurns: o.MaxTurns, MaxToolCalls: o.MaxToolCalls, SubTopics: o.SubTopics,
+			MaxIterations: o.MaxIterations}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", preset, diff)
 		}
 	}
 }

@@ -245,3 +245,26 @@ func TestRoute(t *testing.T) {
 		})
 	}
 }
+
+// A figure without a citation is marked where it stands, and the bundle holds all the same.
+func TestAnswerMarksUncitedFigures(t *testing.T) {
+	t.Parallel()
+	model := newAsked()
+	model.Answer = goodAnswer
+	model.Converse = func(q llmtest.Question) (string, []llmtest.Call, bool) {
+		text, calls, ok := answering(q)
+		if text != "" {
+			text += " A new pump costs about 17,300 euros."
+		}
+		return text, calls, ok
+	}
+	b := setup(t, redistest.InProcess(t), stubModel(t, &model.Stub))
+	w := b.start(jobs.Settings{})
+	defer w.Stop()
+	id := b.enqueue(question, answerOptions(), "")
+	b.wait(id)
+	if report := reportOf(t, b.services.Store, id); !strings.Contains(report, `17,300 euros. \[unsupported\]`) {
+		t.Errorf("the report says\n%s", report)
+	}
+	checkBundle(t, b.services.Store, id)
+}

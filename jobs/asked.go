@@ -44,8 +44,8 @@ func planCalls(o topicqueue.Options, blocks int) []askedCall {
 	return calls
 }
 
-// answerCalls are those of a run that is answered in one conversation: it searches, opens or searches again, and answers.
-// What was found stands in each question that follows.
+// answerCalls are those of a run that is answered in one conversation: it searches, opens or searches again, and
+// answers. What was found stands in each question that follows.
 var answerCalls = []askedCall{
 	{llm.Writer, 1, 5_000, 120}, {llm.Writer, 1, 5_000 + foundByCall, 120}, {llm.Writer, 1, 5_000 + 2*foundByCall, 1_400},
 }

@@ -162,94 +162,104 @@ func (b *bench) ask() answering.Result {
 	return result
 }
 
+// behaviour is what a model does, and what is to come of it.
+type behaviour struct {
+	say    func(n int, q llmtest.Question) reply
+	search func(query string) tools.Result
+	want   string // part of the answer; empty: there is none
+	why    string // part of the cause
+	asked  int    // questions; 0: any number
+	called int
+}
+
+// searchOnce searches first and then says this.
+func searchOnce(then string) func(int, llmtest.Question) reply {
+	return func(n int, _ llmtest.Question) reply {
+		if n == 1 {
+			return search("passengers of the ferry in 2025")
+		}
+		return say(then)
+	}
+}
+
+// first does something once before what a model does else.
+func first(r reply, then func(int, llmtest.Question) reply) func(int, llmtest.Question) reply {
+	return func(n int, q llmtest.Question) reply {
+		if n == 1 {
+			return r
+		}
+		return then(n-1, q)
+	}
+}
+
+// until calls as long as it may and then says what it found.
+func until(calls func(n int) reply) func(int, llmtest.Question) reply {
+	return func(n int, q llmtest.Question) reply {
+		if len(q.Tools) == 0 {
+			return say(cited)
+		}
+		return calls(n)
+	}
+}
+
+// always says the same.
+func always(text string) func(int, llmtest.Question) reply {
+	return func(int, llmtest.Question) reply { return say(text) }
+}
+
+func call(name, arguments string) llmtest.Call { return llmtest.Call{Name: name, Arguments: arguments} }
+
+// behaviours by name: what models do that call too much, too little or wrongly.
+func behaviours() map[string]behaviour {
+	again := func(n int) reply { return search(fmt.Sprint("query ", n)) }
+	eight := search("a1", "b2", "c3", "d4", "e5", "f6", "g7", "h8")
+	garbled := reply{calls: []llmtest.Call{call("functions.rag_hybrid<|channel|>", `{"query":"x"}`)}}
+	broken := reply{calls: []llmtest.Call{call("rag_hybrid", `{"query": ["a", {`),
+		call("rag_hybrid", `{"q":"ferry passengers"}`), call("rag_hybrid", `{"query":"ferry 2025"`)}}
+	uncited := func(n int, q llmtest.Question) reply {
+		if n == 2 {
+			return say("The ferry carried 41,200 passengers.")
+		}
+		return searchOnce(cited)(n, q)
+	}
+	emptyOnce := func(n int, q llmtest.Question) reply {
+		if n == 2 {
+			return say("")
+		}
+		return searchOnce(cited)(n, q)
+	}
+	return map[string]behaviour{
+		"searches and answers": {say: searchOnce(cited), want: cited, asked: 2, called: 1},
+		"never stops calling":  {say: until(again), want: cited, asked: 6, called: 5},
+		"calls eight at once":  {say: until(func(int) reply { return eight }), want: cited, asked: 2, called: 5},
+		"repeats the same call": {say: until(func(int) reply { return search("ferry passengers") }), want: cited, asked: 6,
+			called: 1},
+		"calls on without tools": {say: func(n int, _ llmtest.Question) reply { return again(n) }, why: "answer", called: 5},
+		"answers without looking": {say: always("About 40,000 people took it."),
+			why: "cites none of its 1 sources", called: 1},
+		"looks when told to": {say: first(say("About 40,000 people took it."), searchOnce(cited)), want: cited, asked: 3,
+			called: 1},
+		"cites when told to": {say: uncited, want: cited, asked: 3, called: 1},
+		"calls an unknown tool": {say: first(reply{calls: []llmtest.Call{call("telephone", `{"query":"x"}`)}},
+			searchOnce(cited)), want: cited, asked: 3, called: 1},
+		"garbles the name":     {say: first(garbled, always(cited)), want: cited, asked: 2, called: 1},
+		"breaks the arguments": {say: first(broken, always(cited)), want: cited, asked: 2, called: 2},
+		"answers with HTML": {say: searchOnce("<html><body><p>" + cited + "</p></body></html>"), want: cited, asked: 2,
+			called: 1},
+		"answers with nothing":      {say: searchOnce(""), why: "answer", called: 1},
+		"answers with nothing once": {say: emptyOnce, want: cited, asked: 3, called: 1},
+		"cites what is not there":   {say: searchOnce("It was 41,200 [CIT-7-07]."), why: "cites none", called: 1},
+		"finds nothing": {say: searchOnce("Nothing was found."), why: "found no source", called: 2,
+			search: func(string) tools.Result { return tools.Result{} }},
+		"the tool fails": {say: searchOnce("Nothing was found."), why: "found no source", called: 2,
+			search: func(string) tools.Result { return tools.Result{Failed: true, Text: "the index is away"} }},
+	}
+}
+
 // Whatever a model does, the conversation ends within its limits, with an answer that cites its sources or with a cause.
 func TestAnswer(t *testing.T) {
 	t.Parallel()
-	searchOnce := func(then string) func(int, llmtest.Question) reply {
-		return func(n int, _ llmtest.Question) reply {
-			if n == 1 {
-				return search("passengers of the ferry in 2025")
-			}
-			return say(then)
-		}
-	}
-	for name, tc := range map[string]struct {
-		say    func(n int, q llmtest.Question) reply
-		search func(query string) tools.Result
-		want   string // part of the answer; empty: there is none
-		why    string // part of the cause
-		asked  int    // questions; 0: any number
-		called int
-	}{
-		"searches and answers": {say: searchOnce(cited), want: cited, asked: 2, called: 1},
-		"never stops calling": {say: func(n int, q llmtest.Question) reply {
-			if len(q.Tools) == 0 {
-				return say(cited)
-			}
-			return search(fmt.Sprint("query ", n))
-		}, want: cited, asked: 6, called: 5},
-		"calls eight at once": {say: func(n int, q llmtest.Question) reply {
-			if len(q.Tools) == 0 {
-				return say(cited)
-			}
-			return search("a1", "b2", "c3", "d4", "e5", "f6", "g7", "h8")
-		}, want: cited, asked: 2, called: 5},
-		"calls on without tools": {say: func(n int, q llmtest.Question) reply { return search(fmt.Sprint("query ", n)) },
-			why: "answer", called: 5},
-		"answers without looking": {say: func(n int, q llmtest.Question) reply { return say("About 40,000 people took it.") },
-			why: "cites none of its 1 sources", called: 1},
-		"looks when told to": {say: func(n int, q llmtest.Question) reply {
-			if n < 2 {
-				return say("About 40,000 people took it.")
-			}
-			return searchOnce(cited)(n-1, q)
-		}, want: cited, asked: 3, called: 1},
-		"cites when told to": {say: func(n int, q llmtest.Question) reply {
-			if n == 2 {
-				return say("The ferry carried 41,200 passengers.")
-			}
-			return searchOnce(cited)(n, q)
-		}, want: cited, asked: 3, called: 1},
-		"calls an unknown tool": {say: func(n int, q llmtest.Question) reply {
-			if n == 1 {
-				return reply{calls: []llmtest.Call{{Name: "telephone", Arguments: `{"query":"x"}`}}}
-			}
-			return searchOnce(cited)(n-1, q)
-		}, want: cited, asked: 3, called: 1},
-		"garbles the name": {say: func(n int, q llmtest.Question) reply {
-			if n == 1 {
-				return reply{calls: []llmtest.Call{{Name: "functions.rag_hybrid<|channel|>", Arguments: `{"query":"x"}`}}}
-			}
-			return say(cited)
-		}, want: cited, asked: 2, called: 1},
-		"breaks the arguments": {say: func(n int, q llmtest.Question) reply {
-			if n == 1 {
-				return reply{calls: []llmtest.Call{{Name: "rag_hybrid", Arguments: `{"query": ["a", {`},
-					{Name: "rag_hybrid", Arguments: `{"q":"ferry passengers"}`}, {Name: "rag_hybrid", Arguments: `{"query":"ferry 2025"`}}}
-			}
-			return say(cited)
-		}, want: cited, asked: 2, called: 2},
-		"repeats the same call": {say: func(n int, q llmtest.Question) reply {
-			if len(q.Tools) == 0 {
-				return say(cited)
-			}
-			return search("ferry passengers")
-		}, want: cited, asked: 6, called: 1},
-		"answers with HTML":    {say: searchOnce("<html><body><p>" + cited + "</p></body></html>"), want: cited, asked: 2, called: 1},
-		"answers with nothing": {say: searchOnce(""), why: "answer", called: 1},
-		"answers with nothing once": {say: func(n int, q llmtest.Question) reply {
-			if n == 2 {
-				return say("")
-			}
-			return searchOnce(cited)(n, q)
-		}, want: cited, asked: 3, called: 1},
-		"cites what is not there": {say: searchOnce("It was 41,200 [CIT-7-07]."), why: "cites none", called: 1},
-		"finds nothing": {say: searchOnce("Nothing was found."), search: func(string) tools.Result { return tools.Result{} },
-			why: "found no source", called: 2},
-		"the tool fails": {say: searchOnce("Nothing was found."), search: func(string) tools.Result {
-			return tools.Result{Failed: true, Text: "the index is away"}
-		}, why: "found no source", called: 2},
-	} {
+	for name, tc := range behaviours() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := newBench(t, tc.say)
@@ -336,7 +346,8 @@ func TestWithoutNativeCalls(t *testing.T) {
 			if r.Text != cited || len(b.called) != 1 || looks != 2 {
 				t.Errorf("answered %q (%s) after %d looks, calls %q", r.Text, r.Why, looks, b.called)
 			}
-			if q := b.asked[len(b.asked)-1]; !strings.Contains(q.User, fact) || !strings.Contains(q.User, "no tool calls any more") {
+			q := b.asked[len(b.asked)-1]
+			if !strings.Contains(q.User, fact) || !strings.Contains(q.User, "no tool calls any more") {
 				t.Errorf("the answer was asked for with %q", q.User)
 			}
 		})

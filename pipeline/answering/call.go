@@ -23,7 +23,8 @@ const (
 )
 
 // argumentSchema is that of every tool: what its query looks like, its description says.
-var argumentSchema = json.RawMessage(`{"type":"object","properties":{"query":{"type":"string"}},"required":["query"],"additionalProperties":false}`)
+var argumentSchema = json.RawMessage(`{"type":"object","properties":{"query":{"type":"string"}},` +
+	`"required":["query"],"additionalProperties":false}`)
 
 // outcome is what has become of a call.
 type outcome struct {

@@ -89,8 +89,9 @@ func (w *work) callsLeft() int { return max(0, w.maxCalls()-w.calls) }
 
 // mustAnswer reports that there is nothing left to look anything up with.
 func (w *work) mustAnswer() bool {
-	return w.callsLeft() == 0 || len(w.tools) == 0 || w.asked+1 >= w.maxTurns() ||
-		w.steps+2 >= stepCeiling(w.maxTurns()) || !w.SoftLimit.IsZero() && time.Now().After(w.SoftLimit)
+	late := !w.SoftLimit.IsZero() && time.Now().After(w.SoftLimit)
+	last := w.asked+1 >= w.maxTurns() || w.steps+2 >= stepCeiling(w.maxTurns())
+	return late || last || w.callsLeft() == 0 || len(w.tools) == 0
 }
 
 // converse goes on until there is an answer that cites something, or a reason why there is none.

@@ -49,8 +49,8 @@ func TestConversation(t *testing.T) {
 			if !llm.CallsTools(llm.Journaled(client, nil), llm.Writer) {
 				t.Fatal("tools are not wanted")
 			}
-			req := llm.Request{Role: llm.Writer, Prompt: prompts.Prompt{Name: "answer", System: "You answer.", User: "Why?"},
-				Tools: []llm.Tool{searchTool}}
+			req := llm.Request{Role: llm.Writer, Tools: []llm.Tool{searchTool},
+				Prompt: prompts.Prompt{Name: "answer", System: "You answer.", User: "Why?"}}
 			resp, err := client.Generate(t.Context(), req)
 			if err != nil {
 				t.Fatal(err)

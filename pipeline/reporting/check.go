@@ -27,6 +27,7 @@ type part struct {
 	whole  bool // put together from claims: each statement ends with its marker
 	past   *keptPart
 	told   *told
+	answer bool // an answer, which is all there is: what it does not cite is marked
 }
 
 // parts returns the texts of a draft that can be checked, in the order of the report.
@@ -35,7 +36,8 @@ func (w *writer) checkable(d *draft) []part {
 	for _, s := range d.sections {
 		all = append(all, s.claims...)
 	}
-	parts := []part{{body: &d.opening.body, claims: all, whole: d.opening.local, past: d.opening.past, told: &d.opening.told}}
+	parts := []part{{body: &d.opening.body, claims: all, whole: d.opening.local, past: d.opening.past, told: &d.opening.told,
+		answer: len(d.opening.claims) > 0}}
 	for i := range d.sections {
 		s := &d.sections[i]
 		parts = append(parts, part{title: s.title, body: &s.body, claims: s.claims, whole: s.local, past: s.past, told: &s.told})
@@ -283,6 +285,9 @@ func (c *checker) settleAll(p part, decisions []decision) {
 	}
 	if body != *p.body {
 		*p.body = readable(body)
+	}
+	if p.answer {
+		c.markUncited(p)
 	}
 }
 

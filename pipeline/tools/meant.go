@@ -6,8 +6,8 @@ import (
 	"unicode"
 )
 
-// Meant returns the one tool of the set that a name can mean: the tool of that name, else the one that shares most words
-// with it. A model adds words to a name (functions.web_search, web_search<|channel|>commentary), leaves some out
+// Meant returns the one tool of the set that a name can mean: the tool of that name, else the one that shares most
+// words with it. A model adds words to a name (functions.web_search, web_search<|channel|>commentary), leaves some out
 // (web), or writes them in another order (search_web). So all words of the tool must be in the name or the other way
 // round, and at least half of the name's words must be the tool's. It returns false when no tool fits, or two fit
 // equally well.
