@@ -1,20 +1,29 @@
 package jobs_test
 
 import (
+	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/hibiken/asynq"
+	"github.com/redis/go-redis/v9"
 
+	"nightdesk/cmd/nightdesk/manual"
 	"nightdesk/jobs"
 	"nightdesk/pipeline/llm"
 	"nightdesk/pipeline/llm/llmtest"
+	"nightdesk/pipeline/tools"
 	"nightdesk/storage"
 	"nightdesk/topicqueue"
+	"nightdesk/topicqueue/redisqueue"
 	"nightdesk/topicqueue/redisqueue/redistest"
+	"nightdesk/topicqueue/scaletest"
 )
 
 const question = "How much does the coefficient of performance of an air source heat pump fall in winter?"
@@ -267,4 +276,170 @@ func TestAnswerMarksUncitedFigures(t *testing.T) {
 		t.Errorf("the report says\n%s", report)
 	}
 	checkBundle(t, b.services.Store, id)
+}
+
+// dies is a connection that is cut when a command passes that says this, as by a worker that is killed before it.
+type dies struct {
+	at   string
+	dead atomic.Bool
+}
+
+func (d *dies) DialHook(next redis.DialHook) redis.DialHook { return next }
+
+func (d *dies) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		if slices.Contains(cmd.Args(), any(d.at)) {
+			d.dead.Store(true)
+		}
+		if d.dead.Load() {
+			cmd.SetErr(errKilled)
+			return errKilled
+		}
+		return next(ctx, cmd)
+	}
+}
+
+func (d *dies) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return func(ctx context.Context, cmds []redis.Cmder) error {
+		if d.dead.Load() {
+			return errKilled
+		}
+		return next(ctx, cmds)
+	}
+}
+
+// A worker that is killed when it has stored the answer, and before it has ended the block, has done its work.
+func TestAnswerStoredAndKilled(t *testing.T) {
+	t.Parallel()
+	rdb := redistest.Server(t)
+	model := newAsked()
+	model.Converse, model.Answer = answering, goodAnswer
+	b := setup(t, rdb, stubModel(t, &model.Stub))
+	timing := redisqueue.Timing{Lease: time.Second, Stuck: 200 * time.Millisecond, Gap: 5 * time.Second, Quiet: time.Second}
+	b.services.Queue = redisqueue.New(rdb, timing)
+	first := b.services
+	mortal := redis.NewClient(rdb.Options())
+	cut := &dies{at: string(topicqueue.BlockCompleted)} // how the block is ended
+	mortal.AddHook(cut)
+	t.Cleanup(func() { mortal.Close() })
+	b.services.Redis, b.services.Queue = mortal, redisqueue.New(mortal, timing)
+	b.services.Dispatcher = jobs.NewDispatcher(asynq.NewClientFromRedisClient(mortal),
+		asynq.NewInspectorFromRedisClient(mortal))
+	id := b.enqueue(question, answerOptions(), "")
+	w := b.start(jobs.Settings{Grace: time.Nanosecond})
+	for deadline := time.Now().Add(scaletest.Patience); !cut.dead.Load(); time.Sleep(2 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("the block was never ended")
+		}
+	}
+	b.services = first
+	second := b.start(jobs.Settings{})
+	defer second.Stop()
+	b.wait(id)
+	go w.Stop() // it is dead: nothing waits for it
+	if run := b.run(id); run.State != topicqueue.RunCompleted {
+		t.Errorf("the run is %s: %s", run.State, run.Reason)
+	}
+	if again, total := model.repeated(); again > 0 {
+		t.Errorf("%d of %d questions were asked again", again, total)
+	}
+	if report := reportOf(t, b.services.Store, id); !strings.Contains(report, "falls from 4.0 at 10 degrees") {
+		t.Errorf("the report says\n%s", report)
+	}
+}
+
+// TestAnswersFromAManual asks 30 questions of the manual of this program. Whatever the model calls, side by side or one
+// after the other, no conversation has more tool calls or turns than it may, and no report has a figure that neither
+// cites a source nor is marked.
+func TestAnswersFromAManual(t *testing.T) {
+	t.Parallel()
+	files := map[string]string{}
+	var questions []string
+	for _, topic := range manual.Topics() {
+		files[topic.Name+".md"] = topic.Text
+		for line := range strings.Lines(topic.Text) {
+			if heading, ok := strings.CutPrefix(strings.TrimSpace(line), "## "); ok && len(questions) < 30 {
+				questions = append(questions, fmt.Sprintf("What does the manual say about %s (%s)?", heading, topic.Title))
+			}
+		}
+	}
+	if len(questions) < 30 {
+		t.Fatalf("%d questions", len(questions))
+	}
+	base := indexed(t, files)
+	model := newAsked()
+	model.Answer = goodAnswer
+	model.Converse = func(q llmtest.Question) (string, []llmtest.Call, bool) {
+		at := len(q.User) % 8 // which kind of model it is
+		if len(q.Tools) > 0 && len(q.Messages) < 2*at+2 {
+			var calls []llmtest.Call
+			for i := range 1 + at {
+				calls = append(calls, llmtest.Call{Name: "rag_hybrid",
+					Arguments: fmt.Sprintf(`{"query":"%s part %d of %d"}`, strings.Fields(q.User)[at+8], i, len(q.Messages))})
+			}
+			return "", calls, true
+		}
+		text := ""
+		for _, m := range q.Messages {
+			if id := givenID.FindStringSubmatch(m.Text); id != nil && m.Role == "tool" {
+				text += "The manual says so in 2026 [" + id[1] + "]. It names 12 settings. "
+				break
+			}
+		}
+		return text, nil, true
+	}
+	b := setup(t, redistest.Server(t), stubModel(t, &model.Stub))
+	b.services.Toolbox = func(context.Context, topicqueue.Run) (jobs.Toolbox, error) {
+		return jobs.Toolbox{Tools: tools.Set{tools.NewRAGHybrid(base, 6)}}, nil
+	}
+	w := b.start(jobs.Settings{})
+	defer w.Stop()
+	var ids []string
+	for _, q := range questions {
+		ids = append(ids, b.enqueue(q, answerOptions(), ""))
+	}
+	for i, id := range ids {
+		b.wait(id)
+		run := b.run(id)
+		if calls := run.ToolCalls["rag_hybrid"].Asked; calls > 5 || calls == 0 {
+			t.Errorf("%q: %d tool calls", questions[i], calls)
+		}
+		usage, err := b.services.Queue.Usage(t.Context(), id)
+		if err != nil || len(usage) > 11 {
+			t.Errorf("%q: %d model calls, %v", questions[i], len(usage), err)
+		}
+		report := reportOf(t, b.services.Store, id)
+		if strings.Contains(strings.ReplaceAll(report, `12 settings. \[unsupported\]`, ""), "12 settings") {
+			t.Errorf("%q: a figure is neither cited nor marked:\n%s", questions[i], report)
+		}
+		if run.State != topicqueue.RunCompleted {
+			t.Errorf("%q is %s: %s", questions[i], run.State, run.Reason)
+		}
+	}
+}
+
+// A budget that does not suffice for another question ends a conversation with what was found, and is never exceeded.
+func TestAnswerWithinItsBudget(t *testing.T) {
+	t.Parallel()
+	for name, tokens := range map[string]int64{"nothing": 10, "one question": 3_000, "enough": 100_000} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			model := newAsked()
+			model.Converse, model.Answer = threeTurns, goodAnswer
+			b := setup(t, redistest.InProcess(t), stubModel(t, &model.Stub))
+			w := b.start(jobs.Settings{})
+			defer w.Stop()
+			o := answerOptions()
+			o.Budget = topicqueue.Budget{Tokens: tokens}
+			id := b.enqueue(question, o, "")
+			b.wait(id)
+			run := b.run(id)
+			if run.Spent > tokens {
+				t.Errorf("%d tokens were spent, the budget is %d", run.Spent, tokens)
+			}
+			if done := run.State == topicqueue.RunCompleted; done != (name == "enough") || run.Report == "" {
+				t.Errorf("the run is %s: %s", run.State, run.Reason)
+			}
+		})
+	}
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
 	"nightdesk/pipeline/answering"
@@ -37,7 +38,7 @@ type bench struct {
 	say    func(n int, q llmtest.Question) reply // the n-th answer of the model, from 1
 	events []topicqueue.Event
 	pages  map[string]string
-	kept   map[string][]byte // journal; nil: none
+	kept   map[string][]byte // what the journal has of tool calls
 	run    topicqueue.Run
 	a      *answering.Answerer
 }
@@ -409,4 +410,52 @@ func TestModelAway(t *testing.T) {
 			t.Errorf("came to %+v", r)
 		}
 	})
+}
+
+// once is the journal of the tool calls.
+func (b *bench) once(ctx context.Context, place string,
+	do func(context.Context) ([]byte, bool, error)) ([]byte, error) {
+	b.mu.Lock()
+	value, ok := b.kept[place]
+	b.mu.Unlock()
+	if ok {
+		return value, nil
+	}
+	value, keep, err := do(ctx)
+	if err == nil && keep {
+		b.mu.Lock()
+		b.kept[place] = value
+		b.mu.Unlock()
+	}
+	return value, err
+}
+
+// An attempt that begins again has the same conversation, also where a tool that failed would now work: what the model
+// said next was said to the failure.
+func TestSameConversationAgain(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, func(n int, q llmtest.Question) reply {
+		if len(q.Messages) == 1 {
+			return search("ferry 2025", "ferry 2024")
+		}
+		return say(cited)
+	})
+	b.kept, b.a.Runner.Once = map[string][]byte{}, b.once
+	b.search = func(query string) tools.Result {
+		if query == "ferry 2024" && len(b.called) <= 2 {
+			return tools.Result{Failed: true, Text: "the index is away"}
+		}
+		return found(fact)
+	}
+	one := b.ask()
+	asked, called := len(b.asked), len(b.called)
+	two := b.ask()
+	if one.Text != cited || two.Text != cited || len(b.called) != called {
+		t.Errorf("answered %q and %q; %d calls, then %d", one.Text, two.Text, called, len(b.called))
+	}
+	for i, q := range b.asked[asked:] {
+		if diff := cmp.Diff(b.asked[i].Messages, q.Messages); diff != "" {
+			t.Errorf("question %d differs:\n%s", i+1, diff)
+		}
+	}
 }

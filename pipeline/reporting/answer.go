@@ -1,6 +1,7 @@
 package reporting
 
 import (
+	"cmp"
 	"context"
 	"slices"
 )
@@ -17,14 +18,12 @@ func (w *writer) answered(ctx context.Context) (Report, error) {
 	return w.finish(ctx, Outline{Title: w.title, Sections: []OutlineSection{}}, draft{opening: p})
 }
 
-// markUncited marks the sentences of an answer that state figures and cite nothing: in a text so short a reader takes
-// each sentence for a checked one.
-func (c *checker) markUncited(p part) {
-	body := *p.body
-	for _, s := range slices.Backward(statementsOf(body, p.whole)) {
-		if len(s.ids) == 0 && slices.Contains(p.told.Uncited, s.text) {
-			body = s.withText(body, c.w.marked(s.raw(body), s.row))
-		}
+// markUncited adds to what was decided about an answer that its sentences with facts which cite nothing are marked: in a
+// text so short a reader takes each sentence for a checked one.
+func (c *checker) markUncited(body string, decisions []decision) []decision {
+	for _, s := range c.unsourced {
+		decisions = append(decisions, decision{statement: s, changed: true, text: c.w.marked(s.raw(body), s.row)})
 	}
-	*p.body = body
+	slices.SortFunc(decisions, func(a, b decision) int { return cmp.Compare(a.start, b.start) })
+	return decisions
 }

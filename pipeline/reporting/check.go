@@ -92,6 +92,8 @@ type checker struct {
 	unread  int
 	trouble string // why the first of them was not read
 	silent  error  // why a judge gave no answer, the first time
+
+	unsourced []statement // of an answer: sentences with facts that cite nothing
 }
 
 // sourceOf returns the source id behind a citation id.
@@ -211,7 +213,7 @@ func (c *checker) judge(ctx context.Context, parts []part) error {
 		decisions[i] = slices.DeleteFunc(decisions[i], func(d decision) bool {
 			wrong := d.action == ActionCited && d.verdict == support.Unsupported
 			if wrong {
-				p.missed(c.v, d.statement)
+				c.missed(p, d.statement)
 			}
 			return wrong
 		})
@@ -237,7 +239,7 @@ func (c *checker) found(p part, s statement) (d decision, ok bool) {
 	}
 	switch {
 	case len(s.ids) == 0 && citable(p, s):
-		p.missed(c.v, s)
+		c.missed(p, s)
 		return d, false
 	case len(s.ids) == 0, s.text == "": // markers alone, of a cell
 		return d, false
@@ -277,6 +279,9 @@ func (c *checker) settleAll(p part, decisions []decision) {
 		}
 		c.v.Sentences = append(c.v.Sentences, s)
 	}
+	if p.answer {
+		decisions = c.markUncited(*p.body, decisions)
+	}
 	body := *p.body
 	for _, d := range slices.Backward(decisions) {
 		if d.changed {
@@ -285,9 +290,6 @@ func (c *checker) settleAll(p part, decisions []decision) {
 	}
 	if body != *p.body {
 		*p.body = readable(body)
-	}
-	if p.answer {
-		c.markUncited(p)
 	}
 }
 
@@ -357,8 +359,11 @@ func repeats(sentence string, from claim) bool {
 }
 
 // missed records a sentence with facts that cites nothing.
-func (p part) missed(v *Verification, s statement) {
+func (c *checker) missed(p part, s statement) {
 	p.told.FactsUncited++
-	v.Counts.FactsUncited++
-	p.told.Uncited, v.Uncited = append(p.told.Uncited, s.text), append(v.Uncited, s.text)
+	c.v.Counts.FactsUncited++
+	p.told.Uncited, c.v.Uncited = append(p.told.Uncited, s.text), append(c.v.Uncited, s.text)
+	if p.answer {
+		c.unsourced = append(c.unsourced, s)
+	}
 }
