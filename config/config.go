@@ -135,6 +135,7 @@ type Limits struct {
 
 // Planning governs what happens before the first block.
 type Planning struct {
+	Plan      string // file with the sub-topics; empty: each run gets its own
 	Rephrase  Rephrase
 	Decompose Decompose
 }

@@ -99,10 +99,13 @@ func (c Config) options() topicqueue.Options {
 	if c.Researching.ExecutionMode == executionSeries {
 		o.MaxParallel = 1
 	}
-	// A plan that fills the queue leaves no room for what research discovers: then no run would ever grow.
-	o.QueueMaxLength = max(c.Queue.MaxLength, o.SubTopics+max(2, o.SubTopics/2))
+	o.QueueMaxLength = max(c.Queue.MaxLength, QueueLengthFor(o.SubTopics))
 	return o
 }
+
+// QueueLengthFor is how many blocks a run with so many sub-topics may have at least: a plan that fills the queue leaves
+// no room for what research discovers, and then no run would ever grow.
+func QueueLengthFor(subTopics int) int { return subTopics + max(2, subTopics/2) }
 
 // tools returns the enabled tools in the order in which a model sees them.
 func (c Config) tools() []string {

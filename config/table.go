@@ -215,6 +215,9 @@ func runTable(c *Config) []field {
 		setting("limits.night_budget", "", "", "what all runs that start in one night, from noon to noon, may spend together",
 			budget(&c.Limits.NightBudget)),
 
+		setting("planning.plan", "", "",
+			"file with the sub-topics, a Markdown list; empty: every run gets its own plan",
+			text(&plan.Plan, "a file; empty: none", anyText)),
 		setting("planning.rephrase.enabled", "false", "", "rewrite the topic as a research brief first",
 			toggle(&plan.Rephrase.Enabled)),
 		setting("planning.rephrase.max_iterations", "3", "rounds", "rounds of rewriting, at most",

@@ -26,7 +26,7 @@ const (
 
 // planCalls are those of planning so many sub-topics.
 func planCalls(o topicqueue.Options, blocks int) []askedCall {
-	if o.Path == topicqueue.PathShallow {
+	if o.Path == topicqueue.PathShallow || len(o.Plan) > 0 {
 		return nil
 	}
 	calls := []askedCall{{llm.Planner, 1, 6_110 + 1_040*min(blocks, 5) + bigSchema, 240 * blocks}} // decompose

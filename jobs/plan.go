@@ -42,6 +42,14 @@ func (h planHandler) work(ctx context.Context, a *attempt) error {
 	if err != nil {
 		return err
 	}
+	if len(a.Run.Options.Plan) > 0 {
+		plan, err := p.Given(ctx, a.Run)
+		if err != nil {
+			return stageError("follow the plan", err)
+		}
+		plan.Memory = at
+		return a.commitPlan(ctx, plan)
+	}
 	if memory != nil {
 		plan, err := p.Again(ctx, a.Run, memory.Remembered(), memory.Date)
 		if err != nil {

@@ -108,6 +108,8 @@ type Options struct {
 	// it goes on from the last run of this topic, and its report says what has changed
 	Incremental bool `json:"incremental,omitempty"`
 
+	Plan []SubTopic `json:"plan,omitempty"` // the blocks that the user wants, in this order; empty: planning makes them
+
 	Budget      Budget `json:"budget,omitzero"`       // of the run
 	BatchBudget Budget `json:"batch_budget,omitzero"` // of all runs of its batch together
 	NightBudget Budget `json:"night_budget,omitzero"` // of all runs of a day together

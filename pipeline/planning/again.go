@@ -12,16 +12,9 @@ import (
 func (p *Planner) Again(ctx context.Context, run topicqueue.Run, plan topicqueue.Plan,
 	since string) (topicqueue.Plan, error) {
 	d := &draft{Planner: p, run: run}
-	for _, s := range []struct{ key, info string }{
-		{topicqueue.StepStartQueryRewriter, topicqueue.OneLine(run.Topic)},
-		{topicqueue.StepEndQueryRewriterNoFeedback, "the topic is that of " + since},
-		{topicqueue.StepStartSearchBackground, "looking at what was found on " + since},
-		{topicqueue.StepEndSearchBackground, fmt.Sprintf("%d sub-topics", len(plan.SubTopics))},
-		{topicqueue.StepStartResearchPlanner, "the plan is that of " + since},
-	} {
-		if err := d.step(ctx, s.key, "%s", s.info); err != nil {
-			return topicqueue.Plan{}, err
-		}
+	if err := d.follow(ctx, "the topic is that of "+since, "looking at what was found on "+since,
+		fmt.Sprintf("%d sub-topics", len(plan.SubTopics)), "the plan is that of "+since); err != nil {
+		return topicqueue.Plan{}, err
 	}
 	return plan, nil
 }

@@ -29,13 +29,9 @@ func (d *draft) fromSources(ctx context.Context) ([]topicqueue.SubTopic, error) 
 		return nil, fmt.Errorf("look up the sections of the knowledge base: %w", err)
 	}
 	add := func(title, overview string) {
-		query := topicqueue.Clip(d.question()+" "+title, maxQuery)
-		if topicqueue.CanonicalQuery(query) == topicqueue.CanonicalQuery(d.question()) { // it is in the topic already
-			query = title
-		}
 		if len(topics) < d.wanted() && !planned(topics, title) {
 			topics = append(topics, topicqueue.SubTopic{
-				Title: title, Overview: topicqueue.Clip(topicqueue.OneLine(overview), maxOverview), Queries: []string{query},
+				Title: title, Overview: topicqueue.Clip(topicqueue.OneLine(overview), maxOverview), Queries: []string{d.within(title)},
 			})
 		}
 	}
@@ -50,6 +46,15 @@ func (d *draft) fromSources(ctx context.Context) ([]topicqueue.SubTopic, error) 
 		}
 	}
 	return topics, nil
+}
+
+// within is a title as a search within the topic.
+func (d *draft) within(title string) string {
+	query := topicqueue.Clip(d.question()+" "+title, maxQuery)
+	if topicqueue.CanonicalQuery(query) == topicqueue.CanonicalQuery(d.question()) { // it is in the topic already
+		return title
+	}
+	return query
 }
 
 // sectionTitle names a section of a document: "Developing with asyncio: Running blocking code".

@@ -10,6 +10,7 @@ import (
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/config"
+	"nightdesk/pipeline/planning"
 	"nightdesk/pipeline/reporting"
 	"nightdesk/topicqueue"
 )
@@ -35,6 +36,9 @@ func (f Flags) Options(cfg config.Config, kb string) (topicqueue.Options, error)
 		return options, err
 	}
 	options.Incremental = f.Incremental
+	if err := usePlan(&options, cfg.Planning.Plan); err != nil {
+		return options, err
+	}
 	if options.Template, err = ReadTemplate(cfg.Reporting.Template); err != nil {
 		return options, err
 	}
@@ -79,6 +83,24 @@ func checkBudgets(cfg config.Config, o topicqueue.Options) error {
 type noPriceError string
 
 func (e noPriceError) Error() string { return string(e) }
+
+// usePlan reads and checks the plan of a run; no name: there is none. The runs take its items along.
+func usePlan(o *topicqueue.Options, name string) error {
+	if name == "" {
+		return nil
+	}
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return view.Usage(fmt.Errorf("read the plan: %w", err))
+	}
+	items, err := planning.ParseGiven(string(text))
+	if err != nil {
+		return view.Usage(view.Hint(fmt.Errorf("plan %s:\n%w", name, err), "`nightdesk help dialogue` has an example."))
+	}
+	o.Plan, o.DecomposeMode, o.SubTopics, o.Rephrase = items, topicqueue.DecomposeManual, len(items), false
+	o.QueueMaxLength = max(o.QueueMaxLength, config.QueueLengthFor(len(items)))
+	return nil
+}
 
 // ReadTemplate reads and checks the template of a report; no name: there is none. The runs take its text along, for
 // those who work them may be elsewhere.

@@ -59,7 +59,7 @@ var rowSettings = []struct{ column, path string }{
 	{"preset", "preset"}, {"language", "language"}, {"strategy", "researching.strategy"},
 	{"sources", "researching.sources"},
 	{"duration", "limits.run_duration"}, {"budget", "limits.run_budget"}, {"citation_style", "reporting.citation_style"},
-	{"report_template", "reporting.template"},
+	{"report_template", "reporting.template"}, {"plan", "planning.plan"},
 }
 
 // resolve returns the number of a row's options, which come before those of the batch.
