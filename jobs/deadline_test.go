@@ -82,7 +82,7 @@ func TestDeadline(t *testing.T) {
 		"it waits for an answer": {before: func(t *testing.T, b *bench, id string) {
 			begun, err := b.services.Queue.Begin(t.Context(), id, redisqueue.UnitPlan, 1)
 			if err == nil {
-				err = b.services.Queue.Await(t.Context(), begun.Lease)
+				err = b.services.Queue.Await(t.Context(), begun.Lease, topicqueue.Question{Text: "Which?"}, 0)
 			}
 			if err != nil {
 				t.Fatal(err)

@@ -3,6 +3,7 @@ package jobs
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"nightdesk/pipeline/llm"
@@ -58,11 +59,28 @@ func (h planHandler) work(ctx context.Context, a *attempt) error {
 		plan.Memory = at
 		return a.commitPlan(ctx, plan)
 	}
+	question, err := p.Clarify(ctx, a.Run)
+	if err != nil {
+		return stageError("clarify the topic", err)
+	}
+	if question != nil {
+		return a.await(ctx, *question)
+	}
+	plan, err := h.planned(ctx, a, p)
+	if err != nil {
+		return stageError("plan the topic", err)
+	}
+	plan.Why = why
+	return a.commitPlan(ctx, plan)
+}
+
+// planned plans with the model, and without it when that cannot be used or takes too long.
+func (h planHandler) planned(ctx context.Context, a *attempt, p planning.Planner) (topicqueue.Plan, error) {
 	run := a.Run
 	if a.budget.budgeted() {
 		purse, _, err := a.budget.purse(ctx, 0)
 		if err != nil {
-			return err
+			return topicqueue.Plan{}, err
 		}
 		if n := a.budget.affordable(purse, run.Options.SubTopics); n < run.Options.SubTopics {
 			run.Options.SubTopics = n
@@ -95,18 +113,14 @@ func (h planHandler) work(ctx context.Context, a *attempt) error {
 			plan.Fallbacks = append(plan.Fallbacks, why)
 		}
 	}
-	if err != nil {
-		return stageError("plan the topic", err)
-	}
-	plan.Why = why
-	return a.commitPlan(ctx, plan)
+	return plan, err
 }
 
 // path says which way the run goes, and why where a model has chosen. A conversation needs a model: without one the
 // topic is researched, as the preset quick does it. A topic that is researched night after night goes on so.
 func (h planHandler) path(ctx context.Context, a *attempt, p planning.Planner) (path, why string, err error) {
 	switch {
-	case p.Model == nil, a.Run.Options.Path == topicqueue.PathDeep:
+	case p.Model == nil, a.Run.Options.Path == topicqueue.PathDeep, len(a.Run.Options.Plan) > 0:
 		return topicqueue.PathDeep, "", nil
 	case a.Run.Options.Path == topicqueue.PathShallow:
 		return topicqueue.PathShallow, "", nil
@@ -120,6 +134,15 @@ func (h planHandler) path(ctx context.Context, a *attempt, p planning.Planner) (
 		defer cancel()
 	}
 	return p.Route(ctx, a.Run)
+}
+
+// await lets the run wait for a person. Its slot is free meanwhile; an answer, or the end of its time, plans it again.
+func (a *attempt) await(ctx context.Context, question topicqueue.Question) error {
+	return a.end(ctx, "ask a person", func(ctx context.Context) ([]redisqueue.Intent, error) {
+		told := topicqueue.NewEvent(fmt.Sprintf("%s %d", topicqueue.StatusWait, len(a.Run.Dialogue)+1),
+			topicqueue.StatusWait, topicqueue.Wait{Question: question.Text})
+		return nil, a.queue.Await(ctx, a.Lease, question, a.Run.Options.AnswerTime, told)
+	})
 }
 
 func (a *attempt) commitPlan(ctx context.Context, plan topicqueue.Plan) error {

@@ -18,6 +18,7 @@ func TestLimitsLeaveRoom(t *testing.T) {
 		tokens int // of a long good answer; 0 = twice the longest example
 	}{
 		{"rephrase", prompts.Rephrase("en", prompts.RephraseData{}), 400 * 3 / 2},
+		{"clarify", prompts.Clarify("en", prompts.ClarifyData{}), 0},
 		{"queries", prompts.Queries("en", prompts.QueriesData{N: 3}), 0},
 		{"decompose", prompts.Decompose("en", prompts.DecomposeData{N: 2}), 0},
 		{"many queries", prompts.Queries("en", prompts.QueriesData{N: 12}), 12 * 20 * 3 / 2},

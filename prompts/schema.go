@@ -19,8 +19,8 @@ func schemaOf(name string) json.RawMessage { return bytes.Clone(schemas[name]) }
 // readSchemas keeps to the keywords that strict servers accept: limits on numbers and lengths stand in descriptions.
 func readSchemas() map[string]json.RawMessage {
 	all := map[string]json.RawMessage{}
-	for _, name := range []string{"rephrase", "queries", "decompose", "decide", "note", "review", "outline", "place",
-		"repair_section", "judge", "look_up", "route"} {
+	for _, name := range []string{"clarify", "rephrase", "queries", "decompose", "decide", "note", "review", "outline",
+		"place", "repair_section", "judge", "look_up", "route"} {
 		text, err := schemaFiles.ReadFile("schemas/" + name + ".json")
 		if err != nil {
 			panic(err) // the file is part of the program

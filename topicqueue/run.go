@@ -108,6 +108,10 @@ type Options struct {
 	// it goes on from the last run of this topic, and its report says what has changed
 	Incremental bool `json:"incremental,omitempty"`
 
+	// a person may be asked, who has AnswerTime for each answer (0 = for ever)
+	HumanInTheLoop bool          `json:"human_in_the_loop,omitempty"`
+	AnswerTime     time.Duration `json:"answer_time_ns,omitempty"`
+
 	Plan []SubTopic `json:"plan,omitempty"` // the blocks that the user wants, in this order; empty: planning makes them
 
 	Budget      Budget `json:"budget,omitzero"`       // of the run
@@ -160,6 +164,8 @@ type Run struct {
 	Limit int64    `json:"limit,omitempty"` // that it may spend, in the unit of its budget, now
 	Spent int64    `json:"spent,omitempty"` // in that unit; 0 without a budget
 	Cuts  []string `json:"cuts,omitempty"`  // what the budget has cut: the Cut... constants
+
+	Dialogue []Exchange `json:"dialogue,omitempty"` // what it has asked a person, in order
 
 	ToolCalls map[string]ToolCalls `json:"tool_calls,omitempty"` // of its blocks' finished iterations, by tool
 }

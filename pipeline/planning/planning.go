@@ -43,6 +43,9 @@ type Planner struct {
 // returned with it.
 func (p *Planner) Plan(ctx context.Context, run topicqueue.Run) (topicqueue.Plan, error) {
 	d := &draft{Planner: p, run: run, topic: topicqueue.OneLine(run.Topic)}
+	if len(run.Dialogue) > 0 {
+		d.topic = d.withSaid(d.topic)
+	}
 	for _, step := range []func(context.Context) error{d.rephrase, d.background, d.subTopics} {
 		err := step(ctx)
 		if ctx.Err() != nil {

@@ -36,14 +36,14 @@ func (d *draft) rephrase(ctx context.Context) error {
 			topicqueue.Clip(topicqueue.OneLine(err.Error()), maxReason))
 		return d.step(ctx, topicqueue.StepEndQueryRewriterNoFeedback, "the topic is used as it was given: no usable brief")
 	}
-	d.topic = brief
+	d.topic = d.withSaid(brief)
 	return d.step(ctx, topicqueue.StepEndQueryRewriter, "research brief of %d words", words)
 }
 
 // rounds returns the first brief of the right length, else the nearest that is usable. An empty one comes with the
 // reason.
 func (d *draft) rounds(ctx context.Context) (best string, bestWords int, err error) {
-	data := prompts.RephraseData{Topic: d.run.Topic, Date: d.date()}
+	data := prompts.RephraseData{Topic: d.withSaid(d.run.Topic), Date: d.date()}
 	rounds := d.run.Options.RephraseIterations
 	if rounds < 1 {
 		rounds = defaultRounds

@@ -2,6 +2,7 @@ package redisqueue
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 
 	"nightdesk/topicqueue"
@@ -60,12 +61,17 @@ func (q *controls) Resume(ctx context.Context, runID string) ([]Intent, error) {
 	return r.intents(runID), q.moved(ctx, runID, r)
 }
 
-// Answer gives a person's answer to a run that waits for it, as JSON. ErrStale: it does not wait.
-func (q *controls) Answer(ctx context.Context, runID string, answer []byte) ([]Intent, error) {
+// Answer gives a person's reply to a question of a run, by its number from 1. The same reply again changes nothing.
+// ErrStale: the run does not wait with this question (any more).
+func (q *controls) Answer(ctx context.Context, runID string, number int, reply topicqueue.Reply) ([]Intent, error) {
+	data, err := json.Marshal(reply)
+	if err != nil {
+		return nil, fmt.Errorf("encode answer for run %s: %w", runID, err)
+	}
 	if err := q.watch(ctx, runID); err != nil {
 		return nil, err
 	}
-	r, err := q.run(ctx, answerScript, "answer", runID, answer)
+	r, err := q.run(ctx, answerScript, "answer", runID, data, number)
 	if err != nil {
 		return nil, err
 	}

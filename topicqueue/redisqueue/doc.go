@@ -29,6 +29,7 @@
 //	Cancel                     -> cancelled; every block ends: COMPLETED when it has traces, else FAILED
 //	Cancel with report         -> reporting, sealed, when there is a plan; narrating -> as its report has it
 //	Sweep, research over       -> reporting, sealed (of planning, awaiting_input, researching, reviewing)
+//	Sweep, no answer in time   -> planning, which goes on without (of awaiting_input)
 //	Sweep, final time over     -> as before, and the report's lease goes to the sweeper; queued -> failed;
 //	                              narrating -> as its report has it
 //	Sweep, MaxLapses lapses    planning -> failed; reviewing -> reporting; narrating -> as its report has it; a block -> FAILED
@@ -61,7 +62,7 @@
 // brought forward to a quarter of a lease, by Create to 30 s) where nobody looks at the run: Create, Answer, Cancel,
 // Resume, Retry. A run that is worked is looked at that often anyway. Every transition that moves a run on notes its
 // state after, and brings the look forward again. A sweep sets the next look when it has looked: a quarter of a lease;
-// for a run that is queued, waits for an answer, or is paused with nobody at work, its next deadline or never. It
+// for a run that is queued, waits for an answer, or is paused with nobody at work, its next deadline, the end of the wait, or never. It
 // never puts off, and never forgets, a run whose look lies within that quarter: that one was announced meanwhile. Due
 // hands each run that is due to one sweeper, and to another after 30 s. A run that is published is forgotten by the
 // sweep that finds it so.

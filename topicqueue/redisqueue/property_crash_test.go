@@ -36,7 +36,7 @@ func life(w *world) []func() *call {
 	retry := func(what string) func() *call { return func() *call { return w.retry(what) } }
 	const await, twoBlocks, end, none, publish = 6, 2, 1, 0, 0
 	return []func() *call{
-		w.create, begin("plan"), act(await), func() *call { return w.answer(`"yes"`) }, begin("plan"), act(twoBlocks),
+		w.create, begin("plan"), act(await), func() *call { return w.answer("yes", 0) }, begin("plan"), act(twoBlocks),
 		begin("block_1"), act(none), act(end), pause, w.resume, begin("block_2"), yield, begin("block_2"), act(end), begin("review"), act(none),
 		begin("report"), act(none), begin("narrate"), act(none), begin("publish"), act(publish),
 		retry(redisqueue.RetryReport), begin("report"), pause, cancel, begin("publish"), act(publish),

@@ -190,7 +190,7 @@ func (w *world) step(ctx context.Context, what byte, how int, wrong byte) error 
 		if r.state != topicqueue.RunAwaitingInput && how%4 > 0 {
 			break
 		}
-		c = w.answer(fmt.Sprintf(`"answer %d"`, how%2))
+		c = w.answer(fmt.Sprintf("answer %d", how%2), how%3/2)
 	case 52, 53:
 		if r.ended == 0 && how%4 > 0 {
 			break
@@ -306,11 +306,15 @@ func (w *world) resume() *call {
 	return c
 }
 
-func (w *world) answer(text string) *call {
-	return w.returning("answer "+text, func(ctx context.Context) ([]redisqueue.Intent, error) {
-		return w.queue.Answer(ctx, w.run.ID, []byte(text))
-	},
-		func() ([]redisqueue.Intent, error) { return w.ref.giveAnswer(text) })
+// answer replies to the last question, or to one that lies so many before it.
+func (w *world) answer(text string, before int) *call {
+	number := max(1, w.ref.asks-before)
+	reply := topicqueue.Reply{Outcome: topicqueue.ReplyAnswered, Text: text}
+	return w.returning(fmt.Sprintf("answer %s to question %d", text, number),
+		func(ctx context.Context) ([]redisqueue.Intent, error) {
+			return w.queue.Answer(ctx, w.run.ID, number, reply)
+		},
+		func() ([]redisqueue.Intent, error) { return w.ref.giveAnswer(number, text) })
 }
 
 func (w *world) retry(what string) *call {
@@ -388,7 +392,7 @@ func (w *world) finishAll(ctx context.Context) error {
 			}
 		}
 		if w.ref.state == topicqueue.RunAwaitingInput {
-			if err := w.perform(ctx, w.answer(`"yes"`), fault{}); err != nil {
+			if err := w.perform(ctx, w.answer("yes", 0), fault{}); err != nil {
 				return err
 			}
 		}

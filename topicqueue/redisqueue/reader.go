@@ -50,6 +50,10 @@ func decodeRun(f map[string]string) (topicqueue.Run, error) {
 			run.ToolCalls[tool] = topicqueue.ToolCalls{Asked: asked, Shared: shared}
 		}
 	}
+	var err error
+	if run.Dialogue, err = decodeDialogue(f); err != nil {
+		return run, fmt.Errorf("decode dialogue of run %s: %w", run.ID, err)
+	}
 	if labels := f["labels"]; labels != "" {
 		if err := json.Unmarshal([]byte(labels), &run.Labels); err != nil {
 			return run, fmt.Errorf("decode labels of run %s: %w", run.ID, err)
@@ -59,6 +63,21 @@ func decodeRun(f map[string]string) (topicqueue.Run, error) {
 		return run, fmt.Errorf("decode options of run %s: %w", run.ID, err)
 	}
 	return run, nil
+}
+
+// decodeDialogue returns what a run has asked and what was replied.
+func decodeDialogue(f map[string]string) (out []topicqueue.Exchange, err error) {
+	for n := 1; err == nil && f[fmt.Sprint("ask:", n)] != ""; n++ {
+		number := strconv.Itoa(n)
+		e := topicqueue.Exchange{AskedAt: lua.Time(f["asked:"+number]), Until: lua.Time(f["patience:"+number]),
+			AnsweredAt: lua.Time(f["replied:"+number])}
+		err = json.Unmarshal([]byte(f["ask:"+number]), &e.Question)
+		if reply := f["reply:"+number]; err == nil && reply != "" {
+			err = json.Unmarshal([]byte(reply), &e.Reply)
+		}
+		out = append(out, e)
+	}
+	return out, err
 }
 
 // Blocks returns the blocks of a run by number; none before the plan is committed.

@@ -34,7 +34,8 @@ type reference struct {
 
 	hasPlan, hasReport bool
 	planTraces, usages int
-	answer             string
+	asks               int
+	replies            map[int]string
 	retried            int // token of the call that began this epoch
 	units              map[string]*refUnit
 	blocks             []*refBlock
@@ -367,17 +368,21 @@ func (r *reference) await(l refLease) ([]redisqueue.Intent, error) {
 	u.endedBy = l.owner
 	u.fence()
 	r.state = topicqueue.RunAwaitingInput
+	r.asks++
 	return r.wanted(), nil
 }
 
-func (r *reference) giveAnswer(answer string) ([]redisqueue.Intent, error) {
-	if r.exists && r.state == topicqueue.RunPlanning && r.answer == answer {
+func (r *reference) giveAnswer(number int, answer string) ([]redisqueue.Intent, error) {
+	if given, ok := r.replies[number]; ok && given == answer {
 		return r.wanted(), nil // it was given already
 	}
-	if !r.exists || r.state != topicqueue.RunAwaitingInput {
+	if !r.exists || r.state != topicqueue.RunAwaitingInput || number != r.asks {
 		return nil, redisqueue.ErrStale
 	}
-	r.answer, r.state = answer, topicqueue.RunPlanning
+	if r.replies == nil {
+		r.replies = map[int]string{}
+	}
+	r.replies[number], r.state = answer, topicqueue.RunPlanning
 	return r.wanted(), nil
 }
 
@@ -817,7 +822,7 @@ func (r *reference) retry(what string, maxIterations, token int) ([]redisqueue.I
 		r.limitNow = r.spent + r.options.Budget.Amount()
 	}
 	r.epoch++
-	r.reason, r.report, r.sealed, r.outcome, r.answer, r.unpublished = "", "", "", "", "", ""
+	r.reason, r.report, r.sealed, r.outcome, r.unpublished = "", "", "", "", ""
 	r.ended, r.started, r.final, r.seal, r.deadline, r.loop = 0, 0, 0, 0, 0, 0
 	r.beat, r.idle, r.until = 0, 0, 0
 	r.published, r.hasReport, r.forcedUntil = false, false, 0

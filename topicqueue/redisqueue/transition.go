@@ -147,9 +147,19 @@ func (q *attempts) EndBlock(ctx context.Context, l Lease, status topicqueue.Bloc
 	return r.intents(l.RunID), q.moved(ctx, l.RunID, r)
 }
 
-// Await lets a run wait for a person: its plan asks something, and Answer goes on with it.
-func (q *attempts) Await(ctx context.Context, l Lease) error {
-	_, err := q.advanceStage(ctx, l)
+// Await lets a run wait for a person: its plan asks something, and Answer, or the first sweep after so long, goes on
+// with it. wait: 0 = for ever. events: those that tell of the question.
+func (q *attempts) Await(ctx context.Context, l Lease, question topicqueue.Question, wait time.Duration,
+	events ...topicqueue.Event) error {
+	data, err := json.Marshal(question)
+	if err != nil {
+		return fmt.Errorf("encode question of run %s: %w", l.RunID, err)
+	}
+	told, err := encodeEvents(l, events...)
+	if err != nil {
+		return err
+	}
+	_, err = q.advanceStage(ctx, l, data, max(0, wait.Milliseconds()), told)
 	return err
 }
 
@@ -172,7 +182,7 @@ func (q *attempts) Narrated(ctx context.Context, l Lease) ([]Intent, error) {
 	return q.advanceStage(ctx, l)
 }
 
-// advanceStage: found is what a review has found and what is kept of it; nothing for the other stages.
+// advanceStage: found is what a review has found and what is kept of it, or what a plan asks; nothing for a narration.
 func (q *attempts) advanceStage(ctx context.Context, l Lease, found ...any) ([]Intent, error) {
 	args := append([]any{l.Unit, l.Generation, l.owner}, found...)
 	r, err := q.run(ctx, advanceStageScript, "end "+l.Unit, l.RunID, args...)

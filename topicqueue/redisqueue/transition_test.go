@@ -213,10 +213,10 @@ func TestScriptsThatAreSentTwice(t *testing.T) {
 			t.Helper()
 			return must[redisqueue.Begun](t)(q.Begin(ctx, run.ID, redisqueue.UnitPlan, generation)).Lease
 		}
-		if err := q.Await(ctx, plan(1)); err != nil {
+		if err := q.Await(ctx, plan(1), topicqueue.Question{Text: "Which?"}, 0); err != nil {
 			t.Fatal(err)
 		}
-		must[[]redisqueue.Intent](t)(q.Answer(ctx, run.ID, []byte(`"peat"`)))
+		must[[]redisqueue.Intent](t)(q.Answer(ctx, run.ID, 1, topicqueue.Reply{Outcome: topicqueue.ReplyAnswered, Text: "peat"}))
 		must[[]redisqueue.Intent](t)(q.CommitPlan(ctx, plan(2), planOf()))
 		report := must[redisqueue.Begun](t)(q.Begin(ctx, run.ID, redisqueue.UnitReport, 1))
 		must[[]redisqueue.Intent](t)(q.Finish(ctx, report.Lease, redisqueue.Outcome{State: topicqueue.RunFailed, Reason: "x"}))

@@ -1,5 +1,5 @@
 -- ARGV: unit, generation, owner, what it found, what is kept of it: the ways of a run through the states between research and its end.
---   plan     await     the plan waits for a person's answer
+--   plan     question  (JSON) the plan waits for a person's answer, so many ms (0: for ever), and tells the stream (events, JSON)
 --   review   [blocks]  (JSON list of texts): research goes on with them; none: the report is due. Kept: topicqueue.Review
 --   narrate  done      the run ends as its report has committed it
 local unit = ARGV[1]
@@ -7,7 +7,10 @@ if text(work, unit .. ':ended') == ARGV[3] then return answer(wanted()) end -- t
 if not holds(unit, ARGV[2], ARGV[3]) or stage[state()] ~= unit then return { 'fenced' } end
 redis.call('HSET', work, unit .. ':ended', ARGV[3])
 if unit == 'plan' then
-  redis.call('HSET', run, 'state', 'awaiting_input')
+  local n = redis.call('HINCRBY', run, 'asks', 1)
+  redis.call('HSET', run, 'state', 'awaiting_input', 'ask:' .. n, ARGV[4], 'asked:' .. n, now)
+  if ARGV[5] ~= '0' then redis.call('HSET', run, 'patience:' .. n, now + tonumber(ARGV[5])) end
+  emit(cjson.decode(ARGV[6]), ARGV[2])
   fence('plan')
 elseif unit == 'review' then
   redis.call('HINCRBY', run, 'loop', 1)

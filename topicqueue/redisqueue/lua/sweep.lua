@@ -32,6 +32,16 @@ if not ended() then
   end
 end
 
+-- Nobody has answered in time: planning goes on without.
+local asks = text(run, 'asks')
+local patience = 0
+if state() == 'awaiting_input' then
+  patience = num(run, 'patience:' .. asks)
+  if patience > 0 and now >= patience then
+    redis.call('HSET', run, 'reply:' .. asks, '{"outcome":"missed"}', 'replied:' .. asks, now, 'state', 'planning')
+  end
+end
+
 -- lapsed gives a lapsed unit to its next generation and returns how often it lapsed without progress.
 local function lapsed(unit)
   local mark = num(blocks, unit .. ':iterations') .. '/' .. num(work, unit .. ':entries')
@@ -71,9 +81,9 @@ local next = tonumber(ARGV[3])
 if not ended() then
   local final, deadline = num(run, 'final'), num(run, 'deadline')
   local reserve = final - num(run, 'seal')
-  -- A person or the feeder moves it on: meanwhile its clock stands.
+  -- A person, the end of patience or the feeder moves it on: meanwhile its clock stands.
   if state() == 'queued' or state() == 'awaiting_input' or paused() and not held() then next, final = -1, deadline end
-  for _, at in ipairs({ final - reserve, final }) do
+  for _, at in ipairs({ final - reserve, final, patience }) do
     if at > now and (next < 0 or at - now < next) then next = at - now end
   end
 end

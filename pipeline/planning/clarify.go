@@ -1,0 +1,98 @@
+package planning
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"nightdesk/pipeline/llm"
+	"nightdesk/pipeline/tools"
+	"nightdesk/prompts"
+	"nightdesk/topicqueue"
+)
+
+const (
+	maxQuestions = 3     // to the user in one run
+	maxQuestion  = 1_000 // bytes of one
+	clarifyBytes = 6_000 // of passages that the gate sees
+)
+
+// Clarify decides whether a run must ask the user before it is planned: nil lets it through. It looks into the knowledge
+// base, then asks the model once, which either words a question or lets the topic through and never answers itself.
+// Without a model, and once the user has not answered, it lets everything through. So does a model that cannot be used:
+// planning finds that out and says so.
+//
+// The error is the end of ctx (its cause is wrapped), or one of Emit or of a tool.
+func (p *Planner) Clarify(ctx context.Context, run topicqueue.Run) (*topicqueue.Question, error) {
+	d := &draft{Planner: p, run: run, topic: topicqueue.OneLine(run.Topic)}
+	if p.Model == nil || !run.Options.HumanInTheLoop {
+		return nil, nil
+	}
+	if err := d.step(ctx, topicqueue.StepStartFollowUp, "looking whether the topic is clear"); err != nil {
+		return nil, err
+	}
+	n := len(run.Dialogue)
+	if n > 0 && run.Dialogue[n-1].Outcome != topicqueue.ReplyAnswered {
+		return nil, d.step(ctx, topicqueue.StepEndFollowUpNeg, "there was no answer: the topic is used as it was given")
+	}
+	if n >= maxQuestions {
+		return nil, d.step(ctx, topicqueue.StepEndFollowUpPos, "%d questions were answered", n)
+	}
+	passages, err := d.clarifyPassages(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("clarify %s: %w", run.ID, err)
+	}
+	answer, err := llm.Ask[prompts.ClarifyAnswer](ctx, p.Model, d.request(n+1, 0, prompts.Clarify(run.Options.Language,
+		prompts.ClarifyData{Topic: d.withSaid(run.Topic), Date: d.date(), Passages: passages})))
+	question := topicqueue.Clip(strings.TrimSpace(topicqueue.Printable(prompts.Unmarked(answer.Question))), maxQuestion)
+	switch {
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case err != nil:
+		return nil, d.step(ctx, topicqueue.StepFailClarification, "the topic is used as it was given: %s",
+			topicqueue.Clip(topicqueue.OneLine(err.Error()), maxReason))
+	case answer.Ask && question == "":
+		return nil, d.step(ctx, topicqueue.StepFailClarification, "the topic is used as it was given: the model gave no question")
+	case answer.Ask:
+		return &topicqueue.Question{Kind: topicqueue.AskClarification, Text: question}, nil
+	case n > 0:
+		return nil, d.step(ctx, topicqueue.StepEndFollowUpPos, "the answer makes the topic clear")
+	}
+	return nil, d.step(ctx, topicqueue.StepEndFollowUpNeg, "the topic is clear")
+}
+
+// clarifyPassages are what the knowledge base says on the topic, best first; none without one.
+func (d *draft) clarifyPassages(ctx context.Context) ([]prompts.Passage, error) {
+	tool, ok := d.Runner.Tools.Enabled(d.run.Options.Tools).Retrieval()
+	if !ok {
+		return nil, nil
+	}
+	answer, err := d.Runner.Call(ctx, d.run.ID, tool, tools.Call{ToolID: "plan/0.1", Query: d.question()})
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("look into the knowledge base with %s: %w", tool, err)
+	}
+	var out []prompts.Passage
+	left := clarifyBytes
+	for _, s := range answer.Sources {
+		if left -= len(s.Text); left < 0 || answer.Failed {
+			break
+		}
+		out = append(out, prompts.Passage{ID: topicqueue.PlanCitationID(len(out) + 1), Title: topicqueue.OneLine(s.Title),
+			Place: topicqueue.OneLine(strings.Join(s.Section, " > ")), Text: s.Text})
+	}
+	return out, nil
+}
+
+// withSaid returns a topic with what the user has said about it, word for word.
+func (d *draft) withSaid(topic string) string {
+	var said []prompts.Said
+	for _, e := range d.run.Dialogue {
+		if e.Kind == topicqueue.AskClarification {
+			said = append(said, prompts.Said{Question: e.Question.Text, Answer: e.Reply.Text})
+		}
+	}
+	return prompts.WithSaid(d.run.Options.Language, topic, said)
+}

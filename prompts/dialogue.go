@@ -1,0 +1,34 @@
+package prompts
+
+// ClarifyData asks whether a topic is clear enough to be researched.
+type ClarifyData struct {
+	Topic    string // with what the user has said already: see WithSaid
+	Date     string
+	Passages []Passage // what the knowledge base says on it; may be empty
+}
+
+// ClarifyAnswer lets a topic through, or asks the user one question.
+type ClarifyAnswer struct {
+	Reason   string `json:"reason"`
+	Ask      bool   `json:"ask"`
+	Question string `json:"question"`
+}
+
+// Clarify asks whether the research can begin or the user must be asked (ClarifyAnswer).
+func Clarify(lang string, d ClarifyData) Prompt { return structured("clarify", lang, d, 600) }
+
+// Said is a question to the user, and the answer in the user's own words; empty: there was none.
+type Said struct{ Question, Answer string }
+
+// WithSaid returns a topic with what the user was asked about it and has answered, in the language of lang's
+// templates. It stands for the topic wherever that is asked for, and is quoted like it.
+func WithSaid(lang, topic string, said []Said) string {
+	if len(said) == 0 {
+		return topic
+	}
+	set, _ := choose(lang)
+	return set.render("said.tmpl", struct {
+		Topic string
+		Said  []Said
+	}{topic, said})
+}
