@@ -136,6 +136,7 @@ type Limits struct {
 // Planning governs what happens before the first block.
 type Planning struct {
 	Plan      string // file with the sub-topics; empty: each run gets its own
+	Human     Human
 	Rephrase  Rephrase
 	Decompose Decompose
 }
@@ -149,6 +150,20 @@ type Answering struct {
 
 // pathDeep is how people call topicqueue.PathDeep.
 const pathDeep = "deep"
+
+// Human says how `run` asks a person. Batches never do.
+type Human struct {
+	InTheLoop   bool
+	InputMethod string        // InputTerminal or InputCustom
+	Input       string        // of InputCustom: a command, or a URL
+	WaitTime    time.Duration // for each answer
+}
+
+// How a person is asked.
+const (
+	InputTerminal = "terminal"
+	InputCustom   = "custom"
+)
 
 // Rephrase turns the topic into a research brief.
 type Rephrase struct {

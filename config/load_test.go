@@ -55,7 +55,7 @@ func TestLoad_Defaults(t *testing.T) {
 		Code:      config.Code{TimeLimit: 20 * time.Second},
 		Queue:     config.Queue{MaxLength: 5, StateExpiry: 7 * 24 * time.Hour},
 		Limits:    config.Limits{RunDuration: 45 * time.Minute, WritingTime: 9 * time.Minute, BlockSoft: 12 * time.Minute, BlockHard: 30 * time.Minute},
-		Planning:  config.Planning{Rephrase: config.Rephrase{MaxIterations: 3}, Decompose: config.Decompose{Mode: "manual", InitialSubtopics: 5, AutoMaxSubtopics: 8}},
+		Planning:  config.Planning{Human: config.Human{InTheLoop: true, InputMethod: "terminal", WaitTime: 5 * time.Minute}, Rephrase: config.Rephrase{MaxIterations: 3}, Decompose: config.Decompose{Mode: "manual", InitialSubtopics: 5, AutoMaxSubtopics: 8}},
 		Answering: config.Answering{Path: "deep", MaxLLMTurns: 10, MaxToolIterations: 5},
 		Reporting: config.Reporting{CitationStyle: "anchors", OnUnsupported: "mark", Formats: "html,docx"},
 		Embedding: config.Embedding{Provider: "openai"},

@@ -47,6 +47,8 @@ func runCommand(p *program) *cobra.Command {
 	cmd.Long = "Research one topic in this process; the report's path is the last line. TOPIC is a line or a " +
 		"paragraph; - reads it\nfrom standard input."
 	addTopicFlags(p, cmd, &f)
+	p.settingFlag(cmd, false, "human-in-the-loop", "planning.human_in_the_loop",
+		"false: ask nothing, however unclear the topic is")
 	p.settingFlag(cmd, false, "concurrency", "worker.concurrency", "number of tasks to run in parallel")
 	cmd.Flags().StringVar(&out, "out", "", "directory for the report and its data (default: the storage)")
 	return cmd
@@ -136,6 +138,9 @@ func runTopic(ctx context.Context, cfg config.Config, con *view.Console, topic, 
 	if err != nil {
 		return err
 	}
+	if err := askPerson(&options, cfg, con); err != nil {
+		return err
+	}
 	d, err := wiring.OpenWorkingDesk(ctx, cfg, con, true)
 	if err != nil {
 		return err
@@ -178,8 +183,15 @@ func runTopic(ctx context.Context, cfg config.Config, con *view.Console, topic, 
 	}
 	screen := view.NewRunScreen(con.Err, sub.Run, false)
 	usable := usable(d.Queue, services.Store)
-	_, followErr := follow(ctx, d.Queue, sub.Run.ID, 0, usable, screen)
+	ask := &asker{RunScreen: screen, con: con, desk: d, human: cfg.Planning.Human}
+	_, followErr := follow(ctx, d.Queue, sub.Run.ID, 0, usable, ask)
 	screen.End()
+	if ctx.Err() != nil && ask.cancelWaiting(ctx, sub.Run.ID, usable) {
+		worker.Stop()
+		dropLane(d, name)
+		return view.Hint(fmt.Errorf("interrupted at a question; run %s is cancelled", sub.Run.ID),
+			"Run the command again to start over. With --human-in-the-loop false it asks nothing.")
+	}
 	if followErr == nil {
 		followErr = awaitPublished(ctx, d.Queue, sub.Run.ID, usable, screen)
 	}

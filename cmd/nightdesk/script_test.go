@@ -88,6 +88,14 @@ func startModel(ts *testscript.TestScript, _ bool, args []string) {
 			stub.Refuse = []string{"response_format", "tools", "format"}
 		case "reads":
 			stub.Answer = readsHeatPumps
+		case "asks": // once, what the topic means
+			stub.Answer = func(q llmtest.Question) (string, bool) {
+				if !strings.HasPrefix(q.Name, "clarify") {
+					return readsHeatPumps(q)
+				}
+				ask := !strings.Contains(q.User, "The user answered")
+				return fmt.Sprintf(`{"reason":"It is open.","ask":%v,"question":"Which houses do you mean?"}`, ask), true
+			}
 		case "hangs": // in the second iteration of every topic block
 			end := make(chan struct{})
 			defer ts.Defer(func() { close(end) }) // before the server is closed

@@ -51,6 +51,12 @@ func (c *Console) PrintJSON(v any, line bool) error {
 	return enc.Encode(v)
 }
 
+// Interactive reports whether somebody at a terminal can be asked.
+func (c *Console) Interactive() bool {
+	in, ok := c.In.(*os.File)
+	return ok && !c.JSON && term.IsTerminal(int(in.Fd())) && IsTerminal(c.Err)
+}
+
 func IsTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))

@@ -93,7 +93,9 @@ func (v *runView) take(e topicqueue.Event) ([]viewLine, error) {
 			return say("block %d is done: %s", d.QuestionID, v.title(d.QuestionID))
 		})
 	case topicqueue.StatusWait:
-		return say("an answer of yours is waited for"), nil
+		return payload(e, func(w topicqueue.Wait) []viewLine {
+			return say("the run asks: %s (`nightdesk answer %s`)", topicqueue.OneLine(w.Question), e.RunID)
+		})
 	case topicqueue.StatusGap:
 		return payload(e, func(g struct{ From, To int64 }) []viewLine {
 			if g.To < g.From {
@@ -138,7 +140,11 @@ func (v *runView) title(n int) string { return cmp.Or(v.titles[n], topicqueue.Bl
 func (v *runView) step(s topicqueue.PipelineStep) []viewLine {
 	switch s.StepKey {
 	case topicqueue.StepStartFollowUp:
-		return say("asking back")
+		return nil // the question itself, when there is one, is shown by who asks it
+	case topicqueue.StepEndFollowUpPos, topicqueue.StepEndFollowUpNeg:
+		return v.details("clarification: %s", s.Info)
+	case topicqueue.StepFailClarification:
+		return say("whether the topic is clear is not known: %s", s.Info)
 	case topicqueue.StepEndQueryRewriter:
 		return say("the topic was rephrased: %s", s.Info)
 	case topicqueue.StepStartSearchBackground:

@@ -1,0 +1,126 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"nightdesk/cmd/nightdesk/view"
+	"nightdesk/cmd/nightdesk/wiring"
+	"nightdesk/config"
+	"nightdesk/topicqueue"
+	"nightdesk/topicqueue/redisqueue"
+)
+
+func answerCommand(p *program) *cobra.Command {
+	var skip bool
+	cmd := &cobra.Command{
+		Use:   "answer RUN [TEXT]",
+		Short: "Answer the question that a run waits with",
+		Long: `Answer the question that a run waits with. Without TEXT the question is shown and the answer is read from standard
+input. The run goes on at once. An empty answer, or --skip, lets it go on without one.`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: p.command(func(ctx context.Context, cfg config.Config, con *view.Console, args []string) error {
+			return answerRun(ctx, cfg, con, args[0], strings.Join(args[1:], " "), skip)
+		}),
+	}
+	cmd.Flags().BoolVar(&skip, "skip", false, "let the run go on without an answer")
+	return cmd
+}
+
+// answered is what `answer --json` prints.
+type answered struct {
+	RunID string `json:"run_id"`
+	topicqueue.Question
+	topicqueue.Reply
+}
+
+func answerRun(ctx context.Context, cfg config.Config, con *view.Console, name, text string, skip bool) (err error) {
+	if skip && text != "" {
+		return view.Usage(errors.New("--skip lets the run go on without an answer: give no text"))
+	}
+	d, err := wiring.OpenDesk(ctx, cfg, con, false)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, d.Close()) }()
+	if name, err = fullID(ctx, cfg, d.Queue, name); err != nil {
+		return err
+	}
+	run, err := d.Queue.Run(ctx, name)
+	if errors.Is(err, redisqueue.ErrNotFound) {
+		return unknownName(ctx, cfg, name)
+	}
+	if err != nil {
+		return err
+	}
+	number, question := run.Waiting()
+	if n := len(run.Dialogue); number == 0 && n > 0 { // an answer that is given twice counts once
+		number, question = n, run.Dialogue[n-1]
+	}
+	if over := question.Outcome != ""; number == 0 || over && text == "" && !skip {
+		return notAsked(run)
+	}
+	if text == "" && !skip {
+		if text, err = readAnswer(con, question); err != nil {
+			return err
+		}
+	}
+	reply, err := topicqueue.NewReply(text)
+	if err != nil {
+		return view.Usage(err)
+	}
+	intents, err := d.Queue.Answer(ctx, name, number, reply)
+	if errors.Is(err, redisqueue.ErrStale) {
+		if run, err = d.Queue.Run(ctx, name); err != nil {
+			return err
+		}
+		return notAsked(run)
+	}
+	if err == nil {
+		err = d.Dispatcher.Dispatch(ctx, intents)
+	}
+	if err != nil {
+		return err
+	}
+	if con.JSON {
+		return con.PrintJSON(answered{name, question.Question, reply}, false)
+	}
+	fmt.Fprintf(con.Out, "run %s: %s\n", name, reply.Outcome)
+	return nil
+}
+
+// notAsked says why a run takes no answer.
+func notAsked(run topicqueue.Run) error {
+	why := "it has asked nothing; it is " + string(run.State)
+	if n := len(run.Dialogue); n > 0 {
+		why = whatBecame(run, n)
+	}
+	return view.Usage(fmt.Errorf("run %s takes no answer: %s", run.ID, why))
+}
+
+// readAnswer reads an answer: a line at a terminal, elsewhere all there is.
+func readAnswer(con *view.Console, q topicqueue.Exchange) (string, error) {
+	in := io.LimitReader(con.In, maxLine)
+	if !con.Interactive() {
+		text, err := io.ReadAll(in)
+		if err != nil {
+			return "", fmt.Errorf("read the answer from standard input: %w", err)
+		}
+		return string(text), nil
+	}
+	if err := view.PrintLines(con.Err, []string{q.Question.Text}); err != nil {
+		return "", err
+	}
+	fmt.Fprint(con.Err, "Your answer (Enter alone: go on without): ")
+	text, err := bufio.NewReader(in).ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return "", fmt.Errorf("read the answer: %w", err)
+	}
+	return text, nil
+}

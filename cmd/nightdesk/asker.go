@@ -1,0 +1,296 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os/exec"
+	"strings"
+	"time"
+
+	"nightdesk/cmd/nightdesk/view"
+	"nightdesk/cmd/nightdesk/wiring"
+	"nightdesk/config"
+	"nightdesk/topicqueue"
+	"nightdesk/topicqueue/redisqueue"
+	"nightdesk/topicqueue/retry"
+)
+
+// askPerson lets a run of this process ask a person, where there is one to be asked.
+func askPerson(o *topicqueue.Options, cfg config.Config, con *view.Console) error {
+	human := cfg.Planning.Human
+	custom := human.InputMethod == config.InputCustom
+	if custom && strings.TrimSpace(human.Input) == "" {
+		return view.Usage(view.Hint(errors.New("planning.user_input_method is custom, and nothing says who is asked"),
+			"Set planning.user_input to a command or a URL, or planning.user_input_method to terminal."))
+	}
+	if human.InTheLoop && cfg.LLM.Enabled() && (custom || con.Interactive()) {
+		o.HumanInTheLoop, o.AnswerTime = true, human.WaitTime
+	}
+	return nil
+}
+
+// asker shows a run, and brings its questions to a person and the answers back.
+type asker struct {
+	*view.RunScreen
+	con   *view.Console
+	desk  *wiring.Desk
+	human config.Human
+	asked int         // the number of the last question
+	typed chan string // lines from the terminal; closed at its end
+}
+
+// Show implements viewer.
+func (a *asker) Show(ctx context.Context, run topicqueue.Run, events []topicqueue.Event) error {
+	n, question := run.Waiting()
+	if n > 0 { // it is shown below
+		events = withoutWait(events)
+	}
+	if err := a.RunScreen.Show(ctx, run, events); err != nil || n <= a.asked {
+		return err
+	}
+	a.asked = n
+	a.End()
+	if a.human.InputMethod == config.InputCustom {
+		return a.askCustom(ctx, run, n, question)
+	}
+	return a.askTerminal(ctx, run, n, question)
+}
+
+func withoutWait(events []topicqueue.Event) []topicqueue.Event {
+	var out []topicqueue.Event
+	for _, e := range events {
+		if e.Status != topicqueue.StatusWait {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// askTerminal shows a question and waits for a line, for an answer from elsewhere, or for the end of the wait.
+func (a *asker) askTerminal(ctx context.Context, run topicqueue.Run, number int, q topicqueue.Exchange) error {
+	prompt := func() { fmt.Fprint(a.con.Err, "Your answer: ") }
+	lines := []string{"", "Before the research begins:", ""}
+	for line := range strings.Lines(q.Question.Text) {
+		lines = append(lines, "  "+strings.TrimSpace(line))
+	}
+	until := ""
+	if !q.Until.IsZero() {
+		until = " The run waits until " + q.Until.Local().Format("15:04:05") + "."
+	}
+	lines = append(lines, "", "Enter alone goes on without an answer, Ctrl-C ends the run."+until)
+	if err := view.PrintLines(a.con.Err, lines); err != nil {
+		return err
+	}
+	prompt()
+	a.read()
+	for {
+		select {
+		case <-ctx.Done():
+			fmt.Fprintln(a.con.Err)
+			return context.Cause(ctx)
+		case line, open := <-a.typed:
+			if !open {
+				fmt.Fprintln(a.con.Err)
+			}
+			reply, err := topicqueue.NewReply(line)
+			if err != nil {
+				a.con.Say("%v", err)
+				prompt()
+				continue
+			}
+			return a.give(ctx, run.ID, number, reply)
+		case <-time.After(lookPause):
+		}
+		lookCtx, cancel := context.WithTimeout(ctx, lookTime)
+		now, err := a.desk.Queue.Run(lookCtx, run.ID)
+		cancel()
+		if waits, _ := now.Waiting(); err == nil && waits != number {
+			fmt.Fprintln(a.con.Err)
+			a.con.Say("%s", whatBecame(now, number))
+			return nil
+		}
+	}
+}
+
+// read begins to read lines from the terminal. A read that waits there cannot be ended: it lives as long as the process.
+func (a *asker) read() {
+	if a.typed != nil {
+		return
+	}
+	typed := make(chan string)
+	a.typed = typed
+	go func() {
+		defer close(typed)
+		in := bufio.NewScanner(a.con.In)
+		for in.Scan() {
+			typed <- in.Text()
+		}
+	}()
+}
+
+// give brings a reply to the run. Redis may be away for a moment.
+func (a *asker) give(ctx context.Context, runID string, number int, reply topicqueue.Reply) error {
+	for {
+		intents, err := a.desk.Queue.Answer(ctx, runID, number, reply)
+		if err == nil {
+			err = a.desk.Dispatcher.Dispatch(ctx, intents)
+		}
+		switch {
+		case err == nil:
+			return nil
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case errors.Is(err, redisqueue.ErrStale):
+			a.con.Say("the answer came too late: the run has gone on without it")
+			return nil
+		}
+		a.con.Say("the answer is not stored yet: %v", err)
+		if err := retry.Sleep(ctx, time.Second); err != nil {
+			return err
+		}
+	}
+}
+
+// whatBecame says what became of a question.
+func whatBecame(run topicqueue.Run, number int) string {
+	if number > len(run.Dialogue) {
+		return "the run waits no more"
+	}
+	e := run.Dialogue[number-1]
+	at := e.AnsweredAt.Local().Format("15:04:05")
+	switch {
+	case e.Outcome == topicqueue.ReplyMissed:
+		return fmt.Sprintf("nobody answered until %s: the run has gone on without an answer", at)
+	case e.Outcome == topicqueue.ReplyDeclined:
+		return fmt.Sprintf("the question was declined at %s", at)
+	case e.Outcome == topicqueue.ReplyAnswered:
+		return fmt.Sprintf("the question was answered at %s", at)
+	}
+	return "the run waits no more: it is " + string(run.State)
+}
+
+// question is what a command or a URL gets.
+type question struct {
+	RunID  string    `json:"run_id"`
+	Topic  string    `json:"topic"`
+	Number int       `json:"number"`
+	Kind   string    `json:"kind"`
+	Text   string    `json:"question"`
+	Until  time.Time `json:"until,omitzero"`
+}
+
+// askCustom asks the command or the URL. What goes wrong there is said, and the run goes on without an answer.
+func (a *asker) askCustom(ctx context.Context, run topicqueue.Run, number int, q topicqueue.Exchange) error {
+	body, err := json.Marshal(question{run.ID, run.Topic, number, q.Kind, q.Question.Text, q.Until})
+	if err != nil {
+		return fmt.Errorf("encode a question: %w", err)
+	}
+	a.con.Say("asking %s: %s", customName(a.human.Input), topicqueue.OneLine(q.Question.Text))
+	askCtx, cancel := ctx, context.CancelFunc(func() {})
+	if !q.Until.IsZero() {
+		askCtx, cancel = context.WithDeadline(ctx, q.Until)
+	}
+	defer cancel()
+	ask := runCommandForAnswer
+	if strings.HasPrefix(a.human.Input, "http://") || strings.HasPrefix(a.human.Input, "https://") {
+		ask = post
+	}
+	answer, err := ask(askCtx, a.human.Input, body)
+	var reply topicqueue.Reply
+	if err == nil {
+		reply, err = topicqueue.NewReply(answer)
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if err != nil {
+		a.con.Warn("no answer from %s, the run goes on without: %v", customName(a.human.Input), err)
+		reply = topicqueue.Reply{Outcome: topicqueue.ReplyDeclined}
+	}
+	return a.give(ctx, run.ID, number, reply)
+}
+
+// customName names a command or a URL without what may be secret in it.
+func customName(input string) string {
+	if before, _, ok := strings.Cut(input, "://"); ok && (before == "http" || before == "https") {
+		return "the URL of planning.user_input"
+	}
+	return "the command of planning.user_input"
+}
+
+// maxAnswerRead is more than an answer may have, so that a longer one is found out.
+const maxAnswerRead = topicqueue.MaxAnswer + 1
+
+// runCommandForAnswer gives the question to a shell command on its standard input; its standard output is the answer.
+func runCommandForAnswer(ctx context.Context, command string, question []byte) (string, error) {
+	cmd := exec.CommandContext(ctx, "sh", "-c", command)
+	cmd.WaitDelay = time.Second // its children may hold the pipes
+	cmd.Stdin = bytes.NewReader(question)
+	var out, said limited
+	cmd.Stdout, cmd.Stderr = &out, &said
+	if err := cmd.Run(); err != nil {
+		if ctx.Err() != nil {
+			return "", errors.New("its time was over")
+		}
+		if text := topicqueue.OneLine(said.String()); text != "" {
+			return "", fmt.Errorf("%w: %s", err, topicqueue.Clip(text, 300))
+		}
+		return "", err
+	}
+	return out.String(), nil
+}
+
+// limited keeps the beginning of what is written.
+type limited struct{ bytes.Buffer }
+
+func (l *limited) Write(p []byte) (int, error) {
+	_, _ = l.Buffer.Write(p[:min(len(p), maxAnswerRead-l.Len())])
+	return len(p), nil
+}
+
+// post gives the question to a URL; the body of its response is the answer.
+func post(ctx context.Context, url string, question []byte) (string, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(question))
+	if err != nil {
+		return "", errors.New("it is no URL")
+	}
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := http.DefaultClient.Do(req)
+	if ctx.Err() != nil {
+		return "", errors.New("its time was over")
+	}
+	if err != nil {
+		return "", errors.Unwrap(err) // without the URL
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode/100 != 2 {
+		return "", fmt.Errorf("it answered with status %d", resp.StatusCode)
+	}
+	answer, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswerRead))
+	return string(answer), err
+}
+
+// cancelWaiting ends a run whose question was interrupted, and reports whether it did.
+func (a *asker) cancelWaiting(ctx context.Context, runID string, usable func(context.Context) error) bool {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), interruptGrace)
+	defer cancel()
+	run, err := a.desk.Queue.Run(ctx, runID)
+	if n, _ := run.Waiting(); err != nil || n == 0 {
+		return false
+	}
+	intents, err := a.desk.Queue.Cancel(ctx, runID, "interrupted at a question", false)
+	if err == nil {
+		err = a.desk.Dispatcher.Dispatch(ctx, intents)
+	}
+	if err != nil {
+		return false
+	}
+	_ = awaitPublished(ctx, a.desk.Queue, runID, usable, a) // what is not stored now, nobody misses
+	return true
+}
