@@ -178,6 +178,11 @@ func TestClarification(t *testing.T) {
 		if len(stored.Dialogue) != 1 || !strings.HasPrefix(stored.Dialogue[0].Reply.Text, "Old houses.") {
 			t.Errorf("the bundle has %+v", stored.Dialogue)
 		}
+		for tool := range stored.ToolCalls {
+			if tool != "rag_hybrid" {
+				t.Errorf("calls of a tool %q are counted", tool)
+			}
+		}
 	})
 }
 

@@ -41,6 +41,8 @@ type runStatus struct {
 	EndedAt   time.Time          `json:"ended_at,omitzero"`
 	List      []topicqueue.Block `json:"block_list"`
 
+	Dialogue []topicqueue.Exchange `json:"dialogue,omitempty"` // what it has asked, and the answers
+
 	ToolCalls map[string]topicqueue.ToolCalls `json:"tool_calls"` // by tool
 }
 
@@ -109,7 +111,7 @@ func storedStatus(ctx context.Context, cfg config.Config, con *view.Console, sto
 func showRunStatus(ctx context.Context, con *view.Console, from runReader, store storage.Store,
 	run topicqueue.Run) (err error) {
 	s := runStatus{Options: run.Options, CreatedAt: run.CreatedAt, StartedAt: run.StartedAt, EndedAt: run.EndedAt,
-		ToolCalls: run.ToolCalls}
+		ToolCalls: run.ToolCalls, Dialogue: run.Dialogue}
 	if s.runResult, err = resultOf(ctx, from, store, run, run.CreatedAt); err != nil {
 		return err
 	}
@@ -146,6 +148,10 @@ func (s runStatus) lines(run topicqueue.Run) []string {
 	if run.Reason != "" {
 		add("reason", "%s", run.Reason)
 	}
+	if n, q := run.Waiting(); n > 0 {
+		add("asks", "%s", topicqueue.OneLine(q.Question.Text))
+		add("", "`nightdesk answer %s` answers%s", run.ID, untilText(q.Until))
+	}
 	if run.Unpublished != "" {
 		add("waiting", "the queue keeps the report until it can be stored: %s", run.Unpublished)
 	}
@@ -173,6 +179,14 @@ func (s runStatus) lines(run topicqueue.Run) []string {
 		add("calls", "%s: %d asked for, %d made, %d shared", tool, n.Asked, n.Asked-n.Shared, n.Shared)
 	}
 	return lines
+}
+
+// untilText says until when a run waits for an answer.
+func untilText(until time.Time) string {
+	if until.IsZero() {
+		return ""
+	}
+	return "; the run goes on without at " + until.Local().Format("15:04:05")
 }
 
 // blockLines are a table of the topic blocks.

@@ -67,11 +67,11 @@ func decodeRun(f map[string]string) (topicqueue.Run, error) {
 
 // decodeDialogue returns what a run has asked and what was replied.
 func decodeDialogue(f map[string]string) (out []topicqueue.Exchange, err error) {
-	for n := 1; err == nil && f[fmt.Sprint("ask:", n)] != ""; n++ {
+	for n := 1; err == nil && f[fmt.Sprint("question:", n)] != ""; n++ {
 		number := strconv.Itoa(n)
-		e := topicqueue.Exchange{AskedAt: lua.Time(f["asked:"+number]), Until: lua.Time(f["patience:"+number]),
+		e := topicqueue.Exchange{AskedAt: lua.Time(f["posed:"+number]), Until: lua.Time(f["patience:"+number]),
 			AnsweredAt: lua.Time(f["replied:"+number])}
-		err = json.Unmarshal([]byte(f["ask:"+number]), &e.Question)
+		err = json.Unmarshal([]byte(f["question:"+number]), &e.Question)
 		if reply := f["reply:"+number]; err == nil && reply != "" {
 			err = json.Unmarshal([]byte(reply), &e.Reply)
 		}

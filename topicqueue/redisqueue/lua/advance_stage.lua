@@ -8,7 +8,7 @@ if not holds(unit, ARGV[2], ARGV[3]) or stage[state()] ~= unit then return { 'fe
 redis.call('HSET', work, unit .. ':ended', ARGV[3])
 if unit == 'plan' then
   local n = redis.call('HINCRBY', run, 'asks', 1)
-  redis.call('HSET', run, 'state', 'awaiting_input', 'ask:' .. n, ARGV[4], 'asked:' .. n, now)
+  redis.call('HSET', run, 'state', 'awaiting_input', 'question:' .. n, ARGV[4], 'posed:' .. n, now)
   if ARGV[5] ~= '0' then redis.call('HSET', run, 'patience:' .. n, now + tonumber(ARGV[5])) end
   emit(cjson.decode(ARGV[6]), ARGV[2])
   fence('plan')
