@@ -20,8 +20,8 @@ const (
 
 // What decide shows of what other blocks have found, in bytes: it stands in every question.
 const (
-	ledgerShare = 80     // of the model's window, at 4 bytes a token
-	mostLedger  = 4_000  // in any window
+	ledgerShare = 100    // of the model's window, at 4 bytes a token
+	mostLedger  = 2_400  // in any window
 	usualWindow = 32_768 // tokens, where it is not known
 )
 
