@@ -127,6 +127,7 @@ type learned struct {
 	noThink       bool      // the model thinks until the limit when it is given a field for it, as small ones do
 	noTools       bool      // the server refuses questions with tools
 	density       float64   // tokens that its tokenizer makes of one that is estimated; 0 = not known
+	freeDensity   float64   // the same for free texts
 }
 
 // How far estimates of tokens are trusted.
@@ -141,7 +142,7 @@ const (
 func (l *learned) tokens(p prompts.Prompt) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return int(float64(promptTokens(p))*cmp.Or(l.density, firstDensity)) + 1
+	return int(float64(promptTokens(p))*cmp.Or(*l.densityOf(p), firstDensity)) + 1
 }
 
 // counted keeps what a server has counted for a prompt.
@@ -152,11 +153,21 @@ func (l *learned) counted(p prompts.Prompt, tokens int) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.density == 0 || seen > l.density {
-		l.density = seen
+	density := l.densityOf(p)
+	if *density == 0 || seen > *density {
+		*density = seen
 		return
 	}
-	l.density += densityDecline * (seen - l.density)
+	*density += densityDecline * (seen - *density)
+}
+
+// densityOf returns the density of prompts of this kind: some servers do not count a schema, so that what they count for
+// structured questions says too little of free texts.
+func (l *learned) densityOf(p prompts.Prompt) *float64 {
+	if p.Schema == nil {
+		return &l.freeDensity
+	}
+	return &l.density
 }
 
 // form returns the form in which the next call begins.
