@@ -41,6 +41,7 @@ func TestCallsOfARun(t *testing.T) {
 		enough                      int // iteration in which the model finds the evidence sufficient; 0: none
 	}{
 		{"quick", 1, 1, 0, 6, 6, 8, 7, 0, 0},
+		{"quick", 1, 1, 0, 6, 6, 8, 7, 0, 0},
 		{"medium", 5, 4, 1, 46, 14, 48, 14, 400_000, 0},
 		{"medium, sufficient in the third", 5, 4, 1, 31, 11, 48, 14, 250_000, 3},
 		{"deep", 8, 7, 2, 117, 33, 120, 34, 0, 0},
