@@ -238,19 +238,19 @@ func runCommandForAnswer(ctx context.Context, command string, question []byte) (
 		if ctx.Err() != nil {
 			return "", errors.New("its time was over")
 		}
-		if text := topicqueue.OneLine(said.String()); text != "" {
+		if text := topicqueue.OneLine(string(said.kept)); text != "" {
 			return "", fmt.Errorf("%w: %s", err, topicqueue.Clip(text, 300))
 		}
 		return "", err
 	}
-	return out.String(), nil
+	return string(out.kept), nil
 }
 
 // limited keeps the beginning of what is written.
-type limited struct{ bytes.Buffer }
+type limited struct{ kept []byte }
 
 func (l *limited) Write(p []byte) (int, error) {
-	_, _ = l.Buffer.Write(p[:min(len(p), maxAnswerRead-l.Len())])
+	l.kept = append(l.kept, p[:min(len(p), maxAnswerRead-len(l.kept))]...)
 	return len(p), nil
 }
 

@@ -89,6 +89,10 @@ func usePlan(o *topicqueue.Options, name string) error {
 	if name == "" {
 		return nil
 	}
+	if o.Path == topicqueue.PathShallow {
+		return view.Usage(view.Hint(errors.New("a shallow run answers in one conversation and follows no plan"),
+			"Use another preset, or leave the plan out."))
+	}
 	text, err := os.ReadFile(name)
 	if err != nil {
 		return view.Usage(fmt.Errorf("read the plan: %w", err))
@@ -97,6 +101,7 @@ func usePlan(o *topicqueue.Options, name string) error {
 	if err != nil {
 		return view.Usage(view.Hint(fmt.Errorf("plan %s:\n%w", name, err), "`nightdesk help dialogue` has an example."))
 	}
+	o.Path = topicqueue.PathDeep
 	o.Plan, o.DecomposeMode, o.SubTopics, o.Rephrase = items, topicqueue.DecomposeManual, len(items), false
 	o.QueueMaxLength = max(o.QueueMaxLength, config.QueueLengthFor(len(items)))
 	return nil
