@@ -3,7 +3,6 @@ package jobs
 import (
 	"context"
 	"strings"
-	"time"
 
 	"nightdesk/pipeline/answering"
 	"nightdesk/pipeline/llm"
@@ -13,7 +12,10 @@ import (
 )
 
 // answerHandler answers runs in one conversation. Such a run has one block, which this works; its report is the answer.
-type answerHandler struct{ blocks blockHandler }
+type answerHandler struct {
+	blocks blockHandler
+	window int // of the writer's model, in tokens; 0 = not known
+}
 
 // noAnswer is a step that a model should have done, see topicqueue.Block.Fallbacks.
 const noAnswer = "answer: "
@@ -56,7 +58,7 @@ func (h answerHandler) work(ctx context.Context, a *attempt) error {
 	}
 	cp := result.Checkpoint()
 	cp.Memory.Fallbacks = fallbacks
-	queue := &blockQueue{a: a, view: a.View, last: time.Now()}
+	queue := &blockQueue{a: a, view: a.View, last: a.begun}
 	if _, err := queue.Checkpoint(ctx, cp); err != nil {
 		return err
 	}
@@ -70,7 +72,7 @@ func (h answerHandler) answer(ctx context.Context, a *attempt, model llm.Model) 
 		return answering.Result{}, err
 	}
 	answerer := answering.Answerer{Model: model, Runner: a.calls.runner(box), Emit: a.emit, Now: h.blocks.now,
-		Window: h.blocks.window, SoftLimit: a.softLimit()}
+		Window: h.window, SoftLimit: a.softLimit()}
 	if limit := a.hardLimit(); limit >= 0 {
 		answerer.Patience = a.until(limit - limit/4)
 	}

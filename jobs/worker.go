@@ -65,6 +65,7 @@ type Settings struct {
 	MaxActions        int      // tool calls in one iteration
 	PlannerTokens     int      // window of the planner's model; 0 = not known
 	ResearcherTokens  int      // that of the researcher's
+	WriterTokens      int      // that of the writer's, which answers
 	ToolTimeout       time.Duration
 	ResultLimit       int           // sources of one tool call
 	SharedLifetime    time.Duration // of what a tool call returned
@@ -174,7 +175,7 @@ func (w *Worker) mux() *asynq.ServeMux {
 	mux := asynq.NewServeMux()
 	mux.HandleFunc(KindPlan, w.whenAffordable(w.handler(plans.work)))
 	mux.HandleFunc(KindBlock, w.handler(blocks.work))
-	mux.HandleFunc(KindAnswer, w.handler(answerHandler{blocks}.work))
+	mux.HandleFunc(KindAnswer, w.handler(answerHandler{blocks, w.settings.WriterTokens}.work))
 	mux.HandleFunc(KindReview, w.handler(reviews.work))
 	mux.HandleFunc(KindReport, w.handler(w.reports.work))
 	mux.HandleFunc(KindPublish, w.handler(w.publications.work))

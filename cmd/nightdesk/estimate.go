@@ -69,6 +69,9 @@ func showEstimate(ctx context.Context, cfg config.Config, con *view.Console, lis
 			doc.CostUSD = &usd
 		}
 		doc.Assumptions = append(slices.Clone(jobs.Assumptions), o.assumptions()...)
+		if doc.Presets["route"] > 0 {
+			doc.Assumptions = append(doc.Assumptions, "every topic with the preset route is researched, none is answered")
+		}
 		if doc.Limits, err = checkLimits(ctx, cfg, o, list, plan, batch); err != nil {
 			return err
 		}

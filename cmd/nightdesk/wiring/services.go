@@ -96,7 +96,8 @@ func WorkerSettings(cfg config.Config, lanes ...string) jobs.Settings {
 		Lanes: lanes, Concurrency: cfg.Worker.Concurrency, ReportConcurrency: cfg.Worker.ReportConcurrency,
 		MaxActions: cfg.Researching.MaxActions, ToolTimeout: cfg.Researching.ToolTimeout,
 		PlannerTokens: cfg.LLM.Planner.ContextTokens, ResearcherTokens: cfg.LLM.Researcher.ContextTokens,
-		ResultLimit: cfg.Researching.ResultLimit, SharedLifetime: cfg.Researching.SharedLifetime,
+		WriterTokens: cfg.LLM.Writer.ContextTokens,
+		ResultLimit:  cfg.Researching.ResultLimit, SharedLifetime: cfg.Researching.SharedLifetime,
 		Grace: cfg.Worker.ShutdownTimeout, PollInterval: 50 * time.Millisecond,
 		RetryPause: time.Second, SweepInterval: time.Second, StateExpiry: cfg.Queue.StateExpiry,
 	}
