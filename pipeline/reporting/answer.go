@@ -22,7 +22,7 @@ func (w *writer) answered(ctx context.Context) (Report, error) {
 // text so short a reader takes each sentence for a checked one.
 func (c *checker) markUncited(body string, decisions []decision) []decision {
 	for _, s := range c.unsourced {
-		decisions = append(decisions, decision{statement: s, changed: true, text: c.w.marked(s.raw(body), s.row)})
+		decisions = append(decisions, decision{statement: s, changed: true, text: c.m.marked(s.raw(body), s.row)})
 	}
 	slices.SortFunc(decisions, func(a, b decision) int { return cmp.Compare(a.start, b.start) })
 	return decisions

@@ -11,15 +11,15 @@ import (
 )
 
 // whatChanged writes the part that a report opens with, with canonical markers; "" when the run goes on from no other.
-func (w *writer) whatChanged() string {
-	c := w.changes
+func (a assembler) whatChanged() string {
+	c := a.changes
 	if c == nil {
 		return ""
 	}
 	since := prompts.V{"Date": c.Since}
-	parts := []string{"## " + w.texts.Changes.With(since)}
+	parts := []string{"## " + a.texts.Changes.With(since)}
 	if c.None() {
-		parts = append(parts, w.texts.NoChanges.With(since))
+		parts = append(parts, a.texts.NoChanges.With(since))
 	}
 	list := func(heading prompts.Text, lines []string) {
 		if len(lines) > 0 {
@@ -33,31 +33,31 @@ func (w *writer) whatChanged() string {
 	}
 	for _, ch := range c.Changed {
 		if ch.What != "" {
-			changed = append(changed, w.changedRow(ch))
+			changed = append(changed, a.changedRow(ch))
 			continue
 		}
 		line := "- " + where(ch.New)
 		if ch.Old.Value != "" && ch.New.Value != "" {
 			line = "- " + titled(ch.New) + "**" + citation.Escape(ch.Old.Value) + " → " + citation.Escape(ch.New.Value) + "** "
 		}
-		changed = append(changed, line+said(ch.New)+"  \n  "+w.texts.Before.String()+": "+said(ch.Old))
+		changed = append(changed, line+said(ch.New)+"  \n  "+a.texts.Before.String()+": "+said(ch.Old))
 	}
 	for _, t := range c.Withdrawn {
-		why := w.texts.Unsaid
+		why := a.texts.Unsaid
 		if t.Gone {
-			why = w.texts.Gone
+			why = a.texts.Gone
 		}
 		taken = append(taken, toldLine{t.Said, " (" + why.String() + ")"})
 	}
 	for _, o := range c.Open {
 		open = append(open, "- **"+citation.Escape(o.Title)+"**: "+citation.Escape(o.Reason))
 	}
-	list(w.texts.Changed, changed)
-	list(w.texts.New, underTitles(fresh))
-	list(w.texts.Withdrawn, underTitles(taken))
-	list(w.texts.Open, open)
+	list(a.texts.Changed, changed)
+	list(a.texts.New, underTitles(fresh))
+	list(a.texts.Withdrawn, underTitles(taken))
+	list(a.texts.Open, open)
 	if c.Unchecked > 0 {
-		parts = append(parts, w.texts.NotAsked.With(prompts.V{"N": c.Unchecked}))
+		parts = append(parts, a.texts.NotAsked.With(prompts.V{"N": c.Unchecked}))
 	}
 	return strings.Join(parts, "\n\n")
 }
@@ -126,8 +126,8 @@ func markers(s recurring.Said) (list string) {
 }
 
 // changedRow tells of a row of a table by what its values are of, and its values.
-func (w *writer) changedRow(ch recurring.Change) string {
+func (a assembler) changedRow(ch recurring.Change) string {
 	return "- " + titled(ch.New) + citation.Escape(ch.What) + ": **" + citation.Escape(ch.Old.Value) + " → " +
-		citation.Escape(ch.New.Value) + "**" + markers(ch.New) + "  \n  " + w.texts.Before.String() + ": " +
+		citation.Escape(ch.New.Value) + "**" + markers(ch.New) + "  \n  " + a.texts.Before.String() + ": " +
 		citation.Escape(ch.Old.Value) + markers(ch.Old)
 }

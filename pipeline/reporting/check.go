@@ -61,7 +61,7 @@ func (w *writer) check(ctx context.Context, written draft) (d draft, v *Verifica
 	for i := range d.sections {
 		d.sections[i].told = told{}
 	}
-	c := &checker{w: w, v: newVerification(), sources: map[string]topicqueue.Source{}}
+	c := &checker{m: w.material, v: newVerification(), sources: map[string]topicqueue.Source{}}
 	parts := w.checkable(&d)
 	if err := c.read(ctx, parts); err != nil {
 		return written, nil, err
@@ -84,7 +84,7 @@ func (w *writer) check(ctx context.Context, written draft) (d draft, v *Verifica
 
 // checker is the work on one verification.
 type checker struct {
-	w       *writer
+	m       *material
 	v       *Verification
 	corpus  *support.Corpus
 	sources map[string]topicqueue.Source // by source id
@@ -98,7 +98,7 @@ type checker struct {
 
 // sourceOf returns the source id behind a citation id.
 func (c *checker) sourceOf(id string) string {
-	s, _ := c.w.source(id)
+	s, _ := c.m.source(id)
 	return s.ID
 }
 
@@ -108,13 +108,13 @@ func (c *checker) read(ctx context.Context, parts []part) error {
 	for _, p := range parts {
 		ids = append(ids, citations(p.claims)...)
 		for _, s := range statementsOf(*p.body, p.whole) {
-			s, _ = c.w.linkedStatement(p, s)
+			s, _ = c.m.linkedStatement(p, s)
 			ids = append(ids, s.ids...)
 		}
 	}
 	var sources []topicqueue.Source
 	for _, id := range ids {
-		s, ok := c.w.source(id)
+		s, ok := c.m.source(id)
 		if _, known := c.sources[s.ID]; ok && !known {
 			c.sources[s.ID] = s
 			if s.Hash != "" || s.Text != "" { // else it was only named: there is nothing to read
@@ -129,7 +129,7 @@ func (c *checker) read(ctx context.Context, parts []part) error {
 	var g errgroup.Group
 	g.SetLimit(8)
 	for i, s := range sources {
-		if texts[i] = cmp.Or(s.Text, c.w.read[s.ID]); texts[i] != "" || c.w.Page == nil {
+		if texts[i] = cmp.Or(s.Text, c.m.read[s.ID]); texts[i] != "" || c.m.Page == nil {
 			continue
 		}
 		g.Go(func() (err error) {
@@ -138,7 +138,7 @@ func (c *checker) read(ctx context.Context, parts []part) error {
 					err = fmt.Errorf("panic: %v", p)
 				}
 			}()
-			texts[i], troubles[i] = c.w.Page(readCtx, c.w.run.ID, s.Hash)
+			texts[i], troubles[i] = c.m.Page(readCtx, c.m.run.ID, s.Hash)
 			return nil
 		})
 	}
@@ -234,7 +234,7 @@ func (c *checker) found(p part, s statement) (d decision, ok bool) {
 			return d, true
 		}
 	}
-	if linked, ok := c.w.linkedStatement(p, s); ok {
+	if linked, ok := c.m.linkedStatement(p, s); ok {
 		s = linked
 	}
 	switch {
@@ -300,10 +300,10 @@ func (c *checker) settle(p part, d *decision) {
 		if d.action == ActionCited {
 			d.changed, d.text = true, withMarkers(d.raw(*p.body), d.ids)
 		}
-	case c.w.run.Options.OnUnsupported == topicqueue.UnsupportedRemove:
+	case c.m.run.Options.OnUnsupported == topicqueue.UnsupportedRemove:
 		d.action, d.changed, d.text = ActionRemoved, true, ""
 	default:
-		d.action, d.changed, d.text = ActionMarked, true, c.w.marked(d.raw(*p.body), d.row)
+		d.action, d.changed, d.text = ActionMarked, true, c.m.marked(d.raw(*p.body), d.row)
 	}
 	d.checked = []CheckedSentence{c.entry(p, *d)}
 }

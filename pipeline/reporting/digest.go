@@ -76,7 +76,7 @@ func sizeOf(claims []claim) int {
 }
 
 // localSection is a section put together from its claims: what a reader gets where the model failed.
-func (w *writer) localSection(s sectionPlan) string {
+func (w sectionWriter) localSection(s sectionPlan) string {
 	said := map[string]bool{}
 	list := func(part int) string {
 		var lines []string

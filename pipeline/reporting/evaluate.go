@@ -50,7 +50,7 @@ type Freshness struct {
 }
 
 // evaluate measures a draft with its verification. date: of the run, YYYY-MM-DD. It changes nothing.
-func (w *writer) evaluate(d draft, v *Verification, date string) Evaluation {
+func (a assembler) evaluate(d draft, v *Verification, date string) Evaluation {
 	e := Evaluation{Structure: Structure{Sections: len(d.sections)}, Freshness: Freshness{Years: freshYears}}
 	removed := countCitations(d.opening.removed) + countCitations(d.conclusion.removed)
 	texts := []string{d.opening.body}
@@ -71,7 +71,7 @@ func (w *writer) evaluate(d draft, v *Verification, date string) Evaluation {
 	texts = append(texts, d.conclusion.body)
 	whole := strings.Join(texts, "\n\n")
 	e.Structure.Words = countWords(whole)
-	cited := w.registry.Render(whole, citation.Options{}).Cited
+	cited := a.registry.Render(whole, citation.Options{}).Cited
 	used := map[string]int{} // citations by id
 	total := 0
 	for _, id := range anyMarker.FindAllString(whole, -1) {
@@ -91,8 +91,8 @@ func (w *writer) evaluate(d draft, v *Verification, date string) Evaluation {
 	if e.Structure.Words > 0 {
 		e.EffectiveCitations = math.Round(10_000*float64(len(effective))/float64(e.Structure.Words)) / 10
 	}
-	w.coverage(&e, used)
-	w.sourcesOf(&e, cited, used, total, date)
+	a.coverage(&e, used)
+	a.sourcesOf(&e, cited, used, total, date)
 	e.Redundancy = redundancy(texts)
 	return e
 }
@@ -109,12 +109,12 @@ func countCitations(removed []citation.Removal) int {
 }
 
 // coverage measures how much of plan and claims the citations reach.
-func (w *writer) coverage(e *Evaluation, used map[string]int) {
+func (a assembler) coverage(e *Evaluation, used map[string]int) {
 	blocks, covered, claims, told := map[string]bool{}, map[string]bool{}, 0, 0
-	for _, b := range w.blocks {
+	for _, b := range a.blocks {
 		blocks[b.id] = true
 	}
-	for _, c := range w.claims {
+	for _, c := range a.claims {
 		claims++
 		if used[c.CitationID] > 0 {
 			told++
@@ -122,7 +122,7 @@ func (w *writer) coverage(e *Evaluation, used map[string]int) {
 		}
 	}
 	delete(blocks, backgroundID)
-	for _, g := range w.gaps { // planned, and nothing was found
+	for _, g := range a.gaps { // planned, and nothing was found
 		blocks[g.BlockID] = true
 	}
 	delete(covered, backgroundID)
@@ -130,11 +130,11 @@ func (w *writer) coverage(e *Evaluation, used map[string]int) {
 }
 
 // sourcesOf measures how many and how fresh the cited sources are.
-func (w *writer) sourcesOf(e *Evaluation, cited []string, used map[string]int, total int, date string) {
+func (a assembler) sourcesOf(e *Evaluation, cited []string, used map[string]int, total int, date string) {
 	documents, domains := map[string]bool{}, map[string]int{}
 	fresh := 0
 	for _, id := range cited {
-		t, ok := w.registry.Lookup(id)
+		t, ok := a.registry.Lookup(id)
 		if !ok {
 			continue
 		}

@@ -51,7 +51,7 @@ func (w *writer) quoted(ctx context.Context) (Report, error) {
 		plan.sections = append(plan.sections, sectionPlan{title: title, claims: claimsOfExcerpts(of)})
 	}
 	if w.template != nil {
-		filled, err := w.planned(ctx)
+		filled, err := outliner{w.material}.planned(ctx)
 		if err != nil {
 			return Report{}, err
 		}

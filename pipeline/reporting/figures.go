@@ -22,18 +22,18 @@ type figure struct {
 // figures gives every section the figures of the sources that it cites, in the order of their citations. What several
 // cite is shown once, in the first of them; in the short answer, which stands before all, only what no other cites.
 // A title is the model's, so it names no citations and addresses that the run does not have: they are removed.
-func (w *writer) figures(sections []section) (placed [][]figure, removed []citation.Removal) {
+func (a assembler) figures(sections []section) (placed [][]figure, removed []citation.Removal) {
 	placed = make([][]figure, len(sections))
 	shown := map[string]bool{}
 	place := func(i int) {
-		for _, id := range w.registry.Render(sections[i].body, citation.Options{}).Cited {
-			trace, _ := w.registry.Lookup(id)
+		for _, id := range a.registry.Render(sections[i].body, citation.Options{}).Cited {
+			trace, _ := a.registry.Lookup(id)
 			for _, f := range trace.Source.Figures {
 				if shown[f.Path] || !figureName.MatchString(f.Path) {
 					continue
 				}
 				shown[f.Path] = true
-				title, gone := w.registry.Resolve(text.Line(f.Title))
+				title, gone := a.registry.Resolve(text.Line(f.Title))
 				placed[i] = append(placed[i], figure{f.Path, text.Line(title), id})
 				removed = append(removed, gone...)
 			}
@@ -46,7 +46,7 @@ func (w *writer) figures(sections []section) (placed [][]figure, removed []citat
 }
 
 // plannedFigures gives every section the figures of its claims' sources. What several have is given to the first.
-func (w *writer) plannedFigures(plan reportPlan) [][]figure {
+func (w sectionWriter) plannedFigures(plan reportPlan) [][]figure {
 	planned := make([][]figure, len(plan.sections))
 	given := map[string]bool{}
 	for i, s := range plan.sections {
@@ -74,10 +74,7 @@ func figureLines(claims []claim, figures []figure) (lines []prompts.FigureLine) 
 }
 
 // show writes the n-th figure of a report: the picture, then its caption with the marker of its source.
-func (w *writer) show(n int, f figure) string {
-	return "![" + citation.Escape(f.title) + "](" + w.bundle() + f.path + ")\n\n" +
-		"*" + citation.Escape(w.texts.Figure.With(prompts.V{"N": n, "Title": f.title})) + "* [" + f.citationID + "]"
+func (a assembler) show(n int, f figure) string {
+	return "![" + citation.Escape(f.title) + "](" + a.bundle() + f.path + ")\n\n" +
+		"*" + citation.Escape(a.texts.Figure.With(prompts.V{"N": n, "Title": f.title})) + "* [" + f.citationID + "]"
 }
-
-// bundle leads from reports/<run>.md to the run's data, in a directory as in a bucket.
-func (w *writer) bundle() string { return "../cache/" + w.run.ID + "/" }

@@ -25,7 +25,7 @@ type passage struct {
 
 // frame writes introduction and conclusion from the finished sections. What one answer lacks is asked for once more. The
 // error is the end of ctx and nothing else.
-func (w *writer) frame(ctx context.Context, plan reportPlan, sections []section) (opening, conclusion passage, err error) {
+func (w sectionWriter) frame(ctx context.Context, plan reportPlan, sections []section) (opening, conclusion passage, err error) {
 	var cited []claim
 	for _, s := range sections {
 		cited = append(cited, w.citedOf(s)...)
@@ -67,7 +67,7 @@ func (w *writer) frame(ctx context.Context, plan reportPlan, sections []section)
 
 // frameData shows the report to the writer of introduction and conclusion: sections that are halved shrink times, for
 // models with a small window.
-func (w *writer) frameData(plan reportPlan, sections []section, shrink int) prompts.FrameData {
+func (w sectionWriter) frameData(plan reportPlan, sections []section, shrink int) prompts.FrameData {
 	d := prompts.FrameData{
 		Topic: w.topic, ReportTitle: plan.title, Introduction: plan.introduction, Conclusion: plan.conclusion,
 	}

@@ -52,13 +52,13 @@ func (c *checker) askJudge(ctx context.Context, parts []part, decisions [][]deci
 	}
 	sections, asked = together(sections, asked)
 	answers, errs := make([][]support.Judged, len(sections)), make([]error, len(sections))
-	judge := judging.Judge{Model: c.w.Model, Language: c.w.run.Options.Language, Corpus: c.corpus, About: c.describe}
+	judge := judging.Judge{Model: c.m.Model, Language: c.m.run.Options.Language, Corpus: c.corpus, About: c.describe}
 	var g errgroup.Group
-	g.SetLimit(parallel(c.w.Parallel))
+	g.SetLimit(parallel(c.m.Parallel))
 	for n := range sections {
 		if len(asked[n]) > 0 {
 			g.Go(func() error {
-				answers[n], errs[n] = judge.Ask(ctx, c.w.position("", n, 0), asked[n])
+				answers[n], errs[n] = judge.Ask(ctx, c.m.position("", n, 0), asked[n])
 				return nil
 			})
 		}
@@ -108,7 +108,7 @@ func (c *checker) unjudged(d decision) support.Missing {
 		return ""
 	case d.findings.NoText:
 		return support.NoSource
-	case c.w.Model == nil:
+	case c.m.Model == nil:
 		return support.NoJudge
 	}
 	return ""

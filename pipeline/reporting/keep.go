@@ -46,16 +46,16 @@ func ReadText(body json.RawMessage) (*Text, error) {
 }
 
 // keep returns what the next run may keep of this report; nil when there will be none.
-func (w *writer) keep(outline Outline, d draft, v *Verification) *Text {
-	if !w.run.Options.Incremental || d.extractive || v.Status != citation.StatusVerified {
+func (a assembler) keep(outline Outline, d draft, v *Verification) *Text {
+	if !a.run.Options.Incremental || d.extractive || v.Status != citation.StatusVerified {
 		return nil
 	}
 	t := &Text{
-		Language: w.run.Options.Language, Template: w.run.Options.Template, Outline: outline, Opening: keptOf(d.opening), Conclusion: keptOf(d.conclusion),
+		Language: a.run.Options.Language, Template: a.run.Options.Template, Outline: outline, Opening: keptOf(d.opening), Conclusion: keptOf(d.conclusion),
 	}
 	for i, s := range outline.Sections {
 		for _, id := range s.AllClaimIDs() {
-			if w.template != nil {
+			if a.template != nil {
 				t.place(id, i)
 			}
 		}
@@ -82,35 +82,35 @@ func (k *keptPart) passage() passage {
 }
 
 // goOn takes over what the last run of the topic has left.
-func (w *writer) goOn(in Input) {
+func (m *material) goOn(in Input) {
 	if in.Changes == nil {
 		return
 	}
 	changes := *in.Changes
 	for _, o := range in.Open { // what neither report could say
-		if slices.ContainsFunc(w.gaps, func(g Gap) bool { return g.BlockID == o.BlockID }) {
+		if slices.ContainsFunc(m.gaps, func(g Gap) bool { return g.BlockID == o.BlockID }) {
 			changes.Open = append(changes.Open, o)
 		}
 	}
-	w.changes, w.moved = &changes, map[string]bool{}
+	m.changes, m.moved = &changes, map[string]bool{}
 	for _, b := range in.Blocks {
 		for _, t := range b.Traces {
 			for _, c := range t.Withdrawn {
-				w.moved[c.CitationID] = true
+				m.moved[c.CitationID] = true
 			}
 			if t.Dropped > 0 {
-				w.moved[t.CitationID] = true
+				m.moved[t.CitationID] = true
 			}
 		}
 	}
-	if t := in.Before; t != nil && t.Language == w.run.Options.Language && t.Template == w.run.Options.Template && len(t.Sections) == len(t.Outline.Sections) && w.Model != nil {
-		w.before = t
+	if t := in.Before; t != nil && t.Language == m.run.Options.Language && t.Template == m.run.Options.Template && len(t.Sections) == len(t.Outline.Sections) && m.Model != nil {
+		m.before = t
 	}
 }
 
 // keptSection returns a section of the last report: one of the same claims that cites nothing which has become
 // something else.
-func (w *writer) keptSection(s sectionPlan) (section, bool) {
+func (w sectionWriter) keptSection(s sectionPlan) (section, bool) {
 	if w.before == nil {
 		return section{}, false
 	}
@@ -131,13 +131,13 @@ func (w *writer) keptSection(s sectionPlan) (section, bool) {
 }
 
 // holds reports that everything which a text cites is what it was. Of what it links nobody has looked.
-func (w *writer) holds(body string) bool {
-	return !hasAddress(body) && !slices.ContainsFunc(w.registry.Render(body, citation.Options{}).Cited, func(id string) bool { return w.moved[id] })
+func (m *material) holds(body string) bool {
+	return !hasAddress(body) && !slices.ContainsFunc(m.registry.Render(body, citation.Options{}).Cited, func(id string) bool { return m.moved[id] })
 }
 
 // keptFrame returns the last report when all its sections are kept, and no other stands beside them: then its frame
 // is kept too.
-func (w *writer) keptFrame(sections []section) *Text {
+func (w sectionWriter) keptFrame(sections []section) *Text {
 	if w.before == nil || len(sections) != len(w.before.Sections) || w.before.Opening.Local || w.before.Conclusion.Local ||
 		slices.ContainsFunc(sections, func(s section) bool { return s.past == nil }) || !w.holds(w.before.Opening.Body) || !w.holds(w.before.Conclusion.Body) {
 		return nil
@@ -147,10 +147,10 @@ func (w *writer) keptFrame(sections []section) *Text {
 
 // renewed returns the outline of the last report without what was planned on evidence that has moved: instructions of
 // such sections, then those of introduction and conclusion too, and titles with figures that no claim has any more.
-func (w *writer) renewed(o Outline) Outline {
+func (ol outliner) renewed(o Outline) Outline {
 	standing, said := map[string]bool{}, ""
-	for _, c := range w.claims {
-		standing[c.ID] = !w.moved[c.CitationID]
+	for _, c := range ol.claims {
+		standing[c.ID] = !ol.moved[c.CitationID]
 		said += c.Text + "\n" + c.Quote + "\n"
 	}
 	figures := quantity.Parse(said)
@@ -172,13 +172,13 @@ func (w *writer) renewed(o Outline) Outline {
 			s.Subsections[n].Instruction = ""
 		}
 		if outdated(s.Title) {
-			s.Title = w.titleFor(*s)
+			s.Title = ol.titleFor(*s)
 		}
 	}
 	if stale {
 		o.Introduction, o.Conclusion = "", ""
 		if outdated(o.Title) {
-			o.Title = w.title
+			o.Title = ol.title
 		}
 	}
 	return o

@@ -11,18 +11,18 @@ import (
 // sentence that cites nothing else is judged by what the run has read of it: nothing, when it was only named.
 
 // noteLinks remembers how addresses were found. Safe for concurrent use.
-func (w *writer) noteLinks(links []citation.Linked) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+func (m *material) noteLinks(links []citation.Linked) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	for _, l := range links {
-		if _, known := w.found[l.Address]; !known {
-			w.found[l.Address] = l
+		if _, known := m.found[l.Address]; !known {
+			m.found[l.Address] = l
 		}
 	}
 }
 
 // links returns the addresses that a draft links, as they were written.
-func (w *writer) links(d draft) []citation.Linked {
+func (m *material) links(d draft) []citation.Linked {
 	out := []citation.Linked{}
 	if d.extractive { // quotations
 		return out
@@ -33,8 +33,8 @@ func (w *writer) links(d draft) []citation.Linked {
 			texts = append(texts, s.body)
 		}
 	}
-	for _, l := range w.registry.Links(strings.Join(append(texts, d.conclusion.body), "\n\n")) {
-		if written, known := w.found[l.Address]; known {
+	for _, l := range m.registry.Links(strings.Join(append(texts, d.conclusion.body), "\n\n")) {
+		if written, known := m.found[l.Address]; known {
 			l.URL, l.Match = written.URL, written.Match
 		}
 		out = append(out, l)
@@ -43,12 +43,12 @@ func (w *writer) links(d draft) []citation.Linked {
 }
 
 // linked returns the ids of the sources that a text links.
-func (w *writer) linked(text string) []string {
+func (m *material) linked(text string) []string {
 	if !hasAddress(text) {
 		return nil
 	}
 	var ids []string
-	for _, l := range w.registry.Links(text) {
+	for _, l := range m.registry.Links(text) {
 		ids = append(ids, l.Sources...)
 	}
 	return ids
@@ -59,21 +59,21 @@ func hasAddress(text string) bool {
 }
 
 // linkedStatement is a statement that cites nothing and links a source; ok is false for others.
-func (w *writer) linkedStatement(p part, s statement) (statement, bool) {
+func (m *material) linkedStatement(p part, s statement) (statement, bool) {
 	if len(s.ids) > 0 || p.whole || s.text == "" {
 		return s, false
 	}
-	s.ids = w.linked(s.raw(*p.body))
+	s.ids = m.linked(s.raw(*p.body))
 	s.linked = len(s.ids) > 0
 	return s, s.linked
 }
 
 // source returns the source behind a citation id, or that of a source id.
-func (w *writer) source(id string) (topicqueue.Source, bool) {
-	if s, ok := w.returned[id]; ok {
+func (m *material) source(id string) (topicqueue.Source, bool) {
+	if s, ok := m.returned[id]; ok {
 		return s, true
 	}
-	t, ok := w.registry.Lookup(id)
+	t, ok := m.registry.Lookup(id)
 	return t.Source, ok
 }
 

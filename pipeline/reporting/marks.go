@@ -9,8 +9,8 @@ import (
 
 // marked returns a sentence with the mark of what its sources do not bear out; of a table row it stands in the last
 // cell.
-func (w *writer) marked(raw string, row bool) string {
-	mark := ` \[` + w.texts.Unsupported.String() + `\]`
+func (m *material) marked(raw string, row bool) string {
+	mark := ` \[` + m.texts.Unsupported.String() + `\]`
 	if cells, ok := strings.CutSuffix(strings.TrimRight(raw, " "), "|"); row && ok {
 		return strings.TrimRight(cells, " ") + mark + " |"
 	}
@@ -18,17 +18,17 @@ func (w *writer) marked(raw string, row bool) string {
 }
 
 // problem says in one sentence what is wrong with a sentence, for the model that is to repair it.
-func (w *writer) problem(f support.Findings, j support.Judged) string {
+func (m *material) problem(f support.Findings, j support.Judged) string {
 	if f.Quotation.Result == support.Absent {
-		return w.texts.Misquoted.With(prompts.V{"Text": f.Quotation.Missing})
+		return m.texts.Misquoted.With(prompts.V{"Text": f.Quotation.Missing})
 	}
 	if j.Wrong != "" {
 		return j.Wrong
 	}
 	for _, g := range f.Figures {
 		if g.Instead != "" {
-			return w.texts.NoFigure.With(prompts.V{"Text": g.Text, "Instead": g.Instead})
+			return m.texts.NoFigure.With(prompts.V{"Text": g.Text, "Instead": g.Instead})
 		}
 	}
-	return w.texts.NotSaid.String()
+	return m.texts.NotSaid.String()
 }

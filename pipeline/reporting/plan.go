@@ -26,16 +26,19 @@ type sectionPlan struct {
 	claims             []claim             // claim.part says in which of them
 }
 
+// outliner plans the sections of a report and which claims each of them has.
+type outliner struct{ *material }
+
 // planned returns the plan of the report: of its template, of the last report, or by the model, whose failure leaves
 // a section for each block. The error is the end of ctx and nothing else.
-func (w *writer) planned(ctx context.Context) (reportPlan, error) {
-	outline, err := w.outline(ctx)
+func (ol outliner) planned(ctx context.Context) (reportPlan, error) {
+	outline, err := ol.outline(ctx)
 	if err != nil {
 		return reportPlan{}, err
 	}
-	places := w.places(outline)
-	if w.template != nil && w.Model != nil {
-		if err := w.placeByModel(ctx, places); err != nil {
+	places := ol.places(outline)
+	if ol.template != nil && ol.Model != nil {
+		if err := ol.placeByModel(ctx, places); err != nil {
 			return reportPlan{}, err
 		}
 	}
@@ -44,10 +47,10 @@ func (w *writer) planned(ctx context.Context) (reportPlan, error) {
 		section := sectionPlan{title: s.Title, instruction: s.Instruction}
 		for n, part := range s.Subsections {
 			here := func(c claim) bool { return places[c.ID] == place{i, n + 1} }
-			if w.template != nil || slices.ContainsFunc(w.claims, here) {
+			if ol.template != nil || slices.ContainsFunc(ol.claims, here) {
 				section.parts = append(section.parts, OutlineSubsection{Title: part.Title, Instruction: part.Instruction})
 				number := len(section.parts)
-				for _, c := range w.claims {
+				for _, c := range ol.claims {
 					if here(c) {
 						c.part = number
 						section.claims = append(section.claims, c)
@@ -55,12 +58,12 @@ func (w *writer) planned(ctx context.Context) (reportPlan, error) {
 				}
 			}
 		}
-		for _, c := range w.claims {
+		for _, c := range ol.claims {
 			if places[c.ID] == (place{i, 0}) {
 				section.claims = append(section.claims, c)
 			}
 		}
-		if len(section.claims) > 0 || w.template != nil {
+		if len(section.claims) > 0 || ol.template != nil {
 			p.sections = append(p.sections, section)
 		}
 	}
@@ -71,35 +74,35 @@ func (w *writer) planned(ctx context.Context) (reportPlan, error) {
 type place struct{ section, part int }
 
 // outline returns the template's outline, that of the last report, or the model's, which is repaired.
-func (w *writer) outline(ctx context.Context) (Outline, error) {
+func (ol outliner) outline(ctx context.Context) (Outline, error) {
 	switch {
-	case w.template != nil:
-		return w.template.outlineFor(w.title), nil
-	case w.before != nil:
-		return w.renewed(w.before.Outline), nil
+	case ol.template != nil:
+		return ol.template.outlineFor(ol.title), nil
+	case ol.before != nil:
+		return ol.renewed(ol.before.Outline), nil
 	}
-	data := prompts.OutlineData{Topic: w.topic, Date: w.run.Date(w.now()), Disagreements: disagreementLines(w.disagreements())}
-	answer, err := ask[prompts.OutlineAnswer](ctx, w, func(shrink int) prompts.Prompt {
-		data.Blocks = w.digests(shrink)
-		return prompts.Outline(w.run.Options.Language, data)
+	data := prompts.OutlineData{Topic: ol.topic, Date: ol.run.Date(ol.now()), Disagreements: disagreementLines(ol.disagreements())}
+	answer, err := ask[prompts.OutlineAnswer](ctx, ol.material, func(shrink int) prompts.Prompt {
+		data.Blocks = ol.digests(shrink)
+		return prompts.Outline(ol.run.Options.Language, data)
 	})
 	if ctx.Err() != nil {
 		return Outline{}, err
 	}
 	if err != nil {
-		w.fellBack("outline")
+		ol.fellBack("outline")
 		answer = prompts.OutlineAnswer{}
 	}
-	return w.repaired(answer), nil
+	return ol.repaired(answer), nil
 }
 
-// digests shows the claims of each block, numbered as in w.claims from 1; of a window too small for all, half of
+// digests shows the claims of each block, numbered as in ol.claims from 1; of a window too small for all, half of
 // them, a quarter, and so on.
-func (w *writer) digests(shrink int) []prompts.BlockDigest {
+func (ol outliner) digests(shrink int) []prompts.BlockDigest {
 	var out []prompts.BlockDigest
-	for _, b := range w.blocks {
+	for _, b := range ol.blocks {
 		d := prompts.BlockDigest{ID: b.id, Title: b.title, Overview: b.overview}
-		for i, c := range w.claims {
+		for i, c := range ol.claims {
 			if c.block == b.id {
 				d.Claims = append(d.Claims, prompts.PlaceClaim{Number: i + 1, Text: c.statement()})
 			}
@@ -125,18 +128,18 @@ var frameTitles = []string{"introduction", "conclusion", "conclusions", "referen
 // repaired makes a model's outline usable: titles are clean and not repeated, sections have claims, every block
 // stands in one section unless its claims are placed by number. An outline without anything usable becomes a section
 // for each block.
-func (w *writer) repaired(a prompts.OutlineAnswer) Outline {
+func (ol outliner) repaired(a prompts.OutlineAnswer) Outline {
 	out := Outline{Title: CleanTitle(a.Title),
 		Introduction: text.Line(a.Introduction), Conclusion: text.Line(a.Conclusion)}
 	if !reportTitle(out.Title) {
-		out.Title = w.title
+		out.Title = ol.title
 	}
 	taken, blocks := map[int]bool{}, map[string]bool{}
 	numbers := func(claims []int) (ids []string) {
 		for _, n := range claims {
-			if n > 0 && n <= len(w.claims) && !taken[n] {
+			if n > 0 && n <= len(ol.claims) && !taken[n] {
 				taken[n] = true
-				ids = append(ids, w.claims[n-1].ID)
+				ids = append(ids, ol.claims[n-1].ID)
 			}
 		}
 		return ids
@@ -150,7 +153,7 @@ func (w *writer) repaired(a prompts.OutlineAnswer) Outline {
 		section.ClaimIDs = numbers(s.Claims)
 		section.setSubsections(subs)
 		for _, id := range s.BlockIDs {
-			if id = strings.TrimSpace(id); !blocks[id] && w.block(id) != nil {
+			if id = strings.TrimSpace(id); !blocks[id] && ol.block(id) != nil {
 				blocks[id] = true
 				section.BlockIDs = append(section.BlockIDs, id)
 			}
@@ -159,15 +162,15 @@ func (w *writer) repaired(a prompts.OutlineAnswer) Outline {
 			continue
 		}
 		if section.Title == "" || slices.Contains(frameTitles, strings.ToLower(section.Title)) {
-			section.Title = w.titleFor(section)
+			section.Title = ol.titleFor(section)
 		}
-		out.Sections = w.withSection(out.Sections, section)
+		out.Sections = ol.withSection(out.Sections, section)
 	}
-	for _, b := range w.blocks {
-		if blocks[b.id] || w.allPlaced(b.id, taken) {
+	for _, b := range ol.blocks {
+		if blocks[b.id] || ol.allPlaced(b.id, taken) {
 			continue
 		}
-		if i := w.sectionOfMost(out.Sections, b.id); i >= 0 {
+		if i := ol.sectionOfMost(out.Sections, b.id); i >= 0 {
 			out.Sections[i].BlockIDs = append(out.Sections[i].BlockIDs, b.id)
 			continue
 		}
@@ -179,7 +182,7 @@ func (w *writer) repaired(a prompts.OutlineAnswer) Outline {
 }
 
 // withSection adds a section, or joins it to the one of the same title, or to the last one where there are too many.
-func (w *writer) withSection(sections []OutlineSection, s OutlineSection) []OutlineSection {
+func (ol outliner) withSection(sections []OutlineSection, s OutlineSection) []OutlineSection {
 	i := slices.IndexFunc(sections, func(o OutlineSection) bool { return sameTitle(o.Title, s.Title) })
 	if i < 0 && len(sections) == maxSections {
 		i = maxSections - 1
@@ -195,24 +198,9 @@ func (w *writer) withSection(sections []OutlineSection, s OutlineSection) []Outl
 	return sections
 }
 
-// titleFor names a section that has no usable title: after its first block.
-func (w *writer) titleFor(s OutlineSection) string {
-	for _, id := range s.BlockIDs {
-		if b := w.block(id); b != nil { // one of the last report may have nothing left
-			return b.title
-		}
-	}
-	for _, c := range w.claims {
-		if slices.Contains(s.AllClaimIDs(), c.ID) {
-			return w.block(c.block).title
-		}
-	}
-	return w.title
-}
-
 // allPlaced reports a block of which every claim is placed by number.
-func (w *writer) allPlaced(block string, taken map[int]bool) bool {
-	for i, c := range w.claims {
+func (ol outliner) allPlaced(block string, taken map[int]bool) bool {
+	for i, c := range ol.claims {
 		if c.block == block && !taken[i+1] {
 			return false
 		}
@@ -222,18 +210,18 @@ func (w *writer) allPlaced(block string, taken map[int]bool) bool {
 
 // sectionOfMost returns the section that has most of a block's claims by number, else the one whose title and
 // instruction say most of its words; -1: none does.
-func (w *writer) sectionOfMost(sections []OutlineSection, block string) int {
+func (ol outliner) sectionOfMost(sections []OutlineSection, block string) int {
 	docs, scores := make([]text.Document, len(sections)), make([]float64, len(sections))
 	for i, s := range sections {
 		docs[i] = text.Document{Heading: s.Title, Text: s.Instruction}
-		for _, c := range w.claims {
+		for _, c := range ol.claims {
 			if c.block == block && slices.Contains(s.AllClaimIDs(), c.ID) {
 				scores[i]++
 			}
 		}
 	}
 	if len(sections) > 0 && slices.Max(scores) == 0 {
-		scores = text.BM25(w.block(block).title, docs)
+		scores = text.BM25(ol.block(block).title, docs)
 	}
 	if i := highest(scores); i >= 0 && scores[i] > 0 {
 		return i
@@ -269,7 +257,7 @@ func (s *OutlineSection) setSubsections(subs []OutlineSubsection) {
 
 // places returns where each claim stands by an outline: where it is named, else, of a template or the last report, in
 // the section that has most of its words, else where its block stands, else in the first.
-func (w *writer) places(o Outline) map[string]place {
+func (ol outliner) places(o Outline) map[string]place {
 	places, blocks := map[string]place{}, map[string]int{}
 	for i, s := range o.Sections {
 		for _, id := range s.ClaimIDs {
@@ -285,13 +273,13 @@ func (w *writer) places(o Outline) map[string]place {
 		}
 	}
 	switch {
-	case w.template != nil:
-		w.placeByWords(o, places)
-	case w.before != nil:
-		w.placeByNeighbours(o, places)
+	case ol.template != nil:
+		ol.placeByWords(o, places)
+	case ol.before != nil:
+		ol.placeByNeighbours(o, places)
 	}
 	first := map[string]place{} // what several blocks have found stands together
-	for _, c := range w.claims {
+	for _, c := range ol.claims {
 		p, named := places[c.ID]
 		if !named {
 			p = place{blocks[c.block], 0}
@@ -306,18 +294,18 @@ func (w *writer) places(o Outline) map[string]place {
 
 // placeByNeighbours gives claims that are new in the outline of the last report the section of their block whose title,
 // instruction and claims have most of their words (BM25).
-func (w *writer) placeByNeighbours(o Outline, places map[string]place) {
+func (ol outliner) placeByNeighbours(o Outline, places map[string]place) {
 	docs := make([]text.Document, len(o.Sections))
 	for i, s := range o.Sections {
 		docs[i] = text.Document{Heading: s.Title, Text: s.Instruction}
 	}
-	for _, c := range w.claims {
+	for _, c := range ol.claims {
 		if p, named := places[c.ID]; named {
 			docs[p.section].Text += "\n" + c.statement()
 		}
 	}
 	index := text.NewIndex(docs)
-	for _, c := range w.claims {
+	for _, c := range ol.claims {
 		scores := index.BM25(c.words())
 		for i, s := range o.Sections {
 			if !slices.Contains(s.BlockIDs, c.block) {
@@ -335,9 +323,9 @@ func (w *writer) placeByNeighbours(o Outline, places map[string]place) {
 // placeByWords gives claims that no place is known for the section of the template that has most of their words
 // (BM25); one that shares none goes where most of its block goes. Those that the last report had stay where they
 // were.
-func (w *writer) placeByWords(o Outline, places map[string]place) {
-	if w.before != nil {
-		for id, section := range w.before.Places {
+func (ol outliner) placeByWords(o Outline, places map[string]place) {
+	if ol.before != nil {
+		for id, section := range ol.before.Places {
 			if section >= 0 && section < len(o.Sections) {
 				places[id] = place{section, 0}
 			}
@@ -353,7 +341,7 @@ func (w *writer) placeByWords(o Outline, places map[string]place) {
 	}
 	index, sums := text.NewIndex(docs), map[string][]float64{}
 	var lost []claim
-	for _, c := range w.claims {
+	for _, c := range ol.claims {
 		scores := index.BM25(c.words())
 		if sums[c.block] == nil {
 			sums[c.block] = make([]float64, len(docs))
@@ -377,16 +365,16 @@ func (w *writer) placeByWords(o Outline, places map[string]place) {
 
 // placeByModel asks the model where the claims of a template belong that the last report does not have. What it does
 // not place stays where it is. The error is the end of ctx and nothing else.
-func (w *writer) placeByModel(ctx context.Context, places map[string]place) error {
+func (ol outliner) placeByModel(ctx context.Context, places map[string]place) error {
 	var open []claim
 	said := map[string]bool{}
-	for _, c := range w.claims {
-		if _, known := w.placedBefore()[c.ID]; !known && !said[c.statement()] {
+	for _, c := range ol.claims {
+		if _, known := ol.placedBefore()[c.ID]; !known && !said[c.statement()] {
 			open, said[c.statement()] = append(open, c), true
 		}
 	}
-	data := prompts.PlaceData{Topic: w.topic}
-	for i, s := range w.template.Sections {
+	data := prompts.PlaceData{Topic: ol.topic}
+	for i, s := range ol.template.Sections {
 		line := prompts.PlaceSection{Number: i + 1, Title: s.Title, Instruction: s.Instruction}
 		for _, p := range s.Subsections {
 			line.Parts = append(line.Parts, p.Title)
@@ -396,7 +384,7 @@ func (w *writer) placeByModel(ctx context.Context, places map[string]place) erro
 	size, failed := len(open), false
 	for ordinal, at := 0, 0; at < len(open); ordinal++ {
 		shown := open[at:min(len(open), at+size)]
-		answer, err := w.askPlaces(ctx, data, ordinal, shown)
+		answer, err := ol.askPlaces(ctx, data, ordinal, shown)
 		switch {
 		case ctx.Err() != nil:
 			return err
@@ -406,39 +394,39 @@ func (w *writer) placeByModel(ctx context.Context, places map[string]place) erro
 		case err != nil:
 			failed = true
 		}
-		w.takePlaces(places, shown, answer)
+		ol.takePlaces(places, shown, answer)
 		at += len(shown)
 	}
 	if failed {
-		w.fellBack("place")
+		ol.fellBack("place")
 	}
 	return nil
 }
 
 // placedBefore returns where the last report has its claims; nil: nothing of it is kept.
-func (w *writer) placedBefore() map[string]int {
-	if w.before == nil {
+func (ol outliner) placedBefore() map[string]int {
+	if ol.before == nil {
 		return nil
 	}
-	return w.before.Places
+	return ol.before.Places
 }
 
-func (w *writer) askPlaces(ctx context.Context, data prompts.PlaceData, ordinal int, claims []claim) (answer prompts.PlaceAnswer, err error) {
+func (ol outliner) askPlaces(ctx context.Context, data prompts.PlaceData, ordinal int, claims []claim) (answer prompts.PlaceAnswer, err error) {
 	data.Claims = nil
 	for i, c := range claims {
 		data.Claims = append(data.Claims, prompts.PlaceClaim{Number: i + 1, Text: c.statement()})
 	}
-	p := prompts.Place(w.run.Options.Language, data)
-	answer, err = llm.Ask[prompts.PlaceAnswer](ctx, w.Model, llm.Request{Position: w.position(p.Name, ordinal, 0), Role: llm.Writer, Prompt: p})
+	p := prompts.Place(ol.run.Options.Language, data)
+	answer, err = llm.Ask[prompts.PlaceAnswer](ctx, ol.Model, llm.Request{Position: ol.position(p.Name, ordinal, 0), Role: llm.Writer, Prompt: p})
 	return answer, ended(ctx, err)
 }
 
 // takePlaces takes over what a model says of these claims, and of others that say the same.
-func (w *writer) takePlaces(places map[string]place, claims []claim, answer prompts.PlaceAnswer) {
+func (ol outliner) takePlaces(places map[string]place, claims []claim, answer prompts.PlaceAnswer) {
 	taken := map[string]place{}
 	for _, s := range answer.Sections {
 		for _, n := range s.Claims {
-			if s.Section < 1 || s.Section > len(w.template.Sections) || n < 1 || n > len(claims) {
+			if s.Section < 1 || s.Section > len(ol.template.Sections) || n < 1 || n > len(claims) {
 				continue
 			}
 			if _, twice := taken[claims[n-1].statement()]; !twice {
@@ -446,7 +434,7 @@ func (w *writer) takePlaces(places map[string]place, claims []claim, answer prom
 			}
 		}
 	}
-	for _, c := range w.claims {
+	for _, c := range ol.claims {
 		if p, ok := taken[c.statement()]; ok {
 			places[c.ID] = p
 		}

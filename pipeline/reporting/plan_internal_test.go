@@ -11,9 +11,9 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// planner returns a writer of three blocks with two claims each: claims 1 and 2 are of block_1, and so on.
-func planner() *writer {
-	w := &writer{Reporter: &Reporter{}, texts: prompts.TextsIn("en"), title: "Topic", registry: citation.NewRegistry(nil)}
+// planner returns what plans three blocks with two claims each: claims 1 and 2 are of block_1, and so on.
+func planner() outliner {
+	w := outliner{&material{Reporter: &Reporter{}, texts: prompts.TextsIn("en"), title: "Topic", registry: citation.NewRegistry(nil)}}
 	for i, title := range []string{"Write-ahead log", "Standby servers", "Synchronous standby servers"} {
 		id := topicqueue.BlockID(i + 1)
 		w.blocks = append(w.blocks, blockEvidence{id: id, title: title})
@@ -28,7 +28,7 @@ func planner() *writer {
 }
 
 // shape writes a plan in one line: sections with their subsections, each with the numbers of its claims.
-func (w *writer) shape(p reportPlan) string {
+func (ol outliner) shape(p reportPlan) string {
 	var sections []string
 	for _, s := range p.sections {
 		line := s.title
@@ -36,7 +36,7 @@ func (w *writer) shape(p reportPlan) string {
 			if part > 0 {
 				line += " / " + s.parts[part-1].Title
 			}
-			for i, c := range w.claims {
+			for i, c := range ol.claims {
 				for _, own := range s.claims {
 					if own.ID == c.ID && own.part == part {
 						line += fmt.Sprintf(" %d", i+1)
@@ -49,7 +49,7 @@ func (w *writer) shape(p reportPlan) string {
 	return strings.Join(sections, "; ")
 }
 
-func planOf(t *testing.T, w *writer, answer prompts.OutlineAnswer) reportPlan {
+func planOf(t *testing.T, w outliner, answer prompts.OutlineAnswer) reportPlan {
 	t.Helper()
 	w.before = &Text{Outline: w.repaired(answer)} // an outline that is there already
 	p, err := w.planned(t.Context())
@@ -167,7 +167,7 @@ func TestWithHeadings(t *testing.T) {
 		"mixed":      {"One [CIT-1-01].\n\nThree [CIT-2-01].\n\nTwo [CIT-1-02].", "One [CIT-1-01].\n\nThree [CIT-2-01].\n\nTwo [CIT-1-02]."},
 		"of several": {"Both [CIT-1-01][CIT-2-01].", "Both [CIT-1-01][CIT-2-01]."},
 	} {
-		if got := w.withHeadings(tt.in, p.sections[0]); got != tt.want {
+		if got := (sectionWriter{w.material}).withHeadings(tt.in, p.sections[0]); got != tt.want {
 			t.Errorf("%s:\n got %q\nwant %q", name, got, tt.want)
 		}
 	}
@@ -177,7 +177,7 @@ func TestWithHeadings(t *testing.T) {
 // last section of its block.
 func TestNewClaimsOfANight(t *testing.T) {
 	t.Parallel()
-	w := &writer{Reporter: &Reporter{}, texts: prompts.TextsIn("en"), title: "Topic", registry: citation.NewRegistry(nil)}
+	w := outliner{&material{Reporter: &Reporter{}, texts: prompts.TextsIn("en"), title: "Topic", registry: citation.NewRegistry(nil)}}
 	w.blocks = []blockEvidence{{id: "block_1", title: "Staffless hours"}}
 	for i, said := range []string{
 		"To open the same hours with staff, 2.6 posts would be needed.", "The police recorded 5 call-outs to the branch.",

@@ -24,13 +24,13 @@ const (
 // sources do say. Rows of tables are not asked for. What the model does not repair stays as it was. The error is
 // the end of ctx.
 func (c *checker) repairAll(ctx context.Context, parts []part, decisions [][]decision) error {
-	if c.w.Model == nil {
+	if c.m.Model == nil {
 		return nil
 	}
 	answers, asked := make([]map[int]prompts.SentenceRepair, len(parts)), make([][]int, len(parts))
 	failed := make([]bool, len(parts))
 	var g errgroup.Group
-	g.SetLimit(parallel(c.w.Parallel))
+	g.SetLimit(parallel(c.m.Parallel))
 	for i, p := range parts {
 		var wrong []int
 		for j, d := range decisions[i] {
@@ -81,7 +81,7 @@ func (c *checker) repairData(p part, all []decision, wrong []int) prompts.Repair
 		}
 		line := prompts.UnsupportedLine{
 			Number: n + 1, Text: d.raw(*p.body), Passage: c.passage(p, d),
-			Problem: c.w.problem(d.findings, d.judged),
+			Problem: c.m.problem(d.findings, d.judged),
 		}
 		if shown[line.Passage] { // above
 			line.Passage = ""
@@ -118,9 +118,9 @@ func (c *checker) passage(p part, d decision) string {
 func (c *checker) askRepair(ctx context.Context, ordinal int, data prompts.RepairSectionData, wrong []int) (
 	repairs map[int]prompts.SentenceRepair, failed bool,
 ) {
-	prompt := prompts.RepairSection(c.w.run.Options.Language, data)
-	answer, err := llm.Ask[prompts.RepairSectionAnswer](ctx, c.w.Model, llm.Request{
-		Position: c.w.position(prompt.Name, ordinal, 0), Role: llm.Writer, Prompt: prompt,
+	prompt := prompts.RepairSection(c.m.run.Options.Language, data)
+	answer, err := llm.Ask[prompts.RepairSectionAnswer](ctx, c.m.Model, llm.Request{
+		Position: c.m.position(prompt.Name, ordinal, 0), Role: llm.Writer, Prompt: prompt,
 	})
 	if err != nil {
 		return nil, true
@@ -151,13 +151,13 @@ func (c *checker) repair(p part, d *decision, answer, words string) {
 		return
 	}
 	d.proposed = answer
-	written, _ := c.w.accept(answer, "", citations(p.claims))
+	written, _ := c.m.accept(answer, "", citations(p.claims))
 	body := text.Line(written.body)
 	if body == "" {
 		d.refused = refusedEmpty
 		return
 	}
-	if len(c.w.registry.Render(body, citation.Options{}).Cited) == 0 {
+	if len(c.m.registry.Render(body, citation.Options{}).Cited) == 0 {
 		body = withMarkers(body, d.ids)
 	}
 	checked, refused := c.repaired(p, statementsOf(body, false), words)
@@ -186,7 +186,7 @@ func (c *checker) repaired(p part, statements []statement, words string) (checke
 		d.judged = c.corpus.Prove(said, c.sourcesOf(s.ids))
 		d.verdict = d.findings.Decide(d.judged)
 		if d.verdict == support.Unsupported {
-			return nil, c.w.problem(d.findings, d.judged)
+			return nil, c.m.problem(d.findings, d.judged)
 		}
 		if d.judged.Span == nil && d.findings.Has(support.Absent) {
 			return nil, refusedFigure + s.text

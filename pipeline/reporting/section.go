@@ -3,7 +3,6 @@ package reporting
 import (
 	"context"
 	"errors"
-	"slices"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
@@ -37,8 +36,11 @@ const (
 	partStep    = 1000 // ordinals of a section's parts: section + part x 1000
 )
 
+// sectionWriter writes the sections of a report, its introduction and its conclusion.
+type sectionWriter struct{ *material }
+
 // sections writes all sections of the plan, several at a time.
-func (w *writer) sections(ctx context.Context, plan reportPlan) ([]section, error) {
+func (w sectionWriter) sections(ctx context.Context, plan reportPlan) ([]section, error) {
 	titles := plan.titles()
 	written, placed, figures := make([]section, len(plan.sections)), w.placed(plan), w.plannedFigures(plan)
 	g, groupCtx := errgroup.WithContext(ctx)
@@ -82,7 +84,7 @@ type extras struct {
 
 // section writes one section from its own claims and what else it is to tell of, in as many parts as the model's window
 // makes necessary. The error is the end of ctx and nothing else.
-func (w *writer) section(
+func (w sectionWriter) section(
 	ctx context.Context, reportTitle string, titles []string, index int, s sectionPlan, with extras,
 ) (section, error) {
 	if len(s.claims) == 0 {
@@ -110,16 +112,11 @@ func (w *writer) section(
 	return out, nil
 }
 
-// nothingFor is a section of a template for which nothing was found.
-func (w *writer) nothingFor(title string) section {
-	return section{title: title, body: w.texts.NothingFor.String(), local: true, empty: true}
-}
-
 // errUnusable: the answers to a question hold no text that cites one of its claims.
 var errUnusable = errors.New("no usable text")
 
 // parts writes a section part by part, each from its own claims, and joins them.
-func (w *writer) parts(
+func (w sectionWriter) parts(
 	ctx context.Context, data prompts.SectionData, s sectionPlan, index, cut int, claims [][]claim, with extras,
 ) (passage, error) {
 	disagreements, figures := with.disagreements, with.figures
@@ -166,7 +163,7 @@ func claimLines(claims []claim, part int) []prompts.ClaimLine {
 }
 
 // part asks for a text that may cite these ids.
-func (w *writer) part(ctx context.Context, data prompts.SectionData, ordinal, cut int, ids []string) (p passage, err error) {
+func (w sectionWriter) part(ctx context.Context, data prompts.SectionData, ordinal, cut int, ids []string) (p passage, err error) {
 	var removed []citation.Removal
 	for attempt := range attempts {
 		text, err := w.text(ctx, prompts.Section(w.run.Options.Language, data), ordinal, cut*attempts+attempt)
@@ -199,32 +196,4 @@ func inParts(claims []claim, budget int) [][]claim {
 		left -= cost
 	}
 	return parts
-}
-
-// accept cleans a written text, takes out what it repeats, for a weak model goes round in circles, and resolves its
-// markers among the ids that its writer was given. It is usable when something readable is left that cites at least one
-// of them.
-func (w *writer) accept(text, title string, ids []string) (p passage, usable bool) {
-	body, ok := cleanSection(text, title)
-	if !ok {
-		return passage{}, false
-	}
-	body, removed, links := w.registry.Only(ids).ResolveLinks(body)
-	p.removed = removed
-	w.noteLinks(links)
-	p.body, p.repeated = withoutLoops(tidy(body))
-	cited := w.registry.Render(p.body, citation.Options{}).Cited
-	return p, p.body != "" && (len(ids) == 0 || len(cited) > 0)
-}
-
-// citedOf returns the claims whose citation the text has.
-func (w *writer) citedOf(s section) []claim {
-	ids := w.registry.Render(s.body, citation.Options{}).Cited
-	var cited []claim
-	for _, c := range s.claims {
-		if slices.Contains(ids, c.CitationID) {
-			cited = append(cited, c)
-		}
-	}
-	return cited
 }

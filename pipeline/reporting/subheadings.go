@@ -9,7 +9,7 @@ import (
 
 // withHeadings puts back the headings of subsections that a writer has left out: each before the first paragraph that
 // cites mostly its claims, when the paragraphs of the subsections follow each other. Else the text stays as it is.
-func (w *writer) withHeadings(body string, s sectionPlan) string {
+func (w sectionWriter) withHeadings(body string, s sectionPlan) string {
 	if len(s.parts) == 0 {
 		return body
 	}
@@ -56,7 +56,7 @@ func headingOf(line string, s sectionPlan) int {
 }
 
 // partOf returns the subsection whose claims most of a paragraph's citations stand for; 0: none has more than half.
-func (w *writer) partOf(paragraph string, s sectionPlan) int {
+func (w sectionWriter) partOf(paragraph string, s sectionPlan) int {
 	cited := w.registry.Render(paragraph, citation.Options{}).Cited
 	count := make([]int, len(s.parts)+1)
 	for _, id := range cited {

@@ -95,14 +95,8 @@ func (w *writer) sketches(ctx context.Context, runID string, list []topicqueue.S
 // Disagreements at most shown in one report, and citations on each side of one: more than that hides the others.
 const maxDisagreements, maxSideCitations = 12, 3
 
-// disagreements returns the contradictions that a report tells of, those with most support.
-func (w *writer) disagreements() []evidence.Contradiction {
-	all := w.weighed.Contradictions
-	return all[:min(len(all), maxDisagreements)]
-}
-
 // placed gives each disagreement to the first section that has a claim of either side.
-func (w *writer) placed(plan reportPlan) [][]evidence.Contradiction {
+func (w sectionWriter) placed(plan reportPlan) [][]evidence.Contradiction {
 	placed := make([][]evidence.Contradiction, len(plan.sections))
 	for _, c := range w.disagreements() {
 		side := func(k claim) bool { return slices.Contains(c.A.Claims, k.ID) || slices.Contains(c.B.Claims, k.ID) }

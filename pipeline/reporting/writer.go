@@ -3,73 +3,47 @@ package reporting
 import (
 	"cmp"
 	"context"
-	"errors"
 	"slices"
 	"strings"
-	"sync"
-	"time"
 
 	"nightdesk/pipeline/citation"
-	"nightdesk/pipeline/evidence"
-	"nightdesk/pipeline/llm"
-	"nightdesk/pipeline/recurring"
 	"nightdesk/pipeline/text"
 	"nightdesk/prompts"
 	"nightdesk/topicqueue"
 )
 
-// writer is the work on one report.
+// writer writes one report of what was found.
 type writer struct {
-	*Reporter
-	run      topicqueue.Run
-	topic    string // as researched: what a model is given
-	title    string // heading of the topic: what a report is called by default
-	texts    *prompts.Texts
-	registry *citation.Registry
-	returned map[string]topicqueue.Source // by source id: what traces hold and what else was returned
-	review   topicqueue.Review
-	blocks   []blockEvidence
-	claims   []claim // of all blocks
-	gaps     []Gap
-	stats    Statistics
-	read     map[string]string // of sources, by id, as far as they were read
-	weighed  evidence.Weighed
-	changes  *recurring.Changes
-	template *Template       // in place of an outline; nil: none
-	answer   string          // that the report is; empty: it is written
-	before   *Text           // what may be kept of the last report
-	moved    map[string]bool // citation ids with news, when there is a last report
-
-	mu        sync.Mutex
-	fallbacks []string
-	moments   []Moment
-	found     map[string]citation.Linked // by the source's address: how it was written
+	*material
 }
 
 func newWriter(r *Reporter, in Input, texts *prompts.Texts) *writer {
-	w := &writer{Reporter: r, read: map[string]string{}, returned: map[string]topicqueue.Source{}, found: map[string]citation.Linked{}, run: in.Run, texts: texts, topic: in.Plan.Topic, review: in.Review, answer: in.Answer}
-	if strings.TrimSpace(w.topic) == "" {
-		w.topic = in.Run.Topic
+	m := &material{
+		Reporter: r, run: in.Run, texts: texts, topic: in.Plan.Topic, review: in.Review, answer: in.Answer,
+		read: map[string]string{}, returned: map[string]topicqueue.Source{}, found: map[string]citation.Linked{},
 	}
-	w.title = headline(in.Run.Topic, texts.Untitled.String())
-	w.blocks, w.claims, w.gaps = gather(in, texts)
-	w.registry = in.Registry()
+	if strings.TrimSpace(m.topic) == "" {
+		m.topic = in.Run.Topic
+	}
+	m.title = headline(in.Run.Topic, texts.Untitled.String())
+	m.blocks, m.claims, m.gaps = gather(in, texts)
+	m.registry = in.Registry()
 	for _, s := range in.AllReturned() {
-		w.returned[s.ID] = s
+		m.returned[s.ID] = s
 	}
 	for _, t := range in.Traces() {
-		w.returned[t.Source.ID] = t.Source
+		m.returned[t.Source.ID] = t.Source
 	}
 	if text := in.Run.Options.Template; text != "" {
 		if t, err := ParseTemplate(text); err == nil {
-			w.template = &t
+			m.template = &t
 		} else { // it was checked when the run was enqueued
-			w.fellBack("template: " + err.Error())
+			m.fellBack("template: " + err.Error())
 		}
 	}
-	w.goOn(in)
-	w.stats.Blocks, w.stats.Claims = len(in.Blocks), len(w.claims)
-	return w
+	m.goOn(in)
+	m.stats.Blocks, m.stats.Claims = len(in.Blocks), len(m.claims)
+	return &writer{m}
 }
 
 // headline makes the report's title of what the user asked for.
@@ -90,12 +64,13 @@ func (w *writer) write(ctx context.Context) (Report, error) {
 	if w.Model == nil {
 		return w.quoted(ctx)
 	}
-	plan, err := w.planned(ctx)
+	plan, err := outliner{w.material}.planned(ctx)
 	if err != nil {
 		return Report{}, err
 	}
 	w.reached(MomentOutlined, plan.titles()...)
-	sections, err := w.sections(ctx, plan)
+	author := sectionWriter{w.material}
+	sections, err := author.sections(ctx, plan)
 	if err != nil {
 		return Report{}, err
 	}
@@ -104,9 +79,9 @@ func (w *writer) write(ctx context.Context) (Report, error) {
 	if s, ids := w.disagreementSection(sections); len(ids) > 0 {
 		d.sections = append(slices.Clone(sections), s)
 	}
-	if past := w.keptFrame(sections); past != nil {
+	if past := author.keptFrame(sections); past != nil {
 		d.opening, d.conclusion = past.Opening.passage(), past.Conclusion.passage()
-	} else if d.opening, d.conclusion, err = w.frame(ctx, plan, d.sections); err != nil {
+	} else if d.opening, d.conclusion, err = author.frame(ctx, plan, d.sections); err != nil {
 		return Report{}, err
 	}
 	return w.finish(ctx, plan.outline(), d)
@@ -124,74 +99,8 @@ func (w *writer) finish(ctx context.Context, outline Outline, d draft) (Report, 
 	v.Links, v.Repeated = w.links(d), d.repeated()
 	w.stats.RepeatedSentences = len(v.Repeated)
 	w.stats.ThinStatements, w.stats.Statements = w.weighed.Thin(w.matters(d.sections))
-	v.Evaluation = w.evaluate(d, v, w.run.Date(w.now()))
-	report := w.assemble(outline, d, v)
-	report.Changes, report.Text = w.changes, w.keep(outline, d, v)
+	v.Evaluation = assembler{w.material}.evaluate(d, v, w.run.Date(w.now()))
+	report := assembler{w.material}.assemble(outline, d, v)
+	report.Changes, report.Text = w.changes, assembler{w.material}.keep(outline, d, v)
 	return report, nil
-}
-
-// block returns a block that has claims, nil for another id.
-func (w *writer) block(id string) *blockEvidence {
-	for i := range w.blocks {
-		if w.blocks[i].id == id {
-			return &w.blocks[i]
-		}
-	}
-	return nil
-}
-
-// reached keeps a moment of the writing.
-func (w *writer) reached(name string, titles ...string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.moments = append(w.moments, Moment{Name: name, Time: w.now().UTC(), Titles: titles})
-}
-
-func (w *writer) now() time.Time {
-	if w.Now == nil {
-		return time.Now()
-	}
-	return w.Now()
-}
-
-// fellBack records that the local form of a step was used. Safe for concurrent use.
-func (w *writer) fellBack(step string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.fallbacks = append(w.fallbacks, step)
-}
-
-// position places a call of this report. attempt counts from 0.
-func (w *writer) position(step string, ordinal, attempt int) llm.Position {
-	return llm.Position{RunID: w.run.ID, Stage: "reporting", Step: step, Ordinal: ordinal, Iteration: attempt}
-}
-
-// ask asks a structured question of the writer. prompt makes it of evidence that is halved shrink times, for models
-// with a small window.
-func ask[T any](ctx context.Context, w *writer, prompt func(shrink int) prompts.Prompt) (answer T, err error) {
-	for shrink := range digestTries {
-		p := prompt(shrink)
-		answer, err = llm.Ask[T](ctx, w.Model, llm.Request{Position: w.position(p.Name, 0, shrink), Role: llm.Writer, Prompt: p})
-		if !errors.Is(err, llm.ErrContextLength) {
-			break
-		}
-	}
-	return answer, ended(ctx, err)
-}
-
-// text asks for free text. What the token limit has cut is used as far as it goes.
-func (w *writer) text(ctx context.Context, p prompts.Prompt, ordinal, attempt int) (string, error) {
-	text, err := llm.Text(ctx, w.Model, llm.Request{Position: w.position(p.Name, ordinal, attempt), Role: llm.Writer, Prompt: p})
-	if errors.Is(err, llm.ErrTruncated) && ctx.Err() == nil {
-		err = nil
-	}
-	return prompts.Unmarked(text), ended(ctx, err)
-}
-
-// ended returns the cause of ctx's end, else err: a call that failed because its run was stopped is no model trouble.
-func ended(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	return err
 }
