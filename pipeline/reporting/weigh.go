@@ -1,7 +1,9 @@
 package reporting
 
 import (
+	"cmp"
 	"context"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -148,22 +150,64 @@ func withSides(ids []string, list []evidence.Contradiction) []string {
 	return ids
 }
 
-// tells reports that a paragraph of written sections cites both sides of a contradiction.
-func tells(sections []section, c evidence.Contradiction) bool {
-	cites := func(p paragraph, s evidence.Side) bool {
-		return slices.ContainsFunc(sideCitations(s), func(id string) bool {
-			return strings.Contains(p.text, "["+id+"]")
-		})
-	}
+// tells reports that a paragraph of written sections has both sides of a contradiction: it cites what the sides cite,
+// or it has the values of both and cites their documents, where these say the same in another place.
+func (w *writer) tells(sections []section, c evidence.Contradiction) bool {
 	for _, s := range sections {
 		for _, p := range paragraphs(s.body) {
-			if cites(p, c.A) && cites(p, c.B) {
+			if citesOne(p.text, sideCitations(c.A)) && citesOne(p.text, sideCitations(c.B)) {
+				return true
+			}
+			values := hasValue(p.text, c.A.Value) && hasValue(p.text, c.B.Value)
+			if values && citesOne(p.text, w.beside(c.A)) && citesOne(p.text, w.beside(c.B)) {
 				return true
 			}
 		}
 	}
 	return false
 }
+
+// hasValue reports that a text has a value as it is written, and not as a part of a longer number.
+func hasValue(text, value string) bool {
+	for at := 0; value != ""; at++ {
+		i := strings.Index(text[at:], value)
+		if i < 0 {
+			return false
+		}
+		at += i
+		before, after := text[:at], text[at+len(value):]
+		if !partOfNumber.MatchString(before) && !goesOn.MatchString(after) {
+			return true
+		}
+	}
+	return false
+}
+
+var partOfNumber, goesOn = regexp.MustCompile(`\d[.,]?$`), regexp.MustCompile(`^[.,]?\d`)
+
+func citesOne(text string, ids []string) bool {
+	return slices.ContainsFunc(ids, func(id string) bool { return strings.Contains(text, "["+id+"]") })
+}
+
+// beside returns the citations of all claims from the documents that a side stands in.
+func (w *writer) beside(s evidence.Side) []string {
+	documents := map[string]bool{}
+	for _, id := range sideCitations(s) {
+		if source, ok := w.source(id); ok {
+			documents[documentOf(source)] = true
+		}
+	}
+	var ids []string
+	for _, c := range w.claims {
+		if documents[documentOf(c.source)] && !slices.Contains(ids, c.CitationID) {
+			ids = append(ids, c.CitationID)
+		}
+	}
+	return ids
+}
+
+// documentOf names the whole of which a source may be a part.
+func documentOf(s topicqueue.Source) string { return cmp.Or(s.Document, s.URL, s.ID) }
 
 // disagreementSection shows in verbatim quotes, a line each, where sources contradict each other and written sections
 // do not tell of it, and what it cites; empty when there is nothing left to tell.
@@ -176,7 +220,7 @@ func (w *writer) disagreementSection(written []section) (s section, cited []stri
 		}
 	}
 	for _, c := range w.disagreements() {
-		if c.A.Quote != "" && c.B.Quote != "" && !tells(written, c) {
+		if c.A.Quote != "" && c.B.Quote != "" && !w.tells(written, c) {
 			side("", c.A)
 			side("  ", c.B)
 		}
