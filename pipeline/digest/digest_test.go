@@ -302,12 +302,15 @@ func TestThousandRuns(t *testing.T) {
 	for i := range runs {
 		runs[i] = digest.Ref{RunID: fmt.Sprint(i)}
 	}
+	// Three values of the tower of each hundred runs: more would be a form that each source fills in.
+	town := func(id string) string { return "Ulm" + strings.Repeat("heim", len(id)) + id[:1] }
 	claims := func(_ context.Context, id string) ([]evidence.Claim, error) {
 		var lines []string
-		for i := range 9 {
+		for i := range 8 {
 			lines = append(lines, fmt.Sprintf("The harbour of Town%s has berth%d for 40 ships.", id, i))
 		}
-		return claimsOf(t, append(lines, "The tower of Ulm is "+id+" metres high.")...), nil
+		lines = append(lines, "The tower of Ulm is "+id+" metres high.")
+		return claimsOf(t, append(lines, fmt.Sprintf("The spire of %s is %d metres high.", town(id), 150+int(id[len(id)-1])%3))...), nil
 	}
 	var before, after runtime.MemStats
 	runtime.GC()

@@ -322,7 +322,10 @@ func (w *weighing) contradictions(judged []topicqueue.Contradiction, seen map[st
 	return found
 }
 
-// forms returns the words, sorted, with which claims of three families and more each give a value of their own. These
+// manyValues is how many values make a form of a sentence: sources that contradict each other rarely give four.
+const manyValues = 4
+
+// forms returns the words, sorted, with which claims of so many families each give a value of their own. These
 // are forms that are filled in, such as the reports of many stations: each speaks of its own subject.
 func (w *weighing) forms() map[string]bool {
 	said := map[string][]int{} // by words: claims, one of each family and value
@@ -339,7 +342,7 @@ func (w *weighing) forms() map[string]bool {
 	}
 	forms := map[string]bool{}
 	for words, claims := range said {
-		forms[words] = len(claims) >= 3
+		forms[words] = len(claims) >= manyValues
 	}
 	return forms
 }

@@ -80,6 +80,20 @@ func TestPairsAreRanked(t *testing.T) {
 	}
 }
 
+// The same words with four values are a form that each source fills in for its own subject.
+func TestFormsDoNotContradict(t *testing.T) {
+	t.Parallel()
+	claims := []evidence.Claim{
+		claim(1, "Alder", "The station has a capacity of 120 m3/s."), claim(2, "Birch", "The station has a capacity of 141 m3/s."),
+		claim(3, "Cedar", "The station has a capacity of 97 m3/s."), claim(6, "Dale", "The station has a capacity of 88 m3/s."),
+		claim(4, "Weir", "The weir was built in 1931."), claim(5, "Chronicle", "The weir was built in 1934."),
+	}
+	c := evidence.Weigh(claims, nil, nil, nil).Contradictions
+	if len(c) != 1 || c[0].A.Value != "1931" {
+		t.Errorf("%+v", c)
+	}
+}
+
 // Of claims that a model was asked about, its word counts, and nothing else.
 func TestJudgedContradictions(t *testing.T) {
 	t.Parallel()
