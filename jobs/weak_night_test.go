@@ -14,7 +14,7 @@ import (
 )
 
 // go test ./jobs -run TestWeakModelNight -v -args -weak.topics 200 is a whole night.
-var weakTopics = flag.Int("weak.topics", 12, "topics of TestWeakModelNight")
+var weakTopics = flag.Int("weak.topics", 48, "topics of TestWeakModelNight")
 
 // unlinked is a marker that leads nowhere: it is no text of a link.
 var unlinked = regexp.MustCompile(`(?:^|[^\[>] |[^\[ ])(\[(?:CIT|PLAN)-[^\[\]]{1,12}\])`)
