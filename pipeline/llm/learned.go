@@ -142,7 +142,7 @@ const (
 func (l *learned) tokens(p prompts.Prompt) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return int(float64(promptTokens(p))*cmp.Or(*l.densityOf(p), firstDensity)) + 1
+	return int(float64(promptTokens(p))*cmp.Or(*l.densityOf(p), l.density, firstDensity)) + 1
 }
 
 // counted keeps what a server has counted for a prompt.

@@ -40,7 +40,7 @@ const (
 // jsonRecord is an object of JSON without others in it, with a name and a value at least.
 var jsonRecord = regexp.MustCompile(`\{\s*"[^"{}]+"\s*:[^{}]+\}`)
 
-// Units returns the units of s in order; code has none. Never fails.
+// Units returns the units of s in order; those of code and other preformatted text are its lines. Never fails.
 func Units(s string) []Unit {
 	var units []Unit
 	add := func(start, end int, form Form) { units = append(units, Unit{start, end, mark(s[start:end]), form}) }
@@ -67,9 +67,46 @@ func Units(s string) []Unit {
 			add(start, start+len(bare), Row)
 		}
 	}
+	for _, sp := range fencedLines(s) {
+		if start, end := sp.start, sp.end; !within(start, end) {
+			add(start, end, formOf(s[start:end], "-"))
+		}
+	}
 	slices.SortStableFunc(units, func(a, b Unit) int { return a.Start - b.Start })
 	return units
 }
+
+// fencedLines returns the lines between fences. One that is indented as far as the value of a line "name: value" above
+// it goes on with that.
+func fencedLines(s string) (out []span) {
+	fence, column := "", 0 // column: where the value of the last name begins; 0: there is none
+	for at, line := range lines(s) {
+		bare := strings.TrimSpace(line)
+		indent := len(line) - len(strings.TrimLeft(line, " \t"))
+		start := at + indent
+		switch {
+		case fence == "":
+			if opensFence(bare) {
+				fence, column = bare[:3], 0
+			}
+		case closesFence(bare, fence):
+			fence = ""
+		case !strings.ContainsFunc(bare, letterOrDigit):
+			column = 0
+		case column > 0 && indent >= column:
+			out[len(out)-1].end = start + len(bare)
+		default:
+			out = append(out, span{start, start + len(bare)})
+			if column = 0; fieldLine.MatchString(line) {
+				column = len(fieldLine.FindString(line))
+			}
+		}
+	}
+	return out
+}
+
+// fieldLine finds the name of a line "name: value", with the space before its value.
+var fieldLine = regexp.MustCompile(`^[^:]*\S:[ \t]+`)
 
 // formOf returns the form of a sentence. before: what stands before its paragraph on the line, a marker of an item or
 // heading.
