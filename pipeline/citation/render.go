@@ -83,7 +83,7 @@ func (r *Registry) Render(markdown string, o Options) Rendered {
 		}
 		return b.String(), true
 	}
-	out.Body = collapse(w.run())
+	out.Body = w.run()
 	if numbered {
 		out.References = r.numberedReferences(out.Cited, out.Numbers, o) // while Cited is in order of appearance
 	}

@@ -98,7 +98,7 @@ func TestUnsupported(t *testing.T) {
 		},
 		"removed": {
 			text: rightLog + " " + wrongLog + " Recovery reads the log from the last checkpoint [CIT-1-01].", option: topicqueue.UnsupportedRemove, repair: noRepair, action: reporting.ActionRemoved,
-			want: []string{"0.4 seconds. Recovery reads the log from the last checkpoint [[CIT-1-01](#ref-cit-1-01)]", "1 unsupported sentence was removed"}, not: []string{"900"},
+			want: []string{"0.4 seconds [[CIT-1-01](#ref-cit-1-01)]. Recovery reads the log from the last checkpoint [[CIT-1-01](#ref-cit-1-01)]", "1 unsupported sentence was removed"}, not: []string{"900"},
 		},
 		"removed item": {
 			text: "The tests say:\n\n- " + rightLog + "\n- " + wrongLog, option: topicqueue.UnsupportedRemove, repair: noRepair, action: reporting.ActionRemoved,
