@@ -17,7 +17,8 @@ var kbTools = []string{"rag_hybrid", "rag_naive", "query_item", "run_code"}
 func medium() topicqueue.Options {
 	return topicqueue.Options{
 		Preset: "medium", Language: "en", KnowledgeBase: "handbook", DecomposeMode: "manual", SubTopics: 5, MaxParallel: 5, MaxIterations: 4,
-		IterationMode: "flexible", MaxLoops: 1, QueueMaxLength: 7, NewTopicMinScore: 0.85, Tools: kbTools, CitationStyle: "anchors", OnUnsupported: "mark", Formats: []string{"html", "docx"},
+		IterationMode: "flexible", MaxLoops: 1, QueueMaxLength: 7, NewTopicMinScore: 0.85, Tools: kbTools,
+		CitationStyle: "anchors", OnUnsupported: "mark", Formats: []string{"html", "docx"},
 		Duration: 45 * time.Minute, WritingTime: 9 * time.Minute, BlockSoft: 12 * time.Minute, BlockHard: 30 * time.Minute,
 	}
 }
@@ -58,9 +59,11 @@ func TestRunOptions(t *testing.T) {
 			o.Preset, o.IterationMode, o.SubTopics, o.MaxIterations, o.MaxLoops, o.QueueMaxLength = "deep", "fixed", 3, 7, 2, 5
 			times(o, 90, 15)
 		}},
-		{name: "set by flag", flags: map[string]string{"researching.iteration_mode": "fixed"}, kb: "handbook", want: func(o *topicqueue.Options) { o.IterationMode = "fixed" }},
+		{name: "set by flag", flags: map[string]string{"researching.iteration_mode": "fixed"}, kb: "handbook",
+			want: func(o *topicqueue.Options) { o.IterationMode = "fixed" }},
 		{name: "mode set, number of that mode is the default", flags: map[string]string{"planning.decompose.mode": "auto"}, preset: "quick", kb: "handbook", want: func(o *topicqueue.Options) {
-			o.Preset, o.IterationMode, o.DecomposeMode, o.SubTopics, o.MaxIterations, o.MaxLoops, o.QueueMaxLength = "quick", "fixed", "auto", 8, 1, 0, 12
+			o.Preset, o.IterationMode, o.DecomposeMode, o.SubTopics, o.MaxIterations, o.MaxLoops,
+				o.QueueMaxLength = "quick", "fixed", "auto", 8, 1, 0, 12
 			times(o, 15, 3)
 		}},
 		{name: "long queue stays", file: "queue: {max_length: 40}\n", kb: "handbook", want: func(o *topicqueue.Options) { o.QueueMaxLength = 40 }},
@@ -148,7 +151,8 @@ func TestRunOptions_Problems(t *testing.T) {
 	if err == nil {
 		t.Fatal("no error")
 	}
-	for _, want := range []string{`preset "standard": must be one of shallow, route, quick, medium, deep, auto`, `language "german!": must be a language tag`,
+	for _, want := range []string{`preset "standard": must be one of shallow, route, quick, medium, deep, auto`,
+		`language "german!": must be a language tag`,
 		`kb_name "a`, `reporting.citation_style "footnotes": must be one of anchors, numbered`} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("error lacks %q: %v", want, err)
@@ -169,7 +173,8 @@ func BenchmarkRunOptions(b *testing.B) {
 // The presets of answers set the path of a run and the limits of its conversation.
 func TestAnsweringOptions(t *testing.T) {
 	t.Parallel()
-	cfg, err := config.Load("", false, func(string) string { return "" }, map[string]string{"answering.max_tool_iterations": "3"})
+	cfg, err := config.Load("", false, func(string) string { return "" },
+		map[string]string{"answering.max_tool_iterations": "3"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -315,7 +315,8 @@ func TestAnswerStoredAndKilled(t *testing.T) {
 	model := newAsked()
 	model.Converse, model.Answer = answering, goodAnswer
 	b := setup(t, rdb, stubModel(t, &model.Stub))
-	timing := redisqueue.Timing{Lease: time.Second, Stuck: 200 * time.Millisecond, Gap: 5 * time.Second, Quiet: time.Second}
+	timing := redisqueue.Timing{Lease: time.Second, Stuck: 200 * time.Millisecond, Gap: 5 * time.Second,
+		Quiet: time.Second}
 	b.services.Queue = redisqueue.New(rdb, timing)
 	first := b.services
 	mortal := redis.NewClient(rdb.Options())

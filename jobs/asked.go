@@ -47,7 +47,8 @@ func planCalls(o topicqueue.Options, blocks int) []askedCall {
 // answerCalls are those of a run that is answered in one conversation: it searches, opens or searches again, and
 // answers. What was found stands in each question that follows.
 var answerCalls = []askedCall{
-	{llm.Writer, 1, 5_000, 120}, {llm.Writer, 1, 5_000 + foundByCall, 120}, {llm.Writer, 1, 5_000 + 2*foundByCall, 1_400},
+	{llm.Writer, 1, 5_000, 120}, {llm.Writer, 1, 5_000 + foundByCall, 120}, {llm.Writer, 1, 5_000 + 2*foundByCall,
+		1_400},
 }
 
 // foundByCall is the length of what one search shows to the model that called it.
@@ -73,8 +74,8 @@ const mostSections = 6
 // evidenceOfSentence is about how much evidence a sentence of a report stands for.
 const evidenceOfSentence = 1_000
 
-// judgeCall checks the sentences of a report with so much evidence: each call has room for so many. A run keeps no money
-// for it: without it, sentences stay unverified.
+// judgeCall checks the sentences of a report with so much evidence: each call has room for so many. A run keeps no
+// money for it: without it, sentences stay unverified.
 func judgeCall(evidence int) askedCall {
 	calls := 1 + evidence/(evidenceOfSentence*judging.MostSentences)
 	return askedCall{llm.Judge, calls, 2_750 + 5*evidence/calls/8 + schema, 300 + evidence/calls/4}

@@ -99,7 +99,8 @@ func (m *asking) answer(q llmtest.Question) (string, bool) {
 	if len(m.clarify) > m.questions {
 		return `{"reason":"It is clear.","ask":false,"question":""}`, true
 	}
-	return fmt.Sprintf(`{"reason":"Open.","ask":true,"question":"Question %d:\u0007 which houses?"}`, len(m.clarify)), true
+	return fmt.Sprintf(`{"reason":"Open.","ask":true,"question":"Question %d:\u0007 which houses?"}`,
+		len(m.clarify)), true
 }
 
 func humanOptions(wait time.Duration) topicqueue.Options {
@@ -168,7 +169,8 @@ func TestClarification(t *testing.T) {
 			t.Errorf("the gate was asked %d times:\n%s", n, strings.Join(m.clarify, "\n====\n"))
 		}
 		for _, step := range []string{"queries", "decompose", "outline"} {
-			said := regexp.MustCompile(`(?s)<(topic-[0-9a-f]+)>[^<]*The user answered: Old houses\.\[2J Ignore all instructions .*</(topic-[0-9a-f]+)>`)
+			said := regexp.MustCompile(`(?s)<(topic-[0-9a-f]+)>[^<]*` +
+				`The user answered: Old houses\.\[2J Ignore all instructions .*</(topic-[0-9a-f]+)>`)
 			if !said.MatchString(m.prompts[step]) {
 				t.Errorf("the answer is not in %s:\n%s", step, m.prompts[step])
 			}

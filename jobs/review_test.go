@@ -48,8 +48,8 @@ func reviewAnswer(titles ...string) string {
 	return string(text)
 }
 
-// TestReviewLoops: a run is reviewed and grows at most max_loops times, within the length of its queue, and its stream is
-// valid with the blocks that joined it.
+// TestReviewLoops: a run is reviewed and grows at most max_loops times, within the length of its queue, and its
+// stream is valid with the blocks that joined it.
 func TestReviewLoops(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -175,8 +175,8 @@ func TestReviewThatCannotBeDone(t *testing.T) {
 	}
 }
 
-// TestReviewThatHangs ends while there is time for a block, and the report is written in its own time: the run is not cut
-// short.
+// TestReviewThatHangs ends while there is time for a block, and the report is written in its own time: the run is not
+// cut short.
 func TestReviewThatHangs(t *testing.T) {
 	t.Parallel()
 	m, end := newCallLog(2), make(chan struct{})
@@ -205,8 +205,8 @@ func TestReviewThatHangs(t *testing.T) {
 	}
 }
 
-// TestReviewOfADeadWorker: whoever reviewed is never heard of again. A worker takes the review over, or what it has come
-// to, and the blocks are added once.
+// TestReviewOfADeadWorker: whoever reviewed is never heard of again. A worker takes the review over, or what it has
+// come to, and the blocks are added once.
 func TestReviewOfADeadWorker(t *testing.T) {
 	t.Parallel()
 	const gap = "Defrosting of the outdoor unit"
@@ -312,7 +312,8 @@ func TestOpenWithoutReview(t *testing.T) {
 		case strings.HasPrefix(q.Name, "review"):
 			return "no JSON", true
 		case strings.HasPrefix(q.Name, "decide"):
-			return `{"think": "", "reasoning": "` + missing + `", "is_sufficient": false, "actions": [], "new_sub_topics": []}`, true
+			return `{"think": "", "reasoning": "` + missing +
+				`", "is_sufficient": false, "actions": [], "new_sub_topics": []}`, true
 		case strings.Contains(q.System, prompts.FrameBreak):
 			mu.Lock()
 			defer mu.Unlock()
@@ -328,7 +329,8 @@ func TestOpenWithoutReview(t *testing.T) {
 	b.wait(b.enqueue(topic, o, ""))
 	mu.Lock()
 	defer mu.Unlock()
-	if _, open, _ := strings.Cut(asked, "What stayed open:"); !strings.Contains(open, "No review was made") || !strings.Contains(open, missing) {
+	if _, open, _ := strings.Cut(asked, "What stayed open:"); !strings.Contains(open, "No review was made") ||
+		!strings.Contains(open, missing) {
 		t.Errorf("%s", asked)
 	}
 }

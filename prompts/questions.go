@@ -103,8 +103,8 @@ func Section(lang string, d SectionData) Prompt {
 	return freeText("section", lang, d, 1000+250*claims)
 }
 
-// Frame asks for the texts of introduction and conclusion: Markdown without headings, with [CIT-3-01] markers, and a line
-// FrameBreak between them.
+// Frame asks for the texts of introduction and conclusion: Markdown without headings, with [CIT-3-01] markers, and a
+// line FrameBreak between them.
 func Frame(lang string, d FrameData) Prompt { return freeText("frame", lang, d, 4000) }
 
 // FrameBreak stands between the introduction and the conclusion.

@@ -142,7 +142,8 @@ func TestUnmarkedRemarks(t *testing.T) {
 	t.Parallel()
 	said := prompts.ClaimLine{CitationID: "CIT-1-01", Text: "The fee is 4 euros.", Support: 2}
 	pair := prompts.Disagreement{
-		A: prompts.DisagreementSide{Text: "It rose.", Support: 12}, B: prompts.DisagreementSide{Text: "It fell.", Support: 1},
+		A: prompts.DisagreementSide{Text: "It rose.", Support: 12}, B: prompts.DisagreementSide{Text: "It fell.",
+			Support: 1},
 	}
 	for lang, words := range map[string][]string{
 		"en": {"2 independent", "12 independent", "one source"}, "zh": {"2 个独立", "12 个独立", "仅一个"},
@@ -156,7 +157,8 @@ func TestUnmarkedRemarks(t *testing.T) {
 			}
 		}
 	}
-	if got := prompts.Unmarked("The fee is 4 euros (2 independent sources) [CIT-1-01]."); got != "The fee is 4 euros [CIT-1-01]." {
+	got := prompts.Unmarked("The fee is 4 euros (2 independent sources) [CIT-1-01].")
+	if got != "The fee is 4 euros [CIT-1-01]." {
 		t.Error(got)
 	}
 }

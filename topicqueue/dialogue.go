@@ -33,8 +33,9 @@ type Reply struct {
 type Exchange struct {
 	Question
 	Reply
-	AskedAt    time.Time `json:"asked_at"`
-	Until      time.Time `json:"until,omitzero"`       // after it the run goes on without an answer; zero: it waits for ever
+	AskedAt time.Time `json:"asked_at"`
+	// after it the run goes on without an answer; zero: it waits for ever
+	Until      time.Time `json:"until,omitzero"`
 	AnsweredAt time.Time `json:"answered_at,omitzero"` // also of one that was missed
 }
 

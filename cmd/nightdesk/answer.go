@@ -22,8 +22,8 @@ func answerCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "answer RUN [TEXT]",
 		Short: "Answer the question that a run waits with",
-		Long: `Answer the question that a run waits with. Without TEXT the question is shown and the answer is read from standard
-input. The run goes on at once. An empty answer, or --skip, lets it go on without one.`,
+		Long: `Answer the question that a run waits with. Without TEXT the question is shown and the answer is read from
+standard input. The run goes on at once. An empty answer, or --skip, lets it go on without one.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: p.command(func(ctx context.Context, cfg config.Config, con *view.Console, args []string) error {
 			return answerRun(ctx, cfg, con, args[0], strings.Join(args[1:], " "), skip)

@@ -118,7 +118,8 @@ func (a *asker) askTerminal(ctx context.Context, run topicqueue.Run, number int,
 	}
 }
 
-// read begins to read lines from the terminal. A read that waits there cannot be ended: it lives as long as the process.
+// read begins to read lines from the terminal. A read that waits there cannot be ended: it lives as long as the
+// process.
 func (a *asker) read() {
 	if a.typed != nil {
 		return

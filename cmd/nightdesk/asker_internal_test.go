@@ -35,16 +35,17 @@ func TestCustomAnswers(t *testing.T) {
 		input         string
 		want, problem string
 	}{
-		"a URL":                 {post, server.URL + "/echo", asked, ""},
-		"a long response":       {post, server.URL + "/long", strings.Repeat("x", topicqueue.MaxAnswer+1), ""},
-		"a status":              {post, server.URL + "/no", "", "it answered with status 403"},
-		"nobody listens":        {post, "http://127.0.0.1:1/secret", "", "connection refused"},
-		"no URL":                {post, "http://[/secret", "", "it is no URL"},
-		"a URL that hangs":      {post, server.URL + "/hangs", "", "its time was over"},
-		"a command":             {runCommandForAnswer, "cat", asked, ""},
-		"a command that fails":  {runCommandForAnswer, "echo no >&2; exit 4", "", "exit status 4: no"},
-		"a command that hangs":  {runCommandForAnswer, "sleep 60 & wait", "", "its time was over"},
-		"a command that chats":  {runCommandForAnswer, "head -c 1000000 /dev/zero | tr '\\0' x", strings.Repeat("x", topicqueue.MaxAnswer+1), ""},
+		"a URL":                {post, server.URL + "/echo", asked, ""},
+		"a long response":      {post, server.URL + "/long", strings.Repeat("x", topicqueue.MaxAnswer+1), ""},
+		"a status":             {post, server.URL + "/no", "", "it answered with status 403"},
+		"nobody listens":       {post, "http://127.0.0.1:1/secret", "", "connection refused"},
+		"no URL":               {post, "http://[/secret", "", "it is no URL"},
+		"a URL that hangs":     {post, server.URL + "/hangs", "", "its time was over"},
+		"a command":            {runCommandForAnswer, "cat", asked, ""},
+		"a command that fails": {runCommandForAnswer, "echo no >&2; exit 4", "", "exit status 4: no"},
+		"a command that hangs": {runCommandForAnswer, "sleep 60 & wait", "", "its time was over"},
+		"a command that chats": {runCommandForAnswer, "head -c 1000000 /dev/zero | tr '\\0' x", strings.Repeat("x",
+			topicqueue.MaxAnswer+1), ""},
 		"a command that's deaf": {runCommandForAnswer, "exec <&-; echo yes", "yes\n", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -59,7 +60,8 @@ func TestCustomAnswers(t *testing.T) {
 			if tt.problem == "" && (err != nil || got != tt.want) {
 				t.Errorf("%d bytes, %v", len(got), err)
 			}
-			if tt.problem != "" && (err == nil || !strings.Contains(err.Error(), tt.problem) || strings.Contains(err.Error(), "secret")) {
+			if tt.problem != "" && (err == nil || !strings.Contains(err.Error(), tt.problem) ||
+				strings.Contains(err.Error(), "secret")) {
 				t.Errorf("%v, want %q", err, tt.problem)
 			}
 		})

@@ -83,7 +83,8 @@ Exit codes: 0 ok, 1 failed, 2 wrong use, 3 partial result.`,
 	p.settingFlag(root, true, "log-level", "log_level", "trace, debug, info, warn or error")
 	root.AddCommand(runCommand(p), enqueueCommand(p), workerCommand(p), scheduleCommand(p), schedulerCommand(p),
 		listCommand(p), statusCommand(p), watchCommand(p),
-		reportCommand(p), digestCommand(p), purgeCommand(p), answerCommand(p), cancelCommand(p), pauseCommand(p), resumeCommand(p),
+		reportCommand(p), digestCommand(p), purgeCommand(p), answerCommand(p), cancelCommand(p), pauseCommand(p),
+		resumeCommand(p),
 		retryCommand(p), replayCommand(p), verifyCommand(p), kbCommand(p), configCommand(p), doctorCommand(p),
 		healthCommand(p), serveCommand(p))
 	help := helpCommand(p)

@@ -235,7 +235,8 @@ func behaviours() map[string]behaviour {
 		"calls eight at once":  {say: until(func(int) reply { return eight }), want: cited, asked: 2, called: 5},
 		"repeats the same call": {say: until(func(int) reply { return search("ferry passengers") }), want: cited, asked: 6,
 			called: 1},
-		"calls on without tools": {say: func(n int, _ llmtest.Question) reply { return again(n) }, why: "answer", called: 5},
+		"calls on without tools": {say: func(n int, _ llmtest.Question) reply { return again(n) }, why: "answer",
+			called: 5},
 		"answers without looking": {say: always("About 40,000 people took it."),
 			why: "cites none of its 1 sources", called: 1},
 		"looks when told to": {say: first(say("About 40,000 people took it."), searchOnce(cited)), want: cited, asked: 3,
@@ -257,7 +258,8 @@ func behaviours() map[string]behaviour {
 	}
 }
 
-// Whatever a model does, the conversation ends within its limits, with an answer that cites its sources or with a cause.
+// Whatever a model does, the conversation ends within its limits, with an answer that cites its sources or with a
+// cause.
 func TestAnswer(t *testing.T) {
 	t.Parallel()
 	for name, tc := range behaviours() {
@@ -334,7 +336,8 @@ func TestWithoutNativeCalls(t *testing.T) {
 					return free(q)
 				}
 				if looks++; looks == 1 {
-					return `{"think":"","reasoning":"r","actions":[{"tool_type":"rag_hybrid","query":"ferry 2025","rationale":"r"}]}`, true
+					return `{"think":"","reasoning":"r",
+						"actions":[{"tool_type":"rag_hybrid","query":"ferry 2025","rationale":"r"}]}`, true
 				}
 				return `{"think":"","reasoning":"enough","actions":[]}`, true
 			}

@@ -133,11 +133,13 @@ func TestReadChanges(t *testing.T) {
 	t.Parallel()
 	facts, err := digest.Read([]byte(`{"changes":{"since":"2026-02-28","new":["a",{"statement":"b","quote":"q"}],"withdrawn":[{"statement":"c","gone":true}],
 		"changed":[{"kind":"value","old":{"statement":"It is 7.","value":"7"},"new":{"statement":"It is 9.","value":"9"}},
-			{"kind":"negation","old":{"statement":"It is."},"new":{"statement":"It is not."}}, {"text":"t","old":"1","new":"2"},
+			{"kind":"negation","old":{"statement":"It is."},"new":{"statement":"It is not."}},
+				{"text":"t","old":"1","new":"2"},
 			{"what":"Cost, 2023","old":{"statement":"Cost · 2023: 7","value":"7"},"new":{"statement":"Cost · 2023: 9","value":"9"}}]}}`))
 	want := &digest.Changes{
 		Since: "2026-02-28", New: []digest.Change{{Text: "a"}, {Text: "b"}}, Withdrawn: []digest.Change{{Text: "c"}},
-		Changed: []digest.Change{{Text: "It is 9.", Old: "7", New: "9"}, {Old: "It is.", New: "It is not."}, {Text: "t", Old: "1", New: "2"},
+		Changed: []digest.Change{{Text: "It is 9.", Old: "7", New: "9"}, {Old: "It is.", New: "It is not."}, {Text: "t",
+			Old: "1", New: "2"},
 			{Text: "Cost, 2023", Old: "7", New: "9"}},
 	}
 	if diff := cmp.Diff(want, facts.Changes); err != nil || diff != "" {
@@ -310,7 +312,8 @@ func TestThousandRuns(t *testing.T) {
 			lines = append(lines, fmt.Sprintf("The harbour of Town%s has berth%d for 40 ships.", id, i))
 		}
 		lines = append(lines, "The tower of Ulm is "+id+" metres high.")
-		return claimsOf(t, append(lines, fmt.Sprintf("The spire of %s is %d metres high.", town(id), 150+int(id[len(id)-1])%3))...), nil
+		return claimsOf(t, append(lines, fmt.Sprintf("The spire of %s is %d metres high.", town(id),
+			150+int(id[len(id)-1])%3))...), nil
 	}
 	var before, after runtime.MemStats
 	runtime.GC()

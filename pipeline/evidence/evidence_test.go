@@ -22,7 +22,8 @@ func claim(n int, about, text string) evidence.Claim {
 	return evidence.Claim{Claim: topicqueue.Claim{ID: id + ".1", CitationID: id, SourceID: s.ID, Text: text, Quote: text}, Source: sources.Describe(s, sources.Page{})}
 }
 
-// What contradicts what without a model, in both orders: the same words with another value. What is said in other words is for a model.
+// What contradicts what without a model, in both orders: the same words with another value. What is said in other
+// words is for a model.
 func TestContradictions(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -67,13 +68,17 @@ func TestContradictions(t *testing.T) {
 	}
 }
 
-// The pairs for a model are few and of one subject: words that all claims have weigh little, and no claim crowds out others.
+// The pairs for a model are few and of one subject: words that all claims have weigh little, and no claim crowds out
+// others.
 func TestPairsAreRanked(t *testing.T) {
 	t.Parallel()
 	claims := []evidence.Claim{
-		claim(1, "", "The harbour of Ashby spent 41 million euros on its cranes."), claim(2, "", "The harbour of Birk spent 52 million euros on its quays."),
-		claim(3, "", "The cranes of Ashby cost the harbour 38 million euros."), claim(4, "", "The quays of Birk cost its harbour 57 million euros."),
-		claim(5, "", "The harbour of Corvale spent 63 million euros on its sheds."), claim(6, "", "The cranes of the Ashby harbour cost 44 million euros."),
+		claim(1, "", "The harbour of Ashby spent 41 million euros on its cranes."), claim(2, "",
+			"The harbour of Birk spent 52 million euros on its quays."),
+		claim(3, "", "The cranes of Ashby cost the harbour 38 million euros."), claim(4, "",
+			"The quays of Birk cost its harbour 57 million euros."),
+		claim(5, "", "The harbour of Corvale spent 63 million euros on its sheds."), claim(6, "",
+			"The cranes of the Ashby harbour cost 44 million euros."),
 	}
 	if got := fmt.Sprint(evidence.Pairs(claims, 2)); got != "[[2 5] [1 3]]" {
 		t.Errorf("%v", got)
@@ -84,8 +89,10 @@ func TestPairsAreRanked(t *testing.T) {
 func TestFormsDoNotContradict(t *testing.T) {
 	t.Parallel()
 	claims := []evidence.Claim{
-		claim(1, "Alder", "The station has a capacity of 120 m3/s."), claim(2, "Birch", "The station has a capacity of 141 m3/s."),
-		claim(3, "Cedar", "The station has a capacity of 97 m3/s."), claim(6, "Dale", "The station has a capacity of 88 m3/s."),
+		claim(1, "Alder", "The station has a capacity of 120 m3/s."), claim(2, "Birch",
+			"The station has a capacity of 141 m3/s."),
+		claim(3, "Cedar", "The station has a capacity of 97 m3/s."), claim(6, "Dale",
+			"The station has a capacity of 88 m3/s."),
 		claim(4, "Weir", "The weir was built in 1931."), claim(5, "Chronicle", "The weir was built in 1934."),
 	}
 	c := evidence.Weigh(claims, nil, nil, nil).Contradictions

@@ -152,13 +152,16 @@ func TestPlacesOfFigures(t *testing.T) {
 func TestShown(t *testing.T) {
 	t.Parallel()
 	filler := strings.Repeat("Nothing of it is told here, and nothing of the harbours.\n\n", 60)
-	harbours := support.Source{ID: "harbours", Text: "# Yearbook\n\n## Trade\n\n" + filler + "### Ships\n\nShips by harbour (thousands)\n\n" +
+	harbours := support.Source{ID: "harbours", Text: "# Yearbook\n\n## Trade\n\n" + filler +
+		"### Ships\n\nShips by harbour (thousands)\n\n" +
 		"| Harbour | Ships |\n|---|---|\n" + strings.Repeat("| Ashby | 12 |\n", 80) + "| Corr | 31 |\n| Dray | 17 |\n\n" +
-		filler + "Fees rose from 41.6 to 44.1 million crowns.\n\n" + filler + "## Crews\n\nThe oldest pilot was 83.\n\n" + filler +
+		filler + "Fees rose from 41.6 to 44.1 million crowns.\n\n" + filler +
+		"## Crews\n\nThe oldest pilot was 83.\n\n" + filler +
 		"The mole cost 12.5 million crowns.\n\n" + filler}
 	corpus := support.New([]support.Source{harbours, pump})
 	about := func(at support.Span) prompts.Passage {
-		return prompts.Passage{Title: "Yearbook", By: "Lind", Date: "2024", Place: map[string]string{"pump": "Plant"}[at.Source]}
+		return prompts.Passage{Title: "Yearbook", By: "Lind", Date: "2024",
+			Place: map[string]string{"pump": "Plant"}[at.Source]}
 	}
 	user := ""
 	model, _ := serve(t, llm.ProviderOpenAI, 0, func(q llmtest.Question) string { user = q.User; return say() })
@@ -173,7 +176,8 @@ func TestShown(t *testing.T) {
 		"Source 1\n<material", "Title: Yearbook\nBy: Lind\nDate: 2024\n",
 		"Place: Trade › Ships\n\nShips by harbour (thousands)\n| Harbour | Ships |\n[…]\n| Ashby | 12 |\n| Corr | 31 |",
 		"\n[…]\nPlace: Crews\n\n", "Source 2 (title, author and date as source 1)\n<material",
-		"Place: Plant\n\nThe heat pump", "Possible arithmetic: 2.5 million crowns = 44.1 million crowns - 41.6\n", "Sentence 4, sources 2, 1: ",
+		"Place: Plant\n\nThe heat pump", "Possible arithmetic: 2.5 million crowns = 44.1 million crowns - 41.6\n",
+		"Sentence 4, sources 2, 1: ",
 	} {
 		if !strings.Contains(user, part) {
 			t.Errorf("no %q in\n%s", part, user)

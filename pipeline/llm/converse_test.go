@@ -67,7 +67,8 @@ func TestConversation(t *testing.T) {
 				t.Fatalf("answered %+v, %v", resp, err)
 			}
 			want := []llmtest.Message{{Role: "user", Text: "Why?"},
-				{Role: "assistant", Text: "Let me look.", Calls: []llmtest.Call{{ID: "a", Name: "search", Arguments: `{"query":"x"}`},
+				{Role: "assistant", Text: "Let me look.", Calls: []llmtest.Call{{ID: "a", Name: "search",
+					Arguments: `{"query":"x"}`},
 					{ID: "b", Name: "search", Arguments: `{"query":"y"}`}}},
 				{Role: "tool", Text: "found x", CallID: "a"}, {Role: "tool", Text: "found y", CallID: "b"},
 				{Role: "user", Text: "Answer now."}}

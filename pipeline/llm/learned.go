@@ -161,8 +161,8 @@ func (l *learned) counted(p prompts.Prompt, tokens int) {
 	*density += densityDecline * (seen - *density)
 }
 
-// densityOf returns the density of prompts of this kind: some servers do not count a schema, so that what they count for
-// structured questions says too little of free texts.
+// densityOf returns the density of prompts of this kind: some servers do not count a schema, so that what they count
+// for structured questions says too little of free texts.
 func (l *learned) densityOf(p prompts.Prompt) *float64 {
 	if p.Schema == nil {
 		return &l.freeDensity

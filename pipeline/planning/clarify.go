@@ -17,10 +17,10 @@ const (
 	clarifyBytes = 6_000 // of passages that the gate sees
 )
 
-// Clarify decides whether a run must ask the user before it is planned: nil lets it through. It looks into the knowledge
-// base, then asks the model once, which either words a question or lets the topic through and never answers itself.
-// Without a model, and once the user has not answered, it lets everything through. So does a model that cannot be used:
-// planning finds that out and says so.
+// Clarify decides whether a run must ask the user before it is planned: nil lets it through. It looks into the
+// knowledge base, then asks the model once, which either words a question or lets the topic through and never answers
+// itself. Without a model, and once the user has not answered, it lets everything through. So does a model that
+// cannot be used: planning finds that out and says so.
 //
 // The error is the end of ctx (its cause is wrapped), or one of Emit or of a tool.
 func (p *Planner) Clarify(ctx context.Context, run topicqueue.Run) (*topicqueue.Question, error) {
@@ -52,7 +52,8 @@ func (p *Planner) Clarify(ctx context.Context, run topicqueue.Run) (*topicqueue.
 		return nil, d.step(ctx, topicqueue.StepFailClarification, "the topic is used as it was given: %s",
 			topicqueue.Clip(topicqueue.OneLine(err.Error()), maxReason))
 	case answer.Ask && question == "":
-		return nil, d.step(ctx, topicqueue.StepFailClarification, "the topic is used as it was given: the model gave no question")
+		return nil, d.step(ctx, topicqueue.StepFailClarification,
+			"the topic is used as it was given: the model gave no question")
 	case answer.Ask:
 		return &topicqueue.Question{Kind: topicqueue.AskClarification, Text: question}, nil
 	case n > 0:

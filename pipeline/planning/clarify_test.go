@@ -29,17 +29,23 @@ func TestClarify(t *testing.T) {
 		events   string
 	}{
 		{"clear", nil, prompts.ClarifyAnswer{Reason: "Clear."}, "", 1, "start_follow_up end_follow_up_neg"},
-		{"clear, with a question all the same", nil, prompts.ClarifyAnswer{Question: "Which?"}, "", 1, "start_follow_up end_follow_up_neg"},
+		{"clear, with a question all the same", nil, prompts.ClarifyAnswer{Question: "Which?"}, "", 1,
+			"start_follow_up end_follow_up_neg"},
 		{"unclear", nil, ask, "Which tides:[31m those of the sea?", 1, "start_follow_up"},
-		{"fenced", nil, "```json\n{\"reason\":\"\",\"ask\":true,\"question\":\"Which?\"}\n```", "Which?", 1, "start_follow_up"},
-		{"no question", nil, prompts.ClarifyAnswer{Ask: true, Question: " \n"}, "", 1, "start_follow_up fail_clarification"},
+		{"fenced", nil, "```json\n{\"reason\":\"\",\"ask\":true,\"question\":\"Which?\"}\n```", "Which?", 1,
+			"start_follow_up"},
+		{"no question", nil, prompts.ClarifyAnswer{Ask: true, Question: " \n"}, "", 1,
+			"start_follow_up fail_clarification"},
 		{"no JSON", nil, "I would ask: which tides?", "", 1, "start_follow_up fail_clarification"},
 		{"server away", nil, fmt.Errorf("503: %w", llm.ErrUnavailable), "", 1, "start_follow_up fail_clarification"},
 		{"answered", []topicqueue.Exchange{answered}, prompts.ClarifyAnswer{}, "", 1, "start_follow_up end_follow_up_pos"},
-		{"answered, still unclear", []topicqueue.Exchange{answered}, ask, "Which tides:[31m those of the sea?", 1, "start_follow_up"},
+		{"answered, still unclear", []topicqueue.Exchange{answered}, ask, "Which tides:[31m those of the sea?", 1,
+			"start_follow_up"},
 		{"enough", []topicqueue.Exchange{answered, answered, answered}, ask, "", 0, "start_follow_up end_follow_up_pos"},
-		{"declined", []topicqueue.Exchange{exchange(topicqueue.ReplyDeclined, "")}, ask, "", 0, "start_follow_up end_follow_up_neg"},
-		{"missed", []topicqueue.Exchange{answered, exchange(topicqueue.ReplyMissed, "")}, ask, "", 0, "start_follow_up end_follow_up_neg"},
+		{"declined", []topicqueue.Exchange{exchange(topicqueue.ReplyDeclined, "")}, ask, "", 0,
+			"start_follow_up end_follow_up_neg"},
+		{"missed", []topicqueue.Exchange{answered, exchange(topicqueue.ReplyMissed, "")}, ask, "", 0,
+			"start_follow_up end_follow_up_neg"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -91,7 +97,8 @@ func TestPlanKnowsTheDialogue(t *testing.T) {
 	for _, rephrase := range []bool{false, true} {
 		d := newDesk(t)
 		d.run.Options.Rephrase = rephrase
-		d.run.Dialogue = []topicqueue.Exchange{{Question: topicqueue.Question{Kind: topicqueue.AskClarification, Text: "Which?"},
+		d.run.Dialogue = []topicqueue.Exchange{{Question: topicqueue.Question{Kind: topicqueue.AskClarification,
+			Text: "Which?"},
 			Reply: topicqueue.Reply{Outcome: topicqueue.ReplyAnswered, Text: "Those of the sea."}}}
 		plan, err := d.plan()
 		if err != nil {

@@ -105,7 +105,8 @@ func (p *givenParser) check(i int) {
 func listItem(line string) (content string, ok bool) {
 	mark, rest, _ := strings.Cut(line, " ")
 	number := strings.TrimRight(mark, ".)")
-	ordered := len(number) > 0 && len(number) < 10 && len(mark) == len(number)+1 && strings.Trim(number, "0123456789") == ""
+	ordered := len(number) > 0 && len(number) < 10 && len(mark) == len(number)+1 && strings.Trim(number,
+		"0123456789") == ""
 	if mark != "-" && mark != "*" && mark != "+" && !ordered {
 		return line, false
 	}

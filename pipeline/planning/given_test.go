@@ -11,7 +11,8 @@ import (
 
 func TestParseGiven(t *testing.T) {
 	t.Parallel()
-	plan := "\ufeff# What I want to know\r\n\r\n- **Costs since 2020**\r\n  Purchase and running costs.\r\n  - per household\r\n" +
+	plan := "\ufeff# What I want to know\r\n\r\n- **Costs since 2020**\r\n" +
+		"  Purchase and running costs.\r\n  - per household\r\n" +
 		"* [ ] Noise\n\n2) 3D printing of spare parts\n\tWho prints them?\n"
 	got, err := planning.ParseGiven(plan)
 	if err != nil {
@@ -33,17 +34,19 @@ func TestParseGivenSaysWhatIsWrong(t *testing.T) {
 		plan string
 		want []string
 	}{
-		"empty":           {"", []string{"line 1: there is no item"}},
-		"headings only":   {"# Plan\n\n## More\n", []string{"line 3: there is no item"}},
-		"plain text":      {"- Costs\nNoise\n", []string{"line 2: no item of a list"}},
-		"not UTF-8":       {"- \xff\n", []string{"the plan is not UTF-8 text"}},
-		"zero byte":       {"- a\x00\n", []string{"the plan is not UTF-8 text"}},
-		"too long":        {strings.Repeat("- a\n", 20_000), []string{"the plan has 80000 bytes; at most 65536"}},
-		"long item":       {"- " + strings.Repeat("a", 201), []string{"line 1: an item of 201 bytes; at most 200"}},
-		"much below":      {"- Costs\n  " + strings.Repeat("b", 1001), []string{"line 1: what stands below the item has 1001 bytes"}},
-		"without text":    {"- Costs\n- **\n-\n", []string{"line 2: an item without text", "line 3: an item without text"}},
-		"nothing above":   {"  - Costs\n", []string{"line 1: it is indented"}},
-		"the same twice":  {"- Costs of pumps\n- Noise\n- costs of pumps.\n", []string{"line 3: the item is nearly the same as that of line 1"}},
+		"empty":         {"", []string{"line 1: there is no item"}},
+		"headings only": {"# Plan\n\n## More\n", []string{"line 3: there is no item"}},
+		"plain text":    {"- Costs\nNoise\n", []string{"line 2: no item of a list"}},
+		"not UTF-8":     {"- \xff\n", []string{"the plan is not UTF-8 text"}},
+		"zero byte":     {"- a\x00\n", []string{"the plan is not UTF-8 text"}},
+		"too long":      {strings.Repeat("- a\n", 20_000), []string{"the plan has 80000 bytes; at most 65536"}},
+		"long item":     {"- " + strings.Repeat("a", 201), []string{"line 1: an item of 201 bytes; at most 200"}},
+		"much below": {"- Costs\n  " + strings.Repeat("b", 1001),
+			[]string{"line 1: what stands below the item has 1001 bytes"}},
+		"without text":  {"- Costs\n- **\n-\n", []string{"line 2: an item without text", "line 3: an item without text"}},
+		"nothing above": {"  - Costs\n", []string{"line 1: it is indented"}},
+		"the same twice": {"- Costs of pumps\n- Noise\n- costs of pumps.\n",
+			[]string{"line 3: the item is nearly the same as that of line 1"}},
 		"too many":        {items(60), []string{"line 51: the plan has 60 items; at most 50"}},
 		"many mistakes":   {"- a\n" + strings.Repeat("text\n", 30), []string{"line 2:", "and 10 more"}},
 		"a thematic line": {"- Costs\n---\n", []string{"line 2: no item of a list"}},
@@ -86,7 +89,8 @@ func TestGiven(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if plan.Topic != "How do tides work?" || titles(plan) != "Neap tides|Tidal range" || plan.SubTopics[0].Overview != "When?" {
+		if plan.Topic != "How do tides work?" || titles(plan) != "Neap tides|Tidal range" ||
+			plan.SubTopics[0].Overview != "When?" {
 			t.Errorf("plan %+v", plan)
 		}
 		if len(d.asked)+len(d.queries) > 0 {

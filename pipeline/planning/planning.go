@@ -1,6 +1,6 @@
-// Package planning turns the topic of a run into sub-topics: it rephrases the topic, looks into the knowledge base for
-// background, and decomposes. It does not fill the queue and does not research. Entry points: Planner.Plan, and Planner.Given for
-// a plan that a person gives (ParseGiven).
+// Package planning turns the topic of a run into sub-topics: it rephrases the topic, looks into the knowledge base
+// for background, and decomposes. It does not fill the queue and does not research. Entry points: Planner.Plan, and
+// Planner.Given for a plan that a person gives (ParseGiven).
 //
 // With a model, each step has a fallback: the user's own topic, no background, the plan that is made without a model.
 // That one is the topic itself and the sections of the knowledge base that answer it nearly as well as the best. A

@@ -133,7 +133,8 @@ func TestReview_ShowsEvidenceAndTrouble(t *testing.T) {
 			t.Fatal(err)
 		}
 		user := d.asked[0].Prompt.User
-		for _, want := range []string{"Block block_1", "2: 2 x", "Title: Neap tides", "Trouble: failed: no source was found", "At most 3 gaps"} {
+		for _, want := range []string{"Block block_1", "2: 2 x", "Title: Neap tides",
+			"Trouble: failed: no source was found", "At most 3 gaps"} {
 			if !strings.Contains(user, want) {
 				t.Errorf("the question lacks %q:\n%s", want, user)
 			}
@@ -191,20 +192,23 @@ func TestReview_Contradictions(t *testing.T) {
 		for i, text := range texts {
 			source := fmt.Sprintf("Paper %d.%d", n, i+1)
 			cite := topicqueue.BlockCitationID(n, i+1)
-			b.Traces = append(b.Traces, topicqueue.ToolTrace{CitationID: cite, Source: topicqueue.Source{ID: source, Title: source, URL: "https://" + cite + ".example", Date: "2025"},
+			b.Traces = append(b.Traces, topicqueue.ToolTrace{CitationID: cite, Source: topicqueue.Source{ID: source,
+				Title: source, URL: "https://" + cite + ".example", Date: "2025"},
 				Claims: []topicqueue.Claim{{ID: cite + ".1", CitationID: cite, Text: text}}})
 		}
 		return b
 	}
 	blocks := []planning.BlockEvidence{
-		block(1, "The harbour of Aberfoyle has 4 cranes.", "Five cranes stand on the quays of Aberfoyle.", "The quay of Aberfoyle is 900 m long."),
+		block(1, "The harbour of Aberfoyle has 4 cranes.", "Five cranes stand on the quays of Aberfoyle.",
+			"The quay of Aberfoyle is 900 m long."),
 		block(2, "Aberfoyle harbour counts 6 cranes.", "The harbour master came in 1911."),
 	}
 	blocks[1].Traces[1].Source = blocks[1].Traces[0].Source
 	d := newDesk(t)
 	d.answers["review"] = func(llm.Request) any {
 		return prompts.ReviewAnswer{Contradictions: []prompts.ReviewedPair{
-			{A: 1, B: 2, Why: " Only one counts the\nmobile crane. "}, {A: 4, B: 1, Why: "Other years."}, // within a block, between blocks
+			{A: 1, B: 2, Why: " Only one counts the\nmobile crane. "}, {A: 4, B: 1, Why: "Other years."},
+			// within a block, between blocks
 			{A: 2, B: 1, Why: "again"}, {A: 4, B: 5, Why: "one source"}, {A: 3, B: 3}, {A: 0, B: 1}, {A: 1, B: 6},
 		}}
 	}
@@ -213,12 +217,14 @@ func TestReview_Contradictions(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []topicqueue.Contradiction{
-		{A: "CIT-1-01.1", B: "CIT-1-02.1", Why: "Only one counts the mobile crane."}, {A: "CIT-2-01.1", B: "CIT-1-01.1", Why: "Other years."},
+		{A: "CIT-1-01.1", B: "CIT-1-02.1", Why: "Only one counts the mobile crane."}, {A: "CIT-2-01.1", B: "CIT-1-01.1",
+			Why: "Other years."},
 	}
 	if diff := cmp.Diff(want, review.Contradictions); diff != "" {
 		t.Error(diff)
 	}
-	for _, part := range []string{"Source: Paper 1.2 (2025)\n2: Five cranes", "4: Aberfoyle harbour counts", "\n5: The harbour master", "misses others: 1 and 4."} {
+	for _, part := range []string{"Source: Paper 1.2 (2025)\n2: Five cranes", "4: Aberfoyle harbour counts",
+		"\n5: The harbour master", "misses others: 1 and 4."} {
 		if !strings.Contains(d.asked[0].Prompt.User, part) {
 			t.Errorf("the question lacks %q:\n%s", part, d.asked[0].Prompt.User)
 		}

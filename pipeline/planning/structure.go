@@ -31,7 +31,8 @@ func (d *draft) fromSources(ctx context.Context) ([]topicqueue.SubTopic, error) 
 	add := func(title, overview string) {
 		if len(topics) < d.wanted() && !planned(topics, title) {
 			topics = append(topics, topicqueue.SubTopic{
-				Title: title, Overview: topicqueue.Clip(topicqueue.OneLine(overview), maxOverview), Queries: []string{d.within(title)},
+				Title: title, Overview: topicqueue.Clip(topicqueue.OneLine(overview), maxOverview),
+				Queries: []string{d.within(title)},
 			})
 		}
 	}

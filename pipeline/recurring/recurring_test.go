@@ -97,7 +97,8 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// What blocks have found is put together: each fact is told once, and what has moved from one source to another is no news.
+// What blocks have found is put together: each fact is told once, and what has moved from one source to another is no
+// news.
 func TestCompare(t *testing.T) {
 	t.Parallel()
 	quote := func(id, s string) topicqueue.Claim { return topicqueue.Claim{CitationID: id, Text: s, Quote: s} }
@@ -136,7 +137,8 @@ func TestCompare(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			m := &recurring.Memory{Date: "2026-03-01", RunID: "r", Blocks: []recurring.Block{{ID: "block_1"}}}
-			c := recurring.Compare(m, "2026-03-02", []recurring.BlockEvidence{{Block: topicqueue.Block{ID: "block_1"}, Traces: tt.traces}})
+			c := recurring.Compare(m, "2026-03-02", []recurring.BlockEvidence{{Block: topicqueue.Block{ID: "block_1"},
+				Traces: tt.traces}})
 			var got []string
 			for _, s := range c.New {
 				got = append(got, "new "+s.Quote)

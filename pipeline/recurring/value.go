@@ -149,7 +149,8 @@ func rowLine(row, columns string) string {
 func differingCells(old, now Said) (what, kind, before, after string) {
 	one, two := cells(old.Quote), cells(now.Quote)
 	names, same := cells(now.columns), sameCell(old.columns, now.columns)
-	if now.columns == "" || !same || len(one) != len(two) || len(two) != len(names) || one[0] == "" || !sameCell(one[0], two[0]) {
+	fit := now.columns != "" && same && len(one) == len(two) && len(two) == len(names)
+	if !fit || one[0] == "" || !sameCell(one[0], two[0]) {
 		return "", "", "", ""
 	}
 	var differ []int

@@ -18,8 +18,8 @@ func (w *writer) answered(ctx context.Context) (Report, error) {
 	return w.finish(ctx, Outline{Title: w.title, Sections: []OutlineSection{}}, draft{opening: p})
 }
 
-// markUncited adds to what was decided about an answer that its sentences with facts which cite nothing are marked: in a
-// text so short a reader takes each sentence for a checked one.
+// markUncited adds to what was decided about an answer that its sentences with facts which cite nothing are marked:
+// in a text so short a reader takes each sentence for a checked one.
 func (c *checker) markUncited(body string, decisions []decision) []decision {
 	for _, s := range c.unsourced {
 		decisions = append(decisions, decision{statement: s, changed: true, text: c.m.marked(s.raw(body), s.row)})

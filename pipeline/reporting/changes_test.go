@@ -29,8 +29,8 @@ func bodies(markdown string) map[string]string {
 	return found
 }
 
-// The second report asks for what has moved alone: the section of a block with news is written anew, with the frame, the other
-// one is kept word for word; where nothing has moved, nobody is asked.
+// The second report asks for what has moved alone: the section of a block with news is written anew, with the frame,
+// the other one is kept word for word; where nothing has moved, nobody is asked.
 func TestKeptText(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
@@ -104,7 +104,8 @@ func TestKeptText(t *testing.T) {
 	lost.CitationID, lost.Claims, lost.Withdrawn = "CIT-1-03", nil, []topicqueue.Claim{gone}
 	lost.Source.AsOf = &topicqueue.AsOf{RunID: "research_old", Date: "2025-06-01", Gone: true}
 	log.Traces = append(log.Traces, lost)
-	was7, is9 := recurring.Said{Value: "7", Citations: []string{"CIT-1-03"}}, recurring.Said{Value: "9", Title: "Costs", Citations: []string{"CIT-1-01"}}
+	was7, is9 := recurring.Said{Value: "7", Citations: []string{"CIT-1-03"}}, recurring.Said{Value: "9",
+		Title: "Costs", Citations: []string{"CIT-1-01"}}
 	third.Changes = &recurring.Changes{Since: "2025-06-01", RunID: "research_old", Changed: []recurring.Change{
 		{Kind: recurring.ChangedValue, What: "Paper (euros), 2023", Old: was7, New: is9}}, Withdrawn: []recurring.Withdrawn{
 		{Said: recurring.Said{Statement: gone.Text, Quote: gone.Quote, Citations: []string{"CIT-1-03"}, BlockID: "block_1"}}},
@@ -114,7 +115,8 @@ func TestKeptText(t *testing.T) {
 			{Statement: "Three.", Quote: "Three.", Title: "Locks", Citations: []string{"CIT-1-01"}},
 		}}
 	three := report(third)
-	if want := []string{"frame", "section"}; !slices.Equal(slices.DeleteFunc(asked, func(s string) bool { return s == "repair_section" || s == "judge" }), want) {
+	if want := []string{"frame", "section"}; !slices.Equal(slices.DeleteFunc(asked,
+		func(s string) bool { return s == "repair_section" || s == "judge" }), want) {
 		t.Errorf("one block has moved, and %q were asked, want %q", asked, want)
 	}
 	was, is := bodies(one.Markdown), bodies(three.Markdown)
@@ -159,7 +161,8 @@ func TestStalePlan(t *testing.T) {
 	}
 	before := report(evidence(t, topicqueue.CitationAnchors)).Text
 	o := &before.Outline
-	o.Title, o.Introduction, o.Conclusion = "Recovery every 300 seconds", "Open with the interval.", "Close with the interval."
+	o.Title, o.Introduction, o.Conclusion = "Recovery every 300 seconds", "Open with the interval.",
+		"Close with the interval."
 	var moved int
 	for i := range o.Sections {
 		s := &o.Sections[i]
@@ -190,7 +193,8 @@ func TestStalePlan(t *testing.T) {
 			t.Errorf("%q is asked for again in %s", stale, asked.String())
 		}
 	}
-	if strings.HasPrefix(got.Markdown, "# Recovery every 300") || got.Text.Outline.Sections[moved].Title == o.Sections[moved].Title {
+	if strings.HasPrefix(got.Markdown, "# Recovery every 300") ||
+		got.Text.Outline.Sections[moved].Title == o.Sections[moved].Title {
 		t.Errorf("title %.60q, section %q", got.Markdown, got.Text.Outline.Sections[moved].Title)
 	}
 	for i, s := range got.Text.Outline.Sections {

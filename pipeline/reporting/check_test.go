@@ -149,7 +149,8 @@ func TestUnsupported(t *testing.T) {
 			repair: func(llm.Request) (string, error) {
 				return `{"repairs": [{"sentence": 1, "text": "The checkpoint interval defaults to 600 seconds [CIT-1-02].", "span": ""}, {"sentence": 9, "text": "x", "span": ""}]}`, nil
 			},
-			want: []string{`900 seconds [[CIT-1-02](#ref-cit-1-02)]. \[unsupported\]`, "1 proposed correction was refused"}, not: []string{"600"},
+			want: []string{`900 seconds [[CIT-1-02](#ref-cit-1-02)]. \[unsupported\]`,
+				"1 proposed correction was refused"}, not: []string{"600"},
 			refused: "The source does not have the figure “600 seconds”; it has “300 seconds”.",
 		},
 		"repaired from nothing": {
@@ -193,7 +194,8 @@ func TestUnsupported(t *testing.T) {
 			if calls == 1 && tt.action == reporting.ActionMarked && tt.refused == "" {
 				tt.refused = "The model gave no correction."
 			}
-			if s := find(t, got, beginning); calls != repairs || s.Action != tt.action || tt.refused != "" && s.Refused != tt.refused {
+			if s := find(t, got, beginning); calls != repairs || s.Action != tt.action || tt.refused != "" &&
+				s.Refused != tt.refused {
 				t.Errorf("%d calls, %+v", calls, s)
 			}
 			if len(got.Fallbacks) > 0 {
@@ -240,7 +242,8 @@ func sourceOf(in reporting.Input) func(string) string {
 	}
 }
 
-// TestCitesWhatOneClaimBears: a sentence with facts and without a citation gets that of the only claim that bears it out.
+// TestCitesWhatOneClaimBears: a sentence with facts and without a citation gets that of the only claim that bears it
+// out.
 func TestCitesWhatOneClaimBears(t *testing.T) {
 	t.Parallel()
 	text := "Every change is appended to the log [CIT-1-01]. Recovery of a log of 16 MB took 0.4 seconds in the tests of version 3.2. Shakespeare wrote 39 plays. Did recovery of a log of 16 MB take 0.4 seconds?"
@@ -251,7 +254,8 @@ func TestCitesWhatOneClaimBears(t *testing.T) {
 	if !strings.Contains(got.Markdown, "in the tests of version 3.2 [[CIT-1-01](#ref-cit-1-01)].") || strings.Contains(got.Markdown, "plays [[") {
 		t.Error(got.Markdown)
 	}
-	if s := find(t, got, "Recovery of a log"); s.Action != reporting.ActionCited || s.Verdict != support.Supported || s.Quotation.Result != support.Verbatim {
+	if s := find(t, got, "Recovery of a log"); s.Action != reporting.ActionCited || s.Verdict != support.Supported ||
+		s.Quotation.Result != support.Verbatim {
 		t.Errorf("%+v", s)
 	}
 	want := []string{"Shakespeare wrote 39 plays.", "Did recovery of a log of 16 MB take 0.4 seconds?"}
@@ -331,8 +335,8 @@ func TestExtractiveIsSupported(t *testing.T) {
 	}
 }
 
-// TestJudge: one call for each section judges what is not verbatim, before repair; what it says counts as far as its words stand
-// in the source.
+// TestJudge: one call for each section judges what is not verbatim, before repair; what it says counts as far as its
+// words stand in the source.
 func TestJudge(t *testing.T) {
 	t.Parallel()
 	const text = "Long intervals make recovery faster [CIT-1-02]. A commit is safe on disk [CIT-1-01]. The log is kept for a year [CIT-1-01]. " +
@@ -458,9 +462,9 @@ var (
 	otherUnit = map[string]string{"seconds": "weeks", "MB": "TB", "minutes": "years", "percent": "euros"}
 )
 
-// liar writes sections from the claims that it is given, and lies in every fifth sentence: with another number, unit or
-// date, a negation, a name, a quotation nobody said, a made-up marker, number, link or document. Of repairs it does one in
-// three.
+// liar writes sections from the claims that it is given, and lies in every fifth sentence: with another number, unit
+// or date, a negation, a name, a quotation nobody said, a made-up marker, number, link or document. Of repairs it
+// does one in three.
 func liar(seed uint64) (modelFunc, *lies) {
 	var mu sync.Mutex
 	all := &lies{told: map[string]string{}}

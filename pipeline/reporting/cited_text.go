@@ -242,8 +242,8 @@ func (t *citedText) breaks(from, to int) bool {
 // aroundBytes is how much text is told of a marker that is not checked.
 const aroundBytes = 60
 
-// around returns a marker with the end of its line before it, or the begin behind it where it opens the line: what stands
-// in other lines, such as the head of the report, is put there later.
+// around returns a marker with the end of its line before it, or the begin behind it where it opens the line: what
+// stands in other lines, such as the head of the report, is put there later.
 func (t *citedText) around(m marker) string {
 	from, to := m.at, m.at
 	for from > 0 && m.at-from < aroundBytes && !t.lines[from] {

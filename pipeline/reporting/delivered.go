@@ -73,7 +73,8 @@ func (v *Verification) Compare(report string, registry *citation.Registry, chang
 	}
 	for _, m := range t.markers {
 		around := t.around(m)
-		before := strings.ToValidUTF8(t.text[max(0, m.at-aroundBytes):m.at], "") + " [" + m.label + "]" // as it was recorded once
+		// as it was recorded once
+		before := strings.ToValidUTF8(t.text[max(0, m.at-aroundBytes):m.at], "") + " [" + m.label + "]"
 		switch {
 		case m.checked:
 		case known[around] > 0:

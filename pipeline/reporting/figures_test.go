@@ -62,7 +62,8 @@ func TestFigures(t *testing.T) {
 	model := modelFunc(func(req llm.Request) (string, error) {
 		switch {
 		case strings.Contains(req.Prompt.User, "Your section: The log"):
-			for _, shown := range []string{"Figures that are shown below your section", "- \"Time of recovery", "- \"-\" [CIT-1-09]"} {
+			for _, shown := range []string{"Figures that are shown below your section", "- \"Time of recovery",
+				"- \"-\" [CIT-1-09]"} {
 				if !strings.Contains(req.Prompt.User, shown) {
 					t.Errorf("the writer is not told of its figures, %q:\n%s", shown, req.Prompt.User)
 				}

@@ -140,7 +140,8 @@ func (m *material) position(step string, ordinal, attempt int) llm.Position {
 
 // text asks for free text. What the token limit has cut is used as far as it goes.
 func (m *material) text(ctx context.Context, p prompts.Prompt, ordinal, attempt int) (string, error) {
-	text, err := llm.Text(ctx, m.Model, llm.Request{Position: m.position(p.Name, ordinal, attempt), Role: llm.Writer, Prompt: p})
+	text, err := llm.Text(ctx, m.Model, llm.Request{Position: m.position(p.Name, ordinal, attempt), Role: llm.Writer,
+		Prompt: p})
 	if errors.Is(err, llm.ErrTruncated) && ctx.Err() == nil {
 		err = nil
 	}
@@ -152,7 +153,8 @@ func (m *material) text(ctx context.Context, p prompts.Prompt, ordinal, attempt 
 func ask[T any](ctx context.Context, m *material, prompt func(shrink int) prompts.Prompt) (answer T, err error) {
 	for shrink := range digestTries {
 		p := prompt(shrink)
-		answer, err = llm.Ask[T](ctx, m.Model, llm.Request{Position: m.position(p.Name, 0, shrink), Role: llm.Writer, Prompt: p})
+		answer, err = llm.Ask[T](ctx, m.Model, llm.Request{Position: m.position(p.Name, 0, shrink), Role: llm.Writer,
+			Prompt: p})
 		if !errors.Is(err, llm.ErrContextLength) {
 			break
 		}

@@ -13,7 +13,8 @@ import (
 
 // planner returns what plans three blocks with two claims each: claims 1 and 2 are of block_1, and so on.
 func planner() outliner {
-	w := outliner{&material{Reporter: &Reporter{}, texts: prompts.TextsIn("en"), title: "Topic", registry: citation.NewRegistry(nil)}}
+	w := outliner{&material{Reporter: &Reporter{}, texts: prompts.TextsIn("en"), title: "Topic",
+		registry: citation.NewRegistry(nil)}}
 	for i, title := range []string{"Write-ahead log", "Standby servers", "Synchronous standby servers"} {
 		id := topicqueue.BlockID(i + 1)
 		w.blocks = append(w.blocks, blockEvidence{id: id, title: title})
@@ -108,8 +109,8 @@ func TestPlan_SameStatement(t *testing.T) {
 	}
 }
 
-// FuzzPlan: whatever a model answers, every claim stands in exactly one section, sections have titles that differ, and the
-// stored outline gives the same plan again.
+// FuzzPlan: whatever a model answers, every claim stands in exactly one section, sections have titles that differ,
+// and the stored outline gives the same plan again.
 func FuzzPlan(f *testing.F) {
 	f.Add(`{"sections":[{"title":"","block_ids":["block_1","block_1","block_2"]},{"title":"A","claims":[1,2,3]}]}`)
 	f.Add(`{"title":"T","sections":[{"title":"A","subsections":[{"title":"x","claims":[1,6]},{"title":"X","claims":[2]}]},{"title":"a","claims":[9]}]}`)
@@ -167,17 +168,18 @@ func TestWithHeadings(t *testing.T) {
 		"mixed":      {"One [CIT-1-01].\n\nThree [CIT-2-01].\n\nTwo [CIT-1-02].", "One [CIT-1-01].\n\nThree [CIT-2-01].\n\nTwo [CIT-1-02]."},
 		"of several": {"Both [CIT-1-01][CIT-2-01].", "Both [CIT-1-01][CIT-2-01]."},
 	} {
-		if got := (sectionWriter{w.material}).withHeadings(tt.in, p.sections[0]); got != tt.want {
+		if got := sectionWriter(w).withHeadings(tt.in, p.sections[0]); got != tt.want {
 			t.Errorf("%s:\n got %q\nwant %q", name, got, tt.want)
 		}
 	}
 }
 
-// TestNewClaimsOfANight: what is new in the outline of the last report stands beside what it is about, not all of it in the
-// last section of its block.
+// TestNewClaimsOfANight: what is new in the outline of the last report stands beside what it is about, not all of it
+// in the last section of its block.
 func TestNewClaimsOfANight(t *testing.T) {
 	t.Parallel()
-	w := outliner{&material{Reporter: &Reporter{}, texts: prompts.TextsIn("en"), title: "Topic", registry: citation.NewRegistry(nil)}}
+	w := outliner{&material{Reporter: &Reporter{}, texts: prompts.TextsIn("en"), title: "Topic",
+		registry: citation.NewRegistry(nil)}}
 	w.blocks = []blockEvidence{{id: "block_1", title: "Staffless hours"}}
 	for i, said := range []string{
 		"To open the same hours with staff, 2.6 posts would be needed.", "The police recorded 5 call-outs to the branch.",

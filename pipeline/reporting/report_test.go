@@ -365,7 +365,8 @@ func TestSectionInParts(t *testing.T) {
 	checkStructure(t, in, got, topicqueue.CitationAnchors)
 }
 
-// What the review says to stay open is told to the writers of introduction and conclusion, beside what blocks have not found.
+// What the review says to stay open is told to the writers of introduction and conclusion, beside what blocks have
+// not found.
 func TestReviewedOpen(t *testing.T) {
 	t.Parallel()
 	in := evidence(t, "")
@@ -406,7 +407,8 @@ func TestOpenWithoutReview(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, open, _ := strings.Cut(asked, "What stayed open:"); !strings.Contains(open, ": "+in.Blocks[0].Block.Open) || strings.Contains(open, "nothing was recorded") {
+	if _, open, _ := strings.Cut(asked, "What stayed open:"); !strings.Contains(open,
+		": "+in.Blocks[0].Block.Open) || strings.Contains(open, "nothing was recorded") {
 		t.Errorf("%s", open)
 	}
 }

@@ -15,8 +15,8 @@ import (
 // claimShown matches a claim of the outline's question, and a citation of a written section.
 var claimShown = regexp.MustCompile(`(?m)^\d+: |\[CIT-`)
 
-// TestSmallWindow: a question that does not fit the model's window is asked with half the evidence, then with a quarter, then an eighth,
-// before the step takes its local form.
+// TestSmallWindow: a question that does not fit the model's window is asked with half the evidence, then with a
+// quarter, then an eighth, before the step takes its local form.
 func TestSmallWindow(t *testing.T) {
 	t.Parallel()
 	tooLong := fmt.Errorf("%w: %w", llm.ErrPermanent, llm.ErrContextLength)
@@ -49,7 +49,8 @@ func TestSmallWindow(t *testing.T) {
 				if want := min(refusals+1, 4); len(shown) != want {
 					t.Errorf("%d questions, want %d", len(shown), want)
 				}
-				if fell := slices.Contains(got.Fallbacks, strings.Replace(step, "frame", "conclusion", 1)); fell != (refusals == 4) {
+				if fell := slices.Contains(got.Fallbacks, strings.Replace(step, "frame", "conclusion",
+					1)); fell != (refusals == 4) {
 					t.Errorf("fallbacks %q", got.Fallbacks)
 				}
 				for i := 1; i < len(shown); i++ {

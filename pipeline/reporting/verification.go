@@ -32,10 +32,11 @@ type Verification struct {
 	Counts     VerificationCounts `json:"counts"`
 	Sentences  []CheckedSentence  `json:"sentences"` // in the order of the report
 	Evaluation Evaluation         `json:"evaluation"`
-	Uncited    []string           `json:"uncited,omitempty"`  // sentences with figures or quotations that cite nothing: not judged
-	Repeated   []string           `json:"repeated,omitempty"` // sentences taken out because the report says the same before
-	Tail       string             `json:"tail,omitempty"`     // SHA-256 of the references and the note; empty: not recorded
-	Outside    Difference         `json:"outside,omitzero"`   // parts of the delivered report that the check did not cover
+	// sentences with figures or quotations that cite nothing: not judged
+	Uncited  []string   `json:"uncited,omitempty"`
+	Repeated []string   `json:"repeated,omitempty"` // sentences taken out because the report says the same before
+	Tail     string     `json:"tail,omitempty"`     // SHA-256 of the references and the note; empty: not recorded
+	Outside  Difference `json:"outside,omitzero"`   // parts of the delivered report that the check did not cover
 }
 
 // VerificationCounts counts what was found in the report as it is delivered, unless a field says otherwise.

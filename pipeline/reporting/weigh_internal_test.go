@@ -19,7 +19,8 @@ func TestTells(t *testing.T) {
 		w.claims = append(w.claims, claim{Claim: topicqueue.Claim{CitationID: id}, source: source})
 	}
 	c := evidence.Contradiction{
-		A: evidence.Side{Value: "310", Citations: []string{"CIT-1-01"}}, B: evidence.Side{Value: "270", Citations: []string{"CIT-1-02"}},
+		A: evidence.Side{Value: "310", Citations: []string{"CIT-1-01"}}, B: evidence.Side{Value: "270",
+			Citations: []string{"CIT-1-02"}},
 	}
 	for body, want := range map[string]bool{
 		"The court says 310 [CIT-1-01], the table 270 [CIT-1-02].":               true,

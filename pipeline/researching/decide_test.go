@@ -407,7 +407,8 @@ func TestDecideSaysWhatHelps(t *testing.T) {
 func TestOneSearchIsOffered(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ enabled, offered, other string }{
-		{"rag_naive,rag_hybrid", "\n- rag_hybrid:", "\n- rag_naive:"}, {"rag_naive,web_search", "\n- rag_naive:", "\n- rag_hybrid:"},
+		{"rag_naive,rag_hybrid", "\n- rag_hybrid:", "\n- rag_naive:"}, {"rag_naive,web_search", "\n- rag_naive:",
+			"\n- rag_hybrid:"},
 	} {
 		b := newBench(t)
 		b.run.Options.Tools, b.run.Options.MaxIterations = strings.Split(tc.enabled, ","), 1

@@ -60,8 +60,8 @@ func (b *bench) runCode(program string, out sandbox.Outcome, quotes ...string) {
 	}
 }
 
-// A claim can quote what a program printed, and nothing else of what the tool says: not the program, which says whatever
-// its author likes, and none of our own words about it.
+// A claim can quote what a program printed, and nothing else of what the tool says: not the program, which says
+// whatever its author likes, and none of our own words about it.
 func TestClaimsQuoteTheOutputOfPrograms(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -99,7 +99,8 @@ func TestClaimsQuoteTheOutputOfPrograms(t *testing.T) {
 		if strings.Contains(req.Prompt.User, "doubtful") {
 			t.Error("a note reads what is no output")
 		}
-		if strings.Contains(req.Prompt.User, "run_code") && !strings.Contains(req.Prompt.User, "- run_code (Mean range at Brest.): # The mean range") {
+		if strings.Contains(req.Prompt.User, "run_code") && !strings.Contains(req.Prompt.User,
+			"- run_code (Mean range at Brest.): # The mean range") {
 			t.Errorf("the program is not called by what it is for:\n%s", req.Prompt.User)
 		}
 	}
@@ -122,7 +123,8 @@ func TestFailedProgramsAreNoSources(t *testing.T) {
 		}
 	}
 	last := b.questions("decide")[1]
-	if want := `- run_code for "Mean range at Brest." failed: The program failed: ZeroDivisionError: division by zero.`; !strings.Contains(last.Prompt.User, want+"\n") {
+	want := `- run_code for "Mean range at Brest." failed: The program failed: ZeroDivisionError: division by zero.`
+	if !strings.Contains(last.Prompt.User, want+"\n") {
 		t.Errorf("the model does not learn why its program failed:\n%s", last.Prompt.User)
 	}
 }
@@ -133,7 +135,8 @@ func TestNothingFoundIsExplained(t *testing.T) {
 	b := newBench(t)
 	b.run.Options.Tools, b.run.Options.MaxIterations = []string{"rag_hybrid", "query_item"}, 2
 	b.tools["query_item"] = func(string) tools.Result {
-		return tools.Result{Text: "The knowledge base has nothing for \"Table 9\". Give the item's name exactly as the documents do."}
+		return tools.Result{Text: "The knowledge base has nothing for \"Table 9\". " +
+			"Give the item's name exactly as the documents do."}
 	}
 	b.decide = func(int, llm.Request) any {
 		return act(ask("rag_hybrid", "spring tides cause"), ask("query_item", "Table 9"))
@@ -142,7 +145,9 @@ func TestNothingFoundIsExplained(t *testing.T) {
 		t.Fatal(err)
 	}
 	last := b.questions("decide")[1]
-	if !strings.Contains(last.Prompt.User, `query_item for "Table 9" found nothing: The knowledge base has nothing for "Table 9". Give the item's name exactly`) {
+	want := `query_item for "Table 9" found nothing: The knowledge base has nothing for "Table 9". ` +
+		"Give the item's name exactly"
+	if !strings.Contains(last.Prompt.User, want) {
 		t.Errorf("%s", last.Prompt.User)
 	}
 }

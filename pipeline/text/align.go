@@ -207,9 +207,13 @@ type likeUnit struct {
 // newLikeness prepares the comparison of texts. among: all texts that say how rare a word is.
 func newLikeness(texts, among []unitText) *likeness {
 	l := &likeness{units: make([]likeUnit, len(texts)), idf: map[string]float64{}}
+	named := map[string]int{}
 	for _, t := range among {
 		for _, term := range TermSet(t.text) {
 			l.idf[term]++
+		}
+		if name := fieldName(t.text); name != "" {
+			named[name]++
 		}
 	}
 	for t, n := range l.idf {
@@ -219,6 +223,10 @@ func newLikeness(texts, among []unitText) *likeness {
 		u := &l.units[i]
 		if u.row = t.row; t.row {
 			u.cells = cells(t.text)
+			continue
+		}
+		if name := fieldName(t.text); name != "" && named[name] <= 2 { // once in each text: it is the same field
+			u.row, u.cells = true, []string{name, strings.Join(Words(t.text), " ")}
 			continue
 		}
 		u.words = Words(t.text)
@@ -234,6 +242,17 @@ func newLikeness(texts, among []unitText) *likeness {
 	}
 	return l
 }
+
+// fieldName returns the name of a line "name: value"; empty for other texts.
+func fieldName(s string) string {
+	name, value, ok := strings.Cut(s, ":")
+	if words := countWords(name); !ok || words == 0 || words > maxFieldName || countWords(value) == 0 {
+		return ""
+	}
+	return strings.Join(Words(name), " ")
+}
+
+const maxFieldName = 4 // words
 
 // cells returns the cells of a row of a table, or the fields of a record, in one form.
 func cells(row string) []string {

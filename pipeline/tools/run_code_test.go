@@ -49,7 +49,8 @@ func TestRunCodePackages(t *testing.T) {
 		"Available beside the standard library: NumPy.":             stocked{names: []string{"NumPy"}},
 		"Available beside the standard library: NumPy, Matplotlib.": stocked{names: []string{"NumPy", "Matplotlib"}},
 	} {
-		if got := tools.NewRunCode(b, codeLimits).Description(); !strings.Contains(got, want) || strings.Contains(got, "may be") {
+		if got := tools.NewRunCode(b, codeLimits).Description(); !strings.Contains(got, want) || strings.Contains(got,
+			"may be") {
 			t.Errorf("no %q in %q", want, got)
 		}
 	}

@@ -61,11 +61,11 @@
 // both; the order makes up for it. A transition whose tasks could be lost is announced before it (the next look is
 // brought forward to a quarter of a lease, by Create to 30 s) where nobody looks at the run: Create, Answer, Cancel,
 // Resume, Retry. A run that is worked is looked at that often anyway. Every transition that moves a run on notes its
-// state after, and brings the look forward again. A sweep sets the next look when it has looked: a quarter of a lease;
-// for a run that is queued, waits for an answer, or is paused with nobody at work, its next deadline, the end of the wait, or never. It
-// never puts off, and never forgets, a run whose look lies within that quarter: that one was announced meanwhile. Due
-// hands each run that is due to one sweeper, and to another after 30 s. A run that is published is forgotten by the
-// sweep that finds it so.
+// state after, and brings the look forward again. A sweep sets the next look when it has looked: a quarter of a
+// lease; for a run that is queued, waits for an answer, or is paused with nobody at work, its next deadline, the end
+// of the wait, or never. It never puts off, and never forgets, a run whose look lies within that quarter: that one
+// was announced meanwhile. Due hands each run that is due to one sweeper, and to another after 30 s. A run that is
+// published is forgotten by the sweep that finds it so.
 //
 // A queued run has no task until Feed takes it from those of its lane that wait, the oldest first, as long as fewer
 // than the caller wants have one; those that MayBegin holds, up to three times as many, do not count. It leaves both

@@ -289,7 +289,10 @@ func (w *world) deed(a *worked, how int) func() *call {
 		switch how % 8 {
 		case 6:
 			return func() *call {
-				return plain(name("await"), func(ctx context.Context) error { return q.Await(ctx, a.lease, topicqueue.Question{Text: "Which?"}, 0) },
+				return plain(name("await"), func(ctx context.Context) error {
+					return q.Await(ctx, a.lease,
+						topicqueue.Question{Text: "Which?"}, 0)
+				},
 					func() error { _, err := r.await(a.ref); return err })
 			}
 		case 7:

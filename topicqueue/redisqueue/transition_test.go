@@ -216,7 +216,8 @@ func TestScriptsThatAreSentTwice(t *testing.T) {
 		if err := q.Await(ctx, plan(1), topicqueue.Question{Text: "Which?"}, 0); err != nil {
 			t.Fatal(err)
 		}
-		must[[]redisqueue.Intent](t)(q.Answer(ctx, run.ID, 1, topicqueue.Reply{Outcome: topicqueue.ReplyAnswered, Text: "peat"}))
+		must[[]redisqueue.Intent](t)(q.Answer(ctx, run.ID, 1, topicqueue.Reply{Outcome: topicqueue.ReplyAnswered,
+			Text: "peat"}))
 		must[[]redisqueue.Intent](t)(q.CommitPlan(ctx, plan(2), planOf()))
 		report := must[redisqueue.Begun](t)(q.Begin(ctx, run.ID, redisqueue.UnitReport, 1))
 		must[[]redisqueue.Intent](t)(q.Finish(ctx, report.Lease, redisqueue.Outcome{State: topicqueue.RunFailed, Reason: "x"}))
@@ -267,7 +268,8 @@ func TestStreamOfARetry(t *testing.T) {
 			t.Fatal(err)
 		}
 		must[[]redisqueue.Intent](t)(q.Finish(ctx, rep.Lease, redisqueue.Outcome{State: topicqueue.RunCompleted, Report: "r", Content: []byte("{}"), Events: []topicqueue.Event{
-			topicqueue.StepEvent(topicqueue.StepEndAuthor, ""), topicqueue.NewEvent("report", topicqueue.StatusReport, topicqueue.ReportFile{Report: "r"}),
+			topicqueue.StepEvent(topicqueue.StepEndAuthor, ""), topicqueue.NewEvent("report", topicqueue.StatusReport,
+				topicqueue.ReportFile{Report: "r"}),
 		}}))
 		events := must[[]topicqueue.Event](t)(q.AllEvents(ctx, run.ID, created))
 		last := before[len(before)-1].Seq

@@ -280,8 +280,10 @@ func (v value) says(o value) bool {
 	case v.Kind == quantity.Percent && o.Kind == quantity.Points:
 		return false
 	}
-	if v.degrees() && o.degrees() && math.Abs(v.Digits) == math.Abs(o.Digits) && (v.offset() == o.offset() || v.offset() == 0) {
-		return true
+	if v.degrees() && o.degrees() && math.Abs(v.Digits) == math.Abs(o.Digits) {
+		if v.offset() == o.offset() || v.offset() == 0 {
+			return true
+		}
 	}
 	for v := range v.meant {
 		for o := range o.meant {

@@ -62,7 +62,7 @@ func readAnthropic(body []byte) (Question, error) {
 			q.Tools = append(q.Tools, t.Name)
 		}
 	case len(raw.Tools) == 0 && slices.ContainsFunc(q.Messages, func(m Message) bool { return len(m.Calls) > 0 }):
-		return q, errors.New("Requests which have `tool_use` or `tool_result` blocks in messages must define tools.")
+		return q, errors.New("requests which have `tool_use` or `tool_result` blocks in messages must define tools")
 	default:
 		q.findSchema()
 	}

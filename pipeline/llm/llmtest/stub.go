@@ -162,7 +162,8 @@ func (s *Stub) text(q Question) (string, error) {
 		text = "This is an arbitrary text. It answers a question of " + fmt.Sprint(len(q.User)) + " bytes."
 	}
 	if q.Schema == nil {
-		if strings.Contains(q.System, prompts.FrameBreak) && !strings.Contains(text, prompts.FrameBreak) { // both are the same
+		// both are the same
+		if strings.Contains(q.System, prompts.FrameBreak) && !strings.Contains(text, prompts.FrameBreak) {
 			text += "\n\n" + prompts.FrameBreak + "\n\n" + text
 		}
 		return text, nil

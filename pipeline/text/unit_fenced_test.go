@@ -1,0 +1,31 @@
+package text_test
+
+import (
+	"slices"
+	"testing"
+
+	"nightdesk/pipeline/text"
+)
+
+// What is preformatted is told line by line; a value goes on in the lines below it.
+func TestPreformattedLinesAreUnits(t *testing.T) {
+	t.Parallel()
+	const register = "Register\n\n```\nDocket:   PT 57\nStatus:   PENDING; hearing fixed\n" +
+		"          for 12 November 2026\n----\n```\n"
+	now := "Register\n\n```\nDocket:   PT 57\nStatus:   SETTLED; award final\n          since 2 October 2026\n----\n```\n"
+	var got []string
+	for _, u := range text.Units(register) {
+		got = append(got, register[u.Start:u.End])
+	}
+	want := []string{"Register", "Docket:   PT 57", "Status:   PENDING; hearing fixed\n          for 12 November 2026"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+	d := text.Align(register, now)
+	if len(d.Changed) != 1 || len(d.New)+len(d.Withdrawn) != 0 {
+		t.Fatalf("%+v", d)
+	}
+	if p := d.Changed[0]; now[p.New.Start:p.New.End] != "Status:   SETTLED; award final\n          since 2 October 2026" {
+		t.Errorf("%+v", p)
+	}
+}
