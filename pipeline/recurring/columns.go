@@ -27,12 +27,14 @@ func Columns(s string, start int) string {
 	return strings.TrimSpace(head)
 }
 
-// hasValue reports a cell with a figure that is neither a date nor a number in a name. Four digits alone are a year.
+// hasValue reports a cell that is a figure, and neither a date nor a number in a name: "Readmitted within 30 days (%)"
+// names a column. Four digits alone are a year.
 func hasValue(cell string) bool {
 	if len(cell) == 4 && strings.Trim(cell, "0123456789") == "" {
 		return false
 	}
-	return slices.ContainsFunc(quantity.Parse(cell), func(q quantity.Quantity) bool {
+	words, figures := parts(cell)
+	return len(words) == 0 && slices.ContainsFunc(figures, func(q quantity.Quantity) bool {
 		return q.Kind != quantity.Date && q.Kind != quantity.Label
 	})
 }
