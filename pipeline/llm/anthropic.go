@@ -21,6 +21,8 @@ var anthropicMessages = protocol{
 	connect:    connectAnthropic,
 	ask:        askAnthropic,
 	read:       wire.ReadAnthropic,
+	stream:     func() wire.Stream { return &wire.AnthropicStream{} },
+	streamed:   map[string]any{"stream": true},
 	show:       showAnthropic,
 	models:     shown,
 }

@@ -20,6 +20,8 @@ type form struct {
 	limit         int    // tokens of the answer; 0 = not sent
 	bounds        bool   // the schema that is sent has the prompt's bounds
 	think         bool   // and a think field
+	stream        bool   // the answer is asked for piece by piece
+	noStream      bool   // that was refused in this call
 
 	transports     []Transport // that the protocol has, the strictest first
 	fixedTransport bool        // configured: never changed
@@ -52,6 +54,9 @@ func (f form) adapt(e *ProviderError) (form, bool) {
 		return f, true
 	case refused && f.limit > 0 && aboutLimit.MatchString(words):
 		return f.adaptLimit(words)
+	case refused && f.stream && strings.Contains(words, "stream"):
+		f.stream, f.noStream = false, true
+		return f, true
 	case isContextLength(e):
 		return f, false
 	case f.transport == "", f.transport == TransportPrompt, f.fixedTransport && !f.bounds:
@@ -126,6 +131,7 @@ type learned struct {
 	noBounds      bool      // the transport works, but not with bounds in the schema
 	noThink       bool      // the model thinks until the limit when it is given a field for it, as small ones do
 	noTools       bool      // the server refuses questions with tools
+	noStream      bool      // the server refuses to stream
 	density       float64   // tokens that its tokenizer makes of one that is estimated; 0 = not known
 	freeDensity   float64   // the same for free texts
 }
@@ -179,6 +185,7 @@ func (l *learned) form(s RoleSettings, p prompts.Prompt, limit int) form {
 		tokenField:    cmp.Or(s.TokenField, l.tokenField, s.firstTokenField()),
 		fixedField:    s.TokenField != TokenFieldAuto,
 		limit:         limit,
+		stream:        !l.noStream,
 	}
 	if l.limit > 0 {
 		f.limit = min(f.limit, l.limit)
@@ -200,6 +207,7 @@ func (l *learned) worked(f form) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.noTemperature = l.noTemperature || f.noTemperature
+	l.noStream = l.noStream || f.noStream
 	if f.switched {
 		l.tokenField = f.tokenField
 	}

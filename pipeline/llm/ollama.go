@@ -17,6 +17,8 @@ var ollamaChat = protocol{
 	connect:    connectOllama,
 	ask:        askOllama,
 	read:       wire.ReadOllama,
+	stream:     func() wire.Stream { return &wire.OllamaStream{} },
+	streamed:   map[string]any{"stream": true},
 	show:       showOllama,
 	models:     shown,
 }

@@ -18,6 +18,8 @@ var openAI = protocol{
 	connect:    connectOpenAI,
 	ask:        askOpenAI,
 	read:       wire.ReadOpenAI,
+	stream:     func() wire.Stream { return &wire.OpenAIStream{} },
+	streamed:   map[string]any{"stream": true, "stream_options": map[string]any{"include_usage": true}},
 	show:       showOpenAI,
 	models:     listedOpenAI,
 }

@@ -34,6 +34,9 @@ type protocol struct {
 	ask func(s RoleSettings, q question, ex *wire.Exchange) []llms.CallOption
 	// read reads a body with status 200, see wire.Exchange.
 	read func(body []byte) (forward []byte, said wire.Said, err error)
+	// stream takes an answer that arrives while it is written, which streamed asks for.
+	stream   func() wire.Stream
+	streamed map[string]any
 
 	// show asks about the model, or all models, without a question to one; models reads the answer, see Reached.
 	show   func(ctx context.Context, s RoleSettings) (*http.Request, error)

@@ -2,6 +2,7 @@ package llm
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -55,6 +56,9 @@ type Settings struct {
 	Roles    map[Role]RoleSettings
 	Governor Governor              // nil = calls go at once, and only their tries bound them
 	Limits   topicqueue.CallLimits // of each provider key, for the governor
+	// Hear returns what is told of an answer while it is written, piece by piece; nil when nobody reads along. It is
+	// asked before each try: a second one begins the text anew. nil = answers arrive whole.
+	Hear func(ctx context.Context, at Position) func(piece string)
 	// nil = a sensible one; it need not guard against private addresses, the operator chose the server
 	HTTPClient *http.Client
 }

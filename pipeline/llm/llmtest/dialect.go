@@ -13,6 +13,7 @@ type dialect struct {
 	contentType string
 	read        func(body []byte) (Question, error)
 	reply       func(q Question, a reply) []byte
+	stream      func(q Question, body []byte) []byte       // the same answer as it is written; nil: reply is such
 	refusal     func(status int, code, message string) any // error as JSON
 }
 
@@ -34,11 +35,11 @@ func (a reply) reasonOr(whole string) string {
 func dialectOf(path string) dialect {
 	switch {
 	case strings.HasSuffix(path, "/messages"):
-		return dialect{"application/json", readAnthropic, replyAnthropic, refuseAnthropic}
+		return dialect{"application/json", readAnthropic, replyAnthropic, streamAnthropic, refuseAnthropic}
 	case strings.HasSuffix(path, "/api/chat"):
-		return dialect{"application/x-ndjson", readOllama, replyOllama, refuseOllama}
+		return dialect{"application/x-ndjson", readOllama, replyOllama, nil, refuseOllama}
 	}
-	return dialect{"application/json", readOpenAI, replyOpenAI, refuseOpenAI}
+	return dialect{"application/json", readOpenAI, replyOpenAI, streamOpenAI, refuseOpenAI}
 }
 
 func (d dialect) refuse(w http.ResponseWriter, status int, code, message string) {

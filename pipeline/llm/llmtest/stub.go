@@ -205,7 +205,11 @@ func (s *Stub) reply(w http.ResponseWriter, r *http.Request, d dialect, q Questi
 	s.stats.PromptTokens += prompt
 	s.stats.CompletionTokens += completion
 	s.mu.Unlock()
-	w.Header().Set("Content-Type", d.contentType)
+	contentType := d.contentType
+	if string(q.Fields["stream"]) == "true" && d.stream != nil {
+		contentType, body = "text/event-stream", d.stream(q, body)
+	}
+	w.Header().Set("Content-Type", contentType)
 	if s.Drip == 0 {
 		_, _ = w.Write(body) // the client may have gone
 		return

@@ -35,6 +35,9 @@ type Exchange struct {
 	// Read takes a body with status 200 and returns what langchaingo is to see of it, and what the answer says besides.
 	// A failure is not forwarded.
 	Read func(body []byte) (forward []byte, said Said, err error)
+	// Stream, when set, takes an answer that arrives while it is written; Heard is told of each piece.
+	Stream Stream
+	Heard  func(text, arguments string)
 
 	Status     int           // 0: nothing was sent
 	RetryAfter time.Duration // from the answer's headers
@@ -75,6 +78,9 @@ func (ex *Exchange) send(base http.RoundTripper, req *http.Request) (*http.Respo
 	// for a retry on a stale connection
 	out.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
 	out.Header.Set("Accept", "application/json")
+	if ex.Stream != nil {
+		out.Header.Set("Accept", "text/event-stream, application/x-ndjson, application/json")
+	}
 	if ex.NoAuth {
 		out.Header.Del("Authorization")
 		out.Header.Del("X-Api-Key")
@@ -88,8 +94,15 @@ func (ex *Exchange) send(base http.RoundTripper, req *http.Request) (*http.Respo
 	}
 	defer resp.Body.Close()
 	ex.head(req, resp)
-	ex.Body, err = io.ReadAll(io.LimitReader(resp.Body, maxBody+1))
+	if ex.Stream != nil && ex.Status == http.StatusOK {
+		ex.Body, err = gather(resp.Body, ex.Stream, ex.Heard)
+	} else {
+		ex.Body, err = io.ReadAll(io.LimitReader(resp.Body, maxBody+1))
+	}
+	var foreign *Foreign
 	switch {
+	case errors.Is(err, ErrBodyTooLarge), errors.As(err, &foreign):
+		return nil, err
 	case err != nil:
 		return nil, fmt.Errorf("read the answer: %w", err)
 	case len(ex.Body) > maxBody:
