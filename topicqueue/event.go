@@ -25,6 +25,10 @@ const (
 	StatusAudio    = "audio"    // RenderedFile: the narration
 	StatusComplete = "complete" // Complete: ends the stream
 
+	// StatusDelta is a piece of an answer that a model is writing: Delta. It has no number, is in no stream, and comes
+	// to those only who read along.
+	StatusDelta = "delta"
+
 	// StatusGap never stands in a stream: a reader that passes events on puts it where events are missing.
 	StatusGap = "gap"
 )
@@ -226,6 +230,12 @@ type (
 	SummaryStatistics struct {
 		UsedTime   float64 `json:"used_time"`   // minutes since the begin of planning
 		WebsiteNum int     `json:"website_num"` // distinct hosts in the references of the run
+	}
+	Delta struct {
+		Step   string `json:"step"`   // what is asked of the model: plan, decide, note, section, ...
+		Answer string `json:"answer"` // that the pieces with the same name belong to; a second try has another
+		Text   string `json:"text"`
+		Done   bool   `json:"done"` // it was the last piece
 	}
 	Wait struct {
 		Question string `json:"question"`

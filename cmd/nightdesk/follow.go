@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -20,6 +21,8 @@ type viewer interface {
 	noter
 	// Show takes new events and the run as it is now. It is called about once a second, also without events.
 	Show(ctx context.Context, run topicqueue.Run, events []topicqueue.Event) error
+	// Along reports whether it also shows what models are writing.
+	Along() bool
 }
 
 // noter says something that is no event, such as that Redis is away.
@@ -33,6 +36,7 @@ const (
 	fullTime   = 3 * time.Second        // for one without room to write, which does not come back by itself
 	newsPause  = 100 * time.Millisecond // between two looks for events
 	lookPause  = 500 * time.Millisecond // between two looks at a run without events
+	alongPause = 3 * time.Second        // between two signs that somebody reads along
 	lookTime   = 3 * time.Second        // for one look; Redis that takes longer is away
 	outageLook = 200 * time.Millisecond // between two looks for a Redis that is away
 )
@@ -43,12 +47,13 @@ const (
 // others work the run, and an outage is waited for without end.
 func follow(ctx context.Context, q *redisqueue.Queue, runID string, seq int64,
 	usable func(context.Context) error, v viewer) (topicqueue.Run, error) {
+	l := looker{q: q, runID: runID, usable: usable, along: v.Along()}
 	o := outage{noter: v, since: time.Now()}
 	if usable != nil {
 		o.patience = outageTime
 	}
 	for looked := (time.Time{}); ; {
-		n, err := look(ctx, q, runID, seq, time.Since(looked) >= lookPause, usable)
+		n, err := l.look(ctx, seq, time.Since(looked) >= lookPause)
 		if ctx.Err() != nil {
 			return n.run, context.Cause(ctx)
 		}
@@ -64,7 +69,7 @@ func follow(ctx context.Context, q *redisqueue.Queue, runID string, seq int64,
 		o.off()
 		if n.looked {
 			looked = time.Now()
-			if err := v.Show(ctx, n.run, n.events); err != nil {
+			if err := v.Show(ctx, n.run, slices.Concat(n.deltas, n.events)); err != nil {
 				return n.run, err
 			}
 		}
@@ -86,31 +91,54 @@ func follow(ctx context.Context, q *redisqueue.Queue, runID string, seq int64,
 // news is what one look at a run has found.
 type news struct {
 	events []topicqueue.Event // a gap is one of them
-	looked bool               // the run was read too
+	deltas []topicqueue.Event
+	looked bool // the run was read too
 	run    topicqueue.Run
+}
+
+// looker looks at one run again and again.
+type looker struct {
+	q      *redisqueue.Queue
+	runID  string
+	usable func(context.Context) error // see follow
+	along  bool                        // with what models are writing
+	marked time.Time                   // it was last said that somebody reads along
+	after  string                      // the last piece that was read
+}
+
+// deltas reads what models are writing. Nothing depends on it, so its errors are nobody's.
+func (l *looker) deltas(ctx context.Context) (out []topicqueue.Event) {
+	if !l.along {
+		return nil
+	}
+	if time.Since(l.marked) > alongPause && l.q.ReadAlong(ctx, l.runID) == nil {
+		l.marked = time.Now()
+	}
+	out, l.after, _ = l.q.Deltas(ctx, l.runID, l.after)
+	return out
 }
 
 // look reads the next events of a run, and with events or when asked the run as it is after them. It does not wait for
 // events in Redis: a client that waits there notices late that Redis is away, or that the user has had enough.
-func look(ctx context.Context, q *redisqueue.Queue, runID string, seq int64, ask bool,
-	usable func(context.Context) error) (n news, err error) {
+func (l *looker) look(ctx context.Context, seq int64, ask bool) (n news, err error) {
 	ctx, cancel := context.WithTimeout(ctx, lookTime)
 	defer cancel()
-	n.events, err = q.Events(ctx, runID, seq, 0)
+	n.deltas = l.deltas(ctx)
+	n.events, err = l.q.Events(ctx, l.runID, seq, 0)
 	var gap *topicqueue.Gap
 	if errors.As(err, &gap) {
 		n.events, err = []topicqueue.Event{gap.Event(time.Now().UTC())}, nil
 	}
-	n.looked = ask || len(n.events) > 0
+	n.looked = ask || len(n.events)+len(n.deltas) > 0
 	if err != nil || !n.looked {
 		return n, err
 	}
-	if usable != nil && len(n.events) == 0 {
-		if err := usable(ctx); err != nil {
+	if l.usable != nil && len(n.events) == 0 {
+		if err := l.usable(ctx); err != nil {
 			return n, err
 		}
 	}
-	n.run, err = q.Run(ctx, runID)
+	n.run, err = l.q.Run(ctx, l.runID)
 	return n, err
 }
 

@@ -165,7 +165,7 @@ func replayRun(ctx context.Context, cfg config.Config, con *view.Console, name s
 // replayModel gives r the model that is set up, if there is one, and counts in result what it is asked.
 func replayModel(ctx context.Context, cfg config.Config, con *view.Console, r *reporting.Reporter,
 	result *replayResult) error {
-	model, err := wiring.NewModel(cfg, nil)
+	model, err := wiring.NewModel(cfg, nil, nil)
 	if err != nil {
 		return err
 	}

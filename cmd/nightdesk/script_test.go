@@ -52,6 +52,7 @@ func TestScripts(t *testing.T) {
 			"firstrun": firstRun,
 			"messages": checkMessages,
 			"cut":      cutStream,
+			"watched":  awaitWatched,
 			"forget":   forgetRun,
 			"waitline": waitLine,
 			"site":     startSite,

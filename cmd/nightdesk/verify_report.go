@@ -146,7 +146,7 @@ func judgeModel(cfg config.Config) (*llm.Client, error) {
 		return nil, view.Usage(view.Hint(errors.New("--judge needs a model, and none is configured"),
 			"Set LLM_MODEL or LLM_JUDGE_MODEL, or leave --judge out."))
 	}
-	return wiring.NewModelClient(cfg, nil, []wiring.RoleModel{{Role: llm.Judge, Model: cfg.LLM.Judge}})
+	return wiring.NewModelClient(cfg, nil, nil, []wiring.RoleModel{{Role: llm.Judge, Model: cfg.LLM.Judge}})
 }
 
 // sentencesAtOnce is how many sentences of a foreign report one call of the judge is asked about.

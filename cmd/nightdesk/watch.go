@@ -335,4 +335,7 @@ func (v jsonViewer) Show(_ context.Context, _ topicqueue.Run, events []topicqueu
 	return nil
 }
 
+// Along implements viewer.
+func (v jsonViewer) Along() bool { return !v.results }
+
 func (v jsonViewer) Note(format string, args ...any) { v.con.Say(format, args...) }

@@ -38,6 +38,9 @@ func checkMessages(ts *testscript.TestScript, _ bool, args []string) {
 		ts.Check(err)
 		var e topicqueue.Event
 		ts.Check(json.Unmarshal([]byte(line), &e))
+		if e.Status == topicqueue.StatusDelta {
+			continue
+		}
 		if from++; e.Seq != from {
 			ts.Fatalf("message %d where %d is due", e.Seq, from)
 		}
@@ -63,6 +66,14 @@ func keysOf(ts *testscript.TestScript, run, end string) (redis.UniversalClient, 
 		ts.Fatalf("run %s has no keys", run)
 	}
 	return rdb, keys
+}
+
+// awaitWatched waits until somebody reads along with a run: watched RUN.
+func awaitWatched(ts *testscript.TestScript, _ bool, args []string) {
+	rdb, _ := keysOf(ts, args[0], "")
+	until(ts, "somebody watches "+args[0], func() bool {
+		return rdb.Exists(context.Background(), "nightdesk:{"+args[0]+"}:watched").Val() == 1
+	})
 }
 
 // cutStream leaves only the last events of a run: cut RUN N.

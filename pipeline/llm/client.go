@@ -38,7 +38,7 @@ type role struct {
 	account  string // whose limits count
 	outage   *outage
 	limits   topicqueue.CallLimits
-	hear     func(ctx context.Context, at Position) func(piece string) // see Settings
+	hear     Hear
 }
 
 // NewClient checks the settings and returns a client. It opens no connection. The error lists all that is wrong.
@@ -193,7 +193,7 @@ func (r *role) exchange(ctx context.Context, req Request, f form) (ex *wire.Exch
 	tryCtx, cancel := context.WithTimeout(ctx, r.settings.Timeout)
 	defer cancel()
 	messages, options, ex := r.request(req, f)
-	r.listen(tryCtx, req, f, ex)
+	defer r.listen(tryCtx, req, f, ex)()
 	given, err = r.llm.GenerateContent(wire.With(tryCtx, ex), messages, options...)
 	return ex, given, ex.Err == nil || tryCtx.Err() == nil || ctx.Err() != nil, err
 }

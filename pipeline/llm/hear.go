@@ -9,21 +9,24 @@ import (
 	"nightdesk/pipeline/llm/wire"
 )
 
-// listen asks for the answer piece by piece when somebody reads along. What the judge says is for nobody to read.
-func (r *role) listen(ctx context.Context, req Request, f form, ex *wire.Exchange) {
+// listen asks for the answer piece by piece when somebody reads along, and returns what to do at its end. What the
+// judge says is for nobody to read.
+func (r *role) listen(ctx context.Context, req Request, f form, ex *wire.Exchange) (end func()) {
+	end = func() {}
 	if r.hear == nil || !f.stream || req.Role == Judge {
-		return
+		return end
 	}
 	tell := r.hear(ctx, req.Position)
 	if tell == nil {
-		return
+		return end
 	}
+	end = func() { tell("") }
 	ex.Stream = r.protocol.stream()
 	maps.Copy(ex.Set, r.protocol.streamed)
 	if len(req.Prompt.Schema) == 0 {
 		var t thoughtless
 		ex.Heard = func(text, _ string) { tellSome(tell, t.next(text)) }
-		return
+		return end
 	}
 	var v answer.Values
 	ex.Heard = func(text, arguments string) {
@@ -32,6 +35,7 @@ func (r *role) listen(ctx context.Context, req Request, f form, ex *wire.Exchang
 		}
 		tellSome(tell, v.Next(text))
 	}
+	return end
 }
 
 func tellSome(tell func(string), text string) {

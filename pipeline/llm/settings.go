@@ -51,14 +51,16 @@ type RoleSettings struct {
 	MaxTries      int           // of one call; 0 = 10
 }
 
+// Hear returns what is told of an answer while it is written, piece by piece; nil when nobody reads along. It is asked
+// before each try: a second one begins the text anew. An empty piece ends it.
+type Hear func(ctx context.Context, at Position) func(piece string)
+
 // Settings configures a Client.
 type Settings struct {
 	Roles    map[Role]RoleSettings
 	Governor Governor              // nil = calls go at once, and only their tries bound them
 	Limits   topicqueue.CallLimits // of each provider key, for the governor
-	// Hear returns what is told of an answer while it is written, piece by piece; nil when nobody reads along. It is
-	// asked before each try: a second one begins the text anew. nil = answers arrive whole.
-	Hear func(ctx context.Context, at Position) func(piece string)
+	Hear     Hear                  // nil = answers arrive whole
 	// nil = a sensible one; it need not guard against private addresses, the operator chose the server
 	HTTPClient *http.Client
 }

@@ -85,6 +85,10 @@ func TestKeys(t *testing.T) {
 		if err := q.Writable(ctx); err != nil {
 			t.Fatal(err)
 		}
+		if err := q.ReadAlong(ctx, run.ID); err != nil {
+			t.Fatal(err)
+		}
+		q.Write(ctx, run.ID, "planning", "", "plan")("fjords")
 		attendance := q.Attend(2)
 		must[redisqueue.Workers](t)(attendance.Beat(ctx))
 		if _, err := q.Create(ctx, run); err != nil {
@@ -135,7 +139,7 @@ func TestKeys(t *testing.T) {
 		waitDue(ctx, t, q, run.ID)
 		swept(t, q, run, true)
 		digest(t, q, run.Batch)
-		rdb.Del(ctx, "nightdesk:probe", "nightdesk:{index}:night:"+created.Add(-12*time.Hour).Format(time.DateOnly)) // within their time
+		rdb.Del(ctx, "nightdesk:{"+run.ID+"}:watched", "nightdesk:{"+run.ID+"}:deltas", "nightdesk:probe", "nightdesk:{index}:night:"+created.Add(-12*time.Hour).Format(time.DateOnly)) // within their time
 		lapse(t, rdb, 120*time.Millisecond)
 		clear(seen)
 		look()

@@ -38,6 +38,7 @@ var DefaultTiming = Timing{Lease: 20 * time.Second, Stuck: 5 * time.Second, Gap:
 type Queue struct {
 	base
 	reader    // what runs hold, for everybody
+	along     // what models are writing, for those who read along
 	attempts  // the work on a run, under a lease
 	controls  // what a person tells a run
 	upkeep    // feeding, sweeping and counting, by workers
@@ -49,7 +50,7 @@ type Queue struct {
 // New returns the queue on this Redis, which must keep its data (appendonly) and never evict it (noeviction).
 func New(rdb redis.UniversalClient, timing Timing) *Queue {
 	b := base{rdb, timing}
-	q := &Queue{base: b, reader: reader{b}, budgets: budgets{b}, schedules: schedules{b}}
+	q := &Queue{base: b, reader: reader{b}, along: along{b}, budgets: budgets{b}, schedules: schedules{b}}
 	q.batches = batches{b, &q.reader}
 	q.attempts = attempts{b, &q.reader, &q.batches}
 	q.controls = controls{b, &q.reader, &q.batches, &q.budgets}

@@ -51,7 +51,7 @@ func modelFailure(m wiring.RoleModel, err error) checkup {
 // checkModels checks the model of each role: that its server is there, takes the key and has the model; with ask, that
 // it answers as the desk needs it.
 func checkModels(ctx context.Context, cfg config.Config, ask bool) []checkup {
-	client, err := wiring.NewModel(cfg, nil)
+	client, err := wiring.NewModel(cfg, nil, nil)
 	if err != nil {
 		return []checkup{failure("model", err)}
 	}

@@ -43,6 +43,9 @@ func (s *RunScreen) Show(_ context.Context, run topicqueue.Run, events []topicqu
 	return s.print(lines)
 }
 
+// Along reports whether it also shows what models are writing: there are live lines for it.
+func (s *RunScreen) Along() bool { return s.Screen != nil }
+
 func (s *RunScreen) begin(at time.Time) string {
 	if s.stamp {
 		return at.Local().Format("15:04:05  ")

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"nightdesk/topicqueue"
@@ -17,7 +18,8 @@ type runView struct {
 	progress   topicqueue.Progress
 	titles     map[int]string // of blocks
 	working    map[int]*blockView
-	detail     bool // what blocks think and find is worth a line of its own
+	writing    map[string]*writingView // answers of models that are being written
+	detail     bool                    // what blocks think and find is worth a line of its own
 }
 
 // viewLine is a line that tells of an event.
@@ -37,9 +39,22 @@ type blockView struct {
 	tool      string // last call and what it found
 }
 
+// writingView is an answer that is being written.
+type writingView struct {
+	block int // 0: the run's own
+	step  string
+	end   string // of what was written
+	at    time.Time
+}
+
+const (
+	writtenKept = 500              // bytes of the end of what is being written
+	writtenTime = 30 * time.Second // after which an answer without a further piece is one that nobody writes any more
+)
+
 func newRunView(options topicqueue.Options, detail bool) *runView {
 	return &runView{iterations: options.MaxIterations, titles: map[int]string{}, working: map[int]*blockView{},
-		detail: detail}
+		writing: map[string]*writingView{}, detail: detail}
 }
 
 // take takes in the next event and returns the lines that tell of it.
@@ -96,6 +111,8 @@ func (v *runView) take(e topicqueue.Event) ([]viewLine, error) {
 		return payload(e, func(w topicqueue.Wait) []viewLine {
 			return say("the run asks: %s (`nightdesk answer %s`)", topicqueue.OneLine(w.Question), e.RunID)
 		})
+	case topicqueue.StatusDelta:
+		return payload(e, func(d topicqueue.Delta) []viewLine { v.write(e, d); return nil })
 	case topicqueue.StatusGap:
 		return payload(e, func(g struct{ From, To int64 }) []viewLine {
 			if g.To < g.From {
@@ -133,6 +150,41 @@ func (v *runView) block(n int) *blockView {
 		v.working[n] = &blockView{}
 	}
 	return v.working[n]
+}
+
+// doing says for a person what a model is asked for, by the name of the prompt.
+var doing = map[string]string{"clarify": "reading the question", "rephrase": "rephrasing the question",
+	"decompose": "planning", "queries": "planning", "decide": "thinking", "note": "noting", "review": "reviewing",
+	"outline": "outlining", "place": "outlining", "section": "writing", "frame": "writing", "repair_section": "correcting",
+	"answer": "answering", "look_up": "thinking"}
+
+func (v *runView) write(e topicqueue.Event, d topicqueue.Delta) {
+	if d.Done {
+		delete(v.writing, d.Answer)
+		return
+	}
+	w := v.writing[d.Answer]
+	if w == nil {
+		w = &writingView{block: max(0, topicqueue.BlockNumber(e.BlockID)), step: d.Step}
+		v.writing[d.Answer] = w
+	}
+	w.end += d.Text
+	if over := len(w.end) - writtenKept; over > 0 {
+		w.end = strings.ToValidUTF8(w.end[over:], "")
+	}
+	w.at = e.Time
+}
+
+// written returns what is being written of a block, 0 for the run itself, in the order of the steps' names.
+func (v *runView) written(block, columns int, now time.Time) (lines []string) {
+	for _, w := range v.writing {
+		if w.block == block && now.Sub(w.at) < writtenTime {
+			begin := cmp.Or(doing[w.step], w.step) + ": "
+			lines = append(lines, begin+clipFront(topicqueue.OneLine(w.end), columns-Columns(begin)))
+		}
+	}
+	slices.Sort(lines)
+	return lines
 }
 
 func (v *runView) title(n int) string { return cmp.Or(v.titles[n], topicqueue.BlockID(n)) }
@@ -181,6 +233,11 @@ func (v *runView) live(run topicqueue.Run, now time.Time, columns, rows int) []s
 		lines = append(lines, fmt.Sprintf("%s %d/%d topic blocks", drawBar(p.ProcessedTasks, p.TotalTask, min(40, columns/2)),
 			p.ProcessedTasks, p.TotalTask))
 	}
+	for _, line := range v.written(0, columns-3, now) {
+		if len(lines) < rows {
+			lines = append(lines, "  "+line)
+		}
+	}
 	if run.State != topicqueue.RunResearching {
 		return lines
 	}
@@ -190,9 +247,11 @@ func (v *runView) live(run topicqueue.Run, now time.Time, columns, rows int) []s
 		if left < 2 || left == 2 && i < len(blocks)-1 {
 			return append(lines, fmt.Sprintf("  and %d more in work", len(blocks)-i))
 		}
-		b := v.working[n]
-		lines = append(lines, fmt.Sprintf("  %d. %d/%d %s", n, b.iteration, v.iterations, v.title(n)),
-			"     "+cmp.Or(b.tool, b.thought))
+		b, said := v.working[n], v.written(n, columns-6, now)
+		if len(said) == 0 {
+			said = []string{cmp.Or(b.tool, b.thought)}
+		}
+		lines = append(lines, fmt.Sprintf("  %d. %d/%d %s", n, b.iteration, v.iterations, v.title(n)), "     "+said[0])
 	}
 	return lines
 }

@@ -245,3 +245,32 @@ func TestBatchView(t *testing.T) {
 		t.Error("a wide terminal does not show the ids")
 	}
 }
+
+// TestWriting: what models are writing stands in the live lines, its end foremost, until the answer is done.
+func TestWriting(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 3, 1, 21, 0, 0, 0, time.UTC)
+	v := newRunView(topicqueue.Options{MaxIterations: 4}, false)
+	run := topicqueue.Run{ID: "research_a", Topic: "Dunes", State: topicqueue.RunResearching}
+	take := func(block string, d topicqueue.Delta) {
+		t.Helper()
+		e := topicqueue.NewEvent("", topicqueue.StatusDelta, d)
+		e.BlockID, e.Time = block, now
+		if lines, err := v.take(e); len(lines) > 0 || err != nil {
+			t.Fatalf("%v, %v", lines, err)
+		}
+	}
+	v.block(2).thought = "hm"
+	take("", topicqueue.Delta{Step: "section", Answer: "a", Text: "Dunes are\n\n"})
+	take("", topicqueue.Delta{Step: "section", Answer: "a", Text: strings.Repeat("high and ", 200) + "热热 steep"})
+	take("block_2", topicqueue.Delta{Step: "decide", Answer: "b", Text: "What of"})
+	want := []string{"research_a  researching", "Dunes", "  writing: …h and 热热 steep", "  2. 0/4 block_2", "     thinking: What of"}
+	if diff := cmp.Diff(want, v.live(run, now, 29, 20)); diff != "" {
+		t.Error(diff)
+	}
+	take("", topicqueue.Delta{Answer: "a", Done: true})
+	want = []string{"research_a  researching", "Dunes", "  2. 0/4 block_2", "     hm"}
+	if diff := cmp.Diff(want, v.live(run, now.Add(writtenTime), 29, 20)); diff != "" {
+		t.Error(diff)
+	}
+}

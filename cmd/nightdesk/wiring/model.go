@@ -12,16 +12,16 @@ import (
 )
 
 // NewModel returns access to the configured models; nil when there are none. governor: nil for a command that makes a
-// few calls of its own.
-func NewModel(cfg config.Config, governor llm.Governor) (*llm.Client, error) {
+// few calls of its own. hear: see llm.Settings.
+func NewModel(cfg config.Config, governor llm.Governor, hear llm.Hear) (*llm.Client, error) {
 	if !cfg.LLM.Enabled() {
 		return nil, nil
 	}
-	return NewModelClient(cfg, governor, RoleModels(cfg.LLM))
+	return NewModelClient(cfg, governor, hear, RoleModels(cfg.LLM))
 }
 
-// NewModelClient returns access to the models of these roles. governor: see NewModel.
-func NewModelClient(cfg config.Config, governor llm.Governor, models []RoleModel) (*llm.Client, error) {
+// NewModelClient returns access to the models of these roles. governor, hear: see NewModel.
+func NewModelClient(cfg config.Config, governor llm.Governor, hear llm.Hear, models []RoleModel) (*llm.Client, error) {
 	l := cfg.LLM
 	roles := map[llm.Role]llm.RoleSettings{}
 	for _, m := range models {
@@ -34,7 +34,7 @@ func NewModelClient(cfg config.Config, governor llm.Governor, models []RoleModel
 		}
 	}
 	client, err := llm.NewClient(llm.Settings{
-		Roles: roles, Governor: governor, HTTPClient: llm.NewHTTPClient(idleConnections(cfg)),
+		Roles: roles, Governor: governor, Hear: hear, HTTPClient: llm.NewHTTPClient(idleConnections(cfg)),
 		Limits: topicqueue.CallLimits{RequestsPerMinute: l.RequestsPerMinute, TokensPerMinute: l.TokensPerMinute,
 			InFlight: l.MaxInFlight},
 	})

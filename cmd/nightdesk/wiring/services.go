@@ -40,7 +40,9 @@ func NewServices(ctx context.Context, cfg config.Config, con *view.Console, d *D
 	}
 	turns := governor.Start(ctx, d.Redis, 0)
 	d.closers = append(d.closers, turns.Close)
-	model, err := NewModel(cfg, turns)
+	model, err := NewModel(cfg, turns, func(ctx context.Context, at llm.Position) func(string) {
+		return d.Queue.Write(ctx, at.RunID, at.Stage, at.Block, at.Step)
+	})
 	if err != nil {
 		return s, err
 	}

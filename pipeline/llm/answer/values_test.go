@@ -22,12 +22,12 @@ func TestValues(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		`{"a":"x","b":["y","z"],"c":{"d":"e"},"f":1}`: "x\ny\nz\ne\n",
-		"Here it is:\n```json\n{\"a\": \"x\"}\n```":    "x\n",
-		`{"a":"q\"\\\/\n\u00e4\ud83d\ude00"}`:          "q\"\\/\nä😀\n",
-		`{"a":"half a te`:                              "half a te",
-		`["a"] "b"`:                                    "",
-		`{"a":"ü"}`:                                    "ü\n",
-		`}}]]{"a":["b`:                                 "b",
+		"Here it is:\n```json\n{\"a\": \"x\"}\n```":   "x\n",
+		`{"a":"q\"\\\/\n\u00e4\ud83d\ude00"}`:         "q\"\\/\nä😀\n",
+		`{"a":"half a te`:                             "half a te",
+		`["a"] "b"`:                                   "",
+		`{"a":"ü"}`:                                   "ü\n",
+		`}}]]{"a":["b`:                                "b",
 	} {
 		if got := inPieces(text); got != want {
 			t.Errorf("%s: %q instead of %q", text, got, want)
