@@ -48,8 +48,8 @@ var contents = map[string][]field{
 	"audio":  {{name: "file", check: kind[string]}},
 	"complete": {{name: "state", check: oneOf("completed", "partial", "failed", "cancelled")},
 		{name: "reason", check: kind[string]}},
-	"delta": {{name: "step", check: kind[string]}, {name: "answer", check: kind[string]}, {name: "text", check: kind[string]},
-		{name: "done", check: kind[bool]}},
+	"delta": {{name: "step", check: kind[string]}, {name: "answer", check: kind[string]},
+		{name: "text", check: kind[string]}, {name: "done", check: kind[bool]}},
 	"gap": {{name: "from", check: kind[int64]}, {name: "to", check: kind[int64]}},
 }
 

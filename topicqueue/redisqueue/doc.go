@@ -3,10 +3,10 @@
 // Queue, Begin and Sweep. What workers share outside the runs has packages of its own: governor for the calls to model
 // servers, shared for answers, rates and the clock; lua holds the scripts of all of them.
 //
-// Queue is composed of parts, each with the methods of one kind of caller: reader (what runs hold), along (what models are
-// writing), attempts (work
-// under a lease), controls (what a person tells a run), upkeep (feeding, sweeping, counting), batches, budgets (that
-// runs share) and schedules. All stand on base, which calls the scripts of a run and tells the index of it.
+// Queue is composed of parts, each with the methods of one kind of caller: reader (what runs hold), along (what
+// models are writing), attempts (work under a lease), controls (what a person tells a run), upkeep (feeding,
+// sweeping, counting), batches, budgets (that runs share) and schedules. All stand on base, which calls the scripts
+// of a run and tells the index of it.
 //
 // # States
 //
@@ -197,7 +197,7 @@
 //	nightdesk:{RUN}:calls                   hash        with a budget: while model calls are in flight      0.1 KB a call
 //	nightdesk:{RUN}:events                  stream      from the first event                                5 KB
 //	nightdesk:{RUN}:watched                 string      ten seconds after ReadAlong                         0.1 KB
-//	nightdesk:{RUN}:deltas                  stream      a minute after what a model wrote for a reader      0.3 KB a piece
+//	nightdesk:{RUN}:deltas                  stream      a minute after what a model wrote for a reader      0.3 KB
 //	nightdesk:{RUN}:once                    set         with events: keys that were sent                    0.8 KB
 //	nightdesk:{RUN}:todo                    list        while blocks wait
 //	nightdesk:{RUN}:active                  sorted set  while blocks are in flight

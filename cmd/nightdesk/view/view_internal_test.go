@@ -264,7 +264,8 @@ func TestWriting(t *testing.T) {
 	take("", topicqueue.Delta{Step: "section", Answer: "a", Text: "Dunes are\n\n"})
 	take("", topicqueue.Delta{Step: "section", Answer: "a", Text: strings.Repeat("high and ", 200) + "热热 steep"})
 	take("block_2", topicqueue.Delta{Step: "decide", Answer: "b", Text: "What of"})
-	want := []string{"research_a  researching", "Dunes", "  writing: …h and 热热 steep", "  2. 0/4 block_2", "     thinking: What of"}
+	want := []string{"research_a  researching", "Dunes", "  writing: …h and 热热 steep", "  2. 0/4 block_2",
+		"     thinking: What of"}
 	if diff := cmp.Diff(want, v.live(run, now, 29, 20)); diff != "" {
 		t.Error(diff)
 	}
