@@ -133,6 +133,9 @@ func TestParse(t *testing.T) {
 		"für 5,5 Mio. Euro und mehr": "5.5e+06 EUR",
 		"USD 12,000 and 300 CHF":     "12000 USD, 300 CHF",
 		"£20 per hour":               "0.00555556 GBP/s",
+		"£20 per cubic metre":        "20 GBP/m3",
+		"3.4 kWh per cubic metre":    "1.224e+07 J/m3",
+		"862 Ml":                     "862000 m3",
 		"耗资3亿元":                      "3e+08 CNY",
 		"$5-10 billion":              "5e+09..1e+10 USD",
 		// measures

@@ -148,14 +148,19 @@ func (p *parser) per(at int, q *Quantity) int {
 	if name == "" {
 		return at
 	}
-	if u, ok := lookup(name); ok && u.offset == 0 && u.kind == Measure {
-		q.Unit += "/" + u.base
-		q.factor /= u.factor
-		q.Whole = u.factor
-	} else {
-		q.Unit += "/" + strings.ToLower(name)
+	u, end, ok := p.unit(after) // of one word, or a cubic metre
+	if quotient := strings.Contains(p.s[after:end], "/"); !ok || quotient {
+		u, ok = lookup(name)
+		end = after + len(name)
 	}
-	return after + len(name)
+	if !ok || u.offset != 0 || u.kind != Measure {
+		q.Unit += "/" + strings.ToLower(name)
+		return after + len(name)
+	}
+	q.Unit += "/" + u.base
+	q.factor /= u.factor
+	q.Whole = u.factor
+	return end
 }
 
 // ordinal returns the end of 1st, 2nd, 3rd, 4th; at when there is none.

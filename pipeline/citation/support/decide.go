@@ -49,8 +49,8 @@ const (
 
 // Decide gives the verdict.
 //
-// An absent figure counts against a sentence where the source has nearly the same one instead; others may be computed
-// in a way that is not known here.
+// An absent figure counts against a sentence where the source has nearly the same one, or another date, instead; others
+// may be computed in a way that is not known here.
 //
 // A judge's "supported" counts only with words that stand in a cited source, and not against an absent figure. Its
 // "partly" and "not_in_source" do not count against figures that are computed: judges often miss that.

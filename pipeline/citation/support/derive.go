@@ -19,6 +19,7 @@ type operand struct {
 	doc   *document // nil: it stands in what else is known of a source
 	place int       // the unit of doc
 	named bool      // by the sentence itself
+	far   bool      // in a row that does not bear on the sentence, of a table with one that does
 }
 
 // spans returns where operands stand.
@@ -37,18 +38,25 @@ func spans(operands ...operand) []Span {
 func operandsIn(docs []*document, near units) []operand {
 	var out []operand
 	for _, d := range docs {
+		tables := d.tables(near[d])
 		for i, v := range d.values {
 			u := d.unitAt(v.Start)
 			_, bears := near[d][u]
-			if bears && v.Kind != quantity.Label && v.Kind != quantity.Ordinal {
-				out = append(out, operand{value: v, doc: d, place: u})
+			far := !bears && d.units[u].row && tables[d.units[u].lead]
+			if (bears || far) && v.Kind != quantity.Label && v.Kind != quantity.Ordinal {
+				out = append(out, operand{value: v, doc: d, place: u, far: far})
 				if day, ok := v.dayOf(d.values[i+1:]); ok {
 					out = append(out, operand{value: day, doc: d, place: u})
 				}
 			}
 		}
 	}
-	rank := func(o operand) int { return near[o.doc][o.place] }
+	rank := func(o operand) int {
+		if r, bears := near[o.doc][o.place]; bears {
+			return r
+		}
+		return len(o.doc.units) // behind those that bear by themselves
+	}
 	slices.SortStableFunc(out, func(a, b operand) int { return rank(a) - rank(b) })
 	out = out[:min(len(out), maxOperands)]
 	for _, d := range docs {
@@ -56,6 +64,17 @@ func operandsIn(docs []*document, near units) []operand {
 			if v.Kind == quantity.Date {
 				out = append(out, operand{value: v})
 			}
+		}
+	}
+	return out
+}
+
+// tables returns the tables with a row that bears on a sentence, by what introduces them: who compares rows names one.
+func (d *document) tables(near map[int]int) map[int]bool {
+	out := map[int]bool{}
+	for u := range near {
+		if u >= 0 && u < len(d.units) && d.units[u].row {
+			out[d.units[u].lead] = true
 		}
 	}
 	return out
@@ -127,6 +146,9 @@ func derive(v value, operands []operand) (operation string, used []Span) {
 			if link >= best || link != together && (a.small() || b.small()) {
 				continue // small numbers are everywhere
 			}
+			if (a.far || b.far) && (link != column || a.far && b.far) {
+				continue
+			}
 			for _, pair := range [2][2]operand{{a, b}, {b, a}} {
 				if by := v.by(pair[0], pair[1], link); by != "" {
 					best, operation, used = link, by, spans(pair[:]...)
@@ -159,6 +181,9 @@ func (v value) by(a, b operand, link link) string {
 			for b := range b.meant {
 				if noun, by := strings.CutPrefix(v.Unit, a.Unit+"/"); by && b.bare() && counted(noun) && v.near(a.Low/b.Low) {
 					return a.text + " / " + b.text
+				}
+				if link >= apart {
+					continue // there are so many pairs that some give any number by chance
 				}
 				if link > beside && (a.Kind != b.Kind || a.Unit != b.Unit || a.Kind == quantity.Number) {
 					continue // figures far from each other are of one unit

@@ -46,7 +46,7 @@ func TestCheck(t *testing.T) {
 		"date of the title":      {"The report of 2021 is the last.", "", "tide", "", "found 2021", support.Unverified},
 		"time of day":            {"The last was at 5:42 p.m.", "", "tide", "", "found 5:42", support.Unverified},
 		"a month of a year": {"It was installed in March 1908.", "", "tide", "", "absent March 1908",
-			support.Unverified},
+			support.Unsupported},
 		"wrong time of day":     {"The last was at 17:24.", "", "tide", "", "absent 17:24", support.Unsupported},
 		"years between":         {"Within 116 years the sea rose between 1904 and 2020.", "", "tide", "", "derived 116 years found 1904 found 2020", support.Unverified},
 		"difference":            {"In 2020 there were 17 ships fewer than in 2019.", "", "ships", "", "found 2020 derived 17 found 2019", support.Unverified},
@@ -129,6 +129,9 @@ func TestForms(t *testing.T) {
 		{"The yield was 512 thousand t.", table("Yield (1,000 t)", "512")},
 		{"The yield was 512,000 t.", table("Yield ('000 t)", "512")},
 		{"The budget was 340,000 euros.", table("Budget (€ 000)", "340")},
+		{"It takes 3.4 kWh per cubic metre.", table("Power (kWh/m3)", "3.4")},
+		{"It costs 11.9p per cubic metre.", table("Cost (p/m3)", "11.9")},
+		{"It takes 3.4 kWh.", table("Second train (kWh)", "3.4")},
 	} {
 		c := support.New([]support.Source{{ID: "x", Text: tt.source}})
 		f := c.Check(tt.sentence, "", []string{"x"})
@@ -189,6 +192,20 @@ func TestStructure(t *testing.T) {
 		if strings.Join(got, " ") != want {
 			t.Errorf("%s\n got %s\nwant %s", sentence, strings.Join(got, " "), want)
 		}
+	}
+}
+
+// TestTableOfYears: who compares the rows of a long table names one of them; the other one bears on the sentence, too.
+func TestTableOfYears(t *testing.T) {
+	t.Parallel()
+	table := "| Year | Leakage (Ml) | Share |\n|---|---|---|\n"
+	for i, ml := range []int{862, 841, 792, 787, 773, 730, 699, 683, 681, 677} {
+		table += fmt.Sprintf("| %d | %d | %.1f%% |\n", 2016+i, ml, 15.9-float64(i)/3)
+	}
+	c := support.New([]support.Source{{ID: "x", Text: table}})
+	f := c.Check("In 2016 it was 862 Ml, so that it has fallen by 185 Ml.", "", []string{"x"}).Figures
+	if len(f) != 3 || f[2].Operation != "862 - 677" {
+		t.Errorf("%+v", f)
 	}
 }
 

@@ -436,16 +436,23 @@ const (
 // scalesIn reads a text that is a unit or magnitude, such as GWh, £m, million euros.
 func scalesIn(name string) []scale {
 	name = strings.TrimSpace(name)
-	if name == "" || len(name) > maxScale || strings.ContainsAny(name, "0123456789") {
+	if name == "" || len(name) > maxScale || number.MatchString(name) {
 		return nil
 	}
-	for _, one := range []string{withUnit("1", name), "1 " + name} {
-		if v := valuesOf(one); len(v) > 0 && v[0].Start == 0 && v[0].Digits == 1 && !v[0].bare() && v[0].numeric() {
+	for _, one := range []string{withUnit("1", name), "1 " + name, "1" + name} {
+		v := valuesOf(one)
+		if len(v) == 0 || v[0].Start > 0 || v[0].Kind == quantity.Measure && v[0].End < len(one) {
+			continue // a second train is no second
+		}
+		if v[0].Digits == 1 && !v[0].bare() && v[0].numeric() {
 			return []scale{{v[0].Kind, v[0].Unit, v[0].Low, v[0].Whole}}
 		}
 	}
 	return nil
 }
+
+// number finds figures that are not those of a unit such as m3.
+var number = regexp.MustCompile(`(^|[^\pL\d])\d`)
 
 // headScales is scalesIn for the head of a column, which may count in thousands.
 func headScales(name string) []scale {
