@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -44,6 +45,28 @@ var streams = map[string]func(t *testing.T, b *bench) string{
 		o := answerOptions()
 		o.Formats = formats.Names()
 		return b.ended(o)
+	},
+	"asked and answered": func(t *testing.T, b *bench) string {
+		b.services.Model = stubModel(t, &llmtest.Stub{Answer: (&asking{questions: 1}).answer})
+		w := b.start(jobs.Settings{})
+		defer w.Stop()
+		id := b.enqueue(topic, withFormsFor(time.Hour), "")
+		b.asks(id, 1)
+		if err := b.reply(id, 1, "Old houses."); err != nil {
+			t.Error(err)
+		}
+		b.wait(id)
+		return id
+	},
+	"nothing to ask": func(t *testing.T, b *bench) string {
+		b.services.Model = stubModel(t, &llmtest.Stub{Answer: (&asking{}).answer})
+		return b.ended(withFormsFor(time.Hour))
+	},
+	"the gate fails": func(t *testing.T, b *bench) string {
+		b.services.Model = stubModel(t, &llmtest.Stub{Intercept: func(w http.ResponseWriter, q llmtest.Question) bool {
+			return q.Name == "clarify" && unauthorized(w, q)
+		}})
+		return b.ended(withFormsFor(time.Hour))
 	},
 	"planning fails": func(t *testing.T, b *bench) string {
 		b.services.Model = stubModel(t, &llmtest.Stub{Intercept: unauthorized})
@@ -101,6 +124,13 @@ func withForms() topicqueue.Options {
 	return o
 }
 
+// withFormsFor is withForms for a person who answers within this time.
+func withFormsFor(wait time.Duration) topicqueue.Options {
+	o := humanOptions(wait)
+	o.Formats = formats.Names()
+	return o
+}
+
 // ended returns a run that a worker has worked to its end.
 func (b *bench) ended(o topicqueue.Options) string {
 	b.t.Helper()
@@ -122,7 +152,7 @@ func (b *bench) dispatched(intents []redisqueue.Intent, err error) {
 }
 
 // TestStreams reads streams as a strict client does, as the bundle keeps them. Together they tell all that the schema
-// can tell, but for what needs a person or a voice.
+// can tell, but for what needs a voice, and what is in no stored stream.
 func TestStreams(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
@@ -142,8 +172,7 @@ func TestStreams(t *testing.T) {
 		}
 	})
 	missing := slices.DeleteFunc(eventtest.Names(), func(name string) bool { return told[name] })
-	want := []string{"audio", "end_audio", "end_follow_up_neg", "end_follow_up_pos", "fail_audio", "fail_clarification",
-		"gap", "start_audio", "start_follow_up", "wait"}
+	want := []string{"audio", "delta", "end_audio", "fail_audio", "gap", "start_audio"}
 	if diff := cmp.Diff(want, missing); diff != "" {
 		t.Errorf("what no stream tells of (-want +got):\n%s", diff)
 	}
