@@ -64,6 +64,7 @@ type S3 struct {
 // Serve governs the web pages.
 type Serve struct {
 	Listen string // host:port; port 0: any that is free
+	Token  Secret // that readers must have; empty: none, on this machine only
 }
 
 // Watch governs the messages that readers of a run's stream get.

@@ -96,8 +96,10 @@ func serviceTable(c *Config) []field {
 			duration(&work.ShutdownTimeout, time.Second, 10*time.Minute)),
 
 		setting("serve.listen", "127.0.0.1:8080", "",
-			"where `serve` listens; there is no login yet, so keep it to this machine",
+			"where `serve` listens; where other machines can reach it, serve.token must be set",
 			text(&c.Serve.Listen, "host:port, such as 127.0.0.1:8080", listenAddress)),
+		setting("serve.token", "", "", "what readers of the pages must know; empty: they are open, on this machine only",
+			secret(&c.Serve.Token)),
 		setting("watch.return_intermediate_results", "true", "",
 			"whether `watch --json` prints all messages; false: only results, questions and the end",
 			toggle(&c.Watch.ReturnIntermediateResults)),

@@ -19,7 +19,8 @@ var layers = map[string][]string{
 		"cmd/nightdesk/view", "cmd/nightdesk/wiring"},
 	"cmd/nightdesk/localredis": {"topicqueue"},
 	"cmd/nightdesk/view":       {"topicqueue", "topicqueue/redisqueue"},
-	"cmd/nightdesk/web":        {"jobs", "pipeline", "topicqueue", "topicqueue/redisqueue", "cmd"},
+	"cmd/nightdesk/web": {"jobs", "jobs/bundle", "pipeline", "storage", "topicqueue", "topicqueue/redisqueue",
+		"cmd/nightdesk/view", "cmd"},
 	"cmd/nightdesk/wiring": {"config", "jobs", "pipeline", "storage", "topicqueue", "topicqueue/redisqueue",
 		"cmd/nightdesk/localredis", "cmd/nightdesk/view"},
 

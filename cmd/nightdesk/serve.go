@@ -25,16 +25,20 @@ const serveGrace = 5 * time.Second
 func serveCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve",
-		Short: "Serve pages about the queues: asynqmon, metrics, health",
-		Long: `Serve pages about the queues until stopped:
+		Short: "Serve pages: this morning's digest, batches, runs, reports, queues, health",
+		Long: `Serve pages until stopped:
 
+  /             the digest of the newest batch; batches, runs, reports and their sources
+  /health       what keeps the queue from being worked
+  /a/KEY        a file of the storage, such as a report, to send a link to
   /monitoring/  the queues and their tasks, in asynqmon, read-only
   /manual/      the manual, as nightdesk help prints it
   /metrics      for Prometheus
   /healthz      200 when Redis and storage can be reached, else 503
   /readyz       200 when the queue is also worked: workers, schedulers, room in Redis and on the disk; else 503
 
-There is no login yet: it listens on this machine only unless told otherwise.`,
+It listens on this machine only, and is open to whoever uses it, unless told otherwise. To listen elsewhere, set a token
+(serve.token, NIGHTDESK_SERVE_TOKEN): browsers ask for it once, programs send it as Authorization: Bearer TOKEN.`,
 		Args: cobra.NoArgs,
 		RunE: p.serviceCommand(servicePages, servePages),
 	}
@@ -52,13 +56,14 @@ func servePages(ctx context.Context, cfg config.Config, con *view.Console, _ []s
 	if err != nil {
 		return err
 	}
-	listener, err := listen(cfg, con)
+	listener, err := listen(cfg)
 	if err != nil {
 		return err
 	}
 	server := &http.Server{
 		Handler: web.New(web.Services{
-			Redis: d.Redis, Queue: d.Queue, Log: con.Log,
+			Redis: d.Redis, Queue: d.Queue, Store: store, Log: con.Log,
+			Token:    cfg.Serve.Token.Reveal(),
 			Storage:  func(ctx context.Context) error { return storage.CheckRead(ctx, store) },
 			Troubles: func(ctx context.Context) []web.Trouble { return doctor.Troubles(ctx, d, store) },
 		}),
@@ -94,8 +99,8 @@ func servePages(ctx context.Context, cfg config.Config, con *view.Console, _ []s
 	return err
 }
 
-// listen opens the port, with a warning when others than this machine can reach it.
-func listen(cfg config.Config, con *view.Console) (net.Listener, error) {
+// listen opens the port. Where others than this machine can reach it, a token must be set.
+func listen(cfg config.Config) (net.Listener, error) {
 	listener, err := net.Listen("tcp", cfg.Serve.Listen)
 	if err != nil {
 		hint := "Choose another with --listen HOST:PORT or serve.listen."
@@ -104,9 +109,11 @@ func listen(cfg config.Config, con *view.Console) (net.Listener, error) {
 		}
 		return nil, view.Usage(view.Hint(fmt.Errorf("listen on %s: %w", cfg.Serve.Listen, err), hint))
 	}
-	if tcp, ok := listener.Addr().(*net.TCPAddr); ok && !tcp.IP.IsLoopback() {
-		con.Warn("%s can be reached from other machines, and there is no login: anybody there sees the queues",
-			listener.Addr())
+	if tcp, ok := listener.Addr().(*net.TCPAddr); ok && !tcp.IP.IsLoopback() && cfg.Serve.Token.Reveal() == "" {
+		_ = listener.Close()
+		return nil, view.Usage(view.Hint(fmt.Errorf("listen on %s: other machines can reach it, and no token is set",
+			listener.Addr()), "Set NIGHTDESK_SERVE_TOKEN (serve.token) to a long random text, such as that of "+
+			"`openssl rand -hex 20`; or listen on this machine only, with --listen 127.0.0.1:8080."))
 	}
 	return listener, nil
 }

@@ -71,7 +71,11 @@ func (s served) get(path string, status int) string {
 func (s served) checkPages() {
 	s.t.Helper()
 	for path, want := range map[string][]string{
-		"":                      {`href="monitoring/"`, `href="manual/"`, `href="metrics"`, `href="healthz"`},
+		"": {`href="monitoring/"`, `href="manual/"`, `href="metrics"`, `href="healthz"`,
+			"3 topics: 3 queued"},
+		"batches":               {`<a href="batches/fleet">fleet</a>`},
+		"batches/fleet":         {"3 of 3 runs", "How does the harbour inspect"},
+		"health":                {"no worker is running and 3 runs are not finished"},
 		"healthz":               {`{"status":"ok","redis":"ok","storage":"ok","troubles":[`, `no worker is running and 3 runs are not finished`},
 		"monitoring/":           {`window.FLAG_READ_ONLY="true"`},
 		"monitoring/api/queues": {`"queue":"planning"`, `"pending":3`},
@@ -175,11 +179,16 @@ func TestServe_OnTheLocalRedis(t *testing.T) {
 	f.serve().checkPages()
 }
 
-// TestServe_OpenToTheNetwork: who opens the port to others is warned.
+// TestServe_OpenToTheNetwork: who opens the port to others must set a token, which every page then asks for.
 func TestServe_OpenToTheNetwork(t *testing.T) {
 	t.Parallel()
 	f := newDeskAt(t, "redis-socket://"+redistest.Socket(t))
-	cmd := f.command("serve", "--log-level", "warn", "--listen", ":0", "--json")
+	if out := f.fails(2, "serve", "--listen", ":0"); !strings.Contains(out, "no token is set") {
+		t.Errorf("without a token: %s", out)
+	}
+	const token = "canary-of-the-token"
+	cmd := f.command("serve", "--log-level", "debug", "--listen", ":0", "--json")
+	cmd.Env = append(cmd.Env, "NIGHTDESK_SERVE_TOKEN="+token)
 	log, err := os.Create(filepath.Join(f.dir, "log"))
 	if err != nil {
 		t.Fatal(err)
@@ -194,8 +203,20 @@ func TestServe_OpenToTheNetwork(t *testing.T) {
 		t.Fatal(err)
 	}
 	line, _ := bufio.NewReader(out).ReadString('\n')
-	if !regexp.MustCompile(`^\{"url":"http://\[::\]:\d+/"\}\n$`).MatchString(line) {
-		t.Errorf("standard output: %q", line)
+	port := regexp.MustCompile(`^\{"url":"http://\[::\]:(\d+)/"\}\n$`).FindStringSubmatch(line)
+	if port == nil {
+		t.Fatalf("standard output: %q", line)
+	}
+	for path, want := range map[string]int{"metrics": http.StatusUnauthorized, "batches": http.StatusUnauthorized,
+		"healthz": http.StatusOK} {
+		r, err := http.Get("http://127.0.0.1:" + port[1] + "/" + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Body.Close()
+		if r.StatusCode != want {
+			t.Errorf("/%s without the token: %s", path, r.Status)
+		}
 	}
 	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
 		t.Error(err)
@@ -203,9 +224,8 @@ func TestServe_OpenToTheNetwork(t *testing.T) {
 	if err := cmd.Wait(); err != nil {
 		t.Error(err)
 	}
-	text, err := os.ReadFile(log.Name())
-	if err != nil || !strings.Contains(string(text), "there is no login") {
-		t.Errorf("no warning: %s, %v", text, err)
+	if text, err := os.ReadFile(log.Name()); err != nil || strings.Contains(string(text), token) {
+		t.Errorf("the log has the token: %s, %v", text, err)
 	}
 }
 

@@ -166,8 +166,8 @@ func RefOf(run Run) Ref {
 	return r
 }
 
-// name is how a digest calls a run. short: among others.
-func (r Ref) name(short bool) string {
+// Name is how a digest calls a run. short: among others.
+func (r Ref) Name(short bool) string {
 	switch {
 	case short:
 		return cmp.Or(r.ID, r.Short, r.Topic)

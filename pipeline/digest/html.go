@@ -53,7 +53,7 @@ type (
 func (d Digest) HTML(link func(key string) string) ([]byte, error) {
 	page := htmlPage{Digest: d, First: htmlItems(d.First, link), Reports: htmlRefs(d.Reports, false, link), More: d.Runs -
 		len(d.Reports)}
-	for _, s := range d.sections() {
+	for _, s := range d.Sections() {
 		page.Sections = append(page.Sections, htmlSection{s.Title, htmlItems(s.Items, link), s.More})
 	}
 	var out bytes.Buffer
@@ -66,7 +66,7 @@ func (d Digest) HTML(link func(key string) string) ([]byte, error) {
 func htmlItems(items []Item, link func(string) string) []htmlItem {
 	var out []htmlItem
 	for _, i := range items {
-		h := htmlItem{Kind: i.Kind, Word: word(i.Kind), Text: i.Text, Sides: i.Sides,
+		h := htmlItem{Kind: i.Kind, Word: Word(i.Kind), Text: i.Text, Sides: i.Sides,
 			Runs: htmlRefs(i.Runs, len(i.Runs) > 1, link), More: i.Count - len(i.Runs)}
 		for n, piece := range strings.Split(i.Do, "`") { // commands stand between backticks
 			if piece != "" {
@@ -81,7 +81,7 @@ func htmlItems(items []Item, link func(string) string) []htmlItem {
 func htmlRefs(refs []Ref, short bool, link func(string) string) []htmlRef {
 	var out []htmlRef
 	for _, r := range refs {
-		h := htmlRef{State: r.State, Name: r.name(short)}
+		h := htmlRef{State: r.State, Name: r.Name(short)}
 		if at := cmp.Or(r.Page, r.Report); at != "" {
 			h.URL = link(at)
 		}

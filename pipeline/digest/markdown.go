@@ -19,7 +19,7 @@ func (d Digest) Markdown(link func(key string) string) []byte {
 		b.WriteString("\n")
 	}
 	fmt.Fprintf(&b, "%s\n", citation.Escape(d.Spend()))
-	for _, s := range d.sections() {
+	for _, s := range d.Sections() {
 		fmt.Fprintf(&b, "\n## %s\n\n", s.Title)
 		for _, item := range s.Items {
 			writeItem(&b, "-", item, link)
@@ -40,7 +40,7 @@ func (d Digest) Markdown(link func(key string) string) []byte {
 
 func writeItem(b *strings.Builder, mark string, item Item, link func(string) string) {
 	indent := strings.Repeat(" ", len(mark)+1)
-	fmt.Fprintf(b, "%s **%s**", mark, word(item.Kind))
+	fmt.Fprintf(b, "%s **%s**", mark, Word(item.Kind))
 	for i, r := range item.Runs {
 		b.WriteString([]string{" ", "; "}[min(i, 1)] + linked(r, len(item.Runs) > 1, link))
 	}
@@ -58,9 +58,9 @@ func writeItem(b *strings.Builder, mark string, item Item, link func(string) str
 
 // Line is the item as plain text on one line.
 func (i Item) Line() string {
-	text := word(i.Kind)
+	text := Word(i.Kind)
 	for n, r := range i.Runs {
-		text += []string{" ", "; "}[min(n, 1)] + r.name(len(i.Runs) > 1)
+		text += []string{" ", "; "}[min(n, 1)] + r.Name(len(i.Runs) > 1)
 	}
 	if more := i.Count - len(i.Runs); more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
@@ -70,7 +70,7 @@ func (i Item) Line() string {
 
 // linked is the name of a run, which leads to its report when there is one.
 func linked(r Ref, short bool, link func(string) string) string {
-	text := citation.Escape(r.name(short))
+	text := citation.Escape(r.Name(short))
 	if r.Report == "" {
 		return text
 	}
@@ -81,8 +81,8 @@ func linked(r Ref, short bool, link func(string) string) string {
 	return text
 }
 
-// word is what an item of a kind begins with.
-func word(kind string) string {
+// Word is what an item of a kind begins with.
+func Word(kind string) string {
 	switch kind {
 	case KindFailed:
 		return "Failed"
@@ -96,22 +96,22 @@ func word(kind string) string {
 	return "Thin evidence"
 }
 
-// listed is a section as it is shown.
-type listed struct {
+// Listed is a section as it is shown.
+type Listed struct {
 	Title string
 	Items []Item
 	More  int
 }
 
-// sections returns those that have more than First shows.
-func (d Digest) sections() []listed {
+// Sections returns those that have more than First shows.
+func (d Digest) Sections() []Listed {
 	shown := map[string]int{}
 	for _, item := range d.First {
 		if item.Count == 1 || item.Kind != KindThin { // the line for all thin reports shows none
 			shown[item.Kind]++
 		}
 	}
-	var out []listed
+	var out []Listed
 	for _, s := range []struct {
 		title, kind string
 		Section
@@ -130,7 +130,7 @@ func (d Digest) sections() []listed {
 				counted += 1 - item.Count // of runs
 			}
 		}
-		out = append(out, listed{fmt.Sprintf("%s (%d)", s.title, s.Total), s.Items, s.Total - counted})
+		out = append(out, Listed{fmt.Sprintf("%s (%d)", s.title, s.Total), s.Items, s.Total - counted})
 	}
 	return out
 }

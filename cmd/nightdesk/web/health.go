@@ -4,8 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"strconv"
 	"sync"
 	"time"
+
+	"nightdesk/cmd/nightdesk/view"
+	"nightdesk/jobs"
+	"nightdesk/topicqueue/redisqueue"
 )
 
 const (
@@ -82,4 +87,44 @@ func verdict(err error) string {
 		return err.Error()
 	}
 	return "ok"
+}
+
+// healthFacts is the page of /health: the same facts for a person.
+type healthFacts struct {
+	Troubles []Trouble
+	Facts    []fact
+	Models   []redisqueue.ModelStats
+}
+
+// healthPage shows what keeps the queue from being worked, and how far it is.
+func (s *site) healthPage(ctx context.Context, _ *http.Request) (string, any, error) {
+	a := s.check(context.WithoutCancel(ctx))
+	p := healthFacts{Troubles: a.Troubles}
+	for _, service := range []Trouble{{Of: "redis", Text: a.Redis}, {Of: "storage", Text: a.Storage}} {
+		if service.Text != "ok" {
+			p.Troubles = append(p.Troubles, service)
+		}
+	}
+	stats, err := s.Queue.Stats(ctx, "", jobs.LaneHigh, jobs.LaneLow)
+	if err != nil {
+		return "", nil, err
+	}
+	workers, err := s.Queue.Workers(ctx)
+	if err != nil {
+		return "", nil, err
+	}
+	waiting, oldest := int64(0), time.Duration(0)
+	for _, w := range stats.Waiting {
+		waiting += w.Runs
+		oldest = max(oldest, w.Oldest)
+	}
+	age := ""
+	if waiting > 0 {
+		age = view.Duration(oldest)
+	}
+	p.Models = stats.Models
+	p.Facts = facts("Workers", strconv.Itoa(workers.Live), "Tasks at once", strconv.Itoa(workers.Slots),
+		"Runs not stored yet", strconv.FormatInt(stats.Watched, 10), "Waiting for planning", strconv.FormatInt(waiting, 10),
+		"Oldest of them waits", age, "Redis", a.Redis, "Storage", a.Storage)
+	return "Health", p, nil
 }

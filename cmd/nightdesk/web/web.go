@@ -1,12 +1,12 @@
-// Package web serves what people and programs look at while the desk works: the queues in asynqmon, metrics for
-// Prometheus, and a health check. It only reads, and shows no secrets; there is no login yet.
+// Package web serves what people and programs look at: the digest of the night, batches, runs and reports with what
+// their sources say, the queues in asynqmon, metrics for Prometheus, and a health check. It only reads, and shows no
+// secrets; access.go says who may look.
 //
-// Start reading with New; metrics.go says what each metric means.
+// Start reading with New; site.go has the pages for people, metrics.go says what each metric means.
 package web
 
 import (
 	"context"
-	_ "embed"
 	"net/http"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -16,6 +16,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"nightdesk/cmd/nightdesk/manual"
+	"nightdesk/storage"
 	"nightdesk/topicqueue/redisqueue"
 )
 
@@ -23,6 +24,8 @@ import (
 type Services struct {
 	Redis redis.UniversalClient
 	Queue *redisqueue.Queue // on that Redis
+	Store storage.Store
+	Token string // that readers must have; empty: none
 	// Storage reports why the artefact store cannot be reached; nil when it can.
 	Storage func(ctx context.Context) error
 	// Troubles returns what else keeps the queue from being worked, or soon will; nil: nobody looks.
@@ -37,12 +40,14 @@ type Trouble struct {
 	Hint string `json:"hint"` // what to do
 }
 
-//go:embed index.html
-var index []byte
-
 // New returns the handler of all pages:
 //
-//	/             a page with links to the others
+//	/             what the newest batch has come to
+//	/digests/     the same of other batches
+//	/batches/     batches and their runs; /csv/ has these for other programs
+//	/runs/        one run: its report and what its sources say, or how far it is
+//	/health       the same as /healthz, for a person
+//	/a/           files of the storage: reports, digests, what was read
 //	/manual/      the manual, a page for each topic
 //	/monitoring/  asynqmon, read-only
 //	/metrics      for Prometheus
@@ -52,10 +57,6 @@ func New(s Services) http.Handler {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(newCollector(s), collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		_, _ = w.Write(index) // the reader is gone
-	})
 	mux.HandleFunc("GET /manual/{$}", func(w http.ResponseWriter, _ *http.Request) { showManual(w, manualTopics()) })
 	mux.HandleFunc("GET /manual/{topic}", func(w http.ResponseWriter, r *http.Request) {
 		topic, ok := manual.Find(r.PathValue("topic"))
@@ -66,13 +67,15 @@ func New(s Services) http.Handler {
 		showManual(w, topic)
 	})
 	h := &health{Services: s}
+	guard := &access{token: s.Token}
+	(&site{Services: s, health: h, access: guard}).handle(mux)
 	mux.HandleFunc("GET /healthz", h.alive)
 	mux.HandleFunc("GET /readyz", h.ready)
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{
 		ErrorHandling: promhttp.ContinueOnError, MaxRequestsInFlight: 4, ErrorLog: scrapeLog{s.Log},
 	}))
 	mux.Handle("GET "+monitoringPath+"/", monitoring(s.Redis))
-	return secured(mux)
+	return secured(http.NewCrossOriginProtection().Handler(guard.guard(mux)))
 }
 
 // secured forbids the pages to be framed and to load anything from elsewhere, such as the fonts that asynqmon asks
@@ -81,7 +84,7 @@ func secured(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("Content-Security-Policy", "default-src 'self'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; "+
-			"img-src 'self' data:; font-src 'self' data:; frame-ancestors 'none'; base-uri 'self'; form-action 'none'")
+			"img-src 'self' data:; font-src 'self' data:; frame-ancestors 'none'; base-uri 'self'; form-action 'self'")
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Referrer-Policy", "no-referrer")
 		next.ServeHTTP(w, r)

@@ -146,7 +146,7 @@ func derive(v value, operands []operand) (operation string, used []Span) {
 			if link >= best || link != together && (a.small() || b.small()) {
 				continue // small numbers are everywhere
 			}
-			if (a.far || b.far) && (link != column || a.far && b.far) {
+			if oneFar := a.far != b.far; a.far && b.far || oneFar && link != column {
 				continue
 			}
 			for _, pair := range [2][2]operand{{a, b}, {b, a}} {

@@ -8,9 +8,10 @@ import (
 
 // slip returns the figure of the units that bear on a sentence of which v is a slip of the pen: the same digits with
 // another unit or magnitude, or the same unit and one edit of the digits, as most misspellings are (Damerau 1964, "A
-// technique for computer detection and correction of spelling errors"). Of a date in another year than all of them,
-// it is the one of the best unit: dates are told and not computed; "" when there is none. That a figure is in no source and that no computation of it was
-// found is no proof against it: writers round, and compute what this package does not.
+// technique for computer detection and correction of spelling errors"). Of a date in another year than all of them, it
+// is the one of the best unit: dates are told and not computed. "" when there is none: that a figure is in no source
+// and that no computation of it was found is no proof against it, since writers round, and compute what this package
+// does not.
 func (v value) slip(docs []*document, near units) string {
 	own := digits(v.text)
 	a := strings.Trim(own, "0")

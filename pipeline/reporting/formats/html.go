@@ -12,8 +12,10 @@ import (
 	"nightdesk/pipeline/text"
 )
 
+// StyleSheet is that of the pages, for pages that show reports among others.
+//
 //go:embed report.css
-var styleSheet string
+var StyleSheet string
 
 // HTML returns the report as one page that loads nothing, runs nothing, fits a phone and can be printed. A citation
 // leads to its reference and that back to all of its citations; pointed at, a citation shows source and passage.
@@ -44,7 +46,7 @@ func (w *page) attribute(name, value string) {
 }
 
 func (w *page) head() {
-	sum := sha256.Sum256([]byte(styleSheet))
+	sum := sha256.Sum256([]byte(StyleSheet))
 	hash := base64.StdEncoding.EncodeToString(sum[:])
 	w.out.WriteString("<!DOCTYPE html>\n<html")
 	if w.d.Language != "" {
@@ -55,7 +57,7 @@ func (w *page) head() {
 		`<meta name="viewport" content="width=device-width, initial-scale=1">` + "\n" +
 		`<meta name="referrer" content="no-referrer">` + "\n<title>")
 	w.text(w.d.Title)
-	w.out.WriteString("</title>\n<style>" + styleSheet + "</style>\n</head>\n<body>\n<main>\n")
+	w.out.WriteString("</title>\n<style>" + StyleSheet + "</style>\n</head>\n<body>\n<main>\n")
 }
 
 // fewSections is how many sections need no list of them.

@@ -1,0 +1,121 @@
+package web
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/hex"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Access is by one token: programs send it as "Authorization: Bearer", people give it once and get a cookie, which is
+// signed with it. Without a token everybody who reaches the port has access.
+
+const (
+	cookieName = "nightdesk"
+	loginTime  = 30 * 24 * time.Hour
+	guessPause = 500 * time.Millisecond // of a wrong token, one at a time
+)
+
+// open are the pages that need no token: whether the desk is there is asked by balancers and containers.
+var open = []string{"/login", "/style.css", "/healthz", "/readyz"}
+
+// access guards the pages.
+type access struct {
+	token string
+	wrong sync.Mutex // held for a while after a wrong token
+}
+
+func (a *access) guard(next http.Handler) http.Handler {
+	if a.token == "" {
+		return next
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case slices.Contains(open, r.URL.Path), a.known(r):
+			next.ServeHTTP(w, r)
+		case r.Header.Get("Authorization") != "":
+			a.pause(r.Context())
+			http.Error(w, "The token is not that of serve.token.", http.StatusUnauthorized)
+		case r.Method == http.MethodGet && strings.Contains(r.Header.Get("Accept"), "text/html"):
+			up := "./" + strings.Repeat("../", strings.Count(r.URL.Path, "/")-1)
+			http.Redirect(w, r, up+"login", http.StatusSeeOther)
+		default:
+			w.Header().Set("WWW-Authenticate", "Bearer")
+			http.Error(w, "This page needs a token: send Authorization: Bearer and the value of serve.token.",
+				http.StatusUnauthorized)
+		}
+	})
+}
+
+// known reports whether a request has the token, or a cookie that was made with it.
+func (a *access) known(r *http.Request) bool {
+	if bearer, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok {
+		return a.is(bearer)
+	}
+	cookie, err := r.Cookie(cookieName)
+	if err != nil {
+		return false
+	}
+	until, _, _ := strings.Cut(cookie.Value, ".")
+	end, err := strconv.ParseInt(until, 10, 64)
+	return err == nil && time.Now().Unix() < end && hmac.Equal([]byte(cookie.Value), []byte(a.signed(until)))
+}
+
+// is compares a token in a time that says nothing about it.
+func (a *access) is(token string) bool {
+	given, own := sha256.Sum256([]byte(token)), sha256.Sum256([]byte(a.token))
+	return subtle.ConstantTimeCompare(given[:], own[:]) == 1
+}
+
+func (a *access) signed(until string) string {
+	mac := hmac.New(sha256.New, []byte(a.token))
+	mac.Write([]byte("nightdesk login until " + until))
+	return until + "." + hex.EncodeToString(mac.Sum(nil))
+}
+
+// pause makes guessing slow, however many guess at a time.
+func (a *access) pause(ctx context.Context) {
+	a.wrong.Lock()
+	defer a.wrong.Unlock()
+	select {
+	case <-ctx.Done():
+	case <-time.After(guessPause):
+	}
+}
+
+// login is the page that asks for the token.
+func (s *site) login(_ context.Context, r *http.Request) (string, any, error) {
+	return "Log in", map[string]bool{"Wrong": r.URL.Query().Has("wrong"), "Needed": s.access.token != ""}, nil
+}
+
+// enter takes the token from the page.
+func (s *site) enter(w http.ResponseWriter, r *http.Request) {
+	r.Body = http.MaxBytesReader(w, r.Body, 4096)
+	if !s.access.is(r.PostFormValue("token")) {
+		s.access.pause(r.Context())
+		http.Redirect(w, r, "./login?wrong", http.StatusSeeOther)
+		return
+	}
+	until := strconv.FormatInt(time.Now().Add(loginTime).Unix(), 10)
+	s.setCookie(w, r, s.access.signed(until), int(loginTime.Seconds()))
+	http.Redirect(w, r, "./", http.StatusSeeOther)
+}
+
+// leave takes the cookie away.
+func (s *site) leave(w http.ResponseWriter, r *http.Request) {
+	s.setCookie(w, r, "", -1)
+	http.Redirect(w, r, "./login", http.StatusSeeOther)
+}
+
+func (s *site) setCookie(w http.ResponseWriter, r *http.Request, value string, seconds int) {
+	secure := r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https"
+	http.SetCookie(w, &http.Cookie{Name: cookieName, Value: value, Path: "/", MaxAge: seconds, HttpOnly: true,
+		SameSite: http.SameSiteLaxMode, Secure: secure})
+}

@@ -1,0 +1,176 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"html/template"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"nightdesk/pipeline/reporting/formats"
+	"nightdesk/storage"
+	"nightdesk/topicqueue"
+	"nightdesk/topicqueue/redisqueue"
+)
+
+//go:embed pages
+var pageFiles embed.FS
+
+//go:embed site.css
+var siteStyle string
+
+// site is the pages for people: what a night has come to, batches, runs, reports, and what their sources say.
+type site struct {
+	Services
+	*health
+	access *access
+}
+
+// page is what a template of a page is given.
+type page struct {
+	Title string
+	Up    string // from the page to the root: "", "../", ...
+	Menu  []entry
+	Wide  bool // tables
+	Login bool // a token is needed
+	Data  any
+}
+
+type entry struct {
+	Name, URL string
+	Here      bool
+}
+
+// Home is the address of the start page.
+func (p page) Home() string { return "./" + p.Up }
+
+// templates are those of all pages, each with the layout.
+var templates = func() map[string]*template.Template {
+	layout := template.Must(template.ParseFS(pageFiles, "pages/layout.html"))
+	all := map[string]*template.Template{}
+	files, err := pageFiles.ReadDir("pages")
+	if err != nil {
+		panic(err)
+	}
+	for _, f := range files {
+		if name, _ := strings.CutSuffix(f.Name(), ".html"); name != "layout" {
+			all[name] = template.Must(template.Must(layout.Clone()).ParseFS(pageFiles, "pages/"+f.Name()))
+		}
+	}
+	return all
+}()
+
+// menu is the pages that every page leads to.
+var menu = []entry{{Name: "This morning", URL: ""}, {Name: "Batches", URL: "batches"}, {Name: "Health", URL: "health"}}
+
+// notHere is the error of a page that is not there; what it says is for a person.
+type notHere string
+
+func (e notHere) Error() string { return string(e) }
+
+// show makes a handler of what returns the content of a page. name: of the template.
+func (s *site) show(name string, wide bool,
+	data func(ctx context.Context, r *http.Request) (title string, data any, err error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		title, content, err := data(r.Context(), r)
+		status, used := http.StatusOK, name
+		var missing notHere
+		switch {
+		case err == nil:
+		case r.Context().Err() != nil:
+			return // the reader is gone
+		case errors.As(err, &missing), errors.Is(err, redisqueue.ErrNotFound), errors.Is(err, storage.ErrNotExist):
+			status, used, title, content = http.StatusNotFound, "failure", "There is no such page", err.Error()
+		default:
+			s.Log.Error().Err(err).Str("page", r.URL.Path).Msg("a page cannot be shown")
+			status, used, title = http.StatusInternalServerError, "failure", "This page cannot be shown now"
+			content = err.Error()
+		}
+		p := page{Title: title, Up: strings.Repeat("../", strings.Count(r.URL.Path, "/")-1), Wide: wide,
+			Login: s.Token != "", Data: content}
+		for _, m := range menu {
+			p.Menu = append(p.Menu, entry{m.Name, "./" + p.Up + m.URL, r.URL.Path == "/"+m.URL})
+		}
+		var body bytes.Buffer
+		if err := templates[used].ExecuteTemplate(&body, "layout", p); err != nil {
+			s.Log.Error().Err(err).Str("page", r.URL.Path).Msg("a page cannot be made")
+			http.Error(w, "This page cannot be made.", http.StatusInternalServerError)
+			return
+		}
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		w.Header().Set("Cache-Control", "no-store")
+		w.WriteHeader(status)
+		_, _ = w.Write(body.Bytes()) // the reader is gone
+	}
+}
+
+// handle adds the pages.
+func (s *site) handle(mux *http.ServeMux) {
+	style := formats.StyleSheet + siteStyle
+	mux.HandleFunc("GET /style.css", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/css; charset=utf-8")
+		w.Header().Set("Cache-Control", "max-age=300")
+		_, _ = w.Write([]byte(style)) // the reader is gone
+	})
+	mux.HandleFunc("GET /{$}", s.show("morning", false, s.morning))
+	mux.HandleFunc("GET /digests/{batch}", s.show("morning", false, s.digest))
+	mux.HandleFunc("GET /batches", s.show("batches", true, s.batches))
+	mux.HandleFunc("GET /batches/{batch}", s.show("batch", true, s.batch))
+	mux.HandleFunc("GET /runs/{run}", s.show("run", false, s.run))
+	mux.HandleFunc("GET /runs/{run}/sources/{source}", s.show("source", false, s.source))
+	mux.HandleFunc("GET /health", s.show("health", true, s.healthPage))
+	mux.HandleFunc("GET /csv/{batch}", s.csv)
+	mux.HandleFunc("GET /a/{key...}", s.artefact)
+	mux.HandleFunc("GET /login", s.show("login", false, s.login))
+	mux.HandleFunc("POST /login", s.enter)
+	mux.HandleFunc("POST /logout", s.leave)
+}
+
+// state is a number of runs in a state, with the address of their list.
+type state struct {
+	Name  topicqueue.RunState
+	Count int
+	URL   string
+	Here  bool
+}
+
+// states lists what is not zero, in the order of a run. base: the address of the batch.
+func states(counts map[topicqueue.RunState]int, base string, chosen string) (out []state) {
+	for _, name := range topicqueue.RunStates {
+		if n := counts[name]; n > 0 {
+			out = append(out, state{name, n, base + "?state=" + string(name), string(name) == chosen})
+		}
+	}
+	return out
+}
+
+// name is one of foreign text in an address.
+func name(s string) string { return url.PathEscape(s) }
+
+// fact is a line of what is known of something.
+type fact struct{ Name, Text, URL string }
+
+func facts(pairs ...string) (out []fact) {
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if pairs[i+1] != "" {
+			out = append(out, fact{Name: pairs[i], Text: pairs[i+1]})
+		}
+	}
+	return out
+}
+
+// fits reports whether a run has a text in its topic, ids or tags.
+func fits(run topicqueue.Run, query string) bool {
+	query = strings.ToLower(strings.TrimSpace(query))
+	if query == "" {
+		return true
+	}
+	whole := strings.ToLower(strings.Join(append([]string{run.Topic, run.ID, run.Ref}, run.Tags...), "\n"))
+	return strings.Contains(whole, query)
+}
+
+func noBatch(name string) error { return notHere(fmt.Sprintf("There is no batch %q.", name)) }
