@@ -2,12 +2,15 @@ package jobs
 
 import (
 	"context"
+	"errors"
 	"strings"
 
+	"nightdesk/jobs/bundle"
 	"nightdesk/pipeline/answering"
 	"nightdesk/pipeline/llm"
 	"nightdesk/pipeline/recurring"
 	"nightdesk/pipeline/researching"
+	"nightdesk/storage"
 	"nightdesk/topicqueue"
 )
 
@@ -15,6 +18,7 @@ import (
 type answerHandler struct {
 	blocks blockHandler
 	window int // of the writer's model, in tokens; 0 = not known
+	store  storage.Store
 }
 
 // noAnswer is a step that a model should have done, see topicqueue.Block.Fallbacks.
@@ -65,14 +69,34 @@ func (h answerHandler) work(ctx context.Context, a *attempt) error {
 	return a.endBlock(ctx, topicqueue.BlockCompleted, "", researching.Result{Fallbacks: fallbacks})
 }
 
+// followed returns the report that a run asks about, without its references; empty: it asks about none, or it is gone.
+func (h answerHandler) followed(ctx context.Context, run topicqueue.Run) (text string, err error) {
+	if run.Options.Follows == "" {
+		return "", nil
+	}
+	err = steady(ctx, "read the report that is asked about", func(ctx context.Context) error {
+		body, err := h.store.Get(ctx, storage.ReportKey(run.Options.Follows))
+		if errors.Is(err, storage.ErrNotExist) {
+			return nil
+		}
+		text = bundle.Body(string(body))
+		return err
+	})
+	return text, err
+}
+
 // answer holds the conversation.
 func (h answerHandler) answer(ctx context.Context, a *attempt, model llm.Model) (answering.Result, error) {
 	box, err := h.blocks.toolbox(ctx, a.Run)
 	if err != nil {
 		return answering.Result{}, err
 	}
+	report, err := h.followed(ctx, a.Run)
+	if err != nil {
+		return answering.Result{}, err
+	}
 	answerer := answering.Answerer{Model: model, Runner: a.calls.runner(box), Emit: a.emit, Now: h.blocks.now,
-		Window: h.window, SoftLimit: a.softLimit()}
+		Window: h.window, SoftLimit: a.softLimit(), Report: report}
 	if limit := a.hardLimit(); limit >= 0 {
 		answerer.Patience = a.until(limit - limit/4)
 	}

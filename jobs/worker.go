@@ -175,7 +175,7 @@ func (w *Worker) mux() *asynq.ServeMux {
 	mux := asynq.NewServeMux()
 	mux.HandleFunc(KindPlan, w.whenAffordable(w.handler(plans.work)))
 	mux.HandleFunc(KindBlock, w.handler(blocks.work))
-	mux.HandleFunc(KindAnswer, w.handler(answerHandler{blocks, w.settings.WriterTokens}.work))
+	mux.HandleFunc(KindAnswer, w.handler(answerHandler{blocks, w.settings.WriterTokens, w.Store}.work))
 	mux.HandleFunc(KindReview, w.handler(reviews.work))
 	mux.HandleFunc(KindReport, w.handler(w.reports.work))
 	mux.HandleFunc(KindPublish, w.handler(w.publications.work))

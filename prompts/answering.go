@@ -23,6 +23,9 @@ type Found struct {
 	Left    int
 }
 
+// FollowUp is a question about a report that was answered before.
+type FollowUp struct{ Question, Answer string }
+
 // AnswerData asks for the answer to a question, with tools at hand or from what was found.
 type AnswerData struct {
 	Topic    string
@@ -30,6 +33,9 @@ type AnswerData struct {
 	MaxCalls int
 	Found    []Found // with Now: all there is
 	Now      *Now    // nil: the model has tools
+
+	Report  string                // Markdown, that the question is about; empty: none
+	Earlier []FollowUp // questions about it before
 }
 
 // LookUpData asks what to look up next for the answer to a question.
@@ -39,6 +45,9 @@ type LookUpData struct {
 	Tools    []ToolLine
 	Found    []Found // by the calls so far
 	MaxCalls int     // that are left
+
+	Report  string                // see AnswerData
+	Earlier []FollowUp // see AnswerData
 }
 
 // LookUpAnswer is what to look up next; no actions: it suffices.

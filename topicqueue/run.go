@@ -112,11 +112,21 @@ type Options struct {
 	HumanInTheLoop bool          `json:"human_in_the_loop,omitempty"`
 	AnswerTime     time.Duration `json:"answer_time_ns,omitempty"`
 
+	// it answers a question about the report of this run, of its path PathShallow
+	Follows string     `json:"follows,omitempty"`
+	Earlier []FollowUp `json:"earlier,omitempty"` // the questions before it, with their answers, the latest last
+
 	Plan []SubTopic `json:"plan,omitempty"` // the blocks that the user wants, in this order; empty: planning makes them
 
 	Budget      Budget `json:"budget,omitzero"`       // of the run
 	BatchBudget Budget `json:"batch_budget,omitzero"` // of all runs of its batch together
 	NightBudget Budget `json:"night_budget,omitzero"` // of all runs of a day together
+}
+
+// FollowUp is a question about a report, and its answer, Markdown without its references.
+type FollowUp struct {
+	Question string `json:"question"`
+	Answer   string `json:"answer"`
 }
 
 // Common reports whether the run shares a budget with others.

@@ -21,7 +21,7 @@ var layers = map[string][]string{
 	"cmd/nightdesk/view":       {"topicqueue", "topicqueue/redisqueue"},
 	"cmd/nightdesk/web": {"jobs", "jobs/bundle", "pipeline", "storage", "topicqueue", "topicqueue/redisqueue",
 		"cmd/nightdesk/view", "cmd"},
-	"cmd/nightdesk/wiring": {"config", "jobs", "pipeline", "storage", "topicqueue", "topicqueue/redisqueue",
+	"cmd/nightdesk/wiring": {"config", "jobs", "jobs/bundle", "pipeline", "storage", "topicqueue", "topicqueue/redisqueue",
 		"cmd/nightdesk/localredis", "cmd/nightdesk/view"},
 
 	"config":                {"topicqueue"},

@@ -113,9 +113,6 @@ func runTopic(ctx context.Context, cfg config.Config, con *view.Console, topic, 
 	if !strings.ContainsRune(topic, 0) { // that is no text
 		topic = strings.TrimSpace(topicqueue.Printable(topic))
 	}
-	if err := jobs.CheckTopic(topic); err != nil {
-		return view.Usage(err)
-	}
 	if out != "" {
 		dir, err := filepath.Abs(out)
 		if err != nil {
@@ -124,6 +121,29 @@ func runTopic(ctx context.Context, cfg config.Config, con *view.Console, topic, 
 		if cfg, err = load(map[string]string{"storage_url": "file://" + dir}); err != nil {
 			return err
 		}
+	}
+	return workTopic(ctx, cfg, con, topic, f, working{batch: "run_",
+		prepare: func(_ context.Context, _ *wiring.Desk, _ storage.Store, o *topicqueue.Options) error {
+			return askPerson(o, cfg, con)
+		},
+		show: func(con *view.Console, result runResult, _ []byte) error { return showResult(con, result) },
+	})
+}
+
+// working says how a topic is worked in this process.
+type working struct {
+	batch string // how the name of its batch begins
+	// prepare completes the options.
+	prepare func(ctx context.Context, d *wiring.Desk, store storage.Store, o *topicqueue.Options) error
+	// show prints what has come of it. report: Markdown; nil when there is none.
+	show func(con *view.Console, result runResult, report []byte) error
+}
+
+// workTopic works one topic in this process to its end.
+func workTopic(ctx context.Context, cfg config.Config, con *view.Console, topic string, f intake.Flags,
+	how working) (err error) {
+	if err := jobs.CheckTopic(topic); err != nil {
+		return view.Usage(err)
 	}
 	if !cfg.Given("log_level") {
 		con.Log = newLogger(cfg, con, zerolog.ErrorLevel) // the progress says the rest
@@ -136,9 +156,6 @@ func runTopic(ctx context.Context, cfg config.Config, con *view.Console, topic, 
 	}
 	options, err := f.Options(cfg, kb)
 	if err != nil {
-		return err
-	}
-	if err := askPerson(&options, cfg, con); err != nil {
 		return err
 	}
 	d, err := wiring.OpenWorkingDesk(ctx, cfg, con, true)
@@ -154,7 +171,9 @@ func runTopic(ctx context.Context, cfg config.Config, con *view.Console, topic, 
 	if err := checkModel(ctx, services.Model, llm.Planner); err != nil {
 		return err
 	}
-
+	if err := how.prepare(ctx, d, services.Store, &options); err != nil {
+		return err
+	}
 	if options.Incremental { // the next run compares the knowledge base with what it was
 		if options.KnowledgeVersion, err = local.publish(ctx, options.KnowledgeBase); err != nil {
 			return err
@@ -163,7 +182,7 @@ func runTopic(ctx context.Context, cfg config.Config, con *view.Console, topic, 
 
 	// A lane of its own: this process works its own run and nothing else, and nobody else works it.
 	now := d.Clock.Now()
-	name := "run_" + now.UTC().Format("20060102_150405") + "_" + strings.ToLower(rand.Text()[:6])
+	name := how.batch + now.UTC().Format("20060102_150405") + "_" + strings.ToLower(rand.Text()[:6])
 	created, err := d.Queue.OpenBatch(ctx, name, now)
 	if err != nil {
 		return err
@@ -212,7 +231,13 @@ func runTopic(ctx context.Context, cfg config.Config, con *view.Console, topic, 
 	if err != nil {
 		return err
 	}
-	return showResult(con, result)
+	var report []byte
+	if run.Report != "" {
+		if report, err = services.Store.Get(ctx, run.Report); err != nil {
+			return err
+		}
+	}
+	return how.show(con, result, report)
 }
 
 // usable returns whether a run of this process can go on: Redis takes writes, and so does a storage directory.

@@ -51,6 +51,7 @@ func TestScripts(t *testing.T) {
 
 			"firstrun": firstRun,
 			"messages": checkMessages,
+			"asked":    checkAsked,
 			"cut":      cutStream,
 			"watched":  awaitWatched,
 			"forget":   forgetRun,

@@ -48,6 +48,25 @@ func Read(ctx context.Context, store storage.Store, runID string) (reporting.Inp
 	return b.Input, err
 }
 
+// Sources returns the sources of a run, with their texts, that its claims stand on or that it has read. Errors are those
+// of Read.
+func Sources(ctx context.Context, store storage.Store, runID string) ([]topicqueue.Source, error) {
+	in, err := Read(ctx, store, runID)
+	if err != nil {
+		return nil, err
+	}
+	var out []topicqueue.Source
+	for _, t := range in.Plan.Traces {
+		out = append(out, t.Source)
+	}
+	for _, b := range in.Blocks {
+		for _, t := range b.Traces {
+			out = append(out, t.Source)
+		}
+	}
+	return out, nil
+}
+
 // storedBundle is what readBundle has read.
 type storedBundle struct {
 	reporting.Input

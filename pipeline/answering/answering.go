@@ -30,6 +30,7 @@ type Answerer struct {
 	Emit      topicqueue.Emit
 	Now       func() time.Time // nil: time.Now
 	Window    int              // tokens that the model takes; 0: not known
+	Report    string           // Markdown, that the question is about; empty: none
 	SoftLimit time.Time        // by the clock of this machine; no tool is called after it; zero: never
 	Patience  time.Time        // by the same clock; the model is not waited for after it; zero: always
 }

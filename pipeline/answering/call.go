@@ -110,7 +110,8 @@ func (w *work) toolNames() []string {
 func (w *work) searchItself(ctx context.Context) error {
 	query := topicqueue.Clip(topicqueue.OneLine(w.run.Topic), maxQuery)
 	first := len(w.outcomes)
-	for _, name := range []string{"rag_hybrid", "rag_naive", "web_search", "paper_search"} {
+	for _, name := range []string{tools.NameReportEvidence, "rag_hybrid", "rag_naive", "web_search",
+		"paper_search"} {
 		_, ok := w.tools.Lookup(name)
 		if key := tools.Key(name, query); !ok || key == "" || w.issued[key] || w.calls >= w.maxCalls() {
 			continue

@@ -163,9 +163,7 @@ func (w *work) next(ctx context.Context) (text string, calls []llm.ToolCall, err
 	if !w.native {
 		return w.lookUp(ctx)
 	}
-	req := w.request(prompts.Answer(w.run.Options.Language, prompts.AnswerData{
-		Topic: w.run.Topic, Date: w.run.Date(w.now()), MaxCalls: w.maxCalls(),
-	}))
+	req := w.request(prompts.Answer(w.run.Options.Language, w.question()))
 	req.Tools, req.Turns = w.bound(), w.messages()
 	var resp llm.Response
 	err = w.patient(ctx, func(ctx context.Context) (err error) {
@@ -175,10 +173,17 @@ func (w *work) next(ctx context.Context) (text string, calls []llm.ToolCall, err
 	return llm.Clean(resp), resp.Calls, err
 }
 
+// question is what every question of the conversation begins with.
+func (w *work) question() prompts.AnswerData {
+	return prompts.AnswerData{Topic: w.run.Topic, Date: w.run.Date(w.now()), MaxCalls: w.maxCalls(),
+		Report: w.reportShown(), Earlier: w.earlier()}
+}
+
 // lookUp asks a model that cannot call tools.
 func (w *work) lookUp(ctx context.Context) (text string, calls []llm.ToolCall, err error) {
 	data := prompts.LookUpData{
 		Topic: w.run.Topic, Date: w.run.Date(w.now()), MaxCalls: w.callsLeft(), Found: w.found(),
+		Report: w.reportShown(), Earlier: w.earlier(),
 	}
 	for _, t := range w.tools {
 		data.Tools = append(data.Tools, prompts.ToolLine{Name: t.Name(), Description: t.Description()})
@@ -236,7 +241,7 @@ func (w *work) conclude(ctx context.Context, why string) (answer, reason string,
 func (w *work) write(ctx context.Context, why string) (text string, err error) {
 	w.asked++
 	w.steps++
-	data := prompts.AnswerData{Topic: w.run.Topic, Date: w.run.Date(w.now()), MaxCalls: w.maxCalls()}
+	data := w.question()
 	if !w.native {
 		data.Found, data.Now = w.found(), w.tell(why)
 	}

@@ -32,6 +32,31 @@ func (w *work) room() int {
 	return room >> w.squeeze
 }
 
+// A report and what was asked about it before may take half of what sources may; of old answers the beginning is kept.
+const (
+	reportShare = 2
+	oldAnswer   = 600  // bytes
+	lastAnswer  = 3000 // of the last one
+)
+
+// reportShown returns the report that the question is about, as far as there is room.
+func (w *work) reportShown() string { return topicqueue.Clip(w.Report, w.room()/reportShare) }
+
+// earlier returns what was asked about the report before, the last answer longer than those before it.
+func (w *work) earlier() []prompts.FollowUp {
+	asked := w.run.Options.Earlier
+	out := make([]prompts.FollowUp, len(asked))
+	for i, f := range asked {
+		most := oldAnswer
+		if i == len(asked)-1 {
+			most = lastAnswer
+		}
+		out[i] = prompts.FollowUp{Question: topicqueue.Clip(topicqueue.OneLine(f.Question), maxQuery),
+			Answer: topicqueue.Clip(f.Answer, most)}
+	}
+	return out
+}
+
 // found shows the outcomes of all calls.
 func (w *work) found() []prompts.Found {
 	limits := w.limits()

@@ -20,6 +20,7 @@ type Flags struct {
 	Deadline    string
 	BatchBudget topicqueue.Budget // that the runs share
 	Incremental bool
+	Follows     bool // a report, whose evidence is there to search in
 }
 
 // Options resolves how topics are researched with this knowledge base.
@@ -42,7 +43,7 @@ func (f Flags) Options(cfg config.Config, kb string) (topicqueue.Options, error)
 	if options.Template, err = ReadTemplate(cfg.Reporting.Template); err != nil {
 		return options, err
 	}
-	if len(options.Tools) == 0 {
+	if len(options.Tools) == 0 && !f.Follows {
 		hint := "Give a knowledge base: --kb DIR indexes a folder on the way, --kb NAME uses one that `nightdesk kb add` " +
 			"made.\nOr a search engine of the web: SEARXNG_URL, or a key such as TAVILY_API_KEY or BRAVE_API_KEY."
 		if kb != "" || len(cfg.WebSearch.Engines()) > 0 {

@@ -78,7 +78,7 @@ func NewServices(ctx context.Context, cfg config.Config, con *view.Console, d *D
 		return s, err
 	}
 	limit := cfg.Researching.ResultLimit
-	box := toolbox{bases: library, common: tools.Set{tools.NewOpenPage(outside), tools.NewPaperSearch(index, limit)}}
+	box := toolbox{bases: library, store: store, common: tools.Set{tools.NewOpenPage(outside), tools.NewPaperSearch(index, limit)}}
 	if len(engines) > 0 {
 		box.common = append(box.common, tools.NewWebSearch(websearch.NewChain(engines...), limit))
 	}

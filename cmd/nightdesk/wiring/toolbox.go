@@ -2,18 +2,22 @@ package wiring
 
 import (
 	"context"
+	"errors"
 
 	"github.com/rs/zerolog"
 
 	"nightdesk/jobs"
+	"nightdesk/jobs/bundle"
 	"nightdesk/pipeline/knowledge"
 	"nightdesk/pipeline/tools"
+	"nightdesk/storage"
 	"nightdesk/topicqueue"
 )
 
 // toolbox makes the tools of runs.
 type toolbox struct {
 	bases  *library
+	store  storage.Store
 	common tools.Set // that serve all runs
 }
 
@@ -29,6 +33,15 @@ func (t toolbox) of(ctx context.Context, run topicqueue.Run) (box jobs.Toolbox, 
 	for _, name := range run.Options.Tools {
 		common, ok := t.common.Lookup(name)
 		switch {
+		case name == tools.NameReportEvidence:
+			sources, err := bundle.Sources(ctx, t.store, run.Options.Follows)
+			if errors.Is(err, bundle.ErrNoBundle) { // purged meanwhile: the other tools are there
+				continue
+			}
+			if err != nil {
+				return jobs.Toolbox{}, err
+			}
+			box.Tools = append(box.Tools, tools.NewReportEvidence(sources, t.bases.limit))
 		case ok:
 			box.Tools = append(box.Tools, common)
 		case name == "web_search":

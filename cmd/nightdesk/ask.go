@@ -1,0 +1,208 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"nightdesk/cmd/nightdesk/intake"
+	"nightdesk/cmd/nightdesk/view"
+	"nightdesk/cmd/nightdesk/wiring"
+	"nightdesk/config"
+	"nightdesk/jobs/bundle"
+	"nightdesk/pipeline/tools"
+	"nightdesk/storage"
+	"nightdesk/topicqueue"
+)
+
+// maxEarlier bounds the questions before that a question is put with.
+const maxEarlier = 6
+
+// askedBatch begins the names of the batches that hold the questions about a run: one for each, in their order.
+func askedBatch(runID string) string { return "ask_" + runID + "_" }
+
+func askCommand(p *program) *cobra.Command {
+	var f intake.Flags
+	cmd := &cobra.Command{
+		Use: "ask RUN [QUESTION]", Short: "Ask about a report: answered from its evidence, with citations",
+		Long: `Ask about a report. The answer comes from what the run has read, and from the run's other tools where that does not
+suffice. It cites its sources and is checked as a report is; the questions before it, and their answers, are known.
+Without a question, on a terminal: asks for one after the other; an empty line ends.`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: p.command(func(ctx context.Context, cfg config.Config, con *view.Console, args []string) error {
+			return askAbout(ctx, cfg, con, args[0], strings.Join(args[1:], " "), f, p.load)
+		}),
+	}
+	p.settingFlag(cmd, false, "kb", "kb_name", "knowledge base beside the run's evidence (default: that of the run)")
+	p.settingFlag(cmd, false, "duration", "limits.run_duration", "maximum duration of an answer, such as 2m")
+	budgetFlags(p, cmd)
+	return cmd
+}
+
+// askAbout answers one question, or all that a person has.
+func askAbout(ctx context.Context, cfg config.Config, con *view.Console, name, question string, f intake.Flags,
+	load loader) error {
+	about, err := storedRun(ctx, cfg, name)
+	if err != nil {
+		return err
+	}
+	if question != "" {
+		return ask(ctx, cfg, con, about, question, f, load)
+	}
+	if !view.IsTerminal(con.Out) {
+		return view.Usage(fmt.Errorf("there is no question: nightdesk ask %s \"...\"", name))
+	}
+	fmt.Fprintf(con.Err, "Questions about: %s\nAn empty line ends.\n", topicqueue.OneLine(about.Topic))
+	lines := bufio.NewScanner(con.In)
+	for {
+		fmt.Fprint(con.Err, "\n> ")
+		if !lines.Scan() || strings.TrimSpace(lines.Text()) == "" {
+			return lines.Err()
+		}
+		err := ask(ctx, cfg, con, about, lines.Text(), f, load)
+		if ctx.Err() != nil {
+			return err
+		}
+		if err != nil { // the next question may have an answer
+			con.Say("%v", err)
+		}
+	}
+}
+
+// storedRun returns a run with a report in the storage.
+func storedRun(ctx context.Context, cfg config.Config, name string) (run topicqueue.Run, err error) {
+	id, err := fullID(ctx, cfg, nil, name)
+	if err != nil {
+		return run, err
+	}
+	store, err := wiring.OpenStore(ctx, cfg)
+	if err != nil {
+		return run, err
+	}
+	run, err = bundle.Archive{Store: store}.Run(ctx, id)
+	if errors.Is(err, bundle.ErrNoBundle) || err == nil && run.Report == "" {
+		return run, view.Usage(view.Hint(fmt.Errorf("there is no report of run %q in %s", id, store.Location("reports")),
+			"`nightdesk status RUN` says how far a run is, `nightdesk list` shows all of them."))
+	}
+	return run, err
+}
+
+// ask answers one question about a run and prints the answer.
+func ask(ctx context.Context, cfg config.Config, con *view.Console, about topicqueue.Run, question string,
+	f intake.Flags, load loader) error {
+	if !cfg.LLM.Enabled() {
+		return quoteEvidence(ctx, cfg, con, about, question)
+	}
+	settings := map[string]string{"preset": "shallow", "language": about.Options.Language}
+	if !cfg.Given("kb_name") {
+		settings["kb_name"] = about.Options.KnowledgeBase
+		if _, _, err := newBases(cfg, con).find(ctx, about.Options.KnowledgeBase); err != nil { // gone since, or elsewhere
+			settings["kb_name"] = ""
+		}
+	}
+	f.Follows = true
+	cfg, err := load(settings)
+	if err != nil {
+		return err
+	}
+	return workTopic(ctx, cfg, con, question, f, working{
+		batch: askedBatch(about.ID),
+		prepare: func(ctx context.Context, d *wiring.Desk, store storage.Store, o *topicqueue.Options) error {
+			o.Follows, o.HumanInTheLoop, o.Formats = about.ID, false, nil
+			o.Tools = append([]string{tools.NameReportEvidence}, o.Tools...)
+			o.Earlier, err = earlierAsked(ctx, d, store, about.ID)
+			return err
+		},
+		show: func(con *view.Console, result runResult, report []byte) error {
+			if con.JSON {
+				return con.PrintJSON(struct {
+					runResult
+					Follows string `json:"follows"`
+					Answer  string `json:"answer"` // Markdown with its references
+				}{result, about.ID, answerOf(report)}, false)
+			}
+			_, err := fmt.Fprintln(con.Out, answerOf(report))
+			return err
+		},
+	})
+}
+
+// answerOf returns a report without its title and head, which repeat the question.
+func answerOf(report []byte) string {
+	text := string(report)
+	if title, rest, ok := strings.Cut(text, "\n"); ok && strings.HasPrefix(title, "# ") {
+		text = strings.TrimLeft(rest, "\n")
+	}
+	for strings.HasPrefix(text, ">") && !strings.HasPrefix(text, "> **") {
+		_, text, _ = strings.Cut(text, "\n")
+	}
+	return strings.TrimSpace(text)
+}
+
+// earlierAsked returns the last questions about a run that were answered.
+func earlierAsked(ctx context.Context, d *wiring.Desk, store storage.Store, runID string) ([]topicqueue.FollowUp, error) {
+	batches, err := d.Queue.Batches(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var out []topicqueue.FollowUp
+	for _, b := range slices.Backward(batches) {
+		if !strings.HasPrefix(b.Name, askedBatch(runID)) || len(out) == maxEarlier {
+			continue
+		}
+		err := d.Queue.Runs(ctx, b.Name, func(run topicqueue.Run) error {
+			if run.Report == "" || run.PublishedAt.IsZero() {
+				return nil
+			}
+			report, err := store.Get(ctx, run.Report)
+			if errors.Is(err, storage.ErrNotExist) { // purged meanwhile
+				return nil
+			}
+			out = append(out, topicqueue.FollowUp{Question: run.Topic, Answer: bundle.Body(string(report))})
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	slices.Reverse(out)
+	return out, nil
+}
+
+// quoteEvidence answers without a model: with what the run has read that holds what is asked.
+func quoteEvidence(ctx context.Context, cfg config.Config, con *view.Console, about topicqueue.Run, question string) error {
+	store, err := wiring.OpenStore(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	sources, err := bundle.Sources(ctx, store, about.ID)
+	if err != nil {
+		return err
+	}
+	const most = 3
+	found, err := tools.NewReportEvidence(sources, most).Call(ctx, tools.Call{Query: question})
+	if err != nil {
+		return err
+	}
+	if con.JSON {
+		return con.PrintJSON(map[string]any{"follows": about.ID, "answer": found.Text, "sources": found.Sources}, false)
+	}
+	if len(found.Sources) == 0 {
+		return view.Hint(fmt.Errorf("nothing that run %s has read has a word of the question", about.ID),
+			"Ask in other words, or research it: nightdesk run.")
+	}
+	con.Say("no LLM_MODEL: these are the passages that match best, quoted; no model judged whether they answer")
+	for i, s := range found.Sources {
+		where := strings.Join(append([]string{cmp.Or(s.Title, s.Document, s.URL)}, s.Section...), " › ")
+		if _, err := fmt.Fprintf(con.Out, "[%d] %s\n\n%s\n\n", i+1, where, topicqueue.Printable(s.Text)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
