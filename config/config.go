@@ -25,6 +25,8 @@ type Config struct {
 	Preset      string
 	Language    string // language tag
 	KBName      string
+	UserInfo    string // who asks and for what, for all prompts
+	Attached    bool   // documents are attached to the run, which the tools of the knowledge base find; no setting
 	RedisURL    URL    // empty: embedded
 	RedisCAFile string // PEM; empty: the system's certificate authorities
 	StorageURL  URL    // empty: DataDir; else file:///dir or s3://bucket/prefix

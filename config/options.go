@@ -67,6 +67,7 @@ func (c Config) options() topicqueue.Options {
 		Preset:           c.Preset,
 		Language:         primaryTag(c.Language),
 		KnowledgeBase:    c.KBName,
+		UserInfo:         c.UserInfo,
 		Rephrase:         c.Planning.Rephrase.Enabled,
 		DecomposeMode:    c.Planning.Decompose.Mode,
 		SubTopics:        c.Planning.Decompose.InitialSubtopics,
@@ -110,7 +111,7 @@ func QueueLengthFor(subTopics int) int { return subTopics + max(2, subTopics/2) 
 // tools returns the enabled tools in the order in which a model sees them.
 func (c Config) tools() []string {
 	tools := []string{}
-	kb := c.KBName != ""
+	kb := c.KBName != "" || c.Attached
 	for _, tool := range []struct {
 		name    string
 		enabled bool

@@ -48,6 +48,25 @@ func text(p *string, allowed string, check func(string) error) value {
 	}, func() string { return *p })
 }
 
+// maxUserInfo bounds what stands in every prompt, in bytes.
+const maxUserInfo = 4000
+
+// paragraph is a text of several lines, which become one.
+func paragraph(p *string, most int) value {
+	allowed := fmt.Sprintf("a text of at most %d bytes; empty: none", most)
+	return plain("text", allowed, func(s string) error {
+		s = strings.Join(strings.Fields(s), " ")
+		if err := printable(s); err != nil {
+			return err
+		}
+		if len(s) > most {
+			return fmt.Errorf("has %d bytes; give %s", len(s), allowed)
+		}
+		*p = s
+		return nil
+	}, func() string { return *p })
+}
+
 func anyText(string) error { return nil }
 
 func someText(s string) error {

@@ -19,14 +19,15 @@ import (
 
 // calls are the model and tool calls of an attempt: none is made twice, and each is paid from its budget.
 type calls struct {
-	a        *attempt
-	client   llm.Model // nil: the extractive path
-	prices   llm.Prices
-	store    storage.Store
-	shared   tools.Shared
-	settings Settings
-	onStop   func(cancel func()) (forget func() bool) // calls cancel when the worker has stopped and its grace is over
-	away     atomic.Value                             // string: why a model call got no answer, the last that did not
+	a         *attempt
+	client    llm.Model // nil: the extractive path
+	prices    llm.Prices
+	store     storage.Store
+	shared    tools.Shared
+	settings  Settings
+	onStop    func(cancel func()) (forget func() bool) // calls cancel when the worker has stopped and its grace is over
+	documents []topicqueue.Document                    // attached to the run, as far as the attempt shows them
+	away      atomic.Value                             // string: why a model call got no answer, the last that did not
 }
 
 // runner makes the tool calls of the run.
@@ -53,7 +54,7 @@ func (c *calls) withoutModel() llm.Model {
 	if c.client == nil {
 		return nil
 	}
-	return llm.Journaled(noModel{}, c.replay)
+	return llm.About(llm.Journaled(noModel{}, c.replay), c.background)
 }
 
 // noModel answers nothing.
@@ -73,7 +74,14 @@ func (c *calls) model() llm.Model {
 	if limit := c.a.hardLimit(); limit >= 0 {
 		m = llm.Patient(m, c.a.until(c.patience(limit)))
 	}
-	return llm.Journaled(m, c.ask)
+	return llm.About(llm.Journaled(m, c.ask), c.background)
+}
+
+// background is what all questions of the run are told.
+func (c *calls) background() llm.Background {
+	run := c.a.Run
+	return llm.Background{Language: run.Options.Language, Date: run.Date(c.a.begun), UserInfo: run.Options.UserInfo,
+		Documents: c.documents}
 }
 
 // patience returns how much of its time an attempt waits for a model server that is down. The rest is for the work

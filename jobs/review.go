@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"nightdesk/pipeline/planning"
 	"nightdesk/topicqueue"
@@ -18,7 +17,6 @@ const draftTokens = 32_000
 type reviewHandler struct {
 	findings      *findings
 	plannerTokens int // window of the planner's model; 0 = not known
-	now           func() time.Time
 }
 
 // work compares what a run has found with its plan, and adds blocks or goes on to the report. It ends while there is
@@ -49,7 +47,7 @@ func (h reviewHandler) work(ctx context.Context, a *attempt) error {
 		e.Room = room
 	}
 	r := planning.Reviewer{
-		Model: a.calls.model(), Now: h.now, Draft: h.plannerTokens == 0 || h.plannerTokens >= draftTokens,
+		Model: a.calls.model(), Draft: h.plannerTokens == 0 || h.plannerTokens >= draftTokens,
 	}
 	reviewCtx, cancel := ctx, func() {}
 	if a.Seal >= 0 {

@@ -29,7 +29,6 @@ type FollowUp struct{ Question, Answer string }
 // AnswerData asks for the answer to a question, with tools at hand or from what was found.
 type AnswerData struct {
 	Topic    string
-	Date     string
 	MaxCalls int
 	Found    []Found // with Now: all there is
 	Now      *Now    // nil: the model has tools
@@ -41,7 +40,6 @@ type AnswerData struct {
 // LookUpData asks what to look up next for the answer to a question.
 type LookUpData struct {
 	Topic    string
-	Date     string
 	Tools    []ToolLine
 	Found    []Found // by the calls so far
 	MaxCalls int     // that are left
@@ -59,7 +57,6 @@ type LookUpAnswer struct {
 // RouteData asks which way a question goes.
 type RouteData struct {
 	Topic string
-	Date  string
 }
 
 // RouteAnswer says which.

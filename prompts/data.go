@@ -5,7 +5,6 @@ package prompts
 // RephraseData asks for the topic as a research brief of 200 to 400 words.
 type RephraseData struct {
 	Topic    string
-	Date     string // YYYY-MM-DD
 	Previous string // brief of the previous round, empty in the first
 	Problem  string // what is wrong with Previous, for example its length
 }
@@ -13,7 +12,6 @@ type RephraseData struct {
 // QueriesData asks for exactly N search queries that cover the topic.
 type QueriesData struct {
 	Topic string
-	Date  string
 	N     int
 }
 
@@ -31,7 +29,6 @@ type Passage struct {
 // DecomposeData asks for sub-topics.
 type DecomposeData struct {
 	Topic    string
-	Date     string
 	Exactly  bool // exactly N sub-topics, else at most N
 	N        int
 	Passages []Passage // what background retrieval found; may be empty
@@ -68,7 +65,6 @@ const (
 // DecideData asks one block to judge its evidence and to plan the next calls.
 type DecideData struct {
 	Topic          string
-	Date           string
 	Blocks         []BlockLine
 	BlockID        string
 	Title          string
@@ -112,7 +108,6 @@ type NoteData struct {
 // ReviewData asks what the evidence of a run lacks, and which of its blocks are one subject.
 type ReviewData struct {
 	Topic   string
-	Date    string
 	Blocks  []ReviewBlock
 	Pairs   []ClaimPair // of claims that may contradict each other, as a hint
 	MaxGaps int         // new blocks, at most
@@ -144,7 +139,6 @@ type BlockDigest struct {
 // OutlineData asks for a three-level outline with the claims of each part.
 type OutlineData struct {
 	Topic  string
-	Date   string
 	Blocks []BlockDigest
 	// Disagreements are pairs of claims that cannot both be true.
 	Disagreements []Disagreement

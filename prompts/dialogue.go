@@ -2,8 +2,7 @@ package prompts
 
 // ClarifyData asks whether a topic is clear enough to be researched.
 type ClarifyData struct {
-	Topic    string // with what the user has said already: see WithSaid
-	Date     string
+	Topic    string    // with what the user has said already: see WithSaid
 	Passages []Passage // what the knowledge base says on it; may be empty
 }
 

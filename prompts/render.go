@@ -29,6 +29,7 @@ func parse(dir string) templates {
 	set.Funcs(template.FuncMap{
 		"quote": Quote,
 		"topic": quoteTopic,
+		"user":  func(text string) string { return enclose("user", text) },
 		"line":  line,
 
 		// include renders a named template to a string, so that it can be piped into quote.

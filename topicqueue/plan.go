@@ -13,4 +13,12 @@ type Plan struct {
 	Memory string `json:"memory,omitempty"`
 	Path   string `json:"path,omitempty"`        // PathDeep or PathShallow
 	Why    string `json:"path_reason,omitempty"` // why a model chose Path, for a person; empty: nobody had to choose
+
+	Documents []Document `json:"available_documents,omitempty"` // attached to the run
+}
+
+// Document is a document that is attached to a run.
+type Document struct {
+	FileName string `json:"file_name"`
+	Summary  string `json:"summary"` // one paragraph
 }

@@ -69,6 +69,10 @@ type Options struct {
 	Preset        string `json:"preset"`
 	Language      string `json:"language"` // BCP 47 primary tag of the report, "en" or "zh" or another
 	KnowledgeBase string `json:"knowledge_base,omitempty"`
+	// Attached is the published version of the documents that belong to this run and others of its enqueueing, see
+	// knowledge.Attached; empty: none.
+	Attached string `json:"attached,omitempty"`
+	UserInfo string `json:"user_info,omitempty"` // who asks and for what, in the user's own words, for all prompts
 	// published one that the run uses; empty: this machine's
 	KnowledgeVersion   string   `json:"knowledge_version,omitempty"`
 	Rephrase           bool     `json:"rephrase,omitempty"`

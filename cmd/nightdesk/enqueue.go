@@ -39,7 +39,7 @@ func enqueueCommand(p *program) *cobra.Command {
 Text has a topic a line; empty lines and lines that begin with "# " are left out. CSV has a header row with a column
 topic; JSON Lines an object with a field topic on each line. Further columns set options of the one topic, before those
 of the command line: preset, priority, language, kb, tags, id, strategy, sources, duration, budget, deadline, citation_style,
-report_template, plan.
+report_template, plan, user_info.
 Other columns are there for --template, which makes the topics: "What changed at {ticker} in {year}?".
 
 The same topic in the same batch is one run, and so is the same id, whatever became of its wording since: enqueueing a file

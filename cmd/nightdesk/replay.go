@@ -120,7 +120,7 @@ func replayRun(ctx context.Context, cfg config.Config, con *view.Console, name s
 	r := reporting.Reporter{Now: time.Now}
 	result := replayResult{RunID: runID, Language: o.Language, CitationStyle: o.CitationStyle, Template: o.Template != ""}
 	if !f.extractive {
-		if err := replayModel(ctx, cfg, con, &r, &result); err != nil {
+		if err := replayModel(ctx, cfg, con, in.Run, &r, &result); err != nil {
 			return err
 		}
 	}
@@ -163,7 +163,7 @@ func replayRun(ctx context.Context, cfg config.Config, con *view.Console, name s
 }
 
 // replayModel gives r the model that is set up, if there is one, and counts in result what it is asked.
-func replayModel(ctx context.Context, cfg config.Config, con *view.Console, r *reporting.Reporter,
+func replayModel(ctx context.Context, cfg config.Config, con *view.Console, run topicqueue.Run, r *reporting.Reporter,
 	result *replayResult) error {
 	model, err := wiring.NewModel(cfg, nil, nil)
 	if err != nil {
@@ -183,6 +183,9 @@ func replayModel(ctx context.Context, cfg config.Config, con *view.Console, r *r
 		result.LLMCalls++
 		result.PromptTokens += u.PromptTokens
 		result.CompletionTokens += u.CompletionTokens
+	})
+	r.Model = llm.About(r.Model, func() llm.Background {
+		return llm.Background{Language: run.Options.Language, Date: run.Date(time.Now()), UserInfo: run.Options.UserInfo}
 	})
 	result.Model = cfg.LLM.Writer.Name
 	return nil

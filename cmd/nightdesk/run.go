@@ -68,6 +68,7 @@ func addTopicFlags(p *program, cmd *cobra.Command, f *intake.Flags) {
 		"update the last report on this topic: research only what changed and list the changes first")
 	p.settingFlag(cmd, false, "plan", "planning.plan",
 		"file with the sub-topics, a Markdown list: each item is a part of the research")
+	p.settingFlag(cmd, false, "user-info", "user_info", "who asks and for what, for all prompts: a text")
 	p.settingFlag(cmd, false, "strategy", "researching.strategy", "exploratory (broad), balanced or focused (deep)")
 	p.settingFlag(cmd, false, "sources", "researching.sources",
 		"kinds of sources that may be used: kb, web, papers, code with commas between them (default: all that "+

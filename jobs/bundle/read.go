@@ -96,7 +96,7 @@ func readBundle(ctx context.Context, store storage.Store, runID string) (in stor
 	in.Plan = topicqueue.Plan{
 		Topic: planning.OptimizedTopic, Mode: planning.Mode, Queries: planning.SubQueries, SubTopics: planning.SubTopics,
 		Traces: planning.Traces, Fallbacks: in.metadata.Fallbacks.Planning,
-		Path: planning.Path, Why: planning.Why,
+		Path: planning.Path, Why: planning.Why, Documents: planning.Documents,
 	}
 	in.Changes = in.metadata.Changes
 	pages, texts := storage.Pages{Store: store}, map[string]string{} // by hash

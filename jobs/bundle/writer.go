@@ -277,13 +277,15 @@ type planningFile struct {
 	Returned string `json:"returned,omitempty"`
 	Path     string `json:"path,omitempty"`        // shallow: one conversation has answered the topic
 	Why      string `json:"path_reason,omitempty"` // why a model chose it
+	// attached to the run
+	Documents []topicqueue.Document `json:"available_documents,omitempty"`
 }
 
 func (b *Writer) planning() planningFile {
 	p := b.In.Plan
 	f := planningFile{
 		MainTopic: b.In.Run.Topic, OptimizedTopic: p.Topic, SubQueries: list(p.Queries), SubTopics: p.SubTopics,
-		TotalSubTopics: len(p.SubTopics), Mode: p.Mode, Traces: list(p.Traces), Path: p.Path, Why: p.Why,
+		TotalSubTopics: len(p.SubTopics), Mode: p.Mode, Traces: list(p.Traces), Path: p.Path, Why: p.Why, Documents: p.Documents,
 	}
 	if p.Returned != "" {
 		f.Returned = topicqueue.PagePath(p.Returned)

@@ -312,8 +312,7 @@ func TestOrderToAnswer(t *testing.T) {
 	if len(last.Tools) > 0 {
 		t.Errorf("bound are %v", last.Tools)
 	}
-	if first := b.asked[0]; !strings.Contains(first.User, "Today: 2026-01-01") ||
-		!strings.Contains(first.User, b.run.Topic) || len(first.Tools) != 1 {
+	if first := b.asked[0]; !strings.Contains(first.User, b.run.Topic) || len(first.Tools) != 1 {
 		t.Errorf("the first question was %+v", first)
 	}
 	if !strings.Contains(last.Messages[2].Text, fact) || !strings.Contains(last.Messages[2].Text, "<material-") {

@@ -175,14 +175,14 @@ func (w *work) next(ctx context.Context) (text string, calls []llm.ToolCall, err
 
 // question is what every question of the conversation begins with.
 func (w *work) question() prompts.AnswerData {
-	return prompts.AnswerData{Topic: w.run.Topic, Date: w.run.Date(w.now()), MaxCalls: w.maxCalls(),
+	return prompts.AnswerData{Topic: w.run.Topic, MaxCalls: w.maxCalls(),
 		Report: w.reportShown(), Earlier: w.earlier()}
 }
 
 // lookUp asks a model that cannot call tools.
 func (w *work) lookUp(ctx context.Context) (text string, calls []llm.ToolCall, err error) {
 	data := prompts.LookUpData{
-		Topic: w.run.Topic, Date: w.run.Date(w.now()), MaxCalls: w.callsLeft(), Found: w.found(),
+		Topic: w.run.Topic, MaxCalls: w.callsLeft(), Found: w.found(),
 		Report: w.reportShown(), Earlier: w.earlier(),
 	}
 	for _, t := range w.tools {

@@ -80,7 +80,7 @@ func (d *draft) backgroundQueries(ctx context.Context) ([]string, error) {
 		return own, nil
 	}
 	answer, err := llm.Ask[prompts.QueriesAnswer](ctx, d.Model, d.request(0, 0, prompts.Queries(d.run.Options.Language,
-		prompts.QueriesData{Topic: d.topic, Date: d.date(), N: d.wanted()})))
+		prompts.QueriesData{Topic: d.topic, N: d.wanted()})))
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}

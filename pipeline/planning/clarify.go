@@ -43,7 +43,7 @@ func (p *Planner) Clarify(ctx context.Context, run topicqueue.Run) (*topicqueue.
 		return nil, fmt.Errorf("clarify %s: %w", run.ID, err)
 	}
 	answer, err := llm.Ask[prompts.ClarifyAnswer](ctx, p.Model, d.request(n+1, 0, prompts.Clarify(run.Options.Language,
-		prompts.ClarifyData{Topic: d.withSaid(run.Topic), Date: d.date(), Passages: passages})))
+		prompts.ClarifyData{Topic: d.withSaid(run.Topic), Passages: passages})))
 	question := topicqueue.Clip(strings.TrimSpace(topicqueue.Printable(prompts.Unmarked(answer.Question))), maxQuestion)
 	switch {
 	case ctx.Err() != nil:

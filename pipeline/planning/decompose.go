@@ -64,7 +64,7 @@ func (d *draft) askDecompose(ctx context.Context) (answer prompts.DecomposeAnswe
 	limit := passageBytes
 	for try := range decomposeShrink {
 		prompt := prompts.Decompose(d.run.Options.Language, prompts.DecomposeData{
-			Topic: d.topic, Date: d.date(), Exactly: d.manual(), N: d.wanted(), Passages: d.passages(limit),
+			Topic: d.topic, Exactly: d.manual(), N: d.wanted(), Passages: d.passages(limit),
 		})
 		answer, err = llm.Ask[prompts.DecomposeAnswer](ctx, d.Model, d.request(0, try, prompt))
 		if !errors.Is(err, llm.ErrContextLength) {

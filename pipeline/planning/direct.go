@@ -48,7 +48,7 @@ const maxDirectTitle = 200
 func (p *Planner) Route(ctx context.Context, run topicqueue.Run) (path, why string, err error) {
 	d := &draft{Planner: p, run: run}
 	answer, err := llm.Ask[prompts.RouteAnswer](ctx, p.Model, d.request(0, 0, prompts.Route(run.Options.Language,
-		prompts.RouteData{Topic: run.Topic, Date: d.date()})))
+		prompts.RouteData{Topic: run.Topic})))
 	switch {
 	case ctx.Err() != nil:
 		return "", "", context.Cause(ctx)

@@ -94,8 +94,6 @@ func (d *draft) now() time.Time {
 	return d.Now().UTC()
 }
 
-func (d *draft) date() string { return d.run.Date(d.now()) }
-
 func (d *draft) request(round, ordinal int, prompt prompts.Prompt) llm.Request {
 	return llm.Request{
 		Position: llm.Position{

@@ -43,7 +43,7 @@ func (d *draft) rephrase(ctx context.Context) error {
 // rounds returns the first brief of the right length, else the nearest that is usable. An empty one comes with the
 // reason.
 func (d *draft) rounds(ctx context.Context) (best string, bestWords int, err error) {
-	data := prompts.RephraseData{Topic: d.withSaid(d.run.Topic), Date: d.date()}
+	data := prompts.RephraseData{Topic: d.withSaid(d.run.Topic)}
 	rounds := d.run.Options.RephraseIterations
 	if rounds < 1 {
 		rounds = defaultRounds

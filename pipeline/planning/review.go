@@ -27,8 +27,7 @@ const (
 
 // Reviewer compares the evidence of runs with their plans. Its fields are set once; Review is safe for concurrent use.
 type Reviewer struct {
-	Model llm.Model        // nil: nothing is compared, see Review
-	Now   func() time.Time // nil: time.Now
+	Model llm.Model // nil: nothing is compared, see Review
 	// Draft lets the model draft an answer of the topic first and name what that could not say. It takes a model with
 	// room for it: 32,000 tokens or more.
 	Draft bool
@@ -122,13 +121,9 @@ func contradictions(claims []evidence.Claim, named []prompts.ReviewedPair) (pair
 func (r *Reviewer) ask(
 	ctx context.Context, run topicqueue.Run, e Evidence, most int, claimed []evidence.Claim,
 ) (answer prompts.ReviewAnswer, err error) {
-	now := r.Now
-	if now == nil {
-		now = time.Now
-	}
 	pairs := evidence.Pairs(claimed, maxPairs)
 	for shrink := range reviewShrinks {
-		data := prompts.ReviewData{Topic: e.Topic, Date: run.Date(now().UTC()), MaxGaps: most, Draft: r.Draft}
+		data := prompts.ReviewData{Topic: e.Topic, MaxGaps: most, Draft: r.Draft}
 		shown, number := map[int]bool{}, 1
 		for _, b := range e.Blocks {
 			line := reviewed(b, claims(b)>>shrink, number)

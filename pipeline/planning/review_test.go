@@ -40,7 +40,7 @@ func (d *desk) review(change func(*planning.Reviewer, *topicqueue.Run, *planning
 		ended(1, "Spring tides", 2, 20), ended(2, "Neap tides", 1, 20), ended(3, "Tidal range", 0, 0),
 	}}
 	e.Blocks[2].Block.Status, e.Blocks[2].Block.Reason = topicqueue.BlockFailed, "no source was found"
-	r := &planning.Reviewer{Model: d, Now: d.p.Now, Draft: true}
+	r := &planning.Reviewer{Model: d, Draft: true}
 	if change != nil {
 		change(r, &run, &e)
 	}

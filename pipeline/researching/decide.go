@@ -102,7 +102,6 @@ func (a *assignment) position(k int, step string, ordinal int) llm.Position {
 func (w *work) decideData(k, shrink int) prompts.DecideData {
 	d := prompts.DecideData{
 		Topic:         w.asked(),
-		Date:          w.run.Date(w.now()),
 		BlockID:       w.block.ID,
 		Title:         w.block.Title,
 		Overview:      w.block.Overview,

@@ -60,6 +60,7 @@ var rowSettings = []struct{ column, path string }{
 	{"sources", "researching.sources"},
 	{"duration", "limits.run_duration"}, {"budget", "limits.run_budget"}, {"citation_style", "reporting.citation_style"},
 	{"report_template", "reporting.template"}, {"plan", "planning.plan"},
+	{"user_info", "user_info"},
 }
 
 // resolve returns the number of a row's options, which come before those of the batch.

@@ -1,0 +1,49 @@
+package llm_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"nightdesk/pipeline/llm"
+	"nightdesk/prompts"
+	"nightdesk/topicqueue"
+)
+
+// heard is a model that remembers what it was asked.
+type heard []llm.Request
+
+func (h *heard) Generate(_ context.Context, req llm.Request) (llm.Response, error) {
+	*h = append(*h, req)
+	return llm.Response{Text: `{"queries":["tides"]}`}, nil
+}
+
+// The background of a run stands before the data of a question, and the journal tells questions apart by it.
+func TestAbout(t *testing.T) {
+	t.Parallel()
+	var model heard
+	places := map[string]bool{}
+	journal := func(ctx context.Context, place string, _ topicqueue.Usage,
+		ask func(context.Context, int) (llm.Made, error)) ([]byte, error) {
+		places[place] = true
+		made, err := ask(ctx, 0)
+		return made.Answer, err
+	}
+	for _, user := range []string{"a pilot", "a sailor", "a pilot"} {
+		m := llm.About(llm.Journaled(&model, journal), func() llm.Background {
+			return llm.Background{Language: "en", Date: "2026-03-01", UserInfo: user}
+		})
+		req := llm.Request{Prompt: prompts.Queries("en", prompts.QueriesData{Topic: "tides", N: 1}), Role: llm.Planner}
+		if _, err := llm.Ask[prompts.QueriesAnswer](t.Context(), m, req); err != nil {
+			t.Fatal(err)
+		}
+		last := model[len(model)-1].Prompt
+		if !strings.HasPrefix(last.User, "Today: 2026-03-01\n") || !strings.Contains(last.User, user) ||
+			!strings.HasSuffix(last.User, req.Prompt.User) || last.System != req.Prompt.System {
+			t.Errorf("asked was:\n%s", last.User)
+		}
+	}
+	if len(places) != 2 {
+		t.Errorf("two backgrounds have the places %v", places)
+	}
+}
