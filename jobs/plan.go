@@ -28,6 +28,11 @@ func (h planHandler) work(ctx context.Context, a *attempt) error {
 	p := planning.Planner{
 		Model: a.calls.model(), Runner: a.calls.runner(box), Sections: box.Sections, Emit: a.emit, Now: h.now,
 	}
+	if box.Attached != nil {
+		if a.calls.documents, err = p.Summarize(ctx, a.Run, box.Attached); err != nil {
+			return fmt.Errorf("summarize the attached documents: %w", err)
+		}
+	}
 	path, why, err := h.path(ctx, a, p)
 	if err != nil {
 		return stageError("choose between an answer and research", err)
@@ -146,6 +151,7 @@ func (a *attempt) await(ctx context.Context, question topicqueue.Question) error
 }
 
 func (a *attempt) commitPlan(ctx context.Context, plan topicqueue.Plan) error {
+	plan.Documents = a.calls.documents
 	return a.end(ctx, "commit the plan", func(ctx context.Context) ([]redisqueue.Intent, error) {
 		return a.queue.CommitPlan(ctx, a.Lease, plan)
 	})

@@ -42,10 +42,10 @@ type Purge struct {
 
 // Purged is something that goes.
 type Purged struct {
-	Kind  string `json:"kind"` // report, bundle, run, batch, topic, knowledge or leftover
+	Kind  string `json:"kind"` // report, bundle, run, batch, topic, knowledge, attached or leftover
 	Name  string `json:"name"` // a run's id, a batch's name, a topic's key, a knowledge base and version, a path
 	Files int    `json:"files"`
-	Bytes int64  `json:"bytes,omitempty"` // of knowledge
+	Bytes int64  `json:"bytes,omitempty"` // of knowledge and attached documents
 	Why   string `json:"why"`
 }
 
@@ -75,13 +75,14 @@ type purging struct {
 	batches map[string]string // batch of each run that is listed
 	held    map[string]bool   // batches that have not ended
 	pinned  map[string]bool   // runs that the memory of a topic is of
+	gone    map[string]bool   // runs whose data goes
 	emptied map[string]bool   // batches of which every run goes from the lists
 }
 
 // Run purges, and calls say for everything that goes, before it does. It stops at the first error.
 func (p Purge) Run(ctx context.Context, say func(Purged) error) error {
 	w := &purging{Purge: p, say: say, batches: map[string]string{}, held: map[string]bool{}, pinned: map[string]bool{},
-		emptied: map[string]bool{}}
+		gone: map[string]bool{}, emptied: map[string]bool{}}
 	batches, err := p.Queue.Batches(ctx)
 	if err != nil {
 		return err
@@ -100,7 +101,8 @@ func (p Purge) Run(ctx context.Context, say func(Purged) error) error {
 			w.batches[id] = b.Name
 		}
 	}
-	for _, step := range []func(context.Context) error{w.topics, w.files, w.lists, w.digests, w.snapshots, w.leftovers} {
+	for _, step := range []func(context.Context) error{w.topics, w.files, w.lists, w.digests, w.snapshots, w.attached,
+		w.leftovers} {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -215,6 +217,7 @@ func (w *purging) files(ctx context.Context) error {
 			continue
 		}
 		if len(f.bundle) > 0 {
+			w.gone[id] = true
 			why := bundle
 			if why == "" {
 				why = "its report goes: " + report

@@ -41,7 +41,7 @@ func (w *purging) snapshots(ctx context.Context) error {
 	bases := map[string][]snapshot{}
 	for _, key := range keys {
 		if name, version := path.Split(strings.TrimPrefix(key, "knowledge/")); name != "" &&
-			strings.HasSuffix(version, ".sqlite") {
+			strings.HasSuffix(version, ".sqlite") && name != knowledge.Attached+"/" {
 			stat, err := stater.Stat(ctx, key)
 			if errors.Is(err, storage.ErrNotExist) {
 				continue
@@ -96,6 +96,10 @@ func (w *purging) snapshotUsers(ctx context.Context) (map[string][]string, error
 		err := w.Queue.Runs(ctx, batch, func(run topicqueue.Run) error {
 			if o := run.Options; o.KnowledgeVersion != "" && w.batches[run.ID] != "" { // it is not just going from the lists
 				key := knowledge.SnapshotKey(o.KnowledgeBase, o.KnowledgeVersion)
+				users[key] = append(users[key], run.ID)
+			}
+			if v := run.Options.Attached; v != "" && w.batches[run.ID] != "" {
+				key := knowledge.SnapshotKey(knowledge.Attached, v)
 				users[key] = append(users[key], run.ID)
 			}
 			return nil

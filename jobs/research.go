@@ -37,6 +37,7 @@ func (h blockHandler) research(ctx context.Context, a *attempt, model llm.Model,
 	if err != nil {
 		return err
 	}
+	a.calls.documents = plan.Documents
 	r := researching.Researcher{
 		Model: model, Runner: a.calls.runner(box), Emit: a.emit, Now: h.now, MaxActions: h.maxActions,
 		Window: h.window, SoftLimit: a.softLimit(),

@@ -33,6 +33,7 @@ type Toolbox struct {
 	Sections planning.SectionFinder // of its knowledge base; nil without one
 	// Documents of its knowledge base; nil without one.
 	Documents researching.Documents
+	Attached  planning.Attached // documents that are attached to the run; nil without any
 }
 
 // Services is what a worker works with. Redis, Queue and Dispatcher are on the same server.

@@ -10,8 +10,8 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// checkAsked checks the questions that a question about a run knows of: asked RUN QUESTION EARLIER...
-func checkAsked(ts *testscript.TestScript, _ bool, args []string) {
+// checkFollowed checks the questions that a question about a run knows of: followed RUN QUESTION EARLIER...
+func checkFollowed(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(ts.Exec("nightdesk", "list", "--search", args[1], "--json"))
 	var listed struct {
 		ID string `json:"run_id"`

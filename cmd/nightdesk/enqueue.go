@@ -49,6 +49,7 @@ what the batch has stays as it is. Nothing of a file with errors is enqueued, un
 		RunE: p.command(f.run),
 	}
 	addTopicFlags(p, cmd, &f.Flags)
+	addAttach(cmd, &f.Flags)
 	addBatchBudget(cmd, &f.Flags)
 	flags := cmd.Flags()
 	flags.StringVar(&f.Batch, "batch", "", "name of the batch (default: a new one)")
@@ -77,6 +78,12 @@ func (f *enqueueFlags) run(ctx context.Context, cfg config.Config, con *view.Con
 			return err
 		}
 	}
+	attached, err := newBases(cfg, con).attach(ctx, f.Attach)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, attached.Close()) }()
+	cfg.Attached = attached != nil
 	list, err := f.open(ctx, cfg, con)
 	if err != nil {
 		return err
@@ -101,7 +108,7 @@ func (f *enqueueFlags) run(ctx context.Context, cfg config.Config, con *view.Con
 	if list.Apart != nil {
 		return list.Apart
 	}
-	return submitList(ctx, cfg, con, list, plan, f.Batch)
+	return submitList(ctx, cfg, con, list, plan, attached, f.Batch)
 }
 
 func (f *enqueueFlags) open(ctx context.Context, cfg config.Config, con *view.Console) (*intake.List, error) {
@@ -144,7 +151,7 @@ const submitChunk = 500
 
 // submitList puts the topics of a list into the queue.
 func submitList(ctx context.Context, cfg config.Config, con *view.Console, list *intake.List, plan *intake.Plan,
-	batch string) (err error) {
+	attached *attachment, batch string) (err error) {
 	d, err := wiring.OpenWorkingDesk(ctx, cfg, con, false)
 	if err != nil {
 		return err
@@ -152,6 +159,13 @@ func submitList(ctx context.Context, cfg config.Config, con *view.Console, list 
 	defer func() { err = errors.Join(err, d.Close()) }()
 	if err := publishBases(ctx, newBases(cfg, con), cfg.KBName, list); err != nil {
 		return err
+	}
+	version, err := attached.publish(ctx)
+	if err != nil {
+		return err
+	}
+	for i := range list.Options {
+		list.Options[i].Attached = version
 	}
 	now := d.Clock.Now()
 	name := cmp.Or(batch, "batch_"+now.UTC().Format("20060102_150405")+"_"+strings.ToLower(rand.Text()[:6]))

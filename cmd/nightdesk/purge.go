@@ -11,6 +11,7 @@ import (
 	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/config"
 	"nightdesk/jobs"
+	"nightdesk/pipeline/knowledge"
 )
 
 func purgeCommand(p *program) *cobra.Command {
@@ -58,6 +59,11 @@ func purgeStorage(ctx context.Context, cfg config.Config, con *view.Console, dry
 	err = p.Run(ctx, func(gone jobs.Purged) error {
 		things++
 		files += gone.Files
+		if gone.Kind == "attached" && !dry { // and what this machine has fetched of it
+			if err := knowledge.Discard(wiring.KnowledgeDir(cfg), knowledge.Attached, gone.Name); err != nil {
+				return err
+			}
+		}
 		if con.JSON {
 			return con.PrintJSON(gone, true)
 		}

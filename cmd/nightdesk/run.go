@@ -47,6 +47,7 @@ func runCommand(p *program) *cobra.Command {
 	cmd.Long = "Research one topic in this process; the report's path is the last line. TOPIC is a line or a " +
 		"paragraph; - reads it\nfrom standard input."
 	addTopicFlags(p, cmd, &f)
+	addAttach(cmd, &f)
 	p.settingFlag(cmd, false, "human-in-the-loop", "planning.human_in_the_loop",
 		"false: ask nothing, however unclear the topic is")
 	p.settingFlag(cmd, false, "concurrency", "worker.concurrency", "number of tasks to run in parallel")
@@ -76,6 +77,12 @@ func addTopicFlags(p *program, cmd *cobra.Command, f *intake.Flags) {
 	p.settingFlag(cmd, false, "citation-style", "reporting.citation_style", "anchors or numbered")
 	p.settingFlag(cmd, false, "report-template", "reporting.template",
 		"file with the sections of the report and instructions for them, in Markdown")
+}
+
+// addAttach adds the flag by which documents come along.
+func addAttach(cmd *cobra.Command, f *intake.Flags) {
+	cmd.Flags().StringArrayVar(&f.Attach, "attach", nil,
+		"file with a document that belongs to these runs alone; may be given several times")
 }
 
 // runResult is what `run --json` prints.
@@ -155,6 +162,12 @@ func workTopic(ctx context.Context, cfg config.Config, con *view.Console, topic 
 	if err != nil {
 		return err
 	}
+	attached, err := local.attach(ctx, f.Attach)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, attached.Close()) }()
+	cfg.Attached = attached != nil
 	options, err := f.Options(cfg, kb)
 	if err != nil {
 		return err
@@ -173,6 +186,9 @@ func workTopic(ctx context.Context, cfg config.Config, con *view.Console, topic 
 		return err
 	}
 	if err := how.prepare(ctx, d, services.Store, &options); err != nil {
+		return err
+	}
+	if options.Attached, err = attached.publish(ctx); err != nil {
 		return err
 	}
 	if options.Incremental { // the next run compares the knowledge base with what it was

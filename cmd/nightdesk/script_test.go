@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -36,6 +37,7 @@ func TestScripts(t *testing.T) {
 			"redis":    startRedis,
 			"noredis":  noRedis,
 			"model":    startModel,
+			"asked":    checkAsked,
 			"exits":    exits,
 			"report":   lastLineIsReport,
 			"shortid":  setShortID,
@@ -51,7 +53,7 @@ func TestScripts(t *testing.T) {
 
 			"firstrun": firstRun,
 			"messages": checkMessages,
-			"asked":    checkAsked,
+			"followed": checkFollowed,
 			"cut":      cutStream,
 			"watched":  awaitWatched,
 			"forget":   forgetRun,
@@ -118,12 +120,60 @@ func startModel(ts *testscript.TestScript, _ bool, args []string) {
 			ts.Fatalf("model: unknown word %s", a)
 		}
 	}
+	var heard questions
+	intercept := stub.Intercept
+	stub.Intercept = func(w http.ResponseWriter, q llmtest.Question) bool {
+		heard.add(q)
+		return intercept != nil && intercept(w, q)
+	}
+	heardOf.Store(ts, &heard)
+	ts.Defer(func() { heardOf.Delete(ts) })
 	server := httptest.NewServer(stub)
 	ts.Defer(server.Close)
 	ts.Setenv("LLM_PROVIDER", provider)
 	ts.Setenv("LLM_MODEL", "stub")
 	ts.Setenv("LLM_BASE_URL", server.URL+"/v1")
 	ts.Setenv("LLM_MAX_TRIES", "2")
+}
+
+// heardOf has the questions to the model of each script that runs.
+var heardOf sync.Map // of *testscript.TestScript: *questions
+
+// questions are what a model was asked.
+type questions struct {
+	mu   sync.Mutex
+	list []llmtest.Question
+}
+
+func (h *questions) add(q llmtest.Question) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.list = append(h.list, q)
+}
+
+// checkAsked checks all questions to the model whose name matches, and that there was one: asked NAME TEXT; with !, that
+// none of them has the text.
+func checkAsked(ts *testscript.TestScript, neg bool, args []string) {
+	value, ok := heardOf.Load(ts)
+	if !ok || len(args) != 2 {
+		ts.Fatalf("usage, after model: asked NAME TEXT")
+	}
+	name, text := regexp.MustCompile("^("+args[0]+")"), regexp.MustCompile(args[1])
+	heard, _ := value.(*questions)
+	heard.mu.Lock()
+	defer heard.mu.Unlock()
+	n := 0
+	for _, q := range heard.list {
+		if !name.MatchString(q.Name) {
+			continue
+		}
+		if n++; text.MatchString(q.User) == neg {
+			ts.Fatalf("the question %q:\n%s", q.Name, q.User)
+		}
+	}
+	if n == 0 {
+		ts.Fatalf("no question is called %s", args[0])
+	}
 }
 
 var (

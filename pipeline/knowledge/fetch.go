@@ -29,7 +29,7 @@ const (
 // name, version: as Publish knew them. The error is one of the store (nothing is stored under the key), of the file
 // system, of a damaged file, or context.Cause(ctx).
 func Fetch(ctx context.Context, store SnapshotStore, dir, name, version string) (path string, err error) {
-	if err := CheckName(name); err != nil {
+	if err := CheckName(name); err != nil && name != Attached {
 		return "", err
 	}
 	if !validVersion.MatchString(version) {
@@ -59,6 +59,14 @@ func Fetch(ctx context.Context, store SnapshotStore, dir, name, version string) 
 		return "", fmt.Errorf("fetch version %s of knowledge base %s: %w", version, name, err)
 	}
 	return path, nil
+}
+
+// Discard removes a fetched version from this machine; that it is not there is no error.
+func Discard(dir, name, version string) error {
+	if err := remove(filepath.Join(dir, name+"@"+version+suffix)); err != nil {
+		return fmt.Errorf("remove version %s of %s: %w", version, name, err)
+	}
+	return nil
 }
 
 // used reports whether a fetched file is there, and marks that it is in use.
@@ -170,7 +178,11 @@ func discard(dir, name string) error {
 	slices.SortFunc(versions, func(a, b version) int {
 		return cmp.Or(b.used.Compare(a.used), strings.Compare(a.path, b.path))
 	})
-	for _, v := range versions[min(keptVersions, len(versions)):] {
+	kept := keptVersions
+	if name == Attached { // each has runs of its own
+		kept = 0
+	}
+	for _, v := range versions[min(kept, len(versions)):] {
 		if time.Since(v.used) > keptUnused {
 			if err := remove(v.path); err != nil {
 				return fmt.Errorf("remove an old version: %w", err)

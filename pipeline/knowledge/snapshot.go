@@ -76,8 +76,10 @@ func (b *Base) publish(ctx context.Context, name, copied string, store SnapshotS
 	if err != nil {
 		return "", err
 	}
-	if version, err := published(ctx, store, name, content); version != "" || err != nil {
-		return version, err
+	if name != Attached { // what is purged with its run must not be another run's as well
+		if version, err := published(ctx, store, name, content); version != "" || err != nil {
+			return version, err
+		}
 	}
 	if err := remove(copied); err != nil { // of a process that was killed
 		return "", err

@@ -180,7 +180,8 @@ func (e *BrokenError) err() error {
 func (q *batches) keepLine(ctx context.Context, run topicqueue.Run) error {
 	run.PublishedAt, run.Unpublished, run.ToolCalls = time.Now().UTC(), "", nil
 	run.Options = topicqueue.Options{Preset: run.Options.Preset, Language: run.Options.Language,
-		KnowledgeBase: run.Options.KnowledgeBase, KnowledgeVersion: run.Options.KnowledgeVersion, Tools: run.Options.Tools,
+		KnowledgeBase: run.Options.KnowledgeBase, KnowledgeVersion: run.Options.KnowledgeVersion,
+		Attached: run.Options.Attached, Tools: run.Options.Tools,
 		Budget: run.Options.Budget, BatchBudget: run.Options.BatchBudget, NightBudget: run.Options.NightBudget}
 	data, err := json.Marshal(run)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,7 +21,8 @@ type Flags struct {
 	Deadline    string
 	BatchBudget topicqueue.Budget // that the runs share
 	Incremental bool
-	Follows     bool // a report, whose evidence is there to search in
+	Follows     bool     // a report, whose evidence is there to search in
+	Attach      []string // files of documents that belong to these runs alone
 }
 
 // Options resolves how topics are researched with this knowledge base.
@@ -37,6 +39,9 @@ func (f Flags) Options(cfg config.Config, kb string) (topicqueue.Options, error)
 		return options, err
 	}
 	options.Incremental = f.Incremental
+	if err := checkAttached(cfg, options); err != nil {
+		return options, err
+	}
 	if err := usePlan(&options, cfg.Planning.Plan); err != nil {
 		return options, err
 	}
@@ -53,6 +58,22 @@ func (f Flags) Options(cfg config.Config, kb string) (topicqueue.Options, error)
 		return options, view.Usage(view.Hint(errors.New("there is nothing to search in"), hint))
 	}
 	return options, nil
+}
+
+// checkAttached refuses attached documents that could not be searched, or would be missing in the next night.
+func checkAttached(cfg config.Config, o topicqueue.Options) error {
+	searched := slices.Contains(o.Tools, "rag_hybrid") || slices.Contains(o.Tools, "rag_naive")
+	switch {
+	case !cfg.Attached:
+		return nil
+	case o.Incremental:
+		return view.Usage(view.Hint(errors.New("--attach documents belong to these runs alone, and --incremental compares "+
+			"with the next run"), "Make a knowledge base of the documents: --kb DIR."))
+	case !searched:
+		return view.Usage(view.Hint(errors.New("the attached documents cannot be searched: the run has no tool for it"),
+			"Add kb to --sources, and switch on researching.enable_rag_hybrid or enable_rag_naive."))
+	}
+	return nil
 }
 
 // checkBudgets refuses budgets that nobody could keep: in different units, or in money for models without a price.

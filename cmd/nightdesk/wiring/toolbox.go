@@ -3,6 +3,7 @@ package wiring
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/rs/zerolog"
 
@@ -23,12 +24,23 @@ type toolbox struct {
 
 // of returns the tools of one run.
 func (t toolbox) of(ctx context.Context, run topicqueue.Run) (box jobs.Toolbox, err error) {
-	var b *knowledge.Base
+	var shelf knowledge.Shelf
+	if run.Options.Attached != "" {
+		attached, err := t.bases.base(ctx, knowledge.Attached, run.Options.Attached)
+		if err != nil {
+			return jobs.Toolbox{}, fmt.Errorf("open the documents attached to run %s: %w", run.ID, err)
+		}
+		shelf, box.Attached = append(shelf, attached), attached
+	}
 	if run.Options.KnowledgeBase != "" {
-		if b, err = t.bases.base(ctx, run.Options.KnowledgeBase, run.Options.KnowledgeVersion); err != nil {
+		b, err := t.bases.base(ctx, run.Options.KnowledgeBase, run.Options.KnowledgeVersion)
+		if err != nil {
 			return jobs.Toolbox{}, err
 		}
-		box.Sections, box.Documents = b, b
+		shelf, box.Documents = append(shelf, b), b
+	}
+	if len(shelf) > 0 {
+		box.Sections = shelf
 	}
 	for _, name := range run.Options.Tools {
 		common, ok := t.common.Lookup(name)
@@ -47,13 +59,13 @@ func (t toolbox) of(ctx context.Context, run topicqueue.Run) (box jobs.Toolbox, 
 		case name == "web_search":
 			zerolog.Ctx(ctx).Warn().Str("run",
 				run.ID).Msg("a run wants web_search, and this worker has no search engine: set SEARXNG_URL or a key here, too")
-		case b == nil: // the others search the knowledge base
+		case len(shelf) == 0: // the others search the knowledge base
 		case name == "rag_hybrid":
-			box.Tools = append(box.Tools, tools.NewRAGHybrid(b, t.bases.limit))
+			box.Tools = append(box.Tools, tools.NewRAGHybrid(shelf, t.bases.limit))
 		case name == "rag_naive":
-			box.Tools = append(box.Tools, tools.NewRAGNaive(b, t.bases.limit))
+			box.Tools = append(box.Tools, tools.NewRAGNaive(shelf, t.bases.limit))
 		case name == "query_item":
-			box.Tools = append(box.Tools, tools.NewQueryItem(b, t.bases.limit))
+			box.Tools = append(box.Tools, tools.NewQueryItem(shelf, t.bases.limit))
 		}
 	}
 	return box, nil

@@ -1,0 +1,65 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"nightdesk/cmd/nightdesk/view"
+	"nightdesk/cmd/nightdesk/wiring"
+	"nightdesk/pipeline/knowledge"
+	"nightdesk/pipeline/knowledge/extract"
+)
+
+// attachment is what --attach brings along: documents of the runs that a command makes. Without documents it is nil.
+type attachment struct {
+	of   *bases
+	base *knowledge.Base
+	dir  string
+}
+
+// attach reads and indexes files before anything is enqueued. The caller closes what it returns.
+func (b *bases) attach(ctx context.Context, files []string) (*attachment, error) {
+	if len(files) == 0 {
+		return nil, nil
+	}
+	dir, err := os.MkdirTemp("", "nightdesk-attach-*")
+	if err != nil {
+		return nil, fmt.Errorf("index the attached documents: %w", err)
+	}
+	a := &attachment{of: b, dir: dir}
+	if a.base, err = knowledge.Attach(ctx, dir, files); err != nil {
+		_ = os.RemoveAll(dir)
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		return nil, view.Usage(view.Hint(fmt.Errorf("--attach:\n%w", err),
+			"Nothing was enqueued. "+extract.Readable+" can be attached."))
+	}
+	if err := b.embed(ctx, a.base, "attached documents", false); err != nil {
+		return nil, errors.Join(err, a.Close())
+	}
+	return a, nil
+}
+
+// Close removes it from this machine. What is published stays.
+func (a *attachment) Close() error {
+	if a == nil {
+		return nil
+	}
+	return errors.Join(a.base.Close(), os.RemoveAll(a.dir))
+}
+
+// publish puts the documents into the storage, from where workers on any machine fetch them, and returns the version
+// for topicqueue.Options.Attached; empty without documents.
+func (a *attachment) publish(ctx context.Context) (string, error) {
+	if a == nil {
+		return "", nil
+	}
+	store, err := wiring.OpenWritableStore(ctx, a.of.cfg, a.of.con)
+	if err != nil {
+		return "", err
+	}
+	return knowledge.Publish(ctx, a.base, store)
+}

@@ -1,0 +1,69 @@
+package knowledge
+
+import (
+	"cmp"
+	"context"
+	"slices"
+)
+
+// Shelf searches several bases as one: documents that are attached to a run before its knowledge base. Scores of two
+// bases cannot be compared, so the best of each stand first, then their second best, and so on.
+type Shelf []*Base
+
+// Search is Base.Search over all bases.
+func (s Shelf) Search(ctx context.Context, query string, limit int, mode Mode) ([]Passage, error) {
+	return interleaved(s, limit, func(b *Base) ([]Passage, error) { return b.Search(ctx, query, limit, mode) })
+}
+
+// Item is Base.Item over all bases.
+func (s Shelf) Item(ctx context.Context, name string, limit int) ([]Passage, error) {
+	return interleaved(s, limit, func(b *Base) ([]Passage, error) { return b.Item(ctx, name, limit) })
+}
+
+// Sections is Base.Sections over all bases. The best section of each base has the score 1.
+func (s Shelf) Sections(ctx context.Context, query string, limit int) ([]SectionHit, error) {
+	hits, err := interleaved(s, len(s)*limit, func(b *Base) ([]SectionHit, error) {
+		found, err := b.Sections(ctx, query, limit)
+		for i := range slices.Backward(found) {
+			found[i].Score /= found[0].Score
+		}
+		return found, err
+	})
+	slices.SortStableFunc(hits, func(a, b SectionHit) int { return cmp.Compare(b.Score, a.Score) })
+	return hits[:min(len(hits), limit)], err
+}
+
+// Titles is Base.Titles over all bases. The best title of each base has the score 1.
+func (s Shelf) Titles(ctx context.Context, query string, limit int) ([]DocumentHit, error) {
+	hits, err := interleaved(s, len(s)*limit, func(b *Base) ([]DocumentHit, error) {
+		found, err := b.Titles(ctx, query, limit)
+		for i := range slices.Backward(found) {
+			found[i].Score /= found[0].Score
+		}
+		return found, err
+	})
+	slices.SortStableFunc(hits, func(a, b DocumentHit) int { return cmp.Compare(b.Score, a.Score) })
+	return hits[:min(len(hits), limit)], err
+}
+
+// interleaved asks each base and returns at most limit answers: the first of each, then the second of each, and so on.
+func interleaved[T any](bases []*Base, limit int, ask func(*Base) ([]T, error)) ([]T, error) {
+	lists := make([][]T, len(bases))
+	longest := 0
+	for i, b := range bases {
+		var err error
+		if lists[i], err = ask(b); err != nil {
+			return nil, err
+		}
+		longest = max(longest, len(lists[i]))
+	}
+	var out []T
+	for rank := range longest {
+		for _, list := range lists {
+			if rank < len(list) && len(out) < limit {
+				out = append(out, list[rank])
+			}
+		}
+	}
+	return out, nil
+}
