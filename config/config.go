@@ -42,6 +42,7 @@ type Config struct {
 	Queue       Queue
 	Limits      Limits
 	Planning    Planning
+	PromptsDir  string // templates that take the place of built-in ones; empty: none
 	Answering   Answering
 	Reporting   Reporting
 	Webhook     Webhook

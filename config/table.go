@@ -220,6 +220,10 @@ func runTable(c *Config) []field {
 		setting("limits.night_budget", "", "", "what all runs that start in one night, from noon to noon, may spend together",
 			budget(&c.Limits.NightBudget)),
 
+		setting("prompts.dir", "", "",
+			"directory with templates of your own, such as en/decide.system.tmpl, in place of the built-in ones",
+			text(&c.PromptsDir, "a directory; empty: none", anyText)),
+
 		setting("planning.plan", "", "",
 			"file with the sub-topics, a Markdown list; empty: every run gets its own plan",
 			text(&plan.Plan, "a file; empty: none", anyText)),

@@ -19,6 +19,11 @@ func Clarify(lang string, d ClarifyData) Prompt { return structured("clarify", l
 // Said is a question to the user, and the answer in the user's own words; empty: there was none.
 type Said struct{ Question, Answer string }
 
+type saidData struct {
+	Topic string
+	Said  []Said
+}
+
 // WithSaid returns a topic with what the user was asked about it and has answered, in the language of lang's
 // templates. It stands for the topic wherever that is asked for, and is quoted like it.
 func WithSaid(lang, topic string, said []Said) string {
@@ -26,8 +31,5 @@ func WithSaid(lang, topic string, said []Said) string {
 		return topic
 	}
 	set, _ := choose(lang)
-	return set.render("said.tmpl", struct {
-		Topic string
-		Said  []Said
-	}{topic, said})
+	return set.render("said.tmpl", saidData{topic, said})
 }

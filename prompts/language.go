@@ -7,6 +7,8 @@ import (
 
 // choose returns the templates for a BCP 47 tag and the name of the language in which prose is to be written.
 func choose(lang string) (templates, string) {
+	sets := inUse()
+	english, chinese := sets["en"], sets["zh"]
 	tag, err := language.Parse(lang)
 	if err != nil || tag.IsRoot() {
 		return english, "English"

@@ -11,13 +11,13 @@ import (
 //go:embed templates
 var templateFiles embed.FS
 
-var (
-	english = parse("en")
-	chinese = parse("zh")
-)
+var builtIn = map[string]templates{"en": parse("en"), "zh": parse("zh")}
 
 // templates are the parsed templates of one language, named by their files: decide.system.tmpl, decide.user.tmpl, ...
-type templates struct{ set *template.Template }
+type templates struct {
+	set     *template.Template
+	builtIn *template.Template // nil: set is the built-in one
+}
 
 // systemData is all that a system template may depend on: it must be equal for all calls of one name and language.
 type systemData struct {
@@ -39,17 +39,27 @@ func parse(dir string) templates {
 			return b.String(), err
 		},
 	})
-	return templates{template.Must(set.ParseFS(templateFiles, "templates/"+dir+"/*.tmpl"))}
+	return templates{set: template.Must(set.ParseFS(templateFiles, "templates/"+dir+"/*.tmpl"))}
 }
 
-// render executes one template. The data are this package's structs, so an error is a bug in a template, which the
-// tests would have shown: it panics.
+// render executes one template. The data are this package's structs, so an error of a built-in template is a bug, which
+// the tests would have shown: it panics. One of somebody's own that fails on data unlike its samples gives way to the
+// built-in one.
 func (t templates) render(name string, data any) string {
-	var b strings.Builder
-	if err := t.set.ExecuteTemplate(&b, name, data); err != nil {
+	text, err := t.execute(name, data)
+	if err != nil && t.builtIn != nil {
+		text, err = templates{set: t.builtIn}.execute(name, data)
+	}
+	if err != nil {
 		panic(fmt.Sprintf("render prompt template %s: %v", name, err))
 	}
-	return strings.TrimSpace(b.String())
+	return text
+}
+
+func (t templates) execute(name string, data any) (string, error) {
+	var b strings.Builder
+	err := t.set.ExecuteTemplate(&b, name, data)
+	return strings.TrimSpace(b.String()), err
 }
 
 // line makes one line of a text: a list entry that a page or a model wrote cannot pass for two.

@@ -21,7 +21,8 @@ var layers = map[string][]string{
 	"cmd/nightdesk/view":       {"topicqueue", "topicqueue/redisqueue"},
 	"cmd/nightdesk/web": {"jobs", "jobs/bundle", "pipeline", "storage", "topicqueue", "topicqueue/redisqueue",
 		"cmd/nightdesk/view", "cmd"},
-	"cmd/nightdesk/wiring": {"config", "jobs", "jobs/bundle", "pipeline", "storage", "topicqueue", "topicqueue/redisqueue",
+	"cmd/nightdesk/wiring": {"config", "jobs", "jobs/bundle", "pipeline", "prompts", "storage", "topicqueue",
+		"topicqueue/redisqueue",
 		"cmd/nightdesk/localredis", "cmd/nightdesk/view"},
 
 	"config":                {"topicqueue"},

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"nightdesk/cmd/nightdesk/view"
+	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/config"
 )
 
@@ -49,7 +50,7 @@ func Run(ctx context.Context, cfg config.Config, con *view.Console, askModels bo
 		return checkModels(ctx, cfg, askModels)
 	}
 	for _, look := range []check{checkSettings, checkRedis, checkWorkers, checkSchedules, checkStorage, checkKnowledge,
-		checkEmbedding, checkWebSearch, checkPapers, checkSandbox, models, checkPrices, checkServers, checkMail,
+		checkEmbedding, checkWebSearch, checkPapers, checkSandbox, checkPrompts, models, checkPrices, checkServers, checkMail,
 		checkUnsent} {
 		for _, c := range look(ctx, cfg, con) {
 			if c.Result == "failed" {
@@ -75,6 +76,22 @@ func Run(ctx context.Context, cfg config.Config, con *view.Console, askModels bo
 // failure makes a checkup of an error, with its hint.
 func failure(name string, err error) checkup {
 	return checkup{Name: name, Result: "failed", Text: err.Error(), Hint: view.HintOf(err)}
+}
+
+// checkPrompts says which templates of prompts are the user's own.
+func checkPrompts(_ context.Context, cfg config.Config, _ *view.Console) []checkup {
+	own, err := wiring.OwnPrompts(cfg)
+	switch {
+	case err != nil:
+		return []checkup{failure("prompts", err)}
+	case own == nil:
+		return nil
+	case len(own.Files()) == 0:
+		return []checkup{{Name: "prompts", Result: "note", Text: "prompts.dir " + cfg.PromptsDir + " has no template",
+			Hint: "`nightdesk prompts` lists the names that templates can have."}}
+	}
+	return []checkup{{Name: "prompts", Result: "ok", Text: fmt.Sprintf("%s replaced by prompts.dir: %s (%s)",
+		view.Counted(len(own.Files()), "template"), strings.Join(own.Files(), ", "), own.Hash())}}
 }
 
 func checkSettings(_ context.Context, cfg config.Config, _ *view.Console) []checkup {

@@ -11,9 +11,12 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// NewModel returns access to the configured models; nil when there are none. governor: nil for a command that makes a
-// few calls of its own. hear: see llm.Settings.
+// NewModel returns access to the configured models, which are asked with the templates of prompts.dir; nil when there
+// are none. governor: nil for a command that makes a few calls of its own. hear: see llm.Settings.
 func NewModel(cfg config.Config, governor llm.Governor, hear llm.Hear) (*llm.Client, error) {
+	if err := usePrompts(cfg); err != nil {
+		return nil, err
+	}
 	if !cfg.LLM.Enabled() {
 		return nil, nil
 	}

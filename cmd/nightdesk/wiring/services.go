@@ -38,6 +38,9 @@ func NewServices(ctx context.Context, cfg config.Config, con *view.Console, d *D
 	if s.Prices, err = llm.ParsePrices(cfg.LLM.Prices); err != nil {
 		return s, view.Usage(fmt.Errorf("llm.prices: %w", err))
 	}
+	if own, err := OwnPrompts(cfg); err == nil && own != nil { // NewModel tells of an error
+		s.Config["prompts.fingerprint"] = own.Hash()
+	}
 	turns := governor.Start(ctx, d.Redis, 0)
 	d.closers = append(d.closers, turns.Close)
 	model, err := NewModel(cfg, turns, func(ctx context.Context, at llm.Position) func(string) {

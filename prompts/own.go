@@ -1,0 +1,230 @@
+package prompts
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"reflect"
+	"slices"
+	"strings"
+	"sync/atomic"
+)
+
+// Own are templates that take the place of built-in ones.
+type Own struct {
+	files []string // en/decide.system.tmpl
+	hash  string
+	sets  map[string]templates // by language
+}
+
+// ReadOwn reads templates of files: en/decide.system.tmpl takes the place of the built-in one of this name, and so on.
+// Each language can have its own; templates that are not there stay as they are. Every template is executed with sample
+// data of its step, so that a run does not fail on it later. The error says of every problem in which file and line it
+// is; other files, apart from hidden ones and README.md, are problems too.
+func ReadOwn(files fs.FS) (*Own, error) {
+	own := &Own{sets: map[string]templates{}}
+	sum := sha256.New()
+	var problems []error
+	err := fs.WalkDir(files, ".", func(name string, entry fs.DirEntry, err error) error {
+		switch base := path.Base(name); {
+		case err != nil:
+			return err
+		case strings.HasPrefix(base, ".") && name != ".":
+			if entry.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		case entry.IsDir(), base == "README.md":
+			return nil
+		}
+		lang, file := path.Split(name)
+		text, err := fs.ReadFile(files, name)
+		if err != nil {
+			return err
+		}
+		if err := own.take(strings.TrimSuffix(lang, "/"), file, string(text)); err != nil {
+			problems = append(problems, err)
+			return nil
+		}
+		own.files = append(own.files, name)
+		fmt.Fprintf(sum, "%s\x00%d\x00%s", name, len(text), text)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, lang := range languages {
+		if set, ok := own.sets[lang]; ok {
+			problems = append(problems, set.check(lang)...)
+		}
+	}
+	own.hash = hex.EncodeToString(sum.Sum(nil)[:8])
+	return own, errors.Join(problems...)
+}
+
+// languages are the folders of templates.
+var languages = []string{"en", "zh"}
+
+// take parses one template into a copy of the built-in ones of its language.
+func (o *Own) take(lang, file, text string) error {
+	if !slices.Contains(languages, lang) {
+		return fmt.Errorf("%s: templates stand in the folders %s", path.Join(lang, file), strings.Join(languages, " and "))
+	}
+	if _, err := templateFiles.Open("templates/" + lang + "/" + file); err != nil {
+		return fmt.Errorf("%s/%s: there is no template of this name; there are %s", lang, file, strings.Join(names(lang), ", "))
+	}
+	if strings.TrimSpace(text) == "" {
+		return fmt.Errorf("%s/%s: is empty; remove the file to have the built-in template", lang, file)
+	}
+	set, ok := o.sets[lang]
+	if !ok {
+		set = parse(lang)
+		o.sets[lang] = set
+	}
+	if _, err := set.set.New(file).Parse(text); err != nil {
+		return inFile(lang, err)
+	}
+	return nil
+}
+
+// names returns the built-in templates of a language.
+func names(lang string) []string {
+	entries, _ := templateFiles.ReadDir("templates/" + lang) // embedded files can always be read
+	out := make([]string, len(entries))
+	for i, e := range entries {
+		out[i] = e.Name()
+	}
+	return out
+}
+
+// inFile says of an error of package text/template in which file it is: "template: decide.user.tmpl:5:3: ...".
+func inFile(lang string, err error) error {
+	return fmt.Errorf("%s/%s", lang, strings.TrimPrefix(err.Error(), "template: "))
+}
+
+// check executes every template with its sample data, and returns what does not work.
+func (t templates) check(lang string) []error {
+	var problems []error
+	for _, name := range names(lang) {
+		for _, data := range samples(name) {
+			if _, err := t.execute(name, data); err != nil {
+				problems = append(problems, fmt.Errorf("%w; the fields are %s", inFile(lang, err), fieldsOf(data)))
+				break
+			}
+		}
+	}
+	return problems
+}
+
+// fieldsOf lists the fields of a struct.
+func fieldsOf(data any) string {
+	t := reflect.TypeOf(data)
+	out := make([]string, t.NumField())
+	for i := range out {
+		out[i] = "." + t.Field(i).Name
+	}
+	return strings.Join(out, ", ")
+}
+
+// Files returns the names of the templates, in order.
+func (o *Own) Files() []string { return slices.Clone(o.files) }
+
+// Hash tells sets of templates apart.
+func (o *Own) Hash() string { return o.hash }
+
+// current are the templates that questions are rendered with, by language; nil: the built-in ones.
+var current atomic.Pointer[map[string]templates]
+
+func inUse() map[string]templates {
+	if sets := current.Load(); sets != nil {
+		return *sets
+	}
+	return builtIn
+}
+
+// BuiltIn returns the text of a built-in template by the name that ReadOwn knows it by, and false for another name.
+func BuiltIn(name string) (string, bool) {
+	text, err := templateFiles.ReadFile("templates/" + name)
+	return string(text), err == nil
+}
+
+// Names returns the names of all templates.
+func Names() []string {
+	var out []string
+	for _, lang := range languages {
+		for _, file := range names(lang) {
+			out = append(out, lang+"/"+file)
+		}
+	}
+	return out
+}
+
+// Use lets all questions of this process be rendered with own templates. Call it before the first question.
+func Use(own *Own) {
+	sets := map[string]templates{}
+	for _, lang := range languages {
+		sets[lang] = builtIn[lang]
+		if set, ok := own.sets[lang]; ok {
+			set.builtIn = builtIn[lang].set
+			sets[lang] = set
+		}
+	}
+	current.Store(&sets)
+}
+
+// samples returns the data that the template of a file is executed with: without anything, with everything, and with
+// each value that a template may tell apart. None: it only defines what others include.
+func samples(file string) []any {
+	if name, ok := strings.CutSuffix(file, ".system.tmpl"); ok && name != "" {
+		return []any{systemData{Language: "English"}}
+	}
+	data, ok := map[string]any{
+		"about.tmpl": AboutData{}, "said.tmpl": saidData{}, "answer.user.tmpl": AnswerData{}, "answer_now.user.tmpl": Now{},
+		"clarify.user.tmpl": ClarifyData{}, "decide.user.tmpl": DecideData{}, "decompose.user.tmpl": DecomposeData{},
+		"found.user.tmpl": Found{}, "frame.user.tmpl": FrameData{}, "judge.user.tmpl": JudgeData{},
+		"look_up.user.tmpl": LookUpData{}, "note.user.tmpl": NoteData{}, "outline.user.tmpl": OutlineData{},
+		"place.user.tmpl": PlaceData{}, "queries.user.tmpl": QueriesData{}, "repair.user.tmpl": RepairData{},
+		"repair_section.user.tmpl": RepairSectionData{}, "rephrase.user.tmpl": RephraseData{},
+		"review.user.tmpl": ReviewData{}, "route.user.tmpl": RouteData{}, "section.user.tmpl": SectionData{},
+		"summarize.user.tmpl": SummarizeData{},
+	}[file]
+	if !ok {
+		return nil
+	}
+	out := []any{data}
+	for _, word := range []string{"sample", PhaseEarly, PhaseMiddle, PhaseLate, NowSpent, NowUnsearched, NowUncited} {
+		full := reflect.New(reflect.TypeOf(data)).Elem()
+		fill(full, word)
+		out = append(out, full.Interface())
+	}
+	return out
+}
+
+// fill gives every field of a value something that is not zero; word: every string.
+func fill(v reflect.Value, word string) {
+	switch v.Kind() {
+	case reflect.String:
+		v.SetString(word)
+	case reflect.Bool:
+		v.SetBool(true)
+	case reflect.Int:
+		v.SetInt(2)
+	case reflect.Float64:
+		v.SetFloat(0.5)
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		fill(v.Elem(), word)
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 2, 2))
+		for i := range 2 {
+			fill(v.Index(i), word)
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			fill(v.Field(i), word)
+		}
+	}
+}
