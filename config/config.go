@@ -37,6 +37,7 @@ type Config struct {
 	Researching Researching
 	Fetch       Fetch
 	Code        Code
+	Tools       Tools
 	WebSearch   WebSearch
 	PaperSearch PaperSearch
 	Queue       Queue

@@ -127,6 +127,7 @@ func (c Config) tools() []string {
 			tools = append(tools, tool.name)
 		}
 	}
+	tools = append(tools, c.Tools.Names()...)
 	if len(tools) > 0 && c.Researching.EnableRunCode { // a program alone finds nothing
 		tools = append(tools, "run_code")
 	}

@@ -41,7 +41,7 @@ func scheduleFields(s *schedule.Spec) []field {
 			text(&s.KnowledgeBase, "a name or a directory; empty: the setting", anyText)),
 		setting("strategy", "", "", "exploratory, balanced or focused; empty: the setting",
 			text(&s.Strategy, "a strategy; empty: the setting", strategyOrNone)),
-		setting("sources", "", "", "kinds of sources that may be used: kb, web, papers, code; empty: the setting",
+		setting("sources", "", "", "kinds of sources that may be used: kb, web, papers, code, own; empty: the setting",
 			text(&s.Sources, sourcesAllowed, checkSources)),
 		setting("priority", "normal", "", "whose runs go ahead of others",
 			choice(&s.Priority, "high", "normal", "low")),

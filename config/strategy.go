@@ -89,7 +89,11 @@ var sourceKinds = []source{
 		"the search for papers is switched off: set researching.enable_paper_search to true"},
 	{"code", []string{"run_code"}, []string{"run_code"},
 		"running programs is switched off: set researching.enable_run_code to true"},
+	{ownTools, nil, nil, "there are no tools of your own: name them in tools.file"},
 }
+
+// ownTools is the kind of source of the tools in tools.file.
+const ownTools = "own"
 
 // sourceNames returns the names in a list such as "kb, web"; in lower case, each once.
 func sourceNames(list string) []string {
@@ -102,7 +106,7 @@ func sourceNames(list string) []string {
 	return names
 }
 
-const sourcesAllowed = "some of kb, web, papers, code with commas between them; empty: all that are configured"
+const sourcesAllowed = "some of kb, web, papers, code, own with commas between them; empty: all that are configured"
 
 func checkSources(list string) error {
 	for _, name := range sourceNames(list) {
@@ -125,6 +129,9 @@ func limitSources(c Config, o *topicqueue.Options) Problems {
 	for _, s := range sourceKinds {
 		if !slices.Contains(names, s.name) {
 			continue
+		}
+		if s.name == ownTools {
+			s.tools, s.needs = c.Tools.Names(), c.Tools.Names()
 		}
 		allowed = append(allowed, s.tools...)
 		if !slices.ContainsFunc(s.needs, func(tool string) bool { return slices.Contains(o.Tools, tool) }) {

@@ -130,7 +130,7 @@ func researchingTable(research *Researching) []field {
 			"exploratory: more sub-topics, looked at less long; focused: fewer, looked at longer; what is set itself stays",
 			choice(&research.Strategy, strategyExploratory, strategyBalanced, strategyFocused)),
 		setting("researching.sources", "", "",
-			"kinds of sources that a run may use: kb, web, papers, code; empty: all that are configured",
+			"kinds of sources that a run may use: kb, web, papers, code, own; empty: all that are configured",
 			text(&research.Sources, sourcesAllowed, checkSources)),
 		setting("researching.iteration_mode", topicqueue.IterationFlexible, "",
 			"flexible: a block ends when its evidence suffices; fixed: it does all iterations",
@@ -181,6 +181,9 @@ func toolTable(c *Config) []field {
 			"time between requests for pages of one host, by all workers together; robots.txt may ask for more",
 			duration(&c.Fetch.PerHost, 10*time.Millisecond, time.Minute)),
 
+		setting("tools.file", "", "",
+			"JSON file with tools of your own: MCP servers, commands and HTTP services (`nightdesk help search`)",
+			text(&c.Tools.File, "a file; empty: none", anyText)),
 		setting("code.python_wasm", "", "",
 			"Python as a WebAssembly file, the sandbox for programs; empty: bubblewrap, where it works",
 			text(&c.Code.PythonWASM, "the path of a file; empty: none", anyText)),

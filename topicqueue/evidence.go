@@ -15,6 +15,7 @@ const (
 	SourceWeb      = "web"
 	SourcePaper    = "paper"
 	SourceCode     = "code" // output of a program
+	SourceTool     = "tool" // what a tool of the operator's own returned
 )
 
 // Genres of sources: what a reader would call the thing that was found. A source of which nothing tells has
@@ -150,6 +151,11 @@ func (s Source) HeadAt(at int) string {
 func (s Source) Label() string {
 	known := []string{s.Genre, s.By(), s.Date}
 	return strings.Join(slices.DeleteFunc(known, func(k string) bool { return k == "" || k == GenreUnknown }), ", ")
+}
+
+// Stored reports whether the source's document is the answer of the call that returned it, as the bundle has it.
+func (s Source) Stored() bool {
+	return s.Kind == SourceCode || s.Kind == SourceTool && s.URL == ""
 }
 
 // SourceID returns the id of a source from what identifies it: kind, place and the hash of its text.

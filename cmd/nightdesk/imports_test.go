@@ -58,9 +58,11 @@ var onlyIn = map[string][]string{
 	"github.com/hibiken/asynq":     {"jobs", "cmd"},
 	"github.com/redis/go-redis/v9": {"topicqueue/redisqueue", "jobs", "cmd"},
 	"github.com/tmc/langchaingo":   {"pipeline/llm"},
-	"modernc.org/sqlite":           {"pipeline/knowledge"},
-	"github.com/spf13/cobra":       {"cmd"},
-	"github.com/goccy/go-yaml":     {"config", "prompts"},
+
+	"github.com/modelcontextprotocol/go-sdk": {"pipeline/tools/mcp"},
+	"modernc.org/sqlite":                     {"pipeline/knowledge"},
+	"github.com/spf13/cobra":                 {"cmd"},
+	"github.com/goccy/go-yaml":               {"config", "prompts"},
 }
 
 func TestImportsPointDownwards(t *testing.T) {

@@ -72,7 +72,7 @@ func addTopicFlags(p *program, cmd *cobra.Command, f *intake.Flags) {
 	p.settingFlag(cmd, false, "user-info", "user_info", "who asks and for what, for all prompts: a text")
 	p.settingFlag(cmd, false, "strategy", "researching.strategy", "exploratory (broad), balanced or focused (deep)")
 	p.settingFlag(cmd, false, "sources", "researching.sources",
-		"kinds of sources that may be used: kb, web, papers, code with commas between them (default: all that "+
+		"kinds of sources that may be used: kb, web, papers, code, own with commas between them (default: all that "+
 			"are configured)")
 	p.settingFlag(cmd, false, "citation-style", "reporting.citation_style", "anchors or numbered")
 	p.settingFlag(cmd, false, "report-template", "reporting.template",

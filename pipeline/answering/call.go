@@ -80,7 +80,10 @@ func (w *work) check(c llm.ToolCall) outcome {
 	}
 	o := outcome{tool: tool}
 	query, ok := queryOf(c.Arguments)
-	if tool != "run_code" && tool != "open_page" {
+	if own, _ := w.tools.Lookup(tool); tools.SchemaOf(own) != nil {
+		query, ok = strings.TrimSpace(tools.QueryOf(own, strings.ToValidUTF8(c.Arguments, ""))), true
+	}
+	if !w.tools.Verbatim(tool) {
 		query = topicqueue.Clip(topicqueue.OneLine(query), maxQuery)
 	}
 	key := tools.Key(tool, query)

@@ -303,6 +303,9 @@ func (w *work) bound() []llm.Tool {
 	out := make([]llm.Tool, len(w.tools))
 	for i, t := range w.tools {
 		out[i] = llm.Tool{Name: t.Name(), Description: t.Description(), Schema: argumentSchema}
+		if schema := tools.SchemaOf(t); schema != nil {
+			out[i].Schema = schema
+		}
 	}
 	return out
 }

@@ -61,7 +61,7 @@ func aboutDocument(s topicqueue.Source, o Options) string {
 	if s.Date != "" {
 		parts = append(parts, escapeInline(text.Line(s.Date), 0))
 	}
-	if s.URL == "" && s.Document != "" && s.Document != title && s.Kind != topicqueue.SourceCode {
+	if s.URL == "" && s.Document != "" && s.Document != title && !s.Stored() {
 		parts = append(parts, codeSpan(s.Document))
 	}
 	return strings.Join(parts, " · ")
@@ -82,7 +82,7 @@ func placeInDocument(s topicqueue.Source, o Options) string {
 	switch {
 	case linked:
 		place = cmp.Or(place, text.Clip(shortAddress(address), maxAddressRunes))
-	case s.Kind == topicqueue.SourceCode && o.Bundle != "" && pageName.MatchString(s.Document):
+	case s.Stored() && o.Bundle != "" && pageName.MatchString(s.Document):
 		address, linked, place = o.Bundle+s.Document, true, cmp.Or(place, s.Document)
 	case o.Bundle != "" && pageName.MatchString(topicqueue.PagePath(s.Hash)) && s.AsOf == nil:
 		address, linked, place = o.Bundle+topicqueue.PagePath(s.Hash), true, cmp.Or(place, s.Document)
@@ -125,7 +125,7 @@ func describe(s topicqueue.Source, o Options) string {
 	title := cmp.Or(text.Line(s.Title), s.URL, s.Document)
 	var parts []string
 	address, isURL := webAddress(s)
-	if s.Kind == topicqueue.SourceCode && o.Bundle != "" && pageName.MatchString(s.Document) {
+	if s.Stored() && o.Bundle != "" && pageName.MatchString(s.Document) {
 		address, isURL = o.Bundle+s.Document, true
 	}
 	switch {

@@ -87,7 +87,7 @@ func (p Page) Version() fetch.Version {
 // document, the DOI of a paper. Empty for what is never looked at again, such as the output of a program.
 func PageKey(s topicqueue.Source) string {
 	switch {
-	case s.Kind == topicqueue.SourceCode:
+	case s.Kind == topicqueue.SourceCode, s.Kind == topicqueue.SourceTool:
 		return ""
 	case s.Kind == topicqueue.SourceDocument:
 		return "doc:" + s.Document
@@ -168,7 +168,7 @@ func (m *Memory) Texts() (needed, wanted []string) {
 	}
 	for _, b := range m.Blocks {
 		for _, t := range b.Traces {
-			if t.Source.Kind == topicqueue.SourceCode {
+			if t.Source.Stored() {
 				add(&wanted, topicqueue.PageHash(t.Source.Document))
 			}
 		}

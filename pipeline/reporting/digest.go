@@ -7,7 +7,6 @@ import (
 	"nightdesk/pipeline/citation"
 	"nightdesk/pipeline/text"
 	"nightdesk/prompts"
-	"nightdesk/topicqueue"
 )
 
 const digestTries = 4 // of which each shows half of the one before, for models with a small window
@@ -49,7 +48,7 @@ func carries(statement, quote string) bool {
 // sourceLine names a claim's source: title, place, genre and date.
 func sourceLine(c claim) string {
 	s := c.source
-	if s.Kind == topicqueue.SourceCode { // its document is a file of the bundle, which tells a model nothing
+	if s.Stored() { // its document is a file of the bundle, which tells a model nothing
 		s.Document = ""
 	}
 	title, line := text.Line(s.Title), citation.Place(s)

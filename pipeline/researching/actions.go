@@ -85,11 +85,11 @@ func (w *work) checkActions(k int, actions []prompts.Action) []call {
 			w.tell("tool %q does not exist; its query went to %s", name, tool)
 		}
 		query := strings.TrimSpace(prompts.Unmarked(strings.ToValidUTF8(a.Query, "")))
-		if !verbatim(tool) {
+		if !w.tools.Verbatim(tool) {
 			query = topicqueue.Clip(topicqueue.OneLine(query), maxClaim)
 		}
 		switch {
-		case !verbatim(tool) && topicqueue.CanonicalQuery(query) == "", query == "":
+		case !w.tools.Verbatim(tool) && topicqueue.CanonicalQuery(query) == "", query == "":
 			w.tell("a call of %s had no query and was dropped", tool)
 		case l.has(tool, query):
 			w.tell("%s was not asked again for %q: this block has asked it before", tool,

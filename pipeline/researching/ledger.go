@@ -65,7 +65,7 @@ func (w *work) digest(traces []topicqueue.ToolTrace, outcomes []outcome) topicqu
 // sourceLine names a source for other blocks: where it is, and what it is called; the output of a program by what the
 // program is for.
 func sourceLine(s topicqueue.Source) string {
-	if s.Kind == topicqueue.SourceCode {
+	if s.Stored() {
 		return place(s)
 	}
 	where, title := cmp.Or(s.URL, s.Document), topicqueue.OneLine(s.Title)

@@ -20,9 +20,6 @@ const (
 // retrieval reports whether the tool searches the knowledge base in natural language.
 func retrieval(tool string) bool { return tool == ragHybrid || tool == ragNaive }
 
-// verbatim reports whether every sign of the tool's query counts: a program, an address.
-func verbatim(tool string) bool { return tool == runCode || tool == openPage }
-
 // toolName reports whether s can be the name of a tool: lower-case words joined by underscores.
 func toolName(s string) bool {
 	return strings.Contains(s, "_") && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz_") == ""

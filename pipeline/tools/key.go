@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"encoding/json"
 	"net/url"
 	"slices"
 	"strings"
@@ -25,6 +26,8 @@ func Key(tool, query string) string {
 				form = pageKey(address)
 			}
 		}
+	case object(query) != "": // of a tool with a schema: only the order of its keys does not matter
+		form = object(query)
 	case tool == "run_code", topicqueue.IsPlace(query):
 		// a place is not known by its words: a section can be called like its document
 		form = query
@@ -39,6 +42,19 @@ func Key(tool, query string) string {
 		return ""
 	}
 	return tool + "\x00" + form
+}
+
+// object returns the canonical form of a query that is a JSON object; empty for any other.
+func object(query string) string {
+	var fields map[string]any
+	if !strings.HasPrefix(query, "{") || json.Unmarshal([]byte(query), &fields) != nil {
+		return ""
+	}
+	form, err := json.Marshal(fields)
+	if err != nil {
+		return ""
+	}
+	return string(form)
 }
 
 // excluded returns the canonical form of the words that a query does not want: "jaguar -car".

@@ -50,7 +50,7 @@ func Run(ctx context.Context, cfg config.Config, con *view.Console, askModels bo
 		return checkModels(ctx, cfg, askModels)
 	}
 	for _, look := range []check{checkSettings, checkRedis, checkWorkers, checkSchedules, checkStorage, checkKnowledge,
-		checkEmbedding, checkWebSearch, checkPapers, checkSandbox, checkPrompts, models, checkPrices, checkServers, checkMail,
+		checkEmbedding, checkWebSearch, checkPapers, checkSandbox, checkOwnTools, checkPrompts, models, checkPrices, checkServers, checkMail,
 		checkUnsent} {
 		for _, c := range look(ctx, cfg, con) {
 			if c.Result == "failed" {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"os/exec"
 	"strings"
 	"time"
 
@@ -127,4 +128,47 @@ func indexHint(provider string, err error) string {
 		return "Try again later. Searches go on with the other indexes."
 	}
 	return "Check this machine's way to the internet, or leave this index out of paper_search.providers."
+}
+
+// checkOwnTools starts the MCP servers of tools.file. Commands and services are not called: nobody knows what they do.
+func checkOwnTools(ctx context.Context, cfg config.Config, _ *view.Console) []checkup {
+	const name = "own tools"
+	if cfg.Tools.File == "" {
+		return nil
+	}
+	own, err := wiring.NewOwnTools(cfg)
+	if err != nil {
+		return []checkup{failure(name, err)}
+	}
+	defer own.Close()
+	var out []checkup
+	for _, o := range cfg.Tools.Own {
+		c := checkup{Name: name, Result: "ok", Text: o.Name + ": the service is set; it is not called here"}
+		if len(o.Command) > 0 {
+			c.Text = o.Name + ": the program is there; it is not called here"
+			if _, err := exec.LookPath(o.Command[0]); err != nil {
+				c = checkup{Name: name, Result: "failed", Text: fmt.Sprintf("%s: %v", o.Name, err),
+					Hint: "Correct its command in " + cfg.Tools.File + "."}
+			}
+		}
+		out = append(out, c)
+	}
+	for _, s := range own.Servers {
+		offered, problems, err := s.Tools(ctx)
+		if err != nil {
+			out = append(out, checkup{Name: name, Result: "failed", Text: err.Error(),
+				Hint: "Correct it in " + cfg.Tools.File + "."})
+			continue
+		}
+		var names []string
+		for _, t := range offered {
+			names = append(names, t.Name())
+		}
+		out = append(out, checkup{Name: name, Result: "ok",
+			Text: fmt.Sprintf("MCP server %s: %s", s.MCPServer.Name, strings.Join(names, ", "))})
+		for _, p := range problems {
+			out = append(out, checkup{Name: name, Result: "failed", Text: p, Hint: "Correct it in " + cfg.Tools.File + "."})
+		}
+	}
+	return out
 }

@@ -81,7 +81,13 @@ func NewServices(ctx context.Context, cfg config.Config, con *view.Console, d *D
 		return s, err
 	}
 	limit := cfg.Researching.ResultLimit
-	box := toolbox{bases: library, store: store, common: tools.Set{tools.NewOpenPage(outside), tools.NewPaperSearch(index, limit)}}
+	own, err := NewOwnTools(cfg)
+	if err != nil {
+		return s, err
+	}
+	d.closers = append(d.closers, own.Close)
+	box := toolbox{bases: library, store: store, own: own,
+		common: tools.Set{tools.NewOpenPage(outside), tools.NewPaperSearch(index, limit)}}
 	if len(engines) > 0 {
 		box.common = append(box.common, tools.NewWebSearch(websearch.NewChain(engines...), limit))
 	}

@@ -20,6 +20,7 @@ type toolbox struct {
 	bases  *library
 	store  storage.Store
 	common tools.Set // that serve all runs
+	own    *OwnTools
 }
 
 // of returns the tools of one run.
@@ -42,8 +43,12 @@ func (t toolbox) of(ctx context.Context, run topicqueue.Run) (box jobs.Toolbox, 
 	if len(shelf) > 0 {
 		box.Sections = shelf
 	}
+	own := t.own.Set(ctx, run.Options.Tools)
 	for _, name := range run.Options.Tools {
 		common, ok := t.common.Lookup(name)
+		if !ok {
+			common, ok = own.Lookup(name)
+		}
 		switch {
 		case name == tools.NameReportEvidence:
 			sources, err := bundle.Sources(ctx, t.store, run.Options.Follows)

@@ -1,0 +1,131 @@
+package wiring
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"sync"
+
+	"github.com/rs/zerolog"
+
+	"nightdesk/cmd/nightdesk/view"
+	"nightdesk/config"
+	"nightdesk/pipeline/tools"
+	"nightdesk/pipeline/tools/fetch"
+	"nightdesk/pipeline/tools/mcp"
+)
+
+// OwnTools are the tools of tools.file.
+type OwnTools struct {
+	fixed   tools.Set // commands and services
+	Servers []*OwnServer
+	mu      sync.Mutex
+	told    map[string]bool // problems that were told already
+}
+
+// OwnServer is an MCP server of tools.file.
+type OwnServer struct {
+	*mcp.Server
+	config.MCPServer
+}
+
+// NewOwnTools makes the tools of tools.file. No server is started. The caller closes what it returns.
+func NewOwnTools(cfg config.Config) (*OwnTools, error) {
+	own := &OwnTools{told: map[string]bool{}}
+	for _, o := range cfg.Tools.Own {
+		t := tools.Own{Name: o.Name, Description: o.Description, Arguments: o.Schema, Timeout: o.Timeout,
+			Secrets: secretsOf(o.Remote)}
+		if len(o.Command) > 0 {
+			t.Do = tools.Command(o.Command, environmentOf(o.Remote))
+		} else {
+			address := o.URL.Reveal()
+			client := fetch.New(fetch.Settings{Allow: []string{hostPort(address)}, Timeout: cfg.Researching.ToolTimeout})
+			t.Do = tools.Service(client, address, headerOf(o.Remote))
+		}
+		tool, err := tools.NewOwn(t)
+		if err != nil {
+			return nil, view.Usage(fmt.Errorf("tools.file %s: %w", cfg.Tools.File, err))
+		}
+		own.fixed = append(own.fixed, tool)
+	}
+	for _, s := range cfg.Tools.MCP {
+		allow := make([]mcp.Allowed, len(s.Allow))
+		for i, tool := range s.Allow {
+			allow[i] = mcp.Allowed{Tool: tool, Name: s.ToolNames[i]}
+		}
+		own.Servers = append(own.Servers, &OwnServer{mcp.New(mcp.Settings{Name: s.Name, Command: s.Command,
+			Env: environmentOf(s.Remote), URL: s.URL.Reveal(), Header: headerOf(s.Remote), Allow: allow, Timeout: s.Timeout,
+			Secrets: secretsOf(s.Remote)}), s})
+	}
+	return own, nil
+}
+
+// environmentOf returns the variables of a program as NAME=value, in order.
+func environmentOf(r config.Remote) []string {
+	var env []string
+	for _, name := range slices.Sorted(maps.Keys(r.Env)) {
+		env = append(env, name+"="+r.Env[name].Reveal())
+	}
+	return env
+}
+
+func headerOf(r config.Remote) http.Header {
+	header := http.Header{}
+	for name, value := range r.Headers {
+		header.Set(name, value.Reveal())
+	}
+	return header
+}
+
+// secretsOf returns what no text of a tool may show.
+func secretsOf(r config.Remote) []string {
+	var out []string
+	for _, values := range []map[string]config.Secret{r.Env, r.Headers} {
+		for _, v := range values {
+			out = append(out, v.Reveal())
+		}
+	}
+	slices.SortFunc(out, func(a, b string) int { return len(b) - len(a) }) // a longer one may have a shorter one in it
+	return out
+}
+
+// Set returns the tools of these names. Servers are started that are not running; one that cannot be used, and what it
+// does not offer, is left out, and told once.
+func (o *OwnTools) Set(ctx context.Context, names []string) tools.Set {
+	set := o.fixed.Enabled(names)
+	for _, s := range o.Servers {
+		if !slices.ContainsFunc(s.ToolNames, func(name string) bool { return slices.Contains(names, name) }) {
+			continue
+		}
+		offered, problems, err := s.Tools(ctx)
+		if err != nil {
+			problems = []string{err.Error()}
+		}
+		for _, p := range problems {
+			o.tell(ctx, p)
+		}
+		set = append(set, offered.Enabled(names)...)
+	}
+	return set
+}
+
+func (o *OwnTools) tell(ctx context.Context, problem string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if ctx.Err() == nil && !o.told[problem] {
+		o.told[problem] = true
+		zerolog.Ctx(ctx).Error().Str("tool", "own").Msg(problem)
+	}
+}
+
+// Close ends the servers.
+func (o *OwnTools) Close() error {
+	var errs []error
+	for _, s := range o.Servers {
+		errs = append(errs, s.Close())
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,271 @@
+package config
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"net/url"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Tools are tools of the operator's own, as tools.file says.
+type Tools struct {
+	File string // empty: none
+	Own  []OwnTool
+	MCP  []MCPServer
+}
+
+// Names returns the names of all tools, in the order in which a model sees them.
+func (t Tools) Names() []string {
+	var names []string
+	for _, o := range t.Own {
+		names = append(names, o.Name)
+	}
+	for _, s := range t.MCP {
+		names = append(names, s.ToolNames...)
+	}
+	return names
+}
+
+// Remote is a program that is started or a service that is asked.
+type Remote struct {
+	Command []string // program and arguments; empty: URL
+	Env     map[string]Secret
+	URL     Secret // without its query shown
+	Headers map[string]Secret
+	Timeout time.Duration // 0: researching.tool_timeout
+}
+
+// OwnTool is one tool.
+type OwnTool struct {
+	Name        string
+	Description string
+	Schema      json.RawMessage // of its arguments
+	Remote
+}
+
+// MCPServer is a server of the Model Context Protocol.
+type MCPServer struct {
+	Name      string
+	Allow     []string // tools that may be used, as the server calls them
+	ToolNames []string // what these are called here, in the same order
+	Remote
+}
+
+// remoteFile is what a tools file says of a Remote.
+type remoteFile struct {
+	Command string            `json:"command"`
+	Args    []string          `json:"args"`
+	Env     map[string]string `json:"env"`
+	URL     string            `json:"url"`
+	Headers map[string]string `json:"headers"`
+	Timeout string            `json:"timeout"`
+}
+
+type ownFile struct {
+	Description string          `json:"description"`
+	Schema      json.RawMessage `json:"schema"`
+	remoteFile
+}
+
+type serverFile struct {
+	Tools []string `json:"tools"`
+	Type  string   `json:"type"` // which other programs write; the keys say it too
+	remoteFile
+}
+
+var ownName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,30}$`)
+
+// readTools reads tools.file, when there is one. Its form is that in which other programs list MCP servers, and below
+// "tools" those that are commands or services. ${NAME} in a value of env and headers is that variable of the
+// environment, so that a file needs no secrets.
+func readTools(t *Tools, getenv func(string) string) Problems {
+	if t.File == "" {
+		return nil
+	}
+	r := toolsReader{getenv: getenv, dir: filepath.Dir(t.File), taken: map[string]bool{}}
+	for _, name := range builtInTools {
+		r.taken[name] = true
+	}
+	data, err := readCapped(t.File)
+	if err != nil {
+		var at *fs.PathError
+		if errors.As(err, &at) {
+			err = at.Err
+		}
+		return Problems{{Key: "tools.file", Value: t.File, Reason: err.Error()}}
+	}
+	r.file = t.File
+	var file struct {
+		Servers map[string]json.RawMessage `json:"mcpServers"`
+		Tools   map[string]json.RawMessage `json:"tools"`
+	}
+	if err := strict(data, &file); err != nil {
+		r.problem("", "%s", err)
+		return r.problems
+	}
+	for _, name := range slices.Sorted(maps.Keys(file.Tools)) {
+		t.Own = append(t.Own, r.own(name, file.Tools[name]))
+	}
+	for _, name := range slices.Sorted(maps.Keys(file.Servers)) {
+		t.MCP = append(t.MCP, r.server(name, file.Servers[name]))
+	}
+	return r.problems
+}
+
+// builtInTools are names that no own tool can have.
+var builtInTools = []string{"rag_hybrid", "rag_naive", "query_item", "web_search", "paper_search", "open_page", "run_code"}
+
+type toolsReader struct {
+	file, dir string
+	getenv    func(string) string
+	taken     map[string]bool
+	problems  Problems
+}
+
+func (r *toolsReader) problem(key, format string, args ...any) {
+	r.problems = append(r.problems, Problem{Key: key, Source: r.file, Reason: fmt.Sprintf(format, args...)})
+}
+
+// strict reads JSON without unknown keys. The error quotes no value: it may be a secret.
+func strict(data []byte, into any) error {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	err := d.Decode(into)
+	if err == nil && d.More() {
+		err = errors.New("there is more behind the first value")
+	}
+	var syntax *json.SyntaxError
+	var kind *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &syntax):
+		line := 1 + bytes.Count(data[:min(len(data), int(syntax.Offset))], []byte("\n"))
+		return fmt.Errorf("not valid JSON in line %d", line)
+	case errors.As(err, &kind):
+		return fmt.Errorf("%s must be of type %s", kind.Field, kind.Type)
+	case err != nil:
+		return errors.New(strings.TrimPrefix(err.Error(), "json: "))
+	}
+	return nil
+}
+
+func (r *toolsReader) own(name string, data json.RawMessage) OwnTool {
+	key := "tools." + clip(name)
+	var f ownFile
+	if err := strict(data, &f); err != nil {
+		r.problem(key, "%s", err)
+		return OwnTool{Name: name}
+	}
+	r.name(key, name, name)
+	if strings.TrimSpace(f.Description) == "" {
+		r.problem(key, "needs a description: the model chooses by it")
+	}
+	var schema map[string]any
+	if json.Unmarshal(f.Schema, &schema) != nil || schema["type"] != "object" {
+		r.problem(key, `needs a schema of its arguments: {"type": "object", "properties": {...}}`)
+	}
+	return OwnTool{Name: name, Description: f.Description, Schema: f.Schema, Remote: r.remote(key, f.remoteFile)}
+}
+
+func (r *toolsReader) server(name string, data json.RawMessage) MCPServer {
+	key := "mcpServers." + clip(name)
+	var f serverFile
+	if err := strict(data, &f); err != nil {
+		r.problem(key, "%s", err)
+		return MCPServer{Name: name}
+	}
+	if !ownName.MatchString(name) {
+		r.problem(key, "its name must be lower-case letters, digits and underscores, and begin with a letter")
+	}
+	if len(f.Tools) == 0 {
+		r.problem(key, `needs "tools": the names of the tools that may be used`)
+	}
+	if f.Type == "sse" {
+		r.problem(key, `has the type "sse", which is no longer in use; give the address of its streamable HTTP`)
+	}
+	s := MCPServer{Name: name, Allow: f.Tools, Remote: r.remote(key, f.remoteFile)}
+	for _, tool := range f.Tools {
+		full := mcpToolName(name, tool)
+		r.name(key, full, tool)
+		s.ToolNames = append(s.ToolNames, full)
+	}
+	return s
+}
+
+// mcpToolName is what a tool of a server is called here: in the characters that models and their servers take.
+func mcpToolName(server, tool string) string {
+	clean := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return '_'
+	}, tool)
+	name := server + "_" + clean
+	return name[:min(len(name), 64)]
+}
+
+// name checks what a tool is called. given: as the file calls it.
+func (r *toolsReader) name(key, full, given string) {
+	switch {
+	case full == given && !ownName.MatchString(given):
+		r.problem(key, "its name must be lower-case letters, digits and underscores, and begin with a letter")
+	case strings.TrimSpace(given) == "":
+		r.problem(key, "names a tool that has no name")
+	case r.taken[full]:
+		r.problem(key, "there is another tool called %s", full)
+	}
+	r.taken[full] = true
+}
+
+func (r *toolsReader) remote(key string, f remoteFile) Remote {
+	out := Remote{Env: r.secrets(key+".env", f.Env), Headers: r.secrets(key+".headers", f.Headers)}
+	if (f.Command == "") == (f.URL == "") {
+		r.problem(key, `needs either "command" or "url"`)
+	}
+	if f.Command != "" {
+		out.Command = append([]string{f.Command}, f.Args...)
+		if strings.ContainsRune(f.Command, filepath.Separator) && !filepath.IsAbs(f.Command) { // beside the file
+			out.Command[0], _ = filepath.Abs(filepath.Join(r.dir, f.Command))
+		}
+	}
+	if f.URL != "" {
+		if u, err := url.Parse(f.URL); err != nil || httpAddress(f.URL) != nil || u.User != nil {
+			r.problem(key, "its url must be http:// or https://, without user and password; headers can have a key")
+		}
+		out.URL = NewSecret(f.URL)
+	}
+	if f.Timeout != "" {
+		if err := duration(&out.Timeout, time.Second, 30*time.Minute).set(f.Timeout); err != nil {
+			r.problem(key+".timeout", "%s", err)
+		}
+	}
+	return out
+}
+
+var inBraces = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)\}`)
+
+// secrets fills variables into values.
+func (r *toolsReader) secrets(key string, values map[string]string) map[string]Secret {
+	out := map[string]Secret{}
+	for name, value := range values {
+		filled := inBraces.ReplaceAllStringFunc(value, func(v string) string {
+			text := r.getenv(v[2 : len(v)-1])
+			if text == "" {
+				r.problem(key+"."+clip(name), "the environment has no variable %s", v[2:len(v)-1])
+			}
+			return text
+		})
+		if printable(filled) != nil || strings.ContainsAny(name, "=:\x00\r\n ") || name == "" {
+			r.problem(key+"."+clip(name), "has signs that no such name or value can have")
+		}
+		out[name] = NewSecret(filled)
+	}
+	return out
+}

@@ -1,0 +1,410 @@
+// Package mcp makes tools of what servers of the Model Context Protocol offer: a program of which this process is the
+// client, or a service by streamable HTTP. Entry points: [New] and [Server.Tools].
+//
+// Only tools that are allowed are used. A server is started when it is first needed, and again when it has ended. What
+// it sends is bounded, and hostile like a page of the web; it is offered no abilities of this side: no files, no
+// questions to a person, no use of the model.
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"nightdesk/pipeline/tools"
+	"nightdesk/topicqueue"
+)
+
+// Settings of a server. It has either a Command or a URL.
+type Settings struct {
+	Name    string
+	Command []string // program and arguments, no shell
+	Env     []string // NAME=value, beside what tools.Environment gives
+	URL     string
+	Header  http.Header
+	Allow   []Allowed     // tools that may be used
+	Timeout time.Duration // of a call; 0: that of the tool runner
+	Secrets []string      // of Env and Header, that no text may show
+}
+
+// Allowed is a tool that may be used.
+type Allowed struct {
+	Tool string // as the server calls it
+	Name string // as models do
+}
+
+// Server is one server. Safe for concurrent use.
+type Server struct {
+	settings Settings
+	mu       sync.Mutex // while the server is started, others wait
+	running  *running
+	offered  []*sdk.Tool // by the server, when it was last asked; nil: never
+	failed   error       // why it could not be started
+	tried    time.Time
+}
+
+// running is a session with a server.
+type running struct {
+	session *sdk.ClientSession
+	ended   chan struct{} // closed when the session is over
+	why     func() string // it ended, as far as is known
+	close   func()
+}
+
+const (
+	startTime  = 20 * time.Second // for a server to start and to say what it offers
+	retryAfter = 30 * time.Second // pause after a start that failed
+	endTime    = 2 * time.Second  // for a program to end when it is told to
+	maxMessage = 8 << 20          // bytes of one message of a server
+	maxTools   = 1000             // that a server is asked for
+)
+
+// New returns a server, which is not started.
+func New(s Settings) *Server { return &Server{settings: s} }
+
+// Tools returns the allowed tools that the server offers. problems: what is allowed and cannot be used, for a person.
+// The error says why the server cannot be used at all; it is not started again for a while.
+func (s *Server) Tools(ctx context.Context) (set tools.Set, problems []string, err error) {
+	offered, err := s.list(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, a := range s.settings.Allow {
+		at := slices.IndexFunc(offered, func(t *sdk.Tool) bool { return t.Name == a.Tool })
+		if at < 0 {
+			var names []string
+			for _, t := range offered {
+				names = append(names, t.Name)
+			}
+			problems = append(problems, fmt.Sprintf("MCP server %s has no tool %q; it has %s", s.settings.Name, a.Tool,
+				topicqueue.Clip(topicqueue.OneLine(strings.Join(names, ", ")), 500)))
+			continue
+		}
+		tool, err := s.tool(a.Name, offered[at])
+		if err != nil {
+			problems = append(problems, fmt.Sprintf("MCP server %s: %v", s.settings.Name, err))
+			continue
+		}
+		set = append(set, tool)
+	}
+	return set, problems, nil
+}
+
+func (s *Server) tool(name string, t *sdk.Tool) (tools.Tool, error) {
+	schema, err := json.Marshal(t.InputSchema)
+	if err != nil {
+		return nil, fmt.Errorf("tool %s: %w", t.Name, err)
+	}
+	return tools.NewOwn(tools.Own{Name: name, Description: t.Description, Arguments: schema,
+		Timeout: s.settings.Timeout, Secrets: s.settings.Secrets,
+		Do: func(ctx context.Context, arguments json.RawMessage) (tools.Output, error) {
+			return s.call(ctx, t.Name, arguments)
+		}})
+}
+
+// list returns what the server offers. It is asked once: calls of a tool that it no longer has fail.
+func (s *Server) list(ctx context.Context) ([]*sdk.Tool, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.offered != nil {
+		return s.offered, nil
+	}
+	r, err := s.start(ctx)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, startTime)
+	defer cancel()
+	offered := []*sdk.Tool{}
+	for tool, err := range r.session.Tools(ctx, nil) {
+		if err != nil {
+			r.close()
+			s.failed, s.tried = s.error("it does not say what it offers", err, r), time.Now()
+			return nil, s.failed
+		}
+		if offered = append(offered, tool); len(offered) == maxTools {
+			break
+		}
+	}
+	s.offered = offered
+	return offered, nil
+}
+
+// start returns the session with the server, which it starts when there is none. s.mu is held.
+func (s *Server) start(ctx context.Context) (*running, error) {
+	if r := s.running; r != nil {
+		select {
+		case <-r.ended:
+			r.close()
+			s.running = nil
+		default:
+			return r, nil
+		}
+	}
+	if s.failed != nil && time.Since(s.tried) < retryAfter {
+		return nil, s.failed
+	}
+	r, err := s.connect(ctx)
+	if err != nil {
+		if ctx.Err() == nil {
+			s.failed, s.tried = err, time.Now()
+		}
+		return nil, err
+	}
+	s.running, s.failed = r, nil
+	return r, nil
+}
+
+func (s *Server) connect(ctx context.Context) (*running, error) {
+	r := &running{ended: make(chan struct{}), why: func() string { return "" }, close: func() {}}
+	var transport sdk.Transport
+	if s.settings.URL != "" {
+		transport = &sdk.StreamableClientTransport{Endpoint: s.settings.URL, DisableStandaloneSSE: true, MaxRetries: -1,
+			MaxEventSize: maxMessage, HTTPClient: &http.Client{Transport: &headers{s.settings.Header,
+				&http.Transport{ForceAttemptHTTP2: true, MaxResponseHeaderBytes: 64 << 10, IdleConnTimeout: time.Minute}},
+				// What is meant for this service goes nowhere else.
+				CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
+	} else {
+		p, err := begin(s.settings)
+		if err != nil {
+			return nil, fmt.Errorf("MCP server %s cannot be started: %w", s.settings.Name, err)
+		}
+		transport = &sdk.IOTransport{Reader: p.out, Writer: p.in, MaxLineLength: maxMessage}
+		r.why, r.close = p.why, p.end
+	}
+	client := sdk.NewClient(&sdk.Implementation{Name: "nightdesk", Version: "1"}, &sdk.ClientOptions{
+		Logger: slog.New(slog.DiscardHandler), Capabilities: &sdk.ClientCapabilities{}})
+	ctx, cancel := context.WithTimeout(ctx, startTime)
+	defer cancel()
+	session, err := client.Connect(ctx, transport, nil)
+	if err != nil {
+		r.close()
+		return nil, s.error("it does not answer", err, r)
+	}
+	r.session = session
+	end := r.close
+	r.close = sync.OnceFunc(func() {
+		end() // first: the session waits for what a program says
+		go func() { _ = session.Close() }()
+		select {
+		case <-r.ended:
+		case <-time.After(endTime): // a service that does not answer is left alone
+		}
+	})
+	go func() {
+		_ = session.Wait()
+		close(r.ended)
+	}()
+	return r, nil
+}
+
+// error says what went wrong with the server, without what may be secret.
+func (s *Server) error(what string, err error, r *running) error {
+	text := topicqueue.Clip(topicqueue.OneLine(err.Error()), 300)
+	if u := new(url.Error); errors.As(err, &u) { // it has the whole address
+		text = topicqueue.OneLine(u.Err.Error())
+	}
+	if why := r.why(); why != "" {
+		text += "; it said: " + why
+	}
+	for _, secret := range s.settings.Secrets {
+		if len(secret) >= 4 {
+			text = strings.ReplaceAll(text, secret, "[redacted]")
+		}
+	}
+	return fmt.Errorf("MCP server %s: %s: %s", s.settings.Name, what, text)
+}
+
+// call calls a tool of the server.
+func (s *Server) call(ctx context.Context, tool string, arguments json.RawMessage) (tools.Output, error) {
+	s.mu.Lock()
+	r, err := s.start(ctx)
+	s.mu.Unlock()
+	if err != nil {
+		return tools.Output{}, err
+	}
+	result, err := r.session.CallTool(ctx, &sdk.CallToolParams{Name: tool, Arguments: arguments})
+	if err != nil {
+		select {
+		case <-r.ended:
+			err = s.error("it ended; the next call starts it again", err, r)
+		default:
+			if ctx.Err() != nil { // what hangs is started again
+				r.close()
+			}
+			err = s.error("the call failed", err, r)
+		}
+		return tools.Output{}, err
+	}
+	out := output(result)
+	if result.IsError {
+		return tools.Output{}, errors.New(topicqueue.Clip(topicqueue.OneLine(out.Text), 1000))
+	}
+	return out, nil
+}
+
+// output reads the content of a result: texts are one source, documents that have an address are sources of their own.
+// Pictures and sounds are not read.
+func output(result *sdk.CallToolResult) tools.Output {
+	var out tools.Output
+	var texts []string
+	for _, content := range result.Content {
+		switch c := content.(type) {
+		case *sdk.TextContent:
+			texts = append(texts, c.Text)
+		case *sdk.ResourceLink:
+			out.Sources = append(out.Sources, topicqueue.Source{Title: c.Title, URL: c.URI})
+		case *sdk.EmbeddedResource:
+			if c.Resource != nil && c.Resource.Text != "" {
+				out.Sources = append(out.Sources, topicqueue.Source{Title: c.Resource.URI, URL: c.Resource.URI,
+					Text: c.Resource.Text})
+			}
+		}
+	}
+	if len(texts) == 0 && result.StructuredContent != nil {
+		if text, err := json.Marshal(result.StructuredContent); err == nil {
+			texts = append(texts, string(text))
+		}
+	}
+	out.Text = strings.Join(texts, "\n\n")
+	if read := tools.ReadOutput([]byte(out.Text)); len(read.Sources) > 0 {
+		out.Sources = append(out.Sources, read.Sources...)
+	} else if len(out.Sources) > 0 && strings.TrimSpace(out.Text) != "" {
+		out.Sources = append(out.Sources, topicqueue.Source{Text: out.Text})
+	}
+	return out
+}
+
+// Close ends the server. It may be called once, after the last call.
+func (s *Server) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.running != nil {
+		s.running.close()
+		s.running = nil
+	}
+	return nil
+}
+
+// headers adds headers to requests, and bounds the bodies of answers.
+type headers struct {
+	header http.Header
+	next   http.RoundTripper
+}
+
+// RoundTrip implements http.RoundTripper.
+func (h *headers) RoundTrip(req *http.Request) (*http.Response, error) {
+	req = req.Clone(req.Context())
+	for name, values := range h.header {
+		req.Header[name] = values
+	}
+	resp, err := h.next.RoundTrip(req)
+	if err == nil {
+		resp.Body = &boundedBody{resp.Body, maxMessage}
+	}
+	return resp, err
+}
+
+type boundedBody struct {
+	io.ReadCloser
+	left int
+}
+
+func (b *boundedBody) Read(p []byte) (int, error) {
+	if b.left <= 0 {
+		return 0, fmt.Errorf("the answer has more than %d MB", maxMessage>>20)
+	}
+	n, err := b.ReadCloser.Read(p[:min(len(p), b.left)])
+	b.left -= n
+	return n, err
+}
+
+// process is a server that runs as a program.
+type process struct {
+	cmd    *exec.Cmd
+	in     io.WriteCloser
+	out    io.ReadCloser
+	said   *tail
+	exited chan struct{}
+	kill   func() error
+}
+
+func begin(s Settings) (*process, error) {
+	p := &process{cmd: exec.Command(s.Command[0], s.Command[1:]...), said: &tail{}, exited: make(chan struct{})}
+	p.cmd.Env, p.cmd.Stderr, p.cmd.WaitDelay = tools.Environment(s.Env), p.said, endTime
+	p.kill = tools.OwnGroup(p.cmd)
+	var err error
+	if p.in, err = p.cmd.StdinPipe(); err != nil {
+		return nil, err
+	}
+	// A pipe of our own: that of the command would be closed with what the program said last.
+	out, w := io.Pipe()
+	p.out, p.cmd.Stdout = out, w
+	if err := p.cmd.Start(); err != nil {
+		return nil, err
+	}
+	go func() {
+		err := p.cmd.Wait()
+		if err == nil {
+			err = io.EOF
+		}
+		w.CloseWithError(err)
+		close(p.exited)
+	}()
+	return p, nil
+}
+
+// why returns the last line that the program wrote to its standard error.
+func (p *process) why() string {
+	select {
+	case <-p.exited:
+	case <-time.After(100 * time.Millisecond): // it may be about to end
+	}
+	return p.said.line()
+}
+
+// end tells the program to end, and ends it.
+func (p *process) end() {
+	_ = p.in.Close()
+	_ = p.out.Close()
+	select {
+	case <-p.exited:
+	case <-time.After(endTime):
+		_ = p.kill()
+		<-p.exited
+	}
+}
+
+// tail keeps the end of what is written.
+type tail struct {
+	mu   sync.Mutex
+	kept []byte
+}
+
+// Write implements io.Writer.
+func (t *tail) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.kept = append(t.kept, p...)
+	t.kept = t.kept[max(0, len(t.kept)-2000):]
+	return len(p), nil
+}
+
+func (t *tail) line() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	text := strings.TrimSpace(string(t.kept))
+	return topicqueue.Clip(topicqueue.OneLine(text[strings.LastIndexByte(text, '\n')+1:]), 300)
+}
