@@ -41,6 +41,8 @@ type Remote struct {
 	URL     Secret // without its query shown
 	Headers map[string]Secret
 	Timeout time.Duration // 0: researching.tool_timeout
+	// Missing are variables of the environment that it needs and that are not there: who only enqueues needs none.
+	Missing []string
 }
 
 // OwnTool is one tool.
@@ -225,7 +227,8 @@ func (r *toolsReader) name(key, full, given string) {
 }
 
 func (r *toolsReader) remote(key string, f remoteFile) Remote {
-	out := Remote{Env: r.secrets(key+".env", f.Env), Headers: r.secrets(key+".headers", f.Headers)}
+	var out Remote
+	out.Env, out.Headers = r.secrets(key+".env", f.Env, &out.Missing), r.secrets(key+".headers", f.Headers, &out.Missing)
 	if (f.Command == "") == (f.URL == "") {
 		r.problem(key, `needs either "command" or "url"`)
 	}
@@ -251,14 +254,14 @@ func (r *toolsReader) remote(key string, f remoteFile) Remote {
 
 var inBraces = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)\}`)
 
-// secrets fills variables into values.
-func (r *toolsReader) secrets(key string, values map[string]string) map[string]Secret {
+// secrets fills variables into values; missing gets those that are not there.
+func (r *toolsReader) secrets(key string, values map[string]string, missing *[]string) map[string]Secret {
 	out := map[string]Secret{}
 	for name, value := range values {
 		filled := inBraces.ReplaceAllStringFunc(value, func(v string) string {
 			text := r.getenv(v[2 : len(v)-1])
 			if text == "" {
-				r.problem(key+"."+clip(name), "the environment has no variable %s", v[2:len(v)-1])
+				*missing = append(*missing, v[2:len(v)-1])
 			}
 			return text
 		})

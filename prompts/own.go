@@ -74,7 +74,8 @@ func (o *Own) take(lang, file, text string) error {
 		return fmt.Errorf("%s: templates stand in the folders %s", path.Join(lang, file), strings.Join(languages, " and "))
 	}
 	if _, err := templateFiles.Open("templates/" + lang + "/" + file); err != nil {
-		return fmt.Errorf("%s/%s: there is no template of this name; there are %s", lang, file, strings.Join(names(lang), ", "))
+		return fmt.Errorf("%s/%s: there is no template of this name; there are %s", lang, file,
+			strings.Join(names(lang), ", "))
 	}
 	if strings.TrimSpace(text) == "" {
 		return fmt.Errorf("%s/%s: is empty; remove the file to have the built-in template", lang, file)

@@ -16,8 +16,8 @@ import (
 func promptsCommand(p *program) *cobra.Command {
 	return &cobra.Command{
 		Use: "prompts [NAME]", Short: "List the templates of prompts, or print a built-in one", Args: cobra.MaximumNArgs(1),
-		Long: "List the templates of prompts, and which of them prompts.dir replaces; or print the built-in template of a name, " +
-			"such as\nen/decide.system.tmpl, to start one of your own from.",
+		Long: "List the templates of prompts, and which of them prompts.dir replaces; or print the built-in template of a " +
+			"name,\nsuch as en/decide.system.tmpl, to start one of your own from.",
 		RunE: p.command(listPrompts),
 	}
 }

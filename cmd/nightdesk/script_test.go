@@ -100,6 +100,18 @@ func startModel(ts *testscript.TestScript, _ bool, args []string) {
 				ask := !strings.Contains(q.User, "The user answered")
 				return fmt.Sprintf(`{"reason":"It is open.","ask":%v,"question":"Which houses do you mean?"}`, ask), true
 			}
+		case "prices": // asks the tool prices, and reads what it returns
+			stub.Answer = func(q llmtest.Question) (string, bool) {
+				text, ok := readsHeatPumps(q)
+				return strings.Replace(text, `"query":"defrost cycle of a heat pump","rationale":"a gap","tool_type":"rag_hybrid"`,
+					`"query":"{\"item\":\"heat pump\"}","rationale":"a price","tool_type":"prices"`, 1), ok
+			}
+			stub.Converse = func(q llmtest.Question) (string, []llmtest.Call, bool) {
+				if len(q.Messages) == 1 {
+					return "", []llmtest.Call{{Name: "prices", Arguments: `{"item":"heat pump"}`}}, true
+				}
+				return "The price is 900 euros [CIT-1-01].", nil, true
+			}
 		case "hangs": // in the second iteration of every topic block
 			end := make(chan struct{})
 			defer ts.Defer(func() { close(end) }) // before the server is closed

@@ -50,8 +50,8 @@ func Run(ctx context.Context, cfg config.Config, con *view.Console, askModels bo
 		return checkModels(ctx, cfg, askModels)
 	}
 	for _, look := range []check{checkSettings, checkRedis, checkWorkers, checkSchedules, checkStorage, checkKnowledge,
-		checkEmbedding, checkWebSearch, checkPapers, checkSandbox, checkOwnTools, checkPrompts, models, checkPrices, checkServers, checkMail,
-		checkUnsent} {
+		checkEmbedding, checkWebSearch, checkPapers, checkSandbox, checkOwnTools, checkPrompts, models, checkPrices,
+		checkServers, checkMail, checkUnsent} {
 		for _, c := range look(ctx, cfg, con) {
 			if c.Result == "failed" {
 				failed++

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/rs/zerolog"
@@ -36,6 +37,16 @@ type OwnServer struct {
 func NewOwnTools(cfg config.Config) (*OwnTools, error) {
 	own := &OwnTools{told: map[string]bool{}}
 	for _, o := range cfg.Tools.Own {
+		if err := missing(cfg, "tools."+o.Name, o.Remote); err != nil {
+			return nil, err
+		}
+	}
+	for _, s := range cfg.Tools.MCP {
+		if err := missing(cfg, "mcpServers."+s.Name, s.Remote); err != nil {
+			return nil, err
+		}
+	}
+	for _, o := range cfg.Tools.Own {
 		t := tools.Own{Name: o.Name, Description: o.Description, Arguments: o.Schema, Timeout: o.Timeout,
 			Secrets: secretsOf(o.Remote)}
 		if len(o.Command) > 0 {
@@ -61,6 +72,15 @@ func NewOwnTools(cfg config.Config) (*OwnTools, error) {
 			Secrets: secretsOf(s.Remote)}), s})
 	}
 	return own, nil
+}
+
+// missing says which variables of the environment a tool lacks.
+func missing(cfg config.Config, key string, r config.Remote) error {
+	if len(r.Missing) == 0 {
+		return nil
+	}
+	return view.Usage(fmt.Errorf("tools.file %s: %s needs %s in the environment", cfg.Tools.File, key,
+		strings.Join(r.Missing, ", ")))
 }
 
 // environmentOf returns the variables of a program as NAME=value, in order.
