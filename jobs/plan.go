@@ -28,10 +28,8 @@ func (h planHandler) work(ctx context.Context, a *attempt) error {
 	p := planning.Planner{
 		Model: a.calls.model(), Runner: a.calls.runner(box), Sections: box.Sections, Emit: a.emit, Now: h.now,
 	}
-	if box.Attached != nil {
-		if a.calls.documents, err = p.Summarize(ctx, a.Run, box.Attached); err != nil {
-			return fmt.Errorf("summarize the attached documents: %w", err)
-		}
+	if a.calls.documents, err = h.documents(ctx, a, p, box.Attached); err != nil {
+		return fmt.Errorf("summarize the attached documents: %w", err)
 	}
 	path, why, err := h.path(ctx, a, p)
 	if err != nil {
@@ -77,6 +75,25 @@ func (h planHandler) work(ctx context.Context, a *attempt) error {
 	}
 	plan.Why = why
 	return a.commitPlan(ctx, plan)
+}
+
+// documents returns the attached documents with their summaries, which the model has a part of the time to write.
+func (h planHandler) documents(ctx context.Context, a *attempt, p planning.Planner,
+	from planning.Attached) ([]topicqueue.Document, error) {
+	if from == nil {
+		return nil, nil
+	}
+	soon, cancel := ctx, func() {}
+	if a.Seal >= 0 && p.Model != nil {
+		soon, cancel = context.WithTimeout(ctx, a.Seal/(2*planShare))
+	}
+	defer cancel()
+	documents, err := p.Summarize(soon, a.Run, from)
+	if err != nil && soon.Err() != nil && ctx.Err() == nil {
+		p.Model = nil
+		documents, err = p.Summarize(ctx, a.Run, from)
+	}
+	return documents, err
 }
 
 // planned plans with the model, and without it when that cannot be used or takes too long.
