@@ -88,7 +88,7 @@ func (d *draft) askSummaries(ctx context.Context, documents []knowledge.Document
 		return nil, context.Cause(ctx)
 	}
 	if err != nil {
-		zerolog.Ctx(ctx).Warn().Str("run", d.run.ID).Str("err", topicqueue.Clip(llm.Why(err), maxReason)).
+		zerolog.Ctx(ctx).Warn().Str("err", topicqueue.Clip(llm.Why(err), maxReason)).
 			Msg("attached documents are summarized without the model")
 		return nil, nil
 	}
