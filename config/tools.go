@@ -43,7 +43,13 @@ type Remote struct {
 	Timeout time.Duration // 0: researching.tool_timeout
 	// Missing are variables of the environment that it needs and that are not there: who only enqueues needs none.
 	Missing []string
+	// Hidden are texts that nothing may show: what stood in variables, and other values as long as a key is.
+	Hidden []Secret
 }
+
+// A value of a tools file that is as long as leastKey may be a key; one of a variable is a secret from leastSecret on,
+// since a shorter one hides nothing and would take words apart.
+const leastKey, leastSecret = 16, 4
 
 // OwnTool is one tool.
 type OwnTool struct {
@@ -228,7 +234,7 @@ func (r *toolsReader) name(key, full, given string) {
 
 func (r *toolsReader) remote(key string, f remoteFile) Remote {
 	var out Remote
-	out.Env, out.Headers = r.secrets(key+".env", f.Env, &out.Missing), r.secrets(key+".headers", f.Headers, &out.Missing)
+	out.Env, out.Headers = r.secrets(key+".env", f.Env, &out), r.secrets(key+".headers", f.Headers, &out)
 	if (f.Command == "") == (f.URL == "") {
 		r.problem(key, `needs either "command" or "url"`)
 	}
@@ -254,17 +260,23 @@ func (r *toolsReader) remote(key string, f remoteFile) Remote {
 
 var inBraces = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)\}`)
 
-// secrets fills variables into values; missing gets those that are not there.
-func (r *toolsReader) secrets(key string, values map[string]string, missing *[]string) map[string]Secret {
+// secrets fills variables into values, and tells of what is what: see Remote.
+func (r *toolsReader) secrets(key string, values map[string]string, of *Remote) map[string]Secret {
 	out := map[string]Secret{}
 	for name, value := range values {
 		filled := inBraces.ReplaceAllStringFunc(value, func(v string) string {
 			text := r.getenv(v[2 : len(v)-1])
 			if text == "" {
-				*missing = append(*missing, v[2:len(v)-1])
+				of.Missing = append(of.Missing, v[2:len(v)-1])
+			}
+			if len(text) >= leastSecret {
+				of.Hidden = append(of.Hidden, NewSecret(text))
 			}
 			return text
 		})
+		if len(filled) >= leastKey {
+			of.Hidden = append(of.Hidden, NewSecret(filled))
+		}
 		if printable(filled) != nil || strings.ContainsAny(name, "=:\x00\r\n ") || name == "" {
 			r.problem(key+"."+clip(name), "has signs that no such name or value can have")
 		}

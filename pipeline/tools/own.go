@@ -24,7 +24,7 @@ type Own struct {
 	Description string // of the operator or of a server: cut to maxDescription
 	Arguments   json.RawMessage
 	Timeout     time.Duration // of one call; 0: that of the runner alone
-	Secrets     []string      // that it is given, and that no text of it may show
+	Secrets     []string      // that it is given, and that no text of it may show; none is empty
 	// Do makes a call with arguments that fit the schema. Its error is for the model: why there is no output.
 	Do func(ctx context.Context, arguments json.RawMessage) (Output, error)
 }
@@ -169,9 +169,7 @@ func (t *ownTool) onlyText() string {
 // hidden takes secrets out of a text.
 func (t *ownTool) hidden(text string) string {
 	for _, secret := range t.Secrets {
-		if len(secret) >= 4 { // a shorter one would take words apart, and hides nothing
-			text = strings.ReplaceAll(text, secret, "[redacted]")
-		}
+		text = strings.ReplaceAll(text, secret, "[redacted]")
 	}
 	return text
 }

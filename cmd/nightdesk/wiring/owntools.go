@@ -103,10 +103,8 @@ func headerOf(r config.Remote) http.Header {
 // secretsOf returns what no text of a tool may show.
 func secretsOf(r config.Remote) []string {
 	var out []string
-	for _, values := range []map[string]config.Secret{r.Env, r.Headers} {
-		for _, v := range values {
-			out = append(out, v.Reveal())
-		}
+	for _, secret := range r.Hidden {
+		out = append(out, secret.Reveal())
 	}
 	slices.SortFunc(out, func(a, b string) int { return len(b) - len(a) }) // a longer one may have a shorter one in it
 	return out

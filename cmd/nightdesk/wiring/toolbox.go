@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/rs/zerolog"
 
@@ -64,12 +65,15 @@ func (t toolbox) of(ctx context.Context, run topicqueue.Run) (box jobs.Toolbox, 
 		case name == "web_search":
 			zerolog.Ctx(ctx).Warn().Str("run",
 				run.ID).Msg("a run wants web_search, and this worker has no search engine: set SEARXNG_URL or a key here, too")
-		case len(shelf) == 0: // the others search the knowledge base
+		case name == "run_code": // there is no sandbox here
+		case !slices.Contains([]string{"rag_hybrid", "rag_naive", "query_item"}, name):
+			zerolog.Ctx(ctx).Warn().Str("tool", name).Msg("a run wants a tool that cannot be used here: see tools.file")
+		case len(shelf) == 0:
 		case name == "rag_hybrid":
 			box.Tools = append(box.Tools, tools.NewRAGHybrid(shelf, t.bases.limit))
 		case name == "rag_naive":
 			box.Tools = append(box.Tools, tools.NewRAGNaive(shelf, t.bases.limit))
-		case name == "query_item":
+		default:
 			box.Tools = append(box.Tools, tools.NewQueryItem(shelf, t.bases.limit))
 		}
 	}

@@ -21,6 +21,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"nightdesk/pipeline/tools"
@@ -220,9 +221,7 @@ func (s *Server) error(what string, err error, r *running) error {
 		text += "; it said: " + why
 	}
 	for _, secret := range s.settings.Secrets {
-		if len(secret) >= 4 {
-			text = strings.ReplaceAll(text, secret, "[redacted]")
-		}
+		text = strings.ReplaceAll(text, secret, "[redacted]")
 	}
 	return fmt.Errorf("MCP server %s: %s: %s", s.settings.Name, what, text)
 }
@@ -237,16 +236,11 @@ func (s *Server) call(ctx context.Context, tool string, arguments json.RawMessag
 	}
 	result, err := r.session.CallTool(ctx, &sdk.CallToolParams{Name: tool, Arguments: arguments})
 	if err != nil {
-		select {
-		case <-r.ended:
-			err = s.error("it ended; the next call starts it again", err, r)
-		default:
-			if ctx.Err() != nil { // what hangs is started again
-				r.close()
-			}
-			err = s.error("the call failed", err, r)
+		if answered := new(jsonrpc.Error); errors.As(err, &answered) && !errors.Is(err, sdk.ErrConnectionClosed) {
+			return tools.Output{}, s.error("the call failed", err, r)
 		}
-		return tools.Output{}, err
+		r.close() // it has ended, hangs, or sends what cannot be read: the next call starts it again
+		return tools.Output{}, s.error("the call got no answer", err, r)
 	}
 	out := output(result)
 	if result.IsError {

@@ -112,7 +112,7 @@ func started(t *testing.T, mode string, timeout time.Duration, allow ...string) 
 	}
 	t.Setenv("LLM_API_KEY", "sk-of-the-model")
 	s := mcp.New(mcp.Settings{Name: "tides", Command: []string{self}, Env: []string{asServer + "=" + mode, "TOKEN=" + token},
-		Allow: allowed(allow), Timeout: timeout, Secrets: []string{token, mode}})
+		Allow: allowed(allow), Timeout: timeout, Secrets: []string{token}})
 	t.Cleanup(func() { s.Close() })
 	return s, caller(t, s)
 }
