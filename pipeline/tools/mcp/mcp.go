@@ -11,11 +11,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net/http"
 	"net/url"
-	"os/exec"
 	"slices"
 	"strings"
 	"sync"
@@ -290,115 +288,4 @@ func (s *Server) Close() error {
 		s.running = nil
 	}
 	return nil
-}
-
-// headers adds headers to requests, and bounds the bodies of answers.
-type headers struct {
-	header http.Header
-	next   http.RoundTripper
-}
-
-// RoundTrip implements http.RoundTripper.
-func (h *headers) RoundTrip(req *http.Request) (*http.Response, error) {
-	req = req.Clone(req.Context())
-	for name, values := range h.header {
-		req.Header[name] = values
-	}
-	resp, err := h.next.RoundTrip(req)
-	if err == nil {
-		resp.Body = &boundedBody{resp.Body, maxMessage}
-	}
-	return resp, err
-}
-
-type boundedBody struct {
-	io.ReadCloser
-	left int
-}
-
-func (b *boundedBody) Read(p []byte) (int, error) {
-	if b.left <= 0 {
-		return 0, fmt.Errorf("the answer has more than %d MB", maxMessage>>20)
-	}
-	n, err := b.ReadCloser.Read(p[:min(len(p), b.left)])
-	b.left -= n
-	return n, err
-}
-
-// process is a server that runs as a program.
-type process struct {
-	cmd    *exec.Cmd
-	in     io.WriteCloser
-	out    io.ReadCloser
-	said   *tail
-	exited chan struct{}
-	kill   func() error
-}
-
-func begin(s Settings) (*process, error) {
-	p := &process{cmd: exec.Command(s.Command[0], s.Command[1:]...), said: &tail{}, exited: make(chan struct{})}
-	p.cmd.Env, p.cmd.Stderr, p.cmd.WaitDelay = tools.Environment(s.Env), p.said, endTime
-	p.kill = tools.OwnGroup(p.cmd)
-	var err error
-	if p.in, err = p.cmd.StdinPipe(); err != nil {
-		return nil, err
-	}
-	// A pipe of our own: that of the command would be closed with what the program said last.
-	out, w := io.Pipe()
-	p.out, p.cmd.Stdout = out, w
-	if err := p.cmd.Start(); err != nil {
-		return nil, err
-	}
-	go func() {
-		err := p.cmd.Wait()
-		if err == nil {
-			err = io.EOF
-		}
-		w.CloseWithError(err)
-		close(p.exited)
-	}()
-	return p, nil
-}
-
-// why returns the last line that the program wrote to its standard error.
-func (p *process) why() string {
-	select {
-	case <-p.exited:
-	case <-time.After(100 * time.Millisecond): // it may be about to end
-	}
-	return p.said.line()
-}
-
-// end tells the program to end, and ends it.
-func (p *process) end() {
-	_ = p.in.Close()
-	_ = p.out.Close()
-	select {
-	case <-p.exited:
-	case <-time.After(endTime):
-		_ = p.kill()
-		<-p.exited
-	}
-}
-
-// tail keeps the end of what is written.
-type tail struct {
-	mu   sync.Mutex
-	kept []byte
-}
-
-// Write implements io.Writer.
-func (t *tail) Write(p []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.kept = append(t.kept, p...)
-	t.kept = t.kept[max(0, len(t.kept)-2000):]
-	return len(p), nil
-}
-
-func (t *tail) line() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	text := strings.TrimSpace(string(t.kept))
-	return topicqueue.Clip(topicqueue.OneLine(text[strings.LastIndexByte(text, '\n')+1:]), 300)
 }

@@ -1,0 +1,90 @@
+package mcp
+
+import (
+	"io"
+	"os/exec"
+	"strings"
+	"sync"
+	"time"
+
+	"nightdesk/pipeline/tools"
+	"nightdesk/topicqueue"
+)
+
+// process is a server that runs as a program.
+type process struct {
+	cmd    *exec.Cmd
+	in     io.WriteCloser
+	out    io.ReadCloser
+	said   *tail
+	exited chan struct{}
+	kill   func() error
+}
+
+func begin(s Settings) (*process, error) {
+	p := &process{cmd: exec.Command(s.Command[0], s.Command[1:]...), said: &tail{}, exited: make(chan struct{})}
+	p.cmd.Env, p.cmd.Stderr, p.cmd.WaitDelay = tools.Environment(s.Env), p.said, endTime
+	p.kill = tools.OwnGroup(p.cmd)
+	var err error
+	if p.in, err = p.cmd.StdinPipe(); err != nil {
+		return nil, err
+	}
+	// A pipe of our own: that of the command would be closed with what the program said last.
+	out, w := io.Pipe()
+	p.out, p.cmd.Stdout = out, w
+	if err := p.cmd.Start(); err != nil {
+		return nil, err
+	}
+	go func() {
+		err := p.cmd.Wait()
+		if err == nil {
+			err = io.EOF
+		}
+		w.CloseWithError(err)
+		close(p.exited)
+	}()
+	return p, nil
+}
+
+// why returns the last line that the program wrote to its standard error.
+func (p *process) why() string {
+	select {
+	case <-p.exited:
+	case <-time.After(100 * time.Millisecond): // it may be about to end
+	}
+	return p.said.line()
+}
+
+// end tells the program to end, and ends it.
+func (p *process) end() {
+	_ = p.in.Close()
+	_ = p.out.Close()
+	select {
+	case <-p.exited:
+	case <-time.After(endTime):
+		_ = p.kill()
+		<-p.exited
+	}
+}
+
+// tail keeps the end of what is written.
+type tail struct {
+	mu   sync.Mutex
+	kept []byte
+}
+
+// Write implements io.Writer.
+func (t *tail) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.kept = append(t.kept, p...)
+	t.kept = t.kept[max(0, len(t.kept)-2000):]
+	return len(p), nil
+}
+
+func (t *tail) line() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	text := strings.TrimSpace(string(t.kept))
+	return topicqueue.Clip(topicqueue.OneLine(text[strings.LastIndexByte(text, '\n')+1:]), 300)
+}
