@@ -46,7 +46,7 @@ type ClaimLine struct {
 	Text       string
 	Quote      string // verbatim words of the source; empty when they equal Text
 	Source     string // title, place, genre and date, for a person
-	Support    int    // independent sources that state it; 0 = not known
+	Support    int    // documents of different origin that state it; 0 = not known
 }
 
 // ToolLine describes one enabled tool.
@@ -204,7 +204,7 @@ type Disagreement struct {
 type DisagreementSide struct {
 	Text        string
 	CitationIDs []string
-	Support     int // independent sources that state it
+	Support     int // documents of different origin that state it
 }
 
 // FrameData asks for the introduction and the conclusion of a report whose sections are written.

@@ -37,7 +37,7 @@ func enclose(name, text string) string {
 var marks = regexp.MustCompile(`(?i)</?[a-z]{1,20}-[0-9a-f]{8}>`)
 
 // remarks are what the templates say behind a statement of how many sources make it.
-var remarks = regexp.MustCompile(` ?\((?:\d+ independent sources|one source only)\)|（(?:\d+ 个独立来源|仅一个来源)）`)
+var remarks = regexp.MustCompile(` ?\((?:in \d+ documents|one source only)\)|（(?:见于 \d+ 个文档|仅一个来源)）`)
 
 // Unmarked removes what models copy from a question into their answers: marks of Quote, which weak ones also give names
 // of their own making, and remarks on the number of sources, which no source says.

@@ -146,7 +146,7 @@ func TestUnmarkedRemarks(t *testing.T) {
 			Support: 1},
 	}
 	for lang, words := range map[string][]string{
-		"en": {"2 independent", "12 independent", "one source"}, "zh": {"2 个独立", "12 个独立", "仅一个"},
+		"en": {"in 2 documents", "in 12 documents", "one source"}, "zh": {"见于 2 个", "见于 12 个", "仅一个"},
 	} {
 		asked := prompts.Section(lang, prompts.SectionData{
 			Claims: []prompts.ClaimLine{said}, Disagreements: []prompts.Disagreement{pair},
@@ -157,7 +157,7 @@ func TestUnmarkedRemarks(t *testing.T) {
 			}
 		}
 	}
-	got := prompts.Unmarked("The fee is 4 euros (2 independent sources) [CIT-1-01].")
+	got := prompts.Unmarked("The fee is 4 euros (in 2 documents) [CIT-1-01].")
 	if got != "The fee is 4 euros [CIT-1-01]." {
 		t.Error(got)
 	}

@@ -82,7 +82,7 @@ type metadata struct {
 type weighed struct {
 	Contradictions []evidence.Contradiction `json:"contradictions"`
 	Statements     int                      `json:"statements"`      // that the report cites, each counted once
-	ThinStatements int                      `json:"thin_statements"` // of these, stated by one independent source alone
+	ThinStatements int                      `json:"thin_statements"` // of these, that sources of one origin alone state
 }
 
 // verified sums up how a report was checked.

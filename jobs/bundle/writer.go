@@ -296,7 +296,7 @@ func (b *Writer) planning() planningFile {
 // claimLine is a claim in claims.jsonl.
 type claimLine struct {
 	topicqueue.Claim
-	Support int `json:"support,omitempty"` // independent sources that state it; absent when there is no report
+	Support int `json:"support,omitempty"` // sources of separate origin that state it; absent when there is no report
 }
 
 func (b *Writer) claims(traces []topicqueue.ToolTrace) []claimLine {

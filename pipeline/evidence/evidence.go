@@ -1,10 +1,11 @@
-// Package evidence weighs what the claims of a run say together: which of them say the same, how many independent
-// sources stand behind a statement, and where sources contradict each other. It asks no model.
+// Package evidence weighs what the claims of a run say together: which of them say the same, how many sources of
+// separate origin state it, and where sources contradict each other. It asks no model.
 //
-// It does not say which side is right, nor whether a claim stands in its source. Entry points: Collect, then Weigh;
-// Pairs names what a model should look at. Words are compared, never understood: what says the same in other words
-// counts as another statement, and a contradiction in other words is for a model to find. All functions are pure and
-// safe for concurrent use; foreign text may make them find nothing, never fail.
+// It does not say which side is right, nor whether a claim stands in its source, nor whether sources of separate origin
+// are independent of each other: one may repeat in its own words what it has from the other. Entry points: Collect,
+// then Weigh; Pairs names what a model should look at. Words are compared, never understood: what says the same in
+// other words counts as another statement, and a contradiction in other words is for a model to find. All functions are
+// pure and safe for concurrent use; foreign text may make them find nothing, never fail.
 package evidence
 
 import (
@@ -62,7 +63,7 @@ type Weighed struct {
 // Statement is what one or several claims say.
 type Statement struct {
 	Claims  []string `json:"claims"`  // claim ids
-	Support int      `json:"support"` // independent sources that state or confirm it, at least 1
+	Support int      `json:"support"` // sources of separate origin that state or confirm it, at least 1
 }
 
 // Contradiction is two statements that cannot both be true, from sources that are no copies of each other.
@@ -160,7 +161,7 @@ func (w *weighing) cosines(pairs [][2]int) map[[2]int]float64 {
 	return cosine
 }
 
-// Thin counts the statements of these claims, by id, and those of them that one independent source alone supports.
+// Thin counts the statements of these claims, by id, and those of them that sources of one origin alone support.
 func (w Weighed) Thin(claims map[string]bool) (thin, of int) {
 	for _, s := range w.Statements {
 		if slices.ContainsFunc(s.Claims, func(id string) bool { return claims[id] }) {
@@ -173,7 +174,7 @@ func (w Weighed) Thin(claims map[string]bool) (thin, of int) {
 	return thin, of
 }
 
-// Support returns by claim id how many independent sources state what the claim says.
+// Support returns by claim id how many sources of separate origin state what the claim says.
 func (w Weighed) Support() map[string]int {
 	support := map[string]int{}
 	for _, s := range w.Statements {
@@ -241,8 +242,8 @@ func (w *weighing) group() {
 	}
 }
 
-// support counts the independent sources of a group. What a program of the run has computed is not one of them beside
-// the sources that it was computed from.
+// support counts the origins of a group, as sources.Origins tells them apart. What a program of the run has computed is
+// not one of them beside the sources that it was computed from.
 func (w *weighing) support(group []int) int {
 	origins := map[int]bool{}
 	add := func(claim int) {

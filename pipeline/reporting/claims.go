@@ -22,7 +22,7 @@ type claim struct {
 	topicqueue.Claim
 	source  topicqueue.Source
 	block   string // id, or backgroundID
-	support int    // independent sources that state it; 0: not known
+	support int    // sources of separate origin that state it; 0: not known
 	part    int    // subsection of its section, counted from 1; 0: none
 }
 

@@ -119,7 +119,7 @@ type Statistics struct {
 	UncitedSentences  int `json:"uncited_sentences"`  // sentences of model-written sections without a marker
 	RepeatedSentences int `json:"repeated_sentences"` // taken out because the report says the same before
 	Statements        int `json:"statements"`         // of claims whose source their section cites, each counted once
-	ThinStatements    int `json:"thin_statements"`    // of these, stated by one independent source alone
+	ThinStatements    int `json:"thin_statements"`    // of these, that sources of one origin alone state
 	Contradictions    int `json:"contradictions"`     // pairs of statements that cannot both be true
 }
 
