@@ -15,53 +15,41 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// askJudge asks the judge about the statements that are not verbatim, section by section, short ones together and long
-// ones in two parts, several calls at a time; those of the introduction and the conclusion go with the first and the
-// last section. The error is the end of ctx.
+// askJudge asks the judge about the statements that are not verbatim, several calls at a time. The error is the end of
+// ctx.
 func (c *checker) askJudge(ctx context.Context, parts []part, decisions [][]decision) error {
-	open := make([][]*decision, len(parts))
-	first, last := 0, 0 // sections that are asked about
-	for i := range parts {
+	var groups []group
+	for i, p := range parts {
+		frame := i == 0 || i == len(parts)-1
+		open, paragraph := group{}, -1
 		for j := range decisions[i] {
 			d := &decisions[i][j]
 			d.judged.Missing = c.unjudged(*d)
-			if d.judged.Missing == "" && d.findings.Quotation.Result != support.Verbatim {
-				open[i] = append(open[i], d)
+			if d.judged.Missing != "" || d.findings.Quotation.Result == support.Verbatim {
+				continue
 			}
-		}
-		if i > 0 && i < len(parts)-1 && len(open[i]) > 0 {
-			first, last = cmp.Or(first, i), i
-		}
-	}
-	sections, asked := make([][]*decision, len(parts)), make([][]judging.Sentence, len(parts))
-	for i, p := range parts {
-		n := i
-		switch i {
-		case 0:
-			n = first
-		case len(parts) - 1:
-			n = last
-		}
-		for _, d := range open[i] {
-			sections[n] = append(sections[n], d)
-			asked[n] = append(asked[n], judging.Sentence{
+			if at := strings.Count((*p.body)[:d.start], "\n\n"); frame && at != paragraph {
+				groups = append(groups, open)
+				open, paragraph = group{}, at
+			}
+			open.decisions = append(open.decisions, d)
+			open.asked = append(open.asked, judging.Sentence{
 				Text: d.statement.text, Head: d.head, Sources: c.sourcesOf(d.ids),
 				Quotes: quotesFor(d.statement, p.claims), Findings: d.findings,
 			})
 		}
+		groups = append(groups, open)
 	}
-	sections, asked = together(sections, asked)
-	answers, errs := make([][]support.Judged, len(sections)), make([]error, len(sections))
+	groups = together(groups)
+	answers, errs := make([][]support.Judged, len(groups)), make([]error, len(groups))
 	judge := judging.Judge{Model: c.m.Model, Language: c.m.run.Options.Language, Corpus: c.corpus, About: c.describe}
 	var g errgroup.Group
 	g.SetLimit(parallel(c.m.Parallel))
-	for n := range sections {
-		if len(asked[n]) > 0 {
-			g.Go(func() error {
-				answers[n], errs[n] = judge.Ask(ctx, c.m.position("", n, 0), asked[n])
-				return nil
-			})
-		}
+	for n, of := range groups {
+		g.Go(func() error {
+			answers[n], errs[n] = judge.Ask(ctx, c.m.position("", n, 0), of.asked)
+			return nil
+		})
 	}
 	_ = g.Wait() // none returns an error
 	if ctx.Err() != nil {
@@ -75,30 +63,70 @@ func (c *checker) askJudge(ctx context.Context, parts []part, decisions [][]deci
 			}
 		}
 		for i, j := range answer {
-			sections[n][i].judged = j
+			groups[n].decisions[i].judged = j
 		}
 	}
 	return nil
 }
 
+// group is statements that one call asks about: of a section, or of a paragraph of the introduction or the conclusion.
+type group struct {
+	decisions []*decision
+	asked     []judging.Sentence
+}
+
 // maxParts bounds the calls about one section.
 const maxParts = 2
 
-// together puts neighbouring sections into one call as far as they are short, and shares one that is too long for a
-// call among two.
-func together(sections [][]*decision, asked [][]judging.Sentence) (calls [][]*decision, of [][]judging.Sentence) {
-	for n, s := range sections {
-		if last := len(calls) - 1; last >= 0 && len(calls[last])+len(s) <= judging.MostSentences {
-			calls[last], of[last] = append(calls[last], s...), append(of[last], asked[n]...)
-			continue
-		}
-		parts := min(maxParts, 1+(len(s)-1)/judging.MostSentences)
+// together shares a section that is too long for a call among two, and joins groups as far as a call has room, those
+// first that have the most sources in common: what the sources say is then told once.
+func together(groups []group) []group {
+	var calls []group
+	for _, g := range groups {
+		n := len(g.asked)
+		parts := min(maxParts, (n+judging.MostSentences-1)/judging.MostSentences)
 		for i := range parts {
-			from, to := i*len(s)/parts, (i+1)*len(s)/parts
-			calls, of = append(calls, s[from:to]), append(of, asked[n][from:to])
+			from, to := i*n/parts, (i+1)*n/parts
+			calls = append(calls, group{g.decisions[from:to:to], g.asked[from:to:to]})
 		}
 	}
-	return calls, of
+	for {
+		most, into, from := -1, 0, 0
+		for i := range calls {
+			for j := i + 1; j < len(calls); j++ {
+				fits := len(calls[i].asked)+len(calls[j].asked) <= judging.MostSentences
+				if n := calls[i].shared(calls[j]); fits && n > most {
+					most, into, from = n, i, j
+				}
+			}
+		}
+		if most < 0 {
+			return calls
+		}
+		calls[into].decisions = append(calls[into].decisions, calls[from].decisions...)
+		calls[into].asked = append(calls[into].asked, calls[from].asked...)
+		calls = slices.Delete(calls, from, from+1)
+	}
+}
+
+// shared counts the sources that both groups cite.
+func (g group) shared(o group) int {
+	cited := map[string]bool{}
+	for _, s := range g.asked {
+		for _, id := range s.Sources {
+			cited[id] = true
+		}
+	}
+	n := 0
+	for _, s := range o.asked {
+		for _, id := range s.Sources {
+			if cited[id] {
+				n++
+				delete(cited, id)
+			}
+		}
+	}
+	return n
 }
 
 // unjudged says why a judge is not asked about a statement, "" when it is.

@@ -7,29 +7,56 @@ import (
 	"nightdesk/pipeline/judging"
 )
 
-// Short sections share a call, and a section that is too long for one has two: no sentence is left out.
+// cites is a group of n statements that cite these sources.
+func cites(n int, sources ...string) group {
+	g := group{make([]*decision, n), make([]judging.Sentence, n)}
+	for i := range g.asked {
+		g.decisions[i], g.asked[i].Sources = &decision{}, sources
+	}
+	return g
+}
+
+// Short groups share a call, those that cite the same sources first, and a section that is too long for one has two:
+// no sentence is left out.
 func TestTogether(t *testing.T) {
 	t.Parallel()
-	for _, tt := range []struct{ sections, calls []int }{
-		{[]int{15, 15, 15}, []int{30, 15}},
-		{[]int{judging.MostSentences}, []int{judging.MostSentences}},
-		{[]int{5, 61, 3}, []int{5, 30, 34}},
-		{nil, nil},
+	for name, tt := range map[string]struct {
+		groups []group
+		calls  []int
+		with   string // sources of the first call
+	}{
+		"short sections":     {[]group{cites(15, "a"), cites(15, "b"), cites(15, "c")}, []int{30, 15}, "ab"},
+		"one call":           {[]group{cites(judging.MostSentences)}, []int{judging.MostSentences}, ""},
+		"two calls":          {[]group{cites(5), cites(61), cites(3)}, []int{38, 31}, ""},
+		"nothing":            {nil, nil, ""},
+		"no open statements": {[]group{cites(0), cites(4)}, []int{4}, ""},
+		"an introduction of two paragraphs": {
+			[]group{cites(3, "b", "c"), cites(3, "a"), cites(36, "a"), cites(36, "b", "c")}, []int{39, 39}, "bc",
+		},
 	} {
-		var sections [][]*decision
-		var asked [][]judging.Sentence
-		for _, n := range tt.sections {
-			sections, asked = append(sections, make([]*decision, n)), append(asked, make([]judging.Sentence, n))
-		}
-		calls, of := together(sections, asked)
 		var got []int
-		for i, c := range calls {
-			if got = append(got, len(c)); len(of[i]) != len(c) {
-				t.Errorf("%v: call %d has %d sentences of %d", tt.sections, i, len(of[i]), len(c))
+		with := map[string]bool{}
+		for i, c := range together(tt.groups) {
+			got = append(got, len(c.asked))
+			if len(c.decisions) != len(c.asked) {
+				t.Errorf("%s: call %d has %d sentences of %d", name, i, len(c.asked), len(c.decisions))
+			}
+			for j, s := range c.asked {
+				if c.decisions[j] == nil {
+					t.Errorf("%s: call %d does not say where sentence %d stands", name, i, j)
+				}
+				for _, id := range s.Sources {
+					with[id] = with[id] || i == 0
+				}
 			}
 		}
 		if !slices.Equal(got, tt.calls) {
-			t.Errorf("%v: calls %v, want %v", tt.sections, got, tt.calls)
+			t.Errorf("%s: calls %v, want %v", name, got, tt.calls)
+		}
+		for id, first := range with {
+			if slices.Contains([]byte(tt.with), id[0]) != first {
+				t.Errorf("%s: source %s in the first call: %v", name, id, first)
+			}
 		}
 	}
 }
