@@ -46,6 +46,7 @@ type ClaimLine struct {
 	Text       string
 	Quote      string // verbatim words of the source; empty when they equal Text
 	Source     string // title, place, genre and date, for a person
+	Place      string // where in it, if Source does not say so
 	Support    int    // documents of different origin that state it; 0 = not known
 }
 

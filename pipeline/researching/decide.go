@@ -182,24 +182,43 @@ func clipPrograms(lines []string) []string {
 // maxProgram bounds a program in the list of what was asked, in bytes.
 const maxProgram = 120
 
-// claimLines shows the newest claims that fit, in the order in which they were found. Quotes are left out: what the
-// block knows is judged by its statements.
+// claimLines shows the newest claims that fit, document by document. Quotes are left out: what the block knows is judged
+// by its statements.
 func (p *progress) claimLines(limit int) []prompts.ClaimLine {
 	var lines []prompts.ClaimLine
 	for _, t := range slices.Backward(p.traces) {
-		source := topicqueue.Clip(place(t.Source), maxLine)
+		source, where := topicqueue.Clip(nameOf(t.Source), maxLine), topicqueue.Clip(within(t.Source), maxLine)
 		if label := t.Source.Label(); label != "" {
 			source += " (" + label + ")"
 		}
 		for _, c := range slices.Backward(t.Claims) {
-			if limit -= len(c.Text) + len(source); limit < 0 {
+			if limit -= len(c.Text) + len(source) + len(where); limit < 0 {
 				slices.Reverse(lines)
-				return lines
+				return bySource(lines)
 			}
-			lines = append(lines, prompts.ClaimLine{CitationID: c.CitationID, Text: c.Text, Source: source})
+			lines = append(lines, prompts.ClaimLine{CitationID: c.CitationID, Text: c.Text, Source: source, Place: where})
 		}
 	}
 	slices.Reverse(lines)
+	return bySource(lines)
+}
+
+// bySource puts the claims of a document together, and in it those of a place, in the order of the first ones: each is
+// then named once.
+func bySource(lines []prompts.ClaimLine) []prompts.ClaimLine {
+	sources, places := map[string]int{}, map[[2]string]int{}
+	for i, l := range lines {
+		if sources[l.Source] == 0 {
+			sources[l.Source] = i + 1
+		}
+		if at := [2]string{l.Source, l.Place}; places[at] == 0 {
+			places[at] = i + 1
+		}
+	}
+	slices.SortStableFunc(lines, func(a, b prompts.ClaimLine) int {
+		return cmp.Or(sources[a.Source]-sources[b.Source],
+			places[[2]string{a.Source, a.Place}]-places[[2]string{b.Source, b.Place}])
+	})
 	return lines
 }
 

@@ -90,15 +90,26 @@ func describe(traces []topicqueue.ToolTrace) map[string]string {
 
 // place says where a source stands, for a person: title and section, page or address.
 func place(s topicqueue.Source) string {
-	parts := []string{s.Title}
+	parts := []string{nameOf(s), within(s)}
+	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), ", ")
+}
+
+// nameOf returns the title of a source's document, else its address.
+func nameOf(s topicqueue.Source) string {
+	if s.Title == "" {
+		return topicqueue.OneLine(s.Document + s.URL)
+	}
+	return topicqueue.OneLine(s.Title)
+}
+
+// within says where in its document a source stands: section and page. Empty: it does not know, or is the whole.
+func within(s topicqueue.Source) string {
+	var parts []string
 	if n := len(s.Section); n > 0 && s.Section[n-1] != s.Title {
 		parts = append(parts, s.Section[n-1])
 	}
 	if s.Page > 0 {
 		parts = append(parts, fmt.Sprintf("p. %d", s.Page))
-	}
-	if s.Title == "" {
-		parts[0] = s.Document + s.URL
 	}
 	return topicqueue.OneLine(strings.Join(parts, ", "))
 }

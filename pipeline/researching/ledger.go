@@ -21,7 +21,7 @@ const (
 // What decide shows of what other blocks have found, in bytes: it stands in every question.
 const (
 	ledgerShare = 100    // of the model's window, at 4 bytes a token
-	mostLedger  = 2_400  // in any window
+	mostLedger  = 2_000  // in any window
 	usualWindow = 32_768 // tokens, where it is not known
 )
 
@@ -62,17 +62,17 @@ func (w *work) digest(traces []topicqueue.ToolTrace, outcomes []outcome) topicqu
 	return d
 }
 
-// sourceLine names a source for other blocks: where it is, and what it is called; the output of a program by what the
-// program is for.
+// sourceLine names a source for other blocks: what it is called, and the address of a page, which they may open; the
+// output of a program by what the program is for.
 func sourceLine(s topicqueue.Source) string {
+	title := nameOf(s)
 	if s.Stored() {
 		return place(s)
 	}
-	where, title := cmp.Or(s.URL, s.Document), topicqueue.OneLine(s.Title)
-	if where == "" || title == "" {
-		return where + title
+	if s.URL == "" || s.Title == "" {
+		return title
 	}
-	return title + ", " + where
+	return title + ", " + s.URL
 }
 
 // parent returns what the block has found and read that led to this one: the newest findings that fit.
@@ -99,7 +99,7 @@ func (w *work) parent(limit, sources int) (findings []prompts.ClaimLine, read []
 		findings = append(findings, claimLine(f))
 	}
 	slices.Reverse(findings)
-	return findings, lastOf(read, sources)
+	return bySource(findings), lastOf(read, sources)
 }
 
 // ledger returns what the other blocks have found as far as it fits: of each in turn the best of its newest iteration,
@@ -137,6 +137,7 @@ func (w *work) ledger(limit int) []prompts.OtherBlock {
 		for _, f := range newest[b.ID][:taken[b.ID]] {
 			other.Claims = append(other.Claims, claimLine(f))
 		}
+		other.Claims = bySource(other.Claims)
 		others = append(others, other)
 	}
 	return others
