@@ -21,8 +21,12 @@ import (
 const (
 	noteBytes    = 20_000
 	minNoteBytes = 2_000
-	maxNotes     = 6   // note calls for one reading, before halving: what bears least on the block stays unread
-	ordinalStep  = 100 // positions of note calls: action x 100 + call; 6 calls halved three times are at most 90
+	ordinalStep  = 100 // positions of note calls: action x 100 + call; 5 calls halved three times are at most 75
+	// maxNotes is how many note calls one reading takes, before halving: what bears least on the block stays unread. Of
+	// 273 quotes that ten blocks took from 32 documents, 254 are in what four calls read of all their text (190 kB)
+	// when it is chosen in parts of choiceBytes; three calls read 233, and six with parts of noteBytes 251.
+	maxNotes    = 4
+	choiceBytes = 2_000
 )
 
 // note is what was taken from the sources of one tool call.
@@ -153,13 +157,13 @@ func (t *noteTaker) take(ctx context.Context) error {
 		pieces = cutPieces(t.outcome.only, noteBytes)
 		defer t.dropOld()
 	}
-	pieces = mostRelevant(pieces, t.question(), noteBytes*maxNotes)
 	if t.Model == nil {
 		t.extract(pieces)
 		return nil
 	}
+	pieces = mostRelevant(pieces, t.question(), noteBytes*maxNotes)
 	for _, chunk := range pack(pieces, noteBytes) {
-		if err := t.read(ctx, chunk, noteBytes); err != nil {
+		if err := t.read(ctx, adjoined(chunk), noteBytes); err != nil {
 			return err
 		}
 	}

@@ -436,7 +436,7 @@ func TestEndlessPage(t *testing.T) {
 	if _, err := b.research(); err != nil {
 		t.Fatal(err)
 	}
-	if n := len(b.questions("note")); n < 5 || n > 7 {
+	if n := len(b.questions("note")); n < 4 || n > 5 {
 		t.Errorf("%d note questions", n)
 	}
 	if tr := b.queue.traces(); len(tr) != 1 {

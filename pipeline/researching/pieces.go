@@ -71,21 +71,26 @@ func pack(pieces []piece, limit int) [][]piece {
 	return groups
 }
 
-// mostRelevant keeps, in order, the pieces that bear most on a question and fit limit bytes together.
+// mostRelevant keeps, in order, the parts of the pieces that bear most on a question and fit limit bytes together, by
+// BM25. Pieces that fit come back as they are.
 func mostRelevant(pieces []piece, question string, limit int) []piece {
-	docs, order, total := make([]text.Document, len(pieces)), make([]int, len(pieces)), 0
-	for i, p := range pieces {
-		docs[i], order[i] = text.Document{Text: p.text}, i
+	total := 0
+	for _, p := range pieces {
 		total += len(p.text)
 	}
 	if total <= limit {
 		return pieces
 	}
+	parts := cutPieces(pieces, choiceBytes)
+	docs, order := make([]text.Document, len(parts)), make([]int, len(parts))
+	for i, p := range parts {
+		docs[i], order[i] = text.Document{Text: p.text}, i
+	}
 	scores := text.BM25(question, docs)
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(scores[b], scores[a]) })
 	kept := order[:0]
 	for _, i := range order {
-		if limit -= len(pieces[i].text); limit < 0 {
+		if limit -= len(parts[i].text); limit < 0 {
 			break
 		}
 		kept = append(kept, i)
@@ -93,7 +98,20 @@ func mostRelevant(pieces []piece, question string, limit int) []piece {
 	slices.Sort(kept)
 	out := make([]piece, len(kept))
 	for n, i := range kept {
-		out[n] = pieces[i]
+		out[n] = parts[i]
+	}
+	return out
+}
+
+// adjoined makes one piece of those that follow each other in their source.
+func adjoined(pieces []piece) []piece {
+	var out []piece
+	for _, p := range pieces {
+		if n := len(out) - 1; n >= 0 && out[n].source == p.source && out[n].at+len(out[n].text) == p.at {
+			out[n].text += p.text
+			continue
+		}
+		out = append(out, p)
 	}
 	return out
 }

@@ -47,6 +47,32 @@ func FuzzCut(f *testing.F) {
 	})
 }
 
+// Of a text that is too long, the parts that bear on the question are read, wherever they stand in it; parts that follow
+// each other are one piece.
+func TestMostRelevant(t *testing.T) {
+	t.Parallel()
+	var page strings.Builder
+	for i := range 100 {
+		page.WriteString(strings.Repeat("Words about boats and harbours go on and on. ", 66))
+		if i%10 == 5 {
+			page.WriteString("Neap tides follow the half moon.")
+		}
+		page.WriteString("\n\n")
+	}
+	text := page.String()
+	got := adjoined(mostRelevant(cut([]topicqueue.Source{{Text: text}}, noteBytes), "neap tides", 40_000))
+	total, tides := 0, 0
+	for i, p := range got {
+		if text[p.at:p.at+len(p.text)] != p.text {
+			t.Errorf("piece %d at %d is not of the page", i, p.at)
+		}
+		total, tides = total+len(p.text), tides+strings.Count(p.text, "Neap tides")
+	}
+	if tides != 10 || total > 40_000 || len(got) > 15 {
+		t.Errorf("%d of 10 places are read, in %d pieces of %d bytes", tides, len(got), total)
+	}
+}
+
 func TestNamedItems(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ text, want string }{
