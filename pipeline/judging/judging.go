@@ -75,7 +75,7 @@ func (j Judge) Ask(ctx context.Context, at llm.Position, sentences []Sentence) (
 	for _, f := range answer.Findings {
 		if i := f.Sentence - 1; i >= 0 && i < len(asked) && out[i].Missing != "" {
 			if said, ok := judged(f); ok {
-				out[i] = j.Corpus.Prove(said, asked[i].Sources)
+				out[i] = j.Corpus.Prove(said, asked[i].Findings, asked[i].Sources)
 			}
 		}
 	}
