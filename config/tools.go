@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 )
 
 // Tools are tools of the operator's own, as tools.file says.
@@ -129,7 +131,8 @@ func readTools(t *Tools, getenv func(string) string) Problems {
 }
 
 // builtInTools are names that no own tool can have.
-var builtInTools = []string{"rag_hybrid", "rag_naive", "query_item", "web_search", "paper_search", "open_page", "run_code"}
+var builtInTools = []string{"rag_hybrid", "rag_naive", "query_item", "web_search", "paper_search", "open_page",
+	"run_code"}
 
 type toolsReader struct {
 	file, dir string
@@ -210,7 +213,7 @@ func (r *toolsReader) server(name string, data json.RawMessage) MCPServer {
 // mcpToolName is what a tool of a server is called here: in the characters that models and their servers take.
 func mcpToolName(server, tool string) string {
 	clean := strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
+		if r < utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r)) {
 			return r
 		}
 		return '_'

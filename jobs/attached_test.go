@@ -17,7 +17,8 @@ import (
 // what is looked up show the summaries. A model that writes none leaves those that are made of the documents.
 func TestAttached(t *testing.T) {
 	t.Parallel()
-	const written = `{"summaries":[{"document":1,"summary":"All about heat pumps."},{"document":2,"summary":"On radiators."}]}`
+	const written = `{"summaries":[{"document":1,"summary":"All about heat pumps."},` +
+		`{"document":2,"summary":"On radiators."}]}`
 	for name, tt := range map[string]struct{ answer, want string }{
 		"model":    {written, "All about heat pumps."},
 		"no model": {"I cannot.", "Heat pumps | A heat pump moves heat"},
@@ -54,7 +55,8 @@ func TestAttached(t *testing.T) {
 			if err := json.Unmarshal([]byte(bundleFile(t, b, id, "step1_planning.json")), &plan); err != nil {
 				t.Fatal(err)
 			}
-			if d := plan.Documents; len(d) != 2 || d[0].FileName != "heat-pumps.md" || !strings.HasPrefix(d[0].Summary, tt.want) {
+			if d := plan.Documents; len(d) != 2 || d[0].FileName != "heat-pumps.md" || !strings.HasPrefix(d[0].Summary,
+				tt.want) {
 				t.Errorf("the documents are %+v", d)
 			}
 			model.mu.Lock()

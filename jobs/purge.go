@@ -188,11 +188,7 @@ func (w *purging) files(ctx context.Context) error {
 		}
 		f.bundle = append(f.bundle, key)
 	}
-	ids := make([]string, 0, len(runs))
-	for id := range runs {
-		ids = append(ids, id)
-	}
-	slices.Sort(ids)
+	ids := slices.Sorted(maps.Keys(runs))
 	slices.Reverse(ids) // the newest first: the time stands in the id
 	reports, bundles := 0, 0
 	for _, id := range ids {

@@ -28,7 +28,8 @@ func TestPurgeAttached(t *testing.T) {
 		a.expired(with(1, "new", 30, "two", topicqueue.RunCompleted))
 		with(2, "alone", 1, "three", topicqueue.RunCompleted)
 		gone := "attached " + version(2)
-		if got := only(a.purge(jobs.Purge{Bundles: jobs.Keep{Days: 10}, Dry: true})); fmt.Sprint(got) != fmt.Sprint([]string{gone}) {
+		if got := only(a.purge(jobs.Purge{Bundles: jobs.Keep{Days: 10},
+			Dry: true})); fmt.Sprint(got) != fmt.Sprint([]string{gone}) {
 			t.Errorf("dry: %q", got)
 		}
 		same(t, "with the last run", only(a.purge(jobs.Purge{Bundles: jobs.Keep{Days: 10}})), gone)

@@ -33,7 +33,7 @@ type AnswerData struct {
 	Found    []Found // with Now: all there is
 	Now      *Now    // nil: the model has tools
 
-	Report  string                // Markdown, that the question is about; empty: none
+	Report  string     // Markdown, that the question is about; empty: none
 	Earlier []FollowUp // questions about it before
 }
 
@@ -44,7 +44,7 @@ type LookUpData struct {
 	Found    []Found // by the calls so far
 	MaxCalls int     // that are left
 
-	Report  string                // see AnswerData
+	Report  string     // see AnswerData
 	Earlier []FollowUp // see AnswerData
 }
 

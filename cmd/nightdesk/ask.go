@@ -31,9 +31,10 @@ func askCommand(p *program) *cobra.Command {
 	var f intake.Flags
 	cmd := &cobra.Command{
 		Use: "ask RUN [QUESTION]", Short: "Ask about a report: answered from its evidence, with citations",
-		Long: `Ask about a report. The answer comes from what the run has read, and from the run's other tools where that does not
-suffice. It cites its sources and is checked as a report is; the questions before it, and their answers, are known.
-Without a question, on a terminal: asks for one after the other; an empty line ends.`,
+		Long: `Ask about a report. The answer comes from what the run has read, and from its other tools
+where that does not suffice. It cites its sources and is checked as a report is; the questions before
+it, and their answers, are known. Without a question, on a terminal: asks for one after the other; an
+empty line ends.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: p.command(func(ctx context.Context, cfg config.Config, con *view.Console, args []string) error {
 			return askAbout(ctx, cfg, con, args[0], strings.Join(args[1:], " "), f, p.load)
@@ -146,7 +147,8 @@ func answerOf(report []byte) string {
 }
 
 // earlierAsked returns the last questions about a run that were answered.
-func earlierAsked(ctx context.Context, d *wiring.Desk, store storage.Store, runID string) ([]topicqueue.FollowUp, error) {
+func earlierAsked(ctx context.Context, d *wiring.Desk, store storage.Store, runID string) ([]topicqueue.FollowUp,
+	error) {
 	batches, err := d.Queue.Batches(ctx)
 	if err != nil {
 		return nil, err
@@ -176,7 +178,8 @@ func earlierAsked(ctx context.Context, d *wiring.Desk, store storage.Store, runI
 }
 
 // quoteEvidence answers without a model: with what the run has read that holds what is asked.
-func quoteEvidence(ctx context.Context, cfg config.Config, con *view.Console, about topicqueue.Run, question string) error {
+func quoteEvidence(ctx context.Context, cfg config.Config, con *view.Console, about topicqueue.Run,
+	question string) error {
 	store, err := wiring.OpenStore(ctx, cfg)
 	if err != nil {
 		return err

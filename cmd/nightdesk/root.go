@@ -81,7 +81,8 @@ Exit codes: 0 ok, 1 failed, 2 wrong use, 3 partial result.`,
 	flags.BoolVar(&p.JSON, "json", false, "print JSON: one document, or one line per item")
 	p.settingFlag(root, true, "data-dir", "data_dir", "where knowledge bases, reports and the local Redis live")
 	p.settingFlag(root, true, "log-level", "log_level", "trace, debug, info, warn or error")
-	root.AddCommand(runCommand(p), askCommand(p), enqueueCommand(p), workerCommand(p), scheduleCommand(p), schedulerCommand(p),
+	root.AddCommand(runCommand(p), askCommand(p), enqueueCommand(p), workerCommand(p), scheduleCommand(p),
+		schedulerCommand(p),
 		listCommand(p), statusCommand(p), watchCommand(p),
 		reportCommand(p), digestCommand(p), purgeCommand(p), answerCommand(p), cancelCommand(p), pauseCommand(p),
 		resumeCommand(p),

@@ -163,8 +163,8 @@ func (h *questions) add(q llmtest.Question) {
 	h.list = append(h.list, q)
 }
 
-// checkAsked checks all questions to the model whose name matches, and that there was one: asked NAME TEXT; with !, that
-// none of them has the text.
+// checkAsked checks all questions to the model whose name matches, and that there was one: asked NAME TEXT; with !,
+// that none of them has the text.
 func checkAsked(ts *testscript.TestScript, neg bool, args []string) {
 	value, ok := heardOf.Load(ts)
 	if !ok || len(args) != 2 {

@@ -48,8 +48,8 @@ func Read(ctx context.Context, store storage.Store, runID string) (reporting.Inp
 	return b.Input, err
 }
 
-// Sources returns the sources of a run, with their texts, that its claims stand on or that it has read. Errors are those
-// of Read.
+// Sources returns the sources of a run, with their texts, that its claims stand on or that it has read. Errors are
+// those of Read.
 func Sources(ctx context.Context, store storage.Store, runID string) ([]topicqueue.Source, error) {
 	in, err := Read(ctx, store, runID)
 	if err != nil {

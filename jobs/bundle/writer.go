@@ -285,7 +285,8 @@ func (b *Writer) planning() planningFile {
 	p := b.In.Plan
 	f := planningFile{
 		MainTopic: b.In.Run.Topic, OptimizedTopic: p.Topic, SubQueries: list(p.Queries), SubTopics: p.SubTopics,
-		TotalSubTopics: len(p.SubTopics), Mode: p.Mode, Traces: list(p.Traces), Path: p.Path, Why: p.Why, Documents: p.Documents,
+		TotalSubTopics: len(p.SubTopics), Mode: p.Mode, Traces: list(p.Traces), Path: p.Path, Why: p.Why,
+		Documents: p.Documents,
 	}
 	if p.Returned != "" {
 		f.Returned = topicqueue.PagePath(p.Returned)

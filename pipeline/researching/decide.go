@@ -61,7 +61,8 @@ func (w *work) decide(ctx context.Context, k int) (decision, error) {
 	default:
 		return decision{}, fmt.Errorf("decide %s/%d: %w", w.block.ID, k, err)
 	}
-	if w.open = topicqueue.Clip(topicqueue.OneLine(prompts.Unmarked(answer.Reasoning)), maxThought); answer.IsSufficient {
+	if w.open = topicqueue.Clip(topicqueue.OneLine(prompts.Unmarked(answer.Reasoning)),
+		maxThought); answer.IsSufficient {
 		w.open = ""
 	}
 	d := decision{
@@ -182,8 +183,8 @@ func clipPrograms(lines []string) []string {
 // maxProgram bounds a program in the list of what was asked, in bytes.
 const maxProgram = 120
 
-// claimLines shows the newest claims that fit, document by document. Quotes are left out: what the block knows is judged
-// by its statements.
+// claimLines shows the newest claims that fit, document by document. Quotes are left out: what the block knows is
+// judged by its statements.
 func (p *progress) claimLines(limit int) []prompts.ClaimLine {
 	var lines []prompts.ClaimLine
 	for _, t := range slices.Backward(p.traces) {

@@ -104,7 +104,8 @@ func TestQuoteWords(t *testing.T) {
 
 func TestClip(t *testing.T) {
 	t.Parallel()
-	for _, s := range []string{"", "short", strings.Repeat("ä", 50), strings.Repeat("word ", 20), strings.Repeat("潮", 40)} {
+	long := []string{strings.Repeat("ä", 50), strings.Repeat("word ", 20), strings.Repeat("潮", 40)}
+	for _, s := range append(long, "", "short") {
 		got := topicqueue.Clip(s, 20)
 		if len(got) > 20 || !utf8.ValidString(got) || len(s) <= 20 && got != s {
 			t.Errorf("topicqueue.Clip(%q) = %q", s, got)

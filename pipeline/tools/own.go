@@ -148,8 +148,8 @@ func (t *ownTool) arguments(query string) (arguments json.RawMessage, problem st
 	return arguments, ""
 }
 
-// onlyText returns the name of the argument that a plain text must be meant for: the only one that is required, else the
-// only one there is.
+// onlyText returns the name of the argument that a plain text must be meant for: the only one that is required, else
+// the only one there is.
 func (t *ownTool) onlyText() string {
 	names := t.schema.Required
 	if len(names) == 0 && len(t.schema.Properties) == 1 {
@@ -174,8 +174,8 @@ func (t *ownTool) hidden(text string) string {
 	return text
 }
 
-// result makes sources of what came back. Without an address of its own, a source's document is the stored answer, where
-// a reader finds tool and arguments too.
+// result makes sources of what came back. Without an address of its own, a source's document is the stored answer,
+// where a reader finds tool and arguments too.
 func (t *ownTool) result(arguments json.RawMessage, out Output) Result {
 	shown := topicqueue.Clip(topicqueue.OneLine(t.hidden(string(arguments))), 300)
 	head := fmt.Sprintf("Result of %s %s\n", t.Own.Name, shown)
@@ -226,7 +226,8 @@ func (t *ownTool) readable(text string) string {
 		text = strings.ToValidUTF8(text[:MaxAnswer], "")
 	}
 	start := strings.ToLower(text[:min(len(text), 200)])
-	if strings.HasPrefix(start, "<!doctype html") || strings.HasPrefix(start, "<html") || strings.HasPrefix(start, "<body") {
+	if strings.HasPrefix(start, "<!doctype html") || strings.HasPrefix(start, "<html") || strings.HasPrefix(start,
+		"<body") {
 		page := extract.HTML(text)
 		text = strings.TrimSpace(page.Title + "\n\n" + page.Text)
 	}

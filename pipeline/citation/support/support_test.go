@@ -266,7 +266,8 @@ func TestProve(t *testing.T) {
 		"Mean sea level there ... fell by 21 cm so": "",
 		"": "",
 	} {
-		j := c.Prove(support.Judged{Words: words, Span: &support.Span{Source: "forged"}}, support.Findings{}, []string{"tide", "ships"})
+		j := c.Prove(support.Judged{Words: words, Span: &support.Span{Source: "forged"}}, support.Findings{},
+			[]string{"tide", "ships"})
 		got := ""
 		if j.Span != nil {
 			got = c.Text(*j.Span)
@@ -275,7 +276,8 @@ func TestProve(t *testing.T) {
 			t.Errorf("%q stands in %q, want %q", words, got, want)
 		}
 	}
-	if j := c.Prove(support.Judged{Words: "rose by 21 cm between"}, support.Findings{}, []string{"ships"}); j.Span != nil {
+	if j := c.Prove(support.Judged{Words: "rose by 21 cm between"}, support.Findings{},
+		[]string{"ships"}); j.Span != nil {
 		t.Errorf("found in a source that is not cited: %+v", j)
 	}
 }
@@ -436,7 +438,8 @@ func FuzzCheck(f *testing.F) {
 				t.Fatalf("%+v", s)
 			}
 		}
-		if j := c.Prove(support.Judged{Words: sentence}, support.Findings{}, []string{"x"}); j.Span != nil && c.Text(*j.Span) == "" {
+		if j := c.Prove(support.Judged{Words: sentence}, support.Findings{}, []string{"x"}); j.Span != nil &&
+			c.Text(*j.Span) == "" {
 			t.Fatalf("%+v", j)
 		}
 	})

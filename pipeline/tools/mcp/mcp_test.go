@@ -104,14 +104,16 @@ func server() *sdk.Server {
 const token = "sk-very-secret"
 
 // started returns the tools of a server that runs as a program.
-func started(t *testing.T, mode string, timeout time.Duration, allow ...string) (*mcp.Server, func(name, query string) tools.Result) {
+func started(t *testing.T, mode string, timeout time.Duration, allow ...string) (*mcp.Server, func(name,
+	query string) tools.Result) {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("LLM_API_KEY", "sk-of-the-model")
-	s := mcp.New(mcp.Settings{Name: "tides", Command: []string{self}, Env: []string{asServer + "=" + mode, "TOKEN=" + token},
+	s := mcp.New(mcp.Settings{Name: "tides", Command: []string{self}, Env: []string{asServer + "=" + mode,
+		"TOKEN=" + token},
 		Allow: allowed(allow), Timeout: timeout, Secrets: []string{token}})
 	t.Cleanup(func() { s.Close() })
 	return s, caller(t, s)
@@ -147,19 +149,24 @@ func caller(t *testing.T, s *mcp.Server) func(name, query string) tools.Result {
 }
 
 func TestTools(t *testing.T) {
-	_, call := started(t, "tools", time.Minute, "search-tides", "die", "much", "large", "page", "fail", "environment", "links")
+	_, call := started(t, "tools", time.Minute, "search-tides", "die", "much", "large", "page", "fail",
+		"environment", "links")
 
 	result := call("search_tides", `{"query":"Hallsund","year":2024}`)
 	if len(result.Sources) != 1 || result.Failed {
 		t.Fatalf("a search returned %+v", result)
 	}
 	s := result.Sources[0]
-	if s.Kind != topicqueue.SourceTool || s.Text != "The tide of Hallsund is 2.1 metres high." ||
-		s.Document != topicqueue.PagePath(topicqueue.TextHash(result.Text)) || !strings.Contains(s.Title, "tides_search_tides") ||
-		strings.Join(s.Section, "") != `{"query":"Hallsund","year":2024}` || result.Text[s.Offset:] != s.Text {
+	if s.Kind != topicqueue.SourceTool || !strings.Contains(s.Title, "tides_search_tides") ||
+		strings.Join(s.Section, "") != `{"query":"Hallsund","year":2024}` {
 		t.Errorf("the source is %+v", s)
 	}
-	if r := call("search_tides", "Hallsund"); r.Failed || r.Text != call("search_tides", "```json\n{\"query\":\"Hallsund\"}\n```").Text {
+	if s.Text != "The tide of Hallsund is 2.1 metres high." || result.Text[s.Offset:] != s.Text ||
+		s.Document != topicqueue.PagePath(topicqueue.TextHash(result.Text)) {
+		t.Errorf("the text of the source is %+v", s)
+	}
+	if r := call("search_tides", "Hallsund"); r.Failed || r.Text != call("search_tides",
+		"```json\n{\"query\":\"Hallsund\"}\n```").Text {
 		t.Errorf("a plain text: %+v", r)
 	}
 	for _, query := range []string{`{"query":7}`, `{"year":2024}`, `{"query":"a","depth":1}`, `[]`, ""} {
@@ -174,14 +181,19 @@ func TestTools(t *testing.T) {
 		strings.Contains(r.Sources[0].Text, "<p>") || strings.Contains(r.Sources[0].Text, "steal()") {
 		t.Errorf("a page is %+v", r)
 	}
-	if r := call("environment", "x"); strings.Contains(r.Text, "sk-of-the-model") || !strings.Contains(r.Text, "TOKEN=[redacted]") {
+	if r := call("environment", "x"); strings.Contains(r.Text, "sk-of-the-model") || !strings.Contains(r.Text,
+		"TOKEN=[redacted]") {
 		t.Errorf("the program's environment is %s", r.Text)
 	}
 	links := call("links", "x")
-	if len(links.Sources) != 3 || links.Sources[0].URL != "https://tides.example/1" || links.Sources[1].URL != "" ||
-		links.Sources[1].Document == "" || links.Sources[2].Text != "Two documents." ||
-		len(links.Named) != 1 || links.Named[0].URL != "https://tides.example/2" {
+	if len(links.Sources) != 3 || len(links.Named) != 1 {
+		t.Fatalf("documents are %+v, named %+v", links.Sources, links.Named)
+	}
+	if links.Sources[0].URL != "https://tides.example/1" || links.Named[0].URL != "https://tides.example/2" {
 		t.Errorf("documents are %+v, named %+v", links.Sources, links.Named)
+	}
+	if s := links.Sources[1]; s.URL != "" || s.Document == "" || links.Sources[2].Text != "Two documents." {
+		t.Errorf("documents are %+v", links.Sources)
 	}
 	if r := call("large", "x"); r.Failed || len(r.Sources[0].Text) != tools.MaxAnswer {
 		t.Errorf("of 4 MB there are %d bytes: %.100s", len(r.Text), r.Text)
@@ -214,7 +226,8 @@ func TestHang(t *testing.T) {
 func TestAllowed(t *testing.T) {
 	s, _ := started(t, "tools", time.Minute, "search-tides", "drop-tables")
 	set, problems, err := s.Tools(t.Context())
-	if err != nil || len(set) != 1 || len(problems) != 1 || !strings.Contains(problems[0], `no tool "drop-tables"; it has`) {
+	if err != nil || len(set) != 1 || len(problems) != 1 || !strings.Contains(problems[0],
+		`no tool "drop-tables"; it has`) {
 		t.Errorf("%v, %q, %v", set, problems, err)
 	}
 	var schema struct{ Required []string }
@@ -268,7 +281,8 @@ func TestHTTP(t *testing.T) {
 		return s
 	}
 	call := caller(t, with(token))
-	if r := call("search_tides", "Hallsund"); len(r.Sources) != 1 || r.Sources[0].Text != "The tide of Hallsund is 2.1 metres high." {
+	if r := call("search_tides", "Hallsund"); len(r.Sources) != 1 ||
+		r.Sources[0].Text != "The tide of Hallsund is 2.1 metres high." {
 		t.Errorf("a search returned %+v", r)
 	}
 	if r := call("much", "x"); !r.Failed || len(r.Text) > 2000 {
