@@ -45,15 +45,16 @@ func TestSoak(t *testing.T) {
 	for i := range 3 {
 		workers = append(workers, s.start(fmt.Sprintf("worker%d.0", i+1), slots))
 	}
-	pause := func(until time.Duration) { // or until all is done
-		for end := time.Now().Add(until); time.Now().Before(end) && s.bundles() < topics; {
+	killed, restarted := 0, 0
+	isDue := func() bool { return restarted < restarts && s.bundles() >= topics*(restarted+1)/(restarts+2) }
+	pause := func(until time.Duration) { // or until a restart is due, or all is done
+		for end := time.Now().Add(until); time.Now().Before(end) && s.bundles() < topics && !isDue(); {
 			time.Sleep(20 * time.Millisecond) // other programs are watched
 		}
 	}
-	killed, restarted := 0, 0
 	until(t, "the first topic block", func() bool { return s.model.open("", true) > 0 })
 	for s.bundles() < topics && time.Since(started) < 9*time.Minute {
-		if restarted < restarts && s.bundles() >= topics*(restarted+1)/(restarts+2) {
+		if isDue() {
 			s.restart([]syscall.Signal{syscall.SIGKILL, syscall.SIGTERM}[restarted%2], 0)
 			restarted++
 		}

@@ -174,6 +174,9 @@ func (b *builder) document(s stated) Document {
 	title := clean(s.title)
 	if title == "" {
 		title = b.title()
+		if title == "" {
+			title = clean(s.letterhead)
+		}
 	}
 	if len(b.heads) > 0 && strings.EqualFold(title, b.heads[0].text) { // the title is not a part of every path
 		for i, s := range b.sections {
@@ -195,13 +198,41 @@ func (b *builder) title() string {
 	tops := b.topHeadings()
 	switch {
 	case len(tops) == 1 && (tops[0].level == 1 || tops[0] == b.heads[0] && tops[0].at == 0):
-		return tops[0].text
+		return tops[0].text + b.subtitle(tops[0])
 	case b.opening != "" && len(b.opening) < b.buf.Len() && isTitle(b.opening):
 		return b.opening
 	case len(tops) > 1 && tops[0].level == 1 && tops[0].at <= maxHeadLine && !numberedRow(tops):
+		if len(tops) == 2 && tops[0] == b.heads[0] && tops[1] == b.heads[1] { // a masthead
+			return tops[0].text + ": " + tops[1].text
+		}
 		return tops[0].text
 	}
 	return ""
+}
+
+// lead returns the text below the first heading, up to the next one.
+func (b *builder) lead() string {
+	switch len(b.heads) {
+	case 0:
+		return ""
+	case 1:
+		return text.Start(b.buf.String()[b.heads[0].at:], maxHead)
+	}
+	return strings.TrimSpace(b.buf.String()[b.heads[0].at:b.heads[1].at])
+}
+
+// subtitle returns what follows a heading as part of the title: the one heading of the next level, which stands right
+// below it and has all sections below itself, as where an office writes its name above the name of a report.
+func (b *builder) subtitle(top head) string {
+	i := slices.Index(b.heads, top) + 1
+	if i >= len(b.heads) || b.heads[i].at != top.at || b.heads[i].level != top.level+1 {
+		return ""
+	}
+	lower := func(h head) bool { return h.level > b.heads[i].level }
+	if rest := b.heads[i+1:]; len(rest) == 0 || slices.ContainsFunc(rest, func(h head) bool { return !lower(h) }) {
+		return ""
+	}
+	return ": " + b.heads[i].text
 }
 
 // topHeadings returns the headings of the highest level there is.

@@ -11,7 +11,7 @@ import (
 )
 
 // maxDateText bounds what is read as a date, in bytes.
-const maxDateText = 100
+const maxDateText = 240
 
 // numericDate matches a date in figures from the year down, as far as it goes, also with a time behind it.
 var numericDate = regexp.MustCompile(`^(\d{4})(?:[-/](\d{2})(?:[-/](\d{2})(?:[T ].*)?)?)?$`)
@@ -35,7 +35,6 @@ func date(s string) string {
 // dateLine returns the date with which a line at the head of a document ends, behind a comma or alone. bare: nothing
 // but a place or a day of the week is before it, as in "Stavik, 9 January 2025".
 func dateLine(line string) (day string, bare bool) {
-	const maxPlace = 3 // words
 	day, at := onlyDate(line)
 	before := line[:at[0]]
 	if at[1] < len(line) || before != "" && !strings.Contains(before, ",") {
@@ -43,6 +42,9 @@ func dateLine(line string) (day string, bare bool) {
 	}
 	return day, day != "" && len(strings.Fields(before)) <= maxPlace
 }
+
+// maxPlace bounds what stands before a date that a line is about, in words.
+const maxPlace = 3
 
 // onlyDate returns the only date in a line and where it stands.
 func onlyDate(line string) (day string, at [2]int) {

@@ -19,6 +19,9 @@ func HTML(page string) Document {
 	w.flush()
 	said := stated{title: commentTitle(page)}
 	said.or(pageStates(tree, root))
+	if said.date == "" { // in the lines between its title and the first section
+		said.date = headLines(b.lead()).date
+	}
 	return b.document(said)
 }
 

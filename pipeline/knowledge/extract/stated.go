@@ -19,6 +19,7 @@ type stated struct {
 
 	subject, from, changed string // stand in for title, authors and date
 	addressed              bool   // there is a receiver
+	letterhead             string // the short lines that a text begins with: it may be no more than who wrote it
 }
 
 // fields are the keys of front matter, of reStructuredText and of the header lines that programs for e-mail write.
@@ -174,15 +175,21 @@ var fieldName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9-]*$`)
 // headLines reads the fields at the head of a text or a Markdown file, before its first paragraph: "Key: value" lines,
 // with or without Markdown's emphasis, and a line that is a date.
 func headLines(document string) (s stated) {
-	var key, value, day string
-	headings := 0
-	for line := range strings.Lines(text.Start(document, maxHead)) {
-		line = strings.TrimRight(line, " \t\n")
+	var key, value string
+	var days headDates
+	var opening []string
+	headings, blank := 0, false
+	lines := strings.Split(text.Start(document, maxHead), "\n")
+	for i, line := range lines {
+		line = strings.TrimRight(line, " \t")
 		if key != "" && line != "" && (line[0] == ' ' || line[0] == '\t') { // a folded field
 			value += " " + strings.TrimSpace(line)
 			continue
 		}
-		nextKey, nextValue := fieldOf(line)
+		nextKey, nextValue := "", ""
+		if headings < maxHeadings { // below the second one begins the text
+			nextKey, nextValue = fieldOf(line)
+		}
 		if wrapped := len(value) > maxUnwrapped && line != "" && nextKey == ""; !wrapped {
 			s.field(key, value)
 		}
@@ -190,22 +197,137 @@ func headLines(document string) (s stated) {
 			continue
 		}
 		plain := strings.Trim(line, "#*_> \t")
-		if strings.HasPrefix(line, "#") {
+		heading := strings.HasPrefix(line, "#")
+		if heading {
 			headings++
 		}
-		if headings > 1 || len(line) > maxHeadLine || endsSentence(plain) {
-			break
+		setApart := strings.HasPrefix(line, "*") || strings.HasPrefix(line, "_")
+		prose := !heading && (len(line) > maxHeadLine || endsSentence(plain))
+		alone := !blank || isBlank(lines, i-1) && isBlank(lines, i+1)
+		switch named := days.take(plain, headLine{heading, setApart, prose, alone}); {
+		case headings > maxHeadings, prose && !named && !setApart:
+			s.close(key, value, days, opening)
+			return s
 		}
-		if day == "" {
-			day, _ = dateLine(plain)
+		s.byline(plain, setApart)
+		if blank = blank || line == ""; !blank && !heading {
+			opening = append(opening, plain)
 		}
 	}
+	s.close(key, value, days, opening)
+	return s
+}
+
+// maxHeadings is how many headings the head of a document has: who wrote it, and its title.
+const maxHeadings = 2
+
+// close ends the reading of the head with the last field.
+func (s *stated) close(key, value string, days headDates, opening []string) {
 	s.field(key, value)
 	if s.date == "" {
-		s.date = day
+		s.date = days.best()
+	}
+	if len(opening) > 1 && len(opening) <= maxLetterhead {
+		opening = slices.DeleteFunc(opening, func(line string) bool { return len(datesIn(line)) > 0 })
+		if head := strings.Join(opening, ", "); !strings.ContainsFunc(head, unicode.IsDigit) { // no address
+			s.letterhead = head
+		}
 	}
 	s.settle()
-	return s
+}
+
+// maxLetterhead bounds the lines that a letterhead has.
+const maxLetterhead = 4
+
+// headDates are the dates that the lines at the head of a document say, the surest first: a line that is a date; a
+// date behind a label; the only date of a line that is set apart; that behind a comma in a heading.
+type headDates [4]string
+
+// label finds what is said behind a colon: Stand: 28.05.2026.
+var label = regexp.MustCompile(`(?:^|[.;] +)[^.:;]{1,30}: *([^:;]+?)(?:[.;] |[.;]?$)`)
+
+// headLine says what a line at the head of a document looks like.
+type headLine struct {
+	heading  bool
+	setApart bool // it begins with emphasis
+	prose    bool // it is long, or ends as a sentence does
+	alone    bool // it is not a line of a paragraph, but for the first one
+}
+
+func isBlank(lines []string, i int) bool {
+	return i < 0 || i >= len(lines) || strings.TrimSpace(lines[i]) == ""
+}
+
+// take looks for the date of a line. named: the line says it in a form that prose does not have.
+func (d *headDates) take(line string, is headLine) (named bool) {
+	set := func(rank int, day string) bool {
+		if day != "" && len(day) > len("2006") && d[rank] == "" {
+			d[rank] = day
+		}
+		return day != ""
+	}
+	if day, bare := dateLine(line); !is.prose && day != "" && (bare || !is.heading) {
+		return set(0, day)
+	}
+	day, at := onlyDate(line)
+	if is.heading {
+		return strings.Contains(line[:at[0]], ",") && set(3, day)
+	}
+	if end := day != "" && at[1] == len(line); end && is.alone && !is.prose && len(strings.Fields(line[:at[0]])) <= maxPlace {
+		return set(0, day)
+	}
+	for _, m := range label.FindAllStringSubmatch(line, -1) {
+		if day := date(m[1]); day != "" {
+			return set(1, day)
+		}
+	}
+	return is.setApart && set(2, day)
+}
+
+func (d *headDates) best() string {
+	for _, day := range d {
+		if day != "" {
+			return day
+		}
+	}
+	return ""
+}
+
+// by are the words before the names of those who have written a text.
+var by = regexp.MustCompile(`^(?i:by|von|par|por|di|da)\s+`)
+
+// fullName matches the name of a person of two words at least, also with initials.
+var fullName = regexp.MustCompile(
+	`^(?:\p{Lu}\.[ -]?)*(?:\p{Lu}[\p{L}'’-]*\.?)(?: (?:\p{Lu}\.|\p{Lu}[\p{L}'’-]+|van|von|de|der|den|del|di|da|la|le))+$`)
+
+// byline takes over the authors that a line at the head names: behind "by", or as a list of names that is set apart.
+func (s *stated) byline(line string, setApart bool) {
+	if len(s.authors) > 0 || len(line) > maxUnwrapped*4 {
+		return
+	}
+	said, marked := line, by.MatchString(line)
+	if marked {
+		said = by.ReplaceAllString(line, "")
+	} else if bold, _, ok := strings.Cut(line, "*"); ok && setApart { // the names, then where they work
+		said = bold
+	}
+	if !marked && !setApart {
+		return
+	}
+	var names []string
+	for name := range strings.FieldsFuncSeq(strings.NewReplacer(" and ", ",", " und ", ",", " et ", ",", " & ", ",",
+		" y ", ",").Replace(said), func(r rune) bool { return r == ',' || r == ';' || r == '、' }) {
+		name = strings.Trim(name, " .*_")
+		if !fullName.MatchString(name) {
+			return
+		}
+		names = append(names, name)
+	}
+	if marked || len(names) > 1 {
+		for _, name := range names {
+			s.author(name)
+		}
+	}
 }
 
 // fieldOf returns the key and the value of a line; an empty key: it is none.
