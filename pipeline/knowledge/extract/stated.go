@@ -273,7 +273,8 @@ func (d *headDates) take(line string, is headLine) (named bool) {
 	if is.heading {
 		return strings.Contains(line[:at[0]], ",") && set(3, day)
 	}
-	if end := day != "" && at[1] == len(line); end && is.alone && !is.prose && len(strings.Fields(line[:at[0]])) <= maxPlace {
+	short := day != "" && at[1] == len(line) && len(strings.Fields(line[:at[0]])) <= maxPlace
+	if short && is.alone && !is.prose {
 		return set(0, day)
 	}
 	for _, m := range label.FindAllStringSubmatch(line, -1) {

@@ -109,12 +109,39 @@ func TestStatedForms(t *testing.T) {
 			"AW: Dues", "Roth, Jens", "2024-07-03"},
 		{"table", "# Report 17\n\n| | |\n|---|---|\n| Author | Jens Roth |\n| Date | 2024-09-30 |\n\n",
 			"Report 17", "Jens Roth", "2024-09-30"},
+		{"bulletin", "# Statistical Office\n\n## Bulletin 4: quays\n\nRelease date: 2026-05-12. Source: returns.\n\n" +
+			"### Points\n\n",
+			"Statistical Office: Bulletin 4: quays", "", "2026-05-12"},
+		{"technical note", "# Hafenamt e. V.\n\n## Vermerk 7\n\nStand: 28.05.2026. Bearbeitung: R. Koller.\n\n" +
+			"### 1. Zweck\n\n",
+			"Hafenamt e. V.: Vermerk 7", "", "2026-05-28"},
+		{"minutes", "# Harbour Board\n\n## Minutes, 18 June 2026, 13:30 to 16:10, Room 2\n\n### 1. Dues\n\n",
+			"Harbour Board: Minutes, 18 June 2026, 13:30 to 16:10, Room 2", "", "2026-06-18"},
+		{"masthead", "# The Post\n\n*Supplement, 6 September 2026*\n\n# The quay\n\n**By Jonas Whitlow**\n\n",
+			"The Post: The quay", "Jonas Whitlow", "2026-09-06"},
+		{"paper", "# Worms in piles\n\n**E. Marsh, T. Okonjo-Hale, S. Birk.** University. *Journal*, 19(1), " +
+			"May 2026, pp. 3-17.\n\n## Abstract\n\n",
+			"Worms in piles", "E. Marsh, T. Okonjo-Hale, S. Birk", "2026-05"},
+		{"register", "HARBOUR TRIBUNAL\nPublic register\nPrint-out of 21 September 2026\n\n",
+			"HARBOUR TRIBUNAL, Public register", "",
+			"2026-09-21"},
+		{"accident", "# Report on the accident of 4 May 1980\n\n", "Report on the accident of 4 May 1980", "", ""},
+		{"prose", "# The quay\n\nThe quay was opened on 4 May 1980.\n\n## Dues\n\n", "The quay", "", ""},
+		{"two sections", "# The quay\n\n## Dues\n\nNone.\n\n## Worms\n\n", "The quay", "", ""},
+		{"towns", "# The quays\n\n*Stavik, Oslo, Bergen*\n\n", "The quays", "", ""},
+		{"validity", "# Prices\n\n*Valid from 1 January 2026 to 31 March 2026*\n\n", "Prices", "", ""},
 		{"numbered decision", "# 17. Use quay B\n\nDate: 2024-08-01\n\nStatus: accepted\n\n## Context\n\n",
 			"17. Use quay B", "", "2024-08-01"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			doc := extract.Markdown(tt.text + prose)
+			if tt.name == "register" {
+				var err error
+				if doc, err = extract.Bytes(t.Context(), extract.TypeText, []byte(tt.text+prose), ""); err != nil {
+					t.Fatal(err)
+				}
+			}
 			by := topicqueue.Source{Authors: doc.Authors, Publisher: doc.Publisher}.By()
 			if doc.Title != tt.title || by != tt.by || doc.Date != tt.date {
 				t.Errorf("%q by %q of %q", doc.Title, by, doc.Date)
