@@ -162,6 +162,7 @@ type Human struct {
 	InputMethod string        // InputTerminal or InputCustom
 	Input       string        // of InputCustom: a command, or a URL
 	WaitTime    time.Duration // for each answer
+	ApprovePlan bool          // a person approves each plan
 }
 
 // How a person is asked.

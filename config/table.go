@@ -54,7 +54,8 @@ func table(c *Config) []field {
 
 // deskTable returns the settings without those of models. It is all that the options of a run need.
 func deskTable(c *Config) []field {
-	return slices.Concat(serviceTable(c), researchingTable(&c.Researching), toolTable(c), runTable(c))
+	return slices.Concat(serviceTable(c), researchingTable(&c.Researching), toolTable(c), dialogueTable(&c.Planning),
+		runTable(c))
 }
 
 // serviceTable returns the settings of a process: where its data and its services are, and how much it does at once.
@@ -196,6 +197,28 @@ func toolTable(c *Config) []field {
 	}
 }
 
+// dialogueTable returns the settings of what a person decides before the research.
+func dialogueTable(plan *Planning) []field {
+	return []field{
+		setting("planning.plan", "", "",
+			"file with the sub-topics, a Markdown list; empty: every run gets its own plan",
+			text(&plan.Plan, "a file; empty: none", anyText)),
+		setting("planning.human_in_the_loop", "true", "",
+			"`run` on a terminal may ask what an unclear topic means; batches never ask", toggle(&plan.Human.InTheLoop)),
+		setting("planning.user_input_method", InputTerminal, "",
+			"who is asked: terminal, or custom for planning.user_input", choice(&plan.Human.InputMethod, InputTerminal,
+				InputCustom)),
+		setting("planning.user_input", "", "",
+			"command or URL that gets a question as JSON and returns the answer as text",
+			text(&plan.Human.Input, "a command or URL; empty: none", anyText)),
+		setting("planning.wait_time", "5m", "", "how long a question waits for its answer; then the run goes on without",
+			duration(&plan.Human.WaitTime, time.Second, 7*24*time.Hour)),
+		setting("planning.approve_plan", "false", "",
+			"`run` on a terminal shows the plan before it is followed, to be approved, edited, or changed in words",
+			toggle(&plan.Human.ApprovePlan)),
+	}
+}
+
 // runTable returns the settings of a run around its research: its blocks, limits, plan and report.
 func runTable(c *Config) []field {
 	plan := &c.Planning
@@ -227,19 +250,6 @@ func runTable(c *Config) []field {
 			"directory with templates of your own, such as en/decide.system.tmpl, in place of the built-in ones",
 			text(&c.PromptsDir, "a directory; empty: none", anyText)),
 
-		setting("planning.plan", "", "",
-			"file with the sub-topics, a Markdown list; empty: every run gets its own plan",
-			text(&plan.Plan, "a file; empty: none", anyText)),
-		setting("planning.human_in_the_loop", "true", "",
-			"`run` on a terminal may ask what an unclear topic means; batches never ask", toggle(&plan.Human.InTheLoop)),
-		setting("planning.user_input_method", InputTerminal, "",
-			"who is asked: terminal, or custom for planning.user_input", choice(&plan.Human.InputMethod, InputTerminal,
-				InputCustom)),
-		setting("planning.user_input", "", "",
-			"command or URL that gets a question as JSON and returns the answer as text",
-			text(&plan.Human.Input, "a command or URL; empty: none", anyText)),
-		setting("planning.wait_time", "5m", "", "how long a question waits for its answer; then the run goes on without",
-			duration(&plan.Human.WaitTime, time.Second, 7*24*time.Hour)),
 		setting("planning.rephrase.enabled", "false", "", "rewrite the topic as a research brief first",
 			toggle(&plan.Rephrase.Enabled)),
 		setting("planning.rephrase.max_iterations", "3", "rounds", "rounds of rewriting, at most",

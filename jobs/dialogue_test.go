@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/redis/go-redis/v9"
 
 	"nightdesk/jobs"
@@ -275,4 +276,86 @@ func (a *askedNames) all() []string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return slices.Clone(a.names)
+}
+
+// planAsking is a model that plans what the user has asked for, and knows who is satisfied.
+func planAsking(q llmtest.Question) (string, bool) {
+	switch q.Name {
+	case "satisfied":
+		return fmt.Sprintf(`{"reason":"","satisfied":%v}`, strings.Contains(q.User, "Fine, thank you")), true
+	case "clarify":
+		return `{"reason":"It is clear.","ask":false,"question":""}`, true
+	case "decompose":
+		topics := []string{`{"title":"How they work","overview":"The cycle.","queries":["cycle"]}`,
+			`{"title":"What ice does","overview":"","queries":["ice"]}`}
+		if strings.Contains(q.User, "noise, too") {
+			topics[1] = `{"title":"How loud they are","overview":"","queries":["noise"]}`
+		}
+		return `{"sub_topics":[` + strings.Join(topics, ",") + `]}`, true
+	}
+	return goodAnswer(q)
+}
+
+// A plan is shown before it is followed: approved, edited, changed in words, or nobody is there.
+func TestPlanIsApproved(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		replies []string // "": approved; none: nobody answers
+		want    []string // titles of the blocks
+		queries string   // of the first
+	}{
+		"approved":     {[]string{""}, []string{"How they work", "What ice does"}, "cycle"},
+		"in words":     {[]string{"Fine, thank you"}, []string{"How they work", "What ice does"}, "cycle"},
+		"edited":       {[]string{"> a brief\n- Costs\n  in Norway\n- How they work"}, []string{"Costs", "How they work"},
+			"Costs"},
+		"changed":      {[]string{"Please look at noise, too", ""}, []string{"How they work", "How loud they are"}, "cycle"},
+		"never enough": {[]string{"no", "no", "no"}, []string{"How they work", "What ice does"}, "cycle"},
+		"nobody":       {nil, []string{"How they work", "What ice does"}, "cycle"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			model := newAsked()
+			model.Answer = planAsking
+			b := setup(t, redistest.InProcess(t), stubModel(t, &model.Stub))
+			w := b.start(jobs.Settings{Concurrency: 1})
+			o := humanOptions(time.Hour)
+			o.ApprovePlan, o.SubTopics, o.MaxParallel = true, 2, 1
+			if tt.replies == nil {
+				o.AnswerTime = time.Millisecond
+			}
+			id := b.enqueue("How do heat pumps work in winter?", o, "")
+			for n, reply := range tt.replies {
+				e := b.asks(id, n+1)
+				if e.Kind != topicqueue.AskPlan || !strings.Contains(e.Question.Text, "- How they work\n  The cycle.\n- ") {
+					t.Errorf("shown %+v", e.Question)
+				}
+				if n == 0 { // another worker goes on
+					w.Stop()
+					w = b.start(jobs.Settings{Concurrency: 1})
+				}
+				if err := b.reply(id, n+1, reply); err != nil {
+					t.Fatal(err)
+				}
+			}
+			b.wait(id)
+			w.Stop()
+			blocks, err := b.services.Queue.Blocks(t.Context(), id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var titles []string
+			for _, block := range blocks {
+				titles = append(titles, block.Title)
+			}
+			if diff := cmp.Diff(tt.want, titles); diff != "" {
+				t.Errorf("blocks (-want +got):\n%s", diff)
+			}
+			if !slices.Contains(blocks[0].Queries, tt.queries) {
+				t.Errorf("the first block asks %q", blocks[0].Queries)
+			}
+			if again, _ := model.repeated(); again > 0 {
+				t.Errorf("%d questions to the model were asked again", again)
+			}
+		})
+	}
 }

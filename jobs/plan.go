@@ -69,11 +69,18 @@ func (h planHandler) work(ctx context.Context, a *attempt) error {
 	if question != nil {
 		return a.await(ctx, *question)
 	}
-	plan, err := h.planned(ctx, a, p)
+	run, err := p.Heard(ctx, a.Run)
+	if err != nil {
+		return stageError("have the plan approved", err)
+	}
+	plan, err := h.planned(ctx, a, p, run)
 	if err != nil {
 		return stageError("plan the topic", err)
 	}
 	plan.Why = why
+	if question, plan = p.Approve(run, plan); question != nil {
+		return a.await(ctx, *question)
+	}
 	return a.commitPlan(ctx, plan)
 }
 
@@ -97,8 +104,8 @@ func (h planHandler) documents(ctx context.Context, a *attempt, p planning.Plann
 }
 
 // planned plans with the model, and without it when that cannot be used or takes too long.
-func (h planHandler) planned(ctx context.Context, a *attempt, p planning.Planner) (topicqueue.Plan, error) {
-	run := a.Run
+func (h planHandler) planned(ctx context.Context, a *attempt, p planning.Planner,
+	run topicqueue.Run) (topicqueue.Plan, error) {
 	if a.budget.budgeted() {
 		purse, _, err := a.budget.purse(ctx, 0)
 		if err != nil {

@@ -16,6 +16,18 @@ type ClarifyAnswer struct {
 // Clarify asks whether the research can begin or the user must be asked (ClarifyAnswer).
 func Clarify(lang string, d ClarifyData) Prompt { return structured("clarify", lang, d, 600) }
 
+// SatisfiedData asks whether a user wants a plan as it was shown.
+type SatisfiedData struct{ Topic, Plan, Answer string }
+
+// SatisfiedAnswer says so.
+type SatisfiedAnswer struct {
+	Reason    string `json:"reason"`
+	Satisfied bool   `json:"satisfied"`
+}
+
+// Satisfied asks whether a user who was shown a plan wants it so (SatisfiedAnswer).
+func Satisfied(lang string, d SatisfiedData) Prompt { return structured("satisfied", lang, d, 400) }
+
 // Said is a question to the user, and the answer in the user's own words; empty: there was none.
 type Said struct{ Question, Answer string }
 

@@ -19,6 +19,7 @@ func TestLimitsLeaveRoom(t *testing.T) {
 	}{
 		{"rephrase", prompts.Rephrase("en", prompts.RephraseData{}), 400 * 3 / 2},
 		{"clarify", prompts.Clarify("en", prompts.ClarifyData{}), 0},
+		{"satisfied", prompts.Satisfied("en", prompts.SatisfiedData{}), 0},
 		{"queries", prompts.Queries("en", prompts.QueriesData{N: 3}), 0},
 		{"decompose", prompts.Decompose("en", prompts.DecomposeData{N: 2}), 0},
 		{"many queries", prompts.Queries("en", prompts.QueriesData{N: 12}), 12 * 20 * 3 / 2},

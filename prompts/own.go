@@ -189,8 +189,8 @@ func samples(file string) []any {
 		"look_up.user.tmpl": LookUpData{}, "note.user.tmpl": NoteData{}, "outline.user.tmpl": OutlineData{},
 		"place.user.tmpl": PlaceData{}, "queries.user.tmpl": QueriesData{}, "repair.user.tmpl": RepairData{},
 		"repair_section.user.tmpl": RepairSectionData{}, "rephrase.user.tmpl": RephraseData{},
-		"review.user.tmpl": ReviewData{}, "route.user.tmpl": RouteData{}, "section.user.tmpl": SectionData{},
-		"summarize.user.tmpl": SummarizeData{},
+		"review.user.tmpl": ReviewData{}, "route.user.tmpl": RouteData{}, "satisfied.user.tmpl": SatisfiedData{},
+		"section.user.tmpl": SectionData{}, "summarize.user.tmpl": SummarizeData{},
 	}[file]
 	if !ok {
 		return nil

@@ -11,6 +11,7 @@ import (
 // What a person is asked for, and what became of it.
 const (
 	AskClarification = "clarification" // what the topic leaves open
+	AskPlan          = "plan"          // whether the plan, a Markdown list, is as it should be
 
 	ReplyAnswered = "answered"
 	ReplyDeclined = "declined" // the person wants the run to go on without an answer
@@ -19,7 +20,7 @@ const (
 
 // Question is what a run asks a person.
 type Question struct {
-	Kind string `json:"kind"` // AskClarification
+	Kind string `json:"kind"` // AskClarification or AskPlan
 	Text string `json:"question"`
 }
 

@@ -115,6 +115,7 @@ type Options struct {
 	// a person may be asked, who has AnswerTime for each answer (0 = for ever)
 	HumanInTheLoop bool          `json:"human_in_the_loop,omitempty"`
 	AnswerTime     time.Duration `json:"answer_time_ns,omitempty"`
+	ApprovePlan    bool          `json:"approve_plan,omitempty"` // that person approves the plan first
 
 	// it answers a question about the report of this run, of its path PathShallow
 	Follows string     `json:"follows,omitempty"`

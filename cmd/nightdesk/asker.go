@@ -3,12 +3,14 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"os/exec"
 	"strings"
 	"time"
@@ -16,6 +18,7 @@ import (
 	"nightdesk/cmd/nightdesk/view"
 	"nightdesk/cmd/nightdesk/wiring"
 	"nightdesk/config"
+	"nightdesk/pipeline/planning"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
 	"nightdesk/topicqueue/retry"
@@ -30,7 +33,7 @@ func askPerson(o *topicqueue.Options, cfg config.Config, con *view.Console) erro
 			"Set planning.user_input to a command or a URL, or planning.user_input_method to terminal."))
 	}
 	if human.InTheLoop && cfg.LLM.Enabled() && (custom || con.Interactive()) {
-		o.HumanInTheLoop, o.AnswerTime = true, human.WaitTime
+		o.HumanInTheLoop, o.AnswerTime, o.ApprovePlan = true, human.WaitTime, human.ApprovePlan
 	}
 	return nil
 }
@@ -43,6 +46,8 @@ type asker struct {
 	human config.Human
 	asked int         // the number of the last question
 	typed chan string // lines from the terminal; closed at its end
+	lines *bufio.Scanner
+	reads bool // a line of it, into typed
 }
 
 // Show implements viewer.
@@ -76,14 +81,22 @@ func withoutWait(events []topicqueue.Event) []topicqueue.Event {
 func (a *asker) askTerminal(ctx context.Context, run topicqueue.Run, number int, q topicqueue.Exchange) error {
 	prompt := func() { fmt.Fprint(a.con.Err, "Your answer: ") }
 	lines := []string{"", "Before the research begins:", ""}
+	plan := q.Kind == topicqueue.AskPlan
+	if plan {
+		lines[1] = "The research is planned so:"
+	}
 	for line := range strings.Lines(q.Question.Text) {
-		lines = append(lines, "  "+strings.TrimSpace(line))
+		lines = append(lines, "  "+strings.TrimRight(line, " \n"))
 	}
 	until := ""
 	if !q.Until.IsZero() {
 		until = " The run waits until " + q.Until.Local().Format("15:04:05") + "."
 	}
-	lines = append(lines, "", "Enter alone goes on without an answer, Ctrl-C ends the run."+until)
+	how := "Enter alone goes on without an answer, Ctrl-C ends the run."
+	if plan {
+		how = "Enter alone approves it, e opens it in an editor, anything else is what to change; Ctrl-C ends the run."
+	}
+	lines = append(lines, "", how+until)
 	if err := view.PrintLines(a.con.Err, lines); err != nil {
 		return err
 	}
@@ -95,13 +108,24 @@ func (a *asker) askTerminal(ctx context.Context, run topicqueue.Run, number int,
 			fmt.Fprintln(a.con.Err)
 			return context.Cause(ctx)
 		case line, open := <-a.typed:
+			a.reads = !open // there is nothing more to read
 			if !open {
 				fmt.Fprintln(a.con.Err)
+			}
+			if plan && strings.TrimSpace(line) == "e" {
+				var err error
+				if line, err = edited(ctx, a.con, q.Question.Text); err != nil {
+					a.con.Say("%v", err)
+					prompt()
+					a.read()
+					continue
+				}
 			}
 			reply, err := topicqueue.NewReply(line)
 			if err != nil {
 				a.con.Say("%v", err)
 				prompt()
+				a.read()
 				continue
 			}
 			return a.give(ctx, run.ID, number, reply)
@@ -118,21 +142,54 @@ func (a *asker) askTerminal(ctx context.Context, run topicqueue.Run, number int,
 	}
 }
 
-// read begins to read lines from the terminal. A read that waits there cannot be ended: it lives as long as the
-// process.
+// read begins to read a line from the terminal, and no more, so that an editor has the terminal for itself. A read that
+// waits there cannot be ended: its line is the answer to the next question.
 func (a *asker) read() {
-	if a.typed != nil {
+	if a.typed == nil {
+		a.typed, a.lines = make(chan string), bufio.NewScanner(a.con.In)
+	} else if a.reads {
 		return
 	}
-	typed := make(chan string)
-	a.typed = typed
+	a.reads = true
 	go func() {
-		defer close(typed)
-		in := bufio.NewScanner(a.con.In)
-		for in.Scan() {
-			typed <- in.Text()
+		if !a.lines.Scan() {
+			close(a.typed)
+			return
 		}
+		a.typed <- a.lines.Text()
 	}()
+}
+
+// edited lets the person edit a text in the editor of VISUAL or EDITOR, and returns what has become of it; "" when it
+// was left as it was.
+func edited(ctx context.Context, con *view.Console, text string) (string, error) {
+	editor := cmp.Or(os.Getenv("VISUAL"), os.Getenv("EDITOR"), "vi")
+	f, err := os.CreateTemp("", "nightdesk-plan-*.md")
+	if err != nil {
+		return "", fmt.Errorf("make a file for the editor: %w", err)
+	}
+	defer os.Remove(f.Name())
+	_, err = f.WriteString(text)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return "", fmt.Errorf("write the plan for the editor: %w", err)
+	}
+	// The setting is a command line, as everywhere, and the file its last word.
+	cmd := exec.CommandContext(ctx, "sh", "-c", editor+` "$1"`, "sh", f.Name())
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = con.In, con.Err, con.Err
+	if err := cmd.Run(); err != nil {
+		return "", fmt.Errorf("run the editor %q: %w; set EDITOR to one that is there", editor, err)
+	}
+	body, err := os.ReadFile(f.Name())
+	if err != nil {
+		return "", fmt.Errorf("read what the editor has written: %w", err)
+	}
+	if string(body) == text {
+		return "", nil
+	}
+	if _, err := planning.ParseShown(string(body)); err != nil {
+		return "", fmt.Errorf("the plan cannot be used: %w", err)
+	}
+	return string(body), nil
 }
 
 // give brings a reply to the run. Redis may be away for a moment.

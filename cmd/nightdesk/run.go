@@ -50,6 +50,9 @@ func runCommand(p *program) *cobra.Command {
 	addAttach(cmd, &f)
 	p.settingFlag(cmd, false, "human-in-the-loop", "planning.human_in_the_loop",
 		"false: ask nothing, however unclear the topic is")
+	p.settingFlag(cmd, false, "approve-plan", "planning.approve_plan",
+		"show the plan before it is followed: approve it, edit it, or say what to change")
+	cmd.Flags().Lookup("approve-plan").NoOptDefVal = "true"
 	p.settingFlag(cmd, false, "concurrency", "worker.concurrency", "number of tasks to run in parallel")
 	cmd.Flags().StringVar(&out, "out", "", "directory for the report and its data (default: the storage)")
 	return cmd

@@ -25,8 +25,8 @@ const (
 // The error is the end of ctx (its cause is wrapped), or one of Emit or of a tool.
 func (p *Planner) Clarify(ctx context.Context, run topicqueue.Run) (*topicqueue.Question, error) {
 	d := &draft{Planner: p, run: run, topic: topicqueue.OneLine(run.Topic)}
-	if p.Model == nil || !run.Options.HumanInTheLoop {
-		return nil, nil
+	if p.Model == nil || !run.Options.HumanInTheLoop || len(shownPlans(run)) > 0 {
+		return nil, nil // it was clear enough for a plan
 	}
 	if err := d.step(ctx, topicqueue.StepStartFollowUp, "looking whether the topic is clear"); err != nil {
 		return nil, err
@@ -91,7 +91,7 @@ func (d *draft) clarifyPassages(ctx context.Context) ([]prompts.Passage, error) 
 func (d *draft) withSaid(topic string) string {
 	var said []prompts.Said
 	for _, e := range d.run.Dialogue {
-		if e.Kind == topicqueue.AskClarification {
+		if e.Kind == topicqueue.AskClarification || inWords(e) {
 			said = append(said, prompts.Said{Question: e.Question.Text, Answer: e.Reply.Text})
 		}
 	}
