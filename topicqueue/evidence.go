@@ -223,6 +223,8 @@ type ToolTrace struct {
 	// Dropped is how many claims of the run before were left out, because their paragraph says something else now. What
 	// cites them is written anew.
 	Dropped int `json:"dropped,omitempty"`
+	// Its source has been read again and is another text: the claims that stand are quoted from that.
+	Reread bool `json:"reread,omitempty"`
 	// Its source could not be asked again: what it said is taken to hold.
 	Unchecked bool `json:"unchecked,omitempty"`
 }

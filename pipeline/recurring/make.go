@@ -87,7 +87,8 @@ func block(b BlockEvidence, old Block, returned []topicqueue.Returned, date stri
 		if len(trace.Claims) == 0 {
 			continue
 		}
-		trace.Since, trace.Unchecked, trace.Dropped, trace.Added = cmp.Or(trace.Since, date), false, 0, nil
+		trace.Since, trace.Unchecked, trace.Reread = cmp.Or(trace.Since, date), false, false
+		trace.Dropped, trace.Added = 0, nil
 		trace.RawAnswer = topicqueue.PagePath(trace.Source.Hash) // all of the answer that the next bundle has
 		out.Traces = append(out.Traces, trace)
 	}

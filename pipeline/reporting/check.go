@@ -190,8 +190,8 @@ type decision struct {
 func (c *checker) judge(ctx context.Context, parts []part) error {
 	decisions := make([][]decision, len(parts))
 	for i, p := range parts {
-		if p.past != nil { // it was checked when it was written, and its sources are as they were
-			*p.told = p.past.told
+		if told, ok := c.again(p); ok {
+			*p.told = told
 			c.v.Counts.FactsUncited += p.told.FactsUncited
 			c.v.Uncited = append(c.v.Uncited, p.told.Uncited...)
 			continue
@@ -225,6 +225,32 @@ func (c *checker) judge(ctx context.Context, parts []part) error {
 		c.settleAll(p, decisions[i])
 	}
 	return nil
+}
+
+// again returns what was found when a part of the last report was checked, looked up in the texts of tonight. ok is
+// false when the part is new, or when a sentence of it comes out otherwise: then it is checked as a new one.
+func (c *checker) again(p part) (out told, ok bool) {
+	if p.past == nil {
+		return out, false
+	}
+	out = p.past.told
+	out.Checked = slices.Clone(out.Checked)
+	for i := range out.Checked {
+		s := &out.Checked[i]
+		if !slices.ContainsFunc(s.Citations, func(id string) bool { return c.m.reread[id] }) {
+			continue
+		}
+		ids := c.sourcesOf(s.Citations)
+		findings := c.corpus.Check(s.Text, s.Head, ids)
+		judged := c.corpus.Prove(s.Judge, ids)
+		if findings.Decide(judged) != s.Verdict {
+			*p.body = strings.ReplaceAll(*p.body, c.m.mark(), "")
+			return told{}, false
+		}
+		c.place(s, ids, findings, judged)
+		s.Rules = support.Rules
+	}
+	return out, true
 }
 
 // found looks for a statement in its sources. ok is false when it cites nothing.
@@ -312,17 +338,21 @@ func (s statement) raw(body string) string { return body[s.start:s.end] }
 
 // entry writes a decision down.
 func (c *checker) entry(p part, d decision) CheckedSentence {
-	shown := c.corpus.Shown(d.statement.text, c.sourcesOf(d.ids), d.findings, d.judged)
 	e := CheckedSentence{
-		Text: d.statement.text, Head: d.head, Section: p.title, Citations: d.ids,
-		Verdict: d.verdict, Findings: d.findings, Judge: d.judged,
-		Source: shown.Source, Start: shown.Start, End: shown.End,
+		Text: d.statement.text, Head: d.head, Section: p.title, Citations: d.ids, Verdict: d.verdict,
 		Action: d.action, Rules: support.Rules, Proposed: d.proposed, Refused: d.refused,
 	}
-	if source, ok := c.sources[shown.Source]; ok && source.Hash != "" {
-		e.Page = topicqueue.PagePath(source.Hash)
-	}
+	c.place(&e, c.sourcesOf(d.ids), d.findings, d.judged)
 	return e
+}
+
+// place writes down what was found of a sentence in these sources, and the place that shows it best.
+func (c *checker) place(s *CheckedSentence, ids []string, f support.Findings, j support.Judged) {
+	shown := c.corpus.Shown(s.Text, ids, f, j)
+	s.Findings, s.Judge, s.Source, s.Start, s.End, s.Page = f, j, shown.Source, shown.Start, shown.End, ""
+	if source, ok := c.sources[shown.Source]; ok && source.Hash != "" {
+		s.Page = topicqueue.PagePath(source.Hash)
+	}
 }
 
 // citable reports a sentence that states facts and can get a citation.

@@ -92,12 +92,13 @@ func (m *material) goOn(in Input) {
 			changes.Open = append(changes.Open, o)
 		}
 	}
-	m.changes, m.moved = &changes, map[string]bool{}
+	m.changes, m.moved, m.reread = &changes, map[string]bool{}, map[string]bool{}
 	for _, b := range in.Blocks {
 		for _, t := range b.Traces {
 			for _, c := range t.Withdrawn {
 				m.moved[c.CitationID] = true
 			}
+			m.reread[t.CitationID] = t.Reread
 			if t.Dropped > 0 {
 				m.moved[t.CitationID] = true
 			}

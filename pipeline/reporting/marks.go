@@ -10,12 +10,14 @@ import (
 // marked returns a sentence with the mark of what its sources do not bear out; of a table row it stands in the last
 // cell.
 func (m *material) marked(raw string, row bool) string {
-	mark := ` \[` + m.texts.Unsupported.String() + `\]`
+	mark := m.mark()
 	if cells, ok := strings.CutSuffix(strings.TrimRight(raw, " "), "|"); row && ok {
 		return strings.TrimRight(cells, " ") + mark + " |"
 	}
 	return strings.TrimRight(raw, " ") + mark
 }
+
+func (m *material) mark() string { return ` \[` + m.texts.Unsupported.String() + `\]` }
 
 // problem says in one sentence what is wrong with a sentence, for the model that is to repair it.
 func (m *material) problem(f support.Findings, j support.Judged) string {

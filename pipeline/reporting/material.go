@@ -38,6 +38,7 @@ type material struct {
 	answer   string          // that the report is; empty: it is written
 	before   *Text           // what may be kept of the last report
 	moved    map[string]bool // citation ids with news, when there is a last report
+	reread   map[string]bool // citation ids whose text is another one than that of the last report
 
 	mu        sync.Mutex
 	fallbacks []string

@@ -40,6 +40,7 @@ type look struct {
 	respelt []text.Pair
 	places  map[int]text.Unit // of units of then, by their start: those of text that say the same or have come in their place
 	claimed []text.Block      // paragraphs of then with claims
+	kept    []text.Block      // of text: quotes of claims that stand
 	stood   map[uint64]bool   // marks of then; nil: not asked for
 
 	vanished []quantity.Quantity // figures of then that stand nowhere any more

@@ -180,7 +180,7 @@ func (f *refresh) judge(ctx context.Context) (err error) {
 func (f *refresh) date(t *topicqueue.ToolTrace, l *look) {
 	moved := len(l.diff.Changed)+len(l.diff.New)+len(l.diff.Withdrawn) > 0
 	switch {
-	case strings.Contains(l.text, t.Source.Text): // also again
+	case t.Reread || strings.Contains(l.text, t.Source.Text): // also again
 		t.Source.AsOf = nil
 	case t.Source.AsOf != nil || moved:
 		t.Source.AsOf = &topicqueue.AsOf{
@@ -200,7 +200,8 @@ func (f *refresh) about(title, s string, start, end int) float64 {
 	return text.Coverage(title+"\n"+around, f.run.Topic)
 }
 
-// standing returns a trace with those of its claims that stand. They keep the text that they were taken from.
+// standing returns a trace with those of its claims that stand. They keep their ids and texts, and are quoted from the
+// text of tonight where all of them stand there; else they keep the text that they were taken from.
 func (f *refresh) standing(t topicqueue.ToolTrace, l *look) topicqueue.ToolTrace {
 	if len(l.diff.Changed)+len(l.diff.New)+len(l.diff.Withdrawn) == 0 {
 		return t
@@ -211,6 +212,7 @@ func (f *refresh) standing(t topicqueue.ToolTrace, l *look) topicqueue.ToolTrace
 		places = counterparts(t.Source.Text, l.then.Text, text.Align(t.Source.Text, l.then.Text).Changed)
 	}
 	t.Claims = nil
+	var now []text.Block // where the claims stand tonight
 	for _, c := range claims {
 		over := text.Over(units, c.Start, c.End) // of then
 		if places != nil {
@@ -226,14 +228,62 @@ func (f *refresh) standing(t topicqueue.ToolTrace, l *look) topicqueue.ToolTrace
 		slices.SortFunc(over, func(a, b text.Unit) int { return a.Start - b.Start })
 		from, to := paragraph(l.then.Text, over[0].Start, over[len(over)-1].End)
 		l.claimed = append(l.claimed, text.Block{Start: from, End: to})
-		if !l.renewed(c, over, from, to) {
-			t.Claims = append(t.Claims, c)
+		at, stands := l.standsAt(c, over)
+		whole := f.Model == nil || !stands // no model has chosen the sentence: all that stands around it is the claim
+		if l.renewed(c, over) || whole && l.around(over, from, to) {
+			t.Dropped++
+			f.renew(l, c, over)
 			continue
 		}
-		t.Dropped++
-		f.renew(l, c, over)
+		t.Claims = append(t.Claims, c)
+		if stands {
+			now = append(now, at)
+		}
+	}
+	l.kept = append(l.kept, now...)
+	if len(now) == len(t.Claims) {
+		f.reread(&t, l, now)
 	}
 	return t
+}
+
+// standsAt returns where the quote of a claim, which lies in these units of then, stands in the text of tonight.
+func (l *look) standsAt(c topicqueue.Claim, over []text.Unit) (text.Block, bool) {
+	start, end := len(l.text), 0
+	for _, u := range over {
+		there, ok := l.places[u.Start]
+		if !ok {
+			return text.Block{}, false
+		}
+		start, end = min(start, there.Start), max(end, there.End)
+	}
+	from, to, ok := text.Fold(l.text[start:end]).Find(c.Quote)
+	if !ok && len(over) == 1 { // another spelling
+		return text.Block{Start: start, End: end}, true
+	}
+	return text.Block{Start: start + from, End: start + to}, ok
+}
+
+// reread has a trace quote its claims from tonight's text of its source, where they stand at these places.
+func (f *refresh) reread(t *topicqueue.ToolTrace, l *look, at []text.Block) {
+	for _, s := range l.now {
+		outside := func(b text.Block) bool {
+			from, to := b.Start-s.Offset, b.End-s.Offset
+			return from < 0 || to > len(s.Text) || s.Text[from:to] != l.text[b.Start:b.End]
+		}
+		if len(at) == 0 || slices.ContainsFunc(at, outside) {
+			continue
+		}
+		t.ToolID, t.ToolType, t.Query, t.RawAnswer = l.call.id, l.call.tool, l.call.query, l.call.answer.Raw
+		t.RawAnswerTruncated, t.RawAnswerOriginalSize = l.call.answer.Truncated, l.call.answer.OriginalSize
+		t.Source, t.Timestamp, t.Iteration, t.Reread = s, f.now(), 1, true
+		for i, b := range at {
+			c := &t.Claims[i]
+			c.SourceID, c.Start, c.End = s.ID, b.Start-s.Offset, b.End-s.Offset
+			c.Quote = s.Text[c.Start:c.End]
+		}
+		return
+	}
 }
 
 // counterparts returns of the units of a text, by their start, those of another one that say the same, or that stand
@@ -265,11 +315,21 @@ func paragraph(s string, start, end int) (from, to int) {
 	return max(0, from), end + to
 }
 
-// renewed reports a claim whose paragraph, from one byte to another, says something else now, or that names a figure
-// which has become another one.
-func (l *look) renewed(c topicqueue.Claim, over []text.Unit, from, to int) bool {
+// renewed reports a claim whose sentences, units of then, say something else now, or that names a figure which has
+// become another one.
+func (l *look) renewed(c topicqueue.Claim, over []text.Unit) bool {
+	moved := func(u text.Unit) bool {
+		return slices.Contains(l.diff.Withdrawn, u) ||
+			slices.ContainsFunc(l.diff.Changed, func(p text.Pair) bool { return p.Old == u })
+	}
+	return slices.ContainsFunc(over, moved) || l.stale(c)
+}
+
+// around reports units of then whose paragraph, from one byte to another, says something else now.
+func (l *look) around(over []text.Unit, from, to int) bool {
 	inside := func(u text.Unit) bool { return from <= u.Start && u.Start < to }
-	if slices.ContainsFunc(l.diff.Changed, func(p text.Pair) bool { return inside(p.Old) }) || slices.ContainsFunc(l.diff.Withdrawn, inside) {
+	changed := func(p text.Pair) bool { return inside(p.Old) }
+	if slices.ContainsFunc(l.diff.Changed, changed) || slices.ContainsFunc(l.diff.Withdrawn, inside) {
 		return true
 	}
 	for _, u := range over {
@@ -280,7 +340,7 @@ func (l *look) renewed(c topicqueue.Claim, over []text.Unit, from, to int) bool 
 			}
 		}
 	}
-	return l.stale(c)
+	return false
 }
 
 // stale reports a claim with a figure that has vanished.
@@ -443,6 +503,7 @@ func (f *refresh) note(ctx context.Context) ([]topicqueue.ToolTrace, error) {
 		return nil, err
 	}
 	for i, l := range looks {
+		notes[i].found = slices.DeleteFunc(notes[i].found, l.stands)
 		f.conclude(l, &notes[i])
 	}
 	traces := f.record(1, outcomes, notes)
@@ -544,6 +605,15 @@ func (f *refresh) conclude(l *look, n *note) {
 		n.found = f.quote(n.found, l, u, 0)
 	}
 	n.summary = summaryOf(n.found)
+}
+
+// stands reports a finding that a claim which stands has, too: nothing in it has moved.
+func (l *look) stands(o finding) bool {
+	b := text.Block{Start: l.now[o.source].Offset + o.start, End: l.now[o.source].Offset + o.end}
+	over := func(start, end int) bool { return start < b.End && b.Start < end }
+	return slices.ContainsFunc(l.kept, func(k text.Block) bool { return over(k.Start, k.End) }) &&
+		!slices.ContainsFunc(l.diff.New, func(u text.Unit) bool { return over(u.Start, u.End) }) &&
+		!slices.ContainsFunc(l.diff.Changed, func(p text.Pair) bool { return over(p.New.Start, p.New.End) })
 }
 
 // keepTexts puts what traces cite of documents into the run's bundle, and says that it was read.

@@ -2,7 +2,6 @@ package researching_test
 
 import (
 	"fmt"
-	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -272,37 +271,43 @@ func TestRefresh(t *testing.T) {
 	}
 }
 
-// A claim that stands although its page says something else now is of an earlier day, until the page is again what it
-// was.
-func TestKeptClaimIsOfAnEarlierDay(t *testing.T) {
+// A claim that stands although its page says something else now keeps its number and its text, and is quoted from what
+// the page says tonight. Only what the page no longer says is of an earlier day.
+func TestKeptClaimIsQuotedFromTonight(t *testing.T) {
 	t.Parallel()
-	w := newWeb(t, map[string]string{"a": tidesA, "b": tidesB}, true)
-	dates := func() string {
-		var list []string
+	const quay = "Spring tides at the harbour flood the lower quay on 24 days of a year."
+	w := newWeb(t, map[string]string{"a": tidesA, "b": quay + " The quay is closed then."}, true)
+	night := "first"
+	note := w.note
+	w.note = func(req llm.Request) any {
+		a := note(req).(prompts.NoteAnswer)
+		for i := range a.Claims {
+			a.Claims[i].Text = "Noted on the " + night + " night: " + a.Claims[i].Quote
+		}
+		return a
+	}
+	claims := func() (list []string) {
 		for _, trace := range w.queue.traces() {
-			if len(trace.Claims) == 0 {
-				continue
+			for _, c := range trace.Claims {
+				now := strings.HasPrefix(w.pages[trace.Source.URL], trace.Source.Text)
+				list = append(list, fmt.Sprintf("%s %s, tonight's text: %v, as of: %v", c.ID, c.Text, now, trace.Source.AsOf != nil))
 			}
-			of := path.Base(trace.Source.URL) + " now"
-			if as := trace.Source.AsOf; as != nil {
-				of = path.Base(trace.Source.URL) + " " + as.Date[:10]
-			}
-			list = append(list, of)
 		}
 		slices.Sort(list)
-		return strings.Join(slices.Compact(list), ", ")
+		return list
 	}
 	m := w.first()
-	first := w.queue.traces()[0].Timestamp.Format(time.DateOnly)
-	for _, night := range []struct{ pier, want string }{
-		{"closed", "a " + first + ", a now, b now"}, // what the search showed of it stands there
-		{"closed", "a " + first + ", a now, b now"}, // nothing has changed since
-		{"popular", "a now, b now"},
-	} {
-		w.pages["https://site.example/a"] = strings.Replace(tidesA, "popular", night.pier, 1)
+	want := claims()
+	night = "second"
+	for _, end := range []string{"The quay is open then.", "The quay is open then.", "The quay is closed then."} {
+		w.pages["https://site.example/a"] = strings.Replace(tidesA, "popular", end, 1)
+		w.pages["https://site.example/b"] = quay + " " + end
 		w.again(m)
-		if got := dates(); got != night.want {
-			t.Errorf("the pier is %s: %s, want %s", night.pier, got, night.want)
+		got := claims()
+		for _, c := range want {
+			if !slices.Contains(got, c) {
+				t.Errorf("%s: %q is not kept: %q", end, c, got)
+			}
 		}
 		m = w.remembered(m)
 	}
