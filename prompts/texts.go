@@ -71,6 +71,7 @@ type Texts struct {
 	Before    Text `yaml:"before"`
 	Gone      Text `yaml:"gone"`
 	Unsaid    Text `yaml:"unsaid"`
+	Outdated  Text `yaml:"outdated"`
 	NotAsked  Text `yaml:"not_asked"` // N
 
 	Writing Text `yaml:"writing"`

@@ -50,7 +50,8 @@ type Change struct {
 // Withdrawn is a statement that no source makes any more.
 type Withdrawn struct {
 	Said
-	Gone bool `json:"gone"` // its source is; else the source no longer says it
+	Gone     bool `json:"gone"`               // its source is; else the source no longer says it
+	Computed bool `json:"computed,omitempty"` // a program printed it, from numbers that no source states any more
 }
 
 // Open is a part of the plan that a report says nothing or too little about.
@@ -86,9 +87,14 @@ func Compare(m *Memory, today string, now []BlockEvidence) Changes {
 				unchecked[PageKey(t.Source)] = true
 			}
 			c.block, c.trace = b.Block.ID, t
+			computed := t.Source.Kind == topicqueue.SourceCode
 			for _, claim := range t.Withdrawn {
+				if computed && slices.ContainsFunc(b.Traces, computedTonight) {
+					continue // the sections say what came of it
+				}
 				if claim.Now == nil {
-					c.lost = append(c.lost, Withdrawn{c.said(claim), t.Source.AsOf != nil && t.Source.AsOf.Gone})
+					gone := t.Source.AsOf != nil && t.Source.AsOf.Gone
+					c.lost = append(c.lost, Withdrawn{Said: c.said(claim), Gone: gone, Computed: computed})
 				} else {
 					c.change(c.said(claim), c.said(*claim.Now))
 				}
@@ -107,6 +113,11 @@ func Compare(m *Memory, today string, now []BlockEvidence) Changes {
 	c.settle()
 	c.tellApart()
 	return c.out
+}
+
+// computedTonight reports a trace of a program that was run tonight.
+func computedTonight(t topicqueue.ToolTrace) bool {
+	return t.Source.Kind == topicqueue.SourceCode && t.Since == "" && len(t.Claims) > 0
 }
 
 // comparison is the work of Compare.

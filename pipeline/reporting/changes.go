@@ -44,8 +44,11 @@ func (a assembler) whatChanged() string {
 	}
 	for _, t := range c.Withdrawn {
 		why := a.texts.Unsaid
-		if t.Gone {
+		switch {
+		case t.Gone:
 			why = a.texts.Gone
+		case t.Computed:
+			why = a.texts.Outdated
 		}
 		taken = append(taken, toldLine{t.Said, " (" + why.String() + ")"})
 	}

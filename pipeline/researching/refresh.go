@@ -40,7 +40,9 @@ const askedAtOnce = 6
 // Traces whose claims stand keep their citations. What a source no longer says becomes a trace with Withdrawn, of the
 // old text and under a citation of its own. The texts that memory.Texts names must be in the run's bundle.
 //
-// Where nothing has moved, no model is asked. The error is as for Research.
+// What programs have computed from numbers that sources do not state any more is withdrawn, and the model may compute
+// it anew in a second iteration, which is one of research. Where nothing has moved, no model is asked. The error is as
+// for Research.
 func (r *Researcher) Refresh(
 	ctx context.Context, run topicqueue.Run, topic string, start Start, memory *recurring.Memory, old recurring.Block, q Queue,
 ) (Result, error) {
@@ -53,6 +55,9 @@ func (r *Researcher) Refresh(
 		if err := f.iterate(ctx, q); err != nil {
 			return w.result(), err
 		}
+	}
+	if err := w.computeAnew(ctx, q); err != nil {
+		return w.result(), err
 	}
 	returned, err := w.remember(ctx, memory)
 	result := w.result()
@@ -76,6 +81,7 @@ type refresh struct {
 	losses  []loss
 	places  map[uint64][]spot      // by marks, of all that is said tonight; nil: not yet known
 	carried []topicqueue.ToolTrace // whose claims stand
+	formers []topicqueue.ToolTrace // of what programs have printed and does not hold any more
 }
 
 func (f *refresh) iterate(ctx context.Context, q Queue) error {
@@ -103,8 +109,9 @@ func (f *refresh) iterate(ctx context.Context, q Queue) error {
 			citing = append(citing, &list[i])
 		}
 	}
-	cp := topicqueue.Checkpoint{Iteration: 1, Digest: f.digest(traces, f.all), Traces: slices.Concat(traces, f.tell(citing))}
-	cp.Traces = slices.Concat(f.carried, cp.Traces)
+	cp := topicqueue.Checkpoint{Iteration: 1, Digest: f.digest(traces, f.all)}
+	formers := slices.Concat(f.formers, f.told(citing)) // which adds to the others
+	cp.Traces = slices.Concat(f.carried, traces, formers)
 	cp.Events = f.references(1, slices.Concat(f.carried, traces))
 	if err := f.addCalls(ctx, &cp, f.all); err != nil {
 		return err

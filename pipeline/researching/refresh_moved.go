@@ -153,11 +153,17 @@ func (f *refresh) judge(ctx context.Context) (err error) {
 			f.most = max(f.most, f.about(s.Title, s.Text, c.Start, c.End))
 		}
 	}
+	programs, err := programsOf(ctx, f)
+	if err != nil {
+		return err
+	}
 	for _, t := range traces {
 		l := f.lookOf(t.Source)
 		switch {
+		case t.Source.Kind == topicqueue.SourceCode:
+			t = programs.withdraw(t)
 		case l == nil || l.state == unseen:
-			t.Unchecked = t.Source.Kind != topicqueue.SourceCode
+			t.Unchecked = true
 		case l.state == asItWas:
 			t.Source.ETag, t.Source.LastModified = cmp.Or(l.now[0].ETag, t.Source.ETag), cmp.Or(l.now[0].LastModified, t.Source.LastModified)
 			f.date(&t, l)
@@ -645,8 +651,8 @@ func (f *refresh) keepTexts(ctx context.Context, traces []topicqueue.ToolTrace) 
 	return nil
 }
 
-// tell says in traces what is new, and returns traces of what sources no longer say.
-func (f *refresh) tell(traces []*topicqueue.ToolTrace) (formers []topicqueue.ToolTrace) {
+// told says in traces what is new, and returns traces of what sources no longer say.
+func (f *refresh) told(traces []*topicqueue.ToolTrace) (formers []topicqueue.ToolTrace) {
 	inText := func(a, b text.Unit) int { return a.Start - b.Start }
 	for _, l := range f.inOrder() {
 		slices.SortFunc(l.added, inText)

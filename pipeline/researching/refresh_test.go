@@ -290,7 +290,8 @@ func TestKeptClaimIsQuotedFromTonight(t *testing.T) {
 		for _, trace := range w.queue.traces() {
 			for _, c := range trace.Claims {
 				now := strings.HasPrefix(w.pages[trace.Source.URL], trace.Source.Text)
-				list = append(list, fmt.Sprintf("%s %s, tonight's text: %v, as of: %v", c.ID, c.Text, now, trace.Source.AsOf != nil))
+				list = append(list, fmt.Sprintf("%s %s, tonight's text: %v, as of: %v",
+					c.ID, c.Text, now, trace.Source.AsOf != nil))
 			}
 		}
 		slices.Sort(list)
