@@ -12,6 +12,7 @@ import (
 	"nightdesk/jobs"
 	"nightdesk/pipeline/digest"
 	"nightdesk/pipeline/evidence"
+	"nightdesk/pipeline/knowledge"
 	"nightdesk/pipeline/llm"
 	"nightdesk/pipeline/tools"
 	"nightdesk/prompts"
@@ -132,5 +133,50 @@ func TestConfirmedContradiction(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A night on which something has moved is reviewed again, once: what contradicts a document that has come is found, and
+// a contradiction whose document has gone is dropped. A night on which nothing has moved has no review.
+func TestReviewOfTheNextNight(t *testing.T) {
+	t.Parallel()
+	model := &disputing{}
+	b := setup(t, redistest.Server(t), model)
+	dir, published := t.TempDir(), map[string]*knowledge.Base{}
+	b.services.Toolbox = func(_ context.Context, run topicqueue.Run) (jobs.Toolbox, error) {
+		base := published[run.Options.KnowledgeVersion]
+		return jobs.Toolbox{Tools: tools.Set{tools.NewRAGHybrid(base, 6)}, Sections: base, Documents: base}, nil
+	}
+	n := &nights{bench: b, model: &model.nightModel, subjects: []string{"Alder"}}
+	write := func(name, text string) {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("operator.md", "# Report of the operator\n\n"+operatorSays+"\n")
+	write("staff.md", "# Staff\n\nAlder Harbour employs 500 people.\n")
+	for i, night := range []struct {
+		edit             func()
+		reviews, dispute int
+	}{
+		{func() {}, 1, 0},
+		{func() { write("council.md", "# Briefing\n\n"+councilSays+"\n") }, 1, 1},
+		{func() {}, 0, 1},
+		{func() { _ = os.Remove(filepath.Join(dir, "council.md")) }, 1, 0},
+	} {
+		night.edit()
+		version, base := publishBase(t, b.services.Store, dir)
+		published[version] = base
+		r := n.nightOf(i+1, func(o *topicqueue.Options) {
+			o.KnowledgeBase, o.KnowledgeVersion, o.Tools, o.QueueMaxLength = "kb", version, []string{"rag_hybrid"}, 4
+		})["Alder"]
+		var meta struct{ Contradictions []evidence.Contradiction }
+		body, err := b.services.Store.Get(t.Context(), storage.MetadataKey(r.run.ID))
+		if err != nil || json.Unmarshal(body, &meta) != nil || len(meta.Contradictions) != night.dispute {
+			t.Errorf("night %d: %v, %+v, want %d", i+1, err, meta, night.dispute)
+		}
+		if r.steps["review"] != night.reviews {
+			t.Errorf("night %d: %v, want %d reviews", i+1, r.steps, night.reviews)
+		}
 	}
 }

@@ -87,7 +87,11 @@ func (f *findings) compare(ctx context.Context, in *reporting.Input) error {
 		now[i] = recurring.BlockEvidence(b)
 	}
 	changes := recurring.Compare(memory, in.Run.Date(in.Run.StartedAt), now)
-	in.Changes, in.Open, in.Review = &changes, memory.Open, memory.Review
+	in.Changes, in.Open = &changes, memory.Open
+	if in.Review.None() { // tonight's is still to come
+		in.Review = memory.Review
+		in.Review.Earlier = true
+	}
 	if in.Before, err = reporting.ReadText(memory.Text); err != nil {
 		return fmt.Errorf("read the text of run %s: %w", memory.RunID, err)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"nightdesk/pipeline/planning"
+	"nightdesk/pipeline/reporting"
 	"nightdesk/topicqueue"
 	"nightdesk/topicqueue/redisqueue"
 )
@@ -26,10 +27,14 @@ func (h reviewHandler) work(ctx context.Context, a *attempt) error {
 	if err != nil {
 		return err
 	}
-	if in.Changes != nil { // what the plan wants was found in the first night; now it is about what has moved
+	if in.Changes != nil && (a.calls.model() == nil || !moved(in)) {
 		return a.closeReview(ctx, in.Review)
 	}
-	e := planning.Evidence{Topic: in.Plan.Topic, Last: in.Review}
+	// what the plan wants was found in the first night; now it is about what has moved
+	e := planning.Evidence{Topic: in.Plan.Topic, Last: in.Review, Closed: in.Changes != nil}
+	if e.Closed { // what was open on the last night may be said tonight
+		e.Last.Open = nil
+	}
 	blocks := make([]topicqueue.Block, len(in.Blocks))
 	for i, b := range in.Blocks {
 		blocks[i] = b.Block
@@ -42,7 +47,7 @@ func (h reviewHandler) work(ctx context.Context, a *attempt) error {
 		return err
 	case room == 0:
 		a.budget.cut(ctx, topicqueue.CutReview)
-		return a.closeReview(ctx, in.Review.Standing("the budget has nothing left for another block"))
+		return a.closeReview(ctx, e.Last.Standing("the budget has nothing left for another block"))
 	case room > 0 && (e.Room < 0 || room < e.Room):
 		e.Room = room
 	}
@@ -56,12 +61,24 @@ func (h reviewHandler) work(ctx context.Context, a *attempt) error {
 	review, err := r.Review(reviewCtx, a.Run, e)
 	cancel()
 	if errors.Is(context.Cause(reviewCtx), errTimeUp) && ctx.Err() == nil && err != nil {
-		review, err = in.Review.Standing("the model had not answered when there was no time left for another block"), nil
+		review, err = e.Last.Standing("the model had not answered when there was no time left for another block"), nil
 	}
 	if err != nil {
 		return fmt.Errorf("review the evidence: %w", err)
 	}
 	return a.closeReview(ctx, review)
+}
+
+// moved reports evidence that the last run of the topic did not have, or that is gone since.
+func moved(in reporting.Input) bool {
+	for _, b := range in.Blocks {
+		for _, t := range b.Traces {
+			if t.Since == "" || t.Dropped+len(t.Withdrawn)+len(t.Added) > 0 {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func (a *attempt) closeReview(ctx context.Context, review topicqueue.Review) error {

@@ -10,6 +10,8 @@ type Review struct {
 	Open []string `json:"open,omitempty"`
 	// why nothing was compared that should have been, for a person
 	NotDone string `json:"not_done,omitempty"`
+	// It is that of the run that this one goes on from, and knows nothing of what has moved since.
+	Earlier bool `json:"earlier,omitempty"`
 }
 
 // Standing returns what holds on of a review when the next one is not done, and why it is not: all but its gaps, which
@@ -17,6 +19,11 @@ type Review struct {
 func (r Review) Standing(notDone string) Review {
 	r.Gaps, r.NotDone = nil, notDone
 	return r
+}
+
+// None reports that nothing was reviewed, and nothing says why.
+func (r Review) None() bool {
+	return len(r.Gaps)+len(r.Blocks)+len(r.Contradictions)+len(r.Open) == 0 && r.NotDone == ""
 }
 
 // Contradiction is two claims that a model has found not to be true both.

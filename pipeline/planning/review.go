@@ -40,6 +40,8 @@ type Evidence struct {
 	Room   int             // blocks that the time of the run still allows; below 0: any number
 	// Last is the review before this one, zero: none. Where there is no room for another one, it holds on.
 	Last topicqueue.Review
+	// No block may be added: the evidence is compared as it is.
+	Closed bool
 }
 
 // BlockEvidence is a block with what it found.
@@ -51,10 +53,10 @@ type BlockEvidence struct {
 // Review says which blocks a run still needs, at most three and as many as its queue and its time have room for, none
 // like another, which of its blocks are one subject, which claims contradict each other, and what stays open.
 //
-// Where there is no room for a block, nobody is asked. Without a model nothing is compared: blocks have then asked all
-// that follows from plan and claims by themselves, and no rule finds better questions. A model that is away or gives
-// no usable answer is no error either: the review then says in NotDone why nothing was compared. The error is the
-// cause of ctx's end.
+// Where there is no room for a block, nobody is asked, unless the evidence says that it is closed. Without a model
+// nothing is compared: blocks have then asked all that follows from plan and claims by themselves, and no rule finds
+// better questions. A model that is away or gives no usable answer is no error either: the review then says in NotDone
+// why nothing was compared. The error is the cause of ctx's end.
 func (r *Reviewer) Review(ctx context.Context, run topicqueue.Run, e Evidence) (topicqueue.Review, error) {
 	if r.Model == nil {
 		return topicqueue.Review{}, nil
@@ -64,6 +66,8 @@ func (r *Reviewer) Review(ctx context.Context, run topicqueue.Run, e Evidence) (
 		room = min(room, e.Room)
 	}
 	switch {
+	case e.Closed:
+		room = 0
 	case room > 0:
 	case len(e.Last.Gaps) > 0:
 		return e.Last.Standing(""), nil

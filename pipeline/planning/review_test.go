@@ -75,6 +75,9 @@ func TestReview(t *testing.T) {
 		{"more than three", gapsNamed("Bores", "Amphidromes", "Harbours", "Eclipses"), nil, topicqueue.Review{Gaps: []topicqueue.SubTopic{
 			gap("Bores", "block_2", "Bores"), gap("Amphidromes", "block_2", "Amphidromes"), gap("Harbours", "block_2", "Harbours")}, Blocks: both,
 			Open: []string{"Eclipses: It is open."}}, 1},
+		{"no block may be added, and none is", gapsNamed("Bores"),
+			func(_ *planning.Reviewer, _ *topicqueue.Run, e *planning.Evidence) { e.Closed = true },
+			topicqueue.Review{Blocks: both, Open: []string{"Bores: It is open."}}, 1},
 		{"the queue has room for one", gapsNamed("Bores", "Amphidromes"), func(_ *planning.Reviewer, run *topicqueue.Run, _ *planning.Evidence) { run.Options.QueueMaxLength = 4 },
 			topicqueue.Review{Gaps: []topicqueue.SubTopic{gap("Bores", "block_2", "Bores")}, Blocks: both,
 				Open: []string{"Amphidromes: It is open."}}, 1},

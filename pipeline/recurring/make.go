@@ -53,6 +53,7 @@ func Make(base *Memory, e Ended) *Memory {
 	if m.Open == nil {
 		m.Open = []Open{}
 	}
+	m.Review.Earlier = false
 	m.Plan.SubTopics, m.Plan.Traces, m.Plan.Memory, m.Plan.Returned = nil, nil, "", ""
 	m.Pages = pages(base, e)
 	for _, b := range e.Blocks {

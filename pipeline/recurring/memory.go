@@ -45,7 +45,7 @@ type Memory struct {
 	Blocks           []Block         `json:"blocks"`
 	Pages            map[string]Page `json:"pages"` // by PageKey: all that was seen, with a claim or without
 	Open             []Open          `json:"open"`  // what the report could not say
-	// of the claims that stand: what contradicts what; the next night has no review
+	// of the claims that stand: what contradicts what; a night on which nothing has moved has no other review
 	Review topicqueue.Review `json:"review,omitzero"`
 	Text   json.RawMessage   `json:"text,omitempty"` // of the report, as package reporting keeps it; none: no model wrote it
 }

@@ -41,12 +41,12 @@ func (w *writer) weigh(ctx context.Context, in Input) error {
 }
 
 // reviewed returns the claims that the review has seen, by id: not those of blocks that came later, nor, in a run
-// that goes on from an earlier one, what is new.
+// that has only the review of an earlier one, what is new.
 func reviewed(in Input) map[string]bool {
 	ids := map[string]bool{}
 	for _, b := range in.Blocks {
 		for _, t := range b.Traces {
-			if in.Changes != nil && t.Since == "" || !slices.Contains(in.Review.Blocks, b.Block.ID) {
+			if in.Review.Earlier && t.Since == "" || !slices.Contains(in.Review.Blocks, b.Block.ID) {
 				continue
 			}
 			for _, c := range t.Claims {
