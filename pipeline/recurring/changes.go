@@ -25,16 +25,19 @@ func (c Changes) None() bool { return len(c.New)+len(c.Changed)+len(c.Withdrawn)
 
 // Said is what a source says, or said.
 type Said struct {
-	Statement string   `json:"statement"` // a sentence, row or item on one line
+	Statement string   `json:"statement"` // a sentence, row or item on one line; Noted: what a model has noted of it
 	Quote     string   `json:"quote"`     // verbatim
+	Noted     bool     `json:"noted,omitempty"`
 	Value     string   `json:"value,omitempty"`
 	Citations []string `json:"citations"` // of this report; those of what was said lead to the text of that day
 	BlockID   string   `json:"block_id"`
 	Title     string   `json:"title"` // of the first source; with its key where others of this title are told of
 	URL       string   `json:"url,omitempty"`
 	Document  string   `json:"document,omitempty"`
+	About     string   `json:"about,omitempty"` // kind, publisher and date of its source, as far as they are known
 
 	source     string // id; with start and end where it stands in its text
+	offset     int    // at which that text begins in the document
 	start, end int
 	columns    string // of a row: the row that names its columns
 }
@@ -99,9 +102,7 @@ func Compare(m *Memory, today string, now []BlockEvidence) Changes {
 					c.change(c.said(claim), c.said(*claim.Now))
 				}
 			}
-			for _, claim := range t.Added {
-				c.fresh = append(c.fresh, c.said(claim))
-			}
+			c.fresh = append(c.fresh, c.added(t)...)
 			if _, seen := m.Pages[PageKey(t.Source)]; (!known || old.Unfinished) && !seen && t.Since == "" {
 				for _, claim := range t.Claims { // research that was missing has found a page that was not there
 					c.fresh = append(c.fresh, c.said(claim))
@@ -139,9 +140,43 @@ func (c *comparison) said(claim topicqueue.Claim) Said {
 		Quote:     topicqueue.OneLine(claim.Quote),
 		Citations: []string{cmp.Or(claim.CitationID, c.trace.CitationID)}, BlockID: c.block,
 		Title: topicqueue.OneLine(c.trace.Source.Title), URL: c.trace.Source.URL, Document: c.trace.Source.Document,
-		source: claim.SourceID, start: claim.Start, end: claim.End, columns: claim.Columns,
+		About: c.trace.Source.Label(), source: claim.SourceID, start: claim.Start, end: claim.End,
+		offset: c.trace.Source.Offset, columns: claim.Columns,
 	}
 }
+
+// added returns the sentences of a trace that are news. Where a model has noted something of them, they say that, each
+// note once: a sentence alone may not name its subject.
+func (c *comparison) added(t topicqueue.ToolTrace) (list []Said) {
+	told := map[string]bool{} // claims
+	for _, news := range t.Added {
+		s := c.said(news)
+		var notes []string
+		over := false
+		for _, claim := range t.Claims {
+			if claim.SourceID != news.SourceID || claim.End <= news.Start || news.End <= claim.Start {
+				continue
+			}
+			note := topicqueue.OneLine(claim.Text)
+			if over = over || told[claim.ID]; !told[claim.ID] && note != topicqueue.OneLine(claim.Quote) {
+				told[claim.ID] = true
+				notes = append(notes, note)
+			}
+		}
+		switch {
+		case len(notes) > 0:
+			s.Statement, s.Noted = strings.Join(notes, " "), true
+		case over: // the note before is of this, too
+			list[len(list)-1].Quote += " " + s.Quote
+			continue
+		}
+		list = append(list, s)
+	}
+	return list
+}
+
+// of is the document or page that says it.
+func (s Said) of() string { return cmp.Or(s.Document, s.URL, s.source) }
 
 // follows reports that a sentence stands right behind another one, in its paragraph. Rows are told one by one.
 func (s Said) follows(o Said) bool {
@@ -226,13 +261,28 @@ func (c *comparison) settle() {
 	}
 	c.out.Withdrawn = whole
 	for j, s := range c.fresh {
-		same := func(o Said) bool { return o.as(s) }
+		same := func(o Said) bool { return o.as(s) || o.of() == s.of() && strings.Contains(o.Quote, s.Quote) }
 		if at := slices.IndexFunc(c.out.New, same); at >= 0 {
 			c.out.New[at].cite(s)
 		} else if !fresh[j] && !c.told(s) && !c.known(s.Quote) {
 			c.out.New = append(c.out.New, s)
 		}
 	}
+	c.out.New = byDocument(c.out.New)
+}
+
+// byDocument puts together what each document says, in its order, the documents in the order of their first sentences.
+func byDocument(list []Said) []Said {
+	first := map[string]int{}
+	for _, s := range list {
+		if _, known := first[s.of()]; !known {
+			first[s.of()] = len(first)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b Said) int {
+		return cmp.Or(cmp.Compare(first[a.of()], first[b.of()]), cmp.Compare(a.offset+a.start, b.offset+b.start))
+	})
+	return list
 }
 
 // tellApart names the documents whose title several have that are told of: each file of a form begins with "Figures".

@@ -1,6 +1,7 @@
 package recurring_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"nightdesk/pipeline/recurring"
+	"nightdesk/pipeline/text"
 	"nightdesk/topicqueue"
 )
 
@@ -217,6 +219,56 @@ func TestToldByParagraph(t *testing.T) {
 	want := []string{
 		"Figures, alder.md: Alder has 3 quays. They are long.", "Figures, alder.md: It has 4 cranes.",
 		"Figures, elm.md: Elm · 5", "Figures, elm.md: Oak · 6",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// What a document that is new says is told together, in its order and as a model has noted it, whichever block has read
+// it.
+func TestNewDocument(t *testing.T) {
+	t.Parallel()
+	const body = "Elm decided. It drops 480 beds. It proposes 380 beds. The fund refused it. It asked for 6 million."
+	trace := func(id string, offset, end int, notes map[string]string) topicqueue.ToolTrace {
+		out := topicqueue.ToolTrace{CitationID: id, Source: topicqueue.Source{
+			Kind: topicqueue.SourceDocument, ID: fmt.Sprint("src_", offset), Title: "Decision", Document: "new.md",
+			Publisher: "Elm", Date: "2026-03-02", Offset: offset,
+		}}
+		for _, u := range text.Units(body[offset:end]) {
+			quote := body[offset:end][u.Start:u.End]
+			c := topicqueue.Claim{CitationID: id, SourceID: out.Source.ID, Text: quote, Quote: quote, Start: u.Start, End: u.End}
+			for of, note := range notes {
+				if strings.Contains(quote, of) {
+					noted := c
+					noted.ID, noted.Text = id+of, note
+					out.Claims, out.Added = append(out.Claims, noted), append(out.Added, c)
+				}
+			}
+		}
+		return out
+	}
+	fund := strings.Index(body, "The fund")
+	found := []recurring.BlockEvidence{
+		{Block: topicqueue.Block{ID: "block_1"}, Traces: []topicqueue.ToolTrace{
+			trace("CIT-1-01", fund, len(body), map[string]string{"6 million": "Elm asked for 6 million."}),
+			trace("CIT-1-02", 0, fund, map[string]string{"380": "Elm proposes 380 beds."}),
+		}},
+		{Block: topicqueue.Block{ID: "block_2"}, Traces: []topicqueue.ToolTrace{
+			trace("CIT-2-01", 0, fund, map[string]string{"480": "Elm drops 480 beds.", "380": "380 beds are proposed."}),
+			trace("CIT-2-02", fund, len(body), map[string]string{"refused": "The fund refused Elm."}),
+		}},
+	}
+	c := recurring.Compare(&recurring.Memory{Date: "2026-03-01"}, "2026-03-02", found)
+	var got []string
+	for _, s := range c.New {
+		got = append(got, fmt.Sprintf("%s, %s: %s %v", s.Title, s.About, s.Statement, s.Citations))
+	}
+	want := []string{
+		"Decision, Elm, 2026-03-02: Elm drops 480 beds. [CIT-2-01]",
+		"Decision, Elm, 2026-03-02: Elm proposes 380 beds. [CIT-1-02 CIT-2-01]",
+		"Decision, Elm, 2026-03-02: The fund refused Elm. [CIT-2-02]",
+		"Decision, Elm, 2026-03-02: Elm asked for 6 million. [CIT-1-01]",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

@@ -1,6 +1,7 @@
 package reporting
 
 import (
+	"cmp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -73,7 +74,7 @@ type toldLine struct {
 
 // underTitles shows a list, with what comes from one document below its title.
 func underTitles(list []toldLine) (lines []string) {
-	of := func(t toldLine) string { return t.Title + "\n" + t.URL + "\n" + t.Document + t.why }
+	of := func(t toldLine) string { return t.Title + "\n" + cmp.Or(t.Document, t.URL) + t.why }
 	for len(list) > 0 {
 		n := 1
 		for n < len(list) && list[0].Title != "" && of(list[n]) == of(list[0]) {
@@ -82,7 +83,7 @@ func underTitles(list []toldLine) (lines []string) {
 		if n == 1 {
 			lines = append(lines, "- "+where(list[0].Said)+said(list[0].Said)+list[0].why)
 		} else {
-			lines = append(lines, "- *"+citation.Escape(list[0].Title)+"*"+list[0].why)
+			lines = append(lines, "- *"+citation.Escape(list[0].Title)+"*"+about(list[0].Said)+list[0].why)
 			for _, t := range list[:n] {
 				lines = append(lines, "  - "+said(t.Said))
 			}
@@ -90,6 +91,14 @@ func underTitles(list []toldLine) (lines []string) {
 		list = list[n:]
 	}
 	return lines
+}
+
+// about says whose a document is and of when, in parentheses.
+func about(s recurring.Said) string {
+	if s.About == "" {
+		return ""
+	}
+	return " (" + citation.Escape(s.About) + ")"
 }
 
 // where names the document of a sentence that does not name it: "Its revenue was 12 million" tells nothing by itself.
@@ -112,6 +121,9 @@ func titled(s recurring.Said) string {
 // its citations.
 func said(s recurring.Said) string {
 	text := s.Statement
+	if s.Noted {
+		return citation.Escape(text) + markers(s)
+	}
 	if first, _ := utf8.DecodeRuneInString(s.Quote); !unicode.IsLower(first) && strings.HasSuffix(strings.TrimRight(s.Quote, `"”’)`), ".") {
 		text = s.Quote
 	}
