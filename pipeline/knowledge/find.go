@@ -63,13 +63,14 @@ func (b *finder) Find(ctx context.Context, query string, limit int, mode Mode) (
 	return a, err
 }
 
-// Like returns at most limit passages that have most words of a text, best first. Vectors have no say. The error is as
-// for Find.
+// Like returns at most limit passages that have most words of a text, best first, with their Share. Vectors have no
+// say. The error is as for Find.
 func (b *finder) Like(ctx context.Context, text string, limit int) ([]topicqueue.Source, error) {
 	found, err := b.search(ctx, text, limit, Naive, neighbours{})
 	sources := make([]topicqueue.Source, len(found))
 	for i, p := range found {
 		sources[i] = p.Source(time.Now().UTC())
+		sources[i].Share = p.Score / found[0].Score
 	}
 	return sources, err
 }

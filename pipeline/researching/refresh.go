@@ -20,7 +20,7 @@ type Documents interface {
 	Passages(ctx context.Context, document string) ([]topicqueue.Source, error)
 	// Hashes returns the hash of each document, by key: equal for equal documents.
 	Hashes(ctx context.Context) (map[string]string, error)
-	// Like returns at most limit passages that have most words of a text, best first.
+	// Like returns at most limit passages that have most words of a text, best first, with their Share.
 	Like(ctx context.Context, text string, limit int) ([]topicqueue.Source, error)
 }
 
@@ -78,6 +78,7 @@ type refresh struct {
 	most    float64         // how much of the topic that claim speaks of which speaks of it most
 	seen    map[uint64]int  // marks of all that the last run has read; nil: not yet known
 	edited  map[string]bool // documents of the knowledge base that have changed, come or gone; nil: not yet known
+	broad   bool            // half of the documents of the knowledge base are about the topic
 	losses  []loss
 	places  map[uint64][]spot      // by marks, of all that is said tonight; nil: not yet known
 	carried []topicqueue.ToolTrace // whose claims stand

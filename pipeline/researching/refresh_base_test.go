@@ -112,3 +112,55 @@ func TestDocumentsReachTheirBlocks(t *testing.T) {
 		})
 	}
 }
+
+// Without a model, what changes in a document that no search shows is told where half of the knowledge base is about
+// the topic; in a base about many things it is not.
+func TestEditsInDocumentsThatRankLow(t *testing.T) {
+	t.Parallel()
+	then := files{
+		"a": "Spring tides of Alder rise 3 metres.", "b": "Birch has 3 wardens.", "c": "Spring tides of Cedar rise 5 metres.",
+	}
+	for name, tt := range map[string]struct {
+		shares map[string]float64
+		want   []string
+	}{
+		"half is about the topic": {map[string]float64{"a": 1, "b": 0.2, "c": 0.9},
+			[]string{"value 3 -> 4: Birch has 4 wardens."}},
+		"one is": {map[string]float64{"a": 1, "b": 0.2, "c": 0.3}, []string{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWeb(t, nil, false)
+			base := then
+			w.bench.tools = map[string]func(string) tools.Result{"rag_hybrid": func(string) (r tools.Result) {
+				s := base.source("a")
+				s.Share = 1
+				r.Sources = append(r.Sources, s)
+				return r
+			}}
+			w.run.Options.Tools = []string{"rag_hybrid"}
+			m := w.first()
+			base = files{"a": then["a"], "b": "Birch has 4 wardens.", "c": then["c"]}
+			w.r.Documents, w.r.Before, w.r.Runner.Limit = base, ranked{then, tt.shares}, 1
+			changes, _ := w.again(m)
+			if diff := cmp.Diff(tt.want, what(changes)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// ranked is files that are about any text as much as it says.
+type ranked struct {
+	files
+	shares map[string]float64
+}
+
+func (r ranked) Like(context.Context, string, int) (list []topicqueue.Source, err error) {
+	for document, share := range r.shares {
+		s := r.source(document)
+		s.Share = share
+		list = append(list, s)
+	}
+	return list, nil
+}

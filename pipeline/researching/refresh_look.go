@@ -21,6 +21,7 @@ const (
 	likePassages  = 8    // of a knowledge base that are most like a sentence
 	maxCompared   = 1000 // documents of a knowledge base that have changed; of more, only those are compared that rank for a search
 	farther       = 40   // passages that rank for it
+	mostPassages  = 200  // that a knowledge base ranks
 	longestNotice = 1500 // bytes of a text that stands in the place of a page: consent, subscription, maintenance
 )
 
@@ -182,7 +183,7 @@ func (f *refresh) lookAtPage(ctx context.Context, key string, o outcome) (err er
 
 // lookAtDocument compares a document with what it was.
 func (f *refresh) lookAtDocument(ctx context.Context, document string, cited bool) error {
-	key := recurring.PageKey(topicqueue.Source{Kind: topicqueue.SourceDocument, Document: document})
+	key := keyOf(document)
 	if f.looks[key] != nil || f.Documents == nil {
 		return nil
 	}
@@ -226,6 +227,11 @@ func (f *refresh) lookAtDocument(ctx context.Context, document string, cited boo
 	return nil
 }
 
+// keyOf is the recurring.PageKey of a document.
+func keyOf(document string) string {
+	return recurring.PageKey(topicqueue.Source{Kind: topicqueue.SourceDocument, Document: document})
+}
+
 // compareBases finds out which documents have changed, come or gone since the last run, as far as its knowledge base is
 // there.
 func (f *refresh) compareBases(ctx context.Context) error {
@@ -249,8 +255,34 @@ func (f *refresh) compareBases(ctx context.Context) error {
 			edited[document] = edited[document] || now[document] == ""
 		}
 		maps.DeleteFunc(edited, func(_ string, is bool) bool { return !is })
+		if err := f.compareTopic(ctx, len(edited), len(then)); err != nil {
+			return err
+		}
 	}
 	f.edited = edited
+	return nil
+}
+
+// halfAsGood is how well a document answers the topic that is about it, as a share of the best score.
+const halfAsGood = 0.5
+
+// compareTopic finds out whether half of the documents of the last run's knowledge base are about the topic, as far as
+// that matters: without a model, and where documents have been edited.
+func (f *refresh) compareTopic(ctx context.Context, edited, documents int) error {
+	if f.Model != nil || edited == 0 || documents > mostPassages {
+		return nil
+	}
+	like, err := f.Before.Like(ctx, f.run.Topic, mostPassages)
+	if err != nil {
+		return f.failed(ctx, f.run.Topic, err)
+	}
+	about := map[string]bool{}
+	for _, s := range like {
+		if s.Share >= halfAsGood {
+			about[s.Document] = true
+		}
+	}
+	f.broad = 2*len(about) >= documents
 	return nil
 }
 

@@ -572,15 +572,29 @@ func (f *refresh) moved(l *look) []piece {
 	return pieces
 }
 
-// matters reports a part of a text, of then or now, that may be told: a model says whether it is. Where none does, it
-// must be about the topic nearly as much as the claims are.
+// matters reports a part of a text, of then or now, that may be told: a model says whether it is. Where none does, all
+// that has moved in the documents of a base that is about the topic matters; elsewhere what a search shows, and what is
+// about the topic nearly as much as the claims are.
 func (f *refresh) matters(l *look, s string, u text.Unit) bool {
 	title := l.then.Title
 	if len(l.now) > 0 {
 		title = l.now[0].Title
 	}
 	shown := func(passage string) bool { return strings.Contains(passage, s[u.Start:u.End]) }
-	return f.Model != nil && (!l.weigh || slices.ContainsFunc(l.shown, shown)) || f.about(title, s, u.Start, u.End) >= nearly*f.most
+	switch {
+	case slices.ContainsFunc(l.shown, shown), !l.weigh && f.Model != nil, f.broad && l.edited():
+		return true
+	}
+	return f.about(title, s, u.Start, u.End) >= nearly*f.most
+}
+
+// edited reports a document that was there and still is.
+func (l *look) edited() bool { return l.state == changed && l.then.Text != "" }
+
+// changeMatters reports a change that is told where no model says so: in documents that searches return, every one.
+func (f *refresh) changeMatters(l *look, p text.Pair) bool {
+	returned := l.cited || len(l.shown) > 0
+	return f.Model == nil && (returned && l.edited() || f.matters(l, l.text, p.New))
 }
 
 // conclude decides what is told of a text, and adds to its note what must be there for it.
@@ -590,7 +604,7 @@ func (f *refresh) conclude(l *look, n *note) {
 		return ok && slices.ContainsFunc(n.found, func(o finding) bool { return o.source == i && o.start < end && start < o.end })
 	}
 	for _, p := range l.diff.Changed {
-		if l.beside(p.Old) || noted(p.New) || f.Model == nil && f.matters(l, l.text, p.New) {
+		if l.beside(p.Old) || noted(p.New) || f.changeMatters(l, p) {
 			l.pairs = append(l.pairs, p)
 		}
 	}

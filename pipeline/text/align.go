@@ -212,6 +212,8 @@ func newLikeness(texts, among []unitText) *likeness {
 		for _, term := range TermSet(t.text) {
 			l.idf[term]++
 		}
+	}
+	for _, t := range texts {
 		if name := fieldName(t.text); name != "" {
 			named[name]++
 		}
@@ -225,7 +227,7 @@ func newLikeness(texts, among []unitText) *likeness {
 			u.cells = cells(t.text)
 			continue
 		}
-		if name := fieldName(t.text); name != "" && named[name] <= 2 { // once in each text: it is the same field
+		if name := fieldName(t.text); name != "" && named[name] <= 2 { // once in each: it is the same field
 			u.row, u.cells = true, []string{name, strings.Join(Words(t.text), " ")}
 			continue
 		}

@@ -25,6 +25,10 @@ func TestPreformattedLinesAreUnits(t *testing.T) {
 	if len(d.Changed) != 1 || len(d.New)+len(d.Withdrawn) != 0 {
 		t.Fatalf("%+v", d)
 	}
+	const other = "\n```\nDocket:   PT 58\nStatus:   Rejected\n```\n" // a record that has not changed
+	if again := text.Align(register+other, now+other); len(again.Changed) != 1 || len(again.New) != 0 {
+		t.Errorf("beside another record: %+v", again)
+	}
 	if p := d.Changed[0]; now[p.New.Start:p.New.End] != "Status:   SETTLED; award final\n          since 2 October 2026" {
 		t.Errorf("%+v", p)
 	}
