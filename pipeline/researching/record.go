@@ -32,10 +32,26 @@ func (w *work) record(k int, outcomes []outcome, notes []note) []topicqueue.Tool
 			traces = append(traces, w.trace(k, seq, o, o.fresh[n], notes[i].summary, found))
 		}
 		if len(o.fresh) > 0 && len(notes[i].found) == 0 {
-			w.tell("%s for %q found nothing that bears on this block", o.tool, o.name())
+			w.tell("%s for %q returned %s, and no claim was noted from it", o.tool, o.name(), returnedLine(o.fresh))
 		}
 	}
 	return traces
+}
+
+// maxReturned is how many sources a line names of those that a call has returned.
+const maxReturned = 3
+
+// returnedLine says what a call has returned that was not read before.
+func returnedLine(fresh []topicqueue.Source) string {
+	var names []string
+	for _, s := range fresh[:min(len(fresh), maxReturned)] {
+		names = append(names, topicqueue.Clip(place(s), maxLine))
+	}
+	line := strings.Join(names, "; ")
+	if more := len(fresh) - len(names); more > 0 {
+		line += fmt.Sprintf("; and %d more", more)
+	}
+	return line
 }
 
 func (w *work) trace(k, seq int, o outcome, s topicqueue.Source, summary string, found []finding) topicqueue.ToolTrace {
