@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"nightdesk/jobs"
@@ -178,5 +179,52 @@ func TestReviewOfTheNextNight(t *testing.T) {
 		if r.steps["review"] != night.reviews {
 			t.Errorf("night %d: %v, want %d reviews", i+1, r.steps, night.reviews)
 		}
+	}
+}
+
+// unread is a model that remembers what its reviews were asked.
+type unread struct {
+	disputing
+	mu    sync.Mutex
+	asked string
+}
+
+func (m *unread) Generate(ctx context.Context, req llm.Request) (llm.Response, error) {
+	if strings.HasPrefix(req.Position.Step, "review") {
+		m.mu.Lock()
+		m.asked += req.Prompt.User
+		m.mu.Unlock()
+	}
+	return m.disputing.Generate(ctx, req)
+}
+
+// The first review of a run over a small knowledge base names the documents that no search has returned.
+func TestReviewNamesUnreadDocuments(t *testing.T) {
+	t.Parallel()
+	model := &unread{}
+	b := setup(t, redistest.Server(t), model)
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"operator.md": "# Report of the operator\n\n" + operatorSays + "\n",
+		"staff.md":    "# Staff\n\nAlder Harbour employs 500 people.\n",
+		"letter.md":   "# A letter of the anglers\n\nDear Sirs, trout are scarce.\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	version, base := publishBase(t, b.services.Store, dir)
+	b.services.Toolbox = func(context.Context, topicqueue.Run) (jobs.Toolbox, error) {
+		return jobs.Toolbox{Tools: tools.Set{tools.NewRAGHybrid(base, 6)}, Sections: base, Documents: base}, nil
+	}
+	n := &nights{bench: b, model: &model.nightModel, subjects: []string{"Alder"}}
+	n.nightOf(1, func(o *topicqueue.Options) {
+		o.KnowledgeBase, o.KnowledgeVersion, o.Tools, o.QueueMaxLength = "kb", version, []string{"rag_hybrid"}, 4
+	})
+	model.mu.Lock()
+	defer model.mu.Unlock()
+	letter := strings.Contains(model.asked, "- A letter of the anglers: ")
+	if !letter || strings.Contains(model.asked, "- Staff: ") {
+		t.Errorf("the letter alone is unread, but the question is\n%s", model.asked)
 	}
 }

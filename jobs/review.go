@@ -1,9 +1,14 @@
 package jobs
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/rs/zerolog"
 
 	"nightdesk/pipeline/planning"
 	"nightdesk/pipeline/reporting"
@@ -17,6 +22,7 @@ const draftTokens = 32_000
 // reviewHandler reviews what runs have found.
 type reviewHandler struct {
 	findings      *findings
+	toolbox       func(context.Context, topicqueue.Run) (Toolbox, error)
 	plannerTokens int // window of the planner's model; 0 = not known
 }
 
@@ -51,6 +57,9 @@ func (h reviewHandler) work(ctx context.Context, a *attempt) error {
 	case room > 0 && (e.Room < 0 || room < e.Room):
 		e.Room = room
 	}
+	if e.Unread, err = h.unread(ctx, a.Run, in); err != nil {
+		return err
+	}
 	r := planning.Reviewer{
 		Model: a.calls.model(), Draft: h.plannerTokens == 0 || h.plannerTokens >= draftTokens,
 	}
@@ -67,6 +76,47 @@ func (h reviewHandler) work(ctx context.Context, a *attempt) error {
 		return fmt.Errorf("review the evidence: %w", err)
 	}
 	return a.closeReview(ctx, review)
+}
+
+// maxUnread is how many documents a review is told of that no search has returned. Where there are more, the knowledge
+// base is about many things, and it is told of none.
+const maxUnread = 20
+
+// unread returns the first passages of the documents that no search of a run has returned. Without them a review sees
+// the claims alone.
+func (h reviewHandler) unread(ctx context.Context, run topicqueue.Run, in reporting.Input) (
+	list []topicqueue.Source, err error,
+) {
+	calls := h.findings.returned(ctx, in)
+	if in.Changes != nil || len(calls) == 0 { // no block may be added, or it is not known what was returned
+		return nil, nil
+	}
+	box, err := h.toolbox(ctx, run)
+	var hashes map[string]string
+	if err == nil && box.Documents != nil {
+		hashes, err = box.Documents.Hashes(ctx)
+	}
+	for _, call := range calls {
+		for _, s := range call.Sources {
+			delete(hashes, s.Document)
+		}
+	}
+	if len(hashes) > maxUnread {
+		return nil, nil
+	}
+	for _, document := range slices.Sorted(maps.Keys(hashes)) {
+		passages, failed := box.Documents.Passages(ctx, document)
+		if err = cmp.Or(err, failed); len(passages) > 0 {
+			list = append(list, passages[0])
+		}
+	}
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	if err != nil {
+		zerolog.Ctx(ctx).Warn().Err(err).Msg("the review is not told which documents no search has returned")
+	}
+	return list, nil
 }
 
 // moved reports evidence that the last run of the topic did not have, or that is gone since.

@@ -171,7 +171,7 @@ func (w *Worker) mux() *asynq.ServeMux {
 	plans := planHandler{toolbox: w.Toolbox, memories: topics, now: w.Now}
 	blocks := blockHandler{toolbox: w.Toolbox, memories: topics, maxActions: w.settings.MaxActions,
 		window: w.settings.ResearcherTokens, now: w.Now}
-	reviews := reviewHandler{findings: found, plannerTokens: w.settings.PlannerTokens}
+	reviews := reviewHandler{findings: found, toolbox: w.Toolbox, plannerTokens: w.settings.PlannerTokens}
 	w.digests = digestHandler{queue: w.Queue, store: w.Store, dispatcher: w.Dispatcher, log: w.Log, now: w.Now}
 	mux := asynq.NewServeMux()
 	mux.HandleFunc(KindPlan, w.whenAffordable(w.handler(plans.work)))

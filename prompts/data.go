@@ -111,8 +111,16 @@ type ReviewData struct {
 	Topic   string
 	Blocks  []ReviewBlock
 	Pairs   []ClaimPair // of claims that may contradict each other, as a hint
-	MaxGaps int         // new blocks, at most
-	Draft   bool        // a short answer of the topic is drafted first
+	Unread  []UnreadDocument
+	MaxGaps int  // new blocks, at most
+	Draft   bool // a short answer of the topic is drafted first
+}
+
+// UnreadDocument is a document of the knowledge base that no search of the run has returned.
+type UnreadDocument struct {
+	Title     string
+	Label     string // kind, publisher and date, as far as they are known
+	Beginning string // of its text
 }
 
 // ReviewBlock is a block that has ended.

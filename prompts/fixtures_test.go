@@ -72,10 +72,13 @@ func reportQuestions() []question {
 			en: of(prompts.Review, prompts.ReviewData{Topic: topicEN, Blocks: []prompts.ReviewBlock{
 				{ID: "block_1", Title: decideEN.Blocks[0].Title, Overview: "Find out what each mode guarantees.", Trouble: "failed: no source was found that says something about this"},
 				{ID: "block_2", Title: decideEN.Title, Overview: decideEN.Overview, Claims: sourced(claimsEN), Left: 4},
-			}, Pairs: []prompts.ClaimPair{{A: 1, B: 3}, {A: 2, B: 4}}, MaxGaps: 3, Draft: true}),
+			}, Pairs: []prompts.ClaimPair{{A: 1, B: 3}, {A: 2, B: 4}}, MaxGaps: 3, Draft: true,
+				Unread: []prompts.UnreadDocument{{Title: "Letter on backups", Label: "Ann Orr, 2026-05-04",
+					Beginning: "Dear colleagues, thank you for your question."}}}),
 			zh: of(prompts.Review, prompts.ReviewData{Topic: topicZH, Blocks: []prompts.ReviewBlock{
 				{ID: "block_1", Title: decideZH.Title, Overview: decideZH.Overview, Claims: sourced(claimsZH)},
-			}, Pairs: []prompts.ClaimPair{{A: 1, B: 2}, {A: 3, B: 4}}, MaxGaps: 1}),
+			}, Pairs: []prompts.ClaimPair{{A: 1, B: 2}, {A: 3, B: 4}}, MaxGaps: 1,
+				Unread: []prompts.UnreadDocument{{Title: "关于备份的信", Beginning: "各位同事，感谢来信。"}, {Title: "b.md", Beginning: "说明。"}}}),
 		},
 		{
 			name: "outline", structured: true, answer: prompts.OutlineAnswer{}, zero: of(prompts.Outline, prompts.OutlineData{}),

@@ -23,6 +23,7 @@ const (
 	maxPairs      = 6
 	maxFailure    = 200
 	maxSource     = 80 // bytes of its title, and of its label
+	maxBeginning  = 200
 )
 
 // Reviewer compares the evidence of runs with their plans. Its fields are set once; Review is safe for concurrent use.
@@ -40,6 +41,8 @@ type Evidence struct {
 	Room   int             // blocks that the time of the run still allows; below 0: any number
 	// Last is the review before this one, zero: none. Where there is no room for another one, it holds on.
 	Last topicqueue.Review
+	// Documents of the run's knowledge base that no search has returned: the first passage of each.
+	Unread []topicqueue.Source
 	// No block may be added: the evidence is compared as it is.
 	Closed bool
 }
@@ -128,6 +131,9 @@ func (r *Reviewer) ask(
 	pairs := evidence.Pairs(claimed, maxPairs)
 	for shrink := range reviewShrinks {
 		data := prompts.ReviewData{Topic: e.Topic, MaxGaps: most, Draft: r.Draft}
+		if shrink == 0 { // the first to go
+			data.Unread = unread(e.Unread)
+		}
 		shown, number := map[int]bool{}, 1
 		for _, b := range e.Blocks {
 			line := reviewed(b, claims(b)>>shrink, number)
@@ -152,6 +158,18 @@ func (r *Reviewer) ask(
 		}
 	}
 	return answer, err
+}
+
+// unread shows documents that no search has returned.
+func unread(first []topicqueue.Source) (list []prompts.UnreadDocument) {
+	for _, s := range first {
+		list = append(list, prompts.UnreadDocument{
+			Title:     topicqueue.Clip(topicqueue.OneLine(cmp.Or(s.Title, s.Document)), maxSource),
+			Label:     topicqueue.Clip(s.Label(), maxSource),
+			Beginning: topicqueue.Clip(topicqueue.OneLine(s.Text), maxBeginning),
+		})
+	}
+	return list
 }
 
 // claimsOf returns all claims of a run with their sources. A review names them by their places here, counted from 1.
