@@ -142,7 +142,11 @@ func markers(s recurring.Said) (list string) {
 
 // changedRow tells of a row of a table by what its values are of, and its values.
 func (a assembler) changedRow(ch recurring.Change) string {
-	return "- " + titled(ch.New) + citation.Escape(ch.What) + ": **" + citation.Escape(ch.Old.Value) + " → " +
-		citation.Escape(ch.New.Value) + "**" + markers(ch.New) + "  \n  " + a.texts.Before.String() + ": " +
+	return "- " + titled(ch.New) + movedRow(ch) + markers(ch.New) + "  \n  " + a.texts.Before.String() + ": " +
 		citation.Escape(ch.Old.Value) + markers(ch.Old)
+}
+
+// movedRow says what the values of a row are of, and both values.
+func movedRow(ch recurring.Change) string {
+	return citation.Escape(ch.What) + ": **" + citation.Escape(ch.Old.Value) + " → " + citation.Escape(ch.New.Value) + "**"
 }

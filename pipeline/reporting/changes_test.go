@@ -110,7 +110,7 @@ func TestKeptText(t *testing.T) {
 		{Kind: recurring.ChangedValue, What: "Paper (euros), 2023", Old: was7, New: is9}}, Withdrawn: []recurring.Withdrawn{
 		{Said: recurring.Said{Statement: gone.Text, Quote: gone.Quote, Citations: []string{"CIT-1-03"}, BlockID: "block_1"}}},
 		New: []recurring.Said{
-			{Statement: "One.", Quote: "One.", Title: "Pages", Citations: []string{"CIT-1-01"}},
+			{Statement: "One.", Quote: "One.", Title: "Pages", About: "Ann, 2025-06", Citations: []string{"CIT-1-01"}},
 			{Statement: "Two.", Quote: "Two.", Title: "Pages", Citations: []string{"CIT-1-02"}},
 			{Statement: "Three.", Quote: "Three.", Title: "Locks", Citations: []string{"CIT-1-01"}},
 		}}
@@ -126,12 +126,17 @@ func TestKeptText(t *testing.T) {
 	for _, part := range []string{
 		"### Withdrawn\n\n- The setting checkpoint_interval defaults to 300 seconds. [[CIT-1-03](#ref-cit-1-03)] (the source no longer says it)\n",
 		"### Changed\n\n- *Costs*: Paper (euros), 2023: **7 → 9** [[CIT-1-01](#ref-cit-1-01)]  \n  Before: 7 [[CIT-1-03](#ref-cit-1-03)]\n",
-		"### New\n\n- *Pages*\n  - One. [[CIT-1-01](#ref-cit-1-01)]\n  - Two. [[CIT-1-02](#ref-cit-1-02)]\n" +
+		"### New\n\n- *Pages* (Ann, 2025-06)\n  - One. [[CIT-1-01](#ref-cit-1-01)]\n  - Two. [[CIT-1-02](#ref-cit-1-02)]\n" +
 			"- *Locks*: Three. [[CIT-1-01](#ref-cit-1-01)]\n",
 		"· [as of 2025-06-01 · the source is no longer there](../cache/research_old/pages/" + lost.Source.Hash + ".txt)",
 	} {
 		if !strings.Contains(three.Markdown, part) {
 			t.Errorf("no %q in\n%s", part, three.Markdown)
+		}
+	}
+	for _, passage := range three.Verification.Outside.Unchecked {
+		if strings.Contains(passage, "Paper") || strings.Contains(passage, "Before") {
+			t.Errorf("the row that changed is not found again: %q", passage)
 		}
 	}
 }

@@ -109,6 +109,11 @@ func toldChanges(c *recurring.Changes) (told []CheckedSentence) {
 		tell(s)
 	}
 	for _, ch := range c.Changed {
+		if ch.What != "" {
+			told = append(told, CheckedSentence{Text: movedRow(ch), Citations: ch.New.Citations},
+				CheckedSentence{Text: citation.Escape(ch.Old.Value), Citations: ch.Old.Citations})
+			continue
+		}
 		tell(ch.New)
 		tell(ch.Old)
 	}
