@@ -304,9 +304,9 @@ func TestPlanIsApproved(t *testing.T) {
 		want    []string // titles of the blocks
 		queries string   // of the first
 	}{
-		"approved":     {[]string{""}, []string{"How they work", "What ice does"}, "cycle"},
-		"in words":     {[]string{"Fine, thank you"}, []string{"How they work", "What ice does"}, "cycle"},
-		"edited":       {[]string{"> a brief\n- Costs\n  in Norway\n- How they work"}, []string{"Costs", "How they work"},
+		"approved": {[]string{""}, []string{"How they work", "What ice does"}, "cycle"},
+		"in words": {[]string{"Fine, thank you"}, []string{"How they work", "What ice does"}, "cycle"},
+		"edited": {[]string{"> a brief\n- Costs\n  in Norway\n- How they work"}, []string{"Costs", "How they work"},
 			"Costs"},
 		"changed":      {[]string{"Please look at noise, too", ""}, []string{"How they work", "How loud they are"}, "cycle"},
 		"never enough": {[]string{"no", "no", "no"}, []string{"How they work", "What ice does"}, "cycle"},

@@ -176,6 +176,7 @@ func (a *attempt) await(ctx context.Context, question topicqueue.Question) error
 
 func (a *attempt) commitPlan(ctx context.Context, plan topicqueue.Plan) error {
 	plan.Documents = a.calls.documents
+	plan.Unreviewed = a.calls.model() == nil
 	return a.end(ctx, "commit the plan", func(ctx context.Context) ([]redisqueue.Intent, error) {
 		return a.queue.CommitPlan(ctx, a.Lease, plan)
 	})

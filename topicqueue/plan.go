@@ -11,8 +11,10 @@ type Plan struct {
 	Returned  string      `json:"returned,omitempty"` // what background retrieval returned: see Checkpoint.Returned
 	// storage key of what is remembered of the run that this one goes on from; empty: none
 	Memory string `json:"memory,omitempty"`
-	Path   string `json:"path,omitempty"`        // PathDeep or PathShallow
-	Why    string `json:"path_reason,omitempty"` // why a model chose Path, for a person; empty: nobody had to choose
+	// no model is there that could review what is found: the report follows the last block
+	Unreviewed bool   `json:"unreviewed,omitempty"`
+	Path       string `json:"path,omitempty"`        // PathDeep or PathShallow
+	Why        string `json:"path_reason,omitempty"` // why a model chose Path, for a person; empty: nobody had to choose
 
 	Documents []Document `json:"available_documents,omitempty"` // attached to the run
 }

@@ -242,7 +242,7 @@ func (c *checker) again(p part) (out told, ok bool) {
 		}
 		ids := c.sourcesOf(s.Citations)
 		findings := c.corpus.Check(s.Text, s.Head, ids)
-		judged := c.corpus.Prove(s.Judge, ids)
+		judged := c.corpus.Prove(s.Judge, findings, ids)
 		if findings.Decide(judged) != s.Verdict {
 			*p.body = strings.ReplaceAll(*p.body, c.m.mark(), "")
 			return told{}, false
