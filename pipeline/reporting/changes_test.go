@@ -208,3 +208,58 @@ func TestStalePlan(t *testing.T) {
 		}
 	}
 }
+
+// A part of the last report whose sources were read again is kept, and what was found of its sentences is looked up in
+// the new texts, without a model; where a source does not bear out a sentence any more, the part is checked as a new one.
+func TestKeptTextOfNewEditions(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	var judged int
+	model := modelFunc(func(req llm.Request) (string, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		judged++
+		return writer(req)
+	})
+	report := func(in reporting.Input) reporting.Report {
+		t.Helper()
+		judged = 0
+		in.Run.Options.Incremental = true
+		got, err := (&reporting.Reporter{Model: model, Now: now}).Report(t.Context(), in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	before := report(evidence(t, topicqueue.CitationAnchors))
+	in := evidence(t, topicqueue.CitationAnchors)
+	in.Before, in.Changes = before.Text, &recurring.Changes{Since: "2025-06-01", RunID: "research_old"}
+	for i := range in.Blocks {
+		for j := range in.Blocks[i].Traces {
+			trace := &in.Blocks[i].Traces[j]
+			trace.Since, trace.Reread = "2025-06-01", true
+			trace.Source.Text = "A new beginning.\n\n" + trace.Source.Text
+			trace.Source.ID = "src_new" + trace.Source.ID
+			for k := range trace.Claims {
+				c := &trace.Claims[k]
+				c.SourceID, c.Start, c.End = trace.Source.ID, c.Start+len("A new beginning.\n\n"), c.End+len("A new beginning.\n\n")
+			}
+		}
+	}
+	after := report(in)
+	if judged > 0 || len(after.Verification.Sentences) != len(before.Verification.Sentences) {
+		t.Errorf("%d questions, %d sentences checked, before %d", judged, len(after.Verification.Sentences),
+			len(before.Verification.Sentences))
+	}
+	shown := 0
+	for _, s := range after.Verification.Sentences {
+		if strings.HasPrefix(s.Source, "src_new") {
+			shown++
+		} else if s.Source != "" {
+			t.Errorf("%q is shown by %s, which is not the new text", s.Text, s.Source)
+		}
+	}
+	if shown == 0 {
+		t.Error("no sentence is shown by its source: the test shows nothing")
+	}
+}
