@@ -210,7 +210,8 @@ func TestStalePlan(t *testing.T) {
 }
 
 // A part of the last report whose sources were read again is kept, and what was found of its sentences is looked up in
-// the new texts, without a model; where a source does not bear out a sentence any more, the part is checked as a new one.
+// the new texts, without a model; where a source does not bear out a sentence any more, the part is checked as a new
+// one.
 func TestKeptTextOfNewEditions(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
