@@ -20,7 +20,7 @@ import (
 const (
 	MostSentences = 40     // that one answer has room for
 	PassagesBytes = 24_000 // of all passages, 6,000 tokens, but for short sources, which are shown whole
-	passageBytes  = 700    // of the passages of one sentence, for each source that it cites
+	passageBytes  = 1_000  // of the passages of one sentence, for each source that it cites
 	shrinks       = 3      // tries with half the passages, for models with a small window
 	smallGap      = 120    // between two passages of a source, that is shown
 	mostQuotes    = 2      // of a sentence's claims, that passages are taken around, beyond one of each source and its figures
@@ -75,7 +75,7 @@ func (j Judge) Ask(ctx context.Context, at llm.Position, sentences []Sentence) (
 	for _, f := range answer.Findings {
 		if i := f.Sentence - 1; i >= 0 && i < len(asked) && out[i].Missing != "" {
 			if said, ok := judged(f); ok {
-				out[i] = j.Corpus.Prove(said, asked[i].Findings, asked[i].Sources)
+				out[i] = j.Corpus.Prove(said, asked[i].Sources)
 			}
 		}
 	}

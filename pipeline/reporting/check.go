@@ -168,6 +168,9 @@ var errNoText = errors.New("there is no text")
 func SupportSource(s topicqueue.Source, text string) support.Source {
 	about := append([]string{s.Title, s.Publisher, s.Date, s.Document}, s.Section...)
 	about = append(append(about, s.Authors...), s.URL, s.Head)
+	if !s.RetrievedAt.IsZero() { // reports say when they looked
+		about = append(about, s.RetrievedAt.UTC().Format(time.DateOnly))
+	}
 	about = slices.DeleteFunc(about, func(a string) bool { return a == "" })
 	return support.Source{ID: s.ID, Text: text, About: strings.Join(about, ". ")}
 }
@@ -242,7 +245,7 @@ func (c *checker) again(p part) (out told, ok bool) {
 		}
 		ids := c.sourcesOf(s.Citations)
 		findings := c.corpus.Check(s.Text, s.Head, ids)
-		judged := c.corpus.Prove(s.Judge, findings, ids)
+		judged := c.corpus.Prove(s.Judge, ids)
 		if findings.Decide(judged) != s.Verdict {
 			*p.body = strings.ReplaceAll(*p.body, c.m.mark(), "")
 			return told{}, false

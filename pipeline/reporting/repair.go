@@ -183,7 +183,7 @@ func (c *checker) repaired(p part, statements []statement, words string) (checke
 		}
 		d := decision{statement: s, findings: c.look(p, s), action: ActionRepaired}
 		said := support.Judged{Judgement: support.JudgedSupported, Words: words, By: support.ByRepair}
-		d.judged = c.corpus.Prove(said, d.findings, c.sourcesOf(s.ids))
+		d.judged = c.corpus.Prove(said, c.sourcesOf(s.ids))
 		d.verdict = d.findings.Decide(d.judged)
 		if d.verdict == support.Unsupported {
 			return nil, c.m.problem(d.findings, d.judged)

@@ -157,7 +157,7 @@ func (s CheckedSentence) quotes(source string) bool {
 // if the words that it named stand where they should.
 func (s CheckedSentence) holds(corpus *support.Corpus, ids []string) bool {
 	findings := corpus.Check(s.Text, s.Head, ids)
-	judge := corpus.Prove(s.Judge, findings, ids)
+	judge := corpus.Prove(s.Judge, ids)
 	shown := corpus.Shown(s.Text, ids, findings, judge)
 	return reflect.DeepEqual(findings, s.Findings) && reflect.DeepEqual(judge, s.Judge) &&
 		findings.Decide(judge) == s.Verdict && shown == support.Span{Source: s.Source, Start: s.Start, End: s.End}

@@ -27,7 +27,7 @@ const (
 type Judged struct {
 	Judgement Judgement `json:"judgement,omitempty"` // "": there is none
 	Words     string    `json:"words,omitempty"`     // of a source, that decide it
-	Span      *Span     `json:"span,omitempty"`      // where these stand; nil: they prove nothing
+	Span      *Span     `json:"span,omitempty"`      // where these stand; nil: in no cited source
 	Wrong     string    `json:"wrong,omitempty"`     // one plain sentence
 	By        string    `json:"by,omitempty"`        // "" for the judge; ByRepair
 	Missing   Missing   `json:"missing,omitempty"`   // why there is no judgement
@@ -52,7 +52,7 @@ const (
 // An absent figure counts against a sentence where the source has nearly the same one, or another date, instead; others
 // may be computed in a way that is not known here.
 //
-// A judge's "supported" counts only with words that prove it (Corpus.Prove), and not against an absent figure. Its
+// A judge's "supported" counts only with words that stand in a cited source, and not against an absent figure. Its
 // "partly" and "not_in_source" do not count against figures that are computed: judges often miss that.
 func (f Findings) Decide(j Judged) Result {
 	switch {
@@ -107,63 +107,26 @@ func (c *Corpus) Shown(sentence string, ids []string, f Findings, j Judged) Span
 }
 
 // Prove looks for the words of a judgement in the sources with these IDs, and notes where they stand. Where words
-// are left out with "...", each part must stand there; the first one's place is noted. Words that support a sentence
-// of which figures stand in the sources, by f, have one of these figures.
-func (c *Corpus) Prove(j Judged, f Findings, ids []string) Judged {
+// are left out with "...", each part must stand there; the first one's place is noted.
+func (c *Corpus) Prove(j Judged, ids []string) Judged {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	j.Span = nil
-	places := c.places(j.Words, ids)
-	if len(places) > 0 && (j.Judgement != JudgedSupported || c.show(places, f)) {
-		j.Span = &places[0]
+	if span, ok := c.find(j.Words, ids); ok && wordsOf(j.Words) >= minQuote {
+		j.Span = &span
+		return j
 	}
-	return j
-}
-
-// places returns where words stand, or their parts; none when one part does not.
-func (c *Corpus) places(words string, ids []string) []Span {
-	if span, ok := c.find(words, ids); ok && wordsOf(words) >= minQuote {
-		return []Span{span}
-	}
-	var places []Span
-	for _, part := range partsOf(words) {
+	for i, part := range partsOf(j.Words) {
 		span, ok := c.find(part, ids)
 		if !ok || wordsOf(part) < minQuote {
-			return nil
+			j.Span = nil
+			return j
 		}
-		places = append(places, span)
-	}
-	return places
-}
-
-// show reports whether one of a sentence's figures that stand in the sources stands in these places, or there is none.
-func (c *Corpus) show(places []Span, f Findings) bool {
-	none := true
-	for _, g := range f.Figures {
-		if g.Result != Found || len(g.Spans) == 0 {
-			continue
-		}
-		none = false
-		said := valuesOf(g.Text)
-		for _, p := range places {
-			if slices.ContainsFunc(g.Spans, p.overlaps) {
-				return true
-			}
-			d := c.read[p.Source]
-			d.read()
-			for _, o := range d.values {
-				within := o.Start >= p.Start && o.End <= p.End
-				if within && slices.ContainsFunc(said, func(v value) bool { return v.says(o) }) {
-					return true
-				}
-			}
+		if i == 0 {
+			j.Span = &span
 		}
 	}
-	return none
-}
-
-func (s Span) overlaps(o Span) bool {
-	return s.Source == o.Source && s.Start < o.End && o.Start < s.End
+	return j
 }
 
 // find returns where words stand verbatim in one of the sources with these IDs.

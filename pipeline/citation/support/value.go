@@ -373,9 +373,9 @@ func scaleSentence(values []value, above []scale) {
 // scaleRow gives the numbers of a row of a table the scales that stand around them.
 func scaleRow(values []value, start int, line string, head []string, above []scale) {
 	cells := cellsOf(line)
-	row := scalesIn(inBrackets(cells[0]))
+	row := scalesIn(inBrackets(cells[0]), true)
 	for _, c := range cells {
-		row = append(row, scalesIn(c)...)
+		row = append(row, scalesIn(c, false)...)
 	}
 	guess := append(scalesAt(head[0]), above...)
 	for i := range values {
@@ -387,7 +387,8 @@ func scaleRow(values []value, start int, line string, head []string, above []sca
 		case v.bare():
 			v.scales = slices.Clone(row)
 			if column < len(head) {
-				v.scales = append(append(v.scales, headScales(inBrackets(head[column]))...), headScales(head[column])...)
+				v.scales = append(append(v.scales, headScales(inBrackets(head[column]), true)...),
+					headScales(head[column], false)...)
 			}
 			v.stated = slices.ContainsFunc(v.scales, func(s scale) bool { return s.unit != "" })
 			if column < len(head) && !v.stated {
@@ -404,7 +405,7 @@ func scaleRow(values []value, start int, line string, head []string, above []sca
 func scalesAt(line string) []scale {
 	rest, inFull := inBrackets(line), false
 	if thousands.MatchString(rest) {
-		return headScales(rest)
+		return headScales(rest, true)
 	}
 	if rest == "" || strings.ContainsAny(rest, "0123456789") {
 		rest, inFull = line[:min(len(line), maxLead)], true
@@ -417,7 +418,7 @@ func scalesAt(line string) []scale {
 		word, behind, _ := strings.Cut(rest, " ")
 		counted := strings.ContainsAny(word, "0123456789")
 		if long := len(word) > 3 || strings.ContainsAny(word, "$€£¥"); long || !inFull {
-			if found := scalesIn(name); len(found) > 0 {
+			if found := scalesIn(name, !inFull); len(found) > 0 {
 				return found
 			}
 		}
@@ -433,15 +434,16 @@ const (
 	maxScale = 40  // of the name of a unit
 )
 
-// scalesIn reads a text that is a unit or magnitude, such as GWh, £m, million euros.
-func scalesIn(name string) []scale {
+// scalesIn reads a text that is a unit or magnitude, such as GWh, £m, million euros. bracketed: it stands in brackets,
+// where more may follow the unit: weeks from the order.
+func scalesIn(name string, bracketed bool) []scale {
 	name = strings.TrimSpace(name)
 	if name == "" || len(name) > maxScale || number.MatchString(name) {
 		return nil
 	}
 	for _, one := range []string{withUnit("1", name), "1 " + name, "1" + name} {
 		v := valuesOf(one)
-		if len(v) == 0 || v[0].Start > 0 || v[0].Kind == quantity.Measure && v[0].End < len(one) {
+		if len(v) == 0 || v[0].Start > 0 || !bracketed && v[0].Kind == quantity.Measure && v[0].End < len(one) {
 			continue // a second train is no second
 		}
 		if v[0].Digits == 1 && !v[0].bare() && v[0].numeric() {
@@ -455,14 +457,14 @@ func scalesIn(name string) []scale {
 var number = regexp.MustCompile(`(^|[^\pL\d])\d`)
 
 // headScales is scalesIn for the head of a column, which may count in thousands.
-func headScales(name string) []scale {
+func headScales(name string, bracketed bool) []scale {
 	if len(name) <= maxScale && thousands.MatchString(name) {
 		v := valuesOf(thousands.ReplaceAllString(name, "${1}1000${2}"))
 		if len(v) == 1 && v[0].Digits == 1000 && v[0].numeric() {
 			return []scale{{v[0].Kind, v[0].Unit, v[0].Low, v[0].Whole}}
 		}
 	}
-	return scalesIn(name)
+	return scalesIn(name, bracketed)
 }
 
 // thousands finds how the heads of tables write a thousand: 1,000 t, '000 t, € 000.
