@@ -61,11 +61,17 @@ func (w *work) earlier() []prompts.FollowUp {
 func (w *work) found() []prompts.Found {
 	limits := w.limits()
 	out := make([]prompts.Found, len(w.outcomes))
+	whole := map[int]bool{} // sources that were shown whole
 	for i, o := range w.outcomes {
 		out[i] = prompts.Found{Tool: o.tool, Query: topicqueue.Clip(o.query, maxQuery), Problem: o.problem, Left: o.left}
 		for _, at := range o.sources {
 			s := w.sources[at]
-			out[i].Sources = append(out[i].Sources, w.passage(s, o, w.share(o, limits[i])))
+			p := w.passage(s, o, w.share(o, limits[i]))
+			if whole[at] {
+				p = prompts.Passage{ID: p.ID, Title: p.Title, Text: "…"} // its text stands above
+			}
+			whole[at] = whole[at] || p.Text == s.Text
+			out[i].Sources = append(out[i].Sources, p)
 		}
 	}
 	return out

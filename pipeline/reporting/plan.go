@@ -278,16 +278,19 @@ func (ol outliner) places(o Outline) map[string]place {
 	case ol.before != nil:
 		ol.placeByNeighbours(o, places)
 	}
-	first := map[string]place{} // what several blocks have found stands together
+	together := map[string]place{} // what several blocks have found: where one of them is named, else with the first
 	for _, c := range ol.claims {
-		p, named := places[c.ID]
-		if !named {
-			p = place{blocks[c.block], 0}
+		if p, named := places[c.ID]; named {
+			if _, known := together[c.statement()]; !known {
+				together[c.statement()] = p
+			}
 		}
-		if at, said := first[c.statement()]; said {
-			p = at
+	}
+	for _, c := range ol.claims {
+		if _, known := together[c.statement()]; !known {
+			together[c.statement()] = place{blocks[c.block], 0}
 		}
-		first[c.statement()], places[c.ID] = p, p
+		places[c.ID] = together[c.statement()]
 	}
 	return places
 }

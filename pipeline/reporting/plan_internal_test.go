@@ -107,6 +107,12 @@ func TestPlan_SameStatement(t *testing.T) {
 	if got := w.shape(p); got != "A 1 2 4; B 3 5 6" {
 		t.Error(got)
 	}
+	p = planOf(t, w, prompts.OutlineAnswer{Sections: []prompts.OutlineSection{ // where one of them is named
+		{Title: "A", BlockIDs: []string{"block_1"}}, {Title: "B", BlockIDs: []string{"block_2", "block_3"}, Claims: []int{4}},
+	}})
+	if got := w.shape(p); got != "A 2; B 1 3 4 5 6" {
+		t.Error(got)
+	}
 }
 
 // FuzzPlan: whatever a model answers, every claim stands in exactly one section, sections have titles that differ,
