@@ -443,7 +443,10 @@ func scalesIn(name string, bracketed bool) []scale {
 	}
 	for _, one := range []string{withUnit("1", name), "1 " + name, "1" + name} {
 		v := valuesOf(one)
-		if len(v) == 0 || v[0].Start > 0 || !bracketed && v[0].Kind == quantity.Measure && v[0].End < len(one) {
+		if len(v) == 0 || v[0].Start > 0 {
+			continue
+		}
+		if goesOn := v[0].Kind == quantity.Measure && v[0].End < len(one); goesOn && !bracketed {
 			continue // a second train is no second
 		}
 		if v[0].Digits == 1 && !v[0].bare() && v[0].numeric() {
