@@ -185,6 +185,8 @@ func TestAnswerWithoutItsModel(t *testing.T) {
 			w.WriteHeader(http.StatusBadGateway)
 			return true
 		}}, state: topicqueue.RunPartial, reason: "answered 502"},
+		"drips": {stub: &llmtest.Stub{Converse: answering, Answer: goodAnswer, Drip: 30 * time.Millisecond},
+			state: topicqueue.RunPartial, reason: "not answered in the time"},
 		"cites nothing": {stub: &llmtest.Stub{Converse: func(q llmtest.Question) (string, []llmtest.Call, bool) {
 			return "It falls by a lot.", nil, true
 		}}, state: topicqueue.RunPartial, reason: "cites none of its"},
