@@ -1,6 +1,7 @@
 package planning
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -11,8 +12,8 @@ import (
 	"nightdesk/topicqueue"
 )
 
-// maxApprovals is how often a plan is shown to a person in one run.
-const maxApprovals = 3
+// approvals is how often a plan is shown to a person in one run: as often as its topic may be rewritten.
+func approvals(o topicqueue.Options) int { return max(1, cmp.Or(o.RephraseIterations, defaultRounds)) }
 
 // Heard returns a run whose last answer about its plan is an approval, if the model finds that it was one in words: it
 // then changes nothing of what is planned. The error is the end of ctx (its cause is wrapped).
@@ -62,7 +63,7 @@ func (p *Planner) Approve(run topicqueue.Run, plan topicqueue.Plan) (*topicqueue
 			plan.SubTopics = kept(plan.SubTopics, items)
 		}
 		return nil, plan
-	case len(shown) >= maxApprovals:
+	case len(shown) >= approvals(run.Options):
 		return nil, plan
 	}
 	return &topicqueue.Question{Kind: topicqueue.AskPlan, Text: show(plan)}, plan
