@@ -3,6 +3,7 @@ package jobs_test
 import (
 	"flag"
 	"fmt"
+	"math"
 	"regexp"
 	"testing"
 
@@ -66,7 +67,13 @@ func TestWeakModelNight(t *testing.T) {
 	if states[topicqueue.RunCompleted]+states[topicqueue.RunPartial] < len(ids)/2 || citations == 0 {
 		t.Errorf("states %v, %d citations: the test shows nothing", states, citations)
 	}
-	if outside > sentences/20 {
+	// At most one in twenty, and in a sample as small as the usual one three standard deviations of a count more: which
+	// nonsense the model makes of a prompt changes with each word of it.
+	most := float64(sentences) / 20
+	if *weakTopics < 200 {
+		most += 3 * math.Sqrt(most)
+	}
+	if float64(outside) > most {
 		t.Errorf("%d passages outside of the check, with %d sentences", outside, sentences)
 	}
 	t.Logf("states %v; %d sentences with citations, %d passages outside of the check", states, sentences, outside)

@@ -100,6 +100,9 @@ func (a *asker) askTerminal(ctx context.Context, run topicqueue.Run, number int,
 	if err := view.PrintLines(a.con.Err, lines); err != nil {
 		return err
 	}
+	if f, ok := a.con.In.(*os.File); ok && !a.reads { // what was typed before the question is no answer to it
+		dropTyped(f)
+	}
 	prompt()
 	a.read()
 	for {
